@@ -9,29 +9,29 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// Leftover is something that a killed run left, and that no other run uses.
+// Leftover is something that a killed run left behind and that no other run uses.
 type Leftover struct {
 	// Kind is LeftTemporary, LeftStaged, LeftReplaced, LeftUpload or LeftClaim.
 	Kind string `json:"kind"`
-	// Name in the directory; of an upload, the one that it was to have.
+	// Name relative to the directory; for an upload, the name of the object it was for.
 	Name string `json:"name"`
-	// Bytes that it takes; 0 for uploads, of which stores do not tell, and for links to
-	// files that the set still has.
+	// Bytes is the space it takes; 0 for uploads, whose size stores do not report, and for links to
+	// files that are still in the set.
 	Bytes int64 `json:"bytes,omitempty"`
-	// Begun is when it was written last; of an upload when it was begun.
+	// Begun is the modification time; for an upload, when it was started.
 	Begun time.Time `json:"begun"`
 }
 
-// The kinds of what killed runs leave.
+// The kinds of leftovers.
 const (
-	LeftTemporary = "temporary" // a file that has not got its name yet
-	LeftStaged    = "staged"    // a file of an update that did not complete
-	LeftReplaced  = "replaced"  // a link to a file that an update replaced, or was to replace
-	LeftUpload    = "upload"    // parts of an object that is not there
-	LeftClaim     = "claim"     // of a dead process on a directory in a store; the directory's own goes when it is looked into
+	LeftTemporary = "temporary" // a file that was not renamed to its final name
+	LeftStaged    = "staged"    // a file of an incomplete update
+	LeftReplaced  = "replaced"  // a link to a file that an update replaced, or was going to replace
+	LeftUpload    = "upload"    // parts of an object that was not completed
+	LeftClaim     = "claim"     // of a dead process in a store; claims on the directory itself are removed when it is opened
 )
 
-// Leftovers returns what Sweep and ClearStage would remove that is worth telling.
+// Leftovers returns what Sweep and ClearStage would remove, except what is not worth reporting.
 func (d *Dir) Leftovers() ([]Leftover, error) {
 	left, err := d.at.leftovers(d.ours())
 	if err != nil {
@@ -41,9 +41,9 @@ func (d *Dir) Leftovers() ([]Leftover, error) {
 	return append(left, staged...), err
 }
 
-// stagedLeft returns what updates staged that did not complete, and links to the files
-// that they were to replace. There is no journal that needs any of it: opening the
-// directory has completed what one says, or failed.
+// stagedLeft returns the staged files of incomplete updates, and links to the files that they were
+// going to replace. No journal refers to them any more: opening the directory has completed any
+// journal, or failed.
 func (d *Dir) stagedLeft() ([]Leftover, error) {
 	if d.Remote() {
 		return nil, nil // nothing is staged there

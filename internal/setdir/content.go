@@ -11,8 +11,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// HasIndex reports whether the index in place is, byte for byte, that of the
-// uncompressed shard in place. It reads both.
+// HasIndex reports whether the shard's index is correct, byte for byte. The shard must be
+// uncompressed. HasIndex reads both files.
 func (d *Dir) HasIndex(file string) bool {
 	f, err := recordscan.Open(d.ctx, d.Join(file))
 	if err != nil {
@@ -33,8 +33,7 @@ func (d *Dir) HasIndex(file string) bool {
 	return err == nil && bytes.Equal(got, want)
 }
 
-// HasContent reports whether the file in place is, byte for byte, the shard
-// that info describes. It reads the file.
+// HasContent reports whether the shard has the size and the hash that info says. It reads the file.
 func (d *Dir) HasContent(info Info) bool {
 	f, err := storage.Open(d.ctx, d.Join(info.File))
 	if err != nil {
@@ -46,7 +45,7 @@ func (d *Dir) HasContent(info Info) bool {
 	return err == nil && n == info.Bytes && hex.EncodeToString(sum.Sum(nil)) == info.SHA256
 }
 
-// Holds reports whether a file of the set holds just these bytes.
+// Holds reports whether the content of a file of the set is exactly data.
 func (d *Dir) Holds(name string, data []byte) bool {
 	have, err := d.Read(name, int64(len(data)))
 	return err == nil && bytes.Equal(have, data)

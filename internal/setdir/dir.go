@@ -21,106 +21,101 @@ import (
 // ErrBusy says that another process is writing into the directory.
 var ErrBusy = errors.New("another tfrec is writing to this directory; wait for it to finish, or choose another directory")
 
-// Dir is a directory that a set is written into: one of the file system, or one of
-// an object store when its path is a URL. One process at a time has it, or
-// several that join in making one set. Of a directory here, the lock goes with the
-// process, so a dead one leaves none behind.
+// Dir is an output directory of a set: a local one, or one in an object store when its path is a
+// URL. It is held by one process, or by several that joined to write one set. The lock of a local
+// directory is tied to the process, so a killed process leaves no stale lock.
 type Dir struct {
 	path string
-	ctx  context.Context // what is read and written in a store ends with it
+	ctx  context.Context // bounds reads and writes in a store
 	at   directory
-	// names returns the names of the files that a manifest tells of; nil when nobody can read one.
+	// names returns the names of the files that a manifest lists; nil if manifests are not read.
 	names func(ctx context.Context, manifest string) ([]string, error)
 }
 
-// directory is where the files of a Dir lie. Names are relative to it and have
-// slashes between them. What is read, is read by path.
+// directory stores the files of a Dir. Names are slash-separated and relative to it. Reads use
+// paths.
 type directory interface {
-	// put writes a file whole or not at all, in the place of what has its name.
+	// put writes a file atomically, replacing any file of that name.
 	put(name string, data []byte) error
-	// create begins a file that has no name yet. What is written into it is added to
-	// sum as well, by the caller.
+	// create begins a file that has no name yet. If sum is not nil, the caller adds all that it
+	// writes to sum.
 	create(name string, sum hash.Hash) (draft, error)
-	// remove deletes files, the first before the others. Those that are not there are
-	// fine.
+	// remove deletes files, the first one before the others. Missing files are ignored.
 	remove(names ...string) error
-	// syncNames makes the names in the directories that shards and indexes lie in last.
+	// syncNames fsyncs the directories of shards and indexes so that renames are durable.
 	syncNames() error
-	// exists reports whether something has a name.
+	// exists reports whether a file of that name exists.
 	exists(name string) (bool, error)
-	// existing returns those of the names that something has.
+	// existing returns the names that exist.
 	existing(names []string) ([]string, error)
-	// list returns the names of the files in a directory, without it. One that is not
-	// there holds none.
+	// list returns the base names of the files in a directory. A missing directory is empty.
 	list(directory string) ([]string, error)
-	// stamp returns what a file is known by. For what is no file its error unwraps to
+	// stamp returns what identifies a version of a file. If it is not a file, the error unwraps to
 	// fs.ErrNotExist.
 	stamp(name string) (Stamp, error)
-	// stamps returns what stamp does for many names, of those that are there.
+	// stamps returns the stamps of the names that exist.
 	stamps(names []string) (map[string]Stamp, error)
-	// atOnce is how many small files are read at a time.
+	// atOnce is the number of small files to read concurrently.
 	atOnce() int
-	// temp makes a file for work in progress.
+	// temp creates a temporary file.
 	temp(prefix string) (*os.File, error)
-	// sweep removes what killed runs left, which name tells of by the names that it
-	// was to have.
+	// sweep removes what killed runs left behind. ours reports whether a name, in its final form,
+	// is one of tfrec's.
 	sweep(ours func(name string) (bool, error)) error
-	// leftovers returns what sweep would remove that is worth telling.
+	// leftovers returns what sweep would remove, except what is not worth reporting.
 	leftovers(ours func(name string) (bool, error)) ([]Leftover, error)
-	// alone calls f while no other process is in alone for the same thing, unless
-	// that says that there is no need.
+	// alone calls f while no other process is in alone for the same thing, unless the function
+	// unless reports that there is no need.
 	alone(ctx context.Context, thing string, unless func() (bool, error), f func() error) error
-	// mkdir makes a directory below this one, with those that it is in, durably. It
-	// refuses one that is a link. In a store there is nothing to make.
+	// mkdir durably creates a directory below this one, with its parents. A symbolic link on the
+	// way is an error. In a store it does nothing.
 	mkdir(name string) error
-	// sub is a directory below this one, which goes by its lock.
+	// sub returns a directory below this one that shares its lock.
 	sub(name string) directory
 	// remote reports whether the directory is one of an object store.
 	remote() bool
-	// close gives the directory back.
+	// close unlocks the directory.
 	close() error
 }
 
-// draft is a file that is being written and has no name yet.
+// draft is a file being written that has no name yet.
 type draft interface {
 	io.Writer
-	// clear removes what the file is to take the place of.
+	// clear removes the file that this one replaces.
 	clear() error
-	// commit gives the file its name, whole. Unless many is set, the name lasts
-	// when it returns; otherwise syncNames makes it last.
+	// commit publishes the file under its name. Unless many is set, the name is durable on return;
+	// otherwise only after syncNames.
 	commit(many bool) error
-	// discard throws away what was written. It does nothing behind commit.
+	// discard removes what was written. It does nothing after commit.
 	discard()
 }
 
-// Stamp is what a file is known by without reading it.
+// Stamp identifies a version of a file without reading it.
 type Stamp struct {
 	Bytes   int64
 	ModTime int64  // in nanoseconds since 1970
 	Version string // of an object: its ETag or generation
 }
 
-// Options say how a directory is opened. The zero value is a sensible default.
+// Options configures Open. The zero value is a sensible default.
 type Options struct {
-	// Join shares the directory with other processes that join in making shards of
-	// the same set at the same time, such as the tasks of an array job; it keeps
-	// out those that want it for themselves. None of them may sweep it.
+	// Join shares the directory with other joined processes that write shards of the same set, such
+	// as the tasks of an array job, and excludes processes that want it for themselves. A process
+	// that joined must not sweep.
 	Join bool
-	// Note is called with a sentence for people, such as that a directory is waited
-	// for, if it is not nil.
+	// Note, if not nil, is called with a human-readable message, such as that Open is waiting for a
+	// directory.
 	Note func(sentence string)
-	// Names returns the names of the files of the set that the manifest at a path describes,
-	// relative to the directory. In a store, what killed runs left of those is swept.
+	// Names returns the files of the set that the manifest at a path lists, relative to the
+	// directory. In a store, leftovers of these files are swept.
 	Names func(ctx context.Context, manifest string) ([]string, error)
 }
 
-// Open makes the directory at path with what leads to it, and takes it: it is
-// this process's until Close. Path may be the URL of a directory in an object store;
-// what is read and written there is given up when ctx is done. It returns an error
-// that unwraps to ErrBusy when another process has it.
+// Open creates the directory at path, with its parents, and locks it for this process until Close.
+// Path may be the URL of a directory in an object store; reads and writes there are cancelled when
+// ctx is done. If another process holds the directory, the error unwraps to ErrBusy.
 //
-// A change of the set there that another process began and did not complete is
-// completed first.
+// If another process was interrupted while it changed the set, Open first completes the change.
 func Open(ctx context.Context, path string, o Options) (*Dir, error) {
 	if o.Join && !storage.Remote(path) {
 		return joinDir(ctx, path, o)
@@ -141,10 +136,10 @@ func Open(ctx context.Context, path string, o Options) (*Dir, error) {
 	return d, nil
 }
 
-// joinDir is Open for those who share a local directory. A change that was not
-// completed needs a lock for one process alone first.
+// joinDir is Open with Options.Join for a local directory. Completing an interrupted change needs
+// an exclusive lock first.
 func joinDir(ctx context.Context, path string, o Options) (*Dir, error) {
-	const patience = 10 * time.Second // with others who join and complete it, too
+	const patience = 10 * time.Second // also for other joined processes that complete it
 	for deadline := time.Now().Add(patience); ; {
 		d, err := OpenAsIs(ctx, path, o)
 		if err != nil {
@@ -170,7 +165,7 @@ func joinDir(ctx context.Context, path string, o Options) (*Dir, error) {
 	}
 }
 
-// OpenAsIs is Open for those who complete changes themselves.
+// OpenAsIs is Open without completing an interrupted change.
 func OpenAsIs(ctx context.Context, path string, o Options) (*Dir, error) {
 	if storage.Remote(path) {
 		at, err := openStore(ctx, path, o)
@@ -189,8 +184,8 @@ func OpenAsIs(ctx context.Context, path string, o Options) (*Dir, error) {
 	return &Dir{path: path, ctx: ctx, at: at, names: o.Names}, nil
 }
 
-// OpenWhenFree is Open that waits, no longer than patience, for processes
-// which have the directory and are about to leave it.
+// OpenWhenFree is like Open, but retries for up to patience while another process holds the
+// directory.
 func OpenWhenFree(ctx context.Context, path string, o Options, patience time.Duration) (*Dir, error) {
 	for deadline := time.Now().Add(patience); ; {
 		d, err := Open(ctx, path, o)
@@ -203,9 +198,8 @@ func OpenWhenFree(ctx context.Context, path string, o Options, patience time.Dur
 	}
 }
 
-// View is for looking at a directory, which need not be there: it takes no
-// lock, and nothing must be written through it. What is read in a store is given up
-// when ctx is done.
+// View returns a read-only Dir, without a lock, for a directory that need not exist. Nothing must
+// be written through it. Reads in a store are cancelled when ctx is done.
 func View(ctx context.Context, path string) *Dir {
 	if storage.Remote(path) {
 		return &Dir{path: path, ctx: ctx, at: &storeDirectory{url: path, ctx: ctx, turns: new(turns), scratch: new(scratch)}}
@@ -213,21 +207,19 @@ func View(ctx context.Context, path string) *Dir {
 	return &Dir{path: path, ctx: ctx, at: &localDirectory{path: path}}
 }
 
-// Sub is a directory below this one that goes by its lock.
+// Sub returns a directory below this one that shares its lock.
 func (d *Dir) Sub(name string) *Dir {
 	return &Dir{path: d.Join(name), ctx: d.ctx, at: d.at.sub(name), names: d.names}
 }
 
-// WithLock calls f while no other process that joined is in WithLock for the same
-// thing, which is a plain file name. It waits for them, as long as ctx is not
-// done.
+// WithLock calls f while no other joined process is in WithLock for the same thing, which must be a
+// plain file name. It waits for the others until ctx is done.
 func (d *Dir) WithLock(ctx context.Context, thing string, f func() error) error {
 	return d.WithLockUnless(ctx, thing, func() (bool, error) { return false, nil }, f)
 }
 
-// WithLockUnless is Alone for what another process may do in the meantime: f is not
-// called once unless says so, which is asked at the beginning and while others are
-// waited for.
+// WithLockUnless is WithLock for work that another process may do in the meantime: it returns
+// without calling f once unless reports true. It asks unless at the beginning and while it waits.
 func (d *Dir) WithLockUnless(ctx context.Context, thing string, unless func() (bool, error), f func() error) error {
 	if err := CheckName(thing); err != nil {
 		return err
@@ -238,21 +230,21 @@ func (d *Dir) WithLockUnless(ctx context.Context, thing string, unless func() (b
 	return d.at.alone(ctx, thing, unless, f)
 }
 
-// Context is what Open was given: what is read and written in a store ends with it.
+// Context returns the context that bounds reads and writes in a store.
 func (d *Dir) Context() context.Context { return d.ctx }
 
-// Path returns the directory as Open was given it.
+// Path returns the directory as it was given to Open.
 func (d *Dir) Path() string { return d.path }
 
 // Remote reports whether the directory is one of an object store.
 func (d *Dir) Remote() bool { return d.at.remote() }
 
-// Close gives the directory back. Directories that opening it made go, when nothing
-// but its lock was put into them and nobody else has joined.
+// Close unlocks the directory. It removes the directories that opening it created, if they contain
+// only its lock and no other process has joined.
 func (d *Dir) Close() error { return d.at.close() }
 
-// Put writes a file of the set, such as the manifest, whole or not at all.
-// The name is relative to the directory.
+// Put writes a file of the set, such as the manifest, atomically. The name is relative to the
+// directory.
 func (d *Dir) Put(name string, data []byte) error {
 	if err := inject.Fault("put", d.Join(name)); err != nil {
 		return err
@@ -260,8 +252,8 @@ func (d *Dir) Put(name string, data []byte) error {
 	return d.at.put(name, data)
 }
 
-// Read returns a file of the set, which has a name relative to the directory. More
-// than limit bytes are an error.
+// Read returns the content of a file of the set. The name is relative to the directory. A file of
+// more than limit bytes is an error.
 func (d *Dir) Read(name string, limit int64) ([]byte, error) {
 	if err := inject.Fault("read", d.Join(name)); err != nil {
 		return nil, err
@@ -269,9 +261,9 @@ func (d *Dir) Read(name string, limit int64) ([]byte, error) {
 	return storage.ReadFile(d.ctx, d.Join(name), limit)
 }
 
-// Remove deletes files of the set by their names relative to the directory, the
-// first before the others. Names that are not there are fine; names that lead out
-// of the directory are refused. A directory for indexes that is left empty goes too.
+// Remove deletes files of the set, the first one before the others. Names are relative to the
+// directory. Missing files are ignored; names outside the directory are an error. It also removes
+// the index directory if that becomes empty.
 func (d *Dir) Remove(names ...string) error {
 	for _, name := range names {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
@@ -281,19 +273,18 @@ func (d *Dir) Remove(names ...string) error {
 	return d.at.remove(names...)
 }
 
-// Exists reports whether the directory holds a file of that name. An error says
-// that this could not be found out.
+// Exists reports whether the directory has a file of that name. It returns an error if it cannot
+// tell.
 func (d *Dir) Exists(name string) (bool, error) { return d.at.exists(name) }
 
-// List returns the names of the files in a directory below this one, without it. One that is not
-// there holds none.
+// List returns the base names of the files in a directory below this one. A missing directory is
+// empty.
 func (d *Dir) List(directory string) ([]string, error) { return d.at.list(directory) }
 
-// Existing returns those of the names that the directory holds files of.
+// Existing returns the names that exist in the directory.
 func (d *Dir) Existing(names []string) ([]string, error) { return d.at.existing(names) }
 
-// Sweep removes what a killed run left half written, and locks that only
-// processes that joined have a use for.
+// Sweep removes the partial files of killed runs, and locks that only joined processes use.
 func (d *Dir) Sweep() error {
 	if err := d.at.sweep(d.ours()); err != nil {
 		return fmt.Errorf("sweep temporary files: %w", err)
@@ -301,15 +292,15 @@ func (d *Dir) Sweep() error {
 	return nil
 }
 
-// ours returns what tells the names of this directory that are tfrec's: those in a
-// manifest or in the state of a run, and the state itself.
+// ours returns a function that reports whether a name in this directory is tfrec's: listed in the
+// manifest or in the state of a run, or part of the state itself.
 func (d *Dir) ours() func(name string) (bool, error) {
 	var named map[string]bool
 	return func(name string) (bool, error) {
 		if strings.HasPrefix(name, StateDir+"/") {
 			return true, nil
 		}
-		if named == nil { // it is asked about few, and seldom
+		if named == nil { // computed lazily: few calls need it
 			files := []string{ManifestFile}
 			r, err := d.Run()
 			if err != nil {
@@ -332,20 +323,19 @@ func (d *Dir) ours() func(name string) (bool, error) {
 	}
 }
 
-// Mkdir makes a directory below this one, with those that it is in, durably. In a store there is
-// nothing to make.
+// Mkdir durably creates a directory below this one, with its parents. In a store it does nothing.
 func (d *Dir) Mkdir(name string) error { return d.at.mkdir(name) }
 
-// Stamp returns what identifies a file without reading it. For what is not a file its error
-// unwraps to fs.ErrNotExist.
+// Stamp returns what identifies a version of a file without reading it. If it is not a file, the
+// error unwraps to fs.ErrNotExist.
 func (d *Dir) Stamp(name string) (Stamp, error) { return d.at.stamp(name) }
 
-// Stamps returns what stamp does for many names, of those that are there.
+// Stamps returns the stamps of the names that exist.
 func (d *Dir) Stamps(names []string) (map[string]Stamp, error) { return d.at.stamps(names) }
 
 func (d *Dir) Join(name string) string { return storage.Join(d.path, name) }
 
-// CheckName refuses names that are not plain file names.
+// CheckName returns an error if file is not a plain file name.
 func CheckName(file string) error {
 	if file == "" || file == "." || strings.ContainsAny(file, `/\`) || !filepath.IsLocal(file) {
 		return fmt.Errorf("%q is not a shard name: want a plain file name", file)

@@ -18,22 +18,21 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// localFolder is a directory of the file system.
+// localDirectory is a directory of the file system.
 type localDirectory struct {
 	path    string
-	set     string   // directory of the whole set: path, or one above it
-	lock    *os.File // nil: only looked at, or below one that is locked
-	created []string // directories that opening it made, the outermost first
+	set     string   // directory of the whole set: path, or a parent of it
+	lock    *os.File // nil for a view, or below a locked directory
+	created []string // directories that openLocal created, outermost first
 }
 
 const LockFile = StateDir + "/lock"
 
-// TogetherDir has a lock for each thing that processes that joined do one after
-// another.
+// TogetherDir has a lock file for each thing that joined processes must do one after another.
 const TogetherDir = StateDir + "/together"
 
-// openLocal makes a directory and locks it. After an error those that it made are
-// gone.
+// openLocal creates a directory and locks it. If it fails, it removes the directories that it
+// created.
 func openLocal(path string, o Options) (_ *localDirectory, err error) {
 	lock := atomicfile.Lock
 	if o.Join {
@@ -105,15 +104,15 @@ func (l *localDirectory) alone(ctx context.Context, thing string, unless func() 
 	}
 }
 
-// close removes the directories that opening this one made, when nothing but its lock
-// was put into them and nobody else has joined.
+// close unlocks the directory. It removes the directories that openLocal created if they contain
+// nothing but locks and no other process has joined.
 func (l *localDirectory) close() error {
 	if l.lock == nil {
 		return nil
 	}
 	if len(l.created) > 0 && atomicfile.Lock(l.lock) == nil {
 		if entries, err := os.ReadDir(l.join(StateDir)); err == nil && onlyLocks(entries) {
-			os.RemoveAll(l.join(TogetherDir)) // best effort: a lock file left behind does no harm
+			os.RemoveAll(l.join(TogetherDir)) // best effort: a leftover lock file is harmless
 			os.Remove(l.join(LockFile))
 			l.removeCreated()
 		}
@@ -121,8 +120,8 @@ func (l *localDirectory) close() error {
 	return l.lock.Close()
 }
 
-// removeCreated removes the directories that opening this one made, the innermost
-// first, up to one that something is in.
+// removeCreated removes the directories that openLocal created, innermost first, stopping at one
+// that is not empty.
 func (l *localDirectory) removeCreated() {
 	for i := len(l.created) - 1; i >= 0; i-- {
 		if err := os.Remove(l.created[i]); err != nil && !storage.Missing(err) {
@@ -185,9 +184,10 @@ func (l *localDirectory) remove(names ...string) error {
 			return err
 		}
 	}
-	// Not without need: one who joined may have made it for an index to come.
+	// Only if something was removed from it: another joined process may have created it for its
+	// index.
 	if indexes := l.join(IndexDir); touched[indexes] {
-		os.Remove(indexes) // fails, as it should, when it still holds an index
+		os.Remove(indexes) // fails, as intended, if it is not empty
 	}
 	return nil
 }
@@ -280,12 +280,11 @@ func (l *localDirectory) leftovers(func(string) (bool, error)) ([]Leftover, erro
 	return left, nil
 }
 
-// TempDir is the directory for files that have no final name yet. It lies inside
-// OUT, so that a rename never crosses file systems, and under a name that no
-// glob for shards matches.
+// TempDir is the directory for files that have no final name yet. It is inside the output
+// directory, so that renames never cross file systems, and its name matches no glob for shards.
 const TempDir = StateDir + "/tmp"
 
-// tempDir makes the directory of that name.
+// tempDir creates TempDir and returns its path.
 func (l *localDirectory) tempDir() (string, error) {
 	if err := l.mkdir(TempDir); err != nil {
 		return "", err
@@ -309,13 +308,13 @@ func (l *localDirectory) create(name string, _ hash.Hash) (draft, error) {
 	return &localDraft{Drained: osfile.Drained{F: f}, path: l.join(name), in: l, dir: path.Dir(name)}, nil
 }
 
-// localDraft is a file below .tfrec/tmp. It has the kernel begin to write back
-// early, so that the sync at the end is short.
+// localDraft is a file in TempDir. It makes the kernel start writeback early, so that the final
+// sync is short.
 type localDraft struct {
 	osfile.Drained
-	path string // to be
+	path string // final path
 	in   *localDirectory
-	dir  string // of in, which may have to be made
+	dir  string // parent of the final name, created on commit
 }
 
 func (d *localDraft) clear() error { return atomicfile.Remove(d.path) }
@@ -337,8 +336,8 @@ func (d *localDraft) commit(many bool) error {
 
 func (d *localDraft) discard() { atomicfile.Discard(d.F) }
 
-// Inherit makes Close remove the directories that opening the same directory before had made,
-// when nothing is left in them.
+// Inherit makes Close also remove the directories that before, an earlier Dir of the same
+// directory, had created, if they are empty.
 func (d *Dir) Inherit(before *Dir) {
 	is, ok := d.at.(*localDirectory)
 	if was, local := before.at.(*localDirectory); ok && local {

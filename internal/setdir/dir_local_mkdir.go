@@ -10,8 +10,8 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// mkdir makes a directory below that of the set, and those that lead to it. None
-// of them may be a symbolic link.
+// mkdir creates a directory below that of the set, with its parents. None of them may be a symbolic
+// link.
 func (l *localDirectory) mkdir(name string) error {
 	rel, err := filepath.Rel(l.set, l.join(name))
 	if err != nil {
@@ -27,9 +27,8 @@ func (l *localDirectory) mkdir(name string) error {
 	return nil
 }
 
-// refuseLinks returns an error when a directory inside a set that is written to is a
-// symbolic link: writing a set changes nothing outside of it. The set's own path may be
-// a link.
+// refuseLinks returns an error if a directory that is written to inside the set is a symbolic link,
+// so that writing a set changes nothing outside it. The set's own path may be a link.
 func refuseLinks(set string) error {
 	for _, name := range []string{StateDir, IndexDir} {
 		if err := osfile.RefuseLink(filepath.Join(set, name)); err != nil {

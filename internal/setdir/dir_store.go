@@ -18,19 +18,19 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// storeFolder is a directory of an object store. It has no renames and no locks:
-// nothing has an object's name until it is whole, and claims stand for locks. What
-// is written for good is published only where nothing is, so that of two who write
-// the same shard, in spite of all claims, one is told.
+// storeDirectory is a directory of an object store, without renames and locks: an object appears
+// under its name when it is complete, and claims replace locks. Shards are published only where no
+// object exists, so that if two processes write the same shard despite all claims, one of them gets
+// an error.
 type storeDirectory struct {
 	url     string
 	ctx     context.Context
-	claim   *claim.Claim // nil: only looked at
+	claim   *claim.Claim // nil for a view
 	turns   *turns
 	scratch *scratch
 }
 
-// turns are the claims of those who are in alone.
+// turns holds the claims of the calls that are in alone.
 type turns struct {
 	mu    sync.Mutex
 	taken []*claim.Claim
@@ -48,23 +48,23 @@ func (t *turns) give(c *claim.Claim) {
 	t.taken = slices.DeleteFunc(t.taken, func(taken *claim.Claim) bool { return taken == c })
 }
 
-// check returns an error when one of them is lost.
+// check returns an error if one of the claims is lost.
 func (t *turns) check() error {
 	t.mu.Lock()
 	taken := slices.Clone(t.taken)
 	t.mu.Unlock()
 	for _, c := range taken {
-		if err := c.Check(); err != nil && !errors.Is(err, context.Canceled) { // given back meanwhile
+		if err := c.Check(); err != nil && !errors.Is(err, context.Canceled) { // released meanwhile
 			return err
 		}
 	}
 	return nil
 }
 
-// ClaimsDir holds the claims of processes on the directory.
+// ClaimsDir has the claims of processes on the directory.
 const ClaimsDir = StateDir + "/claims"
 
-// storeRequests is how many small requests are made at a time.
+// storeRequests is the number of small requests to make concurrently.
 const storeRequests = 16
 
 // openStore claims a directory.
@@ -89,13 +89,12 @@ func openStore(ctx context.Context, url string, o Options) (*storeDirectory, err
 	return f, nil
 }
 
-// at returns the store, and the name in it of a file in the directory.
+// at returns the store of a file in the directory, and its name there.
 func (f *storeDirectory) at(name string) (storage.Store, string, error) {
 	return storage.At(f.ctx, storage.Join(f.url, name))
 }
 
-// failed names the file, and says what ended the request, if that was not its own
-// doing.
+// failed adds the file's path to err, and the cause if the directory's claim was lost.
 func (f *storeDirectory) failed(operation, name string, err error) error {
 	if err == nil {
 		return nil
@@ -110,7 +109,7 @@ func (f *storeDirectory) failed(operation, name string, err error) error {
 	return &fs.PathError{Op: operation, Path: storage.Join(f.url, name), Err: err}
 }
 
-// mayWrite returns an error when the directory is not this process's any more.
+// mayWrite returns an error if this process no longer holds the directory.
 func (f *storeDirectory) mayWrite() error {
 	if f.claim == nil {
 		return errors.New("the directory was opened read-only")
@@ -181,9 +180,9 @@ func (f *storeDirectory) remove(names ...string) error {
 	return g.Wait()
 }
 
-func (f *storeDirectory) syncNames() error { return nil } // what is there lasts
+func (f *storeDirectory) syncNames() error { return nil } // objects are durable once visible
 
-// stat returns what the store says of a file; nil when there is none.
+// stat returns the store's metadata of a file; nil if it does not exist.
 func (f *storeDirectory) stat(name string) (*storage.Object, error) {
 	store, at, err := f.at(name)
 	if err != nil {
@@ -204,8 +203,8 @@ func (f *storeDirectory) exists(name string) (bool, error) {
 	return is != nil, err
 }
 
-// look finds out which of the names are there, by a look at each or, if there are
-// many, by lists of the directories that they lie in.
+// look calls found for each name that exists. It requests names one by one or, if there are many in
+// a directory, lists the directory.
 func (f *storeDirectory) look(names []string, found func(name string, is storage.Object)) error {
 	const few = 3
 	directories := map[string][]string{}
@@ -225,7 +224,7 @@ func (f *storeDirectory) look(names []string, found func(name string, is storage
 			}
 			continue
 		}
-		wanted := make(map[string]string, len(names)) // by base
+		wanted := make(map[string]string, len(names)) // by base name
 		for _, name := range names {
 			wanted[path.Base(name)] = name
 		}
@@ -241,7 +240,7 @@ func (f *storeDirectory) look(names []string, found func(name string, is storage
 	return nil
 }
 
-// each lists the objects in a directory, without those in directories below it.
+// each lists the objects in a directory, not recursively.
 func (f *storeDirectory) each(dir string, yield func(base string, is storage.Object)) error {
 	store, at, err := f.at(dir)
 	if err != nil {
@@ -273,7 +272,7 @@ func (f *storeDirectory) list(dir string) ([]string, error) {
 	return names, err
 }
 
-// stampOf has no fractions of seconds: stores tell them at one time and not at another.
+// stampOf drops fractions of seconds: stores do not report them consistently.
 func stampOf(is storage.Object) Stamp {
 	return Stamp{Bytes: is.Size, ModTime: is.ModTime.Unix() * 1e9, Version: is.Version}
 }

@@ -24,7 +24,8 @@ func (f *storeDirectory) create(name string, sum hash.Hash) (draft, error) {
 		var store storage.Store
 		var at string
 		if store, at, err = f.at(name); err == nil {
-			// What is there goes right before the new one comes, and never otherwise.
+			// An existing object is removed just before the new one is published, and not
+			// otherwise.
 			d.up, err = store.Create(f.ctx, at, storage.CreateOptions{Replace: d.was != nil})
 		}
 	}
@@ -37,14 +38,14 @@ func (f *storeDirectory) create(name string, sum hash.Hash) (draft, error) {
 	return d, nil
 }
 
-// storeDraft is an object on its way into the store.
+// storeDraft is an object being uploaded.
 type storeDraft struct {
 	directory *storeDirectory
 	name      string
-	was       *storage.Object // what it takes the place of; nil for nothing
+	was       *storage.Object // the object it replaces; nil if none
 	up        storage.Upload
 	sum       hash.Hash
-	sums      bool // the draft itself adds to sum
+	sums      bool // Write adds to sum; otherwise the caller does
 	bytes     int64
 }
 
@@ -60,8 +61,8 @@ func (d *storeDraft) Write(p []byte) (int, error) {
 	return n, d.directory.failed("write", d.name, err)
 }
 
-// clear removes what was there when the draft was begun. What somebody else has put
-// there since then stays, and is an error.
+// clear removes the object that existed when the draft was begun. If another writer has put a
+// different one there since, it stays and clear returns an error.
 func (d *storeDraft) clear() error {
 	if d.was == nil {
 		return nil
@@ -77,7 +78,7 @@ func (d *storeDraft) clear() error {
 	return d.directory.removeOne(d.name)
 }
 
-// ErrOtherWriter says that claims have failed, and that it was noticed in time.
+// ErrOtherWriter says that claims failed to exclude another writer, and that its file was kept.
 var ErrOtherWriter = errors.New("another writer has put different content there in the meantime, which stays; make sure that nothing else writes to this directory, and run the command again")
 
 func (d *storeDraft) commit(bool) error {
@@ -92,14 +93,14 @@ func (d *storeDraft) commit(bool) error {
 		_, err = d.up.Commit()
 	}
 	if errors.Is(err, fs.ErrExist) {
-		// Of this process, by a request whose answer was lost, or of another one that made
-		// the same shard.
+		// Either our own request succeeded and its response was lost, or another process has
+		// written the same shard.
 		err = d.compare()
 	}
 	return d.directory.failed("publish", d.name, err)
 }
 
-// compare returns an error unless what is there is what was to be written.
+// compare returns an error unless the existing object equals the draft.
 func (d *storeDraft) compare() error {
 	file, err := storage.Open(d.directory.ctx, storage.Join(d.directory.url, d.name))
 	if err != nil {
@@ -124,8 +125,7 @@ func (d *storeDraft) compare() error {
 
 func (d *storeDraft) discard() { d.up.Abort() }
 
-// scratch is a directory of this machine for work in progress, where the output is
-// elsewhere.
+// scratch is a local directory for temporary files of a directory in a store.
 type scratch struct {
 	mu  sync.Mutex
 	dir string
@@ -143,7 +143,7 @@ func (s *scratch) create(prefix string) (*os.File, error) {
 	}
 	f, err := os.CreateTemp(s.dir, prefix+".*")
 	if err == nil {
-		os.Remove(f.Name()) // where the system lets it, so that it goes with the process
+		os.Remove(f.Name()) // if the system allows it, so that the file is freed with the process
 	}
 	return f, err
 }

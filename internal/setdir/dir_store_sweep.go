@@ -18,7 +18,7 @@ func (f *storeDirectory) sweep(ours func(string) (bool, error)) error {
 		return f.failed("sweep", "", err)
 	}
 	uploads, err := f.unfinished(ours)
-	if err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, errors.ErrUnsupported) { // to look for them is not a run's business
+	if err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, errors.ErrUnsupported) { // a run does not depend on listing uploads
 		return err
 	}
 	for _, u := range uploads {
@@ -37,7 +37,8 @@ func (f *storeDirectory) sweep(ours func(string) (bool, error)) error {
 	return f.remove(names...)
 }
 
-// leftovers implements directory. Dead claims on the directory itself went when it was claimed.
+// leftovers implements directory. Dead claims on the directory itself were removed when it was
+// claimed.
 func (f *storeDirectory) leftovers(ours func(string) (bool, error)) ([]Leftover, error) {
 	uploads, err := f.unfinished(ours)
 	if err != nil {
@@ -57,8 +58,8 @@ func (f *storeDirectory) leftovers(ours func(string) (bool, error)) ([]Leftover,
 	return left, nil
 }
 
-// unfinished returns the uploads of ours that were neither committed nor aborted. While
-// the directory is this process's alone, and it uploads nothing, nobody goes on with them.
+// unfinished returns our uploads that were neither committed nor aborted. As long as this process
+// holds the directory alone and uploads nothing itself, nobody will continue them.
 func (f *storeDirectory) unfinished(ours func(string) (bool, error)) ([]storage.Leftover, error) {
 	store, at, err := f.at("")
 	if err != nil {
@@ -84,8 +85,7 @@ func (f *storeDirectory) unfinished(ours func(string) (bool, error)) ([]storage.
 	return left, nil
 }
 
-// deadClaims returns those that have expired of the things that processes which
-// joined do one after another.
+// deadClaims returns the expired claims in TogetherDir.
 func (f *storeDirectory) deadClaims() ([]storage.Object, error) {
 	_, at, err := f.at(TogetherDir)
 	if err != nil {
@@ -95,7 +95,7 @@ func (f *storeDirectory) deadClaims() ([]storage.Object, error) {
 	return dead, f.failed("list", TogetherDir, err)
 }
 
-// relative is the name in this directory of an object of the store.
+// relative returns the name in this directory of an object of the store.
 func (f *storeDirectory) relative(name string) string {
 	_, at, err := f.at("")
 	if err != nil {
@@ -104,7 +104,7 @@ func (f *storeDirectory) relative(name string) string {
 	return path.Clean(strings.TrimPrefix(name, prefixOf(at)))
 }
 
-// prefixOf is what the names of all that lies in a directory begin with.
+// prefixOf returns the prefix of the names of all objects in a directory.
 func prefixOf(directory string) string {
 	if directory == "" {
 		return ""

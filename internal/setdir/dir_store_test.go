@@ -27,7 +27,7 @@ func openStored(t *testing.T, url string, o setdir.Options) *setdir.Dir {
 	return d
 }
 
-// begin writes a shard up to its Commit.
+// begin writes a shard without committing it.
 func begin(t *testing.T, d *setdir.Dir, records ...string) *setdir.Writer {
 	t.Helper()
 	w, err := d.Create(oneShard, setdir.WriterOptions{})
@@ -39,13 +39,13 @@ func begin(t *testing.T, d *setdir.Dir, records ...string) *setdir.Writer {
 	return w
 }
 
-// Two who write the same shard in spite of all claims: where it is the same, both are
-// content, and otherwise the second is told, and the first one's stays.
+// Two writers write the same shard despite all claims. If the content is the same, both succeed;
+// otherwise the second gets an error and the first one's shard stays.
 func TestWritersRace(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		first, second []string
-		old           bool // both are to replace a shard that was there
+		old           bool // both replace an existing shard
 		fails         bool
 	}{
 		{"the same", []string{"x", "y"}, []string{"x", "y"}, false, false},
@@ -77,7 +77,7 @@ func TestWritersRace(t *testing.T) {
 	}
 }
 
-// A process whose claim somebody else took for a dead one's publishes nothing more.
+// A process that lost its claim publishes nothing more.
 func TestNothingIsPublishedWithoutAClaim(t *testing.T) {
 	store, url := settest.StoreOf(t)
 	d := openStored(t, url, setdir.Options{})
@@ -103,7 +103,8 @@ func TestNothingIsPublishedWithoutAClaim(t *testing.T) {
 	}
 }
 
-// Who lost his turn publishes nothing in it, though the directory is still his to share.
+// A process that lost its lock in WithLock publishes nothing under it, although it still holds the
+// directory.
 func TestNothingIsPublishedOutOfTurn(t *testing.T) {
 	store, url := settest.StoreOf(t)
 	d := openStored(t, url, setdir.Options{Join: true})
@@ -124,8 +125,8 @@ func TestNothingIsPublishedOutOfTurn(t *testing.T) {
 	}
 }
 
-// killed has a store refuse all that comes, as it looks to others when a process dies,
-// and returns what lets others in.
+// killed makes a store refuse all requests, as if the process had died, and returns a function that
+// ends this for other processes.
 func killed(store *storagetest.Store) (others func()) {
 	store.Fault = func(string, string) error { return fs.ErrPermission }
 	return func() { store.Fault = nil }
@@ -202,7 +203,7 @@ func TestCleanOnTheDisk(t *testing.T) {
 	}
 }
 
-// Work in progress lies on this machine, and goes.
+// Temporary files are local, and removed.
 func TestScratchOfAStore(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -220,8 +221,8 @@ func TestScratchOfAStore(t *testing.T) {
 	}
 }
 
-// Stores repeat their own requests to remove: to do so once more would take minutes,
-// and hide what the store says.
+// Stores retry removals themselves: another layer of retries would take minutes and hide the
+// store's error.
 func TestRemovalsAreNotRepeated(t *testing.T) {
 	store, url := settest.StoreOf(t)
 	d := openStored(t, url, setdir.Options{})

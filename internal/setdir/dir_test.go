@@ -18,17 +18,17 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// site is where a test has a directory, and how it looks past Dir into it.
+// site is the location of a test's directory, with direct access to its files.
 type site struct {
 	out   string
-	read  func(name string) []byte // nil for what is not there
+	read  func(name string) []byte // nil if missing
 	put   func(name string, data []byte)
 	drop  func(name string)
-	later func(name string) // as if it had been written later than it was
-	left  func() []string   // of files that never got a name
+	later func(name string) // makes the file's modification time or version newer
+	left  func() []string   // files that never got a name
 }
 
-// inBothPlaces runs a test on a directory of the disk and on one of an object store.
+// inBothPlaces runs a test in a local directory and in one of an object store.
 func inBothPlaces(t *testing.T, test func(t *testing.T, s site)) {
 	t.Run("disk", func(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "deep", "out")

@@ -2,6 +2,5 @@
 
 package setdir
 
-// Free returns how many bytes can be written into the directory; false where that is
-// not known.
+// Free returns the number of bytes available in the directory; false if unknown.
 func (d *Dir) Free() (int64, bool) { return 0, false }

@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Free returns how many bytes can be written into the directory; false where that is
-// not known.
+// Free returns the number of bytes available in the directory; false if unknown.
 func (d *Dir) Free() (int64, bool) {
 	var st unix.Statfs_t
 	if d.Remote() || unix.Statfs(d.path, &st) != nil {

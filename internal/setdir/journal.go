@@ -19,12 +19,12 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// A set on a local disk changes in one step. Everything new is written below the stage first, whole
-// and synced. Then a journal says which files get which names and which files go. The journal is
-// the decision: before it is durable the set is the old one; after it, whoever opens the directory,
-// for writing or as the same user for reading, carries out what is left of it, by renames alone,
-// the manifest last. While a living process does that, links to the old files let others read the
-// old set.
+// A set on a local disk changes atomically. All new files are first written to the stage directory,
+// complete and synced. Then a journal lists the files to rename and the files to remove. Writing
+// the journal commits the change: until it is durable the set is the old one; after that, any
+// process that opens the directory, for writing or as the same user for reading, completes the
+// change, by renames and removals only, the manifest last. While a running process does that,
+// others can read the old set through links to its files.
 
 const (
 	StageDir    = StateDir + "/stage"
@@ -39,16 +39,15 @@ const (
 type Journal struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
-	// Request identifies an append, so that the same one is not done twice.
+	// Request identifies an append, so that it is not repeated.
 	Request string `json:"request,omitempty"`
-	// Moves are carried out in order; the last one is the manifest's.
+	// Moves are done in order; the last one is the manifest.
 	Moves []Move `json:"moves"`
-	// Remove names files that the new set no longer has.
+	// Remove names the files that are not in the new set.
 	Remove []string `json:"remove,omitempty"`
-	// KeepState leaves what is recorded of the shards under .tfrec, which Moves
-	// brought up to date.
+	// KeepState keeps the state of the shards under .tfrec, which Moves have updated.
 	KeepState bool `json:"keep_state,omitempty"`
-	// Report is what an append says when it is done; null of other changes.
+	// Report is the report of an append; null for other changes.
 	Report json.RawMessage `json:"report"`
 }
 
@@ -56,14 +55,13 @@ type Journal struct {
 type Move struct {
 	From string `json:"from"`
 	To   string `json:"to"`
-	// Bytes and ModTime, in nanoseconds since 1970, are of the file, which is known by
-	// them once it has its new name.
+	// Bytes and ModTime, in nanoseconds since 1970, identify the file after the rename.
 	Bytes   int64 `json:"bytes"`
 	ModTime int64 `json:"mod_time"`
 }
 
-// ReadJournal returns the journal of a change that is not complete; nil when there is
-// none. A journal that cannot be used is an error, since the set may be half changed.
+// ReadJournal returns the journal of an incomplete change; nil if there is none. An unusable
+// journal is an error, since the set may be partly changed.
 func (d *Dir) ReadJournal() (*Journal, error) {
 	begun, err := d.Exists(JournalFile)
 	if !begun || err != nil {
@@ -83,7 +81,7 @@ func (d *Dir) ReadJournal() (*Journal, error) {
 	return j, nil
 }
 
-// check wants all names to be of files in the directory.
+// check returns an error if a name is outside the directory.
 func (j *Journal) check() error {
 	for name := range j.names() {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
@@ -93,7 +91,7 @@ func (j *Journal) check() error {
 	return nil
 }
 
-// names yields the names of all files that a change touches.
+// names yields the names of all files that the change affects.
 func (j *Journal) names() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, m := range j.Moves {
@@ -109,7 +107,7 @@ func (j *Journal) names() iter.Seq[string] {
 	}
 }
 
-// CheckVacant refuses to put a new file where the set has none and something else is.
+// CheckVacant returns an error if a file exists where the set is to get a new one.
 func (d *Dir) CheckVacant(name string) error {
 	taken, err := d.Exists(name)
 	if err != nil {
@@ -121,13 +119,13 @@ func (d *Dir) CheckVacant(name string) error {
 	return nil
 }
 
-// Begin decides on a change: it links the old files, and writes the journal. After an
-// error nothing is decided on, unless the journal can be neither written nor removed.
+// Begin commits to a change: it links the old files and writes the journal. If it fails, the change
+// does not happen, unless the journal can be neither written nor removed.
 func (d *Dir) Begin(j *Journal) error {
 	j.Format, j.Version = JournalFormat, JournalVersion
 	err := j.check()
 	if err == nil {
-		err = os.RemoveAll(d.Join(OldDir)) // of a change that was not begun in the end
+		err = os.RemoveAll(d.Join(OldDir)) // from a change that was not committed
 	}
 	if err == nil {
 		err = d.Inside(func(root *os.Root) error {
@@ -144,7 +142,8 @@ func (d *Dir) Begin(j *Journal) error {
 				}
 			}
 			if LinkOld(root, j) != nil {
-				// Best effort: others wait, since without a manifest nobody reads from there.
+				// Best effort: without a manifest in OldDir, readers wait instead of reading from
+				// there.
 				_ = root.RemoveAll(filepath.FromSlash(OldDir))
 			}
 			return nil
@@ -159,8 +158,8 @@ func (d *Dir) Begin(j *Journal) error {
 	return nil
 }
 
-// Inside calls f with the directory, out of which no name leads, whatever links there
-// are in it.
+// Inside calls f with the directory as an os.Root, so that no name leads out of it, whatever links
+// it has.
 func (d *Dir) Inside(f func(*os.Root) error) error {
 	root, err := os.OpenRoot(d.path)
 	if err != nil {
@@ -169,8 +168,7 @@ func (d *Dir) Inside(f func(*os.Root) error) error {
 	return errors.Join(f(root), root.Close())
 }
 
-// LinkOld links the files that a change takes away below OldDir, the manifest among
-// them.
+// LinkOld links the files that a change replaces or removes, including the manifest, into OldDir.
 func LinkOld(root *os.Root, j *Journal) error {
 	for name := range j.names() {
 		if isState(name) {
@@ -181,18 +179,18 @@ func LinkOld(root *os.Root, j *Journal) error {
 			return err
 		}
 		err := root.Link(filepath.FromSlash(name), link)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) { // a name may come twice
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) { // a name may occur twice
 			return err
 		}
 	}
 	return nil
 }
 
-// Complete does what is left of a change. Each part of it may have been done before.
+// Complete does the rest of a change. Any step of it may already have been done.
 func (d *Dir) Complete(j *Journal) error {
 	for i, m := range j.Moves {
 		if i == len(j.Moves)-1 {
-			// The manifest names files, which must be durable before it.
+			// The files that the manifest lists must be durable before it.
 			if err := d.syncMoves(j.Moves); err != nil {
 				return err
 			}
@@ -207,7 +205,7 @@ func (d *Dir) Complete(j *Journal) error {
 	if err := d.Remove(j.Remove...); err != nil {
 		return err
 	}
-	d.prune(IndexDir) // which a process that was killed here may have emptied
+	d.prune(IndexDir) // a process killed here may have emptied it
 	if !j.KeepState {
 		if err := Forget(d); err != nil {
 			return err
@@ -219,7 +217,7 @@ func (d *Dir) Complete(j *Journal) error {
 	return d.DiscardStage()
 }
 
-// Move renames a file, unless that was done before.
+// Move renames a file, unless that was already done.
 func (d *Dir) Move(m Move) error {
 	if err := inject.Fault("rename", d.Join(m.To)); err != nil {
 		return err
@@ -239,14 +237,14 @@ func (d *Dir) Move(m Move) error {
 			is, err = m.is(root, to)
 		}
 		if err != nil || is {
-			return err // it has its name already
+			return err // already renamed
 		}
 		return fmt.Errorf("%s, which was to become %s, is missing: the set is a mixture of two versions; remove %s and make the set again, or restore both from a copy", d.Join(m.From), d.Join(m.To), d.Join(StateDir))
 	})
 }
 
-// is reports whether the file that is moved is the one of a name. Some file systems
-// round times to two seconds when they are mounted again.
+// is reports whether the named file is the one that m moves. Some file systems round times to two
+// seconds when they are remounted.
 func (m Move) is(root *os.Root, name string) (bool, error) {
 	st, err := root.Lstat(name)
 	if err != nil {
@@ -275,8 +273,8 @@ func (d *Dir) syncMoves(moves []Move) error {
 	return nil
 }
 
-// Abandon takes back a change that was not decided on. A journal may be there
-// although writing it failed at the very end: it goes before what it names.
+// Abandon discards a change that was not committed. The journal may exist even though writing it
+// failed, so it is removed before the files that it names.
 func (d *Dir) Abandon() error {
 	if err := atomicfile.Remove(d.Join(JournalFile)); err != nil {
 		return err
@@ -284,7 +282,7 @@ func (d *Dir) Abandon() error {
 	return d.DiscardStage()
 }
 
-// DiscardStage removes what was staged and not decided on, and links to old files.
+// DiscardStage removes staged files and links to old files.
 func (d *Dir) DiscardStage() error {
 	if err := os.RemoveAll(d.Join(StageDir)); err != nil {
 		return err
@@ -292,23 +290,22 @@ func (d *Dir) DiscardStage() error {
 	if err := os.RemoveAll(d.Join(OldDir)); err != nil {
 		return err
 	}
-	os.Remove(d.Join(ShardsDir)) // fails, as it should, when something is recorded of shards
+	os.Remove(d.Join(ShardsDir)) // fails, as intended, if it has state of shards
 	return d.Sweep()
 }
 
-// Change is how far a change of a set is.
+// Change is the progress of a change of a set.
 type Change int
 
 const (
-	NoChange Change = iota // none is under way
-	Changing               // a living process is at it
-	Stuck                  // a process was stopped that began it, and others are to complete it
+	NoChange Change = iota // none in progress
+	Changing               // a running process is making it
+	Stuck                  // interrupted, and this process cannot complete it
 )
 
-// Settle completes the change of a set in a local directory that a process began and
-// did not complete. It writes nothing where there is no journal, nor where the journal
-// is another user's: reading a set must not carry out what somebody else has written
-// there.
+// Settle completes an interrupted change of the set in a local directory. It writes nothing if
+// there is no journal, or if the journal belongs to another user: reading a set must not execute
+// what somebody else wrote there.
 func Settle(ctx context.Context, dir string, o Options) (Change, error) {
 	if storage.Remote(dir) {
 		return NoChange, nil // a change in a store has a marker, which Expand refuses
@@ -324,7 +321,7 @@ func Settle(ctx context.Context, dir string, o Options) (Change, error) {
 	case err != nil:
 		return NoChange, err
 	case !own:
-		return Stuck, nil // or under way, which only its owner can tell
+		return Stuck, nil // or in progress, which only its owner can tell
 	}
 	d, err := Open(ctx, dir, o)
 	switch {
@@ -338,7 +335,7 @@ func Settle(ctx context.Context, dir string, o Options) (Change, error) {
 	return NoChange, fmt.Errorf("%s is partly replaced, since the process replacing it was stopped, and completing it fails: %w", dir, err)
 }
 
-// isState reports whether a name in the directory of a set is of its state.
+// isState reports whether a name in the directory of a set is part of its state.
 func isState(name string) bool {
 	return name == StateDir || strings.HasPrefix(name, StateDir+"/")
 }

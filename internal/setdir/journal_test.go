@@ -17,8 +17,8 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// began leaves the set in dir as a process does that was killed after it began to put
-// what is staged in place: with a journal, and the first moves done.
+// began leaves the set in dir as a process does that is killed while it publishes staged files:
+// with a journal, and the first moves done.
 func began(t *testing.T, dir string, moved int) *setdir.Journal {
 	t.Helper()
 	d, err := setdir.OpenAsIs(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
@@ -38,8 +38,8 @@ func began(t *testing.T, dir string, moved int) *setdir.Journal {
 	return j
 }
 
-// A directory may come from anybody: no journal and no state in it makes a verb touch
-// files outside, or files that are reached through links.
+// Directories are untrusted: no journal or state in one makes a command touch files outside it, or
+// files reached through links.
 func TestHostileJournals(t *testing.T) {
 	for name, j := range map[string]*setdir.Journal{
 		"from a link":   {Moves: []setdir.Move{{From: "data/theirs", To: "a.tfrecord"}}},
@@ -73,8 +73,7 @@ func TestHostileJournals(t *testing.T) {
 	}
 }
 
-// The journal of another user is not carried out by those who only read: they read the
-// old set.
+// Readers do not complete the journal of another user: they read the old set.
 func TestJournalsOfOthers(t *testing.T) {
 	for _, links := range []bool{true, false} {
 		dir := settest.ThreeShards(t)
@@ -95,7 +94,7 @@ func TestJournalsOfOthers(t *testing.T) {
 		if !settest.Has(t, dir, setdir.JournalFile) {
 			t.Error("the journal is gone")
 		}
-		d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles}) // who writes completes it
+		d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles}) // a writer completes it
 		settest.Check(t, err)
 		settest.Check(t, d.Close())
 		if got := recordsIn(t, dir); settest.Has(t, dir, setdir.JournalFile) || got[0] != "another record" {
@@ -104,8 +103,8 @@ func TestJournalsOfOthers(t *testing.T) {
 	}
 }
 
-// What was staged may be lost before a change is completed: what has its name then is
-// not taken for it.
+// Staged files may be lost before a change is completed: an existing file of the same name must not
+// be mistaken for one.
 func TestStagedFilesThatAreLost(t *testing.T) {
 	dir := settest.ThreeShards(t)
 	settest.StageNext(t, dir)
@@ -118,7 +117,7 @@ func TestStagedFilesThatAreLost(t *testing.T) {
 	}
 }
 
-// Globs and files are of one version of their set, too.
+// Globs and single files also see one version of their set.
 func TestGlobsCompleteChanges(t *testing.T) {
 	for _, alone := range []bool{false, true} {
 		dir := settest.ThreeShards(t)
@@ -141,8 +140,7 @@ func TestGlobsCompleteChanges(t *testing.T) {
 	}
 }
 
-// Links that a change left which was not begun in the end are not taken for those of
-// the next one.
+// Links left by a change that was not committed are not mistaken for those of the next one.
 func TestLinksOfChangesThatWereNotBegun(t *testing.T) {
 	dir := settest.ThreeShards(t)
 	settest.StageNext(t, dir)
@@ -166,7 +164,7 @@ func TestLinksOfChangesThatWereNotBegun(t *testing.T) {
 	}
 }
 
-// Beside a living writer, readers see all of the old set, removed shards included.
+// During a change by a running writer, readers see the whole old set, including removed shards.
 func TestOldSetsAreWhole(t *testing.T) {
 	dir := settest.ThreeShards(t)
 	before := recordsIn(t, dir)
@@ -187,8 +185,7 @@ func TestOldSetsAreWhole(t *testing.T) {
 	}
 }
 
-// A process that joins completes a change first, also when the process that is at it
-// dies in that moment.
+// A process that joins completes a change first, even if the process making it dies at that moment.
 func TestJoiningBesideAChange(t *testing.T) {
 	dir := settest.ThreeShards(t)
 	for range 30 {
@@ -219,8 +216,8 @@ func TestJoiningBesideAChange(t *testing.T) {
 	}
 }
 
-// Readers beside a writer that replaces a set again and again see one version each
-// time, or say that it was replaced.
+// Readers concurrent with a writer that replaces a set repeatedly see one version each time, or an
+// error that it was replaced.
 func TestReadersBesideChanges(t *testing.T) {
 	dir := t.TempDir()
 	const shards = 50
@@ -250,7 +247,7 @@ func TestReadersBesideChanges(t *testing.T) {
 			}
 			d, err := setdir.Open(context.Background(), dir, setdir.Options{Names: shard.ManifestFiles})
 			if errors.Is(err, shard.ErrBusy) {
-				continue // a reader completes the change
+				continue // a reader is completing the change
 			}
 			if err == nil {
 				err = os.MkdirAll(d.Join(setdir.StageDir), 0o755)

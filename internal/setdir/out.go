@@ -14,18 +14,17 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// FinishedFile is where a finished run says below .tfrec what was asked for and what came of it.
+// FinishedFile is where a finished run records its request and its result, below .tfrec.
 const FinishedFile = "finished.json"
 
-// OptionVerb is the option in a manifest, and in the state of a run, that says
-// which verb reshaped the set.
+// OptionVerb is the option, in a manifest and in the state of a run, that names the verb that
+// reshaped the set.
 const OptionVerb = "verb"
 
 // RepairVerb is the OptionVerb of a repair.
 const RepairVerb = "repair"
 
-// Resolve returns the absolute path without symbolic links of something that
-// need not be there yet.
+// Resolve returns the absolute path, without symbolic links, of something that need not exist.
 func Resolve(path string) (string, error) {
 	if storage.Remote(path) {
 		return storage.Clean(path), nil
@@ -48,15 +47,15 @@ func Resolve(path string) (string, error) {
 	}
 }
 
-// LiesIn reports whether path is dir or lies in it; both are resolved.
+// LiesIn reports whether path is dir or inside it; both must be resolved.
 func LiesIn(path, dir string) bool {
 	rel, err := storage.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// OpenOut makes and locks the output directory, which must be empty but for what
-// a run of the same verb left that was killed. That goes, unless the run was of
-// the plan named so, which may be empty.
+// OpenOut creates and locks the output directory, which must be empty except for what a killed run
+// of the same verb left. OpenOut removes that, unless the run was of the named plan; plan may be
+// empty.
 func OpenOut(ctx context.Context, out, verb, plan string, o Options) (*Dir, error) {
 	if err := MustBeNew(ctx, out, verb); err != nil {
 		return nil, err
@@ -71,9 +70,9 @@ func OpenOut(ctx context.Context, out, verb, plan string, o Options) (*Dir, erro
 		err = Discard(dir, run.Files)
 	}
 	if err == nil {
-		err = MustBeNew(ctx, out, verb) // a directory that was locked may have been filled before it was
+		err = MustBeNew(ctx, out, verb) // it may have been filled before it was locked
 		if err != nil && stale && storage.Remote(out) {
-			// What the run that ended had asked for last may have come only now.
+			// The last requests of the ended run may have taken effect only now.
 			if err = Discard(dir, run.Files); err == nil {
 				err = MustBeNew(ctx, out, verb)
 			}
@@ -83,7 +82,7 @@ func OpenOut(ctx context.Context, out, verb, plan string, o Options) (*Dir, erro
 		dir.Close()
 		return nil, err
 	}
-	err = dir.Remove(StateDir + "/" + FinishedFile) // of a set that was removed
+	err = dir.Remove(StateDir + "/" + FinishedFile) // from a set that was removed
 	if err == nil {
 		err = dir.Sweep()
 	}
@@ -94,8 +93,8 @@ func OpenOut(ctx context.Context, out, verb, plan string, o Options) (*Dir, erro
 	return dir, nil
 }
 
-// MustBeNew refuses a directory with anything in it but what a killed run of the
-// same verb named.
+// MustBeNew returns an error if a directory has anything in it except the files of a killed run of
+// the same verb.
 func MustBeNew(ctx context.Context, out, verb string) error {
 	dir := View(ctx, out)
 	var ours map[string]bool
@@ -104,7 +103,7 @@ func MustBeNew(ctx context.Context, out, verb string) error {
 			return err
 		}
 		if name == StateDir && storage.Remote(out) {
-			continue // a run that failed leaves it, and nothing else: see undo
+			continue // a failed run leaves it, and nothing else: see undo
 		}
 		if ours == nil {
 			ours = map[string]bool{StateDir: true}
@@ -119,7 +118,7 @@ func MustBeNew(ctx context.Context, out, verb string) error {
 				case err != nil:
 					return err
 				case whole:
-					run.Files = nil // they are a set, which is refused below
+					run.Files = nil // they are a complete set, which is refused below
 				case !mine:
 					return fmt.Errorf("%s holds an unfinished run of tfrec: complete it, remove the directory, or give another", out)
 				}
@@ -146,9 +145,9 @@ func MustBeNew(ctx context.Context, out, verb string) error {
 	return nil
 }
 
-// FirstNames yields the names of what lies in a directory, some of them again and again
-// when it is in a store: a directory there is what objects lie in, whatever a server says.
-// One that is not there holds nothing.
+// FirstNames yields the names of the entries of a directory, in a store with repetitions: it
+// derives directories there from the names of objects, whatever the server says. A missing
+// directory is empty.
 func FirstNames(ctx context.Context, path string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		if !storage.Remote(path) {
@@ -176,8 +175,8 @@ func FirstNames(ctx context.Context, path string) iter.Seq2[string, error] {
 	}
 }
 
-// OrOverwrite is what to do about a set that is in the way: none takes the place of
-// another in a store.
+// OrOverwrite returns the advice about an existing set: here, or inStore for a store, where a set
+// cannot replace another.
 func OrOverwrite(dir *Dir, here, inStore string) string {
 	if dir.Remote() {
 		return inStore
@@ -185,7 +184,7 @@ func OrOverwrite(dir *Dir, here, inStore string) string {
 	return here
 }
 
-// Discard removes the files that a run named, and what is recorded of it.
+// Discard removes the files that a run named, and its state.
 func Discard(dir *Dir, files []string) error {
 	subs := map[string]bool{}
 	for _, file := range files {
@@ -205,30 +204,29 @@ func Discard(dir *Dir, files []string) error {
 		}
 		dir.prune(filepath.ToSlash(filepath.Join(sub, IndexDir)), filepath.ToSlash(sub))
 	}
-	dir.prune(IndexDir) // it may have been made for an index to come
+	dir.prune(IndexDir) // it may have been created for an index
 	return Forget(dir)
 }
 
-// prune removes directories that are empty. A store has none that are.
+// prune removes empty directories. A store has none.
 func (d *Dir) prune(directories ...string) {
 	for _, directory := range directories {
 		if !d.Remote() {
-			os.Remove(d.Join(directory)) // fails, as it should, when it holds what is not ours
+			os.Remove(d.Join(directory)) // fails, as intended, if it has files that are not ours
 		}
 	}
 }
 
-// ForgetSub removes the temporary files in the directory of a group, which lies in
-// the output directory and goes by its lock.
+// ForgetSub removes the temporary files in the directory of a group, which is in the output
+// directory and shares its lock.
 func ForgetSub(dir *Dir) error {
 	if dir.Remote() {
-		return nil // they lie elsewhere
+		return nil // they are elsewhere
 	}
 	return os.RemoveAll(dir.Join(StateDir))
 }
 
-// Forget removes all that is recorded of a run, so that a directory whose run has
-// ended holds the set and nothing else.
+// Forget removes the state of a run, so that after the run the directory has only the set.
 func Forget(dir *Dir) error {
 	if err := dir.Sweep(); err != nil {
 		return err
@@ -249,9 +247,9 @@ func Forget(dir *Dir) error {
 	return nil
 }
 
-// ReshardFailureFile is where the last error of a part or a shard lies, for the
-// run that planned: what comes back through a runner is text at best.
+// ReshardFailureFile has the last error of a part or a shard, for the process that planned the run:
+// a runner returns text at best.
 const ReshardFailureFile = StateDir + "/reshard-failure.json"
 
-// ReshardPlanFile is where a plan lies while its shards are made.
+// ReshardPlanFile has the plan while its shards are written.
 const ReshardPlanFile = StateDir + "/reshard.json"

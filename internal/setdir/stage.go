@@ -4,12 +4,11 @@ import (
 	"fmt"
 )
 
-// Stage returns the directory below d in which the files of a new version of the set
-// are written, until PutStaged puts them in the place of the old ones. It needs no
-// Close, and keeps what is in it between runs. A store has none.
+// Stage returns the directory below d for the files of a new version of the set, until PutStaged
+// puts them in place. It needs no Close, and its files persist between runs. A store has none.
 func (d *Dir) Stage() *Dir { return d.Sub(StageDir) }
 
-// ClearStage removes what is staged.
+// ClearStage removes all staged files.
 func (d *Dir) ClearStage() error {
 	if d.Remote() {
 		return nil
@@ -17,11 +16,11 @@ func (d *Dir) ClearStage() error {
 	return d.DiscardStage()
 }
 
-// PutStaged gives staged files their names in d, in the place of those that have them,
-// and removes others, in one step: a process that is killed leaves the old set or, once
-// it has begun to rename, one that the next Open or Expand completes. Shards bring
-// their indexes and what PutDone recorded; files, by their names in the stage, follow
-// in their order, the manifest last. What else was staged goes.
+// PutStaged atomically moves staged files to their names in d, replacing existing ones, and removes
+// others: if the process is killed, the set is the old one or, once the journal is written, one
+// that the next Open or Expand completes. Shards include their indexes and the state from PutDone;
+// files, by their names in the stage, follow in order, the manifest last. Other staged files are
+// discarded.
 func (d *Dir) PutStaged(shards, files, remove []string) error {
 	stage := d.Stage()
 	j := &Journal{KeepState: true, Remove: remove}
@@ -47,7 +46,7 @@ func (d *Dir) PutStaged(shards, files, remove []string) error {
 		add(file)
 	}
 	if len(files) == 0 || files[len(files)-1] != ManifestFile {
-		return fmt.Errorf("%s: a set is replaced without a manifest", d.path) // which is the last step
+		return fmt.Errorf("%s: a set is replaced without a manifest", d.path) // the manifest is the last step
 	}
 	if err := d.Begin(j); err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// recordsIn reads all records of a set.
+// recordsIn returns all records of a set.
 func recordsIn(t *testing.T, dir string) (records []string) {
 	t.Helper()
 	sources, err := shard.Expand(t.Context(), []string{dir}, shard.ExpandOptions{})
@@ -29,8 +29,7 @@ func recordsIn(t *testing.T, dir string) (records []string) {
 	return records
 }
 
-// Stopped before any operation on files, a set is the old one or, after whoever looks
-// at it next, the new one.
+// Stopped before any file operation, a set is the old one or, after the next reader, the new one.
 func TestReplacementStoppedAnywhere(t *testing.T) {
 	set := settest.ThreeShards(t)
 	old := settest.FilesOf(t, set)
@@ -48,7 +47,7 @@ func TestReplacementStoppedAnywhere(t *testing.T) {
 			return
 		}
 		decided := settest.Has(t, dir, setdir.JournalFile)
-		recordsIn(t, dir) // completes what was decided on
+		recordsIn(t, dir) // completes a committed change
 		got := settest.FilesOf(t, dir)
 		if settest.Has(t, dir, setdir.JournalFile) || decided && !settest.SameFiles(got, want) || !decided && !settest.SameFiles(got, old) {
 			t.Errorf("after %s failed, decided %v: it is neither the old set nor the new one", fail, decided)
@@ -60,8 +59,8 @@ func TestReplacementStoppedAnywhere(t *testing.T) {
 	}
 }
 
-// While a living process replaces a set, others read the old one; where there are no
-// links to the old files, they wait until it is done.
+// While a running process replaces a set, others read the old one; without links to the old files,
+// they wait until it is done.
 func TestReadingBesideALivingWriter(t *testing.T) {
 	dir := settest.ThreeShards(t)
 	old := recordsIn(t, dir)
@@ -75,7 +74,7 @@ func TestReadingBesideALivingWriter(t *testing.T) {
 		if moves.Add(1) != 3 {
 			return nil
 		}
-		// The writer is in the middle, and has its lock.
+		// The writer is in the middle of the change and holds the lock.
 		if got := recordsIn(t, dir); !slices.Equal(got, old) {
 			t.Errorf("beside the writer: %q, want the old set %q", got, old)
 		}
@@ -106,7 +105,7 @@ func TestReadingBesideALivingWriter(t *testing.T) {
 	}
 }
 
-// Where nothing may be written, a set that is half replaced is refused, with a reason.
+// Without write permission, a partly replaced set is refused, with the reason.
 func TestHalfReplacedWhereNothingMayBeWritten(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("root may write anywhere")

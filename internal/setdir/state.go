@@ -18,69 +18,66 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// The state of a run lies under .tfrec in the output directory: run.json names
-// every file that the run will write, shards/FILE.json says what each finished
-// shard is. All of it may be deleted at the cost of time: what the next run
-// then finds in the manifest, it checks by reading.
+// The state of a run is under .tfrec in the output directory: run.json lists every file that the
+// run will write, shards/FILE.json describes each finished shard. Deleting any of it only costs
+// time: the next run verifies by reading what it finds in the manifest.
 
 const (
 	runFormat    = "tfrec.run"
 	StateVersion = 1
-	// RunFile is where PutRun writes.
+	// RunFile is the file that PutRun writes.
 	RunFile = StateDir + "/run.json"
-	// ArrayPlanFile is where the plan of an array job is until that is finalized.
+	// ArrayPlanFile has the plan of an array job until the job is finalized.
 	ArrayPlanFile = StateDir + "/plan.json"
 	ShardsDir     = StateDir + "/shards"
 )
 
-// Run is what a run intends. It is written before the first shard is.
+// Run describes what a run is going to write. It is written before the first shard.
 type Run struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
-	// Name, Options, Decoder and Encoder are the manifest's.
+	// Name, Options, Decoder and Encoder are as in the manifest.
 	Name    string                     `json:"name"`
 	Options map[string]json.RawMessage `json:"options"`
 	Decoder string                     `json:"decoder"`
 	Encoder string                     `json:"encoder"`
-	// Files names every file that the run will write, relative to the directory.
+	// Files names all files that the run will write, relative to the directory.
 	Files []string `json:"files"`
-	// Stale names files of earlier runs that are not among Files; they are
-	// removed before the manifest is written.
+	// Stale names files of earlier runs that are not in Files; they are removed before the manifest
+	// is written.
 	Stale []string `json:"stale,omitempty"`
-	// Args are the arguments of the tfrec command that began the run; empty when it was
-	// begun otherwise.
+	// Args are the arguments of the tfrec command that started the run; empty if it was not started
+	// by one.
 	Args []string `json:"args,omitempty"`
-	// Plan names the ReshardPlan that the run's shards are made by; empty for runs
-	// that make theirs in one process.
+	// Plan names the ReshardPlan of the run; empty for runs in a single process.
 	Plan string `json:"plan,omitempty"`
 }
 
-// Done is what is known of a finished shard beside what the manifest says.
+// Done is the state of a finished shard, in addition to its manifest entry.
 type Done struct {
 	Info
-	// ModTime of the shard's file in nanoseconds since 1970, and in an object store
-	// the Version that it has there.
+	// ModTime of the shard's file in nanoseconds since 1970, and its Version in an object store.
 	ModTime int64  `json:"mod_time"`
 	Version string `json:"version,omitempty"`
-	// IndexBytes, IndexModTime and IndexVersion are those of its index; 0 without one.
+	// IndexBytes, IndexModTime and IndexVersion are those of the index; zero if there is none.
 	IndexBytes   int64  `json:"index_bytes,omitempty"`
 	IndexModTime int64  `json:"index_mod_time,omitempty"`
 	IndexVersion string `json:"index_version,omitempty"`
-	// Source is where the inputs lay on this machine: other files of the same
-	// names and times are other inputs.
+	// Source is the location of the inputs on this machine: files elsewhere with the same names and
+	// times are different inputs.
 	Source string `json:"source,omitempty"`
-	// Plan names the array job's plan, or the ReshardPlan, that the shard was last
-	// found to be of; empty for shards that none has made or seen.
+	// Plan names the array job's plan, or the ReshardPlan, that the shard was last checked against;
+	// empty if there was none.
 	Plan string `json:"plan,omitempty"`
-	// Samples planned for the shard; those that are not records are in Bad or
+	// Samples is the number of samples planned for the shard; those without a record are in Bad or
 	// counted in Filtered.
 	Samples  int64       `json:"samples"`
 	Filtered int64       `json:"filtered,omitempty"`
 	Bad      []BadSample `json:"bad,omitempty"`
-	// Inputs are the identities of what the shard was made from, in order.
+	// Inputs are the identities of the shard's inputs, in order.
 	Inputs []Input `json:"inputs,omitempty"`
-	// Seen is what a ReshardPlan saw of the features of the shard's records, for
-	// the manifest; nil where the inputs' manifests say it.
+	// Seen is what a ReshardPlan learned about the features of the shard's records, for the
+	// manifest; nil if the inputs' manifests describe them.
 	Seen json.RawMessage `json:"seen,omitempty"`
 }
 
@@ -96,21 +93,21 @@ type BadSample struct {
 	Reason string `json:"reason"`
 }
 
-// Input is the identity of an input: what it is known by on this machine
-// (Key, Size, ModTime), in its store (Key, Size, Version) and everywhere (Hash).
+// Input is the identity of an input: on this machine (Key, Size, ModTime), in its store (Key, Size,
+// Version) and anywhere (Hash).
 type Input struct {
 	Key     InputKey `json:"k"`
 	Size    int64    `json:"s"`
 	ModTime int64    `json:"t"` // nanoseconds since 1970
 	// Hash is the 128-bit XXH3 of the content in hexadecimal.
 	Hash string `json:"h"`
-	// Version of an object in a store, where it takes the place of ModTime: with
-	// its URL it says on every machine what the content is.
+	// Version of an object in a store, used instead of ModTime: with its URL it identifies the
+	// content on any machine.
 	Version string `json:"v,omitempty"`
 }
 
-// InputKey is a key of any bytes that survives JSON: one that is not UTF-8 is
-// stored as a NUL and its bytes in hexadecimal.
+// InputKey is a key of arbitrary bytes that survives JSON: one that is not UTF-8, or starts with a
+// NUL, is encoded as a NUL and its bytes in hexadecimal.
 type InputKey string
 
 // MarshalText implements encoding.TextMarshaler.
@@ -132,9 +129,8 @@ func (k *InputKey) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Run reads the state of the last run. It is nil when there is none that can be
-// used: a file that is damaged or of another version counts as none. An error
-// says that the state could not be read.
+// Run reads the state of the last run. It returns nil if there is none or if it is unusable:
+// damaged or of another version. It returns an error if the state could not be read.
 func (d *Dir) Run() (*Run, error) {
 	r := new(Run)
 	usable, err := d.ReadStateFile(RunFile, r)
@@ -144,24 +140,23 @@ func (d *Dir) Run() (*Run, error) {
 	return r, nil
 }
 
-// PutRun writes the state of the run that begins.
+// PutRun writes the state of the run that is starting.
 func (d *Dir) PutRun(r *Run) error {
 	r.Format, r.Version = runFormat, StateVersion
 	return d.PutStateFile(RunFile, r)
 }
 
-// Done reads what is known of a finished shard. It is nil when nothing is, or
-// when the shard or its index in place is not the one that was recorded:
-// another size, or another time or version and, for the shard, another content.
-// With content set the shard is read whatever its time. A state that cannot be
-// read counts as none: the caller makes the shard again.
+// Done reads the state of a finished shard. It returns nil if there is none, or if the shard or its
+// index has changed: another size, or another time or version and other content. With content set
+// the shard is always read and compared. Unreadable state counts as none: the caller writes the
+// shard again.
 func (d *Dir) Done(file string, content bool) *Done {
 	done, _ := d.done(file, content, d.at.stamp)
 	return done
 }
 
-// AllDone returns Done of each file, or the error of a state that could not be
-// read. In a store it takes a list of the directory and one request per file.
+// AllDone returns Done for each file, or the error if a state could not be read. In a store it
+// costs one listing of the directory and one request per file.
 func (d *Dir) AllDone(ctx context.Context, files []string, content bool) ([]*Done, error) {
 	names := make([]string, 0, 2*len(files))
 	for _, file := range files {
@@ -223,11 +218,11 @@ func (d *Dir) done(file string, content bool, look func(name string) (Stamp, err
 	return done, nil
 }
 
-// StateOf is the name of the file with what is known of a shard.
+// StateOf returns the name of the state file of a shard.
 func StateOf(file string) string { return ShardsDir + "/" + file + ".json" }
 
-// Remembered calls yield with every input recorded for any shard of the directory
-// or of its stage that was made from source, whether or not the shard is still there.
+// Remembered calls yield with every input from source that is recorded for any shard of the
+// directory or its stage, whether or not the shard still exists.
 func (d *Dir) Remembered(source string, yield func(Input)) {
 	d.remembered(source, yield)
 	if !d.Remote() {
@@ -242,7 +237,7 @@ func (d *Dir) remembered(source string, yield func(Input)) {
 		var reading sync.WaitGroup
 		for i, name := range batch {
 			reading.Go(func() {
-				usable, _ := d.ReadStateFile(ShardsDir+"/"+name, &recorded[i]) // one that cannot be read saves no work
+				usable, _ := d.ReadStateFile(ShardsDir+"/"+name, &recorded[i]) // unreadable state only means more work
 				if !usable || recorded[i].Source != source {
 					recorded[i].Inputs = nil
 				}
@@ -257,8 +252,8 @@ func (d *Dir) remembered(source string, yield func(Input)) {
 	}
 }
 
-// PutDone records a finished shard. It fills in the times and versions. Nothing is
-// recorded of a shard of so many samples that its state could not be read again.
+// PutDone records a finished shard. It fills in the times and versions. If the state would be too
+// large to be read again, nothing is recorded.
 func (d *Dir) PutDone(done *Done) error {
 	is, err := d.at.stamp(done.File)
 	if err != nil {
@@ -273,10 +268,10 @@ func (d *Dir) PutDone(done *Done) error {
 	if err := d.PutStateFile(StateOf(done.File), done); !errors.Is(err, ErrState) {
 		return err
 	}
-	return d.at.remove(StateOf(done.File)) // of the shard that was there before
+	return d.at.remove(StateOf(done.File)) // the state of the previous shard
 }
 
-// Forget drops what is recorded of shards other than those named.
+// Forget removes the state of all shards except those in keep.
 func (d *Dir) Forget(keep []string) error {
 	names, err := d.at.list(ShardsDir)
 	if err != nil {
@@ -295,7 +290,7 @@ func (d *Dir) Forget(keep []string) error {
 	return d.at.remove(gone...)
 }
 
-// Reset forgets everything that is recorded in the directory.
+// Reset removes all state from the directory.
 func (d *Dir) Reset() error {
 	if err := d.Forget(nil); err != nil {
 		return err
@@ -303,9 +298,9 @@ func (d *Dir) Reset() error {
 	return d.Remove(RunFile)
 }
 
-// ReadStateFile reads a state file into v. It reports false when there is none, and
-// when the one that exists cannot be used: it is not JSON of v's kind, is too
-// large for DecodeState, or is not a regular file. Other failures to read it are errors.
+// ReadStateFile decodes a state file into v. It reports false if there is none or it is unusable:
+// not JSON for v, too large for DecodeState, or not a regular file. Other failures to read it are
+// errors.
 func (d *Dir) ReadStateFile(name string, v any) (bool, error) {
 	data, err := d.Read(name, MaxState)
 	if storage.Missing(err) || errors.Is(err, regular.ErrNotRegular) || errors.Is(err, regular.ErrTooLarge) {
@@ -317,18 +312,17 @@ func (d *Dir) ReadStateFile(name string, v any) (bool, error) {
 	return DecodeState(data, v) == nil, nil
 }
 
-// PutState writes a state file of the caller's own under .tfrec.
+// PutState writes a state file for the caller under .tfrec.
 func (d *Dir) PutState(name string, v any) error { return d.PutStateFile(StateDir+"/"+name, v) }
 
-// State reads a state file of the caller's own into v. It reports false when
-// there is none that can be used: one that is damaged counts as none. An error
-// says that the file could not be read.
+// State reads a state file of the caller into v. It reports false if there is none or it is
+// damaged. It returns an error if the file could not be read.
 func (d *Dir) State(name string, v any) (bool, error) { return d.ReadStateFile(StateDir+"/"+name, v) }
 
 func (d *Dir) PutStateFile(name string, v any) error {
 	data, err := json.Marshal(v)
 	if err == nil {
-		err = checkState(data) // what could not be read again
+		err = checkState(data) // must be readable again
 	}
 	if err != nil {
 		return fmt.Errorf("state %s: %w", name, err)

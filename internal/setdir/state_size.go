@@ -6,13 +6,13 @@ import (
 	"fmt"
 )
 
-// MaxState is the size limit of a state file in bytes: more than a run of 1,000,000 files takes,
-// or what is recorded of a shard of 1,000,000 samples.
+// MaxState is the size limit of a state file in bytes. It allows for a run of 1,000,000 files, or a
+// shard of 1,000,000 samples.
 const MaxState = 128 << 20
 
-// Elements of the lists in a state file have at least minStateElement bytes on average, members of
-// its objects minStateMember, but for the first ones of each. Real state is made of names of files,
-// and stays far above. Without these limits a list of empty objects takes 40 times its size.
+// Beyond a free allowance, list elements in a state file must have at least MinStateElement bytes
+// on average, and object members minStateMember. Real state consists of file names and is far
+// above. Without these limits a list of empty objects would take 40 times its size in memory.
 const (
 	MinStateElement   = 32
 	minStateMember    = 8
@@ -20,14 +20,14 @@ const (
 	freeStateMembers  = 1 << 20
 )
 
-// maxStateDepth is how deep a state file may be nested, as in package json.
+// maxStateDepth is the maximum nesting depth of a state file, as in encoding/json.
 const maxStateDepth = 10_000
 
-// ErrState says that data are not those of a state file that tfrec reads.
+// ErrState says that data is too large for a state file, or needs too much memory.
 var ErrState = errors.New("too large for a state file")
 
 // DecodeState decodes the JSON of a state file into v. It refuses data of more than MaxState bytes,
-// and data that would take much more memory than their size.
+// and data that would take much more memory than its size.
 func DecodeState(data []byte, v any) error {
 	if err := checkState(data); err != nil {
 		return err
@@ -35,7 +35,8 @@ func DecodeState(data []byte, v any) error {
 	return json.Unmarshal(data, v)
 }
 
-// checkState returns an error that wraps errState if DecodeState refuses data for their size.
+// checkState returns an error that wraps ErrState if DecodeState would refuse the data for its
+// size.
 func checkState(data []byte) error {
 	if len(data) > MaxState {
 		return fmt.Errorf("%w: %d bytes, at most %d are allowed", ErrState, len(data), MaxState)
@@ -47,10 +48,11 @@ func checkState(data []byte) error {
 	return nil
 }
 
-// countJSON counts the elements of all lists and the members of all objects, an empty one as one.
-// It reports false where they are nested too deep. Data that are not JSON have any counts.
+// countJSON counts the elements of all lists and the members of all objects; an empty one counts as
+// one. It reports false if they are nested too deeply. The counts are arbitrary if data is not
+// JSON.
 func countJSON(data []byte) (elements, members int, ok bool) {
-	var lists []bool // for each open list or object: whether what it is in is a list
+	var lists []bool // for each open list or object: whether its parent is a list
 	quoted, inList := false, false
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {

@@ -17,14 +17,14 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// repeated is JSON of some size that repeats an item, each of which takes so many bytes.
+// repeated returns JSON of about size bytes that repeats an item, padded to each bytes.
 func repeated(begin, item, end string, each, size int) []byte {
 	item = strings.Repeat(" ", each-len(item)-1) + item
 	return []byte(begin + strings.Repeat(item+",", size/each-1) + item + end)
 }
 
 // TestStateTakesItsSize: decoding state takes memory in proportion to its size, whatever it
-// repeats, and is refused where it would take more.
+// repeats; otherwise it is refused.
 func TestStateTakesItsSize(t *testing.T) {
 	if race.Enabled {
 		t.Skip("one goroutine and much data: nothing for the race detector")
@@ -56,7 +56,7 @@ func TestStateTakesItsSize(t *testing.T) {
 	}
 }
 
-// TestStateHasRoom: the state of large runs is read, with the shortest names that they can have.
+// TestStateHasRoom: the state of large runs is accepted, even with the shortest possible names.
 func TestStateHasRoom(t *testing.T) {
 	if race.Enabled {
 		t.Skip("one goroutine and much data: nothing for the race detector")
@@ -100,8 +100,8 @@ func TestStateHasRoom(t *testing.T) {
 	}
 }
 
-// TestStateThatCannotBeReadIsNotWritten: a change is not begun with a journal that nobody could
-// read again. What is recorded of a shard may be missing, and must not be that of another one.
+// TestStateThatCannotBeReadIsNotWritten: a change is not committed with a journal that could not be
+// read again. The state of a shard may be missing, but must not be that of another one.
 func TestStateThatCannotBeReadIsNotWritten(t *testing.T) {
 	dir, err := setdir.Open(t.Context(), filepath.Join(t.TempDir(), "out"), setdir.Options{Names: shard.ManifestFiles})
 	settest.Check(t, err)

@@ -14,8 +14,8 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// A state that cannot be read is an error wherever one that is not there is none:
-// a run that took the one for the other would forget a journal.
+// State that cannot be read is an error, unlike missing state: a run that confused the two would
+// forget a journal.
 func TestUnreadableStateIsAnError(t *testing.T) {
 	inBothPlaces(t, func(t *testing.T, s site) {
 		d := open(t, s)
@@ -40,8 +40,8 @@ func TestUnreadableStateIsAnError(t *testing.T) {
 	})
 }
 
-// State that is no file of a reasonable size is none: it is never read into
-// memory, nor waited for.
+// A state file that is not a regular file of reasonable size counts as none: it is never read into
+// memory or waited for.
 func TestStateIsBounded(t *testing.T) {
 	dir, err := setdir.Open(context.Background(), filepath.Join(t.TempDir(), "out"), setdir.Options{Names: shard.ManifestFiles})
 	settest.Check(t, err)
@@ -52,7 +52,7 @@ func TestStateIsBounded(t *testing.T) {
 		t.Fatal(got, err)
 	}
 	path := dir.Join(shard.StateDir + "/x.json")
-	settest.Check(t, os.Truncate(path, setdir.MaxState+1)) // of holes
+	settest.Check(t, os.Truncate(path, setdir.MaxState+1)) // sparse
 	if usable, err := dir.State("x.json", &got); usable || err != nil {
 		t.Error("read", err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// WriterOptions says how a shard is written.
+// WriterOptions configures a Writer.
 type WriterOptions struct {
 	// Compression of the whole file. Default: none. Compressed shards have no index.
 	Compression tfrecord.Compression
@@ -18,22 +18,22 @@ type WriterOptions struct {
 	Level int
 }
 
-// Writer writes one shard. Nothing has the shard's name until Commit, which
-// puts it in place whole; a process that dies before leaves a temporary file
-// that Dir.Sweep removes. Not safe for concurrent use.
+// Writer writes a shard. The shard's name does not appear until Commit, which publishes it
+// atomically; a process that dies earlier leaves a temporary file, which Dir.Sweep removes. A
+// Writer is not safe for concurrent use.
 type Writer struct {
 	dir   *Dir
 	file  string
 	Data  *osfile.HashWriter
-	draft draft // that data writes into
+	draft draft // that Data writes to
 	out   *tfrecord.Writer
 
 	indexDraft draft  // nil for compressed shards
-	index      []byte // that is not in indexDraft yet
-	part       bool   // of a set whose directories its maker syncs
+	index      []byte // not yet written to indexDraft
+	part       bool   // made by CreatePart: the caller syncs the directories
 }
 
-// indexBuffer is how much of an index is written at a time.
+// indexBuffer is the number of index bytes to buffer before writing.
 const indexBuffer = 64 << 10
 
 // Create starts a shard with the given file name in d.
@@ -46,9 +46,9 @@ func (d *Dir) Create(file string, o WriterOptions) (*Writer, error) {
 	return w, nil
 }
 
-// CreatePart is Create for one shard of many that are made at a time: it hashes
-// where it is written, and its Commit leaves the names in the directories to
-// be synced by SyncNames, once for all.
+// CreatePart is Create for one of many shards that are written concurrently: hashing is done in the
+// writing goroutine, and Commit does not fsync the directories; the caller calls SyncNames once for
+// all.
 func (d *Dir) CreatePart(file string, o WriterOptions) (*Writer, error) {
 	w, err := d.create(file, o)
 	if err != nil {
@@ -58,7 +58,7 @@ func (d *Dir) CreatePart(file string, o WriterOptions) (*Writer, error) {
 	return w, nil
 }
 
-// SyncNames makes the names of the shards and indexes in the directory last.
+// SyncNames fsyncs the directories of shards and indexes so that renames are durable.
 func (d *Dir) SyncNames() error { return d.at.syncNames() }
 
 func (d *Dir) create(file string, o WriterOptions) (*Writer, error) {
@@ -98,9 +98,8 @@ func (w *Writer) WriteRecord(record []byte) error {
 	return w.writeIndex(indexBuffer)
 }
 
-// WriteFrames appends records that tfrecord.AppendFrame framed, of the given
-// sizes with framing. The frames are trusted to be right; frames may be
-// reused when WriteFrames returns.
+// WriteFrames appends records framed by tfrecord.AppendFrame; sizes are their sizes including
+// framing. The frames are not checked. The caller may reuse frames afterwards.
 func (w *Writer) WriteFrames(frames []byte, sizes []int) error {
 	offset := w.out.Offset()
 	if err := w.out.WriteFrames(frames, len(sizes)); err != nil {
@@ -116,14 +115,14 @@ func (w *Writer) WriteFrames(frames []byte, sizes []int) error {
 	return w.writeIndex(indexBuffer)
 }
 
-// Records returns how many records were written so far.
+// Records returns the number of records written so far.
 func (w *Writer) Records() int64 { return w.out.Records() }
 
 func (w *Writer) addIndex(offset, size int64) {
 	w.index = tfrecord.AppendIndex(w.index, tfrecord.IndexEntry{Offset: offset, Size: size})
 }
 
-// writeIndex writes what there is of the index, if that is as much as least.
+// writeIndex writes the buffered index if it has at least least bytes.
 func (w *Writer) writeIndex(least int) error {
 	if len(w.index) < least || len(w.index) == 0 {
 		return nil
@@ -135,10 +134,9 @@ func (w *Writer) writeIndex(least int) error {
 	return nil
 }
 
-// Commit syncs the shard, puts its index in place, then the shard itself. The
-// Info it returns has no fingerprint and no labels: those are the caller's to
-// fill in. After an error nothing has the shard's name that did not have it
-// before, and the temporary files are gone.
+// Commit syncs the shard and publishes its index, then the shard itself. The returned Info has no
+// fingerprint and no labels: the caller fills them in. After an error the temporary files are
+// removed, and the shard's name does not refer to anything new.
 func (w *Writer) Commit() (Info, error) {
 	info, err := w.commit()
 	if err != nil {
@@ -152,8 +150,7 @@ func (w *Writer) commit() (Info, error) {
 	if err := w.out.Close(); err != nil {
 		return Info{}, err
 	}
-	// A shard that is replaced goes first: a crash before the new one is in place
-	// must not leave it beside the new one's index.
+	// Remove the old shard first: after a crash it must not be left with the index of the new one.
 	if err := w.draft.clear(); err != nil {
 		return Info{}, err
 	}
@@ -178,10 +175,10 @@ func (w *Writer) commit() (Info, error) {
 	}, nil
 }
 
-// Abort throws away what was written. It does nothing to a committed shard.
+// Abort discards the shard. It does nothing after Commit.
 func (w *Writer) Abort() {
 	if w.out != nil {
-		w.out.Close() // frees the compressor; its error is of no use here
+		w.out.Close() // frees the compressor; its error does not matter here
 	}
 	w.draft.discard()
 	if w.indexDraft != nil {
