@@ -4,15 +4,14 @@ import (
 	"os"
 )
 
-// Drained is a file that is written from its start to its end, and goes to the disk as it is
-// written.
+// Drained is a file that is written sequentially, and that the kernel writes to disk meanwhile.
 type Drained struct {
 	F     *os.File
 	bytes int64 // written
-	begun int64 // bytes whose write-back has been asked for
+	begun int64 // bytes for which writeback was requested
 }
 
-// writeBack is how much is written between two requests for write-back.
+// writeBack is the number of bytes between two requests for writeback.
 const writeBack = 8 << 20
 
 func (d *Drained) Write(p []byte) (int, error) {

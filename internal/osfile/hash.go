@@ -5,16 +5,16 @@ import (
 	"io"
 )
 
-// HashWriter hashes what it writes.
+// HashWriter writes to To and hashes the same bytes.
 type HashWriter struct {
 	To    io.Writer
 	Sum   hash.Hash
 	Bytes int64
-	Aside bool // whether to hash in another goroutine
+	Aside bool // hash in another goroutine
 }
 
-// hashAside is how much is worth hashing in another goroutine while it is
-// written: hashing takes longer than a write that only goes to memory.
+// hashAside is the minimum write size for hashing in another goroutine during the write: hashing
+// takes longer than a write that only goes to memory.
 const hashAside = 64 << 10
 
 func (s *HashWriter) Write(p []byte) (int, error) {

@@ -8,8 +8,8 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// Lock opens and locks a file. A process that leaves no trace may remove it between
-// the two: then it starts over.
+// Lock opens and locks a file. Another process that cleans up may remove the file in between: then
+// Lock retries.
 func Lock(path string, perm os.FileMode, lock func(*os.File) error) (*os.File, error) {
 	if err := RefuseLink(path); err != nil {
 		return nil, err
@@ -37,8 +37,7 @@ func Lock(path string, perm os.FileMode, lock func(*os.File) error) (*os.File, e
 	}
 }
 
-// Exists reports whether something has the path. A symbolic link does, wherever
-// it leads.
+// Exists reports whether the path exists. A symbolic link does, even a dangling one.
 func Exists(path string) (bool, error) {
 	err := inject.Fault("stat", path)
 	if err == nil {

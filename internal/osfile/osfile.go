@@ -1,6 +1,6 @@
-// Package osfile reads, writes, places and removes files for the verbs that work on sets. Each
-// operation may be made to fail by tests (see internal/inject), and none writes through a
-// symbolic link inside a set.
+// Package osfile reads, writes, renames and removes files for the verbs that work on sets. Tests
+// can make each operation fail (see internal/inject), and no operation writes through a symbolic
+// link inside a set.
 package osfile
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// Reader is a file that is read.
+// Reader is a file opened for reading.
 type Reader struct{ storage.File }
 
-// File is a file that is read and written.
+// File is a file opened for reading and writing.
 type File struct{ *os.File }
 
 func (f Reader) ReadAt(p []byte, offset int64) (int, error) {
@@ -34,7 +34,7 @@ func (f File) Write(p []byte) (int, error) {
 	return f.File.Write(p)
 }
 
-// Place puts a temporary file in place, whole.
+// Place atomically gives a temporary file its final path.
 func Place(f *os.File, path string) error {
 	if err := inject.Fault("place", path); err != nil {
 		return err
@@ -42,7 +42,7 @@ func Place(f *os.File, path string) error {
 	return atomicfile.Place(f, path)
 }
 
-// Remove removes a file, if it is there.
+// Remove removes a file if it exists.
 func Remove(path string) error {
 	if err := inject.Fault("remove", path); err != nil {
 		return err
@@ -50,8 +50,8 @@ func Remove(path string) error {
 	return atomicfile.Remove(path)
 }
 
-// MakeOuterDir makes a directory beside shards, durably, such as that of their indexes.
-// A symbolic link to one is an error.
+// MakeOuterDir durably creates a directory beside shards, such as the one for their indexes. A
+// symbolic link at path is an error.
 func MakeOuterDir(path string) error {
 	if err := inject.Fault("mkdir", path); err != nil {
 		return err
@@ -62,7 +62,7 @@ func MakeOuterDir(path string) error {
 	return MakeDir(path)
 }
 
-// Read reads a file of no more bytes than limit.
+// Read returns the content of a file of at most limit bytes.
 func Read(ctx context.Context, path string, limit int64) ([]byte, error) {
 	if err := inject.Fault("read", path); err != nil {
 		return nil, err
@@ -70,8 +70,7 @@ func Read(ctx context.Context, path string, limit int64) ([]byte, error) {
 	return storage.ReadFile(ctx, path, limit)
 }
 
-// MakeDir makes a directory, durably, unless it exists. A symbolic link to one is an
-// error.
+// MakeDir durably creates a directory unless it exists. A symbolic link at path is an error.
 func MakeDir(path string) error {
 	st, err := os.Lstat(path)
 	switch {
@@ -85,7 +84,7 @@ func MakeDir(path string) error {
 	return fmt.Errorf("%s is not a directory: move it elsewhere", path)
 }
 
-// RefuseLink returns an error when there is a symbolic link at the path.
+// RefuseLink returns an error if path is a symbolic link.
 func RefuseLink(path string) error {
 	st, err := os.Lstat(path)
 	if storage.Missing(err) {

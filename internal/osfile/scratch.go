@@ -6,9 +6,8 @@ import (
 	"github.com/tfrec/tfrec/internal/inject"
 )
 
-// Scratch is a temporary file that has lost its name already, so that nothing
-// remains of it even when the process is killed. Where open files must have one,
-// Close removes it.
+// Scratch is a temporary file that is already unlinked, so that nothing remains of it even if the
+// process is killed. On systems that cannot unlink open files, Close removes it.
 type Scratch struct{ File }
 
 func NewScratch(f *os.File, err error) (*Scratch, error) {
@@ -19,7 +18,7 @@ func NewScratch(f *os.File, err error) (*Scratch, error) {
 	return &Scratch{File{f}}, nil
 }
 
-// ScratchIn makes a Scratch in a directory, by default os.TempDir.
+// ScratchIn creates a Scratch in a directory, by default os.TempDir.
 func ScratchIn(dir string) (*Scratch, error) {
 	if err := inject.Fault("create", dir); err != nil {
 		return nil, err
@@ -29,6 +28,6 @@ func ScratchIn(dir string) (*Scratch, error) {
 
 func (f *Scratch) Close() error {
 	err := f.File.Close()
-	os.Remove(f.Name()) // it is gone, as a rule
+	os.Remove(f.Name()) // usually removed already
 	return err
 }
