@@ -1,5 +1,5 @@
-// Package settest makes sets for the tests of the packages that work on sets, and looks at what
-// they have made.
+// Package settest writes sets for the tests of the packages that work on sets, and inspects what
+// these packages wrote.
 package settest
 
 import (
@@ -37,7 +37,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Photo is an Example as people write them, without its pixels.
+// Photo returns a typical image Example, without real pixels.
 func Photo(id int64, text string) []byte {
 	var b tfrecord.Builder
 	b.Bytes("image/encoded", []byte("\xff\xd8\xff\xe0 not a real image"))
@@ -57,7 +57,7 @@ func FileOf(records ...[]byte) []byte {
 	return data
 }
 
-// CopyOf copies a set to a directory of the test's.
+// CopyOf copies a set to a temporary directory of the test.
 func CopyOf(t testing.TB, set string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "set")
@@ -73,7 +73,7 @@ func StoreOf(t testing.TB) (*storagetest.Store, string) {
 	return store, "mem://bucket"
 }
 
-// Uploads are the names of objects that were begun and neither committed nor aborted.
+// Uploads returns the names of objects whose upload was neither committed nor aborted.
 func Uploads(store *storagetest.Store) (names []string) {
 	for l := range store.Unfinished(context.Background(), "") {
 		names = append(names, l.Name)
@@ -81,7 +81,7 @@ func Uploads(store *storagetest.Store) (names []string) {
 	return names
 }
 
-// ExampleFile writes n Examples to a file, and returns its path.
+// ExampleFile writes n Examples to a file and returns its path.
 func ExampleFile(t testing.TB, path string, n int, build func(i int, b *tfrecord.Builder)) string {
 	t.Helper()
 	var data []byte
@@ -96,8 +96,8 @@ func ExampleFile(t testing.TB, path string, n int, build func(i int, b *tfrecord
 	return path
 }
 
-// IDsOf returns the values of an int64 feature in all records of a split, in
-// their order; all splits for "".
+// IDsOf returns the values of an int64 feature in all records of a split, in order; of all splits
+// if split is "".
 func IDsOf(t testing.TB, path, split, key string) []int64 {
 	t.Helper()
 	sources, err := shard.Expand(t.Context(), []string{path}, shard.ExpandOptions{})
@@ -125,7 +125,7 @@ func IDsOf(t testing.TB, path, split, key string) []int64 {
 	return ids
 }
 
-// Numbers builds records with their number as the feature id.
+// Numbers builds records with their number in the feature id.
 func Numbers(i int, b *tfrecord.Builder) {
 	b.Int64("id", int64(i))
 	b.String("text", fmt.Sprintf("record %d", i))
@@ -139,7 +139,7 @@ func ManifestOf(t testing.TB, path string) *shard.Manifest {
 	return m
 }
 
-// NothingAt wants no file or directory at a path.
+// NothingAt fails the test if there is a directory at path.
 func NothingAt(t testing.TB, path string) {
 	t.Helper()
 	if entries, err := os.ReadDir(path); err == nil {
@@ -147,8 +147,7 @@ func NothingAt(t testing.TB, path string) {
 	}
 }
 
-// FilesOf returns all files below a directory by their paths there, but for this
-// machine's state.
+// FilesOf returns the content of all files below a directory, by relative path, except StateDir.
 func FilesOf(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -169,7 +168,7 @@ func FilesOf(t testing.TB, dir string) map[string]string {
 
 func SameFiles(a, b map[string]string) bool { return maps.Equal(a, b) && len(a) > 0 }
 
-// Compressed returns data as one stream.
+// Compressed returns data compressed as a single stream.
 func Compressed(t testing.TB, c tfrecord.Compression, data []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -190,7 +189,7 @@ func Compressed(t testing.TB, c tfrecord.Compression, data []byte) []byte {
 	return b.Bytes()
 }
 
-// Labelled writes a set of three shards with labels and TFDS's files.
+// Labelled writes a set of three shards with labels and the files for TFDS.
 func Labelled(t testing.TB, path string, c tfrecord.Compression) *shard.Manifest {
 	t.Helper()
 	var b tfrecord.Builder
@@ -228,11 +227,11 @@ func FlipIn(t testing.TB, path string, offset int) {
 	Check(t, os.WriteFile(path, data, 0o644))
 }
 
-// Frame is where a record of a file under test lies.
+// Frame is the location of a record in a test file.
 type Frame struct{ Offset, Size int }
 
-// Framed returns a file of records of these sizes, with bytes that no header
-// is among.
+// Framed returns a file of records of the given sizes, with contents that do not include a valid
+// header.
 func Framed(sizes ...int) (data []byte, frames []Frame) {
 	draw := rand.New(rand.NewPCG(1, 2))
 	for i, size := range sizes {
@@ -241,7 +240,7 @@ func Framed(sizes ...int) (data []byte, frames []Frame) {
 			record[j] = byte(1 + draw.IntN(255))
 		}
 		if size > 8 {
-			binary.LittleEndian.PutUint64(record, uint64(1e18)+uint64(i)) // no two are equal
+			binary.LittleEndian.PutUint64(record, uint64(1e18)+uint64(i)) // so that all records differ
 		}
 		at := len(data)
 		data = tfrecord.AppendFrame(data, record)
@@ -250,7 +249,7 @@ func Framed(sizes ...int) (data []byte, frames []Frame) {
 	return data, frames
 }
 
-// RecordsOf reads a file that must be whole.
+// RecordsOf reads the records of a file that must be intact.
 func RecordsOf(t testing.TB, path string) [][]byte {
 	t.Helper()
 	r, err := shard.Open(t.Context(), path, tfrecord.ReaderOptions{})
@@ -270,7 +269,7 @@ func PutFile(t testing.TB, path string, data []byte) {
 	Check(t, os.WriteFile(path, data, 0o644))
 }
 
-// Hurt is data with damage, and the frames that it leaves whole.
+// Hurt is damaged data, and the frames that are still intact.
 type Hurt struct {
 	Name string
 	Data []byte
@@ -285,7 +284,7 @@ func Overwrite(name string, data []byte, frames []Frame, from, to int, how func(
 	return Hurt{name, b, Equal(data, b, frames)}
 }
 
-// Equal are the frames that have the same bytes in both.
+// Equal returns the frames whose bytes are the same in a and b.
 func Equal(a, b []byte, frames []Frame) []Frame {
 	return slices.DeleteFunc(slices.Clone(frames), func(f Frame) bool {
 		return !bytes.Equal(a[f.Offset:f.Offset+f.Size], b[f.Offset:f.Offset+f.Size])
@@ -294,7 +293,7 @@ func Equal(a, b []byte, frames []Frame) []Frame {
 
 func Flipped(b byte) byte { return b ^ 0x5a }
 
-// TimesOf are the times of all files below a directory but the lock.
+// TimesOf returns the modification times of all files below a directory, except StateDir.
 func TimesOf(t *testing.T, dir string) map[string]time.Time {
 	t.Helper()
 	times := map[string]time.Time{}
@@ -316,8 +315,8 @@ func IndexOf(t testing.TB, path string) []tfrecord.IndexEntry {
 	return entries
 }
 
-// WriteSet writes a set named "t" with one split, train, whose shards all have
-// the records that give yields, and its manifest.
+// WriteSet writes a set named "t", with its manifest. Its only split is train, and each of its
+// shards has the records that give yields.
 func WriteSet(t testing.TB, path string, shards int, give func(yield func([]byte))) *shard.Manifest {
 	t.Helper()
 	return WriteCompressedSet(t, path, shards, tfrecord.None, give)
@@ -373,10 +372,10 @@ func Some(n, length int) func(yield func([]byte)) {
 	}
 }
 
-// EachFault Has the first operation on files of a run fail, then the second, and
-// so on; of many those at the beginning and the end, and some between. judge is
-// told what the run said, that path and operation are in; fail is "" for the run
-// that did not fail.
+// EachFault makes the first file operation of a run fail, then the second, and so on; if there are
+// many, those at the beginning and the end, and some in between. It checks that the error of the
+// run names the operation and a path, and calls judge with it; fail is the operation, or "" for the
+// run without a fault.
 func EachFault(t *testing.T, prepare func() string, run func(dir string) error, judge func(dir, fail string, err error)) {
 	t.Helper()
 	defer func() { inject.Hook = nil }()
@@ -421,7 +420,7 @@ func EachFault(t *testing.T, prepare func() string, run func(dir string) error, 
 	}
 }
 
-// NamesIn are all files and directories below a directory.
+// NamesIn returns all files and directories below a directory.
 func NamesIn(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	Check(t, filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
@@ -433,7 +432,7 @@ func NamesIn(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// Has reports whether a directory holds a file of that name.
+// Has reports whether a directory has a file of that name.
 func Has(t *testing.T, dir, name string) bool {
 	t.Helper()
 	is, err := setdir.View(t.Context(), dir).Exists(name)
@@ -453,12 +452,11 @@ func ThreeShards(t testing.TB) string {
 	return dir
 }
 
-// Others is the directory of files that other programs wrote, as the tests of a package below
-// shard find it.
+// Others is a directory of files written by other programs, relative to a package below shard.
 const Others = "../../testdata/tfrecords"
 
-// Main runs the tests of a package with temporary directories in memory, and with claims on
-// directories of stores that expire soon.
+// Main runs the tests of a package with temporary directories in memory, and with store claims that
+// expire quickly.
 func Main(m *testing.M) {
 	memtemp.Use()
 	claim.Renew, claim.Expire = 150*time.Millisecond, 600*time.Millisecond

@@ -8,8 +8,8 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// StageNext writes the next version of a set into its stage: its first shard with one
-// other record, and a manifest that says so.
+// StageNext stages the next version of a set: a first shard with one different record, and a
+// matching manifest.
 func StageNext(t *testing.T, dir string) {
 	t.Helper()
 	d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
@@ -29,7 +29,7 @@ func StageNext(t *testing.T, dir string) {
 	PutManifest(t, d.Stage(), m)
 }
 
-// ReplaceStaged puts what is staged in place.
+// ReplaceStaged puts the staged files in place.
 func ReplaceStaged(dir string) error {
 	d, err := setdir.Open(context.Background(), dir, setdir.Options{Names: shard.ManifestFiles})
 	if err != nil {
