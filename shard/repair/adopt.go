@@ -15,80 +15,74 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// AdoptOptions says how Adopt goes about it. The zero value finds out all by
-// itself.
+// AdoptOptions configures Adopt. The zero value infers everything.
 type AdoptOptions struct {
-	// Name of the dataset. Default: what a manifest or TFDS's files say, what the
-	// names of the shards begin with, else the directory's name in snake case.
+	// Name of the dataset. Default: from the manifest or TFDS's files, else the common prefix of
+	// the shards' names, else the directory's name in snake case.
 	Name string
-	// Label is the key of the feature with the label's id. Default: what TFDS's
-	// files say, else an int64 feature of one value whose key ends in "label".
+	// Label is the key of the feature with the label's id. Default: from TFDS's files, else a
+	// scalar int64 feature whose key ends in "label".
 	Label string
-	// Labels are the names of the labels; an id is a place in the list. Default:
-	// those that are found: in a manifest, in a file of TFDS's or a labels.txt, or
-	// in the feature of texts beside the label's (image/class/text for
-	// image/class/label).
+	// Labels are the names of the labels, indexed by id. Default: from the manifest, a file of
+	// TFDS's, a labels.txt, or the text feature that goes with the label feature (image/class/text
+	// for image/class/label).
 	Labels []string
-	// Rename gives the shards the names that TFDS and ours have, when they have
-	// others. Without it names are never changed.
+	// Rename renames shards that do not have the names that tfrec and TFDS use. Without it names
+	// are never changed.
 	Rename bool
-	// Check writes nothing, and says what would be.
+	// Check writes nothing and reports what would change.
 	Check bool
-	// Workers is how many files are read at a time. Default: GOMAXPROCS.
+	// Workers is the number of files to read concurrently. Default: GOMAXPROCS.
 	Workers int
-	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
+	// MaxRecord is the maximum size of a record in bytes. Default: 1 GiB.
 	MaxRecord int64
-	// Progress is counted up while the run goes on, if it is not nil.
+	// Progress, if not nil, is updated during the run.
 	Progress *shard.ReadProgress
 }
 
-// AdoptReport is what Adopt found and wrote. Its JSON form is
-// `tfrec adopt --json`.
+// AdoptReport is the result of Adopt. Its JSON form is `tfrec adopt --json`.
 type AdoptReport struct {
-	// Status is "written", "up_to_date" when all was right before, "differs" for
-	// Check when it was not, or "damaged" when nothing was done because of faults.
+	// Status is "written", "up_to_date" if nothing had to change, "differs" if Check found changes,
+	// or "damaged" if nothing was done because of faults.
 	Status  string                        `json:"status"`
 	Name    string                        `json:"name"`
 	Records int64                         `json:"records"`
 	Bytes   int64                         `json:"bytes"`
 	Splits  map[string]shard.SplitSummary `json:"splits"`
-	// Label is the key of the label feature, "" where none was found.
+	// Label is the key of the label feature, "" if none was found.
 	Label  string   `json:"label"`
 	Labels []string `json:"labels"`
 	// TFDS says that tfds.builder_from_directory can load the set.
 	TFDS bool `json:"tfds"`
-	// Changes are the files that were or would be written, renamed or removed, by
-	// their names in the directory.
+	// Changes are the files that were or would be written, renamed or removed, by name in the
+	// directory.
 	Changes []Change `json:"changes"`
-	// Faults of the data, which keep it from being adopted.
+	// Faults of the data, which prevent adoption.
 	Faults []shard.Fault `json:"faults"`
-	// Notes are sentences for people about what was found or decided.
+	// Notes are human-readable messages about what was found or decided.
 	Notes []string `json:"notes,omitempty"`
 }
 
 // Change is a file that Adopt writes or would write.
 type Change struct {
 	File string `json:"file"`
-	// Was is "missing", "other" when the file had another content, or the name
-	// that it had before.
+	// Was is "missing", "other" if the file had other content, or its old name.
 	Was string `json:"was"`
 }
 
-// Adopt makes a set of the files of records in a directory that somebody else
-// wrote: a manifest, the indexes and the files that TFDS reads, so that
-// tfds.builder_from_directory loads it. All records are read. The shards' bytes
-// stay as they are, and so do their names, but for Rename.
+// Adopt turns a directory of record files written by another program into a set: it writes a
+// manifest, the indexes and the files for TFDS, so that tfds.builder_from_directory can load it. It
+// reads all records. The content of the shards is not changed, nor are their names without Rename.
 //
-// Features are inferred from all records. Which split a file is of is told by
-// TFDS's files, by its name (birds-train.tfrecord-00000-of-00002, a word such as
-// train, test or val in it), and is train otherwise. TFDS's files that are there
-// already are kept but for the numbers of records and bytes in
-// dataset_info.json. A manifest of ours is brought up to date.
+// Features are inferred from all records. The split of a file comes from TFDS's files, or from its
+// name (birds-train.tfrecord-00000-of-00002, or a word such as train, test or val), and is train
+// otherwise. Existing TFDS files are kept, except that the counts of records and bytes in
+// dataset_info.json are updated. An existing tfrec manifest is updated.
 //
-// Faults in the data and missing shards are not an error but in the report, and
-// nothing is written then. A set that a run of ours has begun and that still lacks
-// shards is an *IncompleteError. After an error no file is there that was not before,
-// but a renaming may be half done, which the next Adopt finishes.
+// Faults in the data and missing shards are not an error: they are in the report, and then nothing
+// is written. A set that an unfinished tfrec run has begun and that lacks shards is an
+// *IncompleteError. After an error there are no new files, but renames may be half done; the next
+// Adopt completes them.
 func Adopt(ctx context.Context, path string, o AdoptOptions) (*AdoptReport, error) {
 	a := &adoption{ctx: ctx, o: &o, report: &AdoptReport{
 		Splits: map[string]shard.SplitSummary{}, Labels: []string{}, Changes: []Change{}, Faults: []shard.Fault{},
@@ -127,7 +121,7 @@ func Adopt(ctx context.Context, path string, o AdoptOptions) (*AdoptReport, erro
 		if err := errors.Join(a.dir.Sweep(), finishRenames(a.dir)); err != nil {
 			return nil, err
 		}
-		defer a.dir.Sweep() // what is left is the next run's to sweep
+		defer a.dir.Sweep() // leftovers are swept by the next run
 	}
 	if err := a.run(path); err != nil {
 		return nil, err
@@ -142,10 +136,10 @@ type adoption struct {
 	dir    *setdir.Dir
 	report *AdoptReport
 
-	before *shard.Manifest // nil without one
+	before *shard.Manifest // nil if there is none
 	tfds   *tfds.FoundTFDS
 	lots   []splitFiles
-	files  []*adopted // in the order of the lots
+	files  []*adopted // in the order of lots
 	set    *shard.Manifest
 }
 
@@ -188,8 +182,7 @@ func (a *adoption) run(path string) error {
 	return nil
 }
 
-// undo removes the files that were not there before the run that failed. What a
-// renaming has begun stays for the next run.
+// undo removes the files that a failed run created. Renames stay half done for the next run.
 func (a *adoption) undo(renaming bool) error {
 	var made []string
 	for _, c := range a.report.Changes {
@@ -201,12 +194,12 @@ func (a *adoption) undo(renaming bool) error {
 		made = append(made, shard.StateDir+"/"+adoptingFile)
 	}
 	err := a.dir.Remove(made...)
-	os.Remove(a.dir.Join(shard.IndexDir))   // fails, as it should, when others are in it; as this:
-	os.Remove(a.dir.Join(setdir.ShardsDir)) // fails, as it should, when it holds what is known of shards
+	os.Remove(a.dir.Join(shard.IndexDir))   // fails, as intended, if it has other files; likewise:
+	os.Remove(a.dir.Join(setdir.ShardsDir)) // fails, as intended, if it has state of shards
 	return err
 }
 
-// find lists the files, and reads what describes them so far.
+// find lists the files, and reads the existing metadata.
 func (a *adoption) find(path string) error {
 	manifest := filepath.Join(path, shard.ManifestFile)
 	var err error
@@ -220,7 +213,7 @@ func (a *adoption) find(path string) error {
 	default:
 		a.note("the manifest is unusable and is rebuilt: %v", err)
 	}
-	if a.before == nil { // a set that lacks the manifest alone may be adopted
+	if a.before == nil { // a complete set that only lacks the manifest may be adopted
 		if missing, err := shard.Unfinished(a.dir); err != nil {
 			return err
 		} else if missing != nil && missing.Lost > 0 {
@@ -240,7 +233,7 @@ func (a *adoption) find(path string) error {
 		return err
 	}
 	if begun && killed.Made {
-		a.tfds = &tfds.FoundTFDS{} // files that a killed run made say nothing new
+		a.tfds = &tfds.FoundTFDS{} // files of a killed run add no information
 	}
 	names := make([]string, len(files))
 	for i, s := range files {

@@ -19,18 +19,18 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// labelSeen is what was seen of an int64 feature that may be the label.
+// labelSeen describes an int64 feature that may be the label.
 type labelSeen struct {
-	ids  map[int64]int64  // records of each id
-	said map[int64]string // names by the text feature beside it
-	// odd says why it is no label; empty as long as it may be.
+	ids  map[int64]int64  // records per id
+	said map[int64]string // names from the corresponding text feature
+	// odd is the reason why it is not a label; empty as long as it may be.
 	odd string
 	// differ says that an id has several texts.
 	differ bool
 }
 
-// addLabels looks at the features of a record that may be labels: those whose
-// keys end in "label", or the one that was asked for.
+// addLabels adds the features of a record that may be labels: those whose keys end in "label", or
+// the requested one.
 func (f *adopted) addLabels(features *tfrecord.Features, asked string) {
 	for i := range features.Len() {
 		key, value := features.At(i)
@@ -109,8 +109,7 @@ func (s *labelSeen) most() int64 {
 	return most
 }
 
-// texts are the names that the records themselves say; nil when they don't say
-// all, or different ones.
+// texts returns the names found in the records; nil if they are incomplete or ambiguous.
 func (s *labelSeen) texts() []string {
 	named := len(s.ids)
 	if s.ids[labels.Unlabelled] > 0 {
@@ -123,7 +122,7 @@ func (s *labelSeen) texts() []string {
 	for id := range names {
 		name, ok := s.said[int64(id)]
 		if !ok {
-			name = fmt.Sprintf("unseen_%d", id) // of which there is no record
+			name = fmt.Sprintf("unseen_%d", id) // an id without records
 		}
 		names[id] = jsontext.Readable(name)
 	}
@@ -133,7 +132,7 @@ func (s *labelSeen) texts() []string {
 	return names
 }
 
-// label finds the label feature among those that were seen, and the names.
+// label picks the label feature and finds its names.
 func (a *adoption) label(features []shard.Feature) (key string, names []string, err error) {
 	seen := map[string]*labelSeen{}
 	for _, f := range a.files {
@@ -181,7 +180,7 @@ func (a *adoption) label(features []shard.Feature) (key string, names []string, 
 	return key, nil, nil
 }
 
-// labelOrder are the keys of what may be the label, the likeliest first.
+// labelOrder returns the keys of the possible label features, the likeliest first.
 func (a *adoption) labelOrder(seen map[string]*labelSeen) []string {
 	keys := slices.Sorted(maps.Keys(seen))
 	rank := func(key string) int {
@@ -202,7 +201,7 @@ func (a *adoption) labelOrder(seen map[string]*labelSeen) []string {
 	return keys
 }
 
-// labelNames finds the names of the ids of a feature; nil when nobody says them.
+// labelNames returns the names of the ids of a feature; nil if unknown.
 func (a *adoption) labelNames(key string, s *labelSeen) ([]string, error) {
 	names, from := a.o.Labels, "those given"
 	if names == nil && a.before != nil && slices.Contains(shard.LabelKeys(a.before.Features), key) {
@@ -234,12 +233,11 @@ func (a *adoption) labelNames(key string, s *labelSeen) ([]string, error) {
 	return names, nil
 }
 
-// numberedLabel matches a line of a labels.txt that says the id: "3:roses".
+// numberedLabel matches a line of a labels.txt with the id: "3:roses".
 var numberedLabel = regexp.MustCompile(`^(\d+)[:\t ]\s*(\S.*)$`)
 
-// ReadLabels reads names of labels from a file: a name a line, in the order of
-// the ids from 0, or all lines with the id in front, as in "3:roses". Blank lines
-// at the end are left out.
+// ReadLabels reads label names from a file: one name per line, in the order of the ids from 0, or
+// with the id at the start of every line, as in "3:roses". Trailing blank lines are ignored.
 func ReadLabels(ctx context.Context, path string) ([]string, error) {
 	data, err := storage.ReadFile(ctx, path, labels.MaxFile)
 	if err != nil {
@@ -265,7 +263,7 @@ func ReadLabels(ctx context.Context, path string) ([]string, error) {
 	return checkLabels(path, names)
 }
 
-// checkLabels wants names, and no two of them alike.
+// checkLabels returns an error if names are missing or repeated.
 func checkLabels(path string, names []string) ([]string, error) {
 	line := make(map[string]int, len(names))
 	for i, name := range names {

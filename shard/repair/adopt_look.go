@@ -17,19 +17,19 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// adopted is a file that was read from its beginning to its end.
+// adopted is a file that was read completely.
 type adopted struct {
 	split string
 	info  shard.Info
 	c     tfrecord.Compression
 	scan  *features.Scan
 	seen  map[string]*labelSeen
-	// index is the temporary file with the file's index; empty when there is to
-	// be none, or the one in place is right.
+	// index is the path of a temporary file with the file's index; empty if it needs none, or if
+	// the existing one is correct.
 	index     string
-	indexWas  string // as Change has it, when it is not right
+	indexWas  string // as in Change, if it is not correct
 	faults    []shard.Fault
-	mayHave   bool // an index
+	mayHave   bool // it may have an index
 	wasMoved  string
 	finalName string
 }
@@ -61,8 +61,8 @@ func (a *adoption) look() error {
 	return nil
 }
 
-// lookAt reads one file. Its index is compared with the one in place and, when
-// it may be needed, written to a temporary file.
+// lookAt reads one file. It compares its index with the existing one and, if it may be needed,
+// writes it to a temporary file.
 func (a *adoption) lookAt(f *adopted, r *tfrecord.Reader) error {
 	path := a.dir.Join(f.info.File)
 	file, err := recordscan.Open(a.ctx, path)
@@ -119,7 +119,7 @@ func (a *adoption) lookAt(f *adopted, r *tfrecord.Reader) error {
 	return nil
 }
 
-// records looks at all records of a file.
+// records reads all records of a file.
 func (f *adopted) records(r *tfrecord.Reader, index *indexDraft, o *AdoptOptions) error {
 	var example tfrecord.Example
 	for {
@@ -142,7 +142,7 @@ func (f *adopted) records(r *tfrecord.Reader, index *indexDraft, o *AdoptOptions
 	}
 }
 
-// placeIndex puts a file's index where it belongs.
+// placeIndex puts a file's index in place.
 func (a *adoption) placeIndex(f *adopted) error {
 	temp, err := os.OpenFile(f.index, os.O_RDWR, 0)
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// splitFiles is the files of a split, in their order.
+// splitFiles has the files of a split, in order.
 type splitFiles struct {
 	split string
 	files []string
 }
 
-// intoLots tells which split each file is of. missing are files that should be
-// there, as the numbers in the others' names say.
+// intoLots groups the files by split. missing are the files that should exist according to the
+// numbers in the others' names.
 func intoLots(files []string, before *shard.Manifest, tfds *tfds.FoundTFDS) (lots []splitFiles, missing []string) {
 	known := tfds.Files()
 	if before != nil {
@@ -48,8 +48,7 @@ func intoLots(files []string, before *shard.Manifest, tfds *tfds.FoundTFDS) (lot
 	return lots, slices.Compact(missing)
 }
 
-// splitOrder puts splits into the order that they had before; new ones come
-// behind, by name.
+// splitOrder sorts splits in their previous order; new ones follow by name.
 func splitOrder(names []string, before *shard.Manifest, tfds *tfds.FoundTFDS) []string {
 	var order []string
 	if before != nil {
@@ -68,7 +67,7 @@ func splitOrder(names []string, before *shard.Manifest, tfds *tfds.FoundTFDS) []
 	return names
 }
 
-// splitOf tells the split by a file's name.
+// splitOf infers the split from a file's name.
 func splitOf(file string) string {
 	if n, ok := shard.ParseName(file); ok {
 		return n.Split

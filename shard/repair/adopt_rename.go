@@ -16,7 +16,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// rename is a shard that gets another name.
+// rename is the rename of a shard.
 type rename struct {
 	From string `json:"from"`
 	To   string `json:"to"`
@@ -27,14 +27,14 @@ const (
 	renamesVersion = 1
 )
 
-// renameJournal is renamesFile.
+// renameJournal is the content of setdir.RenamesFile.
 type renameJournal struct {
 	Format  string   `json:"format"`
 	Version int      `json:"version"`
 	Renames []rename `json:"renames"`
 }
 
-// renames says which shards get which names. It sets every file's final name.
+// renames returns the renames to do. It sets every file's final name.
 func (a *adoption) renames() ([]rename, error) {
 	var list []rename
 	at := 0
@@ -76,8 +76,8 @@ func (a *adoption) renames() ([]rename, error) {
 	return list, nil
 }
 
-// doRenames renames shards, having written down what it is about to do. Indexes
-// of the old names go.
+// doRenames renames shards, after writing the journal of the renames. It removes the indexes of the
+// old names.
 func doRenames(dir *setdir.Dir, list []rename) error {
 	if len(list) == 0 {
 		return nil
@@ -88,7 +88,7 @@ func doRenames(dir *setdir.Dir, list []rename) error {
 	return finishRenames(dir)
 }
 
-// finishRenames does what is left of the renames that were begun.
+// finishRenames completes interrupted renames.
 func finishRenames(dir *setdir.Dir) error {
 	begun, err := dir.Exists(shard.StateDir + "/" + setdir.RenamesFile)
 	if !begun || err != nil {
@@ -132,13 +132,13 @@ func finishRenames(dir *setdir.Dir) error {
 	return dir.Remove(shard.StateDir + "/" + setdir.RenamesFile)
 }
 
-// renameInManifest has a manifest that was there before the renames name the shards by
-// their new names: Adopt would miss the old ones.
+// renameInManifest changes the names of the shards in an existing manifest: otherwise Adopt would
+// report the old ones as missing.
 func renameInManifest(dir *setdir.Dir, renames []rename) error {
 	m, err := shard.ManifestIn(dir)
 	switch {
 	case err != nil && recordscan.IsDamage(err):
-		return nil // Adopt says what is wrong with it
+		return nil // Adopt reports what is wrong with it
 	case m == nil || err != nil:
 		return err
 	}

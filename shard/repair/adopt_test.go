@@ -110,7 +110,7 @@ func TestAdoptFindsLabels(t *testing.T) {
 		files  map[string]string
 		o      AdoptOptions
 		texts  bool
-		labels string // or what the error says
+		labels string // or part of the error
 	}{
 		{"given", nil, AdoptOptions{Labels: []string{"a", "b"}}, true, "a b"},
 		{"too few given", nil, AdoptOptions{Labels: []string{"a"}}, true, "is 1 in some records, but there are 1 label names"},
@@ -187,7 +187,7 @@ func TestAdoptKeepsWhatTFDSWrote(t *testing.T) {
 		settest.PutFile(t, filepath.Join(dir, name), data)
 	}
 	one, two := settest.Photo(0, "cat"), settest.Photo(1, "dog")
-	// dataset_info.json says that there are 6 and 2.
+	// dataset_info.json has 6 and 2.
 	settest.PutFile(t, filepath.Join(dir, "bf-train.tfrecord-00000-of-00001"), settest.FileOf(one, two, one, two, one))
 	settest.PutFile(t, filepath.Join(dir, "bf-val.tfrecord-00000-of-00001"), settest.FileOf(one, two))
 	features, err := os.ReadFile(filepath.Join(dir, shard.TFDSFeaturesFile))
@@ -226,7 +226,7 @@ func TestAdoptRenames(t *testing.T) {
 	if report.Status != "differs" || report.Changes[0] != (Change{"my_birds-train.tfrecord-00000-of-00002", "a.tfrecord"}) {
 		t.Errorf("%+v", report)
 	}
-	// As a run that was killed between two renames leaves it.
+	// The state after a run was killed between two renames.
 	d, err := setdir.Open(context.Background(), dir, setdir.Options{Names: shard.ManifestFiles})
 	settest.Check(t, err)
 	settest.Check(t, d.PutState(setdir.RenamesFile, renameJournal{renamesFormat, renamesVersion, []rename{
@@ -270,8 +270,8 @@ func TestAdoptRenewsOurOwn(t *testing.T) {
 	}
 }
 
-// A journal of renames that cannot be used is an error, and nothing is renamed or
-// described: the names in the directory are half the old ones and half the new.
+// An unusable journal of renames is an error, and nothing is renamed or described: half of the
+// names in the directory are old, half are new.
 func TestAdoptRefusesAJournalThatItCannotUse(t *testing.T) {
 	for _, journal := range []string{"", "{", `[{"from":"a.tfrecord","to":"b.tfrecord"}]`, `{"format":"tfrec.renames","version":2,"renames":[]}`} {
 		dir := filepath.Join(t.TempDir(), "birds")
@@ -290,7 +290,7 @@ func TestAdoptRefusesAJournalThatItCannotUse(t *testing.T) {
 	}
 }
 
-// A manifest that cannot be read is not one that is damaged, which is made again.
+// A manifest that cannot be read is an error; only a damaged one is written again.
 func TestAdoptReadsTheManifestOrFails(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "birds")
 	settest.PutFile(t, filepath.Join(dir, "a.tfrecord"), settest.FileOf(settest.Photo(0, "ant")))
@@ -314,8 +314,8 @@ func TestAdoptReadsTheManifestOrFails(t *testing.T) {
 	verified(t, dir)
 }
 
-// Verbs that meet shards of which an Adopt that was interrupted has renamed some say so,
-// whatever the manifest or the names count, and take no part of them. Adopt finishes it.
+// If an interrupted Adopt has renamed some of the shards, other verbs say so, whatever the manifest
+// or the names imply, and do not use a part of them. Adopt completes the renames.
 func TestHalfRenamedShardsAreRefused(t *testing.T) {
 	for _, seed := range torture.Seeds(12, 200) {
 		r := rand.New(rand.NewPCG(seed, 73))
@@ -375,7 +375,7 @@ func TestHalfRenamedShardsAreRefused(t *testing.T) {
 	}
 }
 
-// Renames that were interrupted and cannot be read are an error, not renames that never were.
+// An unreadable journal of interrupted renames is an error, not a missing journal.
 func TestUnreadableRenamesAreAnError(t *testing.T) {
 	dir, err := setdir.Open(t.Context(), t.TempDir(), setdir.Options{Names: shard.ManifestFiles})
 	settest.Check(t, err)

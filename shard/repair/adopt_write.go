@@ -23,7 +23,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// describe makes the manifest out of what was seen.
+// describe builds the manifest from what was read.
 func (a *adoption) describe() error {
 	m := &shard.Manifest{Options: map[string]json.RawMessage{"verb": json.RawMessage(`"adopt"`)}, Labels: []string{}}
 	if a.before != nil {
@@ -76,7 +76,7 @@ func (a *adoption) describe() error {
 	return nil
 }
 
-// name of the dataset.
+// name returns the name of the dataset.
 func (a *adoption) name(before string) string {
 	shared := ""
 	for i, f := range a.files {
@@ -103,8 +103,7 @@ func (a *adoption) name(before string) string {
 	return name
 }
 
-// splits puts the files into the manifest. What it knows of a file that has
-// stayed the same stays, too.
+// splits adds the files to the manifest. The existing entry of an unchanged file is kept.
 func (a *adoption) splits(label string) {
 	m := a.set
 	known := map[string]shard.Info{}
@@ -147,13 +146,13 @@ func sameShards(a, b shard.Split) bool {
 	})
 }
 
-// ownTFDS reports whether TFDS's files are those that the manifest makes.
+// ownTFDS reports whether TFDS's files are generated from the manifest.
 func (a *adoption) ownTFDS() bool {
 	return a.before != nil && string(a.before.Options["tfds"]) != `"found"`
 }
 
-// metadata is the content of the files beside the shards, by name. Files of
-// TFDS's that somebody else made stay, but for the numbers in them.
+// metadata returns the content of the files beside the shards, by name. TFDS files by other
+// programs are kept, except for the counts in them.
 func (a *adoption) metadata() (map[string][]byte, error) {
 	m := a.set
 	files, err := shard.EncodeTFDS(m)
@@ -198,7 +197,7 @@ func (a *adoption) metadata() (map[string][]byte, error) {
 	return files, nil
 }
 
-// compare lists what differs from what is in place.
+// compare lists the differences from the existing files.
 func (a *adoption) compare(renames []rename, files map[string][]byte) error {
 	for _, r := range renames {
 		a.change(r.To, r.From)
@@ -228,9 +227,9 @@ func (a *adoption) change(file, was string) {
 	a.report.Changes = append(a.report.Changes, Change{File: file, Was: was})
 }
 
-// write does what was found to be done, the manifest last.
+// write makes the changes, the manifest last.
 func (a *adoption) write(renames []rename, files map[string][]byte) error {
-	// Should the run be killed, the next one has to know whose files TFDS's are.
+	// If this run is killed, the next one must know who wrote TFDS's files.
 	if err := a.dir.PutState(adoptingFile, adopting{!a.tfds.Features && a.tfds.Info == nil || a.ownTFDS()}); err != nil {
 		return err
 	}
@@ -258,13 +257,13 @@ func (a *adoption) write(renames []rename, files map[string][]byte) error {
 		}
 	}
 	err := a.dir.Remove(shard.StateDir + "/" + adoptingFile)
-	os.Remove(a.dir.Join(setdir.ShardsDir)) // fails, as it should, when it holds what is known of shards
+	os.Remove(a.dir.Join(setdir.ShardsDir)) // fails, as intended, if it has state of shards
 	return err
 }
 
-// adopting is the state of an adoption that writes.
+// adopting is the state of an Adopt that is writing.
 type adopting struct {
-	Made bool `json:"made"` // TFDS's files are made by it
+	Made bool `json:"made"` // it generates TFDS's files
 }
 
 const adoptingFile = "adopt.json"

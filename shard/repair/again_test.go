@@ -19,9 +19,9 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// TestRepairAgain repairs twice to the same output, as after a repair that was killed
-// when it had finished: the second run reports what the first did and changes nothing.
-// An output that differs in any way is refused.
+// TestRepairAgain repairs twice to the same output, as after a repair that was killed at its end:
+// the second run reports what the first did and changes nothing. An output that differs in any way
+// is refused.
 func TestRepairAgain(t *testing.T) {
 	for _, kind := range []string{"set", "directory", "file", "gzip"} {
 		base := t.TempDir()
@@ -56,7 +56,7 @@ func TestRepairAgain(t *testing.T) {
 			if !made {
 				continue
 			}
-			// A byte more, and a file less.
+			// One more byte, and one file less.
 			settest.Check(t, os.WriteFile(path, append([]byte(before[name]), 'x'), 0o644))
 			if _, err := repair(); !errors.Is(err, fs.ErrExist) {
 				t.Errorf("%s: %s has a byte more: %v", kind, name, err)
@@ -76,8 +76,8 @@ func TestRepairAgain(t *testing.T) {
 	}
 }
 
-// TestRepairOfWrongIndexes has indexes wrong at random beside whole files: in
-// place they become right, elsewhere the output's are, and no record is called lost.
+// TestRepairOfWrongIndexes repairs intact files with random wrong indexes: in place the indexes are
+// fixed, elsewhere the output has correct ones, and no record is reported lost.
 func TestRepairOfWrongIndexes(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(11, 12))
 	for round := range 60 {
@@ -91,7 +91,7 @@ func TestRepairOfWrongIndexes(t *testing.T) {
 		lines = lines[:len(lines)-1]
 		var wrong []byte
 		switch rnd.IntN(6) {
-		case 0: // lines that follow on from the last
+		case 0: // lines that continue the last one
 			info := slices.IndexFunc(shards, func(i shard.Info) bool { return i.File == filepath.Base(path) })
 			wrong = tfrecord.AppendIndex(bytes.Clone(right), tfrecord.IndexEntry{Offset: shards[info].Bytes, Size: 16 + rnd.Int64N(999)})
 		case 1:
@@ -137,8 +137,8 @@ func TestRepairOfWrongIndexes(t *testing.T) {
 	}
 }
 
-// TestRepairKnowsAnIndexThatItMovedAway has a repair of a lone file stop between its index and
-// the file: the next run still knows what the index said.
+// TestRepairKnowsAnIndexThatItMovedAway stops a repair of a single file after its index was moved
+// away and before the file is replaced: the next run still uses the index.
 func TestRepairKnowsAnIndexThatItMovedAway(t *testing.T) {
 	data, frames := nested()
 	dir := t.TempDir()
@@ -147,7 +147,7 @@ func TestRepairKnowsAnIndexThatItMovedAway(t *testing.T) {
 	settest.PutFile(t, in, hurt)
 	putIndex(t, in, frames)
 	index := settest.FilesOf(t, dir)["index/a.tfrecord.idx"]
-	// As a killed run leaves it.
+	// The state after a run was killed.
 	settest.PutFile(t, filepath.Join(dir, damagedDir, "a.tfrecord"), hurt)
 	settest.PutFile(t, shard.IndexPath(filepath.Join(dir, damagedDir, "a.tfrecord")), []byte(index))
 	settest.Check(t, os.Remove(shard.IndexPath(in)))

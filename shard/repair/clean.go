@@ -9,29 +9,28 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// CleanOptions say what Clean does. With the zero value it looks.
+// CleanOptions configures Clean. The zero value only reports.
 type CleanOptions struct {
-	// Remove has what is found removed.
+	// Remove removes what is found.
 	Remove bool
-	// Note is called with a sentence for people, if it is not nil.
+	// Note, if not nil, is called with a human-readable message.
 	Note func(sentence string)
 }
 
-// CleanReport is what Clean found in a directory.
+// CleanReport is the result of Clean.
 type CleanReport struct {
 	Dir  string            `json:"dir"`
 	Left []setdir.Leftover `json:"left"`
-	// Removed says that nothing of it is there any more.
+	// Removed says that all of it was removed.
 	Removed bool `json:"removed"`
 }
 
-// Clean looks for what killed runs left in an output directory, and nothing else. On a
-// local disk that is files below .tfrec without a name, and what updates staged that did
-// not complete: running those again would use it. An update that was decided on is
-// completed first, and nothing of it is left. In an object store it is uploads of files
-// that the state or the manifest names, and claims. The next run into the directory does
-// the same; Clean is for directories that get none. It returns an error that unwraps to
-// ErrBusy when a living run has the directory.
+// Clean finds what killed runs left in an output directory, and nothing else. On a local disk these
+// are temporary files below .tfrec and staged files of incomplete updates, which running the update
+// again would use. An update whose journal was written is completed first and leaves nothing. In an
+// object store these are claims, and uploads of files that the state or the manifest lists. The
+// next run into the directory removes them too; Clean is for directories without further runs. If a
+// running process holds the directory, the error unwraps to ErrBusy.
 func Clean(ctx context.Context, path string, o CleanOptions) (*CleanReport, error) {
 	st, err := storage.Stat(ctx, path)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// What an abandoned update staged is listed, with links to the old files, and goes when
-// that is asked for; the set stays as it is.
+// Staged files of an abandoned update are listed, with links to the old files, and removed on
+// request; the set is unchanged.
 func TestCleanRemovesWhatWasStaged(t *testing.T) {
 	set := settest.ThreeShards(t)
 	before := settest.FilesOf(t, set)
@@ -53,7 +53,7 @@ func TestCleanRemovesWhatWasStaged(t *testing.T) {
 			settest.Check(t, err)
 			want := st.Size()
 			if l.Kind == setdir.LeftReplaced {
-				want = 0 // the set has the file
+				want = 0 // the set still has the file
 			}
 			if l.Bytes != want {
 				t.Errorf("%s: %s takes %d bytes, want %d", test.name, l.Name, l.Bytes, want)
@@ -80,8 +80,8 @@ func TestCleanRemovesWhatWasStaged(t *testing.T) {
 	}
 }
 
-// While there is a journal, what is staged is needed: Clean completes the change or, where
-// it cannot, fails and removes nothing.
+// While there is a journal, the staged files are needed: Clean completes the change or, if it
+// cannot, fails and removes nothing.
 func TestCleanCompletesAChange(t *testing.T) {
 	set := settest.ThreeShards(t)
 	settest.StageNext(t, set)

@@ -10,15 +10,14 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// compressionEndings are what names of compressed files end in.
+// compressionEndings maps the extensions of compressed files.
 var compressionEndings = map[string]tfrecord.Compression{
 	".gz": tfrecord.Gzip, ".gzip": tfrecord.Gzip, ".zlib": tfrecord.Zlib, ".zz": tfrecord.Zlib,
 	".zst": tfrecord.Zstd, ".zstd": tfrecord.Zstd,
 }
 
-// compressionOf tells how a file that may be damaged is compressed: not at all
-// when the first frame's header is right, else as the options or the manifest
-// say, as its first bytes do, or as its name does.
+// compressionOf returns the compression of a possibly damaged file: none if the header of the first
+// frame is valid, else from the options or the manifest, the first bytes, or the name.
 func compressionOf(in heldFile, source shard.Source, o *RepairOptions) (tfrecord.Compression, error) {
 	if o.Compression != tfrecord.Auto {
 		return o.Compression, nil
@@ -39,7 +38,7 @@ func compressionOf(in heldFile, source shard.Source, o *RepairOptions) (tfrecord
 	src := &countedFile{r: in.from(0)}
 	r := tfrecord.NewReader(src, tfrecord.ReaderOptions{MaxRecord: o.MaxRecord})
 	defer r.Close()
-	r.Next() // what is wrong with the first record is found again
+	r.Next() // an error in the first record is found again later
 	if src.err != nil {
 		return 0, src.err
 	}
@@ -54,9 +53,8 @@ func compressionOf(in heldFile, source shard.Source, o *RepairOptions) (tfrecord
 	return tfrecord.None, nil
 }
 
-// isWhole reads a compressed file to its end, and counts its records and their
-// bytes with framing. fault says what is wrong with it, err why it could not be
-// read.
+// isWhole reads a compressed file to its end and counts its records and their bytes including
+// framing. fault is what is wrong with it; err says that it could not be read.
 func isWhole(in heldFile, c tfrecord.Compression, o *RepairOptions) (records, bytes int64, fault, err error) {
 	src := &countedFile{r: in.from(0)}
 	r := tfrecord.NewReader(src, tfrecord.ReaderOptions{Compression: c, MaxRecord: o.MaxRecord})
@@ -76,8 +74,8 @@ func isWhole(in heldFile, c tfrecord.Compression, o *RepairOptions) (records, by
 	}
 }
 
-// compressed goes through a compressed file in which fault was found. What can
-// be decompressed is laid down in temp.
+// compressed salvages a compressed file in which fault was found. It decompresses what it can to
+// temp.
 func (s *salvage) compressed(in heldFile, size int64, c tfrecord.Compression, fault error, temp *os.File) error {
 	x := &inflater{in: in, size: size, c: c, limit: tfrecord.Framing{MaxRecord: s.o.MaxRecord}}
 	defer x.close()
@@ -91,7 +89,7 @@ func (s *salvage) compressed(in heldFile, size int64, c tfrecord.Compression, fa
 	found := len(s.damage)
 	for _, u := range lost {
 		if u.checksum && found > 0 {
-			continue // no wonder
+			continue // expected after other damage
 		}
 		err := s.add(Damage{
 			Path: s.file.Path, Offset: u.offset, Bytes: u.bytes, Compressed: true, Exact: u.checksum,
@@ -102,13 +100,13 @@ func (s *salvage) compressed(in heldFile, size int64, c tfrecord.Compression, fa
 		}
 	}
 	if len(s.damage) == 0 {
-		// A checksum over all, which is not looked at while decompressing.
+		// A checksum of the whole stream, which decompression does not check.
 		return s.add(Damage{Path: s.file.Path, Reason: reasonOf(fault), Exact: true, Compressed: true}, in)
 	}
 	return nil
 }
 
-// copyWhole copies a file that nothing is wrong with.
+// copyWhole copies an intact file.
 func copyWhole(in heldFile, out io.Writer) error {
 	_, err := io.CopyBuffer(struct{ io.Writer }{out}, struct{ io.Reader }{in.from(0)}, make([]byte, 256<<10))
 	return err

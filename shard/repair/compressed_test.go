@@ -18,7 +18,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// readable returns what other readers get out of a stream before its fault.
+// readable returns what other readers get from a stream before its fault.
 func readable(c tfrecord.Compression, data []byte) []byte {
 	var r io.Reader
 	var err error
@@ -39,7 +39,7 @@ func readable(c tfrecord.Compression, data []byte) []byte {
 
 var allCompressions = []tfrecord.Compression{tfrecord.Gzip, tfrecord.Zlib, tfrecord.Zstd}
 
-// half is data that compresses to about half.
+// half returns data that compresses to about half its size.
 func half(data []byte) []byte {
 	b := bytes.Clone(data)
 	for i := range b {
@@ -48,7 +48,7 @@ func half(data []byte) []byte {
 	return b
 }
 
-// framedText is a file of records that can be compressed.
+// framedText returns a file of compressible records.
 func framedText(sizes ...int) (data []byte, frames []settest.Frame) {
 	plain, frames := settest.Framed(sizes...)
 	for i, record := range payloads(plain, frames) {
@@ -138,7 +138,7 @@ func TestRepairOfACompressedFilesEveryByte(t *testing.T) {
 			got := salvageFile(t, path, c)
 			readable := readable(c, b)
 			for _, f := range frames {
-				// What others can read of it, whole, has to be there.
+				// Every record that others can read must be there.
 				if f.Offset+f.Size <= len(readable) && bytes.Equal(readable[f.Offset:f.Offset+f.Size], data[f.Offset:f.Offset+f.Size]) {
 					record := data[f.Offset+tfrecord.HeaderSize : f.Offset+f.Size-tfrecord.FooterSize]
 					if !slices.ContainsFunc(got, func(r []byte) bool { return bytes.Equal(r, record) }) {
@@ -155,7 +155,7 @@ func TestRepairOfACompressedFilesEveryByte(t *testing.T) {
 	}
 }
 
-// salvageFile salvages a compressed file, and wants a fault of it to be told.
+// salvageFile salvages a compressed file, and requires a fault of it to be reported.
 func salvageFile(t *testing.T, path string, c tfrecord.Compression) (got [][]byte) {
 	t.Helper()
 	f, err := os.Open(path)
@@ -165,7 +165,7 @@ func salvageFile(t *testing.T, path string, c tfrecord.Compression) (got [][]byt
 	o := &RepairOptions{MaxDamage: 1000}
 	_, _, fault, err := isWhole(in, c, o)
 	settest.Check(t, err)
-	if fault == nil { // bits that say nothing, such as the time in a gzip header
+	if fault == nil { // irrelevant bits, such as the time in a gzip header
 		return settest.RecordsOf(t, path)
 	}
 	s := &salvage{o: o, want: -1, lose: func(Damage, io.ReaderAt) error { return nil }}

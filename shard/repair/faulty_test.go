@@ -60,7 +60,7 @@ func sameNames(a, b map[string]string) bool {
 	return slices.Equal(slices.Sorted(maps.Keys(a)), slices.Sorted(maps.Keys(b)))
 }
 
-// damagedSetAt makes a set with damage in its second shard.
+// damagedSetAt writes a set with damage in its second shard.
 func damagedSetAt(t *testing.T, dir string) {
 	t.Helper()
 	m := settest.Labelled(t, dir, tfrecord.None)
@@ -144,7 +144,7 @@ func TestRepairInPlaceMayFailAnywhere(t *testing.T) {
 			again, err := InPlace(context.Background(), dir, RepairOptions{})
 			settest.Check(t, err)
 			for name, data := range settest.FilesOf(t, dir) {
-				// A quarantine names the directory.
+				// A quarantine includes the path of the directory.
 				if is, ok := want[name]; !ok || is != data && !strings.HasSuffix(name, shard.QuarantineSuffix) {
 					t.Errorf("%s failed: repaired again, there is another %s", fail, name)
 				}
@@ -169,7 +169,7 @@ func TestRepairInPlaceMayFailAnywhere(t *testing.T) {
 	}
 }
 
-// inDir is a report without the directory that it is of.
+// inDir returns a report as JSON, without the path of its directory.
 func inDir(r *RepairReport, dir string) string {
 	data, err := json.Marshal(r)
 	if err != nil {

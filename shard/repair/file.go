@@ -19,25 +19,25 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// salvagedFile is what was saved of a file, not in place yet.
+// salvagedFile is what was saved of a file, before it is put in place.
 type salvagedFile struct {
 	*salvage
-	// like is the file as it was; nil when there is none, or in an object store.
+	// like is the original file; nil if there is none, or in an object store.
 	like fs.FileInfo
-	// f holds what was saved; nil where OUT has just that already.
+	// f has the saved records; nil if the output has them already.
 	f    *os.File
 	c    tfrecord.Compression
 	info shard.Info
-	// index holds the index of what was saved, and indexIs says what the one
-	// beside the file is. A compressed file has none.
+	// index has the index of the saved records, and indexIs is the status of the existing one. A
+	// compressed file has no index.
 	index     *os.File
 	indexIs   IndexStatus
-	indexLike fs.FileInfo // the index in place; nil when there is none, or in an object store
-	absent    bool        // the manifest names the file, but there is none
+	indexLike fs.FileInfo // the existing index; nil if there is none, or in an object store
+	absent    bool        // the manifest lists the file, but it does not exist
 }
 
-// indexMode is what the mode of the index is taken from: that of the one in place or,
-// for a new one, of the file.
+// indexMode returns the file info for the mode of the index: that of the existing index or, for a
+// new one, of the file.
 func (s *salvagedFile) indexMode() fs.FileInfo {
 	if s.indexLike != nil {
 		return s.indexLike
@@ -45,15 +45,15 @@ func (s *salvagedFile) indexMode() fs.FileInfo {
 	return s.like
 }
 
-// rewritten reports whether what was saved is not, byte for byte, the file.
+// rewritten reports whether the saved bytes differ from the file.
 func (s *salvagedFile) rewritten() bool {
 	return s.absent || s.file.BytesLost > 0 || s.c != tfrecord.None && len(s.damage) > 0
 }
 
-// unrecoverable reports whether a file is damaged and has no record left.
+// unrecoverable reports whether a file is damaged and has no intact record.
 func (s *salvagedFile) unrecoverable() bool { return s.file.RecordsSaved == 0 && len(s.damage) > 0 }
 
-// abort throws away what is not in place.
+// abort discards the temporary files.
 func (s *salvagedFile) abort() {
 	for _, f := range []*os.File{s.f, s.index} {
 		if f != nil {
@@ -63,9 +63,8 @@ func (s *salvagedFile) abort() {
 	s.f, s.index = nil, nil
 }
 
-// salvageFile saves what there is of a file into a temporary one for out, and
-// puts what is lost into q. Where OUT exists it compares the two instead, and
-// returns compare.ErrDiffers.
+// salvageFile saves a file to a temporary one for out, and adds what is lost to q. If out exists it
+// compares the two instead, and returns compare.ErrDiffers if they differ.
 func (r *repair) salvageFile(source shard.Source, out string, q *quarantine) (*salvagedFile, error) {
 	s := &salvagedFile{salvage: &salvage{
 		o: r.o, want: -1, lose: q.put,
@@ -115,8 +114,7 @@ func (r *repair) salvageTo(s *salvagedFile, source shard.Source, out string, q *
 	return r.salvageInto(s, source, out, to, q)
 }
 
-// salvageInto writes what can be saved of source to the file that is to be out,
-// and its index.
+// salvageInto writes what can be saved of source to the temporary file for out, and its index.
 func (r *repair) salvageInto(s *salvagedFile, source shard.Source, out string, to *osfile.HashWriter, q *quarantine) error {
 	f, err := recordscan.Open(r.ctx, source.Path)
 	switch {
@@ -181,7 +179,7 @@ func (r *repair) salvageInto(s *salvagedFile, source shard.Source, out string, t
 	return s.settle()
 }
 
-// fill writes to the file what can be saved of in.
+// fill writes what can be saved of in to the temporary file.
 func (r *repair) fill(s *salvagedFile, source shard.Source, in heldFile, to *osfile.HashWriter, index *indexDraft) (err error) {
 	if s.c == tfrecord.None {
 		return r.fillFrames(s, source, in, to, index, nil)
@@ -219,8 +217,8 @@ func (r *repair) fillFrames(s *salvagedFile, source shard.Source, in heldFile, t
 	return errors.Join(err, w.Close())
 }
 
-// guideOf makes a guide of the index of a plain file or, where an interrupted
-// repair in place has moved that away, of the one that it kept.
+// guideOf returns a guide from the index of a plain file or, if an interrupted repair in place has
+// moved that away, from the kept one.
 func (r *repair) guideOf(source shard.Source, in heldFile) (*guide, error) {
 	size, err := in.f.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -238,7 +236,7 @@ func (r *repair) guideOf(source shard.Source, in heldFile) (*guide, error) {
 	return g, err
 }
 
-// inflated goes through a damaged compressed file by way of a temporary one.
+// inflated salvages a damaged compressed file through a temporary uncompressed one.
 func (s *salvagedFile) inflated(in heldFile, fault error, work func(path string) (*os.File, error)) error {
 	temp, err := work(s.file.Out + " uncompressed")
 	if err != nil {
@@ -288,8 +286,8 @@ func (r *repair) file(source shard.Source, out string) (err error) {
 	return nil
 }
 
-// findFinished looks whether out exists: it may be what a repair that was killed
-// at its very end has written.
+// findFinished checks whether out exists: a repair that was killed at its very end may have written
+// it.
 func (r *repair) findFinished(in, out string) error {
 	st, err := os.Lstat(out)
 	if storage.Missing(err) {
@@ -309,7 +307,7 @@ func (r *repair) findFinished(in, out string) error {
 	return nil
 }
 
-// giveUp reports a single file of which nothing is left.
+// giveUp reports a single file without any intact record.
 func (r *repair) giveUp(s *salvagedFile) error {
 	s.file.Out = ""
 	r.add(s.salvage)

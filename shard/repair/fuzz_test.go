@@ -10,8 +10,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// FuzzSalvage salvages any bytes, with any index: records and damage cover them
-// without gaps, in order, and every record is a frame of them.
+// FuzzSalvage salvages arbitrary bytes with an arbitrary index: records and damage cover the bytes
+// without gaps, in order, and every record is a frame in them.
 func FuzzSalvage(f *testing.F) {
 	data, frames := settest.Framed(10, 0, 300, 1, 77, 40)
 	var index []byte

@@ -11,22 +11,22 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// guide is the index of a damaged file: where its frames were before. It tells
-// frames of the file from others that a damaged payload holds, and counts what
-// is lost. Behind bytes that are missing or too many, all lies elsewhere by the
-// same shift, which the sizes of the frames tell. A nil guide knows nothing.
+// guide is the index of a damaged file: the original offsets of its frames. It distinguishes frames
+// of the file from frames inside a damaged payload, and counts lost records. After inserted or
+// missing bytes, all frames are shifted by the same amount, which is inferred from their sizes. A
+// nil guide knows nothing.
 type guide struct {
 	entries []tfrecord.IndexEntry
 	// lastOf is the number of the last entry of each size.
 	lastOf map[int64]int
-	next   int   // the first entry of which nothing is known yet
-	shift  int64 // how much further behind the frames are than the index says
-	moved  bool  // the shift was found by size
-	fits   bool  // it ends where the file does
+	next   int   // the first entry not accounted for
+	shift  int64 // offset of a frame minus its offset in the index
+	moved  bool  // the shift was inferred from a size
+	fits   bool  // the index ends where the file does
 }
 
-// maxGuide bounds the index that a guide is made from, in bytes: it is held in memory,
-// with up to ten times as much.
+// maxGuide limits the size of an index used as a guide, in bytes: it is held in memory, which takes
+// up to ten times as much more.
 const maxGuide = 256 << 20
 
 // readGuide makes a guide from the index at path, of a file of the given size. It is
@@ -49,7 +49,7 @@ func readGuide(ctx context.Context, path string, size int64) (g *guide, found bo
 		return nil, true, in.Err
 	}
 	if err != nil {
-		return nil, true, nil // it is damaged itself
+		return nil, true, nil // the index itself is damaged
 	}
 	return newGuide(entries, size), true, nil
 }
@@ -68,21 +68,19 @@ func newGuide(entries []tfrecord.IndexEntry, size int64) *guide {
 	return g
 }
 
-// doubtful reports whether nothing yet shows that the index is of this file.
+// doubtful reports whether nothing has confirmed yet that the index belongs to this file.
 func (g *guide) doubtful() bool { return g != nil && !g.fits && g.next == 0 }
 
-// at returns the number of the entry whose frame begins at offset, or of the
-// first one behind it.
+// at returns the number of the entry whose frame begins at offset, or of the first one after it.
 func (g *guide) at(offset int64) (number int, exact bool) {
 	return slices.BinarySearchFunc(g.entries, offset-g.shift, func(e tfrecord.IndexEntry, offset int64) int {
 		return cmp.Compare(e.Offset, offset)
 	})
 }
 
-// behind returns where to go on behind damage at offset, for which next was
-// found: there, when a frame was there before; else at the first later one that
-// is whole in its place. When there is none, frames may have moved: then at
-// next, too.
+// behind returns where to continue after damage at offset, for which resynchronizing found next: at
+// next if the index has a frame there; else at the first later frame that is intact in its place.
+// If there is none, the frames may have shifted: then also at next.
 func (g *guide) behind(in io.ReaderAt, f tfrecord.Framing, offset, next int64) (int64, error) {
 	if g == nil {
 		return next, nil
@@ -104,8 +102,8 @@ func (g *guide) behind(in io.ReaderAt, f tfrecord.Framing, offset, next int64) (
 	return next, nil
 }
 
-// takes reports whether a whole frame at offset is one of the file's, and how
-// many others must have been before it. Behind damage it may have moved.
+// takes reports whether an intact frame at offset belongs to the file, and how many frames before
+// it were skipped. After damage it may have shifted.
 func (g *guide) takes(offset, size int64, damaged bool) (passed int64, ours bool) {
 	if g == nil {
 		return 0, true
@@ -126,8 +124,8 @@ func (g *guide) takes(offset, size int64, damaged bool) (passed int64, ours bool
 	return passed, true
 }
 
-// nearest returns the entry of that size that is nearest to entry i, and not
-// known yet. There is one.
+// nearest returns the entry of that size nearest to entry i that is not accounted for yet. There
+// must be one.
 func (g *guide) nearest(i int, size int64) int {
 	before, behind := min(i, len(g.entries))-1, max(i, g.next)
 	for {
@@ -142,8 +140,8 @@ func (g *guide) nearest(i int, size int64) int {
 	}
 }
 
-// upTo counts the frames up to the one that begins at offset, if one does, which
-// nothing was known of.
+// upTo returns the number of unaccounted frames before the one that begins at offset; 0 if none
+// begins there.
 func (g *guide) upTo(offset int64) int64 {
 	if g == nil {
 		return 0
@@ -157,7 +155,7 @@ func (g *guide) upTo(offset int64) int64 {
 	return passed
 }
 
-// rest counts the frames that nothing was known of.
+// rest returns the number of unaccounted frames.
 func (g *guide) rest() int64 {
 	if g == nil {
 		return 0

@@ -9,7 +9,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// An index that is too large to be held in memory is no guide; repair goes on without.
+// An index too large for memory is not used as a guide; repair continues without it.
 func TestGuidesAreBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.idx")
 	line := tfrecord.AppendIndex(nil, tfrecord.IndexEntry{Offset: 0, Size: 16})

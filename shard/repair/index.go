@@ -19,61 +19,60 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// IndexOptions says what Index does. The zero value builds what is missing.
+// IndexOptions configures Index. The zero value builds missing indexes.
 type IndexOptions struct {
-	// Partial takes what is there of sets that are not whole, and Note is told of
-	// each (see [ExpandOptions]).
+	// Partial accepts the existing shards of incomplete sets, and Note is called for each such set
+	// (see [shard.ExpandOptions]).
 	Partial bool
 	Note    func(sentence string)
-	// Force builds every index again, whether or not there is one.
+	// Force rebuilds all indexes, including existing ones.
 	Force bool
-	// Check writes nothing, and compares every index with its file.
+	// Check writes nothing and compares every index with its file.
 	Check bool
-	// Workers is how many files are read at a time. Default: GOMAXPROCS.
+	// Workers is the number of files to read concurrently. Default: GOMAXPROCS.
 	Workers int
-	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
+	// MaxRecord is the maximum size of a record in bytes. Default: 1 GiB.
 	MaxRecord int64
-	// Progress is counted up while the run goes on, if it is not nil.
+	// Progress, if not nil, is updated during the run.
 	Progress *shard.ReadProgress
 }
 
-// IndexStatus is what Index found or did.
+// IndexStatus is the status of an index.
 type IndexStatus string
 
-// What becomes of the index of a file.
+// The statuses of the index of a file.
 const (
-	IndexBuilt   IndexStatus = "built"   // there was none, or another one
-	IndexKept    IndexStatus = "kept"    // there was one, which was not looked at
-	IndexCurrent IndexStatus = "current" // it is as it should be
-	IndexMissing IndexStatus = "missing" // for Check: there is none
-	IndexWrong   IndexStatus = "wrong"   // for Check: it is not that of the file
-	IndexNone    IndexStatus = "none"    // the file is compressed, and has none
-	IndexDamaged IndexStatus = "damaged" // the file is: nothing was written
+	IndexBuilt   IndexStatus = "built"   // it was missing or different
+	IndexKept    IndexStatus = "kept"    // it exists and was not checked
+	IndexCurrent IndexStatus = "current" // it is correct
+	IndexMissing IndexStatus = "missing" // with Check: there is none
+	IndexWrong   IndexStatus = "wrong"   // with Check: it does not match the file
+	IndexNone    IndexStatus = "none"    // the file is compressed and has no index
+	IndexDamaged IndexStatus = "damaged" // the file is damaged: nothing was written
 )
 
-// IndexReport is what Index did. Its JSON form is `tfrec index --json`.
+// IndexReport is the result of Index. Its JSON form is `tfrec index --json`.
 type IndexReport struct {
-	// OK says that every file is whole and, where it can have one, has an index.
+	// OK says that every file is intact and has its index, if it can have one.
 	OK    bool        `json:"ok"`
 	Built int64       `json:"built"`
 	Files []FileIndex `json:"files"`
-	// Faults of files that are damaged, and of indexes that Check found wrong.
+	// Faults of damaged files, and of indexes that Check found wrong.
 	Faults []shard.Fault `json:"faults"`
 }
 
-// FileIndex is a file and its index.
+// FileIndex describes a file and its index.
 type FileIndex struct {
 	Path   string      `json:"path"`
 	Index  string      `json:"index"`
 	Status IndexStatus `json:"status"`
-	// Records of the file; 0 where it was not read.
+	// Records of the file; 0 if it was not read.
 	Records int64 `json:"records"`
 }
 
-// Index builds the indexes of the files that paths stand for (see Expand), each
-// put in place whole. Faults in the data are no error but in the report. An
-// error says that something could not be read or written; the report then tells
-// the rest.
+// Index builds the indexes of the files that paths resolve to (see [shard.Expand]), each
+// atomically. Faults in the data are not an error: they are in the report. An error says that
+// something could not be read or written; the report then has the rest.
 func Index(ctx context.Context, paths []string, o IndexOptions) (*IndexReport, error) {
 	found, err := shard.ExpandSets(ctx, paths, shard.ExpandOptions{Partial: o.Partial, Note: o.Note})
 	if err != nil {
@@ -117,7 +116,7 @@ func Index(ctx context.Context, paths []string, o IndexOptions) (*IndexReport, e
 	return report, err
 }
 
-// indexing is the making of one index.
+// indexing builds one index.
 type indexing struct {
 	ctx    context.Context
 	o      *IndexOptions
@@ -162,13 +161,13 @@ func (x *indexing) run() error {
 	}
 	atomicfile.Discard(f)
 	if !there {
-		os.Remove(filepath.Dir(x.file.Index)) // fails, as it should, when it holds others' by now
+		os.Remove(filepath.Dir(x.file.Index)) // fails, as intended, if it has other files by now
 	}
 	return err
 }
 
-// placeIndex puts the index of the file at path in place. It gets the mode and the
-// owner of the one that it replaces or, where it is new, the mode of the file.
+// placeIndex puts the index of the file at path in place. It gets the mode and the owner of the
+// index that it replaces or, if it is new, the mode of the file.
 func placeIndex(f *os.File, path string) error {
 	index := shard.IndexPath(path)
 	if err := inject.Fault("place", index); err != nil {
@@ -191,7 +190,7 @@ func placeIndex(f *os.File, path string) error {
 	return atomicfile.SyncDir(filepath.Dir(index))
 }
 
-// check compares the index in place with what it should be.
+// check compares the existing index with the correct one.
 func (x *indexing) check(missing bool) error {
 	same, err := compare.Open(x.ctx, x.file.Index)
 	if err != nil {
@@ -217,8 +216,7 @@ func (x *indexing) check(missing bool) error {
 	return nil
 }
 
-// lines writes what the index of the file is to w. Status is set when the file
-// has none.
+// lines writes the index of the file to w. If the file can have none, it sets Status.
 func (x *indexing) lines(w io.Writer) error {
 	f, err := recordscan.Open(x.ctx, x.path)
 	if err != nil {
@@ -248,7 +246,7 @@ func (x *indexing) lines(w io.Writer) error {
 // errCompressed says that a file has no index.
 var errCompressed = errors.New("a compressed file has no index")
 
-// indexLines writes the index of what r reads, and counts the records.
+// indexLines writes the index of the records of r, and counts them.
 func indexLines(r *tfrecord.Reader, w io.Writer, records *int64) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	var line []byte

@@ -11,17 +11,16 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// indexDraft is the index of a file that is being read or written. It is compared
-// with the index in place.
+// indexDraft is the index of a file that is being read or written. It is compared with the existing
+// index.
 type indexDraft struct {
-	temp    *os.File // that it is written to; nil where it is only compared
+	temp    *os.File // destination; nil to only compare
 	inPlace *compare.File
 	out     *bufio.Writer
 	line    []byte
 }
 
-// draftIndex begins the index that will be at path. The caller closes it; temp
-// stays the caller's.
+// draftIndex begins the index for path. The caller closes it and remains the owner of temp.
 func draftIndex(ctx context.Context, path string, temp *os.File) (*indexDraft, error) {
 	same, err := compare.Open(ctx, path)
 	if err != nil {
@@ -34,15 +33,14 @@ func draftIndex(ctx context.Context, path string, temp *os.File) (*indexDraft, e
 	return &indexDraft{temp: temp, inPlace: same, out: bufio.NewWriterSize(to, 64<<10)}, nil
 }
 
-// add adds a record, whose size is with framing.
+// add adds a record; size includes framing.
 func (x *indexDraft) add(offset, size int64) error {
 	x.line = tfrecord.AppendIndex(x.line[:0], tfrecord.IndexEntry{Offset: offset, Size: size})
 	_, err := x.out.Write(x.line)
 	return err
 }
 
-// finish reports what the index in place is: IndexCurrent, IndexMissing or
-// IndexWrong.
+// finish returns the status of the existing index: IndexCurrent, IndexMissing or IndexWrong.
 func (x *indexDraft) finish() (IndexStatus, error) {
 	if err := x.out.Flush(); err != nil {
 		return "", err

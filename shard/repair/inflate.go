@@ -16,24 +16,23 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// unread is a stretch of a compressed file that could not be decompressed.
+// unread is a range of a compressed file that could not be decompressed.
 type unread struct {
 	offset, bytes int64
 	err           error
-	// checksum says that all was decompressed, to other bytes than there were.
+	// checksum says that everything was decompressed, but the checksum does not match.
 	checksum bool
 }
 
-// inflater decompresses what can be of a file, which may consist of several
-// streams: gzip members, zlib streams, zstd frames. Records have checksums of
-// their own, so what comes before a fault is worth having. gzip and zlib are the
-// standard library's, which give all that is before the bit with the fault.
+// inflater decompresses what it can of a file, which may have several streams: gzip members, zlib
+// streams, zstd frames. Records have their own checksums, so data before a fault is useful. gzip
+// and zlib use the standard library, which returns all data before the faulty bit.
 type inflater struct {
 	in    heldFile
 	size  int64
 	c     tfrecord.Compression
 	limit tfrecord.Framing
-	zstd  *zstd.Decoder // made when first needed
+	zstd  *zstd.Decoder // created lazily
 	err   error         // of reading the file
 }
 
@@ -53,11 +52,10 @@ func (x *inflater) close() {
 	}
 }
 
-// inflate writes what can be decompressed to out. The error is of reading the
-// file or of writing.
+// inflate writes what can be decompressed to out. The error is from reading the file or writing.
 func (x *inflater) inflate(out io.Writer) (lost []unread, err error) {
 	w := &stickyWriter{w: out}
-	before := int64(0) // where the stream before begins
+	before := int64(0) // where the previous stream begins
 	for at := int64(0); at < x.size; {
 		begin := at
 		s, fault := x.open(at)
@@ -82,7 +80,7 @@ func (x *inflater) inflate(out io.Writer) (lost []unread, err error) {
 			continue
 		}
 		if s == nil && x.c == tfrecord.Zstd {
-			// Sizes alone say where the frame before it ends: they may be wrong.
+			// The end of the previous frame is only known from block sizes, which may be wrong.
 			begin = before
 		}
 		if at, err = x.search(begin + 1); err != nil {
@@ -94,7 +92,7 @@ func (x *inflater) inflate(out io.Writer) (lost []unread, err error) {
 	return lost, nil
 }
 
-// trailer is how many bytes a stream has behind its compressed data.
+// trailer returns the number of bytes after the compressed data of a stream.
 func (x *inflater) trailer() int64 {
 	if x.c == tfrecord.Gzip {
 		return 8
@@ -102,8 +100,8 @@ func (x *inflater) trailer() int64 {
 	return 4
 }
 
-// search finds the next offset, from one on, where a stream begins: one that
-// begins with the header of a frame, or that can be decompressed to its end.
+// search returns the first offset, from the given one, where a stream begins: one whose data begins
+// with a frame header, or that can be decompressed to its end.
 func (x *inflater) search(offset int64) (int64, error) {
 	const window = 64 << 10
 	p := make([]byte, window)
@@ -124,12 +122,12 @@ func (x *inflater) search(offset int64) (int64, error) {
 		if n < window {
 			break
 		}
-		offset += window - 3 // the longest magic number may be cut
+		offset += window - 3 // a magic number may be cut at the end of the window
 	}
 	return x.size, nil
 }
 
-// magic reports whether p begins as a stream does.
+// magic reports whether p has the magic number of a stream.
 func (x *inflater) magic(p []byte) bool {
 	switch x.c {
 	case tfrecord.Gzip:
@@ -160,13 +158,13 @@ func (x *inflater) trial(offset int64) (good bool, err error) {
 	return fault == nil || fault == io.EOF, nil
 }
 
-// openStream is a stream that is being decompressed.
+// openStream is a stream being decompressed.
 type openStream struct {
 	io.Reader
 	src  *countedFile
-	in   *bufio.Reader // nil when the decompressor reads src itself
-	base int64         // where src began
-	skip int64         // bytes behind what the decompressor reads
+	in   *bufio.Reader // nil if the decompressor reads src itself
+	base int64         // offset where src begins
+	skip int64         // bytes after what the decompressor reads
 }
 
 func (s *openStream) end() int64 {
@@ -177,8 +175,7 @@ func (s *openStream) end() int64 {
 	return n
 }
 
-// open begins the stream at offset. It is nil, with what is wrong, where none
-// begins.
+// open opens the stream at offset. It returns nil and an error if no stream begins there.
 func (x *inflater) open(offset int64) (*openStream, error) {
 	s := &openStream{src: &countedFile{r: x.from(offset)}, base: offset}
 	if x.c == tfrecord.Zstd {
@@ -205,7 +202,7 @@ func (x *inflater) open(offset int64) (*openStream, error) {
 }
 
 func (x *inflater) openZstd(s *openStream) (*openStream, error) {
-	// The decoder would say so when it reads.
+	// The decoder would report this only when reading.
 	var head [zstd.HeaderMaxSize]byte
 	n, _ := x.ReadAt(head[:], s.base)
 	if err := new(zstd.Header).Decode(head[:n]); err != nil {
@@ -214,13 +211,13 @@ func (x *inflater) openZstd(s *openStream) (*openStream, error) {
 	var err error
 	if x.zstd == nil {
 		x.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20),
-			// A frame whose checksum is wrong would be without its last block.
+			// With checksums, a frame whose checksum is wrong would lack its last block.
 			zstd.IgnoreChecksum(true))
 		if err != nil {
 			return nil, err
 		}
 	}
-	// The decoder goes on with the next frame by itself: it is given one.
+	// The decoder would continue with the next frame: limit it to one.
 	if size := x.zstdFrame(s.base); size > 0 {
 		s.src.r = io.LimitReader(s.src.r, size)
 	}
@@ -231,8 +228,8 @@ func (x *inflater) openZstd(s *openStream) (*openStream, error) {
 	return s, nil
 }
 
-// zstdFrame returns the size of the zstd frame at offset, as the headers of its
-// blocks have it; 0 when they cannot be followed.
+// zstdFrame returns the size of the zstd frame at offset according to its block headers; 0 if they
+// are invalid.
 func (x *inflater) zstdFrame(offset int64) int64 {
 	var head [zstd.HeaderMaxSize]byte
 	n, _ := x.ReadAt(head[:], offset)
@@ -255,7 +252,7 @@ func (x *inflater) zstdFrame(offset int64) int64 {
 		switch block >> 1 & 3 {
 		case 0, 2: // raw, compressed
 			end += int64(block >> 3)
-		case 1: // a byte that repeats
+		case 1: // RLE: one byte
 			end++
 		default:
 			return 0
@@ -270,12 +267,12 @@ func (x *inflater) zstdFrame(offset int64) int64 {
 	return end - offset
 }
 
-// countedFile counts what is read, and keeps errors apart from those of a
-// decompressor on top of it.
+// countedFile counts the bytes read, and separates read errors from those of a decompressor on top
+// of it.
 type countedFile struct {
 	r   io.Reader
 	n   int64
-	err error // but for io.EOF
+	err error // except io.EOF
 }
 
 func (c *countedFile) Read(p []byte) (int, error) {
@@ -287,7 +284,7 @@ func (c *countedFile) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// stickyWriter keeps the error of writing apart from those of reading.
+// stickyWriter separates write errors from read errors.
 type stickyWriter struct {
 	w   io.Writer
 	err error
@@ -301,9 +298,8 @@ func (s *stickyWriter) Write(p []byte) (int, error) {
 	return n, s.err
 }
 
-// headerless begins the deflate stream behind a damaged header of a gzip or
-// zlib stream at offset, of the size that they usually have, when a frame is
-// what it begins with. It is nil otherwise.
+// headerless opens the deflate stream after a damaged gzip or zlib header of the usual size at
+// offset, if its data begins with a frame. It returns nil otherwise.
 func (x *inflater) headerless(offset int64) *openStream {
 	head := int64(10)
 	switch x.c {

@@ -18,11 +18,11 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// damagedDir is the directory beside a repaired file that keeps it as it was.
+// damagedDir is the directory beside a repaired file for the original.
 const damagedDir = "damaged"
 
-// inPlace repairs a file, a directory or a set in its place. A set is replaced in
-// one journalled step (see repair_replace.go), other files one after another.
+// inPlace repairs a file, a directory or a set in place. A set is replaced atomically by a journal
+// (see replace.go), other files one by one.
 func (r *repair) inPlace(in string, isFile bool) (err error) {
 	path := in
 	if isFile || shard.IsManifest(in) {
@@ -38,7 +38,7 @@ func (r *repair) inPlace(in string, isFile bool) (err error) {
 		}
 	}
 	if !lone {
-		if r.dir, err = setdir.OpenAsIs(r.ctx, path, setdir.Options{Names: shard.ManifestFiles}); err != nil { // resume completes what was begun
+		if r.dir, err = setdir.OpenAsIs(r.ctx, path, setdir.Options{Names: shard.ManifestFiles}); err != nil { // resume completes an interrupted change
 			return err
 		}
 		defer r.dir.Close()
@@ -72,14 +72,13 @@ func (r *repair) inPlace(in string, isFile bool) (err error) {
 	return nil
 }
 
-// isLone reports whether no manifest in its directory names the file.
+// isLone reports whether no manifest in the file's directory lists it.
 func (r *repair) isLone(in string) (bool, error) {
 	sources, err := shard.Expand(r.ctx, []string{in}, shard.ExpandOptions{})
 	return err == nil && sources[0].Set == nil, err
 }
 
-// salvageInPlace salvages a file that is to be replaced, if anything is wrong with
-// it or its index.
+// salvageInPlace salvages a file that is to be replaced, if it or its index is damaged.
 func (r *repair) salvageInPlace(source shard.Source) (*salvagedFile, *quarantine, error) {
 	q := &quarantine{path: source.Path + shard.QuarantineSuffix, work: r.work}
 	s, err := r.salvageFile(source, source.Path, q)
@@ -96,14 +95,14 @@ func (r *repair) salvageInPlace(source shard.Source) (*salvagedFile, *quarantine
 	return s, q, nil
 }
 
-// judge decides what is replaced: only the index if the records are whole.
+// judge decides what to replace: only the index if the records are intact.
 func (r *repair) judge(s *salvagedFile, source shard.Source) error {
 	if source.Set == nil && s.unrecoverable() {
-		return r.giveUp(s) // it may be no file of records
+		return r.giveUp(s) // it may not be a record file
 	}
 	indexed := source.Set != nil || s.indexIs == IndexCurrent || s.indexIs == IndexWrong
 	if s.c == tfrecord.None && !indexed {
-		// Where others have an index, an interrupted repair may have taken this one away.
+		// If other files have an index, an interrupted repair may have removed this one.
 		var err error
 		if indexed, err = osfile.Exists(filepath.Dir(shard.IndexPath(s.file.Path))); err != nil {
 			return err
@@ -123,7 +122,8 @@ func (r *repair) judge(s *salvagedFile, source shard.Source) error {
 	if s.f != nil && s.like != nil {
 		st, err := os.Lstat(s.file.Path)
 		if err == nil && st.Mode().Type() == fs.ModeSymlink {
-			// To keep the link would keep nothing: it may lead elsewhere from there.
+			// Moving the link would not preserve the file, and the link may resolve differently
+			// there.
 			err = fmt.Errorf("%s is damaged and a symbolic link: repair its target, in place or into a new file", s.file.Path)
 		}
 		return err
@@ -131,8 +131,8 @@ func (r *repair) judge(s *salvagedFile, source shard.Source) error {
 	return r.noteEarlier(s)
 }
 
-// noteEarlier notes that an earlier repair replaced a file that is whole now: if that
-// one was killed at its end, it never reported what was lost.
+// noteEarlier notes that an earlier repair replaced a file that is intact now: if that repair was
+// killed at its end, it never reported what was lost.
 func (r *repair) noteEarlier(s *salvagedFile) error {
 	kept := filepath.Join(filepath.Dir(s.file.Path), damagedDir, filepath.Base(s.file.Path))
 	is, err := osfile.Exists(kept)
@@ -142,8 +142,8 @@ func (r *repair) noteEarlier(s *salvagedFile) error {
 	return err
 }
 
-// fileInPlace repairs a file that no manifest describes. At no time is there an index of
-// another file beside it: after a crash that would mislead the next repair.
+// fileInPlace repairs a file without a manifest. There is never an index of another file beside it:
+// after a crash that would mislead the next repair.
 func (r *repair) fileInPlace(source shard.Source) error {
 	s, q, err := r.salvageInPlace(source)
 	if err != nil {
@@ -169,8 +169,8 @@ func (r *repair) fileInPlace(source shard.Source) error {
 	return nil
 }
 
-// replace puts what was saved in the place of the file, whose index goes first: keep
-// has kept it.
+// replace replaces the file with what was saved. It removes the index first, which keep has
+// preserved.
 func (r *repair) replace(s *salvagedFile) error {
 	path, index := s.file.Path, shard.IndexPath(s.file.Path)
 	indexed := s.indexIs == IndexCurrent || s.indexIs == IndexWrong
@@ -181,7 +181,7 @@ func (r *repair) replace(s *salvagedFile) error {
 	if err == nil {
 		err = r.commit(s.f, path, s.like)
 	}
-	if err != nil { // the file is as it was
+	if err != nil { // the file is unchanged
 		if is, statErr := osfile.Exists(index); indexed && !is && statErr == nil {
 			err = errors.Join(err, r.link(shard.IndexPath(s.file.Original), index))
 		}
@@ -191,8 +191,8 @@ func (r *repair) replace(s *salvagedFile) error {
 	return atomicfile.SyncDir(filepath.Dir(path))
 }
 
-// replaceIndex puts the index of a file in place. It gets the mode of the one that
-// it replaces, or of the file.
+// replaceIndex puts the index of a file in place. It gets the mode of the index that it replaces,
+// or of the file.
 func (r *repair) replaceIndex(s *salvagedFile) error {
 	index := shard.IndexPath(s.file.Path)
 	if err := r.makeDir(filepath.Dir(index)); err != nil {
@@ -205,12 +205,12 @@ func (r *repair) replaceIndex(s *salvagedFile) error {
 	return atomicfile.SyncDir(filepath.Dir(index))
 }
 
-// keep puts the original of a file into the directory damaged beside it, with its
-// index and its quarantine, and syncs them before anything is replaced. What an
-// interrupted repair has kept is not kept twice.
+// keep preserves the original of a file in the directory damaged beside it, with its index and its
+// quarantine, and syncs them before anything is replaced. What an interrupted repair has kept
+// already is not kept again.
 func (r *repair) keep(s *salvagedFile, q *quarantine) error {
 	if s.like == nil {
-		return nil // there is none
+		return nil // nothing to keep
 	}
 	path := s.file.Path
 	dir := filepath.Join(filepath.Dir(path), damagedDir)
@@ -265,13 +265,13 @@ func (r *repair) keep(s *salvagedFile, q *quarantine) error {
 	return atomicfile.SyncDir(dir)
 }
 
-// keeping is a file that is to be kept under another name.
+// keeping is a file to keep under another name.
 type keeping struct {
 	from, to string
-	done     bool // by a repair that was interrupted
+	done     bool // by an interrupted repair
 }
 
-// freeFor reports whether nothing is at the names but the same. It sets done.
+// freeFor reports whether the names are free or have the same content. It sets done.
 func freeFor(ctx context.Context, keeps []keeping) (bool, error) {
 	for i := range keeps {
 		k := &keeps[i]
@@ -307,8 +307,8 @@ func (r *repair) keepAs(k keeping, q *quarantine, like fs.FileInfo) error {
 	return nil
 }
 
-// keptOriginal returns where an interrupted repair has kept the file at path; ""
-// when none has, or the file is another one.
+// keptOriginal returns where an interrupted repair has kept the file at path; "" if it has not, or
+// if the file has changed.
 func keptOriginal(ctx context.Context, path string) (string, error) {
 	for i := 1; ; i++ {
 		kept := numberedName(filepath.Join(filepath.Dir(path), damagedDir, filepath.Base(path)), i)
@@ -326,8 +326,7 @@ func keptOriginal(ctx context.Context, path string) (string, error) {
 	}
 }
 
-// numberedName is the i-th name for a file: from the second on it has the number at
-// its end.
+// numberedName returns the i-th name for a file: from the second on the number is appended.
 func numberedName(path string, i int) string {
 	if i > 1 {
 		path += "." + strconv.Itoa(i)

@@ -20,7 +20,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// everyFile calls do for all files below a directory but those of its state.
+// everyFile calls do for all files below a directory except its state.
 func everyFile(t *testing.T, dir string, do func(path string, st fs.FileInfo)) {
 	t.Helper()
 	for name := range settest.FilesOf(t, dir) {
@@ -31,7 +31,7 @@ func everyFile(t *testing.T, dir string, do func(path string, st fs.FileInfo)) {
 	}
 }
 
-// Repair in place neither widens modes nor changes owners, whatever the umask is.
+// Repair in place neither widens modes nor changes owners, whatever the umask.
 func TestRepairInPlaceKeepsModesAndOwners(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	for _, mode := range []fs.FileMode{0o600, 0o640, 0o444, 0o664} {
@@ -41,7 +41,7 @@ func TestRepairInPlaceKeepsModesAndOwners(t *testing.T) {
 			shards := m.Splits[0].Shards
 			path := filepath.Join(dir, shards[1].File)
 			settest.FlipIn(t, path, 40)
-			settest.Check(t, os.Remove(shard.IndexPath(filepath.Join(dir, shards[2].File)))) // a new one
+			settest.Check(t, os.Remove(shard.IndexPath(filepath.Join(dir, shards[2].File)))) // to be created
 			if kind != "set" {
 				settest.Check(t, os.Remove(filepath.Join(dir, shard.ManifestFile)))
 			}
@@ -73,7 +73,7 @@ func TestRepairInPlaceKeepsModesAndOwners(t *testing.T) {
 	}
 }
 
-// A repair into a new place widens no mode either.
+// A repair into a new file or directory does not widen modes either.
 func TestRepairIntoANewPlaceWidensNoMode(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o022))
 	in, out := filepath.Join(t.TempDir(), "in"), filepath.Join(t.TempDir(), "out")
@@ -101,7 +101,7 @@ func TestRepairIntoANewPlaceWidensNoMode(t *testing.T) {
 	}
 }
 
-// What is in the way in damaged, a link that leads nowhere among it, is passed over.
+// Names taken in damaged, including a dangling link, are skipped.
 func TestRepairInPlacePassesOverTakenNames(t *testing.T) {
 	data, frames := settest.Framed(10, 20, 30)
 	dir := t.TempDir()
@@ -120,7 +120,7 @@ func TestRepairInPlacePassesOverTakenNames(t *testing.T) {
 	}
 }
 
-// Nothing outside the directory of a set is written, or removed, through a link in it.
+// Nothing outside the directory of a set is written or removed through a link in it.
 func TestNothingIsWrittenThroughLinks(t *testing.T) {
 	runs := map[string]func(dir string) error{
 		"repair": func(dir string) error {

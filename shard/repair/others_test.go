@@ -16,8 +16,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// othersFiles are files of records that other tools wrote: those of this
-// repository, and more where they are at hand.
+// othersFiles returns record files that other tools wrote: those in this repository, and more if
+// available.
 func othersFiles(t *testing.T) (paths []string) {
 	t.Helper()
 	for _, dir := range []string{"../../testdata/tfrecords", "../../testdata/goldens", "../../../shared/data/tfrecords"} {
@@ -38,8 +38,7 @@ func othersFiles(t *testing.T) (paths []string) {
 	return paths
 }
 
-// wholeRecords returns the records of a file; nil when it is none of records, or
-// one that is damaged.
+// wholeRecords returns the records of a file; nil if it is damaged or not a record file.
 func wholeRecords(path string) [][]byte {
 	r, err := shard.Open(context.Background(), path, tfrecord.ReaderOptions{})
 	if err != nil {
@@ -59,8 +58,8 @@ func wholeRecords(path string) [][]byte {
 	}
 }
 
-// Files of others are whole to Repair; of those that are cut it saves what a
-// Reader reads before the cut.
+// Repair finds files of other tools intact; if they are truncated, it saves what a Reader reads
+// before the cut.
 func TestRepairOfOthersFiles(t *testing.T) {
 	for _, path := range othersFiles(t) {
 		data, err := os.ReadFile(path)
@@ -93,20 +92,20 @@ func TestRepairOfOthersFiles(t *testing.T) {
 			continue
 		}
 		settest.Check(t, err)
-		// A decompressor may give more than the Reader's, up to the last bit.
+		// Salvage may decompress more than the Reader, up to the last bit.
 		if got := settest.RecordsOf(t, saved); len(got) < len(want) || !slices.EqualFunc(got[:len(want)], want, bytes.Equal) {
 			t.Errorf("%s: %d records, want %d", path, len(got), len(want))
 		}
 	}
 }
 
-// Adopt takes every file of others as it is, and what it makes verifies.
+// Adopt accepts every file of other tools unchanged, and the result verifies.
 func TestAdoptOfOthersFiles(t *testing.T) {
 	for _, path := range othersFiles(t) {
 		data, err := os.ReadFile(path)
 		settest.Check(t, err)
 		dir := filepath.Join(t.TempDir(), "set")
-		file := filepath.Join(dir, "x.tfrecord") // its name says of many that it is one of several
+		file := filepath.Join(dir, "x.tfrecord") // many of their names imply that there are more files
 		settest.PutFile(t, file, data)
 		report := adopt(t, dir, AdoptOptions{})
 		if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, data) || report.Status != "written" {

@@ -16,14 +16,13 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// errTaken says that the path of an output is in use.
+// errTaken returns the error for an output path that is in use.
 func errTaken(path string) error {
 	return fmt.Errorf("%s exists and is not what this repair makes: choose another name, or remove it: %w", path, fs.ErrExist)
 }
 
-// inherit gives a temporary file the mode of the file that it takes the place of,
-// or whose bytes it holds. In place it gets the owner and the group, too, if the
-// process may give files away.
+// inherit gives a temporary file the mode of like, the file that it replaces or is made from. In
+// place it also gets the owner and the group, if the process may change them.
 func (r *repair) inherit(f *os.File, like fs.FileInfo) error {
 	switch {
 	case like == nil:
@@ -38,8 +37,7 @@ func (r *repair) inherit(f *os.File, like fs.FileInfo) error {
 	return err
 }
 
-// commit gives a temporary file its name and the mode of like. The directory is
-// left to be synced.
+// commit gives a temporary file its name and the mode of like. It does not sync the directory.
 func (r *repair) commit(f *os.File, path string, like fs.FileInfo) error {
 	err := inject.Fault("place", path)
 	if err == nil {
@@ -54,8 +52,8 @@ func (r *repair) commit(f *os.File, path string, like fs.FileInfo) error {
 	return nil
 }
 
-// commitNew is commit where nothing must be at the path but a file of the same
-// content, which a killed repair has left. It syncs the directory.
+// commitNew is commit for a path that must be free, or have a file of the same content from a
+// killed repair. It syncs the directory.
 func (r *repair) commitNew(f *os.File, path string, like fs.FileInfo) error {
 	taken, err := osfile.Exists(path)
 	if err != nil {
@@ -79,7 +77,7 @@ func (r *repair) commitNew(f *os.File, path string, like fs.FileInfo) error {
 	return nil
 }
 
-// putNew puts a salvaged file at its path in OUT, with its index.
+// putNew puts a salvaged file at its path in the output, with its index.
 func (r *repair) putNew(s *salvagedFile, path string, indexed bool) error {
 	if s.f != nil {
 		if err := r.commitNew(s.f, path, s.like); err != nil {
@@ -101,10 +99,10 @@ func (r *repair) putNew(s *salvagedFile, path string, indexed bool) error {
 	return nil
 }
 
-// putQuarantine puts the quarantine of an OUT in place, if anything is in it.
+// putQuarantine puts the quarantine of an output in place, if it has any content.
 func (r *repair) putQuarantine(q *quarantine) error {
 	if q.f == nil {
-		return mustBeFree(q.path) // one of another repair would pass for this one's
+		return mustBeFree(q.path) // one of another repair would be mistaken for ours
 	}
 	if err := q.close(); err != nil {
 		return err
@@ -117,8 +115,8 @@ func (r *repair) putQuarantine(q *quarantine) error {
 	return nil
 }
 
-// makeDir makes a directory beside shards, unless it exists. In place it gets mode
-// and owner of the one that it is in.
+// makeDir creates a directory beside shards, unless it exists. In place it gets the mode and the
+// owner of its parent.
 func (r *repair) makeDir(path string) error {
 	is, err := osfile.Exists(path)
 	if err != nil {
@@ -142,8 +140,7 @@ func (r *repair) makeDir(path string) error {
 	return errors.Join(r.inherit(d, like), d.Close())
 }
 
-// takeBack removes what was placed, the last first. Directories with something
-// else in them stay.
+// takeBack removes what was put in place, in reverse order. Directories that are not empty stay.
 func (r *repair) takeBack() error {
 	var errs []error
 	for i := len(r.placed) - 1; i >= 0; i-- {
@@ -159,8 +156,7 @@ func (r *repair) takeBack() error {
 	return errors.Join(errs...)
 }
 
-// link gives a file another name as well, or copies it where a file can have only
-// one.
+// link creates a hard link to a file, or copies it if links are not supported.
 func (r *repair) link(from, to string) error {
 	if err := inject.Fault("link", to); err != nil {
 		return err

@@ -14,29 +14,28 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// quarantineChunk is how many bytes of damage a record of a quarantine holds
-// at most.
+// quarantineChunk is the maximum number of bytes of damage in a record of a quarantine.
 const quarantineChunk = 1 << 20
 
-// Quarantined is a piece of a stretch of damage, as a quarantine holds it.
+// Quarantined is a piece of a damaged range, as a quarantine stores it.
 type Quarantined struct {
-	// Path of the file that it was in.
+	// Path of the damaged file.
 	Path string
-	// Span numbers the stretches of the quarantine, from 0. A stretch of more than
-	// 1 MiB is in several pieces, one after another.
+	// Span numbers the damaged ranges in the quarantine, from 0. A range of more than 1 MiB is
+	// split into consecutive pieces.
 	Span int64
-	// Offset of the piece, and whether that is one in the compressed file.
+	// Offset of the piece. Compressed says that it is an offset in the compressed file.
 	Offset     int64
 	Compressed bool
-	// Reason says what is wrong with the stretch.
+	// Reason says what is wrong with the range.
 	Reason string
-	// Data are the bytes as they were found.
+	// Data has the bytes as they were found.
 	Data []byte
 }
 
-// ReadQuarantine reads what a repair put aside, in the order of files and
-// offsets: a TFRecord file of tf.train.Examples with the features path, span,
-// offset, compressed, reason and data.
+// ReadQuarantine reads the quarantine at path, in the order of files and offsets. A quarantine is a
+// TFRecord file of tf.train.Examples with the features path, span, offset, compressed, reason and
+// data.
 func ReadQuarantine(ctx context.Context, path string) iter.Seq2[Quarantined, error] {
 	return func(yield func(Quarantined, error) bool) {
 		r, err := shard.Open(ctx, path, tfrecord.ReaderOptions{})
@@ -79,22 +78,22 @@ func quarantined(e *tfrecord.Example) Quarantined {
 	}
 }
 
-// quarantine writes what is lost. Its file begins with the first stretch.
+// quarantine writes what is lost. It creates its file for the first damaged range.
 type quarantine struct {
 	path  string
 	work  func(path string) (*os.File, error)
-	f     *os.File // nil: nothing is in it
+	f     *os.File // nil: empty so far
 	out   *tfrecord.Writer
 	spans int64
 	chunk []byte
 	built tfrecord.Builder
 	frame []byte
 
-	from fs.FileInfo // file that is read; nil for one in an object store
-	like fs.FileInfo // of the files that it holds something of, with the mode that all have in common
+	from fs.FileInfo // the file being read; nil for one in an object store
+	like fs.FileInfo // the source files, with the intersection of their modes
 }
 
-// restricted is a file with a narrower mode.
+// restricted is a file info with a narrower mode.
 type restricted struct {
 	fs.FileInfo
 	mode fs.FileMode
@@ -102,7 +101,7 @@ type restricted struct {
 
 func (r restricted) Mode() fs.FileMode { return r.mode }
 
-// put adds a stretch of damage, whose bytes are those of in.
+// put adds a damaged range; in has its bytes.
 func (q *quarantine) put(d Damage, in io.ReaderAt) error {
 	if d.Bytes == 0 {
 		return nil
@@ -149,7 +148,7 @@ func (q *quarantine) put(d Damage, in io.ReaderAt) error {
 	return nil
 }
 
-// close writes what is left of it to its file.
+// close flushes the quarantine to its file.
 func (q *quarantine) close() error {
 	if err := q.out.Close(); err != nil {
 		return fmt.Errorf("write %s: %w", q.path, err)
@@ -157,7 +156,7 @@ func (q *quarantine) close() error {
 	return nil
 }
 
-// abort throws away what has no name yet.
+// abort discards the temporary file.
 func (q *quarantine) abort() {
 	if q.f != nil {
 		atomicfile.Discard(q.f)

@@ -17,59 +17,55 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// ErrNothingSaved says that a file has no whole record left: it may be no
-// TFRecord file at all.
+// ErrNothingSaved says that a file has no intact record: it may not be a TFRecord file at all.
 var ErrNothingSaved = errors.New("no intact record was found, so nothing was written: it may not be a TFRecord file")
 
-// RepairOptions says how Repair goes about it. The zero value tells
-// compressions by itself.
+// RepairOptions configures Repair. The zero value detects compression.
 type RepairOptions struct {
-	// Partial takes what is there of sets that are not whole, and Note is told of
-	// each (see [ExpandOptions]).
+	// Partial accepts the existing shards of incomplete sets, and Note is called for each such set
+	// (see [shard.ExpandOptions]).
 	Partial bool
 	Note    func(sentence string)
-	// Compression of the input. Default: Auto, what the manifest says, the
-	// file's first bytes and its name's ending, in this order.
+	// Compression of the input. Default: Auto, from the manifest, the file's first bytes or its
+	// extension, in this order.
 	Compression tfrecord.Compression
-	// MaxDamage is how many stretches of damage of one file are listed; the
-	// others are counted in RepairReport.DamageOmitted. Default: 1000.
+	// MaxDamage is the maximum number of damaged ranges to list per file; the rest are counted in
+	// RepairReport.DamageOmitted. Default: 1000.
 	MaxDamage int
-	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
+	// MaxRecord is the maximum size of a record in bytes. Default: 1 GiB.
 	MaxRecord int64
-	// Progress is counted up while the run goes on, if it is not nil.
+	// Progress, if not nil, is updated during the run.
 	Progress *shard.ReadProgress
 }
 
-// RepairReport is what Repair saved, and what was lost. Its JSON form is
-// `tfrec repair --json`.
+// RepairReport is the result of Repair. Its JSON form is `tfrec repair --json`.
 type RepairReport struct {
-	// Status is "clean" when nothing was wrong, else "repaired": something was lost,
-	// or an index was wrong or missing and no record was.
+	// Status is "clean" if nothing was wrong, else "repaired": something was lost, or only an index
+	// was wrong or missing.
 	Status string `json:"status"`
-	// RecordsSaved are all that the output has.
+	// RecordsSaved is the number of records in the output.
 	RecordsSaved int64 `json:"records_saved"`
-	// RecordsLost is how many records are lost, as far as can be known: at least
-	// so many where RecordsLostExact is false.
+	// RecordsLost is the number of lost records, a lower bound if RecordsLostExact is false.
 	RecordsLost      int64 `json:"records_lost"`
 	RecordsLostExact bool  `json:"records_lost_exact"`
-	// BytesLost is the sum of the damage's.
+	// BytesLost is the sum over all damage.
 	BytesLost int64          `json:"bytes_lost"`
 	Files     []RepairedFile `json:"files"`
-	// Damage in the order of the files, then of the places.
+	// Damage is in the order of the files and offsets.
 	Damage []Damage `json:"damage"`
-	// DamageOmitted counts stretches past RepairOptions.MaxDamage.
+	// DamageOmitted is the number of damaged ranges beyond RepairOptions.MaxDamage.
 	DamageOmitted int64 `json:"damage_omitted,omitempty"`
-	// Quarantine is the file of what was lost, for a repair into a new place;
-	// empty when nothing was. See RepairedFile.Quarantine for one in place.
+	// Quarantine is the file with what was lost, for a repair into a new output; empty if nothing
+	// was. For a repair in place see RepairedFile.Quarantine.
 	Quarantine string `json:"quarantine,omitempty"`
-	// Notes are sentences about the whole run.
+	// Notes are messages about the whole run.
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Lost reports whether anything of the data was lost, or is missing.
+// Lost reports whether any data was lost or is missing.
 func (r *RepairReport) Lost() bool { return len(r.Damage) > 0 || r.DamageOmitted > 0 }
 
-// Readable makes paths fit for JSON (see Readable), and returns the report.
+// Readable makes paths valid for JSON (see jsontext.Readable) and returns the report.
 func (r *RepairReport) Readable() *RepairReport {
 	r.Quarantine = jsontext.Readable(r.Quarantine)
 	for i := range r.Files {
@@ -84,7 +80,7 @@ func (r *RepairReport) Readable() *RepairReport {
 	return r
 }
 
-// RepairedFile is what Repair did with one file.
+// RepairedFile is the result for one file.
 type RepairedFile struct {
 	Path string `json:"path"`
 	// Out is the file that was written; Path itself for a repair in place.
@@ -94,67 +90,63 @@ type RepairedFile struct {
 	RecordsLost      int64  `json:"records_lost"`
 	RecordsLostExact bool   `json:"records_lost_exact"`
 	BytesLost        int64  `json:"bytes_lost"`
-	// Original and Quarantine are where a repair in place keeps the file as it
-	// was, and what was lost of it.
+	// Original and Quarantine are where a repair in place keeps the original file and what was
+	// lost.
 	Original   string `json:"original,omitempty"`
 	Quarantine string `json:"quarantine,omitempty"`
-	// Index is IndexMissing or IndexWrong where that alone was the matter, and the
-	// output has the right index now; else empty.
+	// Index is IndexMissing or IndexWrong if only the index was wrong, which the output has fixed;
+	// else empty.
 	Index IndexStatus `json:"index,omitempty"`
-	// Note says what makes the result doubtful; empty as a rule.
+	// Note says why the result may be unreliable; usually empty.
 	Note string `json:"note,omitempty"`
 }
 
-// Damage is a stretch of a file of which nothing could be saved.
+// Damage is a range of a file that could not be saved.
 type Damage struct {
 	Path string `json:"path"`
-	// Offset and Bytes are where it lies, in the uncompressed stream as far as
-	// that could be read. Bytes is 0 where an index or a manifest knows of
-	// records of which nothing is there.
+	// Offset and Bytes are its location, in the uncompressed stream as far as that could be read.
+	// Bytes is 0 if an index or a manifest lists records that are entirely missing.
 	Offset int64 `json:"offset"`
 	Bytes  int64 `json:"bytes"`
-	// Reason says what is wrong, beginning with the part as a Fault has it.
+	// Reason says what is wrong, beginning with the part as in a Fault.
 	Reason string `json:"reason"`
-	// Records that are lost here: at least so many where Exact is false. (A
-	// stretch that only has bytes too many counts as one record, for without an
-	// index nobody can tell.)
+	// Records is the number of records lost here, a lower bound if Exact is false. (A range of
+	// superfluous bytes counts as one record, because without an index it cannot be distinguished.)
 	Records int64 `json:"records"`
 	Exact   bool  `json:"records_exact"`
-	// Compressed says that Offset and Bytes are of the compressed file: bytes
-	// that could not be decompressed.
+	// Compressed says that Offset and Bytes refer to the compressed file: bytes that could not be
+	// decompressed.
 	Compressed bool `json:"compressed,omitempty"`
 }
 
-// Repair saves every record that is whole out of damaged files: those with both
-// checksums right. Behind damage it goes on with the next frame that has them.
+// Repair saves the intact records of damaged files: those with both checksums correct. After damage
+// it continues at the next intact frame.
 //
-// in is a file, and out a new file, or in is a directory or a manifest, and out a
-// new directory, which gets every shard under its own name: those without damage
-// byte for byte, the others without what was lost; and with them indexes, the
-// manifest and TFDS's files, brought up to date.
+// Either in is a file and out a new file, or in is a directory or a manifest and out a new
+// directory, which gets every shard under its own name: undamaged shards as exact copies, the
+// others without what was lost; and also the indexes, the manifest and TFDS's files, updated.
 //
-// Where out exists and is just what this repair makes, as one leaves it that was
-// killed at its very end, the report is that of the repair; anything else at out is
-// an error that unwraps to fs.ErrExist.
+// If out exists and is exactly what this repair would write, as after a repair that was killed at
+// its very end, the report is that of the repair. Anything else at out is an error that unwraps to
+// fs.ErrExist.
 //
-// What was lost goes into the file out.quarantine (see [ReadQuarantine]). A file
-// in or beside the index that the damaged one has, or a manifest, tells how many
-// records were lost, and which frames inside a damaged record are no records
-// but its payload. Without them, frames inside a record whose own header is
-// damaged cannot be told from others; they are taken for records.
+// What was lost is written to the file out.quarantine (see [ReadQuarantine]). The damaged file's
+// index, in the directory index beside it, or a manifest tells how many records were lost, and
+// which frames inside a damaged record are part of its payload. Without them, frames inside a
+// record whose own header is damaged cannot be distinguished from others, and are taken for
+// records.
 //
-// Of a compressed file all is used that can be decompressed before a fault and,
-// when it consists of several streams, from the next one on. The output has the
-// input's compression.
+// From a compressed file, Repair uses all that can be decompressed before a fault and, if it has
+// several streams, continues at the next stream. The output has the input's compression.
 //
-// In place a set changes in one step: after an error or a crash it is as it was or,
-// once it had begun to change, the next repair in place finishes it and returns the
-// report of the interrupted one. The files of a directory without a manifest change
-// one after another, and repairing again continues.
+// A set is repaired in place atomically: after an error or a crash it is unchanged or, if the
+// change had begun, the next repair in place completes it and returns the report of the interrupted
+// one. The files of a directory without a manifest are repaired one by one, and repairing again
+// continues.
 //
-// Damage is no error, but in the report. An error says that nothing was written,
-// but for the files in place before it. It unwraps to ErrNothingSaved when a file has
-// no record to save; the report then says why.
+// Damage is not an error: it is in the report. An error means that nothing was written, except the
+// files repaired in place before it. It unwraps to ErrNothingSaved if a file has no record to save;
+// the report then says why.
 func Repair(ctx context.Context, in, out string, o RepairOptions) (*RepairReport, error) {
 	if out == "" {
 		return nil, errors.New("no output: give a file or directory to repair into, or repair.InPlace")
@@ -162,15 +154,15 @@ func Repair(ctx context.Context, in, out string, o RepairOptions) (*RepairReport
 	return run(ctx, in, out, o)
 }
 
-// InPlace is Repair that puts what is saved in the place of the input, and the right index in the
-// place of a wrong one. What is replaced keeps its mode, owner and group. The original is kept in
-// the directory damaged beside it, with its index, under its name or, when that is taken by another
-// file, with a number after it. A set changes in one step.
+// InPlace is Repair that replaces the input with what is saved, and wrong indexes with correct
+// ones. Replaced files keep their mode, owner and group. Originals are kept in the directory
+// damaged beside them, with their index, under the same name or, if that is taken by another file,
+// with a number appended. A set is replaced atomically.
 func InPlace(ctx context.Context, in string, o RepairOptions) (*RepairReport, error) {
 	return run(ctx, in, "", o)
 }
 
-// run repairs into out, or in place if that is "".
+// run repairs into out, or in place if out is "".
 func run(ctx context.Context, in, out string, o RepairOptions) (*RepairReport, error) {
 	if o.MaxDamage <= 0 {
 		o.MaxDamage = recordscan.MaxFaults
@@ -214,16 +206,16 @@ type repair struct {
 	ctx    context.Context
 	o      *RepairOptions
 	report *RepairReport
-	dir    *setdir.Dir // that is written into; nil for a single file
+	dir    *setdir.Dir // output directory; nil for a single file
 
 	isInPlace bool
 
-	finished bool     // OUT exists: what would be written is compared with it
-	placed   []string // files and directories that came into being, in this order
-	disowned int      // new files of another owner or group than they should have
+	finished bool     // out exists: compare instead of writing
+	placed   []string // created files and directories, in order
+	disowned int      // new files whose owner or group could not be set
 }
 
-// work makes a file for what will be at path.
+// work creates a temporary file for path.
 func (r *repair) work(path string) (*os.File, error) {
 	if r.dir != nil {
 		return r.dir.TempFile(filepath.Base(path))
@@ -231,7 +223,7 @@ func (r *repair) work(path string) (*os.File, error) {
 	return workFile(path)
 }
 
-// add takes over what is known of a file.
+// add adds the result for a file to the report.
 func (r *repair) add(s *salvage) {
 	f, t := &s.file, r.report
 	f.OK = len(s.damage) == 0 && f.Index == ""
@@ -247,7 +239,7 @@ func (r *repair) add(s *salvage) {
 	t.DamageOmitted += s.omitted
 }
 
-// mustBeFree refuses a path where something is.
+// mustBeFree returns an error if path exists.
 func mustBeFree(path string) error {
 	_, err := os.Lstat(path)
 	switch {

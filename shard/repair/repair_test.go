@@ -21,7 +21,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// payloads returns the records of frames, of which data holds the original.
+// payloads returns the records of frames, given the original data.
 func payloads(data []byte, frames []settest.Frame) [][]byte {
 	var list [][]byte
 	for _, f := range frames {
@@ -39,7 +39,7 @@ func putIndex(t testing.TB, path string, frames []settest.Frame) {
 	settest.PutFile(t, shard.IndexPath(path), index)
 }
 
-// untouched are the frames outside of [from, to).
+// untouched returns the frames outside [from, to).
 func untouched(frames []settest.Frame, from, to int) []settest.Frame {
 	var left []settest.Frame
 	for _, f := range frames {
@@ -52,7 +52,7 @@ func untouched(frames []settest.Frame, from, to int) []settest.Frame {
 
 func zeroed(byte) byte { return 0 }
 
-// everyDamage injects every kind of damage at every structure of a file.
+// everyDamage returns every kind of damage at every structure of a file.
 func everyDamage(data []byte, frames []settest.Frame) []settest.Hurt {
 	var all []settest.Hurt
 	end := len(data)
@@ -69,7 +69,7 @@ func everyDamage(data []byte, frames []settest.Frame) []settest.Hurt {
 				settest.Overwrite(fmt.Sprintf("first byte of payload %d", r), data, frames, payload, payload+1, settest.Flipped),
 				settest.Overwrite(fmt.Sprintf("last byte of payload %d", r), data, frames, behind-5, behind-4, settest.Flipped))
 		}
-		// Over the borders, to both sides.
+		// Across the boundaries, in both directions.
 		for _, span := range [][2]int{{behind - 2, behind + 2}, {f.Offset, behind}, {f.Offset + 3, behind + 13}, {payload, behind + 40}} {
 			from, to := span[0], min(span[1], end)
 			all = append(all,
@@ -86,10 +86,10 @@ func everyDamage(data []byte, frames []settest.Frame) []settest.Hurt {
 	return all
 }
 
-// twice adds a second damage, elsewhere.
+// twice adds a second damage at another offset.
 func twice(data []byte, frames []settest.Frame, one settest.Hurt, draw *rand.Rand) settest.Hurt {
 	if len(one.Data) != len(data) {
-		return one // its frames are not where they were
+		return one // its frames have moved
 	}
 	from := draw.IntN(len(data))
 	to := min(len(data), from+1+draw.IntN(60))
@@ -118,8 +118,7 @@ func entriesOf(frames []settest.Frame) (entries []tfrecord.IndexEntry) {
 	return entries
 }
 
-// salvageAll salvages damaged data, and holds everything that comes of it to
-// what there was.
+// salvageAll salvages damaged data and compares the results with the original.
 func salvageAll(t *testing.T, c settest.Hurt, data []byte, frames []settest.Frame, g *guide) {
 	t.Helper()
 	name := fmt.Sprintf("%s (index: %v)", c.Name, g != nil)
@@ -144,8 +143,8 @@ func salvageAll(t *testing.T, c settest.Hurt, data []byte, frames []settest.Fram
 		t.Errorf("%s: %d records (%d reported), want %d", name, len(got), s.file.RecordsSaved, len(want))
 	}
 	lost := int64(len(frames) - len(want))
-	// Where the first record is hit and the file has another size, nothing shows
-	// that the index is of this file.
+	// If the first record is damaged and the file has another size, nothing shows that the index
+	// belongs to this file.
 	if doubtful := len(c.Data) != len(data) && !bytes.HasPrefix(c.Data, data[:frames[0].Size]); doubtful {
 		g = nil
 	}
@@ -155,7 +154,7 @@ func salvageAll(t *testing.T, c settest.Hurt, data []byte, frames []settest.Fram
 	if g == nil && s.file.RecordsLostExact && s.file.RecordsLost != lost && len(c.Data) == len(data) {
 		t.Errorf("%s: exactly %d records lost, want %d", name, s.file.RecordsLost, lost)
 	}
-	// What was saved and what was not are the file.
+	// Saved and lost bytes add up to the file.
 	saved := 0
 	for _, f := range c.Left {
 		saved += f.Size
@@ -193,7 +192,7 @@ func TestRepairIntoAFile(t *testing.T) {
 	}
 }
 
-// checkQuarantine wants a file's damage in its quarantine, byte for byte.
+// checkQuarantine requires a file's damage to be in its quarantine, byte for byte.
 func checkQuarantine(t *testing.T, name string, report *RepairReport, data []byte) {
 	t.Helper()
 	if report.BytesLost == 0 {
@@ -245,7 +244,7 @@ func TestRepairOfAWholeFile(t *testing.T) {
 	}
 }
 
-// nested is a file whose second record holds frames itself.
+// nested returns a file whose second record has frames inside.
 func nested() (data []byte, frames []settest.Frame) {
 	inner, _ := settest.Framed(50, 60, 70)
 	for _, record := range [][]byte{[]byte("first"), inner, []byte("third, and longer"), []byte("fourth")} {
@@ -264,7 +263,7 @@ func TestRepairOfNestedRecords(t *testing.T) {
 		name           string
 		at             int
 		indexed        bool
-		inner          int // frames of the damaged record that are taken
+		inner          int // frames of the damaged record that are taken for records
 		guessed, saved int
 	}{
 		{"whole outside", frames[0].Offset, false, 0, 0, 3},
@@ -289,8 +288,7 @@ func TestRepairOfNestedRecords(t *testing.T) {
 		}
 	}
 
-	// Bytes that were inserted move what follows; the sizes of frames tell which
-	// they are.
+	// Inserted bytes shift the following frames, which are recognized by their sizes.
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "b.tfrecord")
 	settest.PutFile(t, in, slices.Insert(bytes.Clone(data), outer.Offset+2, 'x', 'y', 'z'))
@@ -319,7 +317,7 @@ func TestRepairIgnoresTheIndexOfAnotherFile(t *testing.T) {
 
 func TestRepairNeverBelievesALength(t *testing.T) {
 	data, frames := settest.Framed(10, 20)
-	// A length of 2^62 bytes, and its right checksum.
+	// A length of 2^62 bytes, with a correct checksum.
 	header := binary.LittleEndian.AppendUint64(nil, 1<<62)
 	crc := crc32.Checksum(header, crc32.MakeTable(crc32.Castagnoli))
 	header = binary.LittleEndian.AppendUint32(header, (crc>>15|crc<<17)+0xa282ead8)
@@ -376,7 +374,7 @@ func TestRepairInPlace(t *testing.T) {
 	data, frames := settest.Framed(10, 20, 30)
 	dir := t.TempDir()
 	in := filepath.Join(dir, "a.tfrecord")
-	for round, at := range []int{0, 1, 1} { // the third time with the damage of the second
+	for round, at := range []int{0, 1, 1} { // the third round has the damage of the second
 		c := settest.Overwrite("", data, frames, frames[1].Offset+at, frames[1].Offset+at+1, settest.Flipped)
 		settest.PutFile(t, in, c.Data)
 		report, err := InPlace(context.Background(), in, RepairOptions{})
@@ -392,17 +390,17 @@ func TestRepairInPlace(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if kept, _ := os.ReadDir(filepath.Join(dir, damagedDir)); len(kept) != 4 { // the same file once
+	if kept, _ := os.ReadDir(filepath.Join(dir, damagedDir)); len(kept) != 4 { // the same file only once
 		t.Errorf("kept: %v", kept)
 	}
-	// Nothing is wrong with it now.
+	// It is intact now.
 	report, err := InPlace(context.Background(), in, RepairOptions{})
 	if err != nil || report.Status != "clean" || report.Files[0].Original != "" {
 		t.Errorf("%+v, %v", report, err)
 	}
 }
 
-// What cannot be repaired in its place is left, and nothing comes beside it.
+// A file that cannot be repaired in place is unchanged, and no files are created beside it.
 func TestRepairNothingInPlace(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "a.tfrecord")
@@ -415,7 +413,7 @@ func TestRepairNothingInPlace(t *testing.T) {
 	}
 }
 
-// A link is not replaced: what it leads to would stay damaged.
+// A link is not replaced: its target would stay damaged.
 func TestRepairLinkInPlace(t *testing.T) {
 	data, frames := settest.Framed(10, 20, 30)
 	dir := t.TempDir()

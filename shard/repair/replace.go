@@ -18,16 +18,16 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// A set is repaired in its place as it is appended to (see journal.go): the
-// originals are kept, all that is new is staged below .tfrec, and then a journal says
-// what takes whose place. Until then the set is as it was; from there on the next
-// command completes it, and a repair says what the interrupted one would have said.
+// A set is repaired in place in the same way as an append (see journal.go of internal/setdir): the
+// originals are kept, all new files are staged below .tfrec, and then a journal lists the renames.
+// Until then the set is unchanged; afterwards the next command completes the change, and a repair
+// returns the report of the interrupted one.
 
 // stagedReport is the report that belongs to the journal of a repair.
 const stagedReport = setdir.StageDir + "/repair.json"
 
-// resume finishes what was replacing files of the set when it was stopped. It reports
-// true when that was the same repair.
+// resume completes an interrupted replacement of files of the set. It reports true if that was the
+// same repair.
 func (r *repair) resume(in string) (done bool, err error) {
 	j, err := r.dir.ReadJournal()
 	if j == nil || err != nil {
@@ -52,24 +52,24 @@ func (r *repair) resume(in string) (done bool, err error) {
 	return true, nil
 }
 
-// repairRequest tells a repair in place from others.
+// repairRequest identifies a repair in place.
 func repairRequest(in string) (string, error) {
 	path, err := setdir.Resolve(in)
 	return "repair " + path, err
 }
 
-// setInPlace repairs files of a set, and brings what describes them up to date.
+// setInPlace repairs files of a set, and updates its metadata.
 func (r *repair) setInPlace(sources []shard.Source, set *shard.Set, manifest, in string) (err error) {
 	request, err := repairRequest(in)
 	if err != nil {
 		return err
 	}
-	if err := r.dir.DiscardStage(); err != nil { // which an interrupted repair may have left
+	if err := r.dir.DiscardStage(); err != nil { // of an interrupted repair
 		return err
 	}
 	x := &replacement{repair: r, set: set, journal: setdir.Journal{Request: request}}
 	if err := x.make(sources, manifest); err != nil {
-		// What was kept stays unless the journal is sure to be gone.
+		// Keep the originals unless the journal is certain to be gone.
 		if abandoned := r.dir.Abandon(); abandoned != nil {
 			return errors.Join(err, abandoned)
 		}
@@ -84,7 +84,7 @@ func (r *repair) setInPlace(sources []shard.Source, set *shard.Set, manifest, in
 	return nil
 }
 
-// replacement is what a repair changes of a set.
+// replacement is the change of a set by a repair.
 type replacement struct {
 	*repair
 	set     *shard.Set
@@ -92,8 +92,7 @@ type replacement struct {
 	staged  map[string]string // paths of the new shards, by name
 }
 
-// make stages all that changes and writes the journal. Without a change it does
-// neither.
+// make stages all changes and writes the journal. If nothing changes it does neither.
 func (x *replacement) make(sources []shard.Source, manifest string) error {
 	infos := make(map[string]shard.Info)
 	for _, source := range sources {
@@ -132,7 +131,7 @@ func (x *replacement) make(sources []shard.Source, manifest string) error {
 	return x.dir.Begin(&x.journal)
 }
 
-// shard salvages a shard and stages what is to be replaced of it.
+// shard salvages a shard and stages its replacement, if any.
 func (x *replacement) shard(source shard.Source) (shard.Info, error) {
 	s, q, err := x.salvageInPlace(source)
 	if err != nil {
@@ -170,8 +169,7 @@ func (x *replacement) shard(source shard.Source) (shard.Info, error) {
 	return s.info, nil
 }
 
-// stage gives a temporary file a name below .tfrec, and has the journal say which
-// one it is to have.
+// stage moves a temporary file to the stage, and adds its final name to the journal.
 func (x *replacement) stage(f *os.File, as, name string, like fs.FileInfo) (path string, err error) {
 	if err := x.dir.Mkdir(setdir.StageDir); err != nil {
 		return "", err
@@ -185,7 +183,7 @@ func (x *replacement) stage(f *os.File, as, name string, like fs.FileInfo) (path
 	return path, nil
 }
 
-// description stages the files that tell what the shards are, the manifest last.
+// description stages the metadata files, the manifest last.
 func (x *replacement) description(m *shard.Manifest, manifest string) error {
 	files, err := shard.EncodeTFDS(m)
 	if err != nil {
@@ -216,7 +214,7 @@ func (x *replacement) description(m *shard.Manifest, manifest string) error {
 	return x.describe(manifest, data, described)
 }
 
-// describe stages one of those files, unless the one in place is the same.
+// describe stages a metadata file, unless the existing one is the same.
 func (x *replacement) describe(name string, data []byte, like fs.FileInfo) error {
 	path := x.dir.Join(name)
 	before, err := osfile.Read(x.ctx, path, shard.MaxManifest)

@@ -10,16 +10,15 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// salvage takes what is whole out of one file.
+// salvage extracts the intact records of one file.
 type salvage struct {
 	o    *RepairOptions
 	file RepairedFile
-	// want is how many records the manifest says that there were; -1 when there
-	// is no manifest.
+	// want is the number of records in the manifest; -1 if there is no manifest.
 	want int64
-	// guide is made of the file's index; nil without one.
+	// guide is the file's index; nil if there is none.
 	guide *guide
-	// give takes a record, lose a stretch of damage with the file that has it.
+	// give is called with each record, lose with each damaged range and the file that has it.
 	give func(record []byte) error
 	lose func(Damage, io.ReaderAt) error
 
@@ -28,11 +27,11 @@ type salvage struct {
 	bytes   int64 // of the uncompressed stream
 }
 
-// frames goes through the uncompressed stream in. settle comes after it.
+// frames salvages the uncompressed stream in. settle must be called afterwards.
 func (s *salvage) frames(in io.ReaderAt) error {
 	o := tfrecord.ReaderOptions{MaxRecord: s.o.MaxRecord}
 	walk := tfrecord.NewSalvager(in, o)
-	var open *tfrecord.Damage // not put aside yet: it may become longer
+	var open *tfrecord.Damage // not reported yet: it may grow
 	for {
 		record, err := walk.Next()
 		var found *tfrecord.Damage
@@ -72,7 +71,7 @@ func (s *salvage) frames(in io.ReaderAt) error {
 			if !ours {
 				s.distrust()
 			}
-			if open == nil && passed > 0 { // equal sizes misled the guide so far
+			if open == nil && passed > 0 { // equal sizes have misled the guide
 				s.file.RecordsLost += passed
 			}
 			if err := s.put(open, in, passed); err != nil {
@@ -87,15 +86,15 @@ func (s *salvage) frames(in io.ReaderAt) error {
 	}
 }
 
-// distrust goes on without the index.
+// distrust continues without the index.
 func (s *salvage) distrust() {
 	s.guide = nil
 	s.file.RecordsLostExact = len(s.damage) == 0
 	s.file.Note = "the index was not used: it does not match this file, or cannot be checked against it"
 }
 
-// put reports a stretch that will not become longer, if any. records is what
-// the guide, if there is one, knows to be lost.
+// put reports a damaged range that will not grow further, if any. records is the number of lost
+// records according to the guide, if there is one.
 func (s *salvage) put(d *tfrecord.Damage, in io.ReaderAt, records int64) error {
 	if d == nil {
 		return nil
@@ -111,7 +110,7 @@ func (s *salvage) put(d *tfrecord.Damage, in io.ReaderAt, records int64) error {
 	return s.add(lost, in)
 }
 
-// add counts damage and puts its bytes aside.
+// add counts damage and puts its bytes into the quarantine.
 func (s *salvage) add(d Damage, in io.ReaderAt) error {
 	if len(s.damage) < s.o.MaxDamage {
 		s.damage = append(s.damage, d)
@@ -124,7 +123,7 @@ func (s *salvage) add(d Damage, in io.ReaderAt) error {
 	return s.lose(d, in)
 }
 
-// settle compares the whole with what index and manifest know.
+// settle compares the totals with the index and the manifest.
 func (s *salvage) settle() error {
 	f := &s.file
 	want, who := s.want, "manifest"
@@ -149,8 +148,8 @@ func (s *salvage) settle() error {
 	return nil
 }
 
-// isOneFrame reports whether the damage is that of one payload, between a
-// header that holds and the next frame.
+// isOneFrame reports whether the damage is that of a single payload, between a valid header and the
+// next frame.
 func isOneFrame(in io.ReaderAt, d *tfrecord.Damage) (bool, error) {
 	var fault *tfrecord.Error
 	if !errors.As(d.Err, &fault) || fault.Part != tfrecord.PartDataCRC || errors.Is(fault, io.ErrUnexpectedEOF) {
@@ -163,7 +162,7 @@ func isOneFrame(in io.ReaderAt, d *tfrecord.Damage) (bool, error) {
 	return binary.LittleEndian.Uint64(length[:]) == uint64(d.Bytes-tfrecord.Overhead), nil
 }
 
-// reasonOf is what is wrong, without the place.
+// reasonOf returns what is wrong, without the location.
 func reasonOf(err error) string {
 	var fault *tfrecord.Error
 	if errors.As(err, &fault) {

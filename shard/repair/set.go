@@ -24,8 +24,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// sourcesOf returns the files that a path stands for. Shards that a manifest names are
-// among them, there or not; a set that lacks some is refused unless a part will do.
+// sourcesOf returns the files that a path resolves to, including shards in the manifest that do not
+// exist. A set that lacks shards is refused unless Partial is set.
 func (r *repair) sourcesOf(path string) ([]shard.Source, error) {
 	var missing *shard.IncompleteError
 	found, err := shard.ExpandSets(r.ctx, []string{path}, shard.ExpandOptions{Incomplete: func(e *shard.IncompleteError) { missing = e }})
@@ -68,7 +68,7 @@ func (r *repair) directory(in, out string) error {
 		return err
 	}
 	x := &repairedSet{repair: r, from: from, out: out, set: sources[0].Set, names: names}
-	// It is beside the directory, and so is its work file.
+	// The quarantine is beside the directory, and so is its temporary file.
 	x.lost = &quarantine{path: filepath.Clean(out) + shard.QuarantineSuffix, work: workFile}
 	defer x.lost.abort()
 	before, err := setdir.View(r.ctx, out).Run()
@@ -89,11 +89,11 @@ type repairedSet struct {
 	*repair
 	from, out string
 	set       *shard.Set
-	names     []string // of files that describe the shards, and are copied
+	names     []string // of metadata files, which are copied
 	lost      *quarantine
 }
 
-// isFinished reports whether OUT may be what this repair makes: a repair that was
+// isFinished reports whether the output may be what this repair would write: a repair that was
 // killed at its very end leaves no state, or state beside a manifest.
 func (x *repairedSet) isFinished(before *setdir.Run) (bool, error) {
 	if before != nil {
@@ -104,10 +104,10 @@ func (x *repairedSet) isFinished(before *setdir.Run) (bool, error) {
 			return err == nil, err
 		}
 	}
-	return false, nil // there is nothing
+	return false, nil // the output does not exist
 }
 
-// compare compares OUT with what the repair makes.
+// compare compares the output with what the repair would write.
 func (x *repairedSet) compare(sources []shard.Source, before *setdir.Run) error {
 	expected := map[string]bool{shard.StateDir: true}
 	for _, source := range sources {
@@ -147,12 +147,12 @@ func (x *repairedSet) compare(sources []shard.Source, before *setdir.Run) error 
 	return errors.Join(setdir.Forget(dir), dir.Close())
 }
 
-// isTaken says that OUT holds something else than what the repair makes.
+// isTaken returns the error for an output that differs from what the repair would write.
 func (x *repairedSet) isTaken(what string) error {
 	return fmt.Errorf("%s exists and is not what this repair makes (%s): give a new directory, or remove it: %w", x.out, what, fs.ErrExist)
 }
 
-// write makes the directory.
+// write writes the directory.
 func (x *repairedSet) write(sources []shard.Source, before *setdir.Run) error {
 	dir, err := setdir.OpenOut(x.ctx, x.out, setdir.RepairVerb, "", setdir.Options{Names: shard.ManifestFiles})
 	if err != nil {
@@ -162,7 +162,7 @@ func (x *repairedSet) write(sources []shard.Source, before *setdir.Run) error {
 	x.dir = dir
 	if before == nil {
 		err = mustBeFree(x.lost.path)
-	} else { // the repair that was killed may have left it
+	} else { // a killed repair may have left it
 		err = osfile.Remove(x.lost.path)
 	}
 	if err != nil {
@@ -185,14 +185,14 @@ func (x *repairedSet) write(sources []shard.Source, before *setdir.Run) error {
 	}
 	if err != nil {
 		err = errors.Join(err, x.takeBack(), dir.Remove(files...))
-		os.Remove(dir.Join(shard.IndexDir)) // it may have been made for an index to come
+		os.Remove(dir.Join(shard.IndexDir)) // it may have been created for an index
 		return errors.Join(err, setdir.Forget(dir))
 	}
 	return nil
 }
 
-// put repairs the files into the directory, and describes them. Where OUT is
-// finished it compares.
+// put repairs the files into the directory, and writes their metadata. If the output is finished it
+// only compares.
 func (x *repairedSet) put(sources []shard.Source) error {
 	infos := make(map[string]shard.Info)
 	for _, source := range sources {
@@ -216,7 +216,7 @@ func (x *repairedSet) put(sources []shard.Source) error {
 	return x.describe(infos)
 }
 
-// describe writes, or compares, what describes the shards, the manifest last.
+// describe writes, or compares, the metadata files, the manifest last.
 func (x *repairedSet) describe(infos map[string]shard.Info) error {
 	files := make(map[string][]byte)
 	for _, name := range x.names {
@@ -267,8 +267,8 @@ func (x *repairedSet) putFile(name string, data []byte) error {
 	return err
 }
 
-// described returns the names of what describes the shards of a directory beside
-// them, but for manifest and indexes, which are made again.
+// described returns the names of the metadata files in a directory, except manifest and indexes,
+// which are written again.
 func described(ctx context.Context, dir string) ([]string, error) {
 	entries, err := storage.ReadDir(ctx, dir)
 	if err != nil {
@@ -282,7 +282,7 @@ func described(ctx context.Context, dir string) ([]string, error) {
 		}
 		st, err := storage.Stat(ctx, storage.Join(dir, name))
 		switch {
-		case storage.Missing(err): // a link that leads nowhere
+		case storage.Missing(err): // a dangling link
 		case err != nil:
 			return nil, err
 		case st.Mode().IsRegular():
@@ -292,8 +292,7 @@ func described(ctx context.Context, dir string) ([]string, error) {
 	return names, nil
 }
 
-// renewed is the manifest of a set of which some shards have changed. at returns their
-// paths.
+// renewed returns the manifest of a set after some shards have changed. at returns their paths.
 func renewed(ctx context.Context, set *shard.Set, infos map[string]shard.Info, at func(file string) string) (m *shard.Manifest, changed bool, err error) {
 	one := *set.Manifest
 	m = &one
@@ -324,8 +323,8 @@ func renewed(ctx context.Context, set *shard.Set, infos map[string]shard.Info, a
 	return m, changed, nil
 }
 
-// countLabels counts the labels in a shard of the set that m describes. Records
-// that are no Examples have none; verify names them.
+// countLabels counts the labels in a shard of the set that m describes. Records that are not
+// Examples have none; verify reports them.
 func countLabels(ctx context.Context, path string, m *shard.Manifest) (map[string]int64, error) {
 	r, err := shard.Open(ctx, path, tfrecord.ReaderOptions{})
 	if err != nil {
@@ -345,8 +344,8 @@ func countLabels(ctx context.Context, path string, m *shard.Manifest) (map[strin
 	return labels.CountsByName(counter.ByID, m.Labels), nil
 }
 
-// apart refuses a directory to write into that is, lies in, or holds the one to
-// read from, symbolic links followed.
+// apart returns an error if the output is the same as the input, inside it or a parent of it, with
+// symbolic links resolved.
 func apart(in, out string) error {
 	from, err := setdir.Resolve(in)
 	if err != nil {
@@ -367,5 +366,5 @@ func apart(in, out string) error {
 	return nil
 }
 
-// within reports whether path lies below dir; both are resolved.
+// within reports whether path is below dir; both must be resolved.
 func within(dir, path string) bool { return path != dir && setdir.LiesIn(path, dir) }

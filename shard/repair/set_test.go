@@ -19,7 +19,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// verified wants a set to have no faults.
+// verified requires a set without faults.
 func verified(t testing.TB, path string) {
 	t.Helper()
 	report, err := verify.Verify(context.Background(), []string{path}, verify.VerifyOptions{})
@@ -37,7 +37,7 @@ func TestRepairOfASet(t *testing.T) {
 			shards := m.Splits[0].Shards
 			first, err := os.ReadFile(filepath.Join(in, shards[0].File))
 			settest.Check(t, err)
-			// The payload of the second record of the second shard; all of the third.
+			// The payload of the second record of the second shard; the whole third shard.
 			second := filepath.Join(in, shards[1].File)
 			size := len(tfrecord.AppendFrame(nil, settest.RecordsOf(t, second)[0]))
 			lost := int64(1 + 12)
@@ -47,7 +47,7 @@ func TestRepairOfASet(t *testing.T) {
 				data, err := os.ReadFile(second)
 				settest.Check(t, err)
 				settest.Check(t, os.WriteFile(second, data[:len(data)/2], 0o644))
-				lost = 0 // not known yet
+				lost = 0 // unknown yet
 			}
 			settest.Check(t, os.Remove(filepath.Join(in, shards[2].File)))
 			to, o := out, RepairOptions{}
@@ -157,7 +157,7 @@ func TestRepairSweepsWhatAKilledOneLeft(t *testing.T) {
 	in, out := filepath.Join(t.TempDir(), "in"), filepath.Join(t.TempDir(), "out")
 	m := settest.Labelled(t, in, tfrecord.None)
 	settest.FlipIn(t, filepath.Join(in, m.Splits[0].Shards[1].File), 100)
-	// As a run that was killed before its manifest leaves it.
+	// The state after a run was killed before it wrote the manifest.
 	dir, err := setdir.Open(context.Background(), out, setdir.Options{Names: shard.ManifestFiles})
 	settest.Check(t, err)
 	settest.Check(t, dir.PutRun(&setdir.Run{Options: map[string]json.RawMessage{"verb": json.RawMessage(`"repair"`)}, Files: m.Files()}))

@@ -16,10 +16,9 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// workFile makes a file for what will be at path, in the same directory. Its name
-// follows from path, so that the next run takes the place of a killed one's,
-// and it is locked: two runs never write the same file. Nobody else may read it
-// until it gets the mode that it is to have.
+// workFile creates a temporary file for path, in the same directory. Its name is derived from path,
+// so that the next run reuses that of a killed one, and it is locked, so that two runs never write
+// the same file. It is readable only by the owner until it gets its final mode.
 func workFile(path string) (*os.File, error) {
 	if _, err := os.Stat(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("write %s: %w", path, err)
@@ -46,7 +45,7 @@ func workFile(path string) (*os.File, error) {
 	return f, nil
 }
 
-// heldFile is a file that can be read anywhere, until its context is done.
+// heldFile is a file for random reads, until its context is done.
 type heldFile struct {
 	ctx      context.Context
 	f        storage.File
@@ -62,7 +61,7 @@ func (h heldFile) ReadAt(p []byte, offset int64) (int, error) {
 	return n, err
 }
 
-// Size is that of the file; 0 where it cannot be told.
+// Size returns the size of the file; 0 if unknown.
 func (h heldFile) Size() int64 {
 	st, err := h.f.Stat()
 	if err != nil {
@@ -71,5 +70,5 @@ func (h heldFile) Size() int64 {
 	return st.Size()
 }
 
-// from returns a reader of what lies at offset and behind it.
+// from returns a reader that starts at offset.
 func (h heldFile) from(offset int64) io.Reader { return io.NewSectionReader(h, offset, 1<<62) }
