@@ -10,8 +10,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// expand finds the files to verify, and the manifest that they are compared with where
-// that is another one than theirs.
+// expand finds the files to verify, and the path of the original manifest if they are compared with
+// one.
 func (o *VerifyOptions) expand(ctx context.Context, paths []string, e shard.ExpandOptions) (found *shard.Expansion, original string, err error) {
 	if o.Against == "" {
 		found, err = shard.ExpandSets(ctx, paths, e)
@@ -32,8 +32,8 @@ func (o *VerifyOptions) expand(ctx context.Context, paths []string, e shard.Expa
 	return found, path, err
 }
 
-// checkCopy finds which files of the set other than shards the directory lacks,
-// and whether its manifest is that of the original.
+// checkCopy finds which files other than shards the copy lacks, and checks that its manifest is
+// that of the original.
 func checkCopy(ctx context.Context, s *shard.Set, original string) ([]shard.Fault, error) {
 	var faults []shard.Fault
 	same, err := compare.SameContent(ctx, s.Path(shard.ManifestFile), original)

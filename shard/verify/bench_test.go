@@ -8,8 +8,8 @@ import (
 	"github.com/tfrec/tfrec/internal/settest"
 )
 
-// BenchmarkVerify checks eight warm shards of 100 KB records on all cores:
-// loose files, whose CRCs are checked, and a set, which is hashed as well.
+// BenchmarkVerify verifies eight cached shards of 100 KB records on all cores: loose files, whose
+// CRCs are checked, and a set, which is hashed as well.
 func BenchmarkVerify(b *testing.B) {
 	record := make([]byte, 100_000)
 	for i := range record {

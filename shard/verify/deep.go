@@ -4,93 +4,89 @@ import (
 	"errors"
 )
 
-// DeepOptions says how far Verify looks into the records. The zero value holds
-// schema and labels to what is said of them and finds duplicates; it takes
-// images for whole.
+// DeepOptions configures how Verify checks the content of records. The zero value checks schema and
+// labels, and finds duplicates; it does not decode images.
 type DeepOptions struct {
-	// Image decodes an image, to the last byte, and says what it is. Where
-	// thumb is not nil it is filled, too. It is called by as many goroutines at a
-	// time as there are workers and must not keep data. An error is damage unless
-	// it wraps ErrNoPicture, ErrPictureUnsupported or ErrPictureTooLarge.
-	// Default: none; nothing is decoded, and the report says so.
+	// Picture decodes an image completely and returns its properties. If thumb is not nil it is
+	// filled too. Picture is called by as many goroutines concurrently as there are workers, and
+	// must not retain data. An error is damage unless it wraps ErrNoPicture, ErrPictureUnsupported
+	// or ErrPictureTooLarge. Default: none; images are not decoded, and the report says so.
 	Picture func(data []byte, thumb *Thumb) (PictureFacts, error)
-	// Near looks for images that look alike, too; it wants Image.
+	// Near also finds similar images; it requires Picture.
 	Near bool
-	// NearDistance is in how many of the 256 bits of their hashes images may
-	// differ to be alike, 1 to MaxNearDistance. Default: 31.
+	// NearDistance is the maximum number of bits, out of 256, in which the hashes of similar images
+	// differ, 1 to MaxNearDistance. Default: 31.
 	NearDistance int
-	// MaxFindings is how many duplicates, and of them how many leaks, are listed;
-	// all are counted. Default: 10,000. Other findings are listed up to
-	// VerifyOptions.MaxFaults for each file.
+	// MaxFindings is the maximum number of duplicates to list, separately for leaks and others; all
+	// are counted. Default: 10,000. The limit for other findings is VerifyOptions.MaxFaults per
+	// file.
 	MaxFindings int
-	// Memory is how many bytes hashes of records may take before a temporary file
-	// in TempDir does. Default: 64 MiB.
+	// Memory is the number of bytes for hashes of records before they go to a temporary file in
+	// TempDir. Default: 64 MiB.
 	Memory int64
-	// TempDir is where temporary files go. Default: os.TempDir.
+	// TempDir is the directory for temporary files. Default: os.TempDir.
 	TempDir string
 }
 
-// What DeepOptions.Picture says of what it did not decode.
+// Errors of DeepOptions.Picture for an image that it did not decode.
 var (
-	// ErrNoPicture: the bytes are of no known format.
+	// ErrNoPicture says that the bytes are not in a known format.
 	ErrNoPicture = errors.New("not an image")
-	// ErrPictureUnsupported: the image may be whole; its coding is not read.
+	// ErrPictureUnsupported says that the image may be intact, but its coding is not supported.
 	ErrPictureUnsupported = errors.New("coding not supported")
-	// ErrPictureTooLarge: it announces more pixels than are decoded.
+	// ErrPictureTooLarge says that the header has more pixels than are decoded.
 	ErrPictureTooLarge = errors.New("too many pixels")
 )
 
-// PictureFacts is what decoding an image told.
+// PictureFacts has the properties of a decoded image.
 type PictureFacts struct {
-	// Format is its name in small letters, such as "jpeg".
+	// Format is its name in lower case, such as "jpeg".
 	Format string
 	// Width and Height are in pixels, as stored.
 	Width, Height int
-	// UprightWidth and UprightHeight are those after EXIF's orientation.
+	// UprightWidth and UprightHeight are those after applying EXIF's orientation.
 	UprightWidth, UprightHeight int
-	// Channels is 1 or 3, an alpha channel aside.
+	// Channels is 1 or 3, not counting an alpha channel.
 	Channels int
 }
 
-// ThumbSide is the side of a Thumb in pixels.
+// ThumbSide is the side length of a Thumb in pixels.
 const ThumbSide = 64
 
-// Thumb is the luminance of an image, resized to a square by averaging, row by
-// row from the top.
+// Thumb is the luminance of an image, resized to a square by averaging, in rows from the top.
 type Thumb [ThumbSide * ThumbSide]uint8
 
-// FindingKind says what a Finding is about.
+// FindingKind is the kind of a Finding.
 type FindingKind string
 
-// The kinds of findings. Those of the first group are faults, but for
-// FindingUnsupported; those of the second are of many records at once and name
-// the first; the third are duplicates.
+// The kinds of findings. Those of the first group are faults, except FindingUnsupported; those of
+// the second cover many records and name the first one; those of the third are duplicates.
 const (
-	FindingPicture     FindingKind = "picture"     // damaged: does not decode
-	FindingNotPicture  FindingKind = "not_picture" // where images are expected
-	FindingUnsupported FindingKind = "unsupported" // a coding that is not read here (a warning)
-	FindingTooLarge    FindingKind = "too_large"   // announces too many pixels to be decoded
-	FindingHeight      FindingKind = "height"      // declared, and not the image's; a warning where it is that of the upright image
+	FindingPicture     FindingKind = "picture"     // damaged: cannot be decoded
+	FindingNotPicture  FindingKind = "not_picture" // not an image where one is expected
+	FindingUnsupported FindingKind = "unsupported" // unsupported coding (a warning)
+	FindingTooLarge    FindingKind = "too_large"   // too many pixels to be decoded
+	FindingHeight      FindingKind = "height"      // declared height differs from the image's; a warning if it is that of the upright image
 	FindingWidth       FindingKind = "width"       // likewise
 	FindingChannels    FindingKind = "channels"    // likewise
 	FindingFormat      FindingKind = "format"      // likewise
-	FindingSize        FindingKind = "size"        // of raw pixels, and not what height, width and channels make
-	FindingLabel       FindingKind = "label"       // outside the vocabulary, or no number
-	FindingLabelText   FindingKind = "label_text"  // not the name of the label beside it
+	FindingSize        FindingKind = "size"        // of raw pixels: differs from height, width and channels
+	FindingLabel       FindingKind = "label"       // outside the vocabulary, or not a number
+	FindingLabelText   FindingKind = "label_text"  // not the name of the label
 
 	FindingSchema  FindingKind = "schema"  // a feature of another kind or length
-	FindingMissing FindingKind = "missing" // a feature that records lack; a warning without a manifest
-	FindingMessage FindingKind = "message" // records that hold another message than the others
+	FindingMissing FindingKind = "missing" // a feature that some records lack; a warning without a manifest
+	FindingMessage FindingKind = "message" // records with another message type than the others
 
-	FindingDuplicate     FindingKind = "duplicate"      // the same image or record again (a warning)
-	FindingConflict      FindingKind = "conflict"       // the same again, with another label (a warning)
-	FindingLeak          FindingKind = "leak"           // the same in another split
-	FindingVariantLeak   FindingKind = "variant_leak"   // an augmented copy of an image, which is in another split
-	FindingNearDuplicate FindingKind = "near_duplicate" // looks like another (a warning)
-	FindingNearLeak      FindingKind = "near_leak"      // looks like one in another split
+	FindingDuplicate     FindingKind = "duplicate"      // a repeated image or record (a warning)
+	FindingConflict      FindingKind = "conflict"       // a repeated one with another label (a warning)
+	FindingLeak          FindingKind = "leak"           // a repeated one in another split
+	FindingVariantLeak   FindingKind = "variant_leak"   // an augmented copy of an image in another split
+	FindingNearDuplicate FindingKind = "near_duplicate" // similar to another one (a warning)
+	FindingNearLeak      FindingKind = "near_leak"      // similar to one in another split
 )
 
-// advice is what to do about each kind.
+// advice says what to do about each kind.
 var advice = map[FindingKind]string{
 	FindingPicture:       "make the set again from intact images, or drop the record (reshape.Filter)",
 	FindingNotPicture:    "store an image in this feature, or drop the record (reshape.Filter)",
@@ -120,38 +116,38 @@ type Severity string
 // The severities.
 const (
 	SeverityFault   Severity = "fault"   // makes Report.OK false
-	SeverityWarning Severity = "warning" // may be as it is meant
+	SeverityWarning Severity = "warning" // may be intended
 )
 
-// Finding is something in the records that is wrong, or worth a look.
+// Finding is something in the records that is wrong or suspicious.
 type Finding struct {
 	Kind     FindingKind `json:"kind"`
 	Severity Severity    `json:"severity"`
-	// Path of the file, and the split that it is of where that is known.
+	// Path of the file, and its split if known.
 	Path  string `json:"path"`
 	Split string `json:"split,omitempty"`
-	// Record is its number from 0, and Offset where its frame begins in the
-	// uncompressed stream. -1 is neither known.
+	// Record is the record number from 0, and Offset where its frame begins in the uncompressed
+	// stream; both are -1 if unknown.
 	Record int64 `json:"record"`
 	Offset int64 `json:"offset"`
-	// Key is what the record calls itself, as in image/filename, cut to 256
-	// bytes; empty when it does not.
+	// Key is the record's own identifier, such as image/filename, cut to 256 bytes; empty if it has
+	// none.
 	Key string `json:"key"`
-	// Feature is the key of the feature that it is about; empty when all are.
+	// Feature is the key of the feature concerned; empty if it is the whole record.
 	Feature string `json:"feature,omitempty"`
 	Message string `json:"message"`
-	// Advice is what to do about it.
+	// Advice says what to do about it.
 	Advice string `json:"advice"`
-	// Records is how many there are like the one that is named; 1 for most.
+	// Records is the number of records with the same finding; mostly 1.
 	Records int64 `json:"records"`
-	// Other is the record that this one repeats or looks like; nil for others.
+	// Other is the record that this one repeats or resembles; nil for other kinds.
 	Other *FindingPlace `json:"other,omitempty"`
-	// Distance is in how many of 256 bits the hashes of images that look alike
-	// differ; nil for others.
+	// Distance is the number of bits, out of 256, in which the hashes of similar images differ; nil
+	// for other kinds.
 	Distance *int `json:"distance,omitempty"`
 }
 
-// FindingPlace is where the other record of a duplicate lies.
+// FindingPlace is the location of the other record of a duplicate.
 type FindingPlace struct {
 	Path   string `json:"path"`
 	Split  string `json:"split,omitempty"`
@@ -160,75 +156,70 @@ type FindingPlace struct {
 	Key    string `json:"key"`
 }
 
-// DeepReport is what Verify saw in the records.
+// DeepReport is the result of checking the content of records.
 type DeepReport struct {
-	// Records that were looked at: those with whole frames, or the sample of them.
+	// Records is the number of records checked: those with intact frames, or the sample of them.
 	Records int64 `json:"records"`
-	// Messages counts them by what they hold; "unknown" for others than Message
-	// has. Of those that are neither Examples nor SequenceExamples nothing but
-	// duplicates is known.
+	// Messages counts the records by message type; "unknown" for all that shard.Message does not
+	// have. Records that are neither Examples nor SequenceExamples are only checked for duplicates.
 	Messages map[string]int64 `json:"messages"`
-	// Images that were found, and how many of them were decoded whole.
+	// Pictures is the number of images found, Decoded the number of them decoded completely.
 	Pictures int64 `json:"pictures"`
 	Decoded  int64 `json:"decoded"`
-	// Labels that were held to a vocabulary, or to each other.
+	// Labels are the label features that were compared with a vocabulary, or among records.
 	Labels []DeepLabels `json:"labels"`
-	// Duplicates counts records that repeat one before them.
+	// Duplicates counts records that repeat an earlier one.
 	Duplicates DuplicateCounts `json:"duplicates"`
-	// Near counts images that look like one before them; nil when that was not
-	// asked for.
+	// Near counts images similar to an earlier one; nil if not requested.
 	Near *NearCounts `json:"near,omitempty"`
-	// Findings in the order of the files and records.
+	// Findings are in the order of the files and records.
 	Findings []Finding `json:"findings"`
-	// Counts is how many findings there are of each kind, and Omitted how many
-	// of them are not listed.
+	// Counts is the number of findings per kind, Omitted the number that are not listed.
 	Counts  map[FindingKind]int64 `json:"counts"`
 	Omitted int64                 `json:"omitted"`
-	// NotChecked says what could not be looked at, for people.
+	// NotChecked has human-readable messages about what could not be checked.
 	NotChecked []string `json:"not_checked"`
 
 	bad      bool            // some findings, listed or not, are faults
-	badFiles map[string]bool // of those that are found in all files together
+	badFiles map[string]bool // files of the faults found across all files
 }
 
-// DeepLabels is a feature of labels, and what its values were held to.
+// DeepLabels is a label feature and what its values were compared with.
 type DeepLabels struct {
 	Feature string `json:"feature"`
-	// Path of the directory whose records have it.
+	// Path of the directory of the records.
 	Path string `json:"path"`
-	// Names is the size of the vocabulary; 0 when there is none.
+	// Names is the size of the vocabulary; 0 if there is none.
 	Names int `json:"names"`
-	// From says where the vocabulary is from: "manifest.json", the name of one of
-	// TFDS's files, or "records" where only texts beside the labels say what they
-	// are.
+	// From is the source of the vocabulary: "manifest.json", the name of one of TFDS's files, or
+	// "records" if only the text feature of each record names the label.
 	From string `json:"from"`
 }
 
-// DuplicateCounts says how often records are the same: the same image, for
-// those that hold any, else the same bytes.
+// DuplicateCounts counts identical records: the same images, for records that have any, else the
+// same bytes.
 type DuplicateCounts struct {
-	Records   int64 `json:"records"`   // that repeat one before them
-	Groups    int64 `json:"groups"`    // of records that are the same
+	Records   int64 `json:"records"`   // records that repeat an earlier one
+	Groups    int64 `json:"groups"`    // groups of identical records
 	Conflicts int64 `json:"conflicts"` // of Records, with another label
 	Leaks     int64 `json:"leaks"`     // of Records, with one in another split
-	// Variants are augmented copies that are the same as another of the same
-	// image and split; they are in none of the others, and not listed.
+	// Variants is the number of augmented copies identical to another copy of the same image in the
+	// same split; they are not in the other counts, and not listed.
 	Variants int64 `json:"variants"`
 }
 
-// NearCounts says how many images look alike.
+// NearCounts counts similar images.
 type NearCounts struct {
-	// Distance is the largest that counts.
+	// Distance is the maximum distance of similar images.
 	Distance int   `json:"distance"`
-	Records  int64 `json:"records"` // that look like one before them, and are not the same
+	Records  int64 `json:"records"` // similar, but not identical, to an earlier one
 	Leaks    int64 `json:"leaks"`   // of Records, with one in another split
 	Variants int64 `json:"variants"`
-	// Flat are images with too little in them to be told apart by a hash; they
-	// are not compared.
+	// Flat is the number of images with too little detail for a hash; they are not compared.
 	Flat int64 `json:"flat"`
-	// Cut are images that resemble so many that not all were compared: they may
-	// look like further ones. All others are compared with all that could be
-	// within Distance.
+	// Cut is the number of images that were not compared with all candidates because there were too
+	// many: they may be similar to further ones. All others were compared with every image that
+	// could be within Distance.
 	Cut int64 `json:"cut"`
 }
 

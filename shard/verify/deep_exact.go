@@ -10,25 +10,24 @@ import (
 	"github.com/tfrec/tfrec/internal/spill"
 )
 
-// exactDups finds records that are the same, by hashes of 128 bits, exactly and within
-// bounded memory: the rows of all records are sorted by hash, file and number. A row
-// takes some 40 bytes and the record's key.
+// exactDups finds identical records by 128-bit hashes, completely and in bounded memory: it sorts a
+// row per record by hash, file and record number. A row takes some 40 bytes plus the record's key.
 type exactDups struct {
 	o    *DeepOptions
 	rows *spill.Sorter
 }
 
-// twin is what is known of a record to compare it with others.
+// twin is what a record is compared by.
 type twin struct {
 	hash    digest.Hash
 	at      recordRef
 	split   uint16
-	label   uint32 // hash of its label; 0 without one
-	variant bool   // an augmented copy, or the original beside such
-	origin  bool   // hash is of the image that the record was made from: see scanner.origin
+	label   uint32 // hash of its label; 0 if there is none
+	variant bool   // an augmented copy, or an original that has such copies
+	origin  bool   // hash identifies the image that the record was made from: see scanner.origin
 }
 
-// exactDupBatch are rows that were not added yet.
+// exactDupBatch has rows that were not added yet.
 type exactDupBatch struct{ row, rows []byte }
 
 func newExactDups(o *DeepOptions) *exactDups {
@@ -59,7 +58,7 @@ func (b *exactDupBatch) add(t twin) {
 	b.rows = spill.AppendRow(b.rows, b.row)
 }
 
-// parseTwin reads a row.
+// parseTwin parses a row.
 func parseTwin(row []byte) (t twin) {
 	t.hash, row = digest.Parse(row), row[digest.Size:]
 	t.at.file = int(binary.BigEndian.Uint32(row))
@@ -82,13 +81,13 @@ func (t *exactDups) add(b *exactDupBatch) error {
 
 func (t *exactDups) close() { t.rows.Close() }
 
-// judge finds the records that are the same as one before them, and forgets all.
+// judge finds the records that repeat an earlier one, and frees the rows.
 func (t *exactDups) judge(ctx context.Context, d *deepRun, r *DeepReport) error {
-	defer t.close() // its memory is for what comes next
+	defer t.close() // frees memory for the next step
 	if err := t.rows.Sort(ctx); err != nil {
 		return err
 	}
-	var last []byte // the row before
+	var last []byte // the previous row
 	same := twinGroup{d: d, r: r}
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
@@ -113,23 +112,23 @@ func (t *exactDups) judge(ctx context.Context, d *deepRun, r *DeepReport) error 
 	}
 }
 
-// twinGroup is records that are the same: some of those that came.
+// twinGroup is a group of identical records.
 type twinGroup struct {
 	d    *deepRun
 	r    *DeepReport
 	kept []twin // the first ones of each split, label and key
-	grew bool   // some of them are duplicates
+	grew bool   // some records in it are duplicates
 
-	leaks, others int // that were found, in all groups
+	leaks, others int // found so far, in all groups
 }
 
-// maxTwinsKept bounds how many records of a group others are compared with.
+// maxTwinsKept is the maximum number of records of a group to compare others with.
 const maxTwinsKept = 256
 
-// reset begins a group.
+// reset begins a new group.
 func (g *twinGroup) reset() { g.kept, g.grew = g.kept[:0], false }
 
-// add adds a record to the group, and a finding of it to the report.
+// add adds a record to the group, and its finding to the report.
 func (g *twinGroup) add(t twin) {
 	if t.origin {
 		g.addVariant(t)
@@ -161,10 +160,9 @@ func (g *twinGroup) add(t twin) {
 	g.r.add(g.d.repeat(kind, &t, &other, conflict), *room <= g.d.o.MaxFindings)
 }
 
-// compare says what a record is that is the same as those before it, and which of
-// them tells: the first one in another split, else the first with another label,
-// else the first. It is nothing for the first record, and for a variant of the
-// same image in the same split.
+// compare returns the finding for a record of the group, and the earlier record that it refers to:
+// the first one in another split, else the first with another label, else the first. There is none
+// for the first record, and for a variant of the same image in the same split.
 func (g *twinGroup) compare(t *twin) (kind FindingKind, other twin) {
 	leak, conflict, first := -1, -1, -1
 	known := false
@@ -197,13 +195,12 @@ func (g *twinGroup) compare(t *twin) (kind FindingKind, other twin) {
 	return kind, other
 }
 
-// variantOf reports whether two records are variants of one image, which are
-// not to be told from each other.
+// variantOf reports whether two records are variants of the same image, which are not duplicates.
 func (t *twin) variantOf(u *twin) bool {
 	return t.variant && u.variant && t.split == u.split && t.at.key == u.at.key && t.at.key != ""
 }
 
-// repeat makes the finding of a record that repeats another.
+// repeat returns the finding for a record that repeats another.
 func (d *deepRun) repeat(kind FindingKind, t, other *twin, conflict bool) Finding {
 	severity, message := SeverityWarning, "the same as the other record"
 	switch kind {

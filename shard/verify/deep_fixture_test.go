@@ -18,12 +18,12 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// sampleRecord is a record of a set as convert makes it, before it is harmed.
+// sampleRecord is a record of a set as convert writes it, before it is damaged.
 type sampleRecord struct {
 	ints   map[string][]int64
 	floats map[string][]float32
 	texts  map[string][][]byte
-	raw    []byte // in place of all
+	raw    []byte // replaces all of the above
 }
 
 func (r *sampleRecord) encode() []byte {
@@ -43,7 +43,7 @@ func (r *sampleRecord) encode() []byte {
 	return b.Append(nil)
 }
 
-// drop drops a feature.
+// drop removes a feature.
 func (r *sampleRecord) drop(key string) {
 	delete(r.ints, key)
 	delete(r.texts, key)
@@ -51,7 +51,7 @@ func (r *sampleRecord) drop(key string) {
 
 var deepLabels = []string{"ant", "bee", "cat"}
 
-// noisePNG is an image of random pixels.
+// noisePNG returns an image of random pixels.
 func noisePNG(t testing.TB, seed uint64, w, h int) []byte {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -64,8 +64,7 @@ func noisePNG(t testing.TB, seed uint64, w, h int) []byte {
 	return b.Bytes()
 }
 
-// deepSet writes a set of two splits, train and test, of 12 records each, after
-// harm was done to them.
+// deepSet writes a set of two splits, train and test, of 12 records each, after applying harm.
 func deepSet(t testing.TB, harm func(records []*sampleRecord)) string {
 	t.Helper()
 	var records []*sampleRecord
@@ -107,7 +106,7 @@ func deepSet(t testing.TB, harm func(records []*sampleRecord)) string {
 	return path
 }
 
-// undescribe leaves bare shards of a set.
+// undescribe removes all metadata from a set.
 func undescribe(t testing.TB, dir string) {
 	t.Helper()
 	for _, file := range []string{shard.ManifestFile, shard.TFDSInfoFile, shard.TFDSFeaturesFile, "image.class.label.labels.txt"} {
@@ -115,7 +114,7 @@ func undescribe(t testing.TB, dir string) {
 	}
 }
 
-// decodePNG decodes with the standard library, and makes a thumb by averaging.
+// decodePNG decodes with the standard library, and fills thumb by averaging.
 func decodePNG(data []byte, thumb *Thumb) (PictureFacts, error) {
 	c, format, err := image.DecodeConfig(bytes.NewReader(data))
 	if err == image.ErrFormat {
@@ -141,8 +140,8 @@ func decodePNG(data []byte, thumb *Thumb) (PictureFacts, error) {
 	return facts, nil
 }
 
-// averageTo resizes the luminance of an image by averaging; of one that is
-// smaller pixels are repeated.
+// averageTo resizes the luminance of an image by averaging, or by repeating pixels if the image is
+// smaller.
 func averageTo(thumb *Thumb, im image.Image) {
 	r := im.Bounds()
 	for y := range ThumbSide {
@@ -172,7 +171,7 @@ func verifyDeep(t testing.TB, o VerifyOptions, paths ...string) *Report {
 	return report
 }
 
-// brief is what a test wants of findings.
+// brief returns findings in a short form for tests.
 func brief(r *Report) []string {
 	list := []string{}
 	for _, f := range r.Deep.Findings {

@@ -15,29 +15,29 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// deepGroup is what is said of the records of one directory or set, which are held
-// to it and to each other.
+// deepGroup describes the records of a directory or set, which are compared with the description
+// and with each other.
 type deepGroup struct {
 	dir string
 	set *shard.Set // nil without a manifest
-	// expected are the manifest's features by key; nil when it does not say.
+	// expected has the manifest's features by key; nil if there are none.
 	expected map[string]*expectation
-	pictures map[string]bool // keys of features that are to be encoded images
-	classes  map[string]int  // numbers of classes that TFDS's features.json says
+	pictures map[string]bool // keys of features that must be encoded images
+	classes  map[string]int  // numbers of classes in TFDS's features.json
 
 	mu         sync.Mutex
-	vocabulary map[string]*vocabulary // by key; nil for those without one
+	vocabulary map[string]*vocabulary // by key; nil for features without one
 }
 
-// expectation is what a manifest says of a feature.
+// expectation is what a manifest says about a feature.
 type expectation struct {
 	shard.Feature
-	length int // values of it; -1 when that varies
+	length int // number of values; -1 if variable
 }
 
 func newDeepGroup(ctx context.Context, dir string) *deepGroup {
 	g := &deepGroup{dir: dir, pictures: map[string]bool{}, classes: map[string]int{}, vocabulary: map[string]*vocabulary{}}
-	// What is wrong with these files is found by the checks of sets.
+	// Faults of these files are found by the checks of sets.
 	if t, err := tfds.FindTFDS(ctx, dir); err == nil {
 		g.classes = t.Classes
 	}
@@ -50,8 +50,8 @@ func newDeepGroup(ctx context.Context, dir string) *deepGroup {
 	return g
 }
 
-// describe takes over what a manifest says. Several sets in one directory leave
-// only what their records say themselves.
+// describe uses the description in a manifest. If there are several sets in a directory, only the
+// records themselves are used.
 func (g *deepGroup) describe(s *shard.Set) {
 	if g.set != nil {
 		if g.set != s && g.set.Fingerprint != s.Fingerprint {
@@ -72,7 +72,7 @@ func (g *deepGroup) describe(s *shard.Set) {
 	}
 }
 
-// valuesOf returns how many values a feature has in a record; -1 when that varies.
+// valuesOf returns the number of values of a feature in a record; -1 if variable.
 func valuesOf(f shard.Feature) int {
 	if f.Class != shard.ClassVector {
 		return 1
@@ -87,11 +87,11 @@ func valuesOf(f shard.Feature) int {
 	return n
 }
 
-// vocabulary is the names of a feature's labels.
+// vocabulary has the names of a feature's labels.
 type vocabulary struct {
 	names   []string
 	ids     map[string]int
-	classes int // how many there are
+	classes int // number of classes
 	from    string
 }
 
@@ -107,7 +107,7 @@ func (g *deepGroup) isLabel(key string) bool {
 	return e != nil && e.Class == shard.ClassLabel
 }
 
-// vocabularyOf finds the names of a feature's labels; nil when nobody says them.
+// vocabularyOf returns the names of a feature's labels; nil if unknown.
 func (g *deepGroup) vocabularyOf(ctx context.Context, key string) *vocabulary {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -140,9 +140,8 @@ func (g *deepGroup) findVocabulary(ctx context.Context, key string) *vocabulary 
 	return v
 }
 
-// textKey is the key of the feature that holds the names of the labels in key;
-// "" when there is none: a bare "text" beside a bare "label" is what is
-// labelled.
+// textKey returns the key of the feature with the names of the labels in key; "" if there is none:
+// a plain "text" beside a plain "label" is the labelled data.
 func textKey(key string) string {
 	before, ok := strings.CutSuffix(key, "label")
 	if !ok || before == "" {
@@ -151,7 +150,7 @@ func textKey(key string) string {
 	return before + "text"
 }
 
-// labelReport says what the labels of the group were held to.
+// labelReport reports what the labels of the group were compared with.
 func (g *deepGroup) labelReport(ctx context.Context, t *deepTable) []DeepLabels {
 	list := []DeepLabels{}
 	for _, key := range slices.Sorted(maps.Keys(t.labels)) {
@@ -166,7 +165,7 @@ func (g *deepGroup) labelReport(ctx context.Context, t *deepTable) []DeepLabels 
 	return list
 }
 
-// notChecked says what could not be looked at in the group.
+// notChecked returns messages about what could not be checked in the group.
 func (g *deepGroup) notChecked(ctx context.Context, t *deepTable) (texts []string) {
 	add := func(format string, args ...any) {
 		texts = append(texts, jsontext.Readable(g.dir)+": "+fmt.Sprintf(format, args...))
@@ -199,7 +198,7 @@ func messageWords(m shard.Message) string {
 	return "a " + string(m)
 }
 
-// most returns the key of the largest count; of equals the first.
+// most returns the key with the largest count; the first one if several are equal.
 func most[K ~string | ~int | ~uint8](counts map[K]*tally1) (key K, n int64) {
 	keys := make([]K, 0, len(counts))
 	for k := range counts {

@@ -9,10 +9,9 @@ import (
 	"github.com/tfrec/tfrec/internal/recordscan"
 )
 
-// labelTally is a feature of labels without a vocabulary, with the texts that
-// the records have for them.
+// labelTally counts the texts in the records for a label feature without a vocabulary.
 type labelTally struct {
-	texts bool // some records have them
+	texts bool // some records have texts
 	pairs map[labelText]*tally1
 	full  bool // there were too many to compare
 }
@@ -23,7 +22,7 @@ type labelText struct {
 	text string
 }
 
-// label returns the tally of a feature of labels.
+// label returns the tally of a label feature.
 func (t *deepTable) label(key string) *labelTally {
 	l := t.labels[key]
 	if l == nil {
@@ -42,7 +41,7 @@ func (l *labelTally) add(id int64, text []byte, at recordRef) {
 	l.limit()
 }
 
-// limit forgets all when there are too many labels to be a vocabulary.
+// limit discards the pairs if there are too many labels for a vocabulary.
 func (l *labelTally) limit() {
 	if l.full = l.full || len(l.pairs) > labels.MaxIDs; l.full {
 		l.pairs = nil
@@ -57,8 +56,7 @@ func (l *labelTally) merge(m *labelTally) {
 	l.limit()
 }
 
-// judge finds ids with several texts: of each the one that most records have is
-// taken for right.
+// judge finds ids with several texts; the most frequent one is taken to be correct.
 func (l *labelTally) judge(key string, found aggregator) {
 	texts := map[int64]map[string]*tally1{}
 	for pair, t := range l.pairs {

@@ -12,8 +12,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// pictureFeature looks at the images among the values of a bytes feature of the
-// record. Features are those beside it; nil in a feature list.
+// pictureFeature checks the images among the values of a bytes feature of the record. features are
+// the record's features; nil in a feature list.
 func (l *scanner) pictureFeature(f *featureTally, key []byte, value tfrecord.Feature, features *tfrecord.Features) {
 	var facts PictureFacts
 	seen, decoded, others := 0, 0, 0
@@ -48,7 +48,7 @@ func (l *scanner) pictureFeature(f *featureTally, key []byte, value tfrecord.Fea
 	}
 }
 
-// image decodes one image.
+// picture decodes one image.
 func (l *scanner) picture(key string, data []byte) (facts PictureFacts, ok bool) {
 	if l.d.o.Picture == nil {
 		if recordscan.ImageFormat(data) == "" {
@@ -80,8 +80,8 @@ func (l *scanner) picture(key string, data []byte) (facts PictureFacts, ok bool)
 	return facts, false
 }
 
-// beside returns a feature that says something of the image in key: of the
-// same directory of keys, as image/height beside image/encoded.
+// beside returns a feature with metadata of the image in key, under the same prefix, as
+// image/height for image/encoded.
 func beside(features *tfrecord.Features, key, name string) (string, tfrecord.Feature, bool) {
 	sibling := key[:strings.LastIndexByte(key, '/')+1] + name
 	f, ok := features.Get(sibling)
@@ -98,19 +98,19 @@ func intBeside(features *tfrecord.Features, key string, names ...string) (siblin
 	return "", 0, false
 }
 
-// seenPicture is the one image of a feature.
+// seenPicture is the only image of a feature.
 type seenPicture struct {
 	key   string
 	facts PictureFacts
 	whole bool // facts are known
 }
 
-// directory is what the keys of features beside the image begin with.
+// directory returns the key prefix of the features for the image.
 func (p *seenPicture) directory() string { return p.key[:strings.LastIndexByte(p.key, '/')+1] }
 
-// allDeclared holds what is said of the images of a record to what they are.
-// Of several in one directory of keys, such as an image and its mask, nobody says
-// which one is meant: one of them has to agree.
+// allDeclared compares the declared properties of the images of a record with the actual ones. If
+// several images share a prefix, such as an image and its mask, it is unknown which one is
+// described: one of them must match.
 func (l *scanner) allDeclared(features *tfrecord.Features) {
 	for i := range l.seen {
 		directory := l.seen[i].directory()
@@ -133,7 +133,7 @@ func (l *scanner) allDeclared(features *tfrecord.Features) {
 	l.seen = l.seen[:0]
 }
 
-// declared holds what is said beside a key to what the images there are.
+// declared compares the properties declared for a key with the images there.
 func (l *scanner) declared(key string, pictures []PictureFacts, features *tfrecord.Features) {
 	one := func(is func(f *PictureFacts) bool) bool {
 		return slices.ContainsFunc(pictures, func(f PictureFacts) bool { return is(&f) })
@@ -163,7 +163,7 @@ func (l *scanner) declared(key string, pictures []PictureFacts, features *tfreco
 	}
 }
 
-// formatName is the name of a format in the form of PictureFacts.
+// formatName normalizes the name of a format as in PictureFacts.
 func formatName(format []byte) string {
 	name := strings.TrimPrefix(string(bytes.ToLower(format[:min(len(format), 20)])), "image/")
 	switch name = strings.TrimPrefix(name, "."); name {
@@ -175,7 +175,7 @@ func formatName(format []byte) string {
 	return name
 }
 
-// rawPicture holds pixels that are stored as they are to their declared size.
+// rawPicture compares the size of raw pixels with the declared one.
 func (l *scanner) rawPicture(key string, data []byte, features *tfrecord.Features) {
 	sibling, f, ok := beside(features, key, "format")
 	format, _ := f.Bytes()

@@ -15,36 +15,36 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// deepRun looks into the records of all files, with as many scanners at a time as
-// there are workers, however few files there are.
+// deepRun checks the content of the records of all files, with one scanner per worker, regardless
+// of the number of files.
 type deepRun struct {
 	o       *DeepOptions
 	workers int
-	max     int // findings of a file
+	max     int // findings per file
 	files   []deepFile
 	groups  []*deepGroup
-	splits  []string // numbered by deepFile.split; the first is ""
+	splits  []string // indexed by deepFile.split; the first is ""
 
 	scanners chan *scanner
-	under    *par.Budget // bytes of batches under way
+	under    *par.Budget // bytes of batches in progress
 	batches  sync.Pool   // of *deepBatch
 	twins    *exactDups
-	alike    *nearDups // nil when not asked for
+	alike    *nearDups // nil if not requested
 }
 
-// deepFile is what is known of a file before it is read.
+// deepFile is what is known about a file before it is read.
 type deepFile struct {
 	path  string
 	split uint16
 	group int
 }
 
-// Limits of what is handed to a scanner at a time, and of all that is under way.
+// Limits of a batch for a scanner, and of all batches in progress.
 const (
 	batchBytes   = 256 << 10
 	batchRecords = 512
 	underWay     = 32 << 20
-	// largeRecord is a record that is not copied into a batch with others.
+	// largeRecord is the size from which a record is not copied into a batch with others.
 	largeRecord = 4 * batchBytes
 )
 
@@ -90,8 +90,8 @@ func (d *deepRun) splitNumber(name string) uint16 {
 	return uint16(max(i, 0))
 }
 
-// saidSplit is the split that a file is of: as its manifest says or, without
-// one, as its name or that of its directory does; "" when nothing does.
+// saidSplit returns the split of a file: from its manifest or, without one, from its name or that
+// of its directory; "" if unknown.
 func saidSplit(s shard.Source) string {
 	if s.Split != "" {
 		return s.Split
@@ -110,20 +110,20 @@ func saidSplit(s shard.Source) string {
 	return ""
 }
 
-// deepBatch is some records of a file, and what was found in them.
+// deepBatch is a batch of records of a file, and the findings in it.
 type deepBatch struct {
 	data     []byte
 	ends     []int // of the records in data
 	numbers  []int64
 	offsets  []int64
 	findings []Finding
-	omitted  deepFindings // those past the limit; none are listed
+	omitted  deepFindings // beyond the limit; not listed
 }
 
 // omit counts a finding that is not listed.
 func (b *deepBatch) omit(severity Severity) { b.omitted.add(Finding{Severity: severity}, 0) }
 
-// add adds a record. One that is all of data is there already.
+// add adds a record. A large one, which is all of data, is there already.
 func (b *deepBatch) add(record []byte, number, offset int64) {
 	if len(record) <= largeRecord {
 		b.data = append(b.data, record...)
@@ -143,7 +143,7 @@ func (b *deepBatch) reset() {
 	*b = deepBatch{data: b.data[:0], ends: b.ends[:0], numbers: b.numbers[:0], offsets: b.offsets[:0], findings: b.findings[:0]}
 }
 
-// deepFindings is what was found in one file.
+// deepFindings are the findings in one file.
 type deepFindings struct {
 	list    []Finding
 	omitted int64
@@ -159,8 +159,8 @@ func (f *deepFindings) add(found Finding, limit int) {
 	}
 }
 
-// look has the records that read gives looked at, while it goes on. The error is
-// that of read, of the context, or of a temporary file.
+// look checks the records that read gives, concurrently with read. The error is that of read, of
+// the context, or of a temporary file.
 func (d *deepRun) look(ctx context.Context, file int, read func(give func(record []byte, number, offset int64) error) error) (deepFindings, error) {
 	var found deepFindings
 	batch := d.batches.Get().(*deepBatch)
@@ -182,7 +182,7 @@ func (d *deepRun) look(ctx context.Context, file int, read func(give func(record
 					if err := hand(); err != nil {
 						return err
 					}
-					batch.data = record // the reader's, until its next record
+					batch.data = record // owned by the reader until its next record
 				}
 				batch.add(record, number, offset)
 				if !batch.full() {
@@ -217,7 +217,7 @@ func (d *deepRun) look(ctx context.Context, file int, read func(give func(record
 	return found, err
 }
 
-// report makes the report of what was found in the files, and in all together.
+// report builds the report from the findings in the files, and in all files together.
 func (d *deepRun) report(ctx context.Context, found []deepFindings) (*DeepReport, error) {
 	r := &DeepReport{
 		Messages: map[string]int64{}, Labels: []DeepLabels{}, Findings: []Finding{},
@@ -259,7 +259,7 @@ func (d *deepRun) report(ctx context.Context, found []deepFindings) (*DeepReport
 	return r, nil
 }
 
-// add counts a finding, and lists it unless there is no room.
+// add counts a finding, and lists it if there is room.
 func (r *DeepReport) add(f Finding, room bool) {
 	r.Counts[f.Kind]++
 	if f.Severity == SeverityFault {
@@ -284,7 +284,7 @@ func (d *deepRun) close() {
 	}
 }
 
-// recordRef is a record of some file.
+// recordRef is a record of a file.
 type recordRef struct {
 	file           int
 	record, offset int64
@@ -295,7 +295,7 @@ func (p recordRef) before(q recordRef) bool {
 	return p.file < q.file || p.file == q.file && p.record < q.record
 }
 
-// finding makes a finding of the record at a place.
+// finding returns a finding for the record at a location.
 func (d *deepRun) finding(kind FindingKind, severity Severity, at recordRef, feature, message string) Finding {
 	f := Finding{
 		Kind: kind, Severity: severity, Record: -1, Offset: -1, Feature: jsontext.Readable(feature),

@@ -20,8 +20,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// scanner looks at one record at a time. What it counts is merged with what
-// others did; the findings of single records go into the batch.
+// scanner checks one record at a time. Its counts are merged with those of other scanners; findings
+// of single records go into the batch.
 type scanner struct {
 	d       *deepRun
 	tables  []deepTable // by group
@@ -38,18 +38,18 @@ type scanner struct {
 	buffer   []byte
 	alike    nearDupBatch
 
-	// Of the record that is looked at:
+	// The current record:
 	batch     *deepBatch
 	at        recordRef
 	group     *deepGroup
 	table     *deepTable
 	payload   xxh3.Hasher
-	any       bool // the payload has an image
+	any       bool // payload includes an image
 	label     uint32
 	variant   bool
 	hashed    []nearHash // of its images
 	seen      []seenPicture
-	directory []PictureFacts // of those that lie together
+	directory []PictureFacts // images under the same key prefix
 }
 
 func newScanner(d *deepRun) *scanner {
@@ -60,7 +60,7 @@ func newScanner(d *deepRun) *scanner {
 	return l
 }
 
-// lookAt looks at all records of a batch. The error is of a temporary file.
+// lookAt checks all records of a batch. The error is of a temporary file.
 func (l *scanner) lookAt(ctx context.Context, file int, b *deepBatch) error {
 	f := &l.d.files[file]
 	l.batch, l.group, l.table = b, l.d.groups[f.group], &l.tables[f.group]
@@ -95,7 +95,7 @@ func (l *scanner) record(ctx context.Context, data []byte) {
 	case message == shard.MessageSequenceExample && l.sequence.Parse(data) == nil:
 		features, lists = &l.sequence.Context, &l.sequence.Lists
 	case message == shard.MessageExample || message == shard.MessageSequenceExample:
-		message = shard.MessageUnknown // numbers in it are malformed
+		message = shard.MessageUnknown // it has malformed numbers
 	}
 	if features != nil {
 		l.at.key = recordKey(features)
@@ -124,18 +124,18 @@ func (l *scanner) record(ctx context.Context, data []byte) {
 	}
 }
 
-// find lists a finding of the record that is looked at.
+// find lists a finding of the current record.
 func (l *scanner) find(kind FindingKind, severity Severity, feature, format string, args ...any) {
 	l.counts[kind]++
 	l.bad = l.bad || severity == SeverityFault
-	if len(l.batch.findings) == l.d.max { // of one file, no more are listed
+	if len(l.batch.findings) == l.d.max { // the limit of the file is reached
 		l.batch.omit(severity)
 		return
 	}
 	l.batch.findings = append(l.batch.findings, l.d.finding(kind, severity, l.at, feature, fmt.Sprintf(format, args...)))
 }
 
-// features looks at the features of an Example, or of a context.
+// features checks the features of an Example, or of a context.
 func (l *scanner) features(ctx context.Context, features *tfrecord.Features) {
 	shape := &l.table.features
 	shape.begin()
@@ -156,8 +156,8 @@ func (l *scanner) features(ctx context.Context, features *tfrecord.Features) {
 	shape.end(l.at)
 }
 
-// lists looks at the feature lists of a SequenceExample: the kinds of their
-// steps, and images in them.
+// lists checks the feature lists of a SequenceExample: the kinds of their steps, and images in
+// them.
 func (l *scanner) lists(lists *tfrecord.FeatureLists) {
 	for i := range lists.Len() {
 		key, list := lists.At(i)
@@ -171,7 +171,7 @@ func (l *scanner) lists(lists *tfrecord.FeatureLists) {
 	}
 }
 
-// merge adds what another scanner saw.
+// merge adds the counts of another scanner.
 func (l *scanner) merge(m *scanner) {
 	l.records += m.records
 	l.pictures += m.pictures
@@ -185,14 +185,13 @@ func (l *scanner) merge(m *scanner) {
 	}
 }
 
-// maxRecordKey bounds the keys of records in reports, in bytes.
+// maxRecordKey limits the keys of records in reports, in bytes.
 const maxRecordKey = 256
 
-// keyNames are the last parts of the keys of features by which records call
-// themselves, the likeliest first.
+// keyNames are the last parts of the keys of features that identify a record, the likeliest first.
 var keyNames = []string{"filename", "file_name", "source_id", "key", "id", "name"}
 
-// recordKey returns what a record calls itself; "" when it does not.
+// recordKey returns the record's own identifier; "" if it has none.
 func recordKey(features *tfrecord.Features) string {
 	best, found := len(keyNames), ""
 	for i := range features.Len() {
@@ -218,8 +217,7 @@ func recordKey(features *tfrecord.Features) string {
 	return found
 }
 
-// ids holds the labels in a feature to the vocabulary, and to the texts
-// beside them.
+// ids compares the labels in a feature with the vocabulary and with their texts.
 func (l *scanner) ids(ctx context.Context, key string, value tfrecord.Feature, features *tfrecord.Features) {
 	seen := l.table.label(key)
 	v := l.group.vocabularyOf(ctx, key)

@@ -13,53 +13,52 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Limits of what is followed to tell whether records are alike. Past them a
-// comparison is left out, whatever the order of the records.
+// Limits of the tracking that compares records with each other. Beyond them a comparison is
+// skipped, independent of the order of the records.
 const (
 	maxDeepFeatures = 2000
-	maxShapes       = 4096 // sets of features that records have
-	maxLengths      = 16   // numbers of values that a feature has
+	maxShapes       = 4096 // distinct sets of features in a record
+	maxLengths      = 16   // distinct numbers of values of a feature
 )
 
-// schema is which features records have, of which kinds and lengths.
+// schema tracks which features records have, with their kinds and lengths.
 type schema struct {
 	records int64
 	byKey   map[string]*featureTally
 	steps   map[string]*featureTally    // feature lists
-	shapes  map[digest.Hash]*shapeTally // by a hash of the keys; nil when there are too many
-	many    bool                        // shapes were too many
-	full    bool                        // features were too many; nothing is known
+	shapes  map[digest.Hash]*shapeTally // by a hash of the keys; nil if there are too many
+	many    bool                        // there were too many shapes
+	full    bool                        // there were too many features; nothing is known
 
-	recent []*featureTally // at each place of the record before
+	recent []*featureTally // by position in the previous record
 	at     []*featureTally // of this record
 	keys   []byte
 }
 
-// shapeTally is the records that have the same features.
+// shapeTally counts the records with the same features.
 type shapeTally struct {
 	tally1
 	keys []string
 }
 
-// featureTally is what one feature is like.
+// featureTally describes the values of a feature.
 type featureTally struct {
 	key     string
 	label   bool
-	length  int // that the manifest wants; -1 when none does
+	length  int // according to the manifest; -1 if unknown
 	records int64
 	kinds   [tfrecord.KindInt64 + 1]tally1
-	lengths map[int]*tally1 // nil when there are too many
-	odd     tally1          // of another length than length
-	oddLen  int             // of the first of those
+	lengths map[int]*tally1 // nil if there are too many
+	odd     tally1          // records whose length differs from length
+	oddLen  int             // the length in the first of those
 
 	pictures int64
-	others   tally1 // bytes that are no images
+	others   tally1 // bytes that are not images
 }
 
 func (s *schema) begin() { s.at, s.keys = s.at[:0], s.keys[:0] }
 
-// add adds a feature of the record that began. It is nil when there are too
-// many of them.
+// add adds a feature of the current record. It returns nil if there are too many features.
 func (s *schema) add(key []byte, value tfrecord.Feature, at recordRef, g *deepGroup) *featureTally {
 	if s.full {
 		return nil
@@ -77,7 +76,7 @@ func (s *schema) add(key []byte, value tfrecord.Feature, at recordRef, g *deepGr
 		if e := g.expected[f.key]; e != nil {
 			f.length = e.length
 			if e.Optional && e.length == 1 {
-				f.length = -1 // none is as good as missing
+				f.length = -1 // an empty feature counts as missing
 			}
 		}
 		s.byKey[f.key] = f
@@ -130,7 +129,7 @@ func (s *schema) overflow() {
 	*s = schema{full: true, records: s.records}
 }
 
-// end ends the record that began.
+// end ends the current record.
 func (s *schema) end(at recordRef) {
 	s.records++
 	s.recent, s.at = s.at, s.recent
@@ -205,7 +204,7 @@ func mergeFeatureTallies(to, from map[string]*featureTally) {
 	}
 }
 
-// judge finds what is not alike in the records of the group.
+// judge finds differences between the records of the group.
 func (g *deepGroup) judge(ctx context.Context, d *deepRun, t *deepTable, found func(Finding)) {
 	aggregate := func(kind FindingKind, severity Severity, of tally1, feature, format string, args ...any) {
 		f := d.finding(kind, severity, of.first, feature, fmt.Sprintf(format, args...))
@@ -214,7 +213,7 @@ func (g *deepGroup) judge(ctx context.Context, d *deepRun, t *deepTable, found f
 	}
 	usual, _ := most(t.messages)
 	for _, message := range slices.Sorted(maps.Keys(t.messages)) {
-		// Bytes of somebody's own may read as one or the other now and then.
+		// Arbitrary bytes may occasionally parse as one or the other.
 		if message != usual && len(t.features.byKey) > 0 && (usual == shard.MessageExample || usual == shard.MessageSequenceExample) {
 			aggregate(FindingMessage, SeverityFault, *t.messages[message], "", "%s, most records hold %s", messageWords(message), messageWords(usual))
 		}
@@ -234,7 +233,7 @@ func (g *deepGroup) judge(ctx context.Context, d *deepRun, t *deepTable, found f
 	}
 }
 
-// aggregator makes a finding of many records.
+// aggregator adds a finding about many records.
 type aggregator func(kind FindingKind, severity Severity, of tally1, feature, format string, args ...any)
 
 func (g *deepGroup) judgeFeature(f *featureTally, found aggregator) {
@@ -247,7 +246,7 @@ func (g *deepGroup) judgeFeature(f *featureTally, found aggregator) {
 		}
 		found(FindingSchema, SeverityFault, all, f.key, "the manifest does not have this feature")
 	case e != nil:
-		kind, _ := tfrecord.ParseKind(e.Kind) // none if the manifest says nonsense
+		kind, _ := tfrecord.ParseKind(e.Kind) // KindNone if the manifest has an unknown kind
 		f.judgeKinds(kind, "the manifest says %s", found)
 		if f.odd.records > 0 {
 			found(FindingSchema, SeverityFault, f.odd, f.key, "%s, the manifest says %d", plural.Of(f.oddLen, "value"), f.length)
@@ -261,8 +260,8 @@ func (g *deepGroup) judgeFeature(f *featureTally, found aggregator) {
 	}
 }
 
-// judgeKinds wants all values to be of a kind: KindNone is that of the most.
-// Features without a value may be of none.
+// judgeKinds requires all values to be of kind want, or of the most frequent kind if want is
+// KindNone. Empty features may have no kind.
 func (f *featureTally) judgeKinds(want tfrecord.Kind, says string, found aggregator) {
 	if want == tfrecord.KindNone {
 		says = "it is %s in most records"
@@ -279,15 +278,13 @@ func (f *featureTally) judgeKinds(want tfrecord.Kind, says string, found aggrega
 	}
 }
 
-// What makes a rule of what is not said: so many records, of which so many parts
-// in a hundred are the same.
+// A rule is inferred from at least ruleRecords records, of which this percentage must be the same.
 const (
 	ruleRecords = 20
 	ruleShare   = 95
 )
 
-// judgeLengths wants the same number of values in all records where almost all
-// have it.
+// judgeLengths requires the same number of values in all records if almost all have it.
 func (f *featureTally) judgeLengths(found aggregator) {
 	usual, n := most(f.lengths)
 	if f.records < ruleRecords || n*100 < f.records*ruleShare {
@@ -300,7 +297,7 @@ func (f *featureTally) judgeLengths(found aggregator) {
 	}
 }
 
-// judgeMissing names features that records lack.
+// judgeMissing reports features that records lack.
 func (g *deepGroup) judgeMissing(s *schema, found aggregator) {
 	keys := slices.Sorted(maps.Keys(s.byKey))
 	for key := range g.expected {

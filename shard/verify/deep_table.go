@@ -5,15 +5,15 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// deepTable is what a scanner saw in the records of a group. Tables of several
-// scanners are merged to the same in any order.
+// deepTable has the counts of a scanner for a group. Merging the tables of several scanners gives
+// the same result in any order.
 type deepTable struct {
 	messages map[shard.Message]*tally1
 	features schema
 	labels   map[string]*labelTally
 }
 
-// tally1 counts records, and knows the first.
+// tally1 counts records and remembers the first.
 type tally1 struct {
 	records int64
 	first   recordRef

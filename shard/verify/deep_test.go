@@ -19,8 +19,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// TestDeepFindsEachFault does one harm at a time to a clean set and wants
-// exactly its findings, with a manifest and without.
+// TestDeepFindsEachFault damages an intact set in one way at a time and requires exactly the
+// resulting findings, with a manifest and without.
 func TestDeepFindsEachFault(t *testing.T) {
 	const label, text, encoded = "image/class/label", "image/class/text", "image/encoded"
 	tests := []struct {
@@ -39,7 +39,7 @@ func TestDeepFindsEachFault(t *testing.T) {
 		{"empty picture", func(r []*sampleRecord) { r[14].texts[encoded][0] = nil }, "f not_picture test 2 image/encoded", "="},
 		{"bomb", func(r []*sampleRecord) {
 			p := bytes.Clone(r[3].texts[encoded][0])
-			p[16], p[20] = 1, 1 // 16 million pixels on each side
+			p[16], p[20] = 1, 1 // 16 million pixels per side
 			r[3].texts[encoded][0] = p
 		}, "f picture train 3 image/encoded", "="}, // the header's CRC is wrong, too
 		{"height", func(r []*sampleRecord) { r[2].ints["image/height"][0]++ }, "f height train 2 image/height", "="},
@@ -150,7 +150,7 @@ func TestDeepSaysWhatItDid(t *testing.T) {
 	}
 }
 
-// TestDeepIsTheSameForAnyWorkers also has hashes go to a temporary file.
+// TestDeepIsTheSameForAnyWorkers also makes hashes go to a temporary file.
 func TestDeepIsTheSameForAnyWorkers(t *testing.T) {
 	dir := deepSet(t, func(r []*sampleRecord) {
 		for i, r := range r {
@@ -176,7 +176,7 @@ func TestDeepIsTheSameForAnyWorkers(t *testing.T) {
 	}
 }
 
-// TestDeepBoundsWhatItLists has all records harmed.
+// TestDeepBoundsWhatItLists damages all records.
 func TestDeepBoundsWhatItLists(t *testing.T) {
 	dir := deepSet(t, func(r []*sampleRecord) {
 		for _, h := range r {
@@ -199,8 +199,7 @@ func TestDeepBoundsWhatItLists(t *testing.T) {
 	}
 }
 
-// TestDeepFindsVariantsInOtherSplits has augmented copies dealt to splits one by
-// one.
+// TestDeepFindsVariantsInOtherSplits assigns augmented copies to splits one by one.
 func TestDeepFindsVariantsInOtherSplits(t *testing.T) {
 	dir := deepSet(t, func(r []*sampleRecord) {
 		for i, r := range r {
@@ -224,8 +223,7 @@ func TestDeepFindsVariantsInOtherSplits(t *testing.T) {
 	}
 }
 
-// TestDeepPicturesBesideEachOther has masks beside images, of which the size is
-// declared once.
+// TestDeepPicturesBesideEachOther has an image and a mask per record, with a single declared size.
 func TestDeepPicturesBesideEachOther(t *testing.T) {
 	dir := deepSet(t, func(r []*sampleRecord) {
 		for i, r := range r {
@@ -248,8 +246,8 @@ func TestDeepTakesVariantsOfAPictureForWhatTheyAre(t *testing.T) {
 		for i, r := range r {
 			r.ints["augment/copy"] = []int64{int64(i % 2)}
 		}
-		r[1].texts, r[1].ints = r[0].texts, r[0].ints              // of the same
-		r[13].texts["image/encoded"] = r[5].texts["image/encoded"] // a leak all the same
+		r[1].texts, r[1].ints = r[0].texts, r[0].ints              // of the same image
+		r[13].texts["image/encoded"] = r[5].texts["image/encoded"] // still a leak
 		r[13].ints["image/width"] = r[5].ints["image/width"]
 	})
 	undescribe(t, dir)
@@ -259,8 +257,8 @@ func TestDeepTakesVariantsOfAPictureForWhatTheyAre(t *testing.T) {
 	}
 }
 
-// TestDeepLargeVocabulary has a million labels, of which ids and texts are held
-// to the file that TFDS writes.
+// TestDeepLargeVocabulary has a million labels, and compares ids and texts with the file that TFDS
+// writes.
 func TestDeepLargeVocabulary(t *testing.T) {
 	const classes = 1_000_000
 	path := filepath.Join(t.TempDir(), "x.tfrecord")
@@ -279,7 +277,7 @@ func TestDeepLargeVocabulary(t *testing.T) {
 	}
 }
 
-// TestDeepSequences finds what is wrong in the steps of SequenceExamples.
+// TestDeepSequences finds faults in the steps of SequenceExamples.
 func TestDeepSequences(t *testing.T) {
 	var data []byte
 	for i := range 6 {
@@ -307,7 +305,7 @@ func TestDeepSequences(t *testing.T) {
 	}
 }
 
-// TestDeepRawPixels holds pixels that are stored as they are to their size.
+// TestDeepRawPixels compares the size of raw pixels with the declared one.
 func TestDeepRawPixels(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.tfrecord")
 	heights := []int64{2, 3, -1, math.MaxInt64}
@@ -324,7 +322,7 @@ func TestDeepRawPixels(t *testing.T) {
 	}
 }
 
-// TestDeepNeedsItsTemporaryFile fails where there is no room for one.
+// TestDeepNeedsItsTemporaryFile fails if there is no room for one.
 func TestDeepNeedsItsTemporaryFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.tfrecord")
 	settest.ExampleFile(t, path, 40_000, settest.Numbers)
@@ -339,7 +337,7 @@ func TestDeepNeedsItsTemporaryFile(t *testing.T) {
 	}
 }
 
-// FuzzDeep looks into a record of any bytes, in the company of a good one.
+// FuzzDeep checks a record of arbitrary bytes together with a valid one.
 func FuzzDeep(f *testing.F) {
 	var b tfrecord.Builder
 	b.Int64("image/class/label", 1)

@@ -6,8 +6,8 @@ import (
 	"github.com/tfrec/tfrec/internal/digest"
 )
 
-// origin is a further row for an augmented record, which has the same hash as
-// those of all records that were made from the same image of a directory's set.
+// origin returns an additional row for an augmented record. All records made from the same image of
+// a directory's set have the same hash in it.
 func (l *scanner) origin() twin {
 	f := &l.d.files[l.at.file]
 	l.buffer = binary.AppendUvarint(append(l.buffer[:0], "made from"...), uint64(f.group))
@@ -15,11 +15,11 @@ func (l *scanner) origin() twin {
 	return twin{hash: digest.Of(l.buffer), at: l.at, split: f.split, variant: true, origin: true}
 }
 
-// addVariant adds a record of those that were made from one image, and a finding
-// when it is in another split than the first of them.
+// addVariant adds a record to those made from the same image, and a finding if its split differs
+// from that of the first one.
 func (g *twinGroup) addVariant(t twin) {
 	switch {
-	case t.split == 0: // not known
+	case t.split == 0: // unknown
 	case len(g.kept) == 0:
 		g.kept = append(g.kept, t)
 	case t.split != g.kept[0].split:

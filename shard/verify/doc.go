@@ -5,10 +5,10 @@
 //		fmt.Println(fault.Path, fault.Record, fault.Offset, fault.Message)
 //	}
 //
-// Every record's framing and checksums are read, and a set is compared with its manifest, its
-// indexes and TFDS's files. With VerifyOptions.Deep the records are decoded, too: images, labels,
-// features that differ from the schema, and duplicates, also between splits and of similar images.
-// VerifyOptions.Sample reads only some of the records.
+// Every record's framing and checksums are checked, and a set is compared with its manifest, its
+// indexes and TFDS's files. With VerifyOptions.Deep the content of records is checked too: images,
+// labels, features that do not match the schema, and duplicates, including similar images and
+// duplicates across splits. VerifyOptions.Sample reads only some of the records.
 //
 // Faults in the data are not an error: they are in the report. An error means that something could
 // not be checked.

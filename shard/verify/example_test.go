@@ -11,7 +11,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Verify a file of records before and after a byte of the second one is changed.
+// Verify a record file before and after flipping a bit in its second record.
 func ExampleVerify() {
 	temp, err := os.MkdirTemp("", "verify-example")
 	if err != nil {

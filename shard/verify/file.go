@@ -16,23 +16,23 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// fileCheck is the check of one file.
+// fileCheck checks one file.
 type fileCheck struct {
 	source shard.Source
-	max    int // faults to list
+	max    int // maximum number of faults to list
 	report FileReport
 	faults []shard.Fault
-	err    error // why not all could be checked
-	broke  error // what ends the whole run
+	err    error // why the file could not be checked completely
+	broke  error // an error that ends the whole run
 
-	labels labels.Counter // for a shard whose manifest counts them
+	labels labels.Counter // for a shard whose manifest has label counts
 	found  deepFindings
-	// give hands each record that is whole to those who look into it; nil when
-	// nobody does. Its error ends the reading.
+	// give passes each intact record on for deep checks; nil without them. Its error ends the
+	// reading.
 	give func(record []byte, number, offset int64) error
 }
 
-// checkFile checks the file of a number with r, a reader to use again.
+// checkFile checks a file, given its number. It reuses the reader r.
 func (v *verification) checkFile(ctx context.Context, number int, source shard.Source, r *tfrecord.Reader) *fileCheck {
 	c := &fileCheck{source: source, max: v.o.MaxFaults}
 	c.report = FileReport{Path: source.Path, Compression: tfrecord.None.String()}
@@ -59,7 +59,7 @@ func (v *verification) checkFile(ctx context.Context, number int, source shard.S
 	return c
 }
 
-// through has the records of a file looked into while it is read.
+// through runs read, with deep checks of the records if requested.
 func (v *verification) through(ctx context.Context, number int, c *fileCheck, read func()) (err error) {
 	if v.deep == nil {
 		read()
@@ -114,8 +114,8 @@ func (c *fileCheck) check(in *recordscan.Meter, r *tfrecord.Reader, examples boo
 	}
 }
 
-// records reads all records. It reports false when the framing broke, or when
-// the file could not be read on.
+// records reads all records. It reports false if the framing is broken or the file cannot be read
+// any further.
 func (c *fileCheck) records(r *tfrecord.Reader, in *recordscan.Meter, index *indexCheck, examples bool) bool {
 	var example tfrecord.Example
 	for {
@@ -136,7 +136,7 @@ func (c *fileCheck) records(r *tfrecord.Reader, in *recordscan.Meter, index *ind
 				return true
 			}
 			if in.Err != nil {
-				return false // no fault of the data
+				return false // not a fault of the data
 			}
 			var fault *tfrecord.Error
 			if !errors.As(err, &fault) || fault.Part != tfrecord.PartDataCRC || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -153,11 +153,11 @@ func (c *fileCheck) records(r *tfrecord.Reader, in *recordscan.Meter, index *ind
 	}
 }
 
-// unchecked says how much of the file lies behind broken framing.
+// unchecked says how much of the file follows broken framing.
 func (c *fileCheck) unchecked(f storage.File, fault *tfrecord.Error, compression tfrecord.Compression) string {
 	var other *tfrecord.ForeignError
 	if fault == nil || errors.Is(fault, io.ErrUnexpectedEOF) || errors.As(fault, &other) {
-		return "" // nothing follows a cut, and no records what is something else
+		return "" // nothing follows a truncation, and other file types have no records
 	}
 	st, err := f.Stat()
 	if compression != tfrecord.None || err != nil || !st.Mode().IsRegular() {
@@ -166,7 +166,7 @@ func (c *fileCheck) unchecked(f storage.File, fault *tfrecord.Error, compression
 	return fmt.Sprintf("; the rest of the file, %s from here on, was not checked", plural.Of(st.Size()-fault.Offset, "byte"))
 }
 
-// againstManifest compares the file with what the manifest says of it.
+// againstManifest compares the file with its manifest entry.
 func (c *fileCheck) againstManifest(in *recordscan.Meter, whole, indexed bool) {
 	info, path := c.source.Info, c.source.Path
 	if whole && c.report.Records != info.Records {
@@ -201,7 +201,7 @@ func (c *fileCheck) addAll(faults []shard.Fault) {
 	}
 }
 
-// addError adds what the reader or the parser of a record says is wrong.
+// addError adds an error of the reader or the parser as a fault.
 func (c *fileCheck) addError(err error, rest string) {
 	var fault *tfrecord.Error
 	if !errors.As(err, &fault) {

@@ -18,8 +18,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// What a directory lacks is told by the names of its shards, by a manifest, and by the
-// state of a run; a file and a glob lack nothing.
+// Missing files are known from the names of the other shards, the manifest, or the state of a run;
+// single files and globs are never incomplete.
 func TestIncompleteSets(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -106,8 +106,8 @@ func TestIncompleteSets(t *testing.T) {
 	}
 }
 
-// Shards numbered from 0 and from 1 lack exactly those that are removed. The one whose
-// number tells where the numbers begin stays: the first, or the last.
+// Of shards numbered from 0 or from 1, exactly the removed ones are missing. The shard whose number
+// shows where the numbering begins is kept: the first, or the last.
 func TestIncompleteByNamesCountsFromEither(t *testing.T) {
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 0))
@@ -141,8 +141,8 @@ func TestIncompleteByNamesCountsFromEither(t *testing.T) {
 	}
 }
 
-// What the state of a run recommends is a tfrec command, whatever the state says: anybody
-// may have written it.
+// The suggested command is always a tfrec command, whatever the state of the run says: the state is
+// untrusted.
 func TestIncompleteRecommendsOnlyTfrec(t *testing.T) {
 	for _, test := range []struct {
 		state string // members of run.json

@@ -14,22 +14,21 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// indexCheck holds an index, line by line, to the frames that are there.
+// indexCheck compares an index, line by line, with the actual frames.
 type indexCheck struct {
 	ctx   context.Context
 	path  string
 	file  io.Closer
 	in    *bufio.Reader
-	line  []byte // what the line ought to be
-	broke bool   // no use to go on
+	line  []byte // the expected line
+	broke bool   // stop comparing
 	err   error  // the index could not be read
 }
 
-// maxIndexLine bounds a line of an index: two numbers of at most 19 digits.
+// maxIndexLine limits a line of an index, which has two numbers of at most 19 digits.
 const maxIndexLine = 4096
 
-// openIndexCheck opens the index of the file at path. It is nil when there is
-// none.
+// openIndexCheck opens the index of the file at path. It returns nil if there is none.
 func openIndexCheck(ctx context.Context, path string) (*indexCheck, error) {
 	index := shard.IndexPath(path)
 	f, err := storage.Open(ctx, index)
@@ -44,8 +43,8 @@ func openIndexCheck(ctx context.Context, path string) (*indexCheck, error) {
 
 func (x *indexCheck) close() { x.file.Close() }
 
-// next checks the line of the record whose frame begins at offset and has size
-// bytes; -1 when the size is not known.
+// next checks the line of the record whose frame begins at offset; size is the size of the frame in
+// bytes, -1 if unknown.
 func (x *indexCheck) next(record, offset, size int64) []shard.Fault {
 	if x.broke {
 		return nil
@@ -79,13 +78,13 @@ func (x *indexCheck) next(record, offset, size int64) []shard.Fault {
 	return nil
 }
 
-// end checks that the index has no lines past the last of the records.
+// end checks that the index has no further lines after the last record.
 func (x *indexCheck) end(records int64) []shard.Fault {
 	if x.broke {
 		return nil
 	}
 	var extra int64
-	for n := 0; n%1024 > 0 || x.ctx.Err() == nil; n++ { // it may be of any size
+	for n := 0; n%1024 > 0 || x.ctx.Err() == nil; n++ { // the index may be of any size
 		line, err := x.in.ReadSlice('\n')
 		if len(bytes.TrimSpace(line)) > 0 && err != bufio.ErrBufferFull {
 			extra++

@@ -11,7 +11,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// checkLabel checks that the label of the record last read has a name.
+// checkLabel checks that the label of the last record has a name.
 func (c *fileCheck) checkLabel(r *tfrecord.Reader, id int64) {
 	if id < int64(len(c.names())) {
 		return
@@ -29,7 +29,7 @@ func (c *fileCheck) names() []string {
 	return c.source.Set.Labels
 }
 
-// checkLabels compares the numbers of records of each label with the manifest's.
+// checkLabels compares the number of records per label with the manifest.
 func (c *fileCheck) checkLabels() {
 	want := c.source.Info.Labels
 	if c.labels.ByID == nil || want == nil {

@@ -15,16 +15,16 @@ import (
 	"github.com/tfrec/tfrec/internal/osfile"
 )
 
-// nearDups finds images that look nearDups. In memory are 56 bytes for each, and 60
-// more while they are compared; where they lie is in a temporary file.
+// nearDups finds similar images. It keeps 56 bytes per image in memory, and 60 more during the
+// comparison; their locations are in a temporary file.
 type nearDups struct {
 	o *DeepOptions
 
 	mu     sync.Mutex
 	chunks [][]nearPicture
-	file   *osfile.Scratch // of a fixed number of bytes for each image
+	file   *osfile.Scratch // a fixed number of bytes per image
 	out    *bufio.Writer
-	n      int // in the file
+	n      int // entries in the file
 
 	flat atomic.Int64
 }
@@ -46,7 +46,7 @@ const nearChunk = 8192
 // nearEntry is the size of an entry in the file: offset, length of the key, key.
 const nearEntry = 8 + 2 + 118
 
-// nearDupBatch are images that were not added yet.
+// nearDupBatch has images that were not added yet.
 type nearDupBatch struct {
 	list []nearPicture
 	data []byte
@@ -72,7 +72,7 @@ func (b *nearDupBatch) add(h nearHash, t twin) {
 	b.data = append(b.data, entry...)
 }
 
-// add takes over the images of a batch.
+// add adds the images of a batch.
 func (a *nearDups) add(b *nearDupBatch) (err error) {
 	a.flat.Add(b.flat)
 	a.mu.Lock()
@@ -105,7 +105,7 @@ func (a *nearDups) close() {
 	}
 }
 
-// place returns where an image lies.
+// place returns the location of an image.
 func (a *nearDups) place(p *nearPicture) (recordRef, error) {
 	var entry [nearEntry]byte
 	if _, err := a.file.ReadAt(entry[:], int64(p.ref)*nearEntry); err != nil {
@@ -122,7 +122,7 @@ func (p *nearPicture) compare(q *nearPicture) int {
 	return cmp.Or(cmp.Compare(p.file, q.file), cmp.Compare(p.record, q.record))
 }
 
-// likeness is what an image looks most like, of those before it.
+// likeness is the best match of an image among the earlier ones.
 type likeness struct {
 	other    uint32
 	distance uint16
@@ -130,8 +130,7 @@ type likeness struct {
 	any      bool
 }
 
-// better reports whether a likeness tells more: a leak, then the nearest, then
-// the first.
+// better reports whether l is a better match than m: a leak, then the nearest, then the first.
 func (l *likeness) better(m *likeness) bool {
 	switch {
 	case !m.any || l.leak != m.leak:
@@ -156,10 +155,10 @@ func (a *nearDups) judge(ctx context.Context, d *deepRun, r *DeepReport) error {
 	slices.SortFunc(pictures, func(p, q nearPicture) int {
 		return cmp.Or(p.compare(&q), slices.Compare(p.bits[:], q.bits[:]))
 	})
-	// Of images of one split with the same hash only the first is compared with
-	// others; those behind it look like it.
+	// Of the images of a split with the same hash, only the first is compared with others; the rest
+	// are similar to it.
 	best := make([]likeness, len(pictures))
-	var mu sync.Mutex // of best and variants
+	var mu sync.Mutex // guards best and variants
 	var variants int64
 	consider := func(i, j, distance int) {
 		mu.Lock()
@@ -167,7 +166,7 @@ func (a *nearDups) judge(ctx context.Context, d *deepRun, r *DeepReport) error {
 		p, q := &pictures[i], &pictures[j]
 		same := p.split == q.split || p.split == 0 || q.split == 0
 		switch {
-		case p.payload == q.payload: // the same, or of one record
+		case p.payload == q.payload: // identical, or in the same record
 		case same && p.variant && q.variant && p.key == q.key:
 			variants++
 		default:
@@ -193,7 +192,7 @@ func (a *nearDups) judge(ctx context.Context, d *deepRun, r *DeepReport) error {
 	return a.report(d, r, pictures, best)
 }
 
-// heads are the first images of each hash and split, in order.
+// heads returns the first image of each hash and split, in order.
 func (a *nearDups) heads(pictures []nearPicture, consider func(i, j, distance int)) []uint32 {
 	order := make([]uint32, len(pictures))
 	for i := range order {
@@ -218,13 +217,13 @@ func (a *nearDups) heads(pictures []nearPicture, consider func(i, j, distance in
 	return heads
 }
 
-// report lists what looks alike.
+// report lists similar images.
 func (a *nearDups) report(d *deepRun, r *DeepReport, pictures []nearPicture, best []likeness) error {
 	leaks, others := 0, 0
 	for i := range best {
 		l := &best[i]
 		if !l.any || i > 0 && pictures[i].compare(&pictures[i-1]) == 0 && best[i-1].any {
-			continue // nothing, or another image of the same record
+			continue // no match, or another image of the same record
 		}
 		r.Near.Records++
 		kind, severity, room := FindingNearDuplicate, SeverityWarning, &others

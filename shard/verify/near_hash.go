@@ -7,23 +7,21 @@ import (
 	"sync"
 )
 
-// nearHash is a perceptual hash of 256 bits: images that look alike have
-// hashes that differ in few of them. It is built as PDQ is (Facebook: The
-// TMK+PDQF Video-Hashing Algorithm and the PDQ Image-Hashing Algorithm, 2019):
-// of the luminance, resized to 64x64, the 16x16 lowest frequencies but the
-// constant ones of a discrete cosine transform, each a bit that says whether it
-// is above their median. It differs in that the image is resized by averaging
-// and that the arithmetic is in integers; hashes are not to be compared with
-// PDQ's.
+// nearHash is a 256-bit perceptual hash: the hashes of similar images differ in few bits. It
+// follows PDQ (Facebook: The TMK+PDQF Video-Hashing Algorithm and the PDQ Image-Hashing Algorithm,
+// 2019): the luminance is resized to 64x64, and each of the 16x16 lowest frequencies of a discrete
+// cosine transform, without the constant ones, gives a bit that says whether it is above the
+// median. Unlike PDQ, the image is resized by averaging and the arithmetic is in integers, so the
+// hashes are not comparable with PDQ's.
 type nearHash struct {
 	bits [4]uint64
-	flat bool // too little in the image to tell it apart
+	flat bool // too little detail to identify the image
 }
 
-// hashSide is the side of the square of frequencies.
+// hashSide is the side length of the square of frequencies.
 const hashSide = 16
 
-// cosines are the first rows of the transform, but for row 0, in parts of 2¹⁴.
+// cosines returns the first rows of the transform, except row 0, scaled by 2¹⁴.
 var cosines = sync.OnceValue(func() *[hashSide][ThumbSide]int32 {
 	var m [hashSide][ThumbSide]int32
 	for i := range m {
@@ -34,8 +32,8 @@ var cosines = sync.OnceValue(func() *[hashSide][ThumbSide]int32 {
 	return &m
 })
 
-// flatGradient is the quality, as PDQ measures it from 0 to 100, below which its
-// authors want hashes not to be used.
+// flatGradient is the quality, as measured by PDQ from 0 to 100, below which its authors advise
+// against using hashes.
 const flatGradient = 50
 
 func hashThumb(thumb *Thumb) nearHash {
@@ -71,7 +69,7 @@ func hashThumb(thumb *Thumb) nearHash {
 	return h
 }
 
-// gradient is PDQ's measure of how much there is in an image.
+// gradient is PDQ's measure of the detail in an image.
 func gradient(thumb *Thumb) int {
 	sum := 0
 	step := func(a, b uint8) { sum += max(int(a)-int(b), int(b)-int(a)) * 100 / 255 }
@@ -89,7 +87,7 @@ func gradient(thumb *Thumb) int {
 	return min(sum/90, 100)
 }
 
-// distance is in how many bits two hashes differ.
+// distance returns the number of bits in which two hashes differ.
 func distance(a, b *[4]uint64) int {
 	return bits.OnesCount64(a[0]^b[0]) + bits.OnesCount64(a[1]^b[1]) +
 		bits.OnesCount64(a[2]^b[2]) + bits.OnesCount64(a[3]^b[3])

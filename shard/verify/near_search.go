@@ -11,13 +11,12 @@ import (
 const (
 	// MaxNearDistance is the largest DeepOptions.NearDistance.
 	MaxNearDistance     = 47
-	defaultNearDistance = 31 // what PDQ's authors take for the same image
+	defaultNearDistance = 31 // what PDQ's authors consider the same image
 )
 
-// Hashes are looked up by bands: multi-index hashing (Norouzi, Punjani, Fleet:
-// Fast Search in Hamming Space with Multi-Index Hashing, 2012). Of two hashes
-// that differ in no more than d bits one of the 16 bands differs in no more than
-// d/16: whatever is within the distance is found.
+// Hashes are looked up by bands: multi-index hashing (Norouzi, Punjani, Fleet: Fast Search in
+// Hamming Space with Multi-Index Hashing, 2012). If two hashes differ in at most d bits, at least
+// one of the 16 bands differs in at most d/16 bits, so every pair within the distance is found.
 const (
 	bands    = 16
 	bandBits = 16
@@ -25,23 +24,22 @@ const (
 
 func band(h *[4]uint64, b int) uint16 { return uint16(h[b/4] >> (b % 4 * bandBits)) }
 
-// maxCandidates bounds with how many others a hash is compared through one band:
-// where thousands of images are almost the same, all pairs would be too many.
+// maxCandidates limits the number of hashes that a hash is compared with per band: among thousands
+// of almost identical images, all pairs would be too many.
 const maxCandidates = 1 << 15
 
-// nearSearch finds the pairs of hashes that are close.
+// nearSearch finds pairs of similar hashes.
 type nearSearch struct {
 	hashes   [][4]uint64
 	distance int
 	workers  int
 }
 
-// each calls found with two hashes within the distance, i behind j, each pair
-// once, and cut with an i that was not compared with all. Several goroutines
-// call them at a time.
+// each calls found once for each pair of hashes within the distance, with j before i, and cut with
+// each i that was not compared with all candidates. Both are called concurrently.
 func (s *nearSearch) each(ctx context.Context, found func(i, j, distance int), cut func(i int)) error {
 	radius := s.distance / bands
-	var masks []uint16 // what a band may differ by
+	var masks []uint16 // by which a band may differ
 	for m := range 1 << bandBits {
 		if bits.OnesCount16(uint16(m)) <= radius {
 			masks = append(masks, uint16(m))
@@ -74,10 +72,10 @@ func (s *nearSearch) each(ctx context.Context, found func(i, j, distance int), c
 	return ctx.Err()
 }
 
-// bandIndex is the hashes by the value of a band, each list in their order: close
-// together in memory, for most of the time goes into fetching them.
+// bandIndex groups the hashes by the value of a band, each list in order. The lists are contiguous
+// because fetching them takes most of the time.
 type bandIndex struct {
-	starts  []uint32 // of the list of each value
+	starts  []uint32 // start of the list of each value
 	numbers []uint32
 	hashes  [][4]uint64
 }
@@ -98,8 +96,8 @@ func (x *bandIndex) fill(hashes [][4]uint64, b int) {
 	}
 }
 
-// compare compares all hashes of a band's value with those before them in the
-// list, and with those of the values above it that differ little.
+// compare compares all hashes with value v in a band with the earlier ones in the list, and with
+// those of larger values that differ little.
 func (s *nearSearch) compare(x *bandIndex, v, b int, masks []uint16, found func(i, j, distance int), cut func(i int)) {
 	for k := x.starts[v]; k < x.starts[v+1]; k++ {
 		h := &x.hashes[k]
@@ -111,7 +109,7 @@ func (s *nearSearch) compare(x *bandIndex, v, b int, masks []uint16, found func(
 			case w == v:
 				to = k
 			case w < v:
-				continue // they are compared with this one
+				continue // those are compared with this one
 			}
 			if compared += int(to - from); compared > maxCandidates {
 				cut(int(x.numbers[k]))
@@ -128,8 +126,7 @@ func (s *nearSearch) compare(x *bandIndex, v, b int, masks []uint16, found func(
 	}
 }
 
-// firstBand is the first band in which two hashes differ in no more bits than
-// the radius.
+// firstBand returns the first band in which two hashes differ in at most radius bits.
 func firstBand(g, h *[4]uint64, radius int) int {
 	for b := range bands {
 		if bits.OnesCount16(band(g, b)^band(h, b)) <= radius {

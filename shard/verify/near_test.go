@@ -22,8 +22,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// TestNearSearchFindsAllThereAre compares the search with comparing all pairs,
-// of hashes of which many are close to each other.
+// TestNearSearchFindsAllThereAre compares the search with a comparison of all pairs, for hashes of
+// which many are similar.
 func TestNearSearchFindsAllThereAre(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var hashes [][4]uint64
@@ -62,7 +62,7 @@ func TestNearSearchFindsAllThereAre(t *testing.T) {
 	}
 }
 
-// photographs are the real images of the demo.
+// photographs returns the real images of the demo.
 func photographs(t testing.TB) map[string]image.Image {
 	t.Helper()
 	paths, err := filepath.Glob("../../testdata/demo/photos/*/*.jpg")
@@ -81,7 +81,7 @@ func photographs(t testing.TB) map[string]image.Image {
 	return all
 }
 
-// waves is a made image: a few random waves of colour, none like another.
+// waves returns a synthetic image of random coloured waves, different for each seed.
 func waves(seed uint64) image.Image {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	im := image.NewRGBA(image.Rect(0, 0, 160, 120))
@@ -93,7 +93,7 @@ func waves(seed uint64) image.Image {
 	return im
 }
 
-// resized averages the pixels that fall into one, or repeats them.
+// resized resizes by averaging or repeating pixels.
 func resized(im image.Image, w, h int) image.Image {
 	r := im.Bounds()
 	to := image.NewRGBA(image.Rect(0, 0, w, h))
@@ -115,7 +115,7 @@ func resized(im image.Image, w, h int) image.Image {
 	return to
 }
 
-// brighter multiplies all samples by a number of percent.
+// brighter scales all samples to a percentage.
 func brighter(im image.Image, percent int) image.Image {
 	r := im.Bounds()
 	to := image.NewRGBA(r)
@@ -137,8 +137,8 @@ func encodedAgain(t testing.TB, im image.Image, quality int) image.Image {
 	return im
 }
 
-// TestNearHashTellsPicturesApart: copies that were changed a little are within
-// the default distance of their image, and no two different images are.
+// TestNearHashTellsPicturesApart: slightly changed copies are within the default distance of their
+// image, and different images are not.
 func TestNearHashTellsPicturesApart(t *testing.T) {
 	pictures := photographs(t)
 	for i := range 20 {
@@ -157,10 +157,10 @@ func TestNearHashTellsPicturesApart(t *testing.T) {
 		hashes[name] = h
 		if h.flat {
 			plain++
-			continue // nothing is promised
+			continue // nothing is guaranteed
 		}
 		if n%3 != 0 {
-			continue // for the time that it takes
+			continue // to save time
 		}
 		r := im.Bounds()
 		for change, copied := range map[string]image.Image{
@@ -198,7 +198,7 @@ func TestNearHashTellsPicturesApart(t *testing.T) {
 	}
 }
 
-// TestDeepFindsPicturesThatLookAlike has some in one split, and some in two.
+// TestDeepFindsPicturesThatLookAlike has similar images in the same split and in different ones.
 func TestDeepFindsPicturesThatLookAlike(t *testing.T) {
 	original := waves(1)
 	dir := t.TempDir()
@@ -227,7 +227,7 @@ func TestDeepFindsPicturesThatLookAlike(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
-	// What --near does not see: it is stated.
+	// A documented limit of --near: crops are not found.
 	cut := original.(*image.RGBA).SubImage(image.Rect(40, 30, 120, 90))
 	var a, b Thumb
 	averageTo(&a, original)
@@ -238,8 +238,7 @@ func TestDeepFindsPicturesThatLookAlike(t *testing.T) {
 	}
 }
 
-// BenchmarkNearSearch searches among as many different hashes as a large set of
-// photographs has.
+// BenchmarkNearSearch searches as many distinct hashes as a large set of photographs has.
 func BenchmarkNearSearch(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	hashes := make([][4]uint64, 100_000)
@@ -263,8 +262,8 @@ func BenchmarkNearHash(b *testing.B) {
 	}
 }
 
-// BenchmarkNearMemory finds images that look alike among many, from where their
-// hashes are known: B/op is what they take, over all of the run.
+// BenchmarkNearMemory finds similar images among many, starting from their hashes: B/op is the
+// allocation of the whole run.
 func BenchmarkNearMemory(b *testing.B) {
 	const pictures = 100_000
 	path := settest.ExampleFile(b, filepath.Join(b.TempDir(), "x.tfrecord"), 1, settest.Numbers)

@@ -77,7 +77,7 @@ func TestVerifyAgainstTheOriginal(t *testing.T) {
 	}
 }
 
-// TestVerifyReadsNoFasterThanTheRate does so in real time.
+// TestVerifyReadsNoFasterThanTheRate runs in real time.
 func TestVerifyReadsNoFasterThanTheRate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	m := settest.WriteSet(t, dir, 4, settest.Some(10, 5000))
@@ -89,7 +89,7 @@ func TestVerifyReadsNoFasterThanTheRate(t *testing.T) {
 	if took := time.Since(began); took < 240*time.Millisecond {
 		t.Errorf("a quarter of a second's bytes took %v", took)
 	}
-	// Nor is it read faster to count what a sample is taken of.
+	// Counting the records for a sample is also rate-limited.
 	dir = filepath.Join(t.TempDir(), "bare")
 	m = settest.WriteCompressedSet(t, dir, 1, tfrecord.Gzip, settest.Some(10, 5000))
 	size = m.Splits[0].Shards[0].Bytes
@@ -103,8 +103,8 @@ func TestVerifyReadsNoFasterThanTheRate(t *testing.T) {
 	}
 }
 
-// TestVerifySamples looks at some records of files of all kinds, and finds the
-// faults in those and in no others.
+// TestVerifySamples checks some records of files of all kinds, and finds the faults in those and in
+// no others.
 func TestVerifySamples(t *testing.T) {
 	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
 		for _, kind := range []string{"set", "index", "bare"} {
@@ -131,7 +131,7 @@ func TestVerifySamples(t *testing.T) {
 			if c != tfrecord.None {
 				continue
 			}
-			// Of damaged records those in the sample are found.
+			// Damaged records in the sample are found.
 			path := filepath.Join(dir, m.Splits[0].Shards[1].File)
 			edit(t, path, func(b []byte) []byte {
 				for i := range 20 {
@@ -155,7 +155,7 @@ func TestVerifySamples(t *testing.T) {
 	}
 }
 
-// TestVerifySamplesDeep has findings of the sample name the right records.
+// TestVerifySamplesDeep requires findings in the sample to name the right records.
 func TestVerifySamplesDeep(t *testing.T) {
 	dir := deepSet(t, func(r []*sampleRecord) {
 		for i, r := range r {
@@ -181,7 +181,7 @@ func TestVerifySamplesDeep(t *testing.T) {
 	}
 }
 
-// TestVerifySamplesOfDamagedFiles ends, and says what it could not look at.
+// TestVerifySamplesOfDamagedFiles must end, and report what could not be checked.
 func TestVerifySamplesOfDamagedFiles(t *testing.T) {
 	dir := t.TempDir()
 	path := settest.ExampleFile(t, filepath.Join(dir, "x.tfrecord"), 50, settest.Numbers)
@@ -201,7 +201,7 @@ func TestVerifySamplesOfDamagedFiles(t *testing.T) {
 	}
 }
 
-// TestVerifySampleAgainstAWrongIndex has offsets lead nowhere.
+// TestVerifySampleAgainstAWrongIndex uses an index with wrong offsets.
 func TestVerifySampleAgainstAWrongIndex(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	m := settest.WriteSet(t, dir, 1, settest.Some(10, 10))

@@ -8,7 +8,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// TestReadProgress has the counters end at the size of the files.
+// TestReadProgress requires the counters to end at the size of the files.
 func TestReadProgress(t *testing.T) {
 	dir := t.TempDir()
 	settest.WriteSet(t, dir, 3, settest.Some(40, 300))

@@ -21,45 +21,45 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Sampling says how many records Verify looks at. The zero value is all.
+// Sampling says how many records Verify checks. The zero value means all.
 type Sampling struct {
-	// Records is how many in all, spread over the files by how many each has.
-	// Default: 0, as Share says.
+	// Records is the total number, distributed over the files in proportion to their records.
+	// Default: 0, use Share.
 	Records int64
-	// Share of the records of each file, above 0 to 1. Default: 0, all.
+	// Share of the records of each file, above 0 and at most 1. Default: 0, all.
 	Share float64
-	// Seed of the choice, which is the same for the same files. Default: 0.
+	// Seed of the random choice, which is deterministic for the same files. Default: 0.
 	Seed uint64
 }
 
 func (s Sampling) some() bool { return s.Records > 0 || s.Share > 0 }
 
-// SampleReport says what Verify looked at, and what it did not.
+// SampleReport says what Verify checked, and what it did not.
 type SampleReport struct {
-	// Records that were looked at, of as many as there are.
+	// Records is the number of records checked, Of the number of all records.
 	Records int64  `json:"records"`
 	Of      int64  `json:"of"`
 	Seed    uint64 `json:"seed"`
-	// NotChecked says what is not known, for people.
+	// NotChecked has human-readable messages about what is unknown.
 	NotChecked []string `json:"not_checked"`
 }
 
-// recordSample chooses the records of all files.
+// recordSample chooses records of all files.
 type recordSample struct {
 	o     *VerifyOptions
 	files []sampledFile
 	of    int64
 }
 
-// sampledFile is what is known of a file before the sample of it is read.
+// sampledFile is what is known about a file before its sample is read.
 type sampledFile struct {
 	recordcount.Counted
-	want int64 // records to look at
-	err  error // why they are not known
+	want int64 // number of records to check
+	err  error // why the count is unknown
 }
 
-// newRecordSample counts the records of all files: from manifests where there are
-// any, else from the headers of the frames, or by reading what is compressed.
+// newRecordSample counts the records of all files: from manifests if there are any, else from the
+// frame headers, or by reading compressed files.
 func newRecordSample(ctx context.Context, sources []shard.Source, o *VerifyOptions, rate *recordscan.RateLimit) (*recordSample, error) {
 	if o.Sample.Records < 0 || o.Sample.Share < 0 || o.Sample.Share > 1 {
 		return nil, fmt.Errorf("sample: %d records or a share of %v: want a number above 0, or a share to 1", o.Sample.Records, o.Sample.Share)
@@ -91,7 +91,7 @@ func newRecordSample(ctx context.Context, sources []shard.Source, o *VerifyOptio
 	if o.Sample.Share > 0 {
 		records = int64(math.Ceil(o.Sample.Share * float64(s.of)))
 	}
-	// What is rounded off is carried on to the next file: they add up to all.
+	// Carry the rounding error over to the next file, so that the counts add up.
 	var seen, given int64
 	for i := range s.files {
 		f := &s.files[i]
@@ -103,7 +103,7 @@ func newRecordSample(ctx context.Context, sources []shard.Source, o *VerifyOptio
 	return s, nil
 }
 
-// choose returns the numbers of the records of a file to look at, in order.
+// choose returns the record numbers of a file to check, in order.
 func (s *recordSample) choose(number int) []int64 {
 	f := &s.files[number]
 	chosen := make([]int64, f.want)
@@ -154,7 +154,7 @@ func (c *fileCheck) checkSample(ctx context.Context, v *verification, number int
 	}
 }
 
-// sampleLook looks at the records of a sample.
+// sampleLook checks the records of a sample.
 type sampleLook struct {
 	c        *fileCheck
 	examples bool
@@ -162,7 +162,7 @@ type sampleLook struct {
 	frame    []byte
 }
 
-// record looks at one record. It reports false when reading is to end.
+// record checks one record. It reports false if reading must end.
 func (l *sampleLook) record(record []byte, number, offset int64) bool {
 	l.c.report.Records++
 	if l.examples {
@@ -177,7 +177,7 @@ func (l *sampleLook) record(record []byte, number, offset int64) bool {
 	return l.c.give == nil || l.c.give(record, number, offset) == nil
 }
 
-// through reads a compressed file, of which nothing can be left out.
+// through reads a compressed file, in which nothing can be skipped.
 func (l *sampleLook) through(in *recordscan.Meter, r *tfrecord.Reader, chosen []int64) error {
 	r.Reset(in, l.c.source.Path)
 	for len(chosen) > 0 {
@@ -199,7 +199,7 @@ func (l *sampleLook) through(in *recordscan.Meter, r *tfrecord.Reader, chosen []
 		}
 		chosen = chosen[1:]
 		if err != nil {
-			l.c.report.Records++ // it was looked at, too
+			l.c.report.Records++ // it was checked, too
 		} else if !l.record(record, r.Record(), r.Offset()) {
 			return nil
 		}
@@ -207,8 +207,8 @@ func (l *sampleLook) through(in *recordscan.Meter, r *tfrecord.Reader, chosen []
 	return nil
 }
 
-// seek reads the records of a plain file alone: by its index or, where that does
-// not lead to them, from header to header.
+// seek reads only the chosen records of a plain file: through its index or, if that does not lead
+// to them, from header to header.
 func (l *sampleLook) seek(ctx context.Context, f storage.File, chosen []int64, v *verification) error {
 	o := tfrecord.ReaderOptions{Name: l.c.source.Path, MaxRecord: v.o.MaxRecord}
 	framing := o.Framing()
@@ -240,7 +240,7 @@ func (l *sampleLook) seek(ctx context.Context, f storage.File, chosen []int64, v
 					return fault
 				}
 				l.c.addError(fault, "")
-				l.c.report.Records++ // it was looked at, too
+				l.c.report.Records++ // it was checked, too
 			}
 			offset += int64(size)
 			if number++; number > want {
@@ -251,8 +251,8 @@ func (l *sampleLook) seek(ctx context.Context, f storage.File, chosen []int64, v
 	return nil
 }
 
-// index returns where the index beside the file says that records begin; nil when it
-// is of no use.
+// index returns the offsets of the chosen records according to the file's index; nil if it is
+// unusable.
 func (l *sampleLook) index(ctx context.Context, chosen []int64) []int64 {
 	f, err := storage.Open(ctx, shard.IndexPath(l.c.source.Path))
 	if err != nil {
@@ -276,7 +276,7 @@ func (l *sampleLook) index(ctx context.Context, chosen []int64) []int64 {
 	return offsets
 }
 
-// read reads the frame at an offset: all of it, or its header only.
+// read reads the frame at an offset, or only its header unless all is set.
 func (l *sampleLook) read(ctx context.Context, f storage.File, offset int64, framing tfrecord.Framing, all bool, rate *recordscan.RateLimit) (int, tfrecord.Verdict, error) {
 	l.frame = append(l.frame[:0], make([]byte, tfrecord.HeaderSize)...)
 	n, err := f.ReadAt(l.frame, offset)

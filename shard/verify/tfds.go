@@ -16,9 +16,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// checkTFDS holds the files that TFDS reads to the manifest: those that a set
-// of its kind has must be there, with its splits, numbers of records, features
-// and names of labels. What else they say is anybody's.
+// checkTFDS compares TFDS's files with the manifest: the files for a set of this kind must exist,
+// with its splits, record counts, features and label names. Other content is not checked.
 func checkTFDS(ctx context.Context, s *shard.Set) (faults []shard.Fault, err error) {
 	want, err := shard.EncodeTFDS(s.Manifest)
 	if err != nil {
@@ -28,7 +27,7 @@ func checkTFDS(ctx context.Context, s *shard.Set) (faults []shard.Fault, err err
 		faults = append(faults, shard.FileFault(s.Path(name), part, format, args...))
 	}
 	if string(s.Options["tfds"]) == `"found"` {
-		// Somebody else's features are described in their own way.
+		// Features by other programs may be described differently.
 		delete(want, shard.TFDSFeaturesFile)
 	}
 	found := &tfds.FoundTFDS{}
@@ -80,7 +79,7 @@ func checkTFDS(ctx context.Context, s *shard.Set) (faults []shard.Fault, err err
 	return faults, nil
 }
 
-// contradicts says in what dataset_info.json and the manifest differ.
+// contradicts returns the differences between dataset_info.json and the manifest.
 func contradicts(t *tfds.FoundTFDS, m *shard.Manifest) (texts []string) {
 	if t.Name() != m.Name {
 		texts = append(texts, fmt.Sprintf("the dataset's name is %q, the manifest says %q", t.Name(), m.Name))
@@ -112,7 +111,7 @@ func contradicts(t *tfds.FoundTFDS, m *shard.Manifest) (texts []string) {
 	return texts
 }
 
-// onlyIn is the first key of a that b does not have; "" when it has all.
+// onlyIn returns the first key of a that is not in b; "" if there is none.
 func onlyIn(a, b shard.Object) string {
 	for _, key := range slices.Sorted(maps.Keys(a)) {
 		if _, both := b[key]; !both {

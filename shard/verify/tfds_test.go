@@ -85,7 +85,7 @@ func TestVerifyTellsWhatItCouldNotRead(t *testing.T) {
 	m := settest.Labelled(t, dir, tfrecord.None)
 	file := filepath.Join(dir, m.Splits[0].Shards[1].File)
 	settest.Check(t, os.Remove(file))
-	settest.Check(t, os.Mkdir(file, 0o755)) // opens, and cannot be read
+	settest.Check(t, os.Mkdir(file, 0o755)) // can be opened but not read
 	report, err := Verify(context.Background(), []string{dir}, VerifyOptions{})
 	if err == nil || report.OK || len(report.Errors) != 1 || !strings.Contains(report.Errors[0], filepath.Base(file)) {
 		t.Errorf("%v: %+v", err, report)

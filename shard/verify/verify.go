@@ -13,91 +13,88 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// VerifyOptions says how much Verify does. The zero value checks every
-// record's checksums, and sets against their manifests and indexes.
+// VerifyOptions configures Verify. The zero value checks the checksums of every record, and
+// compares sets with their manifests and indexes.
 type VerifyOptions struct {
-	// Partial takes what is there of sets that are not whole, whose missing files are faults
-	// otherwise, and Note is told of each (see [ExpandOptions]).
+	// Partial accepts the existing shards of incomplete sets, whose missing files are faults
+	// otherwise, and Note is called for each such set (see [shard.ExpandOptions]).
 	Partial bool
 	Note    func(sentence string)
-	// Workers is how many files are read at a time. Default: GOMAXPROCS.
+	// Workers is the number of files to read concurrently. Default: GOMAXPROCS.
 	Workers int
-	// Examples parses every record as a tf.train.Example. Records of sets whose
-	// manifest says that they are Examples are parsed in any case.
+	// Examples parses every record as a tf.train.Example. Records of sets whose manifest says that
+	// they are Examples are always parsed.
 	Examples bool
-	// MaxFaults is how many faults of one file are listed; the others are
-	// counted in FileReport.FaultsOmitted. Default: 1000.
+	// MaxFaults is the maximum number of faults to list per file; the rest are counted in
+	// FileReport.FaultsOmitted. Default: 1000.
 	MaxFaults int
-	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
+	// MaxRecord is the maximum size of a record in bytes. Default: 1 GiB.
 	MaxRecord int64
-	// Deep looks into the records as well: see DeepOptions. Default: nil, not.
+	// Deep enables checks of the content of records: see DeepOptions. Default: nil, disabled.
 	Deep *DeepOptions
-	// Against is the path of a manifest, or of the directory that has it: the one
-	// path that Verify is given is then the directory of a copy, all of which is held
-	// to that manifest. Default: none.
+	// Against is the path of a manifest, or of its directory: the single path given to Verify is
+	// then the directory of a copy, which is compared with that manifest. Default: none.
 	Against string
-	// LimitRate is how many bytes a second are read, over all workers. Default:
-	// 0, no limit.
+	// LimitRate is the maximum read rate in bytes per second, over all workers. Default: 0, no
+	// limit.
 	LimitRate int64
-	// Sample has only some records looked at. Default: the zero Sample, all.
+	// Sample restricts the checks to some of the records. Default: the zero Sampling, all.
 	Sample Sampling
-	// Progress is counted up while the run goes on, if it is not nil. With Sample
-	// it is left alone.
+	// Progress, if not nil, is updated during the run. It is not updated with Sample.
 	Progress *shard.ReadProgress
 }
 
-// Report is what Verify found. Its JSON form is `tfrec verify --json`.
+// Report is the result of Verify. Its JSON form is `tfrec verify --json`.
 type Report struct {
 	// OK says that everything was read and nothing is wrong.
 	OK bool `json:"ok"`
-	// Files that were checked, in name order; those missing from a set too.
+	// Files that were checked, in name order, including those missing from a set.
 	Files []FileReport `json:"files"`
-	// Records in all files, those with a wrong data CRC included.
+	// Records in all files, including those with a wrong data CRC.
 	Records int64 `json:"records"`
-	// Faults of the files in their order, then those of whole sets.
+	// Faults of the files in order, then those of whole sets.
 	Faults []shard.Fault `json:"faults"`
-	// Deep is what was found in the records; nil when that was not asked for.
+	// Deep has the findings in the content of records; nil if not requested.
 	Deep *DeepReport `json:"deep,omitempty"`
-	// Sample says what was looked at, and what was not, where that is not all.
+	// Sample says what was checked and what was not; nil if everything was.
 	Sample *SampleReport `json:"sample,omitempty"`
-	// Errors say what could not be checked, and why. They are no faults of the
-	// data: Verify returns them, too.
+	// Errors say what could not be checked, and why. They are not faults of the data: Verify also
+	// returns them.
 	Errors []string `json:"errors,omitempty"`
 }
 
-// FileReport is what Verify found of one file.
+// FileReport is the result for one file.
 type FileReport struct {
 	Path    string `json:"path"`
 	Records int64  `json:"records"`
-	// Bytes is the size of the file, as it lies there.
+	// Bytes is the size of the file as stored.
 	Bytes int64 `json:"bytes"`
 	// Compression as detected: "none", "gzip", "zlib" or "zstd".
 	Compression string `json:"compression"`
-	// OK says that nothing is wrong with it, and that no Finding that is a fault
-	// names a record of it.
+	// OK says that nothing is wrong with it, and that no Finding that is a fault names one of its
+	// records.
 	OK bool `json:"ok"`
-	// FaultsOmitted counts faults past VerifyOptions.MaxFaults.
+	// FaultsOmitted counts faults beyond VerifyOptions.MaxFaults.
 	FaultsOmitted int64 `json:"faults_omitted,omitempty"`
 }
 
-// Verify reads all files that paths stand for (see Expand) and lists what is
-// wrong with them:
+// Verify reads all files that paths resolve to (see [shard.Expand]) and checks:
 //
-//   - every record's framing and checksums; behind a record whose data are
-//     wrong it goes on, behind broken framing it cannot,
-//   - the index beside a file, line by line,
-//   - for files that a manifest names: number of records, SHA-256, compression,
-//     an index that should be there, and that Examples parse,
-//   - for shards whose manifest counts labels: those numbers, and that every
-//     label has a name,
-//   - for whole sets: shards that are missing, files that do not belong to it,
-//     the manifest's own sums, and TFDS's files,
-//   - with VerifyOptions.Deep what is in the records: images, labels, schema,
-//     duplicates. It is done in the same pass, by all workers even in one file.
+//   - every record's framing and checksums; it continues after a record with wrong
+//     data, but not after broken framing,
+//   - the index of a file, line by line,
+//   - for files in a manifest: number of records, SHA-256, compression, the index if
+//     there should be one, and that Examples parse,
+//   - for shards whose manifest has label counts: these counts, and that every label
+//     has a name,
+//   - for whole sets: missing shards, files that do not belong to the set, the
+//     manifest's own sums, and TFDS's files,
+//   - with VerifyOptions.Deep the content of records: images, labels, schema,
+//     duplicates. This is done in the same pass, by all workers even for one file.
 //
-// Faults in the data are not an error; they are in the Report, which is the
-// same for any number of workers. An error says that something could not be
-// checked: the Report then tells the rest, and its OK is false.
+// Faults in the data are not an error; they are in the Report, which is the same for any number of
+// workers. An error says that something could not be checked: the Report then has the rest, and its
+// OK is false.
 func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, error) {
 	if o.MaxFaults <= 0 {
 		o.MaxFaults = recordscan.MaxFaults
@@ -187,7 +184,7 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, erro
 			}
 		}
 		if set.Partial {
-			continue // TFDS's files are of the whole set
+			continue // TFDS's files describe the whole set
 		}
 		faults, err = checkTFDS(ctx, set)
 		report.Faults = append(report.Faults, faults...)
@@ -213,10 +210,10 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, erro
 	return report, errors.Join(errs...)
 }
 
-// verification is what the checks of all files have in common.
+// verification is the state shared by the checks of all files.
 type verification struct {
 	o      *VerifyOptions
 	rate   *recordscan.RateLimit // nil without a limit
-	deep   *deepRun              // nil when records are not looked into
-	sample *recordSample         // nil when all are read
+	deep   *deepRun              // nil without deep checks
+	sample *recordSample         // nil if all records are read
 }

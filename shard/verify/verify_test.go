@@ -51,8 +51,8 @@ func TestVerifyOthersFiles(t *testing.T) {
 	}
 }
 
-// TestVerifyEveryByte flips a bit in every byte of a small file, and cuts it at
-// every byte: each is located in the right record.
+// TestVerifyEveryByte flips a bit in every byte of a small file, and truncates it at every byte:
+// each fault is located in the right record.
 func TestVerifyEveryByte(t *testing.T) {
 	var whole []byte
 	starts := []int{}
@@ -195,7 +195,7 @@ func TestVerifySet(t *testing.T) {
 			edit(t, filepath.Join(dir, shard.ManifestFile), func(b []byte) []byte {
 				return bytes.Replace(b, []byte(`"records": ""`), []byte(`"records": "tf.train.Example"`), 1)
 			})
-		}, func() (want []string) { // records 1, 2 and 3 are, but for record 0
+		}, func() (want []string) { // all records of all shards
 			for i := range 3 {
 				for range 4 {
 					want = append(want, "parse "+shardFile(i))
@@ -307,7 +307,7 @@ func TestVerifyErrors(t *testing.T) {
 	if _, err := Verify(ctx, []string{dir}, VerifyOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
-	// A shard that cannot be read is no fault in the data, and hides none.
+	// A shard that cannot be read is not a fault in the data, and hides none.
 	shards, err := shard.Expand(t.Context(), []string{dir}, shard.ExpandOptions{})
 	settest.Check(t, err)
 	settest.Check(t, os.Remove(shards[0].Path))
