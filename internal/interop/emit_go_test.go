@@ -35,7 +35,7 @@ type reading struct {
 func TestRead(t *testing.T) {
 	all := map[string]reading{}
 	for _, name := range names() {
-		set, err := open(%q, name, reader.Options{})
+		set, err := open(t.Context(), %q, name, reader.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
