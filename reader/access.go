@@ -8,8 +8,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Len returns how many records the whole set has, those of other workers
-// included. Files without an index are counted when that is first needed.
+// Len returns the number of records in the whole set, those of other workers included. Files
+// without an index are counted when Len is first called.
 func (s *Set) Len(ctx context.Context) (int64, error) {
 	all, err := s.allIndexes(ctx)
 	if err != nil {
@@ -22,9 +22,9 @@ func (s *Set) Len(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// At reads record n of the whole set, from 0 to Len - 1 in the order of
-// [Set.Records]. Its data are appended to dst. The files must be uncompressed.
-// It opens the file for each record: many are read faster in an order.
+// At reads record n of the whole set, 0 ≤ n < Len, in the order of [Set.Records], and appends its
+// data to dst. The files must be uncompressed. Each call opens the file: to read many records,
+// iterate instead.
 func (s *Set) At(ctx context.Context, dst []byte, n int64) (Record, error) {
 	var f finder
 	if err := f.find(ctx, s); err != nil {

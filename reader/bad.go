@@ -10,29 +10,25 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// SkipBad says how much damage an epoch may pass over before it fails. One
-// record with wrong data, one stretch of broken framing, one compressed file
-// that cannot be decompressed to its end, and one record that cannot be parsed or
-// decoded, or that a function of [Map], [Pipe.Map] or [Pipe.Filter] has an error
-// for, count as one each, all against the same limit. So does each record that a
-// file has too few at its end, by its manifest or, without one, its index file: a
-// file that was cut off between two records, or lost several in one stretch, shows
-// that in no other way. Without manifest and index such a file is whole for all
-// that can be known.
+// SkipBad limits how much damage an epoch may skip before it fails. Each of these counts as one,
+// against the same limit: a record with corrupt data, a stretch of broken framing, a compressed
+// file that cannot be decompressed to its end, and a record that cannot be parsed or decoded, or
+// for which a function of [Map], [Pipe.Map] or [Pipe.Filter] returns an error. So does each record
+// missing at the end of a file, according to its manifest or, without one, its index file: nothing
+// else reveals a file that was cut off between two records, or that lost several in one stretch.
+// Without manifest and index such a file looks complete.
 //
-// Behind broken framing, reading goes on at the next header whose length and
-// data both have their CRC, in compressed files, too, which are decompressed once
-// more for that. Where a stream cannot be decompressed, and behind broken framing
-// in a pipe, what is left of the file is lost.
+// After broken framing, reading resumes at the next header whose length and data both match their
+// CRC. Compressed files are decompressed a second time for that. Where a stream cannot be
+// decompressed, and after broken framing in a pipe, the rest of the file is lost.
 //
-// Batches of columns and of images are smaller by the records that are left
-// out of them, with DropRemainder, too; a batch of nothing else is not given.
-// An error of the operating system is never passed over.
+// Batches of columns and images shrink by the records left out of them, even with DropRemainder; a
+// batch with no good record is not returned. Operating system errors are never skipped.
 type SkipBad struct {
-	// Count is how many.
+	// Count is the number of faults allowed.
 	Count int64
-	// Share of the records of the worker's part, 0 to 1, which are counted
-	// first. The larger of Count and Share holds.
+	// Share is the allowed share of the worker's records, 0 to 1; the records are counted first.
+	// The larger of Count and Share applies.
 	Share float64
 }
 
@@ -43,29 +39,29 @@ func (s SkipBad) check() error {
 	return nil
 }
 
-// asked reports whether anything is passed over at all.
+// asked reports whether anything may be skipped at all.
 func (s SkipBad) asked() bool { return s.Count > 0 || s.Share > 0 }
 
-// Skipped is damage that was passed over.
+// Skipped describes damage that was skipped.
 type Skipped struct {
 	// Path of the file.
 	Path string
-	// Record is the number of the record that is missing, Offset where its
-	// frame begins, in the uncompressed stream.
+	// Record is the number of the missing record, and Offset where its frame begins in the
+	// uncompressed stream.
 	Record, Offset int64
-	// Records that are lost, as far as is known: 1 for a record with wrong data,
-	// and for a stretch of broken framing, which may have held more. Where manifest
-	// or index file tell how many the file had, the others are told at its end.
+	// Records is the number of records lost, as far as known: 1 for a record with corrupt data, and
+	// 1 for a stretch of broken framing, which may have held more. If the manifest or index file
+	// gives the number of records in the file, the others are reported at its end.
 	Records int64
-	// Bytes that are lost, uncompressed and with framing; -1 when that is not
-	// known: at the end of a compressed file.
+	// Bytes is the number of bytes lost, uncompressed and with framing; -1 if unknown: at the end
+	// of a compressed file.
 	Bytes int64
 	Epoch int32
-	// Err says what is wrong.
+	// Err is the cause.
 	Err error
 }
 
-// String says it in a line.
+// String returns a one-line description.
 func (s Skipped) String() string {
 	lost := "an unknown number of bytes"
 	if s.Bytes >= 0 {
@@ -77,21 +73,20 @@ func (s Skipped) String() string {
 	return fmt.Sprintf("skipped %s: %v", lost, s.Err)
 }
 
-// ErrTooManyBad says that more records are damaged than [SkipBad] allows.
+// ErrTooManyBad means that more records are damaged than [SkipBad] allows.
 var ErrTooManyBad = errors.New("more damage than may be skipped")
 
-// fault is damage that a feed passed over, ahead of record `before` of its
-// block, or behind the last one.
+// fault is damage that a feed skipped, ahead of record `before` of its block or after the last one.
 type fault struct {
 	file           int32
 	before         int
 	number, offset int64
 	bytes          int64
-	records        int64 // 0 stands for 1
+	records        int64 // 0 means 1
 	err            error
 }
 
-// skipped tells of the fault.
+// skipped returns the fault as a Skipped.
 func (f *fault) skipped(set *Set, epoch int32) Skipped {
 	return Skipped{
 		Path: set.sources[f.file].Path, Record: f.number, Offset: f.offset,
@@ -99,10 +94,10 @@ func (f *fault) skipped(set *Set, epoch int32) Skipped {
 	}
 }
 
-// errChanged is for data that are good when they are read a second time.
+// errChanged is returned when data that failed a check are good when read again.
 var errChanged = errors.New("the file changed while it was read")
 
-// explain returns the words of tfrecord.Reader for what is wrong at a place.
+// explain returns the error that tfrecord.Reader gives for the damage at an offset.
 func explain(file io.ReaderAt, o tfrecord.ReaderOptions, at cursor) error {
 	o.BufferSize = 4 << 10
 	err := tfrecord.NewSalvager(file, o).Fault(at.number, at.offset)
@@ -112,8 +107,7 @@ func explain(file io.ReaderAt, o tfrecord.ReaderOptions, at cursor) error {
 	return &tfrecord.Error{Name: o.Name, Record: at.number, Offset: at.offset, Part: tfrecord.PartData, Err: errChanged}
 }
 
-// inData reports whether err is damage in the data, and not the operating
-// system's refusal to give them.
+// inData reports whether err is damage in the data rather than an operating system error.
 func inData(err error) bool {
 	var located *tfrecord.Error
 	var system *fs.PathError

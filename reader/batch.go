@@ -5,23 +5,21 @@ import (
 	"fmt"
 )
 
-// RecordBatch is some records in a row, as they were read. They and their data
-// are valid until the next batch is asked for.
+// RecordBatch is a run of consecutive records as read. It and its data are valid until the next
+// batch is requested.
 type RecordBatch struct {
 	Records []Record
-	// Epoch is that of the first record (see [Record.Epoch]).
+	// Epoch is the epoch of the first record (see [Record.Epoch]).
 	Epoch int32
 
 	mark mark
 }
 
-// State returns the state of a consumer that has received this batch and all
-// before.
+// State returns the state of a consumer that has received this batch and all before it.
 func (b *RecordBatch) State() State { return b.mark.state() }
 
-// Batch describes batches of n records. The last one may be smaller, and is
-// left out with dropRemainder. Nothing is copied: this is as fast as records
-// are read.
+// Batch describes batches of n records. The last one may be smaller; dropRemainder drops it.
+// Nothing is copied: this is as fast as reading records.
 func (p Pipe) Batch(n int, dropRemainder bool) Flow[*RecordBatch] {
 	return Flow[*RecordBatch]{func(ctx context.Context, from origin) (source[*RecordBatch], error) {
 		if err := checkBatch(n); err != nil {
@@ -36,7 +34,7 @@ func (p Pipe) Batch(n int, dropRemainder bool) Flow[*RecordBatch] {
 	}}
 }
 
-// maxBatch bounds the elements of a batch.
+// maxBatch bounds the number of elements in a batch.
 const maxBatch = 1 << 24
 
 func checkBatch(n int) error {
@@ -46,7 +44,7 @@ func checkBatch(n int) error {
 	return nil
 }
 
-// batches cuts a stream.
+// batches cuts a stream into batches.
 type batches struct {
 	stream *Stream
 	cut    cutter

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// Batch describes slices of n elements of a flow. The last one may be shorter,
-// and is left out with dropRemainder.
+// Batch describes slices of n elements of a flow. The last one may be shorter, unless dropRemainder
+// drops it.
 func Batch[T any](f Flow[T], n int, dropRemainder bool) Flow[[]T] {
 	return Flow[[]T]{func(ctx context.Context, from origin) (source[[]T], error) {
 		if err := checkBatch(n); err != nil {
@@ -21,17 +21,17 @@ func Batch[T any](f Flow[T], n int, dropRemainder bool) Flow[[]T] {
 	}}
 }
 
-// flowBatches gathers elements.
+// flowBatches collects elements into batches.
 type flowBatches[T any] struct {
 	in    source[T]
 	n     int
 	drop  bool
-	ended error       // of in, when a batch came before it
-	ahead *element[T] // of the next batch, when it was of another pass than this one
+	ended error       // of in, if a batch came before it
+	ahead *element[T] // of the next batch, if it belongs to another pass
 	idle  idle[*flowBatch[T]]
 }
 
-// flowBatch is a batch with the elements that it was made of.
+// flowBatch is a batch with the elements it was made of.
 type flowBatch[T any] struct {
 	element[[]T]
 	parts []*element[T]
@@ -114,7 +114,7 @@ func (s *flowBatches[T]) close() {
 	s.in.close()
 }
 
-// forget drops what was taken of the epoch.
+// forget drops the elements collected in the epoch.
 func (s *flowBatches[T]) forget() {
 	if s.ahead != nil {
 		s.ahead.drop()
@@ -122,9 +122,9 @@ func (s *flowBatches[T]) forget() {
 	s.ahead, s.ended = nil, nil
 }
 
-// Unbatch describes the elements of a flow of slices, one by one. When [Batch]
-// made the slices, a State is that behind its element; else a State within a
-// slice is that before the slice, whose elements then come again.
+// Unbatch describes the elements of a flow of slices, one by one. If [Batch] made the slices, a
+// State is the one after its element; otherwise a State within a slice is the one before the slice,
+// whose elements are returned again.
 func Unbatch[T any](f Flow[[]T]) Flow[T] {
 	return Flow[T]{func(ctx context.Context, from origin) (source[T], error) {
 		in, err := f.begin(ctx, from)
@@ -135,14 +135,14 @@ func Unbatch[T any](f Flow[[]T]) Flow[T] {
 	}}
 }
 
-// unbatched takes batches apart.
+// unbatched splits batches into elements.
 type unbatched[T any] struct {
 	in   source[[]T]
 	now  *loose[T]
 	idle idle[*loose[T]]
 }
 
-// loose is a batch taken apart.
+// loose is a batch split into elements.
 type loose[T any] struct {
 	whole    *element[[]T]
 	elements []element[T]
@@ -172,7 +172,7 @@ func (s *unbatched[T]) next() (*element[T], error) {
 	return e, nil
 }
 
-// take takes a batch apart.
+// take splits a batch.
 func (s *unbatched[T]) take(whole *element[[]T]) *loose[T] {
 	l, ok := s.idle.take()
 	if !ok {

@@ -19,30 +19,30 @@ type readRequest struct {
 	pad        bool
 	number     int64
 	begin, end int64 // where to look
-	skip       int64 // behind so many others
+	skip       int64 // after this many records
 }
 
-// batchRead reads some records, wherever they are.
+// batchRead reads a set of records, wherever they are.
 type batchRead struct {
 	global *global
 	place  int64 // of the first, of all workers together
 	wants  []readRequest
-	done   chan struct{} // closed when the rest is there
-	block  *Block        // nil when nothing could be read
-	err    error         // that comes behind the records of block
+	done   chan struct{} // closed when the fields below are set
+	block  *Block        // nil if nothing could be read
+	err    error         // after the records of block
 
 	got     []found // by step
 	scratch []byte
-	needed  atomic.Bool // somebody waits for it
+	needed  atomic.Bool // the consumer is waiting for it
 	slow    bool        // the last read took long
 }
 
-// slowRead is from when on a read lets others work meanwhile.
+// slowRead is the duration from which a read yields its token to others.
 const slowRead = 100 * time.Microsecond
 
-// Records that are no further apart than nearBytes are read together, with what
-// is between them; that costs no more than another call. Up to runBytes are. Of
-// object stores, whose requests cost more, see errand_store.go.
+// Records no further apart than nearBytes are read together with the bytes between them, which
+// costs no more than another call; up to runBytes at once. For object stores, whose requests cost
+// more, see batch_read_store.go.
 const (
 	nearBytes = 8 << 10
 	runBytes  = 1 << 20
@@ -96,7 +96,7 @@ func (e *batchRead) run(ctx context.Context) {
 	watch.busy()
 }
 
-// readFiles reads all wants, one stretch after another.
+// readFiles reads all requests, one stretch after another.
 func (e *batchRead) readFiles(ctx context.Context, b *Block, watch *stopwatch) {
 	for rest := e.wants; len(rest) > 0 && ctx.Err() == nil; {
 		n, end := e.global.together(rest)
@@ -105,8 +105,8 @@ func (e *batchRead) readFiles(ctx context.Context, b *Block, watch *stopwatch) {
 	}
 }
 
-// reserve waits for the memory that the batch read takes: for its records, in a
-// block, and for what is read around them. nil: ctx has ended.
+// reserve waits for the memory that the batch read needs: a block for its records, and what is read
+// around them. It returns nil when ctx has ended.
 func (e *batchRead) reserve(ctx context.Context) *Block {
 	records := minRoom + recordSize*int64(len(e.wants))
 	var around int64
@@ -124,7 +124,7 @@ func (e *batchRead) reserve(ctx context.Context) *Block {
 	if !run.budget.read(ctx, records+around-have, e.needed.Load) {
 		return nil
 	}
-	run.budget.add(0, have-around) // the batch read keeps this part of it
+	run.budget.add(0, have-around) // the batch read keeps this part
 	if have < around {
 		e.scratch = make([]byte, around)
 	}
@@ -134,7 +134,7 @@ func (e *batchRead) reserve(ctx context.Context) *Block {
 	return b
 }
 
-// together returns how many wants are read at once, and up to where.
+// together returns how many requests are read at once, and the end of their byte range.
 func (g *global) together(wants []readRequest) (n int, end int64) {
 	near, most := int64(nearBytes), int64(runBytes)
 	if g.stored {
@@ -152,7 +152,7 @@ func (g *global) together(wants []readRequest) (n int, end int64) {
 	return n, end
 }
 
-// found is what a batch read has of a step.
+// found is the result of a batch read for one step.
 type found struct {
 	record Record
 	err    error
@@ -160,7 +160,7 @@ type found struct {
 	bytes  int64
 }
 
-// read reads wants of one file, which lie in the bytes up to end.
+// read reads requests of one file, whose records are in the bytes up to end.
 func (e *batchRead) read(ctx context.Context, b *Block, wants []readRequest, end int64, watch *stopwatch) {
 	fail := func(err error) {
 		for _, w := range wants {
@@ -182,7 +182,7 @@ func (e *batchRead) read(ctx context.Context, b *Block, wants []readRequest, end
 	n, err := file.ReadAt(e.scratch[:end-begin], begin)
 	e.slow = watch.waited() > slowRead
 	if slow {
-		e.global.run.tokens <- struct{}{} // there are others to give it back
+		e.global.run.tokens <- struct{}{} // another goroutine will return it
 		watch.blocked()
 	}
 	if err != nil && err != io.EOF {
@@ -194,7 +194,7 @@ func (e *batchRead) read(ctx context.Context, b *Block, wants []readRequest, end
 	}
 }
 
-// pick copies the record w out of p, which begins at offset base of its file.
+// pick copies record w out of p, which begins at offset base of its file.
 func (e *batchRead) pick(b *Block, w readRequest, p []byte, base int64, file storage.File) found {
 	set := e.global.run.set
 	at := cursor{w.number, w.begin}
@@ -221,7 +221,7 @@ func (e *batchRead) pick(b *Block, w readRequest, p []byte, base int64, file sto
 	}
 	data := p[tfrecord.HeaderSize : n-tfrecord.FooterSize]
 	if cap(b.buf)-len(b.buf) < len(data) {
-		// Records before alias the old buffer, which lives on through them.
+		// Records so far alias the old buffer, which they keep alive.
 		b.buf = make([]byte, 0, max(len(data), int(minRoom)))
 	}
 	from := len(b.buf)
@@ -232,11 +232,10 @@ func (e *batchRead) pick(b *Block, w readRequest, p []byte, base int64, file sto
 	}}
 }
 
-// minRoom is the least memory that is taken for records.
+// minRoom is the least memory allocated for records.
 const minRoom int64 = 256 << 10
 
-// collect puts what was found into b, in the order of the steps, up to the
-// first error.
+// collect puts the records found into b, in step order, up to the first error.
 func (e *batchRead) collect(b *Block) error {
 	tolerant := e.global.run.set.opts.SkipBad.asked()
 	for i := range e.got {

@@ -11,11 +11,11 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Records in an object store that are no further apart than nearStored are asked for
-// together, up to runStored: what lies between them takes about as long on its way
-// as a request of its own takes of two processors. A batch read has up to mostLanes
-// requests under way, and there are up to storedErrands batch reads, of storedErrand bytes
-// each at most: the larger they are, the closer their records.
+// Records in an object store that are no further apart than nearStored are requested together, up
+// to runStored bytes: transferring what is between them takes about as long as a request of its own
+// on two processors. A batch read has up to mostLanes requests in flight, and there are up to
+// storedErrands batch reads of at most storedErrand bytes each: the larger they are, the closer
+// together their records.
 const (
 	nearStored    = 64 << 10
 	runStored     = 4 << 20
@@ -24,12 +24,12 @@ const (
 	storedErrand  = 64 << 20
 )
 
-// firstStored is how many records the first batch read of an epoch has. Each that follows
-// has twice as many, so that the first records do not come late.
+// firstStored is the number of records in the first batch read of an epoch. Each later one is twice
+// as large as the one before; the small start keeps the first records from being late.
 const firstStored = 128
 
-// share is what the memory of the options leaves a batch read for its records, and
-// again for what is read around them.
+// share is the part of the memory limit that a batch read may use for its records, and again for
+// what is read around them.
 func (g *global) share() int64 {
 	o := g.run.set.opts
 	if g.stored {
@@ -38,10 +38,10 @@ func (g *global) share() int64 {
 	return min(o.Memory/4/int64(o.Parallelism+2), maxErrand)
 }
 
-// mostStored is how many bytes are asked for together.
+// mostStored is the number of bytes requested together.
 func (g *global) mostStored() int64 { return min(runStored, max(g.share()/2, minRoom)) }
 
-// lanes returns how many reads of so many bytes a batch read has under way.
+// lanes returns how many reads of this many bytes a batch read has in flight.
 func (g *global) lanes(around int64) int64 {
 	if !g.stored {
 		return 1
@@ -49,7 +49,7 @@ func (g *global) lanes(around int64) int64 {
 	return min(max(g.share()/max(around, 1), 1), mostLanes)
 }
 
-// mostSent is how many batch reads are under way, beside the one that is given.
+// mostSent is how many batch reads are in flight, besides the one being consumed.
 func (g *global) mostSent() int {
 	if g.stored {
 		return storedErrands
@@ -57,7 +57,7 @@ func (g *global) mostSent() int {
 	return g.readers.size() + 1
 }
 
-// readStored reads all wants, several stretches at a time.
+// readStored reads all requests, several stretches concurrently.
 func (e *batchRead) readStored(ctx context.Context, b *Block) {
 	g := e.global
 	var next sync.Mutex // guards rest
@@ -78,7 +78,7 @@ func (e *batchRead) readStored(ctx context.Context, b *Block) {
 		around, left = max(around, end-left[0].begin), left[n:]
 	}
 	var lanes sync.WaitGroup
-	var picking sync.Mutex // b is for one at a time
+	var picking sync.Mutex // b is not safe for concurrent use
 	for i := range g.lanes(around) {
 		scratch := e.scratch[i*around : (i+1)*around]
 		lanes.Go(func() {
@@ -94,8 +94,8 @@ func (e *batchRead) readStored(ctx context.Context, b *Block) {
 	lanes.Wait()
 }
 
-// readStretch reads wants of one file, which lie in as many bytes as p has. It
-// leaves the gate of readers.
+// readStretch reads requests of one file into p, which is as large as the stretch. It leaves the
+// readers' gate.
 func (e *batchRead) readStretch(ctx context.Context, b *Block, wants []readRequest, p []byte, picking *sync.Mutex) {
 	g := e.global
 	watch := g.stats.watch()
@@ -116,7 +116,7 @@ func (e *batchRead) readStretch(ctx context.Context, b *Block, wants []readReque
 	g.readers.leave()
 	watch.waited()
 	if err == nil && !g.run.acquire(ctx) {
-		return // nobody wants it
+		return // no request needs it
 	}
 	picking.Lock()
 	defer picking.Unlock()
@@ -134,7 +134,7 @@ func (e *batchRead) readStretch(ctx context.Context, b *Block, wants []readReque
 	watch.busy()
 }
 
-// inWindow reads what lies in data, which begins at base.
+// inWindow reads from data, which begins at base.
 type inWindow struct {
 	data []byte
 	base int64

@@ -11,40 +11,39 @@ import (
 	"github.com/tfrec/tfrec/augment"
 )
 
-// BenchOptions say which pipeline [Bench] runs: an interleave of 16 files, or of
-// as many as there are, record by record in tf.data's order, a cache and a shuffle
-// when asked for, and batches.
+// BenchOptions configure the pipeline that [Bench] runs: an interleave of up to 16 files, record by
+// record in tf.data's order, an optional cache and shuffle, and batches.
 type BenchOptions struct {
 	// Partial and Note are those of [Options].
 	Partial bool
 	Note    func(sentence string)
-	// Parse makes columns of the records, see [ColumnSpec].
+	// Parse parses the records into columns, see [ColumnSpec].
 	Parse bool
-	// Decode makes images of them, as float32 from 0 to 1. Not with Parse.
+	// Decode decodes the records into images, as float32 from 0 to 1. Not with Parse.
 	Decode bool
-	// Resize is the size of the images; Decode wants one.
+	// Resize is the size of the images; Decode requires it.
 	Resize augment.ResizeSpec
-	// Batch is how many records a batch has. Default: 1.
+	// Batch is the number of records in a batch. Default: 1.
 	Batch int
 	// Shuffle is the size of the shuffle buffer, in records. Default: none.
 	Shuffle int
-	// Cache, when not nil, keeps the records behind the interleave: from the second
-	// pass on they come from there, or from the first where it was there before.
+	// Cache, if not nil, caches the records after the interleave: later passes read from it, and so
+	// does the first if the cache existed before.
 	Cache *CacheOptions
-	// Workers is how many goroutines work at the same time, in each stage and
-	// together. Default: what is chosen, within GOMAXPROCS together.
+	// Workers is the number of goroutines that work at the same time, per stage and in total.
+	// Default: chosen as it runs, up to GOMAXPROCS in total.
 	Workers int
 	// Memory is that of [Options].
 	Memory int64
-	// For is how long to go on. All is read once at least, and then again and
-	// again until the time is over. Default: once.
+	// For is how long to run. Everything is read at least once, and then again until the time is
+	// up. Default: once.
 	For time.Duration
 }
 
 // BenchResult is what [Bench] measured. Its JSON form is `tfrec bench --json`.
 type BenchResult struct {
-	// Records is how many came, in whole Passes over all that there is, and in
-	// CutOff of them in one more, which the end of the time cut off.
+	// Records is how many were read: Passes whole passes over the set, and CutOff records of one
+	// more that the time limit cut off.
 	Records       int64   `json:"records"`
 	Passes        int64   `json:"passes"`
 	CutOff        int64   `json:"cut_off"`
@@ -52,7 +51,7 @@ type BenchResult struct {
 	RecordsPerSec float64 `json:"records_per_s"`
 	// MBPerSec is of the records' data, uncompressed, in millions of bytes.
 	MBPerSec float64 `json:"mb_per_s"`
-	// Bottleneck is what [Bottleneck] says.
+	// Bottleneck is the result of [Bottleneck].
 	Bottleneck string       `json:"bottleneck"`
 	Memory     MemoryStats  `json:"memory"`
 	Stages     []BenchStage `json:"stages"`
@@ -72,9 +71,8 @@ type BenchStage struct {
 	Changes       int64   `json:"changes"`
 }
 
-// Bench reads what paths stand for as fast as it can, and says how fast that
-// was. From the second time on the operating system may have the files in
-// memory.
+// Bench reads the files that paths name as fast as it can and returns how fast that was. From the
+// second run on, the operating system may have the files in its page cache.
 func Bench(ctx context.Context, paths []string, o BenchOptions) (*BenchResult, error) {
 	if o.Parse && o.Decode {
 		return nil, errors.New("reader: parsing into columns and decoding images are two pipelines; want one of them")
@@ -110,8 +108,8 @@ func Bench(ctx context.Context, paths []string, o BenchOptions) (*BenchResult, e
 	}
 }
 
-// bench runs a flow over a pipe that repeats until all was read and the time is
-// over. Its batches end with a pass.
+// bench runs a flow over a repeating pipe until everything was read and the time is up. Its batches
+// end with a pass.
 func bench[T any](ctx context.Context, f Flow[T], o BenchOptions, look func(T) (records int, at mark)) (*BenchResult, error) {
 	began := time.Now()
 	r, err := f.Start(ctx)

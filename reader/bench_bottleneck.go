@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// movedBy says which setting moves a stage that holds the others back, by the
-// first word of its name.
+// movedBy maps the first word of a stage's name to the setting that speeds it up.
 var movedBy = map[string]string{
 	"read":        "Options.Parallelism, faster storage, or larger records",
 	"interleave":  "a longer block length",
@@ -21,9 +20,8 @@ var movedBy = map[string]string{
 	"batch":       "a larger batch (Pipe.Batch)",
 }
 
-// Bottleneck says in a sentence which of the stages of a pipeline that ran for
-// some time on some cores holds the others back, and which setting would move
-// it.
+// Bottleneck returns a sentence that names the slowest stage of a pipeline, which ran for elapsed
+// on a number of cores, and the setting that would speed it up.
 func Bottleneck(stats []StageStats, elapsed time.Duration, cores int) string {
 	if len(stats) == 0 || elapsed <= 0 {
 		return "nothing ran yet"
@@ -63,7 +61,7 @@ func Bottleneck(stats []StageStats, elapsed time.Duration, cores int) string {
 	}
 }
 
-// lastQueue returns the last stage that has elements ready; -1 when none has.
+// lastQueue returns the index of the last stage that has elements ready; -1 if none has.
 func lastQueue(stats []StageStats) int {
 	i := len(stats) - 1
 	for i >= 0 && stats[i].QueueSize == 0 {
@@ -72,8 +70,8 @@ func lastQueue(stats []StageStats) int {
 	return i
 }
 
-// waitedFor reports whether somebody waits for the pipeline, or that can't be
-// told: there is no queue, or stages behind the last one take time themselves.
+// waitedFor reports whether the consumer waits for the pipeline, or that this is unknown: there is
+// no queue, or stages after the last one take time themselves.
 func waitedFor(stats []StageStats, elapsed time.Duration) bool {
 	last := lastQueue(stats)
 	if last < 0 || stats[last].Elements == 0 || stats[last].Awaited > elapsed/20 {

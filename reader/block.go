@@ -2,61 +2,59 @@ package reader
 
 import "sync/atomic"
 
-// Record is one record as it was read, and where.
+// Record is one record as read, and its position.
 type Record struct {
-	// Data is the payload. It aliases a buffer of its Block: valid until the
-	// Block is released, and not to be changed.
+	// Data is the payload. It aliases a buffer of its Block: valid until the Block is released, and
+	// read-only.
 	Data []byte
 	// Offset is where the record's frame begins, in the uncompressed stream.
 	Offset int64
-	// Number of the record in its file, from 0. A stretch of broken framing
-	// that was skipped counts as one record.
+	// Number of the record in its file, from 0. A skipped stretch of broken framing counts as one
+	// record.
 	Number int64
-	// File is the place of the record's file in [Set.Sources].
+	// File is the index of the record's file in [Set.Sources].
 	File int32
-	// Epoch is how often the set was read before, from 0.
+	// Epoch is how often the set had been read before, from 0.
 	Epoch int32
-	// Pad says that the record is given once more, to fill up an uneven end
-	// (see [PadEnds]).
+	// Pad means that the record is a repeat, to even out the ends (see [PadEnds]).
 	Pad bool
 }
 
-// blockRecords is how many records a stage puts into a block that it makes:
-// enough to make the cost of handing over a block small for each of them, few
-// enough to stay in the cache.
+// blockRecords is how many records a stage puts into a block that it builds: enough to amortise
+// handing over a block, few enough to stay in the cache.
 const blockRecords = 512
 
-// blockBytes is from how many bytes on a block takes no more records: those of
-// large ones are not to be held together.
+// blockBytes is the size from which a block takes no more records, so that large ones are not all
+// held together.
 const blockBytes = 1 << 20
 
-// Block is some records in a row. Stages hand over blocks, so that no record
-// costs a lock, a channel or an allocation. A Block is used by one goroutine at
-// a time, but for Retain, Release and State, which any may call.
+// Block is a run of consecutive records. Stages hand over blocks, so that no record costs a lock, a
+// channel operation or an allocation. A Block is used by one goroutine at a time, except for
+// Retain, Release and State, which are safe for concurrent use.
 type Block struct {
-	// Records, one at least. The slice is the Block's, as the data are.
+	// Records, at least one. The slice and the data belong to the Block.
 	Records []Record
 
 	run     *run
-	store   []Record // the memory of Records, which may begin later
-	buf     []byte   // what Records alias, when it is the block's own
+	store   []Record // backing array of Records, which may begin later
+	buf     []byte   // what Records alias, if the block owns it
 	parents []*Block // blocks whose buffers Records alias
-	at      position // where the stage stood, before elements ahead of Records
+	at      position // position of the stage before Records
 	before  int64
 	refs    atomic.Int32
 	charged int64 // bytes in the run's budget,
-	reading bool  // as read ahead
+	reading bool  // as read-ahead
 
-	// Of blocks that a feed made: what follows them, and what was skipped.
+	// Of blocks made by a feed: what follows them, and what was skipped.
 	end    cursor
 	faults []fault
 }
 
-// Retain keeps the Block for one more Release.
+// Retain adds a reference: the Block needs one more Release.
 func (b *Block) Retain() { b.refs.Add(1) }
 
-// Release gives the memory of the Block back, its Records with it. A Block that
-// is never released is left to the garbage collector.
+// Release returns the memory of the Block and its Records. A Block that is never released is left
+// to the garbage collector.
 func (b *Block) Release() {
 	switch left := b.refs.Add(-1); {
 	case left > 0:
@@ -70,17 +68,17 @@ func (b *Block) Release() {
 	b.run.blocks.put(b)
 }
 
-// State returns the state of a consumer that has received the first n of the
-// Records, and all blocks before.
+// State returns the state of a consumer that has received the first n of the Records and all blocks
+// before.
 func (b *Block) State(n int) State { return b.run.state(b.at, b.before+int64(n)) }
 
-// behind takes the first n of the Records off.
+// behind removes the first n of the Records.
 func (b *Block) behind(n int) *Block {
 	b.Records, b.before = b.Records[n:], b.before+int64(n)
 	return b
 }
 
-// adopt keeps parent until b is released.
+// adopt retains parent until b is released.
 func (b *Block) adopt(parent *Block) {
 	parent.Retain()
 	b.parents = append(b.parents, parent)
@@ -95,21 +93,21 @@ func (b *Block) bytes() int64 {
 	return n
 }
 
-// recordSize is about what a Record takes, its data aside.
+// recordSize is about the size of a Record without its data.
 const recordSize = 64
 
-// size is how much memory a block has that newBuffer made.
+// size is the memory of a block from newBuffer.
 func (b *Block) size() int64 {
 	return int64(cap(b.buf)) + recordSize*int64(max(cap(b.store), cap(b.Records)))
 }
 
-// setBuf gives a block that newBuffer made another buffer.
+// setBuf gives a block from newBuffer another buffer.
 func (b *Block) setBuf(buf []byte) {
 	b.buf = buf
 	b.settle()
 }
 
-// settle brings what the budget knows of a block up to date.
+// settle updates the budget to the size of the block.
 func (b *Block) settle() { b.charge(b.size() - b.charged) }
 
 func (b *Block) charge(n int64) {
@@ -123,7 +121,7 @@ func (b *Block) charge(n int64) {
 	}
 }
 
-// handOver says that the block has left the hands of what reads ahead.
+// handOver marks the block as no longer read-ahead.
 func (b *Block) handOver() {
 	if b.reading {
 		b.reading = false

@@ -2,16 +2,16 @@ package reader
 
 import "context"
 
-// blockAllocator is what reads a file ahead needs of the stage that it reads for.
+// blockAllocator allocates the blocks of a file that is read ahead, for the stage that reads it.
 type blockAllocator struct {
 	ctx     context.Context
 	run     *run
-	readers *gate       // at most so many reads of files at a time
-	needed  func() bool // somebody waits for this file
+	readers *gate       // bounds concurrent file reads
+	needed  func() bool // the consumer waits for this file
 }
 
-// block returns an empty block whose buffer has n bytes at least. It waits until
-// there is room to read ahead, or until somebody waits for the file.
+// block returns an empty block whose buffer has at least n bytes. It waits until there is room to
+// read ahead, or until the consumer waits for the file.
 func (in *blockAllocator) block(n int) (*Block, error) {
 	if !in.run.budget.read(in.ctx, int64(n), in.needed) {
 		return nil, in.ctx.Err()
@@ -19,7 +19,7 @@ func (in *blockAllocator) block(n int) (*Block, error) {
 	return in.alloc(n), nil
 }
 
-// tryBlock is block that does not wait: nil when there is no room.
+// tryBlock is block without waiting: nil if there is no room.
 func (in *blockAllocator) tryBlock(n int) *Block {
 	if !in.run.budget.tryRead(int64(n)) {
 		return nil
@@ -35,8 +35,8 @@ func (in *blockAllocator) alloc(n int) *Block {
 	return b
 }
 
-// grow makes b's buffer n bytes large at least, and keeps the first of them. It
-// waits as block does.
+// grow makes b's buffer at least n bytes large and preserves the first keep bytes. It waits as
+// block does.
 func (in *blockAllocator) grow(b *Block, keep, n int) error {
 	more := int64(n - cap(b.buf))
 	if more <= 0 {

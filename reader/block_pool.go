@@ -2,20 +2,20 @@ package reader
 
 import "sync"
 
-// blockPool keeps released blocks, with their memory, for use again.
+// blockPool keeps released blocks, with their memory, for reuse.
 type blockPool struct {
 	mu   sync.Mutex
 	free []*Block // with a buffer
 	bare []*Block // without
 }
 
-// maxFree bounds how many blocks, and freeBuffer how large ones, are kept.
+// maxFree bounds how many blocks are kept, and freeBuffer the size of their buffers.
 const (
 	maxFree    = 1024
 	freeBuffer = 8 << 20
 )
 
-// trim gives up all buffers.
+// trim drops all buffers.
 func (p *blockPool) trim() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -29,7 +29,7 @@ func (p *blockPool) trim() {
 	p.free = p.free[:0]
 }
 
-// strip takes a block its buffer, and what is there for its many records.
+// strip removes the block's buffer and the backing array for large record counts.
 func (b *Block) strip() {
 	b.buf = nil
 	if cap(b.store) > 2*blockRecords {
@@ -60,7 +60,7 @@ func (p *blockPool) put(b *Block) {
 	p.mu.Unlock()
 }
 
-// take takes a block off a list; nil when there is none.
+// take pops a block off a list; nil if there is none.
 func (p *blockPool) take(list *[]*Block) (b *Block) {
 	p.mu.Lock()
 	if n := len(*list); n > 0 {
@@ -71,16 +71,14 @@ func (p *blockPool) take(list *[]*Block) (b *Block) {
 	return b
 }
 
-// newBlock returns an empty block with one reference, for records that lie
-// elsewhere.
+// newBlock returns an empty block with one reference, for records whose data are elsewhere.
 func (r *run) newBlock() *Block { return r.ready(r.blocks.take(&r.blocks.bare)) }
 
-// newBuffer returns an empty block with one reference, for records that lie in
-// its buf, which is of any length and content: setBuf gives it another. reading
-// says that it is for reading ahead.
+// newBuffer returns an empty block with one reference, for records whose data are in its buf, which
+// has any length and content: setBuf replaces it. reading marks it as read-ahead.
 func (r *run) newBuffer(reading bool) *Block { return r.buffer(reading, 0) }
 
-// buffer is newBuffer for who has taken so many bytes from the budget for it.
+// buffer is newBuffer for a caller that has already taken paid bytes from the budget.
 func (r *run) buffer(reading bool, paid int64) *Block {
 	b, kept := r.blocks.take(&r.blocks.free), int64(0)
 	if b != nil {

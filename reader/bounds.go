@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// Skip leaves out the first n elements.
+// Skip drops the first n elements.
 func (p Pipe) Skip(n int64) Pipe {
 	name := fmt.Sprintf("skip(%d)", n)
 	return p.then(name, func(r *run, up stage) (stage, error) {
@@ -17,13 +17,13 @@ func (p Pipe) Skip(n int64) Pipe {
 	})
 }
 
-// counted is what stages that count the elements above them share. Its place is
-// the count.
+// counted is shared by stages that count the elements of the stage before. Its position is the
+// count.
 type counted struct {
 	up   stage
 	name string
 	n    int64
-	seen int64 // elements of up, those left out included
+	seen int64 // elements of up, including the dropped ones
 }
 
 func (x *counted) start(ctx context.Context, epoch int64, at position) error {
@@ -77,7 +77,7 @@ type takeStage struct{ counted }
 
 func (x *takeStage) next() (*Block, error) {
 	if x.seen >= x.n {
-		x.up.stop() // nothing more is wanted: no reading ahead
+		x.up.stop() // nothing more is needed: stop reading ahead
 		return nil, io.EOF
 	}
 	b, err := x.up.next()

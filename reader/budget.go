@@ -7,47 +7,44 @@ import (
 	"github.com/tfrec/tfrec/internal/par"
 )
 
-// MemoryStats is the memory that a running pipeline has in flight: the buffers
-// of what is read ahead, of batches on their way, in queues and in the hands of
-// the consumer, and, where MapOptions.Size tells, of what a [Map] function made.
-// A [Pipe.Cache] in memory is not in it: it has a limit of its own.
+// MemoryStats is the memory that a running pipeline has in flight: buffers of what is read ahead,
+// batches in progress, in queues and in use by the consumer, and, if MapOptions.Size is set, the
+// results of [Map] functions. A [Pipe.Cache] in memory is not included: it has its own limit.
 type MemoryStats struct {
-	// Limit is Options.Memory, InFlight what is used of it, and Peak the most
-	// that ever was, all in bytes.
+	// Limit is Options.Memory, InFlight what is used of it, and Peak its maximum so far, all in
+	// bytes.
 	Limit    int64 `json:"limit"`
 	InFlight int64 `json:"in_flight"`
 	Peak     int64 `json:"peak"`
-	// Held is what the buffers of [Pipe.Shuffle] hold, in bytes: part of InFlight
-	// where Options.Memory was given, else besides.
+	// Held is what the buffers of [Pipe.Shuffle] hold, in bytes: part of InFlight if Options.Memory
+	// was set, otherwise in addition to it.
 	Held int64 `json:"held"`
 }
 
 // budget accounts for the memory of MemoryStats.
 //
-// Nothing is read or made ahead beyond three quarters of the limit, and what is
-// read ahead takes half of it at most. What somebody waits for is made all the
-// same, so that there is always progress; the last quarter is for that. There are
-// two such elements at most, one that is waited for and one in the making, so
-// that only such as need more than an eighth of the limit can go over it.
+// Nothing is read or made ahead beyond three quarters of the limit, and read-ahead takes at most
+// half of it. What the consumer waits for is made regardless, so that there is always progress; the
+// last quarter is for that. There are at most two such elements, one waited for and one in
+// progress, so that only elements that need more than an eighth of the limit can exceed it.
 //
-// What shuffles hold was asked for by its number. It counts like anything else, so
-// that less is read ahead, but never less than an eighth of the limit: only a
-// buffer that holds more than five eighths goes over it. With a limit that nobody
-// gave it comes besides.
+// What shuffles hold was requested by its number. It counts like anything else, so that less is
+// read ahead, but never less than an eighth of the limit: only a buffer that holds more than five
+// eighths exceeds it. With a default limit it is counted separately.
 //
 // Waiters wake when memory is released, when their context ends, and on wake: the caller that makes
 // their needed true must call it.
 type budget struct {
 	limit  int64
-	trim   func() // gives up buffers that are kept for use again
-	beside bool   // what is held is not part of used
+	trim   func() // drops buffers kept for reuse
+	beside bool   // held is not part of used
 
 	mu      sync.Mutex
 	changed *par.Cond
-	reading int64 // of used: what is read ahead
+	reading int64 // of used: read-ahead
 	used    int64
 	peak    int64
-	kept    int64 // besides, in buffers for use again
+	kept    int64 // in addition, in buffers for reuse
 	held    int64 // in the buffers of shuffles
 }
 
@@ -57,7 +54,7 @@ func newBudget(limit int64, trim func()) *budget {
 	return b
 }
 
-// ahead is how much there may be of what nobody waits for yet.
+// ahead is the limit for what nobody waits for yet.
 func (b *budget) ahead() int64 {
 	most := b.limit - b.limit/4
 	if !b.beside {
@@ -66,7 +63,7 @@ func (b *budget) ahead() int64 {
 	return most
 }
 
-// addHeld takes n bytes that a shuffle holds.
+// addHeld accounts for n bytes that a shuffle holds.
 func (b *budget) addHeld(n int64) {
 	b.mu.Lock()
 	b.held += n
@@ -76,8 +73,8 @@ func (b *budget) addHeld(n int64) {
 	b.mu.Unlock()
 }
 
-// add takes n bytes, reading of which are for reading ahead. Negative numbers
-// give back. It never waits.
+// add accounts for n bytes, reading of which are read-ahead. Negative numbers release. It never
+// waits.
 func (b *budget) add(n, reading int64) {
 	b.mu.Lock()
 	b.take(n, reading)
@@ -94,7 +91,7 @@ func (b *budget) take(n, reading int64) {
 	}
 }
 
-// makeRoom gives up kept buffers where n more bytes need their place.
+// makeRoom drops kept buffers if n more bytes need their space.
 func (b *budget) makeRoom(n int64) {
 	if n > 0 && b.kept > 0 && b.used+b.kept+n > b.ahead() {
 		b.trim()
@@ -102,7 +99,7 @@ func (b *budget) makeRoom(n int64) {
 	}
 }
 
-// keep reports whether a buffer of n bytes may be kept for use again.
+// keep reports whether a buffer of n bytes may be kept for reuse.
 func (b *budget) keep(n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -113,7 +110,7 @@ func (b *budget) keep(n int64) bool {
 	return true
 }
 
-// reuse takes a kept buffer out, and n bytes, as add does.
+// reuse removes a kept buffer and accounts for n bytes as add does.
 func (b *budget) reuse(kept, n, reading int64) {
 	b.mu.Lock()
 	b.kept = max(b.kept-kept, 0)
@@ -121,7 +118,7 @@ func (b *budget) reuse(kept, n, reading int64) {
 	b.mu.Unlock()
 }
 
-// tryRead takes n bytes for reading ahead, when there is room for them.
+// tryRead takes n bytes for read-ahead if there is room for them.
 func (b *budget) tryRead(n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -136,8 +133,8 @@ func (b *budget) readable(n int64) bool {
 	return b.reading+n <= b.limit/2 && b.used+n <= b.ahead()
 }
 
-// read takes n bytes for reading ahead, as soon as there is room for them, or
-// needed says that somebody waits for them; false when ctx ends first.
+// read takes n bytes for read-ahead as soon as there is room for them, or needed reports that the
+// consumer waits for them; false if ctx ends first.
 func (b *budget) read(ctx context.Context, n int64, needed func() bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -148,9 +145,8 @@ func (b *budget) read(ctx context.Context, n int64, needed func() bool) bool {
 	return true
 }
 
-// make takes n bytes for an element that is made ahead, as soon as there is room
-// for it and for more bytes, or needed says that somebody waits for it; false
-// when ctx ends first.
+// make takes n bytes for an element made in advance as soon as there is room for it and for more
+// bytes, or needed reports that the consumer waits for it; false if ctx ends first.
 func (b *budget) make(ctx context.Context, n, more int64, needed func() bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -161,7 +157,7 @@ func (b *budget) make(ctx context.Context, n, more int64, needed func() bool) bo
 	return true
 }
 
-// wake lets those who wait look again.
+// wake makes all waiters check again.
 func (b *budget) wake() {
 	b.mu.Lock()
 	b.changed.Broadcast()

@@ -8,65 +8,60 @@ import (
 	"slices"
 )
 
-// CacheOptions are those of [Pipe.Cache]; the zero value caches in memory.
+// CacheOptions configure [Pipe.Cache]; the zero value caches in memory.
 type CacheOptions struct {
-	// Dir is a directory for the cache, made when it is not there. It is used again
-	// by later runs, and by other processes. Default: memory, for one run.
+	// Dir is a directory for the cache, created if missing. Later runs and other processes use it,
+	// too. Default: memory, for one run.
 	Dir string
-	// Limit is the most bytes of records to cache, with some 64 more for each of
-	// them in memory, and some 24 on disk. It is apart from [Options.Memory].
-	// Default: 1 GiB in memory, 16 GiB on disk.
+	// Limit is the maximum number of bytes of records to cache, including about 64 more for each
+	// record in memory and about 24 on disk. It does not count towards [Options.Memory]. Default: 1
+	// GiB in memory, 16 GiB on disk.
 	Limit int64
-	// Partial caches what fits, from the beginning on, and reads the rest from
-	// where it comes from in each epoch. Where the disk is full before the limit is
-	// reached, the run goes on without a cache (see OnDiscard). Default: what does
-	// not fit is an error, [ErrCacheFull].
+	// Partial caches as many elements as fit, from the first one on, and reads the rest from the
+	// source in each epoch. If the disk fills up before the limit is reached, the run continues
+	// without a cache (see OnDiscard). Default: running out of room is an error, [ErrCacheFull].
 	Partial bool
-	// Version stands for what the stages before do and their names do not tell,
-	// such as the code of a function: a cache on disk of another version is not
-	// used.
+	// Version identifies what the stages before do beyond their names, such as the code of a
+	// function: a cache on disk with another version is not used.
 	Version string
-	// Replace removes a cache on disk of something else, or a damaged one, and
-	// fills it again; where damage shows in the middle, the epoch goes on from what
-	// the cache was made of. Default: the one is refused, with [ErrOtherCache], and
-	// the other an error.
+	// Replace removes a cache on disk of something else, or a damaged one, and fills it again; if
+	// damage is found midway, the epoch continues from the source. Default: a cache of something
+	// else is refused with [ErrOtherCache], and a damaged one is an error.
 	Replace bool
-	// OnDiscard, when not nil, is told why a cache on disk was removed for Replace,
-	// or given up for Partial.
+	// OnDiscard, if not nil, is called with the reason when a cache on disk was removed for Replace
+	// or abandoned for Partial.
 	OnDiscard func(why error)
 }
 
-// Limits of a cache that has none given.
+// Default limits of a cache.
 const (
 	defaultMemoryCache = 1 << 30
 	defaultDiskCache   = 16 << 30
 )
 
-// ErrCacheFull says that there is more to cache than [CacheOptions] allow, or
-// than the disk has room for.
+// ErrCacheFull means that there is more to cache than [CacheOptions] allow or the disk has room
+// for.
 var ErrCacheFull = errors.New("cache is full")
 
-// ErrOtherCache says that the cache in a directory is one of another dataset, of
-// other stages, or of another version.
+// ErrOtherCache means that the cache in a directory is of another dataset, other stages or another
+// version.
 var ErrOtherCache = errors.New("cache of something else")
 
-// Cache gives the elements of what comes before it, and keeps them: once it has
-// given all, later epochs (see [Pipe.Repeat]) come from the cache, and nothing
-// before it runs any more. Every epoch is in the order of the first one, so
-// shuffle behind the cache and not before it. [Record.Epoch] goes on counting;
-// damage that was skipped is reported while the cache is filled, and not again.
+// Cache returns the elements of the stage before and keeps them: once it has returned all, later
+// epochs (see [Pipe.Repeat]) come from the cache, and no stage before it runs any more. Every epoch
+// has the order of the first one, so shuffle after the cache and not before it. [Record.Epoch]
+// keeps counting; skipped damage is reported while the cache is filled, and not again.
 //
-// An epoch that is broken off leaves no cache, and the next one fills it again.
-// In memory, each run has a cache of its own. On disk, a whole cache of the
-// same dataset, stages and Version is used at once; while one process fills it,
-// others wait for nothing, and read what it is made of in that epoch. Who wants to
-// cache something else in the directory is refused at Start, while it is being filled,
-// too, and then even with Replace. Each worker of a job has a cache of its own in
-// the directory. A cache that is no longer wanted is removed by deleting it.
+// An epoch that is left early leaves no cache, and the next one starts filling from scratch. In
+// memory, each run has its own cache. On disk, a complete cache of the same dataset, stages and
+// Version is used at once; while one process fills it, others do not wait but read that epoch from
+// the source. Caching something else in the same directory is refused at Start, also while the
+// cache is being filled, and then even with Replace. Each worker of a job has its own cache in the
+// directory. To remove a cache, delete its files.
 //
-// A [State] says how many elements of the epoch were received. Resuming from it
-// costs nothing with a whole cache on disk. Otherwise the epoch's elements are
-// read again from the beginning, which fills the cache.
+// A [State] counts the elements of the epoch that were received. Resuming from it costs nothing
+// with a complete cache on disk. Otherwise the epoch's elements are read again from the beginning,
+// which fills the cache.
 func (p Pipe) Cache(o CacheOptions) Pipe {
 	passes := int64(1)
 	if p.last != nil {
@@ -89,32 +84,32 @@ func (p Pipe) Cache(o CacheOptions) Pipe {
 	})
 }
 
-// cacheStore is where the elements of an epoch are kept.
+// cacheStore stores the elements of an epoch.
 type cacheStore interface {
-	// open finds the content, or makes ready for it. Without content and with
-	// nothing to fill, somebody else fills it just now.
+	// open finds the content, or prepares to fill it. With neither content nor fill, another
+	// process is filling it.
 	open() (cacheContent, error)
-	// add adds records to what is being filled, the first n that there is room for.
+	// add adds the first n of records for which there is room.
 	add(records []Record) (n int, err error)
 	// finish makes what was added the content.
 	finish(rest cacheRest) error
-	// seek goes to element n of the content, at most its number; then rest
-	// tells what comes behind it.
+	// seek moves to element n of the content, at most its length; rest then describes what follows
+	// the content.
 	seek(n int64) error
 	rest() cacheRest
-	// read returns the next elements of the content; io.EOF behind the last one.
+	// read returns the next elements of the content; io.EOF after the last one.
 	read() (*Block, error)
-	// close discards what was not finished, and closes files. The content stays.
+	// close discards unfinished content and closes files. Finished content stays.
 	close()
-	// isCorrupt reports whether err of the content is damage that open will replace.
+	// isCorrupt reports whether err is damage of the content that open will replace.
 	isCorrupt(err error) bool
-	// disable ends filling for good, when err of add or finish says that there is no
-	// room; false when it does not.
+	// disable ends filling for good if err of add or finish means that there is no room; otherwise
+	// it returns false.
 	disable(err error) bool
 }
 
-// cacheRest is where what is not in a cache begins: Skip elements behind a
-// position of the stage before. Without a position there is nothing.
+// cacheRest is where the elements that are not in a cache begin: Skip elements after a position of
+// the stage before. Without a position there are none.
 type cacheRest struct {
 	At   position `json:"at"`
 	Skip int64    `json:"skip"`
@@ -122,14 +117,13 @@ type cacheRest struct {
 
 // cacheContent is what a cacheStore has.
 type cacheContent struct {
-	whole   bool // there is content,
+	whole   bool // there is content
 	records int64
-	fill    bool // or it is to be filled
+	fill    bool // or it has to be filled
 }
 
-// cacheStage gives every epoch as the first one of what comes before. Whether
-// the elements come from there or from the store makes no difference to them,
-// so that the place is their number alone.
+// cacheStage returns every epoch like the first one of the stage before. Elements are the same from
+// either source, so that their number alone is the position.
 type cacheStage struct {
 	run     *run
 	up      stage
@@ -137,12 +131,12 @@ type cacheStage struct {
 	stats   *stageStats
 	name    string
 	partial bool
-	passes  int64 // epochs of the set in one of the stage before
+	passes  int64 // epochs of the set per epoch of the stage before
 
 	ctx     context.Context
 	epochs  int32 // to add to those of the records
 	seen    int64 // elements of the epoch before the next block
-	want    int64 // the first element that is given
+	want    int64 // first element to return
 	reading bool  // from the store
 	filling bool
 	err     error
@@ -162,7 +156,7 @@ func (x *cacheStage) start(ctx context.Context, epoch int64, at position) error 
 	return x.open()
 }
 
-// open begins the epoch, before the first element that is wanted.
+// open begins the epoch before the first wanted element.
 func (x *cacheStage) open() error {
 	content, err := x.store.open()
 	if err != nil {
@@ -225,8 +219,7 @@ func (x *cacheStage) next() (*Block, error) {
 	return nil, x.err
 }
 
-// read returns elements of the store; nil when it has no more, but there are
-// more.
+// read returns elements of the store; nil if it has no more but the stage before has.
 func (x *cacheStage) read() (*Block, error) {
 	if err := x.ctx.Err(); err != nil {
 		return nil, err
@@ -245,7 +238,7 @@ func (x *cacheStage) read() (*Block, error) {
 	return b, err
 }
 
-// pass returns elements of the stage before, and caches them on the way.
+// pass returns elements of the stage before, and caches them.
 func (x *cacheStage) pass(watch *stopwatch) (*Block, error) {
 	b, err := x.up.next()
 	watch.waited()
@@ -278,8 +271,7 @@ func (x *cacheStage) pass(watch *stopwatch) (*Block, error) {
 	return b, nil
 }
 
-// kept ends filling with what the store said of it: that it is full is no error
-// where that may be.
+// kept ends filling when the store returns err: with Partial, running out of room is not an error.
 func (x *cacheStage) kept(err error) error {
 	x.filling = false
 	if err != nil && x.partial && x.store.disable(err) {

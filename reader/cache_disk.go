@@ -17,16 +17,16 @@ import (
 
 // diskCache keeps records in a directory:
 //
-//	NAME.json           what the cache is of, and what it has: written last
-//	NAME-ID.tfrecord    the records, each behind its place in the dataset
+//	NAME.json           identity and contents of the cache: written last
+//	NAME-ID.tfrecord    the records, each prefixed with its position in the dataset
 //	NAME.lock           while the cache is filled
 //
-// NAME is the worker's, as in cache-00000-of-00001, and ID a hash of what the
-// cache is of. Before NAME.json is there, there is no cache; the lock is held
-// by who fills it, and goes with the process.
+// NAME is the worker's, as in cache-00000-of-00001, and ID a hash of the identity of the cache.
+// Without NAME.json there is no cache; the lock is held by the process that fills the cache, and
+// ends with it.
 type diskCache struct {
 	run     *run
-	of      cacheHeader // what the cache is of
+	of      cacheHeader // identity of the cache
 	dir     string
 	name    string
 	limit   int64
@@ -34,21 +34,21 @@ type diskCache struct {
 	tell    func(why error)
 	sources int
 
-	bad    os.FileInfo // file that was found to be damaged in the middle,
-	badErr error       // and how
+	bad    os.FileInfo // file found to be damaged midway,
+	badErr error       // and its damage
 	gaveUp bool        // the disk is full
 
-	lock  *os.File // held while filling,
-	out   *os.File // into this file
+	lock  *os.File // held while filling
+	out   *os.File // the file being filled
 	w     *tfrecord.Writer
 	index fileIndex
 	frame []byte
 
-	content *cacheHeader // of
+	content *cacheHeader // the header of in
 	file    *os.File
 	in      *tfrecord.Salvager
-	at      int64 // element that is read next
-	failed  error // why it can't be
+	at      int64 // next element to read
+	failed  error // why it cannot be read
 }
 
 func newDiskCache(r *run, o CacheOptions) *diskCache {
@@ -87,7 +87,7 @@ func (d *diskCache) open() (cacheContent, error) {
 	if err != nil {
 		return cacheContent{}, err
 	}
-	// Somebody may have finished just before.
+	// Another process may have finished just before.
 	content, why := d.find()
 	if why != nil && !d.replaces(why) {
 		err = why
@@ -103,12 +103,12 @@ func (d *diskCache) open() (cacheContent, error) {
 	return content, err
 }
 
-// replaces reports whether a cache that is not to be used for err makes way.
+// replaces reports whether a cache that err rules out may be replaced.
 func (d *diskCache) replaces(err error) bool {
 	return d.replace && (errors.Is(err, ErrOtherCache) || errors.Is(err, errCacheDamaged))
 }
 
-// discarded tells why a cache is gone.
+// discarded reports why a cache was discarded.
 func (d *diskCache) discarded(why error) {
 	d.bad, d.badErr = nil, nil
 	if d.tell != nil {
@@ -139,7 +139,7 @@ func (d *diskCache) disable(err error) bool {
 	return true
 }
 
-// find opens the cache that is there.
+// find opens the existing cache.
 func (d *diskCache) find() (cacheContent, error) {
 	header, err := readCacheHeader(d.path(".json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -171,14 +171,14 @@ func (d *diskCache) find() (cacheContent, error) {
 	return cacheContent{whole: true, records: header.Records}, nil
 }
 
-// errCacheDamaged is for a cache on disk that is not what it was.
+// errCacheDamaged means that a cache on disk is not as it was written.
 var errCacheDamaged = errors.New("damaged")
 
 func (d *diskCache) damaged(err error) error {
 	return fmt.Errorf("reader: the cache %s is %w (delete it, or set Replace, to rebuild it): %w", d.path(".json"), errCacheDamaged, err)
 }
 
-// unwritten is what is wrong when writing the cache fails.
+// unwritten returns the error for a failed write of the cache.
 func (d *diskCache) unwritten(err error) error {
 	if isFull(err) {
 		return fmt.Errorf("reader: %w: there is no space for it in %s (free some, lower CacheOptions.Limit, or set Partial to continue without it): %w", ErrCacheFull, d.dir, err)
@@ -189,8 +189,8 @@ func (d *diskCache) unwritten(err error) error {
 // data is the path of the records.
 func (d *diskCache) data() string { return d.path("-" + d.of.id() + ".tfrecord") }
 
-// create begins to fill the cache, after whatever was there of it is removed:
-// the header first, for it says that the rest is whole.
+// create removes any remains of the cache and begins to fill it. It removes the header first, since
+// that marks the rest as complete.
 func (d *diskCache) create() error {
 	if err := atomicfile.Remove(d.path(".json")); err != nil {
 		return err
@@ -215,7 +215,7 @@ func (d *diskCache) create() error {
 	return err
 }
 
-// cachePlaces is how many places in the records the header has at most.
+// cachePlaces is the maximum number of record offsets in the header.
 const cachePlaces = 1 << 12
 
 func (d *diskCache) add(records []Record) (int, error) {
@@ -288,7 +288,7 @@ func (d *diskCache) record() (Record, []byte, error) {
 	return r, data, nil
 }
 
-// cacheRead is how many bytes of records a block gets, or one record.
+// cacheRead is the number of bytes of records in a block, unless a single record is larger.
 const cacheRead = 256 << 10
 
 func (d *diskCache) read() (*Block, error) {
@@ -306,11 +306,11 @@ func (d *diskCache) read() (*Block, error) {
 	for d.at < d.content.Records && len(b.Records) < blockRecords && len(b.buf) < cacheRead {
 		r, data, err := d.record()
 		if err != nil {
-			d.failed = err // the records ahead of it count
+			d.failed = err // the records before it count
 			break
 		}
 		if len(data) > cap(b.buf)-len(b.buf) {
-			// Records before alias the old buffer, which lives on through them.
+			// Records so far alias the old buffer, which they keep alive.
 			b.setBuf(make([]byte, 0, max(len(data), cacheRead)))
 		}
 		begin := len(b.buf)

@@ -10,5 +10,5 @@ import (
 // diskFull is Windows' ERROR_DISK_FULL.
 const diskFull = syscall.Errno(112)
 
-// isFull reports whether err says that nothing more can be written.
+// isFull reports whether err means that nothing more can be written.
 func isFull(err error) bool { return errors.Is(err, diskFull) }

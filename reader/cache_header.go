@@ -21,8 +21,8 @@ const (
 	cacheVersion = 1
 )
 
-// cacheHeader is the file that says that a cache on disk is whole. The fields
-// up to Version say what it is of.
+// cacheHeader is the file that marks a cache on disk as complete. The fields up to Version are its
+// identity.
 type cacheHeader struct {
 	Format        string   `json:"format"`
 	FormatVersion int      `json:"format_version"`
@@ -33,15 +33,15 @@ type cacheHeader struct {
 	Version       string   `json:"version"`
 
 	Records int64     `json:"records"`
-	Bytes   int64     `json:"bytes"`  // of the file with them
+	Bytes   int64     `json:"bytes"`  // size of the record file
 	Stride  int64     `json:"stride"` // records between the Places
 	Places  []int64   `json:"places"` // offsets of records 0, Stride, 2·Stride …
 	Rest    cacheRest `json:"rest"`
 
-	Sum string `json:"sum"` // of all the others
+	Sum string `json:"sum"` // hash of all other fields
 }
 
-// sum is the hash that Sum is to be.
+// sum returns the expected value of Sum.
 func (h cacheHeader) sum() string {
 	h.Sum = ""
 	return h.hash()
@@ -51,13 +51,13 @@ func (h cacheHeader) sum() string {
 func (h cacheHeader) hash() string {
 	all, err := json.Marshal(h)
 	if err != nil {
-		panic(err) // strings and numbers
+		panic(err) // cannot fail: strings and numbers
 	}
 	sum := xxh3.Hash128(all).Bytes()
 	return hex.EncodeToString(sum[:8])
 }
 
-// id is a hash of what the cache is of.
+// id returns a hash of the identity of the cache.
 func (h cacheHeader) id() string {
 	return cacheHeader{
 		Format: h.Format, FormatVersion: h.FormatVersion, Dataset: h.Dataset,
@@ -65,7 +65,7 @@ func (h cacheHeader) id() string {
 	}.hash()
 }
 
-// same returns how another header is of something else, or damaged.
+// same returns an error if another header is of something else or damaged.
 func (h *cacheHeader) same(other *cacheHeader) error {
 	if err := h.alike(other); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (h *cacheHeader) same(other *cacheHeader) error {
 	return other.check()
 }
 
-// alike returns how another header is of something else.
+// alike returns an error if another header is of something else.
 func (h *cacheHeader) alike(other *cacheHeader) error {
 	what := ""
 	switch {
@@ -93,14 +93,14 @@ func (h *cacheHeader) alike(other *cacheHeader) error {
 	return fmt.Errorf("%w: %s", ErrOtherCache, what)
 }
 
-// check looks at the numbers, with which memory is taken and files are read.
+// check validates the numbers that determine allocations and reads.
 func (h *cacheHeader) check() error {
 	ok := h.Records >= 0 && h.Bytes >= 0 && h.Stride > 0 && h.Rest.Skip >= 0 && h.Rest.Skip <= h.Records
 	ok = ok && int64(len(h.Places)) == (h.Records+h.Stride-1)/h.Stride
 	for _, at := range h.Places {
 		ok = ok && at >= 0 && at < h.Bytes
 	}
-	// Sections, each with its length behind it, as pop takes them.
+	// Sections, each followed by its length, as pop takes them.
 	for rest := h.Rest.At; len(rest) > 0 && ok; {
 		last := int64(len(rest) - 1)
 		if ok = rest[last] >= 0 && rest[last] <= last; ok {
@@ -116,7 +116,7 @@ func (h *cacheHeader) check() error {
 	return nil
 }
 
-// maxHeader is more than any header has bytes.
+// maxHeader is larger than any header, in bytes.
 const maxHeader = 1 << 20
 
 func readCacheHeader(path string) (*cacheHeader, error) {
@@ -145,7 +145,7 @@ func (h *cacheHeader) write(dir, path string) error {
 	return atomicfile.Write(dir, path, append(data, '\n'))
 }
 
-// appendPlace appends where a record comes from.
+// appendPlace appends the position of a record.
 func appendPlace(dst []byte, r *Record) []byte {
 	dst = binary.AppendUvarint(dst, uint64(r.File))
 	dst = binary.AppendUvarint(dst, uint64(r.Number))
@@ -159,7 +159,7 @@ func appendPlace(dst []byte, r *Record) []byte {
 
 var errPlace = errors.New("a record without its position")
 
-// cutPlace takes off what appendPlace appended. files is how many there are.
+// cutPlace removes what appendPlace appended. files is the number of files.
 func cutPlace(p []byte, files int) (Record, []byte, error) {
 	var v [4]uint64
 	for i := range v {

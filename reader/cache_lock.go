@@ -11,8 +11,8 @@ import (
 	"github.com/tfrec/tfrec/internal/atomicfile"
 )
 
-// lockFile makes a file and locks it. The error is atomicfile.ErrLocked when
-// another process, or another run of this one, has it.
+// lockFile creates a file and locks it. The error is atomicfile.ErrLocked if another process, or
+// another run in this one, holds the lock.
 func lockFile(path string) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
@@ -23,8 +23,8 @@ func lockFile(path string) (*os.File, error) {
 			f.Close()
 			return nil, err
 		}
-		// Who had it may have removed it after it was opened here: then the lock
-		// is one of a file that nobody else will find.
+		// The previous holder may have removed it after it was opened here: then this lock is on a
+		// file that nobody else will find.
 		held, err := f.Stat()
 		if err == nil {
 			var named os.FileInfo
@@ -39,14 +39,13 @@ func lockFile(path string) (*os.File, error) {
 	}
 }
 
-// unlockFile removes the file, where a file in use can be removed, and gives
-// the lock back.
+// unlockFile removes the file, on systems that can remove an open file, and releases the lock.
 func unlockFile(f *os.File) {
 	os.Remove(f.Name())
 	f.Close()
 }
 
-// lock makes and locks a file that says what is being filled.
+// lock creates and locks a file that describes what is being filled.
 func (h *cacheHeader) lock(path string) (*os.File, error) {
 	f, err := lockFile(path)
 	if err != nil {
@@ -54,7 +53,7 @@ func (h *cacheHeader) lock(path string) (*os.File, error) {
 	}
 	text, err := json.Marshal(h)
 	if err == nil {
-		err = f.Truncate(0) // of a process that was killed
+		err = f.Truncate(0) // of a killed process
 	}
 	if err == nil {
 		_, err = f.WriteAt(text, 0)
@@ -63,29 +62,29 @@ func (h *cacheHeader) lock(path string) (*os.File, error) {
 		unlockFile(f)
 		return nil, fmt.Errorf("reader: write the cache: %w", err)
 	}
-	return f, nil // on a full disk without a text, which is found out soon enough
+	return f, nil // without a text on a full disk, which will show up soon enough
 }
 
-// How long who comes second waits for the text of who locked a file just now.
+// How long a second process waits for the first one to write its text after locking.
 const (
 	lockTextTries = 10
 	lockTextWait  = 5 * time.Millisecond
 )
 
-// beingFilled returns an error when what somebody else fills just now is something
-// else, as the file says that he locked. Without a text nothing is known.
+// beingFilled returns an error if another process is filling a cache of something else, according
+// to its lock file. An empty file says nothing.
 func (h *cacheHeader) beingFilled(path string) (err error) {
 	for range lockTextTries {
 		other := new(cacheHeader)
 		text, failed := os.ReadFile(path)
 		if errors.Is(failed, fs.ErrNotExist) {
-			return nil // he has finished
+			return nil // it has finished
 		}
 		if failed == nil {
 			failed = json.Unmarshal(text, other)
 		}
 		if failed == nil {
-			// What a killed process left may stand there for a moment.
+			// The text of a killed process may remain for a moment.
 			if err = h.alike(other); err == nil {
 				return nil
 			}

@@ -5,20 +5,20 @@ import (
 	"unsafe"
 )
 
-// memoryCache keeps records in memory, in runs of blocks' size and large pieces
-// of memory: none of it is an allocation for each record.
+// memoryCache keeps records in memory, in slices of blockRecords records and large chunks of data,
+// so that there is no allocation per record.
 type memoryCache struct {
 	run   *run
 	limit int64
 	whole bool
 	end   cacheRest
 	bytes int64
-	runs  [][]Record // of blockRecords each, but for the last
+	runs  [][]Record // of blockRecords each, except the last
 	count int64
 	room  []byte // where the next record goes
-	grain int    // bytes taken at a time
+	grain int    // allocation size in bytes
 
-	at int64 // element that is read next
+	at int64 // next element to read
 }
 
 const (
@@ -57,8 +57,8 @@ func (m *memoryCache) add(records []Record) (int, error) {
 	return len(records), nil
 }
 
-// keep copies data. Large ones have memory of their own, so that little of what
-// was taken at a time is lost to those that don't fit.
+// keep copies data. Large records get their own allocation, so that little of a chunk is wasted on
+// those that do not fit.
 func (m *memoryCache) keep(data []byte) []byte {
 	n := len(data)
 	if n > mostGrain/8 {

@@ -8,44 +8,39 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Columns are the features of a batch of records, each in one piece. Filling
-// them again uses their memory again. The zero Columns are empty and ready for
-// a [ColumnParser].
+// Columns are the features of a batch of records, each in one contiguous slice. Refilling reuses
+// their memory. The zero Columns are empty and ready for a [ColumnParser].
 type Columns struct {
-	// Rows is how many records there are.
+	// Rows is the number of records.
 	Rows int
 	// Columns are those of the schema, in its order.
 	Columns []Column
 }
 
-// Column is one feature of a batch of records. Its slices are the batch's: they
-// are valid as long as the batch is, and a tensor library may take them as they
-// are.
+// Column is one feature of a batch of records. Its slices belong to the batch and are valid as long
+// as it is; a tensor library may use them without a copy.
 type Column struct {
 	// Key and Kind are those of the [Field].
 	Key  string
 	Kind tfrecord.Kind
-	// Shape is that of the batch: rows first, then the shape of the field; of
-	// a ragged one {rows, -1}.
+	// Shape is that of the batch: rows first, then the shape of the field; {rows, -1} if ragged.
 	Shape []int
 	// Int64s are the values of KindInt64, record after record.
 	Int64s []int64
 	// Floats are the values of KindFloat, record after record.
 	Floats []float32
-	// Bytes are the values of KindBytes one after another, with nothing
-	// between them: value i is Bytes[Offsets[i]:Offsets[i+1]].
+	// Bytes holds the values of KindBytes, concatenated: value i is Bytes[Offsets[i]:Offsets[i+1]].
 	Bytes   []byte
 	Offsets []int64
-	// Splits divide the values of a ragged feature among the records: those of
-	// record r are numbered from Splits[r] to Splits[r+1]. Other features have
-	// none.
+	// Splits delimits the records' values of a ragged feature: record r has values Splits[r] up to,
+	// not including, Splits[r+1]. Other features have none.
 	Splits []int64
 
-	count int // of values of a record; -1: ragged
+	count int // values per record; -1: ragged
 }
 
-// Get returns the column of that key; nil when the schema has none. Column, Int64s
-// and Floats return an error instead.
+// Get returns the column with that key; nil if the schema has none. Column, Int64s and Floats
+// return an error instead.
 func (c *Columns) Get(key string) *Column {
 	for i := range c.Columns {
 		if c.Columns[i].Key == key {
@@ -55,8 +50,8 @@ func (c *Columns) Get(key string) *Column {
 	return nil
 }
 
-// Column returns the column of a key, whose values are of that kind. It returns an
-// error when there is no such column, and when its values are of another kind.
+// Column returns the column with that key and kind. It returns an error if there is no such column
+// or its values are of another kind.
 func (c *Columns) Column(key string, kind tfrecord.Kind) (*Column, error) {
 	col := c.Get(key)
 	if col == nil {
@@ -72,8 +67,8 @@ func (c *Columns) Column(key string, kind tfrecord.Kind) (*Column, error) {
 	return col, nil
 }
 
-// Int64s returns the values of an int64 column, as [Column.Int64s] has them. Its
-// errors are those of [Columns.Column].
+// Int64s returns the values of an int64 column, as in [Column.Int64s]. Its errors are those of
+// [Columns.Column].
 func (c *Columns) Int64s(key string) ([]int64, error) {
 	col, err := c.Column(key, tfrecord.KindInt64)
 	if err != nil {
@@ -82,8 +77,8 @@ func (c *Columns) Int64s(key string) ([]int64, error) {
 	return col.Int64s, nil
 }
 
-// Floats returns the values of a float column, as [Column.Floats] has them. Its
-// errors are those of [Columns.Column].
+// Floats returns the values of a float column, as in [Column.Floats]. Its errors are those of
+// [Columns.Column].
 func (c *Columns) Floats(key string) ([]float32, error) {
 	col, err := c.Column(key, tfrecord.KindFloat)
 	if err != nil {
@@ -92,7 +87,7 @@ func (c *Columns) Floats(key string) ([]float32, error) {
 	return col.Floats, nil
 }
 
-// Len returns how many values there are in all.
+// Len returns the total number of values.
 func (c *Column) Len() int {
 	switch c.Kind {
 	case tfrecord.KindInt64:
@@ -110,8 +105,8 @@ func (c *Column) Value(i int) []byte {
 	return c.Bytes[c.Offsets[i]:to:to]
 }
 
-// Row returns where the values of a record begin and end: indexes of Int64s or
-// Floats, or numbers for Value.
+// Row returns the range of a record's values: indexes into Int64s or Floats, or arguments for
+// Value.
 func (c *Column) Row(row int) (from, to int) {
 	if c.count < 0 {
 		return int(c.Splits[row]), int(c.Splits[row+1])
@@ -119,7 +114,7 @@ func (c *Column) Row(row int) (from, to int) {
 	return row * c.count, (row + 1) * c.count
 }
 
-// reset empties the columns and gives them the fields of a schema.
+// reset empties the columns and sets the fields of a schema.
 func (c *Columns) reset(s Schema) {
 	c.Rows = 0
 	c.Columns = slices.Grow(c.Columns[:0], len(s))[:len(s)]
@@ -154,7 +149,7 @@ func (c *Columns) closeRow() {
 	}
 }
 
-// dropOpenRow takes back what was appended since the last closeRow.
+// dropOpenRow removes what was appended since the last closeRow.
 func (c *Columns) dropOpenRow() {
 	for i := range c.Columns {
 		col := &c.Columns[i]

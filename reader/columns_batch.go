@@ -7,39 +7,36 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// ColumnSpec says how records become columns.
+// ColumnSpec configures how records become columns.
 type ColumnSpec struct {
-	// Schema of the columns. Default: that of the manifest, of those that have
-	// one, else what [InferSchema] makes of the first 100 records of the first
-	// file that has any.
+	// Schema of the columns. Default: that of the manifest, if there is one, else the result of
+	// [InferSchema] for the first 100 records of the first non-empty file.
 	Schema Schema
-	// Batch is how many records a batch has. Default: 1.
+	// Batch is the number of records in a batch. Default: 1.
 	Batch int
-	// DropRemainder leaves out a last batch that is smaller.
+	// DropRemainder drops a smaller last batch.
 	DropRemainder bool
-	// Workers is how many batches are parsed at a time. Default: chosen as it
-	// runs, up to the Parallelism of the set.
+	// Workers is the number of batches parsed concurrently. Default: chosen as it runs, up to the
+	// Parallelism of the set.
 	Workers int
 }
 
-// ColumnBatch is a batch of records as columns. They are valid until the next
-// batch is asked for; its memory is then used again.
+// ColumnBatch is a batch of records as columns. It is valid until the next batch is requested,
+// which reuses its memory.
 type ColumnBatch struct {
 	Columns
-	// Epoch is that of the first record (see [Record.Epoch]).
+	// Epoch is the epoch of the first record (see [Record.Epoch]).
 	Epoch int32
 
 	mark mark
 }
 
-// State returns the state of a consumer that has received this batch and all
-// before.
+// State returns the state of a consumer that has received this batch and all before it.
 func (b *ColumnBatch) State() State { return b.mark.state() }
 
-// ParseColumns describes batches of records as columns, parsed ahead and in
-// order. A record that does not suit the schema ends the flow, with its file,
-// number and offset, and the feature, unless [SkipBad] lets it pass over the
-// record.
+// ParseColumns describes batches of records as columns, parsed in advance and in order. A record
+// that does not match the schema ends the flow with an error that names its file, number, offset
+// and feature, unless [SkipBad] allows skipping it.
 func ParseColumns(p Pipe, spec ColumnSpec) Flow[*ColumnBatch] {
 	return Flow[*ColumnBatch]{func(ctx context.Context, from origin) (source[*ColumnBatch], error) {
 		spec := spec
@@ -74,7 +71,7 @@ func columnWorks(ctx context.Context, r *run, spec ColumnSpec) (workerSpec[*Colu
 		bytes:   (*ColumnBatch).memory,
 		without: func(b *ColumnBatch, _ []workFault, _ skipCount) int { return b.Rows },
 		work: func() func(*ColumnBatch, []Record, int, int, func(int, error) bool) {
-			parser, _ := NewColumnParser(schema) // it was good above
+			parser, _ := NewColumnParser(schema) // cannot fail: checked above
 			return func(b *ColumnBatch, records []Record, _, _ int, fail func(int, error) bool) {
 				parser.Reset(&b.Columns)
 				for i := range records {
@@ -87,7 +84,7 @@ func columnWorks(ctx context.Context, r *run, spec ColumnSpec) (workerSpec[*Colu
 	}, nil
 }
 
-// memory is how many bytes the columns have.
+// memory is the size of the columns in bytes.
 func (b *ColumnBatch) memory() (n int64) {
 	for i := range b.Columns.Columns {
 		c := &b.Columns.Columns[i]
@@ -96,11 +93,11 @@ func (b *ColumnBatch) memory() (n int64) {
 	return n
 }
 
-// inferred is how many records Schema looks at.
+// inferred is how many records Schema reads to infer a schema.
 const inferred = 100
 
-// Schema returns the schema of the set's manifest, or infers it from its first
-// records, as [ColumnSpec] says.
+// Schema returns the schema of the set's manifest, or infers one from its first records as
+// described at [ColumnSpec].
 func (s *Set) Schema(ctx context.Context) (Schema, error) {
 	sources := s.Sources()
 	if set := sources[0].Set; set != nil && set.Records == shard.RecordExample && len(set.Features) > 0 {

@@ -10,9 +10,9 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// SchemaOf returns the schema of features as a manifest describes them. What
-// varies in number, and what a record may lack, becomes ragged, so that nothing
-// has to be made up. An encoded image or tensor is one value of bytes.
+// SchemaOf returns the schema for features as described in a manifest. A feature that varies in
+// length, or that a record may lack, becomes ragged, so that no values are made up. An encoded
+// image or tensor is one bytes value.
 func SchemaOf(features []shard.Feature) (Schema, error) {
 	var s Schema
 	for _, f := range features {
@@ -31,13 +31,12 @@ func SchemaOf(features []shard.Feature) (Schema, error) {
 	return s, s.Validate()
 }
 
-// InferSchema returns a schema of all features of some records, in the order of
-// their keys' bytes: of fixed length where all of them have as many values, and
-// ragged where they don't. Later records may turn out otherwise; they are then
-// an error of the parser's.
+// InferSchema returns a schema of all features in records, ordered by the bytes of their keys: of
+// fixed length if all records have the same number of values, otherwise ragged. A later record that
+// differs is a parser error.
 //
-// A feature that is of two kinds, or in no record has a list, is an error, as
-// is a record that is not a tf.train.Example.
+// A feature of two kinds, or without a list in any record, is an error, as is a record that is not
+// a tf.train.Example.
 func InferSchema(records [][]byte) (Schema, error) {
 	if len(records) == 0 {
 		return nil, errors.New("schema: no record to infer it from")
@@ -83,11 +82,11 @@ func InferSchema(records [][]byte) (Schema, error) {
 	return schema, schema.Validate()
 }
 
-// sighting is what was seen of one feature.
+// sighting is what was seen of a feature.
 type sighting struct {
 	kind    tfrecord.Kind
-	records int // that have it
-	values  int // in the first of them
+	records int // records that have it
+	values  int // in the first of these
 	varies  bool
 }
 

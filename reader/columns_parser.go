@@ -9,50 +9,50 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// ColumnParser parses tf.train.Examples from the wire straight into columns,
-// without an allocation a record. The columns are what tf.io.parse_example
-// makes of the same records. It is not safe for concurrent use.
+// ColumnParser parses tf.train.Examples from wire format directly into columns, without an
+// allocation per record. The columns equal those of tf.io.parse_example for the same records. It is
+// not safe for concurrent use.
 //
 //	parser, err := reader.NewColumnParser(schema)
 //	var batch reader.Columns
 //	err = parser.Parse(&batch, records)
 //	label := batch.Get("label").Int64s
 //
-// Of a key that comes twice the last counts; packed and unpacked numbers, and
-// lists in pieces, are read as any protocol buffer library would. Features that
-// the schema does not name are not looked into, so that damage in them may pass.
+// The last value of a duplicate key wins; packed and unpacked numbers, and split lists, are read as
+// in any protocol buffer library. Features not in the schema are not parsed, so damage in them may
+// go unnoticed.
 type ColumnParser struct {
 	schema   Schema
-	counts   []int     // of values of a record; -1: ragged
+	counts   []int     // values per record; -1: ragged
 	defaults []*values // nil: none
 	byKey    map[string]int
 	keys     []keyNode
-	spans    []span           // of the record at hand, by field
-	plain    tfrecord.Example // for records that are not of the usual form
+	spans    []span           // of the current record, by field
+	plain    tfrecord.Example // for records of unusual form
 	sequence tfrecord.SequenceExample
 }
 
-// keyNode is a key, and which one came behind it in the last record that had
-// it. Records of a file mostly have the same keys in the same order, and a
-// feature that some lack costs a look-up only where it is missing.
+// keyNode is a key and the key that followed it in the last record that had it. Records of a file
+// mostly have the same keys in the same order, and an optional feature costs a look-up only where
+// it is missing.
 type keyNode struct {
 	key   []byte
 	field int // -1: not in the schema
 	next  int // in keys
 }
 
-// maxForeign and maxForeignKey bound how many keys outside the schema are
-// remembered, and their lengths. Further ones cost a look-up each time.
+// maxForeign and maxForeignKey bound the number and length of the keys outside the schema that are
+// remembered. Further ones cost a look-up each time.
 const (
 	maxForeign    = 256
 	maxForeignKey = 256
 )
 
-// span is where the Feature message of a field lies in a record. No feature
-// begins at 0: that says there is none.
+// span is the range of a field's Feature message in a record. No feature begins at 0, which means
+// that there is none.
 type span struct{ from, to int }
 
-// NewColumnParser returns a parser for a schema, which it keeps.
+// NewColumnParser returns a parser for a schema, which it retains.
 func NewColumnParser(s Schema) (*ColumnParser, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -62,14 +62,14 @@ func NewColumnParser(s Schema) (*ColumnParser, error) {
 		counts:   make([]int, len(s)),
 		defaults: make([]*values, len(s)),
 		byKey:    make(map[string]int, len(s)),
-		keys:     make([]keyNode, 1+len(s)), // the first stands for the beginning of a record
+		keys:     make([]keyNode, 1+len(s)), // the first one is the start of a record
 		spans:    make([]span, len(s)),
 	}
 	p.keys[0].field = -1
 	for i := range s {
 		f := &s[i]
 		p.counts[i] = f.count()
-		p.defaults[i], _ = f.defaults() // Validate found it good
+		p.defaults[i], _ = f.defaults() // cannot fail: validated
 		p.byKey[f.Key] = 1 + i
 		p.keys[1+i] = keyNode{key: []byte(f.Key), field: i}
 		p.keys[i].next = 1 + i
@@ -77,11 +77,11 @@ func NewColumnParser(s Schema) (*ColumnParser, error) {
 	return p, nil
 }
 
-// Schema returns the schema that the parser was made for.
+// Schema returns the schema of the parser.
 func (p *ColumnParser) Schema() Schema { return p.schema }
 
-// Parse makes dst the columns of the records. A record that does not suit the
-// schema gives a *[RowError] and leaves the rows before it.
+// Parse fills dst with the columns of the records. For a record that does not match the schema it
+// returns a *[RowError] and keeps the rows before it.
 func (p *ColumnParser) Parse(dst *Columns, records [][]byte) error {
 	p.Reset(dst)
 	for i, r := range records {
@@ -92,27 +92,27 @@ func (p *ColumnParser) Parse(dst *Columns, records [][]byte) error {
 	return nil
 }
 
-// RowError is what is wrong with one record of a batch.
+// RowError is the error of one record of a batch.
 type RowError struct {
 	// Row is the number of the record in the batch, from 0.
 	Row int
 	Err error
 }
 
-// Error gives both fields.
+// Error returns the row and the message of Err.
 func (e *RowError) Error() string { return fmt.Sprintf("row %d of the batch: %v", e.Row, e.Err) }
 
 // Unwrap returns Err.
 func (e *RowError) Unwrap() error { return e.Err }
 
-// Reset makes dst columns of the schema without rows.
+// Reset empties dst and sets the columns of the schema.
 func (p *ColumnParser) Reset(dst *Columns) { dst.reset(p.schema) }
 
-// Append appends a record to columns that Reset began. The columns copy what
-// they need of it. After an error they are as before.
+// Append appends a record to columns that Reset prepared. The columns copy what they need of it.
+// After an error they are unchanged.
 //
-// An error is a [*tfrecord.Error] of PartParse that names the feature and, of a
-// malformed record, the byte; who knows the record's file adds that.
+// An error is a [*tfrecord.Error] of PartParse that names the feature and, for a malformed record,
+// the byte; the caller adds the file.
 func (p *ColumnParser) Append(dst *Columns, record []byte) error {
 	if p.scan(record) && p.appendScanned(dst, record) {
 		dst.closeRow()
@@ -127,8 +127,8 @@ func (p *ColumnParser) Append(dst *Columns, record []byte) error {
 	return nil
 }
 
-// find returns the node of the key that came behind node prev, when it is not
-// the one expected, and expects it from now on.
+// find returns the node of the key that follows node prev when it is not the expected one, and
+// makes it the expected one.
 func (p *ColumnParser) find(prev int, key []byte) int {
 	at, ok := p.byKey[string(key)]
 	if !ok {
@@ -143,8 +143,8 @@ func (p *ColumnParser) find(prev int, key []byte) int {
 	return at
 }
 
-// appendPlain is the slow twin of scan and appendScanned: it reads whatever is
-// an Example, and finds words for what is wrong.
+// appendPlain is the slow path for scan and appendScanned: it accepts any valid Example and
+// produces the error messages.
 func (p *ColumnParser) appendPlain(dst *Columns, record []byte) error {
 	if err := p.plain.Parse(record); err != nil {
 		return err
@@ -162,12 +162,12 @@ func (p *ColumnParser) appendPlain(dst *Columns, record []byte) error {
 	return nil
 }
 
-// errSequence is for SequenceExamples, whose wire form is that of an Example with a
-// field more: a parser of Examples would give their context for the whole.
+// errSequence is returned for SequenceExamples, whose wire format is that of an Example with one
+// more field: a parser of Examples would return only their context.
 var errSequence = errors.New("the record is a tf.train.SequenceExample, whose feature lists have no columns: " +
 	"read such records with Map and tfrecord.SequenceExample")
 
-// refuseLists refuses a record with feature lists. Its memory is s.
+// refuseLists refuses a record with feature lists. It reuses the memory of s.
 func refuseLists(s *tfrecord.SequenceExample, record []byte) error {
 	if s.Parse(record) == nil && s.Lists.Len() > 0 {
 		return &tfrecord.Error{Record: -1, Part: tfrecord.PartParse, Err: errSequence}
@@ -204,8 +204,7 @@ func (p *ColumnParser) appendFeature(dst *Column, field int, f tfrecord.Feature)
 	return nil
 }
 
-// appendDefault appends what stands for a missing feature: nothing to a ragged
-// column.
+// appendDefault appends the default for a missing feature: nothing to a ragged column.
 func (p *ColumnParser) appendDefault(dst *Column, field int) {
 	d := p.defaults[field]
 	if d == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// scan finds the features of the schema in a record of the usual form. False
-// leaves the record, good or bad, to appendPlain.
+// scan finds the features of the schema in a record of the usual form. False leaves the record,
+// valid or not, to appendPlain.
 func (p *ColumnParser) scan(data []byte) bool {
 	clear(p.spans)
 	pos, ok := tfrecord.ScanExample(data)
@@ -54,8 +54,7 @@ func (p *ColumnParser) appendScanned(dst *Columns, record []byte) bool {
 	return true
 }
 
-// appendList appends the values of a list: want of them, or any number when
-// want is negative.
+// appendList appends the values of a list: exactly want, or any number if want is negative.
 func (c *Column) appendList(values []byte, want int) bool {
 	switch c.Kind {
 	case tfrecord.KindFloat:
@@ -96,7 +95,7 @@ func (c *Column) appendFloats(packed []byte, want int) bool {
 	return true
 }
 
-// extend returns s with n more elements, of any value.
+// extend returns s with n more elements of unspecified value.
 func extend(s []float32, n int) []float32 {
 	if n <= cap(s)-len(s) {
 		return s[:len(s)+n]

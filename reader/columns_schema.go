@@ -7,37 +7,33 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// maxValues is the most values of one feature that a record of fixed length
-// may have.
+// maxValues is the maximum number of values of a fixed-length feature in one record.
 const maxValues = 1 << 28
 
-// Field says what becomes of one feature of the Examples: a column of values
-// of one kind.
+// Field describes how one feature of the Examples becomes a column of values of one kind.
 type Field struct {
 	// Key of the feature.
 	Key string
 	// Kind of its values: tfrecord.KindInt64, KindFloat or KindBytes.
 	Kind tfrecord.Kind
-	// Shape of one record's values, each side 1 or more; none for one value.
-	// It is tf.io.FixedLenFeature: a record with another number of values is
-	// an error. Ragged fields have none.
+	// Shape of one record's values, each dimension 1 or more; nil for a scalar. As with
+	// tf.io.FixedLenFeature, a record with another number of values is an error. Ragged fields have
+	// none.
 	Shape []int
-	// Ragged lets records have any number of values, as tf.io.RaggedFeature
-	// and VarLenFeature do; a record without the feature has none.
+	// Ragged allows any number of values per record, as tf.io.RaggedFeature and VarLenFeature do; a
+	// record without the feature has none.
 	Ragged bool
-	// Default stands for the values of records that lack the feature: a value
-	// or a slice of int64, float32, string or []byte, as the kind wants. One
-	// value stands for all of a larger Shape. Without a default such a record
-	// is an error. Ragged fields have none.
+	// Default holds the values for records that lack the feature: a value or a slice of int64,
+	// float32, string or []byte, matching Kind. A single value fills all of a larger Shape. Without
+	// a default such a record is an error. Ragged fields have none.
 	Default any
 }
 
-// Schema says which features become columns, in that order. Features that it
-// does not name are passed over.
+// Schema lists the features that become columns, in order. Other features are ignored.
 type Schema []Field
 
-// Validate refuses fields without a kind or with a default that does not suit
-// them, and keys that come twice.
+// Validate returns an error for fields without a kind or with a mismatched default, and for
+// duplicate keys.
 func (s Schema) Validate() error {
 	if len(s) == 0 {
 		return errors.New("schema: no field")
@@ -76,7 +72,7 @@ func (f *Field) validate() error {
 	return err
 }
 
-// count returns how many values a record has; -1 when that varies.
+// count returns the number of values per record; -1 if it varies.
 func (f *Field) count() int {
 	if f.Ragged {
 		return -1
@@ -97,7 +93,7 @@ type values struct {
 
 func (v *values) len() int { return len(v.int64s) + len(v.floats) + len(v.bytes) }
 
-// defaults returns the default, as many values as a record has; nil without.
+// defaults returns the default, expanded to the number of values in a record; nil if there is none.
 func (f *Field) defaults() (*values, error) {
 	if f.Default == nil {
 		return nil, nil
@@ -142,7 +138,7 @@ func (f *Field) defaults() (*values, error) {
 	return &v, nil
 }
 
-// broadcast returns n times the only element of one; nil of none.
+// broadcast returns the only element of one n times; nil for an empty slice.
 func broadcast[V any](one []V, n int) []V {
 	if len(one) == 0 || n == 1 {
 		return one

@@ -8,27 +8,25 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// compressedRecords gives the records of a file that is only read in order, and what
-// lies between them. As long as nothing is damaged a tfrecord.Reader does;
-// behind lost framing the file is decompressed again, and searched as one is that
-// is not compressed, by a Salvager, with the same outcome.
+// compressedRecords returns the records of a sequential file and the damage between them. Until
+// there is damage it uses a tfrecord.Reader; after lost framing it decompresses the file again and
+// searches it with a Salvager, with the same result as for an uncompressed file.
 type compressedRecords struct {
 	in       *tfrecord.Reader
-	rest     *tfrecord.Salvager // behind lost framing; nil before
+	rest     *tfrecord.Salvager // after lost framing; nil before
 	unpacked *unpacked          // what it reads
 	tolerant bool
-	again    func() (*unpacked, error) // nil: the file can be read once
+	again    func() (*unpacked, error) // nil: the file can be read only once
 	options  tfrecord.ReaderOptions
 
-	number int64 // of what comes next: a record, or a stretch of damage
-	ahead  bool  // in was asked for one more:
+	number int64 // of the next item: a record or a stretch of damage
+	ahead  bool  // in has already read the next record:
 	record []byte
 	err    error
 }
 
-// next returns the next record, valid until the next call, and where it is. Of
-// damage that may be passed over the error is a *tfrecord.Damage, of -1 Bytes
-// when they are not known. All other errors are final.
+// next returns the next record, valid until the next call, and its position. For damage that may be
+// skipped the error is a *tfrecord.Damage, with -1 Bytes if unknown. All other errors are final.
 func (p *compressedRecords) next() (record []byte, at cursor, err error) {
 	if p.rest != nil {
 		return p.found()
@@ -46,7 +44,7 @@ func (p *compressedRecords) next() (record []byte, at cursor, err error) {
 	if !isDataCRC(err) {
 		return p.salvage(located)
 	}
-	// The length of a record with wrong data is right when something follows.
+	// The length of a record with corrupt data is right if something follows.
 	p.record, p.err = p.in.Next()
 	p.ahead = true
 	d := &tfrecord.Damage{Record: located.Record, Offset: located.Offset, Bytes: -1, Err: located}
@@ -73,13 +71,13 @@ func (p *compressedRecords) read() ([]byte, error) {
 	return p.in.Next()
 }
 
-// isFraming reports whether err is about a frame in a stream that goes on.
+// isFraming reports whether err is a framing error in a stream that continues.
 func isFraming(err error) bool {
 	located := new(tfrecord.Error)
 	return errors.As(err, &located) && located.Part != tfrecord.PartCompression && inData(err)
 }
 
-// salvage looks for what follows the damage.
+// salvage searches for what follows the damage.
 func (p *compressedRecords) salvage(found *tfrecord.Error) ([]byte, cursor, error) {
 	if p.again == nil || !isFraming(found) {
 		p.number = found.Record + 1
@@ -124,8 +122,7 @@ func (p *compressedRecords) close() error {
 	return p.in.Close()
 }
 
-// records returns the records of an open source that is only read in order, as
-// from reads it.
+// records returns the records of an open sequential source, as read from from.
 func (s *Set) records(i int, f io.Seeker, from io.Reader, o tfrecord.ReaderOptions) *compressedRecords {
 	p := &compressedRecords{in: tfrecord.NewReader(from, o), tolerant: s.opts.SkipBad.asked(), options: o}
 	if s.regular(i) {

@@ -12,58 +12,58 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// blockSource gives the blocks of a stretch of a file.
+// blockSource reads the blocks of a stretch of a file.
 type blockSource interface {
-	// read returns the next block, io.EOF behind the last one.
+	// read returns the next block, io.EOF after the last one.
 	read(*stopwatch) (*Block, error)
-	// stands returns the place behind what was read.
+	// stands returns the position after what was read.
 	stands() cursor
 	// Close closes the file.
 	Close() error
 }
 
-// feedDepth is how many blocks of a file may wait; one more is being read.
+// feedDepth is the number of blocks of a file that may be queued; one more is being read.
 const feedDepth = 1
 
-// feed reads a piece ahead, in a goroutine of its own.
+// feed reads a piece ahead, in its own goroutine.
 type feed struct {
 	piece  piece
 	blocks chan *Block // closed at the end
-	err    error       // why it ended, for who sees blocks closed
-	onTurn atomic.Bool // its blocks are taken as they come, and not only later
+	err    error       // why it ended; read after blocks is closed
+	onTurn atomic.Bool // its blocks are consumed now, not only later
 
-	// Of the blocks, by number: the one that is made, the one that is taken next,
-	// and the one behind the last that somebody waits for or did. With numbers a
-	// wait never lasts to the block behind the one that it was for.
+	// Block numbers: the one being made, the next one to take, and the end of those that the
+	// consumer waits for or waited for. With numbers a wait never extends to the block after the
+	// one it was for.
 	making, taking int64
 	wanted         atomic.Int64
 }
 
-// feeder starts feeds and ends them together.
+// feeder starts feeds and stops them together.
 type feeder struct {
 	run   *run
 	stats *stageStats
 	chunk int           // bytes to read at a time, of ordinary records
 	most  int           // of large ones
-	ready chan struct{} // not nil: gets a token when any feed has something
+	ready chan struct{} // if not nil, gets a token when any feed has a block
 
 	readers *gate
-	anyOne  atomic.Bool  // somebody waits for a block of any feed on turn
-	largest atomic.Int64 // record of the compressed files so far, in bytes
+	anyOne  atomic.Bool  // the consumer waits for a block of any feed on turn
+	largest atomic.Int64 // largest record of the compressed files so far, in bytes
 
 	ctx    context.Context
 	cancel context.CancelFunc
 	live   map[*feed]chan struct{} // closed when the goroutine has ended
 }
 
-// begin makes the feeder ready for an epoch.
+// begin prepares the feeder for an epoch.
 func (f *feeder) begin(ctx context.Context) {
 	f.ctx, f.cancel = context.WithCancel(ctx)
 	f.live = make(map[*feed]chan struct{})
 }
 
-// waitFor says that somebody is going to wait for the next block of d, or for one
-// of any feed on turn when d is nil.
+// waitFor records that the consumer is about to wait for the next block of d, or of any feed on
+// turn if d is nil.
 func (f *feeder) waitFor(d *feed) {
 	if d == nil {
 		f.anyOne.Store(true)
@@ -73,8 +73,8 @@ func (f *feeder) waitFor(d *feed) {
 	f.run.budget.wake()
 }
 
-// needed reports whether somebody waits for the block that d makes. One that
-// waits for any feed's waits for that of the first feed to ask.
+// needed reports whether the consumer waits for the block that d makes. A wait for any feed goes to
+// the first feed that asks.
 func (f *feeder) needed(d *feed) bool {
 	if d.onTurn.Load() && f.anyOne.CompareAndSwap(true, false) {
 		d.wanted.Store(d.making + 1)
@@ -82,7 +82,7 @@ func (f *feeder) needed(d *feed) bool {
 	return d.wanted.Load() > d.making
 }
 
-// start reads p from a place in it on.
+// start reads p from a position in it.
 func (f *feeder) start(p piece, from cursor, epoch int32) *feed {
 	p.from = from
 	d := &feed{piece: p, blocks: make(chan *Block, feedDepth)}
@@ -92,9 +92,9 @@ func (f *feeder) start(p piece, from cursor, epoch int32) *feed {
 		defer close(done)
 		d.err = f.read(d, epoch)
 		if ended := f.ctx.Err(); ended != nil {
-			d.err = ended // whatever was broken off for it, or looks like an end
+			d.err = ended // overrides any error caused by it
 		}
-		close(d.blocks) // before the call to look: who finds it open sleeps again
+		close(d.blocks) // before the call to look, so that the consumer does not go back to sleep
 		f.wake()
 	}()
 	return d
@@ -103,7 +103,7 @@ func (f *feeder) start(p piece, from cursor, epoch int32) *feed {
 // ended forgets a feed whose blocks are closed.
 func (f *feeder) ended(d *feed) { delete(f.live, d) }
 
-// stop ends all feeds, and waits for them.
+// stop ends all feeds and waits for them.
 func (f *feeder) stop() {
 	if f.cancel == nil {
 		return
@@ -151,7 +151,7 @@ func (f *feeder) read(d *feed, epoch int32) error {
 		}
 		if err != nil {
 			if changed := f.run.set.unchanged(int(d.piece.file), file); changed != nil {
-				return changed // which explains whatever was found
+				return changed // which explains any other error
 			}
 			if err == io.EOF {
 				return nil
@@ -181,9 +181,8 @@ func (f *feeder) read(d *feed, epoch int32) error {
 	}
 }
 
-// finish looks whether all of d's piece came, whose source has ended. What is
-// missing is an error or, where it may be passed over, a block that says so; else
-// it is io.EOF.
+// finish checks that all of d's piece was read when its source ends. Missing records are an error
+// or, if they may be skipped, a block that reports them; otherwise it returns io.EOF.
 func (f *feeder) finish(d *feed, source blockSource, ended *bool) (*Block, error) {
 	_, plain := source.(*plainFile)
 	at := source.stands()
@@ -201,7 +200,7 @@ func (f *feeder) finish(d *feed, source blockSource, ended *bool) (*Block, error
 	return b, nil
 }
 
-// open opens a piece's file at the piece's beginning.
+// open opens a piece's file at the start of the piece.
 func (fd *feeder) open(p piece, in *blockAllocator) (blockSource, storage.File, error) {
 	r := fd.run
 	path := r.set.sources[p.file].Path
@@ -227,26 +226,25 @@ func (fd *feeder) open(p piece, in *blockAllocator) (blockSource, storage.File, 
 	source := &streamFile{
 		run: r, in: r.set.records(int(p.file), f, from, o), from: from, file: f, blocks: in, largest: &fd.largest, chunk: fd.chunk, piece: p, at: p.from,
 	}
-	// A pipe may keep a read waiting for ever.
+	// A read from a pipe may block forever.
 	source.unwatch = context.AfterFunc(fd.ctx, func() { f.SetReadDeadline(time.Unix(1, 0)) })
 	if err := source.skipTo(fd.ctx); err != nil {
 		source.Close()
 		return nil, nil, err
 	}
-	from.took = 0 // to open the file is a wait in any case
+	from.took = 0 // opening the file is a wait in any case
 	return source, f, nil
 }
 
-// yieldingReader reads a file in the middle of work, as a decompressor does, and
-// lets others work while a read takes long: any of a pipe, and one that follows
-// a slow one.
+// yieldingReader reads a file on behalf of a decompressor, and yields its token while a read takes
+// long: always for a pipe, and otherwise after a slow read.
 type yieldingReader struct {
 	io.Reader
 	run     *run
 	pipe    bool
-	working bool          // whoever reads has a token
+	working bool          // the reading goroutine holds a token
 	slow    bool          // the next read may take long
-	took    time.Duration // reads, in all
+	took    time.Duration // total time of reads
 }
 
 func (p *yieldingReader) Read(b []byte) (int, error) {
@@ -258,16 +256,15 @@ func (p *yieldingReader) Read(b []byte) (int, error) {
 	n, err := p.Reader.Read(b)
 	read := time.Since(began)
 	if rests {
-		p.run.tokens <- struct{}{} // there are others to give it back
+		p.run.tokens <- struct{}{} // another goroutine will return it
 	}
 	p.took += time.Since(began)
 	p.slow = p.pipe || read > slowRead
 	return n, err
 }
 
-// isPlain reports whether a file can be read from any place on: it is a regular
-// file and not compressed. What is neither framed nor compressed counts as
-// plain, as in package tfrecord.
+// isPlain reports whether a file can be read from any offset: it is a regular file and not
+// compressed. A file that is neither framed nor compressed counts as plain, as in package tfrecord.
 func isPlain(f storage.File, o tfrecord.ReaderOptions) (plain bool, size int64, err error) {
 	st, err := f.Stat()
 	if err != nil || !st.Mode().IsRegular() {
@@ -285,7 +282,7 @@ func isPlain(f storage.File, o tfrecord.ReaderOptions) (plain bool, size int64, 
 	if _, v := anyLength.Check(header[:n]); n == 0 || n == len(header) && v != tfrecord.FrameBroken {
 		return true, st.Size(), nil
 	}
-	o.BufferSize = minChunk // for a look at the first record
+	o.BufferSize = minChunk // enough for the first record
 	r := tfrecord.NewReader(io.NewSectionReader(f, 0, 1<<62), o)
 	defer r.Close()
 	_, err = r.Next()
@@ -295,16 +292,15 @@ func isPlain(f storage.File, o tfrecord.ReaderOptions) (plain bool, size int64, 
 	return r.Compression() == tfrecord.None, st.Size(), nil
 }
 
-// isDataCRC reports whether err is about the data of one record, behind which
-// a tfrecord.Reader goes on.
+// isDataCRC reports whether err is about the data of one record, after which a tfrecord.Reader
+// continues.
 func isDataCRC(err error) bool {
 	var located *tfrecord.Error
 	return errors.As(err, &located) && located.Part == tfrecord.PartDataCRC && errors.Is(err, tfrecord.ErrChecksum)
 }
 
-// minChunk is the least that is read at a time. maxChunk is the most for
-// ordinary records, what stays in a core's cache from reading to checking, and
-// largeChunk for large ones.
+// minChunk is the minimum read size. maxChunk is the maximum for ordinary records, so that the data
+// stay in a core's cache between reading and checking, and largeChunk that for large ones.
 const (
 	minChunk   = 16 << 10
 	maxChunk   = 256 << 10

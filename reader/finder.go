@@ -9,20 +9,20 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// finder knows where the records of a set are.
+// finder locates the records of a set.
 type finder struct {
 	set     *Set
 	indexes []*fileIndex
-	starts  []int64 // number, in the set, of the first record of each file; the total last
+	starts  []int64 // number in the set of the first record of each file; the total last
 	mu      sync.Mutex
 	open    []storage.File
 }
 
-// keptOpen is up to how many files are kept open; of larger sets, each is
-// opened when it is read from.
+// keptOpen is the maximum number of files kept open; in larger sets each file is opened for each
+// read.
 const keptOpen = 256
 
-// find makes the finder ready.
+// find initialises the finder.
 func (f *finder) find(ctx context.Context, set *Set) error {
 	if f.set != nil {
 		return nil
@@ -45,7 +45,7 @@ func (f *finder) find(ctx context.Context, set *Set) error {
 
 func (f *finder) total() int64 { return f.starts[len(f.starts)-1] }
 
-// bytes returns the size of all records, with framing.
+// bytes returns the total size of the records, with framing.
 func (f *finder) bytes() (n int64) {
 	for _, x := range f.indexes {
 		n += x.size
@@ -53,7 +53,7 @@ func (f *finder) bytes() (n int64) {
 	return n
 }
 
-// locate returns where record n of the set is.
+// locate returns the location of record n of the set.
 func (f *finder) locate(n int64) readRequest {
 	i := sort.Search(len(f.starts), func(i int) bool { return f.starts[i] > n }) - 1
 	w := readRequest{file: int32(i), number: n - f.starts[i]}
@@ -61,7 +61,7 @@ func (f *finder) locate(n int64) readRequest {
 	return w
 }
 
-// file opens file i. done is to be called when it is not needed any more. ctx is that of
+// file opens file i. The caller calls done when it no longer needs the file. ctx is the context of
 // all reading: the file may stay open until close.
 func (f *finder) file(ctx context.Context, i int32) (file storage.File, done func() error, err error) {
 	if len(f.open) > keptOpen {

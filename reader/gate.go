@@ -8,7 +8,7 @@ import (
 	"github.com/tfrec/tfrec/internal/par"
 )
 
-// gate lets in so many at a time, a number that may change.
+// gate is a semaphore whose limit can change.
 type gate struct {
 	mu      sync.Mutex
 	changed *par.Cond
@@ -22,7 +22,7 @@ func newGate(limit int) *gate {
 	return g
 }
 
-// enter waits to be let in; false when ctx ends first.
+// enter waits for admission; false if ctx ends first.
 func (g *gate) enter(ctx context.Context) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -40,7 +40,7 @@ func (g *gate) leave() {
 	g.mu.Unlock()
 }
 
-// set changes how many are let in. Those who are inside stay.
+// set changes the limit. It does not affect those inside.
 func (g *gate) set(limit int) {
 	g.mu.Lock()
 	g.limit = limit
@@ -48,7 +48,7 @@ func (g *gate) set(limit int) {
 	g.mu.Unlock()
 }
 
-// size returns how many are let in.
+// size returns the limit.
 func (g *gate) size() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -62,7 +62,7 @@ func (g *gate) occupied() int {
 	return g.inside
 }
 
-// await receives from a channel, and counts how long that takes.
+// await receives from a channel and counts the time that takes.
 func await[V any](ctx context.Context, from <-chan V, counts *stageStats) (v V, err error) {
 	select {
 	case v = <-from:

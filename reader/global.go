@@ -6,44 +6,42 @@ import (
 	"io"
 )
 
-// ShuffleAllOptions are those of [Set.ShuffleAll].
+// ShuffleAllOptions are the options of [Set.ShuffleAll].
 type ShuffleAllOptions struct {
 	// SameEachEpoch keeps the order from epoch to epoch.
 	SameEachEpoch bool
-	// Block keeps runs of that many records near each other, so that a disk
-	// reads them together; Window runs are mixed with each other. The default 1
-	// is a true shuffle.
+	// Block keeps runs of that many records near each other, so that a disk reads them together;
+	// Window runs are mixed with each other. Default: 1, a true shuffle.
 	Block int
-	// Window is how many runs are mixed. Default: 64. It means nothing for a
-	// Block of 1.
+	// Window is the number of runs that are mixed. Default: 64. It has no effect with a Block of 1.
 	Window int
 }
 
 const defaultWindow = 64
 
-// maxRuns bounds Block and Window, so that no product of them is too large.
+// maxRuns bounds Block and Window, so that their product does not overflow.
 const maxRuns = 1 << 30
 
-// maxSteps is how many records are looked up together, at most: the more, the
-// more of them lie near each other, and the later comes the first.
+// maxSteps is the maximum number of records looked up together: a higher number puts more of them
+// near each other but delays the first.
 const maxSteps = 1 << 14
 
-// leastSteps is how many are, however little memory there is.
+// leastSteps is the minimum, however little memory there is.
 const leastSteps = 16
 
-// maxErrand is how many bytes of records are looked up together, at most.
+// maxErrand is the maximum number of bytes of records looked up together.
 const maxErrand = 16 << 20
 
-// globalWords is how long the section of a position is: a place in the order,
-// and the damage that the epoch had so far.
+// globalWords is the length of a position's section: an index in the order, and the damage skipped
+// so far in the epoch.
 const globalWords = 2
 
-// ShuffleAll returns the records of all files in one random order, another one
-// in each epoch: a permutation that is computed, not listed. Worker i of n has
-// places i, i + n, i + 2n … of it. The files must be uncompressed; those without
-// an index file are gone over once, header by header, before the first record.
+// ShuffleAll returns the records of all files in one random order, a different one in each epoch: a
+// permutation that is computed, not stored. Worker i of n takes indexes i, i + n, i + 2n … of it.
+// The files must be uncompressed; those without an index file are scanned once, header by header,
+// before the first record.
 //
-// Records are read thousands at a time, in the order in which they lie.
+// Records are read thousands at once, in file order.
 func (s *Set) ShuffleAll(o ShuffleAllOptions) Pipe {
 	if o.Block == 0 {
 		o.Block = 1
@@ -74,7 +72,7 @@ func (s *Set) ShuffleAll(o ShuffleAllOptions) Pipe {
 	})
 }
 
-// global gives the records of a set in a computed order.
+// global returns the records of a set in a computed order.
 type global struct {
 	run   *run
 	stats *stageStats
@@ -82,7 +80,7 @@ type global struct {
 	opts  ShuffleAllOptions
 	finder
 	readers *gate
-	stored  bool // the files lie in an object store
+	stored  bool // the files are in an object store
 	steps   int  // of a batch read
 	ramp    int  // the same, of the next one from a store
 
@@ -90,13 +88,13 @@ type global struct {
 	cancel context.CancelFunc
 	epoch  int32
 	order  *order
-	coming int64        // place, of all workers together, where the next batch read begins
-	sent   []*batchRead // under way, in order
-	idle   []*batchRead // for use again
+	coming int64        // index, over all workers, where the next batch read begins
+	sent   []*batchRead // in flight, in order
+	idle   []*batchRead // for reuse
 	bad    skipCount
 
 	now    *batchRead
-	i      int // records of now that were given
+	i      int // records of now that were returned
 	faults int // faults of now that were reported
 	err    error
 }
@@ -131,8 +129,8 @@ func (g *global) start(ctx context.Context, epoch int64, at position) error {
 		epoch = 0
 	}
 	g.order = newOrder(total, int64(g.opts.Block), int64(g.opts.Window), key(o.Seed, forOrder, uint64(epoch)))
-	// Half of what may be read ahead is for batch reads under way, half for what they
-	// read around their records.
+	// Half of the read-ahead is for batch reads in flight, half for what they read around their
+	// records.
 	size := max(g.bytes()/total, 1)
 	g.steps = int(min(max(g.share()/size, min(minRoom/size, leastSteps), 1), maxSteps))
 	g.ramp = firstStored
@@ -140,8 +138,8 @@ func (g *global) start(ctx context.Context, epoch int64, at position) error {
 	return nil
 }
 
-// tellMissing tells of the records that files lack at their ends, which have no
-// place in the order: each worker of the files that are its by their number.
+// tellMissing reports the records missing at the ends of files, which have no index in the order:
+// each worker reports those of the files assigned to it by number.
 func (g *global) tellMissing() error {
 	for i, x := range g.indexes {
 		short := g.run.set.missingRecords(g.ctx, wholeFile(i), cursor{x.records, x.size}, true)
@@ -155,7 +153,7 @@ func (g *global) tellMissing() error {
 	return g.ctx.Err() // an index file may not have been read
 }
 
-// send starts batch reads, as many as may be under way.
+// send starts as many batch reads as may be in flight.
 func (g *global) send() {
 	o, total := g.run.set.opts, g.total()
 	for len(g.sent) < g.mostSent() {
@@ -190,8 +188,8 @@ func (g *global) send() {
 	}
 }
 
-// nextRead returns one that begins at the coming place, with the memory of one
-// that is done.
+// nextRead returns a batch read that begins at the coming index, reusing the memory of a finished
+// one.
 func (g *global) nextRead() *batchRead {
 	e := &batchRead{global: g}
 	if n := len(g.idle); n > 0 {
@@ -254,8 +252,7 @@ func (g *global) next() (*Block, error) {
 			g.now, g.i, g.faults = nil, 0, 0
 			continue
 		}
-		// A block never goes across damage, so that its elements and the steps
-		// of the order go together.
+		// A block never spans damage, so that its elements and the steps of the order correspond.
 		end := min(g.i+blockRecords, len(e.block.Records))
 		if g.faults < len(e.block.faults) {
 			end = min(end, e.block.faults[g.faults].before)

@@ -10,9 +10,9 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// Fingerprint returns what the set is known by: a hash over the files' names
-// without directories, their sizes and, as the manifest has them, their digests. Of
-// files that no manifest names, the first and last 4 KiB stand for the rest.
+// Fingerprint returns the identity of the set: a hash over the files' names without directories,
+// their sizes and, if the manifest has them, their digests. For files outside a manifest, the first
+// and last 4 KiB represent the content.
 func (s *Set) Fingerprint(ctx context.Context) (string, error) {
 	if err := s.identify(ctx); err != nil {
 		return "", err
@@ -20,7 +20,7 @@ func (s *Set) Fingerprint(ctx context.Context) (string, error) {
 	return s.fingerprint, nil
 }
 
-// identify makes sure that s.fingerprint is known. It is not written again after that.
+// identify sets s.fingerprint if it is not set yet. It is not written again after that.
 func (s *Set) identify(ctx context.Context) error {
 	s.mu.Lock()
 	known := s.fingerprint != ""
@@ -47,12 +47,12 @@ func (s *Set) identify(ctx context.Context) error {
 	return nil
 }
 
-// appendIdentity appends what source i is known by.
+// appendIdentity appends the identity of source i.
 func (s *Set) appendIdentity(ctx context.Context, dst []byte, i int) ([]byte, error) {
 	source, size := s.sources[i], s.stamps[i].info.Size()
 	dst = append(append(dst, storage.Base(source.Path)...), 0)
 	if !s.regular(i) {
-		return dst, nil // a pipe: reading would take what is in it
+		return dst, nil // a pipe: reading would consume its data
 	}
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(size))
 	if source.Info != nil && source.Info.SHA256 != "" && source.Info.Bytes == size {

@@ -9,7 +9,7 @@ import (
 	"github.com/tfrec/tfrec/internal/par"
 )
 
-// DType is what the samples of an image become.
+// DType is the type of the samples of an image.
 type DType uint8
 
 // The types of samples.
@@ -29,94 +29,87 @@ func (d DType) String() string {
 	return fmt.Sprintf("DType(%d)", uint8(d))
 }
 
-// Keys of images and labels, as `tfrec convert images` and TFDS name them.
+// Default keys of images and labels, as in `tfrec convert images` and TFDS.
 const (
 	DefaultImageKey = "image/encoded"
 	DefaultLabelKey = "image/class/label"
 )
 
-// ImageSpec says how records become batches of images.
+// ImageSpec configures how records become batches of images.
 type ImageSpec struct {
-	// Size of the images, in pixels: the shorter side becomes Size, and of
-	// the longer the middle is kept. Resize takes its place where that is not
-	// what is wanted.
+	// Size of the images, in pixels: the shorter side becomes Size and the longer one is cropped to
+	// its middle. Use Resize for anything else.
 	Size int
-	// Resize brings all images to one size; Antialias is up to it. Its Fit
-	// is Stretch, Crop or Pad, or Square is set, all without NoUpscale.
-	// Default: Square of Size, bilinear, with antialias.
+	// Resize brings all images to one size; it decides about Antialias. Its Fit is Stretch, Crop or
+	// Pad, or Square is set, all without NoUpscale. Default: Square of Size, bilinear, with
+	// antialias.
 	Resize augment.ResizeSpec
 	// Channels is 3 for RGB or 1 for grayscale. Default: 3.
 	Channels int
 	// DType of the samples. Default: Uint8.
 	DType DType
-	// Normalize makes Float32 of samples: (x/255 - Mean) / Std, and x/255 for
-	// its zero value.
+	// Normalize converts samples to Float32: (x/255 - Mean) / Std, or x/255 for its zero value.
 	Normalize augment.Normalize
-	// NCHW puts the channels before height and width. Default: after, NHWC.
+	// NCHW puts the channels before height and width. Default: NHWC.
 	NCHW bool
-	// Batch is how many images a batch has. Default: 1.
+	// Batch is the number of images in a batch. Default: 1.
 	Batch int
-	// DropRemainder leaves out a last batch that is smaller.
+	// DropRemainder drops a smaller last batch.
 	DropRemainder bool
-	// Policy, when not nil, draws random steps for each image, before it is
-	// resized. They depend on the seed of the set, on the epoch and on the
-	// record's file name and number alone, so that resuming repeats them.
+	// Policy, if not nil, draws random steps for each image, before it is resized. They depend only
+	// on the seed of the set, the epoch, and the record's file name and number, so that resuming
+	// repeats them.
 	Policy *augment.Policy
-	// ImageKey is the feature that holds the encoded image, or its raw
-	// pixels where "image/format" says "raw" or "float32"; LabelKey that of
-	// the label. Default: DefaultImageKey and DefaultLabelKey.
+	// ImageKey is the feature with the encoded image, or with its raw pixels if "image/format" is
+	// "raw" or "float32"; LabelKey is the feature with the label. Default: DefaultImageKey and
+	// DefaultLabelKey.
 	ImageKey, LabelKey string
-	// NoLabels leaves labels out. Otherwise a record without is an error.
+	// NoLabels omits labels. Otherwise a record without a label is an error.
 	NoLabels bool
-	// Codec decodes. Default: augment's own default, which bounds the pixels of an image
-	// ([augment.CodecOptions.MaxPixels]) and refuses arithmetic coding. Images that are decoded at
-	// the same time take no more than [Options].Memory together, beside what that accounts for; one
+	// Codec decodes. Default: that of package augment, which limits the pixels of an image
+	// ([augment.CodecOptions.MaxPixels]) and refuses arithmetic coding. Images decoded at the same
+	// time take at most [Options].Memory together, in addition to what that accounts for; an image
 	// that takes more is decoded alone.
 	Codec *augment.Codec
-	// ExactPixels decodes at full size and to RGB before anything else is
-	// done. Default: images are resized as they are stored, in YCbCr, and
-	// converted when they are small, and large ones are decoded at a part of
-	// their size; package augment says by how little the pixels differ. Which
-	// way an image takes follows from its header and this spec alone.
+	// ExactPixels decodes at full size and to RGB before anything else. Default: images are resized
+	// in YCbCr as stored and converted when they are small, and large ones are decoded at reduced
+	// size; package augment documents how little the pixels differ. The choice depends only on the
+	// image's header and this spec.
 	ExactPixels bool
-	// Check searches all of every JPEG for damage. Default: where the first step of
-	// a Policy cuts a part out of an image, the data after that part are not
-	// searched. The checksum of the record says that they are those that were
-	// stored, and convert had searched them.
+	// Check checks all of every JPEG for damage. Default: if the first step of a Policy crops an
+	// image, the data after the crop are not checked. The checksum of the record shows that they
+	// are as stored, and convert checked them.
 	Check bool
-	// Workers is how many images are decoded at a time. Default: chosen as it
-	// runs, up to the Parallelism of the set.
+	// Workers is the number of images decoded concurrently. Default: chosen as it runs, up to the
+	// Parallelism of the set.
 	Workers int
 }
 
-// ImageBatch is a batch of images as one tensor. It is valid until the next
-// batch is asked for; its memory is then used again.
+// ImageBatch is a batch of images as one tensor. It is valid until the next batch is requested,
+// which reuses its memory.
 type ImageBatch struct {
 	// Shape is {n, height, width, channels}, or {n, channels, height, width}
 	// with NCHW.
 	Shape []int
-	// DType says which of the two has the samples: Pixels those of Float32,
-	// Bytes those of Uint8, in the order of Shape with nothing between them. A
-	// tensor library may take the slice as it is.
+	// DType says which slice has the samples: Pixels for Float32, Bytes for Uint8, contiguous and
+	// in the order of Shape. A tensor library may use the slice without a copy.
 	DType  DType
 	Pixels []float32
 	Bytes  []uint8
-	// Labels are those of the images.
+	// Labels are the labels of the images, in order.
 	Labels []int64
-	// Epoch is that of the first record (see [Record.Epoch]).
+	// Epoch is the epoch of the first record (see [Record.Epoch]).
 	Epoch int32
 
 	mark mark
 }
 
-// State returns the state of a consumer that has received this batch and all
-// before.
+// State returns the state of a consumer that has received this batch and all before it.
 func (b *ImageBatch) State() State { return b.mark.state() }
 
-// Images describes batches of images, decoded ahead and in order, each
-// straight into its place in the tensor. What can't be decoded ends the flow,
-// with the record's file, number and offset, unless [SkipBad] lets it pass over
-// the record.
+// Images describes batches of images, decoded in advance and in order, each directly into its row
+// of the tensor. An image that cannot be decoded ends the flow with the record's file, number and
+// offset, unless [SkipBad] allows skipping it.
 func Images(p Pipe, spec ImageSpec) Flow[*ImageBatch] {
 	return Flow[*ImageBatch]{func(ctx context.Context, from origin) (source[*ImageBatch], error) {
 		w, err := spec.works()
@@ -127,7 +120,7 @@ func Images(p Pipe, spec ImageSpec) Flow[*ImageBatch] {
 	}}
 }
 
-// normal fills in the defaults and checks what was given.
+// normal validates the spec and fills in the defaults.
 func (s ImageSpec) normal() (ImageSpec, error) {
 	if s.Batch == 0 {
 		s.Batch = 1
@@ -213,10 +206,10 @@ func (s ImageSpec) works() (func(r *run) workerSpec[*ImageBatch], error) {
 	}, nil
 }
 
-// maxSamples bounds the samples of a batch.
+// maxSamples bounds the number of samples in a batch.
 const maxSamples = 1 << 32
 
-// table holds what each sample becomes, by channel.
+// table returns the output value of each sample value, by channel.
 func (s *ImageSpec) table() *[3][256]float32 {
 	var t [3][256]float32
 	for c := range t {
@@ -227,7 +220,7 @@ func (s *ImageSpec) table() *[3][256]float32 {
 	return &t
 }
 
-// memory is how many bytes the batch has.
+// memory is the size of the batch in bytes.
 func (b *ImageBatch) memory() int64 {
 	return int64(4*cap(b.Pixels) + cap(b.Bytes) + 8*cap(b.Labels))
 }
@@ -253,7 +246,7 @@ func (b *ImageBatch) begin(s *ImageSpec, records []Record, width, height int) {
 	}
 }
 
-// without takes images out of the batch.
+// without removes the images of bad records from the batch.
 func (b *ImageBatch) without(faults []workFault, _ skipCount) (left int) {
 	n := b.Shape[0]
 	left = n - len(faults)
@@ -264,7 +257,7 @@ func (b *ImageBatch) without(faults []workFault, _ skipCount) (left int) {
 	return left
 }
 
-// withoutRows moves the rows of s, n in all, together over those that are bad.
+// withoutRows removes the bad rows of the n in s, moving the others together.
 func withoutRows[V any](s []V, n int, faults []workFault) []V {
 	size := len(s) / n
 	to := faults[0].record * size
@@ -278,7 +271,7 @@ func withoutRows[V any](s []V, n int, faults []workFault) []V {
 	return s[:to]
 }
 
-// resized returns s with n elements of any value.
+// resized returns s with n elements of unspecified value.
 func resized[V any](s []V, n int) []V {
 	if n <= cap(s) {
 		return s[:n]

@@ -14,11 +14,11 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// imageDecoder makes images of records. Each worker has one.
+// imageDecoder decodes records into images. Each worker has one.
 type imageDecoder struct {
 	spec          *ImageSpec
 	run           *run
-	gate          *par.Budget // of all workers
+	gate          *par.Budget // shared by all workers
 	table         *[3][256]float32
 	width, height int
 
@@ -30,7 +30,7 @@ type imageDecoder struct {
 	scratch augment.Scratch
 }
 
-// decode puts the image and the label of a record into row i of a batch.
+// decode writes the image and the label of a record to row i of a batch.
 func (d *imageDecoder) decode(b *ImageBatch, i int, record Record) error {
 	if err := d.example.Parse(record.Data); err != nil {
 		return err
@@ -60,14 +60,14 @@ func (d *imageDecoder) decode(b *ImageBatch, i int, record Record) error {
 	return nil
 }
 
-// image decodes, draws, resizes and puts into place.
+// picture decodes, augments and resizes an image and writes it to row i.
 func (d *imageDecoder) picture(b *ImageBatch, i int, data []byte, record Record) error {
 	s := d.spec
 	n := d.width * d.height * s.Channels
 	target := &d.resized
 	if s.DType == Uint8 && !s.NCHW {
-		// Straight into the tensor: the memory is just large enough, and the
-		// capacity keeps the image out of its neighbour's.
+		// Directly into the tensor: the length is just enough, and the capacity protects the next
+		// row.
 		target = &augment.Image{Pix: b.Bytes[i*n : (i+1)*n : (i+1)*n]}
 	}
 	if err := d.render(target, data, record); err != nil {
@@ -91,8 +91,8 @@ func (d *imageDecoder) picture(b *ImageBatch, i int, data []byte, record Record)
 	return nil
 }
 
-// render makes target what is to become of an image: in planes up to where it has the size that
-// it keeps, if they lead there.
+// render decodes and transforms an image into target: in planes until it has its final size, where
+// the steps allow that.
 func (d *imageDecoder) render(target *augment.Image, data []byte, record Record) error {
 	if f, ok := d.example.Get("image/format"); ok {
 		if format, _ := f.Bytes(); string(format) == "raw" {
@@ -134,13 +134,13 @@ func (d *imageDecoder) render(target *augment.Image, data []byte, record Record)
 	return s.Resize.Apply(target, &d.drawn, &d.scratch)
 }
 
-// decoding is what decides how images are decoded.
+// decoding returns the settings that decide how images are decoded.
 func (s *ImageSpec) decoding() decodeplan.Spec {
 	return decodeplan.Spec{Codec: s.Codec, Resize: &s.Resize, Channels: s.Channels, ExactPixels: s.ExactPixels, Trusted: !s.Check}
 }
 
-// release ends the work on an image that took so many bytes. What workers keep for the next one
-// takes no more than an eighth of the memory, all together.
+// release ends the work on an image that took this many bytes. The buffers that all workers keep
+// for the next image take at most an eighth of the memory together.
 func (d *imageDecoder) release(bytes int64) {
 	p := &d.planar
 	kept := cap(p.Y.Pix) + cap(p.Cb.Pix) + cap(p.Cr.Pix) + cap(d.decoded.Pix) + cap(d.drawn.Pix)
@@ -151,7 +151,7 @@ func (d *imageDecoder) release(bytes int64) {
 	d.gate.Release(bytes)
 }
 
-// draw decides what is done to the image of a record, of w by h pixels.
+// draw draws the augmentation for the image of a record, of w by h pixels.
 func (d *imageDecoder) draw(record Record, w, h int) augment.Draw {
 	if d.spec.Policy == nil {
 		return augment.Draw{}
@@ -160,8 +160,8 @@ func (d *imageDecoder) draw(record Record, w, h int) augment.Draw {
 	return d.spec.Policy.Draw(d.run.set.opts.Seed, key, int(record.Epoch), w, h)
 }
 
-// finish does what was drawn to an image of w by h pixels, which may have been decoded at a part
-// of its size when nothing was, and resizes it.
+// finish applies the drawn steps to an image of w by h pixels, which may have been decoded at
+// reduced size if there are none, and resizes it.
 func (d *imageDecoder) finish(target, im *augment.Image, draw augment.Draw, w, h int) error {
 	if len(draw.Steps) > 0 {
 		d.scratch.Codec = d.spec.Codec
@@ -174,14 +174,14 @@ func (d *imageDecoder) finish(target, im *augment.Image, draw augment.Draw, w, h
 	return d.spec.Resize.Render(target, im, d.spec.Resize.Geometry(w, h), &d.scratch)
 }
 
-// isFloats says whether an image/format is that of normalised samples.
+// isFloats reports whether an image/format is that of normalised samples.
 func isFloats(f tfrecord.Feature) bool {
 	format, _ := f.Bytes()
 	return string(format) == "float32"
 }
 
-// floats puts samples that were normalised when they were stored into place, as
-// they are. They are no image any more that could be resized.
+// floats copies samples that were normalised before they were stored. They can no longer be
+// resized.
 func (d *imageDecoder) floats(b *ImageBatch, i int, data []byte) error {
 	h, w, c, err := d.stored(len(data) / 4)
 	if err != nil {
@@ -203,7 +203,7 @@ func (d *imageDecoder) floats(b *ImageBatch, i int, data []byte) error {
 	return nil
 }
 
-// raw takes stored pixels as an image.
+// raw uses stored pixels as an image.
 func (d *imageDecoder) raw(data []byte) error {
 	h, w, c, err := d.stored(len(data))
 	if err != nil {
@@ -222,7 +222,7 @@ func (d *imageDecoder) raw(data []byte) error {
 	}
 }
 
-// stored returns the size that a record gives for so many stored samples.
+// stored returns the size that a record gives for this many stored samples.
 func (d *imageDecoder) stored(samples int) (h, w, c int, err error) {
 	var size [3]int64
 	for i, key := range []string{"image/height", "image/width", "image/channels"} {

@@ -14,20 +14,20 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// indexMemory bounds what the places of all records of a set take. Larger sets
-// have the place of every second record only, or every fourth, and so on.
+// indexMemory bounds the memory for the offsets of all records of a set. For larger sets only every
+// second offset is kept, or every fourth, and so on.
 const indexMemory = 64 << 20
 
-// fileIndex tells where the records of a file are.
+// fileIndex locates the records of a file.
 type fileIndex struct {
 	records int64
 	stride  int64   // a power of two
-	offsets []int64 // of the frames of records 0, stride, 2·stride …; none for a file that is only read in order
+	offsets []int64 // of the frames of records 0, stride, 2·stride …; none for a sequential file
 	size    int64   // where the last record ends
 	plain   bool
 }
 
-// add notes the next record.
+// add adds the next record.
 func (x *fileIndex) add(offset int64, most int) {
 	if x.records%x.stride == 0 {
 		if len(x.offsets) >= most {
@@ -44,8 +44,8 @@ func (x *fileIndex) add(offset int64, most int) {
 	x.records++
 }
 
-// span returns where to look for record n: its frame lies in the bytes from
-// begin to end, behind skip others.
+// span returns where to look for record n: its frame is in the bytes from begin to end, after skip
+// others.
 func (x *fileIndex) span(n int64) (begin, end, skip int64) {
 	i := n / x.stride
 	end = x.size
@@ -55,9 +55,8 @@ func (x *fileIndex) span(n int64) (begin, end, skip int64) {
 	return x.offsets[i], end, n % x.stride
 }
 
-// index returns the index of source i, made when it is first needed: from the
-// .idx file of an uncompressed file when that fits it, else by reading the
-// headers.
+// index returns the index of source i, built on first use: from the .idx file of an uncompressed
+// file if that matches, else by reading the headers.
 func (s *Set) index(ctx context.Context, i int) (*fileIndex, error) {
 	s.mu.Lock()
 	x := s.indexes[i]
@@ -81,7 +80,7 @@ func (s *Set) index(ctx context.Context, i int) (*fileIndex, error) {
 	return x, nil
 }
 
-// allIndexes makes sure that all files have one.
+// allIndexes returns the indexes of all files.
 func (s *Set) allIndexes(ctx context.Context) ([]*fileIndex, error) {
 	if ctx == nil {
 		return nil, errNoContext
@@ -135,13 +134,13 @@ func (s *Set) makeIndex(ctx context.Context, i int) (*fileIndex, error) {
 	return x, nil
 }
 
-// countPacked counts the records of a file that is only read in order.
+// countPacked counts the records of a sequential file.
 func (s *Set) countPacked(ctx context.Context, i int, f storage.File, o tfrecord.ReaderOptions) (*fileIndex, error) {
 	if !s.regular(i) {
 		return nil, fmt.Errorf("%s: it is not a regular file, and counting its records would consume them", o.Name)
 	}
 	if !s.opts.SkipBad.asked() {
-		o.Checksum = max(o.Checksum, tfrecord.ChecksumLength) // data are looked at when they are read
+		o.Checksum = max(o.Checksum, tfrecord.ChecksumLength) // data are checked when they are read
 	}
 	r := s.records(i, f, f, o)
 	defer r.close()
@@ -162,8 +161,8 @@ func (s *Set) countPacked(ctx context.Context, i int, f storage.File, o tfrecord
 	}
 }
 
-// readIndexFile reads an index file that describes a file of size bytes. It is
-// nil when there is none, or one that does not fit: the headers are as good.
+// readIndexFile reads the index file of a file of size bytes. It returns nil if there is none or it
+// does not match: reading the headers works as well.
 func readIndexFile(ctx context.Context, path string, size int64, most int) *fileIndex {
 	f, err := storage.Open(ctx, path)
 	if err != nil {
@@ -186,9 +185,8 @@ func readIndexFile(ctx context.Context, path string, size int64, most int) *file
 	return x
 }
 
-// scan goes over the frames of a plain file by their headers. It sees the same
-// records, and the same stretches of damage, as a plainFile does, but for wrong
-// data in a whole frame.
+// scan walks the frames of a plain file by their headers. It finds the same records and the same
+// damage as a plainFile, except for corrupt data in an intact frame.
 type scan struct {
 	set    *Set
 	file   io.ReaderAt
@@ -199,15 +197,14 @@ type scan struct {
 	base   int64
 }
 
-// scanWindow is how much is read at a time; records larger than it are passed
-// over without being read.
+// scanWindow is the read size; larger records are skipped without being read.
 const scanWindow = 64 << 10
 
 func (s *Set) scan(file io.ReaderAt, name string, size int64, at cursor) *scan {
 	return &scan{set: s, file: file, name: name, size: size, at: at, window: make([]byte, 0, scanWindow)}
 }
 
-// next passes over one record.
+// next skips one record.
 func (c *scan) next() error {
 	framing := c.set.opts.framing()
 	header, err := c.header(c.at.offset)
@@ -224,7 +221,7 @@ func (c *scan) next() error {
 		return explain(c.file, c.set.opts.readerOptions(c.name), c.at)
 	}
 	if !bad && c.set.opts.SkipBad.asked() && end < c.size {
-		// Where no frame follows, this one may not be what it says.
+		// Unless a frame follows, this header may be wrong.
 		if header, err = c.header(end); err != nil {
 			return err
 		}

@@ -6,24 +6,22 @@ import (
 	"io"
 )
 
-// Records returns the records of one file after another, in the order of the
-// files.
+// Records returns the records of all files, one file after another, in the order of the files.
 func (s *Set) Records() Pipe { return s.Interleave(1, 1) }
 
-// Interleave returns the records of cycle files in turn, block of each at a
-// time, in tf.data's order: that of Dataset.interleave with cycle_length and
-// block_length, whatever the parallelism. A file that ends makes room for the
-// next one when its turn comes again.
+// Interleave returns the records of cycle files in turn, block records from each, in tf.data's
+// order: that of Dataset.interleave with cycle_length and block_length, whatever the parallelism.
+// The next file replaces one that has ended when its turn comes again.
 //
-// The files of a cycle, and as many of those that follow as there are
-// goroutines, are read ahead within [Options.Memory].
+// The files of a cycle, and as many of the following ones as there are goroutines, are read ahead
+// within [Options.Memory].
 func (s *Set) Interleave(cycle, block int) Pipe {
 	name := fmt.Sprintf("interleave(cycle=%d,block=%d%s)", cycle, block, s.settings())
 	return Pipe{set: s}.then(name, func(r *run, _ stage) (stage, error) {
 		if cycle < 1 || cycle > maxCycle || block < 1 {
 			return nil, fmt.Errorf("reader: Interleave(%d, %d): want 1 or more of each, and a cycle of %d at most", cycle, block, maxCycle)
 		}
-		// One goroutine's worth of files is read ahead of the cycle.
+		// One file per goroutine is read ahead of the cycle.
 		ahead := r.set.opts.Parallelism
 		x := &interleave{run: r, name: name, block: block, slots: make([]slot, cycle), ahead: ahead}
 		x.feeder = feeder{run: r, stats: r.stats("read")}
@@ -39,11 +37,10 @@ func (s *Set) Interleave(cycle, block int) Pipe {
 	})
 }
 
-// maxCycle bounds the files that are open at the same time.
+// maxCycle bounds the number of open files.
 const maxCycle = 1 << 16
 
-// settings tells, for the name of a source, the options that the order of
-// records depends on.
+// settings returns, for the name of a source, the options that the order of records depends on.
 func (s *Set) settings() string {
 	o := s.opts
 	text := ""
@@ -59,16 +56,15 @@ func (s *Set) settings() string {
 	return text
 }
 
-// chunksFor returns how much to read at a time, of ordinary records and of large
-// ones, so that of each file feedDepth blocks that wait, one being read, one in
-// use and one in the hands of the consumer all fit into memory.
+// chunksFor returns the read sizes for ordinary and for large records, such that for each file
+// feedDepth queued blocks, one being read, one in use and one held by the consumer fit into memory.
 func chunksFor(memory int64, files int) (chunk, most int) {
 	share := memory / int64(files*(feedDepth+3))
 	chunk = int(min(max(share, minChunk), maxChunk))
 	return chunk, int(min(max(share, int64(chunk)), largeChunk))
 }
 
-// interleave gives the records of several feeds in turn.
+// interleave returns the records of several feeds in turn.
 type interleave struct {
 	run   *run
 	stats *stageStats
@@ -79,29 +75,29 @@ type interleave struct {
 	feeder feeder
 	epoch  int32
 	order  []piece // in the epoch's order
-	began  int     // pieces that have a feed, or had one
-	ready  []*feed // of pieces after those of the slots, in order
+	began  int     // pieces whose feed was started
+	ready  []*feed // for the pieces after those of the slots, in order
 	bad    skipCount
 
 	slots    []slot
-	turn     int   // whose turn it is
-	taken    int   // elements of the turn
-	coming   int   // piece that the next free slot gets
+	turn     int   // slot on turn
+	taken    int   // elements returned in this turn
+	coming   int   // next piece for a free slot
 	open     int   // slots in use
-	call     int64 // of next, from 1
-	gathered int   // bytes of records in its block, about
+	call     int64 // number of the call of next, from 1
+	gathered int   // bytes of records in its block, approximately
 	err      error
 }
 
-// slot is a place in the cycle.
+// slot is one position in the cycle.
 type slot struct {
-	feed   *feed // nil when free
-	place  int   // of the piece in the epoch's order
+	feed   *feed // nil if free
+	place  int   // index of the piece in the epoch's order
 	at     cursor
-	blk    *Block // nil when another one is to be fetched
-	i      int    // records of blk that were given
+	blk    *Block // nil if the next one has to be fetched
+	i      int    // records of blk that were returned
 	faults int    // faults of blk that were reported
-	held   int64  // call of next whose block adopted blk last
+	held   int64  // last call of next whose block adopted blk
 }
 
 func (x *interleave) start(ctx context.Context, epoch int64, at position) error {
@@ -129,7 +125,7 @@ func (x *interleave) start(ctx context.Context, epoch int64, at position) error 
 	return err
 }
 
-// slotWords is how many numbers of the position a slot takes.
+// slotWords is the length of a slot in the position.
 const slotWords = 3
 
 // appendAt appends the stage's section of the position.
@@ -148,7 +144,7 @@ func (x *interleave) appendAt(dst position) position {
 	return append(dst, int64(len(dst)-begin))
 }
 
-// where returns what the slot gives next: a record, or damage to report.
+// where returns the cursor of what the slot returns next: a record, or damage to report.
 func (s *slot) where() cursor {
 	switch {
 	case s.blk == nil:
@@ -191,7 +187,7 @@ func (x *interleave) resume(at position) error {
 	return nil
 }
 
-// startAhead starts feeds for the files that come next.
+// startAhead starts feeds for the next files.
 func (x *interleave) startAhead() {
 	for x.began < len(x.order) && x.open+len(x.ready) < len(x.slots)+x.ahead {
 		p := x.order[x.began]
@@ -238,7 +234,7 @@ func (x *interleave) next() (*Block, error) {
 			if x.fetch(s, len(out.Records) == 0, &watch) {
 				continue
 			}
-			break // of an error, or of what there is for now
+			break // by an error, or of what is available for now
 		}
 		if err := x.report(s); err != nil {
 			x.err = err
@@ -261,7 +257,7 @@ func (x *interleave) next() (*Block, error) {
 	return out, nil
 }
 
-// fill gives a free slot the next file.
+// fill assigns the next file to a free slot.
 func (x *interleave) fill(s *slot) {
 	d := x.ready[0]
 	x.ready = append(x.ready[:0], x.ready[1:]...)
@@ -279,7 +275,7 @@ func (x *interleave) advance() {
 	}
 }
 
-// report passes the damage on that lies before the next record of a slot.
+// report reports the damage before the next record of a slot.
 func (x *interleave) report(s *slot) error {
 	for s.faults < len(s.blk.faults) && s.blk.faults[s.faults].before <= s.i {
 		f := &s.blk.faults[s.faults]
@@ -291,7 +287,7 @@ func (x *interleave) report(s *slot) error {
 	return nil
 }
 
-// pass returns the block of a feed itself, when all of it comes next.
+// pass returns the block of a feed itself if all of it comes next.
 func (x *interleave) pass(s *slot, out *Block) *Block {
 	b := s.blk
 	if len(x.slots) > 1 || len(out.Records) > 0 || s.i > 0 || len(b.faults) > 0 || len(b.Records) == 0 {
@@ -302,7 +298,7 @@ func (x *interleave) pass(s *slot, out *Block) *Block {
 	return b
 }
 
-// take gives records of a slot, as many as it is its turn for.
+// take moves the records of a slot's turn to out.
 func (x *interleave) take(s *slot, out *Block) {
 	b := s.blk
 	n := min(len(b.Records)-s.i, blockRecords-len(out.Records))

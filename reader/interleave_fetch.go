@@ -1,7 +1,7 @@
 package reader
 
-// fetch gets a slot its next block, or frees the slot when there is none; it
-// waits only when asked to. false says that next has to return.
+// fetch gets the next block for a slot, or frees the slot if there is none; it only waits if wait
+// is set. False means that next has to return.
 func (x *interleave) fetch(s *slot, wait bool, watch *stopwatch) bool {
 	if x.feeder.ready != nil {
 		return x.fetchAny(wait, watch)
@@ -41,7 +41,7 @@ func (x *interleave) fetched(s *slot, b *Block, more bool) bool {
 	return true
 }
 
-// fetchAny goes to the next slot that has a block ready, or may get a file.
+// fetchAny moves to the next slot that has a block ready or can be assigned a file.
 func (x *interleave) fetchAny(wait bool, watch *stopwatch) bool {
 	for {
 		for range x.slots {

@@ -6,28 +6,26 @@ import (
 	"sync/atomic"
 )
 
-// MapOptions are options of [Map]; the zero value keeps the order.
+// MapOptions are the options of [Map]; the zero value preserves the order.
 type MapOptions struct {
-	// Workers is how many goroutines call the function. Default: chosen as it
-	// runs, up to the Parallelism of the set.
+	// Workers is the number of goroutines that call the function. Default: chosen as it runs, up to
+	// the Parallelism of the set.
 	Workers int
-	// Unordered gives results as they are ready, at most a few dozen for each
-	// worker early. A State then stands for the order that the records had:
-	// continuing from it may repeat, or leave out, those few.
+	// Unordered returns results as they are ready, each at most a few dozen per worker early. A
+	// State then refers to the original order: resuming from it may repeat or omit those few.
 	Unordered bool
-	// Size returns about how many bytes of memory a result takes, its record
-	// aside. With it results count as what is in flight (see [Options]), and no
-	// more are made ahead than there is room for. Default: they don't count, and
-	// some dozens for each worker, and those that a Prefetch was asked for, is all
-	// that bounds them. [Pipe.Map] needs none: its records count as any others.
+	// Size returns the approximate memory of a result in bytes, without its record. With it results
+	// count as in flight (see [Options]), and no more are made in advance than there is room for.
+	// Default: they do not count, and are bounded only by some dozens per worker and the length of
+	// a Prefetch. [Pipe.Map] does not need it: its records count like any others.
 	Size func(result any) int64
 }
 
-// mapPortion is how many records at most Map's workers share at a time.
+// mapPortion is the maximum number of records that Map's workers share at once.
 const mapPortion = 32
 
-// portionOf returns how many records Map's workers share at a time: one where
-// results are large enough to be measured.
+// portionOf returns the number of records that Map's workers share at once: one if results are
+// large enough for Size to be set.
 func portionOf(o MapOptions) int {
 	if o.Size != nil {
 		return 1
@@ -35,11 +33,10 @@ func portionOf(o MapOptions) int {
 	return mapPortion
 }
 
-// Map describes the elements that f makes of the records of a pipe, in the
-// order of the records unless told otherwise. Several goroutines call f; what
-// it returns may alias the record, whose data stay as long as the element does.
-// An error of f ends the flow, with the record's file, number and offset, unless
-// [SkipBad] lets it pass over the record.
+// Map describes the elements that f makes of the records of a pipe, in the order of the records by
+// default. Several goroutines call f; its result may alias the record, whose data stay valid as
+// long as the element. An error of f ends the flow with the record's file, number and offset,
+// unless [SkipBad] allows skipping the record.
 func Map[T any](p Pipe, f func(Record) (T, error), o MapOptions) Flow[T] {
 	return Flow[T]{func(ctx context.Context, from origin) (source[T], error) {
 		if f == nil {
@@ -80,13 +77,13 @@ func Map[T any](p Pipe, f func(Record) (T, error), o MapOptions) Flow[T] {
 	}}
 }
 
-// mapped is what Map made of a portion.
+// mapped is the result of Map for a portion.
 type mapped[T any] struct {
 	elements []element[T]
-	faults   []workFault  // of elements that are none
-	before   skipCount    // of what was passed over
+	faults   []workFault  // records without an element
+	before   skipCount    // skipped before it
 	left     atomic.Int32 // elements that were not dropped
-	bytes    atomic.Int64 // of the elements, as far as is known
+	bytes    atomic.Int64 // of the elements, as far as known
 	whole    *element[*mapped[T]]
 	free     func()
 }
@@ -107,7 +104,7 @@ func (m *mapped[T]) begin(records []Record) {
 	m.faults = nil
 }
 
-// clear forgets the values, which may be large.
+// clear drops the values, which may be large.
 func (m *mapped[T]) clear() {
 	var none T
 	for i := range m.elements {
@@ -123,13 +120,13 @@ func (m *mapped[T]) without(faults []workFault, before skipCount) (left int) {
 	return left
 }
 
-// mapSource gives the elements of mapped portions one by one.
+// mapSource returns the elements of mapped portions one by one.
 type mapSource[T any] struct {
 	in     source[*mapped[T]]
 	now    *element[*mapped[T]]
-	given  int       // elements of it,
+	given  int       // elements of it that were returned,
 	faults int       // and of its faults
-	bad    skipCount // what was passed over until there
+	bad    skipCount // skipped up to there
 }
 
 func (s *mapSource[T]) next() (*element[T], error) {
@@ -148,7 +145,7 @@ func (s *mapSource[T]) next() (*element[T], error) {
 	s.pass(m)
 	e := &m.elements[s.given]
 	s.given++
-	// A portion lies in one block, and its mark is behind all of it.
+	// A portion is within one block, and its mark is after all of it.
 	end := s.now.marks[0]
 	end.block.Retain()
 	e.free = m.free
@@ -159,7 +156,7 @@ func (s *mapSource[T]) next() (*element[T], error) {
 	return e, nil
 }
 
-// pass goes past elements that are none.
+// pass skips the records without an element.
 func (s *mapSource[T]) pass(m *mapped[T]) {
 	for s.faults < len(m.faults) && m.faults[s.faults].record == s.given {
 		s.bad = m.faults[s.faults].count
@@ -172,7 +169,7 @@ func (s *mapSource[T]) interrupt() { s.in.interrupt() }
 
 func (s *mapSource[T]) nextEpoch() error {
 	for s.now != nil {
-		e, _ := s.next() // of the portion in hand
+		e, _ := s.next() // of the current portion
 		e.drop()
 	}
 	return s.in.nextEpoch()

@@ -8,14 +8,14 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// portion is some records in a row, of one block or several, which it retains.
+// portion is a run of consecutive records of one or more blocks, which it retains.
 type portion struct {
 	records []Record
 	blocks  []*Block
 	last    int // records of the last block that are received with it
 }
 
-// mark returns where the pipe stands behind the portion. The caller owns it.
+// mark returns the position after the portion. The caller owns it.
 func (p *portion) mark() mark {
 	b := p.blocks[len(p.blocks)-1]
 	b.Retain()
@@ -27,27 +27,27 @@ func (p *portion) drop() {
 		b.Release()
 	}
 	clear(p.blocks)
-	clear(p.records) // they may alias buffers that nobody keeps
+	clear(p.records) // they may alias buffers that are no longer retained
 	p.records, p.blocks, p.last = p.records[:0], p.blocks[:0], 0
 }
 
 // cutter cuts the blocks of a stream into portions.
 type cutter struct {
 	stream *Stream
-	size   int  // records in a portion
-	drop   bool // the last one when it is smaller
-	within bool // blocks: a portion is of one block, and may always be smaller
+	size   int  // records per portion
+	drop   bool // drop the last one if it is smaller
+	within bool // within blocks: a portion has records of one block, and may always be smaller
 	block  *Block
 	pos    int
 }
 
-// cut fills an empty portion; io.EOF when nothing is left.
+// cut fills an empty portion; io.EOF if nothing is left.
 func (c *cutter) cut(p *portion) error {
 	for len(p.records) < c.size && !(c.within && len(p.records) > 0) {
 		if c.block == nil {
 			b, err := c.stream.NextBlock()
 			if err == io.EOF && len(p.records) > 0 && !c.drop {
-				return nil // the stream says so again
+				return nil // the stream returns it again
 			}
 			if err != nil {
 				p.drop()
@@ -67,7 +67,7 @@ func (c *cutter) cut(p *portion) error {
 		c.pos += n
 		p.last = c.pos
 		if c.pos == len(c.block.Records) {
-			c.block = nil // the portion has its reference now
+			c.block = nil // the portion has its own reference now
 		} else {
 			c.block.Retain()
 		}
@@ -82,7 +82,7 @@ func (c *cutter) close() {
 	}
 }
 
-// locate adds file, record and offset to what is wrong with a record.
+// locate adds file, record and offset to an error about a record.
 func (r *run) locate(record Record, err error) error {
 	e := tfrecord.Error{Name: r.set.Path(record), Record: record.Number, Offset: record.Offset, Part: tfrecord.PartParse, Err: err}
 	var inner *tfrecord.Error
@@ -95,7 +95,7 @@ func (r *run) locate(record Record, err error) error {
 	return &e
 }
 
-// payload is the size of the data of some records.
+// payload is the total data size of records.
 func payload(records []Record) int64 {
 	var n int64
 	for i := range records {

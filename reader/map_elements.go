@@ -10,10 +10,10 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// MapFlow describes what into makes of the elements of a flow, in their order.
-// Several goroutines call into; what it returns may alias the element, which stays
-// as long. An error of into ends the flow, with the place of the last record that
-// the element was made of. Of the options, Unordered is refused.
+// MapFlow describes the elements that into makes of the elements of a flow, in the same order.
+// Several goroutines call into; its result may alias the element, which stays valid as long. An
+// error of into ends the flow with the location of the last record of the element. The Unordered
+// option is refused.
 func MapFlow[T, U any](f Flow[T], into func(T) (U, error), o MapOptions) Flow[U] {
 	return Flow[U]{func(ctx context.Context, from origin) (source[U], error) {
 		if into == nil || o.Unordered {
@@ -29,7 +29,7 @@ func MapFlow[T, U any](f Flow[T], into func(T) (U, error), o MapOptions) Flow[U]
 			return nil, err
 		}
 		m := &elementMapper[T, U]{in: in, into: into, size: o.Size, ctx: ctx, cancel: cancel}
-		// Elements under way: what keeps all workers at work, and one that is done.
+		// Elements in flight: enough to keep all workers busy, and a finished one.
 		m.queue = newQueue[*made[T, U]](in.running(), "map", max(o.Workers, in.running().set.opts.Parallelism)+1)
 		var workers int
 		m.gate, workers = in.running().workers(m.queue.stats, o.Workers)
@@ -42,11 +42,11 @@ func MapFlow[T, U any](f Flow[T], into func(T) (U, error), o MapOptions) Flow[U]
 	}}
 }
 
-// elementMapper is a running flow of what workers make of elements.
+// elementMapper is a running MapFlow.
 type elementMapper[T, U any] struct {
 	in     source[T]
 	into   func(T) (U, error)
-	size   func(any) int64 // nil: not known
+	size   func(any) int64 // nil: unknown
 	ctx    context.Context
 	cancel context.CancelFunc
 	queue  *queue[*made[T, U]]
@@ -58,21 +58,21 @@ type elementMapper[T, U any] struct {
 	start   State // of the epoch
 	epoch   context.Context
 	leave   context.CancelFunc // ends it
-	feeding sync.WaitGroup     // of the goroutine that hands its elements out
+	feeding sync.WaitGroup     // the goroutine that hands out its elements
 
-	largest atomic.Int64 // element so far, in bytes
+	largest atomic.Int64 // largest element so far, in bytes
 }
 
-// made is an element on its way to becoming another.
+// made is an element being mapped.
 type made[T, U any] struct {
 	element[U]
 	of      *element[T]
 	err     error
-	done    chan struct{} // closed
-	charged int64         // bytes in the budget
+	done    chan struct{} // closed when finished
+	charged int64         // bytes charged to the budget
 }
 
-// beginEpoch has the elements of an epoch handed out.
+// beginEpoch starts handing out the elements of an epoch.
 func (m *elementMapper[T, U]) beginEpoch() {
 	m.start = m.in.state()
 	m.epoch, m.leave = context.WithCancel(m.ctx)
@@ -108,7 +108,7 @@ func (m *elementMapper[T, U]) drain() {
 	}
 }
 
-// feed hands elements out until there is an error.
+// feed hands out elements until there is an error.
 func (m *elementMapper[T, U]) feed() error {
 	budget := m.in.running().budget
 	for m.queue.room(m.epoch) {
@@ -131,12 +131,12 @@ func (m *elementMapper[T, U]) feed() error {
 			of.drop()
 		}
 		m.queue.put(e)
-		m.parts <- e // a worker takes it, when all is to end, too
+		m.parts <- e // a worker takes it even during shutdown
 	}
 	return m.epoch.Err()
 }
 
-// runWorker is what a worker does.
+// runWorker is the loop of a worker.
 func (m *elementMapper[T, U]) runWorker() {
 	r := m.in.running()
 	for {
@@ -164,7 +164,7 @@ func (m *elementMapper[T, U]) runWorker() {
 	}
 }
 
-// account tells the budget how large an element became.
+// account charges the budget for the size of an element's result.
 func (m *elementMapper[T, U]) account(e *made[T, U]) {
 	if m.size == nil || e.err != nil {
 		return
@@ -183,7 +183,7 @@ func (m *elementMapper[T, U]) next() (*element[U], error) {
 	if err != nil {
 		return nil, err
 	}
-	m.queue.stats.await(e.done) // workers end when the context does
+	m.queue.stats.await(e.done) // workers end with the context
 	if e.err != nil {
 		if m.err = m.ctx.Err(); m.err == nil {
 			m.err = locateElement(m.in.running(), e.marks, e.err)
@@ -195,8 +195,7 @@ func (m *elementMapper[T, U]) next() (*element[U], error) {
 	return &e.element, nil
 }
 
-// locateElement adds the place of the last record of an element to what is
-// wrong with it.
+// locateElement adds the location of the last record of an element to an error about it.
 func locateElement(r *run, marks []mark, err error) error {
 	if len(marks) == 0 {
 		return err
@@ -220,9 +219,9 @@ func (m *elementMapper[T, U]) close() {
 	m.in.close()
 }
 
-// Filter describes the elements that keep says to keep. An error of keep ends
-// the flow, as one of [MapFlow] does. A State is that behind the last element
-// that was given: those after it that were not kept are looked at again.
+// Filter describes the elements for which keep returns true. An error of keep ends the flow, as in
+// [MapFlow]. A State is the one after the last element returned: dropped elements after it are
+// checked again.
 func (f Flow[T]) Filter(keep func(T) (bool, error)) Flow[T] {
 	return Flow[T]{func(ctx context.Context, from origin) (source[T], error) {
 		if keep == nil {
@@ -236,7 +235,7 @@ func (f Flow[T]) Filter(keep func(T) (bool, error)) Flow[T] {
 	}}
 }
 
-// elementFilter is a running flow of some of the elements of another.
+// elementFilter is a running Filter.
 type elementFilter[T any] struct {
 	source[T]
 	keep  func(T) (bool, error)

@@ -5,10 +5,9 @@ import (
 	"fmt"
 )
 
-// Filter returns a pipe of the records that keep says to keep. Its name stands
-// for it in a [State]: another name makes another pipeline. An error of keep
-// ends the pipe, with the record's file, number and offset, unless [SkipBad]
-// lets it pass over the record.
+// Filter returns a pipe of the records for which keep returns true. A [State] identifies keep by
+// its name: another name makes another pipeline. An error of keep ends the pipe with the record's
+// file, number and offset, unless [SkipBad] allows skipping the record.
 func (p Pipe) Filter(name string, keep func(Record) (bool, error)) Pipe {
 	name = fmt.Sprintf("filter(%s)", name)
 	return p.then(name, func(r *run, up stage) (stage, error) {
@@ -21,8 +20,8 @@ func (p Pipe) Filter(name string, keep func(Record) (bool, error)) Pipe {
 	})
 }
 
-// filter drops records within the blocks that pass it, which keep their places.
-// Its own is what it had passed over.
+// filter drops records within the blocks that pass through it; blocks keep their positions. Its own
+// section is its skip count.
 type filter struct {
 	stage
 	run    *run

@@ -7,14 +7,13 @@ import (
 	"iter"
 )
 
-// Flow describes a pipeline whose elements are no longer records but made of
-// them: batches, columns, images, whatever a [Map] returns. It is a value, as
-// [Pipe] is: nothing is read before Start, Resume or All.
+// Flow describes a pipeline whose elements are made from records: batches, columns, images, or any
+// result of [Map]. Like [Pipe] it is a value: nothing is read before Start, Resume or All.
 type Flow[T any] struct {
 	open func(ctx context.Context, from origin) (source[T], error)
 }
 
-// begin opens the flow, when there is one.
+// begin opens the flow, if there is one.
 func (f Flow[T]) begin(ctx context.Context, from origin) (source[T], error) {
 	switch {
 	case f.open == nil:
@@ -25,40 +24,39 @@ func (f Flow[T]) begin(ctx context.Context, from origin) (source[T], error) {
 	return f.open(ctx, from)
 }
 
-// source is a running flow. One goroutine at a time calls it, interrupt aside.
+// source is a running flow. One goroutine at a time calls it, except for interrupt.
 type source[T any] interface {
-	// next returns the next element, which the caller drops; io.EOF at the end
-	// of the epoch.
+	// next returns the next element, which the caller releases with drop; io.EOF at the end of the
+	// epoch.
 	next() (*element[T], error)
-	// interrupt makes a call of next in another goroutine return soon, with an
-	// error. Only nextEpoch or close may follow.
+	// interrupt makes a call of next in another goroutine return soon, with an error. Only
+	// nextEpoch or close may follow.
 	interrupt()
-	// nextEpoch continues with the beginning of the next epoch.
+	// nextEpoch moves to the start of the next epoch.
 	nextEpoch() error
-	// state is that before the first element of the epoch.
+	// state returns the state before the first element of the epoch.
 	state() State
-	// running is what the stages of the pipe share.
+	// running returns what the stages of the pipe share.
 	running() *run
 	// close stops all goroutines and closes all files. Elements stay valid.
 	close()
 }
 
-// element is a value with the memory that it may alias.
+// element is a value and the memory that it may alias.
 type element[T any] struct {
 	value T
-	marks []mark // where the pipe stands behind each part of the value; none: where it stood before
-	free  func() // gives the memory back; nil: nothing to give
+	marks []mark // position after each part of the value; none: unchanged
+	free  func() // releases the memory; nil: nothing to release
 }
 
-// mark is a place in a pipe: behind the first n records of a block, which the
-// mark retains.
+// mark is a position in a pipe: after the first n records of a block, which the mark retains.
 type mark struct {
 	block *Block
 	n     int
-	bad   skipCount // what was passed over until there
+	bad   skipCount // skipped up to there
 }
 
-// record is the last one before the place.
+// record returns the last record before the mark.
 func (m mark) record() Record { return m.block.Records[m.n-1] }
 
 func (m mark) state() State {
@@ -69,7 +67,7 @@ func (m mark) state() State {
 
 func (e *element[T]) state() State { return e.marks[len(e.marks)-1].state() }
 
-// epoch is that of the last record that the element was made of.
+// epoch is the epoch of the last record of the element.
 func (e *element[T]) epoch() int32 {
 	if len(e.marks) == 0 {
 		return -1
@@ -88,17 +86,17 @@ func (e *element[T]) drop() {
 	}
 }
 
-// Running is a running flow. It is not safe for concurrent use, Stats aside.
+// Running is a running flow. Only Stats, Report and Publish are safe for concurrent use.
 type Running[T any] struct {
 	src   source[T]
 	epoch int64
-	held  *element[T] // what Next returned last
-	last  *State      // behind it, when it is no longer held
+	held  *element[T] // last result of Next
+	last  *State      // after it, once it is released
 	err   error
 }
 
-// Start starts the flow at the beginning of epoch 0. The caller closes what it
-// returns; when ctx ends, Next returns its error.
+// Start starts the flow at the beginning of epoch 0. The caller must Close the result; when ctx
+// ends, Next returns its error.
 func (f Flow[T]) Start(ctx context.Context) (*Running[T], error) { return f.StartEpoch(ctx, 0) }
 
 // StartEpoch starts the flow at the beginning of an epoch, as [Pipe.StartEpoch]
@@ -107,9 +105,9 @@ func (f Flow[T]) StartEpoch(ctx context.Context, epoch int64) (*Running[T], erro
 	return f.start(ctx, origin{epoch: epoch})
 }
 
-// Resume starts the flow behind the elements that state says were received, as
-// [Pipe.Resume] does. What made the elements is not in the State: the same
-// functions and sizes give the same elements.
+// Resume starts the flow after the elements that state records as received, like [Pipe.Resume]. The
+// functions that make the elements are not in the State: the same functions and sizes give the same
+// elements.
 func (f Flow[T]) Resume(ctx context.Context, state State) (*Running[T], error) {
 	return f.start(ctx, origin{state: &state})
 }
@@ -126,10 +124,10 @@ func (f Flow[T]) start(ctx context.Context, from origin) (*Running[T], error) {
 	return r, nil
 }
 
-// All returns the elements of epoch 0, each valid until the next turn of the loop.
-// An error comes with a zero T and ends the loop. Breaking out of the loop stops
-// everything. A loop over several epochs is one over a pipe with [Pipe.Repeat], or
-// one of [Running.All] and [Running.NextEpoch]: All starts with epoch 0 each time.
+// All returns the elements of epoch 0, each valid until the next iteration. An error comes with a
+// zero T and ends the loop. Breaking out of the loop stops everything. To loop over several epochs,
+// add [Pipe.Repeat] or use [Running.All] and [Running.NextEpoch]: All starts with epoch 0 each
+// time.
 func (f Flow[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		r, err := f.Start(ctx)
@@ -143,8 +141,8 @@ func (f Flow[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	}
 }
 
-// All returns the elements that are left of the epoch, each valid until the next
-// turn of the loop. An error comes with a zero T and ends the loop.
+// All returns the remaining elements of the epoch, each valid until the next iteration. An error
+// comes with a zero T and ends the loop.
 func (r *Running[T]) All() iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for {
@@ -156,12 +154,12 @@ func (r *Running[T]) All() iter.Seq2[T, error] {
 	}
 }
 
-// Epoch returns the number of the epoch that Next returns elements of.
+// Epoch returns the number of the epoch whose elements Next returns.
 func (r *Running[T]) Epoch() int64 { return r.epoch }
 
-// NextEpoch continues with the beginning of the next epoch, after io.EOF or before.
-// Goroutines, whole caches, memory and tuning stay. A [Pipe.Cache] that is not whole
-// yet starts over. After any other error than io.EOF it returns that error.
+// NextEpoch moves to the start of the next epoch, after io.EOF or earlier. Goroutines, complete
+// caches, memory and tuning are kept. An incomplete [Pipe.Cache] starts over. After any error other
+// than io.EOF it returns that error.
 func (r *Running[T]) NextEpoch() error {
 	if r.err != nil && r.err != io.EOF {
 		return r.err
@@ -177,8 +175,8 @@ func (r *Running[T]) NextEpoch() error {
 	return r.err
 }
 
-// Next returns the next element, which is valid until the next call; io.EOF at
-// the end of the epoch. Every other error is final.
+// Next returns the next element, valid until the next call; io.EOF at the end of the epoch. Any
+// other error is final.
 func (r *Running[T]) Next() (T, error) {
 	var none T
 	if r.err != nil {
@@ -202,14 +200,14 @@ func (r *Running[T]) Next() (T, error) {
 	return e.value, nil
 }
 
-// remember keeps the state behind the element that is about to be dropped.
+// remember saves the state after the element that is about to be released.
 func (r *Running[T]) remember() {
 	s := r.State()
 	r.last = &s
 }
 
-// State returns the state behind the element that Next returned last. After an
-// error it is that behind the last element without one.
+// State returns the state after the element that Next returned last. After an error it is the one
+// after the last element returned.
 func (r *Running[T]) State() State {
 	switch {
 	case r.held != nil && len(r.held.marks) > 0:
@@ -221,8 +219,8 @@ func (r *Running[T]) State() State {
 	}
 }
 
-// Close stops everything, waits for the goroutines and closes the files. It may
-// be called again.
+// Close stops everything, waits for the goroutines and closes the files. It may be called more than
+// once.
 func (r *Running[T]) Close() error {
 	if r.held != nil {
 		r.remember()

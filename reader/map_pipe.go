@@ -8,14 +8,12 @@ import (
 	"sync/atomic"
 )
 
-// Map returns a pipe of the same records with other data: f appends to dst what
-// it makes of a record, and returns that, as append does. Several goroutines
-// call f; the order of the records stays. What comes behind it sees records
-// like any others, so this is the place for work that a [Pipe.Cache] is to
-// save. Its name stands for f in a [State]: another name makes another
-// pipeline. An error of f ends the pipe, with the record's file, number and
-// offset, unless [SkipBad] lets it pass over the record. Of the options,
-// Unordered and Size are refused.
+// Map returns a pipe of the same records with other data: f appends the new data of a record to dst
+// and returns the extended slice. Several goroutines call f; the order of the records is preserved.
+// The result is a pipe of records like any other, so this is the place for work that a [Pipe.Cache]
+// should save. A [State] identifies f by its name: another name makes another pipeline. An error of
+// f ends the pipe with the record's file, number and offset, unless [SkipBad] allows skipping the
+// record. The Unordered and Size options are refused.
 func (p Pipe) Map(name string, f func(dst []byte, r Record) ([]byte, error), o MapOptions) Pipe {
 	name = fmt.Sprintf("map(%s)", name)
 	return p.then(name, func(r *run, up stage) (stage, error) {
@@ -26,7 +24,7 @@ func (p Pipe) Map(name string, f func(dst []byte, r Record) ([]byte, error), o M
 			return nil, err
 		}
 		x := &mapStage{run: r, up: up, name: name, f: f}
-		// Portions under way: what keeps all workers at work, and two that are done.
+		// Portions in flight: enough to keep all workers busy, and two finished ones.
 		x.queue = newQueue[*remade](r, name, max(o.Workers, r.set.opts.Parallelism)+2)
 		x.gate, x.workers = r.workers(x.queue.stats, o.Workers)
 		r.tally(&x.bad)
@@ -34,9 +32,8 @@ func (p Pipe) Map(name string, f func(dst []byte, r Record) ([]byte, error), o M
 	})
 }
 
-// mapStage makes portions of records again. Its own is how many elements of the
-// stage before lie between its place and that of a block, and what it had
-// passed over.
+// mapStage maps the records of portions. Its own section is the number of elements of the stage
+// before between its position and that of a block, and its skip count.
 type mapStage struct {
 	run     *run
 	up      stage
@@ -46,23 +43,23 @@ type mapStage struct {
 	gate    *gate // and now
 	queue   *queue[*remade]
 	bad     skipCount
-	largest atomic.Int64 // portion so far, in bytes
+	largest atomic.Int64 // largest portion so far, in bytes
 
 	ctx    context.Context
-	cancel context.CancelFunc // not nil while goroutines run, or ran
+	cancel context.CancelFunc // not nil once the goroutines were started
 	wait   sync.WaitGroup
 	err    error // final
 }
 
-// remade is a portion of a block of the stage before, and what becomes of it.
+// remade is a portion of a block of the stage before, and its result.
 type remade struct {
 	in     *Block
-	from   int // in its records
+	from   int // index of its first record
 	to     int
 	out    *Block
 	faults []workFault
 	err    error
-	done   chan struct{} // closed
+	done   chan struct{} // closed when finished
 }
 
 func (m *remade) drop() {
@@ -72,7 +69,7 @@ func (m *remade) drop() {
 	}
 }
 
-// maxLead is more than any block has records.
+// maxLead is more than the number of records in any block.
 const maxLead = 1 << 32
 
 func (x *mapStage) start(ctx context.Context, epoch int64, at position) error {
@@ -110,11 +107,10 @@ func (x *mapStage) start(ctx context.Context, epoch int64, at position) error {
 	return nil
 }
 
-// portionBytes is up to how many bytes of records a worker gets at a time.
+// portionBytes bounds the bytes of records that a worker gets at once.
 const portionBytes = 256 << 10
 
-// feed cuts blocks into portions until there is an error. It leaves out the
-// first records.
+// feed cuts blocks into portions until there is an error. It drops the first lead records.
 func (x *mapStage) feed(parts chan<- *remade, lead int64) error {
 	for {
 		b, err := x.up.next()
@@ -136,14 +132,14 @@ func (x *mapStage) feed(parts chan<- *remade, lead int64) error {
 			b.Retain()
 			m := &remade{in: b, from: from, to: to, done: make(chan struct{})}
 			x.queue.put(m)
-			parts <- m // a worker takes it, when all is to end, too
+			parts <- m // a worker takes it even during shutdown
 			from = to
 		}
 		b.Release()
 	}
 }
 
-// runWorker is what a worker does.
+// runWorker is the loop of a worker.
 func (x *mapStage) runWorker(parts <-chan *remade) {
 	for {
 		admitted := x.gate.enter(x.ctx)
@@ -171,7 +167,7 @@ func (x *mapStage) runWorker(parts <-chan *remade) {
 
 var errShorter = errors.New("the function gave less than it was given to append to")
 
-// remake makes the records of a portion again.
+// remake maps the records of a portion.
 func (x *mapStage) remake(m *remade) error {
 	out := x.run.newBuffer(false)
 	m.out = out
@@ -194,7 +190,7 @@ func (x *mapStage) remake(m *remade) error {
 			}
 			continue
 		}
-		// When append took other memory, records before alias what it was.
+		// If append reallocated, the records so far alias the old buffer.
 		buf = all
 		r.Data = all[begin:len(all):len(all)]
 		total += len(r.Data)
@@ -214,7 +210,7 @@ func (x *mapStage) next() (*Block, error) {
 			x.err = err
 			break
 		}
-		x.queue.stats.await(m.done) // workers end when the context does
+		x.queue.stats.await(m.done) // workers end with the context
 		b, err := x.settle(m)
 		if err != nil {
 			x.err = err
@@ -228,7 +224,7 @@ func (x *mapStage) next() (*Block, error) {
 	return nil, x.err
 }
 
-// settle returns what was made of a portion; nil when that is nothing.
+// settle returns the result of a portion; nil if it is empty.
 func (x *mapStage) settle(m *remade) (*Block, error) {
 	defer m.drop()
 	if m.err != nil {

@@ -5,60 +5,58 @@ import (
 	"sync/atomic"
 )
 
-// workerSpec says how portions of records become values.
+// workerSpec describes how portions of records become values.
 type workerSpec[T any] struct {
-	name      string // of the stage, in Stats
+	name      string // name of the stage, in Stats
 	cut       cutter // without its stream
 	workers   int    // 0: as many as the set's Parallelism
-	unordered bool   // values come as they are ready
-	part      int    // records that one worker takes at a time; 0: the portion
-	// make returns an empty value, and work a worker's function to fill it with
-	// the records from (included) to to of a portion. It tells fail of each that
-	// nothing can be made of, and goes on if that says so. Before that begin is
-	// told of the portion.
+	unordered bool   // return values as they are ready
+	part      int    // records per worker call; 0: the whole portion
+	// make returns an empty value, and work a worker's function that fills it from records [from,
+	// to) of a portion. It calls fail for each record without a result, and continues if fail
+	// returns true. begin is called with the portion before that.
 	make  func() T
 	begin func(v T, records []Record)
 	work  func() func(v T, records []Record, from, to int, fail func(record int, err error) bool)
-	// without is told, before a value is given, of the records that nothing was
-	// made of, one at least, and of the count of them: before the first, and
-	// behind each. It takes what stands for them out of the value, and returns
-	// how many records are left in it.
+	// without is called before a value is returned if there are faults: records without a result,
+	// at least one. before is the skip count before the first fault; each fault has the count after
+	// it. It removes their rows from the value and returns the number of records left.
 	without func(v T, faults []workFault, before skipCount) (left int)
-	// clear, when not nil, makes a value forget what it holds, when it is dropped.
+	// clear, if not nil, drops what a value holds when the value is released.
 	clear func(v T)
-	// mark tells a value where the pipe stands behind it; nil: not wanted.
+	// mark tells a value the position after it; nil: not needed.
 	mark func(v T, m mark)
-	// bytes returns how much memory a value has; nil: not known.
+	// bytes returns the memory of a value; nil: unknown.
 	bytes func(v T) int64
 }
 
-// task is a portion on its way to becoming a value.
+// task is a portion being made into a value.
 type task[T any] struct {
 	element[T]
 	portion
-	left    atomic.Int32 // parts that are not done
+	left    atomic.Int32 // unfinished parts
 	done    chan struct{}
-	charged int64 // bytes of the value in the budget
+	charged int64 // bytes charged to the budget for the value
 
 	mu     sync.Mutex
 	faults []workFault
 	fails  func(record int, err error) bool
 }
 
-// workFault is a record of a portion that nothing could be made of.
+// workFault is a record of a portion without a result.
 type workFault struct {
 	record int
 	err    error
-	count  skipCount // with it
+	count  skipCount // including it
 }
 
-// part is what one worker does of a task.
+// part is one worker's share of a task.
 type part[T any] struct {
 	*task[T]
 	from, to int
 }
 
-// idle keeps what may be used again. Any goroutine may call it.
+// idle keeps objects for reuse. It is safe for concurrent use.
 type idle[T any] struct {
 	mu   sync.Mutex
 	list []T

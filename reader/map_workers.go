@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// workers is a running flow of values that workers make. In each epoch one
-// goroutine cuts portions and hands them out, and the caller of next gets them
-// back. The workers stay from epoch to epoch.
+// workers is a running flow of values made by workers. In each epoch one goroutine cuts portions
+// and hands them out, and the caller of next receives them back. The workers persist across epochs.
 type workers[T any] struct {
 	workerSpec[T]
 	stream *Stream
@@ -22,27 +21,27 @@ type workers[T any] struct {
 	counts *stageStats
 
 	gate  *gate // workers
-	room  *gate // portions under way
+	room  *gate // portions in flight
 	parts chan part[T]
-	ready chan *task[T] // in order, done or not; or as they are done; nil ends the epoch
+	ready chan *task[T] // in order, or as they finish; nil ends the epoch
 	wait  sync.WaitGroup
-	bad   skipCount // what was passed over of the values that were given
+	bad   skipCount // skip count up to the last value returned
 	idle  idle[*task[T]]
 
 	epoch    context.Context
 	leave    context.CancelFunc // ends it
-	feeding  sync.WaitGroup     // of the goroutine that cuts its portions
-	underWay atomic.Int64       // portions of it that are not done, and one while more are cut
-	ended    error              // of the cutter; set before the nil in ready
-	over     bool               // that was received
-	first    *task[T]           // the one that was taken out of ready, but is not done
+	feeding  sync.WaitGroup     // the goroutine that cuts its portions
+	underWay atomic.Int64       // unfinished portions, plus one while more are cut
+	ended    error              // error of the cutter; set before the nil in ready
+	over     bool               // the nil was received
+	first    *task[T]           // taken out of ready but not finished
 
-	alone   func() bool  // nothing but what feed has in hand is under way
-	payload int64        // of the last portion, in bytes
-	largest atomic.Int64 // value so far, in bytes
+	alone   func() bool  // only what feed holds is in flight
+	payload int64        // payload of the last portion, in bytes
+	largest atomic.Int64 // largest value so far, in bytes
 }
 
-// underway returns how many portions n workers have in hand.
+// underway returns the number of portions in flight with n workers.
 func (s *workerSpec[T]) underway(n int) int {
 	if s.part == 0 {
 		return n
@@ -50,7 +49,7 @@ func (s *workerSpec[T]) underway(n int) int {
 	return n * s.part / s.cut.size
 }
 
-// openWorkers starts a pipe and what workers make of it.
+// openWorkers starts a pipe and the workers on its output.
 func openWorkers[T any](ctx context.Context, p Pipe, from origin, plan func(*run) (workerSpec[T], error)) (source[T], error) {
 	ctx, cancel := context.WithCancel(ctx)
 	stream, err := p.start(ctx, from)
@@ -109,7 +108,7 @@ func openWorkers[T any](ctx context.Context, p Pipe, from origin, plan func(*run
 	return w, nil
 }
 
-// beginEpoch has the portions of the stream's epoch cut.
+// beginEpoch starts cutting portions of the stream's epoch.
 func (w *workers[T]) beginEpoch() {
 	w.start = w.stream.State()
 	w.start.setTally(w.bad)
@@ -119,7 +118,7 @@ func (w *workers[T]) beginEpoch() {
 	w.feeding.Go(func() {
 		w.ended = w.feed()
 		if !w.unordered {
-			w.ready <- nil // there is room
+			w.ready <- nil // never blocks: there is room
 		}
 		w.finished()
 	})
@@ -128,7 +127,7 @@ func (w *workers[T]) beginEpoch() {
 // finished counts a portion, or the cutting of portions, as done.
 func (w *workers[T]) finished() {
 	if w.underWay.Add(-1) == 0 && w.unordered {
-		w.ready <- nil // there is room
+		w.ready <- nil // never blocks: there is room
 	}
 }
 
@@ -164,7 +163,7 @@ func checkWorkers(n int) error {
 	return nil
 }
 
-// feed cuts portions until the epoch ends, and returns why it did.
+// feed cuts portions until the epoch ends, and returns the reason.
 func (w *workers[T]) feed() error {
 	defer w.workerSpec.cut.close()
 	for {
@@ -199,9 +198,9 @@ func (w *workers[T]) feed() error {
 		t.left.Store(int32((n + size - 1) / size))
 		w.underWay.Add(1)
 		if !w.unordered {
-			w.ready <- t // there is room
+			w.ready <- t // never blocks: there is room
 		}
-		// A portion that was begun is done, also when the epoch is left.
+		// A portion that was started is finished, even if the consumer leaves the epoch.
 		for from := 0; from < n; from += size {
 			select {
 			case w.parts <- part[T]{t, from, min(from+size, n)}:
@@ -212,8 +211,8 @@ func (w *workers[T]) feed() error {
 	}
 }
 
-// account brings what the budget knows of a value up to date; one that is not
-// done may still become what there is room for.
+// account updates the budget to the size of a value; an unfinished one may still grow to what was
+// reserved for it.
 func (w *workers[T]) account(t *task[T], done bool) {
 	if w.bytes == nil {
 		return
@@ -227,7 +226,7 @@ func (w *workers[T]) account(t *task[T], done bool) {
 	raise(&w.largest, n)
 }
 
-// runWorker is what a worker does.
+// runWorker is the loop of a worker.
 func (w *workers[T]) runWorker() {
 	work := w.work()
 	for w.gate.enter(w.ctx) {
@@ -250,7 +249,7 @@ func (w *workers[T]) runWorker() {
 		w.account(p.task, true)
 		w.counts.queue.Add(1)
 		if w.unordered {
-			w.ready <- p.task // there is room
+			w.ready <- p.task // never blocks: there is room
 		} else {
 			p.done <- struct{}{}
 		}
@@ -275,8 +274,8 @@ func (w *workers[T]) next() (*element[T], error) {
 	}
 }
 
-// settle takes out of a value what nothing could be made of, where that may be
-// passed over, and returns how many records are left in it.
+// settle removes the rows of records without a result from a value, if they may be skipped, and
+// returns the number of records left.
 func (w *workers[T]) settle(t *task[T]) (left int, err error) {
 	left = len(t.records)
 	if len(t.faults) > 0 {
@@ -302,8 +301,8 @@ func (w *workers[T]) settle(t *task[T]) (left int, err error) {
 	return left, nil
 }
 
-// receive waits for the next task that is done, and counts how long. At the end
-// of the epoch it returns why that ended.
+// receive waits for the next finished task and counts the time. At the end of the epoch it returns
+// the reason.
 func (w *workers[T]) receive(ctx context.Context) (*task[T], error) {
 	if w.over {
 		return nil, w.ended
@@ -332,8 +331,8 @@ func (w *workers[T]) receive(ctx context.Context) (*task[T], error) {
 	return t, nil
 }
 
-// task returns an idle task, as soon as there is memory for it and another
-// portion, or nothing else is under way; nil when the context ends first.
+// task returns an idle task as soon as there is memory for it and another portion, or nothing else
+// is in flight; nil if the context ends first.
 func (w *workers[T]) task() *task[T] {
 	budget := w.stream.run.budget
 	if t, ok := w.idle.take(); ok {
@@ -367,7 +366,7 @@ func (w *workers[T]) task() *task[T] {
 		}
 		if t.charged > 0 && w.idle.len() >= w.room.size() {
 			w.stream.run.budget.add(-t.charged, 0)
-			return // the garbage collector's
+			return // left to the garbage collector
 		}
 		w.idle.put(t)
 	}

@@ -2,20 +2,19 @@ package reader
 
 import "github.com/tfrec/tfrec/internal/random"
 
-// order is a seeded order of all records of a set, in which any place can be
-// looked up without a list. With blocks, runs of records stay near each other:
-// the runs are put into a random order, and the records of each window of runs
-// are mixed. It is not safe for concurrent use.
+// order is a seeded random order of all records of a set, with random access and without a list.
+// With blocks, runs of records stay near each other: the runs are put into a random order, and the
+// records of each window of runs are mixed. It is not safe for concurrent use.
 type order struct {
 	total  int64
-	block  int64 // records in a run
-	window int64 // runs in a window
+	block  int64 // records per run
+	window int64 // runs per window
 	seed   uint64
 	runs   random.Permutation
-	short  int64 // place of the last run of the set
-	lacks  int64 // how many records that has less than the others
+	short  int64 // index of the last run of the set, which may be short
+	lacks  int64 // how many records it lacks
 
-	current int64 // window that mixed is of; -1 for none
+	current int64 // window that mixed is for; -1 for none
 	mixed   random.Permutation
 }
 
@@ -33,12 +32,12 @@ func newOrder(total, block, window int64, seed uint64) *order {
 	return o
 }
 
-// at returns the number of the record at a place.
+// at returns the number of the record at an index of the order.
 func (o *order) at(place int64) int64 {
 	if o.block == 1 {
 		return o.runs.At(place)
 	}
-	// Windows behind the one with the short run begin that much earlier.
+	// Windows after the one with the short run begin that much earlier.
 	full := o.window * o.block
 	shortWindow := o.short / o.window
 	if place >= (shortWindow+1)*full-o.lacks {

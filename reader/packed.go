@@ -10,9 +10,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// streamFile reads records from the beginning of a file that can only be read
-// in order: a compressed one, or a pipe. Records are copied into blocks, which
-// costs little beside decompression.
+// streamFile reads records from the beginning of a sequential file: a compressed one, or a pipe.
+// Records are copied into blocks, which costs little compared with decompression.
 type streamFile struct {
 	run     *run
 	in      *compressedRecords
@@ -20,17 +19,17 @@ type streamFile struct {
 	file    storage.File    // from here
 	unwatch func() bool
 	blocks  *blockAllocator
-	largest *atomic.Int64 // record of all files so far
-	held    int64         // bytes of in's own buffer that are accounted for
+	largest *atomic.Int64 // largest record of all files so far
+	held    int64         // accounted bytes of in's own buffer
 	chunk   int
 	piece   piece
 	at      cursor
-	pending []byte // of in: the record at `at`, which had no room in the last block
+	pending []byte // of in: the record at `at`, for which the last block had no room
 	loaded  bool
 	failed  error
 }
 
-// skipTo passes over the records before p.at.number.
+// skipTo skips the records before p.at.number.
 func (p *streamFile) skipTo(ctx context.Context) error {
 	for n := 0; p.in.number < p.at.number; n++ {
 		if n%blockRecords == 0 && ctx.Err() != nil {
@@ -47,9 +46,9 @@ func (p *streamFile) skipTo(ctx context.Context) error {
 			return nil
 		case p.lost(err):
 			if p.at.number == p.in.number || p.at.number >= p.run.set.wanted(ctx, p.piece, p.at, false).records {
-				p.failed = io.EOF // as was said when it was read up to here
+				p.failed = io.EOF // as reported when it was read up to here
 			}
-			return nil // or will be, when it is read from here
+			return nil // or will be reported when it is read from here
 		default:
 			return err
 		}
@@ -57,7 +56,7 @@ func (p *streamFile) skipTo(ctx context.Context) error {
 	return nil
 }
 
-// raise makes v n at least.
+// raise sets v to at least n.
 func raise(v *atomic.Int64, n int64) {
 	for {
 		if old := v.Load(); n <= old || v.CompareAndSwap(old, n) {
@@ -66,7 +65,7 @@ func raise(v *atomic.Int64, n int64) {
 	}
 }
 
-// lost reports whether what is left of the file is, and may be passed over.
+// lost reports whether the rest of the file is lost and may be skipped.
 func (p *streamFile) lost(err error) bool {
 	return err != io.EOF && p.run.set.opts.SkipBad.asked() && inData(err)
 }
@@ -111,8 +110,8 @@ func (p *streamFile) read(watch *stopwatch) (*Block, error) {
 	return nil, p.failed
 }
 
-// makeRoom waits for the memory that a large record takes: in's, of one as
-// large as any so far, and the block's, of one that waits.
+// makeRoom waits for the memory of a large record: for in, enough for the largest record so far,
+// and for the block, enough for the pending one.
 func (p *streamFile) makeRoom(b *Block) error {
 	if n := p.largest.Load(); n > max(p.held, int64(p.chunk)) {
 		if !p.run.budget.read(p.blocks.ctx, n-p.held, p.blocks.needed) {
@@ -128,14 +127,14 @@ func (p *streamFile) makeRoom(b *Block) error {
 	return err
 }
 
-// forget gives the memory that is accounted for in's buffer back.
+// forget releases the memory accounted for in's buffer.
 func (p *streamFile) forget() {
 	p.run.budget.add(-p.held, -p.held)
 	p.held = 0
 }
 
-// fill puts records into b. true: there is one that it has no room for, and it
-// has no other.
+// fill puts records into b. It returns true if there is a record for which b has no room, and b has
+// no other.
 func (p *streamFile) fill(b *Block) bool {
 	for p.loaded || p.load(b) {
 		if !p.take(b) {
@@ -145,7 +144,7 @@ func (p *streamFile) fill(b *Block) bool {
 	return false
 }
 
-// load gets the next record, or notes what is wrong; false at the end.
+// load gets the next record, or records its damage; false at the end.
 func (p *streamFile) load(b *Block) bool {
 	for p.failed == nil {
 		if p.at.number >= p.piece.end.number {
@@ -177,13 +176,13 @@ func (p *streamFile) load(b *Block) bool {
 	return false
 }
 
-// fault notes damage.
+// fault records damage.
 func (p *streamFile) fault(b *Block, at cursor, bytes int64, err error) {
 	b.faults = append(b.faults, fault{before: len(b.Records), number: at.number, offset: at.offset, bytes: bytes, err: err})
 	p.at = cursor{at.number + 1, at.offset + max(bytes, 0)}
 }
 
-// take copies the pending record into b; false when b is full.
+// take copies the pending record into b; false if b is full.
 func (p *streamFile) take(b *Block) bool {
 	n := len(p.pending)
 	have := len(b.buf)

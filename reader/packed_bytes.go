@@ -13,9 +13,9 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// unpacked lets any place of a compressed file be read, as long as the places
-// come more or less in order: it keeps a window of what was decompressed last, and
-// begins again for what lies before that.
+// unpacked gives access to any offset of a compressed file, provided the offsets are mostly
+// ascending: it keeps a window of the data decompressed last, and starts over for anything before
+// that.
 type unpacked struct {
 	file        io.Seeker
 	from        io.Reader // the file
@@ -25,22 +25,21 @@ type unpacked struct {
 	free    func()
 	window  []byte // from base on
 	base    int64
-	err     error // behind the window
+	err     error // after the window
 	rewinds int
 }
 
-// The window is keptBytes of what came before, and stepBytes more.
+// The window is keptBytes of earlier data, and stepBytes more.
 const (
 	keptBytes = 512 << 10
 	stepBytes = 128 << 10
 )
 
-// maxRewinds is how often a file is decompressed from its beginning at most. A
-// record that is larger than the window takes two; a file that is made to deceive
-// could ask for any number.
+// maxRewinds is the maximum number of times a file is decompressed from the start. A record larger
+// than the window takes two; a malicious file could require any number.
 const maxRewinds = 64
 
-// zstdWindow is what package tfrecord takes.
+// zstdWindow is the window limit of package tfrecord.
 const zstdWindow = 128 << 20
 
 var errRewinds = errors.New("too many false matches of long records to search on")
@@ -50,7 +49,7 @@ func newUnpacked(file io.Seeker, from io.Reader, c tfrecord.Compression) (*unpac
 	return u, u.begin()
 }
 
-// begin goes to the beginning.
+// begin goes back to the start.
 func (u *unpacked) begin() error {
 	u.close()
 	if _, err := u.file.Seek(0, io.SeekStart); err != nil {
@@ -68,7 +67,7 @@ func (u *unpacked) begin() error {
 		u.in, u.free = &zlibStreams{in: in, out: r}, func() {}
 		return err
 	case tfrecord.Zstd:
-		// One worker decodes in the caller's goroutine: nothing is left behind.
+		// One worker decodes in the caller's goroutine, so that none is left running.
 		r, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow))
 		if err != nil {
 			return err
@@ -79,7 +78,7 @@ func (u *unpacked) begin() error {
 	return fmt.Errorf("%w %v", tfrecord.ErrUnknownCompression, u.compression)
 }
 
-// ReadAt reads at a place of the decompressed stream.
+// ReadAt reads at an offset of the decompressed stream.
 func (u *unpacked) ReadAt(p []byte, offset int64) (n int, err error) {
 	if offset < u.base {
 		if u.rewinds++; u.rewinds > maxRewinds {
@@ -103,7 +102,7 @@ func (u *unpacked) ReadAt(p []byte, offset int64) (n int, err error) {
 	return n, nil
 }
 
-// step moves the window on.
+// step advances the window.
 func (u *unpacked) step() {
 	if more := len(u.window) - keptBytes; more > 0 {
 		u.base += int64(more)
@@ -117,7 +116,7 @@ func (u *unpacked) step() {
 	}
 }
 
-// bad returns what is wrong with the stream, if that was found.
+// bad returns the error of the stream, if one was found.
 func (u *unpacked) bad() error {
 	if u.err == io.EOF {
 		return nil
@@ -125,7 +124,7 @@ func (u *unpacked) bad() error {
 	return u.err
 }
 
-// end is where the window ends.
+// end is the offset after the window.
 func (u *unpacked) end() int64 { return u.base + int64(len(u.window)) }
 
 func (u *unpacked) close() {
@@ -135,7 +134,7 @@ func (u *unpacked) close() {
 	}
 }
 
-// zlibStreams reads one zlib stream behind another.
+// zlibStreams reads concatenated zlib streams.
 type zlibStreams struct {
 	in  *bufio.Reader
 	out io.Reader

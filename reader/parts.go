@@ -11,37 +11,35 @@ import (
 type ShardBy uint8
 
 const (
-	// ByBest divides by file when each worker gets one at least and the ends may
-	// be uneven, else by record.
+	// ByBest divides by file if each worker gets at least one and the ends may be uneven, else by
+	// record.
 	ByBest ShardBy = iota
-	// ByFile gives worker i files i, i + workers, … of the set. Nothing is counted.
+	// ByFile assigns files i, i + workers, … of the set to worker i. Nothing is counted.
 	ByFile
-	// ByRecord gives each worker a run of records, all runs of the same length
-	// or one record longer. Compressed files are read from their beginning to
-	// where a run begins.
+	// ByRecord assigns each worker a run of records, with lengths that differ by at most one.
+	// Compressed files are read from the beginning up to the start of a run.
 	ByRecord
 )
 
-// Ends says what is done about workers that have fewer records than others.
+// Ends says how to handle workers that have fewer records than others.
 type Ends uint8
 
 const (
-	// KeepEnds leaves it so: each record comes once.
+	// KeepEnds leaves the parts uneven: each record is read once.
 	KeepEnds Ends = iota
-	// DropEnds leaves records out of the longer parts, so that all have the same
-	// number.
+	// DropEnds drops records of the longer parts, so that all have the same number.
 	DropEnds
-	// PadEnds gives records of the shorter parts once more (see [Record.Pad]).
+	// PadEnds repeats records of the shorter parts (see [Record.Pad]).
 	PadEnds
 )
 
-// Bounds of numbers that are given: of workers of a job, and of goroutines.
+// Upper bounds for settings: workers of a job, and goroutines.
 const (
 	maxParts   = 1 << 20
 	maxWorkers = 1 << 16
 )
 
-// byFile says whether the set is divided by file.
+// byFile reports whether the set is divided by file.
 func (s *Set) byFile() bool {
 	switch s.opts.ShardBy {
 	case ByFile:
@@ -52,8 +50,8 @@ func (s *Set) byFile() bool {
 	return s.opts.Ends == KeepEnds && len(s.sources) >= s.opts.Workers
 }
 
-// Sharding says in a line what this worker reads, and how the set was divided.
-// It does not hold for [Set.ShuffleAll], which has a way of its own.
+// Sharding describes in one line what this worker reads and how the set was divided. It does not
+// apply to [Set.ShuffleAll], which divides records in its own way.
 func (s *Set) Sharding() string {
 	switch files := len(s.sources); {
 	case s.opts.Workers == 1:
@@ -141,8 +139,7 @@ func (s *Set) makePieces(ctx context.Context) ([]piece, error) {
 		parts = append(parts, p)
 	}
 	for i, x := range all {
-		// Nobody reads a file without records. That it should have some is told by
-		// one worker.
+		// Nobody reads an empty file. One worker reports it if it should have records.
 		if x.records == 0 && i%s.opts.Workers == s.opts.Worker && s.missingRecords(ctx, wholeFile(i), cursor{}, x.plain) != nil {
 			parts = append(parts, wholeFile(i))
 		}
@@ -150,8 +147,7 @@ func (s *Set) makePieces(ctx context.Context) ([]piece, error) {
 	return parts, nil
 }
 
-// share returns the run of records, of total, that a worker reads, and how many
-// it is to be given once more.
+// share returns the run of records, of total, that a worker reads, and how many of them it repeats.
 func share(total int64, worker, workers int, ends Ends) (from, to, pad int64) {
 	i, n := int64(worker), int64(workers)
 	each, more := total/n, total%n
@@ -169,7 +165,7 @@ func share(total int64, worker, workers int, ends Ends) (from, to, pad int64) {
 	return from, to, pad
 }
 
-// divideRecords cuts the records of all files, one behind another, into runs.
+// divideRecords cuts the concatenated records of all files into runs.
 func divideRecords(counts []int64, worker, workers int, ends Ends) []stretch {
 	total := int64(0)
 	for _, n := range counts {
@@ -195,8 +191,8 @@ func cut(dst []stretch, counts []int64, from, to int64, pad bool) []stretch {
 	return dst
 }
 
-// divideFiles gives whole files to workers, and then makes the parts as long as
-// the shortest, or the longest.
+// divideFiles assigns whole files to workers, and then evens out the parts to the shortest or the
+// longest one.
 func divideFiles(counts []int64, worker, workers int, ends Ends) ([]stretch, error) {
 	lengths := make([]int64, workers)
 	var own, all []stretch
@@ -231,11 +227,10 @@ func divideFiles(counts []int64, worker, workers int, ends Ends) ([]stretch, err
 	return upTo(parts, again, pad, true), nil
 }
 
-// maxRounds is how often a part is read again at most, to be as long as others.
+// maxRounds is the maximum number of times a part is repeated to match the length of others.
 const maxRounds = 1 << 16
 
-// upTo appends the first n records of stretches, from the beginning again when
-// they are fewer.
+// upTo appends the first n records of stretches, starting over if there are fewer.
 func upTo(dst, stretches []stretch, n int64, pad bool) []stretch {
 	for n > 0 {
 		for _, t := range stretches {

@@ -15,18 +15,18 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// cursor is a place between two records of a file.
+// cursor is a position between two records of a file.
 type cursor struct {
-	number int64 // of the record that comes next
+	number int64 // of the next record
 	offset int64 // where its frame begins, in the uncompressed stream
 }
 
 // piece is a stretch of a file, whole records.
 type piece struct {
 	file int32
-	pad  bool // its records are given once more
+	pad  bool // its records are repeats
 	from cursor
-	end  cursor // of the record behind; noEnd for all that is there
+	end  cursor // of the record after it; noEnd for the rest of the file
 }
 
 // noEnd is past the end of any file.
@@ -35,17 +35,17 @@ var noEnd = cursor{1<<63 - 1, 1<<63 - 1}
 // wholeFile is all of file i.
 func wholeFile(i int) piece { return piece{file: int32(i), end: noEnd} }
 
-// missingRecords returns what a piece lacks that ended at a place, of the records that
-// there were when it was cut, or that the manifest promises, or an index file; nil
-// when that is nothing. A file that was cut off between two records shows no other
-// damage, and a stretch of broken framing does not show how many it held. plain
-// says that the file is not compressed. When ctx is done, index files are not read.
+// missingRecords returns the records missing from a piece that ended at a cursor, compared with the
+// records that existed when it was cut, the manifest or an index file; nil if there are none. A
+// file that was cut off between two records shows no other damage, and a stretch of broken framing
+// does not show how many it held. plain means that the file is not compressed. If ctx is done,
+// index files are not read.
 func (s *Set) missingRecords(ctx context.Context, p piece, at cursor, plain bool) *fault {
 	want := s.wanted(ctx, p, at, plain)
 	if want.records == noEnd.number || at.number >= want.records {
 		return nil
 	}
-	at.number = max(at.number, p.from.number) // what is ahead of the piece is another's
+	at.number = max(at.number, p.from.number) // what precedes the piece belongs to another
 	f := &fault{file: p.file, number: at.number, offset: at.offset, records: want.records - at.number, bytes: -1}
 	if want.end != noEnd.offset {
 		f.bytes = max(want.end-at.offset, 0)
@@ -57,7 +57,7 @@ func (s *Set) missingRecords(ctx context.Context, p piece, at cursor, plain bool
 	return f
 }
 
-// wanted returns where a piece is to end that ended at a place.
+// wanted returns where a piece that ended at a cursor should have ended.
 func (s *Set) wanted(ctx context.Context, p piece, at cursor, plain bool) expectedCount {
 	if p.end == noEnd {
 		return s.promised(ctx, int(p.file), at, plain)
@@ -65,14 +65,14 @@ func (s *Set) wanted(ctx context.Context, p piece, at cursor, plain bool) expect
 	return expectedCount{p.end.number, p.end.offset, "when the set was divided"}
 }
 
-// expectedCount is how many records a file is to have.
+// expectedCount is the number of records that a file should have.
 type expectedCount struct {
 	records int64
-	end     int64  // where they end, in the uncompressed stream; noEnd.offset: not known
-	by      string // who says so
+	end     int64  // where they end, in the uncompressed stream; noEnd.offset: unknown
+	by      string // source of the number
 }
 
-// promised returns what is known of source i, which ended at a place.
+// promised returns what is known of source i, which ended at a cursor.
 func (s *Set) promised(ctx context.Context, i int, at cursor, plain bool) expectedCount {
 	none := expectedCount{noEnd.number, noEnd.offset, ""}
 	if info := s.sources[i].Info; info != nil {
@@ -95,7 +95,7 @@ func (s *Set) promised(ctx context.Context, i int, at cursor, plain bool) expect
 	if err != nil {
 		return none
 	}
-	// Nearly always the last line says that all is there.
+	// Nearly always the last line confirms that nothing is missing.
 	tail := make([]byte, min(st.Size(), indexLine))
 	if _, err := f.ReadAt(tail, st.Size()-int64(len(tail))); err != nil {
 		return none
@@ -104,7 +104,7 @@ func (s *Set) promised(ctx context.Context, i int, at cursor, plain bool) expect
 	if _, end, ok := parseIndexLine(lines[len(lines)-1]); !ok || end <= at.offset {
 		return none
 	}
-	// It is of this file when the file ends where a record began.
+	// It belongs to this file if the file ends where a record began.
 	want, here := expectedCount{0, 0, "by the index " + path}, false
 	for all := bufio.NewScanner(f); all.Scan(); {
 		begin, end, ok := parseIndexLine(all.Text())
@@ -120,10 +120,10 @@ func (s *Set) promised(ctx context.Context, i int, at cursor, plain bool) expect
 	return want
 }
 
-// indexLine is more than a line of an index file has.
+// indexLine is more than the length of a line in an index file.
 const indexLine = 64
 
-// parseIndexLine returns where the record of a line begins and ends.
+// parseIndexLine returns the start and end of the record on a line.
 func parseIndexLine(line string) (begin, end int64, ok bool) {
 	first, second, ok := strings.Cut(line, " ")
 	begin, err1 := strconv.ParseInt(first, 10, 64)

@@ -11,41 +11,41 @@ import (
 	"time"
 )
 
-// Pipe describes a pipeline: a [Set] in some order, and stages on top. Pipes
-// are values: each method returns a new one, and nothing is read before Start,
-// Resume or All. A mistake in a setting is an error there.
+// Pipe describes a pipeline: a [Set] in some order, and stages on top. Pipes are values: each
+// method returns a new one, and nothing is read before Start, Resume or All. An invalid setting is
+// an error there.
 type Pipe struct {
 	set  *Set
 	last *link
 }
 
-// link is a stage in the description of a pipeline.
+// link is a stage of a Pipe.
 type link struct {
-	name string // with its settings: what a State is held to
+	name string // with its settings: must match that of a State
 	open func(r *run, up stage) (stage, error)
 	prev *link
-	// passes is how many epochs of the set one epoch of the stage takes.
+	// passes is the number of epochs of the set in one epoch of the stage.
 	passes int64
-	// shuffles and repeats say what the stage does to the order.
+	// shuffles and repeats describe the effect of the stage on the order.
 	shuffles, repeats bool
 }
 
 // stage is a running stage. One goroutine at a time calls it.
 type stage interface {
-	// start begins an epoch: at its beginning when at is nil, else where a block
-	// with that position begins. It may be called again at any time, and keeps
-	// the memory that it has. When ctx ends, next returns an error soon.
+	// start begins an epoch: at its start if at is nil, else where a block with that position
+	// begins. It may be called again at any time, and keeps its memory. When ctx ends, next returns
+	// an error soon.
 	start(ctx context.Context, epoch int64, at position) error
-	// next returns the next block, which has at least one record and is the
-	// caller's to release; io.EOF at the end of the epoch. Other errors are final.
+	// next returns the next block, which has at least one record and which the caller releases;
+	// io.EOF at the end of the epoch. Other errors are final.
 	next() (*Block, error)
-	// stop ends all goroutines of this stage and of those before it, and closes
-	// their files. A start may follow.
+	// stop ends all goroutines of this stage and of those before it, and closes their files. start
+	// may be called again.
 	stop()
 }
 
-// then returns a pipe with one more stage. Its name tells the settings that
-// the order of the records depends on.
+// then returns a pipe with one more stage. Its name includes the settings that the order of the
+// records depends on.
 func (p Pipe) then(name string, open func(r *run, up stage) (stage, error)) Pipe {
 	next := &link{name: name, open: open, prev: p.last, passes: 1}
 	if p.last != nil {
@@ -65,12 +65,12 @@ type run struct {
 	tuner  tuner
 
 	began time.Time
-	ended atomic.Pointer[time.Time] // nil while it runs
+	ended atomic.Pointer[time.Time] // nil while running
 
 	mu       sync.Mutex
 	counters []*stageStats
 	bad      tallies
-	telling  sync.Mutex // held around calls of OnSkip
+	telling  sync.Mutex // held during calls of OnSkip
 }
 
 func newRun(ctx context.Context, set *Set) *run {
@@ -91,7 +91,7 @@ func (r *run) stats(name string) *stageStats {
 	return s
 }
 
-// acquire waits for the right to work; false when ctx ends first.
+// acquire waits for a token to work; false if ctx ends first.
 func (r *run) acquire(ctx context.Context) bool {
 	select {
 	case r.tokens <- struct{}{}:
@@ -103,40 +103,38 @@ func (r *run) acquire(ctx context.Context) bool {
 
 func (r *run) release() { <-r.tokens }
 
-// Start starts the pipeline at the beginning of epoch 0. The caller closes the
-// Stream; when ctx ends, the Stream returns its error.
+// Start starts the pipeline at the beginning of epoch 0. The caller must Close the Stream; when ctx
+// ends, the Stream returns its error.
 func (p Pipe) Start(ctx context.Context) (*Stream, error) { return p.StartEpoch(ctx, 0) }
 
-// StartEpoch starts the pipeline at the beginning of an epoch, counted from 0. An
-// epoch is what the pipeline returns up to io.EOF; each one has its own order, and
-// its own draws of [ImageSpec.Policy]. A job that starts a process per epoch passes the
-// number of the epoch here: Start would repeat epoch 0. [Stream.NextEpoch] continues
-// with the next epoch in the same run.
+// StartEpoch starts the pipeline at the beginning of an epoch, counted from 0. An epoch is what the
+// pipeline returns up to io.EOF; each one has its own order, and its own draws of
+// [ImageSpec.Policy]. A job that starts a process per epoch passes the number of the epoch here:
+// Start would repeat epoch 0. [Stream.NextEpoch] continues with the next epoch in the same run.
 //
-// With a [Pipe.Repeat] of n in the pipeline, epoch e begins with pass e*n over
-// the set (pass e if n is -1), which is what [Record.Epoch] counts.
+// With a [Pipe.Repeat] of n in the pipeline, epoch e begins with pass e*n over the set (pass e if n
+// is -1), and [Record.Epoch] is the number of the pass.
 func (p Pipe) StartEpoch(ctx context.Context, epoch int64) (*Stream, error) {
 	return p.start(ctx, origin{epoch: epoch})
 }
 
-// Resume starts the pipeline behind what state says was received. A state of
-// another dataset or of other stages is refused with [ErrState].
+// Resume starts the pipeline after what state records as received. A state of another dataset or of
+// other stages is refused with [ErrState].
 //
-// The state of a global order ([Set.ShuffleAll]) may be resumed by other
-// workers than before, when nothing but Repeat follows it: all at the same
-// step, all from the state of any one of them. What is left of the epoch is
-// divided among the new workers.
+// The state of a global order ([Set.ShuffleAll]) may be resumed with a different number of workers
+// if only Repeat follows it: all of them at the same step, from the state of any one of them. The
+// rest of the epoch is divided among the new workers.
 func (p Pipe) Resume(ctx context.Context, state State) (*Stream, error) {
 	return p.start(ctx, origin{state: &state})
 }
 
 // origin is where a run starts.
 type origin struct {
-	epoch int64  // its beginning, unless there is
+	epoch int64  // its beginning, unless there is a state
 	state *State // a state to continue from
 }
 
-// errNoContext is for a caller who has none.
+// errNoContext is returned for a nil context.
 var errNoContext = errors.New("reader: a nil Context: want context.Background() at least")
 
 func (p Pipe) start(ctx context.Context, from origin) (*Stream, error) {
@@ -198,9 +196,9 @@ func (l *link) build(r *run) (stage, error) {
 	return &checked{stage: s, name: l.name}, nil
 }
 
-// checked wraps every stage. It ends a stage whose context has ended, whatever loop
-// the caller is in, and fails one that breaks the rule that a block has a record:
-// without it the stages after that would read past its end or never stop asking.
+// checked wraps every stage. It ends a stage whose context has ended, whatever loop the caller is
+// in, and returns an error if a stage returns an empty block: without it later stages would read
+// past its end or never stop asking.
 type checked struct {
 	stage
 	name string
@@ -224,9 +222,8 @@ func (c *checked) next() (*Block, error) {
 	return b, err
 }
 
-// All returns the records of the pipeline, each valid until the next turn of
-// the loop. An error comes with an empty Record and ends the loop. Breaking
-// out of the loop stops everything.
+// All returns the records of the pipeline, each valid until the next iteration. An error comes with
+// an empty Record and ends the loop. Breaking out of the loop stops everything.
 func (p Pipe) All(ctx context.Context) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		s, err := p.Start(ctx)

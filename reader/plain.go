@@ -9,26 +9,25 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// plainFile reads a stretch of an uncompressed file, a buffer at a time: each
-// block owns the buffer that its records lie in.
+// plainFile reads a stretch of an uncompressed file, a buffer at a time: each block owns the buffer
+// of its records.
 type plainFile struct {
 	run     *run
 	in      *blockAllocator
 	file    storage.File
 	name    string
 	framing tfrecord.Framing
-	chunk   int    // bytes to read at a time,
-	most    int    // or up to so many, of large records
-	want    int    // the next time
-	frame   int    // bytes of the frame before
-	at      cursor // what was not given yet begins here
+	chunk   int    // bytes to read at once,
+	most    int    // or up to this many for large records
+	want    int    // bytes to read next
+	frame   int    // bytes of the previous frame
+	at      cursor // what was not returned yet begins here
 	end     cursor
-	next    *Block // have bytes from at on lie in its buf
+	next    *Block // have bytes from at on are in its buf
 	have    int
 }
 
-// read returns the next block, which may hold nothing but faults; io.EOF
-// behind the last one.
+// read returns the next block, which may hold only faults; io.EOF after the last one.
 func (p *plainFile) read(watch *stopwatch) (*Block, error) {
 	want := max(p.want, p.chunk)
 	b := p.next
@@ -55,7 +54,7 @@ func (p *plainFile) read(watch *stopwatch) (*Block, error) {
 		p.run.release()
 		watch.busy()
 		if err != nil {
-			// The records ahead of it count: the error is found again.
+			// Return the records before it first: the error is found again.
 			if len(b.Records)+len(b.faults) > 0 {
 				p.have = 0
 				b.end = p.at
@@ -87,8 +86,8 @@ func (p *plainFile) Close() error {
 	return p.file.Close()
 }
 
-// fill makes want bytes of b's buffer valid, less at the end of the stretch
-// or of the file: then more is false.
+// fill makes want bytes of b's buffer valid, fewer at the end of the stretch or of the file: then
+// more is false.
 func (p *plainFile) fill(b *Block, want int, watch *stopwatch) (more bool, err error) {
 	want = int(min(int64(want), p.end.offset-p.at.offset))
 	if want <= p.have {
@@ -115,9 +114,9 @@ func (p *plainFile) fill(b *Block, want int, watch *stopwatch) (more bool, err e
 	return p.at.offset+int64(p.have) < p.end.offset, nil
 }
 
-// parse makes Records of the whole frames in b's buffer, and moves what is
-// behind them to the next block. Without any it returns how many bytes are
-// needed for one; 0 at the end. last says that nothing follows the buffer.
+// parse makes Records of the whole frames in b's buffer, and moves the rest to the next block. If
+// there are none it returns the number of bytes needed for one; 0 at the end. last means that
+// nothing follows the buffer.
 func (p *plainFile) parse(b *Block, last bool) (need int, err error) {
 	pos, size := 0, 0
 	for pos < p.have {
@@ -155,9 +154,8 @@ func (p *plainFile) parse(b *Block, last bool) (need int, err error) {
 	return 0, nil
 }
 
-// carry puts the beginning of a frame that is not all there into the next
-// block. Of large frames several are read at a time, so that not half of each is
-// moved.
+// carry moves an incomplete frame to the next block. Large frames are read several at once, so that
+// not half of each is copied.
 func (p *plainFile) carry(left []byte) {
 	p.have, p.want = 0, min(8*p.frame, p.most)
 	if len(left) == 0 {
@@ -170,8 +168,8 @@ func (p *plainFile) carry(left []byte) {
 	p.have = copy(p.next.buf[:cap(p.next.buf)], left)
 }
 
-// needed checks that a frame of n bytes can be there before memory is taken
-// for it.
+// needed checks that the file is large enough for a frame of n bytes before memory is allocated for
+// it.
 func (p *plainFile) needed(n int) (int, error) {
 	if n <= p.chunk {
 		return n, nil
@@ -180,13 +178,12 @@ func (p *plainFile) needed(n int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	// A little more, for the header that follows.
+	// A little more, for the next header.
 	there := max(st.Size()-p.at.offset, int64(p.have)+1)
 	return int(min(min(int64(n), there)+int64(p.chunk), there)), nil
 }
 
-// skip passes over damage at p.at, when that is allowed, and returns how many
-// bytes.
+// skip skips damage at p.at, if allowed, and returns the number of bytes.
 func (p *plainFile) skip(b *Block) (int, error) {
 	found := explain(p.file, p.run.set.opts.readerOptions(p.name), p.at)
 	if !p.run.set.opts.SkipBad.asked() || !inData(found) {

@@ -6,10 +6,9 @@ import (
 	"sync"
 )
 
-// Prefetch describes the same elements, up to n of which are made before they
-// are asked for, beside what workers have in hand anyway. With 0 how many is
-// chosen and changed as the pipeline runs. The memory of the [Options] bounds it
-// in any case.
+// Prefetch describes the same elements, with up to n made before they are requested, in addition to
+// what workers have in hand. With 0 the number is chosen and adjusted as the pipeline runs. The
+// memory limit of the [Options] applies in any case.
 func (f Flow[T]) Prefetch(n int) Flow[T] {
 	return Flow[T]{func(ctx context.Context, from origin) (source[T], error) {
 		if err := checkPrefetch(n); err != nil {
@@ -28,7 +27,7 @@ func (f Flow[T]) Prefetch(n int) Flow[T] {
 	}}
 }
 
-// maxPrefetch bounds what Prefetch holds.
+// maxPrefetch bounds the length of a Prefetch.
 const maxPrefetch = 1 << 20
 
 func checkPrefetch(n int) error {
@@ -38,7 +37,7 @@ func checkPrefetch(n int) error {
 	return nil
 }
 
-// prefetched is a running flow behind a queue.
+// prefetched is a running flow with a queue after it.
 type prefetched[T any] struct {
 	in     source[T]
 	ctx    context.Context
@@ -51,7 +50,7 @@ type prefetched[T any] struct {
 	leave context.CancelFunc // ends it
 }
 
-// beginEpoch has the elements of an epoch made ahead.
+// beginEpoch starts making the elements of an epoch.
 func (p *prefetched[T]) beginEpoch() {
 	p.start = p.in.state()
 	p.epoch, p.leave = context.WithCancel(p.ctx)
@@ -87,7 +86,7 @@ func (p *prefetched[T]) nextEpoch() error {
 	return nil
 }
 
-// drain waits for the goroutine, which is to end, and drops what it made.
+// drain waits for the goroutine, which is about to end, and drops the elements it made.
 func (p *prefetched[T]) drain() {
 	p.wait.Wait()
 	for {

@@ -5,14 +5,13 @@ import (
 	"sync"
 )
 
-// Prefetch gives the same elements, and has up to n blocks of them ready before
-// they are asked for, of some hundred small records or a few large ones each.
-// What comes before it then works at the same time as what follows. With 0 how
-// many is chosen and changed as the pipeline runs. The memory of the [Options]
-// bounds it in any case.
+// Prefetch returns the same elements, with up to n blocks of them ready before they are requested,
+// each of some hundred small records or a few large ones. The stages before it then run
+// concurrently with those after it. With 0 the number is chosen and adjusted as the pipeline runs.
+// The memory limit of the [Options] applies in any case.
 //
-// Sources read ahead by themselves, and flows work ahead of who asks: this is
-// for stages between, such as a [Pipe.Filter] or a [Pipe.Cache] on disk.
+// Sources and flows already work ahead: this is for stages between them, such as a [Pipe.Filter] or
+// a [Pipe.Cache] on disk.
 func (p Pipe) Prefetch(n int) Pipe {
 	return p.then("prefetch", func(r *run, up stage) (stage, error) {
 		if err := checkPrefetch(n); err != nil {
@@ -22,11 +21,11 @@ func (p Pipe) Prefetch(n int) Pipe {
 	})
 }
 
-// prefetchStage keeps blocks in a queue. It has no place of its own.
+// prefetchStage queues blocks. It has no position of its own.
 type prefetchStage struct {
 	up     stage
 	queue  *queue[*Block]
-	cancel context.CancelFunc // not nil while the goroutine runs, or ran
+	cancel context.CancelFunc // not nil once the goroutine was started
 	wait   sync.WaitGroup
 }
 
@@ -44,7 +43,7 @@ func (x *prefetchStage) start(ctx context.Context, epoch int64, at position) err
 	return nil
 }
 
-// fill asks for blocks until there is an error.
+// fill requests blocks until there is an error.
 func (x *prefetchStage) fill(ctx context.Context) error {
 	for x.queue.room(ctx) {
 		b, err := x.up.next()

@@ -8,14 +8,13 @@ import (
 	"github.com/tfrec/tfrec/internal/par"
 )
 
-// Bounds of a queue whose length is chosen.
+// Bounds of a queue with automatic length.
 const (
 	startDepth = 2
 	mostDepth  = 64
 )
 
-// queue holds elements that were made ahead. One goroutine makes and puts them,
-// one takes them:
+// queue holds elements made in advance. One goroutine makes and puts them, another takes them:
 //
 //	for q.room(ctx) {
 //		v, err := …
@@ -29,16 +28,15 @@ type queue[T any] struct {
 	empty func() bool
 
 	mu    sync.Mutex
-	space *par.Cond // for the maker: limit or head changed
-	more  sync.Cond // for the taker: list or err changed
+	space *par.Cond // for the producer: limit or head changed
+	more  sync.Cond // for the consumer: list or err changed
 	limit int
 	list  []T
-	head  int   // of list: the next to take
-	err   error // why no more come
+	head  int   // of list: next element to take
+	err   error // why there are no more
 }
 
-// newQueue returns a queue of n elements at most; its length is chosen when n is
-// 0.
+// newQueue returns a queue of at most n elements; if n is 0 the length is chosen automatically.
 func newQueue[T any](r *run, name string, n int) *queue[T] {
 	q := &queue[T]{run: r, stats: r.stats(name), limit: n}
 	q.empty = func() bool { return q.stats.queue.Load() == 0 }
@@ -59,8 +57,8 @@ func (q *queue[T]) setLimit(n int) {
 	q.stats.queueSpace.Store(int32(n))
 }
 
-// room waits until another element may be made: the queue has room for it, and
-// so has the memory, or else the queue is empty; false when ctx ends first.
+// room waits until another element may be made: the queue and the memory have room for it, or the
+// queue is empty; false if ctx ends first.
 func (q *queue[T]) room(ctx context.Context) bool {
 	q.run.tuner.tick()
 	watch := q.stats.watch()
@@ -86,7 +84,7 @@ func (q *queue[T]) put(v T) {
 	q.mu.Unlock()
 }
 
-// end says that no more come, and why; nil that more come after all.
+// end records that there are no more elements, and why; nil resumes.
 func (q *queue[T]) end(err error) {
 	q.mu.Lock()
 	q.err = err
@@ -94,7 +92,7 @@ func (q *queue[T]) end(err error) {
 	q.mu.Unlock()
 }
 
-// take returns the next element; behind the last one, why there are no more.
+// take returns the next element, or after the last one the error of end.
 func (q *queue[T]) take() (v T, err error) {
 	q.mu.Lock()
 	if q.head == len(q.list) && q.err == nil {

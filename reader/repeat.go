@@ -6,10 +6,9 @@ import (
 	"io"
 )
 
-// Repeat returns the elements n times, for ever when n is -1. What comes
-// before it begins a new epoch each time (see [Record.Epoch]): shuffles before
-// it are drained first, so that epochs never mix, and take another order. An
-// epoch without elements ends it.
+// Repeat returns the elements n times, or forever if n is -1. The stages before it begin a new
+// epoch each time (see [Record.Epoch]): shuffles before it are drained first, so that epochs never
+// mix, and use another order. An epoch without elements ends it.
 func (p Pipe) Repeat(n int) Pipe {
 	name := fmt.Sprintf("repeat(%d)", max(n, -1))
 	next := p.then(name, func(r *run, up stage) (stage, error) {
@@ -26,12 +25,12 @@ func (p Pipe) Repeat(n int) Pipe {
 type repeatStage struct {
 	up    stage
 	name  string
-	times int64 // below 0: for ever
+	times int64 // below 0: forever
 
 	ctx   context.Context
-	base  int64 // epoch of the first time
+	base  int64 // epoch of the first pass
 	done  int64
-	empty bool // nothing came of this epoch yet
+	empty bool // no elements in this epoch so far
 }
 
 func (x *repeatStage) start(ctx context.Context, epoch int64, at position) error {

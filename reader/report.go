@@ -10,37 +10,36 @@ import (
 	"time"
 )
 
-// Report is what a running pipeline did so far.
+// Report is the progress of a running pipeline.
 type Report struct {
-	// Seconds since it was started, until it was closed.
+	// Seconds since the start, up to Close.
 	Seconds float64 `json:"seconds"`
-	// Bottleneck is what [Bottleneck] says of it.
+	// Bottleneck is the result of [Bottleneck].
 	Bottleneck string      `json:"bottleneck"`
 	Memory     MemoryStats `json:"memory"`
-	// Stages are those that count, sources of records first.
+	// Stages are the stages with counters, record sources first.
 	Stages []StageStats `json:"stages"`
 }
 
-// Stats returns what the stages did so far, source first. It may be called at
-// any time, from any goroutine, and costs a microsecond or two.
+// Stats returns the counters of the stages, source first. It is safe for concurrent use and takes a
+// microsecond or two.
 func (s *Stream) Stats() []StageStats { return s.run.stages() }
 
-// Report returns what Stats does, with the memory in flight and what holds the
-// pipeline back. It may be called at any time, from any goroutine.
+// Report returns Stats, the memory in flight and the bottleneck of the pipeline. It is safe for
+// concurrent use.
 func (s *Stream) Report() Report { return s.run.report() }
 
-// Publish publishes the Report as a variable of package expvar, which
-// http.DefaultServeMux serves at /debug/vars. A pipeline that is published under
-// the same name later takes its place; a name of somebody else's variable is an
-// error. After Close the variable tells how it ended.
+// Publish publishes the Report as a variable of package expvar, which http.DefaultServeMux serves
+// at /debug/vars. A pipeline published later under the same name replaces it; the name of a foreign
+// variable is an error. After Close the variable keeps the final report.
 func (s *Stream) Publish(name string) error { return publish(name, s.run.report) }
 
-// Stats returns what the stages did so far, sources of records first. It may be
-// called at any time, from any goroutine, and costs a microsecond or two.
+// Stats returns the counters of the stages, record sources first. It is safe for concurrent use and
+// takes a microsecond or two.
 func (r *Running[T]) Stats() []StageStats { return r.src.running().stages() }
 
-// Report returns what Stats does, with the memory in flight and what holds the
-// pipeline back. It may be called at any time, from any goroutine.
+// Report returns Stats, the memory in flight and the bottleneck of the pipeline. It is safe for
+// concurrent use.
 func (r *Running[T]) Report() Report { return r.src.running().report() }
 
 // Publish publishes the Report as a variable of package expvar, as
@@ -69,14 +68,14 @@ func (r *run) report() Report {
 	}
 }
 
-// finish stops the clock, and gives up memory that is kept for use again.
+// finish stops the clock and drops the memory kept for reuse.
 func (r *run) finish() {
 	now := time.Now()
 	r.ended.CompareAndSwap(nil, &now)
 	r.blocks.trim()
 }
 
-// published are the variables of this package, which expvar never forgets.
+// published holds the variables of this package, which expvar never removes.
 var published struct {
 	mu    sync.Mutex
 	names map[string]*atomic.Pointer[func() Report]

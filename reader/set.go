@@ -14,86 +14,78 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Options say what of a set is read and how. The zero value reads all of it,
-// checks all of it, and fails on the first damaged record.
+// Options configure what is read of a set, and how. The zero value reads everything, verifies
+// everything, and fails on the first damaged record.
 type Options struct {
-	// Split takes only that split of sets that have a manifest. Files that no
-	// manifest names belong to no split. Default: everything.
+	// Split selects a split of sets that have a manifest. Files outside a manifest belong to no
+	// split. Default: everything.
 	Split string
 
-	// Worker of Workers reads only its part of the set (see [Set.Sharding]).
-	// Workers 0 is 1; Worker counts from 0.
+	// Worker is the index of this worker out of Workers, counted from 0; it reads only its part of
+	// the set (see [Set.Sharding]). Workers 0 means 1.
 	Worker, Workers int
-	// ShardBy says how the parts are cut.
+	// ShardBy says how the set is divided.
 	ShardBy ShardBy
-	// Ends says what is done about parts that are not equally long.
+	// Ends says how to handle parts of unequal length.
 	Ends Ends
 
-	// Seed of all that is random: the order of files, [Pipe.Shuffle] and
-	// [Set.ShuffleAll].
+	// Seed of all randomness: the order of files, [Pipe.Shuffle] and [Set.ShuffleAll].
 	Seed uint64
-	// ShuffleFiles takes the files in another order in each epoch.
+	// ShuffleFiles reads the files in a different order in each epoch.
 	ShuffleFiles bool
 
-	// Parallelism is the budget of processors: how many goroutines of all
-	// stages together work at the same time. Stages whose own number of workers
-	// is not given begin with as many as there are cores, and change that
-	// within this budget with what they see. Default: GOMAXPROCS.
+	// Parallelism is the processor budget: how many goroutines of all stages together work at the
+	// same time. Stages without an explicit number of workers begin with one per core, and adjust
+	// that within this budget to what they measure. Default: GOMAXPROCS.
 	Parallelism int
-	// Readers is how many reads of files may be under way at the same time.
-	// Default: as many as there are cores, and up to four times as many, or 16,
-	// while that brings more of a slow storage.
+	// Readers is the maximum number of concurrent file reads. Default: the number of cores, and up
+	// to four times that, or 16, while more reads get more out of slow storage.
 	Readers int
-	// Memory bounds what is in flight, in bytes: read ahead, decoded, in queues,
-	// in the buffers of [Pipe.Shuffle] and in the hands of the consumer (see
-	// [MemoryStats]). Nothing is read or made ahead beyond it. What is waited for
-	// comes all the same, so that elements which alone need more than an eighth
-	// of it, with their records, may go over it, and so may Shuffle buffers that
-	// need more than five eighths. Buffers have a least size: less than 4 MiB, or
-	// 128 KiB for each file of an Interleave's cycle, may not be kept to. Default: a
-	// quarter of the memory that this process may use, 1 GiB at most, and Shuffle
-	// buffers besides.
+	// Memory bounds what is in flight, in bytes: read ahead, decoded, in queues, in the buffers of
+	// [Pipe.Shuffle] and in use by the consumer (see [MemoryStats]). Nothing is read or made in
+	// advance beyond it. What the consumer waits for is made regardless, so that elements that
+	// alone need more than an eighth of it, with their records, may exceed it, and so may Shuffle
+	// buffers that need more than five eighths. Buffers have a minimum size: a limit below 4 MiB,
+	// or 128 KiB for each file of an Interleave's cycle, may be exceeded. Default: a quarter of the
+	// memory available to this process, at most 1 GiB, not counting Shuffle buffers.
 	Memory int64
-	// Sloppy gives what is ready and waits for no slow file. The order is then
-	// another one each time; the records are the same.
+	// Sloppy returns what is ready instead of waiting for a slow file. The order then differs from
+	// run to run; the records are the same.
 	Sloppy bool
-	// BatchWithinEpoch ends a batch where a pass over the set ends, so that none has
-	// records of two (see [Record.Epoch]): the last one of a pass is smaller, or left
-	// out where remainders are dropped. It matters where a [Pipe.Repeat] comes before
-	// the batches; no Shuffle may come between, since that mixes passes. Default:
-	// batches go on across passes, as tf.data's do.
+	// BatchWithinEpoch ends a batch at the end of a pass over the set, so that no batch mixes two
+	// (see [Record.Epoch]): the last one of a pass is smaller, or dropped if remainders are. It
+	// matters if a [Pipe.Repeat] comes before the batches; a Shuffle between them is an error,
+	// since it mixes passes. Default: batches continue across passes, as in tf.data.
 	BatchWithinEpoch bool
 
-	// Compression of the files. Default: told from each file.
+	// Compression of the files. Default: detected for each file.
 	Compression tfrecord.Compression
-	// Checksum says what is checked. Default: everything.
+	// Checksum says what is verified. Default: everything.
 	Checksum tfrecord.Checksum
-	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
+	// MaxRecord is the maximum size of a record in bytes. Default: 1 GiB.
 	MaxRecord int64
-	// Partial takes what is there of sets that are not whole. Default: a set that
-	// lacks shards is an error, a *[shard.IncompleteError].
+	// Partial reads the existing shards of incomplete sets. Default: a missing shard is an error, a
+	// *[shard.IncompleteError].
 	Partial bool
-	// Note, when not nil, is called by Open with a sentence about each set that is
-	// taken in part.
+	// Note, if not nil, is called by Open with a sentence about each set that is read in part.
 	Note func(sentence string)
-	// SkipBad says how much damage is passed over. Default: none.
+	// SkipBad limits how much damage is skipped. Default: none.
 	SkipBad SkipBad
-	// OnSkip, when not nil, is told of all that is passed over, one call at a
-	// time: of each stage in the order of the records around it, and from any
-	// goroutine of the pipeline.
+	// OnSkip, if not nil, is called for everything that is skipped, one call at a time: for each
+	// stage in the order of the records, and from any goroutine of the pipeline.
 	OnSkip func(Skipped)
 
-	// memoryGiven says that Memory is no default.
+	// memoryGiven means that Memory was set explicitly.
 	memoryGiven bool
 }
 
 // maxParallelism bounds Options.Parallelism.
 const maxParallelism = 1 << 12
 
-// mostMemory bounds the default of Options.Memory: more of it brings no speed.
+// mostMemory bounds the default of Options.Memory: more does not help.
 const mostMemory = 1 << 30
 
-// defaultMaxRecord is tfrecord's.
+// defaultMaxRecord is the default of package tfrecord.
 const defaultMaxRecord = 1 << 30
 
 func (o *Options) complete() error {
@@ -144,8 +136,7 @@ func (o *Options) readerOptions(name string) tfrecord.ReaderOptions {
 	return tfrecord.ReaderOptions{Name: name, Compression: o.Compression, Checksum: o.Checksum, MaxRecord: o.MaxRecord}
 }
 
-// Set is the files of a dataset, and which part of them is read. It is safe
-// for concurrent use.
+// Set is the files of a dataset, and the part of them that is read. It is safe for concurrent use.
 type Set struct {
 	opts    Options
 	sources []shard.Source
@@ -157,20 +148,19 @@ type Set struct {
 	fingerprint string       // "" until identify
 }
 
-// Open opens what path stands for: a file, a glob, a directory of shards or a
-// manifest (see [shard.Expand]). An empty match is an error that unwraps to
-// [shard.ErrNoRecords]. A file that turns out to have fewer records than its
-// manifest says, or its index file, is an error where they end, without SkipBad. ctx is
-// for Open alone: a Stream has its own.
+// Open opens what path names: a file, a glob, a directory of shards or a manifest (see
+// [shard.Expand]). No match is an error that unwraps to [shard.ErrNoRecords]. A file with fewer
+// records than its manifest or index file says is an error where it ends, unless SkipBad allows
+// that. ctx is for Open alone: a Stream has its own.
 //
-// Files are to be left alone as long as the Set is used. Their sizes and times are
-// noted, and looked at again when a file is opened and when it has been read: one
-// that was written or replaced meanwhile is an error that unwraps to [ErrChanged].
+// Files must not change while the Set is in use. Their sizes and times are recorded, and compared
+// when a file is opened and after it was read: a file that was written or replaced in between is an
+// error that unwraps to [ErrChanged].
 func Open(ctx context.Context, path string, o Options) (*Set, error) {
 	return OpenAll(ctx, []string{path}, o)
 }
 
-// OpenAll opens what all paths stand for, in the order of the files' names.
+// OpenAll opens what all paths name, in the order of the file names.
 func OpenAll(ctx context.Context, paths []string, o Options) (*Set, error) {
 	if err := o.complete(); err != nil {
 		return nil, fmt.Errorf("reader: %w", err)
@@ -193,7 +183,7 @@ func OpenAll(ctx context.Context, paths []string, o Options) (*Set, error) {
 	return s, nil
 }
 
-// withRemedy adds to the error of a set that is not whole what makes it whole.
+// withRemedy adds to the error of an incomplete set how to complete it.
 func withRemedy(err error) error {
 	var part *shard.IncompleteError
 	if !errors.As(err, &part) {
@@ -209,7 +199,7 @@ func withRemedy(err error) error {
 	return fmt.Errorf("%w; %s; Options.Partial reads the shards that exist", err, then)
 }
 
-// splitsOf says which splits there are, those without records included.
+// splitsOf lists the existing splits, including empty ones.
 func splitsOf(sources []shard.Source) string {
 	var names []string
 	for _, s := range sources {
@@ -227,15 +217,15 @@ func splitsOf(sources []shard.Source) string {
 	return "there are: " + strings.Join(names, ", ")
 }
 
-// Sources returns the files, in the order of their names, those of other
-// workers included. The slice is the Set's.
+// Sources returns the files, ordered by name, including those of other workers. The slice belongs
+// to the Set.
 func (s *Set) Sources() []shard.Source { return s.sources }
 
-// Path returns the path of the file that a record is of.
+// Path returns the path of the record's file.
 func (s *Set) Path(r Record) string { return s.sources[r.File].Path }
 
-// Locate adds file, record and offset to an error that parsing the record gave,
-// as [tfrecord.Example.Parse] does. Other errors it returns as they are.
+// Locate adds file, record and offset to an error from parsing the record, such as that of
+// [tfrecord.Example.Parse]. Other errors are returned unchanged.
 func (s *Set) Locate(r Record, err error) error {
 	var e *tfrecord.Error
 	if !errors.As(err, &e) || e.Record >= 0 {

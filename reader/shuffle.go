@@ -9,28 +9,25 @@ import (
 	"unsafe"
 )
 
-// ShuffleOptions are those of [Pipe.ShuffleWith].
+// ShuffleOptions are the options of [Pipe.ShuffleWith].
 type ShuffleOptions struct {
-	// Buffer is how many elements to choose from, 1 or more.
+	// Buffer is the number of elements to draw from, 1 or more.
 	Buffer int
 	// Seed of the order. Default: that of the [Options].
 	Seed *uint64
-	// SameEachEpoch keeps the order from epoch to epoch, where that of what
-	// comes in is the same.
+	// SameEachEpoch keeps the order from epoch to epoch, if the order of the input stays the same.
 	SameEachEpoch bool
 }
 
-// Shuffle gives elements in a random order, as tf.data's Dataset.shuffle does:
-// each is drawn from a buffer of that many, and the next one takes its place.
-// So none comes more than buffer - 1 places early, and any may come late. Each
-// epoch of a Repeat behind it has another order.
+// Shuffle returns elements in a random order, like tf.data's Dataset.shuffle: each is drawn from a
+// buffer of that many, and the next one takes its slot. So none is returned more than buffer - 1
+// positions early, and any may be late. Each epoch of a Repeat after it has another order.
 //
-// The buffer holds copies of the records; Report shows how much that is, as Held. To
-// resume in the middle, about buffer·(ln buffer + 1) elements are read
-// again.
+// The buffer holds copies of the records; Report shows their size as Held. To resume in the middle,
+// about buffer·(ln buffer + 1) elements are read again.
 func (p Pipe) Shuffle(buffer int) Pipe { return p.ShuffleWith(ShuffleOptions{Buffer: buffer}) }
 
-// ShuffleWith is Shuffle with more to choose.
+// ShuffleWith is Shuffle with more options.
 func (p Pipe) ShuffleWith(o ShuffleOptions) Pipe {
 	var seed uint64
 	if o.Seed != nil {
@@ -47,7 +44,7 @@ func (p Pipe) ShuffleWith(o ShuffleOptions) Pipe {
 		if o.Buffer < 1 || o.Buffer > maxShuffle {
 			return nil, fmt.Errorf("reader: Shuffle(%d): want a buffer of 1 to %d", o.Buffer, maxShuffle)
 		}
-		// Two shuffles in a row are not to draw the same numbers.
+		// Two consecutive shuffles must not draw the same numbers.
 		k := key(seed, forShuffle, uint64(len(r.names)))
 		return &shuffleStage{run: r, up: up, stats: r.stats(name), name: name, size: o.Buffer, key: k, same: o.SameEachEpoch}, nil
 	})
@@ -55,20 +52,19 @@ func (p Pipe) ShuffleWith(o ShuffleOptions) Pipe {
 	return next
 }
 
-// maxShuffle bounds a buffer: to resume takes 8 bytes of memory for each place.
+// maxShuffle bounds a buffer: resuming takes 8 bytes of memory per slot.
 const maxShuffle = 1 << 31
 
-// largeRecord is from which size on a record has memory of its own, which goes on
-// with it. Smaller ones are copied once more, and their memory is used again. To
-// hold on to the memory that they came in would keep several times as much.
+// largeRecord is the size from which a record has its own memory, which is passed on with it.
+// Smaller ones are copied once more, and their memory is reused. Keeping the memory in which they
+// arrived would take several times as much.
 const largeRecord = 16 << 10
 
-// shuffleBuffer is how many bytes of small records a block may have.
+// shuffleBuffer is the maximum number of bytes of small records in a block.
 const shuffleBuffer = 128 << 10
 
-// shuffleStage draws number i of the epoch from slot draws.below(i, elements in
-// the buffer). So the buffer's content at any time follows from the number of
-// elements given, without a history.
+// shuffleStage draws element i of the epoch from slot draws.below(i, elements in the buffer). So
+// the number of elements returned determines the buffer's content, without a history.
 type shuffleStage struct {
 	run   *run
 	up    stage
@@ -88,8 +84,8 @@ type shuffleStage struct {
 	marks []*shuffleMark
 	err   error
 
-	owned   int64 // bytes of slots and their memory,
-	charged int64 // and what the budget knows of
+	owned   int64 // bytes of slots and their memory
+	charged int64 // and the part of them charged to the budget
 }
 
 // shuffleSlot holds an element of the buffer.
@@ -99,11 +95,11 @@ type shuffleSlot struct {
 	mark   *shuffleMark
 }
 
-// shuffleMark is a place to read again from.
+// shuffleMark is a position to read again from.
 type shuffleMark struct {
-	first int64    // element of the epoch that follows
+	first int64    // number in the epoch of the next element
 	at    position // of the stage before
-	live  int      // elements in the buffer that came between this mark and the next
+	live  int      // elements in the buffer from between this mark and the next
 }
 
 func (x *shuffleStage) start(ctx context.Context, epoch int64, at position) error {
@@ -141,12 +137,11 @@ func (x *shuffleStage) stop() {
 	x.up.stop()
 }
 
-// unaccounted is how many bytes the budget need not know of: so that small records
-// cost no lock each, and a buffer that is being filled with large ones is seen as it
-// grows, by those who read ahead.
+// unaccounted is how many bytes may be missing from the budget: enough that small records do not
+// cost a lock each, and little enough that readers ahead notice a buffer filling with large ones.
 const unaccounted = 64 << 10
 
-// account brings what the budget knows of the slots up to date.
+// account updates the budget to the size of the slots.
 func (x *shuffleStage) account() {
 	if x.owned != x.charged {
 		x.run.budget.addHeld(x.owned - x.charged)
@@ -154,12 +149,12 @@ func (x *shuffleStage) account() {
 	}
 }
 
-// free lets go of what the slot holds, its own memory aside.
+// free drops what the slot holds, except its own memory.
 func (s *shuffleSlot) free() {
 	s.record, s.mark = Record{}, nil
 }
 
-// take puts the next element into s; false at the end, or at an error.
+// take puts the next element into s; false at the end or on an error.
 func (x *shuffleStage) take(s *shuffleSlot, watch *stopwatch) bool {
 	if !x.arrive(watch) {
 		return false
@@ -179,7 +174,7 @@ func (x *shuffleStage) take(s *shuffleSlot, watch *stopwatch) bool {
 	return true
 }
 
-// arrive makes sure that in has an element.
+// arrive ensures that in has an element.
 func (x *shuffleStage) arrive(watch *stopwatch) bool {
 	if x.in != nil && x.i < len(x.in.Records) {
 		return true
@@ -203,7 +198,7 @@ func (x *shuffleStage) arrive(watch *stopwatch) bool {
 		return false
 	}
 	x.in, x.i = b, 0
-	// The fewer marks, the less to keep; the more, the less to read again.
+	// Fewer marks take less memory; more marks mean less to read again.
 	if n := len(x.marks); n == 0 || x.came-x.marks[n-1].first >= int64(x.size/8) {
 		x.marks = append(x.marks, &shuffleMark{first: x.came, at: slices.Clone(b.at)})
 	}
@@ -214,7 +209,7 @@ func (x *shuffleStage) arrive(watch *stopwatch) bool {
 func (x *shuffleStage) grow() *shuffleSlot {
 	n := len(x.slots)
 	if n < cap(x.slots) {
-		x.slots = x.slots[:n+1] // with the memory that it had
+		x.slots = x.slots[:n+1] // with the memory it had
 	} else {
 		x.slots = append(x.slots, shuffleSlot{})
 		x.owned += int64(cap(x.slots)-n) * int64(unsafe.Sizeof(shuffleSlot{}))
@@ -249,7 +244,7 @@ func (x *shuffleStage) next() (*Block, error) {
 		out.setBuf(make([]byte, shuffleBuffer))
 	}
 	out.buf = out.buf[:0]
-	size := 0 // of the records in out; a recycled block may have more memory than that
+	size := 0 // of the records in out; a recycled block may have a larger buffer
 	for len(out.Records) < blockRecords && len(x.slots) > 0 && size < blockBytes {
 		i := x.draws.below(x.given, len(x.slots))
 		s := &x.slots[i]
@@ -290,7 +285,7 @@ func (x *shuffleStage) give(s *shuffleSlot, out *Block) {
 	s.free()
 }
 
-// oldest returns the last mark ahead of everything in the buffer.
+// oldest returns the last mark before everything in the buffer.
 func (x *shuffleStage) oldest() *shuffleMark {
 	i := 0
 	for i+1 < len(x.marks) && x.marks[i].live == 0 {
@@ -300,8 +295,8 @@ func (x *shuffleStage) oldest() *shuffleMark {
 	return x.marks[0]
 }
 
-// refill reads again what was in the buffer when given elements had been
-// given, from element first on.
+// refill restores the buffer as it was after given elements had been returned, reading again from
+// element first.
 func (x *shuffleStage) refill(first, given, total int64) error {
 	if first < 0 || given < 0 || max(first, given, total) > maxSkip || total >= 0 && given > total {
 		return errPosition(x.name)
@@ -343,7 +338,7 @@ func (x *shuffleStage) refill(first, given, total int64) error {
 	return x.err
 }
 
-// held returns which element of the epoch each slot holds.
+// held returns the number of the element in each slot.
 func (x *shuffleStage) held(given, total int64) []int64 {
 	size := int64(x.size)
 	if total >= 0 {
@@ -357,7 +352,7 @@ func (x *shuffleStage) held(given, total int64) []int64 {
 	for i := range held {
 		held[i] = -1
 	}
-	// The last draw of a slot says what came in for it.
+	// The last draw of a slot determines which element replaced it.
 	for i, left := full-1, size; i >= 0 && left > 0; i-- {
 		if s := x.draws.below(i, int(size)); held[s] < 0 {
 			held[s] = size + i

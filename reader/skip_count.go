@@ -10,14 +10,14 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// skipCount counts what was passed over in the two newest epochs; what is older
-// counts as of the elder of them.
+// skipCount counts what was skipped in the two newest epochs; anything older counts for the older
+// of the two.
 type skipCount struct {
 	epochs [2]int32
 	seen   [2]int64
 }
 
-// tallyWords is how many numbers of a position a tally takes.
+// tallyWords is the length of a skip count in a position.
 const tallyWords = 4
 
 func (t *skipCount) add(epoch int32, n int64) {
@@ -32,7 +32,7 @@ func (t *skipCount) add(epoch int32, n int64) {
 	}
 }
 
-// of returns how many it counted of an epoch.
+// of returns the count of an epoch.
 func (t *skipCount) of(epoch int32) int64 {
 	switch epoch {
 	case t.epochs[1]:
@@ -47,7 +47,7 @@ func (t *skipCount) words() [tallyWords]int64 {
 	return [tallyWords]int64{int64(t.epochs[0]), t.seen[0], int64(t.epochs[1]), t.seen[1]}
 }
 
-// tallyOf turns words back; false when they are none.
+// tallyOf decodes words; false if they are invalid.
 func tallyOf(w []int64) (skipCount, bool) {
 	if len(w) != tallyWords || w[1] < 0 || w[3] < 0 || w[1] > maxSkip || w[3] > maxSkip || w[0] != int64(int32(w[0])) || w[2] != int64(int32(w[2])) {
 		return skipCount{}, false
@@ -55,20 +55,20 @@ func tallyOf(w []int64) (skipCount, bool) {
 	return skipCount{[2]int32{int32(w[0]), int32(w[2])}, [2]int64{w[1], w[3]}}, true
 }
 
-// tallies are those of all stages, which share what is allowed in an epoch.
+// tallies are the skip counts of all stages, which share the limit of an epoch.
 type tallies struct {
 	all     []*skipCount
 	allowed int64
 }
 
-// tally registers that of a stage.
+// tally registers the count of a stage.
 func (r *run) tally(t *skipCount) {
 	r.mu.Lock()
 	r.bad.all = append(r.bad.all, t)
 	r.mu.Unlock()
 }
 
-// setTally gives a stage that starts what it had counted.
+// setTally restores the count of a stage that starts.
 func (r *run) setTally(t *skipCount, to skipCount) {
 	r.mu.Lock()
 	*t = to
@@ -85,8 +85,8 @@ func (r *run) beginTally(t *skipCount, epoch int32, seen int64) {
 	r.setTally(t, to)
 }
 
-// allow sets how many of records records may be passed over in an epoch;
-// records is -1 when they were not counted, which only a share needs.
+// allow sets how many of records records may be skipped in an epoch; records is -1 if they were not
+// counted, which only Share requires.
 func (r *run) allow(records int64) {
 	bad := r.set.opts.SkipBad
 	most := bad.Count
@@ -115,8 +115,7 @@ func (r *run) allowPieces(ctx context.Context, pieces []piece) error {
 	return nil
 }
 
-// skip counts what is passed over and reports it; an error when it is one too
-// many.
+// skip counts and reports what is skipped; an error if that exceeds the limit.
 func (r *run) skip(t *skipCount, s Skipped) error {
 	r.mu.Lock()
 	t.add(s.Epoch, s.Records)
@@ -140,7 +139,7 @@ func (r *run) skip(t *skipCount, s Skipped) error {
 	return nil
 }
 
-// skipRecord is skip for a record that nothing can be made of.
+// skipRecord is skip for a record without a result.
 func (r *run) skipRecord(t *skipCount, record Record, err error) error {
 	return r.skip(t, Skipped{
 		Path: r.set.Path(record), Record: record.Number, Offset: record.Offset,
@@ -148,8 +147,8 @@ func (r *run) skipRecord(t *skipCount, record Record, err error) error {
 	})
 }
 
-// passable reports whether a record that gave err may be passed over: not when
-// the operating system refused something, nor when all is to end.
+// passable reports whether a record that gave err may be skipped: not for an operating system
+// error, nor during shutdown.
 func (r *run) passable(err error) bool {
 	var system *fs.PathError
 	return r.set.opts.SkipBad.asked() && !errors.As(err, &system) &&

@@ -18,19 +18,19 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// ErrChanged says that a file is no longer the one that it was when its [Set]
-// was opened. The error that unwraps to it is an [*fs.PathError].
+// ErrChanged means that a file is not the same as when its [Set] was opened. The error that unwraps
+// to it is an [*fs.PathError].
 var ErrChanged = errors.New("the file was changed while it was in use")
 
-// stamp is what a source is known by as long as its Set is in use.
+// stamp identifies a source while its Set is in use.
 type stamp struct {
 	info fs.FileInfo
 	ends uint64 // hash of the beginning and the end,
-	seen bool   // when they were read
+	seen bool   // ends is set
 }
 
-// stampFiles looks at all sources, without opening any. Those in object stores,
-// which take their time to answer, are looked at some at a time.
+// stampFiles stats all sources without opening them. Those in object stores, which are slow to
+// answer, are requested concurrently.
 func (s *Set) stampFiles(ctx context.Context) error {
 	s.stamps = make([]stamp, len(s.sources))
 	var g errgroup.Group
@@ -50,10 +50,10 @@ func (s *Set) stampFiles(ctx context.Context) error {
 	return g.Wait()
 }
 
-// regular reports whether source i is a file that stays, and no pipe.
+// regular reports whether source i is a regular file rather than a pipe.
 func (s *Set) regular(i int) bool { return s.stamps[i].info.Mode().IsRegular() }
 
-// openFile opens source i, if it is what it was.
+// openFile opens source i, if it is unchanged.
 func (s *Set) openFile(ctx context.Context, i int) (storage.File, error) {
 	open := storage.OpenStream
 	if s.sources[i].Set != nil {
@@ -70,8 +70,8 @@ func (s *Set) openFile(ctx context.Context, i int) (storage.File, error) {
 	return f, nil
 }
 
-// openAnywhere opens source i to read from any place in it. An object of a store is
-// asked for nothing before that: reads are of the version that it was, or errors.
+// openAnywhere opens source i for random access. This sends no request to an object store: reads
+// return the data of the recorded version or an error.
 func (s *Set) openAnywhere(ctx context.Context, i int) (storage.File, error) {
 	if is, ok := s.stamps[i].info.Sys().(storage.Object); ok && is.Version != "" {
 		return storage.OpenListed(ctx, s.sources[i].Path, is)
@@ -79,14 +79,14 @@ func (s *Set) openAnywhere(ctx context.Context, i int) (storage.File, error) {
 	return s.openFile(ctx, i)
 }
 
-// stored reports whether the files lie in an object store.
+// stored reports whether the files are in an object store.
 func (s *Set) stored() bool {
 	return slices.ContainsFunc(s.sources, func(source shard.Source) bool { return storage.Remote(source.Path) })
 }
 
-// unchanged returns how an open file is not what source i was, in an error. A
-// file that says of itself that it is the same, and lies elsewhere, is told by
-// its two ends: there are file systems that number their files again.
+// unchanged returns an error that describes how an open file differs from source i. A file with the
+// same metadata but another identity is compared by its first and last bytes: there are file
+// systems that renumber their files.
 func (s *Set) unchanged(i int, f storage.File) error {
 	was := s.stamps[i].info
 	if !was.Mode().IsRegular() {
@@ -123,8 +123,8 @@ func (s *Set) unchanged(i int, f storage.File) error {
 
 func stampTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999999999Z") }
 
-// sameEnds compares the ends of source i with what they were. They are looked
-// at once, and again where the file is another one.
+// sameEnds compares the ends of source i with those recorded. They are read once, and again if the
+// file is another one.
 func (s *Set) sameEnds(i int, f storage.File, file bool) (bool, error) {
 	s.mu.Lock()
 	was := s.stamps[i]
@@ -146,8 +146,7 @@ func (s *Set) sameEnds(i int, f storage.File, file bool) (bool, error) {
 	return true, nil
 }
 
-// endsSize is how much of the beginning, and of the end, of a file stands for
-// the rest.
+// endsSize is how much of the beginning and of the end of a file represents its content.
 const endsSize = 4 << 10
 
 // appendEnds appends the beginning and the end of a file of size bytes.

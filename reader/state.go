@@ -7,48 +7,46 @@ import (
 	"strings"
 )
 
-// ErrState says that a [State] does not belong to the pipeline that it was
-// given to: to another dataset, other stages or other settings.
+// ErrState means that a [State] does not match the pipeline: it is of another dataset, other stages
+// or other settings.
 var ErrState = errors.New("state of another pipeline")
 
-// StateFormat and StateVersion are those of a [State].
+// StateFormat and StateVersion identify the format of a [State].
 const (
 	StateFormat  = "tfrec.reader.state"
 	StateVersion = 2
 )
 
-// State says which records a consumer has received: the next one, after
-// [Pipe.Resume], is the one that follows. It is small (places in files, never
-// data), plain JSON, and holds for the same dataset, wherever it lies, and the
-// same stages only.
+// State records what a consumer has received: after [Pipe.Resume] the next record is the one that
+// follows. It is small (positions in files, never data), plain JSON, and only valid for the same
+// dataset, wherever it is stored, and the same stages.
 //
-// Resuming costs the reading of a block again. Past a [Pipe.Shuffle] of n
-// elements it costs about n·(ln n + 1) elements, which are read again to fill
-// the buffer; in compressed files also what lies before the place in each of
-// the open ones. A [Pipe.Cache] that is not whole on disk reads its epoch again
-// from the beginning.
+// Resuming costs reading one block again. After a [Pipe.Shuffle] of n elements it costs reading
+// about n·(ln n + 1) elements to refill the buffer; for compressed files also what precedes the
+// position in each of the open ones. A [Pipe.Cache] that is not complete on disk reads its epoch
+// again from the beginning.
 type State struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
 	// Dataset is the fingerprint of the files (see [Set.Fingerprint]).
 	Dataset string `json:"dataset"`
-	// Worker of Workers, as in [Options]. A global order may be resumed with
-	// other Workers: see [Pipe.Resume].
+	// Worker and Workers are as in [Options]. A global order may be resumed with other Workers: see
+	// [Pipe.Resume].
 	Worker  int `json:"worker"`
 	Workers int `json:"workers"`
-	// Epoch is the one that the consumer is in (see [Pipe.StartEpoch]).
+	// Epoch is the consumer's current epoch (see [Pipe.StartEpoch]).
 	Epoch int64 `json:"epoch"`
-	// Skip is how many elements came after Stages.
+	// Skip is the number of elements received after the position in Stages.
 	Skip int64 `json:"skip"`
-	// Stages, source first, is where each stage stood. At is the stage's own
-	// business, nil at the beginning.
+	// Stages are the positions of the stages, source first. At is private to the stage, nil at the
+	// beginning.
 	Stages []StagePosition `json:"stages"`
-	// Skipped is how many records nothing could be made of, in the epochs under
-	// way, where [SkipBad] lets such pass: epoch and number, twice at most.
+	// Skipped is the number of records without a result in the current epochs, if [SkipBad] allows
+	// them: at most two pairs of epoch and number.
 	Skipped [][2]int64 `json:"skipped,omitempty"`
 }
 
-// setTally notes what a flow had passed over.
+// setTally records the skip count of a flow.
 func (s *State) setTally(t skipCount) {
 	s.Skipped = nil
 	for i, n := range t.seen {
@@ -58,7 +56,7 @@ func (s *State) setTally(t skipCount) {
 	}
 }
 
-// tally turns Skipped back.
+// tally decodes Skipped.
 func (s *State) tally() (t skipCount) {
 	for i, counted := range s.Skipped {
 		slot := i + 2 - len(s.Skipped)
@@ -67,15 +65,15 @@ func (s *State) tally() (t skipCount) {
 	return t
 }
 
-// StagePosition is where a stage stood, in numbers of its own.
+// StagePosition is the position of a stage, in numbers of its own.
 type StagePosition struct {
 	Name string  `json:"name"`
 	At   []int64 `json:"at"`
 }
 
-// position is where the stages of a pipeline stand: a section for each, source
-// first, with its length behind it. nil is the beginning. Above the last stage's,
-// the stream adds a section with the epoch.
+// position is the position of the stages of a pipeline: a section for each, source first, each
+// followed by its length. nil is the beginning. After the last stage's, the stream adds a section
+// with the epoch.
 type position []int64
 
 // push appends the section of the next stage.
@@ -83,7 +81,7 @@ func (p position) push(words ...int64) position {
 	return append(append(p, words...), int64(len(words)))
 }
 
-// pop takes the last section off. Both are nil for the beginning.
+// pop removes the last section. Both results are nil for the beginning.
 func (p position) pop() (own []int64, before position) {
 	if len(p) == 0 {
 		return nil, nil
@@ -93,7 +91,7 @@ func (p position) pop() (own []int64, before position) {
 	return p[last-n : last], p[:last-n]
 }
 
-// state makes the State of a position, and n elements after it.
+// state returns the State for a position and n elements after it.
 func (r *run) state(at position, n int64) State {
 	s := State{
 		Format: StateFormat, Version: StateVersion, Dataset: r.set.fingerprint,
@@ -109,11 +107,10 @@ func (r *run) state(at position, n int64) State {
 	return s
 }
 
-// maxSkip is more records than any state is past its place.
+// maxSkip bounds Skip of a valid state.
 const maxSkip = 1 << 40
 
-// position turns a State back, when it is one of this pipeline. One of another
-// worker it makes this one's.
+// position decodes a State of this pipeline. It converts one of another worker to this one.
 func (r *run) position(s *State) (position, error) {
 	refuse := func(format string, args ...any) (position, error) {
 		return nil, fmt.Errorf("resume: %w: "+format, append([]any{ErrState}, args...)...)
@@ -157,8 +154,8 @@ func (r *run) position(s *State) (position, error) {
 	return at, nil
 }
 
-// movedTo makes a state of another worker this one's, where the order of the
-// records is the same for all of them.
+// movedTo converts a state of another worker to this one, if the order of the records is the same
+// for all of them.
 func (r *run) movedTo(s *State) error {
 	o := r.set.opts
 	if s.Worker == o.Worker && s.Workers == o.Workers {

@@ -5,53 +5,52 @@ import (
 	"time"
 )
 
-// StageStats is what a stage did so far. Times are sums over its workers.
+// StageStats are the counters of a stage. Times are sums over its workers.
 type StageStats struct {
 	// Name of the stage, with its settings.
 	Name string `json:"name"`
-	// Elements and Bytes that it gave to the next stage.
+	// Elements and Bytes passed to the next stage.
 	Elements int64 `json:"elements"`
 	Bytes    int64 `json:"bytes"`
-	// Busy is time spent working, WaitInput waiting for the stage before (or,
-	// for the first, for files), BlockedOutput waiting for room behind.
+	// Busy is the time spent working, WaitInput waiting for the stage before (or, for the first,
+	// for files), BlockedOutput waiting for room in the output.
 	Busy          time.Duration `json:"busy"`
 	WaitInput     time.Duration `json:"wait_input"`
 	BlockedOutput time.Duration `json:"blocked_output"`
-	// Awaited is how long what comes after the stage waited for it, of stages
-	// that work ahead.
+	// Awaited is how long the stages after it waited for it, for stages that work ahead.
 	Awaited time.Duration `json:"awaited"`
-	// Workers is how many goroutines may work at the same time.
+	// Workers is the maximum number of goroutines that work at the same time.
 	Workers int `json:"workers"`
-	// Queue is how many blocks, or batches, are ready for the next stage, of
-	// QueueSize at most; 0 for a stage without a queue.
+	// Queue is the number of blocks, or batches, ready for the next stage, out of QueueSize; 0 for
+	// a stage without a queue.
 	Queue     int `json:"queue"`
 	QueueSize int `json:"queue_size"`
-	// Auto says that Workers and QueueSize are chosen, as nothing was given, and
-	// Changes how often they were changed. Once they have settled it stays.
+	// Auto means that Workers and QueueSize are tuned, since they were not set; Changes is how
+	// often they were changed. It stops growing once they have settled.
 	Auto    bool  `json:"auto"`
 	Changes int64 `json:"changes"`
 }
 
-// stageStats counts for a StageStats while the stage runs. Stages count once a
-// block, never once a record.
+// stageStats holds the counters of a running stage. They are updated once per block, never per
+// record.
 type stageStats struct {
 	name                       string
 	elements, bytes            atomic.Int64
 	busyNS, waitNS, blockedNS  atomic.Int64
 	awaitedNS, units, changes  atomic.Int64
 	workers, queue, queueSpace atomic.Int32
-	fewest                     atomic.Int32 // in the queue when one was taken, and one
+	fewest                     atomic.Int32 // in the queue when one was taken, plus one
 	auto                       atomic.Bool
 }
 
-// gave counts a block that goes to the next stage.
+// gave counts a block passed to the next stage.
 func (s *stageStats) gave(b *Block) {
 	s.elements.Add(int64(len(b.Records)))
 	s.bytes.Add(b.bytes())
 	s.units.Add(1)
 }
 
-// took counts that an element was taken off a queue.
+// took counts an element taken off a queue.
 func (s *stageStats) took() {
 	n := s.queue.Add(-1) + 2
 	for {
@@ -62,8 +61,7 @@ func (s *stageStats) took() {
 	}
 }
 
-// fewestSeen returns how many elements there were at least when one was taken
-// since it was last asked.
+// fewestSeen returns the lowest number of queued elements when one was taken, since the last call.
 func (s *stageStats) fewestSeen() int { return max(int(s.fewest.Swap(0))-1, 0) }
 
 func (s *stageStats) busy(d time.Duration)    { s.busyNS.Add(int64(d)) }
@@ -72,7 +70,7 @@ func (s *stageStats) blocked(d time.Duration) { s.blockedNS.Add(int64(d)) }
 
 func (s *stageStats) awaited(d time.Duration) { s.awaitedNS.Add(int64(d)) }
 
-// await waits until done is closed, and counts how long.
+// await waits until done is closed, and counts the time.
 func (s *stageStats) await(done <-chan struct{}) {
 	select {
 	case <-done:
@@ -100,7 +98,7 @@ func (s *stageStats) snapshot() StageStats {
 	}
 }
 
-// stopwatch tells a stage's own time from that of the stages before it.
+// stopwatch separates a stage's own time from that of the stages before it.
 type stopwatch struct {
 	stats *stageStats
 	last  time.Time
@@ -115,7 +113,7 @@ func (w *stopwatch) lap() time.Duration {
 	return d
 }
 
-// Each of these counts the time since the last of them.
+// Each of these counts the time since the last call of any of them.
 func (w *stopwatch) busy()    { w.stats.busy(w.lap()) }
 func (w *stopwatch) blocked() { w.stats.blocked(w.lap()) }
 func (w *stopwatch) waited() time.Duration {
@@ -124,7 +122,7 @@ func (w *stopwatch) waited() time.Duration {
 	return d
 }
 
-// parted counts the time as busy, but for a wait for input in it.
+// parted counts the time as busy, except for a wait for input within it.
 func (w *stopwatch) parted(wait time.Duration) {
 	d := w.lap()
 	wait = min(wait, d)

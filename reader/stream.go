@@ -11,25 +11,24 @@ import (
 // errClosed is what a Stream returns after Close.
 var errClosed = errors.New("reader: Stream is closed")
 
-// Stream is a running pipeline. It is not safe for concurrent use, Stats
-// aside.
+// Stream is a running pipeline. Only Stats, Report and Publish are safe for concurrent use.
 type Stream struct {
 	run    *run
 	top    stage
 	cancel context.CancelCauseFunc
 
-	block *Block // that Next gives records of
-	given int    // records of it that were given
+	block *Block // whose records Next returns
+	given int    // records of it that were returned
 
 	epoch int64
 	end   context.CancelCauseFunc // of the epoch
 	left  atomic.Bool             // interrupt was called in it
-	at    position                // of the block that was given last, the epoch last
-	past  int64                   // elements behind at that were received
+	at    position                // of the last block returned, followed by the epoch
+	past  int64                   // elements received after at
 	err   error                   // final
 }
 
-// begin starts the stages where a run starts.
+// begin starts the stages at the origin of the run.
 func (s *Stream) begin(from origin) error {
 	state := from.state
 	if state == nil {
@@ -62,7 +61,7 @@ func (s *Stream) begin(from origin) error {
 	return nil
 }
 
-// startEpoch starts the stages at a position in an epoch, nil for its beginning.
+// startEpoch starts the stages at a position in an epoch; nil is its beginning.
 func (s *Stream) startEpoch(epoch int64, at position) error {
 	ctx, end := context.WithCancelCause(s.run.ctx)
 	s.end = end
@@ -72,7 +71,7 @@ func (s *Stream) startEpoch(epoch int64, at position) error {
 	return s.top.start(ctx, epoch, at)
 }
 
-// errInterrupted ends an epoch that the consumer leaves before its end.
+// errInterrupted ends an epoch that the consumer leaves early.
 var errInterrupted = errors.New("reader: the epoch was left")
 
 // interrupt makes a call of NextBlock in another goroutine return soon, with an
@@ -82,12 +81,12 @@ func (s *Stream) interrupt() {
 	s.end(errInterrupted)
 }
 
-// Epoch returns the number of the epoch that Next returns records of.
+// Epoch returns the number of the epoch whose records Next returns.
 func (s *Stream) Epoch() int64 { return s.epoch }
 
-// NextEpoch continues with the beginning of the next epoch, after io.EOF or before.
-// Whole caches, memory and tuning stay. A [Pipe.Cache] that is not whole yet starts
-// over. After any other error than io.EOF it returns that error.
+// NextEpoch moves to the start of the next epoch, after io.EOF or earlier. Complete caches, memory
+// and tuning are kept. An incomplete [Pipe.Cache] starts over. After any error other than io.EOF it
+// returns that error.
 func (s *Stream) NextEpoch() error {
 	if s.err != nil && s.err != io.EOF && !(s.left.Load() && s.run.ctx.Err() == nil) {
 		return s.err
@@ -103,7 +102,7 @@ func (s *Stream) NextEpoch() error {
 	return s.err
 }
 
-// maxEpoch bounds epochs, which Record counts in 32 bits.
+// maxEpoch bounds epochs, which Record stores in 32 bits.
 const maxEpoch = 1<<31 - 1
 
 func checkEpoch(epoch int64) error {
@@ -113,7 +112,7 @@ func checkEpoch(epoch int64) error {
 	return nil
 }
 
-// nextBlock returns the next block, with a position that tells the epoch.
+// nextBlock returns the next block, with a position that includes the epoch.
 func (s *Stream) nextBlock() (*Block, error) {
 	b, err := s.top.next()
 	if err == nil {
@@ -122,8 +121,8 @@ func (s *Stream) nextBlock() (*Block, error) {
 	return b, err
 }
 
-// Next returns the next record, which is valid until the next call; io.EOF at
-// the end of the epoch. Every other error is final.
+// Next returns the next record, valid until the next call; io.EOF at the end of the epoch. Any
+// other error is final.
 func (s *Stream) Next() (Record, error) {
 	if s.block == nil || s.given == len(s.block.Records) {
 		if err := s.load(); err != nil {
@@ -137,9 +136,9 @@ func (s *Stream) Next() (Record, error) {
 	return r, nil
 }
 
-// NextBlock returns the next records: what is left of the block that Next
-// gives of, or another block. The caller releases it. [Stream.State] counts all
-// of its records as received, [Block.State] any of them.
+// NextBlock returns the next records: the rest of the current block of Next, or another block. The
+// caller releases it. [Stream.State] counts all of its records as received, [Block.State] any
+// number of them.
 func (s *Stream) NextBlock() (*Block, error) {
 	if s.block == nil || s.given == len(s.block.Records) {
 		if err := s.load(); err != nil {
@@ -184,11 +183,11 @@ func (s *Stream) drop() {
 	s.given = 0
 }
 
-// State returns the state behind the record, or the block, that was given last.
+// State returns the state after the record or block returned last.
 func (s *Stream) State() State { return s.run.state(s.at, s.past) }
 
-// Close stops the pipeline, waits for its goroutines and closes its files.
-// Blocks that were not released stay valid. It may be called again.
+// Close stops the pipeline, waits for its goroutines and closes its files. Blocks that were not
+// released stay valid. It may be called more than once.
 func (s *Stream) Close() error {
 	s.cancel(errClosed)
 	s.top.stop()

@@ -2,52 +2,50 @@ package reader
 
 import "math"
 
-// pace chooses how many workers a stage has. It looks at what happened since it
-// looked last, and changes the number only for a reason that it can see: more
-// when what comes after waits and all workers are busy, fewer when nobody waits
-// and workers are idle. A change is on trial for some looks: more workers have
-// to bring a share of what they promise, and fewer must be enough. What fails is
-// taken back, and not tried again for a while, which doubles each time. So it
-// settles.
+// pace chooses the number of workers of a stage. It samples the stage, and changes the number only
+// for a visible reason: more when the consumer waits and all workers are busy, fewer when nobody
+// waits and workers are idle. A change is on trial for some samples: more workers have to deliver a
+// share of the expected gain, and fewer must be enough. A change that fails is reverted, and not
+// tried again for a while, which doubles each time. So the number settles.
 //
-// (tf.data's AUTOTUNE climbs a modelled hill, see model.cc in TensorFlow; this
-// climbs the real one.)
+// (tf.data's AUTOTUNE climbs a modelled hill, see model.cc in TensorFlow; this climbs the real
+// one.)
 type pace struct {
 	least, most int
 	now         int
 
-	mean     float64 // elements a second with so many workers, lately
-	from     int     // workers before a change that is on trial; 0: none is
+	mean     float64 // recent elements per second with this many workers
+	from     int     // workers before the change on trial; 0: none
 	before   float64 // mean then
 	looks    int     // of the trial
-	careful  bool    // one more at a time, since a larger step failed
+	careful  bool    // one at a time, since a larger step failed
 	hold     int     // looks to wait before the next change
-	patience int     // looks that the last failure cost
-	floor    int     // fewer were not enough, as long as
-	floorFor int     // looks
-	quiet    int     // looks in a row in which nobody waited
-	busiest  float64 // workers at work in one of those, at most
+	patience int     // samples that the last failure cost
+	floor    int     // fewer were not enough, for
+	floorFor int     // this many more samples
+	quiet    int     // consecutive samples in which nobody waited
+	busiest  float64 // maximum of busy workers in these
 }
 
-// look is what a pace sees of a stage since its last look.
+// look is one sample of a stage.
 type look struct {
 	seconds  float64
 	elements float64
-	busy     float64 // workers at work, on average
-	awaited  float64 // share of the time that what comes after waited for it
+	busy     float64 // busy workers, on average
+	awaited  float64 // share of the time that the consumer waited
 	noMore   bool    // more workers cannot help
 }
 
-// The measures of a pace. Between starved and calm nothing changes.
+// Thresholds of a pace. Between starved and calm nothing changes.
 const (
-	starved  = 0.10 // of the time, and others wait too long
-	calm     = 0.02 // of the time, and nobody waits
-	atWork   = 0.80 // of the workers: all of them
-	headroom = 1.25 // workers for one that is busy, when there are too many
-	promised = 0.25 // of what more workers could bring at best, that they have to
+	starved  = 0.10 // of the time: the consumer waits too long
+	calm     = 0.02 // of the time: nobody waits
+	atWork   = 0.80 // of the workers: all are busy
+	headroom = 1.25 // workers per busy one, from which there are too many
+	promised = 0.25 // of the best possible gain of more workers, required
 
 	trialLooks    = 3
-	calmLooks     = 4 // in a row, before there are fewer: work counts when it is done, so that a short look may miss some
+	calmLooks     = 4 // consecutive, before reducing: a short sample may miss work that is not done
 	leastPatience = 2
 	mostPatience  = 256
 )
@@ -56,7 +54,7 @@ func newPace(start, least, most int) *pace {
 	return &pace{least: least, most: most, now: min(max(start, least), most)}
 }
 
-// step takes a look and returns how many workers there are to be.
+// step takes a sample and returns the new number of workers.
 func (p *pace) step(l look) int {
 	rate := l.elements / l.seconds
 	if p.mean == 0 {
@@ -102,12 +100,12 @@ func (p *pace) change(to int) {
 	}
 }
 
-// judge ends a trial, some time.
+// judge ends a trial when it is over.
 func (p *pace) judge(l look) {
 	from := p.from
 	if p.now < from {
 		p.from = 0
-		if l.awaited > starved { // fewer were too few
+		if l.awaited > starved { // too few workers
 			p.failed(from)
 			p.floor, p.floorFor = from, p.patience
 		}
@@ -119,54 +117,52 @@ func (p *pace) judge(l look) {
 	p.from = 0
 	best := float64(p.now) / float64(from)
 	p.careful = l.awaited > calm && p.mean < p.before*(1+promised*(best-1))
-	if p.careful { // more brought nothing, or little
+	if p.careful { // more workers brought little or nothing
 		p.failed(from)
 	}
 }
 
-// failed takes a change back.
+// failed reverts a change.
 func (p *pace) failed(before int) {
 	p.now, p.mean = before, 0
 	p.patience = min(max(2*p.patience, leastPatience), mostPatience)
 	p.hold = p.patience
 }
 
-// depth chooses how many elements may wait in a queue. A queue that is now full,
-// now empty is too short for the ups and downs of what is before and behind it,
-// and doubled; one that was never nearly empty for a while is longer than it
-// need be, and cut by what was never used. One that is always empty is no reason:
-// there more workers are wanted. (The first rule is that of TensorFlow's
-// prefetch_autotuner.cc.)
+// depth chooses the length of a queue. A queue that is alternately full and empty is too short for
+// the fluctuations around it, and is doubled; one that was never nearly empty for a while is too
+// long, and is cut by what was never used. One that is always empty is left alone: it needs more
+// workers before it. (The first rule is that of TensorFlow's prefetch_autotuner.cc.)
 type depth struct {
 	least, most int
 	now         int
 
-	quiet    int // looks in a row without an empty queue
-	spare    int // fewest that waited in those looks
-	patience int // quiet looks before it is cut
+	quiet    int // consecutive samples without an empty queue
+	spare    int // fewest queued elements in these
+	patience int // quiet samples before it is cut
 	cut      bool
-	short    int // so few were too few, as long as
-	shortFor int // looks
+	short    int // this length was too short, for
+	shortFor int // this many more samples
 }
 
-// queueLook is what a depth sees of a queue since its last look.
+// queueLook is one sample of a queue.
 type queueLook struct {
 	awaited float64 // share of the time that the consumer waited for the queue
 	blocked float64 // share of the time that the producer waited for room
-	fewest  int     // elements that were there when the consumer took one
+	fewest  int     // elements queued when the consumer took one, at least
 }
 
-// The measures of a depth.
+// Thresholds of a depth.
 const (
 	quietLooks = 8
-	shortLooks = 32 // times the patience: how long it is known what was too short
+	shortLooks = 32 // times the patience: how long a length is remembered as too short
 )
 
 func newDepth(start, least, most int) *depth {
 	return &depth{least: least, most: most, now: min(max(start, least), most), patience: quietLooks}
 }
 
-// step takes a look and returns how long the queue is to be.
+// step takes a sample and returns the new length of the queue.
 func (d *depth) step(l queueLook) int {
 	if d.shortFor > 0 {
 		d.shortFor--
@@ -174,7 +170,7 @@ func (d *depth) step(l queueLook) int {
 	if l.awaited > calm {
 		d.quiet = 0
 		if l.blocked > calm && d.now < d.most {
-			if d.cut { // too much was taken away
+			if d.cut { // it was cut too far
 				d.patience = min(2*d.patience, mostPatience)
 				d.cut = false
 				d.short, d.shortFor = d.now, shortLooks*d.patience

@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// tuner looks at the stages of a running pipeline from time to time and changes
-// what the user left to it. Who asks a stage for elements calls tick now and
-// then, so that it needs no goroutine. Nothing that it changes changes the order
-// of the elements.
+// tuner periodically samples the stages of a running pipeline and adjusts what the user did not
+// set. The consumer of a stage calls tick now and then, so that the tuner needs no goroutine. Its
+// changes never affect the order of the elements.
 type tuner struct {
 	clock func() time.Time
 
@@ -18,30 +17,30 @@ type tuner struct {
 	knobs []*knob
 }
 
-// A knob is looked at lookEvery at the earliest, and when each of its workers
-// has finished lookUnits units of work, or after lookAnyway.
+// A knob is sampled after lookEvery at the earliest, once each of its workers has finished
+// lookUnits units of work, or else after lookAnyway.
 const (
 	lookEvery  = 100 * time.Millisecond
 	lookAnyway = 3 * time.Second
 	lookUnits  = 2
 )
 
-// knob is a stage with something to choose.
+// knob is a stage with tunable settings.
 type knob struct {
 	stats *stageStats
-	pace  *pace  // nil: the number of workers was given
-	depth *depth // nil: the length of the queue was given
+	pace  *pace  // nil: the number of workers was set
+	depth *depth // nil: the length of the queue was set
 	apply func(workers, depth int)
-	queue int // what depth chose last
-	// reads says that the stage reads files: its workers are busy while they
-	// wait for files, and more of them only help then.
+	queue int // last choice of depth
+	// reads means that the stage reads files: its workers are busy while they wait for files, and
+	// more of them only help then.
 	reads bool
 
 	since time.Time
-	seen  counts // up to since
+	seen  counts // at since
 }
 
-// counts are the counters of a stage that a knob looks at.
+// counts are the counters that a knob samples.
 type counts struct{ elements, units, busy, wait, awaited, blocked int64 }
 
 func (s *stageStats) counts() counts {
@@ -62,10 +61,10 @@ func (t *tuner) add(k *knob) {
 	t.mu.Unlock()
 }
 
-// tick looks at the stages when it is time to.
+// tick samples the stages if it is time to.
 func (t *tuner) tick() {
 	if !t.mu.TryLock() {
-		return // somebody else is at it
+		return // another goroutine is at it
 	}
 	defer t.mu.Unlock()
 	if len(t.knobs) == 0 {
@@ -118,21 +117,20 @@ func (k *knob) look(now time.Time) {
 	}
 }
 
-// maxReaders bounds Options.Readers, and autoReaders what is chosen for them, or
-// four times the Parallelism where that is more: waiting for a storage takes no
-// processor.
+// maxReaders bounds Options.Readers. autoReaders bounds the automatic choice, or four times the
+// Parallelism if that is more: waiting for storage takes no processor.
 const (
 	maxReaders  = 1 << 12
 	autoReaders = 16
 )
 
-// readers returns the gate for a stage that reads up to so many files at a time.
+// readers returns the gate for a stage that reads up to this many files concurrently.
 func (r *run) readers(s *stageStats, files int) *gate {
 	o := r.set.opts
 	n := o.Readers
 	if n == 0 {
 		n = min(o.Parallelism, files)
-		if r.set.stored() { // reads wait, and take no processor meanwhile
+		if r.set.stored() { // reads wait without using a processor
 			n = min(max(o.Parallelism, autoReaders), files)
 		}
 	}
@@ -145,8 +143,8 @@ func (r *run) readers(s *stageStats, files int) *gate {
 	return g
 }
 
-// workers returns the gate for the workers of a stage, and how many there can be
-// at most: as many as were given, or as are chosen within the budget.
+// workers returns the gate for the workers of a stage, and their maximum number: the given one, or
+// the limit for the automatic choice.
 func (r *run) workers(s *stageStats, given int) (g *gate, most int) {
 	n, most := given, given
 	if given == 0 {
