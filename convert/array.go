@@ -15,11 +15,10 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// Task is one of Count tasks of an array job. Each makes the shards whose
-// number in the plan is Index modulo Count; Finalize makes a set of what all of
-// them made. Tasks need the same input, options and output directory, and nothing
-// else of each other: they may run in any order, at once, again, on other
-// machines, and in other numbers than before.
+// Task is one of Count tasks of an array job. It makes the shards whose number in the plan is Index
+// modulo Count; Finalize makes a set of what all tasks made. Tasks need the same input, options and
+// output directory, and are otherwise independent: they may run in any order, concurrently,
+// repeatedly, on other machines, and with a different Count than before.
 type Task struct {
 	Index int `json:"index"` // from 0
 	Count int `json:"count"`
@@ -35,14 +34,14 @@ func (t *Task) check() error {
 	return nil
 }
 
-// mine reports whether a job is for this run to make.
+// mine reports whether this run makes a job.
 func (r *run) mine(job int) bool { return r.Task == nil || job%r.Task.Count == r.Task.Index }
 
-// planFile is where the plan of an array job lies until it is finalized.
+// planFile holds the plan of an array job until the job is finalized.
 const planFile = setdir.ArrayPlanFile
 
-// arrayPlan is what tasks of one array job must agree on, and all that Finalize
-// has to know. Its bytes are the same for each of them.
+// arrayPlan is what tasks of one array job must agree on, and everything that Finalize needs. Its
+// bytes are the same for each task.
 type arrayPlan struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
@@ -53,10 +52,10 @@ type arrayPlan struct {
 	Seed    uint64                     `json:"seed"`
 	Decoder string                     `json:"decoder"`
 	Encoder string                     `json:"encoder"`
-	// MaxErrors is what Finalize bears.
+	// MaxErrors is what Finalize allows.
 	MaxErrors Tolerance `json:"max_errors"`
 	Skipped   int64     `json:"skipped_files"`
-	// Records says what a record holds.
+	// Records describes the contents of a record.
 	Labels     []string          `json:"labels"`
 	Features   []shard.Feature   `json:"features"`
 	Supervised *shard.Supervised `json:"supervised,omitempty"`
@@ -79,7 +78,7 @@ const (
 	planVersion = 1
 )
 
-// id names a plan; empty for no plan.
+// id returns the name of a plan; empty if there is none.
 func (p *arrayPlan) id() string {
 	if p == nil {
 		return ""
@@ -87,8 +86,8 @@ func (p *arrayPlan) id() string {
 	return p.hash
 }
 
-// named gives a plan that is complete its name. Each shard is stamped with it, so
-// it is worked out once.
+// named computes the name of a complete plan. Each shard is stamped with it, so it is computed
+// once.
 func (p *arrayPlan) named() *arrayPlan {
 	data, err := json.Marshal(p)
 	if err != nil {
@@ -100,7 +99,7 @@ func (p *arrayPlan) named() *arrayPlan {
 	return p
 }
 
-// makePlan describes what this run would make if it were the only one.
+// makePlan describes what this run would make on its own.
 func (r *run) makePlan() *arrayPlan {
 	p := &arrayPlan{
 		Format: planFormat, Version: planVersion, Tool: build.Tool, Name: r.Name, Options: r.options, Seed: r.Seed,
@@ -115,8 +114,7 @@ func (r *run) makePlan() *arrayPlan {
 	return p.named()
 }
 
-// readPlan reads the plan of the array job under way in a directory. It is nil
-// when there is none.
+// readPlan reads the plan of the current array job in a directory. It returns nil if there is none.
 func readPlan(dir *setdir.Dir) (*arrayPlan, error) {
 	data, err := dir.Read(planFile, setdir.MaxState)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -132,8 +130,8 @@ func readPlan(dir *setdir.Dir) (*arrayPlan, error) {
 	return p.named(), nil
 }
 
-// executeTask is execute for a task of an array job: it makes sure that the
-// directory's plan is its own, and makes its share of the shards.
+// executeTask is execute for a task of an array job: it checks that the plan in the directory is
+// its own, and makes its share of the shards.
 func (r *run) executeTask(ctx context.Context) (*Summary, error) {
 	var before *previous
 	r.plan = r.makePlan()
@@ -142,9 +140,9 @@ func (r *run) executeTask(ctx context.Context) (*Summary, error) {
 		planned, err = r.underWay()
 		return planned, err
 	}
-	// Others may have begun since the directory was looked at, and nobody begins
-	// while it is looked at again: their shards are not foreign. Who finds the plan to
-	// be its own has nothing to look at.
+	// Other tasks may have started since the directory was checked, and none starts while it is
+	// checked again: their shards are not foreign. If the plan is already this task's, there is
+	// nothing to check.
 	err := r.dir.WithLockUnless(ctx, "plan", isPlanned, func() (err error) {
 		if before, err = readPrevious(r.dir); err != nil {
 			return err
@@ -158,7 +156,7 @@ func (r *run) executeTask(ctx context.Context) (*Summary, error) {
 		if err := r.refuseForeign(before); err != nil || before != nil {
 			return err
 		}
-		return r.begin(nil, len(r.todo()) > 0) // nothing is there that could be kept
+		return r.begin(nil, len(r.todo()) > 0) // there is nothing to keep
 	})
 	if err == nil && planned && before == nil {
 		before, err = readPrevious(r.dir)
@@ -175,8 +173,8 @@ func (r *run) executeTask(ctx context.Context) (*Summary, error) {
 		if err := r.begin(before, len(todo) > 0); err != nil || before == nil || before.manifest != nil {
 			return err
 		}
-		// Shards of a plan given up for this one would count as this one's for a reader
-		// that takes an unfinished set in part.
+		// A reader of an unfinished set would count shards of the abandoned plan as part of this
+		// one.
 		stale, err := before.stale(r.dir, r.intent(true).Files)
 		return errors.Join(err, r.dir.Remove(stale...))
 	})
@@ -202,8 +200,8 @@ func (r *run) executeTask(ctx context.Context) (*Summary, error) {
 	return r.summary(status, r.plan.id()), nil
 }
 
-// checkOptions refuses a task whose options are not those of the set in the directory,
-// unless that was never finished and Replan gives it up.
+// checkOptions refuses a task whose options differ from those of the set in the directory, unless
+// that set was never finished and Replan abandons it.
 func (r *run) checkOptions(before *previous) error {
 	if before == nil {
 		return nil
@@ -219,8 +217,8 @@ func (r *run) checkOptions(before *previous) error {
 	return fmt.Errorf("%s holds a set made with other options: %s; give the same, or another directory", r.dir.Path(), diff)
 }
 
-// underWay reports whether the directory's plan is this run's. It returns an error
-// when it is another one, which is not to be given up.
+// underWay reports whether the plan in the directory is this run's. It returns an error if it is
+// another one that must not be abandoned.
 func (r *run) underWay() (bool, error) {
 	p, err := readPlan(r.dir)
 	if err != nil || p == nil {
@@ -245,8 +243,8 @@ func (r *run) underWay() (bool, error) {
 		r.dir.Path(), r.plan.difference(p))
 }
 
-// stillPlanned returns an error unless the directory's plan is this run's, as it was
-// before the directory was given back and opened again.
+// stillPlanned returns an error unless the plan in the directory is still this run's, after the
+// directory was closed and reopened.
 func (r *run) stillPlanned() error {
 	p, err := readPlan(r.dir)
 	if err == nil && p.id() != r.plan.id() {
@@ -255,8 +253,8 @@ func (r *run) stillPlanned() error {
 	return err
 }
 
-// begin writes this run's plan unless that was done already, and removes the
-// manifest of a finished set in a store when shards are to be made.
+// begin writes this run's plan unless that was already done. In a store it removes the manifest of
+// a finished set if shards are to be made.
 func (r *run) begin(before *previous, makes bool) error {
 	planned, err := r.underWay()
 	if err != nil {
@@ -264,11 +262,11 @@ func (r *run) begin(before *previous, makes bool) error {
 	}
 	if !planned {
 		if !makes && before != nil && before.manifest != nil {
-			return nil // the finished set has this task's shards already
+			return nil // the finished set already has this task's shards
 		}
 		if r.stage == nil {
 			run := r.intent(true)
-			// There or not: tasks of a plan that is given up may still be at work.
+			// Whether or not they exist: tasks of an abandoned plan may still be running.
 			run.Stale = before.others(run.Files)
 			if err := r.dir.PutRun(run); err != nil {
 				return err
@@ -285,7 +283,7 @@ func (r *run) begin(before *previous, makes bool) error {
 	return r.removeManifest(before)
 }
 
-// difference names the first thing in which p differs from the plan under way.
+// difference names the first difference between p and the current plan.
 func (p *arrayPlan) difference(was *arrayPlan) string {
 	if p.Tool != was.Tool {
 		return fmt.Sprintf("it is of %s, this is %s", was.Tool, p.Tool)
@@ -315,7 +313,7 @@ func (p *arrayPlan) difference(was *arrayPlan) string {
 	return "its input has other labels or features"
 }
 
-// String is what ParseTolerance reads.
+// String formats the tolerance for ParseTolerance.
 func (t Tolerance) String() string {
 	if t.Share > 0 {
 		return strings.TrimRight(strings.TrimRight(fmt.Sprintf("%.6f", 100*t.Share), "0"), ".") + "%"

@@ -9,9 +9,9 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// purpose names a random choice. Each has a hash of its own, or the choices
-// would correlate: with one hash for all, a limited set would land in the
-// first shards of the first split.
+// purpose names a random choice. Each has its own hash, since the choices would correlate
+// otherwise: with one hash for all, a limited set would land in the first shards of the first
+// split.
 type purpose string
 
 const (
@@ -32,24 +32,23 @@ func newHasher(seed uint64, p purpose) hasher {
 
 func (h hasher) key(key string) uint64 { return xxh3.HashStringSeed(key, uint64(h)) }
 
-// number hashes a sample that is known by its number, such as a CSV row.
+// number hashes a sample identified by its number, such as a CSV row.
 func (h hasher) number(n int64) uint64 {
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], uint64(n))
 	return xxh3.HashSeed(b[:], uint64(h))
 }
 
-// rangeOf returns which of n equal ranges of the hash's values hash lies in.
+// rangeOf returns which of n equal ranges of hash values contains hash.
 func rangeOf(hash uint64, n int) int {
 	hi, _ := bits.Mul64(hash, uint64(n))
 	return int(hi)
 }
 
-// cut deals samples to n shards and returns the shard of each. A sample goes
-// to the shard whose range its hash falls in, so that an added or removed one
-// changes one shard only. Where that would leave a shard below half or above
-// twice the mean, or when even is set, the samples are cut evenly in the order
-// of their hashes; tie compares two samples of equal hashes.
+// cut assigns samples to n shards and returns the shard of each. A sample goes to the shard whose
+// range contains its hash, so that adding or removing one changes only one shard. If that would
+// leave a shard below half or above twice the mean, or if even is set, the samples are cut evenly
+// in the order of their hashes; tie compares two samples with equal hashes.
 func cut(hashes []uint64, n int, even bool, tie func(i, j int) int) []int {
 	shards := make([]int, len(hashes))
 	counts := make([]int, n)
@@ -76,7 +75,7 @@ func balanced(counts []int, total int) bool {
 	return true
 }
 
-// hashOrder returns the samples' numbers in the order of their hashes.
+// hashOrder returns the indexes of the samples in the order of their hashes.
 func hashOrder(hashes []uint64, tie func(i, j int) int) []int {
 	order := make([]int, len(hashes))
 	for i := range order {
@@ -91,17 +90,17 @@ func hashOrder(hashes []uint64, tie func(i, j int) int) []int {
 	return order
 }
 
-// Sizes that --shards auto aims at.
+// Target sizes of --shards auto.
 const (
 	autoShardBytes   = 128 << 20
 	autoShardSamples = 64
 	autoMinShards    = 16
 )
 
-// autoShards chooses the number of shards of a split from the estimated size
-// of its records: about 128 MiB a shard, at least min(16, samples/64) and one.
-// The count of an existing set is kept while it is within a factor of two, so
-// that a growing set does not start again with every file.
+// autoShards chooses the number of shards of a split from the estimated size of its records: about
+// 128 MiB per shard, but at least min(16, samples/64) and at least one. The count of an existing
+// set is kept while it is within a factor of two, so that a growing set is not redone with every
+// new file.
 func autoShards(samples, bytes int64, existing int) int {
 	n := max((bytes+autoShardBytes-1)/autoShardBytes, min(autoMinShards, samples/autoShardSamples), 1)
 	n = min(n, maxShards, max(samples, 1))

@@ -11,8 +11,8 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// runConversion scans an input, opens the output directory, plans with a look at what an earlier run
-// left there, and carries the plan out.
+// runConversion scans an input, opens the output directory, plans with regard to what an earlier
+// run left there, and executes the plan.
 func runConversion(ctx context.Context, in input, out string) (*Summary, error) {
 	began := time.Now()
 	defer in.close()
@@ -35,7 +35,7 @@ func runConversion(ctx context.Context, in input, out string) (*Summary, error) 
 	return sum, r.unfinished(ctx, err)
 }
 
-// planInto plans the run of an input that was scanned into a directory, beside what an earlier run
+// planInto plans the run of a scanned input into a directory, with regard to what an earlier run
 // left there.
 func planInto(ctx context.Context, in input, dir *setdir.Dir, began time.Time) (*run, *previous, error) {
 	before, err := readPrevious(dir)
@@ -55,7 +55,7 @@ func planInto(ctx context.Context, in input, dir *setdir.Dir, began time.Time) (
 	return r, before, nil
 }
 
-// unfinished adds to the error that ended a run what of it is kept.
+// unfinished adds what is kept of the run to the error that ended it.
 func (r *run) unfinished(ctx context.Context, err error) error {
 	var bad *BadSamplesError
 	if err == nil || errors.As(err, &bad) {

@@ -12,25 +12,24 @@ import (
 	"github.com/tfrec/tfrec/internal/shares"
 )
 
-// CSVOptions say how tables become records. The zero value takes the names
-// from the header and the types from the values, over the whole input.
+// CSVOptions configure how tables become records. The zero value takes the names from the header
+// and infers the types from all values of the input.
 type CSVOptions struct {
 	Options
 
-	// Delimiter between fields. Default: told from each file's first lines.
+	// Delimiter between fields. Default: detected from the first lines of each file.
 	Delimiter byte
-	// NoHeader says that the first row is a row like all others; Columns must
-	// then name the columns.
+	// NoHeader means that the first row is data; Columns must then name the columns.
 	NoHeader bool
-	// Columns names all columns, in place of the header.
+	// Columns names all columns, instead of the header.
 	Columns []string
-	// MaxRow is the longest row in bytes. Default: 64 MiB.
+	// MaxRow is the maximum length of a row in bytes. Default: 64 MiB.
 	MaxRow int64
 
 	// Types of columns by name. Default: int64 when all values of the column
 	// are integers, float when all are numbers, bytes otherwise.
 	Types map[string]ColumnType
-	// Missing says what becomes of missing values. Default: MissingDrop.
+	// Missing says how to handle missing values. Default: MissingDrop.
 	Missing MissingPolicy
 	// MissingValues are the spellings of a missing value. Default (nil): the
 	// empty field, NA, N/A, NULL and null.
@@ -40,36 +39,35 @@ type CSVOptions struct {
 	Vectors []Vector
 	// Label is the column with the label. Default: none.
 	Label string
-	// Vocab maps the text of the label to ids: the indexes of its values, sorted,
-	// or of Vocabulary if that is given. Values that are all integers sort as
-	// numbers, so that 0 to N-1 are their own ids.
+	// Vocab maps label texts to ids: the indexes of the sorted values, or of Vocabulary if that is
+	// given. Values that are all integers sort as numbers, so that 0 to N-1 map to themselves.
 	Vocab bool
-	// Vocabulary names the labels in the order of their ids.
+	// Vocabulary names the labels in id order.
 	Vocabulary []string
-	// LabelOffset puts that many background names in front of the labels.
+	// LabelOffset is the number of background names to put before the labels.
 	LabelOffset int
-	// Key is the column that names a row in the ledger. Default: file and line.
+	// Key is the column that identifies a row in the ledger. Default: file and line.
 	Key string
 
-	// Shuffle puts the rows of a split into a random order, over all of its
-	// shards. Default: the order of the input.
+	// Shuffle puts the rows of a split into a random order, across all of its shards. Default: the
+	// order of the input.
 	Shuffle bool
-	// Memory in bytes that Shuffle may take; beyond it, it takes disk space in
-	// the output directory. Default: 512 MiB.
+	// Memory that Shuffle may use, in bytes; beyond it, it uses disk space in the output directory.
+	// Default: 512 MiB.
 	Memory int64
 }
 
-// ColumnType is what the values of a column become in an Example.
+// ColumnType is the type of a column's values in an Example.
 type ColumnType string
 
 // The types of columns.
 const (
 	TypeInt64 ColumnType = "int64"
-	TypeFloat ColumnType = "float" // 32 bits, as every float of an Example
-	TypeBytes ColumnType = "bytes" // the text as it is
+	TypeFloat ColumnType = "float" // 32 bits, like every float of an Example
+	TypeBytes ColumnType = "bytes" // the text, unchanged
 )
 
-// ParseColumnType reads "int64", "float" or "bytes".
+// ParseColumnType parses "int64", "float" or "bytes".
 func ParseColumnType(s string) (ColumnType, error) {
 	if t := ColumnType(s); t == TypeInt64 || t == TypeFloat || t == TypeBytes {
 		return t, nil
@@ -77,16 +75,16 @@ func ParseColumnType(s string) (ColumnType, error) {
 	return "", fmt.Errorf("type %q: want int64, float or bytes", s)
 }
 
-// MissingPolicy says what becomes of missing values.
+// MissingPolicy says how to handle missing values.
 type MissingPolicy string
 
 // The policies for missing values.
 const (
-	// MissingDrop leaves the feature out of the record. A vector with a
-	// missing value is left out as a whole.
+	// MissingDrop omits the feature from the record. A vector with a missing value is omitted as a
+	// whole.
 	MissingDrop MissingPolicy = "drop-feature"
-	// MissingDefault stores 0 or the empty string; for a label of a vocabulary -1,
-	// which is TFDS's unknown label.
+	// MissingDefault stores 0 or the empty string; for a label with a vocabulary -1, TFDS's unknown
+	// label.
 	MissingDefault MissingPolicy = "default"
 	// MissingError makes the row a bad sample.
 	MissingError MissingPolicy = "error"
@@ -95,12 +93,12 @@ const (
 // Vector packs columns into one feature.
 type Vector struct {
 	Name string
-	// Columns names them in order; FIRST..LAST stands for all between the two,
-	// in the order of the input.
+	// Columns names them in order; FIRST..LAST means the range from one to the other, in the order
+	// of the input.
 	Columns []string
 }
 
-// ParseVector reads "NAME=FIRST..LAST" or "NAME=A,B,C".
+// ParseVector parses "NAME=FIRST..LAST" or "NAME=A,B,C".
 func ParseVector(s string) (Vector, error) {
 	name, columns, ok := strings.Cut(s, "=")
 	if !ok || name == "" || columns == "" {
@@ -109,14 +107,14 @@ func ParseVector(s string) (Vector, error) {
 	return Vector{Name: name, Columns: strings.Split(columns, ",")}, nil
 }
 
-// CSV converts the tables that srcs name, files or globs, into a set in the
-// directory out. They are read in the order given, a glob's in the order of their
-// names, and must have the same columns.
+// CSV converts the tables that srcs name, files or globs, into a set in the directory out. They are
+// read in the given order, those of a glob in the order of their names, and must have the same
+// columns.
 func CSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Summary, error) {
 	return runConversion(ctx, &csvInput{o: &o, srcs: srcs}, out)
 }
 
-// csvInput is some tables.
+// csvInput is the tables of a conversion.
 type csvInput struct {
 	o       *CSVOptions
 	srcs    []string
@@ -127,7 +125,7 @@ type csvInput struct {
 
 func (in *csvInput) shared() *Options { return &in.o.Options }
 
-// scan finds out where rows begin, and what the columns become.
+// scan finds the row boundaries and determines the columns.
 func (in *csvInput) scan(ctx context.Context, out string) (err error) {
 	if in.tables, err = in.o.open(ctx, in.srcs); err != nil {
 		return err
@@ -173,7 +171,7 @@ func (o *CSVOptions) open(ctx context.Context, srcs []string) (*tables, error) {
 	return t, nil
 }
 
-// complete fills in defaults and says which of the options for tables cannot be.
+// complete fills in defaults and returns an error for invalid options.
 func (o *CSVOptions) complete() error {
 	o.Missing = cmp.Or(o.Missing, MissingDrop)
 	o.Memory = cmp.Or(o.Memory, 512<<20)
@@ -216,10 +214,9 @@ func (o *CSVOptions) complete() error {
 	return nil
 }
 
-// effective returns the options that the bytes depend on, by flag name. What
-// follows from the input, such as the types that were inferred, is not among
-// them but in the identity of the rows: an input that changes makes a set out
-// of date, not one with other options.
+// effective returns the options that the bytes depend on, by flag name. What follows from the
+// input, such as inferred types, is not included but is part of the identity of the rows: when the
+// input changes, the set is out of date, but its options are the same.
 func (o *CSVOptions) effective(s *csvSource) map[string]any {
 	delimiter := "auto"
 	if o.Delimiter != 0 {
@@ -241,7 +238,7 @@ func (o *CSVOptions) effective(s *csvSource) map[string]any {
 	return m
 }
 
-// csvKind is the kind of input of tables: the fields that set the options of effective.
+// csvKind is the input kind of tables: the fields that set the options of effective.
 var csvKind = kind{fields: map[string]string{
 	"delimiter": "CSVOptions.Delimiter", "no_header": "CSVOptions.NoHeader", "columns": "CSVOptions.Columns", "column": "CSVOptions.Types",
 	"na": "CSVOptions.Missing", "na_values": "CSVOptions.MissingValues", "vector": "CSVOptions.Vectors",
@@ -249,7 +246,7 @@ var csvKind = kind{fields: map[string]string{
 	"key": "CSVOptions.Key", "shuffle": "CSVOptions.Shuffle",
 }, text: vectorsText}
 
-// vectorsText writes vectors as ParseVector reads them, if the value of an option is that.
+// vectorsText formats vectors for ParseVector, if the option value is one.
 func vectorsText(raw json.RawMessage) (string, bool) {
 	var vectors []Vector
 	if json.Unmarshal(raw, &vectors) != nil {

@@ -5,22 +5,20 @@ import (
 	"slices"
 )
 
-// bound is a place in the order of rows by their hash, and where those are
-// equal, by their number.
+// bound is a position in the order of rows by hash, and by number among equal hashes.
 type bound struct {
 	hash uint64
 	row  int64
 }
 
-// above says whether a row comes before the bound.
+// above reports whether a row precedes the bound.
 func (b bound) above(hash uint64, row int64) bool {
 	return hash < b.hash || hash == b.hash && row < b.row
 }
 
-// bounds returns the rows that have the given ranks, from 0 and ascending,
-// among count rows in the order of their hashes. It calls each twice, which
-// must call its argument for every row, and takes memory for about count over
-// a million rows for each rank, not for all of them. An error of each ends it.
+// bounds returns the rows with the given ranks, from 0 and ascending, among count rows in hash
+// order. It calls each twice, which must call its argument for every row. It uses memory for about
+// count over a million rows per rank, not for all rows. An error of each ends it.
 func bounds(each func(yield func(hash uint64, row int64)) error, count int64, ranks []int64) ([]bound, error) {
 	bits := 12
 	if count > 1<<16 {
@@ -32,7 +30,7 @@ func bounds(each func(yield func(hash uint64, row int64)) error, count int64, ra
 		return nil, err
 	}
 
-	// The ranges of hashes that hold the ranks, and how many rows precede them.
+	// The hash ranges that contain the ranks, and the number of rows before them.
 	type bucket struct {
 		preceding int64
 		rows      []bound

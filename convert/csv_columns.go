@@ -12,13 +12,13 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// csvColumns is what the columns of a table become.
+// csvColumns describes the features made from the columns of a table.
 type csvColumns struct {
 	features []csvFeature // sorted by key
 	types    []ColumnType // of each column
 	labels   []string     // names by id, background names included; nil without a vocabulary
 	ids      map[string]int32
-	key      int // the column that names rows, or -1
+	key      int // the column that identifies rows, or -1
 	label    int // the column with the label, or -1
 	digest   [16]byte
 }
@@ -26,14 +26,14 @@ type csvColumns struct {
 // csvFeature is a feature of every record.
 type csvFeature struct {
 	Key      string     `json:"key"`
-	Columns  []int      `json:"columns"` // one, unless it is a vector
+	Columns  []int      `json:"columns"` // a single one, unless it is a vector
 	Type     ColumnType `json:"type"`
 	Vector   bool       `json:"vector"`
-	Label    bool       `json:"label"` // Type is TypeInt64: an id for the column's text
+	Label    bool       `json:"label"` // Type is TypeInt64: the id of the column's text
 	optional bool
 }
 
-// columnNumber finds the column that an option names.
+// columnNumber returns the index of the column that an option names.
 func columnNumber(field, name string, header []string) (int, error) {
 	i := slices.Index(header, name)
 	if i >= 0 {
@@ -47,7 +47,7 @@ func columnNumber(field, name string, header []string) (int, error) {
 	return 0, optionError(field, "there is no column %q; the columns are %q%s", name, shown, more)
 }
 
-// resolve decides what the columns become.
+// resolve determines the features of the columns.
 func (o *CSVOptions) resolve(t *tables) (*csvColumns, error) {
 	header := t.header()
 	c := &csvColumns{types: make([]ColumnType, len(header)), key: -1, label: -1}
@@ -96,19 +96,19 @@ func (o *CSVOptions) resolve(t *tables) (*csvColumns, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Labels may be of any bytes, which JSON does not keep.
+	// Labels may have any bytes, which JSON does not preserve.
 	c.digest = xxh3.Hash128(fmt.Appendf(description, "%q %d", c.labels, c.key)).Bytes()
 	return c, nil
 }
 
-// noteIf passes on a note that is not empty.
+// noteIf reports a note that is not empty.
 func (o *CSVOptions) noteIf(sentence string) {
 	if sentence != "" {
 		o.note("%s", sentence)
 	}
 }
 
-// vocabulary numbers the labels.
+// vocabulary assigns ids to the labels.
 func (c *csvColumns) vocabulary(o *CSVOptions, t *tables) error {
 	names := o.Vocabulary
 	if names == nil {
@@ -128,7 +128,7 @@ func (c *csvColumns) vocabulary(o *CSVOptions, t *tables) error {
 	return nil
 }
 
-// makeFeatures packs vectors, and makes a feature of each column besides.
+// makeFeatures packs vectors, and makes a feature of each other column.
 func (c *csvColumns) makeFeatures(o *CSVOptions, t *tables) error {
 	header := t.header()
 	packed := map[int]string{} // columns in vectors
@@ -148,7 +148,7 @@ func (c *csvColumns) makeFeatures(o *CSVOptions, t *tables) error {
 			packed[i] = v.Name
 			kind := c.types[i]
 			if _, given := o.Types[header[i]]; !given && t.columns[i].Ints+t.columns[i].Floats+t.columns[i].Texts == 0 {
-				kind = TypeFloat // nothing but missing values goes with any
+				kind = TypeFloat // a column of missing values is compatible with any type
 				c.types[i] = kind
 			}
 			if f.Type, err = commonType(f.Type, kind); err != nil {
@@ -180,8 +180,7 @@ func (c *csvColumns) makeFeatures(o *CSVOptions, t *tables) error {
 	return nil
 }
 
-// commonType is the type of a vector with values of both types; the first may
-// be none yet.
+// commonType returns the type of a vector with values of both types; the first may still be unset.
 func commonType(a, b ColumnType) (ColumnType, error) {
 	switch {
 	case a == "" || a == b:
@@ -192,7 +191,7 @@ func commonType(a, b ColumnType) (ColumnType, error) {
 	return TypeFloat, nil
 }
 
-// expand returns the numbers of a vector's columns.
+// expand returns the indexes of a vector's columns.
 func (v Vector) expand(header []string) ([]int, error) {
 	if v.Name == "" {
 		return nil, optionError("CSVOptions.Vectors", "it has no name")

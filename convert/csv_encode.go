@@ -13,9 +13,9 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// rowEncoder turns rows into Examples, straight onto the wire: what surrounds
-// a number is the same in every row, and is made once. The bytes are those of
-// tfrecord.Builder, which judges it in the tests. It is for one goroutine.
+// rowEncoder encodes rows as Examples, directly in wire format: the bytes around a number are the
+// same in every row, and are computed once. The result equals that of tfrecord.Builder, which is
+// the reference in the tests. It is not safe for concurrent use.
 type rowEncoder struct {
 	o        *CSVOptions
 	columns  *csvColumns
@@ -26,34 +26,34 @@ type rowEncoder struct {
 	dialect  csvscan.Dialect // of tok
 	body     []byte          // of the Example's Features
 	values   []byte          // of a vector
-	label    int32           // of the row; noLabel without one
+	label    int32           // of the row; noLabel if it has none
 }
 
-// noLabel stands for the label of a record without one.
+// noLabel is the label of a record without one.
 const noLabel = -1
 
-// featureEncoder is the constant part of a feature on the wire. All of its
-// messages are fields of a type that is given by its length:
+// featureEncoder is the constant part of a feature on the wire. All of its messages are
+// length-delimited fields:
 //
 //	Features.feature:  0a LEN  0a LEN key  12 LEN Feature
 //	Feature:           0a LEN BytesList | 12 LEN FloatList | 1a LEN Int64List
-//	lists:             0a LEN value, again for each bytes; numbers packed in one
+//	lists:             0a LEN value, repeated for each bytes; numbers packed in one
 type featureEncoder struct {
 	*csvFeature
 	key    []byte   // 0a LEN key 12
-	prefix [][]byte // of a list of numbers of so many bytes, up to the first number
+	prefix [][]byte // for a list of this many bytes of numbers, up to the first number
 }
 
 // Tags of the fields above, which are all of wire type 2.
 const (
-	tagFeature   = 0x0a // also those of keys and of values
+	tagFeature   = 0x0a // also of keys and of values
 	tagBytesList = 0x0a
 	tagFloatList = 0x12
 	tagInt64List = 0x1a
 	tagValue     = 0x12 // of a map entry: the Feature
 )
 
-// maxVarint is the longest varint of an int64 in bytes.
+// maxVarint is the maximum length of an int64 varint in bytes.
 const maxVarint = 10
 
 func newRowEncoder(s *csvSource) *rowEncoder {
@@ -62,7 +62,7 @@ func newRowEncoder(s *csvSource) *rowEncoder {
 	return e
 }
 
-// makeFeatures makes the constant parts of the features.
+// makeFeatures builds the constant parts of the features.
 func (e *rowEncoder) makeFeatures() {
 	e.features = make([]featureEncoder, len(e.columns.features))
 	for i := range e.features {
@@ -82,7 +82,7 @@ func (e *rowEncoder) makeFeatures() {
 	}
 }
 
-// begin appends all of a feature of numbers that precedes its n bytes of values.
+// begin appends everything in a numeric feature before its n bytes of values.
 func (f *featureEncoder) begin(dst []byte, n int) []byte {
 	list := tagLen(n) + n
 	feature := tagLen(list) + list
@@ -96,13 +96,13 @@ func (f *featureEncoder) begin(dst []byte, n int) []byte {
 	return binary.AppendUvarint(append(dst, tagFeature), uint64(n))
 }
 
-// tagLen is the length of a tag and of a length n behind it.
+// tagLen is the length of a tag followed by a length n.
 func tagLen(n int) int { return 1 + varintLen(n) }
 
 func varintLen(n int) int { return (bits.Len64(uint64(n)|1) + 6) / 7 }
 
-// appendBytes appends a feature of one or more values of bytes, which values
-// holds as fields of a BytesList.
+// appendBytes appends a feature of one or more bytes values, given as encoded fields of a
+// BytesList.
 func (f *featureEncoder) appendBytes(dst, values []byte) []byte {
 	list := len(values)
 	feature := tagLen(list) + list
@@ -112,7 +112,7 @@ func (f *featureEncoder) appendBytes(dst, values []byte) []byte {
 	return append(dst, values...)
 }
 
-// appendText appends a feature of one value of bytes.
+// appendText appends a feature of one bytes value.
 func (f *featureEncoder) appendText(dst, value []byte) []byte {
 	list := tagLen(len(value)) + len(value)
 	feature := tagLen(list) + list
@@ -134,14 +134,13 @@ func (f *featureEncoder) appendFloat(dst []byte, v float64) []byte {
 	return binary.LittleEndian.AppendUint32(append(dst, f.prefix[4]...), math.Float32bits(float32(v)))
 }
 
-// row encodes the tokenizer's row into e.body. It returns what is wrong with
-// the row, or "".
+// row encodes the tokenizer's row into e.body. It returns why the row is bad, or "".
 func (e *rowEncoder) row() (reason string) {
 	if e.tok.Bad() {
 		err := e.tok.Err()
 		var located *csvscan.Error
 		if errors.As(err, &located) {
-			err = located.Err // the ledger has the line beside it
+			err = located.Err // the ledger has a field for the line
 		}
 		return err.Error()
 	}
@@ -255,7 +254,7 @@ func (e *rowEncoder) unparsable(column int, t ColumnType, field []byte) string {
 	return fmt.Sprintf("column %q: %.40q is not of type %s", e.header[column], field, t)
 }
 
-// appendFrame appends the row that was encoded last as a framed record.
+// appendFrame appends the last encoded row as a framed record.
 func (e *rowEncoder) appendFrame(dst []byte) []byte {
 	dst, mark := tfrecord.BeginFrame(dst)
 	dst = binary.AppendUvarint(append(dst, tagFeature), uint64(len(e.body)))
@@ -263,7 +262,7 @@ func (e *rowEncoder) appendFrame(dst []byte) []byte {
 	return tfrecord.EndFrame(dst, mark)
 }
 
-// bad makes a line of the ledger of the tokenizer's row.
+// bad returns a ledger entry for the tokenizer's row.
 func (e *rowEncoder) bad(f *csvFile, reason string) setdir.BadSample {
 	key := ""
 	if e.columns.key >= 0 && !e.tok.Bad() {

@@ -26,13 +26,13 @@ type csvSource struct {
 	pick    picker
 	planned []job
 	ranges  []rowRange  // of each job
-	shuffle *shuffle    // nil when rows keep the order of the input
-	dir     *setdir.Dir // that the set is written into
-	reading *csvFile    // the file of the chunk that was asked for last
+	shuffle *shuffle    // nil if rows keep the order of the input
+	dir     *setdir.Dir // the directory of the set
+	reading *csvFile    // the file of the last requested chunk
 
 	encoders sync.Pool // of *rowEncoder
-	// preceding[s][c] is how many rows of split s precede chunk c; the last
-	// one is how many there are.
+	// preceding[s][c] is the number of rows of split s before chunk c; the last element is the
+	// total.
 	preceding [][]int64
 }
 
@@ -43,14 +43,13 @@ type csvChunk struct {
 	row  int64 // number of its first row in the file
 }
 
-// rowRange is the rows of a job: those of a split from one to before another,
-// counted in the order of the input.
+// rowRange is the rows of a job: those of a split in [from, to), counted in the order of the input.
 type rowRange struct {
 	split    int
 	from, to int64
 }
 
-// planCSV deals the rows to splits and shards. The plan holds chunks, not rows.
+// planCSV assigns the rows to splits and shards. The plan holds chunks, not rows.
 func planCSV(ctx context.Context, o *CSVOptions, t *tables, columns *csvColumns, before *previous) (*csvSource, error) {
 	s := &csvSource{o: o, tables: t, columns: columns}
 	o.noteNewIDs(before, columns.labels)
@@ -85,7 +84,7 @@ func planCSV(ctx context.Context, o *CSVOptions, t *tables, columns *csvColumns,
 	return s, nil
 }
 
-// planSplit cuts the rows of a split into shards of even lengths.
+// planSplit cuts the rows of a split into shards of equal length.
 func (s *csvSource) planSplit(split int, name string, rows int64, existing int) {
 	count := int64(s.o.shardsOf(name))
 	if count == 0 {
@@ -105,12 +104,12 @@ func (s *csvSource) planSplit(split int, name string, rows int64, existing int) 
 	}
 }
 
-// rowCut is where part i of count begins when rows are cut evenly.
+// rowCut returns where part i of count begins when rows are cut evenly.
 func rowCut(i, count, rows int64) int64 {
 	return rows/count*i + min(i, rows%count)
 }
 
-// estimate returns about how many bytes a record takes.
+// estimate returns the approximate size of a record in bytes.
 func (s *csvSource) estimate() int64 {
 	var bytes, rows int64
 	for _, f := range s.tables.files {
@@ -167,8 +166,8 @@ func (s *csvSource) countRows(ctx context.Context) error {
 	return nil
 }
 
-// eachRow calls yield for every row with its file and its number in there,
-// until the context ends.
+// eachRow calls yield for every row with its file and its number in that file, until the context
+// ends.
 func (s *csvSource) eachRow(ctx context.Context, yield func(f *csvFile, row int64)) error {
 	for i := range s.chunks {
 		c := &s.chunks[i]
@@ -183,15 +182,15 @@ func (s *csvSource) eachRow(ctx context.Context, yield func(f *csvFile, row int6
 	return nil
 }
 
-// part is the rows of a job in one chunk: those of its split, counted within
-// the chunk, from one to before another.
+// part is the rows of a job in one chunk: those of its split in [from, to), counted within the
+// chunk.
 type part struct {
 	chunk    int
 	split    int
 	from, to int64
 }
 
-// parts returns where the rows of a range lie.
+// parts returns the parts of a range.
 func (s *csvSource) parts(r rowRange) iter.Seq[part] {
 	return func(yield func(part) bool) {
 		preceding := s.preceding[r.split]
@@ -205,9 +204,8 @@ func (s *csvSource) parts(r rowRange) iter.Seq[part] {
 	}
 }
 
-// identityOf appends what a part is known by everywhere: the content of its
-// chunk, which of its rows are meant, what becomes of them, and what the
-// ledger would call them.
+// identityOf appends the identity of a part, the same on every machine: the content of its chunk,
+// the selected rows, how they are converted, and their names in the ledger.
 func (s *csvSource) identityOf(dst []byte, p part) []byte {
 	c := &s.chunks[p.chunk]
 	name := s.tables.files[c.file].name
@@ -239,11 +237,10 @@ func (s *csvSource) labelCounts(byID map[int32]int64) map[string]int64 {
 type picker struct {
 	all    bool // every row is in the only split
 	shares []SplitShare
-	limit  *bound // rows at it or behind it are left out
+	limit  *bound // rows at or after it are dropped
 }
 
-// rowHashers hash the rows of one file by their numbers, so that another file
-// moves none of them.
+// rowHashers hash the rows of one file by their numbers, so that adding a file does not move any.
 type rowHashers struct{ limit, split, shard, order hasher }
 
 func newRowHashers(seed uint64, name string) rowHashers {
@@ -251,7 +248,7 @@ func newRowHashers(seed uint64, name string) rowHashers {
 	return rowHashers{of(forLimit), of(forSplit), of(forShard), of(forOrder)}
 }
 
-// makePicker finds out which rows the limit leaves out.
+// makePicker determines which rows the limit drops.
 func (s *csvSource) makePicker(ctx context.Context) error {
 	s.pick = picker{shares: s.o.splits()}
 	limited := s.o.Limit > 0 && s.o.Limit < s.tables.rows
@@ -269,7 +266,7 @@ func (s *csvSource) makePicker(ctx context.Context) error {
 	return nil
 }
 
-// split returns the split of a row of a file, or -1 for a row that is left out.
+// split returns the split of a row of a file, or -1 for a dropped row.
 func (p *picker) split(f *csvFile, row int64) int {
 	if p.all {
 		return 0

@@ -14,15 +14,15 @@ import (
 // attach implements source.
 func (s *csvSource) attach(dir *setdir.Dir) { s.dir = dir }
 
-// remember implements source: it keeps what scanning the input found out.
+// remember implements source: it saves the results of scanning the input.
 func (s *csvSource) remember() {
 	if len(s.tables.scanned.Files) > 0 {
-		// Without it the next run takes longer: no reason to fail.
+		// Without it the next run takes longer, which is no reason to fail.
 		_ = s.dir.PutState(scanFile, s.tables.scanned)
 	}
 }
 
-// place implements source. What is remembered of tables has their paths.
+// place implements source. The saved state of tables has their paths.
 func (s *csvSource) place() string { return "" }
 
 // known implements source. Scanning has hashed all chunks, so it reads nothing.
@@ -44,7 +44,7 @@ func (s *csvSource) files() iter.Seq[string] {
 	}
 }
 
-// outline implements source: planning knows the content of tables.
+// outline implements source: the plan includes the content of tables.
 func (s *csvSource) outline(job int) (identity []byte) {
 	if s.shuffle != nil {
 		return s.shuffle.identity()
@@ -55,7 +55,7 @@ func (s *csvSource) outline(job int) (identity []byte) {
 	return identity
 }
 
-// inputs implements source: of tables, remember keeps what is known.
+// inputs implements source: for tables, remember saves what is known.
 func (s *csvSource) inputs(int) []setdir.Input { return nil }
 
 // prepare implements source.
@@ -66,10 +66,10 @@ func (s *csvSource) prepare(ctx context.Context, jobs []int, _ bool) error {
 	return s.shuffle.prepare(ctx, jobs)
 }
 
-// rest implements source. What prepare has made is kept for another attempt.
+// rest implements source. The results of prepare are kept for another attempt.
 func (s *csvSource) rest() {}
 
-// tasks implements source: there is one task for each chunk.
+// tasks implements source: there is one task per chunk.
 func (s *csvSource) tasks(ctx context.Context, job int) iter.Seq2[task, error] {
 	if s.shuffle != nil {
 		return s.shuffle.tasks(job)
@@ -88,22 +88,22 @@ func (s *csvSource) tasks(ctx context.Context, job int) iter.Seq2[task, error] {
 	}
 }
 
-// close gives back what a run that failed still holds.
+// close releases what a failed run still holds.
 func (s *csvSource) close() {
 	if s.shuffle != nil && s.shuffle.spill != nil {
 		_ = s.shuffle.spill.Close() // nobody will read it
 	}
 }
 
-// openChunk is a chunk that is being read.
+// openChunk is a chunk being read.
 type openChunk struct {
 	*csvChunk
 	f      *csvFile
-	buffer *[]byte // nil before it is read
+	buffer *[]byte // nil until it is read
 }
 
-// nextChunk returns a chunk, to be read after those that were asked for before.
-// It is called from one goroutine.
+// nextChunk returns a chunk, to be read after those requested before. It is called from one
+// goroutine.
 func (s *csvSource) nextChunk(n int) *openChunk {
 	c := &s.chunks[n]
 	f := s.tables.files[c.file]
@@ -114,7 +114,7 @@ func (s *csvSource) nextChunk(n int) *openChunk {
 	return &openChunk{csvChunk: c, f: f}
 }
 
-// chunkBuffers hold chunks, each as []byte.
+// chunkBuffers holds buffers for chunks, as *[]byte.
 var chunkBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // putChunkBuffer keeps a buffer for reuse, unless a long row has grown it.
@@ -124,8 +124,7 @@ func putChunkBuffer(b *[]byte) {
 	}
 }
 
-// readAhead reads the chunk of a file that is read in order; those of plain files on
-// a disk are left to the workers.
+// readAhead reads the chunk of a sequential file; workers read those of plain files on disk.
 func (c *openChunk) readAhead(ctx context.Context) error {
 	if !c.f.src.InOrder() {
 		return nil
@@ -133,7 +132,7 @@ func (c *openChunk) readAhead(ctx context.Context) error {
 	return c.read(ctx)
 }
 
-// read reads the chunk, unless that is done.
+// read reads the chunk unless it was already read.
 func (c *openChunk) read(ctx context.Context) error {
 	if c.buffer != nil {
 		return nil
@@ -149,7 +148,7 @@ func (c *openChunk) read(ctx context.Context) error {
 	return err
 }
 
-// done gives the buffer back.
+// done releases the buffer.
 func (c *openChunk) done() {
 	putChunkBuffer(c.buffer)
 	c.buffer = nil

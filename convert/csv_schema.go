@@ -9,8 +9,7 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// CSVSchema finds out the types that CSV would give to the columns of tables,
-// and writes nothing.
+// CSVSchema returns the types that CSV would give to the columns of tables, and writes nothing.
 func CSVSchema(ctx context.Context, srcs []string, o CSVOptions) (*Schema, error) {
 	t, err := o.open(ctx, srcs)
 	if err != nil {
@@ -31,7 +30,7 @@ func CSVSchema(ctx context.Context, srcs []string, o CSVOptions) (*Schema, error
 	return s, nil
 }
 
-// Schema says what the columns of a table are: the form of a schema file.
+// Schema describes the columns of a table, in the format of a schema file.
 type Schema struct {
 	Columns []SchemaColumn `json:"columns"`
 }
@@ -42,10 +41,10 @@ type SchemaColumn struct {
 	Type ColumnType `json:"type"`
 }
 
-// maxSchema bounds a schema file.
+// maxSchema bounds the size of a schema file.
 const maxSchema = 64 << 20
 
-// ReadSchema reads a schema file. What it doesn't know in there is an error.
+// ReadSchema reads a schema file. Unknown fields are an error.
 func ReadSchema(ctx context.Context, path string) (*Schema, error) {
 	f, err := storage.Open(ctx, path)
 	if err != nil {

@@ -17,25 +17,24 @@ import (
 	"github.com/tfrec/tfrec/internal/spill"
 )
 
-// shuffle puts the rows of each split into a random order over all of its
-// shards. Two hashes of a row say which shard it is in and where in there.
-// The rows are encoded in the order of the input and dealt to buckets, each a
-// range of the order in one shard and small enough to be sorted in memory;
-// what Options.Memory does not hold of them lies in a file meanwhile.
+// shuffle puts the rows of each split into a random order across all of its shards. Two hashes of a
+// row determine its shard and its position there. The rows are encoded in input order and
+// distributed to buckets, each a range of the order in one shard and small enough to be sorted in
+// memory; what exceeds Options.Memory is in a temporary file.
 type shuffle struct {
 	*csvSource
 	splits  []shuffledSplit // by split
-	buckets []int           // of each job: its first bucket; one more at the end
+	buckets []int           // first bucket of each job; one more at the end
 	spill   *spill.Spill
 }
 
-// shuffledSplit says which job a row of a split is in.
+// shuffledSplit maps the rows of a split to jobs.
 type shuffledSplit struct {
 	first, count int
-	cuts         []bound // where the second and later jobs begin; nil: by equal ranges of the hash
+	cuts         []bound // where the second and later jobs begin; nil: equal ranges of the hash
 }
 
-// newShuffle deals the rows of the planned splits to their shards again.
+// newShuffle reassigns the rows of the planned splits to their shards.
 func newShuffle(ctx context.Context, s *csvSource) (*shuffle, error) {
 	sh := &shuffle{csvSource: s, splits: make([]shuffledSplit, len(s.o.splits()))}
 	for i, r := range s.ranges {
@@ -50,16 +49,16 @@ func newShuffle(ctx context.Context, s *csvSource) (*shuffle, error) {
 			return nil, err
 		}
 	}
-	// Of the memory, a quarter is for filling the buckets and a quarter for the
-	// pieces in flight, which hold a bucket twice: as it was and sorted. The
-	// garbage collector may let the heap grow to twice of that.
+	// A quarter of the memory is for filling the buckets and a quarter for the pieces in flight,
+	// which hold a bucket twice: unsorted and sorted. The garbage collector may let the heap grow
+	// to twice that.
 	size := max(s.o.Memory/8/int64(2*s.o.workers()+2), 1<<20)
 	var total int64
 	for _, j := range s.planned {
 		total += j.samples * s.estimate()
 	}
 	if total < s.o.heldRows() {
-		size = min(size, 2<<20) // nothing will be read back from disk: small ones are sorted faster
+		size = min(size, 2<<20) // nothing will be read back from disk: small ones sort faster
 	}
 	n := 0
 	for _, j := range s.planned {
@@ -70,13 +69,11 @@ func newShuffle(ctx context.Context, s *csvSource) (*shuffle, error) {
 	return sh, nil
 }
 
-// heldRows is how many bytes of rows Shuffle keeps in memory before it takes
-// to the disk.
+// heldRows is how many bytes of rows Shuffle keeps in memory before it spills to disk.
 func (o *CSVOptions) heldRows() int64 { return o.Memory / 4 }
 
-// planSplit counts the rows of each shard of a split. As with images, each
-// has an equal range of the hash, unless that leaves one below half or above
-// twice the mean.
+// planSplit counts the rows of each shard of a split. As with images, each has an equal range of
+// the hash, unless that leaves one below half or above twice the mean.
 func (sh *shuffle) planSplit(ctx context.Context, n int) error {
 	split := &sh.splits[n]
 	if split.count == 0 {
@@ -113,7 +110,7 @@ func (sh *shuffle) planSplit(ctx context.Context, n int) error {
 	return nil
 }
 
-// job returns the job that a row of a split is in.
+// job returns the job of a row of a split.
 func (s *shuffledSplit) job(hash uint64, row int64) int {
 	if s.cuts == nil {
 		return s.first + rangeOf(hash, s.count)
@@ -121,8 +118,7 @@ func (s *shuffledSplit) job(hash uint64, row int64) int {
 	return s.first + sort.Search(len(s.cuts), func(i int) bool { return s.cuts[i].above(hash, row) })
 }
 
-// identity is what each shard is known by: as any row may be in any shard, all
-// of the input.
+// identity is the identity of each shard: all of the input, as any row may be in any shard.
 func (sh *shuffle) identity() []byte {
 	h := xxh3.New()
 	for c := range sh.chunks {
@@ -132,7 +128,7 @@ func (sh *shuffle) identity() []byte {
 	return sum[:]
 }
 
-// prepare encodes the rows of the given jobs and deals them to their buckets.
+// prepare encodes the rows of the given jobs and distributes them to their buckets.
 func (sh *shuffle) prepare(ctx context.Context, jobs []int) error {
 	wanted := make([]bool, len(sh.planned))
 	left := 0
@@ -140,14 +136,14 @@ func (sh *shuffle) prepare(ctx context.Context, jobs []int) error {
 	if progress == nil {
 		progress = new(Progress)
 	}
-	progress.Scanned.Store(0) // again when an attempt failed
+	progress.Scanned.Store(0) // reset after a failed attempt
 	progress.ToScan.Store(0)
 	for _, j := range jobs {
 		progress.ToScan.Add(sh.planned[j].samples)
 		wanted[j] = true
 		left += sh.buckets[j+1] - sh.buckets[j]
 	}
-	if sh.spill != nil { // of an attempt that failed
+	if sh.spill != nil { // of a failed attempt
 		_ = sh.spill.Close()
 	}
 	sh.spill = spill.New(sh.buckets[len(sh.planned)], left, sh.o.heldRows(), func() (spill.File, error) { return sh.dir.TempFile("shuffle") })
@@ -212,7 +208,7 @@ func (sh *shuffle) deal(ctx context.Context, c *openChunk, wanted []bool, progre
 		if reason == "" {
 			batch.Data = e.appendFrame(batch.Data)
 		} else {
-			entry.Flag = true // a line of the ledger
+			entry.Flag = true // a ledger entry
 			line, err := json.Marshal(e.bad(c.f, reason))
 			if err != nil {
 				return fmt.Errorf("ledger: %w", err)
@@ -247,7 +243,7 @@ func (sh *shuffle) tasks(job int) iter.Seq2[task, error] {
 	}
 }
 
-// emit sorts a bucket and puts it into a piece.
+// emit sorts a bucket and writes it to a piece.
 func (sh *shuffle) emit(bucket int, p *piece) error {
 	buffer := chunkBuffers.Get().(*[]byte)
 	defer putChunkBuffer(buffer)

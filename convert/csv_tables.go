@@ -23,19 +23,19 @@ type tables struct {
 	missing *csvscan.Missing
 	columns []csvscan.Column // merged over all files
 	rows    int64
-	scanned scanState // what scan found out and is worth remembering
+	scanned scanState // results of scan to save
 }
 
-// csvFile is one of them.
+// csvFile is one of the tables.
 type csvFile struct {
 	src      *csvscan.Source
-	name     string // relative to the directory that all files lie in, with /
+	name     string // relative to the common directory of all files, with /
 	table    *csvscan.Table
-	firstRow int64 // its number among the rows of all files
+	firstRow int64 // its number over all files
 	hashers  rowHashers
 }
 
-// openTables opens what the arguments name.
+// openTables opens the files that the arguments name.
 func openTables(ctx context.Context, srcs []string, o *CSVOptions) (*tables, error) {
 	t := new(tables)
 	if err := t.open(ctx, srcs, o); err != nil {
@@ -74,8 +74,8 @@ func (t *tables) open(ctx context.Context, srcs []string, o *CSVOptions) error {
 	return nil
 }
 
-// expandSources replaces globs by what they match. An argument that names a
-// file is taken as it is, whatever characters it has.
+// expandSources replaces globs by their matches. An argument that names an existing file is used
+// literally, whatever characters it has.
 func expandSources(ctx context.Context, srcs []string) ([]string, error) {
 	var paths []string
 	for _, src := range srcs {
@@ -98,8 +98,8 @@ func expandSources(ctx context.Context, srcs []string) ([]string, error) {
 	return paths, nil
 }
 
-// relativeNames returns what the files are called on any machine: their paths
-// relative to the directory that all of them lie in.
+// relativeNames returns names for the files that are the same on any machine: their paths relative
+// to their common directory.
 func relativeNames(paths []string) ([]string, error) {
 	absolute := make([]string, len(paths))
 	seen := map[string]bool{}
@@ -132,8 +132,8 @@ func relativeNames(paths []string) ([]string, error) {
 	return names, nil
 }
 
-// absolutePath is what names a file wherever it is called from: of an object in a
-// store, a path whose first two names are the scheme and the bucket.
+// absolutePath names a file independently of the working directory: for an object in a store, a
+// path that begins with the scheme and the bucket.
 func absolutePath(path string) (string, error) {
 	if storage.Remote(path) {
 		return filepath.FromSlash("/" + strings.Replace(storage.Clean(path), "//", "/", 1)), nil
@@ -145,7 +145,7 @@ func allOf(s []string, f func(string) bool) bool {
 	return !slices.ContainsFunc(s, func(s string) bool { return !f(s) })
 }
 
-// sameHeader says how the columns of two tables differ.
+// sameHeader returns an error if the columns of two tables differ.
 func sameHeader(a, b *csvscan.Source) error {
 	x, y := a.Header(), b.Header()
 	if slices.Equal(x, y) {
@@ -164,7 +164,7 @@ func sameHeader(a, b *csvscan.Source) error {
 
 func (t *tables) header() []string { return t.files[0].src.Header() }
 
-// name makes a dataset name of the first file's name.
+// name derives a dataset name from the first file's name.
 func (t *tables) name() string {
 	base := storage.Base(t.files[0].src.Name())
 	for _, suffix := range []string{".gz", ".zst", ".csv", ".tsv", ".txt"} {
@@ -181,18 +181,18 @@ func (t *tables) close() {
 	}
 }
 
-// scanFile is the state file that remembers what scanning found out, so that a
-// run with nothing to do need not read the input.
+// scanFile is the state file with the results of scanning, so that a run with nothing to do need
+// not read the input.
 const scanFile = "scan.json"
 
-// scanState is what scanFile holds.
+// scanState is the content of scanFile.
 type scanState struct {
-	// Options that the result of a scan depends on.
+	// Options that the scan result depends on.
 	Options string                `json:"options"`
 	Files   map[string]scanResult `json:"files"` // by absolute path or URL
 }
 
-// scanResult is what was found out about a file as it was then.
+// scanResult is the scan result of a file as it was then.
 type scanResult struct {
 	Size    int64          `json:"size"`
 	ModTime int64          `json:"mod_time"` // nanoseconds since 1970
@@ -200,14 +200,14 @@ type scanResult struct {
 	Table   *csvscan.Table `json:"table"`
 }
 
-// of reports whether the result is of a file as it is now, with so many columns.
+// of reports whether the result is of the file as it is now, with this many columns.
 func (r *scanResult) of(src *csvscan.Source, columns int) bool {
 	return r.Table != nil && len(r.Table.Columns) == columns && r.Size == src.Size() && r.Version == src.Version() &&
 		(r.Version != "" || r.ModTime == src.ModTime().UnixNano())
 }
 
-// settledBy reports whether another version of a file that is read from the given
-// time on could be told from this one. Stores tell times in whole seconds.
+// settledBy reports whether a version of a file written after the given time could be distinguished
+// from this one. Stores report times in whole seconds.
 func settledBy(src *csvscan.Source, began time.Time) bool {
 	age := began.Sub(src.ModTime())
 	if v := src.Version(); v != "" {
@@ -216,9 +216,8 @@ func settledBy(src *csvscan.Source, began time.Time) bool {
 	return age > settled
 }
 
-// scan finds the types of the columns and where the rows lie. What an earlier
-// run into the directory out, if one is given, found out about files that have not
-// changed is taken from there.
+// scan finds the column types and row boundaries. For unchanged files it takes them from the state
+// of an earlier run into the directory out, if one is given.
 func (t *tables) scan(ctx context.Context, o *CSVOptions, out string) error {
 	t.missing = csvscan.NewMissing(o.MissingValues)
 	opts := csvscan.ScanOptions{Workers: o.workers(), Missing: t.missing}
@@ -271,7 +270,7 @@ func (t *tables) scan(ctx context.Context, o *CSVOptions, out string) error {
 	return nil
 }
 
-// path is where the file lies, on this machine or in a store.
+// path is the location of the file, on this machine or in a store.
 func (f *csvFile) path() string {
 	if storage.Remote(f.src.Name()) {
 		return storage.Clean(f.src.Name())
@@ -283,7 +282,7 @@ func (f *csvFile) path() string {
 	return abs
 }
 
-// readScan reads the state of earlier scans; state is never worth an error.
+// readScan reads the state of earlier scans; a failure is never an error.
 func readScan(ctx context.Context, out string) scanState {
 	var s scanState
 	data, err := storage.ReadFile(ctx, storage.Join(out, shard.StateDir, scanFile), setdir.MaxState)

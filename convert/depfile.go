@@ -14,7 +14,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// checkDepfile finds out before the work that Options.Depfile has a directory.
+// checkDepfile checks before the work that the directory of Options.Depfile exists.
 func (r *run) checkDepfile() error {
 	if r.Depfile == "" {
 		return nil
@@ -32,11 +32,10 @@ func (r *run) checkDepfile() error {
 	return nil
 }
 
-// putDepfile writes Options.Depfile: a rule of make that the manifest depends
-// on every file and directory that the set was made from, and an empty rule for
-// each of those, so that one that is deleted is no error but a reason to run
-// again. The manifest of a set that was up to date is given the present time,
-// or its age would have make run again for ever.
+// putDepfile writes Options.Depfile: a make rule by which the manifest depends on every file and
+// directory that the set was made from, and an empty rule for each of those, so that deleting one
+// is not an error but triggers another run. The manifest of an up-to-date set gets the current
+// time, since make would otherwise run again forever.
 func (r *run) putDepfile(status Status) error {
 	if r.Depfile == "" {
 		return nil
@@ -65,7 +64,7 @@ func (r *run) putDepfile(status Status) error {
 		r.note("%s with a line break, a semicolon or a bar in the name, or a trailing space, which make cannot read: left out of %s", plural.Of(left, "input"), r.Depfile)
 	}
 	if !slices.ContainsFunc(inputs, plainName) {
-		// Older than the manifest, whatever happens to it.
+		// Older than the manifest in any case.
 		if name, ok := escapeDepfile(filepath.Join(r.dir.Path(), r.jobs[0].name.String())); ok {
 			inputs = append(inputs, name)
 		}
@@ -80,13 +79,12 @@ func (r *run) putDepfile(status Status) error {
 	return atomicfile.Write(filepath.Dir(r.Depfile), r.Depfile, rules)
 }
 
-// plainName reports whether an escaped name may come first in a rule of make's,
-// or first behind its colon. What has an equals sign would set a variable there,
-// and with != run a command.
+// plainName reports whether an escaped name may come first in a make rule, or first after its
+// colon. A name with an equals sign would set a variable there, and with != run a command.
 func plainName(name string) bool { return !strings.Contains(name, "=") }
 
-// depfileRules writes the rules for escaped names. Those with an equals sign get
-// no rule of their own, since make has no way to write one.
+// depfileRules formats the rules for escaped names. Those with an equals sign get no rule of their
+// own, since make has no way to write one.
 func depfileRules(target string, inputs []string) []byte {
 	if first := slices.IndexFunc(inputs, plainName); first > 0 {
 		inputs[0], inputs[first] = inputs[first], inputs[0]
@@ -100,7 +98,7 @@ func depfileRules(target string, inputs []string) []byte {
 		}
 		empty.WriteString("\n" + strings.ReplaceAll(name, "%", `\%`))
 		if strings.HasSuffix(name, "&") || strings.HasSuffix(name, `\`) {
-			empty.WriteByte(' ') // &: and \: are other things to make
+			empty.WriteByte(' ') // &: and \: have another meaning
 		}
 		empty.WriteString(":\n")
 	}
@@ -112,13 +110,12 @@ func depfileRules(target string, inputs []string) []byte {
 	return rule.Bytes()
 }
 
-// escapeDepfile writes a path as make and ninja read it in a rule; not ok for
-// one with a line break, a semicolon or a bar, or a blank at its end, which make
-// has no form for. Make's manual has the rules under "What Makefiles Contain"
-// and "Automatic Prerequisites"; ninja's are in its depfile_parser.in.cc.
+// escapeDepfile escapes a path for make and ninja; not ok for one with a line break, a semicolon, a
+// bar or a trailing blank, which cannot be written for make. Make's manual has the rules under
+// "What Makefiles Contain" and "Automatic Prerequisites"; ninja's are in its depfile_parser.in.cc.
 func escapeDepfile(path string) (escaped string, ok bool) {
 	if path != "" && strings.Contains(") \t", path[len(path)-1:]) {
-		// Make takes a(b) for a member of an archive, and drops blanks at an end.
+		// Make reads a(b) as a member of an archive, and drops trailing blanks.
 		if st, err := os.Stat(path); err == nil && st.IsDir() {
 			path += "/"
 		} else if path[len(path)-1] != ')' {
@@ -128,7 +125,7 @@ func escapeDepfile(path string) (escaped string, ok bool) {
 	volume := filepath.VolumeName(path)
 	var b strings.Builder
 	if strings.HasPrefix(path, "~") || strings.HasPrefix(path, "=") || !strings.ContainsAny(path, "/"+string(filepath.Separator)) {
-		b.WriteString("./") // no user's home, no assignment, and none of make's words, such as export
+		b.WriteString("./") // not a user's home, an assignment, or a make keyword such as export
 	}
 	slashes := 0
 	for i := range len(path) {
@@ -140,7 +137,7 @@ func escapeDepfile(path string) (escaped string, ok bool) {
 			if c == ':' && i < len(volume) {
 				break
 			}
-			// Backslashes in front of these count double.
+			// Backslashes before these count double.
 			b.WriteString(strings.Repeat(`\`, slashes) + `\`)
 		case '$':
 			b.WriteByte('$')
@@ -152,6 +149,6 @@ func escapeDepfile(path string) (escaped string, ok bool) {
 			slashes = 0
 		}
 	}
-	b.WriteString(strings.Repeat(`\`, slashes)) // a blank or a colon comes behind
+	b.WriteString(strings.Repeat(`\`, slashes)) // a blank or a colon follows
 	return b.String(), true
 }

@@ -14,16 +14,15 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// FinalizeOptions say how Finalize ends an array job.
+// FinalizeOptions are the options of Finalize.
 type FinalizeOptions struct {
-	// MaxErrors is how many samples may be unusable. Default: what the tasks
-	// were given.
+	// MaxErrors is the number of unusable samples to allow. Default: that of the tasks.
 	MaxErrors *Tolerance
-	// Note is called with a sentence for people, if it is not nil.
+	// Note, if not nil, is called with human-readable notes.
 	Note func(sentence string)
 }
 
-// MissingShardsError says that an array job is not complete.
+// MissingShardsError means that an array job is not complete.
 type MissingShardsError struct {
 	Dir     string
 	Missing []string // names of shards
@@ -40,13 +39,11 @@ func (e *MissingShardsError) Error() string {
 		e.Dir, len(e.Missing), plural.Of(e.Planned, "shard"), names)
 }
 
-// Finalize makes a set of the shards that the tasks of an array job have made
-// in the directory out: it checks that all of them are there and of one plan, and
-// writes the ledger, TFDS's files and the manifest, the same bytes as of a run
-// without tasks. It returns a *MissingShardsError when shards are missing, a
-// *BadSamplesError when too many samples were unusable, and an error that
-// unwraps to shard.ErrBusy while tasks are at work. A set that was finalized
-// before is up to date.
+// Finalize makes a set of the shards that the tasks of an array job have made in the directory out:
+// it checks that they are complete and belong to one plan, and writes the ledger, TFDS's files and
+// the manifest, the same bytes as a run without tasks. It returns a *MissingShardsError if shards
+// are missing, a *BadSamplesError if too many samples were unusable, and an error that unwraps to
+// shard.ErrBusy while tasks are running. A set that was finalized before is up to date.
 func Finalize(ctx context.Context, out string, o FinalizeOptions) (*Summary, error) {
 	if st, err := storage.Stat(ctx, out); err != nil {
 		return nil, err
@@ -72,7 +69,7 @@ func Finalize(ctx context.Context, out string, o FinalizeOptions) (*Summary, err
 			if err != nil {
 				return nil, err
 			}
-			return sum, dir.Sweep() // what one that was killed left
+			return sum, dir.Sweep() // left by a killed run
 		}
 		return nil, fmt.Errorf("%s holds no array job to finalize: run its tasks first (convert.Images or convert.CSV, with Options.Task)", out)
 	}
@@ -105,8 +102,8 @@ func Finalize(ctx context.Context, out string, o FinalizeOptions) (*Summary, err
 	return sum, err
 }
 
-// planned returns what is known of a shard of the plan, staged or in place; nil when
-// neither is of this plan.
+// planned returns the recorded state of a shard of the plan, staged or in place; nil if neither is
+// of this plan.
 func (r *run) planned(staged, placed *setdir.Done) (done *setdir.Done, inPlace bool) {
 	switch {
 	case staged != nil && staged.Plan == r.plan.id():
@@ -117,8 +114,8 @@ func (r *run) planned(staged, placed *setdir.Done) (done *setdir.Done, inPlace b
 	return nil, false
 }
 
-// leftOut is what no manifest tells of a finalized set, and a second finalize
-// says again: the samples and files that did not come into it.
+// leftOut is what the manifest of a finalized set does not record and a second finalize reports
+// again: the samples and files that are not in it.
 type leftOut struct {
 	Fingerprint string `json:"fingerprint"` // of the set
 	Filtered    int64  `json:"filtered"`
@@ -127,7 +124,7 @@ type leftOut struct {
 
 const leftOutFile = "finalized.json"
 
-// run makes the run that ends the plan's array job.
+// run returns the run that finalizes the plan's array job.
 func (p *arrayPlan) run(dir *setdir.Dir, o FinalizeOptions) (*run, error) {
 	options := &Options{Name: p.Name, Seed: p.Seed, MaxErrors: p.MaxErrors, Note: o.Note}
 	if o.MaxErrors != nil {
@@ -155,7 +152,7 @@ func (p *arrayPlan) run(dir *setdir.Dir, o FinalizeOptions) (*run, error) {
 	return r, nil
 }
 
-// finalized sums up a set that was finalized before.
+// finalized returns the summary of a set that was finalized before.
 func finalized(dir *setdir.Dir, m *shard.Manifest) (*Summary, error) {
 	s := &Summary{Status: UpToDate, Errors: m.Errors, Decoder: m.Decoder, Fingerprint: m.Fingerprint, Splits: map[string]SplitSummary{}}
 	for _, split := range m.Splits {

@@ -10,12 +10,11 @@ import (
 	"strconv"
 )
 
-// pixelVersion changes when the same image, options and codecs give other
-// bytes than in an earlier version of tfrec.
+// pixelVersion changes when the same image, options and codecs give different bytes than in an
+// earlier version of tfrec.
 const pixelVersion = 2
 
-// fingerprint hashes a sequence of strings so that no two sequences give the
-// same input to the hash: each is preceded by its length.
+// fingerprint hashes a sequence of strings unambiguously: each is preceded by its length.
 type fingerprint struct{ h hash.Hash }
 
 func newFingerprint() fingerprint { return fingerprint{sha256.New()} }
@@ -30,16 +29,16 @@ func (f fingerprint) add(parts ...string) {
 // String returns the first half of the SHA-256 in hexadecimal.
 func (f fingerprint) String() string { return hex.EncodeToString(f.h.Sum(nil)[:16]) }
 
-// shardFingerprint begins a shard's fingerprint: its name, the codecs and the
-// effective options. The identity of its samples, in order, is written behind.
+// shardFingerprint begins a shard's fingerprint: its name, the codecs and the effective options.
+// The identities of its samples follow, in order.
 func (r *run) shardFingerprint(file string) fingerprint {
 	f := newFingerprint()
 	f.add("tfrec.shard", strconv.Itoa(pixelVersion), file, r.codecs.decoder, r.codecs.encoder, string(optionBytes(r.options)))
 	return f
 }
 
-// optionBytes returns the options that a shard's bytes depend on, in a fixed
-// form. The number of shards is not among them: it is in the shard's name.
+// optionBytes encodes the options that a shard's bytes depend on canonically. The number of shards
+// is not included: it is in the shard's name.
 func optionBytes(options map[string]json.RawMessage) []byte {
 	names := make([]string, 0, len(options))
 	for name := range options {

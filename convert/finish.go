@@ -15,8 +15,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// finish counts, writes the ledger, the metadata and last the manifest, or
-// says that too many samples were bad.
+// finish counts, writes the ledger, the metadata and finally the manifest, or returns an error if
+// too many samples were bad.
 func (r *run) finish(before *previous, made bool) (*Summary, error) {
 	m := r.manifest()
 	status := Written
@@ -66,7 +66,7 @@ func (r *run) finish(before *previous, made bool) (*Summary, error) {
 	}
 	changed, err := place(before, files)
 	if err == nil {
-		err = r.dir.Remove(planFile) // of an array job: there is nothing left of it to do
+		err = r.dir.Remove(planFile) // of an array job, which is now complete
 	}
 	if err == nil {
 		err = r.dir.Sweep()
@@ -83,11 +83,11 @@ func (r *run) finish(before *previous, made bool) (*Summary, error) {
 // file is one of a set's small files.
 type file struct {
 	name string
-	data []byte // nil: there must be no such file
+	data []byte // nil: the file must not exist
 }
 
-// metadata returns the small files of the set in the order in which they are
-// written, the ledger first and the manifest last.
+// metadata returns the small files of the set in write order, the ledger first and the manifest
+// last.
 func (r *run) metadata(m *shard.Manifest, ledger []byte) ([]file, error) {
 	files := []file{{shard.LedgerFile, ledger}}
 	if m.Compression == tfrecord.None.String() {
@@ -108,8 +108,8 @@ func (r *run) metadata(m *shard.Manifest, ledger []byte) ([]file, error) {
 	return append(files, file{shard.ManifestFile, data}), nil
 }
 
-// place puts files where they are not already, after what is stale is gone,
-// and reports whether anything changed.
+// place removes what is stale, then writes the files that are not already in place, and reports
+// whether anything changed.
 func (r *run) place(before *previous, files []file) (changed bool, err error) {
 	names := r.files()
 	for _, f := range files {
@@ -146,11 +146,11 @@ func (r *run) place(before *previous, files []file) (changed bool, err error) {
 	return true, r.dir.Forget(r.shards())
 }
 
-// failedLedger lists what made an update of a set fail, whose own ledger stays.
+// failedLedger lists the samples that made an update of a set fail; the set keeps its own ledger.
 const failedLedger = shard.StateDir + "/" + shard.LedgerFile
 
-// replace puts the new version of a set in the place of the one that is whole, in one
-// step, and reports whether anything changed.
+// replace atomically replaces the complete set with its new version, and reports whether anything
+// changed.
 func (r *run) replace(_ *previous, files []file) (changed bool, err error) {
 	var staged []string
 	for i, j := range r.jobs {
@@ -203,7 +203,7 @@ func (r *run) shards() []string {
 	return shards
 }
 
-// bad returns the ledger: every sample that could not be used, by key.
+// bad returns the ledger: every unusable sample, by key.
 func (r *run) bad() []setdir.BadSample {
 	var bad []setdir.BadSample
 	for _, d := range r.done {
@@ -218,7 +218,7 @@ func (r *run) bad() []setdir.BadSample {
 	return bad
 }
 
-// encodeLedger returns the bytes of errors.jsonl, nil when nothing is in it.
+// encodeLedger returns the bytes of errors.jsonl, nil if it would be empty.
 func encodeLedger(bad []setdir.BadSample) ([]byte, error) {
 	var out []byte
 	for _, b := range bad {

@@ -14,97 +14,93 @@ import (
 	"github.com/tfrec/tfrec/internal/naming"
 )
 
-// ImageOptions say how images become records. The zero value stores the
-// images of class directories as they are.
+// ImageOptions configure how images become records. The zero value stores the images of class
+// directories unchanged.
 type ImageOptions struct {
 	Options
 
-	// LabelFile is a table with the path of an image below the source and its label
-	// in each row: CSV with any usual delimiter, or a list with spaces, plain or
-	// compressed with gzip or zstd. Default: the label is the name of the first
-	// directory. The ids of labels are the indexes of their names, sorted; names
-	// that are all integers sort as numbers, so that 0 to N-1 are their own ids.
+	// LabelFile is a table with the path of an image, relative to the source, and its label in each
+	// row: CSV with any usual delimiter, or a list with spaces, plain or compressed with gzip or
+	// zstd. Default: the label is the name of the first directory. Label ids are the indexes of the
+	// sorted names; names that are all integers sort as numbers, so that 0 to N-1 map to
+	// themselves.
 	LabelFile string
-	// PathColumn and LabelColumn name columns of LabelFile's header, in any case.
-	// Default: path, file, filename, file_name, image, image_path or id; and label,
-	// class, target, category or tags. Without a header they are the first two.
+	// PathColumn and LabelColumn name columns of LabelFile's header, case-insensitively. Default:
+	// path, file, filename, file_name, image, image_path or id; and label, class, target, category
+	// or tags. Without a header they are the first two columns.
 	PathColumn, LabelColumn string
-	// ImageSuffix is appended to paths in LabelFile that do not end in it: ".jpg"
-	// for ids. Default: none.
+	// ImageSuffix is appended to paths in LabelFile that do not end in it, such as ".jpg" to ids.
+	// Default: none.
 	ImageSuffix string
 	// Unlabelled images get no label.
 	Unlabelled bool
-	// LabelOffset puts that many background names in front of the labels.
+	// LabelOffset is the number of background names to put before the labels.
 	LabelOffset int
-	// Rename gives features other keys: from the key of interface to the new.
+	// Rename maps the default keys of features to new ones.
 	Rename map[string]string
 
-	// Include takes only paths that match one of these globs, Exclude leaves
-	// out those that match one. A glob without a slash is for the file's name,
-	// ** stands for any directories.
+	// Include selects paths that match one of these globs, Exclude drops those that match one. A
+	// glob without a slash matches the file name, ** matches any directories.
 	Include, Exclude []string
-	// FollowSymlinks reads what symbolic links lead to.
+	// FollowSymlinks follows symbolic links.
 	FollowSymlinks bool
 
-	// Augment makes variants of the images: Copies of each (default: 1), stored
-	// in place of the original or, with KeepOriginal, beside it. AugmentSplits
-	// get them; default: "train". What the policy draws is done to the decoded
-	// image, before Resize.
+	// Augment makes variants of the images: Copies of each (default: 1), stored in place of the
+	// original or, with KeepOriginal, in addition to it. AugmentSplits are the splits augmented;
+	// default: "train". The drawn steps apply to the decoded image, before Resize.
 	Augment       *augment.Policy
 	Copies        int
 	KeepOriginal  bool
 	AugmentSplits []string
 
-	// Resize is how images are resized. Default: not at all.
+	// Resize says how images are resized. Default: not at all.
 	Resize augment.ResizeSpec
-	// Channels of the stored image: 1, 3, or 0 for as many as the source has
-	// (3 for Raw and Float32, whose shape must not vary).
+	// Channels of the stored image: 1, 3, or 0 for those of the source (3 for Raw and Float32,
+	// whose shape must not vary).
 	Channels int
-	// Encode is how images are stored. Default: Keep, or JPEG when an option
-	// changes pixels.
+	// Encode says how images are stored. Default: Keep, or JPEG if an option changes pixels.
 	Encode Encoding
 	// Quality of JPEG, 1 to 100. Default: 95.
 	Quality int
-	// Subsampling of JPEG's chroma: "420", "422", "440" or "444". Default: "420".
+	// Subsampling of the JPEG chroma: "420", "422", "440" or "444". Default: "420".
 	Subsampling string
-	// Normalize is what Float32 subtracts and divides by. Default: 0 and 1, so
-	// that values lie in 0..1.
+	// Normalize is what Float32 subtracts and divides by. Default: 0 and 1, so that values are in
+	// 0..1.
 	Normalize augment.Normalize
-	// MinSize leaves out images whose shorter side is below it.
+	// MinSize drops images whose shorter side is below it, in pixels.
 	MinSize int
-	// MaxAspect leaves out images whose longer side is more than so many
-	// times the shorter. 0 is no limit.
+	// MaxAspect drops images whose longer side is more than this many times the shorter. 0 means no
+	// limit.
 	MaxAspect float64
 
 	// Decoder of JPEG: "auto" (the default), "turbo" or "go".
 	Decoder string
-	// MaxPixels is the largest image that is decoded. Default: 178,956,970.
+	// MaxPixels is the size of the largest image to decode. Default: 178,956,970.
 	MaxPixels int64
-	// AllowArithmetic reads JPEGs in arithmetic coding, where libjpeg-turbo is at
-	// hand. Default: they are unsupported, since damage in them goes unnoticed.
+	// AllowArithmetic accepts arithmetic-coded JPEGs, if libjpeg-turbo is available. Default: they
+	// are unsupported, since damage in them goes unnoticed.
 	AllowArithmetic bool
-	// Memory bounds what the images in work take together, over all workers, in
-	// bytes: their files, pixels and records. An image that alone takes more is
-	// worked on alone. The set does not depend on it. Default: a quarter of the
-	// memory that this process may use (what the machine or its control group has,
-	// or GOMEMLIMIT where that is less; 2 GiB is taken where the machine cannot be
-	// asked).
+	// Memory bounds what the images in progress take together, over all workers, in bytes: their
+	// files, pixels and records. An image that takes more by itself is processed alone. The set
+	// does not depend on it. Default: a quarter of the memory available to this process (that of
+	// the machine or its control group, or GOMEMLIMIT if that is less; 2 GiB is assumed if the
+	// machine does not report it).
 	Memory int64
-	// Background is what transparent images are composited on. Default: the
-	// alpha channel is dropped.
+	// Background is the color on which transparent images are composited. Default: the alpha
+	// channel is dropped.
 	Background *[3]uint8
-	// ExactPixels resizes images that were decoded at full size and to RGB, even where
-	// planes, or a reduced decode, would do.
+	// ExactPixels decodes at full size and to RGB before resizing, even where planes or a reduced
+	// decode would do.
 	ExactPixels bool
-	// Backend draws, resizes and normalises decoded images. It is no part of what a set is made
-	// with: all backends make the same bytes. Default: [augment.CPU].
+	// Backend draws, resizes and normalises decoded images. It does not affect the set: all
+	// backends make the same bytes. Default: [augment.CPU].
 	Backend augment.Backend
-	// BackendDecodes has Backend, which must have a method Decoder as that of package gpu has,
-	// decode the JPEGs that are of a usual kind (Usual in [augment.Info]), after our own search for
-	// damage. The set is then made with that decoder, before Decoder, and each record names who
-	// decoded it.
+	// BackendDecodes lets Backend, which must have a method Decoder like that of package gpu,
+	// decode common JPEGs (Usual in [augment.Info]), after our own check for damage. The set is
+	// then made with that decoder, followed by Decoder, and each record names the one that decoded
+	// it.
 	BackendDecodes bool
-	// NoCheck stores images under Keep without decoding them to find damage.
+	// NoCheck stores images under Keep without decoding them to check for damage.
 	NoCheck bool
 }
 
@@ -114,17 +110,17 @@ type Encoding string
 // The encodings. Raw is uint8, Float32 is normalised little-endian float32;
 // both are arrays of height x width x channels.
 const (
-	Keep    Encoding = "keep" // RGB and grayscale JPEG and PNG as they are, others as PNG
+	Keep    Encoding = "keep" // RGB and grayscale JPEG and PNG unchanged, others as PNG
 	JPEG    Encoding = "jpeg"
 	PNG     Encoding = "png"
 	Raw     Encoding = "raw"
 	Float32 Encoding = "float32"
 )
 
-// Images converts the images below the directory src into a set in the directory
-// out. Labels are the names of the class directories. Split directories above
-// them are recognised in any case: train or training; val, valid, validation or
-// dev; test, testing or eval. Hidden files and directories are left alone.
+// Images converts the images below the directory src into a set in the directory out. Labels are
+// the names of the class directories. Split directories above them are recognised
+// case-insensitively: train or training; val, valid, validation or dev; test, testing or eval.
+// Hidden files and directories are ignored.
 func Images(ctx context.Context, src, out string, o ImageOptions) (*Summary, error) {
 	return runConversion(ctx, &imageInput{o: &o, src: src}, out)
 }
@@ -179,7 +175,7 @@ func (s *imageSource) layout() layout {
 	}
 }
 
-// nameOf makes a dataset name of a source's path.
+// nameOf derives a dataset name from a source's path.
 func nameOf(src string) string {
 	abs, err := filepath.Abs(src)
 	if err != nil {
@@ -188,7 +184,7 @@ func nameOf(src string) string {
 	return naming.SnakeCase(filepath.Base(abs))
 }
 
-// complete fills in defaults and says which options cannot be.
+// complete fills in defaults and returns an error for invalid options.
 func (o *ImageOptions) complete() error {
 	if err := o.check(); err != nil {
 		return err
@@ -264,21 +260,20 @@ func (o *ImageOptions) complete() error {
 	return o.checkRename()
 }
 
-// changesPixels reports whether an option asks for other pixels than the
-// source's.
+// changesPixels reports whether an option changes the source's pixels.
 func (o *ImageOptions) changesPixels() bool {
 	return o.resizes() || o.Augment != nil || o.Channels != 0 && o.Encode != Raw && o.Encode != Float32 || o.Background != nil
 }
 
 func (o *ImageOptions) resizes() bool { return o.Resize.Width > 0 || o.Resize.Square > 0 }
 
-// encoder names what the stored bytes depend on beside the pixels.
+// encoder names what the stored bytes depend on besides the pixels.
 func (o *ImageOptions) encoder(codec *augment.Codec) string {
 	switch o.Encode {
 	case JPEG:
 		return codec.Encoder()
 	case PNG, Keep:
-		// image/png's compression may change with Go's release.
+		// The compression of image/png may change with the Go release.
 		release, _, _ := strings.Cut(strings.TrimPrefix(runtime.Version(), "go"), " ")
 		major, rest, _ := strings.Cut(release, ".")
 		minor, _, _ := strings.Cut(rest, ".")
@@ -308,7 +303,7 @@ func (o *ImageOptions) effective(s *imageSource) map[string]any {
 	if o.resizes() || o.Augment != nil {
 		m["exact_pixels"] = o.ExactPixels
 	}
-	if o.AllowArithmetic { // sets made before the option was there have none
+	if o.AllowArithmetic { // not recorded in sets older than the option
 		m["allow_arithmetic"] = true
 	}
 	if o.Augment != nil {
@@ -324,7 +319,7 @@ func (o *ImageOptions) effective(s *imageSource) map[string]any {
 	return m
 }
 
-// imageKind is the kind of input of images: the fields that set the options of effective.
+// imageKind is the input kind of images: the fields that set the options of effective.
 var imageKind = kind{fields: map[string]string{
 	"labels": "ImageOptions.LabelFile", "label_offset": "ImageOptions.LabelOffset", "rename": "ImageOptions.Rename",
 	"include": "ImageOptions.Include", "exclude": "ImageOptions.Exclude", "follow_symlinks": "ImageOptions.FollowSymlinks",
@@ -338,14 +333,14 @@ var imageKind = kind{fields: map[string]string{
 	"background": "ImageOptions.Background", "no_check": "ImageOptions.NoCheck", "allow_arithmetic": "ImageOptions.AllowArithmetic",
 }}
 
-// sorted returns globs in an order that does not hang on how they were given.
+// sorted returns globs in an order independent of how they were given.
 func sorted(globs []string) []string {
 	globs = slices.Clone(globs)
 	slices.Sort(globs)
 	return globs
 }
 
-// sizeText writes what ImageOptions.Resize was given.
+// sizeText formats ImageOptions.Resize as it was given.
 func sizeText(r augment.ResizeSpec) string {
 	if r.Square > 0 {
 		return strconv.Itoa(r.Square)

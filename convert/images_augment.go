@@ -8,7 +8,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 )
 
-// variants appends the samples that an image of a split becomes.
+// variants appends the samples made from an image of a split.
 func (o *ImageOptions) variants(members []sample, picture int32, split string) []sample {
 	if o.Augment == nil || !slices.Contains(o.augmentSplits(), split) {
 		return append(members, sample{picture: picture})
@@ -33,7 +33,7 @@ func (o *ImageOptions) augmentSplits() []string {
 // maxCopies bounds ImageOptions.Copies: more would be a mistake.
 const maxCopies = 10000
 
-// checkAugment says which options about variants cannot be.
+// checkAugment returns an error for invalid options about variants.
 func (o *ImageOptions) checkAugment() error {
 	if o.Augment == nil {
 		if o.Copies != 0 || o.KeepOriginal || len(o.AugmentSplits) > 0 {
@@ -50,7 +50,7 @@ func (o *ImageOptions) checkAugment() error {
 	return nil
 }
 
-// checkAugmentSplits says which split to be augmented the set does not have.
+// checkAugmentSplits returns an error if the set lacks a split to be augmented.
 func (o *ImageOptions) checkAugmentSplits(splits []string) error {
 	if o.Augment == nil {
 		return nil
@@ -63,8 +63,7 @@ func (o *ImageOptions) checkAugmentSplits(splits []string) error {
 	return nil
 }
 
-// key returns a sample's key: the image's path, and for a variant # and its
-// number behind it.
+// key returns a sample's key: the image's path, followed for a variant by # and its number.
 func (s *imageSource) key(sample sample) string {
 	path := s.pictures[sample.picture].path
 	if sample.copy == 0 {
@@ -73,7 +72,7 @@ func (s *imageSource) key(sample sample) string {
 	return path + "#" + strconv.Itoa(int(sample.copy))
 }
 
-// draw decides what is done to a sample of w by h pixels: nothing to an original.
+// draw draws the steps for a sample of w by h pixels: none for an original.
 func (s *imageSource) draw(sample sample, w, h int) augment.Draw {
 	if sample.copy == 0 {
 		return augment.Draw{}

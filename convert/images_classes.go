@@ -12,15 +12,14 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// splitsFromFolders takes the first directories as splits when all of them are
-// named like one.
+// splitsFromDirectories uses the top directories as splits if all of them have split names.
 func (l *listing) splitsFromDirectories(o *ImageOptions) error {
-	dirs := map[string]string{} // of each split, the directory with its images
-	stray := ""                 // an image outside of them
+	dirs := map[string]string{} // for each split, its directory of images
+	stray := ""                 // an image outside of these
 	for i := range l.pictures {
 		p := &l.pictures[i]
 		if p.bad != nil {
-			continue // its path says nothing
+			continue // its path does not tell
 		}
 		first, _, ok := strings.Cut(p.path, "/")
 		split := imagetree.Split(first)
@@ -44,7 +43,7 @@ func (l *listing) splitsFromDirectories(o *ImageOptions) error {
 	case len(named) == 0:
 		return nil
 	case stray != "" && len(named) > 1:
-		// Taken as classes, what was held out for testing would be trained on.
+		// As classes, the images held out for testing would be trained on.
 		return fmt.Errorf("%s are split directories, but %s is in none of them: move it, or leave it out with ImageOptions.Exclude", strings.Join(named, ", "), jsontext.Readable(stray))
 	case stray != "":
 		l.splits = nil
@@ -56,7 +55,7 @@ func (l *listing) splitsFromDirectories(o *ImageOptions) error {
 		first, _, _ := strings.Cut(p.path, "/")
 		p.split = imagetree.Split(first)
 		if !slices.Contains(l.splits, p.split) {
-			p.split = l.splits[0] // a bad sample whose path names no split
+			p.split = l.splits[0] // a bad sample whose path has no split
 		}
 	}
 	if len(o.Splits) > 0 {
@@ -68,10 +67,10 @@ func (l *listing) splitsFromDirectories(o *ImageOptions) error {
 	return nil
 }
 
-// errUnlabelled says how images get labels.
+// errUnlabelled says how to label images.
 var errUnlabelled = errors.New("put it into a class directory, leave it out with ImageOptions.Exclude, label it with ImageOptions.LabelFile, or give ImageOptions.Unlabelled")
 
-// labelsFromFolders takes the first directory below the split as the label.
+// labelsFromDirectories uses the first directory below the split as the label.
 func (l *listing) labelsFromDirectories() error {
 	for i := range l.pictures {
 		p := &l.pictures[i]
@@ -84,16 +83,16 @@ func (l *listing) labelsFromDirectories() error {
 	return nil
 }
 
-// noteSingleClass warns when the only class directory holds directories and no images:
-// src is then likely the parent of the directory that should be converted.
+// noteSingleClass warns if the only class directory has directories and no images: src is then
+// likely the parent of the intended source.
 func (l *listing) noteSingleClass(o *ImageOptions, src string) {
 	if len(l.splits) > 0 {
 		return
 	}
 	var class string
 	below := map[string]bool{}
-	splits := true // all of below name one
-	parts := false // of a class, not classes: images and their masks
+	splits := true // all directories in it have split names
+	parts := false // directories of one class, not classes: images and their masks
 	for i := range l.pictures {
 		first, rest, _ := strings.Cut(l.pictures[i].path, "/")
 		if class == "" {
@@ -125,7 +124,7 @@ func (l *listing) noteSingleClass(o *ImageOptions, src string) {
 	}
 }
 
-// belowSplit returns a path without its split directory, if there are such.
+// belowSplit returns a path without its split directory, if any.
 func (l *listing) belowSplit(p string) string {
 	if len(l.splits) > 0 {
 		_, p, _ = strings.Cut(p, "/")
@@ -133,8 +132,7 @@ func (l *listing) belowSplit(p string) string {
 	return p
 }
 
-// Usual names, in lower case, of a directory of images and of one beside it with
-// their masks or annotations.
+// Usual names, in lower case, of a directory of images and of one with their masks or annotations.
 var (
 	imageDirs = []string{"image", "images", "img", "imgs", "jpegimages", "photo", "photos", "picture", "pictures"}
 	maskDirs  = []string{
@@ -143,8 +141,8 @@ var (
 	}
 )
 
-// noteMasks warns about directories of images and of their masks or annotations
-// that are taken as classes.
+// noteMasks warns about directories of images and of their masks or annotations that are used as
+// classes.
 func (l *listing) noteMasks(o *ImageOptions) {
 	if o.LabelFile != "" {
 		return
@@ -183,8 +181,8 @@ func (l *listing) noteMasks(o *ImageOptions) {
 	}
 }
 
-// number gives each label its id: its index in the order of labels.Sort, after the
-// background names.
+// number assigns each label its id: its index in the order of labels.Sort, after the background
+// names.
 func (l *listing) number(o *Options, offset int) {
 	for _, p := range l.pictures {
 		if n := len(l.labels); p.label != "" && (n == 0 || l.labels[n-1] != p.label) {

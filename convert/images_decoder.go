@@ -9,15 +9,15 @@ import (
 	"github.com/tfrec/tfrec/augment"
 )
 
-// decodingBackend is a backend that decodes JPEGs of tasks by itself.
+// decodingBackend is a backend that can decode the JPEGs of tasks.
 type decodingBackend interface {
 	augment.Backend
-	// Decoder names all that its pixels depend on; "" where it decodes nothing, and each task's
-	// codec does.
+	// Decoder identifies everything its pixels depend on; "" if it decodes nothing, leaving that to
+	// each task's codec.
 	Decoder() string
 }
 
-// checkBackend says whether the backend can decode where it has to.
+// checkBackend returns an error if the backend has to decode and cannot.
 func (o *ImageOptions) checkBackend() error {
 	if !o.BackendDecodes {
 		return nil
@@ -31,11 +31,10 @@ func (o *ImageOptions) checkBackend() error {
 	return nil
 }
 
-// behind stands between the decoder of a backend and the codec's, which decodes what that
-// doesn't.
+// behind separates the decoder of a backend from the codec's, which decodes the rest.
 const behind = "; "
 
-// decoderName names the decoders that the set's bytes depend on.
+// decoderName identifies the decoders that the set's bytes depend on.
 func (s *imageSource) decoderName() string {
 	if !s.decodes {
 		return s.codec.Decoder()
@@ -43,10 +42,10 @@ func (s *imageSource) decoderName() string {
 	return s.o.Backend.(decodingBackend).Decoder() + behind + s.codec.Decoder()
 }
 
-// backendDecodes says whether a set's decoder is a backend's.
+// backendDecodes reports whether a set's decoder is a backend's.
 func backendDecodes(decoder string) bool { return strings.Contains(decoder, behind) }
 
-// otherBackend says how decoders differ, of which one at least is a backend's.
+// otherBackend describes how decoders differ, at least one of which is a backend's.
 func otherBackend(was, now string) string {
 	how := "it is another nvJPEG, another kind of GPU, or another ImageOptions.Decoder"
 	switch {
@@ -58,7 +57,7 @@ func otherBackend(was, now string) string {
 	return fmt.Sprintf("the decoder was %q, now it is %q (%s)", was, now, how)
 }
 
-// otherCodecs says what differs between the codecs of two sets, and what selects the former.
+// otherCodecs describes how the codecs of two sets differ, and how to select the former.
 func otherCodecs(was, now codecs) string {
 	switch {
 	case backendDecodes(was.decoder) || backendDecodes(now.decoder):
@@ -73,8 +72,8 @@ func otherCodecs(was, now codecs) string {
 	return fmt.Sprintf("the decoder was %q, now it is %q, which gives other pixels", was.decoder, now.decoder)
 }
 
-// decoderOf names who decoded an image: a part of a backend, or else the codec, whose decoder
-// counts for JPEG and whose formats are decoded in one way each. It counts it, too.
+// decoderOf names the decoder of an image: a part of a backend, or else the codec, whose decoder
+// matters for JPEG and which decodes any other format in one way. It also counts it.
 func (s *imageSource) decoderOf(m *sampleWork) string {
 	name := string(m.format)
 	if m.format == augment.JPEG {
@@ -87,12 +86,11 @@ func (s *imageSource) decoderOf(m *sampleWork) string {
 	return name
 }
 
-// stranding stands in the identity of a sample behind its key, of which it can be no part.
+// stranding follows the key in a sample's identity; no key contains it.
 const stranding = "\x00stranded"
 
-// strand notes that an image was not decoded by whom it should have been, because a GPU
-// failed. Its shard is then not known for what it would be, and made again by
-// the next run that has a GPU.
+// strand records that an image was not decoded by the intended decoder because a GPU failed. The
+// fingerprint of its shard then differs, and the next run that has a GPU makes it again.
 func (s *imageSource) strand(identity []byte, m *sampleWork) []byte {
 	if m.input == 0 || !m.task.FellBack {
 		return identity
@@ -100,13 +98,13 @@ func (s *imageSource) strand(identity []byte, m *sampleWork) []byte {
 	return append(append(identity, stranding...), s.key(m.sample)...)
 }
 
-// tally counts by name. A nil one counts nothing.
+// tally counts by name. A nil one does nothing.
 type tally struct {
 	mu sync.Mutex
 	by map[string]int64
 }
 
-// tally counts who decoded images, where there is a choice.
+// tally counts images by decoder, if there is a choice.
 func (s *imageSource) tally() *tally {
 	if !s.decodes {
 		return nil

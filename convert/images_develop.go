@@ -5,7 +5,7 @@ import (
 	"github.com/tfrec/tfrec/internal/decodeplan"
 )
 
-// decoding is what decides how images are decoded.
+// decoding returns the settings that decide how images are decoded.
 func (s *imageSource) decoding() decodeplan.Spec {
 	spec := decodeplan.Spec{Codec: s.codec, Channels: s.o.Channels, ExactPixels: s.o.ExactPixels}
 	if s.o.resizes() {
@@ -14,10 +14,9 @@ func (s *imageSource) decoding() decodeplan.Spec {
 	return spec
 }
 
-// decode decodes an image as the task wants it that brings it to what is stored,
-// and sets the task: in planes up to where it has the size that it keeps, if they lead there. A
-// image that stays as it is has no task. One that the backend decodes is only searched for
-// damage here.
+// decode decodes an image as needed by the task that turns it into what is stored, and sets the
+// task: in planes until it has its final size, where the steps allow that. An image that stays
+// unchanged has no task. One that the backend decodes is only checked for damage here.
 func (s *imageSource) decode(m *sampleWork, data []byte, draw augment.Draw, info augment.Info) error {
 	w, h := info.Oriented()
 	drawn := len(draw.Steps) > 0
@@ -30,7 +29,7 @@ func (s *imageSource) decode(m *sampleWork, data []byte, draw augment.Draw, info
 	if s.o.Encode == Float32 && s.o.Backend != nil { // the CPU does better with bytes
 		t.Form, t.Normalize = augment.Floats, s.o.Normalize
 	}
-	if plan.Planes && !drawn && s.o.Encode == JPEG { // without a turn through RGB
+	if plan.Planes && !drawn && s.o.Encode == JPEG { // without conversion to RGB
 		t.Form, t.Subsampling = augment.YCbCr, s.o.Subsampling
 	}
 	var err error

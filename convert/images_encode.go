@@ -8,7 +8,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 )
 
-// encode encodes an image as the options say.
+// encode encodes an image according to the options.
 func (s *imageSource) encode(m *sampleWork) (stored, error) {
 	im, t := &m.decoded, &m.task
 	out := stored{width: im.Width, height: im.Height, channels: im.Channels}
@@ -25,7 +25,7 @@ func (s *imageSource) encode(m *sampleWork) (stored, error) {
 	}
 	var err error
 	if s.o.Encode == Keep {
-		out.orientation = 1 // decoding turned it upright
+		out.orientation = 1 // decoding applied the orientation
 	}
 	switch s.o.Encode {
 	case JPEG:
@@ -37,7 +37,7 @@ func (s *imageSource) encode(m *sampleWork) (stored, error) {
 		}
 	case Raw:
 		out.format = string(Raw)
-		if im.Stride == im.Width*im.Channels { // as it is
+		if im.Stride == im.Width*im.Channels { // without padding
 			out.data = im.Pix[:size]
 			return out, nil
 		}
@@ -60,7 +60,7 @@ func (s *imageSource) encode(m *sampleWork) (stored, error) {
 	return out, err
 }
 
-// appendFloats appends numbers as records have them.
+// appendFloats appends numbers in the format of records.
 func appendFloats(dst []byte, numbers []float32) []byte {
 	for _, v := range numbers {
 		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v))

@@ -48,7 +48,7 @@ func (s *imageSource) describe(m *shard.Manifest) {
 func (s *imageSource) pictureFeature() shard.Feature {
 	o := s.o
 	f := shard.Feature{Key: o.key(keyEncoded), Kind: "bytes", Class: shard.ClassImage, DType: "uint8"}
-	channels := 3 // readers give grayscale images three channels when asked to
+	channels := 3 // readers return three channels for grayscale images on request
 	if o.Channels != 0 {
 		channels = o.Channels
 	}
@@ -69,7 +69,7 @@ func (s *imageSource) pictureFeature() shard.Feature {
 	return f
 }
 
-// fixedSize returns the size that all images have, if there is one.
+// fixedSize returns the common size of all images, if there is one.
 func (o *ImageOptions) fixedSize() (w, h int, fixed bool) {
 	r := o.Resize
 	switch {

@@ -11,17 +11,16 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// Images of an object store are asked for ahead of who makes records of them: at
-// most mostFetches requests are under way, since each spends most of its time
-// waiting, and at most fetchBytes are asked for and not used up. An image that a
-// worker waits for is asked for in any case; a worker has one batch at a time.
+// Images of an object store are requested ahead of the workers: at most mostFetches requests are in
+// flight, since each mostly waits, and at most fetchBytes are requested and not yet used. An image
+// that a worker waits for is requested in any case; a worker has one batch at a time.
 const (
 	mostFetches = 32
 	fetchBytes  = 64 << 20
-	mostFetched = 1024 // images, of those bytes
+	mostFetched = 1024 // maximum number of images in fetchBytes
 )
 
-// fetcher reads images of a store in the order in which they will be used.
+// fetcher reads images of a store in the order of their use.
 type fetcher struct {
 	source *imageSource
 	ctx    context.Context
@@ -29,30 +28,30 @@ type fetcher struct {
 	work   sync.WaitGroup
 
 	mu      sync.Mutex
-	next    func() *picture // the next to ask for; nil behind the last
-	ahead   []*fetch        // what was not taken yet, in order; the last may not be begun
-	waiting int             // requests under way
+	next    func() *picture // next image to request; nil after the last one
+	ahead   []*fetch        // not yet taken, in order; the last may not have begun
+	waiting int             // requests in flight
 	closed  bool
-	held    int64 // bytes asked for and not used up
+	held    int64 // bytes requested and not yet used
 }
 
-// fetch is an image on its way from a store.
+// fetch is an image being read from a store.
 type fetch struct {
 	fetcher *fetcher
 	pic     *picture
 	begun   bool          // guarded by the fetcher's mu
-	waited  bool          // somebody did
-	ready   chan struct{} // closed when data is there, or err
+	waited  bool          // a worker waited for it
+	ready   chan struct{} // closed when data or err is set
 	buffer  *[]byte
 	data    []byte
 	err     error
 }
 
-// fetchBuffers hold images, each as []byte.
+// fetchBuffers holds buffers for images, as *[]byte.
 var fetchBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// fetch begins to read the images that next returns, one after another until it
-// returns nil. The caller closes the fetcher.
+// fetch begins to read the images that next returns, until it returns nil. The caller closes the
+// fetcher.
 func (s *imageSource) fetch(ctx context.Context, next func() *picture) *fetcher {
 	f := &fetcher{source: s, next: next}
 	f.ctx, f.cancel = context.WithCancel(ctx)
@@ -62,7 +61,7 @@ func (s *imageSource) fetch(ctx context.Context, next func() *picture) *fetcher 
 	return f
 }
 
-// close ends all requests. Whoever waits for one gets an error.
+// close cancels all requests. Waiting for one returns an error.
 func (f *fetcher) close() {
 	f.cancel()
 	f.mu.Lock()
@@ -71,8 +70,7 @@ func (f *fetcher) close() {
 	f.work.Wait()
 }
 
-// take returns the next image. Calls and the images that they return have one
-// order.
+// take returns the next image. The order of calls is the order of the images.
 func (f *fetcher) take() *fetch {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -85,7 +83,7 @@ func (f *fetcher) take() *fetch {
 	return t
 }
 
-// fill begins what there is room for.
+// fill begins as many fetches as there is room for.
 func (f *fetcher) fill() {
 	for !f.closed && f.waiting < mostFetches && len(f.ahead) <= mostFetched {
 		if n := len(f.ahead); n == 0 || f.ahead[n-1].begun {
@@ -101,7 +99,7 @@ func (f *fetcher) fill() {
 	}
 }
 
-// look appends the next image; false when there are no more.
+// look appends the next image; false if there are no more.
 func (f *fetcher) look() bool {
 	pic := f.next()
 	if pic == nil {
@@ -111,7 +109,7 @@ func (f *fetcher) look() bool {
 	return true
 }
 
-// begin asks for an image.
+// begin requests an image.
 func (f *fetcher) begin(t *fetch) {
 	t.begun = true
 	if f.closed {
@@ -145,8 +143,8 @@ func (t *fetch) wait() ([]byte, error) {
 	return t.data, t.err
 }
 
-// done gives back what the image takes. One that nobody waited for is of a run
-// that has failed, and keeps it.
+// done releases the image. One that nobody waited for belongs to a failed run, and keeps its
+// memory.
 func (t *fetch) done() {
 	if !t.waited {
 		return
@@ -163,8 +161,8 @@ func (t *fetch) done() {
 	f.fill()
 }
 
-// readStored reads an image of a store, as it was listed, into the capacity of
-// buf or into a larger buffer.
+// readStored reads the listed version of an image of a store into the capacity of buf or into a
+// larger buffer.
 func (s *imageSource) readStored(ctx context.Context, pic *picture, buf []byte) ([]byte, error) {
 	if pic.size > maxStored {
 		return nil, errSize
@@ -172,9 +170,9 @@ func (s *imageSource) readStored(ctx context.Context, pic *picture, buf []byte) 
 	return storage.ReadListed(ctx, s.path(pic), storage.Object{Size: pic.size, Version: pic.version}, buf)
 }
 
-// endsRun reports whether an image could not be read for a reason that is not its own:
-// an I/O error, a missing permission, an object that is not the one that was planned
-// with. To leave such images out would make another set in silence.
+// endsRun reports whether reading an image failed for a reason other than the image itself: an I/O
+// error, a missing permission, an object that changed since planning. Dropping such images would
+// silently make another set.
 func (s *imageSource) endsRun(err error) bool {
 	if errors.Is(err, errSize) {
 		return false
@@ -182,22 +180,21 @@ func (s *imageSource) endsRun(err error) bool {
 	if s.stored {
 		return true
 	}
-	// What was listed and is not there, or is a link that leads nowhere, is a bad sample.
+	// A listed file that no longer exists, or a dangling link, is a bad sample.
 	var system *fs.PathError
 	return errors.As(err, &system) && !leadsNowhere(err)
 }
 
-// leadsNowhere reports whether there is nothing at a path.
+// leadsNowhere reports whether a path does not exist.
 func leadsNowhere(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
 }
 
-// jobPictures are the images of jobs in order, without those that the listing
-// refuses.
+// jobPictures are the images of jobs in order, without those that the listing rejected.
 type jobPictures struct {
 	source *imageSource
 	jobs   []int // may grow
-	job, i int   // of jobs, and of its samples: the next
+	job, i int   // next job, and next of its samples
 }
 
 func (p *jobPictures) next() *picture {
@@ -212,11 +209,11 @@ func (p *jobPictures) next() *picture {
 	return nil
 }
 
-// aheadOfJobs asks for the images of jobs ahead of their tasks.
+// aheadOfJobs requests the images of jobs ahead of their tasks.
 type aheadOfJobs struct {
 	*fetcher
 	pictures jobPictures
-	expected []int // jobs whose images are asked for and whose tasks are not, in order
+	expected []int // jobs whose images were requested but not their tasks, in order
 }
 
 // prepare implements source.
@@ -241,7 +238,7 @@ func (s *imageSource) rest() {
 	}
 }
 
-// begin asks for the images of a job whose tasks come next, unless that is done.
+// begin requests the images of a job whose tasks come next, unless that was done.
 func (a *aheadOfJobs) begin(job int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -253,8 +250,7 @@ func (a *aheadOfJobs) begin(job int) {
 	a.fill()
 }
 
-// take returns the images of samples of the job that was begun last, which follow
-// those of the call before.
+// take returns the images of samples of the job begun last, following those of the previous call.
 func (a *aheadOfJobs) take(samples []sample) []*fetch {
 	taken := make([]*fetch, len(samples))
 	for i, sample := range samples {

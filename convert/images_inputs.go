@@ -17,8 +17,8 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// identity appends what a sample is known by everywhere: its key, its label and
-// the hash of its image's content.
+// identity appends the identity of a sample, the same on every machine: its key, its label and the
+// hash of its image's content.
 func (s *imageSource) identity(dst []byte, sample sample, hash string) []byte {
 	p, key := &s.pictures[sample.picture], s.key(sample)
 	dst = binary.AppendUvarint(dst, uint64(len(key)))
@@ -29,8 +29,8 @@ func (s *imageSource) identity(dst []byte, sample sample, hash string) []byte {
 	return append(dst, hash...)
 }
 
-// outline implements source: keys, labels and the sizes of files; of a store, their
-// versions, too, since all tasks see the same.
+// outline implements source: keys, labels and file sizes; for a store also versions, since all
+// tasks see the same ones.
 func (s *imageSource) outline(job int) []byte {
 	var b []byte
 	for _, sample := range s.samples[job] {
@@ -45,17 +45,17 @@ func (s *imageSource) outline(job int) []byte {
 	return b
 }
 
-// unreadHash stands for the content of an image that cannot be read. It is
-// never remembered, so the next run tries again.
+// unreadHash replaces the content hash of an image that cannot be read. It is never saved, so the
+// next run tries again.
 func unreadHash(err error) string { return "unread: " + withoutPath(err).Error() }
 
-// unusedHash stands for the content of an image that the listing refuses: the
-// line of the ledger hangs on nothing else.
+// unusedHash replaces the content hash of an image that the listing rejected: its ledger entry
+// depends on nothing else.
 func unusedHash(b *setdir.BadSample) string {
 	return fmt.Sprintf("unused: %s:%d: %s", b.Source, b.Line, b.Reason)
 }
 
-// attach implements source: it takes over what earlier runs recorded of inputs.
+// attach implements source: it loads what earlier runs recorded about inputs.
 func (s *imageSource) attach(dir *setdir.Dir) {
 	s.remembered = map[string]setdir.Input{}
 	if !s.o.HashInputs {
@@ -63,9 +63,9 @@ func (s *imageSource) attach(dir *setdir.Dir) {
 	}
 }
 
-func (s *imageSource) remember() {} // shards remember their inputs
+func (s *imageSource) remember() {} // shards record their inputs
 
-// place implements source. A URL is the same place for every machine.
+// place implements source. A URL is the same on every machine.
 func (s *imageSource) place() string {
 	if s.stored {
 		return storage.Clean(s.root)
@@ -77,12 +77,12 @@ func (s *imageSource) place() string {
 	return abs
 }
 
-// known implements source. What it has to read it remembers.
+// known implements source. It records what it has to read.
 func (s *imageSource) known(ctx context.Context, job int) (identity []byte, read bool, err error) {
 	samples := s.samples[job]
 	hashes := make([]string, len(samples))
-	found := make([]setdir.Input, len(samples)) // by reading; no key where there was no need
-	var unread []int                            // of samples
+	found := make([]setdir.Input, len(samples)) // of images read here; the key is empty otherwise
+	var unread []int                            // indexes of samples
 	for i, sample := range samples {
 		p := &s.pictures[sample.picture]
 		switch in, ok := s.remembered[p.path]; {
@@ -151,7 +151,7 @@ func (s *imageSource) inputs(job int) []setdir.Input {
 	return inputs
 }
 
-// is reports whether an image is what was recorded of an input.
+// is reports whether an image matches the recorded input.
 func (p *picture) is(in setdir.Input) bool {
 	if p.version != "" || in.Version != "" {
 		return in.Size == p.size && in.Version == p.version
@@ -159,8 +159,8 @@ func (p *picture) is(in setdir.Input) bool {
 	return in.Size == p.size && in.ModTime == p.modTime
 }
 
-// file returns what an image in a file is remembered by: nothing when its time is
-// too young to tell a later change.
+// file returns the record of an image in a file: empty if its time is too recent to reveal a later
+// change.
 func (p *picture) file(hash string, st os.FileInfo) setdir.Input {
 	if time.Since(st.ModTime()) <= settled {
 		return setdir.Input{}
@@ -168,11 +168,11 @@ func (p *picture) file(hash string, st os.FileInfo) setdir.Input {
 	return setdir.Input{Key: setdir.InputKey(p.path), Size: st.Size(), ModTime: st.ModTime().UnixNano(), Hash: hash}
 }
 
-// object returns what an image in a store is remembered by: nothing when that is
-// no more than its time and size, and the time too young. It was read as it was listed.
+// object returns the record of an image in a store: empty if that is only its time and size, and
+// the time is too recent. It was read as listed.
 func (p *picture) object(hash string) setdir.Input {
 	if strings.HasPrefix(p.version, storage.Modified) && time.Since(time.Unix(0, p.modTime)) <= 2*settled {
-		return setdir.Input{} // times there are in whole seconds
+		return setdir.Input{} // stores report times in whole seconds
 	}
 	return setdir.Input{Key: setdir.InputKey(p.path), Size: p.size, ModTime: p.modTime, Hash: hash, Version: p.version}
 }

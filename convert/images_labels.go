@@ -19,9 +19,8 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// labelsFromFile replaces the listing by the images that the rows of a table
-// name. Rows that name no usable image become bad samples. Images that no row
-// names are skipped files.
+// labelsFromFile replaces the listing by the images named in the rows of a table. Rows without a
+// usable image become bad samples. Images that no row names count as skipped files.
 func (l *listing) labelsFromFile(ctx context.Context, src string, o *ImageOptions) error {
 	found := make(map[string]int, len(l.pictures))
 	for i, p := range l.pictures {
@@ -65,7 +64,7 @@ func (l *listing) labelsFromFile(ctx context.Context, src string, o *ImageOption
 			} else if err := t.find(ctx, &p, row.Line); err != nil {
 				return fmt.Errorf("ImageOptions.LabelFile %s: line %d: %w", o.LabelFile, row.Line, err)
 			} else if p.bad == nil {
-				l.skipped-- // the walk took it for another file
+				l.skipped-- // the walk counted it as another file
 			}
 		}
 		pictures = append(pictures, p)
@@ -85,8 +84,8 @@ func (l *listing) labelsFromFile(ctx context.Context, src string, o *ImageOption
 	return nil
 }
 
-// noteColumns notes which columns of a table are used, where they have other names
-// than path and label, and which are not.
+// noteColumns notes which columns of a table are used, if their names are not path and label, and
+// which are ignored.
 func (o *ImageOptions) noteColumns(t *imagetable.Table) {
 	paths, labels, ignored := t.Columns()
 	var says []string
@@ -104,18 +103,18 @@ func (o *ImageOptions) noteColumns(t *imagetable.Table) {
 	}
 }
 
-// labelTable makes samples of the rows of a label file.
+// labelTable makes samples from the rows of a label file.
 type labelTable struct {
 	src, file string
 	suffix    string
 	follow    bool             // symbolic links
 	found     map[string]int   // images in the listing
-	lines     map[string]int64 // where a path was named first
-	first     int64            // the line of the first row where that may be a header of unknown names; 0 if none
+	lines     map[string]int64 // line where a path was first named
+	first     int64            // line of the first row if it may be a header; 0 if not
 	reword    func(reason string) string
 }
 
-// image makes a sample of a row. What is wrong with the row is in its bad.
+// picture makes a sample from a row. Problems with the row are in its bad.
 func (t *labelTable) picture(row imagetable.Row) picture {
 	p := picture{path: fmt.Sprintf("%s:%d", t.file, row.Line)} // the key of a row without a path
 	bad := func(format string, args ...any) picture {
@@ -146,14 +145,13 @@ func (t *labelTable) picture(row imagetable.Row) picture {
 	return p
 }
 
-// bad returns the line of the ledger about a row.
+// bad returns the ledger entry for a row.
 func (t *labelTable) bad(key string, line int64, reason string) *setdir.BadSample {
 	return &setdir.BadSample{Key: jsontext.Readable(key), Source: t.file, Line: line, Stage: "read", Reason: t.reword(reason)}
 }
 
-// find looks for an image that the listing lacks: one whose name does not look
-// like an image's is taken all the same, since the row names it. An error means
-// that it is not known whether there is an image.
+// find looks for an image missing from the listing: one without an image extension is accepted,
+// since the row names it. An error means that its existence is unknown.
 func (t *labelTable) find(ctx context.Context, p *picture, line int64) error {
 	st, err := storage.Stat(ctx, storage.Join(t.src, p.path))
 	reason := ""
@@ -177,13 +175,13 @@ func (t *labelTable) find(ctx context.Context, p *picture, line int64) error {
 	return nil
 }
 
-// missing reports whether an error of a path says that there is no such file, or
-// that no file can have this name.
+// missing reports whether an error means that there is no such file, or that no file can have this
+// name.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG) || errors.Is(err, syscall.EINVAL)
 }
 
-// hint says what may be meant by a path where there is no image; often nothing.
+// hint suggests what a path without an image may mean; often nothing.
 func (t *labelTable) hint(name string, line int64) string {
 	for _, ext := range pictureExtensions {
 		for _, suffix := range []string{ext, strings.ToUpper(ext)} {
@@ -198,7 +196,7 @@ func (t *labelTable) hint(name string, line int64) string {
 	return ""
 }
 
-// linked reports whether a path below the source leads through a symbolic link.
+// linked reports whether a path below the source passes through a symbolic link.
 func (t *labelTable) linked(rel string) bool {
 	for dir := rel; dir != "."; dir = path.Dir(dir) {
 		st, err := os.Lstat(filepath.Join(t.src, filepath.FromSlash(dir)))

@@ -18,37 +18,37 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// image is a planned sample: a file below the source directory.
+// picture is a planned sample: a file below the source directory.
 type picture struct {
-	path    string // below the source, with /; any bytes
-	split   string // that its directory names, "" where there are no split directories
-	label   string // "" where there are none
+	path    string // relative to the source, with /; any bytes
+	split   string // from its directory; "" without split directories
+	label   string // "" without labels
 	id      int32  // of the label, with the offset
 	size    int64
 	modTime int64             // nanoseconds since 1970
-	version string            // in an object store; "" on a disk
-	bad     *setdir.BadSample // why it cannot be used, when the listing knows
+	version string            // in an object store; "" on disk
+	bad     *setdir.BadSample // why it is unusable, if the listing knows
 }
 
-// listing is what a source directory holds.
+// listing is the content of a source directory.
 type listing struct {
 	pictures    []picture // sorted by path
 	skipped     int64     // other files
-	labels      []string  // names in the order of their ids, without the offset
-	splits      []string  // that directories name, sorted; empty where there are none
-	directories []string  // that were looked into, below the source
+	labels      []string  // names in id order, without the offset
+	splits      []string  // from directory names, sorted; empty without split directories
+	directories []string  // directories listed, relative to the source
 }
 
-// pictureExtensions are the names that make a file an image, in any case.
-// What it really is, its content decides.
+// pictureExtensions are the extensions of image files, in any case. The content decides the actual
+// format.
 var pictureExtensions = []string{".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff"}
 
 func isPicture(name string) bool {
 	return slices.Contains(pictureExtensions, strings.ToLower(path.Ext(name)))
 }
 
-// list finds the images below src with their labels and splits. The output
-// directory, where it lies inside, is not looked into.
+// list finds the images below src with their labels and splits. It skips the output directory if
+// that is inside.
 func (o *ImageOptions) list(ctx context.Context, src, out string) (*listing, error) {
 	st, err := storage.Stat(ctx, src)
 	if err != nil {
@@ -94,15 +94,15 @@ func (o *ImageOptions) list(ctx context.Context, src, out string) (*listing, err
 	return l, nil
 }
 
-// walker lists a directory and what lies below it: of the disk, or see walkStore.
+// walker lists a directory tree: on disk, or see walkStore.
 type walker struct {
 	o           *ImageOptions
 	ctx         context.Context
-	out         fs.FileInfo // of the output directory; nil when there is none
+	out         fs.FileInfo // the output directory; nil if it does not exist
 	pictures    []picture
 	directories []string
 	skipped     int64
-	hidden      int64           // files named like images that are hidden, or in hidden directories
+	hidden      int64           // files with image names that are hidden, or in hidden directories
 	links       int64           // symbolic links not followed
 	special     int64           // neither files nor directories
 	visited     map[string]bool // real paths of followed directories
@@ -138,7 +138,7 @@ func (w *walker) walk(dir, below string) error {
 				return fmt.Errorf("list source: %w", err)
 			}
 			if err != nil {
-				// It leads nowhere: an image that cannot be read, if it is one.
+				// A dangling link: an unreadable image, if it has an image's name.
 				if isPicture(e.Name()) && w.wanted(rel) {
 					w.pictures = append(w.pictures, picture{path: rel})
 				} else {
@@ -159,7 +159,7 @@ func (w *walker) walk(dir, below string) error {
 		case !isPicture(e.Name()) || !w.wanted(rel):
 			w.skipped++
 		default:
-			st, err := os.Stat(full) // a followed link's file counts
+			st, err := os.Stat(full) // the target of the link matters
 			if err != nil {
 				return fmt.Errorf("list source: %w", err)
 			}
@@ -169,8 +169,8 @@ func (w *walker) walk(dir, below string) error {
 	return nil
 }
 
-// hide counts a hidden file, or the files in a hidden directory. What can't be read
-// there is no error, since none of it is used.
+// hide counts a hidden file, or the files in a hidden directory. Read errors are ignored, since
+// none of it is used.
 func (w *walker) hide(root string) error {
 	return filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		switch {
@@ -189,7 +189,7 @@ func (w *walker) hide(root string) error {
 	})
 }
 
-// skip counts a file that is hidden.
+// skip counts a hidden file.
 func (w *walker) skip(name string) {
 	w.skipped++
 	if isPicture(name) {
@@ -197,7 +197,7 @@ func (w *walker) skip(name string) {
 	}
 }
 
-// isOut reports whether a directory is the output's.
+// isOut reports whether a directory is the output directory.
 func (w *walker) isOut(dir string) bool {
 	if w.out == nil {
 		return false
@@ -206,8 +206,8 @@ func (w *walker) isOut(dir string) bool {
 	return err == nil && os.SameFile(st, w.out)
 }
 
-// directory walks into a directory, unless it is the output's or, by way of links,
-// one that it has been in.
+// directory walks a directory, unless it is the output directory or, through links, was already
+// visited.
 func (w *walker) directory(full, rel string) error {
 	if w.isOut(full) {
 		return nil
@@ -225,14 +225,14 @@ func (w *walker) directory(full, rel string) error {
 	return w.walk(full, rel)
 }
 
-// wanted reports whether the globs take a path.
+// wanted reports whether the globs select a path.
 func (w *walker) wanted(rel string) bool {
 	matches := func(glob string) bool {
 		name := rel
 		if !strings.Contains(glob, "/") {
 			name = path.Base(rel)
 		}
-		ok, _ := doublestar.Match(glob, name) // checkGlobs has seen it
+		ok, _ := doublestar.Match(glob, name) // checked by checkGlobs
 		return ok
 	}
 	if len(w.o.Include) > 0 && !slices.ContainsFunc(w.o.Include, matches) {
@@ -253,7 +253,7 @@ func (w *walker) report() {
 	}
 }
 
-// checkGlobs says which glob is malformed.
+// checkGlobs returns an error for a malformed glob.
 func (o *ImageOptions) checkGlobs() error {
 	for _, g := range o.Include {
 		if !doublestar.ValidatePattern(g) {

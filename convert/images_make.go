@@ -31,31 +31,29 @@ const (
 
 var imageKeys = []string{keyCopy, keyOps, keyChannels, keyLabel, keyText, keyColorspace, keyDecoder, keyEncoded, keyFilename, keyFormat, keyHeight, keyOrientation, keyWidth}
 
-// maxInput is the largest file that is read as an image: a record that holds
-// a larger one would be refused by most readers.
+// maxInput is the maximum size of an image file: most readers would refuse a record with a larger
+// one.
 const maxInput = 1 << 30
 
-// maxStored is the largest image that is stored: it leaves room for the
-// other features of a record.
+// maxStored is the maximum size of a stored image: it leaves room for the other features of a
+// record.
 const maxStored = maxInput - 1<<20
 
-// settled is how old a file must be for its time to tell a later change. File
-// systems keep times in coarse steps, so of a file that changed a moment ago
-// the time may not move when it changes again.
+// settled is the age a file needs for its time to reveal a later change. File systems have coarse
+// timestamps, so the time of a file that has just changed may stay the same when it changes again.
 const settled = time.Second
 
-// sampleWork is a sample on its way to a record, with the memory that takes, which is
-// kept for the next one.
+// sampleWork is a sample being made into a record, with memory that is reused for the next one.
 type sampleWork struct {
 	sample   sample
-	fetched  *fetch // of a store; nil where nothing is asked for ahead
+	fetched  *fetch // from a store; nil without fetching ahead
 	out      stored
 	filtered bool
 	bad      *setdir.BadSample
-	// waits says that the task is to be done before there is something to encode.
+	// waits means that the task must run before there is something to encode.
 	waits  bool
 	task   augment.Task
-	input  int // bytes of the JPEG that the backend decodes; 0 for others
+	input  int // size of the JPEG that the backend decodes; 0 for others
 	format augment.Format
 
 	file    []byte
@@ -93,8 +91,8 @@ func putSampleWork(m *sampleWork) {
 	}
 }
 
-// held is about how many bytes wait for the backend or for being stored, with those that
-// the backend will make.
+// held is approximately how many bytes wait for the backend or for encoding, including what the
+// backend will produce.
 func (m *sampleWork) held() int {
 	n := len(m.out.data) + m.input
 	if t := &m.task; m.waits {
@@ -117,13 +115,11 @@ func (m *sampleWork) held() int {
 	return n
 }
 
-// batchBytes bounds what a batch of decoded images holds: with more, it is done
-// before it is full.
+// batchBytes bounds the size of a batch of decoded images: at that size it runs before it is full.
 const batchBytes = 32 << 20
 
-// make makes the records of samples that follow one another, or says in the piece why
-// there are none: as many at a time as the backend is at its best with. The images
-// are fetched ones, if that is not nil.
+// make makes the records of consecutive samples, or records in the piece why there are none, in
+// batches of the size that suits the backend. The images come from fetched, if that is not nil.
 func (s *imageSource) make(ctx context.Context, samples []sample, fetched []*fetch, p *piece) error {
 	p.samples = int64(len(samples))
 	batch := make([]*sampleWork, 0, len(samples))
@@ -158,8 +154,7 @@ func (s *imageSource) make(ctx context.Context, samples []sample, fetched []*fet
 	return nil
 }
 
-// render does what is to be done to the images of a batch. An error is the
-// backend's.
+// render runs the tasks of a batch of images. An error is the backend's.
 func (s *imageSource) render(batch []*sampleWork) error {
 	tasks := make([]*augment.Task, 0, len(batch))
 	for _, m := range batch {
@@ -212,8 +207,8 @@ func (s *imageSource) begin(ctx context.Context, m *sampleWork, p *piece) error 
 	return nil
 }
 
-// memory estimates the most bytes that making a record of an image takes, given the
-// size of its file.
+// memory estimates the peak memory for making a record of an image, given the size of its file, in
+// bytes.
 func (s *imageSource) memory(info augment.Info, file int) int64 {
 	if s.o.Encode == Keep && info.Keepable {
 		stored := 2 * int64(file) // the record, and its frame
@@ -221,7 +216,7 @@ func (s *imageSource) memory(info augment.Info, file int) int64 {
 		case s.o.NoCheck:
 			return stored
 		case info.Format == augment.JPEG:
-			return stored + int64(file) // the data without stuffing
+			return stored + int64(file) // the data without stuffing bytes
 		}
 		return info.Memory() + stored
 	}
@@ -238,10 +233,10 @@ func (s *imageSource) memory(info augment.Info, file int) int64 {
 	if s.o.Encode == Float32 {
 		result *= 5
 	}
-	return n + 3*result // the pixels, encoded, and in the frame
+	return n + 3*result // the pixels, encoded, and framed
 }
 
-// end encodes what became of an image and makes the record.
+// end encodes the resulting image and makes the record.
 func (s *imageSource) end(m *sampleWork, p *piece) {
 	p.identity = s.strand(p.identity, m)
 	if m.bad == nil && !m.filtered {
@@ -266,7 +261,7 @@ func (s *imageSource) end(m *sampleWork, p *piece) {
 	}
 }
 
-// unusable makes a line of the ledger.
+// unusable returns a ledger entry.
 func (s *imageSource) unusable(sample sample, stage string, err error) *setdir.BadSample {
 	return &setdir.BadSample{
 		Key: jsontext.Readable(s.key(sample)), Source: jsontext.Readable(s.pictures[sample.picture].path),
@@ -274,24 +269,24 @@ func (s *imageSource) unusable(sample sample, stage string, err error) *setdir.B
 	}
 }
 
-// fault is what is wrong with a sample, and at which stage it was found.
+// fault is the error of a sample, and the stage that found it.
 type fault struct {
 	stage string
 	err   error
 }
 
-// stored is an image as its record holds it.
+// stored is an image as stored in its record.
 type stored struct {
 	data                    []byte // valid until the next image
 	format                  string
 	width, height, channels int
 	orientation             int    // 0: not stored
-	ops                     []byte // what was done to a variant, JSON; nil in sets without variants
-	decoder                 string // who decoded it; "" in sets that only the codec decodes
+	ops                     []byte // steps applied to a variant, JSON; nil in sets without variants
+	decoder                 string // name of the decoder; "" in sets that only the codec decodes
 }
 
-// develop decodes an image and says what is to be done to it, as the options have it.
-// An image that is kept, or left out, is done with.
+// develop decodes an image and prepares the steps that the options require. An image that is kept
+// or dropped is finished.
 func (s *imageSource) develop(m *sampleWork, data []byte, info augment.Info) *fault {
 	var err error
 	m.format = info.Format
@@ -321,7 +316,7 @@ func (s *imageSource) develop(m *sampleWork, data []byte, info augment.Info) *fa
 	return nil
 }
 
-// store encodes what became of an image, unless it was kept.
+// store encodes the resulting image, unless the original is kept.
 func (s *imageSource) store(m *sampleWork) *fault {
 	if m.out.data != nil {
 		return nil
@@ -338,14 +333,14 @@ func (s *imageSource) store(m *sampleWork) *fault {
 	return nil
 }
 
-// leavesOut reports whether an option leaves out images of this size.
+// leavesOut reports whether an option drops images of this size.
 func (s *imageSource) leavesOut(w, h int) bool {
 	short, long := min(w, h), max(w, h)
 	return short < s.o.MinSize || s.o.MaxAspect > 0 && float64(long) > s.o.MaxAspect*float64(short)
 }
 
-// build makes the Example. The keys are added in sorted order, which spares
-// the builder a sort unless some were renamed.
+// build makes the Example. Keys are added in sorted order, which saves the builder a sort unless
+// some were renamed.
 func (s *imageSource) build(b *tfrecord.Builder, sample sample, out stored) {
 	pic := &s.pictures[sample.picture]
 	colorspace := "RGB"

@@ -22,29 +22,28 @@ type imageSource struct {
 	o           *ImageOptions
 	root        string
 	stored      bool         // root is a URL of an object store
-	ahead       *aheadOfJobs // of a run under way that reads from one
+	ahead       *aheadOfJobs // of a current run that reads from a store
 	codec       *augment.Codec
 	backend     augment.Backend
 	decodes     bool // the backend decodes JPEGs
 	decoded     tally
 	pictures    []picture
-	directories []string // that were listed, below root
+	directories []string // those listed, below root
 	labels      []string // names by id, background names included
-	skipped     int64    // files below root that are no samples
-	splitsBy    string   // how samples get their split: the shares, or "folders"
+	skipped     int64    // files below root that are not samples
+	splitsBy    string   // how samples are assigned to splits: the shares, or "folders"
 	planned     []job
 	samples     [][]sample              // of each job, in order
 	remembered  map[string]setdir.Input // by key, from earlier runs
 }
 
-// sample is a record to be: an image as it is or, in an augmented set, one of
-// its variants.
+// sample is a planned record: an original image or, in an augmented set, one of its variants.
 type sample struct {
 	picture int32
 	copy    int32 // 0 is the original
 }
 
-// planImages deals the listed images to splits and shards.
+// planImages assigns the listed images to splits and shards.
 func planImages(o *ImageOptions, src string, l *listing, codec *augment.Codec, before *previous) (*imageSource, error) {
 	s := &imageSource{
 		o: o, root: src, stored: storage.Remote(src), codec: codec, backend: augment.CPU{}, decodes: o.BackendDecodes,
@@ -89,7 +88,7 @@ func planImages(o *ImageOptions, src string, l *listing, codec *augment.Codec, b
 	return s, nil
 }
 
-// limit returns the n images of the smallest hashes, sorted by path.
+// limit returns the n images with the smallest hashes, sorted by path.
 func limit(pictures []picture, n int64, h hasher) []picture {
 	if n >= int64(len(pictures)) {
 		return pictures
@@ -107,7 +106,7 @@ func limit(pictures []picture, n int64, h hasher) []picture {
 	return kept
 }
 
-// splits returns the names of the splits, and which one an image is in.
+// splits returns the names of the splits, and a function that returns the split of an image.
 func (s *imageSource) splits(l *listing) (names []string, of func(p int) int) {
 	if len(l.splits) > 0 {
 		s.splitsBy = splitsByDirectories
@@ -122,7 +121,7 @@ func (s *imageSource) splits(l *listing) (names []string, of func(p int) int) {
 	return names, func(p int) int { return shares.ShareOf(h.key(s.pictures[p].path), divided) }
 }
 
-// planSplit deals the members of a split to its shards.
+// planSplit assigns the members of a split to its shards.
 func (s *imageSource) planSplit(split string, members []sample, existing int) {
 	o := s.o
 	count := o.shardsOf(split)
@@ -161,8 +160,8 @@ func (s *imageSource) planSplit(split string, members []sample, existing int) {
 	}
 }
 
-// bytesOf estimates the bytes of samples' records; 0 where that takes the sizes of images
-// in pixels, which planning does not read.
+// bytesOf estimates the total size of samples' records; 0 if that requires the images' dimensions,
+// which planning does not read.
 func (s *imageSource) bytesOf(samples []sample) (bytes int64) {
 	if o := s.o; !o.resizes() && o.Encode != Keep && o.Encode != JPEG {
 		return 0
@@ -231,7 +230,7 @@ func (s *imageSource) labelCounts(byID map[int32]int64) map[string]int64 {
 	return counts
 }
 
-// splits returns the splits by ratio that the options ask for.
+// splits returns the splits with their shares from the options.
 func (o *Options) splits() []SplitShare {
 	if len(o.Splits) == 0 {
 		return []SplitShare{{Name: "train", Share: 1}}
@@ -239,16 +238,15 @@ func (o *Options) splits() []SplitShare {
 	return o.Splits
 }
 
-// estimate returns about how many bytes an image's record takes, from the
-// size of its file and the options alone. The figures per pixel are what
-// photographs take; they only choose a number of shards, and tell whether a disk has
-// room for them.
+// estimate returns the approximate size of an image's record, from the size of its file and the
+// options alone. The figures per pixel are typical of photographs; they only serve to choose the
+// number of shards, and to check for disk space.
 func (o *ImageOptions) estimate(size int64) int64 {
-	const features = 300 // all but the image
+	const features = 300 // everything but the image
 	if !o.resizes() && (o.Encode == Keep || o.Encode == JPEG) {
 		return size + features
 	}
-	const wide, high = 500, 375 // an ImageNet image, for want of a better guess
+	const wide, high = 500, 375 // an ImageNet image, for lack of a better guess
 	w, h := wide, high
 	if o.resizes() {
 		g := o.Resize.Geometry(wide, high)
@@ -271,7 +269,7 @@ func (o *ImageOptions) estimate(size int64) int64 {
 	}
 }
 
-// checkRename says which renamed key cannot be.
+// checkRename returns an error for an invalid renamed key.
 func (o *ImageOptions) checkRename() error {
 	keys := map[string]bool{}
 	for _, key := range imageKeys {

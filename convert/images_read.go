@@ -12,8 +12,8 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// withoutPath drops the path from a file error: the ledger names its source
-// relative to the source directory, whatever machine the run was on.
+// withoutPath removes the path from a file error: the ledger names its source relative to the
+// source directory, whatever the machine.
 func withoutPath(err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {
@@ -22,8 +22,7 @@ func withoutPath(err error) error {
 	return err
 }
 
-// read reads an image, and returns what it is known by. The bytes are valid until the
-// next image.
+// read reads an image and returns its identity. The bytes are valid until the next image.
 func (s *imageSource) read(ctx context.Context, m *sampleWork, pic *picture) (data []byte, hash string, in setdir.Input, err error) {
 	var st os.FileInfo // of a file
 	switch {
@@ -45,8 +44,8 @@ func (s *imageSource) read(ctx context.Context, m *sampleWork, pic *picture) (da
 	return data, hash, pic.object(hash), nil
 }
 
-// readFile reads a file, and its size and time before that. The bytes are valid until
-// the next read.
+// readFile reads a file; the size and time it returns are from before the read. The bytes are valid
+// until the next read.
 func (m *sampleWork) readFile(ctx context.Context, path string) ([]byte, os.FileInfo, error) {
 	f, err := storage.Open(ctx, path)
 	if err != nil {
@@ -67,7 +66,7 @@ func (m *sampleWork) readFile(ctx context.Context, path string) ([]byte, os.File
 	if cap(m.file) <= n {
 		m.file = make([]byte, n+n/4+512)
 	}
-	// One byte more than there should be tells a file that grows.
+	// One extra byte detects a file that grows.
 	buf := m.file[:n+1]
 	got, err := io.ReadFull(f, buf)
 	if err != io.ErrUnexpectedEOF && err != io.EOF && err != nil {

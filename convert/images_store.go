@@ -9,12 +9,11 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// walkStore lists a directory of an object store and all that lies below it with one
-// list, of which a page is in memory at a time. What is kept of an image is its
-// path and its version, to the byte, and 96 bytes around them. The output directory
-// out, where it lies inside, is left out.
+// walkStore lists a directory tree in an object store with a single listing, of which one page is
+// in memory at a time. Each image keeps its path and version, at their exact length, and about 96
+// bytes more. The output directory out is skipped if it is inside.
 func (w *walker) walkStore(src, out string) error {
-	below := "" // what the names in the output directory begin with
+	below := "" // prefix of the names in the output directory
 	if storage.Remote(out) {
 		if rel, err := storage.Rel(src, out); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
 			below = rel + "/"
@@ -37,7 +36,7 @@ func (w *walker) walkStore(src, out string) error {
 			continue
 		}
 		if whole := strings.TrimSuffix(o.Name, "/"); path.Clean("/"+whole) != "/"+whole {
-			w.special++ // no path has empty names in it, or dots
+			w.special++ // paths have no empty or dot elements
 			w.skipped++
 			continue
 		}
@@ -50,7 +49,7 @@ func (w *walker) walkStore(src, out string) error {
 		w.addDirectories(&kept, before, o.Name)
 		before = o.Name
 		switch {
-		case strings.HasSuffix(o.Name, "/"): // what consoles make to show an empty directory
+		case strings.HasSuffix(o.Name, "/"): // consoles make these for empty directories
 		case !isPicture(path.Base(o.Name)) || !w.wanted(o.Name):
 			w.skipped++
 		default:
@@ -62,8 +61,7 @@ func (w *walker) walkStore(src, out string) error {
 	return nil
 }
 
-// addFolders adds the directories that an object lies in, and the one before it in the
-// list does not.
+// addDirectories adds the directories of an object that the previous object in the list is not in.
 func (w *walker) addDirectories(kept *texts, before, name string) {
 	same := 0
 	for same < len(name) && same < len(before) && name[same] == before[same] {
@@ -76,16 +74,15 @@ func (w *walker) addDirectories(kept *texts, before, name string) {
 	}
 }
 
-// texts keeps copies of strings in blocks, so that each takes its bytes and no
-// more.
+// texts stores copies of strings in blocks, without overhead per string.
 type texts struct{ block *strings.Builder }
 
-// textBlock is how many bytes a block of texts has.
+// textBlock is the size of a block of texts in bytes.
 const textBlock = 64 << 10
 
 func (t *texts) keep(s string) string {
 	if t.block == nil || t.block.Cap()-t.block.Len() < len(s) {
-		t.block = new(strings.Builder) // the strings of the full one keep it
+		t.block = new(strings.Builder) // the strings keep the full block alive
 		t.block.Grow(max(textBlock, len(s)))
 	}
 	from := t.block.Len()

@@ -10,15 +10,14 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// Job is a conversion whose shards are made one by one, by number, in the order
-// and by the processes that somebody else chooses, such as an engine for
-// pipelines. One process begins it (BeginImages, BeginCSV) and ends it with Run;
-// others may join it (JoinImages, JoinCSV) with the same input, options and output
-// directory, and make shards of it. All of them plan for themselves, once, and hold
-// their plans to the one that lies in the directory, as the tasks of an array job do.
+// Job is a conversion whose shards are made one by one, by number, in an order and by processes
+// chosen by the caller, such as a pipeline engine. One process begins it (BeginImages, BeginCSV)
+// and ends it with Run; others may join it (JoinImages, JoinCSV) with the same input, options and
+// output directory, and make shards of it. Each process plans once by itself and compares its plan
+// with the one in the directory, like the tasks of an array job.
 //
-// A shard that is made twice, at the same time too, is the same shard. Those that
-// are in place and up to date are kept.
+// Making a shard twice, even concurrently, gives the same shard. Shards that are in place and up to
+// date are kept.
 type Job struct {
 	*shardQueue
 	before *previous
@@ -26,20 +25,19 @@ type Job struct {
 	closed bool // by Close
 }
 
-// Made is what a shard of a Job holds.
+// Made describes a shard of a Job.
 type Made struct {
 	File string // its name
-	// Samples planned for it: Records, Errors and Filtered add up to it.
+	// Samples is the number planned for it: the sum of Records, Errors and Filtered.
 	Samples, Records, Errors, Filtered int64
 	Bytes                              int64 // of the file
 }
 
-// BeginImages plans what Images would do with the same arguments, as a Job whose
-// Run does it. It writes the plan into the directory out, which it shares with those
-// that join, and, when there is something to make, removes the manifest. A plan of
-// shards that were never made into a set is given up for another one, as long as
-// nobody is at work on it: otherwise the error unwraps to shard.ErrBusy.
-// Options.Task and Options.DryRun must not be set. Close it.
+// BeginImages plans what Images would do with the same arguments, as a Job whose Run does it. It
+// writes the plan into the directory out, which it shares with the processes that join, and removes
+// the manifest if there is something to make. A plan whose shards were never made into a set is
+// abandoned for another one, unless a process is working on it: then the error unwraps to
+// shard.ErrBusy. Options.Task and Options.DryRun must not be set. The caller must Close the Job.
 func BeginImages(ctx context.Context, src, out string, o ImageOptions) (*Job, error) {
 	return begin(ctx, &imageInput{o: &o, src: src}, out)
 }
@@ -49,22 +47,20 @@ func BeginCSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Jo
 	return begin(ctx, &csvInput{o: &o, srcs: srcs}, out)
 }
 
-// JoinImages plans again what another process began with BeginImages, to make
-// shards of it. Its arguments must be the same, but for Workers, Retries, Overwrite,
-// HashInputs, Depfile, Progress and Note. The error says what differs when the plan
-// is another one: here, the input may look different. Close it.
+// JoinImages joins what another process began with BeginImages, to make shards of it; it plans
+// again. Its arguments must be the same, except for Workers, Retries, Overwrite, HashInputs,
+// Depfile, Progress and Note. If the plans differ, the error says how: the input may look different
+// on this machine. The caller must Close the Job.
 func JoinImages(ctx context.Context, src, out string, o ImageOptions) (*Job, error) {
 	return join(ctx, &imageInput{o: &o, src: src}, out)
 }
 
-// JoinCSV is JoinImages for CSV. With Shuffle, each process that joins reads all of
-// the tables.
+// JoinCSV is JoinImages for CSV. With Shuffle, each process that joins reads all tables.
 func JoinCSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Job, error) {
 	return join(ctx, &csvInput{o: &o, srcs: srcs}, out)
 }
 
-// begin makes a Job of an input. It is alone in the directory until the plan is
-// written.
+// begin makes a Job of an input. It holds the directory exclusively until the plan is written.
 func begin(ctx context.Context, in input, out string) (_ *Job, err error) {
 	began := time.Now()
 	defer func() {
@@ -107,7 +103,7 @@ func begin(ctx context.Context, in input, out string) (_ *Job, err error) {
 	return j, nil
 }
 
-// beginJob looks at the directory as execute does, and puts the plan there.
+// beginJob checks the directory as execute does, and writes the plan.
 func (r *run) beginJob(ctx context.Context, before *previous) (*previous, error) {
 	if err := r.checkNames(); err != nil {
 		return nil, err
@@ -132,7 +128,7 @@ func (r *run) beginJob(ctx context.Context, before *previous) (*previous, error)
 		return nil, err
 	}
 	r.source.remember()
-	if err := r.sweep(); err != nil { // what a killed run left
+	if err := r.sweep(); err != nil { // left by a killed run
 		return nil, err
 	}
 	return before, r.begin(before, len(r.todo()) > 0)
@@ -171,32 +167,30 @@ func join(ctx context.Context, in input, out string) (_ *Job, err error) {
 	return &Job{shardQueue: b, before: before}, nil
 }
 
-// Todo returns the numbers of the shards that were not up to date when the Job was
-// begun, ascending; none for one that was joined. The caller must not change it.
+// Todo returns the numbers of the shards that were not up to date when the Job was begun,
+// ascending; nil for a joined Job. The caller must not modify it.
 func (j *Job) Todo() []int { return j.todo }
 
-// Plan names the plan: jobs with the same one make the same shards of the same inputs.
+// Plan identifies the plan: jobs with the same one make the same shards of the same inputs.
 func (j *Job) Plan() string { return j.run.plan.id() }
 
-// Shard returns the name of a shard by its number, from 0 to before what Shards
-// returns.
+// Shard returns the name of shard i, 0 ≤ i < Shards.
 func (j *Job) Shard(i int) string { return j.run.jobs[i].name.String() }
 
-// Shards returns how many shards the set has.
+// Shards returns the number of shards of the set.
 func (j *Job) Shards() int { return len(j.run.jobs) }
 
-// Progress is what counts the samples that this process makes, and those that it
-// has to make.
+// Progress returns the counters of the samples that this process makes, and of those it has to
+// make.
 func (j *Job) Progress() *Progress { return j.run.progress }
 
-// Make makes one shard by its number, unless it is in place and up to date, and
-// returns what it holds. It may be called from any number of goroutines, and is best
-// called from a few: shards are made by Options.Workers goroutines, one behind the
-// other in the order of the calls, and the next one is begun before the last is in
-// place if it was asked for by then. What is held in memory does not grow with the calls.
+// Make makes shard i, unless it is in place and up to date, and describes it. It is safe for
+// concurrent use, and works best with a few concurrent calls: shards are made by Options.Workers
+// goroutines, one after another in the order of the calls, and if the next one was requested in
+// time it begins before the last is in place. Memory use does not grow with the number of calls.
 //
-// A shard that fails is tried again as often as Options.Retries says. When ctx ends,
-// Make returns its cause; the shard may be made all the same.
+// A shard that fails is retried Options.Retries times. When ctx ends, Make returns its cause; the
+// shard may still be made.
 func (j *Job) Make(ctx context.Context, i int) (Made, error) {
 	if i < 0 || i >= len(j.run.jobs) {
 		return Made{}, fmt.Errorf("there is no shard %d of %d", i, len(j.run.jobs))
@@ -214,19 +208,18 @@ func (j *Job) Make(ctx context.Context, i int) (Made, error) {
 	return Made{d.File, d.Samples, d.Records, int64(len(d.Bad)), d.Filtered, d.Bytes}, nil
 }
 
-// Run ends the conversion that Begin began: it has work make what Todo names,
-// wherever that is, and then makes a set of it, as Finalize does, with the status
-// and counts of a run without a Job. Work that returns an error leaves what is
-// finished for the next run. The Job is closed when Run returns.
+// Run ends the conversion that Begin began: it calls work to make the shards in Todo, wherever that
+// happens, and then makes a set of them, like Finalize, with the status and counts of a run without
+// a Job. If work returns an error, finished shards are kept for the next run. Run closes the Job.
 //
-// Shards that are missing after work are a *MissingShardsError; processes that are
-// at work half a minute after it an error that unwraps to shard.ErrBusy.
+// Shards that are missing after work are a *MissingShardsError; processes still working half a
+// minute after it are an error that unwraps to shard.ErrBusy.
 func (j *Job) Run(ctx context.Context, work func(context.Context) error) (*Summary, error) {
 	defer j.Close()
 	if len(j.todo) > 0 {
 		if err := work(ctx); err != nil {
 			j.stop()
-			// Without a directory that answers there is what the progress was told.
+			// If the directory cannot be read, the progress counters remain.
 			if others, unknown := j.byOthers(context.WithoutCancel(ctx)); unknown == nil {
 				j.run.progress.Finished.Store(j.madeHere() + int64(len(others)))
 			}
@@ -238,8 +231,7 @@ func (j *Job) Run(ctx context.Context, work func(context.Context) error) (*Summa
 	return sum, j.run.unfinished(ctx, err)
 }
 
-// byOthers returns what is known of the shards of the plan that were to be made, and
-// were made by others, by number.
+// byOthers returns the state of the shards that were to be made and were made by others, by number.
 func (j *Job) byOthers(ctx context.Context) (map[int]*setdir.Done, error) {
 	r := j.run
 	var numbers []int
@@ -262,7 +254,7 @@ func (j *Job) byOthers(ctx context.Context) (map[int]*setdir.Done, error) {
 	return made, nil
 }
 
-// madeHere is how many shards this process has made, once the queue has stopped.
+// madeHere is the number of shards made by this process, once the queue has stopped.
 func (j *Job) madeHere() int64 {
 	n := int64(0)
 	for _, i := range j.todo {
@@ -273,7 +265,7 @@ func (j *Job) madeHere() int64 {
 	return n
 }
 
-// finish makes a set of the shards, alone in the directory.
+// finish makes a set of the shards, with exclusive access to the directory.
 func (j *Job) finish(ctx context.Context) (*Summary, error) {
 	r := j.run
 	out := r.dir.Path()
@@ -314,12 +306,12 @@ func (j *Job) finish(ctx context.Context) (*Summary, error) {
 	return sum, err
 }
 
-// stragglers is how long Run waits for processes that joined and have nothing
-// left to do: they give the directory back on their own.
+// stragglers is how long Run waits for joined processes with nothing left to do: they release the
+// directory on their own.
 const stragglers = 30 * time.Second
 
-// Close gives everything back. It waits for what Make has under way, which it
-// cancels, and may be called again. Shards that are finished remain.
+// Close releases all resources. It cancels running calls of Make and waits for them, and may be
+// called more than once. Finished shards are kept.
 func (j *Job) Close() error {
 	if j.closed {
 		return nil

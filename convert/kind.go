@@ -7,35 +7,35 @@ import (
 	"unicode"
 )
 
-// kind is what is known of a kind of input where there is no input: how messages show the options of
-// a set.
+// kind is what is known of a kind of input without an input: how messages show the options of a
+// set.
 type kind struct {
-	// fields are those that set the effective options, by their keys in the manifest; the options
-	// that all kinds share are in sharedFields.
+	// fields are the fields that set the effective options, by manifest key; the options common to
+	// all kinds are in sharedFields.
 	fields map[string]string
-	// text writes the value of an option that is neither a text nor a list of texts as a person
-	// writes it, and reports whether it knows it. It may be nil.
+	// text formats the value of an option that is neither a string nor a list of strings for
+	// people, and reports whether it knows it. It may be nil.
 	text func(raw json.RawMessage) (string, bool)
 }
 
-// kinds by the option "source" of a manifest.
+// kinds maps the option "source" of a manifest to its kind.
 var kinds = map[string]kind{"images": imageKind, "csv": csvKind}
 
-// sharedFields are those of the options that all kinds have.
+// sharedFields are the fields of the options common to all kinds.
 var sharedFields = map[string]string{
 	optionSplits: "Options.Splits", optionShards: "Options.Shards", "even": "Options.Even",
 	"compression": "Options.Compression", "limit": "Options.Limit", "seed": "Options.Seed",
 }
 
-// kind returns what is known of the run's kind of input.
+// kind returns the run's kind of input.
 func (r *run) kind() kind {
 	var name string
-	_ = json.Unmarshal(r.options["source"], &name) // of another version: none that is known
+	_ = json.Unmarshal(r.options["source"], &name) // of another version: an unknown kind
 	return kinds[name]
 }
 
-// fieldOf returns the field that sets an option. A key that no field sets, as a set of another kind
-// or version has, stands for itself.
+// fieldOf returns the field that sets an option. An unknown key, such as one from another kind or
+// version, is returned unchanged.
 func (k kind) fieldOf(key string) string {
 	for _, fields := range []map[string]string{k.fields, sharedFields} {
 		if field := fields[key]; field != "" {
@@ -45,7 +45,7 @@ func (k kind) fieldOf(key string) string {
 	return key
 }
 
-// optionText writes the value of an option as a person writes it, on a command line for one.
+// optionText formats the value of an option as on a command line.
 func (k kind) optionText(raw json.RawMessage) string {
 	var text string
 	var list []string

@@ -9,8 +9,8 @@ import (
 	"github.com/tfrec/tfrec/internal/labels"
 )
 
-// orderLabels returns label names in the order of their ids, each once, and notes
-// where ids are not what the names suggest. Ids begin at offset, which the given option sets.
+// orderLabels returns the unique label names in id order, and notes where ids differ from what the
+// names suggest. Ids begin at offset, which the given option sets.
 func (o *Options) orderLabels(names []string, offset int, option string) []string {
 	names = labels.Sort(names)
 	if note := labels.Note(names, offset, option); note != "" {
@@ -19,8 +19,8 @@ func (o *Options) orderLabels(names []string, offset int, option string) []strin
 	return names
 }
 
-// noteNewIDs notes which labels of the existing set get another id. Shards with
-// such labels have another fingerprint, and are written again.
+// noteNewIDs notes which labels of the existing set get another id. Shards with such labels have
+// another fingerprint, and are made again.
 func (o *Options) noteNewIDs(before *previous, names []string) {
 	if before == nil || before.manifest == nil {
 		return
@@ -45,7 +45,7 @@ func (o *Options) noteNewIDs(before *previous, names []string) {
 	o.note("label ids change: %s; shards with such labels are written again", strings.Join(changed, ", "))
 }
 
-// labelNames puts background names before the labels' own.
+// labelNames puts background names before the labels.
 func labelNames(names []string, offset int) []string {
 	if len(names) == 0 {
 		return nil

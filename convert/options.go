@@ -11,79 +11,76 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// optionError returns an error about an option, a struct and its field.
+// optionError returns an error about an option, named by struct and field.
 func optionError(field, format string, args ...any) error {
 	return &shard.OptionError{Field: field, Err: fmt.Errorf(format, args...)}
 }
 
-// Options are what conversions of all kinds of input share. The zero value is
-// a sensible default.
+// Options are common to conversions of all kinds of input. The zero value is a sensible default.
 type Options struct {
 	// Name of the dataset. Default: the source's base name in snake case.
 	Name string
-	// Seed of every choice: limit, split, shard and order. Default: 0.
+	// Seed of all randomness: limit, split, shard and order. Default: 0.
 	Seed uint64
-	// Splits by ratio. Default: all samples in "train". Directories that name
-	// their splits need none.
+	// Splits by ratio. Default: all samples in "train". Not needed if directories name the splits.
 	Splits []SplitShare
-	// Shards in each split. 0 chooses: about 128 MiB a shard, at least
-	// min(16, samples/64) and one.
+	// Shards per split. 0 chooses: about 128 MiB per shard, at least min(16, samples/64) and one.
 	Shards int
-	// SplitShards are how many shards splits have, by name, where Shards is 0. For
-	// splits that it does not name the number is chosen.
+	// SplitShards are the numbers of shards of splits, by name, if Shards is 0. For other splits
+	// the number is chosen.
 	SplitShards map[string]int
-	// Args are the arguments of the tfrec command that runs, if one does. They are recorded,
-	// and shown to whoever finds the set incomplete (see [shard.IncompleteError]).
+	// Args are the arguments of the current tfrec command, if any. They are recorded, and shown
+	// when the set is found incomplete (see [shard.IncompleteError]).
 	Args []string
-	// ShardsLike are the numbers of shards of another set, by split, which are
-	// kept where Shards chooses and they are within a factor of two.
+	// ShardsLike are the numbers of shards of another set, by split; they are kept if Shards is 0
+	// and they are within a factor of two.
 	ShardsLike map[string]int
-	// Even cuts shards to even lengths. An added sample then moves others,
-	// and more than one shard is redone.
+	// Even cuts shards to equal lengths. Adding a sample then moves others, and more than one shard
+	// is redone.
 	Even bool
 	// Compression of the shards. Default: none.
 	Compression tfrecord.Compression
-	// MaxErrors is how many samples may be unusable. Default: none.
+	// MaxErrors is the number of unusable samples allowed. Default: none.
 	MaxErrors Tolerance
-	// Workers is how many goroutines make records. Default: one a core. Where a
-	// backend works on batches, half as many and one more keep the cores busy while others wait for
-	// theirs.
+	// Workers is the number of goroutines that make records. Default: one per core. For a backend
+	// that works in batches, half as many plus one, which keep the cores busy while others wait for
+	// it.
 	Workers int
-	// Limit keeps the N samples whose seeded hash is smallest. 0 keeps all.
+	// Limit keeps the N samples with the smallest seeded hashes. 0 keeps all.
 	Limit int64
 	// Overwrite replaces a set made with other options.
 	Overwrite bool
-	// HashInputs reads inputs whose size and time have not changed, too.
+	// HashInputs also reads inputs whose size and time have not changed.
 	HashInputs bool
 	// DryRun plans and compares, and writes nothing.
 	DryRun bool
-	// Estimate has a DryRun reckon bytes and time from some samples.
+	// Estimate makes a DryRun estimate bytes and time from some samples.
 	Estimate bool
-	// Depfile is where to write, for make and ninja, what the set was made from.
-	// It is written after a run that ended well. Default: nowhere.
+	// Depfile is where to write, for make and ninja, what the set was made from. It is written
+	// after a successful run. Default: nowhere.
 	Depfile string
 	// AlsoReads are further files that the options were read from, for Depfile.
 	AlsoReads []string
-	// Task makes this run one of an array job: it makes its share of the shards,
-	// beside others that make theirs, and Finalize makes a set of them.
+	// Task makes this run one of an array job: it makes its share of the shards, and Finalize makes
+	// a set of all shares.
 	Task *Task
-	// Replan lets a task give up an array job's plan that was not finalized, and begin
-	// another: for a mended input or, unless there is a finished set, other options.
+	// Replan lets a task abandon an array job's plan that was not finalized, and begin another: for
+	// a corrected input or, unless there is a finished set, other options.
 	Replan bool
-	// Retries is how often shards that failed are tried again. Default: not.
+	// Retries is how often failed shards are retried. Default: 0.
 	Retries int
 
-	// Progress is counted up while the run goes on, if it is not nil.
+	// Progress, if not nil, is updated during the run.
 	Progress *Progress
-	// Note is called with a sentence for people about a choice that was made
-	// for them, from one goroutine at a time, if it is not nil.
+	// Note, if not nil, is called with human-readable notes about automatic choices, one call at a
+	// time.
 	Note func(sentence string)
-	// Reword, where it is not nil, puts the reasons of unusable samples, which may name options,
-	// into other words before they are written down.
+	// Reword, if not nil, rewords the reasons of unusable samples, which may name options, before
+	// they are written.
 	Reword func(reason string) string
 
 	waits  bool  // goroutines wait for a backend
-	memory int64 // bounds what samples take while they are made, in bytes; 0: no bound
+	memory int64 // bounds the memory for samples in progress, in bytes; 0: no bound
 }
 
 func (o *Options) note(format string, args ...any) {
@@ -110,10 +107,10 @@ func (o *Options) workers() int {
 	return n
 }
 
-// shardsOf returns how many shards of a split were asked for, 0 to choose.
+// shardsOf returns the requested number of shards of a split, 0 to choose.
 func (o *Options) shardsOf(split string) int { return max(o.Shards, o.SplitShards[split]) }
 
-// checkShardsOf refuses numbers of shards for splits that there are none of.
+// checkShardsOf returns an error for shard numbers of unknown splits.
 func (o *Options) checkShardsOf(splits []string) error {
 	if err := shares.CheckShardsOf(splits, o.SplitShards); err != nil {
 		return optionError("Options.Shards", "%v", err)
@@ -121,10 +118,10 @@ func (o *Options) checkShardsOf(splits []string) error {
 	return nil
 }
 
-// maxShards is what the five digits of a shard's name hold.
+// maxShards is the maximum that fits the five digits of a shard's name.
 const maxShards = 99999
 
-// check says which of the shared options cannot be.
+// check returns an error for invalid shared options.
 func (o *Options) check() error {
 	if err := shard.CheckDataset(o.Name); err != nil {
 		return optionError("Options.Name", "%v", err)
@@ -165,17 +162,17 @@ func (o *Options) check() error {
 // SplitShare is a split's name and its share of the samples.
 type SplitShare = shard.SplitShare
 
-// ParseSplits reads "train=0.9,val=0.1" or "train=90%,val=10%".
+// ParseSplits parses "train=0.9,val=0.1" or "train=90%,val=10%".
 func ParseSplits(s string) ([]SplitShare, error) { return shares.ParseSplits(s) }
 
-// Tolerance is how many unusable samples a run bears: a number, or a share of
-// the planned samples. The zero value bears none.
+// Tolerance is the number of unusable samples that a run allows: absolute, or a share of the
+// planned samples. The zero value allows none.
 type Tolerance struct {
 	Count int64
 	Share float64 // used when above 0
 }
 
-// ParseTolerance reads "5" or "2%".
+// ParseTolerance parses "5" or "2%".
 func ParseTolerance(s string) (Tolerance, error) {
 	if strings.HasSuffix(strings.TrimSpace(s), "%") {
 		v, err := shares.ParseShare(s)
@@ -188,7 +185,7 @@ func ParseTolerance(s string) (Tolerance, error) {
 	return Tolerance{Count: n}, nil
 }
 
-// allows reports whether bad of planned samples are bearable.
+// allows reports whether bad of planned samples are allowed.
 func (t Tolerance) allows(bad, planned int64) bool {
 	if t.Share > 0 {
 		return float64(bad) <= t.Share*float64(planned)

@@ -9,18 +9,16 @@ import (
 	"github.com/tfrec/tfrec/internal/par"
 )
 
-// heldBytes bounds what is made and not yet written: while more is held, only
-// the piece that is to be written next is begun. The pieces under way come on
-// top of it, one a worker.
+// heldBytes bounds what is made and not yet written: above it, only the piece to be written next is
+// begun. The pieces in progress, one per worker, come in addition.
 const heldBytes = 64 << 20
 
-// ordered runs tasks on workers goroutines and hands their pieces to consume
-// in the order of the tasks. At most window pieces wait for consume, and what
-// they hold is bounded by bytes, so memory is bounded whatever the number of
-// tasks. What tasks reserve for their work ([piece.reserve]), together with what
-// the pieces hold, is bounded by memory; 0 is no bound. The job of a task rides
-// along. A piece belongs to ordered again when consume returns. The error is the
-// first one in the order of the tasks, or ctx's.
+// ordered runs tasks on workers goroutines and hands their pieces to consume in the order of the
+// tasks. At most window pieces wait for consume, and their size is bounded by bytes, so memory is
+// bounded whatever the number of tasks. What tasks reserve for their work ([piece.reserve]) plus
+// the size of the pieces is bounded by memory; 0 is no bound. The job of a task is passed along.
+// consume must not keep a piece after it returns. The error is the first one in the order of the
+// tasks, or ctx's.
 func ordered(ctx context.Context, tasks iter.Seq2[numbered, error], workers, window int, bytes, memory int64, consume func(job int, p *piece) error) error {
 	type slot struct {
 		numbered
@@ -67,30 +65,30 @@ func ordered(ctx context.Context, tasks iter.Seq2[numbered, error], workers, win
 			return nil
 		})
 	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
-		return ctx.Err() // what says that a run was stopped
+		return ctx.Err() // the reason why a run was stopped
 	}
 	return err
 }
 
-// numbered is a task with the job that it belongs to. A nil run is an empty
-// piece: it says that a job with no task has begun.
+// numbered is a task with its job. A nil run is an empty piece: it marks the start of a job without
+// tasks.
 type numbered struct {
 	job int
 	run task
 }
 
-// holding counts the bytes of pieces that are made and not yet consumed, and what
-// is reserved for those that are being made.
+// holding counts the bytes of pieces that are made and not yet consumed, and what is reserved for
+// those in progress.
 type holding struct {
 	mu    sync.Mutex
-	moved *par.Cond // something was consumed, released, or waits
+	moved *par.Cond // signals that something was consumed or released, or waits
 	bytes int64
 	limit int64
-	next  int64 // the turn that is to be consumed next
+	next  int64 // next turn to consume
 
 	memory   int64 // bounds bytes and reserved together; 0: no bound
 	reserved int64
-	active   int64 // of reserved: held by tasks that do not wait for more
+	active   int64 // of reserved: held by tasks that are not waiting for more
 }
 
 func newHolding(limit, memory int64) *holding {
@@ -99,8 +97,7 @@ func newHolding(limit, memory int64) *holding {
 	return h
 }
 
-// room is what a task has reserved of the memory of a holding. A nil one is without
-// bounds.
+// room is a task's reservation in a holding. A nil one is unbounded.
 type room struct {
 	*holding
 	ctx      context.Context
@@ -108,10 +105,10 @@ type room struct {
 	reserved int64
 }
 
-// reserve waits until there is room for n more bytes. Where there will never be, it
-// waits until everything else waits for this task's piece, and nobody is at work
-// with what was reserved: so all together take no more than the bound, or one task
-// takes more. It fails only when the context ends.
+// reserve waits until there is room for n more bytes. If there never will be, it waits until
+// everything else waits for this task's piece and no other task is using its reservation: so either
+// all tasks together stay within the bound, or a single task exceeds it. It fails only if the
+// context ends.
 func (r *room) reserve(n int64) error {
 	if r == nil || r.memory <= 0 || n <= 0 {
 		return nil
@@ -132,7 +129,7 @@ func (r *room) reserve(n int64) error {
 	return r.ctx.Err()
 }
 
-// keep gives back what is reserved beyond n bytes.
+// keep releases the reservation beyond n bytes.
 func (r *room) keep(n int64) {
 	if r == nil || r.reserved <= n {
 		return
@@ -146,15 +143,15 @@ func (r *room) keep(n int64) {
 	r.moved.Broadcast()
 }
 
-// wait returns when the task whose turn it is may begin: when there is room,
-// or when everything waits for its piece.
+// wait returns when the task with this turn may begin: when there is room, or when everything waits
+// for its piece.
 func (h *holding) wait(ctx context.Context, turn int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.moved.Wait(ctx, func() bool { return h.bytes <= h.limit || turn == h.next })
 }
 
-// made counts a piece in place of what its task had reserved.
+// made replaces a task's reservation by the size of its piece.
 func (h *holding) made(p *piece) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -166,9 +163,8 @@ func (h *holding) made(p *piece) {
 	}
 }
 
-// failed says that the task of a piece is no longer at work with what it reserved. Nobody
-// else gets that: tasks before it may still become the next to be consumed, and those after
-// it are not wanted.
+// failed marks the task of a piece as no longer using its reservation. No other task gets it:
+// earlier tasks may still become the next to be consumed, and later ones are no longer needed.
 func (h *holding) failed(p *piece) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -7,33 +7,32 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// task makes a piece. An error ends the run: what is wrong with a sample goes
-// into the piece.
+// task makes a piece. An error ends the run: errors of samples go into the piece.
 type task func(p *piece) error
 
-// piece is what one unit of work makes: some records of one shard, framed, and
-// all that the shard has to know of them.
+// piece is the result of one unit of work: some framed records of one shard, and everything the
+// shard needs to know about them.
 type piece struct {
 	frames   []byte
 	sizes    []int   // of each frame
-	labels   []int32 // of each record, where there are labels
+	labels   []int32 // of each record, if there are labels
 	bad      []setdir.BadSample
 	samples  int64
 	filtered int64
 	bytesIn  int64
 	inputs   []setdir.Input
 	identity []byte // goes into the shard's fingerprint
-	room     *room  // the memory that its task may take; nil: any
+	room     *room  // memory of its task; nil: unlimited
 }
 
-// reserve waits until the task may take n more bytes, and keeps them for it until
-// settle or its end. An error ends the run.
+// reserve waits until the task may use n more bytes, and reserves them until settle or the end of
+// the task. An error ends the run.
 func (p *piece) reserve(n int64) error { return p.room.reserve(n) }
 
-// settle gives back what was reserved, but for what the piece holds.
+// settle releases the reservation beyond the size of the piece.
 func (p *piece) settle() { p.room.keep(p.size()) }
 
-// frame appends the record that the builder holds.
+// frame appends the builder's record.
 func (p *piece) frame(b *tfrecord.Builder) {
 	start := len(p.frames)
 	var mark int
@@ -42,7 +41,7 @@ func (p *piece) frame(b *tfrecord.Builder) {
 	p.sizes = append(p.sizes, len(p.frames)-start)
 }
 
-// size is about how much memory the piece holds.
+// size is the approximate memory of the piece.
 func (p *piece) size() int64 { return int64(cap(p.frames)) }
 
 func (p *piece) reset() {
@@ -52,8 +51,8 @@ func (p *piece) reset() {
 	}
 }
 
-// keepFrames is the largest buffer that is kept for reuse: one huge image
-// should not hold its memory for the rest of the run.
+// keepFrames is the maximum size of a reused buffer: one huge image should not hold its memory for
+// the rest of the run.
 const keepFrames = 8 << 20
 
 var pieces = sync.Pool{New: func() any { return new(piece) }}

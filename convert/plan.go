@@ -7,18 +7,18 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// Plan is what a run would do, as Options.DryRun finds out.
+// Plan is what a run would do, as determined with Options.DryRun.
 type Plan struct {
 	Name   string      `json:"name"`
 	Seed   uint64      `json:"seed"`
 	Shards []PlanShard `json:"shards"`
-	// Outputs are all files that the run would write, relative to the directory.
+	// Outputs are all files that the run would write, relative to the output directory.
 	Outputs []string `json:"outputs"`
-	// Removed are the files of the set in the directory that the run would remove and
-	// not write again, relative to it and sorted. A ledger is not among them: whether
-	// there is one, only a run can tell.
+	// Removed are the files of the existing set that the run would remove and not write again,
+	// relative to the directory and sorted. A ledger is not among them: only a run determines
+	// whether there is one.
 	Removed []string `json:"removed"`
-	// Estimate is made from a sample; only with Options.Estimate.
+	// Estimate is based on some samples; only with Options.Estimate.
 	Estimate *Estimate `json:"estimate,omitempty"`
 }
 
@@ -29,26 +29,26 @@ type PlanShard struct {
 	Samples int64  `json:"samples"`
 	// Kept is set for shards that are finished and up to date.
 	Kept bool `json:"kept"`
-	// Task is which of Options.Task.Count tasks makes it; 0 without tasks.
+	// Task is the index, out of Options.Task.Count, of the task that makes it; 0 without tasks.
 	Task int `json:"task"`
-	// Keys of the samples, in order; of tables none, whose rows are many.
+	// Keys of the samples, in order; none for tables, which have too many rows.
 	Keys []string `json:"keys,omitempty"`
 }
 
-// Estimate is what a run would take, reckoned from some of its samples.
+// Estimate is what a run would take, estimated from some of its samples.
 type Estimate struct {
-	// Tried is how many samples were made for it, and thrown away.
+	// Tried is the number of samples made for it, and discarded.
 	Tried int64 `json:"tried"`
-	// Errors of those could not be used.
+	// Errors is how many of these were unusable.
 	Errors int64 `json:"errors"`
 	// Bytes of all shards before compression.
 	Bytes int64 `json:"bytes"`
-	// Seconds with Workers at work.
+	// Seconds with Workers goroutines.
 	Seconds float64 `json:"seconds"`
 	Workers int     `json:"workers"`
 }
 
-// preview sums up a run that writes nothing.
+// preview summarises a run that writes nothing.
 func (r *run) preview(ctx context.Context) (*Summary, error) {
 	p := &Plan{Name: r.Name, Seed: r.Seed, Outputs: r.files(), Removed: []string{}}
 	removed, err := r.before.stale(r.dir, append(r.files(), shard.LedgerFile))
@@ -76,15 +76,15 @@ func (r *run) preview(ctx context.Context) (*Summary, error) {
 	return s, nil
 }
 
-// How much is tried for an estimate: at most so many samples or so long,
-// whichever comes first, and one piece of work at least.
+// Limits of an estimate: the number of samples or the time, whichever is reached first, but at
+// least one piece.
 const (
 	estimateSamples = 256
 	estimateTime    = 2 * time.Second
 )
 
-// estimate makes some samples of shards all over the plan, one after the other,
-// and throws them away.
+// estimate makes some samples of shards from all over the plan, one after another, and discards
+// them.
 func (r *run) estimate(ctx context.Context) (*Estimate, error) {
 	if err := r.source.prepare(ctx, nil, false); err != nil {
 		return nil, err

@@ -16,18 +16,17 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// previous is what an earlier run left in the output directory: its manifest, or
-// the state of a run that did not end, or both.
+// previous is what an earlier run left in the output directory: its manifest, the state of an
+// unfinished run, or both.
 type previous struct {
-	manifest *shard.Manifest // nil when the run did not end
+	manifest *shard.Manifest // nil if the run did not finish
 	name     string
 	options  map[string]json.RawMessage
 	codecs   codecs
 	files    map[string]bool // all that it named, relative to the directory
 }
 
-// readPrevious reads what an earlier run left in a directory. It is nil when
-// there was none.
+// readPrevious reads what an earlier run left in a directory. It returns nil if there was none.
 func readPrevious(dir *setdir.Dir) (*previous, error) {
 	m, err := shard.ManifestIn(dir)
 	if err != nil {
@@ -53,7 +52,7 @@ func readPrevious(dir *setdir.Dir) (*previous, error) {
 	return p, nil
 }
 
-// add adds files, but for names that lead out of the directory, which no run writes.
+// add adds files, except names outside the directory, which no run writes.
 func (p *previous) add(files []string) {
 	for _, f := range files {
 		if filepath.IsLocal(filepath.FromSlash(f)) {
@@ -62,12 +61,13 @@ func (p *previous) add(files []string) {
 	}
 }
 
-// stale returns those of others that are in place.
+// stale returns those of others that exist.
 func (p *previous) stale(dir *setdir.Dir, files []string) ([]string, error) {
 	return dir.Existing(p.others(files))
 }
 
-// others returns what the earlier run named and is not among the given files, sorted.
+// others returns the files that the earlier run named and that are not among the given ones,
+// sorted.
 func (p *previous) others(files []string) []string {
 	if p == nil {
 		return nil
@@ -86,8 +86,8 @@ func (p *previous) others(files []string) []string {
 	return others
 }
 
-// existingShards returns how many shards an earlier run planned for a split, or
-// the set that this one is to be like has; 0 when there is neither.
+// existingShards returns the number of shards of a split in an earlier plan, or in the set of
+// ShardsLike; 0 if there is neither.
 func (o *Options) existingShards(p *previous, split string) int {
 	if p == nil {
 		return o.ShardsLike[split]
@@ -99,23 +99,22 @@ func (o *Options) existingShards(p *previous, split string) int {
 	return counts[split]
 }
 
-// The options that say how many shards there are. What was asked for is an option: none, which
-// leaves the number to tfrec, or a number, or numbers by split. How many shards each split has
-// follows from that and from the input, which may grow.
+// The options about the number of shards. The requested value is an option: none, a number, or
+// numbers by split. The actual numbers follow from it and from the input, which may grow.
 const (
-	optionShards = "shards"       // of each split
-	optionAuto   = "shards_auto"  // whether tfrec chose the numbers
-	optionGiven  = "shards_given" // the number that was asked for otherwise, or text: "train=16,val=2"
+	optionShards = "shards"       // per split
+	optionAuto   = "shards_auto"  // whether the numbers were chosen automatically
+	optionGiven  = "shards_given" // the requested number otherwise, or text: "train=16,val=2"
 )
 
-// optionSplits says how samples are divided; splitsByFolders is its value when the
-// directories of the source do that, as they do when no shares were asked for.
+// optionSplits says how samples are divided; with splitsByFolders the directories of the source do
+// that, which is the default if there are any.
 const (
 	optionSplits        = "splits"
 	splitsByDirectories = "folders"
 )
 
-// setShards fills in the options that say how many shards there are.
+// setShards fills in the options about the number of shards.
 func (o *Options) setShards(m map[string]any, jobs []job) {
 	shards := map[string]int{}
 	for _, j := range jobs {
@@ -132,12 +131,12 @@ func (o *Options) setShards(m map[string]any, jobs []job) {
 	}
 }
 
-// sameAsked reports whether two runs were asked for the same where the effective
-// option may differ because the input does.
+// sameAsked reports whether two runs were given the same option, where the effective value may
+// differ with the input.
 func (r *run) sameAsked(p *previous, name string) bool {
 	switch name {
 	case optionAuto, optionGiven:
-		return true // they matter where the numbers of shards differ
+		return true // they matter if the numbers of shards differ
 	case optionShards:
 		wasAuto := compact(p.options[optionAuto]) == "true"
 		was, now := p.options[optionGiven], r.options[optionGiven]
@@ -149,8 +148,8 @@ func (r *run) sameAsked(p *previous, name string) bool {
 	return false
 }
 
-// difference names the first thing in which this run differs from an earlier
-// one such that their shards cannot make up one set; empty when there is none.
+// difference names the first difference from an earlier run because of which their shards cannot
+// form one set; empty if there is none.
 func (r *run) difference(p *previous) string {
 	if verb := p.options[setdir.OptionVerb]; verb != nil {
 		return fmt.Sprintf("it is of tfrec %s, this is a conversion", strings.Trim(string(verb), `"`))
@@ -188,7 +187,7 @@ func (r *run) difference(p *previous) string {
 	return ""
 }
 
-// askedShards is what Options.Shards was for a run of these options.
+// askedShards returns Options.Shards of a run with these options.
 func askedShards(options map[string]json.RawMessage) string {
 	var bySplit map[string]int
 	switch {
@@ -197,7 +196,7 @@ func askedShards(options map[string]json.RawMessage) string {
 	case compact(options[optionAuto]) == "true":
 		return "auto"
 	case json.Unmarshal(options[optionShards], &bySplit) == nil:
-		return shares.FormatShards(bySplit) // of a version that did not write down what it was given
+		return shares.FormatShards(bySplit) // of a version that did not record the requested value
 	}
 	return notGiven
 }
@@ -211,7 +210,7 @@ func compact(raw json.RawMessage) string {
 
 const notGiven = "not given"
 
-// refuseForeign refuses to replace a file that no earlier run of ours named.
+// refuseForeign refuses to replace a file that no earlier run named.
 func (r *run) refuseForeign(p *previous) error {
 	var unknown []string
 	for _, name := range r.files() {
@@ -242,12 +241,11 @@ func (r *run) files() []string {
 	return append(files, shard.ManifestFile)
 }
 
-// maxName is the longest file name that file systems take, less what a
-// temporary file has behind it.
+// maxName is the maximum file name length of file systems, less the suffix of a temporary file.
 const maxName = 255 - 12
 
-// checkNames refuses file names that no file system would take, before
-// anything is made: those of label files hold a feature's key.
+// checkNames returns an error for file names that are too long, before anything is made: names of
+// label files contain a feature's key.
 func (r *run) checkNames() error {
 	for _, name := range r.files() {
 		if base := filepath.Base(name); len(base) > maxName {
@@ -261,11 +259,10 @@ func (r *run) uncompressed() bool {
 	return r.Compression == tfrecord.Auto || r.Compression == tfrecord.None
 }
 
-// removeOld removes exactly the files that an earlier run named, the manifest
-// first, and what is recorded of them.
+// removeOld removes exactly the files that an earlier run named, the manifest first, and their
+// recorded state.
 func (r *run) removeOld(p *previous) error {
-	// Named first, so that a run that is killed here leaves nothing that the
-	// next one does not know.
+	// Announced first, so that if this run is killed here, the next one knows all remaining files.
 	stale, err := p.stale(r.dir, nil)
 	if err != nil {
 		return err
@@ -282,8 +279,8 @@ func (r *run) removeOld(p *previous) error {
 	return r.dir.Reset()
 }
 
-// announce writes what this run intends, before it writes anything else: with
-// ledger set, a ledger too.
+// announce records what this run intends to write, before it writes anything else; ledger says
+// whether that includes a ledger.
 func (r *run) announce(p *previous, ledger bool) error {
 	run := r.intent(ledger)
 	var err error

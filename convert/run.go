@@ -16,15 +16,15 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// run is one conversion: what was planned, what is kept, what is made.
+// run is one conversion: what was planned, kept and made.
 type run struct {
 	*Options
 	source    source // nil for a run that only finalizes
 	described shard.Manifest
 	dir       *setdir.Dir
-	// stage is where shards are written when a whole set is to be replaced; nil when
-	// they get their names in dir as they finish. inPlace says of which jobs the shard
-	// in dir is kept. With overwrites it is kept of none: that set has other options.
+	// stage is where shards are written if a whole set is to be replaced; nil if finished shards
+	// are renamed directly into dir. inPlace says for which jobs the shard in dir is kept: none
+	// with overwrites, since that set has other options.
 	stage      *setdir.Dir
 	inPlace    []bool
 	overwrites bool
@@ -37,14 +37,14 @@ type run struct {
 	before     *previous  // all that an earlier run named, whatever its options
 	plan       *arrayPlan // of a task of an array job
 	began      time.Time
-	decoded    *tally // of images, by decoder; nil where there is but one
+	decoded    *tally // images by decoder; nil if there is only one
 	progress   *Progress
 }
 
-// codecs name the JPEG codecs that the bytes depend on.
+// codecs identify the JPEG codecs that the bytes depend on.
 type codecs struct{ decoder, encoder string }
 
-// newRun makes a run of a planned source; execute carries it out.
+// newRun returns a run of a planned source; execute carries it out.
 func newRun(o *Options, src source) (*run, error) {
 	l := src.layout()
 	encoded := make(map[string]json.RawMessage, len(l.options))
@@ -62,7 +62,7 @@ func newRun(o *Options, src source) (*run, error) {
 	return r, nil
 }
 
-// emptyRun makes a run of which nothing is done yet.
+// emptyRun returns a run of which nothing is done yet.
 func emptyRun(o *Options, jobs []job, described shard.Manifest, options map[string]json.RawMessage, c codecs) *run {
 	r := &run{Options: o, described: described, options: options, codecs: c, jobs: jobs, progress: o.Progress}
 	if r.progress == nil {
@@ -72,8 +72,8 @@ func emptyRun(o *Options, jobs []job, described shard.Manifest, options map[stri
 	return r
 }
 
-// execute compares the plan with what an earlier run left, makes what is
-// missing or out of date, and writes the manifest.
+// execute compares the plan with what an earlier run left, makes what is missing or out of date,
+// and writes the manifest.
 func (r *run) execute(ctx context.Context, before *previous) (*Summary, error) {
 	if err := r.checkNames(); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (r *run) execute(ctx context.Context, before *previous) (*Summary, error) {
 		return r.preview(ctx)
 	}
 	r.source.remember()
-	if err := r.sweep(); err != nil { // what a killed run left
+	if err := r.sweep(); err != nil { // left by a killed run
 		return nil, err
 	}
 	if len(todo) > 0 {
@@ -114,11 +114,11 @@ func (r *run) execute(ctx context.Context, before *previous) (*Summary, error) {
 	return sum, err
 }
 
-// reconcile finds out whether this run can continue from what an earlier one left, and
-// returns it: nil when that was made with other options and is to be replaced. A set
-// that is not whole is then removed. It refuses to replace what is not to be replaced.
+// reconcile decides whether this run can continue from what an earlier one left, and returns that:
+// nil if that was made with other options and is to be replaced. An incomplete set is then removed.
+// It returns an error if replacing is not allowed.
 func (r *run) reconcile(before *previous) (*previous, error) {
-	known := before // to us: their files are not foreign
+	known := before // known to us: their files are not foreign
 	r.stageOver(before)
 	if before != nil {
 		if diff := r.difference(before); diff != "" {
@@ -136,9 +136,8 @@ func (r *run) reconcile(before *previous) (*previous, error) {
 	return before, r.refuseForeign(known)
 }
 
-// stageOver has the shards of a set that takes the place of a whole one written beside
-// it. In a store nothing can be renamed: there the manifest goes first, and its absence
-// marks the set as unfinished.
+// stageOver stages the shards of a set that replaces a complete one. Stores have no rename: there
+// the manifest is removed first, and its absence marks the set as unfinished.
 func (r *run) stageOver(before *previous) {
 	r.before = before
 	if before != nil && before.manifest != nil && !r.dir.Remote() {
@@ -147,7 +146,7 @@ func (r *run) stageOver(before *previous) {
 	}
 }
 
-// open has the run use its directory again, which was given back meanwhile.
+// open gives the run its directory again, which was closed in between.
 func (r *run) open(dir *setdir.Dir) {
 	r.dir = dir
 	if r.stage != nil {
@@ -155,7 +154,7 @@ func (r *run) open(dir *setdir.Dir) {
 	}
 }
 
-// into returns the directory that shards are written into.
+// into returns the directory for new shards.
 func (r *run) into() *setdir.Dir {
 	if r.stage != nil {
 		return r.stage
@@ -163,7 +162,7 @@ func (r *run) into() *setdir.Dir {
 	return r.dir
 }
 
-// sweep removes what killed runs left half written.
+// sweep removes partial files of killed runs.
 func (r *run) sweep() error {
 	if r.stage != nil {
 		if err := r.stage.Sweep(); err != nil {
@@ -173,7 +172,7 @@ func (r *run) sweep() error {
 	return r.dir.Sweep()
 }
 
-// prepareOut makes the output ready for shards that get their names there.
+// prepareOut prepares the output for shards that are renamed directly into it.
 func (r *run) prepareOut(before *previous, todo []int) error {
 	if r.stage != nil {
 		r.noteRoom(todo)
@@ -185,8 +184,7 @@ func (r *run) prepareOut(before *previous, todo []int) error {
 	return r.removeManifest(before)
 }
 
-// todo returns the jobs that this run has to make and does not keep, and tells
-// the progress.
+// todo returns the jobs that this run has to make and does not keep, and sets the progress.
 func (r *run) todo() []int {
 	var todo []int
 	var samples int64
@@ -219,8 +217,7 @@ func (r *run) removeManifest(before *previous) error {
 	return r.dir.Remove(describing...)
 }
 
-// make writes the shards of the given jobs. Those that fail are tried again as
-// often as Retries says.
+// make makes the shards of the given jobs. Failed ones are retried Retries times.
 func (r *run) make(ctx context.Context, todo []int) error {
 	for attempt := 1; ; attempt++ {
 		err := r.tryToMake(ctx, todo)
@@ -236,8 +233,8 @@ func (r *run) make(ctx context.Context, todo []int) error {
 	}
 }
 
-// retryPause is the time before the first repetition; each further one takes
-// twice as long, up to 32 times.
+// retryPause is the delay before the first retry; each further one takes twice as long, up to 32
+// times.
 const retryPause = time.Second / 2
 
 func (r *run) tryToMake(ctx context.Context, todo []int) error {
@@ -255,10 +252,9 @@ func (r *run) tryToMake(ctx context.Context, todo []int) error {
 	return r.makeShards(ctx, jobs, func(job int, done *setdir.Done) { r.done[job] = done })
 }
 
-// makeShards makes the shards of jobs as these come, each begun while those
-// before it are on their way, and calls made with each that is in place; for
-// different jobs that may be at the same time. An error of one job, which is a
-// *jobError where it is known whose it is, ends all that are under way.
+// makeShards makes the shards of jobs as they arrive, each begun before the previous ones are in
+// place, and calls made for each that is in place, possibly concurrently for different jobs. An
+// error of one job, a *jobError if it is known which, ends all that are in progress.
 func (r *run) makeShards(ctx context.Context, jobs iter.Seq2[int, error], made func(job int, done *setdir.Done)) error {
 	w := newWriters(ctx, r, made)
 	tasks := func(yield func(numbered, error) bool) {
@@ -282,10 +278,10 @@ func (r *run) makeShards(ctx context.Context, jobs iter.Seq2[int, error], made f
 	return w.close(err)
 }
 
-// endOfShard stands in the place of a job's number behind its last task.
+// endOfShard replaces a job's number after its last task.
 const endOfShard = -1
 
-// jobError is an error in making the shard of one job.
+// jobError is an error while making the shard of one job.
 type jobError struct {
 	job int
 	error
@@ -293,7 +289,7 @@ type jobError struct {
 
 func (e *jobError) Unwrap() error { return e.error }
 
-// ofJob says whose an error is; nil remains nil.
+// ofJob adds the job to an error; nil remains nil.
 func ofJob(job int, err error) error {
 	if err == nil {
 		return nil
@@ -301,8 +297,8 @@ func ofJob(job int, err error) error {
 	return &jobError{job, err}
 }
 
-// fingerprint hashes the fingerprints of all shards into the set's. It is
-// empty while a shard has none.
+// fingerprint hashes the fingerprints of all shards into the set's. It is empty if a shard has none
+// yet.
 func (r *run) fingerprint() string {
 	h := newFingerprint()
 	for _, d := range r.done {

@@ -13,30 +13,30 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// shardQueue makes the shards that are asked for, in the order in which they are asked
-// for, as one run makes those that it knows beforehand: while one is on its way to
-// disk, the workers are at the next. It moves while somebody waits and a little
-// longer, and then has neither goroutines nor, where it joins others, the directory.
+// shardQueue makes shards in the order of the requests, pipelined like a run that knows its shards
+// in advance: while one is being written, the workers make the next. It runs while a request is
+// pending and a little longer; after that it has no goroutines and, if it joins a job, has closed
+// the directory.
 type shardQueue struct {
 	run     *run
-	release func() // gives back what the source holds
-	joins   string // the directory, where that is only joined while the queue moves
+	release func() // releases the source
+	joins   string // path of the directory, if it is only open while the queue runs
 	ctx     context.Context
 	cancel  context.CancelFunc
-	work    sync.WaitGroup // of the goroutine that moves it
+	work    sync.WaitGroup // the goroutine that runs it
 
 	mu     sync.Mutex
-	orders map[int]*request // not answered yet, by job
-	queue  []*request       // of them, those that are not begun
-	more   chan struct{}    // something was put into the queue
-	moves  bool             // there is a goroutine that will look into the queue
+	orders map[int]*request // unanswered, by job
+	queue  []*request       // those of orders that are not begun
+	more   chan struct{}    // signals additions to the queue
+	moves  bool             // a goroutine will look at the queue
 }
 
-// request is a shard that was asked for.
+// request is a requested shard.
 type request struct {
 	job   int
-	tries int           // that failed
-	ready chan struct{} // closed when it is answered with one of these:
+	tries int           // failed attempts
+	ready chan struct{} // closed once one of these is set:
 	done  *setdir.Done
 	err   error
 }
@@ -44,17 +44,17 @@ type request struct {
 // idle is how long a queue waits for the next request before it stops.
 const idle = time.Second
 
-// errStopped is the answer to requests that a queue was stopped before.
+// errStopped is the answer to requests pending when a queue is stopped.
 var errStopped = errors.New("the job was closed")
 
 func newShardQueue(ctx context.Context, r *run, release func()) *shardQueue {
 	b := &shardQueue{run: r, release: release, orders: map[int]*request{}, more: make(chan struct{}, 1)}
-	// It makes shards for later calls, too, until it is stopped.
+	// It also makes shards for later calls, until it is stopped.
 	b.ctx, b.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	return b
 }
 
-// ask returns the order of a job, which is a new one if nobody waits for it.
+// ask returns the request for a job, a new one if none is pending.
 func (b *shardQueue) ask(job int) *request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -84,7 +84,7 @@ func (b *shardQueue) ask(job int) *request {
 	return o
 }
 
-// take returns the next order, or nil when there is none for long enough.
+// take returns the next request, or nil if there is none for long enough.
 func (b *shardQueue) take() *request {
 	for wait := time.After(idle); ; {
 		b.mu.Lock()
@@ -105,16 +105,16 @@ func (b *shardQueue) take() *request {
 	}
 }
 
-// answer ends an order.
+// answer completes a request.
 func (b *shardQueue) answer(job int, done *setdir.Done, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.settle(b.orders[job], done, err)
 }
 
-// settle is answer for one who has locked the queue.
+// settle is answer for a caller that holds the lock.
 func (b *shardQueue) settle(o *request, done *setdir.Done, err error) {
-	if b.joins == "" { // in between, others have a directory that is only joined
+	if b.joins == "" { // in between, joined processes close their directory
 		b.run.done[o.job] = done
 	}
 	delete(b.orders, o.job)
@@ -122,7 +122,7 @@ func (b *shardQueue) settle(o *request, done *setdir.Done, err error) {
 	close(o.ready)
 }
 
-// move makes shards until nobody asks for more.
+// move makes shards until there are no more requests.
 func (b *shardQueue) move() {
 	for {
 		err := b.pass()
@@ -130,11 +130,11 @@ func (b *shardQueue) move() {
 		if !goesOn {
 			return
 		}
-		_ = par.Sleep(b.ctx, pause) // the next pass sees that the queue was stopped
+		_ = par.Sleep(b.ctx, pause) // the next pass notices that the queue was stopped
 	}
 }
 
-// pass makes shards as they are asked for, until one fails or nobody asks.
+// pass makes shards as they are requested, until one fails or there are no more requests.
 func (b *shardQueue) pass() error {
 	r := b.run
 	if b.joins != "" {
@@ -167,7 +167,7 @@ func (b *shardQueue) pass() error {
 			if o == nil {
 				return
 			}
-			// Somebody else may have made it.
+			// Another process may have made it.
 			done, err := r.made(b.ctx, o.job)
 			if done != nil {
 				b.answer(o.job, done, nil)
@@ -181,8 +181,8 @@ func (b *shardQueue) pass() error {
 	return r.makeShards(b.ctx, jobs, func(job int, done *setdir.Done) { b.answer(job, done, nil) })
 }
 
-// next decides, after a pass that ended with err or nil, what becomes of the
-// orders that were begun, and whether and when there is to be another pass.
+// next decides, after a pass that ended with err or nil, what happens to the requests that were
+// begun, and whether and when there is another pass.
 func (b *shardQueue) next(err error) (pause time.Duration, goesOn bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -199,8 +199,8 @@ func (b *shardQueue) next(err error) (pause time.Duration, goesOn bool) {
 	return pause, b.moves
 }
 
-// tryAgain puts the orders that a pass which failed had begun back in front of the
-// queue, but for those that have failed too often, and returns how long to wait.
+// tryAgain puts the requests that a failed pass had begun back at the front of the queue, except
+// those that have failed too often, and returns how long to wait.
 func (b *shardQueue) tryAgain(err error) time.Duration {
 	var begun []*request
 	for _, o := range b.orders {
@@ -208,11 +208,11 @@ func (b *shardQueue) tryAgain(err error) time.Duration {
 			begun = append(begun, o)
 		}
 	}
-	if len(begun) == 0 { // the pass failed at what all of them need
+	if len(begun) == 0 { // the pass failed at something that all of them need
 		begun, b.queue = b.queue, nil
 	}
 	slices.SortFunc(begun, func(a, b *request) int { return cmp.Compare(a.job, b.job) })
-	var its *jobError // the others had bad luck
+	var its *jobError // the others are not to blame
 	known := errors.As(err, &its) && slices.ContainsFunc(begun, func(o *request) bool { return o.job == its.job })
 	tries := 0
 	var again []*request
@@ -236,8 +236,7 @@ func (b *shardQueue) tryAgain(err error) time.Duration {
 	return pause
 }
 
-// stop ends what is under way. Orders that are not answered by then fail, and so
-// do all that follow.
+// stop cancels work in progress. Unanswered requests fail, and so do all later ones.
 func (b *shardQueue) stop() {
 	b.mu.Lock()
 	b.cancel()

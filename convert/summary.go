@@ -8,29 +8,29 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 )
 
-// Status says what a run did.
+// Status is the outcome of a run.
 type Status string
 
-// What a run did.
+// Outcomes of a run.
 const (
 	Written  Status = "written"    // a new set
-	UpToDate Status = "up_to_date" // nothing: the set is what it would be
+	UpToDate Status = "up_to_date" // nothing to do: the set is up to date
 	Resumed  Status = "resumed"    // finished what an earlier run began
 	Updated  Status = "updated"    // redid what changed in the input
-	Failed   Status = "failed"     // more unusable samples than are bearable
+	Failed   Status = "failed"     // more unusable samples than allowed
 	Planned  Status = "planned"    // nothing: Options.DryRun
 )
 
 // Summary is the result of a run.
 type Summary struct {
 	Status Status `json:"status"`
-	// Samples planned: Records, Errors and Filtered add up to it.
+	// Samples is the number planned: the sum of Records, Errors and Filtered.
 	Samples int64 `json:"samples"`
 	Records int64 `json:"records"`
 	Errors  int64 `json:"errors"`
-	// Filtered samples were left out because an option asked for it.
+	// Filtered is the number of samples dropped by options.
 	Filtered int64 `json:"filtered"`
-	// SkippedFiles lie in the source and are no images.
+	// SkippedFiles is the number of files in the source that are not images.
 	SkippedFiles int64 `json:"skipped_files"`
 	// Bytes of all shards.
 	Bytes         int64                   `json:"bytes"`
@@ -40,46 +40,45 @@ type Summary struct {
 	Splits        map[string]SplitSummary `json:"splits"`
 	Decoder       string                  `json:"decoder"`
 	Fingerprint   string                  `json:"fingerprint"`
-	// Decoded are the records that this run made, by who decoded their image; only
-	// where a backend decodes.
+	// Decoded is the number of records made by this run, by the decoder of their image; only if a
+	// backend decodes.
 	Decoded map[string]int64 `json:"decoded,omitempty"`
-	// Ledger is the path of the list of unusable samples, of a run that failed for them.
+	// Ledger is the path of the list of unusable samples, if the run failed because of them.
 	Ledger string `json:"ledger,omitempty"`
-	// Task is set for a task of an array job: all counts are then of its share.
+	// Task is set for a task of an array job: all counts are then those of its share.
 	Task *Task `json:"task,omitempty"`
 	// Plan is what would be done; only with Options.DryRun.
 	Plan *Plan `json:"-"`
 }
 
-// SplitSummary is a split's part of a Summary.
+// SplitSummary is the part of a Summary about one split.
 type SplitSummary struct {
 	Records int64 `json:"records"`
 	Shards  int   `json:"shards"`
 }
 
-// Progress counts what a run has done so far. Its fields may be read while
-// the run goes on.
+// Progress counts what a run has done so far. Its fields may be read during the run.
 type Progress struct {
 	Planned  atomic.Int64 // samples that this run has to make; 0 until planned
-	Done     atomic.Int64 // of them, made, unusable or filtered; less again when a shard fails
+	Done     atomic.Int64 // of these, made, unusable or filtered; decreases when a shard fails
 	Errors   atomic.Int64 // of those done, unusable
 	BytesIn  atomic.Int64 // read from the input
 	BytesOut atomic.Int64 // framed, before compression
 	Kept     atomic.Int64 // shards kept from earlier runs
 	Finished atomic.Int64 // shards put in place by this run
 	Shards   atomic.Int64 // shards in all
-	// ToScan samples are read and encoded before the first is done: all of them with
-	// CSVOptions.Shuffle, otherwise 0. Scanned of them are.
+	// ToScan is the number of samples to read and encode before the first is done: all of them with
+	// CSVOptions.Shuffle, otherwise 0. Scanned is how many of these were.
 	ToScan, Scanned atomic.Int64
 }
 
-// BadSamplesError says that more samples could not be used than
-// Options.MaxErrors bears, or that none is left. Finished shards are kept, so that a run after the
-// input is mended costs only the shards of these samples.
+// BadSamplesError means that more samples were unusable than Options.MaxErrors allows, or that none
+// is left. Finished shards are kept, so that after the input is corrected a run only remakes the
+// shards of these samples.
 type BadSamplesError struct {
 	// Summary of the run, with status Failed.
 	Summary *Summary
-	// Samples that could not be used, sorted by key.
+	// Samples are the unusable ones, sorted by key.
 	Samples []setdir.BadSample
 	// Ledger is the path of the file that lists them.
 	Ledger string

@@ -8,22 +8,21 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
-// scheduler says how an array job's index is told to its tasks.
+// scheduler describes how a scheduler tells tasks the index in their array job.
 type scheduler struct {
 	name  string
-	index string // the variable that holds it
+	index string // variable of the index
 	none  string // its value outside of array jobs
-	// first and step are what indices begin at and go by: a variable, and the
-	// value without it.
+	// first and step are the start and increment of indices: a variable, and the value without it.
 	first, step               string
 	firstDefault, stepDefault int
-	count                     string // the variable that holds how many tasks there are
-	last                      string // the one that holds the last index
+	count                     string // variable of the number of tasks
+	last                      string // variable of the last index
 }
 
-// schedulers as their manuals describe them: sbatch(1) of Slurm, Kubernetes'
-// Indexed Jobs, AWS Batch's and Google Batch's job environment, Cloud Run jobs'
-// container contract, qsub(1) of PBS and of Grid Engine, LSF's job arrays.
+// schedulers as documented in their manuals: sbatch(1) of Slurm, Kubernetes' Indexed Jobs, AWS
+// Batch's and Google Batch's job environment, Cloud Run jobs' container contract, qsub(1) of PBS
+// and of Grid Engine, LSF's job arrays.
 var schedulers = []scheduler{
 	{name: "Slurm", index: "SLURM_ARRAY_TASK_ID", first: "SLURM_ARRAY_TASK_MIN", step: "SLURM_ARRAY_TASK_STEP", stepDefault: 1, count: "SLURM_ARRAY_TASK_COUNT"},
 	{name: "a Kubernetes Indexed Job", index: "JOB_COMPLETION_INDEX", stepDefault: 1},
@@ -35,12 +34,11 @@ var schedulers = []scheduler{
 	{name: "Grid Engine", index: "SGE_TASK_ID", none: "undefined", first: "SGE_TASK_FIRST", firstDefault: 1, step: "SGE_TASK_STEPSIZE", stepDefault: 1, last: "SGE_TASK_LAST"},
 }
 
-// TaskOf tells which of count tasks this process is, from the variables that a
-// scheduler of array jobs sets, and says what it went by. How many tasks there
-// are is always the caller's: a scheduler that says otherwise is contradicted,
-// because a job that resubmits a few of its tasks has other counts, and would
-// deal the shards again. It is an error when no scheduler is found, or more than
-// one that disagree.
+// TaskOf returns which of count tasks this process is, from the variables that an array job
+// scheduler sets, and says which it used. The number of tasks is always the caller's: a different
+// number from the scheduler is an error, because a job that resubmits a few of its tasks has other
+// counts, and would assign the shards differently. Finding no scheduler, or several that disagree,
+// is an error.
 func TaskOf(count int, lookup func(string) (string, bool)) (task Task, from string, err error) {
 	found := -1
 	for i := range schedulers {
@@ -70,7 +68,7 @@ func TaskOf(count int, lookup func(string) (string, bool)) (task Task, from stri
 	return task, from, nil
 }
 
-// task reckons the index from 0.
+// task computes the index, counted from 0.
 func (s *scheduler) task(count int, value string, lookup func(string) (string, bool)) (Task, string, error) {
 	number := func(name string, otherwise int) (int, error) {
 		v, ok := lookup(name)

@@ -7,8 +7,8 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// keepWhatIsUpToDate fills in done and kept for the shards whose fingerprint is what
-// this run would make: of the set p, or staged by an interrupted run.
+// keepWhatIsUpToDate fills in done and kept for the shards whose fingerprint equals what this run
+// would make: in the set p, or staged by an interrupted run.
 func (r *run) keepWhatIsUpToDate(ctx context.Context, p *previous) error {
 	if p == nil && r.stage == nil {
 		return nil
@@ -44,8 +44,8 @@ func (r *run) keepWhatIsUpToDate(ctx context.Context, p *previous) error {
 	return nil
 }
 
-// allDone returns what is known of shards that are staged, and of those in place. A set
-// that is to be overwritten counts as one without shards.
+// allDone returns the state of staged shards, and of those in place. A set that is to be
+// overwritten counts as one without shards.
 func (r *run) allDone(ctx context.Context, files []string, content bool) (staged, placed []*setdir.Done, err error) {
 	staged = make([]*setdir.Done, len(files))
 	if r.stage != nil {
@@ -60,8 +60,8 @@ func (r *run) allDone(ctx context.Context, files []string, content bool) (staged
 	return staged, placed, err
 }
 
-// current returns what is known of the shard of a job that is up to date, staged or
-// else in place; nil when there is none.
+// current returns the state of a job's up-to-date shard, staged or else in place; nil if there is
+// none.
 func (r *run) current(ctx context.Context, i int, staged, placed *setdir.Done, listed shard.Info) (done *setdir.Done, inPlace bool, err error) {
 	if staged != nil {
 		done, err = r.upToDate(ctx, r.stage, i, staged, shard.Info{})
@@ -73,8 +73,8 @@ func (r *run) current(ctx context.Context, i int, staged, placed *setdir.Done, l
 	return done, true, err
 }
 
-// made returns what is known of the shard of a job that somebody has made meanwhile;
-// nil when there is none that is up to date.
+// made returns the state of a job's shard that another process made in the meantime; nil if there
+// is none that is up to date.
 func (r *run) made(ctx context.Context, i int) (*setdir.Done, error) {
 	staged, placed, err := r.allDone(ctx, []string{r.jobs[i].name.String()}, r.HashInputs)
 	if err != nil {
@@ -84,14 +84,14 @@ func (r *run) made(ctx context.Context, i int) (*setdir.Done, error) {
 	return done, err
 }
 
-// upToDate returns what is known of the shard of a job in a directory when its
-// fingerprint is what this run would make, nil otherwise. It is given what state there
-// is, and what a manifest lists; the zero Info is for a shard that is not listed.
+// upToDate returns the state of a job's shard in a directory if its fingerprint is what this run
+// would make, nil otherwise. It takes the existing state and the manifest's entry; the zero Info is
+// for an unlisted shard.
 func (r *run) upToDate(ctx context.Context, dir *setdir.Dir, i int, done *setdir.Done, listed shard.Info) (*setdir.Done, error) {
 	j := r.jobs[i]
 	file := j.name.String()
-	// Without its state a shard is known by the manifest, unless it lacks
-	// samples: which those were, only the state says.
+	// Without its state only the manifest describes a shard, unless it lacks samples: only the
+	// state records which.
 	stateless := done == nil
 	if stateless && listed.File == file && listed.Records == j.samples && dir.HasContent(listed) && (!r.uncompressed() || dir.HasIndex(file)) {
 		done = &setdir.Done{Info: listed, Samples: j.samples}

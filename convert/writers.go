@@ -7,24 +7,23 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 )
 
-// writers takes pieces in order and puts the shards of a run in place. A
-// finished shard is synced and renamed in the background while the next one is
-// being written.
+// writers takes pieces in order and puts the shards of a run in place. A finished shard is synced
+// and renamed in the background while the next one is written.
 type writers struct {
 	run *run
-	// inTurn calls a function that puts a shard in place: at once, or for a
-	// task of an array job when no twin of it does the same.
+	// inTurn calls a function that puts a shard in place: at once or, for a task of an array job,
+	// when no duplicate of the task is doing the same.
 	inTurn  func(file string, put func() error) error
 	made    func(job int, done *setdir.Done)
 	open    *openShard    // nil before the first piece
-	commits chan struct{} // holds a token for each commit under way
+	commits chan struct{} // holds a token per commit in progress
 
 	background sync.WaitGroup
 	mu         sync.Mutex
-	err        error // the first of the background's
+	err        error // first error of the background
 }
 
-// openShard is a shard that is being written.
+// openShard is a shard being written.
 type openShard struct {
 	job         int
 	w           *setdir.Writer
@@ -35,7 +34,7 @@ type openShard struct {
 	framed      int64 // counted in Progress.BytesOut
 }
 
-// maxCommits is how many shards may be on their way to disk at a time.
+// maxCommits is the maximum number of shards being committed concurrently.
 const maxCommits = 2
 
 func newWriters(ctx context.Context, r *run, made func(int, *setdir.Done)) *writers {
@@ -46,7 +45,7 @@ func newWriters(ctx context.Context, r *run, made func(int, *setdir.Done)) *writ
 	return ws
 }
 
-// add takes the next piece. That of endOfShard ends the shard that is open.
+// add adds the next piece. That of endOfShard ends the open shard.
 func (ws *writers) add(job int, p *piece) error {
 	if job == endOfShard {
 		return ws.commit()
@@ -91,7 +90,7 @@ func (ws *writers) start(job int) error {
 	return nil
 }
 
-// commit sends the open shard on its way, once there is room.
+// commit starts committing the open shard, once there is room.
 func (ws *writers) commit() error {
 	o := ws.open
 	ws.open = nil
@@ -115,7 +114,7 @@ func (ws *writers) commit() error {
 	return ws.err
 }
 
-// put puts a shard in place and records what it is.
+// put puts a shard in place and records its state.
 func (ws *writers) put(o *openShard) error {
 	name := ws.run.jobs[o.job].name.String()
 	err := ws.inTurn(name, func() error {
@@ -141,8 +140,8 @@ func (ws *writers) put(o *openShard) error {
 	return nil
 }
 
-// twins returns what a twin of this task, that was faster, has put in place of an
-// open shard; nil when there is no such twin.
+// twins returns the state of an open shard that a faster duplicate of this task has put in place;
+// nil if there is none.
 func (ws *writers) twins(name string, o *openShard) *setdir.Done {
 	if ws.run.plan == nil {
 		return nil
@@ -154,8 +153,8 @@ func (ws *writers) twins(name string, o *openShard) *setdir.Done {
 	return done
 }
 
-// uncount takes a shard that failed out of the progress, so that another attempt
-// does not count its samples twice.
+// uncount removes a failed shard from the progress, so that another attempt does not count its
+// samples twice.
 func (ws *writers) uncount(o *openShard) {
 	progress := ws.run.progress
 	progress.Done.Add(-o.samples)
@@ -163,8 +162,8 @@ func (ws *writers) uncount(o *openShard) {
 	progress.BytesOut.Add(-o.framed)
 }
 
-// close throws away the shard that is open, when the run failed with err, and
-// waits for the background. It returns the first error of all.
+// close discards the open shard, if the run failed with err, and waits for the background. It
+// returns the first error of all.
 func (ws *writers) close(err error) error {
 	if ws.open != nil {
 		ws.open.w.Abort()
