@@ -6,21 +6,19 @@ import (
 	"slices"
 )
 
-// Builder encodes a tf.train.Example straight to the wire, with keys in the
-// order of their bytes, so that equal features give equal bytes whatever order
-// they came in. They are those of a protocol buffer library that is asked for
-// deterministic output.
+// Builder encodes a tf.train.Example directly in wire format, with keys in byte order, so that
+// equal features give equal bytes whatever order they were added in. The bytes are those of a
+// protocol buffer library with deterministic output.
 //
-// Each feature is a call with its key, which should be UTF-8, and its values,
-// which are copied. Of a key given again the last values count. Calls in the
-// order of the keys are the fastest. A Builder that is Reset and used again
-// allocates nothing. The zero Builder is ready for use.
+// Each feature is a call with its key, which should be UTF-8, and its values, which are copied. The
+// last values of a repeated key win. Calls in key order are the fastest. A Builder that is Reset
+// and reused does not allocate. The zero Builder is ready for use.
 type Builder struct {
-	entries []byte // the map's entries, in the order of the calls
+	entries []byte // map entries, in call order
 	index   mapIndex
 }
 
-// Reset forgets all features and keeps the memory.
+// Reset removes all features and keeps the memory.
 func (b *Builder) Reset() {
 	b.entries = b.entries[:0]
 	b.index.reset()
@@ -85,8 +83,8 @@ func appendEntryHead(dst []byte, key string, size int) []byte {
 	return appendVarint(append(dst, tagValue), uint64(size))
 }
 
-// sizeField returns how long a length-delimited field is with its tag of one
-// byte and its length.
+// sizeField returns the size of a length-delimited field, including its one-byte tag and its
+// length.
 func sizeField(content int) int {
 	if content < 0x80 {
 		return 2 + content
@@ -94,8 +92,8 @@ func sizeField(content int) int {
 	return 1 + sizeVarint(uint64(content)) + content
 }
 
-// The lists follow: the size of a list's content, and a Feature's content with
-// that list in it.
+// Two helpers for lists: the size of a list's content, and a Feature's content with that list in
+// it.
 
 func sizeInt64List(v []int64) int {
 	if len(v) == 0 {

@@ -6,13 +6,13 @@ import (
 	"fmt"
 )
 
-// Compression is how a whole file is compressed.
+// Compression is the compression of a whole file.
 type Compression uint8
 
 // The compressions. TensorFlow knows None, Gzip and Zlib.
 const (
-	Auto Compression = iota // told from the first bytes when reading, None when writing
-	None                    // frames as they are
+	Auto Compression = iota // detected from the first bytes when reading, None when writing
+	None                    // plain frames
 	Gzip                    // RFC 1952; reading takes concatenated members
 	Zlib                    // RFC 1950; reading takes concatenated streams
 	Zstd                    // RFC 8878; reading takes concatenated frames and windows up to 128 MiB
@@ -20,8 +20,7 @@ const (
 
 var compressionNames = [...]string{Auto: "auto", None: "none", Gzip: "gzip", Zlib: "zlib", Zstd: "zstd"}
 
-// String returns the name that [ParseCompression] takes: auto, none, gzip, zlib
-// or zstd.
+// String returns the name for [ParseCompression]: auto, none, gzip, zlib or zstd.
 func (c Compression) String() string {
 	if int(c) < len(compressionNames) {
 		return compressionNames[c]
@@ -29,8 +28,8 @@ func (c Compression) String() string {
 	return fmt.Sprintf("Compression(%d)", uint8(c))
 }
 
-// ParseCompression returns the compression of that name, or an error that
-// unwraps to [ErrUnknownCompression].
+// ParseCompression returns the compression with that name, or an error that unwraps to
+// [ErrUnknownCompression].
 func ParseCompression(name string) (Compression, error) {
 	for c, n := range compressionNames {
 		if n == name {
@@ -40,12 +39,12 @@ func ParseCompression(name string) (Compression, error) {
 	return Auto, fmt.Errorf("%w %q: want auto, none, gzip, zlib or zstd", ErrUnknownCompression, name)
 }
 
-// detectSize is how many bytes detect wants to see.
+// detectSize is how many bytes detect needs.
 const detectSize = headerSize
 
-// detect tells a file's compression from its first bytes, which are fewer than
-// detectSize only when the file is. A valid length CRC is proof of plain
-// frames; magic bytes come second, for they may be a length's, too.
+// detect returns a file's compression from its first bytes, which are fewer than detectSize only if
+// the file is. A valid length CRC proves plain frames; magic bytes come second, since they could
+// also be part of a length.
 func detect(head []byte) Compression {
 	if len(head) >= headerSize &&
 		maskedLengthCRC(binary.LittleEndian.Uint64(head)) == binary.LittleEndian.Uint32(head[8:]) {
@@ -62,7 +61,7 @@ func detect(head []byte) Compression {
 	return None
 }
 
-// isZstd looks for the magic number of a frame or of a skippable one.
+// isZstd reports whether head has the magic number of a frame or of a skippable one.
 func isZstd(head []byte) bool {
 	if len(head) < 4 {
 		return false
@@ -71,10 +70,10 @@ func isZstd(head []byte) bool {
 	return magic == 0xfd2fb528 || magic&^0xf == 0x184d2a50
 }
 
-// isZlib looks for a valid header of two bytes. As little as that is also the
-// length of many a record, and a plain file with a damaged length should not
-// pass for a damaged zlib file: so not when bytes 4 to 7 are zero, as in any
-// length below 4 GiB. No deflate stream that a compressor writes has them so.
+// isZlib reports whether head has a valid two-byte header. Many record lengths look like that, too,
+// and a plain file with a damaged length should not pass for a damaged zlib file: so bytes 4 to 7
+// must not be zero, as they are in any length below 4 GiB. No compressor writes a deflate stream
+// with zeros there.
 func isZlib(head []byte) bool {
 	if len(head) < 2 || head[0]&0x0f != 8 || head[0]>>4 > 7 || binary.BigEndian.Uint16(head)%31 != 0 {
 		return false

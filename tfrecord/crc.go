@@ -4,11 +4,11 @@ import "hash/crc32"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// mask rotates and offsets a CRC, so that data which hold CRCs of their own
-// still have a telling one (from the masking in LevelDB's log format).
+// mask rotates and offsets a CRC, so that the CRC of data that contain CRCs stays reliable (as in
+// LevelDB's log format).
 func mask(crc uint32) uint32 { return (crc>>15 | crc<<17) + 0xa282ead8 }
 
-// maskedCRC returns the checksum that a frame stores of data.
+// maskedCRC returns the checksum of data as stored in a frame.
 func maskedCRC(data []byte) uint32 { return mask(crc32.Checksum(data, castagnoli)) }
 
 // runningCRC is the checksum of what is written to it.
@@ -21,10 +21,9 @@ func (c *runningCRC) Write(p []byte) (int, error) {
 
 func (c *runningCRC) masked() uint32 { return mask(uint32(*c)) }
 
-// lengthTables[i][b] is what byte i of a length, being b, adds to the CRC of
-// its eight bytes. CRCs are affine: the sum over the bytes, and the CRC of
-// eight zero bytes, is the whole. Byte 0 adds nothing, so that the length of
-// an ordinary record costs two or three lookups.
+// lengthTables[i][b] is what byte i of a length, with value b, adds to the CRC of its eight bytes.
+// CRCs are affine: the XOR over the bytes and the CRC of eight zero bytes is the result. A zero
+// byte adds nothing, so that the length of an ordinary record costs two or three lookups.
 var lengthTables, zeroLengthCRC = makeLengthTables()
 
 func makeLengthTables() (tables [8][256]uint32, zero uint32) {
@@ -40,7 +39,7 @@ func makeLengthTables() (tables [8][256]uint32, zero uint32) {
 	return tables, zero
 }
 
-// maskedLengthCRC returns the checksum that a frame stores of its length.
+// maskedLengthCRC returns the checksum of a length as stored in a frame.
 func maskedLengthCRC(length uint64) uint32 {
 	crc := zeroLengthCRC ^ lengthTables[0][byte(length)] ^ lengthTables[1][byte(length>>8)]
 	if length >= 1<<16 {

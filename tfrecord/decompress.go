@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	compressedBuffer = 128 << 10 // bytes of the compressed file read at a time
-	zstdWindow       = 128 << 20 // what the zstd command takes unasked
+	compressedBuffer = 128 << 10 // read size for the compressed file, in bytes
+	zstdWindow       = 128 << 20 // default limit of the zstd command
 )
 
-// source is the given reader, with what detection already took put back, and
-// its own errors kept apart from those of a decompressor on top of it.
+// source is the given reader, after the bytes that detection consumed were put back. It keeps the
+// reader's errors apart from those of a decompressor on top of it.
 type source struct {
 	r    io.Reader
 	head []byte
-	err  error // first error of r, io.EOF aside
+	err  error // first error of r other than io.EOF
 }
 
 func (s *source) Read(p []byte) (int, error) {
@@ -36,17 +36,15 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// decompressor holds a decompressor of each kind that was needed so far, for
-// use again on the next file.
+// decompressor holds a decompressor of each kind used so far, for reuse on the next file.
 type decompressor struct {
-	in   *bufio.Reader // decompressors read byte by byte
+	in   *bufio.Reader // decompressors read single bytes
 	gzip *gzip.Reader
 	zlib zlibStreams
 	zstd *zstd.Decoder
 }
 
-// open returns a reader of what src holds, decompressed. An empty src is empty
-// decompressed, too.
+// open returns a reader of the decompressed content of src. An empty src decompresses to nothing.
 func (d *decompressor) open(src io.Reader, c Compression) (r io.Reader, err error) {
 	if d.in == nil {
 		d.in = bufio.NewReaderSize(src, compressedBuffer)
@@ -67,7 +65,7 @@ func (d *decompressor) open(src io.Reader, c Compression) (r io.Reader, err erro
 		r = &d.zlib
 	case Zstd:
 		if d.zstd == nil {
-			// One worker decodes in the caller's goroutine: nothing is left behind.
+			// One worker decodes in the caller's goroutine, so that none is left running.
 			d.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow))
 		}
 		if err == nil {
@@ -90,8 +88,7 @@ func (d *decompressor) close() {
 	*d = decompressor{}
 }
 
-// zlibStreams reads concatenated zlib streams. Bytes behind a stream that are
-// no stream are an error and not passed over.
+// zlibStreams reads concatenated zlib streams. Trailing bytes that are not a stream are an error.
 type zlibStreams struct {
 	in  *bufio.Reader
 	out io.ReadCloser

@@ -6,32 +6,32 @@ import (
 	"strings"
 )
 
-// Part says which part of the data an [Error] is about. The values are fixed:
-// scripts read them.
+// Part says which part of the data an [Error] is about. The values are stable: scripts depend on
+// them.
 type Part string
 
-// The parts. The first four are those of a frame, in its order; this package
-// also gives PartIndex, PartParse and PartCompression. The others are faults of
-// a set of files, found by who knows the set.
+// The parts. The first four are those of a frame, in order; this package also returns PartIndex,
+// PartParse and PartCompression. The others are faults of a set of files, reported by packages that
+// know the set.
 const (
-	PartLength      Part = "length"      // a frame's length: cut off, or over the limit
+	PartLength      Part = "length"      // a frame's length: truncated, or over the limit
 	PartLengthCRC   Part = "length_crc"  // the checksum of the length
 	PartData        Part = "data"        // a frame's payload
 	PartDataCRC     Part = "data_crc"    // the checksum of the payload
-	PartHeader      Part = "header"      // what a file says of itself
-	PartMissing     Part = "missing"     // a file that should be there
-	PartExtra       Part = "extra"       // a file that should not be there
+	PartHeader      Part = "header"      // a file's description of itself
+	PartMissing     Part = "missing"     // a missing file
+	PartExtra       Part = "extra"       // an unexpected file
 	PartHash        Part = "hash"        // a file's digest
 	PartIndex       Part = "index"       // an index file
-	PartCount       Part = "count"       // a number of records
+	PartCount       Part = "count"       // the number of records
 	PartParse       Part = "parse"       // the protocol buffer in a record
 	PartCompression Part = "compression" // the compressed stream around the frames
 )
 
-// What an [Error] unwraps to, besides io.ErrUnexpectedEOF for data that were
-// cut off, and the errors of the underlying reader.
+// Errors that an [Error] unwraps to, besides io.ErrUnexpectedEOF for truncated data and the errors
+// of the underlying reader.
 var (
-	// ErrChecksum: a stored checksum and that of the data differ.
+	// ErrChecksum: a stored checksum differs from that of the data.
 	ErrChecksum = errors.New("checksum does not match")
 	// ErrTooLarge: a record is longer than [ReaderOptions.MaxRecord] allows.
 	ErrTooLarge = errors.New("record too large")
@@ -40,23 +40,23 @@ var (
 	ErrTooMany = errors.New("too many features or steps")
 	// ErrUnknownCompression: not one of the [Compression] values or their names.
 	ErrUnknownCompression = errors.New("unknown compression")
-	// ErrMalformed: not the protocol buffer or index that it should be.
+	// ErrMalformed: not a valid protocol buffer or index.
 	ErrMalformed = errors.New("malformed")
 	// ErrClosed: a Reader or Writer was used after Close.
 	ErrClosed = errors.New("already closed")
 )
 
-// Error is damage, and where it is.
+// Error describes damage and its position.
 type Error struct {
-	Name   string // of the file; empty when it has none
-	Record int64  // number of the record (or index entry) from 0; -1 when not known
-	Offset int64  // byte at which that record's frame (or entry) begins, uncompressed; without a record, the byte of the message
-	Part   Part   // what is damaged
-	Err    error  // what is wrong with it
+	Name   string // of the file; may be empty
+	Record int64  // number of the record (or index entry) from 0; -1 if unknown
+	Offset int64  // where its frame (or entry) begins, uncompressed, or the byte in a message
+	Part   Part   // damaged part
+	Err    error  // cause
 }
 
-// Error gives all fields in one line, as
-// "out/x.tfrecord: record 7 at byte 1234: data_crc: checksum does not match …".
+// Error returns all fields in one line, as in "out/x.tfrecord: record 7 at byte 1234: data_crc:
+// checksum does not match …".
 func (e *Error) Error() string {
 	var s strings.Builder
 	if e.Name != "" {

@@ -1,20 +1,18 @@
 package tfrecord
 
-// Example is a parsed tf.train.Example. Parsing again uses its memory again,
-// so one Example serves for any number of records without allocations.
+// Example is a parsed tf.train.Example. Parsing reuses its memory, so one Example serves for any
+// number of records without allocations.
 type Example struct {
 	Features
 }
 
-// Parse reads a serialized tf.train.Example. The features alias data, which
-// must not change while they are in use. All of data is checked, so that no
-// later access can fail.
+// Parse parses a serialized tf.train.Example. The features alias data, which must not change while
+// they are in use. All of data is validated, so that later accesses cannot fail.
 //
-// It reads what any protocol buffer library would: packed and unpacked numbers,
-// keys in any order, of a repeated key the last, lists in several pieces, unset
-// features; unknown fields are passed over. Malformed data give an [*Error]
-// of PartParse with the byte at fault, and leave the Example empty;
-// [Reader.Locate] adds the record. So do more than [MaxFeatures] features.
+// Parse accepts what any protocol buffer library would: packed and unpacked numbers, keys in any
+// order, repeated keys (the last one wins), split lists, unset features; unknown fields are
+// skipped. Malformed data give an [*Error] of PartParse with the offending byte, and leave the
+// Example empty; [Reader.Locate] adds the record. So do more than [MaxFeatures] features.
 func (e *Example) Parse(data []byte) error {
 	e.reset()
 	for pos := 0; pos < len(data); {

@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// Kind is what a feature's values are.
+// Kind is the type of a feature's values.
 type Kind uint8
 
 // The kinds of a tf.train.Feature.
@@ -28,7 +28,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
-// ParseKind returns the kind that String calls name: bytes, float or int64.
+// ParseKind returns the kind with the given String: bytes, float or int64.
 func ParseKind(name string) (Kind, error) {
 	for k := KindBytes; int(k) < len(kindNames); k++ {
 		if kindNames[k] == name {
@@ -38,23 +38,21 @@ func ParseKind(name string) (Kind, error) {
 	return KindNone, fmt.Errorf("%q is not a kind of values: want bytes, float or int64", name)
 }
 
-// Feature is a view of one feature's values in a parsed message. It aliases
-// the message that was parsed, is valid until the next Parse, and is cheap to
-// copy. The zero Feature has KindNone.
+// Feature is a view of one feature's values in a parsed message. It aliases the parsed message, is
+// valid until the next Parse, and is cheap to copy. The zero Feature has KindNone.
 type Feature struct {
 	kind Kind
 	n    int
-	list []byte // content of the BytesList, FloatList or Int64List, known to be well-formed
+	list []byte // validated content of the BytesList, FloatList or Int64List
 }
 
-// Kind returns what the values are.
+// Kind returns the type of the values.
 func (f Feature) Kind() Kind { return f.kind }
 
-// Len returns how many values there are.
+// Len returns the number of values.
 func (f Feature) Len() int { return f.n }
 
-// Int64 returns the first value; false when the feature has none, or is of
-// another kind.
+// Int64 returns the first value; false if the feature has none or is of another kind.
 func (f Feature) Int64() (int64, bool) {
 	if f.kind != KindInt64 || f.n == 0 {
 		return 0, false
@@ -68,8 +66,7 @@ func (f Feature) Int64() (int64, bool) {
 	}
 }
 
-// Float returns the first value; false when the feature has none, or is of
-// another kind.
+// Float returns the first value; false if the feature has none or is of another kind.
 func (f Feature) Float() (float32, bool) {
 	if f.kind != KindFloat || f.n == 0 {
 		return 0, false
@@ -82,8 +79,8 @@ func (f Feature) Float() (float32, bool) {
 	}
 }
 
-// Bytes returns the first value, which aliases the message; false when the
-// feature has none, or is of another kind.
+// Bytes returns the first value, which aliases the message; false if the feature has none or is of
+// another kind.
 func (f Feature) Bytes() ([]byte, bool) {
 	if f.kind != KindBytes || f.n == 0 {
 		return nil, false
@@ -95,9 +92,9 @@ func (f Feature) Bytes() ([]byte, bool) {
 	}
 }
 
-// Int64List yields the values of an Int64List; nothing for another kind. Unlike
-// AppendInt64s it takes no memory, of which hostile records of many small values
-// would want several times their size. The same goes for FloatList and BytesList.
+// Int64List yields the values of an Int64List; nothing for another kind. Unlike AppendInt64s it
+// does not allocate, which for hostile records of many small values would take several times their
+// size. The same goes for FloatList and BytesList.
 func (f Feature) Int64List() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		if f.kind != KindInt64 {
@@ -207,8 +204,8 @@ func (f Feature) AppendBytes(dst [][]byte) [][]byte {
 	return dst
 }
 
-// Value returns a copy of the values: []int64, []float32, [][]byte, or nil for
-// KindNone. It is for people: programs save the allocations with the others.
+// Value returns a copy of the values: []int64, []float32, [][]byte, or nil for KindNone. It is
+// meant for display; the other methods avoid its allocations.
 func (f Feature) Value() any {
 	switch f.kind {
 	case KindInt64:
@@ -225,8 +222,7 @@ func (f Feature) Value() any {
 	return nil
 }
 
-// listWalk goes over the fields of a list that parsing found well-formed, which
-// is why it has no errors.
+// listWalk iterates over the fields of a validated list, and so has no errors.
 type listWalk struct {
 	list []byte
 	pos  int
@@ -236,13 +232,13 @@ func (f Feature) walk() listWalk { return listWalk{f.list, 0} }
 
 func (w *listWalk) more() bool { return w.pos < len(w.list) }
 
-// next returns a field's tag and the bytes of its value, without the length
-// that may precede them. What it skips has a nil value.
+// next returns a field's tag and the bytes of its value, without any length prefix. A skipped field
+// has a nil value.
 func (w *listWalk) next() (tag uint64, value []byte) {
 	tag, from, _ := readTag(w.list, w.pos)
 	to := from
 	switch tag {
-	case tagPacked: // tagBytes, too
+	case tagPacked: // and tagBytes
 		from, to, _ = delimited(w.list, from)
 	case tagVarint:
 		_, to, _ = varint(w.list, from)

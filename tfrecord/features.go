@@ -5,27 +5,26 @@ import (
 	"slices"
 )
 
-// Limits of a message that is parsed: what is known of a feature takes up to a hundred
-// times the two bytes that one has at least.
+// Limits of a parsed message: the memory for a feature is up to a hundred times its minimum size of
+// two bytes.
 const (
 	MaxFeatures = 1 << 20 // features of an Example or a context, and lists of a SequenceExample
 	MaxSteps    = 1 << 20 // steps of all lists of a SequenceExample
 )
 
-// tooMany is the error for what is past a limit, at byte offset of the message.
+// tooMany is the error for an exceeded limit, at a byte offset in the message.
 func tooMany(offset, limit int) error {
 	return &Error{Record: -1, Offset: int64(offset), Part: PartParse, Err: fmt.Errorf("%w: more than %d", ErrTooMany, limit)}
 }
 
-// Features are the named features of a parsed Example, or of the context of a
-// SequenceExample, in the order of their keys' bytes. They alias the message
-// that was parsed and are valid until the next Parse.
+// Features are the named features of a parsed Example, or of the context of a SequenceExample, in
+// byte order of their keys. They alias the parsed message and are valid until the next Parse.
 type Features struct {
 	entries keyed[Feature]
-	joined  []byte // lists that a message gave in pieces
+	joined  []byte // lists that were split in the message
 }
 
-// Len returns how many features there are.
+// Len returns the number of features.
 func (f *Features) Len() int { return len(f.entries.list) }
 
 // At returns the i-th feature and its key, which aliases the message.
@@ -34,11 +33,11 @@ func (f *Features) At(i int) (key []byte, value Feature) {
 	return e.key, e.value
 }
 
-// Get returns the feature of that key; false when there is none.
+// Get returns the feature with that key; false if there is none.
 func (f *Features) Get(key string) (Feature, bool) { return f.entries.get(key) }
 
-// Map returns a copy of all features by key: []int64, []float32, [][]byte, or
-// nil where no list is set.
+// Map returns a copy of all features by key: []int64, []float32, [][]byte, or nil if no list is
+// set.
 func (f *Features) Map() map[string]any {
 	m := make(map[string]any, f.Len())
 	for _, e := range f.entries.list {
@@ -52,8 +51,7 @@ func (f *Features) reset() {
 	f.joined = f.joined[:0]
 }
 
-// add reads a Features message. A second one adds to the first, as protobuf
-// merges them.
+// add parses a Features message. A second one adds to the first, as in a protobuf merge.
 func (f *Features) add(data []byte, pos int) error {
 	for pos < len(data) {
 		tag, from, to, err := field(data, pos)
@@ -95,17 +93,17 @@ func (f *Features) addEntry(data []byte, pos int) error {
 	return nil
 }
 
-// pieces puts a feature together of all that a message says of it. That is one
-// list as a rule; but as protobuf has it, lists of one kind that follow each
-// other are one list, and one of another kind takes their place.
+// pieces assembles a feature from everything a message says about it. Usually that is one list; but
+// by the protobuf rules consecutive lists of one kind are one list, and a list of another kind
+// replaces them.
 type pieces struct {
 	feature  Feature
-	start    int // of the feature's list in joined, when isJoined
+	start    int // start of the feature's list in joined, if isJoined
 	joined   *[]byte
 	isJoined bool
 }
 
-// add reads a Feature message.
+// add parses a Feature message.
 func (p *pieces) add(data []byte, pos int) error {
 	for pos < len(data) {
 		tag, from, to, err := field(data, pos)
@@ -138,7 +136,7 @@ func (p *pieces) addList(f Feature) {
 		p.feature, p.isJoined = f, false
 		return
 	}
-	// Two messages, one after the other, are the bytes of their merger.
+	// Two concatenated messages are the encoding of their merge.
 	if !p.isJoined {
 		p.isJoined, p.start = true, len(*p.joined)
 		*p.joined = append(*p.joined, p.feature.list...)

@@ -11,22 +11,22 @@ import (
 	"unicode/utf8"
 )
 
-// ForeignError is the fault in record 0 of a file that holds no records at all, but
-// something else that its first bytes give away. An [Error] unwraps to it.
+// ForeignError is the error in record 0 of a file without any records, whose first bytes identify
+// another format. An [Error] unwraps to it.
 type ForeignError struct {
-	// Kind is what the file holds: jpeg, png, gif, bmp, webp, tiff, zip, tar, csv, json,
+	// Kind is the format of the file: jpeg, png, gif, bmp, webp, tiff, zip, tar, csv, json,
 	// parquet, arrow, npy, npz, hdf5, lmdb, sqlite, pdf, xz, bzip2, 7z or text.
 	Kind string
-	// Compression is around it: what was found, or asked for.
+	// Compression is that of the file: detected or requested.
 	Compression Compression
-	// Err is what reading the file as records came to.
+	// Err is the error of reading the file as records.
 	Err error
 }
 
 // Unwrap returns Err.
 func (e *ForeignError) Unwrap() error { return e.Err }
 
-// Error says what the file is: "a JPEG image, not a TFRecord file".
+// Error describes what the file is: "a JPEG image, not a TFRecord file".
 func (e *ForeignError) Error() string {
 	name := e.Kind
 	for _, f := range foreign {
@@ -40,8 +40,8 @@ func (e *ForeignError) Error() string {
 	return name + ", not a TFRecord file"
 }
 
-// foreign are the kinds of file that are recognized, in the order in which they are
-// tried: those with magic bytes first.
+// foreign are the recognized formats, in the order in which they are tried: those with magic bytes
+// first.
 var foreign = []struct {
 	kind, name string
 	is         func(head []byte) bool
@@ -72,11 +72,10 @@ var foreign = []struct {
 	{"text", "text", isText},
 }
 
-// recognizeSize is how many bytes of a file recognize looks at, at most.
+// recognizeSize is the maximum number of bytes that recognize examines.
 const recognizeSize = 16 << 10
 
-// recognize returns what a file is that holds no records, by its first bytes; "" where
-// they don't tell.
+// recognize returns the format of a file without records, by its first bytes; "" if unknown.
 func recognize(head []byte) (kind string) {
 	head = head[:min(len(head), recognizeSize)]
 	for _, f := range foreign {
@@ -103,12 +102,11 @@ func isNPZ(head []byte) bool {
 	return strings.HasSuffix(string(name[:min(len(name), int(binary.LittleEndian.Uint16(head[26:])))]), ".npy")
 }
 
-// minText is the least that is taken for text: with fewer bytes than that, a damaged
-// file would be, too.
+// minText is the minimum length of text: with fewer bytes, damaged files could pass for text.
 const minText = 8
 
-// isText reports whether head is UTF-8 without control characters. A character that
-// the end of head cuts off may be its last.
+// isText reports whether head is UTF-8 without control characters. Its last character may be cut
+// off.
 func isText(head []byte) bool {
 	head = bytes.TrimPrefix(head, []byte("\ufeff"))
 	if len(head) < minText {
@@ -127,7 +125,7 @@ func isText(head []byte) bool {
 	return true
 }
 
-// isJSON reports whether text begins as an object or a list of JSON.
+// isJSON reports whether text begins like a JSON object or array.
 func isJSON(text []byte) bool {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -143,8 +141,7 @@ func isJSON(text []byte) bool {
 	return true
 }
 
-// isCSV reports whether the first two lines of text have as many fields, and more than
-// one.
+// isCSV reports whether the first two lines of text have the same number of fields, more than one.
 func isCSV(text []byte) bool {
 	first, rest, _ := bytes.Cut(text, []byte("\n"))
 	second, _, whole := bytes.Cut(rest, []byte("\n"))
@@ -157,7 +154,7 @@ func isCSV(text []byte) bool {
 	return false
 }
 
-// delimiters counts those in a line that are not in quotes.
+// delimiters counts the delimiters in a line, except those in quotes.
 func delimiters(line []byte, delimiter rune) (n int) {
 	quoted := false
 	for _, r := range string(line) {

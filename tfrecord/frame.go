@@ -2,7 +2,7 @@ package tfrecord
 
 import "encoding/binary"
 
-// Overhead is how many bytes longer a frame is than its payload.
+// Overhead is the size of a frame in bytes without its payload.
 const Overhead = headerSize + footerSize
 
 const (
@@ -17,8 +17,8 @@ func AppendFrame(dst, payload []byte) []byte {
 	return appendFooter(dst, payload)
 }
 
-// BeginFrame opens a frame at the end of dst, for a payload that is appended
-// to it in place and not copied. [EndFrame] with the mark closes it:
+// BeginFrame opens a frame at the end of dst, for a payload that is appended in place instead of
+// copied. [EndFrame] with the mark closes it:
 //
 //	dst, mark := tfrecord.BeginFrame(dst)
 //	dst = builder.Append(dst)
@@ -27,8 +27,8 @@ func BeginFrame(dst []byte) (opened []byte, mark int) {
 	return append(dst, make([]byte, headerSize)...), len(dst)
 }
 
-// EndFrame closes the frame that [BeginFrame] opened at mark; all that was
-// appended since is its payload.
+// EndFrame closes the frame that [BeginFrame] opened at mark; everything appended since is its
+// payload.
 func EndFrame(dst []byte, mark int) []byte {
 	payload := dst[mark+headerSize:]
 	appendHeader(dst[:mark], uint64(len(payload)))

@@ -7,46 +7,43 @@ import (
 	"math"
 )
 
-// HeaderSize and FooterSize are how many bytes a frame has before and behind
-// its payload.
+// HeaderSize and FooterSize are the bytes of a frame before and after its payload.
 const (
 	HeaderSize = headerSize
 	FooterSize = footerSize
 )
 
-// Verdict is what [Framing.Check] knows of a frame.
+// Verdict is the result of [Framing.Check] for a frame.
 type Verdict uint8
 
 const (
-	// FrameWhole: all of it is there, and both checksums hold.
+	// FrameWhole: the frame is complete, and both checksums match.
 	FrameWhole Verdict = iota
 	// FrameShort: there are fewer bytes than a header, or than the length says.
 	FrameShort
-	// FrameBroken: the length cannot be believed, or is over the limit. Where
-	// the next frame begins is not known.
+	// FrameBroken: the length is invalid or over the limit. Where the next frame begins is unknown.
 	FrameBroken
-	// FrameDamaged: the length holds, the payload does not.
+	// FrameDamaged: the length is valid, the payload is not.
 	FrameDamaged
 )
 
-// Framing is what frames in memory, or in a file that can be read anywhere, are
-// held to. A [Reader] gives one record at a time and the words for what is
-// wrong; this is for those who go through many frames of a buffer of their own,
-// and for those who look for what is left behind damage. The zero value checks
-// all, and takes records of up to 1 GiB.
+// Framing checks frames in memory, or in a file with random access. A [Reader] returns one record
+// at a time and describes errors; this is for checking many frames in a buffer of one's own, and
+// for finding what is left after damage. The zero value checks everything, and accepts records of
+// up to 1 GiB.
 type Framing struct {
-	// Checksum says what is checked. Default: ChecksumFull.
+	// Checksum says what is verified. Default: ChecksumFull.
 	Checksum Checksum
-	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
+	// MaxRecord is the maximum size of a record in bytes. Default: 1 GiB.
 	MaxRecord int64
 }
 
-// Framing returns what the options say of frames.
+// Framing returns the framing options.
 func (o ReaderOptions) Framing() Framing { return Framing{o.Checksum, o.MaxRecord} }
 
-// Check looks at the frame at the beginning of p, and allocates nothing. size
-// is that of the whole frame, whose payload is p[HeaderSize : size-FooterSize]; for a
-// short one how many bytes are needed to tell more; 0 for a broken one.
+// Check checks the frame at the beginning of p, without allocating. size is that of the whole
+// frame, whose payload is p[HeaderSize : size-FooterSize]; for a short one the number of bytes
+// needed to continue; 0 for a broken one.
 func (f Framing) Check(p []byte) (size int, v Verdict) {
 	if len(p) < headerSize {
 		return headerSize, FrameShort
@@ -65,7 +62,7 @@ func (f Framing) Check(p []byte) (size int, v Verdict) {
 	return size, FrameWhole
 }
 
-// largest is MaxRecord, or less where an int is too small for its frame.
+// largest is MaxRecord, or less if an int is too small for the frame.
 func (f Framing) largest() uint64 {
 	if f.MaxRecord <= 0 {
 		return defaultMaxRecord
@@ -73,17 +70,16 @@ func (f Framing) largest() uint64 {
 	return min(uint64(f.MaxRecord), math.MaxInt-Overhead)
 }
 
-// resyncWindow is how many bytes are searched at a time.
+// resyncWindow is the number of bytes searched at once.
 const resyncWindow = 256 << 10
 
-// Resync finds the first frame at or behind offset whose length and payload
-// both have their checksum, whatever Checksum says, and returns where it
-// begins; where the file ends when there is none. The error is that of r.
+// Resync finds the first frame at or after offset whose length and payload both match their
+// checksums, whatever Checksum says, and returns its offset, or the end of the file if there is
+// none. The error is that of r.
 //
-// The checksum of its own rules out all but one in 2³² of what may look like a
-// length; only then a payload is read, a buffer at a time. A file made to
-// deceive, full of headers without records, takes up to MaxRecord bytes of
-// reading for each of them.
+// The length checksum alone rules out all but one in 2³² of potential lengths; a payload is only
+// read after that, a buffer at a time. A malicious file, full of headers without records, takes up
+// to MaxRecord bytes of reading for each of them.
 func (f Framing) Resync(r io.ReaderAt, offset int64) (int64, error) {
 	window := make([]byte, resyncWindow)
 	check := Framing{ChecksumFull, f.MaxRecord}
@@ -94,14 +90,14 @@ func (f Framing) Resync(r io.ReaderAt, offset int64) (int64, error) {
 			return 0, err
 		}
 		for i := 0; i+headerSize <= n; i++ {
-			// The upper bytes of nearly any length are zero.
+			// The upper bytes of nearly all lengths are zero.
 			length := binary.LittleEndian.Uint64(window[i:])
 			if length > largest {
 				continue
 			}
-			// No header is all zeros: the masked checksum of the length 0 is not 0.
+			// A header is never all zeros: the masked checksum of length 0 is not 0.
 			if length == 0 && binary.LittleEndian.Uint32(window[i+8:]) == 0 {
-				i += zerosAt(window[i:n]) - headerSize // on to the first that is not
+				i += zerosAt(window[i:n]) - headerSize // skip to the first nonzero byte
 				continue
 			}
 			_, v := check.Check(window[i:n])
@@ -122,7 +118,7 @@ func (f Framing) Resync(r io.ReaderAt, offset int64) (int64, error) {
 	}
 }
 
-// zerosAt returns how many zeros p begins with.
+// zerosAt returns the number of leading zeros in p.
 func zerosAt(p []byte) int {
 	n := 0
 	for n+8 <= len(p) && binary.LittleEndian.Uint64(p[n:]) == 0 {
@@ -134,8 +130,8 @@ func zerosAt(p []byte) int {
 	return n
 }
 
-// CheckAt looks at the frame at offset of a file, without memory for all of it.
-// A frame that reaches past the end is short. The error is that of r.
+// CheckAt checks the frame at offset of a file, without holding all of it in memory. A frame that
+// extends past the end is short. The error is that of r.
 func (f Framing) CheckAt(r io.ReaderAt, offset int64) (Verdict, error) {
 	var header [headerSize]byte
 	n, err := r.ReadAt(header[:], offset)
@@ -160,7 +156,7 @@ func (f Framing) CheckAt(r io.ReaderAt, offset int64) (Verdict, error) {
 	return checkPayloadAt(r, offset+headerSize, int64(size-Overhead))
 }
 
-// checkPayloadAt compares length bytes at offset with the checksum behind them.
+// checkPayloadAt compares length bytes at offset with the checksum after them.
 func checkPayloadAt(r io.ReaderAt, offset, length int64) (Verdict, error) {
 	in := io.NewSectionReader(r, offset, length+footerSize)
 	var crc runningCRC
@@ -177,7 +173,7 @@ func checkPayloadAt(r io.ReaderAt, offset, length int64) (Verdict, error) {
 	return FrameWhole, nil
 }
 
-// shortOr is FrameShort for a file that became shorter, else an error.
+// shortOr returns FrameShort for a file that became shorter, else an error.
 func shortOr(err error) (Verdict, error) {
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = nil
@@ -185,10 +181,9 @@ func shortOr(err error) (Verdict, error) {
 	return FrameShort, err
 }
 
-// Behind returns where reading may go on behind the frame at offset that is not
-// whole: behind that frame when its payload alone is damaged and the file ends
-// there or another header follows, else where [Framing.Resync] finds a frame.
-// It is offset+1 at least. The error is that of r.
+// Behind returns where reading may resume after the damaged frame at offset: after that frame if
+// only its payload is damaged and the file ends there or another header follows, else where
+// [Framing.Resync] finds a frame. It is at least offset+1. The error is that of r.
 func (f Framing) Behind(r io.ReaderAt, offset int64) (int64, error) {
 	var header [headerSize]byte
 	n, err := r.ReadAt(header[:], offset)
@@ -205,9 +200,9 @@ func (f Framing) Behind(r io.ReaderAt, offset int64) (int64, error) {
 	return f.Resync(r, offset+1)
 }
 
-// headerAt reports whether the file ends at offset, or a header begins there.
+// headerAt reports whether the file ends at offset, or a valid header begins there.
 func (f Framing) headerAt(r io.ReaderAt, offset int64) (bool, error) {
-	// One byte more shows a file that ends before.
+	// One extra byte reveals a file that ends before offset.
 	var p [1 + headerSize]byte
 	n, err := r.ReadAt(p[:], offset-1)
 	if err != nil && err != io.EOF {

@@ -11,18 +11,18 @@ import (
 	"strconv"
 )
 
-// IndexEntry says where a record lies in a plain TFRecord file.
+// IndexEntry is the position of a record in a plain TFRecord file.
 type IndexEntry struct {
 	Offset int64 // where its frame begins
-	Size   int64 // of the frame: the payload and [Overhead]
+	Size   int64 // of the frame: payload plus [Overhead]
 }
 
-// maxIndexLine is the length of the longest line: two int64 and a space.
+// maxIndexLine is the maximum length of a line: two int64 and a space.
 const maxIndexLine = 2*19 + 1
 
-// AppendIndex appends the line of e to dst: offset, space, size, newline, in
-// decimal digits. An index file is such a line a record and nothing else, as
-// the tfrecord package for Python and DALI read it.
+// AppendIndex appends the line of e to dst: offset, space, size, newline, in decimal digits. An
+// index file has one such line per record and nothing else, as read by the tfrecord package for
+// Python and by DALI.
 func AppendIndex(dst []byte, e IndexEntry) []byte {
 	dst = strconv.AppendInt(dst, e.Offset, 10)
 	dst = append(dst, ' ')
@@ -30,10 +30,10 @@ func AppendIndex(dst []byte, e IndexEntry) []byte {
 	return append(dst, '\n')
 }
 
-// IndexEntries yields the entries of an index file, one by one: files of many records
-// have indexes of many gigabytes. An error comes last, with name, the number of the
-// line from 0, the byte at which it begins, and PartIndex; a last line without its
-// newline is io.ErrUnexpectedEOF. Whether the entries fit the records is not checked.
+// IndexEntries yields the entries of an index file one by one: indexes of many records can be many
+// gigabytes. An error comes last, with name, the line number from 0, the byte at which the line
+// begins, and PartIndex; a last line without its newline is io.ErrUnexpectedEOF. Whether the
+// entries match the records is not checked.
 func IndexEntries(r io.Reader, name string) iter.Seq2[IndexEntry, error] {
 	return func(yield func(IndexEntry, error) bool) {
 		in := bufio.NewReaderSize(r, 64<<10)
@@ -61,7 +61,7 @@ func IndexEntries(r io.Reader, name string) iter.Seq2[IndexEntry, error] {
 	}
 }
 
-// ReadIndex reads an index file to its end: see IndexEntries. An entry takes 16 bytes.
+// ReadIndex reads a whole index file: see IndexEntries. An entry takes 16 bytes of memory.
 func ReadIndex(r io.Reader, name string) ([]IndexEntry, error) {
 	var entries []IndexEntry
 	for e, err := range IndexEntries(r, name) {
@@ -95,7 +95,7 @@ func parseIndexLine(line []byte) (e IndexEntry, err error) {
 	return e, nil
 }
 
-// parseDecimal takes digits only, unlike strconv.
+// parseDecimal accepts only digits, unlike strconv.
 func parseDecimal(digits []byte) (v int64, ok bool) {
 	for _, d := range digits {
 		if d < '0' || d > '9' || v > (math.MaxInt64-int64(d-'0'))/10 {
@@ -106,9 +106,8 @@ func parseDecimal(digits []byte) (v int64, ok bool) {
 	return v, len(digits) > 0
 }
 
-// BuildIndex reads all records of r, which must stand at the beginning, and
-// returns their index. The index of a compressed file is refused, since no one
-// could seek by it.
+// BuildIndex reads all records of r, which must be at the beginning, and returns their index. A
+// compressed file is an error, since its index could not be used to seek.
 func BuildIndex(r *Reader) ([]IndexEntry, error) {
 	var entries []IndexEntry
 	for record, err := range r.All() {

@@ -6,13 +6,12 @@ import (
 	"sort"
 )
 
-// keyed is a map on the wire: entries in the order in which they come, then
-// sorted by key, of equal keys only the last. It remembers how it sorted, since
-// the next record's keys mostly come in the same order.
+// keyed is a map from the wire: entries in input order, then sorted by key, with the last of each
+// key. It remembers the permutation, since the next record mostly has the same key order.
 type keyed[V any] struct {
 	list     []entry[V]
 	spare    []entry[V]
-	order    []int // order[i] is where the i-th of the sorted list came
+	order    []int // order[i] is the input position of the i-th sorted entry
 	unsorted bool
 }
 
@@ -37,7 +36,7 @@ func (m *keyed[V]) add(key []byte, value V) {
 	m.list = append(m.list, entry[V]{key, value})
 }
 
-// sort ends the adding.
+// sort sorts the entries once all are added.
 func (m *keyed[V]) sort() {
 	if !m.unsorted {
 		return
@@ -61,7 +60,7 @@ func (m *keyed[V]) sort() {
 	m.list, m.spare = m.spare, m.list
 }
 
-// inOrder says whether order sorts the list, with no key twice.
+// inOrder reports whether order sorts the list, without duplicate keys.
 func (m *keyed[V]) inOrder() bool {
 	if len(m.order) != len(m.list) {
 		return false

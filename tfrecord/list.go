@@ -1,6 +1,6 @@
 package tfrecord
 
-// countList checks the content of a list of a kind, and counts its values.
+// countList validates the content of a list of a kind, and counts its values.
 func countList(data []byte, pos int, kind Kind) (n int, err error) {
 	for pos < len(data) {
 		tag, from, err := readTag(data, pos)
@@ -31,7 +31,7 @@ func countList(data []byte, pos int, kind Kind) (n int, err error) {
 	return n, nil
 }
 
-// countPacked checks packed numbers and counts them.
+// countPacked validates packed numbers and counts them.
 func countPacked(data []byte, pos int, kind Kind) (n int, err error) {
 	if kind == KindFloat {
 		if size := len(data) - pos; size%4 != 0 {

@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// mapIndex knows where the entries of a map on the wire lie in a buffer, and
-// copies them out in the order of their keys, of each key the last.
+// mapIndex records the positions of map entries in a buffer, and copies them out in key order, the
+// last one of each key.
 type mapIndex struct {
 	spans    []span
-	order    []int // order[i] is the i-th span by key; kept, for the next map's keys mostly come in the same order
+	order    []int // order[i] is the i-th span by key; kept for the next map
 	unsorted bool
 }
 
-// span is where an entry and its key begin and end.
+// span is the range of an entry and of its key.
 type span struct{ begin, keyBegin, keyEnd, end int }
 
 func (m *mapIndex) reset() {
 	m.spans, m.unsorted = m.spans[:0], false
 }
 
-// begin notes an entry of buf, of which all up to the key is there.
+// begin records an entry of buf, which is written up to its key.
 func (m *mapIndex) begin(buf []byte, s span) {
 	if n := len(m.spans); n > 0 && !m.unsorted {
 		last := &m.spans[n-1]
@@ -29,7 +29,7 @@ func (m *mapIndex) begin(buf []byte, s span) {
 	m.spans = append(m.spans, s)
 }
 
-// append appends the field tag with the map of buf's entries to dst.
+// append appends to dst the field tag with the map of buf's entries.
 func (m *mapIndex) append(dst []byte, tag byte, buf []byte) []byte {
 	dst = append(dst, tag)
 	if !m.unsorted {
@@ -48,8 +48,8 @@ func (m *mapIndex) append(dst []byte, tag byte, buf []byte) []byte {
 	return dst
 }
 
-// sort sets order to all spans, so that it can be tried on the next map, and
-// empties those whose keys come again.
+// sort sets order to all spans, so that it can be tried on the next map, and empties those with a
+// later duplicate.
 func (m *mapIndex) sort(buf []byte) {
 	key := func(i int) []byte { return buf[m.spans[i].keyBegin:m.spans[i].keyEnd] }
 	if m.inOrder(buf) {
@@ -62,12 +62,12 @@ func (m *mapIndex) sort(buf []byte) {
 	slices.SortStableFunc(m.order, func(a, b int) int { return bytes.Compare(key(a), key(b)) })
 	for k, i := range m.order[:len(m.order)-1] {
 		if bytes.Equal(key(i), key(m.order[k+1])) {
-			m.spans[i].end = m.spans[i].begin // the later one counts
+			m.spans[i].end = m.spans[i].begin // the later one wins
 		}
 	}
 }
 
-// inOrder says whether order sorts all spans, with no key twice.
+// inOrder reports whether order sorts all spans, without duplicate keys.
 func (m *mapIndex) inOrder(buf []byte) bool {
 	if len(m.order) != len(m.spans) {
 		return false

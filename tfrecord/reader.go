@@ -9,13 +9,13 @@ import (
 	"math"
 )
 
-// Checksum says how much a Reader checks.
+// Checksum says how much a Reader verifies.
 type Checksum uint8
 
 const (
 	ChecksumFull   Checksum = iota // lengths and data
-	ChecksumLength                 // lengths only: framing is safe, data are taken as they are
-	ChecksumOff                    // nothing: for files whose writer left the CRCs out
+	ChecksumLength                 // lengths only: framing is reliable, data are not verified
+	ChecksumOff                    // nothing: for files written without CRCs
 )
 
 const (
@@ -24,26 +24,25 @@ const (
 	minBuffer        = 64
 )
 
-// ReaderOptions are options of a [Reader]; the zero value checks all, and
-// tells the compression by itself.
+// ReaderOptions are options of a [Reader]; the zero value verifies everything and detects the
+// compression.
 type ReaderOptions struct {
 	// Name of the file, for errors. Default: none.
 	Name string
-	// Compression of the file. Default: Auto, told from its first bytes; what
-	// is neither framed nor compressed is read as plain, which fails at record 0.
+	// Compression of the file. Default: Auto, detected from its first bytes; a file that is neither
+	// framed nor compressed is read as plain, which fails at record 0.
 	Compression Compression
-	// Checksum says what is checked. Default: ChecksumFull.
+	// Checksum says what is verified. Default: ChecksumFull.
 	Checksum Checksum
-	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
+	// MaxRecord is the maximum size of a record in bytes. Default: 1 GiB.
 	MaxRecord int64
-	// BufferSize is how many bytes are read at a time, at least 64. Default:
-	// 256 KiB. Larger records make the buffer grow, as their data come in; it
-	// stays as large as the largest needed.
+	// BufferSize is the read size in bytes, at least 64. Default: 256 KiB. The buffer grows for
+	// larger records as their data arrive, and keeps its largest size.
 	BufferSize int
 }
 
-// Reader reads the records of a TFRecord file, with large reads and no
-// allocation a record. It is not safe for concurrent use.
+// Reader reads the records of a TFRecord file, with large reads and no allocation per record. It is
+// not safe for concurrent use.
 type Reader struct {
 	opts       ReaderOptions
 	max        uint64
@@ -52,7 +51,7 @@ type Reader struct {
 	in         io.Reader // the uncompressed stream; nil before the first Next
 	found      Compression
 	compressed bool   // in is a decompressor
-	raw        []byte // the beginning of the file where it is compressed
+	raw        []byte // the beginning of the file, if it is compressed
 	buf        []byte // buf[pos:end] is read but not yet returned
 	pos        int
 	end        int
@@ -60,13 +59,12 @@ type Reader struct {
 	record     int64 // of the last Next
 	offset     int64 // of the last Next
 	pending    error // what in.Read returned after the last byte
-	err        error // final, returned by every Next from now on
+	err        error // final, returned by every later Next
 }
 
-// NewReader returns a Reader of r. It reads ahead, so r stands anywhere
-// afterwards. Where r is a file, or has a method Left() int64 that tells how many
-// bytes are still to come, the buffer for a large record is made at once; else it
-// grows as its data come in.
+// NewReader returns a Reader of r. It reads ahead, so the position of r is unspecified afterwards.
+// If r is a file, or has a method Left() int64 that returns the number of remaining bytes, the
+// buffer for a large record is allocated at once; else it grows as its data arrive.
 func NewReader(r io.Reader, opts ReaderOptions) *Reader {
 	if opts.MaxRecord <= 0 {
 		opts.MaxRecord = defaultMaxRecord
@@ -91,14 +89,13 @@ func (r *Reader) Reset(in io.Reader, name string) {
 	r.pending, r.err = nil, nil
 }
 
-// Next returns the next record. It is valid until the next call of Next or
-// Reset, and must not be changed.
+// Next returns the next record. It is valid until the next call of Next or Reset, and must not be
+// modified.
 //
-// At the end of the file, and only at a clean end, the error is io.EOF. Every
-// other error is an [*Error] with the number and offset of the record that
-// could not be read. After a data_crc error the reader stands behind the
-// damaged record, and Next may go on; all other errors are final, since where
-// the next record begins is not known.
+// At the end of the file, and only at a clean end, the error is io.EOF. Every other error is an
+// [*Error] with the number and offset of the record that could not be read. After a data_crc error
+// the reader is positioned after the damaged record, and Next may be called again; all other errors
+// are final, since the position of the next record is unknown.
 func (r *Reader) Next() ([]byte, error) {
 	frame := r.buffered()
 	if frame == nil {
@@ -120,8 +117,8 @@ func (r *Reader) Next() ([]byte, error) {
 	return data, nil
 }
 
-// buffered returns the next frame when all of it is in the buffer and its
-// length is good; nil leaves it to load to find out.
+// buffered returns the next frame if all of it is in the buffer and its length is valid; nil leaves
+// it to load.
 func (r *Reader) buffered() []byte {
 	p := r.buf[r.pos:r.end]
 	if len(p) < Overhead {
@@ -137,8 +134,8 @@ func (r *Reader) buffered() []byte {
 	return p[:Overhead+int(length)]
 }
 
-// Frame returns the frame that Offset is about, header and footer included. It is
-// valid as long as the record is.
+// Frame returns the frame at Offset, including header and footer. It is valid as long as the
+// record.
 func (r *Reader) Frame() []byte {
 	if r.record < 0 || r.pos == 0 {
 		return nil
@@ -147,9 +144,8 @@ func (r *Reader) Frame() []byte {
 	return r.buf[from:r.pos:r.pos]
 }
 
-// All returns the records that are left, each valid until the next turn of the
-// loop. An error comes with a nil record; a loop that goes on after it sees
-// what Next would return, and ends after an error that is final.
+// All returns the remaining records, each valid until the next iteration. An error comes with a nil
+// record; a loop that continues after it gets what Next would return, and ends after a final error.
 func (r *Reader) All() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for {
@@ -161,20 +157,19 @@ func (r *Reader) All() iter.Seq2[[]byte, error] {
 	}
 }
 
-// Offset returns where the frame of the record last returned, or last found to
-// have wrong data, begins in the uncompressed stream; 0 before the first.
+// Offset returns where the frame of the last record begins in the uncompressed stream, including a
+// record with corrupt data; 0 before the first.
 func (r *Reader) Offset() int64 { return r.offset }
 
-// Record returns the number, from 0, of the record that Offset is about; -1
-// before the first.
+// Record returns the number, from 0, of the record at Offset; -1 before the first.
 func (r *Reader) Record() int64 { return r.record }
 
-// Compression returns the compression that was asked for or, after the first
-// Next, the one that was found. It is None for an empty file.
+// Compression returns the requested compression or, after the first Next, the detected one. It is
+// None for an empty file.
 func (r *Reader) Compression() Compression { return r.found }
 
-// Close frees the decompressor. It never closes what the Reader reads from.
-// Next fails from then on, until a Reset.
+// Close releases the decompressor. It does not close the underlying reader. Next fails after Close,
+// until a Reset.
 func (r *Reader) Close() error {
 	r.dec.close()
 	r.pos, r.end = 0, 0
@@ -182,8 +177,8 @@ func (r *Reader) Close() error {
 	return nil
 }
 
-// Locate adds file, record and offset to an error that parsing the record last
-// returned gave, as [Example.Parse] does. Other errors it returns as they are.
+// Locate adds file, record and offset to an error from parsing the last record, such as that of
+// [Example.Parse]. Other errors are returned unchanged.
 func (r *Reader) Locate(err error) error {
 	var e *Error
 	if !errors.As(err, &e) || e.Record >= 0 {

@@ -7,9 +7,8 @@ import (
 	"os"
 )
 
-// load brings the next frame into the buffer, whatever it takes: the slow twin
-// of buffered, and the one that finds words for what is wrong. Its errors are
-// final.
+// load reads the next frame into the buffer: the slow path for buffered, which also produces the
+// error messages. Its errors are final.
 func (r *Reader) load() ([]byte, error) {
 	if r.err == nil {
 		var frame []byte
@@ -54,7 +53,7 @@ func (r *Reader) tryLoad() ([]byte, error) {
 	return r.buf[r.pos : r.pos+size], nil
 }
 
-// open finds out the compression and sets r.in up.
+// open detects the compression and sets r.in.
 func (r *Reader) open() error {
 	if r.buf == nil {
 		r.buf = make([]byte, r.opts.BufferSize)
@@ -72,7 +71,7 @@ func (r *Reader) open() error {
 		r.in = &r.src
 		return nil
 	}
-	// What was read to detect it is the decompressor's to read again.
+	// The decompressor reads the bytes used for detection again.
 	r.src.head = append([]byte(nil), r.buf[r.pos:r.end]...)
 	r.raw = r.src.head[:min(len(r.src.head), recognizeSize)]
 	r.pos, r.end, r.pending = 0, 0, nil
@@ -88,11 +87,11 @@ func (r *Reader) open() error {
 	return nil
 }
 
-// fill reads until n bytes of the next frame are in the buffer. It says how
-// many there are, and with fewer than n why.
+// fill reads until n bytes of the next frame are in the buffer. It returns how many there are, and
+// if fewer than n, why.
 func (r *Reader) fill(n int) (have int, err error) {
 	if r.end-r.pos < n && r.pos > 0 {
-		// What is left is part of one frame: little to move, seldom.
+		// The rest is part of one frame: little to move, rarely.
 		copy(r.buf, r.buf[r.pos:r.end])
 		r.base += int64(r.pos)
 		r.pos, r.end = 0, r.end-r.pos
@@ -116,14 +115,13 @@ func (r *Reader) fill(n int) (have int, err error) {
 	return r.end - r.pos, nil
 }
 
-// growth is how many times larger grow makes the buffer. A fresh buffer takes memory
-// only where it is written to, so that a large factor costs nothing but address space,
-// while each copy of what has come in is held beside it until the collector comes.
+// growth is the factor by which grow enlarges the buffer. A fresh buffer takes memory only where it
+// is written, so that a large factor costs nothing but address space, while each old copy stays in
+// memory until the garbage collector runs.
 const growth = 8
 
-// grow makes the full buffer larger on the way to n bytes. It takes no more than
-// growth times what has come in, for a length may claim anything, unless it is known
-// that so much is still to come.
+// grow enlarges the full buffer towards n bytes. It allocates at most growth times what was read so
+// far, since a length may be bogus, unless that much is known to remain.
 func (r *Reader) grow(n int) {
 	size := n + n/8 // the next record may be a little longer
 	if r.compressed || int64(n-(r.end-r.pos)) > left(r.src.r) {
@@ -134,8 +132,7 @@ func (r *Reader) grow(n int) {
 	r.buf = append(make([]byte, 0, size), r.buf...)[:size]
 }
 
-// left returns how much of a source is still to be read, at least; 0 where that
-// is not known.
+// left returns the minimum number of bytes left in a source; 0 if unknown.
 func left(r io.Reader) int64 {
 	switch r := r.(type) {
 	case interface{ Left() int64 }:
@@ -154,8 +151,8 @@ func left(r io.Reader) int64 {
 	return 0
 }
 
-// short is the error for a stream that ended, in whatever way, when only have
-// of want bytes of a part were there.
+// short is the error for a stream that ended, for whatever reason, with only have of want bytes of
+// a part.
 func (r *Reader) short(part Part, have, want int, err error) error {
 	switch {
 	case err == io.EOF:
@@ -167,7 +164,7 @@ func (r *Reader) short(part Part, have, want int, err error) error {
 	}
 }
 
-// fault is an error in the frame that begins at pos.
+// fault returns an error about the frame that begins at pos.
 func (r *Reader) fault(part Part, err error) error {
 	if r.record < 0 && r.base == 0 && r.src.err == nil {
 		err = r.foreign(part, err)
@@ -175,15 +172,15 @@ func (r *Reader) fault(part Part, err error) error {
 	return r.at(r.record+1, r.base+int64(r.pos), part, err)
 }
 
-// foreign adds to an error in record 0 that the file may hold no records, or what it
-// holds instead.
+// foreign extends an error in record 0 with the format of the file if it has no records, or with
+// the possibility.
 func (r *Reader) foreign(part Part, err error) error {
 	var head []byte
 	compression := r.found
 	switch part {
 	case PartLength, PartLengthCRC:
 		r.fill(recognizeSize) // or as much as there is
-		r.src.err = nil       // an error of this read is not what is reported
+		r.src.err = nil       // an error of this read is not reported
 		head = r.buf[r.pos:r.end]
 	case PartCompression: // what begins like a compressed stream may be text
 		head, compression = r.raw, None

@@ -5,15 +5,14 @@ import (
 	"math"
 )
 
-// ScannedEntry is where a feature is in an Example: its key is data[KeyFrom:KeyTo] and its
+// ScannedEntry is the position of a feature in an Example: its key is data[KeyFrom:KeyTo] and its
 // Feature message, for [ScanFeature], data[From:To]. The next feature begins at To.
 type ScannedEntry struct{ KeyFrom, KeyTo, From, To int }
 
-// ScanExample begins to scan an Example that is in the usual form, the one that all writers
-// produce: one Features message, entries of a key and then a value, one list in a value,
-// numbers packed. Scanning finds features without copying them, and neither checks nor
-// counts values. It returns where the first feature begins, for [ScanEntry]; all of data
-// from there on is features.
+// ScanExample begins to scan an Example in the usual form, the one that all writers produce: one
+// Features message, entries with key before value, one list per value, packed numbers. Scanning
+// finds features without copying them, and neither validates nor counts values. It returns where
+// the first feature begins, for [ScanEntry]; the rest of data is all features.
 //
 //	pos, ok := ScanExample(data)
 //	for ok && pos < len(data) {
@@ -24,9 +23,8 @@ type ScannedEntry struct{ KeyFrom, KeyTo, From, To int }
 //		}
 //	}
 //
-// False, of this function and the others that scan, leaves an Example of another form,
-// and a malformed one, to [Example.Parse]. Nothing tells of a key that comes twice, of
-// which the last counts.
+// If this or another scan function returns false, the Example has another form or is malformed: use
+// [Example.Parse]. Duplicate keys, of which the last one wins, are not detected.
 func ScanExample(data []byte) (pos int, ok bool) {
 	if len(data) < 2 || data[0] != tagExampleFeatures {
 		return 0, len(data) == 0
@@ -40,7 +38,7 @@ func ScanExample(data []byte) (pos int, ok bool) {
 
 // ScanEntry finds the feature that begins at data[pos].
 func ScanEntry(data []byte, pos int) (e ScannedEntry, ok bool) {
-	const least = 4 // of an entry: two tags with lengths
+	const least = 4 // minimum size of an entry: two tags with lengths
 	if len(data)-pos < 2+least || data[pos] != tagEntry {
 		return e, false
 	}
@@ -67,8 +65,8 @@ func ScanEntry(data []byte, pos int) (e ScannedEntry, ok bool) {
 	return ScannedEntry{key, value, from, end}, n == end-from
 }
 
-// ScanFeature finds the values of a Feature message: the packed numbers, or the content of
-// a BytesList, for [ScanBytes]. False means also that no list is set.
+// ScanFeature finds the values of a Feature message: the packed numbers, or the content of a
+// BytesList, for [ScanBytes]. It also returns false if no list is set.
 func ScanFeature(feature []byte) (kind Kind, values []byte, ok bool) {
 	if len(feature) < 2 {
 		return KindNone, nil, false
@@ -103,8 +101,8 @@ func ScanFeature(feature []byte) (kind Kind, values []byte, ok bool) {
 	return kind, values, n == len(values)
 }
 
-// ScanBytes returns the first value of the content of a BytesList, which must not be
-// empty, and the content after it.
+// ScanBytes returns the first value of the content of a BytesList, which must not be empty, and the
+// remaining content.
 func ScanBytes(values []byte) (first, rest []byte, ok bool) {
 	if len(values) < 2 || values[0] != tagBytes {
 		return nil, nil, false
@@ -119,8 +117,8 @@ func ScanBytes(values []byte) (first, rest []byte, ok bool) {
 	return values[from : from+n], values[from+n:], true
 }
 
-// longLength reads the length at data[pos], which takes more than a byte, and returns what
-// follows it. A malformed one is returned as larger than any data.
+// longLength reads a length of more than one byte at data[pos], and returns the position after it.
+// A malformed one is returned as larger than any data.
 func longLength(data []byte, pos int) (n, next int) {
 	v, k := binary.Uvarint(data[pos:])
 	if k <= 0 || v > math.MaxInt {

@@ -2,15 +2,15 @@ package tfrecord
 
 import "slices"
 
-// SequenceExample is a parsed tf.train.SequenceExample: features of the whole,
-// and lists of features, one a step. Parsing again uses its memory again.
+// SequenceExample is a parsed tf.train.SequenceExample: context features, and lists of features,
+// one per step. Parsing reuses its memory.
 type SequenceExample struct {
 	Context Features
 	Lists   FeatureLists
 }
 
-// Parse reads a serialized tf.train.SequenceExample, as [Example.Parse] reads
-// an Example. More than [MaxSteps] steps are an error that unwraps to ErrTooMany.
+// Parse parses a serialized tf.train.SequenceExample, as [Example.Parse] does an Example. More than
+// [MaxSteps] steps are an error that unwraps to ErrTooMany.
 func (s *SequenceExample) Parse(data []byte) error {
 	s.reset()
 	for pos := 0; pos < len(data); {
@@ -39,26 +39,24 @@ func (s *SequenceExample) reset() {
 	s.Lists.reset()
 }
 
-// FeatureLists are the named feature lists of a parsed SequenceExample, in the
-// order of their keys' bytes. They alias the message that was parsed and are
-// valid until the next Parse.
+// FeatureLists are the named feature lists of a parsed SequenceExample, in byte order of their
+// keys. They alias the parsed message and are valid until the next Parse.
 type FeatureLists struct {
 	entries keyed[FeatureList]
 	steps   []Feature // of all lists
-	joined  []byte    // values that a message gave in pieces
+	joined  []byte    // values that were split in the message
 }
 
-// FeatureList is a list of features, one a step. They may differ in kind and in
-// number of values.
+// FeatureList is a list of features, one per step. They may differ in kind and in number of values.
 type FeatureList struct{ steps []Feature }
 
-// Len returns how many steps there are.
+// Len returns the number of steps.
 func (l FeatureList) Len() int { return len(l.steps) }
 
 // At returns the feature of step i.
 func (l FeatureList) At(i int) Feature { return l.steps[i] }
 
-// Len returns how many lists there are.
+// Len returns the number of lists.
 func (l *FeatureLists) Len() int { return len(l.entries.list) }
 
 // At returns the i-th list and its key, which aliases the message.
@@ -67,11 +65,10 @@ func (l *FeatureLists) At(i int) (key []byte, list FeatureList) {
 	return e.key, e.value
 }
 
-// Get returns the list of that key; false when there is none.
+// Get returns the list with that key; false if there is none.
 func (l *FeatureLists) Get(key string) (FeatureList, bool) { return l.entries.get(key) }
 
-// Map returns a copy of all lists by key, with a value a step as
-// [Features.Map] gives it.
+// Map returns a copy of all lists by key, with one value per step as in [Features.Map].
 func (l *FeatureLists) Map() map[string][]any {
 	m := make(map[string][]any, l.Len())
 	for _, e := range l.entries.list {
@@ -90,7 +87,7 @@ func (l *FeatureLists) reset() {
 	l.joined = l.joined[:0]
 }
 
-// add reads a FeatureLists message. A second one adds to the first.
+// add parses a FeatureLists message. A second one adds to the first.
 func (l *FeatureLists) add(data []byte, pos int) error {
 	for pos < len(data) {
 		tag, from, to, err := field(data, pos)
@@ -125,7 +122,7 @@ func (l *FeatureLists) addEntry(data []byte, pos int) error {
 			}
 		}
 	}
-	// A later append may move l.steps; these steps stay where they are.
+	// A later append may reallocate l.steps; these steps stay valid.
 	l.entries.add(key, FeatureList{slices.Clip(l.steps[start:])})
 	if l.Len() > MaxFeatures {
 		return tooMany(pos, MaxFeatures)
@@ -133,7 +130,7 @@ func (l *FeatureLists) addEntry(data []byte, pos int) error {
 	return nil
 }
 
-// addSteps reads a FeatureList message; a value in two pieces is one list.
+// addSteps parses a FeatureList message; a value in two parts is one list.
 func (l *FeatureLists) addSteps(data []byte, pos int) error {
 	for pos < len(data) {
 		tag, from, to, err := field(data, pos)

@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// SequenceBuilder encodes a tf.train.SequenceExample straight to the wire, with
-// keys in the order of their bytes. Features of the whole go to Context; each
-// call of a method here adds one step to the list of that key, which is
-// copied. The lists need not be of equal length, and calls for different keys
-// may alternate. The zero SequenceBuilder is ready for use.
+// SequenceBuilder encodes a tf.train.SequenceExample directly in wire format, with keys in byte
+// order. Context features go to Context; each call of a method here adds one step, which is copied,
+// to the list with that key. The lists may differ in length, and calls for different keys may
+// alternate. The zero SequenceBuilder is ready for use.
 type SequenceBuilder struct {
 	Context Builder
 	lists   []stepList
@@ -23,14 +22,14 @@ type stepList struct {
 	steps []byte
 }
 
-// Reset forgets context and lists and keeps the memory.
+// Reset removes context and lists and keeps the memory.
 func (b *SequenceBuilder) Reset() {
 	b.Context.Reset()
 	b.lists = b.lists[:0]
 	clear(b.byKey)
 }
 
-// List makes sure that there is a list of that key, with no steps if need be.
+// List adds an empty list with that key unless the key has a list already.
 func (b *SequenceBuilder) List(key string) { b.list(key) }
 
 // Int64 adds a step with an Int64List.
@@ -57,8 +56,7 @@ func (b *SequenceBuilder) String(key string, v ...string) {
 	l.steps = appendBytesList(l.begin(size), v, size)
 }
 
-// Append appends the serialized SequenceExample to dst. The builder keeps what
-// it has.
+// Append appends the serialized SequenceExample to dst. The builder keeps its content.
 func (b *SequenceBuilder) Append(dst []byte) []byte {
 	if len(b.Context.entries) > 0 {
 		dst = b.Context.Append(dst)

@@ -14,20 +14,20 @@ import (
 const (
 	tagExampleFeatures = 1<<3 | 2 // Example.features, SequenceExample.context
 	tagFeatureLists    = 2<<3 | 2 // SequenceExample.feature_lists
-	tagEntry           = 1<<3 | 2 // an entry of the maps Features.feature and FeatureLists.feature_list
+	tagEntry           = 1<<3 | 2 // entry of Features.feature, FeatureLists.feature_list
 	tagKey             = 1<<3 | 2 // of an entry
 	tagValue           = 2<<3 | 2 // of an entry
 	tagStep            = 1<<3 | 2 // FeatureList.feature
 	tagBytesList       = 1<<3 | 2 // Feature.kind
 	tagFloatList       = 2<<3 | 2
 	tagInt64List       = 3<<3 | 2
-	tagPacked          = 1<<3 | 2 // value of FloatList and Int64List, many in one field
+	tagPacked          = 1<<3 | 2 // values of FloatList and Int64List, many in one field
 	tagBytes           = 1<<3 | 2 // value of BytesList
-	tagVarint          = 1 << 3   // value of Int64List, alone
-	tagFixed32         = 1<<3 | 5 // value of FloatList, alone
+	tagVarint          = 1 << 3   // single value of Int64List
+	tagFixed32         = 1<<3 | 5 // single value of FloatList
 )
 
-// sizeVarint returns how many bytes v takes as a varint.
+// sizeVarint returns the size of v as a varint in bytes.
 func sizeVarint(v uint64) int { return (9*bits.Len64(v) + 64) / 64 }
 
 // appendVarint appends v as a varint.
@@ -39,19 +39,18 @@ func appendVarint(dst []byte, v uint64) []byte {
 	return append(dst, byte(v))
 }
 
-// A message is read as data[pos:], where data ends with the message and begins
-// with the outermost one, so that pos is always the offset in the whole.
+// A message is read as data[pos:], where data begins with the outermost message and ends with this
+// one, so that pos is always the offset in the whole.
 
-// malformed is the error for what begins at byte offset of the message.
+// malformed is the error for malformed data at a byte offset in the message.
 func malformed(offset int, format string, args ...any) error {
 	return &Error{Record: -1, Offset: int64(offset), Part: PartParse,
 		Err: fmt.Errorf("%w: "+format, append([]any{ErrMalformed}, args...)...)}
 }
 
-// field reads the field at pos. The messages here have only length-delimited
-// fields, and of those the content is data[from:to]. All else means nothing to
-// them, a known number with another wire type included, and is passed over. In
-// both cases the next field is at to.
+// field reads the field at pos. The messages here have only length-delimited fields, whose content
+// is data[from:to]. Anything else is unknown and skipped, including a known number with another
+// wire type. In both cases the next field is at to.
 func field(data []byte, pos int) (tag uint64, from, to int, err error) {
 	if pos+1 < len(data) {
 		if t, n := data[pos], int(data[pos+1]); t < 0x80 && t >= 1<<3 && t&7 == byte(protowire.BytesType) &&
@@ -70,7 +69,7 @@ func field(data []byte, pos int) (tag uint64, from, to int, err error) {
 	return tag, from, to, err
 }
 
-// readTag reads the tag at pos and returns what follows it.
+// readTag reads the tag at pos and returns the position after it.
 func readTag(data []byte, pos int) (tag uint64, next int, err error) {
 	tag, next, err = varint(data, pos)
 	if err != nil {
@@ -82,8 +81,7 @@ func readTag(data []byte, pos int) (tag uint64, next int, err error) {
 	return tag, next, nil
 }
 
-// delimited reads the length at pos, and returns where the bytes that it counts
-// begin and end.
+// delimited reads the length at pos, and returns the range of bytes that it delimits.
 func delimited(data []byte, pos int) (from, to int, err error) {
 	n, from, err := varint(data, pos)
 	if err != nil {
@@ -95,7 +93,7 @@ func delimited(data []byte, pos int) (from, to int, err error) {
 	return from, from + int(n), nil
 }
 
-// varint reads the varint at pos and returns what follows it.
+// varint reads the varint at pos and returns the position after it.
 func varint(data []byte, pos int) (v uint64, next int, err error) {
 	if pos < len(data) && data[pos] < 0x80 {
 		return uint64(data[pos]), pos + 1, nil
@@ -110,7 +108,7 @@ func varint(data []byte, pos int) (v uint64, next int, err error) {
 	return v, pos + n, nil
 }
 
-// skip returns what follows the value at pos of a field with that tag.
+// skip returns the position after the value at pos of a field with that tag.
 func skip(data []byte, pos int, tag uint64) (next int, err error) {
 	num, typ := protowire.DecodeTag(tag)
 	n := protowire.ConsumeFieldValue(num, typ, data[pos:])

@@ -11,34 +11,33 @@ import (
 
 // WriterOptions are options of a [Writer]; the zero value writes plain frames.
 type WriterOptions struct {
-	// Compression of the file. Default: None, which Auto means, too.
+	// Compression of the file. Default: None; Auto means None, too.
 	Compression Compression
-	// Level of compression: 1 to 9 for gzip and zlib, 1 to 22 for zstd. Default:
-	// 0, the compression's own.
+	// Level of compression: 1 to 9 for gzip and zlib, 1 to 22 for zstd. Default: 0, the default of
+	// the compression.
 	Level int
-	// BufferSize is how many bytes of frames are written at a time. Default:
-	// 256 KiB.
+	// BufferSize is the write size in bytes of frames. Default: 256 KiB.
 	BufferSize int
 }
 
-// Writer writes records as a TFRecord file, a full buffer at a time. It is not
-// safe for concurrent use.
+// Writer writes records as a TFRecord file, a full buffer at a time. It is not safe for concurrent
+// use.
 //
-// The first error is final: every later call returns it. The bytes of a file
-// depend on its records and the options alone, compressed ones on Flush, too.
+// The first error is final: every later call returns it. The bytes of a file depend only on its
+// records and the options and, if compressed, on calls of Flush.
 type Writer struct {
 	out     io.Writer // the compressor, or the sink
 	comp    compressor
-	size    int              // of what is written at a time
-	buf     []byte           // grows up to size: many files are smaller
-	edge    [headerSize]byte // header or footer of a record that doesn't fit in buf
+	size    int              // write size
+	buf     []byte           // grows up to size, since many files are smaller
+	edge    [headerSize]byte // header or footer of a record that does not fit into buf
 	records int64
 	offset  int64
 	err     error
 }
 
-// sink is what the Writer was given. After an error it takes no more, and it
-// counts a short write as one, of which compressors would say nothing.
+// sink wraps the underlying writer. After an error it accepts nothing more, and it turns a short
+// write into an error, which compressors would not report.
 type sink struct {
 	w   io.Writer
 	err error
@@ -56,14 +55,14 @@ func (s *sink) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// compressor is what gzip, zlib and zstd writers have in common.
+// compressor is the common interface of gzip, zlib and zstd writers.
 type compressor interface {
 	io.WriteCloser
 	Flush() error
 }
 
-// NewWriter returns a Writer to w. Nothing is written before a buffer is full,
-// Flush or Close. An error means that the options are wrong.
+// NewWriter returns a Writer to w. Nothing is written until a buffer is full, or until Flush or
+// Close. An error means that the options are invalid.
 func NewWriter(w io.Writer, opts WriterOptions) (*Writer, error) {
 	if opts.BufferSize <= 0 {
 		opts.BufferSize = defaultBuffer
@@ -106,8 +105,8 @@ func newCompressor(w io.Writer, c Compression, level int) (compressor, error) {
 		}
 		return zlib.NewWriterLevel(w, level)
 	case Zstd:
-		// One worker, for the same bytes on any machine; a frame even around
-		// nothing, for an empty file to say what it is.
+		// One worker, for the same bytes on any machine; a frame even for empty content, so that an
+		// empty file can be recognized.
 		opts := []zstd.EOption{zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true)}
 		if level > 0 {
 			opts = append(opts, zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(level)))
@@ -130,8 +129,8 @@ func (w *Writer) WriteRecord(p []byte) error {
 	return w.wrote(size, 1)
 }
 
-// WriteFrames writes the given number of records that are framed already, as
-// by [AppendFrame]. Neither number nor framing is checked.
+// WriteFrames writes the given number of records that are already framed, as by [AppendFrame].
+// Neither number nor framing is checked.
 func (w *Writer) WriteFrames(frames []byte, records int) error {
 	w.write(frames)
 	return w.wrote(len(frames), records)
@@ -146,8 +145,8 @@ func (w *Writer) wrote(size, records int) error {
 	return nil
 }
 
-// write fills the buffer to the brim before each flush, so that a compressor
-// sees the same pieces however its input was cut into records or frames.
+// write fills the buffer completely before each flush, so that a compressor gets the same chunks
+// however its input was split into records or frames.
 func (w *Writer) write(p []byte) {
 	for w.err == nil && len(p) > w.size-len(w.buf) {
 		if len(w.buf) == 0 && w.comp == nil {
@@ -165,7 +164,7 @@ func (w *Writer) write(p []byte) {
 	}
 }
 
-// emit hands p on.
+// emit writes p to the output.
 func (w *Writer) emit(p []byte) {
 	if len(p) == 0 {
 		return
@@ -173,15 +172,15 @@ func (w *Writer) emit(p []byte) {
 	_, w.err = w.out.Write(p)
 }
 
-// Offset returns where the next record's frame begins in the uncompressed
-// stream, which is how many bytes were written so far.
+// Offset returns where the next record's frame begins in the uncompressed stream, which is the
+// number of bytes written so far.
 func (w *Writer) Offset() int64 { return w.offset }
 
-// Records returns how many records were written so far.
+// Records returns the number of records written so far.
 func (w *Writer) Records() int64 { return w.records }
 
-// Flush writes what is buffered. In a compressed file it ends a block, so that
-// all records so far can be read; often done, it costs size.
+// Flush writes buffered data. In a compressed file it ends a block, so that all records so far can
+// be read; frequent calls make the file larger.
 func (w *Writer) Flush() error {
 	w.flush()
 	if w.err == nil && w.comp != nil {
@@ -197,16 +196,15 @@ func (w *Writer) flush() {
 	}
 }
 
-// Close writes what is buffered and ends the compressed stream. It never closes
-// what the Writer writes to. Closing again does nothing and returns nil;
-// writing after it fails with [ErrClosed].
+// Close writes buffered data and ends the compressed stream. It does not close the underlying
+// writer. Closing again does nothing and returns nil; writing after Close fails with [ErrClosed].
 func (w *Writer) Close() error {
 	if w.err == ErrClosed {
 		return nil
 	}
 	w.flush()
 	if w.comp != nil {
-		// After an error, too: it frees the compressor.
+		// Also after an error: it releases the compressor.
 		if err := w.comp.Close(); w.err == nil {
 			w.err = err
 		}
