@@ -3,21 +3,20 @@ package stats
 import "math"
 
 const (
-	// The range of numbers is divided into at most 2^cellBits cells, and into more
-	// than a fourth of that unless the numbers are too few or too close.
+	// The range of numbers is divided into at most 2^cellBits cells, and into more than a quarter
+	// of that unless the numbers are too few or too close.
 	cellBits  = 12
 	cellCount = 1 << cellBits
 )
 
-// cellCounts counts numbers in cells of equal width. The width is a power of two,
-// 2^exp, and cell i begins at i·2^exp. When the range of the numbers grows past
-// cellCount cells, neighbouring cells are merged, so counts stay exact. The same
-// numbers give the same counts in any order.
+// cellCounts counts numbers in cells of equal width. The width is a power of two, 2^exp, and cell i
+// begins at i·2^exp. When the range of the numbers exceeds cellCount cells, neighbouring cells are
+// merged, so counts stay exact. The same numbers give the same counts in any order.
 type cellCounts struct {
-	whole     bool // the numbers are integers: exp is at least 0
+	whole     bool // the numbers are integers: exp ≥ 0
 	exp       int
 	scale     float64 // 2^-exp
-	low, high float64 // the range that is covered
+	low, high float64 // range covered
 	counts    []int64 // of cell i at i modulo cellCount
 }
 
@@ -28,13 +27,13 @@ func newCellCounts(low, high float64, whole bool) *cellCounts {
 	return c
 }
 
-// widen gives it empty cells of another width.
+// widen sets another cell width and empties the cells.
 func (c *cellCounts) widen(exp int) {
 	c.exp, c.scale, c.counts = exp, math.Ldexp(1, -exp), make([]int64, cellCount)
 }
 
-// cellExp returns the exponent of the width of cells for a range. It does not
-// decrease when the range grows.
+// cellExp returns the exponent of the cell width for a range. It does not decrease when the range
+// grows.
 func cellExp(low, high float64, whole bool) int {
 	_, size := math.Frexp(max(math.Abs(low), math.Abs(high)))
 	exp := size - 53 // so that a float64 holds i exactly
@@ -51,7 +50,7 @@ func cellExp(low, high float64, whole bool) int {
 	return exp
 }
 
-// cell returns the cell that a number is in.
+// cell returns the cell of a number.
 func (c *cellCounts) cell(x float64) int64 { return int64(math.Floor(x * c.scale)) }
 
 // add adds a number n times.
@@ -62,7 +61,7 @@ func (c *cellCounts) add(x float64, n int64) {
 	c.counts[c.cell(x)&(cellCount-1)] += n
 }
 
-// cover makes the range as wide as a larger one.
+// cover extends the range to a larger one.
 func (c *cellCounts) cover(low, high float64) {
 	if exp := cellExp(low, high, c.whole); exp > c.exp {
 		narrow := *c
@@ -72,24 +71,23 @@ func (c *cellCounts) cover(low, high float64) {
 	c.low, c.high = low, high
 }
 
-// take adds the counts of cells that are no wider.
+// take adds counts whose cells are not wider.
 func (c *cellCounts) take(d *cellCounts) {
 	for i, last := d.cell(d.low), d.cell(d.high); i <= last; i++ {
 		c.counts[i>>(c.exp-d.exp)&(cellCount-1)] += d.counts[i&(cellCount-1)]
 	}
 }
 
-// merge adds the counts of others, which it leaves as they are.
+// merge adds the counts of d, which it does not change.
 func (c *cellCounts) merge(d *cellCounts) {
 	c.cover(min(c.low, d.low), max(c.high, d.high))
 	c.take(d)
 }
 
-// width returns how wide cells are.
+// width returns the cell width.
 func (c *cellCounts) width() float64 { return math.Ldexp(1, c.exp) }
 
-// bins returns how many numbers there are in each cell, as if all were where
-// it begins.
+// bins returns the count of each cell, placed at the start of the cell.
 func (c *cellCounts) bins() []bin {
 	list := make([]bin, 0, cellCount)
 	for i, last := c.cell(c.low), c.cell(c.high); i <= last; i++ {

@@ -8,31 +8,30 @@ import (
 	"strings"
 )
 
-// Drift is how the records of B differ from those of A. Pairs are of A and B.
+// Drift is how the records of B differ from those of A. Arrays of two hold the values for A and B.
 type Drift struct {
 	Records [2]int64 `json:"records"`
-	// Features and FeatureLists by how much they differ, most first.
+	// Features and FeatureLists, largest difference first.
 	Features     []FeatureDrift `json:"features"`
 	FeatureLists []FeatureDrift `json:"feature_lists,omitempty"`
-	// Labels by how much their shares differ, most first.
+	// Labels, largest difference in shares first.
 	Labels []LabelDrift `json:"labels"`
 }
 
 // FeatureDrift is how one feature differs.
 type FeatureDrift struct {
 	Key string `json:"key"`
-	// In is "both", or which of "a" and "b" alone has the feature.
+	// In is "both", or "a" or "b" if only that one has the feature.
 	In string `json:"in"`
-	// Score is 0 for no difference and 1 for the largest: 1 for a feature that
-	// only one has or that has other kinds of values, else the largest of the
-	// differences below that are shares, and of the changes of the pixels' means.
+	// Score ranges from 0 for no difference to 1: 1 for a feature that only one has or whose kinds
+	// of values differ, else the largest of those differences below that are shares, and of the
+	// changes of the pixel means.
 	Score float64 `json:"score"`
-	// Kinds of the values, as "int64" or "float|int64"; "" where there are none.
+	// Kinds of the values, as in "int64" or "float|int64"; "" if there are none.
 	Kinds [2]string `json:"kinds"`
 	// Missing are the shares of the records that lack the feature.
 	Missing [2]float64 `json:"missing"`
-	// How numbers, lengths of bytes and sizes of images differ; nil where one
-	// side has none.
+	// Differences of numbers, lengths of bytes and sizes of images; nil if one side has none.
 	Int64   *NumbersDrift `json:"int64,omitempty"`
 	Float   *NumbersDrift `json:"float,omitempty"`
 	Lengths *NumbersDrift `json:"lengths,omitempty"`
@@ -40,13 +39,12 @@ type FeatureDrift struct {
 	Height  *NumbersDrift `json:"height,omitempty"`
 	// NaNs are the shares of the floats that are NaN or infinite.
 	NaNs [2]float64 `json:"nans"`
-	// Values is the total variation distance between the shares of the bytes
-	// values: half of the sum of their differences. Where counts are no exact
-	// ones it is the least that it can be. It is nil where one side has none, and
-	// where most values of both come once: names of things, that always differ.
+	// Values is the total variation distance between the shares of the bytes values: half the sum
+	// of their differences. If counts are not exact it is a lower bound. It is nil if one side has
+	// none, and if most values of both occur once: identifiers, which always differ.
 	Values *float64 `json:"values,omitempty"`
-	// Pixels are the means and standard deviations of the images' channels;
-	// nil where one side has none.
+	// Pixels are the means and standard deviations of the images' channels; nil if one side has
+	// none.
 	Pixels *PixelsDrift `json:"pixels,omitempty"`
 }
 
@@ -55,20 +53,18 @@ type NumbersDrift struct {
 	Mean   [2]float64 `json:"mean"`
 	Std    [2]float64 `json:"std"`
 	Median [2]float64 `json:"median"`
-	// Shift is how far B's mean is from A's, in A's standard deviations; 0 where
-	// A has none.
+	// Shift is the distance of B's mean from A's, in standard deviations of A; 0 if that is 0.
 	Shift float64 `json:"shift"`
-	// KS is the distance of Kolmogorov and Smirnov: the largest difference of
-	// the shares that do not exceed a number. It is off by up to RankError for each
-	// side that is not Exact.
+	// KS is the Kolmogorov-Smirnov distance: the largest difference between the cumulative
+	// distributions. Its error is up to RankError for each side that is not Exact.
 	KS float64 `json:"ks"`
-	// PSI is the population stability index over the tenths of A: the sum of
-	// (b-a)·ln(b/a) of their shares, none of which is taken as less than 0.0001.
-	// Usual readings: below 0.1 little has changed, above 0.25 much.
+	// PSI is the population stability index over the deciles of A: the sum of (b-a)·ln(b/a) of
+	// their shares, each at least 0.0001. Usual interpretation: below 0.1 little has changed, above
+	// 0.25 much.
 	PSI float64 `json:"psi"`
 }
 
-// PixelsDrift is how pixels differ: Pixels' means and standard deviations.
+// PixelsDrift is how pixels differ: the means and standard deviations of Pixels.
 type PixelsDrift struct {
 	Mean [2][3]float64 `json:"mean"`
 	Std  [2][3]float64 `json:"std"`
@@ -77,22 +73,21 @@ type PixelsDrift struct {
 // LabelDrift is how the shares of the labels of one feature differ.
 type LabelDrift struct {
 	Key string `json:"key"`
-	// Distance is the total variation distance: half of the sum of the
-	// differences of the shares.
+	// Distance is the total variation distance: half the sum of the differences of the shares.
 	Distance float64 `json:"distance"`
-	// Shares of the labels, those that differ most first.
+	// Shares of the labels, largest difference first.
 	Shares []LabelShares `json:"shares"`
 }
 
 // LabelShares are the shares of one label.
 type LabelShares struct {
-	ID     *int64     `json:"id,omitempty"` // nil for a label that is text
+	ID     *int64     `json:"id,omitempty"` // nil for a text label
 	Name   string     `json:"name,omitempty"`
 	Shares [2]float64 `json:"shares"`
 }
 
-// Compare says how the records of b differ from those of a, both of which
-// come from Measure. Groups are not compared.
+// Compare returns how the records of b differ from those of a, both results of Measure. Groups are
+// not compared.
 func Compare(a, b *Report) *Drift {
 	d := &Drift{Records: [2]int64{a.Records, b.Records}, Labels: compareLabels(a.Labels, b.Labels)}
 	labels := map[string]float64{}
@@ -104,8 +99,8 @@ func Compare(a, b *Report) *Drift {
 	return d
 }
 
-// compareFeatures compares features of the same key. Labels are ids: of them
-// the shares count, not how the numbers lie.
+// compareFeatures compares features with the same key. Labels are ids: their shares are compared,
+// not their distribution as numbers.
 func compareFeatures(a, b []Feature, labels map[string]float64) []FeatureDrift {
 	list := []FeatureDrift{}
 	for len(a) > 0 || len(b) > 0 {
@@ -154,8 +149,8 @@ func compareFeature(a, b *Feature) FeatureDrift {
 	return d
 }
 
-// score returns the Score of a feature that both have; of a label without how
-// its numbers lie.
+// score returns the Score of a feature that both have; for a label it ignores the distribution of
+// its numbers.
 func (d *FeatureDrift) score(label bool) float64 {
 	if d.Kinds[0] != d.Kinds[1] {
 		return 1
@@ -181,7 +176,7 @@ func (d *FeatureDrift) score(label bool) float64 {
 	return score
 }
 
-// kindsOf returns the kinds of values that there are, in order.
+// kindsOf returns the kinds of values of a feature, in order.
 func kindsOf(f *Feature) string {
 	kinds := slices.Sorted(maps.Keys(f.Kinds))
 	if len(kinds) > 1 {
@@ -200,7 +195,7 @@ func notFinite(f *Feature) float64 {
 	return share(odd, odd)
 }
 
-// share returns n of total as a share; 0 of none.
+// share returns n/total; 0 if total is 0.
 func share(n, total int64) float64 {
 	if total == 0 {
 		return 0

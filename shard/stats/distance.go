@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// leastShare is what PSI takes for the share of a tenth without any number.
+// leastShare is the share that PSI assumes for an empty decile.
 const leastShare = 0.0001
 
-// compareNumbers says how numbers differ; nil where one side has none.
+// compareNumbers compares numbers; nil if one side has none.
 func compareNumbers(a, b *Numbers) *NumbersDrift {
 	if a == nil || b == nil || a.Count == 0 || b.Count == 0 {
 		return nil
@@ -36,8 +36,8 @@ func (n *Numbers) median() float64 {
 	return 0
 }
 
-// kolmogorovSmirnov returns the largest difference of the shares of two sets of
-// numbers that do not exceed any number.
+// kolmogorovSmirnov returns the largest difference between the cumulative distributions of two sets
+// of numbers.
 func kolmogorovSmirnov(a, b []bin) float64 {
 	var belowA, belowB int64
 	totalA, totalB := numbersIn(a), numbersIn(b)
@@ -55,8 +55,8 @@ func kolmogorovSmirnov(a, b []bin) float64 {
 	return distance
 }
 
-// stability returns the population stability index of b over the tenths of a.
-// A number that makes up several tenths makes one cell.
+// stability returns the population stability index of b over the deciles of a. A number that spans
+// several deciles makes one cell.
 func stability(a, b []bin) float64 {
 	var edges []float64
 	for tenth := 1; tenth < 10; tenth++ {
@@ -73,8 +73,7 @@ func stability(a, b []bin) float64 {
 	return index
 }
 
-// cellShares returns the shares of the numbers up to each edge, and of those
-// past the last one.
+// cellShares returns the shares of the numbers up to each edge, and of those after the last one.
 func cellShares(bins []bin, edges []float64) []float64 {
 	counts := make([]int64, len(edges)+1)
 	for _, b := range bins {
@@ -88,8 +87,8 @@ func cellShares(bins []bin, edges []float64) []float64 {
 	return shares
 }
 
-// compareTexts returns the least that the total variation distance between the
-// shares of bytes values can be; nil where there is nothing to compare.
+// compareTexts returns a lower bound of the total variation distance between the shares of bytes
+// values; nil if there is nothing to compare.
 func compareTexts(a, b *Texts) *float64 {
 	if a == nil || b == nil || a.names() && b.names() {
 		return nil
@@ -104,10 +103,10 @@ func compareTexts(a, b *Texts) *float64 {
 		counts[c.key] = n
 	}
 	sum := 0.0
-	for _, value := range slices.Sorted(maps.Keys(counts)) { // in order, for sums depend on it
+	for _, value := range slices.Sorted(maps.Keys(counts)) { // sorted, since the order affects the sums
 		n := counts[value]
 		p, q := share(n[0], a.count), share(n[1], b.count)
-		// Each is that share or up to its error more.
+		// Each is that share or higher by up to its error.
 		slackP, slackQ := share(a.TopError, a.count), share(b.TopError, b.count)
 		sum += max(0, p-(q+slackQ), q-(p+slackP))
 	}
@@ -115,16 +114,15 @@ func compareTexts(a, b *Texts) *float64 {
 	return &distance
 }
 
-// names reports whether most values come but once.
+// names reports whether most values occur only once.
 func (t *Texts) names() bool { return 2*t.Distinct > t.count }
 
-// compareLabels compares the shares of labels, for the features that are labels
-// on either side.
+// compareLabels compares the shares of labels, for features that are labels on either side.
 func compareLabels(a, b []LabelCounts) []LabelDrift {
 	type label struct {
 		number bool
 		id     int64
-		name   string // of one that is text
+		name   string // of a text label
 	}
 	keys := map[string][2]*LabelCounts{}
 	for side, list := range [][]LabelCounts{a, b} {

@@ -1,5 +1,5 @@
-// Package stats says what is in the records of files: which features they have,
-// of which kinds and shapes (Inspect), and what their values are like (Measure).
+// Package stats summarises the records of files: which features they have, with their kinds and
+// shapes (Inspect), and the distribution of their values (Measure).
 //
 //	sum, err := stats.Inspect(ctx, []string{"out"}, stats.InspectOptions{First: 3})
 //	for _, f := range sum.Features {
@@ -10,9 +10,8 @@
 //	fmt.Println(january.Feature("price").Float.Mean)
 //	drift := stats.Compare(january, february)
 //
-// Inspect keeps ranges; Measure keeps quantiles, histograms and the most frequent
-// values, too. Both read all records once, in parallel. Their memory does not
-// grow with the data: past 1024 distinct values, quantiles and counts of distinct
-// values are estimates with known errors (RankError, DistinctError). Results are
-// the same for any number of workers.
+// Inspect keeps ranges; Measure also keeps quantiles, histograms and the most frequent values. Both
+// read all records once, in parallel. Memory does not grow with the data: above 1024 distinct
+// values, quantiles and counts of distinct values are estimates with known errors (RankError,
+// DistinctError). Results are the same for any number of workers.
 package stats

@@ -10,39 +10,37 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Feature is what Measure saw of one feature.
+// Feature is what Measure found out about one feature.
 type Feature struct {
 	Key string `json:"key"`
-	// Records that have the feature, and that lack it.
+	// Records is the number of records that have the feature, Missing that of the records without
+	// it.
 	Records int64 `json:"records"`
 	Missing int64 `json:"missing"`
-	// Kinds counts its occurrences of each kind: "bytes", "float", "int64", or
-	// "none" where no list is set.
+	// Kinds counts its occurrences by kind: "bytes", "float", "int64", or "none" if no list is set.
 	Kinds map[string]int64 `json:"kinds"`
 	// Steps of a feature list; nil for features.
 	Steps *Sizes `json:"steps,omitempty"`
-	// Values is how many values there are at a time.
+	// Values is the number of values per occurrence.
 	Values Sizes `json:"values"`
-	// Int64 and Float are how its numbers lie; nil when there are none.
+	// Int64 and Float describe its numbers; nil if there are none.
 	Int64 *Numbers `json:"int64,omitempty"`
 	Float *Numbers `json:"float,omitempty"`
-	// NaNs and Infinities count float values that are none; they are in no other
-	// figure.
+	// NaNs and Infinities count float values that are not finite; they are not in any other figure.
 	NaNs       int64 `json:"nans"`
 	Infinities int64 `json:"infinities"`
-	// Lengths are those of bytes values; nil when there are none.
+	// Lengths are those of bytes values; nil if there are none.
 	Lengths *Numbers `json:"lengths,omitempty"`
-	// Text says that all bytes values are UTF-8.
+	// Text means that all bytes values are UTF-8.
 	Text bool `json:"text,omitempty"`
-	// Texts says which bytes values there are; nil when there are none.
+	// Texts describes the bytes values; nil if there are none.
 	Texts *Texts `json:"texts,omitempty"`
-	// Pictures describes the bytes values that are images; nil when there are none.
+	// Pictures describes the bytes values that are images; nil if there are none.
 	Pictures *Images `json:"pictures,omitempty"`
 }
 
-// Numbers returns how the values lie that say most of a feature: its floats, its
-// int64s or the lengths of its bytes, whichever there are, in this order; nil
-// when there are none.
+// Numbers returns the most relevant distribution of a feature: its floats, its int64s or the
+// lengths of its bytes, the first of these that exists; nil if there are none.
 func (f *Feature) Numbers() *Numbers {
 	for _, n := range []*Numbers{f.Float, f.Int64, f.Lengths} {
 		if n != nil {
@@ -81,8 +79,8 @@ func (s *sizes) sizes() Sizes {
 type featureStat struct {
 	key   string
 	label bool
-	next  *featureStat // which came behind it in the record before
-	seen  int64        // number of the record in which it was found last, from 1
+	next  *featureStat // feature that followed it in the previous record
+	seen  int64        // number of the last record with it, from 1
 
 	records          int64
 	kinds            [tfrecord.KindInt64 + 1]int64
@@ -222,7 +220,7 @@ func mergeSpreads(to **spread, from *spread) {
 	}
 }
 
-// stats describes the feature, which that many records could have.
+// stats describes the feature, given the number of records that could have it.
 func (f *featureStat) stats(records int64, o *Options) Feature {
 	s := Feature{
 		Key: f.key, Records: f.records, Missing: records - f.records,
@@ -244,16 +242,16 @@ func (f *featureStat) stats(records int64, o *Options) Feature {
 	return s
 }
 
-// statTable holds the features seen, as many as there is room for.
+// statTable holds the features seen, up to a limit.
 type statTable struct {
 	byKey map[string]*featureStat
-	first *featureStat // of the record before
-	room  *int         // for more of them; several tables share it
+	first *featureStat // of the previous record
+	room  *int         // how many more fit; shared by several tables
 }
 
-// find returns the entry of a key that came behind the entry prev, nil at the
-// beginning of a record. Most records have the same keys in the same order, and
-// cost no look-up. It is nil when it is new and there is no room for it.
+// find returns the entry of a key that follows the entry prev, nil at the beginning of a record.
+// Most records have the same keys in the same order, and cost no look-up. It returns nil for a new
+// key if there is no room for it.
 func (t *statTable) find(prev *featureStat, key []byte) *featureStat {
 	expected := &t.first
 	if prev != nil {
@@ -282,8 +280,8 @@ func (t *statTable) insert(f *featureStat) *featureStat {
 	return f
 }
 
-// merge takes over what another table saw, and returns how many occurrences
-// there was no room for.
+// merge adds what another table saw, and returns the number of occurrences for which there was no
+// room.
 func (t *statTable) merge(u *statTable) (omitted int64) {
 	for _, g := range u.sorted() {
 		if f := t.byKey[g.key]; f != nil {
@@ -308,7 +306,7 @@ func (t *statTable) sorted() []*featureStat {
 	return features
 }
 
-// stats describes all features, for that many records.
+// stats describes all features, given the number of records.
 func (t *statTable) stats(records int64, o *Options) []Feature {
 	list := []Feature{}
 	for _, f := range t.sorted() {

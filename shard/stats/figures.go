@@ -9,15 +9,15 @@ import (
 
 // figures is Figures under construction.
 type figures struct {
-	name            string // of the group; "" of all records
+	name            string // of the group; "" for all records
 	base            *view  // for the files, the faults, the messages and the labels
 	sizes           spread // of the records
 	features, lists statTable
 
-	labelValues int // of all label features together
+	labelValues int // over all label features
 
-	found []*featureStat // what resolve found
-	turn  int64          // the number of resolve's calls
+	found []*featureStat // result of resolve
+	turn  int64          // number of calls of resolve
 }
 
 func (m *measure) newFigures(room *int) *figures {
@@ -25,8 +25,7 @@ func (m *measure) newFigures(room *int) *figures {
 	return &figures{base: newView(o, m.names), features: statTable{room: room}, lists: statTable{room: room}}
 }
 
-// resolve finds the entry of each feature of a record. It reports false when a
-// key comes twice.
+// resolve finds the entry of each feature of a record. It returns false for a duplicate key.
 func (g *figures) resolve(list []occurrence) bool {
 	g.turn++
 	g.found = g.found[:0]
@@ -52,7 +51,7 @@ func (g *figures) addRecord(size int64, message shard.Message) {
 	g.base.sum.Messages[string(message)]++
 }
 
-// addFeature adds feature i of the record that was resolved.
+// addFeature adds feature i of the resolved record.
 func (g *figures) addFeature(i int, list []occurrence, look *picturesLook) {
 	f := g.found[i]
 	if f == nil {
@@ -93,7 +92,7 @@ func (g *figures) addLists(lists *tfrecord.FeatureLists, look *picturesLook) {
 	}
 }
 
-// merge adds what others saw of the records behind those that g has seen.
+// merge adds what h saw of the records after those that g has seen.
 func (g *figures) merge(h *figures) {
 	g.sizes.merge(&h.sizes)
 	labels := h.base.labels

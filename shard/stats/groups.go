@@ -12,7 +12,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// groupValue is a value by which records are told apart.
+// groupValue is a value by which records are grouped.
 type groupValue struct {
 	kind  tfrecord.Kind
 	id    int64   // of an int64
@@ -20,7 +20,7 @@ type groupValue struct {
 	text  string  // of bytes
 }
 
-// String returns the value for people.
+// String returns the value for display.
 func (v groupValue) String() string {
 	switch v.kind {
 	case tfrecord.KindInt64:
@@ -31,8 +31,7 @@ func (v groupValue) String() string {
 	return jsontext.Readable(v.text)
 }
 
-// group returns the figures of the group that the record of the list belongs
-// to; nil when there is none.
+// group returns the figures of the group of the listed record; nil if there is none.
 func (s *fileStats) group() *figures {
 	if s.m.o.By == "" {
 		return nil
@@ -55,8 +54,7 @@ func (s *fileStats) group() *figures {
 	return nil
 }
 
-// groupOf returns the figures of a group, which are new unless there are
-// already too many.
+// groupOf returns the figures of a group, creating it unless there are too many.
 func (s *fileStats) groupOf(v groupValue) *figures {
 	g := s.groups[v]
 	if g == nil && len(s.groups) < s.m.o.MaxGroups {

@@ -2,17 +2,16 @@ package stats
 
 import "math"
 
-// How many buckets a histogram has: at most, at least (for more slots than
-// mostBuckets), and preferably.
+// The number of buckets of a histogram: maximum, minimum (for more slots than mostBuckets) and
+// preferred.
 const (
 	mostBuckets   = 32
 	fewestBuckets = 10
 	usualBuckets  = 20
 )
 
-// slots are the positions at which numbers can be: from first to last, step
-// apart. Buckets that all cover the same number of slots show no peaks or gaps
-// that the numbers do not have.
+// slots are the possible positions of numbers: from first to last, step apart. Buckets that cover
+// the same number of slots show no artificial peaks or gaps.
 type slots struct {
 	first, last, step float64
 	before            float64 // distance from the start of a bucket to its first slot
@@ -32,8 +31,8 @@ func (s slots) histogram(bins []bin) []Bucket {
 	return list
 }
 
-// deal returns the number of buckets for n slots, and how many slots each has.
-// The last bucket may have fewer; the choice keeps it as full as possible.
+// deal returns the number of buckets for n slots, and the slots per bucket. The last bucket may
+// have fewer; the choice keeps it as full as possible.
 func deal(n float64) (buckets int, each float64) {
 	if n <= mostBuckets {
 		return int(n), 1
@@ -55,8 +54,7 @@ func deal(n float64) (buckets int, each float64) {
 	return buckets, each
 }
 
-// histogramOf counts the numbers in bins, which are sorted and have one number
-// each.
+// histogramOf counts the numbers in bins, which are sorted and have one distinct number each.
 func histogramOf(bins []bin) []Bucket {
 	low, high := bins[0].at, bins[len(bins)-1].at
 	if low == high {
@@ -88,11 +86,10 @@ func fill(list []Bucket, bins []bin) {
 	}
 }
 
-// stepOf returns the largest step of which the distances between all numbers in
-// bins are multiples: 0.1 for lengths in tenths. The bins are sorted and at least
-// two. Integers always have a step; whole reports whether all numbers are
-// integers. For others the step is 0 when there is none, or when it is so small
-// that one slot more or less in a bucket does not show.
+// stepOf returns the largest step of which the differences between all numbers in bins are
+// multiples: 0.1 for lengths in tenths. The bins are sorted and at least two. Integers always have
+// a step; whole reports whether all numbers are integers. For others the step is 0 if there is
+// none, or if it is so small that one slot more or less in a bucket does not show.
 func stepOf(bins []bin) (step float64, whole bool) {
 	low, high := bins[0].at, bins[len(bins)-1].at
 	whole = true
@@ -101,14 +98,14 @@ func stepOf(bins []bin) (step float64, whole bool) {
 	}
 	rounding := 0.0
 	if !whole {
-		rounding = max(-low, high) / (1 << 20) // 16 times a float32's
+		rounding = max(-low, high) / (1 << 20) // 16 times that of a float32
 	}
 	for i := 1; i < len(bins); i++ {
 		for gap := bins[i].at - bins[i-1].at; gap > rounding; { // Euclid's algorithm
 			step, gap = gap, math.Abs(math.Remainder(step, gap))
 		}
 		if step <= rounding {
-			return 0, whole // these numbers hardly differ
+			return 0, whole // the numbers hardly differ
 		}
 	}
 	if whole {

@@ -5,30 +5,29 @@ import (
 	"strconv"
 )
 
-// ImageHeader is what an image says of itself.
+// ImageHeader is the header of an image.
 type ImageHeader struct {
 	Width, Height int // upright, in pixels
 	Channels      int
 }
 
-// Images is what Measure saw of the images in one feature: of values
-// that begin as JPEG, PNG, GIF or WebP do.
+// Images describes the images in one feature, as seen by Measure: values that begin like JPEG, PNG,
+// GIF or WebP.
 type Images struct {
 	Count int64 `json:"count"`
 	// Formats counts them by format.
 	Formats map[string]int64 `json:"formats"`
-	// Unreadable counts those whose header can't be read. They and, without
-	// Options.Header, all are in none of the figures below.
+	// Unreadable counts images whose header cannot be read. These images, and without
+	// Options.Header all images, are not in any of the figures below.
 	Unreadable int64 `json:"unreadable"`
-	// Channels counts images by their number of channels.
+	// Channels counts images by number of channels.
 	Channels map[string]int64 `json:"channels,omitempty"`
 	Width    *Numbers         `json:"width,omitempty"`
 	Height   *Numbers         `json:"height,omitempty"`
-	// Sizes are the most frequent sizes, as "WIDTHxHEIGHT", as Numbers.Top has
-	// numbers.
+	// Sizes are the most frequent sizes, as "WIDTHxHEIGHT", with counts as in Numbers.Top.
 	Sizes      []Top[string] `json:"sizes,omitempty"`
 	SizesError int64         `json:"sizes_error,omitempty"`
-	// Pixels is nil when no image was decoded.
+	// Pixels is nil if no image was decoded.
 	Pixels *Pixels `json:"pixels,omitempty"`
 }
 
@@ -38,17 +37,17 @@ type pictureStat struct {
 	formats, channels map[string]int64
 	width, height     spread
 	sizes             tally[uint64] // width<<32 | height
-	pixels            pixelTotals   // when all are decoded
-	sample            *pixelSample  // when some are; it is shared by all files
+	pixels            pixelTotals   // if all are decoded
+	sample            *pixelSample  // if some are; shared by all files
 }
 
-// picturesLook is how one goroutine looks at images.
+// picturesLook is how one goroutine examines images.
 type picturesLook struct {
 	o       *Options
 	samples *pixelSamples
-	group   string // in which the samples are, "" for all records
-	isList  bool   // whether feature lists are looked at
-	// The image decoded last, which several groups may ask for.
+	group   string // of the samples, "" for all records
+	isList  bool   // whether the feature is a feature list
+	// The image decoded last, which several groups may need.
 	last     []byte
 	lastSums PixelSums
 	lastErr  error
@@ -111,7 +110,7 @@ func (s *pictureStat) merge(t *pictureStat) {
 	}
 }
 
-// forget drops the sample of images that are in no figure; nil has none.
+// forget drops the sample, if any, of images that are not in any figure.
 func (s *pictureStat) forget() {
 	if s != nil && s.sample != nil {
 		s.sample.forget()

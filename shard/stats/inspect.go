@@ -13,62 +13,62 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// InspectOptions says how far Inspect looks. Memory is bounded by the limits
-// times the workers, never by the data.
+// InspectOptions configure Inspect. Memory is bounded by the limits times the workers, never by the
+// data.
 type InspectOptions struct {
-	// Partial takes what is there of sets that are not whole, and Note is told of
-	// each (see [shard.ExpandOptions]).
+	// Partial reads the existing shards of incomplete sets, and Note is called for each (see
+	// [shard.ExpandOptions]).
 	Partial bool
 	Note    func(sentence string)
-	// Workers is how many files are read at a time. Default: GOMAXPROCS.
+	// Workers is the number of files read concurrently. Default: GOMAXPROCS.
 	Workers int
-	// First is how many records to return, from the beginning of the first
-	// files. Default: none.
+	// First is the number of records to return, from the beginning of the first files. Default:
+	// none.
 	First int
-	// MaxFeatures is how many features are followed; the occurrences of others
-	// are counted in Summary.FeaturesOmitted. Default: 10,000.
+	// MaxFeatures is the maximum number of features; the occurrences of others are counted in
+	// Summary.FeaturesOmitted. Default: 10,000.
 	MaxFeatures int
-	// MaxLabels is how many values of one label feature are counted apart; past
-	// them, they are counted in LabelCounts.Omitted. Default: 10,000.
+	// MaxLabels is the maximum number of values counted per label feature; others are counted in
+	// LabelCounts.Omitted. Default: 10,000.
 	MaxLabels int
-	// MaxFaults is how many faults of one file are listed. Default: 1000.
+	// MaxFaults is the maximum number of faults listed per file. Default: 1000.
 	MaxFaults int
-	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
+	// MaxRecord is the maximum size of a record in bytes. Default: 1 GiB.
 	MaxRecord int64
 }
 
-// Summary is what Inspect saw.
+// Summary is the result of Inspect.
 type Summary struct {
 	Files []FileSummary `json:"files"`
-	// Records in all files, and Bytes of the files as they lie there.
+	// Records in all files, and Bytes of the files as stored.
 	Records int64 `json:"records"`
 	Bytes   int64 `json:"bytes"`
 	// RecordBytes are the sizes of the records, uncompressed, without framing.
 	RecordBytes Sizes `json:"record_bytes"`
-	// Compression counts the files of each compression.
+	// Compression counts the files by compression.
 	Compression map[string]int64 `json:"compression"`
-	// Messages counts the records of each message; "unknown" for others.
+	// Messages counts the records by message; "unknown" for others.
 	Messages map[string]int64 `json:"messages"`
 	// Features of Examples, and of the contexts of SequenceExamples, by key.
 	Features []FeatureSummary `json:"features"`
 	// FeatureLists of SequenceExamples by key.
 	FeatureLists []FeatureSummary `json:"feature_lists,omitempty"`
-	// FeaturesOmitted counts occurrences of features past MaxFeatures.
+	// FeaturesOmitted counts occurrences of features above MaxFeatures.
 	FeaturesOmitted int64 `json:"features_omitted,omitempty"`
-	// Labels counts the records of each label, for features that are labels:
-	// those that a manifest says to be, and any whose key ends in "label".
+	// Labels counts the records by label, for features that are labels: those declared in a
+	// manifest, and any whose key ends in "label".
 	Labels []LabelCounts `json:"labels"`
-	// Faults in the way. Records behind broken framing are not in the figures.
+	// Faults found. Records after broken framing are not in the figures.
 	Faults        []shard.Fault `json:"faults"`
 	FaultsOmitted int64         `json:"faults_omitted,omitempty"`
-	// First holds the records that InspectOptions.First asked for.
+	// First holds the records requested with InspectOptions.First.
 	First []FirstRecord `json:"-"`
 }
 
-// FileSummary is what Inspect saw of one file.
+// FileSummary is the result of Inspect for one file.
 type FileSummary struct {
 	Path string `json:"path"`
-	// Split that the manifest has the file in; empty without one.
+	// Split of the file in the manifest; empty without one.
 	Split       string `json:"split,omitempty"`
 	Records     int64  `json:"records"`
 	Bytes       int64  `json:"bytes"`
@@ -81,23 +81,23 @@ type FirstRecord struct {
 	Record int64 // its number in the file, from 0
 	Offset int64 // of its frame, uncompressed
 	Size   int64 // in bytes
-	// Data of the record; nil when it has more than MaxFirst bytes.
+	// Data of the record; nil if it is larger than MaxFirst bytes.
 	Data []byte
 }
 
 // MaxFirst is the largest record that a FirstRecord holds, in bytes.
 const MaxFirst = 16 << 20
 
-// Sizes are the smallest, the mean and the largest of some sizes; 0 of none.
+// Sizes are the minimum, the mean and the maximum of sizes; 0 if there are none.
 type Sizes struct {
 	Min  int64   `json:"min"`
 	Mean float64 `json:"mean"`
 	Max  int64   `json:"max"`
 }
 
-// Inspect reads all files that paths stand for (see [shard.Expand]), and says what is
-// in them. Faults in the data are no error but in the Summary. The Summary is
-// the same for any number of workers.
+// Inspect reads all files that paths name (see [shard.Expand]), and summarises their content.
+// Faults in the data are not errors but are listed in the Summary. The Summary is the same for any
+// number of workers.
 func Inspect(ctx context.Context, paths []string, o InspectOptions) (*Summary, error) {
 	if o.MaxFeatures <= 0 {
 		o.MaxFeatures = 10_000
@@ -116,7 +116,7 @@ func Inspect(ctx context.Context, paths []string, o InspectOptions) (*Summary, e
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	total := newView(&o, newLabelNames(sources))
-	readers := make(chan *tfrecord.Reader, o.Workers) // to use again
+	readers := make(chan *tfrecord.Reader, o.Workers) // for reuse
 	for range o.Workers {
 		readers <- tfrecord.NewReader(nil, tfrecord.ReaderOptions{MaxRecord: o.MaxRecord})
 	}
@@ -126,8 +126,8 @@ func Inspect(ctx context.Context, paths []string, o InspectOptions) (*Summary, e
 		err error
 	}
 	var errs []error
-	// In order, so that limits cut the same for any number of workers, and with few
-	// files that wait for the one before them.
+	// In order, so that limits cut the same for any number of workers, with few files waiting for
+	// the one before them.
 	err = par.Map(ctx, o.Workers, 2*o.Workers,
 		func(_ context.Context, give func(*result) error) error {
 			for _, source := range sources {
@@ -151,17 +151,17 @@ func Inspect(ctx context.Context, paths []string, o InspectOptions) (*Summary, e
 			return nil
 		})
 	for range o.Workers {
-		(<-readers).Close() // of a Reader whose file is closed
+		(<-readers).Close() // of Readers whose files are closed
 	}
 	if err != nil {
 		return nil, err
 	}
-	sum := total.summary(ctx) // it reads names of labels, which CheckUnchanged is to cover
+	sum := total.summary(ctx) // it reads label names, which CheckUnchanged should cover
 	errs = append(errs, shard.CheckUnchanged(ctx, sources))
 	return sum, errors.Join(errs...)
 }
 
-// view is what was seen of one file, or of several merged.
+// view is what was seen of one file, or of several merged ones.
 type view struct {
 	o       *InspectOptions
 	names   *labelNames
@@ -186,9 +186,8 @@ func newView(o *InspectOptions, names *labelNames) *view {
 	}
 }
 
-// file reads one file and gives each of its records to record. What is read is
-// added to done, unless that is nil. The error is of what could not be read, not
-// of what was.
+// file reads one file and passes each of its records to record. The bytes read are added to done,
+// unless that is nil. The error is about reading the file, not about its content.
 func (v *view) file(ctx context.Context, source shard.Source, r *tfrecord.Reader, done *atomic.Int64, record func(data []byte)) error {
 	f, err := recordscan.OpenOnce(ctx, source.Path, source.Set != nil)
 	if err != nil {
@@ -264,7 +263,7 @@ func (v *view) record(path string, r *tfrecord.Reader, record []byte) {
 	case shard.MessageUnknown:
 		message = "unknown"
 	}
-	if err != nil { // shard.MessageOf did not look at numbers
+	if err != nil { // shard.MessageOf does not check numbers
 		message = "unknown"
 	}
 	s.Messages[string(message)]++
@@ -305,7 +304,7 @@ func (v *view) addLists(lists *tfrecord.FeatureLists) {
 	}
 }
 
-// merge adds what was seen of the files behind those that v has seen.
+// merge adds what was seen of the files after those that v has seen.
 func (v *view) merge(w *view) {
 	s, t := &v.sum, &w.sum
 	s.Files = append(s.Files, t.Files...)

@@ -9,47 +9,47 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// FeatureSummary is what Inspect saw of one feature.
+// FeatureSummary is what Inspect found out about one feature.
 type FeatureSummary struct {
 	Key string `json:"key"`
-	// Records that have the feature, and that lack it.
+	// Records is the number of records that have the feature, Missing that of the records without
+	// it.
 	Records int64 `json:"records"`
 	Missing int64 `json:"missing"`
-	// Kinds counts its occurrences of each kind: "bytes", "float", "int64", or
-	// "none" where no list is set.
+	// Kinds counts its occurrences by kind: "bytes", "float", "int64", or "none" if no list is set.
 	Kinds map[string]int64 `json:"kinds"`
 	// Steps of a feature list; nil for features.
 	Steps *Range `json:"steps,omitempty"`
-	// Values is how many values there are at a time.
+	// Values is the number of values per occurrence.
 	Values Range `json:"values"`
-	// Int64 is the range of int64 values; nil when there are none.
+	// Int64 is the range of int64 values; nil if there are none.
 	Int64 *Range `json:"int64,omitempty"`
-	// Float is the range of finite float values; nil when there are none.
+	// Float is the range of finite float values; nil if there are none.
 	Float *FloatRange `json:"float,omitempty"`
-	// NaNs and Infinities count float values that are none.
+	// NaNs and Infinities count float values that are not finite.
 	NaNs       int64 `json:"nans,omitempty"`
 	Infinities int64 `json:"infinities,omitempty"`
-	// Bytes is the range of the lengths of bytes values; nil when there are none.
+	// Bytes is the range of the lengths of bytes values; nil if there are none.
 	Bytes *Range `json:"bytes,omitempty"`
-	// Text says that all bytes values are UTF-8.
+	// Text means that all bytes values are UTF-8.
 	Text bool `json:"text,omitempty"`
-	// Formats counts the bytes values that begin as an image does.
+	// Formats counts the bytes values that begin like an image, by format.
 	Formats map[string]int64 `json:"formats,omitempty"`
 }
 
-// Range is the smallest and the largest of some numbers.
+// Range is the minimum and the maximum of numbers.
 type Range struct {
 	Min int64 `json:"min"`
 	Max int64 `json:"max"`
 }
 
-// FloatRange is the smallest and the largest of some floats.
+// FloatRange is the minimum and the maximum of floats.
 type FloatRange struct {
 	Min float32 `json:"min"`
 	Max float32 `json:"max"`
 }
 
-// rangeOf returns the range of some numbers; nil of none.
+// rangeOf returns the range of numbers; nil if there are none.
 func rangeOf(s recordscan.Span) *Range {
 	if !s.Any {
 		return nil
@@ -160,16 +160,16 @@ func (f *featureView) summary(records int64) FeatureSummary {
 	return s
 }
 
-// featureTable holds the features seen, at most so many.
+// featureTable holds the features seen, up to a limit.
 type featureTable struct {
 	byKey map[string]*featureView
-	// recent is what was found at each place of the record before: most records
-	// have the same keys.
+	// recent is what was found at each position of the previous record: most records have the same
+	// keys.
 	recent []*featureView
 }
 
-// get returns the view of a feature, the i-th of its record. It is nil when it
-// is new and there is no room for it.
+// get returns the view of a feature, the i-th of its record. It returns nil for a new feature if
+// there is no room for it.
 func (t *featureTable) get(i int, key []byte, limit int) *featureView {
 	if i < len(t.recent) && t.recent[i].key == string(key) {
 		return t.recent[i]
@@ -197,8 +197,8 @@ func (t *featureTable) insert(f *featureView) *featureView {
 	return f
 }
 
-// merge takes over what another table saw, and returns how many occurrences
-// there was no room for.
+// merge adds what another table saw, and returns the number of occurrences for which there was no
+// room.
 func (t *featureTable) merge(u *featureTable, limit int) (omitted int64) {
 	for _, g := range u.sorted() {
 		if f := t.byKey[g.key]; f != nil {
@@ -221,7 +221,7 @@ func (t *featureTable) sorted() []*featureView {
 	return features
 }
 
-// summaries describes all features, for that many records.
+// summaries describes all features, given the number of records.
 func (t *featureTable) summaries(records int64) []FeatureSummary {
 	list := []FeatureSummary{}
 	for _, f := range t.sorted() {

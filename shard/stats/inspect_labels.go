@@ -14,20 +14,19 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// LabelCounts is how many records have each label of one feature.
+// LabelCounts counts the records by label, for one label feature.
 type LabelCounts struct {
 	Key    string  `json:"key"`
 	Counts []Label `json:"counts"`
-	// Omitted counts records whose labels came after InspectOptions.MaxLabels
-	// others.
+	// Omitted counts records whose labels exceeded InspectOptions.MaxLabels.
 	Omitted int64 `json:"omitted,omitempty"`
 }
 
 // Label is one label.
 type Label struct {
-	// ID of a label that is a number; nil for one that is text.
+	// ID of a numeric label; nil for a text label.
 	ID *int64 `json:"id,omitempty"`
-	// Name of the label; empty when it is not known.
+	// Name of the label; empty if unknown.
 	Name    string `json:"name,omitempty"`
 	Records int64  `json:"records"`
 }
@@ -36,18 +35,18 @@ type Label struct {
 type labelCount struct {
 	ids     map[int64]int64
 	texts   map[string]int64
-	said    map[int64]string // names by the records' own text feature
+	said    map[int64]string // names from a text feature of the records
 	omitted int64
 }
 
-// isLabel reports whether the values of a feature are labels: a manifest says
-// so, or its key ends in "label".
+// isLabel reports whether the values of a feature are labels: a manifest declares it, or its key
+// ends in "label".
 func (n *labelNames) isLabel(key string) bool {
 	return strings.HasSuffix(key, "label") || n.byKey[key] != nil
 }
 
-// addLabel counts a value of the label feature key. Features with a number of
-// values other than one are no labels of the record.
+// addLabel counts a value of the label feature key. A feature without exactly one value is not a
+// label of the record.
 func (v *view) addLabel(key string, features *tfrecord.Features, value tfrecord.Feature) {
 	if value.Len() != 1 {
 		return
@@ -134,15 +133,14 @@ func (v *view) labelCounts(ctx context.Context) []LabelCounts {
 	return list
 }
 
-// labelNames are the names of labels that are known from beside the records.
+// labelNames are the names of labels known from files other than the records.
 type labelNames struct {
 	dirs  []string
 	byKey map[string][]string
 }
 
-// newLabelNames takes the names from the manifests of the sources. Those of
-// directories without one are in the files that TFDS writes; they are read when
-// their key turns up.
+// newLabelNames takes the names from the manifests of the sources. For directories without one they
+// are in the files that TFDS writes, which are read when their key is first seen.
 func newLabelNames(sources []shard.Source) *labelNames {
 	n := &labelNames{byKey: make(map[string][]string)}
 	for _, s := range sources {
@@ -161,7 +159,7 @@ func newLabelNames(sources []shard.Source) *labelNames {
 	return n
 }
 
-// name returns the name of a label, or "" when it is not known.
+// name returns the name of a label, or "" if it is unknown.
 func (n *labelNames) name(ctx context.Context, key string, id int64) string {
 	names, known := n.byKey[key]
 	if !known {

@@ -9,11 +9,11 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// labelFeatures is how many label features may have MaxLabels values each;
-// together they have no more.
+// labelFeatures is how many label features may have MaxLabels values each; that is also the limit
+// for all of them together.
 const labelFeatures = 4
 
-// addLabel counts a label, as view.addLabel does.
+// addLabel counts a label like view.addLabel.
 func (g *figures) addLabel(key string, c *occurrence, list []occurrence) {
 	id, _, text, ok := c.one()
 	if !ok || c.kind == tfrecord.KindFloat || len(text) > recordscan.MaxLabelName {
@@ -55,15 +55,15 @@ func (g *figures) addID(labels *labelCount, id, n int64) bool {
 	return true
 }
 
-// addText is addID for a label that is text.
+// addText is addID for a text label.
 func (g *figures) addText(labels *labelCount, text string, n int64) {
 	if _, known := labels.texts[text]; known || g.roomForLabel(labels, n) {
 		labels.texts[text] += n
 	}
 }
 
-// roomForLabel reports whether there is room for another label of a feature;
-// else its n records are counted as omitted.
+// roomForLabel reports whether there is room for another label of a feature; if not, its n records
+// are counted as omitted.
 func (g *figures) roomForLabel(labels *labelCount, n int64) bool {
 	limit := g.base.o.MaxLabels
 	if len(labels.ids)+len(labels.texts) >= limit || g.labelValues >= labelFeatures*limit {
@@ -74,7 +74,7 @@ func (g *figures) roomForLabel(labels *labelCount, n int64) bool {
 	return true
 }
 
-// textOf returns the one text of a feature of a record.
+// textOf returns the text of a feature with exactly one value in a record.
 func textOf(list []occurrence, key string) (string, bool) {
 	for i := range list {
 		if c := &list[i]; c.kind == tfrecord.KindBytes && string(c.key) == key {
@@ -85,7 +85,7 @@ func textOf(list []occurrence, key string) (string, bool) {
 	return "", false
 }
 
-// mergeLabels adds the labels of the records behind those that g has seen.
+// mergeLabels adds the labels of the records after those that g has seen.
 func (g *figures) mergeLabels(from map[string]*labelCount) {
 	for _, key := range slices.Sorted(maps.Keys(from)) {
 		labels, more := g.labelsOf(key), from[key]

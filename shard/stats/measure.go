@@ -12,54 +12,51 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Options says what Measure looks at, and how far. Memory is bounded by the
-// limits times twice the workers, and up to 20 times the largest record,
-// never by the data.
+// Options configure Measure. Memory is bounded by the limits times twice the workers, and up to 20
+// times the largest record, never by the data.
 type Options struct {
-	// Partial takes what is there of sets that are not whole, and Note is told of
-	// each (see [shard.ExpandOptions]).
+	// Partial reads the existing shards of incomplete sets, and Note is called for each (see
+	// [shard.ExpandOptions]).
 	Partial bool
 	Note    func(sentence string)
-	// Workers is how many files are read at a time. Default: GOMAXPROCS.
+	// Workers is the number of files read concurrently. Default: GOMAXPROCS.
 	Workers int
-	// By is the key of a feature: all figures are given for the records of each
-	// of its values, too. Default: none.
+	// By is the key of a feature: all figures are also given for the records with each of its
+	// values. Default: none.
 	By string
-	// MaxGroups is how many values of By are told apart. Default: 32.
+	// MaxGroups is the maximum number of groups, one per value of By. Default: 32.
 	MaxGroups int
-	// MaxFeatures is how many features are followed; the occurrences of others
-	// are counted in Figures.FeaturesOmitted. Each takes some 50 KB, 200 KB where
-	// most numbers differ, and 1 MB at most. The groups together follow as many
-	// again. Default: 2000.
+	// MaxFeatures is the maximum number of features; the occurrences of others are counted in
+	// Figures.FeaturesOmitted. Each takes about 50 KB, 200 KB if most numbers differ, and at most 1
+	// MB. The groups together have the same limit again. Default: 2000.
 	MaxFeatures int
-	// MaxLabels is how many values of one label feature are counted apart.
-	// Default: 10,000.
+	// MaxLabels is the maximum number of values counted per label feature. Default: 10,000.
 	MaxLabels int
-	// Top is how many of the most frequent values are listed. Default: 20.
+	// Top is the number of most frequent values listed. Default: 20.
 	Top int
-	// MaxFaults is how many faults of one file are listed. Default: 1000.
+	// MaxFaults is the maximum number of faults listed per file. Default: 1000.
 	MaxFaults int
-	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
+	// MaxRecord is the maximum size of a record in bytes. Default: 1 GiB.
 	MaxRecord int64
 
-	// Header reads an image's header. It is called by several goroutines at a
-	// time, must not keep data, and is called for values that begin as JPEG,
-	// PNG, GIF or WebP do. Default: none; images are then counted only.
+	// Header reads an image's header. It must be safe for concurrent use, must not retain data, and
+	// is called for values that begin like JPEG, PNG, GIF or WebP. Default: none; images are then
+	// only counted.
 	Header func(data []byte) (ImageHeader, error)
-	// Pixels decodes an image to RGB and sums its samples up; as Header, it is
-	// called by several goroutines at a time and must not keep data. It is asked
-	// only for images whose header can be read. Default: none.
+	// Pixels decodes an image to RGB and sums its samples; like Header, it must be safe for
+	// concurrent use and must not retain data. It is only called for images whose header can be
+	// read. Default: none.
 	Pixels func(data []byte) (PixelSums, error)
-	// SamplePixels is how many images of each feature, and of each group,
-	// Pixels is asked for: a random sample. Below 0 it is all of them. Default: 500.
+	// SamplePixels is the number of images of each feature, and of each group, passed to Pixels: a
+	// random sample. Below 0 means all of them. Default: 500.
 	SamplePixels int
 	// Seed of the sample. Default: 0.
 	Seed uint64
-	// Progress is counted up while the run goes on, if it is not nil.
+	// Progress, if not nil, is updated during the run.
 	Progress *shard.ReadProgress
 }
 
-// withDefaults returns the options with every default in its place.
+// withDefaults returns the options with all defaults filled in.
 func (o Options) withDefaults() Options {
 	for _, d := range []struct {
 		value *int
@@ -81,58 +78,57 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Report is what Measure saw. Its JSON form is `tfrec stats --json`.
+// Report is the result of Measure. Its JSON form is `tfrec stats --json`.
 type Report struct {
 	Files []FileSummary `json:"files"`
-	// Bytes of the files, as they lie there.
+	// Bytes of the files, as stored.
 	Bytes int64 `json:"bytes"`
-	// Compression counts the files of each compression.
+	// Compression counts the files by compression.
 	Compression map[string]int64 `json:"compression"`
 	// Figures of all records.
 	Figures
-	// By is Options.By, and Groups are the figures of the records of each
-	// of its values: numbers in their order, then texts in theirs.
+	// By is Options.By, and Groups are the figures of the records with each of its values: numbers
+	// in order, then texts in order.
 	By     string  `json:"by,omitempty"`
 	Groups []Group `json:"groups,omitempty"`
-	// UngroupedRecords counts the records that are in no group: those that lack
-	// the feature By or have a number of values other than one, or a longer text
-	// than 128 bytes, and those whose value came after MaxGroups others.
+	// UngroupedRecords counts the records that are not in any group: those without exactly one
+	// value of the feature By, those whose value is a text of more than 128 bytes, and those whose
+	// value exceeded MaxGroups.
 	UngroupedRecords int64 `json:"ungrouped_records,omitempty"`
-	// RankError and DistinctError are the constants of these names.
+	// RankError and DistinctError are the constants of the same names.
 	RankError     float64 `json:"rank_error"`
 	DistinctError float64 `json:"distinct_error"`
-	// Faults in the way. Records behind broken framing are not in the figures.
+	// Faults found. Records after broken framing are not in the figures.
 	Faults        []shard.Fault `json:"faults"`
 	FaultsOmitted int64         `json:"faults_omitted,omitempty"`
 }
 
-// Figures say what is in some records.
+// Figures describe a set of records.
 type Figures struct {
 	Records int64 `json:"records"`
 	// RecordBytes are the sizes of the records, uncompressed, without framing.
 	RecordBytes *Numbers `json:"record_bytes"`
-	// Messages counts the records of each message; "unknown" for others.
+	// Messages counts the records by message; "unknown" for others.
 	Messages map[string]int64 `json:"messages"`
 	// Features of Examples, and of the contexts of SequenceExamples, by key.
 	Features []Feature `json:"features"`
 	// FeatureLists of SequenceExamples by key.
 	FeatureLists []Feature `json:"feature_lists,omitempty"`
-	// FeaturesOmitted counts occurrences of features past MaxFeatures.
+	// FeaturesOmitted counts occurrences of features above MaxFeatures.
 	FeaturesOmitted int64 `json:"features_omitted,omitempty"`
-	// Labels counts the records of each label, for features that are labels, as
-	// Inspect does.
+	// Labels counts the records by label, for features that are labels, as in Inspect.
 	Labels []LabelCounts `json:"labels"`
 }
 
-// Group are the figures of the records that have one value of a feature.
+// Group is the figures of the records with one value of a feature.
 type Group struct {
 	Value string `json:"value"`
-	// Name of a value that is the id of a label; empty when it is not known.
+	// Name of the label if the value is a label id; empty if unknown.
 	Name string `json:"name,omitempty"`
 	Figures
 }
 
-// Feature returns what was seen of a feature; nil when it was not there.
+// Feature returns the figures of a feature; nil if there are none.
 func (f *Figures) Feature(key string) *Feature {
 	for i := range f.Features {
 		if f.Features[i].Key == key {
@@ -142,10 +138,9 @@ func (f *Figures) Feature(key string) *Feature {
 	return nil
 }
 
-// Measure reads all files that paths stand for (see [shard.Expand]), once, and says what
-// their features' values are like. Faults in the data are no error but in the
-// Report; with an error it is of what could be read, or nil. The Report is the
-// same for any number of workers.
+// Measure reads all files that paths name (see [shard.Expand]) once, and describes the values of
+// their features. Faults in the data are not errors but are listed in the Report; with an error the
+// Report covers what could be read, or is nil. The Report is the same for any number of workers.
 func Measure(ctx context.Context, paths []string, o Options) (*Report, error) {
 	o = o.withDefaults()
 	sources, err := shard.Expand(ctx, paths, shard.ExpandOptions{Partial: o.Partial, Note: o.Note})
@@ -161,7 +156,7 @@ func Measure(ctx context.Context, paths []string, o Options) (*Report, error) {
 	}
 	m := &measure{o: &o, names: newLabelNames(sources), samples: &pixelSamples{o: &o}}
 	total := m.newFile()
-	readers := make(chan *tfrecord.Reader, o.Workers) // to use again
+	readers := make(chan *tfrecord.Reader, o.Workers) // for reuse
 	var errs []error
 	err = par.Map(ctx, o.Workers, 2*o.Workers,
 		func(_ context.Context, give func(*fileStats) error) error {
@@ -194,32 +189,32 @@ func Measure(ctx context.Context, paths []string, o Options) (*Report, error) {
 		})
 	close(readers)
 	for r := range readers {
-		r.Close() // of a Reader whose files are closed
+		r.Close() // of Readers whose files are closed
 	}
 	if err != nil {
 		return nil, err
 	}
-	report := total.stats(ctx) // it reads names of labels, which CheckUnchanged is to cover
+	report := total.stats(ctx) // it reads label names, which CheckUnchanged should cover
 	errs = append(errs, shard.CheckUnchanged(ctx, sources))
 	return report, errors.Join(errs...)
 }
 
-// measure is what all files have in common.
+// measure is shared by all files.
 type measure struct {
 	o       *Options
 	names   *labelNames
 	samples *pixelSamples
 }
 
-// fileStats is what was seen of one file, or of several merged.
+// fileStats is what was seen of one file, or of several merged ones.
 type fileStats struct {
 	m         *measure
 	source    shard.Source
 	all       *figures
 	groups    map[groupValue]*figures
-	order     []groupValue // of groups, as they came
+	order     []groupValue // of groups, in order of appearance
 	ungrouped int64
-	room      [2]int // for features: of all, and of the groups together
+	room      [2]int // for features: of all records, and of the groups together
 	look      picturesLook
 	err       error // what could not be read
 
@@ -234,7 +229,7 @@ func (m *measure) newFile() *fileStats {
 	return s
 }
 
-// record looks at one record: the usual way, or with the parser.
+// record adds one record: on the fast path, or with the parser.
 func (s *fileStats) record(record []byte) {
 	var ok bool
 	if s.list, ok = scanExample(s.list[:0], record); ok && s.all.resolve(s.list) {
@@ -244,7 +239,7 @@ func (s *fileStats) record(record []byte) {
 	s.parsed(record)
 }
 
-// parsed looks at a record whatever its form. It is the slow twin of record.
+// parsed adds a record of any form. It is the slow path for record.
 func (s *fileStats) parsed(record []byte) {
 	s.list = s.list[:0]
 	message := shard.MessageOf(record)
@@ -256,7 +251,7 @@ func (s *fileStats) parsed(record []byte) {
 	case message == shard.MessageSequenceExample && s.sequence.Parse(record) == nil:
 		features, lists = &s.sequence.Context, &s.sequence.Lists
 	case message == shard.MessageExample || message == shard.MessageSequenceExample || message == shard.MessageUnknown:
-		message = "unknown" // shard.MessageOf did not look at numbers
+		message = "unknown" // shard.MessageOf does not check numbers
 	}
 	if features != nil {
 		for i := range features.Len() {
@@ -267,8 +262,7 @@ func (s *fileStats) parsed(record []byte) {
 	s.add(int64(len(record)), message, lists)
 }
 
-// add adds the record whose features are in the list, and resolved, to all
-// records and to its group.
+// add adds the record with the listed and resolved features to all records and to its group.
 func (s *fileStats) add(size int64, message shard.Message, lists *tfrecord.FeatureLists) {
 	figures := [2]*figures{s.all, s.group()}
 	n := 2
@@ -297,7 +291,7 @@ func (s *fileStats) add(size int64, message shard.Message, lists *tfrecord.Featu
 	}
 }
 
-// merge adds what was seen of the files behind those that s has seen.
+// merge adds what was seen of the files after those that s has seen.
 func (s *fileStats) merge(t *fileStats) {
 	s.all.merge(t.all)
 	s.mergeGroups(t)

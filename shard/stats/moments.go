@@ -2,11 +2,10 @@ package stats
 
 import "math"
 
-// moments are the mean and the variance of numbers, one by one as Welford has
-// it (Note on a Method for Calculating Corrected Sums of Squares and Products,
-// 1962) and put together as Chan, Golub and LeVeque do (Updating Formulae and a
-// Pairwise Algorithm for Computing Sample Variances, 1979). No product is fused
-// into a sum, so that every machine gets the same.
+// moments are the mean and the variance of numbers, updated by Welford's method (Note on a Method
+// for Calculating Corrected Sums of Squares and Products, 1962) and combined by that of Chan, Golub
+// and LeVeque (Updating Formulae and a Pairwise Algorithm for Computing Sample Variances, 1979). No
+// product is fused into a sum, so that every machine gets the same result.
 type moments struct {
 	n        int64
 	mean, m2 float64
@@ -34,8 +33,7 @@ func (m *moments) merge(o moments) {
 	m.m2 += o.m2 + float64(float64(d*d)*(n*(on/(n+on))))
 }
 
-// std returns the standard deviation of the numbers themselves (NumPy's
-// default, ddof=0).
+// std returns the population standard deviation (NumPy's default, ddof=0).
 func (m *moments) std() float64 {
 	if m.n == 0 {
 		return 0

@@ -9,22 +9,22 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// PixelSums are sums over the pixels of one image as RGB of 8 bits.
+// PixelSums are sums over the pixels of one image in 8-bit RGB.
 type PixelSums struct {
 	Pixels  int64
 	Sum     [3]uint64 // of the samples of each channel
 	Squares [3]uint64 // of their squares
 }
 
-// Pixels are the mean and the standard deviation of each channel, for
-// samples in 0..1: what `convert --mean --std` takes. Each image counts the
-// same, whatever its size, as it does when all are resized to one.
+// Pixels are the mean and the standard deviation of each channel, for samples in 0..1: what
+// `convert --mean --std` takes. Each image has the same weight, whatever its size, as it does when
+// all are resized to one size.
 type Pixels struct {
-	// Images is how many were looked at; Damaged are those among them that
-	// can't be decoded, which are in no figure.
+	// Pictures is the number of images examined; Damaged is how many of these could not be decoded,
+	// which are not in any figure.
 	Pictures int64 `json:"pictures"`
 	Damaged  int64 `json:"damaged"`
-	// Sampled says that not all images were looked at.
+	// Sampled means that not all images were decoded.
 	Sampled bool       `json:"sampled"`
 	Mean    [3]float64 `json:"mean"` // red, green, blue
 	Std     [3]float64 `json:"std"`
@@ -76,7 +76,7 @@ func (t *pixelTotals) stats() *Pixels {
 	return s
 }
 
-// pixels decodes an image, or says again what it said of it.
+// pixels decodes an image, or returns the result for the same image again.
 func (p *picturesLook) pixels(x []byte) (PixelSums, error) {
 	if len(p.last) != len(x) || &p.last[0] != &x[0] {
 		p.last = x
@@ -85,21 +85,20 @@ func (p *picturesLook) pixels(x []byte) (PixelSums, error) {
 	return p.lastSums, p.lastErr
 }
 
-// pixelSamples are the samples of all features, which all files share.
+// pixelSamples are the samples of all features, shared by all files.
 type pixelSamples struct {
 	mu   sync.Mutex
 	o    *Options
 	list map[sampleName]*pixelSample
 }
 
-// sampleName says of what a sample is: of a feature, or a feature list, in a
-// group.
+// sampleName identifies a sample: a feature, or a feature list, in a group.
 type sampleName struct {
 	group, key string
 	isList     bool
 }
 
-// of returns the sample of that name.
+// of returns the sample with that name.
 func (s *pixelSamples) of(name sampleName) *pixelSample {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,17 +111,16 @@ func (s *pixelSamples) of(name sampleName) *pixelSample {
 	return s.list[name]
 }
 
-// forget lets go of a sample: files read from now on begin it again, in vain.
+// forget removes a sample: files read from now on start it again, to no effect.
 func (s *pixelSample) forget() {
 	s.all.mu.Lock()
 	defer s.all.mu.Unlock()
 	delete(s.all.list, s.name)
 }
 
-// pixelSample holds the sums of the images whose seeded hash of their bytes is
-// smallest: a random sample, the same for any order in which they are offered
-// and however they are spread over files. Images that come more than once
-// count as often, but fill one place.
+// pixelSample holds the sums of the images with the smallest seeded hashes of their bytes: a random
+// sample that does not depend on the order of the images or on their distribution over files. An
+// image that occurs more than once counts as often, but takes one slot.
 type pixelSample struct {
 	all     *pixelSamples
 	name    sampleName // its name there
@@ -142,8 +140,7 @@ type sampledPicture struct {
 	err   error
 }
 
-// offer takes an image into the sample if it belongs there, and decodes it
-// only then.
+// offer adds an image to the sample if it belongs there, and only then decodes it.
 func (s *pixelSample) offer(x []byte, p *picturesLook) {
 	hash := xxh3.HashSeed(x, s.seed)
 	if s.counted(hash) {
@@ -152,7 +149,7 @@ func (s *pixelSample) offer(x []byte, p *picturesLook) {
 	sums, err := p.pixels(x)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if known := s.byHash[hash]; known != nil { // by another goroutine, meanwhile
+	if known := s.byHash[hash]; known != nil { // added by another goroutine meanwhile
 		known.times++
 		return
 	}
@@ -166,8 +163,8 @@ func (s *pixelSample) offer(x []byte, p *picturesLook) {
 	}
 }
 
-// counted reports whether the image of that hash needs no look: it is in the
-// sample already, or does not belong there.
+// counted reports whether the image with that hash need not be decoded: it is in the sample
+// already, or does not belong there.
 func (s *pixelSample) counted(hash uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,7 +179,7 @@ func (s *pixelSample) counted(hash uint64) bool {
 	return false
 }
 
-// totals adds the images up, in an order that depends on them alone.
+// totals sums up the images, in an order that depends only on them.
 func (s *pixelSample) totals() pixelTotals {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,17 +197,17 @@ func (s *pixelSample) totals() pixelTotals {
 	return t
 }
 
-// sampleHeap has the image with the largest hash first.
+// sampleHeap has the image with the largest hash at the top.
 type sampleHeap []*sampledPicture
 
 func (h sampleHeap) Len() int           { return len(h) }
 func (h sampleHeap) Less(i, j int) bool { return h[i].hash > h[j].hash }
 func (h sampleHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 
-// Push appends an image; it is for package heap.
+// Push implements heap.Interface.
 func (h *sampleHeap) Push(x any) { *h = append(*h, x.(*sampledPicture)) }
 
-// Pop removes the last; it is for package heap.
+// Pop implements heap.Interface.
 func (h *sampleHeap) Pop() any {
 	last := (*h)[len(*h)-1]
 	*h = (*h)[:len(*h)-1]

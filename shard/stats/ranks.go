@@ -9,40 +9,38 @@ import (
 )
 
 const (
-	// rankCapacity is how many numbers the top level of a rankSketch holds, from
-	// which RankError follows. All levels together hold about three times as many,
-	// however long the stream is.
+	// rankCapacity is the capacity of the top level of a rankSketch, which determines RankError.
+	// All levels together hold about three times as many numbers, however long the stream is.
 	rankCapacity = 2048
 	// leastRankLevel is the capacity of the smallest levels.
 	leastRankLevel = 64
 )
 
-// rankSketch estimates the quantiles of a stream of numbers in bounded memory.
-// It is the sketch of Karnin, Lang and Liberty (Optimal Quantile Approximation
-// in Streams, 2016), known as KLL. Each number on level h stands for 2^h numbers
-// of the stream. A level that is full is sorted, and every second number moves
-// up one level; the others are dropped. Ranks are then off by at most 2^h, up or
-// down, depending on whether the first or the second number of each pair moved.
+// rankSketch estimates the quantiles of a stream of numbers in bounded memory. It is the sketch of
+// Karnin, Lang and Liberty (Optimal Quantile Approximation in Streams, 2016), known as KLL. Each
+// number on level h represents 2^h numbers of the stream. A level that is full is sorted, and every
+// second number moves up one level; the others are dropped. Ranks are then off by at most 2^h, up
+// or down, depending on whether the first or the second number of each pair moved.
 //
-// That choice is pseudorandom, so that errors cancel, but it depends on nothing
-// except what the sketch holds: the same numbers, added and merged in the same
-// order, give the same sketch on every machine.
+// That choice is pseudorandom, so that errors cancel, but it depends only on the content of the
+// sketch: the same numbers, added and merged in the same order, give the same sketch on every
+// machine.
 type rankSketch struct {
-	levels [][]float64 // none is sorted
+	levels [][]float64 // unsorted
 	size   int         // of all levels together
-	limit  int         // of size; compress keeps below it
-	flips  uint64      // levels compacted so far
+	limit  int         // of size; compress keeps it below
+	flips  uint64      // number of compactions so far
 }
 
-// newRankSketch returns a sketch for a stream of which about n numbers are
-// known already and added by addMany.
+// newRankSketch returns a sketch for a stream of which about n numbers are already known and will
+// be added by addMany.
 func newRankSketch(n int64) *rankSketch {
 	s := new(rankSketch)
 	s.grow(max(1, bits.Len64(uint64(n/rankCapacity))+1))
 	return s
 }
 
-// grow adds levels until there are as many as asked for.
+// grow adds levels up to the given number.
 func (s *rankSketch) grow(levels int) {
 	for len(s.levels) < levels {
 		s.levels = append(s.levels, nil)
@@ -53,7 +51,7 @@ func (s *rankSketch) grow(levels int) {
 	}
 }
 
-// capacity returns how many numbers level h holds: two thirds of the one above.
+// capacity returns the capacity of level h: two thirds of that of the next level.
 func (s *rankSketch) capacity(h int) int {
 	c := rankCapacity
 	for range len(s.levels) - 1 - h {
@@ -92,7 +90,7 @@ func (s *rankSketch) addMany(x float64, n int64) {
 	}
 }
 
-// merge adds the numbers of another sketch, which it leaves as they are.
+// merge adds the numbers of another sketch, which it does not change.
 func (s *rankSketch) merge(t *rankSketch) {
 	s.grow(len(t.levels))
 	for h, numbers := range t.levels {
@@ -108,7 +106,7 @@ func (s *rankSketch) compress() {
 	for s.size >= s.limit {
 		h := 0
 		for len(s.levels[h]) < s.capacity(h) {
-			h++ // the limit is the sum of the capacities, so one is reached
+			h++ // the limit is the sum of the capacities, so some level is full
 		}
 		s.compact(h)
 	}
@@ -121,21 +119,21 @@ func (s *rankSketch) compact(h int) {
 	}
 	numbers := s.levels[h]
 	slices.Sort(numbers)
-	kept := len(numbers) % 2 // one without a partner stays
+	kept := len(numbers) % 2 // a number without a partner stays
 	pairs := numbers[kept:]
 	s.flips++
 	odd := int(random.Key(s.flips, math.Float64bits(pairs[0]), math.Float64bits(pairs[len(pairs)-1])) & 1)
 	for i := odd; i < len(pairs); i += 2 {
 		s.levels[h+1] = append(s.levels[h+1], pairs[i])
 	}
-	if cap(numbers) > 2*s.capacity(h) { // it was a higher level once
+	if cap(numbers) > 2*s.capacity(h) { // it was a higher level before
 		numbers = append(make([]float64, 0, s.capacity(h)+1), numbers[:kept]...)
 	}
 	s.levels[h] = numbers[:kept]
 	s.size -= len(pairs) / 2
 }
 
-// bins returns the numbers that are left with what each stands for, in order.
+// bins returns the remaining numbers with the count that each represents, in order.
 func (s *rankSketch) bins() []bin {
 	list := make([]bin, 0, s.size)
 	for h, numbers := range s.levels {

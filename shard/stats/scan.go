@@ -7,8 +7,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// occurrence is a feature of one record. Its values are packed, as they lie in
-// the record, where that is of the usual form; else they are those of value.
+// occurrence is a feature of one record. Its values are packed, as in the record, if that has the
+// usual form; otherwise they are those of value.
 type occurrence struct {
 	key    []byte
 	kind   tfrecord.Kind
@@ -18,13 +18,13 @@ type occurrence struct {
 	usual  bool
 }
 
-// occurrenceOf returns a feature that was parsed.
+// occurrenceOf returns the occurrence for a parsed feature.
 func occurrenceOf(key []byte, value tfrecord.Feature) occurrence {
 	return occurrence{key: key, kind: value.Kind(), values: value.Len(), value: value}
 }
 
-// one returns the value of a feature that has exactly one: an int64, a float32
-// or bytes by its kind; false for others.
+// one returns the value of a feature with exactly one: an int64, a float32 or bytes, by its kind;
+// false for others.
 func (c *occurrence) one() (i int64, f float32, b []byte, ok bool) {
 	if c.values != 1 {
 		return 0, 0, nil, false
@@ -47,8 +47,8 @@ func (c *occurrence) one() (i int64, f float32, b []byte, ok bool) {
 	return i, f, b, true
 }
 
-// scanExample appends the features of an Example in the usual form (see tfrecord.ScanExample). False
-// leaves the record, whatever it is, to the parser. Keys that come twice it does not notice.
+// scanExample appends the features of an Example in the usual form (see tfrecord.ScanExample).
+// False leaves the record, whatever it is, to the parser. It does not detect duplicate keys.
 func scanExample(list []occurrence, data []byte) ([]occurrence, bool) {
 	pos, ok := tfrecord.ScanExample(data)
 	for ok && pos < len(data) {

@@ -16,27 +16,25 @@ import (
 type spread struct {
 	float   bool
 	moments moments
-	// The range, of int64s exactly in minInt and maxInt.
+	// The range; for int64s it is exact in minInt and maxInt.
 	min, max       float64
 	minInt, maxInt int64
-	// known counts the numbers by their bits; estimates is nil while it knows all
-	// of them.
+	// known counts the numbers by their bits; estimates is nil while known has all of them.
 	known     tally[uint64]
 	estimates *estimates
 }
 
-// estimates describe more numbers than a tally can keep.
+// estimates describe more numbers than a tally can hold.
 type estimates struct {
 	ranks    *rankSketch
 	cells    *cellCounts
 	distinct *hyperloglog.Sketch
-	// pending are keys of numbers that are yet to be added, to the tally too.
-	// Adding many numbers of one feature at a time makes better use of the
-	// processor's cache than one number of each feature.
+	// pending are keys of numbers that are yet to be added, also to the tally. Adding many numbers
+	// of one feature at once uses the processor's cache better than one number of each feature.
 	pending []uint64
 }
 
-// pendingNumbers is how many numbers of a feature are added at a time.
+// pendingNumbers is how many numbers of a feature are added at once.
 const pendingNumbers = 128
 
 func (s *spread) addInt(x int64) {
@@ -50,7 +48,7 @@ func (s *spread) addInt(x int64) {
 // addFloat adds a finite number.
 func (s *spread) addFloat(x float32) {
 	if x == 0 {
-		x = 0 // and not minus that: there is one zero
+		x = 0 // normalise -0
 	}
 	s.float = true
 	s.add(uint64(math.Float32bits(x)), float64(x))
@@ -81,7 +79,7 @@ func (s *spread) add(key uint64, x float64) {
 	s.known.insert(key, 1)
 }
 
-// flush adds the numbers that are pending.
+// flush adds the pending numbers.
 func (s *spread) flush() {
 	if s.estimates == nil {
 		return
@@ -105,8 +103,8 @@ func (s *spread) flush() {
 	s.estimates.pending = s.estimates.pending[:0]
 }
 
-// startEstimates begins the estimates, unless they have begun, with all numbers
-// so far, which are known.
+// startEstimates starts the estimates, unless already started, with all numbers so far, which are
+// known.
 func (s *spread) startEstimates() {
 	if s.estimates != nil {
 		return
@@ -129,7 +127,7 @@ func hashNumber(key uint64) uint64 {
 	return xxh3.Hash(b[:])
 }
 
-// number returns the number of a key of known.
+// number decodes a key of known.
 func (s *spread) number(key uint64) float64 {
 	if s.float {
 		return float64(math.Float32frombits(uint32(key)))
@@ -137,7 +135,7 @@ func (s *spread) number(key uint64) float64 {
 	return float64(int64(key))
 }
 
-// merge adds what another spread has, and takes it over.
+// merge adds another spread, which must not be used afterwards.
 func (s *spread) merge(t *spread) {
 	if t.moments.n == 0 {
 		return
@@ -156,12 +154,12 @@ func (s *spread) merge(t *spread) {
 		t.startEstimates()
 		s.estimates.ranks.merge(t.estimates.ranks)
 		s.estimates.cells.merge(t.estimates.cells)
-		_ = s.estimates.distinct.Merge(t.estimates.distinct) // they are made alike
+		_ = s.estimates.distinct.Merge(t.estimates.distinct) // cannot fail: same parameters
 	}
 	s.known.merge(&t.known)
 }
 
-// bins returns the numbers that s.known has, in order.
+// bins returns the numbers in s.known, in order.
 func (s *spread) bins() []bin {
 	var list []bin
 	for _, c := range s.known.counts {
@@ -173,8 +171,7 @@ func (s *spread) bins() []bin {
 
 func compareBins(a, b bin) int { return cmp.Compare(a.at, b.at) }
 
-// numbers describes the numbers with up to top of those that come most often;
-// nil stays nil.
+// numbers describes the numbers, with up to top of the most frequent ones; nil stays nil.
 func (s *spread) numbers(top int) *Numbers {
 	if s == nil {
 		return nil

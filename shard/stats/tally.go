@@ -5,26 +5,25 @@ import (
 	"slices"
 )
 
-// tallySize is how many values a tally counts apart.
+// tallySize is the maximum number of values that a tally counts.
 const tallySize = 1024
 
-// tally counts how often values come: all of them exactly while there are at
-// most tallySize, and those that come most often past that, with a known error.
+// tally counts how often values occur: exactly while there are at most tallySize distinct values,
+// and with a known error for the most frequent ones above that.
 //
-// When it is full it takes the median of its counts from all of them and drops
-// those that had no more: what comes often stays, and each count is too low by
-// no more than what was taken, at most a 512th of all that was counted. It is
-// the summary of Misra and Gries (1982) in the form of Anderson et al. (A
-// High-Performance Algorithm for Identifying Frequent Items in Data Streams,
-// 2017), and merges as Agarwal et al. (Mergeable Summaries, 2012) have it.
+// When it is full it subtracts the median of its counts from all of them and drops those that were
+// not above it: frequent values stay, and each count is too low by at most what was subtracted,
+// which is at most 1/512 of everything counted. It is the summary of Misra and Gries (1982) in the
+// form of Anderson et al. (A High-Performance Algorithm for Identifying Frequent Items in Data
+// Streams, 2017), merged as in Agarwal et al. (Mergeable Summaries, 2012).
 type tally[K cmp.Ordered] struct {
 	index  map[K]int32 // into counts
 	counts []counted[K]
-	taken  int64 // from each count at most
+	taken  int64 // subtracted from each count, at most
 	spare  []int64
 }
 
-// counted is a value and how often it was counted.
+// counted is a value and its count.
 type counted[K cmp.Ordered] struct {
 	key K
 	n   int64
@@ -33,7 +32,7 @@ type counted[K cmp.Ordered] struct {
 // full reports whether there is no room for another value.
 func (t *tally[K]) full() bool { return len(t.counts) >= tallySize }
 
-// insert counts a value that is not in the tally, n times.
+// insert adds a value that is not in the tally, with count n.
 func (t *tally[K]) insert(key K, n int64) {
 	if t.index == nil {
 		t.index = make(map[K]int32)
@@ -42,7 +41,7 @@ func (t *tally[K]) insert(key K, n int64) {
 	t.counts = append(t.counts, counted[K]{key, n})
 }
 
-// purge makes room: for half of the values at least.
+// purge makes room for at least half of the values.
 func (t *tally[K]) purge() {
 	t.spare = t.spare[:0]
 	for _, c := range t.counts {
@@ -59,12 +58,12 @@ func (t *tally[K]) purge() {
 			kept = append(kept, counted[K]{c.key, c.n - median})
 		}
 	}
-	clear(t.counts[len(kept):]) // texts are not held on to
+	clear(t.counts[len(kept):]) // releases the dropped texts
 	t.counts = kept
 }
 
-// merge adds what another tally counted. It reports whether all values had
-// room; else some were dropped.
+// merge adds what another tally counted. It returns false if there was not enough room, and some
+// values were dropped.
 func (t *tally[K]) merge(u *tally[K]) (room bool) {
 	t.taken += u.taken
 	for _, c := range u.counts {
@@ -81,8 +80,8 @@ func (t *tally[K]) merge(u *tally[K]) (room bool) {
 	return room
 }
 
-// most returns the values counted most often, at most n and in that order,
-// without those that may have come half as often as they were counted or less.
+// most returns the values counted most often, at most n and in that order, without those whose true
+// count may be twice the count or more.
 func (t *tally[K]) most(n int) []counted[K] {
 	list := make([]counted[K], 0, len(t.counts))
 	for _, c := range t.counts {
@@ -96,7 +95,7 @@ func (t *tally[K]) most(n int) []counted[K] {
 	return list[:min(n, len(list))]
 }
 
-// together returns how many values two tallies have.
+// together returns the number of distinct values of two tallies.
 func (t *tally[K]) together(u *tally[K]) int {
 	n := len(t.counts)
 	for _, c := range u.counts {

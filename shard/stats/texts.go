@@ -7,18 +7,18 @@ import (
 	"github.com/tfrec/tfrec/internal/jsontext"
 )
 
-// maxTopText bounds the values that are counted apart, in bytes.
+// maxTopText is the maximum length of values that are counted individually, in bytes.
 const maxTopText = 128
 
-// Texts says which bytes values there are.
+// Texts describes bytes values.
 type Texts struct {
-	// Exact says that Distinct and the counts are exact, which is so for up to
-	// 1024 distinct values of up to 128 bytes.
+	// Exact means that Distinct and the counts are exact, as they are for up to 1024 distinct
+	// values of up to 128 bytes.
 	Exact bool `json:"exact"`
-	// Distinct is how many distinct values there are; see DistinctError.
+	// Distinct is the number of distinct values; see DistinctError.
 	Distinct int64 `json:"distinct"`
-	// Top are the values that come most often, as Numbers.Top has them. What is
-	// not text is written as [jsontext.Readable] does.
+	// Top are the most frequent values, with counts as in Numbers.Top. What is not text is
+	// formatted as by [jsontext.Readable].
 	Top      []Top[string] `json:"top"`
 	TopError int64         `json:"top_error"`
 	// Long counts values of more than 128 bytes, which are not in Top.
@@ -71,7 +71,7 @@ func (t *texts) startEstimate() {
 	}
 }
 
-// merge adds what another has, and takes it over.
+// merge adds another, which must not be used afterwards.
 func (t *texts) merge(u *texts) {
 	t.count += u.count
 	t.long += u.long
@@ -82,7 +82,7 @@ func (t *texts) merge(u *texts) {
 		if u.distinct == nil {
 			u.startEstimate()
 		}
-		_ = t.distinct.Merge(u.distinct) // they are made alike
+		_ = t.distinct.Merge(u.distinct) // cannot fail: same parameters
 	}
 	t.known.merge(&u.known)
 }
