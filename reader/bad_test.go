@@ -14,7 +14,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// offsets returns where the frames of a plain file begin, and where it ends.
+// offsets returns the offsets of the frames of a plain file, and its end.
 func offsets(t testing.TB, path string) []int64 {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -30,7 +30,7 @@ func offsets(t testing.TB, path string) []int64 {
 	return append(all, int64(at))
 }
 
-// change lets f change the bytes of a file.
+// change rewrites a file with the result of f.
 func change(t testing.TB, path string, f func([]byte) []byte) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -55,7 +55,7 @@ var damages = []struct {
 	damage func(t testing.TB, path string, at []int64)
 	first  int // record of the error
 	part   tfrecord.Part
-	lost   []int   // records that are gone
+	lost   []int   // records that are lost
 	bytes  []int64 // of each skip, counted in records
 }{
 	{"data", func(t testing.TB, path string, at []int64) { flip(t, path, at[7]+13) }, 7, tfrecord.PartDataCRC, []int{7}, []int64{1}},
@@ -80,7 +80,7 @@ var damages = []struct {
 	}, 10, tfrecord.PartDataCRC, []int{10, 11, 12, 13}, nil},
 }
 
-// damaged writes three files and damages the second. It returns what is left.
+// damaged writes three files and damages the second. It returns the remaining ids.
 func damaged(t testing.TB, i int) (dir string, at []int64, left []int) {
 	dir = writeShards(t, tfrecord.None, 30, 30, 30)
 	at = offsets(t, shardPath(dir, 1))
@@ -118,7 +118,7 @@ func TestDamageFails(t *testing.T) {
 				t.Errorf("%s, %s: the error is of %s", d.name, name, located.Name)
 			}
 			if name == "all" || name == "by record" && d.part == tfrecord.PartDataCRC {
-				continue // the first in another order; counting sees headers alone
+				continue // the order determines which comes first; counting only sees headers
 			}
 			if located.Record != int64(d.first) || located.Offset != at[d.first] || located.Part != d.part {
 				t.Errorf("%s, %s: %v, want record %d at %d, %s", d.name, name, err, d.first, at[d.first], d.part)
@@ -163,7 +163,7 @@ func TestDamageIsSkipped(t *testing.T) {
 	}
 }
 
-// checkSkipped checks that each skip is reported where it is.
+// checkSkipped checks the position of each reported skip.
 func checkSkipped(t *testing.T, name string, skipped []Skipped, path string, at []int64, lost []int, bytes []int64) {
 	t.Helper()
 	if len(skipped) == 0 || skipped[0].Path != path || skipped[0].Offset != at[lost[0]] || skipped[0].Err == nil {
@@ -202,7 +202,7 @@ func TestSkipBadHasALimit(t *testing.T) {
 		{SkipBad{Count: 1, Share: 0.015}, true},
 	} {
 		for name, build := range map[string]func(*Set) Pipe{
-			"interleave": func(s *Set) Pipe { return s.Interleave(2, 1).Repeat(3) }, // each epoch again
+			"interleave": func(s *Set) Pipe { return s.Interleave(2, 1).Repeat(3) }, // per epoch
 			"all":        func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}).Repeat(3) },
 		} {
 			n := 0
@@ -222,8 +222,7 @@ func TestSkipBadHasALimit(t *testing.T) {
 	}
 }
 
-// The count of what was skipped goes with the state, and the continuation is
-// the same at every element.
+// The skip count is part of the state, and resuming gives the same at every element.
 func TestResumeAcrossDamage(t *testing.T) {
 	for i, d := range damages {
 		dir, _, _ := damaged(t, i)
@@ -262,7 +261,7 @@ func TestResumeAcrossDamage(t *testing.T) {
 func TestDamageInCompressedFiles(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 2 {
-		// Damage before the file was compressed: the stream is whole.
+		// Damage from before the file was compressed: the stream is intact.
 		var frames []byte
 		var at []int
 		for k := range 30 {
@@ -283,7 +282,7 @@ func TestDamageInCompressedFiles(t *testing.T) {
 	var skipped []Skipped
 	set = open(t, dir, Options{SkipBad: SkipBad{Count: 2}, OnSkip: func(s Skipped) { skipped = append(skipped, s) }})
 	got, err := idsUntil(set.Records())
-	// Behind the broken length the stream is searched, as a plain file is.
+	// After the broken length the stream is searched like a plain file.
 	want := slices.DeleteFunc(inOrder(30, 30), func(id int) bool { return id == 7 || id == 20 })
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %v, %v", got, err)
@@ -306,7 +305,7 @@ func writeCompressed(t testing.TB, path string, frames []byte) {
 	}
 }
 
-// idsUntil reads a pipe up to an error.
+// idsUntil reads a pipe until an error.
 func idsUntil(p Pipe) (ids []int, err error) {
 	for r, err := range p.All(context.Background()) {
 		if err != nil {

@@ -85,7 +85,7 @@ func TestUnbatch(t *testing.T) {
 	if diff := cmp.Diff(want, drain(t, Unbatch(words))); diff != "" {
 		t.Error(diff)
 	}
-	// A State within a slice is that before it: its elements come again.
+	// A State within a slice is the one before it: its elements are returned again.
 	r, err := Unbatch(words).Start(context.Background())
 	if err != nil {
 		t.Fatal(err)

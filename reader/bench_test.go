@@ -51,7 +51,7 @@ func TestBench(t *testing.T) {
 			if got := strings.Join(stages, " "); got != c.stages {
 				t.Errorf("stages %s; want %s", got, c.stages)
 			}
-			// Whole passes, and what is stated of one more.
+			// Whole passes, and the reported part of one more.
 			if r.Passes < 1 || r.CutOff < 0 || r.CutOff >= c.least || r.Records != r.Passes*c.least+r.CutOff ||
 				c.o.For == 0 && r.Records != c.least {
 				t.Errorf("%d records in %d passes over %d, and %d", r.Records, r.Passes, c.least, r.CutOff)

@@ -13,7 +13,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// readSome reads a little of a pipe, and returns the error that ends it.
+// readSome reads some of a pipe, and returns the error that ends it.
 func readSome(t *testing.T, p Pipe, at *State) error {
 	s, err := p.start(t.Context(), origin{state: at})
 	if err != nil {
@@ -31,8 +31,8 @@ func readSome(t *testing.T, p Pipe, at *State) error {
 	return nil
 }
 
-// TestHugeNumbers gives numbers that sums and products of overflow. They are
-// refused, or mean what they say.
+// TestHugeNumbers sets numbers whose sums and products overflow. They must be refused or taken
+// literally.
 func TestHugeNumbers(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 5, 7)
 	for _, c := range []struct {
@@ -95,7 +95,7 @@ func TestHugeStates(t *testing.T) {
 					bad.Stages = slices.Clone(good.Stages)
 					bad.Stages[i].At = slices.Clone(stage.At)
 					bad.Stages[i].At[k] = v
-					// What cannot be told from a true number is no error.
+					// What cannot be distinguished from a valid number is not an error.
 					readSome(t, p, &bad)
 				}
 			}
@@ -108,7 +108,7 @@ func TestHugeStates(t *testing.T) {
 	}
 }
 
-// TestPaddingHasABound has one worker read a record for ever.
+// TestPaddingHasABound makes one worker read a record forever.
 func TestPaddingHasABound(t *testing.T) {
 	counts := []int64{1 << 40, 1}
 	if parts, err := divideFiles(counts, 1, 2, PadEnds); err == nil {
@@ -144,12 +144,12 @@ func FuzzState(f *testing.F) {
 		if json.Unmarshal(data, &state) != nil {
 			return
 		}
-		state.Dataset, _ = set.Fingerprint(t.Context()) // what a fuzzer cannot guess
+		state.Dataset, _ = set.Fingerprint(t.Context()) // which a fuzzer cannot guess
 		readSome(t, pipelines[names[int(i)%len(names)]](set), &state)
 	})
 }
 
-// What a caller forgot is an error, and no panic.
+// A forgotten argument is an error, not a panic.
 func TestNothingToBeginWith(t *testing.T) {
 	set := open(t, writeShards(t, tfrecord.None, 3), Options{})
 	var none context.Context

@@ -51,7 +51,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// What one pipeline leaves in its budget, when all was given back, is nothing.
+// After a pipeline has released everything, its budget is at zero.
 func TestNothingStaysInTheBudget(t *testing.T) {
 	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
 		dir := writeShards(t, c, 900, 0, 900, 10, 900)
@@ -78,8 +78,7 @@ func TestNothingStaysInTheBudget(t *testing.T) {
 	}
 }
 
-// consume takes all of a flow, and closes it; an element is used before the
-// next is asked for.
+// consume reads all of a flow and closes it; each element is used before the next is requested.
 func consume[T any](t *testing.T, f Flow[T], use func(*Running[T])) MemoryStats {
 	t.Helper()
 	r, err := f.Start(t.Context())
@@ -117,8 +116,7 @@ func largeExamples(t *testing.T, c tfrecord.Compression, files, records, size in
 	return dir
 }
 
-// heapGauge measures how much more memory than at its beginning is in use while
-// a consumer stands still.
+// heapGauge measures how much more memory is in use than at its start, while the consumer pauses.
 type heapGauge struct {
 	before uint64
 	turns  int
@@ -138,16 +136,16 @@ func (g *heapGauge) inUse() uint64 {
 	return m.HeapAlloc
 }
 
-// look is called between two elements; every eighth time it measures. What others
-// let go of while the collector works counts until it works again: an amount above
-// enough is looked at again until nothing moves any more.
+// look is called between two elements; every eighth call measures. Memory released during a
+// collection counts until the next one: an amount above enough is measured again until it is
+// stable.
 func (g *heapGauge) look(enough int64) {
 	if g.turns++; g.turns%8 != 1 {
 		return
 	}
 	pause := time.Millisecond
 	for {
-		time.Sleep(pause) // what can be made ahead, is
+		time.Sleep(pause) // wait until everything that can be made in advance is
 		n := int64(g.inUse()) - int64(g.before)
 		if n <= enough || pause > 200*time.Millisecond {
 			g.most = max(g.most, n)
@@ -157,8 +155,8 @@ func (g *heapGauge) look(enough int64) {
 	}
 }
 
-// However slow the consumer and however large the records, no memory is used
-// beyond the budget, neither by the accounts nor by the heap.
+// However slow the consumer and however large the records, memory stays within the budget, both as
+// accounted and on the heap.
 func TestMemoryIsBounded(t *testing.T) {
 	const limit, size = 24 << 20, 1 << 20
 	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
@@ -205,11 +203,11 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// TestHeldMemoryIsBounded has shuffles and Map functions hold much: what is read
-// and made ahead makes room for that, by the accounts and by the heap.
+// TestHeldMemoryIsBounded lets shuffles and Map functions hold much memory: read-ahead and other
+// stages make room for it, both as accounted and on the heap.
 func TestHeldMemoryIsBounded(t *testing.T) {
 	const limit, size = 24 << 20, 1 << 20
-	// Records that need less than an eighth of the limit with the blocks around them.
+	// Records that need less than an eighth of the limit, including their blocks.
 	dir := largeExamples(t, tfrecord.None, 8, 6, size/2)
 	tiny := writeShards(t, tfrecord.None, 60)
 	large := func(n int) MapOptions {
@@ -219,7 +217,7 @@ func TestHeldMemoryIsBounded(t *testing.T) {
 	again := func(p []byte) ([]byte, error) { return make([]byte, len(p)), nil }
 	for name, c := range map[string]struct {
 		flow func(o Options) Flow[[]byte]
-		held int64 // at least, at some time
+		held int64 // at least, at some point
 	}{
 		"shuffle": {func(o Options) Flow[[]byte] {
 			return Map(open(t, dir, o).Interleave(6, 1).Shuffle(16), func(r Record) ([]byte, error) { return r.Data, nil }, MapOptions{Workers: 2}).Prefetch(20)
@@ -256,7 +254,7 @@ func TestHeldMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// The least budgets that are promised to be kept to, with small records.
+// The minimum budgets that are documented to be kept, with small records.
 func TestLeastBudgets(t *testing.T) {
 	const files = 40
 	dir := t.TempDir()
@@ -277,8 +275,7 @@ func TestLeastBudgets(t *testing.T) {
 	}
 }
 
-// Elements that alone are larger than the budget come all the same, one at a
-// time.
+// Elements that are larger than the whole budget are still returned, one at a time.
 func TestMoreThanTheBudget(t *testing.T) {
 	const size = 1 << 20
 	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Zstd} {
@@ -294,9 +291,8 @@ func TestMoreThanTheBudget(t *testing.T) {
 			}
 			n := 0
 			m := consume(t, ParseColumns(pipe, ColumnSpec{Batch: 1}).Prefetch(0), func(r *Running[*ColumnBatch]) { n++ })
-			// The consumer has two for a moment, one is ready and one is made, all
-			// with their records; one or two are read, and decompressors hold one
-			// each.
+			// The consumer briefly has two, one is ready and one is being made, all with their
+			// records; one or two are being read, and decompressors hold one each.
 			limit := int64(12 * size)
 			if c != tfrecord.None {
 				limit += 4 * size

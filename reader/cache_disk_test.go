@@ -14,8 +14,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// TestCacheOnDiskServesLaterRuns resumes at every element, with a cache that is
-// not there, whole, or being filled by another run.
+// TestCacheOnDiskServesLaterRuns resumes at every element, with a cache that is missing, complete,
+// or being filled by another run.
 func TestCacheOnDiskServesLaterRuns(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 9, 4)
 	build := func(cache string) Pipe {
@@ -86,7 +86,7 @@ func TestBrokenOffCacheLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestInterruptedCacheIsDiscarded has what a process leaves that is killed.
+// TestInterruptedCacheIsDiscarded starts from what a killed process leaves.
 func TestInterruptedCacheIsDiscarded(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 20)
 	build := func(cache string) Pipe { return open(t, dir, Options{}).Records().Cache(CacheOptions{Dir: cache}) }
@@ -135,7 +135,7 @@ func TestOtherCacheIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// Workers do not get into each other's way.
+	// Workers do not interfere with each other.
 	for i := range 2 {
 		p := open(t, dir, Options{Worker: i, Workers: 2}).Records().Cache(o)
 		if got, again := idsOf(t, p), idsOf(t, p); !slices.Equal(got, again) {
@@ -209,7 +209,7 @@ func TestDamagedCacheIsFound(t *testing.T) {
 	}
 }
 
-// TestCacheWithoutTheLock has another process fill the cache for ever.
+// TestCacheWithoutTheLock has another process fill the cache forever.
 func TestCacheWithoutTheLock(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 5)
 	cache := t.TempDir()
@@ -234,7 +234,7 @@ func TestCacheWithoutTheLock(t *testing.T) {
 	}
 }
 
-// TestCacheByManyAtOnce has runs with nothing in common but the directory.
+// TestCacheByManyAtOnce has runs that share nothing but the directory.
 func TestCacheByManyAtOnce(t *testing.T) {
 	dir, cache := writeShards(t, tfrecord.None, 300, 40), filepath.Join(t.TempDir(), "cache")
 	want := slices.Repeat(inOrder(300, 40), 3)

@@ -14,9 +14,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// TestFullDisk fills a cache where files may have 20 kB at most, in a process of
-// its own: an error that says what to do, or with Partial all of the elements; and
-// no cache in either case.
+// TestFullDisk fills a cache in its own process, with a file size limit of 20 kB: the result is an
+// error that says what to do, or with Partial all of the elements; and no cache in either case.
 func TestFullDisk(t *testing.T) {
 	if os.Getenv("TFREC_TEST_FULL_DISK") == "" {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestFullDisk$", "-test.v")
@@ -26,8 +25,7 @@ func TestFullDisk(t *testing.T) {
 		}
 		return
 	}
-	// The first writes more than the file may have in the middle, the second only
-	// when all is flushed.
+	// The first exceeds the limit midway, the second only at the final flush.
 	for _, records := range []int{20000, 700} {
 		dir := writeShards(t, tfrecord.None, slices.Repeat([]int{records / 10}, 10)...)
 		want := inOrder(slices.Repeat([]int{records / 10}, 10)...)
@@ -65,7 +63,7 @@ func TestFullDisk(t *testing.T) {
 		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
 			t.Fatal(err)
 		}
-		// With room again it is filled.
+		// Once there is room again it is filled.
 		idsOf(t, set.Records().Cache(o))
 		if names := namesIn(cache); len(names) != 2 {
 			t.Errorf("%d records: then the folder holds %q", records, names)

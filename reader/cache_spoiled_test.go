@@ -10,9 +10,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// TestDamagedCacheIsReplaced damages a cache in every way: with Replace all
-// elements come all the same, in their order, the cache is made again, and said to
-// be.
+// TestDamagedCacheIsReplaced damages a cache in every way: with Replace all elements are still
+// returned in order, and the cache is made again and reported.
 func TestDamagedCacheIsReplaced(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 300, 300)
 	var told []error
@@ -55,7 +54,7 @@ func TestDamagedCacheIsReplaced(t *testing.T) {
 			if len(told) != 1 || !strings.Contains(told[0].Error(), cache) {
 				t.Errorf("%s, behind %d: told %v", name, skip, told)
 			}
-			// What was made again is whole.
+			// The new cache is complete.
 			whole := started(t, open(t, dir, Options{}).Records().Cache(CacheOptions{Dir: cache}))
 			if got := rest(t, whole); !slices.Equal(got, want[:600]) || elementsOf(whole, "read") != 0 {
 				t.Errorf("%s, behind %d: then the cache has %d elements", name, skip, len(got))
@@ -65,8 +64,8 @@ func TestDamagedCacheIsReplaced(t *testing.T) {
 	}
 }
 
-// Who wants to cache something else where a cache is being filled finds out at
-// Start, and not when that is done; who wants the same reads meanwhile.
+// Caching something else where a cache is being filled fails at Start, not only at the end; a run
+// of the same pipeline reads in the meantime.
 func TestOtherCacheBeingFilledIsRefused(t *testing.T) {
 	dir, cache := writeShards(t, tfrecord.None, 900), t.TempDir()
 	set := open(t, dir, Options{})

@@ -14,7 +14,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// namesIn lists a directory; none when there is no directory.
+// namesIn lists a directory; nil if it does not exist.
 func namesIn(dir string) (names []string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
@@ -46,7 +46,7 @@ func takeIDs(t *testing.T, s *Stream, n int) (ids []int) {
 	return ids
 }
 
-// elementsOf returns what the stages of that name gave.
+// elementsOf returns the element count of the stages with that name.
 func elementsOf(s *Stream, name string) (n int64) {
 	for _, stage := range s.Stats() {
 		if stage.Name == name {
@@ -63,7 +63,7 @@ func caches(t *testing.T) map[string]CacheOptions {
 	}
 }
 
-// TestCacheServesLaterEpochs takes the files away after the first epoch.
+// TestCacheServesLaterEpochs removes the files after the first epoch.
 func TestCacheServesLaterEpochs(t *testing.T) {
 	for name, o := range caches(t) {
 		dir := writeShards(t, tfrecord.None, 700, 1, 600)
@@ -123,7 +123,7 @@ func TestCacheLimits(t *testing.T) {
 		if got := rest(t, s); !slices.Equal(got, want) {
 			t.Errorf("%s, in part: %v", name, got)
 		}
-		// The second epoch reads what is behind the cached part.
+		// The second epoch reads what follows the cached part.
 		if n := elementsOf(s, "read"); n <= 2498 || n >= 2*2498 {
 			t.Errorf("%s, in part: %d of 2 times 2498 records were read", name, n)
 		}
@@ -138,7 +138,7 @@ func TestCacheLimits(t *testing.T) {
 	}
 }
 
-// TestCacheBehindMap decodes images once, and trains on what was kept.
+// TestCacheBehindMap decodes images once, and trains on the cached result.
 func TestCacheBehindMap(t *testing.T) {
 	set := imageSet(t, 6, nil)
 	codec, err := augment.NewCodec(augment.CodecOptions{})

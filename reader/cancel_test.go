@@ -14,8 +14,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// openFiles returns how many files this process has open; -1 where that cannot
-// be known.
+// openFiles returns how many files this process has open; -1 if unknown.
 func openFiles() int {
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -24,12 +23,12 @@ func openFiles() int {
 	return len(entries)
 }
 
-// leavesNothing checks that f leaves no goroutine and no open file behind.
+// leavesNothing checks that f leaves no goroutine running and no file open.
 func leavesNothing(t *testing.T, f func()) {
 	t.Helper()
 	goroutines, files := runtime.NumGoroutine(), openFiles()
 	f()
-	// What a goroutine does last, it does after telling that it has ended.
+	// A goroutine may do a little more after signalling its end.
 	for range 100 {
 		if runtime.NumGoroutine() <= goroutines && openFiles() <= files {
 			return
@@ -63,7 +62,7 @@ func TestBreakLeavesNothing(t *testing.T) {
 	}
 }
 
-// At any moment, from another goroutine, with blocks in hand.
+// At any moment, from another goroutine, while holding blocks.
 func TestCancelAtAnyMoment(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 900, 0, 900, 10, 900, 900)
 	random := rand.New(rand.NewPCG(3, 4))
@@ -122,7 +121,7 @@ func TestCloseAndThen(t *testing.T) {
 	})
 }
 
-// An error in the middle of a file ends all the others, too.
+// An error in the middle of a file also stops all the others.
 func TestErrorLeavesNothing(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 900, 900, 900)
 	flip(t, shardPath(dir, 1), offsets(t, shardPath(dir, 1))[800]+12)
@@ -131,8 +130,7 @@ func TestErrorLeavesNothing(t *testing.T) {
 	}
 }
 
-// Records of a block stay what they are until it is released, while others come
-// and go.
+// Records of a block stay unchanged until it is released, while others are read.
 func TestBlocksKeepTheirBytes(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 900, 999, 900, 10, 900, 900)
 	for name, build := range pipelines {
@@ -171,7 +169,7 @@ func TestBlocksKeepTheirBytes(t *testing.T) {
 	}
 }
 
-// The raw path allocates nothing for a record, epoch after epoch.
+// The raw path does not allocate per record, epoch after epoch.
 func TestNoAllocationARecord(t *testing.T) {
 	dir := t.TempDir()
 	records := make([][]byte, 8_000)

@@ -119,7 +119,7 @@ func TestColumnBatchesAllocateLittle(t *testing.T) {
 	}
 }
 
-// A parser of Examples would take the context of a SequenceExample for the whole.
+// A parser of Examples would return only the context of a SequenceExample.
 func TestSequenceExamplesHaveNoColumns(t *testing.T) {
 	var b tfrecord.SequenceBuilder
 	b.Context.Int64("id", 1)

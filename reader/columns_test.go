@@ -14,7 +14,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// example returns an Example that build describes.
+// example returns an Example built by build.
 func example(build func(b *tfrecord.Builder)) []byte {
 	var b tfrecord.Builder
 	build(&b)
@@ -82,7 +82,7 @@ func TestParseColumns(t *testing.T) {
 	}
 }
 
-// diffColumns compares what users see of columns.
+// diffColumns compares the visible content of columns.
 func diffColumns(want, got *Columns) string {
 	return cmp.Diff(want, got, cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "Columns.count" }, cmp.Ignore()),
 		cmp.Transformer("empty", func(v []int64) []int64 { return append([]int64{}, v...) }),
@@ -267,7 +267,7 @@ func TestSchemaOfManifest(t *testing.T) {
 	}
 }
 
-// FuzzColumnParser compares the fast way with its plain twin.
+// FuzzColumnParser compares the fast path with the reference implementation.
 func FuzzColumnParser(f *testing.F) {
 	f.Add(example(func(b *tfrecord.Builder) {
 		b.Int64("a", 1)
@@ -293,7 +293,7 @@ func FuzzColumnParser(f *testing.F) {
 		fast, err := parse(t, schema, first, record, first)
 		plain, plainErr := parsePlain(t, schema, first, record, first)
 		if plainErr != nil {
-			// What the schema does not name may be damaged, and nobody looks.
+			// Features outside the schema may be damaged without an error.
 			return
 		}
 		if err != nil {
@@ -321,8 +321,7 @@ func parsePlain(t testing.TB, s Schema, records ...[]byte) (*Columns, error) {
 	return &c, nil
 }
 
-// table returns records like those of a table: a label, an amount, 28 numbers
-// and a name.
+// table returns table-like records: a label, an amount, 28 numbers and a name.
 func table(n int) [][]byte {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	records := make([][]byte, n)

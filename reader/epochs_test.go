@@ -8,11 +8,11 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// epochRecords is how many records an epoch of the endless flows has.
+// epochRecords is the number of records in an epoch of the endless flows.
 const epochRecords = 400
 
-// endless are flows that read records for ever, ten at a time. Their numbers of
-// workers are given: those that are chosen go on moving, and memory with them.
+// endless are flows that read records forever, ten at a time. Their numbers of workers are fixed:
+// tuned ones keep changing, and memory with them.
 func endless(t testing.TB) map[string]Flow[[]int64] {
 	set := writeRecords(t, Options{Memory: 1 << 20, Seed: 1}, 4, func(file int) (records [][]byte) {
 		for i := range epochRecords / 4 {
@@ -41,7 +41,7 @@ func endless(t testing.TB) map[string]Flow[[]int64] {
 	}
 }
 
-// usage is what a process holds.
+// usage is the resources of a process.
 type usage struct {
 	heap              int64 // bytes in use, after collecting garbage
 	goroutines, files int
@@ -59,8 +59,7 @@ func usageNow() usage {
 	return usage{int64(m.HeapAlloc), runtime.NumGoroutine(), openFiles()}
 }
 
-// epochsOf runs a flow of tens of records, and returns what is in use behind
-// each of the epochs.
+// epochsOf runs a flow of ten-record batches, and returns the usage after each of the epochs.
 func epochsOf(t testing.TB, f Flow[[]int64], epochs ...int) (all []usage) {
 	t.Helper()
 	r, err := f.Start(t.Context())
@@ -80,12 +79,12 @@ func epochsOf(t testing.TB, f Flow[[]int64], epochs ...int) (all []usage) {
 	return all
 }
 
-// TestSteadyOverEpochs compares the 5th of a hundred epochs with the last.
+// TestSteadyOverEpochs compares the 5th of a hundred epochs with the last one.
 func TestSteadyOverEpochs(t *testing.T) {
 	for name, f := range endless(t) {
 		u := epochsOf(t, f, 5, 100)
-		// A block lost in each epoch would be more than 2 MiB. Less is a queue that
-		// is fuller than it was.
+		// A block leaked in each epoch would be more than 2 MiB. Less may be a queue that is fuller
+		// than before.
 		if u[1].heap > u[0].heap+1<<20 || u[1].goroutines > u[0].goroutines+3 || u[1].files > u[0].files+4 {
 			t.Errorf("%s: %v after 5 epochs, %v after 100", name, u[0], u[1])
 		}
@@ -93,8 +92,7 @@ func TestSteadyOverEpochs(t *testing.T) {
 	}
 }
 
-// BenchmarkHundredEpochs reports what is in use after the first epoch, and
-// after a hundred:
+// BenchmarkHundredEpochs reports the usage after the first epoch, and after a hundred:
 //
 //	go test ./reader -run '^$' -bench HundredEpochs -benchtime 1x
 func BenchmarkHundredEpochs(b *testing.B) {

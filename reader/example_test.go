@@ -17,8 +17,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// written writes a file of n Examples into a new directory, and returns the directory
-// and what removes it.
+// written writes a file of n Examples into a new directory, and returns the directory and a
+// function that removes it.
 func written(n int, example func(b *tfrecord.Builder, i int)) (dir string, remove func()) {
 	dir, err := os.MkdirTemp("", "reader-example")
 	if err != nil {
@@ -46,7 +46,7 @@ func written(n int, example func(b *tfrecord.Builder, i int)) (dir string, remov
 	return dir, func() { os.RemoveAll(dir) }
 }
 
-// flowers are Examples with an id, some sizes and a name.
+// flowers builds Examples with an id, some sizes and a name.
 func flowers(b *tfrecord.Builder, i int) {
 	b.Int64("id", int64(i))
 	b.Float("size", float32(i), float32(i)/2)
@@ -64,7 +64,7 @@ func Example() {
 	var e tfrecord.Example
 	for batch, err := range set.Interleave(16, 1).Batch(4, false).All(context.Background()) {
 		if err != nil {
-			log.Fatal(err) // it says in which file, and where
+			log.Fatal(err) // the error names the file and the position
 		}
 		var ids []int64
 		for _, record := range batch.Records {
@@ -111,15 +111,14 @@ func ExampleParseColumns() {
 	// [3 4] [2 2] [3 1.5 4 2] tulip
 }
 
-// A batch is slices and a shape, which is what tensor libraries take: Gorgonia and
-// ONNX Runtime's binding as they are, without a copy, GoMLX to move them to where
-// it computes.
+// A batch is slices and a shape, which tensor libraries accept: Gorgonia and ONNX Runtime's binding
+// without a copy, GoMLX for moving them to the device.
 //
 //	tensor.New(tensor.WithShape(c.Shape...), tensor.WithBacking(c.Floats)) // Gorgonia
 //	ort.NewTensor(ort.NewShape(rows, columns), c.Floats)                    // ONNX Runtime
 //	tensors.FromFlatDataAndDimensions(c.Floats, c.Shape...)                 // GoMLX
 //
-// What is taken without a copy is valid until the next batch is asked for.
+// Data used without a copy are valid until the next batch is requested.
 func ExampleColumn() {
 	dir, remove := written(4, flowers)
 	defer remove()
@@ -128,7 +127,7 @@ func ExampleColumn() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// What a binding gets: values in one piece, row after row, and the shape.
+	// What a binding gets: contiguous values in row-major order, and the shape.
 	give := func(shape []int, values []float32) { fmt.Println(shape, len(values), values[2:4]) }
 
 	for batch, err := range reader.ParseColumns(set.Records(), reader.ColumnSpec{Batch: 4}).All(context.Background()) {
@@ -143,7 +142,7 @@ func ExampleColumn() {
 }
 
 func ExampleImages() {
-	// Images of one colour, each lighter than the one before.
+	// Images of one colour, each lighter than the previous one.
 	dir, remove := written(4, func(b *tfrecord.Builder, i int) {
 		im := image.NewGray(image.Rect(0, 0, 20, 10))
 		for k := range im.Pix {
@@ -177,7 +176,7 @@ func ExampleImages() {
 	// [2 3 8 8] float32 384 0.6 [0 1]
 }
 
-// A job goes over its data epoch by epoch, in one run.
+// A job reads its data epoch by epoch, in one run.
 func ExampleRunning_NextEpoch() {
 	dir, remove := written(6, flowers)
 	defer remove()
@@ -224,7 +223,7 @@ func ExampleMap() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// Several goroutines call the function; the order stays.
+	// Several goroutines call the function; the order is preserved.
 	names := reader.Map(set.Records(), func(r reader.Record) (string, error) {
 		var e tfrecord.Example
 		if err := e.Parse(r.Data); err != nil {
@@ -268,7 +267,7 @@ func ExamplePipe_Resume() {
 		return list
 	}
 
-	// The whole, to compare with.
+	// All elements, for comparison.
 	whole, err := pipe.Start(context.Background())
 	if err != nil {
 		log.Fatal(err)
@@ -276,7 +275,7 @@ func ExamplePipe_Resume() {
 	defer whole.Close()
 	want := numbers(whole, 16)
 
-	// A part, and where it ends: JSON, a few hundred bytes.
+	// The first part, and a State after it: JSON, a few hundred bytes.
 	part, err := pipe.Start(context.Background())
 	if err != nil {
 		log.Fatal(err)

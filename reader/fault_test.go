@@ -15,8 +15,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// What happens to a file between two epochs, or while it is read, is an error
-// that names the file, in every kind of pipeline, and nothing is left behind.
+// A file that changes between two epochs, or while it is read, gives an error that names the file,
+// in every kind of pipeline, and no goroutine or file is leaked.
 func TestFilesThatChangeMeanwhile(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{
 		"gone":      os.Remove,
@@ -83,7 +83,7 @@ func TestFilesThatChangeMeanwhile(t *testing.T) {
 
 func idFrom(r Record) (int, error) { return idOf(r), nil }
 
-// Flows are cancelled at any moment, from another goroutine.
+// Flows are cancelled at random moments, from another goroutine.
 func TestCancelFlowsAtAnyMoment(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 900, 0, 900, 10, 900)
 	rows := writeRecords(t, Options{}, 3, func(int) [][]byte { return table(400) }).Sources()
@@ -110,7 +110,7 @@ func TestCancelFlowsAtAnyMoment(t *testing.T) {
 	})
 }
 
-// cancelled runs a flow until it is cancelled, some time.
+// cancelled runs a flow until it is cancelled at a random moment.
 func cancelled[T any](t *testing.T, random *rand.Rand, f Flow[T]) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -136,8 +136,8 @@ func cancelled[T any](t *testing.T, random *rand.Rand, f Flow[T]) {
 	}
 }
 
-// A global order is divided again among other workers at a batch, too, in runs, and
-// whatever is done about its end.
+// A global order can be divided again among other workers at a batch boundary, also in runs and
+// with any Ends.
 func TestResumeBatchesWithOtherWorkers(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 17, 30, 6)
 	const batch = 3
@@ -186,7 +186,7 @@ func TestResumeBatchesWithOtherWorkers(t *testing.T) {
 				slices.Sort(got)
 				want := inOrder(17, 30, 6)
 				if ends == DropEnds {
-					// Less than one record a worker is left out, and none comes twice.
+					// Less than one record per worker is dropped, and none is returned twice.
 					if n := len(slices.Compact(slices.Clone(got))); n != len(got) || n <= len(want)-workers[1] {
 						t.Errorf("%+v, ends %d, workers %v: %d records, %d different, of %d", o, ends, workers, len(got), n, len(want))
 					}
@@ -198,9 +198,8 @@ func TestResumeBatchesWithOtherWorkers(t *testing.T) {
 	}
 }
 
-// A file that is cut off between two records shows no damage, but that records
-// are missing which the manifest promises, or which were there when it was
-// divided.
+// A file cut off between two records shows no damage, except that it has fewer records than the
+// manifest says, or than it had when it was divided.
 func TestRecordsThatAreMissingAtTheEnd(t *testing.T) {
 	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
 		for name, build := range map[string]func(*Set) Pipe{

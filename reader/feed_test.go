@@ -10,8 +10,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// A sloppy reader is woken by the end of a file as by its records: it must not
-// sleep when the last file ends between its look and its sleep.
+// A sloppy reader is woken by the end of a file as well as by records: it must not sleep if the
+// last file ends between its check and its sleep.
 func TestSloppyReadersWakeAtTheEnd(t *testing.T) {
 	set := open(t, writeShards(t, tfrecord.None, 1, 0, 2, 1, 0, 1, 3, 1), Options{Sloppy: true})
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -29,8 +29,8 @@ func TestSloppyReadersWakeAtTheEnd(t *testing.T) {
 	}
 }
 
-// What is lost of a compressed file is told once: by who reads up to there, or
-// begins behind it, and not by who goes on from there.
+// The lost rest of a compressed file is reported once: by the piece that reads up to there, or
+// begins after it, and not by one that continues from there.
 func TestALostRestIsToldOnce(t *testing.T) {
 	dir := writeShards(t, tfrecord.Gzip, 3, 900)
 	whole, err := os.ReadFile(shardPath(dir, 1))
@@ -47,7 +47,7 @@ func TestALostRestIsToldOnce(t *testing.T) {
 	}
 	defer s.Close()
 	feeder := &s.top.(*checked).stage.(*interleave).feeder
-	// read returns how many faults there are from a place on, and where it ends.
+	// read returns the number of faults from a cursor on, and the end.
 	read := func(from cursor) (faults int, end cursor) {
 		f := feeder.start(piece{file: 1, end: noEnd}, from, 0)
 		for b := range f.blocks {
@@ -76,7 +76,7 @@ func TestALostRestIsToldOnce(t *testing.T) {
 	}
 }
 
-// A wait for a block lets that one be made, and no other with it.
+// A wait for a block is for that block and no other.
 func TestAWaitIsForOneBlock(t *testing.T) {
 	f := &feeder{run: &run{budget: newBudget(1, func() {})}}
 	d, e := &feed{}, &feed{}
@@ -90,7 +90,7 @@ func TestAWaitIsForOneBlock(t *testing.T) {
 		{func() { f.waitFor(d) }, true, false},
 		{func() { d.making++ }, false, false}, // before it is taken
 		{func() { d.taking++ }, false, false},
-		{func() { d.making++; f.waitFor(d) }, false, false}, // which is made already
+		{func() { d.making++; f.waitFor(d) }, false, false}, // which is already made
 		{func() { d.taking++; f.waitFor(d) }, true, false},
 		{func() { d.making++; d.taking++ }, false, false},
 		{func() { f.waitFor(nil) }, true, false}, // d asks first
@@ -106,7 +106,7 @@ func TestAWaitIsForOneBlock(t *testing.T) {
 	}
 }
 
-// A large record takes no memory for the small ones that there might have been.
+// A large record does not reserve memory for many small ones.
 func TestALargeRecordTakesOnePlace(t *testing.T) {
 	const size = 1 << 20
 	dir := t.TempDir()

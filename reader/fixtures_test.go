@@ -13,15 +13,14 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// numbered returns the record k of file i: its number, and a filler that makes
-// records differ in size.
+// numbered returns record k of file i: its number, and filler so that records differ in size.
 func numbered(i, k int) []byte {
 	id := i*1000 + k
 	p := binary.LittleEndian.AppendUint64(nil, uint64(id))
 	return append(p, bytes.Repeat([]byte{byte(id)}, id*7%61)...)
 }
 
-// idOf is the number of a record that numbered made.
+// idOf returns the number of a record made by numbered.
 func idOf(r Record) int { return int(binary.LittleEndian.Uint64(r.Data)) }
 
 // writeFile writes records to a new file.
@@ -45,8 +44,8 @@ func writeFile(t testing.TB, path string, c tfrecord.Compression, records ...[]b
 	}
 }
 
-// writeShards writes files of numbered records, as many as lengths says, and
-// returns their directory.
+// writeShards writes files of numbered records, with the given lengths, and returns their
+// directory.
 func writeShards(t testing.TB, c tfrecord.Compression, lengths ...int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -64,7 +63,7 @@ func shardPath(dir string, i int) string {
 	return filepath.Join(dir, fmt.Sprintf("n-%05d.tfrecord", i))
 }
 
-// inOrder are the numbers of all records that writeShards writes.
+// inOrder returns the numbers of all records that writeShards writes.
 func inOrder(lengths ...int) []int {
 	ids := []int{}
 	for i, n := range lengths {
@@ -97,7 +96,7 @@ func idsOf(t testing.TB, p Pipe) []int {
 	return ids
 }
 
-// rest reads what a stream has left.
+// rest reads the remaining records of a stream.
 func rest(t testing.TB, s *Stream) []int {
 	t.Helper()
 	ids := []int{}

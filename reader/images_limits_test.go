@@ -14,7 +14,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// setOf writes a set with one image a record.
+// setOf writes a set with one image per record.
 func setOf(t *testing.T, o Options, images ...[]byte) *Set {
 	t.Helper()
 	return writeRecords(t, o, 1, func(int) (records [][]byte) {
@@ -28,8 +28,8 @@ func setOf(t *testing.T, o Options, images ...[]byte) *Set {
 	})
 }
 
-// TestHostileImages: a hostile image ends the flow with the verdict that convert has on it, and
-// which record it is; what is merely odd is read.
+// TestHostileImages: a hostile image ends the flow with the same error as in convert, and
+// identifies the record; a merely unusual one is read.
 func TestHostileImages(t *testing.T) {
 	text, err := os.ReadFile("../testdata/hostile/VERDICTS.tsv")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// TestImagesInPlanes: images that are resized in planes are as near to those resized in RGB
-// as package augment promises, 37 dB each and 42 on average, and ExactPixels gives the latter.
+// TestImagesInPlanes: images resized in planes are as close to those resized in RGB as package
+// augment documents, 37 dB each and 42 on average, and ExactPixels gives the latter.
 func TestImagesInPlanes(t *testing.T) {
 	files, err := filepath.Glob("../testdata/demo/photos/*/*[05]_*.jpg")
 	if err != nil || len(files) < 5 {

@@ -86,8 +86,7 @@ func TestCompressedFilesHaveNoPlaces(t *testing.T) {
 	}
 }
 
-// With more records than the index may hold, some places are found by reading
-// on from others.
+// With more records than the index may hold, some are found by reading on from others.
 func TestSparseIndex(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 900)
 	at := offsets(t, shardPath(dir, 0))
@@ -117,8 +116,7 @@ func TestSparseIndex(t *testing.T) {
 	}
 }
 
-// A file that is shorter than its index is an error with its place, and no wrong
-// record.
+// A file that is shorter than its index is an error with a position, and never a wrong record.
 func TestFileThatChangedAfterItsIndex(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 20)
 	set := open(t, dir, Options{})
@@ -130,7 +128,7 @@ func TestFileThatChangedAfterItsIndex(t *testing.T) {
 	if _, err := set.At(t.Context(), nil, 15); !errors.Is(err, ErrChanged) {
 		t.Errorf("error %v", err)
 	}
-	if err := set.stampFiles(t.Context()); err != nil { // as if it had been so all the time
+	if err := set.stampFiles(t.Context()); err != nil { // as if it had always been so
 		t.Fatal(err)
 	}
 	_, err := set.At(t.Context(), nil, 15)

@@ -11,7 +11,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// interleaveGolden is an order that TensorFlow gave.
+// interleaveGolden is an order recorded from TensorFlow.
 type interleaveGolden struct {
 	Lengths []int
 	Cycle   int `json:"cycle_length"`
@@ -55,7 +55,7 @@ func TestInterleaveIsTFDatas(t *testing.T) {
 // place is a record of a file, both counted from 0.
 type place struct{ file, number int }
 
-// interleavePlaces is tf.data's interleave, said as simply as can be.
+// interleavePlaces is a minimal model of tf.data's interleave.
 func interleavePlaces(lengths []int, cycle, block int) []place {
 	slots := make([]*place, cycle)
 	var order []place
@@ -89,7 +89,7 @@ func interleaveModel(lengths []int, cycle, block int) []int {
 	return order
 }
 
-// Files of many blocks each, in cycles that leave some files over.
+// Files of many blocks each, with cycles that leave some files over.
 func TestInterleaveOfLongFiles(t *testing.T) {
 	lengths := []int{900, 0, 20, 700, 999, 1, 300}
 	dir := writeShards(t, tfrecord.None, lengths...)

@@ -15,7 +15,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// A file that gives nothing yet holds up neither sloppy reading nor its end.
+// A file without data yet blocks neither sloppy reading nor its end.
 func TestSloppyWaitsForNoSlowFile(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 50, 0, 50)
 	slow := shardPath(dir, 1)
@@ -39,7 +39,7 @@ func TestSloppyWaitsForNoSlowFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Only now something comes through the pipe.
+	// Only now does the pipe have data.
 	frame := tfrecord.AppendFrame(nil, numbered(1, 7))
 	if err := os.WriteFile(slow, frame, 0); err != nil {
 		t.Fatal(err)
@@ -49,8 +49,8 @@ func TestSloppyWaitsForNoSlowFile(t *testing.T) {
 	}
 }
 
-// A slow file holds the others up and changes nothing about the order; what comes
-// after it is read meanwhile.
+// A slow file delays the others but does not change the order; later files are read in the
+// meantime.
 func TestSlowFileKeepsTheOrder(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 20, 20, 20)
 	want := idsOf(t, open(t, dir, Options{}).Interleave(3, 2))
@@ -91,7 +91,7 @@ func TestSlowFileKeepsTheOrder(t *testing.T) {
 	}
 }
 
-// To wait for a file that is read in order is no work.
+// Waiting for a sequential file does not count as work.
 func TestWaitingForAPipeIsNoWork(t *testing.T) {
 	path := shardPath(t.TempDir(), 0)
 	if err := syscall.Mkfifo(path, 0o644); err != nil {
@@ -130,7 +130,7 @@ func TestWaitingForAPipeIsNoWork(t *testing.T) {
 	}
 }
 
-// Who waits for a pipe that gives nothing, and is told to end, says so.
+// A cancelled wait for a pipe without data returns the context's error.
 func TestCancelledPipeSaysSo(t *testing.T) {
 	path := shardPath(t.TempDir(), 0)
 	if err := syscall.Mkfifo(path, 0o644); err != nil {
@@ -151,8 +151,8 @@ func TestCancelledPipeSaysSo(t *testing.T) {
 	}
 }
 
-// A pipe that gives nothing, whether somebody has it open or not, takes no
-// processor from others, and is left at once.
+// A pipe without data, whether it has a writer or not, holds no processor token, and can be closed
+// at once.
 func TestSilentPipesHoldNothing(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 2000, 0, 0)
 	for i := 1; i < 3; i++ {

@@ -18,8 +18,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// writeSet writes files of numbered records, as many in each as counts say, and
-// opens them. The records' text is "file/number".
+// writeSet writes files of numbered records, with the given counts, and opens them. The records'
+// text is "file/number".
 func writeSet(t testing.TB, o Options, counts ...int) *Set {
 	t.Helper()
 	return writeRecords(t, o, len(counts), func(file int) (records [][]byte) {
@@ -216,8 +216,8 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// checkResume stops a flow behind each element in turn, and wants what resuming
-// from its State gives to be the rest.
+// checkResume stops a flow after each element in turn, and checks that resuming from its State
+// gives the rest.
 func checkResume[T any](t *testing.T, f Flow[T], text func(T) string) {
 	t.Helper()
 	ctx := context.Background()

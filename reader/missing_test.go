@@ -23,9 +23,8 @@ func entriesOf(t *testing.T, path string) (entries []tfrecord.IndexEntry) {
 	return entries
 }
 
-// cutSet writes 10 records into each of three files and cuts the second off
-// behind record 6, between two records. What there was is known by the manifest,
-// by an index file, or not at all.
+// cutSet writes 10 records into each of three files and cuts the second off after record 6, between
+// two records. The original length is known from the manifest, from an index file, or not at all.
 func cutSet(t *testing.T, known string, left int, o Options) *Set {
 	return openCut(t, cutFiles(t, known, left), known, o)
 }
@@ -50,8 +49,8 @@ func openCut(t *testing.T, dir, known string, o Options) *Set {
 	return set
 }
 
-// TestCutFilesAreCounted has the records that a file was cut short by counted,
-// told and limited, once in an epoch, however the set is read and divided.
+// TestCutFilesAreCounted: the records missing from a truncated file are counted, reported and
+// limited, once per epoch, however the set is read and divided.
 func TestCutFilesAreCounted(t *testing.T) {
 	for _, known := range []string{"manifest", "index", "nothing"} {
 		for _, left := range []int{6, 0} {
@@ -108,7 +107,7 @@ func TestCutFilesAreCounted(t *testing.T) {
 								}
 							}
 							if lost == 0 || epoch > 0 && left == 0 && c.by == ByFile && name != "all" {
-								// Of a part without records there is one epoch.
+								// A part without records has one epoch.
 								if len(here) > 0 {
 									t.Errorf("%s: %v", what, here)
 								}
@@ -125,8 +124,8 @@ func TestCutFilesAreCounted(t *testing.T) {
 	}
 }
 
-// Without SkipBad the index of a file that was cut is as good as a manifest; one
-// that is of another file says nothing.
+// Without SkipBad the index of a truncated file works like a manifest; that of another file is
+// ignored.
 func TestIndexTellsOfACut(t *testing.T) {
 	if _, err := idsUntil(cutSet(t, "index", 6, Options{}).Records()); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("%v", err)
@@ -139,8 +138,8 @@ func TestIndexTellsOfACut(t *testing.T) {
 	}
 }
 
-// A stretch of broken framing counts as all the records that it held, where the
-// manifest tells, and a State on either side of what is told has it told once.
+// A stretch of broken framing counts as all the records it held, if the manifest gives their
+// number, and it is reported once with a State on either side of the report.
 func TestResumeAcrossACut(t *testing.T) {
 	build := func(told *int64) Pipe {
 		set := cutSet(t, "manifest", 6, Options{SkipBad: SkipBad{Count: 4}, OnSkip: func(s Skipped) { *told += s.Records }})
@@ -167,7 +166,7 @@ func TestResumeAcrossACut(t *testing.T) {
 			t.Fatalf("after %d: got %v", k+1, got)
 		}
 		r.Close()
-		// What was told of the block under way is told again.
+		// What was reported of the current block is reported again.
 		if later+now < all || later > all {
 			t.Errorf("after %d: %d told until there, %d after it, %d in all", k+1, now, later, all)
 		}
@@ -207,8 +206,7 @@ func TestStretchesCountTheirRecords(t *testing.T) {
 	}
 }
 
-// TestReplacedFiles has another valid file take the place of one, at any time
-// after the set was opened.
+// TestReplacedFiles replaces a file with another valid one, at any time after the set was opened.
 func TestReplacedFiles(t *testing.T) {
 	replace := func(t *testing.T, dir string, keep bool) {
 		path := shardPath(dir, 1)

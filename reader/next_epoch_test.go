@@ -16,8 +16,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// epochFlows are flows of all kinds over a shuffled set, each element with the pass
-// that its first record is of.
+// epochFlows are flows of all kinds over a shuffled set, each element with the pass of its first
+// record.
 func epochFlows(t *testing.T) map[string]Flow[string] {
 	set := writeRecords(t, Options{Seed: 3, ShuffleFiles: true}, 4, func(file int) (records [][]byte) {
 		for i := range 60 {
@@ -50,8 +50,8 @@ func epochFlows(t *testing.T) map[string]Flow[string] {
 	}
 }
 
-// The epochs of one run are those that StartEpoch begins with, wherever the one
-// before was left; no two are alike, and none leaves anything running.
+// The epochs of one run equal those of StartEpoch, wherever the previous one was left; no two are
+// equal, and none leaks anything.
 func TestNextEpoch(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 3))
 	for name, f := range epochFlows(t) {
@@ -116,7 +116,7 @@ func TestNextEpoch(t *testing.T) {
 	}
 }
 
-// restOf reads what a flow has left of its epoch.
+// restOf reads the rest of a flow's epoch.
 func restOf(t *testing.T, r *Running[string]) []string {
 	t.Helper()
 	all := []string{}
@@ -139,8 +139,7 @@ func epochFrom(t *testing.T, f Flow[string], epoch int64) []string {
 	return restOf(t, r)
 }
 
-// What a cache holds is made once for all epochs of a run, and once more when the
-// first one was left before its end.
+// A cache is filled once for all epochs of a run, and once more if the first one was left early.
 func TestCacheStaysFromEpochToEpoch(t *testing.T) {
 	set := writeSet(t, Options{}, 100, 50)
 	for _, leave := range []bool{false, true} {
@@ -177,8 +176,8 @@ func TestCacheStaysFromEpochToEpoch(t *testing.T) {
 	}
 }
 
-// After an error that is final, and after Close, there is no next epoch; an epoch
-// that is left early by a slow consumer does not wait for what it had asked for.
+// After a final error, and after Close, there is no next epoch; leaving an epoch early does not
+// wait for what was requested.
 func TestNextEpochAfterErrors(t *testing.T) {
 	set := writeSet(t, Options{}, 100)
 	broken := errors.New("broken")
@@ -233,8 +232,7 @@ func TestNextEpochAfterErrors(t *testing.T) {
 	}
 }
 
-// With BatchWithinEpoch no batch has records of two passes, and a remainder is of
-// each pass.
+// With BatchWithinEpoch no batch has records of two passes, and each pass has its own remainder.
 func TestBatchWithinEpoch(t *testing.T) {
 	set := writeRecords(t, Options{BatchWithinEpoch: true}, 2, func(file int) (records [][]byte) {
 		for i := range 5 {

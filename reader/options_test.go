@@ -10,8 +10,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// TestNegativeOptionsAreRefused has every number that may be given below 0, which
-// is nobody's default: an error says which.
+// TestNegativeOptionsAreRefused sets each number in turn to a negative value that does not mean a
+// default: the error names the option.
 func TestNegativeOptionsAreRefused(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 3)
 	for want, o := range map[string]Options{

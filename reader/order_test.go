@@ -29,8 +29,7 @@ func TestPermutation(t *testing.T) {
 	}
 }
 
-// Each element is about as likely at each place, and which of two comes first
-// is open.
+// Each element is about equally likely at each position, and pairs are in either order.
 func TestPermutationIsEven(t *testing.T) {
 	for _, n := range []int64{2, 3, 10, 37} {
 		const rounds = 5000
@@ -71,13 +70,13 @@ func TestOrderWithRuns(t *testing.T) {
 					for i := range total {
 						got = append(got, o.at(i))
 					}
-					// Any place can be asked for, at any time.
+					// Positions may be looked up in any order.
 					for i := total - 1; i >= 0; i -= 3 {
 						if o.at(i) != got[i] {
 							t.Fatalf("place %d is another one when asked again", i)
 						}
 					}
-					// A window has only whole runs in it.
+					// A window has only whole runs.
 					runs := map[int64]bool{}
 					for _, v := range got[:min(total, block*(window-1)+1)] {
 						runs[v/block] = true

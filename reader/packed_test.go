@@ -10,7 +10,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// compress rewrites a file, whatever is in it.
+// compress compresses a file, whatever its content.
 func compress(t *testing.T, path string, c tfrecord.Compression) {
 	change(t, path, func(frames []byte) []byte {
 		var b bytes.Buffer
@@ -28,9 +28,8 @@ func compress(t *testing.T, path string, c tfrecord.Compression) {
 	})
 }
 
-// TestDamageInCompressedFilesIsAlike has damage in what was compressed: the same
-// records are left as of a plain file, the same is told, parts are divided alike,
-// and a State goes on in the same way.
+// TestDamageInCompressedFilesIsAlike has damage in what was compressed: the remaining records, the
+// reports, the division into parts and resuming are the same as for a plain file.
 func TestDamageInCompressedFilesIsAlike(t *testing.T) {
 	for i, d := range damages {
 		dir, _, left := damaged(t, i)
@@ -48,7 +47,7 @@ func TestDamageInCompressedFilesIsAlike(t *testing.T) {
 			}
 			ids, told := read(Options{})
 			same := slices.EqualFunc(told, plain, func(a, b Skipped) bool {
-				// What the last one has lost is not known of a stream.
+				// How much the last one lost is unknown in a stream.
 				return a.Record == b.Record && a.Offset == b.Offset && (a.Bytes == b.Bytes || a.Bytes == -1)
 			})
 			if !slices.Equal(ids, left) || !same {
@@ -81,8 +80,8 @@ func TestDamageInCompressedFilesIsAlike(t *testing.T) {
 	}
 }
 
-// Records that are larger than the window are found behind damage, a stream that
-// breaks off behind it is told, and one that keeps on deceiving ends.
+// Records larger than the window are found after damage, a stream that ends after it is reported,
+// and a malicious one terminates.
 func TestSalvageOfCompressedFiles(t *testing.T) {
 	large := func(k int) []byte { return append(numbered(0, k), bytes.Repeat([]byte{1, byte(k)}, 700<<10)...) }
 	var frames []byte
@@ -112,7 +111,7 @@ func TestSalvageOfCompressedFiles(t *testing.T) {
 	if err != nil || len(ids) < 2 || ids[1] != 2 || !errors.As(told[len(told)-1].Err, &last) || last.Part != tfrecord.PartCompression {
 		t.Errorf("cut off: %v, %v, %v", ids, told, err)
 	}
-	// Headers of long records that are none, each of which is read to its end.
+	// Bogus headers of long records, each of which is read to its end.
 	frame := tfrecord.AppendFrame(nil, make([]byte, 900<<10))
 	deceit := append([]byte{1}, bytes.Repeat(frame[:tfrecord.HeaderSize], 200)...)
 	deceit = append(deceit, make([]byte, 2<<20)...)

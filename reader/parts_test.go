@@ -9,7 +9,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// grid gives file lengths of many shapes.
+// grid yields file lengths of many shapes.
 func grid(yield func(lengths []int) bool) {
 	for files := range 7 {
 		for records := range 9 {
@@ -33,9 +33,8 @@ func grid(yield func(lengths []int) bool) {
 	}
 }
 
-// Whatever the files, the workers and the way, the parts are a partition, and
-// with the ends evened all are equally long and miss, or repeat, no more than
-// needed.
+// Whatever the files, the workers and the division, the parts are a partition, and with the ends
+// evened out all have the same length and drop, or repeat, no more than needed.
 func TestPartsAreAPartition(t *testing.T) {
 	for lengths := range grid {
 		counts := make([]int64, len(lengths))
@@ -108,7 +107,7 @@ func checkParts(t *testing.T, name string, counts []int64, total, workers int, b
 	}
 }
 
-// The same, of what is read.
+// The same for the records read.
 func TestWorkersReadEachRecordOnce(t *testing.T) {
 	pipes := map[string]func(*Set) Pipe{
 		"records":    (*Set).Records,

@@ -10,7 +10,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// A plainFile gives what a tfrecord.Reader gives, to the record and the error.
+// A plainFile returns the same records and error as a tfrecord.Reader.
 func FuzzPlainIsTheReaders(f *testing.F) {
 	var frames []byte
 	for i := range 20 {
@@ -80,8 +80,7 @@ func FuzzPlainIsTheReaders(f *testing.F) {
 		} else if gotErr != wantErr {
 			t.Fatalf("error %v, want %v", gotErr, wantErr)
 		}
-		// With skipping, all of that comes, and perhaps more; in any order of all
-		// it is the same.
+		// With skipping, all of these are returned, and perhaps more; in any order it is the same.
 		skip := Options{MaxRecord: 1 << 20, Compression: tfrecord.None, SkipBad: SkipBad{Count: 1 << 40}}
 		read := func(p Pipe) (all []string) {
 			for r, err := range p.All(t.Context()) {

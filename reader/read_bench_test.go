@@ -8,7 +8,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// benchmarkPipe reads a set again and again; an operation is a record.
+// benchmarkPipe reads a set repeatedly; one operation is one record.
 func benchmarkPipe(b *testing.B, files, records, size int, c tfrecord.Compression, build func(*Set) Pipe) {
 	dir := b.TempDir()
 	all := make([][]byte, records)
@@ -81,7 +81,7 @@ func BenchmarkMapRecords(b *testing.B) {
 	benchmarkPipe(b, 16, 20_000, 184, tfrecord.None, func(s *Set) Pipe { return again(s.Interleave(16, 1)) })
 }
 
-// BenchmarkTake1 is what it costs to start and stop.
+// BenchmarkTake1 measures starting and stopping.
 func BenchmarkTake1(b *testing.B) {
 	dir := writeShards(b, tfrecord.None, make([]int, 16)...)
 	writeFile(b, shardPath(dir, 16), tfrecord.None, []byte("record"))

@@ -11,8 +11,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// putVersion writes a set of shards, each with so many records, in the place of what is
-// in dir.
+// putVersion replaces what is in dir by a set of shards with the given record counts.
 func putVersion(t *testing.T, dir string, counts ...int) {
 	t.Helper()
 	d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
@@ -65,8 +64,8 @@ func putVersion(t *testing.T, dir string, counts ...int) {
 	}
 }
 
-// A set that is replaced while it is read is an error at the next file, that says so;
-// opened again, it is the new one.
+// A set replaced while it is read is an error at the next file that says so; opened again, it is
+// the new one.
 func TestSetReplacedWhileItIsRead(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "set")
 	putVersion(t, dir, 900, 900, 900)
@@ -96,7 +95,7 @@ func TestSetReplacedWhileItIsRead(t *testing.T) {
 	}
 }
 
-// A part of a set is refused, and taken where that is asked for.
+// An incomplete set is refused unless Partial is set.
 func TestPartOfASet(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "set")
 	putVersion(t, dir, 5, 6, 7)

@@ -22,7 +22,7 @@ func TestReportAndPublish(t *testing.T) {
 		}
 		return r
 	}
-	for range 2 { // the second takes the place of the first
+	for range 2 { // the second replaces the first
 		r, err := flow.Start(context.Background())
 		if err != nil {
 			t.Fatal(err)
@@ -69,9 +69,9 @@ func TestReportAndPublish(t *testing.T) {
 	}
 }
 
-// With a slow function and a fast consumer there come to be as many workers as
-// keep it fed, and with a slow consumer few, in each stage that calls functions;
-// the order is the same. Time is synctest's: sleeping takes none.
+// With a slow function and a fast consumer the workers become as many as needed, and with a slow
+// consumer few, in each stage that calls functions; the order is the same. Time is synctest's:
+// sleeping takes none.
 func TestTunerSettles(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 900, 900, 900)
 	set := open(t, dir, Options{Parallelism: 24})
@@ -92,7 +92,7 @@ func TestTunerSettles(t *testing.T) {
 	} {
 		for _, c := range []struct {
 			work, consumer time.Duration
-			least, most    int // workers it is to settle at
+			least, most    int // workers at which it should settle
 		}{
 			{work: 8 * time.Millisecond, consumer: time.Millisecond, least: 7, most: 14},
 			{work: 100 * time.Microsecond, consumer: 4 * time.Millisecond, least: 1, most: 2},

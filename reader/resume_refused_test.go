@@ -50,7 +50,7 @@ func TestStateIsRefused(t *testing.T) {
 			t.Errorf("%s: error %v, want ErrState", c.name, err)
 		}
 	}
-	// Numbers that make no sense are an error, never a panic.
+	// Invalid numbers are an error, never a panic.
 	for i := range good.Stages {
 		for _, at := range [][]int64{{}, {-1}, {1 << 62}, {1, 2, 3}, {-5, -5, -5, -5, -5, -5, -5, -5, -5, -5},
 			slices.Repeat([]int64{1 << 40}, len(good.Stages[i].At)), slices.Repeat([]int64{-9}, len(good.Stages[i].At))} {
@@ -64,7 +64,7 @@ func TestStateIsRefused(t *testing.T) {
 	}
 }
 
-// TestImpossibleStates refuses states that no stream can have given.
+// TestImpossibleStates refuses states that no stream can return.
 func TestImpossibleStates(t *testing.T) {
 	set := open(t, writeShards(t, tfrecord.None, 7, 3), Options{})
 	pipe := set.Interleave(2, 1).Shuffle(4)

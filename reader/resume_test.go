@@ -14,7 +14,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// pipelines are deterministic ones, of all kinds of stages.
+// pipelines are deterministic pipelines with all kinds of stages.
 var pipelines = map[string]func(*Set) Pipe{
 	"records":             (*Set).Records,
 	"interleave":          func(s *Set) Pipe { return s.Interleave(3, 2) },
@@ -51,7 +51,7 @@ var pipelines = map[string]func(*Set) Pipe{
 	"all, prefetch and repeat": func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}).Prefetch(5).Repeat(2) },
 }
 
-// partialCache has room for some of the records of the small sets.
+// partialCache has room for some records of the small sets.
 var partialCache = CacheOptions{Limit: 700, Partial: true}
 
 // odd keeps the records with odd numbers.
@@ -59,12 +59,12 @@ func odd(p Pipe) Pipe {
 	return p.Filter("odd", func(r Record) (bool, error) { return idOf(r)%2 == 1, nil })
 }
 
-// again makes records the same once more.
+// again maps records to the same data.
 func again(p Pipe) Pipe {
 	return p.Map("again", func(dst []byte, r Record) ([]byte, error) { return append(dst, r.Data...), nil }, MapOptions{Workers: 3})
 }
 
-// through is a state as it is after it was written and read.
+// through encodes and decodes a state.
 func through(t *testing.T, s State) State {
 	t.Helper()
 	data, err := json.Marshal(s)
@@ -81,14 +81,14 @@ func through(t *testing.T, s State) State {
 	return back
 }
 
-// After each element, the state leads to just the elements that follow.
+// After each element, resuming from the state gives exactly the elements that follow.
 func TestResumeAtEveryElement(t *testing.T) {
 	lengths := []int{6, 2, 0, 5, 2}
 	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
 		dir := writeShards(t, c, lengths...)
 		for name, build := range pipelines {
 			if c != tfrecord.None && (strings.Contains(name, "all") || strings.Contains(name, "cache") || strings.Contains(name, "prefetch")) {
-				continue // what cannot be, and what makes no difference there
+				continue // impossible, or without effect there
 			}
 			o := Options{Seed: 4, ShuffleFiles: true}
 			whole := idsOf(t, build(open(t, dir, o)))
@@ -103,7 +103,7 @@ func TestResumeAtEveryElement(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s, after %d: %v", name, k, err)
 				}
-				if k%4 == 0 { // a state of what was resumed is as good
+				if k%4 == 0 { // a state of a resumed run is as good
 					state = through(t, again.State())
 					again.Close()
 					if again, err = build(other).Resume(t.Context(), state); err != nil {
@@ -126,7 +126,7 @@ func TestResumeAtEveryElement(t *testing.T) {
 	}
 }
 
-// The states of blocks lead on as well, any number of elements into them.
+// States of blocks work as well, after any number of their elements.
 func TestResumeInBlocks(t *testing.T) {
 	lengths := []int{900, 30, 999, 300}
 	dir := writeShards(t, tfrecord.None, lengths...)
@@ -161,7 +161,7 @@ func TestResumeInBlocks(t *testing.T) {
 	}
 }
 
-// A shuffle does not read again from the beginning.
+// Resuming a shuffle does not read from the beginning.
 func TestShuffleResumesWithLittleReading(t *testing.T) {
 	lengths := []int{999, 999, 999, 999, 999, 999}
 	dir := writeShards(t, tfrecord.None, lengths...)
@@ -184,15 +184,14 @@ func TestShuffleResumesWithLittleReading(t *testing.T) {
 	if !slices.Equal(rest(t, s), rest(t, again)) {
 		t.Error("another continuation")
 	}
-	// 494 are left; the buffer needs some 100·(ln 100 + 1) = 560 before, and a
-	// block or two.
+	// 494 are left; refilling the buffer reads some 100·(ln 100 + 1) = 560 before, and a block or
+	// two.
 	if n := again.Stats()[1].Elements; n > 494+560+1500 {
 		t.Errorf("%d elements were read to resume near the end of 5994", n)
 	}
 }
 
-// The rest of a global order is divided among any number of workers, with the
-// state of any of them.
+// The rest of a global order is divided among any number of workers, from the state of any of them.
 func TestResumeWithOtherWorkers(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 17, 30, 6)
 	workers := func(n int) []*Set {
@@ -242,7 +241,7 @@ func TestResumeWithOtherWorkers(t *testing.T) {
 	}
 }
 
-// Where the files lie does not matter, nor how they were named.
+// The location of the files does not matter, nor how they were named.
 func TestStateMovesWithTheFiles(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 5, 5)
 	s, err := open(t, dir, Options{}).Records().Start(t.Context())

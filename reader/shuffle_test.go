@@ -58,19 +58,19 @@ func TestShuffleAndEpochs(t *testing.T) {
 	if !slices.Equal(got[:70], got[70:]) {
 		t.Error("SameEachEpoch: two epochs differ")
 	}
-	// Behind a Repeat, epochs do mix: tf.data's do, too.
+	// After a Repeat, epochs do mix, as in tf.data.
 	got = idsOf(t, set.Records().Repeat(2).Shuffle(50))
 	if slices.Equal(slices.Sorted(slices.Values(got[:70])), want) {
 		t.Error("a shuffle behind Repeat keeps epochs apart")
 	}
-	// Two in a row draw different numbers.
+	// Two consecutive shuffles draw different numbers.
 	once, twice := idsOf(t, set.Records().Shuffle(70)), idsOf(t, set.Records().Shuffle(70).Shuffle(70))
 	if slices.Equal(once, twice) {
 		t.Error("a second shuffle does nothing")
 	}
 }
 
-// With a buffer for all of them, each element is about as likely at each place.
+// With a buffer for all elements, each is about equally likely at each position.
 func TestShuffleIsEven(t *testing.T) {
 	const n, rounds = 12, 1200
 	dir := writeShards(t, tfrecord.None, n)
@@ -89,8 +89,8 @@ func TestShuffleIsEven(t *testing.T) {
 	}
 }
 
-// Large records are held by reference, small ones copied: their bytes are the
-// same behind the buffer.
+// Large records are held by reference, small ones copied: their bytes are the same after the
+// buffer.
 func TestShuffleKeepsBytes(t *testing.T) {
 	dir := t.TempDir()
 	var records [][]byte
@@ -113,7 +113,7 @@ func TestShuffleKeepsBytes(t *testing.T) {
 	}
 }
 
-// What held says follows from what the draws do, step by step.
+// held agrees with a step-by-step simulation of the draws.
 func TestShuffleHeld(t *testing.T) {
 	for _, size := range []int{1, 2, 5, 30} {
 		for _, total := range []int64{0, 1, 4, 5, 6, 40} {

@@ -15,12 +15,11 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// unusable are the records of unusableSet that nothing can be made of, in each
-// of their files.
+// unusable lists the records of unusableSet without a result, by file.
 var unusable = [][]int64{{}, {3, 4, 5}, {0, 11}, {7}}
 
-// unusableSet writes 12 records into each of four files: an image and its
-// number, and some that are whole frames without an Example in them.
+// unusableSet writes 12 records into each of four files: an image and its number, and some intact
+// frames without an Example.
 func unusableSet(t *testing.T, o Options) *Set {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(5, 1))
@@ -148,17 +147,17 @@ func TestUnusableRecords(t *testing.T) {
 					t.Errorf("%+v: %v", c.bad, err)
 				}
 			}
-			// What resuming counts twice would be one too many.
+			// Counting one twice after resuming would exceed the limit.
 			o.OnSkip = nil
 			checkResume(t, build(unusableSet(t, o).Interleave(2, 1).Repeat(2)), text)
-			// What it forgets would be let pass.
+			// Forgetting one would allow it.
 			o.SkipBad.Count--
 			checkFails(t, build(unusableSet(t, o).Records()), ErrTooManyBad)
 		})
 	}
 }
 
-// checkFails wants a flow to end with an error, resumed behind each element, too.
+// checkFails checks that a flow ends with an error, also when resumed after each element.
 func checkFails[T any](t *testing.T, f Flow[T], want error) {
 	t.Helper()
 	r, err := f.Start(t.Context())
@@ -184,8 +183,7 @@ func checkFails[T any](t *testing.T, f Flow[T], want error) {
 	}
 }
 
-// TestUnusableAndDamaged has damage in the files and unusable records share what
-// is allowed.
+// TestUnusableAndDamaged: damage in the files and unusable records share the limit.
 func TestUnusableAndDamaged(t *testing.T) {
 	for _, most := range []int64{7, 8} {
 		set := unusableSet(t, Options{SkipBad: SkipBad{Count: most}})

@@ -15,7 +15,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// inStore puts the files of a directory into an object store, and returns its URL there.
+// inStore puts the files of a directory into an object store, and returns their URL.
 func inStore(t *testing.T, dir string) (*storagetest.Store, string) {
 	t.Helper()
 	s := storagetest.New()
@@ -53,8 +53,8 @@ func largeShards(t *testing.T, each int) string {
 	return dir
 }
 
-// The global order of what lies in a store is that of the disk. Records that are
-// near each other are asked for together, and no more is in flight than may be.
+// The global order of files in a store is that on disk. Records near each other are requested
+// together, and the number of requests in flight is bounded.
 func TestShuffleAllOfAStore(t *testing.T) {
 	const each = 1000
 	dir := largeShards(t, each)
@@ -113,7 +113,7 @@ func TestShuffleAllOfAStore(t *testing.T) {
 	}
 }
 
-// An object that was replaced is noticed, wherever it is read next.
+// A replaced object is noticed, wherever it is read next.
 func TestReplacedObjectIsNoticed(t *testing.T) {
 	dir := largeShards(t, 100)
 	for name, order := range map[string]func(*Set) Pipe{

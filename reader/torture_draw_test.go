@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// sizes of records that trials have: those at the bounds of blocks and buffers,
-// those that people have, and what is larger than all memory given.
+// sizes of records in trials: around the sizes of blocks and buffers, typical ones, and larger than
+// the memory limit.
 var tortureSizes = map[string]func(*rand.Rand) int{
 	"empty":  func(*rand.Rand) int { return 0 },
 	"100 B":  func(*rand.Rand) int { return 100 },
@@ -24,8 +24,8 @@ var tortureSizes = map[string]func(*rand.Rand) int{
 // ends are the ways to consume a pipe.
 var ends = []string{"next", "blocks", "batch", "map", "elements", "columns", "pictures"}
 
-// stages are the steps of trials, without the source, each drawn for so many
-// records. Their names are those of [trial.pipe].
+// stages are the steps of trials, without the source, each drawn for a number of records. Their
+// names are those of [trial.pipe].
 var stages = map[string]func(r *rand.Rand, records int) step{
 	"repeat":   func(r *rand.Rand, _ int) step { return step{"repeat", 1 + r.IntN(3), 0} },
 	"cache":    func(*rand.Rand, int) step { return step{Kind: "cache"} },
@@ -39,7 +39,7 @@ var stages = map[string]func(r *rand.Rand, records int) step{
 	"prefetch": func(r *rand.Rand, _ int) step { return step{"prefetch", r.IntN(4), 0} },
 }
 
-// draw makes a trial of a seed. Its set has some mostBytes of records at most.
+// draw makes a trial from a seed. Its set has about mostBytes of records at most.
 func draw(seed uint64, mostBytes int) trial {
 	r := rand.New(rand.NewPCG(seed, 8))
 	kinds := slices.Sorted(maps.Keys(tortureSizes))
@@ -85,7 +85,7 @@ func (t *trial) records() (n int) {
 	return n
 }
 
-// bound leaves out stages that make more of the data than a trial may take.
+// bound removes stages that multiply the data beyond what a trial may take.
 func (t *trial) bound(mostBytes int) {
 	bytes, records := 0, t.records()
 	for _, f := range t.Files {
@@ -110,7 +110,7 @@ func (t *trial) bound(mostBytes int) {
 	})
 }
 
-// smaller returns trials with less in them.
+// smaller returns reduced trials.
 func (t *trial) smaller() (all []trial) {
 	add := func(change func(*trial)) {
 		s := *t

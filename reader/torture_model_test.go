@@ -7,7 +7,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// trial is a pipeline over a set of its own, as drawn by a seed.
+// trial is a pipeline over its own set, drawn from a seed.
 type trial struct {
 	Files       [][]int `json:"files"` // sizes of the records of each file, in bytes
 	Examples    bool    `json:"examples,omitempty"`
@@ -20,8 +20,7 @@ type trial struct {
 	Steps       []step  `json:"steps"`           // the source first
 	End         string  `json:"end"`
 	Batch       int     `json:"batch,omitempty"`
-	// Stops are numbers of elements after which the run is closed, and resumed
-	// from its State.
+	// Stops are numbers of elements after which the run is closed, and resumed from its State.
 	Stops []int `json:"stops,omitempty"`
 }
 
@@ -34,7 +33,7 @@ type step struct {
 
 func (s step) String() string { return fmt.Sprintf("%s(%d,%d)", s.Kind, s.N, s.M) }
 
-// item is a record that a pipeline is to give.
+// item is a record that a pipeline should return.
 type item struct {
 	file   int32
 	number int64
@@ -42,8 +41,7 @@ type item struct {
 	size   int // of its data, which content makes
 }
 
-// expect returns what steps give in an epoch: what each stage means, said as
-// simply as can be.
+// expect returns the output of steps in an epoch, by the simplest definition of each stage.
 func (t *trial) expect(steps []step, epoch int64) []item {
 	s, before := steps[len(steps)-1], steps[:len(steps)-1]
 	if len(before) == 0 {
@@ -101,7 +99,7 @@ func (t *trial) expect(steps []step, epoch int64) []item {
 	return out
 }
 
-// source returns what the first stage gives.
+// source returns the output of the first stage.
 func (t *trial) source(s step, epoch int64) []item {
 	var all, out []item
 	lengths := make([]int, len(t.Files))
@@ -124,7 +122,7 @@ func (t *trial) source(s step, epoch int64) []item {
 	return out
 }
 
-// kept is what the filters of trials keep: by n all records, none, or some.
+// kept is the filter of trials: by n all records, none, or some.
 func kept(file int32, number int64, n int) bool {
 	return n == 0 || n > 1 && (int64(file)+number)%int64(n) == 0
 }
@@ -166,8 +164,8 @@ func (t *trial) pipe(set *Set, dir string, steps []step) Pipe {
 	panic("no stage " + s.Kind)
 }
 
-// content returns the data of a record: a filler of that size, which differs from
-// record to record, alone or as a feature of an Example.
+// content returns the data of a record: filler of that size, unique to the record, alone or as a
+// feature of an Example.
 func (t *trial) content(file int32, number int64, size int) []byte {
 	filler := make([]byte, size)
 	n := copy(filler, fmt.Appendf(nil, "%d/%d/%d;", file, number, size))

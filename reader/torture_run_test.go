@@ -34,7 +34,7 @@ func (t *trial) write(tb testing.TB, dir string) {
 	}
 }
 
-// run runs the trial and compares all that comes with the model.
+// run runs the trial and compares everything returned with the model.
 func (t *trial) run(ctx context.Context, dir string) error {
 	set, err := Open(ctx, dir, Options{Seed: t.Seed, Memory: t.Memory, Parallelism: t.Parallelism})
 	if err != nil {
@@ -97,7 +97,7 @@ func (t *trial) run(ctx context.Context, dir string) error {
 	return nil
 }
 
-// compare holds a record to what was expected.
+// compare compares a record with the expected one.
 func (t *trial) compare(r Record, want item) error {
 	if r.File != want.file || r.Number != want.number || r.Epoch >= 0 && r.Epoch != want.epoch {
 		return fmt.Errorf("got record %d of file %d in pass %d, want %d of %d in %d", r.Number, r.File, r.Epoch, want.number, want.file, want.epoch)
@@ -116,7 +116,7 @@ func roundTrip(s State) (back State, err error) {
 	return back, err
 }
 
-// consumer is a running pipeline, whatever it ends with.
+// consumer is a running pipeline, whatever its last step.
 type consumer struct {
 	next      func() ([]Record, error) // one element's; without Data, and with an Epoch of -1, where these are not known
 	nextEpoch func() error
@@ -174,8 +174,7 @@ func (t *trial) start(ctx context.Context, p Pipe, at *State) (*consumer, error)
 	return nil, errors.New("no end " + t.End)
 }
 
-// identified are the records of a batch that knows their IDs, and the pass of the
-// first.
+// identified returns the records of a batch with known IDs, and the pass of the first.
 func identified(ids []int64, epoch int32) []Record {
 	records := make([]Record, len(ids))
 	for i, id := range ids {
@@ -207,7 +206,7 @@ func consumeFlow[T any](ctx context.Context, f Flow[T], from origin, records fun
 	return &consumer{next, r.NextEpoch, r.State, r.Close}, nil
 }
 
-// tinyJPEG is a sound image.
+// tinyJPEG is a valid image.
 var tinyJPEG = sync.OnceValue(func() []byte {
 	im := image.NewRGBA(image.Rect(0, 0, 8, 8))
 	im.Set(3, 3, color.White)
@@ -218,7 +217,7 @@ var tinyJPEG = sync.OnceValue(func() []byte {
 	return b.Bytes()
 })
 
-// attempt runs a trial in a directory of its own, and gives it up after a time.
+// attempt runs a trial in its own directory, with a time limit.
 func (t *trial) attempt(tb testing.TB) error {
 	dir, err := os.MkdirTemp(tb.TempDir(), "trial")
 	if err != nil {
@@ -241,8 +240,7 @@ func (t *trial) attempt(tb testing.TB) error {
 	return err
 }
 
-// check runs a trial, and one that fails again in smaller forms, as long as they
-// fail, too.
+// check runs a trial, and reduces one that fails as long as it still fails.
 func (t trial) check(tb testing.TB) {
 	tb.Helper()
 	failed := t.attempt(tb)

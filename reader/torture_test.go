@@ -10,7 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/torture"
 )
 
-// Pipelines drawn by seed give what the model gives, from any state, in any epoch.
+// Pipelines drawn from a seed return what the model returns, from any state, in any epoch.
 func TestRandomPipelines(t *testing.T) {
 	mostBytes := 1 << 20
 	if torture.On() {
@@ -45,7 +45,7 @@ func TestPairsOfStages(t *testing.T) {
 	}
 }
 
-// Records that are larger than all memory that a pipeline was given, one stage each.
+// Records larger than a pipeline's memory limit, with each single stage.
 func TestHugeRecords(t *testing.T) {
 	if !torture.On() {
 		t.Skip("it takes a minute and gigabytes: give -torture to run it")

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// model is a stage between an input and a consumer, in numbers.
+// model is a numeric model of a stage between an input and a consumer.
 type model struct {
 	input, work, consumer float64 // seconds an element takes; work of one worker
 	processors            int     // that workers share; 0: as many as they like
 }
 
-// look is what a pace sees of it with so many workers. It wavers by 3%.
+// look returns what a pace samples with this many workers, with 3% noise.
 func (m model) look(workers, i int) look {
 	at := float64(workers)
 	if m.processors > 0 {
@@ -22,7 +22,7 @@ func (m model) look(workers, i int) look {
 	rate *= 1 + 0.03*math.Sin(float64(i*i))
 	busy := min(rate*m.work, at)
 	if m.processors > 0 && at < float64(workers) && rate*m.work >= 0.9*at {
-		busy = float64(workers) // they share the processors, and take longer
+		busy = float64(workers) // they share the processors and take longer
 	}
 	return look{seconds: 0.1, elements: rate * 0.1, busy: busy, awaited: max(0, 1-rate*m.consumer)}
 }
@@ -31,7 +31,7 @@ func TestPaceSettles(t *testing.T) {
 	for name, c := range map[string]struct {
 		model
 		start, most int
-		least, top  int // where it is to settle
+		least, top  int // where it should settle
 	}{
 		"slow map":                 {model{work: 0.008, consumer: 0.002}, 2, 16, 4, 6},
 		"slow map, from too many":  {model{work: 0.008, consumer: 0.002}, 16, 16, 4, 7},
@@ -73,7 +73,7 @@ func TestPaceSettles(t *testing.T) {
 	}
 }
 
-// What changes behind or before it is followed.
+// pace follows changes of the stages around it.
 func TestPaceFollows(t *testing.T) {
 	p := newPace(4, 1, 16)
 	run := func(m model, looks int) int {
@@ -124,7 +124,7 @@ func TestDepthSettles(t *testing.T) {
 	}
 }
 
-// bursts is a queue out of which n elements are taken at once, now and then.
+// bursts is a queue from which n elements are taken at once, now and then.
 func bursts(now, n int) queueLook {
 	if now < n {
 		return queueLook{awaited: 0.1, blocked: 0.5}
@@ -132,7 +132,7 @@ func bursts(now, n int) queueLook {
 	return queueLook{blocked: 0.5, fewest: now - n + 1}
 }
 
-// The tuner looks when there is something to see, and its choices show in Stats.
+// The tuner samples when there is something to see, and its choices show in Stats.
 func TestTunerOnAClock(t *testing.T) {
 	now := time.Unix(0, 0)
 	var tuner tuner
@@ -162,7 +162,7 @@ func TestTunerOnAClock(t *testing.T) {
 	if got := s.snapshot(); got.Workers < 4 || got.Workers > 6 || got.Workers != applied || !got.Auto || got.Changes < 2 || got.Changes > 12 {
 		t.Errorf("%+v, %d applied; want 4 to 6 workers", got, applied)
 	}
-	// Without work there is nothing to see.
+	// Without work there is nothing to sample.
 	before := s.snapshot()
 	for range 100 {
 		now = now.Add(time.Second)
@@ -173,8 +173,7 @@ func TestTunerOnAClock(t *testing.T) {
 	}
 }
 
-// Readers of a slow storage become more; where reading is work for processors
-// they don't.
+// Readers of slow storage increase; if reading needs the processor they do not.
 func TestTunerOfReaders(t *testing.T) {
 	for name, c := range map[string]struct {
 		waits, works time.Duration // of a reader, for a unit
