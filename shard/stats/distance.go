@@ -103,7 +103,7 @@ func compareTexts(a, b *Texts) *float64 {
 		counts[c.key] = n
 	}
 	sum := 0.0
-	for _, value := range slices.Sorted(maps.Keys(counts)) { // sorted, since the order affects the sums
+	for _, value := range slices.Sorted(maps.Keys(counts)) { // sums depend on the order
 		n := counts[value]
 		p, q := share(n[0], a.count), share(n[1], b.count)
 		// Each is that share or higher by up to its error.
