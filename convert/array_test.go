@@ -28,7 +28,7 @@ func mustFinalize(t *testing.T, out string) *Summary {
 	return s
 }
 
-// task returns options for one of n tasks.
+// task returns options for task i of n.
 func (o ImageOptions) task(i, n int) ImageOptions {
 	o.Task = &Task{Index: i, Count: n}
 	return o
@@ -60,7 +60,7 @@ func TestArrayJobsMakeOneMachinesBytes(t *testing.T) {
 			t.Errorf("%d tasks: %+v", n, s)
 		}
 		sameSet(t, contents(t, out), want)
-		// One that was killed between the manifest and sweeping.
+		// A run killed between the manifest and sweeping.
 		left := filepath.Join(out, shard.StateDir, "tmp", "left")
 		put(t, out, shard.StateDir+"/tmp/left", nil)
 		if s := mustFinalize(t, out); s.Status != UpToDate || s.Records != 70 {
@@ -72,7 +72,7 @@ func TestArrayJobsMakeOneMachinesBytes(t *testing.T) {
 		if s := mustImages(t, src, out, o); s.Status != UpToDate {
 			t.Errorf("one machine after %d tasks: %+v", n, s)
 		}
-		// A straggler of the same plan does no harm, either.
+		// A late task of the same plan does no harm either.
 		if s := mustImages(t, src, out, o.task(0, n)); s.Status != UpToDate {
 			t.Errorf("a task after all: %+v", s)
 		}
@@ -96,8 +96,7 @@ func TestArrayJobsOfTables(t *testing.T) {
 	}
 }
 
-// TestTasksAtOnce runs every task twice, all at the same time, some of them
-// stopped on their way.
+// TestTasksAtOnce runs every task twice, all concurrently, and cancels some of them.
 func TestTasksAtOnce(t *testing.T) {
 	src, ref, out := directories(t, 60), t.TempDir(), t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 8, Workers: 1}}
@@ -124,7 +123,7 @@ func TestTasksAtOnce(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	for i := range tasks { // what was stopped is made by the next
+	for i := range tasks { // cancelled work is made by the next run
 		if err := run(context.Background(), i); err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +151,7 @@ func TestFinalizeNamesWhatIsMissing(t *testing.T) {
 	if !slices.Equal(missing.Missing, want) || missing.Planned != 6 {
 		t.Errorf("missing %q of %d", missing.Missing, missing.Planned)
 	}
-	// A shard that is damaged after it was made is missing, too.
+	// A shard damaged after it was made counts as missing, too.
 	mustImages(t, src, out, o.task(1, 3))
 	if err := os.Truncate(filepath.Join(out, want[0]), 100); err != nil {
 		t.Fatal(err)
@@ -201,8 +200,8 @@ func copyOf(t *testing.T, dir string) string {
 	return to
 }
 
-// TestTasksNeverStopForBadSamples has finalize count them, and a mended input
-// given a new plan that keeps what it can.
+// TestTasksNeverStopForBadSamples: finalize counts them, and a corrected input gets a new plan that
+// keeps what it can.
 func TestTasksNeverStopForBadSamples(t *testing.T) {
 	src, out, ref := directories(t, 40), t.TempDir(), t.TempDir()
 	put(t, src, "c2/002.png", []byte("no picture"))
@@ -282,7 +281,7 @@ func TestTasksAndOthersKeepOut(t *testing.T) {
 	}
 }
 
-// flaky is a source of which job 1 cannot be read the first times.
+// flaky is a source whose job 1 cannot be read the first few times.
 type flaky struct {
 	source
 	fails int
@@ -319,7 +318,7 @@ func TestShardsAreTriedAgain(t *testing.T) {
 	}
 }
 
-// lateFailure is a source whose second shard fails once, after all of it was written.
+// lateFailure is a source whose second shard fails once, after it was completely written.
 type lateFailure struct {
 	source
 	progress *Progress
@@ -345,10 +344,10 @@ func (f *lateFailure) tasks(ctx context.Context, job int) iter.Seq2[task, error]
 	}
 }
 
-// TestProgressOfShardsTriedAgain wants each sample, bad ones too, to be counted once.
+// TestProgressOfShardsTriedAgain checks that each sample, including bad ones, is counted once.
 func TestProgressOfShardsTriedAgain(t *testing.T) {
 	src := directories(t, 30)
-	bad := filepath.Join(src, "bad") // a class of nothing but damage, in every shard
+	bad := filepath.Join(src, "bad") // a class of only damaged images, in every shard
 	if err := os.Mkdir(bad, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -459,8 +458,8 @@ func TestPlansAreShownAndEstimated(t *testing.T) {
 	}
 }
 
-// TestPlansSayWhatGoes changes numbers of shards, splits and compression at random,
-// and wants each run to remove what its dry run said.
+// TestPlansSayWhatGoes changes numbers of shards, splits and compression at random, and checks that
+// each run removes what its dry run said.
 func TestPlansSayWhatGoes(t *testing.T) {
 	src, out := directories(t, 40), t.TempDir()
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -498,8 +497,7 @@ func TestTolerancesAreWrittenAsTheyAreRead(t *testing.T) {
 	}
 }
 
-// TestTasksOvertake has other tasks of the job come to an end
-// while one still plans.
+// TestTasksOvertake: other tasks of the job finish while one is still planning.
 func TestTasksOvertake(t *testing.T) {
 	src, ref := directories(t, 40), t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 4, Name: "pets"}}

@@ -18,8 +18,7 @@ func keyHashes(h hasher, n int) []uint64 {
 
 func byNumber(i, j int) int { return i - j }
 
-// The hashes decide where every sample of every set in the world lies: these
-// values may never change.
+// The hashes determine the shard of every sample in existing sets: these values must never change.
 func TestHashesAreFrozen(t *testing.T) {
 	for _, c := range []struct {
 		seed uint64

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// BenchmarkCSV converts a table like card transactions: an integer, 28 floats,
-// an amount, a text and a class.
+// BenchmarkCSV converts a table like card transactions: an integer, 28 floats, an amount, a text
+// and a class.
 func BenchmarkCSV(b *testing.B) {
 	const rows = 100_000
 	rng := rand.New(rand.NewPCG(1, 1))

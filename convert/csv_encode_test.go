@@ -13,7 +13,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// encoderFor makes an encoder for the given features and columns.
+// encoderFor returns an encoder for the given features and columns.
 func encoderFor(columns int, features []csvFeature) *rowEncoder {
 	header := make([]string, columns)
 	for i := range header {
@@ -29,8 +29,8 @@ func encoderFor(columns int, features []csvFeature) *rowEncoder {
 	return e
 }
 
-// TestRowEncoderAgainstBuilder holds the encoder to tfrecord's Builder over
-// keys, numbers and texts of many lengths.
+// TestRowEncoderAgainstBuilder compares the encoder with tfrecord's Builder over keys, numbers and
+// texts of many lengths.
 func TestRowEncoderAgainstBuilder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 100 {
@@ -124,7 +124,7 @@ func TestBounds(t *testing.T) {
 		for i := range rows {
 			rows[i] = bound{rng.Uint64(), int64(i)}
 			if i%3 == 1 {
-				rows[i].hash = rows[i-1].hash // equal hashes go by number
+				rows[i].hash = rows[i-1].hash // equal hashes are ordered by number
 			}
 		}
 		each := func(yield func(uint64, int64)) error {

@@ -13,8 +13,8 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// A set of tables in a store is the set of the same on the disk; the tables are read
-// in large requests, and again only in another version.
+// A set of tables in a store equals that of the same tables on disk; the tables are read in large
+// requests, and read again only if their version changes.
 func TestTablesOfAStore(t *testing.T) {
 	src := filepath.Join(t.TempDir(), "tables")
 	var plain, packed bytes.Buffer
@@ -61,7 +61,7 @@ func TestTablesOfAStore(t *testing.T) {
 	}
 }
 
-// A table that is replaced between the two times that it is read ends the run.
+// A table replaced between its two reads ends the run.
 func TestReplacedTable(t *testing.T) {
 	src := filepath.Join(t.TempDir(), "tables")
 	put(t, src, "a.csv", []byte("x,y\n1,2\n3,4\n"))

@@ -22,7 +22,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// table puts a CSV file into a directory and returns its path.
+// table writes a CSV file into a new directory and returns its path.
 func table(t testing.TB, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -30,7 +30,7 @@ func table(t testing.TB, name, text string) string {
 	return path
 }
 
-// rewrite gives a file other content and a time that has settled.
+// rewrite replaces the content of a file and sets an old time.
 func rewrite(t testing.TB, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
@@ -38,7 +38,7 @@ func rewrite(t testing.TB, path, text string) {
 	}
 	when := old.Add(-1000 * 1000 * 1000 * 60)
 	if st, err := os.Stat(path); err == nil {
-		when = old.Add(-st.ModTime().Sub(old)) // another time for each content
+		when = old.Add(-st.ModTime().Sub(old)) // a different time for each content
 	}
 	if err := os.Chtimes(path, when, when); err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func examples(t testing.TB, dir, split string) []map[string]any {
 	return all
 }
 
-// show writes Examples in a short form, keys sorted.
+// show formats Examples briefly, with sorted keys.
 func show(all []map[string]any) []string {
 	var lines []string
 	for _, e := range all {
@@ -207,8 +207,8 @@ func TestCSVDescribesFeatures(t *testing.T) {
 	}
 }
 
-// numberedRows is a table of n rows, some of them bad, that spans several chunks
-// from some 40,000 rows on.
+// numberedRows is a table of n rows, some of them bad, that spans several chunks from about 40,000
+// rows on.
 func numberedRows(n int) string {
 	var b strings.Builder
 	b.WriteString("id,x,note\n")
@@ -331,8 +331,8 @@ func TestCSVLimitAndNewFilesMoveNothing(t *testing.T) {
 	}
 }
 
-// TestCSVShuffleProgress wants the rows counted while they are read ahead, before any
-// is done, and the whole file as what was read.
+// TestCSVShuffleProgress checks that rows are counted as they are read ahead, before any is done,
+// and that the whole file counts as read.
 func TestCSVShuffleProgress(t *testing.T) {
 	text := numberedRows(20_000)
 	src := table(t, "t.csv", text)
@@ -361,7 +361,7 @@ func TestCSVShuffle(t *testing.T) {
 	if s.Errors != 45 || len(got) != 44_955 {
 		t.Fatalf("%+v, %d rows", s, len(got))
 	}
-	// In a random order the mean distance of neighbours is a third of all.
+	// In a random order the mean distance of neighbours is a third of the total.
 	var sum float64
 	for i := 1; i < len(got); i++ {
 		sum += math.Abs(float64(got[i] - got[i-1]))
@@ -445,7 +445,7 @@ func TestCSVCompressedSourceGivesTheSameRows(t *testing.T) {
 	mustCSV(t, []string{table(t, "t.csv", gz.String())}, packed, o)
 	got, want := contents(t, packed), contents(t, plain)
 	for _, set := range []map[string]string{got, want} {
-		// The seed of the splits is the file's name, which is the same here.
+		// The split seed is the file's name, which is the same here.
 		delete(set, shard.ManifestFile)
 	}
 	sameSet(t, got, want)

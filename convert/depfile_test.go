@@ -39,7 +39,7 @@ func TestEscapeDepfile(t *testing.T) {
 	}
 }
 
-// oddNames are what make and ninja must read back from a depfile.
+// oddNames are names that make and ninja must read correctly from a depfile.
 var oddNames = []string{"c0/a b.png", "c0/$x.png", "c1/#1.png", "c1/50%.png", "c2/10:30.png", "c2/é.png"}
 
 func TestDepfileNamesEveryInput(t *testing.T) {
@@ -71,8 +71,7 @@ func TestDepfileNamesEveryInput(t *testing.T) {
 	}
 }
 
-// TestBuildToolsReadDepfiles has make and ninja say whether a set is to be made
-// again.
+// TestBuildToolsReadDepfiles asks make and ninja whether a set is out of date.
 func TestBuildToolsReadDepfiles(t *testing.T) {
 	for _, tool := range []string{"make", "ninja"} {
 		t.Run(tool, func(t *testing.T) {
@@ -88,10 +87,10 @@ func TestBuildToolsReadDepfiles(t *testing.T) {
 			manifest := filepath.Join(out, "manifest.json")
 			put(t, dir, "Makefile", []byte(fmt.Sprintf("%s:\n\t@echo made; touch $@\n-include %s\n", manifest, dep)))
 			put(t, dir, "build.ninja", []byte(fmt.Sprintf("rule convert\n  command = cp out.d.kept out.d && touch $out && echo made\n  depfile = out.d\n  deps = gcc\nbuild %s: convert\n", manifest)))
-			// The tools only look: what they would run, the test does.
+			// The tools only check: the test runs what they would run.
 			convert := func() Status {
 				s := mustImages(t, src, out, ImageOptions{Options: Options{Depfile: dep}})
-				if data, err := os.ReadFile(dep); err == nil { // ninja takes the file away
+				if data, err := os.ReadFile(dep); err == nil { // ninja deletes the file
 					os.WriteFile(dep+".kept", data, 0o644)
 				}
 				return s.Status
@@ -125,7 +124,7 @@ func TestBuildToolsReadDepfiles(t *testing.T) {
 				{"deleted", func() { os.Remove(filepath.Join(src, oddNames[2])) }, Updated},
 				{"new", func() { os.WriteFile(filepath.Join(src, "c1", "new.png"), pngOf(78), 0o644) }, Updated},
 			} {
-				time.Sleep(20 * time.Millisecond) // file systems keep times in steps
+				time.Sleep(20 * time.Millisecond) // file systems have coarse timestamps
 				c.change()
 				if !runs() {
 					t.Errorf("%s: does not run", c.what)
@@ -144,8 +143,8 @@ func TestBuildToolsReadDepfiles(t *testing.T) {
 	}
 }
 
-// TestNamesThatMakeWouldRun has make read names that would set variables, run
-// commands or stand for members of archives.
+// TestNamesThatMakeWouldRun has make read names that would set variables, run commands or mean
+// members of archives.
 func TestNamesThatMakeWouldRun(t *testing.T) {
 	if _, err := exec.LookPath("make"); err != nil {
 		t.Skip("no make")
@@ -180,7 +179,7 @@ func TestNamesThatMakeWouldRun(t *testing.T) {
 	}
 }
 
-// age gives a directory and those in it an old time.
+// age sets an old time on a directory and its subdirectories.
 func age(t *testing.T, dir string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

@@ -15,7 +15,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// tempDir makes a directory, and returns it and what removes it.
+// tempDir makes a directory, and returns it and a function that removes it.
 func tempDir() (string, func()) {
 	dir, err := os.MkdirTemp("", "convert-example")
 	if err != nil {
@@ -79,7 +79,7 @@ func ExampleImages() {
 	// [daisy tulip] train tf.train.Example
 }
 
-// Convert a table, whose columns become features whose kinds are inferred.
+// Convert a table. Columns become features with inferred kinds.
 func ExampleCSV() {
 	dir, remove := tempDir()
 	defer remove()

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// How many shards there are, and by what samples are divided, follows from the input:
-// the same command on an input that has changed updates the set.
+// The number of shards and the division into splits follow from the input: the same command on a
+// changed input updates the set.
 func TestInputsGrow(t *testing.T) {
 	halves, err := ParseSplits("train=0.5,val=0.5")
 	if err != nil {

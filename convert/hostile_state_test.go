@@ -10,8 +10,8 @@ import (
 	"github.com/tfrec/tfrec/shard/verify"
 )
 
-// The state of a set may come from anybody: no run removes what it names outside of the
-// directory, or through a link.
+// The state of a set is untrusted: no run removes what it names outside of the directory, or
+// through a link.
 func TestStateOfOthersRemovesNothing(t *testing.T) {
 	for name, leadsOut := range map[string]bool{"../theirs": true, "data/theirs": false} {
 		src, out := directories(t, 6), filepath.Join(t.TempDir(), "set")

@@ -19,14 +19,14 @@ func policy(t *testing.T, spec string) *augment.Policy {
 	return p
 }
 
-// variant is what a record of an augmented set says of itself.
+// variant is the metadata in a record of an augmented set.
 type variant struct {
 	name string
 	copy int64
 	ops  string
 }
 
-// variantsOf reads the records of a split in their order.
+// variantsOf reads the records of a split in order.
 func variantsOf(t *testing.T, dir, split string) []variant {
 	t.Helper()
 	var all []variant
@@ -111,8 +111,7 @@ func TestVariantsInPlaceOfTheOriginal(t *testing.T) {
 	}
 }
 
-// A variant's draw hangs on the seed, its key and its number: not on what else
-// is in the set.
+// A variant's draw depends on the seed, its key and its number, not on the rest of the set.
 func TestDrawsDoNotDependOnTheSet(t *testing.T) {
 	src := directories(t, 10)
 	o := ImageOptions{Options: Options{Shards: 1}, Augment: policy(t, "rotate:30"), Copies: 2, Encode: PNG}

@@ -12,10 +12,10 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// batches is a backend that wants several images at a time, and may fail.
+// batches is a backend that processes several images at once, and may fail.
 type batches struct {
 	calls, tasks, most atomic.Int64
-	failFrom           int64 // the call from which on it fails; 0: never
+	failFrom           int64 // first call that fails; 0: none
 }
 
 var errBackend = errors.New("the GPU is gone")
@@ -33,8 +33,8 @@ func (b *batches) Render(tasks []*augment.Task) error {
 	return augment.CPU{}.Render(tasks)
 }
 
-// demo copies some photographs to a directory, beside what is none, is damaged, or is
-// too small to be taken.
+// demo copies some photographs to a directory, and adds files that are not images, are damaged, or
+// are too small.
 func demo(t *testing.T) string {
 	t.Helper()
 	src := t.TempDir()
@@ -57,7 +57,7 @@ func demo(t *testing.T) string {
 	return src
 }
 
-// TestBackendsMakeTheSameSet converts by the CPU alone, and in batches.
+// TestBackendsMakeTheSameSet converts with the CPU alone, and in batches.
 func TestBackendsMakeTheSameSet(t *testing.T) {
 	t.Parallel()
 	src := demo(t)
@@ -97,8 +97,8 @@ func TestBackendsMakeTheSameSet(t *testing.T) {
 	}
 }
 
-// TestBackendThatFails ends a run with nothing lost: the next one, on the CPU, goes on from
-// what is finished.
+// TestBackendThatFails: a run fails without losing anything, and the next one, on the CPU,
+// continues from what is finished.
 func TestBackendThatFails(t *testing.T) {
 	t.Parallel()
 	src := directories(t, 60)
@@ -122,7 +122,7 @@ func TestBackendThatFails(t *testing.T) {
 	sameSet(t, contents(t, out), contents(t, want))
 }
 
-// refusing is a backend that does nothing but tell how many it was given.
+// refusing is a backend that only counts how many images it was given.
 type refusing struct{ given atomic.Int64 }
 
 func (b *refusing) Batch() int { return 32 }
@@ -132,7 +132,7 @@ func (b *refusing) Render(tasks []*augment.Task) error {
 	return errBackend
 }
 
-// TestBatchesOfLargeResults bounds what batches hold by what becomes of images, too.
+// TestBatchesOfLargeResults checks that the size of results also bounds batches.
 func TestBatchesOfLargeResults(t *testing.T) {
 	t.Parallel()
 	src := directories(t, 32) // which one worker has

@@ -14,7 +14,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// anyCase writes a word with letters of random case.
+// anyCase returns a word with letters of random case.
 func anyCase(rnd *rand.Rand, s string) string {
 	b := []byte(s)
 	for i := range b {
@@ -111,8 +111,8 @@ func TestSplitDirectoriesThatAreDoubtful(t *testing.T) {
 	}
 }
 
-// TestHiddenFilesAreNoImages puts files of macOS, version control and notebooks
-// anywhere into a tree: they make no class and no sample, and are counted.
+// TestHiddenFilesAreNoImages puts files of macOS, version control and notebooks anywhere into a
+// tree: they are neither classes nor samples, and are counted.
 func TestHiddenFilesAreNoImages(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for round := range 10 {
@@ -208,8 +208,8 @@ func TestMasksAreNoted(t *testing.T) {
 	}
 }
 
-// TestSplitsThatAreRenamed: a set made when validation was a split of its own is
-// updated, and nothing of the old split stays.
+// TestSplitsThatAreRenamed: a set made when validation was a separate split is updated, and nothing
+// of the old split remains.
 func TestSplitsThatAreRenamed(t *testing.T) {
 	src, out := filepath.Join(t.TempDir(), "s"), t.TempDir()
 	for i := range 12 {
@@ -234,8 +234,8 @@ func TestSplitsThatAreRenamed(t *testing.T) {
 	sameSet(t, contents(t, out), contents(t, fresh))
 }
 
-// A source that is the parent of the directory that should be converted makes one class
-// of all: that is said. Classes with directories of their own are not suspicious.
+// A source that is the parent of the intended directory makes everything one class, which is noted.
+// Classes with directories of their own are not suspicious.
 func TestASingleClassOfDirectoriesIsNoted(t *testing.T) {
 	for tree, want := range map[string]string{
 		"flowers/train/cat flowers/val/dog":       "split directories (train, val): to use them, convert SRC/flowers",

@@ -13,8 +13,8 @@ import (
 	"github.com/tfrec/tfrec/augment"
 )
 
-// decoding is a backend that decodes, as the codec does, and says that it did. It refuses
-// gray images, and strands every so-manieth.
+// decoding is a backend that decodes like the codec, and records that it did. It refuses gray
+// images, and strands every strands-th.
 type decoding struct {
 	batches
 	name    string
@@ -54,7 +54,7 @@ func mixed(t *testing.T) string {
 	return src
 }
 
-// decoders are who decoded each image of a set, by its path.
+// decoders returns the decoder of each image of a set, by path.
 func decoders(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	by := map[string]string{}
@@ -67,8 +67,8 @@ func decoders(t *testing.T, dir string) map[string]string {
 	return by
 }
 
-// TestBackendDecodes makes sets of images that the backend decodes: the pixels are where they were,
-// and each record says who decoded it.
+// TestBackendDecodes makes sets with images decoded by the backend: the pixels are the same, and
+// each record names its decoder.
 func TestBackendDecodes(t *testing.T) {
 	t.Parallel()
 	src := mixed(t)
@@ -140,7 +140,7 @@ func sameFeature(a, b any) bool {
 	return false
 }
 
-// TestStrandedPictures are named, and their shards are made again when there is nothing in the way:
+// TestStrandedPictures: they are reported, and their shards are made again once the backend works:
 // then the set is that of an undisturbed run.
 func TestStrandedPictures(t *testing.T) {
 	t.Parallel()
@@ -176,7 +176,7 @@ func TestStrandedPictures(t *testing.T) {
 	}
 }
 
-// TestOtherDecoders neither finish what one began nor take it for up to date.
+// TestOtherDecoders: a run with another decoder neither finishes a set nor considers it up to date.
 func TestOtherDecoders(t *testing.T) {
 	t.Parallel()
 	src := directories(t, 4)

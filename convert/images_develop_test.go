@@ -9,7 +9,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 )
 
-// pixelsOf decodes what a record stores.
+// pixelsOf decodes the image in a record.
 func pixelsOf(t *testing.T, c *augment.Codec, m map[string]any) []float64 {
 	t.Helper()
 	data := m[keyEncoded].([][]byte)[0]
@@ -35,8 +35,8 @@ func pixelsOf(t *testing.T, c *augment.Codec, m map[string]any) []float64 {
 	return pixels
 }
 
-// TestPlanesAndExactPixels converts photographs with and without ExactPixels, which makes another
-// set of pixels, as near as package augment promises: 37 dB each and 42 on average.
+// TestPlanesAndExactPixels converts photographs with and without ExactPixels; the pixels are as
+// close as package augment documents: 37 dB each and 42 on average.
 func TestPlanesAndExactPixels(t *testing.T) {
 	codec, err := augment.NewCodec(augment.CodecOptions{})
 	if err != nil {
@@ -104,7 +104,7 @@ func TestPlanesAndExactPixels(t *testing.T) {
 	}
 }
 
-// TestExactPixelsIsForWhatChangesPixels: elsewhere it would mean nothing.
+// TestExactPixelsIsForWhatChangesPixels: it is refused where it has no effect.
 func TestExactPixelsIsForWhatChangesPixels(t *testing.T) {
 	for _, test := range []struct {
 		o    ImageOptions

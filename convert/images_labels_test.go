@@ -13,8 +13,7 @@ import (
 	"testing"
 )
 
-// TestLabelTables: the ways in which people write tables of labels all make the
-// same set.
+// TestLabelTables: all usual formats of label tables make the same set.
 func TestLabelTables(t *testing.T) {
 	src := filepath.Join(t.TempDir(), "flat")
 	var rows [][2]string
@@ -72,8 +71,8 @@ func TestLabelTables(t *testing.T) {
 	}
 }
 
-// TestRowsOfNoImage: what a row names and is not there is a line of the ledger,
-// which says what may be meant.
+// TestRowsOfNoImage: a row whose image does not exist is a ledger entry, with a hint at what may be
+// meant.
 func TestRowsOfNoImage(t *testing.T) {
 	src := filepath.Join(t.TempDir(), "flat")
 	put(t, src, "01.png", pngOf(1))

@@ -9,8 +9,8 @@ import (
 	"github.com/tfrec/tfrec/augment"
 )
 
-// TestMemoryMakesTheSameSet converts with room for all images, for some, and for less than one,
-// with and without batches: no run stops, and the set is always the same.
+// TestMemoryMakesTheSameSet converts with memory for all images, for some, and for less than one,
+// with and without batches: no run hangs, and the set is always the same.
 func TestMemoryMakesTheSameSet(t *testing.T) {
 	t.Parallel()
 	src := demo(t)
@@ -34,8 +34,8 @@ func TestMemoryMakesTheSameSet(t *testing.T) {
 	}
 }
 
-// TestMemoryOfAnImage: the estimate for an image grows with its pixels and with what is made
-// of them, and what is kept as it is takes little.
+// TestMemoryOfAnImage: the estimate for an image grows with its pixels and with the steps applied,
+// and unchanged images take little.
 func TestMemoryOfAnImage(t *testing.T) {
 	codec, err := augment.NewCodec(augment.CodecOptions{})
 	if err != nil {
@@ -52,7 +52,7 @@ func TestMemoryOfAnImage(t *testing.T) {
 	const pixels = 160 * 88
 	for _, test := range []struct {
 		o           ImageOptions
-		least, most int64 // for a pixel
+		least, most int64 // per pixel
 	}{
 		{ImageOptions{Encode: Keep}, 0, 1},
 		{ImageOptions{Encode: JPEG}, 12, 16},
@@ -68,8 +68,8 @@ func TestMemoryOfAnImage(t *testing.T) {
 	}
 }
 
-// TestAllowArithmetic: arithmetic coding is a line of the ledger that says how to allow it, and an
-// option of the set where it is allowed.
+// TestAllowArithmetic: arithmetic coding gives a ledger entry that says how to allow it, and is an
+// option of the set if it is allowed.
 func TestAllowArithmetic(t *testing.T) {
 	t.Parallel()
 	src := directories(t, 4)

@@ -15,7 +15,7 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// endless is a store whose list goes on for as long as is wanted, and keeps nothing.
+// endless is a store with a listing of any length, which it does not hold in memory.
 type endless struct {
 	storage.Store
 	keys  int
@@ -52,7 +52,7 @@ func (e *endless) Open(context.Context, string, string, int64, int64) (io.ReadCl
 	return nil, storage.Object{}, fs.ErrPermission
 }
 
-// endlessStore returns a store of so many images, and the URL of their directory.
+// endlessStore returns a store with this many images, and the URL of their directory.
 func endlessStore(t testing.TB, keys int) (*endless, string) {
 	e := &endless{keys: keys}
 	storage.Register("mem", func(context.Context, string) (storage.Store, error) { return e, nil })
@@ -69,8 +69,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// What is kept of a listed image is its path, its version and 96 bytes, with some
-// more for the list's room to grow.
+// A listed image takes its path, its version and 96 bytes, plus spare capacity of the list.
 func TestListingOfAStoreIsCompact(t *testing.T) {
 	const keys = 100_000
 	e, url := endlessStore(t, keys)
@@ -90,8 +89,8 @@ func TestListingOfAStoreIsCompact(t *testing.T) {
 	runtime.KeepAlive(l)
 }
 
-// BenchmarkPlanOfAMillion plans a set of a million images of a store and tells the
-// most memory that its heap took, garbage included, and what is kept of an image.
+// BenchmarkPlanOfAMillion plans a set of a million images in a store and reports the peak heap
+// size, including garbage, and the memory kept per image.
 func BenchmarkPlanOfAMillion(b *testing.B) {
 	const keys = 1_000_000
 	_, url := endlessStore(b, keys)

@@ -13,7 +13,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// The tests of what a run makes of what an earlier one, or someone else, left.
+// Tests of runs over what an earlier run, or someone else, left.
 
 func TestAnotherSourceIsAnotherInput(t *testing.T) {
 	parent, out := t.TempDir(), t.TempDir()
@@ -22,7 +22,7 @@ func TestAnotherSourceIsAnotherInput(t *testing.T) {
 	}
 	o := ImageOptions{Options: Options{Name: "n", MaxErrors: Tolerance{Count: 1}}, NoCheck: true}
 	for _, name := range []string{"a", "b"} {
-		// Neither is an image: the ledger's shard tells the two apart all the same.
+		// Neither is an image: the ledger's shard distinguishes them anyway.
 		_, err := Images(context.Background(), filepath.Join(parent, name), out, o)
 		var bad *BadSamplesError
 		if !errors.As(err, &bad) || bad.Summary.ShardsWritten != 1 {
@@ -44,7 +44,7 @@ func TestDamagedOutputIsMadeAnew(t *testing.T) {
 	}
 	sameSet(t, contents(t, out), want)
 
-	// Damage that size and time do not tell is found when contents are asked for.
+	// Damage that size and time do not reveal is found when contents are checked.
 	path := filepath.Join(out, file)
 	st, _ := os.Stat(path)
 	os.WriteFile(path, []byte(strings.Repeat("x", int(st.Size()))), 0o644)

@@ -19,7 +19,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// inStore puts a directory into an object store, and returns its URL there.
+// inStore puts a directory into an object store, and returns its URL.
 func inStore(t *testing.T, dir string) (*storagetest.Store, string) {
 	t.Helper()
 	s := storagetest.New()
@@ -32,8 +32,7 @@ func inStore(t *testing.T, dir string) (*storagetest.Store, string) {
 	return s, "mem://store/photos/" + filepath.Base(dir)
 }
 
-// counting counts a store's requests by kind, and the most of them that were under
-// way at a time.
+// counting counts a store's requests by kind, and the maximum in flight.
 type counting struct {
 	takes time.Duration // an open
 	fails func(kind, name string) error
@@ -70,8 +69,8 @@ func (c *counting) of(s *storagetest.Store) *counting {
 	return c
 }
 
-// A set of what lies in a store is the set of the same on the disk: one request a
-// image, many of them at a time, and one list.
+// A set of images in a store equals that on disk: one request per image, many of them concurrent,
+// and one list.
 func TestImagesOfAStore(t *testing.T) {
 	src := directories(t, 60)
 	put(t, src, "c1/deeper/x.png", pngOf(500))
@@ -97,7 +96,7 @@ func TestImagesOfAStore(t *testing.T) {
 	if got.SkippedFiles != want.SkippedFiles || got.SkippedFiles != 5 {
 		t.Errorf("skipped %d files, and %d on the disk, want 5", got.SkippedFiles, want.SkippedFiles)
 	}
-	// The list, and one of a key at most that tells that the URL is a directory.
+	// The list, and at most one of a single key that shows that the URL is a directory.
 	if c.kinds["open"] != 61 || c.kinds["list"] > 2 {
 		t.Errorf("requests for 61 pictures and one empty: %v", c.kinds)
 	}
@@ -112,8 +111,7 @@ func TestImagesOfAStore(t *testing.T) {
 	if err != nil || again.Status != UpToDate || c.kinds["open"] != 0 {
 		t.Errorf("again: %v after %v, %v", again, c.kinds, err)
 	}
-	// The same bytes under another version are read, and are no reason to make
-	// anything.
+	// The same bytes with another version are read, but nothing is made again.
 	s.Put("photos/pets/c1/deeper/x.png", pngOf(500))
 	c = new(counting).of(s)
 	if again, err = Images(context.Background(), url, elsewhere, o); err != nil || again.Status != UpToDate || c.kinds["open"] != 1 {
@@ -208,7 +206,7 @@ func TestStoresThatFail(t *testing.T) {
 	}
 }
 
-// One that may not be read ends the run, as a file does: it is not a bad sample.
+// An object without read permission ends the run, like a file: it is not a bad sample.
 func TestObjectsThatMayNotBeRead(t *testing.T) {
 	src := directories(t, 10)
 	s, url := inStore(t, src)
@@ -229,7 +227,7 @@ func TestObjectsThatMayNotBeRead(t *testing.T) {
 	}
 }
 
-// Tasks that list other versions than the first one did are refused.
+// Tasks that list other versions than the first one are refused.
 func TestTasksSeeTheSameVersions(t *testing.T) {
 	s, url := inStore(t, directories(t, 20))
 	out := t.TempDir()
@@ -244,7 +242,7 @@ func TestTasksSeeTheSameVersions(t *testing.T) {
 	}
 }
 
-// What is asked for ahead is bounded by its bytes, and whoever waits gets on.
+// What is requested ahead is bounded in bytes, and waiting for an image always makes progress.
 func TestFetchesAreBounded(t *testing.T) {
 	const size = fetchBytes / 3
 	s, url := inStore(t, directories(t, 1))
@@ -291,7 +289,7 @@ func TestFetchesAreBounded(t *testing.T) {
 	}
 }
 
-// Shards that are asked for in any order are made of the images that are theirs.
+// Shards requested in any order get the right images.
 func TestJobReadsAStore(t *testing.T) {
 	src := directories(t, 60)
 	here, there := t.TempDir(), t.TempDir()

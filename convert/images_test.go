@@ -38,7 +38,7 @@ func pngOf(n int) []byte {
 	return b.Bytes()
 }
 
-// old is a time that is long enough ago for a file to be settled.
+// old is a time long enough ago for a file to be settled.
 var old = time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func put(t *testing.T, dir, name string, data []byte) {
@@ -74,7 +74,7 @@ func mustImages(t *testing.T, src, out string, o ImageOptions) *Summary {
 	return s
 }
 
-// contents returns all files of a set but the state.
+// contents returns all files of a set except the state.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -211,7 +211,7 @@ func TestOnlyChangedShardsAreRedone(t *testing.T) {
 		do   func()
 	}{
 		{"added", func() { put(t, src, "c0/new.png", pngOf(1000)) }},
-		{"changed", func() { put(t, src, "c0/new.png", pngOf(1003)) }}, // same width: another size or time tells
+		{"changed", func() { put(t, src, "c0/new.png", pngOf(1003)) }}, // same width
 		{"removed", func() { os.Remove(filepath.Join(src, "c0/new.png")) }},
 		{"shard damaged", func() {
 			p := filepath.Join(out, shard.Name{Dataset: "pets", Split: "train", Index: 1, Count: 4}.String())

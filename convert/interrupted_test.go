@@ -16,8 +16,8 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// interrupting is a source that cancels its run when a number of shards are finished,
-// before the next one begins.
+// interrupting is a source that cancels its run once a number of shards are finished, before the
+// next one begins.
 type interrupting struct {
 	source
 	progress *Progress
@@ -40,7 +40,7 @@ func (s *interrupting) tasks(ctx context.Context, job int) iter.Seq2[task, error
 	}
 }
 
-// interruptible converts images or tables, and can interrupt that.
+// interruptible is a conversion of images or tables that can be interrupted.
 type interruptible struct {
 	convert func(out string, o Options) (*Summary, error)
 	input   func(o Options) input
@@ -118,10 +118,9 @@ func interruptibleTable(t *testing.T, shuffle bool) *interruptible {
 	}
 }
 
-// Whatever an interrupted run has finished, the same run keeps: over nothing, over a set
-// that it updates or overwrites, and as a task of an array job. A dry run says so. Runs
-// with other options in between cost what they replace, and none of theirs gets into
-// the set.
+// Whatever an interrupted run has finished, the same run keeps: in an empty directory, over a set
+// that it updates or overwrites, and as a task of an array job. A dry run says so. Runs with other
+// options in between cost what they replace, and none of their shards gets into the set.
 func TestInterruptedRunsKeepWhatTheyFinished(t *testing.T) {
 	for _, seed := range torture.Seeds(36, 600) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -174,7 +173,7 @@ func TestInterruptedRunsKeepWhatTheyFinished(t *testing.T) {
 			if mine < 2 {
 				t.Skip("no shard to keep and one to make")
 			}
-			// Twice: what the first has kept, the second keeps, too.
+			// Twice: the second keeps what the first kept.
 			at := out
 			if mode != "first" {
 				at = filepath.Join(out, shard.StateDir, "stage")
@@ -248,8 +247,8 @@ func TestInterruptedRunsKeepWhatTheyFinished(t *testing.T) {
 	}
 }
 
-// A run that overwrites a set makes the shards again that would come out the same, too:
-// as a run does, and as the processes of a Job do.
+// A run that overwrites a set also remakes shards that would be the same: as a plain run, and as
+// processes of a Job.
 func TestOverwritingKeepsNoShardOfTheSet(t *testing.T) {
 	ctx := t.Context()
 	src, fresh := directories(t, 60), t.TempDir()
@@ -295,9 +294,9 @@ func TestOverwritingKeepsNoShardOfTheSet(t *testing.T) {
 	}
 }
 
-// A task with Replan gives up what was never finished, and only that: the tasks' plan, or
-// a run's, with other options and numbers of shards. Of the old shards none stays,
-// not even those that a task of the old plan finishes late.
+// A task with Replan abandons what was never finished, and only that: the tasks' plan, or a run's,
+// with other options and numbers of shards. None of the old shards remains, not even one that a
+// task of the old plan finishes late.
 func TestReplanGivesUpAnUnfinishedSet(t *testing.T) {
 	for _, seed := range torture.Seeds(24, 400) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -362,8 +361,8 @@ func TestReplanGivesUpAnUnfinishedSet(t *testing.T) {
 			}
 			sameSet(t, contents(t, out), contents(t, fresh))
 
-			// Now it is finished, and no plan of other options can be made for it: nobody is
-			// told so, not even where tasks of an update are under way.
+			// Now it is finished, and no plan with other options can be made for it: the error does
+			// not suggest Replan, even while tasks of an update are running.
 			if r.IntN(2) == 0 {
 				c.change()
 				update := now

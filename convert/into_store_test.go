@@ -31,8 +31,7 @@ func emptyStore(t *testing.T) (*storagetest.Store, string) {
 	return s, "mem://store/sets/a"
 }
 
-// inFolder returns all files of the set in a store but the state, whose names it
-// returns, too.
+// inDirectory returns all files of the set in a store except the state, and the names of the state.
 func inDirectory(s *storagetest.Store) (files map[string]string, state []string) {
 	files = map[string]string{}
 	for _, name := range s.Names() {
@@ -46,7 +45,7 @@ func inDirectory(s *storagetest.Store) (files map[string]string, state []string)
 	return files, state
 }
 
-// begun are the names of uploads that were neither committed nor aborted.
+// begun returns the names of uploads that were neither committed nor aborted.
 func begun(s *storagetest.Store) (names []string) {
 	for l := range s.Unfinished(context.Background(), "") {
 		names = append(names, l.Name)
@@ -54,7 +53,7 @@ func begun(s *storagetest.Store) (names []string) {
 	return names
 }
 
-// nothingOfRuns reports claims and uploads that are left.
+// nothingOfRuns fails for claims and uploads left over.
 func nothingOfRuns(t *testing.T, s *storagetest.Store) {
 	t.Helper()
 	if left := begun(s); len(left) > 0 {
@@ -96,7 +95,7 @@ func TestSetsInStoresAreThoseOfTheDisk(t *testing.T) {
 			if sum := run(t, url); sum.Status != UpToDate {
 				t.Errorf("again: %s", sum.Status)
 			}
-			for _, name := range s.Names() { // one that was lost is made again, and nothing else
+			for _, name := range s.Names() { // a lost one is made again, and nothing else
 				if strings.Contains(name, "-00001-of-") && !strings.Contains(name, "index/") && !strings.Contains(name, "/"+shard.StateDir+"/") {
 					if err := s.Remove(t.Context(), name); err != nil {
 						t.Fatal(err)
@@ -113,7 +112,7 @@ func TestSetsInStoresAreThoseOfTheDisk(t *testing.T) {
 	}
 }
 
-// What changes is what changes on the disk, with the same bytes.
+// The same files change as on disk, with the same bytes.
 func TestSetsInStoresAreUpdated(t *testing.T) {
 	s, url := emptyStore(t)
 	src, local := directories(t, 40), t.TempDir()
@@ -152,9 +151,9 @@ func TestSetsInStoresAreUpdated(t *testing.T) {
 	}
 }
 
-// TestEveryRequestMayBeTheLast has a run die at its first request to the store, then
-// at its second, and so on. The next makes of what is left what an undisturbed run makes,
-// and leaves nothing over.
+// TestEveryRequestMayBeTheLast kills a run at its first request to the store, then at its second,
+// and so on. The next run makes of the remains what an undisturbed run makes, and leaves nothing
+// behind.
 func TestEveryRequestMayBeTheLast(t *testing.T) {
 	src, changed := directories(t, 12), directories(t, 12)
 	put(t, changed, "c1/004.png", pngOf(99))
@@ -176,8 +175,7 @@ func made(src, out string, o ImageOptions) error {
 	return err
 }
 
-// dieEverywhere has a run die at every so many requests. What was there before it, if
-// anything, is made by first.
+// dieEverywhere kills a run at every step-th request. first makes what existed before, if anything.
 func dieEverywhere(t *testing.T, step int, first, run func(out string) error) {
 	begin := func(out string) map[string]string {
 		if first == nil {
@@ -207,7 +205,7 @@ func dieEverywhere(t *testing.T, step int, first, run func(out string) error) {
 	dead := errors.New("dead")
 	for last := 0; ; last += step {
 		s, url := emptyStore(t)
-		claim.Renew, claim.Expire = 4*time.Millisecond, 16*time.Millisecond // nobody else is there
+		claim.Renew, claim.Expire = 4*time.Millisecond, 16*time.Millisecond // alone
 		begin(url)
 		var mu sync.Mutex
 		requests := 0
@@ -237,7 +235,7 @@ func dieEverywhere(t *testing.T, step int, first, run func(out string) error) {
 				t.Errorf("request %d failed, and left another %s", last, name)
 			}
 		}
-		if m, ok := files[shard.ManifestFile]; ok { // then it tells of all that is there
+		if m, ok := files[shard.ManifestFile]; ok { // then it describes all existing files
 			all := want
 			if m != want[shard.ManifestFile] {
 				all = was
@@ -263,11 +261,10 @@ func dieEverywhere(t *testing.T, step int, first, run func(out string) error) {
 	}
 }
 
-// errLasting is what no request is repeated for.
+// errLasting is an error that is never retried.
 var errLasting = fmt.Errorf("%w", fs.ErrPermission)
 
-// A store that says of what it has done that something is there already, or nothing
-// at all, misleads nobody.
+// Lost or misleading answers of a store, such as "already exists" for its own write, do no harm.
 func TestLostAnswers(t *testing.T) {
 	src, local := directories(t, 12), t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 2}}
@@ -341,7 +338,7 @@ func TestArrayJobsInStores(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	for i := range tasks { // what was stopped is made by the next
+	for i := range tasks { // cancelled work is made by the next run
 		if err := run(t.Context(), i); err != nil {
 			t.Fatal(err)
 		}
@@ -355,7 +352,7 @@ func TestArrayJobsInStores(t *testing.T) {
 	}
 }
 
-// BenchmarkRequests tells how many requests a shard takes, made and found up to date.
+// BenchmarkRequests reports the number of requests per shard, when made and when up to date.
 func BenchmarkRequests(b *testing.B) {
 	src := b.TempDir()
 	for i := range 300 {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestJobsLeaveOthersAlone has one that joined, and one that began, come back to a
-// directory in which another conversion has begun, or theirs has ended.
+// TestJobsLeaveOthersAlone: a Job that joined, and one that began, return to a directory in which
+// another conversion has begun, or theirs has ended.
 func TestJobsLeaveOthersAlone(t *testing.T) {
 	ctx := context.Background()
 	src, ref, out := directories(t, 40), t.TempDir(), t.TempDir()
@@ -19,7 +19,7 @@ func TestJobsLeaveOthersAlone(t *testing.T) {
 	mustBegin(t, j, err)
 	straggler, err := JoinImages(ctx, src, out, o)
 	mustBegin(t, straggler, err)
-	if err := j.Close(); err != nil { // as when it is killed
+	if err := j.Close(); err != nil { // as if killed
 		t.Fatal(err)
 	}
 	put(t, src, "c0/new.png", pngOf(99))
@@ -56,10 +56,10 @@ func TestJobsLeaveOthersAlone(t *testing.T) {
 		return errors.Join(err, os.WriteFile(filepath.Join(out, planFile), []byte(`{"format":"tfrec.plan","version":1}`), 0o644))
 	})
 	refused(err)
-	sameSet(t, contents(t, out), before) // the set that was whole stays
+	sameSet(t, contents(t, out), before) // the complete set stays
 }
 
-// TestJobsTellWhatOthersMade has one that joined make shards of a run that is stopped.
+// TestJobsTellWhatOthersMade: a joined Job makes shards of a run that is cancelled.
 func TestJobsTellWhatOthersMade(t *testing.T) {
 	src, out := directories(t, 40), t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 4, Workers: 1}}

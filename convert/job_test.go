@@ -19,8 +19,8 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// makeAll returns work that makes shards in a random order, from several
-// goroutines, some of them twice.
+// makeAll returns work that makes shards in random order, from several goroutines, some of them
+// twice.
 func makeAll(j *Job, makers int, numbers []int) func(context.Context) error {
 	return func(ctx context.Context) error {
 		order := slices.Concat(numbers, numbers[:len(numbers)/3])
@@ -106,7 +106,7 @@ func TestJobsOfTables(t *testing.T) {
 			mustCSV(t, srcs, ref, o)
 			j, err := BeginCSV(context.Background(), srcs, out, o)
 			mustBegin(t, j, err)
-			// Half of it by another, as a process elsewhere would.
+			// Half of it by another Job, like a process elsewhere.
 			other, err := JoinCSV(context.Background(), srcs, out, o)
 			mustBegin(t, other, err)
 			_, err = j.Run(context.Background(), func(ctx context.Context) error {
@@ -121,8 +121,8 @@ func TestJobsOfTables(t *testing.T) {
 	}
 }
 
-// TestJobsJoin has two that joined make all shards, both the same ones, while the
-// one that began makes none.
+// TestJobsJoin: two joined Jobs make all shards, both the same ones, while the one that began makes
+// none.
 func TestJobsJoin(t *testing.T) {
 	ctx := context.Background()
 	src, ref, out := directories(t, 60), t.TempDir(), t.TempDir()
@@ -190,7 +190,7 @@ func TestJobsGoOn(t *testing.T) {
 		t.Error("a manifest of half a set")
 	}
 
-	// A stopped one tells as much as a run does.
+	// A cancelled one reports as much as a run does.
 	stopped, cancel := context.WithCancel(ctx)
 	j = begin()
 	_, err = j.Run(stopped, func(ctx context.Context) error {
@@ -208,7 +208,7 @@ func TestJobsGoOn(t *testing.T) {
 	}
 	sameSet(t, contents(t, out), contents(t, ref))
 
-	// Another input makes another plan; only what changed is made.
+	// Another input gives another plan; only what changed is made.
 	put(t, src, "c1/new.png", pngOf(99))
 	j = begin()
 	if _, err := j.Run(ctx, func(context.Context) error { return errors.New("too early") }); err == nil {
@@ -265,7 +265,7 @@ func TestJobsCountBadSamples(t *testing.T) {
 	if !errors.As(err, &bad) || len(bad.Samples) != 1 || errs != 1 || samples != 31 {
 		t.Fatalf("%v, with %d of %d bad", err, errs, samples)
 	}
-	// Mended, it costs its own shard.
+	// Correcting it costs only its own shard.
 	put(t, src, "c0/bad.png", pngOf(3))
 	j, err = BeginImages(ctx, src, out, o)
 	mustBegin(t, j, err)
@@ -296,7 +296,7 @@ func TestJobsRefuseWhatTheyAreNotFor(t *testing.T) {
 	j.Close()
 }
 
-// faulty is a source of shards of which some fail a number of times.
+// faulty is a source in which some shards fail a number of times.
 type faulty struct {
 	source
 	mu    sync.Mutex

@@ -15,8 +15,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// idsIn returns the id of each label in the records of a split, and fails where
-// records disagree.
+// idsIn returns the id of each label in the records of a split, and fails if records disagree.
 func idsIn(t *testing.T, out, split string) map[string]int64 {
 	t.Helper()
 	ids := map[string]int64{}
@@ -30,7 +29,7 @@ func idsIn(t *testing.T, out, split string) map[string]int64 {
 	return ids
 }
 
-// notes collects what a run notes.
+// notes collects the notes of a run.
 func notes(o *Options) *[]string {
 	var list []string
 	o.Note = func(s string) { list = append(list, s) }
@@ -59,8 +58,8 @@ func TestIntegerLabelsAreTheirOwnIDs(t *testing.T) {
 	}
 }
 
-// TestIDsFollowTheListing: a label whose only sample fails keeps its id, and so
-// does one that only another split has.
+// TestIDsFollowTheListing: a label whose only sample fails keeps its id, as does one that only
+// another split has.
 func TestIDsFollowTheListing(t *testing.T) {
 	src, out := t.TempDir(), t.TempDir()
 	put(t, src, "train/1/a.png", pngOf(1))
@@ -80,14 +79,14 @@ func TestIDsFollowTheListing(t *testing.T) {
 	}
 }
 
-// TestOrderOfLabelsThatChanges: sets whose labels had another order, as those of
-// earlier versions had, are updated to the bytes of a new one.
+// TestOrderOfLabelsThatChanges: sets with another label order, as made by earlier versions, are
+// updated to the bytes of a new one.
 func TestOrderOfLabelsThatChanges(t *testing.T) {
 	src, out := t.TempDir(), t.TempDir()
 	for i := range 60 {
 		put(t, src, fmt.Sprintf("%d/%d.png", i%12, i), pngOf(i))
 	}
-	put(t, src, "x/60.png", pngOf(60)) // orders the others as text
+	put(t, src, "x/60.png", pngOf(60)) // makes the others sort as text
 	o := ImageOptions{Options: Options{Name: "n", Shards: 6}}
 	mustImages(t, src, out, o)
 	if ids := idsIn(t, out, "train"); ids["10"] != 2 || ids["2"] != 4 {

@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// numbers yields n tasks; each makes a piece of the given size that says its
-// number.
+// numbers yields n tasks; each makes a piece of the given size with its number.
 func numbers(n int, size int, inside func(i int) error) func(yield func(numbered, error) bool) {
 	return func(yield func(numbered, error) bool) {
 		for i := range n {
@@ -64,7 +63,7 @@ func TestOrderedHoldsFewBytes(t *testing.T) {
 		held.Add(-size)
 		return nil
 	})
-	// Over the limit by what the workers had begun when it was reached.
+	// Above the limit by what the workers had begun when it was reached.
 	if want := int64(limit + (workers+1)*size); err != nil || most.Load() > want {
 		t.Errorf("held %d bytes, want at most %d; %v", most.Load(), want, err)
 	}
@@ -118,8 +117,8 @@ func TestOrderedStops(t *testing.T) {
 	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 }
 
-// TestOrderedMemory: tasks reserve at random, several times each. All get what they ask for in the
-// end, in order; and together they never have more than the bound unless only one is at work.
+// TestOrderedMemory: tasks reserve at random, several times each. All eventually get what they
+// request, in order; together they never exceed the bound unless only one is working.
 func TestOrderedMemory(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -173,7 +172,7 @@ func TestOrderedMemory(t *testing.T) {
 	}
 }
 
-// TestOrderedMemoryStops: a task that waits for memory sees that the run has failed.
+// TestOrderedMemoryStops: a task that waits for memory notices that the run has failed.
 func TestOrderedMemoryStops(t *testing.T) {
 	broken := errors.New("broken")
 	has, waits := make(chan struct{}), make(chan struct{})
@@ -206,8 +205,8 @@ func TestOrderedMemoryStops(t *testing.T) {
 	}
 }
 
-// TestOrderedFirstError has several tasks fail, with memory that they compete for: whatever the
-// timing, the error is that of the first one, and all pieces before it are consumed.
+// TestOrderedFirstError: several tasks fail while competing for memory: whatever the timing, the
+// error is that of the first one, and all pieces before it are consumed.
 func TestOrderedFirstError(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -250,7 +249,7 @@ func TestOrderedFirstError(t *testing.T) {
 	}
 }
 
-// TestOrderedCancelled: a run that was stopped says so as contexts do, whatever the cause.
+// TestOrderedCancelled: a cancelled run returns the context's error, whatever the cause.
 func TestOrderedCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	err := ordered(ctx, numbers(1000, 10, func(i int) error {

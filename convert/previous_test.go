@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestOptionsInErrors wants an option to read as on a command line.
+// TestOptionsInErrors: options are formatted as on a command line.
 func TestOptionsInErrors(t *testing.T) {
 	for _, test := range []struct {
 		value any

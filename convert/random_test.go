@@ -24,10 +24,9 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Whatever is converted, with whatever options, by any number of workers or tasks: the
-// set verifies, the same command has nothing to do, and after changes of the input, a
-// run that was stopped, or one with other options, the set is what a fresh run makes.
-// A run that fails leaves the set as it was.
+// Random conversions, with random options and any number of workers or tasks: the set verifies, the
+// same command has nothing to do, and after changes of the input, a cancelled run, or one with
+// other options, the set is what a fresh run makes. A run that fails leaves the set unchanged.
 func TestRandomConversions(t *testing.T) {
 	for _, seed := range torture.Seeds(60, 1000) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -54,7 +53,7 @@ type conversionTrial struct {
 	change   func()
 	reoption func()
 	convert  func(ctx context.Context, out string, o Options) (*Summary, error)
-	said     []string // what was done
+	said     []string // log of steps
 }
 
 func (c *conversionTrial) run() {
@@ -85,8 +84,7 @@ func (c *conversionTrial) run() {
 	}
 }
 
-// step converts, and holds the result to that of a fresh run. It returns false when
-// both fail.
+// step converts, and compares the result with that of a fresh run. It returns false if both fail.
 func (c *conversionTrial) step() (converted bool) {
 	t := c.t
 	if c.r.IntN(5) == 0 {
@@ -101,7 +99,7 @@ func (c *conversionTrial) step() (converted bool) {
 	o := c.options
 	o.Workers = 1 + c.r.IntN(4)
 	like := o
-	if whole { // a number of shards that tfrec chose stays while it is about right
+	if whole { // an automatic number of shards stays while it is about right
 		like.ShardsLike = shardCounts(t, c.out)
 	}
 	_, want := c.convert(t.Context(), fresh, like)
@@ -122,7 +120,7 @@ func (c *conversionTrial) step() (converted bool) {
 		if !errors.As(err, &bad) {
 			c.say("%v", err)
 		}
-		os.RemoveAll(c.out) // a first run that failed: begin again
+		os.RemoveAll(c.out) // the first run failed: start over
 		return false
 	default:
 		sameSet(t, contents(t, c.out), contents(t, fresh))
@@ -167,7 +165,7 @@ func shardCounts(t *testing.T, dir string) map[string]int {
 	return counts
 }
 
-// anyhow converts at once, or by tasks.
+// anyhow converts in one run or by tasks.
 func (c *conversionTrial) anyhow(o Options) error {
 	if o.Overwrite || c.r.IntN(3) > 0 {
 		_, err := c.convert(c.t.Context(), c.out, o)
@@ -183,7 +181,7 @@ func (c *conversionTrial) anyhow(o Options) error {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(c.out, planFile)); err != nil {
-		o.Task, o.Replan = nil, false // all of them had nothing to do: the metadata may have
+		o.Task, o.Replan = nil, false // all were up to date: the metadata may not be
 		_, err := c.convert(c.t.Context(), c.out, o)
 		return err
 	}
@@ -191,7 +189,7 @@ func (c *conversionTrial) anyhow(o Options) error {
 	return err
 }
 
-// stopped begins a run that is cancelled at some time.
+// stopped begins a run that is cancelled at a random time.
 func (c *conversionTrial) stopped(whole bool, before map[string]string) {
 	ctx, cancel := context.WithCancel(c.t.Context())
 	defer cancel()
@@ -219,8 +217,8 @@ func (c *conversionTrial) stopped(whole bool, before map[string]string) {
 	}
 }
 
-// raced converts while the input changes. Whatever comes of it, a set that is whole
-// stays whole, and the next run makes what a fresh one does.
+// raced converts while the input changes. Whatever the outcome, a complete set stays complete, and
+// the next run makes what a fresh one does.
 func (c *conversionTrial) raced() {
 	manifest := filepath.Join(c.out, shard.ManifestFile)
 	_, missing := os.Stat(manifest)
@@ -242,7 +240,7 @@ func (c *conversionTrial) raced() {
 		}
 	}
 	if _, missing := os.Stat(manifest); missing != nil {
-		os.RemoveAll(c.out) // it may have been made with options that are changed now
+		os.RemoveAll(c.out) // its options may have been changed since
 	} else {
 		c.options.Overwrite = o.Overwrite && err != nil
 	}
@@ -273,7 +271,7 @@ func drawSplits(t *testing.T, r *rand.Rand) []shard.SplitShare {
 	return splits
 }
 
-// write writes a file of the input, with a time of its own.
+// write writes an input file with a unique time.
 func (c *conversionTrial) write(name string, data []byte) {
 	put(c.t, c.src, name, data)
 	c.clock = c.clock.Add(time.Second)

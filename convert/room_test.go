@@ -8,8 +8,8 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// The bytes that planning estimates of a shard are about what it then has, or 0 where
-// that takes the sizes of images in pixels.
+// The estimated size of a planned shard is close to the actual one, or 0 if that requires the
+// images' dimensions.
 func TestPlannedBytesOfImages(t *testing.T) {
 	const src = "../testdata/demo/photos"
 	for name, test := range map[string]struct {
