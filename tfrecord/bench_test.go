@@ -138,7 +138,7 @@ func BenchmarkWriter(b *testing.B) {
 	}
 }
 
-// row is 32 features as a table has them.
+// buildRow builds 32 features like those of a table row.
 func buildRow(b *Builder, keys []string, k int) {
 	b.Reset()
 	for i, key := range keys {

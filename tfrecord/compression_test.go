@@ -72,7 +72,7 @@ func TestCompressedCuts(t *testing.T) {
 					t.Fatalf("%d records", len(got))
 				}
 				sameRecords(t, got, records[:len(got)])
-				// Too short for its magic number, it is a plain file that is cut.
+				// Without its full magic number, it is a truncated plain file.
 				if f := faultOf(t, err); f.Part != PartCompression && (n > 4 || ask != Auto) {
 					t.Errorf("%v cut at %d of %d: %+v", c, n, len(data), f)
 				}
@@ -84,8 +84,8 @@ func TestCompressedCuts(t *testing.T) {
 	}
 }
 
-// TestCompressedFlips flips every bit of compressed files: a fault, or the same
-// records, since headers have bits that mean nothing.
+// TestCompressedFlips flips every bit of compressed files: the result is an error or the same
+// records, since headers have unused bits.
 func TestCompressedFlips(t *testing.T) {
 	records := [][]byte{[]byte("hello"), nil, noise(70), bytes.Repeat([]byte("end"), 50)}
 	for _, c := range compressed {
@@ -106,7 +106,7 @@ func TestCompressedFlips(t *testing.T) {
 }
 
 func TestDetection(t *testing.T) {
-	// A record as long as the magic bytes of zlib, and of gzip with more, say.
+	// A record as long as the magic bytes of zlib, or of gzip with more.
 	zlibLength := file(t, WriterOptions{}, [][]byte{noise(0x0178), nil})
 	gzipLength := appendHeader(nil, 0x00088b1f)
 	damaged := bytes.Clone(zlibLength)
@@ -172,7 +172,7 @@ func TestCompressedBytesRepeat(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The same stream, handed over in other pieces.
+			// The same stream, written in other chunks.
 			for at, n := 0, 0; at < len(frames); n++ {
 				end := min(len(frames), at+len(frames)/cut+1)
 				if err := w.WriteFrames(frames[at:end], 1); err != nil {

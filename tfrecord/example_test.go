@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// m makes messages by hand: m(1, x) is field 1 with content x.
+// m encodes a message by hand: m(1, x) is field 1 with content x.
 func m(number protowire.Number, content ...[]byte) []byte {
 	out := protowire.AppendTag(nil, number, protowire.BytesType)
 	return protowire.AppendBytes(out, bytes.Join(content, nil))
@@ -47,7 +47,7 @@ var (
 	pair = func(k string, feature ...[]byte) []byte { return m(1, key(k), m(2, feature...)) }
 )
 
-// oddExamples are legal on the wire, and what no encoder here writes.
+// oddExamples are valid encodings that no encoder here produces.
 var oddExamples = []struct {
 	name string
 	data []byte
@@ -156,7 +156,7 @@ func TestMalformedExamples(t *testing.T) {
 	}
 }
 
-// randomFeature adds a feature to both, ours and the text that is expected.
+// randomFeature adds a feature to both the builder and the expected text.
 func randomFeature(rnd *rand.Rand, b interface {
 	Int64(string, ...int64)
 	Float(string, ...float32)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestListsYieldWhatAppendGives compares the two ways to a feature's values, over
-// packed and single numbers and in pieces, and stops each iteration somewhere.
+// TestListsYieldWhatAppendGives compares the two ways to read a feature's values, over packed,
+// single and split lists, and stops each iteration somewhere.
 func TestListsYieldWhatAppendGives(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
@@ -66,7 +66,7 @@ func TestListsYieldWhatAppendGives(t *testing.T) {
 	}
 }
 
-// appendField appends a field with a length.
+// appendField appends a length-delimited field.
 func appendField(dst []byte, tag uint64, value []byte) []byte {
 	return append(appendVarint(appendVarint(dst, tag), uint64(len(value))), value...)
 }

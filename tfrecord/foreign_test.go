@@ -26,7 +26,7 @@ func made(t *testing.T, write func(io.Writer) error) []byte {
 	return b.Bytes()
 }
 
-// foreignFiles are files that hold no records: the kind, a space, and what is special.
+// foreignFiles are files without records: the kind, a space, and the variant.
 func foreignFiles(t *testing.T) map[string][]byte {
 	t.Helper()
 	zipped := func(name string) []byte {
@@ -116,8 +116,8 @@ func TestForeignFilesAreRecognized(t *testing.T) {
 	}
 }
 
-// TestDamageIsNotForeign has damaged files of records, and what is too little to tell,
-// not pass for files of another kind.
+// TestDamageIsNotForeign: damaged TFRecord files, and files too short to identify, do not pass for
+// another format.
 func TestDamageIsNotForeign(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	data := file(t, WriterOptions{}, [][]byte{[]byte("name,size\n1,2\n"), bytes.Repeat([]byte("text,"), 200)})
@@ -143,7 +143,7 @@ func TestDamageIsNotForeign(t *testing.T) {
 			t.Errorf("%q: %v", short, err)
 		}
 	}
-	// Random bytes are nothing, or a kind by chance: never a panic.
+	// Random bytes are unknown, or a format by chance: never a panic.
 	for range 2000 {
 		junk := make([]byte, rng.IntN(600))
 		for i := range junk {

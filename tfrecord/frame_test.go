@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestLengthCRC has hash/crc32 as the judge of the tables.
+// TestLengthCRC compares the tables with hash/crc32.
 func TestLengthCRC(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	lengths := []uint64{0, 1, 255, 256, 1<<16 - 1, 1 << 16, 1<<24 - 1, 1 << 24, 1<<32 - 1, 1 << 32, 1<<64 - 1}

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// vectorData returns the bytes of the vectors of a kind.
+// vectorData returns the data of the vectors of a kind.
 func vectorData(t testing.TB, read string) (data [][]byte) {
 	t.Helper()
 	paths, err := filepath.Glob("../testdata/vectors/*.txt")
@@ -26,9 +26,9 @@ func vectorData(t testing.TB, read string) (data [][]byte) {
 	return data
 }
 
-// FuzzReader reads anything. A plain file must give what its simple twin gives,
-// whatever the size of the buffer; records that were read and written again
-// must be the bytes that were read.
+// FuzzReader reads arbitrary bytes. A plain file must give the same as the reference
+// implementation, whatever the buffer size; records that are read and written again must give the
+// same bytes.
 func FuzzReader(f *testing.F) {
 	const limit = 1 << 16
 	for _, data := range vectorData(f, "records") {
@@ -54,7 +54,7 @@ func FuzzReader(f *testing.F) {
 			again = AppendFrame(again, record)
 			got = append(got, bytes.Clone(record))
 			if len(again) > 8<<20 {
-				return // a bomb, read as slowly as it came
+				return // a decompression bomb, as slow to read again
 			}
 		}
 		if errors.Is(err, io.EOF) && err != io.EOF {
@@ -79,8 +79,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// fuzzParser holds a parser against the judge: both refuse, or both read the
-// same.
+// fuzzParser compares a parser with the reference: both refuse, or both read the same.
 func fuzzParser(f *testing.F, typ protoreflect.MessageDescriptor, parse func([]byte) error, same func(t *testing.T, judge protoreflect.Message)) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		judge, judgeErr := judged(typ, data)
@@ -122,7 +121,7 @@ func FuzzExample(f *testing.F) {
 			t.Fatal(err)
 		}
 		for key, text := range want {
-			if text == "none" { // not for a Builder to write
+			if text == "none" { // a Builder cannot write it
 				delete(want, key)
 			}
 		}
@@ -165,8 +164,7 @@ func FuzzSequenceExample(f *testing.F) {
 	})
 }
 
-// FuzzReadIndex writes again what it could read: the same bytes, leading zeros
-// aside.
+// FuzzReadIndex writes what it could read: the same bytes, except for leading zeros.
 func FuzzReadIndex(f *testing.F) {
 	for _, data := range vectorData(f, "index") {
 		f.Add(data)

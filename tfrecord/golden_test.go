@@ -16,7 +16,7 @@ import (
 
 const goldens = "../testdata/goldens"
 
-// goldenManifest is what TensorFlow's side says of its files.
+// goldenManifest describes the files that TensorFlow wrote.
 type goldenManifest struct {
 	Records []struct {
 		File, Compression string
@@ -45,7 +45,7 @@ func readGoldens(t *testing.T) (m goldenManifest) {
 	return m
 }
 
-// readGolden reads all of a file.
+// readGolden reads a whole file.
 func readGolden(t *testing.T, name string) ([][]byte, Compression) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(goldens, name))
@@ -143,7 +143,7 @@ func TestGoldenExamples(t *testing.T) {
 			if diff := cmp.Diff(features, e.Map()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			// A Feature that has no list is not for a Builder to write.
+			// A Builder cannot write a Feature without a list.
 			if got := b.Append(nil); !unset && !bytes.Equal(got, records[i]) {
 				t.Errorf("we encode it as\n%x, TensorFlow as\n%x", got, records[i])
 			}

@@ -44,7 +44,7 @@ func TestIndexFaults(t *testing.T) {
 	longest := "9223372036854775000 807\n"
 	for _, c := range []struct {
 		name, text string
-		line       int64 // -1: fine
+		line       int64 // -1: no error
 		offset     int64
 		is         error
 	}{

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 )
 
-// The judge of Examples is google.golang.org/protobuf with the messages of
+// The reference for Examples is google.golang.org/protobuf with the messages of
 // tensorflow/core/example described here.
 var (
 	exampleType  = messageType("Example")
@@ -59,8 +59,8 @@ var exampleProto = func() protoreflect.FileDescriptor {
 	}
 	d, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
 		Name: proto.String("example.proto"), Package: proto.String("tensorflow"),
-		// The original is proto3, for which Go's library, unlike others, refuses keys that
-		// are not UTF-8. The wire is the same.
+		// The original is proto3, for which Go's library, unlike others, refuses keys that are not
+		// UTF-8. The wire format is the same.
 		Syntax: proto.String("proto2"),
 		MessageType: []*descriptorpb.DescriptorProto{
 			list("BytesList", descriptorpb.FieldDescriptorProto_TYPE_BYTES),
@@ -84,11 +84,11 @@ func messageType(name protoreflect.Name) protoreflect.MessageDescriptor {
 	return exampleProto.Messages().ByName(name)
 }
 
-// errNoVerdict is the judge's failure. protobuf v1.36.12 panics at a map entry
-// that has a key and after it a field of the key's number but another wire type.
+// errNoVerdict is a failure of the reference. protobuf v1.36.12 panics at a map entry that has a
+// key followed by a field with the key's number but another wire type.
 var errNoVerdict = errors.New("the judge panicked")
 
-// judged is what the judge reads in data.
+// judged parses data with the reference.
 func judged(typ protoreflect.MessageDescriptor, data []byte) (m *dynamicpb.Message, err error) {
 	defer func() {
 		if recover() != nil {
@@ -104,7 +104,7 @@ func get(m protoreflect.Message, name protoreflect.Name) protoreflect.Value {
 	return m.Get(m.Descriptor().Fields().ByName(name))
 }
 
-// judgedFeatures is the text of each feature of a Features message, by key.
+// judgedFeatures returns the text of each feature of a Features message, by key.
 func judgedFeatures(m protoreflect.Message) map[string]string {
 	features := map[string]string{}
 	for k, v := range get(m, "feature").Map().Range {
@@ -133,8 +133,8 @@ func judgedFeature(m protoreflect.Message) string {
 	return text
 }
 
-// floatBits are a value's bits. The judge keeps floats as float64, which makes
-// a signalling NaN a quiet one, so that here all of them are.
+// floatBits returns a value's bits. The reference keeps floats as float64, which makes signalling
+// NaNs quiet, so floatBits does, too.
 func floatBits(v float32) uint32 {
 	bits := math.Float32bits(v)
 	if v != v {
@@ -143,7 +143,7 @@ func floatBits(v float32) uint32 {
 	return bits
 }
 
-// judgedLists is likewise of a FeatureLists message.
+// judgedLists is judgedFeatures for a FeatureLists message.
 func judgedLists(m protoreflect.Message) map[string]string {
 	lists := map[string]string{}
 	for k, v := range get(m, "feature_list").Map().Range {
@@ -157,8 +157,7 @@ func judgedLists(m protoreflect.Message) map[string]string {
 	return lists
 }
 
-// featureText is judgedFeature of ours, and checks what the accessors say of
-// each other.
+// featureText is judgedFeature for our parser, and checks that the accessors are consistent.
 func featureText(t testing.TB, f Feature) string {
 	t.Helper()
 	text := f.Kind().String()
@@ -186,7 +185,7 @@ func featureText(t testing.TB, f Feature) string {
 	return text
 }
 
-// featuresText is judgedFeatures of ours, and checks order and access by key.
+// featuresText is judgedFeatures for our parser, and checks order and access by key.
 func featuresText(t testing.TB, f *Features) map[string]string {
 	t.Helper()
 	features := map[string]string{}
@@ -208,7 +207,7 @@ func featuresText(t testing.TB, f *Features) map[string]string {
 	return features
 }
 
-// listsText is judgedLists of ours.
+// listsText is judgedLists for our parser.
 func listsText(t testing.TB, l *FeatureLists) map[string]string {
 	t.Helper()
 	lists := map[string]string{}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestMessagesAreBounded parses messages of as many features, lists and steps as are
-// allowed, and of one more.
+// TestMessagesAreBounded parses messages with the maximum number of features, lists and steps, and
+// with one more.
 func TestMessagesAreBounded(t *testing.T) {
 	entries := func(n int) (dst []byte) {
 		for i := range n {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestFrame compares the frames of records of many sizes with those that were
-// written, whatever the compression and the buffer.
+// TestFrame compares the frames of records of many sizes with those written, for all compressions
+// and buffer sizes.
 func TestFrame(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []Compression{None, Gzip, Zlib, Zstd} {
@@ -35,8 +35,8 @@ func TestFrame(t *testing.T) {
 	}
 }
 
-// TestALargeRecordIsHeldOnce reads compressed records of sizes that do not fit the
-// steps of the buffer well, and counts what is allocated on the way.
+// TestALargeRecordIsHeldOnce reads compressed records of sizes that do not match the growth steps
+// of the buffer, and measures what is allocated.
 func TestALargeRecordIsHeldOnce(t *testing.T) {
 	for _, size := range []int{5 << 20, 17 << 20, 33<<20 + 1, 64 << 20} {
 		data := file(t, WriterOptions{Compression: Gzip}, [][]byte{make([]byte, size)})
@@ -48,7 +48,7 @@ func TestALargeRecordIsHeldOnce(t *testing.T) {
 		if err != nil || len(record) != size {
 			t.Fatalf("%d bytes, %v", len(record), err)
 		}
-		// An eighth for the next record, an eighth for the step before, and a little.
+		// An eighth for the next record, an eighth for the previous step, and a little more.
 		if n := after.TotalAlloc - before.TotalAlloc; n > uint64(size)*21/16+1<<20 {
 			t.Errorf("%d bytes allocated for a record of %d", n, size)
 		}

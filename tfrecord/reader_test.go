@@ -180,7 +180,7 @@ func TestChecksumOptions(t *testing.T) {
 	}
 }
 
-// TestALengthTakesNoMemory reads a header that announces as much as may be.
+// TestALengthTakesNoMemory reads a header with the maximum length.
 func TestALengthTakesNoMemory(t *testing.T) {
 	data := appendHeader(nil, defaultMaxRecord)
 	data = append(data, noise(1000)...)
@@ -204,7 +204,7 @@ func TestTooLarge(t *testing.T) {
 			t.Errorf("%d records, %v", len(got), err)
 		}
 	}
-	// With no checksum to stop it, a length of all ones must not overflow.
+	// Without a checksum to stop it, a length of all ones must not overflow.
 	ones := bytes.Repeat([]byte{0xff}, 100)
 	_, err := NewReader(bytes.NewReader(ones), ReaderOptions{Checksum: ChecksumOff, MaxRecord: 1<<63 - 1}).Next()
 	if !errors.Is(err, ErrTooLarge) {

@@ -19,8 +19,8 @@ func noise(n int) []byte {
 	return p
 }
 
-// payloads are records of lengths on both sides of what matters: nothing, the
-// small buffers of the tests, a length of two and of three bytes.
+// payloads are records of boundary lengths: empty, around the tests' small buffers, and with
+// lengths of two and three bytes.
 func payloads() (p [][]byte) {
 	for _, n := range []int{0, 1, 47, 48, 49, 255, 256, 4080, 0, 4096, 65535, 65537, 3} {
 		p = append(p, noise(n))
@@ -28,7 +28,7 @@ func payloads() (p [][]byte) {
 	return p
 }
 
-// file writes records as a file.
+// file returns the records written as a file.
 func file(t testing.TB, opts WriterOptions, records [][]byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -73,7 +73,7 @@ func sameRecords(t testing.TB, got, want [][]byte) {
 	}
 }
 
-// fault is what a test wants to know of an Error.
+// fault is what tests compare of an Error.
 type fault struct {
 	Record, Offset int64
 	Part           Part
@@ -89,9 +89,8 @@ func faultOf(t testing.TB, err error) fault {
 	return fault{e.Record, e.Offset, e.Part}
 }
 
-// plainRead is the reader's twin for plain files: as simple as can be, over all
-// of the file at once. It returns the records before the first fault, and the
-// fault; a zero Part when there is none.
+// plainRead is the reference implementation for plain files: minimal, over the whole file at once.
+// It returns the records before the first fault, and the fault; a zero Part if there is none.
 func plainRead(data []byte, limit uint64) (records [][]byte, f fault) {
 	for pos := 0; pos < len(data); {
 		f = fault{int64(len(records)), int64(pos), ""}

@@ -12,13 +12,13 @@ import (
 	"testing"
 )
 
-// stretchOf is a record, or damage, in a file.
+// stretchOf is a record or a stretch of damage in a file.
 type stretchOf struct {
 	offset, bytes int64
 	part          Part // of damage
 }
 
-// plainSalvage is the twin of Salvager, a byte at a time.
+// plainSalvage is the reference implementation of Salvager, a byte at a time.
 func plainSalvage(data []byte, limit uint64) (all []stretchOf) {
 	for at := 0; at < len(data); {
 		records, f := plainRead(data[at:], limit)
@@ -32,7 +32,7 @@ func plainSalvage(data []byte, limit uint64) (all []stretchOf) {
 		end := at + 1
 		rest := data[at:]
 		if f.Part == PartDataCRC && len(rest) >= Overhead {
-			// The length holds, or the fault would be another one.
+			// The length is valid, or the fault would be another one.
 			var length int
 			for i := range 8 {
 				length |= int(rest[i]) << (8 * i)
@@ -56,7 +56,7 @@ func plainSalvage(data []byte, limit uint64) (all []stretchOf) {
 	return all
 }
 
-// headerHolds reports whether p is empty or begins with a header.
+// headerHolds reports whether p is empty or begins with a valid header.
 func headerHolds(p []byte, limit uint64) bool {
 	if len(p) == 0 {
 		return true
@@ -65,7 +65,7 @@ func headerHolds(p []byte, limit uint64) bool {
 	return f.Part != PartLength && f.Part != PartLengthCRC || f.Record > 0
 }
 
-// salvaged goes through data with a Salvager.
+// salvaged reads data with a Salvager.
 func salvaged(t testing.TB, data []byte, opts ReaderOptions) (all []stretchOf) {
 	t.Helper()
 	s := NewSalvager(bytes.NewReader(data), opts)
@@ -147,7 +147,7 @@ func TestSalvage(t *testing.T) {
 	}
 }
 
-// TestResyncWindows has frames that lie across the windows that are searched.
+// TestResyncWindows has frames that span the search windows.
 func TestResyncWindows(t *testing.T) {
 	frames := AppendFrame(nil, noise(3000))
 	frames = AppendFrame(frames, noise(resyncWindow+77))
@@ -157,7 +157,7 @@ func TestResyncWindows(t *testing.T) {
 		if err != nil || n != int64(junk) {
 			t.Errorf("%d bytes of junk: found at %d, %v", junk, n, err)
 		}
-		// Behind the small frame comes one that reaches out of any window.
+		// After the small frame comes one that extends beyond any window.
 		n, err = Framing{}.Resync(bytes.NewReader(data), int64(junk)+1)
 		if want := int64(junk + 3000 + Overhead); err != nil || n != want {
 			t.Errorf("%d bytes of junk: then at %d, want %d, %v", junk, n, want, err)
@@ -168,8 +168,8 @@ func TestResyncWindows(t *testing.T) {
 	}
 }
 
-// TestResyncOverZeros goes over zeros in steps, and must not step over a frame
-// that begins with some: one without payload has eight.
+// TestResyncOverZeros skips zeros in steps, and must not skip a frame that begins with some: one
+// without payload has eight.
 func TestResyncOverZeros(t *testing.T) {
 	for _, size := range []int{0, 1, 255, 256, 70_000} {
 		frame := AppendFrame(nil, noise(size))
@@ -185,8 +185,8 @@ func TestResyncOverZeros(t *testing.T) {
 	}
 }
 
-// TestLargeRecordsTakeOneBuffer holds what reading a large record allocates to
-// its size, where it is known that all of it is there.
+// TestLargeRecordsTakeOneBuffer checks that reading a large record allocates about its size if all
+// of it is known to be there.
 func TestLargeRecordsTakeOneBuffer(t *testing.T) {
 	const size = 40 << 20
 	path := filepath.Join(t.TempDir(), "large")
@@ -215,7 +215,7 @@ func TestLargeRecordsTakeOneBuffer(t *testing.T) {
 			t.Errorf("%s: %d MB were allocated for a record of %d", name, n>>20, size>>20)
 		}
 	}
-	// A length that lies takes no more than what there is.
+	// A bogus length allocates no more than there is.
 	lie := AppendFrame(nil, nil)[:0]
 	lie = appendHeader(lie, 1<<29)
 	var before, after runtime.MemStats
@@ -244,7 +244,7 @@ type sizedFile struct {
 
 func (f sizedFile) Size() int64 { return f.size }
 
-// unreadable is a file that cannot be read from an offset on.
+// unreadable is a file that cannot be read beyond an offset.
 type unreadable struct {
 	data []byte
 	from int64
@@ -257,8 +257,8 @@ func (f unreadable) ReadAt(p []byte, off int64) (int, error) {
 	return bytes.NewReader(f.data).ReadAt(p, off)
 }
 
-// TestSalvageEndsWithTheFile wants the error of a file that cannot be read, and
-// no damage made of it.
+// TestSalvageEndsWithTheFile expects the error of an unreadable file, and no damage reported
+// instead.
 func TestSalvageEndsWithTheFile(t *testing.T) {
 	data := AppendFrame(AppendFrame(nil, noise(100)), noise(100))
 	for _, from := range []int64{0, 50, 120, 200} {
@@ -297,7 +297,7 @@ func TestFault(t *testing.T) {
 	}
 }
 
-// FuzzSalvager has the twin as its judge.
+// FuzzSalvager compares with the reference implementation.
 func FuzzSalvager(f *testing.F) {
 	for _, data := range vectorData(f, "records") {
 		f.Add(data, uint8(0), uint16(0))
@@ -312,7 +312,7 @@ func FuzzSalvager(f *testing.F) {
 			data[flip] ^= 4
 		}
 		if len(data) > 16<<10 {
-			return // the twin is slow
+			return // the reference is slow
 		}
 		got := salvaged(t, data, ReaderOptions{MaxRecord: limit, BufferSize: int(buffer)})
 		if want := plainSalvage(data, limit); !slices.Equal(got, want) {
@@ -331,7 +331,7 @@ func FuzzSalvager(f *testing.F) {
 	})
 }
 
-// FuzzFraming holds Check and CheckAt together.
+// FuzzFraming compares Check and CheckAt.
 func FuzzFraming(f *testing.F) {
 	f.Add(AppendFrame(nil, noise(20)), uint8(0))
 	f.Add(AppendFrame(nil, noise(20))[:30], uint8(1))

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// scanned returns all features of an Example by key, as Features.Map has them. False
-// means that one of them is not of the usual form, or malformed.
+// scanned returns all features of an Example by key, like Features.Map. False means that one of
+// them is not in the usual form, or malformed.
 func scanned(t *testing.T, data []byte) (map[string]any, bool) {
 	pos, ok := ScanExample(data)
 	if !ok {
@@ -71,7 +71,7 @@ func scannedValues(t *testing.T, feature []byte) (any, bool) {
 	return nil, false
 }
 
-// holdScan wants whatever is scanned to be what Parse reads.
+// holdScan checks that everything scanned equals what Parse reads.
 func holdScan(t *testing.T, data []byte) (usual bool) {
 	got, ok := scanned(t, data)
 	if !ok {
@@ -88,7 +88,7 @@ func holdScan(t *testing.T, data []byte) (usual bool) {
 	return true
 }
 
-// What a Builder writes is of the usual form, whatever the lengths.
+// A Builder's output has the usual form, whatever the lengths.
 func TestScan(t *testing.T) {
 	for _, size := range []int{0, 1, 15, 16, 17, 126, 127, 128, 129, 16383, 16384, 1 << 21} {
 		var b Builder
@@ -107,7 +107,7 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// Nothing passes for an Example that is cut off, and nothing is read past its end.
+// No truncated Example is accepted, and nothing is read past its end.
 func TestScanCutOff(t *testing.T) {
 	var b Builder
 	b.Bytes("a", []byte("some"), nil)
@@ -119,7 +119,7 @@ func TestScanCutOff(t *testing.T) {
 			t.Errorf("the first %d bytes of %d are an Example", n, len(data))
 		}
 	}
-	for i := range data { // whatever is scanned is what Parse reads
+	for i := range data { // everything scanned equals what Parse reads
 		for _, v := range []byte{0, 1, 0x7f, 0x80, 0xff, data[i] + 1, data[i] - 1} {
 			other := bytes.Clone(data)
 			other[i] = v

@@ -60,7 +60,7 @@ func TestTheJudgeReadsOurSequenceExamples(t *testing.T) {
 	}
 }
 
-// step is a FeatureList's field with a Feature.
+// step encodes a FeatureList's field with a Feature.
 func step(feature ...[]byte) []byte { return m(1, feature...) }
 
 var oddSequences = []struct {

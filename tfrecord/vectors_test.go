@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// vector is a file of testdata/vectors, whose README says what is in it.
+// vector is a file of testdata/vectors; see the README there.
 type vector struct {
 	head map[string][]string
 	data []byte
@@ -57,7 +57,7 @@ func readVector(t testing.TB, path string) (v vector) {
 
 func (v vector) get(name string) string { return strings.Join(v.head[name], "\n") }
 
-// number returns a header's value, or without it the default.
+// number returns a header's value, or none if it is absent.
 func (v vector) number(t *testing.T, name string, none int64) int64 {
 	t.Helper()
 	if v.get(name) == "" {
@@ -70,7 +70,7 @@ func (v vector) number(t *testing.T, name string, none int64) int64 {
 	return n
 }
 
-// check compares an error with what the header wants.
+// check compares an error with the expectation in the header.
 func (v vector) check(t *testing.T, err error) {
 	t.Helper()
 	if v.get("expect") == "ok" {
@@ -156,7 +156,7 @@ func (v vector) records(t *testing.T) {
 	}
 }
 
-// same compares features with the header's.
+// same compares features with those of the header.
 func (v vector) same(t *testing.T, name string, features map[string]string) {
 	t.Helper()
 	var got []string

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// failing fails the n-th write, or takes only half of it and says nothing.
+// failing fails the n-th write, or writes only half of it without an error.
 type failing struct {
 	bytes.Buffer
 	left  int
