@@ -10,8 +10,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// BenchmarkMeasure reads Examples of 32 features, as from a table: 28 of floats
-// that differ, 3 of int64s and a text.
+// BenchmarkMeasure reads table-like Examples of 32 features: 28 distinct floats, 3 int64s and a
+// text.
 func BenchmarkMeasure(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	dir := filepath.Join(b.TempDir(), "out")

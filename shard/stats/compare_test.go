@@ -95,8 +95,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestCompareSketches: of many numbers the distances are those of the
-// distributions that they were drawn from.
+// TestCompareSketches: for many numbers the distances are close to those of the distributions they
+// were drawn from.
 func TestCompareSketches(t *testing.T) {
 	draw := func(seed uint64, n int, mean float64) *Numbers {
 		rnd := rand.New(rand.NewPCG(seed, 9))
@@ -119,7 +119,7 @@ func TestCompareSketches(t *testing.T) {
 		{"alike", a, b, 0, 0, 0.02, 0.01},
 		{"alike, one exact", a, few, 0, 0, 0.06, 0.1},
 		{"exact first", few, a, 0, 0, 0.06, 0.1},
-		// 2Φ(½)-1, and the divergence of the two normals in tenths of one.
+		// 2Φ(½)-1, and the PSI of the two normals over deciles of one.
 		{"moved", a, moved, 0.3829, 0.87, 0.02, 0.1},
 	} {
 		d := compareNumbers(c.a, c.b)

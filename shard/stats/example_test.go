@@ -11,7 +11,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// prices writes a file of Examples, and returns its path.
+// prices writes a file of Examples and returns its path.
 func prices(dir string, values ...float32) string {
 	var data []byte
 	for _, value := range values {

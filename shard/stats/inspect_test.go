@@ -106,7 +106,7 @@ func TestInspectLabels(t *testing.T) {
 				b.String("image/class/text", text)
 			}
 			b.String("label", "yes")
-			b.Int64("boxes/label", 1, 2) // several: not the label of the record
+			b.Int64("boxes/label", 1, 2) // several values: not a label of the record
 		}
 	}
 	plain := t.TempDir()
@@ -151,7 +151,7 @@ func TestInspectLabels(t *testing.T) {
 	})
 }
 
-// TestInspectIsTheSameForAnyWorkers takes limits that cut in the middle.
+// TestInspectIsTheSameForAnyWorkers uses limits that cut in the middle.
 func TestInspectIsTheSameForAnyWorkers(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 12 {
@@ -199,7 +199,7 @@ func TestInspectDamage(t *testing.T) {
 	}
 }
 
-// BenchmarkInspect reads Examples of 32 floats, as from a table.
+// BenchmarkInspect reads table-like Examples of 32 floats.
 func BenchmarkInspect(b *testing.B) {
 	var builder tfrecord.Builder
 	for i := range 32 {

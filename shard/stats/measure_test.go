@@ -27,7 +27,7 @@ func measureFiles(t testing.TB, o Options, paths ...string) *Report {
 	return st
 }
 
-// asJSON is what `tfrec stats --json` prints of it.
+// asJSON formats v as `tfrec stats --json` does.
 func asJSON(t testing.TB, v any) string {
 	t.Helper()
 	data, err := json.Marshal(v)
@@ -35,7 +35,7 @@ func asJSON(t testing.TB, v any) string {
 	return string(data)
 }
 
-// judgeNumbers holds Numbers to what sorting all of the numbers says.
+// judgeNumbers compares Numbers with the result of sorting all numbers.
 func judgeNumbers(t *testing.T, key string, got *Numbers, all []float64) {
 	t.Helper()
 	if got == nil || got.Count != int64(len(all)) {
@@ -58,7 +58,7 @@ func judgeNumbers(t *testing.T, key string, got *Numbers, all []float64) {
 	}
 	low, _ := got.Min.Float64()
 	high, _ := got.Max.Float64()
-	// Min and Max are as float32s are written; that comes back as one.
+	// Min and Max are formatted as float32s; parsing gives the same float32.
 	if float32(low) != float32(sorted[0]) || float32(high) != float32(sorted[len(sorted)-1]) {
 		t.Errorf("%s: from %v to %v, want %v to %v", key, got.Min, got.Max, sorted[0], sorted[len(sorted)-1])
 	}
@@ -81,7 +81,7 @@ func judgeNumbers(t *testing.T, key string, got *Numbers, all []float64) {
 	for _, top := range got.Top {
 		x, _ := strconv.ParseFloat(top.Value.String(), 64)
 		n, ok := distinct[x]
-		if !ok { // written as float32s are
+		if !ok { // formatted as float32s
 			n = distinct[float64(float32(x))]
 		}
 		if top.Count > n || n > top.Count+got.TopError {
@@ -90,13 +90,12 @@ func judgeNumbers(t *testing.T, key string, got *Numbers, all []float64) {
 	}
 }
 
-// rankError returns how far a quantile of sorted numbers is off, as a share of
-// them.
+// rankError returns the rank error of a quantile of sorted numbers, as a share of them.
 func rankError(sorted []float64, q Quantile) float64 {
 	n := float64(len(sorted))
 	below, _ := slices.BinarySearch(sorted, q.Value)
 	upTo, _ := slices.BinarySearch(sorted, math.Nextafter(q.Value, math.Inf(1)))
-	// Its rank is that of any of the numbers equal to it; there must be one.
+	// Its rank is that of any equal number; there must be one.
 	if below == upTo {
 		return math.Inf(1)
 	}
@@ -104,8 +103,8 @@ func rankError(sorted []float64, q Quantile) float64 {
 	return max(0, float64(below+1)-rank, rank-float64(upTo)) / n
 }
 
-// judgeHistogram compares a histogram with the sorted numbers: it must count
-// each of them, in its own bucket.
+// judgeHistogram compares a histogram with the sorted numbers: each must be counted, in the right
+// bucket.
 func judgeHistogram(t *testing.T, key string, list []Bucket, sorted []float64) {
 	t.Helper()
 	if len(list) == 0 || len(list) > mostBuckets || list[0].From > sorted[0] || list[len(list)-1].To < sorted[len(sorted)-1] {
@@ -131,8 +130,8 @@ func judgeHistogram(t *testing.T, key string, list []Bucket, sorted []float64) {
 	}
 }
 
-// TestMeasureAgainstAModel spreads records of all kinds of distributions over
-// files, and holds every figure to one made of all values at once.
+// TestMeasureAgainstAModel spreads records of all kinds of distributions over files, and compares
+// every figure with one computed from all values at once.
 func TestMeasureAgainstAModel(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	dir := t.TempDir()
@@ -213,7 +212,7 @@ func TestMeasureAgainstAModel(t *testing.T) {
 	}
 }
 
-// TestMeasureExactIntegers takes those that a float64 does not hold.
+// TestMeasureExactIntegers uses integers that a float64 cannot represent.
 func TestMeasureExactIntegers(t *testing.T) {
 	path := writeExamples(t, filepath.Join(t.TempDir(), "x.tfrecord"),
 		func(b *tfrecord.Builder) { b.Int64("x", math.MinInt64, math.MaxInt64, 1<<53+1, 1<<53+1) })
@@ -224,8 +223,8 @@ func TestMeasureExactIntegers(t *testing.T) {
 	judgeHistogram(t, "x", n.Histogram, []float64{math.MinInt64, 1<<53 + 1, 1<<53 + 1, math.MaxInt64})
 }
 
-// fakePicture is an image of that many pixels, all of one gray, as fakeHeader
-// and fakePixels read it.
+// fakePicture returns a gray image with that many pixels, in the format of fakeHeader and
+// fakePixels.
 func fakePicture(gray byte, pixels int) []byte {
 	return append([]byte("\xff\xd8\xff"), bytes.Repeat([]byte{gray}, pixels)...)
 }
@@ -245,8 +244,8 @@ func fakePixels(data []byte) (PixelSums, error) {
 	return PixelSums{Pixels: int64(n), Sum: [3]uint64{n * gray, 0, n}, Squares: [3]uint64{n * gray * gray, 0, n}}, nil
 }
 
-// TestMeasureIsTheSameForAnyWorkers takes limits that cut in the middle, a
-// sample of images, groups, and features that turn up late.
+// TestMeasureIsTheSameForAnyWorkers uses limits that cut in the middle, a sample of images, groups,
+// and features that first appear late.
 func TestMeasureIsTheSameForAnyWorkers(t *testing.T) {
 	dir := t.TempDir()
 	rnd := rand.New(rand.NewPCG(3, 4))
@@ -350,7 +349,7 @@ func TestMeasureDamage(t *testing.T) {
 	}
 }
 
-// TestMeasureProgress has the counters end at the size of the files.
+// TestMeasureProgress: the counters end at the size of the files.
 func TestMeasureProgress(t *testing.T) {
 	dir := t.TempDir()
 	m := writeSet(t, dir, 3, words(false))

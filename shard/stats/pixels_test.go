@@ -12,7 +12,7 @@ import (
 
 func TestPixelTotals(t *testing.T) {
 	var dark, light PixelSums
-	dark.Pixels, light.Pixels = 100, 1 // a large image counts no more than a small one
+	dark.Pixels, light.Pixels = 100, 1 // a large image has the same weight as a small one
 	light.Sum, light.Squares = [3]uint64{255, 255, 0}, [3]uint64{255 * 255, 255 * 255, 0}
 	var a, b pixelTotals
 	a.add(dark, nil)
@@ -28,14 +28,13 @@ func TestPixelTotals(t *testing.T) {
 	}
 }
 
-// TestPixelSampleDependsOnThePicturesAlone offers images in several orders
-// and from several files.
+// TestPixelSampleDependsOnThePicturesAlone offers images in several orders and from several files.
 func TestPixelSampleDependsOnThePicturesAlone(t *testing.T) {
 	var pictures [][]byte
 	for i := range 300 {
 		pictures = append(pictures, fakePicture(byte(i), 1+i/256))
 	}
-	pictures = append(pictures, pictures[:100]...) // some come twice
+	pictures = append(pictures, pictures[:100]...) // some occur twice
 	o := Options{Header: fakeHeader, Pixels: fakePixels, SamplePixels: 40}
 	sampled := func(step int) Pixels {
 		files := []*fileStats{newTestFile(o), nil}
@@ -69,7 +68,7 @@ func TestPixelSampleDependsOnThePicturesAlone(t *testing.T) {
 	if all.Sampled || all.Pictures != 400 || all.Damaged != 1 || math.Abs(all.Mean[0]-mean) > 1e-12 {
 		t.Errorf("all: %+v, want a mean of %v", all, mean)
 	}
-	// The sample is near to all, and not one that is biased by the order.
+	// The sample is close to the whole, and not biased by the order.
 	if math.Abs(want.Mean[0]-mean) > 0.15 {
 		t.Errorf("the sample's mean is %v, that of all %v", want.Mean[0], mean)
 	}
@@ -79,7 +78,7 @@ func TestMeasurePictures(t *testing.T) {
 	var examples []func(b *tfrecord.Builder)
 	for i := range 6 {
 		examples = append(examples, func(b *tfrecord.Builder) {
-			b.Bytes("p", fakePicture(10, i)) // the first has no header that can be read
+			b.Bytes("p", fakePicture(10, i)) // the first has no readable header
 			b.Bytes("other", []byte("no picture"))
 		})
 	}
@@ -103,8 +102,7 @@ func TestMeasurePictures(t *testing.T) {
 	}
 }
 
-// TestSamplesOfNoFiguresAreForgotten: groups and features without room leave
-// nothing behind.
+// TestSamplesOfNoFiguresAreForgotten: groups and features without room leave no samples.
 func TestSamplesOfNoFiguresAreForgotten(t *testing.T) {
 	o := Options{By: "g", MaxGroups: 2, MaxFeatures: 4, Header: fakeHeader, Pixels: fakePixels}
 	total := newTestFile(o)
@@ -116,14 +114,13 @@ func TestSamplesOfNoFiguresAreForgotten(t *testing.T) {
 		file.record(b.Append(nil))
 		total.merge(file)
 	}
-	// 3 features beside g of all records, and one in each of two groups.
+	// 3 features besides g for all records, and one in each of two groups.
 	if n := len(total.m.samples.list); n != 5 {
 		t.Errorf("%d samples", n)
 	}
 }
 
-// TestPixelsOfABufferUsedAgain: a reader gives the next record in the memory of
-// the last one.
+// TestPixelsOfABufferUsedAgain: a reader reuses the memory of the previous record.
 func TestPixelsOfABufferUsedAgain(t *testing.T) {
 	file := newTestFile(Options{Header: fakeHeader, Pixels: fakePixels, SamplePixels: -1})
 	var record []byte

@@ -23,7 +23,7 @@ func newTestFile(o Options) *fileStats {
 	return m.newFile()
 }
 
-// oddRecords are Examples of all kinds of forms, and what is none.
+// oddRecords are Examples in all kinds of forms, and records that are not Examples.
 func oddRecords() map[string][]byte {
 	field := func(n protowire.Number, data ...[]byte) []byte {
 		return protowire.AppendBytes(protowire.AppendTag(nil, n, protowire.BytesType), bytes.Join(data, nil))
@@ -77,11 +77,11 @@ func TestScanSaysWhatTheParserSays(t *testing.T) {
 	}
 }
 
-// scanAndParse holds the figures of a record to those that the parser gives.
+// scanAndParse compares the figures of a record with those from the parser.
 func scanAndParse(t *testing.T, name string, record []byte) {
 	t.Helper()
-	// The scan follows features in the order of the record, the parser in that of
-	// their keys: which ones have room is not the same.
+	// The scan sees features in record order, the parser in key order: which ones have room
+	// differs.
 	o := Options{By: "label", Header: fakeHeader, Pixels: fakePixels, MaxFeatures: 1 << 20}
 	scanned, parsed := newTestFile(o), newTestFile(o)
 	for range 2 {
@@ -100,8 +100,8 @@ func FuzzMeasureRecord(f *testing.F) {
 	f.Fuzz(func(t *testing.T, record []byte) { scanAndParse(t, "fuzzed", record) })
 }
 
-// TestMeasureHostileRecords: a vector of millions, a record of a hundred
-// thousand keys, and records that all have other ones.
+// TestMeasureHostileRecords: a vector of millions, a record of a hundred thousand keys, and records
+// that all have different ones.
 func TestMeasureHostileRecords(t *testing.T) {
 	dir := t.TempDir()
 	floats := make([]float32, 1<<20)
@@ -136,8 +136,7 @@ func TestMeasureHostileRecords(t *testing.T) {
 	}
 }
 
-// TestMeasureLabelsAreBounded: features that end in label are not many in any
-// honest set.
+// TestMeasureLabelsAreBounded: a real set has few features whose keys end in label.
 func TestMeasureLabelsAreBounded(t *testing.T) {
 	file, more := newTestFile(Options{MaxLabels: 10}), newTestFile(Options{MaxLabels: 10})
 	for i := range 500 {

@@ -12,7 +12,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// others are files that other programs wrote.
+// others are files written by other programs.
 const others = "../../testdata/tfrecords"
 
 func check(t testing.TB, err error) {
@@ -22,8 +22,8 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// writeSet writes a set named "t" with one split, train, whose shards all have
-// the records that give yields, and its manifest.
+// writeSet writes a set named "t" with one split, train, whose shards all have the records that
+// give yields, and its manifest.
 func writeSet(t testing.TB, path string, shards int, give func(yield func([]byte))) *shard.Manifest {
 	t.Helper()
 	dir, err := setdir.Open(context.Background(), path, setdir.Options{Names: shard.ManifestFiles})
@@ -53,7 +53,7 @@ func putManifest(t testing.TB, dir *setdir.Dir, m *shard.Manifest) {
 	check(t, dir.Put(shard.ManifestFile, data))
 }
 
-// words yields some records in lower or in upper case.
+// words yields some records in lower or upper case.
 func words(upper bool) func(yield func([]byte)) {
 	return func(yield func([]byte)) {
 		for _, s := range []string{"one", "two", "three", "four"} {
@@ -65,7 +65,7 @@ func words(upper bool) func(yield func([]byte)) {
 	}
 }
 
-// A verb whose input is replaced while it reads says so, instead of mixing versions.
+// A verb whose input is replaced while it reads returns an error instead of mixing versions.
 func TestVerbsNoticeReplacedSets(t *testing.T) {
 	verbs := map[string]func(in string) error{
 		"inspect": func(in string) error {
@@ -82,7 +82,7 @@ func TestVerbsNoticeReplacedSets(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "set")
 		m := writeSet(t, dir, 3, words(false))
 		files := stageUpper(t, dir, m)
-		var opened atomic.Int64 // the replacement itself opens files, too
+		var opened atomic.Int64 // the replacement opens files, too
 		inject.Hook = func(op string) error {
 			if op == "open" && opened.Add(1) == 2 {
 				d, err := setdir.Open(context.Background(), dir, setdir.Options{Names: shard.ManifestFiles})

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// distributions draw numbers of kinds that real columns have. Those of floats
-// are rounded to float32s, as records hold them.
+// distributions draw numbers like those of real columns. Floats are rounded to float32, as in
+// records.
 var distributions = map[string]struct {
 	float bool
 	draw  func(r *rand.Rand, i int) float64
@@ -58,8 +58,8 @@ var distributions = map[string]struct {
 	}},
 }
 
-// TestSpreads draws numbers of all kinds, merges parts of all sizes, and compares
-// the figures with those of the sorted numbers.
+// TestSpreads draws numbers of all kinds, merges parts of all sizes, and compares the figures with
+// those of the sorted numbers.
 func TestSpreads(t *testing.T) {
 	for name, d := range distributions {
 		t.Run(name, func(t *testing.T) {
@@ -94,8 +94,7 @@ func TestSpreads(t *testing.T) {
 	}
 }
 
-// TestHistogramDependsOnNumbersOnly: their order and the files they are in make
-// no difference.
+// TestHistogramDependsOnNumbersOnly: their order and their files make no difference.
 func TestHistogramDependsOnNumbersOnly(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 3))
 	for name, d := range distributions {
@@ -129,8 +128,8 @@ func TestHistogramDependsOnNumbersOnly(t *testing.T) {
 	}
 }
 
-// TestHistogramsOfEvenNumbersAreEven: buckets that some numbers fit into more
-// often than others would show peaks that are not there.
+// TestHistogramsOfEvenNumbersAreEven: buckets that cover more possible numbers than others would
+// show artificial peaks.
 func TestHistogramsOfEvenNumbersAreEven(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -190,7 +189,7 @@ func TestHistogramsOfEvenNumbersAreEven(t *testing.T) {
 	}
 }
 
-// TestHistogramOfHugeIntegers takes neighbours that are the same float64.
+// TestHistogramOfHugeIntegers uses neighbours that are the same float64.
 func TestHistogramOfHugeIntegers(t *testing.T) {
 	for _, n := range []int64{3, tallySize + 1, 5000, 1 << 16} {
 		for _, first := range []int64{math.MinInt64, math.MaxInt64 - n + 1, 1 << 62, -1 << 53} {
@@ -205,8 +204,8 @@ func TestHistogramOfHugeIntegers(t *testing.T) {
 	}
 }
 
-// TestRankSketch: every rank that a sketch knows of is within RankError, its
-// size is bounded, and it is the same each time.
+// TestRankSketch: every rank in a sketch is within RankError, its size is bounded, and it is
+// deterministic.
 func TestRankSketch(t *testing.T) {
 	for name, d := range distributions {
 		for seed := range uint64(3) {
@@ -250,8 +249,8 @@ func TestRankSketch(t *testing.T) {
 	}
 }
 
-// TestRankSketchOfFrequentNumbers: a number that comes a million times does not
-// push out those that come once.
+// TestRankSketchOfFrequentNumbers: a number that occurs a million times does not displace those
+// that occur once.
 func TestRankSketchOfFrequentNumbers(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	const often = 1 << 20

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestTallyKeepsWhatComesOften counts streams of many values with tallies of
-// several files, and holds what is kept to the true counts.
+// TestTallyKeepsWhatComesOften counts streams of many values with tallies of several files, and
+// compares what is kept with the true counts.
 func TestTallyKeepsWhatComesOften(t *testing.T) {
 	for name, draw := range map[string]func(rnd *rand.Rand) uint64{
 		"few":           func(rnd *rand.Rand) uint64 { return rnd.Uint64N(1000) },
@@ -77,7 +77,7 @@ func TestTallyKeepsWhatComesOften(t *testing.T) {
 	}
 }
 
-// TestMomentsOfFarNumbers: naive sums of squares would say anything.
+// TestMomentsOfFarNumbers: naive sums of squares would lose all precision.
 func TestMomentsOfFarNumbers(t *testing.T) {
 	const far = 1e9
 	var whole, merged moments

@@ -9,8 +9,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// TestTextsEstimateAllValues: the estimate has every value, those from before
-// it began as well as those that have no room, in one part or in several.
+// TestTextsEstimateAllValues: the estimate includes every value, those from before it began as well
+// as those without room, in one part or in several.
 func TestTextsEstimateAllValues(t *testing.T) {
 	all := hyperloglog.NewNoSparse()
 	var whole, merged texts
