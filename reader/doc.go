@@ -3,7 +3,8 @@
 // if allowed, divides a set among workers without losing or repeating a record, and resumes exactly
 // where it stopped.
 //
-//	set, err := reader.Open(ctx, "out", reader.Options{Seed: 42}) // a directory, a file, a glob or a manifest
+//	// Open takes a directory, a file, a glob or a manifest.
+//	set, err := reader.Open(ctx, "out", reader.Options{Seed: 42})
 //	if err != nil {
 //		return err
 //	}
@@ -61,7 +62,9 @@
 //
 // Each process of a job opens the same set as one of several workers:
 //
-//	set, err := reader.Open(ctx, "out", reader.Options{Split: "train", Worker: rank, Workers: world, Seed: 42})
+//	set, err := reader.Open(ctx, "out", reader.Options{
+//		Split: "train", Worker: rank, Workers: world, Seed: 42,
+//	})
 //
 // Together they read each record once in an epoch; [Ends] says what happens when the numbers are
 // uneven, and [Set.Sharding] how the set was divided.

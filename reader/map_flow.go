@@ -86,7 +86,7 @@ func (e *element[T]) drop() {
 	}
 }
 
-// Running is a running flow. Only Stats, Report and Publish are safe for concurrent use.
+// Running is a running flow. Only Stats and Report are safe for concurrent use.
 type Running[T any] struct {
 	src   source[T]
 	epoch int64

@@ -11,7 +11,7 @@ import (
 // errClosed is what a Stream returns after Close.
 var errClosed = errors.New("reader: Stream is closed")
 
-// Stream is a running pipeline. Only Stats, Report and Publish are safe for concurrent use.
+// Stream is a running pipeline. Only Stats and Report are safe for concurrent use.
 type Stream struct {
 	run    *run
 	top    stage
