@@ -92,8 +92,7 @@ func sizeField(content int) int {
 	return 1 + sizeVarint(uint64(content)) + content
 }
 
-// Two helpers for lists: the size of a list's content, and a Feature's content with that list in
-// it.
+// Helpers for lists: the size of a list's content, and appending a Feature with that content.
 
 func sizeInt64List(v []int64) int {
 	if len(v) == 0 {
