@@ -29,6 +29,9 @@ func (k Keep) keepFor(func() ([]shard.Feature, error)) (Keep, error) { return k,
 type KeepFor func(features []shard.Feature) (Keep, error)
 
 func (k KeepFor) keepFor(features func() ([]shard.Feature, error)) (Keep, error) {
+	if k == nil {
+		return nil, nil
+	}
 	found, err := features()
 	if err != nil {
 		return nil, err

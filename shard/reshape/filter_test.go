@@ -96,7 +96,7 @@ func TestFilterErrors(t *testing.T) {
 		t.Errorf("nothing kept: %v", err)
 	}
 	settest.NothingAt(t, out)
-	for _, o := range []FilterOptions{{}, {Keep: Keep(nil)}, {Keep: KeepFor(func([]shard.Feature) (Keep, error) { return nil, nil })}} {
+	for _, o := range []FilterOptions{{}, {Keep: Keep(nil)}, {Keep: KeepFor(nil)}, {Keep: KeepFor(func([]shard.Feature) (Keep, error) { return nil, nil })}} {
 		if _, err := Filter(context.Background(), []string{set}, out, o); !isOptionError(err) {
 			t.Errorf("no condition: %v", err)
 		}
