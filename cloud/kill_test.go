@@ -1,14 +1,17 @@
 package cloud
 
 import (
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -71,7 +74,16 @@ func TestInterruptedOnTheWayIntoAStore(t *testing.T) {
 	k := &killer{at: 1 << 30}
 	p := &faulty{signed: true, seen: func(r *http.Request, after bool) bool {
 		if after && r.URL.Query().Get("partNumber") != "" {
-			once.Do(func() { k.signal(os.Interrupt) })
+			// No part is answered before the process has heard: on a busy machine
+			// it could finish the shard first, and rightly keep it.
+			once.Do(func() {
+				k.signal(os.Interrupt)
+				select {
+				case <-r.Context().Done():
+				case <-time.After(time.Minute):
+					t.Error("a minute after the interrupt the part is still being uploaded")
+				}
+			})
 		}
 		return k.seen(r, after)
 	}}
@@ -84,7 +96,7 @@ func TestInterruptedOnTheWayIntoAStore(t *testing.T) {
 	storage.Forget()
 	nothingLeft(t, "s3://bucket/set")
 	if made := inBucket(t, "s3://bucket/set"); len(made) > 0 {
-		t.Errorf("%d files were made", len(made))
+		t.Errorf("files were made: %q", slices.Sorted(maps.Keys(made)))
 	}
 }
 
