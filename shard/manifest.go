@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+
+	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
 // ManifestFormat and ManifestVersion identify a tfrec manifest.
@@ -46,7 +48,7 @@ type Manifest struct {
 }
 
 // RecordExample is the Manifest.Records of a set of tf.train.Examples.
-const RecordExample = "tf.train.Example"
+const RecordExample = string(message.Example)
 
 // Supervised names the features for supervised training.
 type Supervised struct {

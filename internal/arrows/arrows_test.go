@@ -66,7 +66,7 @@ var (
 // Packages of ours that several rooms import.
 var (
 	// engine is what is below shard.
-	engine = []string{"internal", "internal/digest", "internal/labels", "internal/setdir"}
+	engine = []string{"tfrecord/message", "internal", "internal/digest", "internal/labels", "internal/setdir"}
 	// onSets is what packages that work on sets share, above shard.
 	onSets = []string{"internal/features", "internal/fingerprint", "internal/recordcount", "internal/shares", "internal/tfds"}
 	// verbs are the packages that work on sets.
@@ -76,9 +76,10 @@ var (
 // rooms by the first element of their path, or the first two below internal
 // where a package there differs from the others.
 var rooms = map[string]room{
-	"tfrecord": {theirs: wire, judges: judges},
-	"augment":  {ours: []string{"internal", "internal/backendtest"}, theirs: pixels, judges: judges},
-	"shard":    {ours: slices.Concat(engine, []string{"tfrecord"}), tests: []string{"internal/settest"}, theirs: slices.Concat(wire, files, globs), judges: judges},
+	"tfrecord":         {theirs: wire, judges: judges},
+	"tfrecord/message": {ours: []string{"internal"}, theirs: wire, tests: []string{"tfrecord"}, judges: judges},
+	"augment":          {ours: []string{"internal", "internal/backendtest"}, theirs: pixels, judges: judges},
+	"shard":            {ours: slices.Concat(engine, []string{"tfrecord"}), tests: []string{"internal/settest"}, theirs: slices.Concat(wire, files, globs), judges: judges},
 	// What works on sets. None of these imports another: what they share is in shard, or below
 	// internal.
 	"shard/stats": {

@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
-	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
+	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
 // protoFormat writes Examples and SequenceExamples in protobuf's JSON mapping,
@@ -24,8 +24,8 @@ var errNoExample = errors.New("neither a tf.train.Example nor a SequenceExample;
 
 // object appends the record as a JSON object.
 func (f *protoFormat) object(dst, record []byte) ([]byte, error) {
-	switch shard.MessageOf(record) {
-	case shard.MessageSequenceExample:
+	switch message.Of(record) {
+	case message.SequenceExample:
 		if err := f.sequence.Parse(record); err != nil {
 			return dst, err
 		}
@@ -43,7 +43,7 @@ func (f *protoFormat) object(dst, record []byte) ([]byte, error) {
 			dst = append(dst, "]}"...)
 		}
 		return append(dst, "}}}"...), nil
-	case shard.MessageExample:
+	case message.Example:
 		if err := f.example.Parse(record); err != nil {
 			return dst, err
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
-	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
+	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
 // Longer values are not shown, but their size.
@@ -51,12 +51,12 @@ func (o outlet) drain(dst []byte) []byte {
 // SequenceExample's under "context" and "feature_lists"; of anything else the
 // bytes.
 func (f *readableFormat) object(dst, record []byte) []byte {
-	switch shard.MessageOf(record) {
-	case shard.MessageExample:
+	switch message.Of(record) {
+	case message.Example:
 		if f.example.Parse(record) == nil {
 			return f.features(dst, &f.example.Features)
 		}
-	case shard.MessageSequenceExample:
+	case message.SequenceExample:
 		if f.sequence.Parse(record) == nil {
 			dst = f.features(append(dst, `{"context":`...), &f.sequence.Context)
 			dst = f.lists(append(dst, `,"feature_lists":`...), &f.sequence.Lists)
@@ -158,12 +158,12 @@ func isBinary(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\
 // text appends the record as text: a heading, then a line for each feature.
 func (f *readableFormat) text(dst []byte, path string, record, offset int64, data []byte) []byte {
 	dst = fmt.Appendf(dst, "%s: record %d at byte %d, %s\n", printable.String(path), record, offset, plural.Of(len(data), "byte"))
-	switch message := shard.MessageOf(data); message {
-	case shard.MessageExample:
+	switch kind := message.Of(data); kind {
+	case message.Example:
 		if f.example.Parse(data) == nil {
 			return f.lines(dst, "  ", &f.example.Features)
 		}
-	case shard.MessageSequenceExample:
+	case message.SequenceExample:
 		if f.sequence.Parse(data) == nil {
 			dst = f.lines(append(dst, "  context\n"...), "    ", &f.sequence.Context)
 			dst = append(dst, "  feature lists\n"...)
@@ -179,9 +179,9 @@ func (f *readableFormat) text(dst []byte, path string, record, offset int64, dat
 			}
 			return dst
 		}
-	case shard.MessageUnknown:
+	case message.Unknown:
 	default:
-		dst = fmt.Appendf(dst, "  %s: ", message)
+		dst = fmt.Appendf(dst, "  %s: ", kind)
 		return append(f.value(dst, data), '\n')
 	}
 	dst = append(dst, "  not tf.train.Example: "...)

@@ -19,6 +19,7 @@ import (
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/stats"
+	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
 // shownLabels is how many labels of a feature the text form shows.
@@ -276,7 +277,7 @@ func listCounts(counts map[string]int64) string {
 
 func listMessages(counts map[string]int64) string {
 	s := listCounts(counts)
-	if counts[shard.RecordExample] == 0 && counts[string(shard.MessageSequenceExample)] == 0 {
+	if counts[shard.RecordExample] == 0 && counts[string(message.SequenceExample)] == 0 {
 		s += " (not tf.train.Example)"
 	}
 	return s

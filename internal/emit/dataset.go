@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/stats"
+	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
 // Dataset is what a program must know of a set.
@@ -77,7 +78,7 @@ func Describe(ctx context.Context, paths []string, sum *stats.Summary) (*Dataset
 
 // sequences distinguishes SequenceExamples from Examples.
 func sequences(sum *stats.Summary) (bool, error) {
-	examples, sequences := sum.Messages[shard.RecordExample], sum.Messages[string(shard.MessageSequenceExample)]
+	examples, sequences := sum.Messages[shard.RecordExample], sum.Messages[string(message.SequenceExample)]
 	switch {
 	case sum.Records == 0:
 		return false, fmt.Errorf("no records to write a program for")

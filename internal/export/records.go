@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
+	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
 // row is one record.
@@ -115,11 +116,11 @@ func (r *row) parse(record []byte) error {
 	if err := r.Parse(record); err != nil {
 		return err
 	}
-	kind := shard.MessageOf(record)
-	if kind == shard.MessageExample {
+	kind := message.Of(record)
+	if kind == message.Example {
 		return nil
 	}
-	if kind == shard.MessageUnknown {
+	if kind == message.Unknown {
 		kind = "something unknown"
 	}
 	return &tfrecord.Error{Record: -1, Part: tfrecord.PartParse, Err: fmt.Errorf("it holds %s, and only tf.train.Examples can be exported; tfrec cat shows it", kind)}

@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/wire"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
+	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
 // Scan finds out which features Examples have by scanning all of them. It is not safe for
@@ -72,7 +73,7 @@ func (s *Scan) AddParsed(record []byte, parsed *tfrecord.Example, err error) {
 		strict = s.recent[i].key != string(key)
 	}
 	if strict {
-		if shard.MessageOf(record) != shard.MessageExample || !s.follow(parsed) {
+		if message.Of(record) != message.Example || !s.follow(parsed) {
 			s.others++
 			return
 		}

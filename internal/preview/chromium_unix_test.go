@@ -28,12 +28,12 @@ type chromium struct {
 
 	mu      sync.Mutex
 	last    int
-	answers map[int]chan message
-	events  []message
+	answers map[int]chan reply
+	events  []reply
 	loaded  chan struct{}
 }
 
-type message struct {
+type reply struct {
 	ID     int             `json:"id,omitempty"`
 	Method string          `json:"method,omitempty"`
 	Params json.RawMessage `json:"params,omitempty"`
@@ -86,7 +86,7 @@ func startChromium(t *testing.T) *chromium {
 	}
 	in.Close()
 	out.Close()
-	c := &chromium{t: t, to: to, answers: map[int]chan message{}, loaded: make(chan struct{}, 1)}
+	c := &chromium{t: t, to: to, answers: map[int]chan reply{}, loaded: make(chan struct{}, 1)}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -138,7 +138,7 @@ func (c *chromium) listen(from io.Reader) {
 		if err != nil {
 			return
 		}
-		var m message
+		var m reply
 		if json.Unmarshal(line[:len(line)-1], &m) != nil {
 			continue
 		}
@@ -163,7 +163,7 @@ func (c *chromium) call(method string, params, result any) {
 	c.t.Helper()
 	c.mu.Lock()
 	c.last++
-	id, answer := c.last, make(chan message, 1)
+	id, answer := c.last, make(chan reply, 1)
 	c.answers[id] = answer
 	c.mu.Unlock()
 	request := map[string]any{"id": id, "method": method, "params": orEmpty(params)}

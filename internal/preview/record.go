@@ -14,6 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
+	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
 // sample is a record that is shown. Its texts are the data's, not yet fit to be
@@ -63,18 +64,18 @@ func (d *describer) describe(at location, record []byte, err error) sample {
 		s.err = fmt.Errorf("cannot be read: %w", short(err))
 		return s
 	}
-	message := shard.MessageOf(record)
+	kind := message.Of(record)
 	switch {
-	case message == shard.MessageExample && d.example.Parse(record) == nil:
+	case kind == message.Example && d.example.Parse(record) == nil:
 		d.fill(&s, &d.example.Features, nil)
-	case message == shard.MessageSequenceExample && d.sequence.Parse(record) == nil:
+	case kind == message.SequenceExample && d.sequence.Parse(record) == nil:
 		d.fill(&s, &d.sequence.Context, &d.sequence.Lists)
 	default:
-		if message == shard.MessageUnknown || message == shard.MessageExample {
-			message = "unknown"
+		if kind == message.Unknown || kind == message.Example {
+			kind = "unknown"
 		}
 		head := record[:min(len(record), 32)]
-		s.values = []value{{"message", string(message)}, {"first bytes", hex.EncodeToString(head)}}
+		s.values = []value{{"message", string(kind)}, {"first bytes", hex.EncodeToString(head)}}
 	}
 	return s
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/verify"
 	"github.com/tfrec/tfrec/tfrecord"
+	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
 // labelledSet makes a set in which record i has label i modulo the number of names.
@@ -284,7 +285,7 @@ func FuzzRemap(f *testing.F) {
 			ids[i] = m.ids[id]
 		}
 		if err != nil {
-			if shard.MessageOf(data) == shard.MessageExample { // others may have groups, which are obsolete
+			if message.Of(data) == message.Example { // others may have groups, which are obsolete
 				t.Fatal(err)
 			}
 			return

@@ -3,8 +3,8 @@ package stats
 import (
 	"context"
 
-	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
+	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
 // figures is Figures under construction.
@@ -45,7 +45,7 @@ func (g *figures) resolve(list []occurrence) bool {
 	return true
 }
 
-func (g *figures) addRecord(size int64, message shard.Message) {
+func (g *figures) addRecord(size int64, message message.Type) {
 	g.sizes.addInt(size)
 	g.base.sum.Records++
 	g.base.sum.Messages[string(message)]++
@@ -104,10 +104,10 @@ func (g *figures) merge(h *figures) {
 
 func (g *figures) figures(ctx context.Context, o *Options) Figures {
 	sum := &g.base.sum
-	sequences := sum.Messages[string(shard.MessageSequenceExample)]
+	sequences := sum.Messages[string(message.SequenceExample)]
 	f := Figures{
 		Records: sum.Records, RecordBytes: g.sizes.numbers(0), Messages: sum.Messages,
-		Features:        g.features.stats(sum.Messages[string(shard.MessageExample)]+sequences, o),
+		Features:        g.features.stats(sum.Messages[string(message.Example)]+sequences, o),
 		FeaturesOmitted: sum.FeaturesOmitted, Labels: g.base.labelCounts(ctx),
 	}
 	if len(g.lists.byKey) > 0 {

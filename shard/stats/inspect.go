@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
+	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
 // InspectOptions configure Inspect. Memory is bounded by the limits times the workers, never by the
@@ -248,25 +249,25 @@ func (v *view) record(path string, r *tfrecord.Reader, record []byte) {
 		}
 		s.First = append(s.First, first)
 	}
-	message := shard.MessageOf(record)
+	kind := message.Of(record)
 	var err error
-	switch message {
-	case shard.MessageExample:
+	switch kind {
+	case message.Example:
 		if err = v.example.Parse(record); err == nil {
 			v.addFeatures(&v.example.Features)
 		}
-	case shard.MessageSequenceExample:
+	case message.SequenceExample:
 		if err = v.sequence.Parse(record); err == nil {
 			v.addFeatures(&v.sequence.Context)
 			v.addLists(&v.sequence.Lists)
 		}
-	case shard.MessageUnknown:
-		message = "unknown"
+	case message.Unknown:
+		kind = "unknown"
 	}
-	if err != nil { // shard.MessageOf does not check numbers
-		message = "unknown"
+	if err != nil { // message.Of does not check numbers
+		kind = "unknown"
 	}
-	s.Messages[string(message)]++
+	s.Messages[string(kind)]++
 }
 
 func (v *view) addFeatures(features *tfrecord.Features) {
@@ -337,9 +338,9 @@ func (v *view) summary(ctx context.Context) *Summary {
 	if s.Records > 0 {
 		s.RecordBytes.Mean = float64(v.payload) / float64(s.Records)
 	}
-	parsed := s.Messages[string(shard.MessageExample)] + s.Messages[string(shard.MessageSequenceExample)]
+	parsed := s.Messages[string(message.Example)] + s.Messages[string(message.SequenceExample)]
 	s.Features = v.features.summaries(parsed)
-	s.FeatureLists = v.lists.summaries(s.Messages[string(shard.MessageSequenceExample)])
+	s.FeatureLists = v.lists.summaries(s.Messages[string(message.SequenceExample)])
 	s.Labels = v.labelCounts(ctx)
 	return s
 }

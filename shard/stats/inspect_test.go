@@ -14,6 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
+	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
 func inspect(t *testing.T, o InspectOptions, paths ...string) *Summary {
@@ -175,7 +176,7 @@ func TestInspectIsTheSameForAnyWorkers(t *testing.T) {
 			t.Errorf("%d workers: %s", workers, diff)
 		}
 	}
-	if r := want.First[6]; r.Record != 1 || filepath.Base(r.Path) != "01.tfrecord" || r.Offset == 0 || shard.MessageOf(r.Data) != shard.MessageExample {
+	if r := want.First[6]; r.Record != 1 || filepath.Base(r.Path) != "01.tfrecord" || r.Offset == 0 || message.Of(r.Data) != message.Example {
 		t.Errorf("seventh record: %+v", r)
 	}
 }

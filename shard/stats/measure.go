@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
+	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
 // Options configure Measure. Memory is bounded by the limits times twice the workers, and up to 20
@@ -233,7 +234,7 @@ func (m *measure) newFile() *fileStats {
 func (s *fileStats) record(record []byte) {
 	var ok bool
 	if s.list, ok = scanExample(s.list[:0], record); ok && s.all.resolve(s.list) {
-		s.add(int64(len(record)), shard.MessageExample, nil)
+		s.add(int64(len(record)), message.Example, nil)
 		return
 	}
 	s.parsed(record)
@@ -242,16 +243,16 @@ func (s *fileStats) record(record []byte) {
 // parsed adds a record of any form. It is the slow path for record.
 func (s *fileStats) parsed(record []byte) {
 	s.list = s.list[:0]
-	message := shard.MessageOf(record)
+	kind := message.Of(record)
 	var features *tfrecord.Features
 	var lists *tfrecord.FeatureLists
 	switch {
-	case message == shard.MessageExample && s.example.Parse(record) == nil:
+	case kind == message.Example && s.example.Parse(record) == nil:
 		features = &s.example.Features
-	case message == shard.MessageSequenceExample && s.sequence.Parse(record) == nil:
+	case kind == message.SequenceExample && s.sequence.Parse(record) == nil:
 		features, lists = &s.sequence.Context, &s.sequence.Lists
-	case message == shard.MessageExample || message == shard.MessageSequenceExample || message == shard.MessageUnknown:
-		message = "unknown" // shard.MessageOf does not check numbers
+	case kind == message.Example || kind == message.SequenceExample || kind == message.Unknown:
+		kind = "unknown" // message.Of does not check numbers
 	}
 	if features != nil {
 		for i := range features.Len() {
@@ -259,11 +260,11 @@ func (s *fileStats) parsed(record []byte) {
 		}
 	}
 	s.all.resolve(s.list)
-	s.add(int64(len(record)), message, lists)
+	s.add(int64(len(record)), kind, lists)
 }
 
 // add adds the record with the listed and resolved features to all records and to its group.
-func (s *fileStats) add(size int64, message shard.Message, lists *tfrecord.FeatureLists) {
+func (s *fileStats) add(size int64, kind message.Type, lists *tfrecord.FeatureLists) {
 	figures := [2]*figures{s.all, s.group()}
 	n := 2
 	if figures[1] == nil {
@@ -273,7 +274,7 @@ func (s *fileStats) add(size int64, message shard.Message, lists *tfrecord.Featu
 	}
 	s.look.last = nil
 	for _, g := range figures[:n] {
-		g.addRecord(size, message)
+		g.addRecord(size, kind)
 		g.addLists(lists, &s.look)
 	}
 	for i := range s.list {

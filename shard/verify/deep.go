@@ -160,7 +160,7 @@ type FindingPlace struct {
 type DeepReport struct {
 	// Records is the number of records checked: those with intact frames, or the sample of them.
 	Records int64 `json:"records"`
-	// Messages counts the records by message type; "unknown" for all that shard.Message does not
+	// Messages counts the records by message type; "unknown" for all that message.Type does not
 	// have. Records that are neither Examples nor SequenceExamples are only checked for duplicates.
 	Messages map[string]int64 `json:"messages"`
 	// Pictures is the number of images found, Decoded the number of them decoded completely.

@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/tfds"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
 // deepGroup describes the records of a directory or set, which are compared with the description
@@ -170,9 +171,9 @@ func (g *deepGroup) notChecked(ctx context.Context, t *deepTable) (texts []strin
 	add := func(format string, args ...any) {
 		texts = append(texts, jsontext.Readable(g.dir)+": "+fmt.Sprintf(format, args...))
 	}
-	for _, message := range slices.Sorted(maps.Keys(t.messages)) {
-		if n := t.messages[message].records; message != shard.MessageExample && message != shard.MessageSequenceExample {
-			add("of %s with %s, only duplicates were looked for", plural.Of(n, "record"), messageWords(message))
+	for _, kind := range slices.Sorted(maps.Keys(t.messages)) {
+		if n := t.messages[kind].records; kind != message.Example && kind != message.SequenceExample {
+			add("of %s with %s, only duplicates were looked for", plural.Of(n, "record"), messageWords(kind))
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(t.labels)) {
@@ -191,8 +192,8 @@ func (g *deepGroup) notChecked(ctx context.Context, t *deepTable) (texts []strin
 	return texts
 }
 
-func messageWords(m shard.Message) string {
-	if m == shard.MessageUnknown {
+func messageWords(m message.Type) string {
+	if m == message.Unknown {
 		return "not a known message"
 	}
 	return "a " + string(m)

@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
 // deepRun checks the content of the records of all files, with one scanner per worker, regardless
@@ -236,8 +237,8 @@ func (d *deepRun) report(ctx context.Context, found []deepFindings) (*DeepReport
 	all := func(f Finding) { r.add(f, true) }
 	for i, g := range d.groups {
 		t := &total.tables[i]
-		for message, n := range t.messages {
-			r.Messages[messageName(message)] += n.records
+		for kind, n := range t.messages {
+			r.Messages[messageName(kind)] += n.records
 		}
 		g.judge(ctx, d, t, all)
 		r.Labels = append(r.Labels, g.labelReport(ctx, t)...)
@@ -315,8 +316,8 @@ func (d *deepRun) otherPlace(at recordRef) *FindingPlace {
 	}
 }
 
-func messageName(m shard.Message) string {
-	if m == shard.MessageUnknown {
+func messageName(m message.Type) string {
+	if m == message.Unknown {
 		return "unknown"
 	}
 	return string(m)

@@ -18,6 +18,7 @@ import (
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
+	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
 // scanner checks one record at a time. Its counts are merged with those of other scanners; findings
@@ -86,21 +87,21 @@ func (l *scanner) record(ctx context.Context, data []byte) {
 	l.records++
 	l.payload.Reset()
 	l.any, l.label, l.variant, l.hashed = false, 0, false, l.hashed[:0]
-	message := shard.MessageOf(data)
+	kind := message.Of(data)
 	var features *tfrecord.Features
 	var lists *tfrecord.FeatureLists
 	switch {
-	case message == shard.MessageExample && l.example.Parse(data) == nil:
+	case kind == message.Example && l.example.Parse(data) == nil:
 		features = &l.example.Features
-	case message == shard.MessageSequenceExample && l.sequence.Parse(data) == nil:
+	case kind == message.SequenceExample && l.sequence.Parse(data) == nil:
 		features, lists = &l.sequence.Context, &l.sequence.Lists
-	case message == shard.MessageExample || message == shard.MessageSequenceExample:
-		message = shard.MessageUnknown // it has malformed numbers
+	case kind == message.Example || kind == message.SequenceExample:
+		kind = message.Unknown // it has malformed numbers
 	}
 	if features != nil {
 		l.at.key = recordKey(features)
 	}
-	tallyIn(l.table.messages, message, l.at)
+	tallyIn(l.table.messages, kind, l.at)
 	if features != nil {
 		l.features(ctx, features)
 	}

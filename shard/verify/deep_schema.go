@@ -9,8 +9,8 @@ import (
 	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/recordscan"
-	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
+	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
 // Limits of the tracking that compares records with each other. Beyond them a comparison is
@@ -212,10 +212,10 @@ func (g *deepGroup) judge(ctx context.Context, d *deepRun, t *deepTable, found f
 		found(f)
 	}
 	usual, _ := most(t.messages)
-	for _, message := range slices.Sorted(maps.Keys(t.messages)) {
+	for _, kind := range slices.Sorted(maps.Keys(t.messages)) {
 		// Arbitrary bytes may occasionally parse as one or the other.
-		if message != usual && len(t.features.byKey) > 0 && (usual == shard.MessageExample || usual == shard.MessageSequenceExample) {
-			aggregate(FindingMessage, SeverityFault, *t.messages[message], "", "%s, most records hold %s", messageWords(message), messageWords(usual))
+		if kind != usual && len(t.features.byKey) > 0 && (usual == message.Example || usual == message.SequenceExample) {
+			aggregate(FindingMessage, SeverityFault, *t.messages[kind], "", "%s, most records hold %s", messageWords(kind), messageWords(usual))
 		}
 	}
 	s := &t.features

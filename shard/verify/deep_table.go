@@ -2,13 +2,13 @@ package verify
 
 import (
 	"github.com/tfrec/tfrec/internal/digest"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
 // deepTable has the counts of a scanner for a group. Merging the tables of several scanners gives
 // the same result in any order.
 type deepTable struct {
-	messages map[shard.Message]*tally1
+	messages map[message.Type]*tally1
 	features schema
 	labels   map[string]*labelTally
 }
@@ -57,7 +57,7 @@ func mergeTallies[K comparable](to, from map[K]*tally1) {
 
 func newDeepTable() deepTable {
 	return deepTable{
-		messages: map[shard.Message]*tally1{}, labels: map[string]*labelTally{},
+		messages: map[message.Type]*tally1{}, labels: map[string]*labelTally{},
 		features: schema{byKey: map[string]*featureTally{}, steps: map[string]*featureTally{}, shapes: map[digest.Hash]*shapeTally{}},
 	}
 }

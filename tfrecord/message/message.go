@@ -1,4 +1,13 @@
-package shard
+// Package message tells which protocol buffer message a record holds: an Example, a
+// SequenceExample, or another one that is stored in TFRecord files.
+//
+//	switch message.Of(record) {
+//	case message.Example:
+//		err = example.Parse(record)
+//	case message.SequenceExample:
+//		err = sequence.Parse(record)
+//	}
+package message
 
 import (
 	"bytes"
@@ -8,33 +17,33 @@ import (
 	"github.com/tfrec/tfrec/internal/wire"
 )
 
-// Message is the message type of a record, as far as its bytes show.
-type Message string
+// Type is the message type of a record, as far as its bytes show.
+type Type string
 
-// The message types that MessageOf distinguishes.
+// The message types that Of distinguishes.
 const (
-	MessageExample         Message = RecordExample
-	MessageSequenceExample Message = "tf.train.SequenceExample"
-	MessageWithContext     Message = "tensorflow.serving.ExampleListWithContext"
-	MessageEvent           Message = "tensorflow.Event" // of TensorBoard
-	MessageUnknown         Message = ""
+	Example         Type = "tf.train.Example"
+	SequenceExample Type = "tf.train.SequenceExample"
+	WithContext     Type = "tensorflow.serving.ExampleListWithContext"
+	Event           Type = "tensorflow.Event" // of TensorBoard
+	Unknown         Type = ""
 )
 
-// MessageOf returns the message type of a record. The wire format has no names and parsers skip
-// unknown fields, so MessageOf is strict: a message must have exactly the fields that its writers
-// write. An empty record is an Example without features.
-func MessageOf(record []byte) Message {
+// Of returns the message type of a record. The wire format has no names and parsers skip unknown
+// fields, so Of is strict: a message must have exactly the fields that its writers write. An empty
+// record is an Example without features.
+func Of(record []byte) Type {
 	switch {
 	case isExample(record):
-		return MessageExample
+		return Example
 	case isSequenceExample(record):
-		return MessageSequenceExample
+		return SequenceExample
 	case isListWithContext(record):
-		return MessageWithContext
+		return WithContext
 	case isEvent(record):
-		return MessageEvent
+		return Event
 	}
-	return MessageUnknown
+	return Unknown
 }
 
 // isExample: Features features = 1.
