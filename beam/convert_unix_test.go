@@ -18,6 +18,7 @@ import (
 
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/internal/command"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -240,7 +241,7 @@ func TestStopped(t *testing.T) {
 			if c.code > 0 && !strings.Contains(stderr.String(), "shards finished and kept") {
 				t.Errorf("said %s", stderr.String())
 			}
-			if _, err := os.Stat(filepath.Join(out, shard.ManifestFile)); !errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(filepath.Join(out, manifest.File)); !errors.Is(err, fs.ErrNotExist) {
 				t.Error("there is a manifest of half a set")
 			}
 			s, _ := summary(t, must(t, onBeam, into(args, out, "--json")...))

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/reshape"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -147,7 +148,7 @@ func TestReshardIsCancelled(t *testing.T) {
 	if _, err := reshard(ctx, []string{path}, out, reshape.ReshardOptions{Shuffle: true}); !errors.Is(err, stopped) {
 		t.Errorf("%v", err)
 	}
-	if _, err := os.Stat(filepath.Join(out, shard.ManifestFile)); err == nil {
+	if _, err := os.Stat(filepath.Join(out, manifest.File)); err == nil {
 		t.Error("there is a manifest")
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -233,7 +234,7 @@ func TestReshapeIntoStoresIsCutShort(t *testing.T) {
 			switch code := c.ProcessState.ExitCode(); {
 			case proxy.requests.Load() < at:
 				t.Errorf("%s: done after %d requests", out, proxy.requests.Load())
-			case name == "refused" && (code != 1 || left["/"+shard.ManifestFile] != ""):
+			case name == "refused" && (code != 1 || left["/"+manifest.File] != ""):
 				t.Errorf("%s: exit code %d, %s; left %d files", out, code, text.String(), len(left))
 			case name == "interrupted" && (code != 130 || len(left) > 0):
 				t.Errorf("%s: exit code %d, %s; left %d files", out, code, text.String(), len(left))

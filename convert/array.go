@@ -12,7 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // Task is one of Count tasks of an array job. It makes the shards whose number in the plan is Index
@@ -56,9 +56,9 @@ type arrayPlan struct {
 	MaxErrors Tolerance `json:"max_errors"`
 	Skipped   int64     `json:"skipped_files"`
 	// Records describes the contents of a record.
-	Labels     []string          `json:"labels"`
-	Features   []shard.Feature   `json:"features"`
-	Supervised *shard.Supervised `json:"supervised,omitempty"`
+	Labels     []string             `json:"labels"`
+	Features   []manifest.Feature   `json:"features"`
+	Supervised *manifest.Supervised `json:"supervised,omitempty"`
 	// Shards in the order of the manifest.
 	Shards []plannedShard `json:"shards"`
 

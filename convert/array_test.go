@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -51,7 +52,7 @@ func TestArrayJobsMakeOneMachinesBytes(t *testing.T) {
 			if s.Task == nil || s.Task.Index != i {
 				t.Fatalf("task %d of %d: %+v", i, n, s)
 			}
-			if _, err := os.Stat(filepath.Join(out, shard.ManifestFile)); err == nil {
+			if _, err := os.Stat(filepath.Join(out, manifest.File)); err == nil {
 				t.Fatal("a task left a manifest")
 			}
 		}
@@ -258,7 +259,7 @@ func TestOneMachineFinishesAnArrayJob(t *testing.T) {
 
 func TestTasksAndOthersKeepOut(t *testing.T) {
 	src, out := directories(t, 20), t.TempDir()
-	joined, err := setdir.Open(context.Background(), out, setdir.Options{Join: true, Names: shard.ManifestFiles})
+	joined, err := setdir.Open(context.Background(), out, setdir.Options{Join: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +272,7 @@ func TestTasksAndOthersKeepOut(t *testing.T) {
 	}
 	mustImages(t, src, out, o.task(0, 2))
 	joined.Close()
-	alone, err := setdir.Open(context.Background(), out, setdir.Options{Names: shard.ManifestFiles})
+	alone, err := setdir.Open(context.Background(), out, setdir.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

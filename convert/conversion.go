@@ -8,7 +8,6 @@ import (
 
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
-	"github.com/tfrec/tfrec/shard"
 )
 
 // runConversion scans an input, opens the output directory, plans with regard to what an earlier
@@ -22,7 +21,7 @@ func runConversion(ctx context.Context, in input, out string) (*Summary, error) 
 	o := in.shared()
 	dir, err := setdir.View(ctx, out), error(nil)
 	if !o.DryRun {
-		if dir, err = setdir.Open(ctx, out, setdir.Options{Join: o.Task != nil, Note: o.Note, Names: shard.ManifestFiles}); err != nil {
+		if dir, err = setdir.Open(ctx, out, setdir.Options{Join: o.Task != nil, Note: o.Note}); err != nil {
 			return nil, err
 		}
 	}

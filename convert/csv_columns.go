@@ -9,7 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // csvColumns describes the features made from the columns of a table.
@@ -224,26 +224,26 @@ func (v Vector) expand(header []string) ([]int, error) {
 }
 
 // describe implements source.
-func (s *csvSource) describe(m *shard.Manifest) {
+func (s *csvSource) describe(m *manifest.Manifest) {
 	m.Labels = []string{}
 	for _, name := range s.columns.labels {
 		m.Labels = append(m.Labels, jsontext.Readable(name))
 	}
 	var vectors []string
 	for _, f := range s.columns.features {
-		feature := shard.Feature{Key: f.Key, Kind: string(f.Type), Class: shard.ClassScalar, Optional: f.optional}
+		feature := manifest.Feature{Key: f.Key, Kind: string(f.Type), Class: manifest.ClassScalar, Optional: f.optional}
 		switch {
 		case f.Vector:
-			feature.Class, feature.Shape = shard.ClassVector, []int{len(f.Columns)}
+			feature.Class, feature.Shape = manifest.ClassVector, []int{len(f.Columns)}
 			vectors = append(vectors, f.Key)
 		case f.Label:
-			feature.Class = shard.ClassLabel
+			feature.Class = manifest.ClassLabel
 		case f.Type == TypeBytes:
-			feature.Class = shard.ClassText
+			feature.Class = manifest.ClassText
 		}
 		m.Features = append(m.Features, feature)
 	}
 	if s.o.Label != "" && len(vectors) == 1 {
-		m.Supervised = &shard.Supervised{Input: vectors[0], Target: s.o.Label}
+		m.Supervised = &manifest.Supervised{Input: vectors[0], Target: s.o.Label}
 	}
 }

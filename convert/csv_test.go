@@ -18,7 +18,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/setdir"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -100,7 +100,7 @@ func show(all []map[string]any) []string {
 // ledger reads the lines of errors.jsonl as KEY LINE STAGE REASON.
 func ledger(t testing.TB, dir string) []string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, shard.LedgerFile))
+	data, err := os.ReadFile(filepath.Join(dir, manifest.LedgerFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,20 +183,20 @@ func TestCSVDescribesFeatures(t *testing.T) {
 		Vectors: []Vector{{"v", []string{"V1", "V2"}}}, Label: "y", Vocab: true,
 		Options: Options{Note: func(s string) { notes = append(notes, s) }},
 	})
-	m, err := shard.ReadManifest(t.Context(), filepath.Join(out, shard.ManifestFile))
+	m, err := manifest.Read(t.Context(), filepath.Join(out, manifest.File))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []shard.Feature{
-		{Key: "n", Kind: "int64", Class: shard.ClassScalar, Optional: true},
-		{Key: "name", Kind: "bytes", Class: shard.ClassText},
-		{Key: "v", Kind: "float", Class: shard.ClassVector, Shape: []int{2}},
-		{Key: "y", Kind: "int64", Class: shard.ClassLabel},
+	want := []manifest.Feature{
+		{Key: "n", Kind: "int64", Class: manifest.ClassScalar, Optional: true},
+		{Key: "name", Kind: "bytes", Class: manifest.ClassText},
+		{Key: "v", Kind: "float", Class: manifest.ClassVector, Shape: []int{2}},
+		{Key: "y", Kind: "int64", Class: manifest.ClassLabel},
 	}
 	if !reflect.DeepEqual(m.Features, want) {
 		t.Errorf("features %+v\nwant     %+v", m.Features, want)
 	}
-	if m.Name != "my_table" || !slices.Equal(m.Labels, []string{"cat", "dog"}) || m.Supervised == nil || *m.Supervised != (shard.Supervised{Input: "v", Target: "y"}) {
+	if m.Name != "my_table" || !slices.Equal(m.Labels, []string{"cat", "dog"}) || m.Supervised == nil || *m.Supervised != (manifest.Supervised{Input: "v", Target: "y"}) {
 		t.Errorf("name %s, labels %v, supervised %v", m.Name, m.Labels, m.Supervised)
 	}
 	if got := m.Splits[0].Shards[0].Labels; !reflect.DeepEqual(got, map[string]int64{"cat": 1, "dog": 1}) {
@@ -377,7 +377,7 @@ func TestCSVShuffle(t *testing.T) {
 		o.Even = even
 		out := t.TempDir()
 		mustCSV(t, []string{src}, out, o)
-		m, err := shard.ReadManifest(t.Context(), filepath.Join(out, shard.ManifestFile))
+		m, err := manifest.Read(t.Context(), filepath.Join(out, manifest.File))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -446,7 +446,7 @@ func TestCSVCompressedSourceGivesTheSameRows(t *testing.T) {
 	got, want := contents(t, packed), contents(t, plain)
 	for _, set := range []map[string]string{got, want} {
 		// The split seed is the file's name, which is the same here.
-		delete(set, shard.ManifestFile)
+		delete(set, manifest.File)
 	}
 	sameSet(t, got, want)
 }
@@ -499,7 +499,7 @@ func TestCSVErrors(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), test.message) || ofOption(err) != test.usage {
 			t.Errorf("%s: %v, want %q (usage %v)", test.name, err, test.message, test.usage)
 		}
-		if _, err := os.Stat(filepath.Join(out, shard.ManifestFile)); err == nil {
+		if _, err := os.Stat(filepath.Join(out, manifest.File)); err == nil {
 			t.Errorf("%s: it left a manifest", test.name)
 		}
 	}

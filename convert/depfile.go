@@ -11,7 +11,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // checkDepfile checks before the work that the directory of Options.Depfile exists.
@@ -40,7 +40,7 @@ func (r *run) putDepfile(status Status) error {
 	if r.Depfile == "" {
 		return nil
 	}
-	manifest := filepath.Join(r.dir.Path(), shard.ManifestFile)
+	manifest := filepath.Join(r.dir.Path(), manifest.File)
 	target, ok := escapeDepfile(manifest)
 	if !ok {
 		return fmt.Errorf("Options.Depfile: %q has characters that make cannot read", manifest)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/convert"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // tempDir makes a directory, and returns it and a function that removes it.
@@ -68,7 +68,7 @@ func ExampleImages() {
 		fmt.Println(summary.Status, summary.Records, summary.ShardsWritten, summary.ShardsKept)
 	}
 
-	m, err := shard.ReadManifest(context.Background(), filepath.Join(out, shard.ManifestFile))
+	m, err := manifest.Read(context.Background(), filepath.Join(out, manifest.File))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func ExampleCSV() {
 	}
 	fmt.Println(summary.Status, summary.Records)
 
-	m, err := shard.ReadManifest(context.Background(), filepath.Join(out, shard.ManifestFile))
+	m, err := manifest.Read(context.Background(), filepath.Join(out, manifest.File))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -50,7 +51,7 @@ func Finalize(ctx context.Context, out string, o FinalizeOptions) (*Summary, err
 	} else if !st.IsDir() {
 		return nil, fmt.Errorf("%s is not a directory: want the OUT of an array job", out)
 	}
-	dir, err := setdir.Open(ctx, out, setdir.Options{Note: o.Note, Names: shard.ManifestFiles})
+	dir, err := setdir.Open(ctx, out, setdir.Options{Note: o.Note})
 	if err != nil {
 		return nil, err
 	}
@@ -146,14 +147,14 @@ func (p *arrayPlan) run(dir *setdir.Dir, o FinalizeOptions) (*run, error) {
 		}
 		jobs[i] = job{name: name, samples: s.Samples}
 	}
-	described := shard.Manifest{Labels: p.Labels, Features: p.Features, Supervised: p.Supervised}
+	described := manifest.Manifest{Labels: p.Labels, Features: p.Features, Supervised: p.Supervised}
 	r := emptyRun(options, jobs, described, p.Options, codecs{p.Decoder, p.Encoder})
 	r.dir, r.plan, r.skipped, r.began = dir, p, p.Skipped, time.Now()
 	return r, nil
 }
 
 // finalized returns the summary of a set that was finalized before.
-func finalized(dir *setdir.Dir, m *shard.Manifest) (*Summary, error) {
+func finalized(dir *setdir.Dir, m *manifest.Manifest) (*Summary, error) {
 	s := &Summary{Status: UpToDate, Errors: m.Errors, Decoder: m.Decoder, Fingerprint: m.Fingerprint, Splits: map[string]SplitSummary{}}
 	for _, split := range m.Splits {
 		s.Records += split.Records

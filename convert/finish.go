@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -34,14 +35,14 @@ func (r *run) finish(before *previous, made bool) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.stage == nil && ledger != nil && !r.dir.Holds(shard.LedgerFile, ledger) {
+	if r.stage == nil && ledger != nil && !r.dir.Holds(manifest.LedgerFile, ledger) {
 		if err := r.announce(before, true); err != nil {
 			return nil, err
 		}
 	}
 	if !r.MaxErrors.allows(sum.Errors, sum.Samples) || sum.Records == 0 && sum.Errors > 0 {
 		sum.Status = Failed
-		name := shard.LedgerFile
+		name := manifest.LedgerFile
 		if r.stage != nil {
 			name = failedLedger // the set keeps its own
 		}
@@ -88,14 +89,14 @@ type file struct {
 
 // metadata returns the small files of the set in write order, the ledger first and the manifest
 // last.
-func (r *run) metadata(m *shard.Manifest, ledger []byte) ([]file, error) {
-	files := []file{{shard.LedgerFile, ledger}}
+func (r *run) metadata(m *manifest.Manifest, ledger []byte) ([]file, error) {
+	files := []file{{manifest.LedgerFile, ledger}}
 	if m.Compression == tfrecord.None.String() {
-		tfds, err := shard.EncodeTFDS(m)
+		tfds, err := manifest.EncodeTFDS(m)
 		if err != nil {
 			return nil, err
 		}
-		for _, name := range shard.TFDSFiles(m.Features) {
+		for _, name := range manifest.TFDSFiles(m.Features) {
 			files = append(files, file{name, tfds[name]})
 		}
 	} else {
@@ -105,7 +106,7 @@ func (r *run) metadata(m *shard.Manifest, ledger []byte) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(files, file{shard.ManifestFile, data}), nil
+	return append(files, file{manifest.File, data}), nil
 }
 
 // place removes what is stale, then writes the files that are not already in place, and reports
@@ -127,7 +128,7 @@ func (r *run) place(before *previous, files []file) (changed bool, err error) {
 		if err := r.announce(before, ledger); err != nil {
 			return changed, err
 		}
-		if err := r.dir.Remove(append([]string{shard.ManifestFile}, stale...)...); err != nil {
+		if err := r.dir.Remove(append([]string{manifest.File}, stale...)...); err != nil {
 			return changed, err
 		}
 	}
@@ -147,7 +148,7 @@ func (r *run) place(before *previous, files []file) (changed bool, err error) {
 }
 
 // failedLedger lists the samples that made an update of a set fail; the set keeps its own ledger.
-const failedLedger = shard.StateDir + "/" + shard.LedgerFile
+const failedLedger = shard.StateDir + "/" + manifest.LedgerFile
 
 // replace atomically replaces the complete set with its new version, and reports whether anything
 // changed.
@@ -165,7 +166,7 @@ func (r *run) replace(_ *previous, files []file) (changed bool, err error) {
 			continue
 		}
 		names = append(names, f.name)
-		if f.name == shard.ManifestFile || !r.dir.Holds(f.name, f.data) {
+		if f.name == manifest.File || !r.dir.Holds(f.name, f.data) {
 			renewed = append(renewed, f)
 		}
 	}
@@ -173,7 +174,7 @@ func (r *run) replace(_ *previous, files []file) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if len(staged)+len(stale) == 0 && len(renewed) == 1 && r.dir.Holds(shard.ManifestFile, renewed[0].data) {
+	if len(staged)+len(stale) == 0 && len(renewed) == 1 && r.dir.Holds(manifest.File, renewed[0].data) {
 		return false, errors.Join(r.dir.Remove(failedLedger), r.dir.ClearStage())
 	}
 	var put []string

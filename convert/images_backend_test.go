@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // batches is a backend that processes several images at once, and may fail.
@@ -112,7 +112,7 @@ func TestBackendThatFails(t *testing.T) {
 	if _, err := Images(context.Background(), src, out, failing); !errors.Is(err, errBackend) {
 		t.Fatalf("the run: %v; want the backend's error", err)
 	}
-	if _, ok := contents(t, out)[shard.ManifestFile]; ok {
+	if _, ok := contents(t, out)[manifest.File]; ok {
 		t.Error("there is a manifest")
 	}
 	s := mustImages(t, src, out, o)

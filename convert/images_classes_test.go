@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // anyCase returns a word with letters of random case.
@@ -225,7 +225,7 @@ func TestSplitsThatAreRenamed(t *testing.T) {
 	if s.Status != Updated || s.ShardsKept != 1 || s.Splits["val"].Records != 12 {
 		t.Errorf("%+v", s)
 	}
-	m, err := shard.ReadManifest(t.Context(), filepath.Join(out, shard.ManifestFile))
+	m, err := manifest.Read(t.Context(), filepath.Join(out, manifest.File))
 	if err != nil || len(m.Splits) != 2 {
 		t.Errorf("%+v, %v", m, err)
 	}

@@ -6,23 +6,23 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/jsontext"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // describe implements source.
-func (s *imageSource) describe(m *shard.Manifest) {
+func (s *imageSource) describe(m *manifest.Manifest) {
 	o := s.o
 	m.Labels = []string{}
 	for _, name := range s.labels {
 		m.Labels = append(m.Labels, jsontext.Readable(name))
 	}
-	scalar := func(key, kind string) shard.Feature {
-		return shard.Feature{Key: o.key(key), Kind: kind, Class: shard.ClassScalar}
+	scalar := func(key, kind string) manifest.Feature {
+		return manifest.Feature{Key: o.key(key), Kind: kind, Class: manifest.ClassScalar}
 	}
-	text := func(key string) shard.Feature {
-		return shard.Feature{Key: o.key(key), Kind: "bytes", Class: shard.ClassText}
+	text := func(key string) manifest.Feature {
+		return manifest.Feature{Key: o.key(key), Kind: "bytes", Class: manifest.ClassText}
 	}
-	m.Features = []shard.Feature{
+	m.Features = []manifest.Feature{
 		scalar(keyChannels, "int64"), text(keyColorspace), s.pictureFeature(), text(keyFilename),
 		text(keyFormat), scalar(keyHeight, "int64"), scalar(keyWidth, "int64"),
 	}
@@ -37,17 +37,17 @@ func (s *imageSource) describe(m *shard.Manifest) {
 	}
 	if s.labels != nil {
 		label := scalar(keyLabel, "int64")
-		label.Class = shard.ClassLabel
+		label.Class = manifest.ClassLabel
 		m.Features = append(m.Features, label, text(keyText))
-		m.Supervised = &shard.Supervised{Input: o.key(keyEncoded), Target: o.key(keyLabel)}
+		m.Supervised = &manifest.Supervised{Input: o.key(keyEncoded), Target: o.key(keyLabel)}
 	}
-	slices.SortFunc(m.Features, func(a, b shard.Feature) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortFunc(m.Features, func(a, b manifest.Feature) int { return strings.Compare(a.Key, b.Key) })
 }
 
 // pictureFeature describes how the image itself is stored.
-func (s *imageSource) pictureFeature() shard.Feature {
+func (s *imageSource) pictureFeature() manifest.Feature {
 	o := s.o
-	f := shard.Feature{Key: o.key(keyEncoded), Kind: "bytes", Class: shard.ClassImage, DType: "uint8"}
+	f := manifest.Feature{Key: o.key(keyEncoded), Kind: "bytes", Class: manifest.ClassImage, DType: "uint8"}
 	channels := 3 // readers return three channels for grayscale images on request
 	if o.Channels != 0 {
 		channels = o.Channels
@@ -58,9 +58,9 @@ func (s *imageSource) pictureFeature() shard.Feature {
 	}
 	switch o.Encode {
 	case Raw:
-		f.Class = shard.ClassTensor
+		f.Class = manifest.ClassTensor
 	case Float32:
-		f.Class, f.DType = shard.ClassTensor, "float32"
+		f.Class, f.DType = manifest.ClassTensor, "float32"
 	case PNG:
 		f.Encoding = string(PNG)
 	default:

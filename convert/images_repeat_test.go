@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -60,7 +61,7 @@ func TestNamesThatWereNotWrittenAreOthers(t *testing.T) {
 	src, out := directories(t, 12), t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 1, Compression: tfrecord.Gzip}}
 	mustImages(t, src, out, o)
-	theirs := []string{shard.TFDSInfoFile, shard.LedgerFile, "index/pets-train.tfrecord-00000-of-00001.idx"}
+	theirs := []string{manifest.TFDSInfoFile, manifest.LedgerFile, "index/pets-train.tfrecord-00000-of-00001.idx"}
 	for _, name := range theirs {
 		put(t, out, name, []byte("mine"))
 	}
@@ -86,7 +87,7 @@ func TestTheLedgerFollowsItsSource(t *testing.T) {
 	} {
 		os.WriteFile(file, []byte(c.rows), 0o644)
 		mustImages(t, src, out, o)
-		if got := contents(t, out)[shard.LedgerFile]; !strings.Contains(got, c.want) {
+		if got := contents(t, out)[manifest.LedgerFile]; !strings.Contains(got, c.want) {
 			t.Errorf("ledger %s, want %s in it", got, c.want)
 		}
 	}
@@ -97,10 +98,10 @@ func TestNothingLeftIsAFault(t *testing.T) {
 	put(t, src, "c/bad.png", []byte("no picture"))
 	_, err := Images(context.Background(), src, out, ImageOptions{Options: Options{MaxErrors: Tolerance{Share: 1}}})
 	var bad *BadSamplesError
-	if !errors.As(err, &bad) || !strings.Contains(err.Error(), "no record is left") || contents(t, out)[shard.LedgerFile] == "" {
+	if !errors.As(err, &bad) || !strings.Contains(err.Error(), "no record is left") || contents(t, out)[manifest.LedgerFile] == "" {
 		t.Errorf("got %v", err)
 	}
-	if _, ok := contents(t, out)[shard.ManifestFile]; ok {
+	if _, ok := contents(t, out)[manifest.File]; ok {
 		t.Error("an empty set got a manifest")
 	}
 }

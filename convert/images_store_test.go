@@ -16,7 +16,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // inStore puts a directory into an object store, and returns its URL.
@@ -199,7 +199,7 @@ func TestStoresThatFail(t *testing.T) {
 			if !strings.Contains(err.Error(), "mem://store/"+victim) {
 				t.Errorf("the error does not name the object: %v", err)
 			}
-			if _, err := os.Stat(filepath.Join(out, shard.ManifestFile)); !errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(filepath.Join(out, manifest.File)); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("there is a manifest: %v", err)
 			}
 		})
@@ -222,7 +222,7 @@ func TestObjectsThatMayNotBeRead(t *testing.T) {
 	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), victim) {
 		t.Errorf("got %v, want the error of %s", err, victim)
 	}
-	if _, err := os.Stat(filepath.Join(out, shard.LedgerFile)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(out, manifest.LedgerFile)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a ledger: %v", err)
 	}
 }

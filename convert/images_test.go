@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/verify"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -301,7 +302,7 @@ func TestBadSamplesHaveNames(t *testing.T) {
 	if want := []string{"c0/cut.png", "c1/empty.gif", "c1/text.jpg"}; !slices.Equal(keys, want) {
 		t.Errorf("ledger %v, want %v", keys, want)
 	}
-	if _, err := os.Stat(filepath.Join(out, shard.ManifestFile)); err == nil {
+	if _, err := os.Stat(filepath.Join(out, manifest.File)); err == nil {
 		t.Error("a failed run left a manifest")
 	}
 
@@ -310,7 +311,7 @@ func TestBadSamplesHaveNames(t *testing.T) {
 	if s.Records != 20 || s.Errors != 3 || s.Samples != 23 || s.ShardsKept != 2 {
 		t.Errorf("summary %+v", s)
 	}
-	if n := strings.Count(contents(t, out)[shard.LedgerFile], "\n"); n != 3 {
+	if n := strings.Count(contents(t, out)[manifest.LedgerFile], "\n"); n != 3 {
 		t.Errorf("%d lines in the ledger", n)
 	}
 
@@ -321,7 +322,7 @@ func TestBadSamplesHaveNames(t *testing.T) {
 	if s := mustImages(t, src, out, o); s.Errors != 0 || s.Status != Updated {
 		t.Errorf("after mending: %+v", s)
 	}
-	if _, ok := contents(t, out)[shard.LedgerFile]; ok {
+	if _, ok := contents(t, out)[manifest.LedgerFile]; ok {
 		t.Error("an empty ledger stays")
 	}
 }
@@ -356,7 +357,7 @@ func TestInterruptedRunsGoOn(t *testing.T) {
 		}
 		got := contents(t, out)
 		for name, data := range got {
-			if name == shard.ManifestFile {
+			if name == manifest.File {
 				t.Error("an interrupted run left a manifest")
 			}
 			if strings.Contains(name, "tfrecord-") && data != want[name] {
@@ -397,7 +398,7 @@ func TestLabelsFromAFile(t *testing.T) {
 	if !slices.ContainsFunc(notes, func(s string) bool { return strings.Contains(s, "1 image not named in") }) {
 		t.Errorf("the unlisted image is not noted: %q", notes)
 	}
-	m, err := shard.ReadManifest(t.Context(), filepath.Join(out, shard.ManifestFile))
+	m, err := manifest.Read(t.Context(), filepath.Join(out, manifest.File))
 	if err != nil || !slices.Equal(m.Labels, []string{"background_0", "ant", "cat", "dog"}) {
 		t.Errorf("labels %q, %v", m.Labels, err)
 	}
@@ -429,7 +430,7 @@ func TestNamesOfAnyBytes(t *testing.T) {
 	if s.Records != 1 || records(t, out, "train")[name] == nil {
 		t.Errorf("%+v", s)
 	}
-	if led := contents(t, out)[shard.LedgerFile]; !strings.Contains(led, `"key":"c/\\xfd.png"`) {
+	if led := contents(t, out)[manifest.LedgerFile]; !strings.Contains(led, `"key":"c/\\xfd.png"`) {
 		t.Errorf("ledger %s", led)
 	}
 	if s := mustImages(t, src, out, ImageOptions{Options: Options{MaxErrors: Tolerance{Count: 1}}}); s.Status != UpToDate {

@@ -15,6 +15,7 @@ import (
 	"github.com/tfrec/tfrec/internal/claim"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -235,9 +236,9 @@ func dieEverywhere(t *testing.T, step int, first, run func(out string) error) {
 				t.Errorf("request %d failed, and left another %s", last, name)
 			}
 		}
-		if m, ok := files[shard.ManifestFile]; ok { // then it describes all existing files
+		if m, ok := files[manifest.File]; ok { // then it describes all existing files
 			all := want
-			if m != want[shard.ManifestFile] {
+			if m != want[manifest.File] {
 				all = was
 			}
 			for name := range all {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/setdir"
-	"github.com/tfrec/tfrec/shard"
 )
 
 // Job is a conversion whose shards are made one by one, by number, in an order and by processes
@@ -75,7 +74,7 @@ func begin(ctx context.Context, in input, out string) (_ *Job, err error) {
 	if o.Task != nil || o.DryRun {
 		return nil, optionError("Options.Task", "a conversion whose shards are made elsewhere allows neither tasks nor dry runs")
 	}
-	dir, err := setdir.Open(ctx, out, setdir.Options{Note: o.Note, Names: shard.ManifestFiles})
+	dir, err := setdir.Open(ctx, out, setdir.Options{Note: o.Note})
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +86,7 @@ func begin(ctx context.Context, in input, out string) (_ *Job, err error) {
 		err = closing
 	}
 	if err == nil {
-		dir, err = setdir.Open(ctx, out, setdir.Options{Join: true, Note: o.Note, Names: shard.ManifestFiles})
+		dir, err = setdir.Open(ctx, out, setdir.Options{Join: true, Note: o.Note})
 	}
 	if err != nil {
 		return nil, err
@@ -144,7 +143,7 @@ func join(ctx context.Context, in input, out string) (_ *Job, err error) {
 	if err := in.scan(ctx, out); err != nil {
 		return nil, err
 	}
-	dir, err := setdir.Open(ctx, out, setdir.Options{Join: true, Note: in.shared().Note, Names: shard.ManifestFiles})
+	dir, err := setdir.Open(ctx, out, setdir.Options{Join: true, Note: in.shared().Note})
 	if err != nil {
 		return nil, err
 	}
@@ -272,7 +271,7 @@ func (j *Job) finish(ctx context.Context) (*Summary, error) {
 	if err := r.dir.Close(); err != nil {
 		return nil, err
 	}
-	dir, err := setdir.OpenWhenFree(ctx, out, setdir.Options{Note: r.Note, Names: shard.ManifestFiles}, stragglers)
+	dir, err := setdir.OpenWhenFree(ctx, out, setdir.Options{Note: r.Note}, stragglers)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -186,7 +187,7 @@ func TestJobsGoOn(t *testing.T) {
 	if !errors.As(err, &missing) || len(missing.Missing) != 2 {
 		t.Fatalf("work that is not all done: %v", err)
 	}
-	if _, err := os.Stat(filepath.Join(out, shard.ManifestFile)); err == nil {
+	if _, err := os.Stat(filepath.Join(out, manifest.File)); err == nil {
 		t.Error("a manifest of half a set")
 	}
 

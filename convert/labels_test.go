@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // idsIn returns the id of each label in the records of a split, and fails if records disagree.
@@ -156,7 +156,7 @@ func TestVocabOfIntegers(t *testing.T) {
 		if n := strings.Join(*said, "\n"); !strings.Contains(n, c.note) || strings.Contains(n, "label") != (c.note != "") {
 			t.Errorf("%v: notes %q", c.values, n)
 		}
-		m, err := shard.ReadManifest(t.Context(), filepath.Join(out, shard.ManifestFile))
+		m, err := manifest.Read(t.Context(), filepath.Join(out, manifest.File))
 		if err != nil || !slices.Equal(m.Labels, c.order) {
 			t.Errorf("manifest: %v, %v", m, err)
 		}

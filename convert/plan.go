@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // Plan is what a run would do, as determined with Options.DryRun.
@@ -51,7 +51,7 @@ type Estimate struct {
 // preview summarises a run that writes nothing.
 func (r *run) preview(ctx context.Context) (*Summary, error) {
 	p := &Plan{Name: r.Name, Seed: r.Seed, Outputs: r.files(), Removed: []string{}}
-	removed, err := r.before.stale(r.dir, append(r.files(), shard.LedgerFile))
+	removed, err := r.before.stale(r.dir, append(r.files(), manifest.LedgerFile))
 	if err != nil {
 		return nil, err
 	}

@@ -12,14 +12,14 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // previous is what an earlier run left in the output directory: its manifest, the state of an
 // unfinished run, or both.
 type previous struct {
-	manifest *shard.Manifest // nil if the run did not finish
+	manifest *manifest.Manifest // nil if the run did not finish
 	name     string
 	options  map[string]json.RawMessage
 	codecs   codecs
@@ -28,7 +28,7 @@ type previous struct {
 
 // readPrevious reads what an earlier run left in a directory. It returns nil if there was none.
 func readPrevious(dir *setdir.Dir) (*previous, error) {
-	m, err := shard.ManifestIn(dir)
+	m, err := dir.Manifest()
 	if err != nil {
 		return nil, fmt.Errorf("%w; move it away to start over: shards that are finished and known are kept", err)
 	}
@@ -232,13 +232,13 @@ func (r *run) files() []string {
 		name := j.name.String()
 		files = append(files, name)
 		if r.uncompressed() {
-			files = append(files, filepath.ToSlash(shard.IndexPath(name)))
+			files = append(files, filepath.ToSlash(manifest.IndexPath(name)))
 		}
 	}
 	if r.uncompressed() {
-		files = append(files, shard.TFDSFiles(r.described.Features)...)
+		files = append(files, manifest.TFDSFiles(r.described.Features)...)
 	}
-	return append(files, shard.ManifestFile)
+	return append(files, manifest.File)
 }
 
 // maxName is the maximum file name length of file systems, less the suffix of a temporary file.
@@ -270,7 +270,7 @@ func (r *run) removeOld(p *previous) error {
 	if err := r.dir.PutRun(&setdir.Run{Name: p.name, Options: p.options, Decoder: p.codecs.decoder, Encoder: p.codecs.encoder, Stale: stale}); err != nil {
 		return err
 	}
-	if err := r.dir.Remove(shard.ManifestFile); err != nil {
+	if err := r.dir.Remove(manifest.File); err != nil {
 		return err
 	}
 	if err := r.dir.Remove(stale...); err != nil {
@@ -294,7 +294,7 @@ func (r *run) announce(p *previous, ledger bool) error {
 func (r *run) intent(ledger bool) *setdir.Run {
 	files := r.files()
 	if ledger {
-		files = append(files, shard.LedgerFile)
+		files = append(files, manifest.LedgerFile)
 	}
 	return &setdir.Run{
 		Name: r.Name, Options: r.options, Decoder: r.codecs.decoder, Encoder: r.codecs.encoder, Files: files, Args: r.Args,

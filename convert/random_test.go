@@ -19,6 +19,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/torture"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/verify"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -94,7 +95,7 @@ func (c *conversionTrial) step() (converted bool) {
 	if _, err := os.Stat(c.out); err == nil {
 		before = contents(t, c.out)
 	}
-	_, whole := before[shard.ManifestFile]
+	_, whole := before[manifest.File]
 	fresh := filepath.Join(t.TempDir(), "fresh")
 	o := c.options
 	o.Workers = 1 + c.r.IntN(4)
@@ -125,7 +126,7 @@ func (c *conversionTrial) step() (converted bool) {
 	default:
 		sameSet(t, contents(t, c.out), contents(t, fresh))
 	}
-	if _, err := os.Stat(filepath.Join(c.out, shard.ManifestFile)); err != nil {
+	if _, err := os.Stat(filepath.Join(c.out, manifest.File)); err != nil {
 		t.Fatal(err)
 	}
 	report, verr := verify.Verify(t.Context(), []string{c.out}, verify.VerifyOptions{})
@@ -154,7 +155,7 @@ func (c *conversionTrial) step() (converted bool) {
 // shardCounts returns how many shards each split of a set has.
 func shardCounts(t *testing.T, dir string) map[string]int {
 	t.Helper()
-	m, err := shard.ReadManifest(t.Context(), filepath.Join(dir, shard.ManifestFile))
+	m, err := manifest.Read(t.Context(), filepath.Join(dir, manifest.File))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +221,7 @@ func (c *conversionTrial) stopped(whole bool, before map[string]string) {
 // raced converts while the input changes. Whatever the outcome, a complete set stays complete, and
 // the next run makes what a fresh one does.
 func (c *conversionTrial) raced() {
-	manifest := filepath.Join(c.out, shard.ManifestFile)
+	manifest := filepath.Join(c.out, manifest.File)
 	_, missing := os.Stat(manifest)
 	done := make(chan error, 1)
 	o := c.options

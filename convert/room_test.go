@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // The estimated size of a planned shard is close to the actual one, or 0 if that requires the
@@ -26,8 +26,8 @@ func TestPlannedBytesOfImages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		actual := map[string]shard.Info{}
-		m, err := shard.ReadManifest(t.Context(), out+"/"+shard.ManifestFile)
+		actual := map[string]manifest.Shard{}
+		m, err := manifest.Read(t.Context(), out+"/"+manifest.File)
 		if err != nil {
 			t.Fatalf("%v after %+v", err, sum)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -20,7 +20,7 @@ import (
 type run struct {
 	*Options
 	source    source // nil for a run that only finalizes
-	described shard.Manifest
+	described manifest.Manifest
 	dir       *setdir.Dir
 	// stage is where shards are written if a whole set is to be replaced; nil if finished shards
 	// are renamed directly into dir. inPlace says for which jobs the shard in dir is kept: none
@@ -55,7 +55,7 @@ func newRun(o *Options, src source) (*run, error) {
 		}
 		encoded[k] = b
 	}
-	described := shard.Manifest{Labels: []string{}}
+	described := manifest.Manifest{Labels: []string{}}
 	src.describe(&described)
 	r := emptyRun(o, l.jobs, described, encoded, l.codecs)
 	r.source, r.skipped, r.decoded = src, l.skipped, l.decoded
@@ -63,7 +63,7 @@ func newRun(o *Options, src source) (*run, error) {
 }
 
 // emptyRun returns a run of which nothing is done yet.
-func emptyRun(o *Options, jobs []job, described shard.Manifest, options map[string]json.RawMessage, c codecs) *run {
+func emptyRun(o *Options, jobs []job, described manifest.Manifest, options map[string]json.RawMessage, c codecs) *run {
 	r := &run{Options: o, described: described, options: options, codecs: c, jobs: jobs, progress: o.Progress}
 	if r.progress == nil {
 		r.progress = new(Progress)
@@ -210,9 +210,9 @@ func (r *run) removeManifest(before *previous) error {
 	if r.stage != nil {
 		return nil
 	}
-	describing := []string{shard.ManifestFile}
-	if before != nil && before.files[shard.TFDSInfoFile] {
-		describing = append(describing, shard.TFDSInfoFile)
+	describing := []string{manifest.File}
+	if before != nil && before.files[manifest.TFDSInfoFile] {
+		describing = append(describing, manifest.TFDSInfoFile)
 	}
 	return r.dir.Remove(describing...)
 }
@@ -305,30 +305,30 @@ func (r *run) fingerprint() string {
 		if d == nil {
 			return ""
 		}
-		h.add(d.File, d.Info.Fingerprint)
+		h.add(d.File, d.Shard.Fingerprint)
 	}
 	return h.String()
 }
 
 // manifest describes the finished set.
-func (r *run) manifest() *shard.Manifest {
+func (r *run) manifest() *manifest.Manifest {
 	described := r.described
 	m := &described
-	m.Format, m.Version, m.Tool = shard.ManifestFormat, shard.ManifestVersion, build.Tool
+	m.Format, m.Version, m.Tool = manifest.Format, manifest.Version, build.Tool
 	m.Name, m.Options, m.Seed, m.Fingerprint = r.Name, r.options, r.Seed, r.fingerprint()
 	m.Decoder, m.Encoder = r.codecs.decoder, r.codecs.encoder
-	m.Compression, m.Records = compressionName(r.Compression), shard.RecordExample
+	m.Compression, m.Records = compressionName(r.Compression), manifest.RecordExample
 	for _, d := range r.done {
 		m.Errors += int64(len(d.Bad))
 	}
 	for i, d := range r.done {
 		split := r.jobs[i].name.Split
 		if len(m.Splits) == 0 || m.Splits[len(m.Splits)-1].Name != split {
-			m.Splits = append(m.Splits, shard.Split{Name: split})
+			m.Splits = append(m.Splits, manifest.Split{Name: split})
 		}
 		s := &m.Splits[len(m.Splits)-1]
 		s.Records += d.Records
-		s.Shards = append(s.Shards, d.Info)
+		s.Shards = append(s.Shards, d.Shard)
 	}
 	return m
 }

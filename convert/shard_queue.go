@@ -10,7 +10,6 @@ import (
 
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/setdir"
-	"github.com/tfrec/tfrec/shard"
 )
 
 // shardQueue makes shards in the order of the requests, pipelined like a run that knows its shards
@@ -138,7 +137,7 @@ func (b *shardQueue) move() {
 func (b *shardQueue) pass() error {
 	r := b.run
 	if b.joins != "" {
-		dir, err := setdir.Open(b.ctx, b.joins, setdir.Options{Join: true, Note: r.Note, Names: shard.ManifestFiles})
+		dir, err := setdir.Open(b.ctx, b.joins, setdir.Options{Join: true, Note: r.Note})
 		if err != nil {
 			return err
 		}

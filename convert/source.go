@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -59,7 +60,7 @@ type source interface {
 	// labelCounts maps label counts by id to counts by name; nil without labels.
 	labelCounts(byID map[int32]int64) map[string]int64
 	// describe fills in the manifest's description of the records.
-	describe(m *shard.Manifest)
+	describe(m *manifest.Manifest)
 }
 
 // layout is the result of planning an input.

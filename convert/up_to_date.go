@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/tfrec/tfrec/internal/setdir"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // keepWhatIsUpToDate fills in done and kept for the shards whose fingerprint equals what this run
@@ -13,7 +13,7 @@ func (r *run) keepWhatIsUpToDate(ctx context.Context, p *previous) error {
 	if p == nil && r.stage == nil {
 		return nil
 	}
-	listed := map[string]shard.Info{}
+	listed := map[string]manifest.Shard{}
 	if p != nil && p.manifest != nil {
 		for _, s := range p.manifest.Splits {
 			for _, info := range s.Shards {
@@ -62,9 +62,9 @@ func (r *run) allDone(ctx context.Context, files []string, content bool) (staged
 
 // current returns the state of a job's up-to-date shard, staged or else in place; nil if there is
 // none.
-func (r *run) current(ctx context.Context, i int, staged, placed *setdir.Done, listed shard.Info) (done *setdir.Done, inPlace bool, err error) {
+func (r *run) current(ctx context.Context, i int, staged, placed *setdir.Done, listed manifest.Shard) (done *setdir.Done, inPlace bool, err error) {
 	if staged != nil {
-		done, err = r.upToDate(ctx, r.stage, i, staged, shard.Info{})
+		done, err = r.upToDate(ctx, r.stage, i, staged, manifest.Shard{})
 		if done != nil || err != nil {
 			return done, false, err
 		}
@@ -80,21 +80,21 @@ func (r *run) made(ctx context.Context, i int) (*setdir.Done, error) {
 	if err != nil {
 		return nil, err
 	}
-	done, _, err := r.current(ctx, i, staged[0], placed[0], shard.Info{})
+	done, _, err := r.current(ctx, i, staged[0], placed[0], manifest.Shard{})
 	return done, err
 }
 
 // upToDate returns the state of a job's shard in a directory if its fingerprint is what this run
 // would make, nil otherwise. It takes the existing state and the manifest's entry; the zero Info is
 // for an unlisted shard.
-func (r *run) upToDate(ctx context.Context, dir *setdir.Dir, i int, done *setdir.Done, listed shard.Info) (*setdir.Done, error) {
+func (r *run) upToDate(ctx context.Context, dir *setdir.Dir, i int, done *setdir.Done, listed manifest.Shard) (*setdir.Done, error) {
 	j := r.jobs[i]
 	file := j.name.String()
 	// Without its state only the manifest describes a shard, unless it lacks samples: only the
 	// state records which.
 	stateless := done == nil
 	if stateless && listed.File == file && listed.Records == j.samples && dir.HasContent(listed) && (!r.uncompressed() || dir.HasIndex(file)) {
-		done = &setdir.Done{Info: listed, Samples: j.samples}
+		done = &setdir.Done{Shard: listed, Samples: j.samples}
 	}
 	if done == nil {
 		return nil, nil

@@ -129,7 +129,7 @@ func (ws *writers) put(o *openShard) error {
 		}
 		info.Fingerprint = o.fingerprint.String()
 		info.Labels = ws.run.source.labelCounts(o.labels)
-		o.done.Info = info
+		o.done.Shard = info
 		return ws.run.into().PutDone(&o.done)
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -100,7 +101,7 @@ const inferred = 100
 // described at [ColumnSpec].
 func (s *Set) Schema(ctx context.Context) (Schema, error) {
 	sources := s.Sources()
-	if set := sources[0].Set; set != nil && set.Records == shard.RecordExample && len(set.Features) > 0 {
+	if set := sources[0].Set; set != nil && set.Records == manifest.RecordExample && len(set.Features) > 0 {
 		return SchemaOf(set.Features)
 	}
 	var records [][]byte

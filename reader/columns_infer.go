@@ -6,19 +6,19 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // SchemaOf returns the schema for features as described in a manifest. A feature that varies in
 // length, or that a record may lack, becomes ragged, so that no values are made up. An encoded
 // image or tensor is one bytes value.
-func SchemaOf(features []shard.Feature) (Schema, error) {
+func SchemaOf(features []manifest.Feature) (Schema, error) {
 	var s Schema
 	for _, f := range features {
 		kind, _ := tfrecord.ParseKind(f.Kind) // Validate refuses KindNone
 		field := Field{Key: f.Key, Kind: kind, Ragged: f.Optional}
-		if f.Class == shard.ClassVector {
+		if f.Class == manifest.ClassVector {
 			for _, side := range f.Shape {
 				field.Ragged = field.Ragged || side < 1
 			}

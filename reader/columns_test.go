@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -245,12 +245,12 @@ func TestInferSchema(t *testing.T) {
 }
 
 func TestSchemaOfManifest(t *testing.T) {
-	got, err := SchemaOf([]shard.Feature{
-		{Key: "image", Kind: "bytes", Class: shard.ClassImage, Shape: []int{-1, -1, 3}},
-		{Key: "label", Kind: "int64", Class: shard.ClassLabel},
-		{Key: "maybe", Kind: "float", Class: shard.ClassScalar, Optional: true},
-		{Key: "v", Kind: "float", Class: shard.ClassVector, Shape: []int{4}},
-		{Key: "w", Kind: "float", Class: shard.ClassVector, Shape: []int{-1}},
+	got, err := SchemaOf([]manifest.Feature{
+		{Key: "image", Kind: "bytes", Class: manifest.ClassImage, Shape: []int{-1, -1, 3}},
+		{Key: "label", Kind: "int64", Class: manifest.ClassLabel},
+		{Key: "maybe", Kind: "float", Class: manifest.ClassScalar, Optional: true},
+		{Key: "v", Kind: "float", Class: manifest.ClassVector, Shape: []int{4}},
+		{Key: "w", Kind: "float", Class: manifest.ClassVector, Shape: []int{-1}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -211,7 +211,7 @@ func TestRecordsThatAreMissingAtTheEnd(t *testing.T) {
 			}
 			for _, want := range []int64{19, 20, 21} {
 				set := open(t, writeShards(t, c, 30, 20), Options{})
-				set.Sources()[1].Info = &shard.Info{Records: want, Bytes: -1}
+				set.Sources()[1].Info = &manifest.Shard{Records: want, Bytes: -1}
 				err := readSome(t, build(set), nil)
 				missing := new(tfrecord.Error)
 				if got := errors.As(err, &missing) && missing.Part == tfrecord.PartCount && missing.Record == 20; got != (want > 20) {

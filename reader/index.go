@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -116,7 +116,7 @@ func (s *Set) makeIndex(ctx context.Context, i int) (*fileIndex, error) {
 		return s.countPacked(ctx, i, f, o)
 	}
 	most := max(1024, indexMemory/8/len(s.sources))
-	if x := readIndexFile(ctx, shard.IndexPath(source.Path), size, most); x != nil {
+	if x := readIndexFile(ctx, manifest.IndexPath(source.Path), size, most); x != nil {
 		return x, nil
 	}
 	x := &fileIndex{stride: 1, plain: true}

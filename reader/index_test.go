@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -18,7 +18,7 @@ func writeIndex(t testing.TB, path string, entries ...tfrecord.IndexEntry) {
 	for _, e := range entries {
 		b = tfrecord.AppendIndex(b, e)
 	}
-	index := shard.IndexPath(path)
+	index := manifest.IndexPath(path)
 	if err := os.MkdirAll(filepath.Dir(index), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -44,7 +44,7 @@ func cutFiles(t *testing.T, known string, left int) (dir string) {
 func openCut(t *testing.T, dir, known string, o Options) *Set {
 	set := open(t, dir, o)
 	if known == "manifest" {
-		set.Sources()[1].Info = &shard.Info{Records: 10, Bytes: -1}
+		set.Sources()[1].Info = &manifest.Shard{Records: 10, Bytes: -1}
 	}
 	return set
 }
@@ -197,7 +197,7 @@ func TestStretchesCountTheirRecords(t *testing.T) {
 		}
 		for most := int64(2); most <= 3; most++ {
 			set := open(t, dir, Options{SkipBad: SkipBad{Count: most}})
-			set.Sources()[0].Info = &shard.Info{Records: 30, Bytes: -1}
+			set.Sources()[0].Info = &manifest.Shard{Records: 30, Bytes: -1}
 			ids, err := idsUntil(set.Records())
 			if most == 3 && (err != nil || len(ids) != 27) || most == 2 && !errors.Is(err, ErrTooManyBad) {
 				t.Errorf("%v, %d allowed: %d records, %v", c, most, len(ids), err)

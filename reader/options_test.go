@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -68,7 +69,7 @@ func TestNamesThatAreNone(t *testing.T) {
 	if _, err := Open(t.Context(), dir, Options{Split: "train"}); !errors.Is(err, shard.ErrNoRecords) || !strings.Contains(err.Error(), "no manifest") {
 		t.Errorf("a split of files without a manifest: %v", err)
 	}
-	sources := []shard.Source{{Set: &shard.Set{Manifest: &shard.Manifest{Splits: []shard.Split{{Name: "train"}, {Name: "empty"}}}}, Split: "train"}}
+	sources := []shard.Source{{Set: &shard.Set{Manifest: &manifest.Manifest{Splits: []manifest.Split{{Name: "train"}, {Name: "empty"}}}}, Split: "train"}}
 	if got := splitsOf(sources); got != "there are: empty, train" {
 		t.Errorf("splits %q", got)
 	}

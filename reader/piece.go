@@ -11,7 +11,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -85,7 +85,7 @@ func (s *Set) promised(ctx context.Context, i int, at cursor, plain bool) expect
 	if !s.regular(i) {
 		return none
 	}
-	path := shard.IndexPath(s.sources[i].Path)
+	path := manifest.IndexPath(s.sources[i].Path)
 	f, err := storage.Open(ctx, path)
 	if err != nil {
 		return none

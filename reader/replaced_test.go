@@ -8,18 +8,19 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
 
 // putVersion replaces what is in dir by a set of shards with the given record counts.
 func putVersion(t *testing.T, dir string, counts ...int) {
 	t.Helper()
-	d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
+	d, err := setdir.Open(t.Context(), dir, setdir.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	before, err := shard.ManifestIn(d)
+	before, err := d.Manifest()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,8 +28,8 @@ func putVersion(t *testing.T, dir string, counts ...int) {
 	if before != nil {
 		into = d.Stage()
 	}
-	m := &shard.Manifest{Format: shard.ManifestFormat, Version: shard.ManifestVersion, Name: "v", Compression: "none", Fingerprint: "version"}
-	split := shard.Split{Name: "train"}
+	m := &manifest.Manifest{Format: manifest.Format, Version: manifest.Version, Name: "v", Compression: "none", Fingerprint: "version"}
+	split := manifest.Split{Name: "train"}
 	var files []string
 	for i, n := range counts {
 		file := shard.Name{Dataset: "v", Split: "train", Index: i, Count: len(counts)}.String()
@@ -45,19 +46,19 @@ func putVersion(t *testing.T, dir string, counts ...int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := into.PutDone(&setdir.Done{Info: info}); err != nil {
+		if err := into.PutDone(&setdir.Done{Shard: info}); err != nil {
 			t.Fatal(err)
 		}
 		split.Shards, split.Records = append(split.Shards, info), split.Records+info.Records
 		files = append(files, file)
 	}
-	m.Splits = []shard.Split{split}
+	m.Splits = []manifest.Split{split}
 	data, err := m.Encode()
 	if err == nil {
-		err = into.Put(shard.ManifestFile, data)
+		err = into.Put(manifest.File, data)
 	}
 	if err == nil && before != nil {
-		err = d.PutStaged(files, []string{shard.ManifestFile}, nil)
+		err = d.PutStaged(files, []string{manifest.File}, nil)
 	}
 	if err != nil {
 		t.Fatal(err)

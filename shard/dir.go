@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // Dir is an output directory of a set: a local one, or one in an object store when its path is a
@@ -25,7 +26,7 @@ type DirOptions struct {
 // If another process was interrupted while it replaced the set, OpenDir first completes the
 // replacement.
 func OpenDir(ctx context.Context, path string, o DirOptions) (*Dir, error) {
-	d, err := setdir.Open(ctx, path, setdir.Options{Note: o.Note, Names: ManifestFiles})
+	d, err := setdir.Open(ctx, path, setdir.Options{Note: o.Note})
 	if err != nil {
 		return nil, err
 	}
@@ -40,11 +41,11 @@ func (d *Dir) Path() string { return d.at.Path() }
 func (d *Dir) Close() error { return d.at.Close() }
 
 // Manifest reads the directory's manifest. It returns nil if there is none.
-func (d *Dir) Manifest() (*Manifest, error) { return ManifestIn(d.at) }
+func (d *Dir) Manifest() (*manifest.Manifest, error) { return d.at.Manifest() }
 
 // PutSet writes the files that describe the set: first those for TFDS, which it removes instead if
 // TFDS cannot read this set, and last the manifest.
-func (d *Dir) PutSet(m *Manifest) error { return PutSet(d.at, m) }
+func (d *Dir) PutSet(m *manifest.Manifest) error { return d.at.PutSet(m) }
 
 // Put writes a file of the set atomically. The name is relative to the directory.
 func (d *Dir) Put(name string, data []byte) error { return d.at.Put(name, data) }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -42,9 +43,9 @@ func TestDir(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &shard.Manifest{
-		Format: shard.ManifestFormat, Version: shard.ManifestVersion, Name: "birds", Compression: "none",
-		Splits: []shard.Split{{Name: "train", Records: info.Records, Shards: []shard.Info{info}}},
+	m := &manifest.Manifest{
+		Format: manifest.Format, Version: manifest.Version, Name: "birds", Compression: "none",
+		Splits: []manifest.Split{{Name: "train", Records: info.Records, Shards: []manifest.Shard{info}}},
 	}
 	if err := errors.Join(dir.PutSet(m), dir.Put("notes.txt", []byte("seen")), dir.Close()); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,6 @@
-// Package shard handles datasets on disk: file names, the manifest that describes a finished set,
-// the features of its records, the files for TFDS, a writer that publishes shards atomically, and a
-// reader for single files.
+// Package shard handles datasets on disk: the names of shards, the files that a path stands for, a
+// directory in which a set is written, a writer that publishes shards atomically, and a reader for
+// single files. Package manifest describes what is in a set.
 //
 // A set is in one directory:
 //

@@ -9,6 +9,7 @@ import (
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // ErrNoRecords says that an input exists but has no TFRecord file: an empty directory, or a glob
@@ -18,7 +19,7 @@ var ErrNoRecords = errors.New("no TFRecord files")
 // Set is a finished set: a manifest and its directory.
 type Set struct {
 	Dir string
-	*Manifest
+	*manifest.Manifest
 	// Partial says that the directory lacks shards of the set. Manifest then lists only the
 	// existing ones, unlike the manifest file.
 	Partial bool
@@ -59,7 +60,7 @@ type Source struct {
 	Set *Set
 	// Split and Info come from Set's manifest.
 	Split string
-	Info  *Info
+	Info  *manifest.Shard
 }
 
 // Expand resolves paths to record files, in name order. A path is one of:
@@ -161,10 +162,10 @@ type ExpandOptions struct {
 // Describes reports whether a file of that name is metadata, such as a manifest or an index.
 func Describes(name string) bool {
 	switch name {
-	case ManifestFile, LedgerFile, TFDSInfoFile, TFDSFeaturesFile:
+	case manifest.File, manifest.LedgerFile, manifest.TFDSInfoFile, manifest.TFDSFeaturesFile:
 		return true
 	}
-	return strings.HasSuffix(name, labels.FileSuffix) || strings.HasSuffix(name, ".idx") || strings.HasSuffix(name, QuarantineSuffix)
+	return strings.HasSuffix(name, labels.FileSuffix) || strings.HasSuffix(name, ".idx") || strings.HasSuffix(name, setdir.QuarantineSuffix)
 }
 
 func tfrecordName(name string) bool {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // others is a directory of files made by other writers.
@@ -62,7 +64,7 @@ func TestExpandSet(t *testing.T) {
 	last := m.Splits[0].Shards[2].File
 	check(t, os.WriteFile(filepath.Join(dir, "stray.tfrecord"), nil, 0o644))
 	check(t, os.Remove(filepath.Join(dir, last)))
-	for _, path := range []string{dir, filepath.Join(dir, ManifestFile)} {
+	for _, path := range []string{dir, filepath.Join(dir, manifest.File)} {
 		var part *IncompleteError
 		if _, err := Expand(t.Context(), []string{path}, ExpandOptions{}); !errors.As(err, &part) || !slices.Equal(part.Missing, []string{last}) || part.Shards != 3 {
 			t.Errorf("%s: %v, want an error that names the missing shard", path, err)
@@ -108,7 +110,7 @@ func TestExpandIsInNameOrder(t *testing.T) {
 
 func TestExpandForeignManifest(t *testing.T) {
 	dir := t.TempDir()
-	check(t, os.WriteFile(filepath.Join(dir, ManifestFile), []byte(`{"name": "some web extension"}`), 0o644))
+	check(t, os.WriteFile(filepath.Join(dir, manifest.File), []byte(`{"name": "some web extension"}`), 0o644))
 	check(t, os.WriteFile(filepath.Join(dir, "a.tfrecord"), nil, 0o644))
 	sources, err := Expand(t.Context(), []string{dir}, ExpandOptions{})
 	if err != nil || len(sources) != 1 {
@@ -120,7 +122,7 @@ func TestExpandErrors(t *testing.T) {
 	dir := t.TempDir()
 	broken := filepath.Join(dir, "broken")
 	check(t, os.Mkdir(broken, 0o755))
-	check(t, os.WriteFile(filepath.Join(broken, ManifestFile), []byte(`{"format": "tfrec.mani`), 0o644))
+	check(t, os.WriteFile(filepath.Join(broken, manifest.File), []byte(`{"format": "tfrec.mani`), 0o644))
 	newer := filepath.Join(dir, "newer.json")
 	check(t, os.WriteFile(newer, []byte(`{"format": "tfrec.manifest", "version": 99}`), 0o644))
 	other := filepath.Join(dir, "other.json")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // expander collects the files that paths resolve to.
@@ -52,7 +53,7 @@ func (e *expander) addPath(path string) error {
 }
 
 func (e *expander) addManifest(path string) error {
-	if storage.Base(path) == ManifestFile {
+	if storage.Base(path) == manifest.File {
 		if renaming, err := e.halfRenamed(storage.Dir(path)); renaming || err != nil {
 			return err
 		}
@@ -61,7 +62,7 @@ func (e *expander) addManifest(path string) error {
 			return e.addOpened(set, path, err)
 		}
 	}
-	m, err := ReadManifest(e.ctx, path)
+	m, err := manifest.Read(e.ctx, path)
 	if err == nil {
 		return e.addSet(&Set{Dir: storage.Dir(path), Manifest: m}, path)
 	}
@@ -72,10 +73,10 @@ func (e *expander) addDir(dir string) error {
 	if renaming, err := e.halfRenamed(dir); renaming || err != nil {
 		return err
 	}
-	path := storage.Join(dir, ManifestFile)
+	path := storage.Join(dir, manifest.File)
 	set, err := openSet(e.ctx, dir)
 	switch {
-	case errors.Is(err, ErrForeign):
+	case errors.Is(err, manifest.ErrForeign):
 		return e.addLoose(dir)
 	case set == nil && err == nil:
 		return e.addUnfinished(dir)
@@ -88,7 +89,7 @@ func (e *expander) addOpened(set *Set, path string, err error) error {
 	switch {
 	case err == nil:
 		return e.addSet(set, path)
-	case e.o.BadManifest == nil, errors.Is(err, ErrForeign), cannotRead(err):
+	case e.o.BadManifest == nil, errors.Is(err, manifest.ErrForeign), cannotRead(err):
 		return err
 	}
 	e.o.BadManifest(path, err)
@@ -99,7 +100,7 @@ func (e *expander) addOpened(set *Set, path string, err error) error {
 // that its content is bad.
 func cannotRead(err error) bool {
 	var system *fs.PathError
-	return errors.As(err, &system) || errors.Is(err, ErrBusy) || errors.Is(err, errStuck) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return errors.As(err, &system) || errors.Is(err, ErrBusy) || errors.Is(err, setdir.ErrStuck) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // addUnfinished adds the record files of a directory without a manifest, if no shards are missing
@@ -160,7 +161,7 @@ func (e *expander) addSet(set *Set, path string) error {
 			if len(there) == 0 {
 				return fmt.Errorf("%s: %w: none of the %d shards that it names exists", path, ErrNoRecords, missing.Shards)
 			}
-			set.Manifest, set.Partial = set.Manifest.only(there), true
+			set.Manifest, set.Partial = set.Manifest.Only(there), true
 		}
 	}
 	e.sources = append(e.sources, set.Shards()...)

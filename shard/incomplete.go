@@ -14,6 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shell"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -91,7 +92,7 @@ func (e *IncompleteError) Error() string {
 	case e.Evidence == ByRenames:
 		return fmt.Sprintf("%s: %s", e.Dir, e.halfRenamed())
 	case e.Evidence == ByState && e.Lost == 0:
-		return fmt.Sprintf("%s: the run that writes this set has not completed: all shards exist, but %s does not", e.Dir, ManifestFile)
+		return fmt.Sprintf("%s: the run that writes this set has not completed: all shards exist, but %s does not", e.Dir, manifest.File)
 	case e.Evidence == ByState:
 		return fmt.Sprintf("%s: the run that writes this set has not completed: of %s %d %s missing: %s", e.Dir, plural.Of(e.Shards, "shard"), e.Lost, are, names)
 	case e.Evidence == ByNames:
@@ -214,7 +215,7 @@ func Unfinished(d *setdir.Dir) (*IncompleteError, error) {
 		return nil, err
 	}
 	e.miss(notAmong(shards, there))
-	e.Missing = append(e.Missing, ManifestFile)
+	e.Missing = append(e.Missing, manifest.File)
 	return e, nil
 }
 
@@ -256,7 +257,7 @@ func (s *Set) Lacks(ctx context.Context) (e *IncompleteError, there []string, er
 // shardsOf returns the shards among the files of a set.
 func shardsOf(files []string) []string {
 	return slices.DeleteFunc(slices.Clone(files), func(name string) bool {
-		return path.Dir(path.Clean(name)) == IndexDir || Describes(path.Base(name)) || !tfrecordName(path.Base(name)) && !otherHabit(path.Base(name))
+		return path.Dir(path.Clean(name)) == manifest.IndexDir || Describes(path.Base(name)) || !tfrecordName(path.Base(name)) && !otherHabit(path.Base(name))
 	})
 }
 

@@ -2,9 +2,10 @@ package shard
 
 import (
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"strconv"
+
+	"github.com/tfrec/tfrec/internal/naming"
 )
 
 // Name is the name of a shard, as TFDS writes it:
@@ -18,7 +19,7 @@ type Name struct {
 
 // String returns the file name.
 func (n Name) String() string {
-	return fmt.Sprintf("%s-%s.tfrecord-%05d-of-%05d", n.Dataset, n.Split, n.Index, n.Count)
+	return naming.Shard(n.Dataset, n.Split, n.Index, n.Count)
 }
 
 var namePattern = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_]*)-([A-Za-z0-9_]+)\.tfrecord-(\d{5,})-of-(\d{5,})$`)
@@ -56,10 +57,3 @@ func CheckSplit(name string) error {
 	}
 	return nil
 }
-
-// QuarantineSuffix is appended to the name of the repaired file or directory to name its
-// quarantine.
-const QuarantineSuffix = ".quarantine"
-
-// IsManifest reports whether path is a manifest rather than a record file.
-func IsManifest(path string) bool { return filepath.Ext(path) == ".json" }

@@ -2,7 +2,6 @@ package shard
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // Where renames are available, replacing a set takes milliseconds. Readers wait for it for a while,
@@ -24,7 +24,7 @@ const (
 // openSet opens the set in a directory. It returns nil if there is no manifest.
 func openSet(ctx context.Context, dir string) (*Set, error) {
 	for began := time.Now(); ; {
-		change, err := setdir.Settle(ctx, dir, setdir.Options{Names: ManifestFiles})
+		change, err := setdir.Settle(ctx, dir)
 		if err != nil {
 			return nil, err
 		}
@@ -35,25 +35,13 @@ func openSet(ctx context.Context, dir string) (*Set, error) {
 				return set, err
 			}
 			if waited > oldPatience || change == setdir.Stuck {
-				return nil, CannotOpen(dir, change)
+				return nil, setdir.CannotOpen(dir, change)
 			}
 		}
 		if err := par.Sleep(ctx, changeWait); err != nil {
 			return nil, err
 		}
 	}
-}
-
-// errStuck says that a replacement of a set was interrupted, and that this process cannot complete
-// it.
-var errStuck = errors.New("partly replaced, since the process replacing it was stopped; repair.Clean completes it when run by a user with write permission")
-
-// CannotOpen returns the error for a set that is being replaced and has no links to its old files.
-func CannotOpen(dir string, c setdir.Change) error {
-	if c == setdir.Stuck {
-		return fmt.Errorf("%s: %w", dir, errStuck)
-	}
-	return fmt.Errorf("%s: %w", dir, ErrBusy)
 }
 
 // readSet reads the manifest of a set, the old one during a replacement. It reports known false if
@@ -68,7 +56,7 @@ func readSet(ctx context.Context, dir string, c setdir.Change) (set *Set, known 
 	if c != setdir.NoChange {
 		err = set.readOld(ctx)
 	} else {
-		set.Manifest, err = ReadManifest(ctx, storage.Join(dir, ManifestFile))
+		set.Manifest, err = manifest.Read(ctx, storage.Join(dir, manifest.File))
 	}
 	after, failed := journalOf(dir)
 	switch {
@@ -107,11 +95,11 @@ func sameJournal(a, b fs.FileInfo) bool {
 
 // readOld makes s the set that is being replaced, using the links to its files.
 func (s *Set) readOld(ctx context.Context) (err error) {
-	if s.Manifest, err = ReadManifest(ctx, storage.Join(s.Dir, setdir.OldDir+"/"+ManifestFile)); err != nil {
+	if s.Manifest, err = manifest.Read(ctx, storage.Join(s.Dir, setdir.OldDir+"/"+manifest.File)); err != nil {
 		return err
 	}
 	s.old = map[string]bool{}
-	for _, sub := range []string{"", IndexDir + "/"} {
+	for _, sub := range []string{"", manifest.IndexDir + "/"} {
 		names, err := setdir.View(ctx, s.Dir).List(setdir.OldDir + "/" + sub)
 		if err != nil {
 			return err
@@ -131,7 +119,7 @@ func (s *Set) Replaced(ctx context.Context) (bool, error) {
 			return true, nil
 		}
 	}
-	m, err := ReadManifest(ctx, s.Path(ManifestFile))
+	m, err := manifest.Read(ctx, s.Path(manifest.File))
 	if err != nil && ctx.Err() != nil {
 		return false, context.Cause(ctx)
 	}

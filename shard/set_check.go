@@ -6,6 +6,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -19,12 +20,12 @@ func (s *Set) Check(ctx context.Context) ([]Fault, error) {
 		for _, info := range split.Shards {
 			records += info.Records
 			if named[info.File] {
-				faults = append(faults, FileFault(s.Path(ManifestFile), tfrecord.PartExtra, "the manifest names %s twice", info.File))
+				faults = append(faults, FileFault(s.Path(manifest.File), tfrecord.PartExtra, "the manifest names %s twice", info.File))
 			}
 			named[info.File] = true
 		}
 		if records != split.Records {
-			faults = append(faults, FileFault(s.Path(ManifestFile), tfrecord.PartCount,
+			faults = append(faults, FileFault(s.Path(manifest.File), tfrecord.PartCount,
 				"split %s: the manifest says %s, its shards have %d", split.Name, plural.Of(split.Records, "record"), records))
 		}
 	}
@@ -39,7 +40,7 @@ func (s *Set) Check(ctx context.Context) ([]Fault, error) {
 	}
 	faults = append(faults, extra...)
 	// The index of a shard that is not part of the set would mislead globs.
-	extra, err = s.extra(ctx, IndexDir, named, func(name string) string {
+	extra, err = s.extra(ctx, manifest.IndexDir, named, func(name string) string {
 		shard, ok := strings.CutSuffix(name, ".idx")
 		if n, mine := ParseName(shard); ok && mine && n.Dataset == s.Name {
 			return shard

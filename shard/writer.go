@@ -2,6 +2,7 @@ package shard
 
 import (
 	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -30,10 +31,10 @@ func (w *Writer) WriteFrames(frames []byte, sizes []int) error {
 // Records returns the number of records written so far.
 func (w *Writer) Records() int64 { return w.to.Records() }
 
-// Commit syncs the shard and publishes its index, then the shard itself. The returned Info has no
+// Commit syncs the shard and publishes its index, then the shard itself. The returned value has no
 // fingerprint and no labels: the caller fills them in. After an error the shard's name is as it was
 // before, and the temporary files are removed.
-func (w *Writer) Commit() (Info, error) { return w.to.Commit() }
+func (w *Writer) Commit() (manifest.Shard, error) { return w.to.Commit() }
 
 // Abort discards the shard. It does nothing after Commit.
 func (w *Writer) Abort() { w.to.Abort() }

@@ -66,7 +66,7 @@ var (
 // Packages of ours that several rooms import.
 var (
 	// engine is what is below shard.
-	engine = []string{"tfrecord/message", "internal", "internal/digest", "internal/labels", "internal/setdir"}
+	engine = []string{"manifest", "tfrecord/message", "internal", "internal/digest", "internal/labels", "internal/setdir"}
 	// onSets is what packages that work on sets share, above shard.
 	onSets = []string{"internal/features", "internal/fingerprint", "internal/recordcount", "internal/shares", "internal/tfds"}
 	// verbs are the packages that work on sets.
@@ -79,7 +79,9 @@ var rooms = map[string]room{
 	"tfrecord":         {theirs: wire, judges: judges},
 	"tfrecord/message": {ours: []string{"internal"}, theirs: wire, tests: []string{"tfrecord"}, judges: judges},
 	"augment":          {ours: []string{"internal", "internal/backendtest"}, theirs: pixels, judges: judges},
-	"shard":            {ours: slices.Concat(engine, []string{"tfrecord"}), tests: []string{"internal/settest"}, theirs: slices.Concat(wire, files, globs), judges: judges},
+	// What a set says of itself.
+	"manifest": {ours: []string{"tfrecord", "tfrecord/message", "internal", "internal/labels"}, theirs: slices.Concat(wire, files, globs), judges: judges},
+	"shard":    {ours: slices.Concat(engine, []string{"tfrecord"}), tests: []string{"internal/settest"}, theirs: slices.Concat(wire, files, globs), judges: judges},
 	// What works on sets. None of these imports another: what they share is in shard, or below
 	// internal.
 	"shard/stats": {
@@ -109,7 +111,7 @@ var rooms = map[string]room{
 	},
 	// Programs of users, which see what users see.
 	"examples": {
-		ours:   slices.Concat(verbs, []string{"shard", "tfrecord", "augment", "reader", "convert"}),
+		ours:   slices.Concat(verbs, []string{"manifest", "tfrecord/message", "shard", "tfrecord", "augment", "reader", "convert"}),
 		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
 	},
 	"internal": {ours: []string{"internal"}, theirs: slices.Concat(wire, files, pixels), judges: judges},

@@ -22,7 +22,7 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 func newConvertCommand(e *Engine) *cobra.Command {
@@ -63,7 +63,7 @@ type convertFlags struct {
 
 	config   string // a file with flags
 	from     string // a manifest whose options are taken over
-	like     *shard.Manifest
+	like     *manifest.Manifest
 	task     string // a number or auto
 	tasks    int
 	planOnly string
@@ -301,7 +301,7 @@ func printSummary(w io.Writer, s *convert.Summary, out string) error {
 		n    int64
 		what string
 	}{
-		{s.Errors, "not usable, listed in " + shard.LedgerFile},
+		{s.Errors, "not usable, listed in " + manifest.LedgerFile},
 		{s.Filtered, "left out by --min-size or --max-aspect"},
 	} {
 		if line.n > 0 {

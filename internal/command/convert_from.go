@@ -12,16 +12,16 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // readSettings reads what the manifest of a set that convert made says of how
 // it was made, so that the same is done again.
-func readSettings(ctx context.Context, path string) (*configured, *shard.Manifest, error) {
+func readSettings(ctx context.Context, path string) (*configured, *manifest.Manifest, error) {
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
-		path = filepath.Join(path, shard.ManifestFile)
+		path = filepath.Join(path, manifest.File)
 	}
-	m, err := shard.ReadManifest(ctx, path)
+	m, err := manifest.Read(ctx, path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -62,7 +62,7 @@ func readSettings(ctx context.Context, path string) (*configured, *shard.Manifes
 
 // optionFlag returns the flag that gave an option of a manifest, and what it
 // was set to; no flag for an option that none is needed for.
-func optionFlag(m *shard.Manifest, name string) (flag string, values []string, err error) {
+func optionFlag(m *manifest.Manifest, name string) (flag string, values []string, err error) {
 	raw := m.Options[name]
 	var v any
 	if err := json.Unmarshal(raw, &v); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/reshape"
 )
@@ -95,7 +96,7 @@ func keepInputs(ctx context.Context, list string, in []string) error {
 	for _, s := range sources {
 		files := []string{s.Path}
 		if s.Set != nil {
-			files = append(files, filepath.Join(s.Set.Dir, shard.ManifestFile))
+			files = append(files, filepath.Join(s.Set.Dir, manifest.File))
 		}
 		for _, file := range files {
 			if st, err := os.Stat(file); err == nil && os.SameFile(st, there) {

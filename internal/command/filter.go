@@ -10,7 +10,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/where"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard/reshape"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -64,7 +64,9 @@ float64, so that score == 0.1 is never true of a float32.`,
 				var missing atomic.Int64
 				report, err := reshape.Filter(ctx, in, out, reshape.FilterOptions{
 					ReshapeOptions: f.options, Where: condition,
-					Keep: reshape.KeepFor(func(features []shard.Feature) (reshape.Keep, error) { return keepWhere(condition, features, &missing) }),
+					Keep: reshape.KeepFor(func(features []manifest.Feature) (reshape.Keep, error) {
+						return keepWhere(condition, features, &missing)
+					}),
 				})
 				if err != nil {
 					return nil, err
@@ -87,7 +89,7 @@ float64, so that score == 0.1 is never true of a float32.`,
 }
 
 // keepWhere compiles a condition for records with these features.
-func keepWhere(condition string, features []shard.Feature, missing *atomic.Int64) (reshape.Keep, error) {
+func keepWhere(condition string, features []manifest.Feature, missing *atomic.Int64) (reshape.Keep, error) {
 	known := make([]where.Feature, len(features))
 	for i, f := range features {
 		kind, _ := tfrecord.ParseKind(f.Kind) // of KindNone, nothing is known
@@ -111,11 +113,11 @@ func keepWhere(condition string, features []shard.Feature, missing *atomic.Int64
 }
 
 // isList reports whether a record may have any number of a feature's values.
-func isList(f shard.Feature) bool {
+func isList(f manifest.Feature) bool {
 	switch f.Class {
-	case shard.ClassVector:
+	case manifest.ClassVector:
 		return true
-	case shard.ClassImage, shard.ClassTensor:
+	case manifest.ClassImage, manifest.ClassTensor:
 		return false // their shape is that of what the one value encodes
 	}
 	return len(f.Shape) > 0

@@ -17,7 +17,7 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard/stats"
 	"github.com/tfrec/tfrec/tfrecord/message"
 )
@@ -277,7 +277,7 @@ func listCounts(counts map[string]int64) string {
 
 func listMessages(counts map[string]int64) string {
 	s := listCounts(counts)
-	if counts[shard.RecordExample] == 0 && counts[string(message.SequenceExample)] == 0 {
+	if counts[manifest.RecordExample] == 0 && counts[string(message.SequenceExample)] == 0 {
 		s += " (not tf.train.Example)"
 	}
 	return s

@@ -13,7 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/labels"
 	page "github.com/tfrec/tfrec/internal/preview"
 	"github.com/tfrec/tfrec/internal/shell"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // commandOf returns the command that made the set that a lone path stands for,
@@ -41,7 +41,7 @@ func commandOf(ctx context.Context, paths []string) string {
 
 // flagWords returns the flags that set what a manifest says, sorted, each with its value quoted for
 // a shell. Values of one flag keep their order.
-func flagWords(fs *pflag.FlagSet, made *configured, m *shard.Manifest) []string {
+func flagWords(fs *pflag.FlagSet, made *configured, m *manifest.Manifest) []string {
 	settings := slices.Clone(made.settings)
 	if string(m.Options["labels"]) == `"file"` {
 		settings = append(settings, setting{flag: "labels", values: []string{"FILE"}})

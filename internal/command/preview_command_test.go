@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	page "github.com/tfrec/tfrec/internal/preview"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // shellSplit has a shell take a line apart.
@@ -78,11 +78,11 @@ func TestCommandMakesTheSetAgain(t *testing.T) {
 				}
 			}
 			must(t, append(words[1:], "--quiet")...)
-			a, err := os.ReadFile(filepath.Join(first, shard.ManifestFile))
+			a, err := os.ReadFile(filepath.Join(first, manifest.File))
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := os.ReadFile(filepath.Join(again, shard.ManifestFile))
+			b, err := os.ReadFile(filepath.Join(again, manifest.File))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,7 +99,7 @@ func TestHostileOptionsInCommands(t *testing.T) {
 	needBash(t)
 	dir := t.TempDir()
 	must(t, "convert", "images", filepath.Join(demo(), "photos"), filepath.Join(dir, "set"), "--limit=1", "--quiet")
-	path := filepath.Join(dir, "set", shard.ManifestFile)
+	path := filepath.Join(dir, "set", manifest.File)
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/stats"
 	"github.com/tfrec/tfrec/tfrecord/message"
@@ -78,7 +79,7 @@ func Describe(ctx context.Context, paths []string, sum *stats.Summary) (*Dataset
 
 // sequences distinguishes SequenceExamples from Examples.
 func sequences(sum *stats.Summary) (bool, error) {
-	examples, sequences := sum.Messages[shard.RecordExample], sum.Messages[string(message.SequenceExample)]
+	examples, sequences := sum.Messages[manifest.RecordExample], sum.Messages[string(message.SequenceExample)]
 	switch {
 	case sum.Records == 0:
 		return false, fmt.Errorf("no records to write a program for")
@@ -143,7 +144,7 @@ func (d *Dataset) lookAround(ctx context.Context, sources []shard.Source) {
 		for _, s := range set.Splits {
 			shards += len(s.Shards)
 		}
-		d.Whole = !set.Partial && isFile(ctx, set.Path(shard.ManifestFile))
+		d.Whole = !set.Partial && isFile(ctx, set.Path(manifest.File))
 		for _, s := range sources {
 			d.Whole = d.Whole && s.Set != nil && s.Set.Dir == set.Dir
 		}
@@ -151,12 +152,12 @@ func (d *Dataset) lookAround(ctx context.Context, sources []shard.Source) {
 	}
 	if d.Whole {
 		order := func(name string) int {
-			return slices.IndexFunc(set.Splits, func(s shard.Split) bool { return s.Name == name })
+			return slices.IndexFunc(set.Splits, func(s manifest.Split) bool { return s.Name == name })
 		}
 		slices.SortStableFunc(d.Splits, func(a, b Split) int { return order(a.Name) - order(b.Name) })
 	}
 	if d.Whole || set == nil {
-		d.TFDS = isFile(ctx, storage.Join(d.Dir, shard.TFDSInfoFile)) && isFile(ctx, storage.Join(d.Dir, shard.TFDSFeaturesFile))
+		d.TFDS = isFile(ctx, storage.Join(d.Dir, manifest.TFDSInfoFile)) && isFile(ctx, storage.Join(d.Dir, manifest.TFDSFeaturesFile))
 	}
 }
 
@@ -166,8 +167,8 @@ func isFile(ctx context.Context, path string) bool {
 }
 
 // declarations are what the manifests of the sources say of features, by key.
-func declarations(sources []shard.Source) map[string]shard.Feature {
-	declared := make(map[string]shard.Feature)
+func declarations(sources []shard.Source) map[string]manifest.Feature {
+	declared := make(map[string]manifest.Feature)
 	var last *shard.Set
 	for _, s := range sources {
 		if s.Set == nil || s.Set == last {
@@ -184,7 +185,7 @@ func declarations(sources []shard.Source) map[string]shard.Feature {
 }
 
 // add adds a feature, or says why it is left out.
-func (d *Dataset) add(list *[]Feature, seen *stats.FeatureSummary, declared map[string]shard.Feature) {
+func (d *Dataset) add(list *[]Feature, seen *stats.FeatureSummary, declared map[string]manifest.Feature) {
 	f, why := newFeature(seen, declared)
 	if why != "" {
 		d.Left = append(d.Left, Left{seen.Key, why})
@@ -203,7 +204,7 @@ func (d *Dataset) nameLabels(sources []shard.Source, sum *stats.Summary) {
 			continue
 		}
 		for _, f := range s.Set.Features {
-			if f.Class == shard.ClassLabel && names[f.Key] == nil {
+			if f.Class == manifest.ClassLabel && names[f.Key] == nil {
 				names[f.Key] = s.Set.Labels
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard/stats"
 )
 
@@ -68,7 +68,7 @@ const mixedFormat = "mixed"
 
 // newFeature returns what was seen of a feature, with what a manifest declares
 // as far as it is so, or why a program cannot parse it.
-func newFeature(seen *stats.FeatureSummary, declared map[string]shard.Feature) (f Feature, why string) {
+func newFeature(seen *stats.FeatureSummary, declared map[string]manifest.Feature) (f Feature, why string) {
 	f = Feature{Key: seen.Key, Values: seen.Values, Missing: seen.Missing, Text: seen.Text}
 	for _, kind := range []string{"bytes", "float", "int64"} {
 		if seen.Kinds[kind] == 0 {
@@ -115,20 +115,20 @@ func (f *Feature) channels(size []int) []int {
 }
 
 // declare takes over what a manifest says and the records do not contradict.
-func (f *Feature) declare(as shard.Feature) {
+func (f *Feature) declare(as manifest.Feature) {
 	if as.Kind != f.Kind || f.Ragged {
 		return
 	}
 	switch as.Class {
-	case shard.ClassVector:
+	case manifest.ClassVector:
 		if product(as.Shape) == f.Values.Max {
 			f.Shape = as.Shape
 		}
-	case shard.ClassImage:
+	case manifest.ClassImage:
 		if len(as.Shape) == 3 {
 			f.Size = as.Shape
 		}
-	case shard.ClassTensor:
+	case manifest.ClassTensor:
 		if f.One() && f.Missing == 0 && (as.DType == "uint8" || as.DType == "float32") && len(as.Shape) > 0 {
 			f.DType, f.Size = as.DType, as.Shape
 		}

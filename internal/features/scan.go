@@ -8,7 +8,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/wire"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 	"github.com/tfrec/tfrec/tfrecord/message"
 )
@@ -170,7 +170,7 @@ func (s *Scan) Merge(t *Scan) {
 // Describe returns what the records hold, for Manifest.Records, and their features by key: none if
 // some records are not Examples. Features that cannot be described, because they have no values or
 // values of several kinds, are left out and listed in odd.
-func (s *Scan) Describe() (records string, features []shard.Feature, odd []string) {
+func (s *Scan) Describe() (records string, features []manifest.Feature, odd []string) {
 	if s.others > 0 || s.records == 0 {
 		return "", nil, nil
 	}
@@ -181,11 +181,11 @@ func (s *Scan) Describe() (records string, features []shard.Feature, odd []strin
 			odd = append(odd, key)
 		}
 	}
-	return shard.RecordExample, features, odd
+	return manifest.RecordExample, features, odd
 }
 
-func (f *seenFeature) feature(records int64) (shard.Feature, bool) {
-	d := shard.Feature{Key: f.key, Class: shard.ClassScalar, Optional: f.records < records}
+func (f *seenFeature) feature(records int64) (manifest.Feature, bool) {
+	d := manifest.Feature{Key: f.key, Class: manifest.ClassScalar, Optional: f.records < records}
 	for kind := tfrecord.KindBytes; kind <= tfrecord.KindInt64; kind++ {
 		if f.kinds[kind] {
 			if d.Kind != "" {
@@ -199,11 +199,11 @@ func (f *seenFeature) feature(records int64) (shard.Feature, bool) {
 	case d.Kind == "":
 		return d, false
 	case !one && f.values.Min == f.values.Max:
-		d.Class, d.Shape = shard.ClassVector, []int{int(f.values.Min)}
+		d.Class, d.Shape = manifest.ClassVector, []int{int(f.values.Min)}
 	case !one:
-		d.Class, d.Shape = shard.ClassVector, []int{-1}
+		d.Class, d.Shape = manifest.ClassVector, []int{-1}
 	case d.Kind == "bytes" && !f.formats[formatOther]:
-		d.Class, d.DType, d.Shape = shard.ClassImage, "uint8", []int{-1, -1, 3}
+		d.Class, d.DType, d.Shape = manifest.ClassImage, "uint8", []int{-1, -1, 3}
 		switch {
 		case !f.formats[formatPNG]:
 			d.Encoding = "jpeg"
@@ -211,14 +211,14 @@ func (f *seenFeature) feature(records int64) (shard.Feature, bool) {
 			d.Encoding = "png"
 		}
 	case d.Kind == "bytes" && !f.notText:
-		d.Class = shard.ClassText
+		d.Class = manifest.ClassText
 	}
 	return d, true
 }
 
 // ByKey returns features sorted by key, as in a manifest.
-func ByKey(features []shard.Feature) []shard.Feature {
+func ByKey(features []manifest.Feature) []manifest.Feature {
 	sorted := slices.Clone(features)
-	slices.SortFunc(sorted, func(a, b shard.Feature) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortFunc(sorted, func(a, b manifest.Feature) int { return strings.Compare(a.Key, b.Key) })
 	return sorted
 }

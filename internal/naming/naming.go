@@ -1,7 +1,10 @@
-// Package naming knows how people name datasets and splits.
+// Package naming knows how people name datasets and splits, and how TFDS names shards.
 package naming
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // SnakeCase makes a dataset name of a file name: lower case, every run of
 // other characters an underscore, a letter in front.
@@ -40,4 +43,9 @@ func SnakeCase(s string) string {
 var SplitWords = map[string]bool{
 	"train": true, "training": true, "test": true, "testing": true, "val": true, "valid": true,
 	"validation": true, "dev": true, "eval": true, "evaluation": true,
+}
+
+// Shard returns the name of a shard, as TFDS writes it: DATASET-SPLIT.tfrecord-00003-of-00016.
+func Shard(dataset, split string, index, count int) string {
+	return fmt.Sprintf("%s-%s.tfrecord-%05d-of-%05d", dataset, split, index, count)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/stats"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -48,7 +49,7 @@ type file struct {
 	path, split string
 	records     int64
 	// set is what the manifest says of it, nil without one.
-	set *shard.Info
+	set *manifest.Shard
 }
 
 // feature summarises one feature over all records.

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -122,7 +123,7 @@ func recoverable(err error) bool {
 // setOffsets gives records the offsets that the index beside their file says. A file
 // without an index, or with one of another number of records, has none.
 func setOffsets(ctx context.Context, f file, list []wanted) {
-	index, err := storage.Open(ctx, shard.IndexPath(f.path))
+	index, err := storage.Open(ctx, manifest.IndexPath(f.path))
 	if err != nil {
 		return
 	}

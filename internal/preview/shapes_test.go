@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard/stats"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -55,7 +55,7 @@ func TestManySplits(t *testing.T) {
 	counts := stats.LabelCounts{Key: keyText}
 	for i := range 10 {
 		split := fmt.Sprint("part", i)
-		s.files = append(s.files, file{split: split, records: 1, set: &shard.Info{Records: 1, Labels: map[string]int64{"x": 1}}})
+		s.files = append(s.files, file{split: split, records: 1, set: &manifest.Shard{Records: 1, Labels: map[string]int64{"x": 1}}})
 	}
 	counts.Counts = []stats.Label{{Name: "x", Records: 10}}
 	s.stats.Labels = []stats.LabelCounts{counts}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -29,12 +30,12 @@ func (d *Dir) HasIndex(file string) bool {
 	for _, e := range entries {
 		want = tfrecord.AppendIndex(want, e)
 	}
-	got, err := d.Read(IndexName(file), int64(len(want)))
+	got, err := d.Read(manifest.IndexName(file), int64(len(want)))
 	return err == nil && bytes.Equal(got, want)
 }
 
 // HasContent reports whether the shard has the size and the hash that info says. It reads the file.
-func (d *Dir) HasContent(info Info) bool {
+func (d *Dir) HasContent(info manifest.Shard) bool {
 	f, err := storage.Open(d.ctx, d.Join(info.File))
 	if err != nil {
 		return false

@@ -16,6 +16,7 @@ import (
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // ErrBusy says that another process is writing into the directory.
@@ -28,8 +29,6 @@ type Dir struct {
 	path string
 	ctx  context.Context // bounds reads and writes in a store
 	at   directory
-	// names returns the names of the files that a manifest lists; nil if manifests are not read.
-	names func(ctx context.Context, manifest string) ([]string, error)
 }
 
 // directory stores the files of a Dir. Names are slash-separated and relative to it. Reads use
@@ -106,9 +105,6 @@ type Options struct {
 	// Note, if not nil, is called with a human-readable message, such as that Open is waiting for a
 	// directory.
 	Note func(sentence string)
-	// Names returns the files of the set that the manifest at a path lists, relative to the
-	// directory. In a store, leftovers of these files are swept.
-	Names func(ctx context.Context, manifest string) ([]string, error)
 }
 
 // Open creates the directory at path, with its parents, and locks it for this process until Close.
@@ -152,7 +148,7 @@ func joinDir(ctx context.Context, path string, o Options) (*Dir, error) {
 		if err := errors.Join(err, d.Close()); err != nil {
 			return nil, err
 		}
-		alone, err := Open(ctx, path, Options{Note: o.Note, Names: o.Names})
+		alone, err := Open(ctx, path, Options{Note: o.Note})
 		if err == nil {
 			err = alone.Close()
 		}
@@ -172,7 +168,7 @@ func OpenAsIs(ctx context.Context, path string, o Options) (*Dir, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Dir{path: path, ctx: at.ctx, at: at, names: o.Names}, nil
+		return &Dir{path: path, ctx: at.ctx, at: at}, nil
 	}
 	if err := storage.CheckOutput(path); err != nil {
 		return nil, err
@@ -181,7 +177,7 @@ func OpenAsIs(ctx context.Context, path string, o Options) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Dir{path: path, ctx: ctx, at: at, names: o.Names}, nil
+	return &Dir{path: path, ctx: ctx, at: at}, nil
 }
 
 // OpenWhenFree is like Open, but retries for up to patience while another process holds the
@@ -209,7 +205,7 @@ func View(ctx context.Context, path string) *Dir {
 
 // Sub returns a directory below this one that shares its lock.
 func (d *Dir) Sub(name string) *Dir {
-	return &Dir{path: d.Join(name), ctx: d.ctx, at: d.at.sub(name), names: d.names}
+	return &Dir{path: d.Join(name), ctx: d.ctx, at: d.at.sub(name)}
 }
 
 // WithLock calls f while no other joined process is in WithLock for the same thing, which must be a
@@ -301,7 +297,7 @@ func (d *Dir) ours() func(name string) (bool, error) {
 			return true, nil
 		}
 		if named == nil { // computed lazily: few calls need it
-			files := []string{ManifestFile}
+			files := []string{manifest.File}
 			r, err := d.Run()
 			if err != nil {
 				return false, err
@@ -309,10 +305,8 @@ func (d *Dir) ours() func(name string) (bool, error) {
 			if r != nil {
 				files = slices.Concat(files, r.Files, r.Stale)
 			}
-			if d.names != nil {
-				if more, err := d.names(d.ctx, d.Join(ManifestFile)); err == nil {
-					files = append(files, more...)
-				}
+			if m, err := d.Manifest(); err == nil && m != nil {
+				files = append(files, m.Files()...)
 			}
 			named = make(map[string]bool, len(files))
 			for _, file := range files {

@@ -16,6 +16,7 @@ import (
 	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // localDirectory is a directory of the file system.
@@ -186,14 +187,14 @@ func (l *localDirectory) remove(names ...string) error {
 	}
 	// Only if something was removed from it: another joined process may have created it for its
 	// index.
-	if indexes := l.join(IndexDir); touched[indexes] {
+	if indexes := l.join(manifest.IndexDir); touched[indexes] {
 		os.Remove(indexes) // fails, as intended, if it is not empty
 	}
 	return nil
 }
 
 func (l *localDirectory) syncNames() error {
-	err := atomicfile.SyncDir(l.join(IndexDir))
+	err := atomicfile.SyncDir(l.join(manifest.IndexDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // mkdir creates a directory below that of the set, with its parents. None of them may be a symbolic
@@ -30,7 +31,7 @@ func (l *localDirectory) mkdir(name string) error {
 // refuseLinks returns an error if a directory that is written to inside the set is a symbolic link,
 // so that writing a set changes nothing outside it. The set's own path may be a link.
 func refuseLinks(set string) error {
-	for _, name := range []string{StateDir, IndexDir} {
+	for _, name := range []string{StateDir, manifest.IndexDir} {
 		if err := osfile.RefuseLink(filepath.Join(set, name)); err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/repair"
 )
@@ -91,10 +92,10 @@ func TestNothingIsPublishedWithoutAClaim(t *testing.T) {
 	if _, err := w.Commit(); !errors.Is(err, claim.ErrLost) {
 		t.Errorf("commit: %v", err)
 	}
-	if err := d.Put(shard.ManifestFile, []byte("{}")); !errors.Is(err, claim.ErrLost) {
+	if err := d.Put(manifest.File, []byte("{}")); !errors.Is(err, claim.ErrLost) {
 		t.Errorf("put: %v", err)
 	}
-	if err := d.Remove(shard.ManifestFile); !errors.Is(err, claim.ErrLost) {
+	if err := d.Remove(manifest.File); !errors.Is(err, claim.ErrLost) {
 		t.Errorf("remove: %v", err)
 	}
 	d.Close()
@@ -140,9 +141,9 @@ func TestCleanTellsAndRemoves(t *testing.T) {
 	settest.Check(t, err)
 	defer theirs.Abort()
 
-	d, err := setdir.Open(t.Context(), url, setdir.Options{Names: shard.ManifestFiles})
+	d, err := setdir.Open(t.Context(), url, setdir.Options{})
 	settest.Check(t, err)
-	settest.Check(t, d.PutRun(&setdir.Run{Files: []string{oneShard, setdir.IndexName(oneShard)}}))
+	settest.Check(t, d.PutRun(&setdir.Run{Files: []string{oneShard, manifest.IndexName(oneShard)}}))
 	w := begin(t, d, "x")
 	if _, err := repair.Clean(t.Context(), url, repair.CleanOptions{}); !errors.Is(err, shard.ErrBusy) {
 		t.Errorf("beside a living run: %v, want ErrBusy", err)
@@ -180,7 +181,7 @@ func TestCleanTellsAndRemoves(t *testing.T) {
 
 func TestCleanOnTheDisk(t *testing.T) {
 	out := t.TempDir()
-	d, err := setdir.Open(t.Context(), out, setdir.Options{Names: shard.ManifestFiles})
+	d, err := setdir.Open(t.Context(), out, setdir.Options{})
 	settest.Check(t, err)
 	begin(t, d, "x")
 	if _, err := repair.Clean(t.Context(), out, repair.CleanOptions{}); !errors.Is(err, shard.ErrBusy) {

@@ -14,6 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -71,7 +72,7 @@ func inBothPlaces(t *testing.T, test func(t *testing.T, s site)) {
 
 func open(t *testing.T, s site) *setdir.Dir {
 	t.Helper()
-	d, err := setdir.Open(t.Context(), s.out, setdir.Options{Names: shard.ManifestFiles})
+	d, err := setdir.Open(t.Context(), s.out, setdir.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func open(t *testing.T, s site) *setdir.Dir {
 	return d
 }
 
-func write(t *testing.T, d *setdir.Dir, file string, o setdir.WriterOptions, records ...string) shard.Info {
+func write(t *testing.T, d *setdir.Dir, file string, o setdir.WriterOptions, records ...string) manifest.Shard {
 	t.Helper()
 	w, err := d.Create(file, o)
 	if err != nil {
@@ -100,11 +101,11 @@ func write(t *testing.T, d *setdir.Dir, file string, o setdir.WriterOptions, rec
 func TestOneProcessAtATime(t *testing.T) {
 	inBothPlaces(t, func(t *testing.T, s site) {
 		d := open(t, s)
-		if _, err := setdir.Open(t.Context(), d.Path(), setdir.Options{Names: shard.ManifestFiles}); !errors.Is(err, shard.ErrBusy) {
+		if _, err := setdir.Open(t.Context(), d.Path(), setdir.Options{}); !errors.Is(err, shard.ErrBusy) {
 			t.Errorf("a second opening: %v, want ErrBusy", err)
 		}
 		d.Close()
-		again, err := setdir.Open(t.Context(), d.Path(), setdir.Options{Names: shard.ManifestFiles})
+		again, err := setdir.Open(t.Context(), d.Path(), setdir.Options{})
 		if err != nil {
 			t.Fatalf("after closing: %v", err)
 		}
@@ -200,7 +201,7 @@ func TestCreateRefusesPaths(t *testing.T) {
 }
 
 func TestRemoveStaysInside(t *testing.T) {
-	d, err := setdir.Open(t.Context(), filepath.Join(t.TempDir(), "out"), setdir.Options{Names: shard.ManifestFiles})
+	d, err := setdir.Open(t.Context(), filepath.Join(t.TempDir(), "out"), setdir.Options{})
 	settest.Check(t, err)
 	defer d.Close()
 	outside := filepath.Join(filepath.Dir(d.Path()), "precious")
@@ -221,7 +222,7 @@ func TestStateOfAShard(t *testing.T) {
 		const file = "a-train.tfrecord-00000-of-00001"
 		info := write(t, d, file, setdir.WriterOptions{}, "one")
 		info.Fingerprint = "f"
-		want := &setdir.Done{Info: info, Source: "/src", Samples: 2, Bad: []setdir.BadSample{{Key: "k", Source: "s", Line: 3, Stage: "read", Reason: "r"}},
+		want := &setdir.Done{Shard: info, Source: "/src", Samples: 2, Bad: []setdir.BadSample{{Key: "k", Source: "s", Line: 3, Stage: "read", Reason: "r"}},
 			Inputs: []setdir.Input{{Key: "a/b.jpg", Size: 1, ModTime: 2, Hash: "h"}, {Key: "\xff\x00", Hash: "i"}, {Key: "\x00x", Hash: "j"}}}
 		if err := d.PutDone(want); err != nil {
 			t.Fatal(err)
@@ -271,11 +272,11 @@ func TestUselessStateIsNoError(t *testing.T) {
 func TestManifestRoundTrip(t *testing.T) {
 	inBothPlaces(t, func(t *testing.T, s site) {
 		d := open(t, s)
-		if m, err := shard.ManifestIn(d); m != nil || err != nil {
+		if m, err := d.Manifest(); m != nil || err != nil {
 			t.Errorf("no manifest: %v, %v", m, err)
 		}
-		want := &shard.Manifest{Format: shard.ManifestFormat, Version: shard.ManifestVersion, Tool: "t", Name: "n", Labels: []string{"a<b", "ü"},
-			Splits: []shard.Split{{Name: "train", Records: 1, Shards: []shard.Info{{File: "n-train.tfrecord-00000-of-00001", Records: 1, Labels: map[string]int64{"a": 1}}}}}}
+		want := &manifest.Manifest{Format: manifest.Format, Version: manifest.Version, Tool: "t", Name: "n", Labels: []string{"a<b", "ü"},
+			Splits: []manifest.Split{{Name: "train", Records: 1, Shards: []manifest.Shard{{File: "n-train.tfrecord-00000-of-00001", Records: 1, Labels: map[string]int64{"a": 1}}}}}}
 		data, err := want.Encode()
 		if err != nil {
 			t.Fatal(err)
@@ -283,10 +284,10 @@ func TestManifestRoundTrip(t *testing.T) {
 		if !bytes.HasSuffix(data, []byte("}\n")) || !bytes.Contains(data, []byte("a<b")) {
 			t.Errorf("encoded %s", data)
 		}
-		if err := d.Put(shard.ManifestFile, data); err != nil {
+		if err := d.Put(manifest.File, data); err != nil {
 			t.Fatal(err)
 		}
-		got, err := shard.ManifestIn(d)
+		got, err := d.Manifest()
 		if err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%v %s", err, cmp.Diff(want, got))
 		}
@@ -302,9 +303,9 @@ func TestManifestsOfOthersAreRefused(t *testing.T) {
 		`{"format":"tfrec.manifest","version":1,"splits":[{"shards":[{"file":"../x"}]}]}`: "outside",
 		`{"format":"tfrec.manifest","version":1,"splits":[{"shards":[{"file":""}]}]}`:     "outside",
 	} {
-		p := filepath.Join(t.TempDir(), shard.ManifestFile)
+		p := filepath.Join(t.TempDir(), manifest.File)
 		os.WriteFile(p, []byte(data), 0o644)
-		if _, err := shard.ReadManifest(t.Context(), p); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), p) {
+		if _, err := manifest.Read(t.Context(), p); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), p) {
 			t.Errorf("%s: %v, want %q", data, err, want)
 		}
 	}
@@ -324,7 +325,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("ParseName(%q) = %+v", bad, got)
 		}
 	}
-	if got := shard.IndexPath(filepath.Join("out", "s")); got != filepath.Join("out", "index", "s.idx") {
+	if got := manifest.IndexPath(filepath.Join("out", "s")); got != filepath.Join("out", "index", "s.idx") {
 		t.Errorf("index at %s", got)
 	}
 	if got := jsontext.Readable("a\xffb\\ü"); got != `a\xffb\ü` {

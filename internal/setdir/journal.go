@@ -1,7 +1,6 @@
 package setdir
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,12 +10,12 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // A set on a local disk changes atomically. All new files are first written to the stage directory,
@@ -205,7 +204,7 @@ func (d *Dir) Complete(j *Journal) error {
 	if err := d.Remove(j.Remove...); err != nil {
 		return err
 	}
-	d.prune(IndexDir) // a process killed here may have emptied it
+	d.prune(manifest.IndexDir) // a process killed here may have emptied it
 	if !j.KeepState {
 		if err := Forget(d); err != nil {
 			return err
@@ -292,47 +291,6 @@ func (d *Dir) DiscardStage() error {
 	}
 	os.Remove(d.Join(ShardsDir)) // fails, as intended, if it has state of shards
 	return d.Sweep()
-}
-
-// Change is the progress of a change of a set.
-type Change int
-
-const (
-	NoChange Change = iota // none in progress
-	Changing               // a running process is making it
-	Stuck                  // interrupted, and this process cannot complete it
-)
-
-// Settle completes an interrupted change of the set in a local directory. It writes nothing if
-// there is no journal, or if the journal belongs to another user: reading a set must not execute
-// what somebody else wrote there.
-func Settle(ctx context.Context, dir string, o Options) (Change, error) {
-	if storage.Remote(dir) {
-		return NoChange, nil // a change in a store has a marker, which Expand refuses
-	}
-	view := View(ctx, dir)
-	if begun, err := view.Exists(JournalFile); !begun || err != nil {
-		return NoChange, err
-	}
-	own, err := ownFile(view.Join(JournalFile))
-	switch {
-	case storage.Missing(err):
-		return NoChange, nil
-	case err != nil:
-		return NoChange, err
-	case !own:
-		return Stuck, nil // or in progress, which only its owner can tell
-	}
-	d, err := Open(ctx, dir, o)
-	switch {
-	case err == nil:
-		return NoChange, d.Close() // Open has completed it
-	case errors.Is(err, ErrBusy):
-		return Changing, nil
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return Stuck, nil
-	}
-	return NoChange, fmt.Errorf("%s is partly replaced, since the process replacing it was stopped, and completing it fails: %w", dir, err)
 }
 
 // isState reports whether a name in the directory of a set is part of its state.

@@ -14,6 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -21,14 +22,14 @@ import (
 // with a journal, and the first moves done.
 func began(t *testing.T, dir string, moved int) *setdir.Journal {
 	t.Helper()
-	d, err := setdir.OpenAsIs(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
+	d, err := setdir.OpenAsIs(t.Context(), dir, setdir.Options{})
 	settest.Check(t, err)
 	defer d.Close()
-	m, err := shard.ManifestIn(d)
+	m, err := d.Manifest()
 	settest.Check(t, err)
 	file := m.Splits[0].Shards[0].File
 	j := &setdir.Journal{KeepState: true}
-	for _, name := range []string{file, setdir.StateOf(file), shard.ManifestFile} {
+	for _, name := range []string{file, setdir.StateOf(file), manifest.File} {
 		j.Moves = append(j.Moves, setdir.Move{From: setdir.StageDir + "/" + name, To: name})
 	}
 	settest.Check(t, d.Begin(j))
@@ -58,7 +59,7 @@ func TestHostileJournals(t *testing.T) {
 		if err := os.Symlink(outside, filepath.Join(dir, "data")); err != nil {
 			t.Skip(err)
 		}
-		d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
+		d, err := setdir.Open(t.Context(), dir, setdir.Options{})
 		settest.Check(t, err)
 		j.Format, j.Version = setdir.JournalFormat, setdir.JournalVersion
 		settest.Check(t, d.PutStateFile(setdir.JournalFile, j))
@@ -94,7 +95,7 @@ func TestJournalsOfOthers(t *testing.T) {
 		if !settest.Has(t, dir, setdir.JournalFile) {
 			t.Error("the journal is gone")
 		}
-		d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles}) // a writer completes it
+		d, err := setdir.Open(t.Context(), dir, setdir.Options{}) // a writer completes it
 		settest.Check(t, err)
 		settest.Check(t, d.Close())
 		if got := recordsIn(t, dir); settest.Has(t, dir, setdir.JournalFile) || got[0] != "another record" {
@@ -144,7 +145,7 @@ func TestGlobsCompleteChanges(t *testing.T) {
 func TestLinksOfChangesThatWereNotBegun(t *testing.T) {
 	dir := settest.ThreeShards(t)
 	settest.StageNext(t, dir)
-	d, err := setdir.OpenAsIs(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
+	d, err := setdir.OpenAsIs(t.Context(), dir, setdir.Options{})
 	settest.Check(t, err)
 	defer d.Close()
 	inject.Hook = func(op string) error {
@@ -154,9 +155,9 @@ func TestLinksOfChangesThatWereNotBegun(t *testing.T) {
 		return nil
 	}
 	defer func() { inject.Hook = nil }()
-	m, err := shard.ManifestIn(d)
+	m, err := d.Manifest()
 	settest.Check(t, err)
-	if err := d.PutStaged([]string{m.Splits[0].Shards[0].File}, []string{shard.ManifestFile}, nil); err == nil {
+	if err := d.PutStaged([]string{m.Splits[0].Shards[0].File}, []string{manifest.File}, nil); err == nil {
 		t.Fatal("begun")
 	}
 	if settest.Has(t, dir, setdir.OldDir) {
@@ -168,15 +169,15 @@ func TestLinksOfChangesThatWereNotBegun(t *testing.T) {
 func TestOldSetsAreWhole(t *testing.T) {
 	dir := settest.ThreeShards(t)
 	before := recordsIn(t, dir)
-	d, err := setdir.OpenAsIs(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
+	d, err := setdir.OpenAsIs(t.Context(), dir, setdir.Options{})
 	settest.Check(t, err)
 	defer d.Close()
-	m, err := shard.ManifestIn(d)
+	m, err := d.Manifest()
 	settest.Check(t, err)
 	gone := m.Splits[0].Shards[2].File
 	m.Splits[0].Shards = m.Splits[0].Shards[:2]
 	settest.PutManifest(t, d.Stage(), m)
-	j := &setdir.Journal{KeepState: true, Remove: []string{gone}, Moves: []setdir.Move{{From: setdir.StageDir + "/" + shard.ManifestFile, To: shard.ManifestFile}}}
+	j := &setdir.Journal{KeepState: true, Remove: []string{gone}, Moves: []setdir.Move{{From: setdir.StageDir + "/" + manifest.File, To: manifest.File}}}
 	settest.Check(t, d.Begin(j))
 	settest.Check(t, d.Move(j.Moves[0]))
 	settest.Check(t, d.Remove(gone))
@@ -190,9 +191,9 @@ func TestJoiningBesideAChange(t *testing.T) {
 	dir := settest.ThreeShards(t)
 	for range 30 {
 		settest.StageNext(t, dir)
-		d, err := setdir.OpenAsIs(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
+		d, err := setdir.OpenAsIs(t.Context(), dir, setdir.Options{})
 		settest.Check(t, err)
-		j := &setdir.Journal{KeepState: true, Moves: []setdir.Move{{From: setdir.StageDir + "/" + shard.ManifestFile, To: shard.ManifestFile}}}
+		j := &setdir.Journal{KeepState: true, Moves: []setdir.Move{{From: setdir.StageDir + "/" + manifest.File, To: manifest.File}}}
 		settest.Check(t, d.Begin(j))
 		dead := make(chan struct{})
 		go func() {
@@ -200,7 +201,7 @@ func TestJoiningBesideAChange(t *testing.T) {
 			d.Close()
 			close(dead)
 		}()
-		joined, err := setdir.Open(t.Context(), dir, setdir.Options{Join: true, Names: shard.ManifestFiles})
+		joined, err := setdir.Open(t.Context(), dir, setdir.Options{Join: true})
 		if err == nil {
 			if settest.Has(t, dir, setdir.JournalFile) {
 				t.Error("joined with a journal")
@@ -210,7 +211,7 @@ func TestJoiningBesideAChange(t *testing.T) {
 			t.Error(err)
 		}
 		<-dead
-		d, err = setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
+		d, err = setdir.Open(t.Context(), dir, setdir.Options{})
 		settest.Check(t, err)
 		settest.Check(t, d.Close())
 	}
@@ -222,17 +223,17 @@ func TestReadersBesideChanges(t *testing.T) {
 	dir := t.TempDir()
 	const shards = 50
 	version := func(d *setdir.Dir, v int) {
-		m := &shard.Manifest{Format: shard.ManifestFormat, Version: shard.ManifestVersion, Fingerprint: fmt.Sprint("v", v), Splits: []shard.Split{{Name: "train"}}}
+		m := &manifest.Manifest{Format: manifest.Format, Version: manifest.Version, Fingerprint: fmt.Sprint("v", v), Splits: []manifest.Split{{Name: "train"}}}
 		for i := range shards {
 			file := fmt.Sprintf("a-train.tfrecord-%05d-of-%05d", i, shards)
-			m.Splits[0].Shards = append(m.Splits[0].Shards, shard.Info{File: file})
+			m.Splits[0].Shards = append(m.Splits[0].Shards, manifest.Shard{File: file})
 			settest.Check(t, os.WriteFile(d.Join(file), []byte(m.Fingerprint), 0o644))
 		}
 		data, err := m.Encode()
 		settest.Check(t, err)
-		settest.Check(t, os.WriteFile(d.Join(shard.ManifestFile), data, 0o644))
+		settest.Check(t, os.WriteFile(d.Join(manifest.File), data, 0o644))
 	}
-	d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
+	d, err := setdir.Open(t.Context(), dir, setdir.Options{})
 	settest.Check(t, err)
 	version(d, 0)
 	settest.Check(t, d.Close())
@@ -245,7 +246,7 @@ func TestReadersBesideChanges(t *testing.T) {
 				return
 			default:
 			}
-			d, err := setdir.Open(context.Background(), dir, setdir.Options{Names: shard.ManifestFiles})
+			d, err := setdir.Open(context.Background(), dir, setdir.Options{})
 			if errors.Is(err, shard.ErrBusy) {
 				continue // a reader is completing the change
 			}
@@ -259,7 +260,7 @@ func TestReadersBesideChanges(t *testing.T) {
 					file := fmt.Sprintf("a-train.tfrecord-%05d-of-%05d", i, shards)
 					j.Moves = append(j.Moves, setdir.Move{From: setdir.StageDir + "/" + file, To: file})
 				}
-				j.Moves = append(j.Moves, setdir.Move{From: setdir.StageDir + "/" + shard.ManifestFile, To: shard.ManifestFile})
+				j.Moves = append(j.Moves, setdir.Move{From: setdir.StageDir + "/" + manifest.File, To: manifest.File})
 				if err = d.Begin(j); err == nil && v%2 == 0 {
 					err = d.Complete(j)
 				}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // FinishedFile is where a finished run records its request and its result, below .tfrec.
@@ -113,7 +114,7 @@ func MustBeNew(ctx context.Context, out, verb string) error {
 			}
 			if run != nil {
 				var by string
-				whole, err := dir.Exists(ManifestFile)
+				whole, err := dir.Exists(manifest.File)
 				switch mine := json.Unmarshal(run.Options[OptionVerb], &by) == nil && by == verb; {
 				case err != nil:
 					return err
@@ -128,10 +129,10 @@ func MustBeNew(ctx context.Context, out, verb string) error {
 				}
 			}
 		}
-		if !ours[name] || name == ManifestFile {
+		if !ours[name] || name == manifest.File {
 			instead := ""
 			if verb != RepairVerb {
-				is, err := dir.Exists(ManifestFile)
+				is, err := dir.Exists(manifest.File)
 				if err != nil {
 					return err
 				}
@@ -188,8 +189,8 @@ func OrOverwrite(dir *Dir, here, inStore string) string {
 func Discard(dir *Dir, files []string) error {
 	subs := map[string]bool{}
 	for _, file := range files {
-		if sub := filepath.Dir(filepath.FromSlash(file)); sub != "." && sub != IndexDir {
-			subs[strings.TrimSuffix(sub, string(filepath.Separator)+IndexDir)] = true
+		if sub := filepath.Dir(filepath.FromSlash(file)); sub != "." && sub != manifest.IndexDir {
+			subs[strings.TrimSuffix(sub, string(filepath.Separator)+manifest.IndexDir)] = true
 		}
 	}
 	if err := dir.Remove(append(files, StateDir+"/"+FinishedFile)...); err != nil {
@@ -202,9 +203,9 @@ func Discard(dir *Dir, files []string) error {
 		if err := ForgetSub(dir.Sub(sub)); err != nil {
 			return err
 		}
-		dir.prune(filepath.ToSlash(filepath.Join(sub, IndexDir)), filepath.ToSlash(sub))
+		dir.prune(filepath.ToSlash(filepath.Join(sub, manifest.IndexDir)), filepath.ToSlash(sub))
 	}
-	dir.prune(IndexDir) // it may have been created for an index
+	dir.prune(manifest.IndexDir) // it may have been created for an index
 	return Forget(dir)
 }
 

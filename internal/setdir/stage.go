@@ -2,6 +2,8 @@ package setdir
 
 import (
 	"fmt"
+
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // Stage returns the directory below d for the files of a new version of the set, until PutStaged
@@ -29,7 +31,7 @@ func (d *Dir) PutStaged(shards, files, remove []string) error {
 	}
 	indexes := make([]string, len(shards))
 	for i, file := range shards {
-		indexes[i] = IndexName(file)
+		indexes[i] = manifest.IndexName(file)
 	}
 	indexes, err := stage.Existing(indexes)
 	if err != nil {
@@ -45,7 +47,7 @@ func (d *Dir) PutStaged(shards, files, remove []string) error {
 	for _, file := range files {
 		add(file)
 	}
-	if len(files) == 0 || files[len(files)-1] != ManifestFile {
+	if len(files) == 0 || files[len(files)-1] != manifest.File {
 		return fmt.Errorf("%s: a set is replaced without a manifest", d.path) // the manifest is the last step
 	}
 	if err := d.Begin(j); err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/regular"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // The state of a run is under .tfrec in the output directory: run.json lists every file that the
@@ -55,7 +56,7 @@ type Run struct {
 
 // Done is the state of a finished shard, in addition to its manifest entry.
 type Done struct {
-	Info
+	manifest.Shard
 	// ModTime of the shard's file in nanoseconds since 1970, and its Version in an object store.
 	ModTime int64  `json:"mod_time"`
 	Version string `json:"version,omitempty"`
@@ -160,7 +161,7 @@ func (d *Dir) Done(file string, content bool) *Done {
 func (d *Dir) AllDone(ctx context.Context, files []string, content bool) ([]*Done, error) {
 	names := make([]string, 0, 2*len(files))
 	for _, file := range files {
-		names = append(names, file, IndexName(file))
+		names = append(names, file, manifest.IndexName(file))
 	}
 	stamps, err := d.at.stamps(names)
 	if err != nil {
@@ -204,10 +205,10 @@ func (d *Dir) done(file string, content bool, look func(name string) (Stamp, err
 	if err != nil || is.Bytes != done.Bytes {
 		return nil, nil
 	}
-	if (content || is != Stamp{done.Bytes, done.ModTime, done.Version}) && !d.HasContent(done.Info) {
+	if (content || is != Stamp{done.Bytes, done.ModTime, done.Version}) && !d.HasContent(done.Shard) {
 		return nil, nil
 	}
-	index, err := look(IndexName(file))
+	index, err := look(manifest.IndexName(file))
 	if err != nil && !storage.Missing(err) {
 		return nil, err
 	}
@@ -260,7 +261,7 @@ func (d *Dir) PutDone(done *Done) error {
 		return err
 	}
 	done.ModTime, done.Version = is.ModTime, is.Version
-	index, err := d.at.stamp(IndexName(done.File))
+	index, err := d.at.stamp(manifest.IndexName(done.File))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

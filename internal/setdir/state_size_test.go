@@ -14,7 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // repeated returns JSON of about size bytes that repeats an item, padded to each bytes.
@@ -103,14 +103,14 @@ func TestStateHasRoom(t *testing.T) {
 // TestStateThatCannotBeReadIsNotWritten: a change is not committed with a journal that could not be
 // read again. The state of a shard may be missing, but must not be that of another one.
 func TestStateThatCannotBeReadIsNotWritten(t *testing.T) {
-	dir, err := setdir.Open(t.Context(), filepath.Join(t.TempDir(), "out"), setdir.Options{Names: shard.ManifestFiles})
+	dir, err := setdir.Open(t.Context(), filepath.Join(t.TempDir(), "out"), setdir.Options{})
 	settest.Check(t, err)
 	defer dir.Close()
 	if err := dir.Begin(&setdir.Journal{Request: strings.Repeat("x", setdir.MaxState)}); !errors.Is(err, setdir.ErrState) || settest.Has(t, dir.Path(), setdir.JournalFile) {
 		t.Errorf("%v; a journal is there: %v", err, settest.Has(t, dir.Path(), setdir.JournalFile))
 	}
 	settest.Check(t, os.WriteFile(dir.Join("a.tfrecord"), nil, 0o666))
-	done := &setdir.Done{Info: shard.Info{File: "a.tfrecord"}}
+	done := &setdir.Done{Shard: manifest.Shard{File: "a.tfrecord"}}
 	settest.Check(t, dir.PutDone(done))
 	if !settest.Has(t, dir.Path(), setdir.StateOf(done.File)) {
 		t.Fatal("nothing is recorded")

@@ -43,7 +43,7 @@ func TestUnreadableStateIsAnError(t *testing.T) {
 // A state file that is not a regular file of reasonable size counts as none: it is never read into
 // memory or waited for.
 func TestStateIsBounded(t *testing.T) {
-	dir, err := setdir.Open(context.Background(), filepath.Join(t.TempDir(), "out"), setdir.Options{Names: shard.ManifestFiles})
+	dir, err := setdir.Open(context.Background(), filepath.Join(t.TempDir(), "out"), setdir.Options{})
 	settest.Check(t, err)
 	defer dir.Close()
 	settest.Check(t, dir.PutState("x.json", 7))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -76,7 +77,7 @@ func (d *Dir) create(file string, o WriterOptions) (*Writer, error) {
 	w := &Writer{dir: d, file: file, Data: &osfile.HashWriter{To: f, Sum: sum}, draft: f}
 	w.out, err = tfrecord.NewWriter(w.Data, tfrecord.WriterOptions{Compression: o.Compression, Level: o.Level})
 	if err == nil && (o.Compression == tfrecord.Auto || o.Compression == tfrecord.None) {
-		w.indexDraft, err = d.at.create(IndexName(file), nil)
+		w.indexDraft, err = d.at.create(manifest.IndexName(file), nil)
 	}
 	if err != nil {
 		w.Abort()
@@ -134,40 +135,40 @@ func (w *Writer) writeIndex(least int) error {
 	return nil
 }
 
-// Commit syncs the shard and publishes its index, then the shard itself. The returned Info has no
+// Commit syncs the shard and publishes its index, then the shard itself. The returned value has no
 // fingerprint and no labels: the caller fills them in. After an error the temporary files are
 // removed, and the shard's name does not refer to anything new.
-func (w *Writer) Commit() (Info, error) {
+func (w *Writer) Commit() (manifest.Shard, error) {
 	info, err := w.commit()
 	if err != nil {
 		w.Abort()
-		return Info{}, w.explain(err)
+		return manifest.Shard{}, w.explain(err)
 	}
 	return info, nil
 }
 
-func (w *Writer) commit() (Info, error) {
+func (w *Writer) commit() (manifest.Shard, error) {
 	if err := w.out.Close(); err != nil {
-		return Info{}, err
+		return manifest.Shard{}, err
 	}
 	// Remove the old shard first: after a crash it must not be left with the index of the new one.
 	if err := w.draft.clear(); err != nil {
-		return Info{}, err
+		return manifest.Shard{}, err
 	}
 	if w.indexDraft != nil {
 		if err := w.writeIndex(0); err != nil {
-			return Info{}, err
+			return manifest.Shard{}, err
 		}
 		if err := w.indexDraft.commit(w.part); err != nil {
-			return Info{}, err
+			return manifest.Shard{}, err
 		}
-	} else if err := w.dir.at.remove(IndexName(w.file)); err != nil {
-		return Info{}, err
+	} else if err := w.dir.at.remove(manifest.IndexName(w.file)); err != nil {
+		return manifest.Shard{}, err
 	}
 	if err := w.draft.commit(w.part); err != nil {
-		return Info{}, err
+		return manifest.Shard{}, err
 	}
-	return Info{
+	return manifest.Shard{
 		File:    w.file,
 		Records: w.out.Records(),
 		Bytes:   w.Data.Bytes,

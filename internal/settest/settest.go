@@ -33,6 +33,7 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -132,9 +133,9 @@ func Numbers(i int, b *tfrecord.Builder) {
 }
 
 // ManifestOf reads the manifest of a set.
-func ManifestOf(t testing.TB, path string) *shard.Manifest {
+func ManifestOf(t testing.TB, path string) *manifest.Manifest {
 	t.Helper()
-	m, err := shard.ReadManifest(t.Context(), filepath.Join(path, shard.ManifestFile))
+	m, err := manifest.Read(t.Context(), filepath.Join(path, manifest.File))
 	Check(t, err)
 	return m
 }
@@ -190,7 +191,7 @@ func Compressed(t testing.TB, c tfrecord.Compression, data []byte) []byte {
 }
 
 // Labelled writes a set of three shards with labels and the files for TFDS.
-func Labelled(t testing.TB, path string, c tfrecord.Compression) *shard.Manifest {
+func Labelled(t testing.TB, path string, c tfrecord.Compression) *manifest.Manifest {
 	t.Helper()
 	var b tfrecord.Builder
 	m := WriteCompressedSet(t, path, 3, c, func(yield func([]byte)) {
@@ -201,10 +202,10 @@ func Labelled(t testing.TB, path string, c tfrecord.Compression) *shard.Manifest
 			yield(b.Append(nil))
 		}
 	})
-	m.Tool, m.Records, m.Labels = "a test", shard.RecordExample, []string{"ant", "bee", "cat"}
-	m.Features = []shard.Feature{
-		{Key: "data", Kind: "bytes", Class: shard.ClassText},
-		{Key: "label", Kind: "int64", Class: shard.ClassLabel},
+	m.Tool, m.Records, m.Labels = "a test", manifest.RecordExample, []string{"ant", "bee", "cat"}
+	m.Features = []manifest.Feature{
+		{Key: "data", Kind: "bytes", Class: manifest.ClassText},
+		{Key: "label", Kind: "int64", Class: manifest.ClassLabel},
 	}
 	for i := range m.Splits[0].Shards {
 		info := &m.Splits[0].Shards[i]
@@ -212,10 +213,10 @@ func Labelled(t testing.TB, path string, c tfrecord.Compression) *shard.Manifest
 		info.Fingerprint = fingerprint.OfShard(*info)
 	}
 	m.Fingerprint = fingerprint.OfSet(m)
-	dir, err := setdir.Open(context.Background(), path, setdir.Options{Names: shard.ManifestFiles})
+	dir, err := setdir.Open(context.Background(), path, setdir.Options{})
 	Check(t, err)
 	defer dir.Close()
-	Check(t, shard.PutSet(dir, m))
+	Check(t, dir.PutSet(m))
 	return m
 }
 
@@ -317,18 +318,18 @@ func IndexOf(t testing.TB, path string) []tfrecord.IndexEntry {
 
 // WriteSet writes a set named "t", with its manifest. Its only split is train, and each of its
 // shards has the records that give yields.
-func WriteSet(t testing.TB, path string, shards int, give func(yield func([]byte))) *shard.Manifest {
+func WriteSet(t testing.TB, path string, shards int, give func(yield func([]byte))) *manifest.Manifest {
 	t.Helper()
 	return WriteCompressedSet(t, path, shards, tfrecord.None, give)
 }
 
-func WriteCompressedSet(t testing.TB, path string, shards int, c tfrecord.Compression, give func(yield func([]byte))) *shard.Manifest {
+func WriteCompressedSet(t testing.TB, path string, shards int, c tfrecord.Compression, give func(yield func([]byte))) *manifest.Manifest {
 	t.Helper()
-	dir, err := setdir.Open(context.Background(), path, setdir.Options{Names: shard.ManifestFiles})
+	dir, err := setdir.Open(context.Background(), path, setdir.Options{})
 	Check(t, err)
 	defer dir.Close()
-	m := &shard.Manifest{Format: shard.ManifestFormat, Version: shard.ManifestVersion, Name: "t", Compression: c.String()}
-	split := shard.Split{Name: "train"}
+	m := &manifest.Manifest{Format: manifest.Format, Version: manifest.Version, Name: "t", Compression: c.String()}
+	split := manifest.Split{Name: "train"}
 	for i := range shards {
 		name := shard.Name{Dataset: m.Name, Split: split.Name, Index: i, Count: shards}
 		w, err := dir.Create(name.String(), setdir.WriterOptions{Compression: c})
@@ -339,21 +340,21 @@ func WriteCompressedSet(t testing.TB, path string, shards int, c tfrecord.Compre
 		split.Shards = append(split.Shards, info)
 		split.Records += info.Records
 	}
-	m.Splits = []shard.Split{split}
+	m.Splits = []manifest.Split{split}
 	PutManifest(t, dir, m)
 	return m
 }
 
-func PutManifest(t testing.TB, dir *setdir.Dir, m *shard.Manifest) {
+func PutManifest(t testing.TB, dir *setdir.Dir, m *manifest.Manifest) {
 	t.Helper()
 	data, err := m.Encode()
 	Check(t, err)
-	Check(t, dir.Put(shard.ManifestFile, data))
+	Check(t, dir.Put(manifest.File, data))
 }
 
 func RemoveManifest(t testing.TB, path string) {
 	t.Helper()
-	Check(t, os.Remove(filepath.Join(path, shard.ManifestFile)))
+	Check(t, os.Remove(filepath.Join(path, manifest.File)))
 }
 
 func Check(t testing.TB, err error) {

@@ -12,14 +12,14 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // FoundTFDS is the contents of TFDS's own files in a directory. A nil *FoundTFDS has none.
 type FoundTFDS struct {
-	Info     shard.Object // dataset_info.json; nil if missing
-	Features bool         // features.json exists
+	Info     manifest.Object // dataset_info.json; nil if missing
+	Features bool            // features.json exists
 	// Classes is the number of classes of each class label, by key.
 	Classes map[string]int
 }
@@ -31,17 +31,17 @@ const maxTFDSFile = 64 << 20
 func FindTFDS(ctx context.Context, dir string) (*FoundTFDS, error) {
 	t := &FoundTFDS{Classes: map[string]int{}}
 	var err error
-	if t.Info, err = ReadObject(ctx, filepath.Join(dir, shard.TFDSInfoFile)); err != nil {
+	if t.Info, err = ReadObject(ctx, filepath.Join(dir, manifest.TFDSInfoFile)); err != nil {
 		return nil, err
 	}
-	features, err := ReadObject(ctx, filepath.Join(dir, shard.TFDSFeaturesFile))
+	features, err := ReadObject(ctx, filepath.Join(dir, manifest.TFDSFeaturesFile))
 	if err != nil {
 		return nil, err
 	}
 	t.Features = features != nil
 	for key, v := range FeaturesOf(features) {
-		feature, _ := v.(shard.Object)
-		if label, ok := feature["classLabel"].(shard.Object); ok {
+		feature, _ := v.(manifest.Object)
+		if label, ok := feature["classLabel"].(manifest.Object); ok {
 			t.Classes[key] = int(number(label["numClasses"]))
 		}
 	}
@@ -49,14 +49,14 @@ func FindTFDS(ctx context.Context, dir string) (*FoundTFDS, error) {
 }
 
 // FeaturesOf returns the features of a FeaturesDict by key.
-func FeaturesOf(o shard.Object) shard.Object {
-	dict, _ := o["featuresDict"].(shard.Object)
-	features, _ := dict["features"].(shard.Object)
+func FeaturesOf(o manifest.Object) manifest.Object {
+	dict, _ := o["featuresDict"].(manifest.Object)
+	features, _ := dict["features"].(manifest.Object)
 	return features
 }
 
 // ReadObject reads a JSON object; nil if the file does not exist.
-func ReadObject(ctx context.Context, path string) (shard.Object, error) {
+func ReadObject(ctx context.Context, path string) (manifest.Object, error) {
 	data, err := storage.ReadFile(ctx, path, maxTFDSFile)
 	if storage.Missing(err) {
 		return nil, nil
@@ -66,7 +66,7 @@ func ReadObject(ctx context.Context, path string) (shard.Object, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
-	var o shard.Object
+	var o manifest.Object
 	if err := d.Decode(&o); err != nil {
 		return nil, fmt.Errorf("%s: %w; repair or remove it", path, err)
 	}
@@ -89,14 +89,14 @@ func (t *FoundTFDS) Name() string {
 	return name
 }
 
-func (t *FoundTFDS) Splits() []shard.Object {
+func (t *FoundTFDS) Splits() []manifest.Object {
 	if t == nil {
 		return nil
 	}
-	var splits []shard.Object
+	var splits []manifest.Object
 	list, _ := t.Info["splits"].([]any)
 	for _, v := range list {
-		if s, ok := v.(shard.Object); ok {
+		if s, ok := v.(manifest.Object); ok {
 			splits = append(splits, s)
 		}
 	}
@@ -119,7 +119,7 @@ func (t *FoundTFDS) Files() map[string]string {
 		split, _ := s["name"].(string)
 		template, _ := s["filepathTemplate"].(string)
 		if template == "" {
-			template = shard.TFDSTemplate
+			template = manifest.TFDSTemplate
 		}
 		lengths, _ := s["shardLengths"].([]any)
 		for i := range lengths {
@@ -143,8 +143,8 @@ func (t *FoundTFDS) file(dataset, template, split string, i, n int) string {
 
 // Renewed returns dataset_info.json with the set's numbers, keeping everything else in it; nil if
 // nothing changed.
-func (t *FoundTFDS) Renewed(m *shard.Manifest) ([]byte, error) {
-	info := shard.Object{}
+func (t *FoundTFDS) Renewed(m *manifest.Manifest) ([]byte, error) {
+	info := manifest.Object{}
 	for key, v := range t.Info {
 		info[key] = v
 	}
@@ -152,8 +152,8 @@ func (t *FoundTFDS) Renewed(m *shard.Manifest) ([]byte, error) {
 	splits := []any{}
 	changed := len(ours) != len(t.Splits()) || t.Name() != m.Name
 	for _, v := range ours {
-		now := v.(shard.Object)
-		split := shard.Object{}
+		now := v.(manifest.Object)
+		split := manifest.Object{}
 		for _, s := range t.Splits() {
 			if s["name"] == now["name"] {
 				for key, v := range s {
@@ -175,15 +175,15 @@ func (t *FoundTFDS) Renewed(m *shard.Manifest) ([]byte, error) {
 		return nil, nil
 	}
 	info["splits"], info["name"] = splits, m.Name
-	return shard.EncodeTFDSFile(info, "  ")
+	return manifest.EncodeTFDSFile(info, "  ")
 }
 
 // Makes reports whether a template produces the names of a split's shards.
-func (t *FoundTFDS) Makes(template, split string, m *shard.Manifest) bool {
+func (t *FoundTFDS) Makes(template, split string, m *manifest.Manifest) bool {
 	if template == "" {
-		template = shard.TFDSTemplate
+		template = manifest.TFDSTemplate
 	}
-	i := slices.IndexFunc(m.Splits, func(s shard.Split) bool { return s.Name == split })
+	i := slices.IndexFunc(m.Splits, func(s manifest.Split) bool { return s.Name == split })
 	for j, info := range m.Splits[i].Shards {
 		if t.file(m.Name, template, split, j, len(m.Splits[i].Shards)) != info.File {
 			return false
@@ -206,6 +206,6 @@ func SameLengths(v any, want []string) bool {
 }
 
 // CanLoad reports whether TFDS can read the set at all.
-func CanLoad(m *shard.Manifest) bool {
+func CanLoad(m *manifest.Manifest) bool {
 	return m.Compression == tfrecord.None.String() && m.Nameless() == ""
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/tfds"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -114,7 +115,7 @@ func Adopt(ctx context.Context, path string, o AdoptOptions) (*AdoptReport, erro
 			return nil, err
 		}
 	} else {
-		if a.dir, err = setdir.Open(ctx, path, setdir.Options{Names: shard.ManifestFiles}); err != nil {
+		if a.dir, err = setdir.Open(ctx, path, setdir.Options{}); err != nil {
 			return nil, err
 		}
 		defer a.dir.Close()
@@ -136,11 +137,11 @@ type adoption struct {
 	dir    *setdir.Dir
 	report *AdoptReport
 
-	before *shard.Manifest // nil if there is none
+	before *manifest.Manifest // nil if there is none
 	tfds   *tfds.FoundTFDS
 	lots   []splitFiles
 	files  []*adopted // in the order of lots
-	set    *shard.Manifest
+	set    *manifest.Manifest
 }
 
 func (a *adoption) run(path string) error {
@@ -194,22 +195,22 @@ func (a *adoption) undo(renaming bool) error {
 		made = append(made, shard.StateDir+"/"+adoptingFile)
 	}
 	err := a.dir.Remove(made...)
-	os.Remove(a.dir.Join(shard.IndexDir))   // fails, as intended, if it has other files; likewise:
-	os.Remove(a.dir.Join(setdir.ShardsDir)) // fails, as intended, if it has state of shards
+	os.Remove(a.dir.Join(manifest.IndexDir)) // fails, as intended, if it has other files; likewise:
+	os.Remove(a.dir.Join(setdir.ShardsDir))  // fails, as intended, if it has state of shards
 	return err
 }
 
 // find lists the files, and reads the existing metadata.
 func (a *adoption) find(path string) error {
-	manifest := filepath.Join(path, shard.ManifestFile)
+	file := filepath.Join(path, manifest.File)
 	var err error
-	a.before, err = shard.ReadManifest(a.ctx, manifest)
+	a.before, err = manifest.Read(a.ctx, file)
 	switch {
 	case err == nil, storage.Missing(err):
 	case !recordscan.IsDamage(err):
 		return err // it could not be read
-	case errors.Is(err, shard.ErrForeign):
-		return fmt.Errorf("%s was written by another tool: move it away, since the set's manifest needs that name", manifest)
+	case errors.Is(err, manifest.ErrForeign):
+		return fmt.Errorf("%s was written by another tool: move it away, since the set's manifest needs that name", file)
 	default:
 		a.note("the manifest is unusable and is rebuilt: %v", err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -133,7 +133,7 @@ func (s *labelSeen) texts() []string {
 }
 
 // label picks the label feature and finds its names.
-func (a *adoption) label(features []shard.Feature) (key string, names []string, err error) {
+func (a *adoption) label(features []manifest.Feature) (key string, names []string, err error) {
 	seen := map[string]*labelSeen{}
 	for _, f := range a.files {
 		for key, s := range f.seen {
@@ -144,9 +144,9 @@ func (a *adoption) label(features []shard.Feature) (key string, names []string, 
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(seen)) {
-		i := slices.IndexFunc(features, func(f shard.Feature) bool { return f.Key == key })
+		i := slices.IndexFunc(features, func(f manifest.Feature) bool { return f.Key == key })
 		s := seen[key]
-		if i < 0 || features[i].Kind != tfrecord.KindInt64.String() || features[i].Class != shard.ClassScalar {
+		if i < 0 || features[i].Kind != tfrecord.KindInt64.String() || features[i].Class != manifest.ClassScalar {
 			s.odd = "it does not have exactly one int64 value in every record"
 		}
 	}
@@ -186,7 +186,7 @@ func (a *adoption) labelOrder(seen map[string]*labelSeen) []string {
 	rank := func(key string) int {
 		_, class := a.tfds.Classes[key]
 		switch {
-		case a.before != nil && slices.Contains(shard.LabelKeys(a.before.Features), key):
+		case a.before != nil && slices.Contains(manifest.LabelKeys(a.before.Features), key):
 			return 0
 		case class:
 			return 1
@@ -204,8 +204,8 @@ func (a *adoption) labelOrder(seen map[string]*labelSeen) []string {
 // labelNames returns the names of the ids of a feature; nil if unknown.
 func (a *adoption) labelNames(key string, s *labelSeen) ([]string, error) {
 	names, from := a.o.Labels, "those given"
-	if names == nil && a.before != nil && slices.Contains(shard.LabelKeys(a.before.Features), key) {
-		names, from = a.before.Labels, shard.ManifestFile
+	if names == nil && a.before != nil && slices.Contains(manifest.LabelKeys(a.before.Features), key) {
+		names, from = a.before.Labels, manifest.File
 	}
 	for _, file := range []string{labels.FileName(key), "labels.txt"} {
 		if names != nil {
@@ -227,7 +227,7 @@ func (a *adoption) labelNames(key string, s *labelSeen) ([]string, error) {
 			key, most, len(names), from)
 	}
 	if n, known := a.tfds.Classes[key]; known && n != len(names) && !a.ownTFDS() {
-		return nil, fmt.Errorf("%s says that %q has %d classes, but there are %d label names (%s)", shard.TFDSFeaturesFile, key, n, len(names), from)
+		return nil, fmt.Errorf("%s says that %q has %d classes, but there are %d label names (%s)", manifest.TFDSFeaturesFile, key, n, len(names), from)
 	}
 	a.note("labels: %s of %q, from %s", plural.Of(len(names), "name"), key, from)
 	return names, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -20,7 +21,7 @@ import (
 // adopted is a file that was read completely.
 type adopted struct {
 	split string
-	info  shard.Info
+	info  manifest.Shard
 	c     tfrecord.Compression
 	scan  *features.Scan
 	seen  map[string]*labelSeen
@@ -38,7 +39,7 @@ type adopted struct {
 func (a *adoption) look() error {
 	for _, l := range a.lots {
 		for _, file := range l.files {
-			a.files = append(a.files, &adopted{split: l.split, info: shard.Info{File: file}, seen: map[string]*labelSeen{}, scan: features.NewScan()})
+			a.files = append(a.files, &adopted{split: l.split, info: manifest.Shard{File: file}, seen: map[string]*labelSeen{}, scan: features.NewScan()})
 		}
 	}
 	errs := make([]error, len(a.files))
@@ -77,7 +78,7 @@ func (a *adoption) lookAt(f *adopted, r *tfrecord.Reader) error {
 		}
 		defer temp.Close()
 	}
-	index, err := draftIndex(a.ctx, shard.IndexPath(path), temp)
+	index, err := draftIndex(a.ctx, manifest.IndexPath(path), temp)
 	if err != nil {
 		return err
 	}
@@ -149,7 +150,7 @@ func (a *adoption) placeIndex(f *adopted) error {
 		return err
 	}
 	path := a.dir.Join(f.finalName)
-	if err = osfile.MakeOuterDir(filepath.Dir(shard.IndexPath(path))); err == nil {
+	if err = osfile.MakeOuterDir(filepath.Dir(manifest.IndexPath(path))); err == nil {
 		err = placeIndex(temp, path)
 	}
 	if err != nil {

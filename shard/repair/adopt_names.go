@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/tfds"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -19,7 +20,7 @@ type splitFiles struct {
 
 // intoLots groups the files by split. missing are the files that should exist according to the
 // numbers in the others' names.
-func intoLots(files []string, before *shard.Manifest, tfds *tfds.FoundTFDS) (lots []splitFiles, missing []string) {
+func intoLots(files []string, before *manifest.Manifest, tfds *tfds.FoundTFDS) (lots []splitFiles, missing []string) {
 	known := tfds.Files()
 	if before != nil {
 		for _, split := range before.Splits {
@@ -49,7 +50,7 @@ func intoLots(files []string, before *shard.Manifest, tfds *tfds.FoundTFDS) (lot
 }
 
 // splitOrder sorts splits in their previous order; new ones follow by name.
-func splitOrder(names []string, before *shard.Manifest, tfds *tfds.FoundTFDS) []string {
+func splitOrder(names []string, before *manifest.Manifest, tfds *tfds.FoundTFDS) []string {
 	var order []string
 	if before != nil {
 		for _, s := range before.Splits {

@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -119,7 +120,7 @@ func finishRenames(dir *setdir.Dir) error {
 				return err
 			}
 		}
-		if err := osfile.Remove(shard.IndexPath(dir.Join(r.From))); err != nil && !storage.Missing(err) {
+		if err := osfile.Remove(manifest.IndexPath(dir.Join(r.From))); err != nil && !storage.Missing(err) {
 			return err
 		}
 	}
@@ -135,7 +136,7 @@ func finishRenames(dir *setdir.Dir) error {
 // renameInManifest changes the names of the shards in an existing manifest: otherwise Adopt would
 // report the old ones as missing.
 func renameInManifest(dir *setdir.Dir, renames []rename) error {
-	m, err := shard.ManifestIn(dir)
+	m, err := dir.Manifest()
 	switch {
 	case err != nil && recordscan.IsDamage(err):
 		return nil // Adopt reports what is wrong with it
@@ -165,5 +166,5 @@ func renameInManifest(dir *setdir.Dir, renames []rename) error {
 	if err != nil {
 		return err
 	}
-	return dir.Put(shard.ManifestFile, data)
+	return dir.Put(manifest.File, data)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/internal/torture"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/verify"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -62,9 +63,9 @@ func TestAdoptTellsSplitsAndNames(t *testing.T) {
 		if got := splitNames(report); got != c.splits || report.Name != c.name || report.TFDS != c.tfds || report.Status != "written" {
 			t.Errorf("%s: %s, name %s, TFDS %v, %s", c.files, got, report.Name, report.TFDS, report.Status)
 		}
-		_, err := os.Stat(filepath.Join(dir, shard.TFDSInfoFile))
+		_, err := os.Stat(filepath.Join(dir, manifest.TFDSInfoFile))
 		if (err == nil) != c.tfds {
-			t.Errorf("%s: %s: %v", c.files, shard.TFDSInfoFile, err)
+			t.Errorf("%s: %s: %v", c.files, manifest.TFDSInfoFile, err)
 		}
 		for _, file := range strings.Fields(c.files) {
 			if got, err := os.ReadFile(filepath.Join(dir, file)); err != nil || !bytes.Equal(got, one) {
@@ -85,13 +86,13 @@ func TestAdoptInfersFeatures(t *testing.T) {
 	dir := t.TempDir()
 	settest.PutFile(t, filepath.Join(dir, "x-train.tfrecord-00000-of-00001"), settest.FileOf(settest.Photo(2, "cat"), settest.Photo(0, "ant")))
 	report := adopt(t, dir, AdoptOptions{})
-	m, err := shard.ReadManifest(t.Context(), filepath.Join(dir, shard.ManifestFile))
+	m, err := manifest.Read(t.Context(), filepath.Join(dir, manifest.File))
 	settest.Check(t, err)
-	want := []shard.Feature{
-		{Key: "bbox", Kind: "float", Class: shard.ClassVector, Shape: []int{4}},
-		{Key: "image/class/label", Kind: "int64", Class: shard.ClassLabel},
-		{Key: "image/class/text", Kind: "bytes", Class: shard.ClassText},
-		{Key: "image/encoded", Kind: "bytes", Class: shard.ClassImage, Shape: []int{-1, -1, 3}, DType: "uint8", Encoding: "jpeg"},
+	want := []manifest.Feature{
+		{Key: "bbox", Kind: "float", Class: manifest.ClassVector, Shape: []int{4}},
+		{Key: "image/class/label", Kind: "int64", Class: manifest.ClassLabel},
+		{Key: "image/class/text", Kind: "bytes", Class: manifest.ClassText},
+		{Key: "image/encoded", Kind: "bytes", Class: manifest.ClassImage, Shape: []int{-1, -1, 3}, DType: "uint8", Encoding: "jpeg"},
 	}
 	if diff := cmp.Diff(want, m.Features); diff != "" {
 		t.Error(diff)
@@ -173,7 +174,7 @@ func TestAdoptChecksBeforeItWrites(t *testing.T) {
 	if list, _ := os.ReadDir(dir); len(list) != 1 {
 		t.Errorf("a check left behind: %v", list)
 	}
-	settest.PutFile(t, filepath.Join(dir, shard.ManifestFile), []byte(`{"format": "of another tool"}`))
+	settest.PutFile(t, filepath.Join(dir, manifest.File), []byte(`{"format": "of another tool"}`))
 	if _, err := Adopt(context.Background(), dir, AdoptOptions{}); err == nil || !strings.Contains(err.Error(), "another tool") {
 		t.Errorf("a manifest of another tool: %v", err)
 	}
@@ -181,7 +182,7 @@ func TestAdoptChecksBeforeItWrites(t *testing.T) {
 
 func TestAdoptKeepsWhatTFDSWrote(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{shard.TFDSInfoFile, shard.TFDSFeaturesFile, "image.class.label.labels.txt"} {
+	for _, name := range []string{manifest.TFDSInfoFile, manifest.TFDSFeaturesFile, "image.class.label.labels.txt"} {
 		data, err := os.ReadFile(filepath.Join("../../testdata/tfds", name))
 		settest.Check(t, err)
 		settest.PutFile(t, filepath.Join(dir, name), data)
@@ -190,16 +191,16 @@ func TestAdoptKeepsWhatTFDSWrote(t *testing.T) {
 	// dataset_info.json has 6 and 2.
 	settest.PutFile(t, filepath.Join(dir, "bf-train.tfrecord-00000-of-00001"), settest.FileOf(one, two, one, two, one))
 	settest.PutFile(t, filepath.Join(dir, "bf-val.tfrecord-00000-of-00001"), settest.FileOf(one, two))
-	features, err := os.ReadFile(filepath.Join(dir, shard.TFDSFeaturesFile))
+	features, err := os.ReadFile(filepath.Join(dir, manifest.TFDSFeaturesFile))
 	settest.Check(t, err)
 	report := adopt(t, dir, AdoptOptions{})
 	if !report.TFDS || report.Name != "bf" || splitNames(report) != "train:5/1 val:2/1" || report.Label != "image/class/label" {
 		t.Errorf("%+v", report)
 	}
-	if now, err := os.ReadFile(filepath.Join(dir, shard.TFDSFeaturesFile)); err != nil || !bytes.Equal(now, features) {
+	if now, err := os.ReadFile(filepath.Join(dir, manifest.TFDSFeaturesFile)); err != nil || !bytes.Equal(now, features) {
 		t.Error("features.json is another one")
 	}
-	data, err := os.ReadFile(filepath.Join(dir, shard.TFDSInfoFile))
+	data, err := os.ReadFile(filepath.Join(dir, manifest.TFDSInfoFile))
 	settest.Check(t, err)
 	var info struct {
 		ModuleName string
@@ -227,7 +228,7 @@ func TestAdoptRenames(t *testing.T) {
 		t.Errorf("%+v", report)
 	}
 	// The state after a run was killed between two renames.
-	d, err := setdir.Open(context.Background(), dir, setdir.Options{Names: shard.ManifestFiles})
+	d, err := setdir.Open(context.Background(), dir, setdir.Options{})
 	settest.Check(t, err)
 	settest.Check(t, d.PutState(setdir.RenamesFile, renameJournal{renamesFormat, renamesVersion, []rename{
 		{"a.tfrecord", "my_birds-train.tfrecord-00000-of-00002"}, {"b.tfrecord", "my_birds-train.tfrecord-00001-of-00002"},
@@ -244,7 +245,7 @@ func TestAdoptRenames(t *testing.T) {
 		}
 	}
 	verified(t, dir)
-	if list, _ := os.ReadDir(filepath.Join(dir, shard.IndexDir)); len(list) != 2 {
+	if list, _ := os.ReadDir(filepath.Join(dir, manifest.IndexDir)); len(list) != 2 {
 		t.Errorf("indexes: %v", list)
 	}
 	if again := adopt(t, dir, AdoptOptions{Rename: true}); again.Status != "up_to_date" {
@@ -263,7 +264,7 @@ func TestAdoptRenewsOurOwn(t *testing.T) {
 	settest.PutFile(t, filepath.Join(dir, file), settest.FileOf(records[:5]...))
 	adopt(t, dir, AdoptOptions{})
 	verified(t, dir)
-	m, err := shard.ReadManifest(t.Context(), filepath.Join(dir, shard.ManifestFile))
+	m, err := manifest.Read(t.Context(), filepath.Join(dir, manifest.File))
 	settest.Check(t, err)
 	if m.Splits[0].Records != 29 || !slices.Equal(m.Labels, before.Labels) || m.Splits[0].Shards[0].Fingerprint != before.Splits[0].Shards[0].Fingerprint {
 		t.Errorf("%+v", m)
@@ -294,8 +295,8 @@ func TestAdoptRefusesAJournalThatItCannotUse(t *testing.T) {
 func TestAdoptReadsTheManifestOrFails(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "birds")
 	settest.PutFile(t, filepath.Join(dir, "a.tfrecord"), settest.FileOf(settest.Photo(0, "ant")))
-	manifest := filepath.Join(dir, shard.ManifestFile)
-	if err := os.Symlink(shard.ManifestFile, manifest); err != nil { // ELOOP is as good as EIO
+	path := filepath.Join(dir, manifest.File)
+	if err := os.Symlink(manifest.File, path); err != nil { // ELOOP is as good as EIO
 		t.Skip(err)
 	}
 	if report, err := Adopt(context.Background(), dir, AdoptOptions{}); err == nil {
@@ -306,8 +307,8 @@ func TestAdoptReadsTheManifestOrFails(t *testing.T) {
 	if _, err := InPlace(context.Background(), file, RepairOptions{}); err == nil {
 		t.Error("a file whose manifest cannot be read was repaired as one that has none")
 	}
-	settest.Check(t, os.Remove(manifest))
-	settest.Check(t, os.WriteFile(manifest, []byte(`{"format":"tfrec.manifest","ver`), 0o644))
+	settest.Check(t, os.Remove(path))
+	settest.Check(t, os.WriteFile(path, []byte(`{"format":"tfrec.manifest","ver`), 0o644))
 	settest.FlipIn(t, file, 40)
 	_, err := Adopt(context.Background(), dir, AdoptOptions{})
 	settest.Check(t, err)
@@ -332,7 +333,7 @@ func TestHalfRenamedShardsAreRefused(t *testing.T) {
 		if r.IntN(2) == 0 {
 			adopt(t, dir, AdoptOptions{})
 		}
-		d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
+		d, err := setdir.Open(t.Context(), dir, setdir.Options{})
 		settest.Check(t, err)
 		settest.Check(t, d.PutState(adoptingFile, adopting{true}))
 		settest.Check(t, d.PutState(setdir.RenamesFile, renameJournal{renamesFormat, renamesVersion, list}))
@@ -343,8 +344,8 @@ func TestHalfRenamedShardsAreRefused(t *testing.T) {
 
 		want := "repair.Adopt " + dir + " completes it"
 		paths := []string{dir, filepath.Dir(dir) + "/b*"}
-		if _, err := os.Stat(filepath.Join(dir, shard.ManifestFile)); err == nil {
-			paths = append(paths, filepath.Join(dir, shard.ManifestFile))
+		if _, err := os.Stat(filepath.Join(dir, manifest.File)); err == nil {
+			paths = append(paths, filepath.Join(dir, manifest.File))
 		}
 		for _, path := range paths {
 			for _, partial := range []bool{false, true} {
@@ -377,7 +378,7 @@ func TestHalfRenamedShardsAreRefused(t *testing.T) {
 
 // An unreadable journal of interrupted renames is an error, not a missing journal.
 func TestUnreadableRenamesAreAnError(t *testing.T) {
-	dir, err := setdir.Open(t.Context(), t.TempDir(), setdir.Options{Names: shard.ManifestFiles})
+	dir, err := setdir.Open(t.Context(), t.TempDir(), setdir.Options{})
 	settest.Check(t, err)
 	defer dir.Close()
 	settest.Check(t, dir.PutState(setdir.RenamesFile, renameJournal{}))

@@ -19,13 +19,14 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/tfds"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // describe builds the manifest from what was read.
 func (a *adoption) describe() error {
-	m := &shard.Manifest{Options: map[string]json.RawMessage{"verb": json.RawMessage(`"adopt"`)}, Labels: []string{}}
+	m := &manifest.Manifest{Options: map[string]json.RawMessage{"verb": json.RawMessage(`"adopt"`)}, Labels: []string{}}
 	if a.before != nil {
 		one := *a.before
 		m = &one
@@ -33,7 +34,7 @@ func (a *adoption) describe() error {
 	} else if a.tfds.Features {
 		m.Options["tfds"] = json.RawMessage(`"found"`)
 	}
-	m.Format, m.Version = shard.ManifestFormat, shard.ManifestVersion
+	m.Format, m.Version = manifest.Format, manifest.Version
 	m.Tool = cmp.Or(m.Tool, build.Tool)
 	if m.Name = a.name(m.Name); m.Name == "" {
 		return fmt.Errorf("cannot derive the dataset's name from %s: give one", a.dir.Path())
@@ -61,8 +62,8 @@ func (a *adoption) describe() error {
 	}
 	if names != nil {
 		m.Labels = names
-		i := slices.IndexFunc(features, func(f shard.Feature) bool { return f.Key == key })
-		features[i].Class = shard.ClassLabel
+		i := slices.IndexFunc(features, func(f manifest.Feature) bool { return f.Key == key })
+		features[i].Class = manifest.ClassLabel
 	} else if key != "" {
 		a.note("feature %q may be the label, but its label names are unknown: give them", key)
 		key = ""
@@ -106,7 +107,7 @@ func (a *adoption) name(before string) string {
 // splits adds the files to the manifest. The existing entry of an unchanged file is kept.
 func (a *adoption) splits(label string) {
 	m := a.set
-	known := map[string]shard.Info{}
+	known := map[string]manifest.Shard{}
 	if a.before != nil {
 		for _, split := range a.before.Splits {
 			for _, info := range split.Shards {
@@ -116,7 +117,7 @@ func (a *adoption) splits(label string) {
 	}
 	for _, f := range a.files {
 		if len(m.Splits) == 0 || m.Splits[len(m.Splits)-1].Name != f.split {
-			m.Splits = append(m.Splits, shard.Split{Name: f.split})
+			m.Splits = append(m.Splits, manifest.Split{Name: f.split})
 		}
 		s := &m.Splits[len(m.Splits)-1]
 		f.info.Fingerprint = fingerprint.OfShard(f.info)
@@ -140,8 +141,8 @@ func (a *adoption) splits(label string) {
 	}
 }
 
-func sameShards(a, b shard.Split) bool {
-	return a.Name == b.Name && slices.EqualFunc(a.Shards, b.Shards, func(x, y shard.Info) bool {
+func sameShards(a, b manifest.Split) bool {
+	return a.Name == b.Name && slices.EqualFunc(a.Shards, b.Shards, func(x, y manifest.Shard) bool {
 		return x.File == y.File && x.Fingerprint == y.Fingerprint
 	})
 }
@@ -155,30 +156,30 @@ func (a *adoption) ownTFDS() bool {
 // programs are kept, except for the counts in them.
 func (a *adoption) metadata() (map[string][]byte, error) {
 	m := a.set
-	files, err := shard.EncodeTFDS(m)
+	files, err := manifest.EncodeTFDS(m)
 	if err != nil {
 		return nil, err
 	}
 	if files == nil {
 		files = map[string][]byte{}
 	}
-	_, described := files[shard.TFDSInfoFile]
+	_, described := files[manifest.TFDSInfoFile]
 	a.report.TFDS = described || tfds.CanLoad(m) && a.tfds.Features
 	if !a.ownTFDS() {
 		if a.tfds.Features {
-			delete(files, shard.TFDSFeaturesFile)
+			delete(files, manifest.TFDSFeaturesFile)
 		}
 		if a.tfds.Info != nil {
-			delete(files, shard.TFDSInfoFile)
+			delete(files, manifest.TFDSInfoFile)
 			info, err := a.tfds.Renewed(m)
 			if err != nil {
 				return nil, err
 			}
 			if info != nil && tfds.CanLoad(m) {
-				files[shard.TFDSInfoFile] = info
+				files[manifest.TFDSInfoFile] = info
 			}
 		} else if a.tfds.Features && tfds.CanLoad(m) && !described {
-			if files[shard.TFDSInfoFile], err = shard.EncodeTFDSFile(m.TFDSInfo(), "  "); err != nil {
+			if files[manifest.TFDSInfoFile], err = manifest.EncodeTFDSFile(m.TFDSInfo(), "  "); err != nil {
 				return nil, err
 			}
 		}
@@ -191,7 +192,7 @@ func (a *adoption) metadata() (map[string][]byte, error) {
 	case !a.report.TFDS:
 		a.note("TFDS cannot load the set: its features are not known")
 	}
-	if files[shard.ManifestFile], err = m.Encode(); err != nil {
+	if files[manifest.File], err = m.Encode(); err != nil {
 		return nil, err
 	}
 	return files, nil
@@ -204,11 +205,11 @@ func (a *adoption) compare(renames []rename, files map[string][]byte) error {
 	}
 	for _, f := range a.files {
 		if f.mayHave && (f.indexWas != "" || f.wasMoved != "") {
-			a.change(filepath.ToSlash(shard.IndexPath(f.finalName)), cmp.Or(f.indexWas, "other"))
+			a.change(filepath.ToSlash(manifest.IndexPath(f.finalName)), cmp.Or(f.indexWas, "other"))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		was, err := osfile.Read(a.ctx, a.dir.Join(name), shard.MaxManifest)
+		was, err := osfile.Read(a.ctx, a.dir.Join(name), manifest.MaxSize)
 		switch {
 		case storage.Missing(err):
 			a.change(name, "missing")
@@ -244,15 +245,15 @@ func (a *adoption) write(renames []rename, files map[string][]byte) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if name == shard.ManifestFile {
+		if name == manifest.File {
 			continue
 		}
 		if err := a.dir.Put(name, files[name]); err != nil {
 			return err
 		}
 	}
-	if data := files[shard.ManifestFile]; data != nil {
-		if err := a.dir.Put(shard.ManifestFile, data); err != nil {
+	if data := files[manifest.File]; data != nil {
+		if err := a.dir.Put(manifest.File, data); err != nil {
 			return err
 		}
 	}

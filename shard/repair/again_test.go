@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfrec/tfrec/internal/settest"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -33,7 +33,7 @@ func TestRepairAgain(t *testing.T) {
 		m := settest.Labelled(t, in, c)
 		settest.FlipIn(t, filepath.Join(in, m.Splits[0].Shards[1].File), 40)
 		if kind == "directory" {
-			settest.Check(t, os.Remove(filepath.Join(in, shard.ManifestFile)))
+			settest.Check(t, os.Remove(filepath.Join(in, manifest.File)))
 		}
 		if kind == "file" {
 			in, out = filepath.Join(in, m.Splits[0].Shards[1].File), filepath.Join(base, "out.tfrecord")
@@ -85,14 +85,14 @@ func TestRepairOfWrongIndexes(t *testing.T) {
 		m := settest.Labelled(t, in, tfrecord.None)
 		shards := m.Splits[0].Shards
 		path := filepath.Join(in, shards[rnd.IntN(3)].File)
-		right, err := os.ReadFile(shard.IndexPath(path))
+		right, err := os.ReadFile(manifest.IndexPath(path))
 		settest.Check(t, err)
 		lines := bytes.SplitAfter(right, []byte("\n"))
 		lines = lines[:len(lines)-1]
 		var wrong []byte
 		switch rnd.IntN(6) {
 		case 0: // lines that continue the last one
-			info := slices.IndexFunc(shards, func(i shard.Info) bool { return i.File == filepath.Base(path) })
+			info := slices.IndexFunc(shards, func(i manifest.Shard) bool { return i.File == filepath.Base(path) })
 			wrong = tfrecord.AppendIndex(bytes.Clone(right), tfrecord.IndexEntry{Offset: shards[info].Bytes, Size: 16 + rnd.Int64N(999)})
 		case 1:
 			wrong = bytes.Join(lines[:rnd.IntN(len(lines))], nil)
@@ -103,21 +103,21 @@ func TestRepairOfWrongIndexes(t *testing.T) {
 			wrong = bytes.Clone(right)
 			wrong[rnd.IntN(len(wrong))] ^= byte(1 + rnd.IntN(255))
 		case 4:
-			other, err := os.ReadFile(shard.IndexPath(filepath.Join(in, shards[rnd.IntN(3)].File)))
+			other, err := os.ReadFile(manifest.IndexPath(filepath.Join(in, shards[rnd.IntN(3)].File)))
 			settest.Check(t, err)
 			wrong = append(other, right...)
 		case 5:
-			settest.Check(t, os.Remove(shard.IndexPath(path)))
+			settest.Check(t, os.Remove(manifest.IndexPath(path)))
 		}
 		if bytes.Equal(wrong, right) {
 			continue
 		}
 		want := IndexMissing
 		if wrong != nil {
-			settest.Check(t, os.WriteFile(shard.IndexPath(path), wrong, 0o644))
+			settest.Check(t, os.WriteFile(manifest.IndexPath(path), wrong, 0o644))
 			want = IndexWrong
-		} else if _, err := os.Stat(shard.IndexPath(path)); err == nil {
-			settest.Check(t, os.WriteFile(shard.IndexPath(path), nil, 0o644))
+		} else if _, err := os.Stat(manifest.IndexPath(path)); err == nil {
+			settest.Check(t, os.WriteFile(manifest.IndexPath(path), nil, 0o644))
 			want = IndexWrong
 		}
 		for _, to := range []string{out, ""} {
@@ -149,8 +149,8 @@ func TestRepairKnowsAnIndexThatItMovedAway(t *testing.T) {
 	index := settest.FilesOf(t, dir)["index/a.tfrecord.idx"]
 	// The state after a run was killed.
 	settest.PutFile(t, filepath.Join(dir, damagedDir, "a.tfrecord"), hurt)
-	settest.PutFile(t, shard.IndexPath(filepath.Join(dir, damagedDir, "a.tfrecord")), []byte(index))
-	settest.Check(t, os.Remove(shard.IndexPath(in)))
+	settest.PutFile(t, manifest.IndexPath(filepath.Join(dir, damagedDir, "a.tfrecord")), []byte(index))
+	settest.Check(t, os.Remove(manifest.IndexPath(in)))
 	report, err := InPlace(context.Background(), in, RepairOptions{})
 	settest.Check(t, err)
 	if report.RecordsSaved != 3 || report.RecordsLost != 1 || !report.RecordsLostExact {

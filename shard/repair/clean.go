@@ -6,7 +6,6 @@ import (
 
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/shard"
 )
 
 // CleanOptions configures Clean. The zero value only reports.
@@ -39,7 +38,7 @@ func Clean(ctx context.Context, path string, o CleanOptions) (*CleanReport, erro
 	if !st.IsDir() {
 		return nil, fmt.Errorf("%s is not a directory: want the OUT of a run", path)
 	}
-	dir, err := setdir.Open(ctx, path, setdir.Options{Note: o.Note, Names: shard.ManifestFiles})
+	dir, err := setdir.Open(ctx, path, setdir.Options{Note: o.Note})
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -31,15 +32,15 @@ func TestCleanRemovesWhatWasStaged(t *testing.T) {
 	} {
 		dir := settest.CopyOf(t, set)
 		if test.link {
-			d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
+			d, err := setdir.Open(t.Context(), dir, setdir.Options{})
 			settest.Check(t, err)
-			m, err := shard.ManifestIn(d)
+			m, err := d.Manifest()
 			settest.Check(t, err)
-			j := &setdir.Journal{Moves: []setdir.Move{{From: setdir.StageDir + "/" + shard.ManifestFile, To: shard.ManifestFile}}, Remove: []string{m.Splits[0].Shards[0].File}}
+			j := &setdir.Journal{Moves: []setdir.Move{{From: setdir.StageDir + "/" + manifest.File, To: manifest.File}}, Remove: []string{m.Splits[0].Shards[0].File}}
 			settest.Check(t, d.Inside(func(root *os.Root) error { return setdir.LinkOld(root, j) }))
 			settest.Check(t, d.Close())
 		}
-		busy, err := setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
+		busy, err := setdir.Open(t.Context(), dir, setdir.Options{})
 		settest.Check(t, err)
 		if _, err := Clean(t.Context(), dir, CleanOptions{Remove: true}); !errors.Is(err, shard.ErrBusy) {
 			t.Errorf("%s: beside a living run: %v, want ErrBusy", test.name, err)

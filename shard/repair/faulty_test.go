@@ -12,8 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard/reshape"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -105,7 +106,7 @@ func TestRepairInPlaceMayFailAnywhere(t *testing.T) {
 		prepare := func() string {
 			dir := settest.CopyOf(t, made)
 			if lone {
-				settest.Check(t, os.Remove(filepath.Join(dir, shard.ManifestFile)))
+				settest.Check(t, os.Remove(filepath.Join(dir, manifest.File)))
 			}
 			return dir
 		}
@@ -145,7 +146,7 @@ func TestRepairInPlaceMayFailAnywhere(t *testing.T) {
 			settest.Check(t, err)
 			for name, data := range settest.FilesOf(t, dir) {
 				// A quarantine includes the path of the directory.
-				if is, ok := want[name]; !ok || is != data && !strings.HasSuffix(name, shard.QuarantineSuffix) {
+				if is, ok := want[name]; !ok || is != data && !strings.HasSuffix(name, setdir.QuarantineSuffix) {
 					t.Errorf("%s failed: repaired again, there is another %s", fail, name)
 				}
 			}

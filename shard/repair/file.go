@@ -14,7 +14,9 @@ import (
 	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -27,7 +29,7 @@ type salvagedFile struct {
 	// f has the saved records; nil if the output has them already.
 	f    *os.File
 	c    tfrecord.Compression
-	info shard.Info
+	info manifest.Shard
 	// index has the index of the saved records, and indexIs is the status of the existing one. A
 	// compressed file has no index.
 	index     *os.File
@@ -145,7 +147,7 @@ func (r *repair) salvageInto(s *salvagedFile, source shard.Source, out string, t
 		if s.index, err = r.work(out + ".idx"); err != nil {
 			return err
 		}
-		if index, err = draftIndex(r.ctx, shard.IndexPath(source.Path), s.index); err != nil {
+		if index, err = draftIndex(r.ctx, manifest.IndexPath(source.Path), s.index); err != nil {
 			return err
 		}
 		defer index.close()
@@ -224,7 +226,7 @@ func (r *repair) guideOf(source shard.Source, in heldFile) (*guide, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, found, err := readGuide(r.ctx, shard.IndexPath(source.Path), size)
+	g, found, err := readGuide(r.ctx, manifest.IndexPath(source.Path), size)
 	if found || err != nil || !r.isInPlace {
 		return g, err
 	}
@@ -232,7 +234,7 @@ func (r *repair) guideOf(source shard.Source, in heldFile) (*guide, error) {
 	if kept == "" || err != nil {
 		return nil, err
 	}
-	g, _, err = readGuide(r.ctx, shard.IndexPath(kept), size)
+	g, _, err = readGuide(r.ctx, manifest.IndexPath(kept), size)
 	return g, err
 }
 
@@ -255,7 +257,7 @@ func (r *repair) file(source shard.Source, out string) (err error) {
 	if err := r.findFinished(source.Path, out); err != nil {
 		return err
 	}
-	q := &quarantine{path: out + shard.QuarantineSuffix, work: r.work}
+	q := &quarantine{path: out + setdir.QuarantineSuffix, work: r.work}
 	defer q.abort()
 	s, err := r.salvageFile(source, out, q)
 	if errors.Is(err, compare.ErrDiffers) {

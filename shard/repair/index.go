@@ -15,6 +15,7 @@ import (
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -93,7 +94,7 @@ func Index(ctx context.Context, paths []string, o IndexOptions) (*IndexReport, e
 		defer r.Close()
 		for i, ok := next(); ok; i, ok = next() {
 			x := indexing{ctx: ctx, o: &o, r: r, path: sources[i].Path}
-			x.file = FileIndex{Path: x.path, Index: shard.IndexPath(x.path)}
+			x.file = FileIndex{Path: x.path, Index: manifest.IndexPath(x.path)}
 			err := x.run()
 			results[i] = result{x.file, x.faults, err}
 		}
@@ -169,7 +170,7 @@ func (x *indexing) run() error {
 // placeIndex puts the index of the file at path in place. It gets the mode and the owner of the
 // index that it replaces or, if it is new, the mode of the file.
 func placeIndex(f *os.File, path string) error {
-	index := shard.IndexPath(path)
+	index := manifest.IndexPath(path)
 	if err := inject.Fault("place", index); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -25,7 +26,7 @@ const damagedDir = "damaged"
 // (see replace.go), other files one by one.
 func (r *repair) inPlace(in string, isFile bool) (err error) {
 	path := in
-	if isFile || shard.IsManifest(in) {
+	if isFile || manifest.IsPath(in) {
 		path = storage.Dir(in)
 	}
 	if err := osfile.RefuseLink(filepath.Join(path, damagedDir)); err != nil {
@@ -38,7 +39,7 @@ func (r *repair) inPlace(in string, isFile bool) (err error) {
 		}
 	}
 	if !lone {
-		if r.dir, err = setdir.OpenAsIs(r.ctx, path, setdir.Options{Names: shard.ManifestFiles}); err != nil { // resume completes an interrupted change
+		if r.dir, err = setdir.OpenAsIs(r.ctx, path, setdir.Options{}); err != nil { // resume completes an interrupted change
 			return err
 		}
 		defer r.dir.Close()
@@ -58,11 +59,11 @@ func (r *repair) inPlace(in string, isFile bool) (err error) {
 		r.o.Progress.Plan(r.ctx, source.Path)
 	}
 	if set := sources[0].Set; set != nil && !lone {
-		manifest := shard.ManifestFile
-		if shard.IsManifest(in) {
-			manifest = filepath.Base(in)
+		file := manifest.File
+		if manifest.IsPath(in) {
+			file = filepath.Base(in)
 		}
-		return r.setInPlace(sources, set, manifest, in)
+		return r.setInPlace(sources, set, file, in)
 	}
 	for _, source := range sources {
 		if err := r.fileInPlace(source); err != nil {
@@ -80,7 +81,7 @@ func (r *repair) isLone(in string) (bool, error) {
 
 // salvageInPlace salvages a file that is to be replaced, if it or its index is damaged.
 func (r *repair) salvageInPlace(source shard.Source) (*salvagedFile, *quarantine, error) {
-	q := &quarantine{path: source.Path + shard.QuarantineSuffix, work: r.work}
+	q := &quarantine{path: source.Path + setdir.QuarantineSuffix, work: r.work}
 	s, err := r.salvageFile(source, source.Path, q)
 	if err != nil {
 		q.abort()
@@ -104,7 +105,7 @@ func (r *repair) judge(s *salvagedFile, source shard.Source) error {
 	if s.c == tfrecord.None && !indexed {
 		// If other files have an index, an interrupted repair may have removed this one.
 		var err error
-		if indexed, err = osfile.Exists(filepath.Dir(shard.IndexPath(s.file.Path))); err != nil {
+		if indexed, err = osfile.Exists(filepath.Dir(manifest.IndexPath(s.file.Path))); err != nil {
 			return err
 		}
 	}
@@ -172,7 +173,7 @@ func (r *repair) fileInPlace(source shard.Source) error {
 // replace replaces the file with what was saved. It removes the index first, which keep has
 // preserved.
 func (r *repair) replace(s *salvagedFile) error {
-	path, index := s.file.Path, shard.IndexPath(s.file.Path)
+	path, index := s.file.Path, manifest.IndexPath(s.file.Path)
 	indexed := s.indexIs == IndexCurrent || s.indexIs == IndexWrong
 	var err error
 	if indexed {
@@ -183,7 +184,7 @@ func (r *repair) replace(s *salvagedFile) error {
 	}
 	if err != nil { // the file is unchanged
 		if is, statErr := osfile.Exists(index); indexed && !is && statErr == nil {
-			err = errors.Join(err, r.link(shard.IndexPath(s.file.Original), index))
+			err = errors.Join(err, r.link(manifest.IndexPath(s.file.Original), index))
 		}
 		return errors.Join(err, r.takeBack())
 	}
@@ -194,7 +195,7 @@ func (r *repair) replace(s *salvagedFile) error {
 // replaceIndex puts the index of a file in place. It gets the mode of the index that it replaces,
 // or of the file.
 func (r *repair) replaceIndex(s *salvagedFile) error {
-	index := shard.IndexPath(s.file.Path)
+	index := manifest.IndexPath(s.file.Path)
 	if err := r.makeDir(filepath.Dir(index)); err != nil {
 		return err
 	}
@@ -219,7 +220,7 @@ func (r *repair) keep(s *salvagedFile, q *quarantine) error {
 	}
 	indexed := s.indexIs == IndexCurrent || s.indexIs == IndexWrong
 	if indexed {
-		if err := r.makeDir(filepath.Join(dir, shard.IndexDir)); err != nil {
+		if err := r.makeDir(filepath.Join(dir, manifest.IndexDir)); err != nil {
 			return err
 		}
 	}
@@ -234,10 +235,10 @@ func (r *repair) keep(s *salvagedFile, q *quarantine) error {
 		original := numberedName(filepath.Join(dir, filepath.Base(path)), i)
 		keeps := []keeping{{from: path, to: original}}
 		if lost != "" {
-			keeps = append(keeps, keeping{from: lost, to: original + shard.QuarantineSuffix})
+			keeps = append(keeps, keeping{from: lost, to: original + setdir.QuarantineSuffix})
 		}
 		if indexed {
-			keeps = append(keeps, keeping{from: shard.IndexPath(path), to: shard.IndexPath(original)})
+			keeps = append(keeps, keeping{from: manifest.IndexPath(path), to: manifest.IndexPath(original)})
 		}
 		free, err := freeFor(r.ctx, keeps)
 		if err != nil {
@@ -253,12 +254,12 @@ func (r *repair) keep(s *salvagedFile, q *quarantine) error {
 		}
 		s.file.Original = original
 		if lost != "" {
-			s.file.Quarantine = original + shard.QuarantineSuffix
+			s.file.Quarantine = original + setdir.QuarantineSuffix
 		}
 		break
 	}
 	if indexed {
-		if err := atomicfile.SyncDir(filepath.Join(dir, shard.IndexDir)); err != nil {
+		if err := atomicfile.SyncDir(filepath.Join(dir, manifest.IndexDir)); err != nil {
 			return err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/reshape"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -41,9 +42,9 @@ func TestRepairInPlaceKeepsModesAndOwners(t *testing.T) {
 			shards := m.Splits[0].Shards
 			path := filepath.Join(dir, shards[1].File)
 			settest.FlipIn(t, path, 40)
-			settest.Check(t, os.Remove(shard.IndexPath(filepath.Join(dir, shards[2].File)))) // to be created
+			settest.Check(t, os.Remove(manifest.IndexPath(filepath.Join(dir, shards[2].File)))) // to be created
 			if kind != "set" {
-				settest.Check(t, os.Remove(filepath.Join(dir, shard.ManifestFile)))
+				settest.Check(t, os.Remove(filepath.Join(dir, manifest.File)))
 			}
 			in := dir
 			if kind == "file" {
@@ -88,11 +89,11 @@ func TestRepairIntoANewPlaceWidensNoMode(t *testing.T) {
 	}
 	_, err := Repair(context.Background(), in, out, RepairOptions{})
 	settest.Check(t, err)
-	want := map[string]fs.FileMode{out + shard.QuarantineSuffix: 0o600}
+	want := map[string]fs.FileMode{out + setdir.QuarantineSuffix: 0o600}
 	for i, info := range m.Splits[0].Shards {
 		path := filepath.Join(out, info.File)
 		want[path] = modes[i] &^ 0o022
-		want[shard.IndexPath(path)] = modes[i] &^ 0o022
+		want[manifest.IndexPath(path)] = modes[i] &^ 0o022
 	}
 	for path, mode := range want {
 		if st, err := os.Stat(path); err != nil || st.Mode() != mode {
@@ -150,7 +151,7 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 			return err
 		},
 		"a shard": func(dir string) error {
-			d, err := setdir.Open(context.Background(), dir, setdir.Options{Names: shard.ManifestFiles})
+			d, err := setdir.Open(context.Background(), dir, setdir.Options{})
 			if err != nil {
 				return err
 			}
@@ -163,7 +164,7 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 			return err
 		},
 	}
-	for _, link := range []string{shard.IndexDir, damagedDir, damagedDir + "/" + shard.IndexDir, shard.StateDir, setdir.TempDir, setdir.LockFile, setdir.StageDir, setdir.ShardsDir} {
+	for _, link := range []string{manifest.IndexDir, damagedDir, damagedDir + "/" + manifest.IndexDir, shard.StateDir, setdir.TempDir, setdir.LockFile, setdir.StageDir, setdir.ShardsDir} {
 		for name, run := range runs {
 			dir, outside := filepath.Join(t.TempDir(), "set"), t.TempDir()
 			m := settest.Labelled(t, dir, tfrecord.None)

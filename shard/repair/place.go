@@ -13,7 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // errTaken returns the error for an output path that is in use.
@@ -88,7 +88,7 @@ func (r *repair) putNew(s *salvagedFile, path string, indexed bool) error {
 	if s.index == nil || !indexed {
 		return nil
 	}
-	index := shard.IndexPath(path)
+	index := manifest.IndexPath(path)
 	if err := r.makeDir(filepath.Dir(index)); err != nil {
 		return err
 	}

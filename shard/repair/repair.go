@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -177,7 +178,7 @@ func run(ctx context.Context, in, out string, o RepairOptions) (*RepairReport, e
 	if err != nil {
 		return nil, err
 	}
-	whole := st.IsDir() || shard.IsManifest(in)
+	whole := st.IsDir() || manifest.IsPath(in)
 	switch {
 	case !whole && !st.Mode().IsRegular():
 		return nil, fmt.Errorf("%s does not allow random access: copy it to a regular file first", in)

@@ -17,7 +17,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/settest"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -36,7 +36,7 @@ func putIndex(t testing.TB, path string, frames []settest.Frame) {
 	for _, f := range frames {
 		index = tfrecord.AppendIndex(index, tfrecord.IndexEntry{Offset: int64(f.Offset), Size: int64(f.Size)})
 	}
-	settest.PutFile(t, shard.IndexPath(path), index)
+	settest.PutFile(t, manifest.IndexPath(path), index)
 }
 
 // untouched returns the frames outside [from, to).

@@ -15,6 +15,7 @@ import (
 	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -59,7 +60,7 @@ func repairRequest(in string) (string, error) {
 }
 
 // setInPlace repairs files of a set, and updates its metadata.
-func (r *repair) setInPlace(sources []shard.Source, set *shard.Set, manifest, in string) (err error) {
+func (r *repair) setInPlace(sources []shard.Source, set *shard.Set, file, in string) (err error) {
 	request, err := repairRequest(in)
 	if err != nil {
 		return err
@@ -68,7 +69,7 @@ func (r *repair) setInPlace(sources []shard.Source, set *shard.Set, manifest, in
 		return err
 	}
 	x := &replacement{repair: r, set: set, journal: setdir.Journal{Request: request}}
-	if err := x.make(sources, manifest); err != nil {
+	if err := x.make(sources, file); err != nil {
 		// Keep the originals unless the journal is certain to be gone.
 		if abandoned := r.dir.Abandon(); abandoned != nil {
 			return errors.Join(err, abandoned)
@@ -93,8 +94,8 @@ type replacement struct {
 }
 
 // make stages all changes and writes the journal. If nothing changes it does neither.
-func (x *replacement) make(sources []shard.Source, manifest string) error {
-	infos := make(map[string]shard.Info)
+func (x *replacement) make(sources []shard.Source, file string) error {
+	infos := make(map[string]manifest.Shard)
 	for _, source := range sources {
 		info, err := x.shard(source)
 		if err != nil {
@@ -112,7 +113,7 @@ func (x *replacement) make(sources []shard.Source, manifest string) error {
 		return err
 	}
 	if changed {
-		if err := x.description(m, manifest); err != nil {
+		if err := x.description(m, file); err != nil {
 			return err
 		}
 	}
@@ -132,32 +133,32 @@ func (x *replacement) make(sources []shard.Source, manifest string) error {
 }
 
 // shard salvages a shard and stages its replacement, if any.
-func (x *replacement) shard(source shard.Source) (shard.Info, error) {
+func (x *replacement) shard(source shard.Source) (manifest.Shard, error) {
 	s, q, err := x.salvageInPlace(source)
 	if err != nil {
-		return shard.Info{}, err
+		return manifest.Shard{}, err
 	}
 	defer s.abort()
 	defer q.abort()
 	replaced := s.f != nil
 	if replaced {
 		if err := x.keep(s, q); err != nil {
-			return shard.Info{}, err
+			return manifest.Shard{}, err
 		}
 	}
 	if s.index != nil {
-		if err := x.makeDir(filepath.Dir(shard.IndexPath(source.Path))); err != nil {
-			return shard.Info{}, err
+		if err := x.makeDir(filepath.Dir(manifest.IndexPath(source.Path))); err != nil {
+			return manifest.Shard{}, err
 		}
-		if _, err := x.stage(s.index, "index-"+s.info.File, setdir.IndexName(s.info.File), s.indexMode()); err != nil {
-			return shard.Info{}, err
+		if _, err := x.stage(s.index, "index-"+s.info.File, manifest.IndexName(s.info.File), s.indexMode()); err != nil {
+			return manifest.Shard{}, err
 		}
 		s.index = nil
 	}
 	if replaced {
 		path, err := x.stage(s.f, "shard-"+s.info.File, s.info.File, s.like)
 		if err != nil {
-			return shard.Info{}, err
+			return manifest.Shard{}, err
 		}
 		s.f = nil
 		if x.staged == nil {
@@ -184,12 +185,12 @@ func (x *replacement) stage(f *os.File, as, name string, like fs.FileInfo) (path
 }
 
 // description stages the metadata files, the manifest last.
-func (x *replacement) description(m *shard.Manifest, manifest string) error {
-	files, err := shard.EncodeTFDS(m)
+func (x *replacement) description(m *manifest.Manifest, file string) error {
+	files, err := manifest.EncodeTFDS(m)
 	if err != nil {
 		return err
 	}
-	for _, name := range shard.TFDSFiles(m.Features) {
+	for _, name := range manifest.TFDSFiles(m.Features) {
 		is, err := x.dir.Exists(name)
 		if err != nil {
 			return err
@@ -202,7 +203,7 @@ func (x *replacement) description(m *shard.Manifest, manifest string) error {
 	if err != nil {
 		return err
 	}
-	described, err := os.Stat(x.dir.Join(manifest))
+	described, err := os.Stat(x.dir.Join(file))
 	if err != nil {
 		return err
 	}
@@ -211,13 +212,13 @@ func (x *replacement) description(m *shard.Manifest, manifest string) error {
 			return err
 		}
 	}
-	return x.describe(manifest, data, described)
+	return x.describe(file, data, described)
 }
 
 // describe stages a metadata file, unless the existing one is the same.
 func (x *replacement) describe(name string, data []byte, like fs.FileInfo) error {
 	path := x.dir.Join(name)
-	before, err := osfile.Read(x.ctx, path, shard.MaxManifest)
+	before, err := osfile.Read(x.ctx, path, manifest.MaxSize)
 	switch {
 	case err == nil && bytes.Equal(before, data):
 		return nil

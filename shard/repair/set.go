@@ -20,6 +20,7 @@ import (
 	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -69,7 +70,7 @@ func (r *repair) directory(in, out string) error {
 	}
 	x := &repairedSet{repair: r, from: from, out: out, set: sources[0].Set, names: names}
 	// The quarantine is beside the directory, and so is its temporary file.
-	x.lost = &quarantine{path: filepath.Clean(out) + shard.QuarantineSuffix, work: workFile}
+	x.lost = &quarantine{path: filepath.Clean(out) + setdir.QuarantineSuffix, work: workFile}
 	defer x.lost.abort()
 	before, err := setdir.View(r.ctx, out).Run()
 	if err != nil {
@@ -97,7 +98,7 @@ type repairedSet struct {
 // killed at its very end leaves no state, or state beside a manifest.
 func (x *repairedSet) isFinished(before *setdir.Run) (bool, error) {
 	if before != nil {
-		return setdir.View(x.ctx, x.out).Exists(shard.ManifestFile)
+		return setdir.View(x.ctx, x.out).Exists(manifest.File)
 	}
 	for name, err := range setdir.FirstNames(x.ctx, x.out) {
 		if err != nil || name != shard.StateDir {
@@ -111,11 +112,11 @@ func (x *repairedSet) isFinished(before *setdir.Run) (bool, error) {
 func (x *repairedSet) compare(sources []shard.Source, before *setdir.Run) error {
 	expected := map[string]bool{shard.StateDir: true}
 	for _, source := range sources {
-		expected[filepath.Base(source.Path)], expected[shard.IndexDir] = true, true
+		expected[filepath.Base(source.Path)], expected[manifest.IndexDir] = true, true
 	}
 	if x.set != nil {
-		expected[shard.ManifestFile] = true
-		for _, name := range shard.TFDSFiles(x.set.Features) {
+		expected[manifest.File] = true
+		for _, name := range manifest.TFDSFiles(x.set.Features) {
 			expected[name] = true
 		}
 	}
@@ -140,7 +141,7 @@ func (x *repairedSet) compare(sources []shard.Source, before *setdir.Run) error 
 	if err != nil || before == nil {
 		return err
 	}
-	dir, err := setdir.Open(x.ctx, x.out, setdir.Options{Names: shard.ManifestFiles})
+	dir, err := setdir.Open(x.ctx, x.out, setdir.Options{})
 	if err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func (x *repairedSet) isTaken(what string) error {
 
 // write writes the directory.
 func (x *repairedSet) write(sources []shard.Source, before *setdir.Run) error {
-	dir, err := setdir.OpenOut(x.ctx, x.out, setdir.RepairVerb, "", setdir.Options{Names: shard.ManifestFiles})
+	dir, err := setdir.OpenOut(x.ctx, x.out, setdir.RepairVerb, "", setdir.Options{})
 	if err != nil {
 		return err
 	}
@@ -171,7 +172,7 @@ func (x *repairedSet) write(sources []shard.Source, before *setdir.Run) error {
 	files := slices.Clone(x.names)
 	for _, source := range sources {
 		name := filepath.Base(source.Path)
-		files = append(files, name, filepath.ToSlash(shard.IndexPath(name)))
+		files = append(files, name, filepath.ToSlash(manifest.IndexPath(name)))
 	}
 	if x.set != nil {
 		files = append(files, x.set.Files()...)
@@ -185,7 +186,7 @@ func (x *repairedSet) write(sources []shard.Source, before *setdir.Run) error {
 	}
 	if err != nil {
 		err = errors.Join(err, x.takeBack(), dir.Remove(files...))
-		os.Remove(dir.Join(shard.IndexDir)) // it may have been created for an index
+		os.Remove(dir.Join(manifest.IndexDir)) // it may have been created for an index
 		return errors.Join(err, setdir.Forget(dir))
 	}
 	return nil
@@ -194,7 +195,7 @@ func (x *repairedSet) write(sources []shard.Source, before *setdir.Run) error {
 // put repairs the files into the directory, and writes their metadata. If the output is finished it
 // only compares.
 func (x *repairedSet) put(sources []shard.Source) error {
-	infos := make(map[string]shard.Info)
+	infos := make(map[string]manifest.Shard)
 	for _, source := range sources {
 		path := storage.Join(x.out, filepath.Base(source.Path))
 		s, err := x.salvageFile(source, path, x.lost)
@@ -217,30 +218,30 @@ func (x *repairedSet) put(sources []shard.Source) error {
 }
 
 // describe writes, or compares, the metadata files, the manifest last.
-func (x *repairedSet) describe(infos map[string]shard.Info) error {
+func (x *repairedSet) describe(infos map[string]manifest.Shard) error {
 	files := make(map[string][]byte)
 	for _, name := range x.names {
-		data, err := osfile.Read(x.ctx, storage.Join(x.from, name), shard.MaxManifest)
+		data, err := osfile.Read(x.ctx, storage.Join(x.from, name), manifest.MaxSize)
 		if err != nil {
 			return err
 		}
 		files[name] = data
 	}
-	var manifest []byte
+	var encoded []byte
 	if x.set != nil {
 		m, _, err := renewed(x.ctx, x.set, infos, func(file string) string { return storage.Join(x.out, file) })
 		if err != nil {
 			return err
 		}
-		tfds, err := shard.EncodeTFDS(m)
+		tfds, err := manifest.EncodeTFDS(m)
 		if err != nil {
 			return err
 		}
-		for _, name := range shard.TFDSFiles(m.Features) {
+		for _, name := range manifest.TFDSFiles(m.Features) {
 			delete(files, name)
 		}
 		maps.Copy(files, tfds)
-		if manifest, err = m.Encode(); err != nil {
+		if encoded, err = m.Encode(); err != nil {
 			return err
 		}
 	}
@@ -249,10 +250,10 @@ func (x *repairedSet) describe(infos map[string]shard.Info) error {
 			return err
 		}
 	}
-	if err := x.putQuarantine(x.lost); err != nil || manifest == nil {
+	if err := x.putQuarantine(x.lost); err != nil || encoded == nil {
 		return err
 	}
-	return x.putFile(shard.ManifestFile, manifest)
+	return x.putFile(manifest.File, encoded)
 }
 
 // putFile writes a small file, or compares it.
@@ -260,7 +261,7 @@ func (x *repairedSet) putFile(name string, data []byte) error {
 	if !x.finished {
 		return x.dir.Put(name, data)
 	}
-	before, err := osfile.Read(x.ctx, storage.Join(x.out, name), shard.MaxManifest)
+	before, err := osfile.Read(x.ctx, storage.Join(x.out, name), manifest.MaxSize)
 	if err == nil && !bytes.Equal(before, data) || storage.Missing(err) {
 		return fmt.Errorf("%s: %w", name, compare.ErrDiffers)
 	}
@@ -277,7 +278,7 @@ func described(ctx context.Context, dir string) ([]string, error) {
 	var names []string
 	for _, e := range entries {
 		name := e.Name()
-		if made := name == shard.ManifestFile || strings.HasSuffix(name, ".idx") || strings.HasSuffix(name, shard.QuarantineSuffix); made || !shard.Describes(name) {
+		if made := name == manifest.File || strings.HasSuffix(name, ".idx") || strings.HasSuffix(name, setdir.QuarantineSuffix); made || !shard.Describes(name) {
 			continue
 		}
 		st, err := storage.Stat(ctx, storage.Join(dir, name))
@@ -293,12 +294,12 @@ func described(ctx context.Context, dir string) ([]string, error) {
 }
 
 // renewed returns the manifest of a set after some shards have changed. at returns their paths.
-func renewed(ctx context.Context, set *shard.Set, infos map[string]shard.Info, at func(file string) string) (m *shard.Manifest, changed bool, err error) {
+func renewed(ctx context.Context, set *shard.Set, infos map[string]manifest.Shard, at func(file string) string) (m *manifest.Manifest, changed bool, err error) {
 	one := *set.Manifest
 	m = &one
-	m.Splits = make([]shard.Split, len(set.Splits))
+	m.Splits = make([]manifest.Split, len(set.Splits))
 	for i, split := range set.Splits {
-		m.Splits[i] = shard.Split{Name: split.Name, Shards: append([]shard.Info(nil), split.Shards...)}
+		m.Splits[i] = manifest.Split{Name: split.Name, Shards: append([]manifest.Shard(nil), split.Shards...)}
 		s := &m.Splits[i]
 		for j := range s.Shards {
 			info := &s.Shards[j]
@@ -325,13 +326,13 @@ func renewed(ctx context.Context, set *shard.Set, infos map[string]shard.Info, a
 
 // countLabels counts the labels in a shard of the set that m describes. Records that are not
 // Examples have none; verify reports them.
-func countLabels(ctx context.Context, path string, m *shard.Manifest) (map[string]int64, error) {
+func countLabels(ctx context.Context, path string, m *manifest.Manifest) (map[string]int64, error) {
 	r, err := shard.Open(ctx, path, tfrecord.ReaderOptions{})
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	counter := labels.NewCounter(shard.LabelKeys(m.Features), len(m.Labels))
+	counter := labels.NewCounter(manifest.LabelKeys(m.Features), len(m.Labels))
 	var example tfrecord.Example
 	for record, err := range r.All() {
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/verify"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -72,7 +73,7 @@ func TestRepairOfASet(t *testing.T) {
 			if got, _ := os.ReadFile(filepath.Join(out, shards[0].File)); !bytes.Equal(got, first) {
 				t.Error("the shard without damage is another one")
 			}
-			now, err := shard.ReadManifest(t.Context(), filepath.Join(out, shard.ManifestFile))
+			now, err := manifest.Read(t.Context(), filepath.Join(out, manifest.File))
 			settest.Check(t, err)
 			if c == tfrecord.None {
 				if want := map[string]int64{"ant": 4, "bee": 3, "cat": 4}; !cmp.Equal(now.Splits[0].Shards[1].Labels, want) {
@@ -81,7 +82,7 @@ func TestRepairOfASet(t *testing.T) {
 				var info struct {
 					Splits []struct{ ShardLengths []string }
 				}
-				data, err := os.ReadFile(filepath.Join(out, shard.TFDSInfoFile))
+				data, err := os.ReadFile(filepath.Join(out, manifest.TFDSInfoFile))
 				settest.Check(t, err)
 				settest.Check(t, json.Unmarshal(data, &info))
 				if !slices.Equal(info.Splits[0].ShardLengths, []string{"12", "11", "0"}) {
@@ -110,7 +111,7 @@ func TestRepairOfADirectoryWithoutAManifest(t *testing.T) {
 	settest.PutFile(t, filepath.Join(in, "notes.txt"), []byte("not ours"))
 	report, err := Repair(context.Background(), in, out, RepairOptions{})
 	settest.Check(t, err)
-	if report.RecordsSaved != 8 || report.Quarantine != out+shard.QuarantineSuffix {
+	if report.RecordsSaved != 8 || report.Quarantine != out+setdir.QuarantineSuffix {
 		t.Errorf("%+v", report)
 	}
 	for _, name := range []string{"a.tfrecord", "c.tfrecord"} {
@@ -120,7 +121,7 @@ func TestRepairOfADirectoryWithoutAManifest(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, name := range []string{"notes.txt", shard.ManifestFile, shard.IndexDir} {
+	for _, name := range []string{"notes.txt", manifest.File, manifest.IndexDir} {
 		if _, err := os.Lstat(filepath.Join(out, name)); err == nil {
 			t.Errorf("%s is in the output", name)
 		}
@@ -158,12 +159,12 @@ func TestRepairSweepsWhatAKilledOneLeft(t *testing.T) {
 	m := settest.Labelled(t, in, tfrecord.None)
 	settest.FlipIn(t, filepath.Join(in, m.Splits[0].Shards[1].File), 100)
 	// The state after a run was killed before it wrote the manifest.
-	dir, err := setdir.Open(context.Background(), out, setdir.Options{Names: shard.ManifestFiles})
+	dir, err := setdir.Open(context.Background(), out, setdir.Options{})
 	settest.Check(t, err)
 	settest.Check(t, dir.PutRun(&setdir.Run{Options: map[string]json.RawMessage{"verb": json.RawMessage(`"repair"`)}, Files: m.Files()}))
 	settest.PutFile(t, filepath.Join(out, m.Splits[0].Shards[0].File), []byte("half"))
 	settest.Check(t, dir.Close())
-	settest.PutFile(t, out+shard.QuarantineSuffix, []byte("of the killed run"))
+	settest.PutFile(t, out+setdir.QuarantineSuffix, []byte("of the killed run"))
 	_, err = Repair(context.Background(), in, out, RepairOptions{})
 	settest.Check(t, err)
 	verified(t, out)

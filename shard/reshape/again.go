@@ -15,6 +15,7 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -220,7 +221,7 @@ func finishedOf(d *setdir.Dir) (*finished, error) {
 // read only if their modification time differs.
 func (m *finished) changed(ctx context.Context, d *setdir.Dir) string {
 	for _, s := range m.Sets {
-		if !filepath.IsLocal(filepath.FromSlash(s.Sub + shard.ManifestFile)) {
+		if !filepath.IsLocal(filepath.FromSlash(s.Sub + manifest.File)) {
 			return s.Sub
 		}
 		set := setdir.View(ctx, d.Join(s.Sub))
@@ -232,15 +233,15 @@ func (m *finished) changed(ctx context.Context, d *setdir.Dir) string {
 }
 
 func (s *finishedSet) changed(set *setdir.Dir) string {
-	data, err := set.Read(shard.ManifestFile, shard.MaxManifest)
+	data, err := set.Read(manifest.File, manifest.MaxSize)
 	if err != nil || hashText(data) != s.Manifest {
-		return shard.ManifestFile
+		return manifest.File
 	}
-	m, err := shard.ManifestIn(set)
+	m, err := set.Manifest()
 	if err != nil || m == nil {
-		return shard.ManifestFile
+		return manifest.File
 	}
-	var infos []shard.Info
+	var infos []manifest.Shard
 	var names []string
 	for _, split := range m.Splits {
 		for _, info := range split.Shards {
@@ -249,7 +250,7 @@ func (s *finishedSet) changed(set *setdir.Dir) string {
 	}
 	stamps, err := set.Stamps(names)
 	if err != nil {
-		return shard.ManifestFile
+		return manifest.File
 	}
 	for i, info := range infos {
 		is, ok := stamps[info.File]
@@ -257,13 +258,13 @@ func (s *finishedSet) changed(set *setdir.Dir) string {
 			return info.File
 		}
 	}
-	tfds, err := shard.EncodeTFDS(m)
+	tfds, err := manifest.EncodeTFDS(m)
 	if err != nil {
-		return shard.ManifestFile
+		return manifest.File
 	}
 	var indexes []string
 	for _, file := range m.Files() {
-		if strings.HasPrefix(file, shard.IndexDir+"/") {
+		if strings.HasPrefix(file, manifest.IndexDir+"/") {
 			indexes = append(indexes, file)
 		} else if want, ok := tfds[file]; ok {
 			if got, err := set.Read(file, int64(len(want))); err != nil || !bytes.Equal(got, want) {
@@ -273,7 +274,7 @@ func (s *finishedSet) changed(set *setdir.Dir) string {
 	}
 	there, err := set.Existing(indexes)
 	if err != nil {
-		return shard.ManifestFile
+		return manifest.File
 	}
 	for i, file := range indexes {
 		if i == len(there) || there[i] != file {
@@ -313,7 +314,7 @@ func again(ctx context.Context, out string, q *request) (*ReshapeReport, error) 
 	}
 	manifests := make([]string, len(m.Sets))
 	for i, s := range m.Sets {
-		manifests[i] = s.Sub + shard.ManifestFile
+		manifests[i] = s.Sub + manifest.File
 	}
 	left, err := dir.Existing(manifests)
 	if err != nil || len(left) == 0 {
@@ -332,7 +333,7 @@ func again(ctx context.Context, out string, q *request) (*ReshapeReport, error) 
 }
 
 // record adds a set that is about to be finished to the state.
-func (r *reshaping) record(m *shard.Manifest, sub string, dir *setdir.Dir) error {
+func (r *reshaping) record(m *manifest.Manifest, sub string, dir *setdir.Dir) error {
 	data, err := m.Encode()
 	if err != nil {
 		return err

@@ -18,6 +18,7 @@ import (
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -130,7 +131,7 @@ func TestOtherRunsAreRefused(t *testing.T) {
 	_, err = Reshard(ctx, []string{file}, out, o)
 	settest.Check(t, err)
 	o.Overwrite = false
-	for _, name := range []string{"out-train.tfrecord-00001-of-00002", "index/out-train.tfrecord-00000-of-00002.idx", shard.TFDSInfoFile, shard.ManifestFile} {
+	for _, name := range []string{"out-train.tfrecord-00001-of-00002", "index/out-train.tfrecord-00000-of-00002.idx", manifest.TFDSInfoFile, manifest.File} {
 		path := filepath.Join(out, name)
 		was, err := os.ReadFile(path)
 		settest.Check(t, err)
@@ -138,7 +139,7 @@ func TestOtherRunsAreRefused(t *testing.T) {
 		settest.Check(t, err)
 		settest.Check(t, os.Remove(path))
 		before = settest.FilesOf(t, out)
-		if name == shard.ManifestFile {
+		if name == manifest.File {
 			if err := reshard([]string{file}, o)(); err == nil || !strings.Contains(err.Error(), "not empty") {
 				t.Errorf("without a manifest: %v", err)
 			}

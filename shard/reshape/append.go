@@ -18,6 +18,7 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -72,7 +73,7 @@ func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*App
 	if err := storage.CheckOutput(dir); err != nil {
 		return nil, err
 	}
-	described, err := setdir.View(ctx, dir).Exists(shard.ManifestFile)
+	described, err := setdir.View(ctx, dir).Exists(manifest.File)
 	if err != nil {
 		return nil, err
 	}
@@ -82,13 +83,13 @@ func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*App
 		} else if missing != nil {
 			return nil, missing
 		}
-		return nil, fmt.Errorf("%s has no %s: repair.Adopt makes one for shards that other tools wrote; reshape.Merge makes a new set", dir, shard.ManifestFile)
+		return nil, fmt.Errorf("%s has no %s: repair.Adopt makes one for shards that other tools wrote; reshape.Merge makes a new set", dir, manifest.File)
 	}
 	request, err := appendRequest(ctx, dir, in, &o)
 	if err != nil {
 		return nil, err
 	}
-	d, err := setdir.OpenAsIs(ctx, dir, setdir.Options{Names: shard.ManifestFiles}) // a journal is completed and reported below
+	d, err := setdir.OpenAsIs(ctx, dir, setdir.Options{}) // a journal is completed and reported below
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +161,7 @@ func raw(path string) bool {
 type appending struct {
 	dir *setdir.Dir
 	o   *AppendOptions
-	set *shard.Manifest // before the append
+	set *manifest.Manifest // before the append
 }
 
 func (a *appending) run(ctx context.Context, in []string, request string) (*AppendReport, error) {
@@ -173,7 +174,7 @@ func (a *appending) run(ctx context.Context, in []string, request string) (*Appe
 			return nil, fmt.Errorf("complete the interrupted append: %w", err)
 		}
 	}
-	if a.set, err = shard.ReadManifest(ctx, a.dir.Join(shard.ManifestFile)); err != nil {
+	if a.set, err = manifest.Read(ctx, a.dir.Join(manifest.File)); err != nil {
 		return nil, err
 	}
 	if interrupted != nil {
@@ -298,7 +299,7 @@ func (a *appending) stage(ctx context.Context, in []string) (*setdir.Journal, er
 	if err != nil {
 		return nil, err
 	}
-	staged, err := shard.ReadManifest(ctx, a.dir.Join(setdir.StageDir+"/"+shard.ManifestFile))
+	staged, err := manifest.Read(ctx, a.dir.Join(setdir.StageDir+"/"+manifest.File))
 	if err != nil {
 		return nil, err
 	}

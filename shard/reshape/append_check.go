@@ -6,14 +6,14 @@ import (
 
 	"github.com/tfrec/tfrec/internal/features"
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // adaptLabels changes the label ids of the inputs to those of the set, and returns the names to add
 // to its list.
 func (a *appending) adaptLabels(in *inputs) (added []string, err error) {
 	from := in.described.Labels
-	mine := shard.LabelKeys(a.set.Features)
+	mine := manifest.LabelKeys(a.set.Features)
 	switch {
 	case len(from) == 0 && len(a.set.Labels) == 0:
 		return nil, nil
@@ -73,7 +73,7 @@ func (in *inputs) remapTo(f *input, ids []int64) *remap {
 // labelKeysOf returns the keys of a file's label features.
 func (in *inputs) labelKeysOf(f *input) []string {
 	if f.Set != nil {
-		return shard.LabelKeys(f.Set.Features)
+		return manifest.LabelKeys(f.Set.Features)
 	}
 	if in.bareLabel == "" {
 		return nil
@@ -91,9 +91,9 @@ func (in *inputs) hasFeature(keys []string) bool {
 
 // mergeRecords updates the record description of set to cover the records of more as well. It is an
 // error if they are incompatible.
-func mergeRecords(set, more *shard.Manifest) error {
+func mergeRecords(set, more *manifest.Manifest) error {
 	if set.Records != more.Records {
-		if set.Records == shard.RecordExample {
+		if set.Records == manifest.RecordExample {
 			return fmt.Errorf("the records of the set are tf.train.Examples, not all of the input's are")
 		}
 		return nil // nothing is known about the set's records
@@ -106,7 +106,7 @@ func mergeRecords(set, more *shard.Manifest) error {
 		return err
 	}
 	for _, f := range merged {
-		i := slices.IndexFunc(set.Features, func(g shard.Feature) bool { return g.Key == f.Key })
+		i := slices.IndexFunc(set.Features, func(g manifest.Feature) bool { return g.Key == f.Key })
 		switch {
 		case i < 0:
 			return fmt.Errorf("the records of the input have a feature %q, those of the set do not: drop it first (reshape.DropFeatures)", f.Key)

@@ -9,12 +9,13 @@ import (
 
 	"github.com/tfrec/tfrec/internal/fingerprint"
 	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
 
 // join returns the manifest of the set with the staged shards added, and the renames that put them
 // in place.
-func (a *appending) join(staged *shard.Manifest, added []string) (*shard.Manifest, []setdir.Move, error) {
+func (a *appending) join(staged *manifest.Manifest, added []string) (*manifest.Manifest, []setdir.Move, error) {
 	set := *a.set
 	set.Labels = append(slices.Clip(set.Labels), added...)
 	if set.Decoder != staged.Decoder {
@@ -29,10 +30,10 @@ func (a *appending) join(staged *shard.Manifest, added []string) (*shard.Manifes
 	set.Splits = slices.Clone(set.Splits)
 	var moves []setdir.Move
 	for _, s := range staged.Splits {
-		i := slices.IndexFunc(set.Splits, func(t shard.Split) bool { return t.Name == s.Name })
+		i := slices.IndexFunc(set.Splits, func(t manifest.Split) bool { return t.Name == s.Name })
 		if i < 0 {
 			i = len(set.Splits)
-			set.Splits = append(set.Splits, shard.Split{Name: s.Name})
+			set.Splits = append(set.Splits, manifest.Split{Name: s.Name})
 		}
 		split := &set.Splits[i]
 		old := len(split.Shards)
@@ -64,20 +65,20 @@ func (a *appending) moves(from, to, directory string) ([]setdir.Move, error) {
 		return nil, nil
 	}
 	var moves []setdir.Move
-	index := filepath.ToSlash(shard.IndexPath(from))
+	index := filepath.ToSlash(manifest.IndexPath(from))
 	indexed, err := a.dir.Exists(directory + index)
 	if err != nil {
 		return nil, err
 	}
 	if indexed {
-		moves = append(moves, setdir.Move{From: directory + index, To: filepath.ToSlash(shard.IndexPath(to))})
+		moves = append(moves, setdir.Move{From: directory + index, To: filepath.ToSlash(manifest.IndexPath(to))})
 	}
 	return append(moves, setdir.Move{From: directory + from, To: to}), nil
 }
 
 // appendedOptions returns the options of a set after one more append. Because they differ, convert
 // does not mistake the set for its own unchanged output.
-func appendedOptions(set, staged *shard.Manifest) map[string]json.RawMessage {
+func appendedOptions(set, staged *manifest.Manifest) map[string]json.RawMessage {
 	options := make(map[string]json.RawMessage, len(set.Options)+1)
 	for k, v := range set.Options {
 		options[k] = v
@@ -88,7 +89,7 @@ func appendedOptions(set, staged *shard.Manifest) map[string]json.RawMessage {
 }
 
 // appendedBefore returns the fingerprints of everything appended to the set so far.
-func appendedBefore(set *shard.Manifest) []string {
+func appendedBefore(set *manifest.Manifest) []string {
 	var list []string
 	if json.Unmarshal(set.Options[optionAppended], &list) != nil {
 		return nil // any other value is replaced
@@ -100,7 +101,7 @@ func appendedBefore(set *shard.Manifest) []string {
 const optionAppended = "appended"
 
 // report returns a report with the counts of a set.
-func (a *appending) report(m *shard.Manifest) *AppendReport {
+func (a *appending) report(m *manifest.Manifest) *AppendReport {
 	r := new(AppendReport)
 	r.Splits = map[string]shard.SplitSummary{}
 	for _, s := range m.Splits {
@@ -116,15 +117,15 @@ func (a *appending) report(m *shard.Manifest) *AppendReport {
 
 // describe writes the set's manifest and TFDS files below .tfrec, and adds their moves to the
 // journal, the manifest last.
-func (a *appending) describe(set *shard.Manifest, j *setdir.Journal) error {
-	files, err := shard.EncodeTFDS(set)
+func (a *appending) describe(set *manifest.Manifest, j *setdir.Journal) error {
+	files, err := manifest.EncodeTFDS(set)
 	if err != nil {
 		return err
 	}
 	if files == nil {
 		files = map[string][]byte{}
 	}
-	for _, name := range shard.TFDSFiles(a.set.Features) {
+	for _, name := range manifest.TFDSFiles(a.set.Features) {
 		is, err := a.dir.Exists(name)
 		if err != nil {
 			return err
@@ -135,10 +136,10 @@ func (a *appending) describe(set *shard.Manifest, j *setdir.Journal) error {
 	}
 	j.Remove = append(j.Remove, shard.StateDir+"/"+setdir.FinishedFile) // the set is no longer the one that the run made
 	names := slices.Sorted(maps.Keys(files))
-	if files[shard.ManifestFile], err = set.Encode(); err != nil {
+	if files[manifest.File], err = set.Encode(); err != nil {
 		return err
 	}
-	for _, name := range append(names, shard.ManifestFile) {
+	for _, name := range append(names, manifest.File) {
 		from := setdir.StageDir + "/set-" + name
 		if err := a.dir.Put(from, files[name]); err != nil {
 			return fmt.Errorf("%s: %w", name, err)

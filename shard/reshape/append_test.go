@@ -15,6 +15,7 @@ import (
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -84,8 +85,8 @@ func TestAppend(t *testing.T) {
 	if last.Labels["dog"] != 5 || last.Labels["eel"] != 5 {
 		t.Errorf("label counts %v", last.Labels)
 	}
-	if !strings.Contains(after[shard.TFDSInfoFile], `"10"`) || after["label.labels.txt"] != "cat\ndog\neel\n" {
-		t.Errorf("what TFDS reads was not renewed: %s, %q", after[shard.TFDSInfoFile], after["label.labels.txt"])
+	if !strings.Contains(after[manifest.TFDSInfoFile], `"10"`) || after["label.labels.txt"] != "cat\ndog\neel\n" {
+		t.Errorf("what TFDS reads was not renewed: %s, %q", after[manifest.TFDSInfoFile], after["label.labels.txt"])
 	}
 	if left, err := os.ReadDir(filepath.Join(set, shard.StateDir)); err == nil && len(left) > 1 {
 		t.Errorf("left below %s: %v", shard.StateDir, left)
@@ -222,7 +223,7 @@ func TestAppendStoppedAtAnyStep(t *testing.T) {
 		if _, err := Append(ctx, at, []string{more}, AppendOptions{}); !errors.Is(err, stopped) || !strings.Contains(err.Error(), "partly changed") {
 			t.Fatalf("step %d: %v", step, err)
 		}
-		if _, err := os.Stat(filepath.Join(at, shard.ManifestFile)); err != nil {
+		if _, err := os.Stat(filepath.Join(at, manifest.File)); err != nil {
 			t.Errorf("step %d: the old manifest is gone before there is a new one", step)
 		}
 		if _, err := shard.Expand(t.Context(), []string{at}, shard.ExpandOptions{}); err == nil || !strings.Contains(err.Error(), "partly replaced") {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -236,7 +237,7 @@ func labelsInShort(labels, other []string) string {
 	return fmt.Sprintf("%s, from %d on %q", plural.Of(len(labels), "label"), first, some)
 }
 
-func featureInShort(f shard.Feature) string {
+func featureInShort(f manifest.Feature) string {
 	words := []string{f.Kind, string(f.Class)}
 	if len(f.Shape) > 0 {
 		words = append(words, fmt.Sprint(f.Shape))
@@ -248,8 +249,8 @@ func featureInShort(f shard.Feature) string {
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " ")
 }
 
-func splitsInShort(m *shard.Manifest) string {
-	splits := slices.SortedFunc(slices.Values(m.Splits), func(a, b shard.Split) int { return cmp.Compare(a.Name, b.Name) })
+func splitsInShort(m *manifest.Manifest) string {
+	splits := slices.SortedFunc(slices.Values(m.Splits), func(a, b manifest.Split) int { return cmp.Compare(a.Name, b.Name) })
 	words := make([]string, len(splits))
 	for i, s := range splits {
 		words[i] = fmt.Sprintf("%s: %d in %s", s.Name, s.Records, plural.Of(len(s.Shards), "shard"))

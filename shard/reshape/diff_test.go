@@ -88,9 +88,9 @@ func TestDiffOfSets(t *testing.T) {
 	}
 	m.Labels = []string{"ant", "wasp", "cat"}
 	m.Features[0].Optional = true
-	dir, err := setdir.Open(context.Background(), b, setdir.Options{Names: shard.ManifestFiles})
+	dir, err := setdir.Open(context.Background(), b, setdir.Options{})
 	settest.Check(t, err)
-	settest.Check(t, shard.PutSet(dir, m))
+	settest.Check(t, dir.PutSet(m))
 	settest.Check(t, dir.Close())
 	for _, unordered := range []bool{false, true} {
 		report := diff(t, a, b, DiffOptions{Unordered: unordered})

@@ -7,28 +7,28 @@ import (
 
 	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/setdir"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // Condition selects the records that Filter keeps: a Keep or a KeepFor.
 type Condition interface {
 	// keepFor returns the Keep for records with the features that the function returns.
-	keepFor(features func() ([]shard.Feature, error)) (Keep, error)
+	keepFor(features func() ([]manifest.Feature, error)) (Keep, error)
 }
 
 // Keep is a condition that needs only the record. It is called concurrently; the Example aliases
 // the record and is valid until Keep returns. The result must depend only on the record.
 type Keep func(e *tfrecord.Example) (bool, error)
 
-func (k Keep) keepFor(func() ([]shard.Feature, error)) (Keep, error) { return k, nil }
+func (k Keep) keepFor(func() ([]manifest.Feature, error)) (Keep, error) { return k, nil }
 
 // KeepFor returns a condition after checking it against the features of the records, sorted by key,
 // before anything is written; features that have values of several kinds have an empty Kind. Inputs
 // whose manifests do not describe the features are read an extra time.
-type KeepFor func(features []shard.Feature) (Keep, error)
+type KeepFor func(features []manifest.Feature) (Keep, error)
 
-func (k KeepFor) keepFor(features func() ([]shard.Feature, error)) (Keep, error) {
+func (k KeepFor) keepFor(features func() ([]manifest.Feature, error)) (Keep, error) {
 	if k == nil {
 		return nil, nil
 	}
@@ -69,7 +69,7 @@ func Filter(ctx context.Context, in []string, out string, o FilterOptions) (*Fil
 	}
 	v.chooser = keeper(nil)
 	v.prepare = func(ctx context.Context, in *inputs, _ *setdir.Dir) error {
-		keep, err := o.Keep.keepFor(func() ([]shard.Feature, error) { return in.features(ctx) })
+		keep, err := o.Keep.keepFor(func() ([]manifest.Feature, error) { return in.features(ctx) })
 		if err == nil && keep == nil {
 			err = errNoCondition
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/settest"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -76,7 +76,7 @@ func TestFilterPrepares(t *testing.T) {
 		var got []string
 		out := filepath.Join(t.TempDir(), "out")
 		refuse := errors.New("refused")
-		_, err := Filter(context.Background(), []string{path}, out, FilterOptions{Keep: KeepFor(func(features []shard.Feature) (Keep, error) {
+		_, err := Filter(context.Background(), []string{path}, out, FilterOptions{Keep: KeepFor(func(features []manifest.Feature) (Keep, error) {
 			for _, f := range features {
 				got = append(got, f.Key+":"+f.Kind+"/"+string(f.Class))
 			}
@@ -96,7 +96,7 @@ func TestFilterErrors(t *testing.T) {
 		t.Errorf("nothing kept: %v", err)
 	}
 	settest.NothingAt(t, out)
-	for _, o := range []FilterOptions{{}, {Keep: Keep(nil)}, {Keep: KeepFor(nil)}, {Keep: KeepFor(func([]shard.Feature) (Keep, error) { return nil, nil })}} {
+	for _, o := range []FilterOptions{{}, {Keep: Keep(nil)}, {Keep: KeepFor(nil)}, {Keep: KeepFor(func([]manifest.Feature) (Keep, error) { return nil, nil })}} {
 		if _, err := Filter(context.Background(), []string{set}, out, o); !isOptionError(err) {
 			t.Errorf("no condition: %v", err)
 		}

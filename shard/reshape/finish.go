@@ -7,6 +7,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/build"
 	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -41,13 +42,13 @@ func (r *reshaping) finish(ctx context.Context) error {
 }
 
 // finishSet writes the metadata of one set; last says whether it is the last set.
-func (r *reshaping) finishSet(m shard.Manifest, targets []target, last bool) error {
+func (r *reshaping) finishSet(m manifest.Manifest, targets []target, last bool) error {
 	all := newListHash("tfrec.set")
 	for _, t := range targets {
-		split := shard.Split{Name: t.split, Shards: t.infos}
+		split := manifest.Split{Name: t.split, Shards: t.infos}
 		for i := range split.Shards {
 			info := &split.Shards[i]
-			if shard.LabelKeys(m.Features) == nil {
+			if manifest.LabelKeys(m.Features) == nil {
 				info.Labels = nil // counted before rewriting
 			}
 			info.Fingerprint = newListHash("tfrec.reshape", info.File, r.verb.name, info.SHA256).String()
@@ -91,7 +92,7 @@ func (r *reshaping) finishSet(m shard.Manifest, targets []target, last bool) err
 			return err
 		}
 	}
-	if err := shard.PutSet(dir, &m); err != nil {
+	if err := dir.PutSet(&m); err != nil {
 		return err
 	}
 	if dir != r.dir {
@@ -101,16 +102,16 @@ func (r *reshaping) finishSet(m shard.Manifest, targets []target, last bool) err
 }
 
 // describe returns the manifest's description of the records.
-func (r *reshaping) describe() (*shard.Manifest, error) {
+func (r *reshaping) describe() (*manifest.Manifest, error) {
 	m := r.in.described
 	if !r.in.known {
 		records, features, odd := r.scans.Total().Describe()
-		if records != shard.RecordExample {
+		if records != manifest.RecordExample {
 			m.Records, m.Features, m.Supervised = "", nil, nil
 		} else {
 			for i, f := range features {
-				if f.Key == r.in.bareLabel && f.Class == shard.ClassScalar && f.Kind == "int64" {
-					features[i].Class = shard.ClassLabel
+				if f.Key == r.in.bareLabel && f.Class == manifest.ClassScalar && f.Kind == "int64" {
+					features[i].Class = manifest.ClassLabel
 				}
 			}
 			if len(m.Features) > 0 {
@@ -125,21 +126,21 @@ func (r *reshaping) describe() (*shard.Manifest, error) {
 			}
 		}
 	}
-	m.Format, m.Version, m.Tool = shard.ManifestFormat, shard.ManifestVersion, build.Tool
+	m.Format, m.Version, m.Tool = manifest.Format, manifest.Version, build.Tool
 	m.Name, m.Options, m.Seed = r.name, r.options, r.o.Seed
 	m.Compression = r.o.compression().String()
 	if m.Features == nil {
-		m.Features = []shard.Feature{}
+		m.Features = []manifest.Feature{}
 	}
 	if r.verb.describe != nil {
 		if err := r.verb.describe(&m); err != nil {
 			return nil, err
 		}
 	}
-	if shard.LabelKeys(m.Features) == nil || m.Labels == nil {
+	if manifest.LabelKeys(m.Features) == nil || m.Labels == nil {
 		m.Labels = []string{}
 	}
-	if m.Compression != tfrecord.None.String() && m.Records == shard.RecordExample {
+	if m.Compression != tfrecord.None.String() && m.Records == manifest.RecordExample {
 		r.note("no metadata for TFDS: it cannot read %s shards", m.Compression)
 	}
 	return &m, nil

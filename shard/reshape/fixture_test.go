@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -17,10 +18,10 @@ func madeSet(t testing.TB, n, shards int, labels []string, build func(i int, b *
 	t.Helper()
 	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "made.tfrecord"), n, build)
 	out := filepath.Join(t.TempDir(), "set")
-	v := &verb{name: "made", describe: func(m *shard.Manifest) error {
+	v := &verb{name: "made", describe: func(m *manifest.Manifest) error {
 		for i, f := range m.Features {
 			if f.Key == "label" && labels != nil {
-				m.Features[i].Class, m.Labels = shard.ClassLabel, labels
+				m.Features[i].Class, m.Labels = manifest.ClassLabel, labels
 			}
 		}
 		return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/recordcount"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -20,7 +21,7 @@ type inputs struct {
 	splits []string // of the files
 	// described is the merged content of the manifests. Features is nil if some files have no
 	// manifest, or one without features.
-	described shard.Manifest
+	described manifest.Manifest
 	known     bool    // described has the features of all files
 	bareLabel string  // key of the label feature of files without a manifest; empty if unknown
 	remaps    bool    // some files need other label ids

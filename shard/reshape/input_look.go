@@ -8,7 +8,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/features"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // place returns the position of a record, given its number.
@@ -21,7 +21,7 @@ func (in *inputs) place(n int64) Place {
 // checkFeature returns an error if the inputs' manifests say that no record has the feature.
 func (in *inputs) checkFeature(field, key string) error {
 	features := in.described.Features
-	if !in.known || slices.ContainsFunc(features, func(f shard.Feature) bool { return f.Key == key }) {
+	if !in.known || slices.ContainsFunc(features, func(f manifest.Feature) bool { return f.Key == key }) {
 		return nil
 	}
 	return unknownFeature(field, key, features)
@@ -29,8 +29,8 @@ func (in *inputs) checkFeature(field, key string) error {
 
 // features returns the features of the records, sorted by key; features with values of several
 // kinds have an empty Kind. Unless the manifests describe the features, all records are read.
-func (in *inputs) features(ctx context.Context) ([]shard.Feature, error) {
-	if in.known && in.described.Records == shard.RecordExample {
+func (in *inputs) features(ctx context.Context) ([]manifest.Feature, error) {
+	if in.known && in.described.Records == manifest.RecordExample {
 		return in.described.Features, nil
 	}
 	workers := in.o.workers()
@@ -52,11 +52,11 @@ func (in *inputs) features(ctx context.Context) ([]shard.Feature, error) {
 		total.Merge(<-scans)
 	}
 	records, found, odd := total.Describe()
-	if records != shard.RecordExample {
+	if records != manifest.RecordExample {
 		return nil, errors.New("not all records are tf.train.Examples, the only ones whose features are known")
 	}
 	for _, key := range odd {
-		found = append(found, shard.Feature{Key: key})
+		found = append(found, manifest.Feature{Key: key})
 	}
 	return features.ByKey(found), nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/wire"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -68,7 +69,7 @@ func (in *inputs) mergeManifests(ctx context.Context) error {
 	if bare != "" {
 		m.Name, m.Decoder, m.Encoder = "", "", ""
 	}
-	in.known = known && bare == "" && (m.Records == shard.RecordExample || m.Records == "")
+	in.known = known && bare == "" && (m.Records == manifest.RecordExample || m.Records == "")
 	if m.Records == "" && in.known {
 		m.Features, m.Supervised = nil, nil
 	}
@@ -82,7 +83,7 @@ func (in *inputs) mergeLabels(sets []*shard.Set, bare string) error {
 	var named, unnamed *shard.Set
 	differ := false
 	for _, s := range sets {
-		if shard.LabelKeys(s.Features) == nil {
+		if manifest.LabelKeys(s.Features) == nil {
 			continue
 		}
 		if len(s.Labels) == 0 {
@@ -101,11 +102,11 @@ func (in *inputs) mergeLabels(sets []*shard.Set, bare string) error {
 	m.Labels = named.Labels
 	var keys []string
 	for _, s := range sets {
-		keys = append(keys, shard.LabelKeys(s.Features)...)
+		keys = append(keys, manifest.LabelKeys(s.Features)...)
 	}
 	for _, s := range sets {
 		// Label ids that a set does not know as labels have no names either.
-		if shard.LabelKeys(s.Features) == nil && hasAny(s.Features, keys) {
+		if manifest.LabelKeys(s.Features) == nil && hasAny(s.Features, keys) {
 			unnamed = s
 		}
 	}
@@ -121,7 +122,7 @@ func (in *inputs) mergeLabels(sets []*shard.Set, bare string) error {
 	}
 	var union []string
 	for _, s := range sets {
-		if shard.LabelKeys(s.Features) == nil {
+		if manifest.LabelKeys(s.Features) == nil {
 			continue
 		}
 		if sorted := slices.Sorted(slices.Values(s.Labels)); len(slices.Compact(sorted)) != len(s.Labels) {
@@ -136,7 +137,7 @@ func (in *inputs) mergeLabels(sets []*shard.Set, bare string) error {
 	}
 	remaps := map[*shard.Set]*remap{}
 	for _, s := range sets {
-		r := &remap{keys: shard.LabelKeys(s.Features), same: true}
+		r := &remap{keys: manifest.LabelKeys(s.Features), same: true}
 		for id, name := range s.Labels {
 			r.ids = append(r.ids, int64(ids[name]))
 			r.same = r.same && ids[name] == id
@@ -153,8 +154,8 @@ func (in *inputs) mergeLabels(sets []*shard.Set, bare string) error {
 }
 
 // hasAny reports whether a feature has one of the keys.
-func hasAny(features []shard.Feature, keys []string) bool {
-	return slices.ContainsFunc(features, func(f shard.Feature) bool { return slices.Contains(keys, f.Key) })
+func hasAny(features []manifest.Feature, keys []string) bool {
+	return slices.ContainsFunc(features, func(f manifest.Feature) bool { return slices.Contains(keys, f.Key) })
 }
 
 // bareLabels reads the label names from the files that TFDS writes next to records, if they are the

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/verify"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -180,16 +181,16 @@ func TestFeaturesOfBareFiles(t *testing.T) {
 	report, err := Reshard(context.Background(), []string{dir}, out, ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: 2}})
 	settest.Check(t, err)
 	m := settest.ManifestOf(t, out)
-	want := []shard.Feature{
-		{Key: "box", Kind: "float", Class: shard.ClassVector, Shape: []int{4}},
-		{Key: "image/label", Kind: "int64", Class: shard.ClassLabel},
-		{Key: "name", Kind: "bytes", Class: shard.ClassText},
-		{Key: "png", Kind: "bytes", Class: shard.ClassImage, Shape: []int{-1, -1, 3}, DType: "uint8", Encoding: "png"},
-		{Key: "raw", Kind: "bytes", Class: shard.ClassScalar},
-		{Key: "scores", Kind: "float", Class: shard.ClassVector, Shape: []int{-1}},
-		{Key: "some", Kind: "int64", Class: shard.ClassScalar, Optional: true},
+	want := []manifest.Feature{
+		{Key: "box", Kind: "float", Class: manifest.ClassVector, Shape: []int{4}},
+		{Key: "image/label", Kind: "int64", Class: manifest.ClassLabel},
+		{Key: "name", Kind: "bytes", Class: manifest.ClassText},
+		{Key: "png", Kind: "bytes", Class: manifest.ClassImage, Shape: []int{-1, -1, 3}, DType: "uint8", Encoding: "png"},
+		{Key: "raw", Kind: "bytes", Class: manifest.ClassScalar},
+		{Key: "scores", Kind: "float", Class: manifest.ClassVector, Shape: []int{-1}},
+		{Key: "some", Kind: "int64", Class: manifest.ClassScalar, Optional: true},
 	}
-	if fmt.Sprint(m.Features) != fmt.Sprint(want) || m.Records != shard.RecordExample || m.Name != "x" {
+	if fmt.Sprint(m.Features) != fmt.Sprint(want) || m.Records != manifest.RecordExample || m.Name != "x" {
 		t.Errorf("%s of %s:\n%v, want\n%v", m.Name, m.Records, m.Features, want)
 	}
 	if !slices.Equal(m.Labels, []string{"cat", "dog"}) || m.Splits[0].Shards[0].Labels["cat"]+m.Splits[0].Shards[1].Labels["cat"] != 5 {

@@ -16,6 +16,7 @@ import (
 	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/verify"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -96,7 +97,7 @@ func TestLargeRecordsAmongSmall(t *testing.T) {
 				out := filepath.Join(t.TempDir(), "out")
 				settest.Check(t, verb(in, out, ReshapeOptions{Memory: memory, Workers: 3, Shards: 3, Name: "x"}))
 				got := settest.FilesOf(t, out)
-				delete(got, shard.ManifestFile) // it has the fingerprints of the inputs
+				delete(got, manifest.File) // it has the fingerprints of the inputs
 				if want == nil {
 					want = got
 				} else if !settest.SameFiles(want, got) {
@@ -236,7 +237,7 @@ func TestLabelsAreCountedWithinBounds(t *testing.T) {
 	m.Splits[0].Shards[0].Labels = map[string]int64{"ant": 1, "bee": 1}
 	data, err := m.Encode()
 	settest.Check(t, err)
-	settest.PutFile(t, filepath.Join(set, shard.ManifestFile), data)
+	settest.PutFile(t, filepath.Join(set, manifest.File), data)
 	report, err := verify.Verify(context.Background(), []string{set}, verify.VerifyOptions{MaxFaults: 1 << 20})
 	settest.Check(t, err)
 	if !slices.ContainsFunc(report.Faults, func(f shard.Fault) bool { return f.Part == tfrecord.PartCount && f.Record < 0 }) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -22,7 +23,7 @@ func miscounted(t *testing.T, records int64) string {
 	m.Splits[0].Shards[0].Records, m.Splits[0].Records = records, records
 	data, err := m.Encode()
 	settest.Check(t, err)
-	settest.PutFile(t, filepath.Join(set, shard.ManifestFile), data)
+	settest.PutFile(t, filepath.Join(set, manifest.File), data)
 	return set
 }
 

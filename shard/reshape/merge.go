@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // mergeFeatures merges the feature descriptions of two groups of records, each sorted by key. A
 // feature that only one has becomes optional; a feature with two kinds is an error.
-func mergeFeatures(a, b []shard.Feature) ([]shard.Feature, error) {
-	var merged []shard.Feature
+func mergeFeatures(a, b []manifest.Feature) ([]manifest.Feature, error) {
+	var merged []manifest.Feature
 	for len(a) > 0 || len(b) > 0 {
 		order := 0
 		switch {
@@ -43,7 +43,7 @@ func mergeFeatures(a, b []shard.Feature) ([]shard.Feature, error) {
 	return merged, nil
 }
 
-func mergeFeature(a, b shard.Feature) (shard.Feature, error) {
+func mergeFeature(a, b manifest.Feature) (manifest.Feature, error) {
 	if a.Kind != b.Kind {
 		return a, mixedKinds(a.Key, a.Kind, b.Kind)
 	}
@@ -52,8 +52,8 @@ func mergeFeature(a, b shard.Feature) (shard.Feature, error) {
 	if a.Encoding != b.Encoding {
 		m.Encoding = ""
 	}
-	if a.Class == shard.ClassLabel && b.Class == shard.ClassScalar || a.Class == shard.ClassScalar && b.Class == shard.ClassLabel {
-		m.Class = shard.ClassLabel
+	if a.Class == manifest.ClassLabel && b.Class == manifest.ClassScalar || a.Class == manifest.ClassScalar && b.Class == manifest.ClassLabel {
+		m.Class = manifest.ClassLabel
 		return m, nil
 	}
 	if a.Class == b.Class && a.DType == b.DType && slices.Equal(a.Shape, b.Shape) {
@@ -69,17 +69,17 @@ func mergeFeature(a, b shard.Feature) (shard.Feature, error) {
 		return m, nil
 	}
 	// They have one value in common at most.
-	m.Shape, m.DType, m.Encoding, m.Class = nil, "", "", shard.ClassScalar
-	if a.Class == shard.ClassVector || b.Class == shard.ClassVector {
-		m.Class, m.Shape = shard.ClassVector, []int{-1}
+	m.Shape, m.DType, m.Encoding, m.Class = nil, "", "", manifest.ClassScalar
+	if a.Class == manifest.ClassVector || b.Class == manifest.ClassVector {
+		m.Class, m.Shape = manifest.ClassVector, []int{-1}
 	}
 	return m, nil
 }
 
 // refineFeatures combines the features seen in all records with what manifests say about some of
 // them.
-func refineFeatures(said, seen []shard.Feature) ([]shard.Feature, error) {
-	known := map[string]shard.Feature{}
+func refineFeatures(said, seen []manifest.Feature) ([]manifest.Feature, error) {
+	known := map[string]manifest.Feature{}
 	for _, f := range said {
 		known[f.Key] = f
 	}
@@ -92,7 +92,7 @@ func refineFeatures(said, seen []shard.Feature) ([]shard.Feature, error) {
 		if k.Kind != f.Kind {
 			return nil, mixedKinds(f.Key, k.Kind, f.Kind)
 		}
-		if k.Class != shard.ClassScalar && k.Class != shard.ClassVector {
+		if k.Class != manifest.ClassScalar && k.Class != manifest.ClassVector {
 			refined[i] = k
 			refined[i].Optional = f.Optional
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/internal/torture"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/verify"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -71,16 +72,16 @@ func randomModel(rnd *rand.Rand) model {
 func (m model) put(t *testing.T, rnd *rand.Rand) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "set")
-	dir, err := setdir.Open(context.Background(), path, setdir.Options{Names: shard.ManifestFiles})
+	dir, err := setdir.Open(context.Background(), path, setdir.Options{})
 	settest.Check(t, err)
 	defer dir.Close()
-	manifest := &shard.Manifest{Format: shard.ManifestFormat, Version: shard.ManifestVersion, Name: "m", Compression: "none", Records: shard.RecordExample}
-	manifest.Features = []shard.Feature{
-		{Key: "group", Kind: "bytes", Class: shard.ClassText}, {Key: "id", Kind: "int64", Class: shard.ClassScalar}, {Key: "noise", Kind: "bytes", Class: shard.ClassScalar},
+	set := &manifest.Manifest{Format: manifest.Format, Version: manifest.Version, Name: "m", Compression: "none", Records: manifest.RecordExample}
+	set.Features = []manifest.Feature{
+		{Key: "group", Kind: "bytes", Class: manifest.ClassText}, {Key: "id", Kind: "int64", Class: manifest.ClassScalar}, {Key: "noise", Kind: "bytes", Class: manifest.ClassScalar},
 	}
 	for _, split := range slices.Sorted(maps.Keys(m)) {
 		records := m[split]
-		s := shard.Split{Name: split, Records: int64(len(records))}
+		s := manifest.Split{Name: split, Records: int64(len(records))}
 		shards := 1 + rnd.IntN(4)
 		for i := range shards {
 			w, err := dir.Create(shard.Name{Dataset: "m", Split: split, Index: i, Count: shards}.String(), setdir.WriterOptions{})
@@ -92,9 +93,9 @@ func (m model) put(t *testing.T, rnd *rand.Rand) string {
 			settest.Check(t, err)
 			s.Shards = append(s.Shards, info)
 		}
-		manifest.Splits = append(manifest.Splits, s)
+		set.Splits = append(set.Splits, s)
 	}
-	settest.Check(t, shard.PutSet(dir, manifest))
+	settest.Check(t, dir.PutSet(set))
 	return path
 }
 

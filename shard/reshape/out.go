@@ -81,7 +81,7 @@ func (r *reshaping) undo(ctx context.Context) error {
 	if err := r.dir.Close(); err != nil {
 		return err
 	}
-	dir, err := setdir.Open(ctx, r.dir.Path(), setdir.Options{Names: shard.ManifestFiles})
+	dir, err := setdir.Open(ctx, r.dir.Path(), setdir.Options{})
 	if err != nil {
 		return err
 	}

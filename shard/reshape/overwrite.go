@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -31,7 +32,7 @@ func oldFilesOf(ctx context.Context, d *setdir.Dir) ([]string, error) {
 	}
 	var files []string
 	for _, sub := range subs {
-		m, err := shard.ReadManifest(ctx, d.Join(sub+shard.ManifestFile))
+		m, err := manifest.Read(ctx, d.Join(sub+manifest.File))
 		if storage.Missing(err) {
 			continue
 		}
@@ -47,7 +48,7 @@ func oldFilesOf(ctx context.Context, d *setdir.Dir) ([]string, error) {
 
 // replaceSet makes a set that replaces the one with the given old files.
 func replaceSet(ctx context.Context, in []string, out, name string, old []string, o *ReshapeOptions, v *verb) (*ReshapeReport, error) {
-	dir, err := setdir.Open(ctx, out, setdir.Options{Names: shard.ManifestFiles})
+	dir, err := setdir.Open(ctx, out, setdir.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +99,7 @@ func replacing(d *setdir.Dir, old []string) (*setdir.Journal, error) {
 		}
 		name, err := filepath.Rel(stage, path)
 		name = filepath.ToSlash(name)
-		if filepath.Base(path) == shard.ManifestFile {
+		if filepath.Base(path) == manifest.File {
 			manifests = append(manifests, name)
 		} else {
 			files = append(files, name)

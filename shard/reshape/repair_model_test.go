@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/repair"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -37,7 +38,7 @@ var mendingVerbs = map[string]modelVerb{
 		want := m
 		// RecordsPerShard does not account for the lost record.
 		if plain := o.Compression <= tfrecord.None; plain && o.RecordsPerShard == 0 && s.Info.Records > 0 && len(m[s.Split]) > 1 {
-			f, err := os.Open(shard.IndexPath(s.Path))
+			f, err := os.Open(manifest.IndexPath(s.Path))
 			settest.Check(t, err)
 			entries, err := tfrecord.ReadIndex(f, s.Path)
 			settest.Check(t, err)
@@ -63,10 +64,10 @@ var mendingVerbs = map[string]modelVerb{
 	"adopt": func(t *testing.T, _ *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
 		_, err := Reshard(context.Background(), []string{path}, out, ReshardOptions{ReshapeOptions: o})
 		settest.Check(t, err)
-		was, err := shard.ReadManifest(t.Context(), filepath.Join(out, shard.ManifestFile))
+		was, err := manifest.Read(t.Context(), filepath.Join(out, manifest.File))
 		settest.Check(t, err)
-		settest.Check(t, os.RemoveAll(filepath.Join(out, shard.IndexDir)))
-		for _, name := range append(shard.TFDSFiles(was.Features), shard.ManifestFile) {
+		settest.Check(t, os.RemoveAll(filepath.Join(out, manifest.IndexDir)))
+		for _, name := range append(manifest.TFDSFiles(was.Features), manifest.File) {
 			if err := os.Remove(filepath.Join(out, name)); err != nil && !storage.Missing(err) {
 				t.Fatal(err)
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // If an input is replaced while a verb reads it, the verb fails instead of mixing versions.
@@ -39,9 +39,9 @@ func TestVerbsNoticeReplacedSets(t *testing.T) {
 		var opened atomic.Int64 // the replacement itself opens files, too
 		inject.Hook = func(op string) error {
 			if op == "open" && opened.Add(1) == 2 {
-				d, err := setdir.Open(context.Background(), dir, setdir.Options{Names: shard.ManifestFiles})
+				d, err := setdir.Open(context.Background(), dir, setdir.Options{})
 				settest.Check(t, err)
-				settest.Check(t, d.PutStaged(files, []string{shard.ManifestFile}, nil))
+				settest.Check(t, d.PutStaged(files, []string{manifest.File}, nil))
 				settest.Check(t, d.Close())
 			}
 			return nil
@@ -51,7 +51,7 @@ func TestVerbsNoticeReplacedSets(t *testing.T) {
 		if err == nil || opened.Load() < 2 || !strings.Contains(err.Error(), "replaced while it was read") {
 			t.Errorf("%s: %d files opened, %v", name, opened.Load(), err)
 		}
-		if settest.Has(t, out, shard.ManifestFile) {
+		if settest.Has(t, out, manifest.File) {
 			t.Errorf("%s: made a set", name)
 		}
 	}
@@ -61,10 +61,10 @@ func TestVerbsNoticeReplacedSets(t *testing.T) {
 // shards.
 func stageLower(t *testing.T, dir string) (files []string) {
 	t.Helper()
-	d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
+	d, err := setdir.Open(t.Context(), dir, setdir.Options{})
 	settest.Check(t, err)
 	defer d.Close()
-	m, err := shard.ManifestIn(d)
+	m, err := d.Manifest()
 	settest.Check(t, err)
 	for i := range m.Splits[0].Shards {
 		file := &m.Splits[0].Shards[i]
@@ -75,7 +75,7 @@ func stageLower(t *testing.T, dir string) (files []string) {
 		}
 		info, err := w.Commit()
 		settest.Check(t, err)
-		settest.Check(t, d.Stage().PutDone(&setdir.Done{Info: info}))
+		settest.Check(t, d.Stage().PutDone(&setdir.Done{Shard: info}))
 		*file = info
 		files = append(files, info.File)
 	}

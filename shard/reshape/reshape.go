@@ -6,6 +6,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -127,7 +128,7 @@ type verb struct {
 	advice func(in *inputs) string
 	// describe makes the final changes to the manifest, whose features are those of the records
 	// before rewrite. It may be nil.
-	describe func(m *shard.Manifest) error
+	describe func(m *manifest.Manifest) error
 	// unknown is set if the result depends on a function of the caller's, so that no other run is
 	// known to give the same result.
 	unknown bool

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -107,7 +107,7 @@ func directoryName(value string) string {
 	for i := range len(value) {
 		c := value[i]
 		plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_-.", c) >= 0
-		if i == 0 && (c == '.' || value == shard.IndexDir || value == shard.ManifestFile) {
+		if i == 0 && (c == '.' || value == manifest.IndexDir || value == manifest.File) {
 			plain = false // neither hidden nor one of our own names
 		}
 		if plain {

@@ -14,6 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/recordcount"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -186,7 +187,7 @@ func (p *ReshardPlan) complete(directory string) error {
 			split: f.Split, remap: remaps[f.Remap],
 		}
 		if f.Counted {
-			file.Info = &shard.Info{Records: f.Records}
+			file.Info = &manifest.Shard{Records: f.Records}
 		}
 		p.files = append(p.files, file)
 	}
@@ -248,9 +249,9 @@ func (p *ReshardPlan) run(dir *setdir.Dir) *reshaping {
 		Compression: p.planned.Compression, Seed: p.planned.Seed, Memory: p.memory, MaxRecord: p.planned.MaxRecord, Workers: 1,
 	}
 	r := &reshaping{o: o, verb: &verb{name: "reshard"}, dir: dir, name: p.planned.Name, label: p.planned.Label}
-	r.in = &inputs{o: o, files: p.files, splits: p.splits, known: p.planned.Known, described: shard.Manifest{Labels: p.planned.Labels}}
+	r.in = &inputs{o: o, files: p.files, splits: p.splits, known: p.planned.Known, described: manifest.Manifest{Labels: p.planned.Labels}}
 	for i, split := range p.splits {
-		r.targets = append(r.targets, target{dir: dir, split: split, layout: p.layout[i], infos: make([]shard.Info, p.layout[i].shards)})
+		r.targets = append(r.targets, target{dir: dir, split: split, layout: p.layout[i], infos: make([]manifest.Shard, p.layout[i].shards)})
 	}
 	return r
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -252,7 +253,7 @@ func TestPlansGoOn(t *testing.T) {
 			if _, err := PlanReshard(ctx, []string{file}, out, o); !errors.Is(err, shard.ErrBusy) {
 				t.Errorf("beside another: %v", err)
 			}
-			settest.NothingAt(t, filepath.Join(out, shard.ManifestFile))
+			settest.NothingAt(t, filepath.Join(out, manifest.File))
 			if how == "abandoned" {
 				lost := errors.New("lost the runner")
 				if err := run.Abandon(ctx, lost); !errors.Is(err, lost) || !strings.Contains(err.Error(), "2 of 4 shards finished and kept") {
@@ -289,7 +290,7 @@ func TestPlansGoOn(t *testing.T) {
 				if _, err := run.Finish(ctx); err == nil || !strings.Contains(err.Error(), missing) {
 					t.Errorf("finished early: %v", err)
 				}
-				settest.NothingAt(t, filepath.Join(out, shard.ManifestFile))
+				settest.NothingAt(t, filepath.Join(out, manifest.File))
 				_, err = reshardByPlan(ctx, []string{file}, out, o)
 				settest.Check(t, err)
 			}

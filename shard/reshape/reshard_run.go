@@ -88,7 +88,7 @@ func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) er
 	}
 	r.planID = hashText(plan)
 	if r.old != nil {
-		if run.outer, err = setdir.Open(ctx, out, setdir.Options{Names: shard.ManifestFiles}); err != nil {
+		if run.outer, err = setdir.Open(ctx, out, setdir.Options{}); err != nil {
 			return err
 		}
 		out = run.outer.Join(setdir.StageDir)
@@ -102,7 +102,7 @@ func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) er
 			}
 		}
 	}
-	dir, err := setdir.OpenOut(ctx, out, r.verb.name, r.planID, setdir.Options{Names: shard.ManifestFiles})
+	dir, err := setdir.OpenOut(ctx, out, r.verb.name, r.planID, setdir.Options{})
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (run *ReshardRun) finish(ctx context.Context) error {
 			continue
 		}
 		split, index := p.find(number)
-		r.targets[split].infos[index] = done.Info
+		r.targets[split].infos[index] = done.Shard
 		if r.in.known {
 			continue
 		}
@@ -244,7 +244,7 @@ func (run *ReshardRun) takeBack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	dir, err := setdir.OpenWhenFree(ctx, run.plan.out, setdir.Options{Names: shard.ManifestFiles}, leaving)
+	dir, err := setdir.OpenWhenFree(ctx, run.plan.out, setdir.Options{}, leaving)
 	if err != nil {
 		return err
 	}

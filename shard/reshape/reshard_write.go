@@ -88,7 +88,7 @@ func (p *ReshardPlan) join(ctx context.Context) (*setdir.Dir, error) {
 	if err := p.underWay(setdir.View(ctx, p.out)); err != nil {
 		return nil, err
 	}
-	dir, err := setdir.Open(ctx, p.out, setdir.Options{Join: true, Names: shard.ManifestFiles})
+	dir, err := setdir.Open(ctx, p.out, setdir.Options{Join: true})
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ func (g *collector) write(ctx context.Context) (*setdir.Done, error) {
 	if err := g.dir.SyncNames(); err != nil {
 		return nil, err
 	}
-	done := &setdir.Done{Info: g.targets[g.at.target].infos[g.at.shard], Plan: g.plan.id, Samples: g.records}
+	done := &setdir.Done{Shard: g.targets[g.at.target].infos[g.at.shard], Plan: g.plan.id, Samples: g.records}
 	if !g.in.known {
 		seen, err := json.Marshal(g.scans.Total())
 		if err != nil {

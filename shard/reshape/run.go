@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -38,7 +39,7 @@ func reshape(ctx context.Context, in []string, out string, o *ReshapeOptions, v 
 	case r.old != nil:
 		return replaceSet(ctx, in, out, r.name, r.old, o, v)
 	}
-	if r.dir, err = setdir.OpenOut(ctx, out, v.name, "", setdir.Options{Names: shard.ManifestFiles}); err != nil {
+	if r.dir, err = setdir.OpenOut(ctx, out, v.name, "", setdir.Options{}); err != nil {
 		return nil, err
 	}
 	defer r.dir.Close()
@@ -76,9 +77,9 @@ func openReshaping(ctx context.Context, in []string, out string, o *ReshapeOptio
 	if r.request, err = inputs.request(ctx, o, v, r.name); err != nil {
 		return nil, err
 	}
-	change, err := setdir.Settle(ctx, out, setdir.Options{Names: shard.ManifestFiles})
+	change, err := setdir.Settle(ctx, out)
 	if err == nil && change == setdir.Stuck {
-		err = shard.CannotOpen(out, change)
+		err = setdir.CannotOpen(out, change)
 	}
 	if err != nil {
 		return nil, err
@@ -120,7 +121,7 @@ type target struct {
 	sub   string // dir in the output directory, with a trailing slash; or empty
 	split string
 	layout
-	infos []shard.Info // of its finished shards
+	infos []manifest.Shard // of its finished shards
 }
 
 func (t *target) shardName(dataset string, number int64) string {
@@ -246,12 +247,12 @@ func (r *reshaping) nameFiles() error {
 			file := t.shardName(r.name, n)
 			r.files = append(r.files, t.sub+file)
 			if plain {
-				r.files = append(r.files, t.sub+filepath.ToSlash(shard.IndexPath(file)))
+				r.files = append(r.files, t.sub+filepath.ToSlash(manifest.IndexPath(file)))
 			}
 		}
 	}
 	for sub := range subs {
-		r.files = append(r.files, sub+shard.ManifestFile)
+		r.files = append(r.files, sub+manifest.File)
 	}
 	slices.Sort(r.files)
 	for _, file := range r.files {
@@ -264,10 +265,10 @@ func (r *reshaping) nameFiles() error {
 
 // nameDescribing adds the metadata files that TFDS reads, which depend on the features, to the list
 // of files.
-func (r *reshaping) nameDescribing(m *shard.Manifest) error {
+func (r *reshaping) nameDescribing(m *manifest.Manifest) error {
 	for i := range r.targets {
 		if sub := r.targets[i].sub; i == 0 || sub != r.targets[i-1].sub {
-			for _, file := range shard.TFDSFiles(m.Features) {
+			for _, file := range manifest.TFDSFiles(m.Features) {
 				r.files = append(r.files, sub+file)
 			}
 		}

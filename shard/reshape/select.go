@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/setdir"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // SelectFeatures makes a new set in the directory out whose records have only the features with the
@@ -77,21 +77,21 @@ func reshapeFeatures(ctx context.Context, in []string, out string, o *ReshapeOpt
 			return err
 		}
 		for _, key := range keys {
-			if !slices.ContainsFunc(features, func(f shard.Feature) bool { return matchesKey(key, f.Key) }) {
+			if !slices.ContainsFunc(features, func(f manifest.Feature) bool { return matchesKey(key, f.Key) }) {
 				return unknownFeature(argument, key, features)
 			}
 		}
 		_, err = ruledFeatures(features, argument, rule)
 		return err
 	}
-	v.describe = func(m *shard.Manifest) error { return describeRuled(m, argument, rule) }
+	v.describe = func(m *manifest.Manifest) error { return describeRuled(m, argument, rule) }
 	return reshape(ctx, in, out, o, v)
 }
 
 // ruledFeatures applies a rule to the features of records. Errors name the argument with the keys.
-func ruledFeatures(features []shard.Feature, argument string, rule func(string) (string, bool)) ([]shard.Feature, error) {
+func ruledFeatures(features []manifest.Feature, argument string, rule func(string) (string, bool)) ([]manifest.Feature, error) {
 	from := map[string]string{}
-	var ruled []shard.Feature
+	var ruled []manifest.Feature
 	for _, f := range features {
 		to, keep := rule(f.Key)
 		if !keep {
@@ -110,18 +110,18 @@ func ruledFeatures(features []shard.Feature, argument string, rule func(string) 
 	if len(ruled) == 0 {
 		return nil, optionError(argument, "no feature would be left")
 	}
-	slices.SortFunc(ruled, func(a, b shard.Feature) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortFunc(ruled, func(a, b manifest.Feature) int { return strings.Compare(a.Key, b.Key) })
 	return ruled, nil
 }
 
 // describeRuled applies a rule to a manifest's features.
-func describeRuled(m *shard.Manifest, argument string, rule func(string) (string, bool)) error {
+func describeRuled(m *manifest.Manifest, argument string, rule func(string) (string, bool)) error {
 	features, err := ruledFeatures(m.Features, argument, rule)
 	if err != nil {
 		return err
 	}
 	m.Features = features
-	if !slices.ContainsFunc(features, func(f shard.Feature) bool { return f.Class == shard.ClassLabel }) {
+	if !slices.ContainsFunc(features, func(f manifest.Feature) bool { return f.Class == manifest.ClassLabel }) {
 		m.Labels = []string{}
 	}
 	if s := m.Supervised; s != nil {
@@ -129,14 +129,14 @@ func describeRuled(m *shard.Manifest, argument string, rule func(string) (string
 		target, keepTarget := rule(s.Target)
 		m.Supervised = nil
 		if keepInput && keepTarget {
-			m.Supervised = &shard.Supervised{Input: input, Target: target}
+			m.Supervised = &manifest.Supervised{Input: input, Target: target}
 		}
 	}
 	return nil
 }
 
 // unknownFeature returns the error for an option that names a feature that no record has.
-func unknownFeature(field, key string, features []shard.Feature) error {
+func unknownFeature(field, key string, features []manifest.Feature) error {
 	keys := make([]string, len(features))
 	for i, f := range features {
 		keys[i] = f.Key

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -25,7 +26,7 @@ func pictured(i int, b *tfrecord.Builder) {
 func TestReshapeFeatures(t *testing.T) {
 	ctx := context.Background()
 	set := madeSet(t, 50, 2, []string{"cat", "dog"}, pictured)
-	supervise(t, set, &shard.Supervised{Input: "image/encoded", Target: "label"})
+	supervise(t, set, &manifest.Supervised{Input: "image/encoded", Target: "label"})
 	type work func(in, out string) error
 	selecting := func(keys ...string) work {
 		return func(in, out string) error {
@@ -55,10 +56,10 @@ func TestReshapeFeatures(t *testing.T) {
 		work       work
 		keys       string
 		labels     bool
-		supervised *shard.Supervised
+		supervised *manifest.Supervised
 		want       func(i int, b *tfrecord.Builder)
 	}{
-		{"select", selecting("label", "image/*"), "image/encoded image/width label", true, &shard.Supervised{Input: "image/encoded", Target: "label"}, func(i int, b *tfrecord.Builder) {
+		{"select", selecting("label", "image/*"), "image/encoded image/width label", true, &manifest.Supervised{Input: "image/encoded", Target: "label"}, func(i int, b *tfrecord.Builder) {
 			b.Bytes("image/encoded", []byte("\xff\xd8\xff\xe0 picture"))
 			b.Int64("image/width", int64(100+i))
 			b.Int64("label", int64(i%2))
@@ -68,7 +69,7 @@ func TestReshapeFeatures(t *testing.T) {
 			b.Int64("image/width", int64(100+i))
 			b.String("text", "some text")
 		}},
-		{"rename", renamingTo("image/*=z/*", "label=class"), "class text z/encoded z/width", true, &shard.Supervised{Input: "z/encoded", Target: "class"}, func(i int, b *tfrecord.Builder) {
+		{"rename", renamingTo("image/*=z/*", "label=class"), "class text z/encoded z/width", true, &manifest.Supervised{Input: "z/encoded", Target: "class"}, func(i int, b *tfrecord.Builder) {
 			b.Int64("class", int64(i%2))
 			b.String("text", "some text")
 			b.Bytes("z/encoded", []byte("\xff\xd8\xff\xe0 picture"))
@@ -136,14 +137,14 @@ func TestReshapeFeatures(t *testing.T) {
 }
 
 // supervise changes the manifest's description of supervised training.
-func supervise(t *testing.T, path string, s *shard.Supervised) {
+func supervise(t *testing.T, path string, s *manifest.Supervised) {
 	t.Helper()
-	dir, err := setdir.Open(context.Background(), path, setdir.Options{Names: shard.ManifestFiles})
+	dir, err := setdir.Open(context.Background(), path, setdir.Options{})
 	settest.Check(t, err)
 	defer dir.Close()
 	m := settest.ManifestOf(t, path)
 	m.Supervised = s
-	settest.Check(t, shard.PutSet(dir, m))
+	settest.Check(t, dir.PutSet(m))
 }
 
 func TestMatchesKey(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shares"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -44,10 +45,10 @@ const defaultSplitKey = "image/filename"
 
 // leakAdvice advises how to keep copies of an image in the same split.
 func leakAdvice(in *inputs) string {
-	if !slices.ContainsFunc(in.described.Features, func(f shard.Feature) bool { return f.Key == shard.CopyKey }) {
+	if !slices.ContainsFunc(in.described.Features, func(f manifest.Feature) bool { return f.Key == manifest.CopyKey }) {
 		return ""
 	}
-	return fmt.Sprintf("the records have augmented copies (%s): copies of one image may end up in different splits, a leak; ResplitOptions.Together %s keeps them in one", shard.CopyKey, defaultSplitKey)
+	return fmt.Sprintf("the records have augmented copies (%s): copies of one image may end up in different splits, a leak; ResplitOptions.Together %s keeps them in one", manifest.CopyKey, defaultSplitKey)
 }
 
 // Resplit makes a new set in the directory out from all records, whatever splits they were in, with

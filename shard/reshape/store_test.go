@@ -16,6 +16,7 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/repair"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -110,7 +111,7 @@ func TestReshapeIntoAStoreEndsAnywhere(t *testing.T) {
 						t.Errorf("request %d failed, and left another %s", last, name)
 					}
 				}
-				if left[shard.ManifestFile] != "" && !maps.Equal(left, want) {
+				if left[manifest.File] != "" && !maps.Equal(left, want) {
 					t.Errorf("request %d failed: there is a manifest, and %d of %d files", last, len(left), len(want))
 				}
 				for _, name := range store.Names() {

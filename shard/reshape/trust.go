@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -45,7 +46,7 @@ func (in *inputs) holdToManifests(ctx context.Context, note func(format string, 
 			return err
 		}
 		for _, fault := range faults {
-			if fault.Part == tfrecord.PartExtra && !shard.IsManifest(fault.Path) {
+			if fault.Part == tfrecord.PartExtra && !manifest.IsPath(fault.Path) {
 				if !strings.HasSuffix(fault.Path, ".idx") {
 					note("%s is left out: %s (repair.Adopt adds it)", fault.Path, fault.Message)
 				}
@@ -58,7 +59,7 @@ func (in *inputs) holdToManifests(ctx context.Context, note func(format string, 
 	g.SetLimit(in.o.workers())
 	missing := make([]string, len(in.files))
 	for i, f := range in.files {
-		if f.Set == nil || f.Set.Records != shard.RecordExample || len(f.Set.Features) == 0 {
+		if f.Set == nil || f.Set.Records != manifest.RecordExample || len(f.Set.Features) == 0 {
 			continue
 		}
 		g.Go(func() (err error) {

@@ -10,46 +10,46 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/settest"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // rewritten makes a set whose manifest is changed.
-func rewritten(t *testing.T, change func(m *shard.Manifest)) string {
+func rewritten(t *testing.T, change func(m *manifest.Manifest)) string {
 	t.Helper()
 	set := madeSet(t, 30, 3, []string{"cat", "dog"}, from(0))
 	m := settest.ManifestOf(t, set)
 	change(m)
 	data, err := m.Encode()
 	settest.Check(t, err)
-	settest.PutFile(t, filepath.Join(set, shard.ManifestFile), data)
+	settest.PutFile(t, filepath.Join(set, manifest.File), data)
 	return set
 }
 
 // TestManifestsAreNotBelieved uses manifests with false claims.
 func TestManifestsAreNotBelieved(t *testing.T) {
 	ctx := context.Background()
-	feature := func(m *shard.Manifest, key string) *shard.Feature {
-		return &m.Features[slices.IndexFunc(m.Features, func(f shard.Feature) bool { return f.Key == key })]
+	feature := func(m *manifest.Manifest, key string) *manifest.Feature {
+		return &m.Features[slices.IndexFunc(m.Features, func(f manifest.Feature) bool { return f.Key == key })]
 	}
 	for name, c := range map[string]struct {
-		change     func(m *shard.Manifest)
+		change     func(m *manifest.Manifest)
 		fail, note string
 	}{
-		"a shard twice": {func(m *shard.Manifest) {
+		"a shard twice": {func(m *manifest.Manifest) {
 			s := &m.Splits[0]
 			s.Shards = append(s.Shards, s.Shards[1])
 			s.Records += s.Shards[1].Records
 		}, "names made-train.tfrecord-00001-of-00003 twice", ""},
-		"a shard less": {func(m *shard.Manifest) {
+		"a shard less": {func(m *manifest.Manifest) {
 			s := &m.Splits[0]
 			s.Records -= s.Shards[1].Records
 			s.Shards = slices.Delete(s.Shards, 1, 2)
 		}, "", "made-train.tfrecord-00001-of-00003 is left out"},
-		"a split of more records": {func(m *shard.Manifest) { m.Splits[0].Records++ }, "split train: the manifest says 31 records", ""},
-		"another kind":            {func(m *shard.Manifest) { feature(m, "id").Kind = "bytes" }, `feature "id" is int64, not bytes`, ""},
-		"a feature that is not there": {func(m *shard.Manifest) {
-			m.Features = append(m.Features, shard.Feature{Key: "zebra", Kind: "bytes", Class: shard.ClassText})
+		"a split of more records": {func(m *manifest.Manifest) { m.Splits[0].Records++ }, "split train: the manifest says 31 records", ""},
+		"another kind":            {func(m *manifest.Manifest) { feature(m, "id").Kind = "bytes" }, `feature "id" is int64, not bytes`, ""},
+		"a feature that is not there": {func(m *manifest.Manifest) {
+			m.Features = append(m.Features, manifest.Feature{Key: "zebra", Kind: "bytes", Class: manifest.ClassText})
 		}, "", `all records have the feature "zebra"`},
 	} {
 		set := rewritten(t, c.change)
@@ -68,7 +68,7 @@ func TestManifestsAreNotBelieved(t *testing.T) {
 			t.Errorf("%s: notes %q, want %q", name, report.Notes, c.note)
 		}
 	}
-	twice := rewritten(t, func(m *shard.Manifest) {
+	twice := rewritten(t, func(m *manifest.Manifest) {
 		m.Splits[0].Shards = append(m.Splits[0].Shards, m.Splits[0].Shards[1])
 		m.Splits[0].Records += m.Splits[0].Shards[1].Records
 	})

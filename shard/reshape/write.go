@@ -6,7 +6,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/features"
 	"github.com/tfrec/tfrec/internal/par"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -51,10 +51,10 @@ func (r *reshaping) write(ctx context.Context) error {
 func (r *reshaping) prepare() {
 	for i := range r.targets {
 		t := &r.targets[i]
-		t.infos = make([]shard.Info, t.shards)
+		t.infos = make([]manifest.Shard, t.shards)
 	}
 	r.label = r.in.bareLabel
-	if labels := shard.LabelKeys(r.in.described.Features); len(labels) > 0 {
+	if labels := manifest.LabelKeys(r.in.described.Features); len(labels) > 0 {
 		r.label = labels[0]
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -151,7 +152,7 @@ func newLabelNames(sources []shard.Source) *labelNames {
 			continue
 		}
 		for _, f := range s.Set.Features {
-			if f.Class == shard.ClassLabel && n.byKey[f.Key] == nil {
+			if f.Class == manifest.ClassLabel && n.byKey[f.Key] == nil {
 				n.byKey[f.Key] = s.Set.Labels
 			}
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfrec/tfrec/internal/setdir"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 	"github.com/tfrec/tfrec/tfrecord/message"
 )
@@ -66,7 +66,7 @@ func TestInspectFeatures(t *testing.T) {
 	if diff := cmp.Diff(want, sum.Features); diff != "" {
 		t.Error(diff)
 	}
-	if sum.Records != 3 || sum.RecordBytes.Min != 2 || sum.Messages[shard.RecordExample] != 3 || len(sum.FeatureLists) != 0 {
+	if sum.Records != 3 || sum.RecordBytes.Min != 2 || sum.Messages[manifest.RecordExample] != 3 || len(sum.FeatureLists) != 0 {
 		t.Errorf("%+v", sum)
 	}
 }
@@ -139,8 +139,8 @@ func TestInspectLabels(t *testing.T) {
 		b.Int64("kind", 1)
 		m := writeSet(t, out, 2, func(yield func([]byte)) { yield(b.Append(nil)) })
 		m.Labels = []string{"background", "penguin"}
-		m.Features = []shard.Feature{{Key: "kind", Kind: "int64", Class: shard.ClassLabel}}
-		dir, err := setdir.Open(context.Background(), out, setdir.Options{Names: shard.ManifestFiles})
+		m.Features = []manifest.Feature{{Key: "kind", Kind: "int64", Class: manifest.ClassLabel}}
+		dir, err := setdir.Open(context.Background(), out, setdir.Options{})
 		check(t, err)
 		defer dir.Close()
 		putManifest(t, dir, m)

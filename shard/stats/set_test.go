@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -24,13 +25,13 @@ func check(t testing.TB, err error) {
 
 // writeSet writes a set named "t" with one split, train, whose shards all have the records that
 // give yields, and its manifest.
-func writeSet(t testing.TB, path string, shards int, give func(yield func([]byte))) *shard.Manifest {
+func writeSet(t testing.TB, path string, shards int, give func(yield func([]byte))) *manifest.Manifest {
 	t.Helper()
-	dir, err := setdir.Open(context.Background(), path, setdir.Options{Names: shard.ManifestFiles})
+	dir, err := setdir.Open(context.Background(), path, setdir.Options{})
 	check(t, err)
 	defer dir.Close()
-	m := &shard.Manifest{Format: shard.ManifestFormat, Version: shard.ManifestVersion, Name: "t", Compression: "none"}
-	split := shard.Split{Name: "train"}
+	m := &manifest.Manifest{Format: manifest.Format, Version: manifest.Version, Name: "t", Compression: "none"}
+	split := manifest.Split{Name: "train"}
 	for i := range shards {
 		name := shard.Name{Dataset: m.Name, Split: split.Name, Index: i, Count: shards}
 		w, err := dir.Create(name.String(), setdir.WriterOptions{})
@@ -41,16 +42,16 @@ func writeSet(t testing.TB, path string, shards int, give func(yield func([]byte
 		split.Shards = append(split.Shards, info)
 		split.Records += info.Records
 	}
-	m.Splits = []shard.Split{split}
+	m.Splits = []manifest.Split{split}
 	putManifest(t, dir, m)
 	return m
 }
 
-func putManifest(t testing.TB, dir *setdir.Dir, m *shard.Manifest) {
+func putManifest(t testing.TB, dir *setdir.Dir, m *manifest.Manifest) {
 	t.Helper()
 	data, err := m.Encode()
 	check(t, err)
-	check(t, dir.Put(shard.ManifestFile, data))
+	check(t, dir.Put(manifest.File, data))
 }
 
 // words yields some records in lower or upper case.
@@ -85,9 +86,9 @@ func TestVerbsNoticeReplacedSets(t *testing.T) {
 		var opened atomic.Int64 // the replacement opens files, too
 		inject.Hook = func(op string) error {
 			if op == "open" && opened.Add(1) == 2 {
-				d, err := setdir.Open(context.Background(), dir, setdir.Options{Names: shard.ManifestFiles})
+				d, err := setdir.Open(context.Background(), dir, setdir.Options{})
 				check(t, err)
-				check(t, d.PutStaged(files, []string{shard.ManifestFile}, nil))
+				check(t, d.PutStaged(files, []string{manifest.File}, nil))
 				check(t, d.Close())
 			}
 			return nil
@@ -102,9 +103,9 @@ func TestVerbsNoticeReplacedSets(t *testing.T) {
 
 // stageUpper stages a version of a set with other records of the same lengths, and
 // returns its shards.
-func stageUpper(t *testing.T, dir string, m *shard.Manifest) (files []string) {
+func stageUpper(t *testing.T, dir string, m *manifest.Manifest) (files []string) {
 	t.Helper()
-	d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
+	d, err := setdir.Open(t.Context(), dir, setdir.Options{})
 	check(t, err)
 	defer d.Close()
 	for i := range m.Splits[0].Shards {
@@ -114,7 +115,7 @@ func stageUpper(t *testing.T, dir string, m *shard.Manifest) (files []string) {
 		words(true)(func(record []byte) { check(t, w.WriteRecord(record)) })
 		*info, err = w.Commit()
 		check(t, err)
-		check(t, d.Stage().PutDone(&setdir.Done{Info: *info}))
+		check(t, d.Stage().PutDone(&setdir.Done{Shard: *info}))
 		files = append(files, info.File)
 	}
 	m.Fingerprint = "the next version"

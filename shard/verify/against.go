@@ -6,6 +6,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -22,9 +23,9 @@ func (o *VerifyOptions) expand(ctx context.Context, paths []string, e shard.Expa
 	}
 	path := o.Against
 	if storage.IsDir(ctx, path) {
-		path = storage.Join(path, shard.ManifestFile)
+		path = storage.Join(path, manifest.File)
 	}
-	m, err := shard.ReadManifest(ctx, path)
+	m, err := manifest.Read(ctx, path)
 	if err != nil {
 		return nil, "", err
 	}
@@ -36,18 +37,18 @@ func (o *VerifyOptions) expand(ctx context.Context, paths []string, e shard.Expa
 // that of the original.
 func checkCopy(ctx context.Context, s *shard.Set, original string) ([]shard.Fault, error) {
 	var faults []shard.Fault
-	same, err := compare.SameContent(ctx, s.Path(shard.ManifestFile), original)
-	switch _, missing := storage.Stat(ctx, s.Path(shard.ManifestFile)); {
+	same, err := compare.SameContent(ctx, s.Path(manifest.File), original)
+	switch _, missing := storage.Stat(ctx, s.Path(manifest.File)); {
 	case storage.Missing(missing):
-		faults = append(faults, shard.FileFault(s.Path(shard.ManifestFile), tfrecord.PartMissing, "the original has this file, the copy does not"))
+		faults = append(faults, shard.FileFault(s.Path(manifest.File), tfrecord.PartMissing, "the original has this file, the copy does not"))
 	case err != nil:
 		return nil, err
 	case !same:
-		faults = append(faults, shard.FileFault(s.Path(shard.ManifestFile), tfrecord.PartHash, "not the manifest of the original, %s", original))
+		faults = append(faults, shard.FileFault(s.Path(manifest.File), tfrecord.PartHash, "not the manifest of the original, %s", original))
 	}
 	if s.Errors > 0 {
-		if _, err := storage.Stat(ctx, s.Path(shard.LedgerFile)); storage.Missing(err) {
-			faults = append(faults, shard.FileFault(s.Path(shard.LedgerFile), tfrecord.PartMissing, "the original has this file, the copy does not"))
+		if _, err := storage.Stat(ctx, s.Path(manifest.LedgerFile)); storage.Missing(err) {
+			faults = append(faults, shard.FileFault(s.Path(manifest.LedgerFile), tfrecord.PartMissing, "the original has this file, the copy does not"))
 		} else if err != nil {
 			return faults, err
 		}

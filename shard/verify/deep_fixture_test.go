@@ -14,6 +14,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -81,16 +82,16 @@ func deepSet(t testing.TB, harm func(records []*sampleRecord)) string {
 	}
 	harm(records)
 	path := filepath.Join(t.TempDir(), "set")
-	dir, err := setdir.Open(context.Background(), path, setdir.Options{Names: shard.ManifestFiles})
+	dir, err := setdir.Open(context.Background(), path, setdir.Options{})
 	settest.Check(t, err)
 	defer dir.Close()
-	m := &shard.Manifest{Format: shard.ManifestFormat, Version: shard.ManifestVersion, Name: "t", Compression: "none", Records: shard.RecordExample, Labels: deepLabels}
-	m.Features = []shard.Feature{
-		{Key: "image/channels", Kind: "int64", Class: shard.ClassScalar}, {Key: "image/class/label", Kind: "int64", Class: shard.ClassLabel},
-		{Key: "image/class/text", Kind: "bytes", Class: shard.ClassText},
-		{Key: "image/encoded", Kind: "bytes", Class: shard.ClassImage, Shape: []int{-1, -1, 3}, DType: "uint8", Encoding: "png"},
-		{Key: "image/filename", Kind: "bytes", Class: shard.ClassText}, {Key: "image/format", Kind: "bytes", Class: shard.ClassText},
-		{Key: "image/height", Kind: "int64", Class: shard.ClassScalar}, {Key: "image/width", Kind: "int64", Class: shard.ClassScalar},
+	m := &manifest.Manifest{Format: manifest.Format, Version: manifest.Version, Name: "t", Compression: "none", Records: manifest.RecordExample, Labels: deepLabels}
+	m.Features = []manifest.Feature{
+		{Key: "image/channels", Kind: "int64", Class: manifest.ClassScalar}, {Key: "image/class/label", Kind: "int64", Class: manifest.ClassLabel},
+		{Key: "image/class/text", Kind: "bytes", Class: manifest.ClassText},
+		{Key: "image/encoded", Kind: "bytes", Class: manifest.ClassImage, Shape: []int{-1, -1, 3}, DType: "uint8", Encoding: "png"},
+		{Key: "image/filename", Kind: "bytes", Class: manifest.ClassText}, {Key: "image/format", Kind: "bytes", Class: manifest.ClassText},
+		{Key: "image/height", Kind: "int64", Class: manifest.ClassScalar}, {Key: "image/width", Kind: "int64", Class: manifest.ClassScalar},
 	}
 	for s, split := range []string{"train", "test"} {
 		w, err := dir.Create(shard.Name{Dataset: m.Name, Split: split, Index: 0, Count: 1}.String(), setdir.WriterOptions{})
@@ -100,16 +101,16 @@ func deepSet(t testing.TB, harm func(records []*sampleRecord)) string {
 		}
 		info, err := w.Commit()
 		settest.Check(t, err)
-		m.Splits = append(m.Splits, shard.Split{Name: split, Records: info.Records, Shards: []shard.Info{info}})
+		m.Splits = append(m.Splits, manifest.Split{Name: split, Records: info.Records, Shards: []manifest.Shard{info}})
 	}
-	settest.Check(t, shard.PutSet(dir, m))
+	settest.Check(t, dir.PutSet(m))
 	return path
 }
 
 // undescribe removes all metadata from a set.
 func undescribe(t testing.TB, dir string) {
 	t.Helper()
-	for _, file := range []string{shard.ManifestFile, shard.TFDSInfoFile, shard.TFDSFeaturesFile, "image.class.label.labels.txt"} {
+	for _, file := range []string{manifest.File, manifest.TFDSInfoFile, manifest.TFDSFeaturesFile, "image.class.label.labels.txt"} {
 		settest.Check(t, os.Remove(filepath.Join(dir, file)))
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/tfds"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord/message"
 )
@@ -32,7 +33,7 @@ type deepGroup struct {
 
 // expectation is what a manifest says about a feature.
 type expectation struct {
-	shard.Feature
+	manifest.Feature
 	length int // number of values; -1 if variable
 }
 
@@ -42,9 +43,9 @@ func newDeepGroup(ctx context.Context, dir string) *deepGroup {
 	if t, err := tfds.FindTFDS(ctx, dir); err == nil {
 		g.classes = t.Classes
 	}
-	features, _ := tfds.ReadObject(ctx, dir+"/"+shard.TFDSFeaturesFile)
+	features, _ := tfds.ReadObject(ctx, dir+"/"+manifest.TFDSFeaturesFile)
 	for key, v := range tfds.FeaturesOf(features) {
-		if f, ok := v.(shard.Object); ok && f["image"] != nil {
+		if f, ok := v.(manifest.Object); ok && f["image"] != nil {
 			g.pictures[key] = true
 		}
 	}
@@ -61,21 +62,21 @@ func (g *deepGroup) describe(s *shard.Set) {
 		return
 	}
 	g.set = s
-	if s.Records != shard.RecordExample || len(s.Features) == 0 {
+	if s.Records != manifest.RecordExample || len(s.Features) == 0 {
 		return
 	}
 	g.expected = map[string]*expectation{}
 	for _, f := range s.Features {
 		g.expected[f.Key] = &expectation{f, valuesOf(f)}
-		if f.Class == shard.ClassImage {
+		if f.Class == manifest.ClassImage {
 			g.pictures[f.Key] = true
 		}
 	}
 }
 
 // valuesOf returns the number of values of a feature in a record; -1 if variable.
-func valuesOf(f shard.Feature) int {
-	if f.Class != shard.ClassVector {
+func valuesOf(f manifest.Feature) int {
+	if f.Class != manifest.ClassVector {
 		return 1
 	}
 	n := 1
@@ -105,7 +106,7 @@ func (g *deepGroup) isLabel(key string) bool {
 		return true
 	}
 	e := g.expected[key]
-	return e != nil && e.Class == shard.ClassLabel
+	return e != nil && e.Class == manifest.ClassLabel
 }
 
 // vocabularyOf returns the names of a feature's labels; nil if unknown.
@@ -121,15 +122,15 @@ func (g *deepGroup) vocabularyOf(ctx context.Context, key string) *vocabulary {
 }
 
 func (g *deepGroup) findVocabulary(ctx context.Context, key string) *vocabulary {
-	v := &vocabulary{from: shard.ManifestFile}
-	if e := g.expected[key]; e != nil && e.Class == shard.ClassLabel {
+	v := &vocabulary{from: manifest.File}
+	if e := g.expected[key]; e != nil && e.Class == manifest.ClassLabel {
 		v.names = g.set.Labels
 	} else if v.names = labels.ReadBeside(ctx, g.dir, key); v.names != nil {
 		v.from = labels.FileName(key)
 	}
 	v.classes = len(v.names)
 	if v.classes == 0 {
-		if v.classes, v.from = g.classes[key], shard.TFDSFeaturesFile; v.classes == 0 {
+		if v.classes, v.from = g.classes[key], manifest.TFDSFeaturesFile; v.classes == 0 {
 			return nil
 		}
 		return v

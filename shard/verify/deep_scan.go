@@ -16,7 +16,7 @@ import (
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/recordscan"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 	"github.com/tfrec/tfrec/tfrecord/message"
 )
@@ -147,7 +147,7 @@ func (l *scanner) features(ctx context.Context, features *tfrecord.Features) {
 		case tfrecord.KindBytes:
 			l.pictureFeature(f, key, value, features)
 		case tfrecord.KindInt64:
-			l.variant = l.variant || string(key) == shard.CopyKey
+			l.variant = l.variant || string(key) == manifest.CopyKey
 		}
 		if f != nil && f.label || f == nil && l.group.isLabel(string(key)) {
 			l.ids(ctx, string(key), value, features)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -138,7 +139,7 @@ func TestDeepSaysWhatItDid(t *testing.T) {
 	d := report.Deep
 	want := &DeepReport{
 		Records: 24, Messages: map[string]int64{"tf.train.Example": 24}, Pictures: 24, Decoded: 24,
-		Labels:   []DeepLabels{{Feature: "image/class/label", Path: filepath.Dir(report.Files[0].Path), Names: 3, From: shard.ManifestFile}},
+		Labels:   []DeepLabels{{Feature: "image/class/label", Path: filepath.Dir(report.Files[0].Path), Names: 3, From: manifest.File}},
 		Findings: []Finding{}, Counts: map[FindingKind]int64{}, NotChecked: []string{},
 	}
 	if diff := cmp.Diff(want, d, cmp.AllowUnexported(DeepReport{})); diff != "" || !report.OK {

@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -80,9 +81,9 @@ func (v *verification) through(ctx context.Context, number int, c *fileCheck, re
 func (c *fileCheck) check(in *recordscan.Meter, r *tfrecord.Reader, examples bool) {
 	if c.source.Info != nil {
 		in.Sum = sha256.New()
-		examples = examples || c.source.Set.Records == shard.RecordExample
+		examples = examples || c.source.Set.Records == manifest.RecordExample
 		if examples {
-			c.labels = labels.NewCounter(shard.LabelKeys(c.source.Set.Features), len(c.source.Set.Labels))
+			c.labels = labels.NewCounter(manifest.LabelKeys(c.source.Set.Features), len(c.source.Set.Labels))
 		}
 	}
 	index, err := openIndexCheck(in.Context, c.source.Path)
@@ -183,7 +184,7 @@ func (c *fileCheck) againstManifest(in *recordscan.Meter, whole, indexed bool) {
 		c.add(shard.FileFault(path, tfrecord.PartCompression, "compression is %s, the manifest says %s", c.report.Compression, want))
 	}
 	if !indexed && want == tfrecord.None.String() {
-		c.add(shard.FileFault(shard.IndexPath(path), tfrecord.PartIndex, "the index of an uncompressed shard is missing"))
+		c.add(shard.FileFault(manifest.IndexPath(path), tfrecord.PartIndex, "the index of an uncompressed shard is missing"))
 	}
 }
 

@@ -54,7 +54,7 @@ func TestIncompleteSets(t *testing.T) {
 				settest.Check(t, os.WriteFile(filepath.Join(dir, name), nil, 0o644))
 			}
 			if test.run != nil {
-				d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
+				d, err := setdir.Open(t.Context(), dir, setdir.Options{})
 				settest.Check(t, err)
 				settest.Check(t, d.PutRun(test.run))
 				if test.tasks {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -30,7 +31,7 @@ const maxIndexLine = 4096
 
 // openIndexCheck opens the index of the file at path. It returns nil if there is none.
 func openIndexCheck(ctx context.Context, path string) (*indexCheck, error) {
-	index := shard.IndexPath(path)
+	index := manifest.IndexPath(path)
 	f, err := storage.Open(ctx, index)
 	if err != nil {
 		if storage.Missing(err) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -30,7 +31,7 @@ func TestVerifyAgainstTheOriginal(t *testing.T) {
 		}, []string{"missing " + shardFile(1)}},
 		{"shard cut at a record", func(t *testing.T, dir string) {
 			settest.Check(t, os.Truncate(filepath.Join(dir, shardFile(1)), 26))
-			settest.Check(t, os.Remove(filepath.Join(dir, shard.IndexDir, shardFile(1)+".idx")))
+			settest.Check(t, os.Remove(filepath.Join(dir, manifest.IndexDir, shardFile(1)+".idx")))
 		}, []string{"count " + shardFile(1), "hash " + shardFile(1), "index index/" + shardFile(1) + ".idx"}},
 		{"another shard, as whole", func(t *testing.T, dir string) {
 			edit(t, filepath.Join(dir, shardFile(0)), func(b []byte) []byte {
@@ -40,14 +41,14 @@ func TestVerifyAgainstTheOriginal(t *testing.T) {
 		{"one too many", func(t *testing.T, dir string) {
 			settest.PutFile(t, filepath.Join(dir, "t-train.tfrecord-00003-of-00004"), nil)
 		}, []string{"extra t-train.tfrecord-00003-of-00004"}},
-		{"manifest not copied", func(t *testing.T, dir string) { settest.RemoveManifest(t, dir) }, []string{"missing " + shard.ManifestFile}},
+		{"manifest not copied", func(t *testing.T, dir string) { settest.RemoveManifest(t, dir) }, []string{"missing " + manifest.File}},
 		{"manifest and shard changed", func(t *testing.T, dir string) {
 			data, err := os.ReadFile(filepath.Join(dir, shardFile(0)))
 			settest.Check(t, err)
 			settest.PutFile(t, filepath.Join(dir, shardFile(0)), data[26:])
-			edit(t, filepath.Join(dir, shard.ManifestFile), func(b []byte) []byte { return append(b, '\n') })
-			settest.Check(t, os.Remove(filepath.Join(dir, shard.IndexDir, shardFile(0)+".idx")))
-		}, []string{"count " + shardFile(0), "hash " + shardFile(0), "index index/" + shardFile(0) + ".idx", "hash " + shard.ManifestFile}},
+			edit(t, filepath.Join(dir, manifest.File), func(b []byte) []byte { return append(b, '\n') })
+			settest.Check(t, os.Remove(filepath.Join(dir, manifest.IndexDir, shardFile(0)+".idx")))
+		}, []string{"count " + shardFile(0), "hash " + shardFile(0), "index index/" + shardFile(0) + ".idx", "hash " + manifest.File}},
 	}
 	original := filepath.Join(t.TempDir(), "out")
 	settest.WriteSet(t, original, 3, settest.Some(4, 10))
@@ -55,7 +56,7 @@ func TestVerifyAgainstTheOriginal(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "copy")
 		settest.Check(t, os.CopyFS(dir, os.DirFS(original)))
 		test.harm(t, dir)
-		for _, against := range []string{original, filepath.Join(original, shard.ManifestFile)} {
+		for _, against := range []string{original, filepath.Join(original, manifest.File)} {
 			got := []string{}
 			for _, f := range verify(t, VerifyOptions{Against: against}, dir).Faults {
 				file, err := filepath.Rel(dir, f.Path)
@@ -114,7 +115,7 @@ func TestVerifySamples(t *testing.T) {
 				settest.RemoveManifest(t, dir)
 			}
 			if kind == "bare" {
-				settest.Check(t, os.RemoveAll(filepath.Join(dir, shard.IndexDir)))
+				settest.Check(t, os.RemoveAll(filepath.Join(dir, manifest.IndexDir)))
 			}
 			for _, sample := range []Sampling{{Records: 30}, {Share: 0.25}, {Records: 30, Seed: 7}} {
 				report := verify(t, VerifyOptions{Sample: sample}, dir)
@@ -210,7 +211,7 @@ func TestVerifySampleAgainstAWrongIndex(t *testing.T) {
 	for i := range int64(10) {
 		index = tfrecord.AppendIndex(index, tfrecord.IndexEntry{Offset: 26*i + 5, Size: 26})
 	}
-	settest.PutFile(t, shard.IndexPath(path), index)
+	settest.PutFile(t, manifest.IndexPath(path), index)
 	report := verify(t, VerifyOptions{Sample: Sampling{Records: 3}}, dir)
 	if report.OK || report.Faults[0].Part != tfrecord.PartIndex {
 		t.Errorf("%+v", report.Faults)

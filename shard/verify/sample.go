@@ -17,6 +17,7 @@ import (
 	"github.com/tfrec/tfrec/internal/recordcount"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -141,7 +142,7 @@ func (c *fileCheck) checkSample(ctx context.Context, v *verification, number int
 		c.addError(s.err, "; no record of this file was checked")
 		return
 	}
-	look := sampleLook{c: c, examples: v.o.Examples || s.Info != nil && s.Set.Records == shard.RecordExample}
+	look := sampleLook{c: c, examples: v.o.Examples || s.Info != nil && s.Set.Records == manifest.RecordExample}
 	chosen := v.sample.choose(number)
 	var err error
 	if s.Compression == tfrecord.None {
@@ -233,7 +234,7 @@ func (l *sampleLook) seek(ctx context.Context, f storage.File, chosen []int64, v
 			}
 			if verdict == tfrecord.FrameBroken || number == want && verdict != tfrecord.FrameWhole {
 				if offsets != nil {
-					l.c.add(shard.Fault{Path: shard.IndexPath(l.c.source.Path), Record: number, Offset: offset, Part: tfrecord.PartIndex, Message: "it does not lead to an intact record"})
+					l.c.add(shard.Fault{Path: manifest.IndexPath(l.c.source.Path), Record: number, Offset: offset, Part: tfrecord.PartIndex, Message: "it does not lead to an intact record"})
 				}
 				fault := tfrecord.NewSalvager(f, o).Fault(number, offset)
 				if fault == nil || verdict != tfrecord.FrameDamaged {
@@ -254,7 +255,7 @@ func (l *sampleLook) seek(ctx context.Context, f storage.File, chosen []int64, v
 // index returns the offsets of the chosen records according to the file's index; nil if it is
 // unusable.
 func (l *sampleLook) index(ctx context.Context, chosen []int64) []int64 {
-	f, err := storage.Open(ctx, shard.IndexPath(l.c.source.Path))
+	f, err := storage.Open(ctx, manifest.IndexPath(l.c.source.Path))
 	if err != nil {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/tfds"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -19,7 +20,7 @@ import (
 // checkTFDS compares TFDS's files with the manifest: the files for a set of this kind must exist,
 // with its splits, record counts, features and label names. Other content is not checked.
 func checkTFDS(ctx context.Context, s *shard.Set) (faults []shard.Fault, err error) {
-	want, err := shard.EncodeTFDS(s.Manifest)
+	want, err := manifest.EncodeTFDS(s.Manifest)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +29,7 @@ func checkTFDS(ctx context.Context, s *shard.Set) (faults []shard.Fault, err err
 	}
 	if string(s.Options["tfds"]) == `"found"` {
 		// Features by other programs may be described differently.
-		delete(want, shard.TFDSFeaturesFile)
+		delete(want, manifest.TFDSFeaturesFile)
 	}
 	found := &tfds.FoundTFDS{}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
@@ -58,13 +59,13 @@ func checkTFDS(ctx context.Context, s *shard.Set) (faults []shard.Fault, err err
 			continue
 		}
 		switch name {
-		case shard.TFDSInfoFile:
+		case manifest.TFDSInfoFile:
 			found.Info = got
 			for _, text := range contradicts(found, s.Manifest) {
 				fault(name, tfrecord.PartCount, "%s", text)
 			}
-		case shard.TFDSFeaturesFile:
-			var ours shard.Object
+		case manifest.TFDSFeaturesFile:
+			var ours manifest.Object
 			if err := json.Unmarshal(want[name], &ours); err != nil {
 				return faults, err
 			}
@@ -80,11 +81,11 @@ func checkTFDS(ctx context.Context, s *shard.Set) (faults []shard.Fault, err err
 }
 
 // contradicts returns the differences between dataset_info.json and the manifest.
-func contradicts(t *tfds.FoundTFDS, m *shard.Manifest) (texts []string) {
+func contradicts(t *tfds.FoundTFDS, m *manifest.Manifest) (texts []string) {
 	if t.Name() != m.Name {
 		texts = append(texts, fmt.Sprintf("the dataset's name is %q, the manifest says %q", t.Name(), m.Name))
 	}
-	splits := map[string]shard.Object{}
+	splits := map[string]manifest.Object{}
 	for _, s := range t.Splits() {
 		name, _ := s["name"].(string)
 		splits[name] = s
@@ -112,7 +113,7 @@ func contradicts(t *tfds.FoundTFDS, m *shard.Manifest) (texts []string) {
 }
 
 // onlyIn returns the first key of a that is not in b; "" if there is none.
-func onlyIn(a, b shard.Object) string {
+func onlyIn(a, b manifest.Object) string {
 	for _, key := range slices.Sorted(maps.Keys(a)) {
 		if _, both := b[key]; !both {
 			return key

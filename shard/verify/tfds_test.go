@@ -10,7 +10,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -33,16 +33,16 @@ func TestVerifyHoldsTFDSFilesAndLabelsToTheManifest(t *testing.T) {
 		part   tfrecord.Part
 		says   string
 	}{
-		{"another name", replace(shard.TFDSInfoFile, `"name": "t"`, `"name": "u"`), shard.TFDSInfoFile, tfrecord.PartCount, `name is "u"`},
-		{"a wrong length", replace(shard.TFDSInfoFile, `"12"`, `"13"`), shard.TFDSInfoFile, tfrecord.PartCount, "split train: the record counts of its shards"},
-		{"another split", replace(shard.TFDSInfoFile, `"train"`, `"test"`), shard.TFDSInfoFile, tfrecord.PartCount, "split train is missing"},
-		{"other shards", replace(shard.TFDSInfoFile, "{SPLIT}", "x"), shard.TFDSInfoFile, tfrecord.PartCount, "does not make the shards' names"},
-		{"no JSON", replace(shard.TFDSInfoFile, "{", "["), shard.TFDSInfoFile, tfrecord.PartParse, "repair or remove it"},
-		{"another feature", replace(shard.TFDSFeaturesFile, `"data"`, `"date"`), shard.TFDSFeaturesFile, tfrecord.PartHeader, `feature "data"`},
+		{"another name", replace(manifest.TFDSInfoFile, `"name": "t"`, `"name": "u"`), manifest.TFDSInfoFile, tfrecord.PartCount, `name is "u"`},
+		{"a wrong length", replace(manifest.TFDSInfoFile, `"12"`, `"13"`), manifest.TFDSInfoFile, tfrecord.PartCount, "split train: the record counts of its shards"},
+		{"another split", replace(manifest.TFDSInfoFile, `"train"`, `"test"`), manifest.TFDSInfoFile, tfrecord.PartCount, "split train is missing"},
+		{"other shards", replace(manifest.TFDSInfoFile, "{SPLIT}", "x"), manifest.TFDSInfoFile, tfrecord.PartCount, "does not make the shards' names"},
+		{"no JSON", replace(manifest.TFDSInfoFile, "{", "["), manifest.TFDSInfoFile, tfrecord.PartParse, "repair or remove it"},
+		{"another feature", replace(manifest.TFDSFeaturesFile, `"data"`, `"date"`), manifest.TFDSFeaturesFile, tfrecord.PartHeader, `feature "data"`},
 		{"other labels", replace("label.labels.txt", "bee", "wasp"), "label.labels.txt", tfrecord.PartHeader, "label names"},
 		{"no labels", func(t *testing.T, dir string) { settest.Check(t, os.Remove(filepath.Join(dir, "label.labels.txt"))) }, "label.labels.txt", tfrecord.PartMissing, "TFDS needs"},
-		{"a wrong count", replace(shard.ManifestFile, `"bee": 4`, `"bee": 5`), "t-train.tfrecord-00000-of-00003", tfrecord.PartCount, `4 records with the label "bee", the manifest says 5`},
-		{"a label that is not", replace(shard.ManifestFile, `"bee": 4,`, `"bee": 4, "cow": 1,`), "t-train.tfrecord-00000-of-00003", tfrecord.PartCount, `no records with the label "cow"`},
+		{"a wrong count", replace(manifest.File, `"bee": 4`, `"bee": 5`), "t-train.tfrecord-00000-of-00003", tfrecord.PartCount, `4 records with the label "bee", the manifest says 5`},
+		{"a label that is not", replace(manifest.File, `"bee": 4,`, `"bee": 4, "cow": 1,`), "t-train.tfrecord-00000-of-00003", tfrecord.PartCount, `no records with the label "cow"`},
 	} {
 		dir := t.TempDir()
 		settest.Labelled(t, dir, tfrecord.None)
@@ -69,9 +69,9 @@ func TestVerifyNamesLabelsWithoutAName(t *testing.T) {
 	for i := range m.Splits[0].Shards {
 		m.Splits[0].Shards[i].Labels = nil
 	}
-	d, err := setdir.Open(context.Background(), dir, setdir.Options{Names: shard.ManifestFiles})
+	d, err := setdir.Open(context.Background(), dir, setdir.Options{})
 	settest.Check(t, err)
-	settest.Check(t, shard.PutSet(d, m))
+	settest.Check(t, d.PutSet(m))
 	settest.Check(t, d.Close())
 	report, err := Verify(context.Background(), []string{dir}, VerifyOptions{})
 	settest.Check(t, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -127,7 +128,7 @@ func TestVerifyListsAllFaultsOfAFile(t *testing.T) {
 
 func TestVerifySet(t *testing.T) {
 	shardFile := func(i int) string { return shard.Name{Dataset: "t", Split: "train", Index: i, Count: 3}.String() }
-	index := func(i int) string { return shard.IndexDir + "/" + shardFile(i) + ".idx" }
+	index := func(i int) string { return manifest.IndexDir + "/" + shardFile(i) + ".idx" }
 	tests := []struct {
 		name string
 		harm func(t *testing.T, dir string)
@@ -176,23 +177,23 @@ func TestVerifySet(t *testing.T) {
 			settest.Check(t, os.WriteFile(filepath.Join(dir, "t-train.tfrecord-00003-of-00004"), nil, 0o644))
 		}, []string{"extra t-train.tfrecord-00003-of-00004"}},
 		{"extra index", func(t *testing.T, dir string) {
-			settest.Check(t, os.WriteFile(filepath.Join(dir, shard.IndexDir, "t-train.tfrecord-00003-of-00004.idx"), nil, 0o644))
+			settest.Check(t, os.WriteFile(filepath.Join(dir, manifest.IndexDir, "t-train.tfrecord-00003-of-00004.idx"), nil, 0o644))
 		}, []string{"extra index/t-train.tfrecord-00003-of-00004.idx"}},
 		{"others' files are no matter", func(t *testing.T, dir string) {
 			settest.Check(t, os.WriteFile(filepath.Join(dir, "notes.txt"), nil, 0o644))
-			settest.Check(t, os.WriteFile(filepath.Join(dir, shard.IndexDir, "notes.idx"), nil, 0o644))
+			settest.Check(t, os.WriteFile(filepath.Join(dir, manifest.IndexDir, "notes.idx"), nil, 0o644))
 		}, []string{}},
 		{"another compression", func(t *testing.T, dir string) {
-			edit(t, filepath.Join(dir, shard.ManifestFile), func(b []byte) []byte { return bytes.Replace(b, []byte(`"none"`), []byte(`"gzip"`), 1) })
+			edit(t, filepath.Join(dir, manifest.File), func(b []byte) []byte { return bytes.Replace(b, []byte(`"none"`), []byte(`"gzip"`), 1) })
 		}, []string{"compression " + shardFile(0), "compression " + shardFile(1), "compression " + shardFile(2)}},
 		{"manifest's own sum", func(t *testing.T, dir string) {
-			edit(t, filepath.Join(dir, shard.ManifestFile), func(b []byte) []byte { return bytes.Replace(b, []byte(`"records": 12,`), []byte(`"records": 13,`), 1) })
-		}, []string{"count " + shard.ManifestFile}},
+			edit(t, filepath.Join(dir, manifest.File), func(b []byte) []byte { return bytes.Replace(b, []byte(`"records": 12,`), []byte(`"records": 13,`), 1) })
+		}, []string{"count " + manifest.File}},
 		{"manifest damaged", func(t *testing.T, dir string) {
-			edit(t, filepath.Join(dir, shard.ManifestFile), func(b []byte) []byte { return b[:len(b)/2] })
-		}, []string{"parse " + shard.ManifestFile}},
+			edit(t, filepath.Join(dir, manifest.File), func(b []byte) []byte { return b[:len(b)/2] })
+		}, []string{"parse " + manifest.File}},
 		{"records are no Examples", func(t *testing.T, dir string) {
-			edit(t, filepath.Join(dir, shard.ManifestFile), func(b []byte) []byte {
+			edit(t, filepath.Join(dir, manifest.File), func(b []byte) []byte {
 				return bytes.Replace(b, []byte(`"records": ""`), []byte(`"records": "tf.train.Example"`), 1)
 			})
 		}, func() (want []string) { // all records of all shards
@@ -265,7 +266,7 @@ func TestVerifyLoneFileAgainstItsIndex(t *testing.T) {
 	if report := verify(t, VerifyOptions{}, path); !report.OK {
 		t.Errorf("%+v", report.Faults)
 	}
-	edit(t, shard.IndexPath(path), func(b []byte) []byte { return b[1:] })
+	edit(t, manifest.IndexPath(path), func(b []byte) []byte { return b[1:] })
 	report := verify(t, VerifyOptions{}, path)
 	if len(report.Faults) != 1 || report.Faults[0].Part != tfrecord.PartIndex || report.Faults[0].Record != 0 || report.Files[0].OK {
 		t.Errorf("%+v", report)

@@ -1,4 +1,4 @@
-package shard
+package manifest
 
 import (
 	"bufio"
@@ -19,7 +19,7 @@ import (
 // Limits of manifests, which are untrusted input. A manifest that reaches them takes a gigabyte of
 // memory.
 const (
-	MaxManifest      = 512 << 20 // bytes
+	MaxSize          = 512 << 20 // bytes
 	maxManifestValue = 32 << 20  // bytes of any single value, such as a shard, all options or all label names
 	maxManifestShard = 1_000_000 // shards and splits
 	maxManifestNames = 10_000    // members of an object, known or not
@@ -30,10 +30,10 @@ const (
 // ErrForeign says that a file is the manifest of another tool.
 var ErrForeign = errors.New("not a tfrec manifest")
 
-// ReadManifest reads the manifest at path. A file that is not a manifest, or one of a newer
+// Read reads the manifest at path. A file that is not a manifest, or one of a newer
 // version, is an error that says so; the error for a missing one unwraps to fs.ErrNotExist. The
 // file is decoded in a stream, so that a wrong one is rejected early.
-func ReadManifest(ctx context.Context, path string) (*Manifest, error) {
+func Read(ctx context.Context, path string) (*Manifest, error) {
 	f, err := storage.Open(ctx, path)
 	if err != nil {
 		return nil, err
@@ -43,10 +43,10 @@ func ReadManifest(ctx context.Context, path string) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	if st.Size() > MaxManifest {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("larger than %d bytes: not a tfrec manifest", MaxManifest)}
+	if st.Size() > MaxSize {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("larger than %d bytes: not a tfrec manifest", MaxSize)}
 	}
-	m, err := decodeManifest(io.LimitReader(f, MaxManifest))
+	m, err := decodeManifest(io.LimitReader(f, MaxSize))
 	if err != nil && recordscan.IsDamage(err) {
 		err = fmt.Errorf("%s: %w", path, err)
 	}
@@ -64,7 +64,7 @@ func decodeManifest(in io.Reader) (*Manifest, error) {
 		return d.list(func() { m.Splits = []Split{} }, func() error {
 			var s Split
 			err := d.object(reflect.ValueOf(&s).Elem(), map[string]func() error{"shards": func() error {
-				return d.list(func() { s.Shards = []Info{} }, func() error { return d.shard(&s) })
+				return d.list(func() { s.Shards = []Shard{} }, func() error { return d.shard(&s) })
 			}})
 			m.Splits = append(m.Splits, s)
 			if err == nil {
@@ -80,23 +80,23 @@ func decodeManifest(in io.Reader) (*Manifest, error) {
 	switch {
 	case err != nil && !recordscan.IsDamage(err):
 		return nil, err
-	case m.Format == ManifestFormat && m.Version > ManifestVersion:
-		return nil, fmt.Errorf("manifest version %d: this tfrec reads version %d; use a newer one", m.Version, ManifestVersion)
-	case errors.Is(err, errLongValue) && m.Format != ManifestFormat, err == nil && m.Format != ManifestFormat:
-		return nil, fmt.Errorf("%w: its format is %q, not %q", ErrForeign, m.Format, ManifestFormat)
-	case object && err != nil && m.Format != ManifestFormat:
+	case m.Format == Format && m.Version > Version:
+		return nil, fmt.Errorf("manifest version %d: this tfrec reads version %d; use a newer one", m.Version, Version)
+	case errors.Is(err, errLongValue) && m.Format != Format, err == nil && m.Format != Format:
+		return nil, fmt.Errorf("%w: its format is %q, not %q", ErrForeign, m.Format, Format)
+	case object && err != nil && m.Format != Format:
 		return nil, fmt.Errorf("%w: it is JSON lines, or several JSON values in one file", ErrForeign)
 	case err != nil:
 		return nil, fmt.Errorf("not a manifest: %w", err)
-	case m.Version != ManifestVersion:
-		return nil, fmt.Errorf("manifest version %d: this tfrec reads version %d; use a newer one", m.Version, ManifestVersion)
+	case m.Version != Version:
+		return nil, fmt.Errorf("manifest version %d: this tfrec reads version %d; use a newer one", m.Version, Version)
 	}
 	return m, nil
 }
 
 // shard decodes the next shard and adds it to a split.
 func (d *manifestDecoder) shard(s *Split) error {
-	var info Info
+	var info Shard
 	if err := d.value(&info); err != nil {
 		return err
 	}

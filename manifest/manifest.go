@@ -1,19 +1,18 @@
-package shard
+package manifest
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
-// ManifestFormat and ManifestVersion identify a tfrec manifest.
+// Format and Version identify a tfrec manifest.
 const (
-	ManifestFormat  = "tfrec.manifest"
-	ManifestVersion = 1
+	Format  = "tfrec.manifest"
+	Version = 1
 )
 
 // Manifest describes a finished set. Its bytes depend only on the inputs, options, seed, decoder
@@ -56,15 +55,29 @@ type Supervised struct {
 	Target string `json:"target"`
 }
 
+// Shard describes a finished shard.
+type Shard struct {
+	File    string `json:"file"`
+	Records int64  `json:"records"`
+	// Bytes is the size of the file.
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+	// Fingerprint identifies the shard's inputs: its ordered keys with the inputs' identity, and
+	// the effective options.
+	Fingerprint string `json:"fingerprint"`
+	// Labels counts the records per label; nil if there are no labels.
+	Labels map[string]int64 `json:"labels,omitempty"`
+}
+
 // Split is a part of a set, such as "train".
 type Split struct {
-	Name    string `json:"name"`
-	Records int64  `json:"records"`
-	Shards  []Info `json:"shards"`
+	Name    string  `json:"name"`
+	Records int64   `json:"records"`
+	Shards  []Shard `json:"shards"`
 }
 
 // Encode returns the bytes of manifest.json: indented, keys in a fixed order, with a final newline.
-// A manifest too large for ReadManifest is an error.
+// A manifest too large for Read is an error.
 func (m *Manifest) Encode() ([]byte, error) {
 	shards, labels := 0, 0
 	for _, s := range m.Splits {
@@ -86,8 +99,8 @@ func (m *Manifest) Encode() ([]byte, error) {
 	if len(m.Features) > maxManifestItems {
 		return nil, fmt.Errorf("manifest: %d features are more than the %d that tfrec reads", len(m.Features), maxManifestItems)
 	}
-	if b.Len() > MaxManifest {
-		return nil, fmt.Errorf("manifest: %d bytes are more than the %d that tfrec reads: make fewer shards", b.Len(), MaxManifest)
+	if b.Len() > MaxSize {
+		return nil, fmt.Errorf("manifest: %d bytes are more than the %d that tfrec reads: make fewer shards", b.Len(), MaxSize)
 	}
 	return b.Bytes(), nil
 }
@@ -102,7 +115,7 @@ func (m *Manifest) Files() []string {
 		for _, info := range s.Shards {
 			files = append(files, info.File)
 			if plain {
-				files = append(files, filepath.ToSlash(IndexPath(info.File)))
+				files = append(files, IndexName(info.File))
 			}
 		}
 	}
@@ -112,11 +125,11 @@ func (m *Manifest) Files() []string {
 	if m.Errors > 0 {
 		files = append(files, LedgerFile)
 	}
-	return append(files, ManifestFile)
+	return append(files, File)
 }
 
-// only returns a copy of the manifest with only the named shards.
-func (m *Manifest) only(shards []string) *Manifest {
+// Only returns a copy of the manifest with only the named shards.
+func (m *Manifest) Only(shards []string) *Manifest {
 	there := make(map[string]bool, len(shards))
 	for _, name := range shards {
 		there[name] = true
@@ -124,7 +137,7 @@ func (m *Manifest) only(shards []string) *Manifest {
 	less := *m
 	less.Splits = nil
 	for _, s := range m.Splits {
-		s.Shards = slices.DeleteFunc(slices.Clone(s.Shards), func(info Info) bool {
+		s.Shards = slices.DeleteFunc(slices.Clone(s.Shards), func(info Shard) bool {
 			if !there[info.File] {
 				s.Records -= info.Records
 			}
@@ -133,16 +146,4 @@ func (m *Manifest) only(shards []string) *Manifest {
 		less.Splits = append(less.Splits, s)
 	}
 	return &less
-}
-
-// SplitSummary is the size of a split.
-type SplitSummary struct {
-	Records int64 `json:"records"`
-	Shards  int   `json:"shards"`
-}
-
-// SplitShare is a split's name and its share of the samples.
-type SplitShare struct {
-	Name  string
-	Share float64 // above 0, at most 1; the shares of all splits add up to 1
 }

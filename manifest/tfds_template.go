@@ -1,9 +1,11 @@
-package shard
+package manifest
 
 import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/tfrec/tfrec/internal/naming"
 )
 
 // TFDSTemplate is the file name template of shards written by tfrec and by TFDS.
@@ -22,7 +24,7 @@ func tfdsTemplate(dataset string, split Split) (template string, ok bool) {
 	}
 	usual := true
 	for i, info := range split.Shards {
-		usual = usual && info.File == Name{Dataset: dataset, Split: split.Name, Index: i, Count: n}.String()
+		usual = usual && info.File == naming.Shard(dataset, split.Name, i, n)
 	}
 	if usual {
 		return TFDSTemplate, true

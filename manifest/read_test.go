@@ -1,4 +1,4 @@
-package shard
+package manifest
 
 import (
 	"encoding/json"
@@ -62,7 +62,7 @@ func TestManifestsAreDecodedAsJSON(t *testing.T) {
 	for range 200 {
 		m := new(Manifest)
 		fillRandom(rng, reflect.ValueOf(m).Elem())
-		m.Format, m.Version = ManifestFormat, ManifestVersion
+		m.Format, m.Version = Format, Version
 		data, err := json.MarshalIndent(m, "", "  ")
 		check(t, err)
 		want := new(Manifest)
@@ -107,7 +107,7 @@ func TestManifestsAreBounded(t *testing.T) {
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		m, err := decodeManifest(io.LimitReader(&e, MaxManifest))
+		m, err := decodeManifest(io.LimitReader(&e, MaxSize))
 		runtime.ReadMemStats(&after)
 		if err == nil {
 			t.Errorf("%s: no error, %d splits", name, len(m.Splits))
@@ -139,15 +139,15 @@ func TestManifestsRepeatNoMember(t *testing.T) {
 
 // TestManifestsTooLargeAreRefused uses a file of a terabyte, which must not be read.
 func TestManifestsTooLargeAreRefused(t *testing.T) {
-	path := filepath.Join(t.TempDir(), ManifestFile)
+	path := filepath.Join(t.TempDir(), File)
 	check(t, os.WriteFile(path, []byte("{"), 0o644))
 	if err := os.Truncate(path, 1<<40); err != nil {
 		t.Skipf("no sparse files here: %v", err)
 	}
-	if _, err := ReadManifest(t.Context(), path); err == nil || !strings.Contains(err.Error(), "larger than") || !strings.Contains(err.Error(), path) {
+	if _, err := Read(t.Context(), path); err == nil || !strings.Contains(err.Error(), "larger than") || !strings.Contains(err.Error(), path) {
 		t.Errorf("%v", err)
 	}
-	m := &Manifest{Splits: []Split{{Shards: make([]Info, maxManifestShard+1)}}}
+	m := &Manifest{Splits: []Split{{Shards: make([]Shard, maxManifestShard+1)}}}
 	if _, err := m.Encode(); err == nil || !strings.Contains(err.Error(), "fewer shards") {
 		t.Errorf("a manifest that nobody can read is written: %v", err)
 	}

@@ -1,4 +1,4 @@
-package shard
+package manifest
 
 import (
 	"encoding/json"
@@ -22,8 +22,8 @@ func TestEncodeTFDSAsTFDSWrote(t *testing.T) {
 			{Key: "image/height", Kind: "int64", Class: ClassScalar},
 		},
 		Splits: []Split{
-			{Name: "train", Records: 6, Shards: []Info{{File: "bf-train.tfrecord-00000-of-00001", Records: 6, Bytes: 1076}}},
-			{Name: "val", Records: 2, Shards: []Info{{File: "bf-val.tfrecord-00000-of-00001", Records: 2, Bytes: 354}}},
+			{Name: "train", Records: 6, Shards: []Shard{{File: "bf-train.tfrecord-00000-of-00001", Records: 6, Bytes: 1076}}},
+			{Name: "val", Records: 2, Shards: []Shard{{File: "bf-val.tfrecord-00000-of-00001", Records: 2, Bytes: 354}}},
 		},
 	}
 	got, err := EncodeTFDS(m)

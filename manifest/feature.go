@@ -1,4 +1,4 @@
-package shard
+package manifest
 
 // Feature describes one feature of the Examples in a set.
 type Feature struct {

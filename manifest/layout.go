@@ -1,0 +1,25 @@
+package manifest
+
+import (
+	"path/filepath"
+
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// Names in the directory of a set, besides its shards and the files for TFDS.
+const (
+	File       = "manifest.json" // what the set is
+	LedgerFile = "errors.jsonl"  // samples that could not be used, as JSON lines
+	IndexDir   = "index"         // directory of the indexes
+)
+
+// IndexPath returns the path of the index of the shard at path: index/NAME.idx beside the shard.
+func IndexPath(path string) string {
+	return storage.Join(storage.Dir(path), IndexName(storage.Base(path)))
+}
+
+// IndexName returns the name of a shard's index, relative to the directory of the shard.
+func IndexName(file string) string { return IndexDir + "/" + file + ".idx" }
+
+// IsPath reports whether path names a manifest rather than a record file.
+func IsPath(path string) bool { return filepath.Ext(path) == ".json" }
