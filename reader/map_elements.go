@@ -29,14 +29,8 @@ func MapFlow[T, U any](f Flow[T], into func(T) (U, error), o MapOptions) Flow[U]
 			return nil, err
 		}
 		m := &elementMapper[T, U]{in: in, into: into, size: o.Size, ctx: ctx, cancel: cancel}
-		// Elements in flight: enough to keep all workers busy, and a finished one.
-		m.queue = newQueue[*made[T, U]](in.running(), "map", max(o.Workers, in.running().set.opts.Parallelism)+1)
-		var workers int
-		m.gate, workers = in.running().workers(m.queue.stats, o.Workers)
-		m.parts = make(chan *made[T, U], workers)
-		for range workers {
-			m.wait.Go(m.runWorker)
-		}
+		m.pool = newPool(in.running(), "map", o.Workers, 1, m.work)
+		m.pool.start(ctx)
 		m.beginEpoch()
 		return m, nil
 	}}
@@ -49,10 +43,7 @@ type elementMapper[T, U any] struct {
 	size   func(any) int64 // nil: unknown
 	ctx    context.Context
 	cancel context.CancelFunc
-	queue  *queue[*made[T, U]]
-	gate   *gate // workers
-	parts  chan *made[T, U]
-	wait   sync.WaitGroup
+	pool   *pool[made[T, U]]
 	err    error // final
 
 	start   State // of the epoch
@@ -67,17 +58,15 @@ type elementMapper[T, U any] struct {
 type made[T, U any] struct {
 	element[U]
 	of      *element[T]
-	err     error
-	done    chan struct{} // closed when finished
-	charged int64         // bytes charged to the budget
+	charged int64 // bytes charged to the budget
 }
 
 // beginEpoch starts handing out the elements of an epoch.
 func (m *elementMapper[T, U]) beginEpoch() {
 	m.start = m.in.state()
 	m.epoch, m.leave = context.WithCancel(m.ctx)
-	m.queue.end(nil)
-	m.feeding.Go(func() { m.queue.end(m.feed()) })
+	m.pool.queue.end(nil)
+	m.feeding.Go(func() { m.pool.queue.end(m.feed()) })
 }
 
 func (m *elementMapper[T, U]) interrupt() {
@@ -97,23 +86,14 @@ func (m *elementMapper[T, U]) nextEpoch() error {
 }
 
 // drain drops what was handed out.
-func (m *elementMapper[T, U]) drain() {
-	for {
-		e, err := m.queue.take()
-		if err != nil {
-			return
-		}
-		<-e.done
-		e.drop()
-	}
-}
+func (m *elementMapper[T, U]) drain() { m.pool.drain(func(e *made[T, U]) { e.drop() }) }
 
 // feed hands out elements until there is an error.
 func (m *elementMapper[T, U]) feed() error {
 	budget := m.in.running().budget
-	for m.queue.room(m.epoch) {
+	for m.pool.queue.room(m.epoch) {
 		room := m.largest.Load()
-		if room > 0 && !budget.make(m.epoch, room, 0, m.queue.empty) {
+		if room > 0 && !budget.make(m.epoch, room, 0, m.pool.queue.empty) {
 			break
 		}
 		of, err := m.in.next()
@@ -121,7 +101,8 @@ func (m *elementMapper[T, U]) feed() error {
 			budget.add(-room, 0)
 			return err
 		}
-		e := &made[T, U]{of: of, done: make(chan struct{}), charged: room}
+		j := &job[made[T, U]]{v: made[T, U]{of: of, charged: room}}
+		e := &j.v
 		for _, mark := range of.marks {
 			mark.block.Retain()
 			e.marks = append(e.marks, mark)
@@ -130,68 +111,41 @@ func (m *elementMapper[T, U]) feed() error {
 			budget.add(-e.charged, 0)
 			of.drop()
 		}
-		m.queue.put(e)
-		m.parts <- e // a worker takes it even during shutdown
+		m.pool.put(j)
 	}
 	return m.epoch.Err()
 }
 
-// runWorker is the loop of a worker.
-func (m *elementMapper[T, U]) runWorker() {
-	r := m.in.running()
-	for {
-		admitted := m.gate.enter(m.ctx)
-		e, more := <-m.parts
-		if !more {
-			if admitted {
-				m.gate.leave()
-			}
-			return
-		}
-		if r.acquire(m.ctx) {
-			watch := m.queue.stats.watch()
-			e.value, e.err = m.into(e.of.value)
-			watch.busy()
-			r.release()
-			m.account(e)
-		} else {
-			e.err = m.ctx.Err()
-		}
-		close(e.done)
-		if admitted {
-			m.gate.leave()
-		}
-	}
-}
-
-// account charges the budget for the size of an element's result.
-func (m *elementMapper[T, U]) account(e *made[T, U]) {
-	if m.size == nil || e.err != nil {
-		return
+// work maps an element, and charges the budget for the size of its result.
+func (m *elementMapper[T, U]) work(e *made[T, U]) (err error) {
+	e.value, err = m.into(e.of.value)
+	if m.size == nil || err != nil {
+		return err
 	}
 	n := max(m.size(e.value), 0)
 	m.in.running().budget.add(n-e.charged, 0)
 	e.charged = n
 	raise(&m.largest, n)
+	return nil
 }
 
 func (m *elementMapper[T, U]) next() (*element[U], error) {
 	if m.err != nil {
 		return nil, m.err
 	}
-	e, err := m.queue.take()
+	j, err := m.pool.take()
 	if err != nil {
 		return nil, err
 	}
-	m.queue.stats.await(e.done) // workers end with the context
-	if e.err != nil {
+	e := &j.v
+	if j.err != nil {
 		if m.err = m.ctx.Err(); m.err == nil {
-			m.err = locateElement(m.in.running(), e.marks, e.err)
+			m.err = locateElement(m.in.running(), e.marks, j.err)
 		}
 		e.drop()
 		return nil, m.err
 	}
-	m.queue.stats.elements.Add(1)
+	m.pool.queue.stats.elements.Add(1)
 	return &e.element, nil
 }
 
@@ -213,8 +167,8 @@ func (m *elementMapper[T, U]) running() *run { return m.in.running() }
 func (m *elementMapper[T, U]) close() {
 	m.cancel()
 	m.feeding.Wait()
-	close(m.parts)
-	m.wait.Wait()
+	m.pool.finish()
+	m.pool.wait.Wait()
 	m.drain()
 	m.in.close()
 }

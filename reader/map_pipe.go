@@ -24,9 +24,7 @@ func (p Pipe) Map(name string, f func(dst []byte, r Record) ([]byte, error), o M
 			return nil, err
 		}
 		x := &mapStage{run: r, up: up, name: name, f: f}
-		// Portions in flight: enough to keep all workers busy, and two finished ones.
-		x.queue = newQueue[*remade](r, name, max(o.Workers, r.set.opts.Parallelism)+2)
-		x.gate, x.workers = r.workers(x.queue.stats, o.Workers)
+		x.pool = newPool(r, name, o.Workers, 2, x.remake)
 		r.tally(&x.bad)
 		return x, nil
 	})
@@ -39,15 +37,13 @@ type mapStage struct {
 	up      stage
 	name    string
 	f       func(dst []byte, r Record) ([]byte, error)
-	workers int   // at most,
-	gate    *gate // and now
-	queue   *queue[*remade]
+	pool    *pool[remade]
 	bad     skipCount
 	largest atomic.Int64 // largest portion so far, in bytes
 
 	ctx    context.Context
 	cancel context.CancelFunc // not nil once the goroutines were started
-	wait   sync.WaitGroup
+	feeder sync.WaitGroup
 	err    error // final
 }
 
@@ -58,8 +54,6 @@ type remade struct {
 	to     int
 	out    *Block
 	faults []workFault
-	err    error
-	done   chan struct{} // closed when finished
 }
 
 func (m *remade) drop() {
@@ -94,15 +88,12 @@ func (x *mapStage) start(ctx context.Context, epoch int64, at position) error {
 		return err
 	}
 	x.ctx, x.cancel = ctx, cancel
-	x.queue.end(nil)
-	parts := make(chan *remade, x.workers)
-	for range x.workers {
-		x.wait.Go(func() { x.runWorker(parts) })
-	}
-	x.wait.Go(func() {
-		err := x.feed(parts, lead)
-		close(parts)
-		x.queue.end(err)
+	x.pool.queue.end(nil)
+	x.pool.start(ctx)
+	x.feeder.Go(func() {
+		err := x.feed(lead)
+		x.pool.finish()
+		x.pool.queue.end(err)
 	})
 	return nil
 }
@@ -111,7 +102,7 @@ func (x *mapStage) start(ctx context.Context, epoch int64, at position) error {
 const portionBytes = 256 << 10
 
 // feed cuts blocks into portions until there is an error. It drops the first lead records.
-func (x *mapStage) feed(parts chan<- *remade, lead int64) error {
+func (x *mapStage) feed(lead int64) error {
 	for {
 		b, err := x.up.next()
 		if err != nil {
@@ -125,43 +116,15 @@ func (x *mapStage) feed(parts chan<- *remade, lead int64) error {
 				size += len(b.Records[to].Data)
 				to++
 			}
-			if !x.queue.room(x.ctx) {
+			if !x.pool.queue.room(x.ctx) {
 				b.Release()
 				return x.ctx.Err()
 			}
 			b.Retain()
-			m := &remade{in: b, from: from, to: to, done: make(chan struct{})}
-			x.queue.put(m)
-			parts <- m // a worker takes it even during shutdown
+			x.pool.put(&job[remade]{v: remade{in: b, from: from, to: to}})
 			from = to
 		}
 		b.Release()
-	}
-}
-
-// runWorker is the loop of a worker.
-func (x *mapStage) runWorker(parts <-chan *remade) {
-	for {
-		admitted := x.gate.enter(x.ctx)
-		m, more := <-parts
-		if !more {
-			if admitted {
-				x.gate.leave()
-			}
-			return
-		}
-		if x.run.acquire(x.ctx) {
-			watch := x.queue.stats.watch()
-			m.err = x.remake(m)
-			watch.busy()
-			x.run.release()
-		} else {
-			m.err = x.ctx.Err()
-		}
-		close(m.done)
-		if admitted {
-			x.gate.leave()
-		}
 	}
 }
 
@@ -205,30 +168,29 @@ func (x *mapStage) remake(m *remade) error {
 
 func (x *mapStage) next() (*Block, error) {
 	for x.err == nil {
-		m, err := x.queue.take()
+		j, err := x.pool.take()
 		if err != nil {
 			x.err = err
 			break
 		}
-		x.queue.stats.await(m.done) // workers end with the context
-		b, err := x.settle(m)
+		b, err := x.settle(&j.v, j.err)
 		if err != nil {
 			x.err = err
 			break
 		}
 		if b != nil {
-			x.queue.stats.gave(b)
+			x.pool.queue.stats.gave(b)
 			return b, nil
 		}
 	}
 	return nil, x.err
 }
 
-// settle returns the result of a portion; nil if it is empty.
-func (x *mapStage) settle(m *remade) (*Block, error) {
+// settle returns the result of a portion, whose work failed if err is not nil; nil if it is empty.
+func (x *mapStage) settle(m *remade, err error) (*Block, error) {
 	defer m.drop()
-	if m.err != nil {
-		return nil, m.err
+	if err != nil {
+		return nil, err
 	}
 	bad := x.bad.words()
 	for _, f := range m.faults {
@@ -252,14 +214,9 @@ func (x *mapStage) settle(m *remade) (*Block, error) {
 func (x *mapStage) stop() {
 	if x.cancel != nil {
 		x.cancel()
-		x.wait.Wait()
-		for {
-			m, err := x.queue.take()
-			if err != nil {
-				break
-			}
-			m.drop()
-		}
+		x.feeder.Wait()
+		x.pool.wait.Wait()
+		x.pool.drain((*remade).drop)
 		x.cancel = nil
 	}
 	x.up.stop()

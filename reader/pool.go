@@ -1,0 +1,108 @@
+package reader
+
+import (
+	"context"
+	"sync"
+)
+
+// pool has goroutines work on what one goroutine puts into it, while another takes it out in the
+// same order:
+//
+//	for p.queue.room(ctx) {
+//		j := &job[T]{...}
+//		p.put(j)
+//	}
+//	p.end(ctx.Err())
+//
+// Every job that was put is finished: after the end of the context, with its error.
+type pool[T any] struct {
+	run   *run
+	work  func(*T) error
+	queue *queue[*job[T]] // jobs that were put and not taken, finished or not
+	gate  *gate           // workers now,
+	most  int             // and at most
+	todo  chan *job[T]    // for any worker
+	wait  sync.WaitGroup  // workers
+}
+
+// job is work for a pool, and its result.
+type job[T any] struct {
+	v    T
+	err  error
+	done chan struct{} // closed when finished
+}
+
+// newPool returns a pool of the given number of workers, 0 for an automatic one, and room for spare
+// jobs besides those that are worked on.
+func newPool[T any](r *run, name string, workers, spare int, work func(*T) error) *pool[T] {
+	p := &pool[T]{run: r, work: work}
+	p.queue = newQueue[*job[T]](r, name, max(workers, r.set.opts.Parallelism)+spare)
+	p.gate, p.most = r.workers(p.queue.stats, workers)
+	return p
+}
+
+// start starts the workers. They end after finish.
+func (p *pool[T]) start(ctx context.Context) {
+	todo := make(chan *job[T], p.most)
+	p.todo = todo
+	for range p.most {
+		p.wait.Go(func() { p.runWorker(ctx, todo) })
+	}
+}
+
+// put adds a job, after queue.room.
+func (p *pool[T]) put(j *job[T]) {
+	j.done = make(chan struct{})
+	p.queue.put(j)
+	p.todo <- j // a worker takes it even during shutdown
+}
+
+// finish lets the workers end when they have done what was put.
+func (p *pool[T]) finish() { close(p.todo) }
+
+// runWorker is the loop of a worker.
+func (p *pool[T]) runWorker(ctx context.Context, todo <-chan *job[T]) {
+	for {
+		admitted := p.gate.enter(ctx)
+		j, more := <-todo
+		if !more {
+			if admitted {
+				p.gate.leave()
+			}
+			return
+		}
+		if p.run.acquire(ctx) {
+			watch := p.queue.stats.watch()
+			j.err = p.work(&j.v)
+			watch.busy()
+			p.run.release()
+		} else {
+			j.err = ctx.Err()
+		}
+		close(j.done)
+		if admitted {
+			p.gate.leave()
+		}
+	}
+}
+
+// take returns the next job when it is finished, or after the last one the error of queue.end.
+func (p *pool[T]) take() (*job[T], error) {
+	j, err := p.queue.take()
+	if err == nil {
+		p.queue.stats.await(j.done) // workers end with the context
+	}
+	return j, err
+}
+
+// drain takes all jobs and drops them. The queue must have ended.
+func (p *pool[T]) drain(drop func(*T)) {
+	for {
+		j, err := p.queue.take()
+		if err != nil {
+			return
+		}
+		<-j.done
+		drop(&j.v)
+	}
+}
