@@ -99,7 +99,7 @@ func TestDamageFails(t *testing.T) {
 		for name, p := range map[string]Pipe{
 			"records":    open(t, dir, Options{}).Records(),
 			"interleave": open(t, dir, Options{Memory: 1}).Interleave(2, 3),
-			"by record":  open(t, dir, Options{ShardBy: ByRecord}).Records(),
+			"by record":  open(t, dir, Options{ShardBy: ShardRecords}).Records(),
 			"all":        open(t, dir, Options{}).ShuffleAll(ShuffleAllOptions{}),
 		} {
 			var err error
@@ -146,7 +146,7 @@ func TestDamageIsSkipped(t *testing.T) {
 					var skipped []Skipped
 					for w := range workers {
 						set := open(t, dir, Options{
-							Memory: memory, Worker: w, Workers: workers, SkipBad: SkipBad{Count: 2}, ShardBy: ByRecord,
+							Memory: memory, Worker: w, Workers: workers, SkipBad: SkipBad{Count: 2}, ShardBy: ShardRecords,
 							OnSkip: func(s Skipped) { skipped = append(skipped, s) },
 						})
 						got = append(got, idsOf(t, build(set))...)

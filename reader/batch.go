@@ -46,7 +46,7 @@ func checkBatch(n int) error {
 
 // batches cuts a stream into batches.
 type batches struct {
-	stream *Stream
+	stream *RecordStream
 	cut    cutter
 	start  State
 	counts *stageStats

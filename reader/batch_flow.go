@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// Batch describes slices of n elements of a flow. The last one may be shorter, unless dropRemainder
-// drops it.
-func Batch[T any](f Flow[T], n int, dropRemainder bool) Flow[[]T] {
+// BatchFlow describes slices of n elements of a flow. The last one may be shorter, unless
+// dropRemainder drops it.
+func BatchFlow[T any](f Flow[T], n int, dropRemainder bool) Flow[[]T] {
 	return Flow[[]T]{func(ctx context.Context, from origin) (source[[]T], error) {
 		if err := checkBatch(n); err != nil {
 			return nil, err
@@ -122,10 +122,10 @@ func (s *flowBatches[T]) forget() {
 	s.ahead, s.ended = nil, nil
 }
 
-// Unbatch describes the elements of a flow of slices, one by one. If [Batch] made the slices, a
-// State is the one after its element; otherwise a State within a slice is the one before the slice,
-// whose elements are returned again.
-func Unbatch[T any](f Flow[[]T]) Flow[T] {
+// UnbatchFlow describes the elements of a flow of slices, one by one. If [BatchFlow] made the
+// slices, a State is the one after its element; otherwise a State within a slice is the one before
+// the slice, whose elements are returned again.
+func UnbatchFlow[T any](f Flow[[]T]) Flow[T] {
 	return Flow[T]{func(ctx context.Context, from origin) (source[T], error) {
 		in, err := f.begin(ctx, from)
 		if err != nil {

@@ -45,7 +45,7 @@ func TestBatchSizes(t *testing.T) {
 					next++
 				}
 			}
-			for b, err := range Batch(Map(p, textOf, MapOptions{}), c.n, c.drop).All(context.Background()) {
+			for b, err := range BatchFlow(Map(p, textOf, MapOptions{}), c.n, c.drop).All(context.Background()) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -64,7 +64,7 @@ func TestBatchRefuses(t *testing.T) {
 		if _, err := p.Batch(n, false).Start(context.Background()); err == nil {
 			t.Errorf("a batch of %d", n)
 		}
-		if _, err := Batch(Map(p, textOf, MapOptions{}), n, false).Start(context.Background()); err == nil {
+		if _, err := BatchFlow(Map(p, textOf, MapOptions{}), n, false).Start(context.Background()); err == nil {
 			t.Errorf("a flow's batch of %d", n)
 		}
 		if _, err := p.Batch(1, false).Prefetch(-n).Start(context.Background()); n > 0 && err == nil {
@@ -82,11 +82,11 @@ func TestUnbatch(t *testing.T) {
 		return strings.Split(string(r.Data), "/"), nil
 	}, MapOptions{})
 	want := []string{"0", "0", "0", "1", "0", "3", "0", "4"}
-	if diff := cmp.Diff(want, drain(t, Unbatch(words))); diff != "" {
+	if diff := cmp.Diff(want, drain(t, UnbatchFlow(words))); diff != "" {
 		t.Error(diff)
 	}
 	// A State within a slice is the one before it: its elements are returned again.
-	r, err := Unbatch(words).Start(context.Background())
+	r, err := UnbatchFlow(words).Start(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestUnbatch(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	again, err := Unbatch(words).Resume(context.Background(), r.State())
+	again, err := UnbatchFlow(words).Resume(context.Background(), r.State())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ type Record struct {
 	File int32
 	// Epoch is how often the set had been read before, from 0.
 	Epoch int32
-	// Pad means that the record is a repeat, to even out the ends (see [PadEnds]).
+	// Pad means that the record is a repeat, to make the parts even (see [UnevenPad]).
 	Pad bool
 }
 

@@ -111,10 +111,10 @@ func TestHugeStates(t *testing.T) {
 // TestPaddingHasABound makes one worker read a record forever.
 func TestPaddingHasABound(t *testing.T) {
 	counts := []int64{1 << 40, 1}
-	if parts, err := divideFiles(counts, 1, 2, PadEnds); err == nil {
+	if parts, err := divideFiles(counts, 1, 2, UnevenPad); err == nil {
 		t.Errorf("%d stretches", len(parts))
 	}
-	if parts, err := divideFiles([]int64{1000, 1}, 1, 2, PadEnds); err != nil || len(parts) != 1000 {
+	if parts, err := divideFiles([]int64{1000, 1}, 1, 2, UnevenPad); err != nil || len(parts) != 1000 {
 		t.Errorf("%d stretches, %v", len(parts), err)
 	}
 }
@@ -160,7 +160,7 @@ func TestNothingToBeginWith(t *testing.T) {
 		"one record without":       func() error { _, err := set.At(none, nil, 1); return err },
 		"a pipe of nothing":        func() error { _, err := Pipe{}.Shuffle(3).Start(t.Context()); return err },
 		"a flow of nothing":        func() error { _, err := Flow[int]{}.Start(t.Context()); return err },
-		"batches of nothing":       func() error { _, err := Batch(Flow[int]{}, 3, false).Start(t.Context()); return err },
+		"batches of nothing":       func() error { _, err := BatchFlow(Flow[int]{}, 3, false).Start(t.Context()); return err },
 		"to take less than none":   func() error { return readSome(t, set.Records().Take(-1), nil) },
 		"to skip less than none":   func() error { return readSome(t, set.Records().Skip(-1), nil) },
 	} {

@@ -79,7 +79,7 @@ func TestNothingStaysInTheBudget(t *testing.T) {
 }
 
 // consume reads all of a flow and closes it; each element is used before the next is requested.
-func consume[T any](t *testing.T, f Flow[T], use func(*Running[T])) MemoryStats {
+func consume[T any](t *testing.T, f Flow[T], use func(*Stream[T])) MemoryStats {
 	t.Helper()
 	r, err := f.Start(t.Context())
 	if err != nil {
@@ -164,20 +164,20 @@ func TestMemoryIsBounded(t *testing.T) {
 		o := Options{Memory: limit, Parallelism: 8}
 		flows := map[string]func(*testing.T, *Set, func()) MemoryStats{
 			"batches": func(t *testing.T, s *Set, slow func()) MemoryStats {
-				return consume(t, s.Interleave(6, 1).Batch(1, false).Prefetch(0), func(r *Running[*RecordBatch]) { slow() })
+				return consume(t, s.Interleave(6, 1).Batch(1, false).Prefetch(0), func(r *Stream[*RecordBatch]) { slow() })
 			},
 			"mapped": func(t *testing.T, s *Set, slow func()) MemoryStats {
-				return consume(t, Batch(Map(s.Interleave(6, 1), func(r Record) (byte, error) { return r.Data[9], nil }, MapOptions{}), 2, false).Prefetch(20),
-					func(r *Running[[]byte]) { slow() })
+				return consume(t, BatchFlow(Map(s.Interleave(6, 1), func(r Record) (byte, error) { return r.Data[9], nil }, MapOptions{}), 2, false).Prefetch(20),
+					func(r *Stream[[]byte]) { slow() })
 			},
 			"columns": func(t *testing.T, s *Set, slow func()) MemoryStats {
-				return consume(t, ParseColumns(s.Records(), ColumnSpec{}).Prefetch(0), func(r *Running[*ColumnBatch]) { slow() })
+				return consume(t, ParseColumns(s.Records(), ColumnSpec{}).Prefetch(0), func(r *Stream[*ColumnBatch]) { slow() })
 			},
 			"all": func(t *testing.T, s *Set, slow func()) MemoryStats {
 				if c != tfrecord.None {
 					t.Skip("compressed files have no order of numbers")
 				}
-				return consume(t, s.ShuffleAll(ShuffleAllOptions{}).Batch(1, false), func(r *Running[*RecordBatch]) { slow() })
+				return consume(t, s.ShuffleAll(ShuffleAllOptions{}).Batch(1, false), func(r *Stream[*RecordBatch]) { slow() })
 			},
 		}
 		for name, run := range flows {
@@ -240,7 +240,7 @@ func TestHeldMemoryIsBounded(t *testing.T) {
 			f := c.flow(Options{Memory: limit, Parallelism: 4})
 			const slack = 2 << 20 // goroutines, files
 			heap, held := newHeapGauge(), int64(0)
-			m := consume(t, f, func(r *Running[[]byte]) {
+			m := consume(t, f, func(r *Stream[[]byte]) {
 				held = max(held, r.Report().Memory.Held)
 				heap.look(limit + slack)
 			})
@@ -267,7 +267,7 @@ func TestLeastBudgets(t *testing.T) {
 			"interleave": open(t, dir, Options{Memory: limit}).Interleave(cycle, 1),
 			"shuffle":    open(t, dir, Options{Memory: limit}).Interleave(cycle, 1).Shuffle(1000),
 		} {
-			m := consume(t, ParseColumns(pipe, ColumnSpec{Batch: 128}).Prefetch(0), func(*Running[*ColumnBatch]) {})
+			m := consume(t, ParseColumns(pipe, ColumnSpec{Batch: 128}).Prefetch(0), func(*Stream[*ColumnBatch]) {})
 			if m.Peak > limit {
 				t.Errorf("%s of %d files: %d bytes at most; want %d", name, cycle, m.Peak, limit)
 			}
@@ -290,7 +290,7 @@ func TestMoreThanTheBudget(t *testing.T) {
 				continue
 			}
 			n := 0
-			m := consume(t, ParseColumns(pipe, ColumnSpec{Batch: 1}).Prefetch(0), func(r *Running[*ColumnBatch]) { n++ })
+			m := consume(t, ParseColumns(pipe, ColumnSpec{Batch: 1}).Prefetch(0), func(r *Stream[*ColumnBatch]) { n++ })
 			// The consumer briefly has two, one is ready and one is being made, all with their
 			// records; one or two are being read, and decompressors hold one each.
 			limit := int64(12 * size)

@@ -24,7 +24,7 @@ func namesIn(dir string) (names []string) {
 }
 
 // started starts a pipe, which the test closes.
-func started(t *testing.T, p Pipe) *Stream {
+func started(t *testing.T, p Pipe) *RecordStream {
 	t.Helper()
 	s, err := p.Start(t.Context())
 	if err != nil {
@@ -34,7 +34,7 @@ func started(t *testing.T, p Pipe) *Stream {
 	return s
 }
 
-func takeIDs(t *testing.T, s *Stream, n int) (ids []int) {
+func takeIDs(t *testing.T, s *RecordStream, n int) (ids []int) {
 	t.Helper()
 	for range n {
 		r, err := s.Next()
@@ -47,7 +47,7 @@ func takeIDs(t *testing.T, s *Stream, n int) (ids []int) {
 }
 
 // elementsOf returns the element count of the stages with that name.
-func elementsOf(s *Stream, name string) (n int64) {
+func elementsOf(s *RecordStream, name string) (n int64) {
 	for _, stage := range s.Stats() {
 		if stage.Name == name {
 			n += stage.Elements

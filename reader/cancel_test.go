@@ -76,7 +76,7 @@ func TestCancelAtAnyMoment(t *testing.T) {
 					time.Sleep(after)
 					cancel()
 				})
-				s, err := build(open(t, dir, Options{Memory: 1, Sloppy: random.IntN(2) == 0})).Start(ctx)
+				s, err := build(open(t, dir, Options{Memory: 1, Unordered: random.IntN(2) == 0})).Start(ctx)
 				if err == nil {
 					for err == nil {
 						var b *Block

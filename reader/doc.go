@@ -31,7 +31,7 @@
 //
 // Every epoch has its own order and its own draws of an augmentation policy; both follow from the
 // seed and the number of the epoch. Start begins with epoch 0: a job that calls Start, or
-// [Flow.All], once per epoch sees the same order each time. Continue with [Running.NextEpoch],
+// [Flow.All], once per epoch sees the same order each time. Continue with [Stream.NextEpoch],
 // which keeps caches, tuning and goroutines; begin elsewhere with [Flow.StartEpoch]; or add
 // [Pipe.Repeat] to the pipeline, which reads ahead across the end of an epoch. Batches and records
 // have a field Epoch, and with [Options.BatchWithinEpoch] no batch mixes two epochs.
@@ -42,10 +42,10 @@
 // [Set.Interleave] or [Set.ShuffleAll] begin it, and [Pipe.Shuffle], [Pipe.Map], [Pipe.Filter],
 // [Pipe.Cache], [Pipe.Skip], [Pipe.Take], [Pipe.Prefetch] and [Pipe.Repeat] each add a stage. A
 // [Flow] turns records into elements: [ParseColumns], [Images], [Map] or [Pipe.Batch] begin it, and
-// [MapFlow], [Batch], [Unbatch], [Flow.Filter] and [Flow.Prefetch] extend it. Columns and images
-// are plain slices with a shape, one for a whole batch, which tensor libraries take without a copy.
-// Nothing is read before Start, StartEpoch, Resume or All. The program in examples/train learns
-// from such batches.
+// [MapFlow], [BatchFlow], [UnbatchFlow], [Flow.Filter] and [Flow.Prefetch] extend it. Columns and
+// images are plain slices with a shape, one for a whole batch, which tensor libraries take without
+// a copy. Nothing is read before Start, StartEpoch, Resume or All. The program in examples/train
+// learns from such batches.
 //
 // # Checkpoints
 //
@@ -66,7 +66,7 @@
 //		Split: "train", Worker: rank, Workers: world, Seed: 42,
 //	})
 //
-// Together they read each record once in an epoch; [Ends] says what happens when the numbers are
+// Together they read each record once in an epoch; [Uneven] says what happens when the numbers are
 // uneven, and [Set.Sharding] how the set was divided.
 //
 // # Caching
@@ -91,7 +91,8 @@
 // of processors and one of memory, both in the [Options]. Stats and Report show what was chosen and
 // name the bottleneck; the order of the elements never depends on it.
 //
-// A [Stream], which [Pipe.Start] returns, yields plain records: one by one, or hundreds at a time
-// with [Stream.NextBlock]. Stages pass on a [Block] at a time, whose records alias the buffers that
-// were read, so that no record costs an allocation, a lock or, except for shuffling, a copy.
+// A [RecordStream], which [Pipe.Start] returns, yields plain records: one by one, or hundreds at a
+// time with [RecordStream.NextBlock]. Stages pass on a [Block] at a time, whose records alias the
+// buffers that were read, so that no record costs an allocation, a lock or, except for shuffling, a
+// copy.
 package reader

@@ -37,7 +37,7 @@ func endless(t testing.TB) map[string]Flow[[]int64] {
 		"partial cache":  columns(set.Interleave(3, 2).Cache(CacheOptions{Limit: 20_000, Partial: true})),
 		"cut off cache":  columns(set.Interleave(3, 2).Cache(CacheOptions{Dir: t.TempDir()}).Take(epochRecords)),
 		"map, prefetch":  columns(again(set.Interleave(3, 2)).Prefetch(4)),
-		"map, then list": Batch(Map(set.Interleave(3, 2).Repeat(-1), label, MapOptions{Workers: 2}), 10, false),
+		"map, then list": BatchFlow(Map(set.Interleave(3, 2).Repeat(-1), label, MapOptions{Workers: 2}), 10, false),
 	}
 }
 

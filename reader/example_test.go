@@ -177,7 +177,7 @@ func ExampleImages() {
 }
 
 // A job reads its data epoch by epoch, in one run.
-func ExampleRunning_NextEpoch() {
+func ExampleStream_NextEpoch() {
 	dir, remove := written(6, flowers)
 	defer remove()
 
@@ -233,7 +233,7 @@ func ExampleMap() {
 		name, _ := f.Bytes()
 		return fmt.Sprintf("%s %d", name, r.Number), nil
 	}, reader.MapOptions{})
-	for some, err := range reader.Batch(names, 3, false).All(context.Background()) {
+	for some, err := range reader.BatchFlow(names, 3, false).All(context.Background()) {
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -253,7 +253,7 @@ func ExamplePipe_Resume() {
 		log.Fatal(err)
 	}
 	pipe := set.Records().Shuffle(4).Repeat(2)
-	numbers := func(s *reader.Stream, n int) (list []int64) {
+	numbers := func(s *reader.RecordStream, n int) (list []int64) {
 		for range n {
 			r, err := s.Next()
 			if err == io.EOF {

@@ -95,10 +95,10 @@ func TestCancelFlowsAtAnyMoment(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	leavesNothing(t, func() {
 		for range 8 {
-			o := Options{Memory: int64(1 + random.IntN(2)*(1<<22)), Sloppy: random.IntN(2) == 0}
+			o := Options{Memory: int64(1 + random.IntN(2)*(1<<22)), Unordered: random.IntN(2) == 0}
 			ids := open(t, dir, o)
 			cancelled(t, random, Map(ids.Interleave(3, 1).Repeat(-1), idFrom, MapOptions{Unordered: random.IntN(2) == 0}).Prefetch(0))
-			cancelled(t, random, Batch(Map(ids.ShuffleAll(ShuffleAllOptions{}).Repeat(-1), idFrom, MapOptions{}), 7, false).Prefetch(3))
+			cancelled(t, random, BatchFlow(Map(ids.ShuffleAll(ShuffleAllOptions{}).Repeat(-1), idFrom, MapOptions{}), 7, false).Prefetch(3))
 			cancelled(t, random, ids.Interleave(2, 1).Shuffle(100).Repeat(-1).Batch(9, true).Prefetch(0))
 			set, err := OpenAll(t.Context(), tables, o)
 			if err != nil {
@@ -137,19 +137,19 @@ func cancelled[T any](t *testing.T, random *rand.Rand, f Flow[T]) {
 }
 
 // A global order can be divided again among other workers at a batch boundary, also in runs and
-// with any Ends.
+// whatever Options.Uneven is.
 func TestResumeBatchesWithOtherWorkers(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 17, 30, 6)
 	const batch = 3
 	for _, o := range []ShuffleAllOptions{{}, {Block: 4, Window: 2}} {
-		for ends := KeepEnds; ends <= PadEnds; ends++ {
+		for ends := UnevenKeep; ends <= UnevenPad; ends++ {
 			for _, workers := range [][2]int{{1, 2}, {2, 1}, {3, 2}, {2, 5}} {
 				flow := func(worker, workers int) Flow[*RecordBatch] {
-					set := open(t, dir, Options{Worker: worker, Workers: workers, Seed: 8, Ends: ends})
+					set := open(t, dir, Options{Worker: worker, Workers: workers, Seed: 8, Uneven: ends})
 					return set.ShuffleAll(o).Batch(batch, false)
 				}
 				var got []int
-				read := func(r *Running[*RecordBatch], batches int) {
+				read := func(r *Stream[*RecordBatch], batches int) {
 					for range batches {
 						b, err := r.Next()
 						if err == io.EOF {
@@ -185,7 +185,7 @@ func TestResumeBatchesWithOtherWorkers(t *testing.T) {
 				}
 				slices.Sort(got)
 				want := inOrder(17, 30, 6)
-				if ends == DropEnds {
+				if ends == UnevenDrop {
 					// Less than one record per worker is dropped, and none is returned twice.
 					if n := len(slices.Compact(slices.Clone(got))); n != len(got) || n <= len(want)-workers[1] {
 						t.Errorf("%+v, ends %d, workers %v: %d records, %d different, of %d", o, ends, workers, len(got), n, len(want))

@@ -10,10 +10,10 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// A sloppy reader is woken by the end of a file as well as by records: it must not sleep if the
+// An unordered reader is woken by the end of a file as well as by records: it must not sleep if the
 // last file ends between its check and its sleep.
-func TestSloppyReadersWakeAtTheEnd(t *testing.T) {
-	set := open(t, writeShards(t, tfrecord.None, 1, 0, 2, 1, 0, 1, 3, 1), Options{Sloppy: true})
+func TestUnorderedReadersWakeAtTheEnd(t *testing.T) {
+	set := open(t, writeShards(t, tfrecord.None, 1, 0, 2, 1, 0, 1, 3, 1), Options{Unordered: true})
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	const epochs = 4000

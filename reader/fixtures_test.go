@@ -97,7 +97,7 @@ func idsOf(t testing.TB, p Pipe) []int {
 }
 
 // rest reads the remaining records of a stream.
-func rest(t testing.TB, s *Stream) []int {
+func rest(t testing.TB, s *RecordStream) []int {
 	t.Helper()
 	ids := []int{}
 	for {

@@ -56,7 +56,7 @@ func (s *Set) ShuffleAll(o ShuffleAllOptions) Pipe {
 	if o.SameEachEpoch {
 		name += ",same"
 	}
-	name += fmt.Sprintf(",ends=%d", s.opts.Ends)
+	name += fmt.Sprintf(",ends=%d", s.opts.Uneven)
 	if s.opts.SkipBad.asked() {
 		name += ",skip_bad"
 	}
@@ -166,12 +166,12 @@ func (g *global) send() {
 		for len(e.wants) < steps {
 			place, pad := g.coming+int64(o.Worker), false
 			if place >= total {
-				if o.Ends != PadEnds || g.coming >= total {
+				if o.Uneven != UnevenPad || g.coming >= total {
 					break
 				}
 				place, pad = place%total, true
 			}
-			if o.Ends == DropEnds && g.coming+int64(o.Workers) > total {
+			if o.Uneven == UnevenDrop && g.coming+int64(o.Workers) > total {
 				break
 			}
 			w := g.locate(g.order.at(place))

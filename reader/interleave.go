@@ -29,7 +29,7 @@ func (s *Set) Interleave(cycle, block int) Pipe {
 		x.feeder.readers = r.readers(x.feeder.stats, cycle+ahead)
 		x.feeder.stats.queueSpace.Store(int32((cycle + ahead) * feedDepth))
 		x.stats = r.stats(name)
-		if s.opts.Sloppy {
+		if s.opts.Unordered {
 			x.feeder.ready = make(chan struct{}, 1)
 		}
 		r.tally(&x.bad)
@@ -45,7 +45,7 @@ func (s *Set) settings() string {
 	o := s.opts
 	text := ""
 	if o.Workers > 1 {
-		text = fmt.Sprintf(",shard=%d,ends=%d", o.ShardBy, o.Ends)
+		text = fmt.Sprintf(",shard=%d,ends=%d", o.ShardBy, o.Uneven)
 	}
 	if o.ShuffleFiles {
 		text += fmt.Sprintf(",files=%d", o.Seed)

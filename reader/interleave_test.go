@@ -114,11 +114,11 @@ func TestModelIsTFDatas(t *testing.T) {
 	}
 }
 
-func TestSloppyGivesTheSameRecords(t *testing.T) {
+func TestUnorderedGivesTheSameRecords(t *testing.T) {
 	lengths := []int{300, 0, 20, 500, 1}
 	dir := writeShards(t, tfrecord.None, lengths...)
 	for _, cycle := range []int{1, 2, 5, 9} {
-		got := idsOf(t, open(t, dir, Options{Sloppy: true, Memory: 1}).Interleave(cycle, 3).Repeat(2))
+		got := idsOf(t, open(t, dir, Options{Unordered: true, Memory: 1}).Interleave(cycle, 3).Repeat(2))
 		want := append(inOrder(lengths...), inOrder(lengths...)...)
 		slices.Sort(got)
 		slices.Sort(want)
@@ -236,7 +236,7 @@ func TestMistakesInSettings(t *testing.T) {
 		"share":   {SkipBad: SkipBad{Share: 1.5}},
 		"count":   {SkipBad: SkipBad{Count: -1}},
 		"shard":   {ShardBy: 9},
-		"ends":    {Ends: 9},
+		"ends":    {Uneven: 9},
 		"split":   {Split: "train"},
 	} {
 		if _, err := Open(t.Context(), dir, o); err == nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// A file without data yet blocks neither sloppy reading nor its end.
-func TestSloppyWaitsForNoSlowFile(t *testing.T) {
+// A file without data yet blocks neither unordered reading nor its end.
+func TestUnorderedWaitsForNoSlowFile(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 50, 0, 50)
 	slow := shardPath(dir, 1)
 	if err := os.Remove(slow); err != nil {
@@ -25,7 +25,7 @@ func TestSloppyWaitsForNoSlowFile(t *testing.T) {
 	if err := syscall.Mkfifo(slow, 0o644); err != nil {
 		t.Skipf("no pipes here: %v", err)
 	}
-	set, err := OpenAll(t.Context(), []string{shardPath(dir, 0), slow, shardPath(dir, 2)}, Options{Sloppy: true, Parallelism: 4})
+	set, err := OpenAll(t.Context(), []string{shardPath(dir, 0), slow, shardPath(dir, 2)}, Options{Unordered: true, Parallelism: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestSilentPipesHoldNothing(t *testing.T) {
 		}
 	}
 	for range 3 {
-		set, err := OpenAll(t.Context(), []string{shardPath(dir, 0), shardPath(dir, 1), shardPath(dir, 2)}, Options{Sloppy: true, Parallelism: 1, Memory: 1 << 20})
+		set, err := OpenAll(t.Context(), []string{shardPath(dir, 0), shardPath(dir, 1), shardPath(dir, 2)}, Options{Unordered: true, Parallelism: 1, Memory: 1 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,7 +33,7 @@ func (p *portion) drop() {
 
 // cutter cuts the blocks of a stream into portions.
 type cutter struct {
-	stream *Stream
+	stream *RecordStream
 	size   int  // records per portion
 	drop   bool // drop the last one if it is smaller
 	within bool // within blocks: a portion has records of one block, and may always be smaller

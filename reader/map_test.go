@@ -155,7 +155,7 @@ func TestBreakingOutLeavesNothing(t *testing.T) {
 		for range Map(p, textOf, MapOptions{Workers: 3, Unordered: true}).Prefetch(2).All(context.Background()) {
 			break
 		}
-		for range Batch(Map(p, textOf, MapOptions{}), 10, false).Prefetch(1 + n).All(context.Background()) {
+		for range BatchFlow(Map(p, textOf, MapOptions{}), 10, false).Prefetch(1 + n).All(context.Background()) {
 			break
 		}
 		for range p.Batch(10, false).Prefetch(3).All(context.Background()) {
@@ -279,8 +279,8 @@ func TestResume(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			checkResume(t, Map(p, textOf, MapOptions{Workers: 2}), same)
 			checkResume(t, Map(p, textOf, MapOptions{Workers: 2}).Prefetch(3), same)
-			checkResume(t, Batch(Map(p, textOf, MapOptions{}), 4, false), join)
-			checkResume(t, Unbatch(Batch(Map(p, textOf, MapOptions{}), 4, false)), same)
+			checkResume(t, BatchFlow(Map(p, textOf, MapOptions{}), 4, false), join)
+			checkResume(t, UnbatchFlow(BatchFlow(Map(p, textOf, MapOptions{}), 4, false)), same)
 			checkResume(t, p.Batch(5, false), func(b *RecordBatch) string {
 				var s []string
 				for _, r := range b.Records {

@@ -14,7 +14,7 @@ import (
 // and hands them out, and the caller of next receives them back. The workers persist across epochs.
 type workers[T any] struct {
 	workerSpec[T]
-	stream *Stream
+	stream *RecordStream
 	ctx    context.Context
 	cancel context.CancelFunc
 	start  State // of the epoch

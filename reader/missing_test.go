@@ -64,7 +64,7 @@ func TestCutFilesAreCounted(t *testing.T) {
 				for _, c := range []struct {
 					workers int
 					by      ShardBy
-				}{{1, ByBest}, {2, ByFile}, {2, ByRecord}, {5, ByRecord}} {
+				}{{1, ShardAuto}, {2, ShardFiles}, {2, ShardRecords}, {5, ShardRecords}} {
 					for _, enough := range []bool{true, false} {
 						what := fmt.Sprintf("known by %s, %d left, %s, %+v", known, left, name, c)
 						lost := int64(10 - left)
@@ -106,7 +106,7 @@ func TestCutFilesAreCounted(t *testing.T) {
 									here = append(here, s)
 								}
 							}
-							if lost == 0 || epoch > 0 && left == 0 && c.by == ByFile && name != "all" {
+							if lost == 0 || epoch > 0 && left == 0 && c.by == ShardFiles && name != "all" {
 								// A part without records has one epoch.
 								if len(here) > 0 {
 									t.Errorf("%s: %v", what, here)

@@ -43,8 +43,8 @@ func epochFlows(t *testing.T) map[string]Flow[string] {
 			return fmt.Sprint(b.Epoch, b.Labels), nil
 		}, MapOptions{Workers: 2}),
 		"map":      Map(pipe, text, MapOptions{}),
-		"elements": Unbatch(Batch(Map(pipe, text, MapOptions{Workers: 3}), 9, false)).Prefetch(5),
-		"filter":   MapFlow(Batch(Map(pipe.Prefetch(2), text, MapOptions{}), 5, true), join, MapOptions{}).Filter(func(s string) (bool, error) { return len(s)%3 > 0, nil }),
+		"elements": UnbatchFlow(BatchFlow(Map(pipe, text, MapOptions{Workers: 3}), 9, false)).Prefetch(5),
+		"filter":   MapFlow(BatchFlow(Map(pipe.Prefetch(2), text, MapOptions{}), 5, true), join, MapOptions{}).Filter(func(s string) (bool, error) { return len(s)%3 > 0, nil }),
 		"cached":   Map(pipe.Cache(CacheOptions{}).Shuffle(20), text, MapOptions{}),
 		"repeated": Map(set.ShuffleAll(ShuffleAllOptions{}).Repeat(2), text, MapOptions{}),
 	}
@@ -117,7 +117,7 @@ func TestNextEpoch(t *testing.T) {
 }
 
 // restOf reads the rest of a flow's epoch.
-func restOf(t *testing.T, r *Running[string]) []string {
+func restOf(t *testing.T, r *Stream[string]) []string {
 	t.Helper()
 	all := []string{}
 	for v, err := range r.All() {
@@ -254,7 +254,7 @@ func TestBatchWithinEpoch(t *testing.T) {
 			"columns": drain(t, MapFlow(ParseColumns(pipe, ColumnSpec{Batch: 4, DropRemainder: drop}), func(b *ColumnBatch) (string, error) {
 				return fmt.Sprint(b.Epoch, b.Rows), nil
 			}, MapOptions{})),
-			"elements": drain(t, MapFlow(Batch(Map(pipe, epoch, MapOptions{}), 4, drop), func(b []int32) (string, error) {
+			"elements": drain(t, MapFlow(BatchFlow(Map(pipe, epoch, MapOptions{}), 4, drop), func(b []int32) (string, error) {
 				return fmt.Sprint(b[0], len(b)), nil
 			}, MapOptions{})),
 		}

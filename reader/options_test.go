@@ -42,7 +42,7 @@ func TestNegativeOptionsAreRefused(t *testing.T) {
 	refuses(t, "-1 workers", Images(p, ImageSpec{Size: 8, Workers: -1}))
 	refuses(t, "-1 workers", Map(p, idFrom, MapOptions{Workers: -1}))
 	refuses(t, "-1 workers", MapFlow(Map(p, idFrom, MapOptions{}), func(i int) (int, error) { return i, nil }, MapOptions{Workers: -1}))
-	refuses(t, "batch of -1", Batch(Map(p, idFrom, MapOptions{}), -1, false))
+	refuses(t, "batch of -1", BatchFlow(Map(p, idFrom, MapOptions{}), -1, false))
 	refuses(t, "prefetch of -1", Map(p, idFrom, MapOptions{}).Prefetch(-1))
 	for want, o := range map[string]BenchOptions{
 		"Batch -1": {Batch: -1}, "Shuffle -1": {Shuffle: -1}, "For -1s": {For: -time.Second}, "Parallelism -1": {Workers: -1},

@@ -55,7 +55,7 @@ func TestDamageInCompressedFilesIsAlike(t *testing.T) {
 			}
 			var all []int
 			for w := range 4 {
-				part, _ := read(Options{Worker: w, Workers: 4, ShardBy: ByRecord})
+				part, _ := read(Options{Worker: w, Workers: 4, ShardBy: ShardRecords})
 				all = append(all, part...)
 			}
 			if !slices.Equal(all, left) {

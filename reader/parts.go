@@ -11,26 +11,26 @@ import (
 type ShardBy uint8
 
 const (
-	// ByBest divides by file if each worker gets at least one and the ends may be uneven, else by
-	// record.
-	ByBest ShardBy = iota
-	// ByFile assigns files i, i + workers, … of the set to worker i. Nothing is counted.
-	ByFile
-	// ByRecord assigns each worker a run of records, with lengths that differ by at most one.
+	// ShardAuto divides by file if each worker gets at least one and the parts may be uneven, else
+	// by record.
+	ShardAuto ShardBy = iota
+	// ShardFiles assigns files i, i + workers, … of the set to worker i. Nothing is counted.
+	ShardFiles
+	// ShardRecords assigns each worker a run of records, with lengths that differ by at most one.
 	// Compressed files are read from the beginning up to the start of a run.
-	ByRecord
+	ShardRecords
 )
 
-// Ends says how to handle workers that have fewer records than others.
-type Ends uint8
+// Uneven says how to handle workers that have fewer records than others.
+type Uneven uint8
 
 const (
-	// KeepEnds leaves the parts uneven: each record is read once.
-	KeepEnds Ends = iota
-	// DropEnds drops records of the longer parts, so that all have the same number.
-	DropEnds
-	// PadEnds repeats records of the shorter parts (see [Record.Pad]).
-	PadEnds
+	// UnevenKeep leaves the parts uneven: each record is read once.
+	UnevenKeep Uneven = iota
+	// UnevenDrop drops records of the longer parts, so that all have the same number.
+	UnevenDrop
+	// UnevenPad repeats records of the shorter parts (see [Record.Pad]).
+	UnevenPad
 )
 
 // Upper bounds for settings: workers of a job, and goroutines.
@@ -42,12 +42,12 @@ const (
 // byFile reports whether the set is divided by file.
 func (s *Set) byFile() bool {
 	switch s.opts.ShardBy {
-	case ByFile:
+	case ShardFiles:
 		return true
-	case ByRecord:
+	case ShardRecords:
 		return false
 	}
-	return s.opts.Ends == KeepEnds && len(s.sources) >= s.opts.Workers
+	return s.opts.Uneven == UnevenKeep && len(s.sources) >= s.opts.Workers
 }
 
 // Sharding describes in one line what this worker reads and how the set was divided. It does not
@@ -101,7 +101,7 @@ func (s *Set) pieces(ctx context.Context) ([]piece, error) {
 
 func (s *Set) makePieces(ctx context.Context) ([]piece, error) {
 	parts := []piece{}
-	if s.byFile() && (s.opts.Ends == KeepEnds || s.opts.Workers == 1) {
+	if s.byFile() && (s.opts.Uneven == UnevenKeep || s.opts.Workers == 1) {
 		for _, i := range s.filesOf(s.opts.Worker) {
 			parts = append(parts, wholeFile(i))
 		}
@@ -117,11 +117,11 @@ func (s *Set) makePieces(ctx context.Context) ([]piece, error) {
 	}
 	var stretches []stretch
 	if s.byFile() {
-		if stretches, err = divideFiles(counts, s.opts.Worker, s.opts.Workers, s.opts.Ends); err != nil {
+		if stretches, err = divideFiles(counts, s.opts.Worker, s.opts.Workers, s.opts.Uneven); err != nil {
 			return nil, err
 		}
 	} else {
-		stretches = divideRecords(counts, s.opts.Worker, s.opts.Workers, s.opts.Ends)
+		stretches = divideRecords(counts, s.opts.Worker, s.opts.Workers, s.opts.Uneven)
 	}
 	for _, t := range stretches {
 		p := piece{file: int32(t.file), pad: t.pad, end: noEnd}
@@ -148,7 +148,7 @@ func (s *Set) makePieces(ctx context.Context) ([]piece, error) {
 }
 
 // share returns the run of records, of total, that a worker reads, and how many of them it repeats.
-func share(total int64, worker, workers int, ends Ends) (from, to, pad int64) {
+func share(total int64, worker, workers int, ends Uneven) (from, to, pad int64) {
 	i, n := int64(worker), int64(workers)
 	each, more := total/n, total%n
 	from = each*i + min(i, more)
@@ -157,16 +157,16 @@ func share(total int64, worker, workers int, ends Ends) (from, to, pad int64) {
 		to++
 	}
 	switch {
-	case ends == DropEnds:
+	case ends == UnevenDrop:
 		to = from + each
-	case ends == PadEnds && more > 0 && i >= more:
+	case ends == UnevenPad && more > 0 && i >= more:
 		pad = 1
 	}
 	return from, to, pad
 }
 
 // divideRecords cuts the concatenated records of all files into runs.
-func divideRecords(counts []int64, worker, workers int, ends Ends) []stretch {
+func divideRecords(counts []int64, worker, workers int, ends Uneven) []stretch {
 	total := int64(0)
 	for _, n := range counts {
 		total += n
@@ -193,7 +193,7 @@ func cut(dst []stretch, counts []int64, from, to int64, pad bool) []stretch {
 
 // divideFiles assigns whole files to workers, and then evens out the parts to the shortest or the
 // longest one.
-func divideFiles(counts []int64, worker, workers int, ends Ends) ([]stretch, error) {
+func divideFiles(counts []int64, worker, workers int, ends Uneven) ([]stretch, error) {
 	lengths := make([]int64, workers)
 	var own, all []stretch
 	for i, n := range counts {
@@ -206,7 +206,7 @@ func divideFiles(counts []int64, worker, workers int, ends Ends) ([]stretch, err
 	}
 	want := lengths[0]
 	for _, n := range lengths {
-		if ends == DropEnds {
+		if ends == UnevenDrop {
 			want = min(want, n)
 		} else {
 			want = max(want, n)

@@ -33,8 +33,8 @@ func grid(yield func(lengths []int) bool) {
 	}
 }
 
-// Whatever the files, the workers and the division, the parts are a partition, and with the ends
-// evened out all have the same length and drop, or repeat, no more than needed.
+// Whatever the files, the workers and the division, the parts are a partition. Parts that have to
+// be even all have the same length, and drop or repeat no more than needed.
 func TestPartsAreAPartition(t *testing.T) {
 	for lengths := range grid {
 		counts := make([]int64, len(lengths))
@@ -45,7 +45,7 @@ func TestPartsAreAPartition(t *testing.T) {
 		}
 		for workers := 1; workers <= 6; workers++ {
 			for _, byFile := range []bool{false, true} {
-				for ends := KeepEnds; ends <= PadEnds; ends++ {
+				for ends := UnevenKeep; ends <= UnevenPad; ends++ {
 					name := fmt.Sprintf("%v, %d workers, by file %v, ends %d", lengths, workers, byFile, ends)
 					checkParts(t, name, counts, total, workers, byFile, ends)
 				}
@@ -54,7 +54,7 @@ func TestPartsAreAPartition(t *testing.T) {
 	}
 }
 
-func checkParts(t *testing.T, name string, counts []int64, total, workers int, byFile bool, ends Ends) {
+func checkParts(t *testing.T, name string, counts []int64, total, workers int, byFile bool, ends Uneven) {
 	seen := map[[2]int64]int{}
 	var sizes []int
 	padded := 0
@@ -62,7 +62,7 @@ func checkParts(t *testing.T, name string, counts []int64, total, workers int, b
 		parts := divideRecords(counts, w, workers, ends)
 		if byFile {
 			parts, _ = divideFiles(counts, w, workers, ends)
-			if ends == KeepEnds { // Set.makePieces needs no counts for it
+			if ends == UnevenKeep { // Set.makePieces needs no counts for it
 				parts = nil
 				for i := w; i < len(counts); i += workers {
 					parts = append(parts, stretch{file: i, to: counts[i]})
@@ -92,17 +92,17 @@ func checkParts(t *testing.T, name string, counts []int64, total, workers int, b
 	}
 	least, most := slices.Min(sizes), slices.Max(sizes)
 	switch {
-	case ends != DropEnds && len(seen) != total:
+	case ends != UnevenDrop && len(seen) != total:
 		t.Errorf("%s: %d of %d records", name, len(seen), total)
-	case ends != KeepEnds && least != most:
+	case ends != UnevenKeep && least != most:
 		t.Errorf("%s: parts of %v records", name, sizes)
-	case ends == KeepEnds && padded > 0:
+	case ends == UnevenKeep && padded > 0:
 		t.Errorf("%s: padded", name)
 	case !byFile && most-least > 1:
 		t.Errorf("%s: parts of %v records", name, sizes)
-	case !byFile && ends == DropEnds && total-len(seen) >= workers:
+	case !byFile && ends == UnevenDrop && total-len(seen) >= workers:
 		t.Errorf("%s: only %d of %d records", name, len(seen), total)
-	case !byFile && ends == PadEnds && padded >= workers:
+	case !byFile && ends == UnevenPad && padded >= workers:
 		t.Errorf("%s: %d records twice", name, padded)
 	}
 }
@@ -125,11 +125,11 @@ func TestWorkersReadEachRecordOnce(t *testing.T) {
 					continue
 				}
 				for _, workers := range []int{1, 2, 3, 7} {
-					for ends := KeepEnds; ends <= PadEnds; ends++ {
+					for ends := UnevenKeep; ends <= UnevenPad; ends++ {
 						var all []int
 						var sizes []int
 						for w := range workers {
-							set := open(t, dir, Options{Worker: w, Workers: workers, Ends: ends})
+							set := open(t, dir, Options{Worker: w, Workers: workers, Uneven: ends})
 							n, padded := 0, 0
 							for r, err := range pipe(set).All(context.Background()) {
 								if err != nil {
@@ -142,16 +142,16 @@ func TestWorkersReadEachRecordOnce(t *testing.T) {
 									all = append(all, idOf(r))
 								}
 							}
-							if padded > 0 && ends != PadEnds {
+							if padded > 0 && ends != UnevenPad {
 								t.Errorf("%v, %s: padded", lengths, name)
 							}
 							sizes = append(sizes, n)
 						}
 						slices.Sort(all)
 						switch {
-						case ends == DropEnds && len(all) != len(want)/workers*workers, ends != DropEnds && !slices.Equal(all, want):
+						case ends == UnevenDrop && len(all) != len(want)/workers*workers, ends != UnevenDrop && !slices.Equal(all, want):
 							t.Errorf("%v, %v, %s, %d workers, ends %d: got %v", lengths, c, name, workers, ends, all)
-						case ends != KeepEnds && slices.Min(sizes) != slices.Max(sizes):
+						case ends != UnevenKeep && slices.Min(sizes) != slices.Max(sizes):
 							t.Errorf("%v, %v, %s, %d workers, ends %d: sizes %v", lengths, c, name, workers, ends, sizes)
 						}
 					}
@@ -167,9 +167,9 @@ func TestShardingIsStated(t *testing.T) {
 		"all of 5 files":                                   {},
 		"by file: 2 of 5 files":                            {Worker: 1, Workers: 3},
 		"by file: 1 of 5 files":                            {Worker: 2, Workers: 3},
-		"by file: 0 of 5 files":                            {Worker: 6, Workers: 8, ShardBy: ByFile},
+		"by file: 0 of 5 files":                            {Worker: 6, Workers: 8, ShardBy: ShardFiles},
 		"by record: part 7 of 8 of the records in 5 files": {Worker: 6, Workers: 8},
-		"by record: part 1 of 2 of the records in 5 files": {Workers: 2, Ends: DropEnds},
+		"by record: part 1 of 2 of the records in 5 files": {Workers: 2, Uneven: UnevenDrop},
 	} {
 		if got := open(t, dir, o).Sharding(); got != want {
 			t.Errorf("%+v: %q, want %q", o, got, want)

@@ -103,18 +103,19 @@ func (r *run) acquire(ctx context.Context) bool {
 
 func (r *run) release() { <-r.tokens }
 
-// Start starts the pipeline at the beginning of epoch 0. The caller must Close the Stream; when ctx
-// ends, the Stream returns its error.
-func (p Pipe) Start(ctx context.Context) (*Stream, error) { return p.StartEpoch(ctx, 0) }
+// Start starts the pipeline at the beginning of epoch 0. The caller must Close the result; when ctx
+// ends, Next returns its error.
+func (p Pipe) Start(ctx context.Context) (*RecordStream, error) { return p.StartEpoch(ctx, 0) }
 
 // StartEpoch starts the pipeline at the beginning of an epoch, counted from 0. An epoch is what the
 // pipeline returns up to io.EOF; each one has its own order, and its own draws of
 // [ImageSpec.Policy]. A job that starts a process per epoch passes the number of the epoch here:
-// Start would repeat epoch 0. [Stream.NextEpoch] continues with the next epoch in the same run.
+// Start would repeat epoch 0. [RecordStream.NextEpoch] continues with the next epoch in the same
+// run.
 //
 // With a [Pipe.Repeat] of n in the pipeline, epoch e begins with pass e*n over the set (pass e if n
 // is -1), and [Record.Epoch] is the number of the pass.
-func (p Pipe) StartEpoch(ctx context.Context, epoch int64) (*Stream, error) {
+func (p Pipe) StartEpoch(ctx context.Context, epoch int64) (*RecordStream, error) {
 	return p.start(ctx, origin{epoch: epoch})
 }
 
@@ -124,7 +125,7 @@ func (p Pipe) StartEpoch(ctx context.Context, epoch int64) (*Stream, error) {
 // The state of a global order ([Set.ShuffleAll]) may be resumed with a different number of workers
 // if only Repeat follows it: all of them at the same step, from the state of any one of them. The
 // rest of the epoch is divided among the new workers.
-func (p Pipe) Resume(ctx context.Context, state State) (*Stream, error) {
+func (p Pipe) Resume(ctx context.Context, state State) (*RecordStream, error) {
 	return p.start(ctx, origin{state: &state})
 }
 
@@ -137,7 +138,7 @@ type origin struct {
 // errNoContext is returned for a nil context.
 var errNoContext = errors.New("reader: a nil Context: want context.Background() at least")
 
-func (p Pipe) start(ctx context.Context, from origin) (*Stream, error) {
+func (p Pipe) start(ctx context.Context, from origin) (*RecordStream, error) {
 	if p.set == nil {
 		return nil, fmt.Errorf("reader: a Pipe without a Set: begin with Open")
 	}
@@ -160,7 +161,7 @@ func (p Pipe) start(ctx context.Context, from origin) (*Stream, error) {
 		cancel(nil)
 		return nil, err
 	}
-	s := &Stream{run: r, top: top, cancel: cancel}
+	s := &RecordStream{run: r, top: top, cancel: cancel}
 	if err := s.begin(from); err != nil {
 		s.Close()
 		return nil, err

@@ -26,8 +26,8 @@ type Options struct {
 	Worker, Workers int
 	// ShardBy says how the set is divided.
 	ShardBy ShardBy
-	// Ends says how to handle parts of unequal length.
-	Ends Ends
+	// Uneven says how to handle parts of unequal length.
+	Uneven Uneven
 
 	// Seed of all randomness: the order of files, [Pipe.Shuffle] and [Set.ShuffleAll].
 	Seed uint64
@@ -49,9 +49,9 @@ type Options struct {
 	// or 128 KiB for each file of an Interleave's cycle, may be exceeded. Default: a quarter of the
 	// memory available to this process, at most 1 GiB, not counting Shuffle buffers.
 	Memory int64
-	// Sloppy returns what is ready instead of waiting for a slow file. The order then differs from
-	// run to run; the records are the same.
-	Sloppy bool
+	// Unordered returns what is ready instead of waiting for a slow file. The order then differs
+	// from run to run; the records are the same.
+	Unordered bool
 	// BatchWithinEpoch ends a batch at the end of a pass over the set, so that no batch mixes two
 	// (see [Record.Epoch]): the last one of a pass is smaller, or dropped if remainders are. It
 	// matters if a [Pipe.Repeat] comes before the batches; a Shuffle between them is an error,
@@ -109,8 +109,8 @@ func (o *Options) complete() error {
 	if o.Checksum > tfrecord.ChecksumOff || o.Compression > tfrecord.Zstd {
 		return fmt.Errorf("a Checksum of %d, a Compression of %d: want one of the constants", o.Checksum, o.Compression)
 	}
-	if o.ShardBy > ByRecord || o.Ends > PadEnds {
-		return fmt.Errorf("ShardBy %d, Ends %d: want one of the constants", o.ShardBy, o.Ends)
+	if o.ShardBy > ShardRecords || o.Uneven > UnevenPad {
+		return fmt.Errorf("ShardBy %d, Uneven %d: want one of the constants", o.ShardBy, o.Uneven)
 	}
 	if o.Parallelism == 0 {
 		o.Parallelism = runtime.GOMAXPROCS(0)
@@ -151,7 +151,7 @@ type Set struct {
 // Open opens what path names: a file, a glob, a directory of shards or a manifest (see
 // [shard.Expand]). No match is an error that unwraps to [shard.ErrNoRecords]. A file with fewer
 // records than its manifest or index file says is an error where it ends, unless SkipBad allows
-// that. ctx is for Open alone: a Stream has its own.
+// that. ctx is for Open alone: a stream has its own.
 //
 // Files must not change while the Set is in use. Their sizes and times are recorded, and compared
 // when a file is opened and after it was read: a file that was written or replaced in between is an

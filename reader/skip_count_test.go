@@ -60,7 +60,7 @@ var usable = map[string]func(Pipe) Flow[[]int64]{
 	"map": func(p Pipe) Flow[[]int64] {
 		return MapFlow(Map(p, label, MapOptions{Workers: 2}), one, MapOptions{Workers: 2})
 	},
-	"map, batch": func(p Pipe) Flow[[]int64] { return Batch(Map(p, label, MapOptions{}), 6, false).Prefetch(2) },
+	"map, batch": func(p Pipe) Flow[[]int64] { return BatchFlow(Map(p, label, MapOptions{}), 6, false).Prefetch(2) },
 	"filter": func(p Pipe) Flow[[]int64] {
 		p = p.Filter("parses", func(r Record) (bool, error) { _, err := label(r); return true, err })
 		return MapFlow(Map(p, label, MapOptions{}), one, MapOptions{})

@@ -156,7 +156,7 @@ func (t *trial) start(ctx context.Context, p Pipe, at *State) (*consumer, error)
 		return consumeFlow(ctx, Map(p, copied, MapOptions{}), t.origin(at), func(r Record) []Record { return []Record{r} })
 	case "elements":
 		f := MapFlow(Map(p, copied, MapOptions{Workers: 2}), copied, MapOptions{}).Prefetch(t.Batch)
-		return consumeFlow(ctx, Unbatch(Batch(f, t.Batch, false)), t.origin(at), func(r Record) []Record { return []Record{r} })
+		return consumeFlow(ctx, UnbatchFlow(BatchFlow(f, t.Batch, false)), t.origin(at), func(r Record) []Record { return []Record{r} })
 	case "columns":
 		spec := ColumnSpec{Batch: t.Batch, Schema: Schema{
 			{Key: "id", Kind: tfrecord.KindInt64}, {Key: "filler", Kind: tfrecord.KindBytes},

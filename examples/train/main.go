@@ -102,7 +102,7 @@ func (j *job) train(ctx context.Context) (*progress, error) {
 	if err != nil {
 		return nil, err
 	}
-	var run *reader.Running[*reader.ImageBatch]
+	var run *reader.Stream[*reader.ImageBatch]
 	if p == nil {
 		p = &progress{Model: newModel(3*j.size*j.size, len(about.Labels))}
 		run, err = batches.Start(ctx)

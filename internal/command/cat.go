@@ -150,7 +150,7 @@ func (c *cat) all(ctx context.Context, notes io.Writer, paths []string) error {
 }
 
 // start starts the pipeline where the options say.
-func (c *cat) start(ctx context.Context, pipe reader.Pipe) (*reader.Stream, error) {
+func (c *cat) start(ctx context.Context, pipe reader.Pipe) (*reader.RecordStream, error) {
 	if c.options.resume == "" {
 		return pipe.Start(ctx)
 	}
@@ -161,7 +161,7 @@ func (c *cat) start(ctx context.Context, pipe reader.Pipe) (*reader.Stream, erro
 	return pipe.Resume(ctx, state)
 }
 
-func (c *cat) records(stream *reader.Stream) error {
+func (c *cat) records(stream *reader.RecordStream) error {
 	skip := c.options.skip
 	if c.options.resume != "" {
 		skip = 0

@@ -8,11 +8,11 @@ import (
 	"sync/atomic"
 )
 
-// errClosed is what a Stream returns after Close.
-var errClosed = errors.New("reader: Stream is closed")
+// errClosed is what a stream returns after Close.
+var errClosed = errors.New("reader: the stream is closed")
 
-// Stream is a running pipeline. Only Stats and Report are safe for concurrent use.
-type Stream struct {
+// RecordStream is a running pipeline. Only Stats and Report are safe for concurrent use.
+type RecordStream struct {
 	run    *run
 	top    stage
 	cancel context.CancelCauseFunc
@@ -29,7 +29,7 @@ type Stream struct {
 }
 
 // begin starts the stages at the origin of the run.
-func (s *Stream) begin(from origin) error {
+func (s *RecordStream) begin(from origin) error {
 	state := from.state
 	if state == nil {
 		return s.startEpoch(from.epoch, nil)
@@ -62,7 +62,7 @@ func (s *Stream) begin(from origin) error {
 }
 
 // startEpoch starts the stages at a position in an epoch; nil is its beginning.
-func (s *Stream) startEpoch(epoch int64, at position) error {
+func (s *RecordStream) startEpoch(epoch int64, at position) error {
 	ctx, end := context.WithCancelCause(s.run.ctx)
 	s.end = end
 	s.left.Store(false)
@@ -76,18 +76,18 @@ var errInterrupted = errors.New("reader: the epoch was left")
 
 // interrupt makes a call of NextBlock in another goroutine return soon, with an
 // error. Only NextEpoch or Close may follow.
-func (s *Stream) interrupt() {
+func (s *RecordStream) interrupt() {
 	s.left.Store(true)
 	s.end(errInterrupted)
 }
 
 // Epoch returns the number of the epoch whose records Next returns.
-func (s *Stream) Epoch() int64 { return s.epoch }
+func (s *RecordStream) Epoch() int64 { return s.epoch }
 
 // NextEpoch moves to the start of the next epoch, after io.EOF or earlier. Complete caches, memory
 // and tuning are kept. An incomplete [Pipe.Cache] starts over. After any error other than io.EOF it
 // returns that error.
-func (s *Stream) NextEpoch() error {
+func (s *RecordStream) NextEpoch() error {
 	if s.err != nil && s.err != io.EOF && !(s.left.Load() && s.run.ctx.Err() == nil) {
 		return s.err
 	}
@@ -113,7 +113,7 @@ func checkEpoch(epoch int64) error {
 }
 
 // nextBlock returns the next block, with a position that includes the epoch.
-func (s *Stream) nextBlock() (*Block, error) {
+func (s *RecordStream) nextBlock() (*Block, error) {
 	b, err := s.top.next()
 	if err == nil {
 		b.at = b.at.push(s.epoch)
@@ -123,7 +123,7 @@ func (s *Stream) nextBlock() (*Block, error) {
 
 // Next returns the next record, valid until the next call; io.EOF at the end of the epoch. Any
 // other error is final.
-func (s *Stream) Next() (Record, error) {
+func (s *RecordStream) Next() (Record, error) {
 	if s.block == nil || s.given == len(s.block.Records) {
 		if err := s.load(); err != nil {
 			return Record{}, err
@@ -137,9 +137,9 @@ func (s *Stream) Next() (Record, error) {
 }
 
 // NextBlock returns the next records: the rest of the current block of Next, or another block. The
-// caller releases it. [Stream.State] counts all of its records as received, [Block.State] any
+// caller releases it. [RecordStream.State] counts all of its records as received, [Block.State] any
 // number of them.
-func (s *Stream) NextBlock() (*Block, error) {
+func (s *RecordStream) NextBlock() (*Block, error) {
 	if s.block == nil || s.given == len(s.block.Records) {
 		if err := s.load(); err != nil {
 			return nil, err
@@ -157,7 +157,7 @@ func (s *Stream) NextBlock() (*Block, error) {
 }
 
 // load gets the next block.
-func (s *Stream) load() error {
+func (s *RecordStream) load() error {
 	s.drop()
 	s.run.tuner.tick()
 	if s.err == nil {
@@ -175,7 +175,7 @@ func (s *Stream) load() error {
 	return nil
 }
 
-func (s *Stream) drop() {
+func (s *RecordStream) drop() {
 	if s.block != nil {
 		s.block.Release()
 		s.block = nil
@@ -184,11 +184,11 @@ func (s *Stream) drop() {
 }
 
 // State returns the state after the record or block returned last.
-func (s *Stream) State() State { return s.run.state(s.at, s.past) }
+func (s *RecordStream) State() State { return s.run.state(s.at, s.past) }
 
 // Close stops the pipeline, waits for its goroutines and closes its files. Blocks that were not
 // released stay valid. It may be called more than once.
-func (s *Stream) Close() error {
+func (s *RecordStream) Close() error {
 	s.cancel(errClosed)
 	s.top.stop()
 	s.drop()

@@ -86,8 +86,8 @@ func (e *element[T]) drop() {
 	}
 }
 
-// Running is a running flow. Only Stats and Report are safe for concurrent use.
-type Running[T any] struct {
+// Stream is a running flow. Only Stats and Report are safe for concurrent use.
+type Stream[T any] struct {
 	src   source[T]
 	epoch int64
 	held  *element[T] // last result of Next
@@ -97,27 +97,27 @@ type Running[T any] struct {
 
 // Start starts the flow at the beginning of epoch 0. The caller must Close the result; when ctx
 // ends, Next returns its error.
-func (f Flow[T]) Start(ctx context.Context) (*Running[T], error) { return f.StartEpoch(ctx, 0) }
+func (f Flow[T]) Start(ctx context.Context) (*Stream[T], error) { return f.StartEpoch(ctx, 0) }
 
 // StartEpoch starts the flow at the beginning of an epoch, as [Pipe.StartEpoch]
-// does. [Running.NextEpoch] continues with the next one in the same run.
-func (f Flow[T]) StartEpoch(ctx context.Context, epoch int64) (*Running[T], error) {
+// does. [Stream.NextEpoch] continues with the next one in the same run.
+func (f Flow[T]) StartEpoch(ctx context.Context, epoch int64) (*Stream[T], error) {
 	return f.start(ctx, origin{epoch: epoch})
 }
 
 // Resume starts the flow after the elements that state records as received, like [Pipe.Resume]. The
 // functions that make the elements are not in the State: the same functions and sizes give the same
 // elements.
-func (f Flow[T]) Resume(ctx context.Context, state State) (*Running[T], error) {
+func (f Flow[T]) Resume(ctx context.Context, state State) (*Stream[T], error) {
 	return f.start(ctx, origin{state: &state})
 }
 
-func (f Flow[T]) start(ctx context.Context, from origin) (*Running[T], error) {
+func (f Flow[T]) start(ctx context.Context, from origin) (*Stream[T], error) {
 	src, err := f.begin(ctx, from)
 	if err != nil {
 		return nil, err
 	}
-	r := &Running[T]{src: src, epoch: from.epoch}
+	r := &Stream[T]{src: src, epoch: from.epoch}
 	if from.state != nil {
 		r.epoch = from.state.Epoch
 	}
@@ -126,7 +126,7 @@ func (f Flow[T]) start(ctx context.Context, from origin) (*Running[T], error) {
 
 // All returns the elements of epoch 0, each valid until the next iteration. An error comes with a
 // zero T and ends the loop. Breaking out of the loop stops everything. To loop over several epochs,
-// add [Pipe.Repeat] or use [Running.All] and [Running.NextEpoch]: All starts with epoch 0 each
+// add [Pipe.Repeat] or use [Stream.All] and [Stream.NextEpoch]: All starts with epoch 0 each
 // time.
 func (f Flow[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -143,7 +143,7 @@ func (f Flow[T]) All(ctx context.Context) iter.Seq2[T, error] {
 
 // All returns the remaining elements of the epoch, each valid until the next iteration. An error
 // comes with a zero T and ends the loop.
-func (r *Running[T]) All() iter.Seq2[T, error] {
+func (r *Stream[T]) All() iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for {
 			v, err := r.Next()
@@ -155,12 +155,12 @@ func (r *Running[T]) All() iter.Seq2[T, error] {
 }
 
 // Epoch returns the number of the epoch whose elements Next returns.
-func (r *Running[T]) Epoch() int64 { return r.epoch }
+func (r *Stream[T]) Epoch() int64 { return r.epoch }
 
 // NextEpoch moves to the start of the next epoch, after io.EOF or earlier. Goroutines, complete
 // caches, memory and tuning are kept. An incomplete [Pipe.Cache] starts over. After any error other
 // than io.EOF it returns that error.
-func (r *Running[T]) NextEpoch() error {
+func (r *Stream[T]) NextEpoch() error {
 	if r.err != nil && r.err != io.EOF {
 		return r.err
 	}
@@ -177,7 +177,7 @@ func (r *Running[T]) NextEpoch() error {
 
 // Next returns the next element, valid until the next call; io.EOF at the end of the epoch. Any
 // other error is final.
-func (r *Running[T]) Next() (T, error) {
+func (r *Stream[T]) Next() (T, error) {
 	var none T
 	if r.err != nil {
 		return none, r.err
@@ -201,14 +201,14 @@ func (r *Running[T]) Next() (T, error) {
 }
 
 // remember saves the state after the element that is about to be released.
-func (r *Running[T]) remember() {
+func (r *Stream[T]) remember() {
 	s := r.State()
 	r.last = &s
 }
 
 // State returns the state after the element that Next returned last. After an error it is the one
 // after the last element returned.
-func (r *Running[T]) State() State {
+func (r *Stream[T]) State() State {
 	switch {
 	case r.held != nil && len(r.held.marks) > 0:
 		return r.held.state()
@@ -221,7 +221,7 @@ func (r *Running[T]) State() State {
 
 // Close stops everything, waits for the goroutines and closes the files. It may be called more than
 // once.
-func (r *Running[T]) Close() error {
+func (r *Stream[T]) Close() error {
 	if r.held != nil {
 		r.remember()
 		r.held.drop()
