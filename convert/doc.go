@@ -15,6 +15,19 @@
 //
 // [CSV] does the same for tables: one record a row, one feature a column.
 //
+// # Options
+//
+// [Options] are common to both. [ImageOptions] groups what belongs together: which files become
+// samples (Select), where their labels come from (Labels), which variants are made (Augment), and
+// how images are resized (Resize), stored (Encode) and decoded (Codec):
+//
+//	o := convert.ImageOptions{
+//		Labels: convert.LabelSpec{File: "labels.csv"},
+//		Select: convert.SelectSpec{Exclude: []string{"**/masks/**"}, MinSize: 64},
+//		Resize: augment.ResizeSpec{Square: 224},
+//		Encode: convert.EncodeSpec{Format: convert.PNG},
+//	}
+//
 // # Plan, then shards
 //
 // A run lists its input first. The listing, the options and one seed determine a plan: for each

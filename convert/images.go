@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -19,103 +18,41 @@ import (
 type ImageOptions struct {
 	Options
 
-	// LabelFile is a table with the path of an image, relative to the source, and its label in each
-	// row: CSV with any usual delimiter, or a list with spaces, plain or compressed with gzip or
-	// zstd. Default: the label is the name of the first directory. Label ids are the indexes of the
-	// sorted names; names that are all integers sort as numbers, so that 0 to N-1 map to
-	// themselves.
-	LabelFile string
-	// PathColumn and LabelColumn name columns of LabelFile's header, case-insensitively. Default:
-	// path, file, filename, file_name, image, image_path or id; and label, class, target, category
-	// or tags. Without a header they are the first two columns.
-	PathColumn, LabelColumn string
-	// ImageSuffix is appended to paths in LabelFile that do not end in it, such as ".jpg" to ids.
-	// Default: none.
-	ImageSuffix string
-	// Unlabelled images get no label.
-	Unlabelled bool
-	// LabelOffset is the number of background names to put before the labels.
-	LabelOffset int
+	// Select says which files of the source become samples. Default: all images.
+	Select SelectSpec
+	// Labels says where labels come from. Default: the names of the first directories.
+	Labels LabelSpec
 	// Rename maps the default keys of features to new ones.
 	Rename map[string]string
 
-	// Include selects paths that match one of these globs, Exclude drops those that match one. A
-	// glob without a slash matches the file name, ** matches any directories.
-	Include, Exclude []string
-	// FollowSymlinks follows symbolic links.
-	FollowSymlinks bool
-
-	// Augment makes variants of the images: Copies of each (default: 1), stored in place of the
-	// original or, with KeepOriginal, in addition to it. AugmentSplits are the splits augmented;
-	// default: "train". The drawn steps apply to the decoded image, before Resize.
-	Augment       *augment.Policy
-	Copies        int
-	KeepOriginal  bool
-	AugmentSplits []string
-
+	// Augment makes variants of the images. Default: none.
+	Augment AugmentSpec
 	// Resize says how images are resized. Default: not at all.
 	Resize augment.ResizeSpec
-	// Channels of the stored image: 1, 3, or 0 for those of the source (3 for Raw and Float32,
-	// whose shape must not vary).
-	Channels int
-	// Encode says how images are stored. Default: Keep, or JPEG if an option changes pixels.
-	Encode Encoding
-	// Quality of JPEG, 1 to 100. Default: 95.
-	Quality int
-	// Subsampling of the JPEG chroma: "420", "422", "440" or "444". Default: "420".
-	Subsampling string
-	// Normalize is what Float32 subtracts and divides by. Default: 0 and 1, so that values are in
-	// 0..1.
-	Normalize augment.Normalize
-	// MinSize drops images whose shorter side is below it, in pixels.
-	MinSize int
-	// MaxAspect drops images whose longer side is more than this many times the shorter. 0 means no
-	// limit.
-	MaxAspect float64
+	// ExactPixels decodes at full size and to RGB before resizing, even where planes or a reduced
+	// decode would do.
+	ExactPixels bool
+	// Encode says how images are stored. Default: unchanged, or as JPEG if an option changes
+	// pixels.
+	Encode EncodeSpec
 
-	// Decoder of JPEG: "auto" (the default), "turbo" or "go".
-	Decoder string
-	// MaxPixels is the size of the largest image to decode. Default: 178,956,970.
-	MaxPixels int64
-	// AllowArithmetic accepts arithmetic-coded JPEGs, if libjpeg-turbo is available. Default: they
-	// are unsupported, since damage in them goes unnoticed.
-	AllowArithmetic bool
+	// Codec says how images are decoded, and which are refused.
+	Codec augment.CodecOptions
 	// Memory bounds what the images in progress take together, over all workers, in bytes: their
 	// files, pixels and records. An image that takes more by itself is processed alone. The set
 	// does not depend on it. Default: a quarter of the memory available to this process (that of
 	// the machine or its control group, or GOMEMLIMIT if that is less; 2 GiB is assumed if the
 	// machine does not report it).
 	Memory int64
-	// Background is the color on which transparent images are composited. Default: the alpha
-	// channel is dropped.
-	Background *[3]uint8
-	// ExactPixels decodes at full size and to RGB before resizing, even where planes or a reduced
-	// decode would do.
-	ExactPixels bool
 	// Backend draws, resizes and normalises decoded images. It does not affect the set: all
 	// backends make the same bytes. Default: [augment.CPU].
 	Backend augment.Backend
 	// BackendDecodes lets Backend, which must have a method Decoder like that of package gpu,
 	// decode common JPEGs (Usual in [augment.Info]), after our own check for damage. The set is
-	// then made with that decoder, followed by Decoder, and each record names the one that decoded
-	// it.
+	// then made with that decoder, followed by that of Codec, and each record names the one that
+	// decoded it.
 	BackendDecodes bool
-	// NoCheck stores images under Keep without decoding them to check for damage.
-	NoCheck bool
 }
-
-// Encoding is how an image is stored in a record.
-type Encoding string
-
-// The encodings. Raw is uint8, Float32 is normalised little-endian float32;
-// both are arrays of height x width x channels.
-const (
-	Keep    Encoding = "keep" // RGB and grayscale JPEG and PNG unchanged, others as PNG
-	JPEG    Encoding = "jpeg"
-	PNG     Encoding = "png"
-	Raw     Encoding = "raw"
-	Float32 Encoding = "float32"
-)
 
 // Images converts the images below the directory src into a set in the directory out. Labels are
 // the names of the class directories. Split directories above them are recognised
@@ -146,13 +83,13 @@ func (in *imageInput) scan(ctx context.Context, out string) (err error) {
 	if err := o.complete(); err != nil {
 		return err
 	}
-	in.codec, err = augment.NewCodec(augment.CodecOptions{Decoder: o.Decoder, MaxPixels: o.MaxPixels, AllowArithmetic: o.AllowArithmetic, Background: o.Background})
+	in.codec, err = augment.NewCodec(o.Codec)
 	if err != nil {
 		return err
 	}
-	if o.Encode == JPEG {
-		if err := in.codec.Encodes(o.Subsampling); err != nil {
-			return optionError("ImageOptions.Subsampling", "%v", err)
+	if o.Encode.Format == JPEG {
+		if err := in.codec.Encodes(o.Encode.Subsampling); err != nil {
+			return optionError("EncodeSpec.Subsampling", "%v", err)
 		}
 	}
 	in.listing, err = o.list(ctx, in.src, out)
@@ -189,72 +126,30 @@ func (o *ImageOptions) complete() error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if o.changesPixels() {
-		o.Encode = cmp.Or(o.Encode, JPEG)
-	}
-	o.Encode = cmp.Or(o.Encode, Keep)
-	if o.Encode != JPEG && (o.Quality != 0 || o.Subsampling != "") {
-		return optionError("ImageOptions.Quality", "ImageOptions.Quality and ImageOptions.Subsampling are for ImageOptions.Encode jpeg, not for %s", o.Encode)
-	}
-	o.Quality = cmp.Or(o.Quality, 95)
-	o.Subsampling = cmp.Or(o.Subsampling, "420")
 	if o.resizes() {
 		if err := o.Resize.Validate(); err != nil {
 			return optionError("ImageOptions.Resize", "%v", err)
 		}
 	}
-	switch o.Encode {
-	case Keep:
-		if o.changesPixels() {
-			return optionError("ImageOptions.Encode", "keep stores images unchanged, so it cannot be combined with an option that changes pixels (ImageOptions.Resize, ImageOptions.Augment, ImageOptions.Channels, ImageOptions.Background)")
-		}
-	case Raw, Float32:
-		o.Channels = cmp.Or(o.Channels, 3)
-	case JPEG, PNG:
-	default:
-		return optionError("ImageOptions.Encode", "%q: want jpeg, png, raw, float32 or keep", o.Encode)
+	if err := o.Encode.complete(o.changesPixels()); err != nil {
+		return err
 	}
 	switch {
-	case o.Quality < 1 || o.Quality > 100:
-		return optionError("ImageOptions.Quality", "%d is not between 1 and 100", o.Quality)
-	case o.Channels != 0 && o.Channels != 1 && o.Channels != 3:
-		return optionError("ImageOptions.Channels", "%d: want 1 or 3", o.Channels)
-	case o.Encode != Float32 && o.Normalize != (augment.Normalize{}):
-		return optionError("Normalize.Mean", "Normalize.Mean and Normalize.Std are for ImageOptions.Encode float32")
-	case o.Encode == Float32 && o.Normalize.Validate() != nil:
-		return optionError("Normalize.Std", "%v", o.Normalize.Validate())
-	case o.ExactPixels && !o.resizes() && o.Augment == nil:
-		return optionError("ImageOptions.ExactPixels", "is for ImageOptions.Resize and ImageOptions.Augment: without them pixels are always exact")
-	case o.Unlabelled && o.LabelOffset != 0:
-		return optionError("ImageOptions.LabelOffset", "cannot be combined with ImageOptions.Unlabelled")
-	case o.LabelFile != "" && o.Unlabelled:
-		return optionError("ImageOptions.LabelFile", "cannot be combined with ImageOptions.Unlabelled")
-	case o.LabelFile == "" && o.PathColumn != "":
-		return optionError("ImageOptions.PathColumn", "is for ImageOptions.LabelFile")
-	case o.LabelFile == "" && o.LabelColumn != "":
-		return optionError("ImageOptions.LabelColumn", "is for ImageOptions.LabelFile")
-	case o.LabelFile == "" && o.ImageSuffix != "":
-		return optionError("ImageOptions.ImageSuffix", "is for ImageOptions.LabelFile")
-	case strings.Contains(o.ImageSuffix, "/"):
-		return optionError("ImageOptions.ImageSuffix", "%q: want a file name suffix, such as .jpg", o.ImageSuffix)
-	case o.LabelOffset < 0 || o.LabelOffset > 1<<20:
-		return optionError("ImageOptions.LabelOffset", "%d is not between 0 and %d", o.LabelOffset, 1<<20)
-	case o.MinSize < 0:
-		return optionError("ImageOptions.MinSize", "%d is negative", o.MinSize)
+	case o.ExactPixels && !o.resizes() && o.Augment.Policy == nil:
+		return optionError("ImageOptions.ExactPixels", "is for ImageOptions.Resize and AugmentSpec.Policy: without them pixels are always exact")
 	case o.Memory < 0:
 		return optionError("ImageOptions.Memory", "%d is negative", o.Memory)
-	case o.MaxAspect != 0 && !(o.MaxAspect >= 1):
-		return optionError("ImageOptions.MaxAspect", "%g is below 1", o.MaxAspect)
-	case o.NoCheck && o.Encode != Keep:
-		return optionError("ImageOptions.NoCheck", "is for ImageOptions.Encode keep: any other encoding decodes the image")
 	}
-	if err := o.checkGlobs(); err != nil {
+	if err := o.Labels.check(); err != nil {
+		return err
+	}
+	if err := o.Select.check(); err != nil {
 		return err
 	}
 	if err := o.checkBackend(); err != nil {
 		return err
 	}
-	if err := o.checkAugment(); err != nil {
+	if err := o.Augment.complete(); err != nil {
 		return err
 	}
 	return o.checkRename()
@@ -262,14 +157,14 @@ func (o *ImageOptions) complete() error {
 
 // changesPixels reports whether an option changes the source's pixels.
 func (o *ImageOptions) changesPixels() bool {
-	return o.resizes() || o.Augment != nil || o.Channels != 0 && o.Encode != Raw && o.Encode != Float32 || o.Background != nil
+	return o.resizes() || o.Augment.Policy != nil || o.Encode.Channels != 0 && o.Encode.Format != Raw && o.Encode.Format != Float32 || o.Codec.Background != nil
 }
 
 func (o *ImageOptions) resizes() bool { return o.Resize.Width > 0 || o.Resize.Square > 0 }
 
 // encoder names what the stored bytes depend on besides the pixels.
 func (o *ImageOptions) encoder(codec *augment.Codec) string {
-	switch o.Encode {
+	switch o.Encode.Format {
 	case JPEG:
 		return codec.Encoder()
 	case PNG, Keep:
@@ -287,10 +182,10 @@ func (o *ImageOptions) effective(s *imageSource) map[string]any {
 	m := map[string]any{
 		"source": "images", optionSplits: s.splitsBy, "even": o.Even,
 		"compression": compressionName(o.Compression), "limit": o.Limit,
-		"labels": labelMode(o), "label_offset": o.LabelOffset, "rename": o.Rename,
-		"include": sorted(o.Include), "exclude": sorted(o.Exclude), "follow_symlinks": o.FollowSymlinks,
-		"encode": o.Encode, "channels": o.Channels, "min_size": o.MinSize, "max_aspect": o.MaxAspect,
-		"max_pixels": o.MaxPixels, "background": o.Background, "no_check": o.NoCheck, "seed": o.Seed,
+		"labels": o.Labels.mode(), "label_offset": o.Labels.Offset, "rename": o.Rename,
+		"include": sorted(o.Select.Include), "exclude": sorted(o.Select.Exclude), "follow_symlinks": o.Select.FollowSymlinks,
+		"encode": o.Encode.Format, "channels": o.Encode.Channels, "min_size": o.Select.MinSize, "max_aspect": o.Select.MaxAspect,
+		"max_pixels": o.Codec.MaxPixels, "background": o.Codec.Background, "no_check": o.Encode.NoCheck, "seed": o.Seed,
 	}
 	o.setShards(m, s.planned)
 	if o.resizes() {
@@ -300,37 +195,37 @@ func (o *ImageOptions) effective(s *imageSource) map[string]any {
 		}
 		m["antialias"], m["no_upscale"] = o.Resize.Antialias, o.Resize.NoUpscale
 	}
-	if o.resizes() || o.Augment != nil {
+	if o.resizes() || o.Augment.Policy != nil {
 		m["exact_pixels"] = o.ExactPixels
 	}
-	if o.AllowArithmetic { // not recorded in sets older than the option
+	if o.Codec.AllowArithmetic { // not recorded in sets older than the option
 		m["allow_arithmetic"] = true
 	}
-	if o.Augment != nil {
-		m["augment"], m["copies"], m["keep_original"] = o.Augment.String(), o.Copies, o.KeepOriginal
-		m["augment_splits"] = o.augmentSplits()
+	if o.Augment.Policy != nil {
+		m["augment"], m["copies"], m["keep_original"] = o.Augment.Policy.String(), o.Augment.Copies, o.Augment.KeepOriginal
+		m["augment_splits"] = o.Augment.splits()
 	}
-	switch o.Encode {
+	switch o.Encode.Format {
 	case JPEG:
-		m["quality"], m["subsampling"] = o.Quality, o.Subsampling
+		m["quality"], m["subsampling"] = o.Encode.Quality, o.Encode.Subsampling
 	case Float32:
-		m["mean"], m["std"] = o.Normalize.Mean, o.Normalize.Std
+		m["mean"], m["std"] = o.Encode.Normalize.Mean, o.Encode.Normalize.Std
 	}
 	return m
 }
 
 // imageKind is the input kind of images: the fields that set the options of effective.
 var imageKind = kind{fields: map[string]string{
-	"labels": "ImageOptions.LabelFile", "label_offset": "ImageOptions.LabelOffset", "rename": "ImageOptions.Rename",
-	"include": "ImageOptions.Include", "exclude": "ImageOptions.Exclude", "follow_symlinks": "ImageOptions.FollowSymlinks",
-	"encode": "ImageOptions.Encode", "quality": "ImageOptions.Quality", "subsampling": "ImageOptions.Subsampling",
-	"mean": "Normalize.Mean", "std": "Normalize.Std", "channels": "ImageOptions.Channels",
+	"labels": "LabelSpec.File", "label_offset": "LabelSpec.Offset", "rename": "ImageOptions.Rename",
+	"include": "SelectSpec.Include", "exclude": "SelectSpec.Exclude", "follow_symlinks": "SelectSpec.FollowSymlinks",
+	"encode": "EncodeSpec.Format", "quality": "EncodeSpec.Quality", "subsampling": "EncodeSpec.Subsampling",
+	"mean": "Normalize.Mean", "std": "Normalize.Std", "channels": "EncodeSpec.Channels",
 	"resize": "ImageOptions.Resize", "filter": "ResizeSpec.Filter", "fit": "ResizeSpec.Fit", "pad_color": "ResizeSpec.PadColor",
 	"antialias": "ResizeSpec.Antialias", "no_upscale": "ResizeSpec.NoUpscale", "exact_pixels": "ImageOptions.ExactPixels",
-	"augment": "ImageOptions.Augment", "copies": "ImageOptions.Copies", "keep_original": "ImageOptions.KeepOriginal",
-	"augment_splits": "ImageOptions.AugmentSplits",
-	"min_size":       "ImageOptions.MinSize", "max_aspect": "ImageOptions.MaxAspect", "max_pixels": "ImageOptions.MaxPixels",
-	"background": "ImageOptions.Background", "no_check": "ImageOptions.NoCheck", "allow_arithmetic": "ImageOptions.AllowArithmetic",
+	"augment": "AugmentSpec.Policy", "copies": "AugmentSpec.Copies", "keep_original": "AugmentSpec.KeepOriginal",
+	"augment_splits": "AugmentSpec.Splits",
+	"min_size":       "SelectSpec.MinSize", "max_aspect": "SelectSpec.MaxAspect", "max_pixels": "CodecOptions.MaxPixels",
+	"background": "CodecOptions.Background", "no_check": "EncodeSpec.NoCheck", "allow_arithmetic": "CodecOptions.AllowArithmetic",
 }}
 
 // sorted returns globs in an order independent of how they were given.
@@ -346,14 +241,4 @@ func sizeText(r augment.ResizeSpec) string {
 		return strconv.Itoa(r.Square)
 	}
 	return fmt.Sprintf("%dx%d", r.Width, r.Height)
-}
-
-func labelMode(o *ImageOptions) string {
-	switch {
-	case o.Unlabelled:
-		return "none"
-	case o.LabelFile != "":
-		return "file"
-	}
-	return "folders"
 }

@@ -8,59 +8,72 @@ import (
 	"github.com/tfrec/tfrec/augment"
 )
 
+// AugmentSpec says which variants of images are made.
+type AugmentSpec struct {
+	// Policy draws the steps of each variant. They apply to the decoded image, before it is
+	// resized. Default: no variants.
+	Policy *augment.Policy
+	// Copies is the number of variants of each image, stored in place of the original. Default: 1.
+	Copies int
+	// KeepOriginal also stores the original.
+	KeepOriginal bool
+	// Splits are the splits augmented. Default: "train".
+	Splits []string
+}
+
+// maxCopies bounds AugmentSpec.Copies: more would be a mistake.
+const maxCopies = 10000
+
+// complete fills in defaults and returns an error for invalid fields.
+func (a *AugmentSpec) complete() error {
+	if a.Policy == nil {
+		if a.Copies != 0 || a.KeepOriginal || len(a.Splits) > 0 {
+			return optionError("AugmentSpec.Policy", "AugmentSpec.Copies, AugmentSpec.KeepOriginal and AugmentSpec.Splits need AugmentSpec.Policy to say what is done to the copies")
+		}
+		return nil
+	}
+	if a.Copies == 0 {
+		a.Copies = 1
+	}
+	if a.Copies < 1 || a.Copies > maxCopies {
+		return optionError("AugmentSpec.Copies", "%d is not between 1 and %d", a.Copies, maxCopies)
+	}
+	return nil
+}
+
+// splits returns the splits whose images get variants.
+func (a *AugmentSpec) splits() []string {
+	if len(a.Splits) == 0 {
+		return []string{"train"}
+	}
+	return a.Splits
+}
+
+// checkSplits returns an error if the set lacks a split to be augmented.
+func (a *AugmentSpec) checkSplits(splits []string) error {
+	if a.Policy == nil {
+		return nil
+	}
+	for _, name := range a.splits() {
+		if !slices.Contains(splits, name) {
+			return fmt.Errorf("there is no split %q to augment (the splits are %q): choose with AugmentSpec.Splits", name, splits)
+		}
+	}
+	return nil
+}
+
 // variants appends the samples made from an image of a split.
-func (o *ImageOptions) variants(members []sample, picture int32, split string) []sample {
-	if o.Augment == nil || !slices.Contains(o.augmentSplits(), split) {
+func (a *AugmentSpec) variants(members []sample, picture int32, split string) []sample {
+	if a.Policy == nil || !slices.Contains(a.splits(), split) {
 		return append(members, sample{picture: picture})
 	}
-	if o.KeepOriginal {
+	if a.KeepOriginal {
 		members = append(members, sample{picture: picture})
 	}
-	for i := range o.Copies {
+	for i := range a.Copies {
 		members = append(members, sample{picture: picture, copy: int32(i + 1)})
 	}
 	return members
-}
-
-// augmentSplits returns the splits whose images get variants.
-func (o *ImageOptions) augmentSplits() []string {
-	if len(o.AugmentSplits) == 0 {
-		return []string{"train"}
-	}
-	return o.AugmentSplits
-}
-
-// maxCopies bounds ImageOptions.Copies: more would be a mistake.
-const maxCopies = 10000
-
-// checkAugment returns an error for invalid options about variants.
-func (o *ImageOptions) checkAugment() error {
-	if o.Augment == nil {
-		if o.Copies != 0 || o.KeepOriginal || len(o.AugmentSplits) > 0 {
-			return optionError("ImageOptions.Augment", "ImageOptions.Copies, ImageOptions.KeepOriginal and ImageOptions.AugmentSplits need ImageOptions.Augment to say what is done to the copies")
-		}
-		return nil
-	}
-	if o.Copies == 0 {
-		o.Copies = 1
-	}
-	if o.Copies < 1 || o.Copies > maxCopies {
-		return optionError("ImageOptions.Copies", "%d is not between 1 and %d", o.Copies, maxCopies)
-	}
-	return nil
-}
-
-// checkAugmentSplits returns an error if the set lacks a split to be augmented.
-func (o *ImageOptions) checkAugmentSplits(splits []string) error {
-	if o.Augment == nil {
-		return nil
-	}
-	for _, name := range o.augmentSplits() {
-		if !slices.Contains(splits, name) {
-			return fmt.Errorf("there is no split %q to augment (the splits are %q): choose with ImageOptions.AugmentSplits", name, splits)
-		}
-	}
-	return nil
 }
 
 // key returns a sample's key: the image's path, followed for a variant by # and its number.
@@ -77,5 +90,5 @@ func (s *imageSource) draw(sample sample, w, h int) augment.Draw {
 	if sample.copy == 0 {
 		return augment.Draw{}
 	}
-	return s.o.Augment.Draw(s.o.Seed, s.pictures[sample.picture].path, int(sample.copy), w, h)
+	return s.o.Augment.Policy.Draw(s.o.Seed, s.pictures[sample.picture].path, int(sample.copy), w, h)
 }

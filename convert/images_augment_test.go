@@ -43,7 +43,8 @@ func TestVariantsOfTheTrainSplit(t *testing.T) {
 	src := directories(t, 40)
 	o := ImageOptions{
 		Options: Options{Shards: 3, Seed: 5, Splits: []SplitShare{{Name: "train", Share: 0.7}, {Name: "val", Share: 0.3}}},
-		Augment: policy(t, "hflip:0.5|color_jitter:0.4,0.4,0.4,0.1"), Copies: 3, KeepOriginal: true, Encode: PNG,
+		Augment: AugmentSpec{Policy: policy(t, "hflip:0.5|color_jitter:0.4,0.4,0.4,0.1"), Copies: 3, KeepOriginal: true},
+		Encode:  EncodeSpec{Format: PNG},
 	}
 	var want map[string]string
 	for _, workers := range []int{1, 4} {
@@ -96,7 +97,9 @@ func TestVariantsInPlaceOfTheOriginal(t *testing.T) {
 	src, out := directories(t, 6), t.TempDir()
 	put(t, src, "c0/bad.png", []byte("no picture"))
 	s := mustImages(t, src, out, ImageOptions{
-		Options: Options{Shards: 1, MaxErrors: Tolerance{Count: 2}}, Augment: policy(t, "vflip:1"), Copies: 2, Encode: PNG,
+		Options: Options{Shards: 1, MaxErrors: Tolerance{Count: 2}},
+		Augment: AugmentSpec{Policy: policy(t, "vflip:1"), Copies: 2},
+		Encode:  EncodeSpec{Format: PNG},
 	})
 	if s.Records != 12 || s.Errors != 2 || s.Samples != 14 {
 		t.Errorf("%+v", s)
@@ -114,7 +117,7 @@ func TestVariantsInPlaceOfTheOriginal(t *testing.T) {
 // A variant's draw depends on the seed, its key and its number, not on the rest of the set.
 func TestDrawsDoNotDependOnTheSet(t *testing.T) {
 	src := directories(t, 10)
-	o := ImageOptions{Options: Options{Shards: 1}, Augment: policy(t, "rotate:30"), Copies: 2, Encode: PNG}
+	o := ImageOptions{Options: Options{Shards: 1}, Augment: AugmentSpec{Policy: policy(t, "rotate:30"), Copies: 2}, Encode: EncodeSpec{Format: PNG}}
 	draws := func() map[string]string {
 		out := t.TempDir()
 		mustImages(t, src, out, o)
@@ -147,18 +150,18 @@ func TestDrawsDoNotDependOnTheSet(t *testing.T) {
 func TestOptionsAboutVariants(t *testing.T) {
 	src := directories(t, 3)
 	for _, o := range []ImageOptions{
-		{Copies: 2},
-		{KeepOriginal: true},
-		{AugmentSplits: []string{"val"}},
-		{Augment: policy(t, "hflip"), Copies: -1},
-		{Augment: policy(t, "hflip"), Copies: maxCopies + 1},
-		{Augment: policy(t, "hflip"), Encode: Keep},
+		{Augment: AugmentSpec{Copies: 2}},
+		{Augment: AugmentSpec{KeepOriginal: true}},
+		{Augment: AugmentSpec{Splits: []string{"val"}}},
+		{Augment: AugmentSpec{Policy: policy(t, "hflip"), Copies: -1}},
+		{Augment: AugmentSpec{Policy: policy(t, "hflip"), Copies: maxCopies + 1}},
+		{Augment: AugmentSpec{Policy: policy(t, "hflip")}, Encode: EncodeSpec{Format: Keep}},
 	} {
 		if _, err := Images(context.Background(), src, t.TempDir(), o); !ofOption(err) {
 			t.Errorf("%+v: %v, want a wrong option", o, err)
 		}
 	}
-	_, err := Images(context.Background(), src, t.TempDir(), ImageOptions{Augment: policy(t, "hflip"), AugmentSplits: []string{"test"}})
+	_, err := Images(context.Background(), src, t.TempDir(), ImageOptions{Augment: AugmentSpec{Policy: policy(t, "hflip"), Splits: []string{"test"}}})
 	if err == nil || !strings.Contains(err.Error(), `"test"`) {
 		t.Errorf("a split that is not there: %v", err)
 	}

@@ -66,10 +66,10 @@ func TestBackendsMakeTheSameSet(t *testing.T) {
 		o    ImageOptions
 	}{
 		{"jpeg", ImageOptions{Resize: augment.ResizeSpec{Square: 48, Antialias: true}}},
-		{"raw", ImageOptions{Resize: augment.ResizeSpec{Width: 60, Height: 40, Fit: augment.Pad}, Encode: Raw, MinSize: 40}},
-		{"float32", ImageOptions{Encode: Float32, Resize: augment.ResizeSpec{Square: 32}, Normalize: augment.Normalize{Mean: [3]float32{.5, .4, .3}, Std: [3]float32{.2, .3, .4}}}},
-		{"variants", ImageOptions{Encode: PNG, Augment: policy(t, "random_resized_crop:40|hflip|color_jitter:0.4,0.4,0.4,0.1"), Copies: 2, KeepOriginal: true}},
-		{"gray", ImageOptions{Channels: 1, Resize: augment.ResizeSpec{Square: 48, Antialias: true}, ExactPixels: true}},
+		{"raw", ImageOptions{Resize: augment.ResizeSpec{Width: 60, Height: 40, Fit: augment.Pad}, Encode: EncodeSpec{Format: Raw}, Select: SelectSpec{MinSize: 40}}},
+		{"float32", ImageOptions{Encode: EncodeSpec{Format: Float32, Normalize: augment.Normalize{Mean: [3]float32{.5, .4, .3}, Std: [3]float32{.2, .3, .4}}}, Resize: augment.ResizeSpec{Square: 32}}},
+		{"variants", ImageOptions{Encode: EncodeSpec{Format: PNG}, Augment: AugmentSpec{Policy: policy(t, "random_resized_crop:40|hflip|color_jitter:0.4,0.4,0.4,0.1"), Copies: 2, KeepOriginal: true}}},
+		{"gray", ImageOptions{Encode: EncodeSpec{Channels: 1}, Resize: augment.ResizeSpec{Square: 48, Antialias: true}, ExactPixels: true}},
 		{"kept", ImageOptions{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestBackendsMakeTheSameSet(t *testing.T) {
 func TestBackendThatFails(t *testing.T) {
 	t.Parallel()
 	src := directories(t, 60)
-	o := ImageOptions{Options: Options{Shards: 6, Workers: 1}, Resize: augment.ResizeSpec{Square: 8}, Encode: Raw}
+	o := ImageOptions{Options: Options{Shards: 6, Workers: 1}, Resize: augment.ResizeSpec{Square: 8}, Encode: EncodeSpec{Format: Raw}}
 	want := t.TempDir()
 	mustImages(t, src, want, o)
 
@@ -141,10 +141,10 @@ func TestBatchesOfLargeResults(t *testing.T) {
 		o    ImageOptions
 		want int64
 	}{
-		{"resized", ImageOptions{Resize: augment.ResizeSpec{Width: 2048, Height: 2048}, Encode: Raw}, 3},
-		{"floats", ImageOptions{Resize: augment.ResizeSpec{Width: 1024, Height: 1024}, Encode: Float32}, 3},
-		{"drawn", ImageOptions{Augment: policy(t, "resize:2048x2048")}, 3},
-		{"small", ImageOptions{Resize: augment.ResizeSpec{Width: 8, Height: 8}, Encode: Raw}, 32},
+		{"resized", ImageOptions{Resize: augment.ResizeSpec{Width: 2048, Height: 2048}, Encode: EncodeSpec{Format: Raw}}, 3},
+		{"floats", ImageOptions{Resize: augment.ResizeSpec{Width: 1024, Height: 1024}, Encode: EncodeSpec{Format: Float32}}, 3},
+		{"drawn", ImageOptions{Augment: AugmentSpec{Policy: policy(t, "resize:2048x2048")}}, 3},
+		{"small", ImageOptions{Resize: augment.ResizeSpec{Width: 8, Height: 8}, Encode: EncodeSpec{Format: Raw}}, 32},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := new(refusing)

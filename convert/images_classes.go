@@ -28,7 +28,7 @@ func (l *listing) splitsFromDirectories(o *ImageOptions) error {
 			continue
 		}
 		if other, ok := dirs[split]; ok && other != first {
-			return fmt.Errorf("the directories %s and %s both name the split %s: merge or rename them, or leave one out with ImageOptions.Exclude", other, first, split)
+			return fmt.Errorf("the directories %s and %s both name the split %s: merge or rename them, or leave one out with SelectSpec.Exclude", other, first, split)
 		}
 		dirs[split] = first
 	}
@@ -44,7 +44,7 @@ func (l *listing) splitsFromDirectories(o *ImageOptions) error {
 		return nil
 	case stray != "" && len(named) > 1:
 		// As classes, the images held out for testing would be trained on.
-		return fmt.Errorf("%s are split directories, but %s is in none of them: move it, or leave it out with ImageOptions.Exclude", strings.Join(named, ", "), jsontext.Readable(stray))
+		return fmt.Errorf("%s are split directories, but %s is in none of them: move it, or leave it out with SelectSpec.Exclude", strings.Join(named, ", "), jsontext.Readable(stray))
 	case stray != "":
 		l.splits = nil
 		o.note("the directory %s is taken as a class, not as a split: there are images outside of it, such as %s", named[0], jsontext.Readable(stray))
@@ -68,7 +68,7 @@ func (l *listing) splitsFromDirectories(o *ImageOptions) error {
 }
 
 // errUnlabelled says how to label images.
-var errUnlabelled = errors.New("put it into a class directory, leave it out with ImageOptions.Exclude, label it with ImageOptions.LabelFile, or give ImageOptions.Unlabelled")
+var errUnlabelled = errors.New("put it into a class directory, leave it out with SelectSpec.Exclude, label it with LabelSpec.File, or give LabelSpec.None")
 
 // labelsFromDirectories uses the first directory below the split as the label.
 func (l *listing) labelsFromDirectories() error {
@@ -144,7 +144,7 @@ var (
 // noteMasks warns about directories of images and of their masks or annotations that are used as
 // classes.
 func (l *listing) noteMasks(o *ImageOptions) {
-	if o.LabelFile != "" {
+	if o.Labels.File != "" {
 		return
 	}
 	var images, masks string
@@ -172,12 +172,12 @@ func (l *listing) noteMasks(o *ImageOptions) {
 	}
 	switch {
 	case images == "" || masks == "":
-	case used[masks] && o.Unlabelled:
-		o.note("the images in %s become samples, too: if they are masks of those in %s, leave them out with ImageOptions.Exclude '**/%s/**'", masks, images, masks)
+	case used[masks] && o.Labels.None:
+		o.note("the images in %s become samples, too: if they are masks of those in %s, leave them out with SelectSpec.Exclude '**/%s/**'", masks, images, masks)
 	case used[masks]:
-		o.note("%s and %s are taken as classes: if %s holds masks of the images in %s, leave it out with ImageOptions.Exclude '**/%s/**', and give ImageOptions.Unlabelled or ImageOptions.LabelFile", images, masks, masks, images, masks)
-	case !o.Unlabelled:
-		o.note("%s is taken as a class, and %s is not read: give ImageOptions.Unlabelled, or ImageOptions.LabelFile for labels", images, masks)
+		o.note("%s and %s are taken as classes: if %s holds masks of the images in %s, leave it out with SelectSpec.Exclude '**/%s/**', and give LabelSpec.None or LabelSpec.File", images, masks, masks, images, masks)
+	case !o.Labels.None:
+		o.note("%s is taken as a class, and %s is not read: give LabelSpec.None, or LabelSpec.File for labels", images, masks)
 	}
 }
 
@@ -189,7 +189,7 @@ func (l *listing) number(o *Options, offset int) {
 			l.labels = append(l.labels, p.label)
 		}
 	}
-	l.labels = o.orderLabels(l.labels, offset, "ImageOptions.LabelOffset")
+	l.labels = o.orderLabels(l.labels, offset, "LabelSpec.Offset")
 	ids := make(map[string]int32, len(l.labels))
 	for i, name := range l.labels {
 		ids[name] = int32(offset + i)

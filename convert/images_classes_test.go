@@ -172,7 +172,7 @@ func TestHiddenDirectoriesMayBeUnreadable(t *testing.T) {
 	put(t, src, ".kept/1.png", pngOf(1))
 	file := filepath.Join(t.TempDir(), "l.csv")
 	put(t, filepath.Dir(file), "l.csv", []byte("path,label\n.kept/1.png,a\nc0/000.png,b\n"))
-	if s := mustImages(t, src, t.TempDir(), ImageOptions{LabelFile: file}); s.Records != 2 || s.Errors != 0 {
+	if s := mustImages(t, src, t.TempDir(), ImageOptions{Labels: LabelSpec{File: file}}); s.Records != 2 || s.Errors != 0 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -183,15 +183,15 @@ func TestMasksAreNoted(t *testing.T) {
 		o     ImageOptions
 		want  string
 	}{
-		{"images/1.png masks/1.png", ImageOptions{}, "images and masks are taken as classes: if masks holds masks of the images in images, leave it out with ImageOptions.Exclude '**/masks/**', and give ImageOptions.Unlabelled"},
+		{"images/1.png masks/1.png", ImageOptions{}, "images and masks are taken as classes: if masks holds masks of the images in images, leave it out with SelectSpec.Exclude '**/masks/**', and give LabelSpec.None"},
 		{"train/images/1.png train/masks/1.png val/images/1.png val/masks/1.png", ImageOptions{}, "images and masks are taken as classes"},
-		{"JPEGImages/1.png SegmentationClass/1.png Annotations/1.xml ImageSets/1.txt", ImageOptions{}, "leave it out with ImageOptions.Exclude '**/SegmentationClass/**'"},
+		{"JPEGImages/1.png SegmentationClass/1.png Annotations/1.xml ImageSets/1.txt", ImageOptions{}, "leave it out with SelectSpec.Exclude '**/SegmentationClass/**'"},
 		{"images/1.png annotations/1.xml", ImageOptions{}, "images is taken as a class, and annotations is not read"},
 		{"train/images/1.png train/labels/1.txt val/images/2.png val/labels/2.txt", ImageOptions{}, "images is taken as a class, and labels is not read"},
-		{"train/Images/1.png train/Masks/1.png", ImageOptions{}, "ImageOptions.Exclude '**/Masks/**'"},
-		{"images/1.png masks/1.png", ImageOptions{Unlabelled: true}, "the images in masks become samples, too"},
-		{"images/1.png masks/1.png", ImageOptions{Unlabelled: true, Exclude: []string{"**/masks/**"}}, ""},
-		{"images/1.png annotations/1.xml", ImageOptions{Unlabelled: true}, ""},
+		{"train/Images/1.png train/Masks/1.png", ImageOptions{}, "SelectSpec.Exclude '**/Masks/**'"},
+		{"images/1.png masks/1.png", ImageOptions{Labels: LabelSpec{None: true}}, "the images in masks become samples, too"},
+		{"images/1.png masks/1.png", ImageOptions{Labels: LabelSpec{None: true}, Select: SelectSpec{Exclude: []string{"**/masks/**"}}}, ""},
+		{"images/1.png annotations/1.xml", ImageOptions{Labels: LabelSpec{None: true}}, ""},
 		{"images/1.png masks/1.png cats/1.png", ImageOptions{}, ""},
 		{"masks/1.png hats/1.png", ImageOptions{}, ""},
 		{"a/images/1.png a/masks/1.png", ImageOptions{}, ""},
@@ -263,7 +263,7 @@ func TestASingleClassOfDirectoriesIsNoted(t *testing.T) {
 			t.Errorf("%s: notes %q, want %q", tree, got, want)
 		}
 		*said = nil
-		o.Unlabelled = true
+		o.Labels.None = true
 		mustImages(t, src, filepath.Join(t.TempDir(), "out"), o)
 		if strings.Contains(strings.Join(*said, ""), "only class") {
 			t.Errorf("%s without labels: notes %q", tree, *said)

@@ -25,8 +25,8 @@ func (o *ImageOptions) checkBackend() error {
 	if b, ok := o.Backend.(decodingBackend); !ok || b.Decoder() == "" {
 		return optionError("ImageOptions.BackendDecodes", "the backend does not decode")
 	}
-	if o.Encode == Keep {
-		return optionError("ImageOptions.BackendDecodes", "is for images that are decoded, and ImageOptions.Encode keep stores them unchanged")
+	if o.Encode.Format == Keep {
+		return optionError("ImageOptions.BackendDecodes", "is for images that are decoded, and EncodeSpec.Format keep stores them unchanged")
 	}
 	return nil
 }
@@ -47,7 +47,7 @@ func backendDecodes(decoder string) bool { return strings.Contains(decoder, behi
 
 // otherBackend describes how decoders differ, at least one of which is a backend's.
 func otherBackend(was, now string) string {
-	how := "it is another nvJPEG, another kind of GPU, or another ImageOptions.Decoder"
+	how := "it is another nvJPEG, another kind of GPU, or another CodecOptions.Decoder"
 	switch {
 	case !backendDecodes(was):
 		how = "without ImageOptions.BackendDecodes it is the former"
@@ -65,9 +65,9 @@ func otherCodecs(was, now codecs) string {
 	case was.decoder == now.decoder:
 		return fmt.Sprintf("the encoder was %q, now it is %q", was.encoder, now.encoder)
 	case strings.Contains(was.decoder, "turbo"):
-		return fmt.Sprintf("the decoder was %q, now it is %q (ImageOptions.Decoder turbo selects the former)", was.decoder, now.decoder)
+		return fmt.Sprintf("the decoder was %q, now it is %q (CodecOptions.Decoder turbo selects the former)", was.decoder, now.decoder)
 	case strings.Contains(now.decoder, "turbo"):
-		return fmt.Sprintf("the decoder was %q, now it is %q (ImageOptions.Decoder go selects the former)", was.decoder, now.decoder)
+		return fmt.Sprintf("the decoder was %q, now it is %q (CodecOptions.Decoder go selects the former)", was.decoder, now.decoder)
 	}
 	return fmt.Sprintf("the decoder was %q, now it is %q, which gives other pixels", was.decoder, now.decoder)
 }

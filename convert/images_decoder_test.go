@@ -77,11 +77,11 @@ func TestBackendDecodes(t *testing.T) {
 		o    ImageOptions
 	}{
 		{"jpeg", ImageOptions{Resize: augment.ResizeSpec{Width: 400, Height: 300}}},
-		{"raw", ImageOptions{Resize: augment.ResizeSpec{Square: 48, Antialias: true}, Encode: Raw, ExactPixels: true}},
-		{"png", ImageOptions{Encode: PNG}},
-		{"float32", ImageOptions{Encode: Float32, Resize: augment.ResizeSpec{Square: 40}, ExactPixels: true}},
-		{"gray", ImageOptions{Encode: Raw, Channels: 1}},
-		{"variants", ImageOptions{Encode: PNG, Augment: policy(t, "random_resized_crop:240|hflip|color_jitter:0.4,0.4,0.4,0.1"), Copies: 2, KeepOriginal: true}},
+		{"raw", ImageOptions{Resize: augment.ResizeSpec{Square: 48, Antialias: true}, Encode: EncodeSpec{Format: Raw}, ExactPixels: true}},
+		{"png", ImageOptions{Encode: EncodeSpec{Format: PNG}}},
+		{"float32", ImageOptions{Encode: EncodeSpec{Format: Float32}, Resize: augment.ResizeSpec{Square: 40}, ExactPixels: true}},
+		{"gray", ImageOptions{Encode: EncodeSpec{Format: Raw, Channels: 1}}},
+		{"variants", ImageOptions{Encode: EncodeSpec{Format: PNG}, Augment: AugmentSpec{Policy: policy(t, "random_resized_crop:240|hflip|color_jitter:0.4,0.4,0.4,0.1"), Copies: 2, KeepOriginal: true}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := c.o
@@ -147,7 +147,7 @@ func TestStrandedPictures(t *testing.T) {
 	src := mixed(t)
 	o := ImageOptions{
 		Options: Options{Name: "pets", Shards: 8, MaxErrors: Tolerance{Count: 100}, Workers: 1},
-		Encode:  Raw, Resize: augment.ResizeSpec{Square: 16}, BackendDecodes: true,
+		Encode:  EncodeSpec{Format: Raw}, Resize: augment.ResizeSpec{Square: 16}, BackendDecodes: true,
 	}
 	o.Backend = &decoding{name: "fake 1"}
 	want := t.TempDir()
@@ -180,7 +180,7 @@ func TestStrandedPictures(t *testing.T) {
 func TestOtherDecoders(t *testing.T) {
 	t.Parallel()
 	src := directories(t, 4)
-	o := ImageOptions{Encode: Raw, Resize: augment.ResizeSpec{Square: 8}}
+	o := ImageOptions{Encode: EncodeSpec{Format: Raw}, Resize: augment.ResizeSpec{Square: 8}}
 	with := func(name string) ImageOptions {
 		o := o
 		if name != "" {
@@ -191,7 +191,7 @@ func TestOtherDecoders(t *testing.T) {
 	for _, c := range []struct{ was, now, says string }{
 		{"", "fake 1", "(without ImageOptions.BackendDecodes it is the former)"},
 		{"fake 1", "", "(ImageOptions.Backend with ImageOptions.BackendDecodes selects the former, on a machine with such a GPU and nvJPEG)"},
-		{"fake 1", "fake 2", "(it is another nvJPEG, another kind of GPU, or another ImageOptions.Decoder)"},
+		{"fake 1", "fake 2", "(it is another nvJPEG, another kind of GPU, or another CodecOptions.Decoder)"},
 	} {
 		out := t.TempDir()
 		mustImages(t, src, out, with(c.was))

@@ -7,7 +7,7 @@ import (
 
 // decoding returns the settings that decide how images are decoded.
 func (s *imageSource) decoding() decodeplan.Spec {
-	spec := decodeplan.Spec{Codec: s.codec, Channels: s.o.Channels, ExactPixels: s.o.ExactPixels}
+	spec := decodeplan.Spec{Codec: s.codec, Channels: s.o.Encode.Channels, ExactPixels: s.o.ExactPixels}
 	if s.o.resizes() {
 		spec.Resize = &s.o.Resize
 	}
@@ -26,11 +26,11 @@ func (s *imageSource) decode(m *sampleWork, data []byte, draw augment.Draw, info
 	t := &m.task
 	t.Image, t.Planes, t.JPEGInfo, t.Width, t.Height, t.Draw, t.Err = nil, nil, augment.Info{}, w, h, draw, nil
 	t.Form, t.Resize, t.Scratch = augment.Pixels, spec.Resize, &m.resize
-	if s.o.Encode == Float32 && s.o.Backend != nil { // the CPU does better with bytes
-		t.Form, t.Normalize = augment.Floats, s.o.Normalize
+	if s.o.Encode.Format == Float32 && s.o.Backend != nil { // the CPU does better with bytes
+		t.Form, t.Normalize = augment.Floats, s.o.Encode.Normalize
 	}
-	if plan.Planes && !drawn && s.o.Encode == JPEG { // without conversion to RGB
-		t.Form, t.Subsampling = augment.YCbCr, s.o.Subsampling
+	if plan.Planes && !drawn && s.o.Encode.Format == JPEG { // without conversion to RGB
+		t.Form, t.Subsampling = augment.YCbCr, s.o.Encode.Subsampling
 	}
 	var err error
 	switch {
@@ -39,7 +39,7 @@ func (s *imageSource) decode(m *sampleWork, data []byte, draw augment.Draw, info
 			return err
 		}
 		if t.JPEGChannels, t.JPEGPlanes = 0, plan.Planes; !plan.Planes {
-			t.JPEGChannels = s.o.Channels
+			t.JPEGChannels = s.o.Encode.Channels
 		}
 		m.input, m.waits = len(data), true
 		return nil

@@ -47,19 +47,19 @@ func TestPlanesAndExactPixels(t *testing.T) {
 		name string
 		o    ImageOptions
 	}{
-		{"raw", ImageOptions{Encode: Raw, Resize: small}},
-		{"png", ImageOptions{Encode: PNG, Resize: small}},
-		{"float32", ImageOptions{Encode: Float32, Resize: small}},
-		{"jpeg", ImageOptions{Encode: JPEG, Resize: small}},
-		{"crop", ImageOptions{Encode: Raw, Augment: policy(t, "random_resized_crop:96|hflip")}},
-		{"crop, then resize", ImageOptions{Encode: Raw, Resize: small, Augment: policy(t, "random_resized_crop:96|invert:1"), KeepOriginal: true}},
+		{"raw", ImageOptions{Encode: EncodeSpec{Format: Raw}, Resize: small}},
+		{"png", ImageOptions{Encode: EncodeSpec{Format: PNG}, Resize: small}},
+		{"float32", ImageOptions{Encode: EncodeSpec{Format: Float32}, Resize: small}},
+		{"jpeg", ImageOptions{Encode: EncodeSpec{Format: JPEG}, Resize: small}},
+		{"crop", ImageOptions{Encode: EncodeSpec{Format: Raw}, Augment: AugmentSpec{Policy: policy(t, "random_resized_crop:96|hflip")}}},
+		{"crop, then resize", ImageOptions{Encode: EncodeSpec{Format: Raw}, Resize: small, Augment: AugmentSpec{Policy: policy(t, "random_resized_crop:96|invert:1"), KeepOriginal: true}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			type key struct{ name, copy string }
 			var sets [2]map[key]map[string]any
 			for i := range sets {
 				o := test.o
-				o.Include = []string{"**/*[02468]_*.jpg"}
+				o.Select.Include = []string{"**/*[02468]_*.jpg"}
 				o.Shards, o.ExactPixels = 1, i == 1
 				out := t.TempDir()
 				mustImages(t, "../testdata/demo/photos", out, o)
@@ -111,9 +111,9 @@ func TestExactPixelsIsForWhatChangesPixels(t *testing.T) {
 		want bool
 	}{
 		{ImageOptions{ExactPixels: true}, false},
-		{ImageOptions{ExactPixels: true, Encode: Raw}, false},
+		{ImageOptions{ExactPixels: true, Encode: EncodeSpec{Format: Raw}}, false},
 		{ImageOptions{ExactPixels: true, Resize: augment.ResizeSpec{Square: 8}}, true},
-		{ImageOptions{ExactPixels: true, Augment: policy(t, "hflip")}, true},
+		{ImageOptions{ExactPixels: true, Augment: AugmentSpec{Policy: policy(t, "hflip")}}, true},
 	} {
 		if _, err := Images(t.Context(), directories(t, 3), t.TempDir(), test.o); (err == nil) != test.want {
 			t.Errorf("%+v: %v", test.o, err)

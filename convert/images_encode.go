@@ -1,12 +1,81 @@
 package convert
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
 
 	"github.com/tfrec/tfrec/augment"
 )
+
+// EncodeSpec says how images are stored.
+type EncodeSpec struct {
+	// Format of the stored image. Default: Keep, or JPEG if an option changes pixels.
+	Format Encoding
+	// Channels of the stored image: 1, 3, or 0 for those of the source (3 for Raw and Float32,
+	// whose shape must not vary).
+	Channels int
+	// Quality of JPEG, 1 to 100. Default: 95.
+	Quality int
+	// Subsampling of the JPEG chroma: "420", "422", "440" or "444". Default: "420".
+	Subsampling string
+	// Normalize is what Float32 subtracts and divides by. Default: 0 and 1, so that values are in
+	// 0..1.
+	Normalize augment.Normalize
+	// NoCheck stores images under Keep without decoding them to check for damage.
+	NoCheck bool
+}
+
+// Encoding is how an image is stored in a record.
+type Encoding string
+
+// The encodings. Raw is uint8, Float32 is normalised little-endian float32;
+// both are arrays of height x width x channels.
+const (
+	Keep    Encoding = "keep" // RGB and grayscale JPEG and PNG unchanged, others as PNG
+	JPEG    Encoding = "jpeg"
+	PNG     Encoding = "png"
+	Raw     Encoding = "raw"
+	Float32 Encoding = "float32"
+)
+
+// complete fills in defaults and returns an error for invalid fields.
+func (e *EncodeSpec) complete(changesPixels bool) error {
+	if changesPixels {
+		e.Format = cmp.Or(e.Format, JPEG)
+	}
+	e.Format = cmp.Or(e.Format, Keep)
+	if e.Format != JPEG && (e.Quality != 0 || e.Subsampling != "") {
+		return optionError("EncodeSpec.Quality", "EncodeSpec.Quality and EncodeSpec.Subsampling are for EncodeSpec.Format jpeg, not for %s", e.Format)
+	}
+	e.Quality = cmp.Or(e.Quality, 95)
+	e.Subsampling = cmp.Or(e.Subsampling, "420")
+	switch e.Format {
+	case Keep:
+		if changesPixels {
+			return optionError("EncodeSpec.Format", "keep stores images unchanged, so it cannot be combined with an option that changes pixels (ImageOptions.Resize, AugmentSpec.Policy, EncodeSpec.Channels, CodecOptions.Background)")
+		}
+	case Raw, Float32:
+		e.Channels = cmp.Or(e.Channels, 3)
+	case JPEG, PNG:
+	default:
+		return optionError("EncodeSpec.Format", "%q: want jpeg, png, raw, float32 or keep", e.Format)
+	}
+	switch {
+	case e.Quality < 1 || e.Quality > 100:
+		return optionError("EncodeSpec.Quality", "%d is not between 1 and 100", e.Quality)
+	case e.Channels != 0 && e.Channels != 1 && e.Channels != 3:
+		return optionError("EncodeSpec.Channels", "%d: want 1 or 3", e.Channels)
+	case e.Format != Float32 && e.Normalize != (augment.Normalize{}):
+		return optionError("Normalize.Mean", "Normalize.Mean and Normalize.Std are for EncodeSpec.Format float32")
+	case e.Format == Float32 && e.Normalize.Validate() != nil:
+		return optionError("Normalize.Std", "%v", e.Normalize.Validate())
+	case e.NoCheck && e.Format != Keep:
+		return optionError("EncodeSpec.NoCheck", "is for EncodeSpec.Format keep: any other encoding decodes the image")
+	}
+	return nil
+}
 
 // encode encodes an image according to the options.
 func (s *imageSource) encode(m *sampleWork) (stored, error) {
@@ -17,23 +86,23 @@ func (s *imageSource) encode(m *sampleWork) (stored, error) {
 		out = stored{width: t.ResultWidth, height: t.ResultHeight, channels: t.Channels}
 	}
 	size := int64(out.width) * int64(out.height) * int64(out.channels)
-	if s.o.Encode == Float32 {
+	if s.o.Encode.Format == Float32 {
 		size *= 4
 	}
-	if (s.o.Encode == Raw || s.o.Encode == Float32) && size > maxStored {
-		return stored{}, fmt.Errorf("%d bytes as %s: readers take records up to %d; resize it, or store it as jpeg or png", size, s.o.Encode, maxInput)
+	if (s.o.Encode.Format == Raw || s.o.Encode.Format == Float32) && size > maxStored {
+		return stored{}, fmt.Errorf("%d bytes as %s: readers take records up to %d; resize it, or store it as jpeg or png", size, s.o.Encode.Format, maxInput)
 	}
 	var err error
-	if s.o.Encode == Keep {
+	if s.o.Encode.Format == Keep {
 		out.orientation = 1 // decoding applied the orientation
 	}
-	switch s.o.Encode {
+	switch s.o.Encode.Format {
 	case JPEG:
 		out.format = string(JPEG)
 		if m.waits && t.Form == augment.YCbCr {
-			m.encoded, err = s.codec.AppendJPEGPlanes(m.encoded[:0], &t.YCbCr, s.o.Quality)
+			m.encoded, err = s.codec.AppendJPEGPlanes(m.encoded[:0], &t.YCbCr, s.o.Encode.Quality)
 		} else {
-			m.encoded, err = s.codec.AppendJPEG(m.encoded[:0], im, s.o.Quality, s.o.Subsampling)
+			m.encoded, err = s.codec.AppendJPEG(m.encoded[:0], im, s.o.Encode.Quality, s.o.Encode.Subsampling)
 		}
 	case Raw:
 		out.format = string(Raw)
@@ -47,7 +116,7 @@ func (s *imageSource) encode(m *sampleWork) (stored, error) {
 		if t.Form == augment.Floats {
 			m.encoded = appendFloats(m.encoded[:0], t.Floats)
 		} else {
-			m.encoded = augment.AppendFloat32(m.encoded[:0], im, s.o.Normalize)
+			m.encoded = augment.AppendFloat32(m.encoded[:0], im, s.o.Encode.Normalize)
 		}
 	default:
 		out.format = string(PNG)

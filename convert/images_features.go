@@ -26,13 +26,13 @@ func (s *imageSource) describe(m *manifest.Manifest) {
 		scalar(keyChannels, "int64"), text(keyColorspace), s.pictureFeature(), text(keyFilename),
 		text(keyFormat), scalar(keyHeight, "int64"), scalar(keyWidth, "int64"),
 	}
-	if o.Augment != nil {
+	if o.Augment.Policy != nil {
 		m.Features = append(m.Features, scalar(keyCopy, "int64"), text(keyOps))
 	}
 	if s.decodes {
 		m.Features = append(m.Features, text(keyDecoder))
 	}
-	if o.Encode == Keep {
+	if o.Encode.Format == Keep {
 		m.Features = append(m.Features, scalar(keyOrientation, "int64"))
 	}
 	if s.labels != nil {
@@ -49,14 +49,14 @@ func (s *imageSource) pictureFeature() manifest.Feature {
 	o := s.o
 	f := manifest.Feature{Key: o.key(keyEncoded), Kind: "bytes", Class: manifest.ClassImage, DType: "uint8"}
 	channels := 3 // readers return three channels for grayscale images on request
-	if o.Channels != 0 {
-		channels = o.Channels
+	if o.Encode.Channels != 0 {
+		channels = o.Encode.Channels
 	}
 	f.Shape = []int{-1, -1, channels}
 	if w, h, fixed := o.fixedSize(); fixed {
 		f.Shape = []int{h, w, channels}
 	}
-	switch o.Encode {
+	switch o.Encode.Format {
 	case Raw:
 		f.Class = manifest.ClassTensor
 	case Float32:

@@ -19,6 +19,59 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
+// LabelSpec says where the labels of images come from.
+type LabelSpec struct {
+	// File is a table with the path of an image, relative to the source, and its label in each row:
+	// CSV with any usual delimiter, or a list with spaces, plain or compressed with gzip or zstd.
+	// Default: the label is the name of the first directory. Label ids are the indexes of the
+	// sorted names; names that are all integers sort as numbers, so that 0 to N-1 map to
+	// themselves.
+	File string
+	// PathColumn and Column name the columns of File's header with paths and labels,
+	// case-insensitively. Default: path, file, filename, file_name, image, image_path or id; and
+	// label, class, target, category or tags. Without a header they are the first two columns.
+	PathColumn, Column string
+	// PathSuffix is appended to paths in File that do not end in it, such as ".jpg" to ids.
+	// Default: none.
+	PathSuffix string
+	// None stores no labels.
+	None bool
+	// Offset is the number of background names to put before the labels.
+	Offset int
+}
+
+// check returns an error for invalid fields.
+func (l *LabelSpec) check() error {
+	switch {
+	case l.None && l.Offset != 0:
+		return optionError("LabelSpec.Offset", "cannot be combined with LabelSpec.None")
+	case l.File != "" && l.None:
+		return optionError("LabelSpec.File", "cannot be combined with LabelSpec.None")
+	case l.File == "" && l.PathColumn != "":
+		return optionError("LabelSpec.PathColumn", "is for LabelSpec.File")
+	case l.File == "" && l.Column != "":
+		return optionError("LabelSpec.Column", "is for LabelSpec.File")
+	case l.File == "" && l.PathSuffix != "":
+		return optionError("LabelSpec.PathSuffix", "is for LabelSpec.File")
+	case strings.Contains(l.PathSuffix, "/"):
+		return optionError("LabelSpec.PathSuffix", "%q: want a file name suffix, such as .jpg", l.PathSuffix)
+	case l.Offset < 0 || l.Offset > 1<<20:
+		return optionError("LabelSpec.Offset", "%d is not between 0 and %d", l.Offset, 1<<20)
+	}
+	return nil
+}
+
+// mode returns where labels come from, as manifests record it.
+func (l *LabelSpec) mode() string {
+	switch {
+	case l.None:
+		return "none"
+	case l.File != "":
+		return "file"
+	}
+	return "folders"
+}
+
 // labelsFromFile replaces the listing by the images named in the rows of a table. Rows without a
 // usable image become bad samples. Images that no row names count as skipped files.
 func (l *listing) labelsFromFile(ctx context.Context, src string, o *ImageOptions) error {
@@ -26,17 +79,17 @@ func (l *listing) labelsFromFile(ctx context.Context, src string, o *ImageOption
 	for i, p := range l.pictures {
 		found[p.path] = i
 	}
-	table, err := imagetable.Open(ctx, o.LabelFile, imagetable.Options{
-		PathColumn: o.PathColumn, LabelColumn: o.LabelColumn, Suffix: o.ImageSuffix,
+	table, err := imagetable.Open(ctx, o.Labels.File, imagetable.Options{
+		PathColumn: o.Labels.PathColumn, LabelColumn: o.Labels.Column, Suffix: o.Labels.PathSuffix,
 		IsImage: func(name string) bool { _, ok := found[path.Clean(name)]; return ok },
 	})
 	if err != nil {
-		return fmt.Errorf("ImageOptions.LabelFile: %w", err)
+		return fmt.Errorf("LabelSpec.File: %w", err)
 	}
 	o.noteColumns(table)
 	t := labelTable{
-		src: src, follow: o.FollowSymlinks || storage.Remote(src), file: storage.Base(o.LabelFile), lines: map[string]int64{},
-		found: found, suffix: o.ImageSuffix,
+		src: src, follow: o.Select.FollowSymlinks || storage.Remote(src), file: storage.Base(o.Labels.File), lines: map[string]int64{},
+		found: found, suffix: o.Labels.PathSuffix,
 		reword: o.reword,
 	}
 	if names, _, _ := table.Columns(); names == "" {
@@ -47,7 +100,7 @@ func (l *listing) labelsFromFile(ctx context.Context, src string, o *ImageOption
 	named, left := 0, int64(0)
 	for row, err := range table.Rows(ctx) {
 		if err != nil {
-			return fmt.Errorf("ImageOptions.LabelFile: %w", err)
+			return fmt.Errorf("LabelSpec.File: %w", err)
 		}
 		if t.first < 0 {
 			t.first = row.Line
@@ -62,7 +115,7 @@ func (l *listing) labelsFromFile(ctx context.Context, src string, o *ImageOption
 				p.size, p.modTime, p.version = l.pictures[i].size, l.pictures[i].modTime, l.pictures[i].version
 				named++
 			} else if err := t.find(ctx, &p, row.Line); err != nil {
-				return fmt.Errorf("ImageOptions.LabelFile %s: line %d: %w", o.LabelFile, row.Line, err)
+				return fmt.Errorf("LabelSpec.File %s: line %d: %w", o.Labels.File, row.Line, err)
 			} else if p.bad == nil {
 				l.skipped-- // the walk counted it as another file
 			}
@@ -70,14 +123,14 @@ func (l *listing) labelsFromFile(ctx context.Context, src string, o *ImageOption
 		pictures = append(pictures, p)
 	}
 	if left > 0 {
-		o.note("%s of %s left out by ImageOptions.Include and ImageOptions.Exclude", plural.Of(left, "row"), o.LabelFile)
+		o.note("%s of %s left out by SelectSpec.Include and SelectSpec.Exclude", plural.Of(left, "row"), o.Labels.File)
 	}
 	if len(pictures) == 0 {
-		return fmt.Errorf("ImageOptions.LabelFile %s: no rows to use: want a path and a label in each", o.LabelFile)
+		return fmt.Errorf("LabelSpec.File %s: no rows to use: want a path and a label in each", o.Labels.File)
 	}
 	if n := int64(len(l.pictures) - named); n > 0 {
 		l.skipped += n
-		o.note("%s not named in %s left alone", plural.Of(n, "image"), o.LabelFile)
+		o.note("%s not named in %s left alone", plural.Of(n, "image"), o.Labels.File)
 	}
 	slices.SortStableFunc(pictures, func(a, b picture) int { return strings.Compare(a.path, b.path) })
 	l.pictures = pictures
@@ -92,14 +145,14 @@ func (o *ImageOptions) noteColumns(t *imagetable.Table) {
 	if n := t.Comments(); n > 0 {
 		says = append(says, plural.Of(n, "comment line")+" before the first row skipped")
 	}
-	if paths != "" && (o.PathColumn == "" && paths != "path" || o.LabelColumn == "" && labels != "label") {
+	if paths != "" && (o.Labels.PathColumn == "" && paths != "path" || o.Labels.Column == "" && labels != "label") {
 		says = append(says, fmt.Sprintf("paths are in column %q, labels in %q", paths, labels))
 	}
 	if len(ignored) > 0 {
 		says = append(says, "ignored: "+imagetable.Quote(ignored))
 	}
 	if len(says) > 0 {
-		o.note("%s: %s", o.LabelFile, strings.Join(says, "; "))
+		o.note("%s: %s", o.Labels.File, strings.Join(says, "; "))
 	}
 }
 
@@ -157,7 +210,7 @@ func (t *labelTable) find(ctx context.Context, p *picture, line int64) error {
 	reason := ""
 	switch {
 	case err == nil && !t.follow && t.linked(p.path):
-		reason = "reached by a symbolic link (ImageOptions.FollowSymlinks follows it): " + jsontext.Readable(p.path)
+		reason = "reached by a symbolic link (SelectSpec.FollowSymlinks follows it): " + jsontext.Readable(p.path)
 	case err != nil && !missing(err):
 		return err
 	case err != nil:
@@ -186,12 +239,12 @@ func (t *labelTable) hint(name string, line int64) string {
 	for _, ext := range pictureExtensions {
 		for _, suffix := range []string{ext, strings.ToUpper(ext)} {
 			if _, ok := t.found[name+suffix]; ok && t.suffix == "" {
-				return fmt.Sprintf(" (%s exists: give ImageOptions.ImageSuffix %s)", jsontext.Readable(name+suffix), suffix)
+				return fmt.Sprintf(" (%s exists: give LabelSpec.PathSuffix %s)", jsontext.Readable(name+suffix), suffix)
 			}
 		}
 	}
 	if line == t.first {
-		return " (if this row is the header, ImageOptions.PathColumn and ImageOptions.LabelColumn name its columns)"
+		return " (if this row is the header, LabelSpec.PathColumn and LabelSpec.Column name its columns)"
 	}
 	return ""
 }

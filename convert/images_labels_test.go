@@ -48,13 +48,13 @@ func TestLabelTables(t *testing.T) {
 		{"l.tsv", table("File\tClass\tweight\n", "PATH\tLABEL\t1"), ImageOptions{}, `paths are in column "File", labels in "Class"; ignored: "weight"`},
 		{"l.csv.gz", zip(table("target;image_path\n", "LABEL;PATH")), ImageOptions{}, `paths are in column "image_path"`},
 		{"l.txt", table("", "PATH LABEL"), ImageOptions{}, ""},
-		{"ids.csv", table("id,label\n", "ID,LABEL"), ImageOptions{ImageSuffix: ".png"}, `paths are in column "id"`},
-		{"ids.txt", table("", "ID LABEL"), ImageOptions{ImageSuffix: ".png"}, ""},
-		{"given.csv", table("where,what\n", "PATH,LABEL"), ImageOptions{PathColumn: "where", LabelColumn: "WHAT"}, ""},
+		{"ids.csv", table("id,label\n", "ID,LABEL"), ImageOptions{Labels: LabelSpec{PathSuffix: ".png"}}, `paths are in column "id"`},
+		{"ids.txt", table("", "ID LABEL"), ImageOptions{Labels: LabelSpec{PathSuffix: ".png"}}, ""},
+		{"given.csv", table("where,what\n", "PATH,LABEL"), ImageOptions{Labels: LabelSpec{PathColumn: "where", Column: "WHAT"}}, ""},
 	} {
 		file := filepath.Join(t.TempDir(), c.name)
 		put(t, filepath.Dir(file), c.name, c.data)
-		c.o.LabelFile, c.o.Options = file, Options{Name: "n", Shards: 2}
+		c.o.Labels.File, c.o.Options = file, Options{Name: "n", Shards: 2}
 		said := notes(&c.o.Options)
 		out := t.TempDir()
 		s := mustImages(t, src, out, c.o)
@@ -81,7 +81,7 @@ func TestRowsOfNoImage(t *testing.T) {
 	long := strings.Repeat("x", 300) + ".png"
 	file := filepath.Join(t.TempDir(), "l.csv")
 	put(t, filepath.Dir(file), "l.csv", []byte("picture,breed\n01,a\n02,a\n03.png,a\n03.png/x,a\n"+long+",a\n\"a\x00b\",a\n"))
-	_, err := Images(context.Background(), src, t.TempDir(), ImageOptions{LabelFile: file})
+	_, err := Images(context.Background(), src, t.TempDir(), ImageOptions{Labels: LabelSpec{File: file}})
 	var bad *BadSamplesError
 	if !errors.As(err, &bad) {
 		t.Fatal(err)
@@ -94,9 +94,9 @@ func TestRowsOfNoImage(t *testing.T) {
 		reasons[s.Line] = s.Key + ": " + s.Reason
 	}
 	for line, want := range map[int64]string{
-		1: "picture: no such file in the source directory: picture (if this row is the header, ImageOptions.PathColumn and ImageOptions.LabelColumn name its columns)",
-		2: "01: no such file in the source directory: 01 (01.png exists: give ImageOptions.ImageSuffix .png)",
-		3: "02: no such file in the source directory: 02 (02.PNG exists: give ImageOptions.ImageSuffix .PNG)",
+		1: "picture: no such file in the source directory: picture (if this row is the header, LabelSpec.PathColumn and LabelSpec.Column name its columns)",
+		2: "01: no such file in the source directory: 01 (01.png exists: give LabelSpec.PathSuffix .png)",
+		3: "02: no such file in the source directory: 02 (02.PNG exists: give LabelSpec.PathSuffix .PNG)",
 		5: "03.png/x: no such file",
 		6: long + ": no such file",
 		7: "no such file",
@@ -116,10 +116,10 @@ func TestOptionsAboutLabelTables(t *testing.T) {
 		o    ImageOptions
 		want string
 	}{
-		{ImageOptions{PathColumn: "a"}, "ImageOptions.PathColumn: is for ImageOptions.LabelFile"},
-		{ImageOptions{LabelColumn: "a"}, "ImageOptions.LabelColumn: is for ImageOptions.LabelFile"},
-		{ImageOptions{ImageSuffix: ".jpg"}, "ImageOptions.ImageSuffix: is for ImageOptions.LabelFile"},
-		{ImageOptions{LabelFile: "l.csv", ImageSuffix: "/1.jpg"}, "ImageOptions.ImageSuffix: \"/1.jpg\": want a file name suffix"},
+		{ImageOptions{Labels: LabelSpec{PathColumn: "a"}}, "LabelSpec.PathColumn: is for LabelSpec.File"},
+		{ImageOptions{Labels: LabelSpec{Column: "a"}}, "LabelSpec.Column: is for LabelSpec.File"},
+		{ImageOptions{Labels: LabelSpec{PathSuffix: ".jpg"}}, "LabelSpec.PathSuffix: is for LabelSpec.File"},
+		{ImageOptions{Labels: LabelSpec{File: "l.csv", PathSuffix: "/1.jpg"}}, "LabelSpec.PathSuffix: \"/1.jpg\": want a file name suffix"},
 	} {
 		if _, err := Images(context.Background(), src, t.TempDir(), c.o); !ofOption(err) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
@@ -142,7 +142,7 @@ func TestRowsOfLabelTablesAreBounded(t *testing.T) {
 		if err := os.WriteFile(labels, data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Images(context.Background(), src, filepath.Join(t.TempDir(), "out"), ImageOptions{LabelFile: labels})
+		_, err := Images(context.Background(), src, filepath.Join(t.TempDir(), "out"), ImageOptions{Labels: LabelSpec{File: labels}})
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), file) {
 			t.Errorf("%v; want %q", err, want)
 		}

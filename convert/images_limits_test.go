@@ -54,12 +54,12 @@ func TestMemoryOfAnImage(t *testing.T) {
 		o           ImageOptions
 		least, most int64 // per pixel
 	}{
-		{ImageOptions{Encode: Keep}, 0, 1},
-		{ImageOptions{Encode: JPEG}, 12, 16},
-		{ImageOptions{Encode: Float32}, 48, 52},
-		{ImageOptions{Encode: JPEG, Resize: augment.ResizeSpec{Width: 16, Height: 8}}, 4, 6},
-		{ImageOptions{Encode: JPEG, Resize: augment.ResizeSpec{Width: 320, Height: 176}}, 36, 44},
-		{ImageOptions{Encode: PNG, Augment: policy(t, "hflip")}, 18, 22},
+		{ImageOptions{Encode: EncodeSpec{Format: Keep}}, 0, 1},
+		{ImageOptions{Encode: EncodeSpec{Format: JPEG}}, 12, 16},
+		{ImageOptions{Encode: EncodeSpec{Format: Float32}}, 48, 52},
+		{ImageOptions{Encode: EncodeSpec{Format: JPEG}, Resize: augment.ResizeSpec{Width: 16, Height: 8}}, 4, 6},
+		{ImageOptions{Encode: EncodeSpec{Format: JPEG}, Resize: augment.ResizeSpec{Width: 320, Height: 176}}, 36, 44},
+		{ImageOptions{Encode: EncodeSpec{Format: PNG}, Augment: AugmentSpec{Policy: policy(t, "hflip")}}, 18, 22},
 	} {
 		s := imageSource{o: &test.o, codec: codec}
 		if n := s.memory(info, len(data)); n < test.least*pixels || n > test.most*pixels {
@@ -78,13 +78,13 @@ func TestAllowArithmetic(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, src, "a/ari.jpg", data)
-	o := ImageOptions{Options: Options{Name: "n", Shards: 1, MaxErrors: Tolerance{Count: 1}}, Encode: PNG}
+	o := ImageOptions{Options: Options{Name: "n", Shards: 1, MaxErrors: Tolerance{Count: 1}}, Encode: EncodeSpec{Format: PNG}}
 	out := t.TempDir()
-	if s := mustImages(t, src, out, o); s.Errors != 1 || !strings.Contains(contents(t, out)["errors.jsonl"], "ImageOptions.AllowArithmetic") {
+	if s := mustImages(t, src, out, o); s.Errors != 1 || !strings.Contains(contents(t, out)["errors.jsonl"], "CodecOptions.AllowArithmetic") {
 		t.Errorf("%d errors; the ledger: %s", s.Errors, contents(t, out)["errors.jsonl"])
 	}
-	o.AllowArithmetic = true
-	if _, err := Images(context.Background(), src, out, o); err == nil || !strings.Contains(err.Error(), "ImageOptions.AllowArithmetic") {
+	o.Codec.AllowArithmetic = true
+	if _, err := Images(context.Background(), src, out, o); err == nil || !strings.Contains(err.Error(), "CodecOptions.AllowArithmetic") {
 		t.Errorf("with another option: %v", err)
 	}
 	out = t.TempDir()

@@ -18,6 +18,41 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
+// SelectSpec says which files of a source become samples.
+type SelectSpec struct {
+	// Include selects paths that match one of these globs, Exclude drops those that match one. A
+	// glob without a slash matches the file name, ** matches any directories.
+	Include, Exclude []string
+	// FollowSymlinks follows symbolic links.
+	FollowSymlinks bool
+	// MinSize drops images whose shorter side is below it, in pixels.
+	MinSize int
+	// MaxAspect drops images whose longer side is more than this many times the shorter. 0 means no
+	// limit.
+	MaxAspect float64
+}
+
+// check returns an error for invalid fields.
+func (s *SelectSpec) check() error {
+	switch {
+	case s.MinSize < 0:
+		return optionError("SelectSpec.MinSize", "%d is negative", s.MinSize)
+	case s.MaxAspect != 0 && !(s.MaxAspect >= 1):
+		return optionError("SelectSpec.MaxAspect", "%g is below 1", s.MaxAspect)
+	}
+	for _, g := range s.Include {
+		if !doublestar.ValidatePattern(g) {
+			return optionError("SelectSpec.Include", "%q is not a valid glob", g)
+		}
+	}
+	for _, g := range s.Exclude {
+		if !doublestar.ValidatePattern(g) {
+			return optionError("SelectSpec.Exclude", "%q is not a valid glob", g)
+		}
+	}
+	return nil
+}
+
 // picture is a planned sample: a file below the source directory.
 type picture struct {
 	path    string // relative to the source, with /; any bytes
@@ -72,7 +107,7 @@ func (o *ImageOptions) list(ctx context.Context, src, out string) (*listing, err
 	w.report()
 	l := &listing{pictures: w.pictures, skipped: w.skipped, directories: w.directories}
 	slices.SortFunc(l.pictures, func(a, b picture) int { return strings.Compare(a.path, b.path) })
-	if o.LabelFile != "" {
+	if o.Labels.File != "" {
 		if err := l.labelsFromFile(ctx, src, o); err != nil {
 			return nil, err
 		}
@@ -83,14 +118,14 @@ func (o *ImageOptions) list(ctx context.Context, src, out string) (*listing, err
 	if err := l.splitsFromDirectories(o); err != nil {
 		return nil, err
 	}
-	if o.LabelFile == "" && !o.Unlabelled {
+	if o.Labels.File == "" && !o.Labels.None {
 		if err := l.labelsFromDirectories(); err != nil {
 			return nil, err
 		}
 		l.noteSingleClass(o, src)
 	}
 	l.noteMasks(o)
-	l.number(&o.Options, o.LabelOffset)
+	l.number(&o.Options, o.Labels.Offset)
 	return l, nil
 }
 
@@ -128,7 +163,7 @@ func (w *walker) walk(dir, below string) error {
 		}
 		mode := e.Type()
 		if mode&fs.ModeSymlink != 0 {
-			if !w.o.FollowSymlinks {
+			if !w.o.Select.FollowSymlinks {
 				w.links++
 				w.skipped++
 				continue
@@ -212,13 +247,13 @@ func (w *walker) directory(full, rel string) error {
 	if w.isOut(full) {
 		return nil
 	}
-	if w.o.FollowSymlinks {
+	if w.o.Select.FollowSymlinks {
 		real, err := filepath.EvalSymlinks(full)
 		if err != nil {
 			return fmt.Errorf("follow link: %w", err)
 		}
 		if w.visited[real] {
-			return fmt.Errorf("%s leads to %s, which was listed already: a loop, or the same images twice; leave out ImageOptions.FollowSymlinks or ImageOptions.Exclude one", full, real)
+			return fmt.Errorf("%s leads to %s, which was listed already: a loop, or the same images twice; leave out SelectSpec.FollowSymlinks or SelectSpec.Exclude one", full, real)
 		}
 		w.visited[real] = true
 	}
@@ -232,38 +267,23 @@ func (w *walker) wanted(rel string) bool {
 		if !strings.Contains(glob, "/") {
 			name = path.Base(rel)
 		}
-		ok, _ := doublestar.Match(glob, name) // checked by checkGlobs
+		ok, _ := doublestar.Match(glob, name) // checked by SelectSpec.check
 		return ok
 	}
-	if len(w.o.Include) > 0 && !slices.ContainsFunc(w.o.Include, matches) {
+	if len(w.o.Select.Include) > 0 && !slices.ContainsFunc(w.o.Select.Include, matches) {
 		return false
 	}
-	return !slices.ContainsFunc(w.o.Exclude, matches)
+	return !slices.ContainsFunc(w.o.Select.Exclude, matches)
 }
 
 func (w *walker) report() {
-	if w.hidden > 0 && w.o.LabelFile == "" {
+	if w.hidden > 0 && w.o.Labels.File == "" {
 		w.o.note("%s left alone: hidden (the name begins with a dot) or in __MACOSX", plural.Of(w.hidden, "image"))
 	}
 	if w.links > 0 {
-		w.o.note("%s not followed (ImageOptions.FollowSymlinks follows them)", plural.Of(w.links, "symbolic link"))
+		w.o.note("%s not followed (SelectSpec.FollowSymlinks follows them)", plural.Of(w.links, "symbolic link"))
 	}
 	if w.special > 0 {
 		w.o.note("%s that are neither files nor directories were left alone", plural.Of(w.special, "name"))
 	}
-}
-
-// checkGlobs returns an error for a malformed glob.
-func (o *ImageOptions) checkGlobs() error {
-	for _, g := range o.Include {
-		if !doublestar.ValidatePattern(g) {
-			return optionError("ImageOptions.Include", "%q is not a valid glob", g)
-		}
-	}
-	for _, g := range o.Exclude {
-		if !doublestar.ValidatePattern(g) {
-			return optionError("ImageOptions.Exclude", "%q is not a valid glob", g)
-		}
-	}
-	return nil
 }

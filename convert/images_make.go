@@ -210,10 +210,10 @@ func (s *imageSource) begin(ctx context.Context, m *sampleWork, p *piece) error 
 // memory estimates the peak memory for making a record of an image, given the size of its file, in
 // bytes.
 func (s *imageSource) memory(info augment.Info, file int) int64 {
-	if s.o.Encode == Keep && info.Keepable {
+	if s.o.Encode.Format == Keep && info.Keepable {
 		stored := 2 * int64(file) // the record, and its frame
 		switch {
-		case s.o.NoCheck:
+		case s.o.Encode.NoCheck:
 			return stored
 		case info.Format == augment.JPEG:
 			return stored + int64(file) // the data without stuffing bytes
@@ -222,7 +222,7 @@ func (s *imageSource) memory(info augment.Info, file int) int64 {
 	}
 	w, h := info.Oriented()
 	n := info.Memory()
-	if s.o.Augment != nil {
+	if s.o.Augment.Policy != nil {
 		n += 6 * int64(w) * int64(h) // the images before and after a step
 	}
 	if s.o.resizes() {
@@ -230,7 +230,7 @@ func (s *imageSource) memory(info augment.Info, file int) int64 {
 		w, h = g.Width, g.Height
 	}
 	result := 3 * int64(w) * int64(h)
-	if s.o.Encode == Float32 {
+	if s.o.Encode.Format == Float32 {
 		result *= 5
 	}
 	return n + 3*result // the pixels, encoded, and framed
@@ -295,8 +295,8 @@ func (s *imageSource) develop(m *sampleWork, data []byte, info augment.Info) *fa
 		m.filtered = true
 		return nil
 	}
-	if s.o.Encode == Keep && info.Keepable {
-		if !s.o.NoCheck {
+	if s.o.Encode.Format == Keep && info.Keepable {
+		if !s.o.Encode.NoCheck {
 			if info, err = s.codec.Check(data); err != nil {
 				return &fault{"decode", err}
 			}
@@ -305,7 +305,7 @@ func (s *imageSource) develop(m *sampleWork, data []byte, info augment.Info) *fa
 		return nil
 	}
 	draw := s.draw(m.sample, w, h)
-	if s.o.Augment != nil {
+	if s.o.Augment.Policy != nil {
 		if m.out.ops, err = json.Marshal(draw); err != nil {
 			return &fault{"transform", err}
 		}
@@ -336,7 +336,7 @@ func (s *imageSource) store(m *sampleWork) *fault {
 // leavesOut reports whether an option drops images of this size.
 func (s *imageSource) leavesOut(w, h int) bool {
 	short, long := min(w, h), max(w, h)
-	return short < s.o.MinSize || s.o.MaxAspect > 0 && float64(long) > s.o.MaxAspect*float64(short)
+	return short < s.o.Select.MinSize || s.o.Select.MaxAspect > 0 && float64(long) > s.o.Select.MaxAspect*float64(short)
 }
 
 // build makes the Example. Keys are added in sorted order, which saves the builder a sort unless

@@ -47,7 +47,7 @@ type sample struct {
 func planImages(o *ImageOptions, src string, l *listing, codec *augment.Codec, before *previous) (*imageSource, error) {
 	s := &imageSource{
 		o: o, root: src, stored: storage.Remote(src), codec: codec, backend: augment.CPU{}, decodes: o.BackendDecodes,
-		pictures: l.pictures, directories: l.directories, skipped: l.skipped, labels: labelNames(l.labels, o.LabelOffset),
+		pictures: l.pictures, directories: l.directories, skipped: l.skipped, labels: labelNames(l.labels, o.Labels.Offset),
 	}
 	if o.Backend != nil {
 		s.backend, o.waits = o.Backend, o.Backend.Batch() > 1
@@ -58,15 +58,15 @@ func planImages(o *ImageOptions, src string, l *listing, codec *augment.Codec, b
 	if o.Limit > 0 {
 		s.pictures = limit(s.pictures, o.Limit, newHasher(o.Seed, forLimit))
 	}
-	if i := slices.Index(l.labels, backgroundName(0)); o.LabelOffset > 0 && i >= 0 {
-		return nil, fmt.Errorf("a class is called %s, the name that ImageOptions.LabelOffset gives to background labels: rename its directory", l.labels[i])
+	if i := slices.Index(l.labels, backgroundName(0)); o.Labels.Offset > 0 && i >= 0 {
+		return nil, fmt.Errorf("a class is called %s, the name that LabelSpec.Offset gives to background labels: rename its directory", l.labels[i])
 	}
 	o.noteNewIDs(before, s.labels)
-	if _, _, fixed := o.fixedSize(); !fixed && (o.Encode == Raw || o.Encode == Float32) {
-		o.note("the sizes of images vary, so TFDS will give %s as bytes; ImageOptions.Resize WxH would make them tensors", o.Encode)
+	if _, _, fixed := o.fixedSize(); !fixed && (o.Encode.Format == Raw || o.Encode.Format == Float32) {
+		o.note("the sizes of images vary, so TFDS will give %s as bytes; ImageOptions.Resize WxH would make them tensors", o.Encode.Format)
 	}
 	splits, of := s.splits(l)
-	if err := o.checkAugmentSplits(splits); err != nil {
+	if err := o.Augment.checkSplits(splits); err != nil {
 		return nil, err
 	}
 	if err := o.checkShardsOf(splits); err != nil {
@@ -76,7 +76,7 @@ func planImages(o *ImageOptions, src string, l *listing, codec *augment.Codec, b
 		var members []sample
 		for p := range s.pictures {
 			if of(p) == i {
-				members = o.variants(members, int32(p), split)
+				members = o.Augment.variants(members, int32(p), split)
 			}
 		}
 		if len(members) == 0 {
@@ -163,7 +163,7 @@ func (s *imageSource) planSplit(split string, members []sample, existing int) {
 // bytesOf estimates the total size of samples' records; 0 if that requires the images' dimensions,
 // which planning does not read.
 func (s *imageSource) bytesOf(samples []sample) (bytes int64) {
-	if o := s.o; !o.resizes() && o.Encode != Keep && o.Encode != JPEG {
+	if o := s.o; !o.resizes() && o.Encode.Format != Keep && o.Encode.Format != JPEG {
 		return 0
 	}
 	for _, m := range samples {
@@ -192,8 +192,8 @@ func (s *imageSource) files() iter.Seq[string] {
 				return
 			}
 		}
-		if s.o.LabelFile != "" {
-			yield(s.o.LabelFile)
+		if s.o.Labels.File != "" {
+			yield(s.o.Labels.File)
 		}
 	}
 }
@@ -243,7 +243,7 @@ func (o *Options) splits() []SplitShare {
 // number of shards, and to check for disk space.
 func (o *ImageOptions) estimate(size int64) int64 {
 	const features = 300 // everything but the image
-	if !o.resizes() && (o.Encode == Keep || o.Encode == JPEG) {
+	if !o.resizes() && (o.Encode.Format == Keep || o.Encode.Format == JPEG) {
 		return size + features
 	}
 	const wide, high = 500, 375 // an ImageNet image, for lack of a better guess
@@ -254,10 +254,10 @@ func (o *ImageOptions) estimate(size int64) int64 {
 	}
 	pixels := int64(w) * int64(h)
 	channels := int64(3)
-	if o.Channels == 1 {
+	if o.Encode.Channels == 1 {
 		channels = 1
 	}
-	switch o.Encode {
+	switch o.Encode.Format {
 	case JPEG:
 		return pixels*channels/6 + features
 	case PNG:

@@ -21,7 +21,7 @@ func TestAnotherSourceIsAnotherInput(t *testing.T) {
 	for i, name := range []string{"a", "b"} {
 		put(t, filepath.Join(parent, name), "c/1.bmp", append([]byte("BM"), byte(i))) // same name, size and time
 	}
-	o := ImageOptions{Options: Options{Name: "n", MaxErrors: Tolerance{Count: 1}}, NoCheck: true}
+	o := ImageOptions{Options: Options{Name: "n", MaxErrors: Tolerance{Count: 1}}, Encode: EncodeSpec{NoCheck: true}}
 	for _, name := range []string{"a", "b"} {
 		// Neither is an image: the ledger's shard distinguishes them anyway.
 		_, err := Images(context.Background(), filepath.Join(parent, name), out, o)
@@ -80,7 +80,7 @@ func TestTheLedgerFollowsItsSource(t *testing.T) {
 	src, out := filepath.Join(t.TempDir(), "flat"), t.TempDir()
 	put(t, src, "a.png", pngOf(1))
 	file := filepath.Join(t.TempDir(), "labels.csv")
-	o := ImageOptions{LabelFile: file, Options: Options{MaxErrors: Tolerance{Count: 1}}}
+	o := ImageOptions{Labels: LabelSpec{File: file}, Options: Options{MaxErrors: Tolerance{Count: 1}}}
 	for _, c := range []struct{ rows, want string }{
 		{"path,label\ngone.png,x\na.png,x\n", `"line":2`},
 		{"path,label\na.png,x\ngone.png,x\n", `"line":3`},
@@ -145,7 +145,7 @@ func TestBadRowsDoNotMoveSplits(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "l.csv")
 	os.WriteFile(file, []byte("path,label\ntrain/1.png,a\ntrain/2.png,b\ntest/3.png,a\n,a\ntrain/4.png,\n"), 0o644)
-	s := mustImages(t, src, out, ImageOptions{LabelFile: file, Options: Options{MaxErrors: Tolerance{Count: 2}}})
+	s := mustImages(t, src, out, ImageOptions{Labels: LabelSpec{File: file}, Options: Options{MaxErrors: Tolerance{Count: 2}}})
 	if s.Splits["train"].Records != 2 || s.Splits["test"].Records != 1 || s.Errors != 2 {
 		t.Errorf("%+v", s)
 	}
@@ -162,12 +162,12 @@ func TestLabelFilesObeyGlobsAndLinks(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "l.csv")
 	os.WriteFile(file, []byte("path,label\na.png,x\nb.png,x\ndir/o.png,y\n"), 0o644)
-	o := ImageOptions{LabelFile: file, Exclude: []string{"b.*"}, Options: Options{MaxErrors: Tolerance{Count: 1}}}
+	o := ImageOptions{Labels: LabelSpec{File: file}, Select: SelectSpec{Exclude: []string{"b.*"}}, Options: Options{MaxErrors: Tolerance{Count: 1}}}
 	s := mustImages(t, src, out, o)
 	if s.Records != 1 || s.Errors != 1 || records(t, out, "train")["a.png"] == nil {
 		t.Errorf("%+v", s)
 	}
-	o.FollowSymlinks, o.Overwrite = true, true
+	o.Select.FollowSymlinks, o.Overwrite = true, true
 	if s := mustImages(t, src, out, o); s.Records != 2 || s.Errors != 0 {
 		t.Errorf("with links followed: %+v", s)
 	}
@@ -176,7 +176,7 @@ func TestLabelFilesObeyGlobsAndLinks(t *testing.T) {
 func TestBackgroundNamesAreTaken(t *testing.T) {
 	src := filepath.Join(t.TempDir(), "s")
 	put(t, src, "background_0/1.png", pngOf(1))
-	if _, err := Images(context.Background(), src, t.TempDir(), ImageOptions{LabelOffset: 1}); err == nil || !strings.Contains(err.Error(), "background_0") {
+	if _, err := Images(context.Background(), src, t.TempDir(), ImageOptions{Labels: LabelSpec{Offset: 1}}); err == nil || !strings.Contains(err.Error(), "background_0") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -184,13 +184,13 @@ func TestBackgroundNamesAreTaken(t *testing.T) {
 func TestDryRunsSeeTheManifest(t *testing.T) {
 	src, out := directories(t, 5), t.TempDir()
 	mustImages(t, src, out, ImageOptions{})
-	o := ImageOptions{Encode: PNG, Options: Options{DryRun: true, Overwrite: true}}
+	o := ImageOptions{Encode: EncodeSpec{Format: PNG}, Options: Options{DryRun: true, Overwrite: true}}
 	if s := mustImages(t, src, out, o); s.Status != Planned || s.ShardsKept != 0 {
 		t.Errorf("a dry run that would overwrite: %+v", s)
 	}
 	os.RemoveAll(filepath.Join(out, shard.StateDir))
-	_, err := Images(context.Background(), src, out, ImageOptions{Encode: PNG, Options: Options{DryRun: true}})
-	if err == nil || !strings.Contains(err.Error(), "ImageOptions.Encode") {
+	_, err := Images(context.Background(), src, out, ImageOptions{Encode: EncodeSpec{Format: PNG}, Options: Options{DryRun: true}})
+	if err == nil || !strings.Contains(err.Error(), "EncodeSpec.Format") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(out, shard.StateDir)); err == nil {

@@ -163,8 +163,8 @@ func TestSameBytesForAnyWorkers(t *testing.T) {
 	src := directories(t, 60)
 	for _, o := range []ImageOptions{
 		{Options: Options{Shards: 4, Seed: 9, Splits: []SplitShare{{Name: "train", Share: 0.7}, {Name: "val", Share: 0.3}}}},
-		{Options: Options{Shards: 2, Compression: tfrecord.Gzip}, Encode: Raw, Resize: augment.ResizeSpec{Width: 8, Height: 8, Antialias: true}},
-		{Options: Options{Shards: 2}, Encode: JPEG},
+		{Options: Options{Shards: 2, Compression: tfrecord.Gzip}, Encode: EncodeSpec{Format: Raw}, Resize: augment.ResizeSpec{Width: 8, Height: 8, Antialias: true}},
+		{Options: Options{Shards: 2}, Encode: EncodeSpec{Format: JPEG}},
 	} {
 		var want map[string]string
 		for _, workers := range []int{1, 2, 16} {
@@ -249,7 +249,7 @@ func TestOtherOptionsAreRefused(t *testing.T) {
 	}{
 		{ImageOptions{Options: Options{Shards: 2}}, "Options.Shards"},
 		{ImageOptions{Options: Options{Shards: 3, Seed: 1}}, "Options.Seed"},
-		{ImageOptions{Options: Options{Shards: 3}, Encode: PNG}, "ImageOptions.Encode"},
+		{ImageOptions{Options: Options{Shards: 3}, Encode: EncodeSpec{Format: PNG}}, "EncodeSpec.Format"},
 		{ImageOptions{Options: Options{Shards: 3, Name: "x"}}, "Options.Name"},
 	} {
 		_, err := Images(context.Background(), src, out, c.o)
@@ -384,7 +384,7 @@ func TestLabelsFromAFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "labels.csv")
 	os.WriteFile(file, []byte("\ufeffid,path,label\n1,0.png,cat\n2,1.png,dog\n3,./2.png,cat\n4,3.png,ant\n5,missing.png,cat\n6,../../etc/passwd,cat\n7,,cat\n8,0.png,dog\n9,1.png\n"), 0o644)
 	var notes []string
-	o := ImageOptions{LabelFile: file, LabelOffset: 1, Options: Options{Shards: 1, MaxErrors: Tolerance{Count: 5}, Note: func(s string) { notes = append(notes, s) }}}
+	o := ImageOptions{Labels: LabelSpec{File: file, Offset: 1}, Options: Options{Shards: 1, MaxErrors: Tolerance{Count: 5}, Note: func(s string) { notes = append(notes, s) }}}
 	s := mustImages(t, src, out, o)
 	if s.Records != 4 || s.Errors != 5 || s.SkippedFiles != 1 {
 		t.Errorf("summary %+v", s)
@@ -408,11 +408,11 @@ func TestFlatDirectoriesNeedAnAnswer(t *testing.T) {
 	src := filepath.Join(t.TempDir(), "flat")
 	put(t, src, "a.png", pngOf(1))
 	_, err := Images(context.Background(), src, t.TempDir(), ImageOptions{})
-	if err == nil || !strings.Contains(err.Error(), "ImageOptions.Unlabelled") {
+	if err == nil || !strings.Contains(err.Error(), "LabelSpec.None") {
 		t.Errorf("got %v", err)
 	}
 	out := t.TempDir()
-	mustImages(t, src, out, ImageOptions{Unlabelled: true})
+	mustImages(t, src, out, ImageOptions{Labels: LabelSpec{None: true}})
 	if r := records(t, out, "train")["a.png"]; r == nil || r[keyLabel] != nil {
 		t.Errorf("unlabelled record: %v", r)
 	}
@@ -440,7 +440,7 @@ func TestNamesOfAnyBytes(t *testing.T) {
 
 func TestFiltersAreCounted(t *testing.T) {
 	src, out := directories(t, 10), t.TempDir()
-	s := mustImages(t, src, out, ImageOptions{MaxAspect: 1.5}) // widths of 16..20 by 12
+	s := mustImages(t, src, out, ImageOptions{Select: SelectSpec{MaxAspect: 1.5}}) // widths of 16..20 by 12
 	if s.Filtered != 4 || s.Records != 6 || s.Errors != 0 || s.Samples != 10 {
 		t.Errorf("%+v", s)
 	}
@@ -449,7 +449,7 @@ func TestFiltersAreCounted(t *testing.T) {
 func TestGlobs(t *testing.T) {
 	src, out := directories(t, 9), t.TempDir()
 	put(t, src, "c0/deep/er/x.png", pngOf(100))
-	s := mustImages(t, src, out, ImageOptions{Include: []string{"c0/**", "00?.png"}, Exclude: []string{"c1/*"}})
+	s := mustImages(t, src, out, ImageOptions{Select: SelectSpec{Include: []string{"c0/**", "00?.png"}, Exclude: []string{"c1/*"}}})
 	var names []string
 	for name := range records(t, out, "train") {
 		names = append(names, name)
@@ -458,13 +458,13 @@ func TestGlobs(t *testing.T) {
 	if want := []string{"c0/000.png", "c0/003.png", "c0/006.png", "c0/deep/er/x.png", "c2/002.png", "c2/005.png", "c2/008.png"}; !slices.Equal(names, want) {
 		t.Errorf("%v, want %v (%+v)", names, want, s)
 	}
-	if _, err := Images(context.Background(), src, out, ImageOptions{Include: []string{"[x"}}); !ofOption(err) {
+	if _, err := Images(context.Background(), src, out, ImageOptions{Select: SelectSpec{Include: []string{"[x"}}}); !ofOption(err) {
 		t.Errorf("bad glob: %v", err)
 	}
 }
 
 func TestKeepRefusesOtherPixels(t *testing.T) {
-	_, err := Images(context.Background(), directories(t, 1), t.TempDir(), ImageOptions{Encode: Keep, Channels: 1})
+	_, err := Images(context.Background(), directories(t, 1), t.TempDir(), ImageOptions{Encode: EncodeSpec{Format: Keep, Channels: 1}})
 	if !ofOption(err) {
 		t.Errorf("got %v", err)
 	}

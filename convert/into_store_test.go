@@ -362,7 +362,7 @@ func BenchmarkRequests(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	o := ImageOptions{Unlabelled: true, Options: Options{Shards: 100}}
+	o := ImageOptions{Labels: LabelSpec{None: true}, Options: Options{Shards: 100}}
 	for b.Loop() {
 		s := storagetest.New()
 		storage.Register("mem", func(context.Context, string) (storage.Store, error) { return s, nil })

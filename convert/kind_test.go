@@ -15,10 +15,10 @@ func TestOptionsHaveFields(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	everything := ImageOptions{Encode: JPEG, AllowArithmetic: true, Augment: policy, Resize: augment.ResizeSpec{Width: 8, Height: 8}}
+	everything := ImageOptions{Encode: EncodeSpec{Format: JPEG}, Codec: augment.CodecOptions{AllowArithmetic: true}, Augment: AugmentSpec{Policy: policy}, Resize: augment.ResizeSpec{Width: 8, Height: 8}}
 	csv := CSVOptions{}
 	for kind, all := range map[string][]map[string]any{
-		"images": {everything.effective(&imageSource{}), (&ImageOptions{Encode: Float32}).effective(&imageSource{})},
+		"images": {everything.effective(&imageSource{}), (&ImageOptions{Encode: EncodeSpec{Format: Float32}}).effective(&imageSource{})},
 		"csv":    {csv.effective(&csvSource{})},
 	} {
 		found := map[string]bool{}

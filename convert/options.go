@@ -22,6 +22,11 @@ type Options struct {
 	Name string
 	// Seed of all randomness: limit, split, shard and order. Default: 0.
 	Seed uint64
+	// Limit keeps the N samples with the smallest seeded hashes. 0 keeps all.
+	Limit int64
+	// MaxErrors is the number of unusable samples allowed. Default: none.
+	MaxErrors Tolerance
+
 	// Splits by ratio. Default: all samples in "train". Not needed if directories name the splits.
 	Splits []SplitShare
 	// Shards per split. 0 chooses: about 128 MiB per shard, at least min(16, samples/64) and one.
@@ -29,9 +34,6 @@ type Options struct {
 	// SplitShards are the numbers of shards of splits, by name, if Shards is 0. For other splits
 	// the number is chosen.
 	SplitShards map[string]int
-	// Args are the arguments of the current tfrec command, if any. They are recorded, and shown
-	// when the set is found incomplete (see [shard.IncompleteError]).
-	Args []string
 	// ShardsLike are the numbers of shards of another set, by split; they are kept if Shards is 0
 	// and they are within a factor of two.
 	ShardsLike map[string]int
@@ -40,35 +42,38 @@ type Options struct {
 	Even bool
 	// Compression of the shards. Default: none.
 	Compression tfrecord.Compression
-	// MaxErrors is the number of unusable samples allowed. Default: none.
-	MaxErrors Tolerance
-	// Workers is the number of goroutines that make records. Default: one per core. For a backend
-	// that works in batches, half as many plus one, which keep the cores busy while others wait for
-	// it.
-	Workers int
-	// Limit keeps the N samples with the smallest seeded hashes. 0 keeps all.
-	Limit int64
+
 	// Overwrite replaces a set made with other options.
 	Overwrite bool
 	// HashInputs also reads inputs whose size and time have not changed.
 	HashInputs bool
-	// DryRun plans and compares, and writes nothing.
-	DryRun bool
-	// Estimate makes a DryRun estimate bytes and time from some samples.
-	Estimate bool
-	// Depfile is where to write, for make and ninja, what the set was made from. It is written
-	// after a successful run. Default: nowhere.
-	Depfile string
-	// AlsoReads are further files that the options were read from, for Depfile.
-	AlsoReads []string
+	// Workers is the number of goroutines that make records. Default: one per core. For a backend
+	// that works in batches, half as many plus one, which keep the cores busy while others wait for
+	// it.
+	Workers int
+	// Retries is how often failed shards are retried. Default: 0.
+	Retries int
+
 	// Task makes this run one of an array job: it makes its share of the shards, and Finalize makes
 	// a set of all shares.
 	Task *Task
 	// Replan lets a task abandon an array job's plan that was not finalized, and begin another: for
 	// a corrected input or, unless there is a finished set, other options.
 	Replan bool
-	// Retries is how often failed shards are retried. Default: 0.
-	Retries int
+
+	// DryRun plans and compares, and writes nothing.
+	DryRun bool
+	// Estimate makes a DryRun estimate bytes and time from some samples.
+	Estimate bool
+
+	// Depfile is where to write, for make and ninja, what the set was made from. It is written
+	// after a successful run. Default: nowhere.
+	Depfile string
+	// AlsoReads are further files that the options were read from, for Depfile.
+	AlsoReads []string
+	// Args are the arguments of the current tfrec command, if any. They are recorded, and shown
+	// when the set is found incomplete (see [shard.IncompleteError]).
+	Args []string
 
 	// Progress, if not nil, is updated during the run.
 	Progress *Progress

@@ -283,19 +283,19 @@ func (c *conversionTrial) write(name string, data []byte) {
 
 func newImageTrial(t *testing.T, r *rand.Rand) *conversionTrial {
 	c := newTrial(t, r)
-	o := ImageOptions{Encode: []Encoding{"", Keep, PNG, JPEG, Raw}[r.IntN(5)]}
+	o := ImageOptions{Encode: EncodeSpec{Format: []Encoding{"", Keep, PNG, JPEG, Raw}[r.IntN(5)]}}
 	switch r.IntN(3) {
 	case 0:
 		o.Resize = augment.ResizeSpec{Width: 8, Height: 9, Antialias: true}
 	case 1:
 		o.Resize = augment.ResizeSpec{Square: 7, Antialias: true}
 	}
-	if r.IntN(4) == 0 && o.Encode != Keep {
+	if r.IntN(4) == 0 && o.Encode.Format != Keep {
 		policy, err := augment.ParsePolicy("hflip:0.5")
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Augment, o.Copies, o.KeepOriginal = policy, 1+r.IntN(2), r.IntN(2) == 0
+		o.Augment.Policy, o.Augment.Copies, o.Augment.KeepOriginal = policy, 1+r.IntN(2), r.IntN(2) == 0
 	}
 	c.convert = func(ctx context.Context, out string, common Options) (*Summary, error) {
 		o := o
@@ -304,7 +304,7 @@ func newImageTrial(t *testing.T, r *rand.Rand) *conversionTrial {
 	}
 	c.reoption = func() {
 		o.Resize = augment.ResizeSpec{Square: 3 + r.IntN(9)}
-		o.Encode = PNG
+		o.Encode.Format = PNG
 		c.options.Shards = r.IntN(5)
 		c.options.Splits = drawSplits(t, r)
 	}

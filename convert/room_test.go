@@ -16,9 +16,9 @@ func TestPlannedBytesOfImages(t *testing.T) {
 		o       ImageOptions
 		unknown bool
 	}{
-		"kept":        {o: ImageOptions{Encode: Keep}},
-		"resized":     {o: ImageOptions{Encode: Raw, Resize: augment.ResizeSpec{Width: 40, Height: 30}}},
-		"not resized": {o: ImageOptions{Encode: Raw}, unknown: true},
+		"kept":        {o: ImageOptions{Encode: EncodeSpec{Format: Keep}}},
+		"resized":     {o: ImageOptions{Encode: EncodeSpec{Format: Raw}, Resize: augment.ResizeSpec{Width: 40, Height: 30}}},
+		"not resized": {o: ImageOptions{Encode: EncodeSpec{Format: Raw}}, unknown: true},
 	} {
 		o, out := test.o, t.TempDir()
 		o.Shards = 3

@@ -1,6 +1,6 @@
 // Package cliname turns texts of the libraries into the words of the command line.
 //
-// Libraries name options and functions as Go does, in errors, notes and advice: ImageOptions.Encode
+// Libraries name options and functions as Go does, in errors, notes and advice: EncodeSpec.Format
 // for an option, convert.Finalize for a function, and "convert.Images with ImageOptions.Resize" for
 // a call with an option. The command prints
 //

@@ -6,7 +6,7 @@ func TestText(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                  "",
 		"nothing to reword": "nothing to reword",
-		"ImageOptions.Encode: keep stores images unchanged":                "--encode: keep stores images unchanged",
+		"EncodeSpec.Format: keep stores images unchanged":                  "--encode: keep stores images unchanged",
 		"give the same, another directory, or Options.Overwrite":           "give the same, another directory, or --overwrite",
 		"a smaller buffer (ShuffleOptions.Buffer), CSVOptions.Vectors; on": "a smaller buffer (--shuffle), --vector; on",
 		"run the rest, then convert.Finalize":                              "run the rest, then tfrec finalize",

@@ -12,14 +12,20 @@ var Fields = map[string]map[string]string{
 	},
 	"Task": {"Index": "task", "Count": "tasks"},
 	"ImageOptions": {
-		"LabelFile": "labels", "PathColumn": "path-column", "LabelColumn": "label-column", "ImageSuffix": "image-suffix",
-		"Unlabelled": "unlabelled", "LabelOffset": "label-offset", "Rename": "rename",
+		"Rename": "rename", "Resize": "resize", "ExactPixels": "exact-pixels", "Memory": "memory",
+		"Backend": "gpu on", "BackendDecodes": "gpu-decode",
+	},
+	"SelectSpec": {
 		"Include": "include", "Exclude": "exclude", "FollowSymlinks": "follow-symlinks",
-		"Augment": "augment", "Copies": "copies", "KeepOriginal": "keep-original", "AugmentSplits": "augment-splits",
-		"Resize": "resize", "Channels": "channels", "Encode": "encode", "Quality": "quality", "Subsampling": "subsampling",
-		"MinSize": "min-size", "MaxAspect": "max-aspect", "Decoder": "decoder", "MaxPixels": "max-pixels",
-		"AllowArithmetic": "allow-arithmetic", "Memory": "memory", "Background": "background", "ExactPixels": "exact-pixels",
-		"Backend": "gpu on", "BackendDecodes": "gpu-decode", "NoCheck": "no-check",
+		"MinSize": "min-size", "MaxAspect": "max-aspect",
+	},
+	"LabelSpec": {
+		"File": "labels", "PathColumn": "path-column", "Column": "label-column", "PathSuffix": "image-suffix",
+		"None": "unlabelled", "Offset": "label-offset",
+	},
+	"AugmentSpec": {"Policy": "augment", "Copies": "copies", "KeepOriginal": "keep-original", "Splits": "augment-splits"},
+	"EncodeSpec": {
+		"Format": "encode", "Channels": "channels", "Quality": "quality", "Subsampling": "subsampling", "NoCheck": "no-check",
 	},
 	"ResizeSpec": {
 		"Filter": "filter", "Fit": "fit", "PadColor": "pad-color", "Antialias": "antialias", "NoUpscale": "no-upscale",
@@ -30,7 +36,9 @@ var Fields = map[string]map[string]string{
 		"Missing": "na", "MissingValues": "na-values", "Vectors": "vector", "Label": "label", "Vocab": "vocab",
 		"Vocabulary": "vocab", "LabelOffset": "label-offset", "Key": "key", "Shuffle": "shuffle", "Memory": "memory",
 	},
-	"CodecOptions": {"MaxPixels": "max-pixels", "AllowArithmetic": "allow-arithmetic"},
+	"CodecOptions": {
+		"Decoder": "decoder", "MaxPixels": "max-pixels", "AllowArithmetic": "allow-arithmetic", "Background": "background",
+	},
 	"ReshapeOptions": {
 		"Name": "name", "Seed": "seed", "Compression": "compression", "Shards": "shards", "SplitShards": "shards",
 		"ShardSize": "shard-size", "RecordsPerShard": "records-per-shard", "Memory": "memory", "Workers": "workers",

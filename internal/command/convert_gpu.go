@@ -45,12 +45,12 @@ func (u gpuUse) check(cmd *cobra.Command, o *convert.ImageOptions) error {
 		if u.when == gpuOff {
 			return usageError("--gpu-decode: give --gpu auto or --gpu on with it, or --gpu-decode=false")
 		}
-		if kept := o.Encode == "" && !changed("resize") && !changed("augment") && !changed("channels") && !changed("background"); kept || o.Encode == convert.Keep {
+		if kept := o.Encode.Format == "" && !changed("resize") && !changed("augment") && !changed("channels") && !changed("background"); kept || o.Encode.Format == convert.Keep {
 			return usageError("--gpu-decode: nothing needs decoding: --encode keep stores images unchanged; give --resize, --augment or another --encode")
 		}
 		return nil
 	}
-	if u.when != gpuOff && !changed("resize") && !changed("augment") && o.Encode != convert.Float32 {
+	if u.when != gpuOff && !changed("resize") && !changed("augment") && o.Encode.Format != convert.Float32 {
 		return usageError("--gpu: nothing to do on a GPU without --resize, --augment or --encode float32")
 	}
 	return nil

@@ -79,12 +79,12 @@ allowed.`,
 	}
 	fs := cmd.Flags()
 	f.add(fs)
-	fs.StringVar(&o.LabelFile, "labels", "", "`FILE` with a path and a label in each row, for images without class directories")
-	fs.StringVar(&o.PathColumn, "path-column", "", "`NAME` of the column of --labels with the paths (default: found by its name)")
-	fs.StringVar(&o.LabelColumn, "label-column", "", "`NAME` of the column of --labels with the labels (default: found by its name)")
-	fs.StringVar(&o.ImageSuffix, "image-suffix", "", "append `SUFFIX`, such as .jpg, to paths in --labels that lack it")
-	fs.BoolVar(&o.Unlabelled, "unlabelled", false, "store no labels")
-	fs.IntVar(&o.LabelOffset, "label-offset", 0, "start label ids at `N`, after N background names")
+	fs.StringVar(&o.Labels.File, "labels", "", "`FILE` with a path and a label in each row, for images without class directories")
+	fs.StringVar(&o.Labels.PathColumn, "path-column", "", "`NAME` of the column of --labels with the paths (default: found by its name)")
+	fs.StringVar(&o.Labels.Column, "label-column", "", "`NAME` of the column of --labels with the labels (default: found by its name)")
+	fs.StringVar(&o.Labels.PathSuffix, "image-suffix", "", "append `SUFFIX`, such as .jpg, to paths in --labels that lack it")
+	fs.BoolVar(&o.Labels.None, "unlabelled", false, "store no labels")
+	fs.IntVar(&o.Labels.Offset, "label-offset", 0, "start label ids at `N`, after N background names")
 	textVar(fs, "rename", "", "OLD=NEW,...", "store features under other keys, such as image/encoded=image", func(s string) error {
 		if o.Rename == nil {
 			o.Rename = map[string]string{}
@@ -101,16 +101,16 @@ allowed.`,
 		}
 		return nil
 	})
-	fs.StringArrayVar(&o.Include, "include", nil, "convert only paths that match `GLOB` (repeatable; ** matches any directories)")
-	fs.StringArrayVar(&o.Exclude, "exclude", nil, "skip paths that match `GLOB` (repeatable)")
-	fs.BoolVar(&o.FollowSymlinks, "follow-symlinks", false, "follow symbolic links")
+	fs.StringArrayVar(&o.Select.Include, "include", nil, "convert only paths that match `GLOB` (repeatable; ** matches any directories)")
+	fs.StringArrayVar(&o.Select.Exclude, "exclude", nil, "skip paths that match `GLOB` (repeatable)")
+	fs.BoolVar(&o.Select.FollowSymlinks, "follow-symlinks", false, "follow symbolic links")
 	textVar(fs, "augment", "", "SPEC|FILE", "make variants of each image: a policy such as hflip:0.5|rotate:15, or a YAML file (see tfrec augment list)", func(s string) (err error) {
-		o.Augment, err = augment.LoadPolicy(s)
+		o.Augment.Policy, err = augment.LoadPolicy(s)
 		return err
 	})
-	fs.IntVar(&o.Copies, "copies", 0, "make `N` variants of each image (default 1 with --augment)")
-	fs.BoolVar(&o.KeepOriginal, "keep-original", false, "also store the original")
-	fs.StringSliceVar(&o.AugmentSplits, "augment-splits", nil, "make variants in the splits `NAME,...` (default train)")
+	fs.IntVar(&o.Augment.Copies, "copies", 0, "make `N` variants of each image (default 1 with --augment)")
+	fs.BoolVar(&o.Augment.KeepOriginal, "keep-original", false, "also store the original")
+	fs.StringSliceVar(&o.Augment.Splits, "augment-splits", nil, "make variants in the splits `NAME,...` (default train)")
 	textVar(fs, "resize", "", "WxH|N", "resize to width x height, or the shorter side to N and then a centre crop to NxN", func(s string) error {
 		size, err := augment.ParseSize(s)
 		o.Resize.Width, o.Resize.Height, o.Resize.Square = size.Width, size.Height, size.Square
@@ -130,47 +130,47 @@ allowed.`,
 		return err
 	}, "bilinear", "lanczos3", "bicubic", "area", "nearest")
 	fs.BoolVar(&o.Resize.Antialias, "antialias", true, "take every source pixel into account when reducing, as Pillow does; false: as tf.image.resize")
-	wordVar(fs, &o.Encode, "encode", "", "HOW", "jpeg, png, raw, float32 or keep (the file's bytes unchanged; default: keep, or jpeg when pixels change)",
+	wordVar(fs, &o.Encode.Format, "encode", "", "HOW", "jpeg, png, raw, float32 or keep (the file's bytes unchanged; default: keep, or jpeg when pixels change)",
 		string(convert.Keep), string(convert.JPEG), string(convert.PNG), string(convert.Raw), string(convert.Float32))
-	fs.IntVar(&o.Quality, "quality", 0, "JPEG quality `N`, 1 to 100 (default 95)")
-	wordVar(fs, &o.Subsampling, "subsampling", "", "HOW", "JPEG chroma subsampling: 420, 422, 440 or 444 (default 420)", "420", "422", "440", "444")
+	fs.IntVar(&o.Encode.Quality, "quality", 0, "JPEG quality `N`, 1 to 100 (default 95)")
+	wordVar(fs, &o.Encode.Subsampling, "subsampling", "", "HOW", "JPEG chroma subsampling: 420, 422, 440 or 444 (default 420)", "420", "422", "440", "444")
 	textVar(fs, "channels", "", "1|3", "channels to store (default: the image's; 3 for raw and float32)", func(s string) error {
 		switch s {
 		case "1", "3":
-			o.Channels = int(s[0] - '0')
+			o.Encode.Channels = int(s[0] - '0')
 			return nil
 		}
 		return errors.New("want 1 or 3")
 	}, "1", "3")
 	textVar(fs, "mean", "0,0,0", "R,G,B", "mean that float32 subtracts, for pixels in 0..1", func(s string) (err error) {
-		o.Normalize.Mean, err = parseTriple(s)
+		o.Encode.Normalize.Mean, err = parseTriple(s)
 		return err
 	})
 	textVar(fs, "std", "1,1,1", "R,G,B", "standard deviation that float32 divides by", func(s string) (err error) {
-		o.Normalize.Std, err = parseTriple(s)
+		o.Encode.Normalize.Std, err = parseTriple(s)
 		return err
 	})
-	fs.IntVar(&o.MinSize, "min-size", 0, "skip images whose shorter side is below `N` pixels")
-	fs.Float64Var(&o.MaxAspect, "max-aspect", 0, "skip images whose longer side is more than `R` times the shorter")
-	decoderVar(fs, &o.Decoder)
+	fs.IntVar(&o.Select.MinSize, "min-size", 0, "skip images whose shorter side is below `N` pixels")
+	fs.Float64Var(&o.Select.MaxAspect, "max-aspect", 0, "skip images whose longer side is more than `R` times the shorter")
+	decoderVar(fs, &o.Codec.Decoder)
 	textVar(fs, "gpu", "off", "WHEN", "augment, resize and normalise on an NVIDIA GPU, to the same bytes: auto (if there is one), on (or fail) or off", func(s string) (err error) {
 		onGPU.when, err = parseGPU(s)
 		return err
 	}, "auto", "on", "off")
 	fs.BoolVar(&onGPU.decode, "gpu-decode", false, "decode JPEGs on the GPU with nvJPEG, to slightly different pixels: another decoder in the manifest")
-	fs.Int64Var(&o.MaxPixels, "max-pixels", augment.DefaultMaxPixels, "refuse images of more than `N` pixels, and those over a quarter of that with more than 8192 pixels per byte of the file")
-	fs.BoolVar(&o.AllowArithmetic, "allow-arithmetic", false, "decode arithmetic-coded JPEGs, whose damage goes unnoticed, with libjpeg-turbo")
+	fs.Int64Var(&o.Codec.MaxPixels, "max-pixels", augment.DefaultMaxPixels, "refuse images of more than `N` pixels, and those over a quarter of that with more than 8192 pixels per byte of the file")
+	fs.BoolVar(&o.Codec.AllowArithmetic, "allow-arithmetic", false, "decode arithmetic-coded JPEGs, whose damage goes unnoticed, with libjpeg-turbo")
 	textVar(fs, "memory", "", "SIZE", "memory for all images being processed, such as 4GiB; one that needs more is processed alone (default a quarter of what this process may use)", func(s string) (err error) {
 		o.Memory, err = parseSize(s)
 		return err
 	})
 	textVar(fs, "background", "", "RRGGBB", "composite transparent images on this colour (default: drop the alpha channel)", func(s string) error {
 		c, err := parseColor(s)
-		o.Background = &c
+		o.Codec.Background = &c
 		return err
 	})
 	fs.BoolVar(&o.ExactPixels, "exact-pixels", false, "always resize in RGB and from the full size, never in planes or from a reduced decode")
-	fs.BoolVar(&o.NoCheck, "no-check", false, "under --encode keep, do not decode images to find damage")
+	fs.BoolVar(&o.Encode.NoCheck, "no-check", false, "under --encode keep, do not decode images to find damage")
 	e.addFlags(fs)
 	return cmd
 }
@@ -197,14 +197,14 @@ func checkImageFlags(cmd *cobra.Command, o *convert.ImageOptions) error {
 			}
 		}
 	}
-	if changed("copies") && o.Copies < 1 {
-		return usageError("--copies %d: want 1 or more", o.Copies)
+	if changed("copies") && o.Augment.Copies < 1 {
+		return usageError("--copies %d: want 1 or more", o.Augment.Copies)
 	}
 	if changed("memory") && o.Memory < 1e6 {
 		return usageError("--memory: %d bytes are too few: want 1MB or more", o.Memory)
 	}
-	if changed("quality") && (o.Quality < 1 || o.Quality > 100) {
-		return usageError("--quality %d is not between 1 and 100", o.Quality)
+	if changed("quality") && (o.Encode.Quality < 1 || o.Encode.Quality > 100) {
+		return usageError("--quality %d is not between 1 and 100", o.Encode.Quality)
 	}
 	return nil
 }

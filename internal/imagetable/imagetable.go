@@ -192,9 +192,9 @@ func (t *Table) findColumns() error {
 		}
 		return nil
 	case path < 0:
-		return t.unknown("path", "ImageOptions.PathColumn", pathNames)
+		return t.unknown("path", "LabelSpec.PathColumn", pathNames)
 	}
-	return t.unknown("label", "ImageOptions.LabelColumn", labelNames)
+	return t.unknown("label", "LabelSpec.Column", labelNames)
 }
 
 // given returns the column of a name, and -1 for no name.

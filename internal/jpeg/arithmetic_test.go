@@ -40,7 +40,7 @@ func decodeGray(s *Set, data []byte) error {
 func TestArithmeticRefused(t *testing.T) {
 	for name, set := range backends(t) {
 		for _, file := range []string{"../pictures/ljt-testimgari.jpg", "ari-cut-10.jpg", "arith-seq-4.jpg"} {
-			if err := decodeGray(set, hostile(t, file)); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "ImageOptions.AllowArithmetic") {
+			if err := decodeGray(set, hostile(t, file)); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "CodecOptions.AllowArithmetic") {
 				t.Errorf("%s, %s: %v", name, file, err)
 			}
 		}

@@ -88,7 +88,7 @@ func (s *Set) Append(dst []byte, p Pixels, quality int, sub Subsampling) ([]byte
 // error wraps [ErrUnsupported].
 func (s *Set) Supports(h *Header) error {
 	if h.Arithmetic() && !s.Arithmetic {
-		return unsupportedf("arithmetic coding is read only when allowed, because its damage goes unnoticed (convert.Images with ImageOptions.AllowArithmetic)")
+		return unsupportedf("arithmetic coding is read only when allowed, because its damage goes unnoticed (convert.Images with CodecOptions.AllowArithmetic)")
 	}
 	if s.first(h, native(h, Request{Format: RGB, Denom: 1})) == nil {
 		return s.unread(h)

@@ -128,7 +128,7 @@ func TestUnsupported(t *testing.T) {
 		h := header(t, data)
 		says := "none of tfrec 1"
 		if h.Arithmetic() {
-			says = "ImageOptions.AllowArithmetic"
+			says = "CodecOptions.AllowArithmetic"
 		}
 		for _, allowed := range []bool{false, true} {
 			if set.Arithmetic = allowed; allowed {

@@ -2,7 +2,7 @@
 // files. The id of a label is the index of its name.
 //
 //	names = labels.Sort(names)
-//	if note := labels.Note(names, 0, "ImageOptions.LabelOffset"); note != "" {
+//	if note := labels.Note(names, 0, "LabelSpec.Offset"); note != "" {
 //		log.Print(note)
 //	}
 package labels
