@@ -6,7 +6,7 @@ import (
 )
 
 // RecordBatch is a run of consecutive records as read. It and its data are valid until the next
-// batch is requested.
+// batch is requested: keep a Clone.
 type RecordBatch struct {
 	Records []Record
 	// Epoch is the epoch of the first record (see [Record.Epoch]).

@@ -65,6 +65,9 @@ func (b *Block) Release() {
 	for _, p := range b.parents {
 		p.Release()
 	}
+	if b.run.set.opts.PoisonRecycled {
+		b.poison()
+	}
 	b.run.blocks.put(b)
 }
 

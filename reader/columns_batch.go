@@ -23,7 +23,7 @@ type ColumnSpec struct {
 }
 
 // ColumnBatch is a batch of records as columns. It is valid until the next batch is requested,
-// which reuses its memory.
+// which reuses its memory: keep a Clone.
 type ColumnBatch struct {
 	Columns
 	// Epoch is the epoch of the first record (see [Record.Epoch]).
@@ -70,6 +70,7 @@ func columnWorks(ctx context.Context, r *run, spec ColumnSpec) (workerSpec[*Colu
 		begin:   func(b *ColumnBatch, records []Record) { b.Epoch = records[0].Epoch },
 		mark:    func(b *ColumnBatch, m mark) { b.mark = m },
 		bytes:   (*ColumnBatch).memory,
+		poison:  (*ColumnBatch).poison,
 		without: func(b *ColumnBatch, _ []workFault, _ skipCount) int { return b.Rows },
 		work: func() func(*ColumnBatch, []Record, int, int, func(int, error) bool) {
 			parser, _ := NewColumnParser(schema) // cannot fail: checked above

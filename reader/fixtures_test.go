@@ -76,6 +76,8 @@ func inOrder(lengths ...int) []int {
 
 func open(t testing.TB, path string, o Options) *Set {
 	t.Helper()
+	_, timed := t.(*testing.B)
+	o.PoisonRecycled = !timed // what is used too late is noticed
 	set, err := Open(t.Context(), path, o)
 	if err != nil {
 		t.Fatal(err)

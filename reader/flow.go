@@ -54,12 +54,16 @@ type mark struct {
 	block *Block
 	n     int
 	bad   skipCount // skipped up to there
+	saved *State    // of a copy, which has no block
 }
 
 // record returns the last record before the mark.
 func (m mark) record() Record { return m.block.Records[m.n-1] }
 
 func (m mark) state() State {
+	if m.saved != nil {
+		return *m.saved
+	}
 	s := m.block.State(m.n)
 	s.setTally(m.bad)
 	return s

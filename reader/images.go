@@ -86,7 +86,7 @@ type ImageSpec struct {
 }
 
 // ImageBatch is a batch of images as one tensor. It is valid until the next batch is requested,
-// which reuses its memory.
+// which reuses its memory: keep a Clone.
 type ImageBatch struct {
 	// Shape is {n, height, width, channels}, or {n, channels, height, width}
 	// with NCHW.
@@ -190,6 +190,7 @@ func (s ImageSpec) works() (func(r *run) workerSpec[*ImageBatch], error) {
 			make:    func() *ImageBatch { return &ImageBatch{} },
 			mark:    func(b *ImageBatch, m mark) { b.mark = m },
 			bytes:   (*ImageBatch).memory,
+			poison:  (*ImageBatch).poison,
 			begin:   func(b *ImageBatch, records []Record) { b.begin(&s, records, width, height) },
 			without: (*ImageBatch).without,
 			work: func() func(*ImageBatch, []Record, int, int, func(int, error) bool) {

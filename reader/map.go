@@ -149,7 +149,7 @@ func (s *mapSource[T]) next() (*element[T], error) {
 	end := s.now.marks[0]
 	end.block.Retain()
 	e.free = m.free
-	e.marks = append(e.marks, mark{end.block, end.n - len(m.elements) + s.given, s.bad})
+	e.marks = append(e.marks, mark{block: end.block, n: end.n - len(m.elements) + s.given, bad: s.bad})
 	if s.pass(m); s.given == len(m.elements) {
 		s.now = nil
 	}

@@ -24,6 +24,8 @@ type workerSpec[T any] struct {
 	without func(v T, faults []workFault, before skipCount) (left int)
 	// clear, if not nil, drops what a value holds when the value is released.
 	clear func(v T)
+	// poison overwrites the memory of a value that is no longer valid; nil: it owns none.
+	poison func(v T)
 	// mark tells a value the position after it; nil: not needed.
 	mark func(v T, m mark)
 	// bytes returns the memory of a value; nil: unknown.

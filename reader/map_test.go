@@ -42,6 +42,8 @@ func writeRecords(t testing.TB, o Options, files int, records func(file int) [][
 			t.Fatal(err)
 		}
 	}
+	_, timed := t.(*testing.B)
+	o.PoisonRecycled = !timed // what is used too late is noticed
 	set, err := Open(t.Context(), dir, o)
 	if err != nil {
 		t.Fatal(err)

@@ -360,6 +360,9 @@ func (w *workers[T]) task() *task[T] {
 		t.portion.drop()
 		clear(t.faults)
 		t.faults = t.faults[:0]
+		if w.poison != nil && w.stream.run.set.opts.PoisonRecycled {
+			w.poison(t.value)
+		}
 		if w.clear != nil {
 			w.clear(t.value)
 			w.account(t, true)

@@ -58,6 +58,11 @@ type Options struct {
 	// since it mixes passes. Default: batches continue across passes, as in tf.data.
 	BatchWithinEpoch bool
 
+	// PoisonRecycled overwrites the memory of records and batches as soon as they are no longer
+	// valid: bytes with 0xdb, numbers with bytes of it, floats with NaN. A program that keeps a
+	// batch instead of a Clone then fails in its first test. It costs a pass over the memory.
+	PoisonRecycled bool
+
 	// Compression of the files. Default: detected for each file.
 	Compression tfrecord.Compression
 	// Checksum says what is verified. Default: everything.

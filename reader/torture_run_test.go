@@ -36,7 +36,7 @@ func (t *trial) write(tb testing.TB, dir string) {
 
 // run runs the trial and compares everything returned with the model.
 func (t *trial) run(ctx context.Context, dir string) error {
-	set, err := Open(ctx, dir, Options{Seed: t.Seed, Memory: t.Memory, Parallelism: t.Parallelism})
+	set, err := Open(ctx, dir, Options{Seed: t.Seed, Memory: t.Memory, Parallelism: t.Parallelism, PoisonRecycled: true})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,47 @@
+package reader
+
+import "slices"
+
+// Clone returns a copy that stays valid.
+func (c *Columns) Clone() Columns {
+	d := Columns{Rows: c.Rows, Columns: slices.Clone(c.Columns)}
+	for i := range d.Columns {
+		col := &d.Columns[i]
+		col.Shape, col.Int64s, col.Floats = slices.Clone(col.Shape), slices.Clone(col.Int64s), slices.Clone(col.Floats)
+		col.Bytes, col.Offsets, col.Splits = slices.Clone(col.Bytes), slices.Clone(col.Offsets), slices.Clone(col.Splits)
+	}
+	return d
+}
+
+// Clone returns a copy of the batch that stays valid, with its State.
+func (b *ColumnBatch) Clone() *ColumnBatch {
+	return &ColumnBatch{Columns: b.Columns.Clone(), Epoch: b.Epoch, mark: b.mark.clone()}
+}
+
+// Clone returns a copy of the batch that stays valid, with its State.
+func (b *ImageBatch) Clone() *ImageBatch {
+	d := *b
+	d.Shape, d.Pixels, d.Bytes, d.Labels = slices.Clone(b.Shape), slices.Clone(b.Pixels), slices.Clone(b.Bytes), slices.Clone(b.Labels)
+	d.mark = b.mark.clone()
+	return &d
+}
+
+// Clone returns a copy of the batch that stays valid, with its State. The data of its records are
+// consecutive in memory.
+func (b *RecordBatch) Clone() *RecordBatch {
+	data := make([]byte, 0, payload(b.Records))
+	d := &RecordBatch{Records: slices.Clone(b.Records), Epoch: b.Epoch, mark: b.mark.clone()}
+	for i := range d.Records {
+		r := &d.Records[i]
+		from := len(data)
+		data = append(data, r.Data...)
+		r.Data = data[from:len(data):len(data)]
+	}
+	return d
+}
+
+// clone returns a mark with the same state that holds no block.
+func (m mark) clone() mark {
+	s := m.state()
+	return mark{saved: &s}
+}

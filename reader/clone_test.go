@@ -1,0 +1,81 @@
+package reader
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// checkClones takes a batch of each kind through its life: a clone and its state stay as they were,
+// and what is kept without one is overwritten.
+func checkClones[T any](t *testing.T, f Flow[T], clone func(T) T, state func(T) State, spoilt func(T) bool) {
+	t.Helper()
+	s, err := f.Start(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var kept T
+	var clones []T
+	var states []State
+	for v, err := range s.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(clones) == 0 {
+			kept = v
+		}
+		clones, states = append(clones, clone(v)), append(states, state(v))
+	}
+	s.Close()
+	if len(clones) < 3 {
+		t.Fatalf("only %d batches", len(clones))
+	}
+	if !spoilt(kept) {
+		t.Errorf("what was kept too long is as it was: %+v", kept)
+	}
+	for i, c := range clones {
+		if spoilt(c) {
+			t.Fatalf("clone %d was overwritten: %+v", i, c)
+		}
+		if diff := cmp.Diff(states[i], state(c)); diff != "" {
+			t.Errorf("the state of clone %d:\n%s", i, diff)
+		}
+		if diff := cmp.Diff(states[i], state(clone(c))); diff != "" {
+			t.Errorf("the state of a clone of clone %d:\n%s", i, diff)
+		}
+	}
+	// The state of a clone resumes after it.
+	r, err := f.Resume(context.Background(), state(clones[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	next, err := r.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ignore := cmpopts.IgnoreUnexported(ColumnBatch{}, ImageBatch{}, RecordBatch{}, Column{})
+	if diff := cmp.Diff(clones[1], clone(next), ignore); diff != "" {
+		t.Errorf("after the first clone:\n%s", diff)
+	}
+}
+
+func TestClonesOfBatches(t *testing.T) {
+	p := imageSet(t, 20, nil).Interleave(2, 1)
+	checkClones(t, p.Batch(7, false), (*RecordBatch).Clone, (*RecordBatch).State, func(b *RecordBatch) bool {
+		return len(b.Records) == 0 || len(b.Records[0].Data) == 0 || b.Records[0].Data[0] == poisonByte
+	})
+	checkClones(t, ParseColumns(p, ColumnSpec{Batch: 7}), (*ColumnBatch).Clone, (*ColumnBatch).State, func(b *ColumnBatch) bool {
+		c := b.Get(DefaultLabelKey)
+		return len(c.Int64s) == 0 || c.Int64s[0] == poisonInt64
+	})
+	for _, dtype := range []DType{Uint8, Float32} {
+		checkClones(t, Images(p, ImageSpec{Size: 8, Batch: 7, DType: dtype}), (*ImageBatch).Clone, (*ImageBatch).State, func(b *ImageBatch) bool {
+			return b.Labels[0] == poisonInt64 && (dtype == Uint8 && b.Bytes[0] == poisonByte || dtype == Float32 && math.IsNaN(float64(b.Pixels[0])))
+		})
+	}
+}

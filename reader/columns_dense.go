@@ -1,0 +1,162 @@
+package reader
+
+import (
+	"fmt"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// maxDense bounds the values that Dense, OneHot and MultiHot make at once: a single long record
+// must not decide about the memory of the whole batch.
+const maxDense = 1 << 28
+
+// Lengths appends the number of values of each record to dst, and returns the extended slice.
+func (c *Column) Lengths(dst []int64) []int64 {
+	for row := range c.rows() {
+		from, to := c.Row(row)
+		dst = append(dst, int64(to-from))
+	}
+	return dst
+}
+
+// rows returns the number of records.
+func (c *Column) rows() int { return c.Shape[0] }
+
+// Dense sets dst to the values of c as a tensor of Shape {rows, width}: shorter records are filled
+// up with pad, and longer ones are cut after width values. With width 0, the longest record of the
+// batch sets the width, at least 1. This is tf.RaggedTensor.to_tensor; [Column.Lengths] has the
+// numbers of values before padding.
+//
+// Pad is an int64, a float32, or a string, as the Kind of the column; nil is 0 or the empty string.
+// Dst must be another column, whose memory is reused; it stays valid when the batch is not. More
+// than 2^28 values are an error.
+func (c *Column) Dense(dst *Column, width int, pad any) error {
+	rows := c.rows()
+	if width == 0 {
+		width = 1
+		for row := range rows {
+			from, to := c.Row(row)
+			width = max(width, to-from)
+		}
+	}
+	if err := checkDense(c.Key, rows, width); err != nil {
+		return err
+	}
+	dst.Key, dst.Kind, dst.count = c.Key, c.Kind, width
+	dst.Shape = append(dst.Shape[:0], rows, width)
+	dst.Int64s, dst.Floats, dst.Bytes = dst.Int64s[:0], dst.Floats[:0], dst.Bytes[:0]
+	dst.Offsets, dst.Splits = dst.Offsets[:0], dst.Splits[:0]
+	ok := true
+	switch c.Kind {
+	case tfrecord.KindInt64:
+		var fill int64
+		if pad != nil {
+			fill, ok = pad.(int64)
+		}
+		dst.Int64s = dense(dst.Int64s, c, c.Int64s, width, fill)
+	case tfrecord.KindFloat:
+		var fill float32
+		if pad != nil {
+			fill, ok = pad.(float32)
+		}
+		dst.Floats = dense(dst.Floats, c, c.Floats, width, fill)
+	default:
+		var fill string
+		if pad != nil {
+			fill, ok = pad.(string)
+		}
+		dst.Offsets = append(dst.Offsets, 0)
+		for row := range rows {
+			from, to := c.Row(row)
+			for i := range width {
+				if from+i < to {
+					dst.appendBytes(c.Value(from + i))
+					continue
+				}
+				dst.Bytes = append(dst.Bytes, fill...)
+				dst.Offsets = append(dst.Offsets, int64(len(dst.Bytes)))
+			}
+		}
+	}
+	if !ok {
+		return fmt.Errorf("reader: column %q cannot be padded with a %T: its values are %v", c.Key, pad, c.Kind)
+	}
+	return nil
+}
+
+// dense appends width values of each record to dst.
+func dense[T any](dst []T, c *Column, values []T, width int, fill T) []T {
+	for row := range c.rows() {
+		from, to := c.Row(row)
+		to = min(to, from+width)
+		dst = append(dst, values[from:to]...)
+		for range width - (to - from) {
+			dst = append(dst, fill)
+		}
+	}
+	return dst
+}
+
+// checkDense refuses a tensor that is too large.
+func checkDense(key string, n, width int) error {
+	if width < 1 || width > maxDense || n > maxDense/width {
+		return fmt.Errorf("reader: a tensor of %d by %d values of column %q: want a width of at least 1, and at most %d values", n, width, key, maxDense)
+	}
+	return nil
+}
+
+// OneHot appends depth numbers for each value of an int64 column to dst, and returns the extended
+// slice: 1 at the index that the value is, 0 elsewhere, as tf.one_hot. Its shape is the Shape of
+// the column and depth. A value below 0, or not below depth, is an error, and so is a ragged column
+// (see [Column.MultiHot]).
+func (c *Column) OneHot(dst []float32, depth int) ([]float32, error) {
+	if c.count < 0 {
+		return dst, fmt.Errorf("reader: OneHot of column %q, which is ragged: use MultiHot, or Dense first", c.Key)
+	}
+	if err := c.checkHot(len(c.Int64s), depth); err != nil {
+		return dst, err
+	}
+	at := len(dst)
+	dst = append(dst, make([]float32, len(c.Int64s)*depth)...)
+	for i, id := range c.Int64s {
+		dst[at+i*depth+int(id)] = 1
+	}
+	return dst, nil
+}
+
+// MultiHot appends depth numbers for each record of an int64 column to dst, and returns the
+// extended slice: 1 at the indexes that the values of the record are, 0 elsewhere. Its shape is
+// {rows, depth}. A value below 0, or not below depth, is an error.
+func (c *Column) MultiHot(dst []float32, depth int) ([]float32, error) {
+	if err := c.checkHot(c.rows(), depth); err != nil {
+		return dst, err
+	}
+	at := len(dst)
+	dst = append(dst, make([]float32, c.rows()*depth)...)
+	for row := range c.rows() {
+		from, to := c.Row(row)
+		for _, id := range c.Int64s[from:to] {
+			dst[at+row*depth+int(id)] = 1
+		}
+	}
+	return dst, nil
+}
+
+// checkHot checks the values of a column that are to be indexes below depth, for n vectors.
+func (c *Column) checkHot(n, depth int) error {
+	if c.Kind != tfrecord.KindInt64 {
+		return fmt.Errorf("reader: the values of column %q are %v, and cannot be indexes: look them up in a Vocabulary first", c.Key, c.Kind)
+	}
+	if err := checkDense(c.Key, n, depth); err != nil {
+		return err
+	}
+	for row := range c.rows() {
+		from, to := c.Row(row)
+		for _, id := range c.Int64s[from:to] {
+			if id < 0 || id >= int64(depth) {
+				return fmt.Errorf("reader: row %d of column %q has the value %d: want 0 to %d", row, c.Key, id, depth-1)
+			}
+		}
+	}
+	return nil
+}
