@@ -2,17 +2,6 @@ package reader
 
 import "slices"
 
-// Clone returns a copy that stays valid.
-func (c *Columns) Clone() Columns {
-	d := Columns{Rows: c.Rows, Columns: slices.Clone(c.Columns)}
-	for i := range d.Columns {
-		col := &d.Columns[i]
-		col.Shape, col.Int64s, col.Floats = slices.Clone(col.Shape), slices.Clone(col.Int64s), slices.Clone(col.Floats)
-		col.Bytes, col.Offsets, col.Splits = slices.Clone(col.Bytes), slices.Clone(col.Offsets), slices.Clone(col.Splits)
-	}
-	return d
-}
-
 // Clone returns a copy of the batch that stays valid, with its State.
 func (b *ColumnBatch) Clone() *ColumnBatch {
 	return &ColumnBatch{Columns: b.Columns.Clone(), Epoch: b.Epoch, mark: b.mark.clone()}

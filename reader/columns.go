@@ -39,6 +39,17 @@ type Column struct {
 	count int // values per record; -1: ragged
 }
 
+// Clone returns a copy that stays valid.
+func (c *Columns) Clone() Columns {
+	d := Columns{Rows: c.Rows, Columns: slices.Clone(c.Columns)}
+	for i := range d.Columns {
+		col := &d.Columns[i]
+		col.Shape, col.Int64s, col.Floats = slices.Clone(col.Shape), slices.Clone(col.Int64s), slices.Clone(col.Floats)
+		col.Bytes, col.Offsets, col.Splits = slices.Clone(col.Bytes), slices.Clone(col.Offsets), slices.Clone(col.Splits)
+	}
+	return d
+}
+
 // Get returns the column with that key; nil if the schema has none. Column, Int64s and Floats
 // return an error instead.
 func (c *Columns) Get(key string) *Column {
