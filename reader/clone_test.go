@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/tfrec/tfrec/columns"
 )
 
 // checkClones takes a batch of each kind through its life: a clone and its state stay as they were,
@@ -58,7 +60,7 @@ func checkClones[T any](t *testing.T, f Flow[T], clone func(T) T, state func(T) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	ignore := cmpopts.IgnoreUnexported(ColumnBatch{}, ImageBatch{}, RecordBatch{}, Column{})
+	ignore := cmpopts.IgnoreUnexported(ColumnBatch{}, ImageBatch{}, RecordBatch{}, columns.Column{})
 	if diff := cmp.Diff(clones[1], clone(next), ignore); diff != "" {
 		t.Errorf("after the first clone:\n%s", diff)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/tfrec/tfrec/columns"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -12,7 +13,7 @@ import (
 type ColumnSpec struct {
 	// Schema of the columns. Default: that of the manifest, if there is one, else the result of
 	// [InferSchema] for the first 100 records of the first non-empty file.
-	Schema Schema
+	Schema columns.Schema
 	// Batch is the number of records in a batch. Default: 1.
 	Batch int
 	// DropRemainder drops a smaller last batch.
@@ -25,7 +26,7 @@ type ColumnSpec struct {
 // ColumnBatch is a batch of records as columns. It is valid until the next batch is requested,
 // which reuses its memory: keep a Clone.
 type ColumnBatch struct {
-	Columns
+	columns.Columns
 	// Epoch is the epoch of the first record (see [Record.Epoch]).
 	Epoch int32
 
@@ -59,7 +60,7 @@ func columnWorks(ctx context.Context, r *run, spec ColumnSpec) (workerSpec[*Colu
 			return workerSpec[*ColumnBatch]{}, err
 		}
 	}
-	if _, err := NewColumnParser(schema); err != nil {
+	if _, err := columns.NewParser(schema); err != nil {
 		return workerSpec[*ColumnBatch]{}, err
 	}
 	return workerSpec[*ColumnBatch]{
@@ -73,7 +74,7 @@ func columnWorks(ctx context.Context, r *run, spec ColumnSpec) (workerSpec[*Colu
 		poison:  (*ColumnBatch).poison,
 		without: func(b *ColumnBatch, _ []workFault, _ skipCount) int { return b.Rows },
 		work: func() func(*ColumnBatch, []Record, int, int, func(int, error) bool) {
-			parser, _ := NewColumnParser(schema) // cannot fail: checked above
+			parser, _ := columns.NewParser(schema) // cannot fail: checked above
 			return func(b *ColumnBatch, records []Record, _, _ int, fail func(int, error) bool) {
 				parser.Reset(&b.Columns)
 				for i := range records {
@@ -100,10 +101,10 @@ const inferred = 100
 
 // Schema returns the schema of the set's manifest, or infers one from its first records as
 // described at [ColumnSpec].
-func (s *Set) Schema(ctx context.Context) (Schema, error) {
+func (s *Set) Schema(ctx context.Context) (columns.Schema, error) {
 	sources := s.Sources()
 	if set := sources[0].Set; set != nil && set.Records == manifest.RecordExample && len(set.Features) > 0 {
-		return SchemaOf(set.Features)
+		return columns.SchemaOf(set.Features)
 	}
 	var records [][]byte
 	for _, source := range sources {
@@ -132,5 +133,5 @@ func (s *Set) Schema(ctx context.Context) (Schema, error) {
 			break
 		}
 	}
-	return InferSchema(records)
+	return columns.InferSchema(records)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfrec/tfrec/columns"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -72,7 +73,7 @@ func TestParseColumnsFlowErrors(t *testing.T) {
 		}
 		return append(records, []byte("no Example"))
 	})
-	schema := Schema{{Key: "id", Kind: tfrecord.KindInt64}}
+	schema := columns.Schema{{Key: "id", Kind: tfrecord.KindInt64}}
 	says := func(f Flow[*ColumnBatch]) (err error) {
 		for _, err = range f.All(context.Background()) {
 		}
@@ -90,10 +91,10 @@ func TestParseColumnsFlowErrors(t *testing.T) {
 	if err := says(ParseColumns(set.Records(), ColumnSpec{Batch: 10})); err == nil || !strings.Contains(err.Error(), `feature "id": some records have int64 values, others float`) {
 		t.Error(err)
 	}
-	if err := says(ParseColumns(set.Records(), ColumnSpec{Schema: Schema{}, Batch: -1})); err == nil {
+	if err := says(ParseColumns(set.Records(), ColumnSpec{Schema: columns.Schema{}, Batch: -1})); err == nil {
 		t.Error("a batch of -1")
 	}
-	if err := says(ParseColumns(set.Records(), ColumnSpec{Schema: Schema{}})); err == nil {
+	if err := says(ParseColumns(set.Records(), ColumnSpec{Schema: columns.Schema{}})); err == nil {
 		t.Error("a schema without fields")
 	}
 }
@@ -136,21 +137,21 @@ func TestSequenceExamplesHaveNoColumns(t *testing.T) {
 	for what, err := range map[string]error{
 		"Schema":                   err,
 		"ParseColumns":             fails(ColumnSpec{}),
-		"ParseColumns by a schema": fails(ColumnSpec{Schema: Schema{{Key: "id", Kind: tfrecord.KindInt64}}}),
-		"a schema of a list":       fails(ColumnSpec{Schema: Schema{{Key: "steps", Kind: tfrecord.KindFloat, Ragged: true}}}),
+		"ParseColumns by a schema": fails(ColumnSpec{Schema: columns.Schema{{Key: "id", Kind: tfrecord.KindInt64}}}),
+		"a schema of a list":       fails(ColumnSpec{Schema: columns.Schema{{Key: "steps", Kind: tfrecord.KindFloat, Ragged: true}}}),
 	} {
-		if !errors.Is(err, errSequence) {
+		if !errors.Is(err, columns.ErrSequence) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 }
 
 func TestTypedColumns(t *testing.T) {
-	parser, err := NewColumnParser(Schema{{Key: "id", Kind: tfrecord.KindInt64}, {Key: "x", Kind: tfrecord.KindFloat}})
+	parser, err := columns.NewParser(columns.Schema{{Key: "id", Kind: tfrecord.KindInt64}, {Key: "x", Kind: tfrecord.KindFloat}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var c Columns
+	var c columns.Columns
 	record := example(func(b *tfrecord.Builder) { b.Int64("id", 7); b.Float("x", 0.5) })
 	if err := parser.Parse(&c, [][]byte{record}); err != nil {
 		t.Fatal(err)

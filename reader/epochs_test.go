@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/tfrec/tfrec/columns"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -23,7 +24,7 @@ func endless(t testing.TB) map[string]Flow[[]int64] {
 		}
 		return records
 	})
-	schema := Schema{{Key: DefaultLabelKey, Kind: tfrecord.KindInt64}, {Key: "text", Kind: tfrecord.KindBytes, Ragged: true}}
+	schema := columns.Schema{{Key: DefaultLabelKey, Kind: tfrecord.KindInt64}, {Key: "text", Kind: tfrecord.KindBytes, Ragged: true}}
 	columns := func(p Pipe) Flow[[]int64] {
 		f := ParseColumns(p.Repeat(-1), ColumnSpec{Schema: schema, Batch: 10, Workers: 2})
 		return MapFlow(f, func(b *ColumnBatch) ([]int64, error) { return b.Get(DefaultLabelKey).Int64s, nil }, MapOptions{Workers: 2}).Prefetch(2)

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tfrec/tfrec/columns"
 	"github.com/tfrec/tfrec/reader"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -92,7 +93,7 @@ func ExampleParseColumns() {
 		log.Fatal(err)
 	}
 	batches := reader.ParseColumns(set.Records(), reader.ColumnSpec{
-		Schema: reader.Schema{
+		Schema: columns.Schema{
 			{Key: "id", Kind: tfrecord.KindInt64},
 			{Key: "size", Kind: tfrecord.KindFloat, Shape: []int{2}},
 			{Key: "name", Kind: tfrecord.KindBytes},
@@ -174,42 +175,6 @@ func ExampleImages() {
 	// Output:
 	// [2 3 8 8] float32 384 0.2 [0 1]
 	// [2 3 8 8] float32 384 0.6 [0 1]
-}
-
-// Sequences of words become a tensor of ids: a vocabulary numbers them, and padding makes all rows
-// of a batch equally long.
-func ExampleColumn_Dense() {
-	dir, remove := written(2, func(b *tfrecord.Builder, i int) {
-		b.String("words", [][]string{{"to", "be"}, {"or", "not", "to", "be"}}[i]...)
-	})
-	defer remove()
-
-	set, err := reader.Open(context.Background(), dir, reader.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	vocabulary, err := reader.NewVocabulary([]string{"<pad>", "be", "not", "or", "to"})
-	if err != nil {
-		log.Fatal(err)
-	}
-	schema := reader.Schema{{Key: "words", Kind: tfrecord.KindBytes, Ragged: true}}
-	for batch, err := range reader.ParseColumns(set.Records(), reader.ColumnSpec{Schema: schema, Batch: 2}).All(context.Background()) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		words := batch.Get("words")
-		var dense reader.Column
-		if err := words.Dense(&dense, 0, "<pad>"); err != nil {
-			log.Fatal(err)
-		}
-		ids, err := vocabulary.Lookup(nil, &dense)
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(dense.Shape, ids, words.Lengths(nil))
-	}
-	// Output:
-	// [2 4] [4 1 0 0 3 2 4 1] [2 4]
 }
 
 // A job reads its data epoch by epoch, in one run.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/columns"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -36,7 +37,7 @@ func TestNegativeOptionsAreRefused(t *testing.T) {
 	}
 	refuses(t, "batch of -1", p.Batch(-1, false))
 	refuses(t, "batch of -1", ParseColumns(p, ColumnSpec{Batch: -1}))
-	refuses(t, "-1 workers", ParseColumns(p, ColumnSpec{Workers: -1, Schema: Schema{{Key: "x", Kind: tfrecord.KindInt64}}}))
+	refuses(t, "-1 workers", ParseColumns(p, ColumnSpec{Workers: -1, Schema: columns.Schema{{Key: "x", Kind: tfrecord.KindInt64}}}))
 	refuses(t, "batch of -1", Images(p, ImageSpec{Size: 8, Batch: -1}))
 	refuses(t, "-8", Images(p, ImageSpec{Size: -8}))
 	refuses(t, "-1 workers", Images(p, ImageSpec{Size: 8, Workers: -1}))

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/columns"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -75,7 +76,7 @@ var usable = map[string]func(Pipe) Flow[[]int64]{
 		return MapFlow(Map(p, label, MapOptions{}), one, MapOptions{})
 	},
 	"columns": func(p Pipe) Flow[[]int64] {
-		schema := Schema{{Key: DefaultLabelKey, Kind: tfrecord.KindInt64}}
+		schema := columns.Schema{{Key: DefaultLabelKey, Kind: tfrecord.KindInt64}}
 		f := ParseColumns(p, ColumnSpec{Schema: schema, Batch: 3, Workers: 2})
 		return MapFlow(f, func(b *ColumnBatch) ([]int64, error) { return b.Get(DefaultLabelKey).Int64s, nil }, MapOptions{})
 	},

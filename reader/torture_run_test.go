@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/columns"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -158,7 +159,7 @@ func (t *trial) start(ctx context.Context, p Pipe, at *State) (*consumer, error)
 		f := MapFlow(Map(p, copied, MapOptions{Workers: 2}), copied, MapOptions{}).Prefetch(t.Batch)
 		return consumeFlow(ctx, UnbatchFlow(BatchFlow(f, t.Batch, false)), t.origin(at), func(r Record) []Record { return []Record{r} })
 	case "columns":
-		spec := ColumnSpec{Batch: t.Batch, Schema: Schema{
+		spec := ColumnSpec{Batch: t.Batch, Schema: columns.Schema{
 			{Key: "id", Kind: tfrecord.KindInt64}, {Key: "filler", Kind: tfrecord.KindBytes},
 		}}
 		return consumeFlow(ctx, ParseColumns(p, spec), t.origin(at), func(b *ColumnBatch) []Record {

@@ -81,7 +81,9 @@ var rooms = map[string]room{
 	"augment":          {ours: []string{"internal", "internal/backendtest"}, theirs: pixels, judges: judges},
 	// What a set says of itself.
 	"manifest": {ours: []string{"tfrecord", "tfrecord/message", "internal", "internal/labels"}, theirs: slices.Concat(wire, files, globs), judges: judges},
-	"shard":    {ours: slices.Concat(engine, []string{"tfrecord"}), tests: []string{"internal/settest"}, theirs: slices.Concat(wire, files, globs), judges: judges},
+	// A record as tensors.
+	"columns": {ours: []string{"manifest", "tfrecord", "internal"}, theirs: slices.Concat(wire, files, globs), judges: judges},
+	"shard":   {ours: slices.Concat(engine, []string{"tfrecord"}), tests: []string{"internal/settest"}, theirs: slices.Concat(wire, files, globs), judges: judges},
 	// What works on sets. None of these imports another: what they share is in shard, or below
 	// internal.
 	"shard/stats": {
@@ -94,7 +96,7 @@ var rooms = map[string]room{
 	"shard/reshape": {ours: slices.Concat(engine, onSets, []string{"shard", "tfrecord"}), tests: slices.Concat(verbs, []string{"internal/settest"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	// Reading a set takes neither what measures one nor its estimators.
 	"reader": {
-		ours:   slices.Concat(engine, []string{"shard", "tfrecord", "augment", "internal/decodeplan"}),
+		ours:   slices.Concat(engine, []string{"columns", "shard", "tfrecord", "augment", "internal/decodeplan"}),
 		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
 	},
 	"convert": {
@@ -111,7 +113,7 @@ var rooms = map[string]room{
 	},
 	// Programs of users, which see what users see.
 	"examples": {
-		ours:   slices.Concat(verbs, []string{"manifest", "tfrecord/message", "shard", "tfrecord", "augment", "reader", "convert"}),
+		ours:   slices.Concat(verbs, []string{"columns", "manifest", "tfrecord/message", "shard", "tfrecord", "augment", "reader", "convert"}),
 		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
 	},
 	"internal": {ours: []string{"internal"}, theirs: slices.Concat(wire, files, pixels), judges: judges},
@@ -141,7 +143,7 @@ var rooms = map[string]room{
 	"internal/decodeplan":  {ours: []string{"augment", "internal"}, theirs: pixels, judges: judges},
 	"internal/where":       {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, conditions), judges: judges},
 	// Only tests, which drive a room and the built command from outside.
-	"internal/interop": {ours: []string{"tfrecord", "reader", "internal"}, judges: judges},
+	"internal/interop": {ours: []string{"columns", "tfrecord", "reader", "internal"}, judges: judges},
 }
 
 // leastPackages guards against a listing that silently shrank.

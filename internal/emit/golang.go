@@ -66,7 +66,7 @@ func (f goField) Columnar() bool { return !f.One() || f.Kind == "bytes" }
 func (f goField) Type() string {
 	switch {
 	case f.Columnar():
-		return "*reader.Column"
+		return "*columns.Column"
 	case f.Kind == "float":
 		return "[]float32"
 	}
@@ -84,7 +84,7 @@ func (f goField) From() string {
 	return ".Int64s"
 }
 
-// Field is the feature in a reader.Schema.
+// Field is the feature in a columns.Schema.
 func (f goField) Field() string {
 	var b strings.Builder
 	kinds := map[string]string{"bytes": "KindBytes", "float": "KindFloat", "int64": "KindInt64"}

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/tfrec/tfrec/reader"
+	"github.com/tfrec/tfrec/columns"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -100,13 +100,13 @@ func wire(v any, packed bool) []byte {
 }
 
 // randomSchema draws fields of all kinds.
-func randomSchema(rnd *rand.Rand) (reader.Schema, []field) {
+func randomSchema(rnd *rand.Rand) (columns.Schema, []field) {
 	kinds := []tfrecord.Kind{tfrecord.KindInt64, tfrecord.KindFloat, tfrecord.KindBytes}
 	shapes := [][]int{{}, {}, {1}, {3}, {2, 2}}
-	var schema reader.Schema
+	var schema columns.Schema
 	var fields []field
 	for i := range 1 + rnd.IntN(6) {
-		f := reader.Field{Key: fmt.Sprintf("%c/%s", 'a'+i, randomKey(rnd)), Kind: kinds[rnd.IntN(3)]}
+		f := columns.Field{Key: fmt.Sprintf("%c/%s", 'a'+i, randomKey(rnd)), Kind: kinds[rnd.IntN(3)]}
 		w := field{Key: f.Key, Kind: f.Kind.String(), Shape: []int{}}
 		if rnd.IntN(3) == 0 {
 			f.Ragged, w.Ragged = true, true
@@ -133,7 +133,7 @@ func size(shape []int) int {
 
 // randomRecord draws a record of a schema: keys in any order, some missing,
 // twice, or not in the schema, and now and then one that does not suit it.
-func randomRecord(rnd *rand.Rand, s reader.Schema, oddity float64) []byte {
+func randomRecord(rnd *rand.Rand, s columns.Schema, oddity float64) []byte {
 	var features []byte
 	add := func(key string, feature []byte) {
 		entry := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), key)
@@ -224,7 +224,7 @@ func (j *columnsJudge) parse(t *testing.T, path string, fields []field) (columns
 }
 
 // writtenColumns returns columns as columns.py does.
-func writtenColumns(c *reader.Columns) []column {
+func writtenColumns(c *columns.Columns) []column {
 	var out []column
 	for i := range c.Columns {
 		col := &c.Columns[i]
@@ -264,11 +264,11 @@ func TestColumnsAreParseExamples(t *testing.T) {
 			records = append(records, randomRecord(rnd, schema, oddity))
 		}
 		want, says := j.parse(t, writeFile(t, tfrecord.None, records), fields)
-		p, err := reader.NewColumnParser(schema)
+		p, err := columns.NewParser(schema)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got reader.Columns
+		var got columns.Columns
 		err = p.Parse(&got, records)
 		if (err != nil) != (says != "") {
 			t.Errorf("seed %d: we say %v, TensorFlow %q", seed, err, says)

@@ -73,7 +73,7 @@ func sum(v any) (n float64) {
 				n += float64(x)
 			}
 		}
-	case *reader.Column:
+	case *columns.Column:
 		n = sum(v.Int64s) + sum(v.Floats)
 		for _, x := range v.Bytes {
 			n += float64(x)

@@ -1,4 +1,4 @@
-package reader
+package columns
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ func NewVocabulary(words []string) (*Vocabulary, error) {
 	v := &Vocabulary{words: append([]string(nil), words...), ids: make(map[string]int64, len(words))}
 	for i, word := range words {
 		if first, twice := v.ids[word]; twice {
-			return nil, fmt.Errorf("reader: vocabulary: words %d and %d are both %q", first, i, word)
+			return nil, fmt.Errorf("columns: vocabulary: words %d and %d are both %q", first, i, word)
 		}
 		v.ids[word] = int64(i)
 	}
@@ -49,7 +49,7 @@ func (v *Vocabulary) Lookup(dst []int64, c *Column) ([]int64, error) {
 		for i := from; i < to; i++ {
 			id, ok := v.ID(c.Value(i))
 			if !ok {
-				return dst, fmt.Errorf("reader: row %d of column %q has %.100q, which is not in the vocabulary of %d words", row, c.Key, c.Value(i), v.Len())
+				return dst, fmt.Errorf("columns: row %d of column %q has %.100q, which is not in the vocabulary of %d words", row, c.Key, c.Value(i), v.Len())
 			}
 			dst = append(dst, id)
 		}
@@ -75,7 +75,7 @@ func (v *Vocabulary) LookupOr(dst []int64, c *Column, unknown int64) ([]int64, e
 // checkWords refuses columns without words.
 func checkWords(c *Column) error {
 	if c.Kind != tfrecord.KindBytes {
-		return fmt.Errorf("reader: the values of column %q are %v: only bytes are in a vocabulary", c.Key, c.Kind)
+		return fmt.Errorf("columns: the values of column %q are %v: only bytes are in a vocabulary", c.Key, c.Kind)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package reader
+package columns
 
 import (
 	"errors"
@@ -24,7 +24,7 @@ func example(build func(b *tfrecord.Builder)) []byte {
 // parse parses records with a new parser into new columns.
 func parse(t testing.TB, s Schema, records ...[]byte) (*Columns, error) {
 	t.Helper()
-	p, err := NewColumnParser(s)
+	p, err := NewParser(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func TestSchemaRefuses(t *testing.T) {
 		"odd type":   {{Key: "a", Kind: tfrecord.KindInt64, Default: struct{}{}}},
 	}
 	for name, s := range cases {
-		if _, err := NewColumnParser(s); err == nil || !strings.HasPrefix(err.Error(), "schema: ") {
+		if _, err := NewParser(s); err == nil || !strings.HasPrefix(err.Error(), "schema: ") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -306,7 +306,7 @@ func FuzzColumnParser(f *testing.F) {
 }
 
 func parsePlain(t testing.TB, s Schema, records ...[]byte) (*Columns, error) {
-	p, err := NewColumnParser(s)
+	p, err := NewParser(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -349,7 +349,7 @@ var tableSchema = Schema{
 
 func TestParseColumnsAllocatesNothing(t *testing.T) {
 	records := table(100)
-	p, err := NewColumnParser(tableSchema)
+	p, err := NewParser(tableSchema)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,7 +365,7 @@ func TestParseColumnsAllocatesNothing(t *testing.T) {
 
 func BenchmarkParseColumns(b *testing.B) {
 	records := table(1024)
-	p, err := NewColumnParser(tableSchema)
+	p, err := NewParser(tableSchema)
 	if err != nil {
 		b.Fatal(err)
 	}

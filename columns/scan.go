@@ -1,4 +1,4 @@
-package reader
+package columns
 
 import (
 	"encoding/binary"
@@ -9,7 +9,7 @@ import (
 
 // scan finds the features of the schema in a record of the usual form. False leaves the record,
 // valid or not, to appendPlain.
-func (p *ColumnParser) scan(data []byte) bool {
+func (p *Parser) scan(data []byte) bool {
 	clear(p.spans)
 	pos, ok := tfrecord.ScanExample(data)
 	if !ok {
@@ -36,7 +36,7 @@ func (p *ColumnParser) scan(data []byte) bool {
 
 // appendScanned appends the features that scan found. False leaves the record
 // to appendPlain.
-func (p *ColumnParser) appendScanned(dst *Columns, record []byte) bool {
+func (p *Parser) appendScanned(dst *Columns, record []byte) bool {
 	for i, s := range p.spans {
 		col, want := &dst.Columns[i], p.counts[i]
 		if s.from == 0 {

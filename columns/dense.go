@@ -1,4 +1,4 @@
-package reader
+package columns
 
 import (
 	"fmt"
@@ -79,7 +79,7 @@ func (c *Column) Dense(dst *Column, width int, pad any) error {
 		}
 	}
 	if !ok {
-		return fmt.Errorf("reader: column %q cannot be padded with a %T: its values are %v", c.Key, pad, c.Kind)
+		return fmt.Errorf("columns: column %q cannot be padded with a %T: its values are %v", c.Key, pad, c.Kind)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func dense[T any](dst []T, c *Column, values []T, width int, fill T) []T {
 // checkDense refuses a tensor that is too large.
 func checkDense(key string, n, width int) error {
 	if width < 1 || width > maxDense || n > maxDense/width {
-		return fmt.Errorf("reader: a tensor of %d by %d values of column %q: want a width of at least 1, and at most %d values", n, width, key, maxDense)
+		return fmt.Errorf("columns: a tensor of %d by %d values of column %q: want a width of at least 1, and at most %d values", n, width, key, maxDense)
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func checkDense(key string, n, width int) error {
 // (see [Column.MultiHot]).
 func (c *Column) OneHot(dst []float32, depth int) ([]float32, error) {
 	if c.count < 0 {
-		return dst, fmt.Errorf("reader: OneHot of column %q, which is ragged: use MultiHot, or Dense first", c.Key)
+		return dst, fmt.Errorf("columns: OneHot of column %q, which is ragged: use MultiHot, or Dense first", c.Key)
 	}
 	if err := c.checkHot(len(c.Int64s), depth); err != nil {
 		return dst, err
@@ -145,7 +145,7 @@ func (c *Column) MultiHot(dst []float32, depth int) ([]float32, error) {
 // checkHot checks the values of a column that are to be indexes below depth, for n vectors.
 func (c *Column) checkHot(n, depth int) error {
 	if c.Kind != tfrecord.KindInt64 {
-		return fmt.Errorf("reader: the values of column %q are %v, and cannot be indexes: look them up in a Vocabulary first", c.Key, c.Kind)
+		return fmt.Errorf("columns: the values of column %q are %v, and cannot be indexes: look them up in a Vocabulary first", c.Key, c.Kind)
 	}
 	if err := checkDense(c.Key, n, depth); err != nil {
 		return err
@@ -154,7 +154,7 @@ func (c *Column) checkHot(n, depth int) error {
 		from, to := c.Row(row)
 		for _, id := range c.Int64s[from:to] {
 			if id < 0 || id >= int64(depth) {
-				return fmt.Errorf("reader: row %d of column %q has the value %d: want 0 to %d", row, c.Key, id, depth-1)
+				return fmt.Errorf("columns: row %d of column %q has the value %d: want 0 to %d", row, c.Key, id, depth-1)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package reader
+package columns
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 )
 
 // Columns are the features of a batch of records, each in one contiguous slice. Refilling reuses
-// their memory. The zero Columns are empty and ready for a [ColumnParser].
+// their memory. The zero Columns are empty and ready for a [Parser].
 type Columns struct {
 	// Rows is the number of records.
 	Rows int
@@ -70,10 +70,10 @@ func (c *Columns) Column(key string, kind tfrecord.Kind) (*Column, error) {
 		for i := range c.Columns {
 			keys[i] = c.Columns[i].Key
 		}
-		return nil, fmt.Errorf("reader: no column %q: the schema has %s", key, strings.Join(keys, ", "))
+		return nil, fmt.Errorf("columns: no column %q: the schema has %s", key, strings.Join(keys, ", "))
 	}
 	if col.Kind != kind {
-		return nil, fmt.Errorf("reader: the values of column %q are %v, not %v", key, col.Kind, kind)
+		return nil, fmt.Errorf("columns: the values of column %q are %v, not %v", key, col.Kind, kind)
 	}
 	return col, nil
 }

@@ -1,4 +1,4 @@
-package reader
+package columns
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// ColumnParser parses tf.train.Examples from wire format directly into columns, without an
+// Parser parses tf.train.Examples from wire format directly into columns, without an
 // allocation per record. The columns equal those of tf.io.parse_example for the same records. It is
 // not safe for concurrent use.
 //
@@ -21,7 +21,7 @@ import (
 // The last value of a duplicate key wins; packed and unpacked numbers, and split lists, are read as
 // in any protocol buffer library. Features not in the schema are not parsed, so damage in them may
 // go unnoticed.
-type ColumnParser struct {
+type Parser struct {
 	schema   Schema
 	counts   []int     // values per record; -1: ragged
 	defaults []*values // nil: none
@@ -52,12 +52,12 @@ const (
 // that there is none.
 type span struct{ from, to int }
 
-// NewColumnParser returns a parser for a schema, which it retains.
-func NewColumnParser(s Schema) (*ColumnParser, error) {
+// NewParser returns a parser for a schema, which it retains.
+func NewParser(s Schema) (*Parser, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	p := &ColumnParser{
+	p := &Parser{
 		schema:   s,
 		counts:   make([]int, len(s)),
 		defaults: make([]*values, len(s)),
@@ -78,11 +78,11 @@ func NewColumnParser(s Schema) (*ColumnParser, error) {
 }
 
 // Schema returns the schema of the parser.
-func (p *ColumnParser) Schema() Schema { return p.schema }
+func (p *Parser) Schema() Schema { return p.schema }
 
 // Parse fills dst with the columns of the records. For a record that does not match the schema it
 // returns a *[RowError] and keeps the rows before it.
-func (p *ColumnParser) Parse(dst *Columns, records [][]byte) error {
+func (p *Parser) Parse(dst *Columns, records [][]byte) error {
 	p.Reset(dst)
 	for i, r := range records {
 		if err := p.Append(dst, r); err != nil {
@@ -106,14 +106,14 @@ func (e *RowError) Error() string { return fmt.Sprintf("row %d of the batch: %v"
 func (e *RowError) Unwrap() error { return e.Err }
 
 // Reset empties dst and sets the columns of the schema.
-func (p *ColumnParser) Reset(dst *Columns) { dst.reset(p.schema) }
+func (p *Parser) Reset(dst *Columns) { dst.reset(p.schema) }
 
 // Append appends a record to columns that Reset prepared. The columns copy what they need of it.
 // After an error they are unchanged.
 //
 // An error is a [*tfrecord.Error] of PartParse that names the feature and, for a malformed record,
 // the byte; the caller adds the file.
-func (p *ColumnParser) Append(dst *Columns, record []byte) error {
+func (p *Parser) Append(dst *Columns, record []byte) error {
 	if p.scan(record) && p.appendScanned(dst, record) {
 		dst.closeRow()
 		return nil
@@ -129,7 +129,7 @@ func (p *ColumnParser) Append(dst *Columns, record []byte) error {
 
 // find returns the node of the key that follows node prev when it is not the expected one, and
 // makes it the expected one.
-func (p *ColumnParser) find(prev int, key []byte) int {
+func (p *Parser) find(prev int, key []byte) int {
 	at, ok := p.byKey[string(key)]
 	if !ok {
 		if len(p.keys)-len(p.schema) > maxForeign || len(key) > maxForeignKey {
@@ -145,7 +145,7 @@ func (p *ColumnParser) find(prev int, key []byte) int {
 
 // appendPlain is the slow path for scan and appendScanned: it accepts any valid Example and
 // produces the error messages.
-func (p *ColumnParser) appendPlain(dst *Columns, record []byte) error {
+func (p *Parser) appendPlain(dst *Columns, record []byte) error {
 	if err := p.plain.Parse(record); err != nil {
 		return err
 	}
@@ -162,20 +162,20 @@ func (p *ColumnParser) appendPlain(dst *Columns, record []byte) error {
 	return nil
 }
 
-// errSequence is returned for SequenceExamples, whose wire format is that of an Example with one
+// ErrSequence is returned for SequenceExamples, whose wire format is that of an Example with one
 // more field: a parser of Examples would return only their context.
-var errSequence = errors.New("the record is a tf.train.SequenceExample, whose feature lists have no columns: " +
+var ErrSequence = errors.New("the record is a tf.train.SequenceExample, whose feature lists have no columns: " +
 	"read such records with Map and tfrecord.SequenceExample")
 
 // refuseLists refuses a record with feature lists. It reuses the memory of s.
 func refuseLists(s *tfrecord.SequenceExample, record []byte) error {
 	if s.Parse(record) == nil && s.Lists.Len() > 0 {
-		return &tfrecord.Error{Record: -1, Part: tfrecord.PartParse, Err: errSequence}
+		return &tfrecord.Error{Record: -1, Part: tfrecord.PartParse, Err: ErrSequence}
 	}
 	return nil
 }
 
-func (p *ColumnParser) appendFeature(dst *Column, field int, f tfrecord.Feature) error {
+func (p *Parser) appendFeature(dst *Column, field int, f tfrecord.Feature) error {
 	want := p.counts[field]
 	switch f.Kind() {
 	case tfrecord.KindNone:
@@ -205,7 +205,7 @@ func (p *ColumnParser) appendFeature(dst *Column, field int, f tfrecord.Feature)
 }
 
 // appendDefault appends the default for a missing feature: nothing to a ragged column.
-func (p *ColumnParser) appendDefault(dst *Column, field int) {
+func (p *Parser) appendDefault(dst *Column, field int) {
 	d := p.defaults[field]
 	if d == nil {
 		return

@@ -1,0 +1,20 @@
+// Package columns turns tf.train.Examples into columns: one contiguous slice for each feature of a
+// batch of records, which a tensor library takes without a copy.
+//
+//	schema := columns.Schema{
+//		{Key: "label", Kind: tfrecord.KindInt64},
+//		{Key: "pixels", Kind: tfrecord.KindFloat, Shape: []int{28, 28}},
+//		{Key: "words", Kind: tfrecord.KindBytes, Ragged: true},
+//	}
+//	parser, err := columns.NewParser(schema)
+//	var batch columns.Columns
+//	err = parser.Parse(&batch, records)
+//	labels, err := batch.Int64s("label")
+//
+// Ragged columns become tensors with [Column.Dense], labels with [Column.OneHot] and
+// [Column.MultiHot], words with a [Vocabulary]. [SchemaOf] takes the schema from a manifest,
+// [InferSchema] from records.
+//
+// Package reader makes such batches of whole sets, in parallel and in any order: see its function
+// ParseColumns.
+package columns
