@@ -41,12 +41,12 @@
 // A [Set] is files and options. A [Pipe] describes the order of their records: [Set.Records],
 // [Set.Interleave] or [Set.ShuffleAll] begin it, and [Pipe.Shuffle], [Pipe.Map], [Pipe.Filter],
 // [Pipe.Cache], [Pipe.Skip], [Pipe.Take], [Pipe.Prefetch] and [Pipe.Repeat] each add a stage. A
-// [Flow] turns records into elements: [ParseColumns], [Images], [Map] or [Pipe.Batch] begin it, and
-// [MapFlow], [BatchFlow], [UnbatchFlow], [Flow.Filter] and [Flow.Prefetch] extend it. Columns and
-// images are plain slices with a shape, one for a whole batch, which tensor libraries take without
-// a copy. A batch is valid until the next one is requested: Clone keeps it, and with PoisonRecycled
-// of the [Options] a program that forgot to fails in its first test. Nothing is read before Start,
-// StartEpoch, Resume or All. The program in examples/train learns from such batches.
+// [Flow] turns records into elements: [ParseColumns], [Images], [Map], [MapWith] or [Pipe.Batch]
+// begin it, and [MapFlow], [BatchFlow], [UnbatchFlow], [Flow.Filter] and [Flow.Prefetch] extend it.
+// Columns and images are plain slices with a shape, one for a whole batch, which tensor libraries
+// take without a copy. A batch is valid until the next one is requested: Clone keeps it, and with
+// PoisonRecycled of the [Options] a program that forgot to fails in its first test. Nothing is read
+// before Start, StartEpoch, Resume or All. The program in examples/train learns from such batches.
 //
 // # Checkpoints
 //

@@ -38,8 +38,28 @@ func portionOf(o MapOptions) int {
 // long as the element. An error of f ends the flow with the record's file, number and offset,
 // unless [SkipBad] allows skipping the record.
 func Map[T any](p Pipe, f func(Record) (T, error), o MapOptions) Flow[T] {
+	if f == nil {
+		return MapWith[T](p, nil, o)
+	}
+	return MapWith(p, func() func(Record) (T, error) { return f }, o)
+}
+
+// MapWith is [Map] with a function for each worker, which one goroutine at a time calls: the place
+// for parsers and buffers that cannot be shared. What the function keeps from one record to the
+// next must not show in its results: which records it gets differs from run to run.
+//
+//	reader.MapWith(pipe, func() func(reader.Record) (int64, error) {
+//		var example tfrecord.Example // reused
+//		return func(r reader.Record) (int64, error) {
+//			if err := example.Parse(r.Data); err != nil {
+//				return 0, err
+//			}
+//			...
+//		}
+//	}, reader.MapOptions{})
+func MapWith[T any](p Pipe, newWorker func() func(Record) (T, error), o MapOptions) Flow[T] {
 	return Flow[T]{func(ctx context.Context, from origin) (source[T], error) {
-		if f == nil {
+		if newWorker == nil {
 			return nil, errors.New("reader: Map without a function")
 		}
 		in, err := openWorkers(ctx, p, from, func(*run) (workerSpec[*mapped[T]], error) {
@@ -55,6 +75,10 @@ func Map[T any](p Pipe, f func(Record) (T, error), o MapOptions) Flow[T] {
 				clear:     (*mapped[T]).clear,
 				bytes:     func(m *mapped[T]) int64 { return m.bytes.Load() },
 				work: func() func(*mapped[T], []Record, int, int, func(int, error) bool) {
+					f := newWorker()
+					if f == nil {
+						f = func(Record) (v T, err error) { return v, errors.New("reader: MapWith got no function for a worker") }
+					}
 					return func(m *mapped[T], records []Record, from, to int, fail func(int, error) bool) {
 						for i := from; i < to; i++ {
 							v, err := f(records[i])

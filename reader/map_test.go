@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -111,6 +112,46 @@ func TestMapKeepsTheOrder(t *testing.T) {
 	slices.Sort(want)
 	if !slices.Equal(want, got) {
 		t.Errorf("unordered: %d elements, not the same as %d", len(got), len(want))
+	}
+}
+
+// Each worker has a function of its own, which is never called twice at the same time.
+func TestMapWith(t *testing.T) {
+	p := writeSet(t, Options{}, 700, 3, 0, 90).Interleave(3, 2)
+	want := texts(t, p)
+	for _, workers := range []int{0, 1, 5} {
+		var made atomic.Int32
+		f := MapWith(p, func() func(Record) (string, error) {
+			made.Add(1)
+			var busy atomic.Bool
+			var memory []byte // of this worker alone: the race detector agrees
+			return func(r Record) (string, error) {
+				if busy.Swap(true) {
+					return "", errors.New("called while it runs")
+				}
+				defer busy.Store(false)
+				memory = append(memory[:0], r.Data...)
+				runtime.Gosched()
+				return string(memory), nil
+			}
+		}, MapOptions{Workers: workers})
+		if diff := cmp.Diff(want, drain(t, f)); diff != "" {
+			t.Errorf("%d workers:\n%.500s", workers, diff)
+		}
+		if n := int(made.Load()); n < 1 || workers > 0 && n != workers {
+			t.Errorf("%d functions for %d workers", n, workers)
+		}
+		checkResume(t, f, func(s string) string { return s })
+	}
+	for name, f := range map[string]Flow[int]{
+		"no factory":  MapWith[int](p, nil, MapOptions{}),
+		"no function": MapWith(p, func() func(Record) (int, error) { return nil }, MapOptions{}),
+	} {
+		for _, err := range f.All(context.Background()) {
+			if err == nil || !strings.Contains(err.Error(), "function") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
 	}
 }
 
