@@ -1,20 +1,40 @@
-// Package inject fails operations on files, so that tests see what is left then.
+// Package inject makes operations on files fail, so that tests see what is left then.
 package inject
 
-import "io/fs"
+import (
+	"context"
+	"io/fs"
+)
 
-// Hook, when not nil, is called before each operation on the files of a set that
-// is made, and on those that it is made from; an error of it is that of the
-// operation. Only tests set it.
-var Hook func(operation string) error
+// Hook is called before each operation on the files of a set that is made, and on those that it is
+// made from. Its error becomes the error of the operation. A nil Hook does nothing.
+type Hook func(operation string) error
 
-// Fault returns the error that an operation on the file at path is to fail with,
-// as the system returns it, with both; usually nil.
-func Fault(operation, path string) error {
-	if Hook == nil {
+type key struct{}
+
+// With returns a context whose operations on files call hook first. Only tests use it.
+func With(ctx context.Context, hook Hook) context.Context {
+	return context.WithValue(ctx, key{}, hook)
+}
+
+// From returns the hook of ctx, usually nil. What does many operations on one file keeps it.
+func From(ctx context.Context) Hook {
+	hook, _ := ctx.Value(key{}).(Hook)
+	return hook
+}
+
+// Fault returns the error of the hook of ctx for an operation on the file at path, usually nil.
+func Fault(ctx context.Context, operation, path string) error {
+	return From(ctx).Fault(operation, path)
+}
+
+// Fault returns the hook's error for an operation on the file at path, in the form that the system
+// returns errors.
+func (h Hook) Fault(operation, path string) error {
+	if h == nil {
 		return nil
 	}
-	if err := Hook(operation); err != nil {
+	if err := h(operation); err != nil {
 		return &fs.PathError{Op: operation, Path: path, Err: err}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package osfile
 
 import (
+	"context"
 	"fmt"
 	"os"
 
@@ -38,8 +39,8 @@ func Lock(path string, perm os.FileMode, lock func(*os.File) error) (*os.File, e
 }
 
 // Exists reports whether the path exists. A symbolic link does, even a dangling one.
-func Exists(path string) (bool, error) {
-	err := inject.Fault("stat", path)
+func Exists(ctx context.Context, path string) (bool, error) {
+	err := inject.Fault(ctx, "stat", path)
 	if err == nil {
 		_, err = os.Lstat(path)
 	}

@@ -15,36 +15,46 @@ import (
 )
 
 // Reader is a file opened for reading.
-type Reader struct{ storage.File }
+type Reader struct {
+	storage.File
+	hook inject.Hook
+}
 
 // File is a file opened for reading and writing.
-type File struct{ *os.File }
+type File struct {
+	*os.File
+	hook inject.Hook
+}
+
+func NewReader(ctx context.Context, f storage.File) Reader { return Reader{f, inject.From(ctx)} }
+
+func NewFile(ctx context.Context, f *os.File) File { return File{f, inject.From(ctx)} }
 
 func (f Reader) ReadAt(p []byte, offset int64) (int, error) {
-	if err := inject.Fault("read", f.Name()); err != nil {
+	if err := f.hook.Fault("read", f.Name()); err != nil {
 		return 0, err
 	}
 	return f.File.ReadAt(p, offset)
 }
 
 func (f File) Write(p []byte) (int, error) {
-	if err := inject.Fault("write", f.Name()); err != nil {
+	if err := f.hook.Fault("write", f.Name()); err != nil {
 		return 0, err
 	}
 	return f.File.Write(p)
 }
 
 // Place atomically gives a temporary file its final path.
-func Place(f *os.File, path string) error {
-	if err := inject.Fault("place", path); err != nil {
+func Place(ctx context.Context, f *os.File, path string) error {
+	if err := inject.Fault(ctx, "place", path); err != nil {
 		return err
 	}
 	return atomicfile.Place(f, path)
 }
 
 // Remove removes a file if it exists.
-func Remove(path string) error {
-	if err := inject.Fault("remove", path); err != nil {
+func Remove(ctx context.Context, path string) error {
+	if err := inject.Fault(ctx, "remove", path); err != nil {
 		return err
 	}
 	return atomicfile.Remove(path)
@@ -52,8 +62,8 @@ func Remove(path string) error {
 
 // MakeOuterDir durably creates a directory beside shards, such as the one for their indexes. A
 // symbolic link at path is an error.
-func MakeOuterDir(path string) error {
-	if err := inject.Fault("mkdir", path); err != nil {
+func MakeOuterDir(ctx context.Context, path string) error {
+	if err := inject.Fault(ctx, "mkdir", path); err != nil {
 		return err
 	}
 	if err := storage.CheckOutput(path); err != nil {
@@ -64,7 +74,7 @@ func MakeOuterDir(path string) error {
 
 // Read returns the content of a file of at most limit bytes.
 func Read(ctx context.Context, path string, limit int64) ([]byte, error) {
-	if err := inject.Fault("read", path); err != nil {
+	if err := inject.Fault(ctx, "read", path); err != nil {
 		return nil, err
 	}
 	return storage.ReadFile(ctx, path, limit)

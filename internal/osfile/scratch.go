@@ -1,6 +1,7 @@
 package osfile
 
 import (
+	"context"
 	"os"
 
 	"github.com/tfrec/tfrec/internal/inject"
@@ -10,20 +11,21 @@ import (
 // process is killed. On systems that cannot unlink open files, Close removes it.
 type Scratch struct{ File }
 
-func NewScratch(f *os.File, err error) (*Scratch, error) {
-	if err != nil {
-		return nil, err
-	}
+func NewScratch(ctx context.Context, f *os.File) *Scratch {
 	os.Remove(f.Name()) // Close tries again
-	return &Scratch{File{f}}, nil
+	return &Scratch{NewFile(ctx, f)}
 }
 
 // ScratchIn creates a Scratch in a directory, by default os.TempDir.
-func ScratchIn(dir string) (*Scratch, error) {
-	if err := inject.Fault("create", dir); err != nil {
+func ScratchIn(ctx context.Context, dir string) (*Scratch, error) {
+	if err := inject.Fault(ctx, "create", dir); err != nil {
 		return nil, err
 	}
-	return NewScratch(os.CreateTemp(dir, "tfrec-*"))
+	f, err := os.CreateTemp(dir, "tfrec-*")
+	if err != nil {
+		return nil, err
+	}
+	return NewScratch(ctx, f), nil
 }
 
 func (f *Scratch) Close() error {

@@ -47,12 +47,13 @@ func (w *FrameWalk) To(ctx context.Context, record int64) error {
 	if w.Window == nil {
 		w.Window = make([]byte, walkWindow)
 	}
+	file := osfile.NewReader(ctx, w.File)
 	next := walkWindow
 	for w.At.Offset < w.Size && w.At.Record < record {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		n, err := osfile.Reader{File: w.File}.ReadAt(w.Window[:next], w.At.Offset)
+		n, err := file.ReadAt(w.Window[:next], w.At.Offset)
 		if err != nil && err != io.EOF {
 			return err
 		}

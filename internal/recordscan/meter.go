@@ -31,7 +31,7 @@ func (m *Meter) Read(p []byte) (int, error) {
 	if m.Err != nil {
 		return 0, m.Err
 	}
-	if m.Err = inject.Fault("read", m.File.Name()); m.Err != nil {
+	if m.Err = inject.Fault(m.Context, "read", m.File.Name()); m.Err != nil {
 		return 0, m.Err
 	}
 	n, err := m.File.Read(m.Rate.Part(p))

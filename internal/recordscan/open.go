@@ -23,7 +23,7 @@ func OpenOnce(ctx context.Context, path string, member bool) (storage.File, erro
 }
 
 func openWith(ctx context.Context, path string, open func(context.Context, string) (storage.File, error)) (storage.File, error) {
-	if err := inject.Fault("open", path); err != nil {
+	if err := inject.Fault(ctx, "open", path); err != nil {
 		return nil, err
 	}
 	f, err := open(ctx, path)

@@ -173,7 +173,7 @@ func OpenAsIs(ctx context.Context, path string, o Options) (*Dir, error) {
 	if err := storage.CheckOutput(path); err != nil {
 		return nil, err
 	}
-	at, err := openLocal(path, o)
+	at, err := openLocal(ctx, path, o)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func View(ctx context.Context, path string) *Dir {
 	if storage.Remote(path) {
 		return &Dir{path: path, ctx: ctx, at: &storeDirectory{url: path, ctx: ctx, turns: new(turns), scratch: new(scratch)}}
 	}
-	return &Dir{path: path, ctx: ctx, at: &localDirectory{path: path}}
+	return &Dir{path: path, ctx: ctx, at: &localDirectory{ctx: ctx, path: path}}
 }
 
 // Sub returns a directory below this one that shares its lock.
@@ -242,7 +242,7 @@ func (d *Dir) Close() error { return d.at.close() }
 // Put writes a file of the set, such as the manifest, atomically. The name is relative to the
 // directory.
 func (d *Dir) Put(name string, data []byte) error {
-	if err := inject.Fault("put", d.Join(name)); err != nil {
+	if err := inject.Fault(d.ctx, "put", d.Join(name)); err != nil {
 		return err
 	}
 	return d.at.put(name, data)
@@ -251,7 +251,7 @@ func (d *Dir) Put(name string, data []byte) error {
 // Read returns the content of a file of the set. The name is relative to the directory. A file of
 // more than limit bytes is an error.
 func (d *Dir) Read(name string, limit int64) ([]byte, error) {
-	if err := inject.Fault("read", d.Join(name)); err != nil {
+	if err := inject.Fault(d.ctx, "read", d.Join(name)); err != nil {
 		return nil, err
 	}
 	return storage.ReadFile(d.ctx, d.Join(name), limit)

@@ -21,6 +21,7 @@ import (
 
 // localDirectory is a directory of the file system.
 type localDirectory struct {
+	ctx     context.Context // has the hook of tests; does not bound reads and writes
 	path    string
 	set     string   // directory of the whole set: path, or a parent of it
 	lock    *os.File // nil for a view, or below a locked directory
@@ -34,12 +35,12 @@ const TogetherDir = StateDir + "/together"
 
 // openLocal creates a directory and locks it. If it fails, it removes the directories that it
 // created.
-func openLocal(path string, o Options) (_ *localDirectory, err error) {
+func openLocal(ctx context.Context, path string, o Options) (_ *localDirectory, err error) {
 	lock := atomicfile.Lock
 	if o.Join {
 		lock = atomicfile.LockShared
 	}
-	l := &localDirectory{path: path, set: path}
+	l := &localDirectory{ctx: ctx, path: path, set: path}
 	state := filepath.Join(path, StateDir)
 	for dir := state; ; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
@@ -80,7 +81,7 @@ func (l *localDirectory) join(name string) string {
 func (l *localDirectory) remote() bool { return false }
 
 func (l *localDirectory) sub(name string) directory {
-	return &localDirectory{path: l.join(name), set: l.set}
+	return &localDirectory{ctx: l.ctx, path: l.join(name), set: l.set}
 }
 
 func (l *localDirectory) alone(ctx context.Context, thing string, unless func() (bool, error), f func() error) error {
@@ -169,7 +170,7 @@ func (l *localDirectory) remove(names ...string) error {
 	touched := map[string]bool{}
 	for _, name := range names {
 		path := l.join(name)
-		err := inject.Fault("remove", path)
+		err := inject.Fault(l.ctx, "remove", path)
 		if err == nil {
 			err = root.Remove(filepath.Join(below, filepath.FromSlash(name)))
 		}
@@ -201,7 +202,7 @@ func (l *localDirectory) syncNames() error {
 	return atomicfile.SyncDir(l.path)
 }
 
-func (l *localDirectory) exists(name string) (bool, error) { return osfile.Exists(l.join(name)) }
+func (l *localDirectory) exists(name string) (bool, error) { return osfile.Exists(l.ctx, l.join(name)) }
 
 func (l *localDirectory) existing(names []string) ([]string, error) {
 	var there []string
@@ -306,13 +307,13 @@ func (l *localDirectory) create(name string, _ hash.Hash) (draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &localDraft{Drained: osfile.Drained{F: f}, path: l.join(name), in: l, dir: path.Dir(name)}, nil
+	return &localDraft{Drained: osfile.NewDrained(l.ctx, f), path: l.join(name), in: l, dir: path.Dir(name)}, nil
 }
 
 // localDraft is a file in TempDir. It makes the kernel start writeback early, so that the final
 // sync is short.
 type localDraft struct {
-	osfile.Drained
+	*osfile.Drained
 	path string // final path
 	in   *localDirectory
 	dir  string // parent of the final name, created on commit
@@ -327,9 +328,9 @@ func (d *localDraft) commit(many bool) error {
 		}
 	}
 	if !many {
-		return osfile.Place(d.F, d.path)
+		return osfile.Place(d.in.ctx, d.F, d.path)
 	}
-	if err := inject.Fault("place", d.path); err != nil {
+	if err := inject.Fault(d.in.ctx, "place", d.path); err != nil {
 		return err
 	}
 	return atomicfile.Rename(d.F, d.path)

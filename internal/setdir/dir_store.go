@@ -151,7 +151,7 @@ func (f *storeDirectory) put(name string, data []byte) error {
 }
 
 func (f *storeDirectory) removeOne(name string) error {
-	err := inject.Fault("remove", storage.Join(f.url, name))
+	err := inject.Fault(f.ctx, "remove", storage.Join(f.url, name))
 	if err == nil {
 		err = f.mayWrite()
 	}

@@ -50,7 +50,7 @@ type storeDraft struct {
 }
 
 func (d *storeDraft) Write(p []byte) (int, error) {
-	if err := inject.Fault("write", storage.Join(d.directory.url, d.name)); err != nil {
+	if err := inject.Fault(d.directory.ctx, "write", storage.Join(d.directory.url, d.name)); err != nil {
 		return 0, err
 	}
 	n, err := d.up.Write(p)
@@ -82,7 +82,7 @@ func (d *storeDraft) clear() error {
 var ErrOtherWriter = errors.New("another writer has put different content there in the meantime, which stays; make sure that nothing else writes to this directory, and run the command again")
 
 func (d *storeDraft) commit(bool) error {
-	if err := inject.Fault("place", storage.Join(d.directory.url, d.name)); err != nil {
+	if err := inject.Fault(d.directory.ctx, "place", storage.Join(d.directory.url, d.name)); err != nil {
 		return err
 	}
 	if err := d.clear(); err != nil {

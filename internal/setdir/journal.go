@@ -218,7 +218,7 @@ func (d *Dir) Complete(j *Journal) error {
 
 // Move renames a file, unless that was already done.
 func (d *Dir) Move(m Move) error {
-	if err := inject.Fault("rename", d.Join(m.To)); err != nil {
+	if err := inject.Fault(d.ctx, "rename", d.Join(m.To)); err != nil {
 		return err
 	}
 	if dir := path.Dir(m.To); dir != "." {

@@ -143,18 +143,18 @@ func TestGlobsCompleteChanges(t *testing.T) {
 
 // Links left by a change that was not committed are not mistaken for those of the next one.
 func TestLinksOfChangesThatWereNotBegun(t *testing.T) {
+	t.Parallel()
 	dir := settest.ThreeShards(t)
 	settest.StageNext(t, dir)
-	d, err := setdir.OpenAsIs(t.Context(), dir, setdir.Options{})
-	settest.Check(t, err)
-	defer d.Close()
-	inject.Hook = func(op string) error {
+	ctx := inject.With(t.Context(), func(op string) error {
 		if op == "put" {
 			return errors.New("disk full")
 		}
 		return nil
-	}
-	defer func() { inject.Hook = nil }()
+	})
+	d, err := setdir.OpenAsIs(ctx, dir, setdir.Options{})
+	settest.Check(t, err)
+	defer d.Close()
 	m, err := d.Manifest()
 	settest.Check(t, err)
 	if err := d.PutStaged([]string{m.Splits[0].Shards[0].File}, []string{manifest.File}, nil); err == nil {

@@ -31,11 +31,12 @@ func recordsIn(t *testing.T, dir string) (records []string) {
 
 // Stopped before any file operation, a set is the old one or, after the next reader, the new one.
 func TestReplacementStoppedAnywhere(t *testing.T) {
+	t.Parallel()
 	set := settest.ThreeShards(t)
 	old := settest.FilesOf(t, set)
 	settest.StageNext(t, set)
 	whole := settest.CopyOf(t, set)
-	settest.Check(t, settest.ReplaceStaged(whole))
+	settest.Check(t, settest.ReplaceStaged(t.Context(), whole))
 	want := settest.FilesOf(t, whole)
 	if settest.SameFiles(old, want) {
 		t.Fatal("nothing was replaced")
@@ -62,12 +63,13 @@ func TestReplacementStoppedAnywhere(t *testing.T) {
 // While a running process replaces a set, others read the old one; without links to the old files,
 // they wait until it is done.
 func TestReadingBesideALivingWriter(t *testing.T) {
+	t.Parallel()
 	dir := settest.ThreeShards(t)
 	old := recordsIn(t, dir)
 	settest.StageNext(t, dir)
 	waited := make(chan error, 1)
 	var moves atomic.Int64
-	inject.Hook = func(operation string) error {
+	ctx := inject.With(t.Context(), func(operation string) error {
 		if operation != "rename" {
 			return nil
 		}
@@ -94,10 +96,9 @@ func TestReadingBesideALivingWriter(t *testing.T) {
 		case <-time.After(100 * time.Millisecond):
 		}
 		return nil
-	}
-	err := settest.ReplaceStaged(dir)
+	})
+	err := settest.ReplaceStaged(ctx, dir)
 	read := <-waited
-	inject.Hook = nil
 	settest.Check(t, err)
 	settest.Check(t, read)
 	if got := recordsIn(t, dir); moves.Load() < 3 || got[0] != "another record" || len(got) != len(old)-3 {
@@ -107,19 +108,19 @@ func TestReadingBesideALivingWriter(t *testing.T) {
 
 // Without write permission, a partly replaced set is refused, with the reason.
 func TestHalfReplacedWhereNothingMayBeWritten(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() == 0 {
 		t.Skip("root may write anywhere")
 	}
 	dir := settest.ThreeShards(t)
 	settest.StageNext(t, dir)
-	inject.Hook = func(operation string) error {
+	ctx := inject.With(t.Context(), func(operation string) error {
 		if operation == "rename" {
 			return errors.New("stopped")
 		}
 		return nil
-	}
-	err := settest.ReplaceStaged(dir)
-	inject.Hook = nil
+	})
+	err := settest.ReplaceStaged(ctx, dir)
 	if err == nil || !strings.Contains(err.Error(), "partly replaced") {
 		t.Fatal(err)
 	}

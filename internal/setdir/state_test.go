@@ -17,23 +17,22 @@ import (
 // State that cannot be read is an error, unlike missing state: a run that confused the two would
 // forget a journal.
 func TestUnreadableStateIsAnError(t *testing.T) {
+	t.Parallel()
 	inBothPlaces(t, func(t *testing.T, s site) {
 		d := open(t, s)
+		failing := setdir.View(inject.With(t.Context(), func(string) error { return syscall.EIO }), d.Path())
 		settest.Check(t, d.PutRun(&setdir.Run{}))
 		settest.Check(t, d.PutState("x.json", 7))
 		settest.Check(t, d.PutState(filepath.Base(setdir.JournalFile), &setdir.Journal{}))
 		var got int
 		asks := map[string]func() error{
-			"State":       func() error { _, err := d.State("x.json", &got); return err },
-			"Run":         func() error { _, err := d.Run(); return err },
-			"readJournal": func() error { _, err := d.ReadJournal(); return err },
-			"AllDone":     func() error { _, err := d.AllDone(t.Context(), []string{"a"}, false); return err },
+			"State":       func() error { _, err := failing.State("x.json", &got); return err },
+			"Run":         func() error { _, err := failing.Run(); return err },
+			"readJournal": func() error { _, err := failing.ReadJournal(); return err },
+			"AllDone":     func() error { _, err := failing.AllDone(t.Context(), []string{"a"}, false); return err },
 		}
 		for name, ask := range asks {
-			inject.Hook = func(string) error { return syscall.EIO }
-			err := ask()
-			inject.Hook = nil
-			if !errors.Is(err, syscall.EIO) {
+			if err := ask(); !errors.Is(err, syscall.EIO) {
 				t.Errorf("%s of what cannot be read: %v, want EIO", name, err)
 			}
 		}

@@ -66,7 +66,7 @@ func (d *Dir) create(file string, o WriterOptions) (*Writer, error) {
 	if err := CheckName(file); err != nil {
 		return nil, err
 	}
-	if err := inject.Fault("create", d.Join(file)); err != nil {
+	if err := inject.Fault(d.ctx, "create", d.Join(file)); err != nil {
 		return nil, err
 	}
 	sum := sha256.New()

@@ -377,14 +377,11 @@ func Some(n, length int) func(yield func([]byte)) {
 // many, those at the beginning and the end, and some in between. It checks that the error of the
 // run names the operation and a path, and calls judge with it; fail is the operation, or "" for the
 // run without a fault.
-func EachFault(t *testing.T, prepare func() string, run func(dir string) error, judge func(dir, fail string, err error)) {
+func EachFault(t *testing.T, prepare func() string, run func(ctx context.Context, dir string) error, judge func(dir, fail string, err error)) {
 	t.Helper()
-	defer func() { inject.Hook = nil }()
 	dir := prepare()
 	var total atomic.Int64
-	inject.Hook = func(string) error { total.Add(1); return nil }
-	err := run(dir)
-	inject.Hook = nil
+	err := run(inject.With(t.Context(), func(string) error { total.Add(1); return nil }), dir)
 	judge(dir, "", err)
 	for at := range total.Load() {
 		if total.Load()-at > 14 && at > 6 && at%4 > 0 {
@@ -393,15 +390,14 @@ func EachFault(t *testing.T, prepare func() string, run func(dir string) error, 
 		dir := prepare()
 		var n atomic.Int64
 		failed := make(chan string, 1)
-		inject.Hook = func(operation string) error {
+		ctx := inject.With(t.Context(), func(operation string) error {
 			if n.Add(1) != at+1 {
 				return nil
 			}
 			failed <- operation
 			return syscall.EIO
-		}
-		err := run(dir)
-		inject.Hook = nil
+		})
+		err := run(ctx, dir)
 		if len(failed) == 0 {
 			t.Errorf("there are %d operations in one run, and not in another", total.Load())
 			return

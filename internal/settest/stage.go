@@ -30,8 +30,8 @@ func StageNext(t *testing.T, dir string) {
 }
 
 // ReplaceStaged puts the staged files in place.
-func ReplaceStaged(dir string) error {
-	d, err := setdir.Open(context.Background(), dir, setdir.Options{})
+func ReplaceStaged(ctx context.Context, dir string) error {
+	d, err := setdir.Open(ctx, dir, setdir.Options{})
 	if err != nil {
 		return err
 	}

@@ -150,8 +150,8 @@ func (a *adoption) placeIndex(f *adopted) error {
 		return err
 	}
 	path := a.dir.Join(f.finalName)
-	if err = osfile.MakeOuterDir(filepath.Dir(manifest.IndexPath(path))); err == nil {
-		err = placeIndex(temp, path)
+	if err = osfile.MakeOuterDir(a.ctx, filepath.Dir(manifest.IndexPath(path))); err == nil {
+		err = placeIndex(a.ctx, temp, path)
 	}
 	if err != nil {
 		atomicfile.Discard(temp)

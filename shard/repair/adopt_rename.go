@@ -112,7 +112,7 @@ func finishRenames(dir *setdir.Dir) error {
 			return err
 		}
 		if !done {
-			err := inject.Fault("rename", dir.Join(r.To))
+			err := inject.Fault(dir.Context(), "rename", dir.Join(r.To))
 			if err == nil {
 				err = os.Rename(dir.Join(r.From), dir.Join(r.To))
 			}
@@ -120,7 +120,7 @@ func finishRenames(dir *setdir.Dir) error {
 				return err
 			}
 		}
-		if err := osfile.Remove(manifest.IndexPath(dir.Join(r.From))); err != nil && !storage.Missing(err) {
+		if err := osfile.Remove(dir.Context(), manifest.IndexPath(dir.Join(r.From))); err != nil && !storage.Missing(err) {
 			return err
 		}
 	}

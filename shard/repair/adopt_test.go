@@ -378,13 +378,13 @@ func TestHalfRenamedShardsAreRefused(t *testing.T) {
 
 // An unreadable journal of interrupted renames is an error, not a missing journal.
 func TestUnreadableRenamesAreAnError(t *testing.T) {
+	t.Parallel()
 	dir, err := setdir.Open(t.Context(), t.TempDir(), setdir.Options{})
 	settest.Check(t, err)
 	defer dir.Close()
 	settest.Check(t, dir.PutState(setdir.RenamesFile, renameJournal{}))
-	inject.Hook = func(string) error { return syscall.EIO }
-	defer func() { inject.Hook = nil }()
-	if err := finishRenames(dir); !errors.Is(err, syscall.EIO) {
+	failing := inject.With(t.Context(), func(string) error { return syscall.EIO })
+	if err := finishRenames(setdir.View(failing, dir.Path())); !errors.Is(err, syscall.EIO) {
 		t.Errorf("%v, want EIO", err)
 	}
 }

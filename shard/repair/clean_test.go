@@ -84,20 +84,20 @@ func TestCleanRemovesWhatWasStaged(t *testing.T) {
 // While there is a journal, the staged files are needed: Clean completes the change or, if it
 // cannot, fails and removes nothing.
 func TestCleanCompletesAChange(t *testing.T) {
+	t.Parallel()
 	set := settest.ThreeShards(t)
 	settest.StageNext(t, set)
 	whole := settest.CopyOf(t, set)
-	settest.Check(t, settest.ReplaceStaged(whole))
+	settest.Check(t, settest.ReplaceStaged(t.Context(), whole))
 	want := settest.FilesOf(t, whole)
 
-	inject.Hook = func(operation string) error {
+	ctx := inject.With(t.Context(), func(operation string) error {
 		if operation == "rename" {
 			return errors.New("stopped")
 		}
 		return nil
-	}
-	err := settest.ReplaceStaged(set)
-	inject.Hook = nil
+	})
+	err := settest.ReplaceStaged(ctx, set)
 	if err == nil || !settest.Has(t, set, setdir.JournalFile) {
 		t.Fatalf("%v; the change was not stopped in the middle", err)
 	}

@@ -20,6 +20,7 @@ import (
 )
 
 func TestRepairOfAFileMayFailAnywhere(t *testing.T) {
+	t.Parallel()
 	data, frames := settest.Framed(10, 300, 77, 5000, 12)
 	hurt := settest.Overwrite("", data, frames, frames[1].Offset, frames[1].Offset+1, settest.Flipped).Data
 	for name, content := range map[string][]byte{"plain": hurt, "gzip": settest.Compressed(t, tfrecord.Gzip, data)[:4000]} {
@@ -33,12 +34,12 @@ func TestRepairOfAFileMayFailAnywhere(t *testing.T) {
 				return dir
 			}
 			before := settest.NamesIn(t, prepare())
-			run := func(dir string) error {
-				_, err := Repair(context.Background(), filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "b.tfrecord"), RepairOptions{})
+			run := func(ctx context.Context, dir string) error {
+				_, err := Repair(ctx, filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "b.tfrecord"), RepairOptions{})
 				return err
 			}
 			whole := prepare()
-			settest.Check(t, run(whole))
+			settest.Check(t, run(t.Context(), whole))
 			want := settest.FilesOf(t, whole)
 			settest.EachFault(t, prepare, run, func(dir, fail string, err error) {
 				if fail == "" {
@@ -47,7 +48,7 @@ func TestRepairOfAFileMayFailAnywhere(t *testing.T) {
 					if left := settest.NamesIn(t, dir); !slices.Equal(left, before) {
 						t.Errorf("%s failed, and left %v", fail, left)
 					}
-					settest.Check(t, run(dir))
+					settest.Check(t, run(t.Context(), dir))
 				}
 				if got := settest.FilesOf(t, dir); !sameNames(got, want) || got["b.tfrecord"] != want["b.tfrecord"] {
 					t.Errorf("%s failed: repaired again, it holds %v", fail, slices.Sorted(maps.Keys(got)))
@@ -69,16 +70,17 @@ func damagedSetAt(t *testing.T, dir string) {
 }
 
 func TestRepairOfASetMayFailAnywhere(t *testing.T) {
+	t.Parallel()
 	made := t.TempDir()
 	damagedSetAt(t, filepath.Join(made, "in"))
 	prepare := func() string { return settest.CopyOf(t, made) }
-	run := func(dir string) error {
-		_, err := Repair(context.Background(), filepath.Join(dir, "in"), filepath.Join(dir, "out"), RepairOptions{})
+	run := func(ctx context.Context, dir string) error {
+		_, err := Repair(ctx, filepath.Join(dir, "in"), filepath.Join(dir, "out"), RepairOptions{})
 		return err
 	}
 	whole := prepare()
 	before := settest.FilesOf(t, whole)
-	settest.Check(t, run(whole))
+	settest.Check(t, run(t.Context(), whole))
 	want := settest.FilesOf(t, filepath.Join(whole, "out"))
 	settest.EachFault(t, prepare, run, func(dir, fail string, err error) {
 		if fail == "" {
@@ -90,7 +92,7 @@ func TestRepairOfASetMayFailAnywhere(t *testing.T) {
 			if _, err := os.Lstat(filepath.Join(dir, "out")); err == nil {
 				t.Errorf("%s failed, and left the output folder with %v", fail, settest.NamesIn(t, filepath.Join(dir, "out")))
 			}
-			settest.Check(t, run(dir))
+			settest.Check(t, run(t.Context(), dir))
 		}
 		if got := settest.FilesOf(t, filepath.Join(dir, "out")); !settest.SameFiles(got, want) {
 			t.Errorf("%s failed: repaired again, it holds %v", fail, slices.Sorted(maps.Keys(got)))
@@ -100,6 +102,7 @@ func TestRepairOfASetMayFailAnywhere(t *testing.T) {
 }
 
 func TestRepairInPlaceMayFailAnywhere(t *testing.T) {
+	t.Parallel()
 	made := filepath.Join(t.TempDir(), "made")
 	damagedSetAt(t, made)
 	for _, lone := range []bool{false, true} {
@@ -110,8 +113,8 @@ func TestRepairInPlaceMayFailAnywhere(t *testing.T) {
 			}
 			return dir
 		}
-		run := func(dir string) error {
-			_, err := InPlace(context.Background(), dir, RepairOptions{})
+		run := func(ctx context.Context, dir string) error {
+			_, err := InPlace(ctx, dir, RepairOptions{})
 			return err
 		}
 		whole := prepare()
@@ -142,7 +145,7 @@ func TestRepairInPlaceMayFailAnywhere(t *testing.T) {
 				return
 			}
 			begun := !settest.SameFiles(got, before)
-			again, err := InPlace(context.Background(), dir, RepairOptions{})
+			again, err := InPlace(t.Context(), dir, RepairOptions{})
 			settest.Check(t, err)
 			for name, data := range settest.FilesOf(t, dir) {
 				// A quarantine includes the path of the directory.
@@ -180,6 +183,7 @@ func inDir(r *RepairReport, dir string) string {
 }
 
 func TestAdoptMayFailAnywhere(t *testing.T) {
+	t.Parallel()
 	for _, rename := range []bool{false, true} {
 		prepare := func() string {
 			dir := filepath.Join(t.TempDir(), "birds")
@@ -188,13 +192,13 @@ func TestAdoptMayFailAnywhere(t *testing.T) {
 			settest.PutFile(t, filepath.Join(dir, "b.tfrecord"), settest.FileOf(settest.Photo(1, "bee")))
 			return dir
 		}
-		run := func(dir string) error {
-			_, err := Adopt(context.Background(), dir, AdoptOptions{Rename: rename, Workers: 1})
+		run := func(ctx context.Context, dir string) error {
+			_, err := Adopt(ctx, dir, AdoptOptions{Rename: rename, Workers: 1})
 			return err
 		}
 		whole := prepare()
 		before := settest.NamesIn(t, whole)
-		settest.Check(t, run(whole))
+		settest.Check(t, run(t.Context(), whole))
 		want := settest.FilesOf(t, whole)
 		settest.EachFault(t, prepare, run, func(dir, fail string, err error) {
 			if fail == "" {
@@ -203,7 +207,7 @@ func TestAdoptMayFailAnywhere(t *testing.T) {
 				if left := settest.NamesIn(t, dir); !rename && !slices.Equal(left, before) {
 					t.Errorf("%s failed, and left %v", fail, left)
 				}
-				settest.Check(t, run(dir))
+				settest.Check(t, run(t.Context(), dir))
 			}
 			if got := settest.FilesOf(t, dir); !settest.SameFiles(got, want) {
 				t.Errorf("%s failed: adopted again, it holds %v", fail, slices.Sorted(maps.Keys(got)))
@@ -214,18 +218,19 @@ func TestAdoptMayFailAnywhere(t *testing.T) {
 }
 
 func TestIndexMayFailAnywhere(t *testing.T) {
+	t.Parallel()
 	prepare := func() string {
 		dir := t.TempDir()
 		settest.PutFile(t, filepath.Join(dir, "a.tfrecord"), settest.FileOf(settest.Photo(0, "ant"), settest.Photo(1, "bee")))
 		settest.PutFile(t, filepath.Join(dir, "b.tfrecord"), settest.FileOf(settest.Photo(1, "bee")))
 		return dir
 	}
-	run := func(dir string) error {
-		_, err := Index(context.Background(), []string{dir}, IndexOptions{Workers: 1})
+	run := func(ctx context.Context, dir string) error {
+		_, err := Index(ctx, []string{dir}, IndexOptions{Workers: 1})
 		return err
 	}
 	whole := prepare()
-	settest.Check(t, run(whole))
+	settest.Check(t, run(t.Context(), whole))
 	want := settest.FilesOf(t, whole)
 	settest.EachFault(t, prepare, run, func(dir, fail string, err error) {
 		for name, data := range settest.FilesOf(t, dir) {
@@ -234,7 +239,7 @@ func TestIndexMayFailAnywhere(t *testing.T) {
 			}
 		}
 		if fail != "" {
-			settest.Check(t, run(dir))
+			settest.Check(t, run(t.Context(), dir))
 		} else {
 			settest.Check(t, err)
 		}
@@ -250,8 +255,8 @@ func TestDiffMayFailAnywhere(t *testing.T) {
 	a := settest.ExampleFile(t, filepath.Join(t.TempDir(), "a.tfrecord"), 12_000, settest.Numbers)
 	b := settest.ExampleFile(t, filepath.Join(t.TempDir(), "b.tfrecord"), 12_001, settest.Numbers)
 	for _, unordered := range []bool{false, true} {
-		run := func(string) error {
-			report, err := reshape.Diff(context.Background(), a, b, reshape.DiffOptions{Unordered: unordered, Memory: 1_000_000, Workers: 1})
+		run := func(ctx context.Context, _ string) error {
+			report, err := reshape.Diff(ctx, a, b, reshape.DiffOptions{Unordered: unordered, Memory: 1_000_000, Workers: 1})
 			if err == nil && (report.OnlyB != 1 || report.Differing+report.OnlyA > 0) {
 				t.Errorf("%+v", report)
 			}

@@ -112,7 +112,7 @@ func (r *repair) salvageTo(s *salvagedFile, source shard.Source, out string, q *
 	if s.f, err = r.work(out); err != nil {
 		return err
 	}
-	to.To = &osfile.Drained{F: s.f}
+	to.To = osfile.NewDrained(r.ctx, s.f)
 	return r.salvageInto(s, source, out, to, q)
 }
 
@@ -257,7 +257,7 @@ func (r *repair) file(source shard.Source, out string) (err error) {
 	if err := r.findFinished(source.Path, out); err != nil {
 		return err
 	}
-	q := &quarantine{path: out + setdir.QuarantineSuffix, work: r.work}
+	q := &quarantine{ctx: r.ctx, path: out + setdir.QuarantineSuffix, work: r.work}
 	defer q.abort()
 	s, err := r.salvageFile(source, out, q)
 	if errors.Is(err, compare.ErrDiffers) {

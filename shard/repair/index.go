@@ -143,19 +143,19 @@ func (x *indexing) run() error {
 	if err := storage.CheckOutput(x.file.Index); err != nil {
 		return err
 	}
-	there, err := osfile.Exists(filepath.Dir(x.file.Index))
+	there, err := osfile.Exists(x.ctx, filepath.Dir(x.file.Index))
 	if err != nil {
 		return err
 	}
-	if err := osfile.MakeOuterDir(filepath.Dir(x.file.Index)); err != nil {
+	if err := osfile.MakeOuterDir(x.ctx, filepath.Dir(x.file.Index)); err != nil {
 		return err
 	}
-	f, err := workFile(x.file.Index)
+	f, err := workFile(x.ctx, x.file.Index)
 	if err != nil {
 		return err
 	}
-	if err = x.lines(osfile.File{File: f}); err == nil && x.file.Status == "" {
-		if err = placeIndex(f, x.path); err == nil {
+	if err = x.lines(osfile.NewFile(x.ctx, f)); err == nil && x.file.Status == "" {
+		if err = placeIndex(x.ctx, f, x.path); err == nil {
 			x.file.Status = IndexBuilt
 			return nil
 		}
@@ -169,9 +169,9 @@ func (x *indexing) run() error {
 
 // placeIndex puts the index of the file at path in place. It gets the mode and the owner of the
 // index that it replaces or, if it is new, the mode of the file.
-func placeIndex(f *os.File, path string) error {
+func placeIndex(ctx context.Context, f *os.File, path string) error {
 	index := manifest.IndexPath(path)
-	if err := inject.Fault("place", index); err != nil {
+	if err := inject.Fault(ctx, "place", index); err != nil {
 		return err
 	}
 	before, err := os.Stat(index)

@@ -28,7 +28,7 @@ func draftIndex(ctx context.Context, path string, temp *os.File) (*indexDraft, e
 	}
 	var to io.Writer = same
 	if temp != nil {
-		to = io.MultiWriter(same, osfile.File{File: temp})
+		to = io.MultiWriter(same, osfile.NewFile(ctx, temp))
 	}
 	return &indexDraft{temp: temp, inPlace: same, out: bufio.NewWriterSize(to, 64<<10)}, nil
 }

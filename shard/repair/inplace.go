@@ -81,7 +81,7 @@ func (r *repair) isLone(in string) (bool, error) {
 
 // salvageInPlace salvages a file that is to be replaced, if it or its index is damaged.
 func (r *repair) salvageInPlace(source shard.Source) (*salvagedFile, *quarantine, error) {
-	q := &quarantine{path: source.Path + setdir.QuarantineSuffix, work: r.work}
+	q := &quarantine{ctx: r.ctx, path: source.Path + setdir.QuarantineSuffix, work: r.work}
 	s, err := r.salvageFile(source, source.Path, q)
 	if err != nil {
 		q.abort()
@@ -105,7 +105,7 @@ func (r *repair) judge(s *salvagedFile, source shard.Source) error {
 	if s.c == tfrecord.None && !indexed {
 		// If other files have an index, an interrupted repair may have removed this one.
 		var err error
-		if indexed, err = osfile.Exists(filepath.Dir(manifest.IndexPath(s.file.Path))); err != nil {
+		if indexed, err = osfile.Exists(r.ctx, filepath.Dir(manifest.IndexPath(s.file.Path))); err != nil {
 			return err
 		}
 	}
@@ -136,7 +136,7 @@ func (r *repair) judge(s *salvagedFile, source shard.Source) error {
 // killed at its end, it never reported what was lost.
 func (r *repair) noteEarlier(s *salvagedFile) error {
 	kept := filepath.Join(filepath.Dir(s.file.Path), damagedDir, filepath.Base(s.file.Path))
-	is, err := osfile.Exists(kept)
+	is, err := osfile.Exists(r.ctx, kept)
 	if err == nil && is && len(s.damage) == 0 && s.file.Note == "" {
 		s.file.Note = fmt.Sprintf("an earlier repair kept the original in %s", kept)
 	}
@@ -177,13 +177,13 @@ func (r *repair) replace(s *salvagedFile) error {
 	indexed := s.indexIs == IndexCurrent || s.indexIs == IndexWrong
 	var err error
 	if indexed {
-		err = osfile.Remove(index)
+		err = osfile.Remove(r.ctx, index)
 	}
 	if err == nil {
 		err = r.commit(s.f, path, s.like)
 	}
 	if err != nil { // the file is unchanged
-		if is, statErr := osfile.Exists(index); indexed && !is && statErr == nil {
+		if is, statErr := osfile.Exists(r.ctx, index); indexed && !is && statErr == nil {
 			err = errors.Join(err, r.link(manifest.IndexPath(s.file.Original), index))
 		}
 		return errors.Join(err, r.takeBack())
@@ -276,7 +276,7 @@ type keeping struct {
 func freeFor(ctx context.Context, keeps []keeping) (bool, error) {
 	for i := range keeps {
 		k := &keeps[i]
-		taken, err := osfile.Exists(k.to)
+		taken, err := osfile.Exists(ctx, k.to)
 		if err != nil {
 			return false, err
 		}
@@ -313,7 +313,7 @@ func (r *repair) keepAs(k keeping, q *quarantine, like fs.FileInfo) error {
 func keptOriginal(ctx context.Context, path string) (string, error) {
 	for i := 1; ; i++ {
 		kept := numberedName(filepath.Join(filepath.Dir(path), damagedDir, filepath.Base(path)), i)
-		is, err := osfile.Exists(kept)
+		is, err := osfile.Exists(ctx, kept)
 		if !is || err != nil {
 			return "", err
 		}

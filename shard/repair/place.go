@@ -39,7 +39,7 @@ func (r *repair) inherit(f *os.File, like fs.FileInfo) error {
 
 // commit gives a temporary file its name and the mode of like. It does not sync the directory.
 func (r *repair) commit(f *os.File, path string, like fs.FileInfo) error {
-	err := inject.Fault("place", path)
+	err := inject.Fault(r.ctx, "place", path)
 	if err == nil {
 		err = r.inherit(f, like)
 	}
@@ -55,7 +55,7 @@ func (r *repair) commit(f *os.File, path string, like fs.FileInfo) error {
 // commitNew is commit for a path that must be free, or have a file of the same content from a
 // killed repair. It syncs the directory.
 func (r *repair) commitNew(f *os.File, path string, like fs.FileInfo) error {
-	taken, err := osfile.Exists(path)
+	taken, err := osfile.Exists(r.ctx, path)
 	if err != nil {
 		return err
 	}
@@ -118,11 +118,11 @@ func (r *repair) putQuarantine(q *quarantine) error {
 // makeDir creates a directory beside shards, unless it exists. In place it gets the mode and the
 // owner of its parent.
 func (r *repair) makeDir(path string) error {
-	is, err := osfile.Exists(path)
+	is, err := osfile.Exists(r.ctx, path)
 	if err != nil {
 		return err
 	}
-	if err := osfile.MakeOuterDir(path); err != nil || is {
+	if err := osfile.MakeOuterDir(r.ctx, path); err != nil || is {
 		return err
 	}
 	r.placed = append(r.placed, path)
@@ -158,7 +158,7 @@ func (r *repair) takeBack() error {
 
 // link creates a hard link to a file, or copies it if links are not supported.
 func (r *repair) link(from, to string) error {
-	if err := inject.Fault("link", to); err != nil {
+	if err := inject.Fault(r.ctx, "link", to); err != nil {
 		return err
 	}
 	st, err := os.Lstat(from)
@@ -182,7 +182,7 @@ func (r *repair) link(from, to string) error {
 	if err != nil {
 		return err
 	}
-	if _, err = io.Copy(osfile.File{File: f}, in); err == nil {
+	if _, err = io.Copy(osfile.NewFile(r.ctx, f), in); err == nil {
 		err = r.commit(f, to, st)
 	}
 	if err != nil {

@@ -80,6 +80,7 @@ func quarantined(e *tfrecord.Example) Quarantined {
 
 // quarantine writes what is lost. It creates its file for the first damaged range.
 type quarantine struct {
+	ctx   context.Context
 	path  string
 	work  func(path string) (*os.File, error)
 	f     *os.File // nil: empty so far
@@ -111,7 +112,7 @@ func (q *quarantine) put(d Damage, in io.ReaderAt) error {
 		if q.f, err = q.work(q.path); err != nil {
 			return err
 		}
-		if q.out, err = tfrecord.NewWriter(osfile.File{File: q.f}, tfrecord.WriterOptions{}); err != nil {
+		if q.out, err = tfrecord.NewWriter(osfile.NewFile(q.ctx, q.f), tfrecord.WriterOptions{}); err != nil {
 			return err
 		}
 		q.chunk = make([]byte, quarantineChunk)

@@ -221,7 +221,7 @@ func (r *repair) work(path string) (*os.File, error) {
 	if r.dir != nil {
 		return r.dir.TempFile(filepath.Base(path))
 	}
-	return workFile(path)
+	return workFile(r.ctx, path)
 }
 
 // add adds the result for a file to the report.

@@ -233,7 +233,7 @@ func (x *replacement) describe(name string, data []byte, like fs.FileInfo) error
 	if err != nil {
 		return err
 	}
-	if _, err = (osfile.File{File: f}).Write(data); err == nil {
+	if _, err = osfile.NewFile(x.ctx, f).Write(data); err == nil {
 		_, err = x.stage(f, "file-"+name, name, like)
 	}
 	if err != nil {

@@ -70,7 +70,8 @@ func (r *repair) directory(in, out string) error {
 	}
 	x := &repairedSet{repair: r, from: from, out: out, set: sources[0].Set, names: names}
 	// The quarantine is beside the directory, and so is its temporary file.
-	x.lost = &quarantine{path: filepath.Clean(out) + setdir.QuarantineSuffix, work: workFile}
+	x.lost = &quarantine{ctx: r.ctx, path: filepath.Clean(out) + setdir.QuarantineSuffix}
+	x.lost.work = func(path string) (*os.File, error) { return workFile(r.ctx, path) }
 	defer x.lost.abort()
 	before, err := setdir.View(r.ctx, out).Run()
 	if err != nil {
@@ -164,7 +165,7 @@ func (x *repairedSet) write(sources []shard.Source, before *setdir.Run) error {
 	if before == nil {
 		err = mustBeFree(x.lost.path)
 	} else { // a killed repair may have left it
-		err = osfile.Remove(x.lost.path)
+		err = osfile.Remove(x.ctx, x.lost.path)
 	}
 	if err != nil {
 		return err

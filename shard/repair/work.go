@@ -19,11 +19,11 @@ import (
 // workFile creates a temporary file for path, in the same directory. Its name is derived from path,
 // so that the next run reuses that of a killed one, and it is locked, so that two runs never write
 // the same file. It is readable only by the owner until it gets its final mode.
-func workFile(path string) (*os.File, error) {
+func workFile(ctx context.Context, path string) (*os.File, error) {
 	if _, err := os.Stat(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("write %s: %w", path, err)
 	}
-	if err := inject.Fault("create", path); err != nil {
+	if err := inject.Fault(ctx, "create", path); err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256([]byte(filepath.Base(path)))
@@ -56,7 +56,7 @@ func (h heldFile) ReadAt(p []byte, offset int64) (int, error) {
 	if err := h.ctx.Err(); err != nil {
 		return 0, err
 	}
-	n, err := osfile.Reader{File: h.f}.ReadAt(p, offset)
+	n, err := osfile.NewReader(h.ctx, h.f).ReadAt(p, offset)
 	h.progress.Add(n)
 	return n, err
 }

@@ -26,6 +26,7 @@ import (
 // TestFinishedRunsAreUpToDate runs every verb twice: the second run has nothing to do, returns the
 // report of the first, and changes no bytes and no times.
 func TestFinishedRunsAreUpToDate(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	path := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 60, forReshapers)
 	known := map[string]bool{"filter": false, "dedupe": true}
@@ -39,17 +40,16 @@ func TestFinishedRunsAreUpToDate(t *testing.T) {
 			settest.Check(t, run(ctx, []string{path}, out, o))
 			files, times := settest.FilesOf(t, out), settest.TimesOf(t, out)
 			var n atomic.Int64
-			inject.Hook = func(operation string) error {
+			counting := inject.With(ctx, func(operation string) error {
 				switch operation {
 				case "open", "read", "stat":
 				default:
 					n.Add(1)
 				}
 				return nil
-			}
+			})
 			o.Workers, o.Memory = 1, leastMemory // these change no bytes
-			err := run(ctx, []string{path}, out, o)
-			inject.Hook = nil
+			err := run(counting, []string{path}, out, o)
 			settest.Check(t, err)
 			if n.Load() > 0 || !settest.SameFiles(files, settest.FilesOf(t, out)) || !maps.Equal(times, settest.TimesOf(t, out)) {
 				t.Errorf("a run that has nothing to do did %d things", n.Load())
@@ -171,6 +171,7 @@ func mustJSON(t *testing.T, v any) string {
 // TestOverwriteLeavesTheOldSet makes an overwriting run fail or stop at every step: the old set
 // remains, or the next run makes the new one; unrelated files stay.
 func TestOverwriteLeavesTheOldSet(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 30, forReshapers)
 	old := filepath.Join(t.TempDir(), "old")
@@ -178,16 +179,14 @@ func TestOverwriteLeavesTheOldSet(t *testing.T) {
 	settest.Check(t, err)
 	settest.PutFile(t, filepath.Join(old, "notes.txt"), []byte("mine"))
 	before := settest.FilesOf(t, old)
-	defer func() { inject.Hook = nil }()
 	for kind, o := range map[string]ReshardOptions{
 		"shuffled": {ReshapeOptions: ReshapeOptions{Shards: 2, Name: "x", Overwrite: true}, Shuffle: true},
 		"grouped":  {ReshapeOptions: ReshapeOptions{Shards: 1, Name: "x", Overwrite: true}, GroupBy: "group"},
 	} {
 		total := int64(0)
-		inject.Hook = func(string) error { atomic.AddInt64(&total, 1); return nil }
+		counting := inject.With(ctx, func(string) error { atomic.AddInt64(&total, 1); return nil })
 		whole := settest.CopyOf(t, old)
-		_, err = Reshard(ctx, []string{file}, whole, o)
-		inject.Hook = nil
+		_, err = Reshard(counting, []string{file}, whole, o)
 		settest.Check(t, err)
 		want := settest.FilesOf(t, whole)
 		if want["notes.txt"] != "mine" || want["x-train.tfrecord-00002-of-00003"] != "" {
@@ -200,14 +199,13 @@ func TestOverwriteLeavesTheOldSet(t *testing.T) {
 			}
 			at := settest.CopyOf(t, old)
 			var n atomic.Int64
-			inject.Hook = func(operation string) error {
+			failing := inject.With(ctx, func(operation string) error {
 				if n.Add(1) == fail {
 					return fmt.Errorf("%s: %w", operation, syscall.EIO)
 				}
 				return nil
-			}
-			_, err := Reshard(ctx, []string{file}, at, o)
-			inject.Hook = nil
+			})
+			_, err := Reshard(failing, []string{file}, at, o)
 			if !errors.Is(err, syscall.EIO) {
 				t.Errorf("%s: operation %d failed, and the run said %v", kind, fail, err)
 			}
@@ -252,13 +250,13 @@ func TestOverwriteLeavesTheOldSet(t *testing.T) {
 
 // An unreadable state file of a finished run is an error; it must not count as missing.
 func TestUnreadableFinishedRunIsAnError(t *testing.T) {
+	t.Parallel()
 	out := madeSet(t, 4, 1, nil, settest.Numbers)
 	if f, err := finishedOf(setdir.View(t.Context(), out)); f == nil || err != nil {
 		t.Fatal(f, err)
 	}
-	inject.Hook = func(string) error { return syscall.EIO }
-	defer func() { inject.Hook = nil }()
-	if _, err := finishedOf(setdir.View(t.Context(), out)); !errors.Is(err, syscall.EIO) {
+	failing := inject.With(t.Context(), func(string) error { return syscall.EIO })
+	if _, err := finishedOf(setdir.View(failing, out)); !errors.Is(err, syscall.EIO) {
 		t.Errorf("%v, want EIO", err)
 	}
 }

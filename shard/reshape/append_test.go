@@ -186,22 +186,21 @@ func TestAppendRefuses(t *testing.T) {
 // recovery as well. The next append completes the change, with the same bytes as an uninterrupted
 // one.
 func TestAppendStoppedAtAnyStep(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	set := madeSet(t, 40, 2, []string{"cat", "dog"}, from(0))
 	more := madeSet(t, 10, 1, []string{"cat", "dog"}, from(100))
 	whole := settest.CopyOf(t, set)
 	steps := 0
-	renames := func(f func() error) {
-		inject.Hook = func(operation string) error {
+	renames := func(f func() error) context.Context {
+		return inject.With(ctx, func(operation string) error {
 			if operation != "rename" {
 				return nil
 			}
 			return f()
-		}
+		})
 	}
-	renames(func() error { steps++; return nil })
-	defer func() { inject.Hook = nil }()
-	report, err := Append(ctx, whole, []string{more}, AppendOptions{})
+	report, err := Append(renames(func() error { steps++; return nil }), whole, []string{more}, AppendOptions{})
 	settest.Check(t, err)
 	want := settest.FilesOf(t, whole)
 	if steps < 10 {
@@ -210,32 +209,30 @@ func TestAppendStoppedAtAnyStep(t *testing.T) {
 	stopped := errors.New("stopped")
 	for step := range steps {
 		at := settest.CopyOf(t, set)
-		stopAt := func(step int) {
+		stopAt := func(step int) context.Context {
 			n := 0
-			renames(func() error {
+			return renames(func() error {
 				if n++; n > step {
 					return stopped
 				}
 				return nil
 			})
 		}
-		stopAt(step)
-		if _, err := Append(ctx, at, []string{more}, AppendOptions{}); !errors.Is(err, stopped) || !strings.Contains(err.Error(), "partly changed") {
+		stopping := stopAt(step)
+		if _, err := Append(stopping, at, []string{more}, AppendOptions{}); !errors.Is(err, stopped) || !strings.Contains(err.Error(), "partly changed") {
 			t.Fatalf("step %d: %v", step, err)
 		}
 		if _, err := os.Stat(filepath.Join(at, manifest.File)); err != nil {
 			t.Errorf("step %d: the old manifest is gone before there is a new one", step)
 		}
-		if _, err := shard.Expand(t.Context(), []string{at}, shard.ExpandOptions{}); err == nil || !strings.Contains(err.Error(), "partly replaced") {
+		if _, err := shard.Expand(stopping, []string{at}, shard.ExpandOptions{}); err == nil || !strings.Contains(err.Error(), "partly replaced") {
 			t.Errorf("step %d: a set that is half changed can be read: %v", step, err)
 		}
 		if step%3 == 0 { // stopped again during recovery
-			stopAt(step / 2)
-			if _, err := Append(ctx, at, nil, AppendOptions{}); !errors.Is(err, stopped) {
+			if _, err := Append(stopAt(step/2), at, nil, AppendOptions{}); !errors.Is(err, stopped) {
 				t.Fatalf("step %d, mended: %v", step, err)
 			}
 		}
-		inject.Hook = nil
 		in := []string{more}
 		if step%2 == 0 {
 			in = nil
@@ -255,11 +252,9 @@ func TestAppendStoppedAtAnyStep(t *testing.T) {
 	}
 	// Append other records after an interrupted append: the set gets both.
 	at := settest.CopyOf(t, set)
-	renames(func() error { return stopped })
-	if _, err := Append(ctx, at, []string{more}, AppendOptions{}); !errors.Is(err, stopped) {
+	if _, err := Append(renames(func() error { return stopped }), at, []string{more}, AppendOptions{}); !errors.Is(err, stopped) {
 		t.Fatal(err)
 	}
-	inject.Hook = nil
 	other := madeSet(t, 7, 1, []string{"cat", "dog"}, from(200))
 	both, err := Append(ctx, at, []string{other}, AppendOptions{})
 	settest.Check(t, err)
@@ -272,6 +267,7 @@ func TestAppendStoppedAtAnyStep(t *testing.T) {
 // TestAppendMayFailAnywhere injects a fault into the first file operation, then the second, and so
 // on: the set is unchanged, or the next append completes the change.
 func TestAppendMayFailAnywhere(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	set := madeSet(t, 20, 1, []string{"cat", "dog"}, from(0))
 	more := madeSet(t, 10, 1, []string{"dog", "cat"}, from(100))
@@ -280,19 +276,17 @@ func TestAppendMayFailAnywhere(t *testing.T) {
 	_, err := Append(ctx, whole, []string{more}, AppendOptions{})
 	settest.Check(t, err)
 	want := settest.FilesOf(t, whole)
-	defer func() { inject.Hook = nil }()
 	finished := 0
 	for fail := int64(1); ; fail++ {
 		var n atomic.Int64
-		inject.Hook = func(operation string) error {
+		failing := inject.With(ctx, func(operation string) error {
 			if n.Add(1) == fail {
 				return fmt.Errorf("%s: %w", operation, syscall.EIO)
 			}
 			return nil
-		}
+		})
 		at := settest.CopyOf(t, set)
-		_, err := Append(ctx, at, []string{more}, AppendOptions{})
-		inject.Hook = nil
+		_, err := Append(failing, at, []string{more}, AppendOptions{})
 		if n.Load() < fail {
 			settest.Check(t, err)
 			break

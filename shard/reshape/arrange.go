@@ -113,7 +113,7 @@ func (r *reshaping) arrange(ctx context.Context) error {
 	}
 	a.spill = spill.New(a.number, a.number, held, func() (spill.File, error) {
 		f, err := r.dir.TempFile("order")
-		return osfile.File{File: f}, err
+		return osfile.NewFile(ctx, f), err
 	})
 	defer a.spill.Close()
 	if err := a.fill(ctx); err != nil {

@@ -26,7 +26,13 @@ type duplicate struct{ number, first int64 }
 
 // findDuplicates reads all records and finds the duplicates.
 func findDuplicates(ctx context.Context, in *inputs, dir *setdir.Dir, o *DedupeOptions) (*duplicates, error) {
-	create := func() (spill.File, error) { return osfile.NewScratch(dir.TempFile("dedupe")) }
+	create := func() (spill.File, error) {
+		f, err := dir.TempFile("dedupe")
+		if err != nil {
+			return nil, err
+		}
+		return osfile.NewScratch(ctx, f), nil
+	}
 	hashes := spill.NewSorter(o.memory()/2, create)
 	defer hashes.Close()
 	d := &duplicates{found: spill.NewSorter(o.memory()/4, create)}

@@ -26,7 +26,7 @@ func (d *difference) unordered(ctx context.Context) error {
 			d.report.RecordsB = n
 		}
 	}
-	hashes := spill.NewSorter(d.sides[0].o.memory()/2, func() (spill.File, error) { return osfile.ScratchIn("") })
+	hashes := spill.NewSorter(d.sides[0].o.memory()/2, func() (spill.File, error) { return osfile.ScratchIn(ctx, "") })
 	defer hashes.Close()
 	for i := range d.sides {
 		if err := d.addHashes(ctx, i, hashes); err != nil {

@@ -20,7 +20,7 @@ import (
 // fetched is a file that is read one record at a time.
 type fetched struct {
 	*input
-	file    storage.File
+	file    osfile.Reader
 	first   int64   // number in its split of its first record
 	offsets []int64 // of all its frames, and the end of the last
 }
@@ -41,14 +41,14 @@ func (a *arrangement) fetch(ctx context.Context, order *shuffled) (err error) {
 		if f.Records == 0 {
 			continue
 		}
-		if err := inject.Fault("open", f.Path); err != nil {
+		if err := inject.Fault(ctx, "open", f.Path); err != nil {
 			return err
 		}
 		file, err := storage.Open(ctx, f.Path)
 		if err != nil {
 			return err
 		}
-		splits[f.split] = append(splits[f.split], &fetched{input: f, file: file, first: counts[f.split]})
+		splits[f.split] = append(splits[f.split], &fetched{input: f, file: osfile.NewReader(ctx, file), first: counts[f.split]})
 		counts[f.split] += f.Records
 	}
 	if err := a.findFrames(ctx, splits); err != nil {
@@ -98,7 +98,7 @@ func (a *arrangement) findFrames(ctx context.Context, splits [][]*fetched) error
 		for _, f := range files {
 			g.Go(func() error {
 				w := recordcount.FrameWalk{
-					File: f.file, Size: f.Size,
+					File: f.file.File, Size: f.Size,
 					O: tfrecord.ReaderOptions{Name: f.Path, MaxRecord: a.o.MaxRecord, Checksum: tfrecord.ChecksumLength},
 				}
 				w.Each = func(offset int64, _ int) {
@@ -126,7 +126,7 @@ func (a *arrangement) fetchOne(ctx context.Context, s *stream, f *fetched, numbe
 		return err
 	}
 	defer s.put(b)
-	switch n, err := (osfile.Reader{File: f.file}).ReadAt(b.buffer[:size], at); {
+	switch n, err := f.file.ReadAt(b.buffer[:size], at); {
 	case n == size:
 	case err == io.EOF:
 		return fmt.Errorf("%s shrank while it was read", f.Path)

@@ -71,15 +71,14 @@ func TestGroupsLeaveNoFilesOpen(t *testing.T) {
 	})
 	most := 0
 	var mu sync.Mutex
-	inject.Hook = func(string) error {
+	ctx := inject.With(t.Context(), func(string) error {
 		mu.Lock()
 		defer mu.Unlock()
 		now, err := os.ReadDir(files)
 		most = max(most, len(now))
 		return err
-	}
-	defer func() { inject.Hook = nil }()
-	_, err = Reshard(context.Background(), []string{in}, filepath.Join(t.TempDir(), "out"), ReshardOptions{GroupBy: "group"})
+	})
+	_, err = Reshard(ctx, []string{in}, filepath.Join(t.TempDir(), "out"), ReshardOptions{GroupBy: "group"})
 	settest.Check(t, err)
 	if held := most - len(before); held > 30 {
 		t.Errorf("%d files were open at a time for %d groups; want 30 or fewer", held, groups)

@@ -15,29 +15,29 @@ import (
 
 // If an input is replaced while a verb reads it, the verb fails instead of mixing versions.
 func TestVerbsNoticeReplacedSets(t *testing.T) {
-	verbs := map[string]func(in, out string) error{
-		"merge": func(in, out string) error {
-			_, err := Merge(context.Background(), []string{in}, out, ReshapeOptions{})
+	t.Parallel()
+	verbs := map[string]func(ctx context.Context, in, out string) error{
+		"merge": func(ctx context.Context, in, out string) error {
+			_, err := Merge(ctx, []string{in}, out, ReshapeOptions{})
 			return err
 		},
-		"reshard": func(in, out string) error {
+		"reshard": func(ctx context.Context, in, out string) error {
 			o := ReshardOptions{}
 			o.Shards = 2
-			_, err := Reshard(context.Background(), []string{in}, out, o)
+			_, err := Reshard(ctx, []string{in}, out, o)
 			return err
 		},
-		"diff": func(in, _ string) error {
-			_, err := Diff(context.Background(), in, in, DiffOptions{})
+		"diff": func(ctx context.Context, in, _ string) error {
+			_, err := Diff(ctx, in, in, DiffOptions{})
 			return err
 		},
 	}
-	defer func() { inject.Hook = nil }()
 	for name, verb := range verbs {
 		dir := settest.ThreeShards(t)
 		files := stageLower(t, dir)
 		out := filepath.Join(t.TempDir(), "out")
 		var opened atomic.Int64 // the replacement itself opens files, too
-		inject.Hook = func(op string) error {
+		ctx := inject.With(t.Context(), func(op string) error {
 			if op == "open" && opened.Add(1) == 2 {
 				d, err := setdir.Open(context.Background(), dir, setdir.Options{})
 				settest.Check(t, err)
@@ -45,9 +45,8 @@ func TestVerbsNoticeReplacedSets(t *testing.T) {
 				settest.Check(t, d.Close())
 			}
 			return nil
-		}
-		err := verb(dir, out)
-		inject.Hook = nil
+		})
+		err := verb(ctx, dir, out)
 		if err == nil || opened.Load() < 2 || !strings.Contains(err.Error(), "replaced while it was read") {
 			t.Errorf("%s: %d files opened, %v", name, opened.Load(), err)
 		}

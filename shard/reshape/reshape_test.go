@@ -103,11 +103,9 @@ func TestEveryOperationMayFail(t *testing.T) {
 		settest.ExampleFile(t, filepath.Join(t.TempDir(), "x-train.tfrecord-00000-of-00001"), 40, forReshapers),
 		settest.ExampleFile(t, filepath.Join(t.TempDir(), "x-val.tfrecord-00000-of-00001"), 20, forReshapers),
 	}
-	defer func() { inject.Hook = nil }()
 	for name, run := range reshapers {
 		t.Run(name, func(t *testing.T) {
 			o := ReshapeOptions{Shards: 1, Memory: leastMemory, Workers: 1}
-			inject.Hook = nil
 			whole := filepath.Join(t.TempDir(), "whole")
 			settest.Check(t, run(context.Background(), paths, whole, o))
 			goroutines := runtime.NumGoroutine()
@@ -118,7 +116,7 @@ func TestEveryOperationMayFail(t *testing.T) {
 				failed := make(chan string, 1)
 				count := make(chan int, 1)
 				count <- 0
-				inject.Hook = func(operation string) error {
+				ctx := inject.With(context.Background(), func(operation string) error {
 					at := <-count + 1
 					count <- at
 					if at != n {
@@ -126,9 +124,9 @@ func TestEveryOperationMayFail(t *testing.T) {
 					}
 					failed <- operation
 					return fmt.Errorf("%s: %w", operation, syscall.EIO)
-				}
+				})
 				out := filepath.Join(t.TempDir(), "out")
-				err := run(context.Background(), paths, out, o)
+				err := run(ctx, paths, out, o)
 				if len(failed) == 0 {
 					settest.Check(t, err)
 					if !settest.SameFiles(settest.FilesOf(t, whole), settest.FilesOf(t, out)) {
@@ -162,23 +160,23 @@ func TestEveryOperationMayFail(t *testing.T) {
 
 // TestCancelledRunsLeaveNothing cancels runs after some operations.
 func TestCancelledRunsLeaveNothing(t *testing.T) {
+	t.Parallel()
 	path := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 60, forReshapers)
-	defer func() { inject.Hook = nil }()
 	for name, run := range reshapers {
 		for n := 1; n < 12; n += 2 {
 			ctx, cancel := context.WithCancel(context.Background())
 			count := make(chan int, 1)
 			count <- 0
-			inject.Hook = func(string) error {
+			hooked := inject.With(ctx, func(string) error {
 				at := <-count + 1
 				count <- at
 				if at == n {
 					cancel()
 				}
 				return nil
-			}
+			})
 			out := filepath.Join(t.TempDir(), "out")
-			if err := run(ctx, []string{path}, out, ReshapeOptions{Shards: 2}); !errors.Is(err, context.Canceled) {
+			if err := run(hooked, []string{path}, out, ReshapeOptions{Shards: 2}); !errors.Is(err, context.Canceled) {
 				t.Errorf("%s, cancelled at operation %d: %v", name, n, err)
 			}
 			settest.NothingAt(t, out)

@@ -161,7 +161,7 @@ func (p *ReshardPlan) newCollector(dir *setdir.Dir, number int) *collector {
 	a.number = a.places.buckets()
 	a.spill = spill.New(a.number, a.number, memory*3/8, func() (spill.File, error) {
 		f, err := dir.TempFile("order")
-		return osfile.File{File: f}, err
+		return osfile.NewFile(dir.Context(), f), err
 	})
 	return g
 }

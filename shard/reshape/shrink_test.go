@@ -18,6 +18,7 @@ import (
 // TestInputsThatShrink truncates the input after its first read, its second, and so on: the run
 // fails, names the file and leaves no files behind, unless it had already read all it needed.
 func TestInputsThatShrink(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.tfrecord")
 	settest.ExampleFile(t, path, 30, func(i int, b *tfrecord.Builder) {
 		forReshapers(i, b)
@@ -25,7 +26,6 @@ func TestInputsThatShrink(t *testing.T) {
 	})
 	data, err := os.ReadFile(path)
 	settest.Check(t, err)
-	defer func() { inject.Hook = nil }()
 	for _, name := range []string{"reshard", "shuffle", "sort", "group", "filter", "dedupe"} {
 		run := reshapers[name]
 		whole := filepath.Join(t.TempDir(), "whole")
@@ -34,16 +34,15 @@ func TestInputsThatShrink(t *testing.T) {
 		for at := int64(1); at < 50; at++ {
 			settest.PutFile(t, path, data)
 			var reads atomic.Int64
-			inject.Hook = func(operation string) error {
+			hooked := inject.With(context.Background(), func(operation string) error {
 				if operation == "read" && reads.Add(1) == at {
 					return os.Truncate(path, int64(len(data)/2))
 				}
 				return nil
-			}
-			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+			})
+			ctx, cancel := context.WithTimeout(hooked, 30*time.Second)
 			out := filepath.Join(t.TempDir(), "out")
 			err := run(ctx, []string{path}, out, ReshapeOptions{Shards: 3, Name: "x"})
-			inject.Hook = nil
 			cancel()
 			switch {
 			case errors.Is(err, context.DeadlineExceeded):

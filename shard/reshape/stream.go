@@ -161,6 +161,7 @@ func (s *stream) plain(ctx context.Context, in stretch, file storage.File, give 
 	if s.checks {
 		framing.Checksum = tfrecord.ChecksumFull
 	}
+	reader := osfile.NewReader(ctx, file)
 	want := int64(blockSize)
 	for pos := in.from; pos < in.to; {
 		b, err := s.get(ctx, int(min(want, in.to-pos)))
@@ -169,7 +170,7 @@ func (s *stream) plain(ctx context.Context, in stretch, file storage.File, give 
 		}
 		want = blockSize
 		part := b.buffer[:min(int64(len(b.buffer)), in.to-pos)]
-		n, err := osfile.Reader{File: file}.ReadAt(part, pos)
+		n, err := reader.ReadAt(part, pos)
 		if err == nil || err == io.EOF && n == len(part) {
 			err = nil
 		} else if err == io.EOF {

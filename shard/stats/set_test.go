@@ -68,23 +68,23 @@ func words(upper bool) func(yield func([]byte)) {
 
 // A verb whose input is replaced while it reads returns an error instead of mixing versions.
 func TestVerbsNoticeReplacedSets(t *testing.T) {
-	verbs := map[string]func(in string) error{
-		"inspect": func(in string) error {
-			_, err := Inspect(context.Background(), []string{in}, InspectOptions{Workers: 1})
+	t.Parallel()
+	verbs := map[string]func(ctx context.Context, in string) error{
+		"inspect": func(ctx context.Context, in string) error {
+			_, err := Inspect(ctx, []string{in}, InspectOptions{Workers: 1})
 			return err
 		},
-		"stats": func(in string) error {
-			_, err := Measure(context.Background(), []string{in}, Options{Workers: 1})
+		"stats": func(ctx context.Context, in string) error {
+			_, err := Measure(ctx, []string{in}, Options{Workers: 1})
 			return err
 		},
 	}
-	defer func() { inject.Hook = nil }()
 	for name, verb := range verbs {
 		dir := filepath.Join(t.TempDir(), "set")
 		m := writeSet(t, dir, 3, words(false))
 		files := stageUpper(t, dir, m)
 		var opened atomic.Int64 // the replacement opens files, too
-		inject.Hook = func(op string) error {
+		ctx := inject.With(t.Context(), func(op string) error {
 			if op == "open" && opened.Add(1) == 2 {
 				d, err := setdir.Open(context.Background(), dir, setdir.Options{})
 				check(t, err)
@@ -92,9 +92,8 @@ func TestVerbsNoticeReplacedSets(t *testing.T) {
 				check(t, d.Close())
 			}
 			return nil
-		}
-		err := verb(dir)
-		inject.Hook = nil
+		})
+		err := verb(ctx, dir)
 		if err == nil || opened.Load() < 2 || !strings.Contains(err.Error(), "replaced while it was read") {
 			t.Errorf("%s: %d files opened, %v", name, opened.Load(), err)
 		}

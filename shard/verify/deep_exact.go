@@ -30,8 +30,8 @@ type twin struct {
 // exactDupBatch has rows that were not added yet.
 type exactDupBatch struct{ row, rows []byte }
 
-func newExactDups(o *DeepOptions) *exactDups {
-	return &exactDups{o, spill.NewSorter(o.Memory, func() (spill.File, error) { return osfile.ScratchIn(o.TempDir) })}
+func newExactDups(ctx context.Context, o *DeepOptions) *exactDups {
+	return &exactDups{o, spill.NewSorter(o.Memory, func() (spill.File, error) { return osfile.ScratchIn(ctx, o.TempDir) })}
 }
 
 // Flags in a row.

@@ -55,9 +55,9 @@ func newDeepRun(ctx context.Context, o *DeepOptions, sources []shard.Source, wor
 		scanners: make(chan *scanner, workers), under: par.NewBudget(underWay),
 	}
 	d.batches.New = func() any { return new(deepBatch) }
-	d.twins = newExactDups(d.o)
+	d.twins = newExactDups(ctx, d.o)
 	if d.o.Near {
-		d.alike = newNearDups(d.o)
+		d.alike = newNearDups(ctx, d.o)
 	}
 	groups := map[string]int{}
 	for _, s := range sources {

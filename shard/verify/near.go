@@ -18,7 +18,8 @@ import (
 // nearDups finds similar images. It keeps 56 bytes per image in memory, and 60 more during the
 // comparison; their locations are in a temporary file.
 type nearDups struct {
-	o *DeepOptions
+	o      *DeepOptions
+	create func() (*osfile.Scratch, error)
 
 	mu     sync.Mutex
 	chunks [][]nearPicture
@@ -53,7 +54,9 @@ type nearDupBatch struct {
 	flat int64
 }
 
-func newNearDups(o *DeepOptions) *nearDups { return &nearDups{o: o} }
+func newNearDups(ctx context.Context, o *DeepOptions) *nearDups {
+	return &nearDups{o: o, create: func() (*osfile.Scratch, error) { return osfile.ScratchIn(ctx, o.TempDir) }}
+}
 
 func (b *nearDupBatch) add(h nearHash, t twin) {
 	if h.flat {
@@ -78,7 +81,7 @@ func (a *nearDups) add(b *nearDupBatch) (err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.file == nil && len(b.list) > 0 {
-		if a.file, err = osfile.ScratchIn(a.o.TempDir); err != nil {
+		if a.file, err = a.create(); err != nil {
 			return err
 		}
 		a.out = bufio.NewWriterSize(a.file, 64<<10)
