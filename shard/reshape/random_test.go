@@ -18,8 +18,7 @@ import (
 // all sizes in files of all compressions.
 func TestMoreThanMemory(t *testing.T) {
 	const groups = 7
-	defer func(n int) { maxOpenShards = n }(maxOpenShards)
-	maxOpenShards = 4 // too few for the groups
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(4, 5))
 	noise := make([]byte, 1<<16)
 	for i := range noise {
@@ -58,6 +57,7 @@ func TestMoreThanMemory(t *testing.T) {
 		var first map[string]string
 		for _, workers := range []int{1, 3} {
 			o.Memory, o.Workers, o.Shards = leastMemory, workers, 1
+			o.maxOpen = 4 // too few for the groups
 			out := filepath.Join(t.TempDir(), "out")
 			report, err := Reshard(context.Background(), paths, out, o)
 			settest.Check(t, err)

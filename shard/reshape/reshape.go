@@ -65,6 +65,10 @@ type ReshapeOptions struct {
 	// Warn is called with a sentence about each input that is incomplete and used because of
 	// Partial. Default: Note.
 	Warn func(sentence string)
+
+	// Tests change these limits.
+	maxOpen  int   // default: maxOpenShards
+	partSize int64 // default: defaultPart
 }
 
 // ReshapeProgress counts what a run has done so far. Its fields may be read during the run.

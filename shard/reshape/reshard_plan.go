@@ -1,6 +1,7 @@
 package reshape
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -256,8 +257,8 @@ func (p *ReshardPlan) run(dir *setdir.Dir) *reshaping {
 	return r
 }
 
-// partSize is the approximate size of a part in bytes. Tests change it.
-var partSize int64 = 256 << 20
+// defaultPart is the approximate size of a part in bytes.
+const defaultPart int64 = 256 << 20
 
 // planned divides a surveyed run into parts.
 func (r *reshaping) planned(ctx context.Context, shuffle bool) (*plannedReshard, error) {
@@ -286,7 +287,7 @@ func (r *reshaping) planned(ctx context.Context, shuffle bool) (*plannedReshard,
 			file.Remap = 1 + slices.Index(remaps, m)
 		}
 		p.Files = append(p.Files, file)
-		marks, err := f.cutAt(ctx, r.o.MaxRecord)
+		marks, err := f.cutAt(ctx, cmp.Or(r.o.partSize, defaultPart), r.o.MaxRecord)
 		if err != nil {
 			return nil, err
 		}
@@ -302,9 +303,9 @@ func (r *reshaping) planned(ctx context.Context, shuffle bool) (*plannedReshard,
 	return p, nil
 }
 
-// cutAt returns where to cut a large file into parts. If the file was not read to count its
+// cutAt returns where to cut a large file into parts of about partSize bytes. If the file was not read to count its
 // records, its frames are walked now.
-func (f *input) cutAt(ctx context.Context, maxRecord int64) ([]recordcount.FrameMark, error) {
+func (f *input) cutAt(ctx context.Context, partSize, maxRecord int64) ([]recordcount.FrameMark, error) {
 	if f.Compression != tfrecord.None || f.Size < 2*partSize {
 		return nil, nil
 	}

@@ -94,13 +94,6 @@ func reshardByPlan(ctx context.Context, in []string, out string, o ReshardOption
 	return run.Finish(ctx)
 }
 
-// inSmallParts sets the size of the parts that files are cut into, in bytes.
-func inSmallParts(t *testing.T, size int64) {
-	was := partSize
-	partSize = size
-	t.Cleanup(func() { partSize = was })
-}
-
 func withLabels(i int, b *tfrecord.Builder) {
 	settest.Numbers(i, b)
 	b.Int64("label", int64(i%3))
@@ -110,7 +103,7 @@ func withLabels(i int, b *tfrecord.Builder) {
 // TestPlansMakeTheSameSets compares with the sets that Reshard makes, file by file and byte by
 // byte.
 func TestPlansMakeTheSameSets(t *testing.T) {
-	inSmallParts(t, 1<<20)
+	t.Parallel()
 	ctx := context.Background()
 	bare := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 3000, withLabels)
 	other := settest.ExampleFile(t, filepath.Join(t.TempDir(), "y.tfrecord"), 7, forReshapers)
@@ -144,6 +137,7 @@ func TestPlansMakeTheSameSets(t *testing.T) {
 		for _, shuffle := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, shuffled %v", c.name, shuffle), func(t *testing.T) {
 				o := ReshardOptions{ReshapeOptions: c.o, Shuffle: shuffle}
+				o.partSize = 1 << 20
 				want, got := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "out")
 				told, err := Reshard(ctx, c.in, want, o)
 				settest.Check(t, err)
@@ -179,7 +173,7 @@ func TestPlansMakeTheSameSets(t *testing.T) {
 
 // TestPartsAreCut checks that the files of the test above are cut into several parts.
 func TestPartsAreCut(t *testing.T) {
-	inSmallParts(t, 1<<20)
+	t.Parallel()
 	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 3000, withLabels)
 	st, err := os.Stat(file)
 	settest.Check(t, err)
@@ -187,7 +181,7 @@ func TestPartsAreCut(t *testing.T) {
 	_, err = Reshard(context.Background(), []string{file}, set, ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: 1}})
 	settest.Check(t, err)
 	for _, in := range []string{file, set} {
-		run, err := PlanReshard(context.Background(), []string{in}, filepath.Join(t.TempDir(), "out"), ReshardOptions{Shuffle: true})
+		run, err := PlanReshard(context.Background(), []string{in}, filepath.Join(t.TempDir(), "out"), ReshardOptions{ReshapeOptions: ReshapeOptions{partSize: 1 << 20}, Shuffle: true})
 		settest.Check(t, err)
 		if n := run.Plan().Parts(); int64(n) < st.Size()>>20-1 || n < 2 {
 			t.Errorf("%s of %d bytes: %d parts", in, st.Size(), n)
@@ -306,13 +300,13 @@ func TestPlansGoOn(t *testing.T) {
 
 // TestPlansFindDamage checks for the error that Reshard returns, and that no files are left.
 func TestPlansFindDamage(t *testing.T) {
-	inSmallParts(t, 1<<20)
+	t.Parallel()
 	ctx := context.Background()
 	path := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 3000, withLabels)
 	whole, err := os.ReadFile(path)
 	settest.Check(t, err)
 	entries := settest.IndexOf(t, path)
-	o := ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: 3}, Shuffle: true}
+	o := ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: 3, partSize: 1 << 20}, Shuffle: true}
 	for _, record := range []int{0, 1234, 2999} {
 		data := slices.Clone(whole)
 		data[entries[record].Offset+14] ^= 1

@@ -1,6 +1,7 @@
 package reshape
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -60,18 +61,19 @@ func (r *reshaping) prepare() {
 }
 
 // maxOpenShards is the maximum number of targets with an open shard at the same time. Records for
-// more targets are put in order first. Tests change it.
-var maxOpenShards = 64
+// more targets are put in order first.
+const maxOpenShards = 64
 
 // maxUploads is maxOpenShards for object stores, where each open shard holds an 8 MiB part that is
 // being filled.
 const maxUploads = 16
 
 func (r *reshaping) mostOpen() int {
+	most := cmp.Or(r.o.maxOpen, maxOpenShards)
 	if r.dir.Remote() {
-		return min(maxUploads, maxOpenShards)
+		return min(maxUploads, most)
 	}
-	return maxOpenShards
+	return most
 }
 
 // deal gives the blocks of the inputs, with the targets of their records set.
