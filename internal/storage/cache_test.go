@@ -64,7 +64,7 @@ func blocks(t *testing.T, dir string) (paths []string, total int64) {
 // readAll opens an object and reads it from front to back.
 func readAll(t *testing.T, path string, want []byte) {
 	t.Helper()
-	f, err := Open(t.Context(), path)
+	f, err := Open(quick(t), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestCacheOfWhatWasListed(t *testing.T) {
 	f.put("x", want)
 	useCache(t, 1<<30)
 	look := func() Object {
-		st, err := Stat(t.Context(), root+"/x")
+		st, err := Stat(quick(t), root+"/x")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func TestCacheOfWhatWasListed(t *testing.T) {
 	}
 	is := look()
 	for range 2 {
-		if got, err := ReadListed(t.Context(), root+"/x", is, nil); err != nil || !bytes.Equal(got, want) {
+		if got, err := ReadListed(quick(t), root+"/x", is, nil); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%d bytes, %v", len(got), err)
 		}
 	}
@@ -157,10 +157,10 @@ func TestCacheOfWhatWasListed(t *testing.T) {
 	}
 	now := noise(len(want) + 1)[1:]
 	f.put("x", now)
-	if got, err := ReadListed(t.Context(), root+"/x", look(), nil); err != nil || !bytes.Equal(got, now) {
+	if got, err := ReadListed(quick(t), root+"/x", look(), nil); err != nil || !bytes.Equal(got, now) {
 		t.Errorf("the new one: %d bytes, %v", len(got), err)
 	}
-	if _, err := ReadListed(t.Context(), root+"/x", is, nil); !errors.Is(err, ErrChanged) {
+	if _, err := ReadListed(quick(t), root+"/x", is, nil); !errors.Is(err, ErrChanged) {
 		t.Errorf("the old one: %v", err)
 	}
 }
@@ -206,7 +206,7 @@ func TestCacheAndReplacedObjects(t *testing.T) {
 	f.mu.Lock()
 	delete(f.objects, "x")
 	f.mu.Unlock()
-	if _, err := Open(t.Context(), root+"/x"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Open(quick(t), root+"/x"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("opening what was deleted: %v", err)
 	}
 }

@@ -156,7 +156,7 @@ func (o *object) download(p []byte, off int64) error {
 		if n == tries {
 			return o.failed(fmt.Errorf("at byte %d, given up after %d tries: %w", off, n, err))
 		}
-		if err := par.Sleep(o.ctx, pause(n)); err != nil {
+		if err := par.Sleep(o.ctx, pause(o.ctx, n)); err != nil {
 			return o.failed(err)
 		}
 	}

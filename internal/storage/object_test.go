@@ -7,16 +7,15 @@ import (
 	"io"
 	"io/fs"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 )
 
-func TestMain(m *testing.M) {
-	longestPause = time.Millisecond
-	os.Exit(m.Run())
+// quick returns the context of a test, with short pauses between requests that fail.
+func quick(t testing.TB) context.Context {
+	return context.WithValue(t.Context(), longestPause{}, time.Millisecond)
 }
 
 // noise is data in which each place looks different.
@@ -28,7 +27,7 @@ func noise(n int) []byte {
 
 func open(t *testing.T, path string) File {
 	t.Helper()
-	f, err := Open(context.Background(), path)
+	f, err := Open(quick(t), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +158,7 @@ func TestFaultsThatLast(t *testing.T) {
 		if !errors.Is(err, lasts) || !strings.Contains(err.Error(), root+"/x") || f.opens != 1 {
 			t.Errorf("%v: %v after %d requests", lasts, err, f.opens)
 		}
-		if _, err := Open(context.Background(), root+"/x"); !errors.Is(err, lasts) {
+		if _, err := Open(quick(t), root+"/x"); !errors.Is(err, lasts) {
 			t.Errorf("%v: Open: %v", lasts, err)
 		}
 	}
@@ -190,7 +189,7 @@ func TestWaitsEnd(t *testing.T) {
 func testEnd(t *testing.T, end func(File, context.CancelFunc)) {
 	f, root := newFake(t, nil)
 	f.put("x", noise(firstPart+10))
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(quick(t))
 	defer cancel()
 	file, err := Open(ctx, root+"/x")
 	if err != nil {

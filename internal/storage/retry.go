@@ -20,11 +20,16 @@ const tries = 12
 // random time below a bound that doubles up to 8 s, so that many readers of one
 // overloaded server spread out ("full jitter", Brooker, Exponential Backoff And
 // Jitter, AWS Architecture Blog, 2015).
-func pause(n int) time.Duration {
-	return rand.N(min(50*time.Millisecond<<min(n, 10), longestPause))
+func pause(ctx context.Context, n int) time.Duration {
+	longest, ok := ctx.Value(longestPause{}).(time.Duration)
+	if !ok {
+		longest = 8 * time.Second
+	}
+	return rand.N(min(50*time.Millisecond<<min(n, 10), longest))
 }
 
-var longestPause = 8 * time.Second
+// longestPause is the key of another bound in a context. Only tests set it.
+type longestPause struct{}
 
 // lasting reports whether an error will be the same when the request is made
 // again.
@@ -53,7 +58,7 @@ func retryLong[T any](ctx context.Context, request func(ctx context.Context, ali
 		if n == tries {
 			return v, fmt.Errorf("given up after %d tries: %w", n, err)
 		}
-		if err := par.Sleep(ctx, pause(n)); err != nil {
+		if err := par.Sleep(ctx, pause(ctx, n)); err != nil {
 			return v, err
 		}
 	}

@@ -34,7 +34,7 @@ func TestUploadThroughFaults(t *testing.T) {
 			for range 3 {
 				s := &sender{fault: fault, lost: fault}
 				data := random(size)
-				is, err := send(t.Context(), s, data)
+				is, err := send(quick(t), s, data)
 				if err != nil || is.Size != int64(size) || !bytes.Equal(s.made, data) {
 					t.Fatalf("%d bytes: %+v, %v", size, is, err)
 				}
@@ -59,7 +59,7 @@ func TestLostAnswers(t *testing.T) {
 				return nil
 			}}
 			data := random(size)
-			if is, err := send(t.Context(), s, data); err != nil || is.Size != int64(size) || !bytes.Equal(s.made, data) || lost == 0 {
+			if is, err := send(quick(t), s, data); err != nil || is.Size != int64(size) || !bytes.Equal(s.made, data) || lost == 0 {
 				t.Errorf("%d bytes: %+v, %v", size, is, err)
 			}
 
@@ -71,7 +71,7 @@ func TestLostAnswers(t *testing.T) {
 				}
 				return nil
 			}}
-			_, err := send(t.Context(), s, data)
+			_, err := send(quick(t), s, data)
 			if !errors.Is(err, fs.ErrExist) || first || !strings.Contains(err.Error(), "mem://bucket/x") {
 				t.Errorf("%d bytes: %v", size, err)
 			}
@@ -91,7 +91,7 @@ func TestTakenFromTheBeginning(t *testing.T) {
 		}
 		return nil
 	}}
-	u := NewUpload(t.Context(), "mem://bucket/x", s, 1)
+	u := NewUpload(quick(t), "mem://bucket/x", s, 1)
 	if n, err := u.Write(make([]byte, 3*firstSent)); n != 3*firstSent || err != nil {
 		t.Errorf("Write: %d, %v", n, err)
 	}
@@ -116,7 +116,7 @@ func TestUploadFails(t *testing.T) {
 						}
 						return nil
 					}}
-					_, err := send(t.Context(), s, random(size))
+					_, err := send(quick(t), s, random(size))
 					var where *fs.PathError
 					if !errors.Is(err, cause) || !errors.As(err, &where) || where.Path != "mem://bucket/x" {
 						t.Errorf("%v", err)
@@ -150,14 +150,14 @@ func TestSilentServer(t *testing.T) {
 			}
 		}}
 		begun := time.Now()
-		if _, err := send(t.Context(), s, random(10)); err != nil {
+		if _, err := send(quick(t), s, random(10)); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(begun); took < idleTimeout || took > 2*idleTimeout {
 			t.Errorf("took %v", took)
 		}
 		p := 0
-		_, err := sendAgain(t.Context(), random(1000), func(ctx context.Context, data *Payload) (int, error) {
+		_, err := sendAgain(quick(t), random(1000), func(ctx context.Context, data *Payload) (int, error) {
 			for {
 				n, err := data.Read(make([]byte, 100))
 				if p += n; err == io.EOF {
@@ -190,7 +190,7 @@ func TestSilenceAfterWhatWasDone(t *testing.T) {
 				return ctx.Err()
 			}}
 			data := random(size)
-			u := NewUpload(t.Context(), "mem://bucket/x", s, AtOnce)
+			u := NewUpload(quick(t), "mem://bucket/x", s, AtOnce)
 			defer u.Abort()
 			_, err := u.Write(data)
 			if err == nil {
@@ -222,7 +222,7 @@ func (s *silentSender) Finish(ctx context.Context) (Object, error) {
 func TestUploadIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, size := range []int{10, 2*firstSent + 1, 20 * firstSent} {
-			ctx, cancel := context.WithCancel(t.Context())
+			ctx, cancel := context.WithCancel(quick(t))
 			s := &sender{hang: func(ctx context.Context) { <-ctx.Done() }}
 			time.AfterFunc(time.Second, cancel)
 			_, err := send(ctx, s, random(size))
@@ -242,7 +242,7 @@ func TestAbortDoesNotWait(t *testing.T) {
 			}
 			return nil
 		}}
-		u := NewUpload(t.Context(), "mem://bucket/x", s, AtOnce)
+		u := NewUpload(quick(t), "mem://bucket/x", s, AtOnce)
 		if _, err := u.Write(random(firstSent + 1)); err != nil {
 			t.Fatal(err)
 		}
@@ -274,7 +274,7 @@ func TestManyUploads(t *testing.T) {
 				mu.Unlock()
 			}}
 			work.Go(func() {
-				if _, err := send(t.Context(), s[i], data); err != nil || !bytes.Equal(s[i].made, data) {
+				if _, err := send(quick(t), s[i], data); err != nil || !bytes.Equal(s[i].made, data) {
 					t.Errorf("upload %d: %v", i, err)
 				}
 			})
@@ -303,7 +303,7 @@ func TestSizesOfParts(t *testing.T) {
 	if total < 5<<40 {
 		t.Errorf("%d bytes at most", total)
 	}
-	u := NewUpload(t.Context(), "mem://bucket/x", &sender{}, 1).(*upload)
+	u := NewUpload(quick(t), "mem://bucket/x", &sender{}, 1).(*upload)
 	u.parts, u.offset, u.buffer, u.begun = mostParts, total, make([]byte, sentSize(mostParts)), true
 	u.buffer = u.buffer[:cap(u.buffer)]
 	if _, err := u.Write([]byte("x")); err == nil || !strings.Contains(err.Error(), "make more shards") {
