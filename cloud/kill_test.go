@@ -103,7 +103,7 @@ func TestInterruptedOnTheWayIntoAStore(t *testing.T) {
 // left returns how many unfinished uploads into a set the store lists.
 func left(t *testing.T, url string) (n int) {
 	t.Helper()
-	store, name, err := storage.At(t.Context(), url)
+	store, name, err := storage.Parse(url).Store(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func left(t *testing.T, url string) (n int) {
 // forgetClaims removes the claims of dead processes, which would expire.
 func forgetClaims(t *testing.T, url string) {
 	t.Helper()
-	store, name, err := storage.At(t.Context(), url)
+	store, name, err := storage.Parse(url).Store(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func inBucket(t *testing.T, url string) map[string]string {
 // nothingLeft reports claims and unfinished uploads in a directory of a store.
 func nothingLeft(t *testing.T, url string) {
 	t.Helper()
-	store, name, err := storage.At(t.Context(), url)
+	store, name, err := storage.Parse(url).Store(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

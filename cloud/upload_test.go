@@ -41,7 +41,7 @@ func bucketDirectory(t testing.TB) string {
 func opened(t testing.TB, url string) storage.Store {
 	t.Helper()
 	storage.Forget()
-	s, _, err := storage.At(t.Context(), url)
+	s, _, err := storage.Parse(url).Store(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

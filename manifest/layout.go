@@ -15,7 +15,8 @@ const (
 
 // IndexPath returns the path of the index of the shard at path: index/NAME.idx beside the shard.
 func IndexPath(path string) string {
-	return storage.Join(storage.Dir(path), IndexName(storage.Base(path)))
+	file := storage.Parse(path)
+	return file.Dir().Join(IndexName(file.Base())).Path()
 }
 
 // IndexName returns the name of a shard's index, relative to the directory of the shard.

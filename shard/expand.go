@@ -27,10 +27,20 @@ type Set struct {
 	// old are the files that a running process is replacing. The Set is then the previous version,
 	// whose files are in oldDir.
 	old map[string]bool
+
+	at storage.Location // Dir; zero if not known yet
+}
+
+// location returns Dir as a Location. A Set that is not of this package has none yet.
+func (s *Set) location() storage.Location {
+	if s.at.Path() != s.Dir {
+		return storage.Parse(s.Dir)
+	}
+	return s.at
 }
 
 // Path returns the path of a file of the set, given its name relative to the set's directory.
-func (s *Set) Path(name string) string { return storage.Join(s.Dir, s.place(name)) }
+func (s *Set) Path(name string) string { return s.location().Join(s.place(name)).Path() }
 
 // place returns the current path of a file of the set, relative to its directory.
 func (s *Set) place(name string) string {
@@ -43,10 +53,11 @@ func (s *Set) place(name string) string {
 // Shards returns the shards in the manifest, in its order.
 func (s *Set) Shards() []Source {
 	var sources []Source
+	dir := s.location()
 	for _, split := range s.Splits {
 		for i := range split.Shards {
 			info := &split.Shards[i]
-			sources = append(sources, Source{Path: s.Path(info.File), Set: s, Split: split.Name, Info: info})
+			sources = append(sources, Source{Path: dir.Join(s.place(info.File)).Path(), Set: s, Split: split.Name, Info: info})
 		}
 	}
 	return sources
@@ -124,7 +135,7 @@ func ExpandSet(ctx context.Context, set *Set, path string, o ExpandOptions) (*Ex
 // none, the error unwraps to ErrNoRecords.
 func LooseFiles(ctx context.Context, dir string) ([]Source, error) {
 	e := expander{ctx: ctx}
-	if err := e.addLoose(dir); err != nil {
+	if err := e.addLoose(storage.Parse(dir)); err != nil {
 		return nil, err
 	}
 	return e.sources, nil

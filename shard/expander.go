@@ -37,14 +37,15 @@ func (e *expander) add(paths []string) error {
 }
 
 func (e *expander) addPath(path string) error {
-	st, err := storage.Stat(e.ctx, path)
+	at := storage.Parse(path)
+	st, err := at.Stat(e.ctx)
 	switch {
 	case err == nil && st.IsDir():
-		return e.addDir(path)
+		return e.addDir(at)
 	case err == nil && strings.HasSuffix(path, ".json"):
-		return e.addManifest(path)
+		return e.addManifest(at)
 	case err == nil:
-		return e.addFile(path)
+		return e.addFile(at)
 	case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, `*?[`):
 		return e.addGlob(path)
 	default:
@@ -52,28 +53,29 @@ func (e *expander) addPath(path string) error {
 	}
 }
 
-func (e *expander) addManifest(path string) error {
-	if storage.Base(path) == manifest.File {
-		if renaming, err := e.halfRenamed(storage.Dir(path)); renaming || err != nil {
+func (e *expander) addManifest(path storage.Location) error {
+	dir := path.Dir()
+	if path.Base() == manifest.File {
+		if renaming, err := e.halfRenamed(dir); renaming || err != nil {
 			return err
 		}
-		set, err := openSet(e.ctx, storage.Dir(path))
+		set, err := openSet(e.ctx, dir)
 		if err != nil || set != nil {
 			return e.addOpened(set, path, err)
 		}
 	}
-	m, err := manifest.Read(e.ctx, path)
+	m, err := manifest.Read(e.ctx, path.Path())
 	if err == nil {
-		return e.addSet(&Set{Dir: storage.Dir(path), Manifest: m}, path)
+		return e.addSet(&Set{Dir: dir.Path(), Manifest: m, at: dir}, path.Path())
 	}
 	return e.addOpened(nil, path, err)
 }
 
-func (e *expander) addDir(dir string) error {
+func (e *expander) addDir(dir storage.Location) error {
 	if renaming, err := e.halfRenamed(dir); renaming || err != nil {
 		return err
 	}
-	path := storage.Join(dir, manifest.File)
+	path := dir.Join(manifest.File)
 	set, err := openSet(e.ctx, dir)
 	switch {
 	case errors.Is(err, manifest.ErrForeign):
@@ -85,15 +87,15 @@ func (e *expander) addDir(dir string) error {
 }
 
 // addOpened adds a set with its manifest, or handles a manifest that cannot be used.
-func (e *expander) addOpened(set *Set, path string, err error) error {
+func (e *expander) addOpened(set *Set, path storage.Location, err error) error {
 	switch {
 	case err == nil:
-		return e.addSet(set, path)
+		return e.addSet(set, path.Path())
 	case e.o.BadManifest == nil, errors.Is(err, manifest.ErrForeign), cannotRead(err):
 		return err
 	}
-	e.o.BadManifest(path, err)
-	return e.addLoose(storage.Dir(path))
+	e.o.BadManifest(path.Path(), err)
+	return e.addLoose(path.Dir())
 }
 
 // cannotRead reports whether err says that something could not be read, or not yet, rather than
@@ -105,8 +107,8 @@ func cannotRead(err error) bool {
 
 // addUnfinished adds the record files of a directory without a manifest, if no shards are missing
 // according to the state of a run or the names of the other shards.
-func (e *expander) addUnfinished(dir string) error {
-	missing, err := Unfinished(setdir.View(e.ctx, dir))
+func (e *expander) addUnfinished(dir storage.Location) error {
+	missing, err := Unfinished(setdir.ViewAt(e.ctx, dir))
 	if err != nil {
 		return err
 	}
@@ -117,7 +119,7 @@ func (e *expander) addUnfinished(dir string) error {
 		for _, s := range e.sources[before:] {
 			names = append(names, storage.Base(s.Path))
 		}
-		missing = IncompleteByNames(dir, names)
+		missing = IncompleteByNames(dir.Path(), names)
 	}
 	if missing != nil {
 		if refused := e.lacks(missing); refused != nil {
@@ -171,10 +173,10 @@ func (e *expander) addSet(set *Set, path string) error {
 
 // addLoose adds the record files of a directory without a manifest: those with TFDS's names or, if
 // there are none, those that follow other conventions.
-func (e *expander) addLoose(dir string) error {
+func (e *expander) addLoose(dir storage.Location) error {
 	var others []Source
 	before := len(e.sources)
-	for entry, err := range storage.Entries(e.ctx, dir) {
+	for entry, err := range dir.Entries(e.ctx) {
 		if err != nil {
 			return err
 		}
@@ -183,23 +185,26 @@ func (e *expander) addLoose(dir string) error {
 		if !usual && (len(e.sources) > before || !otherHabit(name)) || Describes(name) {
 			continue
 		}
-		path := storage.Join(dir, name)
+		file := dir.Join(name)
 		if !entry.Type().IsRegular() {
-			if storage.Remote(path) || storage.IsDir(e.ctx, path) {
+			if dir.Remote() {
 				continue // stores have no links
 			}
-			if err := checkMember(e.ctx, path); err != nil {
+			if st, err := file.Stat(e.ctx); err == nil && st.IsDir() {
+				continue
+			}
+			if err := checkMember(e.ctx, file); err != nil {
 				return err
 			}
 		}
 		if usual {
-			e.sources, others = append(e.sources, Source{Path: path}), nil
+			e.sources, others = append(e.sources, Source{Path: file.Path()}), nil
 		} else {
-			others = append(others, Source{Path: path})
+			others = append(others, Source{Path: file.Path()})
 		}
 	}
 	if e.sources = append(e.sources, others...); len(e.sources) == before {
-		return fmt.Errorf("%s: %w in this directory, and its subdirectories are not searched: name the files, or give a glob", dir, ErrNoRecords)
+		return fmt.Errorf("%s: %w in this directory, and its subdirectories are not searched: name the files, or give a glob", dir.Path(), ErrNoRecords)
 	}
 	return nil
 }
@@ -209,13 +214,12 @@ func (e *expander) addGlob(pattern string) error {
 	if err != nil {
 		return err
 	}
-	hidden := func(path string) bool {
-		return strings.HasPrefix(storage.Base(path), ".") && !strings.HasPrefix(storage.Base(pattern), ".")
-	}
+	hiddenToo := strings.HasPrefix(storage.Base(pattern), ".")
+	hidden := func(match storage.Location) bool { return !hiddenToo && strings.HasPrefix(match.Base(), ".") }
 	found := false
-	for _, path := range files {
-		if !hidden(path) && !Describes(storage.Base(path)) {
-			if err := e.addFile(path); err != nil {
+	for _, file := range files {
+		if !hidden(file) && !Describes(file.Base()) {
+			if err := e.addFile(file); err != nil {
 				return err
 			}
 			found = true
@@ -238,18 +242,18 @@ func (e *expander) addGlob(pattern string) error {
 
 // glob returns what matches a pattern, after completing interrupted changes of the sets it touches,
 // because these rename files.
-func (e *expander) glob(pattern string) (files, dirs []string, err error) {
+func (e *expander) glob(pattern string) (files, dirs []storage.Location, err error) {
 	for settled := map[string]bool{}; ; {
 		if files, dirs, err = storage.GlobKinds(e.ctx, pattern); err != nil {
 			return nil, nil, fmt.Errorf("glob %q: %w", pattern, err)
 		}
 		again := false
-		for _, path := range files {
-			dir := storage.Dir(path)
-			if settled[dir] {
+		for _, file := range files {
+			dir := file.Dir()
+			if settled[dir.Path()] {
 				continue
 			}
-			settled[dir] = true
+			settled[dir.Path()] = true
 			if journal, err := journalOf(dir); err != nil {
 				return nil, nil, err
 			} else if journal == nil {
@@ -267,9 +271,9 @@ func (e *expander) glob(pattern string) (files, dirs []string, err error) {
 }
 
 // addFile adds one file, with the set whose manifest lists it.
-func (e *expander) addFile(path string) error {
-	dir, file := storage.Dir(path), storage.Base(path)
-	shards, known := e.beside[dir]
+func (e *expander) addFile(file storage.Location) error {
+	dir := file.Dir()
+	shards, known := e.beside[dir.Path()]
 	if !known {
 		shards = make(map[string]Source)
 		// A manifest.json beside a single file may be anything, as long as it can be read.
@@ -285,11 +289,11 @@ func (e *expander) addFile(path string) error {
 		if e.beside == nil {
 			e.beside = make(map[string]map[string]Source)
 		}
-		e.beside[dir] = shards
+		e.beside[dir.Path()] = shards
 	}
-	source := shards[file]
+	source := shards[file.Base()]
 	if source.Set == nil || source.Set.old == nil {
-		source.Path = path
+		source.Path = file.Path()
 	}
 	e.sources = append(e.sources, source)
 	return nil
@@ -297,8 +301,8 @@ func (e *expander) addFile(path string) error {
 
 // checkMember returns an error for a file that is neither regular nor a link to a regular file,
 // such as a pipe without a writer.
-func checkMember(ctx context.Context, path string) error {
-	f, err := storage.Open(ctx, path)
+func checkMember(ctx context.Context, file storage.Location) error {
+	f, err := file.Open(ctx)
 	if err != nil {
 		return err
 	}

@@ -126,8 +126,9 @@ func (e *IncompleteError) Faults() []Fault {
 		because += ": complete it with " + command
 	}
 	var list []Fault
+	dir := storage.Parse(e.Dir)
 	for _, name := range e.Missing {
-		list = append(list, FileFault(storage.Join(e.Dir, name), tfrecord.PartMissing, "there is no such file, and %s", because))
+		list = append(list, FileFault(dir.Join(name).Path(), tfrecord.PartMissing, "there is no such file, and %s", because))
 	}
 	if n := e.Lost - len(e.Missing); n > 0 {
 		list = append(list, FileFault(e.Dir, tfrecord.PartMissing, "%s missing", plural.Of(n, "more shard")))
@@ -228,7 +229,7 @@ func (s *Set) Lacks(ctx context.Context) (e *IncompleteError, there []string, er
 			shards = append(shards, info.File)
 		}
 	}
-	d := setdir.View(ctx, s.Dir)
+	d := setdir.ViewAt(ctx, s.location())
 	var places []string // including links to old files
 	for _, file := range shards {
 		places = append(places, s.place(file))
@@ -275,15 +276,15 @@ func notAmong(names, others []string) []string {
 // halfRenamed reports whether the shards in a directory are partly renamed, and refuses them,
 // because neither their names nor the manifest can be trusted. If missing files are collected
 // instead, it adds the record files as loose ones.
-func (e *expander) halfRenamed(dir string) (bool, error) {
-	if storage.Remote(dir) {
+func (e *expander) halfRenamed(dir storage.Location) (bool, error) {
+	if dir.Remote() {
 		return false, nil // nothing is renamed in stores
 	}
-	begun, err := setdir.View(e.ctx, dir).Exists(StateDir + "/" + setdir.RenamesFile)
+	begun, err := setdir.ViewAt(e.ctx, dir).Exists(StateDir + "/" + setdir.RenamesFile)
 	if err != nil || !begun {
 		return false, err
 	}
-	if err := e.lacks(&IncompleteError{Dir: dir, Evidence: ByRenames}); err != nil {
+	if err := e.lacks(&IncompleteError{Dir: dir.Path(), Evidence: ByRenames}); err != nil {
 		return true, err
 	}
 	return true, e.addLoose(dir)

@@ -22,7 +22,7 @@ const (
 )
 
 // openSet opens the set in a directory. It returns nil if there is no manifest.
-func openSet(ctx context.Context, dir string) (*Set, error) {
+func openSet(ctx context.Context, dir storage.Location) (*Set, error) {
 	for began := time.Now(); ; {
 		change, err := setdir.Settle(ctx, dir)
 		if err != nil {
@@ -35,7 +35,7 @@ func openSet(ctx context.Context, dir string) (*Set, error) {
 				return set, err
 			}
 			if waited > oldPatience || change == setdir.Stuck {
-				return nil, setdir.CannotOpen(dir, change)
+				return nil, setdir.CannotOpen(dir.Path(), change)
 			}
 		}
 		if err := par.Sleep(ctx, changeWait); err != nil {
@@ -47,16 +47,16 @@ func openSet(ctx context.Context, dir string) (*Set, error) {
 // readSet reads the manifest of a set, the old one during a replacement. It reports known false if
 // a replacement began or ended meanwhile, so that it cannot tell which version it read, or if there
 // are no links to the old files.
-func readSet(ctx context.Context, dir string, c setdir.Change) (set *Set, known bool, err error) {
+func readSet(ctx context.Context, dir storage.Location, c setdir.Change) (set *Set, known bool, err error) {
 	before, err := journalOf(dir)
 	if err != nil {
 		return nil, true, err
 	}
-	set = &Set{Dir: dir}
+	set = &Set{Dir: dir.Path(), at: dir}
 	if c != setdir.NoChange {
 		err = set.readOld(ctx)
 	} else {
-		set.Manifest, err = manifest.Read(ctx, storage.Join(dir, manifest.File))
+		set.Manifest, err = manifest.Read(ctx, dir.Join(manifest.File).Path())
 	}
 	after, failed := journalOf(dir)
 	switch {
@@ -75,11 +75,11 @@ func readSet(ctx context.Context, dir string, c setdir.Change) (set *Set, known 
 }
 
 // journalOf returns the file info that identifies the journal of a set; nil if there is none.
-func journalOf(dir string) (fs.FileInfo, error) {
-	if storage.Remote(dir) {
+func journalOf(dir storage.Location) (fs.FileInfo, error) {
+	if dir.Remote() {
 		return nil, nil
 	}
-	st, err := os.Lstat(storage.Join(dir, setdir.JournalFile))
+	st, err := os.Lstat(dir.Join(setdir.JournalFile).Path())
 	if storage.Missing(err) {
 		return nil, nil
 	}
@@ -95,12 +95,12 @@ func sameJournal(a, b fs.FileInfo) bool {
 
 // readOld makes s the set that is being replaced, using the links to its files.
 func (s *Set) readOld(ctx context.Context) (err error) {
-	if s.Manifest, err = manifest.Read(ctx, storage.Join(s.Dir, setdir.OldDir+"/"+manifest.File)); err != nil {
+	if s.Manifest, err = manifest.Read(ctx, s.at.Join(setdir.OldDir, manifest.File).Path()); err != nil {
 		return err
 	}
 	s.old = map[string]bool{}
 	for _, sub := range []string{"", manifest.IndexDir + "/"} {
-		names, err := setdir.View(ctx, s.Dir).List(setdir.OldDir + "/" + sub)
+		names, err := setdir.ViewAt(ctx, s.at).List(setdir.OldDir + "/" + sub)
 		if err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func (s *Set) readOld(ctx context.Context) (err error) {
 // returns an error if ctx is done before that is known.
 func (s *Set) Replaced(ctx context.Context) (bool, error) {
 	if s.old == nil {
-		if journal, err := journalOf(s.Dir); err != nil || journal != nil {
+		if journal, err := journalOf(s.location()); err != nil || journal != nil {
 			return true, nil
 		}
 	}

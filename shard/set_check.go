@@ -56,14 +56,15 @@ func (s *Set) Check(ctx context.Context) ([]Fault, error) {
 // extra returns a fault for each file of a directory of the set that belongs to a shard, according
 // to shardOf, that the manifest does not list.
 func (s *Set) extra(ctx context.Context, dir string, named map[string]bool, shardOf func(name string) string) ([]Fault, error) {
-	entries, err := storage.ReadDir(ctx, storage.Join(s.Dir, dir))
+	at := s.location().Join(dir)
+	entries, err := at.ReadDir(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var faults []Fault
 	for _, entry := range entries {
 		if shard := shardOf(entry.Name()); shard != "" && !named[shard] && !entry.IsDir() {
-			path := storage.Join(s.Dir, dir, entry.Name())
+			path := at.Join(entry.Name()).Path()
 			faults = append(faults, FileFault(path, tfrecord.PartExtra, "the manifest does not name %s", shard))
 		}
 	}

@@ -68,7 +68,7 @@ func (d *Dir) stagedLeft() ([]Leftover, error) {
 			}
 			l := Leftover{Kind: from.kind, Name: from.dir + "/" + filepath.ToSlash(name), Bytes: st.Size(), Begun: st.ModTime()}
 			if from.kind == LeftReplaced {
-				if of, err := os.Lstat(filepath.Join(d.path, name)); err == nil && os.SameFile(of, st) {
+				if of, err := os.Lstat(filepath.Join(d.Path(), name)); err == nil && os.SameFile(of, st) {
 					l.Bytes = 0
 				}
 			}

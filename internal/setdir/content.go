@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"github.com/tfrec/tfrec/internal/recordscan"
-	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -36,7 +35,7 @@ func (d *Dir) HasIndex(file string) bool {
 
 // HasContent reports whether the shard has the size and the hash that info says. It reads the file.
 func (d *Dir) HasContent(info manifest.Shard) bool {
-	f, err := storage.Open(d.ctx, d.Join(info.File))
+	f, err := d.loc.Join(info.File).Open(d.ctx)
 	if err != nil {
 		return false
 	}

@@ -26,9 +26,9 @@ var ErrBusy = errors.New("another tfrec is writing to this directory; wait for i
 // URL. It is held by one process, or by several that joined to write one set. The lock of a local
 // directory is tied to the process, so a killed process leaves no stale lock.
 type Dir struct {
-	path string
-	ctx  context.Context // bounds reads and writes in a store
-	at   directory
+	loc storage.Location
+	ctx context.Context // bounds reads and writes in a store
+	at  directory
 }
 
 // directory stores the files of a Dir. Names are slash-separated and relative to it. Reads use
@@ -113,17 +113,21 @@ type Options struct {
 //
 // If another process was interrupted while it changed the set, Open first completes the change.
 func Open(ctx context.Context, path string, o Options) (*Dir, error) {
-	if o.Join && !storage.Remote(path) {
-		return joinDir(ctx, path, o)
+	return open(ctx, storage.Parse(path), o)
+}
+
+func open(ctx context.Context, loc storage.Location, o Options) (*Dir, error) {
+	if o.Join && !loc.Remote() {
+		return joinDir(ctx, loc, o)
 	}
-	d, err := OpenAsIs(ctx, path, o)
-	if err != nil || storage.Remote(path) {
+	d, err := openAsIs(ctx, loc, o)
+	if err != nil || loc.Remote() {
 		return d, err
 	}
 	j, err := d.ReadJournal()
 	if err == nil && j != nil {
 		if err = d.Complete(j); err == nil && o.Note != nil {
-			o.Note(fmt.Sprintf("completed an interrupted change of %s", path))
+			o.Note(fmt.Sprintf("completed an interrupted change of %s", d.Path()))
 		}
 	}
 	if err != nil {
@@ -134,10 +138,10 @@ func Open(ctx context.Context, path string, o Options) (*Dir, error) {
 
 // joinDir is Open with Options.Join for a local directory. Completing an interrupted change needs
 // an exclusive lock first.
-func joinDir(ctx context.Context, path string, o Options) (*Dir, error) {
+func joinDir(ctx context.Context, loc storage.Location, o Options) (*Dir, error) {
 	const patience = 10 * time.Second // also for other joined processes that complete it
 	for deadline := time.Now().Add(patience); ; {
-		d, err := OpenAsIs(ctx, path, o)
+		d, err := openAsIs(ctx, loc, o)
 		if err != nil {
 			return nil, err
 		}
@@ -148,7 +152,7 @@ func joinDir(ctx context.Context, path string, o Options) (*Dir, error) {
 		if err := errors.Join(err, d.Close()); err != nil {
 			return nil, err
 		}
-		alone, err := Open(ctx, path, Options{Note: o.Note})
+		alone, err := open(ctx, loc, Options{Note: o.Note})
 		if err == nil {
 			err = alone.Close()
 		}
@@ -163,28 +167,33 @@ func joinDir(ctx context.Context, path string, o Options) (*Dir, error) {
 
 // OpenAsIs is Open without completing an interrupted change.
 func OpenAsIs(ctx context.Context, path string, o Options) (*Dir, error) {
-	if storage.Remote(path) {
-		at, err := openStore(ctx, path, o)
+	return openAsIs(ctx, storage.Parse(path), o)
+}
+
+func openAsIs(ctx context.Context, loc storage.Location, o Options) (*Dir, error) {
+	if loc.Remote() {
+		at, err := openStore(ctx, loc, o)
 		if err != nil {
 			return nil, err
 		}
-		return &Dir{path: path, ctx: at.ctx, at: at}, nil
+		return &Dir{loc: loc, ctx: at.ctx, at: at}, nil
 	}
-	if err := storage.CheckOutput(path); err != nil {
+	if err := storage.CheckOutput(loc.Path()); err != nil {
 		return nil, err
 	}
-	at, err := openLocal(ctx, path, o)
+	at, err := openLocal(ctx, loc.Path(), o)
 	if err != nil {
 		return nil, err
 	}
-	return &Dir{path: path, ctx: ctx, at: at}, nil
+	return &Dir{loc: loc, ctx: ctx, at: at}, nil
 }
 
 // OpenWhenFree is like Open, but retries for up to patience while another process holds the
 // directory.
 func OpenWhenFree(ctx context.Context, path string, o Options, patience time.Duration) (*Dir, error) {
+	loc := storage.Parse(path)
 	for deadline := time.Now().Add(patience); ; {
-		d, err := Open(ctx, path, o)
+		d, err := open(ctx, loc, o)
 		if !errors.Is(err, ErrBusy) || time.Now().After(deadline) {
 			return d, err
 		}
@@ -196,16 +205,19 @@ func OpenWhenFree(ctx context.Context, path string, o Options, patience time.Dur
 
 // View returns a read-only Dir, without a lock, for a directory that need not exist. Nothing must
 // be written through it. Reads in a store are cancelled when ctx is done.
-func View(ctx context.Context, path string) *Dir {
-	if storage.Remote(path) {
-		return &Dir{path: path, ctx: ctx, at: &storeDirectory{url: path, ctx: ctx, turns: new(turns), scratch: new(scratch)}}
+func View(ctx context.Context, path string) *Dir { return ViewAt(ctx, storage.Parse(path)) }
+
+// ViewAt is View for a path that is parsed already.
+func ViewAt(ctx context.Context, loc storage.Location) *Dir {
+	if loc.Remote() {
+		return &Dir{loc: loc, ctx: ctx, at: &storeDirectory{loc: loc, ctx: ctx, turns: new(turns), scratch: new(scratch)}}
 	}
-	return &Dir{path: path, ctx: ctx, at: &localDirectory{ctx: ctx, path: path}}
+	return &Dir{loc: loc, ctx: ctx, at: &localDirectory{ctx: ctx, path: loc.Path()}}
 }
 
 // Sub returns a directory below this one that shares its lock.
 func (d *Dir) Sub(name string) *Dir {
-	return &Dir{path: d.Join(name), ctx: d.ctx, at: d.at.sub(name)}
+	return &Dir{loc: d.loc.Join(name), ctx: d.ctx, at: d.at.sub(name)}
 }
 
 // WithLock calls f while no other joined process is in WithLock for the same thing, which must be a
@@ -230,7 +242,7 @@ func (d *Dir) WithLockUnless(ctx context.Context, thing string, unless func() (b
 func (d *Dir) Context() context.Context { return d.ctx }
 
 // Path returns the directory as it was given to Open.
-func (d *Dir) Path() string { return d.path }
+func (d *Dir) Path() string { return d.loc.Path() }
 
 // Remote reports whether the directory is one of an object store.
 func (d *Dir) Remote() bool { return d.at.remote() }
@@ -251,10 +263,11 @@ func (d *Dir) Put(name string, data []byte) error {
 // Read returns the content of a file of the set. The name is relative to the directory. A file of
 // more than limit bytes is an error.
 func (d *Dir) Read(name string, limit int64) ([]byte, error) {
-	if err := inject.Fault(d.ctx, "read", d.Join(name)); err != nil {
+	file := d.loc.Join(name)
+	if err := inject.Fault(d.ctx, "read", file.Path()); err != nil {
 		return nil, err
 	}
-	return storage.ReadFile(d.ctx, d.Join(name), limit)
+	return file.ReadFile(d.ctx, limit)
 }
 
 // Remove deletes files of the set, the first one before the others. Names are relative to the
@@ -263,7 +276,7 @@ func (d *Dir) Read(name string, limit int64) ([]byte, error) {
 func (d *Dir) Remove(names ...string) error {
 	for _, name := range names {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
-			return fmt.Errorf("refuse to remove %q: it is outside %s", name, d.path)
+			return fmt.Errorf("refuse to remove %q: it is outside %s", name, d.Path())
 		}
 	}
 	return d.at.remove(names...)
@@ -327,7 +340,8 @@ func (d *Dir) Stamp(name string) (Stamp, error) { return d.at.stamp(name) }
 // Stamps returns the stamps of the names that exist.
 func (d *Dir) Stamps(names []string) (map[string]Stamp, error) { return d.at.stamps(names) }
 
-func (d *Dir) Join(name string) string { return storage.Join(d.path, name) }
+// Join returns the path of a file in the directory.
+func (d *Dir) Join(name string) string { return d.loc.Join(name).Path() }
 
 // CheckName returns an error if file is not a plain file name.
 func CheckName(file string) error {

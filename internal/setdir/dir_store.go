@@ -23,7 +23,7 @@ import (
 // object exists, so that if two processes write the same shard despite all claims, one of them gets
 // an error.
 type storeDirectory struct {
-	url     string
+	loc     storage.Location
 	ctx     context.Context
 	claim   *claim.Claim // nil for a view
 	turns   *turns
@@ -68,22 +68,22 @@ const ClaimsDir = StateDir + "/claims"
 const storeRequests = 16
 
 // openStore claims a directory.
-func openStore(ctx context.Context, url string, o Options) (*storeDirectory, error) {
-	f := &storeDirectory{url: url, ctx: ctx, turns: new(turns), scratch: new(scratch)}
+func openStore(ctx context.Context, loc storage.Location, o Options) (*storeDirectory, error) {
+	f := &storeDirectory{loc: loc, ctx: ctx, turns: new(turns), scratch: new(scratch)}
 	store, name, err := f.at(ClaimsDir)
 	if err != nil {
-		return nil, fmt.Errorf("open the output directory %s: %w", url, err)
+		return nil, fmt.Errorf("open the output directory %s: %w", loc.Path(), err)
 	}
 	note := o.Note
 	if note != nil {
-		note = func(sentence string) { o.Note(url + ": " + sentence) }
+		note = func(sentence string) { o.Note(loc.Path() + ": " + sentence) }
 	}
 	f.claim, err = claim.Take(ctx, store, name, claim.Options{Shared: o.Join, Note: note})
 	if errors.Is(err, claim.ErrHeld) {
-		return nil, fmt.Errorf("%s: %w (%v)", url, ErrBusy, err)
+		return nil, fmt.Errorf("%s: %w (%v)", loc.Path(), ErrBusy, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("claim the output directory %s: %w", url, err)
+		return nil, fmt.Errorf("claim the output directory %s: %w", loc.Path(), err)
 	}
 	f.ctx = f.claim.Context()
 	return f, nil
@@ -91,8 +91,11 @@ func openStore(ctx context.Context, url string, o Options) (*storeDirectory, err
 
 // at returns the store of a file in the directory, and its name there.
 func (f *storeDirectory) at(name string) (storage.Store, string, error) {
-	return storage.At(f.ctx, storage.Join(f.url, name))
+	return f.loc.Join(name).Store(f.ctx)
 }
+
+// path returns the URL of a file in the directory.
+func (f *storeDirectory) path(name string) string { return f.loc.Join(name).Path() }
 
 // failed adds the file's path to err, and the cause if the directory's claim was lost.
 func (f *storeDirectory) failed(operation, name string, err error) error {
@@ -106,7 +109,7 @@ func (f *storeDirectory) failed(operation, name string, err error) error {
 	if errors.As(err, &named) {
 		return err
 	}
-	return &fs.PathError{Op: operation, Path: storage.Join(f.url, name), Err: err}
+	return &fs.PathError{Op: operation, Path: f.path(name), Err: err}
 }
 
 // mayWrite returns an error if this process no longer holds the directory.
@@ -126,7 +129,7 @@ func (f *storeDirectory) remote() bool { return true }
 
 func (f *storeDirectory) sub(name string) directory {
 	below := *f
-	below.url = storage.Join(f.url, name)
+	below.loc = f.loc.Join(name)
 	return &below
 }
 
@@ -151,7 +154,7 @@ func (f *storeDirectory) put(name string, data []byte) error {
 }
 
 func (f *storeDirectory) removeOne(name string) error {
-	err := inject.Fault(f.ctx, "remove", storage.Join(f.url, name))
+	err := inject.Fault(f.ctx, "remove", f.path(name))
 	if err == nil {
 		err = f.mayWrite()
 	}

@@ -50,7 +50,7 @@ type storeDraft struct {
 }
 
 func (d *storeDraft) Write(p []byte) (int, error) {
-	if err := inject.Fault(d.directory.ctx, "write", storage.Join(d.directory.url, d.name)); err != nil {
+	if err := inject.Fault(d.directory.ctx, "write", d.directory.path(d.name)); err != nil {
 		return 0, err
 	}
 	n, err := d.up.Write(p)
@@ -82,7 +82,7 @@ func (d *storeDraft) clear() error {
 var ErrOtherWriter = errors.New("another writer has put different content there in the meantime, which stays; make sure that nothing else writes to this directory, and run the command again")
 
 func (d *storeDraft) commit(bool) error {
-	if err := inject.Fault(d.directory.ctx, "place", storage.Join(d.directory.url, d.name)); err != nil {
+	if err := inject.Fault(d.directory.ctx, "place", d.directory.path(d.name)); err != nil {
 		return err
 	}
 	if err := d.clear(); err != nil {
@@ -102,7 +102,7 @@ func (d *storeDraft) commit(bool) error {
 
 // compare returns an error unless the existing object equals the draft.
 func (d *storeDraft) compare() error {
-	file, err := storage.Open(d.directory.ctx, storage.Join(d.directory.url, d.name))
+	file, err := d.directory.loc.Join(d.name).Open(d.directory.ctx)
 	if err != nil {
 		return err
 	}

@@ -160,7 +160,7 @@ func (d *Dir) Begin(j *Journal) error {
 // Inside calls f with the directory as an os.Root, so that no name leads out of it, whatever links
 // it has.
 func (d *Dir) Inside(f func(*os.Root) error) error {
-	root, err := os.OpenRoot(d.path)
+	root, err := os.OpenRoot(d.Path())
 	if err != nil {
 		return err
 	}

@@ -27,8 +27,8 @@ const RepairVerb = "repair"
 
 // Resolve returns the absolute path, without symbolic links, of something that need not exist.
 func Resolve(path string) (string, error) {
-	if storage.Remote(path) {
-		return storage.Clean(path), nil
+	if at := storage.Parse(path); at.Remote() {
+		return at.String(), nil
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -58,10 +58,11 @@ func LiesIn(path, dir string) bool {
 // of the same verb left. OpenOut removes that, unless the run was of the named plan; plan may be
 // empty.
 func OpenOut(ctx context.Context, out, verb, plan string, o Options) (*Dir, error) {
-	if err := MustBeNew(ctx, out, verb); err != nil {
+	loc := storage.Parse(out)
+	if err := mustBeNew(ctx, loc, verb); err != nil {
 		return nil, err
 	}
-	dir, err := Open(ctx, out, o)
+	dir, err := open(ctx, loc, o)
 	if err != nil {
 		return nil, err
 	}
@@ -71,11 +72,11 @@ func OpenOut(ctx context.Context, out, verb, plan string, o Options) (*Dir, erro
 		err = Discard(dir, run.Files)
 	}
 	if err == nil {
-		err = MustBeNew(ctx, out, verb) // it may have been filled before it was locked
-		if err != nil && stale && storage.Remote(out) {
+		err = mustBeNew(ctx, loc, verb) // it may have been filled before it was locked
+		if err != nil && stale && loc.Remote() {
 			// The last requests of the ended run may have taken effect only now.
 			if err = Discard(dir, run.Files); err == nil {
-				err = MustBeNew(ctx, out, verb)
+				err = mustBeNew(ctx, loc, verb)
 			}
 		}
 	}
@@ -97,13 +98,17 @@ func OpenOut(ctx context.Context, out, verb, plan string, o Options) (*Dir, erro
 // MustBeNew returns an error if a directory has anything in it except the files of a killed run of
 // the same verb.
 func MustBeNew(ctx context.Context, out, verb string) error {
-	dir := View(ctx, out)
+	return mustBeNew(ctx, storage.Parse(out), verb)
+}
+
+func mustBeNew(ctx context.Context, out storage.Location, verb string) error {
+	dir := ViewAt(ctx, out)
 	var ours map[string]bool
-	for name, err := range FirstNames(ctx, out) {
+	for name, err := range firstNames(ctx, out) {
 		if err != nil {
 			return err
 		}
-		if name == StateDir && storage.Remote(out) {
+		if name == StateDir && out.Remote() {
 			continue // a failed run leaves it, and nothing else: see undo
 		}
 		if ours == nil {
@@ -121,7 +126,7 @@ func MustBeNew(ctx context.Context, out, verb string) error {
 				case whole:
 					run.Files = nil // they are a complete set, which is refused below
 				case !mine:
-					return fmt.Errorf("%s holds an unfinished run of tfrec: complete it, remove the directory, or give another", out)
+					return fmt.Errorf("%s holds an unfinished run of tfrec: complete it, remove the directory, or give another", out.Path())
 				}
 				for _, file := range run.Files {
 					first, _, _ := strings.Cut(file, "/")
@@ -140,7 +145,7 @@ func MustBeNew(ctx context.Context, out, verb string) error {
 					instead = OrOverwrite(dir, "; ReshapeOptions.Overwrite replaces the existing set", "")
 				}
 			}
-			return fmt.Errorf("%s exists and is not empty (it holds %s): give a new directory, or remove it%s", out, name, instead)
+			return fmt.Errorf("%s exists and is not empty (it holds %s): give a new directory, or remove it%s", out.Path(), name, instead)
 		}
 	}
 	return nil
@@ -150,9 +155,13 @@ func MustBeNew(ctx context.Context, out, verb string) error {
 // derives directories there from the names of objects, whatever the server says. A missing
 // directory is empty.
 func FirstNames(ctx context.Context, path string) iter.Seq2[string, error] {
+	return firstNames(ctx, storage.Parse(path))
+}
+
+func firstNames(ctx context.Context, loc storage.Location) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		if !storage.Remote(path) {
-			entries, err := os.ReadDir(path)
+		if !loc.Remote() {
+			entries, err := os.ReadDir(loc.Path())
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				yield("", err)
 				return
@@ -164,7 +173,7 @@ func FirstNames(ctx context.Context, path string) iter.Seq2[string, error] {
 			}
 			return
 		}
-		for o, err := range storage.Walk(ctx, path) {
+		for o, err := range loc.Walk(ctx) {
 			if errors.Is(err, fs.ErrNotExist) {
 				return
 			}

@@ -22,11 +22,11 @@ const (
 // Settle completes an interrupted change of the set in a local directory. It writes nothing if
 // there is no journal, or if the journal belongs to another user: reading a set must not execute
 // what somebody else wrote there.
-func Settle(ctx context.Context, dir string) (Change, error) {
-	if storage.Remote(dir) {
+func Settle(ctx context.Context, dir storage.Location) (Change, error) {
+	if dir.Remote() {
 		return NoChange, nil // a change in a store has a marker, which Expand refuses
 	}
-	view := View(ctx, dir)
+	view := ViewAt(ctx, dir)
 	if begun, err := view.Exists(JournalFile); !begun || err != nil {
 		return NoChange, err
 	}
@@ -39,7 +39,7 @@ func Settle(ctx context.Context, dir string) (Change, error) {
 	case !own:
 		return Stuck, nil // or in progress, which only its owner can tell
 	}
-	d, err := Open(ctx, dir, Options{})
+	d, err := open(ctx, dir, Options{})
 	switch {
 	case err == nil:
 		return NoChange, d.Close() // Open has completed it
@@ -48,7 +48,7 @@ func Settle(ctx context.Context, dir string) (Change, error) {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return Stuck, nil
 	}
-	return NoChange, fmt.Errorf("%s is partly replaced, since the process replacing it was stopped, and completing it fails: %w", dir, err)
+	return NoChange, fmt.Errorf("%s is partly replaced, since the process replacing it was stopped, and completing it fails: %w", dir.Path(), err)
 }
 
 // ErrStuck says that a replacement of a set was interrupted, and that this process cannot complete

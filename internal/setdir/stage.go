@@ -48,7 +48,7 @@ func (d *Dir) PutStaged(shards, files, remove []string) error {
 		add(file)
 	}
 	if len(files) == 0 || files[len(files)-1] != manifest.File {
-		return fmt.Errorf("%s: a set is replaced without a manifest", d.path) // the manifest is the last step
+		return fmt.Errorf("%s: a set is replaced without a manifest", d.Path()) // the manifest is the last step
 	}
 	if err := d.Begin(j); err != nil {
 		return err

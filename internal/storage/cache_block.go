@@ -56,14 +56,14 @@ type serverNamer interface {
 	Server() string
 }
 
-// idOf identifies the object of a URL in a store.
-func idOf(s Store, u url) string {
+// idOf identifies the object at a location in a store.
+func idOf(s Store, l Location) string {
 	server := ""
 	if p, ok := s.(serverNamer); ok {
 		server = p.Server()
 	}
 	sum := xxh3.HashString128(server).Bytes() // hashed, since it may contain secrets
-	return hex.EncodeToString(sum[:]) + " " + u.String()
+	return hex.EncodeToString(sum[:]) + " " + l.String()
 }
 
 // settled is how old such an object has to be so that it is kept: times may be of

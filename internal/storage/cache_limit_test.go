@@ -16,12 +16,12 @@ import (
 // fileOf returns where the cache in use has a block of an object of a fake.
 func fileOf(t *testing.T, url string, block int64) string {
 	t.Helper()
-	u, _ := parse(url)
-	s, err := u.store(t.Context())
+	l := Parse(url)
+	s, err := l.store(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return inUse.Load().path(idOf(s, u), block)
+	return inUse.Load().path(idOf(s, l), block)
 }
 
 func TestCacheEvictsWhatIsLeastRecentlyUsed(t *testing.T) {

@@ -12,13 +12,13 @@ func (o *object) recall() (bool, error) {
 	if c == nil {
 		return false, nil
 	}
-	id := idOf(o.store, o.url)
+	id := idOf(o.store, o.at)
 	was := c.beginning(id)
 	if was == nil {
 		os.Remove(c.path(id, 0)) // if it exists, it is damaged
 		return false, nil
 	}
-	is, err := Look(o.ctx, o.store, o.name)
+	is, err := Look(o.ctx, o.store, o.at.name)
 	if err != nil {
 		return false, err
 	}
@@ -34,7 +34,7 @@ func (o *object) recall() (bool, error) {
 func (o *object) become(is Object) {
 	o.is = is
 	if c := inUse.Load(); c != nil {
-		o.cached = c.in(idOf(o.store, o.url), is)
+		o.cached = c.in(idOf(o.store, o.at), is)
 	}
 }
 

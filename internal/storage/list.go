@@ -15,20 +15,22 @@ import (
 // order of their names and a page in memory at a time: one list, where a descent would take one for
 // each directory. Names are those below the directory. Without an object there the error unwraps to
 // fs.ErrNotExist. It is for URLs alone.
-func Walk(ctx context.Context, dir string) iter.Seq2[Object, error] {
+func Walk(ctx context.Context, dir string) iter.Seq2[Object, error] { return Parse(dir).Walk(ctx) }
+
+// Walk is the function Walk for a location.
+func (l Location) Walk(ctx context.Context) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		u, ok := parse(dir)
-		fail := func(err error) { yield(Object{}, &fs.PathError{Op: "list", Path: dir, Err: err}) }
-		if !ok {
+		fail := func(err error) { yield(Object{}, &fs.PathError{Op: "list", Path: l.path, Err: err}) }
+		if !l.Remote() {
 			fail(fs.ErrInvalid)
 			return
 		}
-		for o, err := range u.below(ctx, true) {
+		for o, err := range l.below(ctx, true) {
 			if err != nil {
 				fail(err)
 				return
 			}
-			o.Name = strings.TrimPrefix(o.Name, u.directory())
+			o.Name = strings.TrimPrefix(o.Name, l.directory())
 			if !yield(o, nil) {
 				return
 			}
@@ -39,10 +41,14 @@ func Walk(ctx context.Context, dir string) iter.Seq2[Object, error] {
 // Entries yields what lies in a directory, in the order of names; of a store, with a
 // page in memory at a time and until ctx is done.
 func Entries(ctx context.Context, p string) iter.Seq2[fs.DirEntry, error] {
+	return Parse(p).Entries(ctx)
+}
+
+// Entries is the function Entries for a location.
+func (l Location) Entries(ctx context.Context) iter.Seq2[fs.DirEntry, error] {
 	return func(yield func(fs.DirEntry, error) bool) {
-		u, remote := parse(p)
-		if !remote {
-			entries, err := os.ReadDir(Local(p))
+		if !l.Remote() {
+			entries, err := os.ReadDir(l.name)
 			if err != nil {
 				yield(nil, err)
 				return
@@ -54,9 +60,9 @@ func Entries(ctx context.Context, p string) iter.Seq2[fs.DirEntry, error] {
 			}
 			return
 		}
-		for o, err := range u.below(ctx, false) {
+		for o, err := range l.below(ctx, false) {
 			if err != nil {
-				yield(nil, &fs.PathError{Op: "list", Path: u.String(), Err: err})
+				yield(nil, &fs.PathError{Op: "list", Path: l.String(), Err: err})
 				return
 			}
 			if !yield(fs.FileInfoToDirEntry(infoOf(o)), nil) {
@@ -68,21 +74,21 @@ func Entries(ctx context.Context, p string) iter.Seq2[fs.DirEntry, error] {
 
 // below yields what is in a directory of a store or, when deep, in those below it, too. The list
 // ends with an error that unwraps to fs.ErrNotExist when there is nothing.
-func (u url) below(ctx context.Context, deep bool) iter.Seq2[Object, error] {
+func (l Location) below(ctx context.Context, deep bool) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		s, err := u.store(ctx)
+		s, err := l.store(ctx)
 		if err != nil {
 			yield(Object{}, err)
 			return
 		}
-		there := u.name == ""
-		for o, err := range s.List(ctx, u.directory(), deep) {
+		there := l.name == ""
+		for o, err := range s.List(ctx, l.directory(), deep) {
 			if err != nil {
 				yield(Object{}, err)
 				return
 			}
 			there = true
-			if o.Name == u.directory() {
+			if o.Name == l.directory() {
 				continue // what consoles make to show an empty directory
 			}
 			if !yield(o, nil) {
@@ -97,12 +103,15 @@ func (u url) below(ctx context.Context, deep bool) iter.Seq2[Object, error] {
 
 // ReadDir lists a directory in the order of names. The list of a store is given up when
 // ctx is done.
-func ReadDir(ctx context.Context, p string) ([]fs.DirEntry, error) {
-	if !Remote(p) {
-		return os.ReadDir(Local(p))
+func ReadDir(ctx context.Context, p string) ([]fs.DirEntry, error) { return Parse(p).ReadDir(ctx) }
+
+// ReadDir is the function ReadDir for a location.
+func (l Location) ReadDir(ctx context.Context) ([]fs.DirEntry, error) {
+	if !l.Remote() {
+		return os.ReadDir(l.name)
 	}
 	var entries []fs.DirEntry
-	for e, err := range Entries(ctx, p) {
+	for e, err := range l.Entries(ctx) {
 		if err != nil {
 			return nil, err
 		}
@@ -115,49 +124,53 @@ func ReadDir(ctx context.Context, p string) ([]fs.DirEntry, error) {
 // A * in a URL stays between slashes, as in a path. Lists of a store are given up when
 // ctx is done.
 func Glob(ctx context.Context, pattern string) ([]string, error) {
-	if !Remote(pattern) {
-		return filepath.Glob(Local(pattern))
+	l := Parse(pattern)
+	if !l.Remote() {
+		return filepath.Glob(l.name)
 	}
-	files, directories, err := GlobKinds(ctx, pattern)
+	files, directories, err := l.glob(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all := append(files, directories...)
+	var all []string
+	for _, match := range append(files, directories...) {
+		all = append(all, match.path)
+	}
 	slices.Sort(all)
 	return slices.Compact(all), nil // an object and a directory may have one name
 }
 
 // GlobKinds is Glob that tells files from directories: of a store, with no request
 // for each of them. What is neither, such as a pipe, is left out.
-func GlobKinds(ctx context.Context, pattern string) (files, directories []string, err error) {
-	u, remote := parse(pattern)
-	if remote {
-		return u.glob(ctx)
+func GlobKinds(ctx context.Context, pattern string) (files, directories []Location, err error) {
+	l := Parse(pattern)
+	if l.Remote() {
+		return l.glob(ctx)
 	}
-	matches, err := filepath.Glob(Local(pattern))
+	matches, err := filepath.Glob(l.name)
 	for _, p := range matches {
 		switch st, err := os.Stat(p); {
 		case err != nil:
 		case st.IsDir():
-			directories = append(directories, p)
+			directories = append(directories, l.renamed(p))
 		case st.Mode().IsRegular():
-			files = append(files, p)
+			files = append(files, l.renamed(p))
 		}
 	}
 	return files, directories, err
 }
 
 // glob descends one name at a time, so that only directories that match are listed.
-func (u url) glob(ctx context.Context) (files, directories []string, err error) {
-	if _, err := path.Match(u.name, ""); err != nil {
+func (l Location) glob(ctx context.Context) (files, directories []Location, err error) {
+	if _, err := path.Match(l.name, ""); err != nil {
 		return nil, nil, err
 	}
-	fail := func(err error) error { return &fs.PathError{Op: "list", Path: u.String(), Err: err} }
-	s, err := u.store(ctx)
+	fail := func(err error) error { return &fs.PathError{Op: "list", Path: l.String(), Err: err} }
+	s, err := l.store(ctx)
 	if err != nil {
 		return nil, nil, fail(err)
 	}
-	names := strings.Split(u.name, "/")
+	names := strings.Split(l.name, "/")
 	found := []string{""} // directories, with the slash after them
 	for i, name := range names {
 		last := i == len(names)-1
@@ -175,7 +188,7 @@ func (u url) glob(ctx context.Context) (files, directories []string, err error) 
 				if ok, _ := path.Match(name, base); !ok || base == "" {
 					continue
 				}
-				switch whole := (url{u.scheme, u.host, dir + base}).String(); {
+				switch whole := l.renamed(dir + base); {
 				case last && directory:
 					directories = append(directories, whole)
 				case last:
@@ -187,8 +200,9 @@ func (u url) glob(ctx context.Context) (files, directories []string, err error) 
 		}
 		found = next
 	}
-	slices.Sort(files)
-	slices.Sort(directories) // lists have them in the order that the slash after them gives
+	byPath := func(a, b Location) int { return strings.Compare(a.path, b.path) }
+	slices.SortFunc(files, byPath)
+	slices.SortFunc(directories, byPath) // lists have them in the order that the slash after them gives
 	return files, directories, nil
 }
 

@@ -28,7 +28,7 @@ func ReadListed(ctx context.Context, p string, is Object, buf []byte) ([]byte, e
 	}
 	defer o.Close()
 	if is.Size == 0 { // there is no range to request
-		now, err := Look(o.ctx, o.store, o.name)
+		now, err := Look(o.ctx, o.store, o.at.name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			err = fmt.Errorf("%w: %w", ErrChanged, err)
@@ -48,16 +48,16 @@ func ReadListed(ctx context.Context, p string, is Object, buf []byte) ([]byte, e
 }
 
 func listed(ctx context.Context, p string, is Object) (*object, error) {
-	u, ok := parse(p)
-	if !ok || is.Version == "" {
+	l := Parse(p)
+	if !l.Remote() || is.Version == "" {
 		return nil, fmt.Errorf("%w: of what is opened as it was listed, URL and version must be known", fs.ErrInvalid)
 	}
-	s, err := u.store(ctx)
+	s, err := l.store(ctx)
 	if err != nil {
 		return nil, err
 	}
-	is.Name = u.name
-	o := &object{url: u, store: s}
+	is.Name = l.name
+	o := &object{at: l, store: s}
 	o.become(is)
 	o.ctx, o.cancel = context.WithCancelCause(ctx)
 	o.ahead.object, o.ahead.depth = o, 1

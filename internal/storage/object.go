@@ -15,7 +15,7 @@ import (
 // object is an open object. A connection that breaks, a body that ends early
 // and an answer that never comes are made good by asking for the rest.
 type object struct {
-	url
+	at    Location
 	store Store
 	is    Object // at the time of opening; all that is read is of this version
 	// cached is where blocks of it are kept; nil: nowhere.
@@ -27,17 +27,17 @@ type object struct {
 	ahead  ahead
 }
 
-func openObject(ctx context.Context, u url) (*object, error) {
+func openObject(ctx context.Context, l Location) (*object, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	s, err := u.store(ctx)
-	if err == nil && u.name == "" {
+	s, err := l.store(ctx)
+	if err == nil && l.name == "" {
 		err = fmt.Errorf("this is a whole bucket, not an object")
 	}
 	if err != nil {
 		cancel(err)
 		return nil, err
 	}
-	o := &object{url: u, store: s, ctx: ctx, cancel: cancel}
+	o := &object{at: l, store: s, ctx: ctx, cancel: cancel}
 	o.ahead.object = o
 	if known, err := o.recall(); known || err != nil {
 		if err != nil {
@@ -50,7 +50,7 @@ func openObject(ctx context.Context, u url) (*object, error) {
 	// need no other request.
 	first, stop := context.WithCancel(ctx)
 	watch := time.AfterFunc(idleTimeout, stop)
-	body, is, err := s.Open(first, u.name, "", 0, firstPart)
+	body, is, err := s.Open(first, l.name, "", 0, firstPart)
 	if err == nil {
 		o.become(is)
 		o.ahead.begin(body, func() { watch.Reset(idleTimeout) }, func() { watch.Stop(); stop() })
@@ -60,7 +60,7 @@ func openObject(ctx context.Context, u url) (*object, error) {
 	stop()
 	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 		// It may be empty, or the server out of order for a moment.
-		is, err = Look(ctx, s, u.name)
+		is, err = Look(ctx, s, l.name)
 	}
 	if err != nil {
 		cancel(err)
@@ -71,7 +71,7 @@ func openObject(ctx context.Context, u url) (*object, error) {
 }
 
 // Name returns the object's URL.
-func (o *object) Name() string { return o.url.String() }
+func (o *object) Name() string { return o.at.String() }
 
 // Stat returns what the object was when it was opened.
 func (o *object) Stat() (fs.FileInfo, error) { return info{object: o.is}, nil }
@@ -131,7 +131,7 @@ func (o *object) ReadAt(p []byte, off int64) (int, error) {
 }
 
 func (o *object) failed(err error) error {
-	return &fs.PathError{Op: "read", Path: o.url.String(), Err: err}
+	return &fs.PathError{Op: "read", Path: o.at.String(), Err: err}
 }
 
 // download fills p with the object's bytes from off on.
@@ -171,7 +171,7 @@ func (o *object) request(p []byte, off int64) (n int, err error) {
 	stalled := fmt.Errorf("the server sent nothing for %v", idleTimeout)
 	watch := time.AfterFunc(idleTimeout, func() { cancel(stalled) })
 	defer watch.Stop()
-	body, is, err := o.store.Open(ctx, o.name, o.is.Version, off, int64(len(p)))
+	body, is, err := o.store.Open(ctx, o.at.name, o.is.Version, off, int64(len(p)))
 	switch {
 	case err == nil && (is.Version != o.is.Version || is.Size != o.is.Size):
 		body.Close() // nothing of it is wanted

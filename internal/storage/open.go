@@ -34,18 +34,20 @@ type File interface {
 //
 // Everything else is refused at once with an error that unwraps to
 // regular.ErrNotRegular; OpenStream takes pipes.
-func Open(ctx context.Context, p string) (File, error) {
-	u, remote := parse(p)
-	if !remote {
-		f, err := regular.Open(Local(p))
+func Open(ctx context.Context, p string) (File, error) { return Parse(p).Open(ctx) }
+
+// Open is the function Open for a location.
+func (l Location) Open(ctx context.Context) (File, error) {
+	if !l.Remote() {
+		f, err := regular.Open(l.name)
 		if err != nil {
 			return nil, err // not a File that holds nil
 		}
 		return f, nil
 	}
-	f, err := openObject(ctx, u)
+	f, err := openObject(ctx, l)
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: u.String(), Err: err}
+		return nil, &fs.PathError{Op: "open", Path: l.String(), Err: err}
 	}
 	return f, nil
 }
@@ -55,17 +57,18 @@ func Open(ctx context.Context, p string) (File, error) {
 // first Read does. Once ctx is done, Read of a FIFO or a device fails. A Read that is
 // waiting then fails too, on systems whose pipes have deadlines.
 func OpenStream(ctx context.Context, p string) (File, error) {
-	if Remote(p) {
-		return Open(ctx, p)
+	l := Parse(p)
+	if l.Remote() {
+		return l.Open(ctx)
 	}
-	st, err := os.Stat(Local(p))
+	st, err := os.Stat(l.name)
 	if err != nil {
 		return nil, err
 	}
 	if st.Mode().IsRegular() || st.IsDir() {
-		return Open(ctx, p)
+		return l.Open(ctx)
 	}
-	return openStream(ctx, Local(p))
+	return openStream(ctx, l.name)
 }
 
 // ended is the error of reading a stream after its context is done.
@@ -76,25 +79,27 @@ func ended(ctx context.Context, path string) error {
 // Stat says what a path names. A URL names an object or, when there is none of
 // that name, the directory of those whose names go on with a slash. A store is asked
 // until ctx is done.
-func Stat(ctx context.Context, p string) (fs.FileInfo, error) {
-	u, remote := parse(p)
-	if !remote {
-		return os.Stat(Local(p))
+func Stat(ctx context.Context, p string) (fs.FileInfo, error) { return Parse(p).Stat(ctx) }
+
+// Stat is the function Stat for a location.
+func (l Location) Stat(ctx context.Context) (fs.FileInfo, error) {
+	if !l.Remote() {
+		return os.Stat(l.name)
 	}
-	i, err := stat(ctx, u)
+	i, err := l.stat(ctx)
 	if err != nil {
-		return nil, &fs.PathError{Op: "stat", Path: u.String(), Err: err}
+		return nil, &fs.PathError{Op: "stat", Path: l.String(), Err: err}
 	}
 	return i, nil
 }
 
-func stat(ctx context.Context, u url) (fs.FileInfo, error) {
-	s, err := u.store(ctx)
+func (l Location) stat(ctx context.Context) (fs.FileInfo, error) {
+	s, err := l.store(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if u.name != "" {
-		o, err := Look(ctx, s, u.name)
+	if l.name != "" {
+		o, err := Look(ctx, s, l.name)
 		if err == nil {
 			return info{object: o}, nil
 		}
@@ -102,30 +107,32 @@ func stat(ctx context.Context, u url) (fs.FileInfo, error) {
 			return nil, err
 		}
 	}
-	for _, err := range s.List(ctx, u.directory(), true) {
+	for _, err := range s.List(ctx, l.directory(), true) {
 		if err != nil {
 			return nil, err
 		}
-		return info{Object{Name: u.name}, true}, nil
+		return info{Object{Name: l.name}, true}, nil
 	}
-	if u.name == "" {
-		return info{Object{Name: u.host}, true}, nil // an empty store is a directory
+	if l.name == "" {
+		return info{Object{Name: l.host}, true}, nil // an empty store is a directory
 	}
 	return nil, fs.ErrNotExist
 }
 
-// directory is the prefix of what is in u.
-func (u url) directory() string { return u.name + u.slash() }
-
 // ReadFile returns the contents of a regular file or an object. More than limit
 // bytes are an error.
 func ReadFile(ctx context.Context, p string, limit int64) ([]byte, error) {
-	f, err := Open(ctx, p)
+	return Parse(p).ReadFile(ctx, limit)
+}
+
+// ReadFile is the function ReadFile for a location.
+func (l Location) ReadFile(ctx context.Context, limit int64) ([]byte, error) {
+	f, err := l.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return regular.ReadAll(f, p, limit)
+	return regular.ReadAll(f, l.path, limit)
 }
 
 // IsDir reports whether there is a directory at path.

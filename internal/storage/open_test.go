@@ -113,6 +113,12 @@ func TestPaths(t *testing.T) {
 		if got := Base(test.path); got != test.base {
 			t.Errorf("Base(%s) = %s, want %s", test.path, got, test.base)
 		}
+		if got := Parse(test.path).Path(); got != test.path {
+			t.Errorf("%s is parsed, and given back as %s", test.path, got)
+		}
+		if joined := Parse(test.path).Join("m.json"); joined != Parse(test.join) {
+			t.Errorf("joined to %s, it is %+v", test.path, joined)
+		}
 	}
 	if !Remote("s3://b/x") || Remote("b/s3://x") || Remote("s3") || Remote("s3:x") {
 		t.Error("Remote")
@@ -122,8 +128,8 @@ func TestPaths(t *testing.T) {
 // The first name after a URL that names no bucket is not the bucket.
 func TestNoBucket(t *testing.T) {
 	for _, p := range []string{"s3://", "s3:/", "s3:///bucket/x", Join("s3://", "bucket", "x")} {
-		if u, ok := parse(p); !ok || u.host != "" {
-			t.Errorf("%s: %+v, %v, want a URL without a bucket", p, u, ok)
+		if l := Parse(p); !l.Remote() || l.host != "" {
+			t.Errorf("%s: %+v, want a URL without a bucket", p, l)
 		}
 	}
 }

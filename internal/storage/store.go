@@ -74,15 +74,14 @@ type Leftover struct {
 	Begun time.Time // by the store's clock
 }
 
-// At returns the store that a URL leads to, and the name in there: without a slash at
-// either end, empty for the whole store.
-func At(ctx context.Context, p string) (s Store, name string, err error) {
-	u, remote := parse(p)
-	if !remote {
-		return nil, "", fmt.Errorf("%s is not a URL of an object store", p)
+// Store returns the store that a location is in, and its name in there: without a slash at either
+// end, empty for the whole store.
+func (l Location) Store(ctx context.Context) (s Store, name string, err error) {
+	if !l.Remote() {
+		return nil, "", fmt.Errorf("%s is not a URL of an object store", l.path)
 	}
-	s, err = u.store(ctx)
-	return s, u.name, err
+	s, err = l.store(ctx)
+	return s, l.name, err
 }
 
 // Object describes an object in a store.
@@ -134,28 +133,28 @@ func Forget() {
 	clear(opened)
 }
 
-// store returns the store that u is in.
-func (u url) store(ctx context.Context) (Store, error) {
+// store returns the store that l is in.
+func (l Location) store(ctx context.Context) (Store, error) {
 	registry.Lock()
 	defer registry.Unlock()
-	if s := opened[u.scheme+"://"+u.host]; s != nil {
+	if s := opened[l.scheme+"://"+l.host]; s != nil {
 		return s, nil
 	}
-	open := openers[u.scheme]
+	open := openers[l.scheme]
 	if open == nil {
 		return nil, fmt.Errorf("this tfrec was built without object storage: take the one that `make build-cloud` makes, or in a Go program import github.com/tfrec/tfrec/cloud")
 	}
-	if u.host == "" {
-		return nil, fmt.Errorf("the URL names no bucket: want %s://BUCKET/NAME", u.scheme)
+	if l.host == "" {
+		return nil, fmt.Errorf("the URL names no bucket: want %s://BUCKET/NAME", l.scheme)
 	}
-	if strings.Contains(u.host, "@") {
+	if strings.Contains(l.host, "@") {
 		return nil, fmt.Errorf("URLs must not contain credentials, since URLs are printed and stored: give credentials as the cloud's own tools expect them")
 	}
-	s, err := open(ctx, u.host)
+	s, err := open(ctx, l.host)
 	if err != nil {
 		return nil, err
 	}
-	opened[u.scheme+"://"+u.host] = s
+	opened[l.scheme+"://"+l.host] = s
 	return s, nil
 }
 

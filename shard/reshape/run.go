@@ -77,7 +77,7 @@ func openReshaping(ctx context.Context, in []string, out string, o *ReshapeOptio
 	if r.request, err = inputs.request(ctx, o, v, r.name); err != nil {
 		return nil, err
 	}
-	change, err := setdir.Settle(ctx, out)
+	change, err := setdir.Settle(ctx, storage.Parse(out))
 	if err == nil && change == setdir.Stuck {
 		err = setdir.CannotOpen(out, change)
 	}
