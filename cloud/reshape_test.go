@@ -29,7 +29,7 @@ func downloaded(t *testing.T, url string) map[string]string {
 	t.Helper()
 	storage.Forget()
 	found := map[string]string{}
-	for o, err := range storage.Walk(t.Context(), url) {
+	for o, err := range storage.Parse(url).Walk(t.Context()) {
 		if errors.Is(err, fs.ErrNotExist) {
 			break // there is nothing
 		}
@@ -39,7 +39,7 @@ func downloaded(t *testing.T, url string) map[string]string {
 		if strings.Contains("/"+o.Name, "/"+shard.StateDir+"/") {
 			continue
 		}
-		data, err := storage.ReadListed(t.Context(), url+"/"+o.Name, o, nil)
+		data, err := storage.Parse(url+"/"+o.Name).ReadListed(t.Context(), o, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

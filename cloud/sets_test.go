@@ -22,7 +22,7 @@ const photos = "../testdata/demo/photos"
 func inBucket(t *testing.T, url string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	for o, err := range storage.Walk(t.Context(), url) {
+	for o, err := range storage.Parse(url).Walk(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}

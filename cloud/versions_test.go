@@ -28,7 +28,7 @@ func TestVersionsAgree(t *testing.T) {
 			serve(t, root)
 			storage.Forget()
 			objects := 0
-			for listed, err := range storage.Walk(t.Context(), name+"://bucket/a") {
+			for listed, err := range storage.Parse(name + "://bucket/a").Walk(t.Context()) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -51,7 +51,7 @@ func TestVersionsAgree(t *testing.T) {
 				if listed.Version == "" || listed.Version != seen || seen != read {
 					t.Errorf("%s: version %q in a list, %q when looked at, %q when opened", path, listed.Version, seen, read)
 				}
-				data, err := storage.ReadListed(t.Context(), path, listed, nil)
+				data, err := storage.Parse(path).ReadListed(t.Context(), listed, nil)
 				if err != nil || string(data) != "some bytes" {
 					t.Errorf("%s: %q, %v", path, data, err)
 				}
@@ -80,17 +80,17 @@ func TestReplacedSinceListed(t *testing.T) {
 	}
 	s3Server(t, root)
 	storage.Forget()
-	for listed, err := range storage.Walk(t.Context(), "s3://bucket") {
+	for listed, err := range storage.Parse("s3://bucket").Walk(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(file, []byte("two"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if data, err := storage.ReadListed(t.Context(), "s3://bucket/x", listed, nil); !errors.Is(err, storage.ErrChanged) {
+		if data, err := storage.Parse("s3://bucket/x").ReadListed(t.Context(), listed, nil); !errors.Is(err, storage.ErrChanged) {
 			t.Errorf("read %q, %v", data, err)
 		}
-		f, err := storage.OpenListed(t.Context(), "s3://bucket/x", listed)
+		f, err := storage.Parse("s3://bucket/x").OpenListed(t.Context(), listed)
 		if err != nil {
 			t.Fatal(err)
 		}

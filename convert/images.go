@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/naming"
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // ImageOptions configure how images become records. The zero value stores the images of class
@@ -92,12 +93,12 @@ func (in *imageInput) scan(ctx context.Context, out string) (err error) {
 			return optionError("EncodeSpec.Subsampling", "%v", err)
 		}
 	}
-	in.listing, err = o.list(ctx, in.src, out)
+	in.listing, err = o.list(ctx, storage.Parse(in.src), out)
 	return err
 }
 
 func (in *imageInput) plan(_ context.Context, before *previous) (source, error) {
-	s, err := planImages(in.o, in.src, in.listing, in.codec, before)
+	s, err := planImages(in.o, in.listing, in.codec, before)
 	if err != nil {
 		return nil, err
 	}

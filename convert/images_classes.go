@@ -9,7 +9,6 @@ import (
 
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
-	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // splitsFromDirectories uses the top directories as splits if all of them have split names.
@@ -85,7 +84,7 @@ func (l *listing) labelsFromDirectories() error {
 
 // noteSingleClass warns if the only class directory has directories and no images: src is then
 // likely the parent of the intended source.
-func (l *listing) noteSingleClass(o *ImageOptions, src string) {
+func (l *listing) noteSingleClass(o *ImageOptions) {
 	if len(l.splits) > 0 {
 		return
 	}
@@ -114,7 +113,7 @@ func (l *listing) noteSingleClass(o *ImageOptions, src string) {
 	if n := len(names) - 3; n > 0 {
 		held += fmt.Sprintf(" and %d more", n)
 	}
-	at := jsontext.Readable(storage.Join(src, class))
+	at := jsontext.Readable(l.root.Join(class).Path())
 	switch {
 	case parts, len(names) == 1 && !splits:
 	case splits:

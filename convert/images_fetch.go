@@ -167,7 +167,7 @@ func (s *imageSource) readStored(ctx context.Context, pic *picture, buf []byte) 
 	if pic.size > maxStored {
 		return nil, errSize
 	}
-	return storage.ReadListed(ctx, s.path(pic), storage.Object{Size: pic.size, Version: pic.version}, buf)
+	return s.at(pic).ReadListed(ctx, storage.Object{Size: pic.size, Version: pic.version}, buf)
 }
 
 // endsRun reports whether reading an image failed for a reason other than the image itself: an I/O
@@ -177,7 +177,7 @@ func (s *imageSource) endsRun(err error) bool {
 	if errors.Is(err, errSize) {
 		return false
 	}
-	if s.stored {
+	if s.root.Remote() {
 		return true
 	}
 	// A listed file that no longer exists, or a dangling link, is a bad sample.
@@ -218,7 +218,7 @@ type aheadOfJobs struct {
 
 // prepare implements source.
 func (s *imageSource) prepare(ctx context.Context, jobs []int, inOrder bool) error {
-	if !s.stored || len(jobs) == 0 {
+	if !s.root.Remote() || len(jobs) == 0 {
 		return nil
 	}
 	a := &aheadOfJobs{pictures: jobPictures{source: s}}

@@ -67,12 +67,12 @@ func (s *imageSource) remember() {} // shards record their inputs
 
 // place implements source. A URL is the same on every machine.
 func (s *imageSource) place() string {
-	if s.stored {
-		return storage.Clean(s.root)
+	if s.root.Remote() {
+		return s.root.String()
 	}
-	abs, err := filepath.Abs(s.root)
+	abs, err := filepath.Abs(s.root.Path())
 	if err != nil {
-		return s.root
+		return s.root.Path()
 	}
 	return abs
 }
@@ -95,7 +95,7 @@ func (s *imageSource) known(ctx context.Context, job int) (identity []byte, read
 		}
 	}
 	var ahead *fetcher
-	if s.stored && len(unread) > 0 {
+	if s.root.Remote() && len(unread) > 0 {
 		rest := unread
 		ahead = s.fetch(ctx, func() *picture {
 			if len(rest) == 0 {

@@ -74,7 +74,7 @@ func (l *LabelSpec) mode() string {
 
 // labelsFromFile replaces the listing by the images named in the rows of a table. Rows without a
 // usable image become bad samples. Images that no row names count as skipped files.
-func (l *listing) labelsFromFile(ctx context.Context, src string, o *ImageOptions) error {
+func (l *listing) labelsFromFile(ctx context.Context, o *ImageOptions) error {
 	found := make(map[string]int, len(l.pictures))
 	for i, p := range l.pictures {
 		found[p.path] = i
@@ -88,7 +88,7 @@ func (l *listing) labelsFromFile(ctx context.Context, src string, o *ImageOption
 	}
 	o.noteColumns(table)
 	t := labelTable{
-		src: src, follow: o.Select.FollowSymlinks || storage.Remote(src), file: storage.Base(o.Labels.File), lines: map[string]int64{},
+		src: l.root, follow: o.Select.FollowSymlinks || l.root.Remote(), file: storage.Base(o.Labels.File), lines: map[string]int64{},
 		found: found, suffix: o.Labels.PathSuffix,
 		reword: o.reword,
 	}
@@ -158,13 +158,14 @@ func (o *ImageOptions) noteColumns(t *imagetable.Table) {
 
 // labelTable makes samples from the rows of a label file.
 type labelTable struct {
-	src, file string
-	suffix    string
-	follow    bool             // symbolic links
-	found     map[string]int   // images in the listing
-	lines     map[string]int64 // line where a path was first named
-	first     int64            // line of the first row if it may be a header; 0 if not
-	reword    func(reason string) string
+	src    storage.Location
+	file   string
+	suffix string
+	follow bool             // symbolic links
+	found  map[string]int   // images in the listing
+	lines  map[string]int64 // line where a path was first named
+	first  int64            // line of the first row if it may be a header; 0 if not
+	reword func(reason string) string
 }
 
 // picture makes a sample from a row. Problems with the row are in its bad.
@@ -206,7 +207,7 @@ func (t *labelTable) bad(key string, line int64, reason string) *setdir.BadSampl
 // find looks for an image missing from the listing: one without an image extension is accepted,
 // since the row names it. An error means that its existence is unknown.
 func (t *labelTable) find(ctx context.Context, p *picture, line int64) error {
-	st, err := storage.Stat(ctx, storage.Join(t.src, p.path))
+	st, err := t.src.Join(p.path).Stat(ctx)
 	reason := ""
 	switch {
 	case err == nil && !t.follow && t.linked(p.path):
@@ -252,7 +253,7 @@ func (t *labelTable) hint(name string, line int64) string {
 // linked reports whether a path below the source passes through a symbolic link.
 func (t *labelTable) linked(rel string) bool {
 	for dir := rel; dir != "."; dir = path.Dir(dir) {
-		st, err := os.Lstat(filepath.Join(t.src, filepath.FromSlash(dir)))
+		st, err := os.Lstat(t.src.Join(dir).Path())
 		if err != nil || st.Mode()&os.ModeSymlink != 0 {
 			return true
 		}

@@ -67,11 +67,12 @@ type picture struct {
 
 // listing is the content of a source directory.
 type listing struct {
-	pictures    []picture // sorted by path
-	skipped     int64     // other files
-	labels      []string  // names in id order, without the offset
-	splits      []string  // from directory names, sorted; empty without split directories
-	directories []string  // directories listed, relative to the source
+	root        storage.Location // source directory
+	pictures    []picture        // sorted by path
+	skipped     int64            // other files
+	labels      []string         // names in id order, without the offset
+	splits      []string         // from directory names, sorted; empty without split directories
+	directories []string         // directories listed, relative to the source
 }
 
 // pictureExtensions are the extensions of image files, in any case. The content decides the actual
@@ -84,36 +85,36 @@ func isPicture(name string) bool {
 
 // list finds the images below src with their labels and splits. It skips the output directory if
 // that is inside.
-func (o *ImageOptions) list(ctx context.Context, src, out string) (*listing, error) {
-	st, err := storage.Stat(ctx, src)
+func (o *ImageOptions) list(ctx context.Context, src storage.Location, out string) (*listing, error) {
+	st, err := src.Stat(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("source: %w", err)
 	}
 	if !st.IsDir() {
-		return nil, fmt.Errorf("source %s is not a directory; give the directory that holds the images", src)
+		return nil, fmt.Errorf("source %s is not a directory; give the directory that holds the images", src.Path())
 	}
 	w := &walker{o: o, ctx: ctx, visited: map[string]bool{}}
 	if w.out, err = os.Stat(out); err == nil && os.SameFile(st, w.out) {
-		return nil, fmt.Errorf("%s is both source and output: choose another output directory", src)
+		return nil, fmt.Errorf("%s is both source and output: choose another output directory", src.Path())
 	}
-	if storage.Remote(src) {
+	if src.Remote() {
 		err = w.walkStore(src, out)
 	} else {
-		err = w.walk(src, "")
+		err = w.walk(src.Path(), "")
 	}
 	if err != nil {
 		return nil, err
 	}
 	w.report()
-	l := &listing{pictures: w.pictures, skipped: w.skipped, directories: w.directories}
+	l := &listing{root: src, pictures: w.pictures, skipped: w.skipped, directories: w.directories}
 	slices.SortFunc(l.pictures, func(a, b picture) int { return strings.Compare(a.path, b.path) })
 	if o.Labels.File != "" {
-		if err := l.labelsFromFile(ctx, src, o); err != nil {
+		if err := l.labelsFromFile(ctx, o); err != nil {
 			return nil, err
 		}
 	}
 	if len(l.pictures) == 0 {
-		return nil, fmt.Errorf("no images in %s (%d other files): want files named %s", src, l.skipped, strings.Join(pictureExtensions, " "))
+		return nil, fmt.Errorf("no images in %s (%d other files): want files named %s", src.Path(), l.skipped, strings.Join(pictureExtensions, " "))
 	}
 	if err := l.splitsFromDirectories(o); err != nil {
 		return nil, err
@@ -122,7 +123,7 @@ func (o *ImageOptions) list(ctx context.Context, src, out string) (*listing, err
 		if err := l.labelsFromDirectories(); err != nil {
 			return nil, err
 		}
-		l.noteSingleClass(o, src)
+		l.noteSingleClass(o)
 	}
 	l.noteMasks(o)
 	l.number(&o.Options, o.Labels.Offset)

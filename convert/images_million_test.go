@@ -75,7 +75,7 @@ func TestListingOfAStoreIsCompact(t *testing.T) {
 	e, url := endlessStore(t, keys)
 	o := &ImageOptions{Options: Options{Name: "photos"}}
 	before := heap()
-	l, err := o.list(t.Context(), url, t.TempDir())
+	l, err := o.list(t.Context(), storage.Parse(url), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

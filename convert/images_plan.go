@@ -20,8 +20,7 @@ import (
 // imageSource is a planned conversion of images.
 type imageSource struct {
 	o           *ImageOptions
-	root        string
-	stored      bool         // root is a URL of an object store
+	root        storage.Location
 	ahead       *aheadOfJobs // of a current run that reads from a store
 	codec       *augment.Codec
 	backend     augment.Backend
@@ -44,9 +43,9 @@ type sample struct {
 }
 
 // planImages assigns the listed images to splits and shards.
-func planImages(o *ImageOptions, src string, l *listing, codec *augment.Codec, before *previous) (*imageSource, error) {
+func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *previous) (*imageSource, error) {
 	s := &imageSource{
-		o: o, root: src, stored: storage.Remote(src), codec: codec, backend: augment.CPU{}, decodes: o.BackendDecodes,
+		o: o, root: l.root, codec: codec, backend: augment.CPU{}, decodes: o.BackendDecodes,
 		pictures: l.pictures, directories: l.directories, skipped: l.skipped, labels: labelNames(l.labels, o.Labels.Offset),
 	}
 	if o.Backend != nil {
@@ -183,12 +182,12 @@ func (s *imageSource) keys(job int) []string {
 func (s *imageSource) files() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, directory := range s.directories {
-			if !yield(storage.Join(s.root, directory)) {
+			if !yield(s.root.Join(directory).Path()) {
 				return
 			}
 		}
 		for i := range s.pictures {
-			if p := &s.pictures[i]; p.bad == nil && !yield(s.path(p)) {
+			if p := &s.pictures[i]; p.bad == nil && !yield(s.at(p).Path()) {
 				return
 			}
 		}
@@ -215,9 +214,7 @@ func (s *imageSource) tasks(ctx context.Context, job int) iter.Seq2[task, error]
 	}
 }
 
-func (s *imageSource) path(p *picture) string {
-	return storage.Join(s.root, p.path)
-}
+func (s *imageSource) at(p *picture) storage.Location { return s.root.Join(p.path) }
 
 func (s *imageSource) labelCounts(byID map[int32]int64) map[string]int64 {
 	if len(s.labels) == 0 {

@@ -28,11 +28,11 @@ func (s *imageSource) read(ctx context.Context, m *sampleWork, pic *picture) (da
 	switch {
 	case m.fetched != nil && m.fetched.pic == pic:
 		data, err = m.fetched.wait()
-	case s.stored:
+	case s.root.Remote():
 		m.file, err = s.readStored(ctx, pic, m.file)
 		data = m.file
 	default:
-		data, st, err = m.readFile(ctx, s.path(pic))
+		data, st, err = m.readFile(ctx, s.at(pic))
 	}
 	if err != nil {
 		return nil, "", setdir.Input{}, err
@@ -46,8 +46,8 @@ func (s *imageSource) read(ctx context.Context, m *sampleWork, pic *picture) (da
 
 // readFile reads a file; the size and time it returns are from before the read. The bytes are valid
 // until the next read.
-func (m *sampleWork) readFile(ctx context.Context, path string) ([]byte, os.FileInfo, error) {
-	f, err := storage.Open(ctx, path)
+func (m *sampleWork) readFile(ctx context.Context, file storage.Location) ([]byte, os.FileInfo, error) {
+	f, err := file.Open(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

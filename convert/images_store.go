@@ -12,20 +12,20 @@ import (
 // walkStore lists a directory tree in an object store with a single listing, of which one page is
 // in memory at a time. Each image keeps its path and version, at their exact length, and about 96
 // bytes more. The output directory out is skipped if it is inside.
-func (w *walker) walkStore(src, out string) error {
+func (w *walker) walkStore(src storage.Location, out string) error {
 	below := "" // prefix of the names in the output directory
-	if storage.Remote(out) {
-		if rel, err := storage.Rel(src, out); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
+	if out := storage.Parse(out); out.Remote() {
+		if rel, err := src.Rel(out); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
 			below = rel + "/"
 		}
 	}
 	if below == "./" {
-		return fmt.Errorf("%s is both source and output: choose another output directory", src)
+		return fmt.Errorf("%s is both source and output: choose another output directory", src.Path())
 	}
 	w.directories = append(w.directories, "")
 	var kept texts
 	before := ""
-	for o, err := range storage.Walk(w.ctx, src) {
+	for o, err := range src.Walk(w.ctx) {
 		if err == nil {
 			err = w.ctx.Err()
 		}

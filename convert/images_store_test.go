@@ -248,13 +248,13 @@ func TestFetchesAreBounded(t *testing.T) {
 	s, url := inStore(t, directories(t, 1))
 	s.Put("photos/pets/large", make([]byte, size))
 	large := picture{path: "large", size: size}
-	for o, err := range storage.Walk(t.Context(), url) {
+	for o, err := range storage.Parse(url).Walk(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		large.version = o.Version
 	}
-	source := &imageSource{root: url, stored: true}
+	source := &imageSource{root: storage.Parse(url)}
 	const pictures = 8
 	given := 0
 	f := source.fetch(t.Context(), func() *picture {

@@ -15,7 +15,6 @@ import (
 
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/shard"
 )
 
 // ErrChanged means that a file is not the same as when its [Set] was opened. The error that unwraps
@@ -24,6 +23,7 @@ var ErrChanged = errors.New("the file was changed while it was in use")
 
 // stamp identifies a source while its Set is in use.
 type stamp struct {
+	at   storage.Location
 	info fs.FileInfo
 	ends uint64 // hash of the beginning and the end,
 	seen bool   // ends is set
@@ -36,11 +36,13 @@ func (s *Set) stampFiles(ctx context.Context) error {
 	var g errgroup.Group
 	g.SetLimit(maxReaders)
 	for i := range s.sources {
+		at := storage.Parse(s.sources[i].Path)
+		s.stamps[i].at = at
 		look := func() (err error) {
-			s.stamps[i].info, err = storage.Stat(ctx, s.sources[i].Path)
+			s.stamps[i].info, err = at.Stat(ctx)
 			return err
 		}
-		if storage.Remote(s.sources[i].Path) {
+		if at.Remote() {
 			g.Go(look)
 		} else if err := look(); err != nil {
 			g.Go(func() error { return err })
@@ -55,11 +57,12 @@ func (s *Set) regular(i int) bool { return s.stamps[i].info.Mode().IsRegular() }
 
 // openFile opens source i, if it is unchanged.
 func (s *Set) openFile(ctx context.Context, i int) (storage.File, error) {
-	open := storage.OpenStream
+	at := s.stamps[i].at
+	open := at.OpenStream
 	if s.sources[i].Set != nil {
-		open = storage.Open // a member of a set is a regular file
+		open = at.Open // a member of a set is a regular file
 	}
-	f, err := open(ctx, s.sources[i].Path)
+	f, err := open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -74,14 +77,14 @@ func (s *Set) openFile(ctx context.Context, i int) (storage.File, error) {
 // return the data of the recorded version or an error.
 func (s *Set) openAnywhere(ctx context.Context, i int) (storage.File, error) {
 	if is, ok := s.stamps[i].info.Sys().(storage.Object); ok && is.Version != "" {
-		return storage.OpenListed(ctx, s.sources[i].Path, is)
+		return s.stamps[i].at.OpenListed(ctx, is)
 	}
 	return s.openFile(ctx, i)
 }
 
 // stored reports whether the files are in an object store.
 func (s *Set) stored() bool {
-	return slices.ContainsFunc(s.sources, func(source shard.Source) bool { return storage.Remote(source.Path) })
+	return slices.ContainsFunc(s.stamps, func(is stamp) bool { return is.at.Remote() })
 }
 
 // unchanged returns an error that describes how an open file differs from source i. A file with the

@@ -135,7 +135,7 @@ func (s *Source) Scan(ctx context.Context, opts ScanOptions) (*Table, error) {
 	case err != nil:
 		return nil, s.located(err, line-1)
 	}
-	r.table.Columns = r.total.result(s.name, r.table.Chunks)
+	r.table.Columns = r.total.result(s.at.Path(), r.table.Chunks)
 	for _, set := range r.sets {
 		r.table.Distinct = append(r.table.Distinct, slices.Sorted(maps.Keys(set)))
 	}

@@ -42,7 +42,7 @@ const sampleSize = 128 << 10
 // reads in order, so that any number of Sources can be at hand. What is in an object store is read
 // in the version that was opened. Its methods are safe for concurrent use, but see ReadChunk.
 type Source struct {
-	name        string
+	at          storage.Location
 	size        int64
 	modTime     time.Time
 	object      storage.Object // what it is in an object store; without a version on a disk
@@ -75,12 +75,13 @@ func Open(ctx context.Context, path string, opts Options) (*Source, error) {
 	if opts.MaxRow < ChunkSize || opts.MaxRow > 1<<30 {
 		return nil, fmt.Errorf("longest row of %d bytes: want %d to %d", opts.MaxRow, ChunkSize, 1<<30)
 	}
-	f, err := storage.Open(ctx, path)
+	at := storage.Parse(path)
+	f, err := at.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	s := &Source{name: path, dialect: d, maxRow: int(opts.MaxRow)}
+	s := &Source{at: at, dialect: d, maxRow: int(opts.MaxRow)}
 	if err := s.open(ctx, f, opts); err != nil {
 		return nil, s.located(err, 0)
 	}
@@ -91,9 +92,9 @@ func Open(ctx context.Context, path string, opts Options) (*Source, error) {
 func (s *Source) located(err error, lines int64) error {
 	var e *Error
 	if errors.As(err, &e) {
-		return &Error{Name: s.name, Line: e.Line + lines, Err: e.Err}
+		return &Error{Name: s.at.Path(), Line: e.Line + lines, Err: e.Err}
 	}
-	return &Error{Name: s.name, Err: err}
+	return &Error{Name: s.at.Path(), Err: err}
 }
 
 func (s *Source) open(ctx context.Context, f storage.File, opts Options) error {
@@ -125,7 +126,7 @@ func (s *Source) open(ctx context.Context, f storage.File, opts Options) error {
 	if err != nil && err != io.EOF {
 		return err
 	}
-	bom, err := checkEncoding(sample, s.name)
+	bom, err := checkEncoding(sample, s.at.Path())
 	if err != nil {
 		return err
 	}
@@ -185,7 +186,7 @@ func (s *Source) open(ctx context.Context, f storage.File, opts Options) error {
 }
 
 // Name is the path that the table was opened by.
-func (s *Source) Name() string { return s.name }
+func (s *Source) Name() string { return s.at.Path() }
 
 // Size is the size of the file in bytes, as it is stored.
 func (s *Source) Size() int64 { return s.size }
@@ -235,9 +236,9 @@ func (s *Source) closeStream() {
 // reopen opens the file again.
 func (s *Source) reopen(ctx context.Context) (storage.File, error) {
 	if s.object.Version != "" {
-		return storage.OpenListed(ctx, s.name, s.object)
+		return s.at.OpenListed(ctx, s.object)
 	}
-	return storage.Open(ctx, s.name)
+	return s.at.Open(ctx)
 }
 
 // openStream reads the uncompressed content from its start, until ctx is done.

@@ -148,7 +148,7 @@ func TestCacheOfWhatWasListed(t *testing.T) {
 	}
 	is := look()
 	for range 2 {
-		if got, err := ReadListed(quick(t), root+"/x", is, nil); err != nil || !bytes.Equal(got, want) {
+		if got, err := Parse(root+"/x").ReadListed(quick(t), is, nil); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%d bytes, %v", len(got), err)
 		}
 	}
@@ -157,10 +157,10 @@ func TestCacheOfWhatWasListed(t *testing.T) {
 	}
 	now := noise(len(want) + 1)[1:]
 	f.put("x", now)
-	if got, err := ReadListed(quick(t), root+"/x", look(), nil); err != nil || !bytes.Equal(got, now) {
+	if got, err := Parse(root+"/x").ReadListed(quick(t), look(), nil); err != nil || !bytes.Equal(got, now) {
 		t.Errorf("the new one: %d bytes, %v", len(got), err)
 	}
-	if _, err := ReadListed(quick(t), root+"/x", is, nil); !errors.Is(err, ErrChanged) {
+	if _, err := Parse(root+"/x").ReadListed(quick(t), is, nil); !errors.Is(err, ErrChanged) {
 		t.Errorf("the old one: %v", err)
 	}
 }

@@ -15,9 +15,6 @@ import (
 // order of their names and a page in memory at a time: one list, where a descent would take one for
 // each directory. Names are those below the directory. Without an object there the error unwraps to
 // fs.ErrNotExist. It is for URLs alone.
-func Walk(ctx context.Context, dir string) iter.Seq2[Object, error] { return Parse(dir).Walk(ctx) }
-
-// Walk is the function Walk for a location.
 func (l Location) Walk(ctx context.Context) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		fail := func(err error) { yield(Object{}, &fs.PathError{Op: "list", Path: l.path, Err: err}) }
@@ -40,11 +37,6 @@ func (l Location) Walk(ctx context.Context) iter.Seq2[Object, error] {
 
 // Entries yields what lies in a directory, in the order of names; of a store, with a
 // page in memory at a time and until ctx is done.
-func Entries(ctx context.Context, p string) iter.Seq2[fs.DirEntry, error] {
-	return Parse(p).Entries(ctx)
-}
-
-// Entries is the function Entries for a location.
 func (l Location) Entries(ctx context.Context) iter.Seq2[fs.DirEntry, error] {
 	return func(yield func(fs.DirEntry, error) bool) {
 		if !l.Remote() {

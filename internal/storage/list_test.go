@@ -14,7 +14,7 @@ func TestWalk(t *testing.T) {
 	for dir, want := range map[string]string{"": "set/ set/a set/b/2 set/b/c/1 setting", "/set": "a b/2 b/c/1", "/set/b/c": "1"} {
 		f.lists = 0
 		var names []string
-		for o, err := range Walk(quick(t), root+dir) {
+		for o, err := range Parse(root + dir).Walk(quick(t)) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -28,13 +28,13 @@ func TestWalk(t *testing.T) {
 		}
 	}
 	for _, nothing := range []string{root + "/nowhere", t.TempDir()} {
-		for o, err := range Walk(quick(t), nothing) {
+		for o, err := range Parse(nothing).Walk(quick(t)) {
 			if want := map[bool]error{true: fs.ErrNotExist, false: fs.ErrInvalid}[Remote(nothing)]; !errors.Is(err, want) {
 				t.Errorf("Walk(%s): %v, %v, want %v", nothing, o, err, want)
 			}
 		}
 	}
-	for range Walk(quick(t), root) {
+	for range Parse(root).Walk(quick(t)) {
 		break
 	}
 }
@@ -65,17 +65,17 @@ func TestReadListed(t *testing.T) {
 		want := noise(size)
 		f.put("a/b", want)
 		var is Object
-		for o, err := range Walk(quick(t), root) {
+		for o, err := range Parse(root).Walk(quick(t)) {
 			if is = o; err != nil {
 				t.Fatal(err)
 			}
 		}
 		buf := make([]byte, 10, 100)
-		got, err := ReadListed(quick(t), root+"/a/b", is, buf)
+		got, err := Parse(root+"/a/b").ReadListed(quick(t), is, buf)
 		if err != nil || string(got) != string(want) || f.opens != min(size, 1) {
 			t.Errorf("size %d: %d bytes in %d requests, %v", size, len(got), f.opens, err)
 		}
-		file, err := OpenListed(quick(t), root+"/a/b", is)
+		file, err := Parse(root+"/a/b").OpenListed(quick(t), is)
 		if err != nil || f.opens != min(size, 1) {
 			t.Fatalf("size %d: opening it took %d requests, %v", size, f.opens, err)
 		}
@@ -86,14 +86,14 @@ func TestReadListed(t *testing.T) {
 
 		// Replaced, and then removed.
 		f.put("a/b", want)
-		if _, err := ReadListed(quick(t), root+"/a/b", is, nil); !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), root+"/a/b") {
+		if _, err := Parse(root+"/a/b").ReadListed(quick(t), is, nil); !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), root+"/a/b") {
 			t.Errorf("size %d, replaced: %v", size, err)
 		}
 		delete(f.objects, "a/b")
-		if _, err := ReadListed(quick(t), root+"/a/b", is, nil); !errors.Is(err, ErrChanged) || !errors.Is(err, fs.ErrNotExist) {
+		if _, err := Parse(root+"/a/b").ReadListed(quick(t), is, nil); !errors.Is(err, ErrChanged) || !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("size %d, removed: %v", size, err)
 		}
-		if _, err := OpenListed(quick(t), root+"/a/b", Object{}); !errors.Is(err, fs.ErrInvalid) {
+		if _, err := Parse(root+"/a/b").OpenListed(quick(t), Object{}); !errors.Is(err, fs.ErrInvalid) {
 			t.Errorf("without a version: %v", err)
 		}
 	}
@@ -105,11 +105,11 @@ func TestAnswersOfAnotherVersion(t *testing.T) {
 	f.put("x", noise(1000))
 	f.lax = true
 	is := Object{Size: 1000, Version: "0"}
-	if _, err := ReadListed(quick(t), root+"/x", is, nil); !errors.Is(err, ErrChanged) {
+	if _, err := Parse(root+"/x").ReadListed(quick(t), is, nil); !errors.Is(err, ErrChanged) {
 		t.Errorf("another version: %v", err)
 	}
 	is = Object{Size: 999, Version: "1"}
-	if _, err := ReadListed(quick(t), root+"/x", is, nil); !errors.Is(err, ErrChanged) {
+	if _, err := Parse(root+"/x").ReadListed(quick(t), is, nil); !errors.Is(err, ErrChanged) {
 		t.Errorf("another size: %v", err)
 	}
 }

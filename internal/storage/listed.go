@@ -8,23 +8,23 @@ import (
 	"slices"
 )
 
-// OpenListed opens the object at a URL in the version of a list or Stat. No request is made before
+// OpenListed opens an object in the version of a list or Stat. No request is made before
 // something is read that is not cached; if the object has another version then, that is an error
 // that unwraps to ErrChanged.
-func OpenListed(ctx context.Context, p string, is Object) (File, error) {
-	o, err := listed(ctx, p, is)
+func (l Location) OpenListed(ctx context.Context, is Object) (File, error) {
+	o, err := l.listed(ctx, is)
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: p, Err: err}
+		return nil, &fs.PathError{Op: "open", Path: l.path, Err: err}
 	}
 	return o, nil
 }
 
-// ReadListed reads, with a single request where nothing breaks, all of the object at a URL in the
-// version from a list; see OpenListed. The bytes are in the capacity of buf when that is enough.
-func ReadListed(ctx context.Context, p string, is Object, buf []byte) ([]byte, error) {
-	o, err := listed(ctx, p, is)
+// ReadListed reads, with a single request where nothing breaks, all of an object in the version from
+// a list; see OpenListed. The bytes are in the capacity of buf when that is enough.
+func (l Location) ReadListed(ctx context.Context, is Object, buf []byte) ([]byte, error) {
+	o, err := l.listed(ctx, is)
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: p, Err: err}
+		return nil, &fs.PathError{Op: "open", Path: l.path, Err: err}
 	}
 	defer o.Close()
 	if is.Size == 0 { // there is no range to request
@@ -47,8 +47,7 @@ func ReadListed(ctx context.Context, p string, is Object, buf []byte) ([]byte, e
 	return buf, nil
 }
 
-func listed(ctx context.Context, p string, is Object) (*object, error) {
-	l := Parse(p)
+func (l Location) listed(ctx context.Context, is Object) (*object, error) {
 	if !l.Remote() || is.Version == "" {
 		return nil, fmt.Errorf("%w: of what is opened as it was listed, URL and version must be known", fs.ErrInvalid)
 	}

@@ -153,15 +153,17 @@ func Clean(p string) string {
 
 // Rel returns a path that leads from dir to p, as filepath.Rel does. None leads
 // from one store to another.
-func Rel(dir, p string) (string, error) {
-	from, to := Parse(dir), Parse(p)
+func Rel(dir, p string) (string, error) { return Parse(dir).Rel(Parse(p)) }
+
+// Rel is the function Rel for the path from the directory l to another location.
+func (l Location) Rel(to Location) (string, error) {
 	switch {
-	case !from.Remote() && !to.Remote():
-		return filepath.Rel(from.name, to.name)
-	case from.scheme != to.scheme || from.host != to.host:
-		return "", fmt.Errorf("%s is not in %s", p, dir)
+	case !l.Remote() && !to.Remote():
+		return filepath.Rel(l.name, to.name)
+	case l.scheme != to.scheme || l.host != to.host:
+		return "", fmt.Errorf("%s is not in %s", to.path, l.path)
 	}
-	return filepath.Rel(filepath.FromSlash("/"+from.name), filepath.FromSlash("/"+to.name))
+	return filepath.Rel(filepath.FromSlash("/"+l.name), filepath.FromSlash("/"+to.name))
 }
 
 // Base returns the last name of a path; of a whole store, the store's.

@@ -56,8 +56,10 @@ func (l Location) Open(ctx context.Context) (File, error) {
 // and may be a FIFO or a device as well. It does not wait for a FIFO's writer: the
 // first Read does. Once ctx is done, Read of a FIFO or a device fails. A Read that is
 // waiting then fails too, on systems whose pipes have deadlines.
-func OpenStream(ctx context.Context, p string) (File, error) {
-	l := Parse(p)
+func OpenStream(ctx context.Context, p string) (File, error) { return Parse(p).OpenStream(ctx) }
+
+// OpenStream is the function OpenStream for a location.
+func (l Location) OpenStream(ctx context.Context) (File, error) {
 	if l.Remote() {
 		return l.Open(ctx)
 	}
