@@ -26,31 +26,31 @@ const OptionVerb = "verb"
 const RepairVerb = "repair"
 
 // Resolve returns the absolute path, without symbolic links, of something that need not exist.
-func Resolve(path string) (string, error) {
+func Resolve(path string) (storage.Location, error) {
 	if at := storage.Parse(path); at.Remote() {
-		return at.String(), nil
+		return at.Join(), nil // in its shortest form
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
-		return "", err
+		return storage.Location{}, err
 	}
 	for rest := ""; ; {
 		real, err := filepath.EvalSymlinks(path)
 		if err == nil {
-			return filepath.Join(real, rest), nil
+			return storage.Parse(filepath.Join(real, rest)), nil
 		}
 		parent := filepath.Dir(path)
 		if !errors.Is(err, fs.ErrNotExist) || parent == path {
-			return "", err
+			return storage.Location{}, err
 		}
 		rest = filepath.Join(filepath.Base(path), rest)
 		path = parent
 	}
 }
 
-// LiesIn reports whether path is dir or inside it; both must be resolved.
-func LiesIn(path, dir string) bool {
-	rel, err := storage.Rel(dir, path)
+// LiesIn reports whether at is dir or inside it; both must be resolved.
+func LiesIn(at, dir storage.Location) bool {
+	rel, err := dir.Rel(at)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 

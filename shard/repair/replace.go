@@ -56,7 +56,7 @@ func (r *repair) resume(in string) (done bool, err error) {
 // repairRequest identifies a repair in place.
 func repairRequest(in string) (string, error) {
 	path, err := setdir.Resolve(in)
-	return "repair " + path, err
+	return "repair " + path.Path(), err
 }
 
 // setInPlace repairs files of a set, and updates its metadata.

@@ -368,5 +368,5 @@ func apart(in, out string) error {
 	return nil
 }
 
-// within reports whether path is below dir; both must be resolved.
-func within(dir, path string) bool { return path != dir && setdir.LiesIn(path, dir) }
+// within reports whether at is below dir; both must be resolved.
+func within(dir, at storage.Location) bool { return at != dir && setdir.LiesIn(at, dir) }

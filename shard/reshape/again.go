@@ -92,11 +92,11 @@ func (in *inputs) request(ctx context.Context, o *ReshapeOptions, v *verb, name 
 		if err != nil {
 			return q, err
 		}
-		st, err := storage.Stat(ctx, path)
+		st, err := path.Stat(ctx)
 		if err != nil {
 			return q, err
 		}
-		one := requestedInput{Path: jsontext.Readable(path), Size: st.Size(), ModTime: st.ModTime().UnixNano()}
+		one := requestedInput{Path: jsontext.Readable(path.Path()), Size: st.Size(), ModTime: st.ModTime().UnixNano()}
 		if object, ok := st.Sys().(storage.Object); ok {
 			one.Version = object.Version
 		}

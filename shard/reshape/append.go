@@ -128,12 +128,12 @@ func appendRequest(ctx context.Context, dir string, in []string, o *AppendOption
 		if setdir.LiesIn(path, set) {
 			return "", fmt.Errorf("%s belongs to the set being appended to: merge the set with itself into a new directory instead", s.Path)
 		}
-		st, err := os.Stat(path)
+		st, err := os.Stat(path.Path())
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(h, "%q %d %d\n", path, st.Size(), st.ModTime().UnixNano())
-		if raw(path) {
+		fmt.Fprintf(h, "%q %d %d\n", path.Path(), st.Size(), st.ModTime().UnixNano())
+		if raw(path.Path()) {
 			return "", notRecords(fmt.Errorf("%s: %w", s.Path, shard.ErrNoRecords))
 		}
 	}

@@ -29,7 +29,7 @@ func refuseOverlap(ctx context.Context, paths []string, in *inputs, out string) 
 			return fmt.Errorf("%s is the input %s or contains it: give a directory elsewhere", out, f.Path)
 		}
 	}
-	for _, path := range directories(ctx, paths, storage.Remote(out)) {
+	for _, path := range directories(ctx, paths, to.Remote()) {
 		if dir, err := setdir.Resolve(path); err == nil && setdir.LiesIn(to, dir) {
 			return fmt.Errorf("%s is inside the input %s: give a directory elsewhere", out, path)
 		}
@@ -42,11 +42,12 @@ func refuseOverlap(ctx context.Context, paths []string, in *inputs, out string) 
 func directories(ctx context.Context, paths []string, remote bool) []string {
 	var dirs []string
 	for _, path := range paths {
-		if storage.Remote(path) != remote {
+		at := storage.Parse(path)
+		if at.Remote() != remote {
 			continue
 		}
 		matches := []string{path}
-		if _, err := storage.Stat(ctx, path); err != nil {
+		if _, err := at.Stat(ctx); err != nil {
 			matches, _ = storage.Glob(ctx, path)
 		}
 		for _, match := range matches {
