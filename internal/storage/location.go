@@ -19,7 +19,7 @@ var schemes = []string{"s3", "gs", "azblob", "mem"}
 // Location is a parsed path: a file or a directory of the local file system, or one of an object
 // store.
 type Location struct {
-	path         string // as it was given
+	path         string // as it was given, but for file://
 	scheme, host string // of the store; empty if local
 	// name is that of the object, without a slash at either end and empty for the whole store, or
 	// the local path without file://.
@@ -29,7 +29,7 @@ type Location struct {
 // Parse parses a path. Any string is one; a URL need not name a store that exists. A URL that
 // package filepath has cleaned lacks a slash and is understood all the same.
 func Parse(p string) Location {
-	local := Location{path: p, name: Local(p)}
+	local := Location{path: Local(p), name: Local(p)}
 	scheme, rest, found := strings.Cut(p, ":")
 	if !found || !slices.Contains(schemes, scheme) {
 		return local
@@ -44,7 +44,8 @@ func Parse(p string) Location {
 	return Location{path: p, scheme: scheme, host: host, name: strings.TrimPrefix(path.Clean("/"+name), "/")}
 }
 
-// Path returns the path as it was given to Parse or, of another location that was derived, String.
+// Path returns the path as it was given to Parse, without file://, or String of a location that was
+// derived.
 func (l Location) Path() string { return l.path }
 
 // Remote reports whether the location is in an object store.

@@ -113,7 +113,7 @@ func TestPaths(t *testing.T) {
 		if got := Base(test.path); got != test.base {
 			t.Errorf("Base(%s) = %s, want %s", test.path, got, test.base)
 		}
-		if got := Parse(test.path).Path(); got != test.path {
+		if got := Parse(test.path).Path(); got != strings.TrimPrefix(test.path, "file://") {
 			t.Errorf("%s is parsed, and given back as %s", test.path, got)
 		}
 		if joined := Parse(test.path).Join("m.json"); joined != Parse(test.join) {
