@@ -107,7 +107,7 @@ func TestSetsInStores(t *testing.T) {
 						t.Errorf("%s %s: %d records, not those of the %d on disk", order, through, m, n)
 					}
 				}
-				report, err := verify.Verify(t.Context(), []string{server.url}, verify.VerifyOptions{})
+				report, err := verify.Files(t.Context(), []string{server.url}, verify.Options{})
 				if err != nil || len(report.Faults) > 0 {
 					t.Errorf("%s: verify: %v, %v", through, err, report)
 				}

@@ -43,7 +43,7 @@ func TestStateOfOthersRemovesNothing(t *testing.T) {
 		if data, err := os.ReadFile(theirs); string(data) != "theirs" {
 			t.Errorf("%s: %q, %v", name, data, err)
 		}
-		if report, err := verify.Verify(t.Context(), []string{out}, verify.VerifyOptions{}); err != nil || !report.OK {
+		if report, err := verify.Files(t.Context(), []string{out}, verify.Options{}); err != nil || !report.OK {
 			t.Errorf("%s: the set is not whole: %v", name, err)
 		}
 	}

@@ -153,7 +153,7 @@ func TestImagesKeepsBytesAndLabels(t *testing.T) {
 			t.Errorf("features of %s: %v", name, r)
 		}
 	}
-	report, err := verify.Verify(context.Background(), []string{out}, verify.VerifyOptions{})
+	report, err := verify.Files(context.Background(), []string{out}, verify.Options{})
 	if err != nil || !report.OK {
 		t.Errorf("verify: %v %+v", err, report)
 	}

@@ -129,7 +129,7 @@ func (c *conversionTrial) step() (converted bool) {
 	if _, err := os.Stat(filepath.Join(c.out, manifest.File)); err != nil {
 		t.Fatal(err)
 	}
-	report, verr := verify.Verify(t.Context(), []string{c.out}, verify.VerifyOptions{})
+	report, verr := verify.Files(t.Context(), []string{c.out}, verify.Options{})
 	if verr != nil || !report.OK {
 		t.Fatalf("verify: %v, %+v", verr, report.Faults)
 	}
@@ -235,7 +235,7 @@ func (c *conversionTrial) raced() {
 	err := <-done
 	c.say("converted meanwhile: %v", err)
 	if err == nil || missing == nil {
-		report, err := verify.Verify(c.t.Context(), []string{c.out}, verify.VerifyOptions{})
+		report, err := verify.Files(c.t.Context(), []string{c.out}, verify.Options{})
 		if err != nil || !report.OK {
 			c.t.Errorf("a source that changed meanwhile: %v, %+v", err, report.Faults)
 		}

@@ -52,7 +52,7 @@ func (s *Set) missingRecords(ctx context.Context, p piece, at cursor, plain bool
 	}
 	f.err = &tfrecord.Error{
 		Name: s.sources[p.file].Path, Record: at.number, Offset: at.offset, Part: tfrecord.PartCount,
-		Err: fmt.Errorf("%w: the file ends here, and it had %s %s; verify.Verify checks the whole set", io.ErrUnexpectedEOF, plural.Of(want.records, "record"), want.by),
+		Err: fmt.Errorf("%w: the file ends here, and it had %s %s; verify.Files checks the whole set", io.ErrUnexpectedEOF, plural.Of(want.records, "record"), want.by),
 	}
 	return f
 }

@@ -151,7 +151,7 @@ func (e *expander) addSet(set *Set, path string) error {
 	if len(set.Shards()) == 0 {
 		return fmt.Errorf("%s: %w: it names no shards", path, ErrNoRecords)
 	}
-	if e.o.Incomplete == nil || e.o.Partial { // Verify, which collects what is missing, checks each shard itself
+	if e.o.Incomplete == nil || e.o.Partial { // package verify collects what is missing, and checks each shard itself
 		missing, there, err := set.Lacks(e.ctx)
 		if err != nil {
 			return err

@@ -109,7 +109,7 @@ func (e *IncompleteError) halfRenamed() string {
 	return fmt.Sprintf("its shards are partly renamed: repair.Adopt with AdoptOptions.Rename was interrupted, or is still running; repair.Adopt %s completes it", e.Dir)
 }
 
-// Faults returns the missing files as Verify reports them.
+// Faults returns the missing files as verify.Files reports them.
 func (e *IncompleteError) Faults() []Fault {
 	if e.Evidence == ByRenames {
 		return []Fault{FileFault(e.Dir, tfrecord.PartMissing, "%s", e.halfRenamed())}

@@ -8,7 +8,7 @@ var Fields = map[string]map[string]string{
 		"Compression": "compression", "MaxErrors": "max-errors", "Workers": "workers", "Limit": "limit",
 		"Overwrite": "overwrite", "HashInputs": "hash-inputs", "DryRun": "dry-run", "Estimate": "estimate",
 		"Depfile": "depfile", "Task": "task", "Replan": "replan", "Retries": "retries",
-		"Parallelism": "workers", "Partial": "partial",
+		"Parallelism": "workers", "Partial": "partial", "Deep": "deep",
 	},
 	"Task": {"Index": "task", "Count": "tasks"},
 	"ImageOptions": {
@@ -54,7 +54,6 @@ var Fields = map[string]map[string]string{
 	"TakeOptions":    {"Count": "count", "Skip": "skip"},
 	"AppendOptions":  {"Split": "split", "NewLabels": "new-labels", "Again": "again"},
 	"AdoptOptions":   {"Labels": "labels", "Rename": "rename"},
-	"VerifyOptions":  {"Deep": "deep"},
 	"ShuffleOptions": {"Buffer": "shuffle"},
 	"MapOptions":     {"Workers": "workers"},
 	"ColumnSpec":     {"Workers": "workers"},
@@ -85,5 +84,5 @@ var Functions = map[string]string{
 	"reshape.SelectFeatures.keys": "--keys",
 	"repair.InPlace":              "--in-place",
 	"repair.Clean":                "tfrec clean",
-	"verify.Verify":               "tfrec verify",
+	"verify.Files":                "tfrec verify",
 }

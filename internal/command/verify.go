@@ -16,7 +16,7 @@ import (
 
 // verifyCommand is what `verify` was asked for.
 type verifyCommand struct {
-	o     verify.VerifyOptions
+	o     verify.Options
 	looks verify.DeepOptions
 	deep  bool
 	codec augment.CodecOptions
@@ -164,7 +164,7 @@ func (c *verifyCommand) run(cmd *cobra.Command, args []string) error {
 	quiet := quietFlag(cmd) || cmd.Flags().Changed("sample") // of which nothing is planned
 	c.o.Progress, c.o.Note = new(shard.ReadProgress), partialWarning(cmd)
 	stop := showProgress(cmd.ErrOrStderr(), readGauge(c.o.Progress), quiet)
-	report, err := verify.Verify(cmd.Context(), args, c.o)
+	report, err := verify.Files(cmd.Context(), args, c.o)
 	stop()
 	if cmd.Context().Err() != nil || err != nil && len(report.Files) == 0 {
 		return err

@@ -27,7 +27,7 @@ func imageGate(bytes int64) *par.Budget { return par.NewBudget(min(bytes, memory
 // twice that of the thumb.
 const thumbFrom = 2 * verify.ThumbSide
 
-// imageDecoder returns what verify.Verify decodes images with.
+// imageDecoder returns what verify.Files decodes images with.
 func imageDecoder(codec *augment.Codec) func([]byte, *verify.Thumb) (verify.PictureFacts, error) {
 	gate := imageGate(verifyBytes)
 	images := sync.Pool{New: func() any { return new([2]augment.Image) }}

@@ -353,7 +353,7 @@ func TestHalfRenamedShardsAreRefused(t *testing.T) {
 				if _, err := shard.Expand(t.Context(), []string{path}, shard.ExpandOptions{Partial: partial}); !errors.As(err, &half) || half.Evidence != shard.ByRenames || !strings.Contains(err.Error(), want) {
 					t.Errorf("%s, partial %v: %v", path, partial, err)
 				}
-				report, err := verify.Verify(t.Context(), []string{path}, verify.VerifyOptions{Partial: partial})
+				report, err := verify.Files(t.Context(), []string{path}, verify.Options{Partial: partial})
 				if err != nil || report.OK || len(report.Faults) != 1 || !strings.Contains(report.Faults[0].Message, want) {
 					t.Errorf("%s, partial %v: %v, %+v", path, partial, err, report)
 				}

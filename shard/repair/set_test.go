@@ -23,7 +23,7 @@ import (
 // verified requires a set without faults.
 func verified(t testing.TB, path string) {
 	t.Helper()
-	report, err := verify.Verify(context.Background(), []string{path}, verify.VerifyOptions{})
+	report, err := verify.Files(context.Background(), []string{path}, verify.Options{})
 	if err != nil || !report.OK {
 		t.Errorf("verify %s: %v %+v", path, err, report.Faults)
 	}

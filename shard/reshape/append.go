@@ -262,7 +262,7 @@ func (a *appending) checkSet(ctx context.Context) error {
 	for _, split := range a.set.Splits {
 		for _, info := range split.Shards {
 			if named[info.File] {
-				return fmt.Errorf("%s: the manifest names %s twice: see verify.Verify", a.dir.Path(), info.File)
+				return fmt.Errorf("%s: the manifest names %s twice: see verify.Files", a.dir.Path(), info.File)
 			}
 			named[info.File] = true
 			st, err := os.Stat(a.dir.Join(info.File))
@@ -270,7 +270,7 @@ func (a *appending) checkSet(ctx context.Context) error {
 				return err
 			}
 			if st.Size() != info.Bytes {
-				return fmt.Errorf("%s: %s has %s, not the %d of the manifest: see verify.Verify", a.dir.Path(), info.File, plural.Of(st.Size(), "byte"), info.Bytes)
+				return fmt.Errorf("%s: %s has %s, not the %d of the manifest: see verify.Files", a.dir.Path(), info.File, plural.Of(st.Size(), "byte"), info.Bytes)
 			}
 		}
 	}

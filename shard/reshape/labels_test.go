@@ -232,14 +232,14 @@ func TestReshardFilesOfOthers(t *testing.T) {
 		if err != nil || d.IsDir() || shard.Describes(d.Name()) || slices.Contains([]string{".tsv", ".json", ".txt", ".md"}, filepath.Ext(path)) {
 			return err
 		}
-		if report, err := verify.Verify(context.Background(), []string{path}, verify.VerifyOptions{}); err != nil || !report.OK || report.Records == 0 {
+		if report, err := verify.Files(context.Background(), []string{path}, verify.Options{}); err != nil || !report.OK || report.Records == 0 {
 			return err // not a TFRecord file, or empty
 		}
 		files++
 		out := filepath.Join(t.TempDir(), "out")
 		_, err = Reshard(context.Background(), []string{path}, out, ReshardOptions{ReshapeOptions: ReshapeOptions{Name: "x", Shards: 2}})
 		settest.Check(t, err)
-		report, err := verify.Verify(context.Background(), []string{out}, verify.VerifyOptions{})
+		report, err := verify.Files(context.Background(), []string{out}, verify.Options{})
 		settest.Check(t, err)
 		if !report.OK || !slices.EqualFunc(payloadsOf(t, out), payloadsOf(t, path), slices.Equal) {
 			t.Errorf("%s: not what it was: %v", path, report.Faults)

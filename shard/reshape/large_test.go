@@ -113,7 +113,7 @@ func TestLargeRecordsAmongSmall(t *testing.T) {
 		}
 	}
 	for _, in := range []string{plain, compressed} {
-		report, err := verify.Verify(context.Background(), []string{in}, verify.VerifyOptions{Deep: new(verify.DeepOptions), Workers: 3})
+		report, err := verify.Files(context.Background(), []string{in}, verify.Options{Deep: new(verify.DeepOptions), Workers: 3})
 		settest.Check(t, err)
 		if d := report.Deep; d.Records != 80 || d.Duplicates.Records != 40 || d.Duplicates.Groups != 40 {
 			t.Errorf("%s: %+v of %d records; want 40 duplicates of 80", in, d.Duplicates, d.Records)
@@ -238,7 +238,7 @@ func TestLabelsAreCountedWithinBounds(t *testing.T) {
 	data, err := m.Encode()
 	settest.Check(t, err)
 	settest.PutFile(t, filepath.Join(set, manifest.File), data)
-	report, err := verify.Verify(context.Background(), []string{set}, verify.VerifyOptions{MaxFaults: 1 << 20})
+	report, err := verify.Files(context.Background(), []string{set}, verify.Options{MaxFaults: 1 << 20})
 	settest.Check(t, err)
 	if !slices.ContainsFunc(report.Faults, func(f shard.Fault) bool { return f.Part == tfrecord.PartCount && f.Record < 0 }) {
 		t.Errorf("no fault says that there are too many labels: %d faults", len(report.Faults))

@@ -102,7 +102,7 @@ func (m model) put(t *testing.T, rnd *rand.Rand) string {
 // readModel reads a set, and verifies it completely.
 func readModel(t *testing.T, path string) model {
 	t.Helper()
-	report, err := verify.Verify(context.Background(), []string{path}, verify.VerifyOptions{})
+	report, err := verify.Files(context.Background(), []string{path}, verify.Options{})
 	settest.Check(t, err)
 	if !report.OK {
 		t.Fatalf("%s: %+v", path, report.Faults)

@@ -74,7 +74,7 @@ func (in *inputs) holdToManifests(ctx context.Context, note func(format string, 
 	}
 	for i, key := range missing {
 		if f := in.files[i]; key != "" {
-			note("the manifest of %s says that all records have the feature %q, and not all of those in %s do: see verify.Verify with VerifyOptions.Deep", f.Set.Dir, key, f.Path)
+			note("the manifest of %s says that all records have the feature %q, and not all of those in %s do: see verify.Files with Options.Deep", f.Set.Dir, key, f.Path)
 			break
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // verified checks that a set has no faults.
 func verified(t testing.TB, path string) {
 	t.Helper()
-	report, err := verify.Verify(t.Context(), []string{path}, verify.VerifyOptions{})
+	report, err := verify.Files(t.Context(), []string{path}, verify.Options{})
 	if err != nil || !report.OK {
 		t.Errorf("verify %s: %v %+v", path, err, report.Faults)
 	}

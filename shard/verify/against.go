@@ -13,7 +13,7 @@ import (
 
 // expand finds the files to verify, and the path of the original manifest if they are compared with
 // one.
-func (o *VerifyOptions) expand(ctx context.Context, paths []string, e shard.ExpandOptions) (found *shard.Expansion, original string, err error) {
+func (o *Options) expand(ctx context.Context, paths []string, e shard.ExpandOptions) (found *shard.Expansion, original string, err error) {
 	if o.Against == "" {
 		found, err = shard.ExpandSets(ctx, paths, e)
 		return found, "", err

@@ -33,7 +33,7 @@ func BenchmarkVerify(b *testing.B) {
 			b.SetBytes(int64(shards) * m.Splits[0].Shards[0].Bytes)
 			b.ReportAllocs()
 			for b.Loop() {
-				report, err := Verify(context.Background(), []string{c.path}, VerifyOptions{})
+				report, err := Files(context.Background(), []string{c.path}, Options{})
 				if err != nil || !report.OK {
 					b.Fatal(err, fmt.Sprint(report.Faults))
 				}

@@ -4,7 +4,7 @@ import (
 	"errors"
 )
 
-// DeepOptions configures how Verify checks the content of records. The zero value checks schema and
+// DeepOptions configures how Files checks the content of records. The zero value checks schema and
 // labels, and finds duplicates; it does not decode images.
 type DeepOptions struct {
 	// Picture decodes an image completely and returns its properties. If thumb is not nil it is
@@ -18,7 +18,7 @@ type DeepOptions struct {
 	// differ, 1 to MaxNearDistance. Default: 31.
 	NearDistance int
 	// MaxFindings is the maximum number of duplicates to list, separately for leaks and others; all
-	// are counted. Default: 10,000. The limit for other findings is VerifyOptions.MaxFaults per
+	// are counted. Default: 10,000. The limit for other findings is Options.MaxFaults per
 	// file.
 	MaxFindings int
 	// Memory is the number of bytes for hashes of records before they go to a temporary file in

@@ -162,12 +162,12 @@ func averageTo(thumb *Thumb, im image.Image) {
 	}
 }
 
-func verifyDeep(t testing.TB, o VerifyOptions, paths ...string) *Report {
+func verifyDeep(t testing.TB, o Options, paths ...string) *Report {
 	t.Helper()
 	if o.Deep == nil {
 		o.Deep = &DeepOptions{Picture: decodePNG}
 	}
-	report, err := Verify(context.Background(), paths, o)
+	report, err := Files(context.Background(), paths, o)
 	settest.Check(t, err)
 	return report
 }

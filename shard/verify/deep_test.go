@@ -106,7 +106,7 @@ func TestDeepFindsEachFault(t *testing.T) {
 				want = test.bare
 				undescribe(t, dir)
 			}
-			report := verifyDeep(t, VerifyOptions{}, dir)
+			report := verifyDeep(t, Options{}, dir)
 			if got := strings.Join(brief(report), "|"); got != want {
 				t.Errorf("%s, manifest %v: %q, want %q", test.name, described, got, want)
 			}
@@ -135,7 +135,7 @@ func TestDeepFindsEachFault(t *testing.T) {
 }
 
 func TestDeepSaysWhatItDid(t *testing.T) {
-	report := verifyDeep(t, VerifyOptions{}, deepSet(t, func([]*sampleRecord) {}))
+	report := verifyDeep(t, Options{}, deepSet(t, func([]*sampleRecord) {}))
 	d := report.Deep
 	want := &DeepReport{
 		Records: 24, Messages: map[string]int64{"tf.train.Example": 24}, Pictures: 24, Decoded: 24,
@@ -145,7 +145,7 @@ func TestDeepSaysWhatItDid(t *testing.T) {
 	if diff := cmp.Diff(want, d, cmp.AllowUnexported(DeepReport{})); diff != "" || !report.OK {
 		t.Error(diff)
 	}
-	report = verifyDeep(t, VerifyOptions{Deep: &DeepOptions{}}, deepSet(t, func(r []*sampleRecord) { r[2].texts["image/encoded"][0][60]++ }))
+	report = verifyDeep(t, Options{Deep: &DeepOptions{}}, deepSet(t, func(r []*sampleRecord) { r[2].texts["image/encoded"][0][60]++ }))
 	if !report.OK || report.Deep.Decoded != 0 || !strings.Contains(fmt.Sprint(report.Deep.NotChecked), "not decoded") {
 		t.Errorf("without a decoder: %+v", report.Deep)
 	}
@@ -163,7 +163,7 @@ func TestDeepIsTheSameForAnyWorkers(t *testing.T) {
 	var want *Report
 	for _, workers := range []int{1, 2, 7} {
 		for _, memory := range []int64{0, 1} {
-			got := verifyDeep(t, VerifyOptions{Workers: workers, Deep: &DeepOptions{Picture: decodePNG, Near: true, Memory: memory, TempDir: t.TempDir()}}, dir)
+			got := verifyDeep(t, Options{Workers: workers, Deep: &DeepOptions{Picture: decodePNG, Near: true, Memory: memory, TempDir: t.TempDir()}}, dir)
 			if want == nil {
 				want = got
 			}
@@ -186,7 +186,7 @@ func TestDeepBoundsWhatItLists(t *testing.T) {
 			h.ints["image/width"][0] = 9
 		}
 	})
-	report := verifyDeep(t, VerifyOptions{MaxFaults: 5, Deep: &DeepOptions{Picture: decodePNG, MaxFindings: 3}}, dir)
+	report := verifyDeep(t, Options{MaxFaults: 5, Deep: &DeepOptions{Picture: decodePNG, MaxFindings: 3}}, dir)
 	d := report.Deep
 	kinds := map[FindingKind]int{}
 	for _, f := range d.Findings {
@@ -212,13 +212,13 @@ func TestDeepFindsVariantsInOtherSplits(t *testing.T) {
 	})
 	undescribe(t, dir)
 	for _, memory := range []int64{0, 1} {
-		report := verifyDeep(t, VerifyOptions{Deep: &DeepOptions{Picture: decodePNG, Memory: memory}}, dir)
+		report := verifyDeep(t, Options{Deep: &DeepOptions{Picture: decodePNG, Memory: memory}}, dir)
 		const want = "f variant_leak train 2 test 2 cat/02.png|f variant_leak train 3 test 2 cat/02.png|f variant_leak train 5 test 9 cat/05.png"
 		if got := strings.Join(brief(report), "|"); got != want || report.OK || report.Deep.Duplicates != (DuplicateCounts{}) {
 			t.Errorf("%s, %+v", got, report.Deep.Duplicates)
 		}
 	}
-	report := verifyDeep(t, VerifyOptions{Deep: &DeepOptions{Picture: decodePNG, MaxFindings: 1}}, dir)
+	report := verifyDeep(t, Options{Deep: &DeepOptions{Picture: decodePNG, MaxFindings: 1}}, dir)
 	if len(report.Deep.Findings) != 1 || report.Deep.Omitted != 2 || report.Deep.Counts[FindingVariantLeak] != 3 {
 		t.Errorf("%v", report.Deep)
 	}
@@ -237,7 +237,7 @@ func TestDeepPicturesBesideEachOther(t *testing.T) {
 		r[5].ints["image/height"][0] = 6 // which may be that of the mask
 	})
 	undescribe(t, dir)
-	if got := strings.Join(brief(verifyDeep(t, VerifyOptions{}, dir)), "|"); got != "f height train 4 image/height|f picture train 5 image/mask" {
+	if got := strings.Join(brief(verifyDeep(t, Options{}, dir)), "|"); got != "f height train 4 image/height|f picture train 5 image/mask" {
 		t.Error(got)
 	}
 }
@@ -252,7 +252,7 @@ func TestDeepTakesVariantsOfAPictureForWhatTheyAre(t *testing.T) {
 		r[13].ints["image/width"] = r[5].ints["image/width"]
 	})
 	undescribe(t, dir)
-	report := verifyDeep(t, VerifyOptions{}, dir)
+	report := verifyDeep(t, Options{}, dir)
 	if got := strings.Join(brief(report), "|"); got != "f leak train 5 test 1 bee/13.png" || report.Deep.Duplicates.Variants != 1 {
 		t.Errorf("%s, %+v", got, report.Deep.Duplicates)
 	}
@@ -272,7 +272,7 @@ func TestDeepLargeVocabulary(t *testing.T) {
 		fmt.Fprintf(&names, "n%d\n", i)
 	}
 	settest.PutFile(t, filepath.Join(filepath.Dir(path), "a.label.labels.txt"), []byte(names.String()))
-	report := verifyDeep(t, VerifyOptions{}, path)
+	report := verifyDeep(t, Options{}, path)
 	if got := strings.Join(brief(report), "|"); got != "f label  2 a/label|f label  3 a/label" || report.Deep.Labels[0].Names != classes {
 		t.Errorf("%s, %+v", got, report.Deep.Labels)
 	}
@@ -300,7 +300,7 @@ func TestDeepSequences(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "clips-train.tfrecord")
 	settest.PutFile(t, path, data)
-	report := verifyDeep(t, VerifyOptions{}, path)
+	report := verifyDeep(t, Options{}, path)
 	if got := strings.Join(brief(report), "|"); got != "f picture train 4 frames|f schema train 5 speed x3" || report.Deep.Pictures != 18 {
 		t.Errorf("%s, %d pictures", got, report.Deep.Pictures)
 	}
@@ -317,7 +317,7 @@ func TestDeepRawPixels(t *testing.T) {
 		b.Int64("image/width", 2)
 		b.Int64("image/channels", 3)
 	})
-	report := verifyDeep(t, VerifyOptions{}, path)
+	report := verifyDeep(t, Options{}, path)
 	if got := strings.Join(brief(report), "|"); got != "f size  1 image/encoded|f size  2 image/encoded|f size  3 image/encoded" {
 		t.Error(got)
 	}
@@ -327,13 +327,13 @@ func TestDeepRawPixels(t *testing.T) {
 func TestDeepNeedsItsTemporaryFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.tfrecord")
 	settest.ExampleFile(t, path, 40_000, settest.Numbers)
-	_, err := Verify(context.Background(), []string{path}, VerifyOptions{Deep: &DeepOptions{Memory: 1, TempDir: filepath.Join(t.TempDir(), "gone")}})
+	_, err := Files(context.Background(), []string{path}, Options{Deep: &DeepOptions{Memory: 1, TempDir: filepath.Join(t.TempDir(), "gone")}})
 	if !storage.Missing(err) {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Verify(ctx, []string{path}, VerifyOptions{Deep: &DeepOptions{}}); !errors.Is(err, context.Canceled) {
+	if _, err := Files(ctx, []string{path}, Options{Deep: &DeepOptions{}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }

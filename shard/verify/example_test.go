@@ -12,7 +12,7 @@ import (
 )
 
 // Verify a record file before and after flipping a bit in its second record.
-func ExampleVerify() {
+func ExampleFiles() {
 	temp, err := os.MkdirTemp("", "verify-example")
 	if err != nil {
 		log.Fatal(err)
@@ -26,7 +26,7 @@ func ExampleVerify() {
 		if err := os.WriteFile(path, data, 0o644); err != nil {
 			log.Fatal(err)
 		}
-		report, err := verify.Verify(context.Background(), []string{path}, verify.VerifyOptions{})
+		report, err := verify.Files(context.Background(), []string{path}, verify.Options{})
 		if err != nil {
 			log.Fatal(err) // something could not be read; faults are in the report
 		}

@@ -63,7 +63,7 @@ func TestIncompleteSets(t *testing.T) {
 				settest.Check(t, d.Close())
 			}
 			_, err := shard.Expand(t.Context(), []string{dir}, shard.ExpandOptions{})
-			report, _ := Verify(t.Context(), []string{dir}, VerifyOptions{})
+			report, _ := Files(t.Context(), []string{dir}, Options{})
 			var faults []string
 			for _, f := range report.Faults {
 				if f.Part == tfrecord.PartMissing && filepath.Dir(f.Path) == dir {

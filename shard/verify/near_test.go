@@ -215,7 +215,7 @@ func TestDeepFindsPicturesThatLookAlike(t *testing.T) {
 	draw.Draw(plain, plain.Bounds(), gray, image.Point{}, draw.Src)
 	write("a-test.tfrecord", original, waves(2), waves(3), plain, resized(plain, 20, 20))
 	write("b-train.tfrecord", waves(4), resized(original, 80, 60), brighter(waves(4), 90), encodedAgain(t, waves(2), 40))
-	report := verifyDeep(t, VerifyOptions{Deep: &DeepOptions{Picture: decodePNG, Near: true}}, dir)
+	report := verifyDeep(t, Options{Deep: &DeepOptions{Picture: decodePNG, Near: true}}, dir)
 	got := brief(report)
 	want := []string{"f near_leak train 1 test 0 a-0", "w near_duplicate train 2 train 0 b-0", "f near_leak train 3 test 1 a-1"}
 	n := report.Deep.Near

@@ -58,7 +58,7 @@ func TestVerifyAgainstTheOriginal(t *testing.T) {
 		test.harm(t, dir)
 		for _, against := range []string{original, filepath.Join(original, manifest.File)} {
 			got := []string{}
-			for _, f := range verify(t, VerifyOptions{Against: against}, dir).Faults {
+			for _, f := range verify(t, Options{Against: against}, dir).Faults {
 				file, err := filepath.Rel(dir, f.Path)
 				settest.Check(t, err)
 				got = append(got, string(f.Part)+" "+filepath.ToSlash(file))
@@ -69,11 +69,11 @@ func TestVerifyAgainstTheOriginal(t *testing.T) {
 		}
 	}
 	for _, paths := range [][]string{{original, original}, {filepath.Join(original, shardFile(0))}} {
-		if _, err := Verify(context.Background(), paths, VerifyOptions{Against: original}); err == nil {
+		if _, err := Files(context.Background(), paths, Options{Against: original}); err == nil {
 			t.Errorf("%q is taken for a copy", paths)
 		}
 	}
-	if _, err := Verify(context.Background(), []string{original}, VerifyOptions{Against: t.TempDir()}); !storage.Missing(err) {
+	if _, err := Files(context.Background(), []string{original}, Options{Against: t.TempDir()}); !storage.Missing(err) {
 		t.Errorf("without a manifest: %v", err)
 	}
 }
@@ -84,7 +84,7 @@ func TestVerifyReadsNoFasterThanTheRate(t *testing.T) {
 	m := settest.WriteSet(t, dir, 4, settest.Some(10, 5000))
 	size := 4 * m.Splits[0].Shards[0].Bytes
 	began := time.Now()
-	if report := verify(t, VerifyOptions{LimitRate: 4 * size, Workers: 4}, dir); !report.OK {
+	if report := verify(t, Options{LimitRate: 4 * size, Workers: 4}, dir); !report.OK {
 		t.Error(report.Faults)
 	}
 	if took := time.Since(began); took < 240*time.Millisecond {
@@ -96,7 +96,7 @@ func TestVerifyReadsNoFasterThanTheRate(t *testing.T) {
 	size = m.Splits[0].Shards[0].Bytes
 	settest.RemoveManifest(t, dir)
 	began = time.Now()
-	if report := verify(t, VerifyOptions{LimitRate: 4 * size, Sample: Sampling{Records: 1}}, dir); !report.OK || report.Records != 1 {
+	if report := verify(t, Options{LimitRate: 4 * size, Sample: Sampling{Records: 1}}, dir); !report.OK || report.Records != 1 {
 		t.Errorf("%+v", report)
 	}
 	if took := time.Since(began); took < 240*time.Millisecond {
@@ -118,7 +118,7 @@ func TestVerifySamples(t *testing.T) {
 				settest.Check(t, os.RemoveAll(filepath.Join(dir, manifest.IndexDir)))
 			}
 			for _, sample := range []Sampling{{Records: 30}, {Share: 0.25}, {Records: 30, Seed: 7}} {
-				report := verify(t, VerifyOptions{Sample: sample}, dir)
+				report := verify(t, Options{Sample: sample}, dir)
 				name := fmt.Sprint(c, kind, sample)
 				if !report.OK || report.Records != 30 || report.Sample.Records != 30 || report.Sample.Of != 120 || len(report.Sample.NotChecked) == 0 {
 					t.Errorf("%s: %+v %+v", name, report, report.Sample)
@@ -140,7 +140,7 @@ func TestVerifySamples(t *testing.T) {
 				}
 				return b
 			})
-			report := verify(t, VerifyOptions{Sample: Sampling{Records: 60}}, dir)
+			report := verify(t, Options{Sample: Sampling{Records: 60}}, dir)
 			if n := len(report.Faults); report.OK || n < 3 || n > 18 {
 				t.Errorf("%s: %d of some 10 faults", kind, n)
 			}
@@ -166,7 +166,7 @@ func TestVerifySamplesDeep(t *testing.T) {
 		}
 	})
 	for seed := range uint64(4) {
-		report := verifyDeep(t, VerifyOptions{Sample: Sampling{Records: 8, Seed: seed}}, dir)
+		report := verifyDeep(t, Options{Sample: Sampling{Records: 8, Seed: seed}}, dir)
 		if report.Deep.Records != 8 || report.Deep.Pictures != 8 || len(report.Deep.Findings) != int(report.Deep.Counts[FindingHeight]) {
 			t.Errorf("%+v", report.Deep)
 		}
@@ -187,16 +187,16 @@ func TestVerifySamplesOfDamagedFiles(t *testing.T) {
 	dir := t.TempDir()
 	path := settest.ExampleFile(t, filepath.Join(dir, "x.tfrecord"), 50, settest.Numbers)
 	edit(t, path, func(b []byte) []byte { b[len(b)/2] ^= 0xff; return b[:len(b)-3] })
-	report := verify(t, VerifyOptions{Sample: Sampling{Records: 40}}, path)
+	report := verify(t, Options{Sample: Sampling{Records: 40}}, path)
 	if report.OK || !strings.Contains(fmt.Sprint(report.Faults), "no record of this file was checked") {
 		t.Errorf("%+v", report)
 	}
 	settest.PutFile(t, filepath.Join(dir, "empty.tfrecord"), nil)
-	if report := verify(t, VerifyOptions{Sample: Sampling{Share: 1}}, filepath.Join(dir, "empty.tfrecord")); !report.OK || report.Records != 0 {
+	if report := verify(t, Options{Sample: Sampling{Share: 1}}, filepath.Join(dir, "empty.tfrecord")); !report.OK || report.Records != 0 {
 		t.Errorf("%+v", report)
 	}
 	for _, bad := range []Sampling{{Records: -1, Share: 0.5}, {Share: 1.5}} {
-		if _, err := Verify(context.Background(), []string{path}, VerifyOptions{Sample: bad}); err == nil {
+		if _, err := Files(context.Background(), []string{path}, Options{Sample: bad}); err == nil {
 			t.Errorf("%+v is taken", bad)
 		}
 	}
@@ -212,7 +212,7 @@ func TestVerifySampleAgainstAWrongIndex(t *testing.T) {
 		index = tfrecord.AppendIndex(index, tfrecord.IndexEntry{Offset: 26*i + 5, Size: 26})
 	}
 	settest.PutFile(t, manifest.IndexPath(path), index)
-	report := verify(t, VerifyOptions{Sample: Sampling{Records: 3}}, dir)
+	report := verify(t, Options{Sample: Sampling{Records: 3}}, dir)
 	if report.OK || report.Faults[0].Part != tfrecord.PartIndex {
 		t.Errorf("%+v", report.Faults)
 	}

@@ -19,13 +19,13 @@ func TestReadProgress(t *testing.T) {
 		want += s.Info.Bytes
 	}
 	p := new(shard.ReadProgress)
-	_, err = Verify(context.Background(), []string{dir}, VerifyOptions{Progress: p})
+	_, err = Files(context.Background(), []string{dir}, Options{Progress: p})
 	settest.Check(t, err)
 	if planned, done := p.Planned.Load(), p.Done.Load(); planned != want || done != want || want == 0 {
 		t.Errorf("%d planned and %d done of %d bytes", planned, done, want)
 	}
 	p = new(shard.ReadProgress)
-	_, err = Verify(context.Background(), []string{dir}, VerifyOptions{Progress: p, Sample: Sampling{Records: 2}})
+	_, err = Files(context.Background(), []string{dir}, Options{Progress: p, Sample: Sampling{Records: 2}})
 	settest.Check(t, err)
 	if planned, done := p.Planned.Load(), p.Done.Load(); planned != 0 || done != 0 {
 		t.Errorf("a sample counts %d and %d", planned, done)

@@ -22,7 +22,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Sampling says how many records Verify checks. The zero value means all.
+// Sampling says how many records Files checks. The zero value means all.
 type Sampling struct {
 	// Records is the total number, distributed over the files in proportion to their records.
 	// Default: 0, use Share.
@@ -35,7 +35,7 @@ type Sampling struct {
 
 func (s Sampling) some() bool { return s.Records > 0 || s.Share > 0 }
 
-// SampleReport says what Verify checked, and what it did not.
+// SampleReport says what Files checked, and what it did not.
 type SampleReport struct {
 	// Records is the number of records checked, Of the number of all records.
 	Records int64  `json:"records"`
@@ -47,7 +47,7 @@ type SampleReport struct {
 
 // recordSample chooses records of all files.
 type recordSample struct {
-	o     *VerifyOptions
+	o     *Options
 	files []sampledFile
 	of    int64
 }
@@ -61,7 +61,7 @@ type sampledFile struct {
 
 // newRecordSample counts the records of all files: from manifests if there are any, else from the
 // frame headers, or by reading compressed files.
-func newRecordSample(ctx context.Context, sources []shard.Source, o *VerifyOptions, rate *recordscan.RateLimit) (*recordSample, error) {
+func newRecordSample(ctx context.Context, sources []shard.Source, o *Options, rate *recordscan.RateLimit) (*recordSample, error) {
 	if o.Sample.Records < 0 || o.Sample.Share < 0 || o.Sample.Share > 1 {
 		return nil, fmt.Errorf("sample: %d records or a share of %v: want a number above 0, or a share to 1", o.Sample.Records, o.Sample.Share)
 	}

@@ -46,11 +46,11 @@ func TestVerifyHoldsTFDSFilesAndLabelsToTheManifest(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		settest.Labelled(t, dir, tfrecord.None)
-		if report, err := Verify(t.Context(), []string{dir}, VerifyOptions{}); err != nil || !report.OK {
+		if report, err := Files(t.Context(), []string{dir}, Options{}); err != nil || !report.OK {
 			t.Fatal(err, report.Faults)
 		}
 		c.damage(t, dir)
-		report, err := Verify(context.Background(), []string{dir}, VerifyOptions{})
+		report, err := Files(context.Background(), []string{dir}, Options{})
 		settest.Check(t, err)
 		found := false
 		for _, f := range report.Faults {
@@ -73,7 +73,7 @@ func TestVerifyNamesLabelsWithoutAName(t *testing.T) {
 	settest.Check(t, err)
 	settest.Check(t, d.PutSet(m))
 	settest.Check(t, d.Close())
-	report, err := Verify(context.Background(), []string{dir}, VerifyOptions{})
+	report, err := Files(context.Background(), []string{dir}, Options{})
 	settest.Check(t, err)
 	if len(report.Faults) != 12 || report.Faults[0].Record != 2 || !strings.Contains(report.Faults[0].Message, `feature "label" is 2, but there are 2 label names`) {
 		t.Errorf("%+v", report.Faults)
@@ -86,7 +86,7 @@ func TestVerifyTellsWhatItCouldNotRead(t *testing.T) {
 	file := filepath.Join(dir, m.Splits[0].Shards[1].File)
 	settest.Check(t, os.Remove(file))
 	settest.Check(t, os.Mkdir(file, 0o755)) // can be opened but not read
-	report, err := Verify(context.Background(), []string{dir}, VerifyOptions{})
+	report, err := Files(context.Background(), []string{dir}, Options{})
 	if err == nil || report.OK || len(report.Errors) != 1 || !strings.Contains(report.Errors[0], filepath.Base(file)) {
 		t.Errorf("%v: %+v", err, report)
 	}

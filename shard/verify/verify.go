@@ -13,9 +13,9 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// VerifyOptions configures Verify. The zero value checks the checksums of every record, and
+// Options configures Files. The zero value checks the checksums of every record, and
 // compares sets with their manifests and indexes.
-type VerifyOptions struct {
+type Options struct {
 	// Partial accepts the existing shards of incomplete sets, whose missing files are faults
 	// otherwise, and Note is called for each such set (see [shard.ExpandOptions]).
 	Partial bool
@@ -32,7 +32,7 @@ type VerifyOptions struct {
 	MaxRecord int64
 	// Deep enables checks of the content of records: see DeepOptions. Default: nil, disabled.
 	Deep *DeepOptions
-	// Against is the path of a manifest, or of its directory: the single path given to Verify is
+	// Against is the path of a manifest, or of its directory: the single path given to Files is
 	// then the directory of a copy, which is compared with that manifest. Default: none.
 	Against string
 	// LimitRate is the maximum read rate in bytes per second, over all workers. Default: 0, no
@@ -44,7 +44,7 @@ type VerifyOptions struct {
 	Progress *shard.ReadProgress
 }
 
-// Report is the result of Verify. Its JSON form is `tfrec verify --json`.
+// Report is the result of Files. Its JSON form is `tfrec verify --json`.
 type Report struct {
 	// OK says that everything was read and nothing is wrong.
 	OK bool `json:"ok"`
@@ -58,7 +58,7 @@ type Report struct {
 	Deep *DeepReport `json:"deep,omitempty"`
 	// Sample says what was checked and what was not; nil if everything was.
 	Sample *SampleReport `json:"sample,omitempty"`
-	// Errors say what could not be checked, and why. They are not faults of the data: Verify also
+	// Errors say what could not be checked, and why. They are not faults of the data: Files also
 	// returns them.
 	Errors []string `json:"errors,omitempty"`
 }
@@ -74,11 +74,11 @@ type FileReport struct {
 	// OK says that nothing is wrong with it, and that no Finding that is a fault names one of its
 	// records.
 	OK bool `json:"ok"`
-	// FaultsOmitted counts faults beyond VerifyOptions.MaxFaults.
+	// FaultsOmitted counts faults beyond Options.MaxFaults.
 	FaultsOmitted int64 `json:"faults_omitted,omitempty"`
 }
 
-// Verify reads all files that paths resolve to (see [shard.Expand]) and checks:
+// Files reads all files that paths resolve to (see [shard.Expand]) and checks:
 //
 //   - every record's framing and checksums; it continues after a record with wrong
 //     data, but not after broken framing,
@@ -89,13 +89,13 @@ type FileReport struct {
 //     has a name,
 //   - for whole sets: missing shards, files that do not belong to the set, the
 //     manifest's own sums, and TFDS's files,
-//   - with VerifyOptions.Deep the content of records: images, labels, schema,
+//   - with Options.Deep the content of records: images, labels, schema,
 //     duplicates. This is done in the same pass, by all workers even for one file.
 //
 // Faults in the data are not an error; they are in the Report, which is the same for any number of
 // workers. An error says that something could not be checked: the Report then has the rest, and its
 // OK is false.
-func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, error) {
+func Files(ctx context.Context, paths []string, o Options) (*Report, error) {
 	if o.MaxFaults <= 0 {
 		o.MaxFaults = recordscan.MaxFaults
 	}
@@ -212,7 +212,7 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, erro
 
 // verification is the state shared by the checks of all files.
 type verification struct {
-	o      *VerifyOptions
+	o      *Options
 	rate   *recordscan.RateLimit // nil without a limit
 	deep   *deepRun              // nil without deep checks
 	sample *recordSample         // nil if all records are read

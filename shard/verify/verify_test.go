@@ -18,9 +18,9 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-func verify(t *testing.T, o VerifyOptions, paths ...string) *Report {
+func verify(t *testing.T, o Options, paths ...string) *Report {
 	t.Helper()
-	report, err := Verify(context.Background(), paths, o)
+	report, err := Files(context.Background(), paths, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func verify(t *testing.T, o VerifyOptions, paths ...string) *Report {
 }
 
 func TestVerifyOthersFiles(t *testing.T) {
-	report := verify(t, VerifyOptions{}, settest.Others+"/[a-z]*")
+	report := verify(t, Options{}, settest.Others+"/[a-z]*")
 	want := []FileReport{
 		{Path: "events.out.tfevents.1662041974.calusa.97126.2", Records: 2, Bytes: 62, Compression: "none", OK: true},
 		{Path: "magenta-tfrecord_iterator_test.tfrecord", Records: 3, Bytes: 71, Compression: "none", OK: true},
@@ -65,7 +65,7 @@ func TestVerifyEveryByte(t *testing.T) {
 	fault := func(data []byte) shard.Fault {
 		t.Helper()
 		settest.Check(t, os.WriteFile(path, data, 0o644))
-		report := verify(t, VerifyOptions{}, path)
+		report := verify(t, Options{}, path)
 		if report.OK || report.Files[0].OK {
 			t.Fatalf("damage goes unnoticed")
 		}
@@ -105,7 +105,7 @@ func TestVerifyListsAllFaultsOfAFile(t *testing.T) {
 	data[5*frame+13]++ // CRC of record 5
 	data[8*frame]++    // length of record 8
 	settest.Check(t, os.WriteFile(path, data, 0o644))
-	report := verify(t, VerifyOptions{}, path)
+	report := verify(t, Options{}, path)
 	got := []string{}
 	for _, f := range report.Faults {
 		got = append(got, fmt.Sprintf("%d %d %s", f.Record, f.Offset, f.Part))
@@ -120,7 +120,7 @@ func TestVerifyListsAllFaultsOfAFile(t *testing.T) {
 	if report.Records != 8 {
 		t.Errorf("%d records, want 8", report.Records)
 	}
-	limited := verify(t, VerifyOptions{MaxFaults: 1}, path)
+	limited := verify(t, Options{MaxFaults: 1}, path)
 	if len(limited.Faults) != 1 || limited.Files[0].FaultsOmitted != 2 {
 		t.Errorf("with a limit of 1: %d faults, %d omitted", len(limited.Faults), limited.Files[0].FaultsOmitted)
 	}
@@ -215,7 +215,7 @@ func TestVerifySet(t *testing.T) {
 			})
 			test.harm(t, dir)
 			got := []string{}
-			for _, f := range verify(t, VerifyOptions{}, dir).Faults {
+			for _, f := range verify(t, Options{}, dir).Faults {
 				file, err := filepath.Rel(dir, f.Path)
 				settest.Check(t, err)
 				got = append(got, string(f.Part)+" "+filepath.ToSlash(file))
@@ -245,13 +245,13 @@ func TestVerifyCompressedSets(t *testing.T) {
 	for _, c := range []tfrecord.Compression{tfrecord.Gzip, tfrecord.Zlib, tfrecord.Zstd} {
 		dir := filepath.Join(t.TempDir(), "out")
 		settest.WriteCompressedSet(t, dir, 2, c, settest.Some(50, 100))
-		report := verify(t, VerifyOptions{}, dir)
+		report := verify(t, Options{}, dir)
 		if !report.OK || report.Records != 100 || report.Files[0].Compression != c.String() {
 			t.Errorf("%v: %+v", c, report)
 		}
 		file := report.Files[1].Path
 		edit(t, file, func(b []byte) []byte { return b[:len(b)-3] })
-		report = verify(t, VerifyOptions{}, dir)
+		report = verify(t, Options{}, dir)
 		if report.OK || report.Faults[0].Part != tfrecord.PartCompression || !report.Files[0].OK || report.Files[1].OK {
 			t.Errorf("%v cut off: %+v", c, report)
 		}
@@ -263,11 +263,11 @@ func TestVerifyLoneFileAgainstItsIndex(t *testing.T) {
 	m := settest.WriteSet(t, dir, 1, settest.Some(4, 10))
 	settest.RemoveManifest(t, dir)
 	path := filepath.Join(dir, m.Splits[0].Shards[0].File)
-	if report := verify(t, VerifyOptions{}, path); !report.OK {
+	if report := verify(t, Options{}, path); !report.OK {
 		t.Errorf("%+v", report.Faults)
 	}
 	edit(t, manifest.IndexPath(path), func(b []byte) []byte { return b[1:] })
-	report := verify(t, VerifyOptions{}, path)
+	report := verify(t, Options{}, path)
 	if len(report.Faults) != 1 || report.Faults[0].Part != tfrecord.PartIndex || report.Faults[0].Record != 0 || report.Files[0].OK {
 		t.Errorf("%+v", report)
 	}
@@ -275,12 +275,12 @@ func TestVerifyLoneFileAgainstItsIndex(t *testing.T) {
 
 func TestVerifyExamples(t *testing.T) {
 	path := filepath.Join(settest.Others, "nucleus-test_reads.fastq.tfrecord.gz")
-	if report := verify(t, VerifyOptions{}, path); !report.OK {
+	if report := verify(t, Options{}, path); !report.OK {
 		t.Errorf("without Examples: %+v", report.Faults)
 	}
 	x := filepath.Join(t.TempDir(), "x.tfrecord")
 	settest.Check(t, os.WriteFile(x, tfrecord.AppendFrame(tfrecord.AppendFrame(nil, nil), []byte{0xff}), 0o644))
-	report := verify(t, VerifyOptions{Examples: true}, x)
+	report := verify(t, Options{Examples: true}, x)
 	if len(report.Faults) != 1 || report.Faults[0].Part != tfrecord.PartParse || report.Faults[0].Record != 1 || report.Faults[0].Offset != 16 {
 		t.Errorf("%+v", report.Faults)
 	}
@@ -292,9 +292,9 @@ func TestVerifyIsTheSameForAnyWorkers(t *testing.T) {
 	for i, info := range m.Splits[0].Shards {
 		edit(t, filepath.Join(dir, info.File), func(b []byte) []byte { b[66*(i+1)+20]++; return b })
 	}
-	want := verify(t, VerifyOptions{Workers: 1}, dir)
+	want := verify(t, Options{Workers: 1}, dir)
 	for _, workers := range []int{2, 16} {
-		if diff := cmp.Diff(want, verify(t, VerifyOptions{Workers: workers}, dir)); diff != "" {
+		if diff := cmp.Diff(want, verify(t, Options{Workers: workers}, dir)); diff != "" {
 			t.Errorf("%d workers: %s", workers, diff)
 		}
 	}
@@ -305,7 +305,7 @@ func TestVerifyErrors(t *testing.T) {
 	settest.WriteSet(t, dir, 2, settest.Some(3, 10))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Verify(ctx, []string{dir}, VerifyOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := Files(ctx, []string{dir}, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 	// A shard that cannot be read is not a fault in the data, and hides none.
@@ -314,7 +314,7 @@ func TestVerifyErrors(t *testing.T) {
 	settest.Check(t, os.Remove(shards[0].Path))
 	settest.Check(t, os.Mkdir(shards[0].Path, 0o755))
 	edit(t, shards[1].Path, func(b []byte) []byte { b[14]++; return b })
-	report, err := Verify(context.Background(), []string{dir}, VerifyOptions{})
+	report, err := Files(context.Background(), []string{dir}, Options{})
 	if err == nil || report.OK || len(report.Faults) != 2 || report.Faults[0].Path != shards[1].Path {
 		t.Errorf("unreadable shard: %v, %+v", err, report)
 	}
