@@ -42,7 +42,7 @@ func RepairHint(err error) string {
 	if errors.As(err, &other) {
 		return ""
 	}
-	return " (repair.Repair saves the records that survive)"
+	return " (repair.Copy saves the records that survive)"
 }
 
 // DamagedError says that an input cannot be reshaped because its data is damaged. It unwraps to the

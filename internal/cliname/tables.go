@@ -70,7 +70,7 @@ var Functions = map[string]string{
 	"convert.Finalize":            "tfrec finalize",
 	"convert.TaskOf":              "auto",
 	"repair.Adopt":                "tfrec adopt",
-	"repair.Repair":               "tfrec repair",
+	"repair.Copy":                 "tfrec repair",
 	"reshape.Dedupe":              "tfrec dedupe",
 	"reshape.DropFeatures":        "tfrec features drop",
 	"reshape.DropFeatures.keys":   "--keys",

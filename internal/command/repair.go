@@ -17,7 +17,7 @@ import (
 )
 
 func newRepairCommand() *cobra.Command {
-	var o repair.RepairOptions
+	var o repair.Options
 	var inPlace bool
 	var compression string
 	cmd := &cobra.Command{
@@ -65,11 +65,11 @@ file has several.`,
 			o.Progress = new(shard.ReadProgress)
 			stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
 			o.Note = partialWarning(cmd)
-			var report *repair.RepairReport
+			var report *repair.Report
 			if inPlace {
 				report, err = repair.InPlace(cmd.Context(), args[0], o)
 			} else {
-				report, err = repair.Repair(cmd.Context(), args[0], args[1], o)
+				report, err = repair.Copy(cmd.Context(), args[0], args[1], o)
 			}
 			stop()
 			if err != nil && report == nil {
@@ -100,7 +100,7 @@ file has several.`,
 
 // printRepair prints a line for each stretch of damage, which have a writer of their
 // own, and for each damaged file, and a summary.
-func printRepair(faults, w io.Writer, r *repair.RepairReport) {
+func printRepair(faults, w io.Writer, r *repair.Report) {
 	for _, d := range r.Damage {
 		what := "byte"
 		if d.Compressed {

@@ -304,7 +304,7 @@ func TestAdoptReadsTheManifestOrFails(t *testing.T) {
 	}
 	file := filepath.Join(dir, "a.tfrecord")
 	settest.FlipIn(t, file, 40)
-	if _, err := InPlace(context.Background(), file, RepairOptions{}); err == nil {
+	if _, err := InPlace(context.Background(), file, Options{}); err == nil {
 		t.Error("a file whose manifest cannot be read was repaired as one that has none")
 	}
 	settest.Check(t, os.Remove(path))
@@ -360,7 +360,7 @@ func TestHalfRenamedShardsAreRefused(t *testing.T) {
 			}
 		}
 		for _, partial := range []bool{false, true} {
-			if _, err := Repair(t.Context(), dir, filepath.Join(t.TempDir(), "repaired"), RepairOptions{Partial: partial}); err == nil || !strings.Contains(err.Error(), want) {
+			if _, err := Copy(t.Context(), dir, filepath.Join(t.TempDir(), "repaired"), Options{Partial: partial}); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("repaired, partial %v: %v", partial, err)
 			}
 		}

@@ -38,7 +38,7 @@ func TestRepairAgain(t *testing.T) {
 		if kind == "file" {
 			in, out = filepath.Join(in, m.Splits[0].Shards[1].File), filepath.Join(base, "out.tfrecord")
 		}
-		repair := func() (*RepairReport, error) { return Repair(context.Background(), in, out, RepairOptions{}) }
+		repair := func() (*Report, error) { return Copy(context.Background(), in, out, Options{}) }
 		first, err := repair()
 		settest.Check(t, err)
 		before, times := settest.FilesOf(t, base), settest.TimesOf(t, base)
@@ -121,7 +121,7 @@ func TestRepairOfWrongIndexes(t *testing.T) {
 			want = IndexWrong
 		}
 		for _, to := range []string{out, ""} {
-			report, err := run(context.Background(), in, to, RepairOptions{})
+			report, err := run(context.Background(), in, to, Options{})
 			settest.Check(t, err)
 			if report.Lost() || report.RecordsLost != 0 || report.Status != "repaired" || report.RecordsSaved != 36 {
 				t.Fatalf("round %d, %q: %+v", round, wrong, report)
@@ -151,7 +151,7 @@ func TestRepairKnowsAnIndexThatItMovedAway(t *testing.T) {
 	settest.PutFile(t, filepath.Join(dir, damagedDir, "a.tfrecord"), hurt)
 	settest.PutFile(t, manifest.IndexPath(filepath.Join(dir, damagedDir, "a.tfrecord")), []byte(index))
 	settest.Check(t, os.Remove(manifest.IndexPath(in)))
-	report, err := InPlace(context.Background(), in, RepairOptions{})
+	report, err := InPlace(context.Background(), in, Options{})
 	settest.Check(t, err)
 	if report.RecordsSaved != 3 || report.RecordsLost != 1 || !report.RecordsLostExact {
 		t.Errorf("%+v", report)

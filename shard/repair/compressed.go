@@ -18,7 +18,7 @@ var compressionEndings = map[string]tfrecord.Compression{
 
 // compressionOf returns the compression of a possibly damaged file: none if the header of the first
 // frame is valid, else from the options or the manifest, the first bytes, or the name.
-func compressionOf(in heldFile, source shard.Source, o *RepairOptions) (tfrecord.Compression, error) {
+func compressionOf(in heldFile, source shard.Source, o *Options) (tfrecord.Compression, error) {
 	if o.Compression != tfrecord.Auto {
 		return o.Compression, nil
 	}
@@ -55,7 +55,7 @@ func compressionOf(in heldFile, source shard.Source, o *RepairOptions) (tfrecord
 
 // isWhole reads a compressed file to its end and counts its records and their bytes including
 // framing. fault is what is wrong with it; err says that it could not be read.
-func isWhole(in heldFile, c tfrecord.Compression, o *RepairOptions) (records, bytes int64, fault, err error) {
+func isWhole(in heldFile, c tfrecord.Compression, o *Options) (records, bytes int64, fault, err error) {
 	src := &countedFile{r: in.from(0)}
 	r := tfrecord.NewReader(src, tfrecord.ReaderOptions{Compression: c, MaxRecord: o.MaxRecord})
 	defer r.Close()

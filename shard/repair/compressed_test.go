@@ -68,7 +68,7 @@ func TestRepairOfCompressedFilesThatWereCut(t *testing.T) {
 			settest.PutFile(t, in, whole[:cut])
 			got := readable(c, whole[:cut])
 			want := slices.DeleteFunc(slices.Clone(frames), func(f settest.Frame) bool { return f.Offset+f.Size > len(got) })
-			report, err := Repair(context.Background(), in, out, RepairOptions{})
+			report, err := Copy(context.Background(), in, out, Options{})
 			if len(want) == 0 {
 				continue
 			}
@@ -102,7 +102,7 @@ func TestRepairGoesOnInTheNextStream(t *testing.T) {
 			dir := t.TempDir()
 			in, out := filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "b.tfrecord")
 			settest.PutFile(t, in, damage(bytes.Clone(all)))
-			report, err := Repair(context.Background(), in, out, RepairOptions{Compression: c})
+			report, err := Copy(context.Background(), in, out, Options{Compression: c})
 			if err != nil {
 				t.Errorf("%v, %s: %v", c, name, err)
 				continue
@@ -162,7 +162,7 @@ func salvageFile(t *testing.T, path string, c tfrecord.Compression) (got [][]byt
 	settest.Check(t, err)
 	defer f.Close()
 	in := heldFile{context.Background(), f, nil}
-	o := &RepairOptions{MaxDamage: 1000}
+	o := &Options{MaxDamage: 1000}
 	_, _, fault, err := isWhole(in, c, o)
 	settest.Check(t, err)
 	if fault == nil { // irrelevant bits, such as the time in a gzip header

@@ -35,7 +35,7 @@ func TestRepairOfAFileMayFailAnywhere(t *testing.T) {
 			}
 			before := settest.NamesIn(t, prepare())
 			run := func(ctx context.Context, dir string) error {
-				_, err := Repair(ctx, filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "b.tfrecord"), RepairOptions{})
+				_, err := Copy(ctx, filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "b.tfrecord"), Options{})
 				return err
 			}
 			whole := prepare()
@@ -75,7 +75,7 @@ func TestRepairOfASetMayFailAnywhere(t *testing.T) {
 	damagedSetAt(t, filepath.Join(made, "in"))
 	prepare := func() string { return settest.CopyOf(t, made) }
 	run := func(ctx context.Context, dir string) error {
-		_, err := Repair(ctx, filepath.Join(dir, "in"), filepath.Join(dir, "out"), RepairOptions{})
+		_, err := Copy(ctx, filepath.Join(dir, "in"), filepath.Join(dir, "out"), Options{})
 		return err
 	}
 	whole := prepare()
@@ -114,12 +114,12 @@ func TestRepairInPlaceMayFailAnywhere(t *testing.T) {
 			return dir
 		}
 		run := func(ctx context.Context, dir string) error {
-			_, err := InPlace(ctx, dir, RepairOptions{})
+			_, err := InPlace(ctx, dir, Options{})
 			return err
 		}
 		whole := prepare()
 		before := settest.FilesOf(t, whole)
-		report, err := InPlace(context.Background(), whole, RepairOptions{})
+		report, err := InPlace(context.Background(), whole, Options{})
 		settest.Check(t, err)
 		want := settest.FilesOf(t, whole)
 		settest.EachFault(t, prepare, run, func(dir, fail string, err error) {
@@ -145,7 +145,7 @@ func TestRepairInPlaceMayFailAnywhere(t *testing.T) {
 				return
 			}
 			begun := !settest.SameFiles(got, before)
-			again, err := InPlace(t.Context(), dir, RepairOptions{})
+			again, err := InPlace(t.Context(), dir, Options{})
 			settest.Check(t, err)
 			for name, data := range settest.FilesOf(t, dir) {
 				// A quarantine includes the path of the directory.
@@ -157,7 +157,7 @@ func TestRepairInPlaceMayFailAnywhere(t *testing.T) {
 				t.Errorf("%s failed: repaired again, it holds %v", fail, slices.Sorted(maps.Keys(got)))
 			}
 			if lone && begun {
-				noted := again.RecordsLost == report.RecordsLost || slices.ContainsFunc(again.Files, func(f RepairedFile) bool { return f.Note != "" })
+				noted := again.RecordsLost == report.RecordsLost || slices.ContainsFunc(again.Files, func(f FileReport) bool { return f.Note != "" })
 				if !noted {
 					t.Errorf("%s failed: repaired again, nothing says that anything was lost: %+v", fail, again)
 				}
@@ -174,7 +174,7 @@ func TestRepairInPlaceMayFailAnywhere(t *testing.T) {
 }
 
 // inDir returns a report as JSON, without the path of its directory.
-func inDir(r *RepairReport, dir string) string {
+func inDir(r *Report, dir string) string {
 	data, err := json.Marshal(r)
 	if err != nil {
 		panic(err)

@@ -70,7 +70,7 @@ func (s *salvagedFile) abort() {
 func (r *repair) salvageFile(source shard.Source, out string, q *quarantine) (*salvagedFile, error) {
 	s := &salvagedFile{salvage: &salvage{
 		o: r.o, want: -1, lose: q.put,
-		file: RepairedFile{Path: source.Path, Out: out, RecordsLostExact: true},
+		file: FileReport{Path: source.Path, Out: out, RecordsLostExact: true},
 	}}
 	if source.Info != nil {
 		s.want = source.Info.Records

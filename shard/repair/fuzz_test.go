@@ -31,7 +31,7 @@ func FuzzSalvage(f *testing.F) {
 			g = newGuide(entries, int64(len(data)))
 		}
 		saved, lost, end := 0, int64(0), int64(0)
-		s := &salvage{o: &RepairOptions{MaxDamage: 10}, want: -1, guide: g, file: RepairedFile{RecordsLostExact: true}}
+		s := &salvage{o: &Options{MaxDamage: 10}, want: -1, guide: g, file: FileReport{RecordsLostExact: true}}
 		s.give = func(record []byte) error {
 			frame := tfrecord.AppendFrame(nil, record)
 			if !bytes.Contains(data, frame) {

@@ -32,7 +32,7 @@ func everyFile(t *testing.T, dir string, do func(path string, st fs.FileInfo)) {
 	}
 }
 
-// Repair in place neither widens modes nor changes owners, whatever the umask.
+// InPlace neither widens modes nor changes owners, whatever the umask.
 func TestRepairInPlaceKeepsModesAndOwners(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	for _, mode := range []fs.FileMode{0o600, 0o640, 0o444, 0o664} {
@@ -59,7 +59,7 @@ func TestRepairInPlaceKeepsModesAndOwners(t *testing.T) {
 				settest.Check(t, os.Chmod(path, mode))
 			})
 			before := len(settest.FilesOf(t, dir))
-			report, err := InPlace(context.Background(), in, RepairOptions{})
+			report, err := InPlace(context.Background(), in, Options{})
 			settest.Check(t, err)
 			if len(report.Notes) > 0 || len(settest.FilesOf(t, dir)) < before+3 {
 				t.Errorf("%s: %d files, before %d; %q", kind, len(settest.FilesOf(t, dir)), before, report.Notes)
@@ -87,7 +87,7 @@ func TestRepairIntoANewPlaceWidensNoMode(t *testing.T) {
 		}
 		settest.Check(t, os.Chmod(path, modes[i]))
 	}
-	_, err := Repair(context.Background(), in, out, RepairOptions{})
+	_, err := Copy(context.Background(), in, out, Options{})
 	settest.Check(t, err)
 	want := map[string]fs.FileMode{out + setdir.QuarantineSuffix: 0o600}
 	for i, info := range m.Splits[0].Shards {
@@ -111,7 +111,7 @@ func TestRepairInPlacePassesOverTakenNames(t *testing.T) {
 	settest.Check(t, os.MkdirAll(filepath.Join(kept, "a.tfrecord.2"), 0o755))
 	settest.Check(t, os.Symlink("nowhere", filepath.Join(kept, "a.tfrecord")))
 	settest.Check(t, os.Symlink(in, filepath.Join(kept, "a.tfrecord.3.quarantine")))
-	report, err := InPlace(context.Background(), in, RepairOptions{})
+	report, err := InPlace(context.Background(), in, Options{})
 	settest.Check(t, err)
 	if want := filepath.Join(kept, "a.tfrecord.4"); report.Files[0].Original != want {
 		t.Errorf("kept as %s, want %s", report.Files[0].Original, want)
@@ -125,11 +125,11 @@ func TestRepairInPlacePassesOverTakenNames(t *testing.T) {
 func TestNothingIsWrittenThroughLinks(t *testing.T) {
 	runs := map[string]func(dir string) error{
 		"repair": func(dir string) error {
-			_, err := InPlace(context.Background(), dir, RepairOptions{})
+			_, err := InPlace(context.Background(), dir, Options{})
 			return err
 		},
 		"repair of a file": func(dir string) error {
-			_, err := InPlace(context.Background(), filepath.Join(dir, "t-train.tfrecord-00001-of-00003"), RepairOptions{})
+			_, err := InPlace(context.Background(), filepath.Join(dir, "t-train.tfrecord-00001-of-00003"), Options{})
 			return err
 		},
 		"index": func(dir string) error {

@@ -58,7 +58,7 @@ func wholeRecords(path string) [][]byte {
 	}
 }
 
-// Repair finds files of other tools intact; if they are truncated, it saves what a Reader reads
+// Copy finds files of other tools intact; if they are truncated, it saves what a Reader reads
 // before the cut.
 func TestRepairOfOthersFiles(t *testing.T) {
 	for _, path := range othersFiles(t) {
@@ -66,7 +66,7 @@ func TestRepairOfOthersFiles(t *testing.T) {
 		settest.Check(t, err)
 		dir := t.TempDir()
 		out := filepath.Join(dir, "out")
-		report, err := Repair(context.Background(), path, out, RepairOptions{})
+		report, err := Copy(context.Background(), path, out, Options{})
 		settest.Check(t, err)
 		if got, err := os.ReadFile(out); err != nil || !bytes.Equal(got, data) || report.Status != "clean" {
 			t.Errorf("%s: %v %+v", path, err, report)
@@ -87,7 +87,7 @@ func TestRepairOfOthersFiles(t *testing.T) {
 		}
 		settest.Check(t, r.Close())
 		saved := filepath.Join(dir, "saved")
-		_, err = Repair(context.Background(), cut, saved, RepairOptions{})
+		_, err = Copy(context.Background(), cut, saved, Options{})
 		if errors.Is(err, ErrNothingSaved) && len(want) == 0 {
 			continue
 		}

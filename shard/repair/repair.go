@@ -21,8 +21,8 @@ import (
 // ErrNothingSaved says that a file has no intact record: it may not be a TFRecord file at all.
 var ErrNothingSaved = errors.New("no intact record was found, so nothing was written: it may not be a TFRecord file")
 
-// RepairOptions configures Repair. The zero value detects compression.
-type RepairOptions struct {
+// Options configures Copy and InPlace. The zero value detects compression.
+type Options struct {
 	// Partial accepts the existing shards of incomplete sets, and Note is called for each such set
 	// (see [shard.ExpandOptions]).
 	Partial bool
@@ -31,7 +31,7 @@ type RepairOptions struct {
 	// extension, in this order.
 	Compression tfrecord.Compression
 	// MaxDamage is the maximum number of damaged ranges to list per file; the rest are counted in
-	// RepairReport.DamageOmitted. Default: 1000.
+	// Report.DamageOmitted. Default: 1000.
 	MaxDamage int
 	// MaxRecord is the maximum size of a record in bytes. Default: 1 GiB.
 	MaxRecord int64
@@ -39,8 +39,8 @@ type RepairOptions struct {
 	Progress *shard.ReadProgress
 }
 
-// RepairReport is the result of Repair. Its JSON form is `tfrec repair --json`.
-type RepairReport struct {
+// Report is the result of a repair. Its JSON form is `tfrec repair --json`.
+type Report struct {
 	// Status is "clean" if nothing was wrong, else "repaired": something was lost, or only an index
 	// was wrong or missing.
 	Status string `json:"status"`
@@ -50,24 +50,24 @@ type RepairReport struct {
 	RecordsLost      int64 `json:"records_lost"`
 	RecordsLostExact bool  `json:"records_lost_exact"`
 	// BytesLost is the sum over all damage.
-	BytesLost int64          `json:"bytes_lost"`
-	Files     []RepairedFile `json:"files"`
+	BytesLost int64        `json:"bytes_lost"`
+	Files     []FileReport `json:"files"`
 	// Damage is in the order of the files and offsets.
 	Damage []Damage `json:"damage"`
-	// DamageOmitted is the number of damaged ranges beyond RepairOptions.MaxDamage.
+	// DamageOmitted is the number of damaged ranges beyond Options.MaxDamage.
 	DamageOmitted int64 `json:"damage_omitted,omitempty"`
 	// Quarantine is the file with what was lost, for a repair into a new output; empty if nothing
-	// was. For a repair in place see RepairedFile.Quarantine.
+	// was. For a repair in place see FileReport.Quarantine.
 	Quarantine string `json:"quarantine,omitempty"`
 	// Notes are messages about the whole run.
 	Notes []string `json:"notes,omitempty"`
 }
 
 // Lost reports whether any data was lost or is missing.
-func (r *RepairReport) Lost() bool { return len(r.Damage) > 0 || r.DamageOmitted > 0 }
+func (r *Report) Lost() bool { return len(r.Damage) > 0 || r.DamageOmitted > 0 }
 
 // Readable makes paths valid for JSON (see jsontext.Readable) and returns the report.
-func (r *RepairReport) Readable() *RepairReport {
+func (r *Report) Readable() *Report {
 	r.Quarantine = jsontext.Readable(r.Quarantine)
 	for i := range r.Files {
 		f := &r.Files[i]
@@ -81,8 +81,8 @@ func (r *RepairReport) Readable() *RepairReport {
 	return r
 }
 
-// RepairedFile is the result for one file.
-type RepairedFile struct {
+// FileReport is the result for one file.
+type FileReport struct {
 	Path string `json:"path"`
 	// Out is the file that was written; Path itself for a repair in place.
 	Out              string `json:"out"`
@@ -120,8 +120,8 @@ type Damage struct {
 	Compressed bool `json:"compressed,omitempty"`
 }
 
-// Repair saves the intact records of damaged files: those with both checksums correct. After damage
-// it continues at the next intact frame.
+// Copy writes the intact records of damaged files to new files: those with both checksums correct.
+// After damage it continues at the next intact frame.
 //
 // Either in is a file and out a new file, or in is a directory or a manifest and out a new
 // directory, which gets every shard under its own name: undamaged shards as exact copies, the
@@ -137,42 +137,41 @@ type Damage struct {
 // record whose own header is damaged cannot be distinguished from others, and are taken for
 // records.
 //
-// From a compressed file, Repair uses all that can be decompressed before a fault and, if it has
+// From a compressed file, it uses all that can be decompressed before a fault and, if it has
 // several streams, continues at the next stream. The output has the input's compression.
 //
-// A set is repaired in place atomically: after an error or a crash it is unchanged or, if the
-// change had begun, the next repair in place completes it and returns the report of the interrupted
-// one. The files of a directory without a manifest are repaired one by one, and repairing again
-// continues.
-//
-// Damage is not an error: it is in the report. An error means that nothing was written, except the
-// files repaired in place before it. It unwraps to ErrNothingSaved if a file has no record to save;
-// the report then says why.
-func Repair(ctx context.Context, in, out string, o RepairOptions) (*RepairReport, error) {
+// Damage is not an error: it is in the report. An error means that nothing was written. It
+// unwraps to ErrNothingSaved if a file has no record to save; the report then says why.
+func Copy(ctx context.Context, in, out string, o Options) (*Report, error) {
 	if out == "" {
 		return nil, errors.New("no output: give a file or directory to repair into, or repair.InPlace")
 	}
 	return run(ctx, in, out, o)
 }
 
-// InPlace is Repair that replaces the input with what is saved, and wrong indexes with correct
-// ones. Replaced files keep their mode, owner and group. Originals are kept in the directory
+// InPlace replaces the input with the intact records that Copy would write, and wrong indexes with
+// correct ones. Replaced files keep their mode, owner and group. Originals are kept in the directory
 // damaged beside them, with their index, under the same name or, if that is taken by another file,
-// with a number appended. A set is replaced atomically.
-func InPlace(ctx context.Context, in string, o RepairOptions) (*RepairReport, error) {
+// with a number appended.
+//
+// A set is replaced atomically: after an error or a crash it is unchanged or, if the change had
+// begun, the next InPlace completes it and returns the report of the interrupted one. The files of
+// a directory without a manifest are repaired one by one: after an error, those before it are repaired, and
+// repairing again continues.
+func InPlace(ctx context.Context, in string, o Options) (*Report, error) {
 	return run(ctx, in, "", o)
 }
 
 // run repairs into out, or in place if out is "".
-func run(ctx context.Context, in, out string, o RepairOptions) (*RepairReport, error) {
+func run(ctx context.Context, in, out string, o Options) (*Report, error) {
 	if o.MaxDamage <= 0 {
 		o.MaxDamage = recordscan.MaxFaults
 	}
 	if err := storage.CheckOutput(cmp.Or(out, in)); err != nil {
 		return nil, err
 	}
-	r := &repair{ctx: ctx, o: &o, isInPlace: out == "", report: &RepairReport{
-		Status: "clean", RecordsLostExact: true, Files: []RepairedFile{}, Damage: []Damage{},
+	r := &repair{ctx: ctx, o: &o, isInPlace: out == "", report: &Report{
+		Status: "clean", RecordsLostExact: true, Files: []FileReport{}, Damage: []Damage{},
 	}}
 	st, err := storage.Stat(ctx, in)
 	if err != nil {
@@ -202,11 +201,11 @@ func run(ctx context.Context, in, out string, o RepairOptions) (*RepairReport, e
 	return r.report, err
 }
 
-// repair is a run of Repair.
+// repair is a run of Copy or InPlace.
 type repair struct {
 	ctx    context.Context
-	o      *RepairOptions
-	report *RepairReport
+	o      *Options
+	report *Report
 	dir    *setdir.Dir // output directory; nil for a single file
 
 	isInPlace bool

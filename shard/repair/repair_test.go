@@ -124,7 +124,7 @@ func salvageAll(t *testing.T, c settest.Hurt, data []byte, frames []settest.Fram
 	name := fmt.Sprintf("%s (index: %v)", c.Name, g != nil)
 	var got [][]byte
 	end := int64(0)
-	s := &salvage{o: &RepairOptions{MaxDamage: 1000}, want: -1, guide: g, file: RepairedFile{RecordsLostExact: true}}
+	s := &salvage{o: &Options{MaxDamage: 1000}, want: -1, guide: g, file: FileReport{RecordsLostExact: true}}
 	s.give = func(record []byte) error {
 		got = append(got, bytes.Clone(record))
 		return nil
@@ -176,7 +176,7 @@ func TestRepairIntoAFile(t *testing.T) {
 		in, out := filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "b.tfrecord")
 		settest.PutFile(t, in, c.Data)
 		putIndex(t, in, frames)
-		report, err := Repair(context.Background(), in, out, RepairOptions{})
+		report, err := Copy(context.Background(), in, out, Options{})
 		settest.Check(t, err)
 		if got, want := settest.RecordsOf(t, out), payloads(data, c.Left); !slices.EqualFunc(got, want, bytes.Equal) {
 			t.Errorf("%s: %d records, want %d", c.Name, len(got), len(want))
@@ -193,7 +193,7 @@ func TestRepairIntoAFile(t *testing.T) {
 }
 
 // checkQuarantine requires a file's damage to be in its quarantine, byte for byte.
-func checkQuarantine(t *testing.T, name string, report *RepairReport, data []byte) {
+func checkQuarantine(t *testing.T, name string, report *Report, data []byte) {
 	t.Helper()
 	if report.BytesLost == 0 {
 		if report.Quarantine != "" {
@@ -230,7 +230,7 @@ func TestRepairOfAWholeFile(t *testing.T) {
 	for _, content := range [][]byte{data, nil} {
 		settest.PutFile(t, in, content)
 		os.Remove(out)
-		report, err := Repair(context.Background(), in, out, RepairOptions{})
+		report, err := Copy(context.Background(), in, out, Options{})
 		settest.Check(t, err)
 		if report.Status != "clean" || len(report.Damage) != 0 || !report.RecordsLostExact {
 			t.Errorf("%+v", report)
@@ -278,7 +278,7 @@ func TestRepairOfNestedRecords(t *testing.T) {
 		if c.indexed {
 			putIndex(t, in, frames)
 		}
-		report, err := Repair(context.Background(), in, out, RepairOptions{})
+		report, err := Copy(context.Background(), in, out, Options{})
 		settest.Check(t, err)
 		if got := settest.RecordsOf(t, out); len(got) != c.saved || report.RecordsSaved != int64(c.saved) {
 			t.Errorf("%s: %d records (%d reported), want %d", c.name, len(got), report.RecordsSaved, c.saved)
@@ -293,7 +293,7 @@ func TestRepairOfNestedRecords(t *testing.T) {
 	in, out := filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "b.tfrecord")
 	settest.PutFile(t, in, slices.Insert(bytes.Clone(data), outer.Offset+2, 'x', 'y', 'z'))
 	putIndex(t, in, frames)
-	_, err := Repair(context.Background(), in, out, RepairOptions{})
+	_, err := Copy(context.Background(), in, out, Options{})
 	settest.Check(t, err)
 	if got, want := settest.RecordsOf(t, out), payloads(data, untouched(frames, outer.Offset, outer.Offset+1)); !slices.EqualFunc(got, want, bytes.Equal) {
 		t.Errorf("after an insertion: %q, want %q", got, want)
@@ -308,7 +308,7 @@ func TestRepairIgnoresTheIndexOfAnotherFile(t *testing.T) {
 	c := settest.Overwrite("", data, frames, frames[2].Offset+12, frames[2].Offset+13, settest.Flipped)
 	settest.PutFile(t, in, c.Data)
 	putIndex(t, in, others)
-	report, err := Repair(context.Background(), in, out, RepairOptions{})
+	report, err := Copy(context.Background(), in, out, Options{})
 	settest.Check(t, err)
 	if report.RecordsSaved != 3 || report.Files[0].Note == "" {
 		t.Errorf("%+v", report)
@@ -324,7 +324,7 @@ func TestRepairNeverBelievesALength(t *testing.T) {
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "b.tfrecord")
 	settest.PutFile(t, in, append(append(bytes.Clone(data), header...), "and some more"...))
-	report, err := Repair(context.Background(), in, out, RepairOptions{})
+	report, err := Copy(context.Background(), in, out, Options{})
 	settest.Check(t, err)
 	if report.RecordsSaved != int64(len(frames)) || report.BytesLost != 25 {
 		t.Errorf("%+v", report)
@@ -353,7 +353,7 @@ func TestRepairRefusals(t *testing.T) {
 		{"of no TFRecord", filepath.Join(dir, "no.tfrecord"), filepath.Join(dir, "b"), ErrNothingSaved},
 	} {
 		before, _ := os.ReadDir(dir)
-		if _, err := Repair(context.Background(), c.in, c.out, RepairOptions{}); !errors.Is(err, c.want) {
+		if _, err := Copy(context.Background(), c.in, c.out, Options{}); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 		if after, _ := os.ReadDir(dir); len(after) != len(before) {
@@ -362,7 +362,7 @@ func TestRepairRefusals(t *testing.T) {
 	}
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
-	if _, err := Repair(stopped, in, filepath.Join(dir, "b"), RepairOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := Copy(stopped, in, filepath.Join(dir, "b"), Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "b")); err == nil {
@@ -377,7 +377,7 @@ func TestRepairInPlace(t *testing.T) {
 	for round, at := range []int{0, 1, 1} { // the third round has the damage of the second
 		c := settest.Overwrite("", data, frames, frames[1].Offset+at, frames[1].Offset+at+1, settest.Flipped)
 		settest.PutFile(t, in, c.Data)
-		report, err := InPlace(context.Background(), in, RepairOptions{})
+		report, err := InPlace(context.Background(), in, Options{})
 		settest.Check(t, err)
 		if got := settest.RecordsOf(t, in); len(got) != 2 {
 			t.Errorf("%d records", len(got))
@@ -394,7 +394,7 @@ func TestRepairInPlace(t *testing.T) {
 		t.Errorf("kept: %v", kept)
 	}
 	// It is intact now.
-	report, err := InPlace(context.Background(), in, RepairOptions{})
+	report, err := InPlace(context.Background(), in, Options{})
 	if err != nil || report.Status != "clean" || report.Files[0].Original != "" {
 		t.Errorf("%+v, %v", report, err)
 	}
@@ -405,7 +405,7 @@ func TestRepairNothingInPlace(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "a.tfrecord")
 	settest.PutFile(t, in, []byte("no file of records at all"))
-	if _, err := InPlace(context.Background(), in, RepairOptions{}); !errors.Is(err, ErrNothingSaved) {
+	if _, err := InPlace(context.Background(), in, Options{}); !errors.Is(err, ErrNothingSaved) {
 		t.Errorf("%v, want ErrNothingSaved", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
@@ -423,7 +423,7 @@ func TestRepairLinkInPlace(t *testing.T) {
 	if err := os.Symlink("a.tfrecord", link); err != nil {
 		t.Skip(err)
 	}
-	if _, err := InPlace(context.Background(), link, RepairOptions{}); err == nil || !strings.Contains(err.Error(), "symbolic link") {
+	if _, err := InPlace(context.Background(), link, Options{}); err == nil || !strings.Contains(err.Error(), "symbolic link") {
 		t.Errorf("%v, want an error about the link", err)
 	}
 	left, err := os.ReadDir(dir)

@@ -34,7 +34,7 @@ func (r *repair) resume(in string) (done bool, err error) {
 	if j == nil || err != nil {
 		return false, err
 	}
-	report := new(RepairReport)
+	report := new(Report)
 	known, err := r.dir.ReadStateFile(stagedReport, report)
 	if err != nil {
 		return false, err

@@ -12,8 +12,8 @@ import (
 
 // salvage extracts the intact records of one file.
 type salvage struct {
-	o    *RepairOptions
-	file RepairedFile
+	o    *Options
+	file FileReport
 	// want is the number of records in the manifest; -1 if there is no manifest.
 	want int64
 	// guide is the file's index; nil if there is none.

@@ -51,7 +51,7 @@ func TestRepairOfASet(t *testing.T) {
 				lost = 0 // unknown yet
 			}
 			settest.Check(t, os.Remove(filepath.Join(in, shards[2].File)))
-			to, o := out, RepairOptions{}
+			to, o := out, Options{}
 			if inPlace {
 				to, out = "", in
 			}
@@ -93,7 +93,7 @@ func TestRepairOfASet(t *testing.T) {
 				t.Error("the fingerprints do not tell which shards are others")
 			}
 			// Again: nothing is wrong any more.
-			again, err := Repair(context.Background(), out, filepath.Join(t.TempDir(), "again"), RepairOptions{})
+			again, err := Copy(context.Background(), out, filepath.Join(t.TempDir(), "again"), Options{})
 			settest.Check(t, err)
 			if again.Status != "clean" {
 				t.Errorf("again: %+v", again)
@@ -109,7 +109,7 @@ func TestRepairOfADirectoryWithoutAManifest(t *testing.T) {
 	settest.PutFile(t, filepath.Join(in, "b.tfrecord"), settest.Overwrite("", data, frames, 30, 31, settest.Flipped).Data)
 	settest.PutFile(t, filepath.Join(in, "c.tfrecord"), settest.Compressed(t, tfrecord.Gzip, data))
 	settest.PutFile(t, filepath.Join(in, "notes.txt"), []byte("not ours"))
-	report, err := Repair(context.Background(), in, out, RepairOptions{})
+	report, err := Copy(context.Background(), in, out, Options{})
 	settest.Check(t, err)
 	if report.RecordsSaved != 8 || report.Quarantine != out+setdir.QuarantineSuffix {
 		t.Errorf("%+v", report)
@@ -141,7 +141,7 @@ func TestRepairRefusesDirectories(t *testing.T) {
 	} {
 		before, err := os.ReadDir(base)
 		settest.Check(t, err)
-		if _, err := Repair(context.Background(), in, out, RepairOptions{}); err == nil {
+		if _, err := Copy(context.Background(), in, out, Options{}); err == nil {
 			t.Errorf("%s: not refused", name)
 		}
 		after, err := os.ReadDir(base)
@@ -165,7 +165,7 @@ func TestRepairSweepsWhatAKilledOneLeft(t *testing.T) {
 	settest.PutFile(t, filepath.Join(out, m.Splits[0].Shards[0].File), []byte("half"))
 	settest.Check(t, dir.Close())
 	settest.PutFile(t, out+setdir.QuarantineSuffix, []byte("of the killed run"))
-	_, err = Repair(context.Background(), in, out, RepairOptions{})
+	_, err = Copy(context.Background(), in, out, Options{})
 	settest.Check(t, err)
 	verified(t, out)
 }

@@ -149,7 +149,7 @@ func TestAppendRefuses(t *testing.T) {
 		{madeSet(t, 4, 1, nil, from(0)), "have no names to match", AppendOptions{}},
 		{csv, "convert images and tables first", AppendOptions{}},
 		{pictures, "convert images and tables first", AppendOptions{}},
-		{damagedSet, "repair.Repair", AppendOptions{}},
+		{damagedSet, "repair.Copy", AppendOptions{}},
 		{set, "belongs to the set being appended to", AppendOptions{}},
 		{filepath.Join(set, "made-train.tfrecord-00000-of-00001"), "belongs to the set being appended to", AppendOptions{}},
 		{"nowhere", "no such file", AppendOptions{}},

@@ -49,12 +49,12 @@ func repairModel(t *testing.T, rnd *rand.Rand, m model, path, out string, o Resh
 	if inPlace {
 		repaired = ""
 	}
-	var report *repair.RepairReport
+	var report *repair.Report
 	var err error
 	if inPlace {
-		report, err = repair.InPlace(context.Background(), set, repair.RepairOptions{})
+		report, err = repair.InPlace(context.Background(), set, repair.Options{})
 	} else {
-		report, err = repair.Repair(context.Background(), set, repaired, repair.RepairOptions{})
+		report, err = repair.Copy(context.Background(), set, repaired, repair.Options{})
 	}
 	settest.Check(t, err)
 	if lost := int64(len(m.all()) - len(want.all())); report.RecordsLost != lost || !report.RecordsLostExact {

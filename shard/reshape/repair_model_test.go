@@ -48,7 +48,7 @@ var mendingVerbs = map[string]modelVerb{
 			want = maps.Clone(m)
 			want[s.Split] = slices.Delete(slices.Clone(m[s.Split]), before+n, before+n+1)
 		}
-		report, err := repair.Repair(context.Background(), broken, out, repair.RepairOptions{})
+		report, err := repair.Copy(context.Background(), broken, out, repair.Options{})
 		settest.Check(t, err)
 		if lost := int64(len(m.all()) - len(want.all())); report.RecordsLost != lost || !report.RecordsLostExact {
 			t.Errorf("%d lost, want %d: %+v", report.RecordsLost, lost, report.Damage)

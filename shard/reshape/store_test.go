@@ -237,11 +237,11 @@ func TestReshapeRefusesDirectoriesOfStores(t *testing.T) {
 		"append": func() error { _, err := Append(t.Context(), url+"/new", []string{in}, AppendOptions{}); return err }(),
 		"adopt":  func() error { _, err := repair.Adopt(t.Context(), url+"/new", repair.AdoptOptions{}); return err }(),
 		"repair": func() error {
-			_, err := repair.Repair(t.Context(), in, url+"/other", repair.RepairOptions{})
+			_, err := repair.Copy(t.Context(), in, url+"/other", repair.Options{})
 			return err
 		}(),
 		"in place": func() error {
-			_, err := repair.InPlace(t.Context(), url+"/new", repair.RepairOptions{})
+			_, err := repair.InPlace(t.Context(), url+"/new", repair.Options{})
 			return err
 		}(),
 	} {
