@@ -32,7 +32,7 @@ var (
 // reshard does what reshape.Reshard does with the same arguments, and makes the same bytes: workers
 // read parts of the inputs, Beam's GroupByKey collects the records of each shard, and workers write
 // the shards.
-func reshard(ctx context.Context, in []string, out string, o reshape.ReshardOptions) (*reshape.ReshapeReport, error) {
+func reshard(ctx context.Context, in []string, out string, o reshape.ReshardOptions) (*reshape.Report, error) {
 	r, err := reshape.PlanReshard(ctx, in, out, o)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func reshard(ctx context.Context, in []string, out string, o reshape.ReshardOpti
 }
 
 // spread has a runner read the parts of a plan and write its shards.
-func spread(ctx context.Context, plan *reshape.ReshardPlan, progress *reshape.ReshapeProgress) error {
+func spread(ctx context.Context, plan *reshape.ReshardPlan, progress *reshape.Progress) error {
 	at, err := locate(plan)
 	if err != nil {
 		return err

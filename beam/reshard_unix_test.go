@@ -68,29 +68,29 @@ func TestReshardIsTheLocalOne(t *testing.T) {
 	bare := numbered(t, 1500, 2000)
 	birds, beasts := labelled(t, 90, "wren", "owl"), labelled(t, 70, "cat", "owl", "ass")
 	packed := filepath.Join(t.TempDir(), "packed")
-	_, err := reshape.Reshard(ctx, []string{birds}, packed, reshape.ReshardOptions{ReshapeOptions: reshape.ReshapeOptions{Compression: tfrecord.Gzip}})
+	_, err := reshape.Reshard(ctx, []string{birds}, packed, reshape.ReshardOptions{Options: reshape.Options{Compression: tfrecord.Gzip}})
 	check(t, err)
 	for _, c := range []struct {
 		name string
 		in   []string
-		o    reshape.ReshapeOptions
+		o    reshape.Options
 		kept bool // the order
 	}{
-		{name: "a file without a manifest", in: []string{bare}, o: reshape.ReshapeOptions{Shards: 5}},
-		{name: "another seed and count", in: []string{bare}, o: reshape.ReshapeOptions{RecordsPerShard: 400, Seed: 1 << 63}},
-		{name: "more than memory holds", in: []string{bare}, o: reshape.ReshapeOptions{Shards: 1, Memory: 1e6}},
-		{name: "sets with other labels", in: []string{birds, beasts}, o: reshape.ReshapeOptions{Shards: 3, Seed: 2, Name: "animals"}},
-		{name: "packed", in: []string{packed}, o: reshape.ReshapeOptions{Shards: 2, Seed: 3}},
-		{name: "to be packed", in: []string{birds}, o: reshape.ReshapeOptions{Shards: 2, Seed: 4, Compression: tfrecord.Zlib}},
-		{name: "more shards than records", in: []string{numbered(t, 3, 10)}, o: reshape.ReshapeOptions{Shards: 5}},
-		{name: "in order", in: []string{bare}, o: reshape.ReshapeOptions{Shards: 3}, kept: true},
+		{name: "a file without a manifest", in: []string{bare}, o: reshape.Options{Shards: 5}},
+		{name: "another seed and count", in: []string{bare}, o: reshape.Options{RecordsPerShard: 400, Seed: 1 << 63}},
+		{name: "more than memory holds", in: []string{bare}, o: reshape.Options{Shards: 1, Memory: 1e6}},
+		{name: "sets with other labels", in: []string{birds, beasts}, o: reshape.Options{Shards: 3, Seed: 2, Name: "animals"}},
+		{name: "packed", in: []string{packed}, o: reshape.Options{Shards: 2, Seed: 3}},
+		{name: "to be packed", in: []string{birds}, o: reshape.Options{Shards: 2, Seed: 4, Compression: tfrecord.Zlib}},
+		{name: "more shards than records", in: []string{numbered(t, 3, 10)}, o: reshape.Options{Shards: 5}},
+		{name: "in order", in: []string{bare}, o: reshape.Options{Shards: 3}, kept: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := reshape.ReshardOptions{ReshapeOptions: c.o, Shuffle: !c.kept}
+			o := reshape.ReshardOptions{Options: c.o, Shuffle: !c.kept}
 			want, got := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "out")
 			told, err := reshape.Reshard(ctx, c.in, want, o)
 			check(t, err)
-			o.Progress = new(reshape.ReshapeProgress)
+			o.Progress = new(reshape.Progress)
 			report, err := reshard(ctx, c.in, got, o)
 			check(t, err)
 			sameSet(t, got, want)
@@ -117,7 +117,7 @@ func TestReshardFindsDamage(t *testing.T) {
 	check(t, err)
 	data[len(data)/2] ^= 1
 	check(t, os.WriteFile(path, data, 0o644))
-	o := reshape.ReshardOptions{ReshapeOptions: reshape.ReshapeOptions{Shards: 3}, Shuffle: true}
+	o := reshape.ReshardOptions{Options: reshape.Options{Shards: 3}, Shuffle: true}
 	_, want := reshape.Reshard(ctx, []string{path}, filepath.Join(t.TempDir(), "out"), o)
 	out := filepath.Join(t.TempDir(), "out")
 	_, err = reshard(ctx, []string{path}, out, o)

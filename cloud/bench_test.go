@@ -114,7 +114,7 @@ func BenchmarkReshard(b *testing.B) {
 	beside(b, root, local, "s3://bucket/set", func(path string) {
 		times++
 		out := fmt.Sprint("new", times)
-		o := reshape.ReshardOptions{Shuffle: true, ReshapeOptions: reshape.ReshapeOptions{Shards: 4}}
+		o := reshape.ReshardOptions{Shuffle: true, Options: reshape.Options{Shards: 4}}
 		if _, err := reshape.Reshard(b.Context(), []string{path}, storage.Join(storage.Dir(path), out), o); err != nil {
 			b.Fatal(err)
 		}

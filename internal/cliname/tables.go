@@ -9,6 +9,7 @@ var Fields = map[string]map[string]string{
 		"Overwrite": "overwrite", "HashInputs": "hash-inputs", "DryRun": "dry-run", "Estimate": "estimate",
 		"Depfile": "depfile", "Task": "task", "Replan": "replan", "Retries": "retries",
 		"Parallelism": "workers", "Partial": "partial", "Deep": "deep",
+		"ShardSize": "shard-size", "RecordsPerShard": "records-per-shard", "Memory": "memory", "MaxRecord": "max-record",
 	},
 	"Task": {"Index": "task", "Count": "tasks"},
 	"ImageOptions": {
@@ -38,11 +39,6 @@ var Fields = map[string]map[string]string{
 	},
 	"CodecOptions": {
 		"Decoder": "decoder", "MaxPixels": "max-pixels", "AllowArithmetic": "allow-arithmetic", "Background": "background",
-	},
-	"ReshapeOptions": {
-		"Name": "name", "Seed": "seed", "Compression": "compression", "Shards": "shards", "SplitShards": "shards",
-		"ShardSize": "shard-size", "RecordsPerShard": "records-per-shard", "Memory": "memory", "Workers": "workers",
-		"MaxRecord": "max-record", "Overwrite": "overwrite",
 	},
 	"ReshardOptions": {"Shuffle": "shuffle", "SortBy": "sort-by", "GroupBy": "group-by"},
 	"ResplitOptions": {

@@ -42,7 +42,7 @@ next append to complete. Repeating a command does not add the records twice unle
 		Args:        minArgs("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd, args[0], func(ctx context.Context) (any, error) {
-				o.ReshapeOptions = f.options
+				o.Options = f.options
 				report, err := reshape.Append(ctx, args[0], args[1:], o)
 				return appendResult{report}, err
 			})

@@ -48,7 +48,7 @@ OUT or, if that is a URL, to the system's temporary directory.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, out := args[:len(args)-1], args[len(args)-1]
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {
-				o.ReshapeOptions = f.options
+				o.Options = f.options
 				if list == "" {
 					report, err := reshape.Dedupe(ctx, in, out, o)
 					return dedupeResult{report}, err

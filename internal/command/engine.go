@@ -28,7 +28,7 @@ type Engine struct {
 	Make func(ctx context.Context, w *Work) error
 	// Reshard does what reshape.Reshard does, and is asked in its place when it is not
 	// nil.
-	Reshard func(ctx context.Context, in []string, out string, o reshape.ReshardOptions) (*reshape.ReshapeReport, error)
+	Reshard func(ctx context.Context, in []string, out string, o reshape.ReshardOptions) (*reshape.Report, error)
 
 	joined func(*convert.Job) // only to join a job
 	note   func(string)       // of one that joins

@@ -18,7 +18,7 @@ func byPlan(runs *int) *Engine {
 	return &Engine{
 		Name:  "tfrec-elsewhere",
 		Flags: func(fs *pflag.FlagSet) { fs.Int("machines", 1, "how many") },
-		Reshard: func(ctx context.Context, in []string, out string, o reshape.ReshardOptions) (*reshape.ReshapeReport, error) {
+		Reshard: func(ctx context.Context, in []string, out string, o reshape.ReshardOptions) (*reshape.Report, error) {
 			*runs++
 			run, err := reshape.PlanReshard(ctx, in, out, o)
 			if err != nil {

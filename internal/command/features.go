@@ -30,7 +30,7 @@ its bytes: nothing is decoded.`,
 }
 
 // reshapeKeys is what select and drop are made of.
-type reshapeKeys func(ctx context.Context, in []string, out string, keys []string, o reshape.ReshapeOptions) (*reshape.ReshapeReport, error)
+type reshapeKeys func(ctx context.Context, in []string, out string, keys []string, o reshape.Options) (*reshape.Report, error)
 
 const keysHelp = `
 

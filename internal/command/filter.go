@@ -63,7 +63,7 @@ float64, so that score == 0.1 is never true of a float32.`,
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {
 				var missing atomic.Int64
 				report, err := reshape.Filter(ctx, in, out, reshape.FilterOptions{
-					ReshapeOptions: f.options, Where: condition,
+					Options: f.options, Where: condition,
 					Keep: reshape.KeepFor(func(features []manifest.Feature) (reshape.Keep, error) {
 						return keepWhere(condition, features, &missing)
 					}),

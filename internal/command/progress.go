@@ -51,7 +51,7 @@ func convertGauge(p *convert.Progress) gauge {
 	}}
 }
 
-func reshapeGauge(p *reshape.ReshapeProgress) gauge {
+func reshapeGauge(p *reshape.Progress) gauge {
 	return gauge{"record", func() progress {
 		return progress{planned: p.Planned.Load(), done: p.Done.Load(), bytes: p.Bytes.Load()}
 	}}

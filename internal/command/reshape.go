@@ -24,7 +24,7 @@ const damagedFaults = "an input is damaged (tfrec repair saves its intact record
 
 // reshapeFlags are the flags that verbs which make a new set of records share.
 type reshapeFlags struct {
-	options reshape.ReshapeOptions
+	options reshape.Options
 }
 
 // add adds all of them.
@@ -70,7 +70,7 @@ func (f *reshapeFlags) note(format string, args ...any) {
 }
 
 // run runs a reshaping with progress, and prints its report, which is a
-// *reshape.ReshapeReport or has one embedded.
+// *reshape.Report or has one embedded.
 func (f *reshapeFlags) run(cmd *cobra.Command, out string, work func(context.Context) (any, error)) error {
 	o := &f.options
 	if cmd.Flags().Changed("workers") && o.Workers < 1 {
@@ -78,7 +78,7 @@ func (f *reshapeFlags) run(cmd *cobra.Command, out string, work func(context.Con
 	}
 	quiet := quietFlag(cmd)
 	stderr := cmd.ErrOrStderr()
-	o.Progress, o.Args, o.Warn = new(reshape.ReshapeProgress), commandArgs(cmd), partialWarning(cmd)
+	o.Progress, o.Args, o.Warn = new(reshape.Progress), commandArgs(cmd), partialWarning(cmd)
 	if !quiet {
 		o.Note = notesTo(stderr)
 	}
@@ -103,7 +103,7 @@ func (f *reshapeFlags) run(cmd *cobra.Command, out string, work func(context.Con
 type detailed interface{ detail() string }
 
 func printReshaped(w io.Writer, out string, report any) error {
-	r, ok := report.(interface{ Common() *reshape.ReshapeReport })
+	r, ok := report.(interface{ Common() *reshape.Report })
 	if !ok {
 		return fmt.Errorf("%T is not a report of a reshaping", report)
 	}

@@ -42,7 +42,7 @@ system's temporary directory.`,
 			}
 			in, out := args[:len(args)-1], args[len(args)-1]
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {
-				o.ReshapeOptions = f.options
+				o.Options = f.options
 				return reshard(ctx, in, out, o)
 			})
 		},

@@ -26,7 +26,7 @@ count over all splits.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, out := args[:len(args)-1], args[len(args)-1]
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {
-				o.ReshapeOptions = f.options
+				o.Options = f.options
 				return reshape.Sample(ctx, in, out, o)
 			})
 		},
@@ -58,7 +58,7 @@ names. With --skip, the first ones are skipped.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, out := args[:len(args)-1], args[len(args)-1]
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {
-				o.ReshapeOptions = f.options
+				o.Options = f.options
 				return reshape.Take(ctx, in, out, o)
 			})
 		},

@@ -40,7 +40,7 @@ having one value of their own.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, out := args[:len(args)-1], args[len(args)-1]
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {
-				o.ReshapeOptions = f.options
+				o.Options = f.options
 				if list != "" {
 					var err error
 					if o.List, err = readSplitList(list); err != nil {

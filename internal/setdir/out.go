@@ -142,7 +142,7 @@ func mustBeNew(ctx context.Context, out storage.Location, verb string) error {
 					return err
 				}
 				if is {
-					instead = OrOverwrite(dir, "; ReshapeOptions.Overwrite replaces the existing set", "")
+					instead = OrOverwrite(dir, "; Options.Overwrite replaces the existing set", "")
 				}
 			}
 			return fmt.Errorf("%s exists and is not empty (it holds %s): give a new directory, or remove it%s", out.Path(), name, instead)

@@ -22,7 +22,7 @@ import (
 // A finished run leaves a state file that records the request and the result. Repeating the same
 // run then has nothing to do, and a different one gets an error that says what differs.
 
-// upToDate is the ReshapeReport.Status of a run that had nothing to do.
+// upToDate is the Report.Status of a run that had nothing to do.
 const upToDate = "up_to_date"
 
 const (
@@ -38,7 +38,7 @@ type finished struct {
 	// Sets are the sets that the run made: one, or one per group.
 	Sets []finishedSet `json:"sets"`
 	// Report is the report of the run.
-	Report ReshapeReport `json:"report"`
+	Report Report `json:"report"`
 }
 
 // finishedSet identifies a set as it was written.
@@ -78,7 +78,7 @@ type requestedInput struct {
 }
 
 // request returns the request of a run.
-func (in *inputs) request(ctx context.Context, o *ReshapeOptions, v *verb, name string) (request, error) {
+func (in *inputs) request(ctx context.Context, o *Options, v *verb, name string) (request, error) {
 	options := o.effective(v)
 	options["name"], options["seed"] = name, o.Seed
 	q := request{Unknown: v.unknown}
@@ -117,7 +117,7 @@ func (in *inputs) request(ctx context.Context, o *ReshapeOptions, v *verb, name 
 }
 
 // effective returns the effective options of a run by flag name, without seed and name.
-func (o *ReshapeOptions) effective(v *verb) map[string]any {
+func (o *Options) effective(v *verb) map[string]any {
 	options := map[string]any{setdir.OptionVerb: v.name, "compression": o.compression().String()}
 	switch {
 	case o.Shards > 0:
@@ -298,7 +298,7 @@ func (s *finishedSet) stamp(number int, bytes int64) setdir.Stamp {
 
 // again checks whether the directory already holds the requested set, and if so returns the report
 // of the run that made it. It is an error if it holds a different set.
-func again(ctx context.Context, out string, q *request) (*ReshapeReport, error) {
+func again(ctx context.Context, out string, q *request) (*Report, error) {
 	dir := setdir.View(ctx, out)
 	m, err := finishedOf(dir)
 	if m == nil {
@@ -323,9 +323,9 @@ func again(ctx context.Context, out string, q *request) (*ReshapeReport, error) 
 	diff := q.differs(&m.Request)
 	switch {
 	case diff != "":
-		return nil, fmt.Errorf("%s holds a set made from other inputs or options: %s; give the same, %s", out, diff, setdir.OrOverwrite(dir, "another directory, or ReshapeOptions.Overwrite", "or another directory"))
+		return nil, fmt.Errorf("%s holds a set made from other inputs or options: %s; give the same, %s", out, diff, setdir.OrOverwrite(dir, "another directory, or Options.Overwrite", "or another directory"))
 	case file != "":
-		return nil, fmt.Errorf("%s holds this set, but %s has changed since or is missing: %s", out, file, setdir.OrOverwrite(dir, "ReshapeOptions.Overwrite makes it again", "remove all of it, or give another directory"))
+		return nil, fmt.Errorf("%s holds this set, but %s has changed since or is missing: %s", out, file, setdir.OrOverwrite(dir, "Options.Overwrite makes it again", "remove all of it, or give another directory"))
 	}
 	report := m.Report
 	report.Status = upToDate

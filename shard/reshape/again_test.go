@@ -36,7 +36,7 @@ func TestFinishedRunsAreUpToDate(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")
-			o := ReshapeOptions{Shards: 2, Seed: 3}
+			o := Options{Shards: 2, Seed: 3}
 			settest.Check(t, run(ctx, []string{path}, out, o))
 			files, times := settest.FilesOf(t, out), settest.TimesOf(t, out)
 			var n atomic.Int64
@@ -55,7 +55,7 @@ func TestFinishedRunsAreUpToDate(t *testing.T) {
 				t.Errorf("a run that has nothing to do did %d things", n.Load())
 			}
 			o.Seed = 4
-			if err := run(ctx, []string{path}, out, o); err == nil || !strings.Contains(err.Error(), "ReshapeOptions.Seed was 3, and is 4 now") || !strings.Contains(err.Error(), "ReshapeOptions.Overwrite") {
+			if err := run(ctx, []string{path}, out, o); err == nil || !strings.Contains(err.Error(), "Options.Seed was 3, and is 4 now") || !strings.Contains(err.Error(), "Options.Overwrite") {
 				t.Errorf("another seed: %v", err)
 			}
 			o.Seed, o.Overwrite, o.Shards = 3, true, 1
@@ -80,7 +80,7 @@ func TestOtherRunsAreRefused(t *testing.T) {
 	ctx := context.Background()
 	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 30, settest.Numbers)
 	out := filepath.Join(t.TempDir(), "out")
-	o := ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: 2}, Shuffle: true}
+	o := ReshardOptions{Options: Options{Shards: 2}, Shuffle: true}
 	report, err := Reshard(ctx, []string{file}, out, o)
 	settest.Check(t, err)
 	again, err := Reshard(ctx, []string{file}, out, o)
@@ -92,7 +92,7 @@ func TestOtherRunsAreRefused(t *testing.T) {
 	before := settest.FilesOf(t, out)
 	refused := func(want string, run func() error) {
 		t.Helper()
-		if err := run(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "ReshapeOptions.Overwrite") {
+		if err := run(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "Options.Overwrite") {
 			t.Errorf("%v, want %q", err, want)
 		}
 		if !settest.SameFiles(before, settest.FilesOf(t, out)) {
@@ -113,13 +113,13 @@ func TestOtherRunsAreRefused(t *testing.T) {
 		change(&other)
 		return other
 	}
-	refused("ReshapeOptions.Shards was 2, and is 3 now", reshard([]string{file}, with(func(o *ReshardOptions) { o.Shards = 3 })))
+	refused("Options.Shards was 2, and is 3 now", reshard([]string{file}, with(func(o *ReshardOptions) { o.Shards = 3 })))
 	refused("ReshardOptions.Shuffle was true, and is not given now", reshard([]string{file}, with(func(o *ReshardOptions) { o.Shuffle = false })))
 	refused("there was no ReshardOptions.GroupBy", reshard([]string{file}, with(func(o *ReshardOptions) { o.GroupBy = "id" })))
-	refused(`ReshapeOptions.Compression was none, and is gzip now`, reshard([]string{file}, with(func(o *ReshardOptions) { o.Compression = tfrecord.Gzip })))
-	refused(`ReshapeOptions.Name was out, and is other now`, reshard([]string{file}, with(func(o *ReshardOptions) { o.Name = "other" })))
+	refused(`Options.Compression was none, and is gzip now`, reshard([]string{file}, with(func(o *ReshardOptions) { o.Compression = tfrecord.Gzip })))
+	refused(`Options.Name was out, and is other now`, reshard([]string{file}, with(func(o *ReshardOptions) { o.Name = "other" })))
 	refused(`the verb was reshard`, func() error {
-		_, err := Merge(ctx, []string{file}, out, ReshapeOptions{Shards: 2})
+		_, err := Merge(ctx, []string{file}, out, Options{Shards: 2})
 		return err
 	})
 	settest.Check(t, os.Chtimes(file, time.Time{}, time.Now().Add(time.Hour)))
@@ -175,13 +175,13 @@ func TestOverwriteLeavesTheOldSet(t *testing.T) {
 	ctx := context.Background()
 	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 30, forReshapers)
 	old := filepath.Join(t.TempDir(), "old")
-	_, err := Reshard(ctx, []string{file}, old, ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: 3, Name: "x"}})
+	_, err := Reshard(ctx, []string{file}, old, ReshardOptions{Options: Options{Shards: 3, Name: "x"}})
 	settest.Check(t, err)
 	settest.PutFile(t, filepath.Join(old, "notes.txt"), []byte("mine"))
 	before := settest.FilesOf(t, old)
 	for kind, o := range map[string]ReshardOptions{
-		"shuffled": {ReshapeOptions: ReshapeOptions{Shards: 2, Name: "x", Overwrite: true}, Shuffle: true},
-		"grouped":  {ReshapeOptions: ReshapeOptions{Shards: 1, Name: "x", Overwrite: true}, GroupBy: "group"},
+		"shuffled": {Options: Options{Shards: 2, Name: "x", Overwrite: true}, Shuffle: true},
+		"grouped":  {Options: Options{Shards: 1, Name: "x", Overwrite: true}, GroupBy: "group"},
 	} {
 		total := int64(0)
 		counting := inject.With(ctx, func(string) error { atomic.AddInt64(&total, 1); return nil })
@@ -231,7 +231,7 @@ func TestOverwriteLeavesTheOldSet(t *testing.T) {
 	}
 	// Damage that is found late, and a file in the way.
 	settest.FlipIn(t, file, 900)
-	o := ReshapeOptions{Shards: 2, Overwrite: true}
+	o := Options{Shards: 2, Overwrite: true}
 	var damaged *shard.DamagedError
 	if _, err := Merge(ctx, []string{file}, old, o); !errors.As(err, &damaged) || !settest.SameFiles(before, settest.FilesOf(t, old)) {
 		t.Errorf("a damaged input: %v", err)

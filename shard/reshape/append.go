@@ -26,7 +26,7 @@ import (
 // AppendOptions are the options of Append. Name, Compression and the order of labels are those of
 // the set.
 type AppendOptions struct {
-	ReshapeOptions
+	Options
 	// Split is the split that all records go to. Default: the splits of the inputs.
 	Split string
 	// NewLabels allows label names that the set does not have; they are added after the existing
@@ -41,7 +41,7 @@ type AppendOptions struct {
 // Status is "written"; "resumed" if the requested append had been interrupted and was completed; or
 // "up_to_date" if there was nothing to do or the same records had been appended before.
 type AppendReport struct {
-	ReshapeReport
+	Report
 	// Appended is the number of records added.
 	Appended int64 `json:"appended"`
 	// ShardsWritten is the number of shards added, ShardsRenamed the number of existing shards
@@ -63,7 +63,7 @@ type AppendReport struct {
 func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*AppendReport, error) {
 	began := time.Now()
 	if o.Name != "" || o.Compression != tfrecord.Auto {
-		return nil, optionError("ReshapeOptions.Name", "name and compression are those of the set that is appended to")
+		return nil, optionError("Options.Name", "name and compression are those of the set that is appended to")
 	}
 	if o.Split != "" {
 		if err := shard.CheckSplit(o.Split); err != nil {
@@ -279,7 +279,7 @@ func (a *appending) checkSet(ctx context.Context) error {
 
 // stage writes all new files below .tfrec, and returns the journal that moves them into place.
 func (a *appending) stage(ctx context.Context, in []string) (*setdir.Journal, error) {
-	o := a.o.ReshapeOptions
+	o := a.o.Options
 	o.Name, o.Note, o.Warn = a.set.Name, nil, nil // notes would be about a separate set; appendRequest has already warned
 	compression, err := tfrecord.ParseCompression(a.set.Compression)
 	if err != nil {

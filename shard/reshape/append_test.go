@@ -93,7 +93,7 @@ func TestAppend(t *testing.T) {
 	}
 
 	// Append to another split, and to one that grows; the first keeps its names.
-	report, err = Append(ctx, set, []string{more}, AppendOptions{Split: "extra", ReshapeOptions: ReshapeOptions{Shards: 2}})
+	report, err = Append(ctx, set, []string{more}, AppendOptions{Split: "extra", Options: Options{Shards: 2}})
 	settest.Check(t, err)
 	if report.Splits["extra"] != (shard.SplitSummary{Records: 10, Shards: 2}) || report.Splits["train"] != (shard.SplitSummary{Records: 50, Shards: 4}) || report.ShardsRenamed != 0 {
 		t.Errorf("%+v", report)
@@ -103,7 +103,7 @@ func TestAppend(t *testing.T) {
 		t.Errorf("options: appended is %s, want two fingerprints", got)
 	}
 	// Repeat the append, unaware that it was done.
-	asked := AppendOptions{Split: "extra", ReshapeOptions: ReshapeOptions{Shards: 2}}
+	asked := AppendOptions{Split: "extra", Options: Options{Shards: 2}}
 	for range 2 {
 		before := settest.FilesOf(t, set)
 		again, err := Append(ctx, set, []string{more}, asked)
@@ -154,7 +154,7 @@ func TestAppendRefuses(t *testing.T) {
 		{filepath.Join(set, "made-train.tfrecord-00000-of-00001"), "belongs to the set being appended to", AppendOptions{}},
 		{"nowhere", "no such file", AppendOptions{}},
 		{file("y.tfrecord", from(0)), "AppendOptions.Split", AppendOptions{Split: "a/b"}},
-		{file("y.tfrecord", from(0)), "ReshapeOptions.Name", AppendOptions{ReshapeOptions: ReshapeOptions{Name: "x"}}},
+		{file("y.tfrecord", from(0)), "Options.Name", AppendOptions{Options: Options{Name: "x"}}},
 	} {
 		if _, err := Append(ctx, set, []string{c.in}, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v; want %q", err, c.want)

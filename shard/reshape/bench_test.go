@@ -76,11 +76,11 @@ func BenchmarkReshard(b *testing.B) {
 		run("copy", func() error { return copyFiles(paths, out) })
 		run("reshard", reshard(ReshardOptions{}))
 		run("merge", func() error {
-			_, err := Merge(context.Background(), paths, out, ReshapeOptions{})
+			_, err := Merge(context.Background(), paths, out, Options{})
 			return err
 		})
 		run("shuffle", reshard(ReshardOptions{Shuffle: true}))
-		run("external-shuffle", reshard(ReshardOptions{Shuffle: true, ReshapeOptions: ReshapeOptions{Memory: 64 << 20}}))
+		run("external-shuffle", reshard(ReshardOptions{Shuffle: true, Options: Options{Memory: 64 << 20}}))
 		run("sort", reshard(ReshardOptions{SortBy: "height"}))
 	}
 }

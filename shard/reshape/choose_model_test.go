@@ -20,20 +20,20 @@ func init() {
 }
 
 // choosers are runs of the verbs that choose or change records.
-var choosers = map[string]func(ctx context.Context, in []string, out string, o ReshapeOptions) error{
-	"filter": func(ctx context.Context, in []string, out string, o ReshapeOptions) error {
-		_, err := Filter(ctx, in, out, FilterOptions{ReshapeOptions: o, Keep: idKeep(func(id int64) bool { return id%2 == 0 })})
+var choosers = map[string]func(ctx context.Context, in []string, out string, o Options) error{
+	"filter": func(ctx context.Context, in []string, out string, o Options) error {
+		_, err := Filter(ctx, in, out, FilterOptions{Options: o, Keep: idKeep(func(id int64) bool { return id%2 == 0 })})
 		return err
 	},
-	"stratify": func(ctx context.Context, in []string, out string, o ReshapeOptions) error {
-		_, err := Resplit(ctx, in, out, ResplitOptions{ReshapeOptions: o, Splits: seventyThirty, Stratify: "group"})
+	"stratify": func(ctx context.Context, in []string, out string, o Options) error {
+		_, err := Resplit(ctx, in, out, ResplitOptions{Options: o, Splits: seventyThirty, Stratify: "group"})
 		return err
 	},
-	"dedupe": func(ctx context.Context, in []string, out string, o ReshapeOptions) error {
-		_, err := Dedupe(ctx, in, out, DedupeOptions{ReshapeOptions: o, By: "noise"})
+	"dedupe": func(ctx context.Context, in []string, out string, o Options) error {
+		_, err := Dedupe(ctx, in, out, DedupeOptions{Options: o, By: "noise"})
 		return err
 	},
-	"features": func(ctx context.Context, in []string, out string, o ReshapeOptions) error {
+	"features": func(ctx context.Context, in []string, out string, o Options) error {
 		_, err := DropFeatures(ctx, in, out, []string{"noise"}, o)
 		return err
 	},
@@ -84,10 +84,10 @@ func groupOf(r modelRecord) string { return r.group }
 
 // choosingVerbs are the verbs that choose which records to keep, and their splits.
 var choosingVerbs = map[string]modelVerb{
-	"filter": func(t *testing.T, rnd *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
+	"filter": func(t *testing.T, rnd *rand.Rand, m model, path, out string, o Options) (model, bool) {
 		rest := rnd.Int64N(3)
 		keep := func(id int64) bool { return id%3 != rest }
-		report, err := Filter(context.Background(), []string{path}, out, FilterOptions{ReshapeOptions: o, Keep: idKeep(keep)})
+		report, err := Filter(context.Background(), []string{path}, out, FilterOptions{Options: o, Keep: idKeep(keep)})
 		settest.Check(t, err)
 		want := m.only(func(r modelRecord) bool { return keep(r.id) })
 		if int(report.Dropped) != len(m.all())-len(want.all()) {
@@ -95,12 +95,12 @@ var choosingVerbs = map[string]modelVerb{
 		}
 		return want, false
 	},
-	"dedupe": func(t *testing.T, rnd *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
+	"dedupe": func(t *testing.T, rnd *rand.Rand, m model, path, out string, o Options) (model, bool) {
 		in := []string{path}
 		for range rnd.IntN(3) {
 			in = append(in, path) // all records again
 		}
-		_, err := Dedupe(context.Background(), in, out, DedupeOptions{ReshapeOptions: o})
+		_, err := Dedupe(context.Background(), in, out, DedupeOptions{Options: o})
 		settest.Check(t, err)
 		seen := map[string]bool{}
 		return m.only(func(r modelRecord) bool {
@@ -109,8 +109,8 @@ var choosingVerbs = map[string]modelVerb{
 			return !known
 		}), false
 	},
-	"dedupe by id": func(t *testing.T, _ *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
-		_, err := Dedupe(context.Background(), []string{path}, out, DedupeOptions{ReshapeOptions: o, By: "id"})
+	"dedupe by id": func(t *testing.T, _ *rand.Rand, m model, path, out string, o Options) (model, bool) {
+		_, err := Dedupe(context.Background(), []string{path}, out, DedupeOptions{Options: o, By: "id"})
 		settest.Check(t, err)
 		seen := map[int64]bool{}
 		return m.only(func(r modelRecord) bool {
@@ -119,26 +119,26 @@ var choosingVerbs = map[string]modelVerb{
 			return !known
 		}), false
 	},
-	"split": func(t *testing.T, _ *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
-		_, err := Resplit(context.Background(), []string{path}, out, ResplitOptions{ReshapeOptions: o, Splits: seventyThirty})
+	"split": func(t *testing.T, _ *rand.Rand, m model, path, out string, o Options) (model, bool) {
+		_, err := Resplit(context.Background(), []string{path}, out, ResplitOptions{Options: o, Splits: seventyThirty})
 		settest.Check(t, err)
 		splits := splitsOf(t, readModel(t, out), dataOf)
 		return m.dealt(func(r modelRecord) string { return splits[r.data] }), false
 	},
-	"split by hash": func(t *testing.T, _ *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
-		_, err := Resplit(context.Background(), []string{path}, out, ResplitOptions{ReshapeOptions: o, Splits: seventyThirty, ByHash: "group"})
+	"split by hash": func(t *testing.T, _ *rand.Rand, m model, path, out string, o Options) (model, bool) {
+		_, err := Resplit(context.Background(), []string{path}, out, ResplitOptions{Options: o, Splits: seventyThirty, ByHash: "group"})
 		settest.Check(t, err)
 		splits := splitsOf(t, readModel(t, out), groupOf)
 		return m.dealt(func(r modelRecord) string { return splits[r.group] }), false
 	},
-	"split together": func(t *testing.T, _ *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
-		_, err := Resplit(context.Background(), []string{path}, out, ResplitOptions{ReshapeOptions: o, Splits: seventyThirty, Together: "group"})
+	"split together": func(t *testing.T, _ *rand.Rand, m model, path, out string, o Options) (model, bool) {
+		_, err := Resplit(context.Background(), []string{path}, out, ResplitOptions{Options: o, Splits: seventyThirty, Together: "group"})
 		settest.Check(t, err)
 		splits := splitsOf(t, readModel(t, out), groupOf)
 		return m.dealt(func(r modelRecord) string { return splits[r.group] }), false
 	},
-	"split stratified": func(t *testing.T, _ *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
-		_, err := Resplit(context.Background(), []string{path}, out, ResplitOptions{ReshapeOptions: o, Splits: seventyThirty, Stratify: "group"})
+	"split stratified": func(t *testing.T, _ *rand.Rand, m model, path, out string, o Options) (model, bool) {
+		_, err := Resplit(context.Background(), []string{path}, out, ResplitOptions{Options: o, Splits: seventyThirty, Stratify: "group"})
 		settest.Check(t, err)
 		got := readModel(t, out)
 		sizes := map[string]int{}
@@ -161,16 +161,16 @@ var choosingVerbs = map[string]modelVerb{
 		sameModel(t, rest, model{"all": m.all()}, true)
 		return got, false
 	},
-	"split by list": func(t *testing.T, _ *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
+	"split by list": func(t *testing.T, _ *rand.Rand, m model, path, out string, o Options) (model, bool) {
 		list := map[string]string{}
 		for _, r := range m.all() {
 			list[fmt.Sprint(r.id)] = []string{"train", "odd"}[r.id&1]
 		}
-		_, err := Resplit(context.Background(), []string{path}, out, ResplitOptions{ReshapeOptions: o, List: list, Key: "id"})
+		_, err := Resplit(context.Background(), []string{path}, out, ResplitOptions{Options: o, List: list, Key: "id"})
 		settest.Check(t, err)
 		return m.dealt(func(r modelRecord) string { return list[fmt.Sprint(r.id)] }), false
 	},
-	"rename and back": func(t *testing.T, _ *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
+	"rename and back": func(t *testing.T, _ *rand.Rand, m model, path, out string, o Options) (model, bool) {
 		other := filepath.Join(t.TempDir(), "renamed")
 		_, err := RenameFeatures(context.Background(), []string{path}, other, []RenameFeature{{"*o*", "z*-*"}}, o)
 		if err == nil {
@@ -182,18 +182,18 @@ var choosingVerbs = map[string]modelVerb{
 		settest.Check(t, err)
 		return m, false
 	},
-	"append": func(t *testing.T, rnd *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
+	"append": func(t *testing.T, rnd *rand.Rand, m model, path, out string, o Options) (model, bool) {
 		grown := filepath.Join(t.TempDir(), "grown")
 		settest.Check(t, os.CopyFS(grown, os.DirFS(path)))
 		other := randomModel(rnd)
-		_, err := Append(context.Background(), grown, []string{other.put(t, rnd)}, AppendOptions{ReshapeOptions: ReshapeOptions{Shards: 1 + rnd.IntN(3)}})
+		_, err := Append(context.Background(), grown, []string{other.put(t, rnd)}, AppendOptions{Options: Options{Shards: 1 + rnd.IntN(3)}})
 		settest.Check(t, err)
 		want := maps.Clone(m)
 		for split, records := range other {
 			want[split] = slices.Concat(want[split], records)
 		}
 		sameModel(t, readModel(t, grown), want, false)
-		_, err = Reshard(context.Background(), []string{grown}, out, ReshardOptions{ReshapeOptions: o})
+		_, err = Reshard(context.Background(), []string{grown}, out, ReshardOptions{Options: o})
 		settest.Check(t, err)
 		return want, false
 	},

@@ -9,7 +9,7 @@ import (
 
 // DedupeOptions are the options of Dedupe.
 type DedupeOptions struct {
-	ReshapeOptions
+	Options
 	// By is the key of a feature: records with the same values of it are duplicates. Records
 	// without the feature are all kept. Default: none; records are duplicates if all of their bytes
 	// are equal.
@@ -33,7 +33,7 @@ type Place struct {
 
 // DedupeReport is the result of Dedupe.
 type DedupeReport struct {
-	ReshapeReport
+	Report
 	// Duplicates is the number of records left out.
 	Duplicates int64 `json:"duplicates"`
 }
@@ -60,7 +60,7 @@ func Dedupe(ctx context.Context, in []string, out string, o DedupeOptions) (*Ded
 		v.chooser = &firstOnes{duplicates: found, in: in, dropped: o.Dropped}
 		return nil
 	}
-	report, err := reshape(ctx, in, out, &o.ReshapeOptions, v)
+	report, err := reshape(ctx, in, out, &o.Options, v)
 	if found != nil {
 		found.close()
 	}

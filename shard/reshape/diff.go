@@ -115,7 +115,7 @@ func Diff(ctx context.Context, a, b string, o DiffOptions) (*DiffReport, error) 
 	d := &difference{o: &o, report: &DiffReport{
 		Features: map[string]int64{}, Differences: []Difference{}, Described: []Described{}, Faults: []shard.Fault{},
 	}}
-	ro := ReshapeOptions{Partial: o.Partial, Note: o.Note, Memory: o.Memory, Workers: o.Workers, MaxRecord: o.MaxRecord}
+	ro := Options{Partial: o.Partial, Note: o.Note, Memory: o.Memory, Workers: o.Workers, MaxRecord: o.MaxRecord}
 	err := ro.check()
 	for i, path := range []string{a, b} {
 		if err == nil {

@@ -41,7 +41,7 @@ func (k KeepFor) keepFor(features func() ([]manifest.Feature, error)) (Keep, err
 
 // FilterOptions are the options of Filter.
 type FilterOptions struct {
-	ReshapeOptions
+	Options
 	// Keep is the condition. Required.
 	Keep Condition
 	// Where is the text of the condition, which is recorded in the manifest and identifies the same
@@ -51,7 +51,7 @@ type FilterOptions struct {
 
 // FilterReport is the result of Filter.
 type FilterReport struct {
-	ReshapeReport
+	Report
 	// Dropped is the number of records that were not kept.
 	Dropped int64 `json:"dropped"`
 }
@@ -76,7 +76,7 @@ func Filter(ctx context.Context, in []string, out string, o FilterOptions) (*Fil
 		v.chooser = keeper(keep)
 		return err
 	}
-	report, err := reshape(ctx, in, out, &o.ReshapeOptions, v)
+	report, err := reshape(ctx, in, out, &o.Options, v)
 	if errors.Is(err, errNothingLeft) {
 		err = fmt.Errorf("no record meets the condition: %w", err)
 	}

@@ -26,7 +26,7 @@ func madeSet(t testing.TB, n, shards int, labels []string, build func(i int, b *
 		}
 		return nil
 	}}
-	_, err := reshape(context.Background(), []string{file}, out, &ReshapeOptions{Name: "made", Shards: shards}, v)
+	_, err := reshape(context.Background(), []string{file}, out, &Options{Name: "made", Shards: shards}, v)
 	settest.Check(t, err)
 	return out
 }

@@ -27,7 +27,7 @@ type inputs struct {
 	remaps    bool    // some files need other label ids
 	bySplit   []int64 // records of each split, after counting
 
-	o *ReshapeOptions
+	o *Options
 }
 
 // input is one file of records to reshape.
@@ -67,7 +67,7 @@ func (in *inputs) unpacked() int64 {
 const guessedRatio = 3
 
 // openInputs expands paths to files: in the order of the paths, and by name within each path.
-func openInputs(ctx context.Context, paths []string, o *ReshapeOptions) (*inputs, error) {
+func openInputs(ctx context.Context, paths []string, o *Options) (*inputs, error) {
 	if len(paths) == 0 {
 		_, err := shard.Expand(ctx, paths, o.expand())
 		return nil, err

@@ -33,7 +33,7 @@ func TestMergeRemapsLabels(t *testing.T) {
 	a := labelledSet(t, 5, "cat", "dog")
 	b := labelledSet(t, 7, "eel", "cat", "ant")
 	out := filepath.Join(t.TempDir(), "out")
-	report, err := Merge(context.Background(), []string{a, b}, out, ReshapeOptions{Shards: 1})
+	report, err := Merge(context.Background(), []string{a, b}, out, Options{Shards: 1})
 	settest.Check(t, err)
 	if !report.LabelsRemapped || len(report.Notes) != 1 {
 		t.Errorf("the report does not say that ids were changed: %+v", report)
@@ -72,7 +72,7 @@ func TestMergeRemapsLabels(t *testing.T) {
 	// The same list, or one that only adds names at the end, changes no record.
 	for _, other := range []string{labelledSet(t, 4, "cat", "dog"), labelledSet(t, 4, "cat", "dog", "eel")} {
 		out := filepath.Join(t.TempDir(), "out")
-		report, err := Merge(context.Background(), []string{a, other}, out, ReshapeOptions{})
+		report, err := Merge(context.Background(), []string{a, other}, out, Options{})
 		settest.Check(t, err)
 		if report.LabelsRemapped {
 			t.Error("ids were changed that fit already")
@@ -110,7 +110,7 @@ func TestMergeOfIntegerLabels(t *testing.T) {
 	}
 	a, b := labelledSet(t, 20, digits(10)...), labelledSet(t, 30, digits(12)...)
 	out := filepath.Join(t.TempDir(), "out")
-	_, err := Merge(context.Background(), []string{b, a}, out, ReshapeOptions{Shards: 1})
+	_, err := Merge(context.Background(), []string{b, a}, out, Options{Shards: 1})
 	settest.Check(t, err)
 	if m := settest.ManifestOf(t, out); !slices.Equal(m.Labels, digits(12)) {
 		t.Errorf("labels %q", m.Labels)
@@ -149,7 +149,7 @@ func TestMergeRefusesWhatDoesNotFit(t *testing.T) {
 		"no such id":           {[]string{named, far}, "no label has id 7"},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
-		if _, err := Merge(context.Background(), c.in, out, ReshapeOptions{}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Merge(context.Background(), c.in, out, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 		settest.NothingAt(t, out)
@@ -178,7 +178,7 @@ func TestFeaturesOfBareFiles(t *testing.T) {
 	})
 	settest.Check(t, os.WriteFile(filepath.Join(dir, "image.label.labels.txt"), []byte("cat\ndog\n"), 0o644))
 	out := filepath.Join(t.TempDir(), "out")
-	report, err := Reshard(context.Background(), []string{dir}, out, ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: 2}})
+	report, err := Reshard(context.Background(), []string{dir}, out, ReshardOptions{Options: Options{Shards: 2}})
 	settest.Check(t, err)
 	m := settest.ManifestOf(t, out)
 	want := []manifest.Feature{
@@ -202,7 +202,7 @@ func TestFeaturesOfBareFiles(t *testing.T) {
 	// Together with a set of the same features, a feature that either lacks is optional.
 	other := madeSet(t, 3, 1, nil, func(i int, b *tfrecord.Builder) { b.String("name", "x") })
 	merged := filepath.Join(t.TempDir(), "merged")
-	_, err = Merge(context.Background(), []string{out, other}, merged, ReshapeOptions{})
+	_, err = Merge(context.Background(), []string{out, other}, merged, Options{})
 	settest.Check(t, err)
 	for _, f := range settest.ManifestOf(t, merged).Features {
 		if f.Optional != (f.Key != "name") {
@@ -237,7 +237,7 @@ func TestReshardFilesOfOthers(t *testing.T) {
 		}
 		files++
 		out := filepath.Join(t.TempDir(), "out")
-		_, err = Reshard(context.Background(), []string{path}, out, ReshardOptions{ReshapeOptions: ReshapeOptions{Name: "x", Shards: 2}})
+		_, err = Reshard(context.Background(), []string{path}, out, ReshardOptions{Options: Options{Name: "x", Shards: 2}})
 		settest.Check(t, err)
 		report, err := verify.Files(context.Background(), []string{out}, verify.Options{})
 		settest.Check(t, err)

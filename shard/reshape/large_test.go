@@ -68,25 +68,25 @@ func mixedSizes(t *testing.T, seed uint64) (plain, compressed string, ids []int6
 // processed in the reader's buffer: the result is the same as for the uncompressed file.
 func TestLargeRecordsAmongSmall(t *testing.T) {
 	plain, compressed, ids := mixedSizes(t, 7)
-	verbs := map[string]func(in, out string, o ReshapeOptions) error{
-		"reshard": func(in, out string, o ReshapeOptions) error {
-			_, err := Reshard(context.Background(), []string{in}, out, ReshardOptions{ReshapeOptions: o})
+	verbs := map[string]func(in, out string, o Options) error{
+		"reshard": func(in, out string, o Options) error {
+			_, err := Reshard(context.Background(), []string{in}, out, ReshardOptions{Options: o})
 			return err
 		},
-		"shuffle": func(in, out string, o ReshapeOptions) error {
-			_, err := Reshard(context.Background(), []string{in}, out, ReshardOptions{ReshapeOptions: o, Shuffle: true})
+		"shuffle": func(in, out string, o Options) error {
+			_, err := Reshard(context.Background(), []string{in}, out, ReshardOptions{Options: o, Shuffle: true})
 			return err
 		},
-		"sort": func(in, out string, o ReshapeOptions) error {
-			_, err := Reshard(context.Background(), []string{in}, out, ReshardOptions{ReshapeOptions: o, SortBy: "id"})
+		"sort": func(in, out string, o Options) error {
+			_, err := Reshard(context.Background(), []string{in}, out, ReshardOptions{Options: o, SortBy: "id"})
 			return err
 		},
-		"dedupe": func(in, out string, o ReshapeOptions) error {
-			_, err := Dedupe(context.Background(), []string{in}, out, DedupeOptions{ReshapeOptions: o})
+		"dedupe": func(in, out string, o Options) error {
+			_, err := Dedupe(context.Background(), []string{in}, out, DedupeOptions{Options: o})
 			return err
 		},
-		"filter": func(in, out string, o ReshapeOptions) error {
-			_, err := Filter(context.Background(), []string{in}, out, FilterOptions{ReshapeOptions: o, Keep: idKeep(func(id int64) bool { return id%3 > 0 })})
+		"filter": func(in, out string, o Options) error {
+			_, err := Filter(context.Background(), []string{in}, out, FilterOptions{Options: o, Keep: idKeep(func(id int64) bool { return id%3 > 0 })})
 			return err
 		},
 	}
@@ -95,7 +95,7 @@ func TestLargeRecordsAmongSmall(t *testing.T) {
 			var want map[string]string
 			for _, in := range []string{plain, compressed} {
 				out := filepath.Join(t.TempDir(), "out")
-				settest.Check(t, verb(in, out, ReshapeOptions{Memory: memory, Workers: 3, Shards: 3, Name: "x"}))
+				settest.Check(t, verb(in, out, Options{Memory: memory, Workers: 3, Shards: 3, Name: "x"}))
 				got := settest.FilesOf(t, out)
 				delete(got, manifest.File) // it has the fingerprints of the inputs
 				if want == nil {

@@ -31,7 +31,7 @@ func TestMiscountedInputs(t *testing.T) {
 	for _, records := range []int64{99, 101, 1, 0, -1, 1 << 40, 1<<63 - 1} {
 		for name, reshape := range map[string]func(in []string, out string) error{
 			"records per shard": func(in []string, out string) error {
-				_, err := Reshard(context.Background(), in, out, ReshardOptions{ReshapeOptions: ReshapeOptions{RecordsPerShard: 10}})
+				_, err := Reshard(context.Background(), in, out, ReshardOptions{Options: Options{RecordsPerShard: 10}})
 				return err
 			},
 			"shuffle": func(in []string, out string) error {

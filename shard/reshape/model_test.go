@@ -151,38 +151,38 @@ func sameModel(t *testing.T, got, want model, anyOrder bool) {
 
 // modelVerb reshapes a set at path into out, and the model in the same way. It returns the expected
 // set, and whether its order is arbitrary: the test then continues with the actual order.
-type modelVerb func(t *testing.T, rnd *rand.Rand, m model, path, out string, o ReshapeOptions) (want model, anyOrder bool)
+type modelVerb func(t *testing.T, rnd *rand.Rand, m model, path, out string, o Options) (want model, anyOrder bool)
 
 // modelVerbs are the verbs that the model supports.
 var modelVerbs = map[string]modelVerb{
-	"reshard": func(t *testing.T, _ *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
-		_, err := Reshard(context.Background(), []string{path}, out, ReshardOptions{ReshapeOptions: o})
+	"reshard": func(t *testing.T, _ *rand.Rand, m model, path, out string, o Options) (model, bool) {
+		_, err := Reshard(context.Background(), []string{path}, out, ReshardOptions{Options: o})
 		settest.Check(t, err)
 		return m, false
 	},
-	"shuffle": func(t *testing.T, _ *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
-		_, err := Reshard(context.Background(), []string{path}, out, ReshardOptions{ReshapeOptions: o, Shuffle: true})
+	"shuffle": func(t *testing.T, _ *rand.Rand, m model, path, out string, o Options) (model, bool) {
+		_, err := Reshard(context.Background(), []string{path}, out, ReshardOptions{Options: o, Shuffle: true})
 		settest.Check(t, err)
 		again := filepath.Join(t.TempDir(), "again")
 		o.Workers, o.Memory = 3, 64<<20
-		_, err = Reshard(context.Background(), []string{path}, again, ReshardOptions{ReshapeOptions: o, Shuffle: true})
+		_, err = Reshard(context.Background(), []string{path}, again, ReshardOptions{Options: o, Shuffle: true})
 		settest.Check(t, err)
 		if !settest.SameFiles(settest.FilesOf(t, out), settest.FilesOf(t, again)) {
 			t.Error("other workers and memory give another order")
 		}
 		return m, true
 	},
-	"sort": func(t *testing.T, _ *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
-		_, err := Reshard(context.Background(), []string{path}, out, ReshardOptions{ReshapeOptions: o, SortBy: "id"})
+	"sort": func(t *testing.T, _ *rand.Rand, m model, path, out string, o Options) (model, bool) {
+		_, err := Reshard(context.Background(), []string{path}, out, ReshardOptions{Options: o, SortBy: "id"})
 		settest.Check(t, err)
 		return m.each(func(records []modelRecord) []modelRecord {
 			slices.SortStableFunc(records, func(a, b modelRecord) int { return cmp.Compare(a.id, b.id) })
 			return records
 		}), false
 	},
-	"group": func(t *testing.T, _ *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
+	"group": func(t *testing.T, _ *rand.Rand, m model, path, out string, o Options) (model, bool) {
 		groups := filepath.Join(t.TempDir(), "groups")
-		report, err := Reshard(context.Background(), []string{path}, groups, ReshardOptions{ReshapeOptions: o, GroupBy: "group"})
+		report, err := Reshard(context.Background(), []string{path}, groups, ReshardOptions{Options: o, GroupBy: "group"})
 		settest.Check(t, err)
 		var sets []string
 		want := model{}
@@ -200,7 +200,7 @@ var modelVerbs = map[string]modelVerb{
 		settest.Check(t, err)
 		return want, false
 	},
-	"merge": func(t *testing.T, rnd *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
+	"merge": func(t *testing.T, rnd *rand.Rand, m model, path, out string, o Options) (model, bool) {
 		other := randomModel(rnd)
 		_, err := Merge(context.Background(), []string{other.put(t, rnd), path}, out, o)
 		settest.Check(t, err)
@@ -210,11 +210,11 @@ var modelVerbs = map[string]modelVerb{
 		}
 		return want, false
 	},
-	"take": func(t *testing.T, rnd *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
+	"take": func(t *testing.T, rnd *rand.Rand, m model, path, out string, o Options) (model, bool) {
 		n := len(m.all())
 		skip := rnd.IntN(n/2 + 1)
 		count := 1 + rnd.IntN(n)
-		_, err := Take(context.Background(), []string{path}, out, TakeOptions{ReshapeOptions: o, Skip: int64(skip), Count: int64(count)})
+		_, err := Take(context.Background(), []string{path}, out, TakeOptions{Options: o, Skip: int64(skip), Count: int64(count)})
 		settest.Check(t, err)
 		place := 0
 		want := model{}
@@ -228,9 +228,9 @@ var modelVerbs = map[string]modelVerb{
 		}
 		return want, false
 	},
-	"sample": func(t *testing.T, rnd *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
+	"sample": func(t *testing.T, rnd *rand.Rand, m model, path, out string, o Options) (model, bool) {
 		count := 1 + rnd.IntN(len(m.all()))
-		_, err := Sample(context.Background(), []string{path}, out, SampleOptions{ReshapeOptions: o, Count: int64(count)})
+		_, err := Sample(context.Background(), []string{path}, out, SampleOptions{Options: o, Count: int64(count)})
 		settest.Check(t, err)
 		got := readModel(t, out)
 		if n := len(got.all()); n != count {
@@ -267,7 +267,7 @@ func TestVerbsAgreeWithAModel(t *testing.T) {
 				if len(m.all()) < 20 {
 					name = "merge"
 				}
-				o := ReshapeOptions{Seed: rnd.Uint64(), Memory: leastMemory, Workers: 1 + rnd.IntN(3)}
+				o := Options{Seed: rnd.Uint64(), Memory: leastMemory, Workers: 1 + rnd.IntN(3)}
 				switch rnd.IntN(4) {
 				case 0:
 					o.Shards = 1 + rnd.IntN(9)
@@ -299,7 +299,7 @@ func TestVerbsAgreeWithAModel(t *testing.T) {
 }
 
 // checkLayout compares the shards of a set with the options.
-func checkLayout(t *testing.T, path string, o *ReshapeOptions) {
+func checkLayout(t *testing.T, path string, o *Options) {
 	t.Helper()
 	m := settest.ManifestOf(t, path)
 	if o.Shards > 0 {

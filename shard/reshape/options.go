@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	leastMemory   = 1e6 // minimum of ReshapeOptions.Memory
+	leastMemory   = 1e6 // minimum of Options.Memory
 	defaultMemory = 256 << 20
 )
 
@@ -24,8 +24,8 @@ func optionError(field, format string, args ...any) error {
 
 // optionNames maps the keys of options in manifests and run states to their Go names.
 var optionNames = map[string]string{
-	"name": "ReshapeOptions.Name", "seed": "ReshapeOptions.Seed", "compression": "ReshapeOptions.Compression",
-	"shards": "ReshapeOptions.Shards", "shard_size": "ReshapeOptions.ShardSize", "records_per_shard": "ReshapeOptions.RecordsPerShard",
+	"name": "Options.Name", "seed": "Options.Seed", "compression": "Options.Compression",
+	"shards": "Options.Shards", "shard_size": "Options.ShardSize", "records_per_shard": "Options.RecordsPerShard",
 	"shuffle": "ReshardOptions.Shuffle", "sort_by": "ReshardOptions.SortBy", "group_by": "ReshardOptions.GroupBy",
 	"splits": "ResplitOptions.Splits", "by_hash": "ResplitOptions.ByHash", "stratify": "ResplitOptions.Stratify",
 	"together": "ResplitOptions.Together", "list": "ResplitOptions.List", "key": "ResplitOptions.Key",
@@ -45,14 +45,14 @@ func optionName(verb, key string) string {
 	return "option " + key // written by another version
 }
 
-func (o *ReshapeOptions) check() error {
+func (o *Options) check() error {
 	if o.Name != "" {
 		if err := shard.CheckDataset(o.Name); err != nil {
-			return optionError("ReshapeOptions.Name", "%v", err)
+			return optionError("Options.Name", "%v", err)
 		}
 	}
 	if err := shares.CheckShards(o.Shards, o.SplitShards); err != nil {
-		return optionError("ReshapeOptions.Shards", "%v", err)
+		return optionError("Options.Shards", "%v", err)
 	}
 	given := ""
 	for _, way := range []struct {
@@ -60,9 +60,9 @@ func (o *ReshapeOptions) check() error {
 		value int64
 		most  int64
 	}{
-		{"ReshapeOptions.Shards", int64(max(o.Shards, len(o.SplitShards))), shares.MaxShards},
-		{"ReshapeOptions.ShardSize", o.ShardSize, 1 << 62},
-		{"ReshapeOptions.RecordsPerShard", o.RecordsPerShard, 1 << 62},
+		{"Options.Shards", int64(max(o.Shards, len(o.SplitShards))), shares.MaxShards},
+		{"Options.ShardSize", o.ShardSize, 1 << 62},
+		{"Options.RecordsPerShard", o.RecordsPerShard, 1 << 62},
 	} {
 		switch {
 		case way.value == 0:
@@ -75,19 +75,19 @@ func (o *ReshapeOptions) check() error {
 		}
 	}
 	if o.Memory != 0 && o.Memory < leastMemory {
-		return optionError("ReshapeOptions.Memory", "%d bytes are too few: want 1MB or more", o.Memory)
+		return optionError("Options.Memory", "%d bytes are too few: want 1MB or more", o.Memory)
 	}
 	if o.Workers < 0 {
-		return optionError("ReshapeOptions.Workers", "%d is negative", o.Workers)
+		return optionError("Options.Workers", "%d is negative", o.Workers)
 	}
 	if o.MaxRecord < 0 {
-		return optionError("ReshapeOptions.MaxRecord", "%d is negative", o.MaxRecord)
+		return optionError("Options.MaxRecord", "%d is negative", o.MaxRecord)
 	}
 	return nil
 }
 
 // expand returns the options for expanding the inputs.
-func (o *ReshapeOptions) expand() shard.ExpandOptions {
+func (o *Options) expand() shard.ExpandOptions {
 	warn := o.Warn
 	if warn == nil {
 		warn = o.Note
@@ -95,21 +95,21 @@ func (o *ReshapeOptions) expand() shard.ExpandOptions {
 	return shard.ExpandOptions{Partial: o.Partial, Note: warn}
 }
 
-func (o *ReshapeOptions) memory() int64 {
+func (o *Options) memory() int64 {
 	if o.Memory > 0 {
 		return o.Memory
 	}
 	return defaultMemory
 }
 
-func (o *ReshapeOptions) workers() int {
+func (o *Options) workers() int {
 	if o.Workers > 0 {
 		return o.Workers
 	}
 	return runtime.GOMAXPROCS(0)
 }
 
-func (o *ReshapeOptions) compression() tfrecord.Compression {
+func (o *Options) compression() tfrecord.Compression {
 	if o.Compression == tfrecord.Auto {
 		return tfrecord.None
 	}
@@ -117,7 +117,7 @@ func (o *ReshapeOptions) compression() tfrecord.Compression {
 }
 
 // datasetName returns the name of the new set.
-func (o *ReshapeOptions) datasetName(in *inputs, out string) (string, error) {
+func (o *Options) datasetName(in *inputs, out string) (string, error) {
 	if o.Name != "" {
 		return o.Name, nil
 	}
@@ -157,7 +157,7 @@ const (
 )
 
 // cut returns the layout of a split with the given number of records and approximate size in bytes.
-func (o *ReshapeOptions) cut(split string, records, bytes int64) (layout, error) {
+func (o *Options) cut(split string, records, bytes int64) (layout, error) {
 	l := layout{records: records, shards: int64(max(o.Shards, o.SplitShards[split]))}
 	switch {
 	case o.RecordsPerShard > 0:

@@ -47,7 +47,7 @@ func oldFilesOf(ctx context.Context, d *setdir.Dir) ([]string, error) {
 }
 
 // replaceSet makes a set that replaces the one with the given old files.
-func replaceSet(ctx context.Context, in []string, out, name string, old []string, o *ReshapeOptions, v *verb) (*ReshapeReport, error) {
+func replaceSet(ctx context.Context, in []string, out, name string, old []string, o *Options, v *verb) (*Report, error) {
 	dir, err := setdir.Open(ctx, out, setdir.Options{})
 	if err != nil {
 		return nil, err

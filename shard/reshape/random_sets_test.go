@@ -19,7 +19,7 @@ func init() {
 
 // repairModel damages a record of a copy of the set, repairs it into a new directory or in place,
 // and reshapes the remaining records.
-func repairModel(t *testing.T, rnd *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
+func repairModel(t *testing.T, rnd *rand.Rand, m model, path, out string, o Options) (model, bool) {
 	set := settest.CopyOf(t, path)
 	manifest := settest.ManifestOf(t, set)
 	split := manifest.Splits[rnd.IntN(len(manifest.Splits))]
@@ -70,7 +70,7 @@ func repairModel(t *testing.T, rnd *rand.Rand, m model, path, out string, o Resh
 }
 
 // adoptModel adopts the set's shards without their manifest, and reshapes the resulting set.
-func adoptModel(t *testing.T, rnd *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
+func adoptModel(t *testing.T, rnd *rand.Rand, m model, path, out string, o Options) (model, bool) {
 	bare := filepath.Join(t.TempDir(), "bare")
 	settest.Check(t, os.MkdirAll(bare, 0o755))
 	for _, split := range settest.ManifestOf(t, path).Splits {

@@ -121,7 +121,7 @@ func TestSampleIsUniform(t *testing.T) {
 	const runs = 4000
 	counts := map[string]int{}
 	for seed := range uint64(runs) {
-		s := newSampler(&SampleOptions{ReshapeOptions: ReshapeOptions{Seed: seed}, Count: 3})
+		s := newSampler(&SampleOptions{Options: Options{Seed: seed}, Count: 3})
 		settest.Check(t, s.begin(6))
 		chosen := ""
 		for n := range int64(6) {

@@ -22,9 +22,9 @@ func init() { maps.Copy(modelVerbs, mendingVerbs) }
 // mendingVerbs undo damage to a set.
 var mendingVerbs = map[string]modelVerb{
 	// A record is damaged in one of the shards, and repair loses only that record.
-	"repair": func(t *testing.T, rnd *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
+	"repair": func(t *testing.T, rnd *rand.Rand, m model, path, out string, o Options) (model, bool) {
 		broken := filepath.Join(t.TempDir(), "broken")
-		_, err := Reshard(context.Background(), []string{path}, broken, ReshardOptions{ReshapeOptions: o})
+		_, err := Reshard(context.Background(), []string{path}, broken, ReshardOptions{Options: o})
 		settest.Check(t, err)
 		sources, err := shard.Expand(t.Context(), []string{broken}, shard.ExpandOptions{})
 		settest.Check(t, err)
@@ -61,8 +61,8 @@ var mendingVerbs = map[string]modelVerb{
 		return want, false
 	},
 	// All metadata is removed, and adopt recreates it.
-	"adopt": func(t *testing.T, _ *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
-		_, err := Reshard(context.Background(), []string{path}, out, ReshardOptions{ReshapeOptions: o})
+	"adopt": func(t *testing.T, _ *rand.Rand, m model, path, out string, o Options) (model, bool) {
+		_, err := Reshard(context.Background(), []string{path}, out, ReshardOptions{Options: o})
 		settest.Check(t, err)
 		was, err := manifest.Read(t.Context(), filepath.Join(out, manifest.File))
 		settest.Check(t, err)

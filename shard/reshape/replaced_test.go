@@ -18,7 +18,7 @@ func TestVerbsNoticeReplacedSets(t *testing.T) {
 	t.Parallel()
 	verbs := map[string]func(ctx context.Context, in, out string) error{
 		"merge": func(ctx context.Context, in, out string) error {
-			_, err := Merge(ctx, []string{in}, out, ReshapeOptions{})
+			_, err := Merge(ctx, []string{in}, out, Options{})
 			return err
 		},
 		"reshard": func(ctx context.Context, in, out string) error {

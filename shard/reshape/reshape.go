@@ -11,10 +11,10 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// ReshapeOptions are the options common to all functions that make a new set from existing records:
+// Options are the options common to all functions that make a new set from existing records:
 // Reshard, Merge, Sample, Take and the others. The zero value is what the command does without
 // flags.
-type ReshapeOptions struct {
+type Options struct {
 	// Name is the name of the dataset, the first part of every shard's name. Default: the name that
 	// all inputs share, else the base name of OUT in snake case.
 	Name string
@@ -58,7 +58,7 @@ type ReshapeOptions struct {
 	// anyone who finds the set incomplete (see [shard.IncompleteError]).
 	Args []string
 	// Progress, if not nil, is updated during the run.
-	Progress *ReshapeProgress
+	Progress *Progress
 	// Note, if not nil, is called with a human-readable sentence about each choice made
 	// automatically, from one goroutine at a time.
 	Note func(sentence string)
@@ -71,8 +71,8 @@ type ReshapeOptions struct {
 	partSize int64 // default: defaultPart
 }
 
-// ReshapeProgress counts what a run has done so far. Its fields may be read during the run.
-type ReshapeProgress struct {
+// Progress counts what a run has done so far. Its fields may be read during the run.
+type Progress struct {
 	// Planned is the number of records to process; 0 while they are counted. A run that reads its
 	// input twice counts each record twice.
 	Planned atomic.Int64
@@ -80,8 +80,8 @@ type ReshapeProgress struct {
 	Bytes   atomic.Int64 // size of the processed records, with framing
 }
 
-// ReshapeReport is the result of a run.
-type ReshapeReport struct {
+// Report is the result of a run.
+type Report struct {
 	// Status is "written", or "up_to_date" if an earlier run made the set from the same inputs with
 	// the same options; all other fields are then from that run.
 	Status string `json:"status"`
@@ -99,13 +99,13 @@ type ReshapeReport struct {
 	// LabelsRemapped is set if the inputs' lists of label names differed, so that the ids in the
 	// records were changed to those of the new list.
 	LabelsRemapped bool `json:"labels_remapped,omitempty"`
-	// Notes are the sentences passed to ReshapeOptions.Note.
+	// Notes are the sentences passed to Options.Note.
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Common returns r. On a report that embeds a ReshapeReport it returns the part that all reports
+// Common returns r. On a report that embeds a Report it returns the part that all reports
 // have in common.
-func (r *ReshapeReport) Common() *ReshapeReport { return r }
+func (r *Report) Common() *Report { return r }
 
 // verb defines one way of reshaping. The zero verb with a name copies all records in order.
 type verb struct {

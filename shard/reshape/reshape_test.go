@@ -20,33 +20,33 @@ import (
 )
 
 // reshapers are runs of all kinds of verbs, by name.
-var reshapers = map[string]func(ctx context.Context, in []string, out string, o ReshapeOptions) error{
-	"reshard": func(ctx context.Context, in []string, out string, o ReshapeOptions) error {
-		_, err := Reshard(ctx, in, out, ReshardOptions{ReshapeOptions: o})
+var reshapers = map[string]func(ctx context.Context, in []string, out string, o Options) error{
+	"reshard": func(ctx context.Context, in []string, out string, o Options) error {
+		_, err := Reshard(ctx, in, out, ReshardOptions{Options: o})
 		return err
 	},
-	"shuffle": func(ctx context.Context, in []string, out string, o ReshapeOptions) error {
-		_, err := Reshard(ctx, in, out, ReshardOptions{ReshapeOptions: o, Shuffle: true})
+	"shuffle": func(ctx context.Context, in []string, out string, o Options) error {
+		_, err := Reshard(ctx, in, out, ReshardOptions{Options: o, Shuffle: true})
 		return err
 	},
-	"sort": func(ctx context.Context, in []string, out string, o ReshapeOptions) error {
-		_, err := Reshard(ctx, in, out, ReshardOptions{ReshapeOptions: o, SortBy: "id"})
+	"sort": func(ctx context.Context, in []string, out string, o Options) error {
+		_, err := Reshard(ctx, in, out, ReshardOptions{Options: o, SortBy: "id"})
 		return err
 	},
-	"group": func(ctx context.Context, in []string, out string, o ReshapeOptions) error {
-		_, err := Reshard(ctx, in, out, ReshardOptions{ReshapeOptions: o, GroupBy: "group"})
+	"group": func(ctx context.Context, in []string, out string, o Options) error {
+		_, err := Reshard(ctx, in, out, ReshardOptions{Options: o, GroupBy: "group"})
 		return err
 	},
-	"merge": func(ctx context.Context, in []string, out string, o ReshapeOptions) error {
+	"merge": func(ctx context.Context, in []string, out string, o Options) error {
 		_, err := Merge(ctx, in, out, o)
 		return err
 	},
-	"sample": func(ctx context.Context, in []string, out string, o ReshapeOptions) error {
-		_, err := Sample(ctx, in, out, SampleOptions{ReshapeOptions: o, Share: 0.5})
+	"sample": func(ctx context.Context, in []string, out string, o Options) error {
+		_, err := Sample(ctx, in, out, SampleOptions{Options: o, Share: 0.5})
 		return err
 	},
-	"take": func(ctx context.Context, in []string, out string, o ReshapeOptions) error {
-		_, err := Take(ctx, in, out, TakeOptions{ReshapeOptions: o, Skip: 1})
+	"take": func(ctx context.Context, in []string, out string, o Options) error {
+		_, err := Take(ctx, in, out, TakeOptions{Options: o, Skip: 1})
 		return err
 	},
 }
@@ -81,7 +81,7 @@ func TestDamagedInputsLeaveNothing(t *testing.T) {
 			} {
 				settest.Check(t, os.WriteFile(path, c.damage(slices.Clone(whole)), 0o644))
 				out := filepath.Join(t.TempDir(), "out")
-				err := run(context.Background(), []string{path}, out, ReshapeOptions{Shards: 3})
+				err := run(context.Background(), []string{path}, out, Options{Shards: 3})
 				var damaged *shard.DamagedError
 				var fault *tfrecord.Error
 				if !errors.As(err, &damaged) || !errors.As(err, &fault) {
@@ -105,7 +105,7 @@ func TestEveryOperationMayFail(t *testing.T) {
 	}
 	for name, run := range reshapers {
 		t.Run(name, func(t *testing.T) {
-			o := ReshapeOptions{Shards: 1, Memory: leastMemory, Workers: 1}
+			o := Options{Shards: 1, Memory: leastMemory, Workers: 1}
 			whole := filepath.Join(t.TempDir(), "whole")
 			settest.Check(t, run(context.Background(), paths, whole, o))
 			goroutines := runtime.NumGoroutine()
@@ -176,7 +176,7 @@ func TestCancelledRunsLeaveNothing(t *testing.T) {
 				return nil
 			})
 			out := filepath.Join(t.TempDir(), "out")
-			if err := run(hooked, []string{path}, out, ReshapeOptions{Shards: 2}); !errors.Is(err, context.Canceled) {
+			if err := run(hooked, []string{path}, out, Options{Shards: 2}); !errors.Is(err, context.Canceled) {
 				t.Errorf("%s, cancelled at operation %d: %v", name, n, err)
 			}
 			settest.NothingAt(t, out)
@@ -189,7 +189,7 @@ func TestRefusedOutputs(t *testing.T) {
 	base := t.TempDir()
 	set := filepath.Join(base, "set")
 	file := settest.ExampleFile(t, filepath.Join(base, "files", "x.tfrecord"), 5, settest.Numbers)
-	settest.Check(t, reshapers["reshard"](context.Background(), []string{file}, set, ReshapeOptions{}))
+	settest.Check(t, reshapers["reshard"](context.Background(), []string{file}, set, Options{}))
 	link := filepath.Join(t.TempDir(), "link")
 	settest.Check(t, os.Symlink(set, link))
 	settest.Check(t, os.MkdirAll(filepath.Join(base, "full"), 0o755))
@@ -211,7 +211,7 @@ func TestRefusedOutputs(t *testing.T) {
 		{set, filepath.Join(base, "full"), "not empty"},
 		{set, filepath.Join(base, "full", "mine.txt"), "not a directory"},
 	} {
-		err := reshapers["reshard"](context.Background(), []string{c.in}, c.out, ReshapeOptions{})
+		err := reshapers["reshard"](context.Background(), []string{c.in}, c.out, Options{})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s to %s: %v, want %q", c.in, c.out, err, c.want)
 		}
@@ -220,9 +220,9 @@ func TestRefusedOutputs(t *testing.T) {
 		t.Error("a refused run changed something")
 	}
 	// A directory next to an input file is fine, and so is an empty one.
-	settest.Check(t, reshapers["reshard"](context.Background(), []string{file}, filepath.Join(base, "files", "out"), ReshapeOptions{}))
-	settest.Check(t, reshapers["reshard"](context.Background(), []string{file}, filepath.Join(base, "empty"), ReshapeOptions{}))
-	if err := reshapers["reshard"](context.Background(), []string{set}, filepath.Join(base, "empty"), ReshapeOptions{}); err == nil {
+	settest.Check(t, reshapers["reshard"](context.Background(), []string{file}, filepath.Join(base, "files", "out"), Options{}))
+	settest.Check(t, reshapers["reshard"](context.Background(), []string{file}, filepath.Join(base, "empty"), Options{}))
+	if err := reshapers["reshard"](context.Background(), []string{set}, filepath.Join(base, "empty"), Options{}); err == nil {
 		t.Error("a finished set is written over")
 	}
 }
@@ -235,7 +235,7 @@ func TestRefusedOptions(t *testing.T) {
 			return err
 		}
 	}
-	common := func(o ReshapeOptions) func(string) error { return reshard(ReshardOptions{ReshapeOptions: o}) }
+	common := func(o Options) func(string) error { return reshard(ReshardOptions{Options: o}) }
 	sample := func(o SampleOptions) func(string) error {
 		return func(out string) error {
 			_, err := Sample(context.Background(), []string{path}, out, o)
@@ -247,10 +247,10 @@ func TestRefusedOptions(t *testing.T) {
 		usage bool
 		want  string
 	}{
-		"two ways to cut":    {common(ReshapeOptions{Shards: 2, ShardSize: 100}), true, "ReshapeOptions.ShardSize: it excludes ReshapeOptions.Shards"},
-		"negative":           {common(ReshapeOptions{Shards: -1}), true, "ReshapeOptions.Shards"},
-		"little memory":      {common(ReshapeOptions{Memory: 100}), true, "ReshapeOptions.Memory"},
-		"bad name":           {common(ReshapeOptions{Name: "a-b"}), true, "ReshapeOptions.Name"},
+		"two ways to cut":    {common(Options{Shards: 2, ShardSize: 100}), true, "Options.ShardSize: it excludes Options.Shards"},
+		"negative":           {common(Options{Shards: -1}), true, "Options.Shards"},
+		"little memory":      {common(Options{Memory: 100}), true, "Options.Memory"},
+		"bad name":           {common(Options{Name: "a-b"}), true, "Options.Name"},
 		"sort and shuffle":   {reshard(ReshardOptions{SortBy: "id", Shuffle: true}), true, "excludes"},
 		"sort by nothing":    {reshard(ReshardOptions{SortBy: "what"}), true, `no record has a value of feature "what"`},
 		"group by nothing":   {reshard(ReshardOptions{GroupBy: "what"}), false, "record 0"},
@@ -271,7 +271,7 @@ func TestRefusedOptions(t *testing.T) {
 		settest.NothingAt(t, out)
 	}
 	out := filepath.Join(t.TempDir(), "out")
-	if err := reshapers["reshard"](context.Background(), []string{settest.ExampleFile(t, filepath.Join(t.TempDir(), "x"), 0, nil)}, out, ReshapeOptions{}); !errors.Is(err, shard.ErrNoRecords) {
+	if err := reshapers["reshard"](context.Background(), []string{settest.ExampleFile(t, filepath.Join(t.TempDir(), "x"), 0, nil)}, out, Options{}); !errors.Is(err, shard.ErrNoRecords) {
 		t.Errorf("an empty input: %v, want ErrNoRecords", err)
 	}
 	settest.NothingAt(t, out)

@@ -8,7 +8,7 @@ import (
 
 // ReshardOptions are the options of Reshard. SortBy excludes Shuffle and GroupBy.
 type ReshardOptions struct {
-	ReshapeOptions
+	Options
 	// Shuffle puts the records of each split into a random order over all of its shards, determined
 	// by Seed.
 	Shuffle bool
@@ -22,12 +22,12 @@ type ReshardOptions struct {
 
 // Reshard makes a new set in the directory out from all records of the inputs, in different shards.
 // Records stay in their splits.
-func Reshard(ctx context.Context, in []string, out string, o ReshardOptions) (*ReshapeReport, error) {
+func Reshard(ctx context.Context, in []string, out string, o ReshardOptions) (*Report, error) {
 	v, err := o.verb()
 	if err != nil {
 		return nil, err
 	}
-	return reshape(ctx, in, out, &o.ReshapeOptions, v)
+	return reshape(ctx, in, out, &o.Options, v)
 }
 
 func (o *ReshardOptions) verb() (*verb, error) {
@@ -60,6 +60,6 @@ func (o *ReshardOptions) verb() (*verb, error) {
 // Merge merges several sets into one in the directory out: splits of the same name are concatenated
 // in the order of the inputs. If lists of label names differ, they are merged and the ids in the
 // records are changed to match; features with the same key must have the same kind.
-func Merge(ctx context.Context, in []string, out string, o ReshapeOptions) (*ReshapeReport, error) {
+func Merge(ctx context.Context, in []string, out string, o Options) (*Report, error) {
 	return reshape(ctx, in, out, &o, &verb{name: "merge"})
 }

@@ -246,7 +246,7 @@ func (p *ReshardPlan) find(shard int) (split int, index int64) {
 
 // run returns a run for one part or shard of the plan. The infos of its targets are not shared.
 func (p *ReshardPlan) run(dir *setdir.Dir) *reshaping {
-	o := &ReshapeOptions{
+	o := &Options{
 		Compression: p.planned.Compression, Seed: p.planned.Seed, Memory: p.memory, MaxRecord: p.planned.MaxRecord, Workers: 1,
 	}
 	r := &reshaping{o: o, verb: &verb{name: "reshard"}, dir: dir, name: p.planned.Name, label: p.planned.Label}

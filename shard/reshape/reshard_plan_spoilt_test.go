@@ -16,7 +16,7 @@ import (
 // files or records, or look outside their shards.
 func TestSpoiltPlansAreRefused(t *testing.T) {
 	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 20, withLabels)
-	run, err := PlanReshard(context.Background(), []string{file}, filepath.Join(t.TempDir(), "out"), ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: 2}})
+	run, err := PlanReshard(context.Background(), []string{file}, filepath.Join(t.TempDir(), "out"), ReshardOptions{Options: Options{Shards: 2}})
 	settest.Check(t, err)
 	defer run.Finish(context.Background()) // it fails: nothing was written
 	p := run.Plan()

@@ -77,7 +77,7 @@ func writeAll(ctx context.Context, p *ReshardPlan, all dealt, without ...int) er
 }
 
 // reshardByPlan does the same as Reshard, using a plan.
-func reshardByPlan(ctx context.Context, in []string, out string, o ReshardOptions) (*ReshapeReport, error) {
+func reshardByPlan(ctx context.Context, in []string, out string, o ReshardOptions) (*Report, error) {
 	run, err := PlanReshard(ctx, in, out, o)
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func TestPlansMakeTheSameSets(t *testing.T) {
 	set := madeSet(t, 500, 3, []string{"ant", "bee", "cat"}, withLabels)
 	remapped := madeSet(t, 200, 2, []string{"bee", "cow", "ant"}, withLabels)
 	packed := filepath.Join(t.TempDir(), "packed")
-	_, err := Reshard(ctx, []string{set}, packed, ReshardOptions{ReshapeOptions: ReshapeOptions{Compression: tfrecord.Gzip, Shards: 2}})
+	_, err := Reshard(ctx, []string{set}, packed, ReshardOptions{Options: Options{Compression: tfrecord.Gzip, Shards: 2}})
 	settest.Check(t, err)
 	split := filepath.Join(t.TempDir(), "split")
 	_, err = Resplit(ctx, []string{set}, split, ResplitOptions{Splits: []shard.SplitShare{{Name: "train", Share: 0.7}, {Name: "val", Share: 0.3}}, Stratify: "label"})
@@ -120,23 +120,23 @@ func TestPlansMakeTheSameSets(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		in   []string
-		o    ReshapeOptions
+		o    Options
 	}{
-		{"a large file without a manifest", []string{bare}, ReshapeOptions{Shards: 5}},
-		{"another seed", []string{bare}, ReshapeOptions{Shards: 5, Seed: 1 << 63}},
-		{"records per shard", []string{bare, other}, ReshapeOptions{RecordsPerShard: 700, Seed: 3}},
-		{"little memory", []string{bare}, ReshapeOptions{Shards: 2, Memory: leastMemory}},
-		{"more shards than records", []string{other}, ReshapeOptions{Shards: 12, Seed: 4}},
-		{"a set", []string{set}, ReshapeOptions{Name: "made_again"}},
-		{"its labels get other ids", []string{set, remapped}, ReshapeOptions{Shards: 3, Seed: 5}},
-		{"compressed", []string{packed}, ReshapeOptions{Shards: 3, Seed: 6}},
-		{"to be compressed", []string{set}, ReshapeOptions{Shards: 3, Compression: tfrecord.Zstd}},
-		{"splits", []string{split}, ReshapeOptions{Shards: 4, Seed: 7}},
-		{"no Examples", []string{noExamples}, ReshapeOptions{}},
+		{"a large file without a manifest", []string{bare}, Options{Shards: 5}},
+		{"another seed", []string{bare}, Options{Shards: 5, Seed: 1 << 63}},
+		{"records per shard", []string{bare, other}, Options{RecordsPerShard: 700, Seed: 3}},
+		{"little memory", []string{bare}, Options{Shards: 2, Memory: leastMemory}},
+		{"more shards than records", []string{other}, Options{Shards: 12, Seed: 4}},
+		{"a set", []string{set}, Options{Name: "made_again"}},
+		{"its labels get other ids", []string{set, remapped}, Options{Shards: 3, Seed: 5}},
+		{"compressed", []string{packed}, Options{Shards: 3, Seed: 6}},
+		{"to be compressed", []string{set}, Options{Shards: 3, Compression: tfrecord.Zstd}},
+		{"splits", []string{split}, Options{Shards: 4, Seed: 7}},
+		{"no Examples", []string{noExamples}, Options{}},
 	} {
 		for _, shuffle := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, shuffled %v", c.name, shuffle), func(t *testing.T) {
-				o := ReshardOptions{ReshapeOptions: c.o, Shuffle: shuffle}
+				o := ReshardOptions{Options: c.o, Shuffle: shuffle}
 				o.partSize = 1 << 20
 				want, got := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "out")
 				told, err := Reshard(ctx, c.in, want, o)
@@ -158,9 +158,9 @@ func TestPlansMakeTheSameSets(t *testing.T) {
 				if left := leftInState(got); len(left) > 0 {
 					t.Errorf("left: %v", left)
 				}
-				for _, again := range []func() (*ReshapeReport, error){
-					func() (*ReshapeReport, error) { return reshardByPlan(ctx, c.in, got, o) },
-					func() (*ReshapeReport, error) { return Reshard(ctx, c.in, got, o) },
+				for _, again := range []func() (*Report, error){
+					func() (*Report, error) { return reshardByPlan(ctx, c.in, got, o) },
+					func() (*Report, error) { return Reshard(ctx, c.in, got, o) },
 				} {
 					if report, err := again(); err != nil || report.Status != upToDate {
 						t.Errorf("again: %+v, %v", report, err)
@@ -178,10 +178,10 @@ func TestPartsAreCut(t *testing.T) {
 	st, err := os.Stat(file)
 	settest.Check(t, err)
 	set := filepath.Join(t.TempDir(), "set")
-	_, err = Reshard(context.Background(), []string{file}, set, ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: 1}})
+	_, err = Reshard(context.Background(), []string{file}, set, ReshardOptions{Options: Options{Shards: 1}})
 	settest.Check(t, err)
 	for _, in := range []string{file, set} {
-		run, err := PlanReshard(context.Background(), []string{in}, filepath.Join(t.TempDir(), "out"), ReshardOptions{ReshapeOptions: ReshapeOptions{partSize: 1 << 20}, Shuffle: true})
+		run, err := PlanReshard(context.Background(), []string{in}, filepath.Join(t.TempDir(), "out"), ReshardOptions{Options: Options{partSize: 1 << 20}, Shuffle: true})
 		settest.Check(t, err)
 		if n := run.Plan().Parts(); int64(n) < st.Size()>>20-1 || n < 2 {
 			t.Errorf("%s of %d bytes: %d parts", in, st.Size(), n)
@@ -194,12 +194,12 @@ func TestPartsAreCut(t *testing.T) {
 func TestPlansReplaceSets(t *testing.T) {
 	ctx := context.Background()
 	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 100, withLabels)
-	o := ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: 3}, Shuffle: true}
+	o := ReshardOptions{Options: Options{Shards: 3}, Shuffle: true}
 	out := filepath.Join(t.TempDir(), "out")
 	_, err := reshardByPlan(ctx, []string{file}, out, o)
 	settest.Check(t, err)
 	o.Seed, o.Shards = 9, 2
-	if _, err := reshardByPlan(ctx, []string{file}, out, o); err == nil || !strings.Contains(err.Error(), "ReshapeOptions.Overwrite") {
+	if _, err := reshardByPlan(ctx, []string{file}, out, o); err == nil || !strings.Contains(err.Error(), "Options.Overwrite") {
 		t.Errorf("another seed: %v", err)
 	}
 	o.Overwrite = true
@@ -213,7 +213,7 @@ func TestPlansReplaceSets(t *testing.T) {
 	_, err = reshardByPlan(ctx, []string{file}, out, o)
 	settest.Check(t, err)
 	want := filepath.Join(t.TempDir(), "out")
-	_, err = Reshard(ctx, []string{file}, want, ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: 2, Seed: 9}, Shuffle: true})
+	_, err = Reshard(ctx, []string{file}, want, ReshardOptions{Options: Options{Shards: 2, Seed: 9}, Shuffle: true})
 	settest.Check(t, err)
 	if !settest.SameFiles(settest.FilesOf(t, want), settest.FilesOf(t, out)) {
 		t.Error("it is another set")
@@ -227,7 +227,7 @@ func TestPlansReplaceSets(t *testing.T) {
 func TestPlansGoOn(t *testing.T) {
 	ctx := context.Background()
 	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 400, withLabels)
-	o := ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: 4}, Shuffle: true}
+	o := ReshardOptions{Options: Options{Shards: 4}, Shuffle: true}
 	want := filepath.Join(t.TempDir(), "out")
 	_, err := Reshard(ctx, []string{file}, want, o)
 	settest.Check(t, err)
@@ -306,7 +306,7 @@ func TestPlansFindDamage(t *testing.T) {
 	whole, err := os.ReadFile(path)
 	settest.Check(t, err)
 	entries := settest.IndexOf(t, path)
-	o := ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: 3, partSize: 1 << 20}, Shuffle: true}
+	o := ReshardOptions{Options: Options{Shards: 3, partSize: 1 << 20}, Shuffle: true}
 	for _, record := range []int{0, 1234, 2999} {
 		data := slices.Clone(whole)
 		data[entries[record].Offset+14] ^= 1
@@ -340,7 +340,7 @@ func TestPlansFindDamage(t *testing.T) {
 func TestPlansHoldRunnersToTheirWord(t *testing.T) {
 	ctx := context.Background()
 	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 400, withLabels)
-	run, err := PlanReshard(ctx, []string{file}, filepath.Join(t.TempDir(), "out"), ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: 2}, Shuffle: true})
+	run, err := PlanReshard(ctx, []string{file}, filepath.Join(t.TempDir(), "out"), ReshardOptions{Options: Options{Shards: 2}, Shuffle: true})
 	settest.Check(t, err)
 	all, err := readAll(ctx, run.Plan())
 	settest.Check(t, err)
@@ -378,7 +378,7 @@ func TestPlansHoldRunnersToTheirWord(t *testing.T) {
 func TestTwinsMakeOneShard(t *testing.T) {
 	ctx := context.Background()
 	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 400, withLabels)
-	o := ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: 2}, Shuffle: true}
+	o := ReshardOptions{Options: Options{Shards: 2}, Shuffle: true}
 	want, out := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "out")
 	_, err := Reshard(ctx, []string{file}, want, o)
 	settest.Check(t, err)
@@ -421,7 +421,7 @@ func TestPlansRefuse(t *testing.T) {
 	}{
 		{"", ReshardOptions{SortBy: "id"}, "ReshardOptions.SortBy: only one machine can do it"},
 		{"", ReshardOptions{GroupBy: "id"}, "ReshardOptions.GroupBy: only one machine can do it"},
-		{"", ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: -1}}, "ReshapeOptions.Shards: -1"},
+		{"", ReshardOptions{Options: Options{Shards: -1}}, "Options.Shards: -1"},
 		{full, ReshardOptions{}, "is not empty"},
 	} {
 		out := c.out
@@ -443,7 +443,7 @@ func TestPlansRefuse(t *testing.T) {
 func TestPlansWriteIntoStores(t *testing.T) {
 	ctx := context.Background()
 	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 2000, withLabels)
-	o := ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: 3, Memory: leastMemory, Name: "x"}, Shuffle: true}
+	o := ReshardOptions{Options: Options{Shards: 3, Memory: leastMemory, Name: "x"}, Shuffle: true}
 	want := filepath.Join(t.TempDir(), "out")
 	_, err := Reshard(ctx, []string{file}, want, o)
 	settest.Check(t, err)

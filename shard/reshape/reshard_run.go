@@ -53,7 +53,7 @@ func PlanReshard(ctx context.Context, in []string, out string, o ReshardOptions)
 		return nil, err
 	}
 	run := &ReshardRun{began: time.Now()}
-	if run.r, err = openReshaping(ctx, in, out, &o.ReshapeOptions, v); err != nil {
+	if run.r, err = openReshaping(ctx, in, out, &o.Options, v); err != nil {
 		return nil, err
 	}
 	if run.r.report.Status == upToDate {
@@ -169,7 +169,7 @@ func (run *ReshardRun) Plan() *ReshardPlan { return run.plan }
 
 // Finish checks the shards against the plan, writes the metadata, the manifest last, and ends the
 // run. If it fails, finished shards are kept: repeating the run makes only the others.
-func (run *ReshardRun) Finish(ctx context.Context) (*ReshapeReport, error) {
+func (run *ReshardRun) Finish(ctx context.Context) (*Report, error) {
 	if run.plan != nil {
 		if err := run.finish(ctx); err != nil {
 			return nil, errors.Join(err, run.close())

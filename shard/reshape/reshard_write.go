@@ -19,7 +19,7 @@ import (
 
 // Write makes a shard from all batches that Read dealt to it, in any order, puts it in place and
 // records that it is finished. Each record must come exactly once. If batches yields an error,
-// Write fails with it. Records that do not fit in ReshapeOptions.Memory are spilled to the output
+// Write fails with it. Records that do not fit in Options.Memory are spilled to the output
 // directory or, if that is a URL, to the system's temporary directory. A shard that this plan has
 // finished already is kept, without reading batches.
 func (p *ReshardPlan) Write(ctx context.Context, shard int, batches iter.Seq2[[]byte, error]) (ReshardCounts, error) {

@@ -26,7 +26,7 @@ var errNothingLeft = errors.New("no records are left to write; nothing was writt
 // The records are read up to three times: once to count them by their headers, if no manifest gives
 // their number; once to choose, if that needs more than record numbers; and once to write them. The
 // manifest is put in place after all shards. A run that fails removes what it wrote.
-func reshape(ctx context.Context, in []string, out string, o *ReshapeOptions, v *verb) (*ReshapeReport, error) {
+func reshape(ctx context.Context, in []string, out string, o *Options, v *verb) (*Report, error) {
 	began := time.Now()
 	r, err := openReshaping(ctx, in, out, o, v)
 	if err != nil {
@@ -53,7 +53,7 @@ func reshape(ctx context.Context, in []string, out string, o *ReshapeOptions, v 
 // openReshaping finds the inputs and checks the options against them and against the contents of
 // the output directory. The returned run has no directory yet; its report's status is "up_to_date"
 // if there is nothing to do, and its field old lists the files of a set to be replaced.
-func openReshaping(ctx context.Context, in []string, out string, o *ReshapeOptions, v *verb) (*reshaping, error) {
+func openReshaping(ctx context.Context, in []string, out string, o *Options, v *verb) (*reshaping, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func openReshaping(ctx context.Context, in []string, out string, o *ReshapeOptio
 	if err := refuseOverlap(ctx, in, inputs, out); err != nil {
 		return nil, err
 	}
-	r := &reshaping{o: o, verb: v, in: inputs, report: ReshapeReport{Status: "written", Splits: map[string]shard.SplitSummary{}}}
+	r := &reshaping{o: o, verb: v, in: inputs, report: Report{Status: "written", Splits: map[string]shard.SplitSummary{}}}
 	if r.name, err = o.datasetName(inputs, out); err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func openReshaping(ctx context.Context, in []string, out string, o *ReshapeOptio
 
 // reshaping is one run of a verb.
 type reshaping struct {
-	o       *ReshapeOptions
+	o       *Options
 	verb    *verb
 	in      *inputs
 	dir     *setdir.Dir
@@ -112,7 +112,7 @@ type reshaping struct {
 	planID  string     // ID of the ReshardPlan; empty without one
 	label   string     // key of the feature by which labels are counted; empty without one
 	scans   features.Scanners
-	report  ReshapeReport
+	report  Report
 }
 
 // target is a split of a set to be made.
@@ -189,7 +189,7 @@ func (r *reshaping) plan(ctx context.Context) error {
 		splits = r.in.splits
 	}
 	if err := shares.CheckShardsOf(splits, r.o.SplitShards); err != nil {
-		return optionError("ReshapeOptions.SplitShards", "%v", err)
+		return optionError("Options.SplitShards", "%v", err)
 	}
 	groups := r.verb.groups
 	if groups == nil {
@@ -257,7 +257,7 @@ func (r *reshaping) nameFiles() error {
 	slices.Sort(r.files)
 	for _, file := range r.files {
 		if base := filepath.Base(file); len(base) > maxFileName {
-			return fmt.Errorf("the file %s... would have a name of %d bytes, more than the limit of %d: give a shorter ReshapeOptions.Name", base[:40], len(base), maxFileName)
+			return fmt.Errorf("the file %s... would have a name of %d bytes, more than the limit of %d: give a shorter Options.Name", base[:40], len(base), maxFileName)
 		}
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 
 // SampleOptions are the options of Sample. Exactly one of Count and Share must be set.
 type SampleOptions struct {
-	ReshapeOptions
+	Options
 	// Count is the number of records; more than the inputs have is an error.
 	Count int64
 	// Share is the share of the records, above 0 and at most 1. The resulting number is rounded.
@@ -21,7 +21,7 @@ type SampleOptions struct {
 
 // Sample makes a new set in the directory out from a random sample of the records of all splits, in
 // order. The sample is determined by Seed; all samples of the same size are equally likely.
-func Sample(ctx context.Context, in []string, out string, o SampleOptions) (*ReshapeReport, error) {
+func Sample(ctx context.Context, in []string, out string, o SampleOptions) (*Report, error) {
 	v := &verb{name: "sample", chooser: newSampler(&o)}
 	switch {
 	case o.Count < 0:
@@ -37,7 +37,7 @@ func Sample(ctx context.Context, in []string, out string, o SampleOptions) (*Res
 	default:
 		return nil, optionError("SampleOptions.Count", "want how many records to take, or SampleOptions.Share")
 	}
-	return reshape(ctx, in, out, &o.ReshapeOptions, v)
+	return reshape(ctx, in, out, &o.Options, v)
 }
 
 // forSample separates these random numbers from others of the same seed.

@@ -14,13 +14,13 @@ import (
 // given keys. In a key, * matches any sequence of characters. Records must be tf.train.Examples;
 // the bytes of the selected features do not change. A key that no record has is an error, returned
 // before anything is written.
-func SelectFeatures(ctx context.Context, in []string, out string, keys []string, o ReshapeOptions) (*ReshapeReport, error) {
+func SelectFeatures(ctx context.Context, in []string, out string, keys []string, o Options) (*Report, error) {
 	rule := func(key string) (string, bool) { return key, matchesAny(keys, key) }
 	return reshapeFeatures(ctx, in, out, &o, "select", keys, keys, rule)
 }
 
 // DropFeatures is like SelectFeatures, but keeps all features except those with the given keys.
-func DropFeatures(ctx context.Context, in []string, out string, keys []string, o ReshapeOptions) (*ReshapeReport, error) {
+func DropFeatures(ctx context.Context, in []string, out string, keys []string, o Options) (*Report, error) {
 	rule := func(key string) (string, bool) { return key, !matchesAny(keys, key) }
 	return reshapeFeatures(ctx, in, out, &o, "drop", keys, keys, rule)
 }
@@ -33,7 +33,7 @@ type RenameFeature struct{ From, To string }
 // first matching element of keys applies. All other bytes of the records stay the same. A key that
 // no record has, or two features that would get the same key, is an error, returned before anything
 // is written.
-func RenameFeatures(ctx context.Context, in []string, out string, keys []RenameFeature, o ReshapeOptions) (*ReshapeReport, error) {
+func RenameFeatures(ctx context.Context, in []string, out string, keys []RenameFeature, o Options) (*Report, error) {
 	var from, options []string
 	for _, n := range keys {
 		if strings.Count(n.From, "*") > 1 || strings.Count(n.From, "*") != strings.Count(n.To, "*") {
@@ -64,7 +64,7 @@ func (n RenameFeature) rename(key string) string {
 
 // reshapeFeatures rewrites all records by a rule for feature keys. Each of keys must match some
 // feature.
-func reshapeFeatures(ctx context.Context, in []string, out string, o *ReshapeOptions, how string, options, keys []string, rule func(string) (string, bool)) (*ReshapeReport, error) {
+func reshapeFeatures(ctx context.Context, in []string, out string, o *Options, how string, options, keys []string, rule func(string) (string, bool)) (*Report, error) {
 	argument := optionNames[how] + ".keys"
 	if len(keys) == 0 {
 		return nil, optionError(argument, "want keys of features, such as image/encoded or 'image/*'")

@@ -30,13 +30,13 @@ func TestReshapeFeatures(t *testing.T) {
 	type work func(in, out string) error
 	selecting := func(keys ...string) work {
 		return func(in, out string) error {
-			_, err := SelectFeatures(ctx, []string{in}, out, keys, ReshapeOptions{})
+			_, err := SelectFeatures(ctx, []string{in}, out, keys, Options{})
 			return err
 		}
 	}
 	dropping := func(keys ...string) work {
 		return func(in, out string) error {
-			_, err := DropFeatures(ctx, []string{in}, out, keys, ReshapeOptions{})
+			_, err := DropFeatures(ctx, []string{in}, out, keys, Options{})
 			return err
 		}
 	}
@@ -47,7 +47,7 @@ func TestReshapeFeatures(t *testing.T) {
 				from, to, _ := strings.Cut(p, "=")
 				names = append(names, RenameFeature{from, to})
 			}
-			_, err := RenameFeatures(ctx, []string{in}, out, names, ReshapeOptions{})
+			_, err := RenameFeatures(ctx, []string{in}, out, names, Options{})
 			return err
 		}
 	}

@@ -29,7 +29,7 @@ func TestInputsThatShrink(t *testing.T) {
 	for _, name := range []string{"reshard", "shuffle", "sort", "group", "filter", "dedupe"} {
 		run := reshapers[name]
 		whole := filepath.Join(t.TempDir(), "whole")
-		settest.Check(t, run(context.Background(), []string{path}, whole, ReshapeOptions{Shards: 3, Name: "x"}))
+		settest.Check(t, run(context.Background(), []string{path}, whole, Options{Shards: 3, Name: "x"}))
 		short := 0
 		for at := int64(1); at < 50; at++ {
 			settest.PutFile(t, path, data)
@@ -42,7 +42,7 @@ func TestInputsThatShrink(t *testing.T) {
 			})
 			ctx, cancel := context.WithTimeout(hooked, 30*time.Second)
 			out := filepath.Join(t.TempDir(), "out")
-			err := run(ctx, []string{path}, out, ReshapeOptions{Shards: 3, Name: "x"})
+			err := run(ctx, []string{path}, out, Options{Shards: 3, Name: "x"})
 			cancel()
 			switch {
 			case errors.Is(err, context.DeadlineExceeded):

@@ -142,7 +142,7 @@ func (r *reshaping) cutSpans(ctx context.Context, give func(*shardOfSpans) error
 
 // spanCutter divides the records of some files, in order.
 type spanCutter struct {
-	o     *ReshapeOptions
+	o     *Options
 	files []*input              // not yet used up; the first may be in part
 	at    recordcount.FrameMark // position of the next record of the first file
 	walk  recordcount.FrameWalk // over the first file; its File is nil when it is not open

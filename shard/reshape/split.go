@@ -18,7 +18,7 @@ import (
 // be set. Without them, a record's split is determined by a hash of its bytes: equal records stay
 // together, and adding or removing records does not move others.
 type ResplitOptions struct {
-	ReshapeOptions
+	Options
 	// Splits are the splits and their shares, in the order of the new set. Required unless List is
 	// set.
 	Splits []shard.SplitShare
@@ -57,7 +57,7 @@ func leakAdvice(in *inputs) string {
 //
 // Records that lack the feature of ByHash, Stratify or Together all count as having the same
 // separate value; it is an error if no record has the feature.
-func Resplit(ctx context.Context, in []string, out string, o ResplitOptions) (*ReshapeReport, error) {
+func Resplit(ctx context.Context, in []string, out string, o ResplitOptions) (*Report, error) {
 	v := &verb{name: "split"}
 	how, err := o.check()
 	if err != nil {
@@ -102,7 +102,7 @@ func Resplit(ctx context.Context, in []string, out string, o ResplitOptions) (*R
 		}
 		return err
 	}
-	return reshape(ctx, in, out, &o.ReshapeOptions, v)
+	return reshape(ctx, in, out, &o.Options, v)
 }
 
 // splitting is the selected way of splitting.

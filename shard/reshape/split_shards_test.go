@@ -28,7 +28,7 @@ func TestShardsBySplit(t *testing.T) {
 			}
 		}
 		out := filepath.Join(t.TempDir(), "out")
-		o := ResplitOptions{ReshapeOptions: ReshapeOptions{SplitShards: asked}, Splits: splits}
+		o := ResplitOptions{Options: Options{SplitShards: asked}, Splits: splits}
 		report, err := Resplit(ctx, []string{file}, out, o)
 		settest.Check(t, err)
 		for _, s := range splits {
@@ -46,18 +46,18 @@ func TestShardsBySplit(t *testing.T) {
 			t.Errorf("%v: the second run says %s", asked, again.Status)
 		}
 		o.SplitShards = map[string]int{"train": 21}
-		if _, err := Resplit(ctx, []string{file}, out, o); err == nil || !strings.Contains(err.Error(), "ReshapeOptions.Shards was ") || !strings.Contains(err.Error(), "train=21") {
+		if _, err := Resplit(ctx, []string{file}, out, o); err == nil || !strings.Contains(err.Error(), "Options.Shards was ") || !strings.Contains(err.Error(), "train=21") {
 			t.Errorf("%v, then train=21: %v", asked, err)
 		}
 	}
-	for want, o := range map[string]ReshapeOptions{
+	for want, o := range map[string]Options{
 		"there is no split dev; there are: train, val, test": {SplitShards: map[string]int{"dev": 1}},
 		"give one of them": {Shards: 2, SplitShards: map[string]int{"train": 1}},
 		"excludes":         {ShardSize: 1 << 20, SplitShards: map[string]int{"train": 1}},
 		"0 is not between": {SplitShards: map[string]int{"train": 0}},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
-		_, err := Resplit(ctx, []string{file}, out, ResplitOptions{ReshapeOptions: o, Splits: splits})
+		_, err := Resplit(ctx, []string{file}, out, ResplitOptions{Options: o, Splits: splits})
 		if !isOptionError(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

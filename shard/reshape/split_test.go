@@ -257,7 +257,7 @@ func TestSplitOptions(t *testing.T) {
 	many := madeSet(t, 12_000, 1, nil, settest.Numbers)
 	o := ResplitOptions{Splits: seventyThirty, Stratify: "id"}
 	o.Memory = leastMemory
-	if _, err := Resplit(context.Background(), []string{many}, filepath.Join(t.TempDir(), "out"), o); err == nil || !strings.Contains(err.Error(), "ReshapeOptions.Memory holds") {
+	if _, err := Resplit(context.Background(), []string{many}, filepath.Join(t.TempDir(), "out"), o); err == nil || !strings.Contains(err.Error(), "Options.Memory holds") {
 		t.Errorf("too many values: %v", err)
 	}
 }

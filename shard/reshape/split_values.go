@@ -34,7 +34,7 @@ func countValues(ctx context.Context, in *inputs, by *byFeature, o *ResplitOptio
 		c := v.of[m]
 		if c == nil {
 			if len(v.of) == v.limit {
-				return optionError(by.field, "feature %q has more than %d values, which is what ReshapeOptions.Memory holds: give more, or use ResplitOptions.ByHash, which needs none", by.key, v.limit)
+				return optionError(by.field, "feature %q has more than %d values, which is what Options.Memory holds: give more, or use ResplitOptions.ByHash, which needs none", by.key, v.limit)
 			}
 			c = new(valueCount)
 			v.of[m] = c

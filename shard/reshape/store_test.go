@@ -53,15 +53,15 @@ func setThere(store *storagetest.Store, dir string) map[string]string {
 }
 
 // reshapesIntoStores are ways to make a set that write files in different ways.
-var reshapesIntoStores = map[string]func(t *testing.T, in, out string) (*ReshapeReport, error){
-	"shuffled": func(t *testing.T, in, out string) (*ReshapeReport, error) {
-		return Reshard(t.Context(), []string{in}, out, ReshardOptions{Shuffle: true, ReshapeOptions: ReshapeOptions{Name: "x", Shards: 2, Workers: 1}})
+var reshapesIntoStores = map[string]func(t *testing.T, in, out string) (*Report, error){
+	"shuffled": func(t *testing.T, in, out string) (*Report, error) {
+		return Reshard(t.Context(), []string{in}, out, ReshardOptions{Shuffle: true, Options: Options{Name: "x", Shards: 2, Workers: 1}})
 	},
-	"copied": func(t *testing.T, in, out string) (*ReshapeReport, error) {
-		return Reshard(t.Context(), []string{in}, out, ReshardOptions{ReshapeOptions: ReshapeOptions{Name: "x", Shards: 3, Workers: 1}})
+	"copied": func(t *testing.T, in, out string) (*Report, error) {
+		return Reshard(t.Context(), []string{in}, out, ReshardOptions{Options: Options{Name: "x", Shards: 3, Workers: 1}})
 	},
-	"grouped": func(t *testing.T, in, out string) (*ReshapeReport, error) {
-		return Reshard(t.Context(), []string{in}, out, ReshardOptions{GroupBy: "kind", ReshapeOptions: ReshapeOptions{Name: "x", Shards: 1, Workers: 1}})
+	"grouped": func(t *testing.T, in, out string) (*Report, error) {
+		return Reshard(t.Context(), []string{in}, out, ReshardOptions{GroupBy: "kind", Options: Options{Name: "x", Shards: 1, Workers: 1}})
 	},
 }
 
@@ -136,10 +136,10 @@ func TestReshapeIntoAStoreEndsAnywhere(t *testing.T) {
 // affect later runs; nor does what that run left behind.
 func TestReshapeBehindOneThatFailed(t *testing.T) {
 	in := madeSet(t, 100, 2, nil, settest.Numbers)
-	o := ReshapeOptions{Name: "x", Shards: 3, Workers: 1}
+	o := Options{Name: "x", Shards: 3, Workers: 1}
 	for name, verb := range map[string]func(out string) error{
 		"the same": func(out string) error {
-			_, err := Reshard(t.Context(), []string{in}, out, ReshardOptions{ReshapeOptions: o})
+			_, err := Reshard(t.Context(), []string{in}, out, ReshardOptions{Options: o})
 			return err
 		},
 		"another": func(out string) error { _, err := Merge(t.Context(), []string{in}, out, o); return err },
@@ -152,7 +152,7 @@ func TestReshapeBehindOneThatFailed(t *testing.T) {
 			}
 			return nil
 		}
-		_, err := Reshard(t.Context(), []string{in}, url+"/out", ReshardOptions{ReshapeOptions: o})
+		_, err := Reshard(t.Context(), []string{in}, url+"/out", ReshardOptions{Options: o})
 		store.Fault = nil
 		if left := setThere(store, "out"); !errors.Is(err, full) || len(left) > 0 {
 			t.Errorf("a run that fails: %v, and leaves %d files", err, len(left))
@@ -179,7 +179,7 @@ func TestReshapeBehindOneThatFailed(t *testing.T) {
 func TestInterruptedReshapeLeavesAnothersSet(t *testing.T) {
 	in := madeSet(t, 300, 2, nil, settest.Numbers)
 	store, url := settest.StoreOf(t)
-	o := ReshardOptions{ReshapeOptions: ReshapeOptions{Name: "x", Shards: 2, Workers: 1}}
+	o := ReshardOptions{Options: Options{Name: "x", Shards: 2, Workers: 1}}
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
 	var want map[string]string
@@ -216,7 +216,7 @@ func TestReshapeRefusesDirectoriesOfStores(t *testing.T) {
 	store, url := settest.StoreOf(t)
 	store.Put("out/notes/mine", []byte("x"))
 	store.Put("outside", []byte("x"))
-	o := ReshapeOptions{Name: "x", Shards: 2}
+	o := Options{Name: "x", Shards: 2}
 	if _, err := Merge(t.Context(), []string{in}, url+"/out", o); err == nil || !strings.Contains(err.Error(), "holds notes") {
 		t.Errorf("a folder with something in it: %v", err)
 	}
@@ -262,7 +262,7 @@ func TestShuffleOfAStoreStreams(t *testing.T) {
 		settest.Numbers(i, b)
 		b.Bytes("blob", bytes.Repeat([]byte{byte(i)}, leastFetched))
 	})
-	o := ReshardOptions{Shuffle: true, ReshapeOptions: ReshapeOptions{Name: "x", Shards: 2, Memory: 2e6}}
+	o := ReshardOptions{Shuffle: true, Options: Options{Name: "x", Shards: 2, Memory: 2e6}}
 	local := filepath.Join(t.TempDir(), "out")
 	_, err := Reshard(t.Context(), []string{in}, local, o)
 	settest.Check(t, err)

@@ -8,7 +8,7 @@ import (
 
 // TakeOptions are the options of Take. At least one of Skip and Count must be set.
 type TakeOptions struct {
-	ReshapeOptions
+	Options
 	// Skip is the number of records to skip at the beginning. Default: none.
 	Skip int64
 	// Count is the maximum number of records to take after those skipped. Default: all.
@@ -17,7 +17,7 @@ type TakeOptions struct {
 
 // Take makes a new set in the directory out from the first records of the inputs, in order,
 // whatever splits they are in.
-func Take(ctx context.Context, in []string, out string, o TakeOptions) (*ReshapeReport, error) {
+func Take(ctx context.Context, in []string, out string, o TakeOptions) (*Report, error) {
 	switch {
 	case o.Skip < 0:
 		return nil, optionError("TakeOptions.Skip", "%d is negative", o.Skip)
@@ -30,7 +30,7 @@ func Take(ctx context.Context, in []string, out string, o TakeOptions) (*Reshape
 		name: "take", chooser: &taker{&o},
 		options: map[string]any{"count": o.Count, "skip": o.Skip},
 	}
-	return reshape(ctx, in, out, &o.ReshapeOptions, v)
+	return reshape(ctx, in, out, &o.Options, v)
 }
 
 type taker struct{ o *TakeOptions }

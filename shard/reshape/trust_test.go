@@ -54,7 +54,7 @@ func TestManifestsAreNotBelieved(t *testing.T) {
 	} {
 		set := rewritten(t, c.change)
 		out := filepath.Join(t.TempDir(), "out")
-		report, err := Merge(ctx, []string{set}, out, ReshapeOptions{})
+		report, err := Merge(ctx, []string{set}, out, Options{})
 		if c.fail != "" {
 			var unfit *UnfitError
 			if !errors.As(err, &unfit) || !strings.Contains(err.Error(), c.fail) {
@@ -79,7 +79,7 @@ func TestManifestsAreNotBelieved(t *testing.T) {
 	// A single shard of a set, and a complete set, are accepted without notes.
 	set := madeSet(t, 30, 3, []string{"cat", "dog"}, from(0))
 	for _, in := range []string{set, filepath.Join(set, "made-train.tfrecord-00001-of-00003")} {
-		if report, err := Merge(ctx, []string{in}, filepath.Join(t.TempDir(), "out"), ReshapeOptions{}); err != nil || len(report.Notes) > 0 {
+		if report, err := Merge(ctx, []string{in}, filepath.Join(t.TempDir(), "out"), Options{}); err != nil || len(report.Notes) > 0 {
 			t.Errorf("%s: %v, %q", in, err, report.Notes)
 		}
 	}
