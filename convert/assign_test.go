@@ -148,12 +148,12 @@ func TestAutoShards(t *testing.T) {
 }
 
 func TestLimitIsTheSameSampleWhateverElseIsThere(t *testing.T) {
-	pictures := make([]picture, 100)
-	for i := range pictures {
-		pictures[i].path = fmt.Sprintf("%03d", i)
+	images := make([]imageFile, 100)
+	for i := range images {
+		images[i].path = fmt.Sprintf("%03d", i)
 	}
 	h := newHasher(5, forLimit)
-	few, more := limit(pictures, 10, h), limit(pictures, 20, h)
+	few, more := limit(images, 10, h), limit(images, 20, h)
 	chosen := map[string]bool{}
 	for _, p := range more {
 		chosen[p.path] = true

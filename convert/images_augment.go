@@ -63,22 +63,22 @@ func (a *AugmentSpec) checkSplits(splits []string) error {
 }
 
 // variants appends the samples made from an image of a split.
-func (a *AugmentSpec) variants(members []sample, picture int32, split string) []sample {
+func (a *AugmentSpec) variants(members []sample, image int32, split string) []sample {
 	if a.Policy == nil || !slices.Contains(a.splits(), split) {
-		return append(members, sample{picture: picture})
+		return append(members, sample{image: image})
 	}
 	if a.KeepOriginal {
-		members = append(members, sample{picture: picture})
+		members = append(members, sample{image: image})
 	}
 	for i := range a.Copies {
-		members = append(members, sample{picture: picture, copy: int32(i + 1)})
+		members = append(members, sample{image: image, copy: int32(i + 1)})
 	}
 	return members
 }
 
 // key returns a sample's key: the image's path, followed for a variant by # and its number.
 func (s *imageSource) key(sample sample) string {
-	path := s.pictures[sample.picture].path
+	path := s.images[sample.image].path
 	if sample.copy == 0 {
 		return path
 	}
@@ -90,5 +90,5 @@ func (s *imageSource) draw(sample sample, w, h int) augment.Draw {
 	if sample.copy == 0 {
 		return augment.Draw{}
 	}
-	return s.o.Augment.Policy.Draw(s.o.Seed, s.pictures[sample.picture].path, int(sample.copy), w, h)
+	return s.o.Augment.Policy.Draw(s.o.Seed, s.images[sample.image].path, int(sample.copy), w, h)
 }

@@ -15,8 +15,8 @@ import (
 func (l *listing) splitsFromDirectories(o *ImageOptions) error {
 	dirs := map[string]string{} // for each split, its directory of images
 	stray := ""                 // an image outside of these
-	for i := range l.pictures {
-		p := &l.pictures[i]
+	for i := range l.images {
+		p := &l.images[i]
 		if p.bad != nil {
 			continue // its path does not tell
 		}
@@ -49,8 +49,8 @@ func (l *listing) splitsFromDirectories(o *ImageOptions) error {
 		o.note("the directory %s is taken as a class, not as a split: there are images outside of it, such as %s", named[0], jsontext.Readable(stray))
 		return nil
 	}
-	for i := range l.pictures {
-		p := &l.pictures[i]
+	for i := range l.images {
+		p := &l.images[i]
 		first, _, _ := strings.Cut(p.path, "/")
 		p.split = imagetree.Split(first)
 		if !slices.Contains(l.splits, p.split) {
@@ -71,8 +71,8 @@ var errUnlabelled = errors.New("put it into a class directory, leave it out with
 
 // labelsFromDirectories uses the first directory below the split as the label.
 func (l *listing) labelsFromDirectories() error {
-	for i := range l.pictures {
-		p := &l.pictures[i]
+	for i := range l.images {
+		p := &l.images[i]
 		label, _, ok := strings.Cut(l.belowSplit(p.path), "/")
 		if !ok {
 			return fmt.Errorf("%s is in no class directory, so it has no label: %w", jsontext.Readable(p.path), errUnlabelled)
@@ -92,8 +92,8 @@ func (l *listing) noteSingleClass(o *ImageOptions) {
 	below := map[string]bool{}
 	splits := true // all directories in it have split names
 	parts := false // directories of one class, not classes: images and their masks
-	for i := range l.pictures {
-		first, rest, _ := strings.Cut(l.pictures[i].path, "/")
+	for i := range l.images {
+		first, rest, _ := strings.Cut(l.images[i].path, "/")
 		if class == "" {
 			class = first
 		}
@@ -148,8 +148,8 @@ func (l *listing) noteMasks(o *ImageOptions) {
 	}
 	var images, masks string
 	used := map[string]bool{} // class directories that have images
-	for i := range l.pictures {
-		class, _, ok := strings.Cut(l.belowSplit(l.pictures[i].path), "/")
+	for i := range l.images {
+		class, _, ok := strings.Cut(l.belowSplit(l.images[i].path), "/")
 		if !ok {
 			return
 		}
@@ -183,7 +183,7 @@ func (l *listing) noteMasks(o *ImageOptions) {
 // number assigns each label its id: its index in the order of labels.Sort, after the background
 // names.
 func (l *listing) number(o *Options, offset int) {
-	for _, p := range l.pictures {
+	for _, p := range l.images {
 		if n := len(l.labels); p.label != "" && (n == 0 || l.labels[n-1] != p.label) {
 			l.labels = append(l.labels, p.label)
 		}
@@ -193,7 +193,7 @@ func (l *listing) number(o *Options, offset int) {
 	for i, name := range l.labels {
 		ids[name] = int32(offset + i)
 	}
-	for i := range l.pictures {
-		l.pictures[i].id = ids[l.pictures[i].label]
+	for i := range l.images {
+		l.images[i].id = ids[l.images[i].label]
 	}
 }

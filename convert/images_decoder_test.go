@@ -140,9 +140,9 @@ func sameFeature(a, b any) bool {
 	return false
 }
 
-// TestStrandedPictures: they are reported, and their shards are made again once the backend works:
+// TestFellBackImages: they are reported, and their shards are made again once the backend works:
 // then the set is that of an undisturbed run.
-func TestStrandedPictures(t *testing.T) {
+func TestFellBackImages(t *testing.T) {
 	t.Parallel()
 	src := mixed(t)
 	o := ImageOptions{

@@ -23,7 +23,7 @@ func (s *imageSource) describe(m *manifest.Manifest) {
 		return manifest.Feature{Key: o.key(key), Kind: "bytes", Class: manifest.ClassText}
 	}
 	m.Features = []manifest.Feature{
-		scalar(keyChannels, "int64"), text(keyColorspace), s.pictureFeature(), text(keyFilename),
+		scalar(keyChannels, "int64"), text(keyColorspace), s.imageFeature(), text(keyFilename),
 		text(keyFormat), scalar(keyHeight, "int64"), scalar(keyWidth, "int64"),
 	}
 	if o.Augment.Policy != nil {
@@ -44,8 +44,8 @@ func (s *imageSource) describe(m *manifest.Manifest) {
 	slices.SortFunc(m.Features, func(a, b manifest.Feature) int { return strings.Compare(a.Key, b.Key) })
 }
 
-// pictureFeature describes how the image itself is stored.
-func (s *imageSource) pictureFeature() manifest.Feature {
+// imageFeature describes how the image itself is stored.
+func (s *imageSource) imageFeature() manifest.Feature {
 	o := s.o
 	f := manifest.Feature{Key: o.key(keyEncoded), Kind: "bytes", Class: manifest.ClassImage, DType: "uint8"}
 	channels := 3 // readers return three channels for grayscale images on request

@@ -28,9 +28,9 @@ type fetcher struct {
 	work   sync.WaitGroup
 
 	mu      sync.Mutex
-	next    func() *picture // next image to request; nil after the last one
-	ahead   []*fetch        // not yet taken, in order; the last may not have begun
-	waiting int             // requests in flight
+	next    func() *imageFile // next image to request; nil after the last one
+	ahead   []*fetch          // not yet taken, in order; the last may not have begun
+	waiting int               // requests in flight
 	closed  bool
 	held    int64 // bytes requested and not yet used
 }
@@ -38,7 +38,7 @@ type fetcher struct {
 // fetch is an image being read from a store.
 type fetch struct {
 	fetcher *fetcher
-	pic     *picture
+	pic     *imageFile
 	begun   bool          // guarded by the fetcher's mu
 	waited  bool          // a worker waited for it
 	ready   chan struct{} // closed when data or err is set
@@ -52,7 +52,7 @@ var fetchBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // fetch begins to read the images that next returns, until it returns nil. The caller closes the
 // fetcher.
-func (s *imageSource) fetch(ctx context.Context, next func() *picture) *fetcher {
+func (s *imageSource) fetch(ctx context.Context, next func() *imageFile) *fetcher {
 	f := &fetcher{source: s, next: next}
 	f.ctx, f.cancel = context.WithCancel(ctx)
 	f.mu.Lock()
@@ -163,7 +163,7 @@ func (t *fetch) done() {
 
 // readStored reads the listed version of an image of a store into the capacity of buf or into a
 // larger buffer.
-func (s *imageSource) readStored(ctx context.Context, pic *picture, buf []byte) ([]byte, error) {
+func (s *imageSource) readStored(ctx context.Context, pic *imageFile, buf []byte) ([]byte, error) {
 	if pic.size > maxStored {
 		return nil, errSize
 	}
@@ -190,17 +190,17 @@ func leadsNowhere(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
 }
 
-// jobPictures are the images of jobs in order, without those that the listing rejected.
-type jobPictures struct {
+// jobImages are the images of jobs in order, without those that the listing rejected.
+type jobImages struct {
 	source *imageSource
 	jobs   []int // may grow
 	job, i int   // next job, and next of its samples
 }
 
-func (p *jobPictures) next() *picture {
+func (p *jobImages) next() *imageFile {
 	for ; p.job < len(p.jobs); p.job, p.i = p.job+1, 0 {
 		for samples := p.source.samples[p.jobs[p.job]]; p.i < len(samples); {
-			pic := &p.source.pictures[samples[p.i].picture]
+			pic := &p.source.images[samples[p.i].image]
 			if p.i++; pic.bad == nil {
 				return pic
 			}
@@ -212,7 +212,7 @@ func (p *jobPictures) next() *picture {
 // aheadOfJobs requests the images of jobs ahead of their tasks.
 type aheadOfJobs struct {
 	*fetcher
-	pictures jobPictures
+	images   jobImages
 	expected []int // jobs whose images were requested but not their tasks, in order
 }
 
@@ -221,11 +221,11 @@ func (s *imageSource) prepare(ctx context.Context, jobs []int, inOrder bool) err
 	if !s.root.Remote() || len(jobs) == 0 {
 		return nil
 	}
-	a := &aheadOfJobs{pictures: jobPictures{source: s}}
+	a := &aheadOfJobs{images: jobImages{source: s}}
 	if inOrder {
-		a.pictures.jobs, a.expected = slices.Clip(jobs), jobs
+		a.images.jobs, a.expected = slices.Clip(jobs), jobs
 	}
-	a.fetcher = s.fetch(ctx, a.pictures.next)
+	a.fetcher = s.fetch(ctx, a.images.next)
 	s.ahead = a
 	return nil
 }
@@ -246,7 +246,7 @@ func (a *aheadOfJobs) begin(job int) {
 		a.expected = a.expected[1:]
 		return
 	}
-	a.pictures.jobs = append(a.pictures.jobs, job)
+	a.images.jobs = append(a.images.jobs, job)
 	a.fill()
 }
 
@@ -254,7 +254,7 @@ func (a *aheadOfJobs) begin(job int) {
 func (a *aheadOfJobs) take(samples []sample) []*fetch {
 	taken := make([]*fetch, len(samples))
 	for i, sample := range samples {
-		if a.pictures.source.pictures[sample.picture].bad == nil {
+		if a.images.source.images[sample.image].bad == nil {
 			taken[i] = a.fetcher.take()
 		}
 	}

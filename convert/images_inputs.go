@@ -20,7 +20,7 @@ import (
 // identity appends the identity of a sample, the same on every machine: its key, its label and the
 // hash of its image's content.
 func (s *imageSource) identity(dst []byte, sample sample, hash string) []byte {
-	p, key := &s.pictures[sample.picture], s.key(sample)
+	p, key := &s.images[sample.image], s.key(sample)
 	dst = binary.AppendUvarint(dst, uint64(len(key)))
 	dst = append(dst, key...)
 	dst = binary.AppendUvarint(dst, uint64(len(p.label)))
@@ -35,7 +35,7 @@ func (s *imageSource) outline(job int) []byte {
 	var b []byte
 	for _, sample := range s.samples[job] {
 		b = s.identity(b, sample, "")
-		p := &s.pictures[sample.picture]
+		p := &s.images[sample.image]
 		b = binary.AppendVarint(b, p.size)
 		if p.version != "" {
 			b = binary.AppendUvarint(b, uint64(len(p.version)))
@@ -84,7 +84,7 @@ func (s *imageSource) known(ctx context.Context, job int) (identity []byte, read
 	found := make([]setdir.Input, len(samples)) // of images read here; the key is empty otherwise
 	var unread []int                            // indexes of samples
 	for i, sample := range samples {
-		p := &s.pictures[sample.picture]
+		p := &s.images[sample.image]
 		switch in, ok := s.remembered[p.path]; {
 		case ok && p.is(in):
 			hashes[i] = in.Hash
@@ -97,13 +97,13 @@ func (s *imageSource) known(ctx context.Context, job int) (identity []byte, read
 	var ahead *fetcher
 	if s.root.Remote() && len(unread) > 0 {
 		rest := unread
-		ahead = s.fetch(ctx, func() *picture {
+		ahead = s.fetch(ctx, func() *imageFile {
 			if len(rest) == 0 {
 				return nil
 			}
 			i := rest[0]
 			rest = rest[1:]
-			return &s.pictures[samples[i].picture]
+			return &s.images[samples[i].image]
 		})
 		defer ahead.close()
 	}
@@ -119,7 +119,7 @@ func (s *imageSource) known(ctx context.Context, job int) (identity []byte, read
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			_, hashes[i], found[i], err = s.read(ctx, m, &s.pictures[samples[i].picture])
+			_, hashes[i], found[i], err = s.read(ctx, m, &s.images[samples[i].image])
 			if err == nil || s.endsRun(err) {
 				return err
 			}
@@ -144,7 +144,7 @@ func (s *imageSource) known(ctx context.Context, job int) (identity []byte, read
 func (s *imageSource) inputs(job int) []setdir.Input {
 	var inputs []setdir.Input
 	for _, sample := range s.samples[job] {
-		if in, ok := s.remembered[s.pictures[sample.picture].path]; ok {
+		if in, ok := s.remembered[s.images[sample.image].path]; ok {
 			inputs = append(inputs, in)
 		}
 	}
@@ -152,7 +152,7 @@ func (s *imageSource) inputs(job int) []setdir.Input {
 }
 
 // is reports whether an image matches the recorded input.
-func (p *picture) is(in setdir.Input) bool {
+func (p *imageFile) is(in setdir.Input) bool {
 	if p.version != "" || in.Version != "" {
 		return in.Size == p.size && in.Version == p.version
 	}
@@ -161,7 +161,7 @@ func (p *picture) is(in setdir.Input) bool {
 
 // file returns the record of an image in a file: empty if its time is too recent to reveal a later
 // change.
-func (p *picture) file(hash string, st os.FileInfo) setdir.Input {
+func (p *imageFile) file(hash string, st os.FileInfo) setdir.Input {
 	if time.Since(st.ModTime()) <= settled {
 		return setdir.Input{}
 	}
@@ -170,7 +170,7 @@ func (p *picture) file(hash string, st os.FileInfo) setdir.Input {
 
 // object returns the record of an image in a store: empty if that is only its time and size, and
 // the time is too recent. It was read as listed.
-func (p *picture) object(hash string) setdir.Input {
+func (p *imageFile) object(hash string) setdir.Input {
 	if strings.HasPrefix(p.version, storage.Modified) && time.Since(time.Unix(0, p.modTime)) <= 2*settled {
 		return setdir.Input{} // stores report times in whole seconds
 	}

@@ -75,8 +75,8 @@ func (l *LabelSpec) mode() string {
 // labelsFromFile replaces the listing by the images named in the rows of a table. Rows without a
 // usable image become bad samples. Images that no row names count as skipped files.
 func (l *listing) labelsFromFile(ctx context.Context, o *ImageOptions) error {
-	found := make(map[string]int, len(l.pictures))
-	for i, p := range l.pictures {
+	found := make(map[string]int, len(l.images))
+	for i, p := range l.images {
 		found[p.path] = i
 	}
 	table, err := imagetable.Open(ctx, o.Labels.File, imagetable.Options{
@@ -96,7 +96,7 @@ func (l *listing) labelsFromFile(ctx context.Context, o *ImageOptions) error {
 		t.first = -1 // not read yet
 	}
 	w := &walker{o: o}
-	var pictures []picture
+	var images []imageFile
 	named, left := 0, int64(0)
 	for row, err := range table.Rows(ctx) {
 		if err != nil {
@@ -105,14 +105,14 @@ func (l *listing) labelsFromFile(ctx context.Context, o *ImageOptions) error {
 		if t.first < 0 {
 			t.first = row.Line
 		}
-		p := t.picture(row)
+		p := t.imageFile(row)
 		if p.bad == nil && !w.wanted(p.path) {
 			left++
 			continue
 		}
 		if p.bad == nil {
 			if i, ok := found[p.path]; ok {
-				p.size, p.modTime, p.version = l.pictures[i].size, l.pictures[i].modTime, l.pictures[i].version
+				p.size, p.modTime, p.version = l.images[i].size, l.images[i].modTime, l.images[i].version
 				named++
 			} else if err := t.find(ctx, &p, row.Line); err != nil {
 				return fmt.Errorf("LabelSpec.File %s: line %d: %w", o.Labels.File, row.Line, err)
@@ -120,20 +120,20 @@ func (l *listing) labelsFromFile(ctx context.Context, o *ImageOptions) error {
 				l.skipped-- // the walk counted it as another file
 			}
 		}
-		pictures = append(pictures, p)
+		images = append(images, p)
 	}
 	if left > 0 {
 		o.note("%s of %s left out by SelectSpec.Include and SelectSpec.Exclude", plural.Of(left, "row"), o.Labels.File)
 	}
-	if len(pictures) == 0 {
+	if len(images) == 0 {
 		return fmt.Errorf("LabelSpec.File %s: no rows to use: want a path and a label in each", o.Labels.File)
 	}
-	if n := int64(len(l.pictures) - named); n > 0 {
+	if n := int64(len(l.images) - named); n > 0 {
 		l.skipped += n
 		o.note("%s not named in %s left alone", plural.Of(n, "image"), o.Labels.File)
 	}
-	slices.SortStableFunc(pictures, func(a, b picture) int { return strings.Compare(a.path, b.path) })
-	l.pictures = pictures
+	slices.SortStableFunc(images, func(a, b imageFile) int { return strings.Compare(a.path, b.path) })
+	l.images = images
 	return nil
 }
 
@@ -168,10 +168,10 @@ type labelTable struct {
 	reword func(reason string) string
 }
 
-// picture makes a sample from a row. Problems with the row are in its bad.
-func (t *labelTable) picture(row imagetable.Row) picture {
-	p := picture{path: fmt.Sprintf("%s:%d", t.file, row.Line)} // the key of a row without a path
-	bad := func(format string, args ...any) picture {
+// imageFile makes a sample from a row. Problems with the row are in its bad.
+func (t *labelTable) imageFile(row imagetable.Row) imageFile {
+	p := imageFile{path: fmt.Sprintf("%s:%d", t.file, row.Line)} // the key of a row without a path
+	bad := func(format string, args ...any) imageFile {
 		p.bad = t.bad(p.path, row.Line, fmt.Sprintf(format, args...))
 		return p
 	}
@@ -206,7 +206,7 @@ func (t *labelTable) bad(key string, line int64, reason string) *setdir.BadSampl
 
 // find looks for an image missing from the listing: one without an image extension is accepted,
 // since the row names it. An error means that its existence is unknown.
-func (t *labelTable) find(ctx context.Context, p *picture, line int64) error {
+func (t *labelTable) find(ctx context.Context, p *imageFile, line int64) error {
 	st, err := t.src.Join(p.path).Stat(ctx)
 	reason := ""
 	switch {
@@ -237,7 +237,7 @@ func missing(err error) bool {
 
 // hint suggests what a path without an image may mean; often nothing.
 func (t *labelTable) hint(name string, line int64) string {
-	for _, ext := range pictureExtensions {
+	for _, ext := range imageExtensions {
 		for _, suffix := range []string{ext, strings.ToUpper(ext)} {
 			if _, ok := t.found[name+suffix]; ok && t.suffix == "" {
 				return fmt.Sprintf(" (%s exists: give LabelSpec.PathSuffix %s)", jsontext.Readable(name+suffix), suffix)

@@ -53,8 +53,8 @@ func (s *SelectSpec) check() error {
 	return nil
 }
 
-// picture is a planned sample: a file below the source directory.
-type picture struct {
+// imageFile is a planned sample: a file below the source directory.
+type imageFile struct {
 	path    string // relative to the source, with /; any bytes
 	split   string // from its directory; "" without split directories
 	label   string // "" without labels
@@ -68,19 +68,19 @@ type picture struct {
 // listing is the content of a source directory.
 type listing struct {
 	root        storage.Location // source directory
-	pictures    []picture        // sorted by path
+	images      []imageFile      // sorted by path
 	skipped     int64            // other files
 	labels      []string         // names in id order, without the offset
 	splits      []string         // from directory names, sorted; empty without split directories
 	directories []string         // directories listed, relative to the source
 }
 
-// pictureExtensions are the extensions of image files, in any case. The content decides the actual
+// imageExtensions are the extensions of image files, in any case. The content decides the actual
 // format.
-var pictureExtensions = []string{".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff"}
+var imageExtensions = []string{".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff"}
 
-func isPicture(name string) bool {
-	return slices.Contains(pictureExtensions, strings.ToLower(path.Ext(name)))
+func isImage(name string) bool {
+	return slices.Contains(imageExtensions, strings.ToLower(path.Ext(name)))
 }
 
 // list finds the images below src with their labels and splits. It skips the output directory if
@@ -106,15 +106,15 @@ func (o *ImageOptions) list(ctx context.Context, src storage.Location, out strin
 		return nil, err
 	}
 	w.report()
-	l := &listing{root: src, pictures: w.pictures, skipped: w.skipped, directories: w.directories}
-	slices.SortFunc(l.pictures, func(a, b picture) int { return strings.Compare(a.path, b.path) })
+	l := &listing{root: src, images: w.images, skipped: w.skipped, directories: w.directories}
+	slices.SortFunc(l.images, func(a, b imageFile) int { return strings.Compare(a.path, b.path) })
 	if o.Labels.File != "" {
 		if err := l.labelsFromFile(ctx, o); err != nil {
 			return nil, err
 		}
 	}
-	if len(l.pictures) == 0 {
-		return nil, fmt.Errorf("no images in %s (%d other files): want files named %s", src.Path(), l.skipped, strings.Join(pictureExtensions, " "))
+	if len(l.images) == 0 {
+		return nil, fmt.Errorf("no images in %s (%d other files): want files named %s", src.Path(), l.skipped, strings.Join(imageExtensions, " "))
 	}
 	if err := l.splitsFromDirectories(o); err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ type walker struct {
 	o           *ImageOptions
 	ctx         context.Context
 	out         fs.FileInfo // the output directory; nil if it does not exist
-	pictures    []picture
+	images      []imageFile
 	directories []string
 	skipped     int64
 	hidden      int64           // files with image names that are hidden, or in hidden directories
@@ -175,8 +175,8 @@ func (w *walker) walk(dir, below string) error {
 			}
 			if err != nil {
 				// A dangling link: an unreadable image, if it has an image's name.
-				if isPicture(e.Name()) && w.wanted(rel) {
-					w.pictures = append(w.pictures, picture{path: rel})
+				if isImage(e.Name()) && w.wanted(rel) {
+					w.images = append(w.images, imageFile{path: rel})
 				} else {
 					w.skipped++
 				}
@@ -192,14 +192,14 @@ func (w *walker) walk(dir, below string) error {
 		case !mode.IsRegular():
 			w.special++
 			w.skipped++
-		case !isPicture(e.Name()) || !w.wanted(rel):
+		case !isImage(e.Name()) || !w.wanted(rel):
 			w.skipped++
 		default:
 			st, err := os.Stat(full) // the target of the link matters
 			if err != nil {
 				return fmt.Errorf("list source: %w", err)
 			}
-			w.pictures = append(w.pictures, picture{path: rel, size: st.Size(), modTime: st.ModTime().UnixNano()})
+			w.images = append(w.images, imageFile{path: rel, size: st.Size(), modTime: st.ModTime().UnixNano()})
 		}
 	}
 	return nil
@@ -228,7 +228,7 @@ func (w *walker) hide(root string) error {
 // skip counts a hidden file.
 func (w *walker) skip(name string) {
 	w.skipped++
-	if isPicture(name) {
+	if isImage(name) {
 		w.hidden++
 	}
 }

@@ -170,7 +170,7 @@ func (s *imageSource) render(batch []*sampleWork) error {
 
 // begin reads and decodes an image. An error ends the run.
 func (s *imageSource) begin(ctx context.Context, m *sampleWork, p *piece) error {
-	pic := &s.pictures[m.sample.picture]
+	pic := &s.images[m.sample.image]
 	if pic.bad != nil {
 		m.bad = pic.bad
 		p.identity = s.identity(p.identity, m.sample, unusedHash(pic.bad))
@@ -256,7 +256,7 @@ func (s *imageSource) end(m *sampleWork, p *piece) {
 		s.build(&m.builder, m.sample, m.out)
 		p.frame(&m.builder)
 		if s.labels != nil {
-			p.labels = append(p.labels, s.pictures[m.sample.picture].id)
+			p.labels = append(p.labels, s.images[m.sample.image].id)
 		}
 	}
 }
@@ -264,7 +264,7 @@ func (s *imageSource) end(m *sampleWork, p *piece) {
 // unusable returns a ledger entry.
 func (s *imageSource) unusable(sample sample, stage string, err error) *setdir.BadSample {
 	return &setdir.BadSample{
-		Key: jsontext.Readable(s.key(sample)), Source: jsontext.Readable(s.pictures[sample.picture].path),
+		Key: jsontext.Readable(s.key(sample)), Source: jsontext.Readable(s.images[sample.image].path),
 		Stage: stage, Reason: s.o.reword(err.Error()),
 	}
 }
@@ -342,7 +342,7 @@ func (s *imageSource) leavesOut(w, h int) bool {
 // build makes the Example. Keys are added in sorted order, which saves the builder a sort unless
 // some were renamed.
 func (s *imageSource) build(b *tfrecord.Builder, sample sample, out stored) {
-	pic := &s.pictures[sample.picture]
+	pic := &s.images[sample.image]
 	colorspace := "RGB"
 	if out.channels == 1 {
 		colorspace = "grayscale"

@@ -83,8 +83,8 @@ func TestListingOfAStoreIsCompact(t *testing.T) {
 	if kept := (heap() - before) / keys; kept > int64(path+version+96)*5/4 {
 		t.Errorf("%d bytes are kept of a picture, and %d are its path and version", kept, path+version)
 	}
-	if len(l.pictures) != keys || e.lists > 2 {
-		t.Errorf("%d pictures in %d lists", len(l.pictures), e.lists)
+	if len(l.images) != keys || e.lists > 2 {
+		t.Errorf("%d pictures in %d lists", len(l.images), e.lists)
 	}
 	runtime.KeepAlive(l)
 }

@@ -26,7 +26,7 @@ type imageSource struct {
 	backend     augment.Backend
 	decodes     bool // the backend decodes JPEGs
 	decoded     tally
-	pictures    []picture
+	images      []imageFile
 	directories []string // those listed, below root
 	labels      []string // names by id, background names included
 	skipped     int64    // files below root that are not samples
@@ -38,15 +38,15 @@ type imageSource struct {
 
 // sample is a planned record: an original image or, in an augmented set, one of its variants.
 type sample struct {
-	picture int32
-	copy    int32 // 0 is the original
+	image int32
+	copy  int32 // 0 is the original
 }
 
 // planImages assigns the listed images to splits and shards.
 func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *previous) (*imageSource, error) {
 	s := &imageSource{
 		o: o, root: l.root, codec: codec, backend: augment.CPU{}, decodes: o.BackendDecodes,
-		pictures: l.pictures, directories: l.directories, skipped: l.skipped, labels: labelNames(l.labels, o.Labels.Offset),
+		images: l.images, directories: l.directories, skipped: l.skipped, labels: labelNames(l.labels, o.Labels.Offset),
 	}
 	if o.Backend != nil {
 		s.backend, o.waits = o.Backend, o.Backend.Batch() > 1
@@ -55,7 +55,7 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *previ
 		o.memory = memory.Limit() / 4
 	}
 	if o.Limit > 0 {
-		s.pictures = limit(s.pictures, o.Limit, newHasher(o.Seed, forLimit))
+		s.images = limit(s.images, o.Limit, newHasher(o.Seed, forLimit))
 	}
 	if i := slices.Index(l.labels, backgroundName(0)); o.Labels.Offset > 0 && i >= 0 {
 		return nil, fmt.Errorf("a class is called %s, the name that LabelSpec.Offset gives to background labels: rename its directory", l.labels[i])
@@ -73,7 +73,7 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *previ
 	}
 	for i, split := range splits {
 		var members []sample
-		for p := range s.pictures {
+		for p := range s.images {
 			if of(p) == i {
 				members = o.Augment.variants(members, int32(p), split)
 			}
@@ -88,19 +88,19 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *previ
 }
 
 // limit returns the n images with the smallest hashes, sorted by path.
-func limit(pictures []picture, n int64, h hasher) []picture {
-	if n >= int64(len(pictures)) {
-		return pictures
+func limit(images []imageFile, n int64, h hasher) []imageFile {
+	if n >= int64(len(images)) {
+		return images
 	}
-	hashes := make([]uint64, len(pictures))
-	for i := range pictures {
-		hashes[i] = h.key(pictures[i].path)
+	hashes := make([]uint64, len(images))
+	for i := range images {
+		hashes[i] = h.key(images[i].path)
 	}
 	order := hashOrder(hashes, func(i, j int) int { return i - j })[:n]
 	slices.Sort(order)
-	kept := make([]picture, n)
+	kept := make([]imageFile, n)
 	for i, p := range order {
-		kept[i] = pictures[p]
+		kept[i] = images[p]
 	}
 	return kept
 }
@@ -109,7 +109,7 @@ func limit(pictures []picture, n int64, h hasher) []picture {
 func (s *imageSource) splits(l *listing) (names []string, of func(p int) int) {
 	if len(l.splits) > 0 {
 		s.splitsBy = splitsByDirectories
-		return l.splits, func(p int) int { return slices.Index(l.splits, s.pictures[p].split) }
+		return l.splits, func(p int) int { return slices.Index(l.splits, s.images[p].split) }
 	}
 	divided := s.o.splits()
 	s.splitsBy = shares.FormatSplits(divided)
@@ -117,7 +117,7 @@ func (s *imageSource) splits(l *listing) (names []string, of func(p int) int) {
 	for _, share := range divided {
 		names = append(names, share.Name)
 	}
-	return names, func(p int) int { return shares.ShareOf(h.key(s.pictures[p].path), divided) }
+	return names, func(p int) int { return shares.ShareOf(h.key(s.images[p].path), divided) }
 }
 
 // planSplit assigns the members of a split to its shards.
@@ -127,7 +127,7 @@ func (s *imageSource) planSplit(split string, members []sample, existing int) {
 	if count == 0 {
 		var bytes int64
 		for _, m := range members {
-			bytes += o.estimate(s.pictures[m.picture].size)
+			bytes += o.estimate(s.images[m.image].size)
 		}
 		count = autoShards(int64(len(members)), bytes, existing)
 	}
@@ -166,7 +166,7 @@ func (s *imageSource) bytesOf(samples []sample) (bytes int64) {
 		return 0
 	}
 	for _, m := range samples {
-		bytes += s.o.estimate(s.pictures[m.picture].size)
+		bytes += s.o.estimate(s.images[m.image].size)
 	}
 	return bytes
 }
@@ -186,8 +186,8 @@ func (s *imageSource) files() iter.Seq[string] {
 				return
 			}
 		}
-		for i := range s.pictures {
-			if p := &s.pictures[i]; p.bad == nil && !yield(s.at(p).Path()) {
+		for i := range s.images {
+			if p := &s.images[i]; p.bad == nil && !yield(s.at(p).Path()) {
 				return
 			}
 		}
@@ -214,7 +214,7 @@ func (s *imageSource) tasks(ctx context.Context, job int) iter.Seq2[task, error]
 	}
 }
 
-func (s *imageSource) at(p *picture) storage.Location { return s.root.Join(p.path) }
+func (s *imageSource) at(p *imageFile) storage.Location { return s.root.Join(p.path) }
 
 func (s *imageSource) labelCounts(byID map[int32]int64) map[string]int64 {
 	if len(s.labels) == 0 {

@@ -23,7 +23,7 @@ func withoutPath(err error) error {
 }
 
 // read reads an image and returns its identity. The bytes are valid until the next image.
-func (s *imageSource) read(ctx context.Context, m *sampleWork, pic *picture) (data []byte, hash string, in setdir.Input, err error) {
+func (s *imageSource) read(ctx context.Context, m *sampleWork, pic *imageFile) (data []byte, hash string, in setdir.Input, err error) {
 	var st os.FileInfo // of a file
 	switch {
 	case m.fetched != nil && m.fetched.pic == pic:

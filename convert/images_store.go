@@ -50,10 +50,10 @@ func (w *walker) walkStore(src storage.Location, out string) error {
 		before = o.Name
 		switch {
 		case strings.HasSuffix(o.Name, "/"): // consoles make these for empty directories
-		case !isPicture(path.Base(o.Name)) || !w.wanted(o.Name):
+		case !isImage(path.Base(o.Name)) || !w.wanted(o.Name):
 			w.skipped++
 		default:
-			w.pictures = append(w.pictures, picture{
+			w.images = append(w.images, imageFile{
 				path: kept.keep(o.Name), version: kept.keep(o.Version), size: o.Size, modTime: o.ModTime.UnixNano(),
 			})
 		}

@@ -247,7 +247,7 @@ func TestFetchesAreBounded(t *testing.T) {
 	const size = fetchBytes / 3
 	s, url := inStore(t, directories(t, 1))
 	s.Put("photos/pets/large", make([]byte, size))
-	large := picture{path: "large", size: size}
+	large := imageFile{path: "large", size: size}
 	for o, err := range storage.Parse(url).Walk(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
@@ -255,10 +255,10 @@ func TestFetchesAreBounded(t *testing.T) {
 		large.version = o.Version
 	}
 	source := &imageSource{root: storage.Parse(url)}
-	const pictures = 8
+	const images = 8
 	given := 0
-	f := source.fetch(t.Context(), func() *picture {
-		if given == pictures {
+	f := source.fetch(t.Context(), func() *imageFile {
+		if given == images {
 			return nil
 		}
 		given++
@@ -266,7 +266,7 @@ func TestFetchesAreBounded(t *testing.T) {
 	})
 	defer f.close()
 	var taken []*fetch // two at a time, as two workers would
-	for range pictures {
+	for range images {
 		if len(taken) == 2 {
 			taken[0].done()
 			taken = taken[1:]
