@@ -186,7 +186,7 @@ copy 1, 2 and so on, as convert images makes them with the same seed for an
 image with that key. The random choices for each are printed.`,
 		Example: `  tfrec augment preview cat.jpg --augment 'rotate:30|hflip' -o sheet.png
   tfrec augment preview photos/cats/1.jpg --key cats/1.jpg --seed 7 --augment train.yaml --copies 8 -o sheet.png`,
-		Args: exactArgs("PICTURE"),
+		Args: exactArgs("IMAGE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err

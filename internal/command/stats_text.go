@@ -231,7 +231,7 @@ func shorten(s string) string {
 }
 
 func printImages(w io.Writer, f *stats.Feature) {
-	p := f.Pictures
+	p := f.Images
 	if p == nil {
 		return
 	}
@@ -267,9 +267,9 @@ func printPixels(w io.Writer, p *stats.Pixels) {
 	if p == nil {
 		return
 	}
-	of := "all " + plural.Of(p.Pictures, "image")
+	of := "all " + plural.Of(p.Images, "image")
 	if p.Sampled {
-		of = "a sample of " + plural.Of(p.Pictures, "image")
+		of = "a sample of " + plural.Of(p.Images, "image")
 	}
 	if p.Damaged > 0 {
 		of += fmt.Sprintf(", of which %d cannot be decoded", p.Damaged)

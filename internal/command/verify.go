@@ -147,7 +147,7 @@ func (c *verifyCommand) run(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		c.looks.Picture = imageDecoder(codec)
+		c.looks.Decode = imageDecoder(codec)
 		c.o.Deep = &c.looks
 	}
 	var list *linesFile

@@ -79,7 +79,7 @@ func BenchmarkVerifyDeep(b *testing.B) {
 	}
 	for _, near := range []bool{false, true} {
 		measure(map[bool]string{false: "deep", true: "near"}[near], func() error {
-			o := verify.Options{Workers: 1, Deep: &verify.DeepOptions{Picture: imageDecoder(codec), Near: near}}
+			o := verify.Options{Workers: 1, Deep: &verify.DeepOptions{Decode: imageDecoder(codec), Near: near}}
 			report, err := verify.Files(context.Background(), shards, o)
 			if err == nil && (!report.OK || report.Deep.Decoded != int64(images)) {
 				err = fmt.Errorf("%d of %v pictures decoded", report.Deep.Decoded, images)

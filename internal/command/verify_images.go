@@ -28,15 +28,15 @@ func imageGate(bytes int64) *par.Budget { return par.NewBudget(min(bytes, memory
 const thumbFrom = 2 * verify.ThumbSide
 
 // imageDecoder returns what verify.Files decodes images with.
-func imageDecoder(codec *augment.Codec) func([]byte, *verify.Thumb) (verify.PictureFacts, error) {
+func imageDecoder(codec *augment.Codec) func([]byte, *verify.Thumb) (verify.ImageFacts, error) {
 	gate := imageGate(verifyBytes)
 	images := sync.Pool{New: func() any { return new([2]augment.Image) }}
-	return func(data []byte, thumb *verify.Thumb) (verify.PictureFacts, error) {
+	return func(data []byte, thumb *verify.Thumb) (verify.ImageFacts, error) {
 		info, err := codec.Stat(data)
 		if err != nil {
-			return verify.PictureFacts{}, imageError(err)
+			return verify.ImageFacts{}, imageError(err)
 		}
-		facts := verify.PictureFacts{Format: string(info.Format), Width: info.Width, Height: info.Height, Channels: info.Channels}
+		facts := verify.ImageFacts{Format: string(info.Format), Width: info.Width, Height: info.Height, Channels: info.Channels}
 		facts.UprightWidth, facts.UprightHeight = info.Oriented()
 		if err := gate.Acquire(context.Background(), info.Memory()); err != nil {
 			return facts, err
@@ -59,7 +59,7 @@ func imageDecoder(codec *augment.Codec) func([]byte, *verify.Thumb) (verify.Pict
 			return facts, imageError(err)
 		}
 		if err := augment.Resize(&pair[1], &pair[0], verify.ThumbSide, verify.ThumbSide, augment.Area, true); err != nil {
-			return facts, fmt.Errorf("%w: %w", verify.ErrPictureTooLarge, err)
+			return facts, fmt.Errorf("%w: %w", verify.ErrImageTooLarge, err)
 		}
 		for y := range verify.ThumbSide {
 			copy(thumb[y*verify.ThumbSide:], pair[1].Row(y))
@@ -72,9 +72,9 @@ func imageDecoder(codec *augment.Codec) func([]byte, *verify.Thumb) (verify.Pict
 // what it has no word for is damage.
 func imageError(err error) error {
 	for from, to := range map[error]error{
-		augment.ErrNotImage:      verify.ErrNoPicture,
-		augment.ErrUnsupported:   verify.ErrPictureUnsupported,
-		augment.ErrTooManyPixels: verify.ErrPictureTooLarge,
+		augment.ErrNotImage:      verify.ErrNotImage,
+		augment.ErrUnsupported:   verify.ErrUnsupportedImage,
+		augment.ErrTooManyPixels: verify.ErrImageTooLarge,
 	} {
 		if errors.Is(err, from) {
 			return reworded{err, to}

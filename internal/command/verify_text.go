@@ -106,7 +106,7 @@ func printDeep(faults, w io.Writer, r *verify.DeepReport) {
 		}
 	}
 	fmt.Fprintf(w, "checked the contents of %s: %s, %d decoded; %s, %d in several splits",
-		plural.Of(r.Records, "record"), plural.Of(r.Pictures, "image"), r.Decoded, plural.Of(r.Duplicates.Records, "duplicate"), r.Duplicates.Leaks)
+		plural.Of(r.Records, "record"), plural.Of(r.Images, "image"), r.Decoded, plural.Of(r.Duplicates.Records, "duplicate"), r.Duplicates.Leaks)
 	if r.Near != nil {
 		fmt.Fprintf(w, "; %s that look alike, %d in several splits", plural.Of(r.Near.Records, "image"), r.Near.Leaks)
 		if r.Near.Flat > 0 {

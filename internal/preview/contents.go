@@ -64,8 +64,8 @@ func featuresOf(list []stats.Feature) []feature {
 	features := make([]feature, len(list))
 	for i, f := range list {
 		features[i] = feature{key: f.Key, bytes: f.Kinds[tfrecord.KindBytes.String()] > 0}
-		if f.Pictures != nil {
-			features[i].images = f.Pictures.Count
+		if f.Images != nil {
+			features[i].images = f.Images.Count
 		}
 		if f.Int64 != nil {
 			features[i].most, _ = strconv.ParseInt(f.Int64.Max.String(), 10, 64)

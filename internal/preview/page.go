@@ -185,8 +185,8 @@ func andMore(says []string, total int) string {
 func (s *measurement) imageStats() *stats.Images {
 	for _, list := range [][]stats.Feature{s.stats.Features, s.stats.FeatureLists} {
 		for i := range list {
-			if list[i].Key == s.imageKey && list[i].Pictures != nil {
-				return list[i].Pictures
+			if list[i].Key == s.imageKey && list[i].Images != nil {
+				return list[i].Images
 			}
 		}
 	}
@@ -217,10 +217,10 @@ func (p *page) setPlots(s *measurement) {
 	if f := s.imageStats(); f != nil {
 		add(newHistogram("Image width", "px", f.Width))
 		add(newHistogram("Image height", "px", f.Height))
-		if x := f.Pixels; x != nil && x.Pictures > x.Damaged {
+		if x := f.Pixels; x != nil && x.Images > x.Damaged {
 			of := "all images"
 			if x.Sampled {
-				of = "a sample of " + count(x.Pictures, "image")
+				of = "a sample of " + count(x.Images, "image")
 			}
 			p.Pixels = fmt.Sprintf("Pixels of %s: --mean %.4f,%.4f,%.4f --std %.4f,%.4f,%.4f", of,
 				x.Mean[0], x.Mean[1], x.Mean[2], x.Std[0], x.Std[1], x.Std[2])

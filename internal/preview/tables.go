@@ -98,7 +98,7 @@ func kindsText(f *stats.Feature) string {
 
 // onlyImages reports whether all values of a feature of bytes are images.
 func onlyImages(f *stats.Feature) bool {
-	return f.Pictures != nil && f.Pictures.Count == f.Lengths.Count
+	return f.Images != nil && f.Images.Count == f.Lengths.Count
 }
 
 func rangeText(s stats.Sizes) string {

@@ -139,7 +139,7 @@ func compareFeature(a, b *Feature) FeatureDrift {
 		Int64: compareNumbers(a.Int64, b.Int64), Float: compareNumbers(a.Float, b.Float), Lengths: compareNumbers(a.Lengths, b.Lengths),
 		NaNs: [2]float64{notFinite(a), notFinite(b)}, Values: compareTexts(a.Texts, b.Texts),
 	}
-	if p, q := a.Pictures, b.Pictures; p != nil && q != nil {
+	if p, q := a.Images, b.Images; p != nil && q != nil {
 		d.Width, d.Height = compareNumbers(p.Width, q.Width), compareNumbers(p.Height, q.Height)
 		if p.Pixels != nil && q.Pixels != nil {
 			d.Pixels = &PixelsDrift{Mean: [2][3]float64{p.Pixels.Mean, q.Pixels.Mean}, Std: [2][3]float64{p.Pixels.Std, q.Pixels.Std}}

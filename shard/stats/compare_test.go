@@ -33,7 +33,7 @@ func TestCompare(t *testing.T) {
 		b.String("word", []string{"cat", "dog"}[i%2])
 		b.String("name", fmt.Sprint("a", i))
 		b.Float("sometimes", 1)
-		b.Bytes("picture", fakePicture(51, 3))
+		b.Bytes("picture", fakeImage(51, 3))
 	})
 	b := measureExamples(t, 200, func(i int, b *tfrecord.Builder) {
 		b.Int64("same", int64(i/2))
@@ -46,7 +46,7 @@ func TestCompare(t *testing.T) {
 		if i%10 == 0 {
 			b.Float("sometimes", 1)
 		}
-		b.Bytes("picture", fakePicture(102, 3))
+		b.Bytes("picture", fakeImage(102, 3))
 	})
 	d := Compare(a, b)
 	got := map[string]string{}

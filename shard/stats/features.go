@@ -35,8 +35,8 @@ type Feature struct {
 	Text bool `json:"text,omitempty"`
 	// Texts describes the bytes values; nil if there are none.
 	Texts *Texts `json:"texts,omitempty"`
-	// Pictures describes the bytes values that are images; nil if there are none.
-	Pictures *Images `json:"pictures,omitempty"`
+	// Images describes the bytes values that are images; nil if there are none.
+	Images *Images `json:"pictures,omitempty"`
 }
 
 // Numbers returns the most relevant distribution of a feature: its floats, its int64s or the
@@ -90,11 +90,11 @@ type featureStat struct {
 	lengths          *spread
 	notText          bool
 	texts            *texts
-	pictures         *pictureStat
+	images           *imageStat
 }
 
 // add adds the values of one occurrence.
-func (f *featureStat) add(c *occurrence, p *picturesLook) {
+func (f *featureStat) add(c *occurrence, p *imageScan) {
 	f.kinds[c.kind]++
 	f.values.add(int64(c.values))
 	if c.values == 0 {
@@ -153,7 +153,7 @@ func (f *featureStat) addFloat(x float32) {
 	}
 }
 
-func (f *featureStat) addByteses(c *occurrence, p *picturesLook) {
+func (f *featureStat) addByteses(c *occurrence, p *imageScan) {
 	if f.lengths == nil {
 		f.lengths, f.texts = new(spread), new(texts)
 	}
@@ -170,17 +170,17 @@ func (f *featureStat) addByteses(c *occurrence, p *picturesLook) {
 	}
 }
 
-func (f *featureStat) addBytes(x []byte, p *picturesLook) {
+func (f *featureStat) addBytes(x []byte, p *imageScan) {
 	f.lengths.addInt(int64(len(x)))
 	f.texts.add(x)
 	if !f.notText {
 		f.notText = !recordscan.IsText(x)
 	}
 	if format := recordscan.ImageFormat(x); format != "" {
-		if f.pictures == nil {
-			f.pictures = newPictureStat(p, f.key)
+		if f.images == nil {
+			f.images = newImageStat(p, f.key)
 		}
-		f.pictures.add(x, format, p)
+		f.images.add(x, format, p)
 	}
 }
 
@@ -204,10 +204,10 @@ func (f *featureStat) merge(g *featureStat) {
 		f.texts.merge(g.texts)
 	}
 	switch {
-	case f.pictures == nil:
-		f.pictures = g.pictures
-	case g.pictures != nil:
-		f.pictures.merge(g.pictures)
+	case f.images == nil:
+		f.images = g.images
+	case g.images != nil:
+		f.images.merge(g.images)
 	}
 }
 
@@ -228,7 +228,7 @@ func (f *featureStat) stats(records int64, o *Options) Feature {
 		Int64: f.ints.numbers(o.Top), Float: f.floats.numbers(o.Top),
 		NaNs: f.nans, Infinities: f.infinities,
 		Lengths: f.lengths.numbers(0), Text: f.lengths != nil && !f.notText,
-		Texts: f.texts.texts(o.Top), Pictures: f.pictures.stats(o.Top),
+		Texts: f.texts.texts(o.Top), Images: f.images.stats(o.Top),
 	}
 	for kind, n := range f.kinds {
 		if n > 0 {
@@ -291,7 +291,7 @@ func (t *statTable) merge(u *statTable) (omitted int64) {
 			t.insert(g)
 		} else {
 			omitted += g.records
-			g.pictures.forget()
+			g.images.forget()
 		}
 	}
 	return omitted

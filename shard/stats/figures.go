@@ -52,7 +52,7 @@ func (g *figures) addRecord(size int64, message message.Type) {
 }
 
 // addFeature adds feature i of the resolved record.
-func (g *figures) addFeature(i int, list []occurrence, look *picturesLook) {
+func (g *figures) addFeature(i int, list []occurrence, look *imageScan) {
 	f := g.found[i]
 	if f == nil {
 		g.base.sum.FeaturesOmitted++
@@ -68,7 +68,7 @@ func (g *figures) addFeature(i int, list []occurrence, look *picturesLook) {
 	}
 }
 
-func (g *figures) addLists(lists *tfrecord.FeatureLists, look *picturesLook) {
+func (g *figures) addLists(lists *tfrecord.FeatureLists, look *imageScan) {
 	if lists == nil {
 		return
 	}

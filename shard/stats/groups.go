@@ -77,10 +77,10 @@ func (s *fileStats) mergeGroups(t *fileStats) {
 		} else {
 			s.ungrouped += t.groups[v].base.sum.Records
 			for _, f := range t.groups[v].features.byKey {
-				f.pictures.forget()
+				f.images.forget()
 			}
 			for _, f := range t.groups[v].lists.byKey {
-				f.pictures.forget()
+				f.images.forget()
 			}
 		}
 	}

@@ -31,8 +31,8 @@ type Images struct {
 	Pixels *Pixels `json:"pixels,omitempty"`
 }
 
-// pictureStat is Images under construction.
-type pictureStat struct {
+// imageStat is Images under construction.
+type imageStat struct {
 	count, unreadable int64
 	formats, channels map[string]int64
 	width, height     spread
@@ -41,8 +41,8 @@ type pictureStat struct {
 	sample            *pixelSample  // if some are; shared by all files
 }
 
-// picturesLook is how one goroutine examines images.
-type picturesLook struct {
+// imageScan is how one goroutine examines images.
+type imageScan struct {
 	o       *Options
 	samples *pixelSamples
 	group   string // of the samples, "" for all records
@@ -53,15 +53,15 @@ type picturesLook struct {
 	lastErr  error
 }
 
-func newPictureStat(p *picturesLook, key string) *pictureStat {
-	s := &pictureStat{formats: map[string]int64{}, channels: map[string]int64{}}
+func newImageStat(p *imageScan, key string) *imageStat {
+	s := &imageStat{formats: map[string]int64{}, channels: map[string]int64{}}
 	if p.o.Pixels != nil && p.o.SamplePixels > 0 {
 		s.sample = p.samples.of(sampleName{p.group, key, p.isList})
 	}
 	return s
 }
 
-func (s *pictureStat) add(x []byte, format string, p *picturesLook) {
+func (s *imageStat) add(x []byte, format string, p *imageScan) {
 	s.count++
 	s.formats[format]++
 	if p.o.Header == nil {
@@ -85,7 +85,7 @@ func (s *pictureStat) add(x []byte, format string, p *picturesLook) {
 	}
 }
 
-func (s *pictureStat) addSize(size uint64) {
+func (s *imageStat) addSize(size uint64) {
 	if i, known := s.sizes.index[size]; known {
 		s.sizes.counts[i].n++
 		return
@@ -96,7 +96,7 @@ func (s *pictureStat) addSize(size uint64) {
 	s.sizes.insert(size, 1)
 }
 
-func (s *pictureStat) merge(t *pictureStat) {
+func (s *imageStat) merge(t *imageStat) {
 	s.count += t.count
 	s.unreadable += t.unreadable
 	addCounts(s.formats, t.formats)
@@ -111,13 +111,13 @@ func (s *pictureStat) merge(t *pictureStat) {
 }
 
 // forget drops the sample, if any, of images that are not in any figure.
-func (s *pictureStat) forget() {
+func (s *imageStat) forget() {
 	if s != nil && s.sample != nil {
 		s.sample.forget()
 	}
 }
 
-func (s *pictureStat) stats(top int) *Images {
+func (s *imageStat) stats(top int) *Images {
 	if s == nil {
 		return nil
 	}

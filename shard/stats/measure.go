@@ -216,7 +216,7 @@ type fileStats struct {
 	order     []groupValue // of groups, in order of appearance
 	ungrouped int64
 	room      [2]int // for features: of all records, and of the groups together
-	look      picturesLook
+	look      imageScan
 	err       error // what could not be read
 
 	list     []occurrence
@@ -225,7 +225,7 @@ type fileStats struct {
 }
 
 func (m *measure) newFile() *fileStats {
-	s := &fileStats{m: m, room: [2]int{m.o.MaxFeatures, m.o.MaxFeatures}, look: picturesLook{o: m.o, samples: m.samples}}
+	s := &fileStats{m: m, room: [2]int{m.o.MaxFeatures, m.o.MaxFeatures}, look: imageScan{o: m.o, samples: m.samples}}
 	s.all = m.newFigures(&s.room[0])
 	return s
 }

@@ -223,9 +223,9 @@ func TestMeasureExactIntegers(t *testing.T) {
 	judgeHistogram(t, "x", n.Histogram, []float64{math.MinInt64, 1<<53 + 1, 1<<53 + 1, math.MaxInt64})
 }
 
-// fakePicture returns a gray image with that many pixels, in the format of fakeHeader and
+// fakeImage returns a gray image with that many pixels, in the format of fakeHeader and
 // fakePixels.
-func fakePicture(gray byte, pixels int) []byte {
+func fakeImage(gray byte, pixels int) []byte {
 	return append([]byte("\xff\xd8\xff"), bytes.Repeat([]byte{gray}, pixels)...)
 }
 
@@ -258,7 +258,7 @@ func TestMeasureIsTheSameForAnyWorkers(t *testing.T) {
 				b.Int64(fmt.Sprintf("f%d", (i*7+k)%20), int64(k))
 				b.Int64("label", int64((i*3+k)%11))
 				b.String("name", fmt.Sprint("name", x))
-				b.Bytes("picture", fakePicture(gray, pixels))
+				b.Bytes("picture", fakeImage(gray, pixels))
 			})
 		}
 		writeExamples(t, filepath.Join(dir, fmt.Sprintf("%02d.tfrecord", i)), examples...)
@@ -271,7 +271,7 @@ func TestMeasureIsTheSameForAnyWorkers(t *testing.T) {
 	if len(st.Features) != 12 || st.FeaturesOmitted == 0 || len(st.Groups) != 7 || st.UngroupedRecords == 0 || len(st.Labels[0].Counts) != 6 || st.Labels[0].Omitted == 0 {
 		t.Fatalf("limits do not cut: %d features, %d omitted, %d groups, %+v", len(st.Features), st.FeaturesOmitted, len(st.Groups), st.Labels)
 	}
-	if p := st.Feature("picture").Pictures.Pixels; p == nil || !p.Sampled || p.Pictures < 30 || p.Pictures > 40 {
+	if p := st.Feature("picture").Images.Pixels; p == nil || !p.Sampled || p.Images < 30 || p.Images > 40 {
 		t.Fatalf("pixels %+v", p)
 	}
 	want := asJSON(t, st)
@@ -282,7 +282,7 @@ func TestMeasureIsTheSameForAnyWorkers(t *testing.T) {
 		}
 	}
 	o.Seed++
-	if got := measureFiles(t, o, dir).Feature("picture").Pictures.Pixels; *got == *st.Feature("picture").Pictures.Pixels {
+	if got := measureFiles(t, o, dir).Feature("picture").Images.Pixels; *got == *st.Feature("picture").Images.Pixels {
 		t.Error("another seed, the same sample")
 	}
 }

@@ -20,10 +20,10 @@ type PixelSums struct {
 // `convert --mean --std` takes. Each image has the same weight, whatever its size, as it does when
 // all are resized to one size.
 type Pixels struct {
-	// Pictures is the number of images examined; Damaged is how many of these could not be decoded,
+	// Images is the number of images examined; Damaged is how many of these could not be decoded,
 	// which are not in any figure.
-	Pictures int64 `json:"pictures"`
-	Damaged  int64 `json:"damaged"`
+	Images  int64 `json:"pictures"`
+	Damaged int64 `json:"damaged"`
 	// Sampled means that not all images were decoded.
 	Sampled bool       `json:"sampled"`
 	Mean    [3]float64 `json:"mean"` // red, green, blue
@@ -32,15 +32,15 @@ type Pixels struct {
 
 // pixelTotals is Pixels under construction.
 type pixelTotals struct {
-	pictures, damaged int64
-	sampled           bool
-	mean, square      [3]float64 // sums over the images
+	images, damaged int64
+	sampled         bool
+	mean, square    [3]float64 // sums over the images
 }
 
 func (t *pixelTotals) add(sums PixelSums, err error) { t.addTimes(sums, err, 1) }
 
 func (t *pixelTotals) addTimes(sums PixelSums, err error, times int64) {
-	t.pictures += times
+	t.images += times
 	if err != nil || sums.Pixels <= 0 {
 		t.damaged += times
 		return
@@ -53,7 +53,7 @@ func (t *pixelTotals) addTimes(sums PixelSums, err error, times int64) {
 }
 
 func (t *pixelTotals) merge(u *pixelTotals) {
-	t.pictures += u.pictures
+	t.images += u.images
 	t.damaged += u.damaged
 	for c := range t.mean {
 		t.mean[c] += u.mean[c]
@@ -62,11 +62,11 @@ func (t *pixelTotals) merge(u *pixelTotals) {
 }
 
 func (t *pixelTotals) stats() *Pixels {
-	if t.pictures == 0 {
+	if t.images == 0 {
 		return nil
 	}
-	s := &Pixels{Pictures: t.pictures, Damaged: t.damaged, Sampled: t.sampled}
-	n := float64(t.pictures - t.damaged)
+	s := &Pixels{Images: t.images, Damaged: t.damaged, Sampled: t.sampled}
+	n := float64(t.images - t.damaged)
 	for c := range s.Mean {
 		if n > 0 {
 			s.Mean[c] = t.mean[c] / n
@@ -77,7 +77,7 @@ func (t *pixelTotals) stats() *Pixels {
 }
 
 // pixels decodes an image, or returns the result for the same image again.
-func (p *picturesLook) pixels(x []byte) (PixelSums, error) {
+func (p *imageScan) pixels(x []byte) (PixelSums, error) {
 	if len(p.last) != len(x) || &p.last[0] != &x[0] {
 		p.last = x
 		p.lastSums, p.lastErr = p.o.Pixels(x)
@@ -106,7 +106,7 @@ func (s *pixelSamples) of(name sampleName) *pixelSample {
 		if s.list == nil {
 			s.list = make(map[sampleName]*pixelSample)
 		}
-		s.list[name] = &pixelSample{all: s, name: name, size: s.o.SamplePixels, seed: s.o.Seed, byHash: make(map[uint64]*sampledPicture)}
+		s.list[name] = &pixelSample{all: s, name: name, size: s.o.SamplePixels, seed: s.o.Seed, byHash: make(map[uint64]*sampledImage)}
 	}
 	return s.list[name]
 }
@@ -128,12 +128,12 @@ type pixelSample struct {
 	size    int
 	seed    uint64
 	list    sampleHeap
-	byHash  map[uint64]*sampledPicture
+	byHash  map[uint64]*sampledImage
 	dropped bool
 }
 
-// sampledPicture is an image of a sample.
-type sampledPicture struct {
+// sampledImage is an image of a sample.
+type sampledImage struct {
 	hash  uint64
 	times int64
 	sums  PixelSums
@@ -141,7 +141,7 @@ type sampledPicture struct {
 }
 
 // offer adds an image to the sample if it belongs there, and only then decodes it.
-func (s *pixelSample) offer(x []byte, p *picturesLook) {
+func (s *pixelSample) offer(x []byte, p *imageScan) {
 	hash := xxh3.HashSeed(x, s.seed)
 	if s.counted(hash) {
 		return
@@ -153,11 +153,11 @@ func (s *pixelSample) offer(x []byte, p *picturesLook) {
 		known.times++
 		return
 	}
-	picture := &sampledPicture{hash, 1, sums, err}
-	s.byHash[hash] = picture
-	heap.Push(&s.list, picture)
+	image := &sampledImage{hash, 1, sums, err}
+	s.byHash[hash] = image
+	heap.Push(&s.list, image)
 	if len(s.list) > s.size {
-		last := heap.Pop(&s.list).(*sampledPicture)
+		last := heap.Pop(&s.list).(*sampledImage)
 		delete(s.byHash, last.hash)
 		s.dropped = true
 	}
@@ -184,28 +184,28 @@ func (s *pixelSample) totals() pixelTotals {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := slices.Clone(s.list)
-	slices.SortFunc(list, func(a, b *sampledPicture) int {
+	slices.SortFunc(list, func(a, b *sampledImage) int {
 		if a.hash < b.hash {
 			return -1
 		}
 		return 1
 	})
 	t := pixelTotals{sampled: s.dropped}
-	for _, picture := range list {
-		t.addTimes(picture.sums, picture.err, picture.times)
+	for _, image := range list {
+		t.addTimes(image.sums, image.err, image.times)
 	}
 	return t
 }
 
 // sampleHeap has the image with the largest hash at the top.
-type sampleHeap []*sampledPicture
+type sampleHeap []*sampledImage
 
 func (h sampleHeap) Len() int           { return len(h) }
 func (h sampleHeap) Less(i, j int) bool { return h[i].hash > h[j].hash }
 func (h sampleHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 
 // Push implements heap.Interface.
-func (h *sampleHeap) Push(x any) { *h = append(*h, x.(*sampledPicture)) }
+func (h *sampleHeap) Push(x any) { *h = append(*h, x.(*sampledImage)) }
 
 // Pop implements heap.Interface.
 func (h *sampleHeap) Pop() any {

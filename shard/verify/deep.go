@@ -7,12 +7,12 @@ import (
 // DeepOptions configures how Files checks the content of records. The zero value checks schema and
 // labels, and finds duplicates; it does not decode images.
 type DeepOptions struct {
-	// Picture decodes an image completely and returns its properties. If thumb is not nil it is
-	// filled too. Picture is called by as many goroutines concurrently as there are workers, and
-	// must not retain data. An error is damage unless it wraps ErrNoPicture, ErrPictureUnsupported
-	// or ErrPictureTooLarge. Default: none; images are not decoded, and the report says so.
-	Picture func(data []byte, thumb *Thumb) (PictureFacts, error)
-	// Near also finds similar images; it requires Picture.
+	// Decode decodes an image completely and returns its properties. If thumb is not nil it is
+	// filled too. Decode is called by as many goroutines concurrently as there are workers, and
+	// must not retain data. An error is damage unless it wraps ErrNotImage, ErrUnsupportedImage
+	// or ErrImageTooLarge. Default: none; images are not decoded, and the report says so.
+	Decode func(data []byte, thumb *Thumb) (ImageFacts, error)
+	// Near also finds similar images; it requires Decode.
 	Near bool
 	// NearDistance is the maximum number of bits, out of 256, in which the hashes of similar images
 	// differ, 1 to MaxNearDistance. Default: 31.
@@ -28,18 +28,18 @@ type DeepOptions struct {
 	TempDir string
 }
 
-// Errors of DeepOptions.Picture for an image that it did not decode.
+// Errors of DeepOptions.Decode for an image that it did not decode.
 var (
-	// ErrNoPicture says that the bytes are not in a known format.
-	ErrNoPicture = errors.New("not an image")
-	// ErrPictureUnsupported says that the image may be intact, but its coding is not supported.
-	ErrPictureUnsupported = errors.New("coding not supported")
-	// ErrPictureTooLarge says that the header has more pixels than are decoded.
-	ErrPictureTooLarge = errors.New("too many pixels")
+	// ErrNotImage says that the bytes are not in a known format.
+	ErrNotImage = errors.New("not an image")
+	// ErrUnsupportedImage says that the image may be intact, but its coding is not supported.
+	ErrUnsupportedImage = errors.New("coding not supported")
+	// ErrImageTooLarge says that the header has more pixels than are decoded.
+	ErrImageTooLarge = errors.New("too many pixels")
 )
 
-// PictureFacts has the properties of a decoded image.
-type PictureFacts struct {
+// ImageFacts has the properties of a decoded image.
+type ImageFacts struct {
 	// Format is its name in lower case, such as "jpeg".
 	Format string
 	// Width and Height are in pixels, as stored.
@@ -62,8 +62,8 @@ type FindingKind string
 // The kinds of findings. Those of the first group are faults, except FindingUnsupported; those of
 // the second cover many records and name the first one; those of the third are duplicates.
 const (
-	FindingPicture     FindingKind = "picture"     // damaged: cannot be decoded
-	FindingNotPicture  FindingKind = "not_picture" // not an image where one is expected
+	FindingImage       FindingKind = "picture"     // damaged: cannot be decoded
+	FindingNotImage    FindingKind = "not_picture" // not an image where one is expected
 	FindingUnsupported FindingKind = "unsupported" // unsupported coding (a warning)
 	FindingTooLarge    FindingKind = "too_large"   // too many pixels to be decoded
 	FindingHeight      FindingKind = "height"      // declared height differs from the image's; a warning if it is that of the upright image
@@ -88,8 +88,8 @@ const (
 
 // advice says what to do about each kind.
 var advice = map[FindingKind]string{
-	FindingPicture:       "make the set again from intact images, or drop the record (reshape.Filter)",
-	FindingNotPicture:    "store an image in this feature, or drop the record (reshape.Filter)",
+	FindingImage:         "make the set again from intact images, or drop the record (reshape.Filter)",
+	FindingNotImage:      "store an image in this feature, or drop the record (reshape.Filter)",
 	FindingUnsupported:   "install libjpeg-turbo, allow arithmetic coding (CodecOptions.AllowArithmetic) if that is what it is, or store the image as a usual JPEG or PNG",
 	FindingTooLarge:      "raise CodecOptions.MaxPixels if such images belong in the set",
 	FindingHeight:        "write the image's own height, or leave the feature out",
@@ -163,9 +163,9 @@ type DeepReport struct {
 	// Messages counts the records by message type; "unknown" for all that message.Type does not
 	// have. Records that are neither Examples nor SequenceExamples are only checked for duplicates.
 	Messages map[string]int64 `json:"messages"`
-	// Pictures is the number of images found, Decoded the number of them decoded completely.
-	Pictures int64 `json:"pictures"`
-	Decoded  int64 `json:"decoded"`
+	// Images is the number of images found, Decoded the number of them decoded completely.
+	Images  int64 `json:"pictures"`
+	Decoded int64 `json:"decoded"`
 	// Labels are the label features that were compared with a vocabulary, or among records.
 	Labels []DeepLabels `json:"labels"`
 	// Duplicates counts records that repeat an earlier one.
@@ -235,6 +235,6 @@ func (o *DeepOptions) withDefaults() *DeepOptions {
 	if d.Memory <= 0 {
 		d.Memory = 64 << 20
 	}
-	d.Near = d.Near && d.Picture != nil
+	d.Near = d.Near && d.Decode != nil
 	return &d
 }

@@ -116,25 +116,25 @@ func undescribe(t testing.TB, dir string) {
 }
 
 // decodePNG decodes with the standard library, and fills thumb by averaging.
-func decodePNG(data []byte, thumb *Thumb) (PictureFacts, error) {
+func decodePNG(data []byte, thumb *Thumb) (ImageFacts, error) {
 	c, format, err := image.DecodeConfig(bytes.NewReader(data))
 	if err == image.ErrFormat {
-		return PictureFacts{}, ErrNoPicture
+		return ImageFacts{}, ErrNotImage
 	}
 	if err == nil && c.Width*c.Height > 1<<20 {
-		return PictureFacts{}, fmt.Errorf("%w: %dx%d", ErrPictureTooLarge, c.Width, c.Height)
+		return ImageFacts{}, fmt.Errorf("%w: %dx%d", ErrImageTooLarge, c.Width, c.Height)
 	}
 	var im image.Image
 	if err == nil {
 		im, _, err = image.Decode(bytes.NewReader(data))
 	}
 	if err != nil {
-		return PictureFacts{}, err
+		return ImageFacts{}, err
 	}
 	if thumb != nil {
 		averageTo(thumb, im)
 	}
-	facts := PictureFacts{Format: format, Width: c.Width, Height: c.Height, UprightWidth: c.Width, UprightHeight: c.Height, Channels: 3}
+	facts := ImageFacts{Format: format, Width: c.Width, Height: c.Height, UprightWidth: c.Width, UprightHeight: c.Height, Channels: 3}
 	if c.ColorModel == color.GrayModel {
 		facts.Channels = 1
 	}
@@ -165,7 +165,7 @@ func averageTo(thumb *Thumb, im image.Image) {
 func verifyDeep(t testing.TB, o Options, paths ...string) *Report {
 	t.Helper()
 	if o.Deep == nil {
-		o.Deep = &DeepOptions{Picture: decodePNG}
+		o.Deep = &DeepOptions{Decode: decodePNG}
 	}
 	report, err := Files(context.Background(), paths, o)
 	settest.Check(t, err)

@@ -24,7 +24,7 @@ type deepGroup struct {
 	set *shard.Set // nil without a manifest
 	// expected has the manifest's features by key; nil if there are none.
 	expected map[string]*expectation
-	pictures map[string]bool // keys of features that must be encoded images
+	images   map[string]bool // keys of features that must be encoded images
 	classes  map[string]int  // numbers of classes in TFDS's features.json
 
 	mu         sync.Mutex
@@ -38,7 +38,7 @@ type expectation struct {
 }
 
 func newDeepGroup(ctx context.Context, dir string) *deepGroup {
-	g := &deepGroup{dir: dir, pictures: map[string]bool{}, classes: map[string]int{}, vocabulary: map[string]*vocabulary{}}
+	g := &deepGroup{dir: dir, images: map[string]bool{}, classes: map[string]int{}, vocabulary: map[string]*vocabulary{}}
 	// Faults of these files are found by the checks of sets.
 	if t, err := tfds.FindTFDS(ctx, dir); err == nil {
 		g.classes = t.Classes
@@ -46,7 +46,7 @@ func newDeepGroup(ctx context.Context, dir string) *deepGroup {
 	features, _ := tfds.ReadObject(ctx, dir+"/"+manifest.TFDSFeaturesFile)
 	for key, v := range tfds.FeaturesOf(features) {
 		if f, ok := v.(manifest.Object); ok && f["image"] != nil {
-			g.pictures[key] = true
+			g.images[key] = true
 		}
 	}
 	return g
@@ -69,7 +69,7 @@ func (g *deepGroup) describe(s *shard.Set) {
 	for _, f := range s.Features {
 		g.expected[f.Key] = &expectation{f, valuesOf(f)}
 		if f.Class == manifest.ClassImage {
-			g.pictures[f.Key] = true
+			g.images[f.Key] = true
 		}
 	}
 }

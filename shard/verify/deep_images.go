@@ -12,28 +12,28 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// pictureFeature checks the images among the values of a bytes feature of the record. features are
+// imageFeature checks the images among the values of a bytes feature of the record. features are
 // the record's features; nil in a feature list.
-func (l *scanner) pictureFeature(f *featureTally, key []byte, value tfrecord.Feature, features *tfrecord.Features) {
-	var facts PictureFacts
+func (l *scanner) imageFeature(f *featureTally, key []byte, value tfrecord.Feature, features *tfrecord.Features) {
+	var facts ImageFacts
 	seen, decoded, others := 0, 0, 0
-	expected := f != nil && l.group.pictures[f.key]
+	expected := f != nil && l.group.images[f.key]
 	for data := range value.BytesList() {
 		if recordscan.ImageFormat(data) == "" && !expected {
 			others++
 			continue
 		}
 		seen++
-		l.pictures++
+		l.images++
 		l.any = true
 		l.payload.Write(data)
-		if got, ok := l.picture(string(key), data); ok {
+		if got, ok := l.image(string(key), data); ok {
 			facts = got
 			decoded++
 		}
 	}
 	if f != nil && seen > 0 {
-		f.pictures++
+		f.images++
 	}
 	if f != nil && others > 0 {
 		f.others.add(l.at)
@@ -41,18 +41,18 @@ func (l *scanner) pictureFeature(f *featureTally, key []byte, value tfrecord.Fea
 	switch {
 	case features == nil || value.Len() != 1:
 	case seen == 1:
-		l.seen = append(l.seen, seenPicture{string(key), facts, decoded == 1})
+		l.seen = append(l.seen, seenImage{string(key), facts, decoded == 1})
 	default:
 		data, _ := value.Bytes()
-		l.rawPicture(string(key), data, features)
+		l.rawImage(string(key), data, features)
 	}
 }
 
-// picture decodes one image.
-func (l *scanner) picture(key string, data []byte) (facts PictureFacts, ok bool) {
-	if l.d.o.Picture == nil {
+// image decodes one image.
+func (l *scanner) image(key string, data []byte) (facts ImageFacts, ok bool) {
+	if l.d.o.Decode == nil {
 		if recordscan.ImageFormat(data) == "" {
-			l.find(FindingNotPicture, SeverityFault, key, "%s that are not an image", plural.Of(len(data), "byte"))
+			l.find(FindingNotImage, SeverityFault, key, "%s that are not an image", plural.Of(len(data), "byte"))
 		}
 		return facts, false
 	}
@@ -60,7 +60,7 @@ func (l *scanner) picture(key string, data []byte) (facts PictureFacts, ok bool)
 	if l.d.alike != nil {
 		thumb = &l.thumb
 	}
-	facts, err := l.d.o.Picture(data, thumb)
+	facts, err := l.d.o.Decode(data, thumb)
 	switch {
 	case err == nil:
 		l.decoded++
@@ -68,14 +68,14 @@ func (l *scanner) picture(key string, data []byte) (facts PictureFacts, ok bool)
 			l.hashed = append(l.hashed, hashThumb(thumb))
 		}
 		return facts, true
-	case errors.Is(err, ErrNoPicture):
-		l.find(FindingNotPicture, SeverityFault, key, "%s that are not an image: %v", plural.Of(len(data), "byte"), err)
-	case errors.Is(err, ErrPictureTooLarge):
+	case errors.Is(err, ErrNotImage):
+		l.find(FindingNotImage, SeverityFault, key, "%s that are not an image: %v", plural.Of(len(data), "byte"), err)
+	case errors.Is(err, ErrImageTooLarge):
 		l.find(FindingTooLarge, SeverityFault, key, "the image was not decoded: %v", err)
-	case errors.Is(err, ErrPictureUnsupported):
+	case errors.Is(err, ErrUnsupportedImage):
 		l.find(FindingUnsupported, SeverityWarning, key, "the image was not decoded: %v", err)
 	default:
-		l.find(FindingPicture, SeverityFault, key, "the image does not decode: %v", err)
+		l.find(FindingImage, SeverityFault, key, "the image does not decode: %v", err)
 	}
 	return facts, false
 }
@@ -98,15 +98,15 @@ func intBeside(features *tfrecord.Features, key string, names ...string) (siblin
 	return "", 0, false
 }
 
-// seenPicture is the only image of a feature.
-type seenPicture struct {
+// seenImage is the only image of a feature.
+type seenImage struct {
 	key   string
-	facts PictureFacts
+	facts ImageFacts
 	whole bool // facts are known
 }
 
 // directory returns the key prefix of the features for the image.
-func (p *seenPicture) directory() string { return p.key[:strings.LastIndexByte(p.key, '/')+1] }
+func (p *seenImage) directory() string { return p.key[:strings.LastIndexByte(p.key, '/')+1] }
 
 // allDeclared compares the declared properties of the images of a record with the actual ones. If
 // several images share a prefix, such as an image and its mask, it is unknown which one is
@@ -114,7 +114,7 @@ func (p *seenPicture) directory() string { return p.key[:strings.LastIndexByte(p
 func (l *scanner) allDeclared(features *tfrecord.Features) {
 	for i := range l.seen {
 		directory := l.seen[i].directory()
-		same := func(p seenPicture) bool { return p.directory() == directory }
+		same := func(p seenImage) bool { return p.directory() == directory }
 		if slices.ContainsFunc(l.seen[:i], same) {
 			continue
 		}
@@ -134,36 +134,36 @@ func (l *scanner) allDeclared(features *tfrecord.Features) {
 }
 
 // declared compares the properties declared for a key with the images there.
-func (l *scanner) declared(key string, pictures []PictureFacts, features *tfrecord.Features) {
-	one := func(is func(f *PictureFacts) bool) bool {
-		return slices.ContainsFunc(pictures, func(f PictureFacts) bool { return is(&f) })
+func (l *scanner) declared(key string, images []ImageFacts, features *tfrecord.Features) {
+	one := func(is func(f *ImageFacts) bool) bool {
+		return slices.ContainsFunc(images, func(f ImageFacts) bool { return is(&f) })
 	}
-	first := &pictures[0]
-	side := func(kind FindingKind, name string, stored, upright func(f *PictureFacts) int) {
+	first := &images[0]
+	side := func(kind FindingKind, name string, stored, upright func(f *ImageFacts) int) {
 		sibling, n, ok := intBeside(features, key, name)
 		switch {
-		case !ok || one(func(f *PictureFacts) bool { return n == int64(stored(f)) }):
-		case one(func(f *PictureFacts) bool { return n == int64(upright(f)) }):
+		case !ok || one(func(f *ImageFacts) bool { return n == int64(stored(f)) }):
+		case one(func(f *ImageFacts) bool { return n == int64(upright(f)) }):
 			l.find(kind, SeverityWarning, sibling, "%s %d is that of the upright image, which is stored with %d", name, n, stored(first))
 		default:
 			l.find(kind, SeverityFault, sibling, "%s %d is declared, the image's is %d", name, n, stored(first))
 		}
 	}
-	side(FindingHeight, "height", func(f *PictureFacts) int { return f.Height }, func(f *PictureFacts) int { return f.UprightHeight })
-	side(FindingWidth, "width", func(f *PictureFacts) int { return f.Width }, func(f *PictureFacts) int { return f.UprightWidth })
+	side(FindingHeight, "height", func(f *ImageFacts) int { return f.Height }, func(f *ImageFacts) int { return f.UprightHeight })
+	side(FindingWidth, "width", func(f *ImageFacts) int { return f.Width }, func(f *ImageFacts) int { return f.UprightWidth })
 	// 2 and 4 count an alpha channel, or the inks of a CMYK image.
-	if sibling, n, ok := intBeside(features, key, "channels", "depth"); ok && n != 2 && n != 4 && !one(func(f *PictureFacts) bool { return n == int64(f.Channels) }) {
+	if sibling, n, ok := intBeside(features, key, "channels", "depth"); ok && n != 2 && n != 4 && !one(func(f *ImageFacts) bool { return n == int64(f.Channels) }) {
 		l.find(FindingChannels, SeverityFault, sibling, "%s declared, the image has %d", plural.Of(n, "channel"), first.Channels)
 	}
 	if sibling, f, ok := beside(features, key, "format"); ok {
 		format, isText := f.Bytes()
-		if isText && !one(func(f *PictureFacts) bool { return formatName(format) == f.Format }) {
+		if isText && !one(func(f *ImageFacts) bool { return formatName(format) == f.Format }) {
 			l.find(FindingFormat, SeverityFault, sibling, "the format %.20q is declared, the image is a %s", format, first.Format)
 		}
 	}
 }
 
-// formatName normalizes the name of a format as in PictureFacts.
+// formatName normalizes the name of a format as in ImageFacts.
 func formatName(format []byte) string {
 	name := strings.TrimPrefix(string(bytes.ToLower(format[:min(len(format), 20)])), "image/")
 	switch name = strings.TrimPrefix(name, "."); name {
@@ -175,8 +175,8 @@ func formatName(format []byte) string {
 	return name
 }
 
-// rawPicture compares the size of raw pixels with the declared one.
-func (l *scanner) rawPicture(key string, data []byte, features *tfrecord.Features) {
+// rawImage compares the size of raw pixels with the declared one.
+func (l *scanner) rawImage(key string, data []byte, features *tfrecord.Features) {
 	sibling, f, ok := beside(features, key, "format")
 	format, _ := f.Bytes()
 	size := uint64(1)

@@ -228,7 +228,7 @@ func (d *deepRun) report(ctx context.Context, found []deepFindings) (*DeepReport
 	for range d.workers - 1 {
 		total.merge(<-d.scanners)
 	}
-	r.Records, r.Pictures, r.Decoded, r.Counts = total.records, total.pictures, total.decoded, total.counts
+	r.Records, r.Images, r.Decoded, r.Counts = total.records, total.images, total.decoded, total.counts
 	for _, f := range found {
 		r.Findings = append(r.Findings, f.list...)
 		r.Omitted += f.omitted
@@ -244,7 +244,7 @@ func (d *deepRun) report(ctx context.Context, found []deepFindings) (*DeepReport
 		r.Labels = append(r.Labels, g.labelReport(ctx, t)...)
 		r.NotChecked = append(r.NotChecked, g.notChecked(ctx, t)...)
 	}
-	if d.o.Picture == nil && r.Pictures > 0 {
+	if d.o.Decode == nil && r.Images > 0 {
 		r.NotChecked = append(r.NotChecked, "images were not decoded")
 	}
 	err := d.twins.judge(ctx, d, r)

@@ -30,7 +30,7 @@ type scanner struct {
 	counts  map[FindingKind]int64
 	bad     bool
 
-	pictures, decoded int64
+	images, decoded int64
 
 	example  tfrecord.Example
 	sequence tfrecord.SequenceExample
@@ -49,8 +49,8 @@ type scanner struct {
 	label     uint32
 	variant   bool
 	hashed    []nearHash // of its images
-	seen      []seenPicture
-	directory []PictureFacts // images under the same key prefix
+	seen      []seenImage
+	directory []ImageFacts // images under the same key prefix
 }
 
 func newScanner(d *deepRun) *scanner {
@@ -145,7 +145,7 @@ func (l *scanner) features(ctx context.Context, features *tfrecord.Features) {
 		f := shape.add(key, value, l.at, l.group)
 		switch value.Kind() {
 		case tfrecord.KindBytes:
-			l.pictureFeature(f, key, value, features)
+			l.imageFeature(f, key, value, features)
 		case tfrecord.KindInt64:
 			l.variant = l.variant || string(key) == manifest.CopyKey
 		}
@@ -166,7 +166,7 @@ func (l *scanner) lists(lists *tfrecord.FeatureLists) {
 			value := list.At(step)
 			f := l.table.features.addStep(key, value, l.at)
 			if value.Kind() == tfrecord.KindBytes {
-				l.pictureFeature(f, key, value, nil)
+				l.imageFeature(f, key, value, nil)
 			}
 		}
 	}
@@ -175,7 +175,7 @@ func (l *scanner) lists(lists *tfrecord.FeatureLists) {
 // merge adds the counts of another scanner.
 func (l *scanner) merge(m *scanner) {
 	l.records += m.records
-	l.pictures += m.pictures
+	l.images += m.images
 	l.decoded += m.decoded
 	l.bad = l.bad || m.bad
 	for kind, n := range m.counts {

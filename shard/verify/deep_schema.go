@@ -52,8 +52,8 @@ type featureTally struct {
 	odd     tally1          // records whose length differs from length
 	oddLen  int             // the length in the first of those
 
-	pictures int64
-	others   tally1 // bytes that are not images
+	images int64
+	others tally1 // bytes that are not images
 }
 
 func (s *schema) begin() { s.at, s.keys = s.at[:0], s.keys[:0] }
@@ -199,7 +199,7 @@ func mergeFeatureTallies(to, from map[string]*featureTally) {
 		if g.lengths == nil || len(f.lengths) > maxLengths {
 			f.lengths = nil
 		}
-		f.pictures += g.pictures
+		f.images += g.images
 		f.others.merge(&g.others)
 	}
 }
@@ -255,8 +255,8 @@ func (g *deepGroup) judgeFeature(f *featureTally, found aggregator) {
 		f.judgeKinds(tfrecord.KindNone, "", found)
 		f.judgeLengths(found)
 	}
-	if f.pictures > f.others.records && f.others.records > 0 && !g.pictures[f.key] {
-		found(FindingNotPicture, SeverityFault, f.others, f.key, "not an image, which the feature has in %s", plural.Of(f.pictures, "record"))
+	if f.images > f.others.records && f.others.records > 0 && !g.images[f.key] {
+		found(FindingNotImage, SeverityFault, f.others, f.key, "not an image, which the feature has in %s", plural.Of(f.images, "record"))
 	}
 }
 

@@ -138,7 +138,7 @@ func TestDeepSaysWhatItDid(t *testing.T) {
 	report := verifyDeep(t, Options{}, deepSet(t, func([]*sampleRecord) {}))
 	d := report.Deep
 	want := &DeepReport{
-		Records: 24, Messages: map[string]int64{"tf.train.Example": 24}, Pictures: 24, Decoded: 24,
+		Records: 24, Messages: map[string]int64{"tf.train.Example": 24}, Images: 24, Decoded: 24,
 		Labels:   []DeepLabels{{Feature: "image/class/label", Path: filepath.Dir(report.Files[0].Path), Names: 3, From: manifest.File}},
 		Findings: []Finding{}, Counts: map[FindingKind]int64{}, NotChecked: []string{},
 	}
@@ -163,7 +163,7 @@ func TestDeepIsTheSameForAnyWorkers(t *testing.T) {
 	var want *Report
 	for _, workers := range []int{1, 2, 7} {
 		for _, memory := range []int64{0, 1} {
-			got := verifyDeep(t, Options{Workers: workers, Deep: &DeepOptions{Picture: decodePNG, Near: true, Memory: memory, TempDir: t.TempDir()}}, dir)
+			got := verifyDeep(t, Options{Workers: workers, Deep: &DeepOptions{Decode: decodePNG, Near: true, Memory: memory, TempDir: t.TempDir()}}, dir)
 			if want == nil {
 				want = got
 			}
@@ -186,7 +186,7 @@ func TestDeepBoundsWhatItLists(t *testing.T) {
 			h.ints["image/width"][0] = 9
 		}
 	})
-	report := verifyDeep(t, Options{MaxFaults: 5, Deep: &DeepOptions{Picture: decodePNG, MaxFindings: 3}}, dir)
+	report := verifyDeep(t, Options{MaxFaults: 5, Deep: &DeepOptions{Decode: decodePNG, MaxFindings: 3}}, dir)
 	d := report.Deep
 	kinds := map[FindingKind]int{}
 	for _, f := range d.Findings {
@@ -212,20 +212,20 @@ func TestDeepFindsVariantsInOtherSplits(t *testing.T) {
 	})
 	undescribe(t, dir)
 	for _, memory := range []int64{0, 1} {
-		report := verifyDeep(t, Options{Deep: &DeepOptions{Picture: decodePNG, Memory: memory}}, dir)
+		report := verifyDeep(t, Options{Deep: &DeepOptions{Decode: decodePNG, Memory: memory}}, dir)
 		const want = "f variant_leak train 2 test 2 cat/02.png|f variant_leak train 3 test 2 cat/02.png|f variant_leak train 5 test 9 cat/05.png"
 		if got := strings.Join(brief(report), "|"); got != want || report.OK || report.Deep.Duplicates != (DuplicateCounts{}) {
 			t.Errorf("%s, %+v", got, report.Deep.Duplicates)
 		}
 	}
-	report := verifyDeep(t, Options{Deep: &DeepOptions{Picture: decodePNG, MaxFindings: 1}}, dir)
+	report := verifyDeep(t, Options{Deep: &DeepOptions{Decode: decodePNG, MaxFindings: 1}}, dir)
 	if len(report.Deep.Findings) != 1 || report.Deep.Omitted != 2 || report.Deep.Counts[FindingVariantLeak] != 3 {
 		t.Errorf("%v", report.Deep)
 	}
 }
 
-// TestDeepPicturesBesideEachOther has an image and a mask per record, with a single declared size.
-func TestDeepPicturesBesideEachOther(t *testing.T) {
+// TestDeepImagesNextToEachOther has an image and a mask per record, with a single declared size.
+func TestDeepImagesNextToEachOther(t *testing.T) {
 	dir := deepSet(t, func(r []*sampleRecord) {
 		for i, r := range r {
 			r.texts["image/mask"] = [][]byte{noisePNG(t, uint64(100+i), 5, 5)}
@@ -242,7 +242,7 @@ func TestDeepPicturesBesideEachOther(t *testing.T) {
 	}
 }
 
-func TestDeepTakesVariantsOfAPictureForWhatTheyAre(t *testing.T) {
+func TestDeepRecognisesVariantsOfAnImage(t *testing.T) {
 	dir := deepSet(t, func(r []*sampleRecord) {
 		for i, r := range r {
 			r.ints["augment/copy"] = []int64{int64(i % 2)}
@@ -285,11 +285,11 @@ func TestDeepSequences(t *testing.T) {
 		var b tfrecord.SequenceBuilder
 		b.Context.Int64("label", int64(i))
 		for step := range 3 {
-			picture := noisePNG(t, uint64(10*i+step), 8, 8)
+			image := noisePNG(t, uint64(10*i+step), 8, 8)
 			if i == 4 && step == 1 {
-				picture = picture[:70]
+				image = image[:70]
 			}
-			b.Bytes("frames", picture)
+			b.Bytes("frames", image)
 			if i == 5 {
 				b.Float("speed", 1)
 			} else {
@@ -301,8 +301,8 @@ func TestDeepSequences(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "clips-train.tfrecord")
 	settest.PutFile(t, path, data)
 	report := verifyDeep(t, Options{}, path)
-	if got := strings.Join(brief(report), "|"); got != "f picture train 4 frames|f schema train 5 speed x3" || report.Deep.Pictures != 18 {
-		t.Errorf("%s, %d pictures", got, report.Deep.Pictures)
+	if got := strings.Join(brief(report), "|"); got != "f picture train 4 frames|f schema train 5 speed x3" || report.Deep.Images != 18 {
+		t.Errorf("%s, %d pictures", got, report.Deep.Images)
 	}
 }
 
@@ -355,7 +355,7 @@ func FuzzDeep(f *testing.F) {
 	good := b.Append(nil)
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, record []byte) {
-		d := newDeepRun(t.Context(), &DeepOptions{Picture: decodePNG, Near: true, TempDir: dir}, []shard.Source{{Path: filepath.Join(dir, "x.tfrecord")}}, 1, 10)
+		d := newDeepRun(t.Context(), &DeepOptions{Decode: decodePNG, Near: true, TempDir: dir}, []shard.Source{{Path: filepath.Join(dir, "x.tfrecord")}}, 1, 10)
 		defer d.close()
 		batch := new(deepBatch)
 		for i, r := range [][]byte{good, record, record} {

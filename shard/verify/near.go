@@ -22,7 +22,7 @@ type nearDups struct {
 	create func() (*osfile.Scratch, error)
 
 	mu     sync.Mutex
-	chunks [][]nearPicture
+	chunks [][]nearImage
 	file   *osfile.Scratch // a fixed number of bytes per image
 	out    *bufio.Writer
 	n      int // entries in the file
@@ -30,8 +30,8 @@ type nearDups struct {
 	flat atomic.Int64
 }
 
-// nearPicture is an image to compare with others.
-type nearPicture struct {
+// nearImage is an image to compare with others.
+type nearImage struct {
 	bits    [4]uint64
 	payload uint64 // part of the hash of all images of the record
 	record  int64
@@ -49,7 +49,7 @@ const nearEntry = 8 + 2 + 118
 
 // nearDupBatch has images that were not added yet.
 type nearDupBatch struct {
-	list []nearPicture
+	list []nearImage
 	data []byte
 	flat int64
 }
@@ -63,7 +63,7 @@ func (b *nearDupBatch) add(h nearHash, t twin) {
 		b.flat++
 		return
 	}
-	b.list = append(b.list, nearPicture{
+	b.list = append(b.list, nearImage{
 		bits: h.bits, payload: t.hash.Hi, record: t.at.record, key: uint32(xxh3.HashString(t.at.key)),
 		file: uint32(t.at.file), split: t.split, variant: t.variant && t.at.key != "",
 	})
@@ -90,7 +90,7 @@ func (a *nearDups) add(b *nearDupBatch) (err error) {
 		b.list[i].ref = uint32(a.n)
 		a.n++
 		if n := len(a.chunks); n == 0 || len(a.chunks[n-1]) == nearChunk {
-			a.chunks = append(a.chunks, make([]nearPicture, 0, nearChunk))
+			a.chunks = append(a.chunks, make([]nearImage, 0, nearChunk))
 		}
 		last := &a.chunks[len(a.chunks)-1]
 		*last = append(*last, b.list[i])
@@ -109,7 +109,7 @@ func (a *nearDups) close() {
 }
 
 // place returns the location of an image.
-func (a *nearDups) place(p *nearPicture) (recordRef, error) {
+func (a *nearDups) place(p *nearImage) (recordRef, error) {
 	var entry [nearEntry]byte
 	if _, err := a.file.ReadAt(entry[:], int64(p.ref)*nearEntry); err != nil {
 		return recordRef{}, err
@@ -121,7 +121,7 @@ func (a *nearDups) place(p *nearPicture) (recordRef, error) {
 	}, nil
 }
 
-func (p *nearPicture) compare(q *nearPicture) int {
+func (p *nearImage) compare(q *nearImage) int {
 	return cmp.Or(cmp.Compare(p.file, q.file), cmp.Compare(p.record, q.record))
 }
 
@@ -153,20 +153,20 @@ func (a *nearDups) judge(ctx context.Context, d *deepRun, r *DeepReport) error {
 	if err := a.out.Flush(); err != nil {
 		return err
 	}
-	pictures := slices.Concat(a.chunks...)
+	images := slices.Concat(a.chunks...)
 	a.chunks = nil
-	slices.SortFunc(pictures, func(p, q nearPicture) int {
+	slices.SortFunc(images, func(p, q nearImage) int {
 		return cmp.Or(p.compare(&q), slices.Compare(p.bits[:], q.bits[:]))
 	})
 	// Of the images of a split with the same hash, only the first is compared with others; the rest
 	// are similar to it.
-	best := make([]likeness, len(pictures))
+	best := make([]likeness, len(images))
 	var mu sync.Mutex // guards best and variants
 	var variants int64
 	consider := func(i, j, distance int) {
 		mu.Lock()
 		defer mu.Unlock()
-		p, q := &pictures[i], &pictures[j]
+		p, q := &images[i], &images[j]
 		same := p.split == q.split || p.split == 0 || q.split == 0
 		switch {
 		case p.payload == q.payload: // identical, or in the same record
@@ -178,10 +178,10 @@ func (a *nearDups) judge(ctx context.Context, d *deepRun, r *DeepReport) error {
 			}
 		}
 	}
-	heads := a.heads(pictures, consider)
+	heads := a.heads(images, consider)
 	s := &nearSearch{hashes: make([][4]uint64, len(heads)), distance: a.o.NearDistance, workers: d.workers}
 	for n, i := range heads {
-		s.hashes[n] = pictures[i].bits
+		s.hashes[n] = images[i].bits
 	}
 	var cut sync.Map
 	err := s.each(ctx,
@@ -192,20 +192,20 @@ func (a *nearDups) judge(ctx context.Context, d *deepRun, r *DeepReport) error {
 	}
 	cut.Range(func(any, any) bool { r.Near.Cut++; return true })
 	r.Near.Variants = variants
-	return a.report(d, r, pictures, best)
+	return a.report(d, r, images, best)
 }
 
 // heads returns the first image of each hash and split, in order.
-func (a *nearDups) heads(pictures []nearPicture, consider func(i, j, distance int)) []uint32 {
-	order := make([]uint32, len(pictures))
+func (a *nearDups) heads(images []nearImage, consider func(i, j, distance int)) []uint32 {
+	order := make([]uint32, len(images))
 	for i := range order {
 		order[i] = uint32(i)
 	}
 	same := func(i, j uint32) bool {
-		return pictures[i].bits == pictures[j].bits && pictures[i].split == pictures[j].split
+		return images[i].bits == images[j].bits && images[i].split == images[j].split
 	}
 	slices.SortFunc(order, func(i, j uint32) int {
-		p, q := &pictures[i], &pictures[j]
+		p, q := &images[i], &images[j]
 		return cmp.Or(slices.Compare(p.bits[:], q.bits[:]), cmp.Compare(p.split, q.split), cmp.Compare(i, j))
 	})
 	heads := order[:0]
@@ -221,27 +221,27 @@ func (a *nearDups) heads(pictures []nearPicture, consider func(i, j, distance in
 }
 
 // report lists similar images.
-func (a *nearDups) report(d *deepRun, r *DeepReport, pictures []nearPicture, best []likeness) error {
+func (a *nearDups) report(d *deepRun, r *DeepReport, images []nearImage, best []likeness) error {
 	leaks, others := 0, 0
 	for i := range best {
 		l := &best[i]
-		if !l.any || i > 0 && pictures[i].compare(&pictures[i-1]) == 0 && best[i-1].any {
+		if !l.any || i > 0 && images[i].compare(&images[i-1]) == 0 && best[i-1].any {
 			continue // no match, or another image of the same record
 		}
 		r.Near.Records++
 		kind, severity, room := FindingNearDuplicate, SeverityWarning, &others
 		message := "the image looks like that of the other record"
-		other := &pictures[l.other]
+		other := &images[l.other]
 		if l.leak {
 			r.Near.Leaks++
 			kind, severity, room = FindingNearLeak, SeverityFault, &leaks
 			message += ", which is in split " + d.splits[other.split]
 		}
 		if *room++; *room > a.o.MaxFindings {
-			r.add(Finding{Kind: kind, Severity: severity, Path: d.files[pictures[i].file].path}, false)
+			r.add(Finding{Kind: kind, Severity: severity, Path: d.files[images[i].file].path}, false)
 			continue
 		}
-		at, err := a.place(&pictures[i])
+		at, err := a.place(&images[i])
 		if err != nil {
 			return err
 		}

@@ -137,12 +137,12 @@ func encodedAgain(t testing.TB, im image.Image, quality int) image.Image {
 	return im
 }
 
-// TestNearHashTellsPicturesApart: slightly changed copies are within the default distance of their
+// TestNearHashDistinguishesImages: slightly changed copies are within the default distance of their
 // image, and different images are not.
-func TestNearHashTellsPicturesApart(t *testing.T) {
-	pictures := photographs(t)
+func TestNearHashDistinguishesImages(t *testing.T) {
+	images := photographs(t)
 	for i := range 20 {
-		pictures[fmt.Sprint("made ", i)] = waves(uint64(i))
+		images[fmt.Sprint("made ", i)] = waves(uint64(i))
 	}
 	hashOf := func(im image.Image) nearHash {
 		var thumb Thumb
@@ -151,8 +151,8 @@ func TestNearHashTellsPicturesApart(t *testing.T) {
 	}
 	hashes := map[string]nearHash{}
 	furthest, plain := 0, 0
-	for n, name := range slices.Sorted(maps.Keys(pictures)) {
-		im := pictures[name]
+	for n, name := range slices.Sorted(maps.Keys(images)) {
+		im := images[name]
 		h := hashOf(im)
 		hashes[name] = h
 		if h.flat {
@@ -198,14 +198,14 @@ func TestNearHashTellsPicturesApart(t *testing.T) {
 	}
 }
 
-// TestDeepFindsPicturesThatLookAlike has similar images in the same split and in different ones.
-func TestDeepFindsPicturesThatLookAlike(t *testing.T) {
+// TestDeepFindsSimilarImages has similar images in the same split and in different ones.
+func TestDeepFindsSimilarImages(t *testing.T) {
 	original := waves(1)
 	dir := t.TempDir()
-	write := func(file string, pictures ...image.Image) {
-		settest.ExampleFile(t, filepath.Join(dir, file), len(pictures), func(i int, b *tfrecord.Builder) {
+	write := func(file string, images ...image.Image) {
+		settest.ExampleFile(t, filepath.Join(dir, file), len(images), func(i int, b *tfrecord.Builder) {
 			var data bytes.Buffer
-			settest.Check(t, jpeg.Encode(&data, pictures[i], &jpeg.Options{Quality: 90}))
+			settest.Check(t, jpeg.Encode(&data, images[i], &jpeg.Options{Quality: 90}))
 			b.Bytes("image", data.Bytes())
 			b.String("key", fmt.Sprintf("%s%d", file[:2], i))
 		})
@@ -215,7 +215,7 @@ func TestDeepFindsPicturesThatLookAlike(t *testing.T) {
 	draw.Draw(plain, plain.Bounds(), gray, image.Point{}, draw.Src)
 	write("a-test.tfrecord", original, waves(2), waves(3), plain, resized(plain, 20, 20))
 	write("b-train.tfrecord", waves(4), resized(original, 80, 60), brighter(waves(4), 90), encodedAgain(t, waves(2), 40))
-	report := verifyDeep(t, Options{Deep: &DeepOptions{Picture: decodePNG, Near: true}}, dir)
+	report := verifyDeep(t, Options{Deep: &DeepOptions{Decode: decodePNG, Near: true}}, dir)
 	got := brief(report)
 	want := []string{"f near_leak train 1 test 0 a-0", "w near_duplicate train 2 train 0 b-0", "f near_leak train 3 test 1 a-1"}
 	n := report.Deep.Near
@@ -265,14 +265,14 @@ func BenchmarkNearHash(b *testing.B) {
 // BenchmarkNearMemory finds similar images among many, starting from their hashes: B/op is the
 // allocation of the whole run.
 func BenchmarkNearMemory(b *testing.B) {
-	const pictures = 100_000
+	const images = 100_000
 	path := settest.ExampleFile(b, filepath.Join(b.TempDir(), "x.tfrecord"), 1, settest.Numbers)
 	b.ReportAllocs()
 	for b.Loop() {
 		rng := rand.New(rand.NewPCG(1, 2))
-		d := newDeepRun(b.Context(), &DeepOptions{Near: true, Picture: decodePNG, TempDir: b.TempDir()}, []shard.Source{{Path: path}}, 2, 10)
+		d := newDeepRun(b.Context(), &DeepOptions{Near: true, Decode: decodePNG, TempDir: b.TempDir()}, []shard.Source{{Path: path}}, 2, 10)
 		var batch nearDupBatch
-		for i := range int64(pictures) {
+		for i := range int64(images) {
 			h := nearHash{bits: [4]uint64{rng.Uint64(), rng.Uint64(), rng.Uint64(), rng.Uint64()}}
 			batch.add(h, twin{hash: digest.Hash{Hi: uint64(i), Lo: 1}, at: recordRef{record: i, offset: i, key: "train/class/picture.jpg"}})
 			if len(batch.list) == batchRecords {

@@ -167,7 +167,7 @@ func TestVerifySamplesDeep(t *testing.T) {
 	})
 	for seed := range uint64(4) {
 		report := verifyDeep(t, Options{Sample: Sampling{Records: 8, Seed: seed}}, dir)
-		if report.Deep.Records != 8 || report.Deep.Pictures != 8 || len(report.Deep.Findings) != int(report.Deep.Counts[FindingHeight]) {
+		if report.Deep.Records != 8 || report.Deep.Images != 8 || len(report.Deep.Findings) != int(report.Deep.Counts[FindingHeight]) {
 			t.Errorf("%+v", report.Deep)
 		}
 		for _, f := range report.Deep.Findings {
