@@ -138,7 +138,7 @@ func TestCache(t *testing.T) {
 }
 
 // Images come from a cache in their listed versions, without a request for each.
-func TestCacheOfPictures(t *testing.T) {
+func TestCacheOfImages(t *testing.T) {
 	root := t.TempDir()
 	photos := filepath.Join(root, "bucket", "photos")
 	if err := os.CopyFS(photos, os.DirFS("../testdata/demo/photos")); err != nil {

@@ -20,11 +20,11 @@ import (
 // one completes, in another directory on another machine, with the same bytes as on disk. Nothing
 // is left of interrupted uploads.
 func TestConversionsIntoStoresAreKilled(t *testing.T) {
-	pictures, err := filepath.Abs(photos)
+	images, err := filepath.Abs(photos)
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"convert", "images", pictures, "--resize", "640", "--encode", "raw", "--splits", "train=0.8,val=0.2", "--shards", "2", "--quiet"}
+	args := []string{"convert", "images", images, "--resize", "640", "--encode", "raw", "--splits", "train=0.8,val=0.2", "--shards", "2", "--quiet"}
 	local := filepath.Join(t.TempDir(), "set")
 	must(t, append(args, local)...)
 	want := files(t, local)

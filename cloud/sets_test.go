@@ -217,13 +217,13 @@ print(ours, theirs)
 	if err != nil {
 		t.Fatalf("%v\n%.2000s", err, text.String())
 	}
-	pictures := 0
+	images := 0
 	for name := range files(t, photos) {
 		if filepath.Ext(name) == ".jpg" {
-			pictures++
+			images++
 		}
 	}
-	if want := fmt.Sprintf("%d %[1]d\n", pictures); string(out) != want {
+	if want := fmt.Sprintf("%d %[1]d\n", images); string(out) != want {
 		t.Errorf("TensorFlow and TFDS read %q records, want %q", out, want)
 	}
 }

@@ -138,12 +138,12 @@ func TestBuildToolsRebuildWhenTheyShould(t *testing.T) {
 			if !builds() {
 				t.Fatal("nothing built")
 			}
-			picture := filepath.Join(dir, "photos", "roses")
-			entries, err := os.ReadDir(picture)
+			image := filepath.Join(dir, "photos", "roses")
+			entries, err := os.ReadDir(image)
 			if err != nil {
 				t.Fatal(err)
 			}
-			picture = filepath.Join(picture, entries[0].Name())
+			image = filepath.Join(image, entries[0].Name())
 			copied := filepath.Join(dir, "photos", "roses", "a copy #1.jpg")
 			before := manifest(t, filepath.Join(dir, "out")).Fingerprint
 			for _, c := range []struct {
@@ -152,9 +152,9 @@ func TestBuildToolsRebuildWhenTheyShould(t *testing.T) {
 				other  bool // another set comes of it
 			}{
 				{"nothing", nil, false},
-				{"a picture is touched", func() error { return os.Chtimes(picture, time.Now(), time.Now()) }, false},
+				{"a picture is touched", func() error { return os.Chtimes(image, time.Now(), time.Now()) }, false},
 				{"a picture comes", func() error {
-					data, err := os.ReadFile(picture)
+					data, err := os.ReadFile(image)
 					if err == nil {
 						err = os.WriteFile(copied, data, 0o644)
 					}

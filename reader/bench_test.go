@@ -15,7 +15,7 @@ import (
 func TestBench(t *testing.T) {
 	records := table(300)
 	rows := writeRecords(t, Options{}, 3, func(int) [][]byte { return records })
-	pictures := imageSet(t, 5, nil)
+	images := imageSet(t, 5, nil)
 	cases := map[string]struct {
 		set    *Set
 		o      BenchOptions
@@ -25,7 +25,7 @@ func TestBench(t *testing.T) {
 		"raw":     {rows, BenchOptions{Batch: 64}, 900, "read interleave batch"},
 		"parse":   {rows, BenchOptions{Batch: 64, Parse: true}, 900, "read interleave parse"},
 		"shuffle": {rows, BenchOptions{Parse: true, Shuffle: 100}, 900, "read interleave shuffle parse"},
-		"decode":  {pictures, BenchOptions{Batch: 3, Decode: true, Resize: augment.ResizeSpec{Width: 8, Height: 8}}, 10, "read interleave pictures"},
+		"decode":  {images, BenchOptions{Batch: 3, Decode: true, Resize: augment.ResizeSpec{Width: 8, Height: 8}}, 10, "read interleave pictures"},
 		"longer":  {rows, BenchOptions{Batch: 64, For: 30 * time.Millisecond}, 900, "read interleave batch"},
 		"parse longer": {rows, BenchOptions{Parse: true, Batch: 64, Shuffle: 50, Workers: 3, For: 30 * time.Millisecond}, 900,
 			"read interleave shuffle parse"},

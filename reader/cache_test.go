@@ -153,8 +153,8 @@ func TestCacheBehindMap(t *testing.T) {
 		if err := e.Parse(r.Data); err != nil {
 			return nil, err
 		}
-		picture, _ := e.Get(DefaultImageKey)
-		data, _ := picture.Bytes()
+		image, _ := e.Get(DefaultImageKey)
+		data, _ := image.Bytes()
 		f, _ := e.Get(DefaultLabelKey)
 		n, _ := f.Int64()
 		var large, im augment.Image

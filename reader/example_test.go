@@ -162,10 +162,10 @@ func ExampleImages() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	pictures := reader.Images(set.Records(), reader.ImageSpec{
+	images := reader.Images(set.Records(), reader.ImageSpec{
 		Size: 8, Batch: 2, DType: reader.Float32, NCHW: true,
 	})
-	for batch, err := range pictures.Prefetch(0).All(context.Background()) { // 0: as many ahead as it takes
+	for batch, err := range images.Prefetch(0).All(context.Background()) { // 0: as many ahead as it takes
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -52,7 +52,7 @@ func (d *imageDecoder) decode(b *ImageBatch, i int, record Record) error {
 	if f, _ := d.example.Get("image/format"); isFloats(f) {
 		err = d.floats(b, i, data)
 	} else {
-		err = d.picture(b, i, data, record)
+		err = d.image(b, i, data, record)
 	}
 	if err != nil {
 		return fmt.Errorf("feature %q: %w", d.spec.ImageKey, err)
@@ -60,8 +60,8 @@ func (d *imageDecoder) decode(b *ImageBatch, i int, record Record) error {
 	return nil
 }
 
-// picture decodes, augments and resizes an image and writes it to row i.
-func (d *imageDecoder) picture(b *ImageBatch, i int, data []byte, record Record) error {
+// image decodes, augments and resizes an image and writes it to row i.
+func (d *imageDecoder) image(b *ImageBatch, i int, data []byte, record Record) error {
 	s := d.spec
 	n := d.width * d.height * s.Channels
 	target := &d.resized

@@ -30,12 +30,12 @@ func unusableSet(t *testing.T, o Options) *Set {
 				records = append(records, bytes.Repeat([]byte{0xff}, 20+i))
 				continue
 			}
-			picture, err := augment.AppendPNG(nil, randomImage(rnd, 4, 4, 1))
+			image, err := augment.AppendPNG(nil, randomImage(rnd, 4, 4, 1))
 			if err != nil {
 				t.Fatal(err)
 			}
 			records = append(records, example(func(b *tfrecord.Builder) {
-				b.Bytes(DefaultImageKey, picture)
+				b.Bytes(DefaultImageKey, image)
 				b.Int64(DefaultLabelKey, int64(100*file+i))
 			}))
 		}

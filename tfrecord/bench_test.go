@@ -178,13 +178,13 @@ func BenchmarkBuilder(b *testing.B) {
 	b.Run("picture", func(b *testing.B) {
 		var e Builder
 		var frame []byte
-		picture := noise(100_000)
-		b.SetBytes(int64(len(picture)))
+		image := noise(100_000)
+		b.SetBytes(int64(len(image)))
 		b.ReportAllocs()
 		for b.Loop() {
 			e.Reset()
 			e.Int64("image/class/label", 7)
-			e.Bytes("image/encoded", picture)
+			e.Bytes("image/encoded", image)
 			e.String("image/format", "jpeg")
 			var mark int
 			frame, mark = BeginFrame(frame[:0])

@@ -131,7 +131,7 @@ func runEmittedGo(t *testing.T, sets map[string]emittedSet, names []string) {
 		} else {
 			test += goFiles
 		}
-		if strings.Contains(programs[name], "\nfunc pictures(") {
+		if strings.Contains(programs[name], "\nfunc images(") {
 			test += goPixels
 		} else {
 			test += goNoPixels
@@ -182,7 +182,7 @@ func pixels(*testing.T, *reader.Set, reading) {}
 const goPixels = `
 func pixels(t *testing.T, set *reader.Set, r reading) {
 	n, labels := 0.0, 0.0
-	for batch, err := range pictures(records(set, false), 7).All(context.Background()) {
+	for batch, err := range images(records(set, false), 7).All(context.Background()) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -67,7 +67,7 @@ def read_torch(program, split, folder):
 def read_tf(program, split, folder):
     count, sums = read(program.dataset(split, batch_size=None, data_dir=folder))
     _, batched = read(program.dataset(split, batch_size=7, shuffle=10, data_dir=folder))
-    if hasattr(program, "PICTURE_SIZE"):
+    if hasattr(program, "IMAGE_SIZE"):
         del batched["image/encoded"]
         same({key: value for key, value in sums.items() if key != "image/encoded"}, batched, split)
     else:

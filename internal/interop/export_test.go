@@ -61,11 +61,11 @@ func TestExportedTablesAreRead(t *testing.T) {
 	dir := t.TempDir()
 	odd := filepath.Join(dir, "odd.tfrecord")
 	oddTable(t, odd, 600)
-	pictures := filepath.Join(dir, "pictures")
-	if out, err := exec.Command(*binary, "convert", "images", "../../testdata/demo/photos", pictures, "--quiet", "--shards", "1").CombinedOutput(); err != nil {
+	images := filepath.Join(dir, "pictures")
+	if out, err := exec.Command(*binary, "convert", "images", "../../testdata/demo/photos", images, "--quiet", "--shards", "1").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	shards, err := filepath.Glob(filepath.Join(pictures, "*.tfrecord*"))
+	shards, err := filepath.Glob(filepath.Join(images, "*.tfrecord*"))
 	if err != nil || len(shards) != 1 {
 		t.Fatal(shards, err)
 	}

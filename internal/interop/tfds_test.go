@@ -115,7 +115,7 @@ func load(t *testing.T, out string, s summary, take int) dataset {
 // flowers are the demo's classes.
 var flowers = []string{"daisy", "dandelion", "roses", "sunflowers", "tulips"}
 
-func TestTFDSLoadsPictures(t *testing.T) {
+func TestTFDSLoadsImages(t *testing.T) {
 	photos := filepath.Join(demo, "photos")
 	count, err := filepath.Glob(filepath.Join(photos, "*", "*.jpg"))
 	if err != nil || len(count) == 0 {
@@ -179,7 +179,7 @@ func TestTFDSLoadsPictures(t *testing.T) {
 }
 
 // What keep cannot store as it is becomes PNG, and gray images read as RGB.
-func TestTFDSLoadsPicturesOfManyKinds(t *testing.T) {
+func TestTFDSLoadsImagesOfManyKinds(t *testing.T) {
 	src := t.TempDir()
 	for _, name := range []string{
 		"made-gray.jpg", "go-video-005.gray.q50.2x2.progressive.jpeg", "go-video-001.rgb.jpeg", "go-video-001.interlaced.gif",
@@ -208,7 +208,7 @@ func TestTFDSLoadsPicturesOfManyKinds(t *testing.T) {
 }
 
 // float32 is raw, normalised: (v/255 - mean) / std.
-func TestTFDSLoadsNormalisedPictures(t *testing.T) {
+func TestTFDSLoadsNormalisedImages(t *testing.T) {
 	photos := filepath.Join(demo, "photos")
 	shape := []string{"--resize", "40x30", "--limit", "10", "--seed", "5"}
 	rawOut, rawSummary := convert(t, append([]string{"images", photos, "--encode", "raw"}, shape...)...)

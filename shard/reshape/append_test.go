@@ -134,8 +134,8 @@ func TestAppendRefuses(t *testing.T) {
 	}
 	csv := filepath.Join(t.TempDir(), "table.csv")
 	settest.PutFile(t, csv, []byte("a,b\n1,2\n"))
-	pictures := t.TempDir()
-	settest.PutFile(t, filepath.Join(pictures, "a.jpg"), []byte("\xff\xd8\xff"))
+	images := t.TempDir()
+	settest.PutFile(t, filepath.Join(images, "a.jpg"), []byte("\xff\xd8\xff"))
 	damagedSet := madeSet(t, 4, 1, []string{"cat", "dog"}, from(0))
 	settest.FlipIn(t, filepath.Join(damagedSet, "made-train.tfrecord-00000-of-00001"), 20)
 	for _, c := range []struct {
@@ -148,7 +148,7 @@ func TestAppendRefuses(t *testing.T) {
 		{file("x.tfrecord", from(0)), "have no names to match", AppendOptions{}},
 		{madeSet(t, 4, 1, nil, from(0)), "have no names to match", AppendOptions{}},
 		{csv, "convert images and tables first", AppendOptions{}},
-		{pictures, "convert images and tables first", AppendOptions{}},
+		{images, "convert images and tables first", AppendOptions{}},
 		{damagedSet, "repair.Copy", AppendOptions{}},
 		{set, "belongs to the set being appended to", AppendOptions{}},
 		{filepath.Join(set, "made-train.tfrecord-00000-of-00001"), "belongs to the set being appended to", AppendOptions{}},

@@ -24,12 +24,12 @@ func benchRecords(b *testing.B, size int) (dir string, paths []string, records, 
 	}
 	b.Cleanup(func() { os.RemoveAll(dir) })
 	n := 256 << 20 / size
-	picture := make([]byte, max(size-90, 1))
+	image := make([]byte, max(size-90, 1))
 	for i := range 4 {
 		path := settest.ExampleFile(b, filepath.Join(dir, fmt.Sprintf("part-%d.tfrecord", i)), n/4, func(i int, builder *tfrecord.Builder) {
 			builder.Int64("height", int64(i))
 			builder.Int64("label", int64(i%10))
-			builder.Bytes("picture", picture)
+			builder.Bytes("picture", image)
 			builder.String("text", "some text")
 		})
 		st, err := os.Stat(path)

@@ -15,8 +15,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// pictured builds records with slashes in their keys.
-func pictured(i int, b *tfrecord.Builder) {
+// imageRecord builds records with slashes in their keys.
+func imageRecord(i int, b *tfrecord.Builder) {
 	b.Bytes("image/encoded", []byte("\xff\xd8\xff\xe0 picture"))
 	b.Int64("image/width", int64(100+i))
 	b.Int64("label", int64(i%2))
@@ -25,7 +25,7 @@ func pictured(i int, b *tfrecord.Builder) {
 
 func TestReshapeFeatures(t *testing.T) {
 	ctx := context.Background()
-	set := madeSet(t, 50, 2, []string{"cat", "dog"}, pictured)
+	set := madeSet(t, 50, 2, []string{"cat", "dog"}, imageRecord)
 	supervise(t, set, &manifest.Supervised{Input: "image/encoded", Target: "label"})
 	type work func(in, out string) error
 	selecting := func(keys ...string) work {
@@ -126,7 +126,7 @@ func TestReshapeFeatures(t *testing.T) {
 		`no feature "x"`:                                         renamingTo("x=y"),
 		`both be named "same"`:                                   renamingTo("label=same", "text=same"),
 	} {
-		for _, in := range []string{set, settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 9, pictured)} {
+		for _, in := range []string{set, settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 9, imageRecord)} {
 			out := filepath.Join(t.TempDir(), "out")
 			if err := work(in, out); !isOptionError(err) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v; want %q", err, want)

@@ -58,9 +58,9 @@ func convert(file string) error {
 		return err
 	}
 	defer f.Close()
-	picture, err := jpeg.Decode(f)
+	img, err := jpeg.Decode(f)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	return jpeg.Encode(io.Discard, imaging.Resize(picture, 224, 224, imaging.Linear), &jpeg.Options{Quality: 95})
+	return jpeg.Encode(io.Discard, imaging.Resize(img, 224, 224, imaging.Linear), &jpeg.Options{Quality: 95})
 }
