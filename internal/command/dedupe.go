@@ -65,8 +65,7 @@ OUT or, if that is a URL, to the system's temporary directory.`,
 				}
 				defer w.discard()
 				o.Dropped = func(d reshape.Duplicate) error {
-					d.File, d.Repeats.File = jsontext.Readable(d.File), jsontext.Readable(d.Repeats.File)
-					return w.add(d)
+					return w.add(newDroppedRecord(d))
 				}
 				report, err := reshape.Dedupe(ctx, in, out, o)
 				if err == nil {
@@ -105,6 +104,25 @@ func keepInputs(ctx context.Context, list string, in []string) error {
 		}
 	}
 	return nil
+}
+
+// droppedRecord is a line of --report.
+type droppedRecord struct {
+	recordLine
+	Repeats recordLine `json:"repeats"`
+}
+
+// recordLine is the position of a record in a line of --report.
+type recordLine struct {
+	File   string `json:"file"`
+	Record int64  `json:"record"`
+}
+
+func newDroppedRecord(d reshape.Duplicate) droppedRecord {
+	return droppedRecord{
+		recordLine: recordLine{jsontext.Readable(d.Dropped.Path), d.Dropped.Record},
+		Repeats:    recordLine{jsontext.Readable(d.Kept.Path), d.Kept.Record},
+	}
 }
 
 // linesFile is a file of JSON lines that is written atomically.

@@ -81,9 +81,9 @@ shown where they differ, but do not count as differences.`,
 // readableDiff makes paths fit for JSON.
 func readableDiff(r *reshape.DiffReport) *reshape.DiffReport {
 	for i := range r.Differences {
-		for _, place := range []*reshape.RecordPlace{r.Differences[i].A, r.Differences[i].B} {
-			if place != nil {
-				place.Path = jsontext.Readable(place.Path)
+		for _, at := range []*reshape.Position{r.Differences[i].A, r.Differences[i].B} {
+			if at != nil {
+				at.Path = jsontext.Readable(at.Path)
 			}
 		}
 	}

@@ -19,17 +19,8 @@ type DedupeOptions struct {
 	Dropped func(d Duplicate) error
 }
 
-// Duplicate is a record that is left out, and the first record equal to it, which is kept.
-type Duplicate struct {
-	Place
-	Repeats Place `json:"repeats"`
-}
-
-// Place is the position of a record: its file, and its number in that file, from 0.
-type Place struct {
-	File   string `json:"file"`
-	Record int64  `json:"record"`
-}
+// Duplicate is a dropped record, and the first record equal to it, which is kept.
+type Duplicate struct{ Dropped, Kept Position }
 
 // DedupeReport is the result of Dedupe.
 type DedupeReport struct {
@@ -89,7 +80,7 @@ func (f *firstOnes) choose(n int64, split int, _ digest.Hash) (int, error) {
 	case !repeated:
 		return split, nil
 	case f.dropped != nil:
-		err = f.dropped(Duplicate{f.in.place(n), f.in.place(first)})
+		err = f.dropped(Duplicate{Dropped: f.in.position(n), Kept: f.in.position(first)})
 	}
 	return drop, err
 }

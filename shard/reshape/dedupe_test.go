@@ -29,18 +29,18 @@ func TestDedupeSpills(t *testing.T) {
 	build := func(i int, b *tfrecord.Builder) { b.Int64("id", values[i]) }
 	one := settest.ExampleFile(t, filepath.Join(t.TempDir(), "one.tfrecord"), n/2, build)
 	two := settest.ExampleFile(t, filepath.Join(t.TempDir(), "two.tfrecord"), n/2, func(i int, b *tfrecord.Builder) { build(n/2+i, b) })
-	place := func(i int) Place {
+	position := func(i int) Position {
 		if i < n/2 {
-			return Place{one, int64(i)}
+			return Position{one, int64(i)}
 		}
-		return Place{two, int64(i - n/2)}
+		return Position{two, int64(i - n/2)}
 	}
 	var want []int64
 	var wantDropped []Duplicate
 	first := map[int64]int{}
 	for i, v := range values {
 		if k, seen := first[v]; seen {
-			wantDropped = append(wantDropped, Duplicate{place(i), place(k)})
+			wantDropped = append(wantDropped, Duplicate{position(i), position(k)})
 			continue
 		}
 		first[v] = i

@@ -68,16 +68,16 @@ type DiffReport struct {
 type Difference struct {
 	Split string `json:"split"`
 	// A and B are the positions of the records; nil for a missing record.
-	A *RecordPlace `json:"a"`
-	B *RecordPlace `json:"b"`
+	A *Position `json:"a"`
+	B *Position `json:"b"`
 	// Features lists the features that differ; empty unless both records are Examples.
 	Features []FeatureDifference `json:"features,omitempty"`
 	// Reason describes the difference if there are no Features.
 	Reason string `json:"reason,omitempty"`
 }
 
-// RecordPlace is the position of a record.
-type RecordPlace struct {
+// Position is the position of a record.
+type Position struct {
 	Path string `json:"path"`
 	// Record is its number in the file, from 0.
 	Record int64 `json:"record"`

@@ -64,11 +64,11 @@ func (d *difference) split(name string, a, b *walk) error {
 		case err2 == io.EOF:
 			r.RecordsA++
 			r.OnlyA++
-			d.list(Difference{Split: name, A: a.place(), Reason: "b does not have this record"})
+			d.list(Difference{Split: name, A: a.position(), Reason: "b does not have this record"})
 		case err1 == io.EOF:
 			r.RecordsB++
 			r.OnlyB++
-			d.list(Difference{Split: name, B: b.place(), Reason: "a does not have this record"})
+			d.list(Difference{Split: name, B: b.position(), Reason: "a does not have this record"})
 		default:
 			r.RecordsA++
 			r.RecordsB++
@@ -76,7 +76,7 @@ func (d *difference) split(name string, a, b *walk) error {
 				continue
 			}
 			r.Differing++
-			one := Difference{Split: name, A: a.place(), B: b.place()}
+			one := Difference{Split: name, A: a.position(), B: b.position()}
 			if examples[0].Parse(x) != nil || examples[1].Parse(y) != nil {
 				one.Reason = fmt.Sprintf("%d and %s, not both of an Example", len(x), plural.Of(len(y), "byte"))
 			} else {
@@ -273,7 +273,7 @@ func damagedUnless(cause, err error) error {
 }
 
 // place returns the position of the record that next returned last.
-func (w *walk) place() *RecordPlace { return &RecordPlace{w.path, w.r.Record()} }
+func (w *walk) position() *Position { return &Position{w.path, w.r.Record()} }
 
 // close closes the current file.
 func (w *walk) close() {

@@ -46,11 +46,11 @@ func TestDiffInOrder(t *testing.T) {
 	want := &DiffReport{
 		RecordsA: 4, RecordsB: 3, Differing: 2, OnlyA: 1, Features: map[string]int64{"name": 1, "v": 2},
 		Differences: []Difference{
-			{Split: "train", A: &RecordPlace{one, 1}, B: &RecordPlace{two, 1}, Features: []FeatureDifference{
+			{Split: "train", A: &Position{one, 1}, B: &Position{two, 1}, Features: []FeatureDifference{
 				{"name", `"two"`, `"zwei"`}, {"v", "3 values, [1] is 2", "3 values, [1] is 5"},
 			}},
-			{Split: "train", A: &RecordPlace{one, 2}, B: &RecordPlace{two, 2}, Features: []FeatureDifference{{"v", "", "7"}}},
-			{Split: "train", A: &RecordPlace{one, 3}, Reason: "b does not have this record"},
+			{Split: "train", A: &Position{one, 2}, B: &Position{two, 2}, Features: []FeatureDifference{{"v", "", "7"}}},
+			{Split: "train", A: &Position{one, 3}, Reason: "b does not have this record"},
 		},
 		Described: []Described{}, Faults: []shard.Fault{},
 	}

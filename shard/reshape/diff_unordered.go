@@ -43,14 +43,13 @@ func (d *difference) unordered(ctx context.Context) error {
 	for i, numbers := range lone {
 		side := d.sides[i]
 		for _, number := range numbers {
-			at := side.place(number)
-			place := &RecordPlace{at.File, at.Record}
-			one := Difference{A: place, Reason: "b does not have this record, or fewer of them"}
+			at := side.position(number)
+			one := Difference{A: &at, Reason: "b does not have this record, or fewer of them"}
 			if i == 1 {
-				one = Difference{B: place, Reason: "a does not have this record, or fewer of them"}
+				one = Difference{B: &at, Reason: "a does not have this record, or fewer of them"}
 			}
 			if d.sameSplits() {
-				one.Split = side.splits[side.files[fileOfPath(side, at.File)].split]
+				one.Split = side.splits[side.files[fileOfPath(side, at.Path)].split]
 			}
 			d.report.Differences = append(d.report.Differences, one)
 		}

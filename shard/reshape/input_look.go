@@ -11,11 +11,11 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// place returns the position of a record, given its number.
-func (in *inputs) place(n int64) Place {
+// position returns the position of a record, given its number.
+func (in *inputs) position(n int64) Position {
 	i := sort.Search(len(in.files), func(i int) bool { return in.files[i].first+in.files[i].Records > n })
 	f := in.files[i]
-	return Place{f.Path, n - f.first}
+	return Position{f.Path, n - f.first}
 }
 
 // checkFeature returns an error if the inputs' manifests say that no record has the feature.

@@ -123,6 +123,23 @@ const (
 type Finding struct {
 	Kind     FindingKind `json:"kind"`
 	Severity Severity    `json:"severity"`
+	Location
+	// Feature is the key of the feature concerned; empty if it is the whole record.
+	Feature string `json:"feature,omitempty"`
+	Message string `json:"message"`
+	// Advice says what to do about it.
+	Advice string `json:"advice"`
+	// Records is the number of records with the same finding; mostly 1.
+	Records int64 `json:"records"`
+	// Other is the record that this one repeats or resembles; nil for other kinds.
+	Other *Location `json:"other,omitempty"`
+	// Distance is the number of bits, out of 256, in which the hashes of similar images differ; nil
+	// for other kinds.
+	Distance *int `json:"distance,omitempty"`
+}
+
+// Location says which record a Finding is about.
+type Location struct {
 	// Path of the file, and its split if known.
 	Path  string `json:"path"`
 	Split string `json:"split,omitempty"`
@@ -133,27 +150,6 @@ type Finding struct {
 	// Key is the record's own identifier, such as image/filename, cut to 256 bytes; empty if it has
 	// none.
 	Key string `json:"key"`
-	// Feature is the key of the feature concerned; empty if it is the whole record.
-	Feature string `json:"feature,omitempty"`
-	Message string `json:"message"`
-	// Advice says what to do about it.
-	Advice string `json:"advice"`
-	// Records is the number of records with the same finding; mostly 1.
-	Records int64 `json:"records"`
-	// Other is the record that this one repeats or resembles; nil for other kinds.
-	Other *FindingPlace `json:"other,omitempty"`
-	// Distance is the number of bits, out of 256, in which the hashes of similar images differ; nil
-	// for other kinds.
-	Distance *int `json:"distance,omitempty"`
-}
-
-// FindingPlace is the location of the other record of a duplicate.
-type FindingPlace struct {
-	Path   string `json:"path"`
-	Split  string `json:"split,omitempty"`
-	Record int64  `json:"record"`
-	Offset int64  `json:"offset"`
-	Key    string `json:"key"`
 }
 
 // DeepReport is the result of checking the content of records.

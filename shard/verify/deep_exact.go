@@ -214,6 +214,6 @@ func (d *deepRun) repeat(kind FindingKind, t, other *twin, conflict bool) Findin
 		}
 	}
 	f := d.finding(kind, severity, t.at, "", message)
-	f.Other = d.otherPlace(other.at)
+	f.Other = d.location(other.at)
 	return f
 }

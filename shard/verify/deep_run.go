@@ -296,21 +296,21 @@ func (p recordRef) before(q recordRef) bool {
 	return p.file < q.file || p.file == q.file && p.record < q.record
 }
 
-// finding returns a finding for the record at a location.
+// finding returns a finding for a record.
 func (d *deepRun) finding(kind FindingKind, severity Severity, at recordRef, feature, message string) Finding {
 	f := Finding{
-		Kind: kind, Severity: severity, Record: -1, Offset: -1, Feature: jsontext.Readable(feature),
+		Kind: kind, Severity: severity, Location: Location{Record: -1, Offset: -1}, Feature: jsontext.Readable(feature),
 		Message: message, Advice: advice[kind], Records: 1,
 	}
 	if at.file >= 0 {
-		f.Path, f.Split = d.files[at.file].path, d.splits[d.files[at.file].split]
-		f.Record, f.Offset, f.Key = at.record, at.offset, jsontext.Readable(at.key)
+		f.Location = *d.location(at)
 	}
 	return f
 }
 
-func (d *deepRun) otherPlace(at recordRef) *FindingPlace {
-	return &FindingPlace{
+// location returns the location of a record.
+func (d *deepRun) location(at recordRef) *Location {
+	return &Location{
 		Path: d.files[at.file].path, Split: d.splits[d.files[at.file].split],
 		Record: at.record, Offset: at.offset, Key: jsontext.Readable(at.key),
 	}

@@ -26,7 +26,7 @@ func (g *twinGroup) addVariant(t twin) {
 		g.leaks++
 		first := &g.kept[0]
 		f := g.d.finding(FindingVariantLeak, SeverityFault, t.at, "", "made from the same image as the other record, which is in split "+g.d.splits[first.split])
-		f.Other = g.d.otherPlace(first.at)
+		f.Other = g.d.location(first.at)
 		g.r.add(f, g.leaks <= g.d.o.MaxFindings)
 	}
 }

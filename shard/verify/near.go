@@ -238,7 +238,7 @@ func (a *nearDups) report(d *deepRun, r *DeepReport, images []nearImage, best []
 			message += ", which is in split " + d.splits[other.split]
 		}
 		if *room++; *room > a.o.MaxFindings {
-			r.add(Finding{Kind: kind, Severity: severity, Path: d.files[images[i].file].path}, false)
+			r.add(Finding{Kind: kind, Severity: severity, Location: Location{Path: d.files[images[i].file].path}}, false)
 			continue
 		}
 		at, err := a.place(&images[i])
@@ -250,7 +250,7 @@ func (a *nearDups) report(d *deepRun, r *DeepReport, images []nearImage, best []
 			return err
 		}
 		f := d.finding(kind, severity, at, "", fmt.Sprintf("%s (%d of 256 bits differ)", message, l.distance))
-		f.Other = d.otherPlace(from)
+		f.Other = d.location(from)
 		distance := int(l.distance)
 		f.Distance = &distance
 		r.add(f, true)
