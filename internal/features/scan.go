@@ -1,8 +1,8 @@
-// Package features finds out which features records have by scanning all of them.
+// Package features finds out which features records have: Table is what every scan of records keeps per
+// feature, and Scan describes the features for a manifest.
 package features
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -18,7 +18,7 @@ import (
 type Scan struct {
 	records int64 // scanned
 	others  int64 // records among them that are not Examples
-	byKey   map[string]*seenFeature
+	table   Table[seenFeature]
 	// recent holds the features of the previous record by position: most records have the same
 	// keys.
 	recent  []*seenFeature
@@ -47,7 +47,7 @@ const (
 const maxScanned = 10_000
 
 func NewScan() *Scan {
-	return &Scan{byKey: map[string]*seenFeature{}}
+	return new(Scan)
 }
 
 // Add scans a record.
@@ -98,16 +98,16 @@ func onlyFeatures(record []byte) bool {
 // to track.
 func (s *Scan) follow(parsed *tfrecord.Example) bool {
 	s.recent = s.recent[:0]
+	s.table.Begin()
 	for i := range parsed.Len() {
 		key, _ := parsed.At(i)
-		f := s.byKey[string(key)]
+		f := s.table.Find(key)
 		if f == nil {
-			if len(s.byKey) == maxScanned {
+			if s.table.Len() == maxScanned {
 				s.recent = s.recent[:0]
 				return false
 			}
-			f = &seenFeature{key: string(key)}
-			s.byKey[f.key] = f
+			f = s.table.Add(string(key), seenFeature{key: string(key)})
 		}
 		s.recent = append(s.recent, f)
 	}
@@ -149,10 +149,10 @@ func (f *seenFeature) note(kind tfrecord.Kind, n int64, only []byte) {
 func (s *Scan) Merge(t *Scan) {
 	s.records += t.records
 	s.others += t.others
-	for key, g := range t.byKey {
-		f := s.byKey[key]
+	for key, g := range t.table.All() {
+		f := s.table.Get(key)
 		if f == nil {
-			s.byKey[key] = g
+			s.table.Add(key, *g)
 			continue
 		}
 		f.records += g.records
@@ -174,8 +174,8 @@ func (s *Scan) Describe() (records string, features []manifest.Feature, odd []st
 	if s.others > 0 || s.records == 0 {
 		return "", nil, nil
 	}
-	for _, key := range slices.Sorted(maps.Keys(s.byKey)) {
-		if f, ok := s.byKey[key].feature(s.records); ok {
+	for key, seen := range s.table.All() {
+		if f, ok := seen.feature(s.records); ok {
 			features = append(features, f)
 		} else {
 			odd = append(odd, key)

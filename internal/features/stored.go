@@ -3,8 +3,6 @@ package features
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/setdir"
@@ -36,8 +34,7 @@ type storedRange struct {
 // MarshalJSON implements json.Marshaler.
 func (s *Scan) MarshalJSON() ([]byte, error) {
 	stored := storedScan{Records: s.records, Others: s.others, Features: []storedSeen{}}
-	for _, key := range slices.Sorted(maps.Keys(s.byKey)) {
-		f := s.byKey[key]
+	for key, f := range s.table.All() {
 		seen := storedSeen{
 			Key: setdir.InputKey(key), Records: f.records, Kinds: numbersOf(f.kinds[:]),
 			NotText: f.notText, Formats: numbersOf(f.formats[:]),
@@ -60,7 +57,7 @@ func (s *Scan) UnmarshalJSON(data []byte) error {
 	*s = *NewScan()
 	s.records, s.others = stored.Records, stored.Others
 	for _, seen := range stored.Features {
-		f := &seenFeature{key: string(seen.Key), records: seen.Records, notText: seen.NotText}
+		f := seenFeature{key: string(seen.Key), records: seen.Records, notText: seen.NotText}
 		if seen.Values != nil {
 			f.values = recordscan.Span{Min: seen.Values.Min, Max: seen.Values.Max, Any: true}
 		}
@@ -70,7 +67,7 @@ func (s *Scan) UnmarshalJSON(data []byte) error {
 		if err := setNumbers(f.formats[:], seen.Formats); err != nil {
 			return err
 		}
-		s.byKey[f.key] = f
+		s.table.Add(f.key, f)
 	}
 	return nil
 }

@@ -3,9 +3,8 @@ package stats
 import (
 	"encoding/binary"
 	"math"
-	"slices"
-	"strings"
 
+	"github.com/tfrec/tfrec/internal/features"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -79,8 +78,7 @@ func (s *sizes) sizes() Sizes {
 type featureStat struct {
 	key   string
 	label bool
-	next  *featureStat // feature that followed it in the previous record
-	seen  int64        // number of the last record with it, from 1
+	seen  int64 // number of the last record with it, from 1
 
 	records          int64
 	kinds            [tfrecord.KindInt64 + 1]int64
@@ -242,74 +240,16 @@ func (f *featureStat) stats(records int64, o *Options) Feature {
 	return s
 }
 
-// statTable holds the features seen, up to a limit.
-type statTable struct {
-	byKey map[string]*featureStat
-	first *featureStat // of the previous record
-	room  *int         // how many more fit; shared by several tables
+// omit returns the number of records that have the feature, if there is no room for it.
+func (f *featureStat) omit() int64 {
+	f.images.forget()
+	return f.records
 }
 
-// find returns the entry of a key that follows the entry prev, nil at the beginning of a record.
-// Most records have the same keys in the same order, and cost no look-up. It returns nil for a new
-// key if there is no room for it.
-func (t *statTable) find(prev *featureStat, key []byte) *featureStat {
-	expected := &t.first
-	if prev != nil {
-		expected = &prev.next
-	}
-	if f := *expected; f != nil && f.key == string(key) {
-		return f
-	}
-	f := t.byKey[string(key)]
-	if f == nil {
-		if *t.room <= 0 || len(key) > recordscan.MaxKey {
-			return nil
-		}
-		f = t.insert(&featureStat{key: string(key)})
-	}
-	*expected = f
-	return f
-}
-
-func (t *statTable) insert(f *featureStat) *featureStat {
-	if t.byKey == nil {
-		t.byKey = make(map[string]*featureStat)
-	}
-	t.byKey[f.key] = f
-	*t.room--
-	return f
-}
-
-// merge adds what another table saw, and returns the number of occurrences for which there was no
-// room.
-func (t *statTable) merge(u *statTable) (omitted int64) {
-	for _, g := range u.sorted() {
-		if f := t.byKey[g.key]; f != nil {
-			f.merge(g)
-		} else if *t.room > 0 {
-			g.next = nil
-			t.insert(g)
-		} else {
-			omitted += g.records
-			g.images.forget()
-		}
-	}
-	return omitted
-}
-
-func (t *statTable) sorted() []*featureStat {
-	features := make([]*featureStat, 0, len(t.byKey))
-	for _, f := range t.byKey {
-		features = append(features, f)
-	}
-	slices.SortFunc(features, func(a, b *featureStat) int { return strings.Compare(a.key, b.key) })
-	return features
-}
-
-// stats describes all features, given the number of records.
-func (t *statTable) stats(records int64, o *Options) []Feature {
+// featureStats describes all features, given the number of records.
+func featureStats(t *features.Table[featureStat], records int64, o *Options) []Feature {
 	list := []Feature{}
-	for _, f := range t.sorted() {
+	for _, f := range t.All() {
 		list = append(list, f.stats(records, o))
 	}
 	return list

@@ -3,6 +3,8 @@ package stats
 import (
 	"context"
 
+	"github.com/tfrec/tfrec/internal/features"
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
 	"github.com/tfrec/tfrec/tfrecord/message"
 )
@@ -12,7 +14,8 @@ type figures struct {
 	name            string // of the group; "" for all records
 	base            *view  // for the files, the faults, the messages and the labels
 	sizes           spread // of the records
-	features, lists statTable
+	features, lists features.Table[featureStat]
+	room            *int // how many more features fit; shared with other figures
 
 	labelValues int // over all label features
 
@@ -22,16 +25,26 @@ type figures struct {
 
 func (m *measure) newFigures(room *int) *figures {
 	o := &InspectOptions{MaxLabels: m.o.MaxLabels, MaxFaults: m.o.MaxFaults}
-	return &figures{base: newView(o, m.names), features: statTable{room: room}, lists: statTable{room: room}}
+	return &figures{base: newView(o, m.names), room: room}
+}
+
+// find returns what was seen of the next feature of a record; nil if there is no room for it.
+func (g *figures) find(t *features.Table[featureStat], key []byte) *featureStat {
+	f := t.Find(key)
+	if f == nil && *g.room > 0 && len(key) <= recordscan.MaxKey {
+		*g.room--
+		f = t.Add(string(key), featureStat{key: string(key), label: g.base.names.isLabel(string(key))})
+	}
+	return f
 }
 
 // resolve finds the entry of each feature of a record. It returns false for a duplicate key.
 func (g *figures) resolve(list []occurrence) bool {
 	g.turn++
 	g.found = g.found[:0]
-	var prev *featureStat
+	g.features.Begin()
 	for i := range list {
-		f := g.features.find(prev, list[i].key)
+		f := g.find(&g.features, list[i].key)
 		g.found = append(g.found, f)
 		if f == nil {
 			continue
@@ -40,7 +53,6 @@ func (g *figures) resolve(list []occurrence) bool {
 			return false
 		}
 		f.seen = g.turn
-		prev = f
 	}
 	return true
 }
@@ -58,9 +70,6 @@ func (g *figures) addFeature(i int, list []occurrence, look *imageScan) {
 		g.base.sum.FeaturesOmitted++
 		return
 	}
-	if f.records == 0 {
-		f.label = g.base.names.isLabel(f.key)
-	}
 	f.records++
 	f.add(&list[i], look)
 	if f.label {
@@ -74,15 +83,14 @@ func (g *figures) addLists(lists *tfrecord.FeatureLists, look *imageScan) {
 	}
 	look.group, look.isList = g.name, true
 	defer func() { look.isList = false }()
-	var prev *featureStat
+	g.lists.Begin()
 	for i := range lists.Len() {
 		key, list := lists.At(i)
-		f := g.lists.find(prev, key)
+		f := g.find(&g.lists, key)
 		if f == nil {
 			g.base.sum.FeaturesOmitted++
 			continue
 		}
-		prev = f
 		f.records++
 		f.steps.add(int64(list.Len()))
 		for step := range list.Len() {
@@ -99,7 +107,7 @@ func (g *figures) merge(h *figures) {
 	h.base.labels = nil
 	g.base.merge(h.base)
 	g.mergeLabels(labels)
-	g.base.sum.FeaturesOmitted += g.features.merge(&h.features) + g.lists.merge(&h.lists)
+	g.base.sum.FeaturesOmitted += mergeTables(&g.features, &h.features, g.room) + mergeTables(&g.lists, &h.lists, g.room)
 }
 
 func (g *figures) figures(ctx context.Context, o *Options) Figures {
@@ -107,11 +115,11 @@ func (g *figures) figures(ctx context.Context, o *Options) Figures {
 	sequences := sum.Messages[string(message.SequenceExample)]
 	f := Figures{
 		Records: sum.Records, RecordBytes: g.sizes.numbers(0), Messages: sum.Messages,
-		Features:        g.features.stats(sum.Messages[string(message.Example)]+sequences, o),
+		Features:        featureStats(&g.features, sum.Messages[string(message.Example)]+sequences, o),
 		FeaturesOmitted: sum.FeaturesOmitted, Labels: g.base.labelCounts(ctx),
 	}
-	if len(g.lists.byKey) > 0 {
-		f.FeatureLists = g.lists.stats(sequences, o)
+	if g.lists.Len() > 0 {
+		f.FeatureLists = featureStats(&g.lists, sequences, o)
 	}
 	return f
 }

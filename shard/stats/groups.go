@@ -76,11 +76,11 @@ func (s *fileStats) mergeGroups(t *fileStats) {
 			g.merge(t.groups[v])
 		} else {
 			s.ungrouped += t.groups[v].base.sum.Records
-			for _, f := range t.groups[v].features.byKey {
-				f.images.forget()
+			for _, f := range t.groups[v].features.All() {
+				f.omit()
 			}
-			for _, f := range t.groups[v].lists.byKey {
-				f.images.forget()
+			for _, f := range t.groups[v].lists.All() {
+				f.omit()
 			}
 		}
 	}

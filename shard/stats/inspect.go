@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	"github.com/tfrec/tfrec/internal/features"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/shard"
@@ -169,7 +170,7 @@ type view struct {
 	sum     Summary
 	payload int64
 
-	features, lists featureTable
+	features, lists features.Table[featureView]
 	labels          map[string]*labelCount
 
 	example  tfrecord.Example
@@ -270,18 +271,28 @@ func (v *view) record(path string, r *tfrecord.Reader, record []byte) {
 	s.Messages[string(kind)]++
 }
 
+// find counts the next feature of a record. It returns nil if there is no room for it.
+func (v *view) find(t *features.Table[featureView], key []byte) *featureView {
+	f := t.Find(key)
+	if f == nil {
+		if t.Len() >= v.o.MaxFeatures {
+			v.sum.FeaturesOmitted++
+			return nil
+		}
+		f = t.Add(string(key), featureView{key: string(key), label: v.names.isLabel(string(key))})
+	}
+	f.records++
+	return f
+}
+
 func (v *view) addFeatures(features *tfrecord.Features) {
+	v.features.Begin()
 	for i := range features.Len() {
 		key, value := features.At(i)
-		f := v.features.get(i, key, v.o.MaxFeatures)
+		f := v.find(&v.features, key)
 		if f == nil {
-			v.sum.FeaturesOmitted++
 			continue
 		}
-		if f.records == 0 {
-			f.label = v.names.isLabel(f.key)
-		}
-		f.records++
 		f.add(value)
 		if f.label {
 			v.addLabel(f.key, features, value)
@@ -290,14 +301,13 @@ func (v *view) addFeatures(features *tfrecord.Features) {
 }
 
 func (v *view) addLists(lists *tfrecord.FeatureLists) {
+	v.lists.Begin()
 	for i := range lists.Len() {
 		key, list := lists.At(i)
-		f := v.lists.get(i, key, v.o.MaxFeatures)
+		f := v.find(&v.lists, key)
 		if f == nil {
-			v.sum.FeaturesOmitted++
 			continue
 		}
-		f.records++
 		f.steps.Add(int64(list.Len()))
 		for step := range list.Len() {
 			f.add(list.At(step))
@@ -322,8 +332,10 @@ func (v *view) merge(w *view) {
 	s.FaultsOmitted += t.FaultsOmitted
 	s.First = append(s.First, t.First[:min(len(t.First), v.o.First-len(s.First))]...)
 	s.FeaturesOmitted += t.FeaturesOmitted
-	s.FeaturesOmitted += v.features.merge(&w.features, v.o.MaxFeatures)
-	s.FeaturesOmitted += v.lists.merge(&w.lists, v.o.MaxFeatures)
+	for _, t := range [][2]*features.Table[featureView]{{&v.features, &w.features}, {&v.lists, &w.lists}} {
+		room := v.o.MaxFeatures - t[0].Len()
+		s.FeaturesOmitted += mergeTables(t[0], t[1], &room)
+	}
 	v.mergeLabels(w)
 }
 
@@ -339,8 +351,8 @@ func (v *view) summary(ctx context.Context) *Summary {
 		s.RecordBytes.Mean = float64(v.payload) / float64(s.Records)
 	}
 	parsed := s.Messages[string(message.Example)] + s.Messages[string(message.SequenceExample)]
-	s.Features = v.features.summaries(parsed)
-	s.FeatureLists = v.lists.summaries(s.Messages[string(message.SequenceExample)])
+	s.Features = summaries(&v.features, parsed)
+	s.FeatureLists = summaries(&v.lists, s.Messages[string(message.SequenceExample)])
 	s.Labels = v.labelCounts(ctx)
 	return s
 }

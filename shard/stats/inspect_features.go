@@ -2,9 +2,8 @@ package stats
 
 import (
 	"math"
-	"slices"
-	"strings"
 
+	"github.com/tfrec/tfrec/internal/features"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -160,71 +159,36 @@ func (f *featureView) summary(records int64) FeatureSummary {
 	return s
 }
 
-// featureTable holds the features seen, up to a limit.
-type featureTable struct {
-	byKey map[string]*featureView
-	// recent is what was found at each position of the previous record: most records have the same
-	// keys.
-	recent []*featureView
+// omit returns the number of records that have the feature, if there is no room for it.
+func (f *featureView) omit() int64 { return f.records }
+
+// A seen is what was seen of a feature.
+type seen[V any] interface {
+	*V
+	merge(*V)
+	omit() (records int64)
 }
 
-// get returns the view of a feature, the i-th of its record. It returns nil for a new feature if
-// there is no room for it.
-func (t *featureTable) get(i int, key []byte, limit int) *featureView {
-	if i < len(t.recent) && t.recent[i].key == string(key) {
-		return t.recent[i]
-	}
-	f := t.byKey[string(key)]
-	if f == nil {
-		if len(t.byKey) >= limit {
-			return nil
-		}
-		f = t.insert(&featureView{key: string(key)})
-	}
-	if i < len(t.recent) {
-		t.recent[i] = f
-	} else if i == len(t.recent) {
-		t.recent = append(t.recent, f)
-	}
-	return f
-}
-
-func (t *featureTable) insert(f *featureView) *featureView {
-	if t.byKey == nil {
-		t.byKey = make(map[string]*featureView)
-	}
-	t.byKey[f.key] = f
-	return f
-}
-
-// merge adds what another table saw, and returns the number of occurrences for which there was no
-// room.
-func (t *featureTable) merge(u *featureTable, limit int) (omitted int64) {
-	for _, g := range u.sorted() {
-		if f := t.byKey[g.key]; f != nil {
-			f.merge(g)
-		} else if len(t.byKey) < limit {
-			t.insert(g)
+// mergeTables adds the features of another table, for which room is reduced. It returns the number
+// of occurrences for which there was no room.
+func mergeTables[P seen[V], V any](to, from *features.Table[V], room *int) (omitted int64) {
+	for key, g := range from.All() {
+		if f := to.Get(key); f != nil {
+			P(f).merge(g)
+		} else if *room > 0 {
+			*room--
+			to.Add(key, *g)
 		} else {
-			omitted += g.records
+			omitted += P(g).omit()
 		}
 	}
 	return omitted
 }
 
-func (t *featureTable) sorted() []*featureView {
-	features := make([]*featureView, 0, len(t.byKey))
-	for _, f := range t.byKey {
-		features = append(features, f)
-	}
-	slices.SortFunc(features, func(a, b *featureView) int { return strings.Compare(a.key, b.key) })
-	return features
-}
-
 // summaries describes all features, given the number of records.
-func (t *featureTable) summaries(records int64) []FeatureSummary {
+func summaries(t *features.Table[featureView], records int64) []FeatureSummary {
 	list := []FeatureSummary{}
-	for _, f := range t.sorted() {
+	for _, f := range t.All() {
 		list = append(list, f.summary(records))
 	}
 	return list

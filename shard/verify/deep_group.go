@@ -187,7 +187,7 @@ func (g *deepGroup) notChecked(ctx context.Context, t *deepTable) (texts []strin
 			add("%q has no vocabulary and no text next to it", jsontext.Readable(key))
 		}
 	}
-	if t.features.full {
+	if t.schema.full {
 		add("more than %d features: their kinds and lengths were not compared", maxDeepFeatures)
 	}
 	return texts

@@ -138,7 +138,7 @@ func (l *scanner) find(kind FindingKind, severity Severity, feature, format stri
 
 // features checks the features of an Example, or of a context.
 func (l *scanner) features(ctx context.Context, features *tfrecord.Features) {
-	shape := &l.table.features
+	shape := &l.table.schema
 	shape.begin()
 	for i := range features.Len() {
 		key, value := features.At(i)
@@ -164,7 +164,7 @@ func (l *scanner) lists(lists *tfrecord.FeatureLists) {
 		key, list := lists.At(i)
 		for step := range list.Len() {
 			value := list.At(step)
-			f := l.table.features.addStep(key, value, l.at)
+			f := l.table.schema.addStep(key, value, l.at)
 			if value.Kind() == tfrecord.KindBytes {
 				l.imageFeature(f, key, value, nil)
 			}

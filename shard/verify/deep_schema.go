@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/features"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -23,16 +24,15 @@ const (
 
 // schema tracks which features records have, with their kinds and lengths.
 type schema struct {
-	records int64
-	byKey   map[string]*featureTally
-	steps   map[string]*featureTally    // feature lists
-	shapes  map[digest.Hash]*shapeTally // by a hash of the keys; nil if there are too many
-	many    bool                        // there were too many shapes
-	full    bool                        // there were too many features; nothing is known
+	records  int64
+	features features.Table[featureTally]
+	lists    features.Table[featureTally]
+	shapes   map[digest.Hash]*shapeTally // by a hash of the keys; nil if there are too many
+	many     bool                        // there were too many shapes
+	full     bool                        // there were too many features; nothing is known
 
-	recent []*featureTally // by position in the previous record
-	at     []*featureTally // of this record
-	keys   []byte
+	at   []*featureTally // of the current record
+	keys []byte
 }
 
 // shapeTally counts the records with the same features.
@@ -56,22 +56,22 @@ type featureTally struct {
 	others tally1 // bytes that are not images
 }
 
-func (s *schema) begin() { s.at, s.keys = s.at[:0], s.keys[:0] }
+func (s *schema) begin() {
+	s.at, s.keys = s.at[:0], s.keys[:0]
+	s.features.Begin()
+	s.lists.Begin()
+}
 
 // add adds a feature of the current record. It returns nil if there are too many features.
 func (s *schema) add(key []byte, value tfrecord.Feature, at recordRef, g *deepGroup) *featureTally {
 	if s.full {
 		return nil
 	}
-	var f *featureTally
-	if i := len(s.at); i < len(s.recent) && s.recent[i].key == string(key) {
-		f = s.recent[i]
-	} else if f = s.byKey[string(key)]; f == nil {
-		if len(s.byKey) >= maxDeepFeatures || len(key) > recordscan.MaxKey {
-			s.overflow()
+	f := s.features.Find(key)
+	if f == nil {
+		if f = s.insert(&s.features, key); f == nil {
 			return nil
 		}
-		f = newFeatureTally(string(key))
 		f.label = g.isLabel(f.key)
 		if e := g.expected[f.key]; e != nil {
 			f.length = e.length
@@ -79,7 +79,6 @@ func (s *schema) add(key []byte, value tfrecord.Feature, at recordRef, g *deepGr
 				f.length = -1 // an empty feature counts as missing
 			}
 		}
-		s.byKey[f.key] = f
 	}
 	s.at = append(s.at, f)
 	s.keys = append(append(s.keys, key...), 0)
@@ -87,8 +86,13 @@ func (s *schema) add(key []byte, value tfrecord.Feature, at recordRef, g *deepGr
 	return f
 }
 
-func newFeatureTally(key string) *featureTally {
-	return &featureTally{key: key, length: -1, lengths: map[int]*tally1{}}
+// insert adds a feature to a table. It returns nil if there are too many.
+func (s *schema) insert(to *features.Table[featureTally], key []byte) *featureTally {
+	if s.full || to.Len() >= maxDeepFeatures || len(key) > recordscan.MaxKey {
+		s.overflow()
+		return nil
+	}
+	return to.Add(string(key), featureTally{key: string(key), length: -1, lengths: map[int]*tally1{}})
 }
 
 func (f *featureTally) add(value tfrecord.Feature, at recordRef) {
@@ -111,15 +115,12 @@ func (f *featureTally) add(value tfrecord.Feature, at recordRef) {
 
 // addStep adds a step of a feature list.
 func (s *schema) addStep(key []byte, value tfrecord.Feature, at recordRef) *featureTally {
-	f := s.steps[string(key)]
+	f := s.lists.Find(key)
 	if f == nil {
-		if s.full || len(s.steps) >= maxDeepFeatures || len(key) > recordscan.MaxKey {
-			s.overflow()
+		if f = s.insert(&s.lists, key); f == nil {
 			return nil
 		}
-		f = newFeatureTally(string(key))
 		f.lengths = nil
-		s.steps[f.key] = f
 	}
 	f.add(value, at)
 	return f
@@ -132,7 +133,6 @@ func (s *schema) overflow() {
 // end ends the current record.
 func (s *schema) end(at recordRef) {
 	s.records++
-	s.recent, s.at = s.at, s.recent
 	if s.full || s.many {
 		return
 	}
@@ -144,7 +144,7 @@ func (s *schema) end(at recordRef) {
 			return
 		}
 		shape = &shapeTally{}
-		for _, f := range s.recent {
+		for _, f := range s.at {
 			shape.keys = append(shape.keys, f.key)
 		}
 		s.shapes[hash] = shape
@@ -158,9 +158,9 @@ func (s *schema) merge(t *schema) {
 		s.overflow()
 		return
 	}
-	mergeFeatureTallies(s.byKey, t.byKey)
-	mergeFeatureTallies(s.steps, t.steps)
-	if len(s.byKey) > maxDeepFeatures || len(s.steps) > maxDeepFeatures {
+	mergeFeatureTallies(&s.features, &t.features)
+	mergeFeatureTallies(&s.lists, &t.lists)
+	if s.features.Len() > maxDeepFeatures || s.lists.Len() > maxDeepFeatures {
 		s.overflow()
 		return
 	}
@@ -178,11 +178,11 @@ func (s *schema) merge(t *schema) {
 	}
 }
 
-func mergeFeatureTallies(to, from map[string]*featureTally) {
-	for key, g := range from {
-		f := to[key]
+func mergeFeatureTallies(to, from *features.Table[featureTally]) {
+	for key, g := range from.All() {
+		f := to.Get(key)
 		if f == nil {
-			to[key] = g
+			to.Add(key, *g)
 			continue
 		}
 		f.records += g.records
@@ -214,16 +214,16 @@ func (g *deepGroup) judge(ctx context.Context, d *deepRun, t *deepTable, found f
 	usual, _ := most(t.messages)
 	for _, kind := range slices.Sorted(maps.Keys(t.messages)) {
 		// Arbitrary bytes may occasionally parse as one or the other.
-		if kind != usual && len(t.features.byKey) > 0 && (usual == message.Example || usual == message.SequenceExample) {
+		if kind != usual && t.schema.features.Len() > 0 && (usual == message.Example || usual == message.SequenceExample) {
 			aggregate(FindingMessage, SeverityFault, *t.messages[kind], "", "%s, most records hold %s", messageWords(kind), messageWords(usual))
 		}
 	}
-	s := &t.features
-	for _, key := range slices.Sorted(maps.Keys(s.byKey)) {
-		g.judgeFeature(s.byKey[key], aggregate)
+	s := &t.schema
+	for _, f := range s.features.All() {
+		g.judgeFeature(f, aggregate)
 	}
-	for _, key := range slices.Sorted(maps.Keys(s.steps)) {
-		s.steps[key].judgeKinds(tfrecord.KindNone, "", aggregate)
+	for _, f := range s.lists.All() {
+		f.judgeKinds(tfrecord.KindNone, "", aggregate)
 	}
 	g.judgeMissing(s, aggregate)
 	for _, key := range slices.Sorted(maps.Keys(t.labels)) {
@@ -299,16 +299,19 @@ func (f *featureTally) judgeLengths(found aggregator) {
 
 // judgeMissing reports features that records lack.
 func (g *deepGroup) judgeMissing(s *schema, found aggregator) {
-	keys := slices.Sorted(maps.Keys(s.byKey))
+	var keys []string
+	for key := range s.features.All() {
+		keys = append(keys, key)
+	}
 	for key := range g.expected {
-		if s.byKey[key] == nil && s.records > 0 && !s.full {
+		if s.features.Get(key) == nil && s.records > 0 && !s.full {
 			keys = append(keys, key)
 		}
 	}
 	slices.Sort(keys)
 	for _, key := range keys {
 		var have int64
-		if f := s.byKey[key]; f != nil {
+		if f := s.features.Get(key); f != nil {
 			have = f.records
 		}
 		e := g.expected[key]

@@ -9,7 +9,7 @@ import (
 // the same result in any order.
 type deepTable struct {
 	messages map[message.Type]*tally1
-	features schema
+	schema   schema
 	labels   map[string]*labelTally
 }
 
@@ -58,13 +58,13 @@ func mergeTallies[K comparable](to, from map[K]*tally1) {
 func newDeepTable() deepTable {
 	return deepTable{
 		messages: map[message.Type]*tally1{}, labels: map[string]*labelTally{},
-		features: schema{byKey: map[string]*featureTally{}, steps: map[string]*featureTally{}, shapes: map[digest.Hash]*shapeTally{}},
+		schema: schema{shapes: map[digest.Hash]*shapeTally{}},
 	}
 }
 
 func (t *deepTable) merge(u *deepTable) {
 	mergeTallies(t.messages, u.messages)
-	t.features.merge(&u.features)
+	t.schema.merge(&u.schema)
 	for key, l := range u.labels {
 		if known := t.labels[key]; known != nil {
 			known.merge(l)
