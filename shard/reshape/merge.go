@@ -1,10 +1,11 @@
 package reshape
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/tfrec/tfrec/internal/features"
 	"github.com/tfrec/tfrec/manifest"
 )
 
@@ -12,33 +13,18 @@ import (
 // feature that only one has becomes optional; a feature with two kinds is an error.
 func mergeFeatures(a, b []manifest.Feature) ([]manifest.Feature, error) {
 	var merged []manifest.Feature
-	for len(a) > 0 || len(b) > 0 {
-		order := 0
-		switch {
-		case len(a) == 0:
-			order = 1
-		case len(b) == 0:
-			order = -1
-		default:
-			order = strings.Compare(a[0].Key, b[0].Key)
+	for f, g := range features.Pairs(a, b, func(f *manifest.Feature) string { return f.Key }) {
+		if f == nil || g == nil {
+			one := *cmp.Or(f, g)
+			one.Optional = true
+			merged = append(merged, one)
+			continue
 		}
-		switch {
-		case order < 0:
-			merged = append(merged, a[0])
-			merged[len(merged)-1].Optional = true
-			a = a[1:]
-		case order > 0:
-			merged = append(merged, b[0])
-			merged[len(merged)-1].Optional = true
-			b = b[1:]
-		default:
-			f, err := mergeFeature(a[0], b[0])
-			if err != nil {
-				return nil, err
-			}
-			merged = append(merged, f)
-			a, b = a[1:], b[1:]
+		both, err := mergeFeature(*f, *g)
+		if err != nil {
+			return nil, err
 		}
+		merged = append(merged, both)
 	}
 	return merged, nil
 }

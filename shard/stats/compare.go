@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/tfrec/tfrec/internal/features"
 )
 
 // Drift is how the records of B differ from those of A. Arrays of two hold the values for A and B.
@@ -103,30 +105,18 @@ func Compare(a, b *Report) *Drift {
 // not their distribution as numbers.
 func compareFeatures(a, b []Feature, labels map[string]float64) []FeatureDrift {
 	list := []FeatureDrift{}
-	for len(a) > 0 || len(b) > 0 {
-		var order int
+	for f, g := range features.Pairs(a, b, func(f *Feature) string { return f.Key }) {
 		switch {
-		case len(a) == 0:
-			order = 1
-		case len(b) == 0:
-			order = -1
+		case g == nil:
+			list = append(list, FeatureDrift{Key: f.Key, In: "a", Score: 1, Kinds: [2]string{kindsOf(f)}, Missing: [2]float64{missing(f), 1}})
+		case f == nil:
+			list = append(list, FeatureDrift{Key: g.Key, In: "b", Score: 1, Kinds: [2]string{1: kindsOf(g)}, Missing: [2]float64{1, missing(g)}})
 		default:
-			order = strings.Compare(a[0].Key, b[0].Key)
-		}
-		switch {
-		case order < 0:
-			list = append(list, FeatureDrift{Key: a[0].Key, In: "a", Score: 1, Kinds: [2]string{kindsOf(&a[0])}, Missing: [2]float64{missing(&a[0]), 1}})
-			a = a[1:]
-		case order > 0:
-			list = append(list, FeatureDrift{Key: b[0].Key, In: "b", Score: 1, Kinds: [2]string{1: kindsOf(&b[0])}, Missing: [2]float64{1, missing(&b[0])}})
-			b = b[1:]
-		default:
-			d := compareFeature(&a[0], &b[0])
+			d := compareFeature(f, g)
 			if distance, ok := labels[d.Key]; ok && d.Int64 != nil {
 				d.Score = max(d.score(true), distance)
 			}
 			list = append(list, d)
-			a, b = a[1:], b[1:]
 		}
 	}
 	slices.SortStableFunc(list, func(a, b FeatureDrift) int { return cmp.Compare(b.Score, a.Score) })
