@@ -9,6 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/manifest"
 )
 
@@ -39,12 +40,7 @@ func columnNumber(field, name string, header []string) (int, error) {
 	if i >= 0 {
 		return i, nil
 	}
-	shown := header[:min(len(header), 20)]
-	more := ""
-	if len(shown) < len(header) {
-		more = fmt.Sprintf(" and %d more", len(header)-len(shown))
-	}
-	return 0, optionError(field, "there is no column %q; the columns are %q%s", name, shown, more)
+	return 0, optionError(field, "there is no column %q; the columns are %s", name, plural.Quoted(header, 20))
 }
 
 // resolve determines the features of the columns.

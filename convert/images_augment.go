@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/plural"
 )
 
 // AugmentSpec says which variants of images are made.
@@ -56,7 +57,7 @@ func (a *AugmentSpec) checkSplits(splits []string) error {
 	}
 	for _, name := range a.splits() {
 		if !slices.Contains(splits, name) {
-			return fmt.Errorf("there is no split %q to augment (the splits are %q): choose with AugmentSpec.Splits", name, splits)
+			return fmt.Errorf("there is no split %q to augment (the splits are %s): choose with AugmentSpec.Splits", name, plural.Quoted(splits, len(splits)))
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/compare"
@@ -39,7 +40,7 @@ func exportTable(ctx context.Context, in *inputs, out string, o *Options, report
 		return err
 	}
 	if len(in.splits) > 1 {
-		o.note("the splits %v go into one file, one after another, which does not distinguish them; give a glob to export one", in.splits)
+		o.note("the splits %s go into one file, one after another, which does not distinguish them; give a glob to export one", strings.Join(in.splits, ", "))
 	}
 	temp, done, err := workDirectory(out)
 	if err != nil {

@@ -231,17 +231,7 @@ func (t *Table) unknown(what, option string, guesses []string) error {
 }
 
 // Quote lists names of columns, the first twenty of them.
-func Quote(names []string) string {
-	const shown = 20
-	var list []string
-	for _, name := range names[:min(shown, len(names))] {
-		list = append(list, fmt.Sprintf("%q", name))
-	}
-	if more := len(names) - shown; more > 0 {
-		list = append(list, fmt.Sprintf("%d more", more))
-	}
-	return strings.Join(list, ", ")
-}
+func Quote(names []string) string { return plural.Quoted(names, 20) }
 
 func (t *Table) withSuffix(path string) string {
 	if t.o.Suffix == "" || path == "" || strings.HasSuffix(strings.ToLower(path), strings.ToLower(t.o.Suffix)) {

@@ -1,14 +1,28 @@
-// Package plural writes numbers with their nouns.
+// Package plural writes numbers with their nouns, and lists of names.
 package plural
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
 // Of is a number with its noun: "1 record", "2 records".
 func Of[N ~int | ~int32 | ~int64 | ~uint64](n N, noun string) string {
 	return fmt.Sprintf("%d %s", n, Noun(n, noun))
+}
+
+// Quoted lists names in quotes, the first most of them: "a", "b" and 2 more.
+func Quoted(names []string, most int) string {
+	var list []string
+	for _, name := range names[:min(most, len(names))] {
+		list = append(list, strconv.Quote(name))
+	}
+	text := strings.Join(list, ", ")
+	if more := len(names) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // Noun is the form of a noun for a number. Of "stretch of damage" the first word changes, of "more

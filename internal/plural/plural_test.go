@@ -2,6 +2,19 @@ package plural
 
 import "testing"
 
+func TestQuoted(t *testing.T) {
+	for want, got := range map[string]string{
+		"":                    Quoted(nil, 2),
+		`"a"`:                 Quoted([]string{"a"}, 2),
+		`"a", "b\n"`:          Quoted([]string{"a", "b\n"}, 2),
+		`"a", "b" and 2 more`: Quoted([]string{"a", "b", "c", "d"}, 2),
+	} {
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 func TestOf(t *testing.T) {
 	for want, got := range map[string]string{
 		"0 records":             Of(0, "record"),

@@ -234,7 +234,7 @@ func labelsInShort(labels, other []string) string {
 		return ""
 	}
 	some := labels[first:min(len(labels), first+few)]
-	return fmt.Sprintf("%s, from %d on %q", plural.Of(len(labels), "label"), first, some)
+	return fmt.Sprintf("%s, from %d on %s", plural.Of(len(labels), "label"), first, plural.Quoted(some, few))
 }
 
 func featureInShort(f manifest.Feature) string {

@@ -95,7 +95,7 @@ func TestDiffOfSets(t *testing.T) {
 	for _, unordered := range []bool{false, true} {
 		report := diff(t, a, b, DiffOptions{Unordered: unordered})
 		want := []Described{
-			{"labels", "", `3 labels, from 1 on ["bee" "cat"]`, `3 labels, from 1 on ["wasp" "cat"]`, true},
+			{"labels", "", `3 labels, from 1 on "bee", "cat"`, `3 labels, from 1 on "wasp", "cat"`, true},
 			{"feature", "data", "bytes text", "bytes text optional", true},
 			{"compression", "", "none", "gzip", false},
 		}

@@ -2,10 +2,10 @@ package reshape
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
@@ -122,7 +122,7 @@ func (r *reshaping) describe() (*manifest.Manifest, error) {
 			}
 			m.Records, m.Features = records, features
 			if len(odd) > 0 {
-				r.note("features %s have values of several kinds, or none: the manifest does not describe them", strings.Join(quoted(odd), ", "))
+				r.note("features %s have values of several kinds, or none: the manifest does not describe them", plural.Quoted(odd, len(odd)))
 			}
 		}
 	}
@@ -144,12 +144,4 @@ func (r *reshaping) describe() (*manifest.Manifest, error) {
 		r.note("no metadata for TFDS: it cannot read %s shards", m.Compression)
 	}
 	return &m, nil
-}
-
-func quoted(names []string) []string {
-	list := make([]string, len(names))
-	for i, name := range names {
-		list[i] = fmt.Sprintf("%q", name)
-	}
-	return list
 }

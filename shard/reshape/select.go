@@ -2,10 +2,10 @@ package reshape
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/manifest"
 )
@@ -141,12 +141,7 @@ func unknownFeature(field, key string, features []manifest.Feature) error {
 	for i, f := range features {
 		keys[i] = f.Key
 	}
-	more := ""
-	if len(keys) > maxKeysListed {
-		more = fmt.Sprintf(" and %d more", len(keys)-maxKeysListed)
-		keys = keys[:maxKeysListed]
-	}
-	return optionError(field, "no feature %q; there are %q%s", key, keys, more)
+	return optionError(field, "no feature %q; there are %s", key, plural.Quoted(keys, maxKeysListed))
 }
 
 // maxKeysListed is the maximum number of keys listed in an error.

@@ -116,7 +116,7 @@ func TestReshapeFeatures(t *testing.T) {
 		})
 	}
 	for want, work := range map[string]work{
-		`reshape.SelectFeatures.keys: no feature "nope"; there are ["image/encoded" "image/width" "label" "text"]`: selecting("label", "nope"),
+		`reshape.SelectFeatures.keys: no feature "nope"; there are "image/encoded", "image/width", "label", "text"`: selecting("label", "nope"),
 		`no feature "img/*"`:                                     dropping("img/*"),
 		`no feature would be left`:                               dropping("*"),
 		`want keys of features`:                                  selecting(),

@@ -160,7 +160,7 @@ func (s *listSplit) choose(n int64, _ int, m digest.Hash) (int, error) {
 		}
 		if len(unseen) > 0 {
 			slices.Sort(unseen)
-			return drop, fmt.Errorf("the list has %s that no record has in %q, the first of them %q", plural.Of(len(unseen), "key"), s.key, unseen[:min(len(unseen), maxKeysNamed)])
+			return drop, fmt.Errorf("the list has %s that no record has in %q, the first of them %s", plural.Of(len(unseen), "key"), s.key, plural.Quoted(unseen[:min(len(unseen), maxKeysNamed)], maxKeysNamed))
 		}
 	}
 	return s.splits[m.Lo], nil

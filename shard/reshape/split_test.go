@@ -199,7 +199,7 @@ func TestSplitByList(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	list["99"], list["98"] = "a", "a"
 	_, err := Resplit(context.Background(), []string{set}, out, ResplitOptions{List: list, Key: "id"})
-	if err == nil || !strings.Contains(err.Error(), `2 keys that no record has in "id", the first of them ["98" "99"]`) {
+	if err == nil || !strings.Contains(err.Error(), `2 keys that no record has in "id", the first of them "98", "99"`) {
 		t.Errorf("keys without a record: %v", err)
 	}
 	settest.NothingAt(t, out)
@@ -241,7 +241,7 @@ func TestSplitOptions(t *testing.T) {
 		{set, ResplitOptions{Splits: seventyThirty, ByHash: "id", Stratify: "id"}, "ResplitOptions.ByHash: it excludes ResplitOptions.Stratify"},
 		{set, ResplitOptions{Splits: seventyThirty, List: list}, "ResplitOptions.Splits: the list says"},
 		{set, ResplitOptions{Splits: seventyThirty, Key: "id"}, "ResplitOptions.Key: it names"},
-		{set, ResplitOptions{Splits: seventyThirty, Stratify: "label"}, `ResplitOptions.Stratify: no feature "label"; there are ["id" "text"]`},
+		{set, ResplitOptions{Splits: seventyThirty, Stratify: "label"}, `ResplitOptions.Stratify: no feature "label"; there are "id", "text"`},
 		{set, ResplitOptions{List: list}, `ResplitOptions.Key: no feature "image/filename"`},
 		{bare, ResplitOptions{Splits: seventyThirty, ByHash: "label"}, `ResplitOptions.ByHash: no record has a feature "label"`},
 		{bare, ResplitOptions{Splits: seventyThirty, Together: "label"}, `ResplitOptions.Together: no record has a feature "label"`},

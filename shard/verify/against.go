@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tfrec/tfrec/internal/compare"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
@@ -19,7 +20,7 @@ func (o *Options) expand(ctx context.Context, paths []string, e shard.ExpandOpti
 		return found, "", err
 	}
 	if len(paths) != 1 || !storage.IsDir(ctx, paths[0]) {
-		return nil, "", fmt.Errorf("only one directory can be compared with a manifest, that of the copy: %q", paths)
+		return nil, "", fmt.Errorf("only one directory can be compared with a manifest, that of the copy: %s", plural.Quoted(paths, len(paths)))
 	}
 	path := o.Against
 	if storage.IsDir(ctx, path) {
