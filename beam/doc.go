@@ -22,9 +22,9 @@
 // # Reshard
 //
 // A reshard moves records from any input to any shard, with Beam's GroupByKey (reshard.go). The
-// driver makes a reshape.ReshardPlan and leaves it in the output directory. Workers read parts of the
-// inputs and emit batches of records, each with its position, keyed by the number of their shard;
-// the records of a shard are sorted and written. Everything else is as above.
+// driver makes a reshape.ReshardPlan and leaves it in the output directory. Workers read parts of
+// the inputs and emit batches of records, each with its position, keyed by the number of their
+// shard; the records of a shard are sorted and written. Everything else is as above.
 //
 // # Paths
 //

@@ -6,8 +6,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Vocabulary numbers strings, such as the label names of a set or the tokens of a model. It does not
-// change, and is safe for concurrent use.
+// Vocabulary numbers strings, such as the label names of a set or the tokens of a model. It does
+// not change, and is safe for concurrent use.
 type Vocabulary struct {
 	words []string
 	ids   map[string]int64

@@ -137,26 +137,26 @@ func (s ImageSpec) normal() (ImageSpec, error) {
 	if s.Resize == (augment.ResizeSpec{}) {
 		s.Resize = augment.ResizeSpec{Square: s.Size, Antialias: true}
 	} else if s.Size != 0 {
-		return s, errors.New("images:  Size and Resize are both given")
+		return s, errors.New("images: Size and Resize are both given")
 	}
 	switch {
 	case s.Channels != 1 && s.Channels != 3:
-		return s, fmt.Errorf("images:  %d channels: want 1 or 3", s.Channels)
+		return s, fmt.Errorf("images: %d channels: want 1 or 3", s.Channels)
 	case s.DType > Float32:
-		return s, fmt.Errorf("images:  %v: want uint8 or float32", s.DType)
+		return s, fmt.Errorf("images: %v: want uint8 or float32", s.DType)
 	case s.Resize.NoUpscale || s.Resize.Fit == augment.Shorter || s.Resize.Fit == augment.Longer:
-		return s, errors.New("images:  their sizes would differ: want Fit Stretch, Crop or Pad, without NoUpscale")
+		return s, errors.New("images: their sizes would differ: want Fit Stretch, Crop or Pad, without NoUpscale")
 	case s.Resize.Square == 0 && s.Resize.Width == 0:
-		return s, errors.New("images:  want a Size, since all images of a batch have the same")
+		return s, errors.New("images: want a Size, since all images of a batch have the same")
 	}
 	if err := checkBatch(s.Batch); err != nil {
 		return s, err
 	}
 	if err := s.Normalize.Validate(); err != nil {
-		return s, fmt.Errorf("images:  %w", err)
+		return s, fmt.Errorf("images: %w", err)
 	}
 	if err := s.Resize.Validate(); err != nil {
-		return s, fmt.Errorf("images:  %w", err)
+		return s, fmt.Errorf("images: %w", err)
 	}
 	if s.Codec == nil {
 		codec, err := augment.NewCodec(augment.CodecOptions{})
@@ -177,7 +177,7 @@ func (s ImageSpec) works() (func(r *run) workerSpec[*ImageBatch], error) {
 	side := s.Resize.Square
 	width, height := max(s.Resize.Width, side), max(s.Resize.Height, side)
 	if int64(width)*int64(height)*int64(s.Channels)*int64(s.Batch) > maxSamples {
-		return nil, fmt.Errorf("images:  %d of %dx%dx%d: want %d samples a batch at most", s.Batch, width, height, s.Channels, maxSamples)
+		return nil, fmt.Errorf("images: %d of %dx%dx%d: want %d samples a batch at most", s.Batch, width, height, s.Channels, maxSamples)
 	}
 	table := s.table()
 	return func(r *run) workerSpec[*ImageBatch] {

@@ -72,8 +72,8 @@ func programs(t *testing.T) map[string]programCase {
 	}
 }
 
-// TestGoProgramsCompile compiles the programs against this module, without linking them, as packages
-// that exist only in an overlay.
+// TestGoProgramsCompile compiles the programs against this module, without linking them, as
+// packages that exist only in an overlay.
 func TestGoProgramsCompile(t *testing.T) {
 	dir := t.TempDir()
 	overlay := map[string]map[string]string{"Replace": {}}

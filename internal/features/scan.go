@@ -1,5 +1,5 @@
-// Package features finds out which features records have: Table is what every scan of records keeps per
-// feature, and Scan describes the features for a manifest.
+// Package features finds out which features records have: Table is what every scan of records keeps
+// per feature, and Scan describes the features for a manifest.
 package features
 
 import (

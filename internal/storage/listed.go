@@ -19,8 +19,8 @@ func (l Location) OpenListed(ctx context.Context, is Object) (File, error) {
 	return o, nil
 }
 
-// ReadListed reads, with a single request where nothing breaks, all of an object in the version from
-// a list; see OpenListed. The bytes are in the capacity of buf when that is enough.
+// ReadListed reads, with a single request where nothing breaks, all of an object in the version
+// from a list; see OpenListed. The bytes are in the capacity of buf when that is enough.
 func (l Location) ReadListed(ctx context.Context, is Object, buf []byte) ([]byte, error) {
 	o, err := l.listed(ctx, is)
 	if err != nil {

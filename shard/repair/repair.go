@@ -150,14 +150,14 @@ func Copy(ctx context.Context, in, out string, o Options) (*Report, error) {
 }
 
 // InPlace replaces the input with the intact records that Copy would write, and wrong indexes with
-// correct ones. Replaced files keep their mode, owner and group. Originals are kept in the directory
-// damaged beside them, with their index, under the same name or, if that is taken by another file,
-// with a number appended.
+// correct ones. Replaced files keep their mode, owner and group. Originals are kept in the
+// directory damaged beside them, with their index, under the same name or, if that is taken by
+// another file, with a number appended.
 //
 // A set is replaced atomically: after an error or a crash it is unchanged or, if the change had
 // begun, the next InPlace completes it and returns the report of the interrupted one. The files of
-// a directory without a manifest are repaired one by one: after an error, those before it are repaired, and
-// repairing again continues.
+// a directory without a manifest are repaired one by one: after an error, those before it are
+// repaired, and repairing again continues.
 func InPlace(ctx context.Context, in string, o Options) (*Report, error) {
 	return run(ctx, in, "", o)
 }
