@@ -132,7 +132,7 @@ man: ## write the manual pages to man
 
 torture: ## run the tests that take an hour: faults and kills under strace, and many random pipelines, conversions and chains of verbs
 	$(GO) test -count=1 ./internal/command -run TestTorture -torture -timeout 2h
-	$(GO) test -count=1 ./convert ./shard -run 'RandomConversions|VerbsAgree' -torture -timeout 2h
+	$(GO) test -count=1 ./convert ./shard/reshape -run 'RandomConversions|VerbsAgree' -torture -timeout 2h
 	$(GO) test -count=1 ./reader -run 'HugeRecords|PairsOfStages' -torture -timeout 2h
 	CGO_ENABLED=1 $(GO) test -race -count=1 ./reader -run RandomPipelines -torture -timeout 2h
 

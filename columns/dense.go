@@ -19,8 +19,13 @@ func (c *Column) Lengths(dst []int64) []int64 {
 	return dst
 }
 
-// rows returns the number of records.
-func (c *Column) rows() int { return c.Shape[0] }
+// rows returns the number of records; 0 for the zero Column.
+func (c *Column) rows() int {
+	if len(c.Shape) == 0 {
+		return 0
+	}
+	return c.Shape[0]
+}
 
 // Dense sets dst to the values of c as a tensor of Shape {rows, width}: shorter records are filled
 // up with pad, and longer ones are cut after width values. With width 0, the longest record of the
