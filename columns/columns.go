@@ -3,8 +3,8 @@ package columns
 import (
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -70,7 +70,7 @@ func (c *Columns) Column(key string, kind tfrecord.Kind) (*Column, error) {
 		for i := range c.Columns {
 			keys[i] = c.Columns[i].Key
 		}
-		return nil, fmt.Errorf("columns: no column %q: the schema has %s", key, strings.Join(keys, ", "))
+		return nil, fmt.Errorf("columns: no column %q: the schema has %s", key, plural.Quoted(keys, 20))
 	}
 	if col.Kind != kind {
 		return nil, fmt.Errorf("columns: the values of column %q are %v, not %v", key, col.Kind, kind)

@@ -2,6 +2,7 @@ package columns
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -34,7 +35,7 @@ func (c *Column) rows() int {
 //
 // Pad is an int64, a float32, or a string, as the Kind of the column; nil is 0 or the empty string.
 // Dst must be another column, whose memory is reused; it stays valid when the batch is not. More
-// than 2^28 values are an error.
+// than 2^28 values are an error. After an error dst is as it was.
 func (c *Column) Dense(dst *Column, width int, pad any) error {
 	rows := c.rows()
 	if width == 0 {
@@ -47,30 +48,34 @@ func (c *Column) Dense(dst *Column, width int, pad any) error {
 	if err := checkDense(c.Key, rows, width); err != nil {
 		return err
 	}
+	ok := pad == nil
+	var ints int64
+	var floats float32
+	var text string
+	if !ok {
+		switch c.Kind {
+		case tfrecord.KindInt64:
+			ints, ok = pad.(int64)
+		case tfrecord.KindFloat:
+			floats, ok = pad.(float32)
+		default:
+			text, ok = pad.(string)
+		}
+	}
+	if !ok {
+		return fmt.Errorf("columns: column %q cannot be padded with a %T: its values are %v", c.Key, pad, c.Kind)
+	}
 	dst.Key, dst.Kind, dst.count = c.Key, c.Kind, width
 	dst.Shape = append(dst.Shape[:0], rows, width)
 	dst.Int64s, dst.Floats, dst.Bytes = dst.Int64s[:0], dst.Floats[:0], dst.Bytes[:0]
 	dst.Offsets, dst.Splits = dst.Offsets[:0], dst.Splits[:0]
-	ok := true
 	switch c.Kind {
 	case tfrecord.KindInt64:
-		var fill int64
-		if pad != nil {
-			fill, ok = pad.(int64)
-		}
-		dst.Int64s = dense(dst.Int64s, c, c.Int64s, width, fill)
+		dst.Int64s = dense(dst.Int64s, c, c.Int64s, width, ints)
 	case tfrecord.KindFloat:
-		var fill float32
-		if pad != nil {
-			fill, ok = pad.(float32)
-		}
-		dst.Floats = dense(dst.Floats, c, c.Floats, width, fill)
+		dst.Floats = dense(dst.Floats, c, c.Floats, width, floats)
 	default:
-		var fill string
-		if pad != nil {
-			fill, ok = pad.(string)
-		}
-		dst.Offsets = append(dst.Offsets, 0)
+		dst.Offsets = append(slices.Grow(dst.Offsets, rows*width+1), 0)
 		for row := range rows {
 			from, to := c.Row(row)
 			for i := range width {
@@ -78,19 +83,17 @@ func (c *Column) Dense(dst *Column, width int, pad any) error {
 					dst.appendBytes(c.Value(from + i))
 					continue
 				}
-				dst.Bytes = append(dst.Bytes, fill...)
+				dst.Bytes = append(dst.Bytes, text...)
 				dst.Offsets = append(dst.Offsets, int64(len(dst.Bytes)))
 			}
 		}
-	}
-	if !ok {
-		return fmt.Errorf("columns: column %q cannot be padded with a %T: its values are %v", c.Key, pad, c.Kind)
 	}
 	return nil
 }
 
 // dense appends width values of each record to dst.
 func dense[T any](dst []T, c *Column, values []T, width int, fill T) []T {
+	dst = slices.Grow(dst, c.rows()*width)
 	for row := range c.rows() {
 		from, to := c.Row(row)
 		to = min(to, from+width)

@@ -9,12 +9,12 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Parser parses tf.train.Examples from wire format directly into columns, without an
-// allocation per record. The columns equal those of tf.io.parse_example for the same records. It is
-// not safe for concurrent use.
+// Parser parses tf.train.Examples from wire format directly into columns, without an allocation per
+// record. The columns equal those of tf.io.parse_example for the same records. It is not safe for
+// concurrent use.
 //
-//	parser, err := reader.NewColumnParser(schema)
-//	var batch reader.Columns
+//	parser, err := columns.NewParser(schema)
+//	var batch columns.Columns
 //	err = parser.Parse(&batch, records)
 //	label := batch.Get("label").Int64s
 //

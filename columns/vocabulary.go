@@ -39,17 +39,19 @@ func (v *Vocabulary) ID(word []byte) (id int64, ok bool) {
 }
 
 // Lookup appends the ids of the values of a bytes column to dst, and returns the extended slice. A
-// ragged column's Splits delimit the records in it. An unknown word is an error that names its row.
+// ragged column's Splits delimit the records in it. An unknown word is an error that names its row;
+// then dst is returned as it was.
 func (v *Vocabulary) Lookup(dst []int64, c *Column) ([]int64, error) {
 	if err := checkWords(c); err != nil {
 		return dst, err
 	}
+	before := len(dst)
 	for row := range c.rows() {
 		from, to := c.Row(row)
 		for i := from; i < to; i++ {
 			id, ok := v.ID(c.Value(i))
 			if !ok {
-				return dst, fmt.Errorf("columns: row %d of column %q has %.100q, which is not in the vocabulary of %d words", row, c.Key, c.Value(i), v.Len())
+				return dst[:before], fmt.Errorf("columns: row %d of column %q has %.100q, which is not in the vocabulary of %d words", row, c.Key, c.Value(i), v.Len())
 			}
 			dst = append(dst, id)
 		}

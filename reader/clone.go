@@ -31,6 +31,9 @@ func (b *RecordBatch) Clone() *RecordBatch {
 
 // clone returns a mark with the same state that holds no block.
 func (m mark) clone() mark {
+	if m.block == nil && m.saved == nil {
+		return m // of a batch that no flow made
+	}
 	s := m.state()
 	return mark{saved: &s}
 }

@@ -67,6 +67,9 @@ func checkClones[T any](t *testing.T, f Flow[T], clone func(T) T, state func(T) 
 }
 
 func TestClonesOfBatches(t *testing.T) {
+	if b := (&ImageBatch{Labels: []int64{1}}).Clone(); len(b.Labels) != 1 {
+		t.Errorf("the clone of a batch that no flow made: %+v", b)
+	}
 	p := imageSet(t, 20, nil).Interleave(2, 1)
 	checkClones(t, p.Batch(7, false), (*RecordBatch).Clone, (*RecordBatch).State, func(b *RecordBatch) bool {
 		return len(b.Records) == 0 || len(b.Records[0].Data) == 0 || b.Records[0].Data[0] == poisonByte

@@ -162,7 +162,7 @@ func TestTypedColumns(t *testing.T) {
 	if x, err := c.Floats("x"); err != nil || !cmp.Equal(x, []float32{0.5}) {
 		t.Errorf("%v, %v", x, err)
 	}
-	if _, err := c.Floats("y"); err == nil || !strings.Contains(err.Error(), `no column "y": the schema has id, x`) {
+	if _, err := c.Floats("y"); err == nil || !strings.Contains(err.Error(), `no column "y": the schema has "id", "x"`) {
 		t.Error(err)
 	}
 	if _, err := c.Floats("id"); err == nil || !strings.Contains(err.Error(), `column "id" are int64, not float`) {

@@ -62,7 +62,7 @@ func (m mark) record() Record { return m.block.Records[m.n-1] }
 
 func (m mark) state() State {
 	if m.saved != nil {
-		return *m.saved
+		return m.saved.clone()
 	}
 	s := m.block.State(m.n)
 	s.setTally(m.bad)

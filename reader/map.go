@@ -46,7 +46,8 @@ func Map[T any](p Pipe, f func(Record) (T, error), o MapOptions) Flow[T] {
 
 // MapWith is [Map] with a function for each worker, which one goroutine at a time calls: the place
 // for parsers and buffers that cannot be shared. What the function keeps from one record to the
-// next must not show in its results: which records it gets differs from run to run.
+// next must not show in its results: which records it gets differs from run to run. Several
+// goroutines call newWorker, as often as there may be workers (see [MapOptions]).
 //
 //	reader.MapWith(pipe, func() func(reader.Record) (int64, error) {
 //		var example tfrecord.Example // reused
@@ -77,7 +78,7 @@ func MapWith[T any](p Pipe, newWorker func() func(Record) (T, error), o MapOptio
 				work: func() func(*mapped[T], []Record, int, int, func(int, error) bool) {
 					f := newWorker()
 					if f == nil {
-						f = func(Record) (v T, err error) { return v, errors.New("reader: MapWith got no function for a worker") }
+						f = func(Record) (v T, err error) { return v, errNoFunction }
 					}
 					return func(m *mapped[T], records []Record, from, to int, fail func(int, error) bool) {
 						for i := from; i < to; i++ {
@@ -100,6 +101,9 @@ func MapWith[T any](p Pipe, newWorker func() func(Record) (T, error), o MapOptio
 		return &mapSource[T]{in: in}, nil
 	}}
 }
+
+// errNoFunction is a mistake of the program, which SkipBad does not cover.
+var errNoFunction = errors.New("reader: MapWith got no function for a worker")
 
 // mapped is the result of Map for a portion.
 type mapped[T any] struct {

@@ -146,11 +146,14 @@ func TestMapWith(t *testing.T) {
 	for name, f := range map[string]Flow[int]{
 		"no factory":  MapWith[int](p, nil, MapOptions{}),
 		"no function": MapWith(p, func() func(Record) (int, error) { return nil }, MapOptions{}),
+		"no damage": MapWith(writeSet(t, Options{SkipBad: SkipBad{Share: 1}}, 9).Records(), func() func(Record) (int, error) { return nil },
+			MapOptions{}),
 	} {
-		for _, err := range f.All(context.Background()) {
-			if err == nil || !strings.Contains(err.Error(), "function") {
-				t.Errorf("%s: %v", name, err)
-			}
+		var said error
+		for _, said = range f.All(context.Background()) {
+		}
+		if said == nil || !strings.Contains(said.Error(), "function") {
+			t.Errorf("%s: %v", name, said)
 		}
 	}
 }

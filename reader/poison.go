@@ -2,8 +2,8 @@ package reader
 
 import "math"
 
-// What Options.PoisonRecycled leaves in recycled memory: a byte that no text has, a number that
-// panics as an index, and a float that spreads.
+// What Options.PoisonRecycled leaves in recycled memory: a byte that is no UTF-8 when repeated, a
+// number that panics as an index, and a float that spreads.
 const (
 	poisonByte  = 0xdb
 	poisonInt64 = -0x2424242424242425 // 0xdbdb...
@@ -14,8 +14,12 @@ var poisonFloat = float32(math.NaN())
 // fill overwrites all of the memory of a slice.
 func fill[T any](s []T, v T) {
 	s = s[:cap(s)]
-	for i := range s {
-		s[i] = v
+	if len(s) == 0 {
+		return
+	}
+	s[0] = v
+	for n := 1; n < len(s); n *= 2 {
+		copy(s[n:], s[:n])
 	}
 }
 

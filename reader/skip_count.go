@@ -148,9 +148,9 @@ func (r *run) skipRecord(t *skipCount, record Record, err error) error {
 }
 
 // passable reports whether a record that gave err may be skipped: not for an operating system
-// error, nor during shutdown.
+// error, a mistake of the program, nor during shutdown.
 func (r *run) passable(err error) bool {
 	var system *fs.PathError
-	return r.set.opts.SkipBad.asked() && !errors.As(err, &system) &&
+	return r.set.opts.SkipBad.asked() && !errors.As(err, &system) && !errors.Is(err, errNoFunction) &&
 		!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }

@@ -65,6 +65,16 @@ func (s *State) tally() (t skipCount) {
 	return t
 }
 
+// clone returns a copy that shares no memory.
+func (s *State) clone() State {
+	c := *s
+	c.Skipped, c.Stages = slices.Clone(s.Skipped), slices.Clone(s.Stages)
+	for i := range c.Stages {
+		c.Stages[i].At = slices.Clone(c.Stages[i].At)
+	}
+	return c
+}
+
 // StagePosition is the position of a stage, in numbers of its own.
 type StagePosition struct {
 	Name string  `json:"name"`

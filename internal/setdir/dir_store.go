@@ -72,18 +72,18 @@ func openStore(ctx context.Context, loc storage.Location, o Options) (*storeDire
 	f := &storeDirectory{loc: loc, ctx: ctx, turns: new(turns), scratch: new(scratch)}
 	store, name, err := f.at(ClaimsDir)
 	if err != nil {
-		return nil, fmt.Errorf("open the output directory %s: %w", loc.Path(), err)
+		return nil, fmt.Errorf("open the output directory %v: %w", loc, err)
 	}
 	note := o.Note
 	if note != nil {
-		note = func(sentence string) { o.Note(loc.Path() + ": " + sentence) }
+		note = func(sentence string) { o.Note(loc.String() + ": " + sentence) }
 	}
 	f.claim, err = claim.Take(ctx, store, name, claim.Options{Shared: o.Join, Note: note})
 	if errors.Is(err, claim.ErrHeld) {
-		return nil, fmt.Errorf("%s: %w (%v)", loc.Path(), ErrBusy, err)
+		return nil, fmt.Errorf("%v: %w (%v)", loc, ErrBusy, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("claim the output directory %s: %w", loc.Path(), err)
+		return nil, fmt.Errorf("claim the output directory %v: %w", loc, err)
 	}
 	f.ctx = f.claim.Context()
 	return f, nil

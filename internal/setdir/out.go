@@ -27,10 +27,11 @@ const RepairVerb = "repair"
 
 // Resolve returns the absolute path, without symbolic links, of something that need not exist.
 func Resolve(path string) (storage.Location, error) {
-	if at := storage.Parse(path); at.Remote() {
+	at := storage.Parse(path)
+	if at.Remote() {
 		return at.Join(), nil // in its shortest form
 	}
-	path, err := filepath.Abs(path)
+	path, err := filepath.Abs(at.String())
 	if err != nil {
 		return storage.Location{}, err
 	}

@@ -17,7 +17,7 @@ import (
 // fs.ErrNotExist. It is for URLs alone.
 func (l Location) Walk(ctx context.Context) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		fail := func(err error) { yield(Object{}, &fs.PathError{Op: "list", Path: l.path, Err: err}) }
+		fail := func(err error) { yield(Object{}, &fs.PathError{Op: "list", Path: l.String(), Err: err}) }
 		if !l.Remote() {
 			fail(fs.ErrInvalid)
 			return

@@ -14,7 +14,7 @@ import (
 func (l Location) OpenListed(ctx context.Context, is Object) (File, error) {
 	o, err := l.listed(ctx, is)
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: l.path, Err: err}
+		return nil, &fs.PathError{Op: "open", Path: l.String(), Err: err}
 	}
 	return o, nil
 }
@@ -24,7 +24,7 @@ func (l Location) OpenListed(ctx context.Context, is Object) (File, error) {
 func (l Location) ReadListed(ctx context.Context, is Object, buf []byte) ([]byte, error) {
 	o, err := l.listed(ctx, is)
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: l.path, Err: err}
+		return nil, &fs.PathError{Op: "open", Path: l.String(), Err: err}
 	}
 	defer o.Close()
 	if is.Size == 0 { // there is no range to request

@@ -19,7 +19,7 @@ var schemes = []string{"s3", "gs", "azblob", "mem"}
 // Location is a parsed path: a file or a directory of the local file system, or one of an object
 // store.
 type Location struct {
-	path         string // as it was given, but for file://
+	path         string // as it was given
 	scheme, host string // of the store; empty if local
 	// name is that of the object, without a slash at either end and empty for the whole store, or
 	// the local path without file://.
@@ -29,7 +29,7 @@ type Location struct {
 // Parse parses a path. Any string is one; a URL need not name a store that exists. A URL that
 // package filepath has cleaned lacks a slash and is understood all the same.
 func Parse(p string) Location {
-	local := Location{path: Local(p), name: Local(p)}
+	local := Location{path: p, name: Local(p)}
 	scheme, rest, found := strings.Cut(p, ":")
 	if !found || !slices.Contains(schemes, scheme) {
 		return local
@@ -44,8 +44,7 @@ func Parse(p string) Location {
 	return Location{path: p, scheme: scheme, host: host, name: strings.TrimPrefix(path.Clean("/"+name), "/")}
 }
 
-// Path returns the path as it was given to Parse, without file://, or String of a location that was
-// derived.
+// Path returns the path as it was given to Parse or, of another location that was derived, String.
 func (l Location) Path() string { return l.path }
 
 // Remote reports whether the location is in an object store.
@@ -162,7 +161,7 @@ func (l Location) Rel(to Location) (string, error) {
 	case !l.Remote() && !to.Remote():
 		return filepath.Rel(l.name, to.name)
 	case l.scheme != to.scheme || l.host != to.host:
-		return "", fmt.Errorf("%s is not in %s", to.path, l.path)
+		return "", fmt.Errorf("%v is not in %v", to, l)
 	}
 	return filepath.Rel(filepath.FromSlash("/"+l.name), filepath.FromSlash("/"+to.name))
 }

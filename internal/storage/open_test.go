@@ -113,7 +113,7 @@ func TestPaths(t *testing.T) {
 		if got := Base(test.path); got != test.base {
 			t.Errorf("Base(%s) = %s, want %s", test.path, got, test.base)
 		}
-		if got := Parse(test.path).Path(); got != strings.TrimPrefix(test.path, "file://") {
+		if got := Parse(test.path).Path(); got != test.path {
 			t.Errorf("%s is parsed, and given back as %s", test.path, got)
 		}
 		if joined := Parse(test.path).Join("m.json"); joined != Parse(test.join) {
@@ -143,9 +143,25 @@ func TestNoSecretsInURLs(t *testing.T) {
 		delete(openers, "mem")
 	}()
 	const path = "mem://KEY:SECRET@bucket/set"
+	check := func(what string, err error) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), "credentials") || strings.Contains(err.Error(), "SECRET") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
 	_, err := Stat(t.Context(), path)
-	if err == nil || !strings.Contains(err.Error(), "credentials") || strings.Contains(err.Error(), "SECRET") {
-		t.Errorf("got %v", err)
+	check("stat", err)
+	loc := Parse(path)
+	for _, err := range loc.Walk(t.Context()) {
+		check("walk", err)
+	}
+	_, err = loc.OpenListed(t.Context(), Object{Version: "1"})
+	check("open", err)
+	_, err = loc.ReadListed(t.Context(), Object{Version: "1"}, nil)
+	check("read", err)
+	_, err = loc.Rel(Parse("mem://ANOTHER:SECRET@bucket/set"))
+	if err == nil || strings.Contains(err.Error(), "SECRET") {
+		t.Errorf("rel: %v", err)
 	}
 	for _, told := range []string{Clean(path), Join(path, "a"), Dir(path)} {
 		if strings.Contains(told, "SECRET") {

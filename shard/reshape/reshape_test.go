@@ -208,6 +208,9 @@ func TestRefusedOutputs(t *testing.T) {
 		{set, base, "contains it"},
 		{file, filepath.Join(base, "files"), "contains it"},
 		{file, file, "is the input"},
+		{"file://" + set, filepath.Join(set, "inside"), "is inside the input"},
+		{"file://" + set, base, "contains it"},
+		{set, "file://" + filepath.Join(base, "new"), "without file://"},
 		{set, filepath.Join(base, "full"), "not empty"},
 		{set, filepath.Join(base, "full", "mine.txt"), "not a directory"},
 	} {
