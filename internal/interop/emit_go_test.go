@@ -24,6 +24,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/tfrec/tfrec/columns"
 	"github.com/tfrec/tfrec/reader"
 )
 
