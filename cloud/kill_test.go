@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -70,22 +71,35 @@ func TestConversionsIntoStoresAreKilled(t *testing.T) {
 func TestInterruptedOnTheWayIntoAStore(t *testing.T) {
 	root := bucketDirectory(t)
 	address := s3Server(t, root)
-	var once sync.Once
+	var parts atomic.Int32
+	heard := make(chan struct{})
 	k := &killer{at: 1 << 30}
 	p := &faulty{signed: true, seen: func(r *http.Request, after bool) bool {
-		if after && r.URL.Query().Get("partNumber") != "" {
-			// No part is answered before the process has heard: on a busy machine
-			// it could finish the shard first, and rightly keep it.
-			once.Do(func() {
-				k.signal(os.Interrupt)
-				select {
-				case <-r.Context().Done():
-				case <-time.After(time.Minute):
-					t.Error("a minute after the interrupt the part is still being uploaded")
-				}
-			})
+		if r.URL.Query().Get("partNumber") == "" {
+			return k.seen(r, after)
 		}
-		return k.seen(r, after)
+		// The first part arrives and is not answered, and others do not even arrive, before the
+		// process has heard. Otherwise it could finish the shard first, and rightly keep it; or the
+		// store could finish a part after it has discarded the upload, and then keeps that.
+		limit := time.After(20 * time.Second)
+		switch {
+		case after:
+			k.signal(os.Interrupt)
+			select {
+			case <-r.Context().Done(): // the process has given up the request
+			case <-limit:
+				t.Error("20 s after the interrupt the part is still being uploaded")
+			}
+			close(heard)
+		case parts.Add(1) == 1:
+			return false
+		default: // whose bodies are not read, so that their contexts do not end
+			select {
+			case <-heard:
+			case <-limit:
+			}
+		}
+		return true
 	}}
 	useS3(t, p.before(t, address))
 	_, code, text := k.run(t, "convert", "images", photos, "s3://bucket/set", "--resize", "640", "--encode", "raw", "--quiet")
