@@ -3,23 +3,16 @@ package columns
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
-
-// example returns an Example built by build.
-func example(build func(b *tfrecord.Builder)) []byte {
-	var b tfrecord.Builder
-	build(&b)
-	return b.Append(nil)
-}
 
 // parse parses records with a new parser into new columns.
 func parse(t testing.TB, s Schema, records ...[]byte) (*Columns, error) {
@@ -41,7 +34,7 @@ func TestParseColumns(t *testing.T) {
 		{Key: "marks", Kind: tfrecord.KindInt64, Ragged: true},
 	}
 	got, err := parse(t, schema,
-		example(func(b *tfrecord.Builder) {
+		settest.Example(func(b *tfrecord.Builder) {
 			b.Int64("id", -1)
 			b.Float("v", 1, 2, 3, 4)
 			b.String("name", "x")
@@ -49,8 +42,8 @@ func TestParseColumns(t *testing.T) {
 			b.Int64("marks", 1, math.MaxInt64, math.MinInt64)
 			b.Int64("other", 5)
 		}),
-		example(func(b *tfrecord.Builder) { b.Int64("id", 300) }),
-		example(func(b *tfrecord.Builder) {
+		settest.Example(func(b *tfrecord.Builder) { b.Int64("id", 300) }),
+		settest.Example(func(b *tfrecord.Builder) {
 			b.Int64("id", 0)
 			b.Float("v", 5, 6, 7, 8)
 			b.String("words")
@@ -150,17 +143,17 @@ func TestParseColumnsOfUnusualForm(t *testing.T) {
 }
 
 func TestParseColumnsRefuses(t *testing.T) {
-	good := example(func(b *tfrecord.Builder) { b.Int64("a", 1, 2); b.String("s", "x") })
+	good := settest.Example(func(b *tfrecord.Builder) { b.Int64("a", 1, 2); b.String("s", "x") })
 	schema := Schema{{Key: "a", Kind: tfrecord.KindInt64, Shape: []int{2}}, {Key: "s", Kind: tfrecord.KindBytes}}
 	cases := map[string]struct {
 		record []byte
 		says   string
 	}{
-		"missing":       {example(func(b *tfrecord.Builder) { b.Int64("a", 1, 2) }), `feature "s": missing`},
-		"kind":          {example(func(b *tfrecord.Builder) { b.Float("a", 1, 2); b.String("s", "x") }), `feature "a": its values are float; the schema wants int64`},
-		"too few":       {example(func(b *tfrecord.Builder) { b.Int64("a", 1); b.String("s", "x") }), `feature "a": 1 value; the schema wants 2`},
-		"too many":      {example(func(b *tfrecord.Builder) { b.Int64("a", 1, 2); b.String("s", "x", "y") }), `feature "s": 2 values`},
-		"none in list":  {example(func(b *tfrecord.Builder) { b.Int64("a"); b.String("s", "x") }), `feature "a": 0 values`},
+		"missing":       {settest.Example(func(b *tfrecord.Builder) { b.Int64("a", 1, 2) }), `feature "s": missing`},
+		"kind":          {settest.Example(func(b *tfrecord.Builder) { b.Float("a", 1, 2); b.String("s", "x") }), `feature "a": its values are float; the schema wants int64`},
+		"too few":       {settest.Example(func(b *tfrecord.Builder) { b.Int64("a", 1); b.String("s", "x") }), `feature "a": 1 value; the schema wants 2`},
+		"too many":      {settest.Example(func(b *tfrecord.Builder) { b.Int64("a", 1, 2); b.String("s", "x", "y") }), `feature "s": 2 values`},
+		"none in list":  {settest.Example(func(b *tfrecord.Builder) { b.Int64("a"); b.String("s", "x") }), `feature "a": 0 values`},
 		"cut off":       {good[:len(good)-1], "malformed"},
 		"no Example":    {[]byte("hello"), "malformed"},
 		"varint":        {message(nil).field(1, entry("a", ints(1, 0x80))), "malformed"},
@@ -206,13 +199,13 @@ func TestSchemaRefuses(t *testing.T) {
 }
 
 func TestInferSchema(t *testing.T) {
-	a := example(func(b *tfrecord.Builder) {
+	a := settest.Example(func(b *tfrecord.Builder) {
 		b.Int64("label", 1)
 		b.Float("v", 1, 2)
 		b.String("words", "x", "y")
 		b.Int64("some", 1)
 	})
-	b := example(func(b *tfrecord.Builder) {
+	b := settest.Example(func(b *tfrecord.Builder) {
 		b.Int64("label", 2)
 		b.Float("v", 3, 4)
 		b.String("words")
@@ -234,7 +227,7 @@ func TestInferSchema(t *testing.T) {
 	}
 	for name, records := range map[string][][]byte{
 		"no record": nil,
-		"two kinds": {a, example(func(b *tfrecord.Builder) { b.Float("label", 1) })},
+		"two kinds": {a, settest.Example(func(b *tfrecord.Builder) { b.Float("label", 1) })},
 		"no list":   {message(nil).field(1, entry("a", nil))},
 		"damage":    {[]byte("hello")},
 	} {
@@ -269,13 +262,13 @@ func TestSchemaOfManifest(t *testing.T) {
 
 // FuzzColumnParser compares the fast path with the reference implementation.
 func FuzzColumnParser(f *testing.F) {
-	f.Add(example(func(b *tfrecord.Builder) {
+	f.Add(settest.Example(func(b *tfrecord.Builder) {
 		b.Int64("a", 1)
 		b.Float("f", 1, 2)
 		b.String("s", "x")
 		b.String("t", "a", "b")
 	}))
-	f.Add(example(func(b *tfrecord.Builder) {
+	f.Add(settest.Example(func(b *tfrecord.Builder) {
 		b.Int64("a", -1)
 		b.Float("f", 1, 2)
 		b.String("s", strings.Repeat("x", 300))
@@ -288,7 +281,7 @@ func FuzzColumnParser(f *testing.F) {
 		{Key: "s", Kind: tfrecord.KindBytes, Default: "d"},
 		{Key: "t", Kind: tfrecord.KindBytes, Ragged: true},
 	}
-	first := example(func(b *tfrecord.Builder) { b.Int64("a", 7); b.String("t", "q", "r") })
+	first := settest.Example(func(b *tfrecord.Builder) { b.Int64("a", 7); b.String("t", "q", "r") })
 	f.Fuzz(func(t *testing.T, record []byte) {
 		fast, err := parse(t, schema, first, record, first)
 		plain, plainErr := parsePlain(t, schema, first, record, first)
@@ -321,25 +314,6 @@ func parsePlain(t testing.TB, s Schema, records ...[]byte) (*Columns, error) {
 	return &c, nil
 }
 
-// table returns table-like records: a label, an amount, 28 numbers and a name.
-func table(n int) [][]byte {
-	rnd := rand.New(rand.NewPCG(1, 2))
-	records := make([][]byte, n)
-	for i := range records {
-		records[i] = example(func(b *tfrecord.Builder) {
-			v := make([]float32, 28)
-			for k := range v {
-				v[k] = rnd.Float32()
-			}
-			b.Int64("label", int64(i%10))
-			b.Float("amount", rnd.Float32())
-			b.Float("v", v...)
-			b.String("merchant", "m"+strings.Repeat("1", i%3))
-		})
-	}
-	return records
-}
-
 var tableSchema = Schema{
 	{Key: "label", Kind: tfrecord.KindInt64},
 	{Key: "amount", Kind: tfrecord.KindFloat},
@@ -348,7 +322,7 @@ var tableSchema = Schema{
 }
 
 func TestParseColumnsAllocatesNothing(t *testing.T) {
-	records := table(100)
+	records := settest.Table(100)
 	p, err := NewParser(tableSchema)
 	if err != nil {
 		t.Fatal(err)
@@ -364,7 +338,7 @@ func TestParseColumnsAllocatesNothing(t *testing.T) {
 }
 
 func BenchmarkParseColumns(b *testing.B) {
-	records := table(1024)
+	records := settest.Table(1024)
 	p, err := NewParser(tableSchema)
 	if err != nil {
 		b.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -18,7 +19,7 @@ func raggedColumns(t *testing.T, lengths []int) *Columns {
 	var records [][]byte
 	n := 0
 	for _, length := range lengths {
-		records = append(records, example(func(b *tfrecord.Builder) {
+		records = append(records, settest.Example(func(b *tfrecord.Builder) {
 			var ids []int64
 			var values []float32
 			var words []string
@@ -109,8 +110,8 @@ func TestDense(t *testing.T) {
 
 func TestDenseOfAFixedShape(t *testing.T) {
 	c, err := parse(t, Schema{{Key: "v", Kind: tfrecord.KindInt64, Shape: []int{2, 2}}},
-		example(func(b *tfrecord.Builder) { b.Int64("v", 1, 2, 3, 4) }),
-		example(func(b *tfrecord.Builder) { b.Int64("v", 5, 6, 7, 8) }))
+		settest.Example(func(b *tfrecord.Builder) { b.Int64("v", 1, 2, 3, 4) }),
+		settest.Example(func(b *tfrecord.Builder) { b.Int64("v", 5, 6, 7, 8) }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,8 +132,8 @@ func TestOneHotAndMultiHot(t *testing.T) {
 		{Key: "pair", Kind: tfrecord.KindInt64, Shape: []int{2}},
 		{Key: "tags", Kind: tfrecord.KindInt64, Ragged: true},
 	},
-		example(func(b *tfrecord.Builder) { b.Int64("pair", 0, 2); b.Int64("tags", 1, 1, 2) }),
-		example(func(b *tfrecord.Builder) { b.Int64("pair", 1, 1) }))
+		settest.Example(func(b *tfrecord.Builder) { b.Int64("pair", 0, 2); b.Int64("tags", 1, 1, 2) }),
+		settest.Example(func(b *tfrecord.Builder) { b.Int64("pair", 1, 1) }))
 	if err != nil {
 		t.Fatal(err)
 	}

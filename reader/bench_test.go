@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 func TestBench(t *testing.T) {
-	records := table(300)
+	records := settest.Table(300)
 	rows := writeRecords(t, Options{}, 3, func(int) [][]byte { return records })
 	images := imageSet(t, 5, nil)
 	cases := map[string]struct {

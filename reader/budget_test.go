@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/memory"
+	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -107,7 +108,7 @@ func largeExamples(t *testing.T, c tfrecord.Compression, files, records, size in
 	for i := range files {
 		var all [][]byte
 		for k := range records {
-			all = append(all, example(func(b *tfrecord.Builder) {
+			all = append(all, settest.Example(func(b *tfrecord.Builder) {
 				b.Bytes("x", bytes.Repeat([]byte{byte(i), byte(k)}, size/2))
 			}))
 		}
@@ -258,7 +259,7 @@ func TestHeldMemoryIsBounded(t *testing.T) {
 func TestLeastBudgets(t *testing.T) {
 	const files = 40
 	dir := t.TempDir()
-	records := slices.Repeat([][]byte{example(func(b *tfrecord.Builder) { b.Bytes("x", make([]byte, 184)) })}, 1000)
+	records := slices.Repeat([][]byte{settest.Example(func(b *tfrecord.Builder) { b.Bytes("x", make([]byte, 184)) })}, 1000)
 	for i := range files {
 		writeFile(t, shardPath(dir, i), tfrecord.None, records...)
 	}

@@ -10,13 +10,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfrec/tfrec/columns"
+	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 func TestParseColumnsFlow(t *testing.T) {
 	set := writeRecords(t, Options{}, 2, func(file int) (records [][]byte) {
 		for i := range 50 {
-			records = append(records, example(func(b *tfrecord.Builder) {
+			records = append(records, settest.Example(func(b *tfrecord.Builder) {
 				b.Int64("id", int64(100*file+i))
 				b.Float("v", float32(i), float32(file))
 				b.String("words", strings.Fields(strings.Repeat("w ", i%3))...)
@@ -63,7 +64,7 @@ func TestParseColumnsFlow(t *testing.T) {
 func TestParseColumnsFlowErrors(t *testing.T) {
 	set := writeRecords(t, Options{}, 1, func(int) (records [][]byte) {
 		for i := range 30 {
-			records = append(records, example(func(b *tfrecord.Builder) {
+			records = append(records, settest.Example(func(b *tfrecord.Builder) {
 				if i == 23 {
 					b.Float("id", 1)
 				} else {
@@ -100,7 +101,7 @@ func TestParseColumnsFlowErrors(t *testing.T) {
 }
 
 func TestColumnBatchesAllocateLittle(t *testing.T) {
-	records := table(2000)
+	records := settest.Table(2000)
 	set := writeRecords(t, Options{}, 1, func(int) [][]byte { return records })
 	r, err := ParseColumns(set.Records().Repeat(-1), ColumnSpec{Batch: 500}).Start(context.Background())
 	if err != nil {
@@ -152,7 +153,7 @@ func TestTypedColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	var c columns.Columns
-	record := example(func(b *tfrecord.Builder) { b.Int64("id", 7); b.Float("x", 0.5) })
+	record := settest.Example(func(b *tfrecord.Builder) { b.Int64("id", 7); b.Float("x", 0.5) })
 	if err := parser.Parse(&c, [][]byte{record}); err != nil {
 		t.Fatal(err)
 	}

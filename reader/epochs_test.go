@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/columns"
+	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -17,7 +18,7 @@ const epochRecords = 400
 func endless(t testing.TB) map[string]Flow[[]int64] {
 	set := writeRecords(t, Options{Memory: 1 << 20, Seed: 1}, 4, func(file int) (records [][]byte) {
 		for i := range epochRecords / 4 {
-			records = append(records, example(func(b *tfrecord.Builder) {
+			records = append(records, settest.Example(func(b *tfrecord.Builder) {
 				b.Bytes("text", make([]byte, i%100))
 				b.Int64(DefaultLabelKey, int64(1000*file+i))
 			}))

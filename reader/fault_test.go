@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -86,7 +87,7 @@ func idFrom(r Record) (int, error) { return idOf(r), nil }
 // Flows are cancelled at random moments, from another goroutine.
 func TestCancelFlowsAtAnyMoment(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 900, 0, 900, 10, 900)
-	rows := writeRecords(t, Options{}, 3, func(int) [][]byte { return table(400) }).Sources()
+	rows := writeRecords(t, Options{}, 3, func(int) [][]byte { return settest.Table(400) }).Sources()
 	var tables []string
 	for _, s := range rows {
 		tables = append(tables, s.Path)

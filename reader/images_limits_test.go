@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -19,7 +20,7 @@ func setOf(t *testing.T, o Options, images ...[]byte) *Set {
 	t.Helper()
 	return writeRecords(t, o, 1, func(int) (records [][]byte) {
 		for _, data := range images {
-			records = append(records, example(func(b *tfrecord.Builder) {
+			records = append(records, settest.Example(func(b *tfrecord.Builder) {
 				b.Bytes(DefaultImageKey, data)
 				b.Int64(DefaultLabelKey, 1)
 			}))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -24,7 +25,7 @@ func TestImagesInPlanes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			records = append(records, example(func(b *tfrecord.Builder) { b.Bytes(DefaultImageKey, data) }))
+			records = append(records, settest.Example(func(b *tfrecord.Builder) { b.Bytes(DefaultImageKey, data) }))
 		}
 		return records
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -29,7 +30,7 @@ func imageSet(t testing.TB, n int, damage func(i int, data []byte) []byte) *Set 
 			if damage != nil {
 				data = damage(i, data)
 			}
-			records = append(records, example(func(b *tfrecord.Builder) {
+			records = append(records, settest.Example(func(b *tfrecord.Builder) {
 				b.Bytes(DefaultImageKey, data)
 				b.Int64(DefaultLabelKey, int64(100*file+i))
 			}))
@@ -141,7 +142,7 @@ func TestImagesRaw(t *testing.T) {
 	im := randomImage(rand.New(rand.NewPCG(2, 2)), 10, 6, 1)
 	write := func(height int64) *Set {
 		return writeRecords(t, Options{}, 1, func(int) [][]byte {
-			return [][]byte{example(func(b *tfrecord.Builder) {
+			return [][]byte{settest.Example(func(b *tfrecord.Builder) {
 				b.Bytes(DefaultImageKey, im.Pix)
 				b.String("image/format", "raw")
 				b.Int64("image/height", height)
@@ -167,7 +168,7 @@ func TestImagesOfFloats(t *testing.T) {
 	im := randomImage(rand.New(rand.NewPCG(3, 3)), 5, 4, 3)
 	normalize := augment.Normalize{Mean: [3]float32{0.1, 0.2, 0.3}}
 	set := writeRecords(t, Options{}, 1, func(int) [][]byte {
-		return [][]byte{example(func(b *tfrecord.Builder) {
+		return [][]byte{settest.Example(func(b *tfrecord.Builder) {
 			b.Bytes(DefaultImageKey, augment.AppendFloat32(nil, im, normalize))
 			b.String("image/format", "float32")
 			b.Int64("image/height", 4)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -21,7 +22,7 @@ import (
 func epochFlows(t *testing.T) map[string]Flow[string] {
 	set := writeRecords(t, Options{Seed: 3, ShuffleFiles: true}, 4, func(file int) (records [][]byte) {
 		for i := range 60 {
-			records = append(records, example(func(b *tfrecord.Builder) {
+			records = append(records, settest.Example(func(b *tfrecord.Builder) {
 				b.Int64(DefaultLabelKey, int64(1000*file+i))
 				b.Bytes(DefaultImageKey, tinyJPEG())
 			}))
@@ -236,7 +237,7 @@ func TestNextEpochAfterErrors(t *testing.T) {
 func TestBatchWithinEpoch(t *testing.T) {
 	set := writeRecords(t, Options{BatchWithinEpoch: true}, 2, func(file int) (records [][]byte) {
 		for i := range 5 {
-			records = append(records, example(func(b *tfrecord.Builder) { b.Int64("id", int64(10*file+i)) }))
+			records = append(records, settest.Example(func(b *tfrecord.Builder) { b.Int64("id", int64(10*file+i)) }))
 		}
 		return records
 	})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/columns"
+	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -34,7 +35,7 @@ func unusableSet(t *testing.T, o Options) *Set {
 			if err != nil {
 				t.Fatal(err)
 			}
-			records = append(records, example(func(b *tfrecord.Builder) {
+			records = append(records, settest.Example(func(b *tfrecord.Builder) {
 				b.Bytes(DefaultImageKey, image)
 				b.Int64(DefaultLabelKey, int64(100*file+i))
 			}))

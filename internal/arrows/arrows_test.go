@@ -82,7 +82,7 @@ var rooms = map[string]room{
 	// What a set says of itself.
 	"manifest": {ours: []string{"tfrecord", "tfrecord/message", "internal", "internal/labels"}, theirs: slices.Concat(wire, files, globs), judges: judges},
 	// A record as tensors.
-	"columns": {ours: []string{"manifest", "tfrecord", "internal"}, theirs: slices.Concat(wire, files, globs), judges: judges},
+	"columns": {ours: []string{"manifest", "tfrecord", "internal"}, theirs: slices.Concat(wire, files, globs), tests: []string{"internal/settest"}, judges: judges},
 	"shard":   {ours: slices.Concat(engine, []string{"tfrecord"}), tests: []string{"internal/settest"}, theirs: slices.Concat(wire, files, globs), judges: judges},
 	// What works on sets. None of these imports another: what they share is in shard, or below
 	// internal.
@@ -97,6 +97,7 @@ var rooms = map[string]room{
 	// Reading a set takes neither what measures one nor its estimators.
 	"reader": {
 		ours:   slices.Concat(engine, []string{"columns", "shard", "tfrecord", "augment", "internal/decodeplan"}),
+		tests:  []string{"internal/settest"},
 		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
 	},
 	"convert": {

@@ -9,7 +9,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -38,26 +37,6 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Photo returns a typical image Example, without real pixels.
-func Photo(id int64, text string) []byte {
-	var b tfrecord.Builder
-	b.Bytes("image/encoded", []byte("\xff\xd8\xff\xe0 not a real image"))
-	b.Int64("image/class/label", id)
-	if text != "" {
-		b.String("image/class/text", text)
-	}
-	b.Float("bbox", 1, 2, 3, 4)
-	return b.Append(nil)
-}
-
-func FileOf(records ...[]byte) []byte {
-	var data []byte
-	for _, r := range records {
-		data = tfrecord.AppendFrame(data, r)
-	}
-	return data
-}
-
 // CopyOf copies a set to a temporary directory of the test.
 func CopyOf(t testing.TB, set string) string {
 	t.Helper()
@@ -80,64 +59,6 @@ func Uploads(store *storagetest.Store) (names []string) {
 		names = append(names, l.Name)
 	}
 	return names
-}
-
-// ExampleFile writes n Examples to a file and returns its path.
-func ExampleFile(t testing.TB, path string, n int, build func(i int, b *tfrecord.Builder)) string {
-	t.Helper()
-	var data []byte
-	var b tfrecord.Builder
-	for i := range n {
-		b.Reset()
-		build(i, &b)
-		data = tfrecord.AppendFrame(data, b.Append(nil))
-	}
-	Check(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	PutFile(t, path, data)
-	return path
-}
-
-// IDsOf returns the values of an int64 feature in all records of a split, in order; of all splits
-// if split is "".
-func IDsOf(t testing.TB, path, split, key string) []int64 {
-	t.Helper()
-	sources, err := shard.Expand(t.Context(), []string{path}, shard.ExpandOptions{})
-	Check(t, err)
-	var ids []int64
-	var e tfrecord.Example
-	for _, s := range sources {
-		if split != "" && s.Split != split {
-			continue
-		}
-		r, err := shard.Open(t.Context(), s.Path, tfrecord.ReaderOptions{})
-		Check(t, err)
-		for record, err := range r.All() {
-			Check(t, err)
-			Check(t, e.Parse(record))
-			f, ok := e.Get(key)
-			id, isInt := f.Int64()
-			if !ok || !isInt {
-				t.Fatalf("%s: a record without %s", s.Path, key)
-			}
-			ids = append(ids, id)
-		}
-		Check(t, r.Close())
-	}
-	return ids
-}
-
-// Numbers builds records with their number in the feature id.
-func Numbers(i int, b *tfrecord.Builder) {
-	b.Int64("id", int64(i))
-	b.String("text", fmt.Sprintf("record %d", i))
-}
-
-// ManifestOf reads the manifest of a set.
-func ManifestOf(t testing.TB, path string) *manifest.Manifest {
-	t.Helper()
-	m, err := manifest.Read(t.Context(), filepath.Join(path, manifest.File))
-	Check(t, err)
-	return m
 }
 
 // NothingAt fails the test if there is a directory at path.
@@ -250,20 +171,6 @@ func Framed(sizes ...int) (data []byte, frames []Frame) {
 	return data, frames
 }
 
-// RecordsOf reads the records of a file that must be intact.
-func RecordsOf(t testing.TB, path string) [][]byte {
-	t.Helper()
-	r, err := shard.Open(t.Context(), path, tfrecord.ReaderOptions{})
-	Check(t, err)
-	defer r.Close()
-	var list [][]byte
-	for record, err := range r.All() {
-		Check(t, err)
-		list = append(list, bytes.Clone(record))
-	}
-	return list
-}
-
 func PutFile(t testing.TB, path string, data []byte) {
 	t.Helper()
 	Check(t, os.MkdirAll(filepath.Dir(path), 0o755))
@@ -304,16 +211,6 @@ func TimesOf(t *testing.T, dir string) map[string]time.Time {
 		times[name] = st.ModTime()
 	}
 	return times
-}
-
-func IndexOf(t testing.TB, path string) []tfrecord.IndexEntry {
-	t.Helper()
-	r, err := shard.Open(t.Context(), path, tfrecord.ReaderOptions{})
-	Check(t, err)
-	defer r.Close()
-	entries, err := tfrecord.BuildIndex(r.Reader)
-	Check(t, err)
-	return entries
 }
 
 // WriteSet writes a set named "t", with its manifest. Its only split is train, and each of its
