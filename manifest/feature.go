@@ -7,7 +7,8 @@ type Feature struct {
 	Kind string `json:"kind"`
 	// Class says what the values mean.
 	Class FeatureClass `json:"class"`
-	// Shape of one sample: empty for a scalar, -1 for a variable dimension.
+	// Shape of one sample: empty for a scalar, -1 for a variable dimension. Labels and texts of
+	// which a record has any number are of shape [-1].
 	Shape []int `json:"shape,omitempty"`
 	// DType of an encoded image or tensor: "uint8" or "float32".
 	DType string `json:"dtype,omitempty"`
@@ -26,9 +27,25 @@ const (
 	ClassVector FeatureClass = "vector" // values of Kind in Shape
 	ClassImage  FeatureClass = "image"  // an encoded image of Shape (height, width, channels)
 	ClassTensor FeatureClass = "tensor" // the little-endian bytes of an array of Shape and DType
-	ClassLabel  FeatureClass = "label"  // an id into Manifest.Labels
-	ClassText   FeatureClass = "text"   // one string of bytes
+	ClassLabel  FeatureClass = "label"  // an id into Manifest.Labels, or a list of them
+	ClassText   FeatureClass = "text"   // one string of bytes, or a list of them
 )
+
+// Values returns how many values of Kind a record has, unless the feature is missing: -1 if that
+// varies. An encoded image or tensor is one value.
+func (f Feature) Values() int {
+	if f.Class == ClassImage || f.Class == ClassTensor {
+		return 1
+	}
+	n := 1
+	for _, size := range f.Shape {
+		if size < 0 {
+			return -1
+		}
+		n *= size
+	}
+	return n
+}
 
 // LabelKeys returns the keys of the label features, nil if there are none.
 func LabelKeys(features []Feature) []string {

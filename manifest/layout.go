@@ -10,7 +10,10 @@ import (
 const (
 	File       = "manifest.json" // what the set is
 	LedgerFile = "errors.jsonl"  // samples that could not be used, as JSON lines
-	IndexDir   = "index"         // directory of the indexes
+	// LabelMapFile says which names the ids of objects have, as TensorFlow's Object Detection API
+	// reads it (protos/string_int_label_map.proto).
+	LabelMapFile = "label_map.pbtxt"
+	IndexDir     = "index" // directory of the indexes
 )
 
 // IndexPath returns the path of the index of the shard at path: index/NAME.idx beside the shard.

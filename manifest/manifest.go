@@ -43,7 +43,10 @@ type Manifest struct {
 	Errors int64 `json:"errors"`
 	// Labels are the label names; a label's id is its index in the list.
 	Labels []string `json:"labels"`
-	Splits []Split  `json:"splits"`
+	// LabelMap says that LabelMapFile has the labels: those of objects. Ids whose name is "" are
+	// not used.
+	LabelMap bool    `json:"label_map,omitempty"`
+	Splits   []Split `json:"splits"`
 }
 
 // RecordExample is the Manifest.Records of a set of tf.train.Examples.
@@ -105,9 +108,22 @@ func (m *Manifest) Encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// MetadataFiles returns the names of the files besides the manifest that may say what the set is,
+// relative to its directory: those for TFDS and the label map.
+func (m *Manifest) MetadataFiles() []string {
+	var files []string
+	if m.Compression == "none" {
+		files = TFDSFiles(m.Features)
+	}
+	if m.LabelMap {
+		files = append(files, LabelMapFile)
+	}
+	return files
+}
+
 // Files returns all files of the set, relative to its directory: shards and their indexes, the
-// files for TFDS, the ledger, and the manifest last. Compressed sets have neither indexes nor files
-// for TFDS.
+// files for TFDS, the label map, the ledger, and the manifest last. Compressed sets have neither
+// indexes nor files for TFDS.
 func (m *Manifest) Files() []string {
 	var files []string
 	plain := m.Compression == "none"
@@ -119,9 +135,7 @@ func (m *Manifest) Files() []string {
 			}
 		}
 	}
-	if plain {
-		files = append(files, TFDSFiles(m.Features)...)
-	}
+	files = append(files, m.MetadataFiles()...)
 	if m.Errors > 0 {
 		files = append(files, LedgerFile)
 	}

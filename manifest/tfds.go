@@ -111,8 +111,7 @@ func (m *Manifest) tfdsFeatures() Object {
 	features := Object{}
 	for _, f := range m.Features {
 		one := f.tfds(len(m.Labels))
-		if f.Optional && !(f.Class == ClassVector && f.sizesThatVary() > 0) {
-			// A missing feature is an empty sequence. (A vector of variable length is one already.)
+		if f.isSequence() {
 			one = Object{
 				"pythonClassName": tfdsPackage + "sequence_feature.Sequence",
 				"sequence":        Object{"feature": one, "length": "-1"},
@@ -126,7 +125,20 @@ func (m *Manifest) tfdsFeatures() Object {
 	}
 }
 
-// tfds describes the feature to TFDS, ignoring Optional.
+// isSequence reports whether the feature is a sequence to TFDS: a list of labels or texts, or a
+// feature that a record may lack, which is an empty sequence. A vector of variable length is one
+// already.
+func (f Feature) isSequence() bool {
+	switch f.Class {
+	case ClassLabel, ClassText:
+		return f.Optional || f.sizesThatVary() > 0
+	case ClassVector:
+		return f.Optional && f.sizesThatVary() == 0
+	}
+	return f.Optional
+}
+
+// tfds describes the feature to TFDS, or one of the sequence that it is.
 func (f Feature) tfds(labels int) Object {
 	switch f.Class {
 	case ClassLabel:
@@ -201,15 +213,21 @@ func tfdsShape(shape []int) Object {
 }
 
 // tfdsLabelNames returns a list of label names as TFDS reads it: one name per line, trimmed,
-// without blank lines. Names that would not survive this are quoted. It returns nil if the
-// resulting names are not distinct: TFDS would refuse the set, while without names it shows the
-// ids.
+// without blank lines. An id without a name has itself as its name, unless another id has that.
+// Names that would not survive reading are quoted. It returns nil if the resulting names are not
+// distinct: TFDS would refuse the set, while without names it shows the ids.
 func tfdsLabelNames(labels []string) []byte {
 	if len(labels) == 0 {
 		return nil
 	}
 	lines := make([]string, len(labels))
+	named := slices.Sorted(slices.Values(labels))
 	for i, name := range labels {
+		if id := strconv.Itoa(i); name == "" {
+			if _, taken := slices.BinarySearch(named, id); !taken {
+				name = id
+			}
+		}
 		name = jsontext.Readable(name)
 		if name == "" || strings.TrimSpace(name) != name || strings.ContainsFunc(name, unicode.IsControl) {
 			name = strconv.Quote(name)

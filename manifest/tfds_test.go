@@ -114,8 +114,10 @@ func TestEncodeTFDSLabelNames(t *testing.T) {
 		want   string
 	}{
 		{[]string{"background", "a b", "ü", "<&>"}, "background\na b\nü\n<&>\n"},
-		{[]string{"", " x", "a\nb", "\xff"}, "\"\"\n\" x\"\n\"a\\nb\"\n\\xff\n"}, // TFDS would drop, trim and split them
-		{[]string{"\xff", `\xff`}, ""},                                           // equal to TFDS, which would refuse the set
+		{[]string{"", "a", "", "b"}, "0\na\n2\nb\n"}, // TFDS wants distinct names
+		{[]string{"", "0"}, "\"\"\n0\n"},
+		{[]string{" x", "a\nb", "\xff"}, "\" x\"\n\"a\\nb\"\n\\xff\n"}, // TFDS would drop, trim and split them
+		{[]string{"\xff", `\xff`}, ""},                                 // equal to TFDS, which would refuse the set
 		{nil, ""},
 	} {
 		m := &Manifest{Name: "n", Compression: "none", Labels: test.labels, Features: []Feature{{Key: "a/b", Kind: "int64", Class: ClassLabel}}}

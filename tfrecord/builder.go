@@ -52,15 +52,31 @@ func (b *Builder) String(key string, v ...string) {
 	b.entries = appendBytesList(b.entries, v, size)
 }
 
+// Feature sets a feature to one of a parsed message, with its values as they are encoded there.
+func (b *Builder) Feature(key string, f Feature) {
+	if f.kind == KindNone {
+		b.beginValue(key, 0)
+		return
+	}
+	b.begin(key, len(f.list))
+	b.entries = appendVarint(append(b.entries, listTags[f.kind]), uint64(len(f.list)))
+	b.entries = append(b.entries, f.list...)
+}
+
+// listTags are the tags of the lists in a Feature.
+var listTags = [...]byte{KindBytes: tagBytesList, KindFloat: tagFloatList, KindInt64: tagInt64List}
+
 // Append appends the serialized Example to dst. The Builder keeps its features.
 func (b *Builder) Append(dst []byte) []byte {
 	return b.index.append(dst, tagExampleFeatures, b.entries)
 }
 
 // begin appends an entry up to its Feature's list, whose content is size bytes.
-func (b *Builder) begin(key string, size int) {
+func (b *Builder) begin(key string, size int) { b.beginValue(key, sizeField(size)) }
+
+// beginValue appends an entry up to its Feature, which is size bytes.
+func (b *Builder) beginValue(key string, size int) {
 	s := span{begin: len(b.entries)}
-	size = sizeField(size)
 	b.entries = appendEntryHead(b.entries, key, size)
 	s.end = len(b.entries) + size
 	s.keyEnd = len(b.entries) - sizeField(size) + size
