@@ -30,7 +30,7 @@ func autoAugment() *definition {
 		about: "one of 25 pairs of operations found best for a data set",
 		parameters: []parameter{
 			{name: "policy", kind: kindWord, initial: "imagenet", words: autoAugmentNames, about: "the data set"},
-			transformFilter(), fillColor(), chance("1"),
+			transformFilter("nearest"), fillColor(), chance("1"),
 		},
 		sampler: func(s settings, _ []*operation) sampler {
 			pairs := autoAugmentPolicies[slices.Index(autoAugmentNames, s.get("policy").word)]

@@ -50,7 +50,8 @@ type Task struct {
 	Subsampling string
 	Normalize   Normalize
 	// Scratch is used if the CPU executes the task. It may be nil, except for steps that need a
-	// codec.
+	// codec. Tasks of one call of Render may share it: backends use the CPU for one of them at a
+	// time.
 	Scratch *Scratch
 
 	// Pixels, YCbCr or Floats is the result. If it is Floats, Pixels is undefined.
@@ -81,6 +82,19 @@ type Backend interface {
 	Render(tasks []*Task) error
 	// Batch is the number of tasks for which a call is most efficient.
 	Batch() int
+}
+
+// HostAllocator is a [Backend] of a device that copies from and to some memory of the host without
+// the CPU: page-locked memory. Results that are written to it take one copy less, and a program may
+// copy them on to the device without waiting.
+type HostAllocator interface {
+	Backend
+	// AllocHost allocates n bytes, at least 1, of any content, at an address for any type of Go. It
+	// is slow, and the memory reduces that of the whole machine: keep it. It returns nil if there is
+	// none left; use other memory then. free gives it back, once: nothing may use it afterwards, in
+	// Go or on a device, since the garbage collector does not know it. Both are safe for concurrent
+	// use.
+	AllocHost(n int) (memory []byte, free func())
 }
 
 // CPU is the backend of this package: it executes tasks one after the other, on the calling

@@ -99,6 +99,16 @@ func (c *Codec) keepScratch(im *Image) {
 // "tfrec 1". Pixels depend on it.
 func (c *Codec) Decoder() string { return c.jpeg.Decoder() }
 
+// String describes everything that pixels and refusals of images depend on: the decoder and the
+// options.
+func (c *Codec) String() string {
+	s := fmt.Sprintf("%s,max_pixels=%d,arithmetic=%t", c.Decoder(), c.maxPixels, c.jpeg.Arithmetic)
+	if c.background != nil {
+		s += fmt.Sprintf(",background=%v", *c.background)
+	}
+	return s
+}
+
 // Encoder names the JPEG encoder, such as "libjpeg-turbo 2.1.5" or "tfrec 1". Their bytes are
 // the same.
 func (c *Codec) Encoder() string { return c.jpeg.Encoder() }

@@ -52,7 +52,7 @@ func TestStat(t *testing.T) {
 		{"made-exif-orientation-6.png", Info{Format: PNG, Width: 160, Height: 88, Channels: 3, Orientation: 6, Keepable: true}},
 		{"made-rgba.png", Info{Format: PNG, Width: 160, Height: 88, Channels: 3, Orientation: 1}},
 		{"made-la.png", Info{Format: PNG, Width: 160, Height: 88, Channels: 1, Orientation: 1}},
-		{"made-palette-trns.png", Info{Format: PNG, Width: 160, Height: 88, Channels: 3, Orientation: 1}},
+		{"made-palette-trns.png", Info{Format: PNG, Width: 160, Height: 88, Channels: 3, Orientation: 1, Mask: true}},
 		{"pngsuite-ftbrn2c08.png", Info{Format: PNG, Width: 32, Height: 32, Channels: 3, Orientation: 1}},
 		{"pngsuite-basn0g16.png", Info{Format: PNG, Width: 32, Height: 32, Channels: 1, Orientation: 1}},
 		{"made-gif-named.jpg", Info{Format: GIF, Width: 160, Height: 88, Channels: 3, Orientation: 1}},

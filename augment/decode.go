@@ -29,6 +29,8 @@ type DecodeOptions struct {
 	// mirrored says that the last column or row of the image won't be the last one of the
 	// upright image, so that it must not stand for fewer pixels than the others.
 	mirrored bool
+	// mask is DecodeMask.
+	mask bool
 }
 
 // Decode decodes an image into dst, upright, reusing its memory. It returns what [Codec.Stat]
@@ -41,6 +43,9 @@ func (c *Codec) Decode(dst *Image, data []byte, o DecodeOptions) (Info, error) {
 	h, err := c.header(data)
 	if err != nil {
 		return h.Info, err
+	}
+	if o.mask && !h.Mask {
+		return h.Info, unsupported(h.Format, "its samples are not classes: %s", wantMask)
 	}
 	if c.background != nil && h.alpha {
 		h.Channels = 3 // the background may have a colour
@@ -95,7 +100,7 @@ func (c *Codec) decode(dst *Image, data []byte, h *header, o DecodeOptions) (err
 	defer recovered(h.Format, &err)
 	switch h.Format {
 	case PNG:
-		err = c.decodePNG(dst, data, h, o.Channels)
+		err = c.decodePNG(dst, data, h, o)
 	case GIF:
 		err = c.decodeGIF(dst, data, h, o.Channels)
 	case BMP:
@@ -167,7 +172,7 @@ func (p *pngHeader) perPixel() int64 {
 	return n
 }
 
-func (c *Codec) decodePNG(dst *Image, data []byte, h *header, channels int) error {
+func (c *Codec) decodePNG(dst *Image, data []byte, h *header, o DecodeOptions) error {
 	if int64(h.Width)*int64(h.Height)/8*int64(h.png.depth*h.png.samples) > mostPerByte*int64(len(data)) {
 		return damaged(PNG, "%d bytes are too few for %dx%d", len(data), h.Width, h.Height)
 	}
@@ -179,14 +184,16 @@ func (c *Codec) decodePNG(dst *Image, data []byte, h *header, channels int) erro
 		}
 		return damaged(PNG, "%v", err)
 	}
-	return c.convert(dst, m, h, channels)
+	if o.mask {
+		return copyClasses(dst, m, h)
+	}
+	return c.convert(dst, m, h, o.Channels)
 }
 
 // convert writes what a decoder made to dst.
 func (c *Codec) convert(dst *Image, m image.Image, h *header, channels int) error {
-	b := m.Bounds()
-	if b.Dx() != h.Width || b.Dy() != h.Height {
-		return damaged(h.Format, "%dx%d were announced, %dx%d came", h.Width, h.Height, b.Dx(), b.Dy())
+	if err := h.checkDecoded(m); err != nil {
+		return err
 	}
 	read, err := rowReader(m)
 	if err != nil {
@@ -200,6 +207,14 @@ func (c *Codec) convert(dst *Image, m image.Image, h *header, channels int) erro
 			blend(row, *c.background)
 		}
 		fillRow(dst.Row(y), row, channels)
+	}
+	return nil
+}
+
+// checkDecoded checks that a decoded image has the size in the header.
+func (h *header) checkDecoded(m image.Image) error {
+	if b := m.Bounds(); b.Dx() != h.Width || b.Dy() != h.Height {
+		return damaged(h.Format, "%dx%d were announced, %dx%d came", h.Width, h.Height, b.Dx(), b.Dy())
 	}
 	return nil
 }

@@ -32,9 +32,19 @@
 //
 // [Operations] lists all operations with their parameters; docs/augment.md describes them.
 //
+// # Boxes and masks
+//
+// [Draw.Box] says where a draw moves a [Box], and how much of it stays visible; [Geometry.Box] does
+// so for a resize, [Box.Orient] for EXIF orientation. [Draw.Mask] is the draw for a mask of the
+// image:
+//
+//	draw := policy.DrawBoxes(seed, "daisy/1.jpg", 2, im.Width, im.Height, boxes)
+//	box, visible := draw.Box(boxes[0], im.Width, im.Height)
+//	err = draw.Mask(255).Apply(&variantMask, &mask, nil)
+//
 // # Batches and GPUs
 //
 // A [Task] combines all of that for one image: the image, decoded or as a JPEG, a draw, a size and
 // the form of the result. A [Backend] executes batches of tasks: [CPU] here, a GPU in package gpu,
-// with the same bytes.
+// with the same bytes. A [HostAllocator] has memory for results that a device writes to directly.
 package augment

@@ -1,5 +1,7 @@
 package augment
 
+import "bytes"
+
 // The filters of PNG: each stores how a sample differs from what its
 // neighbours let expect, byte by byte, modulo 256.
 const (
@@ -18,6 +20,13 @@ func (e *pngEncoder) filter(row, above []uint8, channels int) []uint8 {
 	above = above[:n]
 	none, sub, up, average, paeth := e.lines[pngNone][1:][:n], e.lines[pngSub][1:][:n], e.lines[pngUp][1:][:n], e.lines[pngAverage][1:][:n], e.lines[pngPaeth][1:][:n]
 	copy(none, row)
+	if bytes.Equal(row, above) { // most rows of a mask: no sum is less than 0
+		if bytes.Equal(row, e.none) {
+			return e.lines[pngNone]
+		}
+		clear(up)
+		return e.lines[pngUp]
+	}
 	var sums [pngFilters]int
 	for i := range channels {
 		sub[i] = row[i]

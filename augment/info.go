@@ -20,6 +20,9 @@ type Info struct {
 	// Keepable says that this is an RGB or grayscale JPEG or PNG with 8 bits a sample or less and
 	// no transparency, in a coding that every decoder reads: its bytes may be stored as they are.
 	Keepable bool
+	// Mask says that [Codec.DecodeMask] reads the image: a grayscale PNG with 8 bits a sample or less
+	// and no transparency, or a PNG with a palette.
+	Mask bool
 	// Usual says, from the header alone, that backends with a decoder may decode the image: a JPEG
 	// of up to 67 million pixels (2^26), baseline in one scan or progressive, 8 bits, gray or YCbCr
 	// with subsampling 420, 422, 440 or 444, with Huffman tables of its own and 8-bit quantisation
@@ -227,6 +230,7 @@ func (h *header) statPNG(data []byte) error {
 		p = p[12+n:]
 	}
 	h.Keepable = bits <= 8 && (kind == 0 || kind == 2) && !h.alpha
+	h.Mask = kind == 3 || h.Keepable && kind == 0
 	return nil
 }
 

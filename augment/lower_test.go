@@ -81,6 +81,7 @@ func TestNotLowered(t *testing.T) {
 		what string
 	}{
 		{"artefacts", Task{Image: ramp(8, 8, 3), Draw: Draw{[]Step{HFlip{}, JPEGArtefacts{50}}}}, "jpeg"},
+		{"a perspective", Task{Image: ramp(8, 8, 3), Draw: Draw{[]Step{HFlip{}, Perspective{Corners: [4][2]int{{0, 0}, {8, 1}, {8, 8}, {0, 8}}}}}}, "perspective"},
 		{"places too far away", Task{Image: ramp(8, 8, 3), Draw: Draw{[]Step{Affine{Angle: 30, Scale: 0.0001, Filter: Nearest}}}}, "affine"},
 		{"a wrong step", Task{Image: ramp(8, 8, 3), Draw: Draw{[]Step{Gamma{math.NaN(), 1}}}}, "gamma"},
 		{"a box outside", Task{Image: ramp(8, 8, 3), Draw: Draw{[]Step{ResizedCrop{X: 4, W: 5, H: 5, Width: 5, Height: 5}}}}, "resized_crop"},

@@ -10,7 +10,7 @@ import (
 type Operation struct {
 	// Name is the one to write, such as "hflip".
 	Name string `json:"name"`
-	// Kind is "shape", "color", "degrade", "policy" or "group".
+	// Kind is "shape", "color", "degrade", "policy", "mix" or "group".
 	Kind string `json:"kind"`
 	// About says in a sentence what it does.
 	About string `json:"about"`
@@ -55,7 +55,7 @@ type definition struct {
 	// check looks at what parameters mean together: it returns the name of the
 	// wrong one and the reason, or "". It may be nil.
 	check func(s settings, operations int) (name, reason string)
-	// sampler makes what decides for an image.
+	// sampler makes what decides for an image; nil for what mixes images.
 	sampler func(s settings, operations []*operation) sampler
 }
 
@@ -91,6 +91,14 @@ func (s settings) get(name string) value {
 func (s settings) span(name string) span      { return s.get(name).x }
 func (s settings) number(name string) float64 { return s.get(name).x.lo }
 func (s settings) integer(name string) int    { return int(s.number(name)) }
+func (s settings) numbers(name string) []float64 {
+	p := &s.of.parameters[s.of.index(name)]
+	numbers, err := p.list(s.get(name).word)
+	if err != nil {
+		panic("augment: " + name + " is not a list: " + err.Error())
+	}
+	return numbers
+}
 func (s settings) color(name string) [3]uint8 { return s.get(name).color }
 func (s settings) is(name, word string) bool  { return s.get(name).word == word }
 
@@ -113,7 +121,7 @@ func (d *definition) parameterNames() []string {
 
 // definitions holds all operations.
 var definitions = sync.OnceValue(func() []*definition {
-	return slices.Concat(shapeOperations(), colorOperations(), degradeOperations(), learnedOperations(), groupOperations())
+	return slices.Concat(shapeOperations(), colorOperations(), degradeOperations(), learnedOperations(), mixOperations(), groupOperations())
 })
 
 // operationNames are the names of all operations.
@@ -146,9 +154,9 @@ func fillColor() parameter {
 	return parameter{name: "fill", kind: kindColor, initial: "0", max: 255, integer: true, about: "colour of pixels from outside the image"}
 }
 
-// transformFilter is the filter of what turns and shears.
-func transformFilter() parameter {
-	return parameter{name: "filter", kind: kindWord, initial: "nearest", words: []string{"nearest", "bilinear", "bicubic"}, about: "how neighbouring pixels are interpolated"}
+// transformFilter is the filter of what turns, shears and tilts.
+func transformFilter(initial string) parameter {
+	return parameter{name: "filter", kind: kindWord, initial: initial, words: []string{"nearest", "bilinear", "bicubic"}, about: "how neighbouring pixels are interpolated"}
 }
 
 func resizeFilter() parameter {

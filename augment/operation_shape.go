@@ -34,12 +34,34 @@ func shapeOperations() []*definition {
 			sampler: randomCrop,
 		},
 		{
+			name: "iou_crop", kind: kind, torchvision: "RandomIoUCrop",
+			about: "crop a random part with an object's centre in it, which overlaps the object as much as a number that is drawn, as SSD does; without objects, keep the image",
+			parameters: []parameter{
+				{name: "overlap", kind: kindList, initial: "0/0.1/0.3/0.5/0.7/0.9/1", max: 1, about: "the numbers: intersection over union of crop and object; 1 keeps the image"},
+				share("scale", "0.3..1", "width and height of the crop, as shares of the image's", 1),
+				share("ratio", "0.5..2", "aspect ratio of the crop, width by height", 1e6),
+				{name: "trials", initial: "40", min: 1, max: 1000, integer: true, about: "how many crops are tried before another number is drawn"},
+				chance("1"),
+			},
+			sampler: iouCrop,
+		},
+		{
 			name: "center_crop", kind: kind, torchvision: "CenterCrop",
 			about: "crop the centre; smaller images are padded",
 			parameters: []parameter{
 				sizeOf("size of the result"), fillColor(), chance("1"),
 			},
 			sampler: centerCrop,
+		},
+		{
+			name: "pad", kind: kind, torchvision: "Pad",
+			about: "add a border of one colour",
+			parameters: []parameter{
+				{name: "padding", kind: kindPair, max: MaxSide, integer: true, about: "width of the border, in pixels: left and right/top and bottom"},
+				fillColor(),
+				chance("1"),
+			},
+			sampler: padAll,
 		},
 		{
 			name: "resize", kind: kind, torchvision: "Resize",
@@ -69,7 +91,7 @@ func shapeOperations() []*definition {
 			about: "rotate the image around its centre",
 			parameters: []parameter{
 				{name: "degrees", kind: kindAround0, min: -maxAngle, max: maxAngle, about: "angle, counter-clockwise"},
-				transformFilter(),
+				transformFilter("nearest"),
 				yesNo("expand", "false", "make the result as large as the rotated image; otherwise the size stays"),
 				fillColor(),
 				chance("1"),
@@ -88,11 +110,22 @@ func shapeOperations() []*definition {
 				{name: "translate", kind: kindPair, initial: "0", max: 1, about: "translation to either side, as a share of width and height"},
 				{name: "scale", kind: kindSpan, initial: "1", min: 0.0001, max: 10000, about: "scale factor"},
 				{name: "shear", kind: kindShear, initial: "0", min: -89, max: 89, about: "angle of the shear along x and y, in degrees"},
-				transformFilter(),
+				transformFilter("nearest"),
 				fillColor(),
 				chance("1"),
 			},
 			sampler: randomAffine,
+		},
+		{
+			name: "perspective", kind: kind, torchvision: "RandomPerspective",
+			about: "tilt the image: move each corner inwards by a random distance",
+			parameters: []parameter{
+				{name: "distortion_scale", initial: "0.5", max: 1, about: "the farthest that a corner moves, as a share of the way to the middle, along x and along y"},
+				transformFilter("bilinear"),
+				fillColor(),
+				chance("0.5"),
+			},
+			sampler: randomPerspective,
 		},
 	}
 }
@@ -178,6 +211,14 @@ func centerCrop(s settings, _ []*operation) sampler {
 	}
 }
 
+func padAll(s settings, _ []*operation) sampler {
+	padding, fill := s.get("padding"), s.color("fill")
+	x, y := int(padding.x.lo), int(padding.y.lo)
+	return func(d *drawing) {
+		d.add(CropBox{X: -x, Y: -y, W: d.width + 2*x, H: d.height + 2*y, Fill: fill})
+	}
+}
+
 func resizeAll(s settings, _ []*operation) sampler {
 	size, filter, antialias := s.get("size"), s.filter("filter"), s.is("antialias", "true")
 	spec := ResizeSpec{Width: int(size.x.lo), Height: int(size.y.lo)}
@@ -203,5 +244,29 @@ func randomAffine(s settings, _ []*operation) sampler {
 		a.Scale = d.from(scale)
 		a.Shear = [2]float64{d.from(shear.x), d.from(shear.y)}
 		d.add(a)
+	}
+}
+
+func randomPerspective(s settings, _ []*operation) sampler {
+	scale := s.number("distortion_scale")
+	base := Perspective{Filter: s.filter("filter"), Fill: s.color("fill")}
+	return func(d *drawing) {
+		x, y := int(float64(scale*float64(d.width/2))), int(float64(scale*float64(d.height/2)))
+		for range 10 { // with a distortion_scale over 2/3, corners may pass each other
+			p := base
+			for i, corner := range [4][2]int{{0, 0}, {d.width, 0}, {d.width, d.height}, {0, d.height}} {
+				inwards := [2]int{d.random.integer(0, x), d.random.integer(0, y)}
+				for axis, at := range corner {
+					if at > 0 {
+						inwards[axis] = at - inwards[axis]
+					}
+				}
+				p.Corners[i] = inwards
+			}
+			if p.validate() == nil {
+				d.add(p)
+				return
+			}
+		}
 	}
 }

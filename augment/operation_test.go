@@ -13,7 +13,12 @@ func draws(t *testing.T, spec string, n, w, h int) []Draw {
 	p := mustParse(t, spec)
 	all := make([]Draw, n)
 	for i := range all {
-		all[i] = p.Draw(11, fmt.Sprint("picture ", i), 1, w, h)
+		key := fmt.Sprint("picture ", i)
+		partners := make([]Partner, p.Partners(11, key, 1))
+		for k := range partners {
+			partners[k].Width, partners[k].Height = h, w+k
+		}
+		all[i] = p.DrawMixed(11, key, 1, w, h, nil, partners)
 	}
 	return all
 }
@@ -22,11 +27,12 @@ func draws(t *testing.T, spec string, n, w, h int) []Draw {
 // its most where that matters.
 var sampleSpecs = []string{
 	"random_resized_crop:224x160,scale=0.000001-1,ratio=0.000001-1000000", "random_resized_crop:1,scale=1,ratio=5", "random_crop:300x20,7/400",
-	"center_crop:100x300", "resize:97", "resize:300x1", "hflip", "vflip:1", "rotate:360000,expand=false", "rotate:45,bicubic,true,ff8000",
-	"affine:360000,1,0.0001-10000,89/89", "brightness:0..1000000", "contrast:0.5", "saturation:1", "hue:0.5", "color_jitter:999999,1,2,0.5",
+	"center_crop:100x300", "pad:300/20,7", "iou_crop:0/1/0.5,0.000001-1,0.000001-1000000,1000", "resize:97", "resize:300x1", "hflip", "vflip:1", "rotate:360000,expand=false", "rotate:45,bicubic,true,ff8000",
+	"affine:360000,1,0.0001-10000,89/89", "perspective:1,p=1", "brightness:0..1000000", "contrast:0.5", "saturation:1", "hue:0.5", "color_jitter:999999,1,2,0.5",
 	"gamma:0-100,100", "grayscale", "invert", "posterize:0-8,1", "solarize:0-256,1", "equalize", "autocontrast", "sharpness:0-1000000,1",
 	"gaussian_blur:255/1,0.001-1000", "gaussian_noise:0-10,10", "random_erasing:1,0.000001-1,0.000001-1000000,random", "jpeg:1-100",
 	"auto_augment", "auto_augment:cifar10", "auto_augment:svhn", "rand_augment:5,30", "rand_augment:5,999,bins=1000", "trivial_augment", "trivial_augment:2",
+	"mixup:0.001", "vflip|cutmix:1000|hflip", "cutmix", "mosaic:2", "resize:30|mosaic:300,p=0.5",
 	"one_of(hflip|vflip)", "some_of:0-2(hflip:1|vflip:1)", "sequence:0.5(hflip|vflip)",
 }
 
@@ -116,6 +122,7 @@ func TestCropsAreTorchvisions(t *testing.T) {
 	}{
 		{"random_crop:32,4", 32, 32, -4, 4, -4, 4, 32, 32},
 		{"random_crop:32x30,1/2", 40, 30, -1, 9, -2, 2, 32, 30},
+		{"pad:4/8", 10, 20, -4, -4, -8, -8, 18, 36},
 		{"random_crop:10", 8, 8, -2, 0, -2, 0, 10, 10}, // 2 on both sides, as pad_if_needed
 		{"random_crop:10,1", 7, 30, -2, -1 + 0, -1, 21, 10, 10},
 		{"center_crop:4", 9, 8, 2, 2, 2, 2, 4, 4},

@@ -23,6 +23,7 @@ const (
 	kindResize              // the same, but 224 is for the shorter side
 	kindColor               // 128, or ff8000, or 255/128/0
 	kindWord                // one of a list
+	kindList                // numbers: 0/0.5/1
 )
 
 // span is a closed interval.
@@ -32,7 +33,7 @@ type span struct{ lo, hi float64 }
 type value struct {
 	x, y  span // a number is x.lo; a pair x.lo and y.lo
 	color [3]uint8
-	word  string
+	word  string // or a list, as formatList writes it
 }
 
 // parse reads a value. An error says what is allowed, not where it was.
@@ -65,6 +66,11 @@ func (p *parameter) parse(text string) (v value, err error) {
 		v, err = p.size(text)
 	case kindColor:
 		v.color, err = p.colorOf(text)
+	case kindList:
+		var numbers []float64
+		if numbers, err = p.list(text); err == nil {
+			v.word = formatList(numbers)
+		}
 	case kindWord:
 		if near := nearest(text, p.words); near != "" {
 			return v, fmt.Errorf("unknown %s; did you mean %s?", p.name, near)
@@ -171,6 +177,27 @@ func (p *parameter) span(text string) (span, error) {
 	return s, p.check(s.hi)
 }
 
+// list reads numbers with / between them.
+func (p *parameter) list(text string) ([]float64, error) {
+	var numbers []float64
+	for word := range strings.SplitSeq(text, "/") {
+		x, err := p.number(word)
+		if err != nil {
+			return nil, err
+		}
+		numbers = append(numbers, x)
+	}
+	return numbers, nil
+}
+
+func formatList(numbers []float64) string {
+	words := make([]string, len(numbers))
+	for i, x := range numbers {
+		words[i] = formatNumber(x)
+	}
+	return strings.Join(words, "/")
+}
+
 // size reads WxH or N.
 func (p *parameter) size(text string) (v value, err error) {
 	w, h, both := strings.Cut(text, "x")
@@ -215,7 +242,7 @@ func (p *parameter) join(list []string) (string, bool) {
 	switch {
 	case p.kind == kindShear && len(list) == 4:
 		return list[0] + ".." + list[1] + "/" + list[2] + ".." + list[3], true
-	case p.kind == kindColor && len(list) == 3:
+	case p.kind == kindList, p.kind == kindColor && len(list) == 3:
 		return strings.Join(list, "/"), true
 	case len(list) != 2:
 		return "", false
@@ -256,6 +283,8 @@ func (p *parameter) allowed() string {
 		s = "a range lo..hi" + limits + ", or a number x for -x..x; two of them with / between for x and y"
 	case kindPair:
 		s = number + limits + ", or two with / between for x and y"
+	case kindList:
+		s = number + limits + ", or several with / between"
 	case kindSize:
 		s = "WxH, or N for NxN, in pixels" + limits
 	case kindResize:

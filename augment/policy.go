@@ -6,6 +6,7 @@ import "strings"
 // parameters and a probability. It is immutable and safe for concurrent use.
 type Policy struct {
 	operations []*operation
+	mix        int // index of the one that mixes images; -1 for none
 }
 
 // ParsePolicy reads a policy from its short form:
@@ -34,11 +35,17 @@ func (p *Policy) String() string {
 
 // Draw decides what is done to an image of w x h pixels. It depends only on its arguments: the
 // seed, the image's key, the number of the variant, from 1, and the size. Other draws have no
-// influence.
+// influence. It is [Policy.DrawBoxes] for an image without objects.
 func (p *Policy) Draw(seed uint64, key string, copy, w, h int) Draw {
-	d := drawing{random: randomFor(seed, key, copy), width: max(w, 1), height: max(h, 1)}
-	drawAll(p.operations, &d)
-	return Draw{Steps: d.steps}
+	return p.DrawBoxes(seed, key, copy, w, h, nil)
+}
+
+// DrawBoxes is Draw for an image with objects at the boxes, in pixels of the upright image, which
+// iou_crop looks at: as they are after the steps before it. Without iou_crop in the policy they
+// have no influence. They are neither changed nor kept. An operation that mixes images is left out:
+// see [Policy.DrawMixed].
+func (p *Policy) DrawBoxes(seed uint64, key string, copy, w, h int, boxes []Box) Draw {
+	return p.DrawMixed(seed, key, copy, w, h, boxes, nil)
 }
 
 // drawing is a draw in the making.
@@ -46,6 +53,15 @@ type drawing struct {
 	random        random
 	steps         []Step
 	width, height int // after the steps so far
+
+	boxes                   []Box // before step first
+	first                   int   // 0, or that after a mixture
+	firstWidth, firstHeight int
+}
+
+func newDrawing(r random, w, h int, boxes []Box) *drawing {
+	w, h = max(w, 1), max(h, 1)
+	return &drawing{random: r, width: w, height: h, boxes: boxes, firstWidth: w, firstHeight: h}
 }
 
 func (d *drawing) add(s Step) {
@@ -87,7 +103,11 @@ func compile(calls []call) (*Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Policy{operations}, nil
+	mix, err := checkMix(calls)
+	if err != nil {
+		return nil, err
+	}
+	return &Policy{operations, mix}, nil
 }
 
 func compileAll(calls []call) ([]*operation, error) {
@@ -120,13 +140,20 @@ func compileOne(c *call) (*operation, error) {
 	if o.operations, err = compileAll(c.operations); err != nil {
 		return nil, err
 	}
+	for i := range c.operations {
+		if name := c.operations[i].name; partnersOf(name.text) > 0 {
+			return nil, name.wrong("mixes images, which is not for groups: write it outside of %s", def.name)
+		}
+	}
 	if def.check != nil {
 		if name, reason := def.check(o.settings, len(o.operations)); name != "" {
 			return nil, given[def.index(name)].wrong("%s: %s", name, reason)
 		}
 	}
 	o.p = o.settings.number("p")
-	o.sample = def.sampler(o.settings, o.operations)
+	if def.sampler != nil {
+		o.sample = def.sampler(o.settings, o.operations)
+	}
 	return o, nil
 }
 

@@ -43,6 +43,9 @@ func TestPolicyString(t *testing.T) {
 		"random_crop:32,padding=4/8,fill=128":                            "random_crop:32,4/8,128",
 		"random_crop:32,fill=255/128/0":                                  "random_crop:32,fill=ff8000",
 		"center_crop:size=224,p=0.5":                                     "center_crop:224,p=0.5",
+		"pad:4|pad:4/8,fill=#ff8000|pad:padding=0/8":                     "pad:4|pad:4/8,ff8000|pad:0/8",
+		"iou_crop|iou_crop:0.5|iou_crop:0.10/1.0,scale=0.5-1,trials=40":  "iou_crop|iou_crop:0.5|iou_crop:0.1/1,0.5..1",
+		"perspective|perspective:0.50,nearest,fill=9|perspective:1,p=1":  "perspective|perspective:filter=nearest,fill=9|perspective:1,p=1",
 		"resize:256|resize:256x256|resize:300x200":                       "resize:256|resize:256x256|resize:300x200",
 		"rotate:15|rotate:-10-20|rotate:-20--10":                         "rotate:15|rotate:-10..20|rotate:-20..-10",
 		"rotate:-15..15|rotate:1e1|rotate:+5..1e2":                       "rotate:15|rotate:10|rotate:5..100",
@@ -117,6 +120,13 @@ func TestPolicyErrors(t *testing.T) {
 		{"posterize:4.5", 11, "4.5", "a whole number or range lo..hi of 0 to 8"},
 		{"posterize:9", 11, "9", "of 0 to 8"},
 		{"gaussian_blur:4", 15, "4", "an odd number of 1 to 255"},
+		{"pad:", 5, "", "want a value"},
+		{"pad:-3", 5, "-3", "padding: want a whole number of 0 to 65535"},
+		{"perspective:1.5", 13, "1.5", "of 0 to 1"},
+		{"perspective:filter=area", 20, "area", "nearest, bilinear, bicubic"},
+		{"iou_crop:0/2", 10, "0/2", "overlap: want a number of 0 to 1, or several with / between"},
+		{"iou_crop:0//1", 10, "0//1", "overlap: want"},
+		{"iou_crop:trials=0", 17, "0", "a whole number of 1 to 1000"},
 		{"jpeg:0-50", 6, "0-50", "of 1 to 100"},
 		{"random_resized_crop:0", 21, "0", "of 1 to 65535"},
 		{"random_resized_crop:60000x60000", 21, "60000x60000", "more than"},
@@ -184,8 +194,9 @@ func TestDrawsAreKnown(t *testing.T) {
 		{"random_resized_crop:96,scale=0.3-1|hflip:0.5|color_jitter:0.4,0.4,0.4,0.1", 0, "daisy/1.jpg", 1, known0},
 		{"auto_augment|auto_augment:cifar10|auto_augment:svhn|rand_augment|trivial_augment", 7, "daisy/1.jpg", 2, known1},
 		{everything, 1<<64 - 1, "ß#?", 3, known2},
+		{"pad:10/20,114|perspective:p=1|iou_crop:0.1/0.3/0.5|hflip", 4, "daisy/1.jpg", 5, known3},
 	} {
-		got := drawJSON(t, mustParse(t, c.spec).Draw(c.seed, c.key, c.copy, 500, 375))
+		got := drawJSON(t, mustParse(t, c.spec).DrawBoxes(c.seed, c.key, c.copy, 500, 375, []Box{{20, 30, 200, 300}, {400.5, 10, 440, 50}}))
 		if want := strings.ReplaceAll(c.want, "\n", ""); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", c.spec, got, want)
 		}
@@ -226,6 +237,10 @@ const (
 {"op":"gaussian_noise","mean":0,"sigma":0.1,"seed":5536447926446160},
 {"op":"erase","x":96,"y":47,"w":83,"h":68,"noise":true,"seed":6423898660568230},
 {"op":"jpeg","quality":68}]`
+	known3 = `[{"op":"crop","x":-10,"y":-20,"w":520,"h":415,"fill":[114,114,114]},
+{"op":"perspective","corners":[[112,101],[414,45],[486,356],[91,318]],"filter":"bilinear"},
+{"op":"crop","x":85,"y":55,"w":166,"h":150},
+{"op":"hflip"}]`
 )
 
 // TestDrawsDependOnTheirArgumentsAlone draws in other orders and from many

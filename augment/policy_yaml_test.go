@@ -21,6 +21,8 @@ func TestPolicyYAML(t *testing.T) {
 		{"- affine: {degrees: 5, shear: [-5, 10]}", "affine:5,shear=-5..10"},
 		{"- rotate: {degrees: 10, fill: [255, 128, 0]}\n- rotate: {degrees: 10, fill: \"#ff8000\"}", "rotate:10,fill=ff8000|rotate:10,fill=ff8000"},
 		{"- random_crop: {size: 32, padding: [4, 8]}", "random_crop:32,4/8"},
+		{"- pad: {padding: [4, 8], fill: 114}\n- perspective: {distortion_scale: 0.3, p: 1}", "pad:4/8,114|perspective:0.3,p=1"},
+		{"- iou_crop: {overlap: [0, 0.5, 1], scale: [0.5, 1]}\n- iou_crop: {overlap: 0.3/1}", "iou_crop:0/0.5/1,0.5..1|iou_crop:0.3/1"},
 		{"- one_of: [hflip, vflip: 1]", "one_of(hflip|vflip:1)"},
 		{"- one_of:\n    p: 0.5\n    ops:\n      - posterize: 4\n      - some_of: {n: 1-2, ops: [invert, equalize]}", "one_of:0.5(posterize:4|some_of:1..2(invert|equalize))"},
 		{"- auto_augment: cifar10\n- rand_augment: {n: 3, m: 5}\n- trivial_augment", "auto_augment:cifar10|rand_augment:3,5|trivial_augment"},

@@ -54,5 +54,26 @@ func (r random) betweenLogs(lo, hi float64) float64 {
 // integer returns an integer of lo to hi, both included.
 func (r random) integer(lo, hi int) int { return lo + r.below(hi-lo+1) }
 
+// beta returns a number of 0 to 1 with the distribution Beta(a, a), for a over 0: by the methods of
+// Jöhnk, in logarithms, and of Ulrich (Devroye: Non-Uniform Random Variate Generation, 1986, IX.3
+// and IX.4).
+func (r random) beta(a float64) float64 {
+	if a <= 0.5 {
+		for {
+			x, y := log(1-r.unit())/a, log(1-r.unit())/a
+			if exp(x)+exp(y) <= 1 {
+				return 1 / (1 + exp(y-x))
+			}
+		}
+	}
+	for {
+		u, v := r.unit(), 2*r.unit()-1
+		s := float64(u*u) + float64(v*v)
+		if s > 0 && s <= 1 {
+			return 0.5 + float64(float64(u*v/s)*math.Sqrt(1-pow(s, 2/(2*a-1))))
+		}
+	}
+}
+
 // round rounds halves to the even neighbour, as Python does.
 func round(x float64) int { return int(math.RoundToEven(x)) }

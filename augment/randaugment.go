@@ -17,7 +17,7 @@ func randAugment() *definition {
 		parameters: []parameter{
 			{name: "n", initial: "2", min: 0, max: 100, integer: true, about: "how many, one after another; an operation may repeat"},
 			{name: "m", initial: "9", min: 0, max: 999, integer: true, about: "strength, from 0 to bins-1"},
-			binsOf(), transformFilter(), fillColor(), chance("1"),
+			binsOf(), transformFilter("nearest"), fillColor(), chance("1"),
 		},
 		check: func(s settings, _ int) (string, string) {
 			if s.integer("m") >= s.integer("bins") {
@@ -44,7 +44,7 @@ func trivialAugment() *definition {
 	return &definition{
 		name: "trivial_augment", kind: "policy", torchvision: "TrivialAugmentWide",
 		about:      "one of 14 operations with a random strength",
-		parameters: []parameter{binsOf(), transformFilter(), fillColor(), chance("1")},
+		parameters: []parameter{binsOf(), transformFilter("nearest"), fillColor(), chance("1")},
 		sampler: func(s settings, _ []*operation) sampler {
 			c := newChanger(s, wideSpace, s.integer("bins"))
 			return func(d *drawing) {

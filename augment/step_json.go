@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// stepReaders makes each operation's step from its JSON fields.
+// stepReaders makes each step of one image from its JSON fields.
 var stepReaders = map[string]func(op string, fields map[string]json.RawMessage) (Step, error){
 	"crop":           readStep[CropBox],
 	"resized_crop":   readStep[ResizedCrop],
@@ -19,6 +19,7 @@ var stepReaders = map[string]func(op string, fields map[string]json.RawMessage) 
 	"vflip":          readStep[VFlip],
 	"rotate":         readStep[Rotate],
 	"affine":         readStep[Affine],
+	"perspective":    readStep[Perspective],
 	"brightness":     readStep[Brightness],
 	"contrast":       readStep[Contrast],
 	"saturation":     readStep[Saturation],
@@ -55,38 +56,58 @@ func unmarshalStep(data []byte) (Step, error) {
 	if err := readField(raw, reflect.ValueOf(&op).Elem()); err != nil {
 		return nil, fmt.Errorf("step: op: %w", err)
 	}
+	delete(fields, "op")
+	if partnersOf(op) > 0 {
+		s := Mixture{Method: op}
+		if err := fillStep(op, fields, reflect.ValueOf(&s).Elem()); err != nil {
+			return nil, err
+		}
+		if err := s.validate(); err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
 	read := stepReaders[op]
 	if read == nil {
-		return nil, fmt.Errorf("step: unknown op %q: want one of %s", op, list(maps.Keys(stepReaders)))
+		return nil, fmt.Errorf("step: unknown op %q: want one of %s, or %s, %s or %s", op, list(maps.Keys(stepReaders)), mixUp, cutMix, mosaic)
 	}
-	delete(fields, "op")
 	return read(op, fields)
 }
 
 // readStep fills a step of type S from the fields.
 func readStep[S Step](op string, fields map[string]json.RawMessage) (Step, error) {
 	var s S
-	v := reflect.ValueOf(&s).Elem()
-	for i := range v.NumField() {
-		name, option, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		raw, ok := fields[name]
-		delete(fields, name)
-		switch {
-		case ok:
-			if err := readField(raw, v.Field(i)); err != nil {
-				return nil, fmt.Errorf("%s: %s: %w", op, name, err)
-			}
-		case option == "":
-			return nil, fmt.Errorf("%s: no %q", op, name)
-		}
-	}
-	if len(fields) > 0 {
-		return nil, fmt.Errorf("%s: unknown field %s", op, list(maps.Keys(fields)))
+	if err := fillStep(op, fields, reflect.ValueOf(&s).Elem()); err != nil {
+		return nil, err
 	}
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// fillStep sets the fields of a step, and consumes them.
+func fillStep(op string, fields map[string]json.RawMessage, v reflect.Value) error {
+	for i := range v.NumField() {
+		name, option, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		if name == "" || name == "-" {
+			continue
+		}
+		raw, ok := fields[name]
+		delete(fields, name)
+		switch {
+		case ok:
+			if err := readField(raw, v.Field(i)); err != nil {
+				return fmt.Errorf("%s: %s: %w", op, name, err)
+			}
+		case option == "":
+			return fmt.Errorf("%s: no %q", op, name)
+		}
+	}
+	if len(fields) > 0 {
+		return fmt.Errorf("%s: unknown field %s", op, list(maps.Keys(fields)))
+	}
+	return nil
 }
 
 // readField reads one field. It refuses the null and the array of another

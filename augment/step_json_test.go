@@ -19,6 +19,8 @@ func TestStepJSON(t *testing.T) {
 		{Rotate{Angle: 12.5, Filter: Nearest}, `{"op":"rotate","angle":12.5,"filter":"nearest"}`},
 		{Affine{Translate: [2]int{1, -2}, Scale: 0.1, Shear: [2]float64{3.5, 0}, Corner: true},
 			`{"op":"affine","angle":0,"translate":[1,-2],"scale":0.1,"shear":[3.5,0],"corner":true,"filter":"bilinear"}`},
+		{Perspective{Corners: [4][2]int{{1, 2}, {30, 0}, {28, 25}, {-3, 20}}, Fill: [3]uint8{1, 2, 3}},
+			`{"op":"perspective","corners":[[1,2],[30,0],[28,25],[-3,20]],"filter":"bilinear","fill":[1,2,3]}`},
 		{GaussianNoise{Sigma: 0.1, Seed: 18446744073709551615}, `{"op":"gaussian_noise","mean":0,"sigma":0.1,"seed":18446744073709551615}`},
 		{Erase{W: 1, H: 2, Noise: true, Seed: 5}, `{"op":"erase","x":0,"y":0,"w":1,"h":2,"noise":true,"seed":5}`},
 		{GaussianBlur{Kernel: [2]int{3, 5}, Sigma: [2]float64{0.1, 2}}, `{"op":"gaussian_blur","kernel":[3,5],"sigma":[0.1,2]}`},

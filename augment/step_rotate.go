@@ -48,20 +48,12 @@ func (s Rotate) apply(dst, src *Image, scratch *Scratch) error {
 	if err := begin(s, dst, src); err != nil {
 		return err
 	}
-	// The turns that lose nothing. As EXIF orientations they are 8, 3 and 6.
-	turns := s.Expand || src.Width == src.Height
-	switch angle := s.positive(); {
-	case angle == 0:
+	switch o := s.orientation(src.Width, src.Height); {
+	case o == 1:
 		copyRows(dst, src)
 		return nil
-	case angle == 180:
-		orient(dst, src, 3)
-		return nil
-	case angle == 90 && turns:
-		orient(dst, src, 8)
-		return nil
-	case angle == 270 && turns:
-		orient(dst, src, 6)
+	case o > 1:
+		orient(dst, src, o)
 		return nil
 	}
 	m, _, _ := s.matrix(src.Width, src.Height)
@@ -69,6 +61,22 @@ func (s Rotate) apply(dst, src *Image, scratch *Scratch) error {
 	defer free()
 	transform(dst, src, &m, s.Filter, s.Fill, &scratch.steps)
 	return nil
+}
+
+// orientation is the turn as an EXIF orientation if it loses nothing, or else 0.
+func (s Rotate) orientation(w, h int) int {
+	turns := s.Expand || w == h
+	switch angle := s.positive(); {
+	case angle == 0:
+		return 1
+	case angle == 180:
+		return 3
+	case angle == 90 && turns:
+		return 8
+	case angle == 270 && turns:
+		return 6
+	}
+	return 0
 }
 
 // positive is the angle as Python's angle % 360 has it.

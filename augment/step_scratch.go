@@ -5,6 +5,7 @@ import "slices"
 // stepScratch is what steps keep in a [Scratch] from image to image.
 type stepScratch struct {
 	draw    [2]Image // between the steps of a draw
+	mixed   Image    // a part of a mixture, resized
 	sums    []uint16 // a row of sums of three samples
 	columns []uint32 // rows blurred horizontally
 	weights [2][]uint32
@@ -34,7 +35,7 @@ func ownScratch() (*Scratch, func()) {
 
 // size is how many bytes it keeps.
 func (s *stepScratch) size() int {
-	n := 2*cap(s.sums) + 4*(cap(s.columns)+cap(s.weights[0])+cap(s.weights[1])+cap(s.at)) + cap(s.bytes) + 8*cap(s.totals)
+	n := cap(s.mixed.Pix) + 2*cap(s.sums) + 4*(cap(s.columns)+cap(s.weights[0])+cap(s.weights[1])+cap(s.at)) + cap(s.bytes) + 8*cap(s.totals)
 	for i := range s.draw {
 		n += cap(s.draw[i].Pix)
 	}

@@ -153,34 +153,37 @@ func floor(at float64) (int, float64) {
 	return n, at - float64(n)
 }
 
-// transformBilinear weighs the four pixels around a place and cuts the
-// fraction off.
+// transformBilinear takes bilinear samples.
 func transformBilinear(dst, src *Image, m *matrix) {
-	channels, right, bottom := src.Channels, src.Width-1, src.Height-1
 	for y := range dst.Height {
 		to := dst.Row(y)
 		alongX, alongY := float64(m[1]*(float64(y)+0.5)), float64(m[4]*(float64(y)+0.5))
 		for x := range dst.Width {
 			center := float64(x) + 0.5
 			atX, atY := float64(m[0]*center)+alongX+m[2], float64(m[3]*center)+alongY+m[5]
-			if !inside(atX, src.Width) || !inside(atY, src.Height) {
-				continue
+			if inside(atX, src.Width) && inside(atY, src.Height) {
+				bilinearAt(to[x*src.Channels:], src, atX, atY)
 			}
-			left, dx := floor(atX - 0.5)
-			top, dy := floor(atY - 0.5)
-			above, below := src.Pix[max(top, 0)*src.Stride:], src.Pix[min(top+1, bottom)*src.Stride:]
-			i, j := max(left, 0)*channels, min(left+1, right)*channels
-			if channels == 1 {
-				to[x] = between(above[i], above[j], below[i], below[j], dx, dy)
-				continue
-			}
-			a, b, c, d := above[i:i+3], above[j:j+3], below[i:i+3], below[j:j+3]
-			out := to[3*x : 3*x+3]
-			out[0] = between(a[0], b[0], c[0], d[0], dx, dy)
-			out[1] = between(a[1], b[1], c[1], d[1], dx, dy)
-			out[2] = between(a[2], b[2], c[2], d[2], dx, dy)
 		}
 	}
+}
+
+// bilinearAt weighs the four pixels around a place in the image and cuts the
+// fraction off.
+func bilinearAt(to []uint8, src *Image, atX, atY float64) {
+	left, dx := floor(atX - 0.5)
+	top, dy := floor(atY - 0.5)
+	above, below := src.Pix[max(top, 0)*src.Stride:], src.Pix[min(top+1, src.Height-1)*src.Stride:]
+	i, j := max(left, 0)*src.Channels, min(left+1, src.Width-1)*src.Channels
+	if src.Channels == 1 {
+		to[0] = between(above[i], above[j], below[i], below[j], dx, dy)
+		return
+	}
+	a, b, c, d := above[i:i+3], above[j:j+3], below[i:i+3], below[j:j+3]
+	out := to[:3]
+	out[0] = between(a[0], b[0], c[0], d[0], dx, dy)
+	out[1] = between(a[1], b[1], c[1], d[1], dx, dy)
+	out[2] = between(a[2], b[2], c[2], d[2], dx, dy)
 }
 
 // between interpolates between a and b above, and c and d below.
@@ -190,47 +193,51 @@ func between(a, b, c, d uint8, dx, dy float64) uint8 {
 	return uint8(int32(above + float64((below-above)*dy)))
 }
 
-// transformBicubic weighs the sixteen pixels around a place by the cubic with
-// a = -1 (not the -0.5 of [Bicubic] in [Resize]), which is Pillow's for
-// transforms, and cuts the fraction off.
+// transformBicubic takes bicubic samples.
 func transformBicubic(dst, src *Image, m *matrix) {
-	channels, right, bottom := src.Channels, src.Width-1, src.Height-1
 	for y := range dst.Height {
 		to := dst.Row(y)
 		alongX, alongY := float64(m[1]*(float64(y)+0.5)), float64(m[4]*(float64(y)+0.5))
 		for x := range dst.Width {
 			center := float64(x) + 0.5
 			atX, atY := float64(m[0]*center)+alongX+m[2], float64(m[3]*center)+alongY+m[5]
-			if !inside(atX, src.Width) || !inside(atY, src.Height) {
-				continue
+			if inside(atX, src.Width) && inside(atY, src.Height) {
+				bicubicAt(to[x*src.Channels:], src, atX, atY)
 			}
-			left, dx := floor(atX - 0.5)
-			top, dy := floor(atY - 0.5)
-			var column [4]int
-			for i := range column {
-				column[i] = min(max(left-1+i, 0), right) * channels
-			}
-			var red, green, blue [4]float64 // red alone in grayscale
-			for i := range 4 {
-				row := src.Pix[min(max(top-1+i, 0), bottom)*src.Stride:]
-				if channels == 1 {
-					red[i] = cubicBytes(row[column[0]], row[column[1]], row[column[2]], row[column[3]], dx)
-					continue
-				}
-				a, b := (*[3]uint8)(row[column[0]:]), (*[3]uint8)(row[column[1]:])
-				c, d := (*[3]uint8)(row[column[2]:]), (*[3]uint8)(row[column[3]:])
-				red[i] = cubicBytes(a[0], b[0], c[0], d[0], dx)
-				green[i] = cubicBytes(a[1], b[1], c[1], d[1], dx)
-				blue[i] = cubicBytes(a[2], b[2], c[2], d[2], dx)
-			}
-			if channels == 1 {
-				to[x] = cubicColumn(&red, dy)
-				continue
-			}
-			out := (*[3]uint8)(to[3*x:])
-			out[0], out[1], out[2] = cubicColumn(&red, dy), cubicColumn(&green, dy), cubicColumn(&blue, dy)
 		}
 	}
+}
+
+// bicubicAt weighs the sixteen pixels around a place in the image by the cubic
+// with a = -1 (not the -0.5 of [Bicubic] in [Resize]), which is Pillow's for
+// transforms, and cuts the fraction off.
+func bicubicAt(to []uint8, src *Image, atX, atY float64) {
+	channels, right, bottom := src.Channels, src.Width-1, src.Height-1
+	left, dx := floor(atX - 0.5)
+	top, dy := floor(atY - 0.5)
+	var column [4]int
+	for i := range column {
+		column[i] = min(max(left-1+i, 0), right) * channels
+	}
+	var red, green, blue [4]float64 // red alone in grayscale
+	for i := range 4 {
+		row := src.Pix[min(max(top-1+i, 0), bottom)*src.Stride:]
+		if channels == 1 {
+			red[i] = cubicBytes(row[column[0]], row[column[1]], row[column[2]], row[column[3]], dx)
+			continue
+		}
+		a, b := (*[3]uint8)(row[column[0]:]), (*[3]uint8)(row[column[1]:])
+		c, d := (*[3]uint8)(row[column[2]:]), (*[3]uint8)(row[column[3]:])
+		red[i] = cubicBytes(a[0], b[0], c[0], d[0], dx)
+		green[i] = cubicBytes(a[1], b[1], c[1], d[1], dx)
+		blue[i] = cubicBytes(a[2], b[2], c[2], d[2], dx)
+	}
+	if channels == 1 {
+		to[0] = cubicColumn(&red, dy)
+		return
+	}
+	out := (*[3]uint8)(to)
+	out[0], out[1], out[2] = cubicColumn(&red, dy), cubicColumn(&green, dy), cubicColumn(&blue, dy)
 }
 
 // cubicBytes is cubicBetween for samples.

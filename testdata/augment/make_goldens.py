@@ -63,6 +63,24 @@ def affine(im, s):
     return im.transform(im.size, Image.AFFINE, m, TRANSFORM[s["filter"]], fillcolor=fill)
 
 
+def perspective_coefficients(s, w, h):
+    """What Image.transform wants, in the operations of augment/step_perspective.go, so that the last bits are the same."""
+    (x0, y0), (x1, y1), (x2, y2), (x3, y3) = [[float(v) for v in p] for p in s["corners"]]
+    dx1, dy1, dx2, dy2, sx, sy = x1 - x2, y1 - y2, x3 - x2, y3 - y2, x0 - x1 + x2 - x3, y0 - y1 + y2 - y3
+    det = dx1 * dy2 - dx2 * dy1
+    g, i = (sx * dy2 - dx2 * sy) / det, (dx1 * sy - sx * dy1) / det
+    a, b, c = x1 - x0 + g * x1, x3 - x0 + i * x3, x0
+    d, e, f = y1 - y0 + g * y1, y3 - y0 + i * y3, y0
+    z = a * e - b * d
+    x, y = [e - f * i, c * i - b, b * f - c * e], [f * g - d, a - c * g, c * d - a * f]
+    return [w * v / z for v in x] + [h * v / z for v in y] + [(d * i - e * g) / z, (b * g - a * i) / z]
+
+
+def perspective(im, s):
+    fill = color(im, s.get("fill", (0, 0, 0)))
+    return im.transform(im.size, Image.PERSPECTIVE, perspective_coefficients(s, *im.size), TRANSFORM[s["filter"]], fillcolor=fill)
+
+
 def hue(im, s):
     if im.mode == "L":
         return im
@@ -114,6 +132,7 @@ OPS = {
     "vflip": lambda im, s: ImageOps.flip(im),
     "rotate": rotate,
     "affine": affine,
+    "perspective": perspective,
     "brightness": enhance(ImageEnhance.Brightness),
     "contrast": enhance(ImageEnhance.Contrast),
     "saturation": enhance(ImageEnhance.Color),
@@ -149,6 +168,11 @@ CASES = SIMPLE + [
     {"op": "affine", "angle": 33, "translate": [-2, 4], "scale": 0.8, "shear": [10, -20], "filter": "nearest", "fill": [255, 0, 0]},
     {"op": "affine", "angle": -75.5, "translate": [1, 1], "scale": 1.9, "shear": [-15, 4], "filter": "bilinear"},
     {"op": "affine", "angle": 181, "translate": [0, 2], "scale": 1.1, "shear": [2, 2], "filter": "bicubic", "fill": [0, 0, 255]},
+    {"op": "perspective", "corners": [[3, 2], [35, 0], [37, 27], [1, 29]], "filter": "nearest", "fill": [7, 8, 9]},
+    {"op": "perspective", "corners": [[9, 7], [29, 3], [21, 20], [4, 28]], "filter": "bilinear"},
+    {"op": "perspective", "corners": [[0, 0], [37, 5], [30, 29], [6, 14]], "filter": "bicubic", "fill": [255, 0, 0]},
+    {"op": "perspective", "corners": [[16, 14], [20, 14], [37, 29], [0, 29]], "filter": "nearest", "fill": [1, 2, 3]},
+    {"op": "perspective", "corners": [[50, -9], [-12, 3], [-3, 40], [41, 33]], "filter": "bilinear"},
     {"op": "gamma", "gamma": 0.45, "gain": 1},
     {"op": "gamma", "gamma": 2.2, "gain": 1.3},
     {"op": "gamma", "gamma": 0, "gain": 0.5},
@@ -174,6 +198,10 @@ CASES += [{"op": "solarize", "threshold": t} for t in (0, 28.5, 128, 255, 256)]
 SMALL = [(1, 1), (1, 9), (8, 1), (2, 2), (3, 3), (2, 5)]
 
 
+def convex(p):
+    return all((b[0] - a[0]) * (c[1] - b[1]) > (b[1] - a[1]) * (c[0] - b[0]) for a, b, c in zip(p, p[1:] + p[:1], p[2:] + p[:2]))
+
+
 def random_step(r, h, w):
     """A step for a picture of that size, with parameters of any value."""
     op = str(r.choice(list(OPS)))
@@ -195,6 +223,12 @@ def random_step(r, h, w):
         s |= {"angle": float(r.choice([0, r.uniform(-200, 200)])), "translate": [int(v) for v in r.integers(-10, 10, 2)]}
         s |= {"scale": float(r.choice([1, r.uniform(0.2, 3)])), "shear": [float(v) for v in r.uniform(-40, 40, 2) * r.integers(0, 2, 2)]}
         s |= {"corner": bool(r.random() < 0.3), "filter": str(r.choice(list(TRANSFORM))), "fill": rgb}
+    elif op == "perspective":
+        near = lambda at, side: int(at + r.integers(-3, 1 + side // 2) * (1 if at == 0 else -1))
+        s["corners"] = [[near(x, w), near(y, h)] for x, y in ((0, 0), (w, 0), (w, h), (0, h))]
+        if not convex(s["corners"]):
+            s["corners"] = [[0, 0], [w, 0], [w, h], [0, h]]
+        s |= {"filter": str(r.choice(list(TRANSFORM))), "fill": rgb}
     elif op in ("brightness", "contrast", "saturation", "sharpness"):
         s["factor"] = float(r.choice([r.uniform(0, 2), r.integers(0, 20) / 10, r.uniform(0, 50)]))
     elif op == "hue":
@@ -276,4 +310,5 @@ def main():
         w.write(random_step(r, h, wd), h, wd, int(r.choice([1, 3])))
 
 
-main()
+if __name__ == "__main__":
+    main()

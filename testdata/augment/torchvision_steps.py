@@ -6,7 +6,10 @@ has no function for (crop with a colour, lanczos) is left out.
 
 import torchvision.transforms.functional as F
 from PIL import Image
+from torchvision.transforms import functional_pil
 from torchvision.transforms.functional import InterpolationMode as Mode
+
+import make_goldens
 
 RESIZE = {"bilinear": Mode.BILINEAR, "bicubic": Mode.BICUBIC}
 TRANSFORM = RESIZE | {"nearest": Mode.NEAREST}
@@ -25,6 +28,12 @@ def rotate(im, s):
 def affine(im, s):
     fill, center = color(im, s.get("fill", (0, 0, 0))), [0, 0] if s.get("corner") else None
     return F.affine(im, s["angle"], s["translate"], s["scale"], s["shear"], TRANSFORM[s["filter"]], fill=fill, center=center)
+
+
+def perspective(im, s):
+    # What F.perspective calls, which rounds the coefficients to float32 before.
+    coefficients = make_goldens.perspective_coefficients(s, *im.size)
+    return functional_pil.perspective(im, coefficients, make_goldens.TRANSFORM[s["filter"]], fill=color(im, s.get("fill", (0, 0, 0))))
 
 
 def resize(im, s):
@@ -47,6 +56,7 @@ OPS = {
     "vflip": lambda im, s: F.vflip(im),
     "rotate": rotate,
     "affine": affine,
+    "perspective": perspective,
     "brightness": lambda im, s: F.adjust_brightness(im, s["factor"]),
     "contrast": lambda im, s: F.adjust_contrast(im, s["factor"]),
     "saturation": lambda im, s: F.adjust_saturation(im, s["factor"]),

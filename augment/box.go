@@ -1,0 +1,85 @@
+package augment
+
+// Box is an axis-parallel box in an image, in pixels from its top left corner, with fractions. It
+// covers what is at XMin or more and less than XMax, and so for y: the whole of an image of w x h
+// pixels is {0, 0, w, h}.
+type Box struct {
+	XMin, YMin, XMax, YMax float64
+}
+
+// Area returns the area in pixels, 0 for a box whose sides are not in order.
+func (b Box) Area() float64 {
+	if !(b.XMin < b.XMax && b.YMin < b.YMax) {
+		return 0
+	}
+	return float64(b.XMax-b.XMin) * float64(b.YMax-b.YMin)
+}
+
+// Clip returns the part of the box within an image of w x h pixels, which has no area if the box is
+// outside.
+func (b Box) Clip(w, h int) Box {
+	clip := func(v float64, n int) float64 { return min(max(v, 0), float64(n)) }
+	return Box{clip(b.XMin, w), clip(b.YMin, h), clip(b.XMax, w), clip(b.YMax, h)}
+}
+
+// Orient returns the box of an image as stored, w x h pixels, in the upright image, which is what
+// an EXIF orientation of 1 to 8 makes of it; others count as 1. The way back is
+// the inverse orientation, with the size of the upright image: 8 for 6 and 6 for 8, and for the
+// others themselves.
+func (b Box) Orient(orientation, w, h int) Box {
+	width, height := float64(w), float64(h)
+	switch orientation {
+	case 2, 3, 7, 8:
+		b.XMin, b.XMax = width-b.XMax, width-b.XMin
+	}
+	switch orientation {
+	case 3, 4, 6, 7:
+		b.YMin, b.YMax = height-b.YMax, height-b.YMin
+	}
+	if orientation >= 5 && orientation <= 8 {
+		b = Box{b.YMin, b.XMin, b.YMax, b.XMax}
+	}
+	return b
+}
+
+// around returns the smallest box around four points.
+func around(points [4][2]float64) Box {
+	b := Box{points[0][0], points[0][1], points[0][0], points[0][1]}
+	for _, p := range points[1:] {
+		b = Box{min(b.XMin, p[0]), min(b.YMin, p[1]), max(b.XMax, p[0]), max(b.YMax, p[1])}
+	}
+	return b
+}
+
+// corners returns the corners, clockwise from the top left one.
+func (b Box) corners() [4][2]float64 {
+	return [4][2]float64{{b.XMin, b.YMin}, {b.XMax, b.YMin}, {b.XMax, b.YMax}, {b.XMin, b.YMax}}
+}
+
+// move returns the box, moved.
+func (b Box) move(x, y int) Box {
+	dx, dy := float64(x), float64(y)
+	return Box{b.XMin + dx, b.YMin + dy, b.XMax + dx, b.YMax + dy}
+}
+
+// scale returns the box after an image of w x h pixels became one of width x height. The far edge
+// of the one is exactly that of the other.
+func (b Box) scale(w, h, width, height int) Box {
+	x := func(v float64) float64 { return float64(v*float64(width)) / float64(w) }
+	y := func(v float64) float64 { return float64(v*float64(height)) / float64(h) }
+	return Box{x(b.XMin), y(b.YMin), x(b.XMax), y(b.YMax)}
+}
+
+// cut clips the box to an image of w x h pixels and returns the part of the area that is left. If
+// that is 0, the box is the zero value.
+func (b Box) cut(w, h int) (Box, float64) {
+	c := b.Clip(w, h)
+	left := c.Area()
+	switch {
+	case left == 0:
+		return Box{}, 0
+	case c == b:
+		return b, 1
+	}
+	return c, left / b.Area()
+}

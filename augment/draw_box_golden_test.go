@@ -1,0 +1,62 @@
+package augment
+
+import (
+	"bufio"
+	"encoding/json"
+	"math"
+	"os"
+	"testing"
+)
+
+// TestBoxGoldens compares boxes with those of torchvision.transforms.v2, as TestBoxes of
+// internal/interop does for more.
+func TestBoxGoldens(t *testing.T) {
+	f, err := os.Open("../testdata/augment/boxes.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	boxes, ops := 0, map[string]int{}
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var g struct {
+			Case struct {
+				Steps Draw
+				Size  [2]int
+				Boxes [][4]float64
+			}
+			Want struct {
+				Size   [2]int
+				Boxes  []*[4]float64
+				Shares []float64
+			}
+		}
+		if err := json.Unmarshal(lines.Bytes(), &g); err != nil {
+			t.Fatal(err)
+		}
+		c, want := g.Case, g.Want
+		for _, s := range c.Steps.Steps {
+			ops[s.op()]++
+		}
+		if w, h := c.Steps.Size(c.Size[0], c.Size[1]); want.Size != [2]int{w, h} {
+			t.Errorf("%s: %dx%d, want %v", drawJSON(t, c.Steps), w, h, want.Size)
+		}
+		for i, b := range c.Boxes {
+			boxes++
+			got, share := c.Steps.Box(Box{b[0], b[1], b[2], b[3]}, c.Size[0], c.Size[1])
+			if math.Abs(share-want.Shares[i]) > 1e-6 {
+				t.Errorf("%v of %v by %s: a share of %v, want %v", b, c.Size, drawJSON(t, c.Steps), share, want.Shares[i])
+			}
+			if w := want.Boxes[i]; w != nil && share > 0 && farthest(got, Box{w[0], w[1], w[2], w[3]}) > 1e-4 {
+				t.Errorf("%v of %v by %s: %v, want %v", b, c.Size, drawJSON(t, c.Steps), got, *w)
+			}
+		}
+	}
+	for _, c := range stepSamples {
+		if _, moves := moveBox(c.step, Box{}, 9, 9); moves && ops[c.step.op()] < 20 {
+			t.Errorf("%d goldens of %s", ops[c.step.op()], c.step.op())
+		}
+	}
+	if boxes < 500 {
+		t.Errorf("only %d boxes", boxes)
+	}
+}
