@@ -3,6 +3,7 @@ package columns
 import (
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -23,7 +24,9 @@ type Column struct {
 	// Key and Kind are those of the [Field].
 	Key  string
 	Kind tfrecord.Kind
-	// Shape is that of the batch: rows first, then the shape of the field; {rows, -1} if ragged.
+	// Shape is that of the batch: rows first, then the shape of the field; {rows, -1} if ragged. Of
+	// sequences it is {rows, steps, shape of the field...}, with -1 steps unless they are padded, and
+	// {rows, -1, -1} if the steps are ragged.
 	Shape []int
 	// Int64s are the values of KindInt64, record after record.
 	Int64s []int64
@@ -33,10 +36,18 @@ type Column struct {
 	Bytes   []byte
 	Offsets []int64
 	// Splits delimits the records' values of a ragged feature: record r has values Splits[r] up to,
-	// not including, Splits[r+1]. Other features have none.
+	// not including, Splits[r+1]. Of sequences it delimits steps; of padded ones, the steps before
+	// padding. Other features have none.
 	Splits []int64
+	// StepSplits delimits the values of ragged steps: step s of the batch has values StepSplits[s]
+	// up to, not including, StepSplits[s+1]. Other features have none.
+	StepSplits []int64
 
-	count int // values per record; -1: ragged
+	count int // values per record; -1: those of Splits
+	step  int // values per element of Splits; -1: those of StepSplits
+
+	width   int // of a padded column: its length so far, at least 1,
+	longest int // and the row that has so many steps; -1: none
 }
 
 // Clone returns a copy that stays valid.
@@ -45,7 +56,8 @@ func (c *Columns) Clone() Columns {
 	for i := range d.Columns {
 		col := &d.Columns[i]
 		col.Shape, col.Int64s, col.Floats = slices.Clone(col.Shape), slices.Clone(col.Int64s), slices.Clone(col.Floats)
-		col.Bytes, col.Offsets, col.Splits = slices.Clone(col.Bytes), slices.Clone(col.Offsets), slices.Clone(col.Splits)
+		col.Bytes, col.Offsets = slices.Clone(col.Bytes), slices.Clone(col.Offsets)
+		col.Splits, col.StepSplits = slices.Clone(col.Splits), slices.Clone(col.StepSplits)
 	}
 	return d
 }
@@ -119,10 +131,38 @@ func (c *Column) Value(i int) []byte {
 // Row returns the range of a record's values: indexes into Int64s or Floats, or arguments for
 // Value.
 func (c *Column) Row(row int) (from, to int) {
-	if c.count < 0 {
-		return int(c.Splits[row]), int(c.Splits[row+1])
+	if c.count >= 0 {
+		return row * c.count, (row + 1) * c.count
 	}
-	return row * c.count, (row + 1) * c.count
+	return c.first(int(c.Splits[row])), c.first(int(c.Splits[row+1]))
+}
+
+// real returns the range of a record's values before padding.
+func (c *Column) real(row int) (from, to int) {
+	from, to = c.Row(row)
+	if c.padded() {
+		to = from + int(c.Splits[row+1]-c.Splits[row])*c.step
+	}
+	return from, to
+}
+
+// padded reports whether Finish padded the column.
+func (c *Column) padded() bool { return c.count >= 0 && len(c.Splits) > 0 }
+
+// first returns the index of the first value of an element of Splits.
+func (c *Column) first(element int) int {
+	if c.step < 0 {
+		return int(c.StepSplits[element])
+	}
+	return element * c.step
+}
+
+// elements returns the number of elements that Splits may delimit.
+func (c *Column) elements() int {
+	if c.step < 0 {
+		return len(c.StepSplits) - 1
+	}
+	return c.Len() / c.step
 }
 
 // reset empties the columns and sets the fields of a schema.
@@ -131,21 +171,41 @@ func (c *Columns) reset(s Schema) {
 	c.Columns = slices.Grow(c.Columns[:0], len(s))[:len(s)]
 	for i := range s {
 		col, f := &c.Columns[i], &s[i]
-		col.Key, col.Kind, col.count = f.Key, f.Kind, f.count()
-		if f.Ragged {
-			col.Shape = append(col.Shape[:0], 0, -1)
-		} else {
-			col.Shape = append(append(col.Shape[:0], 0), f.Shape...)
+		col.Key, col.Kind, col.count, col.step, col.width = f.Key, f.Kind, f.count(), f.size(), 1
+		col.longest = -1
+		col.Shape = append(col.Shape[:0], 0)
+		if f.Steps != NoSteps {
+			col.Shape = append(col.Shape, -1)
 		}
-		col.Int64s, col.Floats, col.Bytes = col.Int64s[:0], col.Floats[:0], col.Bytes[:0]
-		col.Offsets, col.Splits = col.Offsets[:0], col.Splits[:0]
+		if f.Ragged {
+			col.Shape = append(col.Shape, -1)
+		}
+		col.Shape = append(col.Shape, f.Shape...)
+		col.Int64s, col.Floats, col.Bytes = emptied(col.Int64s), emptied(col.Floats), emptied(col.Bytes)
+		col.Offsets, col.Splits, col.StepSplits = emptied(col.Offsets), col.Splits[:0], emptied(col.StepSplits)
 		if f.Kind == tfrecord.KindBytes {
 			col.Offsets = append(col.Offsets, 0)
 		}
-		if f.Ragged {
+		if col.count < 0 {
 			col.Splits = append(col.Splits, 0)
 		}
+		if f.Ragged && f.Steps != NoSteps {
+			col.step, col.StepSplits = -1, append(col.StepSplits, 0)
+		}
 	}
+}
+
+// maxIdle is how much memory is kept whatever is used of it, in bytes.
+const maxIdle = 8 << 20
+
+// emptied returns s without elements; without its memory if that is large and the elements used less
+// than a quarter of it.
+func emptied[T any](s []T) []T {
+	var v T
+	if uintptr(cap(s))*unsafe.Sizeof(v) > maxIdle && len(s) < cap(s)/4 {
+		return nil
+	}
+	return s[:0]
 }
 
 // closeRow ends the row whose values were appended.
@@ -155,7 +215,7 @@ func (c *Columns) closeRow() {
 		col := &c.Columns[i]
 		col.Shape[0] = c.Rows
 		if col.count < 0 {
-			col.Splits = append(col.Splits, int64(col.Len()))
+			col.Splits = append(col.Splits, int64(col.elements()))
 		}
 	}
 }
@@ -164,19 +224,32 @@ func (c *Columns) closeRow() {
 func (c *Columns) dropOpenRow() {
 	for i := range c.Columns {
 		col := &c.Columns[i]
-		n := c.Rows * col.count
 		if col.count < 0 {
-			n = int(col.Splits[c.Rows])
+			col.truncate(int(col.Splits[c.Rows]))
+		} else {
+			col.truncateValues(c.Rows * col.count)
 		}
-		switch col.Kind {
-		case tfrecord.KindInt64:
-			col.Int64s = col.Int64s[:min(n, len(col.Int64s))]
-		case tfrecord.KindFloat:
-			col.Floats = col.Floats[:min(n, len(col.Floats))]
-		default:
-			col.Offsets = col.Offsets[:min(n+1, len(col.Offsets))]
-			col.Bytes = col.Bytes[:col.Offsets[len(col.Offsets)-1]]
-		}
+	}
+}
+
+// truncate removes all but the first n elements of a column with Splits.
+func (c *Column) truncate(n int) {
+	c.truncateValues(c.first(n))
+	if c.step < 0 {
+		c.StepSplits = c.StepSplits[:n+1]
+	}
+}
+
+// truncateValues removes all but the first n values, if there are more.
+func (c *Column) truncateValues(n int) {
+	switch c.Kind {
+	case tfrecord.KindInt64:
+		c.Int64s = c.Int64s[:min(n, len(c.Int64s))]
+	case tfrecord.KindFloat:
+		c.Floats = c.Floats[:min(n, len(c.Floats))]
+	default:
+		c.Offsets = c.Offsets[:min(n+1, len(c.Offsets))]
+		c.Bytes = c.Bytes[:c.Offsets[len(c.Offsets)-1]]
 	}
 }
 

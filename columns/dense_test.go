@@ -161,6 +161,76 @@ func TestOneHotAndMultiHot(t *testing.T) {
 	}
 }
 
+// TestHotVectorsAndLookups compares with loops over the rows, for columns of any lengths and ids, of
+// which some are out of range or unknown.
+func TestHotVectorsAndLookups(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	refused := 0
+	for trial := range 300 {
+		lengths := make([]int, rnd.IntN(8))
+		total := 0
+		for i := range lengths {
+			lengths[i] = rnd.IntN(5)
+			total += lengths[i]
+		}
+		c := raggedColumns(t, lengths) // ids 1 to total, and words "w1" to "w" and total
+		depth := 1 + rnd.IntN(total+3)
+		before := []float32{7, 8}[:rnd.IntN(3)]
+		want, n, fits := slices.Clone(before), 0, total < depth
+		for _, length := range lengths {
+			row := make([]float32, depth)
+			for range length {
+				if n++; n < depth {
+					row[n] = 1
+				}
+			}
+			want = append(want, row...)
+		}
+		got, err := c.Get("i").MultiHot(slices.Clone(before), depth)
+		if !fits {
+			want = before
+			refused++
+		}
+		if (err == nil) != fits || !slices.Equal(got, want) {
+			t.Fatalf("trial %d: lengths %v, depth %d: %v, %v, want %v", trial, lengths, depth, got, err, want)
+		}
+		var dense Column
+		if err := c.Get("i").Dense(&dense, 0, nil); err != nil {
+			t.Fatal(err)
+		}
+		hot, err := dense.OneHot(nil, depth)
+		if (err == nil) != fits || err == nil && len(hot) != len(dense.Int64s)*depth {
+			t.Fatalf("trial %d: lengths %v, depth %d: %d numbers, %v", trial, lengths, depth, len(hot), err)
+		}
+		for i, x := range hot {
+			if (x == 1) != (int64(i%depth) == dense.Int64s[i/depth]) {
+				t.Fatalf("trial %d: number %d of the vectors of %v is %v", trial, i, dense.Int64s, x)
+			}
+		}
+		words := make([]string, depth)
+		for i := range words {
+			words[i] = fmt.Sprint("w", i)
+		}
+		v, err := NewVocabulary(words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids := []int64{}
+		for id := range total {
+			ids = append(ids, min(int64(id+1), int64(depth)))
+		}
+		if got, err := v.LookupOr([]int64{}, c.Get("w"), int64(depth)); err != nil || !slices.Equal(got, ids) {
+			t.Fatalf("trial %d: %v, %v, want %v", trial, got, err, ids)
+		}
+		if got, err := v.Lookup([]int64{9}, c.Get("w")); (err == nil) != fits || err == nil && !slices.Equal(got[1:], ids) || err != nil && !slices.Equal(got, []int64{9}) {
+			t.Fatalf("trial %d: %v, %v, want %v", trial, got, err, ids)
+		}
+	}
+	if refused < 30 || refused > 270 {
+		t.Errorf("%d of 300 trials were out of range", refused)
+	}
+}
+
 func second[T any](_ T, err error) error { return err }
 
 func TestDenseRefuses(t *testing.T) {
@@ -210,5 +280,60 @@ func TestVocabulary(t *testing.T) {
 	}
 	if _, err := NewVocabulary([]string{"a", "b", "a"}); err == nil || !strings.Contains(err.Error(), `words 0 and 2 are both "a"`) {
 		t.Errorf("twice: %v", err)
+	}
+}
+
+// Padding is not a value.
+func TestPaddingIsNoValue(t *testing.T) {
+	p, err := NewParser(Schema{
+		{Key: "id", Kind: tfrecord.KindInt64, Steps: FlatSteps, Length: Longest, Default: -1},
+		{Key: "pair", Kind: tfrecord.KindInt64, Shape: []int{2}, Steps: FlatSteps, Length: 2},
+		{Key: "word", Kind: tfrecord.KindBytes, Steps: FlatSteps, Length: Longest},
+		{Key: "padded", Kind: tfrecord.KindBytes, Steps: FlatSteps, Length: 2, Default: "y", AllowMissing: true},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c Columns
+	if err := p.Parse(&c, [][]byte{
+		settest.Example(func(b *tfrecord.Builder) { b.Int64("id", 2); b.Int64("pair", 1, 2); b.String("word", "x") }),
+		settest.Example(func(b *tfrecord.Builder) {
+			b.Int64("id", 1, 0)
+			b.Int64("pair", 2, 2, 1, 1)
+			b.String("word", "x", "y")
+		}),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	check := func(what string, got, want any, err error) {
+		t.Helper()
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v\n%s", what, err, diff)
+		}
+	}
+	hot, err := c.Get("id").MultiHot(nil, 3)
+	check("MultiHot", hot, []float32{0, 0, 1, 1, 1, 0}, err)
+	hot, err = c.Get("pair").MultiHot(nil, 3)
+	check("MultiHot of pairs", hot, []float32{0, 1, 1, 0, 1, 1}, err)
+
+	v, err := NewVocabulary([]string{"x", "y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids, err := v.Lookup(nil, c.Get("word"))
+	check("Lookup", ids, []int64{0, -1, 0, 1}, err)
+	ids, err = v.LookupOr(nil, c.Get("word"), 7)
+	check("LookupOr", ids, []int64{0, 7, 0, 1}, err)
+	ids, err = v.Lookup(nil, c.Get("padded"))
+	check("Lookup of padding", ids, []int64{1, 1, 1, 1}, err)
+	if v, err = NewVocabulary([]string{"x"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Lookup(nil, c.Get("word")); err == nil || !strings.Contains(err.Error(), `row 1 of column "word" has "y"`) {
+		t.Errorf("an unknown word: %v", err)
+	}
+	var dense Column
+	if err := c.Get("pair").Dense(&dense, 3, nil); err == nil || !strings.Contains(err.Error(), "its Length padded it to the Shape [2 2 2]") {
+		t.Errorf("Dense: %v", err)
 	}
 }

@@ -17,14 +17,9 @@ func SchemaOf(features []manifest.Feature) (Schema, error) {
 	var s Schema
 	for _, f := range features {
 		kind, _ := tfrecord.ParseKind(f.Kind) // Validate refuses KindNone
-		field := Field{Key: f.Key, Kind: kind, Ragged: f.Optional}
-		if f.Class == manifest.ClassVector {
-			for _, side := range f.Shape {
-				field.Ragged = field.Ragged || side < 1
-			}
-			if !field.Ragged {
-				field.Shape = f.Shape
-			}
+		field := Field{Key: f.Key, Kind: kind, Ragged: f.Optional || f.Values() < 1}
+		if f.Class == manifest.ClassVector && !field.Ragged {
+			field.Shape = f.Shape
 		}
 		s = append(s, field)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/tfrec/tfrec/internal/wire"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -11,23 +12,49 @@ import (
 // valid or not, to appendPlain.
 func (p *Parser) scan(data []byte) bool {
 	clear(p.spans)
-	pos, ok := tfrecord.ScanExample(data)
-	if !ok {
-		return false
+	if p.lists.fields == 0 {
+		pos, ok := tfrecord.ScanExample(data)
+		return ok && p.features.scan(p.spans, data, pos)
 	}
+	context, lists, ok := scanSequence(data)
+	return ok && p.features.scan(p.spans, data[:context.to], context.from) &&
+		p.lists.scan(p.spans, data[:lists.to], lists.from)
+}
+
+// scanSequence returns where the context features and the lists of a SequenceExample are: messages
+// with entries for ScanEntry. The value of an entry of lists is a FeatureList, whose steps ScanBytes
+// returns.
+func scanSequence(data []byte) (context, lists span, ok bool) {
+	for pos := 0; pos < len(data); {
+		f, ok := wire.At(data, pos)
+		switch {
+		case ok && f.Tag == wire.Bytes1 && context.to == 0:
+			context = span{f.From, f.To}
+		case ok && f.Tag == wire.Bytes2 && lists.to == 0:
+			lists = span{f.From, f.To}
+		default:
+			return context, lists, false
+		}
+		pos = f.To
+	}
+	return context, lists, true
+}
+
+// scan finds the entries of the table's fields at the end of data.
+func (t *keyTable) scan(spans []span, data []byte, pos int) bool {
 	for node := 0; pos < len(data); {
 		e, ok := tfrecord.ScanEntry(data, pos)
 		if !ok {
 			return false
 		}
 		key := data[e.KeyFrom:e.KeyTo]
-		next := p.keys[node].next
-		if string(p.keys[next].key) != string(key) || next == 0 {
-			next = p.find(node, key)
+		next := t.nodes[node].next
+		if string(t.nodes[next].key) != string(key) || next == 0 {
+			next = t.find(node, key)
 		}
 		node = next
-		if f := p.keys[node].field; f >= 0 {
-			p.spans[f] = span{e.From, e.To}
+		if f := t.nodes[node].field; f >= 0 {
+			spans[f] = span{e.From, e.To}
 		}
 		pos = e.To
 	}
@@ -37,8 +64,22 @@ func (p *Parser) scan(data []byte) bool {
 // appendScanned appends the features that scan found. False leaves the record
 // to appendPlain.
 func (p *Parser) appendScanned(dst *Columns, record []byte) bool {
+	left := tfrecord.MaxSteps
 	for i, s := range p.spans {
 		col, want := &dst.Columns[i], p.counts[i]
+		steps := p.schema[i].Steps
+		if s.from == 0 && steps != NoSteps {
+			if !p.schema[i].AllowMissing {
+				return false
+			}
+			continue
+		}
+		if steps == ListSteps {
+			if !col.appendScannedList(record[s.from:s.to], &left) {
+				return false
+			}
+			continue
+		}
 		if s.from == 0 {
 			if want >= 0 && p.defaults[i] == nil {
 				return false
@@ -48,6 +89,9 @@ func (p *Parser) appendScanned(dst *Columns, record []byte) bool {
 		}
 		kind, values, ok := tfrecord.ScanFeature(record[s.from:s.to])
 		if !ok || kind != col.Kind || !col.appendList(values, want) {
+			return false
+		}
+		if steps == FlatSteps && col.Len()%col.step != 0 {
 			return false
 		}
 	}

@@ -16,17 +16,32 @@ type Field struct {
 	Key string
 	// Kind of its values: tfrecord.KindInt64, KindFloat or KindBytes.
 	Kind tfrecord.Kind
-	// Shape of one record's values, each dimension 1 or more; nil for a scalar. As with
-	// tf.io.FixedLenFeature, a record with another number of values is an error. Ragged fields have
-	// none.
+	// Shape of one record's values, or of one step's, each dimension 1 or more; nil for a scalar. As
+	// with tf.io.FixedLenFeature, a record with another number of values is an error. Ragged fields
+	// have none.
 	Shape []int
-	// Ragged allows any number of values per record, as tf.io.RaggedFeature and VarLenFeature do; a
-	// record without the feature has none.
+	// Ragged allows any number of values per record, or per step, as tf.io.RaggedFeature and
+	// VarLenFeature do; a record without the feature has none.
 	Ragged bool
 	// Default holds the values for records that lack the feature: a value or a slice of int64,
 	// float32, string or []byte, matching Kind. A single value fills all of a larger Shape. Without
-	// a default such a record is an error. Ragged fields have none.
+	// a default such a record is an error. Ragged fields have none. In a field with a Length it is
+	// the step that fills up shorter records, by default of zeros or empty strings.
 	Default any
+	// Steps makes the field one of sequences: a record has any number of steps, each with values of
+	// Shape, and the column has the Shape {rows, -1, Shape...}. A record whose steps have other
+	// numbers of values is an error.
+	Steps Steps
+	// Length is the number of steps of each record in a column of the Shape {rows, Length,
+	// Shape...}: shorter records are filled up with Default, longer ones are cut after Length steps.
+	// [Longest] is that of the longest record in the batch, as tf.io.FixedLenSequenceFeature makes
+	// it. Default: 0, not padded. [Column.Lengths] has the numbers of steps before padding. All
+	// padded columns of a batch together take at most 1 GiB, where an int64 or a float take 8 and 4
+	// bytes, and a byte string 8 and what its padding has; more is an [ErrPadding].
+	Length int
+	// AllowMissing gives no steps to a record without the feature, instead of an error. Only for
+	// fields with Steps.
+	AllowMissing bool
 }
 
 // Schema lists the features that become columns, in order. Other features are ignored.
@@ -58,6 +73,9 @@ func (f *Field) validate() error {
 	default:
 		return fmt.Errorf("its kind is %v; want int64, float or bytes", f.Kind)
 	}
+	if err := f.validateSteps(); err != nil {
+		return err
+	}
 	if f.Ragged && (f.Shape != nil || f.Default != nil) {
 		return errors.New("a ragged feature has neither shape nor default")
 	}
@@ -74,9 +92,14 @@ func (f *Field) validate() error {
 
 // count returns the number of values per record; -1 if it varies.
 func (f *Field) count() int {
-	if f.Ragged {
+	if f.Ragged || f.Steps != NoSteps {
 		return -1
 	}
+	return f.size()
+}
+
+// size returns the number of values of the shape.
+func (f *Field) size() int {
 	n := 1
 	for _, side := range f.Shape {
 		n *= side
@@ -128,7 +151,7 @@ func (f *Field) defaults() (*values, error) {
 	if kind != f.Kind {
 		return nil, fmt.Errorf("its default is of type %T, its kind %v", f.Default, f.Kind)
 	}
-	n := f.count()
+	n := f.size()
 	switch {
 	case v.len() == 1:
 		v.int64s, v.floats, v.bytes = broadcast(v.int64s, n), broadcast(v.floats, n), broadcast(v.bytes, n)

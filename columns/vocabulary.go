@@ -40,44 +40,39 @@ func (v *Vocabulary) ID(word []byte) (id int64, ok bool) {
 
 // Lookup appends the ids of the values of a bytes column to dst, and returns the extended slice. A
 // ragged column's Splits delimit the records in it. An unknown word is an error that names its row;
-// then dst is returned as it was.
+// then dst is returned as it was. Padding that is not a word has the id -1; for another one, let
+// [Field.Default] be a word.
 func (v *Vocabulary) Lookup(dst []int64, c *Column) ([]int64, error) {
-	if err := checkWords(c); err != nil {
-		return dst, err
+	return v.lookup(dst, c, func(row, i int) (int64, error) {
+		if _, end := c.real(row); i >= end {
+			return -1, nil
+		}
+		return 0, fmt.Errorf("columns: row %d of column %q has %.100q, which is not in the vocabulary of %d words", row, c.Key, c.Value(i), v.Len())
+	})
+}
+
+// LookupOr is Lookup with an id for all unknown words, and for padding that is not a word.
+func (v *Vocabulary) LookupOr(dst []int64, c *Column, unknown int64) ([]int64, error) {
+	return v.lookup(dst, c, func(int, int) (int64, error) { return unknown, nil })
+}
+
+func (v *Vocabulary) lookup(dst []int64, c *Column, unknown func(row, i int) (int64, error)) ([]int64, error) {
+	if c.Kind != tfrecord.KindBytes {
+		return dst, fmt.Errorf("columns: the values of column %q are %v: only bytes are in a vocabulary", c.Key, c.Kind)
 	}
 	before := len(dst)
 	for row := range c.rows() {
 		from, to := c.Row(row)
 		for i := from; i < to; i++ {
-			id, ok := v.ID(c.Value(i))
-			if !ok {
-				return dst[:before], fmt.Errorf("columns: row %d of column %q has %.100q, which is not in the vocabulary of %d words", row, c.Key, c.Value(i), v.Len())
+			id, known := v.ID(c.Value(i))
+			if !known {
+				var err error
+				if id, err = unknown(row, i); err != nil {
+					return dst[:before], err
+				}
 			}
 			dst = append(dst, id)
 		}
 	}
 	return dst, nil
-}
-
-// LookupOr is Lookup with an id for all unknown words.
-func (v *Vocabulary) LookupOr(dst []int64, c *Column, unknown int64) ([]int64, error) {
-	if err := checkWords(c); err != nil {
-		return dst, err
-	}
-	for i := range c.Len() {
-		id, ok := v.ID(c.Value(i))
-		if !ok {
-			id = unknown
-		}
-		dst = append(dst, id)
-	}
-	return dst, nil
-}
-
-// checkWords refuses columns without words.
-func checkWords(c *Column) error {
-	if c.Kind != tfrecord.KindBytes {
-		return fmt.Errorf("columns: the values of column %q are %v: only bytes are in a vocabulary", c.Key, c.Kind)
-	}
-	return nil
 }

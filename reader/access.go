@@ -11,6 +11,17 @@ import (
 // Len returns the number of records in the whole set, those of other workers included. Files
 // without an index are counted when Len is first called.
 func (s *Set) Len(ctx context.Context) (int64, error) {
+	if len(s.joined) > 0 {
+		all := int64(0)
+		for _, of := range s.joined {
+			n, err := of.Len(ctx)
+			if err != nil {
+				return 0, err
+			}
+			all += n
+		}
+		return all, nil
+	}
 	all, err := s.allIndexes(ctx)
 	if err != nil {
 		return 0, err
@@ -26,13 +37,16 @@ func (s *Set) Len(ctx context.Context) (int64, error) {
 // data to dst. The files must be uncompressed. Each call opens the file: to read many records,
 // iterate instead.
 func (s *Set) At(ctx context.Context, dst []byte, n int64) (Record, error) {
+	if len(s.joined) > 0 {
+		return s.atJoined(ctx, dst, n)
+	}
 	var f finder
-	if err := f.find(ctx, s); err != nil {
+	if err := f.find(ctx, s, nil); err != nil {
 		return Record{}, err
 	}
 	defer f.close()
 	if n < 0 || n >= f.total() {
-		return Record{}, fmt.Errorf("record %d: want 0 or more, and below the %d that there are", n, f.total())
+		return Record{}, outOfRange(n, f.total())
 	}
 	w := f.locate(n)
 	file, done, err := f.file(ctx, w.file)
@@ -59,4 +73,32 @@ func (s *Set) At(ctx context.Context, dst []byte, n int64) (Record, error) {
 	begin := len(dst)
 	dst = append(dst, p[tfrecord.HeaderSize:size-tfrecord.FooterSize]...)
 	return Record{Data: dst[begin:], Offset: scan.at.offset, Number: w.number, File: w.file}, nil
+}
+
+// atJoined is At of a set with the files of others.
+func (s *Set) atJoined(ctx context.Context, dst []byte, n int64) (Record, error) {
+	total, err := s.Len(ctx)
+	if err != nil {
+		return Record{}, err
+	}
+	if n < 0 || n >= total {
+		return Record{}, outOfRange(n, total)
+	}
+	for file, i := int32(0), 0; ; i++ {
+		of := s.joined[i]
+		records, err := of.Len(ctx)
+		if err != nil {
+			return Record{}, err
+		}
+		if n < records {
+			r, err := of.At(ctx, dst, n)
+			r.File += file
+			return r, err
+		}
+		n, file = n-records, file+int32(len(of.sources))
+	}
+}
+
+func outOfRange(n, total int64) error {
+	return fmt.Errorf("record %d: want 0 or more, and below the %d that there are", n, total)
 }

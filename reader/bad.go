@@ -39,6 +39,9 @@ func (s SkipBad) check() error {
 	return nil
 }
 
+// count is Count within maxSkip, so that limits can be added up.
+func (s SkipBad) count() int64 { return min(s.Count, maxSkip) }
+
 // asked reports whether anything may be skipped at all.
 func (s SkipBad) asked() bool { return s.Count > 0 || s.Share > 0 }
 

@@ -29,9 +29,18 @@ func (p Pipe) Batch(n int, dropRemainder bool) Flow[*RecordBatch] {
 		if err != nil {
 			return nil, err
 		}
+		stream.run.makes(batchName(n, dropRemainder))
 		return &batches{stream: stream, cut: cutter{stream: stream, size: n, drop: dropRemainder},
 			start: stream.State(), counts: stream.run.stats("batch")}, nil
 	}}
+}
+
+// batchName describes batches of n elements.
+func batchName(n int, dropRemainder bool) string {
+	if dropRemainder {
+		return fmt.Sprintf("batch(%d,drop)", n)
+	}
+	return fmt.Sprintf("batch(%d)", n)
 }
 
 // maxBatch bounds the number of elements in a batch.
@@ -84,9 +93,9 @@ func (s *batches) next() (*element[*RecordBatch], error) {
 
 func (s *batches) interrupt() { s.stream.interrupt() }
 
-func (s *batches) nextEpoch() error {
+func (s *batches) startEpoch(epoch int64) error {
 	s.cut.close()
-	err := s.stream.NextEpoch()
+	err := s.stream.moveTo(epoch)
 	s.start = s.stream.State()
 	return err
 }

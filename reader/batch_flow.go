@@ -17,6 +17,7 @@ func BatchFlow[T any](f Flow[T], n int, dropRemainder bool) Flow[[]T] {
 		if err != nil {
 			return nil, err
 		}
+		in.running().makes(batchName(n, dropRemainder))
 		return &flowBatches[T]{in: in, n: n, drop: dropRemainder}, nil
 	}}
 }
@@ -35,6 +36,16 @@ type flowBatches[T any] struct {
 type flowBatch[T any] struct {
 	element[[]T]
 	parts []*element[T]
+}
+
+// empty drops the elements.
+func (b *flowBatch[T]) empty() {
+	for _, e := range b.parts {
+		e.drop()
+	}
+	clear(b.parts)
+	clear(b.value)
+	b.parts, b.value = b.parts[:0], b.value[:0]
 }
 
 func (s *flowBatches[T]) next() (*element[[]T], error) {
@@ -65,9 +76,9 @@ func (s *flowBatches[T]) next() (*element[[]T], error) {
 		b.value = append(b.value, e.value)
 	}
 	for _, e := range b.parts {
+		b.pass = e.epoch() + 1
 		if n := len(e.marks); n > 0 {
-			e.marks[n-1].block.Retain()
-			b.marks = append(b.marks, e.marks[n-1])
+			b.marks = append(b.marks, e.marks[n-1].retain())
 		}
 	}
 	return &b.element, nil
@@ -88,12 +99,7 @@ func (s *flowBatches[T]) batch() *flowBatch[T] {
 	}
 	b := &flowBatch[T]{}
 	b.free = func() {
-		for _, e := range b.parts {
-			e.drop()
-		}
-		clear(b.parts)
-		clear(b.value)
-		b.parts, b.value = b.parts[:0], b.value[:0]
+		b.empty()
 		s.idle.put(b)
 	}
 	return b
@@ -101,9 +107,9 @@ func (s *flowBatches[T]) batch() *flowBatch[T] {
 
 func (s *flowBatches[T]) interrupt() { s.in.interrupt() }
 
-func (s *flowBatches[T]) nextEpoch() error {
+func (s *flowBatches[T]) startEpoch(epoch int64) error {
 	s.forget()
-	return s.in.nextEpoch()
+	return s.in.startEpoch(epoch)
 }
 
 func (s *flowBatches[T]) state() State  { return s.in.state() }
@@ -123,15 +129,12 @@ func (s *flowBatches[T]) forget() {
 }
 
 // UnbatchFlow describes the elements of a flow of slices, one by one. If [BatchFlow] made the
-// slices, a State is the one after its element; otherwise a State within a slice is the one before
-// the slice, whose elements are returned again.
+// slices, a State is the one after its element; so it is if a stage before has a position of its
+// own (see [State.Flow]). Otherwise a State within a slice is the one before the slice, whose
+// elements are returned again.
 func UnbatchFlow[T any](f Flow[[]T]) Flow[T] {
 	return Flow[T]{func(ctx context.Context, from origin) (source[T], error) {
-		in, err := f.begin(ctx, from)
-		if err != nil {
-			return nil, err
-		}
-		return &unbatched[T]{in: in}, nil
+		return openUnbatched(ctx, f, from)
 	}}
 }
 
@@ -140,6 +143,66 @@ type unbatched[T any] struct {
 	in   source[[]T]
 	now  *loose[T]
 	idle idle[*loose[T]]
+
+	// If a stage before has a section, this one has too: the number of elements given since last.
+	exact  bool
+	stage  flowStage
+	last   mark // after a slice; the start of the epoch
+	given  int64
+	before State // of the epoch
+}
+
+func openUnbatched[T any](ctx context.Context, f Flow[[]T], from origin) (_ *unbatched[T], err error) {
+	s := &unbatched[T]{stage: flowStage{name: "unbatch"}}
+	var at []int64
+	if from.state != nil && len(from.state.Flow) > 0 {
+		s.in, at, err = beginStage(ctx, f, from, s.stage.name, 1, 1)
+	} else {
+		s.in, err = f.begin(ctx, from)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.in.running().makes(s.stage.name)
+	s.exact = len(s.in.state().Flow) > 0
+	if err := s.resume(at); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// resume drops what was given of the first slices.
+func (s *unbatched[T]) resume(at []int64) error {
+	if at == nil {
+		at = []int64{0}
+	} else if !s.exact {
+		return errPosition(s.stage.name)
+	}
+	s.begin(at[0])
+	for range at[0] {
+		e, err := s.next()
+		if err == io.EOF {
+			return errPosition(s.stage.name)
+		}
+		if err != nil {
+			return err
+		}
+		e.drop()
+	}
+	return nil
+}
+
+// begin sets the state before the epoch's elements that follow the given ones.
+func (s *unbatched[T]) begin(given int64) {
+	s.before = s.in.state()
+	if !s.exact {
+		return
+	}
+	s.last.release()
+	before := s.before
+	s.last, s.given = mark{saved: &before}, 0
+	s.before = s.stage.start(before, given)
 }
 
 // loose is a batch split into elements.
@@ -191,7 +254,11 @@ func (s *unbatched[T]) take(whole *element[[]T]) *loose[T] {
 	l.left.Store(int32(n))
 	for i, v := range whole.value {
 		e := &l.elements[i]
-		e.value, e.free = v, l.free
+		e.value, e.free, e.pass = v, l.free, whole.epoch()+1
+		if s.exact {
+			s.locate(e, whole.marks, i, n)
+			continue
+		}
 		m := -1
 		switch {
 		case len(whole.marks) == n:
@@ -200,25 +267,65 @@ func (s *unbatched[T]) take(whole *element[[]T]) *loose[T] {
 			m = len(whole.marks) - 1
 		}
 		if m >= 0 {
-			whole.marks[m].block.Retain()
-			e.marks = append(e.marks, whole.marks[m])
+			e.marks = append(e.marks, whole.marks[m].retain())
 		}
 	}
 	return l
 }
 
+// locate adds a mark with a section to element i of the n of a slice.
+func (s *unbatched[T]) locate(e *element[T], marks []mark, i, n int) {
+	s.given++
+	if len(marks) == 0 {
+		return
+	}
+	last := marks[len(marks)-1]
+	switch {
+	case i == n-1:
+		s.last.release()
+		s.last, s.given = last.retain(), 0
+	case len(marks) == n:
+		last = marks[i]
+	default:
+		if s.last.block != nil || s.last.flow != nil { // needed more than once
+			before := s.last.state()
+			s.last.release()
+			s.last = mark{saved: &before}
+		}
+		last.saved, last.flow = s.last.saved, nil
+		e.marks = append(e.marks, s.stage.after(last.retain(), s.given))
+		return
+	}
+	e.marks = append(e.marks, s.stage.after(last.retain(), 0))
+}
+
 func (s *unbatched[T]) interrupt() { s.in.interrupt() }
 
-func (s *unbatched[T]) nextEpoch() error {
+func (s *unbatched[T]) startEpoch(epoch int64) error {
+	s.forget()
+	if err := s.in.startEpoch(epoch); err != nil {
+		return err
+	}
+	s.begin(0)
+	return nil
+}
+
+// forget drops the elements of a slice that were not given.
+func (s *unbatched[T]) forget() {
 	if l := s.now; l != nil {
 		s.now = nil
 		for i := l.given; i < len(l.elements); i++ {
 			l.elements[i].drop()
 		}
 	}
-	return s.in.nextEpoch()
 }
 
-func (s *unbatched[T]) state() State  { return s.in.state() }
+func (s *unbatched[T]) state() State  { return s.before }
 func (s *unbatched[T]) running() *run { return s.in.running() }
-func (s *unbatched[T]) close()        { s.in.close() }
+
+func (s *unbatched[T]) close() {
+	s.forget()
+	s.last.release()
+	s.last = mark{}
+	s.in.close()
+}

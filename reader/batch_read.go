@@ -16,22 +16,36 @@ import (
 type readRequest struct {
 	step       int // of the batch read
 	file       int32
-	pad        bool
 	number     int64
 	begin, end int64 // where to look
 	skip       int64 // after this many records
 }
 
+// orderStep is the number of a record in the set, with its index in a batch read.
+type orderStep uint64
+
+// stepBits bounds the index.
+const stepBits = 20
+
+func newOrderStep(record int64, index int) orderStep {
+	return orderStep(record<<stepBits | int64(index))
+}
+
+func (s orderStep) record() int64 { return int64(s >> stepBits) }
+func (s orderStep) index() int    { return int(s & (1<<stepBits - 1)) }
+
 // batchRead reads a set of records, wherever they are.
 type batchRead struct {
 	global *global
-	place  int64 // of the first, of all workers together
-	wants  []readRequest
+	place  int64         // of the first, of all workers together
+	steps  []orderStep   // in the order of the records
+	whole  int           // steps from this one on are repeats, to make the parts even
+	wants  []readRequest // of the steps, in file order
 	done   chan struct{} // closed when the fields below are set
 	block  *Block        // nil if nothing could be read
 	err    error         // after the records of block
 
-	got     []found // by step
+	failed  []stepFault
 	scratch []byte
 	needed  atomic.Bool // the consumer is waiting for it
 	slow    bool        // the last read took long
@@ -45,27 +59,31 @@ const slowRead = 100 * time.Microsecond
 // more, see batch_read_store.go.
 const (
 	nearBytes = 8 << 10
-	runBytes  = 1 << 20
+	runBytes  = 256 << 10
 )
 
 func (e *batchRead) run(ctx context.Context) {
 	g := e.global
 	defer close(e.done)
+	labelGoroutine(ctx, g.stats.name)
+	defer g.stats.region(ctx).End()
 	defer g.stats.queue.Add(1)
-	slices.SortFunc(e.wants, func(a, b readRequest) int {
-		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.begin, b.begin))
-	})
+	slices.Sort(e.steps)
+	e.wants = g.locateAll(e.wants[:0], e.steps)
 	watch := g.stats.watch()
 	b := e.reserve(ctx)
 	if b == nil {
 		e.err = ctx.Err()
 		return
 	}
-	e.got = slices.Grow(e.got[:0], len(e.wants))[:len(e.wants)]
-	clear(e.got)
-	if g.stored {
+	b.Records = slices.Grow(b.Records, len(e.wants))[:len(e.wants)]
+	var failed []blockRun
+	switch {
+	case g.kept != nil:
+		failed = g.kept.fill(ctx, e)
+	case g.stored:
 		e.readStored(ctx, b)
-	} else {
+	default:
 		if !g.readers.enter(ctx) {
 			b.Release()
 			e.err = ctx.Err()
@@ -80,13 +98,20 @@ func (e *batchRead) run(ctx context.Context) {
 	}
 	defer g.run.release()
 	watch.blocked()
-	if !g.stored {
+	switch {
+	case ctx.Err() != nil:
+	case g.kept != nil:
+		e.readResident(ctx, b, failed)
+	case !g.stored:
 		e.readFiles(ctx, b, &watch)
 	}
-	if e.err = ctx.Err(); e.err == nil {
+	if e.err = ctx.Err(); e.err != nil {
+		b.Records = b.Records[:0] // some were not read
+	} else {
 		e.err = e.collect(b)
 	}
-	clear(e.got)
+	clear(e.failed)
+	e.failed = e.failed[:0]
 	if n := int64(cap(e.scratch)); n > minRoom {
 		g.run.budget.add(-n, 0)
 		e.scratch = nil
@@ -108,19 +133,23 @@ func (e *batchRead) readFiles(ctx context.Context, b *Block, watch *stopwatch) {
 // reserve waits for the memory that the batch read needs: a block for its records, and what is read
 // around them. It returns nil when ctx has ended.
 func (e *batchRead) reserve(ctx context.Context) *Block {
-	records := minRoom + recordSize*int64(len(e.wants))
-	var around int64
+	var data, around int64
 	for rest := e.wants; len(rest) > 0; {
 		n, end := e.global.together(rest)
 		around = max(around, end-rest[0].begin)
 		for _, w := range rest[:n] {
-			records += w.end - w.begin
+			data += w.end - w.begin
 		}
 		rest = rest[n:]
 	}
 	run := e.global.run
+	records := minRoom + e.global.overhead()*int64(len(e.wants)) + data
 	have := int64(cap(e.scratch))
-	around = max(e.global.lanes(around)*around, minRoom, have)
+	if e.global.kept != nil {
+		around = have // there is nothing between them to read
+	} else {
+		around = max(e.global.lanes(around)*around, minRoom, have)
+	}
 	if !run.budget.read(ctx, records+around-have, e.needed.Load) {
 		return nil
 	}
@@ -129,10 +158,25 @@ func (e *batchRead) reserve(ctx context.Context) *Block {
 		e.scratch = make([]byte, around)
 	}
 	b := run.buffer(true, records)
+	// Of a large set the index tells only where to look, in up to several times as many bytes.
+	if room := min(data, max(maxErrand, e.global.share())); int64(cap(b.buf)) < room {
+		b.buf = make([]byte, room)
+	}
 	b.buf = b.buf[:0]
 	b.charge(max(records-b.charged, 0))
 	return b
 }
+
+// overhead is the memory that a record takes in a batch read, without its data.
+func (g *global) overhead() int64 {
+	if g.dense {
+		return recordSize + requestSize
+	}
+	return recordSize
+}
+
+// requestSize is the size of a readRequest and its orderStep: in small batch reads, nothing.
+const requestSize = 56
 
 // together returns how many requests are read at once, and the end of their byte range.
 func (g *global) together(wants []readRequest) (n int, end int64) {
@@ -152,24 +196,26 @@ func (g *global) together(wants []readRequest) (n int, end int64) {
 	return n, end
 }
 
-// found is the result of a batch read for one step.
-type found struct {
-	record Record
-	err    error
-	at     cursor
-	bytes  int64
+// stepFault is a step whose record could not be read.
+type stepFault struct {
+	step int
+	fault
+}
+
+func (e *batchRead) fail(step int, f fault) { e.failed = append(e.failed, stepFault{step, f}) }
+
+// failAll records that none of the requests could be read.
+func (e *batchRead) failAll(wants []readRequest, err error) {
+	for _, w := range wants {
+		e.fail(w.step, fault{file: w.file, err: err})
+	}
 }
 
 // read reads requests of one file, whose records are in the bytes up to end.
 func (e *batchRead) read(ctx context.Context, b *Block, wants []readRequest, end int64, watch *stopwatch) {
-	fail := func(err error) {
-		for _, w := range wants {
-			e.got[w.step] = found{err: err, record: Record{File: w.file}}
-		}
-	}
 	file, done, err := e.global.file(ctx, wants[0].file)
 	if err != nil {
-		fail(err)
+		e.failAll(wants, err)
 		return
 	}
 	defer done()
@@ -186,16 +232,16 @@ func (e *batchRead) read(ctx context.Context, b *Block, wants []readRequest, end
 		watch.blocked()
 	}
 	if err != nil && err != io.EOF {
-		fail(&tfrecord.Error{Name: file.Name(), Record: wants[0].number, Offset: begin, Part: tfrecord.PartData, Err: err})
+		e.failAll(wants, &tfrecord.Error{Name: file.Name(), Record: wants[0].number, Offset: begin, Part: tfrecord.PartData, Err: err})
 		return
 	}
-	for _, w := range wants {
-		e.got[w.step] = e.pick(b, w, e.scratch[:n], begin, file)
+	for i := range wants {
+		e.pick(b, &wants[i], e.scratch[:n], begin, file)
 	}
 }
 
 // pick copies record w out of p, which begins at offset base of its file.
-func (e *batchRead) pick(b *Block, w readRequest, p []byte, base int64, file storage.File) found {
+func (e *batchRead) pick(b *Block, w *readRequest, p []byte, base int64, file storage.File) {
 	set := e.global.run.set
 	at := cursor{w.number, w.begin}
 	if w.skip > 0 {
@@ -206,7 +252,8 @@ func (e *batchRead) pick(b *Block, w readRequest, p []byte, base int64, file sto
 		scan := set.scan(in, file.Name(), w.end, cursor{w.number - w.skip, w.begin})
 		for range w.skip {
 			if err := scan.next(); err != nil {
-				return found{err: err, at: at, record: Record{File: w.file}}
+				e.fail(w.step, fault{file: w.file, number: at.number, offset: at.offset, err: err})
+				return
 			}
 		}
 		at = scan.at
@@ -214,10 +261,11 @@ func (e *batchRead) pick(b *Block, w readRequest, p []byte, base int64, file sto
 	p = p[min(at.offset-base, int64(len(p))):]
 	n, v := set.opts.framing().Check(p)
 	if v != tfrecord.FrameWhole {
-		return found{
-			err: explain(file, set.opts.readerOptions(file.Name()), at), at: at,
-			bytes: w.end - at.offset, record: Record{File: w.file},
-		}
+		e.fail(w.step, fault{
+			file: w.file, number: at.number, offset: at.offset, bytes: w.end - at.offset,
+			err: explain(file, set.opts.readerOptions(file.Name()), at),
+		})
+		return
 	}
 	data := p[tfrecord.HeaderSize : n-tfrecord.FooterSize]
 	if cap(b.buf)-len(b.buf) < len(data) {
@@ -226,30 +274,33 @@ func (e *batchRead) pick(b *Block, w readRequest, p []byte, base int64, file sto
 	}
 	from := len(b.buf)
 	b.buf = append(b.buf, data...)
-	return found{record: Record{
+	b.Records[w.step] = Record{
 		Data: b.buf[from:len(b.buf):len(b.buf)], Offset: at.offset, Number: w.number,
-		File: w.file, Epoch: e.global.epoch, Pad: w.pad,
-	}}
+		File: w.file, Epoch: e.global.epoch, Pad: w.step >= e.whole,
+	}
 }
 
 // minRoom is the least memory allocated for records.
 const minRoom int64 = 256 << 10
 
-// collect puts the records found into b, in step order, up to the first error.
+// collect removes the steps that failed from the records of b, which end before the first error.
 func (e *batchRead) collect(b *Block) error {
+	if len(e.failed) == 0 {
+		return nil
+	}
+	slices.SortFunc(e.failed, func(x, y stepFault) int { return cmp.Compare(x.step, y.step) })
 	tolerant := e.global.run.set.opts.SkipBad.asked()
-	for i := range e.got {
-		f := &e.got[i]
-		if f.err == nil {
-			b.Records = append(b.Records, f.record)
-			continue
-		}
+	all, from := b.Records, 0
+	b.Records = all[:0]
+	for _, f := range e.failed {
+		b.Records = append(b.Records, all[from:f.step]...)
 		if !tolerant || !inData(f.err) {
 			return f.err
 		}
-		b.faults = append(b.faults, fault{
-			file: f.record.File, before: len(b.Records), number: f.at.number, offset: f.at.offset, bytes: f.bytes, err: f.err,
-		})
+		f.before = len(b.Records)
+		b.faults = append(b.faults, f.fault)
+		from = f.step + 1
 	}
+	b.Records = append(b.Records, all[from:]...)
 	return nil
 }

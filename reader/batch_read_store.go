@@ -28,29 +28,73 @@ const (
 // as large as the one before; the small start keeps the first records from being late.
 const firstStored = 128
 
-// share is the part of the memory limit that a batch read may use for its records, and again for
-// what is read around them.
+// share is the part of the memory limit that a batch read may use for its records.
 func (g *global) share() int64 {
 	o := g.run.set.opts
-	if g.stored {
+	switch {
+	case g.kept != nil:
+		return min(o.Memory/32, maxErrand)
+	case g.dense:
+		return o.Memory / 16 * 5
+	case g.stored:
 		return min(o.Memory/4/(storedErrands+1), storedErrand)
 	}
 	return min(o.Memory/4/int64(o.Parallelism+2), maxErrand)
 }
 
+// around is the part for what a batch read reads around its records.
+func (g *global) around() int64 {
+	if g.dense {
+		return min(g.run.set.opts.Memory/8, storedErrand)
+	}
+	return g.share()
+}
+
+// keep decides whether the set is kept in memory. Of a larger one with records smaller than what is
+// read around them, each batch read reads most of the set: so it is as large as possible, and the
+// next one is read meanwhile.
+func (g *global) keep() {
+	if !g.stored || g.kept != nil {
+		return
+	}
+	if size, fits := fitsMemory(g.run.set); fits {
+		g.kept = newResident(&g.finder, size, len(g.run.set.sources))
+		g.run.budget.add(size, 0)
+	}
+}
+
+// most is the maximum number of records of a batch read.
+func (g *global) most() int {
+	if g.dense {
+		return maxSteps
+	}
+	return mostSteps
+}
+
+// grown returns the maximum of the batch read after one with that many records.
+func (g *global) grown(steps int) int {
+	if g.dense && int64(steps) >= g.bytes()/nearStored {
+		return maxSteps // it read most of the set: a larger one reads hardly more
+	}
+	return min(2*steps, g.most())
+}
+
 // mostStored is the number of bytes requested together.
-func (g *global) mostStored() int64 { return min(runStored, max(g.share()/2, minRoom)) }
+func (g *global) mostStored() int64 { return min(runStored, max(g.around()/2, minRoom)) }
 
 // lanes returns how many reads of this many bytes a batch read has in flight.
 func (g *global) lanes(around int64) int64 {
 	if !g.stored {
 		return 1
 	}
-	return min(max(g.share()/max(around, 1), 1), mostLanes)
+	return min(max(g.around()/max(around, 1), 1), mostLanes)
 }
 
 // mostSent is how many batch reads are in flight, besides the one being consumed.
 func (g *global) mostSent() int {
+	if g.dense {
+		return 1
+	}
 	if g.stored {
 		return storedErrands
 	}
@@ -104,13 +148,11 @@ func (e *batchRead) readStretch(ctx context.Context, b *Block, wants []readReque
 	if err == nil {
 		defer done()
 		n, err = file.ReadAt(p, wants[0].begin)
-		if err != nil && err != io.EOF {
-			if errors.Is(err, storage.ErrChanged) {
-				err = fmt.Errorf("%w: %w", ErrChanged, err)
-			}
-			err = &tfrecord.Error{Name: file.Name(), Record: wants[0].number, Offset: wants[0].begin, Part: tfrecord.PartData, Err: err}
-		} else {
+		if err == io.EOF {
 			err = nil
+		}
+		if err != nil {
+			err = g.unreadable(&wants[0], err)
 		}
 	}
 	g.readers.leave()
@@ -121,17 +163,23 @@ func (e *batchRead) readStretch(ctx context.Context, b *Block, wants []readReque
 	picking.Lock()
 	defer picking.Unlock()
 	if err != nil {
-		for _, w := range wants {
-			e.got[w.step] = found{err: err, record: Record{File: w.file}}
-		}
+		e.failAll(wants, err)
 		return
 	}
 	watch.blocked()
-	for _, w := range wants {
-		e.got[w.step] = e.pick(b, w, p[:n], wants[0].begin, file)
+	for i := range wants {
+		e.pick(b, &wants[i], p[:n], wants[0].begin, file)
 	}
 	g.run.release()
 	watch.busy()
+}
+
+// unreadable returns the error of a request whose bytes could not be read.
+func (g *global) unreadable(w *readRequest, err error) error {
+	if errors.Is(err, storage.ErrChanged) {
+		err = fmt.Errorf("%w: %w", ErrChanged, err)
+	}
+	return &tfrecord.Error{Name: g.run.set.sources[w.file].Path, Record: w.number, Offset: w.begin, Part: tfrecord.PartData, Err: err}
 }
 
 // inWindow reads from data, which begins at base.

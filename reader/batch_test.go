@@ -67,8 +67,11 @@ func TestBatchRefuses(t *testing.T) {
 		if _, err := BatchFlow(Map(p, textOf, MapOptions{}), n, false).Start(context.Background()); err == nil {
 			t.Errorf("a flow's batch of %d", n)
 		}
-		if _, err := p.Batch(1, false).Prefetch(-n).Start(context.Background()); n > 0 && err == nil {
-			t.Errorf("prefetch of %d", -n)
+		if s, err := p.Batch(1, false).Prefetch(-n).Start(context.Background()); err == nil {
+			s.Close()
+			if n > 0 {
+				t.Errorf("prefetch of %d", -n)
+			}
 		}
 	}
 }

@@ -17,6 +17,9 @@ type BenchOptions struct {
 	// Partial and Note are those of [Options].
 	Partial bool
 	Note    func(sentence string)
+	// SkipBad and OnSkip are those of [Options].
+	SkipBad SkipBad
+	OnSkip  func(Skipped)
 	// Parse parses the records into columns, see [ColumnSpec].
 	Parse bool
 	// Decode decodes the records into images, as float32 from 0 to 1. Not with Parse.
@@ -38,6 +41,8 @@ type BenchOptions struct {
 	// For is how long to run. Everything is read at least once, and then again until the time is
 	// up. Default: once.
 	For time.Duration
+	// Limit ends the run after that time also if not everything was read. Default: none.
+	Limit time.Duration
 }
 
 // BenchResult is what [Bench] measured. Its JSON form is `tfrec bench --json`.
@@ -77,10 +82,10 @@ func Bench(ctx context.Context, paths []string, o BenchOptions) (*BenchResult, e
 	if o.Parse && o.Decode {
 		return nil, errors.New("reader: parsing into columns and decoding images are two pipelines; want one of them")
 	}
-	if o.Batch < 0 || o.Shuffle < 0 || o.For < 0 {
-		return nil, fmt.Errorf("reader: Batch %d, Shuffle %d, For %v: want 0 or more of each", o.Batch, o.Shuffle, o.For)
+	if o.Batch < 0 || o.Shuffle < 0 || o.For < 0 || o.Limit < 0 {
+		return nil, fmt.Errorf("reader: Batch %d, Shuffle %d, For %v, Limit %v: want 0 or more of each", o.Batch, o.Shuffle, o.For, o.Limit)
 	}
-	set, err := OpenAll(ctx, paths, Options{Parallelism: o.Workers, Readers: o.Workers, Memory: o.Memory, BatchWithinEpoch: true, Partial: o.Partial, Note: o.Note})
+	set, err := OpenAll(ctx, paths, Options{Parallelism: o.Workers, Readers: o.Workers, Memory: o.Memory, BatchWithinEpoch: true, Partial: o.Partial, Note: o.Note, SkipBad: o.SkipBad, OnSkip: o.OnSkip})
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +125,7 @@ func bench[T any](ctx context.Context, f Flow[T], o BenchOptions, look func(T) (
 	var res BenchResult
 	for {
 		over := time.Since(began) >= o.For
-		if over && res.Passes > 0 {
+		if over && res.Passes > 0 || o.Limit > 0 && res.Records > 0 && time.Since(began) >= o.Limit {
 			break
 		}
 		v, err := r.Next()
@@ -145,7 +150,7 @@ func bench[T any](ctx context.Context, f Flow[T], o BenchOptions, look func(T) (
 		res.CutOff += int64(n)
 	}
 	elapsed := time.Since(began)
-	if pass := res.Records - res.CutOff; res.CutOff > 0 && res.CutOff == pass/res.Passes {
+	if pass := res.Records - res.CutOff; res.Passes > 0 && res.CutOff > 0 && res.CutOff == pass/res.Passes {
 		res.Passes, res.CutOff = res.Passes+1, 0
 	}
 	report := r.Report()

@@ -6,18 +6,80 @@ import (
 	"time"
 )
 
-// movedBy maps the first word of a stage's name to the setting that speeds it up.
-var movedBy = map[string]string{
-	"read":        "Options.Parallelism, faster storage, or larger records",
-	"interleave":  "a longer block length",
-	"shuffle_all": "more Readers, a larger Block of the order, or faster storage",
-	"cache":       "more memory for it, or faster storage",
-	"shuffle":     "a smaller buffer (ShuffleOptions.Buffer) that fits into the processor's caches, or the global order, which needs none",
-	"filter":      "a cheaper function, or filtering once with reshape.Filter",
-	"map":         "MapOptions.Workers, or a cheaper function",
-	"parse":       "ColumnSpec.Workers, or a Schema of fewer features",
-	"pictures":    "ImageSpec.Workers, a smaller size (ImageSpec.Resize), or converting to that size once (convert.Images with ImageOptions.Resize)",
-	"batch":       "a larger batch (Pipe.Batch)",
+// A remedy is what speeds a stage up: the field that sets its number of workers, if it has several,
+// and everything else.
+type remedy struct{ workers, others string }
+
+// remedies are keyed by the first word of a stage's name.
+var remedies = map[string]remedy{
+	"read":        {"Options.Parallelism", "faster storage, or larger records"},
+	"interleave":  {"", "a longer block length"},
+	"shuffle_all": {"Options.Readers", "a larger ShuffleAllOptions.Block, or faster storage"},
+	"sample":      {"Options.Readers", "a Sampler that keeps neighbours together, or faster storage"},
+	"cache":       {"", "a cache in memory, or faster storage"},
+	"shuffle":     {"", "a smaller buffer (ShuffleOptions.Buffer) that fits into the processor's caches, or the global order, which needs none"},
+	"filter":      {"", "a cheaper function, or filtering once with reshape.Filter"},
+	"map":         {"MapOptions.Workers", "a cheaper function"},
+	"parse":       {"ColumnSpec.Workers", "a Schema of fewer features"},
+	"pictures":    {"ImageSpec.Workers", "a smaller size (ImageSpec.Resize), or converting to that size once (convert.Images with ImageOptions.Resize)"},
+	"batch":       {"", "a larger batch (Pipe.Batch)"},
+}
+
+// remedyOf returns the remedy for a stage. Workers that are tuned are as many as the processor
+// budget allows.
+func remedyOf(s StageStats) remedy {
+	r, known := remedies[stageWord(s.Name)]
+	if !known {
+		return remedy{others: "its own settings"}
+	}
+	if s.Auto && r.workers != "" {
+		r.workers = "Options.Parallelism"
+	}
+	return r
+}
+
+// faster is what helps a stage while processors are idle.
+func (r remedy) faster() string {
+	if r.workers == "" {
+		return r.others
+	}
+	return r.workers + ", " + orAlso(r.others)
+}
+
+// cheaper is what helps while all processors are busy.
+func (r remedy) cheaper() string {
+	if r.workers == "" {
+		return r.others
+	}
+	return r.others + "; a larger " + r.workers + " would not"
+}
+
+// orAlso continues a list with others, which may be a list itself.
+func orAlso(others string) string {
+	if strings.Contains(others, ", or ") {
+		return others
+	}
+	return "or " + others
+}
+
+// largerBatch returns the setting of the size of the batches that stats make.
+func largerBatch(stats []StageStats) string {
+	setting := "Pipe.Batch"
+	for _, s := range stats {
+		switch stageWord(s.Name) {
+		case "parse":
+			setting = "ColumnSpec.Batch"
+		case "pictures":
+			setting = "ImageSpec.Batch"
+		}
+	}
+	return "a larger batch (" + setting + ")"
+}
+
+// stageWord returns the name of a stage without its settings.
+func stageWord(name string) string {
+	word, _, _ := strings.Cut(name, "(")
+	return word
 }
 
 // Bottleneck returns a sentence that names the slowest stage of a pipeline, which ran for elapsed
@@ -37,27 +99,23 @@ func Bottleneck(stats []StageStats, elapsed time.Duration, cores int) string {
 	used := float64(all) / float64(elapsed) / float64(max(cores, 1))
 	share := float64(stats[top].Busy) / float64(max(all, 1))
 	name := stats[top].Name
-	word, _, _ := strings.Cut(name, "(")
-	setting := movedBy[word]
-	if setting == "" {
-		setting = "its own settings"
-	}
+	help := remedyOf(stats[top])
 	switch {
 	case !waitedFor(stats, elapsed):
-		return fmt.Sprintf("the consumer: it waits for %s only %.0f%% of the time; what would help: a cheaper step there, or a larger batch (Pipe.Batch)",
-			stats[lastQueue(stats)].Name, 100*float64(stats[lastQueue(stats)].Awaited)/float64(elapsed))
+		return fmt.Sprintf("the consumer: it waits for %s only %.0f%% of the time; what would help: a cheaper step there, or %s",
+			stats[lastQueue(stats)].Name, 100*float64(stats[lastQueue(stats)].Awaited)/float64(elapsed), largerBatch(stats))
 	case used >= 0.8:
 		return fmt.Sprintf("processors: %.0f%% of %d are busy, %.0f%% of that in %s; what would help: more of them, or %s",
-			100*min(used, 1), cores, 100*share, name, setting)
+			100*min(used, 1), cores, 100*share, name, help.cheaper())
 	case load >= 0.7*float64(elapsed):
 		return fmt.Sprintf("%s: its workers (%d) are busy %.0f%% of the time, and others wait for them; what would help: %s",
-			name, stats[top].Workers, 100*min(load/float64(elapsed), 1), setting)
+			name, stats[top].Workers, 100*min(load/float64(elapsed), 1), help.faster())
 	case stats[0].WaitInput > elapsed/2:
 		return fmt.Sprintf("storage: %s waits for files %.0f%% of the time; what would help: %s",
-			stats[0].Name, 100*min(float64(stats[0].WaitInput)/float64(elapsed)/float64(max(stats[0].Workers, 1)), 1), movedBy["read"])
+			stats[0].Name, 100*min(float64(stats[0].WaitInput)/float64(elapsed)/float64(max(stats[0].Workers, 1)), 1), remedyOf(stats[0]).faster())
 	default:
 		return fmt.Sprintf("the consumer: processors are busy %.0f%% of the time, and most of that in %s; a cheaper step there, or %s",
-			100*used, name, "a larger batch (Pipe.Batch)")
+			100*used, name, largerBatch(stats))
 	}
 }
 

@@ -108,7 +108,12 @@ func TestBottleneck(t *testing.T) {
 		"processors":      {stages(8, 1, 4, 27), []string{"processors: ", "in parse", "ColumnSpec.Workers"}},
 		"one worker":      {stages(1, 1, 9, 2), []string{"shuffle(buffer=9,seed=0): ", "ShuffleOptions.Buffer"}},
 		"storage":         {stages(1, 30, 1, 1), []string{"storage: read waits for files 75%", "Options.Parallelism"}},
-		"consumer":        {stages(1, 1, 1, 1), []string{"the consumer: "}},
+		"consumer":        {stages(1, 1, 1, 1), []string{"the consumer: ", "ColumnSpec.Batch"}},
+		"too few workers": {[]StageStats{{Name: "pictures", Busy: second(9), Workers: 1}}, []string{"pictures: ", "help: ImageSpec.Workers, a smaller size (ImageSpec.Resize), or"}},
+		"tuned workers":   {[]StageStats{{Name: "parse", Busy: second(9), Workers: 1, Auto: true}}, []string{"help: Options.Parallelism, or a Schema"}},
+		"no spare core":   {[]StageStats{{Name: "map", Busy: second(39), Workers: 4}}, []string{"processors: ", "more of them, or a cheaper function; a larger MapOptions.Workers would not"}},
+		"images":          {queued(0.1, []StageStats{{Name: "pictures", Busy: second(1), Workers: 1}}), []string{"the consumer: ", "a larger batch (ImageSpec.Batch)"}},
+		"records":         {queued(0.1, []StageStats{{Name: "prefetch", Workers: 1}}), []string{"a larger batch (Pipe.Batch)"}},
 		"nothing":         {nil, []string{"nothing ran yet"}},
 	}
 	for name, c := range cases {
@@ -118,5 +123,33 @@ func TestBottleneck(t *testing.T) {
 				t.Errorf("%s: %q; want %q in it", name, got, says)
 			}
 		}
+	}
+}
+
+// TestBenchLimit ends in the first pass.
+func TestBenchLimit(t *testing.T) {
+	dir := writeShards(t, tfrecord.None, 30_000, 30_000)
+	r, err := Bench(t.Context(), []string{dir}, BenchOptions{Batch: 10, For: time.Hour, Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Passes != 0 || r.Records == 0 || r.Records >= 60_000 || r.CutOff != r.Records || r.RecordsPerSec <= 0 {
+		t.Errorf("%d records in %d passes, and %d", r.Records, r.Passes, r.CutOff)
+	}
+}
+
+// TestBenchSkips continues after damage if it may.
+func TestBenchSkips(t *testing.T) {
+	dir := writeShards(t, tfrecord.None, 30, 30)
+	at := offsets(t, shardPath(dir, 1))
+	flip(t, shardPath(dir, 1), at[7]+tfrecord.HeaderSize)
+	var skipped []Skipped
+	o := BenchOptions{SkipBad: SkipBad{Count: 1}, OnSkip: func(s Skipped) { skipped = append(skipped, s) }}
+	r, err := Bench(t.Context(), []string{dir}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Records != 59 || len(skipped) != 1 || skipped[0].Record != 7 {
+		t.Errorf("%d records, skipped %v", r.Records, skipped)
 	}
 }

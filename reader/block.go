@@ -39,6 +39,8 @@ type Block struct {
 	store   []Record // backing array of Records, which may begin later
 	buf     []byte   // what Records alias, if the block owns it
 	parents []*Block // blocks whose buffers Records alias
+	lent    [][]byte // memory that Records alias, and that goes back to lender
+	lender  *lent
 	at      position // position of the stage before Records
 	before  int64
 	refs    atomic.Int32
@@ -68,7 +70,15 @@ func (b *Block) Release() {
 	if b.run.set.opts.PoisonRecycled {
 		b.poison()
 	}
+	if len(b.lent) > 0 {
+		b.lender.giveBack(b.lent)
+	}
 	b.run.blocks.put(b)
+}
+
+// lend adds memory that goes back to its lender when b is released.
+func (b *Block) lend(memory []byte, by *lent) {
+	b.lent, b.lender = append(b.lent, memory), by
 }
 
 // State returns the state of a consumer that has received the first n of the Records and all blocks

@@ -12,7 +12,7 @@ type blockPool struct {
 // maxFree bounds how many blocks are kept, and freeBuffer the size of their buffers.
 const (
 	maxFree    = 1024
-	freeBuffer = 8 << 20
+	freeBuffer = 16 << 20
 )
 
 // trim drops all buffers.
@@ -44,8 +44,9 @@ func (p *blockPool) put(b *Block) {
 	clear(b.store[:cap(b.store)]) // they may alias the buffers of others
 	clear(b.parents)
 	clear(b.faults)
+	clear(b.lent)
 	b.Records, b.parents, b.at, b.faults = nil, b.parents[:0], b.at[:0], b.faults[:0]
-	b.before = 0
+	b.lent, b.lender, b.before = b.lent[:0], nil, 0
 	b.charge(-b.charged)
 	b.reading = false
 	list := &p.free
@@ -99,8 +100,9 @@ func (r *run) buffer(reading bool, paid int64) *Block {
 
 func (r *run) ready(b *Block) *Block {
 	if b == nil {
-		b = &Block{run: r}
+		b = &Block{}
 	}
+	b.run = r
 	b.Records = b.store[:0]
 	b.refs.Store(1)
 	return b

@@ -163,22 +163,22 @@ func TestMemoryIsBounded(t *testing.T) {
 	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
 		dir := largeExamples(t, c, 8, 6, size)
 		o := Options{Memory: limit, Parallelism: 8}
-		flows := map[string]func(*testing.T, *Set, func()) MemoryStats{
-			"batches": func(t *testing.T, s *Set, slow func()) MemoryStats {
-				return consume(t, s.Interleave(6, 1).Batch(1, false).Prefetch(0), func(r *Stream[*RecordBatch]) { slow() })
+		flows := map[string]func(*testing.T, *Set, func(peak func() int64)) MemoryStats{
+			"batches": func(t *testing.T, s *Set, slow func(peak func() int64)) MemoryStats {
+				return consume(t, s.Interleave(6, 1).Batch(1, false).Prefetch(0), func(r *Stream[*RecordBatch]) { slow(func() int64 { return r.Report().Memory.Peak }) })
 			},
-			"mapped": func(t *testing.T, s *Set, slow func()) MemoryStats {
+			"mapped": func(t *testing.T, s *Set, slow func(peak func() int64)) MemoryStats {
 				return consume(t, BatchFlow(Map(s.Interleave(6, 1), func(r Record) (byte, error) { return r.Data[9], nil }, MapOptions{}), 2, false).Prefetch(20),
-					func(r *Stream[[]byte]) { slow() })
+					func(r *Stream[[]byte]) { slow(func() int64 { return r.Report().Memory.Peak }) })
 			},
-			"columns": func(t *testing.T, s *Set, slow func()) MemoryStats {
-				return consume(t, ParseColumns(s.Records(), ColumnSpec{}).Prefetch(0), func(r *Stream[*ColumnBatch]) { slow() })
+			"columns": func(t *testing.T, s *Set, slow func(peak func() int64)) MemoryStats {
+				return consume(t, ParseColumns(s.Records(), ColumnSpec{}).Prefetch(0), func(r *Stream[*ColumnBatch]) { slow(func() int64 { return r.Report().Memory.Peak }) })
 			},
-			"all": func(t *testing.T, s *Set, slow func()) MemoryStats {
+			"all": func(t *testing.T, s *Set, slow func(peak func() int64)) MemoryStats {
 				if c != tfrecord.None {
 					t.Skip("compressed files have no order of numbers")
 				}
-				return consume(t, s.ShuffleAll(ShuffleAllOptions{}).Batch(1, false), func(r *Stream[*RecordBatch]) { slow() })
+				return consume(t, s.ShuffleAll(ShuffleAllOptions{}).Batch(1, false), func(r *Stream[*RecordBatch]) { slow(func() int64 { return r.Report().Memory.Peak }) })
 			},
 		}
 		for name, run := range flows {
@@ -192,7 +192,13 @@ func TestMemoryIsBounded(t *testing.T) {
 					slack += 6 * size // the first large record of each file
 				}
 				heap := newHeapGauge()
-				m := run(t, set, func() { heap.look(limit + slack) })
+				m := run(t, set, func(peak func() int64) {
+					// However busy the machine, so much is made in advance sooner or later.
+					for end := time.Now().Add(time.Minute); peak() < limit/4 && time.Now().Before(end); {
+						time.Sleep(time.Millisecond)
+					}
+					heap.look(limit + slack)
+				})
 				if m.Peak > limit || m.Limit != limit || heap.most > limit+slack {
 					t.Errorf("%+v accounted, %d bytes of heap; want %d at most", m, heap.most, limit)
 				}
@@ -210,7 +216,7 @@ func TestHeldMemoryIsBounded(t *testing.T) {
 	const limit, size = 24 << 20, 1 << 20
 	// Records that need less than an eighth of the limit, including their blocks.
 	dir := largeExamples(t, tfrecord.None, 8, 6, size/2)
-	tiny := writeShards(t, tfrecord.None, 60)
+	tiny, many := writeShards(t, tfrecord.None, 60), writeShards(t, tfrecord.None, 990)
 	large := func(n int) MapOptions {
 		return MapOptions{Workers: n, Size: func(v any) int64 { return int64(cap(v.([]byte))) }}
 	}
@@ -224,7 +230,7 @@ func TestHeldMemoryIsBounded(t *testing.T) {
 			return Map(open(t, dir, o).Interleave(6, 1).Shuffle(16), func(r Record) ([]byte, error) { return r.Data, nil }, MapOptions{Workers: 2}).Prefetch(20)
 		}, 8 * size},
 		"shuffle of small ones": {func(o Options) Flow[[]byte] {
-			return Map(open(t, tiny, o).Records().Shuffle(50), func(r Record) ([]byte, error) { return r.Data, nil }, MapOptions{Workers: 2}).Prefetch(20)
+			return Map(open(t, many, o).Records().Shuffle(50), func(r Record) ([]byte, error) { return r.Data, nil }, MapOptions{Workers: 2}).Prefetch(20)
 		}, 50 * 100},
 		"map": {func(o Options) Flow[[]byte] {
 			return Map(open(t, tiny, o).Records().Take(64), grown, large(4)).Prefetch(50)
@@ -297,6 +303,9 @@ func TestMoreThanTheBudget(t *testing.T) {
 			limit := int64(12 * size)
 			if c != tfrecord.None {
 				limit += 4 * size
+			}
+			if name == "shuffle" {
+				limit += 3 * size // in its buffer
 			}
 			if n != 12 || m.Peak > limit {
 				t.Errorf("%s, %v: %d batches, %d bytes at most; want %d", name, c, n, m.Peak, limit)

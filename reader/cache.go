@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
+
+	"github.com/tfrec/tfrec/internal/plural"
 )
 
-// CacheOptions configure [Pipe.Cache]; the zero value caches in memory.
+// CacheOptions configure [Pipe.Cache] and [Flow.Cache], where an element counts as a record of its
+// bytes; the zero value caches in memory.
 type CacheOptions struct {
 	// Dir is a directory for the cache, created if missing. Later runs and other processes use it,
 	// too. Default: memory, for one run.
@@ -19,7 +23,8 @@ type CacheOptions struct {
 	Limit int64
 	// Partial caches as many elements as fit, from the first one on, and reads the rest from the
 	// source in each epoch. If the disk fills up before the limit is reached, the run continues
-	// without a cache (see OnDiscard). Default: running out of room is an error, [ErrCacheFull].
+	// without a cache (see OnDiscard). Flow.Cache refuses it. Default: running out of room is an
+	// error, [ErrCacheFull].
 	Partial bool
 	// Version identifies what the stages before do beyond their names, such as the code of a
 	// function: a cache on disk with another version is not used.
@@ -59,6 +64,8 @@ var ErrOtherCache = errors.New("cache of something else")
 // cache is being filled, and then even with Replace. Each worker of a job has its own cache in the
 // directory. To remove a cache, delete its files.
 //
+// [Flow.Cache] keeps what is made of records, such as batches of decoded images.
+//
 // A [State] counts the elements of the epoch that were received. Resuming from it costs nothing
 // with a complete cache on disk. Otherwise the epoch's elements are read again from the beginning,
 // which fills the cache.
@@ -67,21 +74,33 @@ func (p Pipe) Cache(o CacheOptions) Pipe {
 	if p.last != nil {
 		passes = p.last.passes
 	}
-	const name = "cache"
-	return p.then(name, func(r *run, up stage) (stage, error) {
-		if o.Limit < 0 {
-			return nil, fmt.Errorf("reader: a cache of %d bytes: want 0 for the default, or more", o.Limit)
-		}
-		x := &cacheStage{run: r, up: up, name: name, partial: o.Partial, passes: passes}
-		if o.Dir == "" {
-			x.store = newMemoryCache(r, o.Limit)
-			x.stats = r.stats("cache(memory)")
-		} else {
-			x.store = newDiskCache(r, o)
-			x.stats = r.stats("cache(disk)")
-		}
-		return x, nil
+	next := p.then(cacheName, func(r *run, up stage) (stage, error) {
+		return newCacheStage(r, up, o, passes, cacheOf{Stages: slices.Clone(r.names[:len(r.names)-1])})
 	})
+	next.last.rereads = true
+	return next
+}
+
+// cacheName is the name of the stage in positions.
+const cacheName = "cache"
+
+// newCacheStage returns the stage after up, whose epochs are of so many passes over the set.
+func newCacheStage(r *run, up stage, o CacheOptions, passes int64, of cacheOf) (*cacheStage, error) {
+	if o.Limit < 0 {
+		return nil, fmt.Errorf("reader: a cache of %d bytes: want 0 for the default, or more", o.Limit)
+	}
+	if passes < 0 {
+		return nil, errors.New("reader: Cache of pipes that Repeat a different number of times: cache each of them before Mix or Concat")
+	}
+	x := &cacheStage{run: r, up: up, of: of, partial: o.Partial, passes: passes}
+	if o.Dir == "" {
+		x.store, x.where = newMemoryCache(r, o.Limit), "memory"
+		x.stats = r.stats("cache(memory)")
+	} else {
+		x.store, x.where = newDiskCache(r, o, of), o.Dir
+		x.stats = r.stats("cache(disk)")
+	}
+	return x, nil
 }
 
 // cacheStore stores the elements of an epoch.
@@ -119,7 +138,9 @@ type cacheRest struct {
 type cacheContent struct {
 	whole   bool // there is content
 	records int64
-	fill    bool // or it has to be filled
+	fill    bool // or it has to be filled,
+	// elsewhere means that another process is filling it
+	elsewhere bool
 }
 
 // cacheStage returns every epoch like the first one of the stage before. Elements are the same from
@@ -129,9 +150,12 @@ type cacheStage struct {
 	up      stage
 	store   cacheStore
 	stats   *stageStats
-	name    string
+	of      cacheOf
 	partial bool
 	passes  int64 // epochs of the set per epoch of the stage before
+	where   string
+	told    string // last event about what open found; "" for none
+	built   bool   // by this run
 
 	ctx     context.Context
 	epochs  int32 // to add to those of the records
@@ -146,7 +170,7 @@ func (x *cacheStage) start(ctx context.Context, epoch int64, at position) error 
 	x.close()
 	own, _ := at.pop()
 	if at != nil && (len(own) != 1 || own[0] < 0 || own[0] > maxSkip) {
-		return errPosition(x.name)
+		return errPosition(cacheName)
 	}
 	x.ctx, x.epochs, x.err = ctx, int32(epoch*x.passes), nil
 	x.seen, x.want = 0, 0
@@ -163,6 +187,12 @@ func (x *cacheStage) open() error {
 		return err
 	}
 	x.reading, x.filling = content.whole, content.fill
+	switch {
+	case content.whole && !x.built:
+		x.tell(eventOpened, slog.Int64(x.of.unit()+"s", content.records))
+	case content.elsewhere:
+		x.tell(eventElsewhere)
+	}
 	if !content.whole {
 		x.seen = 0
 		return x.up.start(x.ctx, 0, nil)
@@ -175,6 +205,14 @@ func (x *cacheStage) open() error {
 		return err
 	}
 	return nil
+}
+
+// tell logs what open found, unless that is what it found before.
+func (x *cacheStage) tell(event string, attrs ...slog.Attr) {
+	if x.told != event {
+		x.told = event
+		x.run.event(slog.LevelInfo, event, append([]slog.Attr{slog.String("cache", x.where)}, attrs...)...)
+	}
 }
 
 // close ends the epoch.
@@ -214,7 +252,7 @@ func (x *cacheStage) next() (*Block, error) {
 		return b, nil
 	}
 	if x.err == io.EOF && x.seen < x.want {
-		x.err = errPosition(x.name)
+		x.err = errPosition(cacheName)
 	}
 	return nil, x.err
 }
@@ -243,7 +281,7 @@ func (x *cacheStage) pass(watch *stopwatch) (*Block, error) {
 	b, err := x.up.next()
 	watch.waited()
 	if err == io.EOF && x.filling {
-		if err := x.kept(x.store.finish(cacheRest{})); err != nil {
+		if err := x.finish(cacheRest{}, x.seen); err != nil {
 			return nil, err
 		}
 	}
@@ -259,9 +297,10 @@ func (x *cacheStage) pass(watch *stopwatch) (*Block, error) {
 		err = x.kept(err)
 	case n < len(b.Records):
 		if x.partial {
-			err = x.kept(x.store.finish(cacheRest{slices.Clone(b.at), int64(n)}))
+			err = x.finish(cacheRest{slices.Clone(b.at), int64(n)}, x.seen+int64(n))
 		} else {
-			err = fmt.Errorf("reader: %w: more than the limit after %d records; raise CacheOptions.Limit, or set Partial", ErrCacheFull, x.seen+int64(n))
+			err = fmt.Errorf("reader: %w: more than the limit after %s; raise CacheOptions.Limit%s", ErrCacheFull,
+				plural.Of(x.seen+int64(n), x.of.unit()), x.of.hint(", or set Partial"))
 		}
 	}
 	if err != nil {
@@ -269,6 +308,17 @@ func (x *cacheStage) pass(watch *stopwatch) (*Block, error) {
 		return nil, err
 	}
 	return b, nil
+}
+
+// finish makes the first records the content of the cache.
+func (x *cacheStage) finish(rest cacheRest, records int64) error {
+	err := x.store.finish(rest)
+	if err == nil {
+		x.built = true
+		x.run.event(slog.LevelInfo, eventBuilt,
+			slog.String("cache", x.where), slog.Int64(x.of.unit()+"s", records), slog.Bool("partial", rest.At != nil))
+	}
+	return x.kept(err)
 }
 
 // kept ends filling when the store returns err: with Partial, running out of room is not an error.

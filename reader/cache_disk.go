@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
@@ -51,7 +52,7 @@ type diskCache struct {
 	failed  error // why it cannot be read
 }
 
-func newDiskCache(r *run, o CacheOptions) *diskCache {
+func newDiskCache(r *run, o CacheOptions, of cacheOf) *diskCache {
 	if o.Limit == 0 {
 		o.Limit = defaultDiskCache
 	}
@@ -60,7 +61,7 @@ func newDiskCache(r *run, o CacheOptions) *diskCache {
 		run: r,
 		of: cacheHeader{
 			Format: cacheFormat, FormatVersion: cacheVersion, Dataset: r.set.fingerprint, Worker: opts.Worker, Workers: opts.Workers,
-			Stages: r.names[: len(r.names)-1 : len(r.names)-1], Version: o.Version,
+			cacheOf: of, Version: o.Version,
 		},
 		dir: o.Dir, name: fmt.Sprintf("cache-%05d-of-%05d", opts.Worker, opts.Workers),
 		limit: o.Limit, replace: o.Replace, tell: o.OnDiscard, sources: len(r.set.sources),
@@ -82,7 +83,7 @@ func (d *diskCache) open() (cacheContent, error) {
 	}
 	d.lock, err = d.of.lock(d.path(".lock"))
 	if errors.Is(err, atomicfile.ErrLocked) {
-		return cacheContent{}, d.of.beingFilled(d.path(".lock"))
+		return cacheContent{elsewhere: true}, d.of.beingFilled(d.path(".lock"))
 	}
 	if err != nil {
 		return cacheContent{}, err
@@ -111,6 +112,7 @@ func (d *diskCache) replaces(err error) bool {
 // discarded reports why a cache was discarded.
 func (d *diskCache) discarded(why error) {
 	d.bad, d.badErr = nil, nil
+	d.run.event(slog.LevelWarn, eventDiscarded, slog.String("cache", d.dir), slog.Any("error", why))
 	if d.tell != nil {
 		d.tell(why)
 	}
@@ -181,7 +183,8 @@ func (d *diskCache) damaged(err error) error {
 // unwritten returns the error for a failed write of the cache.
 func (d *diskCache) unwritten(err error) error {
 	if isFull(err) {
-		return fmt.Errorf("reader: %w: there is no space for it in %s (free some, lower CacheOptions.Limit, or set Partial to continue without it): %w", ErrCacheFull, d.dir, err)
+		return fmt.Errorf("reader: %w: there is no space for it in %s (free some%s): %w", ErrCacheFull, d.dir,
+			d.of.hint(", lower CacheOptions.Limit, or set Partial to continue without it"), err)
 	}
 	return fmt.Errorf("reader: write the cache: %w", err)
 }

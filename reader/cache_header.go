@@ -24,13 +24,13 @@ const (
 // cacheHeader is the file that marks a cache on disk as complete. The fields up to Version are its
 // identity.
 type cacheHeader struct {
-	Format        string   `json:"format"`
-	FormatVersion int      `json:"format_version"`
-	Dataset       string   `json:"dataset"` // see Set.Fingerprint
-	Worker        int      `json:"worker"`
-	Workers       int      `json:"workers"`
-	Stages        []string `json:"stages"` // before the cache
-	Version       string   `json:"version"`
+	Format        string `json:"format"`
+	FormatVersion int    `json:"format_version"`
+	Dataset       string `json:"dataset"` // see Set.Fingerprint
+	Worker        int    `json:"worker"`
+	Workers       int    `json:"workers"`
+	cacheOf
+	Version string `json:"version"`
 
 	Records int64     `json:"records"`
 	Bytes   int64     `json:"bytes"`  // size of the record file
@@ -39,6 +39,31 @@ type cacheHeader struct {
 	Rest    cacheRest `json:"rest"`
 
 	Sum string `json:"sum"` // hash of all other fields
+}
+
+// cacheOf is what a cache has the results of.
+type cacheOf struct {
+	Stages []string `json:"stages"` // of the pipe, before the cache
+	// Of the cache of a flow: its stages (see run.making), and the type of the elements with their
+	// form as bytes.
+	Making  []string `json:"making,omitempty"`
+	Element string   `json:"element,omitempty"`
+}
+
+// unit is what the cache counts.
+func (c *cacheOf) unit() string {
+	if c.Element != "" {
+		return "element"
+	}
+	return "record"
+}
+
+// hint returns advice that concerns Partial, for a cache that can be so.
+func (c *cacheOf) hint(advice string) string {
+	if c.Element != "" {
+		return ""
+	}
+	return advice
 }
 
 // sum returns the expected value of Sum.
@@ -61,7 +86,7 @@ func (h cacheHeader) hash() string {
 func (h cacheHeader) id() string {
 	return cacheHeader{
 		Format: h.Format, FormatVersion: h.FormatVersion, Dataset: h.Dataset,
-		Worker: h.Worker, Workers: h.Workers, Stages: h.Stages, Version: h.Version,
+		Worker: h.Worker, Workers: h.Workers, cacheOf: h.cacheOf, Version: h.Version,
 	}.hash()
 }
 
@@ -85,6 +110,10 @@ func (h *cacheHeader) alike(other *cacheHeader) error {
 		what = fmt.Sprintf("it is of worker %d of %d", other.Worker, other.Workers)
 	case !slices.Equal(other.Stages, h.Stages):
 		what = fmt.Sprintf("its stages are %s, here they are %s", strings.Join(other.Stages, " "), strings.Join(h.Stages, " "))
+	case !slices.Equal(other.Making, h.Making):
+		what = fmt.Sprintf("its elements are made by %s, here by %s", strings.Join(other.Making, " "), strings.Join(h.Making, " "))
+	case other.Element != h.Element:
+		what = fmt.Sprintf("its elements are %s, here they are %s", other.Element, h.Element)
 	case other.Version != h.Version:
 		what = fmt.Sprintf("its version is %q, this is %q", other.Version, h.Version)
 	default:

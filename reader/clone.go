@@ -11,6 +11,10 @@ func (b *ColumnBatch) Clone() *ColumnBatch {
 func (b *ImageBatch) Clone() *ImageBatch {
 	d := *b
 	d.Shape, d.Pixels, d.Bytes, d.Labels = slices.Clone(b.Shape), slices.Clone(b.Pixels), slices.Clone(b.Bytes), slices.Clone(b.Labels)
+	d.Halves, d.Masks, d.SoftLabels = slices.Clone(b.Halves), slices.Clone(b.Masks), slices.Clone(b.SoftLabels)
+	d.Lengths = slices.Clone(b.Lengths)
+	d.Decoders, d.Objects, d.Columns = slices.Clone(b.Decoders), b.Objects.Clone(), b.Columns.Clone()
+	d.imageWork = imageWork{}
 	d.mark = b.mark.clone()
 	return &d
 }

@@ -8,7 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/columns"
+	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // checkClones takes a batch of each kind through its life: a clone and its state stay as they were,
@@ -60,7 +62,7 @@ func checkClones[T any](t *testing.T, f Flow[T], clone func(T) T, state func(T) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	ignore := cmpopts.IgnoreUnexported(ColumnBatch{}, ImageBatch{}, RecordBatch{}, columns.Column{})
+	ignore := cmpopts.IgnoreUnexported(ColumnBatch{}, ImageBatch{}, RecordBatch{}, PackedBatch[int64]{}, columns.Column{})
 	if diff := cmp.Diff(clones[1], clone(next), ignore); diff != "" {
 		t.Errorf("after the first clone:\n%s", diff)
 	}
@@ -78,9 +80,31 @@ func TestClonesOfBatches(t *testing.T) {
 		c := b.Get(DefaultLabelKey)
 		return len(c.Int64s) == 0 || c.Int64s[0] == poisonInt64
 	})
-	for _, dtype := range []DType{Uint8, Float32} {
-		checkClones(t, Images(p, ImageSpec{Size: 8, Batch: 7, DType: dtype}), (*ImageBatch).Clone, (*ImageBatch).State, func(b *ImageBatch) bool {
-			return b.Labels[0] == poisonInt64 && (dtype == Uint8 && b.Bytes[0] == poisonByte || dtype == Float32 && math.IsNaN(float64(b.Pixels[0])))
+	checkClones(t, p.Batch(7, false).Cache(CacheOptions{}), (*RecordBatch).Clone, (*RecordBatch).State, func(b *RecordBatch) bool {
+		return b.Records[0].Data[0] == poisonByte
+	})
+	checkClones(t, ParseColumns(p, ColumnSpec{Batch: 7}).Cache(CacheOptions{}), (*ColumnBatch).Clone, (*ColumnBatch).State, func(b *ColumnBatch) bool {
+		return b.Get(DefaultLabelKey).Int64s[0] == poisonInt64
+	})
+	schema := columns.Schema{{Key: DefaultLabelKey, Kind: tfrecord.KindInt64}}
+	for _, dtype := range []DType{Uint8, Float32, BFloat16} {
+		checkClones(t, Images(p, ImageSpec{Size: 8, Batch: 7, DType: dtype, Columns: schema, Classes: 200, Mix: augment.Mix{MixUp: 1}}), (*ImageBatch).Clone, (*ImageBatch).State, func(b *ImageBatch) bool {
+			return b.Labels[0] == poisonInt64 && b.Columns.Get(DefaultLabelKey).Int64s[0] == poisonInt64 &&
+				math.IsNaN(float64(b.SoftLabels[0])) &&
+				(dtype == Uint8 && b.Bytes[0] == poisonByte || dtype == Float32 && math.IsNaN(float64(b.Pixels[0])) || dtype == BFloat16 && b.Halves[0] == poisonHalf)
 		})
 	}
+	detections := boxedSet(t, 8, 2).Records()
+	for most := range 2 {
+		spec := ImageSpec{Size: 8, Batch: 3, Mix: augment.Mix{MixUp: 1}, Objects: &columns.ObjectSpec{MaxBoxes: most}}
+		checkClones(t, Images(detections, spec), (*ImageBatch).Clone, (*ImageBatch).State, func(b *ImageBatch) bool {
+			o := &b.Objects
+			return math.IsNaN(float64(o.Boxes[0])) && math.IsNaN(float64(o.Weights[0])) && o.Labels[0] == poisonInt64 &&
+				o.Indexes[0] == poisonInt64 && o.Counts[0] == poisonInt64 && (most > 0 || o.Splits[0] == poisonInt64)
+		})
+	}
+	frames := ImageSpec{Size: 8, Batch: 7, Steps: columns.FlatSteps, Frames: 2}
+	checkClones(t, Images(p, frames), (*ImageBatch).Clone, (*ImageBatch).State, func(b *ImageBatch) bool {
+		return b.Lengths[0] == poisonInt64 && b.Bytes[0] == poisonByte
+	})
 }

@@ -173,3 +173,35 @@ func TestTypedColumns(t *testing.T) {
 		t.Error("a float column as one of bytes")
 	}
 }
+
+// Without a Schema and a manifest, one is inferred from the intact records if damage may be skipped,
+// which is counted once.
+func TestSchemaIsInferredFromIntactRecords(t *testing.T) {
+	for _, bad := range [][]int{{0}, {1}, {0, 1, 2}} {
+		dir := t.TempDir()
+		var records [][]byte
+		for i := range 5 {
+			records = append(records, settest.Example(func(b *tfrecord.Builder) { b.Int64("id", int64(i)) }))
+		}
+		writeFile(t, shardPath(dir, 0), tfrecord.None, records...)
+		at := offsets(t, shardPath(dir, 0))
+		for _, i := range bad {
+			flip(t, shardPath(dir, 0), at[i]+tfrecord.HeaderSize)
+		}
+		skipped := 0
+		set := open(t, dir, Options{SkipBad: SkipBad{Count: int64(len(bad))}, OnSkip: func(Skipped) { skipped++ }})
+		var ids []int64
+		for b, err := range ParseColumns(set.Records(), ColumnSpec{Batch: 2}).All(t.Context()) {
+			if err != nil {
+				t.Fatalf("damaged %v: %v", bad, err)
+			}
+			ids = append(ids, b.Get("id").Int64s...)
+		}
+		if len(ids) != 5-len(bad) || skipped != len(bad) {
+			t.Errorf("damaged %v: records %v, %d skipped", bad, ids, skipped)
+		}
+		if _, err := readAll(open(t, dir, Options{}).Records()); err == nil {
+			t.Error("the file is not damaged")
+		}
+	}
+}

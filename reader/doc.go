@@ -40,13 +40,24 @@
 //
 // A [Set] is files and options. A [Pipe] describes the order of their records: [Set.Records],
 // [Set.Interleave] or [Set.ShuffleAll] begin it, and [Pipe.Shuffle], [Pipe.Map], [Pipe.Filter],
-// [Pipe.Cache], [Pipe.Skip], [Pipe.Take], [Pipe.Prefetch] and [Pipe.Repeat] each add a stage. A
-// [Flow] turns records into elements: [ParseColumns], [Images], [Map], [MapWith] or [Pipe.Batch]
-// begin it, and [MapFlow], [BatchFlow], [UnbatchFlow], [Flow.Filter] and [Flow.Prefetch] extend it.
+// [Pipe.Cache], [Pipe.Skip], [Pipe.Take], [Pipe.Windows], [Pipe.Prefetch] and [Pipe.Repeat] each add
+// a stage. A [Flow] turns records into elements: [ParseColumns], [Images], [Map], [MapWith] or
+// [Pipe.Batch] begin it, and [MapFlow], [BatchFlow], [UnbatchFlow], [Enumerate], [Flow.Filter],
+// [Flow.Take], [Flow.Skip], [Flow.Cache] and [Flow.Prefetch] extend it. Nothing is read before
+// Start, StartEpoch, Resume or All.
+//
 // Columns and images are plain slices with a shape, one for a whole batch, which tensor libraries
 // take without a copy. A batch is valid until the next one is requested: Clone keeps it, and with
-// PoisonRecycled of the [Options] a program that forgot to fails in its first test. Nothing is read
-// before Start, StartEpoch, Resume or All. The program in examples/train learns from such batches.
+// PoisonRecycled of the [Options] a program that forgot to fails in its first test. The program in
+// examples/train learns from such batches; module github.com/tfrec/tfrec/gomlx makes any Flow a
+// dataset of GoMLX.
+//
+// Sequences are columns of steps, ragged or padded ([columns.Field].Steps). [Pipe.Windows] cuts time
+// series and episodes into windows of a fixed length, [BucketByLength] makes batches of elements of
+// similar length, and [Pack] fills rows of fixed length with several sequences. A batch of images
+// can also have columns of further features, objects with their boxes, masks, images of several
+// cameras, frames of videos and episodes, and the soft labels of MixUp or CutMix, and a GPU can make
+// it, in page-locked memory: see [ImageSpec].
 //
 // # Checkpoints
 //
@@ -59,6 +70,22 @@
 //	train(batch)
 //	save(run.State())
 //
+// Stages of a flow that count or hold elements add a few numbers to the State; [BucketByLength] and
+// [Pack] make again what they held.
+//
+// # Several sets, and other samples of one
+//
+// [Mix] draws from several pipes by weight, or as a function chooses, and [Concat] puts them one
+// after another; the result is a pipe like any other, with one State. [Zip] makes elements of a
+// record of each.
+//
+//	mixed := reader.Mix(reader.MixOptions{Weights: []float64{0.9, 0.1}},
+//		web.Interleave(16, 1).Shuffle(10_000), books.ShuffleAll(reader.ShuffleAllOptions{}).Repeat(-1))
+//
+// [Set.Sample] reads records in any order that a function lists: weighted draws with
+// [WeightedSampler], so that rare classes come as often as others, or a curriculum with
+// [SortedSampler]. [Pipe.Resample] drops records of frequent classes instead.
+//
 // # Many workers
 //
 // Each process of a job opens the same set as one of several workers:
@@ -68,7 +95,8 @@
 //	})
 //
 // Together they read each record once in an epoch; [Uneven] says what happens when the numbers are
-// uneven, and [Set.Sharding] how the set was divided.
+// uneven, and [Set.Sharding] how the set was divided. A job continues with more or fewer workers
+// from what [MergeStates] makes of the States of all: each record of the epoch is still read once.
 //
 // # Caching
 //
@@ -78,6 +106,11 @@
 //
 //	pipe := set.Interleave(16, 1).Map("small", shrink, reader.MapOptions{}).
 //		Cache(reader.CacheOptions{Dir: "cache"}).Shuffle(10_000)
+//
+// [Flow.Cache] keeps elements, such as batches of decoded images or of columns, so that later
+// epochs read, decode and parse nothing. They have the order and the draws of the first epoch.
+//
+//	batches := reader.Images(pipe, spec).Cache(reader.CacheOptions{}) // in memory
 //
 // # Damage
 //
@@ -91,6 +124,11 @@
 // goroutines that parse, decode or map, and of elements made in advance are chosen within a budget
 // of processors and one of memory, both in the [Options]. Stats and Report show what was chosen and
 // name the bottleneck; the order of the elements never depends on it.
+//
+// With a Logger in the [Options], a run reports skipped damage, caches and settled tuning as events
+// of log/slog. CPU profiles divide by the label tfrec_stage, and go tool trace shows what each stage
+// does as regions named "tfrec " and the stage, and the waits of the consumer as "tfrec next". The
+// command tfrec doctor says what bounds training on a set.
 //
 // A [RecordStream], which [Pipe.Start] returns, yields plain records: one by one, or hundreds at a
 // time with [RecordStream.NextBlock]. Stages pass on a [Block] at a time, whose records alias the

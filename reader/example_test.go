@@ -304,3 +304,154 @@ func ExamplePipe_Resume() {
 	// Output:
 	// 16 true
 }
+
+func ExampleMix() {
+	ctx := context.Background()
+	var pipes []reader.Pipe
+	for _, from := range []int{0, 100} {
+		dir, remove := written(6, func(b *tfrecord.Builder, i int) { b.Int64("id", int64(from+i)) })
+		defer remove()
+		set, err := reader.Open(ctx, dir, reader.Options{Seed: 1})
+		if err != nil {
+			log.Fatal(err)
+		}
+		pipes = append(pipes, set.Records())
+	}
+	mixed := reader.Mix(reader.MixOptions{Weights: []float64{2, 1}}, pipes...)
+	for batch, err := range reader.ParseColumns(mixed, reader.ColumnSpec{Batch: 6}).All(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(batch.Get("id").Int64s)
+	}
+	// Output:
+	// [0 1 100 2 101 3]
+	// [4 102 103 5 104 105]
+}
+
+func ExampleWeightedSampler() {
+	ctx := context.Background()
+	dir, remove := written(1000, func(b *tfrecord.Builder, i int) {
+		b.Int64("rare", map[bool]int64{true: 1}[i%100 == 0]) // 1% of the records
+	})
+	defer remove()
+	set, err := reader.Open(ctx, dir, reader.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// The labels of all records, in their order.
+	var labels []int64
+	count := map[int64]float64{}
+	for batch, err := range reader.ParseColumns(set.Records(), reader.ColumnSpec{Batch: 500}).All(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		labels = append(labels, batch.Get("rare").Int64s...)
+	}
+	for _, label := range labels {
+		count[label]++
+	}
+	weights := make([]float64, len(labels))
+	for i, label := range labels {
+		weights[i] = 1 / count[label]
+	}
+	balanced := set.Sample(reader.WeightedSampler(weights, reader.WeightedOptions{Replacement: true}))
+	rare := 0
+	for batch, err := range reader.ParseColumns(balanced, reader.ColumnSpec{Batch: 500}).All(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		for _, label := range batch.Get("rare").Int64s {
+			rare += int(label)
+		}
+	}
+	fmt.Printf("%.0f%% of the records, %.0f%% of the draws\n", 100*count[1]/1000, float64(rare)/10)
+	// Output: 1% of the records, 52% of the draws
+}
+
+func ExampleMergeStates() {
+	ctx := context.Background()
+	dir, remove := written(12, flowers)
+	defer remove()
+	// worker returns the batches of one of several workers.
+	worker := func(rank, world int) reader.Flow[*reader.ColumnBatch] {
+		set, err := reader.Open(ctx, dir, reader.Options{Worker: rank, Workers: world})
+		if err != nil {
+			log.Fatal(err)
+		}
+		return reader.ParseColumns(set.Records().Shuffle(3), reader.ColumnSpec{Batch: 2})
+	}
+	// Two workers stop after a step.
+	var states []reader.State
+	for rank := range 2 {
+		run, err := worker(rank, 2).Start(ctx)
+		if err != nil {
+			log.Fatal(err)
+		}
+		if _, err := run.Next(); err != nil {
+			log.Fatal(err)
+		}
+		states = append(states, run.State())
+		run.Close()
+	}
+	merged, err := reader.MergeStates(states)
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Three continue.
+	rest := 0
+	for rank := range 3 {
+		run, err := worker(rank, 3).Resume(ctx, merged)
+		if err != nil {
+			log.Fatal(err)
+		}
+		for batch, err := range run.All() {
+			if err != nil {
+				log.Fatal(err)
+			}
+			rest += batch.Rows
+		}
+		run.Close()
+	}
+	fmt.Println(rest, "records were left of 12")
+	// Output: 8 records were left of 12
+}
+
+// Episodes in RLDS format, with all steps of a feature in one list, become shuffled windows of two
+// steps, as batches of one shape.
+func ExamplePipe_Windows() {
+	dir, remove := written(2, func(b *tfrecord.Builder, episode int) {
+		var action []int64
+		var state []float32
+		for step := range 3 + 2*episode {
+			action = append(action, int64(10*episode+step))
+			state = append(state, float32(step), float32(step)/2)
+		}
+		b.Int64("episode_metadata/id", int64(episode))
+		b.Int64("steps/action", action...)
+		b.Float("steps/observation", state...)
+	})
+	defer remove()
+
+	set, err := reader.Open(context.Background(), dir, reader.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	schema := columns.Schema{
+		{Key: "episode_metadata/id", Kind: tfrecord.KindInt64},
+		{Key: "steps/action", Kind: tfrecord.KindInt64, Steps: columns.FlatSteps, Length: 2},
+		{Key: "steps/observation", Kind: tfrecord.KindFloat, Shape: []int{2}, Steps: columns.FlatSteps, Length: 2},
+	}
+	windows := set.Records().Windows(columns.WindowSpec{Schema: schema, Length: 2, Stride: 1, DropRemainder: true})
+	batches := reader.ParseColumns(windows.Shuffle(100), reader.ColumnSpec{Schema: schema, Batch: 3})
+	for batch, err := range batches.All(context.Background()) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		id, action, state := batch.Get("episode_metadata/id"), batch.Get("steps/action"), batch.Get("steps/observation")
+		fmt.Println(id.Int64s, action.Shape, action.Int64s, state.Shape)
+	}
+	// Output:
+	// [0 1 0] [3 2] [1 2 10 11 0 1] [3 2 2]
+	// [1 1 1] [3 2] [11 12 13 14 12 13] [3 2 2]
+}

@@ -90,6 +90,7 @@ func (f *feeder) start(p piece, from cursor, epoch int32) *feed {
 	f.live[d] = done
 	go func() {
 		defer close(done)
+		labelGoroutine(f.ctx, f.stats.name)
 		d.err = f.read(d, epoch)
 		if ended := f.ctx.Err(); ended != nil {
 			d.err = ended // overrides any error caused by it
@@ -145,7 +146,9 @@ func (f *feeder) read(d *feed, epoch int32) error {
 	defer source.Close()
 	ended := false
 	for {
+		region := f.stats.region(f.ctx)
 		b, err := source.read(&watch)
+		region.End()
 		if err == io.EOF {
 			b, err = f.finish(d, source, &ended)
 		}

@@ -78,7 +78,7 @@ func TestALostRestIsToldOnce(t *testing.T) {
 
 // A wait for a block is for that block and no other.
 func TestAWaitIsForOneBlock(t *testing.T) {
-	f := &feeder{run: &run{budget: newBudget(1, func() {})}}
+	f := &feeder{run: &run{engine: &engine{budget: newBudget(1, func() {})}}}
 	d, e := &feed{}, &feed{}
 	d.onTurn.Store(true)
 	e.onTurn.Store(true)

@@ -22,12 +22,12 @@ type finder struct {
 // read.
 const keptOpen = 256
 
-// find initialises the finder.
-func (f *finder) find(ctx context.Context, set *Set) error {
+// find initialises the finder. What is read of the files for it goes into kept, unless that is nil.
+func (f *finder) find(ctx context.Context, set *Set, kept *resident) error {
 	if f.set != nil {
 		return nil
 	}
-	indexes, err := set.allIndexes(ctx)
+	indexes, err := set.allIndexesKeeping(ctx, kept)
 	if err != nil {
 		return err
 	}
@@ -53,12 +53,39 @@ func (f *finder) bytes() (n int64) {
 	return n
 }
 
+// stride returns the maximum number of records among which one must be looked for.
+func (f *finder) stride() (n int64) {
+	for _, x := range f.indexes {
+		n = max(n, x.stride)
+	}
+	return n
+}
+
 // locate returns the location of record n of the set.
 func (f *finder) locate(n int64) readRequest {
 	i := sort.Search(len(f.starts), func(i int) bool { return f.starts[i] > n }) - 1
+	return f.locateIn(i, n)
+}
+
+// locateIn returns the location of record n of the set, which is in file i.
+func (f *finder) locateIn(i int, n int64) readRequest {
 	w := readRequest{file: int32(i), number: n - f.starts[i]}
 	w.begin, w.end, w.skip = f.indexes[i].span(w.number)
 	return w
+}
+
+// locateAll appends the locations of records, which are sorted.
+func (f *finder) locateAll(dst []readRequest, sorted []orderStep) []readRequest {
+	file := 0
+	for _, s := range sorted {
+		for f.starts[file+1] <= s.record() {
+			file++
+		}
+		w := f.locateIn(file, s.record())
+		w.step = s.index()
+		dst = append(dst, w)
+	}
+	return dst
 }
 
 // file opens file i. The caller calls done when it no longer needs the file. ctx is the context of

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"runtime/trace"
 )
 
 // Flow describes a pipeline whose elements are made from records: batches, columns, images, or any
@@ -30,10 +31,10 @@ type source[T any] interface {
 	// epoch.
 	next() (*element[T], error)
 	// interrupt makes a call of next in another goroutine return soon, with an error. Only
-	// nextEpoch or close may follow.
+	// startEpoch or close may follow.
 	interrupt()
-	// nextEpoch moves to the start of the next epoch.
-	nextEpoch() error
+	// startEpoch moves to the start of an epoch.
+	startEpoch(epoch int64) error
 	// state returns the state before the first element of the epoch.
 	state() State
 	// running returns what the stages of the pipe share.
@@ -47,41 +48,60 @@ type element[T any] struct {
 	value T
 	marks []mark // position after each part of the value; none: unchanged
 	free  func() // releases the memory; nil: nothing to release
+	pass  int32  // without marks: one more than its epoch; 0: not known
 }
 
-// mark is a position in a pipe: after the first n records of a block, which the mark retains.
+// mark is a position in a flow: after the first n records of a block, which the mark retains.
 type mark struct {
-	block *Block
+	block *Block // nil: not known, as in a copy
 	n     int
-	bad   skipCount // skipped up to there
-	saved *State    // of a copy, which has no block
+	bad   skipCount     // skipped up to there
+	saved *State        // where to resume, if it is not there
+	flow  *flowPosition // after saved, or the stages of the pipe
 }
 
 // record returns the last record before the mark.
 func (m mark) record() Record { return m.block.Records[m.n-1] }
 
 func (m mark) state() State {
+	var s State
 	if m.saved != nil {
-		return m.saved.clone()
+		s = m.saved.clone()
+	} else {
+		s = m.block.State(m.n)
+		s.setTally(m.bad)
 	}
-	s := m.block.State(m.n)
-	s.setTally(m.bad)
+	s.Flow = m.flow.appendTo(s.Flow)
 	return s
+}
+
+// retain adds a reference to the block, and returns the mark.
+func (m mark) retain() mark {
+	if m.block != nil {
+		m.block.Retain()
+	}
+	return m
+}
+
+func (m mark) release() {
+	if m.block != nil {
+		m.block.Release()
+	}
 }
 
 func (e *element[T]) state() State { return e.marks[len(e.marks)-1].state() }
 
-// epoch is the epoch of the last record of the element.
+// epoch is the epoch of the last record of the element; -1 if it is not known.
 func (e *element[T]) epoch() int32 {
-	if len(e.marks) == 0 {
-		return -1
+	if last := len(e.marks) - 1; last >= 0 && e.marks[last].block != nil {
+		return e.marks[last].record().Epoch
 	}
-	return e.marks[len(e.marks)-1].record().Epoch
+	return e.pass - 1
 }
 
 func (e *element[T]) drop() {
 	for i := range e.marks {
-		e.marks[i].block.Release()
+		e.marks[i].release()
 	}
 	clear(e.marks)
 	e.marks = e.marks[:0]
@@ -162,8 +182,8 @@ func (r *Stream[T]) All() iter.Seq2[T, error] {
 func (r *Stream[T]) Epoch() int64 { return r.epoch }
 
 // NextEpoch moves to the start of the next epoch, after io.EOF or earlier. Goroutines, complete
-// caches, memory and tuning are kept. An incomplete [Pipe.Cache] starts over. After any error other
-// than io.EOF it returns that error.
+// caches, memory and tuning are kept. An incomplete [Pipe.Cache] or [Flow.Cache] starts over. After
+// any error other than io.EOF it returns that error.
 func (r *Stream[T]) NextEpoch() error {
 	if r.err != nil && r.err != io.EOF {
 		return r.err
@@ -173,7 +193,7 @@ func (r *Stream[T]) NextEpoch() error {
 		r.held = nil
 	}
 	r.last = nil
-	if r.err = r.src.nextEpoch(); r.err == nil {
+	if r.err = r.src.startEpoch(r.epoch + 1); r.err == nil {
 		r.epoch++
 	}
 	return r.err
@@ -186,7 +206,7 @@ func (r *Stream[T]) Next() (T, error) {
 	if r.err != nil {
 		return none, r.err
 	}
-	e, err := r.src.next()
+	e, err := r.take()
 	if err != nil {
 		r.err = err
 	}
@@ -202,6 +222,14 @@ func (r *Stream[T]) Next() (T, error) {
 		return none, err
 	}
 	return e.value, nil
+}
+
+// take returns the next element of the source, in a region of the execution trace.
+func (r *Stream[T]) take() (*element[T], error) {
+	if trace.IsEnabled() {
+		defer trace.StartRegion(r.src.running().ctx, tracePrefix+"next").End()
+	}
+	return r.src.next()
 }
 
 // remember saves the state after the element that is about to be released.

@@ -22,9 +22,16 @@ const defaultWindow = 64
 // maxRuns bounds Block and Window, so that their product does not overflow.
 const maxRuns = 1 << 30
 
-// maxSteps is the maximum number of records looked up together: a higher number puts more of them
-// near each other but delays the first.
-const maxSteps = 1 << 14
+// mostSteps is the maximum number of records looked up together: a higher number puts more of them
+// near each other but delays the first. So the batch reads of an epoch begin smaller, and each is
+// twice as large as the one before. Batch reads of most of a set in a store have up to maxSteps.
+const (
+	mostSteps = 1 << 15
+	maxSteps  = 1 << stepBits
+)
+
+// firstSteps is the maximum number of records in the first batch read of an epoch.
+const firstSteps = 1 << 14
 
 // leastSteps is the minimum, however little memory there is.
 const leastSteps = 16
@@ -41,7 +48,9 @@ const globalWords = 2
 // The files must be uncompressed; those without an index file are scanned once, header by header,
 // before the first record.
 //
-// Records are read thousands at once, in file order.
+// Records are read thousands at once, in file order: the more of the set that is, the less is read
+// between them. In an object store, a set of up to five eighths of [Options.Memory] is read once and
+// kept there; each epoch over a larger one of small records reads it several times.
 func (s *Set) ShuffleAll(o ShuffleAllOptions) Pipe {
 	if o.Block == 0 {
 		o.Block = 1
@@ -49,45 +58,84 @@ func (s *Set) ShuffleAll(o ShuffleAllOptions) Pipe {
 	if o.Window == 0 {
 		o.Window = defaultWindow
 	}
-	name := fmt.Sprintf("shuffle_all(seed=%d", s.opts.Seed)
-	if o.Block > 1 {
-		name += fmt.Sprintf(",block=%d,window=%d", o.Block, o.Window)
-	}
-	if o.SameEachEpoch {
-		name += ",same"
-	}
-	name += fmt.Sprintf(",ends=%d", s.opts.Uneven)
-	if s.opts.SkipBad.asked() {
-		name += ",skip_bad"
-	}
-	name += ")"
-	return Pipe{set: s}.then(name, func(r *run, _ stage) (stage, error) {
+	return s.inOrder("shuffle_all", func(r *run) (string, globalOrder, error) {
 		if o.Block < 1 || o.Block > maxRuns || o.Window < 1 || o.Window > maxRuns {
-			return nil, fmt.Errorf("reader: ShuffleAll with Block %d, Window %d: want 1 to %d of each", o.Block, o.Window, maxRuns)
+			return "", nil, fmt.Errorf("reader: ShuffleAll with Block %d, Window %d: want 1 to %d of each", o.Block, o.Window, maxRuns)
 		}
-		g := &global{run: r, name: name, opts: o, stats: r.stats(name), stored: s.stored()}
+		seed := r.set.opts.Seed
+		return o.name(seed), func(epoch, records int64) (sequence, int64, error) {
+			if o.SameEachEpoch {
+				epoch = 0
+			}
+			return newOrder(records, int64(o.Block), int64(o.Window), key(seed, forOrder, uint64(epoch))), records, nil
+		}, nil
+	})
+}
+
+// inOrder describes the records of a set in a global order, which plan names with what it depends
+// on.
+func (s *Set) inOrder(kind string, plan func(r *run) (string, globalOrder, error)) Pipe {
+	return Pipe{set: s}.then(kind, func(r *run, _ stage) (stage, error) {
+		if len(r.set.joined) > 0 {
+			return nil, errJoined
+		}
+		name, of, err := plan(r)
+		if err != nil {
+			return nil, err
+		}
+		name += fmt.Sprintf(",ends=%d", r.set.opts.Uneven)
+		if r.set.opts.SkipBad.asked() {
+			name += ",skip_bad"
+		}
+		name += ")"
+		r.rename(name)
+		g := &global{run: r, name: name, of: of, stats: r.stats(name), stored: r.set.stored()}
 		g.readers = r.readers(g.stats, maxReaders)
 		r.tally(&g.bad)
 		return g, nil
 	})
 }
 
-// global returns the records of a set in a computed order.
+// globalOrder returns the sequence of the records of an epoch, of a set with at least one, and its
+// length.
+type globalOrder func(epoch, records int64) (sequence, int64, error)
+
+// sequence is a sequence of numbers of records.
+type sequence interface {
+	at(place int64) int64
+}
+
+// name returns the name of the stage, without what inOrder adds.
+func (o *ShuffleAllOptions) name(seed uint64) string {
+	name := fmt.Sprintf("shuffle_all(seed=%d", seed)
+	if o.Block > 1 {
+		name += fmt.Sprintf(",block=%d,window=%d", o.Block, o.Window)
+	}
+	if o.SameEachEpoch {
+		name += ",same"
+	}
+	return name
+}
+
+// global returns the records of a set in an order of all of them.
 type global struct {
 	run   *run
 	stats *stageStats
 	name  string
-	opts  ShuffleAllOptions
+	of    globalOrder
 	finder
 	readers *gate
-	stored  bool // the files are in an object store
-	steps   int  // of a batch read
-	ramp    int  // the same, of the next one from a store
+	stored  bool      // the files are in an object store
+	kept    *resident // what was read of them, if all of it fits in memory
+	dense   bool      // each batch read reads most of them
+	steps   int       // of a batch read
+	ramp    int       // maximum of the next one
 
 	ctx    context.Context
 	cancel context.CancelFunc
 	epoch  int32
-	order  *order
+	order  sequence
+	length int64        // of order
 	coming int64        // index, over all workers, where the next batch read begins
 	sent   []*batchRead // in flight, in order
 	idle   []*batchRead // for reuse
@@ -100,18 +148,25 @@ type global struct {
 }
 
 func (g *global) start(ctx context.Context, epoch int64, at position) error {
-	g.stop()
+	g.halt()
 	g.ctx, g.cancel = context.WithCancel(ctx)
-	if err := g.find(g.ctx, g.run.set); err != nil {
+	g.keep()
+	if err := g.find(g.ctx, g.run.set, g.kept); err != nil {
 		return err
 	}
 	o := g.run.set.opts
 	g.epoch, g.coming, g.i, g.faults, g.err = int32(epoch), 0, 0, 0, nil
-	total := g.total()
-	g.run.allow(total / int64(o.Workers))
+	g.order, g.length = nil, 0
+	if total := g.total(); total > 0 {
+		var err error
+		if g.order, g.length, err = g.of(epoch, total); err != nil {
+			return err
+		}
+	}
+	g.run.allow(g.length / int64(o.Workers))
 	bad := int64(0)
 	if own, _ := at.pop(); at != nil {
-		if len(own) != globalWords || own[0] < 0 || own[0] > total+maxParts || own[1] < 0 || own[1] > maxSkip {
+		if len(own) != globalWords || own[0] < 0 || own[0] > g.length+maxParts || own[1] < 0 || own[1] > maxSkip {
 			return errPosition(g.name)
 		}
 		g.coming, bad = own[0], own[1]
@@ -122,18 +177,21 @@ func (g *global) start(ctx context.Context, epoch int64, at position) error {
 			return err
 		}
 	}
-	if total == 0 {
+	if g.length == 0 {
 		return nil
 	}
-	if g.opts.SameEachEpoch {
-		epoch = 0
-	}
-	g.order = newOrder(total, int64(g.opts.Block), int64(g.opts.Window), key(o.Seed, forOrder, uint64(epoch)))
 	// Half of the read-ahead is for batch reads in flight, half for what they read around their
 	// records.
-	size := max(g.bytes()/total, 1)
-	g.steps = int(min(max(g.share()/size, min(minRoom/size, leastSteps), 1), maxSteps))
-	g.ramp = firstStored
+	g.dense = g.stored && g.kept == nil && g.bytes()/g.total() < nearStored
+	size := max(g.bytes()/g.total(), 1)
+	if g.dense {
+		size *= g.stride()
+	}
+	g.steps = int(min(max(g.share()/(size+g.overhead()), min(minRoom/size, leastSteps), 1), int64(g.most())))
+	g.ramp = firstSteps
+	if g.stored {
+		g.ramp = firstStored
+	}
 	g.send()
 	return nil
 }
@@ -155,31 +213,27 @@ func (g *global) tellMissing() error {
 
 // send starts as many batch reads as may be in flight.
 func (g *global) send() {
-	o, total := g.run.set.opts, g.total()
+	o, total := g.run.set.opts, g.length
 	for len(g.sent) < g.mostSent() {
 		e := g.nextRead()
-		steps := g.steps
-		if g.stored {
-			steps = min(steps, g.ramp)
-			g.ramp = min(2*g.ramp, maxSteps)
-		}
-		for len(e.wants) < steps {
-			place, pad := g.coming+int64(o.Worker), false
+		steps := min(g.steps, g.ramp)
+		g.ramp = g.grown(g.ramp)
+		for len(e.steps) < steps {
+			place := g.coming + int64(o.Worker)
 			if place >= total {
 				if o.Uneven != UnevenPad || g.coming >= total {
 					break
 				}
-				place, pad = place%total, true
+				place = place % total
+				e.whole = min(e.whole, len(e.steps))
 			}
 			if o.Uneven == UnevenDrop && g.coming+int64(o.Workers) > total {
 				break
 			}
-			w := g.locate(g.order.at(place))
-			w.step, w.pad = len(e.wants), pad
-			e.wants = append(e.wants, w)
+			e.steps = append(e.steps, newOrderStep(g.order.at(place), len(e.steps)))
 			g.coming += int64(o.Workers)
 		}
-		if len(e.wants) == 0 {
+		if len(e.steps) == 0 {
 			g.idle = append(g.idle, e)
 			return
 		}
@@ -195,12 +249,22 @@ func (g *global) nextRead() *batchRead {
 	if n := len(g.idle); n > 0 {
 		e, g.idle = g.idle[n-1], g.idle[:n-1]
 	}
-	e.place, e.wants, e.done, e.block, e.err = g.coming, e.wants[:0], make(chan struct{}), nil, nil
+	e.place, e.steps, e.whole, e.done, e.block, e.err = g.coming, e.steps[:0], maxSteps, make(chan struct{}), nil, nil
 	e.needed.Store(false)
 	return e
 }
 
+// stop ends reading, and forgets what was kept for later epochs.
 func (g *global) stop() {
+	g.halt()
+	if g.kept != nil {
+		g.run.budget.add(-g.kept.size, 0)
+		g.kept = nil
+	}
+}
+
+// halt ends reading.
+func (g *global) halt() {
 	if g.cancel == nil {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 
 	"github.com/zeebo/xxh3"
 
@@ -29,6 +30,29 @@ func (s *Set) identify(ctx context.Context) error {
 		return nil
 	}
 	h := xxh3.New()
+	if err := s.hash(ctx, h); err != nil {
+		return err
+	}
+	sum := h.Sum128().Bytes()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fingerprint == "" {
+		s.fingerprint = hex.EncodeToString(sum[:])
+	}
+	return nil
+}
+
+// hash writes the identities of the files, or of the sets that they came from.
+func (s *Set) hash(ctx context.Context, h *xxh3.Hasher) error {
+	for _, of := range s.joined {
+		if err := of.identify(ctx); err != nil {
+			return err
+		}
+		h.WriteString(of.fingerprint)
+	}
+	if len(s.joined) > 0 {
+		return nil
+	}
 	var buf []byte
 	for i := range s.sources {
 		var err error
@@ -37,12 +61,6 @@ func (s *Set) identify(ctx context.Context) error {
 		}
 		h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(buf))))
 		h.Write(buf)
-	}
-	sum := h.Sum128().Bytes()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.fingerprint == "" {
-		s.fingerprint = hex.EncodeToString(sum[:])
 	}
 	return nil
 }
@@ -58,10 +76,14 @@ func (s *Set) appendIdentity(ctx context.Context, dst []byte, i int) ([]byte, er
 	if source.Info != nil && source.Info.SHA256 != "" && source.Info.Bytes == size {
 		return append(dst, source.Info.SHA256...), nil
 	}
-	f, err := s.openFile(ctx, i)
+	f, err := s.openAnywhere(ctx, i) // of an object, the ends are requested on their own
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return appendEnds(dst, f, size)
+	dst, err = appendEnds(dst, f, size)
+	if errors.Is(err, storage.ErrChanged) {
+		err = s.changed(i, "the object was replaced")
+	}
+	return dst, err
 }

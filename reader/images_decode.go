@@ -1,7 +1,6 @@
 package reader
 
 import (
-	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -9,129 +8,213 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/decodeplan"
+	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// imageDecoder decodes records into images. Each worker has one.
+// imageDecoder decodes the images of records and has a backend make the rows of batches of them.
+// Each worker has one.
 type imageDecoder struct {
 	spec          *ImageSpec
 	run           *run
 	gate          *par.Budget // shared by all workers
-	table         *[3][256]float32
+	table         *sampleTable
 	width, height int
 
-	example tfrecord.Example
-	planar  augment.Planes
-	decoded augment.Image
-	drawn   augment.Image
-	resized augment.Image
-	scratch augment.Scratch
+	source  imageSource     // the last image
+	objects objects.Objects // of the record
+	boxes   []augment.Box   // theirs, in pixels of the upright image
+
+	example  tfrecord.Example
+	features *tfrecord.Features // of the record
+	scratch  augment.Scratch
+
+	batch *ImageBatch
+	imageTasks
 }
 
-// decode writes the image and the label of a record to row i of a batch.
-func (d *imageDecoder) decode(b *ImageBatch, i int, record Record) error {
+// imageSource is an image in a record: its size, upright, the EXIF orientation as stored, and what
+// was drawn for it.
+type imageSource struct {
+	width, height, orientation int
+	draw                       augment.Draw
+}
+
+// stored returns the size of the image as stored.
+func (s *imageSource) stored() (w, h int) {
+	if s.orientation >= 5 {
+		return s.height, s.width
+	}
+	return s.width, s.height
+}
+
+// decode decodes the images and the label of a record, for row i of the batch. The backend may not
+// have made them when it returns.
+func (d *imageDecoder) decode(i int, record Record) error {
 	if err := d.example.Parse(record.Data); err != nil {
 		return err
 	}
-	if !d.spec.NoLabels {
-		f, _ := d.example.Get(d.spec.LabelKey)
-		label, ok := f.Int64()
-		if !ok || f.Len() != 1 {
-			return fmt.Errorf("feature %q: want one int64 for a label; it has %s of kind %v", d.spec.LabelKey, plural.Of(f.Len(), "value"), f.Kind())
-		}
-		b.Labels[i] = label
-	}
-	f, _ := d.example.Get(d.spec.ImageKey)
-	data, ok := f.Bytes()
-	if !ok || f.Len() != 1 {
-		return fmt.Errorf("feature %q: want an image; it has %s of kind %v", d.spec.ImageKey, plural.Of(f.Len(), "value"), f.Kind())
-	}
-	var err error
-	if f, _ := d.example.Get("image/format"); isFloats(f) {
-		err = d.floats(b, i, data)
-	} else {
-		err = d.image(b, i, data, record)
-	}
-	if err != nil {
-		return fmt.Errorf("feature %q: %w", d.spec.ImageKey, err)
-	}
-	return nil
-}
-
-// image decodes, augments and resizes an image and writes it to row i.
-func (d *imageDecoder) image(b *ImageBatch, i int, data []byte, record Record) error {
-	s := d.spec
-	n := d.width * d.height * s.Channels
-	target := &d.resized
-	if s.DType == Uint8 && !s.NCHW {
-		// Directly into the tensor: the length is just enough, and the capacity protects the next
-		// row.
-		target = &augment.Image{Pix: b.Bytes[i*n : (i+1)*n : (i+1)*n]}
-	}
-	if err := d.render(target, data, record); err != nil {
+	d.features = &d.example.Features
+	if err := d.label(i); err != nil {
 		return err
 	}
-	if target.Width != d.width || target.Height != d.height || target.Channels != s.Channels {
-		return fmt.Errorf("%dx%dx%d pixels; want %dx%dx%d", target.Width, target.Height, target.Channels, d.width, d.height, s.Channels)
+	if d.spec.Objects != nil {
+		if err := d.readObjects(i); err != nil {
+			return err
+		}
 	}
-	switch {
-	case s.DType == Float32 && s.NCHW:
-		d.planes(b.Pixels[i*n:(i+1)*n], target)
-	case s.DType == Float32:
-		d.pixels(b.Pixels[i*n:(i+1)*n], target)
-	case s.NCHW:
-		bytePlanes(b.Bytes[i*n:(i+1)*n], target)
-	case target.Stride != d.width*s.Channels || &target.Pix[0] != &b.Bytes[i*n]:
-		for y := range d.height {
-			copy(b.Bytes[i*n+y*d.width*s.Channels:], target.Row(y))
+	images := d.spec.images()
+	for k := range images {
+		key := d.spec.imageKey(k)
+		err := d.value(i, key, func(data []byte) error { return d.submit(i, i*images+k, key, data, record) })
+		if err == nil && k == 0 {
+			err = d.beside(i)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// render decodes and transforms an image into target: in planes until it has its final size, where
-// the steps allow that.
-func (d *imageDecoder) render(target *augment.Image, data []byte, record Record) error {
-	if f, ok := d.example.Get("image/format"); ok {
-		if format, _ := f.Bytes(); string(format) == "raw" {
-			if err := d.raw(data); err != nil {
-				return err
+// beside adds what goes with the image of ImageKey, which was decoded last, to row i of the batch.
+func (d *imageDecoder) beside(i int) error {
+	if d.spec.Objects != nil {
+		d.placeObjects(i)
+		if d.spec.Objects.Masks {
+			if err := d.submitObjectMasks(i); err != nil {
+				return d.located(i, objects.KeyMask, err)
 			}
-			im := &d.decoded
-			return d.finish(target, im, d.draw(record, im.Width, im.Height), im.Width, im.Height)
 		}
 	}
+	if d.spec.MaskKey == "" {
+		return nil
+	}
+	return d.value(i, d.spec.MaskKey, func(data []byte) error { return d.submitMask(i, i, data) })
+}
+
+// value submits the only value of a feature.
+func (d *imageDecoder) value(i int, key string, submit func(data []byte) error) error {
+	f, _ := d.features.Get(key)
+	data, err := encoded(f)
+	if err == nil {
+		err = submit(data)
+	}
+	if err != nil {
+		return d.located(i, key, err)
+	}
+	return nil
+}
+
+// label writes the label of a record to row i of the batch, unless there are none.
+func (d *imageDecoder) label(i int) error {
 	s := d.spec
+	if s.NoLabels {
+		return nil
+	}
+	f, _ := d.features.Get(s.LabelKey)
+	label, ok := f.Int64()
+	if !ok || f.Len() != 1 {
+		way := ""
+		if f.Kind() == tfrecord.KindInt64 {
+			way = ": set NoLabels, and read lists of labels with Columns of the ImageSpec"
+		}
+		return fmt.Errorf("feature %q: want one int64 for a label; it has %s of kind %v%s", s.LabelKey, plural.Of(f.Len(), "value"), f.Kind(), way)
+	}
+	if s.Classes > 0 && uint64(label) >= uint64(s.Classes) {
+		return fmt.Errorf("feature %q: label %d: want 0 to %d, for %s", s.LabelKey, label, s.Classes-1, plural.Of(s.Classes, "class"))
+	}
+	d.batch.Labels[i] = label
+	return nil
+}
+
+// encoded returns the only value of a feature.
+func encoded(f tfrecord.Feature) ([]byte, error) {
+	data, ok := f.Bytes()
+	if !ok || f.Len() != 1 {
+		return nil, fmt.Errorf("want an image; it has %s of kind %v", plural.Of(f.Len(), "value"), f.Kind())
+	}
+	return data, nil
+}
+
+// image decodes an image for a task.
+func (d *imageDecoder) image(t *imageTask, data []byte, record Record) error {
+	s := d.spec
+	t.Resize, t.channels = &s.Resize, s.Channels
+	n := d.width * d.height * s.Channels
+	from, to := t.row*n, (t.row+1)*n
+	// Directly into the tensor where that has the form of a result: the length is just enough, and
+	// the capacity protects the next row.
+	switch {
+	case s.DType == Uint8 && !s.NCHW:
+		t.Pixels = augment.Image{Pix: d.batch.Bytes[from:to:to]}
+	case s.DType == Float32 && s.Backend != nil: // the CPU does better with bytes
+		t.Form, t.Normalize, t.Floats = augment.Floats, s.Normalize, d.batch.Pixels[from:to:to]
+		if s.NCHW {
+			t.Form = augment.FloatPlanes
+		}
+	}
+	if format, ok := d.features.Get("image/format"); ok {
+		if name, _ := format.Bytes(); string(name) == "raw" {
+			return d.raw(t, data, record)
+		}
+	}
 	info, err := s.Codec.Stat(data)
 	if err != nil {
 		return err
 	}
-	if err := d.gate.Acquire(context.Background(), info.Memory()); err != nil {
+	if err := d.reserve(t, info.Memory()); err != nil {
 		return err
 	}
-	defer d.release(info.Memory())
 	w, h := info.Oriented()
-	draw := d.draw(record, w, h)
-	plan := s.decoding().For(info, draw)
-	if !plan.Planes {
-		if _, err := s.Codec.Decode(&d.decoded, data, plan.Options); err != nil {
-			return err
+	d.begin(t, record, w, h, info.Orientation)
+	plan := s.decoding().For(info, t.Draw)
+	switch {
+	case d.decodes && info.Usual:
+		err = t.ReadJPEG(s.Codec, data)
+		if t.JPEGChannels, t.JPEGPlanes = 0, plan.Planes; !plan.Planes {
+			t.JPEGChannels = s.Channels
 		}
-		return d.finish(target, &d.decoded, draw, w, h)
+	case plan.Planes:
+		_, err = s.Codec.DecodePlanes(&t.planes, data, plan.Options)
+		t.Planes = &t.planes
+	default:
+		_, err = s.Codec.Decode(&t.decoded, data, plan.Options)
+		t.Image = &t.decoded
 	}
-	if _, err := s.Codec.DecodePlanes(&d.planar, data, plan.Options); err != nil {
-		return err
+	return err
+}
+
+// begin sets the size of a task's image, w by h pixels when upright, and what is drawn for it.
+func (d *imageDecoder) begin(t *imageTask, record Record, w, h, orientation int) {
+	d.setSource(w, h, orientation)
+	d.source.draw = d.draw(record, w, h)
+	t.Width, t.Height, t.Draw = w, h, d.source.draw
+}
+
+// setSource sets the size and the orientation of an image, and the boxes of the objects if it is the
+// first one of its record.
+func (d *imageDecoder) setSource(w, h, orientation int) {
+	d.source = imageSource{width: w, height: h, orientation: orientation}
+	if len(d.boxes) > 0 {
+		return
 	}
-	if len(draw.Steps) == 0 {
-		return s.Resize.RenderRGB(target, &d.planar, s.Resize.Geometry(w, h), &d.scratch)
+	for _, stored := range d.objects.Boxes {
+		d.boxes = append(d.boxes, d.source.box(stored))
 	}
-	d.scratch.Codec = s.Codec
-	if err := draw.ApplyPlanes(&d.drawn, &d.planar, &d.scratch); err != nil {
-		return err
+}
+
+// copyTo copies the pixels of an image to dst, unless they are there.
+func copyTo(dst []uint8, im *augment.Image) {
+	size := im.Width * im.Channels
+	if im.Stride == size && &im.Pix[0] == &dst[0] {
+		return
 	}
-	return s.Resize.Apply(target, &d.drawn, &d.scratch)
+	for y := range im.Height {
+		copy(dst[y*size:], im.Row(y))
+	}
 }
 
 // decoding returns the settings that decide how images are decoded.
@@ -139,39 +222,17 @@ func (s *ImageSpec) decoding() decodeplan.Spec {
 	return decodeplan.Spec{Codec: s.Codec, Resize: &s.Resize, Channels: s.Channels, ExactPixels: s.ExactPixels, Trusted: !s.Check}
 }
 
-// release ends the work on an image that took this many bytes. The buffers that all workers keep
-// for the next image take at most an eighth of the memory together.
-func (d *imageDecoder) release(bytes int64) {
-	p := &d.planar
-	kept := cap(p.Y.Pix) + cap(p.Cb.Pix) + cap(p.Cr.Pix) + cap(d.decoded.Pix) + cap(d.drawn.Pix)
-	if o := &d.run.set.opts; int64(kept) > o.Memory/8/int64(o.Parallelism) {
-		*p, d.decoded, d.drawn = augment.Planes{}, augment.Image{}, augment.Image{}
-	}
-	d.scratch.Trim()
-	d.gate.Release(bytes)
-}
-
 // draw draws the augmentation for the image of a record, of w by h pixels.
 func (d *imageDecoder) draw(record Record, w, h int) augment.Draw {
 	if d.spec.Policy == nil {
 		return augment.Draw{}
 	}
-	key := fmt.Sprintf("%s#%d", filepath.Base(d.run.set.Path(record)), record.Number)
-	return d.spec.Policy.Draw(d.run.set.opts.Seed, key, int(record.Epoch), w, h)
+	return d.spec.Policy.DrawBoxes(d.run.set.opts.Seed, drawKey(d.run, record), int(record.Epoch), w, h, d.boxes)
 }
 
-// finish applies the drawn steps to an image of w by h pixels, which may have been decoded at
-// reduced size if there are none, and resizes it.
-func (d *imageDecoder) finish(target, im *augment.Image, draw augment.Draw, w, h int) error {
-	if len(draw.Steps) > 0 {
-		d.scratch.Codec = d.spec.Codec
-		if err := draw.Apply(&d.drawn, im, &d.scratch); err != nil {
-			return err
-		}
-		im = &d.drawn
-		w, h = im.Width, im.Height
-	}
-	return d.spec.Resize.Render(target, im, d.spec.Resize.Geometry(w, h), &d.scratch)
+// drawKey identifies a record in random draws, wherever its set is.
+func drawKey(r *run, record Record) string {
+	return fmt.Sprintf("%s#%d", filepath.Base(r.set.Path(record)), record.Number)
 }
 
 // isFloats reports whether an image/format is that of normalised samples.
@@ -180,53 +241,60 @@ func isFloats(f tfrecord.Feature) bool {
 	return string(format) == "float32"
 }
 
-// floats copies samples that were normalised before they were stored. They can no longer be
+// floats converts samples that were normalised before they were stored. They can no longer be
 // resized.
-func (d *imageDecoder) floats(b *ImageBatch, i int, data []byte) error {
+func (d *imageDecoder) floats(row int, data []byte) error {
 	h, w, c, err := d.stored(len(data) / 4)
 	if err != nil {
 		return err
 	}
 	s := d.spec
-	if s.DType != Float32 || s.Policy != nil || h != d.height || w != d.width || c != s.Channels || len(data) != 4*h*w*c {
+	if s.DType == Uint8 || s.Policy != nil || h != d.height || w != d.width || c != s.Channels || len(data) != 4*h*w*c {
 		return fmt.Errorf("its samples are float32, %dx%dx%d: they can only be read as float32, without a policy", h, w, c)
 	}
-	dst := b.Pixels[i*h*w*c:][:h*w*c]
-	for at := range dst {
+	d.setSource(w, h, 1)
+	half := s.DType.half()
+	for at := range h * w * c {
 		x := math.Float32frombits(binary.LittleEndian.Uint32(data[4*at:]))
+		to := row*h*w*c + at
 		if s.NCHW {
-			dst[at%c*h*w+at/c] = x
+			to = row*h*w*c + at%c*h*w + at/c
+		}
+		if s.DType == Float32 {
+			d.batch.Pixels[to] = x
 		} else {
-			dst[at] = x
+			d.batch.Halves[to] = half(x)
 		}
 	}
 	return nil
 }
 
-// raw uses stored pixels as an image.
-func (d *imageDecoder) raw(data []byte) error {
+// raw uses stored pixels as a task's image.
+func (d *imageDecoder) raw(t *imageTask, data []byte, record Record) error {
 	h, w, c, err := d.stored(len(data))
 	if err != nil {
 		return err
 	}
-	im := augment.Image{Pix: data, Width: w, Height: h, Channels: c, Stride: w * c}
-	switch {
-	case c == d.spec.Channels:
-		d.decoded.Reset(w, h, c)
-		copy(d.decoded.Pix, data)
-		return nil
-	case c == 1:
-		return augment.ToRGB(&d.decoded, &im)
-	default:
-		return augment.ToGray(&d.decoded, &im)
+	im := &t.stored
+	*im = augment.Image{Pix: data, Width: w, Height: h, Channels: c, Stride: w * c}
+	t.Image = im
+	if c != d.spec.Channels {
+		t.Image = &t.decoded
+		if c == 1 {
+			err = augment.ToRGB(&t.decoded, im)
+		} else {
+			err = augment.ToGray(&t.decoded, im)
+		}
 	}
+	d.begin(t, record, w, h, 1)
+	return err
 }
 
 // stored returns the size that a record gives for this many stored samples.
 func (d *imageDecoder) stored(samples int) (h, w, c int, err error) {
 	var size [3]int64
 	for i, key := range []string{"image/height", "image/width", "image/channels"} {
-		f, _ := d.example.Get(key)
+		f, _ := d.features.Get(key)
 		n, ok := f.Int64()
 		if !ok || n < 1 || n > augment.MaxSide {
 			return 0, 0, 0, fmt.Errorf("stored samples without a sensible %q", key)
@@ -240,9 +308,17 @@ func (d *imageDecoder) stored(samples int) (h, w, c int, err error) {
 	return h, w, c, nil
 }
 
-// pixels writes normalised samples, channels last.
-func (d *imageDecoder) pixels(dst []float32, im *augment.Image) {
-	t := d.table
+// writeSamples writes the values that a table has for the samples of an image.
+func writeSamples[T float32 | uint16](dst []T, im *augment.Image, t *[3][256]T, nchw bool) {
+	if nchw {
+		writePlanes(dst, im, t)
+	} else {
+		writePixels(dst, im, t)
+	}
+}
+
+// writePixels is writeSamples with channels last.
+func writePixels[T float32 | uint16](dst []T, im *augment.Image, t *[3][256]T) {
 	for y := range im.Height {
 		row := im.Row(y)
 		out := dst[y*len(row):][:len(row)]
@@ -254,7 +330,7 @@ func (d *imageDecoder) pixels(dst []float32, im *augment.Image) {
 		}
 		// Four pixels at a time, in arrays: no bounds to check.
 		for ; len(row) >= 12 && len(out) >= 12; row, out = row[12:], out[12:] {
-			r, o := (*[12]uint8)(row), (*[12]float32)(out)
+			r, o := (*[12]uint8)(row), (*[12]T)(out)
 			o[0], o[1], o[2] = t[0][r[0]], t[1][r[1]], t[2][r[2]]
 			o[3], o[4], o[5] = t[0][r[3]], t[1][r[4]], t[2][r[5]]
 			o[6], o[7], o[8] = t[0][r[6]], t[1][r[7]], t[2][r[8]]
@@ -266,11 +342,11 @@ func (d *imageDecoder) pixels(dst []float32, im *augment.Image) {
 	}
 }
 
-// planes writes normalised samples, channels first.
-func (d *imageDecoder) planes(dst []float32, im *augment.Image) {
+// writePlanes is writeSamples with channels first.
+func writePlanes[T float32 | uint16](dst []T, im *augment.Image, table *[3][256]T) {
 	size := im.Width * im.Height
 	for c := range im.Channels {
-		t, plane := &d.table[c], dst[c*size:][:size]
+		t, plane := &table[c], dst[c*size:][:size]
 		for y := range im.Height {
 			row, out := im.Row(y), plane[y*im.Width:][:im.Width]
 			for x := range out {

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/columns"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -85,7 +87,7 @@ func TestImages(t *testing.T) {
 	normalize := augment.Normalize{Mean: [3]float32{0.4, 0.5, 0.6}, Std: [3]float32{0.2, 0.3, 0.4}}
 	for _, channels := range []int{1, 3} {
 		images, labels := expected(t, p, resize, channels)
-		for _, dtype := range []DType{Uint8, Float32} {
+		for _, dtype := range []DType{Uint8, Float32, Float16, BFloat16} {
 			for _, nchw := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%d %v nchw %v", channels, dtype, nchw), func(t *testing.T) {
 					spec := ImageSpec{Resize: resize, Channels: channels, DType: dtype, Normalize: normalize, NCHW: nchw, Batch: 4, Workers: 3}
@@ -133,6 +135,12 @@ func checkImage(t *testing.T, b *ImageBatch, i int, im *augment.Image, spec Imag
 				if spec.DType == Float32 && b.Pixels[at] != spec.Normalize.Of(sample, c) {
 					t.Fatalf("picture %d, sample (%d,%d,%d) is %v; want %v", i, x, y, c, b.Pixels[at], spec.Normalize.Of(sample, c))
 				}
+				for _, f := range halfFormats {
+					want := f.nearest(float64(spec.Normalize.Of(sample, c)))
+					if spec.DType.String() == f.name && b.Halves[at] != want {
+						t.Fatalf("image %d, sample (%d,%d,%d) is %#04x; want %#04x", i, x, y, c, b.Halves[at], want)
+					}
+				}
 			}
 		}
 	}
@@ -176,8 +184,8 @@ func TestImagesOfFloats(t *testing.T) {
 			b.Int64("image/channels", 3)
 		})}
 	})
-	for _, nchw := range []bool{false, true} {
-		spec := ImageSpec{Resize: augment.ResizeSpec{Width: 5, Height: 4}, DType: Float32, NCHW: nchw, NoLabels: true, Normalize: normalize}
+	for i := range 6 {
+		spec := ImageSpec{Resize: augment.ResizeSpec{Width: 5, Height: 4}, DType: []DType{Float32, Float16, BFloat16}[i/2], NCHW: i%2 == 1, NoLabels: true, Normalize: normalize}
 		for b, err := range Images(set.Records(), spec).All(context.Background()) {
 			if err != nil {
 				t.Fatal(err)
@@ -223,6 +231,85 @@ func TestImagesResumeTheirDraws(t *testing.T) {
 	}
 }
 
+// What a policy draws for an image depends on the seed, the epoch, and the name of the file and the
+// number of the record, and on nothing else.
+func TestImagesDrawByRecord(t *testing.T) {
+	policy, err := augment.ParsePolicy("random_resized_crop:16|hflip|brightness:0.4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codec, err := augment.NewCodec(augment.CodecOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := imageSet(t, 5, nil)
+	resize := augment.ResizeSpec{Width: 9, Height: 8}
+	for _, seed := range []uint64{1, 2} {
+		set.opts.Seed = seed
+		p := set.Interleave(2, 1).Shuffle(4).Repeat(2)
+		var want []byte
+		for r, err := range p.All(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			var e tfrecord.Example
+			if err := e.Parse(r.Data); err != nil {
+				t.Fatal(err)
+			}
+			f, _ := e.Get(DefaultImageKey)
+			data, _ := f.Bytes()
+			var im, drawn, small augment.Image
+			if _, err := codec.Decode(&im, data, augment.DecodeOptions{Channels: 3}); err != nil {
+				t.Fatal(err)
+			}
+			draw := policy.Draw(seed, fmt.Sprintf("%02d.tfrecord#%d", r.File, r.Number), int(r.Epoch), im.Width, im.Height)
+			if err := draw.Apply(&drawn, &im, nil); err != nil {
+				t.Fatal(err)
+			}
+			if err := resize.Apply(&small, &drawn, nil); err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, small.Pix...)
+		}
+		for _, batch := range []int{1, 7} {
+			var got []byte
+			for b, err := range Images(p, ImageSpec{Resize: resize, Batch: batch, Policy: policy}).All(t.Context()) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, b.Bytes...)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("seed %d, batches of %d: other pixels than those drawn by hand", seed, batch)
+			}
+		}
+	}
+}
+
+// A label that is no class is an error of its record.
+func TestImagesOfOtherClasses(t *testing.T) {
+	set := imageSet(t, 6, nil) // labels 0 to 5 and 100 to 105
+	spec := ImageSpec{Size: 8, Batch: 4, Classes: 105, Mix: augment.Mix{CutMix: 1}}
+	var err error
+	for _, err = range Images(set.Records(), spec).All(t.Context()) {
+	}
+	var located *tfrecord.Error
+	if !errors.As(err, &located) || located.Record != 5 || !strings.Contains(err.Error(), "label 105: want 0 to 104") {
+		t.Error(err)
+	}
+	set.opts.SkipBad.Count = 1
+	rows := 0
+	for b, err := range Images(set.Records(), spec).All(t.Context()) {
+		if err != nil || len(b.SoftLabels) != 105*b.Shape[0] {
+			t.Fatal(err, len(b.SoftLabels))
+		}
+		rows += b.Shape[0]
+	}
+	if rows != 11 {
+		t.Errorf("%d images", rows)
+	}
+}
+
 func TestImagesSayWhichIsBad(t *testing.T) {
 	set := imageSet(t, 6, func(i int, data []byte) []byte {
 		if i == 4 {
@@ -244,7 +331,26 @@ func TestImagesSayWhichIsBad(t *testing.T) {
 	}
 }
 
+// Each mistake with classes and columns has a message of its own.
+func TestImageSpecErrors(t *testing.T) {
+	set := writeRecords(t, Options{}, 1, func(int) [][]byte { return nil })
+	for want, spec := range map[string]ImageSpec{
+		"-3 classes: want their number":                  {Size: 8, Classes: -3},
+		"set Classes or NoLabels":                        {Size: 8, Classes: 3, NoLabels: true},
+		"1073741824 classes in a batch of 16: want 4294": {Size: 8, Classes: 1 << 30, Batch: 16},
+		"Columns without a field: name the features":     {Size: 8, Columns: columns.Schema{}},
+	} {
+		if _, err := Images(set.Records(), spec).Start(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %s", err, want)
+		}
+	}
+}
+
 func TestImageSpecsRefused(t *testing.T) {
+	mixes, err := augment.ParsePolicy("hflip|mixup")
+	if err != nil {
+		t.Fatal(err)
+	}
 	p := imageSet(t, 1, nil).Records()
 	for name, spec := range map[string]ImageSpec{
 		"no size":    {},
@@ -257,13 +363,21 @@ func TestImageSpecsRefused(t *testing.T) {
 		"workers":    {Size: 8, Workers: -1},
 		"batch":      {Size: 8, Batch: -1},
 		"too large":  {Size: 60000, Batch: 1000},
+		"mix":        {Size: 8, Mix: augment.Mix{MixUp: -1}},
+		"mixes":      {Size: 8, Policy: mixes},
+		"mask, mix":  {Size: 8, Mix: augment.Mix{CutMix: 1}, MaskKey: "mask"},
+		"no name":    {Size: 8, OtherImageKeys: []string{"left", ""}},
+		"many":       {Size: 4096, Batch: 64, OtherImageKeys: []string{"a", "b"}},
+		"classes":    {Size: 8, Classes: -1},
+		"no labels":  {Size: 8, Classes: 3, NoLabels: true},
+		"one-hots":   {Size: 8, Classes: 1 << 30, Batch: 16},
 		"normalize":  {Size: 8, Normalize: augment.Normalize{Std: [3]float32{-1}}},
 	} {
 		if _, err := Images(p, spec).Start(context.Background()); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if diff := cmp.Diff([]string{"uint8", "float32", "DType(7)"}, []string{Uint8.String(), Float32.String(), DType(7).String()}); diff != "" {
+	if diff := cmp.Diff([]string{"uint8", "float32", "float16", "bfloat16", "DType(7)"}, []string{Uint8.String(), Float32.String(), Float16.String(), BFloat16.String(), DType(7).String()}); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -57,14 +57,14 @@ func (x *fileIndex) span(n int64) (begin, end, skip int64) {
 
 // index returns the index of source i, built on first use: from the .idx file of an uncompressed
 // file if that matches, else by reading the headers.
-func (s *Set) index(ctx context.Context, i int) (*fileIndex, error) {
+func (s *Set) index(ctx context.Context, i int, kept *resident) (*fileIndex, error) {
 	s.mu.Lock()
 	x := s.indexes[i]
 	s.mu.Unlock()
 	if x != nil {
 		return x, nil
 	}
-	x, err := s.makeIndex(ctx, i)
+	x, err := s.makeIndex(ctx, i, kept)
 	if err != nil {
 		return nil, err
 	}
@@ -82,6 +82,12 @@ func (s *Set) index(ctx context.Context, i int) (*fileIndex, error) {
 
 // allIndexes returns the indexes of all files.
 func (s *Set) allIndexes(ctx context.Context) ([]*fileIndex, error) {
+	return s.allIndexesKeeping(ctx, nil)
+}
+
+// allIndexesKeeping is allIndexes. What must be read of the files for it goes into kept, unless that
+// is nil.
+func (s *Set) allIndexesKeeping(ctx context.Context, kept *resident) ([]*fileIndex, error) {
 	if ctx == nil {
 		return nil, errNoContext
 	}
@@ -90,17 +96,26 @@ func (s *Set) allIndexes(ctx context.Context) ([]*fileIndex, error) {
 	all := make([]*fileIndex, len(s.sources))
 	for i := range s.sources {
 		g.Go(func() (err error) {
-			all[i], err = s.index(ctx, i)
+			labelGoroutine(ctx, "index")
+			all[i], err = s.index(ctx, i, kept)
 			return err
 		})
 	}
 	return all, g.Wait()
 }
 
-func (s *Set) makeIndex(ctx context.Context, i int) (*fileIndex, error) {
+func (s *Set) makeIndex(ctx context.Context, i int, kept *resident) (*fileIndex, error) {
 	source := s.sources[i]
 	o := s.opts.readerOptions(source.Path)
-	f, err := s.openFile(ctx, i)
+	most := max(1024, indexMemory/8/len(s.sources))
+	open := s.openFile
+	var indexed *fileIndex
+	if kept != nil { // an index file saves the request for the beginning
+		if indexed = s.readIndexFile(ctx, i, s.stamps[i].info.Size(), most); indexed != nil {
+			open = s.openAnywhere
+		}
+	}
+	f, err := open(ctx, i)
 	if err != nil {
 		return nil, err
 	}
@@ -115,12 +130,20 @@ func (s *Set) makeIndex(ctx context.Context, i int) (*fileIndex, error) {
 		}
 		return s.countPacked(ctx, i, f, o)
 	}
-	most := max(1024, indexMemory/8/len(s.sources))
-	if x := readIndexFile(ctx, manifest.IndexPath(source.Path), size, most); x != nil {
-		return x, nil
+	if kept == nil {
+		indexed = s.readIndexFile(ctx, i, size, most)
+	}
+	if indexed != nil {
+		return indexed, nil
+	}
+	var all io.ReaderAt = storage.Forward(f)
+	if kept != nil {
+		if all, err = kept.load(i, f, size); err != nil {
+			return nil, &tfrecord.Error{Name: source.Path, Part: tfrecord.PartLength, Err: err}
+		}
 	}
 	x := &fileIndex{stride: 1, plain: true}
-	scan := s.scan(f, source.Path, size, cursor{})
+	scan := s.scan(all, source.Path, size, cursor{})
 	for scan.at.offset < size {
 		if x.records%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -161,11 +184,14 @@ func (s *Set) countPacked(ctx context.Context, i int, f storage.File, o tfrecord
 	}
 }
 
-// readIndexFile reads the index file of a file of size bytes. It returns nil if there is none or it
-// does not match: reading the headers works as well.
-func readIndexFile(ctx context.Context, path string, size int64, most int) *fileIndex {
-	f, err := storage.Open(ctx, path)
+// readIndexFile reads the index file of source i, which has size bytes. It returns nil if there is
+// none or it does not match: reading the headers works as well.
+func (s *Set) readIndexFile(ctx context.Context, i int, size int64, most int) *fileIndex {
+	f, err := storage.Open(ctx, manifest.IndexPath(s.sources[i].Path))
 	if err != nil {
+		if storage.Missing(err) {
+			s.setTold(i, 0)
+		}
 		return nil
 	}
 	defer f.Close()
@@ -182,7 +208,15 @@ func readIndexFile(ctx context.Context, path string, size int64, most int) *file
 	if lines.Err() != nil || x.size != size {
 		return nil
 	}
+	s.setTold(i, size)
 	return x
+}
+
+// setTold records where the records end that the index file of source i tells of.
+func (s *Set) setTold(i int, end int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stamps[i].told, s.stamps[i].asked = end, true
 }
 
 // scan walks the frames of a plain file by their headers. It finds the same records and the same

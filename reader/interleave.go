@@ -16,11 +16,15 @@ func (s *Set) Records() Pipe { return s.Interleave(1, 1) }
 // The files of a cycle, and as many of the following ones as there are goroutines, are read ahead
 // within [Options.Memory].
 func (s *Set) Interleave(cycle, block int) Pipe {
-	name := fmt.Sprintf("interleave(cycle=%d,block=%d%s)", cycle, block, s.settings())
-	return Pipe{set: s}.then(name, func(r *run, _ stage) (stage, error) {
+	return Pipe{set: s}.then("interleave", func(r *run, _ stage) (stage, error) {
+		if len(r.set.joined) > 0 {
+			return nil, errJoined
+		}
 		if cycle < 1 || cycle > maxCycle || block < 1 {
 			return nil, fmt.Errorf("reader: Interleave(%d, %d): want 1 or more of each, and a cycle of %d at most", cycle, block, maxCycle)
 		}
+		name := fmt.Sprintf("interleave(cycle=%d,block=%d%s)", cycle, block, r.set.settings())
+		r.rename(name)
 		// One file per goroutine is read ahead of the cycle.
 		ahead := r.set.opts.Parallelism
 		x := &interleave{run: r, name: name, block: block, slots: make([]slot, cycle), ahead: ahead}
@@ -29,7 +33,7 @@ func (s *Set) Interleave(cycle, block int) Pipe {
 		x.feeder.readers = r.readers(x.feeder.stats, cycle+ahead)
 		x.feeder.stats.queueSpace.Store(int32((cycle + ahead) * feedDepth))
 		x.stats = r.stats(name)
-		if s.opts.Unordered {
+		if r.set.opts.Unordered {
 			x.feeder.ready = make(chan struct{}, 1)
 		}
 		r.tally(&x.bad)

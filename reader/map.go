@@ -66,6 +66,7 @@ func MapWith[T any](p Pipe, newWorker func() func(Record) (T, error), o MapOptio
 		in, err := openWorkers(ctx, p, from, func(*run) (workerSpec[*mapped[T]], error) {
 			return workerSpec[*mapped[T]]{
 				name:      "map",
+				makes:     "map",
 				cut:       cutter{size: portionOf(o), within: true},
 				workers:   o.Workers,
 				unordered: o.Unordered,
@@ -195,12 +196,12 @@ func (s *mapSource[T]) pass(m *mapped[T]) {
 
 func (s *mapSource[T]) interrupt() { s.in.interrupt() }
 
-func (s *mapSource[T]) nextEpoch() error {
+func (s *mapSource[T]) startEpoch(epoch int64) error {
 	for s.now != nil {
 		e, _ := s.next() // of the current portion
 		e.drop()
 	}
-	return s.in.nextEpoch()
+	return s.in.startEpoch(epoch)
 }
 
 func (s *mapSource[T]) state() State  { return s.in.state() }

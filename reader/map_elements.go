@@ -23,12 +23,14 @@ func MapFlow[T, U any](f Flow[T], into func(T) (U, error), o MapOptions) Flow[U]
 			return nil, err
 		}
 		ctx, cancel := context.WithCancel(ctx)
-		in, err := f.begin(ctx, from)
+		upCtx, feeder := withCaller(ctx)
+		in, err := f.begin(upCtx, from)
 		if err != nil {
 			cancel()
 			return nil, err
 		}
-		m := &elementMapper[T, U]{in: in, into: into, size: o.Size, ctx: ctx, cancel: cancel}
+		m := &elementMapper[T, U]{in: in, caller: feeder, into: into, size: o.Size, ctx: ctx, cancel: cancel}
+		in.running().makes("map")
 		m.pool = newPool(in.running(), "map", o.Workers, 1, m.work)
 		m.pool.start(ctx)
 		m.beginEpoch()
@@ -39,6 +41,7 @@ func MapFlow[T, U any](f Flow[T], into func(T) (U, error), o MapOptions) Flow[U]
 // elementMapper is a running MapFlow.
 type elementMapper[T, U any] struct {
 	in     source[T]
+	caller *caller // of in
 	into   func(T) (U, error)
 	size   func(any) int64 // nil: unknown
 	ctx    context.Context
@@ -66,7 +69,11 @@ func (m *elementMapper[T, U]) beginEpoch() {
 	m.start = m.in.state()
 	m.epoch, m.leave = context.WithCancel(m.ctx)
 	m.pool.queue.end(nil)
-	m.feeding.Go(func() { m.pool.queue.end(m.feed()) })
+	m.caller.labels = withStage(m.ctx, m.pool.queue.stats.name)
+	m.feeding.Go(func() {
+		labelGoroutine(m.ctx, m.pool.queue.stats.name)
+		m.pool.queue.end(m.feed())
+	})
 }
 
 func (m *elementMapper[T, U]) interrupt() {
@@ -74,11 +81,11 @@ func (m *elementMapper[T, U]) interrupt() {
 	m.leave()
 }
 
-func (m *elementMapper[T, U]) nextEpoch() error {
+func (m *elementMapper[T, U]) startEpoch(epoch int64) error {
 	m.interrupt()
 	m.feeding.Wait()
 	m.drain()
-	if err := m.in.nextEpoch(); err != nil {
+	if err := m.in.startEpoch(epoch); err != nil {
 		return err
 	}
 	m.beginEpoch()
@@ -103,9 +110,9 @@ func (m *elementMapper[T, U]) feed() error {
 		}
 		j := &job[made[T, U]]{v: made[T, U]{of: of, charged: room}}
 		e := &j.v
+		e.pass = of.pass
 		for _, mark := range of.marks {
-			mark.block.Retain()
-			e.marks = append(e.marks, mark)
+			e.marks = append(e.marks, mark.retain())
 		}
 		e.free = func() {
 			budget.add(-e.charged, 0)
@@ -151,10 +158,14 @@ func (m *elementMapper[T, U]) next() (*element[U], error) {
 
 // locateElement adds the location of the last record of an element to an error about it.
 func locateElement(r *run, marks []mark, err error) error {
-	if len(marks) == 0 {
+	last := len(marks) - 1
+	if last < 0 || marks[last].block == nil {
 		return err
 	}
-	record := marks[len(marks)-1].record()
+	record := marks[last].record()
+	if record.Number < 0 {
+		return err // not known
+	}
 	return &tfrecord.Error{
 		Name: r.set.Path(record), Record: record.Number, Offset: record.Offset, Part: tfrecord.PartParse,
 		Err: fmt.Errorf("the element that ends with it: %w", err),
@@ -185,6 +196,7 @@ func (f Flow[T]) Filter(keep func(T) (bool, error)) Flow[T] {
 		if err != nil {
 			return nil, err
 		}
+		in.running().makes("filter")
 		return &elementFilter[T]{source: in, keep: keep, stats: in.running().stats("filter")}, nil
 	}}
 }

@@ -83,14 +83,17 @@ func (x *mapStage) start(ctx context.Context, epoch int64, at position) error {
 	x.run.setTally(&x.bad, bad)
 	x.err = nil
 	ctx, cancel := context.WithCancel(ctx)
-	if err := x.up.start(ctx, epoch, before); err != nil {
+	upCtx, feeder := withCaller(ctx)
+	if err := x.up.start(upCtx, epoch, before); err != nil {
 		cancel()
 		return err
 	}
 	x.ctx, x.cancel = ctx, cancel
+	feeder.labels = withStage(ctx, x.name)
 	x.pool.queue.end(nil)
 	x.pool.start(ctx)
 	x.feeder.Go(func() {
+		labelGoroutine(ctx, x.name)
 		err := x.feed(lead)
 		x.pool.finish()
 		x.pool.queue.end(err)

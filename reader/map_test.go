@@ -84,7 +84,7 @@ func texts(t testing.TB, p Pipe) []string {
 // settled waits until there are no more goroutines than before.
 func settled(t testing.TB, before int) {
 	t.Helper()
-	for range 200 {
+	for range 12000 {
 		if runtime.NumGoroutine() <= before {
 			return
 		}

@@ -28,6 +28,8 @@ type workers[T any] struct {
 	bad   skipCount // skip count up to the last value returned
 	idle  idle[*task[T]]
 
+	closed atomic.Bool // nothing is made any more
+
 	epoch    context.Context
 	leave    context.CancelFunc // ends it
 	feeding  sync.WaitGroup     // the goroutine that cuts its portions
@@ -46,13 +48,14 @@ func (s *workerSpec[T]) underway(n int) int {
 	if s.part == 0 {
 		return n
 	}
-	return n * s.part / s.cut.size
+	return n * s.part / (s.cut.size * max(s.each, 1))
 }
 
 // openWorkers starts a pipe and the workers on its output.
 func openWorkers[T any](ctx context.Context, p Pipe, from origin, plan func(*run) (workerSpec[T], error)) (source[T], error) {
 	ctx, cancel := context.WithCancel(ctx)
-	stream, err := p.start(ctx, from)
+	upCtx, feeder := withCaller(ctx)
+	stream, err := p.start(upCtx, from)
 	if err != nil {
 		cancel()
 		return nil, err
@@ -71,8 +74,8 @@ func openWorkers[T any](ctx context.Context, p Pipe, from origin, plan func(*run
 	n, most := spec.workers, spec.workers
 	auto := n <= 0
 	if auto {
-		most = cap(stream.run.tokens)
-		n = min(most, runtime.GOMAXPROCS(0))
+		most = cap(stream.run.tokens) + spec.waiting
+		n = min(most, runtime.GOMAXPROCS(0)+spec.waiting)
 	}
 	depth := 1
 	if spec.part > 0 {
@@ -84,6 +87,8 @@ func openWorkers[T any](ctx context.Context, p Pipe, from origin, plan func(*run
 		ready: make(chan *task[T], spec.underway(most)+mostDepth+1), parts: make(chan part[T], most),
 	}
 	w.workerSpec.cut.stream = stream
+	stream.run.makes(spec.makes)
+	feeder.labels = withStage(ctx, spec.name)
 	if from.state != nil {
 		w.bad = from.state.tally()
 	}
@@ -116,6 +121,7 @@ func (w *workers[T]) beginEpoch() {
 	w.over = false
 	w.underWay.Store(1)
 	w.feeding.Go(func() {
+		labelGoroutine(w.ctx, w.name)
 		w.ended = w.feed()
 		if !w.unordered {
 			w.ready <- nil // never blocks: there is room
@@ -136,7 +142,7 @@ func (w *workers[T]) interrupt() {
 	w.leave()
 }
 
-func (w *workers[T]) nextEpoch() error {
+func (w *workers[T]) startEpoch(epoch int64) error {
 	w.interrupt()
 	w.feeding.Wait()
 	for {
@@ -149,7 +155,10 @@ func (w *workers[T]) nextEpoch() error {
 		}
 		t.element.drop()
 	}
-	if err := w.stream.NextEpoch(); err != nil {
+	if epoch <= w.stream.Epoch() {
+		w.stream.run.setTally(&w.bad, skipCount{}) // it is made again, for a Cache
+	}
+	if err := w.stream.moveTo(epoch); err != nil {
 		return err
 	}
 	w.beginEpoch()
@@ -190,7 +199,7 @@ func (w *workers[T]) feed() error {
 		}
 		w.payload = payload(t.records)
 		w.account(t, false)
-		n := len(t.records)
+		n := w.workUnits(t)
 		size := w.part
 		if size == 0 {
 			size = n
@@ -228,7 +237,12 @@ func (w *workers[T]) account(t *task[T], done bool) {
 
 // runWorker is the loop of a worker.
 func (w *workers[T]) runWorker() {
+	labelGoroutine(w.ctx, w.name)
 	work := w.work()
+	var finish func(T, []Record, []workFault, func(int, error) bool)
+	if w.finish != nil {
+		finish = w.finish()
+	}
 	for w.gate.enter(w.ctx) {
 		p, more := <-w.parts
 		if !more || !w.stream.run.acquire(w.ctx) {
@@ -236,14 +250,21 @@ func (w *workers[T]) runWorker() {
 			return
 		}
 		began := time.Now()
+		region := w.counts.region(w.stream.run.ctx)
 		work(p.value, p.records, p.from, p.to, p.fails)
+		last, records, size := p.end(w.units != nil)
+		if last && finish != nil {
+			slices.SortFunc(p.faults, func(a, b workFault) int { return a.record - b.record })
+			finish(p.value, p.records, p.faults, p.fails)
+		}
+		region.End()
 		w.counts.busy(time.Since(began))
-		w.counts.elements.Add(int64(p.to - p.from))
-		w.counts.bytes.Add(payload(p.records[p.from:p.to]))
+		w.counts.elements.Add(int64(records))
+		w.counts.bytes.Add(size)
 		w.counts.units.Add(1)
 		w.stream.run.release()
 		w.gate.leave()
-		if p.left.Add(-1) > 0 {
+		if !last {
 			continue
 		}
 		w.account(p.task, true)
@@ -265,6 +286,7 @@ func (w *workers[T]) next() (*element[T], error) {
 		}
 		left, err := w.settle(t)
 		if err != nil {
+			t.element.drop()
 			return nil, err
 		}
 		if left > 0 {
@@ -368,12 +390,33 @@ func (w *workers[T]) task() *task[T] {
 			w.account(t, true)
 		}
 		if t.charged > 0 && w.idle.len() >= w.room.size() {
-			w.stream.run.budget.add(-t.charged, 0)
-			return // left to the garbage collector
+			w.forget(t)
+			return
 		}
 		w.idle.put(t)
+		if w.closed.Load() {
+			w.forgetIdle()
+		}
 	}
 	return t
+}
+
+// forget leaves a task to the garbage collector.
+func (w *workers[T]) forget(t *task[T]) {
+	w.stream.run.budget.add(-t.charged, 0)
+	if w.free != nil {
+		w.free(t.value)
+	}
+}
+
+func (w *workers[T]) forgetIdle() {
+	for {
+		t, ok := w.idle.take()
+		if !ok {
+			return
+		}
+		w.forget(t)
+	}
 }
 
 func (w *workers[T]) state() State { return w.start }
@@ -385,12 +428,15 @@ func (w *workers[T]) close() {
 	w.feeding.Wait()
 	close(w.parts)
 	w.wait.Wait()
-	for {
-		t, ok := w.idle.take()
-		if !ok {
-			break
-		}
-		w.stream.run.budget.add(-t.charged, 0)
+	w.closed.Store(true)
+	if w.first != nil {
+		w.first.element.drop()
 	}
+	for len(w.ready) > 0 {
+		if t := <-w.ready; t != nil {
+			t.element.drop()
+		}
+	}
+	w.forgetIdle()
 	w.stream.Close()
 }

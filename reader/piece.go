@@ -82,7 +82,10 @@ func (s *Set) promised(ctx context.Context, i int, at cursor, plain bool) expect
 		}
 		return want
 	}
-	if !s.regular(i) {
+	s.mu.Lock()
+	is := s.stamps[i]
+	s.mu.Unlock()
+	if !s.regular(i) || is.asked && at.offset >= is.told {
 		return none
 	}
 	path := manifest.IndexPath(s.sources[i].Path)

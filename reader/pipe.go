@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"sync"
-	"sync/atomic"
-	"time"
+	"runtime/pprof"
+	"runtime/trace"
 )
 
 // Pipe describes a pipeline: a [Set] in some order, and stages on top. Pipes are values: each
@@ -24,10 +23,15 @@ type link struct {
 	name string // with its settings: must match that of a State
 	open func(r *run, up stage) (stage, error)
 	prev *link
-	// passes is the number of epochs of the set in one epoch of the stage.
+	// inputs are the pipes that feed the stage, if it is the first one of a pipe of several sets.
+	inputs []Pipe
+	// passes is the number of epochs of the set in one epoch of the stage; -1 if that differs from
+	// set to set.
 	passes int64
 	// shuffles and repeats describe the effect of the stage on the order.
 	shuffles, repeats bool
+	// rereads means that the stage reads what comes before it again when it resumes.
+	rereads bool
 }
 
 // stage is a running stage. One goroutine at a time calls it.
@@ -45,7 +49,7 @@ type stage interface {
 }
 
 // then returns a pipe with one more stage. Its name includes the settings that the order of the
-// records depends on.
+// records depends on; if these are of the run, open gives the stage its full name with rename.
 func (p Pipe) then(name string, open func(r *run, up stage) (stage, error)) Pipe {
 	next := &link{name: name, open: open, prev: p.last, passes: 1}
 	if p.last != nil {
@@ -53,55 +57,6 @@ func (p Pipe) then(name string, open func(r *run, up stage) (stage, error)) Pipe
 	}
 	return Pipe{p.set, next}
 }
-
-// run is what the stages of a running pipeline share.
-type run struct {
-	ctx    context.Context
-	set    *Set
-	names  []string // of the stages, source first
-	blocks blockPool
-	tokens chan struct{} // one for each goroutine that may work at the same time
-	budget *budget
-	tuner  tuner
-
-	began time.Time
-	ended atomic.Pointer[time.Time] // nil while running
-
-	mu       sync.Mutex
-	counters []*stageStats
-	bad      tallies
-	telling  sync.Mutex // held during calls of OnSkip
-}
-
-func newRun(ctx context.Context, set *Set) *run {
-	r := &run{ctx: ctx, set: set, began: time.Now(), tokens: make(chan struct{}, set.opts.Parallelism)}
-	r.budget = newBudget(set.opts.Memory, r.blocks.trim)
-	r.budget.beside = !set.opts.memoryGiven
-	r.tuner.clock = time.Now
-	return r
-}
-
-// stats registers the counters of a stage.
-func (r *run) stats(name string) *stageStats {
-	s := &stageStats{name: name}
-	s.workers.Store(1)
-	r.mu.Lock()
-	r.counters = append(r.counters, s)
-	r.mu.Unlock()
-	return s
-}
-
-// acquire waits for a token to work; false if ctx ends first.
-func (r *run) acquire(ctx context.Context) bool {
-	select {
-	case r.tokens <- struct{}{}:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-func (r *run) release() { <-r.tokens }
 
 // Start starts the pipeline at the beginning of epoch 0. The caller must Close the result; when ctx
 // ends, Next returns its error.
@@ -122,9 +77,11 @@ func (p Pipe) StartEpoch(ctx context.Context, epoch int64) (*RecordStream, error
 // Resume starts the pipeline after what state records as received. A state of another dataset or of
 // other stages is refused with [ErrState].
 //
-// The state of a global order ([Set.ShuffleAll]) may be resumed with a different number of workers
-// if only Repeat follows it: all of them at the same step, from the state of any one of them. The
-// rest of the epoch is divided among the new workers.
+// A state is of one worker of a number of them. With a different number, all resume from what
+// [MergeStates] makes of the states of all former workers. The state of a global order
+// ([Set.ShuffleAll]) may be resumed so without the others if only Repeat follows it: all workers at
+// the same step, from the state of any one of them. In both cases the rest of the epoch is divided
+// among the new workers.
 func (p Pipe) Resume(ctx context.Context, state State) (*RecordStream, error) {
 	return p.start(ctx, origin{state: &state})
 }
@@ -133,6 +90,9 @@ func (p Pipe) Resume(ctx context.Context, state State) (*RecordStream, error) {
 type origin struct {
 	epoch int64  // its beginning, unless there is a state
 	state *State // a state to continue from
+	// idle opens without starting an epoch, for a Cache: next returns errIdle until startEpoch, which
+	// may start epoch 0 more than once. There is no state.
+	idle bool
 }
 
 // errNoContext is returned for a nil context.
@@ -149,20 +109,21 @@ func (p Pipe) start(ctx context.Context, from origin) (*RecordStream, error) {
 		return nil, err
 	}
 	if p.set.opts.BatchWithinEpoch && p.last.mixesPasses() {
-		return nil, errors.New("reader: BatchWithinEpoch, and a Shuffle after a Repeat, which mixes passes: shuffle before repeating")
+		return nil, errors.New("reader: BatchWithinEpoch, and a Shuffle or Mix after a Repeat, which mixes passes: repeat last")
 	}
 	if err := p.set.identify(ctx); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	r := newRun(ctx, p.set)
+	r.passes, r.rereads = p.last.passes, from.idle
 	top, err := p.last.build(r)
 	if err != nil {
 		cancel(nil)
 		return nil, err
 	}
-	s := &RecordStream{run: r, top: top, cancel: cancel}
-	if err := s.begin(from); err != nil {
+	s := &RecordStream{run: r, pipe: top, top: top, cancel: cancel}
+	if err := s.begin(p.last, from); err != nil {
 		s.Close()
 		return nil, err
 	}
@@ -176,6 +137,11 @@ func (l *link) mixesPasses() bool {
 		if shuffled && l.repeats {
 			return true
 		}
+		for _, p := range l.inputs {
+			if p.last.mixesPasses() {
+				return true
+			}
+		}
 	}
 	return false
 }
@@ -183,6 +149,7 @@ func (l *link) mixesPasses() bool {
 // build opens the stage and all before it.
 func (l *link) build(r *run) (stage, error) {
 	var up stage
+	r.rereads = r.rereads || l.rereads
 	if l.prev != nil {
 		var err error
 		if up, err = l.prev.build(r); err != nil {
@@ -194,20 +161,32 @@ func (l *link) build(r *run) (stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &checked{stage: s, name: l.name}, nil
+	return newChecked(s, r.names[len(r.names)-1]), nil
 }
 
 // checked wraps every stage. It ends a stage whose context has ended, whatever loop the caller is
 // in, and returns an error if a stage returns an empty block: without it later stages would read
-// past its end or never stop asking.
+// past its end or never stop asking. It shows the stage in profiles and traces.
 type checked struct {
 	stage
-	name string
-	ctx  context.Context
+	name   string
+	traced string // name of its regions
+	ctx    context.Context
+
+	labels context.Context
+	from   *caller // nil: the consumer
+	own    *caller // for the stages before it
+}
+
+func newChecked(s stage, name string) *checked {
+	return &checked{stage: s, name: name, traced: tracePrefix + stageWord(name)}
 }
 
 func (c *checked) start(ctx context.Context, epoch int64, at position) error {
-	c.ctx = ctx
+	c.ctx, c.labels = ctx, withStage(ctx, c.name)
+	if c.from, _ = ctx.Value(callerKey{}).(*caller); c.from != nil {
+		ctx, c.own = withCaller(ctx)
+	}
 	return c.stage.start(ctx, epoch, at)
 }
 
@@ -215,6 +194,12 @@ func (c *checked) next() (*Block, error) {
 	if err := c.ctx.Err(); err != nil {
 		return nil, err
 	}
+	if c.from != nil && c.from.labels != nil {
+		c.own.labels = c.labels
+		pprof.SetGoroutineLabels(c.labels)
+		defer pprof.SetGoroutineLabels(c.from.labels)
+	}
+	defer trace.StartRegion(c.ctx, c.traced).End()
 	b, err := c.stage.next()
 	if err == nil && len(b.Records) == 0 {
 		b.Release()

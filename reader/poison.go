@@ -1,12 +1,17 @@
 package reader
 
-import "math"
+import (
+	"math"
+
+	"github.com/tfrec/tfrec/columns"
+)
 
 // What Options.PoisonRecycled leaves in recycled memory: a byte that is no UTF-8 when repeated, a
 // number that panics as an index, and a float that spreads.
 const (
 	poisonByte  = 0xdb
 	poisonInt64 = -0x2424242424242425 // 0xdbdb...
+	poisonHalf  = 0x7fff              // a NaN as float16 and as bfloat16
 )
 
 var poisonFloat = float32(math.NaN())
@@ -24,23 +29,56 @@ func fill[T any](s []T, v T) {
 }
 
 // poison overwrites the records' data.
-func (b *Block) poison() { fill(b.buf, poisonByte) }
+func (b *Block) poison() {
+	fill(b.buf, poisonByte)
+	for _, memory := range b.lent {
+		fill(memory, poisonByte)
+	}
+}
 
-// poison overwrites the values.
-func (b *ColumnBatch) poison() {
-	for i := range b.Columns.Columns {
-		c := &b.Columns.Columns[i]
+// poisonColumns overwrites the values.
+func poisonColumns(all *columns.Columns) {
+	for i := range all.Columns {
+		c := &all.Columns[i]
 		fill(c.Int64s, poisonInt64)
 		fill(c.Floats, poisonFloat)
 		fill(c.Bytes, poisonByte)
 		fill(c.Offsets, poisonInt64)
 		fill(c.Splits, poisonInt64)
+		fill(c.StepSplits, poisonInt64)
 	}
 }
 
-// poison overwrites pixels and labels.
+// poisonObjects overwrites the objects.
+func poisonObjects(o *columns.Objects) {
+	fill(o.Boxes, poisonFloat)
+	fill(o.Labels, poisonInt64)
+	fill(o.Indexes, poisonInt64)
+	fill(o.Weights, poisonFloat)
+	fill(o.Masks, poisonByte)
+	fill(o.Splits, poisonInt64)
+	fill(o.Counts, poisonInt64)
+}
+
+// poison overwrites the columns.
+func (b *ColumnBatch) poison() { poisonColumns(&b.Columns) }
+
+// poison overwrites the data of the records.
+func (b *RecordBatch) poison() {
+	for _, r := range b.Records {
+		fill(r.Data, poisonByte)
+	}
+}
+
+// poison overwrites pixels, labels, objects and columns.
 func (b *ImageBatch) poison() {
 	fill(b.Pixels, poisonFloat)
 	fill(b.Bytes, poisonByte)
+	fill(b.Halves, poisonHalf)
+	fill(b.Masks, poisonByte)
 	fill(b.Labels, poisonInt64)
+	fill(b.Lengths, poisonInt64)
+	fill(b.SoftLabels, poisonFloat)
+	poisonObjects(&b.Objects)
+	poisonColumns(&b.Columns)
 }

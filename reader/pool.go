@@ -62,6 +62,7 @@ func (p *pool[T]) finish() { close(p.todo) }
 
 // runWorker is the loop of a worker.
 func (p *pool[T]) runWorker(ctx context.Context, todo <-chan *job[T]) {
+	labelGoroutine(ctx, p.queue.stats.name)
 	for {
 		admitted := p.gate.enter(ctx)
 		j, more := <-todo
@@ -73,7 +74,9 @@ func (p *pool[T]) runWorker(ctx context.Context, todo <-chan *job[T]) {
 		}
 		if p.run.acquire(ctx) {
 			watch := p.queue.stats.watch()
+			region := p.queue.stats.region(ctx)
 			j.err = p.work(&j.v)
+			region.End()
 			watch.busy()
 			p.run.release()
 		} else {

@@ -15,12 +15,13 @@ func (f Flow[T]) Prefetch(n int) Flow[T] {
 			return nil, err
 		}
 		ctx, cancel := context.WithCancel(ctx)
-		in, err := f.begin(ctx, from)
+		upCtx, filler := withCaller(ctx)
+		in, err := f.begin(upCtx, from)
 		if err != nil {
 			cancel()
 			return nil, err
 		}
-		p := &prefetched[T]{in: in, ctx: ctx, cancel: cancel}
+		p := &prefetched[T]{in: in, caller: filler, ctx: ctx, cancel: cancel}
 		p.queue = newQueue[*element[T]](in.running(), "prefetch", n)
 		p.beginEpoch()
 		return p, nil
@@ -40,6 +41,7 @@ func checkPrefetch(n int) error {
 // prefetched is a running flow with a queue after it.
 type prefetched[T any] struct {
 	in     source[T]
+	caller *caller // of in
 	ctx    context.Context
 	cancel context.CancelFunc
 	queue  *queue[*element[T]]
@@ -55,7 +57,11 @@ func (p *prefetched[T]) beginEpoch() {
 	p.start = p.in.state()
 	p.epoch, p.leave = context.WithCancel(p.ctx)
 	p.queue.end(nil)
-	p.wait.Go(func() { p.queue.end(p.fill()) })
+	p.caller.labels = withStage(p.ctx, p.queue.stats.name)
+	p.wait.Go(func() {
+		labelGoroutine(p.ctx, p.queue.stats.name)
+		p.queue.end(p.fill())
+	})
 }
 
 // fill makes elements until there is an error.
@@ -76,10 +82,10 @@ func (p *prefetched[T]) interrupt() {
 	p.leave()
 }
 
-func (p *prefetched[T]) nextEpoch() error {
+func (p *prefetched[T]) startEpoch(epoch int64) error {
 	p.interrupt()
 	p.drain()
-	if err := p.in.nextEpoch(); err != nil {
+	if err := p.in.startEpoch(epoch); err != nil {
 		return err
 	}
 	p.beginEpoch()

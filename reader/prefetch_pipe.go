@@ -33,13 +33,18 @@ func (x *prefetchStage) start(ctx context.Context, epoch int64, at position) err
 	x.stop()
 	_, before := at.pop()
 	ctx, cancel := context.WithCancel(ctx)
-	if err := x.up.start(ctx, epoch, before); err != nil {
+	upCtx, filler := withCaller(ctx)
+	if err := x.up.start(upCtx, epoch, before); err != nil {
 		cancel()
 		return err
 	}
 	x.cancel = cancel
+	filler.labels = withStage(ctx, x.queue.stats.name)
 	x.queue.end(nil)
-	x.wait.Go(func() { x.queue.end(x.fill(ctx)) })
+	x.wait.Go(func() {
+		labelGoroutine(ctx, x.queue.stats.name)
+		x.queue.end(x.fill(ctx))
+	})
 	return nil
 }
 

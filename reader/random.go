@@ -8,6 +8,9 @@ const (
 	forShuffle
 	forOrder
 	forWindow
+	forMix
+	forSample
+	forResample
 )
 
 // key hashes numbers into one.
@@ -19,6 +22,9 @@ type draws random.Draws
 
 // below returns number i of the sequence, in [0, n).
 func (d draws) below(i int64, n int) int { return random.Draws(d).Below(i, n) }
+
+// float returns number i of the sequence, in [0, 1).
+func (d draws) float(i int64) float64 { return random.Draws(d).Float(i) }
 
 // permute shuffles s (Fisher-Yates).
 func permute[T any](s []T, d draws) {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"testing"
 
+	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -61,6 +62,25 @@ func BenchmarkShuffle(b *testing.B) {
 
 func BenchmarkShuffleAll(b *testing.B) {
 	benchmarkPipe(b, 16, 20_000, 184, tfrecord.None, func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}) })
+}
+
+// BenchmarkMix draws from the same files as BenchmarkInterleave, opened as one set and as two halves.
+func BenchmarkMix(b *testing.B) {
+	benchmarkPipe(b, 16, 20_000, 184, tfrecord.None, func(s *Set) Pipe {
+		var halves []Pipe
+		for _, sources := range [][]shard.Source{s.sources[:8], s.sources[8:]} {
+			var paths []string
+			for _, source := range sources {
+				paths = append(paths, source.Path)
+			}
+			half, err := OpenAll(b.Context(), paths, s.opts)
+			if err != nil {
+				b.Fatal(err)
+			}
+			halves = append(halves, half.Interleave(8, 1))
+		}
+		return Mix(MixOptions{Weights: []float64{2, 1}}, halves...)
+	})
 }
 
 func BenchmarkCacheMemory(b *testing.B) {

@@ -8,13 +8,18 @@ import (
 	"sync/atomic"
 )
 
+// errIdle is what a stream returns before an epoch is started.
+var errIdle = errors.New("reader: no epoch was started")
+
 // errClosed is what a stream returns after Close.
 var errClosed = errors.New("reader: the stream is closed")
 
 // RecordStream is a running pipeline. Only Stats and Report are safe for concurrent use.
 type RecordStream struct {
 	run    *run
-	top    stage
+	pipe   stage  // the last of its stages
+	top    stage  // pipe, or merge in the epoch of a merged State
+	merge  *merge // nil: none, or its epoch is over
 	cancel context.CancelCauseFunc
 
 	block *Block // whose records Next returns
@@ -29,12 +34,23 @@ type RecordStream struct {
 }
 
 // begin starts the stages at the origin of the run.
-func (s *RecordStream) begin(from origin) error {
+func (s *RecordStream) begin(last *link, from origin) error {
+	if from.idle {
+		s.end, s.err = func(error) {}, errIdle
+		s.at = s.at.push(0)
+		return nil
+	}
 	state := from.state
 	if state == nil {
 		return s.startEpoch(from.epoch, nil)
 	}
-	at, err := s.run.position(state)
+	var at position
+	var err error
+	if len(state.Merged) > 0 {
+		err = s.openMerge(last, state)
+	} else {
+		at, err = s.run.position(state)
+	}
 	if err != nil {
 		return err
 	}
@@ -66,9 +82,34 @@ func (s *RecordStream) startEpoch(epoch int64, at position) error {
 	ctx, end := context.WithCancelCause(s.run.ctx)
 	s.end = end
 	s.left.Store(false)
+	if s.merge != nil && epoch != s.merge.from.Epoch {
+		s.endMerge()
+	}
 	s.epoch, s.past = epoch, 0
+	s.run.epochs.Add(1)
 	s.at = append(s.at[:0], at...).push(epoch)
 	return s.top.start(ctx, epoch, at)
+}
+
+// openMerge makes the first epoch that of a merged State.
+func (s *RecordStream) openMerge(last *link, state *State) (err error) {
+	if s.merge, err = openMerge(s.run, last, state); err != nil {
+		return err
+	}
+	s.top = newChecked(s.merge, mergeName)
+	s.run.mu.Lock()
+	s.run.inputs = append(s.run.inputs, s.merge.run)
+	s.run.mu.Unlock()
+	return nil
+}
+
+// endMerge continues with the stages of the pipe.
+func (s *RecordStream) endMerge() {
+	s.top.stop()
+	s.run.mu.Lock()
+	s.run.inputs = s.run.inputs[:len(s.run.inputs)-1]
+	s.run.mu.Unlock()
+	s.merge, s.top = nil, s.pipe
 }
 
 // errInterrupted ends an epoch that the consumer leaves early.
@@ -87,8 +128,11 @@ func (s *RecordStream) Epoch() int64 { return s.epoch }
 // NextEpoch moves to the start of the next epoch, after io.EOF or earlier. Complete caches, memory
 // and tuning are kept. An incomplete [Pipe.Cache] starts over. After any error other than io.EOF it
 // returns that error.
-func (s *RecordStream) NextEpoch() error {
-	if s.err != nil && s.err != io.EOF && !(s.left.Load() && s.run.ctx.Err() == nil) {
+func (s *RecordStream) NextEpoch() error { return s.moveTo(s.epoch + 1) }
+
+// moveTo moves to the start of an epoch.
+func (s *RecordStream) moveTo(epoch int64) error {
+	if s.err != nil && s.err != io.EOF && s.err != errIdle && !(s.left.Load() && s.run.ctx.Err() == nil) {
 		return s.err
 	}
 	s.drop()
@@ -96,8 +140,8 @@ func (s *RecordStream) NextEpoch() error {
 	if s.err = s.run.ctx.Err(); s.err != nil {
 		return s.err
 	}
-	if s.err = checkEpoch(s.epoch + 1); s.err == nil {
-		s.err = s.startEpoch(s.epoch+1, nil)
+	if s.err = checkEpoch(epoch); s.err == nil {
+		s.err = s.startEpoch(epoch, nil)
 	}
 	return s.err
 }
@@ -184,7 +228,12 @@ func (s *RecordStream) drop() {
 }
 
 // State returns the state after the record or block returned last.
-func (s *RecordStream) State() State { return s.run.state(s.at, s.past) }
+func (s *RecordStream) State() State {
+	if s.merge != nil {
+		return s.merge.run.state(s.at, s.past)
+	}
+	return s.run.state(s.at, s.past)
+}
 
 // Close stops the pipeline, waits for its goroutines and closes its files. Blocks that were not
 // released stay valid. It may be called more than once.

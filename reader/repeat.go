@@ -18,7 +18,9 @@ func (p Pipe) Repeat(n int) Pipe {
 		return &repeatStage{up: up, name: name, times: int64(n)}, nil
 	})
 	next.last.repeats = true
-	next.last.passes *= int64(max(n, 1))
+	if next.last.passes > 0 {
+		next.last.passes *= int64(max(n, 1))
+	}
 	return next
 }
 

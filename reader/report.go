@@ -71,7 +71,10 @@ func (r *run) report() Report {
 // finish stops the clock and drops the memory kept for reuse.
 func (r *run) finish() {
 	now := time.Now()
-	r.ended.CompareAndSwap(nil, &now)
+	if r.ended.CompareAndSwap(nil, &now) {
+		r.task.End()
+		r.logEnded()
+	}
 	r.blocks.trim()
 }
 

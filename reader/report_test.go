@@ -125,7 +125,9 @@ func TestTunerSettles(t *testing.T) {
 				before := pass(settling)
 				after := pass(measured)
 				awaited := float64(after.Awaited-before.Awaited) / float64(measured)
-				if awaited > 0.2 || after.Workers < c.least || after.Workers > c.most || after.Changes-before.Changes > 2 {
+				// A trial that is reverted is two changes: of the workers and of the queue, each may
+				// have one, which depends on the order of goroutines.
+				if awaited > 0.2 || after.Workers < c.least || after.Workers > c.most || after.Changes-before.Changes > 4 {
 					t.Errorf("%s, %v of work, %v of the consumer: the consumer waits %.0f%% of the time: %+v, and %d changes before",
 						name, c.work, c.consumer, 100*awaited, after, before.Changes)
 				}

@@ -33,6 +33,22 @@ var pipelines = map[string]func(*Set) Pipe{
 	"all in runs, repeat": func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{Block: 3, Window: 2}).Repeat(2) },
 	"all, shuffle":        func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}).Shuffle(4).Repeat(2) },
 
+	"mix": func(s *Set) Pipe {
+		return Mix(MixOptions{Weights: []float64{1, 2}}, s.Records().Repeat(2), s.Interleave(2, 1).Shuffle(4))
+	},
+	"all: mix, stop, repeat": func(s *Set) Pipe {
+		return odd(Mix(MixOptions{StopOnEmpty: true}, s.Records(), Mix(MixOptions{}, s.Records(), s.ShuffleAll(ShuffleAllOptions{})))).Shuffle(6).Repeat(2)
+	},
+	"all: concat": func(s *Set) Pipe {
+		return Concat(s.Records().Skip(3), s.ShuffleAll(ShuffleAllOptions{}).Repeat(2), s.Records().Take(0), s.Interleave(2, 1))
+	},
+	"concat, cache, repeat": func(s *Set) Pipe {
+		return Concat(s.Records().Shuffle(4), s.Records().Cache(CacheOptions{})).Cache(partialCache).Repeat(2)
+	},
+	"all: sample, repeat": func(s *Set) Pipe {
+		return s.Sample(Sampler{Name: "few", Records: func(epoch int64) ([]int64, error) { return []int64{3, 1, 4, 1, 5, epoch}, nil }}).Repeat(2)
+	},
+
 	"cache":                    func(s *Set) Pipe { return s.Interleave(2, 1).Cache(CacheOptions{}) },
 	"shuffle, cache, repeat":   func(s *Set) Pipe { return s.Records().Shuffle(5).Cache(CacheOptions{}).Repeat(3) },
 	"cache, shuffle, repeat":   func(s *Set) Pipe { return s.Interleave(2, 1).Cache(CacheOptions{}).Shuffle(5).Repeat(3) },

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"slices"
 	"strings"
@@ -80,6 +81,21 @@ type Options struct {
 	// stage in the order of the records, and from any goroutine of the pipeline.
 	OnSkip func(Skipped)
 
+	// Logger, if not nil, gets the events that a job should know, with these attributes:
+	//
+	//	Warn   "skipped damage"      path, record, offset, records, bytes, epoch, error; skipped: so far
+	//	Warn   "cache discarded"     cache, error
+	//	Info   "cache opened"        cache, records
+	//	Info   "cache built"         cache, records, partial
+	//	Info   "cache is filled by another process"   cache
+	//	Info   "tuning settled"      stage, workers, queue, changes
+	//	Debug  "stream ended"        epochs, elements, skipped, seconds, bottleneck
+	//
+	// The attribute cache is the directory, or "memory". There is no event per record: of the
+	// damage skipped in a run the first ten are logged, and then one every ten seconds. The
+	// settings of a stage are logged again only if they settle on others. Default: no events.
+	Logger *slog.Logger
+
 	// memoryGiven means that Memory was set explicitly.
 	memoryGiven bool
 }
@@ -143,14 +159,28 @@ func (o *Options) readerOptions(name string) tfrecord.ReaderOptions {
 
 // Set is the files of a dataset, and the part of them that is read. It is safe for concurrent use.
 type Set struct {
-	opts    Options
+	opts Options
+	*files
+	parts []piece // this worker's; nil until needed
+}
+
+// files is what sets with different options share.
+type files struct {
 	sources []shard.Source
 
-	mu          sync.Mutex
+	mu          sync.Mutex   // also for the parts of the sets
 	stamps      []stamp      // by source
 	indexes     []*fileIndex // by source; nil until needed
-	parts       []piece      // this worker's; nil until needed
 	fingerprint string       // "" until identify
+
+	joined []*Set // whose files these are, one set after another; nil: those of Open
+}
+
+// with returns a set of the same files with other options, which mean the same for each file.
+func (s *Set) with(change func(*Options)) *Set {
+	other := &Set{opts: s.opts, files: s.files}
+	change(&other.opts)
+	return other
 }
 
 // Open opens what path names: a file, a glob, a directory of shards or a manifest (see
@@ -181,7 +211,7 @@ func OpenAll(ctx context.Context, paths []string, o Options) (*Set, error) {
 			return nil, fmt.Errorf("%s: %w in a split %q; %s", paths[0], shard.ErrNoRecords, o.Split, splitsOf(all))
 		}
 	}
-	s := &Set{opts: o, sources: sources, indexes: make([]*fileIndex, len(sources))}
+	s := &Set{opts: o, files: &files{sources: sources, indexes: make([]*fileIndex, len(sources))}}
 	if err := s.stampFiles(ctx); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 	"unsafe"
 )
 
@@ -46,22 +47,25 @@ func (p Pipe) ShuffleWith(o ShuffleOptions) Pipe {
 		}
 		// Two consecutive shuffles must not draw the same numbers.
 		k := key(seed, forShuffle, uint64(len(r.names)))
-		return &shuffleStage{run: r, up: up, stats: r.stats(name), name: name, size: o.Buffer, key: k, same: o.SameEachEpoch}, nil
+		return &shuffleStage{run: r, up: up, stats: r.stats(name), name: name, size: o.Buffer, key: k, same: o.SameEachEpoch, lent: &lent{}}, nil
 	})
-	next.last.shuffles = true
+	next.last.shuffles, next.last.rereads = true, true
 	return next
 }
 
 // maxShuffle bounds a buffer: resuming takes 8 bytes of memory per slot.
 const maxShuffle = 1 << 31
 
-// largeRecord is the size from which a record has its own memory, which is passed on with it.
-// Smaller ones are copied once more, and their memory is reused. Keeping the memory in which they
-// arrived would take several times as much.
+// Each record in the buffer is a copy with memory of its own, which is passed on with the record and
+// comes back when its block is released. Keeping the memory in which records arrive would take
+// several times as much. Memory of largeMemory and more is not reused.
 const largeRecord = 16 << 10
 
-// shuffleBuffer is the maximum number of bytes of small records in a block.
-const shuffleBuffer = 128 << 10
+// largeMemory is more than append allocates for a record below largeRecord.
+const largeMemory = 2 * largeRecord
+
+// shuffleBlock is the maximum number of bytes of small records in a block.
+const shuffleBlock = 128 << 10
 
 // shuffleStage draws element i of the epoch from slot draws.below(i, elements in the buffer). So
 // the number of elements returned determines the buffer's content, without a history.
@@ -84,15 +88,28 @@ type shuffleStage struct {
 	marks []*shuffleMark
 	err   error
 
-	owned   int64 // bytes of slots and their memory
-	charged int64 // and the part of them charged to the budget
+	spare   [][]byte // memory for small records
+	lent    *lent    // memory that blocks return
+	owned   int64    // bytes of slots and their memory
+	charged int64    // and the part of them charged to the budget
 }
 
 // shuffleSlot holds an element of the buffer.
 type shuffleSlot struct {
-	record Record
-	memory []byte // for the record's data
+	record Record // its data have memory of their own
 	mark   *shuffleMark
+}
+
+// lent collects the memory that blocks of a shuffle return.
+type lent struct {
+	mu   sync.Mutex
+	back [][]byte
+}
+
+func (l *lent) giveBack(memory [][]byte) {
+	l.mu.Lock()
+	l.back = append(l.back, memory...)
+	l.mu.Unlock()
 }
 
 // shuffleMark is a position to read again from.
@@ -120,7 +137,9 @@ func (x *shuffleStage) start(ctx context.Context, epoch int64, at position) erro
 
 func (x *shuffleStage) clear() {
 	for i := range x.slots {
-		x.slots[i].free()
+		s := &x.slots[i]
+		x.keep(s.record.Data)
+		*s = shuffleSlot{}
 	}
 	if x.in != nil {
 		x.in.Release()
@@ -132,7 +151,7 @@ func (x *shuffleStage) clear() {
 
 func (x *shuffleStage) stop() {
 	x.clear()
-	x.slots, x.owned = nil, 0
+	x.slots, x.spare, x.lent, x.owned = nil, nil, &lent{}, 0
 	x.account()
 	x.up.stop()
 }
@@ -149,21 +168,13 @@ func (x *shuffleStage) account() {
 	}
 }
 
-// free drops what the slot holds, except its own memory.
-func (s *shuffleSlot) free() {
-	s.record, s.mark = Record{}, nil
-}
-
 // take puts the next element into s; false at the end or on an error.
 func (x *shuffleStage) take(s *shuffleSlot, watch *stopwatch) bool {
 	if !x.arrive(watch) {
 		return false
 	}
 	s.record = x.in.Records[x.i]
-	had := cap(s.memory)
-	s.memory = append(s.memory[:0], s.record.Data...)
-	s.record.Data = s.memory
-	x.owned += int64(cap(s.memory) - had)
+	s.record.Data = x.copied(s.record.Data)
 	if x.owned-x.charged > unaccounted {
 		x.account()
 	}
@@ -172,6 +183,39 @@ func (x *shuffleStage) take(s *shuffleSlot, watch *stopwatch) bool {
 	x.i++
 	x.came++
 	return true
+}
+
+// copied returns a copy of data in memory of its own.
+func (x *shuffleStage) copied(data []byte) []byte {
+	var memory []byte
+	if last := len(x.spare) - 1; last >= 0 && len(data) < largeMemory {
+		memory, x.spare = x.spare[last], x.spare[:last]
+	}
+	had := cap(memory)
+	memory = append(memory[:0], data...)
+	x.owned += int64(cap(memory) - had)
+	return memory
+}
+
+// keep makes memory that is owned spare, unless it is large.
+func (x *shuffleStage) keep(memory []byte) {
+	if cap(memory) < largeMemory {
+		x.spare = append(x.spare, memory)
+	} else {
+		x.owned -= int64(cap(memory))
+	}
+}
+
+// takeBack makes the memory spare that blocks have returned.
+func (x *shuffleStage) takeBack() {
+	x.lent.mu.Lock()
+	defer x.lent.mu.Unlock()
+	for _, memory := range x.lent.back {
+		x.owned += int64(cap(memory))
+		x.keep(memory)
+	}
+	clear(x.lent.back)
+	x.lent.back = x.lent.back[:0]
 }
 
 // arrive ensures that in has an element.
@@ -209,7 +253,7 @@ func (x *shuffleStage) arrive(watch *stopwatch) bool {
 func (x *shuffleStage) grow() *shuffleSlot {
 	n := len(x.slots)
 	if n < cap(x.slots) {
-		x.slots = x.slots[:n+1] // with the memory it had
+		x.slots = x.slots[:n+1]
 	} else {
 		x.slots = append(x.slots, shuffleSlot{})
 		x.owned += int64(cap(x.slots)-n) * int64(unsafe.Sizeof(shuffleSlot{}))
@@ -219,6 +263,7 @@ func (x *shuffleStage) grow() *shuffleSlot {
 
 func (x *shuffleStage) next() (*Block, error) {
 	watch := x.stats.watch()
+	x.takeBack()
 	defer func() {
 		x.account()
 		watch.busy()
@@ -237,52 +282,47 @@ func (x *shuffleStage) next() (*Block, error) {
 	if len(x.slots) == 0 {
 		return nil, io.EOF
 	}
-	out := x.run.newBuffer(false)
+	out := x.run.newBlock()
 	m := x.oldest()
 	out.at = append(out.at, m.at...).push(m.first, x.given, x.total)
-	if cap(out.buf) < shuffleBuffer {
-		out.setBuf(make([]byte, shuffleBuffer))
-	}
-	out.buf = out.buf[:0]
-	size := 0 // of the records in out; a recycled block may have a larger buffer
+	size, passed := 0, int64(0)
 	for len(out.Records) < blockRecords && len(x.slots) > 0 && size < blockBytes {
 		i := x.draws.below(x.given, len(x.slots))
 		s := &x.slots[i]
-		n := len(s.memory)
-		if n < largeRecord && n > cap(out.buf)-len(out.buf) {
-			break // never the first record: shuffleBuffer is larger than it
+		n := len(s.record.Data)
+		if n < largeRecord && size+n > shuffleBlock && size > 0 {
+			break
 		}
 		size += n
-		x.give(s, out)
+		passed += x.give(s, out)
 		x.given++
 		if !x.take(s, &watch) {
 			if x.err != nil {
 				break
 			}
 			last := len(x.slots) - 1
-			x.slots[i], x.slots[last] = x.slots[last], x.slots[i]
+			*s, x.slots[last] = x.slots[last], shuffleSlot{}
 			x.slots = x.slots[:last]
 		}
 	}
+	x.owned -= passed
+	out.charge(passed)
 	x.stats.gave(out)
 	return out, nil
 }
 
-// give moves the element of a slot to out.
-func (x *shuffleStage) give(s *shuffleSlot, out *Block) {
+// give moves the element of a slot to out, and returns the size of its memory.
+func (x *shuffleStage) give(s *shuffleSlot, out *Block) int64 {
 	r := s.record
-	if n := int64(cap(s.memory)); len(s.memory) >= largeRecord {
-		x.owned -= n
-		out.charge(n)
-		s.memory = nil
-	} else {
-		begin := len(out.buf)
-		out.buf = append(out.buf, s.memory...)
-		r.Data = out.buf[begin:len(out.buf):len(out.buf)]
+	size := cap(r.Data)
+	if size < largeMemory || x.run.set.opts.PoisonRecycled {
+		out.lend(r.Data, x.lent)
 	}
+	r.Data = r.Data[:len(r.Data):len(r.Data)]
 	out.Records = append(out.Records, r)
 	s.mark.live--
-	s.free()
+	*s = shuffleSlot{}
+	return int64(size)
 }
 
 // oldest returns the last mark before everything in the buffer.

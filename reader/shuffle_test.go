@@ -147,3 +147,46 @@ func TestShuffleHeld(t *testing.T) {
 		}
 	}
 }
+
+// A buffer takes as much memory after many records, and after epochs that were left early, as in the
+// beginning, whatever the size of the records.
+func TestShuffleMemoryIsSteady(t *testing.T) {
+	for _, size := range []int{100, largeRecord - 1, largeRecord, 20_000, largeMemory - 1, largeMemory, 100_000} {
+		var records [][]byte
+		for i := range 60 {
+			records = append(records, bytes.Repeat([]byte{byte(i)}, size))
+		}
+		dir := t.TempDir()
+		writeFile(t, shardPath(dir, 0), tfrecord.None, records...)
+		for _, poison := range []bool{false, true} {
+			set, err := Open(t.Context(), dir, Options{PoisonRecycled: poison})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := set.Records().Repeat(-1).Shuffle(20).Start(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var first, most int64
+			for n := range 4000 {
+				if n > 3000 && n%20 == 0 {
+					if err := s.NextEpoch(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if _, err := s.Next(); err != nil {
+					t.Fatal(err)
+				}
+				held := s.Report().Memory.Held
+				if most = max(most, held); n == 1000 { // several blocks
+
+					first = most
+				}
+			}
+			s.Close()
+			if most > first+first/2 {
+				t.Errorf("records of %d bytes, poison %v: %d bytes were held, %d in the beginning", size, poison, most, first)
+			}
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math"
 
+	"github.com/tfrec/tfrec/columns"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -89,7 +90,7 @@ func (r *run) beginTally(t *skipCount, epoch int32, seen int64) {
 // counted, which only Share requires.
 func (r *run) allow(records int64) {
 	bad := r.set.opts.SkipBad
-	most := bad.Count
+	most := bad.count()
 	if records > 0 {
 		most = max(most, int64(math.Floor(bad.Share*float64(records))))
 	}
@@ -115,15 +116,25 @@ func (r *run) allowPieces(ctx context.Context, pieces []piece) error {
 	return nil
 }
 
+// skipped returns how many records of an epoch were skipped, and how many may be, in the run and its
+// inputs.
+func (r *run) skipped(epoch int32) (n, allowed int64) {
+	allowed = r.bad.allowed
+	for _, t := range r.bad.all {
+		n += t.of(epoch)
+	}
+	for _, in := range r.inputs {
+		of, most := in.skipped(epoch)
+		n, allowed = n+of, allowed+most
+	}
+	return n, allowed
+}
+
 // skip counts and reports what is skipped; an error if that exceeds the limit.
 func (r *run) skip(t *skipCount, s Skipped) error {
 	r.mu.Lock()
 	t.add(s.Epoch, s.Records)
-	total := int64(0)
-	for _, t := range r.bad.all {
-		total += t.of(s.Epoch)
-	}
-	allowed := r.bad.allowed
+	total, allowed := r.skipped(s.Epoch)
 	r.mu.Unlock()
 	if total > allowed {
 		if allowed == 0 {
@@ -131,9 +142,10 @@ func (r *run) skip(t *skipCount, s Skipped) error {
 		}
 		return fmt.Errorf("%w (%w): %d in this epoch, of %d", s.Err, ErrTooManyBad, total, allowed)
 	}
+	r.telling.Lock()
+	defer r.telling.Unlock()
+	r.logSkipped(s)
 	if tell := r.set.opts.OnSkip; tell != nil {
-		r.telling.Lock()
-		defer r.telling.Unlock()
 		tell(s)
 	}
 	return nil
@@ -148,9 +160,10 @@ func (r *run) skipRecord(t *skipCount, record Record, err error) error {
 }
 
 // passable reports whether a record that gave err may be skipped: not for an operating system
-// error, a mistake of the program, nor during shutdown.
+// error, a backend that does not work, a batch that is too large, a mistake of the program, nor
+// during shutdown.
 func (r *run) passable(err error) bool {
 	var system *fs.PathError
-	return r.set.opts.SkipBad.asked() && !errors.As(err, &system) && !errors.Is(err, errNoFunction) &&
+	return r.set.opts.SkipBad.asked() && !errors.As(err, &system) && !errors.Is(err, errNoFunction) && !errors.Is(err, errBackend) && !errors.Is(err, columns.ErrPadding) &&
 		!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }

@@ -81,6 +81,21 @@ var usable = map[string]func(Pipe) Flow[[]int64]{
 		f := ParseColumns(p, ColumnSpec{Schema: schema, Batch: 3, Workers: 2})
 		return MapFlow(f, func(b *ColumnBatch) ([]int64, error) { return b.Get(DefaultLabelKey).Int64s, nil }, MapOptions{})
 	},
+	"windows": func(p Pipe) Flow[[]int64] {
+		p = p.Windows(columns.WindowSpec{Length: 2, Schema: columns.Schema{{Key: DefaultLabelKey, Kind: tfrecord.KindInt64, Steps: columns.FlatSteps}}})
+		return MapFlow(Map(p, label, MapOptions{}), one, MapOptions{})
+	},
+	"sequences": func(p Pipe) Flow[[]int64] {
+		schema := columns.Schema{{Key: DefaultLabelKey, Kind: tfrecord.KindInt64, Steps: columns.FlatSteps, Length: columns.Longest}}
+		f := ParseColumns(p, ColumnSpec{Schema: schema, Batch: 3, Workers: 2})
+		return MapFlow(f, func(b *ColumnBatch) ([]int64, error) {
+			c := b.Get(DefaultLabelKey)
+			if n := b.Rows; !slices.Equal(c.Shape, []int{n, 1}) || len(c.Lengths(nil)) != n {
+				return nil, fmt.Errorf("shape %v, lengths %v of %d rows", c.Shape, c.Lengths(nil), n)
+			}
+			return c.Int64s, nil
+		}, MapOptions{})
+	},
 	"pictures": func(p Pipe) Flow[[]int64] {
 		f := Images(p, ImageSpec{Size: 4, Channels: 1, Batch: 4, Workers: 2})
 		return MapFlow(f, func(b *ImageBatch) ([]int64, error) {

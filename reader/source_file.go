@@ -27,6 +27,10 @@ type stamp struct {
 	info fs.FileInfo
 	ends uint64 // hash of the beginning and the end,
 	seen bool   // ends is set
+	// told is where the records that the index file tells of end, if asked is set: 0 if there is no
+	// index file.
+	told  int64
+	asked bool
 }
 
 // stampFiles stats all sources without opening them. Those in object stores, which are slow to
@@ -120,6 +124,11 @@ func (s *Set) unchanged(i int, f storage.File) error {
 		}
 		what = "it was replaced by another file of the same size and time"
 	}
+	return s.changed(i, what)
+}
+
+// changed returns the error for source i, of which something is not as it was.
+func (s *Set) changed(i int, what string) error {
 	return &fs.PathError{Op: "read", Path: s.sources[i].Path, Err: fmt.Errorf(
 		"%w: %s; do not change files while they are read; open the set again, and start from its beginning", ErrChanged, what)}
 }

@@ -23,8 +23,8 @@ const (
 //
 // Resuming costs reading one block again. After a [Pipe.Shuffle] of n elements it costs reading
 // about n·(ln n + 1) elements to refill the buffer; for compressed files also what precedes the
-// position in each of the open ones. A [Pipe.Cache] that is not complete on disk reads its epoch
-// again from the beginning.
+// position in each of the open ones. A [Pipe.Cache] or [Flow.Cache] that is not complete on disk
+// makes its epoch again from the beginning.
 type State struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
@@ -41,6 +41,11 @@ type State struct {
 	// Stages are the positions of the stages, source first. At is private to the stage, nil at the
 	// beginning.
 	Stages []StagePosition `json:"stages"`
+	// Merged are the States of former workers, by number: see [MergeStates].
+	Merged []State `json:"merged,omitempty"`
+	// Flow are the positions of the stages of a [Flow] that have one, such as [Flow.Take], first
+	// stage first. None if there are no such stages.
+	Flow []StagePosition `json:"flow,omitempty"`
 	// Skipped is the number of records without a result in the current epochs, if [SkipBad] allows
 	// them: at most two pairs of epoch and number.
 	Skipped [][2]int64 `json:"skipped,omitempty"`
@@ -68,9 +73,14 @@ func (s *State) tally() (t skipCount) {
 // clone returns a copy that shares no memory.
 func (s *State) clone() State {
 	c := *s
-	c.Skipped, c.Stages = slices.Clone(s.Skipped), slices.Clone(s.Stages)
-	for i := range c.Stages {
-		c.Stages[i].At = slices.Clone(c.Stages[i].At)
+	c.Skipped, c.Stages, c.Flow, c.Merged = slices.Clone(s.Skipped), slices.Clone(s.Stages), slices.Clone(s.Flow), slices.Clone(s.Merged)
+	for _, stages := range [][]StagePosition{c.Stages, c.Flow} {
+		for i := range stages {
+			stages[i].At = slices.Clone(stages[i].At)
+		}
+	}
+	for i := range c.Merged {
+		c.Merged[i] = c.Merged[i].clone()
 	}
 	return c
 }
@@ -101,8 +111,33 @@ func (p position) pop() (own []int64, before position) {
 	return p[last-n : last], p[:last-n]
 }
 
+// split cuts off the last n sections, or fewer if there are not as many.
+func (p position) split(n int) (last, before position) {
+	before = p
+	for ; n > 0; n-- {
+		_, before = before.pop()
+	}
+	return p[len(before):], before
+}
+
+// fill appends a position to dst with n sections: those that it lacks, of its first stages, are
+// empty.
+func (p position) fill(dst position, n int) position {
+	for before := p; len(before) > 0; n-- {
+		_, before = before.pop()
+	}
+	for ; n > 0; n-- {
+		dst = dst.push()
+	}
+	return append(dst, p...)
+}
+
 // state returns the State for a position and n elements after it.
 func (r *run) state(at position, n int64) State {
+	if r.merge != nil {
+		_, at = at.pop()
+		return r.merge.state(at, n)
+	}
 	s := State{
 		Format: StateFormat, Version: StateVersion, Dataset: r.set.fingerprint,
 		Worker: r.set.opts.Worker, Workers: r.set.opts.Workers, Skip: n,
@@ -136,18 +171,16 @@ func (r *run) position(s *State) (position, error) {
 		return refuse("it is of the dataset %s, this is %s", s.Dataset, r.set.fingerprint)
 	case len(s.Stages) != len(r.names):
 		return refuse("it has %d stages, this has %d", len(s.Stages), len(r.names))
+	case len(s.Flow) > 0:
+		return refuse("it has a position of %s, which is not a stage here", s.Flow[len(s.Flow)-1].Name)
 	case s.Skip < 0 || s.Skip > maxSkip:
 		return refuse("skip is %d", s.Skip)
-	case len(s.Skipped) > 2:
-		return refuse("skipped has %d entries", len(s.Skipped))
+	}
+	if err := s.checkSkipped(); err != nil {
+		return refuse("%v", err)
 	}
 	if err := r.movedTo(s); err != nil {
 		return refuse("%v", err)
-	}
-	for _, counted := range s.Skipped {
-		if counted[0] != int64(int32(counted[0])) || counted[1] < 0 || counted[1] > maxSkip {
-			return refuse("skipped is %v", s.Skipped)
-		}
 	}
 	var at position
 	begun := false
@@ -164,6 +197,19 @@ func (r *run) position(s *State) (position, error) {
 	return at, nil
 }
 
+// checkSkipped checks what tally decodes.
+func (s *State) checkSkipped() error {
+	if len(s.Skipped) > 2 {
+		return fmt.Errorf("skipped has %d entries", len(s.Skipped))
+	}
+	for _, counted := range s.Skipped {
+		if counted[0] != int64(int32(counted[0])) || counted[1] < 0 || counted[1] > maxSkip {
+			return fmt.Errorf("skipped is %v", s.Skipped)
+		}
+	}
+	return nil
+}
+
 // movedTo converts a state of another worker to this one, if the order of the records is the same
 // for all of them.
 func (r *run) movedTo(s *State) error {
@@ -171,26 +217,44 @@ func (r *run) movedTo(s *State) error {
 	if s.Worker == o.Worker && s.Workers == o.Workers {
 		return nil
 	}
-	global := strings.HasPrefix(r.names[0], "shuffle_all(")
-	for _, name := range r.names[1:] {
-		global = global && strings.HasPrefix(name, "repeat(")
+	switch {
+	case !s.global():
+		return fmt.Errorf("it is of worker %d of %d, this is %d of %d; only a global order and Repeat can be divided again from one State, others from those of all workers with MergeStates",
+			s.Worker, s.Workers, o.Worker, o.Workers)
+	case s.Workers < 1 || s.Workers > maxParts || s.Stages[0].At != nil && len(s.Stages[0].At) != globalWords:
+		return errPosition(r.names[0])
 	}
 	source := slices.Clone(s.Stages[0].At)
-	switch {
-	case !global:
-		return fmt.Errorf("it is of worker %d of %d, this is %d of %d; only a global order and Repeat can be divided again",
-			s.Worker, s.Workers, o.Worker, o.Workers)
-	case s.Workers < 1 || s.Workers > maxParts || source != nil && len(source) != globalWords:
-		return errPosition(r.names[0])
-	case source == nil && s.Skip > 0:
+	if source == nil && s.Skip > 0 {
 		source = make([]int64, globalWords)
 	}
 	if source != nil {
-		source[0] += s.Skip * int64(s.Workers)
+		source[0] = s.received()
 	}
 	s.Stages = slices.Clone(s.Stages)
 	s.Stages[0].At, s.Skip = source, 0
 	return nil
+}
+
+// global reports whether the order is global, and may begin anywhere.
+func (s *State) global() bool {
+	for i, stage := range s.Stages {
+		kind, _, _ := strings.Cut(stage.Name, "(")
+		if source := kind == "shuffle_all" || kind == "sample"; i == 0 && !source || i > 0 && kind != "repeat" {
+			return false
+		}
+	}
+	return len(s.Stages) > 0 && len(s.Merged) == 0
+}
+
+// received returns how many elements of the pass all workers have received of a global order, if
+// they are at the same step.
+func (s *State) received() int64 {
+	n := s.Skip * int64(s.Workers)
+	if at := s.Stages[0].At; len(at) > 0 {
+		n += at[0]
+	}
+	return n
 }
 
 // errPosition is the error for a section that no stage of this kind wrote.

@@ -34,7 +34,7 @@ type StageStats struct {
 // stageStats holds the counters of a running stage. They are updated once per block, never per
 // record.
 type stageStats struct {
-	name                       string
+	name, traced               string // traced: of its regions
 	elements, bytes            atomic.Int64
 	busyNS, waitNS, blockedNS  atomic.Int64
 	awaitedNS, units, changes  atomic.Int64

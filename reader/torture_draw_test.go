@@ -22,7 +22,7 @@ var tortureSizes = map[string]func(*rand.Rand) int{
 }
 
 // ends are the ways to consume a pipe.
-var ends = []string{"next", "blocks", "batch", "map", "elements", "columns", "pictures"}
+var ends = []string{"next", "blocks", "batch", "map", "elements", "counted", "buckets", "columns", "pictures"}
 
 // stages are the steps of trials, without the source, each drawn for a number of records. Their
 // names are those of [trial.pipe].
@@ -36,6 +36,7 @@ var stages = map[string]func(r *rand.Rand, records int) step{
 	"map":      func(r *rand.Rand, _ int) step { return step{"map", r.IntN(1 << r.IntN(19)), r.IntN(4)} },
 	"filter":   func(r *rand.Rand, _ int) step { return step{"filter", r.IntN(5), 0} },
 	"shuffle":  func(r *rand.Rand, n int) step { return step{"shuffle", 1 + r.IntN(n+10), 0} },
+	"windows":  func(r *rand.Rand, _ int) step { return step{"windows", 1 + r.IntN(4), 1 + r.IntN(3)} },
 	"prefetch": func(r *rand.Rand, _ int) step { return step{"prefetch", r.IntN(4), 0} },
 }
 
@@ -54,7 +55,7 @@ func draw(seed uint64, mostBytes int) trial {
 		t.Steps = append(t.Steps, stages[names[r.IntN(len(names))]](r, t.records()))
 	}
 	t.bound(mostBytes)
-	if want := len(t.expect(t.Steps, 0)); want > 0 {
+	if want := len(t.received(0)); want > 0 {
 		for range r.IntN(3) {
 			t.Stops = append(t.Stops, r.IntN(want*t.Epochs+1))
 		}
@@ -75,6 +76,9 @@ func (t *trial) fill(r *rand.Rand, size func(*rand.Rand) int, files, records, mo
 	if !t.Gzip && r.IntN(4) == 0 {
 		source = step{"all", 1 + r.IntN(4), 1 + r.IntN(4)}
 	}
+	if r.IntN(4) == 0 {
+		source = step{[]string{"mix", "concat"}[r.IntN(2)], 1 + r.IntN(4), r.IntN(mixBits)}
+	}
 	t.Steps = append(t.Steps[:0], source)
 }
 
@@ -93,13 +97,26 @@ func (t *trial) bound(mostBytes int) {
 			bytes += n
 		}
 	}
+	join := t.Steps[0]
+	repeated := (join.Kind == "mix" || join.Kind == "concat") && join.M&mixRepeated != 0
+	if repeated {
+		bytes, records = 2*bytes, 2*records
+	}
 	t.Steps = slices.DeleteFunc(t.Steps, func(s step) bool {
 		switch s.Kind {
+		case "cache", "disk", "partial":
+			return repeated // Cache refuses pipes that repeat a different number of times
 		case "map":
 			if records*s.N > 4*mostBytes {
 				return true
 			}
 			bytes = records * s.N
+		case "windows": // at most 3*N windows of each record, of at most 4*N bytes
+			if 12*records*s.N*s.N > 8*mostBytes {
+				return true
+			}
+			records *= 3 * s.N
+			bytes = 4 * records * s.N
 		case "repeat":
 			if bytes*s.N > 8*mostBytes {
 				return true

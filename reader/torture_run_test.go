@@ -44,7 +44,7 @@ func (t *trial) run(ctx context.Context, dir string) error {
 	var want []item
 	ends := []int{} // of epochs, in want
 	for i := range t.Epochs {
-		want = append(want, t.expect(t.Steps, t.Epoch+int64(i))...)
+		want = append(want, t.received(t.Epoch+int64(i))...)
 		ends = append(ends, len(want))
 	}
 	c, err := t.start(ctx, t.pipe(set, dir, t.Steps), nil)
@@ -158,6 +158,12 @@ func (t *trial) start(ctx context.Context, p Pipe, at *State) (*consumer, error)
 	case "elements":
 		f := MapFlow(Map(p, copied, MapOptions{Workers: 2}), copied, MapOptions{}).Prefetch(t.Batch)
 		return consumeFlow(ctx, UnbatchFlow(BatchFlow(f, t.Batch, false)), t.origin(at), func(r Record) []Record { return []Record{r} })
+	case "counted":
+		f := Enumerate(Map(p, copied, MapOptions{}).Skip(int64(t.Batch)).Take(1 << 40))
+		return consumeFlow(ctx, f, t.origin(at), func(r Indexed[Record]) []Record { return []Record{r.Value} })
+	case "buckets":
+		f := BucketByLength(Map(p, copied, MapOptions{}), func(r Record) int { return len(r.Data) }, t.buckets())
+		return consumeFlow(ctx, f, t.origin(at), func(r []Record) []Record { return r })
 	case "columns":
 		spec := ColumnSpec{Batch: t.Batch, Schema: columns.Schema{
 			{Key: "id", Kind: tfrecord.KindInt64}, {Key: "filler", Kind: tfrecord.KindBytes},
@@ -166,10 +172,16 @@ func (t *trial) start(ctx context.Context, p Pipe, at *State) (*consumer, error)
 			return identified(b.Get("id").Int64s, b.Epoch)
 		})
 	case "pictures":
-		spec := ImageSpec{Batch: t.Batch, Size: 4}
+		spec := ImageSpec{Batch: t.Batch, Size: 4, Columns: columns.Schema{
+			{Key: "id", Kind: tfrecord.KindInt64}, {Key: "filler", Kind: tfrecord.KindBytes},
+		}}
 		f := Images(p, spec).Filter(func(*ImageBatch) (bool, error) { return true, nil })
 		return consumeFlow(ctx, f, t.origin(at), func(b *ImageBatch) []Record {
-			return identified(b.Labels, b.Epoch)
+			ids := b.Columns.Get("id").Int64s
+			if !slices.Equal(ids, b.Labels) {
+				return nil // too few records
+			}
+			return identified(ids, b.Epoch)
 		})
 	}
 	return nil, errors.New("no end " + t.End)

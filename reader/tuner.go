@@ -10,7 +10,8 @@ import (
 // set. The consumer of a stage calls tick now and then, so that the tuner needs no goroutine. Its
 // changes never affect the order of the elements.
 type tuner struct {
-	clock func() time.Time
+	clock   func() time.Time
+	settled func(*knob) // called when a stage has settled; nil: nobody asks
 
 	mu    sync.Mutex
 	last  time.Time
@@ -38,6 +39,10 @@ type knob struct {
 
 	since time.Time
 	seen  counts // at since
+
+	steady  int      // consecutive samples that changed nothing
+	settled [2]int32 // workers and queue when it settled last
+	times   int      // it has settled
 }
 
 // counts are the counters that a knob samples.
@@ -76,7 +81,9 @@ func (t *tuner) tick() {
 	}
 	t.last = now
 	for _, k := range t.knobs {
-		k.look(now)
+		if k.look(now); k.hasSettled() && t.settled != nil {
+			t.settled(k)
+		}
 	}
 }
 
@@ -110,11 +117,34 @@ func (k *knob) look(now time.Time) {
 		queue = k.depth.step(queueLook{l.awaited, share(is.blocked, was.blocked), k.stats.fewestSeen()})
 	}
 	if workers != int(k.stats.workers.Load()) || queue != k.queue {
-		k.queue = queue
+		k.queue, k.steady = queue, 0
 		k.stats.workers.Store(int32(workers))
 		k.stats.changes.Add(1)
 		k.apply(workers, queue)
+		return
 	}
+	k.steady++
+}
+
+// A stage counts as settled after settledLooks samples in a row that changed nothing, twice as many
+// each further time, and up to a month of them.
+const (
+	settledLooks = 20
+	mostDoubled  = 20
+)
+
+// hasSettled reports whether the stage has just settled, on other settings than before.
+func (k *knob) hasSettled() bool {
+	if k.steady < settledLooks<<k.times {
+		return false
+	}
+	k.steady = 0
+	now := [2]int32{k.stats.workers.Load(), k.stats.queueSpace.Load()}
+	if k.times > 0 && now == k.settled {
+		return false
+	}
+	k.settled, k.times = now, min(k.times+1, mostDoubled)
+	return true
 }
 
 // maxReaders bounds Options.Readers. autoReaders bounds the automatic choice, or four times the

@@ -12,6 +12,9 @@ func (m *maker) step(w, h int) augment.Step {
 		return 2.5 * m.r.Float64()
 	}
 	transform := []augment.Filter{augment.Nearest, augment.Bilinear, augment.Bicubic}[m.r.IntN(3)]
+	if m.chance(0.03) {
+		return m.perspective(w, h, transform)
+	}
 	switch m.r.IntN(26) {
 	case 0:
 		return augment.HFlip{}
@@ -72,6 +75,12 @@ func (m *maker) step(w, h int) augment.Step {
 		}
 		return augment.GaussianNoise{Mean: 0.2*m.r.Float64() - 0.1, Sigma: 0.3 * m.r.Float64(), Seed: m.r.Uint64()}
 	}
+}
+
+// perspective moves the corners of the image inwards by up to a third of its sides.
+func (m *maker) perspective(w, h int, filter augment.Filter) augment.Step {
+	x, y := func() int { return m.r.IntN(1 + w/3) }, func() int { return m.r.IntN(1 + h/3) }
+	return augment.Perspective{Corners: [4][2]int{{x(), y()}, {w - x(), y()}, {w - x(), h - y()}, {x(), h - y()}}, Filter: filter, Fill: m.color()}
 }
 
 // within is a box within the image.

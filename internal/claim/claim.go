@@ -13,6 +13,7 @@
 package claim
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -25,15 +26,16 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // Renew is how often a claim is renewed, and Expire how old one is, by the store's
-// clock, when it is taken for a dead process's. Tests change them, before the first
-// claim is taken.
+// clock, when it is taken for a dead process's: what a run after a kill waits at most. A claim may
+// miss two renewals. Tests change them, before the first claim is taken.
 var (
-	Renew  = 15 * time.Second
-	Expire = time.Minute
+	Renew  = 4 * time.Second
+	Expire = 12 * time.Second
 )
 
 // ErrHeld says that a process that lives has a claim.
@@ -70,9 +72,10 @@ type Claim struct {
 	cancel context.CancelCauseFunc
 	keeper sync.WaitGroup
 
-	turn  chan struct{}  // holds a token while the fields below are used, and during a renewal
-	fresh time.Time      // before the last renewal was asked for
-	is    storage.Object // as it was last written
+	turn    chan struct{}  // holds a token while the fields below are used, and during a renewal
+	fresh   time.Time      // before the last renewal was asked for
+	is      storage.Object // as it was last written
+	doubted bool           // somebody may have taken over: see settle
 
 	cleared []storage.Object
 }
@@ -112,8 +115,8 @@ func (c *Claim) Context() context.Context { return c.ctx }
 // Cleared returns the claims of dead processes that were removed for this one.
 func (c *Claim) Cleared() []storage.Object { return c.cleared }
 
-// Check returns an error when the claim is lost. One that was not renewed for long
-// is renewed first, and is found out to be lost, if it is, by that.
+// Check returns an error when the claim is lost. One that was not renewed for long is renewed first,
+// and is found out to be lost, if it is, by that.
 func (c *Claim) Check() error {
 	if err := context.Cause(c.ctx); err != nil {
 		return err
@@ -124,11 +127,24 @@ func (c *Claim) Check() error {
 		return context.Cause(c.ctx)
 	}
 	defer func() { <-c.turn }()
-	if since(c.fresh) < Expire/2 {
-		return nil
+	for range mostRenewals {
+		if !c.doubted && since(c.fresh) < Expire/2 {
+			return nil
+		}
+		if err := c.renew(c.ctx); err != nil {
+			return err
+		}
+		if c.doubted {
+			if err := c.settle(c.ctx); err != nil {
+				return err
+			}
+		}
 	}
-	return c.renew(c.ctx)
+	return fmt.Errorf("renew the claim %s: the store takes longer for that than a claim lasts", c.name)
 }
+
+// mostRenewals is how often Check renews a claim that is too old again by the time it is renewed.
+const mostRenewals = 5
 
 // Release withdraws the claim. Where the store does not answer, it is left to expire.
 func (c *Claim) Release() {
@@ -168,13 +184,22 @@ func (c *Claim) keep() {
 			return
 		case <-tick.C:
 			c.turn <- struct{}{}
-			_ = c.renew(c.ctx) // one that fails is made again; Check looks whether it lasts
+			c.keepFresh()
 			<-c.turn
 		}
 	}
 }
 
-// renew writes the claim again, if it is still there. It is called with the turn.
+// keepFresh renews the claim, unless the store takes too long to answer: then the next tick asks
+// again, before the claim has expired. Check finds out whether that lasts. It is called with the turn.
+func (c *Claim) keepFresh() {
+	ctx, cancel := context.WithTimeout(c.ctx, Expire/2)
+	defer cancel()
+	_ = c.renew(ctx)
+}
+
+// renew writes the claim again, if it is still there. If that is late, somebody may have removed it
+// between the two requests, and the claim is in doubt until settle. It is called with the turn.
 func (c *Claim) renew(ctx context.Context) error {
 	late := since(c.fresh) >= Expire/2
 	asked := time.Now()
@@ -186,23 +211,45 @@ func (c *Claim) renew(ctx context.Context) error {
 	if err == nil {
 		is, err = storage.Put(ctx, c.store, c.name, c.data, storage.CreateOptions{Replace: true})
 	}
-	if err == nil && late {
-		// Somebody may have removed it between the two requests.
-		var there []rival
-		there, _, err = rivals(ctx, c.store, c.name)
-		if err == nil && len(there) > 0 {
-			withdraw(ctx, c.store, c.name)
-			return c.lose()
-		}
-	}
 	if cause := context.Cause(c.ctx); cause != nil {
 		return cause
 	}
 	if err != nil {
 		return fmt.Errorf("renew the claim %s: %w", c.name, err)
 	}
-	c.fresh, c.is = asked, is
+	c.fresh, c.is, c.doubted = asked, is, c.doubted || late
 	return nil
+}
+
+// settle finds out whether a claim that was renewed late is still this process's alone. A rival that
+// has expired is no matter, and one that only tries sees this claim and withdraws; one that stays has
+// taken over. It is called with the turn.
+func (c *Claim) settle(ctx context.Context) error {
+	began := time.Now()
+	var staying map[string]bool
+	for {
+		found, _, err := rivals(ctx, c.store, c.name)
+		if err != nil {
+			return err
+		}
+		stay := map[string]bool{}
+		for _, r := range found {
+			if r.left >= 0 && (staying == nil || staying[r.Name]) {
+				stay[r.Name] = true
+			}
+		}
+		if staying = stay; len(staying) == 0 {
+			c.doubted = false
+			return nil
+		}
+		if since(began) >= Renew {
+			withdraw(ctx, c.store, c.name)
+			return c.lose()
+		}
+		if err := par.Sleep(ctx, Renew/8); err != nil {
+			return cmp.Or(context.Cause(c.ctx), err)
+		}
+	}
 }
 
 func (c *Claim) lose() error {

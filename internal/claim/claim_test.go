@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -352,5 +354,129 @@ func TestNotNeeded(t *testing.T) {
 			t.Errorf("what fails: %v", err)
 		}
 		held.Release()
+	})
+}
+
+// A request to claim that arrives twice is answered by the second one, that the name exists.
+func TestClaimedTwice(t *testing.T) {
+	inTime(t, func(t *testing.T, s *storagetest.Store) {
+		s.Lost = func(name string) error { return fmt.Errorf("%s: %w", name, fs.ErrExist) }
+		c, err := Take(t.Context(), s, "set/claims", Options{})
+		s.Lost = nil
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Take(t.Context(), s, "set/claims", Options{}); !errors.Is(err, ErrHeld) {
+			t.Errorf("a second claim: %v", err)
+		}
+		c.Release()
+		if left := s.Names(); len(left) > 0 {
+			t.Errorf("left behind: %q", left)
+		}
+	})
+}
+
+// A renewal that the store never answers is asked for again before the claim expires, so that others
+// see that its process lives.
+func TestRenewalUnanswered(t *testing.T) {
+	inTime(t, func(t *testing.T, s *storagetest.Store) {
+		var puts atomic.Int32
+		slow := &unanswered{Store: s, hang: func() bool { return puts.Add(1) == 2 }} // the first renewal
+		c, err := Take(t.Context(), slow, "set/claims", Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(Expire - time.Second)
+		if _, err := Take(t.Context(), s, "set/claims", Options{}); !errors.Is(err, ErrHeld) {
+			t.Errorf("a second claim: %v", err)
+		}
+		if err := c.Check(); err != nil {
+			t.Error(err)
+		}
+		c.Release()
+	})
+}
+
+// unanswered is a store of which some requests to write hang until their context ends.
+type unanswered struct {
+	*storagetest.Store
+	hang func() bool
+}
+
+func (s *unanswered) Create(ctx context.Context, name string, o storage.CreateOptions) (storage.Upload, error) {
+	if s.hang() {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return s.Store.Create(ctx, name, o)
+}
+
+// A late renewal is not confused by the claim of a process that died while it tried, nor by one that
+// tries meanwhile.
+func TestLateBesideOthers(t *testing.T) {
+	inTime(t, func(t *testing.T, s *storagetest.Store) {
+		c := take(t, t.Context(), s, Options{})
+		s.Put("set/claims/alone-dead", nil)
+		time.Sleep(2 * Expire)
+		stall := func(d time.Duration) {
+			c.turn <- struct{}{}
+			time.Sleep(d)
+			<-c.turn
+		}
+		stall(Expire/2 + time.Second)
+		if err := c.Check(); err != nil {
+			t.Errorf("beside a dead one: %v", err)
+		}
+		s.Remove(t.Context(), "set/claims/alone-dead")
+
+		ctx, cancel := context.WithCancel(t.Context())
+		var waiting sync.WaitGroup
+		waiting.Go(func() {
+			if _, err := Take(ctx, s, "set/claims", Options{Wait: true}); !errors.Is(err, context.Canceled) {
+				t.Errorf("one that waits: %v", err)
+			}
+		})
+		for range 20 {
+			stall(Expire/2 + time.Second)
+			if err := c.Check(); err != nil {
+				t.Fatalf("beside one that waits: %v", err)
+			}
+		}
+		cancel()
+		waiting.Wait()
+		c.Release()
+	})
+}
+
+// Somebody who takes over between the two requests of a late renewal keeps the claim.
+func TestTakenOverBetween(t *testing.T) {
+	inTime(t, func(t *testing.T, s *storagetest.Store) {
+		var other *Claim
+		var first *Claim
+		slow := &unanswered{Store: s, hang: func() bool {
+			if first != nil && other == nil {
+				time.Sleep(2 * Expire)
+				s.Remove(t.Context(), first.name)
+				other = &Claim{} // whoever asks next is not held up
+				other = take(t, t.Context(), s, Options{})
+			}
+			return false
+		}}
+		c, err := Take(t.Context(), slow, "set/claims", Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.turn <- struct{}{}
+		time.Sleep(Expire/2 + time.Second)
+		first = c
+		<-c.turn
+		if err := c.Check(); !errors.Is(err, ErrLost) {
+			t.Errorf("after somebody else took over: %v", err)
+		}
+		if err := other.Check(); err != nil {
+			t.Errorf("who took over: %v", err)
+		}
+		c.Release()
+		other.Release()
 	})
 }

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"path"
 	"time"
@@ -69,6 +71,11 @@ func (t *taking) try(ctx context.Context) (*Claim, error) {
 	c := newClaim(t.store, t.directory, t.o.Shared)
 	asked := time.Now()
 	is, err := storage.Put(ctx, t.store, c.name, c.data, storage.CreateOptions{})
+	if errors.Is(err, fs.ErrExist) {
+		// Nobody else has the name, which is random: something between here and the store has made
+		// the request twice, and the second answer has arrived.
+		is, err = storage.Look(ctx, t.store, c.name)
+	}
 	if err != nil {
 		withdraw(ctx, t.store, c.name) // it may be there all the same
 		return nil, err

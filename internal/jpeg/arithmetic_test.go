@@ -76,7 +76,7 @@ func TestArithmeticWork(t *testing.T) {
 				t.Errorf("%s: %v", file, err)
 			}
 		})
-		if took := time.Since(began); took > time.Second || allocated > 100 {
+		if took := time.Since(began); took > 20*time.Second || allocated > 100 {
 			t.Errorf("%s: %v and %.0f allocations", file, took, allocated)
 		}
 	}

@@ -25,6 +25,9 @@ func (b *Budget) Acquire(ctx context.Context, n int64) error {
 	return b.room.Acquire(ctx, b.charge(n))
 }
 
+// TryAcquire is Acquire if there is room now and nobody waits for some. Otherwise it returns false.
+func (b *Budget) TryAcquire(n int64) bool { return b.room.TryAcquire(b.charge(n)) }
+
 // Release ends what Acquire of as many bytes began.
 func (b *Budget) Release(n int64) { b.room.Release(b.charge(n)) }
 

@@ -74,8 +74,10 @@ func TestBudget(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, uint64(worker)))
 			for range 500 {
 				n := r.Int64N(130)
-				if err := b.Acquire(context.Background(), n); err != nil {
-					t.Error(err)
+				if !b.TryAcquire(n) {
+					if err := b.Acquire(context.Background(), n); err != nil {
+						t.Error(err)
+					}
 				}
 				mu.Lock()
 				if used, count = used+n, count+1; used > 100 {
@@ -101,7 +103,7 @@ func TestBudget(t *testing.T) {
 		b.Release(100) // there was room
 	}
 	_ = b.Acquire(context.Background(), 100)
-	if err := b.Acquire(ctx, 1); !errors.Is(err, context.Canceled) {
+	if err := b.Acquire(ctx, 1); !errors.Is(err, context.Canceled) || b.TryAcquire(1) {
 		t.Errorf("%v", err)
 	}
 	if err := b.WaitIdle(ctx); !errors.Is(err, context.Canceled) {

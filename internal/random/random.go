@@ -38,6 +38,10 @@ func (d Draws) Below(i int64, n int) int {
 	return int(hi)
 }
 
+// Float returns number i of the sequence as one of the 2⁵³ multiples of 2⁻⁵³ from 0 up to, not
+// including, 1.
+func (d Draws) Float(i int64) float64 { return float64(d.at(i)>>11) / (1 << 53) }
+
 // Exactly is Below without any number being more likely: what would make it so
 // is drawn again, from a sequence of its own (Lemire: Fast Random Integer
 // Generation in an Interval, 2019).

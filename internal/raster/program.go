@@ -9,6 +9,7 @@ const (
 	Input                 // what is sent to the processor
 	Decoded               // what the processor decodes: planes of Program.Coded
 	Result                // what is fetched from it
+	Direct                // a result that the processor itself writes to its place
 )
 
 // Buffer is a piece of memory of a program.

@@ -1,0 +1,103 @@
+package columns
+
+import (
+	"fmt"
+	"slices"
+)
+
+// BoxFormat is the order of the four numbers of a box. The zero value is XYXY.
+type BoxFormat uint8
+
+// The formats of boxes, with what wants them: with pixels, unless Relative of the [ObjectSpec] is
+// set.
+const (
+	XYXY   BoxFormat = iota // xmin, ymin, xmax, ymax: torchvision, Keras
+	YXYX                    // ymin, xmin, ymax, xmax: TensorFlow and its Object Detection API, Relative
+	XYWH                    // xmin, ymin, width, height: COCO
+	CXCYWH                  // center x, center y, width, height: YOLO and DETR, Relative
+)
+
+var boxFormatNames = [...]string{"xyxy", "yxyx", "xywh", "cxcywh"}
+
+// String returns the name in torchvision, such as xyxy.
+func (f BoxFormat) String() string {
+	if int(f) < len(boxFormatNames) {
+		return boxFormatNames[f]
+	}
+	return fmt.Sprintf("BoxFormat(%d)", uint8(f))
+}
+
+// ObjectSpec configures how the objects of images become [Objects]. The zero value takes all of
+// them, with boxes in pixels.
+type ObjectSpec struct {
+	// Format is the order of the numbers of a box.
+	Format BoxFormat
+	// Relative gives boxes in shares of the width and height of the images of the batch. Default: in
+	// their pixels with fractions, from the top left corner: a box around a whole image of w by h
+	// pixels is 0, 0, w, h.
+	Relative bool
+	// MaxBoxes is the number of objects of each image: images with fewer are padded, and of those
+	// with more the first ones are taken, in the order of the record. With MixUp an image's own
+	// objects come first, so that those of its partner are cut first. Default: 0, ragged.
+	MaxBoxes int
+	// MinVisibility, from 0 to 1, drops objects of whose area a smaller share is left in the image
+	// after crops and the like. Those without any area left are always dropped.
+	MinVisibility float64
+	// DropCrowd and DropDifficult leave out objects whose "image/object/is_crowd" or
+	// "image/object/difficult" is not 0.
+	DropCrowd, DropDifficult bool
+	// Masks adds the masks of the objects, from "image/object/mask". A batch of ragged ones that
+	// would take more than 1 GiB is an [ErrPadding]; MaxBoxes bounds it.
+	Masks bool
+}
+
+// Validate returns an error for a field out of range.
+func (s ObjectSpec) Validate() error {
+	switch {
+	case int(s.Format) >= len(boxFormatNames):
+		return fmt.Errorf("objects: %v: want xyxy, yxyx, xywh or cxcywh", s.Format)
+	case s.MaxBoxes < 0:
+		return fmt.Errorf("objects: %d boxes at most: want 1 or more, or 0 for ragged ones", s.MaxBoxes)
+	case !(s.MinVisibility >= 0 && s.MinVisibility <= 1):
+		return fmt.Errorf("objects: a visibility of %v at least: want 0 to 1", s.MinVisibility)
+	}
+	return nil
+}
+
+// Objects are the objects of the images of a batch, image after image, and in each in the order of
+// its record. Each slice is contiguous; a tensor library may use it without a copy.
+type Objects struct {
+	// Boxes are {objects, 4}, or {images, MaxBoxes, 4} padded with 0.
+	Boxes []float32
+	// Labels are the classes of the boxes, as stored: {objects}, or {images, MaxBoxes} padded with
+	// -1.
+	Labels []int64
+	// Indexes are where the objects are in the lists of their records, from 0, in the shape of
+	// Labels and padded with -1. They find other features of the objects, such as
+	// "image/object/area", in ragged columns.
+	Indexes []int64
+	// Weights, in the shape of Labels and padded with 0, are the shares that the images with the
+	// objects have in mixed ones; nil if images are not mixed.
+	Weights []float32
+	// Masks, with Masks of the [ObjectSpec], are 1 in the object and 0 elsewhere, in the size of the
+	// images: {objects, height, width}, or {images, MaxBoxes, height, width} padded with 0.
+	Masks []uint8
+	// MaskShape is the shape of Masks; empty without.
+	MaskShape []int
+	// Splits, {images + 1}, delimits ragged objects: image i has those from Splits[i] up to, not
+	// including, Splits[i+1]. It is nil with MaxBoxes.
+	Splits []int64
+	// Counts, {images}, are the numbers of objects without padding.
+	Counts []int64
+	// Hidden is how many objects of the batch were dropped by MinVisibility, or since nothing of
+	// them was left; Cut is how many were too many for MaxBoxes.
+	Hidden, Cut int
+}
+
+// Clone returns a copy that stays valid.
+func (o *Objects) Clone() Objects {
+	return Objects{
+		Boxes: slices.Clone(o.Boxes), Labels: slices.Clone(o.Labels), Indexes: slices.Clone(o.Indexes), Weights: slices.Clone(o.Weights),
+		Masks: slices.Clone(o.Masks), MaskShape: slices.Clone(o.MaskShape), Splits: slices.Clone(o.Splits), Counts: slices.Clone(o.Counts), Hidden: o.Hidden, Cut: o.Cut,
+	}
+}

@@ -1,0 +1,315 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+)
+
+// Cache computes the elements of an epoch once and keeps them: batches with their decoded images or
+// parsed columns, or the results of a [Map]. Once it has returned all, later epochs (see
+// [Stream.NextEpoch]) come from the cache, and nothing before it is read, decoded or computed. It
+// is tf.data's ds.map(decode).batch().cache(). [CacheOptions] are as for [Pipe.Cache], except that
+// Partial is refused.
+//
+// All epochs have the elements of epoch 0 in the same order: batches of the same records, and for
+// each image the same draws of [ImageSpec].Policy and Mix. For other draws in each epoch, cache
+// before they are made: records with small images by [Pipe.Map] and [Pipe.Cache], then a Shuffle
+// and [Images]. The Epoch of records and batches is that of the epoch in which they are returned. A
+// [Pipe.Repeat] before the cache repeats within the epoch, and all passes are kept.
+//
+// In memory and on disk, elements are kept as bytes, and each one returned is a copy, also in the
+// first epoch. Elements are numbers, bools, strings, and slices, arrays, structs and pointers of
+// these, which includes all batches of this package; structs have exported fields only. Other types
+// need the methods MarshalBinary and UnmarshalBinary of package encoding, or are refused at Start; a
+// struct that embeds a type with these methods has them, too, and should define its own.
+// Batches reuse their memory as they do without a cache; other elements are new each time.
+//
+// On disk, a cache is of the dataset, the stages, the type of the elements, and the settings of
+// [Images], [ParseColumns] and other stages before it, including the decoder of images: with any
+// other it is refused with [ErrOtherCache]. Only functions are not known: [CacheOptions].Version
+// identifies what they do. Copying from disk takes time: a Prefetch after the cache works ahead.
+//
+// A [State] counts the elements of the epoch that were received, so that it is exact, and resuming
+// is as with [Pipe.Cache]. [MergeStates] refuses it: each worker has elements of its own.
+func (f Flow[T]) Cache(o CacheOptions) Flow[T] {
+	return Flow[T]{func(ctx context.Context, from origin) (source[T], error) {
+		if o.Partial {
+			return nil, errors.New("reader: Cache of a Flow with Partial: it keeps all elements; cache records with Partial, before they become elements")
+		}
+		codec, err := newValueCodec(reflect.TypeFor[T]())
+		if err != nil {
+			return nil, fmt.Errorf("reader: Cache of %v: %w: give it MarshalBinary and UnmarshalBinary, or cache something else", reflect.TypeFor[T](), err)
+		}
+		in, err := f.begin(ctx, origin{epoch: from.epoch, idle: true})
+		if err != nil {
+			return nil, err
+		}
+		c, err := newCachedElements(in, codec, o)
+		if err == nil {
+			err = c.begin(from)
+		}
+		if err != nil {
+			in.close()
+			return nil, err
+		}
+		return c, nil
+	}}
+}
+
+// cachedElements is a running Cache of elements. These are the records of a cacheStage, as bytes.
+type cachedElements[T any] struct {
+	in      source[T]
+	up      *elementWriter[T]
+	records *cacheStage
+	codec   valueCodec
+	section flowStage
+	idle    idle[*cachedElement[T]]
+
+	ctx    context.Context // of the epoch
+	leave  context.CancelFunc
+	start  *State // of the stages before, in the epoch
+	before State  // of the epoch
+	block  *Block
+	i      int   // elements of it that were returned
+	given  int64 // elements of the epoch that were received
+}
+
+// cachedElement is an element with memory of its own.
+type cachedElement[T any] struct {
+	element[T]
+	size int64 // bytes charged to the budget
+}
+
+func newCachedElements[T any](in source[T], codec valueCodec, o CacheOptions) (*cachedElements[T], error) {
+	r := in.running()
+	up := &elementWriter[T]{in: in, codec: codec}
+	making := slices.Clone(r.making)
+	if r.set.opts.BatchWithinEpoch {
+		making = append(making, "batches within epochs")
+	}
+	records, err := newCacheStage(r, up, o, r.passes, cacheOf{
+		Stages: slices.Clone(r.names), Making: making, Element: codec.machineName(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.makes(cacheName)
+	start := in.state()
+	return &cachedElements[T]{
+		in: in, up: up, records: records, codec: codec, section: flowStage{name: cacheName}, start: &start,
+	}, nil
+}
+
+// begin starts the first epoch.
+func (c *cachedElements[T]) begin(from origin) error {
+	if from.state == nil {
+		if from.idle {
+			c.enter(0, 0)
+			c.leave()
+			return nil
+		}
+		return c.startAt(from.epoch, 0)
+	}
+	given, err := c.position(*from.state)
+	if err != nil {
+		return err
+	}
+	return c.startAt(from.state.Epoch, given)
+}
+
+// position returns the number of elements that a State counts. All else in it is the beginning of
+// an epoch of the stages before.
+func (c *cachedElements[T]) position(s State) (given int64, err error) {
+	r := c.in.running()
+	own, err := s.popFlow(cacheName)
+	if err != nil {
+		return 0, err
+	}
+	if err := r.sameWorker(&s, cacheName); err != nil {
+		return 0, err
+	}
+	for _, stage := range slices.Backward(c.start.Flow) {
+		at, err := s.popFlow(stage.Name)
+		if err != nil {
+			return 0, err
+		}
+		if !slices.Equal(at, stage.At) {
+			return 0, errPosition(stage.Name)
+		}
+	}
+	at, err := r.position(&s)
+	if err != nil {
+		return 0, err
+	}
+	if at != nil || s.Skip != 0 || len(own) != 1 || own[0] < 0 || own[0] > maxSkip {
+		return 0, errPosition(cacheName)
+	}
+	return own[0], nil
+}
+
+// startAt starts an epoch after some of its elements.
+func (c *cachedElements[T]) startAt(epoch, given int64) error {
+	if err := checkEpoch(epoch); err != nil {
+		return err
+	}
+	c.enter(epoch, given)
+	var at position
+	return c.records.start(c.ctx, epoch, at.push(given))
+}
+
+// enter makes an epoch the current one.
+func (c *cachedElements[T]) enter(epoch, given int64) {
+	c.forget()
+	c.ctx, c.leave = context.WithCancel(c.in.running().ctx)
+	start := *c.start // marks refer to that of another epoch
+	start.Epoch = epoch
+	c.start, c.given = &start, given
+	c.before = c.section.start(start, given)
+}
+
+func (c *cachedElements[T]) next() (*element[T], error) {
+	if err := c.ctx.Err(); err != nil {
+		return nil, err
+	}
+	for c.block == nil || c.i == len(c.block.Records) {
+		c.drop()
+		b, err := c.records.next()
+		if err != nil {
+			return nil, err
+		}
+		c.block = b
+	}
+	c.i++
+	c.given++
+	m := c.section.after(mark{block: c.block, n: c.i, saved: c.start}, c.given)
+	e := c.element()
+	r := valueReader{data: m.record().Data, epochs: c.records.epochs, at: m}
+	if c.codec.read(&r, reflect.ValueOf(&e.value).Elem()); r.err == nil && len(r.data) > 0 {
+		r.err = errors.New("it is longer than a value of its type")
+	}
+	if r.err != nil {
+		return nil, fmt.Errorf("reader: element %d of the cache: %w", c.given-1, r.err)
+	}
+	e.marks = append(e.marks, m.retain())
+	e.size = int64(len(m.record().Data))
+	c.in.running().budget.add(e.size, 0)
+	return &e.element, nil
+}
+
+// element returns one to fill.
+func (c *cachedElements[T]) element() *cachedElement[T] {
+	if e, ok := c.idle.take(); ok {
+		return e
+	}
+	e := &cachedElement[T]{}
+	e.free = func() {
+		r := c.in.running()
+		r.budget.add(-e.size, 0)
+		if !recycles(e.value, r.set.opts.PoisonRecycled) {
+			var none T
+			e.value = none
+		}
+		c.idle.put(e)
+	}
+	return e
+}
+
+// recycles reports whether the memory of a value is reused: that of a batch, which is then poisoned
+// if asked for.
+func recycles(v any, poison bool) bool {
+	// By type: a struct with an embedded batch has its methods, too.
+	switch v.(type) {
+	case *RecordBatch, *ColumnBatch, *ImageBatch, *PackedBatch[int32], *PackedBatch[int64]:
+	default:
+		return false
+	}
+	if reflect.ValueOf(v).IsNil() {
+		return false
+	}
+	if poison {
+		v.(interface{ poison() }).poison()
+	}
+	return true
+}
+
+func (c *cachedElements[T]) interrupt() {
+	c.leave()
+	c.up.stop()
+}
+
+func (c *cachedElements[T]) startEpoch(epoch int64) error { return c.startAt(epoch, 0) }
+
+func (c *cachedElements[T]) state() State  { return c.before }
+func (c *cachedElements[T]) running() *run { return c.in.running() }
+
+// drop releases the block.
+func (c *cachedElements[T]) drop() {
+	if c.block != nil {
+		c.block.Release()
+	}
+	c.block, c.i = nil, 0
+}
+
+// forget ends the epoch.
+func (c *cachedElements[T]) forget() {
+	if c.leave != nil {
+		c.leave()
+	}
+	c.drop()
+}
+
+func (c *cachedElements[T]) close() {
+	c.forget()
+	c.records.stop()
+	c.in.close()
+}
+
+// elementWriter is the stage whose records are the elements of a flow as bytes, each with the
+// position of the last record that it was made of. It has no position of its own.
+type elementWriter[T any] struct {
+	in    source[T]
+	codec valueCodec
+	mu    sync.Mutex // of start and stop, which another goroutine calls
+}
+
+func (w *elementWriter[T]) start(ctx context.Context, epoch int64, _ position) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return w.in.startEpoch(epoch)
+}
+
+func (w *elementWriter[T]) next() (*Block, error) {
+	e, err := w.in.next()
+	if err != nil {
+		return nil, err
+	}
+	defer e.drop()
+	r := w.in.running()
+	b := r.newBuffer(false)
+	data, err := w.codec.write(b.buf[:0], reflect.ValueOf(&e.value).Elem())
+	b.setBuf(data)
+	if err != nil {
+		b.Release()
+		return nil, locateElement(r, e.marks, fmt.Errorf("write it to the cache: %w", err))
+	}
+	record := Record{Number: -1, Offset: -1}
+	if n := len(e.marks); n > 0 && e.marks[n-1].block != nil {
+		record = e.marks[n-1].record()
+	}
+	record.Data, record.Epoch = data, max(e.epoch(), 0)
+	b.Records = append(b.Records, record)
+	return b, nil
+}
+
+func (w *elementWriter[T]) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.in.interrupt()
+}

@@ -1,0 +1,90 @@
+package reader
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// TestShuffleAllBatchReads compares records of all sizes, damaged ones among them, with the order
+// itself, over batch reads that grow, from the beginning and resumed in each of them.
+func TestShuffleAllBatchReads(t *testing.T) {
+	const perFile = 25_001
+	var all [][]byte
+	for i := range 3 * perFile {
+		all = append(all, fmt.Appendf(nil, "%d %s", i, bytes.Repeat([]byte{byte(i)}, i%17)))
+	}
+	all[7], all[perFile] = nil, nil
+	all[perFile+3] = bytes.Repeat([]byte("large"), 1<<20)
+	dir := t.TempDir()
+	for i := range 3 {
+		writeFile(t, shardPath(dir, i), tfrecord.None, all[i*perFile:(i+1)*perFile]...)
+	}
+	data, err := os.ReadFile(shardPath(dir, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var damaged []int64
+	for offset, number := 0, int64(2*perFile); offset < len(data); number++ {
+		n := len(all[number])
+		if number%9973 == 0 {
+			data[offset+tfrecord.HeaderSize+n-1] ^= 1
+			damaged = append(damaged, number)
+		}
+		offset += tfrecord.Overhead + n
+	}
+	if err := os.WriteFile(shardPath(dir, 2), data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want := make([]int64, 0, len(all))
+	o := newOrder(int64(len(all)), 1, defaultWindow, key(5, forOrder, 0))
+	for i := range int64(len(all)) {
+		if n := o.at(i); !slices.Contains(damaged, n) {
+			want = append(want, n)
+		}
+	}
+	for _, memory := range []int64{0, 8 << 20} {
+		pipe := open(t, dir, Options{Seed: 5, Memory: memory, SkipBad: SkipBad{Count: 100}}).ShuffleAll(ShuffleAllOptions{})
+		read := func(s *RecordStream, from int, stop func(n int) bool) {
+			t.Helper()
+			n := from
+			for ; !stop(n); n++ {
+				r, err := s.Next()
+				if err == io.EOF {
+					break
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				number := int64(r.File)*perFile + r.Number
+				if n == len(want) || number != want[n] || !bytes.Equal(r.Data, all[number]) {
+					t.Fatalf("Memory %d, from %d: element %d is record %d, of %d bytes", memory, from, n, number, len(r.Data))
+				}
+			}
+			if !stop(n) && n != len(want) {
+				t.Fatalf("Memory %d, from %d: %d elements, want %d", memory, from, n, len(want))
+			}
+		}
+		s, err := pipe.Start(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		at := 0
+		for _, to := range []int{100, firstSteps - 1, firstSteps + 1, 3*firstSteps - 7, 3*firstSteps + 9, len(want)} {
+			read(s, at, func(n int) bool { return n == to })
+			at = to
+			resumed, err := pipe.Resume(t.Context(), s.State())
+			if err != nil {
+				t.Fatal(err)
+			}
+			read(resumed, at, func(n int) bool { return n == to+50 })
+			resumed.Close()
+		}
+	}
+}

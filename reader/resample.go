@@ -1,0 +1,90 @@
+package reader
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// ResampleOptions are the options of [Pipe.Resample].
+type ResampleOptions struct {
+	// Initial are the shares of the classes in the records, and Target those wanted in the result:
+	// for each class a number of 0 or more, in proportion. A class that is wanted must be there.
+	// Label counts, as `tfrec stats` prints them, will do for Initial. Default of Target: all equal.
+	Initial, Target []float64
+	// Seed of the decisions. Default: that of the [Options].
+	Seed *uint64
+}
+
+// Resample drops records at random so that the shares of the classes become those of the target,
+// with as few dropped as that allows: like tf.data.Dataset.rejection_resample, which estimates the
+// initial shares if they are not given. class returns the class of a record, an index into Initial;
+// a [State] identifies it by its name. Whether a record is kept depends on the seed, its epoch, its
+// file and its number, and nothing else: elements of one record, such as windows or copies, get the
+// same random number.
+//
+// To repeat records of rare classes instead, see [WeightedSampler].
+func (p Pipe) Resample(name string, class func(Record) (int, error), o ResampleOptions) Pipe {
+	var seed uint64
+	if o.Seed != nil {
+		seed = *o.Seed
+	} else if p.set != nil {
+		seed = p.set.opts.Seed
+	}
+	accept, err := o.acceptance()
+	name = fmt.Sprintf("resample(%s,seed=%d,accept=%v)", name, seed, accept)
+	if err == nil && class == nil {
+		err = errors.New("want a function")
+	}
+	if err != nil {
+		err = fmt.Errorf("reader: Resample: %w", err)
+		return p.then(name, func(*run, stage) (stage, error) { return nil, err })
+	}
+	return p.Filter(name, func(r Record) (bool, error) {
+		c, err := class(r)
+		if err == nil && (c < 0 || c >= len(accept)) {
+			err = fmt.Errorf("class %d: want one of the %d of Initial, from 0", c, len(accept))
+		}
+		if err != nil {
+			return false, err
+		}
+		return draws(key(seed, forResample, uint64(r.Epoch), uint64(r.File))).float(r.Number) < accept[c], nil
+	})
+}
+
+// acceptance returns the probability with which a record of each class is kept.
+func (o *ResampleOptions) acceptance() ([]float64, error) {
+	if len(o.Initial) == 0 {
+		return nil, errors.New("want the shares of the classes in Initial")
+	}
+	target := o.Target
+	if target == nil {
+		target = slices.Repeat([]float64{1}, len(o.Initial))
+	}
+	if len(target) != len(o.Initial) {
+		return nil, fmt.Errorf("%d shares in Target, %d in Initial", len(target), len(o.Initial))
+	}
+	if err := checkWeights(o.Initial); err != nil {
+		return nil, fmt.Errorf("the shares in Initial: %w", err)
+	}
+	if err := checkWeights(target); err != nil {
+		return nil, fmt.Errorf("the shares in Target: %w", err)
+	}
+	accept, most := make([]float64, len(target)), 0.0
+	for i, want := range target {
+		if want > 0 && o.Initial[i] == 0 {
+			return nil, fmt.Errorf("class %d has a share of %g in Target and none in Initial", i, want)
+		}
+		if want > 0 {
+			accept[i] = want / o.Initial[i]
+			if most = max(most, accept[i]); math.IsInf(most, 0) {
+				return nil, fmt.Errorf("class %d has a share of %g in Initial: too small to count", i, o.Initial[i])
+			}
+		}
+	}
+	for i := range accept {
+		accept[i] /= most
+	}
+	return accept, nil
+}

@@ -1,0 +1,116 @@
+package reader
+
+import (
+	"context"
+	"fmt"
+	"runtime/trace"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/zeebo/xxh3"
+)
+
+// run is what the stages of a running pipeline share. A pipeline within another one, such as an
+// input of [Mix], has a run of its own.
+type run struct {
+	*engine
+	set *Set
+	// names of the stages, source first. Those of the inputs of a stage come before it.
+	names []string
+	// rereads means that a stage may read what comes before it again (see link).
+	rereads bool
+	// making describes the stages of the flow with what their elements depend on, as far as it is
+	// known: functions are not.
+	making []string
+	passes int64 // epochs of the set in one of the pipe (see link)
+	merged bool  // it continues a former worker (see MergeStates)
+	bad    tallies
+	inputs []*run
+	merge  *merge // of whose blocks the run is; nil: of those of the stages
+}
+
+// engine is what all runs of a pipeline share.
+type engine struct {
+	ctx    context.Context
+	task   *trace.Task // of ctx
+	blocks blockPool
+	tokens chan struct{} // one for each goroutine that may work at the same time
+	budget *budget
+	tuner  tuner
+
+	began time.Time
+	ended atomic.Pointer[time.Time] // nil while running
+
+	mu       sync.Mutex // also for the tallies of the runs
+	counters []*stageStats
+	telling  sync.Mutex // held during calls of OnSkip
+	logged   sampler    // of events for skipped damage; guarded by telling
+	epochs   atomic.Int64
+}
+
+func newRun(ctx context.Context, set *Set) *run {
+	e := &engine{began: time.Now(), tokens: make(chan struct{}, set.opts.Parallelism)}
+	e.ctx, e.task = trace.NewTask(ctx, strings.TrimSpace(tracePrefix))
+	e.budget = newBudget(set.opts.Memory, e.blocks.trim)
+	e.budget.beside = !set.opts.memoryGiven
+	r := &run{engine: e, set: set}
+	e.tuner.clock, e.tuner.settled = time.Now, r.logSettled
+	return r
+}
+
+// input returns the run of one of n pipelines that feed a stage of r. What concerns all of them is
+// as in the given options; each gets its part of their memory.
+func (r *run) input(set *Set, all Options, n int) (*run, error) {
+	in := &run{engine: r.engine, rereads: r.rereads, merged: r.merged, set: set.with(func(o *Options) {
+		o.Worker, o.Workers = all.Worker, all.Workers
+		o.Parallelism, o.PoisonRecycled, o.BatchWithinEpoch = all.Parallelism, all.PoisonRecycled, all.BatchWithinEpoch
+		o.Memory, o.memoryGiven = all.Memory/int64(n), all.memoryGiven
+	})}
+	r.inputs = append(r.inputs, in)
+	// Its limit counts before it starts, and after it has ended.
+	records := int64(0)
+	if in.set.opts.SkipBad.Share > 0 {
+		var err error
+		if records, err = in.set.Len(r.ctx); err != nil {
+			return nil, err
+		}
+	}
+	in.allow(records / int64(in.set.opts.Workers))
+	return in, nil
+}
+
+// makes adds the description of a stage of the flow, or of a long one its beginning and a hash.
+func (r *run) makes(stage string) {
+	const most = 4 << 10
+	if len(stage) > most {
+		stage = fmt.Sprintf("%s...(%016x)", stage[:most], xxh3.HashString(stage))
+	}
+	r.making = append(r.making, stage)
+}
+
+// rename gives the stage that is being opened its full name.
+func (r *run) rename(name string) { r.names[len(r.names)-1] = name }
+
+// stats registers the counters of a stage.
+func (r *run) stats(name string) *stageStats {
+	s := &stageStats{name: name, traced: tracePrefix + stageWord(name)}
+	s.workers.Store(1)
+	r.mu.Lock()
+	r.counters = append(r.counters, s)
+	r.mu.Unlock()
+	return s
+}
+
+// acquire waits for a token to work; false if ctx ends first.
+func (r *run) acquire(ctx context.Context) bool {
+	select {
+	case r.tokens <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (r *run) release() { <-r.tokens }

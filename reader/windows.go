@@ -1,0 +1,213 @@
+package reader
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/tfrec/tfrec/columns"
+)
+
+// Windows returns a pipe of windows over the steps of the records: time series, or episodes in RLDS
+// format. A window is a record, which [Pipe.Shuffle] mixes with those of other records and
+// [ParseColumns] parses, with the [columns.Schema] of the windows or a part of it. It has the file,
+// number and offset of the record that it is from, and never steps of two records.
+//
+//	schema := columns.Schema{
+//		{Key: "steps/action", Kind: tfrecord.KindFloat, Shape: []int{7}, Steps: columns.FlatSteps, Length: 16},
+//	}
+//	windows := columns.WindowSpec{Schema: schema, Length: 16, Stride: 1, DropRemainder: true}
+//	batches := reader.ParseColumns(set.Interleave(16, 1).Windows(windows).Shuffle(10_000), reader.ColumnSpec{
+//		Schema: schema, Batch: 256,
+//	})
+//
+// Batches have the Shape {256, 16, 7}. Without the Length of the field they are ragged, although all
+// windows have 16 steps.
+//
+// Windows of T steps that are images are clips: [Images] with Frames of T decodes them to the Shape
+// {batch, T, height, width, channels}, with the other values of their steps as columns.
+//
+// A record that does not match the schema ends the pipe with an error that names its file, number,
+// offset and feature, unless [SkipBad] allows skipping it. Windows are cut as they are requested. The
+// parsed values of the current record and the starts of its steps are held as well, in addition to
+// Options.Memory: with small int64 values in [columns.FlatSteps], up to 20 times the size of the
+// record. More than 8 MiB are released at the next record that needs less than a quarter.
+func (p Pipe) Windows(spec columns.WindowSpec) Pipe {
+	if spec.Stride == 0 {
+		spec.Stride = spec.Length
+	}
+	name := fmt.Sprintf("windows(%d,%d", spec.Length, spec.Stride)
+	if spec.DropRemainder {
+		name += ",drop"
+	}
+	if spec.Flat {
+		name += ",flat"
+	}
+	name += fmt.Sprintf(",schema=%016x)", hashOfSchema(spec.Schema))
+	return p.then(name, func(r *run, up stage) (stage, error) {
+		w, err := columns.NewWindower(spec)
+		if err != nil {
+			return nil, err
+		}
+		x := &windowStage{run: r, up: up, name: name, windower: w, counts: r.stats(name)}
+		r.tally(&x.bad)
+		return x, nil
+	})
+}
+
+// hashOfSchema identifies what of a schema the windows depend on.
+func hashOfSchema(s columns.Schema) uint64 {
+	h := xxh3.New()
+	for i := range s {
+		f := &s[i]
+		fmt.Fprintf(h, "%q %d %d %v %t %t\n", f.Key, f.Kind, f.Steps, f.Shape, f.Ragged, f.AllowMissing)
+	}
+	return h.Sum64()
+}
+
+// windowStage cuts the records of the stage before. Its own section is the number of records between
+// that stage's position and the one that the first window of a block is from, the number of windows
+// of this record before it, and its skip count.
+type windowStage struct {
+	run      *run
+	up       stage
+	name     string
+	windower *columns.Windower
+	bad      skipCount
+	counts   *stageStats
+
+	in     *Block // of the stage before
+	record int    // index in it of the record being cut
+	given  int    // windows of it that were returned
+	count  int    // windows that it has; -1: not loaded
+}
+
+func (x *windowStage) start(ctx context.Context, epoch int64, at position) error {
+	x.drop()
+	own, before := at.pop()
+	lead, bad := int64(0), skipCount{}
+	x.given = 0
+	if at != nil {
+		var ok bool
+		if len(own) != 2+tallyWords || own[0] < 0 || own[0] > maxLead || own[1] < 0 || own[1] > maxLead {
+			return errPosition(x.name)
+		}
+		if bad, ok = tallyOf(own[2:]); !ok {
+			return errPosition(x.name)
+		}
+		lead, x.given = own[0], int(own[1])
+	}
+	x.run.setTally(&x.bad, bad)
+	if err := x.up.start(ctx, epoch, before); err != nil {
+		return err
+	}
+	return x.skipTo(lead)
+}
+
+// skipTo drops records of the stage before.
+func (x *windowStage) skipTo(lead int64) error {
+	for lead > 0 {
+		b, err := x.up.next()
+		if err == io.EOF {
+			return errPosition(x.name)
+		}
+		if err != nil {
+			return err
+		}
+		if n := int64(len(b.Records)); lead >= n {
+			lead -= n
+			b.Release()
+			continue
+		}
+		x.in, x.record, x.count = b, int(lead), -1
+		return nil
+	}
+	return nil
+}
+
+func (x *windowStage) drop() {
+	if x.in != nil {
+		x.in.Release()
+		x.in = nil
+	}
+}
+
+func (x *windowStage) next() (*Block, error) {
+	for {
+		if x.in == nil {
+			watch := x.counts.watch()
+			b, err := x.up.next()
+			watch.waited()
+			if err != nil {
+				return nil, err
+			}
+			x.in, x.record, x.count = b, 0, -1
+		}
+		b, err := x.cut()
+		if err != nil {
+			return nil, err
+		}
+		if b != nil {
+			x.counts.gave(b)
+			return b, nil
+		}
+	}
+}
+
+// cut returns a block of windows of the current block of the stage before; nil if it has no more.
+func (x *windowStage) cut() (*Block, error) {
+	watch := x.counts.watch()
+	defer watch.busy()
+	out := x.run.newBuffer(false)
+	buf := out.buf[:0]
+	var first [2]int64
+	bad := x.bad.words()
+	for x.record < len(x.in.Records) && len(out.Records) < blockRecords && len(buf) < portionBytes {
+		r := x.in.Records[x.record]
+		if x.count < 0 {
+			var err error
+			if x.count, err = x.windower.Load(r.Data); err != nil {
+				if x.count = 0; !x.run.passable(err) {
+					err = x.run.locate(r, err)
+				} else {
+					err = x.run.skipRecord(&x.bad, r, err)
+				}
+			}
+			if err != nil {
+				out.Release()
+				return nil, err
+			}
+		}
+		if x.given >= x.count {
+			x.record, x.given, x.count = x.record+1, 0, -1
+			continue
+		}
+		if len(out.Records) == 0 {
+			first, bad = [2]int64{int64(x.record), int64(x.given)}, x.bad.words()
+		}
+		begin := len(buf)
+		buf = x.windower.Append(buf, x.given) // if it reallocates, the windows so far alias the old buffer
+		r.Data = buf[begin:len(buf):len(buf)]
+		out.Records = append(out.Records, r)
+		x.given++
+	}
+	if cap(buf) != cap(out.buf) {
+		out.setBuf(buf)
+	}
+	out.at = append(out.at[:0], x.in.at...).push(append(first[:], bad[:]...)...)
+	if x.record == len(x.in.Records) {
+		x.drop()
+	}
+	if len(out.Records) == 0 {
+		out.Release()
+		return nil, nil
+	}
+	return out, nil
+}
+
+func (x *windowStage) stop() {
+	x.drop()
+	x.up.stop()
+}
