@@ -68,6 +68,7 @@ type Backend struct {
 	jobs    chan *job
 	streams sync.WaitGroup
 	free    sync.Pool // of jobs
+	pinned  pinned
 
 	using  sync.RWMutex // held for reading by each Render, for writing by Close
 	closed bool
@@ -93,6 +94,9 @@ type Stats struct {
 	// FellBack are the JPEGs that the CPU had to decode because the GPU failed or had no
 	// memory for them: [augment.Task.FellBack].
 	FellBack int64
+	// Pinned is the memory of AllocHost that is not freed, in bytes; Unpinned counts the requests
+	// for which there was none.
+	Pinned, Unpinned int64
 	// Failure is the error that ended the use of the GPU; nil while it works.
 	Failure error
 }
@@ -171,8 +175,8 @@ func (b *Backend) start() error {
 	return nil
 }
 
-// Close waits for running Renders and releases the GPU. Render then returns ErrClosed; Stats and
-// Device still work. Closing again does nothing.
+// Close waits for running Renders and releases the GPU, once the memory of AllocHost is freed.
+// Render then returns ErrClosed; Stats and Device still work. Closing again does nothing.
 func (b *Backend) Close() error {
 	b.using.Lock()
 	defer b.using.Unlock()
@@ -182,7 +186,7 @@ func (b *Backend) Close() error {
 	b.closed = true
 	close(b.jobs)
 	b.streams.Wait()
-	return b.device.Close()
+	return b.pinned.close(b.device)
 }
 
 // Device describes the GPU.
@@ -202,6 +206,7 @@ func (b *Backend) Stats() Stats {
 	defer b.mu.Unlock()
 	s := b.stats
 	s.Lacking, s.Decoded, s.Refused = maps.Clone(s.Lacking), maps.Clone(s.Decoded), maps.Clone(s.Refused)
+	s.Pinned, s.Unpinned = b.pinned.counts()
 	if err := b.failure.Load(); err != nil {
 		s.Failure = *err
 	}

@@ -11,12 +11,14 @@ import (
 // that one copy brings all they need there, few launches do it, and one copy
 // fetches what they made:
 //
-//	operations │ tables │ inputs │ decoded │ work │ results
-//	└──────── up ────────────────┘                  └ down ┘
+//	operations │ tables │ inputs │ decoded │ work │ direct │ results
+//	└──────── up ────────────────┘                           └ down ┘
 //
-// Planes of JPEGs are decoded to their places before the operations are done.
+// Planes of JPEGs are decoded to their places before the operations are done. Direct are results
+// whose place is in pinned memory of the backend: they are copied there, without a stop.
 type batch struct {
 	programs []*raster.Program
+	direct   []transfer
 
 	up, down int64 // bytes to be copied
 	size     int64 // bytes in all, the last of which are the results
@@ -50,8 +52,11 @@ func align(n int64) int64 { return (n + alignment - 1) &^ (alignment - 1) }
 
 // layOut assigns addresses to all buffers. The programs must not change before their results were
 // read.
-func (b *batch) layOut(programs []*raster.Program) {
+func (b *batch) layOut(programs []*raster.Program, pinned *pinned) {
 	b.programs = programs
+	for _, p := range programs {
+		pinned.mark(p.Buffers)
+	}
 	b.schedule()
 	if b.known == nil {
 		b.known = map[raster.Blob]int64{}
@@ -77,9 +82,15 @@ func (b *batch) layOut(programs []*raster.Program) {
 	b.up = end
 	end = b.assign(raster.Decoded, end)
 	end = b.assign(raster.Work, end)
+	end = b.assign(raster.Direct, end)
 	results := end
 	b.size = b.assign(raster.Result, end)
 	b.down = b.size - results
+	b.direct = b.direct[:0]
+	b.each(raster.Direct, func(buffer *raster.Buffer, at int64) {
+		to, offset := pinned.find(buffer)
+		b.direct = appendTransfer(b.direct, transfer{to, offset, at, int(buffer.Size)})
+	})
 }
 
 // assign assigns addresses from at on to all buffers of a region, and returns where they end.

@@ -98,7 +98,7 @@ func BenchmarkKernels(b *testing.B) {
 			if s.reached, err = s.cuda.NewEvent(); err != nil {
 				b.Fatal(err)
 			}
-			s.batch.layOut(programs)
+			s.batch.layOut(programs, &onGPU.pinned)
 			if err := s.carryOut(); err != nil {
 				b.Fatal(err)
 			}

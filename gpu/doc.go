@@ -51,6 +51,11 @@
 // best reused for other images with ReadJPEG. A Backend keeps nothing of tasks and files. Its own
 // memory, on the GPU and pinned, grows to the largest batch and is freed by Close.
 //
+// # Training
+//
+// ImageSpec.Backend of package reader has a Backend make the batches that a training job reads, in
+// page-locked memory ([Backend.AllocHost]), which a framework copies to a GPU without waiting.
+//
 // # Builds
 //
 // CUDA is in programs built with the tag cuda, on Linux on amd64 with cgo (`make gpu`); they also

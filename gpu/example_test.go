@@ -1,11 +1,13 @@
 package gpu_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/gpu"
+	"github.com/tfrec/tfrec/reader"
 )
 
 // A program renders batches on a GPU where there is one, and on the CPU otherwise.
@@ -72,5 +74,34 @@ func Example_jpeg() {
 	}
 	for _, task := range batch {
 		fmt.Println(task.Decoder, len(task.Floats), task.Err)
+	}
+}
+
+// A training job reads batches that a GPU makes while it uses the one before, in memory that it may
+// copy to a GPU asynchronously.
+func Example_training() {
+	ctx := context.Background()
+	backend, err := gpu.Open(gpu.Options{Batch: 64})
+	if err != nil {
+		log.Fatal(err) // one sentence; without a Backend the CPU makes the same batches
+	}
+	defer backend.Close() // after the flow
+
+	policy, err := augment.ParsePolicy("random_resized_crop:224|hflip|color_jitter:0.4,0.4,0.4,0.1")
+	if err != nil {
+		log.Fatal(err)
+	}
+	set, err := reader.Open(ctx, "out", reader.Options{Split: "train", Seed: 42})
+	if err != nil {
+		log.Fatal(err)
+	}
+	images := reader.Images(set.ShuffleAll(reader.ShuffleAllOptions{}), reader.ImageSpec{
+		Size: 224, Batch: 64, DType: reader.Float32, NCHW: true, Policy: policy, Backend: backend,
+	})
+	for batch, err := range images.All(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(batch.Shape, len(batch.Pixels)) // wait for copies of Pixels before the next one
 	}
 }

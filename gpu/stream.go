@@ -49,7 +49,7 @@ func (b *Backend) serve(opened chan<- error) {
 // do does the programs first to end-1 of a job, in halves where they are too
 // many for the memory there is.
 func (s *stream) do(j *job, first, end int) error {
-	s.batch.layOut(j.programs[first:end])
+	s.batch.layOut(j.programs[first:end], &s.backend.pinned)
 	s.findCoded()
 	many := end-first > 1
 	if !many || s.batch.size <= s.limit {
@@ -110,6 +110,11 @@ func (s *stream) compute(memory *cuda.Buffer, up, down *cuda.HostBuffer) error {
 	if err := s.launch(); err != nil {
 		return err
 	}
+	for _, t := range b.direct {
+		if err := s.cuda.Download(t.to, t.offset, memory, int(t.from), t.size); err != nil {
+			return err
+		}
+	}
 	if err := s.cuda.Download(down, 0, memory, int(b.size-b.down), int(b.down)); err != nil {
 		return err
 	}
@@ -144,7 +149,7 @@ func (s *stream) reserve() error {
 		err = s.up.reserve(s.cuda.AllocHost, s.batch.up, s.limit)
 	}
 	if err == nil {
-		err = s.down.reserve(s.cuda.AllocHost, s.batch.down, s.limit)
+		err = s.down.reserve(s.cuda.AllocHost, max(s.batch.down, 1), s.limit)
 	}
 	return err
 }

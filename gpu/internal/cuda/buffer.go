@@ -55,7 +55,8 @@ func (b *Buffer) Free() error {
 
 // HostBuffer is pinned memory of the host, which the GPU copies from and to directly.
 type HostBuffer struct {
-	stream *Stream
+	device *Device
+	stream *Stream // nil: of no stream
 	data   []byte
 }
 
@@ -66,13 +67,26 @@ func (s *Stream) AllocHost(n int) (*HostBuffer, error) {
 	if err := s.usable(n); err != nil {
 		return nil, err
 	}
-	p, err := s.device.context.allocHost(n)
-	if err != nil {
-		return nil, s.device.explain(err, fmt.Sprintf("allocate %d bytes of pinned memory", n))
+	b, err := s.device.AllocHost(n)
+	if err == nil {
+		b.stream = s
+		s.hosts[b] = struct{}{}
 	}
-	b := &HostBuffer{stream: s, data: unsafe.Slice((*byte)(p), n)}
-	s.hosts[b] = struct{}{}
-	return b, nil
+	return b, err
+}
+
+// AllocHost is [Stream.AllocHost] for memory that all streams of the device copy from and to. It
+// must be freed before the device is closed.
+func (d *Device) AllocHost(n int) (*HostBuffer, error) {
+	var p unsafe.Pointer
+	err := d.do(func() (err error) {
+		p, err = d.context.allocHost(n)
+		return err
+	})
+	if err != nil {
+		return nil, d.explain(err, fmt.Sprintf("allocate %d bytes of pinned memory", n))
+	}
+	return &HostBuffer{device: d, data: unsafe.Slice((*byte)(p), n)}, nil
 }
 
 // Bytes is the memory itself, nil after Free. It must not be used after the buffer is freed or its
@@ -88,8 +102,10 @@ func (b *HostBuffer) Free() error {
 	if b.data == nil {
 		return nil
 	}
-	delete(b.stream.hosts, b)
+	if b.stream != nil {
+		delete(b.stream.hosts, b)
+	}
 	p := unsafe.Pointer(unsafe.SliceData(b.data))
 	b.data = nil
-	return b.stream.device.cleanup(b.stream.device.context.freeHost(p))
+	return b.device.cleanup(b.device.do(func() error { return b.device.context.freeHost(p) }))
 }

@@ -21,6 +21,8 @@
 //	FAKECUDA_FAIL        FUNCTION:N:CODE, several separated by commas: from when that was set, the
 //	                     N-th call (with N+ that and all later ones) answers CODE. The function kernel is
 //	                     a kernel that runs, rather than its launch.
+//	FAKECUDA_MEET        how many streams must have work queued at the same time before the first wait
+//	                     for an event returns; if they have not within a minute, the GPU fails
 //	FAKECUDA_TINT        what is added to the luma of every image that the fake nvJPEG decodes
 //
 // With it comes a fake libnvjpeg.so.12, which really decodes: baseline and progressive images, to

@@ -1,5 +1,7 @@
 #include "fake.h"
 
+#include <chrono>
+#include <condition_variable>
 #include <deque>
 #include <map>
 #include <memory>
@@ -37,12 +39,34 @@ static CUresult drain(Stream &s, uint64_t target) {
 	return CUDA_SUCCESS;
 }
 
+static std::condition_variable_any queued_more;
+
 CUresult enqueue(CUstream stream, Work work) {
 	auto found = living_streams.find(stream);
 	if (found == living_streams.end())
 		return CUDA_ERROR_INVALID_HANDLE;
 	found->second->waiting.push_back(std::move(work));
+	queued_more.notify_all();
 	return CUDA_SUCCESS;
+}
+
+// meet keeps who waits for an event until FAKECUDA_MEET streams have work queued, which they must
+// once within a minute.
+static CUresult meet() {
+	static bool met;
+	long long want = setting("MEET", 0);
+	if (want == 0)
+		met = false;
+	if (want == 0 || met)
+		return CUDA_SUCCESS;
+	bool in_time = queued_more.wait_for(everything, std::chrono::minutes(1), [=] {
+		long long n = 0;
+		for (auto &one : living_streams)
+			n += !one.second->waiting.empty();
+		return met = met || n >= want;
+	});
+	queued_more.notify_all();
+	return in_time ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_TIMEOUT;
 }
 
 CUresult drain_all() {
@@ -111,6 +135,8 @@ EXPORT CUresult cuEventRecord(CUevent event, CUstream stream) {
 
 EXPORT CUresult cuEventSynchronize(CUevent event) {
 	ENTER_CONTEXT(cuEventSynchronize);
+	if (CUresult answer = meet(); answer != CUDA_SUCCESS)
+		return lose(answer);
 	auto e = living_events.find(event);
 	if (e == living_events.end())
 		return CUDA_ERROR_INVALID_HANDLE;
