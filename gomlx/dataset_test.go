@@ -1,0 +1,254 @@
+package gomlx
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gomlx/gomlx/pkg/ml/datasets"
+
+	"github.com/tfrec/tfrec/reader"
+)
+
+// Epochs have all records, each in another order, and the same ones again with the same seed. A
+// Reset before the first batch skips none; one in the middle leaves the rest of its epoch.
+func TestEpochs(t *testing.T) {
+	dir := writeSet(t)
+	epochs := func(seed uint64) (all [][]int64) {
+		ds := begin(t, shuffled(openSet(t, dir, reader.Options{Seed: seed}), 8))
+		ds.Reset()
+		for epoch := range int64(3) {
+			ds.Reset()
+			if ds.Epoch() != epoch {
+				t.Fatalf("epoch %d; want %d", ds.Epoch(), epoch)
+			}
+			all = append(all, rest(t, ds))
+			if batch := yield(t, ds); batch != nil {
+				t.Errorf("after the end came %v", batch)
+			}
+			ds.Reset()
+			ds.Reset()
+		}
+		return all
+	}
+	first := epochs(1)
+	for i, order := range first {
+		sorted := slices.Sorted(slices.Values(order))
+		if len(sorted) != records || sorted[0] != 0 || len(slices.Compact(sorted)) != records {
+			t.Errorf("epoch %d has %v", i, order)
+		}
+		for _, other := range first[:i] {
+			if slices.Equal(order, other) {
+				t.Errorf("epoch %d repeats an order", i)
+			}
+		}
+	}
+	if again := epochs(1); !slices.EqualFunc(first, again, slices.Equal) {
+		t.Error("another run with the same seed has other orders")
+	}
+	if other := epochs(2); slices.Equal(first[0], other[0]) {
+		t.Error("another seed has the same order")
+	}
+
+	ds := begin(t, shuffled(openSet(t, dir, reader.Options{Seed: 1}), 8))
+	yield(t, ds)
+	ds.Reset()
+	if got := rest(t, ds); !slices.Equal(got, first[1]) {
+		t.Errorf("after a Reset in epoch 0 came %v; want epoch 1, %v", got, first[1])
+	}
+}
+
+// A dataset that is resumed from any of its states, at times more than once, yields what one that
+// never stopped does.
+func TestResume(t *testing.T) {
+	set := openSet(t, writeSet(t), reader.Options{Seed: 7})
+	flow := shuffled(set, 5).Prefetch(2)
+	type step struct {
+		ids   []int64
+		state []byte
+	}
+	const epochs = 3
+	run := func(ds *Dataset[*reader.ColumnBatch]) (steps []step) {
+		for ds.Epoch() < epochs {
+			ids := yield(t, ds)
+			state, err := json.Marshal(ds.State())
+			if err != nil {
+				t.Fatal(err)
+			}
+			steps = append(steps, step{ids, state})
+			if ids == nil {
+				ds.Reset()
+			}
+		}
+		return steps
+	}
+	whole := run(begin(t, flow))
+	rnd := rand.New(rand.NewPCG(2, 3))
+	for range 40 {
+		at := 0
+		for range 1 + rnd.IntN(3) {
+			at += rnd.IntN(len(whole) - at)
+		}
+		var state reader.State
+		if err := json.Unmarshal(whole[at].state, &state); err != nil {
+			t.Fatal(err)
+		}
+		ds, err := Resume(t.Context(), "ids", flow, ids, state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if whole[at].ids == nil { // the end of an epoch: its Reset comes after the state
+			ds.Reset()
+		}
+		got := run(ds)
+		ds.Close()
+		want := whole[at+1:]
+		if !slices.EqualFunc(got, want, func(a, b step) bool { return slices.Equal(a.ids, b.ids) && bytes.Equal(a.state, b.state) }) {
+			t.Fatalf("resumed after step %d: %d steps; want %d, or others", at, len(got), len(want))
+		}
+	}
+
+	state := begin(t, flow).State()
+	if _, err := Resume(t.Context(), "ids", shuffled(openSet(t, writeSet(t), reader.Options{Worker: 1, Workers: 2}), 5), ids, state); !errors.Is(err, reader.ErrState) {
+		t.Errorf("the state of another flow: %v; want ErrState", err)
+	}
+}
+
+// Under datasets.Parallel an epoch has each record once, and its goroutines end.
+func TestParallel(t *testing.T) {
+	noGoroutineLeft(t, func(ctx context.Context) {
+		ds := begin(t, shuffled(openSet(t, writeSet(t), reader.Options{}), 2))
+		parallel := datasets.CustomParallel(ds).Parallelism(4).Buffer(3).Start()
+		for range 3 {
+			got := slices.Sorted(slices.Values(rest(t, parallel)))
+			if len(got) != records || len(slices.Compact(got)) != records {
+				t.Errorf("an epoch has %v", got)
+			}
+			parallel.Reset()
+		}
+		parallel.Done()
+		ds.Close()
+	})
+}
+
+// An error of the flow reaches one of many goroutines, and again one after a Reset.
+func TestErrorsAreReturnedOnce(t *testing.T) {
+	dir := writeSet(t)
+	path := filepath.Join(dir, "set-1.tfrecord")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)/2] ^= 1
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ds := begin(t, shuffled(openSet(t, dir, reader.Options{}), 4))
+	for range 3 {
+		ds.Reset()
+		var all sync.WaitGroup
+		found := make(chan error, 8)
+		for range cap(found) {
+			all.Go(func() {
+				for {
+					if _, _, _, err := ds.Yield(); err != nil {
+						found <- err
+						return
+					}
+				}
+			})
+		}
+		all.Wait()
+		close(found)
+		n := 0
+		for err := range found {
+			if err == io.EOF {
+				continue
+			}
+			n++
+			if !strings.Contains(err.Error(), "dataset ids: ") || !strings.Contains(err.Error(), path) {
+				t.Errorf("%v: want the names of the dataset and of the file", err)
+			}
+		}
+		if n != 1 {
+			t.Errorf("%d goroutines got the error; want 1", n)
+		}
+	}
+}
+
+// What goes wrong in Reset is an error of Yield.
+func TestErrorOfReset(t *testing.T) {
+	for name, harm := range map[string]func(ds *Dataset[*reader.ColumnBatch], cancel func()){
+		"closed":   func(ds *Dataset[*reader.ColumnBatch], _ func()) { ds.Close() },
+		"canceled": func(_ *Dataset[*reader.ColumnBatch], cancel func()) { cancel() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			ds, err := New(ctx, "ids", shuffled(openSet(t, writeSet(t), reader.Options{}), 4), ids)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer ds.Close()
+			rest(t, ds)
+			harm(ds, cancel)
+			for range 2 {
+				ds.Reset()
+				if _, _, _, err := ds.Yield(); err == nil || err == io.EOF || name == "canceled" && !errors.Is(err, context.Canceled) {
+					t.Errorf("%v; want the error of Reset", err)
+				}
+			}
+		})
+	}
+}
+
+// Closing in the middle leaves no goroutine, and the tensors stay valid.
+func TestClose(t *testing.T) {
+	noGoroutineLeft(t, func(ctx context.Context) {
+		ds, err := New(ctx, "ids", shuffled(openSet(t, writeSet(t), reader.Options{}), 4).Prefetch(3), ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, inputs, _, err := ds.Yield()
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := ds.State()
+		for range 2 {
+			if err := ds.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if n := len(flat[int64](t, inputs[0])); n != 4 {
+			t.Errorf("%d values; want 4", n)
+		}
+		if after := ds.State(); after.Skip != before.Skip || after.Epoch != before.Epoch {
+			t.Errorf("the state is %v; want that before Close, %v", after, before)
+		}
+		if ds.Waited() <= 0 {
+			t.Error("no time was measured")
+		}
+	})
+	var none reader.Flow[*reader.ColumnBatch]
+	if _, err := New(t.Context(), "ids", none, ids); err == nil || !strings.HasPrefix(err.Error(), "dataset ids: ") {
+		t.Errorf("an empty flow: %v", err)
+	}
+}
+
+func TestNames(t *testing.T) {
+	for name, short := range map[string]string{"train": "tra", "cv": "cv", "größe": "grö", "": ""} {
+		ds := Dataset[int]{name: name}
+		if ds.Name() != name || ds.ShortName() != short {
+			t.Errorf("%q, short %q; want %q and %q", ds.Name(), ds.ShortName(), name, short)
+		}
+	}
+}
