@@ -3,6 +3,7 @@
 package digest
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
 
@@ -101,3 +102,6 @@ func (m Hash) Seeded(seed uint64, purpose string) uint64 {
 
 // Hash is a 128-bit hash, or another value of that size which stands for a record.
 type Hash struct{ Hi, Lo uint64 }
+
+// Compare orders hashes as their numbers.
+func (m Hash) Compare(n Hash) int { return cmp.Or(cmp.Compare(m.Hi, n.Hi), cmp.Compare(m.Lo, n.Lo)) }

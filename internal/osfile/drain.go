@@ -18,6 +18,7 @@ type Drained struct {
 // writeBack is the number of bytes between two requests for writeback.
 const writeBack = 8 << 20
 
+// NewDrained returns f, with the faults that tests inject through ctx.
 func NewDrained(ctx context.Context, f *os.File) *Drained {
 	return &Drained{F: f, hook: inject.From(ctx)}
 }

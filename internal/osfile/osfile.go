@@ -26,8 +26,10 @@ type File struct {
 	hook inject.Hook
 }
 
+// NewReader returns f with the faults that tests inject through ctx.
 func NewReader(ctx context.Context, f storage.File) Reader { return Reader{f, inject.From(ctx)} }
 
+// NewFile returns f with the faults that tests inject through ctx.
 func NewFile(ctx context.Context, f *os.File) File { return File{f, inject.From(ctx)} }
 
 func (f Reader) ReadAt(p []byte, offset int64) (int, error) {

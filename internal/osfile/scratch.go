@@ -11,6 +11,7 @@ import (
 // process is killed. On systems that cannot unlink open files, Close removes it.
 type Scratch struct{ File }
 
+// NewScratch makes a Scratch of f, with the faults that tests inject through ctx.
 func NewScratch(ctx context.Context, f *os.File) *Scratch {
 	os.Remove(f.Name()) // Close tries again
 	return &Scratch{NewFile(ctx, f)}

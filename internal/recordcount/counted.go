@@ -52,6 +52,9 @@ func (f *Counted) Count(ctx context.Context, maxRecord int64, rate *recordscan.R
 		f.Records = f.Info.Records
 		return nil
 	case f.Compression == tfrecord.None:
+		if rate == nil { // it does not count what is read ahead
+			file = storage.Forward(file)
+		}
 		w := FrameWalk{File: file, Size: f.Size, O: o, rate: rate, Every: max(f.Size/mostMarks, leastMarked)}
 		err = w.To(ctx, math.MaxInt64)
 		f.Records, f.Marks = w.At.Record, w.Marks

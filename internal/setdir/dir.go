@@ -178,7 +178,7 @@ func openAsIs(ctx context.Context, loc storage.Location, o Options) (*Dir, error
 		}
 		return &Dir{loc: loc, ctx: at.ctx, at: at}, nil
 	}
-	if err := storage.CheckOutput(loc.Path()); err != nil {
+	if err := loc.CheckOutput(); err != nil {
 		return nil, err
 	}
 	at, err := openLocal(ctx, loc.Path(), o)

@@ -60,7 +60,7 @@ func LiesIn(at, dir storage.Location) bool {
 // empty.
 func OpenOut(ctx context.Context, out, verb, plan string, o Options) (*Dir, error) {
 	loc := storage.Parse(out)
-	if err := mustBeNew(ctx, loc, verb); err != nil {
+	if err := MustBeNew(ctx, loc, verb); err != nil {
 		return nil, err
 	}
 	dir, err := open(ctx, loc, o)
@@ -73,11 +73,11 @@ func OpenOut(ctx context.Context, out, verb, plan string, o Options) (*Dir, erro
 		err = Discard(dir, run.Files)
 	}
 	if err == nil {
-		err = mustBeNew(ctx, loc, verb) // it may have been filled before it was locked
+		err = MustBeNew(ctx, loc, verb) // it may have been filled before it was locked
 		if err != nil && stale && loc.Remote() {
 			// The last requests of the ended run may have taken effect only now.
 			if err = Discard(dir, run.Files); err == nil {
-				err = mustBeNew(ctx, loc, verb)
+				err = MustBeNew(ctx, loc, verb)
 			}
 		}
 	}
@@ -98,14 +98,10 @@ func OpenOut(ctx context.Context, out, verb, plan string, o Options) (*Dir, erro
 
 // MustBeNew returns an error if a directory has anything in it except the files of a killed run of
 // the same verb.
-func MustBeNew(ctx context.Context, out, verb string) error {
-	return mustBeNew(ctx, storage.Parse(out), verb)
-}
-
-func mustBeNew(ctx context.Context, out storage.Location, verb string) error {
+func MustBeNew(ctx context.Context, out storage.Location, verb string) error {
 	dir := ViewAt(ctx, out)
 	var ours map[string]bool
-	for name, err := range firstNames(ctx, out) {
+	for name, err := range FirstNames(ctx, out) {
 		if err != nil {
 			return err
 		}
@@ -155,11 +151,7 @@ func mustBeNew(ctx context.Context, out storage.Location, verb string) error {
 // FirstNames yields the names of the entries of a directory, in a store with repetitions: it
 // derives directories there from the names of objects, whatever the server says. A missing
 // directory is empty.
-func FirstNames(ctx context.Context, path string) iter.Seq2[string, error] {
-	return firstNames(ctx, storage.Parse(path))
-}
-
-func firstNames(ctx context.Context, loc storage.Location) iter.Seq2[string, error] {
+func FirstNames(ctx context.Context, loc storage.Location) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		if !loc.Remote() {
 			entries, err := os.ReadDir(loc.Path())

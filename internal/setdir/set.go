@@ -6,13 +6,14 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/annotation/labelmap"
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// PutSet writes the files that describe the set: first those for TFDS, which it removes instead if
-// TFDS cannot read this set, and last the manifest.
+// PutSet writes the files that describe the set: first those of Metadata, where it removes those for
+// TFDS if TFDS cannot read this set, and last the manifest.
 func (d *Dir) PutSet(m *manifest.Manifest) error {
-	files, err := manifest.EncodeTFDS(m)
+	files, err := Metadata(m)
 	if err != nil {
 		return err
 	}
@@ -20,7 +21,7 @@ func (d *Dir) PutSet(m *manifest.Manifest) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range manifest.TFDSFiles(m.Features) {
+	for _, name := range m.MetadataFiles() {
 		if files[name] == nil {
 			if err := d.Remove(name); err != nil {
 				return err
@@ -42,4 +43,20 @@ func (d *Dir) Manifest() (*manifest.Manifest, error) {
 		return nil, nil
 	}
 	return m, err
+}
+
+// Metadata returns the content, by name, of the files besides the manifest that say what a set is:
+// those that TFDS reads, if it can, and the label map.
+func Metadata(m *manifest.Manifest) (map[string][]byte, error) {
+	files, err := manifest.EncodeTFDS(m)
+	if err != nil {
+		return nil, err
+	}
+	if files == nil {
+		files = map[string][]byte{}
+	}
+	if m.LabelMap {
+		files[manifest.LabelMapFile] = labelmap.Append(nil, labelmap.Classes(m.Labels))
+	}
+	return files, nil
 }

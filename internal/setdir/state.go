@@ -47,6 +47,9 @@ type Run struct {
 	// Stale names files of earlier runs that are not in Files; they are removed before the manifest
 	// is written.
 	Stale []string `json:"stale,omitempty"`
+	// Replaces is the number of samples of the finished set that the run updates, whose manifest may
+	// be gone; 0 if there was none.
+	Replaces int64 `json:"replaces,omitempty"`
 	// Args are the arguments of the tfrec command that started the run; empty if it was not started
 	// by one.
 	Args []string `json:"args,omitempty"`
@@ -71,10 +74,14 @@ type Done struct {
 	// empty if there was none.
 	Plan string `json:"plan,omitempty"`
 	// Samples is the number of samples planned for the shard; those without a record are in Bad or
-	// counted in Filtered.
-	Samples  int64       `json:"samples"`
-	Filtered int64       `json:"filtered,omitempty"`
-	Bad      []BadSample `json:"bad,omitempty"`
+	// counted in Filtered. Bad also has annotations that could not be used, of samples with a record.
+	Samples  int64 `json:"samples"`
+	Filtered int64 `json:"filtered,omitempty"`
+	// Annotations is the number of objects in the shard's records, AnnotationsDropped that of objects
+	// and annotations of its samples that are in none.
+	Annotations        int64       `json:"annotations,omitempty"`
+	AnnotationsDropped int64       `json:"annotations_dropped,omitempty"`
+	Bad                []BadSample `json:"bad,omitempty"`
 	// Inputs are the identities of the shard's inputs, in order.
 	Inputs []Input `json:"inputs,omitempty"`
 	// Seen is what a ReshardPlan learned about the features of the shard's records, for the
@@ -82,14 +89,14 @@ type Done struct {
 	Seen json.RawMessage `json:"seen,omitempty"`
 }
 
-// BadSample is a line of the ledger: a sample that could not be used.
+// BadSample is a line of the ledger: a sample, or an annotation of one, that could not be used.
 type BadSample struct {
 	Key string `json:"key"`
 	// Source is the input file, relative to the source directory.
 	Source string `json:"source"`
-	// Line in a CSV file, from 1.
+	// Line in a text file, from 1; 0 for other files.
 	Line int64 `json:"line,omitempty"`
-	// Stage is "read", "decode", "transform", "encode" or "parse".
+	// Stage is "read", "decode", "transform", "encode", "parse" or "annotation".
 	Stage  string `json:"stage"`
 	Reason string `json:"reason"`
 }

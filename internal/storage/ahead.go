@@ -172,16 +172,24 @@ func (a *ahead) add(off, size, held int64, fill func(*part) error) {
 	})
 }
 
-// begin takes the body of the request that opened the object for the first part. It calls alive
-// before each read, and ended after the last.
-func (a *ahead) begin(body io.ReadCloser, alive, ended func()) {
+// begin takes the body of the request that opened the object for the first part, which has a
+// checksum if it is all of it. It calls alive before each read, and ended after the last.
+func (a *ahead) begin(body io.ReadCloser, sum Sum, alive, ended func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.depth = 1
 	a.add(0, min(firstPart, a.object.is.Size), 0, func(p *part) error {
 		n, _ := drain(body, p.data, alive)
 		ended()
-		err := a.object.download(p.data[n:], int64(n)) // what did not come
+		first := true
+		err := a.object.checked(p.data, func() (Sum, error) {
+			if !first {
+				return a.object.transfer(p.data, 0)
+			}
+			first = false
+			_, err := a.object.transfer(p.data[n:], int64(n)) // what did not come
+			return sum, err
+		})
 		if err == nil {
 			a.object.keep(p.data, 0)
 		}

@@ -24,6 +24,7 @@ type fake struct {
 	body    func(io.Reader) io.Reader // around each body, if not nil
 	hang    func(context.Context)     // before each body, if not nil
 	lax     bool                      // gives whatever version there is
+	sum     Sum                       // stated of objects that are asked for as a whole
 	opens   int
 	stats   int
 	lists   int
@@ -133,7 +134,11 @@ func (f *fake) Open(ctx context.Context, name, version string, offset, length in
 	if f.body != nil {
 		r = f.body(r)
 	}
-	return io.NopCloser(r), Object{Name: name, Size: int64(len(data)), Version: fmt.Sprint(f.version[name])}, nil
+	is := Object{Name: name, Size: int64(len(data)), Version: fmt.Sprint(f.version[name])}
+	if offset == 0 && length >= is.Size {
+		is.Sum = f.sum
+	}
+	return io.NopCloser(r), is, nil
 }
 
 func (f *fake) Create(context.Context, string, CreateOptions) (Upload, error) {

@@ -125,13 +125,15 @@ func Remote(p string) bool { return Parse(p).Remote() }
 
 // CheckOutput returns an error for a path that is not written to by what writes
 // into the local file system alone: a URL.
-func CheckOutput(p string) error {
-	l := Parse(p)
+func CheckOutput(p string) error { return Parse(p).CheckOutput() }
+
+// CheckOutput is the function CheckOutput for a location.
+func (l Location) CheckOutput() error {
 	switch {
 	case l.Remote():
 		return fmt.Errorf("%v: not supported in object storage: write to a local directory, and copy that", l)
-	case l.name != p:
-		return fmt.Errorf("%s: give %s, without file://, for what is written", p, l.name)
+	case l.name != l.path:
+		return fmt.Errorf("%s: give %s, without file://, for what is written", l.path, l.name)
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func openObject(ctx context.Context, l Location) (*object, error) {
 	body, is, err := s.Open(first, l.name, "", 0, firstPart)
 	if err == nil {
 		o.become(is)
-		o.ahead.begin(body, func() { watch.Reset(idleTimeout) }, func() { watch.Stop(); stop() })
+		o.ahead.begin(body, is.Sum, func() { watch.Reset(idleTimeout) }, func() { watch.Stop(); stop() })
 		return o, nil
 	}
 	watch.Stop()
@@ -134,38 +134,60 @@ func (o *object) failed(err error) error {
 	return &fs.PathError{Op: "read", Path: o.at.String(), Err: err}
 }
 
-// download fills p with the object's bytes from off on.
+// download fills p with the object's bytes from off on. All of an object is held to its checksum.
 func (o *object) download(p []byte, off int64) error {
+	if off == 0 && int64(len(p)) == o.is.Size {
+		return o.checked(p, func() (Sum, error) { return o.transfer(p, 0) })
+	}
+	_, err := o.transfer(p, off)
+	return err
+}
+
+// transfer is download without a look at what came. It returns the checksum of the object, if p is
+// all of it.
+func (o *object) transfer(p []byte, off int64) (sum Sum, err error) {
 	for n := 1; len(p) > 0; n++ {
 		if cause := context.Cause(o.ctx); cause != nil {
-			return o.failed(cause)
+			return sum, o.failed(cause)
 		}
-		got, err := o.request(p, off)
+		got, stated, err := o.request(p, off)
+		if stated.Kind != "" {
+			sum = stated // and what the rest comes with has none
+		}
 		if got > 0 {
 			p, off, n = p[got:], off+int64(got), 1
 		}
 		if len(p) == 0 {
-			return nil
+			return sum, nil
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%w: %w", ErrChanged, err) // there was one
 		}
 		if lasting(err) {
-			return o.failed(err)
+			return sum, o.failed(err)
 		}
-		if n == tries {
-			return o.failed(fmt.Errorf("at byte %d, given up after %d tries: %w", off, n, err))
+		if err := o.again(off, n, err); err != nil {
+			return sum, err
 		}
-		if err := par.Sleep(o.ctx, pause(o.ctx, n)); err != nil {
-			return o.failed(err)
-		}
+	}
+	return sum, nil
+}
+
+// again waits before what failed for the nth time in a row, at off, is tried again. It returns an
+// error if that was the last time.
+func (o *object) again(off int64, n int, err error) error {
+	if n == tries {
+		return o.failed(fmt.Errorf("at byte %d, given up after %d tries: %w", off, n, err))
+	}
+	if err := par.Sleep(o.ctx, pause(o.ctx, n)); err != nil {
+		return o.failed(err)
 	}
 	return nil
 }
 
-// request asks once for bytes to fill p with and returns how many came. Fewer
-// than all come with an error.
-func (o *object) request(p []byte, off int64) (n int, err error) {
+// request asks once for bytes to fill p with and returns how many came, with the object's checksum.
+// Fewer than all come with an error.
+func (o *object) request(p []byte, off int64) (n int, sum Sum, err error) {
 	ctx, cancel := context.WithCancelCause(o.ctx)
 	defer cancel(nil)
 	stalled := fmt.Errorf("the server sent nothing for %v", idleTimeout)
@@ -175,19 +197,19 @@ func (o *object) request(p []byte, off int64) (n int, err error) {
 	switch {
 	case err == nil && (is.Version != o.is.Version || is.Size != o.is.Size):
 		body.Close() // nothing of it is wanted
-		return 0, ErrChanged
+		return 0, Sum{}, ErrChanged
 	case err == nil:
 		n, err = drain(body, p, func() { watch.Reset(idleTimeout) })
 	}
 	switch cause := context.Cause(ctx); {
 	case n == len(p):
-		return n, nil
+		return n, is.Sum, nil
 	case cause != nil && errors.Is(cause, stalled):
-		return n, stalled
+		return n, is.Sum, stalled
 	case err == io.EOF:
-		return n, io.ErrUnexpectedEOF
+		return n, is.Sum, io.ErrUnexpectedEOF
 	}
-	return n, err
+	return n, is.Sum, err
 }
 
 // drain fills p from a body, and closes it. It calls alive before each read.

@@ -92,6 +92,8 @@ type Object struct {
 	// Version changes with the contents: an ETag, a generation or, if a store has neither, time and
 	// size. Lists have it, too, except for directories.
 	Version string
+	// Sum is the checksum of all of it, if Open was asked for all of it and the store states one.
+	Sum Sum
 }
 
 // Modified begins the versions of objects of which nothing better is known than

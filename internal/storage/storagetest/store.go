@@ -26,6 +26,9 @@ type Store struct {
 	// "create", "write", "commit", "abort" or "remove") and the object's name, if it is not nil.
 	// What it returns is the request's answer.
 	Fault func(kind, name string) error
+	// Read, if not nil, is called with the number of bytes of each answer to "open", by one
+	// goroutine at a time.
+	Read func(name string, n int64)
 	// Lost, if not nil, is called after each commit. An error that it returns replaces the success.
 	Lost func(name string) error
 	// Now is the store's clock. Default: time.Now.
@@ -146,7 +149,11 @@ func (s *Store) Open(_ context.Context, name, version string, offset, length int
 	case offset >= e.is.Size:
 		return nil, storage.Object{}, errors.New("416 Range Not Satisfiable")
 	}
-	return io.NopCloser(bytes.NewReader(e.data[offset:min(offset+length, e.is.Size)])), e.is, nil
+	data := e.data[offset:min(offset+length, e.is.Size)]
+	if s.Read != nil {
+		s.Read(name, int64(len(data)))
+	}
+	return io.NopCloser(bytes.NewReader(data)), e.is, nil
 }
 
 // Remove implements storage.Store.

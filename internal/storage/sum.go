@@ -1,0 +1,125 @@
+package storage
+
+import (
+	"crypto/md5"
+	"crypto/sha256"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"hash/crc64"
+	"sync"
+	"sync/atomic"
+)
+
+// Sum is a checksum of all of an object, as its store states it. The zero value is none.
+type Sum struct {
+	Kind  SumKind
+	Value string // the bytes, with the first one first
+	// Guessed says that the store does not promise it to be one of the contents. Bytes that come
+	// twice without it are taken: then it is something else.
+	Guessed bool
+}
+
+// SumKind is a kind of checksum, as errors name it.
+type SumKind string
+
+// The kinds that stores have.
+const (
+	CRC32C    SumKind = "CRC-32C"
+	CRC32     SumKind = "CRC-32"
+	CRC64NVME SumKind = "CRC-64/NVME"
+	SHA256    SumKind = "SHA-256"
+	MD5       SumKind = "MD5"
+)
+
+var sums = map[SumKind]func() hash.Hash{
+	CRC32C:    func() hash.Hash { return crc32.New(castagnoli) },
+	CRC32:     func() hash.Hash { return crc32.NewIEEE() },
+	CRC64NVME: func() hash.Hash { return crc64.New(nvme) },
+	SHA256:    sha256.New,
+	MD5:       md5.New,
+}
+
+var (
+	castagnoli = crc32.MakeTable(crc32.Castagnoli)
+	nvme       = crc64.MakeTable(0x9a6c9329ac4bc9b5) // NVM Express NVM Command Set Specification 1.0c, 5.2.1.3.4
+)
+
+// SumOf returns the checksum of data. Its kind must be one of the above.
+func SumOf(kind SumKind, data []byte) Sum {
+	h := sums[kind]()
+	h.Write(data)
+	return Sum{Kind: kind, Value: string(h.Sum(nil))}
+}
+
+// holds reports whether s is the checksum of data, or none.
+func (s Sum) holds(data []byte) bool { return s.Kind == "" || SumOf(s.Kind, data).Value == s.Value }
+
+// changedError says that what came of an object is not what the store has.
+type changedError struct {
+	kind   SumKind
+	always bool // the same bytes came each time
+}
+
+func (e *changedError) Error() string {
+	why := "they change on the way, in the network, a proxy or a faulty machine, and the object itself did not"
+	if e.always {
+		why = "the same bytes came each time, so that a cache on the way has wrong ones, or the store states a wrong checksum"
+	}
+	return fmt.Sprintf("the bytes that arrive do not have the checksum that the store states (%s): %s", e.kind, why)
+}
+
+// mostAlike is how often the same bytes come before a checksum that is not theirs is an error.
+const mostAlike = 3
+
+// checked has get fill data with all of an object, again while it does not have the checksum that
+// get returns with it.
+func (o *object) checked(data []byte, get func() (Sum, error)) error {
+	guesses := guessesOf(o.store)
+	var before Sum // of what came last
+	alike := 1
+	for n := 1; ; n++ {
+		sum, err := get()
+		if err != nil || sum.Guessed && guesses.useless() {
+			return err
+		}
+		if sum.holds(data) {
+			if sum.Guessed {
+				guesses.right.Store(true)
+			}
+			return nil
+		}
+		now := SumOf(SHA256, data)
+		if alike++; now != before {
+			alike = 1
+		}
+		if sum.Guessed && alike == 2 {
+			guesses.wrong.Add(1)
+			return nil
+		}
+		if alike == mostAlike {
+			return o.failed(&changedError{sum.Kind, true})
+		}
+		before = now
+		if err := o.again(0, n, &changedError{sum.Kind, false}); err != nil {
+			return err
+		}
+	}
+}
+
+// guesses are how guessed checksums of a store turned out.
+type guesses struct {
+	right atomic.Bool  // some were the contents' checksums
+	wrong atomic.Int32 // how many were not
+}
+
+// useless reports whether it is no use to look at them: such as the ETags of a store that are random,
+// for which each object would be read twice.
+func (g *guesses) useless() bool { return !g.right.Load() && g.wrong.Load() >= 3 }
+
+var allGuesses sync.Map // by Store
+
+func guessesOf(s Store) *guesses {
+	g, _ := allGuesses.LoadOrStore(s, new(guesses))
+	return g.(*guesses)
+}
