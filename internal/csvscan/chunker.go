@@ -150,7 +150,7 @@ func (c *chunker) fill(n int) error {
 		c.buf = slices.Grow(c.buf, want)
 		got, err := io.ReadFull(c.r, c.buf[have:have+want])
 		c.buf = c.buf[:have+got]
-		if errors.Is(err, io.EOF) || errors.Is(err, errShort) {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			c.eof, err = true, nil
 		}
 		if err != nil {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"unsafe"
+
+	"github.com/tfrec/tfrec/internal/swar"
 )
 
 // ParseInt64 parses a decimal integer of the int64 range: an optional sign
@@ -97,8 +99,8 @@ var intPow10 = [...]uint64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
 // notDigits marks with its top bit each of the first n bytes (n up to 8) that is not a digit;
 // nibbles are those bytes less '0', the last of them on top.
 func notDigits(eight []byte, n int) (marks, nibbles uint64) {
-	nibbles = (binary.LittleEndian.Uint64(eight) ^ '0'*ones) << (64 - 8*n) // all of it when n is 0
-	return ((nibbles&lows + (0x80-10)*ones) | nibbles) & highs, nibbles
+	nibbles = (binary.LittleEndian.Uint64(eight) ^ '0'*swar.Ones) << (64 - 8*n) // all of it when n is 0
+	return ((nibbles&swar.Lows + (0x80-10)*swar.Ones) | nibbles) & swar.Highs, nibbles
 }
 
 // eightDigits returns the number that the first n of eight bytes spell, and

@@ -28,11 +28,11 @@ func (s *Source) Rows(ctx context.Context) iter.Seq2[*Tokenizer, error] {
 // eachRow calls yield with each row until it returns false; line is where the
 // chunk being read begins.
 func (s *Source) eachRow(ctx context.Context, line *int64, yield func(*Tokenizer) bool) error {
-	in, err := s.openStream(ctx)
+	in, err := s.Stream(ctx)
 	if err != nil {
 		return err
 	}
-	defer in.close()
+	defer in.Close()
 	if _, err := io.CopyN(io.Discard, in, s.start); err != nil {
 		return errors.Join(ErrChanged, err)
 	}

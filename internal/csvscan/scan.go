@@ -135,7 +135,7 @@ func (s *Source) Scan(ctx context.Context, opts ScanOptions) (*Table, error) {
 	case err != nil:
 		return nil, s.located(err, line-1)
 	}
-	r.table.Columns = r.total.result(s.at.Path(), r.table.Chunks)
+	r.table.Columns = r.total.result(s.Name(), r.table.Chunks)
 	for _, set := range r.sets {
 		r.table.Distinct = append(r.table.Distinct, slices.Sorted(maps.Keys(set)))
 	}
@@ -144,11 +144,11 @@ func (s *Source) Scan(ctx context.Context, opts ScanOptions) (*Table, error) {
 
 // cut sends the chunks to the workers.
 func (r *scanner) cut(ctx context.Context) error {
-	in, err := r.openStream(ctx)
+	in, err := r.Stream(ctx)
 	if err != nil {
 		return err
 	}
-	defer in.close()
+	defer in.Close()
 	if _, err := io.CopyN(io.Discard, in, r.start); err == io.EOF {
 		return ErrChanged
 	} else if err != nil {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/tfrec/tfrec/internal/textfile"
 )
 
 // manyRows is a table of several chunks with every kind of oddity.
@@ -59,8 +61,8 @@ func TestScanIsTheSameForAnyWorkersAndCompression(t *testing.T) {
 	var want *Table
 	for _, file := range []struct {
 		content     []byte
-		compression Compression
-	}{{text, None}, {gz.Bytes(), Gzip}, {zst.Bytes(), Zstd}} {
+		compression textfile.Compression
+	}{{text, textfile.None}, {gz.Bytes(), textfile.Gzip}, {zst.Bytes(), textfile.Zstd}} {
 		if err := os.WriteFile(path, file.content, 0o666); err != nil {
 			t.Fatal(err)
 		}

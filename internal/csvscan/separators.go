@@ -4,26 +4,20 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+
+	"github.com/tfrec/tfrec/internal/swar"
 )
 
 // maxPlain is the longest chunk whose separators are listed before its rows
 // are read: a longer one has a row of several megabytes.
 const maxPlain = 4 * ChunkSize
 
-// Eight bytes at a time: ones repeats a byte, highs is the top bit of each and
-// lows all others.
-const (
-	ones  = 0x0101010101010101
-	highs = 0x8080808080808080
-	lows  = 0x7f7f7f7f7f7f7f7f
-)
-
 // separators appends to dst the positions in data of delimiters and control characters below 0x0e.
 // Those are \n and \r, and few others in text, which users of the list must skip. Listing all of a
 // chunk before reading its rows needs no branch that depends on the data except for fields below
 // three bytes; a branch at the end of each field would be mispredicted half the time.
 func separators(dst []uint32, data []byte, delim byte) []uint32 {
-	delims := uint64(delim) * ones
+	delims := uint64(delim) * swar.Ones
 	at := 0
 	for at+8 <= len(data) {
 		// Room for the worst case of a block, so that stores need no growth.
@@ -34,8 +28,8 @@ func separators(dst []uint32, data []byte, delim byte) []uint32 {
 		for end := at + block; at < end; at += 8 {
 			w := binary.LittleEndian.Uint64(data[at:])
 			x := w ^ delims
-			m := ^((x&lows + lows) | x) & highs // bytes of x that are 0
-			m |= ^((w&lows + (0x80-0x0e)*ones) | w) & highs
+			m := ^((x&swar.Lows + swar.Lows) | x) & swar.Highs // bytes of x that are 0
+			m |= ^((w&swar.Lows + (0x80-0x0e)*swar.Ones) | w) & swar.Highs
 			count := bits.OnesCount64(m)
 			pair := out[n : n+2]
 			pair[0] = uint32(at + bits.TrailingZeros64(m)>>3)

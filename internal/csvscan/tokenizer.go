@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+
+	"github.com/tfrec/tfrec/internal/swar"
 )
 
 // Dialect is what differs between tables. The quote is always ".
@@ -188,7 +190,7 @@ func (t *Tokenizer) nextPlain() {
 // nextQuoted reads a row of any chunk.
 func (t *Tokenizer) nextQuoted() {
 	data, delim, pos, n := t.data, t.delim, t.pos, 0
-	delims := uint64(delim) * ones
+	delims := uint64(delim) * swar.Ones
 	for {
 		var s span
 		if pos < len(data) && data[pos] == '"' {
@@ -207,7 +209,7 @@ func (t *Tokenizer) nextQuoted() {
 				// in text.
 				w := binary.LittleEndian.Uint64(data[pos:])
 				x := w ^ delims
-				m := ((x-ones)&^x | (w-0x0e*ones)&^w) & highs
+				m := ((x-swar.Ones)&^x | (w-0x0e*swar.Ones)&^w) & swar.Highs
 				if m == 0 {
 					pos += 8
 					continue

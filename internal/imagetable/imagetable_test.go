@@ -15,6 +15,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/tfrec/tfrec/internal/table"
 )
 
 func write(t testing.TB, name string, data []byte) string {
@@ -56,7 +58,7 @@ func rows(t testing.TB, table *Table) []string {
 		if row.Err != nil {
 			list = append(list, fmt.Sprintf("%d %v", row.Line, row.Err))
 		} else {
-			list = append(list, fmt.Sprintf("%d %s=%s", row.Line, row.Path, row.Label))
+			list = append(list, fmt.Sprintf("%d %s=%s", row.Line, row.Path, row.Labels[0]))
 		}
 	}
 	return list
@@ -125,7 +127,7 @@ func TestTablesThatAreRefused(t *testing.T) {
 		{"label not given", "where,what\na.jpg,x\n", Options{PathColumn: "where"}, "which column holds the label?"},
 		{"the same", "path,label\na.jpg,x\n", Options{PathColumn: "path", LabelColumn: "Path"}, `column "path" can't hold paths and labels`},
 		{"no path left", "path,label\na.jpg,x\n", Options{LabelColumn: "path"}, "which column holds the path?"},
-		{"json", `{"path": "a.jpg", "label": "x"}` + "\n", Options{}, "not a CSV file but JSON: write it as CSV first, or give a list"},
+		{"json", `{"path": "a.jpg", "label": "x"}` + "\n", Options{}, "not a CSV file but JSON: convert.Table takes JSON lines, or give a list"},
 		{"parquet", "PAR1....", Options{}, "Parquet"},
 		{"utf16", "p\x00a\x00", Options{}, "UTF-16"},
 		{"open quote", "\"path,label\n", Options{}, "never closed"},
@@ -195,7 +197,7 @@ func TestRandomTables(t *testing.T) {
 			if err != nil || row.Err != nil {
 				t.Fatal(err, row.Err)
 			}
-			got = append(got, row.Path+"="+row.Label)
+			got = append(got, row.Path+"="+row.Labels[0])
 		}
 		if !slices.Equal(got, want) {
 			t.Fatalf("round %d: %q, want %q\n%s", round, got, want, b.String())
@@ -216,17 +218,40 @@ func FuzzTable(f *testing.F) {
 		if err != nil {
 			return
 		}
-		line := int64(0)
-		for row, err := range table.Rows(t.Context()) {
-			if err != nil {
-				return
-			}
-			if row.Line <= line {
-				t.Fatalf("line %d after %d", row.Line, line)
-			}
-			line = row.Line
+		checkLines(t, table)
+		o := Options{NoLabels: true, Separator: suffix}
+		for i, name := range table.header {
+			o.Features = append(o.Features, Feature{Name: name, Kind: kinds[i%len(kinds)]})
+		}
+		if table, err = Open(t.Context(), path, o); err == nil {
+			checkLines(t, table)
 		}
 	})
+}
+
+var kinds = []table.Kind{table.Unknown, table.Int64, table.Float, table.Bytes}
+
+// checkLines reads a table, whose rows are in the order of their lines and have the values of all
+// features.
+func checkLines(t *testing.T, opened *Table) {
+	line := int64(0)
+	for row, err := range opened.Rows(t.Context()) {
+		if err != nil {
+			return
+		}
+		if row.Line <= line {
+			t.Fatalf("line %d after %d", row.Line, line)
+		}
+		line = row.Line
+		for i := range opened.Features() {
+			if row.Err != nil {
+				break
+			}
+			if _, first, end, ok := row.Value(i); ok && end != first+1 {
+				t.Fatalf("line %d: %d values of feature %d", line, end-first, i)
+			}
+		}
+	}
 }
 
 // TestTablesAreBounded reads a table that inflates to more rows than callers are to hold.

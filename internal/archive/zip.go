@@ -1,0 +1,148 @@
+package archive
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"math"
+	"sync"
+
+	"github.com/klauspost/compress/flate"
+)
+
+// walkZip is Walk for a zip file.
+func (a *Archive) walkZip(ctx context.Context, in io.ReaderAt, visit func(*Member) error) error {
+	files := &switchedFile{ReaderAt: in}
+	z, err := zip.NewReader(files, a.size)
+	if err != nil {
+		return a.damaged(a.size, err)
+	}
+	a.entries = z.File
+	for i, f := range z.File {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		size := int64(min(f.UncompressedSize64, math.MaxInt64))
+		m := Member{Name: f.Name, Size: size, Fault: zipFault(f), Position: Position{int64(i), size}}
+		m.content = func() (io.Reader, error) {
+			data, err := a.Read(ctx, m.Position, nil)
+			return bytes.NewReader(data), err
+		}
+		switch mode := f.Mode(); {
+		case mode.IsDir():
+			m.Kind = Directory
+		case mode&fs.ModeSymlink != 0:
+			m.Kind = Link
+		case !mode.IsRegular():
+			m.Kind = Special
+		}
+		if err := visit(&m); err != nil {
+			return err
+		}
+	}
+	files.ReaderAt = &reopened{ctx, a}
+	return nil
+}
+
+// zipFault says why the content of a zip's member cannot be read.
+func zipFault(f *zip.File) string {
+	switch {
+	case f.Flags&1 != 0:
+		return "it is encrypted"
+	case f.Method != zip.Store && f.Method != zip.Deflate:
+		return fmt.Sprintf("it is compressed by method %d: want stored or deflated members", f.Method)
+	}
+	return ""
+}
+
+// switchedFile is the zip's file: the open one during Walk.
+type switchedFile struct{ io.ReaderAt }
+
+// reopened opens the file for each read.
+type reopened struct {
+	ctx context.Context
+	a   *Archive
+}
+
+func (r *reopened) ReadAt(p []byte, offset int64) (int, error) {
+	if err := r.a.readAt(r.ctx, p, offset); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// packedBuffers holds buffers for compressed members, as *[]byte.
+var packedBuffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxPacked is the maximum size of a reused buffer.
+const maxPacked = 8 << 20
+
+// readEntry is Read for a zip's member.
+func (a *Archive) readEntry(ctx context.Context, f *zip.File, buf []byte) ([]byte, error) {
+	offset, err := f.DataOffset()
+	if err != nil {
+		return nil, a.damaged(0, fmt.Errorf("member %q: %w", f.Name, err))
+	}
+	fault := func(err error) error { return a.damaged(offset, fmt.Errorf("member %q: %w", f.Name, err)) }
+	size, packed := f.UncompressedSize64, f.CompressedSize64
+	if packed > uint64(a.size) || offset > a.size-int64(packed) {
+		return nil, fault(io.ErrUnexpectedEOF)
+	}
+	if packed > MaxMember {
+		return nil, fault(fmt.Errorf("its compressed data is larger than %d bytes", MaxMember))
+	}
+	if f.Method == zip.Store {
+		if packed != size {
+			return nil, fault(fmt.Errorf("its sizes differ: %d bytes, stored in %d", size, packed))
+		}
+		buf = grow(buf, int64(size))
+		if err := a.readAt(ctx, buf, offset); err != nil {
+			return nil, err
+		}
+	} else {
+		data := packedBuffers.Get().(*[]byte)
+		*data = grow(*data, int64(packed))
+		if err = a.readAt(ctx, *data, offset); err == nil {
+			if buf, err = inflate(*data, int64(size), buf); err != nil {
+				err = fault(err)
+			}
+		}
+		if cap(*data) <= maxPacked {
+			packedBuffers.Put(data)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if sum := crc32.ChecksumIEEE(buf); sum != f.CRC32 {
+		return nil, fault(fmt.Errorf("its checksum is wrong: CRC-32 is %08x, want %08x", sum, f.CRC32))
+	}
+	return buf, nil
+}
+
+// inflate decompresses data, which must give exactly size bytes, into the capacity of buf if that
+// is enough.
+func inflate(data []byte, size int64, buf []byte) ([]byte, error) {
+	if size > maxRatio*int64(len(data)) {
+		return nil, fmt.Errorf("it cannot have %d bytes in %d compressed ones", size, len(data))
+	}
+	r := flate.NewReader(bytes.NewReader(data))
+	defer r.Close()
+	buf = grow(buf, size)
+	if n, err := io.ReadFull(r, buf); err == io.EOF || err == io.ErrUnexpectedEOF {
+		return nil, fmt.Errorf("it has only %d of its %d bytes", n, size)
+	} else if err != nil {
+		return nil, err
+	}
+	var more [1]byte
+	if n, err := io.ReadFull(r, more[:]); n > 0 {
+		return nil, fmt.Errorf("it has more than its %d bytes", size)
+	} else if err != io.EOF {
+		return nil, err
+	}
+	return buf, nil
+}

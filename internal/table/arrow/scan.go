@@ -1,0 +1,281 @@
+package arrow
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+	"unicode/utf8"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/table"
+)
+
+// Chunks are record batches, or parts of about chunkBytes and at most maxRows rows. A table has
+// maxChunks at most.
+const (
+	chunkBytes = 8 << 20
+	maxRows    = 1 << 16
+	maxChunks  = 1 << 20
+)
+
+// Scan finds columns and chunks. It reads all record batches once.
+func (s *Source) Scan(ctx context.Context, o table.ScanOptions) (*table.Table, error) {
+	t := new(table.Table)
+	if err := s.scan(ctx, o, t); err != nil {
+		return nil, s.Located(err)
+	}
+	return t, nil
+}
+
+func (s *Source) scan(ctx context.Context, o table.ScanOptions, t *table.Table) error {
+	r, err := s.File.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	d, all, err := s.messages(ctx, r)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		l := &all[i]
+		kind, err := l.kindAs(o.Kinds[l.name])
+		if err != nil && o.Wants(l.name) {
+			return err
+		}
+		t.Columns = append(t.Columns, table.Column{Name: l.name, Kind: kind, List: l.list, Length: 1, Unfit: l.unfit})
+	}
+	v := &survey{d: d, all: all, columns: t.Columns, wants: o.Wants, distinct: o.Distinct, looks: newLooks(len(all)), sizes: make([]int64, len(d.batches))}
+	if err := v.run(ctx, r, o.Workers); err != nil {
+		return err
+	}
+	if t.Distinct = v.summarize(t.Columns); len(t.Distinct) > table.MaxDistinct {
+		return fmt.Errorf("column %q: %w", o.Distinct, tooManyDistinct())
+	}
+	t.Rows, t.Classes = d.rows, d.classes
+	return s.cut(ctx, t, d, v.sizes)
+}
+
+// survey looks at all record batches.
+type survey struct {
+	d        *directory
+	all      []leaf
+	columns  []table.Column
+	wants    func(name string) bool
+	distinct string
+
+	mu    sync.Mutex // guards the fields below
+	looks []look
+	sizes []int64 // bytes of the values, by batch
+	next  int
+	err   error
+	errAt int // the batch
+}
+
+// look is what the rows of a column show.
+type look struct {
+	missing      int64
+	fewest, most int
+	seen         bool // some row has a value
+	notText      bool
+	distinct     map[string]struct{}
+}
+
+func newLooks(n int) []look { return make([]look, n) }
+
+// run looks with several workers, each of which has a session of its own and takes the batches in
+// order, so that dictionaries are read once by each.
+func (v *survey) run(ctx context.Context, r storage.File, workers int) error {
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	v.errAt = len(v.d.batches)
+	var group errgroup.Group
+	for range min(workers, len(v.d.batches)) {
+		group.Go(func() error {
+			v.work(ctx, r)
+			return nil
+		})
+	}
+	group.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return v.err
+}
+
+func (v *survey) work(ctx context.Context, r storage.File) {
+	looks := newLooks(len(v.all))
+	session, err := newSession(r, v.d)
+	for {
+		i := v.take()
+		if i < 0 || ctx.Err() != nil {
+			break
+		}
+		size := int64(0)
+		if err == nil {
+			size, err = v.batch(session, i, looks)
+		}
+		if err != nil {
+			v.fail(i, err)
+			break
+		}
+		v.mu.Lock()
+		v.sizes[i] = size
+		v.mu.Unlock()
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for i := range looks {
+		v.looks[i].merge(&looks[i])
+	}
+}
+
+// take returns the next batch, -1 after the last one or the first that failed.
+func (v *survey) take() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.next >= v.errAt {
+		return -1
+	}
+	v.next++
+	return v.next - 1
+}
+
+// fail keeps the error of the first batch that has one.
+func (v *survey) fail(i int, err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if i < v.errAt {
+		v.err, v.errAt = err, i
+	}
+}
+
+// batch looks at a record batch, and returns the size of its values.
+func (v *survey) batch(s *session, i int, looks []look) (size int64, err error) {
+	record, err := s.read(v.d, i)
+	if err != nil {
+		return 0, v.d.placed(i, err)
+	}
+	var b table.Values
+	rows := int(record.NumRows())
+	const step = 1024
+	for first := 0; first < rows; first += step {
+		end := min(first+step, rows)
+		for j := range v.all {
+			l := &v.all[j]
+			if l.unfit != "" || !v.wants(l.name) {
+				continue
+			}
+			if _, err := v.d.column(i, l, &b, record, v.columns[j].Kind, false, first, end); err != nil {
+				return 0, err
+			}
+			if err := looks[j].rows(&b, end-first, l.text, l.name == v.distinct); err != nil {
+				return 0, fmt.Errorf("column %q: %w", l.name, err)
+			}
+			size += int64(len(b.Data) + 4*len(b.Ends) + 8*len(b.Ints) + 4*len(b.Floats) + 4*len(b.Splits))
+		}
+	}
+	return size, nil
+}
+
+// rows looks at rows.
+func (l *look) rows(v *table.Values, n int, text, distinct bool) error {
+	if distinct && l.distinct == nil {
+		l.distinct = map[string]struct{}{}
+	}
+	for row := range n {
+		if !v.Has(row) {
+			l.missing++
+			continue
+		}
+		first, end := v.Span(row)
+		if !l.seen {
+			l.fewest, l.most, l.seen = end-first, end-first, true
+		}
+		l.fewest, l.most = min(l.fewest, end-first), max(l.most, end-first)
+		if distinct && v.Kind != table.Unknown {
+			for i := first; i < end; i++ {
+				l.distinct[v.Text(i)] = struct{}{}
+			}
+		}
+	}
+	if len(l.distinct) > table.MaxDistinct {
+		return tooManyDistinct()
+	}
+	for i := 0; text && !l.notText && i < len(v.Ends); i++ {
+		l.notText = !utf8.Valid(v.Byte(i))
+	}
+	return nil
+}
+
+func tooManyDistinct() error {
+	return fmt.Errorf("more than %d different values", table.MaxDistinct)
+}
+
+// merge adds what others found.
+func (l *look) merge(o *look) {
+	l.missing += o.missing
+	l.notText = l.notText || o.notText
+	switch {
+	case !o.seen:
+	case !l.seen:
+		l.fewest, l.most, l.seen = o.fewest, o.most, true
+	default:
+		l.fewest, l.most = min(l.fewest, o.fewest), max(l.most, o.most)
+	}
+	if l.distinct == nil {
+		l.distinct = o.distinct
+		return
+	}
+	maps.Copy(l.distinct, o.distinct)
+}
+
+// summarize puts what was found into the columns, and returns the different values.
+func (v *survey) summarize(columns []table.Column) (distinct []string) {
+	for i := range columns {
+		c, l := &columns[i], &v.looks[i]
+		c.Missing = l.missing
+		c.Text = v.all[i].text && !l.notText || v.all[i].decimal && c.Kind == table.Bytes
+		if c.List {
+			if c.Length = 0; l.fewest == l.most {
+				c.Length = l.most
+			}
+		}
+		if c.Name == v.distinct {
+			distinct = slices.Sorted(maps.Keys(l.distinct))
+		}
+	}
+	return distinct
+}
+
+// cut makes chunks of record batches.
+func (s *Source) cut(ctx context.Context, t *table.Table, d *directory, sizes []int64) error {
+	for i, m := range d.batches {
+		t.Bytes += sizes[i]
+		if m.rows == 0 {
+			continue
+		}
+		parts := max(sizes[i]/chunkBytes, (m.rows-1)/maxRows) + 1
+		per := (m.rows-1)/min(parts, m.rows) + 1
+		for first := int64(0); first < m.rows; first += per {
+			if len(t.Chunks) == maxChunks {
+				return fmt.Errorf("%d rows are more than %d chunks", d.rows, maxChunks)
+			}
+			n := min(per, m.rows-first)
+			hash, err := s.ChunkHash(ctx, m.first+first, n)
+			if err != nil {
+				return err
+			}
+			t.Chunks = append(t.Chunks, table.Chunk{
+				Index: len(t.Chunks), FirstRow: m.first + first, Rows: n, Offset: m.at, Bytes: sizes[i] / m.rows * n, Hash: hash,
+			})
+		}
+	}
+	return nil
+}

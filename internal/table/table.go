@@ -1,0 +1,132 @@
+package table
+
+import (
+	"context"
+	"time"
+)
+
+// Kind is what the values of a column become in an Example.
+type Kind uint8
+
+// The kinds, as in a tf.train.Feature. Booleans are Int64, 0 or 1.
+const (
+	Unknown Kind = iota // no row has a value
+	Int64
+	Float
+	Bytes
+)
+
+// String returns "int64", "float", "bytes" or "unknown".
+func (k Kind) String() string {
+	return [...]string{"unknown", "int64", "float", "bytes"}[k]
+}
+
+// Column is a column of a table: what becomes one feature.
+type Column struct {
+	// Name is the key of the feature. Members of structs and objects are named "a/b".
+	Name string `json:"name"`
+	Kind Kind   `json:"kind"`
+	// List says that rows hold lists. Length is the number of values that every row that is not
+	// missing has: 1 unless List, and 0 if it varies.
+	List   bool `json:"list,omitempty"`
+	Length int  `json:"length"`
+	// Text says that all bytes are UTF-8.
+	Text bool `json:"text,omitempty"`
+	// Missing is the number of rows without a value, which is not an empty list.
+	Missing int64 `json:"missing,omitempty"`
+	// Mixed says why the column has no kind, if it has both numbers and text and
+	// ScanOptions.Kinds does not decide: its Kind is then Unknown, and it cannot be read.
+	Mixed string `json:"mixed,omitempty"`
+	// Unfit says why no feature can hold the values, such as those of maps: the Kind is then
+	// Unknown, and the column cannot be read.
+	Unfit string `json:"unfit,omitempty"`
+}
+
+// Chunk is some consecutive rows of a table: what one task reads.
+type Chunk struct {
+	// Index is the number of the chunk in its table. What else a format needs to find it, it keeps
+	// by this number in Table.Places or derives from its file.
+	Index int `json:"index"`
+	// FirstRow is the number of the first row in the table, from 0, and Rows how many there are.
+	FirstRow int64 `json:"first_row"`
+	Rows     int64 `json:"rows"`
+	// FirstLine is the line of the first row, from 1; 0 in formats without lines.
+	FirstLine int64 `json:"first_line,omitempty"`
+	// Offset and Bytes are where the chunk is in the file, uncompressed if the whole file is
+	// compressed; in a columnar format an estimate of its share.
+	Offset int64 `json:"offset"`
+	Bytes  int64 `json:"bytes"`
+	// Hash identifies the content of the rows, or of a part of the file with them.
+	Hash [16]byte `json:"hash"`
+}
+
+// Table is the result of a scan.
+type Table struct {
+	Columns []Column `json:"columns"`
+	Chunks  []Chunk  `json:"chunks"` // all rows, in order
+	Rows    int64    `json:"rows"`   // bad ones included
+	Bytes   int64    `json:"bytes"`  // of the values, about
+	// Blank is the number of blank lines, which are not rows.
+	Blank int64 `json:"blank,omitempty"`
+	// Distinct are the different values of the column that ScanOptions.Distinct names, as text,
+	// sorted.
+	Distinct []string `json:"distinct,omitempty"`
+	// Classes are the names that the numbers of a column, from 0, stand for, where the file says so.
+	Classes map[string][]string `json:"classes,omitempty"`
+}
+
+// MaxDistinct is how many different values a scan returns at most; more are an error.
+const MaxDistinct = 1 << 17
+
+// ScanOptions configure a scan.
+type ScanOptions struct {
+	// Workers is how many goroutines look at rows. The result is the same for any number. 0: one a
+	// core.
+	Workers int
+	// Kinds are the kinds of columns by name, where the caller has decided. In formats without
+	// types, values of other kinds make a row bad; in the others, values are converted as Kinds
+	// documents in the format's package, or the column is an error.
+	Kinds map[string]Kind
+	// Distinct names a column whose different values are returned; "" for none.
+	Distinct string
+	// Wanted reports whether a column is going to be read. Of others, formats with a schema tell
+	// no more than its name, Kind, List and Unfit, and never read values. Default: all are.
+	Wanted func(name string) bool
+}
+
+// Wants reports whether the column of a name is going to be read.
+func (o *ScanOptions) Wants(name string) bool { return o.Wanted == nil || o.Wanted(name) }
+
+// Source is an open table. It is safe for concurrent use, but for Read where InOrder is true.
+type Source interface {
+	// Name is the path or URL of the file. Size, ModTime and Version are those of the file when it
+	// was opened; Version is "" on disk.
+	Name() string
+	Size() int64
+	ModTime() time.Time
+	Version() string
+	// Scan finds the columns, rows and chunks. A file that is not as its format wants it is an
+	// error with the path and the place in it; bad rows, in formats that have them, are not.
+	Scan(ctx context.Context, o ScanOptions) (*Table, error)
+	// Read replaces the content of b with the rows of a chunk, and its columns with the given ones,
+	// which are columns of the scan, or of several tables merged: all rows lack those that this table
+	// does not have, and integers may be asked for as Float. Values may be of another kind than asked
+	// for only where they are Int64 for Float, or all missing. It returns ErrChanged, wrapped,
+	// if the file is no longer what was scanned. Memory of b is reused.
+	Read(ctx context.Context, c Chunk, columns []Column, b *Batch) error
+	// InOrder reports whether chunks are read fastest in order, by one goroutine at a time: in a
+	// compressed stream.
+	InOrder() bool
+	// Close releases open files.
+	Close() error
+}
+
+// TextSource is a Source of a format that is text: bytes that are read in order may be decoded in
+// any, by several goroutines. Read is ReadText and Decode.
+type TextSource interface {
+	Source
+	// ReadText reads a chunk into the capacity of buf, or into a larger buffer, and returns it.
+	ReadText(ctx context.Context, buf []byte, c Chunk) ([]byte, error)
+	// Decode is Read for a chunk that ReadText returned.
+	Decode(text []byte, c Chunk, columns []Column, b *Batch) error
+}
