@@ -1,0 +1,127 @@
+// Package annotation reads the annotated objects of images from COCO, Pascal VOC, YOLO, KITTI and
+// LabelMe files, as one model.
+//
+// A format is a package below this one. Each gives a [Set], whose images are then found by name
+// among those of a source ([Set.Match]).
+package annotation
+
+import "fmt"
+
+// Box is an axis-parallel box, from the top left corner of the image, x to the right and y down; Max
+// is outside. It may stick out of the image, and may be empty or upside down: see [Box.Check].
+type Box struct {
+	XMin, YMin, XMax, YMax float64
+}
+
+// Class is a class of objects.
+type Class struct {
+	ID   int64 // as records have it
+	Name string
+}
+
+// Set is the contents of a file or a directory of annotations.
+type Set struct {
+	// Format is the format's name: "coco", "voc", "yolo", "kitti" or "labelme".
+	Format string
+	// Classes are all classes, by ID, also those without objects.
+	Classes []Class
+	// Images are the annotated images, by Name.
+	Images []Image
+	// Beside are the paths of files that were read besides those of Images.
+	Beside []string
+	// Faults are the annotations that belong to no image of Images, in the order of the input.
+	Faults []Fault
+}
+
+// Image is the annotations of one image.
+type Image struct {
+	// Name is the path of the image as the annotations have it, with "/", or that of the file that
+	// annotates it, below its directory. Its extension does not count.
+	Name string
+	// Source is the file that they are in, below the path that was read, for the ledger.
+	Source string
+	// ID is the image's own id, such as that of COCO; "" if there is none.
+	ID string
+	// Width and Height are the size that is stated, in pixels; 0 if none is.
+	Width, Height int
+	// Relative says that boxes and polygons are in shares of the image's width and height, and not
+	// in pixels.
+	Relative bool
+	// Objects are the usable objects, in the order of the input.
+	Objects []Object
+	// Faults are the annotations of this image that cannot be used, in the order of the input.
+	Faults []Fault
+	// Unreadable is why nothing is known of the image's objects, so that it cannot be used at all;
+	// "" if it can.
+	Unreadable string
+}
+
+// Object is one annotated object.
+type Object struct {
+	// Name identifies the object for the ledger: COCO's id, "object 3", from 1, or "line 3" in a file
+	// of an object a line.
+	Name string
+	// Class is the index of its class in Set.Classes.
+	Class int32
+	Box   Box
+	// Area is the area of the object in pixels of the annotated image, which for a polygon is less
+	// than that of its box; NaN if it is not stated.
+	Area float64
+	// Crowd, Difficult and Truncated are 0 or 1.
+	Crowd, Difficult, Truncated int8
+	// View is the pose, such as "Left"; "" if none is stated.
+	View string
+	// Region is which pixels are the object's; nil if only its box is known.
+	Region *Region
+}
+
+// Region is a set of pixels: polygons, or a run-length encoding.
+type Region struct {
+	// Polygons are closed outlines, x and y in turns, whose union is the region. Each has at least
+	// three points.
+	Polygons [][]float64
+	// Runs are the lengths of runs of pixels outside and inside in turns, down the columns of an
+	// image of Width x Height pixels, which they fill. nil for Polygons.
+	Runs []uint32
+	// Width and Height are the size of the image of Runs. Polygons, like boxes, are in pixels of the
+	// image, whatever size is stated, and these are 0; or, in an image that is Relative, 1.
+	Width, Height int
+}
+
+// Fault is an annotation that cannot be used.
+type Fault struct {
+	// Name is what identifies the annotation in its file: its id, or "object 3"; "" for the file.
+	Name string
+	// Image is the image that it names, as it names it; "" if none.
+	Image string
+	// Source is the file, below the path that was read.
+	Source string
+	// Line is the line in that file, from 1; 0 if lines do not count.
+	Line int64
+	// Reason says what is wrong.
+	Reason string
+}
+
+// maxFaults is how many annotations of an image may be unusable.
+const maxFaults = 1000
+
+// Refuse adds an annotation that cannot be used to Faults; line is 0 if lines do not count. After a
+// thousand of them it returns an error: the file is probably of another format.
+func (im *Image) Refuse(name string, line int64, reason string) error {
+	if len(im.Faults) == maxFaults {
+		return fmt.Errorf("more than %d of its annotations cannot be used; %s: %s", maxFaults, im.Faults[0].Name, im.Faults[0].Reason)
+	}
+	im.Faults = append(im.Faults, Fault{Name: name, Source: im.Source, Line: line, Reason: shorten(reason)})
+	return nil
+}
+
+// Options say how annotations are read.
+type Options struct {
+	// Regions keeps the regions of objects. Without it they are checked, and left out to save memory.
+	Regions bool
+	// Workers is how many goroutines parse. The result is the same for any number. 0: one a core.
+	Workers int
+	// Classes name the classes of annotations that have only their numbers (YOLO), in order, where
+	// no file lists them.
+	Classes []string
+}

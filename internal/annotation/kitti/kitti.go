@@ -1,0 +1,108 @@
+// Package kitti reads KITTI's labels of objects: a directory with a .txt file for each image, an
+// object a line.
+package kitti
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/tfrec/tfrec/internal/annotation"
+	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/internal/jsonscan"
+)
+
+const (
+	maxFile = 16 << 20
+	memory  = 2 // for each byte of a file
+)
+
+// Fields of a line; a score may follow them. Those from height on are in 3D, and not read.
+const (
+	fieldType = iota
+	fieldTruncated
+	fieldOccluded // 0 to 3, not read: records have no place for it
+	fieldAlpha
+	fieldXMin
+	fieldYMin
+	fieldXMax
+	fieldYMax
+	fields = 15
+)
+
+// Read reads the .txt files of a directory, local or in a store, and of those below it; only those
+// in directories named label_2, if there are any.
+//
+// An object is truncated if the share that is outside of the image, from 0 to 1, is above 0. Lines of
+// the type DontCare are left out; others that cannot be used are faults. Classes are sorted by name,
+// as bytes.
+func Read(ctx context.Context, dir string, o annotation.Options) (*annotation.Set, error) {
+	var names annotation.Names
+	return names.Read(ctx, annotation.Format{Name: "kitti", Ext: ".txt", Limit: maxFile, Memory: memory, Parse: func(im *annotation.Image, data []byte) error {
+		return parse(im, data, &names)
+	}}, dir, o)
+}
+
+func parse(im *annotation.Image, data []byte, names *annotation.Names) error {
+	text, err := annotation.Text(data)
+	if err != nil {
+		return err
+	}
+	im.Objects = make([]annotation.Object, 0, min(bytes.Count(text, []byte("\n"))+1, (len(text)+1)/(2*fields)))
+	for n, line := range annotation.Lines(text) {
+		part, count := split(line)
+		if string(part[fieldType]) == "DontCare" {
+			continue
+		}
+		name := fmt.Sprintf("line %d", n)
+		if count != fields && count != fields+1 {
+			err = fmt.Errorf("it has %d fields: want %d, or %d with a score", count, fields, fields+1)
+		} else {
+			err = add(im, name, &part, names)
+		}
+		if err != nil {
+			if err := im.Refuse(name, n, err.Error()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// split returns the fields of a line that are read, and how many it has.
+func split(line []byte) (part [fields][]byte, count int) {
+	for field := range bytes.FieldsSeq(line) {
+		if count < len(part) {
+			part[count] = field
+		}
+		count++
+	}
+	return part, count
+}
+
+// add adds the object of a line to an image.
+func add(im *annotation.Image, name string, part *[fields][]byte, names *annotation.Names) (err error) {
+	number := func(i int) float64 {
+		v, ok := csvscan.ParseFloat64(part[i])
+		if !ok && err == nil {
+			err = fmt.Errorf("field %d is %s: want a number", i+1, jsonscan.Quoted(part[i]))
+		}
+		return v
+	}
+	o := annotation.Object{Name: name, Area: math.NaN()}
+	if number(fieldTruncated) > 0 {
+		o.Truncated = 1
+	}
+	o.Box = annotation.Box{XMin: number(fieldXMin), YMin: number(fieldYMin), XMax: number(fieldXMax), YMax: number(fieldYMax)}
+	if err == nil {
+		err = o.Box.Check()
+	}
+	if err == nil {
+		o.Class, err = names.Index(part[fieldType])
+	}
+	if err == nil {
+		im.Objects = append(im.Objects, o)
+	}
+	return err
+}

@@ -1,0 +1,113 @@
+package annotation
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/imagetree"
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// Within puts the directories of the path that the set was read from in front of the names of its
+// images, where they say which images those are and some of images are there: those of labels/train
+// are of images in a directory train, and not in val. Splits may have other names there: those of
+// labels/valid are of images in val, if none are in valid and all such directories have one name.
+// images are paths, as for [Set.Match].
+//
+// COCO's names are those of images, and stay, unless all lack directories: those of
+// train/_annotations.coco.json are of images in train, if the directory has any of them.
+func (s *Set) Within(at string, images []string) {
+	home := s.home(at)
+	if home == "" {
+		return
+	}
+	if dir := s.directoryOf(images, home); dir != "" {
+		for i := range s.Images {
+			s.Images[i].Name = dir + "/" + s.Images[i].Name
+		}
+	}
+}
+
+// directoryOf returns home if images are in such a directory, in any case, or else the only one that
+// differs in the names of splits; "" if there is none, or none with images of COCO's names.
+func (s *Set) directoryOf(images []string, home string) string {
+	layout, parts := layouts[s.Format].images, strings.Split(home, "/")
+	names := s.bareNames()
+	others, last := map[string]bool{}, ""
+	for _, name := range images {
+		dir := path.Dir(without(name, layout))
+		if dir == last || names != nil && !names[strings.ToLower(path.Base(name))] {
+			continue
+		}
+		last = dir
+		for at := strings.Split(dir, "/"); len(at) >= len(parts); at = at[1:] {
+			found := at[:len(parts)]
+			switch {
+			case slices.EqualFunc(found, parts, strings.EqualFold):
+				return home
+			case slices.EqualFunc(found, parts, sameDirectory):
+				others[strings.Join(found, "/")] = true
+			}
+		}
+	}
+	if len(others) == 1 {
+		for dir := range others {
+			return dir
+		}
+	}
+	return ""
+}
+
+// sameDirectory reports whether names of directories are equal, in any case, or those of one split.
+func sameDirectory(a, b string) bool {
+	return strings.EqualFold(a, b) || imagetree.Split(a) != "" && imagetree.Split(a) == imagetree.Split(b)
+}
+
+// bareNames returns COCO's names of images, in lower case; nil for other formats.
+func (s *Set) bareNames() map[string]bool {
+	if s.Format != "coco" {
+		return nil
+	}
+	names := make(map[string]bool, len(s.Images))
+	for i := range s.Images {
+		names[strings.ToLower(s.Images[i].Name)] = true
+	}
+	return names
+}
+
+// home returns the end of a path that images have too: what follows the directory in which the
+// format keeps annotations, or a split right before it, or at the end of other paths. For COCO it is
+// a split that has the file.
+func (s *Set) home(at string) string {
+	if s.Format == "coco" && slices.ContainsFunc(s.Images, func(im Image) bool { return strings.Contains(im.Name, "/") }) {
+		return ""
+	}
+	if l := storage.Parse(at); !l.Remote() {
+		if whole, err := filepath.Abs(at); err == nil {
+			at = filepath.ToSlash(whole)
+		}
+	}
+	parts := strings.Split(strings.TrimRight(at, "/"), "/")
+	last := len(parts) - 1
+	if s.Format == "coco" {
+		last--
+	}
+	if layout := layouts[s.Format].annotations; layout != "" {
+		for i := last; i >= 0; i-- {
+			if !strings.EqualFold(parts[i], layout) {
+				continue
+			}
+			if i < last {
+				return strings.Join(parts[i+1:], "/")
+			}
+			last--
+			break
+		}
+	}
+	if last >= 0 && imagetree.Split(parts[last]) != "" {
+		return parts[last]
+	}
+	return ""
+}

@@ -1,0 +1,144 @@
+package yolo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/tfrec/tfrec/internal/annotation"
+	"github.com/tfrec/tfrec/internal/jsonscan"
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+const (
+	maxList    = 1 << 20 // bytes
+	maxClasses = 1 << 16
+)
+
+// readClasses reads the classes of a directory.
+func readClasses(ctx context.Context, d *annotation.Directory, otherwise []string) ([]string, error) {
+	found, err := d.ClassLists(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 && len(otherwise) > 0 {
+		return otherwise, nil
+	}
+	var classes []string
+	for i, l := range found {
+		names, err := readList(ctx, l)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", l.Path(), err)
+		}
+		if i > 0 && !slices.Equal(names, classes) {
+			return nil, fmt.Errorf("%s and %s list different classes: remove one", found[0].Path(), l.Path())
+		}
+		classes = names
+	}
+	if len(classes) == 0 {
+		return nil, d.Errorf("it has no list of the classes of YOLO's labels: add classes.txt with a class on each line, in order, or data.yaml with names, to that directory or the one it is in")
+	}
+	return classes, nil
+}
+
+// readList reads a file that lists classes.
+func readList(ctx context.Context, l storage.Location) ([]string, error) {
+	data, err := l.ReadFile(ctx, maxList)
+	if err != nil {
+		return nil, err
+	}
+	text, err := annotation.Text(data)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	if annotation.HasExt(l.Base(), ".yaml") || annotation.HasExt(l.Base(), ".yml") {
+		names, err = yamlNames(text)
+	} else {
+		for line := range strings.SplitSeq(strings.TrimRight(string(text), " \t\r\n"), "\n") {
+			names = append(names, strings.TrimSpace(line))
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return names, check(names)
+}
+
+// check returns an error unless classes have names that differ.
+func check(names []string) error {
+	if len(names) > maxClasses {
+		return fmt.Errorf("it has %d classes: the limit is %d", len(names), maxClasses)
+	}
+	number := map[string]int{}
+	for i, name := range names {
+		switch before, twice := number[name]; {
+		case name == "":
+			return fmt.Errorf("class %d, counted from 0, has no name", i)
+		case len(name) > annotation.MaxName:
+			return fmt.Errorf("the name of class %d, counted from 0, is longer than %d bytes", i, annotation.MaxName)
+		case !utf8.ValidString(name):
+			return fmt.Errorf("the name of class %d, counted from 0, is not UTF-8", i)
+		case twice:
+			return fmt.Errorf("the classes %d and %d, counted from 0, are both %q", before, i, name)
+		}
+		number[name] = i
+	}
+	return nil
+}
+
+// yamlNames returns the names of a data.yaml: a list, or a map whose keys are the numbers from 0.
+func yamlNames(text []byte) ([]string, error) {
+	var document struct {
+		Names     yaml.Node `yaml:"names"`
+		Keypoints yaml.Node `yaml:"kpt_shape"`
+	}
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return nil, fmt.Errorf("it cannot be read as YAML: %w", err)
+	}
+	if document.Keypoints.Kind != 0 {
+		return nil, errors.New("it has kpt_shape: labels with keypoints are not supported")
+	}
+	switch n := follow(&document.Names); n.Kind {
+	case yaml.SequenceNode:
+		names := make([]string, len(n.Content))
+		for i, name := range n.Content {
+			names[i] = scalar(name)
+		}
+		return names, nil
+	case yaml.MappingNode:
+		names := make([]string, len(n.Content)/2)
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key, name := scalar(n.Content[i]), scalar(n.Content[i+1])
+			number, err := strconv.Atoi(key)
+			if err != nil || number < 0 || number >= len(names) || names[number] != "" {
+				return nil, fmt.Errorf("names has the key %s: want each number from 0 to %d once", jsonscan.Quoted([]byte(key)), len(names)-1)
+			}
+			names[number] = name
+		}
+		return names, nil
+	}
+	return nil, errors.New("it has no names: want a list or a map of classes")
+}
+
+// scalar returns the text of a scalar; "" of null and of anything else.
+func scalar(n *yaml.Node) string {
+	if n = follow(n); n.ShortTag() == "!!null" {
+		return ""
+	}
+	return n.Value
+}
+
+// follow returns what an alias stands for. An alias is never of another alias.
+func follow(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
