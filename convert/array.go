@@ -59,6 +59,7 @@ type arrayPlan struct {
 	Labels     []string             `json:"labels"`
 	Features   []manifest.Feature   `json:"features"`
 	Supervised *manifest.Supervised `json:"supervised,omitempty"`
+	LabelMap   bool                 `json:"label_map,omitempty"`
 	// Shards in the order of the manifest.
 	Shards []plannedShard `json:"shards"`
 
@@ -104,7 +105,7 @@ func (r *run) makePlan() *arrayPlan {
 	p := &arrayPlan{
 		Format: planFormat, Version: planVersion, Tool: build.Tool, Name: r.Name, Options: r.options, Seed: r.Seed,
 		Decoder: r.codecs.decoder, Encoder: r.codecs.encoder, MaxErrors: r.MaxErrors, Skipped: r.skipped,
-		Labels: r.described.Labels, Features: r.described.Features, Supervised: r.described.Supervised,
+		Labels: r.described.Labels, Features: r.described.Features, Supervised: r.described.Supervised, LabelMap: r.described.LabelMap,
 	}
 	for i, j := range r.jobs {
 		f := newFingerprint()
@@ -151,6 +152,9 @@ func (r *run) executeTask(ctx context.Context) (*Summary, error) {
 			return err
 		}
 		if err := r.checkOptions(before); err != nil {
+			return err
+		}
+		if err := r.refuseShrink(before); err != nil {
 			return err
 		}
 		if err := r.refuseForeign(before); err != nil || before != nil {

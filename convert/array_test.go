@@ -82,7 +82,7 @@ func TestArrayJobsMakeOneMachinesBytes(t *testing.T) {
 }
 
 func TestArrayJobsOfTables(t *testing.T) {
-	src := table(t, "n.csv", numberedRows(3000))
+	src := writeTable(t, "n.csv", numberedRows(3000))
 	for _, shuffled := range []bool{false, true} {
 		o := CSVOptions{Options: Options{Shards: 4, MaxErrors: Tolerance{Count: 3}}, Shuffle: shuffled}
 		ref, out := t.TempDir(), t.TempDir()

@@ -19,6 +19,8 @@ const (
 	forSplit purpose = "split"
 	forShard purpose = "shard"
 	forOrder purpose = "order"
+	// forPartner chooses the images that are mixed into others.
+	forPartner purpose = "partner"
 )
 
 // hasher is H(seed, purpose, ·): XXH3-64 of a key, seeded by the XXH3-64 of

@@ -14,16 +14,16 @@ import (
 )
 
 // encoderFor returns an encoder for the given features and columns.
-func encoderFor(columns int, features []csvFeature) *rowEncoder {
+func encoderFor(columns int, features []tableFeature) *rowEncoder {
 	header := make([]string, columns)
 	for i := range header {
 		header[i] = strconv.Itoa(i)
 	}
-	slices.SortFunc(features, func(a, b csvFeature) int { return cmp.Compare(a.Key, b.Key) })
+	slices.SortFunc(features, func(a, b tableFeature) int { return cmp.Compare(a.Key, b.Key) })
+	o := &TableOptions{CSVOptions: CSVOptions{Missing: MissingDrop}}
 	e := &rowEncoder{
-		o: &CSVOptions{Missing: MissingDrop}, columns: &csvColumns{features: features, key: -1},
-		missing: csvscan.NewMissing(csvscan.DefaultMissing), header: header,
-		tok: csvscan.NewTokenizer(csvscan.Dialect{Delimiter: ','}, columns),
+		o: o, columns: &tableColumns{features: features, key: -1},
+		rows: &csvRows{format: newCSVFormat(o), header: header, tok: csvscan.NewTokenizer(csvscan.Dialect{Delimiter: ','}, columns)},
 	}
 	e.makeFeatures()
 	return e
@@ -34,10 +34,10 @@ func encoderFor(columns int, features []csvFeature) *rowEncoder {
 func TestRowEncoderAgainstBuilder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 100 {
-		var features []csvFeature
+		var features []tableFeature
 		columns := 0
 		for i := range 1 + rng.IntN(6) {
-			f := csvFeature{Key: fmt.Sprintf("%d%0*d", i, rng.IntN(300), 0), Type: []ColumnType{TypeInt64, TypeFloat, TypeBytes}[rng.IntN(3)]}
+			f := tableFeature{Key: fmt.Sprintf("%d%0*d", i, rng.IntN(300), 0), Type: []ColumnType{TypeInt64, TypeFloat, TypeBytes}[rng.IntN(3)]}
 			n := 1
 			if rng.IntN(3) == 0 {
 				f.Vector, n = true, 1+rng.IntN(60)
@@ -57,7 +57,7 @@ func TestRowEncoderAgainstBuilder(t *testing.T) {
 
 // checkRow encodes one random row both ways.
 func checkRow(t *testing.T, rng *rand.Rand, e *rowEncoder) {
-	fields := make([]string, len(e.header))
+	fields := make([]string, len(e.rows.(*csvRows).header))
 	var b tfrecord.Builder
 	for _, f := range e.features {
 		var ints []int64
@@ -104,8 +104,8 @@ func checkRow(t *testing.T, rng *rand.Rand, e *rowEncoder) {
 		row = append(row, field...)
 	}
 	row = append(row, '\n')
-	e.tok.Reset(row, 1)
-	if !e.tok.Next() {
+	e.rows.(*csvRows).tok.Reset(row, 1)
+	if !e.rows.next() {
 		t.Fatal("no row")
 	}
 	if reason := e.row(); reason != "" {

@@ -22,8 +22,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// table writes a CSV file into a new directory and returns its path.
-func table(t testing.TB, name, text string) string {
+// writeTable writes a CSV file into a new directory and returns its path.
+func writeTable(t testing.TB, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	rewrite(t, path, text)
@@ -152,7 +152,7 @@ func TestCSVRows(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			out := t.TempDir()
 			test.o.Shards = 1
-			s := mustCSV(t, []string{table(t, "t.csv", test.text)}, out, test.o)
+			s := mustCSV(t, []string{writeTable(t, "t.csv", test.text)}, out, test.o)
 			if got := show(examples(t, out, "train")); !slices.Equal(got, test.want) {
 				t.Errorf("got  %q\nwant %q", got, test.want)
 			}
@@ -172,7 +172,7 @@ func TestCSVRows(t *testing.T) {
 
 func TestCSVDescribesFeatures(t *testing.T) {
 	out := t.TempDir()
-	src := table(t, "My Table.csv.gz", "")
+	src := writeTable(t, "My Table.csv.gz", "")
 	var gz bytes.Buffer
 	w := gzip.NewWriter(&gz)
 	w.Write([]byte("V1,V2,name,n,y\n1,2.5,a,NA,dog\n3,4,b,2,cat\n"))
@@ -232,7 +232,7 @@ func ids(all []map[string]any) []int64 {
 
 func TestCSVSameBytes(t *testing.T) {
 	text := numberedRows(45_000)
-	src := table(t, "t.csv", text)
+	src := writeTable(t, "t.csv", text)
 	for _, test := range []struct {
 		name string
 		o    CSVOptions
@@ -269,7 +269,7 @@ func TestCSVSameBytes(t *testing.T) {
 }
 
 func TestCSVKeepsOrderAndSplitsAll(t *testing.T) {
-	src := table(t, "t.csv", numberedRows(45_000))
+	src := writeTable(t, "t.csv", numberedRows(45_000))
 	one, split := t.TempDir(), t.TempDir()
 	o := CSVOptions{Options: Options{Shards: 4, MaxErrors: Tolerance{Share: .1}}}
 	mustCSV(t, []string{src}, one, o)
@@ -331,11 +331,37 @@ func TestCSVLimitAndNewFilesMoveNothing(t *testing.T) {
 	}
 }
 
+// The rows that a limit selects in one file depend on all others: an update is what a fresh run
+// makes when one of them shrinks or grows.
+func TestUpdatesWithALimit(t *testing.T) {
+	rows := func(from, to int) string {
+		text := "id\n"
+		for i := from; i < to; i++ {
+			text += fmt.Sprintln(i)
+		}
+		return text
+	}
+	for _, end := range []int{1001, 1199, 1250, 1400} {
+		dir, out, fresh := t.TempDir(), t.TempDir(), t.TempDir()
+		a, b := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv")
+		rewrite(t, a, rows(0, 300))
+		rewrite(t, b, rows(1000, 1200))
+		o := CSVOptions{Options: Options{Shards: 4, Limit: 50}}
+		mustCSV(t, []string{a, b}, out, o)
+		rewrite(t, b, rows(1000, end))
+		mustCSV(t, []string{a, b}, out, o)
+		mustCSV(t, []string{a, b}, fresh, o)
+		if got, want := ids(examples(t, out, "train")), ids(examples(t, fresh, "train")); !slices.Equal(got, want) {
+			t.Errorf("up to %d: %v, a fresh run %v", end, got, want)
+		}
+	}
+}
+
 // TestCSVShuffleProgress checks that rows are counted as they are read ahead, before any is done,
 // and that the whole file counts as read.
 func TestCSVShuffleProgress(t *testing.T) {
 	text := numberedRows(20_000)
-	src := table(t, "t.csv", text)
+	src := writeTable(t, "t.csv", text)
 	for _, shuffle := range []bool{true, false} {
 		p := new(Progress)
 		mustCSV(t, []string{src}, t.TempDir(), CSVOptions{Options: Options{Shards: 3, MaxErrors: Tolerance{Share: .1}, Progress: p}, Shuffle: shuffle})
@@ -353,7 +379,7 @@ func TestCSVShuffleProgress(t *testing.T) {
 }
 
 func TestCSVShuffle(t *testing.T) {
-	src := table(t, "t.csv", numberedRows(45_000))
+	src := writeTable(t, "t.csv", numberedRows(45_000))
 	o := CSVOptions{Options: Options{Shards: 5, MaxErrors: Tolerance{Share: .1}}, Shuffle: true, Memory: 16 << 20}
 	out := t.TempDir()
 	s := mustCSV(t, []string{src}, out, o)
@@ -399,7 +425,7 @@ func TestCSVShuffle(t *testing.T) {
 
 func TestCSVUpToDateAndUpdated(t *testing.T) {
 	text := numberedRows(60_000)
-	src := table(t, "t.csv", text)
+	src := writeTable(t, "t.csv", text)
 	out, fresh := t.TempDir(), t.TempDir()
 	o := CSVOptions{Options: Options{Shards: 3, MaxErrors: Tolerance{Share: .1}}}
 	mustCSV(t, []string{src}, out, o)
@@ -441,8 +467,8 @@ func TestCSVCompressedSourceGivesTheSameRows(t *testing.T) {
 	w.Close()
 	o := CSVOptions{Options: Options{Shards: 3, Workers: 3, Name: "t", MaxErrors: Tolerance{Share: .1}, Splits: []SplitShare{{Name: "train", Share: .5}, {Name: "val", Share: .5}}}}
 	plain, packed := t.TempDir(), t.TempDir()
-	mustCSV(t, []string{table(t, "t.csv", text)}, plain, o)
-	mustCSV(t, []string{table(t, "t.csv", gz.String())}, packed, o)
+	mustCSV(t, []string{writeTable(t, "t.csv", text)}, plain, o)
+	mustCSV(t, []string{writeTable(t, "t.csv", gz.String())}, packed, o)
 	got, want := contents(t, packed), contents(t, plain)
 	for _, set := range []map[string]string{got, want} {
 		// The split seed is the file's name, which is the same here.
@@ -507,7 +533,7 @@ func TestCSVErrors(t *testing.T) {
 
 func TestCSVNoticesChangeWhileReading(t *testing.T) {
 	text := numberedRows(60_000)
-	src := table(t, "t.csv", text)
+	src := writeTable(t, "t.csv", text)
 	o := CSVOptions{Options: Options{MaxErrors: Tolerance{Share: .1}}}
 	o.Note = func(string) { rewrite(t, src, strings.Replace(text, "0.25", "9.25", 1)) }
 	o.Splits = []SplitShare{{Name: "train", Share: 1 - 1e-9}, {Name: "none", Share: 1e-9}} // an empty split is noted after scanning
@@ -518,14 +544,14 @@ func TestCSVNoticesChangeWhileReading(t *testing.T) {
 }
 
 func TestCSVSchema(t *testing.T) {
-	src := table(t, "t.csv", "a,b,c\n1,2.5,x\n")
+	src := writeTable(t, "t.csv", "a,b,c\n1,2.5,x\n")
 	s, err := CSVSchema(t.Context(), []string{src}, CSVOptions{Types: map[string]ColumnType{"a": TypeBytes}})
 	want := &Schema{[]SchemaColumn{{"a", TypeBytes}, {"b", TypeFloat}, {"c", TypeBytes}}}
 	if err != nil || !reflect.DeepEqual(s, want) {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	data, _ := json.Marshal(s)
-	path := table(t, "schema.json", string(data))
+	path := writeTable(t, "schema.json", string(data))
 	if got, err := ReadSchema(t.Context(), path); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -533,7 +559,7 @@ func TestCSVSchema(t *testing.T) {
 		`{"columns":[{"name":"a","type":"int"}]}`: `type "int"`,
 		`{"cols":[]}`: "not a schema", `[`: "not a schema",
 	} {
-		if _, err := ReadSchema(t.Context(), table(t, "s.json", text)); err == nil || !strings.Contains(err.Error(), message) {
+		if _, err := ReadSchema(t.Context(), writeTable(t, "s.json", text)); err == nil || !strings.Contains(err.Error(), message) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -588,15 +614,16 @@ func TestCSVManyFiles(t *testing.T) {
 }
 
 func TestCSVStopsWhenCancelled(t *testing.T) {
-	src := table(t, "t.csv", numberedRows(3000))
+	src := writeTable(t, "t.csv", numberedRows(3000))
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := CSV(cancelled, []string{src}, t.TempDir(), CSVOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("scanning: %v", err)
 	}
-	for name, o := range map[string]CSVOptions{
+	for name, csv := range map[string]CSVOptions{
 		"limit": {Options: Options{Limit: 5}}, "splits": {Options: Options{Splits: []SplitShare{{Name: "a", Share: .5}, {Name: "b", Share: .5}}}}, "shuffle": {Shuffle: true},
 	} {
+		o := TableOptions{CSVOptions: csv, Format: TableCSV}
 		tables, err := o.open(cancelled, []string{src})
 		if err != nil {
 			t.Fatal(err)
@@ -608,7 +635,7 @@ func TestCSVStopsWhenCancelled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := planCSV(cancelled, &o, tables, columns, nil); !errors.Is(err, context.Canceled) {
+		if _, err := planTable(cancelled, &o, tables, columns, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("planning %s: %v", name, err)
 		}
 	}

@@ -40,10 +40,10 @@ func (r *run) putDepfile(status Status) error {
 	if r.Depfile == "" {
 		return nil
 	}
-	manifest := filepath.Join(r.dir.Path(), manifest.File)
-	target, ok := escapeDepfile(manifest)
+	path := filepath.Join(r.dir.Path(), manifest.File)
+	target, ok := escapeDepfile(path)
 	if !ok {
-		return fmt.Errorf("Options.Depfile: %q has characters that make cannot read", manifest)
+		return fmt.Errorf("Options.Depfile: %q has characters that make cannot read", path)
 	}
 	left := 0
 	var inputs []string
@@ -72,7 +72,7 @@ func (r *run) putDepfile(status Status) error {
 	rules := depfileRules(target, inputs)
 	if status == UpToDate {
 		now := time.Now()
-		if err := os.Chtimes(manifest, now, now); err != nil {
+		if err := os.Chtimes(path, now, now); err != nil {
 			return err
 		}
 	}

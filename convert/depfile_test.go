@@ -2,6 +2,7 @@ package convert
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -83,7 +84,7 @@ func TestBuildToolsReadDepfiles(t *testing.T) {
 			for i, name := range oddNames {
 				put(t, src, name, pngOf(i))
 			}
-			age(t, src)
+			age(t, src, old)
 			manifest := filepath.Join(out, "manifest.json")
 			put(t, dir, "Makefile", []byte(fmt.Sprintf("%s:\n\t@echo made; touch $@\n-include %s\n", manifest, dep)))
 			put(t, dir, "build.ninja", []byte(fmt.Sprintf("rule convert\n  command = cp out.d.kept out.d && touch $out && echo made\n  depfile = out.d\n  deps = gcc\nbuild %s: convert\n", manifest)))
@@ -124,7 +125,9 @@ func TestBuildToolsReadDepfiles(t *testing.T) {
 				{"deleted", func() { os.Remove(filepath.Join(src, oddNames[2])) }, Updated},
 				{"new", func() { os.WriteFile(filepath.Join(src, "c1", "new.png"), pngOf(78), 0o644) }, Updated},
 			} {
-				time.Sleep(20 * time.Millisecond) // file systems have coarse timestamps
+				// The times that file systems keep are coarse: all is old that does not change now.
+				age(t, src, old)
+				age(t, manifest, old.Add(time.Hour))
 				c.change()
 				if !runs() {
 					t.Errorf("%s: does not run", c.what)
@@ -179,27 +182,25 @@ func TestNamesThatMakeWouldRun(t *testing.T) {
 	}
 }
 
-// age sets an old time on a directory and its subdirectories.
-func age(t *testing.T, dir string) {
+// age sets a time on all files and directories at and below a path.
+func age(t *testing.T, path string, then time.Time) {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		if e.IsDir() {
-			age(t, filepath.Join(dir, e.Name()))
+	err := filepath.WalkDir(path, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
 		}
-	}
-	if err := os.Chtimes(dir, old, old); err != nil {
+		return os.Chtimes(path, then, then)
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 }
 
+// touch sets a time that what is written later does not precede, however coarse its time is.
 func touch(t *testing.T, path string) {
 	t.Helper()
-	now := time.Now()
-	if err := os.Chtimes(path, now, now); err != nil {
+	then := time.Now().Add(-time.Second)
+	if err := os.Chtimes(path, then, then); err != nil {
 		t.Fatal(err)
 	}
 }

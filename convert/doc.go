@@ -28,6 +28,11 @@
 //		Encode: convert.EncodeSpec{Format: convert.PNG},
 //	}
 //
+// With [AnnotationSpec], records of images have objects with boxes, classes and masks, which move
+// with the pixels, in place of labels:
+//
+//	o.Annotations.Files = []convert.AnnotationFile{{Path: "instances.json"}}
+//
 // # Plan, then shards
 //
 // A run lists its input first. The listing, the options and one seed determine a plan: for each
@@ -36,13 +41,15 @@
 //
 // A killed run leaves complete shards or none, and the next one with the same options makes the
 // rest. A run after a change of the input makes only the shards that the change affects. A run
-// whose options would make another set is refused unless [Options.Overwrite] is set.
+// whose options would make another set is refused unless [Options.Overwrite] is set, and one that
+// would remove more than half of a set's samples unless [Options.AllowShrink] is.
 // [Options.DryRun] returns the [Plan] and writes nothing.
 //
 // # Unusable samples
 //
-// Samples that cannot be read or decoded are listed in a ledger with the reason. By default one of
-// them fails the run with a [BadSamplesError]; [Options.MaxErrors] allows some.
+// Samples that cannot be read or decoded are listed in a ledger with the reason, and so are
+// annotations of images that cannot be used, whose images are kept. By default one of them fails the
+// run with a [BadSamplesError]; [Options.MaxErrors] allows some.
 //
 // # Many machines
 //

@@ -98,7 +98,7 @@ func Finalize(ctx context.Context, out string, o FinalizeOptions) (*Summary, err
 	}
 	sum, err := r.finish(before, true)
 	if err == nil {
-		err = dir.PutState(leftOutFile, leftOut{sum.Fingerprint, sum.Filtered, sum.SkippedFiles})
+		err = dir.PutState(leftOutFile, leftOut{sum.Fingerprint, sum.Samples, sum.Filtered, sum.SkippedFiles, sum.AnnotationCounts})
 	}
 	return sum, err
 }
@@ -118,9 +118,11 @@ func (r *run) planned(staged, placed *setdir.Done) (done *setdir.Done, inPlace b
 // leftOut is what the manifest of a finalized set does not record and a second finalize reports
 // again: the samples and files that are not in it.
 type leftOut struct {
-	Fingerprint string `json:"fingerprint"` // of the set
-	Filtered    int64  `json:"filtered"`
-	Skipped     int64  `json:"skipped_files"`
+	Fingerprint string            `json:"fingerprint"` // of the set
+	Samples     int64             `json:"samples"`
+	Filtered    int64             `json:"filtered"`
+	Skipped     int64             `json:"skipped_files"`
+	Annotations *AnnotationCounts `json:"annotations,omitempty"`
 }
 
 const leftOutFile = "finalized.json"
@@ -147,7 +149,7 @@ func (p *arrayPlan) run(dir *setdir.Dir, o FinalizeOptions) (*run, error) {
 		}
 		jobs[i] = job{name: name, samples: s.Samples}
 	}
-	described := manifest.Manifest{Labels: p.Labels, Features: p.Features, Supervised: p.Supervised}
+	described := manifest.Manifest{Labels: p.Labels, Features: p.Features, Supervised: p.Supervised, LabelMap: p.LabelMap}
 	r := emptyRun(options, jobs, described, p.Options, codecs{p.Decoder, p.Encoder})
 	r.dir, r.plan, r.skipped, r.began = dir, p, p.Skipped, time.Now()
 	return r, nil
@@ -169,9 +171,9 @@ func finalized(dir *setdir.Dir, m *manifest.Manifest) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.Samples = s.Records + s.Errors
 	if known && left.Fingerprint == m.Fingerprint {
-		s.Filtered, s.SkippedFiles = left.Filtered, left.Skipped
+		s.Samples, s.Filtered, s.SkippedFiles, s.AnnotationCounts = left.Samples, left.Filtered, left.Skipped, left.Annotations
 	}
-	s.Samples = s.Records + s.Errors + s.Filtered
 	return s, nil
 }

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,7 +41,11 @@ func (r *run) finish(before *previous, made bool) (*Summary, error) {
 			return nil, err
 		}
 	}
-	if !r.MaxErrors.allows(sum.Errors, sum.Samples) || sum.Records == 0 && sum.Errors > 0 {
+	errs := sum.Errors
+	if sum.AnnotationCounts != nil && r.MaxErrors.Share > 0 {
+		errs = min(samplesAtFault(bad), sum.Samples)
+	}
+	if !r.MaxErrors.allows(errs, sum.Samples) || sum.Records == 0 && sum.Errors > 0 {
 		sum.Status = Failed
 		name := manifest.LedgerFile
 		if r.stage != nil {
@@ -52,10 +57,10 @@ func (r *run) finish(before *previous, made bool) (*Summary, error) {
 			}
 		}
 		sum.Ledger = storage.Join(r.dir.Path(), name)
-		return nil, &BadSamplesError{Summary: sum, Samples: bad, Ledger: sum.Ledger}
+		return nil, &BadSamplesError{Summary: sum, Samples: bad, Ledger: sum.Ledger, allowed: r.MaxErrors}
 	}
 	if sum.Records == 0 {
-		return nil, fmt.Errorf("%s: options leave out all of %s: nothing to write a manifest for", r.dir.Path(), plural.Of(sum.Samples, "sample"))
+		return nil, leavesOutAll(m, sum, r.dir.Path())
 	}
 	files, err := r.metadata(m, ledger)
 	if err != nil {
@@ -91,15 +96,14 @@ type file struct {
 // last.
 func (r *run) metadata(m *manifest.Manifest, ledger []byte) ([]file, error) {
 	files := []file{{manifest.LedgerFile, ledger}}
-	if m.Compression == tfrecord.None.String() {
-		tfds, err := manifest.EncodeTFDS(m)
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range manifest.TFDSFiles(m.Features) {
-			files = append(files, file{name, tfds[name]})
-		}
-	} else {
+	metadata, err := setdir.Metadata(m)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range m.MetadataFiles() {
+		files = append(files, file{name, metadata[name]})
+	}
+	if m.Compression != tfrecord.None.String() {
 		r.note("no metadata for TFDS: it cannot read %s shards", m.Compression)
 	}
 	data, err := m.Encode()
@@ -112,13 +116,7 @@ func (r *run) metadata(m *manifest.Manifest, ledger []byte) ([]file, error) {
 // place removes what is stale, then writes the files that are not already in place, and reports
 // whether anything changed.
 func (r *run) place(before *previous, files []file) (changed bool, err error) {
-	names := r.files()
-	for _, f := range files {
-		if f.data != nil {
-			names = append(names, f.name)
-		}
-	}
-	stale, err := before.stale(r.dir, names)
+	stale, err := before.stale(r.dir, r.remaining(files))
 	if err != nil {
 		return false, err
 	}
@@ -147,6 +145,19 @@ func (r *run) place(before *previous, files []file) (changed bool, err error) {
 	return true, r.dir.Forget(r.shards())
 }
 
+// remaining names every file of the set as it will be; files are its small ones.
+func (r *run) remaining(files []file) []string {
+	names := r.files()
+	for _, f := range files {
+		if f.data != nil {
+			names = append(names, f.name)
+		} else {
+			names = slices.DeleteFunc(names, func(name string) bool { return name == f.name })
+		}
+	}
+	return names
+}
+
 // failedLedger lists the samples that made an update of a set fail; the set keeps its own ledger.
 const failedLedger = shard.StateDir + "/" + manifest.LedgerFile
 
@@ -159,18 +170,13 @@ func (r *run) replace(_ *previous, files []file) (changed bool, err error) {
 			staged = append(staged, j.name.String())
 		}
 	}
-	names := r.files()
 	var renewed []file
 	for _, f := range files {
-		if f.data == nil {
-			continue
-		}
-		names = append(names, f.name)
-		if f.name == manifest.File || !r.dir.Holds(f.name, f.data) {
+		if f.data != nil && (f.name == manifest.File || !r.dir.Holds(f.name, f.data)) {
 			renewed = append(renewed, f)
 		}
 	}
-	stale, err := r.before.stale(r.dir, names)
+	stale, err := r.before.stale(r.dir, r.remaining(files))
 	if err != nil {
 		return false, err
 	}
@@ -204,19 +210,45 @@ func (r *run) shards() []string {
 	return shards
 }
 
-// bad returns the ledger: every unusable sample, by key.
+// leavesOutAll is the error of a set without records, which names the options that left them out.
+func leavesOutAll(m *manifest.Manifest, sum *Summary, dir string) error {
+	var given []string
+	for _, option := range []string{"min_size", "max_aspect", optionDropEmpty} {
+		if v := string(m.Options[option]); v != "" && v != "0" && v != "false" {
+			given = append(given, imageKind.fields[option])
+		}
+	}
+	by := cmp.Or(strings.Join(given, ", "), "options")
+	if by == imageKind.fields[optionDropEmpty] {
+		by += ": none has an object"
+	}
+	return fmt.Errorf("%s: no record is left to write a manifest for: %s left out by %s", dir, plural.Of(sum.Samples, "sample"), by)
+}
+
+// bad returns the ledger: every unusable sample, by key, and annotations as they are numbered.
 func (r *run) bad() []setdir.BadSample {
 	var bad []setdir.BadSample
 	for _, d := range r.done {
 		bad = append(bad, d.Bad...)
 	}
 	slices.SortStableFunc(bad, func(a, b setdir.BadSample) int {
-		if c := strings.Compare(a.Key, b.Key); c != 0 {
+		if c := cmp.Or(strings.Compare(a.Key, b.Key), cmp.Compare(a.Line, b.Line)); c != 0 || a.Stage != stageAnnotation || b.Stage != stageAnnotation {
 			return c
 		}
-		return int(a.Line - b.Line)
+		return compareFaultNames(a.Reason, b.Reason)
 	})
 	return bad
+}
+
+// samplesAtFault returns how many samples of a ledger, sorted by key, have faults: several annotations
+// of an image count once, and one of no image counts like a sample.
+func samplesAtFault(bad []setdir.BadSample) (n int64) {
+	for i, b := range bad {
+		if i == 0 || b.Key != bad[i-1].Key || b.Stage != stageAnnotation && bad[i-1].Stage != stageAnnotation {
+			n++
+		}
+	}
+	return n
 }
 
 // encodeLedger returns the bytes of errors.jsonl, nil if it would be empty.
@@ -237,6 +269,9 @@ func (r *run) summary(status Status, fingerprint string) *Summary {
 		Status: status, Decoder: r.codecs.decoder, Fingerprint: fingerprint, SkippedFiles: r.skipped, Decoded: r.decoded.counts(),
 		Seconds: time.Since(r.began).Seconds(), Splits: map[string]SplitSummary{}, Task: r.Task,
 	}
+	if r.movesObjects() {
+		s.AnnotationCounts = new(AnnotationCounts)
+	}
 	for i, j := range r.jobs {
 		if !r.mine(i) {
 			continue
@@ -248,6 +283,10 @@ func (r *run) summary(status Status, fingerprint string) *Summary {
 			s.Records += d.Records
 			s.Errors += int64(len(d.Bad))
 			s.Filtered += d.Filtered
+			if c := s.AnnotationCounts; c != nil {
+				c.Annotations += d.Annotations
+				c.Dropped += d.AnnotationsDropped
+			}
 			s.Bytes += d.Bytes
 			split.Records += d.Records
 		}

@@ -57,6 +57,7 @@ func TestInputsGrow(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			o.AllowShrink = true
 			if s := mustImages(t, src, out, o); s.Status != Updated {
 				t.Errorf("shrunk: %+v", s)
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
 )
 
 // ImageOptions configure how images become records. The zero value stores the images of class
@@ -19,10 +20,22 @@ import (
 type ImageOptions struct {
 	Options
 
+	// ArchiveFormat says what the members of a source of archives are. Default: AutoFormat.
+	ArchiveFormat ArchiveFormat
+	// ImageKey is the key of the feature that is the image in a source of TFRecords; it is stored as
+	// image/encoded. A source whose name does not tell that it holds records is one if it is given.
+	// Default: image/encoded. Of Parquet and Arrow files it is the column with the images: bytes, or
+	// structs of bytes and path. Default: the only column of such structs, or the one called image.
+	ImageKey string
 	// Select says which files of the source become samples. Default: all images.
 	Select SelectSpec
 	// Labels says where labels come from. Default: the names of the first directories.
 	Labels LabelSpec
+	// Features are columns of Labels.File or of a source of Parquet or Arrow files, or keys in the
+	// .json members of a WebDataset, that become features of the records, under their own names. A row without a value, or with an empty text, gives no feature. Default: none.
+	Features []FeatureSpec
+	// Annotations say what is drawn on the images. Default: nothing.
+	Annotations AnnotationSpec
 	// Rename maps the default keys of features to new ones.
 	Rename map[string]string
 
@@ -55,15 +68,19 @@ type ImageOptions struct {
 	BackendDecodes bool
 }
 
-// Images converts the images below the directory src into a set in the directory out. Labels are
-// the names of the class directories. Split directories above them are recognised
+// Images converts the images of src into a set in the directory out. Src is a directory, an archive
+// (a tar file, plain or compressed with gzip or zstd, or a zip file) or a glob of archives, whose
+// members make the same set as the files of a directory would, or TFRecords that hold images: a
+// set, a file or a glob, whose splits, labels and other features are carried over; or a Parquet or
+// Arrow file, or a glob of them, with a column of images. Labels of images
+// in files are the names of the class directories. Split directories above them are recognised
 // case-insensitively: train or training; val, valid, validation or dev; test, testing or eval.
 // Hidden files and directories are ignored.
 func Images(ctx context.Context, src, out string, o ImageOptions) (*Summary, error) {
 	return runConversion(ctx, &imageInput{o: &o, src: src}, out)
 }
 
-// imageInput is a directory of images.
+// imageInput is a source of images.
 type imageInput struct {
 	o       *ImageOptions
 	src     string
@@ -78,11 +95,15 @@ func (in *imageInput) close() {}
 // scan lists the images.
 func (in *imageInput) scan(ctx context.Context, out string) (err error) {
 	o := in.o
+	src, unusable := imagePlaceOf(ctx, storage.Parse(in.src), o.ImageKey != "")
 	if o.Name == "" {
-		o.Name = nameOf(in.src)
+		o.Name = nameOf(in.src, src)
 	}
-	if err := o.complete(); err != nil {
+	if err := o.complete(src.tables != nil || unusable != nil); err != nil {
 		return err
+	}
+	if unusable != nil {
+		return unusable
 	}
 	in.codec, err = augment.NewCodec(o.Codec)
 	if err != nil {
@@ -93,7 +114,7 @@ func (in *imageInput) scan(ctx context.Context, out string) (err error) {
 			return optionError("EncodeSpec.Subsampling", "%v", err)
 		}
 	}
-	in.listing, err = o.list(ctx, storage.Parse(in.src), out)
+	in.listing, err = o.list(ctx, src, out)
 	return err
 }
 
@@ -113,17 +134,31 @@ func (s *imageSource) layout() layout {
 	}
 }
 
-// nameOf derives a dataset name from a source's path.
-func nameOf(src string) string {
+// nameOf derives a dataset name from a source's path; of archives and records, without their
+// extensions.
+func nameOf(src string, place imagePlace) string {
 	abs, err := filepath.Abs(src)
 	if err != nil {
 		abs = src
 	}
-	return naming.SnakeCase(filepath.Base(abs))
+	base := filepath.Base(abs)
+	if n, ok := shard.ParseName(base); ok {
+		return n.Dataset
+	}
+	if place.records != nil || place.tables != nil {
+		base, _, _ = strings.Cut(base, ".")
+	}
+	if place.archives != nil {
+		for _, ext := range []string{".gz", ".zst", ".tar", ".tgz", ".zip"} {
+			base = strings.TrimSuffix(base, ext)
+		}
+	}
+	return naming.SnakeCase(base)
 }
 
-// complete fills in defaults and returns an error for invalid options.
-func (o *ImageOptions) complete() error {
+// complete fills in defaults and returns an error for invalid options. Columns says that the source
+// may have a column of labels.
+func (o *ImageOptions) complete(columns bool) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -141,7 +176,19 @@ func (o *ImageOptions) complete() error {
 	case o.Memory < 0:
 		return optionError("ImageOptions.Memory", "%d is negative", o.Memory)
 	}
-	if err := o.Labels.check(); err != nil {
+	if err := o.Labels.check(len(o.Features) > 0, columns); err != nil {
+		return err
+	}
+	if err := o.checkAnnotations(); err != nil {
+		return err
+	}
+	own := func(key string) bool {
+		return slices.ContainsFunc(o.keys(), func(name string) bool { return o.key(name) == key })
+	}
+	if err := checkFeatures("ImageOptions.Features", o.Features, own); err != nil {
+		return err
+	}
+	if err := o.ArchiveFormat.check(); err != nil {
 		return err
 	}
 	if err := o.Select.check(); err != nil {
@@ -199,9 +246,7 @@ func (o *ImageOptions) effective(s *imageSource) map[string]any {
 	if o.resizes() || o.Augment.Policy != nil {
 		m["exact_pixels"] = o.ExactPixels
 	}
-	if o.Codec.AllowArithmetic { // not recorded in sets older than the option
-		m["allow_arithmetic"] = true
-	}
+	o.addNewer(m, s)
 	if o.Augment.Policy != nil {
 		m["augment"], m["copies"], m["keep_original"] = o.Augment.Policy.String(), o.Augment.Copies, o.Augment.KeepOriginal
 		m["augment_splits"] = o.Augment.splits()
@@ -215,9 +260,49 @@ func (o *ImageOptions) effective(s *imageSource) map[string]any {
 	return m
 }
 
+// addNewer adds the options that sets older than them do not record, where they are given.
+func (o *ImageOptions) addNewer(m map[string]any, s *imageSource) {
+	if o.Codec.AllowArithmetic {
+		m["allow_arithmetic"] = true
+	}
+	if s.webdataset {
+		m["archive_format"] = WebDataset
+	}
+	if s.carried != nil {
+		m["image_key"] = o.imageKey()
+	}
+	if c := s.columns; c.key != "" {
+		m["image_key"] = c.key
+		if c.label != "" {
+			m["labels"], m["label_column"] = "column", c.label
+		}
+	}
+	if o.Labels.several() {
+		m["multi_label"] = o.Labels.Separator
+	}
+	if len(o.Features) > 0 {
+		var names []string
+		for _, f := range o.Features {
+			names = append(names, f.String())
+		}
+		m["features"] = names
+	}
+	o.addAnnotations(m, s)
+	switch {
+	case o.Labels.Classes == "":
+	case s.synsets != nil:
+		m["classes"] = "pairs"
+	default:
+		m["classes"] = "names"
+	}
+}
+
 // imageKind is the input kind of images: the fields that set the options of effective.
 var imageKind = kind{fields: map[string]string{
-	"labels": "LabelSpec.File", "label_offset": "LabelSpec.Offset", "rename": "ImageOptions.Rename",
+	"archive_format": "ImageOptions.ArchiveFormat", "image_key": "ImageOptions.ImageKey", "labels": "LabelSpec.File", "label_column": "LabelSpec.Column", "label_offset": "LabelSpec.Offset", "classes": "LabelSpec.Classes",
+	"annotations": "AnnotationSpec.Files", "instance_masks": "AnnotationSpec.InstanceMasks", "min_visibility": "AnnotationSpec.MinVisibility",
+	optionDropEmpty: "AnnotationSpec.DropEmpty", "keep_unannotated": "AnnotationSpec.KeepUnannotated", "masks": "AnnotationSpec.Masks", "mask_fill": "AnnotationSpec.MaskFill",
+	"multi_label": "LabelSpec.Separator", "features": "ImageOptions.Features", "rename": "ImageOptions.Rename",
 	"include": "SelectSpec.Include", "exclude": "SelectSpec.Exclude", "follow_symlinks": "SelectSpec.FollowSymlinks",
 	"encode": "EncodeSpec.Format", "quality": "EncodeSpec.Quality", "subsampling": "EncodeSpec.Subsampling",
 	"mean": "Normalize.Mean", "std": "Normalize.Std", "channels": "EncodeSpec.Channels",

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
@@ -86,10 +87,30 @@ func (s *imageSource) key(sample sample) string {
 	return path + "#" + strconv.Itoa(int(sample.copy))
 }
 
-// draw draws the steps for a sample of w by h pixels: none for an original.
-func (s *imageSource) draw(sample sample, w, h int) augment.Draw {
-	if sample.copy == 0 {
+// draw draws the steps for a sample, given the info of its image: none for an original.
+func (s *imageSource) draw(m *sampleWork, info augment.Info) augment.Draw {
+	if m.sample.copy == 0 {
 		return augment.Draw{}
 	}
-	return s.o.Augment.Policy.Draw(s.o.Seed, s.images[sample.image].path, int(sample.copy), w, h)
+	pic, p := &s.images[m.sample.image], newPlacement(info)
+	image := pic.annotated()
+	if m.beside.record != nil && m.followed.read(m, p) == nil { // follow reports the error
+		image = &m.followed.image
+	}
+	return s.o.Augment.Policy.DrawBoxes(s.o.Seed, pic.path, int(m.sample.copy), p.width, p.height, p.shownBoxes(image))
+}
+
+// shownBoxes returns the usable boxes of an image, which may be nil, in pixels of the image as
+// shown, clipped to it.
+func (p *placement) shownBoxes(image *annotation.Image) []augment.Box {
+	if image == nil {
+		return nil
+	}
+	boxes := make([]augment.Box, 0, len(image.Objects))
+	for i := range image.Objects {
+		if b, err := p.shownBox(image, image.Objects[i].Box); err == nil {
+			boxes = append(boxes, b)
+		}
+	}
+	return boxes
 }

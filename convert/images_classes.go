@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/labels"
 )
 
 // splitsFromDirectories uses the top directories as splits if all of them have split names.
@@ -73,6 +75,9 @@ var errUnlabelled = errors.New("put it into a class directory, leave it out with
 func (l *listing) labelsFromDirectories() error {
 	for i := range l.images {
 		p := &l.images[i]
+		if p.bad != nil {
+			continue // its path does not tell
+		}
 		label, _, ok := strings.Cut(l.belowSplit(p.path), "/")
 		if !ok {
 			return fmt.Errorf("%s is in no class directory, so it has no label: %w", jsontext.Readable(p.path), errUnlabelled)
@@ -93,6 +98,9 @@ func (l *listing) noteSingleClass(o *ImageOptions) {
 	splits := true // all directories in it have split names
 	parts := false // directories of one class, not classes: images and their masks
 	for i := range l.images {
+		if l.images[i].bad != nil {
+			continue
+		}
 		first, rest, _ := strings.Cut(l.images[i].path, "/")
 		if class == "" {
 			class = first
@@ -113,13 +121,13 @@ func (l *listing) noteSingleClass(o *ImageOptions) {
 	if n := len(names) - 3; n > 0 {
 		held += fmt.Sprintf(" and %d more", n)
 	}
-	at := jsontext.Readable(l.root.Join(class).Path())
+	enter := l.origin.enter(class)
 	switch {
 	case parts, len(names) == 1 && !splits:
 	case splits:
-		o.note("%s is taken as the only class, but it holds split directories (%s): to use them, convert %s", jsontext.Readable(class), held, at)
+		o.note("%s is taken as the only class, but it holds split directories (%s): to use them, %s", jsontext.Readable(class), held, enter)
 	default:
-		o.note("%s is taken as the only class: if the directories in it (%s) are the classes, convert %s", jsontext.Readable(class), held, at)
+		o.note("%s is taken as the only class: if the directories in it (%s) are the classes, %s", jsontext.Readable(class), held, enter)
 	}
 }
 
@@ -149,6 +157,9 @@ func (l *listing) noteMasks(o *ImageOptions) {
 	var images, masks string
 	used := map[string]bool{} // class directories that have images
 	for i := range l.images {
+		if l.images[i].bad != nil {
+			continue
+		}
 		class, _, ok := strings.Cut(l.belowSplit(l.images[i].path), "/")
 		if !ok {
 			return
@@ -180,20 +191,40 @@ func (l *listing) noteMasks(o *ImageOptions) {
 	}
 }
 
-// number assigns each label its id: its index in the order of labels.Sort, after the background
-// names.
-func (l *listing) number(o *Options, offset int) {
+// number assigns each label its id, after the background names: its index in the order of
+// labels.Sort, or in LabelSpec.Classes.
+func (l *listing) number(ctx context.Context, o *ImageOptions) error {
+	seen := l.labels // of a table, each once
+	known := len(seen) > 0
 	for _, p := range l.images {
-		if n := len(l.labels); p.label != "" && (n == 0 || l.labels[n-1] != p.label) {
-			l.labels = append(l.labels, p.label)
+		if n := len(seen); !known && p.label != "" && (n == 0 || seen[n-1] != p.label) {
+			seen = append(seen, p.label)
 		}
 	}
-	l.labels = o.orderLabels(l.labels, offset, "LabelSpec.Offset")
-	ids := make(map[string]int32, len(l.labels))
-	for i, name := range l.labels {
-		ids[name] = int32(offset + i)
+	ids := make(map[string]int32, len(seen))
+	if o.Labels.Classes == "" {
+		l.labels = o.orderLabels(slices.Clone(seen), o.Labels.Offset, "LabelSpec.Offset")
+		for i, name := range l.labels {
+			ids[name] = int32(o.Labels.Offset + i)
+		}
+	} else {
+		c, err := labels.ReadClasses(ctx, o.Labels.Classes, seen)
+		if err != nil {
+			return fmt.Errorf("LabelSpec.Classes: %w", err)
+		}
+		l.labels, l.synsets = c.Names, c.Synsets
+		for label, i := range c.IDs {
+			ids[label] = int32(o.Labels.Offset + i)
+		}
 	}
 	for i := range l.images {
-		l.images[i].id = ids[l.images[i].label]
+		p := &l.images[i]
+		p.id = ids[p.label]
+		if p.row != nil {
+			for k, id := range p.row.labels {
+				p.row.labels[k] = ids[seen[id]]
+			}
+		}
 	}
+	return nil
 }

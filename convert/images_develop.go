@@ -21,6 +21,9 @@ func (s *imageSource) decode(m *sampleWork, data []byte, draw augment.Draw, info
 	w, h := info.Oriented()
 	drawn := len(draw.Steps) > 0
 	spec := s.decoding()
+	if m.channels > 0 {
+		spec.Channels = m.channels
+	}
 	plan := spec.For(info, draw)
 	m.resize.Codec = s.codec // JPEG artefacts need one
 	t := &m.task
@@ -39,7 +42,7 @@ func (s *imageSource) decode(m *sampleWork, data []byte, draw augment.Draw, info
 			return err
 		}
 		if t.JPEGChannels, t.JPEGPlanes = 0, plan.Planes; !plan.Planes {
-			t.JPEGChannels = s.o.Encode.Channels
+			t.JPEGChannels = spec.Channels
 		}
 		m.input, m.waits = len(data), true
 		return nil

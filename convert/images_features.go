@@ -12,7 +12,7 @@ import (
 // describe implements source.
 func (s *imageSource) describe(m *manifest.Manifest) {
 	o := s.o
-	m.Labels = []string{}
+	m.Labels, m.LabelMap = []string{}, s.labelMap
 	for _, name := range s.labels {
 		m.Labels = append(m.Labels, jsontext.Readable(name))
 	}
@@ -29,18 +29,39 @@ func (s *imageSource) describe(m *manifest.Manifest) {
 	if o.Augment.Policy != nil {
 		m.Features = append(m.Features, scalar(keyCopy, "int64"), text(keyOps))
 	}
+	if s.storesMixture() {
+		m.Features = append(m.Features,
+			manifest.Feature{Key: o.key(keyMixLabel), Kind: "int64", Class: manifest.ClassLabel, Shape: []int{-1}},
+			manifest.Feature{Key: o.key(keyMixWeight), Kind: "float", Class: manifest.ClassVector, Shape: []int{-1}})
+	}
 	if s.decodes {
 		m.Features = append(m.Features, text(keyDecoder))
 	}
 	if o.Encode.Format == Keep {
 		m.Features = append(m.Features, scalar(keyOrientation, "int64"))
 	}
-	if s.labels != nil {
+	if s.writesLabels() {
 		label := scalar(keyLabel, "int64")
 		label.Class = manifest.ClassLabel
-		m.Features = append(m.Features, label, text(keyText))
+		features := []manifest.Feature{label, text(keyText)}
+		if s.synsets != nil {
+			features = append(features, text(keySynset))
+		}
+		for _, f := range features {
+			if o.Labels.several() {
+				f.Shape = []int{-1}
+			}
+			m.Features = append(m.Features, f)
+		}
 		m.Supervised = &manifest.Supervised{Input: o.key(keyEncoded), Target: o.key(keyLabel)}
 	}
+	if slices.ContainsFunc(s.features, func(f manifest.Feature) bool {
+		return f.Class == manifest.ClassLabel && len(f.Shape) == 0 && !f.Optional
+	}) {
+		m.Supervised = &manifest.Supervised{Input: o.key(keyEncoded), Target: o.key(keyLabel)}
+	}
+	m.Features = append(m.Features, s.features...)
+	m.Features = append(m.Features, s.describeAnnotations()...)
 	slices.SortFunc(m.Features, func(a, b manifest.Feature) int { return strings.Compare(a.Key, b.Key) })
 }
 

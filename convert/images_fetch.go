@@ -2,13 +2,12 @@ package convert
 
 import (
 	"context"
-	"errors"
-	"io/fs"
+	"iter"
+	"os"
 	"slices"
 	"sync"
-	"syscall"
 
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/setdir"
 )
 
 // Images of an object store are requested ahead of the workers: at most mostFetches requests are in
@@ -44,6 +43,7 @@ type fetch struct {
 	ready   chan struct{} // closed when data or err is set
 	buffer  *[]byte
 	data    []byte
+	input   setdir.Input
 	err     error
 }
 
@@ -121,7 +121,7 @@ func (f *fetcher) begin(t *fetch) {
 	f.held += t.pic.size
 	f.work.Go(func() {
 		t.buffer = fetchBuffers.Get().(*[]byte)
-		t.data, t.err = f.source.readStored(f.ctx, t.pic, *t.buffer)
+		t.data, t.input, t.err = f.source.origin.read(f.ctx, t.pic, *t.buffer)
 		close(t.ready)
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -131,7 +131,7 @@ func (f *fetcher) begin(t *fetch) {
 }
 
 // wait returns the image, which is valid until done.
-func (t *fetch) wait() ([]byte, error) {
+func (t *fetch) wait() ([]byte, setdir.Input, error) {
 	f := t.fetcher
 	f.mu.Lock()
 	if !t.begun {
@@ -140,7 +140,7 @@ func (t *fetch) wait() ([]byte, error) {
 	f.mu.Unlock()
 	t.waited = true
 	<-t.ready
-	return t.data, t.err
+	return t.data, t.input, t.err
 }
 
 // done releases the image. One that nobody waited for belongs to a failed run, and keeps its
@@ -161,49 +161,26 @@ func (t *fetch) done() {
 	f.fill()
 }
 
-// readStored reads the listed version of an image of a store into the capacity of buf or into a
-// larger buffer.
-func (s *imageSource) readStored(ctx context.Context, pic *imageFile, buf []byte) ([]byte, error) {
-	if pic.size > maxStored {
-		return nil, errSize
-	}
-	return s.at(pic).ReadListed(ctx, storage.Object{Size: pic.size, Version: pic.version}, buf)
-}
-
-// endsRun reports whether reading an image failed for a reason other than the image itself: an I/O
-// error, a missing permission, an object that changed since planning. Dropping such images would
-// silently make another set.
-func (s *imageSource) endsRun(err error) bool {
-	if errors.Is(err, errSize) {
-		return false
-	}
-	if s.root.Remote() {
-		return true
-	}
-	// A listed file that no longer exists, or a dangling link, is a bad sample.
-	var system *fs.PathError
-	return errors.As(err, &system) && !leadsNowhere(err)
-}
-
-// leadsNowhere reports whether a path does not exist.
-func leadsNowhere(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
-}
-
-// jobImages are the images of jobs in order, without those that the listing rejected.
+// jobImages are the images of jobs in order, each followed by its partners, without those that the
+// listing rejected.
 type jobImages struct {
 	source *imageSource
-	jobs   []int // may grow
-	job, i int   // next job, and next of its samples
+	jobs   []int   // may grow
+	job, i int     // next job, and next of its samples
+	rest   []int32 // images of the sample before
 }
 
 func (p *jobImages) next() *imageFile {
 	for ; p.job < len(p.jobs); p.job, p.i = p.job+1, 0 {
-		for samples := p.source.samples[p.jobs[p.job]]; p.i < len(samples); {
-			pic := &p.source.images[samples[p.i].image]
-			if p.i++; pic.bad == nil {
-				return pic
+		for samples := p.source.samples[p.jobs[p.job]]; len(p.rest) > 0 || p.i < len(samples); {
+			if len(p.rest) == 0 {
+				p.rest = p.source.needs(p.rest[:0], samples[p.i])
+				p.i++
+				continue
 			}
+			image := p.rest[0]
+			p.rest = p.rest[1:]
+			return &p.source.images[image]
 		}
 	}
 	return nil
@@ -218,7 +195,10 @@ type aheadOfJobs struct {
 
 // prepare implements source.
 func (s *imageSource) prepare(ctx context.Context, jobs []int, inOrder bool) error {
-	if !s.root.Remote() || len(jobs) == 0 {
+	if err := s.origin.load(ctx, s.temp, s.imagesOf(jobs)); err != nil {
+		return err
+	}
+	if !s.origin.remote() || len(jobs) == 0 {
 		return nil
 	}
 	a := &aheadOfJobs{images: jobImages{source: s}}
@@ -230,12 +210,36 @@ func (s *imageSource) prepare(ctx context.Context, jobs []int, inOrder bool) err
 	return nil
 }
 
+// temp creates a temporary file. A dry run writes nothing into the directory of the set.
+func (s *imageSource) temp() (*os.File, error) {
+	if s.o.DryRun {
+		return os.CreateTemp("", "tfrec-archive.*")
+	}
+	return s.dir.TempFile("archive")
+}
+
+// imagesOf yields the images of jobs that can be read, in order; those of all jobs for nil. An image
+// with variants comes several times.
+func (s *imageSource) imagesOf(jobs []int) iter.Seq[*imageFile] {
+	if jobs == nil {
+		for job := range s.samples {
+			jobs = append(jobs, job)
+		}
+	}
+	images := jobImages{source: s, jobs: jobs}
+	return func(yield func(*imageFile) bool) {
+		for p := images.next(); p != nil && yield(p); p = images.next() {
+		}
+	}
+}
+
 // rest implements source.
 func (s *imageSource) rest() {
 	if s.ahead != nil {
 		s.ahead.close()
 		s.ahead = nil
 	}
+	_ = s.origin.unload() // nobody reads its temporary files again
 }
 
 // begin requests the images of a job whose tasks come next, unless that was done.
@@ -250,12 +254,13 @@ func (a *aheadOfJobs) begin(job int) {
 	a.fill()
 }
 
-// take returns the images of samples of the job begun last, following those of the previous call.
-func (a *aheadOfJobs) take(samples []sample) []*fetch {
-	taken := make([]*fetch, len(samples))
+// take returns the images of samples of the job begun last, each with its partners, following those
+// of the previous call.
+func (a *aheadOfJobs) take(samples []sample) [][]*fetch {
+	taken := make([][]*fetch, len(samples))
 	for i, sample := range samples {
-		if a.images.source.images[sample.image].bad == nil {
-			taken[i] = a.fetcher.take()
+		for range a.images.source.needs(nil, sample) {
+			taken[i] = append(taken[i], a.fetcher.take())
 		}
 	}
 	return taken

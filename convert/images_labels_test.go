@@ -94,9 +94,9 @@ func TestRowsOfNoImage(t *testing.T) {
 		reasons[s.Line] = s.Key + ": " + s.Reason
 	}
 	for line, want := range map[int64]string{
-		1: "picture: no such file in the source directory: picture (if this row is the header, LabelSpec.PathColumn and LabelSpec.Column name its columns)",
-		2: "01: no such file in the source directory: 01 (01.png exists: give LabelSpec.PathSuffix .png)",
-		3: "02: no such file in the source directory: 02 (02.PNG exists: give LabelSpec.PathSuffix .PNG)",
+		1: "picture: no such file in the source: picture (if this row is the header, LabelSpec.PathColumn and LabelSpec.Column name its columns)",
+		2: "01: no such file in the source: 01 (01.png exists: give LabelSpec.PathSuffix .png)",
+		3: "02: no such file in the source: 02 (02.PNG exists: give LabelSpec.PathSuffix .PNG)",
 		5: "03.png/x: no such file",
 		6: long + ": no such file",
 		7: "no such file",

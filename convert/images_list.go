@@ -12,10 +12,12 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // SelectSpec says which files of a source become samples.
@@ -53,26 +55,62 @@ func (s *SelectSpec) check() error {
 	return nil
 }
 
-// imageFile is a planned sample: a file below the source directory.
+// imageFile is a planned sample: a file below the source directory, a member of an archive, a record
+// or a row.
 type imageFile struct {
-	path    string // relative to the source, with /; any bytes
-	split   string // from its directory; "" without split directories
+	path    string // relative to the source, with /; the key of a record; any bytes
+	split   string // from its directory or the file of its record; "" without
 	label   string // "" without labels
 	id      int32  // of the label, with the offset
+	item    int32  // its number in an origin that numbers its images
 	size    int64
-	modTime int64             // nanoseconds since 1970
-	version string            // in an object store; "" on disk
+	modTime int64             // nanoseconds since 1970; 0 in archives
+	version string            // in an object store or an archive; "" on disk
+	row     *imageRow         // of a table with features, or with lists of labels; else nil
+	notes   *imageNotes       // annotations; nil without any
 	bad     *setdir.BadSample // why it is unusable, if the listing knows
 }
 
-// listing is the content of a source directory.
+// imageNotes are the annotations of an image.
+type imageNotes struct {
+	annotated *annotation.Image // what is drawn on it; nil if no file lists it
+	mask      *imageFile        // in AnnotationSpec.Masks; nil without
+}
+
+// annotated returns what is drawn on an image; nil if no file of annotations lists it.
+func (p *imageFile) annotated() *annotation.Image {
+	if p.notes == nil {
+		return nil
+	}
+	return p.notes.annotated
+}
+
+// mask returns the mask of classes of an image; nil without.
+func (p *imageFile) mask() *imageFile {
+	if p.notes == nil {
+		return nil
+	}
+	return p.notes.mask
+}
+
+// listing is the content of a source.
 type listing struct {
-	root        storage.Location // source directory
-	images      []imageFile      // sorted by path
-	skipped     int64            // other files
-	labels      []string         // names in id order, without the offset
-	splits      []string         // from directory names, sorted; empty without split directories
-	directories []string         // directories listed, relative to the source
+	origin      origin
+	webdataset  bool
+	images      []imageFile // sorted by path
+	loose       []imageFile // annotations of no image: not samples, but lines of the ledger
+	excluded    []string    // paths of images that the globs leave out, for annotations
+	skipped     int64       // other files
+	labels      []string    // names in id order, without the offset
+	synsets     []string    // labels in the source, by id, if their names are others
+	features    []manifest.Feature
+	carried     *carriedFeatures // of TFRecords; nil for other sources
+	labelMap    bool             // labels are those of the objects of TFRecords
+	columns     imageColumns     // of Parquet and Arrow files
+	splits      []string         // from directory names or files of annotations, sorted; empty without
+	annotations *annotations     // nil without AnnotationSpec.Files
+	masks       *imageTree       // nil without AnnotationSpec.Masks
+	directories []string         // those of the source, relative to it
 }
 
 // imageExtensions are the extensions of image files, in any case. The content decides the actual
@@ -83,41 +121,79 @@ func isImage(name string) bool {
 	return slices.Contains(imageExtensions, strings.ToLower(path.Ext(name)))
 }
 
-// list finds the images below src with their labels and splits. It skips the output directory if
-// that is inside.
-func (o *ImageOptions) list(ctx context.Context, src storage.Location, out string) (*listing, error) {
-	st, err := src.Stat(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("source: %w", err)
-	}
-	if !st.IsDir() {
-		return nil, fmt.Errorf("source %s is not a directory; give the directory that holds the images", src.Path())
-	}
+// list finds the images of a source with their labels and splits.
+func (o *ImageOptions) list(ctx context.Context, src imagePlace, out string) (*listing, error) {
 	w := &walker{o: o, ctx: ctx, visited: map[string]bool{}}
-	if w.out, err = os.Stat(out); err == nil && os.SameFile(st, w.out) {
-		return nil, fmt.Errorf("%s is both source and output: choose another output directory", src.Path())
+	l := new(listing)
+	var err error
+	var archives *archiveWalker
+	var records *recordWalker
+	var rows *rowWalker
+	if o.ArchiveFormat != "" && o.ArchiveFormat != AutoFormat && src.archives == nil {
+		return nil, optionError("ImageOptions.ArchiveFormat", "is for archives, and %s is not one", src.at.Path())
 	}
-	if src.Remote() {
-		err = w.walkStore(src, out)
-	} else {
-		err = w.walk(src.Path(), "")
-	}
-	if err != nil {
-		return nil, err
-	}
-	w.report()
-	l := &listing{root: src, images: w.images, skipped: w.skipped, directories: w.directories}
-	slices.SortFunc(l.images, func(a, b imageFile) int { return strings.Compare(a.path, b.path) })
-	if o.Labels.File != "" {
-		if err := l.labelsFromFile(ctx, o); err != nil {
+	if src.tables != nil || src.records != nil {
+		if err := o.Annotations.refuse(); err != nil {
 			return nil, err
 		}
 	}
-	if len(l.images) == 0 {
-		return nil, fmt.Errorf("no images in %s (%d other files): want files named %s", src.Path(), l.skipped, strings.Join(imageExtensions, " "))
+	switch {
+	case src.tables != nil:
+		if rows, err = w.listRows(src); err == nil {
+			l.origin = rows.origin
+		}
+	case src.records != nil:
+		if records, err = w.listRecords(src, out); err == nil {
+			l.origin, l.carried = records.origin, records.carried
+		}
+	case src.archives != nil:
+		if archives, err = w.listArchives(src); err == nil {
+			l.origin, l.webdataset = archives.origin, archives.origin.partsOf != nil
+		}
+	default:
+		l.origin, err = w.listTree(src, out)
 	}
-	if err := l.splitsFromDirectories(o); err != nil {
+	if err != nil {
 		return nil, err
+	}
+	if len(o.Features) > 0 && o.Labels.File == "" && !l.webdataset && rows == nil {
+		return nil, optionError("ImageOptions.Features", "is for LabelSpec.File, WebDatasets, and images in Parquet or Arrow files")
+	}
+	if a := &o.Annotations; a.MinVisibility != 0 && !a.hasObjects() && !o.movesCarried(l.carried) {
+		return nil, optionError("AnnotationSpec.MinVisibility", "is for AnnotationSpec.Files, and for TFRecords with objects whose images change")
+	}
+	w.report()
+	l.images, l.excluded, l.skipped, l.directories = w.images, w.excluded, w.skipped, w.directories
+	if o.Labels.File != "" {
+		if err := l.imagesFromTable(ctx, o); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case records != nil:
+		return l, records.finish(l)
+	case rows != nil:
+		return l, rows.finish(l)
+	}
+	if len(l.images) == 0 {
+		return nil, fmt.Errorf("no images in %s (%d other files): want files named %s", src.at.Path(), l.skipped, strings.Join(imageExtensions, " "))
+	}
+	if err := l.annotate(ctx, o); err != nil {
+		return nil, err
+	}
+	if len(l.splits) == 0 {
+		if err := l.splitsFromDirectories(o); err != nil {
+			return nil, err
+		}
+	}
+	if l.annotations != nil {
+		return l, nil
+	}
+	if l.webdataset {
+		if len(l.splits) == 0 {
+			archives.keepSplits(l)
+		}
+		return l, archives.finish(l)
 	}
 	if o.Labels.File == "" && !o.Labels.None {
 		if err := l.labelsFromDirectories(); err != nil {
@@ -126,8 +202,25 @@ func (o *ImageOptions) list(ctx context.Context, src storage.Location, out strin
 		l.noteSingleClass(o)
 	}
 	l.noteMasks(o)
-	l.number(&o.Options, o.Labels.Offset)
-	return l, nil
+	return l, l.number(ctx, o)
+}
+
+// listTree lists the images below a directory. It skips the output directory if that is inside.
+func (w *walker) listTree(src imagePlace, out string) (*imageTree, error) {
+	var err error
+	if w.out, err = os.Stat(out); err == nil && os.SameFile(src.directory, w.out) {
+		return nil, fmt.Errorf("%s is both source and output: choose another output directory", src.at.Path())
+	}
+	if src.at.Remote() {
+		err = w.walkStore(src.at, out)
+	} else {
+		err = w.walk(src.at.Path(), "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(w.images, func(a, b imageFile) int { return strings.Compare(a.path, b.path) })
+	return &imageTree{root: src.at, directories: w.directories, follow: w.o.Select.FollowSymlinks}, nil
 }
 
 // walker lists a directory tree: on disk, or see walkStore.
@@ -136,6 +229,7 @@ type walker struct {
 	ctx         context.Context
 	out         fs.FileInfo // the output directory; nil if it does not exist
 	images      []imageFile
+	excluded    []string // images that the globs leave out
 	directories []string
 	skipped     int64
 	hidden      int64           // files with image names that are hidden, or in hidden directories
@@ -261,8 +355,20 @@ func (w *walker) directory(full, rel string) error {
 	return w.walk(full, rel)
 }
 
-// wanted reports whether the globs select a path.
+// wanted reports whether the globs select a path. With annotations it notes an image that they do
+// not.
 func (w *walker) wanted(rel string) bool {
+	if w.o.Select.wants(rel) {
+		return true
+	}
+	if w.o.Annotations.hasObjects() {
+		w.excluded = append(w.excluded, rel)
+	}
+	return false
+}
+
+// wants reports whether the globs select a path.
+func (s *SelectSpec) wants(rel string) bool {
 	matches := func(glob string) bool {
 		name := rel
 		if !strings.Contains(glob, "/") {
@@ -271,10 +377,10 @@ func (w *walker) wanted(rel string) bool {
 		ok, _ := doublestar.Match(glob, name) // checked by SelectSpec.check
 		return ok
 	}
-	if len(w.o.Select.Include) > 0 && !slices.ContainsFunc(w.o.Select.Include, matches) {
+	if len(s.Include) > 0 && !slices.ContainsFunc(s.Include, matches) {
 		return false
 	}
-	return !slices.ContainsFunc(w.o.Select.Exclude, matches)
+	return !slices.ContainsFunc(s.Exclude, matches)
 }
 
 func (w *walker) report() {

@@ -3,13 +3,13 @@ package convert
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/setdir"
-	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // The features of an image's record, sorted.
@@ -18,6 +18,9 @@ const (
 	keyOps         = "augment/ops"
 	keyChannels    = "image/channels"
 	keyLabel       = "image/class/label"
+	keySynset      = "image/class/synset"
+	keyMixLabel    = "image/class/mix/label"
+	keyMixWeight   = "image/class/mix/weight"
 	keyText        = "image/class/text"
 	keyColorspace  = "image/colorspace"
 	keyDecoder     = "image/decoder"
@@ -29,7 +32,7 @@ const (
 	keyWidth       = "image/width"
 )
 
-var imageKeys = []string{keyCopy, keyOps, keyChannels, keyLabel, keyText, keyColorspace, keyDecoder, keyEncoded, keyFilename, keyFormat, keyHeight, keyOrientation, keyWidth}
+var imageKeys = []string{keyCopy, keyOps, keyChannels, keyLabel, keyMixLabel, keyMixWeight, keySynset, keyText, keyColorspace, keyDecoder, keyEncoded, keyFilename, keyFormat, keyHeight, keyOrientation, keyWidth}
 
 // maxInput is the maximum size of an image file: most readers would refuse a record with a larger
 // one.
@@ -47,6 +50,7 @@ const settled = time.Second
 type sampleWork struct {
 	sample   sample
 	fetched  *fetch // from a store; nil without fetching ahead
+	beside   beside // stored with the image; valid as long as its file
 	out      stored
 	filtered bool
 	bad      *setdir.BadSample
@@ -61,17 +65,56 @@ type sampleWork struct {
 	decoded augment.Image
 	resize  augment.Scratch
 	encoded []byte
-	builder tfrecord.Builder
+	record  recordBuilder
+
+	objects      sampleObjects
+	followed     followed      // of a record
+	maskFile     []byte        // of the mask of classes
+	maskInput    setdir.Input  // its identity; its key is empty if it may have changed
+	segmentation []byte        // the mask as it is stored
+	drawn        augment.Image // a mask as it is annotated
+	maskTask     augment.Task
+
+	// Of a variant that is mixed with other images, and of these.
+	partners []*sampleWork
+	mixture  augment.Draw // with the partners' images
+	channels int          // of all of the images; 0 without partners
+	data     []byte       // the image of a partner
+	info     augment.Info // of it
 }
 
 var makings = sync.Pool{New: func() any { return new(sampleWork) }}
 
 func getSampleWork(sample sample) *sampleWork {
 	m := makings.Get().(*sampleWork)
-	m.sample, m.fetched, m.out, m.filtered, m.bad, m.waits = sample, nil, stored{}, false, nil, false
+	m.sample, m.fetched, m.beside, m.out, m.filtered, m.bad, m.waits = sample, nil, beside{}, stored{}, false, nil, false
 	m.task.Image, m.task.Planes, m.task.JPEGInfo, m.input = nil, nil, augment.Info{}, 0
+	m.objects.reset()
+	m.followed.active, m.followed.movesMasks = false, false
+	m.maskInput = setdir.Input{}
+	m.partners, m.mixture, m.channels = m.partners[:0], augment.Draw{}, 0
 	return m
 }
+
+// newSampleWork begins a sample with its partners, given what was fetched ahead for them, if
+// anything was.
+func (s *imageSource) newSampleWork(sample sample, fetched []*fetch) *sampleWork {
+	m := getSampleWork(sample)
+	for _, image := range s.partners(sample) {
+		m.partners = append(m.partners, getSampleWork(sampleOf(image)))
+	}
+	for i, f := range fetched {
+		if i == 0 {
+			m.fetched = f
+		} else {
+			m.partners[i-1].fetched = f
+		}
+	}
+	return m
+}
+
+// sampleOf is the sample of an original.
+func sampleOf(image int32) sample { return sample{image: image} }
 
 // putSampleWork keeps the memory for reuse, unless a huge image has grown it.
 func putSampleWork(m *sampleWork) {
@@ -79,6 +122,11 @@ func putSampleWork(m *sampleWork) {
 		m.fetched.done()
 		m.fetched = nil
 	}
+	for _, partner := range m.partners {
+		putSampleWork(partner)
+	}
+	m.partners, m.mixture, m.data = m.partners[:0], augment.Draw{}, nil
+	m.task.Draw, m.maskTask.Draw = augment.Draw{}, augment.Draw{} // they may hold images of partners
 	m.resize.Trim()
 	planes := cap(m.planes.Y.Pix) + cap(m.task.YCbCr.Y.Pix) + 4*cap(m.task.Floats)
 	if t := &m.task; m.input > 0 && t.Image != nil {
@@ -86,7 +134,8 @@ func putSampleWork(m *sampleWork) {
 	} else if m.input > 0 && t.Planes != nil {
 		planes += 3 * cap(t.Planes.Y.Pix)
 	}
-	if planes+cap(m.file)+cap(m.decoded.Pix)+cap(m.task.Pixels.Pix)+cap(m.encoded) <= 4*keepFrames {
+	masks := cap(m.drawn.Pix) + cap(m.maskTask.Pixels.Pix) + cap(m.objects.masks) + cap(m.segmentation) + cap(m.maskFile)
+	if planes+masks+cap(m.file)+cap(m.decoded.Pix)+cap(m.task.Pixels.Pix)+cap(m.encoded) <= 4*keepFrames {
 		makings.Put(m)
 	}
 }
@@ -106,6 +155,9 @@ func (m *sampleWork) held() int {
 		}
 		n += 3 * w * h
 	}
+	for _, partner := range m.partners {
+		n += len(partner.task.Pixels.Pix) + partner.held()
+	}
 	if m.task.Image != nil {
 		n += len(m.decoded.Pix)
 	}
@@ -120,15 +172,19 @@ const batchBytes = 32 << 20
 
 // make makes the records of consecutive samples, or records in the piece why there are none, in
 // batches of the size that suits the backend. The images come from fetched, if that is not nil.
-func (s *imageSource) make(ctx context.Context, samples []sample, fetched []*fetch, p *piece) error {
-	p.samples = int64(len(samples))
+func (s *imageSource) make(ctx context.Context, samples []sample, fetched [][]*fetch, p *piece) error {
+	p.samples = 0
 	batch := make([]*sampleWork, 0, len(samples))
 	held := 0
 	for i, sample := range samples {
-		m := getSampleWork(sample)
-		if fetched != nil {
-			m.fetched = fetched[i]
+		if !s.isLoose(sample) {
+			p.samples++
 		}
+		var ahead []*fetch
+		if fetched != nil {
+			ahead = fetched[i]
+		}
+		m := s.newSampleWork(sample, ahead)
 		err := s.begin(ctx, m, p)
 		batch = append(batch, m)
 		if i+1 < len(samples) && err == nil {
@@ -190,19 +246,42 @@ func (s *imageSource) begin(ctx context.Context, m *sampleWork, p *piece) error 
 	}
 	p.bytesIn += int64(len(data))
 	p.identity = s.identity(p.identity, m.sample, hash)
-	if input.Key != "" {
-		p.inputs = append(p.inputs, input)
+	p.addInputs(input, m.maskInput)
+	partnerFault, err := s.readPartners(ctx, m, p)
+	if err != nil {
+		return err
 	}
 	info, err := s.codec.Stat(data)
 	if err != nil {
 		m.bad = s.unusable(m.sample, "decode", err)
 		return nil
 	}
-	if err := p.reserve(s.memory(info, len(data))); err != nil {
+	if s.leavesOut(info.Oriented()) { // whatever its partners are
+		m.filtered = true
+		return nil
+	}
+	need := s.memory(info, len(data)) + 2*m.beside.size() // in the record, and in its frame
+	need += s.annotationMemory(pic, info, s.carriedMasks(m))
+	fault := partnerFault
+	if len(m.partners) > 0 && fault == nil {
+		var more int64
+		more, fault = s.drawMixture(m, info)
+		need += more
+	}
+	if err := p.reserve(need); err != nil {
 		return err
 	}
-	if fault := s.develop(m, data, info); fault != nil {
-		m.bad = s.unusable(m.sample, fault.stage, fault.err)
+	if fault == nil {
+		fault = s.develop(m, data, info)
+	}
+	switch {
+	case fault == nil:
+		fault = s.annotate(m, p, info)
+	case fault.partner:
+		s.placeOwnObjects(m, p, s.placement(m, info)) // for their faults
+	}
+	if fault != nil {
+		m.bad, m.waits = s.unusable(m.sample, fault.stage, fault.err), false
 	}
 	return nil
 }
@@ -225,6 +304,12 @@ func (s *imageSource) memory(info augment.Info, file int) int64 {
 	if s.o.Augment.Policy != nil {
 		n += 6 * int64(w) * int64(h) // the images before and after a step
 	}
+	return n + s.resultMemory(w, h)
+}
+
+// resultMemory estimates the memory for storing an image of w x h pixels, after the steps of the
+// policy, in bytes.
+func (s *imageSource) resultMemory(w, h int) int64 {
 	if s.o.resizes() {
 		g := s.o.Resize.Geometry(w, h)
 		w, h = g.Width, g.Height
@@ -233,7 +318,7 @@ func (s *imageSource) memory(info augment.Info, file int) int64 {
 	if s.o.Encode.Format == Float32 {
 		result *= 5
 	}
-	return n + 3*result // the pixels, encoded, and framed
+	return 3 * result // the pixels, encoded, and framed
 }
 
 // end encodes the resulting image and makes the record.
@@ -242,20 +327,28 @@ func (s *imageSource) end(m *sampleWork, p *piece) {
 	if m.bad == nil && !m.filtered {
 		if fault := s.store(m); fault != nil {
 			m.bad = s.unusable(m.sample, fault.stage, fault.err)
+		} else if len(m.out.data) > maxStored-len(m.objects.masks) {
+			m.bad = s.unusable(m.sample, "encode", fmt.Errorf("with its masks, %w", errSize))
 		}
 	}
 	switch {
 	case m.bad != nil:
 		p.bad = append(p.bad, *m.bad)
+		if s.isLoose(m.sample) {
+			p.dropped++
+		}
 	case m.filtered:
 		p.filtered++
+		p.dropped += m.objects.dropped
 	default:
 		if s.decodes {
 			m.out.decoder = s.decoderOf(m)
 		}
-		s.build(&m.builder, m.sample, m.out)
-		p.frame(&m.builder)
-		if s.labels != nil {
+		s.build(m)
+		p.frame(&m.record.builder)
+		p.annotations += int64(len(m.objects.placed))
+		p.dropped += m.objects.dropped
+		if s.countsLabels() {
 			p.labels = append(p.labels, s.images[m.sample.image].id)
 		}
 	}
@@ -264,15 +357,16 @@ func (s *imageSource) end(m *sampleWork, p *piece) {
 // unusable returns a ledger entry.
 func (s *imageSource) unusable(sample sample, stage string, err error) *setdir.BadSample {
 	return &setdir.BadSample{
-		Key: jsontext.Readable(s.key(sample)), Source: jsontext.Readable(s.images[sample.image].path),
+		Key: jsontext.Readable(s.key(sample)), Source: jsontext.Readable(s.origin.source(&s.images[sample.image])),
 		Stage: stage, Reason: s.o.reword(err.Error()),
 	}
 }
 
 // fault is the error of a sample, and the stage that found it.
 type fault struct {
-	stage string
-	err   error
+	stage   string
+	err     error
+	partner bool // of the sample, not of its image
 }
 
 // stored is an image as stored in its record.
@@ -285,33 +379,34 @@ type stored struct {
 	decoder                 string // name of the decoder; "" in sets that only the codec decodes
 }
 
-// develop decodes an image and prepares the steps that the options require. An image that is kept
-// or dropped is finished.
+// develop decodes an image and prepares the steps that the options require. An image that is kept is
+// finished.
 func (s *imageSource) develop(m *sampleWork, data []byte, info augment.Info) *fault {
 	var err error
 	m.format = info.Format
-	w, h := info.Oriented()
-	if s.leavesOut(w, h) {
-		m.filtered = true
-		return nil
-	}
 	if s.o.Encode.Format == Keep && info.Keepable {
 		if !s.o.Encode.NoCheck {
 			if info, err = s.codec.Check(data); err != nil {
-				return &fault{"decode", err}
+				return &fault{stage: "decode", err: err}
 			}
 		}
 		m.out = stored{data: data, format: string(info.Format), width: info.Width, height: info.Height, channels: info.Channels, orientation: info.Orientation}
 		return nil
 	}
-	draw := s.draw(m.sample, w, h)
+	draw := m.mixture
+	if len(m.partners) == 0 {
+		draw = s.draw(m, info)
+	}
 	if s.o.Augment.Policy != nil {
 		if m.out.ops, err = json.Marshal(draw); err != nil {
-			return &fault{"transform", err}
+			return &fault{stage: "transform", err: err}
 		}
 	}
+	if fault := s.decodePartners(m); fault != nil {
+		return fault
+	}
 	if err := s.decode(m, data, draw, info); err != nil {
-		return &fault{"decode", err}
+		return &fault{stage: "decode", err: err}
 	}
 	return nil
 }
@@ -322,11 +417,11 @@ func (s *imageSource) store(m *sampleWork) *fault {
 		return nil
 	}
 	if m.waits && m.task.Err != nil {
-		return &fault{"transform", m.task.Err}
+		return &fault{stage: "transform", err: m.task.Err}
 	}
 	out, err := s.encode(m)
 	if err != nil {
-		return &fault{"encode", err}
+		return &fault{stage: "encode", err: err}
 	}
 	out.ops = m.out.ops
 	m.out = out
@@ -337,36 +432,4 @@ func (s *imageSource) store(m *sampleWork) *fault {
 func (s *imageSource) leavesOut(w, h int) bool {
 	short, long := min(w, h), max(w, h)
 	return short < s.o.Select.MinSize || s.o.Select.MaxAspect > 0 && float64(long) > s.o.Select.MaxAspect*float64(short)
-}
-
-// build makes the Example. Keys are added in sorted order, which saves the builder a sort unless
-// some were renamed.
-func (s *imageSource) build(b *tfrecord.Builder, sample sample, out stored) {
-	pic := &s.images[sample.image]
-	colorspace := "RGB"
-	if out.channels == 1 {
-		colorspace = "grayscale"
-	}
-	b.Reset()
-	if out.ops != nil {
-		b.Int64(s.o.key(keyCopy), int64(sample.copy))
-		b.Bytes(s.o.key(keyOps), out.ops)
-	}
-	b.Int64(s.o.key(keyChannels), int64(out.channels))
-	if s.labels != nil {
-		b.Int64(s.o.key(keyLabel), int64(pic.id))
-		b.String(s.o.key(keyText), pic.label)
-	}
-	b.String(s.o.key(keyColorspace), colorspace)
-	if out.decoder != "" {
-		b.String(s.o.key(keyDecoder), out.decoder)
-	}
-	b.Bytes(s.o.key(keyEncoded), out.data)
-	b.String(s.o.key(keyFilename), pic.path)
-	b.String(s.o.key(keyFormat), out.format)
-	b.Int64(s.o.key(keyHeight), int64(out.height))
-	if out.orientation != 0 {
-		b.Int64(s.o.key(keyOrientation), int64(out.orientation))
-	}
-	b.Int64(s.o.key(keyWidth), int64(out.width))
 }

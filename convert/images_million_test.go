@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -69,22 +70,58 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// A listed image takes its path, its version and 96 bytes, plus spare capacity of the list.
+// A listed image takes its path, its version and 104 bytes, plus spare capacity of the list.
 func TestListingOfAStoreIsCompact(t *testing.T) {
 	const keys = 100_000
 	e, url := endlessStore(t, keys)
 	o := &ImageOptions{Options: Options{Name: "photos"}}
 	before := heap()
-	l, err := o.list(t.Context(), storage.Parse(url), t.TempDir())
+	l, err := o.list(t.Context(), imagePlace{at: storage.Parse(url)}, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	path, version := len("class-000/IMG_00000000.jpg"), 34
-	if kept := (heap() - before) / keys; kept > int64(path+version+96)*5/4 {
+	if kept := (heap() - before) / keys; kept > int64(path+version+104)*5/4 {
 		t.Errorf("%d bytes are kept of a picture, and %d are its path and version", kept, path+version)
 	}
 	if len(l.images) != keys || e.lists > 2 {
 		t.Errorf("%d pictures in %d lists", len(l.images), e.lists)
+	}
+	runtime.KeepAlive(l)
+}
+
+// An image in a table takes, besides, its features as an Example, and some 100 bytes for a list of
+// labels.
+func TestTablesAreHeldCompactly(t *testing.T) {
+	const keys = 100_000
+	_, url := endlessStore(t, keys)
+	var text strings.Builder
+	text.WriteString("path,tags,n,x,caption\n")
+	for i := range keys {
+		fmt.Fprintf(&text, "class-%03d/IMG_%08d.jpg,a|b%d,%d,0.%d,caption %d of some length\n", i/(keys/1000+1), i, i%1000, i, i, i)
+	}
+	file := filepath.Join(t.TempDir(), "t.csv")
+	put(t, filepath.Dir(file), "t.csv", []byte(text.String()))
+	text.Reset()
+	o := &ImageOptions{
+		Options: Options{Name: "photos"}, Labels: LabelSpec{File: file, Separator: "|"},
+		Features: []FeatureSpec{{Name: "n"}, {Name: "x", Type: TypeFloat}, {Name: "caption"}},
+	}
+	before := heap()
+	l, err := o.list(t.Context(), imagePlace{at: storage.Parse(url)}, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	features := 0
+	for i := range l.images {
+		features += len(l.images[i].row.features)
+	}
+	path, version := len("class-000/IMG_00000000.jpg"), 34
+	want := int64(path+version+96+features/keys+100) * 5 / 4
+	if kept := (heap() - before) / keys; kept > want {
+		t.Errorf("%d bytes are kept of an image, want %d at most: the features are %d", kept, want, features/keys)
+	} else {
+		t.Logf("%d bytes of an image, %d of them features", kept, features/keys)
 	}
 	runtime.KeepAlive(l)
 }

@@ -13,26 +13,38 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shares"
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
 
 // imageSource is a planned conversion of images.
 type imageSource struct {
 	o           *ImageOptions
-	root        storage.Location
+	origin      origin
+	webdataset  bool
+	dir         *setdir.Dir  // of the set, for temporary files
 	ahead       *aheadOfJobs // of a current run that reads from a store
 	codec       *augment.Codec
 	backend     augment.Backend
 	decodes     bool // the backend decodes JPEGs
 	decoded     tally
-	images      []imageFile
-	directories []string // those listed, below root
-	labels      []string // names by id, background names included
-	skipped     int64    // files below root that are not samples
-	splitsBy    string   // how samples are assigned to splits: the shares, or "folders"
+	images      []imageFile // the last of them are annotations of no image
+	loose       int         // how many these are
+	labels      []string    // names by id, background names included
+	synsets     []string    // labels in the source, by id as labels; nil if they are the names
+	features    []manifest.Feature
+	annotations *annotations     // nil without AnnotationSpec.Files
+	objectKeys  []string         // of their lists, besides those of all
+	masks       *imageTree       // nil without AnnotationSpec.Masks
+	carried     *carriedFeatures // of TFRecords; nil for other sources
+	labelMap    bool             // labels are those of objects
+	columns     imageColumns     // of Parquet and Arrow files
+	skipped     int64            // files of the origin that are not samples
+	splitsBy    string           // how samples are assigned to splits: the shares, or "folders"
 	planned     []job
 	samples     [][]sample              // of each job, in order
+	rings       []ring                  // of the splits, if variants are mixed
+	splitOf     func(p int) int         // the index of an image's split
 	remembered  map[string]setdir.Input // by key, from earlier runs
 }
 
@@ -45,8 +57,15 @@ type sample struct {
 // planImages assigns the listed images to splits and shards.
 func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *previous) (*imageSource, error) {
 	s := &imageSource{
-		o: o, root: l.root, codec: codec, backend: augment.CPU{}, decodes: o.BackendDecodes,
-		images: l.images, directories: l.directories, skipped: l.skipped, labels: labelNames(l.labels, o.Labels.Offset),
+		o: o, origin: l.origin, webdataset: l.webdataset, codec: codec, backend: augment.CPU{}, decodes: o.BackendDecodes,
+		images: l.images, loose: len(l.loose), skipped: l.skipped, labels: labelNames(l.labels, o.Labels.Offset),
+		features: l.features, carried: l.carried, labelMap: l.labelMap || l.annotations != nil, columns: l.columns, annotations: l.annotations, masks: l.masks,
+	}
+	if l.annotations != nil {
+		s.labels, s.objectKeys = l.annotations.labels(), o.objectKeys(l.annotations.format)
+	}
+	if l.synsets != nil {
+		s.synsets = append(make([]string, o.Labels.Offset), l.synsets...)
 	}
 	if o.Backend != nil {
 		s.backend, o.waits = o.Backend, o.Backend.Batch() > 1
@@ -57,6 +76,7 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *previ
 	if o.Limit > 0 {
 		s.images = limit(s.images, o.Limit, newHasher(o.Seed, forLimit))
 	}
+	s.images = append(s.images, l.loose...)
 	if i := slices.Index(l.labels, backgroundName(0)); o.Labels.Offset > 0 && i >= 0 {
 		return nil, fmt.Errorf("a class is called %s, the name that LabelSpec.Offset gives to background labels: rename its directory", l.labels[i])
 	}
@@ -71,12 +91,28 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *previ
 	if err := o.checkShardsOf(splits); err != nil {
 		return nil, err
 	}
+	if err := o.Augment.checkMix(l); err != nil {
+		return nil, err
+	}
+	s.splitOf = of
 	for i, split := range splits {
 		var members []sample
-		for p := range s.images {
-			if of(p) == i {
+		var images []int32 // to mix
+		for p := range len(s.images) - s.loose {
+			switch {
+			case of(p) != i:
+				continue
+			case (s.annotations != nil || s.masks != nil) && s.images[p].bad != nil:
+				members = append(members, sample{image: int32(p)}) // one entry in the ledger
+			default:
 				members = o.Augment.variants(members, int32(p), split)
 			}
+			if o.Augment.mixes() {
+				images = append(images, int32(p))
+			}
+		}
+		if o.Augment.mixes() {
+			s.addRing(images)
 		}
 		if len(members) == 0 {
 			o.note("split %s gets no samples and is left out", split)
@@ -84,8 +120,21 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *previ
 		}
 		s.planSplit(split, members, o.existingShards(before, split))
 	}
+	s.planLoose()
 	return s, nil
 }
+
+// planLoose assigns the annotations of no image to shards, whose ledger entries they become.
+func (s *imageSource) planLoose() {
+	h := newHasher(s.o.Seed, forShard)
+	for p := len(s.images) - s.loose; p < len(s.images); p++ {
+		at := h.key(s.images[p].path) % uint64(len(s.samples))
+		s.samples[at] = append(s.samples[at], sample{image: int32(p)})
+	}
+}
+
+// isLoose reports whether a sample stands for an annotation of no image, and does not count.
+func (s *imageSource) isLoose(sample sample) bool { return int(sample.image) >= len(s.images)-s.loose }
 
 // limit returns the n images with the smallest hashes, sorted by path.
 func limit(images []imageFile, n int64, h hasher) []imageFile {
@@ -109,6 +158,9 @@ func limit(images []imageFile, n int64, h hasher) []imageFile {
 func (s *imageSource) splits(l *listing) (names []string, of func(p int) int) {
 	if len(l.splits) > 0 {
 		s.splitsBy = splitsByDirectories
+		if s.o.Annotations.splits() != nil {
+			s.splitsBy = splitsByAnnotations
+		}
 		return l.splits, func(p int) int { return slices.Index(l.splits, s.images[p].split) }
 	}
 	divided := s.o.splits()
@@ -136,17 +188,17 @@ func (s *imageSource) planSplit(split string, members []sample, existing int) {
 		count = len(members)
 	}
 	byKey := func(i, j int) int { return strings.Compare(s.key(members[i]), s.key(members[j])) }
-	hashes := func(p purpose) []uint64 {
+	hashes := func(p purpose, key func(sample) string) []uint64 {
 		h := newHasher(o.Seed, p)
 		hashes := make([]uint64, len(members))
 		for i, m := range members {
-			hashes[i] = h.key(s.key(m))
+			hashes[i] = h.key(key(m))
 		}
 		return hashes
 	}
 	shards := make([][]sample, count)
-	of := cut(hashes(forShard), count, o.Even, byKey)
-	for _, i := range hashOrder(hashes(forOrder), byKey) {
+	of := cut(hashes(forShard, s.shardKey), count, o.Even, byKey)
+	for _, i := range hashOrder(hashes(forOrder, s.key), byKey) {
 		shards[of[i]] = append(shards[of[i]], members[i])
 	}
 	for i, samples := range shards {
@@ -157,6 +209,15 @@ func (s *imageSource) planSplit(split string, members []sample, existing int) {
 		})
 		s.samples = append(s.samples, samples)
 	}
+}
+
+// shardKey decides which shard a sample goes to: its key, but for annotated images that of the
+// original, so that what changes in one line of a file is in one shard.
+func (s *imageSource) shardKey(sample sample) string {
+	if s.annotations != nil {
+		return s.images[sample.image].path
+	}
+	return s.key(sample)
 }
 
 // bytesOf estimates the total size of samples' records; 0 if that requires the images' dimensions,
@@ -181,18 +242,20 @@ func (s *imageSource) keys(job int) []string {
 
 func (s *imageSource) files() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for _, directory := range s.directories {
-			if !yield(s.root.Join(directory).Path()) {
+		for path := range s.origin.files(s.images) {
+			if !yield(path) {
 				return
 			}
 		}
-		for i := range s.images {
-			if p := &s.images[i]; p.bad == nil && !yield(s.at(p).Path()) {
+		for path := range s.annotationFiles() {
+			if !yield(path) {
 				return
 			}
 		}
-		if s.o.Labels.File != "" {
-			yield(s.o.Labels.File)
+		for _, file := range []string{s.o.Labels.File, s.o.Labels.Classes} {
+			if file != "" && !yield(file) {
+				return
+			}
 		}
 	}
 }
@@ -203,7 +266,7 @@ func (s *imageSource) tasks(ctx context.Context, job int) iter.Seq2[task, error]
 			s.ahead.begin(job)
 		}
 		for samples := range slices.Chunk(s.samples[job], max(1, s.backend.Batch())) {
-			var fetched []*fetch
+			var fetched [][]*fetch
 			if s.ahead != nil {
 				fetched = s.ahead.take(samples)
 			}
@@ -214,10 +277,8 @@ func (s *imageSource) tasks(ctx context.Context, job int) iter.Seq2[task, error]
 	}
 }
 
-func (s *imageSource) at(p *imageFile) storage.Location { return s.root.Join(p.path) }
-
 func (s *imageSource) labelCounts(byID map[int32]int64) map[string]int64 {
-	if len(s.labels) == 0 {
+	if !s.countsLabels() {
 		return nil
 	}
 	counts := make(map[string]int64, len(byID))
@@ -269,19 +330,19 @@ func (o *ImageOptions) estimate(size int64) int64 {
 // checkRename returns an error for an invalid renamed key.
 func (o *ImageOptions) checkRename() error {
 	keys := map[string]bool{}
-	for _, key := range imageKeys {
+	for _, key := range o.keys() {
 		keys[key] = true
 	}
 	for old, name := range o.Rename {
 		if !keys[old] {
-			return optionError("ImageOptions.Rename", "there is no feature %q; the features are %s", old, strings.Join(imageKeys, " "))
+			return optionError("ImageOptions.Rename", "there is no feature %q; the features are %s", old, strings.Join(o.keys(), " "))
 		}
 		if name == "" {
 			return optionError("ImageOptions.Rename", "%s: the new name is empty", old)
 		}
 	}
 	seen := map[string]string{}
-	for _, key := range imageKeys {
+	for _, key := range o.keys() {
 		name := o.key(key)
 		if other, ok := seen[name]; ok {
 			return optionError("ImageOptions.Rename", "%s and %s would both be %s", other, key, name)

@@ -34,27 +34,38 @@ func inStore(t *testing.T, dir string) (*storagetest.Store, string) {
 
 // counting counts a store's requests by kind, and the maximum in flight.
 type counting struct {
-	takes time.Duration // an open
+	waits int // so many opens wait for each other before the first goes on
 	fails func(kind, name string) error
 
 	mu      sync.Mutex
 	kinds   map[string]int
 	opens   int // under way
 	atATime int
+	enough  chan struct{} // is closed when so many are under way
 }
 
 func (c *counting) of(s *storagetest.Store) *counting {
-	c.kinds = map[string]int{}
+	c.kinds, c.enough = map[string]int{}, make(chan struct{})
 	s.Fault = func(kind, name string) error {
 		c.mu.Lock()
 		c.kinds[kind]++
 		if kind == "open" {
 			c.opens++
-			c.atATime = max(c.atATime, c.opens)
+			if c.atATime = max(c.atATime, c.opens); c.opens == c.waits {
+				close(c.enough)
+				c.waits = 0
+			}
 		}
+		waits := c.waits > 0
 		c.mu.Unlock()
-		if kind == "open" {
-			time.Sleep(c.takes)
+		if kind == "open" && waits {
+			select {
+			case <-c.enough:
+			case <-time.After(time.Minute): // there will not be so many
+				c.mu.Lock()
+				c.waits = 0
+				c.mu.Unlock()
+			}
 		}
 		c.mu.Lock()
 		if kind == "open" {
@@ -87,7 +98,7 @@ func TestImagesOfAStore(t *testing.T) {
 	}
 	s, url := inStore(t, src)
 	s.Put("photos/pets/c2/", nil) // what consoles make
-	c := (&counting{takes: 2 * time.Millisecond}).of(s)
+	c := (&counting{waits: 5}).of(s)
 	got, err := Images(context.Background(), url, there, o)
 	if err != nil {
 		t.Fatal(err)
@@ -254,7 +265,7 @@ func TestFetchesAreBounded(t *testing.T) {
 		}
 		large.version = o.Version
 	}
-	source := &imageSource{root: storage.Parse(url)}
+	source := &imageSource{origin: &imageTree{root: storage.Parse(url)}}
 	const images = 8
 	given := 0
 	f := source.fetch(t.Context(), func() *imageFile {
@@ -272,7 +283,7 @@ func TestFetchesAreBounded(t *testing.T) {
 			taken = taken[1:]
 		}
 		taken = append(taken, f.take())
-		if data, err := taken[len(taken)-1].wait(); err != nil || len(data) != size {
+		if data, _, err := taken[len(taken)-1].wait(); err != nil || len(data) != size {
 			t.Fatalf("%d bytes, %v", len(data), err)
 		}
 		f.mu.Lock()

@@ -100,7 +100,7 @@ func interruptibleImages(t *testing.T) *interruptible {
 
 func interruptibleTable(t *testing.T, shuffle bool) *interruptible {
 	rows := 300
-	src := table(t, "n.csv", numberedRows(rows))
+	src := writeTable(t, "n.csv", numberedRows(rows))
 	ctx := t.Context()
 	options := func(o Options) CSVOptions { return CSVOptions{Options: o, Shuffle: shuffle} }
 	return &interruptible{
@@ -108,8 +108,7 @@ func interruptibleTable(t *testing.T, shuffle bool) *interruptible {
 			return CSV(ctx, []string{src}, out, options(o))
 		},
 		input: func(o Options) input {
-			csv := options(o)
-			return &csvInput{o: &csv, srcs: []string{src}}
+			return csvInput([]string{src}, options(o))
 		},
 		change: func() {
 			rows += 57

@@ -10,9 +10,9 @@ import (
 )
 
 // Job is a conversion whose shards are made one by one, by number, in an order and by processes
-// chosen by the caller, such as a pipeline engine. One process begins it (BeginImages, BeginCSV)
-// and ends it with Run; others may join it (JoinImages, JoinCSV) with the same input, options and
-// output directory, and make shards of it. Each process plans once by itself and compares its plan
+// chosen by the caller, such as a pipeline engine. One process begins it (BeginImages, BeginCSV,
+// BeginTable) and ends it with Run; others may join it (JoinImages, JoinCSV, JoinTable) with the same
+// input, options and output directory, and make shards of it. Each process plans once by itself and compares its plan
 // with the one in the directory, like the tasks of an array job.
 //
 // Making a shard twice, even concurrently, gives the same shard. Shards that are in place and up to
@@ -27,7 +27,7 @@ type Job struct {
 // Made describes a shard of a Job.
 type Made struct {
 	File string // its name
-	// Samples is the number planned for it: the sum of Records, Errors and Filtered.
+	// Samples is the number planned for it, as in Summary.
 	Samples, Records, Errors, Filtered int64
 	Bytes                              int64 // of the file
 }
@@ -43,7 +43,12 @@ func BeginImages(ctx context.Context, src, out string, o ImageOptions) (*Job, er
 
 // BeginCSV is BeginImages for CSV.
 func BeginCSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Job, error) {
-	return begin(ctx, &csvInput{o: &o, srcs: srcs}, out)
+	return begin(ctx, csvInput(srcs, o), out)
+}
+
+// BeginTable is BeginImages for Table.
+func BeginTable(ctx context.Context, srcs []string, out string, o TableOptions) (*Job, error) {
+	return begin(ctx, newTableInput(srcs, o), out)
 }
 
 // JoinImages joins what another process began with BeginImages, to make shards of it; it plans
@@ -56,7 +61,12 @@ func JoinImages(ctx context.Context, src, out string, o ImageOptions) (*Job, err
 
 // JoinCSV is JoinImages for CSV. With Shuffle, each process that joins reads all tables.
 func JoinCSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Job, error) {
-	return join(ctx, &csvInput{o: &o, srcs: srcs}, out)
+	return join(ctx, csvInput(srcs, o), out)
+}
+
+// JoinTable is JoinCSV for Table.
+func JoinTable(ctx context.Context, srcs []string, out string, o TableOptions) (*Job, error) {
+	return join(ctx, newTableInput(srcs, o), out)
 }
 
 // begin makes a Job of an input. It holds the directory exclusively until the plan is written.

@@ -94,12 +94,12 @@ func TestJobsMakeOneRunsBytes(t *testing.T) {
 
 func TestJobsOfTables(t *testing.T) {
 	text := numberedRows(3000)
-	plain := table(t, "n.csv", text)
+	plain := writeTable(t, "n.csv", text)
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
 	z.Write([]byte(text))
 	z.Close()
-	packed := table(t, "p.csv.gz", zipped.String())
+	packed := writeTable(t, "p.csv.gz", zipped.String())
 	for _, srcs := range [][]string{{plain}, {packed}} {
 		for _, shuffled := range []bool{false, true} {
 			o := CSVOptions{Options: Options{Shards: 7, Name: "n", Workers: 2, MaxErrors: Tolerance{Count: 3}}, Shuffle: shuffled}

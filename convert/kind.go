@@ -19,7 +19,7 @@ type kind struct {
 }
 
 // kinds maps the option "source" of a manifest to its kind.
-var kinds = map[string]kind{"images": imageKind, "csv": csvKind}
+var kinds = map[string]kind{"images": imageKind, "csv": csvKind, "table": tableKind}
 
 // sharedFields are the fields of the options common to all kinds.
 var sharedFields = map[string]string{

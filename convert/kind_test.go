@@ -15,11 +15,16 @@ func TestOptionsHaveFields(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	everything := ImageOptions{Encode: EncodeSpec{Format: JPEG}, Codec: augment.CodecOptions{AllowArithmetic: true}, Augment: AugmentSpec{Policy: policy}, Resize: augment.ResizeSpec{Width: 8, Height: 8}}
-	csv := CSVOptions{}
+	everything := ImageOptions{
+		Labels: LabelSpec{File: "t.csv", Separator: "|", Classes: "c.txt"}, Features: []FeatureSpec{{Name: "score"}},
+		Annotations: AnnotationSpec{Files: []AnnotationFile{{Path: "a.json"}}, Masks: "masks"},
+		Encode:      EncodeSpec{Format: JPEG}, Codec: augment.CodecOptions{AllowArithmetic: true}, Augment: AugmentSpec{Policy: policy}, Resize: augment.ResizeSpec{Width: 8, Height: 8},
+	}
+	csv, jsonl := TableOptions{Format: TableCSV}, TableOptions{Format: TableJSONL}
 	for kind, all := range map[string][]map[string]any{
-		"images": {everything.effective(&imageSource{}), (&ImageOptions{Encode: EncodeSpec{Format: Float32}}).effective(&imageSource{})},
-		"csv":    {csv.effective(&csvSource{})},
+		"images": {everything.effective(&imageSource{webdataset: true, annotations: new(annotations), carried: newCarriedFeatures(&everything)}), (&ImageOptions{Encode: EncodeSpec{Format: Float32}}).effective(&imageSource{columns: imageColumns{key: "image", label: "label"}})},
+		"csv":    {csv.effective(&tableSource{kind: "csv"})},
+		"table":  {csv.effective(&tableSource{kind: "table"}), jsonl.effective(&tableSource{kind: "table"})},
 	} {
 		found := map[string]bool{}
 		for _, options := range all {
@@ -28,8 +33,11 @@ func TestOptionsHaveFields(t *testing.T) {
 					continue // never named in a difference
 				}
 				found[key] = true
-				field := kinds[kind].fieldOf(key)
-				if flag, _ := cliname.Of(field); flag != "--"+strings.ReplaceAll(key, "_", "-") {
+				field, want := kinds[kind].fieldOf(key), "--"+strings.ReplaceAll(key, "_", "-")
+				if key == "labels" {
+					want = "--table" // of which --labels is a part
+				}
+				if flag, _ := cliname.Of(field); flag != want {
 					t.Errorf("%s: %s is %q, which is %q on the command line", kind, key, field, flag)
 				}
 			}

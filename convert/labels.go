@@ -31,7 +31,7 @@ func (o *Options) noteNewIDs(before *previous, names []string) {
 	}
 	var changed []string
 	for was, name := range before.manifest.Labels {
-		if id, ok := ids[name]; ok && id != was {
+		if id, ok := ids[name]; ok && id != was && name != "" {
 			changed = append(changed, fmt.Sprintf("%q was %d and is %d", name, was, id))
 		}
 	}

@@ -45,6 +45,9 @@ type Options struct {
 
 	// Overwrite replaces a set made with other options.
 	Overwrite bool
+	// AllowShrink lets an update remove more than half of a set's samples, which otherwise is an
+	// error: more often than not, the listing of the input is incomplete.
+	AllowShrink bool
 	// HashInputs also reads inputs whose size and time have not changed.
 	HashInputs bool
 	// Workers is the number of goroutines that make records. Default: one per core. For a backend
@@ -171,7 +174,8 @@ type SplitShare = shard.SplitShare
 func ParseSplits(s string) ([]SplitShare, error) { return shares.ParseSplits(s) }
 
 // Tolerance is the number of unusable samples that a run allows: absolute, or a share of the
-// planned samples. The zero value allows none.
+// planned samples, in which a sample counts once whatever the number of its annotations that cannot
+// be used, and an annotation of no image like one. The zero value allows none.
 type Tolerance struct {
 	Count int64
 	Share float64 // used when above 0

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -108,7 +109,7 @@ func TestOrderedStops(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	for range 100 {
+	for range 60000 {
 		if runtime.NumGoroutine() <= before {
 			return
 		}
@@ -174,35 +175,35 @@ func TestOrderedMemory(t *testing.T) {
 
 // TestOrderedMemoryStops: a task that waits for memory notices that the run has failed.
 func TestOrderedMemoryStops(t *testing.T) {
-	broken := errors.New("broken")
-	has, waits := make(chan struct{}), make(chan struct{})
-	tasks := []task{
-		func(p *piece) error {
-			err := p.reserve(10)
-			close(has)
-			<-waits
-			time.Sleep(time.Millisecond) // until the other one waits for memory
-			return errors.Join(err, broken)
-		},
-		func(p *piece) error {
-			<-has
-			close(waits)
-			if err := p.reserve(10); !errors.Is(err, context.Canceled) {
-				t.Errorf("it waits no more, with %v", err)
-			}
-			return nil
-		},
-	}
-	err := ordered(context.Background(), func(yield func(numbered, error) bool) {
-		for _, run := range tasks {
-			if !yield(numbered{run: run}, nil) {
-				return
-			}
+	synctest.Test(t, func(t *testing.T) {
+		broken := errors.New("broken")
+		has := make(chan struct{})
+		tasks := []task{
+			func(p *piece) error {
+				err := p.reserve(10)
+				close(has)
+				synctest.Wait() // until the other one waits for memory
+				return errors.Join(err, broken)
+			},
+			func(p *piece) error {
+				<-has
+				if err := p.reserve(10); !errors.Is(err, context.Canceled) {
+					t.Errorf("it waits no more, with %v", err)
+				}
+				return nil
+			},
 		}
-	}, 2, 6, 1<<20, 15, func(int, *piece) error { return nil })
-	if !errors.Is(err, broken) {
-		t.Error(err)
-	}
+		err := ordered(t.Context(), func(yield func(numbered, error) bool) {
+			for _, run := range tasks {
+				if !yield(numbered{run: run}, nil) {
+					return
+				}
+			}
+		}, 2, 6, 1<<20, 15, func(int, *piece) error { return nil })
+		if !errors.Is(err, broken) {
+			t.Error(err)
+		}
+	})
 }
 
 // TestOrderedFirstError: several tasks fail while competing for memory: whatever the timing, the

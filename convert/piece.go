@@ -13,16 +13,17 @@ type task func(p *piece) error
 // piece is the result of one unit of work: some framed records of one shard, and everything the
 // shard needs to know about them.
 type piece struct {
-	frames   []byte
-	sizes    []int   // of each frame
-	labels   []int32 // of each record, if there are labels
-	bad      []setdir.BadSample
-	samples  int64
-	filtered int64
-	bytesIn  int64
-	inputs   []setdir.Input
-	identity []byte // goes into the shard's fingerprint
-	room     *room  // memory of its task; nil: unlimited
+	frames               []byte
+	sizes                []int   // of each frame
+	labels               []int32 // of each record, if there are labels
+	bad                  []setdir.BadSample
+	samples              int64
+	filtered             int64
+	annotations, dropped int64 // objects in the records, and those that are not
+	bytesIn              int64
+	inputs               []setdir.Input
+	identity             []byte // goes into the shard's fingerprint
+	room                 *room  // memory of its task; nil: unlimited
 }
 
 // reserve waits until the task may use n more bytes, and reserves them until settle or the end of
@@ -39,6 +40,15 @@ func (p *piece) frame(b *tfrecord.Builder) {
 	p.frames, mark = tfrecord.BeginFrame(p.frames)
 	p.frames = tfrecord.EndFrame(b.Append(p.frames), mark)
 	p.sizes = append(p.sizes, len(p.frames)-start)
+}
+
+// addInputs records files that were read, without those that have no key: they may have changed.
+func (p *piece) addInputs(inputs ...setdir.Input) {
+	for _, in := range inputs {
+		if in.Key != "" {
+			p.inputs = append(p.inputs, in)
+		}
+	}
 }
 
 // size is the approximate memory of the piece.

@@ -24,6 +24,7 @@ type previous struct {
 	options  map[string]json.RawMessage
 	codecs   codecs
 	files    map[string]bool // all that it named, relative to the directory
+	samples  int64           // of the set, finished, or before its update was interrupted; 0: unknown
 }
 
 // readPrevious reads what an earlier run left in a directory. It returns nil if there was none.
@@ -44,10 +45,15 @@ func readPrevious(dir *setdir.Dir) (*previous, error) {
 		p.name, p.options, p.codecs = state.Name, state.Options, codecs{state.Decoder, state.Encoder}
 		p.add(state.Files)
 		p.add(state.Stale)
+		p.samples = state.Replaces
 	}
 	if m != nil {
 		p.name, p.options, p.codecs = m.Name, m.Options, codecs{m.Decoder, m.Encoder}
 		p.add(m.Files())
+		p.samples = 0 // without the unusable ones: lines of the ledger may be annotations
+		for _, s := range m.Splits {
+			p.samples += s.Records
+		}
 	}
 	return p, nil
 }
@@ -112,6 +118,7 @@ const (
 const (
 	optionSplits        = "splits"
 	splitsByDirectories = "folders"
+	splitsByAnnotations = "annotations"
 )
 
 // setShards fills in the options about the number of shards.
@@ -238,6 +245,9 @@ func (r *run) files() []string {
 	if r.uncompressed() {
 		files = append(files, manifest.TFDSFiles(r.described.Features)...)
 	}
+	if r.described.LabelMap {
+		files = append(files, manifest.LabelMapFile)
+	}
 	return append(files, manifest.File)
 }
 
@@ -296,7 +306,11 @@ func (r *run) intent(ledger bool) *setdir.Run {
 	if ledger {
 		files = append(files, manifest.LedgerFile)
 	}
-	return &setdir.Run{
+	run := &setdir.Run{
 		Name: r.Name, Options: r.options, Decoder: r.codecs.decoder, Encoder: r.codecs.encoder, Files: files, Args: r.Args,
 	}
+	if r.before != nil {
+		run.Replaces = r.before.samples
+	}
+	return run
 }

@@ -54,7 +54,8 @@ type conversionTrial struct {
 	change   func()
 	reoption func()
 	convert  func(ctx context.Context, out string, o Options) (*Summary, error)
-	said     []string // log of steps
+	check    func(s *Summary) // a set that is complete; nil: nothing more
+	said     []string         // log of steps
 }
 
 func (c *conversionTrial) run() {
@@ -137,8 +138,12 @@ func (c *conversionTrial) step() (converted bool) {
 		return false
 	}
 	o.Overwrite = false
-	if s, err := c.convert(t.Context(), c.out, o); err != nil || s.Status != UpToDate || s.ShardsWritten > 0 {
+	s, err := c.convert(t.Context(), c.out, o)
+	if err != nil || s.Status != UpToDate || s.ShardsWritten > 0 {
 		t.Fatalf("again: %v, %+v", err, s)
+	}
+	if c.check != nil {
+		c.check(s)
 	}
 	left, err := os.ReadDir(filepath.Join(c.out, shard.StateDir))
 	if err != nil {

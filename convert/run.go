@@ -133,6 +133,9 @@ func (r *run) reconcile(before *previous) (*previous, error) {
 			before = nil
 		}
 	}
+	if err := r.refuseShrink(before); err != nil {
+		return nil, err
+	}
 	return before, r.refuseForeign(known)
 }
 

@@ -43,9 +43,10 @@ type source interface {
 	// outline is what a job is planned from, in a form that is the same on every machine: as much
 	// of its samples' identity as planning knows.
 	outline(job int) []byte
-	// known returns the identity of all of a job's samples, in order, as in its pieces. It reads no
-	// more of the input than necessary, and reports whether it read any.
-	known(ctx context.Context, job int) (identity []byte, read bool, err error)
+	// known returns the identity of all of a job's samples, in order, as in the pieces of a shard with
+	// these ledger entries. It reads no more of the input than necessary, and reports whether it read
+	// any.
+	known(ctx context.Context, job int, bad []setdir.BadSample) (identity []byte, read bool, err error)
 	// inputs returns what is recorded of a job's inputs after known.
 	inputs(job int) []setdir.Input
 	// prepare is called once before the pieces of the given jobs are requested: all of them in that

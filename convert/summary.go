@@ -24,14 +24,18 @@ const (
 // Summary is the result of a run.
 type Summary struct {
 	Status Status `json:"status"`
-	// Samples is the number planned: the sum of Records, Errors and Filtered.
+	// Samples is the number planned: the sum of Records, Errors and Filtered, less the Errors that are
+	// annotations of images with a record, or of none.
 	Samples int64 `json:"samples"`
 	Records int64 `json:"records"`
 	Errors  int64 `json:"errors"`
 	// Filtered is the number of samples dropped by options.
 	Filtered int64 `json:"filtered"`
-	// SkippedFiles is the number of files in the source that are not images.
+	// SkippedFiles is the number of files in the source that are not images, and of images without
+	// annotations that are left out (AnnotationSpec.KeepUnannotated).
 	SkippedFiles int64 `json:"skipped_files"`
+	// AnnotationCounts are nil for a set without objects.
+	*AnnotationCounts
 	// Bytes of all shards.
 	Bytes         int64                   `json:"bytes"`
 	Seconds       float64                 `json:"seconds"`
@@ -51,6 +55,15 @@ type Summary struct {
 	Plan *Plan `json:"-"`
 }
 
+// AnnotationCounts count the objects of a set whose images are annotated.
+type AnnotationCounts struct {
+	// Annotations is the number of objects in the records.
+	Annotations int64 `json:"annotations"`
+	// Dropped is the number of annotations that could not be used, which are among the Errors, and of
+	// objects that crops and the like left out of a record.
+	Dropped int64 `json:"annotations_dropped"`
+}
+
 // SplitSummary is the part of a Summary about one split.
 type SplitSummary struct {
 	Records int64 `json:"records"`
@@ -61,7 +74,7 @@ type SplitSummary struct {
 type Progress struct {
 	Planned  atomic.Int64 // samples that this run has to make; 0 until planned
 	Done     atomic.Int64 // of these, made, unusable or filtered; decreases when a shard fails
-	Errors   atomic.Int64 // of those done, unusable
+	Errors   atomic.Int64 // of those done, unusable; and annotations that are
 	BytesIn  atomic.Int64 // read from the input
 	BytesOut atomic.Int64 // framed, before compression
 	Kept     atomic.Int64 // shards kept from earlier runs
@@ -82,6 +95,8 @@ type BadSamplesError struct {
 	Samples []setdir.BadSample
 	// Ledger is the path of the file that lists them.
 	Ledger string
+
+	allowed Tolerance
 }
 
 func (e *BadSamplesError) Error() string {
@@ -90,10 +105,17 @@ func (e *BadSamplesError) Error() string {
 	if first.Line > 0 {
 		where = fmt.Sprintf("%s, line %d", first.Source, first.Line)
 	}
-	verdict := "more than Options.MaxErrors allows"
+	verdict := fmt.Sprintf("more than Options.MaxErrors allows (%s)", e.allowed)
+	if e.allowed == (Tolerance{}) {
+		verdict = "more than Options.MaxErrors allows (0, the default)"
+	}
 	if e.Summary.Records == 0 {
 		verdict = "and no record is left"
 	}
-	return fmt.Sprintf("%d of %s could not be used, %s; the first: %s: %s: %s (all of them: %s)",
-		e.Summary.Errors, plural.Of(e.Summary.Samples, "sample"), verdict, where, first.Stage, first.Reason, e.Ledger)
+	what := fmt.Sprintf("%d of %s could not be used", e.Summary.Errors, plural.Of(e.Summary.Samples, "sample"))
+	if e.Summary.AnnotationCounts != nil {
+		what = plural.Of(e.Summary.Errors, "fault") + " in samples and annotations"
+	}
+	return fmt.Sprintf("%s, %s; the first: %s: %s: %s (all of them: %s)",
+		what, verdict, where, first.Stage, first.Reason, e.Ledger)
 }

@@ -90,16 +90,16 @@ func (r *run) made(ctx context.Context, i int) (*setdir.Done, error) {
 func (r *run) upToDate(ctx context.Context, dir *setdir.Dir, i int, done *setdir.Done, listed manifest.Shard) (*setdir.Done, error) {
 	j := r.jobs[i]
 	file := j.name.String()
-	// Without its state only the manifest describes a shard, unless it lacks samples: only the
-	// state records which.
+	// Without its state only the manifest describes a shard, unless it lacks samples or annotations:
+	// only the state records which.
 	stateless := done == nil
-	if stateless && listed.File == file && listed.Records == j.samples && dir.HasContent(listed) && (!r.uncompressed() || dir.HasIndex(file)) {
+	if stateless && !r.movesObjects() && listed.File == file && listed.Records == j.samples && dir.HasContent(listed) && (!r.uncompressed() || dir.HasIndex(file)) {
 		done = &setdir.Done{Shard: listed, Samples: j.samples}
 	}
 	if done == nil {
 		return nil, nil
 	}
-	identity, read, err := r.source.known(ctx, i)
+	identity, read, err := r.source.known(ctx, i, done.Bad)
 	if err != nil {
 		return nil, err
 	}

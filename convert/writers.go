@@ -63,6 +63,8 @@ func (ws *writers) add(job int, p *piece) error {
 		o.labels[l]++
 	}
 	o.done.Filtered += p.filtered
+	o.done.Annotations += p.annotations
+	o.done.AnnotationsDropped += p.dropped
 	o.done.Bad = append(o.done.Bad, p.bad...)
 	o.done.Inputs = append(o.done.Inputs, p.inputs...)
 	o.fingerprint.h.Write(p.identity)

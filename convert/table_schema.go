@@ -11,6 +11,11 @@ import (
 
 // CSVSchema returns the types that CSV would give to the columns of tables, and writes nothing.
 func CSVSchema(ctx context.Context, srcs []string, o CSVOptions) (*Schema, error) {
+	return TableSchema(ctx, srcs, TableOptions{CSVOptions: o, Format: TableCSV})
+}
+
+// TableSchema returns the types that Table would give to the columns of tables, and writes nothing.
+func TableSchema(ctx context.Context, srcs []string, o TableOptions) (*Schema, error) {
 	t, err := o.open(ctx, srcs)
 	if err != nil {
 		return nil, err

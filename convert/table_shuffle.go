@@ -22,7 +22,7 @@ import (
 // distributed to buckets, each a range of the order in one shard and small enough to be sorted in
 // memory; what exceeds Options.Memory is in a temporary file.
 type shuffle struct {
-	*csvSource
+	*tableSource
 	splits  []shuffledSplit // by split
 	buckets []int           // first bucket of each job; one more at the end
 	spill   *spill.Spill
@@ -35,8 +35,8 @@ type shuffledSplit struct {
 }
 
 // newShuffle reassigns the rows of the planned splits to their shards.
-func newShuffle(ctx context.Context, s *csvSource) (*shuffle, error) {
-	sh := &shuffle{csvSource: s, splits: make([]shuffledSplit, len(s.o.splits()))}
+func newShuffle(ctx context.Context, s *tableSource) (*shuffle, error) {
+	sh := &shuffle{tableSource: s, splits: make([]shuffledSplit, len(s.o.splits()))}
 	for i, r := range s.ranges {
 		split := &sh.splits[r.split]
 		if split.count == 0 {
@@ -70,7 +70,7 @@ func newShuffle(ctx context.Context, s *csvSource) (*shuffle, error) {
 }
 
 // heldRows is how many bytes of rows Shuffle keeps in memory before it spills to disk.
-func (o *CSVOptions) heldRows() int64 { return o.Memory / 4 }
+func (o *TableOptions) heldRows() int64 { return o.Memory / 4 }
 
 // planSplit counts the rows of each shard of a split. As with images, each has an equal range of
 // the hash, unless that leaves one below half or above twice the mean.
@@ -80,7 +80,7 @@ func (sh *shuffle) planSplit(ctx context.Context, n int) error {
 		return nil
 	}
 	each := func(yield func(uint64, int64)) error {
-		return sh.eachRow(ctx, func(f *csvFile, row int64) {
+		return sh.eachRow(ctx, func(f *tableFile, row int64) {
 			if sh.pick.split(f, row) == n {
 				yield(f.hashers.shard.number(row), f.firstRow+row)
 			}
@@ -122,7 +122,7 @@ func (s *shuffledSplit) job(hash uint64, row int64) int {
 func (sh *shuffle) identity() []byte {
 	h := xxh3.New()
 	for c := range sh.chunks {
-		h.Write(sh.identityOf(nil, part{chunk: c, to: sh.chunks[c].Rows}))
+		h.Write(sh.identityOf(nil, part{chunk: c, to: sh.chunks[c].rows}))
 	}
 	sum := h.Sum128().Bytes()
 	return sum[:]
@@ -184,12 +184,15 @@ func (sh *shuffle) deal(ctx context.Context, c *openChunk, wanted []bool, progre
 		return err
 	}
 	defer c.done()
-	e := sh.encoder(c.f)
+	e := sh.encoders.Get().(*rowEncoder)
 	defer sh.encoders.Put(e)
+	if err := e.begin(c); err != nil {
+		return err
+	}
 	batch := spill.GetBatch()
 	defer batch.Free()
 	row, dealt := c.row-1, int64(0)
-	for e.tok.Reset(*c.buffer, c.FirstLine); e.tok.Next(); {
+	for e.rows.next() {
 		row++
 		split := sh.pick.split(c.f, row)
 		if split < 0 {
@@ -209,7 +212,7 @@ func (sh *shuffle) deal(ctx context.Context, c *openChunk, wanted []bool, progre
 			batch.Data = e.appendFrame(batch.Data)
 		} else {
 			entry.Flag = true // a ledger entry
-			line, err := json.Marshal(e.bad(c.f, reason))
+			line, err := json.Marshal(e.bad(c.f, row, reason))
 			if err != nil {
 				return fmt.Errorf("ledger: %w", err)
 			}
@@ -218,7 +221,7 @@ func (sh *shuffle) deal(ctx context.Context, c *openChunk, wanted []bool, progre
 		batch.End(bucket, entry)
 		dealt++
 	}
-	progress.BytesIn.Add(c.Len)
+	progress.BytesIn.Add(c.bytes)
 	progress.Scanned.Add(dealt)
 	if err := sh.spill.Add(batch); err != nil {
 		return fmt.Errorf("shuffle: %w", err)

@@ -1,13 +1,12 @@
 package convert
 
 import (
+	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"math/bits"
 
-	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -17,16 +16,13 @@ import (
 // same in every row, and are computed once. The result equals that of tfrecord.Builder, which is
 // the reference in the tests. It is not safe for concurrent use.
 type rowEncoder struct {
-	o        *CSVOptions
-	columns  *csvColumns
-	missing  *csvscan.Missing
-	header   []string
+	o        *TableOptions
+	columns  *tableColumns
 	features []featureEncoder
-	tok      *csvscan.Tokenizer
-	dialect  csvscan.Dialect // of tok
-	body     []byte          // of the Example's Features
-	values   []byte          // of a vector
-	label    int32           // of the row; noLabel if it has none
+	rows     tableRows
+	body     []byte // of the Example's Features
+	values   []byte // of a vector or list
+	label    int32  // of the row; noLabel if it has none
 }
 
 // noLabel is the label of a record without one.
@@ -39,7 +35,7 @@ const noLabel = -1
 //	Feature:           0a LEN BytesList | 12 LEN FloatList | 1a LEN Int64List
 //	lists:             0a LEN value, repeated for each bytes; numbers packed in one
 type featureEncoder struct {
-	*csvFeature
+	*tableFeature
 	key    []byte   // 0a LEN key 12
 	prefix [][]byte // for a list of this many bytes of numbers, up to the first number
 }
@@ -56,8 +52,8 @@ const (
 // maxVarint is the maximum length of an int64 varint in bytes.
 const maxVarint = 10
 
-func newRowEncoder(s *csvSource) *rowEncoder {
-	e := &rowEncoder{o: s.o, columns: s.columns, missing: s.tables.missing, header: s.tables.header()}
+func newRowEncoder(s *tableSource) *rowEncoder {
+	e := &rowEncoder{o: s.o, columns: s.columns, rows: s.tables.format.newRows(s.tables.header())}
 	e.makeFeatures()
 	return e
 }
@@ -67,14 +63,14 @@ func (e *rowEncoder) makeFeatures() {
 	e.features = make([]featureEncoder, len(e.columns.features))
 	for i := range e.features {
 		f := &e.features[i]
-		f.csvFeature = &e.columns.features[i]
+		f.tableFeature = &e.columns.features[i]
 		f.key = binary.AppendUvarint([]byte{tagFeature}, uint64(len(f.Key)))
 		f.key = append(append(f.key, f.Key...), tagValue)
 		longest := maxVarint
 		if f.Type == TypeFloat {
 			longest = 4
 		}
-		if f.Type != TypeBytes && !f.Vector {
+		if f.Type != TypeBytes && !f.Vector && !f.List {
 			for n := range longest + 1 {
 				f.prefix = append(f.prefix, f.begin(nil, n))
 			}
@@ -101,7 +97,7 @@ func tagLen(n int) int { return 1 + varintLen(n) }
 
 func varintLen(n int) int { return (bits.Len64(uint64(n)|1) + 6) / 7 }
 
-// appendBytes appends a feature of one or more bytes values, given as encoded fields of a
+// appendBytes appends a feature of bytes values, given as encoded fields of a
 // BytesList.
 func (f *featureEncoder) appendBytes(dst, values []byte) []byte {
 	list := len(values)
@@ -110,6 +106,33 @@ func (f *featureEncoder) appendBytes(dst, values []byte) []byte {
 	dst = binary.AppendUvarint(append(dst, f.key...), uint64(feature))
 	dst = binary.AppendUvarint(append(dst, tagBytesList), uint64(list))
 	return append(dst, values...)
+}
+
+// appendList appends a feature of any number of values, given as they are in its list on the wire.
+func (f *featureEncoder) appendList(dst, values []byte) []byte {
+	switch {
+	case f.Type == TypeBytes:
+		return f.appendBytes(dst, values)
+	case len(values) > 0:
+		return append(f.begin(dst, len(values)), values...)
+	}
+	tag := byte(tagInt64List)
+	if f.Type == TypeFloat {
+		tag = tagFloatList
+	}
+	dst = binary.AppendUvarint(append(dst, tagFeature), uint64(len(f.key)+3))
+	return append(append(dst, f.key...), 2, tag, 0)
+}
+
+// zeros are 0 and the empty string as they are in lists on the wire.
+var zeros = map[ColumnType][]byte{TypeInt64: {0}, TypeFloat: {0, 0, 0, 0}, TypeBytes: {tagFeature, 0}}
+
+// appendZeros appends n zeros of a type.
+func appendZeros(dst []byte, t ColumnType, n int) []byte {
+	for range n {
+		dst = append(dst, zeros[t]...)
+	}
+	return dst
 }
 
 // appendText appends a feature of one bytes value.
@@ -134,124 +157,47 @@ func (f *featureEncoder) appendFloat(dst []byte, v float64) []byte {
 	return binary.LittleEndian.AppendUint32(append(dst, f.prefix[4]...), math.Float32bits(float32(v)))
 }
 
-// row encodes the tokenizer's row into e.body. It returns why the row is bad, or "".
+// begin moves before the first row of a chunk that was read.
+func (e *rowEncoder) begin(c *openChunk) error { return e.rows.begin(c) }
+
+// row encodes the row into e.body. It returns why the row is bad, or "".
 func (e *rowEncoder) row() (reason string) {
-	if e.tok.Bad() {
-		err := e.tok.Err()
-		var located *csvscan.Error
-		if errors.As(err, &located) {
-			err = located.Err // the ledger has a field for the line
-		}
-		return err.Error()
-	}
-	body := e.body[:0]
-	e.label = noLabel
-	for i := range e.features {
-		f := &e.features[i]
-		if f.Vector {
-			body, reason = e.vector(body, f)
-		} else {
-			body, reason = e.scalar(body, f)
-		}
-		if reason != "" {
-			return reason
-		}
-	}
-	e.body = body
-	return ""
+	e.body, e.label = e.body[:0], noLabel
+	return e.rows.encode(e)
 }
 
-func (e *rowEncoder) scalar(body []byte, f *featureEncoder) ([]byte, string) {
-	column := f.Columns[0]
-	field := e.tok.Field(column)
-	if e.missing.Is(field) {
-		switch {
-		case e.o.Missing == MissingDrop:
-			return body, ""
-		case e.o.Missing == MissingError:
-			return body, e.isMissing(column)
-		case f.Label:
-			return f.appendInt64(body, noLabel), ""
-		case f.Type == TypeBytes:
-			return f.appendText(body, nil), ""
-		case f.Type == TypeInt64:
-			return f.appendInt64(body, 0), ""
-		}
-		return f.appendFloat(body, 0), ""
-	}
+// appendMissing appends what Missing stores for a missing value. The error is for the ledger.
+func (e *rowEncoder) appendMissing(body []byte, f *featureEncoder, column string) ([]byte, string) {
 	switch {
+	case e.o.Missing == MissingDrop:
+		return body, ""
+	case e.o.Missing == MissingError:
+		return body, isMissing(column)
+	case f.List:
+		e.values = appendZeros(e.values[:0], f.Type, f.Zeros)
+		return f.appendList(body, e.values), ""
 	case f.Label:
-		id, ok := e.columns.ids[string(field)]
-		if !ok {
-			return body, fmt.Sprintf("column %q: %.40q is not in the vocabulary", e.header[column], field)
-		}
-		e.label = id
-		return f.appendInt64(body, int64(id)), ""
-	case f.Type == TypeFloat:
-		if v, ok := csvscan.ParseFloat64(field); ok {
-			return f.appendFloat(body, v), ""
-		}
+		return f.appendInt64(body, noLabel), ""
+	case f.Type == TypeBytes:
+		return f.appendText(body, nil), ""
 	case f.Type == TypeInt64:
-		if v, ok := csvscan.ParseInt64(field); ok {
-			return f.appendInt64(body, v), ""
-		}
-	default:
-		return f.appendText(body, field), ""
+		return f.appendInt64(body, 0), ""
 	}
-	return body, e.unparsable(column, f.Type, field)
+	return f.appendFloat(body, 0), ""
 }
 
-func (e *rowEncoder) vector(body []byte, f *featureEncoder) ([]byte, string) {
-	values := e.values[:0]
-	for _, column := range f.Columns {
-		field := e.tok.Field(column)
-		missing := e.missing.Is(field)
-		if missing && e.o.Missing == MissingDrop {
-			return body, ""
-		}
-		if missing && e.o.Missing == MissingError {
-			return body, e.isMissing(column)
-		}
-		switch f.Type {
-		case TypeFloat:
-			v, ok := 0.0, true
-			if !missing {
-				v, ok = csvscan.ParseFloat64(field)
-			}
-			if !ok {
-				return body, e.unparsable(column, f.Type, field)
-			}
-			values = binary.LittleEndian.AppendUint32(values, math.Float32bits(float32(v)))
-		case TypeInt64:
-			v, ok := int64(0), true
-			if !missing {
-				v, ok = csvscan.ParseInt64(field)
-			}
-			if !ok {
-				return body, e.unparsable(column, f.Type, field)
-			}
-			values = binary.AppendUvarint(values, uint64(v))
-		default:
-			if missing {
-				field = nil
-			}
-			values = binary.AppendUvarint(append(values, tagFeature), uint64(len(field)))
-			values = append(values, field...)
-		}
+// appendLabel appends the id of a label.
+func (e *rowEncoder) appendLabel(body []byte, f *featureEncoder, column string, name []byte) ([]byte, string) {
+	id, ok := e.columns.ids[string(name)]
+	if !ok {
+		return body, fmt.Sprintf("column %q: %.40q is not in the vocabulary", column, name)
 	}
-	e.values = values
-	if f.Type == TypeBytes {
-		return f.appendBytes(body, values), ""
-	}
-	return append(f.begin(body, len(values)), values...), ""
+	e.label = id
+	return f.appendInt64(body, int64(id)), ""
 }
 
-func (e *rowEncoder) isMissing(column int) string {
-	return fmt.Sprintf("column %q: the value is missing", e.header[column])
-}
-
-func (e *rowEncoder) unparsable(column int, t ColumnType, field []byte) string {
-	return fmt.Sprintf("column %q: %.40q is not of type %s", e.header[column], field, t)
+func isMissing(column string) string {
+	return fmt.Sprintf("column %q: the value is missing", column)
 }
 
 // appendFrame appends the last encoded row as a framed record.
@@ -262,16 +208,17 @@ func (e *rowEncoder) appendFrame(dst []byte) []byte {
 	return tfrecord.EndFrame(dst, mark)
 }
 
-// bad returns a ledger entry for the tokenizer's row.
-func (e *rowEncoder) bad(f *csvFile, reason string) setdir.BadSample {
+// bad returns a ledger entry for the row, which has a number in its file, from 0.
+func (e *rowEncoder) bad(f *tableFile, row int64, reason string) setdir.BadSample {
 	key := ""
-	if e.columns.key >= 0 && !e.tok.Bad() {
-		key = string(e.tok.Field(e.columns.key))
+	if e.columns.key >= 0 {
+		key = e.rows.key(e.columns.key)
 	}
+	line := e.rows.line()
 	if key == "" {
-		key = fmt.Sprintf("%s:%09d", f.name, e.tok.Line())
+		key = fmt.Sprintf("%s:%09d", f.name, cmp.Or(line, row+1))
 	}
 	return setdir.BadSample{
-		Key: jsontext.Readable(key), Source: jsontext.Readable(f.name), Line: e.tok.Line(), Stage: "parse", Reason: e.o.reword(reason),
+		Key: jsontext.Readable(key), Source: jsontext.Readable(f.name), Line: line, Stage: "parse", Reason: e.o.reword(reason),
 	}
 }

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -13,24 +14,28 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// csvColumns describes the features made from the columns of a table.
-type csvColumns struct {
-	features []csvFeature // sorted by key
-	types    []ColumnType // of each column
-	labels   []string     // names by id, background names included; nil without a vocabulary
+// tableColumns describes the features made from the columns of a table.
+type tableColumns struct {
+	features []tableFeature // sorted by key
+	types    []ColumnType   // of each column
+	labels   []string       // names by id, background names included; nil without a vocabulary
 	ids      map[string]int32
 	key      int // the column that identifies rows, or -1
 	label    int // the column with the label, or -1
 	digest   [16]byte
 }
 
-// csvFeature is a feature of every record.
-type csvFeature struct {
+// tableFeature is a feature of every record.
+type tableFeature struct {
 	Key      string     `json:"key"`
 	Columns  []int      `json:"columns"` // a single one, unless it is a vector
 	Type     ColumnType `json:"type"`
 	Vector   bool       `json:"vector"`
 	Label    bool       `json:"label"` // Type is TypeInt64: the id of the column's text
+	List     bool       `json:"list,omitempty"`
+	Zeros    int        `json:"zeros,omitempty"` // values that MissingDefault stores for a missing list
+	length   int        // of all lists, 0 if it varies
+	text     bool       // all bytes are UTF-8, or of CSV
 	optional bool
 }
 
@@ -44,9 +49,9 @@ func columnNumber(field, name string, header []string) (int, error) {
 }
 
 // resolve determines the features of the columns.
-func (o *CSVOptions) resolve(t *tables) (*csvColumns, error) {
+func (o *TableOptions) resolve(t *tables) (*tableColumns, error) {
 	header := t.header()
-	c := &csvColumns{types: make([]ColumnType, len(header)), key: -1, label: -1}
+	c := &tableColumns{types: make([]ColumnType, len(header)), key: -1, label: -1}
 	for name := range o.Types {
 		if _, err := columnNumber("CSVOptions.Types", name, header); err != nil {
 			return nil, err
@@ -66,10 +71,16 @@ func (o *CSVOptions) resolve(t *tables) (*csvColumns, error) {
 	for i, name := range header {
 		given, ok := o.Types[name]
 		if c.types[i] = given; !ok {
-			c.types[i] = ColumnType(t.columns[i].Kind().String())
+			c.types[i] = cmp.Or(t.columns[i].kind, TypeBytes)
 		}
 	}
+	if c.label >= 0 && t.columns[c.label].list {
+		return nil, optionError("CSVOptions.Label", "column %q holds lists: a label is one value", o.Label)
+	}
 	if o.Vocab {
+		if t.columns[c.label].kind == TypeFloat && o.Format != TableCSV {
+			return nil, optionError("CSVOptions.Vocab", "column %q holds floats: labels are integers or text", o.Label)
+		}
 		if err := c.vocabulary(o, t); err != nil {
 			return nil, err
 		}
@@ -82,10 +93,10 @@ func (o *CSVOptions) resolve(t *tables) (*csvColumns, error) {
 			continue
 		}
 		if _, given := o.Types[name]; !given && c.types[i] == TypeBytes {
-			o.noteIf(t.columns[i].KindNote(name))
+			o.noteIf(t.columns[i].kindNote)
 		}
 		if c.types[i] == TypeFloat {
-			o.noteIf(t.columns[i].LossNote(name))
+			o.noteIf(t.columns[i].lossNote)
 		}
 	}
 	description, err := json.Marshal(c.features)
@@ -98,18 +109,18 @@ func (o *CSVOptions) resolve(t *tables) (*csvColumns, error) {
 }
 
 // noteIf reports a note that is not empty.
-func (o *CSVOptions) noteIf(sentence string) {
+func (o *TableOptions) noteIf(sentence string) {
 	if sentence != "" {
 		o.note("%s", sentence)
 	}
 }
 
 // vocabulary assigns ids to the labels.
-func (c *csvColumns) vocabulary(o *CSVOptions, t *tables) error {
+func (c *tableColumns) vocabulary(o *TableOptions, t *tables) error {
 	names := o.Vocabulary
 	if names == nil {
 		for _, f := range t.files {
-			names = append(names, f.table.Distinct[0]...)
+			names = append(names, f.distinct()...)
 		}
 		names = o.orderLabels(names, o.LabelOffset, "CSVOptions.LabelOffset")
 	}
@@ -125,7 +136,7 @@ func (c *csvColumns) vocabulary(o *CSVOptions, t *tables) error {
 }
 
 // makeFeatures packs vectors, and makes a feature of each other column.
-func (c *csvColumns) makeFeatures(o *CSVOptions, t *tables) error {
+func (c *tableColumns) makeFeatures(o *TableOptions, t *tables) error {
 	header := t.header()
 	packed := map[int]string{} // columns in vectors
 	for _, v := range o.Vectors {
@@ -133,7 +144,7 @@ func (c *csvColumns) makeFeatures(o *CSVOptions, t *tables) error {
 		if err != nil {
 			return err
 		}
-		f := csvFeature{Key: v.Name, Columns: columns, Vector: true}
+		f := tableFeature{Key: v.Name, Columns: columns, Vector: true}
 		for _, i := range columns {
 			if other, ok := packed[i]; ok {
 				return optionError("CSVOptions.Vectors", "column %q is in %s and in %s", header[i], other, v.Name)
@@ -141,9 +152,12 @@ func (c *csvColumns) makeFeatures(o *CSVOptions, t *tables) error {
 			if i == c.label {
 				return optionError("CSVOptions.Vectors", "%s: column %q is the label", v.Name, header[i])
 			}
+			if t.columns[i].list {
+				return optionError("CSVOptions.Vectors", "%s: column %q holds lists, which are features of their own", v.Name, header[i])
+			}
 			packed[i] = v.Name
 			kind := c.types[i]
-			if _, given := o.Types[header[i]]; !given && t.columns[i].Ints+t.columns[i].Floats+t.columns[i].Texts == 0 {
+			if _, given := o.Types[header[i]]; !given && t.columns[i].kind == "" {
 				kind = TypeFloat // a column of missing values is compatible with any type
 				c.types[i] = kind
 			}
@@ -157,20 +171,23 @@ func (c *csvColumns) makeFeatures(o *CSVOptions, t *tables) error {
 		if _, ok := packed[i]; ok {
 			continue
 		}
-		f := csvFeature{Key: name, Columns: []int{i}, Type: c.types[i]}
+		f := tableFeature{Key: name, Columns: []int{i}, Type: c.types[i], List: t.columns[i].list, length: t.columns[i].length, text: t.columns[i].text}
 		if o.Vocab && i == c.label {
 			f.Type, f.Label = TypeInt64, true
 		}
 		c.features = append(c.features, f)
 	}
-	slices.SortStableFunc(c.features, func(a, b csvFeature) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortStableFunc(c.features, func(a, b tableFeature) int { return strings.Compare(a.Key, b.Key) })
 	for i := range c.features {
 		f := &c.features[i]
 		if i > 0 && c.features[i-1].Key == f.Key {
 			return optionError("CSVOptions.Vectors", "two features would be named %q", f.Key)
 		}
 		for _, column := range f.Columns {
-			f.optional = f.optional || o.Missing == MissingDrop && t.columns[column].Missing > 0
+			if f.List && o.Missing == MissingDefault && t.columns[column].missing > 0 {
+				f.Zeros = f.length
+			}
+			f.optional = f.optional || o.Missing == MissingDrop && t.columns[column].missing > 0
 		}
 	}
 	return nil
@@ -220,7 +237,7 @@ func (v Vector) expand(header []string) ([]int, error) {
 }
 
 // describe implements source.
-func (s *csvSource) describe(m *manifest.Manifest) {
+func (s *tableSource) describe(m *manifest.Manifest) {
 	m.Labels = []string{}
 	for _, name := range s.columns.labels {
 		m.Labels = append(m.Labels, jsontext.Readable(name))
@@ -232,9 +249,12 @@ func (s *csvSource) describe(m *manifest.Manifest) {
 		case f.Vector:
 			feature.Class, feature.Shape = manifest.ClassVector, []int{len(f.Columns)}
 			vectors = append(vectors, f.Key)
+		case f.List:
+			feature.Class, feature.Shape = manifest.ClassVector, []int{cmp.Or(f.length, -1)}
+			vectors = append(vectors, f.Key)
 		case f.Label:
 			feature.Class = manifest.ClassLabel
-		case f.Type == TypeBytes:
+		case f.Type == TypeBytes && f.text:
 			feature.Class = manifest.ClassText
 		}
 		m.Features = append(m.Features, feature)

@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
@@ -17,18 +16,19 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// csvSource is a planned conversion of tables.
-type csvSource struct {
-	o       *CSVOptions
+// tableSource is a planned conversion of tables.
+type tableSource struct {
+	o       *TableOptions
+	kind    string // the option "source"
 	tables  *tables
-	columns *csvColumns
-	chunks  []csvChunk
+	columns *tableColumns
+	chunks  []rowChunk
 	pick    picker
 	planned []job
 	ranges  []rowRange  // of each job
 	shuffle *shuffle    // nil if rows keep the order of the input
 	dir     *setdir.Dir // the directory of the set
-	reading *csvFile    // the file of the last requested chunk
+	reading *tableFile  // the file of the last requested chunk
 
 	encoders sync.Pool // of *rowEncoder
 	// preceding[s][c] is the number of rows of split s before chunk c; the last element is the
@@ -36,11 +36,15 @@ type csvSource struct {
 	preceding [][]int64
 }
 
-// csvChunk is a chunk of one of the files.
-type csvChunk struct {
-	csvscan.Chunk
-	file int
-	row  int64 // number of its first row in the file
+// rowChunk is a chunk of one of the files.
+type rowChunk struct {
+	file  int
+	index int   // of the chunk in its file
+	row   int64 // number of its first row in the file
+	rows  int64
+	line  int64 // of its first row; 0 in formats without lines
+	bytes int64
+	hash  [16]byte
 }
 
 // rowRange is the rows of a job: those of a split in [from, to), counted in the order of the input.
@@ -49,15 +53,16 @@ type rowRange struct {
 	from, to int64
 }
 
-// planCSV assigns the rows to splits and shards. The plan holds chunks, not rows.
-func planCSV(ctx context.Context, o *CSVOptions, t *tables, columns *csvColumns, before *previous) (*csvSource, error) {
-	s := &csvSource{o: o, tables: t, columns: columns}
+// planTable assigns the rows to splits and shards. The plan holds chunks, not rows.
+func planTable(ctx context.Context, o *TableOptions, t *tables, columns *tableColumns, before *previous) (*tableSource, error) {
+	s := &tableSource{o: o, tables: t, columns: columns}
 	o.noteNewIDs(before, columns.labels)
 	for i, f := range t.files {
 		row := int64(0)
-		for _, c := range f.table.Chunks {
-			s.chunks = append(s.chunks, csvChunk{c, i, row})
-			row += c.Rows
+		for n, c := range f.chunks() {
+			c.file, c.index, c.row = i, n, row
+			s.chunks = append(s.chunks, c)
+			row += c.rows
 		}
 	}
 	s.encoders.New = func() any { return newRowEncoder(s) }
@@ -85,7 +90,7 @@ func planCSV(ctx context.Context, o *CSVOptions, t *tables, columns *csvColumns,
 }
 
 // planSplit cuts the rows of a split into shards of equal length.
-func (s *csvSource) planSplit(split int, name string, rows int64, existing int) {
+func (s *tableSource) planSplit(split int, name string, rows int64, existing int) {
 	count := int64(s.o.shardsOf(name))
 	if count == 0 {
 		count = int64(autoShards(rows, rows*s.estimate(), existing))
@@ -110,18 +115,14 @@ func rowCut(i, count, rows int64) int64 {
 }
 
 // estimate returns the approximate size of a record in bytes.
-func (s *csvSource) estimate() int64 {
-	var bytes, rows int64
-	for _, f := range s.tables.files {
-		bytes, rows = bytes+f.table.Bytes, rows+f.table.Rows
-	}
+func (s *tableSource) estimate() int64 {
 	size := int64(20)
 	for _, f := range s.columns.features {
 		const wrapping = 12 // the fields around a value
 		size += int64(len(f.Key)) + wrapping
 		for range f.Columns {
-			if f.Type == TypeBytes {
-				size += bytes / rows / int64(len(s.columns.types))
+			if f.Type == TypeBytes || f.List {
+				size += s.tables.bytes / s.tables.rows / int64(len(s.columns.types))
 			} else {
 				size += 4
 			}
@@ -131,7 +132,7 @@ func (s *csvSource) estimate() int64 {
 }
 
 // countRows fills in preceding.
-func (s *csvSource) countRows(ctx context.Context) error {
+func (s *tableSource) countRows(ctx context.Context) error {
 	counts := make([][]int64, len(s.o.splits()))
 	for i := range counts {
 		counts[i] = make([]int64, len(s.chunks)+1)
@@ -141,12 +142,12 @@ func (s *csvSource) countRows(ctx context.Context) error {
 	for c := range s.chunks {
 		chunk := &s.chunks[c]
 		if s.pick.all {
-			counts[0][c+1] = chunk.Rows
+			counts[0][c+1] = chunk.rows
 			continue
 		}
 		g.Go(func() error {
 			f := s.tables.files[chunk.file]
-			for i := range chunk.Rows {
+			for i := range chunk.rows {
 				if split := s.pick.split(f, chunk.row+i); split >= 0 {
 					counts[split][c+1]++
 				}
@@ -168,11 +169,11 @@ func (s *csvSource) countRows(ctx context.Context) error {
 
 // eachRow calls yield for every row with its file and its number in that file, until the context
 // ends.
-func (s *csvSource) eachRow(ctx context.Context, yield func(f *csvFile, row int64)) error {
+func (s *tableSource) eachRow(ctx context.Context, yield func(f *tableFile, row int64)) error {
 	for i := range s.chunks {
 		c := &s.chunks[i]
 		f := s.tables.files[c.file]
-		for row := c.row; row < c.row+c.Rows; row++ {
+		for row := c.row; row < c.row+c.rows; row++ {
 			yield(f, row)
 		}
 		if err := ctx.Err(); err != nil {
@@ -191,7 +192,7 @@ type part struct {
 }
 
 // parts returns the parts of a range.
-func (s *csvSource) parts(r rowRange) iter.Seq[part] {
+func (s *tableSource) parts(r rowRange) iter.Seq[part] {
 	return func(yield func(part) bool) {
 		preceding := s.preceding[r.split]
 		first := sort.Search(len(s.chunks), func(c int) bool { return preceding[c+1] > r.from })
@@ -206,23 +207,27 @@ func (s *csvSource) parts(r rowRange) iter.Seq[part] {
 
 // identityOf appends the identity of a part, the same on every machine: the content of its chunk,
 // the selected rows, how they are converted, and their names in the ledger.
-func (s *csvSource) identityOf(dst []byte, p part) []byte {
+func (s *tableSource) identityOf(dst []byte, p part) []byte {
 	c := &s.chunks[p.chunk]
 	name := s.tables.files[c.file].name
 	dst = append(dst, s.columns.digest[:]...)
 	dst = binary.AppendUvarint(dst, uint64(len(name)))
 	dst = append(dst, name...)
-	for _, n := range []int64{c.FirstLine, c.row, p.from, p.to} {
+	for _, n := range []int64{c.line, c.row, p.from, p.to} {
 		dst = binary.AppendVarint(dst, n)
 	}
-	return append(dst, c.Hash[:]...)
+	if limit := s.pick.limit; limit != nil { // it decides which rows of the chunk there are
+		dst = binary.AppendUvarint(dst, limit.hash)
+		dst = binary.AppendVarint(dst, limit.row)
+	}
+	return append(dst, c.hash[:]...)
 }
 
 // layout implements source.
-func (s *csvSource) layout() layout { return layout{jobs: s.planned, options: s.o.effective(s)} }
+func (s *tableSource) layout() layout { return layout{jobs: s.planned, options: s.o.effective(s)} }
 
 // labelCounts implements source.
-func (s *csvSource) labelCounts(byID map[int32]int64) map[string]int64 {
+func (s *tableSource) labelCounts(byID map[int32]int64) map[string]int64 {
 	if s.columns.labels == nil {
 		return nil
 	}
@@ -249,7 +254,7 @@ func newRowHashers(seed uint64, name string) rowHashers {
 }
 
 // makePicker determines which rows the limit drops.
-func (s *csvSource) makePicker(ctx context.Context) error {
+func (s *tableSource) makePicker(ctx context.Context) error {
 	s.pick = picker{shares: s.o.splits()}
 	limited := s.o.Limit > 0 && s.o.Limit < s.tables.rows
 	s.pick.all = !limited && len(s.pick.shares) == 1
@@ -257,7 +262,7 @@ func (s *csvSource) makePicker(ctx context.Context) error {
 		return nil
 	}
 	found, err := bounds(func(yield func(uint64, int64)) error {
-		return s.eachRow(ctx, func(f *csvFile, row int64) { yield(f.hashers.limit.number(row), f.firstRow+row) })
+		return s.eachRow(ctx, func(f *tableFile, row int64) { yield(f.hashers.limit.number(row), f.firstRow+row) })
 	}, s.tables.rows, []int64{s.o.Limit})
 	if err != nil {
 		return err
@@ -267,7 +272,7 @@ func (s *csvSource) makePicker(ctx context.Context) error {
 }
 
 // split returns the split of a row of a file, or -1 for a dropped row.
-func (p *picker) split(f *csvFile, row int64) int {
+func (p *picker) split(f *tableFile, row int64) int {
 	if p.all {
 		return 0
 	}

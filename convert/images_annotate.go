@@ -1,0 +1,242 @@
+package convert
+
+import (
+	"encoding/binary"
+	"iter"
+	"math"
+	"path"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/annotation"
+	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// annotate makes what records have of annotations, for an image that was just prepared. A fault is
+// one of the image; annotations that cannot be used go into the piece.
+func (s *imageSource) annotate(m *sampleWork, p *piece, info augment.Info) *fault {
+	if m.beside.record != nil {
+		return s.follow(m, p, info)
+	}
+	pic := &s.images[m.sample.image]
+	if pic.mask() == nil && s.annotations == nil {
+		return nil
+	}
+	place := s.placement(m, info)
+	place.draw = place.draw.Of(0, place.width, place.height)
+	s.placeOwnObjects(m, p, place)
+	if pic.mask() != nil {
+		if err := s.placeMask(m, place, pic.mask()); err != nil {
+			return &fault{stage: "decode", err: err}
+		}
+	}
+	s.placeMixedObjects(m, place)
+	if s.o.Annotations.DropEmpty && len(m.objects.placed) == 0 {
+		m.filtered, m.waits = true, false
+	}
+	return nil
+}
+
+// placeOwnObjects makes the objects of the sample's own image. The annotations of it that cannot be
+// used go into the piece.
+func (s *imageSource) placeOwnObjects(m *sampleWork, p *piece, place *placement) {
+	pic := &s.images[m.sample.image]
+	image := pic.annotated()
+	if image == nil {
+		return
+	}
+	s.placeObjects(m, place, image)
+	if !s.reportsFaults(m.sample) {
+		return
+	}
+	if len(m.objects.faults) > 0 {
+		p.identity = identifyNames(p.identity, image)
+	}
+	for _, faults := range [][]annotation.Fault{image.Faults, m.objects.faults} {
+		for _, f := range faults {
+			p.bad = append(p.bad, *s.o.badAnnotation(pic.path, f))
+			p.dropped++
+		}
+	}
+}
+
+// reportsFaults reports whether a sample is the one, of those made from its image, whose shard has
+// the ledger entries of the image's annotations.
+func (s *imageSource) reportsFaults(sample sample) bool {
+	return sample.copy == 0 || sample.copy == 1 && !s.o.Augment.KeepOriginal
+}
+
+// annotationFiles yields the paths of annotations and masks: the files, and directories whose
+// entries matter.
+func (s *imageSource) annotationFiles() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i, f := range s.o.Annotations.Files {
+			if !yield(f.Path) {
+				return
+			}
+			for _, beside := range s.annotations.sets[i].Beside {
+				if !yield(beside) {
+					return
+				}
+			}
+			for name := range filesBelow(s.annotations.sets[i]) {
+				if !yield(storage.Join(f.Path, name)) {
+					return
+				}
+			}
+		}
+		if s.masks == nil {
+			return
+		}
+		var masks []imageFile
+		for i := range s.images {
+			if mask := s.images[i].mask(); mask != nil {
+				masks = append(masks, *mask)
+			}
+		}
+		for path := range s.masks.files(masks) {
+			if !yield(path) {
+				return
+			}
+		}
+	}
+}
+
+// filesBelow yields the files of a directory of annotations, and the directories in it that they
+// are in; nothing for COCO's, which is one file.
+func filesBelow(set *annotation.Set) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if set.Format == "coco" {
+			return
+		}
+		directories := map[string]bool{".": true}
+		for i := range set.Images {
+			name := set.Images[i].Source
+			if dir := path.Dir(name); !directories[dir] {
+				directories[dir] = true
+				if !yield(dir) {
+					return
+				}
+			}
+			if !yield(name) {
+				return
+			}
+		}
+	}
+}
+
+// annotationMemory estimates the peak memory for the masks of an image, in bytes: those of its
+// annotations and a number of others.
+func (s *imageSource) annotationMemory(pic *imageFile, info augment.Info, masks int64) int64 {
+	if pic.mask() != nil {
+		masks++
+	}
+	if pic.annotated() != nil && s.o.Annotations.InstanceMasks {
+		masks += int64(len(pic.annotated().Objects))
+	}
+	if masks == 0 {
+		return 0
+	}
+	w, h := info.Oriented()
+	n := 6 * int64(w) * int64(h) // drawn, turned, and the images between steps
+	if s.o.resizes() {
+		g := s.o.Resize.Geometry(w, h)
+		w, h = g.Width, g.Height
+	}
+	result := int64(w) * int64(h)
+	return n + 2*result + 3*masks*(result/8+256) // encoded, in the record, and in its frame
+}
+
+// identifyAnnotations appends the hash of what records have of an image's annotations, and of those
+// that reading has found to be faulty. The names of the others are only in the ledger, if at all: see
+// identifyNames.
+func (s *imageSource) identifyAnnotations(dst []byte, image *annotation.Image) []byte {
+	begin := len(dst)
+	dst = s.appendAnnotations(dst, image)
+	sum := xxh3.Hash128(dst[begin:]).Bytes()
+	return append(dst[:begin], sum[:]...)
+}
+
+// identifyNames appends the hash of what the ledger says of an image's annotations that cannot be
+// used, as decoding the image has shown. Without such faults, other names change nothing.
+func identifyNames(dst []byte, image *annotation.Image) []byte {
+	h := xxh3.New()
+	for _, text := range append([]string{image.Source}, objectNames(image)...) {
+		_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(text))))
+		_, _ = h.WriteString(text)
+	}
+	sum := h.Sum128().Bytes()
+	return append(dst, sum[:]...)
+}
+
+func objectNames(image *annotation.Image) []string {
+	names := make([]string, len(image.Objects))
+	for i := range names {
+		names[i] = image.Objects[i].Name
+	}
+	return names
+}
+
+// annotationFaults counts the ledger entries about annotations by key.
+func annotationFaults(bad []setdir.BadSample) map[string]int {
+	counts := map[string]int{}
+	for i := range bad {
+		if bad[i].Stage == stageAnnotation {
+			counts[bad[i].Key]++
+		}
+	}
+	return counts
+}
+
+// appendAnnotations appends an encoding of an image's annotations.
+func (s *imageSource) appendAnnotations(dst []byte, image *annotation.Image) []byte {
+	text := func(v string) {
+		dst = binary.AppendUvarint(dst, uint64(len(v)))
+		dst = append(dst, v...)
+	}
+	number := func(v int) { dst = binary.AppendVarint(dst, int64(v)) }
+	float := func(v float64) { dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(v)) }
+	text(image.ID)
+	number(image.Width)
+	number(image.Height)
+	if image.Relative {
+		number(1)
+	}
+	text(image.Unreadable)
+	number(len(image.Objects))
+	for i := range image.Objects {
+		o := &image.Objects[i]
+		class := &s.annotations.classes[o.Class]
+		number(int(class.ID))
+		text(class.Name)
+		for _, v := range [...]float64{o.Box.XMin, o.Box.YMin, o.Box.XMax, o.Box.YMax, o.Area} {
+			float(v)
+		}
+		dst = append(dst, byte(o.Crowd), byte(o.Difficult), byte(o.Truncated))
+		text(o.View)
+		if o.Region == nil {
+			continue
+		}
+		number(o.Region.Width)
+		number(o.Region.Height)
+		for _, polygon := range o.Region.Polygons {
+			number(len(polygon))
+			for _, v := range polygon {
+				float(v)
+			}
+		}
+		number(len(o.Region.Runs))
+		for _, n := range o.Region.Runs {
+			number(int(n))
+		}
+	}
+	for _, f := range image.Faults {
+		text(f.Name)
+		text(f.Source)
+		number(int(f.Line))
+		text(f.Reason)
+	}
+	return dst
+}

@@ -1,0 +1,186 @@
+package convert
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tfrec/tfrec/shard"
+)
+
+// AnnotationSpec says which files describe what is on the images: objects with boxes and regions,
+// or a class for each pixel. Records then have the features of TensorFlow's Object Detection API,
+// and those of DeepLab.
+type AnnotationSpec struct {
+	// Files have the objects of the images: all of them of one format. Records then have lists of
+	// objects, in place of the labels that LabelSpec gives; LabelSpec.Classes gives the order of
+	// ids, from 1. Default: none.
+	Files []AnnotationFile
+	// Format of Files: "coco", "voc", "yolo", "kitti", "labelme" or "auto", what they look like.
+	// Default: auto.
+	Format string
+	// InstanceMasks stores the region of each object, as a PNG of the size of the stored image with
+	// one channel: 1 for the object, and 0. An object without a region is unusable.
+	InstanceMasks bool
+	// MinVisibility drops objects of which cropping and the like leave less than this share of the
+	// area of their box, 0 to 1. Objects of which nothing is left are always dropped. It is also for
+	// TFRecords with objects, if their images are stored in another encoding than Keep.
+	MinVisibility float64
+	// DropEmpty leaves out records without objects.
+	DropEmpty bool
+	// KeepUnannotated keeps images that Files do not list, as images without objects. Default: they
+	// count as skipped files, except for YOLO, where an image without objects has no file.
+	KeepUnannotated bool
+
+	// Masks is a directory with a mask for each image, of the same name but for the extension: a
+	// PNG, grayscale with up to 8 bits a sample or with a palette, whose samples are the classes of
+	// pixels. Records then have a mask of the size of the stored image. Default: none.
+	Masks string
+	// MaskFill is the class of pixels of Masks that are outside of the image. Default: 255.
+	MaskFill *uint8
+}
+
+// AnnotationFile is a file of annotations, or a directory of them.
+type AnnotationFile struct {
+	// Path of the file or directory; or a URL.
+	Path string
+	// Split is the split of the images that it annotates. Either all files have one, or none.
+	// Default: splits are assigned as without annotations.
+	Split string
+}
+
+// ParseAnnotationFile parses "PATH" or "SPLIT=PATH". In a path with "=", write "./PATH".
+func ParseAnnotationFile(s string) (AnnotationFile, error) {
+	f := AnnotationFile{Path: s}
+	if split, path, ok := strings.Cut(s, "="); ok && shard.CheckSplit(split) == nil {
+		f = AnnotationFile{Path: path, Split: split}
+	}
+	if f.Path == "" {
+		return f, fmt.Errorf("%q: want a file or a directory, or SPLIT=PATH", s)
+	}
+	return f, nil
+}
+
+// annotationFormats are the formats of AnnotationSpec.Files.
+var annotationFormats = []string{"auto", "coco", "voc", "yolo", "kitti", "labelme"}
+
+// hasObjects reports whether records have lists of objects.
+func (a *AnnotationSpec) hasObjects() bool { return len(a.Files) > 0 }
+
+// hasMasks reports whether records have a mask of classes.
+func (a *AnnotationSpec) hasMasks() bool { return a.Masks != "" }
+
+// maskFill returns the class of pixels outside of the image.
+func (a *AnnotationSpec) maskFill() uint8 {
+	if a.MaskFill == nil {
+		return 255
+	}
+	return *a.MaskFill
+}
+
+// splits returns the splits that Files name, sorted; nil if they name none.
+func (a *AnnotationSpec) splits() []string {
+	var splits []string
+	for _, f := range a.Files {
+		if f.Split != "" && !slices.Contains(splits, f.Split) {
+			splits = append(splits, f.Split)
+		}
+	}
+	slices.Sort(splits)
+	return splits
+}
+
+// check returns an error for invalid fields.
+func (a *AnnotationSpec) check() error {
+	for _, f := range a.Files {
+		switch {
+		case f.Path == "":
+			return optionError("AnnotationSpec.Files", "a path is empty")
+		case (f.Split == "") != (a.Files[0].Split == ""):
+			return optionError("AnnotationSpec.Files", "%s and %s: give a split for each, or for none", a.Files[0].Path, f.Path)
+		case f.Split != "" && shard.CheckSplit(f.Split) != nil:
+			return optionError("AnnotationSpec.Files", "%v", shard.CheckSplit(f.Split))
+		}
+	}
+	if !a.hasObjects() {
+		switch {
+		case a.Format != "" && a.Format != "auto":
+			return optionError("AnnotationSpec.Format", "is for AnnotationSpec.Files")
+		case a.InstanceMasks:
+			return optionError("AnnotationSpec.InstanceMasks", "is for AnnotationSpec.Files")
+		case a.DropEmpty:
+			return optionError("AnnotationSpec.DropEmpty", "is for AnnotationSpec.Files")
+		case a.KeepUnannotated:
+			return optionError("AnnotationSpec.KeepUnannotated", "is for AnnotationSpec.Files")
+		}
+	}
+	switch {
+	case a.Format != "" && !slices.Contains(annotationFormats, a.Format):
+		return optionError("AnnotationSpec.Format", "%q: want %s", a.Format, strings.Join(annotationFormats, ", "))
+	case !(a.MinVisibility >= 0 && a.MinVisibility <= 1):
+		return optionError("AnnotationSpec.MinVisibility", "%g is not between 0 and 1", a.MinVisibility)
+	case a.KeepUnannotated && a.DropEmpty:
+		return optionError("AnnotationSpec.KeepUnannotated", "cannot be combined with AnnotationSpec.DropEmpty, which would leave these images out again")
+	case a.KeepUnannotated && a.splits() != nil:
+		return optionError("AnnotationSpec.KeepUnannotated", "images that no file lists have no split: leave the splits of AnnotationSpec.Files out")
+	case a.MaskFill != nil && !a.hasMasks():
+		return optionError("AnnotationSpec.MaskFill", "is for AnnotationSpec.Masks")
+	}
+	return nil
+}
+
+// checkAnnotations returns an error for invalid annotations, and for options that contradict them.
+// Objects take the place of labels.
+func (o *ImageOptions) checkAnnotations() error {
+	a := &o.Annotations
+	if err := a.check(); err != nil || !a.hasObjects() {
+		return err
+	}
+	switch l := &o.Labels; {
+	case l.File != "":
+		return optionError("LabelSpec.File", "cannot be combined with AnnotationSpec.Files, which say which images are used and what is on them")
+	case l.Offset != 0:
+		return optionError("LabelSpec.Offset", "is for labels of images: ids of objects are those of AnnotationSpec.Files, or from 1")
+	case len(o.Splits) > 0 && a.splits() != nil:
+		return optionError("Options.Splits", "cannot be combined with the splits of AnnotationSpec.Files")
+	}
+	if o.ArchiveFormat == WebDataset {
+		return optionError("ImageOptions.ArchiveFormat", "webdataset cannot be combined with AnnotationSpec.Files")
+	}
+	for _, key := range slices.Sorted(maps.Keys(o.Rename)) {
+		if strings.HasPrefix(key, "image/object/") {
+			return optionError("ImageOptions.Rename", "%s: the lists of objects keep their names, by which they are known as such", key)
+		}
+	}
+	o.Labels.None = true
+	return nil
+}
+
+// refuse returns an error for a source of records or tables, whose images have other names than
+// files do, if there are annotations.
+func (a *AnnotationSpec) refuse() error {
+	const advice = "is for images in files: convert those that the source was made from"
+	switch {
+	case a.hasObjects():
+		return optionError("AnnotationSpec.Files", advice)
+	case a.hasMasks():
+		return optionError("AnnotationSpec.Masks", advice)
+	}
+	return nil
+}
+
+// addAnnotations adds the options of annotations that records depend on, where they are given.
+func (o *ImageOptions) addAnnotations(m map[string]any, s *imageSource) {
+	a := &o.Annotations
+	if a.hasObjects() {
+		m[optionAnnotations], m[optionMinVisibility] = s.annotations.format, a.MinVisibility
+		m["instance_masks"], m[optionDropEmpty], m["keep_unannotated"] = a.InstanceMasks, a.DropEmpty, a.KeepUnannotated
+	}
+	if o.movesCarried(s.carried) {
+		m[optionMinVisibility] = a.MinVisibility // they are moved with the pixels
+	}
+	if a.hasMasks() {
+		m["masks"], m["mask_fill"] = true, a.maskFill()
+	}
+}

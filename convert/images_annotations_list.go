@@ -1,0 +1,199 @@
+package convert
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/annotation"
+	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/setdir"
+)
+
+// annotate adds masks and annotations to the listed images.
+func (l *listing) annotate(ctx context.Context, o *ImageOptions) error {
+	if o.Annotations.hasMasks() {
+		if err := l.addMasks(ctx, o); err != nil {
+			return err
+		}
+	}
+	if o.Annotations.hasObjects() {
+		return l.imagesFromAnnotations(ctx, o)
+	}
+	return nil
+}
+
+// imagesFromAnnotations replaces the listing by the images that AnnotationSpec.Files list. What
+// they say that cannot be used becomes bad samples. Other images count as skipped files, unless they
+// are kept.
+func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) error {
+	a, err := o.readAnnotations(ctx)
+	if err != nil {
+		return err
+	}
+	l.annotations, l.splits = a, o.Annotations.splits()
+	paths := make([]string, len(l.images), len(l.images)+len(l.excluded))
+	for i := range l.images {
+		paths[i] = l.images[i].path
+	}
+	all := append(paths, l.excluded...)
+	of := make([]int32, len(l.images)) // the file that annotates an image, from 1
+	var missing []imageFile
+	left := 0
+	for i, set := range a.sets {
+		file := o.Annotations.Files[i]
+		set.Within(file.Path, all)
+		found, err := set.Match(all)
+		if err != nil {
+			return fmt.Errorf("AnnotationSpec.Files: %s: %w", file.Path, err)
+		}
+		for at, k := range found.Of {
+			if k < 0 {
+				continue
+			}
+			if at >= len(l.images) {
+				left++
+				continue
+			}
+			if of[at] != 0 {
+				return fmt.Errorf("AnnotationSpec.Files: %s and %s both annotate %s", o.Annotations.Files[of[at]-1].Path, file.Path, jsontext.Readable(paths[at]))
+			}
+			of[at] = int32(i) + 1
+			l.images[at].annotate(o, &set.Images[k], file.Split)
+		}
+		for _, k := range found.Missing {
+			image := &set.Images[k]
+			if !o.Select.wantsNamed(image.Name) {
+				left++
+				continue
+			}
+			missing = append(missing, imageFile{path: image.Name, split: file.Split, bad: o.missingImage(image)})
+		}
+		for _, f := range set.Faults {
+			l.loose = append(l.loose, imageFile{path: faultKey(f), bad: o.badAnnotation(faultKey(f), f)})
+		}
+	}
+	if left > 0 {
+		o.note("%s left out by SelectSpec.Include and SelectSpec.Exclude", plural.Of(left, "annotated image"))
+	}
+	kept := l.images[:0]
+	for i, p := range l.images {
+		if of[i] != 0 || o.keepsUnannotated(a) {
+			kept = append(kept, p)
+		}
+	}
+	if n := len(l.images) - len(kept); n > 0 {
+		l.skipped += int64(n)
+		o.note("%s without annotations left alone (AnnotationSpec.KeepUnannotated keeps such images)", plural.Of(n, "image"))
+	}
+	if len(kept) == 0 {
+		return fmt.Errorf("AnnotationSpec.Files: none of the images in %s is annotated: names must be equal but for extensions", l.origin.place())
+	}
+	l.images = append(kept, missing...)
+	slices.SortStableFunc(l.images, func(a, b imageFile) int { return strings.Compare(a.path, b.path) })
+	return nil
+}
+
+// wantsNamed reports whether the globs select an annotated image, whose extension is not known.
+func (s *SelectSpec) wantsNamed(name string) bool {
+	bare := strings.TrimSuffix(name, path.Ext(name))
+	return slices.ContainsFunc(append([]string{path.Ext(name)}, imageExtensions...), func(ext string) bool {
+		return s.wants(bare + ext)
+	})
+}
+
+// keepsUnannotated reports whether images that no file lists are samples: for YOLO they are images
+// without objects, if their split is known.
+func (o *ImageOptions) keepsUnannotated(a *annotations) bool {
+	return o.Annotations.KeepUnannotated || a.format == "yolo" && o.Annotations.splits() == nil
+}
+
+// annotate adds what a file says of an image.
+func (p *imageFile) annotate(o *ImageOptions, image *annotation.Image, split string) {
+	if p.notes == nil {
+		p.notes = new(imageNotes)
+	}
+	p.notes.annotated = image
+	if split != "" {
+		p.split = split
+	}
+	if image.Unreadable != "" && p.bad == nil {
+		p.bad = o.badAnnotation(p.path, annotation.Fault{Source: image.Source, Reason: image.Unreadable})
+	}
+}
+
+// missingImage returns the ledger entry for an annotated image without a file, or for a file that
+// cannot be read and is for no image.
+func (o *ImageOptions) missingImage(image *annotation.Image) *setdir.BadSample {
+	if image.Unreadable != "" {
+		return o.badAnnotation(image.Name, annotation.Fault{Source: image.Source, Reason: image.Unreadable})
+	}
+	return &setdir.BadSample{
+		Key: jsontext.Readable(image.Name), Source: jsontext.Readable(image.Source), Stage: "read",
+		Reason: "annotated, and no image of this name is in the source",
+	}
+}
+
+// badAnnotation returns the ledger entry for an annotation of the image, or other sample, of a key.
+func (o *ImageOptions) badAnnotation(key string, f annotation.Fault) *setdir.BadSample {
+	reason := f.Reason
+	if f.Name != "" {
+		reason = faultName(f) + ": " + reason
+	}
+	return &setdir.BadSample{
+		Key: jsontext.Readable(key), Source: jsontext.Readable(f.Source), Line: f.Line,
+		Stage: stageAnnotation, Reason: o.reword(jsontext.Readable(reason)),
+	}
+}
+
+// stageAnnotation is the stage of ledger entries for annotations.
+const stageAnnotation = "annotation"
+
+// faultName is what an annotation is called in the ledger: by its id in the file, or as "object 3".
+func faultName(f annotation.Fault) string {
+	if strings.Contains(f.Name, " ") {
+		return f.Name
+	}
+	return "annotation " + f.Name
+}
+
+// compareFaultNames orders the reasons of ledger entries by the names of annotations in front of
+// them, as reading finds some faults and decoding the image others: first those that are numbers, by
+// number, then the others as text.
+func compareFaultNames(a, b string) int {
+	a, x := numberedName(a)
+	b, y := numberedName(b)
+	switch {
+	case x == "" && y != "":
+		return 1
+	case x != "" && y == "":
+		return -1
+	}
+	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(x, y), strings.Compare(a, b))
+}
+
+// numberedName returns the name in front of a reason, as in "object 12: ...", and its number without
+// zeros in front, which is "" if it has none.
+func numberedName(reason string) (name, number string) {
+	name, _, _ = strings.Cut(reason, ": ")
+	_, number, _ = strings.Cut(name, " ")
+	if number == "" || strings.Trim(number, "0123456789") != "" {
+		return name, ""
+	}
+	return name, cmp.Or(strings.TrimLeft(number, "0"), "0")
+}
+
+// faultKey is the key of an annotation that belongs to no image.
+func faultKey(f annotation.Fault) string {
+	switch {
+	case f.Line > 0:
+		return fmt.Sprintf("%s:%d", f.Source, f.Line)
+	case f.Name != "":
+		return f.Source + ":" + f.Name
+	}
+	return cmp.Or(f.Source, f.Image)
+}

@@ -1,0 +1,228 @@
+package convert
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/tfrec/tfrec/internal/annotation"
+	"github.com/tfrec/tfrec/internal/annotation/coco"
+	"github.com/tfrec/tfrec/internal/annotation/kitti"
+	"github.com/tfrec/tfrec/internal/annotation/labelme"
+	"github.com/tfrec/tfrec/internal/annotation/voc"
+	"github.com/tfrec/tfrec/internal/annotation/yolo"
+	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/plural"
+)
+
+// annotationReaders read the files of each format.
+var annotationReaders = map[string]func(ctx context.Context, path string, o annotation.Options) (*annotation.Set, error){
+	"coco": coco.Read, "voc": voc.Read, "yolo": yolo.Read, "kitti": kitti.Read, "labelme": labelme.Read,
+}
+
+// annotations are the objects of all AnnotationSpec.Files.
+type annotations struct {
+	format  string
+	sets    []*annotation.Set  // of each file; objects have their class in classes
+	classes []annotation.Class // by ID
+}
+
+// readAnnotations reads AnnotationSpec.Files.
+func (o *ImageOptions) readAnnotations(ctx context.Context) (*annotations, error) {
+	a := new(annotations)
+	classes, err := o.annotationClasses(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range o.Annotations.Files {
+		set, err := o.readAnnotationFile(ctx, f.Path, classes)
+		if err != nil {
+			return nil, fmt.Errorf("AnnotationSpec.Files: %w", err)
+		}
+		if a.format == "" {
+			a.format = set.Format
+		} else if a.format != set.Format {
+			return nil, fmt.Errorf("AnnotationSpec.Files: %s is %s, and %s %s: want one format", o.Annotations.Files[0].Path, a.format, f.Path, set.Format)
+		}
+		a.sets = append(a.sets, set)
+	}
+	a.nameSources(o.Annotations.Files)
+	if err := a.mergeClasses(); err != nil {
+		return nil, err
+	}
+	for _, c := range a.classes {
+		if c.ID < 0 || c.ID > maxLabel {
+			return nil, fmt.Errorf("AnnotationSpec.Files: the id of class %s is %d, not between 0 and %d", jsontext.Readable(c.Name), c.ID, maxLabel)
+		}
+	}
+	o.noteClasses(a.classes)
+	images, objects := 0, 0
+	for _, set := range a.sets {
+		images += len(set.Images)
+		for i := range set.Images {
+			objects += len(set.Images[i].Objects)
+		}
+	}
+	o.note("annotations (%s): %s, %s, %s", a.format, plural.Of(images, "image"), plural.Of(objects, "object"), plural.Of(len(a.classes), "class"))
+	return a, nil
+}
+
+// nameSources tells several files of COCO apart in the ledger, which often have one name in the
+// directories of splits.
+func (a *annotations) nameSources(files []AnnotationFile) {
+	if a.format != "coco" || len(files) < 2 {
+		return
+	}
+	paths := make([]string, len(files))
+	for i, f := range files {
+		paths[i] = f.Path
+	}
+	for i, name := range namesOf(paths) {
+		set := a.sets[i]
+		for k := range set.Images {
+			im := &set.Images[k]
+			im.Source = name
+			for n := range im.Faults {
+				im.Faults[n].Source = name
+			}
+		}
+		for n := range set.Faults {
+			set.Faults[n].Source = name
+		}
+	}
+}
+
+// noteClasses notes the first class with id 0, and the first whose name another has.
+func (o *ImageOptions) noteClasses(classes []annotation.Class) {
+	if len(classes) > 0 && classes[0].ID == 0 {
+		o.note("class %s has id 0, which TensorFlow's Object Detection API has for the background", jsontext.Readable(classes[0].Name))
+	}
+	ids := make(map[string]int64, len(classes))
+	for _, c := range classes {
+		if id, twice := ids[c.Name]; twice {
+			o.note("classes %d and %d are both named %s", id, c.ID, jsontext.Readable(c.Name))
+			return
+		}
+		ids[c.Name] = c.ID
+	}
+}
+
+// annotationClasses returns the names of LabelSpec.Classes; nil without one.
+func (o *ImageOptions) annotationClasses(ctx context.Context) ([]string, error) {
+	if o.Labels.Classes == "" {
+		return nil, nil
+	}
+	c, err := labels.ReadClasses(ctx, o.Labels.Classes, nil)
+	if err != nil {
+		return nil, fmt.Errorf("LabelSpec.Classes: %w", err)
+	}
+	return c.Names, nil
+}
+
+// readAnnotationFile reads a file or directory of annotations, whose classes get the order of
+// classes unless that is nil.
+func (o *ImageOptions) readAnnotationFile(ctx context.Context, path string, classes []string) (*annotation.Set, error) {
+	format := o.Annotations.Format
+	if format == "" || format == "auto" {
+		var err error
+		if format, err = annotation.Detect(ctx, path); err != nil {
+			return nil, err
+		}
+	}
+	set, err := annotationReaders[format](ctx, path, annotation.Options{
+		Regions: o.Annotations.InstanceMasks, Workers: o.workers(), Classes: classes,
+	})
+	if err == nil && classes != nil {
+		if err = set.Reorder(classes); err != nil {
+			err = fmt.Errorf("LabelSpec.Classes: %w", err)
+		}
+	}
+	return set, err
+}
+
+// mergeClasses gives the objects of all files the classes of the whole set.
+func (a *annotations) mergeClasses() error {
+	clash := a.union()
+	if clash == "" {
+		a.renumber(func(c annotation.Class) int64 { return c.ID })
+		return nil
+	}
+	switch a.format { // ids mean something there
+	case "coco":
+		return fmt.Errorf("AnnotationSpec.Files: %s: make the categories of the files equal", clash)
+	case "yolo":
+		return fmt.Errorf("AnnotationSpec.Files: %s: LabelSpec.Classes gives them one order", clash)
+	}
+	a.sortClasses()
+	return nil
+}
+
+// union collects the classes of all files by their ids. It returns how two files contradict each
+// other; "" if none do.
+func (a *annotations) union() (clash string) {
+	names, ids := map[int64]string{}, map[string]int64{}
+	for _, set := range a.sets {
+		before := maps.Clone(ids) // a file may have two ids of one name
+		for _, c := range set.Classes {
+			name, known := names[c.ID]
+			if known && name != c.Name {
+				return fmt.Sprintf("class %d is both %s and %s", c.ID, jsontext.Readable(name), jsontext.Readable(c.Name))
+			}
+			if id, ok := before[c.Name]; ok && !known && !slices.Contains(set.Classes, annotation.Class{ID: id, Name: c.Name}) {
+				return fmt.Sprintf("class %s is both %d and %d", jsontext.Readable(c.Name), id, c.ID)
+			}
+			names[c.ID], ids[c.Name] = c.Name, c.ID
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(names)) {
+		a.classes = append(a.classes, annotation.Class{ID: id, Name: names[id]})
+	}
+	return ""
+}
+
+// sortClasses numbers the classes of all files by their sorted names, from 1.
+func (a *annotations) sortClasses() {
+	ids := map[string]int64{}
+	for _, set := range a.sets {
+		for _, c := range set.Classes {
+			ids[c.Name] = 0
+		}
+	}
+	for i, name := range slices.Sorted(maps.Keys(ids)) {
+		ids[name] = int64(i) + 1
+		a.classes = append(a.classes, annotation.Class{ID: ids[name], Name: name})
+	}
+	a.renumber(func(c annotation.Class) int64 { return ids[c.Name] })
+}
+
+// renumber sets the classes of objects to indexes of a.classes; id returns the ID there of a class
+// of a file.
+func (a *annotations) renumber(id func(annotation.Class) int64) {
+	for _, set := range a.sets {
+		index := make([]int32, len(set.Classes))
+		for i, c := range set.Classes {
+			at, _ := slices.BinarySearchFunc(a.classes, id(c), func(c annotation.Class, id int64) int { return int(c.ID - id) })
+			index[i] = int32(at)
+		}
+		for i := range set.Images {
+			for k := range set.Images[i].Objects {
+				object := &set.Images[i].Objects[k]
+				object.Class = index[object.Class]
+			}
+		}
+	}
+}
+
+// labels returns the names of classes by id, "" for an id without a class.
+func (a *annotations) labels() []string {
+	if len(a.classes) == 0 {
+		return nil
+	}
+	names := make([]string, a.classes[len(a.classes)-1].ID+1)
+	for _, c := range a.classes {
+		names[c.ID] = c.Name
+	}
+	return names
+}

@@ -1,0 +1,213 @@
+package convert
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/tfrec/tfrec/internal/archive"
+	"github.com/tfrec/tfrec/internal/imagetree"
+	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// archiveWalker lists the images of archives, with the rules and counts of a walker.
+type archiveWalker struct {
+	*walker
+	origin *imageArchives
+	seen   map[string]bool // directories
+
+	// What a WebDataset needs; nothing with ArchiveFormat Files.
+	others    []otherMember
+	classes   map[int32]string // contents of .cls members by item
+	json      *jsonFeatures    // nil without ImageOptions.Features
+	someLabel bool             // a sample has one
+}
+
+// listArchives lists the images of archives.
+func (w *walker) listArchives(src imagePlace) (*archiveWalker, error) {
+	if w.o.Select.FollowSymlinks {
+		return nil, optionError("SelectSpec.FollowSymlinks", "is for directories: links in archives are not followed")
+	}
+	a := &archiveWalker{walker: w, origin: &imageArchives{src: src.at}, seen: map[string]bool{}, classes: map[int32]string{}}
+	if w.o.Labels.File == "" && len(w.o.Features) > 0 {
+		a.json = newJSONFeatures(w.o.Features)
+	}
+	for _, path := range src.archives {
+		in, err := archive.Open(w.ctx, path)
+		if err != nil {
+			return nil, fmt.Errorf("source: %w", err)
+		}
+		a.origin.archives = append(a.origin.archives, in)
+		a.origin.versions = append(a.origin.versions, versionOf(in))
+		if err := in.Walk(w.ctx, a.visit); err != nil {
+			return nil, fmt.Errorf("source: %w", err)
+		}
+	}
+	if err := a.dropRepeated(); err != nil {
+		return nil, err
+	}
+	if a.isWebDataset() {
+		a.groupSamples()
+	}
+	return a, nil
+}
+
+// visit lists a member of the last archive.
+func (a *archiveWalker) visit(m *archive.Member) error {
+	if m.Kind == archive.Directory {
+		return nil
+	}
+	key, err := archive.Key(m.Name)
+	switch {
+	case err != nil && !isImage(m.Name), err == nil && key == "":
+		a.skipped++
+		return nil
+	case err != nil:
+		return a.add(m, m.Name, "the member's name is refused: "+err.Error())
+	case imagetree.HiddenPath(key):
+		a.skip(key)
+		return nil
+	}
+	a.addDirectories(key)
+	switch {
+	case !isImage(key):
+		a.skipped++
+		if a.o.ArchiveFormat == Files {
+			return nil
+		}
+		return a.addOther(m, key)
+	case !a.wanted(key):
+		a.skipped++
+		return nil
+	}
+	return a.add(m, key, unusableMember(m))
+}
+
+// unusableMember says why a member cannot be used; empty if it can.
+func unusableMember(m *archive.Member) string {
+	switch {
+	case m.Kind == archive.Link:
+		return "the member is a link: write the file itself into the archive"
+	case m.Kind != archive.File:
+		return "the member is not a file"
+	case m.Fault != "":
+		return "the member cannot be read: " + m.Fault
+	case m.Size > archive.MaxMember:
+		return fmt.Sprintf("the member is larger than %d bytes", archive.MaxMember)
+	}
+	return ""
+}
+
+// addDirectories adds the directories of a key that are new.
+func (a *archiveWalker) addDirectories(key string) {
+	for i := strings.LastIndexByte(key, '/'); i >= 0 && !a.seen[key[:i]]; i = strings.LastIndexByte(key[:i], '/') {
+		a.seen[key[:i]] = true
+		a.directories = append(a.directories, key[:i])
+	}
+}
+
+// add adds an image, or one that cannot be used for a reason. That of a compressed archive is read,
+// since it is passed anyway.
+func (a *archiveWalker) add(m *archive.Member, key, reason string) error {
+	n := len(a.origin.archives) - 1
+	p := imageFile{path: key, item: int32(len(a.origin.members)), size: m.Size, version: a.origin.versions[n]}
+	if reason != "" {
+		p.size = 0
+		p.bad = &setdir.BadSample{
+			Key: jsontext.Readable(key), Source: storage.Base(a.origin.archives[n].Path()), Stage: "read", Reason: a.o.reword(reason),
+		}
+	}
+	a.images = append(a.images, p)
+	return a.keep(m, reason == "")
+}
+
+// addOther adds a member that is not an image. What is needed to plan a WebDataset is read.
+func (a *archiveWalker) addOther(m *archive.Member, key string) error {
+	other := otherMember{path: key, item: int32(len(a.origin.members)), stage: "read", reason: unusableMember(m)}
+	_, ext := cutSample(key)
+	most := int64(0)
+	switch {
+	case other.reason != "":
+	case ext == classExt && a.labelled():
+		most = maxClassText
+	case ext == jsonExt && a.json != nil:
+		most = maxJSON
+	}
+	if m.Size > most && most > 0 {
+		other.reason = fmt.Sprintf("the member is larger than %d bytes", most)
+	}
+	if most == 0 || other.reason != "" {
+		a.others = append(a.others, other)
+		return a.keep(m, other.reason == "")
+	}
+	content, err := m.Content()
+	if err != nil {
+		return err
+	}
+	text, err := io.ReadAll(content)
+	if err != nil {
+		return err
+	}
+	if ext == classExt {
+		a.classes[other.item] = string(text)
+	} else if err := a.json.add(other.item, text); err != nil {
+		other.stage, other.reason = "parse", err.Error()
+	}
+	a.others = append(a.others, other)
+	return a.keep(m, false) // what is used of it is known
+}
+
+// keep appends a member to those of the origin. That of a compressed archive is read if it is
+// usable, since it is passed anyway.
+func (a *archiveWalker) keep(m *archive.Member, usable bool) error {
+	n := len(a.origin.archives) - 1
+	kept := archiveMember{archive: int32(n), position: m.Position}
+	if usable && !a.origin.archives[n].Seekable() {
+		content, err := m.Content()
+		if err != nil {
+			return err
+		}
+		h := xxh3.New()
+		if _, err := io.Copy(h, content); err != nil {
+			return err
+		}
+		kept.hash = h.Sum128().Bytes()
+	}
+	a.origin.members = append(a.origin.members, kept)
+	return nil
+}
+
+// dropRepeated keeps the first of several members of one name in an archive, as tar's listing and
+// append order has it; in two archives it is an error.
+func (a *archiveWalker) dropRepeated() error {
+	slices.SortStableFunc(a.images, func(p, q imageFile) int { return strings.Compare(p.path, q.path) })
+	archiveOf := func(p *imageFile) int32 { return a.origin.members[p.item].archive }
+	var repeated int64
+	kept := a.images[:0]
+	for _, p := range a.images {
+		if n := len(kept); n == 0 || kept[n-1].path != p.path {
+			kept = append(kept, p)
+			continue
+		}
+		if first, second := archiveOf(&kept[len(kept)-1]), archiveOf(&p); first != second {
+			return fmt.Errorf("%s is in both %s and %s: a name can be in one archive only", jsontext.Readable(p.path), a.origin.archives[first].Path(), a.origin.archives[second].Path())
+		}
+		repeated++
+	}
+	a.images = kept
+	slices.SortStableFunc(a.others, func(p, q otherMember) int { return strings.Compare(p.path, q.path) })
+	a.others = slices.CompactFunc(a.others, func(p, q otherMember) bool {
+		return p.path == q.path && a.origin.members[p.item].archive == a.origin.members[q.item].archive
+	})
+	a.skipped += repeated
+	if repeated > 0 {
+		a.o.note("%s with the name of an earlier one left alone", plural.Of(repeated, "member"))
+	}
+	return nil
+}

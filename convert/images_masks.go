@@ -1,0 +1,152 @@
+package convert
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/tfrec/tfrec/augment"
+
+	"github.com/tfrec/tfrec/internal/annotation"
+	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// addMasks finds the mask of each image in AnnotationSpec.Masks. Images of the source in that
+// directory are masks, and not samples.
+func (l *listing) addMasks(ctx context.Context, o *ImageOptions) error {
+	at := storage.Parse(o.Annotations.Masks)
+	st, err := at.Stat(ctx)
+	if err == nil && !st.IsDir() {
+		err = fmt.Errorf("%s is not a directory", at.Path())
+	}
+	if err != nil {
+		return fmt.Errorf("AnnotationSpec.Masks: %w", err)
+	}
+	w := &walker{o: new(ImageOptions), ctx: ctx, visited: map[string]bool{}}
+	if l.masks, err = w.listTree(imagePlace{at: at, directory: st}, ""); err != nil {
+		return fmt.Errorf("AnnotationSpec.Masks: %w", err)
+	}
+	l.leaveOutMasks(l.masks.place())
+	var masks []imageFile
+	names := annotation.Set{}
+	for _, mask := range w.images {
+		if strings.ToLower(path.Ext(mask.path)) == ".png" {
+			masks = append(masks, mask)
+			names.Images = append(names.Images, annotation.Image{Name: mask.path, Source: mask.path})
+		}
+	}
+	paths := make([]string, len(l.images))
+	for i := range l.images {
+		paths[i] = l.images[i].path
+	}
+	found, err := names.Match(paths)
+	if err != nil {
+		return fmt.Errorf("AnnotationSpec.Masks: %w", err)
+	}
+	if n := len(found.Missing); n > 0 {
+		o.note("%s in %s without an image left alone", plural.Of(n, "mask"), at.Path())
+	}
+	for i, k := range found.Of {
+		if p := &l.images[i]; k >= 0 {
+			p.notes = &imageNotes{mask: &masks[k]}
+		} else if p.bad == nil {
+			p.bad = &setdir.BadSample{
+				Key: jsontext.Readable(p.path), Source: jsontext.Readable(l.origin.source(p)), Stage: "read",
+				Reason: "no mask of this name, but for the extension .png, is in the directory of masks",
+			}
+		}
+	}
+	return nil
+}
+
+// leaveOutMasks leaves out the images of the source that are in a directory.
+func (l *listing) leaveOutMasks(dir string) {
+	below, ok := strings.CutPrefix(dir, strings.TrimSuffix(l.origin.place(), "/")+"/")
+	if !ok {
+		return
+	}
+	kept := l.images[:0]
+	for _, p := range l.images {
+		if !strings.HasPrefix(p.path, below+"/") {
+			kept = append(kept, p)
+		}
+	}
+	l.skipped += int64(len(l.images) - len(kept))
+	l.images = kept
+}
+
+// maskError is an error of reading a mask. It hides the path of the file, as withoutPath does.
+type maskError struct {
+	mask string
+	err  error
+}
+
+func (e *maskError) Error() string {
+	return fmt.Sprintf("mask %s: %v", jsontext.Readable(e.mask), withoutPath(e.err))
+}
+
+// maskKey identifies a mask among the inputs: keys of images are relative paths.
+func (s *imageSource) maskKey(mask *imageFile) string { return s.masks.place() + "/" + mask.path }
+
+// readMask reads the mask of an image into m and returns its hash.
+func (s *imageSource) readMask(ctx context.Context, m *sampleWork, mask *imageFile) (hash string, err error) {
+	data, in, err := s.masks.read(ctx, mask, m.maskFile)
+	if err != nil {
+		return "", &maskError{mask.path, err}
+	}
+	sum := xxh3.Hash128(data).Bytes()
+	hash = hex.EncodeToString(sum[:])
+	if m.maskFile = data; in.Key != "" {
+		in.Key, in.Hash = setdir.InputKey(s.maskKey(mask)), hash
+		m.maskInput = in
+	}
+	return hash, nil
+}
+
+// placeMask makes the mask of classes of the image as it is stored.
+func (s *imageSource) placeMask(m *sampleWork, own *placement, mask *imageFile) error {
+	p := *own
+	w, h, err := s.decodeMask(m, &p, mask)
+	if err != nil {
+		return err
+	}
+	if len(m.partners) > 0 {
+		if p.draw, err = s.mixMasks(m, s.o.Annotations.maskFill()); err != nil {
+			return err
+		}
+	}
+	return s.storeMask(m, &p, w, h)
+}
+
+// storeMask makes the mask of classes of the image as it is stored of the one in m.drawn, which is
+// annotated on an image of w x h pixels.
+func (s *imageSource) storeMask(m *sampleWork, p *placement, w, h int) error {
+	placed, err := p.mask(m, w, h, s.o.Annotations.maskFill())
+	if err == nil {
+		m.segmentation, err = augment.AppendPNG(m.segmentation[:0], placed)
+	}
+	return err
+}
+
+// decodeMask decodes the mask of classes of an image into m.drawn, and returns its size.
+func (s *imageSource) decodeMask(m *sampleWork, p *placement, mask *imageFile) (w, h int, err error) {
+	info, err := s.codec.Stat(m.maskFile)
+	if err != nil {
+		return 0, 0, fmt.Errorf("mask %s: %w", jsontext.Readable(mask.path), err)
+	}
+	w, h = info.Oriented()
+	if turned := p.turned(w, h); !turned && (w != p.width || h != p.height) {
+		return 0, 0, fmt.Errorf("mask %s is %dx%d, and the image %dx%d", jsontext.Readable(mask.path), w, h, p.width, p.height)
+	}
+	if _, err := s.codec.DecodeMask(&m.drawn, m.maskFile); err != nil {
+		return 0, 0, fmt.Errorf("mask %s: %w", jsontext.Readable(mask.path), err)
+	}
+	return w, h, nil
+}

@@ -1,0 +1,276 @@
+package convert
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/decodeplan"
+	"github.com/tfrec/tfrec/internal/jsontext"
+)
+
+// mixes reports whether variants are mixed with other images.
+func (a *AugmentSpec) mixes() bool { return a.Policy != nil && a.Policy.Mixes() }
+
+// checkMix returns an error if what is listed cannot be mixed.
+func (a *AugmentSpec) checkMix(l *listing) error {
+	if !a.mixes() {
+		return nil
+	}
+	if l.carried.hasObjects() {
+		return optionError("AugmentSpec.Policy", "%s mixes images, and the objects and masks of TFRecords cannot be mixed: drop these features first (reshape.DropFeatures)", a.Policy)
+	}
+	if err := l.carried.checkMix(a.Policy.String()); err != nil {
+		return err
+	}
+	draw := a.Policy.DrawMixed(0, "", 1, 1, 1, nil, make([]augment.Partner, 1))
+	if s := mixtureOf(draw); l.masks != nil && s != nil && s.Method == "mixup" {
+		return optionError("AugmentSpec.Policy", "mixup cannot mix the classes of AnnotationSpec.Masks: use cutmix or mosaic")
+	}
+	return nil
+}
+
+// mixtureOf returns the mixture of a draw; nil without one. It shares the Partners.
+func mixtureOf(d augment.Draw) *augment.Mixture {
+	for _, s := range d.Steps {
+		if s, ok := s.(augment.Mixture); ok {
+			return &s
+		}
+	}
+	return nil
+}
+
+// ring holds the images of a split in the order of hashes of their keys. The partner of a variant is
+// the image that follows the variant's own hash. So an image that is added or removed only changes
+// the variants whose hashes are between it and the image before it.
+type ring []ringImage
+
+type ringImage struct {
+	hash  uint64
+	image int32
+}
+
+// addRing adds the ring of the next split, with those of the images that can be read as far as is
+// known.
+func (s *imageSource) addRing(images []int32) {
+	h := newHasher(s.o.Seed, forPartner)
+	var r ring
+	for _, i := range images {
+		if p := &s.images[i]; p.bad == nil {
+			r = append(r, ringImage{h.key(p.path), i})
+		}
+	}
+	slices.SortFunc(r, func(a, b ringImage) int {
+		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.image, b.image))
+	})
+	s.rings = append(s.rings, r)
+}
+
+// after returns the image that follows a hash and is not the given one, unless that is alone.
+func (r ring) after(hash uint64, not int32) int32 {
+	at, _ := slices.BinarySearchFunc(r, hash, func(e ringImage, hash uint64) int { return cmp.Compare(e.hash, hash) })
+	for i := range r {
+		if e := r[(at+i)%len(r)]; e.image != not {
+			return e.image
+		}
+	}
+	return not
+}
+
+// partners returns the images that are mixed into a sample.
+func (s *imageSource) partners(m sample) []int32 {
+	pic := &s.images[m.image]
+	if m.copy == 0 || len(s.rings) == 0 || pic.bad != nil {
+		return nil
+	}
+	n := s.o.Augment.Policy.Partners(s.o.Seed, pic.path, int(m.copy))
+	h := newHasher(s.o.Seed, forPartner)
+	images := make([]int32, n)
+	for k := range images {
+		key := pic.path + "\x00" + strconv.Itoa(int(m.copy)) + "\x00" + strconv.Itoa(k)
+		images[k] = s.rings[s.splitOf(int(m.image))].after(h.key(key), m.image)
+	}
+	return images
+}
+
+// needs appends the images that a sample is made from, its own first; none if the listing rejected
+// it.
+func (s *imageSource) needs(images []int32, m sample) []int32 {
+	if s.images[m.image].bad != nil {
+		return images
+	}
+	return append(append(images, m.image), s.partners(m)...)
+}
+
+// partnerFault is a fault of a partner, and of what it is mixed into.
+func partnerFault(stage string, pic *imageFile, err error) *fault {
+	return &fault{stage: stage, err: fmt.Errorf("partner %s: %w", jsontext.Readable(pic.path), err), partner: true}
+}
+
+// readPartners reads the images that are mixed into a sample, and appends their identities. An error
+// ends the run.
+func (s *imageSource) readPartners(ctx context.Context, m *sampleWork, p *piece) (bad *fault, err error) {
+	for _, pm := range m.partners {
+		pic := &s.images[pm.sample.image]
+		if err := p.reserve(pic.size); err != nil {
+			return nil, err
+		}
+		data, hash, input, err := s.read(ctx, pm, pic)
+		if err != nil {
+			if s.endsRun(err) {
+				return nil, err
+			}
+			hash = unreadHash(err)
+			if bad == nil {
+				bad = partnerFault("read", pic, withoutPath(err))
+			}
+		}
+		pm.data = data
+		p.bytesIn += int64(len(data))
+		p.identity = s.identity(p.identity, pm.sample, hash)
+		p.addInputs(input, pm.maskInput)
+	}
+	return bad, nil
+}
+
+// drawMixture draws what is done to a sample and its partners, and returns the memory that these
+// take.
+func (s *imageSource) drawMixture(m *sampleWork, info augment.Info) (need int64, bad *fault) {
+	m.channels = s.o.Encode.Channels
+	gray := info.Channels == 1
+	partners := make([]augment.Partner, len(m.partners))
+	for k, pm := range m.partners {
+		pic := &s.images[pm.sample.image]
+		var err error
+		if pm.info, err = s.codec.Stat(pm.data); err != nil {
+			return 0, partnerFault("decode", pic, err)
+		}
+		gray = gray && pm.info.Channels == 1
+		place := newPlacement(pm.info)
+		partners[k] = augment.Partner{
+			Key: jsontext.Readable(pic.path), Width: place.width, Height: place.height, Boxes: place.shownBoxes(pic.annotated()),
+		}
+		need += pm.info.Memory() + 6*int64(place.width)*int64(place.height) + s.annotationMemory(pic, pm.info, 0)
+	}
+	if m.channels == 0 { // as the images have, which must be as many
+		if m.channels = 3; gray {
+			m.channels = 1
+		}
+	}
+	pic, p := &s.images[m.sample.image], newPlacement(info)
+	m.mixture = s.o.Augment.Policy.DrawMixed(s.o.Seed, pic.path, int(m.sample.copy), p.width, p.height, p.shownBoxes(pic.annotated()), partners)
+	if mixture := mixtureOf(m.mixture); mixture != nil {
+		need += 6 * int64(mixture.Size) * int64(mixture.Size)
+		w, h := m.mixture.Size(p.width, p.height)
+		need += max(0, s.resultMemory(w, h)-s.resultMemory(p.width, p.height))
+	}
+	return need, nil
+}
+
+// decodePartners decodes the partners of a sample and applies their own steps.
+func (s *imageSource) decodePartners(m *sampleWork) *fault {
+	mixture := mixtureOf(m.mixture)
+	for k, pm := range m.partners {
+		one := &mixture.Partners[k]
+		spec := decodeplan.Spec{Codec: s.codec, Channels: m.channels, ExactPixels: s.o.ExactPixels}
+		plan := spec.For(pm.info, one.Draw)
+		pm.resize.Codec = s.codec
+		t := &pm.task
+		t.Image, t.Planes, t.Width, t.Height, t.Draw, t.Err = nil, nil, 0, 0, one.Draw, nil
+		t.Form, t.Resize, t.Scratch = augment.Pixels, nil, &pm.resize
+		var err error
+		if plan.Planes {
+			_, err = s.codec.DecodePlanes(&pm.planes, pm.data, plan.Options)
+			t.Planes = &pm.planes
+		} else {
+			_, err = s.codec.Decode(&pm.decoded, pm.data, plan.Options)
+			t.Image = &pm.decoded
+		}
+		pic := &s.images[pm.sample.image]
+		if err != nil {
+			return partnerFault("decode", pic, err)
+		}
+		if one.Image = t.Image; len(one.Draw.Steps) == 0 {
+			continue
+		}
+		_ = augment.CPU{}.Render([]*augment.Task{t}) // the error is the task's
+		if t.Err != nil {
+			return partnerFault("transform", pic, t.Err)
+		}
+		one.Image = &t.Pixels
+	}
+	return nil
+}
+
+// placeMixedObjects adds the objects of the partners of a sample, placed by the placement of its
+// own. Those that cannot be used are in the ledger for their own image.
+func (s *imageSource) placeMixedObjects(m *sampleWork, own *placement) {
+	faults := len(m.objects.faults)
+	for k, pm := range m.partners {
+		image := s.images[pm.sample.image].annotated()
+		if image == nil {
+			continue
+		}
+		place := *own
+		p := newPlacement(pm.info)
+		place.width, place.height, place.storedWidth, place.storedHeight, place.orientation = p.width, p.height, p.storedWidth, p.storedHeight, p.orientation
+		place.draw = m.task.Draw.Of(k+1, own.width, own.height)
+		s.placeObjects(m, &place, image)
+	}
+	m.objects.dropped += int64(len(m.objects.faults) - faults)
+	m.objects.faults = m.objects.faults[:faults]
+}
+
+// mixMasks returns the draw of a sample for its mask of classes, with the masks of its partners.
+func (s *imageSource) mixMasks(m *sampleWork, fill uint8) (augment.Draw, error) {
+	draw := m.task.Draw.Mask(fill)
+	partners := mixtureOf(m.task.Draw).Partners
+	for k, pm := range m.partners {
+		p := newPlacement(pm.info)
+		p.draw = partners[k].Draw
+		w, h, err := s.decodeMask(pm, p, s.images[pm.sample.image].mask())
+		if err != nil {
+			return draw, err
+		}
+		if mixtureOf(draw).Partners[k].Image, err = p.mask(pm, w, h, fill); err != nil {
+			return draw, err
+		}
+	}
+	return draw, nil
+}
+
+// storesMixture reports whether records have the labels of what they are mixed of: in a set with
+// mixtures, if each image has labels of its own.
+func (s *imageSource) storesMixture() bool {
+	return s.o.Augment.mixes() && (s.writesLabels() || s.carried != nil && s.carried.labels && s.carried.counted)
+}
+
+// buildMixture adds the labels of what a sample is mixed of, and their weights.
+func (s *imageSource) buildMixture(m *sampleWork) {
+	r := &m.record
+	r.ids, r.weights = r.ids[:0], r.weights[:0]
+	add := func(image int32, weight float64) {
+		pic := &s.images[image]
+		if !s.o.Labels.several() {
+			r.ids, r.weights = append(r.ids, int64(pic.id)), append(r.weights, float32(weight))
+			return
+		}
+		for _, id := range pic.row.labels {
+			r.ids, r.weights = append(r.ids, int64(id)), append(r.weights, float32(weight))
+		}
+	}
+	if len(m.partners) == 0 {
+		add(m.sample.image, 1)
+	} else {
+		mixture := mixtureOf(m.mixture)
+		add(m.sample.image, mixture.Lambda)
+		for k, pm := range m.partners {
+			add(pm.sample.image, mixture.Partners[k].Weight)
+		}
+	}
+	r.builder.Int64(s.o.key(keyMixLabel), r.ids...)
+	r.builder.Float(s.o.key(keyMixWeight), r.weights...)
+}

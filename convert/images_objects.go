@@ -1,0 +1,177 @@
+package convert
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/annotation"
+	"github.com/tfrec/tfrec/internal/annotation/region"
+)
+
+// placedObject is an object of a record.
+type placedObject struct {
+	*annotation.Object
+	box     [4]float32 // xmin, ymin, xmax and ymax in shares of the stored image
+	area    float32    // in pixels of the stored image
+	maskEnd int        // of its mask in sampleWork.masks
+}
+
+// sampleObjects are the objects of the sample in progress.
+type sampleObjects struct {
+	placed  []placedObject
+	masks   []byte // PNGs, one after the other
+	faults  []annotation.Fault
+	dropped int64 // lost to crops, or hardly visible
+}
+
+func (o *sampleObjects) reset() {
+	o.placed, o.masks, o.faults, o.dropped = o.placed[:0], o.masks[:0], o.faults[:0], 0
+}
+
+// appendMasks appends the masks of the placed objects to dst.
+func (o *sampleObjects) appendMasks(dst [][]byte) [][]byte {
+	begin := 0
+	for i := range o.placed {
+		dst = append(dst, o.masks[begin:o.placed[i].maskEnd])
+		begin = o.placed[i].maskEnd
+	}
+	return dst
+}
+
+// maxMasks bounds the instance masks of a record, in bytes: with them and its image, readers still
+// take the record. It is a variable for tests.
+var maxMasks = maxStored / 4
+
+// placeObjects makes the objects of an image as it is stored. Those that cannot be used are faults.
+func (s *imageSource) placeObjects(m *sampleWork, p *placement, image *annotation.Image) {
+	scale := p.areaScale()
+	for i := range image.Objects {
+		object := &image.Objects[i]
+		placed, err := s.placeObject(m, p, image, i, scale)
+		switch {
+		case err != nil:
+			m.objects.faults = append(m.objects.faults, annotation.Fault{Name: object.Name, Source: image.Source, Reason: err.Error()})
+		case placed.Object == nil:
+			m.objects.dropped++
+		default:
+			m.objects.placed = append(m.objects.placed, placed)
+		}
+	}
+}
+
+// placeObject makes object i; its Object is nil if too little of it is visible. An error says why
+// the annotation cannot be used.
+func (s *imageSource) placeObject(m *sampleWork, p *placement, image *annotation.Image, i int, scale float64) (none placedObject, err error) {
+	object := &image.Objects[i]
+	shown, err := p.shownBox(image, object.Box)
+	if err != nil {
+		return none, err
+	}
+	drawMask := s.maskOf(m, p, image, i)
+	if len(m.objects.masks) > maxMasks {
+		return none, fmt.Errorf("the masks of the objects before it take %d bytes, and a record holds at most %d", len(m.objects.masks), maxMasks)
+	}
+	box, visible := p.box(shown)
+	if drawMask != nil { // even if nothing is visible: a broken mask is a fault of every copy
+		if err := drawMask(); err != nil {
+			return none, err
+		}
+	}
+	const rounding = 1e-9
+	placed := placedObject{Object: object, box: p.shares(box)}
+	if visible < s.o.Annotations.MinVisibility-rounding || !(placed.box[0] < placed.box[2] && placed.box[1] < placed.box[3]) {
+		return none, nil
+	}
+	area := object.Area
+	if math.IsNaN(area) {
+		area = shown.Area()
+	}
+	area *= scale * visible
+	if drawMask != nil {
+		w, h := p.regionSize(image)
+		mask, err := p.mask(m, w, h, 0)
+		if err != nil {
+			return none, err
+		}
+		pixels := countPixels(mask)
+		if pixels == 0 {
+			return none, nil
+		}
+		if visible < 1-rounding {
+			area = float64(pixels)
+		}
+		m.objects.masks = region.AppendPNG(m.objects.masks, mask.Pix, mask.Width, mask.Height)
+	}
+	placed.area, placed.maskEnd = float32(area), len(m.objects.masks)
+	return placed, nil
+}
+
+// shownBox returns a box of an annotation in pixels of the image as shown, clipped to it.
+func (p *placement) shownBox(image *annotation.Image, b annotation.Box) (augment.Box, error) {
+	box := augment.Box(b)
+	if image.Relative {
+		w, h := float64(p.width), float64(p.height)
+		box = augment.Box{XMin: b.XMin * w, YMin: b.YMin * h, XMax: b.XMax * w, YMax: b.YMax * h}
+	}
+	switch {
+	case box.Area() == 0:
+		return box, fmt.Errorf("the box has no area: %g,%g to %g,%g", b.XMin, b.YMin, b.XMax, b.YMax)
+	case p.turned(image.Width, image.Height):
+		box = box.Orient(p.orientation, p.storedWidth, p.storedHeight)
+	}
+	clipped := box.Clip(p.width, p.height)
+	if clipped.Area() == 0 {
+		return box, fmt.Errorf("the box is outside of the image, which is %dx%d: %g,%g to %g,%g", p.width, p.height, b.XMin, b.YMin, b.XMax, b.YMax)
+	}
+	return clipped, nil
+}
+
+// shares returns a box in pixels of the stored image as shares of its size.
+func (p *placement) shares(b augment.Box) [4]float32 {
+	w, h := float64(p.resultWidth), float64(p.resultHeight)
+	share := func(v, of float64) float32 { return float32(min(max(v/of, 0), 1)) }
+	return [4]float32{share(b.XMin, w), share(b.YMin, h), share(b.XMax, w), share(b.YMax, h)}
+}
+
+// regionSize is the size of the image that regions are annotated on.
+func (p *placement) regionSize(image *annotation.Image) (w, h int) {
+	if p.turned(image.Width, image.Height) {
+		return p.storedWidth, p.storedHeight
+	}
+	return p.width, p.height
+}
+
+// maskOf returns what draws the mask of object i into m.drawn, at the size of the annotated image;
+// nil without masks.
+func (s *imageSource) maskOf(m *sampleWork, p *placement, image *annotation.Image, i int) func() error {
+	switch region := image.Objects[i].Region; {
+	case m.followed.movesMasks:
+		return func() error { return s.decodeObjectMask(m, p, i) }
+	case s.o.Annotations.InstanceMasks:
+		return func() error {
+			if region == nil {
+				return errors.New("it has no region to make a mask of")
+			}
+			return s.drawRegion(m, p, image, region)
+		}
+	}
+	return nil
+}
+
+// drawRegion draws a region into m.drawn, at the size of the annotated image.
+func (s *imageSource) drawRegion(m *sampleWork, p *placement, image *annotation.Image, r *annotation.Region) error {
+	w, h := p.regionSize(image)
+	m.drawn.Reset(w, h, 1)
+	return region.Fill(m.drawn.Pix, w, h, r)
+}
+
+// countPixels counts the pixels of a mask that are 1, and not 0.
+func countPixels(mask *augment.Image) (n int) {
+	for y := range mask.Height {
+		n += bytes.Count(mask.Row(y), []byte{1})
+	}
+	return n
+}

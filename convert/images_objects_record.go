@@ -1,0 +1,160 @@
+package convert
+
+import (
+	"slices"
+
+	"github.com/tfrec/tfrec/internal/annotation"
+	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/manifest"
+)
+
+// annotationKeys are the features of annotations, sorted.
+var annotationKeys = []string{
+	objects.KeySHA256, objects.KeyArea, objects.KeyXMax, objects.KeyXMin, objects.KeyYMax, objects.KeyYMin,
+	objects.KeyLabel, objects.KeyText, objects.KeyDifficult, objects.KeyCrowd, objects.KeyMask, objects.KeyTruncated,
+	objects.KeyView, objects.KeySegmentation, objects.KeySegmentationFormat, objects.KeySourceID,
+}
+
+// keys returns the default keys of the features of records, sorted.
+func (o *ImageOptions) keys() []string {
+	if !o.Annotations.hasObjects() && !o.Annotations.hasMasks() {
+		return imageKeys
+	}
+	keys := slices.Concat(imageKeys, annotationKeys)
+	slices.Sort(keys)
+	return keys
+}
+
+// objectKeys are the lists of the objects of a format, besides boxes, labels and texts, sorted.
+func (o *ImageOptions) objectKeys(format string) []string {
+	var keys []string
+	switch format {
+	case "coco":
+		keys = []string{objects.KeyArea, objects.KeyCrowd}
+	case "voc":
+		keys = []string{objects.KeyDifficult, objects.KeyTruncated, objects.KeyView}
+	case "kitti":
+		keys = []string{objects.KeyTruncated}
+	}
+	if o.Annotations.InstanceMasks {
+		keys = append(keys, objects.KeyMask)
+	}
+	return keys
+}
+
+// objectLists are the lists of the objects of a record, with memory that is reused.
+type objectLists struct {
+	floats []float32
+	ints   []int64
+	texts  []string
+	masks  [][]byte
+}
+
+// buildObjects adds the objects of the sample, in lists of equal length.
+func (s *imageSource) buildObjects(m *sampleWork) {
+	b, l := &m.record.builder, &m.record.objects
+	placed := m.objects.placed
+	floats := func(key string, of func(*placedObject) float32) {
+		l.floats = l.floats[:0]
+		for i := range placed {
+			l.floats = append(l.floats, of(&placed[i]))
+		}
+		b.Float(s.o.key(key), l.floats...)
+	}
+	ints := func(key string, of func(*placedObject) int64) {
+		l.ints = l.ints[:0]
+		for i := range placed {
+			l.ints = append(l.ints, of(&placed[i]))
+		}
+		b.Int64(s.o.key(key), l.ints...)
+	}
+	texts := func(key string, of func(*placedObject) string) {
+		l.texts = l.texts[:0]
+		for i := range placed {
+			l.texts = append(l.texts, of(&placed[i]))
+		}
+		b.String(s.o.key(key), l.texts...)
+	}
+	class := func(o *placedObject) *annotation.Class { return &s.annotations.classes[o.Class] }
+	has := func(key string) bool { return slices.Contains(s.objectKeys, key) }
+	if has(objects.KeyArea) {
+		floats(objects.KeyArea, func(o *placedObject) float32 { return o.area })
+	}
+	floats(objects.KeyXMax, func(o *placedObject) float32 { return o.box[2] })
+	floats(objects.KeyXMin, func(o *placedObject) float32 { return o.box[0] })
+	floats(objects.KeyYMax, func(o *placedObject) float32 { return o.box[3] })
+	floats(objects.KeyYMin, func(o *placedObject) float32 { return o.box[1] })
+	ints(objects.KeyLabel, func(o *placedObject) int64 { return class(o).ID })
+	texts(objects.KeyText, func(o *placedObject) string { return class(o).Name })
+	if has(objects.KeyDifficult) {
+		ints(objects.KeyDifficult, func(o *placedObject) int64 { return int64(o.Difficult) })
+	}
+	if has(objects.KeyCrowd) {
+		ints(objects.KeyCrowd, func(o *placedObject) int64 { return int64(o.Crowd) })
+	}
+	if has(objects.KeyMask) {
+		l.masks = m.objects.appendMasks(l.masks[:0])
+		b.Bytes(s.o.key(objects.KeyMask), l.masks...)
+	}
+	if has(objects.KeyTruncated) {
+		ints(objects.KeyTruncated, func(o *placedObject) int64 { return int64(o.Truncated) })
+	}
+	if has(objects.KeyView) {
+		texts(objects.KeyView, func(o *placedObject) string { return o.View })
+	}
+}
+
+// sourceID is the id of an image: that of its annotations, or else its key.
+func (p *imageFile) sourceID() string {
+	if p.annotated() != nil && p.annotated().ID != "" {
+		return p.annotated().ID
+	}
+	return p.path
+}
+
+// maskShape is the shape of masks of classes in the manifest.
+func (o *ImageOptions) maskShape() []int {
+	if w, h, fixed := o.fixedSize(); fixed {
+		return []int{h, w, 1}
+	}
+	return []int{-1, -1, 1}
+}
+
+// describeAnnotations describes the features of annotations.
+func (s *imageSource) describeAnnotations() []manifest.Feature {
+	o := s.o
+	var features []manifest.Feature
+	add := func(key, kind string, class manifest.FeatureClass, shape ...int) {
+		features = append(features, manifest.Feature{Key: o.key(key), Kind: kind, Class: class, Shape: shape})
+	}
+	if o.Annotations.hasMasks() {
+		features = append(features, manifest.Feature{
+			Key: o.key(objects.KeySegmentation), Kind: "bytes", Class: manifest.ClassImage,
+			DType: "uint8", Encoding: string(PNG), Shape: o.maskShape(),
+		})
+		add(objects.KeySegmentationFormat, "bytes", manifest.ClassText)
+	}
+	if s.annotations == nil {
+		return features
+	}
+	add(objects.KeySHA256, "bytes", manifest.ClassText)
+	add(objects.KeySourceID, "bytes", manifest.ClassText)
+	for _, key := range []string{objects.KeyXMin, objects.KeyXMax, objects.KeyYMin, objects.KeyYMax} {
+		add(key, "float", manifest.ClassVector, -1)
+	}
+	add(objects.KeyLabel, "int64", manifest.ClassLabel, -1)
+	add(objects.KeyText, "bytes", manifest.ClassText, -1)
+	for _, key := range s.objectKeys {
+		switch key {
+		case objects.KeyArea:
+			add(key, "float", manifest.ClassVector, -1)
+		case objects.KeyView:
+			add(key, "bytes", manifest.ClassText, -1)
+		case objects.KeyMask:
+			add(key, "bytes", manifest.ClassVector, -1)
+		default:
+			add(key, "int64", manifest.ClassVector, -1)
+		}
+	}
+	return features
+}

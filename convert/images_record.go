@@ -1,0 +1,103 @@
+package convert
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// recordBuilder makes the Examples of images, with memory that is reused for the next one.
+type recordBuilder struct {
+	builder tfrecord.Builder
+	row     tfrecord.Example // the features of a row
+	ids     []int64
+	weights []float32
+	texts   []string
+	synsets []string
+	objects objectLists
+}
+
+// build makes the Example of a stored image. Keys are added in sorted order, which saves the
+// builder a sort unless some were renamed or come from a table.
+func (s *imageSource) build(m *sampleWork) {
+	r, out := &m.record, &m.out
+	pic := &s.images[m.sample.image]
+	colorspace := "RGB"
+	if out.channels == 1 {
+		colorspace = "grayscale"
+	}
+	b := &r.builder
+	b.Reset()
+	if out.ops != nil {
+		b.Int64(s.o.key(keyCopy), int64(m.sample.copy))
+		b.Bytes(s.o.key(keyOps), out.ops)
+	}
+	b.Int64(s.o.key(keyChannels), int64(out.channels))
+	if s.writesLabels() {
+		s.buildLabels(r, pic)
+	}
+	if s.storesMixture() {
+		s.buildMixture(m)
+	}
+	b.String(s.o.key(keyColorspace), colorspace)
+	if out.decoder != "" {
+		b.String(s.o.key(keyDecoder), out.decoder)
+	}
+	b.Bytes(s.o.key(keyEncoded), out.data)
+	b.String(s.o.key(keyFilename), pic.path)
+	b.String(s.o.key(keyFormat), out.format)
+	b.Int64(s.o.key(keyHeight), int64(out.height))
+	if s.annotations != nil {
+		sum := sha256.Sum256(out.data)
+		b.String(s.o.key(objects.KeySHA256), hex.EncodeToString(sum[:]))
+		s.buildObjects(m)
+	}
+	if out.orientation != 0 {
+		b.Int64(s.o.key(keyOrientation), int64(out.orientation))
+	}
+	if pic.mask() != nil {
+		b.Bytes(s.o.key(objects.KeySegmentation), m.segmentation)
+		b.String(s.o.key(objects.KeySegmentationFormat), string(PNG))
+	}
+	if s.annotations != nil {
+		b.String(s.o.key(objects.KeySourceID), pic.sourceID())
+	}
+	b.Int64(s.o.key(keyWidth), int64(out.width))
+	if pic.row != nil && r.row.Parse(pic.row.features) == nil { // our own encoding
+		for i := range r.row.Len() {
+			key, value := r.row.At(i)
+			b.Feature(string(key), value)
+		}
+	}
+	for _, part := range m.beside.features {
+		b.Bytes(part.key, part.value)
+	}
+	if m.beside.record != nil && r.row.Parse(m.beside.record) == nil { // the listing has parsed it
+		s.carryOver(m, &r.row)
+	}
+}
+
+// buildLabels adds the label of an image, or the list of them.
+func (s *imageSource) buildLabels(r *recordBuilder, pic *imageFile) {
+	r.ids, r.texts, r.synsets = r.ids[:0], r.texts[:0], r.synsets[:0]
+	add := func(id int32) {
+		r.ids, r.texts = append(r.ids, int64(id)), append(r.texts, s.labels[id])
+		if s.synsets != nil {
+			r.synsets = append(r.synsets, s.synsets[id])
+		}
+	}
+	if s.o.Labels.several() {
+		for _, id := range pic.row.labels {
+			add(id)
+		}
+	} else {
+		add(pic.id)
+	}
+	r.builder.Int64(s.o.key(keyLabel), r.ids...)
+	if s.synsets != nil {
+		r.builder.String(s.o.key(keySynset), r.synsets...)
+	}
+	r.builder.String(s.o.key(keyText), r.texts...)
+}

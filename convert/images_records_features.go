@@ -1,0 +1,262 @@
+package convert
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// carriedFeatures are the features of TFRecords that become those of the new records, as they are:
+// all but those that the conversion writes itself.
+type carriedFeatures struct {
+	labels   bool            // they have the labels
+	counted  bool            // with one in each record
+	soft     bool            // a record has soft labels
+	replaced map[string]bool // features of the source that are not carried over
+	seen     map[string]*carriedFeature
+	records  int64 // seen
+}
+
+// carriedFeature is what is known of a feature's values.
+type carriedFeature struct {
+	kind        tfrecord.Kind
+	mixed       bool  // it has another kind in some records
+	records     int64 // that have it
+	least, most int   // values of a record
+}
+
+func newCarriedFeatures(o *ImageOptions) *carriedFeatures {
+	c := &carriedFeatures{labels: o.Labels.File == "" && !o.Labels.None, replaced: map[string]bool{o.imageKey(): true}, seen: map[string]*carriedFeature{}}
+	for _, key := range imageKeys {
+		switch key {
+		case keyEncoded: // an error unless it is the image
+		case keyLabel, keyText, keySynset:
+			c.replaced[key] = !c.labels
+		case keyMixLabel, keyMixWeight:
+			c.replaced[key] = o.Augment.mixes() || !c.labels
+		case keyCopy, keyOps:
+			c.replaced[key] = o.Augment.Policy != nil
+		default:
+			c.replaced[key] = true
+		}
+	}
+	return c
+}
+
+// add notes the features of a record.
+func (c *carriedFeatures) add(e *tfrecord.Example) error {
+	c.records++
+	for i := range e.Len() {
+		key, value := e.At(i)
+		c.soft = c.soft || string(key) == keyMixLabel || string(key) == keyMixWeight
+		if c.replaced[string(key)] {
+			continue
+		}
+		f := c.seen[string(key)]
+		if f == nil {
+			if len(c.seen) == recordscan.ManyFeatures || len(key) > recordscan.MaxKey {
+				return fmt.Errorf("more than %d features, or one whose key is longer than %d bytes: drop features that differ from record to record", recordscan.ManyFeatures, recordscan.MaxKey)
+			}
+			f = &carriedFeature{kind: value.Kind(), least: value.Len()}
+			c.seen[string(key)] = f
+		}
+		f.records++
+		f.mixed = f.mixed || f.kind != value.Kind()
+		f.least, f.most = min(f.least, value.Len()), max(f.most, value.Len())
+	}
+	return nil
+}
+
+// checkMix returns an error if the labels that are carried over cannot be mixed.
+func (c *carriedFeatures) checkMix(policy string) error {
+	if c == nil || !c.labels {
+		return nil
+	}
+	label := c.seen[keyLabel]
+	switch {
+	case c.soft:
+		return optionError("AugmentSpec.Policy", "%s mixes images, and those of the records are mixed already, with soft labels: convert the images that they were made from, or give them other labels (LabelSpec.File) or none (LabelSpec.None)", policy)
+	case label != nil && label.most > 0 && !c.counted:
+		return optionError("AugmentSpec.Policy", "%s mixes labels, and the records have not one label of at least 0 each in %s: convert the images that they were made from, or give them other labels (LabelSpec.File) or none (LabelSpec.None)", policy, keyLabel)
+	}
+	return nil
+}
+
+// describe describes the features for the manifest: as the set does that the records are from, or
+// by their values. It refuses one whose key another feature has.
+func (c *carriedFeatures) describe(l *listing, o *ImageOptions, set *shard.Set) error {
+	own := map[string]bool{}
+	for _, key := range imageKeys {
+		if c.replaced[key] || key == keyEncoded {
+			own[o.key(key)] = true
+		}
+	}
+	for _, f := range l.features { // columns of a table
+		own[f.Key] = true
+	}
+	for _, key := range slices.Sorted(maps.Keys(c.seen)) {
+		f := c.seen[key]
+		name := o.key(key)
+		if key == keyEncoded {
+			name = key // what is renamed is the image
+		}
+		if own[name] {
+			return fmt.Errorf("the records have a feature %q besides the image, and the new records have another one of that key: give the other one a new name in ImageOptions.Rename", jsontext.Readable(name))
+		}
+		own[name] = true
+		if f.mixed || f.kind == tfrecord.KindNone {
+			o.note("the feature %s has values of several kinds, or none: it is stored, but readers such as TFDS will not see it", jsontext.Readable(key))
+			continue
+		}
+		d := f.describe(key, name, c.records, l, set)
+		if strings.HasPrefix(key, objects.KeyPrefix) && o.Encode.Format != Keep { // some may be lost
+			d.Shape = []int{-1}
+			if d.Class == manifest.ClassScalar {
+				d.Class = manifest.ClassVector
+			}
+		}
+		if key == objects.KeySegmentation && d.Class == manifest.ClassImage && o.Encode.Format != Keep {
+			d.Shape = o.maskShape()
+		}
+		l.features = append(l.features, d)
+	}
+	return nil
+}
+
+// describe describes a feature that is stored as name.
+func (f *carriedFeature) describe(key, name string, records int64, l *listing, set *shard.Set) manifest.Feature {
+	d := manifest.Feature{Key: name, Kind: f.kind.String(), Class: manifest.ClassScalar, Optional: f.records < records}
+	single := f.least == 1 && f.most == 1
+	switch {
+	case !single && f.least == f.most && f.most > 0:
+		d.Class, d.Shape = manifest.ClassVector, []int{f.most}
+	case !single:
+		d.Class, d.Shape = manifest.ClassVector, []int{-1}
+	case f.kind == tfrecord.KindBytes:
+		d.Class = manifest.ClassText
+	}
+	if key == keyLabel && len(l.labels) > 0 {
+		d.Class = manifest.ClassLabel
+		if !single {
+			d.Shape = []int{-1}
+		}
+	}
+	if set == nil || key == keyLabel {
+		return d
+	}
+	if i := slices.IndexFunc(set.Features, func(known manifest.Feature) bool { return known.Key == key && known.Kind == d.Kind }); i >= 0 {
+		optional := d.Optional
+		d = set.Features[i]
+		d.Key, d.Optional = name, d.Optional || optional
+	}
+	return d
+}
+
+// recordLabels are the labels that records have.
+type recordLabels struct {
+	set     *shard.Set
+	texts   map[int32]string // names by id
+	unclear bool             // an id has several names
+	lists   bool             // a record has not exactly one label
+	beyond  bool             // one is not an id from 0 to maxLabel-1
+	highest int32
+	any     bool
+}
+
+// add notes the label of a record.
+func (r *recordLabels) add(p *imageFile, e *tfrecord.Example) {
+	label, ok := e.Get(keyLabel)
+	if !ok || label.Kind() != tfrecord.KindInt64 {
+		r.lists = true
+		return
+	}
+	for id := range label.Int64List() {
+		if id < 0 || id >= maxLabel {
+			r.beyond = true
+			return
+		}
+		p.id = int32(id)
+		r.any, r.highest = true, max(r.highest, p.id)
+	}
+	if label.Len() != 1 {
+		r.lists = true
+		return
+	}
+	text, ok := singleBytes(e, keyText)
+	if !ok || len(text) > recordscan.MaxLabelName {
+		r.unclear = true
+		return
+	}
+	if name, known := r.texts[p.id]; !known {
+		if r.texts == nil {
+			r.texts = map[int32]string{}
+		}
+		r.texts[p.id] = string(text)
+	} else if name != string(text) {
+		r.unclear = true
+	}
+}
+
+// name names the labels: as the set does, by image/class/text, or by their ids. Records without ids
+// of their own keep what they have, and the set has no labels.
+func (r *recordLabels) name(l *listing) {
+	l.carried.counted = r.any && !r.lists && !r.beyond
+	switch {
+	case !r.any || r.beyond:
+		if r.set != nil && r.set.LabelMap { // the labels are those of objects
+			l.labels, l.labelMap = slices.Clone(r.set.Labels), true
+		}
+		return
+	case r.set != nil && int(r.highest) < len(r.set.Labels):
+		l.labels, l.labelMap = slices.Clone(r.set.Labels), r.set.LabelMap
+	default:
+		for id := range r.highest + 1 {
+			name, ok := r.texts[id]
+			if !ok || r.unclear {
+				name = strconv.Itoa(int(id))
+			}
+			l.labels = append(l.labels, name)
+		}
+	}
+	for i := range l.images {
+		if p := &l.images[i]; p.bad == nil && l.carried.counted {
+			p.label = l.labels[p.id]
+		}
+	}
+}
+
+// writesLabels reports whether records have labels other than those carried over.
+func (s *imageSource) writesLabels() bool {
+	return !s.o.Labels.None && (s.carried == nil || !s.carried.labels)
+}
+
+// countsLabels reports whether each record has one label, which the summary counts.
+func (s *imageSource) countsLabels() bool {
+	return len(s.labels) > 0 && s.annotations == nil && !s.o.Labels.several() && (s.carried == nil || !s.carried.labels || s.carried.counted)
+}
+
+// carryOver adds the features of a source's record to a new one. What depends on the image follows
+// it.
+func (s *imageSource) carryOver(m *sampleWork, e *tfrecord.Example) {
+	b := &m.record.builder
+	for i := range e.Len() {
+		key, value := e.At(i)
+		switch name := string(key); {
+		case s.carried.replaced[name]:
+		case m.followed.add(b, s.o.key(name), name, value, m):
+		case name == keyEncoded:
+			b.Feature(name, value) // what is renamed is the image
+		default:
+			b.Feature(s.o.key(name), value)
+		}
+	}
+}

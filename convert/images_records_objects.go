@@ -1,0 +1,216 @@
+package convert
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/annotation"
+	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// keyKeypoints begins the keys of points of objects.
+const keyKeypoints = objects.KeyPrefix + "keypoint/"
+
+// followed are the features of a record that depend on where its pixels are stored, or on the bytes
+// of its image.
+type followed struct {
+	active bool // they are replaced by what follows
+	parsed objects.Objects
+	image  annotation.Image
+	kept   []int // the objects that are left, by their index in the record
+	// movesMasks says that the objects have masks that must be moved; segmentation is such a mask of
+	// classes.
+	movesMasks   bool
+	segmentation []byte
+	// keypoints is a feature of keypoints that the record has; "" if it has none.
+	keypoints string
+	floats    []float32
+	ints      []int64
+	bytes     [][]byte
+}
+
+// isObjects reports whether a feature has an element an object, or is a mask of classes.
+func isObjects(key string) bool {
+	return strings.HasPrefix(key, objects.KeyPrefix) || key == objects.KeySegmentation
+}
+
+// hasObjects reports whether records have objects or masks.
+func (c *carriedFeatures) hasObjects() bool {
+	if c == nil {
+		return false
+	}
+	for key := range c.seen {
+		if isObjects(key) {
+			return true
+		}
+	}
+	return false
+}
+
+// movesCarried reports whether the objects of records are moved with the pixels of their images.
+func (o *ImageOptions) movesCarried(c *carriedFeatures) bool {
+	return o.Encode.Format != Keep && c.hasObjects()
+}
+
+// follow moves the objects of a record with its pixels, unless its image is kept. An error says why
+// the record cannot be used.
+func (s *imageSource) follow(m *sampleWork, p *piece, info augment.Info) *fault {
+	if m.out.data != nil {
+		return nil
+	}
+	f, place := &m.followed, s.placement(m, info)
+	f.active, f.kept = true, f.kept[:0]
+	if err := f.read(m, place); err != nil {
+		return &fault{stage: stageAnnotation, err: err}
+	}
+	if err := s.followMask(m, place); err != nil {
+		return &fault{stage: stageAnnotation, err: err}
+	}
+	s.placeObjects(m, place, &f.image)
+	if len(m.objects.placed) < len(f.image.Objects) && f.keypoints != "" {
+		return &fault{stage: stageAnnotation, err: fmt.Errorf("an object is left out, and nothing says which values of %s are its: drop the feature first (reshape.DropFeatures)", jsontext.Readable(f.keypoints))}
+	}
+	pic := &s.images[m.sample.image]
+	if s.reportsFaults(m.sample) {
+		for _, fault := range m.objects.faults {
+			fault.Source = s.origin.source(pic)
+			p.bad = append(p.bad, *s.o.badAnnotation(pic.path, fault))
+			p.dropped++
+		}
+	}
+	for i := range m.objects.placed { // in the order of the record
+		n := 0
+		if i > 0 {
+			n = f.kept[i-1] + 1
+		}
+		for &f.image.Objects[n] != m.objects.placed[i].Object {
+			n++
+		}
+		f.kept = append(f.kept, n)
+	}
+	return nil
+}
+
+// read reads the objects of a record, which are on the image in its file. It is an error if the
+// lists contradict each other, or if there are features that cannot be moved although the pixels
+// are.
+func (f *followed) read(m *sampleWork, p *placement) error {
+	p.onStored = true
+	e := &m.record.row
+	if err := e.Parse(m.beside.record); err != nil {
+		return err // not expected: the listing has parsed it
+	}
+	if err := f.parsed.Parse(&e.Features); err != nil {
+		return err
+	}
+	moves := p.moves()
+	f.keypoints, f.movesMasks, f.segmentation = "", moves && len(f.parsed.Masks) > 0, nil
+	for i := range e.Len() {
+		key, value := e.At(i)
+		k, n := string(key), value.Len()
+		if n > 0 && strings.HasPrefix(k, keyKeypoints) {
+			f.keypoints = k
+		}
+		switch {
+		case !isObjects(k) || n == 0:
+		case moves && k == objects.KeySegmentation:
+			if err := f.readMask(value); err != nil {
+				return err
+			}
+		case moves && strings.HasPrefix(k, keyKeypoints):
+			return fmt.Errorf("the feature %s cannot follow the pixels of the image, which are moved or scaled: drop it first (reshape.DropFeatures), or keep the images as they are", jsontext.Readable(k))
+		case k != objects.KeySegmentation && !strings.HasPrefix(k, keyKeypoints) && n != f.parsed.Len():
+			return fmt.Errorf("%s has %d values for %d boxes", jsontext.Readable(k), n, f.parsed.Len())
+		}
+	}
+	pixels := func(share float32, n int) float64 {
+		v := float64(share) * float64(n)
+		if whole := math.Round(v); moves && math.Abs(v-whole) <= float64(n)*shareRounding {
+			return whole // so that a crop along a side leaves nothing of the box
+		}
+		return v
+	}
+	w, h := p.storedWidth, p.storedHeight
+	f.image.Objects = f.image.Objects[:0]
+	for i, b := range f.parsed.Boxes {
+		o := annotation.Object{Name: fmt.Sprintf("object %d", i+1), Area: math.NaN()}
+		o.Box = annotation.Box{XMin: pixels(b[0], w), YMin: pixels(b[1], h), XMax: pixels(b[2], w), YMax: pixels(b[3], h)}
+		if i < len(f.parsed.Area) {
+			o.Area = float64(f.parsed.Area[i])
+		}
+		f.image.Objects = append(f.image.Objects, o)
+	}
+	return nil
+}
+
+// shareRounding is how far a float32 share of a width or height may be from the exact one: two
+// units in the last place.
+const shareRounding = 1.2e-7
+
+// add adds a feature of the record under a name, as it is for the stored image, and reports whether
+// it is one of those that follow it.
+func (f *followed) add(b *tfrecord.Builder, name, key string, value tfrecord.Feature, m *sampleWork) bool {
+	side := func(i int) {
+		f.floats = f.floats[:0]
+		for k := range m.objects.placed {
+			f.floats = append(f.floats, m.objects.placed[k].box[i])
+		}
+		b.Float(name, f.floats...)
+	}
+	switch {
+	case !f.active || value.Len() == 0:
+		return false
+	case f.addMask(b, name, key, m):
+	case key == objects.KeySHA256:
+		sum := sha256.Sum256(m.out.data)
+		b.String(name, hex.EncodeToString(sum[:]))
+	case key == objects.KeyXMin:
+		side(0)
+	case key == objects.KeyYMin:
+		side(1)
+	case key == objects.KeyXMax:
+		side(2)
+	case key == objects.KeyYMax:
+		side(3)
+	case key == objects.KeyArea:
+		f.floats = f.floats[:0]
+		for k := range m.objects.placed {
+			f.floats = append(f.floats, m.objects.placed[k].area)
+		}
+		b.Float(name, f.floats...)
+	case strings.HasPrefix(key, objects.KeyPrefix) && !strings.HasPrefix(key, keyKeypoints) && len(f.kept) < f.parsed.Len():
+		f.addKept(b, name, value)
+	default:
+		return false
+	}
+	return true
+}
+
+// addKept adds the elements of the objects that are left.
+func (f *followed) addKept(b *tfrecord.Builder, name string, value tfrecord.Feature) {
+	switch value.Kind() {
+	case tfrecord.KindInt64:
+		f.ints = pick(value.AppendInt64s(f.ints[:0]), f.kept)
+		b.Int64(name, f.ints...)
+	case tfrecord.KindFloat:
+		f.floats = pick(value.AppendFloats(f.floats[:0]), f.kept)
+		b.Float(name, f.floats...)
+	default:
+		f.bytes = pick(value.AppendBytes(f.bytes[:0]), f.kept)
+		b.Bytes(name, f.bytes...)
+	}
+}
+
+// pick moves the elements of some ascending indexes to the front.
+func pick[T any](list []T, indexes []int) []T {
+	for to, from := range indexes {
+		list[to] = list[from]
+	}
+	return list[:len(indexes)]
+}

@@ -1,0 +1,240 @@
+package convert
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/tfrec/tfrec/internal/imagetable"
+	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/table"
+)
+
+const (
+	// maxRowText bounds what the listing keeps of all rows in bytes: paths, labels and features.
+	maxRowText = 1 << 30
+	// fewRows is how many rows a file may have that has fewer bytes than rows: what is kept of a
+	// row is bounded by the size of the file.
+	fewRows = 1 << 20
+)
+
+// imageColumns are the columns of a table of images by name: "" for those that are not used.
+type imageColumns struct {
+	key                string // as it is given: that of the image, or of the struct with it
+	image, path, label string
+}
+
+// rowWalker lists the images in the rows of tables, with the rules and counts of a walker.
+type rowWalker struct {
+	*walker
+	origin   *imageRows
+	use      imageColumns
+	columns  []table.Column // to read: the image, the path, the label if they are used, the features
+	features columnEncoder
+	labels   labelNumbers
+	classes  []string // names of the labels that are ids; nil if the files have none
+	bad      int
+	text     int64 // bytes kept of the rows
+}
+
+// listRows lists the images of Parquet and Arrow files.
+func (w *walker) listRows(src imagePlace) (*rowWalker, error) {
+	switch o := w.o; {
+	case o.Select.FollowSymlinks:
+		return nil, optionError("SelectSpec.FollowSymlinks", "is for directories of images")
+	case o.Labels.File != "":
+		return nil, optionError("LabelSpec.File", "is for images that are files or in records: the labels and features of images in a table are other columns of it")
+	}
+	a := &rowWalker{walker: w, origin: &imageRows{src: src.at}}
+	paths := make([]string, len(src.tables))
+	for i, at := range src.tables {
+		paths[i] = at.Path()
+	}
+	names := namesOf(paths)
+	for i, at := range src.tables {
+		if err := a.open(at, names[i]); err != nil {
+			return nil, fmt.Errorf("source: %w", err)
+		}
+	}
+	if len(a.origin.hashes) == 0 {
+		return nil, fmt.Errorf("no rows in %s", src.at.Path())
+	}
+	a.origin.column = a.columns[0]
+	a.features = newColumnEncoder(a.columns[len(a.columns)-len(w.o.Features):])
+	for i := range a.origin.tables {
+		if err := a.list(&a.origin.tables[i]); err != nil {
+			return nil, fmt.Errorf("source: %w", err)
+		}
+	}
+	return a, a.nameNumbered(a.origin)
+}
+
+// open adds a file to those of the origin, and its columns to those of the files before it.
+func (a *rowWalker) open(at storage.Location, name string) error {
+	format, err := detectFormat(a.ctx, at.Path())
+	if err != nil {
+		return err
+	}
+	if format != TableParquet && format != TableArrow {
+		return fmt.Errorf("%s: neither Parquet nor Arrow, as %s is", at.Path(), a.origin.src.Path())
+	}
+	src, err := openers[format](a.ctx, at.Path(), &TableOptions{})
+	if err != nil {
+		return err
+	}
+	o := table.ScanOptions{Workers: a.o.workers(), Kinds: map[string]table.Kind{}, Wanted: a.wants}
+	for _, f := range a.o.Features {
+		o.Kinds[f.Name] = kindOfType[f.Type]
+	}
+	t, err := src.Scan(a.ctx, o)
+	if err != nil {
+		return err
+	}
+	if t.Rows > max(fewRows, src.Size()) || t.Rows > 1<<31-1-int64(len(a.origin.hashes)) {
+		return fmt.Errorf("%s: %d rows in %d bytes are too many for images", at.Path(), t.Rows, src.Size())
+	}
+	if err := a.addColumns(t.Columns); err != nil {
+		return fmt.Errorf("%s: %w", at.Path(), err)
+	}
+	if names := t.Classes[a.use.label]; names != nil && a.o.Labels.Classes == "" {
+		if a.classes != nil && !slices.Equal(names, a.classes) {
+			return fmt.Errorf("%s: the classes of %q are others than in the files before: convert them one by one, or give LabelSpec.Classes", at.Path(), a.use.label)
+		}
+		a.classes = names
+	}
+	a.origin.tables = append(a.origin.tables, rowFile{Source: src, name: name, chunks: t.Chunks, first: len(a.origin.hashes)})
+	a.origin.hashes = append(a.origin.hashes, make([][16]byte, t.Rows)...)
+	return nil
+}
+
+// wants reports whether a column may be one that is kept for all rows, or has images: the sizes of
+// its values decide how many rows are read at a time.
+func (a *rowWalker) wants(name string) bool {
+	switch key := a.o.ImageKey; {
+	case slices.ContainsFunc(a.o.Features, func(f FeatureSpec) bool { return f.Name == name }):
+		return true
+	case key != "":
+		return name == key || name == key+bytesMember
+	}
+	return strings.HasSuffix(name, bytesMember)
+}
+
+// list lists the rows of a file.
+func (a *rowWalker) list(in *rowFile) error {
+	var b table.Batch
+	for _, c := range in.chunks {
+		if err := in.Read(a.ctx, c, a.columns, &b); err != nil {
+			return err
+		}
+		bad := b.Bad
+		for row := range b.Rows {
+			p := imageFile{item: int32(in.first + int(c.FirstRow) + row)}
+			reason := ""
+			if len(bad) > 0 && bad[0].Row == row {
+				reason, bad = bad[0].Reason, bad[1:]
+			}
+			a.row(&p, &b, row, reason)
+			if p.bad != nil {
+				if a.bad++; a.bad > maxBadRows {
+					return fmt.Errorf("%s: row %d: more than %d rows cannot be used, the last because: %s", in.Name(), c.FirstRow+int64(row), maxBadRows, p.bad.Reason)
+				}
+			}
+			if a.text > maxRowText {
+				return fmt.Errorf("%s: row %d: more than %d bytes of paths, labels and ImageOptions.Features: name fewer, or convert fewer files at a time", in.Name(), c.FirstRow+int64(row), maxRowText)
+			}
+			a.images = append(a.images, p)
+		}
+	}
+	return nil
+}
+
+// row makes a sample of a row, which cannot be used if there is a reason.
+func (a *rowWalker) row(p *imageFile, b *table.Batch, row int, reason string) {
+	stage, columns := "parse", b.Columns
+	unusable := func(format string, args ...any) {
+		if reason == "" {
+			stage, reason = "read", fmt.Sprintf(format, args...)
+		}
+	}
+	image, ok := cellBytes(&columns[0], row)
+	p.size = int64(len(image))
+	a.origin.hashes[p.item] = xxh3.Hash128(image).Bytes()
+	next := 1
+	if a.use.path != "" {
+		if path, ok := cellBytes(&columns[next], row); ok && len(path) <= maxFilename {
+			p.path = string(path)
+		}
+		next++
+	}
+	switch {
+	case !ok && p.path != "":
+		unusable("the row has the path of an image and not its bytes: %q is null", a.use.image)
+	case !ok:
+		unusable("the row has no image: %q is null", a.use.image)
+	case len(image) == 0:
+		unusable("the image in %q has 0 bytes", a.use.image)
+	case len(image) > maxStored:
+		unusable("%v", errSize)
+	}
+	if a.use.label != "" {
+		if why := a.label(p, &columns[next], row); why != "" {
+			unusable("%s", why)
+		}
+		next++
+	}
+	if reason != "" {
+		p.size = 0
+		p.bad = &setdir.BadSample{Source: a.origin.source(p), Stage: stage, Reason: a.o.reword(reason)}
+	} else if len(a.features.columns) > 0 {
+		p.row = &imageRow{features: a.features.encode(func(i int) (*table.Values, int, int, bool) {
+			v := &columns[next+i]
+			first, end, ok := imagetable.Cell(v, row)
+			return v, first, end, ok
+		})}
+		a.text += int64(len(p.row.features))
+	}
+	a.text += int64(len(p.path))
+}
+
+// label reads the label of a row: an id, or a name. It returns why there is none.
+func (a *rowWalker) label(p *imageFile, v *table.Values, row int) (reason string) {
+	first, _, ok := imagetable.Cell(v, row)
+	switch {
+	case !ok:
+		return fmt.Sprintf("%q is empty, so the image has no label", a.use.label)
+	case v.Kind == table.Bytes:
+		before := len(a.labels.names)
+		if p.label = a.labels.names[a.labels.id(string(v.Byte(first)))]; len(a.labels.names) > before {
+			a.text += int64(len(p.label))
+		}
+	case v.Ints[first] < 0 || v.Ints[first] >= maxLabel:
+		return fmt.Sprintf("%q is %d, which is not a label from 0 to %d", a.use.label, v.Ints[first], maxLabel-1)
+	default:
+		p.id = int32(v.Ints[first])
+	}
+	return ""
+}
+
+// finish adds the splits, labels and features of rows to the listing.
+func (a *rowWalker) finish(l *listing) error {
+	if len(l.images) == 0 {
+		return fmt.Errorf("no rows in %s are selected", a.origin.src.Path())
+	}
+	var names []string
+	for i := range a.origin.tables {
+		names = append(names, storage.Base(a.origin.tables[i].Name()))
+	}
+	l.keepSplits(a.o, splitsOfFiles(names), func(p *imageFile) int {
+		file, _ := a.origin.of(p)
+		return file
+	})
+	l.columns, l.features = a.use, a.features.described
+	if a.use.label != "" && len(a.labels.names) == 0 {
+		return l.nameIDs(a.ctx, a.o, a.classes)
+	}
+	l.labels = a.labels.names
+	return l.number(a.ctx, a.o)
+}

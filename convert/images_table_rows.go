@@ -1,0 +1,152 @@
+package convert
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/imagetable"
+	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// imageRow is what a table says of an image besides its path and its only label.
+type imageRow struct {
+	labels   []int32 // ids of a list of labels; nil without LabelSpec.Separator
+	features []byte  // an encoded Example; nil without ImageOptions.Features
+}
+
+// imageTable makes samples from the rows of a table.
+type imageTable struct {
+	o        *ImageOptions
+	origin   origin
+	file     string
+	found    map[string]int   // images in the listing
+	lines    map[string]int64 // line where a path was first named
+	first    int64            // line of the first row if it may be a header; 0 if not
+	features columnEncoder
+
+	labelNumbers
+}
+
+func newImageTable(o *ImageOptions, l *listing, opened *imagetable.Table, found map[string]int) *imageTable {
+	t := &imageTable{
+		o: o, origin: l.origin, file: storage.Base(o.Labels.File),
+		found: found, lines: map[string]int64{}, features: newColumnEncoder(opened.Features()),
+	}
+	if names, _, _ := opened.Columns(); names == "" {
+		t.first = -1 // not read yet
+	}
+	return t
+}
+
+// imageFile makes a sample from a row. Problems with the row are in its bad. Its path is in lines
+// if the row is the first that names it.
+func (t *imageTable) imageFile(row *imagetable.Row) imageFile {
+	p := imageFile{path: fmt.Sprintf("%s:%d", t.file, row.Line)} // the key of a row without a path
+	bad := func(stage, format string, args ...any) imageFile {
+		p.bad = t.bad(p.path, row.Line, stage, fmt.Sprintf(format, args...))
+		return p
+	}
+	name := row.Path
+	switch {
+	case row.Err != nil && name == "":
+		return bad("parse", "%v", row.Err)
+	case name == "":
+		return bad("read", "the path is empty")
+	case !filepath.IsLocal(filepath.FromSlash(name)):
+		p.path = name
+		return bad("read", "the path leads outside the source directory")
+	}
+	clean := path.Clean(name)
+	if before, ok := t.lines[clean]; ok {
+		return bad("read", "%s is named twice, first on line %d", jsontext.Readable(clean), before)
+	}
+	p.path = clean
+	t.lines[clean] = row.Line
+	switch {
+	case row.Err != nil:
+		return bad("parse", "%v", row.Err)
+	case t.o.Labels.several() || t.o.Labels.None:
+	case row.Labels[0] == "":
+		return bad("read", "%s has an empty label", jsontext.Readable(name))
+	default:
+		p.label = t.names[t.id(row.Labels[0])] // one copy of each
+	}
+	if t.o.Labels.several() || len(t.features.columns) > 0 {
+		p.row = t.imageRow(row)
+	}
+	return p
+}
+
+// imageRow keeps the labels and features of a row.
+func (t *imageTable) imageRow(row *imagetable.Row) *imageRow {
+	r := &imageRow{}
+	if t.o.Labels.several() {
+		r.labels = make([]int32, len(row.Labels))
+		for i, label := range row.Labels {
+			r.labels[i] = t.id(label)
+		}
+	}
+	if len(t.features.columns) > 0 {
+		r.features = t.features.encode(row.Value)
+	}
+	return r
+}
+
+// bad returns the ledger entry for a row.
+func (t *imageTable) bad(key string, line int64, stage, reason string) *setdir.BadSample {
+	return &setdir.BadSample{Key: jsontext.Readable(key), Source: t.file, Line: line, Stage: stage, Reason: t.o.reword(reason)}
+}
+
+// find looks for an image missing from the listing. An error means that its existence is unknown.
+func (t *imageTable) find(ctx context.Context, p *imageFile, line int64) error {
+	found, reason, err := t.origin.find(ctx, p.path)
+	switch {
+	case err != nil:
+		return err
+	case reason != "":
+		p.bad = t.bad(p.path, line, "read", reason)
+	case found == nil:
+		p.bad = t.bad(p.path, line, "read", "no such file in the source: "+jsontext.Readable(p.path)+t.hint(p.path, line))
+	default:
+		p.foundAs(found)
+	}
+	return nil
+}
+
+// foundAs takes over what the origin knows of an image.
+func (p *imageFile) foundAs(found *imageFile) {
+	p.size, p.modTime, p.version, p.item = found.size, found.modTime, found.version, found.item
+	if p.bad == nil {
+		p.bad = found.bad
+	}
+}
+
+// hint suggests what a path without an image may mean; often nothing.
+func (t *imageTable) hint(name string, line int64) string {
+	for _, ext := range imageExtensions {
+		for _, suffix := range []string{ext, strings.ToUpper(ext)} {
+			if _, ok := t.found[name+suffix]; ok && t.o.Labels.PathSuffix == "" {
+				return fmt.Sprintf(" (%s exists: give LabelSpec.PathSuffix %s)", jsontext.Readable(name+suffix), suffix)
+			}
+		}
+	}
+	if line == t.first {
+		return " (if this row is the header, LabelSpec.PathColumn and LabelSpec.Column name its columns)"
+	}
+	return ""
+}
+
+// unnamed returns the first of the listed images that no row names.
+func (t *imageTable) unnamed(images []imageFile) string {
+	for i := range images {
+		if t.lines[images[i].path] == 0 {
+			return jsontext.Readable(images[i].path)
+		}
+	}
+	return ""
+}

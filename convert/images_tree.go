@@ -1,0 +1,189 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// imageTree is the origin of images that are files of a directory tree: on disk, or in a store.
+type imageTree struct {
+	root        storage.Location
+	directories []string // those listed, below root
+	follow      bool     // symbolic links
+}
+
+func (t *imageTree) at(p *imageFile) storage.Location { return t.root.Join(p.path) }
+
+func (t *imageTree) remote() bool { return t.root.Remote() }
+
+func (t *imageTree) place() string { return placeOf(t.root) }
+
+// placeOf returns an absolute path. A URL is the same on every machine.
+func placeOf(at storage.Location) string {
+	if at.Remote() {
+		return at.String()
+	}
+	abs, err := filepath.Abs(at.Path())
+	if err != nil {
+		return at.Path()
+	}
+	return abs
+}
+
+func (t *imageTree) source(p *imageFile) string { return p.path }
+
+func (t *imageTree) enter(dir string) string {
+	return "convert " + jsontext.Readable(t.root.Join(dir).Path())
+}
+
+func (t *imageTree) files(images []imageFile) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, directory := range t.directories {
+			if !yield(t.root.Join(directory).Path()) {
+				return
+			}
+		}
+		for i := range images {
+			if p := &images[i]; p.bad == nil && !yield(t.at(p).Path()) {
+				return
+			}
+		}
+	}
+}
+
+// find implements origin: a file without an image's extension is accepted, since somebody names it.
+func (t *imageTree) find(ctx context.Context, name string) (p *imageFile, reason string, err error) {
+	st, err := t.root.Join(name).Stat(ctx)
+	switch {
+	case err == nil && !t.follow && !t.remote() && t.linked(name):
+		return nil, "reached by a symbolic link (SelectSpec.FollowSymlinks follows it): " + jsontext.Readable(name), nil
+	case err != nil && !missing(err):
+		return nil, "", err
+	case err != nil:
+		return nil, "", nil
+	case !st.Mode().IsRegular():
+		return nil, "not a file: " + jsontext.Readable(name), nil
+	}
+	p = &imageFile{path: name, size: st.Size(), modTime: st.ModTime().UnixNano()}
+	if o, remote := st.Sys().(storage.Object); remote {
+		p.version = o.Version
+	}
+	return p, "", nil
+}
+
+// missing reports whether an error means that there is no such file, or that no file can have this
+// name.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG) || errors.Is(err, syscall.EINVAL)
+}
+
+// linked reports whether a path below the root passes through a symbolic link.
+func (t *imageTree) linked(rel string) bool {
+	for dir := rel; dir != "."; dir = path.Dir(dir) {
+		st, err := os.Lstat(t.root.Join(dir).Path())
+		if err != nil || st.Mode()&os.ModeSymlink != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *imageTree) load(context.Context, func() (*os.File, error), iter.Seq[*imageFile]) error {
+	return nil
+}
+
+func (t *imageTree) unload() error { return nil }
+
+func (t *imageTree) parts(_ *imageFile, data []byte) ([]byte, beside) { return data, beside{} }
+
+func (t *imageTree) hash(*imageFile) string { return "" }
+
+func (t *imageTree) read(ctx context.Context, p *imageFile, buf []byte) ([]byte, setdir.Input, error) {
+	if t.remote() {
+		return t.readStored(ctx, p, buf)
+	}
+	data, st, err := readFile(ctx, t.at(p), buf)
+	if err != nil || time.Since(st.ModTime()) <= settled {
+		return data, setdir.Input{}, err
+	}
+	return data, setdir.Input{Key: setdir.InputKey(p.path), Size: st.Size(), ModTime: st.ModTime().UnixNano()}, nil
+}
+
+// readStored reads the listed version of an image of a store.
+func (t *imageTree) readStored(ctx context.Context, p *imageFile, buf []byte) ([]byte, setdir.Input, error) {
+	if p.size > maxStored {
+		return nil, setdir.Input{}, errSize
+	}
+	data, err := t.at(p).ReadListed(ctx, storage.Object{Size: p.size, Version: p.version}, buf)
+	if err != nil || strings.HasPrefix(p.version, storage.Modified) && time.Since(time.Unix(0, p.modTime)) <= 2*settled {
+		return data, setdir.Input{}, err // stores report times in whole seconds
+	}
+	return data, setdir.Input{Key: setdir.InputKey(p.path), Size: p.size, ModTime: p.modTime, Version: p.version}, nil
+}
+
+// readFile reads a file into the capacity of buf or a larger buffer; the size and time it returns
+// are from before the read.
+func readFile(ctx context.Context, file storage.Location, buf []byte) ([]byte, os.FileInfo, error) {
+	f, err := file.Open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, nil, errors.New("not a file")
+	}
+	if st.Size() > maxStored {
+		return nil, nil, errSize
+	}
+	n := int(st.Size())
+	if cap(buf) <= n {
+		buf = make([]byte, n+n/4+512)
+	}
+	// One extra byte detects a file that grows.
+	buf = buf[:n+1]
+	got, err := io.ReadFull(f, buf)
+	if err != io.ErrUnexpectedEOF && err != io.EOF && err != nil {
+		return nil, nil, err
+	}
+	if got != n {
+		return nil, nil, fmt.Errorf("the file changed while it was read: %s, then %d", plural.Of(n, "byte"), got)
+	}
+	return buf[:n], st, nil
+}
+
+// endsRun implements origin. A listed file that no longer exists, or a dangling link, is a bad
+// sample; an object that changed since planning is not.
+func (t *imageTree) endsRun(err error) bool {
+	if errors.Is(err, errSize) {
+		return false
+	}
+	if t.remote() {
+		return true
+	}
+	var system *fs.PathError
+	return errors.As(err, &system) && !leadsNowhere(err)
+}
+
+// leadsNowhere reports whether a path does not exist.
+func leadsNowhere(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
+}

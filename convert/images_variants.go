@@ -1,0 +1,165 @@
+package convert
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/annotation"
+	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/objects"
+)
+
+// ImageVariants draws the variants of one image and moves its annotations with them, as [Images]
+// does, to look at without a set.
+type ImageVariants struct {
+	// Annotations is the name of what annotates the image: its path as COCO has it, and otherwise
+	// that of the file of annotations, below its directory; "" without annotations.
+	Annotations string
+	// Faults are the annotations of the image that cannot be used, each with the reason.
+	Faults []string
+	source *imageSource
+	info   augment.Info
+	mask   []byte
+}
+
+// ImageVariant is a variant of an image, or the original.
+type ImageVariant struct {
+	// Draw are the steps of the variant.
+	Draw augment.Draw
+	// Record is an Example of the objects that are left, and of the mask, with the features that
+	// [Images] stores of them.
+	Record []byte
+	// Dropped is how many of the objects are lost to crops, or hardly visible.
+	Dropped int64
+}
+
+// NewImageVariants reads the annotations of the image of a key, its path below the source that
+// [Images] would convert, with "/". data is the image's file, and mask that of its mask of classes;
+// nil without. Of o it uses Augment.Policy, Seed, Codec, Annotations except Masks, Labels.Classes,
+// Workers, Note and Reword.
+//
+// Annotations are found by the key, as those of a source's only image. It is an error if there are
+// none, or if several fit.
+func NewImageVariants(ctx context.Context, key string, data, mask []byte, o ImageOptions) (*ImageVariants, error) {
+	if err := o.Annotations.check(); err != nil {
+		return nil, err
+	}
+	codec, err := augment.NewCodec(o.Codec)
+	if err != nil {
+		return nil, err
+	}
+	v := &ImageVariants{mask: mask}
+	if v.info, err = codec.Stat(data); err != nil {
+		return nil, err
+	}
+	pic := imageFile{path: key}
+	v.source = &imageSource{o: &o, codec: codec}
+	if o.Annotations.hasObjects() {
+		a, err := o.readAnnotations(ctx)
+		if err != nil {
+			return nil, err
+		}
+		image, err := a.of(key, o.Annotations.Files)
+		if err != nil {
+			return nil, err
+		}
+		pic.annotate(&o, image, "")
+		if pic.bad != nil {
+			return nil, fmt.Errorf("AnnotationSpec.Files: %s: %s", pic.bad.Source, pic.bad.Reason)
+		}
+		v.Annotations, v.source.annotations, v.source.objectKeys = image.Name, a, o.objectKeys(a.format)
+	}
+	if mask != nil {
+		if pic.notes == nil {
+			pic.notes = new(imageNotes)
+		}
+		pic.notes.mask = &imageFile{path: "of " + key}
+	}
+	v.source.images = []imageFile{pic}
+	if image := pic.annotated(); image != nil {
+		v.addFaults(image.Faults)
+		v.addFaults(v.place(new(sampleWork)).faults)
+	}
+	return v, nil
+}
+
+// of returns what the files say of the image of a key.
+func (a *annotations) of(key string, files []AnnotationFile) (*annotation.Image, error) {
+	var found *annotation.Image
+	var names []string
+	from := -1
+	for i, set := range a.sets {
+		set.Within(files[i].Path, []string{key})
+		matched, err := set.Match([]string{key})
+		if err != nil {
+			return nil, fmt.Errorf("AnnotationSpec.Files: %s: %w; or give the image its path below the source as the key", files[i].Path, err)
+		}
+		switch k := matched.Of[0]; {
+		case k < 0:
+			for n := range min(len(set.Images), maxCandidates-len(names)) {
+				names = append(names, jsontext.Readable(set.Images[n].Name))
+			}
+		case found != nil:
+			return nil, fmt.Errorf("AnnotationSpec.Files: %s and %s both annotate %s", files[from].Path, files[i].Path, jsontext.Readable(key))
+		default:
+			found, from = &set.Images[k], i
+		}
+	}
+	switch {
+	case found != nil:
+		return found, nil
+	case len(names) == 0:
+		return nil, fmt.Errorf("AnnotationSpec.Files: %s annotates no image", files[0].Path)
+	}
+	return nil, fmt.Errorf("AnnotationSpec.Files: no annotations of %s: there are those of %s; give the image its path below the source as the key", jsontext.Readable(key), strings.Join(names, ", "))
+}
+
+// maxCandidates is how many annotated images an error names.
+const maxCandidates = 5
+
+// addFaults adds annotations that cannot be used to Faults.
+func (v *ImageVariants) addFaults(faults []annotation.Fault) {
+	s := v.source
+	for _, f := range faults {
+		bad := s.o.badAnnotation(s.images[0].path, f)
+		v.Faults = append(v.Faults, bad.Source+": "+bad.Reason)
+	}
+}
+
+// Variant makes the variant of a number from 1, or the original, which is 0.
+func (v *ImageVariants) Variant(number int) (*ImageVariant, error) {
+	m := getSampleWork(sample{copy: int32(number)})
+	defer putSampleWork(m)
+	s := v.source
+	placed := v.place(m)
+	if mask := s.images[0].mask(); mask != nil {
+		m.maskFile = v.mask
+		err := s.placeMask(m, s.placement(m, v.info), mask)
+		m.maskFile = nil // it is the caller's
+		if err != nil {
+			return nil, err
+		}
+	}
+	b := &m.record.builder
+	b.Reset()
+	if s.annotations != nil {
+		s.buildObjects(m)
+	}
+	if v.mask != nil {
+		b.Bytes(objects.KeySegmentation, m.segmentation)
+	}
+	return &ImageVariant{Draw: m.task.Draw, Record: slices.Clip(b.Append(nil)), Dropped: placed.dropped}, nil
+}
+
+// place draws a variant and places the objects of the image in it.
+func (v *ImageVariants) place(m *sampleWork) *sampleObjects {
+	s := v.source
+	m.task.Draw = s.draw(m, v.info)
+	if image := s.images[0].annotated(); image != nil {
+		s.placeObjects(m, s.placement(m, v.info), image)
+	}
+	return &m.objects
+}

@@ -1,0 +1,314 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/archive"
+	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
+)
+
+// ArchiveFormat says what the members of archives are.
+type ArchiveFormat string
+
+// The formats of archives.
+const (
+	// AutoFormat is WebDataset if an image in an archive has a .cls or .json member beside it, and
+	// Files otherwise.
+	AutoFormat ArchiveFormat = "auto"
+	// Files are the files of a directory tree.
+	Files ArchiveFormat = "files"
+	// WebDataset has samples of several members KEY.EXT: KEY is everything up to the first dot of
+	// the base name. The label is the integer in .cls, which is its own id. Members other than the
+	// image become bytes features EXT; with ImageOptions.Features, keys of .json do instead of it.
+	WebDataset ArchiveFormat = "webdataset"
+)
+
+// check returns an error for an unknown format.
+func (f ArchiveFormat) check() error {
+	if !slices.Contains([]ArchiveFormat{"", AutoFormat, Files, WebDataset}, f) {
+		return optionError("ImageOptions.ArchiveFormat", "%q: want auto, files or webdataset", string(f))
+	}
+	return nil
+}
+
+// samplePart is a member of a sample besides its image.
+type samplePart struct {
+	key  string // of the feature: the member's extension
+	item int32  // in imageArchives.members
+}
+
+// otherMember is a listed member that is not an image, or why it cannot be read.
+type otherMember struct {
+	path   string
+	item   int32
+	stage  string // of the reason
+	reason string
+}
+
+const (
+	classExt = "cls"
+	jsonExt  = "json"
+	// maxLabel bounds the ids in .cls members without LabelSpec.Classes: they have names up to it.
+	maxLabel = 1 << 20
+	// maxClassText is the maximum size of a .cls member in bytes, and maxJSON of a .json member
+	// that has features.
+	maxClassText = 64
+	maxJSON      = 1 << 20
+)
+
+// cutSample divides a member's name into the key of its sample and its extension, in lower case:
+// "" without one.
+func cutSample(name string) (key, ext string) {
+	base := path.Base(name)
+	i := strings.IndexByte(base, '.')
+	if i < 0 {
+		return name, ""
+	}
+	return name[:len(name)-len(base)+i], strings.ToLower(base[i+1:])
+}
+
+// sampleGroup is one sample of a WebDataset: indexes of images, and of others.
+type sampleGroup struct{ images, others []int }
+
+// isWebDataset reports whether the listed archives are WebDatasets.
+func (a *archiveWalker) isWebDataset() bool {
+	switch {
+	case a.o.ArchiveFormat == Files, a.o.Annotations.hasObjects(): // whose files may look like a sample's
+		return false
+	case a.o.ArchiveFormat == WebDataset:
+		return true
+	}
+	beside := map[string]bool{}
+	for _, m := range a.others {
+		if key, ext := cutSample(m.path); ext == classExt || ext == jsonExt {
+			beside[key] = true
+		}
+	}
+	return slices.ContainsFunc(a.images, func(p imageFile) bool {
+		key, _ := cutSample(p.path)
+		return beside[key]
+	})
+}
+
+// groupSamples replaces the images by samples: each keeps one image, and its other members become
+// parts of it. Members of samples without an image count as skipped files.
+func (a *archiveWalker) groupSamples() {
+	type sampleKey struct {
+		archive int32
+		key     string
+	}
+	groups := map[sampleKey]*sampleGroup{}
+	groupOf := func(name string, item int32) *sampleGroup {
+		key, _ := cutSample(name)
+		k := sampleKey{a.origin.members[item].archive, key}
+		if groups[k] == nil {
+			groups[k] = new(sampleGroup)
+		}
+		return groups[k]
+	}
+	for i := range a.images {
+		g := groupOf(a.images[i].path, a.images[i].item)
+		g.images = append(g.images, i)
+	}
+	for i := range a.others {
+		g := groupOf(a.others[i].path, a.others[i].item)
+		g.others = append(g.others, i)
+	}
+	a.origin.partsOf = map[int32][]samplePart{}
+	var samples []imageFile
+	for _, g := range groups {
+		chosen := a.chooseImage(g)
+		if chosen < 0 {
+			a.skipped += int64(len(g.images)) // others are counted already
+			continue
+		}
+		samples = append(samples, a.sample(g, chosen))
+	}
+	slices.SortFunc(samples, func(p, q imageFile) int { return strings.Compare(p.path, q.path) })
+	a.images = samples
+}
+
+// chooseImage returns the image of a sample: of those whose whole extension is an image's, the
+// first in the order of imageExtensions; -1 if there is none.
+func (a *archiveWalker) chooseImage(g *sampleGroup) int {
+	for _, want := range imageExtensions {
+		for _, i := range g.images {
+			if _, ext := cutSample(a.images[i].path); "."+ext == want {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// sample makes one image of a group.
+func (a *archiveWalker) sample(g *sampleGroup, chosen int) imageFile {
+	p := a.images[chosen]
+	bad := func(stage, format string, args ...any) {
+		if p.bad == nil {
+			in := a.origin.archives[a.origin.members[p.item].archive]
+			p.bad = &setdir.BadSample{
+				Key: jsontext.Readable(p.path), Source: storage.Base(in.Path()), Stage: stage,
+				Reason: a.o.reword(fmt.Sprintf(format, args...)),
+			}
+		}
+	}
+	label := false
+	var parts []samplePart
+	add := func(name string, item int32, stage, reason string) {
+		_, ext := cutSample(name)
+		switch {
+		case reason != "":
+			bad(stage, "%s: %s", jsontext.Readable(name), reason)
+		case ext == classExt && a.labelled():
+			id, err := strconv.ParseInt(strings.TrimSpace(a.classes[item]), 10, 32)
+			if err != nil || id < 0 || id >= maxLabel {
+				bad("parse", "%s: %q is not a label from 0 to %d", jsontext.Readable(name), jsontext.Readable(a.classes[item]), maxLabel-1)
+			}
+			p.id, label = int32(id), true
+		case ext == jsonExt && a.json != nil:
+			a.json.beside[p.item] = item
+		case ext == "":
+			return
+		default:
+			parts = append(parts, samplePart{ext, item})
+			p.size += a.origin.members[item].position.Size()
+		}
+		a.skipped--
+	}
+	for _, i := range g.others {
+		add(a.others[i].path, a.others[i].item, a.others[i].stage, a.others[i].reason)
+	}
+	for _, i := range g.images {
+		if i != chosen {
+			a.skipped++
+			reason := ""
+			if b := a.images[i].bad; b != nil {
+				reason = b.Reason
+			}
+			add(a.images[i].path, a.images[i].item, "read", reason)
+		}
+	}
+	if p.size > archive.MaxMember {
+		bad("read", "the members of the sample are larger than %d bytes together", archive.MaxMember)
+	}
+	if a.labelled() && !label {
+		bad("read", "the sample has no .cls member, so it has no label")
+	}
+	a.someLabel = a.someLabel || label
+	slices.SortFunc(parts, func(x, y samplePart) int { return strings.Compare(x.key, y.key) })
+	for i := range parts {
+		if i > 0 && parts[i].key == parts[i-1].key {
+			bad("read", "the sample has two members .%s", parts[i].key)
+		}
+	}
+	if len(parts) > 0 && p.bad == nil {
+		a.origin.partsOf[p.item] = parts
+	}
+	return p
+}
+
+// labelled reports whether .cls members are labels.
+func (a *archiveWalker) labelled() bool { return !a.o.Labels.None && a.o.Labels.File == "" }
+
+// keepSplits keeps the splits that the names of all archives begin with.
+func (a *archiveWalker) keepSplits(l *listing) {
+	var names []string
+	for _, in := range a.origin.archives {
+		names = append(names, storage.Base(in.Path()))
+	}
+	l.keepSplits(a.o, splitsOfFiles(names), func(p *imageFile) int { return int(a.origin.members[p.item].archive) })
+}
+
+// finish adds the labels and features of samples to the listing.
+func (a *archiveWalker) finish(l *listing) error {
+	switch {
+	case !a.labelled():
+		if err := l.number(a.ctx, a.o); err != nil {
+			return err
+		}
+	case !a.someLabel:
+		return errors.New("no sample has a .cls member, so none has a label: label the images with LabelSpec.File, or give LabelSpec.None")
+	default:
+		if err := l.nameIDs(a.ctx, a.o, nil); err != nil {
+			return err
+		}
+	}
+	if a.json != nil {
+		if err := a.json.fill(l); err != nil {
+			return err
+		}
+	}
+	return l.describeParts(a.o, a.origin.partsOf)
+}
+
+// nameIDs names the labels of a source that gives ids: by LabelSpec.Classes, or else by the names
+// that the source has, if any, or as the numbers themselves.
+func (l *listing) nameIDs(ctx context.Context, o *ImageOptions, names []string) error {
+	highest, example := int32(-1), ""
+	for i := range l.images {
+		if p := &l.images[i]; p.bad == nil && p.id > highest {
+			highest, example = p.id, p.path
+		}
+	}
+	switch {
+	case o.Labels.Classes != "":
+		c, err := labels.ReadClasses(ctx, o.Labels.Classes, nil)
+		if err != nil {
+			return fmt.Errorf("LabelSpec.Classes: %w", err)
+		}
+		l.labels = c.Names
+		if int(highest) >= len(l.labels) {
+			return fmt.Errorf("LabelSpec.Classes: %s has %s, and the label of %s is %d", o.Labels.Classes, plural.Of(len(l.labels), "line"), jsontext.Readable(example), highest)
+		}
+	case names != nil:
+		if int(highest) >= len(names) {
+			return fmt.Errorf("the file names %s, and the label of %s is %d: LabelSpec.Classes gives other names", plural.Of(len(names), "class"), jsontext.Readable(example), highest)
+		}
+		l.labels = names
+	default:
+		for id := range highest + 1 {
+			l.labels = append(l.labels, strconv.Itoa(int(id)))
+		}
+	}
+	for i := range l.images {
+		if p := &l.images[i]; p.bad == nil {
+			p.label = l.labels[p.id]
+			p.id += int32(o.Labels.Offset)
+		}
+	}
+	return nil
+}
+
+// describeParts describes the features that parts become, and refuses one that the image has.
+func (l *listing) describeParts(o *ImageOptions, parts map[int32][]samplePart) error {
+	counts, samples := map[string]int{}, 0
+	for i := range l.images {
+		if l.images[i].bad == nil {
+			samples++
+			for _, part := range parts[l.images[i].item] {
+				counts[part.key]++
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(counts)) {
+		taken := slices.ContainsFunc(imageKeys, func(name string) bool { return o.key(name) == key })
+		if taken || slices.ContainsFunc(l.features, func(f manifest.Feature) bool { return f.Key == key }) {
+			return fmt.Errorf("members .%s become the feature %q, which another feature is called: give that another name", key, key)
+		}
+		l.features = append(l.features, manifest.Feature{Key: key, Kind: string(TypeBytes), Class: manifest.ClassText, Optional: counts[key] < samples})
+	}
+	return nil
+}

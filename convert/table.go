@@ -1,0 +1,196 @@
+package convert
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/internal/shares"
+)
+
+// TableOptions configure how tables of any format become records. Delimiter, NoHeader, Columns and
+// MissingValues are for CSV alone, MaxRow is for the formats that are text.
+type TableOptions struct {
+	CSVOptions
+
+	// Format of all files. Default: inferred from the content of each.
+	Format TableFormat
+}
+
+// Table converts the tables that srcs name, files or globs, into a set in the directory out. They
+// are read in the given order, those of a glob in the order of their names, and are of one format.
+// CSV files must have the same columns. In all other formats a column that a file lacks is missing
+// in its rows; a column of integers here and of floats there is one of floats, and any other
+// difference between kinds is an error.
+//
+// A column becomes a feature of its kind, and a list of values one of as many. A missing value
+// (null) is none, which Missing handles; an empty list is a feature without values.
+func Table(ctx context.Context, srcs []string, out string, o TableOptions) (*Summary, error) {
+	return runConversion(ctx, newTableInput(srcs, o), out)
+}
+
+func newTableInput(srcs []string, o TableOptions) *tableInput {
+	return &tableInput{source: "table", o: &o, srcs: srcs}
+}
+
+// tableInput is the tables of a conversion.
+type tableInput struct {
+	source  string // the option of this name: "csv" or "table"
+	o       *TableOptions
+	srcs    []string
+	tables  *tables // nil before scan
+	columns *tableColumns
+	planned *tableSource // nil before plan
+}
+
+func (in *tableInput) shared() *Options { return &in.o.Options }
+
+// scan finds the row boundaries and determines the columns.
+func (in *tableInput) scan(ctx context.Context, out string) (err error) {
+	if in.tables, err = in.o.open(ctx, in.srcs); err != nil {
+		return err
+	}
+	if err := in.tables.scan(ctx, in.o, out); err != nil {
+		return err
+	}
+	in.columns, err = in.o.resolve(in.tables)
+	return err
+}
+
+func (in *tableInput) plan(ctx context.Context, before *previous) (source, error) {
+	s, err := planTable(ctx, in.o, in.tables, in.columns, before)
+	if err != nil {
+		return nil, err
+	}
+	s.kind, in.planned = in.source, s
+	return s, nil
+}
+
+func (in *tableInput) close() {
+	if in.planned != nil {
+		in.planned.close()
+	}
+	if in.tables != nil {
+		in.tables.close()
+	}
+}
+
+// open checks the options, fills in defaults and opens the sources.
+func (o *TableOptions) open(ctx context.Context, srcs []string) (*tables, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	t, err := openTables(ctx, srcs, o)
+	if err != nil {
+		return nil, err
+	}
+	o.Name = cmp.Or(o.Name, t.name())
+	if err := o.check(); err != nil {
+		t.close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// complete fills in defaults and returns an error for invalid options.
+func (o *TableOptions) complete() error {
+	o.Missing = cmp.Or(o.Missing, MissingDrop)
+	o.Memory = cmp.Or(o.Memory, 512<<20)
+	o.MaxRow = cmp.Or(o.MaxRow, csvscan.DefaultMaxRow)
+	switch {
+	case o.Format != "" && o.Format != TableCSV && openers[o.Format] == nil:
+		return optionError("TableOptions.Format", "%q: want %s", o.Format, strings.Join(TableFormats(), ", "))
+	case o.Missing != MissingDrop && o.Missing != MissingDefault && o.Missing != MissingError:
+		return optionError("CSVOptions.Missing", "%q: want drop-feature, default or error", o.Missing)
+	case o.Vocab && o.Label == "":
+		return optionError("CSVOptions.Vocab", "needs CSVOptions.Label: the column to map")
+	case o.LabelOffset != 0 && !o.Vocab:
+		return optionError("CSVOptions.LabelOffset", "needs CSVOptions.Label and CSVOptions.Vocab")
+	case o.LabelOffset < 0 || o.LabelOffset > 1<<20:
+		return optionError("CSVOptions.LabelOffset", "%d is not between 0 and %d", o.LabelOffset, 1<<20)
+	case strings.IndexByte("\"\r\n", o.Delimiter) >= 0:
+		return optionError("CSVOptions.Delimiter", "%q is a quote or ends a row", o.Delimiter)
+	case o.NoHeader && len(o.Columns) == 0:
+		return optionError("CSVOptions.NoHeader", "the columns need names: CSVOptions.Columns")
+	case o.MaxRow < csvscan.ChunkSize || o.MaxRow > 1<<30:
+		return optionError("CSVOptions.MaxRow", "%d bytes: want 1 MiB to 1 GiB", o.MaxRow)
+	case o.Memory < 16<<20:
+		return optionError("CSVOptions.Memory", "%d bytes: want 16 MiB or more", o.Memory)
+	}
+	var splits []string
+	for _, share := range o.splits() {
+		splits = append(splits, share.Name)
+	}
+	if err := o.checkShardsOf(splits); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, name := range o.Vocabulary {
+		if seen[name] {
+			return optionError("CSVOptions.Vocab", "%q is named twice", name)
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// effective returns the options that the bytes depend on, by flag name. What follows from the
+// input, such as inferred types, is not included but is part of the identity of the rows: when the
+// input changes, the set is out of date, but its options are the same.
+func (o *TableOptions) effective(s *tableSource) map[string]any {
+	types := make([]string, 0, len(o.Types))
+	for name, t := range o.Types {
+		types = append(types, name+"="+string(t))
+	}
+	slices.Sort(types)
+	m := map[string]any{
+		"source": s.kind, optionSplits: shares.FormatSplits(o.splits()),
+		"compression": compressionName(o.Compression), "limit": o.Limit, "seed": o.Seed,
+		"column": types, "na": o.Missing, "vector": o.Vectors, "label": o.Label, "vocab": o.Vocab,
+		"label_offset": o.LabelOffset, "key": o.Key, "shuffle": o.Shuffle, "even": o.Even && o.Shuffle,
+	}
+	if s.kind != "csv" {
+		m["format"] = o.Format
+	}
+	if o.Format == TableCSV {
+		m["delimiter"] = "auto"
+		if o.Delimiter != 0 {
+			m["delimiter"] = string(rune(o.Delimiter))
+		}
+		m["no_header"], m["columns"], m["na_values"] = o.NoHeader, o.Columns, o.MissingValues
+	}
+	o.setShards(m, s.planned)
+	return m
+}
+
+// csvKind is the input kind of CSV files: the fields that set the options of effective.
+var csvKind = kind{fields: map[string]string{
+	"delimiter": "CSVOptions.Delimiter", "no_header": "CSVOptions.NoHeader", "columns": "CSVOptions.Columns", "column": "CSVOptions.Types",
+	"na": "CSVOptions.Missing", "na_values": "CSVOptions.MissingValues", "vector": "CSVOptions.Vectors",
+	"label": "CSVOptions.Label", "vocab": "CSVOptions.Vocab", "label_offset": "CSVOptions.LabelOffset",
+	"key": "CSVOptions.Key", "shuffle": "CSVOptions.Shuffle",
+}, text: vectorsText}
+
+// tableKind is the input kind of tables of any format.
+var tableKind = func() kind {
+	fields := maps.Clone(csvKind.fields)
+	fields["format"] = "TableOptions.Format"
+	return kind{fields: fields, text: vectorsText}
+}()
+
+// vectorsText formats vectors for ParseVector, if the option value is one.
+func vectorsText(raw json.RawMessage) (string, bool) {
+	var vectors []Vector
+	if json.Unmarshal(raw, &vectors) != nil {
+		return "", false
+	}
+	var list []string
+	for _, v := range vectors {
+		list = append(list, v.Name+"="+strings.Join(v.Columns, ","))
+	}
+	return strings.Join(list, " "), true
+}

@@ -1,0 +1,141 @@
+package convert
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/internal/plural"
+)
+
+// csvFormat reads CSV files.
+type csvFormat struct {
+	o       *TableOptions
+	missing *csvscan.Missing
+	scans   csvscan.ScanOptions
+	first   *csvscan.Source // nil before open
+}
+
+func newCSVFormat(o *TableOptions) *csvFormat {
+	if o.MissingValues == nil {
+		o.MissingValues = csvscan.DefaultMissing
+	}
+	return &csvFormat{o: o, missing: csvscan.NewMissing(o.MissingValues)}
+}
+
+func (c *csvFormat) open(ctx context.Context, path string) (tableReader, error) {
+	o := c.o
+	src, err := csvscan.Open(ctx, path, csvscan.Options{Delimiter: o.Delimiter, NoHeader: o.NoHeader, Columns: o.Columns, MaxRow: o.MaxRow})
+	if err != nil {
+		return nil, err
+	}
+	if c.first == nil {
+		c.first = src
+	}
+	return &csvFile{Source: src, format: c}, sameHeader(c.first, src)
+}
+
+// sameHeader returns an error if the columns of two tables differ.
+func sameHeader(a, b *csvscan.Source) error {
+	x, y := a.Header(), b.Header()
+	if slices.Equal(x, y) {
+		return nil
+	}
+	if len(x) != len(y) {
+		return fmt.Errorf("%s has %s, %s has %d: all tables of a set need the same", a.Name(), plural.Of(len(x), "column"), b.Name(), len(y))
+	}
+	for i := range x {
+		if x[i] != y[i] {
+			return fmt.Errorf("column %d is %q in %s and %q in %s: all tables of a set need the same; CSVOptions.Columns gives other names", i+1, x[i], a.Name(), y[i], b.Name())
+		}
+	}
+	return nil
+}
+
+func (c *csvFormat) suffixes() []string { return []string{".gz", ".zst", ".csv", ".tsv", ".txt"} }
+
+func (c *csvFormat) noRows() string { return "a header and no rows" }
+
+func (c *csvFormat) scanOptions() (string, error) {
+	o := c.o
+	c.scans = csvscan.ScanOptions{Workers: o.workers(), Missing: c.missing}
+	if o.Vocab && o.Vocabulary == nil {
+		label, err := columnNumber("CSVOptions.Label", o.Label, c.first.Header())
+		if err != nil {
+			return "", err
+		}
+		c.scans.Distinct = []int{label}
+	}
+	return fmt.Sprintf("1 %q %v %q %d %q %v", o.Delimiter, o.NoHeader, o.Columns, o.MaxRow, o.MissingValues, c.scans.Distinct), nil
+}
+
+func (c *csvFormat) merge(files []*tableFile) ([]inputColumn, error) {
+	header := c.first.Header()
+	counts := make([]csvscan.Column, len(header))
+	columns := make([]inputColumn, len(header))
+	for _, f := range files {
+		for i := range counts {
+			counts[i].Merge(&f.tableReader.(*csvFile).table.Columns[i])
+		}
+	}
+	for i, name := range header {
+		n := &counts[i]
+		columns[i] = inputColumn{name: name, length: 1, text: true, missing: n.Missing, kindNote: n.KindNote(name), lossNote: n.LossNote(name)}
+		if n.Ints+n.Floats+n.Texts > 0 {
+			columns[i].kind = ColumnType(n.Kind().String())
+		}
+	}
+	return columns, nil
+}
+
+func (c *csvFormat) newRows(header []string) tableRows {
+	return &csvRows{format: c, header: header}
+}
+
+// csvFile is an open CSV file.
+type csvFile struct {
+	*csvscan.Source
+	format *csvFormat
+	table  *csvscan.Table
+}
+
+func (f *csvFile) scan(ctx context.Context) (result json.RawMessage, err error) {
+	if f.table, err = f.Source.Scan(ctx, f.format.scans); err != nil {
+		return nil, err
+	}
+	return json.Marshal(f.table)
+}
+
+func (f *csvFile) restore(result json.RawMessage) bool {
+	t := new(csvscan.Table)
+	if json.Unmarshal(result, t) != nil || len(t.Columns) != len(f.Header()) || len(t.Distinct) != len(f.format.scans.Distinct) {
+		return false
+	}
+	f.table = t
+	return true
+}
+
+func (f *csvFile) counts() tableCounts {
+	return tableCounts{rows: f.table.Rows, bytes: f.table.Bytes, blank: f.table.Blank}
+}
+
+func (f *csvFile) chunks() []rowChunk {
+	chunks := make([]rowChunk, len(f.table.Chunks))
+	for i, c := range f.table.Chunks {
+		chunks[i] = rowChunk{rows: c.Rows, line: c.FirstLine, bytes: c.Len, hash: c.Hash}
+	}
+	return chunks
+}
+
+func (f *csvFile) distinct() []string { return f.table.Distinct[0] }
+
+func (f *csvFile) read(ctx context.Context, c *openChunk) error {
+	buffer := chunkBuffers.Get().(*[]byte)
+	data, err := f.ReadChunk(ctx, *buffer, f.table.Chunks[c.index])
+	if err == nil {
+		*buffer, c.text = data, buffer
+	}
+	return err
+}

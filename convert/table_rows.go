@@ -1,0 +1,200 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/table"
+)
+
+// attach implements source.
+func (s *tableSource) attach(dir *setdir.Dir) { s.dir = dir }
+
+// remember implements source: it saves the results of scanning the input.
+func (s *tableSource) remember() {
+	if len(s.tables.scanned.Files) > 0 {
+		// Without it the next run takes longer, which is no reason to fail.
+		_ = s.dir.PutState(scanFile, s.tables.scanned)
+	}
+}
+
+// place implements source. The saved state of tables has their paths.
+func (s *tableSource) place() string { return "" }
+
+// known implements source. Scanning has hashed all chunks, so it reads nothing.
+func (s *tableSource) known(_ context.Context, job int, _ []setdir.BadSample) (identity []byte, read bool, err error) {
+	return s.outline(job), false, nil
+}
+
+// keys implements source.
+func (s *tableSource) keys(int) []string { return nil }
+
+// files implements source.
+func (s *tableSource) files() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, f := range s.tables.files {
+			if !yield(f.Name()) {
+				return
+			}
+		}
+	}
+}
+
+// outline implements source: the plan includes the content of tables.
+func (s *tableSource) outline(job int) (identity []byte) {
+	if s.shuffle != nil {
+		return s.shuffle.identity()
+	}
+	for p := range s.parts(s.ranges[job]) {
+		identity = s.identityOf(identity, p)
+	}
+	return identity
+}
+
+// inputs implements source: for tables, remember saves what is known.
+func (s *tableSource) inputs(int) []setdir.Input { return nil }
+
+// prepare implements source.
+func (s *tableSource) prepare(ctx context.Context, jobs []int, _ bool) error {
+	if s.shuffle == nil {
+		return nil
+	}
+	return s.shuffle.prepare(ctx, jobs)
+}
+
+// rest implements source. The results of prepare are kept for another attempt.
+func (s *tableSource) rest() {}
+
+// tasks implements source: there is one task per chunk.
+func (s *tableSource) tasks(ctx context.Context, job int) iter.Seq2[task, error] {
+	if s.shuffle != nil {
+		return s.shuffle.tasks(job)
+	}
+	return func(yield func(task, error) bool) {
+		for p := range s.parts(s.ranges[job]) {
+			c := s.nextChunk(p.chunk)
+			if err := c.readAhead(ctx); err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(func(out *piece) error { return s.makeRows(ctx, c, p, out) }, nil) {
+				return
+			}
+		}
+	}
+}
+
+// close releases what a failed run still holds.
+func (s *tableSource) close() {
+	if s.shuffle != nil && s.shuffle.spill != nil {
+		_ = s.shuffle.spill.Close() // nobody will read it
+	}
+}
+
+// openChunk is a chunk being read.
+type openChunk struct {
+	*rowChunk
+	f *tableFile
+	// One of these is set once it is read: the bytes of a format that is text, which workers
+	// decode, or the rows.
+	text *[]byte
+	rows *table.Batch
+}
+
+// nextChunk returns a chunk, to be read after those requested before. It is called from one
+// goroutine.
+func (s *tableSource) nextChunk(n int) *openChunk {
+	c := &s.chunks[n]
+	f := s.tables.files[c.file]
+	if s.reading != nil && s.reading != f {
+		s.reading.Close() // its chunks were read, or are of a plain file
+	}
+	s.reading = f
+	return &openChunk{rowChunk: c, f: f}
+}
+
+// chunkBuffers holds buffers for chunks, as *[]byte.
+var chunkBuffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// putChunkBuffer keeps a buffer for reuse, unless a long row has grown it.
+func putChunkBuffer(b *[]byte) {
+	if cap(*b) <= keepFrames {
+		chunkBuffers.Put(b)
+	}
+}
+
+// rowBatches holds the rows of chunks, as *table.Batch.
+var rowBatches = sync.Pool{New: func() any { return new(table.Batch) }}
+
+// readAhead reads the chunk of a sequential file; workers read those of plain files on disk.
+func (c *openChunk) readAhead(ctx context.Context) error {
+	if !c.f.InOrder() {
+		return nil
+	}
+	return c.read(ctx)
+}
+
+// read reads the chunk unless it was already read.
+func (c *openChunk) read(ctx context.Context) error {
+	if c.text != nil || c.rows != nil {
+		return nil
+	}
+	err := c.f.read(ctx, c)
+	if errors.Is(err, csvscan.ErrChanged) || errors.Is(err, table.ErrChanged) {
+		return fmt.Errorf("%w; do not change it during the conversion, and run again", err)
+	}
+	return err
+}
+
+// done releases the memory.
+func (c *openChunk) done() {
+	if c.text != nil {
+		putChunkBuffer(c.text)
+	}
+	if c.rows != nil {
+		rowBatches.Put(c.rows)
+	}
+	c.text, c.rows = nil, nil
+}
+
+// makeRows makes the records of the rows of a part.
+func (s *tableSource) makeRows(ctx context.Context, c *openChunk, part part, out *piece) error {
+	if err := c.read(ctx); err != nil {
+		return err
+	}
+	defer c.done()
+	e := s.encoders.Get().(*rowEncoder)
+	defer s.encoders.Put(e)
+	if err := e.begin(c); err != nil {
+		return err
+	}
+	out.identity = s.identityOf(out.identity, part)
+	out.bytesIn = c.bytes * (part.to - part.from) / c.rowChunk.rows
+	row, n := c.row-1, int64(0)
+	for n < part.to && e.rows.next() {
+		row++
+		if s.pick.split(c.f, row) != part.split {
+			continue
+		}
+		if n++; n <= part.from {
+			continue
+		}
+		out.samples++
+		if reason := e.row(); reason != "" {
+			out.bad = append(out.bad, e.bad(c.f, row, reason))
+			continue
+		}
+		start := len(out.frames)
+		out.frames = e.appendFrame(out.frames)
+		out.sizes = append(out.sizes, len(out.frames)-start)
+		if e.label != noLabel {
+			out.labels = append(out.labels, e.label)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,336 @@
+package convert
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tfrec/tfrec/shard/verify"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+func mustTable(t testing.TB, srcs []string, out string, o TableOptions) *Summary {
+	t.Helper()
+	s, err := Table(t.Context(), srcs, out, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestTableRows(t *testing.T) {
+	csv := func(o CSVOptions) TableOptions { return TableOptions{CSVOptions: o} }
+	anyErrors := Options{MaxErrors: Tolerance{Count: 9}}
+	for _, test := range []struct {
+		name, text string
+		o          TableOptions
+		want       []string
+		ledger     []string
+	}{
+		{"types", `{"i":1,"f":1.5,"s":"NA","b":true}` + "\n" + `{"i":-2,"f":3,"s":"","b":false}`, TableOptions{}, []string{
+			`b=[1] f=[1.5] i=[1] s=["NA"]`, `b=[0] f=[3] i=[-2] s=[""]`}, nil},
+		{"nested", `{"p":{"q":1,"r":{"s":"x"}},"l":[1,2]}` + "\n\n" + `{"p":null,"l":[]}` + "\n" + `{"l":3}`, TableOptions{}, []string{
+			`l=[1 2] p/q=[1] p/r/s=["x"]`, `l=[]`, `l=[3]`}, nil},
+		{"types given", `{"a":1,"b":"007","c":2}` + "\n" + `{"a":2,"b":"x","c":3.5}`, csv(CSVOptions{Options: anyErrors, Types: map[string]ColumnType{"a": TypeFloat, "b": TypeInt64, "c": TypeBytes}}), []string{
+			`a=[1] b=[7] c=["2"]`}, []string{`t:000000002 2 parse column "b": "x" is not of type int64`}},
+		{"missing dropped", `{"i":1,"s":null,"l":[1]}` + "\n" + `{"i":null,"s":"x","l":null}`, TableOptions{}, []string{`i=[1] l=[1]`, `s=["x"]`}, nil},
+		{"missing by default", `{"i":1,"s":null,"l":[1]}` + "\n" + `{"f":0.5}`, csv(CSVOptions{Missing: MissingDefault}), []string{`f=[0] i=[1] l=[1] s=[""]`, `f=[0.5] i=[0] l=[0] s=[""]`}, nil},
+		{"missing is an error", `{"i":1,"l":[]}` + "\n" + `{"l":[]}` + "\n" + `{"i":1,"l":null}`, csv(CSVOptions{Missing: MissingError, Options: anyErrors}), []string{`i=[1] l=[]`}, []string{
+			`t:000000002 2 parse column "i": the value is missing`, `t:000000003 3 parse column "l": the value is missing`}},
+		{"lists of one length by default", `{"i":[1,2],"f":[1.5,2.5],"s":["a","b"]}` + "\n" + `{}`, csv(CSVOptions{Missing: MissingDefault}), []string{`f=[1.5 2.5] i=[1 2] s=["a" "b"]`, `f=[0 0] i=[0 0] s=["" ""]`}, nil},
+		{"vectors", `{"a":1,"b":2.5,"c":3,"d":[4]}` + "\n" + `{"a":1,"c":3}`, csv(CSVOptions{Vectors: []Vector{{"v", []string{"a..c"}}}}), []string{`d=[4] v=[1 2.5 3]`, ``}, nil},
+		{"vectors by default", `{"a":1,"b":2,"s":"x","u":"y"}` + "\n" + `{"b":2,"u":"z"}`, csv(CSVOptions{Missing: MissingDefault, Vectors: []Vector{{"v", []string{"b", "a"}}, {"w", []string{"s", "u"}}}}), []string{
+			`v=[2 1] w=["x" "y"]`, `v=[2 0] w=["" "z"]`}, nil},
+		{"labels", `{"l":"cat"}` + "\n" + `{"l":"ant"}` + "\n" + `{}`, csv(CSVOptions{Label: "l", Vocab: true}), []string{`l=[1]`, `l=[0]`, ``}, nil},
+		{"numbers as labels", `{"l":30}` + "\n" + `{"l":4}`, csv(CSVOptions{Label: "l", Vocab: true, LabelOffset: 1}), []string{`l=[2]`, `l=[1]`}, nil},
+		{"a vocabulary", `{"l":"cat","k":7}` + "\n" + `{"l":"ant","k":1.5}`, csv(CSVOptions{Options: anyErrors, Key: "k", Label: "l", Vocab: true, Vocabulary: []string{"dog", "cat"}}), []string{`k=[7] l=[1]`}, []string{
+			`1.5 2 parse column "l": "ant" is not in the vocabulary`}},
+	} {
+		src, out := writeTable(t, "t", test.text), t.TempDir()
+		for _, shuffle := range []bool{false, true} {
+			o := test.o
+			o.Shuffle, o.Overwrite = shuffle, true
+			if _, err := Table(t.Context(), []string{src}, out, o); err != nil {
+				t.Errorf("%s: %v", test.name, err)
+				continue
+			}
+			got := show(examples(t, out, "train"))
+			want := slices.Clone(test.want)
+			if shuffle {
+				slices.Sort(got)
+				slices.Sort(want)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: got\n%s\nwant\n%s", test.name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+			if test.ledger != nil && !slices.Equal(ledger(t, out), test.ledger) {
+				t.Errorf("%s: ledger\n%s", test.name, strings.Join(ledger(t, out), "\n"))
+			}
+			if report, err := verify.Files(t.Context(), []string{out}, verify.Options{Deep: &verify.DeepOptions{}}); err != nil || !report.OK {
+				t.Errorf("%s: %+v, %v", test.name, report, err)
+			}
+		}
+	}
+}
+
+// jsonRows returns rows of all kinds from number first on.
+func jsonRows(first, n int) string {
+	var b strings.Builder
+	for i := first; i < first+n; i++ {
+		fmt.Fprintf(&b, `{"id":%d,"x":%d.5,"s":"row %d","l":%s,"p":{"q":%d}}`+"\n", i, i%7, i, []string{"[]", "[1]", "[1,2]", "null"}[i%4], i)
+	}
+	return b.String()
+}
+
+func TestTableIsTheSameForAnyWorkersAndTasks(t *testing.T) {
+	dir := t.TempDir()
+	var srcs []string
+	for i := range 3 {
+		srcs = append(srcs, filepath.Join(dir, fmt.Sprintf("part-%d.jsonl", i)))
+		rewrite(t, srcs[i], jsonRows(i*9000, 9000+i))
+	}
+	for _, shuffle := range []bool{false, true} {
+		options := func(workers int) TableOptions {
+			return TableOptions{CSVOptions: CSVOptions{Shuffle: shuffle, Memory: 16 << 20, Options: Options{
+				Name: "n", Shards: 3, Seed: 5, Workers: workers, Limit: 20_000, Splits: []SplitShare{{Name: "train", Share: 0.7}, {Name: "val", Share: 0.3}},
+			}}}
+		}
+		one, three, tasks := t.TempDir(), t.TempDir(), t.TempDir()
+		mustTable(t, []string{filepath.Join(dir, "*.jsonl")}, one, options(1))
+		mustTable(t, srcs, three, options(3))
+		sameSet(t, contents(t, three), contents(t, one))
+		for _, i := range []int{1, 0} {
+			o := options(2)
+			o.Task = &Task{Index: i, Count: 2}
+			mustTable(t, srcs, tasks, o)
+		}
+		mustFinalize(t, tasks)
+		sameSet(t, contents(t, tasks), contents(t, one))
+		if s := mustTable(t, srcs, tasks, options(1)); s.Status != UpToDate {
+			t.Errorf("shuffle %v: %s", shuffle, s.Status)
+		}
+		all := append(ids(examples(t, one, "train")), ids(examples(t, one, "val"))...)
+		if slices.Sort(all); len(all) != 20_000 || len(slices.Compact(all)) != 20_000 {
+			t.Errorf("shuffle %v: %d rows", shuffle, len(all))
+		}
+		begun := t.TempDir()
+		job, err := BeginTable(t.Context(), srcs, begun, options(2))
+		mustRun(t, mustBegin(t, job, err), 2)
+		sameSet(t, contents(t, begun), contents(t, one))
+	}
+}
+
+// One changed file redoes its shard, with what a fresh run makes; a run with nothing to do does not
+// read the input.
+func TestTableUpdates(t *testing.T) {
+	dir, out := t.TempDir(), t.TempDir()
+	o := TableOptions{CSVOptions: CSVOptions{Options: Options{Name: "n", Shards: 4}}}
+	part := func(i int) string { return filepath.Join(dir, fmt.Sprintf("part-%d.jsonl", i)) }
+	for i := range 4 {
+		rewrite(t, part(i), jsonRows(i*500, 500))
+	}
+	run := func(status Status, written int) {
+		t.Helper()
+		s := mustTable(t, []string{filepath.Join(dir, "part-*.jsonl")}, out, o)
+		if s.Status != status || s.ShardsWritten != written {
+			t.Errorf("%s, %d written", s.Status, s.ShardsWritten)
+		}
+		fresh := t.TempDir()
+		mustTable(t, []string{filepath.Join(dir, "part-*.jsonl")}, fresh, o)
+		sameSet(t, contents(t, out), contents(t, fresh))
+	}
+	run(Written, 4)
+	rewrite(t, part(2), strings.Replace(jsonRows(1000, 500), `"row 1200"`, `"changed"`, 1))
+	run(Updated, 1)
+
+	at, err := os.Stat(part(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(part(1), []byte(strings.Repeat(`{"`, int(at.Size()/2))+strings.Repeat("?", int(at.Size()%2))), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(part(1), at.ModTime(), at.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	if s := mustTable(t, []string{filepath.Join(dir, "part-*.jsonl")}, out, o); s.Status != UpToDate {
+		t.Errorf("%s: the input was read", s.Status)
+	}
+}
+
+func TestTablesAreMerged(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "a.jsonl", []byte(`{"n":1,"l":2,"p":null,"only":"a"}`))
+	put(t, dir, "b.jsonl", []byte(`{"p":{"q":1},"n":0.5,"l":[3,4]}`))
+	put(t, dir, "c.jsonl", []byte(`{"n":9007199254740993,"l":null}`))
+	paths := func(names ...string) (list []string) {
+		for _, name := range names {
+			list = append(list, filepath.Join(dir, name))
+		}
+		return list
+	}
+	out := t.TempDir()
+	var notes []string
+	mustTable(t, paths("*.jsonl"), out, TableOptions{CSVOptions: CSVOptions{Options: Options{Note: func(s string) { notes = append(notes, s) }}}})
+	want := []string{`l=[2] n=[1] only=["a"]`, `l=[3 4] n=[0.5] p/q=[1]`, `n=[9.007199e+15]`}
+	if got := show(examples(t, out, "train")); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if notes != nil {
+		t.Errorf("notes: %q", notes)
+	}
+	schema, err := TableSchema(t.Context(), paths("a.jsonl", "b.jsonl"), TableOptions{})
+	if want := (&Schema{Columns: []SchemaColumn{{"n", TypeFloat}, {"l", TypeInt64}, {"only", TypeBytes}, {"p/q", TypeInt64}}}); err != nil || !slices.Equal(schema.Columns, want.Columns) {
+		t.Errorf("%+v, %v", schema, err)
+	}
+
+	put(t, dir, "d.jsonl", []byte(`{"n":"text"}`))
+	put(t, dir, "e.csv", []byte("n\n1\n"))
+	put(t, dir, "blank.jsonl", []byte("\n\n"))
+	for _, test := range []struct {
+		srcs []string
+		o    TableOptions
+		want string
+	}{
+		{paths("a.jsonl", "d.jsonl"), TableOptions{}, `column "n" is int64 in ` + paths("a.jsonl")[0] + " and bytes in " + paths("d.jsonl")[0] + ": CSVOptions.Types gives it one type"},
+		{paths("e.csv", "a.jsonl"), TableOptions{}, paths("e.csv")[0] + " is csv and " + paths("a.jsonl")[0] + " is jsonl: all files of a table need the same format"},
+		{paths("a.jsonl"), TableOptions{Format: "xml"}, `TableOptions.Format: "xml": want`},
+		{paths("a.jsonl"), TableOptions{CSVOptions: CSVOptions{Delimiter: ';'}}, "CSVOptions.Delimiter: is for CSV, and the format is jsonl"},
+		{paths("a.jsonl"), TableOptions{CSVOptions: CSVOptions{MissingValues: []string{"NA"}}}, "CSVOptions.MissingValues: is for CSV"},
+		{paths("b.jsonl"), TableOptions{CSVOptions: CSVOptions{Vectors: []Vector{{"v", []string{"n", "l"}}}}}, `column "l" holds lists`},
+		{paths("b.jsonl"), TableOptions{CSVOptions: CSVOptions{Label: "l"}}, `column "l" holds lists`},
+		{paths("b.jsonl"), TableOptions{CSVOptions: CSVOptions{Label: "n", Vocab: true}}, `column "n" holds floats`},
+		{paths("b.jsonl"), TableOptions{CSVOptions: CSVOptions{Types: map[string]ColumnType{"none": TypeFloat}}}, `there is no column "none"`},
+		{paths("blank.jsonl"), TableOptions{Format: TableJSONL}, "no rows: nothing to convert"},
+	} {
+		if _, err := Table(t.Context(), test.srcs, t.TempDir(), test.o); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%q: %v", test.want, err)
+		}
+	}
+}
+
+// The table of a CSV file is what CSV makes of it; only the manifest says otherwise.
+func TestTableOfCSV(t *testing.T) {
+	src := writeTable(t, "t.csv", numberedRows(3000))
+	a, b := t.TempDir(), t.TempDir()
+	o := CSVOptions{Options: Options{Shards: 3, Limit: 2000, MaxErrors: Tolerance{Count: 9}}, Shuffle: true}
+	mustCSV(t, []string{src}, a, o)
+	mustTable(t, []string{src}, b, TableOptions{CSVOptions: o})
+	want, got := contents(t, a), contents(t, b)
+	delete(want, "manifest.json")
+	delete(got, "manifest.json")
+	sameSet(t, got, want)
+}
+
+func TestDetectFormat(t *testing.T) {
+	for text, want := range map[string]TableFormat{
+		"": "", " \r\n\n": "", "a,b\n1,2\n": TableCSV, "{a},{b}\n": TableCSV, "[1]\n": TableCSV, "\x1f\x8b": TableCSV,
+		"{}": TableJSONL, " \r\n\t{ \"a\":1": TableJSONL, "\xef\xbb\xbf{\"a\":1}\n{": TableJSONL,
+		"PAR1\x15\x04": TableParquet, "ARROW1\x00\x00": TableArrow, "\xff\xff\xff\xff\x10": TableArrow, "\x93NUMPY\x01": TableNPY, "PK\x03\x04": TableNPZ,
+	} {
+		if got, err := detectFormat(t.Context(), writeTable(t, "t", text)); got != want || err != nil {
+			t.Errorf("%q: %s, %v", text, got, err)
+		}
+	}
+	blank, csv := writeTable(t, "blank", "\n"), writeTable(t, "csv", "a\n1\n")
+	if got, err := detectFormats(t.Context(), []string{blank, csv, blank}); got != TableCSV || err != nil {
+		t.Errorf("blank and CSV: %s, %v", got, err)
+	}
+	if got, err := detectFormats(t.Context(), []string{blank}); got != TableCSV || err != nil {
+		t.Errorf("blank: %s, %v", got, err)
+	}
+}
+
+// Records equal those that tfrecord.Builder makes of what encoding/json reads.
+func TestTableAgainstBuilder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var text strings.Builder
+	var want [][]byte
+	for range 3000 {
+		row := map[string]any{}
+		var b tfrecord.Builder
+		if rng.IntN(5) > 0 {
+			v := rng.Int64() >> rng.IntN(64)
+			row["i"] = v
+			b.Int64("i", v)
+		}
+		if rng.IntN(5) > 0 {
+			v := float32(rng.NormFloat64())
+			row["f"] = v
+			b.Float("f", v)
+		}
+		if rng.IntN(5) > 0 {
+			ints, floats, texts := make([]int64, rng.IntN(40)), make([]float32, rng.IntN(40)), make([]string, rng.IntN(4))
+			for i := range ints {
+				ints[i] = rng.Int64N(1000) - 500
+			}
+			for i := range floats {
+				floats[i] = rng.Float32()
+			}
+			for i := range texts {
+				texts[i] = strings.Repeat("é", rng.IntN(200))
+			}
+			row["l"] = map[string]any{"i": ints, "f": floats, "t": texts}
+			b.Int64("l/i", ints...)
+			b.Float("l/f", floats...)
+			b.String("l/t", texts...)
+		}
+		line, err := json.Marshal(row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.Write(append(line, '\n'))
+		want = append(want, b.Append(nil))
+	}
+	out := t.TempDir()
+	mustTable(t, []string{writeTable(t, "t.jsonl", text.String())}, out, TableOptions{CSVOptions: CSVOptions{Options: Options{Shards: 1}}})
+	f, err := os.Open(filepath.Join(out, "t-train.tfrecord-00000-of-00001"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	n := 0
+	for record, err := range tfrecord.NewReader(f, tfrecord.ReaderOptions{}).All() {
+		if err != nil || string(record) != string(want[n]) {
+			t.Fatalf("record %d: %x, %v, want %x", n, record, err, want[n])
+		}
+		n++
+	}
+	if n != len(want) {
+		t.Errorf("%d records of %d", n, len(want))
+	}
+}
+
+// What does not fit a column of a typed file is in the ledger, with the column; integers and text
+// in two files are an error that suggests what helps.
+func TestTypedValuesThatDoNotFit(t *testing.T) {
+	type numbers struct {
+		A int64   `parquet:"a"`
+		X float64 `parquet:"x"`
+	}
+	type texts struct {
+		A string `parquet:"a"`
+	}
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	writeParquet(t, at("n.parquet"), []numbers{{1, 1.5}, {2, -1e39}, {3, math.Inf(-1)}})
+	writeParquet(t, at("t.parquet"), []texts{{"x"}})
+	out := t.TempDir()
+	s, err := Table(t.Context(), []string{at("n.parquet")}, out, TableOptions{CSVOptions: CSVOptions{Options: Options{MaxErrors: Tolerance{Count: 1}}}})
+	if err != nil || s.Records != 2 || s.Errors != 1 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	if ledger := contents(t, out)["errors.jsonl"]; !strings.Contains(ledger, `column \"x\": -1e+39 is outside of the range of a 32-bit float`) {
+		t.Error(ledger)
+	}
+	_, err = Table(t.Context(), []string{at("n.parquet"), at("t.parquet")}, t.TempDir(), TableOptions{})
+	if err == nil || !strings.Contains(err.Error(), "write it in one type, or convert the files by themselves") {
+		t.Error(err)
+	}
+}
