@@ -173,7 +173,7 @@ type ExpandOptions struct {
 // Describes reports whether a file of that name is metadata, such as a manifest or an index.
 func Describes(name string) bool {
 	switch name {
-	case manifest.File, manifest.LedgerFile, manifest.TFDSInfoFile, manifest.TFDSFeaturesFile:
+	case manifest.File, manifest.LedgerFile, manifest.LabelMapFile, manifest.TFDSInfoFile, manifest.TFDSFeaturesFile:
 		return true
 	}
 	return strings.HasSuffix(name, labels.FileSuffix) || strings.HasSuffix(name, ".idx") || strings.HasSuffix(name, setdir.QuarantineSuffix)

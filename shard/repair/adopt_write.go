@@ -15,6 +15,7 @@ import (
 	"github.com/tfrec/tfrec/internal/fingerprint"
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/naming"
+	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -60,20 +61,31 @@ func (a *adoption) describe() error {
 	if err != nil {
 		return err
 	}
+	counted := key // as each record has one label
+	renew := a.before == nil || len(a.before.Features) == 0 || a.o.Labels != nil || a.o.Label != ""
+	if m.LabelMap = m.LabelMap && !renew; renew && a.o.Labels == nil && (names == nil || key == objects.KeyLabel) {
+		mapped, err := a.labelMap(features)
+		if err != nil {
+			return err
+		}
+		if m.LabelMap = mapped != nil; m.LabelMap {
+			key, names, counted = objects.KeyLabel, mapped, ""
+		}
+	}
 	if names != nil {
 		m.Labels = names
 		i := slices.IndexFunc(features, func(f manifest.Feature) bool { return f.Key == key })
 		features[i].Class = manifest.ClassLabel
 	} else if key != "" {
 		a.note("feature %q may be the label, but its label names are unknown: give them", key)
-		key = ""
+		key, counted = "", ""
 	}
 	a.report.Label, a.report.Labels = key, m.Labels
-	if a.before == nil || len(a.before.Features) == 0 || a.o.Labels != nil || a.o.Label != "" {
+	if renew {
 		m.Features = features
 	}
 	a.set = m
-	a.splits(key)
+	a.splits(counted)
 	return nil
 }
 
@@ -156,12 +168,12 @@ func (a *adoption) ownTFDS() bool {
 // programs are kept, except for the counts in them.
 func (a *adoption) metadata() (map[string][]byte, error) {
 	m := a.set
-	files, err := manifest.EncodeTFDS(m)
+	files, err := setdir.Metadata(m)
 	if err != nil {
 		return nil, err
 	}
-	if files == nil {
-		files = map[string][]byte{}
+	if m.LabelMap && a.hasLabelMap(m) {
+		delete(files, manifest.LabelMapFile)
 	}
 	_, described := files[manifest.TFDSInfoFile]
 	a.report.TFDS = described || tfds.CanLoad(m) && a.tfds.Features

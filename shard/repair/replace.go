@@ -186,11 +186,11 @@ func (x *replacement) stage(f *os.File, as, name string, like fs.FileInfo) (path
 
 // description stages the metadata files, the manifest last.
 func (x *replacement) description(m *manifest.Manifest, file string) error {
-	files, err := manifest.EncodeTFDS(m)
+	files, err := setdir.Metadata(m)
 	if err != nil {
 		return err
 	}
-	for _, name := range manifest.TFDSFiles(m.Features) {
+	for _, name := range m.MetadataFiles() {
 		is, err := x.dir.Exists(name)
 		if err != nil {
 			return err

@@ -101,7 +101,7 @@ func (x *repairedSet) isFinished(before *setdir.Run) (bool, error) {
 	if before != nil {
 		return setdir.View(x.ctx, x.out).Exists(manifest.File)
 	}
-	for name, err := range setdir.FirstNames(x.ctx, x.out) {
+	for name, err := range setdir.FirstNames(x.ctx, storage.Parse(x.out)) {
 		if err != nil || name != shard.StateDir {
 			return err == nil, err
 		}
@@ -117,14 +117,14 @@ func (x *repairedSet) compare(sources []shard.Source, before *setdir.Run) error 
 	}
 	if x.set != nil {
 		expected[manifest.File] = true
-		for _, name := range manifest.TFDSFiles(x.set.Features) {
+		for _, name := range x.set.MetadataFiles() {
 			expected[name] = true
 		}
 	}
 	for _, name := range x.names {
 		expected[name] = true
 	}
-	for name, err := range setdir.FirstNames(x.ctx, x.out) {
+	for name, err := range setdir.FirstNames(x.ctx, storage.Parse(x.out)) {
 		if err != nil {
 			return err
 		}
@@ -234,14 +234,14 @@ func (x *repairedSet) describe(infos map[string]manifest.Shard) error {
 		if err != nil {
 			return err
 		}
-		tfds, err := manifest.EncodeTFDS(m)
+		metadata, err := setdir.Metadata(m)
 		if err != nil {
 			return err
 		}
-		for _, name := range manifest.TFDSFiles(m.Features) {
+		for _, name := range m.MetadataFiles() {
 			delete(files, name)
 		}
-		maps.Copy(files, tfds)
+		maps.Copy(files, metadata)
 		if encoded, err = m.Encode(); err != nil {
 			return err
 		}

@@ -258,7 +258,7 @@ func (s *finishedSet) changed(set *setdir.Dir) string {
 			return info.File
 		}
 	}
-	tfds, err := manifest.EncodeTFDS(m)
+	metadata, err := setdir.Metadata(m)
 	if err != nil {
 		return manifest.File
 	}
@@ -266,7 +266,7 @@ func (s *finishedSet) changed(set *setdir.Dir) string {
 	for _, file := range m.Files() {
 		if strings.HasPrefix(file, manifest.IndexDir+"/") {
 			indexes = append(indexes, file)
-		} else if want, ok := tfds[file]; ok {
+		} else if want, ok := metadata[file]; ok {
 			if got, err := set.Read(file, int64(len(want))); err != nil || !bytes.Equal(got, want) {
 				return file
 			}

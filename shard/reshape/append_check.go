@@ -28,6 +28,10 @@ func (a *appending) adaptLabels(in *inputs) (added []string, err error) {
 	ids := make([]int64, len(from))
 	same := true
 	for i, name := range from {
+		if name == "" && in.described.LabelMap { // an id that is not used
+			ids[i] = -1
+			continue
+		}
 		if slices.Index(from, name) != i {
 			return nil, fmt.Errorf("the input has two labels named %q: its ids cannot be matched with those of the set", name)
 		}
@@ -43,29 +47,32 @@ func (a *appending) adaptLabels(in *inputs) (added []string, err error) {
 		return nil, fmt.Errorf("the set has no label %q: AppendOptions.NewLabels adds it to its %s", added[0], plural.Of(len(a.set.Labels), "label"))
 	}
 	in.described.Labels = target
-	if same {
+	if slices.Equal(from, a.set.Labels) {
 		return added, nil
 	}
 	for _, f := range in.files {
-		f.remap = in.remapTo(f, ids)
-		in.remaps = in.remaps || f.remap != nil
+		f.remap = in.remapTo(f, ids, same)
+		in.remaps = in.remaps || f.remap != nil && !f.remap.same
 	}
 	return added, nil
 }
 
 // remapTo returns the remap of a file to the set's ids; ids maps the ids of the merged inputs to
-// those of the set.
-func (in *inputs) remapTo(f *input, ids []int64) *remap {
+// those of the set, and same says that none of them changes: an id without a name must not get one
+// of the set's.
+func (in *inputs) remapTo(f *input, ids []int64, same bool) *remap {
 	if f.remap == nil {
 		keys := in.labelKeysOf(f)
 		if keys == nil {
 			return nil
 		}
-		return &remap{keys: keys, ids: ids}
+		return &remap{keys: keys, ids: ids, same: same}
 	}
-	r := &remap{keys: f.remap.keys, ids: make([]int64, len(f.remap.ids))}
+	r := &remap{keys: f.remap.keys, ids: make([]int64, len(f.remap.ids)), same: same && f.remap.same}
 	for i, id := range f.remap.ids {
-		r.ids[i] = ids[id]
+		if r.ids[i] = id; id >= 0 {
+			r.ids[i] = ids[id]
+		}
 	}
 	return r
 }

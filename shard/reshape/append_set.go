@@ -115,17 +115,14 @@ func (a *appending) report(m *manifest.Manifest) *AppendReport {
 	return r
 }
 
-// describe writes the set's manifest and TFDS files below .tfrec, and adds their moves to the
+// describe writes the set's manifest and metadata files below .tfrec, and adds their moves to the
 // journal, the manifest last.
 func (a *appending) describe(set *manifest.Manifest, j *setdir.Journal) error {
-	files, err := manifest.EncodeTFDS(set)
+	files, err := setdir.Metadata(set)
 	if err != nil {
 		return err
 	}
-	if files == nil {
-		files = map[string][]byte{}
-	}
-	for _, name := range manifest.TFDSFiles(a.set.Features) {
+	for _, name := range a.set.MetadataFiles() {
 		is, err := a.dir.Exists(name)
 		if err != nil {
 			return err

@@ -72,7 +72,11 @@ type Difference struct {
 	B *Position `json:"b"`
 	// Features lists the features that differ; empty unless both records are Examples.
 	Features []FeatureDifference `json:"features,omitempty"`
-	// Reason describes the difference if there are no Features.
+	// Objects lists the objects of images (boxes, classes, masks) that differ, 20 at most, if both
+	// Examples have any.
+	Objects []ObjectDifference `json:"objects,omitempty"`
+	// Reason describes the difference if there are no Features, or what Objects does not
+	// say: that more of them differ, or that their order alone does.
 	Reason string `json:"reason,omitempty"`
 }
 

@@ -83,6 +83,8 @@ func (d *difference) split(name string, a, b *walk) error {
 				one.Features = d.features(&examples[0], &examples[1])
 				if len(one.Features) == 0 {
 					one.Reason = "the same features, encoded differently"
+				} else if len(r.Differences) < d.o.MaxListed {
+					one.Objects, one.Reason = compareObjects(&examples[0], &examples[1])
 				}
 			}
 			d.list(one)

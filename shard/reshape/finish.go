@@ -2,6 +2,7 @@ package reshape
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/build"
@@ -20,7 +21,11 @@ func (r *reshaping) finish(ctx context.Context) error {
 	}
 	if r.in.remaps {
 		r.report.LabelsRemapped = true
-		r.note("the inputs' lists of label names differ: label ids were changed to those of all %d names in sorted order", len(described.Labels))
+		names := len(described.Labels)
+		if described.LabelMap && slices.Contains(described.Labels, "") {
+			names-- // id 0 has none
+		}
+		r.note("the inputs' lists of label names differ: label ids were changed to those of all %d names in sorted order", names)
 	}
 	if err := r.nameDescribing(described); err != nil {
 		return err
@@ -110,7 +115,7 @@ func (r *reshaping) describe() (*manifest.Manifest, error) {
 			m.Records, m.Features, m.Supervised = "", nil, nil
 		} else {
 			for i, f := range features {
-				if f.Key == r.in.bareLabel && f.Class == manifest.ClassScalar && f.Kind == "int64" {
+				if f.Key == r.in.bareLabel && f.Kind == "int64" && (f.Class == manifest.ClassScalar || m.LabelMap) {
 					features[i].Class = manifest.ClassLabel
 				}
 			}
@@ -138,7 +143,7 @@ func (r *reshaping) describe() (*manifest.Manifest, error) {
 		}
 	}
 	if manifest.LabelKeys(m.Features) == nil || m.Labels == nil {
-		m.Labels = []string{}
+		m.Labels, m.LabelMap = []string{}, false
 	}
 	if m.Compression != tfrecord.None.String() && m.Records == manifest.RecordExample {
 		r.note("no metadata for TFDS: it cannot read %s shards", m.Compression)

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/annotation/labelmap"
 	"github.com/tfrec/tfrec/internal/features"
 	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/wire"
 	"github.com/tfrec/tfrec/manifest"
@@ -18,7 +20,7 @@ import (
 // remap maps label ids to those of another list of names.
 type remap struct {
 	keys []string // of the label features
-	ids  []int64  // new id by old id
+	ids  []int64  // new id by old id; -1 for one without a label
 	same bool     // the ids do not change; they are only checked
 }
 
@@ -44,6 +46,7 @@ func (in *inputs) mergeManifests(ctx context.Context) error {
 	m.Name, m.Decoder, m.Encoder, m.Records = first.Name, first.Decoder, first.Encoder, first.Records
 	m.Supervised, m.Features, m.Labels = first.Supervised, features.ByKey(first.Features), first.Labels
 	known := len(m.Features) > 0 || m.Records == ""
+	m.LabelMap = slices.ContainsFunc(sets, func(s *shard.Set) bool { return s.LabelMap })
 	for _, s := range sets[1:] {
 		if s.Name != m.Name {
 			m.Name = ""
@@ -125,7 +128,11 @@ func (in *inputs) mergeLabels(sets []*shard.Set, bare string) error {
 		if manifest.LabelKeys(s.Features) == nil {
 			continue
 		}
-		if sorted := slices.Sorted(slices.Values(s.Labels)); len(slices.Compact(sorted)) != len(s.Labels) {
+		names := s.Labels
+		if s.LabelMap { // its ids may have gaps
+			names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" })
+		}
+		if sorted := slices.Sorted(slices.Values(names)); len(slices.Compact(sorted)) != len(names) {
 			return fmt.Errorf("%s has two labels with the same name: its ids cannot be matched with those of other sets", s.Dir)
 		}
 		union = append(union, s.Labels...)
@@ -139,6 +146,10 @@ func (in *inputs) mergeLabels(sets []*shard.Set, bare string) error {
 	for _, s := range sets {
 		r := &remap{keys: manifest.LabelKeys(s.Features), same: true}
 		for id, name := range s.Labels {
+			if s.LabelMap && name == "" {
+				r.ids = append(r.ids, -1)
+				continue
+			}
 			r.ids = append(r.ids, int64(ids[name]))
 			r.same = r.same && ids[name] == id
 		}
@@ -168,18 +179,53 @@ func (in *inputs) bareLabels(ctx context.Context) error {
 		}
 	}
 	key, err := in.firstLabelKey(ctx, dirs[0])
-	if key == "" || err != nil {
+	if err != nil {
 		return err
 	}
-	for i, dir := range dirs {
-		names := labels.ReadBeside(ctx, dir, key)
-		if names == nil || i > 0 && !slices.Equal(names, in.described.Labels) {
-			return fmt.Errorf("%s names other labels in %s than in %s, so the meaning of its ids is ambiguous: make each directory a set first (repair.Adopt)", labels.FileName(key), dirs[0], dir)
+	if key == "" { // a label map counts wherever it is, also if the first image has no objects
+		for _, dir := range dirs {
+			if _, file, err := namesBeside(ctx, dir, objects.KeyLabel); err != nil {
+				return err
+			} else if file == manifest.LabelMapFile {
+				key = objects.KeyLabel
+			}
 		}
+	}
+	if key == "" {
+		return nil
+	}
+	for i, dir := range dirs {
+		names, file, err := namesBeside(ctx, dir, key)
+		if err != nil {
+			return err
+		}
+		mapped := file == manifest.LabelMapFile
+		if names == nil || i > 0 && (mapped != in.described.LabelMap || !slices.Equal(names, in.described.Labels)) {
+			return fmt.Errorf("%s names other labels in %s than in %s, so the meaning of its ids is ambiguous: make each directory a set first (repair.Adopt)", file, dirs[0], dir)
+		}
+		in.described.LabelMap = mapped
 		in.described.Labels = names
 	}
 	in.bareLabel = key
 	return nil
+}
+
+// namesBeside returns the names of a label feature's ids, and the file in the directory that has
+// them: the label map for labels of objects, or the one that TFDS writes. They are nil if neither
+// exists.
+func namesBeside(ctx context.Context, dir, key string) (names []string, file string, err error) {
+	if key == objects.KeyLabel {
+		byID, err := labelmap.ReadNames(ctx, storage.Join(dir, manifest.LabelMapFile))
+		if err != nil {
+			return nil, "", err
+		}
+		if names := labelmap.Labels(byID, labels.MaxIDs); len(names) > 0 {
+			return names, manifest.LabelMapFile, nil
+		} else if len(byID) > 0 {
+			return nil, "", fmt.Errorf("%s has ids that are not between 0 and %d, which a manifest cannot name", storage.Join(dir, manifest.LabelMapFile), labels.MaxIDs-1)
+		}
+	}
+	return labels.ReadBeside(ctx, dir, key), labels.FileName(key), nil
 }
 
 // firstLabelKey returns the key of the first record's feature for which a file in the directory has
@@ -200,7 +246,14 @@ func (in *inputs) firstLabelKey(ctx context.Context, dir string) (string, error)
 	}
 	for i := range e.Len() {
 		key, value := e.At(i)
-		if value.Kind() == tfrecord.KindInt64 && value.Len() == 1 && labels.ReadBeside(ctx, dir, string(key)) != nil {
+		if value.Kind() != tfrecord.KindInt64 || value.Len() != 1 && string(key) != objects.KeyLabel {
+			continue
+		}
+		names, file, err := namesBeside(ctx, dir, string(key))
+		if err != nil {
+			return "", err
+		}
+		if names != nil && (value.Len() == 1 || file == manifest.LabelMapFile) {
 			return string(key), nil
 		}
 	}
@@ -221,7 +274,7 @@ func (m *remap) append(dst []byte, r *record) ([]byte, error) {
 		}
 		ids := f.AppendInt64s(nil)
 		for i, id := range ids {
-			if id < 0 || id >= int64(len(m.ids)) {
+			if id < 0 || id >= int64(len(m.ids)) || m.ids[id] < 0 {
 				return dst, &shard.DamagedError{Err: r.locate(fmt.Errorf("feature %q: no label has id %d: there are %d", key, id, len(m.ids)))}
 			}
 			ids[i] = m.ids[id]

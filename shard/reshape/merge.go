@@ -54,6 +54,10 @@ func mergeFeature(a, b manifest.Feature) (manifest.Feature, error) {
 		}
 		return m, nil
 	}
+	if a.Class == b.Class && (a.Class == manifest.ClassLabel || a.Class == manifest.ClassText) {
+		m.Shape = []int{-1} // one of them is a list
+		return m, nil
+	}
 	// They have one value in common at most.
 	m.Shape, m.DType, m.Encoding, m.Class = nil, "", "", manifest.ClassScalar
 	if a.Class == manifest.ClassVector || b.Class == manifest.ClassVector {

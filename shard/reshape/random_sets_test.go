@@ -13,8 +13,8 @@ import (
 )
 
 func init() {
-	modelVerbs["repair"] = repairModel
-	modelVerbs["adopt"] = adoptModel
+	modelVerbs["repair and reshape"] = repairModel
+	modelVerbs["adopt and reshape"] = adoptModel
 }
 
 // repairModel damages a record of a copy of the set, repairs it into a new directory or in place,

@@ -147,7 +147,7 @@ func TestEveryOperationMayFail(t *testing.T) {
 				}
 				settest.NothingAt(t, out)
 			}
-			for range 100 {
+			for range 6000 {
 				if runtime.NumGoroutine() <= goroutines {
 					return
 				}

@@ -317,7 +317,7 @@ func (f *input) cutAt(ctx context.Context, partSize, maxRecord int64) ([]recordc
 		}
 		defer file.Close()
 		w := recordcount.FrameWalk{
-			File: file, Size: f.Size, Every: partSize,
+			File: storage.Forward(file), Size: f.Size, Every: partSize,
 			O: tfrecord.ReaderOptions{Name: f.Path, MaxRecord: maxRecord, Checksum: tfrecord.ChecksumLength},
 		}
 		if err := w.To(ctx, f.Size); err != nil { // a file never has more records than bytes

@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/features"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -60,7 +61,7 @@ func PlanReshard(ctx context.Context, in []string, out string, o ReshardOptions)
 		return run, nil
 	}
 	if run.r.old == nil {
-		if err := setdir.MustBeNew(ctx, out, v.name); err != nil { // before counting
+		if err := setdir.MustBeNew(ctx, storage.Parse(out), v.name); err != nil { // before counting
 			return nil, err
 		}
 	}

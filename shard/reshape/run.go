@@ -263,12 +263,11 @@ func (r *reshaping) nameFiles() error {
 	return nil
 }
 
-// nameDescribing adds the metadata files that TFDS reads, which depend on the features, to the list
-// of files.
+// nameDescribing adds the metadata files, which depend on the features, to the list of files.
 func (r *reshaping) nameDescribing(m *manifest.Manifest) error {
 	for i := range r.targets {
 		if sub := r.targets[i].sub; i == 0 || sub != r.targets[i-1].sub {
-			for _, file := range manifest.TFDSFiles(m.Features) {
+			for _, file := range m.MetadataFiles() {
 				r.files = append(r.files, sub+file)
 			}
 		}

@@ -40,7 +40,7 @@ func TestInputsThatShrink(t *testing.T) {
 				}
 				return nil
 			})
-			ctx, cancel := context.WithTimeout(hooked, 30*time.Second)
+			ctx, cancel := context.WithTimeout(hooked, 5*time.Minute)
 			out := filepath.Join(t.TempDir(), "out")
 			err := run(ctx, []string{path}, out, Options{Shards: 3, Name: "x"})
 			cancel()

@@ -180,7 +180,7 @@ func (c *spanCutter) seek(ctx context.Context, f *input, record int64) error {
 			return err
 		}
 		c.walk = recordcount.FrameWalk{
-			File: file, Size: f.Size, Window: c.walk.Window, At: c.at,
+			File: storage.Forward(file), Size: f.Size, Window: c.walk.Window, At: c.at,
 			O: tfrecord.ReaderOptions{Name: f.Path, MaxRecord: c.o.MaxRecord, Checksum: tfrecord.ChecksumLength},
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // ResplitOptions are the options of Resplit. At most one of ByHash, Stratify, Together and List may
@@ -26,8 +27,11 @@ type ResplitOptions struct {
 	// with the same value stay together, and other records have no influence. The shares are
 	// approximate, and are shares of the values, not the records.
 	ByHash string
-	// Stratify is the key of a feature, each value of which is split in the ratio of the shares,
-	// exactly to within one record per split.
+	// Stratify is the key of a feature, each value of which is split in the ratio of the shares:
+	// exactly to within one record per split if records have one value each. A record with several
+	// values, such as the classes of the objects of an image, counts for each of them, once; they
+	// are split by iterative stratification (Sechidis et al. 2011), the values with the fewest
+	// records first, as closely as the other values of their records allow.
 	Stratify string
 	// Together is the key of a feature whose values must not be divided between splits, such as a
 	// patient or a video. Values are assigned in a random order so that the shares are met as
@@ -180,15 +184,21 @@ type byFeature struct {
 }
 
 func (b *byFeature) look(r *record) (digest.Hash, error) {
+	value, err := b.value(r)
+	return digest.OfValue(value), err
+}
+
+// value returns the feature of a record; one without values if the record lacks it.
+func (b *byFeature) value(r *record) (tfrecord.Feature, error) {
 	e, err := r.example()
 	if err != nil {
-		return digest.Hash{}, err
+		return tfrecord.Feature{}, err
 	}
 	value, ok := e.Get(b.key)
 	if ok && !b.found.Load() {
 		b.found.Store(true)
 	}
-	return digest.OfValue(value), nil
+	return value, nil
 }
 
 // check is called after all records have been looked at; it returns an error if none has the

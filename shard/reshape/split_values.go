@@ -7,34 +7,33 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/digest"
-	"github.com/tfrec/tfrec/internal/random"
-	"github.com/tfrec/tfrec/internal/shares"
-	"github.com/tfrec/tfrec/shard"
 )
 
 // values counts the records of each value of a feature, by the hash of the value.
 type values struct {
-	of    map[digest.Hash]*valueCount
-	limit int
+	of map[digest.Hash]*valueCount
 }
 
 type valueCount struct {
 	records int64
-	dealt   int64 // records assigned to splits so far
-	split   int   // split of all records, in a groupSplit
+	dealt   int64   // records assigned to splits so far
+	split   int     // split of all records, in a groupSplit
+	cuts    []int64 // number of records up to the end of each split, in a stratifiedSplit
 }
 
 // valueBytes is the approximate memory use per value.
-const valueBytes = 96
+const valueBytes = 120
 
-// countValues reads all records and counts their values.
-func countValues(ctx context.Context, in *inputs, by *byFeature, o *ResplitOptions) (*values, error) {
-	v := &values{of: map[digest.Hash]*valueCount{}, limit: int(max(o.memory()/valueBytes, 1))}
-	err := in.eachRecord(ctx, o.workers(), by.look, func(_ int64, _ int, m digest.Hash) error {
+// countValues reads all records and counts their values, by the hash that look returns. A value
+// takes cost bytes of memory besides valueBytes.
+func countValues(ctx context.Context, in *inputs, by *byFeature, look func(*record) (digest.Hash, error), cost func(digest.Hash) int, o *ResplitOptions) (*values, error) {
+	v := &values{of: map[digest.Hash]*valueCount{}}
+	var bytes int64
+	err := in.eachRecord(ctx, o.workers(), look, func(_ int64, _ int, m digest.Hash) error {
 		c := v.of[m]
 		if c == nil {
-			if len(v.of) == v.limit {
-				return optionError(by.field, "feature %q has more than %d values, which is what Options.Memory holds: give more, or use ResplitOptions.ByHash, which needs none", by.key, v.limit)
+			if bytes += valueBytes + int64(cost(m)); bytes > o.memory() && len(v.of) > 0 {
+				return optionError(by.field, "feature %q has more than %d values, which is what Options.Memory holds: give more, or use ResplitOptions.ByHash, which needs none", by.key, len(v.of))
 			}
 			c = new(valueCount)
 			v.of[m] = c
@@ -48,42 +47,6 @@ func countValues(ctx context.Context, in *inputs, by *byFeature, o *ResplitOptio
 	return v, by.check()
 }
 
-// stratifiedSplit splits each value in the ratio of the shares.
-type stratifiedSplit struct {
-	*byFeature
-	*values
-	splits []shard.SplitShare
-	seed   uint64
-}
-
-func newStratifiedSplit(ctx context.Context, in *inputs, by *byFeature, o *ResplitOptions) (chooser, error) {
-	v, err := countValues(ctx, in, by, o)
-	return &stratifiedSplit{by, v, o.Splits, o.Seed}, err
-}
-
-// choose puts the records of a value into a random order and cuts it at the cumulative shares. All
-// cuts of a value are shifted by the same random fraction of a record: each split gets its share to
-// within one record, and many values with few records do not all favor the same split.
-func (s *stratifiedSplit) choose(_ int64, _ int, m digest.Hash) (int, error) {
-	c := s.of[m]
-	order := random.NewPermutation(c.records, m.Seeded(s.seed, "order of a value"))
-	place := order.At(c.dealt)
-	c.dealt++
-	return cutAt(place, c.records, shares.Unit(m.Seeded(s.seed, "cuts of a value")), s.splits), nil
-}
-
-// cutAt returns the split of the record at a position among n.
-func cutAt(place, n int64, moved float64, splits []shard.SplitShare) int {
-	var end float64
-	for i, s := range splits[:len(splits)-1] {
-		end += s.Share
-		if place < int64(math.Floor(end*float64(n)+moved)) {
-			return i
-		}
-	}
-	return len(splits) - 1
-}
-
 // groupSplit keeps all records of a value in one split.
 type groupSplit struct {
 	*byFeature
@@ -93,7 +56,7 @@ type groupSplit struct {
 // newGroupSplit assigns the values in a random order, each to the split that is furthest below its
 // share at that point.
 func newGroupSplit(ctx context.Context, in *inputs, by *byFeature, o *ResplitOptions) (chooser, error) {
-	v, err := countValues(ctx, in, by, o)
+	v, err := countValues(ctx, in, by, by.look, func(digest.Hash) int { return 0 }, o)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +69,7 @@ func newGroupSplit(ctx context.Context, in *inputs, by *byFeature, o *ResplitOpt
 		groups = append(groups, group{m, m.Seeded(o.Seed, "order of values")})
 	}
 	slices.SortFunc(groups, func(a, b group) int {
-		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.Hi, b.Hi), cmp.Compare(a.Lo, b.Lo))
+		return cmp.Or(cmp.Compare(a.order, b.order), a.Compare(b.Hash))
 	})
 	have := make([]int64, len(o.Splits))
 	var dealt int64

@@ -18,6 +18,8 @@ type Drift struct {
 	FeatureLists []FeatureDrift `json:"feature_lists,omitempty"`
 	// Labels, largest difference in shares first.
 	Labels []LabelDrift `json:"labels"`
+	// Objects in images; nil if neither has any.
+	Objects *ObjectsDrift `json:"objects,omitempty"`
 }
 
 // FeatureDrift is how one feature differs.
@@ -91,8 +93,13 @@ type LabelShares struct {
 // Compare returns how the records of b differ from those of a, both results of Measure. Groups are
 // not compared.
 func Compare(a, b *Report) *Drift {
-	d := &Drift{Records: [2]int64{a.Records, b.Records}, Labels: compareLabels(a.Labels, b.Labels)}
+	d := &Drift{
+		Records: [2]int64{a.Records, b.Records}, Labels: compareLabels(a.Labels, b.Labels), Objects: compareObjects(a.Objects, b.Objects),
+	}
 	labels := map[string]float64{}
+	if o := d.Objects; o != nil && o.Classes != nil {
+		labels[o.Classes.Key] = o.Classes.Distance
+	}
 	for _, l := range d.Labels {
 		labels[l.Key] = l.Distance
 	}

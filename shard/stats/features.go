@@ -78,6 +78,7 @@ func (s *sizes) sizes() Sizes {
 type featureStat struct {
 	key   string
 	label bool
+	boxes bool  // a side of boxes
 	seen  int64 // number of the last record with it, from 1
 
 	records          int64

@@ -20,6 +20,7 @@ type figures struct {
 	labelValues int // over all label features
 
 	found []*featureStat // result of resolve
+	boxes bool           // some of these are sides of boxes
 	turn  int64          // number of calls of resolve
 }
 
@@ -33,7 +34,7 @@ func (g *figures) find(t *features.Table[featureStat], key []byte) *featureStat 
 	f := t.Find(key)
 	if f == nil && *g.room > 0 && len(key) <= recordscan.MaxKey {
 		*g.room--
-		f = t.Add(string(key), featureStat{key: string(key), label: g.base.names.isLabel(string(key))})
+		f = t.Add(string(key), featureStat{key: string(key), label: g.base.names.isLabel(string(key)), boxes: isBoxes(string(key))})
 	}
 	return f
 }
@@ -41,7 +42,7 @@ func (g *figures) find(t *features.Table[featureStat], key []byte) *featureStat 
 // resolve finds the entry of each feature of a record. It returns false for a duplicate key.
 func (g *figures) resolve(list []occurrence) bool {
 	g.turn++
-	g.found = g.found[:0]
+	g.found, g.boxes = g.found[:0], false
 	g.features.Begin()
 	for i := range list {
 		f := g.find(&g.features, list[i].key)
@@ -53,14 +54,15 @@ func (g *figures) resolve(list []occurrence) bool {
 			return false
 		}
 		f.seen = g.turn
+		g.boxes = g.boxes || f.boxes
 	}
 	return true
 }
 
-func (g *figures) addRecord(size int64, message message.Type) {
+func (g *figures) addRecord(size int64, kind message.Type) {
 	g.sizes.addInt(size)
 	g.base.sum.Records++
-	g.base.sum.Messages[string(message)]++
+	g.base.sum.Messages[string(kind)]++
 }
 
 // addFeature adds feature i of the resolved record.
@@ -117,6 +119,7 @@ func (g *figures) figures(ctx context.Context, o *Options) Figures {
 		Records: sum.Records, RecordBytes: g.sizes.numbers(0), Messages: sum.Messages,
 		Features:        featureStats(&g.features, sum.Messages[string(message.Example)]+sequences, o),
 		FeaturesOmitted: sum.FeaturesOmitted, Labels: g.base.labelCounts(ctx),
+		Objects: g.base.objects.objects(ctx, g.base.names, o.Top),
 	}
 	if g.lists.Len() > 0 {
 		f.FeatureLists = featureStats(&g.lists, sequences, o)

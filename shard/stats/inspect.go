@@ -58,8 +58,10 @@ type Summary struct {
 	// FeaturesOmitted counts occurrences of features above MaxFeatures.
 	FeaturesOmitted int64 `json:"features_omitted,omitempty"`
 	// Labels counts the records by label, for features that are labels: those declared in a
-	// manifest, and any whose key ends in "label".
+	// manifest, and any whose key ends in "label", but for the labels of objects.
 	Labels []LabelCounts `json:"labels"`
+	// Objects of images; nil if no record has lists of boxes.
+	Objects *Objects `json:"objects,omitempty"`
 	// Faults found. Records after broken framing are not in the figures.
 	Faults        []shard.Fault `json:"faults"`
 	FaultsOmitted int64         `json:"faults_omitted,omitempty"`
@@ -172,9 +174,11 @@ type view struct {
 
 	features, lists features.Table[featureView]
 	labels          map[string]*labelCount
+	objects         objectStat
 
 	example  tfrecord.Example
 	sequence tfrecord.SequenceExample
+	texts    [][]byte // of the labels of a record
 }
 
 func newView(o *InspectOptions, names *labelNames) *view {
@@ -279,7 +283,7 @@ func (v *view) find(t *features.Table[featureView], key []byte) *featureView {
 			v.sum.FeaturesOmitted++
 			return nil
 		}
-		f = t.Add(string(key), featureView{key: string(key), label: v.names.isLabel(string(key))})
+		f = t.Add(string(key), featureView{key: string(key), label: v.names.isLabel(string(key)), boxes: isBoxes(string(key))})
 	}
 	f.records++
 	return f
@@ -287,6 +291,7 @@ func (v *view) find(t *features.Table[featureView], key []byte) *featureView {
 
 func (v *view) addFeatures(features *tfrecord.Features) {
 	v.features.Begin()
+	boxes := false
 	for i := range features.Len() {
 		key, value := features.At(i)
 		f := v.find(&v.features, key)
@@ -297,6 +302,10 @@ func (v *view) addFeatures(features *tfrecord.Features) {
 		if f.label {
 			v.addLabel(f.key, features, value)
 		}
+		boxes = boxes || f.boxes
+	}
+	if boxes {
+		v.objects.add(features, v.o.MaxLabels)
 	}
 }
 
@@ -337,6 +346,7 @@ func (v *view) merge(w *view) {
 		s.FeaturesOmitted += mergeTables(t[0], t[1], &room)
 	}
 	v.mergeLabels(w)
+	v.objects.merge(&w.objects, v.o.MaxLabels)
 }
 
 func addCounts(to, from map[string]int64) {
@@ -353,6 +363,6 @@ func (v *view) summary(ctx context.Context) *Summary {
 	parsed := s.Messages[string(message.Example)] + s.Messages[string(message.SequenceExample)]
 	s.Features = summaries(&v.features, parsed)
 	s.FeatureLists = summaries(&v.lists, s.Messages[string(message.SequenceExample)])
-	s.Labels = v.labelCounts(ctx)
+	s.Labels, s.Objects = v.labelCounts(ctx), v.objects.objects(ctx, v.names, 0)
 	return s
 }

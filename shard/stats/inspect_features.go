@@ -60,6 +60,7 @@ func rangeOf(s recordscan.Span) *Range {
 type featureView struct {
 	key     string
 	label   bool
+	boxes   bool // a side of boxes
 	records int64
 	kinds   [tfrecord.KindInt64 + 1]int64
 

@@ -1,13 +1,16 @@
 package stats
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/annotation/labelmap"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
@@ -15,7 +18,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// LabelCounts counts the records by label, for one label feature.
+// LabelCounts counts the records by label, for one label feature. A record with a list of labels
+// counts for each of them.
 type LabelCounts struct {
 	Key    string  `json:"key"`
 	Counts []Label `json:"counts"`
@@ -40,16 +44,17 @@ type labelCount struct {
 	omitted int64
 }
 
-// isLabel reports whether the values of a feature are labels: a manifest declares it, or its key
-// ends in "label".
+// isLabel reports whether the values of a feature are labels of records: a manifest declares it, or
+// its key ends in "label". Labels of objects are counted with the boxes.
 func (n *labelNames) isLabel(key string) bool {
-	return strings.HasSuffix(key, "label") || n.byKey[key] != nil
+	return key != objects.KeyLabel && (strings.HasSuffix(key, "label") || n.byKey[key] != nil)
 }
 
-// addLabel counts a value of the label feature key. A feature without exactly one value is not a
-// label of the record.
+// addLabel counts the value of the label feature key, or each value of a list of ids that a manifest
+// declares as labels. Other features without exactly one value are not labels of the record.
 func (v *view) addLabel(key string, features *tfrecord.Features, value tfrecord.Feature) {
-	if value.Len() != 1 {
+	ids := value.Kind() == tfrecord.KindInt64
+	if value.Len() == 0 || value.Len() > 1 && !(ids && v.names.byKey[key] != nil) {
 		return
 	}
 	c := v.labels[key]
@@ -57,29 +62,36 @@ func (v *view) addLabel(key string, features *tfrecord.Features, value tfrecord.
 		c = &labelCount{ids: map[int64]int64{}, texts: map[string]int64{}, said: map[int64]string{}}
 		v.labels[key] = c
 	}
-	full := len(c.ids)+len(c.texts) >= v.o.MaxLabels
-	if id, ok := value.Int64(); ok {
-		n, known := c.ids[id]
-		if full && !known {
-			c.omitted++
-			return
+	if !ids {
+		if text, ok := value.Bytes(); ok && len(text) <= recordscan.MaxLabelName {
+			countLabel(c, c.texts, string(text), v.o.MaxLabels)
 		}
-		c.ids[id] = n + 1
-		if !known {
-			if text, ok := features.Get(strings.TrimSuffix(key, "label") + "text"); ok && text.Len() == 1 {
-				if name, ok := text.Bytes(); ok && len(name) <= recordscan.MaxLabelName {
-					c.said[id] = string(name)
-				}
-			}
-		}
-	} else if text, ok := value.Bytes(); ok && len(text) <= recordscan.MaxLabelName {
-		n, known := c.texts[string(text)]
-		if full && !known {
-			c.omitted++
-			return
-		}
-		c.texts[string(text)] = n + 1
+		return
 	}
+	names, _ := features.Get(strings.TrimSuffix(key, "label") + "text")
+	v.texts = v.texts[:0]
+	if names.Len() == value.Len() {
+		v.texts = names.AppendBytes(v.texts)
+	}
+	i := 0
+	for id := range value.Int64List() {
+		if countLabel(c, c.ids, id, v.o.MaxLabels) && len(v.texts) > 0 && len(v.texts[i]) <= recordscan.MaxLabelName {
+			c.said[id] = string(v.texts[i])
+		}
+		i++
+	}
+}
+
+// countLabel counts a label, and reports whether it is the first of its kind. Of new labels beyond
+// the limit only the number of records is counted.
+func countLabel[K comparable](c *labelCount, counts map[K]int64, label K, limit int) (first bool) {
+	n, known := counts[label]
+	if !known && len(c.ids)+len(c.texts) >= limit {
+		c.omitted++
+		return false
+	}
+	counts[label] = n + 1
+	return !known
 }
 
 func (v *view) mergeLabels(w *view) {
@@ -138,6 +150,8 @@ func (v *view) labelCounts(ctx context.Context) []LabelCounts {
 type labelNames struct {
 	dirs  []string
 	byKey map[string][]string
+	// objects are the names of classes of objects by id; nil until they are asked for.
+	objects map[int64]string
 }
 
 // newLabelNames takes the names from the manifests of the sources. For directories without one they
@@ -158,6 +172,21 @@ func newLabelNames(sources []shard.Source) *labelNames {
 		}
 	}
 	return n
+}
+
+// objectName returns the name of a class of objects: that of a label map, else that of a label.
+// Label maps that cannot be read name nothing; verify reports them.
+func (n *labelNames) objectName(ctx context.Context, id int64) string {
+	if n.objects == nil {
+		n.objects = map[int64]string{}
+		for _, dir := range n.dirs {
+			if names, err := labelmap.ReadNames(ctx, storage.Join(dir, manifest.LabelMapFile)); err == nil && names != nil {
+				n.objects = names
+				break
+			}
+		}
+	}
+	return cmp.Or(n.objects[id], n.name(ctx, objects.KeyLabel, id))
 }
 
 // name returns the name of a label, or "" if it is unknown.

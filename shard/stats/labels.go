@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"encoding/binary"
 	"maps"
 	"slices"
 	"strings"
@@ -13,8 +14,23 @@ import (
 // for all of them together.
 const labelFeatures = 4
 
-// addLabel counts a label like view.addLabel.
+// addLabel counts labels like view.addLabel.
 func (g *figures) addLabel(key string, c *occurrence, list []occurrence) {
+	if c.kind == tfrecord.KindInt64 && c.values > 1 && g.base.names.byKey[key] != nil {
+		labels := g.labelsOf(key)
+		if !c.usual {
+			for id := range c.value.Int64List() {
+				g.addID(labels, id, 1)
+			}
+			return
+		}
+		for at := 0; at < len(c.packed); {
+			id, n := binary.Uvarint(c.packed[at:])
+			g.addID(labels, int64(id), 1)
+			at += n
+		}
+		return
+	}
 	id, _, text, ok := c.one()
 	if !ok || c.kind == tfrecord.KindFloat || len(text) > recordscan.MaxLabelName {
 		return

@@ -119,6 +119,8 @@ type Figures struct {
 	FeaturesOmitted int64 `json:"features_omitted,omitempty"`
 	// Labels counts the records by label, for features that are labels, as in Inspect.
 	Labels []LabelCounts `json:"labels"`
+	// Objects of images; nil if no record has lists of boxes.
+	Objects *Objects `json:"objects,omitempty"`
 }
 
 // Group is the figures of the records with one value of a feature.
@@ -234,7 +236,11 @@ func (m *measure) newFile() *fileStats {
 func (s *fileStats) record(record []byte) {
 	var ok bool
 	if s.list, ok = scanExample(s.list[:0], record); ok && s.all.resolve(s.list) {
-		s.add(int64(len(record)), message.Example, nil)
+		var features *tfrecord.Features
+		if s.all.boxes && s.example.Parse(record) == nil {
+			features = &s.example.Features
+		}
+		s.add(int64(len(record)), message.Example, features, nil)
 		return
 	}
 	s.parsed(record)
@@ -260,11 +266,12 @@ func (s *fileStats) parsed(record []byte) {
 		}
 	}
 	s.all.resolve(s.list)
-	s.add(int64(len(record)), kind, lists)
+	s.add(int64(len(record)), kind, features, lists)
 }
 
 // add adds the record with the listed and resolved features to all records and to its group.
-func (s *fileStats) add(size int64, kind message.Type, lists *tfrecord.FeatureLists) {
+// features may be nil if they have no boxes.
+func (s *fileStats) add(size int64, kind message.Type, features *tfrecord.Features, lists *tfrecord.FeatureLists) {
 	figures := [2]*figures{s.all, s.group()}
 	n := 2
 	if figures[1] == nil {
@@ -276,6 +283,9 @@ func (s *fileStats) add(size int64, kind message.Type, lists *tfrecord.FeatureLi
 	for _, g := range figures[:n] {
 		g.addRecord(size, kind)
 		g.addLists(lists, &s.look)
+		if g.boxes && features != nil {
+			g.base.objects.add(features, g.base.o.MaxLabels)
+		}
 	}
 	for i := range s.list {
 		for _, g := range figures[:n] {

@@ -74,6 +74,11 @@ const (
 	FindingLabel       FindingKind = "label"       // outside the vocabulary, or not a number
 	FindingLabelText   FindingKind = "label_text"  // not the name of the label
 
+	FindingObjects  FindingKind = "objects" // lists of objects of unequal length, or of another kind
+	FindingBox      FindingKind = "box"     // not finite, outside of the image, or empty
+	FindingMask     FindingKind = "mask"    // not a PNG of one channel and of the image's size
+	FindingChecksum FindingKind = "sha256"  // declared SHA-256 differs from the image's
+
 	FindingSchema  FindingKind = "schema"  // a feature of another kind or length
 	FindingMissing FindingKind = "missing" // a feature that some records lack; a warning without a manifest
 	FindingMessage FindingKind = "message" // records with another message type than the others
@@ -99,6 +104,10 @@ var advice = map[FindingKind]string{
 	FindingSize:          "write height, width and channels of the pixels that are stored",
 	FindingLabel:         "correct the label, or add its name to the vocabulary",
 	FindingLabelText:     "correct the label or its text",
+	FindingObjects:       "write one value for each box into every list of objects, or leave the list out",
+	FindingBox:           "write sides as shares of the stored image's width and height, clipped to 0 to 1, and leave out empty boxes",
+	FindingMask:          "write a grayscale PNG of the size of the stored image",
+	FindingChecksum:      "write the SHA-256 of the stored image, or leave the feature out",
 	FindingSchema:        "write the feature as in the other records; a parser of fixed features fails here",
 	FindingMissing:       "add the feature, or have parsers take a default",
 	FindingMessage:       "keep records of one kind in a set",
@@ -162,6 +171,10 @@ type DeepReport struct {
 	// Images is the number of images found, Decoded the number of them decoded completely.
 	Images  int64 `json:"pictures"`
 	Decoded int64 `json:"decoded"`
+	// Objects is the number of boxes checked, Masks that of masks of objects and of images, which
+	// are not among Images.
+	Objects int64 `json:"objects,omitempty"`
+	Masks   int64 `json:"masks,omitempty"`
 	// Labels are the label features that were compared with a vocabulary, or among records.
 	Labels []DeepLabels `json:"labels"`
 	// Duplicates counts records that repeat an earlier one.

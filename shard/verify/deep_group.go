@@ -8,9 +8,12 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tfrec/tfrec/internal/annotation/labelmap"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/tfds"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
@@ -29,6 +32,7 @@ type deepGroup struct {
 
 	mu         sync.Mutex
 	vocabulary map[string]*vocabulary // by key; nil for features without one
+	labelMap   error                  // why the label map cannot be read
 }
 
 // expectation is what a manifest says about a feature.
@@ -67,34 +71,48 @@ func (g *deepGroup) describe(s *shard.Set) {
 	}
 	g.expected = map[string]*expectation{}
 	for _, f := range s.Features {
-		g.expected[f.Key] = &expectation{f, valuesOf(f)}
+		g.expected[f.Key] = &expectation{f, f.Values()}
 		if f.Class == manifest.ClassImage {
 			g.images[f.Key] = true
 		}
 	}
 }
 
-// valuesOf returns the number of values of a feature in a record; -1 if variable.
-func valuesOf(f manifest.Feature) int {
-	if f.Class != manifest.ClassVector {
-		return 1
-	}
-	n := 1
-	for _, size := range f.Shape {
-		if size < 0 {
-			return -1
-		}
-		n *= size
-	}
-	return n
-}
-
 // vocabulary has the names of a feature's labels.
 type vocabulary struct {
-	names   []string
+	names   []string         // by id from 0; nil if unknown
+	byID    map[int64]string // instead of names, of ids that may have gaps
 	ids     map[string]int
 	classes int // number of classes
 	from    string
+}
+
+// has reports whether an id is one of the vocabulary.
+func (v *vocabulary) has(id int64) bool {
+	if v.byID != nil {
+		_, ok := v.byID[id]
+		return ok
+	}
+	return id >= labels.Unlabelled && id < int64(v.classes)
+}
+
+// name returns the name of an id that the vocabulary has; false if it has none.
+func (v *vocabulary) name(id int64) (string, bool) {
+	if v.byID != nil {
+		return v.byID[id], true
+	}
+	if id == labels.Unlabelled || v.names == nil {
+		return "", false
+	}
+	return strings.TrimSuffix(v.names[id], "\r"), true
+}
+
+// idsText says which ids there are.
+func (v *vocabulary) idsText() string {
+	if v.byID != nil {
+		return plural.Of(v.classes, "id") + " in " + v.from
+	}
+	return plural.Of(v.classes, "label name") + ", for ids from 0"
 }
 
 // isLabel reports whether the values of a feature are labels.
@@ -122,6 +140,13 @@ func (g *deepGroup) vocabularyOf(ctx context.Context, key string) *vocabulary {
 }
 
 func (g *deepGroup) findVocabulary(ctx context.Context, key string) *vocabulary {
+	if key == objects.KeyLabel {
+		if byID, err := labelmap.ReadNames(ctx, storage.Join(g.dir, manifest.LabelMapFile)); err != nil {
+			g.labelMap = err
+		} else if byID != nil {
+			return &vocabulary{byID: byID, classes: len(byID), from: manifest.LabelMapFile}
+		}
+	}
 	v := &vocabulary{from: manifest.File}
 	if e := g.expected[key]; e != nil && e.Class == manifest.ClassLabel {
 		v.names = g.set.Labels
@@ -186,6 +211,9 @@ func (g *deepGroup) notChecked(ctx context.Context, t *deepTable) (texts []strin
 		case !l.texts:
 			add("%q has no vocabulary and no text next to it", jsontext.Readable(key))
 		}
+	}
+	if g.labelMap != nil {
+		add("labels of objects were not looked up: %v", g.labelMap)
 	}
 	if t.schema.full {
 		add("more than %d features: their kinds and lengths were not compared", maxDeepFeatures)

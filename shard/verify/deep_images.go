@@ -60,13 +60,20 @@ func (l *scanner) image(key string, data []byte) (facts ImageFacts, ok bool) {
 	if l.d.alike != nil {
 		thumb = &l.thumb
 	}
-	facts, err := l.d.o.Decode(data, thumb)
-	switch {
-	case err == nil:
+	if facts, ok = l.decode(key, data, thumb); ok {
 		l.decoded++
 		if thumb != nil {
 			l.hashed = append(l.hashed, hashThumb(thumb))
 		}
+	}
+	return facts, ok
+}
+
+// decode calls Decode. An error is a finding.
+func (l *scanner) decode(key string, data []byte, thumb *Thumb) (facts ImageFacts, ok bool) {
+	facts, err := l.d.o.Decode(data, thumb)
+	switch {
+	case err == nil:
 		return facts, true
 	case errors.Is(err, ErrNotImage):
 		l.find(FindingNotImage, SeverityFault, key, "%s that are not an image: %v", plural.Of(len(data), "byte"), err)
@@ -175,13 +182,17 @@ func formatName(format []byte) string {
 	return name
 }
 
-// rawImage compares the size of raw pixels with the declared one.
+// rawImage compares the size of raw pixels with the declared one. Only the feature that convert
+// gives images, or that the manifest calls one, has pixels: texts share its prefix.
 func (l *scanner) rawImage(key string, data []byte, features *tfrecord.Features) {
-	sibling, f, ok := beside(features, key, "format")
+	if lastPart(key) != lastPart(keyEncoded) && !l.group.images[key] {
+		return
+	}
+	_, f, ok := beside(features, key, "format")
 	format, _ := f.Bytes()
 	size := uint64(1)
 	switch name := string(format); {
-	case !ok || key == sibling || name != "raw" && name != "float32":
+	case !ok || name != "raw" && name != "float32":
 		return
 	case name == "float32":
 		size = 4

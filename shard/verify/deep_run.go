@@ -229,6 +229,7 @@ func (d *deepRun) report(ctx context.Context, found []deepFindings) (*DeepReport
 		total.merge(<-d.scanners)
 	}
 	r.Records, r.Images, r.Decoded, r.Counts = total.records, total.images, total.decoded, total.counts
+	r.Objects, r.Masks = total.boxes, total.maskCount
 	for _, f := range found {
 		r.Findings = append(r.Findings, f.list...)
 		r.Omitted += f.omitted

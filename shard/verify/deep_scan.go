@@ -30,7 +30,8 @@ type scanner struct {
 	counts  map[FindingKind]int64
 	bad     bool
 
-	images, decoded int64
+	images, decoded  int64
+	boxes, maskCount int64
 
 	example  tfrecord.Example
 	sequence tfrecord.SequenceExample
@@ -51,6 +52,7 @@ type scanner struct {
 	hashed    []nearHash // of its images
 	seen      []seenImage
 	directory []ImageFacts // images under the same key prefix
+	sides     []float32    // of its boxes
 }
 
 func newScanner(d *deepRun) *scanner {
@@ -140,18 +142,25 @@ func (l *scanner) find(kind FindingKind, severity Severity, feature, format stri
 func (l *scanner) features(ctx context.Context, features *tfrecord.Features) {
 	shape := &l.table.schema
 	shape.begin()
+	drawn := false
 	for i := range features.Len() {
 		key, value := features.At(i)
 		f := shape.add(key, value, l.at, l.group)
+		drawn = drawn || f != nil && f.drawn || f == nil && isDrawn(string(key))
 		switch value.Kind() {
 		case tfrecord.KindBytes:
-			l.imageFeature(f, key, value, features)
+			if f == nil && !isMask(string(key)) || f != nil && !f.mask {
+				l.imageFeature(f, key, value, features)
+			}
 		case tfrecord.KindInt64:
 			l.variant = l.variant || string(key) == manifest.CopyKey
 		}
 		if f != nil && f.label || f == nil && l.group.isLabel(string(key)) {
 			l.ids(ctx, string(key), value, features)
 		}
+	}
+	if drawn {
+		l.drawn(features)
 	}
 	l.allDeclared(features)
 	shape.end(l.at)
@@ -177,6 +186,8 @@ func (l *scanner) merge(m *scanner) {
 	l.records += m.records
 	l.images += m.images
 	l.decoded += m.decoded
+	l.boxes += m.boxes
+	l.maskCount += m.maskCount
 	l.bad = l.bad || m.bad
 	for kind, n := range m.counts {
 		l.counts[kind] += n
@@ -247,8 +258,8 @@ func (l *scanner) ids(ctx context.Context, key string, value tfrecord.Feature, f
 		}
 	case tfrecord.KindInt64:
 		for id := range value.Int64List() {
-			if v != nil && (id < labels.Unlabelled || id >= int64(v.classes)) {
-				l.find(FindingLabel, SeverityFault, key, "the label is %d, but there are %d label names, for ids from 0", id, v.classes)
+			if v != nil && !v.has(id) {
+				l.find(FindingLabel, SeverityFault, key, "the label is %d, but there are %s", id, v.idsText())
 				return
 			}
 		}
@@ -275,12 +286,12 @@ func (l *scanner) labelTexts(key string, ids tfrecord.Feature, v *vocabulary, se
 	defer stop()
 	for id := range ids.Int64List() {
 		said, _ := next()
-		switch {
-		case v == nil:
+		if v == nil {
 			seen.add(id, said, l.at)
-		case id == labels.Unlabelled || v.names == nil:
-		case jsontext.Readable(string(said)) != strings.TrimSuffix(v.names[id], "\r"):
-			l.find(FindingLabelText, SeverityFault, key, "the label %d is %.60q, but %q says %.60q", id, v.names[id], jsontext.Readable(beside), said)
+			continue
+		}
+		if name, ok := v.name(id); ok && jsontext.Readable(string(said)) != name {
+			l.find(FindingLabelText, SeverityFault, key, "the label %d is %.60q, but %q says %.60q", id, name, jsontext.Readable(beside), said)
 			return
 		}
 	}

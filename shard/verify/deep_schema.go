@@ -45,6 +45,8 @@ type shapeTally struct {
 type featureTally struct {
 	key     string
 	label   bool
+	drawn   bool // says what is in an image, so that numbers of values vary
+	mask    bool
 	length  int // according to the manifest; -1 if unknown
 	records int64
 	kinds   [tfrecord.KindInt64 + 1]tally1
@@ -72,7 +74,7 @@ func (s *schema) add(key []byte, value tfrecord.Feature, at recordRef, g *deepGr
 		if f = s.insert(&s.features, key); f == nil {
 			return nil
 		}
-		f.label = g.isLabel(f.key)
+		f.label, f.drawn, f.mask = g.isLabel(f.key), isDrawn(f.key), isMask(f.key)
 		if e := g.expected[f.key]; e != nil {
 			f.length = e.length
 			if e.Optional && e.length == 1 {
@@ -287,7 +289,7 @@ const (
 // judgeLengths requires the same number of values in all records if almost all have it.
 func (f *featureTally) judgeLengths(found aggregator) {
 	usual, n := most(f.lengths)
-	if f.records < ruleRecords || n*100 < f.records*ruleShare {
+	if f.drawn || f.records < ruleRecords || n*100 < f.records*ruleShare {
 		return
 	}
 	for _, length := range slices.Sorted(maps.Keys(f.lengths)) {

@@ -6,7 +6,7 @@
 //	}
 //
 // Every record's framing and checksums are checked, and a set is compared with its manifest, its
-// indexes and TFDS's files. With Options.Deep the content of records is checked too: images,
+// indexes and TFDS's files. With Options.Deep the content of records is checked too: images, objects,
 // labels, features that do not match the schema, and duplicates, including similar images and
 // duplicates across splits. Options.Sample reads only some of the records.
 //

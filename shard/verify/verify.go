@@ -184,12 +184,14 @@ func Files(ctx context.Context, paths []string, o Options) (*Report, error) {
 			}
 		}
 		if set.Partial {
-			continue // TFDS's files describe the whole set
+			continue // the other files describe the whole set
 		}
-		faults, err = checkTFDS(ctx, set)
-		report.Faults = append(report.Faults, faults...)
-		if err != nil {
-			errs = append(errs, err)
+		for _, check := range []func(context.Context, *shard.Set) ([]shard.Fault, error){checkTFDS, checkLabelMap} {
+			faults, err := check(ctx, set)
+			report.Faults = append(report.Faults, faults...)
+			if err != nil {
+				errs = append(errs, err)
+			}
 		}
 	}
 	if len(report.Faults) > 0 && original == "" {
