@@ -60,6 +60,16 @@ func programs(t *testing.T) map[string]programCase {
 			Dataset{Dir: "set", Splits: files("a"), Features: []Feature{{Key: "n", Kind: "int64", Missing: 1, Int: -1}}},
 			[]string{"int64(-1)"},
 		},
+		"sequences": {
+			Dataset{Dir: "set", Splits: files("a"), Sequences: true, Features: []Feature{number}, Lists: []Feature{
+				{Key: "l", Kind: "int64"},
+				{Key: "shape", Kind: "float", Shape: []int{7}, Missing: 1},
+				{Key: "ragged", Kind: "bytes", Ragged: true},
+				{Key: "missing", Kind: "float", Missing: 1},
+				{Key: "image/encoded", Kind: "bytes", Image: "jpeg", Size: []int{-1, -1, 3}},
+			}},
+			[]string{"Steps: columns.ListSteps}", "Shape: []int{7}, Steps: columns.ListSteps, AllowMissing: true}", "Ragged: true, Steps", "L *columns.Column"},
+		},
 		"labelled images": {
 			Dataset{Dir: "set", Splits: numbered, Whole: true, Features: []Feature{label, image}},
 			[]string{`LabelKey: "image/class/label"`, "Channels: 3", "Width: 224", "var labels"},
@@ -67,6 +77,10 @@ func programs(t *testing.T) map[string]programCase {
 		"gray images without labels": {
 			Dataset{Dir: "set", Splits: files("a"), Features: []Feature{gray}},
 			[]string{"NoLabels: true", "Channels: 1", "Width: 28"},
+		},
+		"objects": {
+			Dataset{Dir: "set", Splits: files("a"), Classes: []Class{{3, "a\"b"}, {90, "cat"}}, Features: []Feature{image, {Key: "image/object/bbox/xmin", Kind: "float", Ragged: true}}},
+			[]string{"var classes", `90: "cat"`, "NoLabels: true"},
 		},
 		"hostile names": {*hostileSet(t), nil},
 	}

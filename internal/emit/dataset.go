@@ -30,6 +30,8 @@ type Dataset struct {
 	Features []Feature
 	// Lists are the feature lists of SequenceExamples by key.
 	Lists []Feature
+	// Classes are those of objects, by id, as far as their names are known.
+	Classes []Class
 	// Left are features that no program parses.
 	Left []Left
 	// Whole says that the files are all of the set whose manifest is in Dir.
@@ -74,6 +76,7 @@ func Describe(ctx context.Context, paths []string, sum *stats.Summary) (*Dataset
 	}
 	d.sizeImages(sum)
 	d.nameLabels(sources, sum)
+	d.nameClasses(ctx, sum.Objects)
 	return d, nil
 }
 

@@ -303,7 +303,9 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"zstd", Dataset{Compression: "zstd", Features: []Feature{one}}, []Target{TF, TFDS, Torch}, "reshard"},
 		{"mixed", Dataset{Compression: "mixed", Features: []Feature{one}}, []Target{TF, TFDS, Torch}, "reshard"},
-		{"sequences", Dataset{Compression: "none", Sequences: true, Features: []Feature{one}}, []Target{TFDS, Torch, Go}, "SequenceExample"},
+		{"sequences", Dataset{Compression: "none", Sequences: true, Lists: []Feature{one}}, []Target{TFDS, Torch}, "SequenceExample"},
+		{"lists left out", Dataset{Compression: "none", Sequences: true, Features: []Feature{one}, Left: []Left{{"l", "no values"}}}, []Target{TFDS, Torch, Go}, "SequenceExample"},
+		{"twice", Dataset{Compression: "none", Sequences: true, Features: []Feature{one}, Lists: []Feature{one}}, []Target{TFDS, Torch, Go}, ""},
 		{"nothing", Dataset{Compression: "none"}, []Target{TF, TFDS, Torch, Go}, "no features"},
 		{"stray bytes", Dataset{Compression: "none", Features: []Feature{{Key: "\xff", Kind: "int64", Stray: true}}}, []Target{TF, TFDS, Torch}, "UTF-8"},
 	} {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard/stats"
@@ -32,6 +33,8 @@ type Feature struct {
 	// Image is the format of an encoded image: "jpeg", "png", "gif", "webp"
 	// or "mixed"; empty for what is none.
 	Image string
+	// Mask says that pixels of the image are classes.
+	Mask bool
 	// DType is that of an array whose bytes these are: "uint8" or "float32".
 	DType string
 	// Size is the shape of the image or array: height, width and channels, -1
@@ -50,6 +53,8 @@ func (f *Feature) Varies() bool { return f.Image != "" && slices.Contains(f.Size
 // Says describes the values in a few words, for a comment.
 func (f *Feature) Says() string {
 	switch {
+	case f.Mask:
+		return f.Image + " masks: a class for each pixel"
 	case f.Image == mixedFormat:
 		return "images of several formats"
 	case f.Image != "":
@@ -83,7 +88,7 @@ func newFeature(seen *stats.FeatureSummary, declared map[string]manifest.Feature
 		return f, "it has no values in any record"
 	}
 	switch n := f.Values; {
-	case n.Min != n.Max, n.Max < 1, n.Max > math.MaxInt32, n.Max > 1 && f.Missing > 0:
+	case isObjects(f.Key), n.Min != n.Max, n.Max < 1, n.Max > math.MaxInt32, n.Max > 1 && f.Missing > 0:
 		f.Ragged = true
 	case n.Max > 1:
 		f.Shape = []int{int(n.Max)}
@@ -99,6 +104,9 @@ func newFeature(seen *stats.FeatureSummary, declared map[string]manifest.Feature
 	if f.Image != "" {
 		if f.Size == nil {
 			f.Size = []int{-1, -1, 3}
+		}
+		if f.Mask = f.Key == objects.KeySegmentation; f.Mask {
+			f.Size = []int{f.Size[0], f.Size[1], 1}
 		}
 		f.Size = f.channels(f.Size)
 	}

@@ -14,17 +14,21 @@ type goView struct {
 	Fields []goField
 }
 
-// goField is a feature and its field in the program's Batch.
+// goField is a feature, or a feature list, and its field in the program's Batch.
 type goField struct {
 	Feature
 	Name string
+	List bool
 }
 
 func newGoView(d *Dataset) goView {
 	v := goView{Dataset: d}
 	taken := map[string]bool{"Rows": true}
 	for _, f := range d.Features {
-		v.Fields = append(v.Fields, goField{f, identifier(f.Key, taken)})
+		v.Fields = append(v.Fields, goField{f, identifier(f.Key, taken), false})
+	}
+	for _, f := range d.Lists {
+		v.Fields = append(v.Fields, goField{f, identifier(f.Key, taken), true})
 	}
 	return v
 }
@@ -60,7 +64,7 @@ func identifier(key string, taken map[string]bool) string {
 }
 
 // Columnar reports whether the field is a column and no slice.
-func (f goField) Columnar() bool { return !f.One() || f.Kind == "bytes" }
+func (f goField) Columnar() bool { return f.List || !f.One() || f.Kind == "bytes" }
 
 // Type is the type of the field.
 func (f goField) Type() string {
@@ -94,8 +98,14 @@ func (f goField) Field() string {
 		b.WriteString(", Ragged: true")
 	case len(f.Shape) > 0:
 		fmt.Fprintf(&b, ", Shape: []int{%s}", strings.Trim(brackets(f.Shape), "[]"))
-	case f.Missing > 0:
+	case f.Missing > 0 && !f.List:
 		fmt.Fprintf(&b, ", Default: %s", f.goDefault())
+	}
+	if f.List {
+		b.WriteString(", Steps: columns.ListSteps")
+		if f.Missing > 0 {
+			b.WriteString(", AllowMissing: true")
+		}
 	}
 	b.WriteString("}")
 	return b.String()
@@ -117,7 +127,7 @@ func (f goField) goDefault() string {
 // Math reports whether a default needs package math.
 func (v goView) Math() bool {
 	return slices.ContainsFunc(v.Fields, func(f goField) bool {
-		return f.One() && f.Missing > 0 && strings.Contains(f.goDefault(), "math.")
+		return !f.List && f.One() && f.Missing > 0 && strings.Contains(f.goDefault(), "math.")
 	})
 }
 
@@ -143,7 +153,7 @@ func (v goView) AnyNumbered() bool {
 func (v goView) Image() *goField {
 	for i := range v.Fields {
 		f := &v.Fields[i]
-		if f.Image != "" || f.DType != "" && f.Key == "image/encoded" && slices.ContainsFunc(v.Fields, func(g goField) bool { return g.Key == "image/format" }) {
+		if !f.List && f.Image != "" || f.DType != "" && f.Key == "image/encoded" && slices.ContainsFunc(v.Fields, func(g goField) bool { return g.Key == "image/format" }) {
 			return f
 		}
 	}
@@ -156,7 +166,7 @@ func (v goView) Label() *goField {
 	var label *goField
 	for i := range v.Fields {
 		f := &v.Fields[i]
-		if f.Kind != "int64" || !f.One() || f.Missing > 0 {
+		if f.List || f.Kind != "int64" || !f.One() || f.Missing > 0 {
 			continue
 		}
 		if len(f.Names) > 0 {

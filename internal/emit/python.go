@@ -50,13 +50,22 @@ func (v pythonView) Images() []Feature {
 // Varying are the images of several sizes.
 func (v pythonView) Varying() []Feature { return v.choose((*Feature).Varies) }
 
+// Fixed is an image whose size is that of all records; nil when there is none.
+func (v pythonView) Fixed() *Feature {
+	fixed := v.choose(func(f *Feature) bool { return f.Image != "" && f.varyingSides() == 0 })
+	if len(fixed) == 0 {
+		return nil
+	}
+	return &fixed[0]
+}
+
 // Arrays are the features that hold the bytes of one array each.
 func (v pythonView) Arrays() []Feature {
 	return v.choose(func(f *Feature) bool { return f.DType != "" })
 }
 
 // Decodes reports whether records are more than values.
-func (v pythonView) Decodes() bool { return len(v.Images())+len(v.Arrays()) > 0 }
+func (v pythonView) Decodes() bool { return len(v.Images())+len(v.Arrays()) > 0 || v.Boxes() }
 
 // Named are the labels whose names are known.
 func (v pythonView) Named() []Feature {
@@ -200,15 +209,18 @@ func (f Feature) Exactly() string {
 // Channels of the image.
 func (f Feature) Channels() int { return f.Size[2] }
 
-// Mode is Pillow's name for images with these channels.
+// Mode is Pillow's name for images with these channels, as a literal; None leaves the samples of a
+// mask, or its indexes of a palette, as they are.
 func (f Feature) Mode() string {
-	switch f.Size[2] {
-	case 1:
-		return "L"
-	case 4:
-		return "RGBA"
+	switch {
+	case f.Mask:
+		return "None"
+	case f.Size[2] == 1:
+		return `"L"`
+	case f.Size[2] == 4:
+		return `"RGBA"`
 	}
-	return "RGB"
+	return `"RGB"`
 }
 
 // Shaped is the shape of the image for tf.ensure_shape.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"go/format"
+	"slices"
 	"text/template"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
@@ -31,8 +32,8 @@ func ParseTarget(s string) (Target, error) {
 	return "", fmt.Errorf("want tf, tfds, torch or go")
 }
 
-// ErrCannot says that no program for this target can read such a set.
-var ErrCannot = errors.New("no such program can read it")
+// ErrCannot says that there is no program for this target that reads such a set.
+var ErrCannot = errors.New("no program for this set")
 
 //go:embed templates
 var templates embed.FS
@@ -74,8 +75,12 @@ func (d *Dataset) readable(t Target) error {
 		return cannot("zstd is tfrec's own; `tfrec reshard IN OUT --compression gzip` makes a set that others read")
 	case t != Go && d.Compression == mixedCompression:
 		return cannot("some files are compressed otherwise than others; `tfrec reshard IN OUT --compression none` makes one set of them")
-	case t != TF && d.Sequences:
-		return cannot("the records are tf.train.SequenceExamples; --emit tf can")
+	case (t == TFDS || t == Torch) && d.Sequences:
+		return cannot("the records are tf.train.SequenceExamples; --emit tf and --emit go can")
+	case t == Go && d.Sequences && len(d.Lists) == 0:
+		return cannot("the records are tf.train.SequenceExamples, and none of their lists can be parsed; --emit tf can")
+	case t == Go && d.twice() != "":
+		return cannot("%q is a feature of the context and a feature list; --emit tf can", jsontext.Readable(d.twice()))
 	case len(d.Features)+len(d.Lists) == 0 && len(d.Left) > 0:
 		return cannot("none of its features can be parsed, such as %q: %s", jsontext.Readable(d.Left[0].Key), d.Left[0].Why)
 	case len(d.Features)+len(d.Lists) == 0:
@@ -90,4 +95,14 @@ func (d *Dataset) readable(t Target) error {
 		}
 	}
 	return nil
+}
+
+// twice returns a key that is both a feature and a feature list; empty if there is none.
+func (d *Dataset) twice() string {
+	for _, f := range d.Lists {
+		if slices.ContainsFunc(d.Features, func(g Feature) bool { return g.Key == f.Key }) {
+			return f.Key
+		}
+	}
+	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	pathpkg "path"
 	"path/filepath"
+	"strings"
 
 	"github.com/zeebo/xxh3"
 
@@ -16,9 +17,11 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
-// exportDirectories writes each image as a file below a directory next to out, which is then
-// renamed to out.
-func exportDirectories(ctx context.Context, in *inputs, out string, o *Options, report *Report) (err error) {
+// writeFiles writes the files of an export below a root or, where they are finished, compares.
+type writeFiles func(ctx context.Context, in *inputs, root *os.Root, finished bool, o *Options, report *Report) error
+
+// exportDirectory has files written below a directory next to out, which is then renamed to out.
+func exportDirectory(ctx context.Context, in *inputs, out string, write writeFiles, o *Options, report *Report) (err error) {
 	taken, err := isTaken(out, true)
 	if err != nil {
 		return err
@@ -30,7 +33,7 @@ func exportDirectories(ctx context.Context, in *inputs, out string, o *Options, 
 		o.note("%s exists: comparing it with what would be written", out)
 		sweep(out)
 		report.Status = upToDate
-		err := writeDirectories(ctx, in, out, taken, o, report)
+		err := writeBelow(ctx, in, out, write, taken, o, report)
 		if errors.Is(err, compare.ErrDiffers) {
 			err = errTaken(out)
 		}
@@ -46,7 +49,7 @@ func exportDirectories(ctx context.Context, in *inputs, out string, o *Options, 
 			err = errors.Join(err, os.RemoveAll(temp))
 		}
 	}()
-	if err := writeDirectories(ctx, in, temp, taken, o, report); err != nil {
+	if err := writeBelow(ctx, in, temp, write, taken, o, report); err != nil {
 		return err
 	}
 	if err := os.Chmod(temp, atomicfile.Mode(0o777)); err != nil {
@@ -79,15 +82,23 @@ func publishDirectory(temp, out string) error {
 	return err
 }
 
-// writeDirectories writes the images below dir or, where it is finished, compares.
-func writeDirectories(ctx context.Context, in *inputs, dir string, finished bool, o *Options, report *Report) (err error) {
+// writeBelow has files written below dir and synced or, where it is finished, compared.
+func writeBelow(ctx context.Context, in *inputs, dir string, write writeFiles, finished bool, o *Options, report *Report) (err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	f := newDirectoryWriter(root, len(in.splits) > 1, o, report)
-	f.finished = finished
+	if err := write(ctx, in, root, finished, o, report); err != nil || finished {
+		return err
+	}
+	return syncTree(root, dir)
+}
+
+// writeDirectories writes each image as a file, in a directory for each label.
+func writeDirectories(ctx context.Context, in *inputs, root *os.Root, finished bool, o *Options, report *Report) (err error) {
+	f := newDirectoryWriter(outFiles{root: root, finished: finished, report: report}, o)
+	f.several = len(in.splits) > 1
 	if f.several {
 		for _, split := range in.splits {
 			switch known := imagetree.Split(split); known {
@@ -102,28 +113,22 @@ func writeDirectories(ctx context.Context, in *inputs, dir string, finished bool
 	if report.Records, err = in.each(ctx, o.Progress, f.add); err != nil {
 		return err
 	}
-	if report.Renamed > 0 {
-		o.note("%s renamed: not every system allows the names in the records", plural.Of(report.Renamed, "image"))
-	}
-	if f.unknown > 0 {
-		o.note("%s of unknown format, named *%s", plural.Of(f.unknown, "image"), unknownExtension)
-	}
+	f.explain()
 	if finished {
 		return f.checkNothingElse()
 	}
-	return syncTree(root, dir)
+	return nil
 }
 
 // directoryWriter writes images below a root. It remembers used names, some 40 bytes for each
 // image, and the names of all directories.
 type directoryWriter struct {
-	root     *os.Root
-	o        *Options
-	report   *Report
-	images   imageReader
-	several  bool  // splits
-	unknown  int64 // images of no known format
-	finished bool  // the files are there, and are compared
+	outFiles
+	o       *Options
+	images  imageReader
+	several bool  // splits
+	byStem  bool  // names that differ in their extension alone are the same
+	unknown int64 // images of no known format
 
 	next  map[xxh3.Uint128]int      // number to try for a name that is taken
 	taken map[xxh3.Uint128]struct{} // hashes of the folded paths of files
@@ -131,9 +136,9 @@ type directoryWriter struct {
 	names map[xxh3.Uint128]string   // directories by the hash of their folded path
 }
 
-func newDirectoryWriter(root *os.Root, several bool, o *Options, report *Report) *directoryWriter {
+func newDirectoryWriter(files outFiles, o *Options) *directoryWriter {
 	return &directoryWriter{
-		root: root, o: o, report: report, images: imageReader{key: o.ImageKey}, several: several,
+		outFiles: files, o: o, images: imageReader{key: o.ImageKey},
 		next: map[xxh3.Uint128]int{}, taken: map[xxh3.Uint128]struct{}{}, given: map[string]string{}, names: map[xxh3.Uint128]string{},
 	}
 }
@@ -151,42 +156,67 @@ func (f *directoryWriter) add(r *row) error {
 	if err != nil {
 		return err
 	}
-	dir, numberedDir, err := f.directory(p.dirs)
+	_, err = f.place(p, pic)
+	return err
+}
+
+// place writes an image, and returns the path that it got.
+func (f *directoryWriter) place(p path, pic storedImage) (string, error) {
+	dir, err := f.directory(p.dirs)
 	if err != nil {
-		return err
+		return "", err
 	}
-	numberedFile, err := f.write(dir, p.file, pic.data)
+	got, err := f.write(dir, p.file, pic.data)
 	if err != nil {
-		return err
+		return "", err
 	}
-	f.report.Files++
-	f.report.Bytes += int64(len(pic.data))
 	for _, c := range []struct {
 		is bool
 		n  *int64
-	}{{p.renamed, &f.report.Renamed}, {numberedDir || numberedFile, &f.report.Numbered}, {pic.encoded, &f.report.Encoded}, {pic.format == "", &f.unknown}} {
+	}{{p.renamed, &f.report.Renamed}, {got != pathpkg.Join(append(p.dirs, p.file)...), &f.report.Numbered}, {pic.encoded, &f.report.Encoded}, {pic.format == "", &f.unknown}} {
 		if c.is {
 			*c.n++
 		}
 	}
-	return nil
+	return got, nil
+}
+
+// explain notes what the names of images do not say.
+func (f *directoryWriter) explain() {
+	if f.report.Renamed > 0 {
+		f.o.note("%s renamed: not every system allows the names in the records", plural.Of(f.report.Renamed, "image"))
+	}
+	if f.unknown > 0 {
+		f.o.note("%s of unknown format, named *%s", plural.Of(f.unknown, "image"), unknownExtension)
+	}
 }
 
 // directory makes the directories of a path, and returns the path that they got.
-func (f *directoryWriter) directory(names []string) (dir string, other bool, err error) {
+func (f *directoryWriter) directory(names []string) (dir string, err error) {
 	for _, name := range names {
 		wanted := pathpkg.Join(dir, name)
 		got, known := f.given[wanted]
 		if !known {
 			if got, err = f.makeDirectory(dir, name); err != nil {
-				return "", false, err
+				return "", err
 			}
 			f.given[wanted] = got
 		}
-		other = other || got != wanted
 		dir = got
 	}
-	return dir, other, nil
+	return dir, nil
+}
+
+// mirror makes a file of a name, which may have directories, below another directory than that of
+// an image with the same name.
+func (f *directoryWriter) mirror(dir, name string, data []byte) error {
+	names := strings.Split(dir+"/"+name, "/")
+	last := len(names) - 1
+	got, err := f.directory(names[:last])
+	if err != nil {
+		return err
+	}
+	return f.put(got+"/"+names[last], data)
 }
 
 func (f *directoryWriter) makeDirectory(dir, name string) (string, error) {
@@ -201,7 +231,7 @@ func (f *directoryWriter) makeDirectory(dir, name string) (string, error) {
 			before = ""
 		}
 		if !taken {
-			err := f.mkdir(filepath.FromSlash(try))
+			err := f.mkdir(try)
 			if err == nil {
 				f.names[key] = try
 				return try, nil
@@ -217,89 +247,37 @@ func (f *directoryWriter) makeDirectory(dir, name string) (string, error) {
 	}
 }
 
-// write makes a file that is not there, under the first name that is free.
-func (f *directoryWriter) write(dir, file string, data []byte) (other bool, err error) {
-	first := xxh3.HashString128(folded(pathpkg.Join(dir, file)))
+// write makes a file that is not there, under the first path that is free, and returns that.
+func (f *directoryWriter) write(dir, file string, data []byte) (string, error) {
+	first := f.keyOf(pathpkg.Join(dir, file))
 	for n := 1; ; n++ {
 		try, key := pathpkg.Join(dir, file), first
 		if n > 1 {
 			n = max(n, f.next[first])
 			f.next[first] = n + 1
 			try = pathpkg.Join(dir, numbered(file, n))
-			key = xxh3.HashString128(folded(try))
+			key = f.keyOf(try)
 		}
 		if _, taken := f.taken[key]; !taken {
-			err := f.create(filepath.FromSlash(try), data)
+			err := f.put(try, data)
 			if err == nil {
 				f.taken[key] = struct{}{}
-				return n > 1, nil
+				return try, nil
 			}
 			if !errors.Is(err, fs.ErrExist) {
-				return false, err
+				return "", err
 			}
 		}
 		if f.o.OnCollision == Refuse {
-			return false, &CollisionError{Name: try}
+			return "", &CollisionError{Name: try, ByStem: f.byStem}
 		}
 	}
 }
 
-func (f *directoryWriter) mkdir(name string) error {
-	if !f.finished {
-		return f.root.Mkdir(name, 0o755)
+// keyOf is what the paths of no two files share.
+func (f *directoryWriter) keyOf(path string) xxh3.Uint128 {
+	if f.byStem {
+		path, _ = cutExtension(path)
 	}
-	st, err := f.root.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !st.IsDir() {
-		err = compare.ErrDiffers
-	}
-	return err
-}
-
-func (f *directoryWriter) create(name string, data []byte) error {
-	if f.finished {
-		return f.compare(name, data)
-	}
-	w, err := f.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(data)
-	return errors.Join(err, w.Close())
-}
-
-// compare is create for an existing file: a different one is compare.ErrDiffers.
-func (f *directoryWriter) compare(name string, data []byte) error {
-	st, err := f.root.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && (!st.Mode().IsRegular() || st.Size() != int64(len(data))) {
-		return compare.ErrDiffers
-	}
-	if err != nil {
-		return err
-	}
-	r, err := f.root.Open(name)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	same := compare.NewWriter(r)
-	same.Strict = true
-	_, err = same.Write(data)
-	return err
-}
-
-// checkNothingElse returns compare.ErrDiffers when there is more than was compared.
-func (f *directoryWriter) checkNothingElse() error {
-	var files, dirs int64
-	err := fs.WalkDir(f.root.FS(), ".", func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			dirs++
-		} else {
-			files++
-		}
-		return err
-	})
-	if err == nil && (files != f.report.Files || dirs != int64(len(f.names))+1) {
-		err = compare.ErrDiffers
-	}
-	return err
+	return xxh3.HashString128(folded(path))
 }

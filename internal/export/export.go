@@ -21,22 +21,32 @@ type Format string
 
 // The formats.
 const (
-	Directories Format = "folders" // images, in a directory for each label
-	CSV         Format = "csv"     // RFC 4180, with a header
-	JSONL       Format = "jsonl"   // a JSON object a line
-	Parquet     Format = "parquet" // Apache Parquet
-	NPZ         Format = "npz"     // NumPy arrays, a zip of .npy files
+	Directories Format = "folders"    // images, in a directory for each label
+	CSV         Format = "csv"        // RFC 4180, with a header
+	JSONL       Format = "jsonl"      // a JSON object a line
+	Parquet     Format = "parquet"    // Apache Parquet
+	NPZ         Format = "npz"        // NumPy arrays, a zip of .npy files
+	WebDataset  Format = "webdataset" // images with labels and features, in tars
+	COCO        Format = "coco"       // images with boxes and instance masks, a JSON for each split
+	VOC         Format = "voc"        // images with boxes and semantic masks, an XML for each
+	YOLO        Format = "yolo"       // images with boxes, a text for each, as Ultralytics' tools read it
 )
 
 // formats has them in the order of the help.
-var formats = []Format{Directories, CSV, JSONL, Parquet, NPZ}
+var formats = []Format{Directories, CSV, JSONL, Parquet, NPZ, WebDataset, COCO, VOC, YOLO}
+
+// HasImages reports whether the format is one of images, in a directory.
+func (f Format) HasImages() bool { return f == Directories || f == WebDataset || f.HasBoxes() }
+
+// HasBoxes reports whether the format is one of images with boxes, in a directory.
+func (f Format) HasBoxes() bool { return f == COCO || f == VOC || f == YOLO }
 
 // ParseFormat returns the format of that name.
 func ParseFormat(name string) (Format, error) {
 	if f := Format(name); slices.Contains(formats, f) {
 		return f, nil
 	}
-	return "", fmt.Errorf("%q: want folders, csv, jsonl, parquet or npz", name)
+	return "", fmt.Errorf("%q: want folders, csv, jsonl, parquet, npz, webdataset, coco, voc or yolo", name)
 }
 
 // Collision says what to do with an image whose name is taken.
@@ -74,17 +84,18 @@ const (
 // the default.
 type Options struct {
 	Format Format
-	// OnCollision is for Directories. Default: Refuse.
+	// OnCollision is for Directories, COCO, VOC and YOLO. Default: Refuse.
 	OnCollision Collision
-	// Image, Label and Filename are for Directories: the keys of the features with
-	// the encoded image, with its label (a text, or an id that the set's
-	// manifest names), and with its path. Defaults: DefaultImageKey; DefaultText
-	// or, in records without, DefaultLabel; DefaultFilename.
+	// ImageKey, Label and Filename are the keys of the features with the encoded image, with its
+	// label (a text, or an id that the set's manifest names), and with its path: ImageKey of all
+	// formats of images, Label of Directories and WebDataset (there an id, by default that of
+	// DefaultLabel), Filename of Directories, COCO, VOC and YOLO. Defaults: DefaultImageKey;
+	// DefaultText or, in records without, DefaultLabel; DefaultFilename.
 	ImageKey, Label, Filename string
 	// Partial exports the existing shards of incomplete sets.
 	Partial bool
-	// Progress, if not nil, is updated during the run. All formats except Directories read
-	// everything twice.
+	// Progress, if not nil, is updated during the run. Records are read twice for tables, COCO, VOC
+	// and YOLO.
 	Progress *shard.ReadProgress
 	// Note, if not nil, is called with sentences for the user.
 	Note func(string)
@@ -121,20 +132,26 @@ type Report struct {
 // system at least: where case does not count, Ab.jpg and aB.jpg are the same.
 type CollisionError struct {
 	Name string // below OUT
+	// ByStem says that names which differ in their extension alone are the same, since the files
+	// with the annotations of images are named after them.
+	ByStem bool
 	// Taken is the name of the other, when that is known and not the same.
 	Taken string
 }
 
 func (e *CollisionError) Error() string {
 	other := "another record, or differs from it in case alone"
-	if e.Taken != "" {
+	switch {
+	case e.ByStem:
+		other = "another record, or differs from it in case or extension alone"
+	case e.Taken != "":
 		other = e.Taken + " where case does not count"
 	}
 	return fmt.Sprintf("%s is the name of %s: --on-collision number gives the later ones other names, and tfrec dedupe removes copies", e.Name, other)
 }
 
 // Export writes the records that paths stand for (see [shard.Expand]) to out:
-// for Directories a directory, else a file. The directory that out is in must exist. If out
+// for formats of images a directory, else a file. The directory that out is in must exist. If out
 // exists, and is not an empty directory, it must be exactly what the export would write:
 // an export that was killed after it had finished can be run again.
 //
@@ -153,9 +170,14 @@ func Export(ctx context.Context, paths []string, out string, o Options) (*Report
 		return nil, err
 	}
 	report := &Report{Status: "written", Format: o.Format}
-	if o.Format == Directories {
-		err = exportDirectories(ctx, in, out, &o, report)
-	} else {
+	switch o.Format {
+	case Directories:
+		err = exportDirectory(ctx, in, out, writeDirectories, &o, report)
+	case WebDataset:
+		err = exportDirectory(ctx, in, out, writeWebDataset, &o, report)
+	case COCO, VOC, YOLO:
+		err = exportDirectory(ctx, in, out, writeObjects, &o, report)
+	default:
 		err = exportTable(ctx, in, out, &o, report)
 	}
 	if err != nil {

@@ -31,7 +31,7 @@ type imageReader struct {
 func (p *imageReader) take(r *row) (storedImage, error) {
 	f, ok := r.Get(p.key)
 	if !ok || f.Len() == 0 {
-		return storedImage{}, fmt.Errorf("it has no feature %s with an image: --picture KEY names another, and other formats than folders take any records", p.key)
+		return storedImage{}, fmt.Errorf("it has no feature %s with an image: --picture KEY names another, and the formats of tables take any records", p.key)
 	}
 	if f.Kind() != tfrecord.KindBytes || f.Len() != 1 {
 		return storedImage{}, wrongFeature(p.key, f, "one encoded image")

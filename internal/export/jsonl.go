@@ -134,7 +134,7 @@ func (v *jsonValue) append(b []byte, f tfrecord.Feature, text, list bool) (_ []b
 			if special := specialFloat(x); special != "" {
 				b = append(append(append(b, '"'), special...), '"')
 			} else {
-				b = appendFloat(b, x)
+				b = appendPointed(b, x)
 			}
 		}
 	case tfrecord.KindBytes:
@@ -189,6 +189,17 @@ func (v *jsonValue) appendString(b, s []byte) ([]byte, error) {
 
 // appendFloat appends the fewest digits that give the same float32.
 func appendFloat(b []byte, x float32) []byte { return strconv.AppendFloat(b, float64(x), 'g', -1, 32) }
+
+// appendPointed is appendFloat with a point or an exponent, so that a reader of JSON that infers
+// types takes it for a float.
+func appendPointed(b []byte, x float32) []byte {
+	start := len(b)
+	b = appendFloat(b, x)
+	if !bytes.ContainsAny(b[start:], ".e") {
+		b = append(b, ".0"...)
+	}
+	return b
+}
 
 // specialFloat is the word for a number without digits, "" for all others.
 func specialFloat(x float32) string {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tfrec/tfrec/internal/table/npy"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -23,7 +24,8 @@ const maxText = 128
 //
 //	int64, float32   (N) or (N, n)
 //	texts            (N) of <U, up to 128 characters without NUL, one a record
-//	bytes            (N, length) of uint8, one a record and all of one length
+//	bytes            (N, length) of uint8, one a record and all of one length; by the comment of
+//	                 the zip, reading them back tells them from numbers
 //
 // and of all others, as in tf.RaggedTensor, the values of all records one after
 // another and where those of each begin and end:
@@ -197,6 +199,9 @@ func appendUTF32(b, text []byte, n int) []byte {
 // close makes the zip of the arrays.
 func (t *npz) close() error {
 	z := zip.NewWriter(t.w)
+	if err := z.SetComment(npy.ExportComment); err != nil {
+		return err
+	}
 	for _, a := range t.spool.arrays {
 		if a.written != a.bytes {
 			return errChanged

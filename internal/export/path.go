@@ -34,7 +34,7 @@ type path struct {
 // pathOf gives an image its place: in the directory of its split, when there are
 // several, in that in the directory of its label, when it has one, and there where
 // its path in the record says; what that begins with of split and label is not
-// said twice. The number of a variant and an extension that fits are added.
+// said twice.
 func (o *Options) pathOf(r *row, split string, format augment.Format) (path, error) {
 	label, err := o.label(r)
 	if err != nil {
@@ -54,29 +54,44 @@ func (o *Options) pathOf(r *row, split string, format augment.Format) (path, err
 			rest = name
 		}
 	}
-	if rest == "" {
-		rest = strconv.FormatInt(r.number, 10)
+	var dirs []string
+	for _, directory := range []string{split, label} {
+		if directory != "" {
+			dirs = append(dirs, directory)
+		}
 	}
-	parts := strings.Split(rest, "/")
-	if len(parts) > maxDirectories || len(rest) > maxPath {
-		parts = []string{rest} // one name, which is cut
+	return placeIn(dirs, rest, r, format), nil
+}
+
+// withoutExtension drops the extension of another format than that of an image.
+func withoutExtension(name string, format augment.Format) string {
+	stem, ext := cutExtension(name)
+	for other, taken := range extensions {
+		if other != format && slices.Contains(taken, strings.ToLower(ext)) && !strings.HasSuffix(stem, "/") {
+			return stem
+		}
+	}
+	return name
+}
+
+// placeIn is the place of an image named name in directories, made safe. The number of a variant
+// and an extension that fits are added; an image without a name has its number.
+func placeIn(dirs []string, name string, r *row, format augment.Format) path {
+	if name == "" {
+		name = strconv.FormatInt(r.number, 10)
+	}
+	parts := strings.Split(name, "/")
+	if len(parts) > maxDirectories || len(name) > maxPath {
+		parts = []string{name} // one name, which is cut
 	}
 	var p path
-	add := func(directory string) {
+	last := len(parts) - 1
+	for _, directory := range slices.Concat(dirs, parts[:last]) {
 		safe := safeDirectory(directory)
 		p.renamed = p.renamed || safe != directory
 		p.dirs = append(p.dirs, safe)
 	}
-	if split != "" {
-		add(split)
-	}
-	if label != "" {
-		add(label)
-	}
-	for _, directory := range parts[:len(parts)-1] {
-		add(directory)
-	}
-	file := parts[len(parts)-1]
+	file := parts[last]
 	if f, ok := r.Get(keyCopy); ok {
 		if n, ok := f.Int64(); ok && n != 0 {
 			file = variant(file, n)
@@ -87,7 +102,7 @@ func (o *Options) pathOf(r *row, split string, format augment.Format) (path, err
 	if _, ext := cutExtension(p.file); !slices.Contains(extensions[format], strings.ToLower(ext)) {
 		p.file += extensions[format][0]
 	}
-	return p, nil
+	return p
 }
 
 // variant is the name of a variant, as PATH#COPY, but with the extension at the

@@ -5,16 +5,20 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/shard/stats"
 )
 
 // maxLabels is how many labels the balance shows.
 const maxLabels = 50
 
-// balance is how many records each label has.
+// balance is how many records each label has, or how many objects each class.
 type balance struct {
 	Key    string
+	Of     string        // what is counted: "Records" or "Objects"
 	Splits []legendEntry // as segments of the bars; none when they are not known
 	Rows   []balanceRow
 	// More counts what is not shown; About summarises it all.
@@ -45,13 +49,34 @@ func (s *measurement) balanceOf() *balance {
 	if len(labels) == 0 {
 		return nil
 	}
-	splits := s.splitLabels(labels)
+	return newBalance(s.label, labels, s.splitLabels(labels), omitted, "label", "record")
+}
+
+// objectBalance counts the objects of each class; nil when there are none.
+func (s *measurement) objectBalance() *balance {
+	o := s.stats.Objects
+	if o == nil || len(o.Classes) == 0 {
+		return nil
+	}
+	var list []labelled
+	for _, c := range o.Classes {
+		list = append(list, labelled{name: className(c), records: c.Objects})
+	}
+	key := objects.KeyLabel
+	if o.Classes[0].ID == nil {
+		key = objects.KeyText
+	}
+	return newBalance(key, list, nil, o.ClassesOmitted, "class", "object")
+}
+
+// newBalance makes the balance of labels, which have a name of their own, as what is counted has.
+func newBalance(key string, labels []labelled, splits []string, omitted int64, label, record string) *balance {
 	slices.SortStableFunc(labels, func(a, b labelled) int { return cmp.Compare(b.records, a.records) })
 	total := omitted
 	for _, l := range labels {
 		total += l.records
 	}
-	b := &balance{Key: shown(s.label, maxKeyText)}
+	b := &balance{Key: shown(key, maxKeyText), Of: strings.ToUpper(record[:1]) + plural.Noun(2, record)[1:]}
 	for i, split := range splits {
 		b.Splits = append(b.Splits, legendEntry{shown(split, maxKeyText), splitClass(i)})
 	}
@@ -59,18 +84,18 @@ func (s *measurement) balanceOf() *balance {
 	for _, l := range labels[:min(len(labels), maxLabels)] {
 		b.Rows = append(b.Rows, newBalanceRow(l, splits, most, total))
 	}
-	b.About = count(int64(len(labels)), "label")
+	b.About = count(int64(len(labels)), label)
 	if least := labels[len(labels)-1].records; len(labels) > 1 && omitted == 0 && least > 0 && most != least {
-		b.About += fmt.Sprintf("; the most frequent has %s times the records of the least", figure(float64(most)/float64(least)))
+		b.About += fmt.Sprintf("; the most frequent has %s times the %s of the least", figure(float64(most)/float64(least)), plural.Noun(2, record))
 	} else if len(labels) > 1 && omitted == 0 && most == least {
-		b.About += ", all with the same number of records"
+		b.About += ", all with the same number of " + plural.Noun(2, record)
 	}
 	if rest := labels[len(b.Rows):]; len(rest) > 0 || omitted > 0 {
 		records := omitted
 		for _, l := range rest {
 			records += l.records
 		}
-		b.More = fmt.Sprintf("%s (%s) are of other labels: tfrec stats --json lists up to 10,000", count(records, "record"), percent(records, total))
+		b.More = fmt.Sprintf("%s (%s) are of other %s: tfrec stats --json lists up to 10,000", count(records, record), percent(records, total), plural.Noun(2, label))
 	}
 	return b
 }

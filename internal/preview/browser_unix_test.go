@@ -4,10 +4,12 @@ package preview
 
 import (
 	"fmt"
+	"image"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -52,7 +54,7 @@ func TestInChromium(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		run  func(t *testing.T, c *chromium)
-	}{{"use", usePage}, {"names", readNames}, {"hostile", touchHostilePage}, {"policy", breakPolicy}} {
+	}{{"use", usePage}, {"names", readNames}, {"hostile", touchHostilePage}, {"policy", breakPolicy}, {"objects", seeObjects}, {"classes", chooseClasses}} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, c.begin(t)) })
 		c.begin(t)
 	}
@@ -148,6 +150,105 @@ func usePage(t *testing.T, c *chromium) {
 	}
 	if n := c.number(`[...document.querySelectorAll('svg rect, svg path')].filter((e) => e.getBoundingClientRect().height > 0).length`); n < 20 {
 		t.Errorf("%v bars are drawn", n)
+	}
+	for _, s := range c.complaints() {
+		t.Errorf("the browser complains: %s", s)
+	}
+}
+
+// seeObjects compares where boxes are drawn with where images are, small and large, and turns boxes
+// and masks off and on.
+func seeObjects(t *testing.T, c *chromium) {
+	dir := t.TempDir()
+	var records [][]byte
+	for i := range 6 {
+		records = append(records, drawnRecord(t, 200, 100, image.Rect(50, 25, 150, 75), 1+i))
+	}
+	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.None, records...)
+	c.open(pageFile(t, dir), 1280, 800, "light")
+	// Shares of the square in which the image is, of the first box: the image is fitted into it.
+	const placed = `{const f = (root) => {const i = root.querySelector('img').getBoundingClientRect(), p = root.querySelector('.drawn path').getBoundingClientRect();
+		const s = Math.min(i.width / 200, i.height / 100);
+		return [(p.x - i.x - (i.width - 200 * s) / 2) / s, (p.y - i.y - (i.height - 100 * s) / 2) / s, p.width / s, p.height / s].map((v) => Math.abs(v)); };
+		const want = [50, 25, 100, 50]; Math.max(...f(document.querySelector(%q)).map((v, k) => Math.abs(v - want[k])))}`
+	if off := c.number(fmt.Sprintf(placed, ".open")); off > 3 { // of 200 pixels
+		t.Errorf("the box is %v pixels off", off)
+	}
+	c.eval(`document.querySelector('.open').click()`, nil)
+	if off := c.number(fmt.Sprintf(placed, "dialog .view")); off > 1 {
+		t.Errorf("the box is %v pixels off in the dialog", off)
+	}
+	const texts = `[...document.querySelectorAll('.drawn text')].filter((e) => e.getBoundingClientRect().width > 0).length`
+	if n := c.number(texts); n != 1 {
+		t.Errorf("%v names are shown, want that in the dialog", n)
+	}
+	c.press("ArrowRight")
+	if n := c.number(`document.querySelectorAll('dialog .drawn').length`); n != 1 {
+		t.Errorf("%v drawings in the dialog after a step", n)
+	}
+	c.press("Escape")
+	const seen = `[...document.querySelectorAll('.open .drawn g')].filter((e) => e.getBoundingClientRect().width > 0).length + 100 * [...document.querySelectorAll('.open .drawn image')].filter((e) => e.getBoundingClientRect().width > 0).length`
+	for _, step := range []struct {
+		click string
+		want  float64
+	}{{"", 606}, {"boxes", 600}, {"masks", 0}, {"boxes", 6}, {"masks", 606}} {
+		if step.click != "" {
+			c.eval(fmt.Sprintf(`document.querySelector('.filter').elements.%s.click()`, step.click), nil)
+		}
+		if n := c.number(seen); n != step.want {
+			t.Errorf("after %q: %v, want %v", step.click, n, step.want)
+		}
+	}
+	if s := c.text(`window.violations.join()`); s != "" {
+		t.Errorf("the policy had to stop %s", s)
+	}
+	for _, s := range c.complaints() {
+		t.Errorf("the browser complains: %s", s)
+	}
+}
+
+// chooseClasses chooses classes of objects with the keyboard, together with other filters.
+func chooseClasses(t *testing.T, c *chromium) {
+	dir := t.TempDir()
+	record := func(key string, copy int64, classes ...string) []byte {
+		return example(encodePNG(t, noise(3, 40, 30, 3)), key, "", func(b *tfrecord.Builder) {
+			b.Int64(keyCopy, copy)
+			for i, side := range []string{objects.KeyXMin, objects.KeyYMin, objects.KeyXMax, objects.KeyYMax} {
+				sides := make([]float32, len(classes))
+				for k := range sides {
+					sides[k] = []float32{0.1, 0.1, 0.8, 0.9}[i]
+				}
+				b.Float(side, sides...)
+			}
+			b.String(objects.KeyText, classes...)
+		})
+	}
+	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.None,
+		record("1.png", 0, "cat", "dog", "cat"), record("1.png", 1, "dog"), record("2.png", 0, "dog"), record("3.png", 0), record("4.png", 0, "<b>owl"),
+		record("5.png", 0, "cat"), example(encodePNG(t, noise(3, 40, 30, 3)), "6.png", "", func(b *tfrecord.Builder) { b.Float(objects.KeyXMin, 1) }))
+	c.open(pageFile(t, dir), 360, 740, "light")
+	const options = `[...document.querySelector('.filter [name=object]').options].map((o) => o.textContent).join('|')`
+	if s := c.text(options); s != "all|<b>owl (1)|cat (2)|dog (3)|without objects (1)" {
+		t.Errorf("the classes are %s", s)
+	}
+	const visible = `[...document.querySelectorAll('.item')].filter((i) => i.offsetParent !== null).map((i) => i.querySelector('.key').textContent).sort().join(' ')
+		+ ', ' + document.querySelector('.filter output').value`
+	if s := c.text(`document.querySelector('.filter [name=object]').labels[0].textContent.trim().split(' ')[0]`); s != "Object" {
+		t.Errorf("the filter is labelled %q", s)
+	}
+	c.eval(`document.querySelector('.filter [name=object]').focus()`, nil)
+	for _, want := range []string{"4.png, 1 of 7", "1.png 5.png, 3 of 7", "1.png 2.png, 3 of 7", "3.png, 1 of 7"} {
+		c.press("ArrowDown")
+		if s := c.text(visible); s != want {
+			t.Errorf("%s is shown, want %s", s, want)
+		}
+	}
+	c.eval(`{const f = document.querySelector('.filter').elements; f.object.value = '1'; f.key.value = '5'; f.key.dispatchEvent(new Event('input', {bubbles: true}))}`, nil)
+	if s := c.text(visible); s != "5.png, 1 of 7" {
+		t.Errorf("with a key, %s is shown", s)
+	}
+	if n := c.number(jsSideways); n != 0 {
+		t.Errorf("the page is %v pixels wider than a phone", n)
 	}
 	for _, s := range c.complaints() {
 		t.Errorf("the browser complains: %s", s)

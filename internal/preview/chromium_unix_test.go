@@ -267,7 +267,7 @@ func (c *chromium) press(key string) {
 	}
 }
 
-var keyCodes = map[string]int{"ArrowLeft": 37, "ArrowRight": 39, "Escape": 27}
+var keyCodes = map[string]int{"ArrowLeft": 37, "ArrowRight": 39, "ArrowDown": 40, "Escape": 27}
 
 // complaints are what the browser said against the pages so far: errors,
 // warnings, exceptions, and requests for anything but the pages themselves.

@@ -53,7 +53,7 @@ func WriteContacts(ctx context.Context, sum *stats.Summary, out string, o Option
 		return nil, err
 	}
 	c := newContents(nil, sum.Files)
-	if err := c.resolve(&o, featuresSeen(sum.Features), featuresSeen(sum.FeatureLists), sum.Labels); err != nil {
+	if err := c.resolve(&o, featuresSeen(sum.Features), featuresSeen(sum.FeatureLists), sum.Labels, sum.Objects); err != nil {
 		return nil, err
 	}
 	if c.imageKey == "" || c.records == 0 {
@@ -107,33 +107,48 @@ func drawContacts(samples []*sample) (*image.RGBA, error) {
 		var pixels *image.NRGBA
 		if x.image != nil {
 			pixels = x.image.pixels
+			if x.drawing != nil {
+				pixels = x.drawing.on(pixels)
+			}
 		}
 		square, err := sheet.Add(pixels)
 		if err != nil {
 			return nil, err
 		}
 		if pixels == nil {
-			write(sheet.Image, square.Min.Add(image.Pt(letterWidth, cellSide/2)), quiet, "cannot be shown")
+			write(sheet.Image, square.Min.Add(image.Pt(letterWidth, cellSide/2)), cellSide-letterWidth, quiet, "cannot be shown")
 		}
 		key := x.key
 		if x.copy != 0 {
 			key += fmt.Sprintf("#%d", x.copy)
 		}
 		first, second := x.label, key
+		if first == "" && x.drawing != nil {
+			first = headOf(x.drawing.summary)
+		}
 		if first == "" {
 			first, second = key, ""
 		}
-		write(sheet.Image, square.Min.Add(image.Pt(0, cellSide+4)), ink, first)
-		write(sheet.Image, square.Min.Add(image.Pt(0, cellSide+4+lineHeight)), quiet, second)
+		write(sheet.Image, square.Min.Add(image.Pt(0, cellSide+4)), cellSide, ink, first)
+		write(sheet.Image, square.Min.Add(image.Pt(0, cellSide+4+lineHeight)), cellSide, quiet, second)
 	}
 	return sheet.Image, nil
 }
 
-// write writes a line as wide as a cell, or the end of a longer one, which distinguishes paths.
+// headOf cuts a line that is wider than a cell at its end, where write would cut its beginning.
+func headOf(line string) string {
+	const most = cellSide / letterWidth
+	if letters := []rune(line); len(letters) > most {
+		return string(letters[:most-3]) + "..."
+	}
+	return line
+}
+
+// write writes a line of at most width pixels, or the end of a longer one, which distinguishes paths.
 // Characters that the font lacks become question marks.
-func write(page *image.RGBA, at image.Point, ink image.Image, line string) {
+func write(page *image.RGBA, at image.Point, width int, ink image.Image, line string) {
 	letters := []rune(strings.ReplaceAll(shown(line, maxLineText), ellipsis, "..."))
-	if most := cellSide / letterWidth; len(letters) > most {
+	if most := width / letterWidth; len(letters) > most {
 		letters = append([]rune("..."), letters[len(letters)-most+3:]...)
 	}
 	face := inconsolata.Regular8x16

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/stats"
@@ -42,6 +43,9 @@ type contents struct {
 	variants bool
 	// ids names the labels that are numbers.
 	ids map[int64]string
+	// classes are those of objects, and masks says that some images have masks.
+	classes classes
+	masks   bool
 }
 
 // file is a file of records.
@@ -109,7 +113,7 @@ func newContents(sources []shard.Source, read []stats.FileSummary) *contents {
 }
 
 // resolve finds the features that are shown.
-func (c *contents) resolve(o *Options, features, lists []feature, labels []stats.LabelCounts) error {
+func (c *contents) resolve(o *Options, features, lists []feature, labels []stats.LabelCounts, objectsSeen *stats.Objects) error {
 	has := func(key string) bool {
 		return slices.ContainsFunc(features, func(f feature) bool { return f.key == key })
 	}
@@ -121,6 +125,8 @@ func (c *contents) resolve(o *Options, features, lists []feature, labels []stats
 	}
 	c.imageKey, c.inList = findImageKey(o.ImageKey, features, lists)
 	c.label, c.key = o.Label, o.Key
+	c.classes = newClasses(objectsSeen)
+	c.masks = has(objects.KeyMask) || has(objects.KeySegmentation)
 	for _, key := range append([]string{keyText, keyLabel}, labelKeys(labels)...) {
 		if c.label == "" && has(key) {
 			c.label = key

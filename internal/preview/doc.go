@@ -1,7 +1,7 @@
 // Package preview makes the page that `tfrec preview` writes, which shows what is in a set: images
-// with label and key, variants next to their original, class balance, sizes, features, shards and
-// what is wrong with them. It is one self-contained file, which looks the same from a disk as from
-// a server.
+// with label and key, boxes and masks of their objects, variants next to their original, class
+// balance, sizes, features, shards and what is wrong with them. It is one self-contained file,
+// which looks the same from a disk as from a server.
 //
 //	report, err := preview.Write(ctx, []string{"out"}, "out.html", preview.Options{})
 //

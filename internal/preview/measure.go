@@ -53,7 +53,7 @@ func measure(ctx context.Context, paths []string, o *Options) (*measurement, err
 	s.compare()
 	s.faults = append(st.Faults, s.faults...)
 	s.origin = originOf(all)
-	return s, s.resolve(o, featuresOf(st.Features), featuresOf(st.FeatureLists), st.Labels)
+	return s, s.resolve(o, featuresOf(st.Features), featuresOf(st.FeatureLists), st.Labels, st.Objects)
 }
 
 // compare holds the files to what their manifest says of them. Those with other

@@ -36,11 +36,23 @@ func stepText(step json.RawMessage) (string, error) {
 	var known struct {
 		Op         string
 		X, Y, W, H *json.Number
+		Lambda     float64
+		Partners   []struct {
+			Key    string
+			Weight float64
+		}
 	}
 	if err := json.Unmarshal(step, &known); err != nil || known.Op == "" {
 		return "", errors.New("no step")
 	}
 	name := strings.ReplaceAll(known.Op, "_", " ")
+	if len(known.Partners) > 0 { // a mixture: the shares of the image itself and of the others
+		parts := make([]string, len(known.Partners))
+		for i, p := range known.Partners {
+			parts[i] = fmt.Sprintf("%s %.0f%%", p.Key, 100*p.Weight)
+		}
+		return fmt.Sprintf("%s %.0f%% with %s", name, 100*known.Lambda, strings.Join(parts, ", ")), nil
+	}
 	if known.X != nil && known.Y != nil && known.W != nil && known.H != nil {
 		return fmt.Sprintf("%s %v×%v at %v,%v", name, *known.W, *known.H, *known.X, *known.Y), nil
 	}

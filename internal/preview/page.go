@@ -55,7 +55,9 @@ type page struct {
 	Options []fact
 
 	sheet
+	// Balance counts records by label, and Objects objects by class.
 	Balance  *balance
+	Objects  *balance
 	Plots    []*histogram
 	Pixels   string
 	Cards    []card
@@ -79,6 +81,7 @@ func (s *measurement) page(chosen []shownFamily, o *Options) *page {
 		Title: shown(s.origin.name, maxKeyText), Tool: o.Tool,
 		sheet:   s.sheet(chosen, o),
 		Balance: s.balanceOf(),
+		Objects: s.objectBalance(),
 		Command: shown(o.Command, MaxCommand+len(ellipsis)),
 	}
 	p.Facts = s.facts()
@@ -153,6 +156,13 @@ func (s *measurement) facts() []fact {
 	if f := s.imageStats(); f != nil {
 		list = append(list, fact{"Images", grouped(f.Count) + " (" + countsText(f.Formats) + ")"})
 	}
+	if o := st.Objects; o != nil {
+		says := grouped(o.Objects)
+		if o.Empty > 0 {
+			says += " (" + count(o.Empty, "image") + " without)"
+		}
+		list = append(list, fact{"Objects", says})
+	}
 	return list
 }
 
@@ -225,6 +235,11 @@ func (p *page) setPlots(s *measurement) {
 			p.Pixels = fmt.Sprintf("Pixels of %s: --mean %.4f,%.4f,%.4f --std %.4f,%.4f,%.4f", of,
 				x.Mean[0], x.Mean[1], x.Mean[2], x.Std[0], x.Std[1], x.Std[2])
 		}
+	}
+	if o := s.stats.Objects; o != nil {
+		add(newHistogram("Objects of an image", "", o.PerImage))
+		add(newHistogram("Area of a box", "share of the image", o.Area))
+		add(newHistogram("Width of a box", "heights", o.Aspect))
 	}
 	add(newHistogram("Record size", "bytes", s.stats.RecordBytes))
 }

@@ -7,16 +7,20 @@
   const form = page.querySelector('.filter');
   const items = [...page.querySelectorAll('.item')];
   if (form) {
-    const label = form.elements.label, split = form.elements.split, key = form.elements.key;
+    const label = form.elements.label, split = form.elements.split, object = form.elements.object, key = form.elements.key;
     const weight = (item) => item.querySelectorAll('.sample').length || 1;
     const all = items.reduce((sum, item) => sum + weight(item), 0);
     const search = new Map(items.map((item) => [item, (textOf(item, '.key') || item.textContent).toLowerCase()]));
+    // An item's classes of objects; '' stands for an image without objects.
+    const objects = new Map(items.map((item) => [item, new Set(
+      [item, ...item.querySelectorAll('.sample')].flatMap((node) => node.dataset.objects?.split(' ') ?? []))]));
     const filter = () => {
       const part = key.value.toLowerCase();
       let shown = 0;
       for (const item of items) {
         item.hidden = Boolean(label?.value && item.dataset.label !== label.value) ||
           Boolean(split?.value && item.dataset.split !== split.value) ||
+          Boolean(object?.value && !objects.get(item).has(object.value === 'none' ? '' : object.value)) ||
           !search.get(item).includes(part);
         if (!item.hidden) shown += weight(item);
       }
@@ -24,6 +28,14 @@
       page.querySelector('.none').hidden = shown > 0;
     };
     form.addEventListener('input', filter);
+    for (const name of ['boxes', 'masks']) {
+      const box = form.elements[name];
+      const draw = () => page.body.classList.toggle(`without-${name}`, !box.checked);
+      if (box) {
+        box.addEventListener('change', draw);
+        draw(); // a browser may have kept it, too
+      }
+    }
     form.addEventListener('submit', (event) => event.preventDefault());
     form.hidden = false;
     filter(); // a browser may have kept what was typed before
@@ -47,6 +59,9 @@
     image.src = small.src;
     image.alt = small.alt;
     image.className = small.className;
+    dialog.querySelector('.view .drawn')?.remove();
+    const drawn = button.querySelector('.drawn');
+    if (drawn) image.after(drawn.cloneNode(true));
     const key = textOf(sample, '.key') || textOf(family, '.key');
     put('#dialog-title', textOf(sample, '.label') || textOf(family, 'h3 > bdi') || key);
     put('.side .key', key);

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -28,6 +29,7 @@ type sample struct {
 	ops          string // what was done to a variant
 	values       []value
 	image        *shownImage // nil of a record without one
+	drawing      *drawing    // of the image; nil if there is nothing to draw
 	// err says why the record, or its image, cannot be shown.
 	err error
 }
@@ -46,7 +48,8 @@ const (
 // describer makes samples of records, for one goroutine at a time.
 type describer struct {
 	*contents
-	budget     int // of an image as base64, in bytes; 0 for pixels
+	budget     int // of an image and its masks as base64, in bytes; 0 for pixels
+	objects    objects.Objects
 	thumbnails thumbnails
 	example    tfrecord.Example
 	sequence   tfrecord.SequenceExample
@@ -101,6 +104,9 @@ func (d *describer) fill(s *sample, features *tfrecord.Features, lists *tfrecord
 	if d.imageKey != "" {
 		d.fillImage(s, features, lists)
 	}
+	if w := s.drawing; w != nil {
+		s.values = append(s.values, value{"objects", strings.Trim(w.summary+"; "+w.problem, "; ")})
+	}
 	for i := range min(features.Len(), maxFeatures) {
 		key, f := features.At(i)
 		s.values = append(s.values, value{string(key), valueText(f)})
@@ -140,8 +146,20 @@ func (d *describer) fillImage(s *sample, features *tfrecord.Features, lists *tfr
 	case d.budget == 0:
 		s.image, s.err = d.thumbnails.load(features, data, cellSide)
 	default:
-		s.image, s.err = d.thumbnails.small(features, data, d.budget)
+		s.image, s.err = d.thumbnails.small(features, data, d.budget-d.maskBudget())
 	}
+	if s.image != nil && s.err == nil && !d.inList {
+		s.drawing = d.draw(features, s.image)
+		s.err = s.drawing.encodeMasks(d.maskBudget())
+	}
+}
+
+// maskBudget is the part of the budget that masks have.
+func (d *describer) maskBudget() int {
+	if d.masks {
+		return d.budget / 4
+	}
+	return 0
 }
 
 // labelOf returns the record's label, by name where there is one.

@@ -22,7 +22,17 @@ type sheet struct {
 	Rows        []sampleView
 	// Labels and Splits are what can be chosen from.
 	Labels, Splits []choice
-	Shown          int
+	// ClassChoices are the classes of objects that can be chosen from, ClassChoicesMore says how many
+	// cannot, and NoObjects is how many records have no objects.
+	ClassChoices     []choice
+	ClassChoicesMore string
+	NoObjects        int
+	Shown            int
+	// Classes are the colours of boxes, and ClassesMore says how many more classes there are.
+	Classes     []classColour
+	ClassesMore string
+	// Boxes and Masks say whether some are drawn.
+	Boxes, Masks bool
 }
 
 // choice is a value of a filter; elements of the page have its place in the list.
@@ -43,6 +53,8 @@ type sampleView struct {
 	Key, Label, Split, Where, Alt string
 	LabelAt, SplitAt              int // places in Labels and Splits; -1 for none
 	URI                           template.URL
+	Objects                       *objectsView // nil if nothing is drawn
+	Classes                       string       // places in ClassChoices, separated by spaces
 	W, H                          int
 	Tiny                          bool // to be enlarged without smoothing
 	Stored                        string
@@ -56,6 +68,7 @@ type sampleView struct {
 // sheetMaker makes the views of samples, which share a budget.
 type sheetMaker struct {
 	labels, splits choices
+	classes        classChoices
 	text           int // bytes of HTML for what is said of each record
 	hasImages      bool
 	columns        []string
@@ -115,6 +128,16 @@ func (s *measurement) sheet(chosen []shownFamily, o *Options) sheet {
 	if !m.hasImages {
 		m.setColumns(chosen, &v)
 	}
+	v.Classes, v.ClassesMore = s.classes.legend()
+	m.classes = s.classChoices(chosen)
+	v.ClassChoices, v.ClassChoicesMore, v.NoObjects = m.classes.list, m.classes.more, m.classes.none
+	for _, f := range chosen {
+		for i := range f.samples {
+			if w := f.samples[i].drawing; w != nil {
+				v.Boxes, v.Masks = v.Boxes || len(w.boxes) > 0, v.Masks || w.uri != ""
+			}
+		}
+	}
 	for _, f := range chosen {
 		switch {
 		case !m.hasImages:
@@ -170,11 +193,14 @@ func (m *sheetMaker) view(x *sample) sampleView {
 	if x.err != nil {
 		v.Err = shown(cliname.Text(x.err.Error()), min(maxLineText, keyText))
 	}
+	drawn := 0 // bytes
 	if p := x.image; p != nil {
 		v.URI, v.W, v.H = template.URL(p.uri), p.shownWidth, p.shownHeight
 		v.Tiny = max(p.shownWidth, p.shownHeight) <= losslessly
 		v.Stored = fmt.Sprintf("%d × %d %s, %s", p.width, p.height, shown(p.format, 20), size.Format(int64(p.bytes)))
 		v.Alt = strings.TrimPrefix(v.Label+": "+v.Key, ": ")
+		v.Objects, drawn = x.drawing.objects(p, m.text/2)
+		v.Classes = m.classes.of(x.drawing)
 		if x.copy != 0 {
 			v.Alt += fmt.Sprintf(", variant %d", x.copy)
 		}
@@ -183,7 +209,7 @@ func (m *sheetMaker) view(x *sample) sampleView {
 		v.Cells = m.cells(x)
 		return v
 	}
-	left := m.text - 4*len(v.Key) - 2*len(v.Label) - 2*len(v.Variant) - len(v.Err)
+	left := m.text - drawn - 4*len(v.Key) - 2*len(v.Label) - 2*len(v.Variant) - len(v.Err)
 	for _, f := range x.values {
 		one := fact{shown(f.key, 80), shown(f.text, 160)}
 		if left -= len(one.Name) + len(one.Value) + 40; left < 0 {

@@ -51,6 +51,7 @@ type shownImage struct {
 	shownHeight   int
 	format        string
 	bytes         int // of what is stored
+	orientation   int // EXIF's, from what is stored to what is shown
 	// pixels is used instead of uri on a contact sheet.
 	pixels *image.NRGBA
 }
@@ -87,6 +88,7 @@ func (p *thumbnails) release() {
 // decoder can. The caller must call release, whatever decode returns.
 func (p *thumbnails) decode(features *tfrecord.Features, data []byte, side int) (*shownImage, error) {
 	info := &shownImage{bytes: len(data), format: textOf(features, keyFormat)}
+	info.orientation = 1
 	if info.format == formatRaw || info.format == formatFloat32 {
 		return info, p.loadSamples(features, data, info)
 	}
@@ -96,6 +98,7 @@ func (p *thumbnails) decode(features *tfrecord.Features, data []byte, side int) 
 	}
 	info.format = strings.ToUpper(string(stat.Format))
 	info.width, info.height = stat.Oriented()
+	info.orientation = stat.Orientation
 	if err := p.reserve(stat.Memory()); err != nil {
 		return nil, err
 	}
@@ -174,6 +177,7 @@ func (p *thumbnails) load(features *tfrecord.Features, data []byte, side int) (*
 	if info.pixels, err = thumbnail.New(&p.full, side, false, &p.scratch); err != nil {
 		return nil, fmt.Errorf("cannot be made smaller: %w", err)
 	}
+	info.shownWidth, info.shownHeight = info.pixels.Rect.Dx(), info.pixels.Rect.Dy()
 	return info, nil
 }
 

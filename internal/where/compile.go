@@ -11,6 +11,7 @@ import (
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/vm"
 
+	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -54,6 +55,7 @@ const (
 	floatFeature  = "float feature"
 	stringFeature = "string feature"
 	listOf        = "s" // after the three above
+	boxesFeature  = "boxes feature"
 )
 
 // Compile checks an expression against the features that records have. What is
@@ -68,10 +70,11 @@ func Compile(expression string, features []Feature) (*Expression, error) {
 	}, expression)
 	x := new(Expression)
 	declared := declarations{}
-	r := &resolver{names: newNames(features), declared: declared, slots: map[int]int{}, calls: map[*ast.CallNode]int{}, indexed: map[ast.Node]bool{}}
+	r := &resolver{names: newNames(features), declared: declared, boxed: haveBoxes(features), slots: map[int]int{}, calls: map[*ast.CallNode]int{}, indexed: map[ast.Node]bool{}}
 	options := []expr.Option{
 		expr.Env(new(record)), expr.AsBool(), expr.Patch(declared), expr.Patch(r), expr.DisableAllBuiltins(),
-		expr.Function(lenFunction, length, new(func(string) int), new(func([]int64) int), new(func([]float64) int), new(func([]string) int), new(func([]any) int)),
+		expr.Function(lenFunction, length, new(func(string) int), new(func([]int64) int), new(func([]float64) int), new(func([]string) int), new(func([]box) int), new(func([]any) int)),
+		expr.Function(boxesFeature, boxValues, new(func(*record) []box)),
 		expr.Function(hasFeature, hasValue, new(func(*record, int) bool)),
 		expr.Function(intFeature, intValue, new(func(*record, int) int64)),
 		expr.Function(floatFeature, floatValue, new(func(*record, int) float64)),
@@ -89,17 +92,20 @@ func Compile(expression string, features []Feature) (*Expression, error) {
 		r.err.Expression = expression
 		return nil, r.err
 	case err != nil:
-		return nil, explain(expression, err)
+		return nil, explain(expression, err, r.boxes)
 	}
 	x.program, x.features = program, r.named
 	x.machines.New = func() any {
-		return &machine{record: record{features: x.features, values: make([]tfrecord.Feature, len(x.features))}}
+		return &machine{record: record{
+			features: x.features, values: make([]tfrecord.Feature, len(x.features)),
+			boxes: boxList{label: r.label, text: r.text},
+		}}
 	}
 	return x, nil
 }
 
-// explain turns an error of expr into one of ours.
-func explain(expression string, err error) error {
+// explain turns an error of expr into one of ours; boxes says that the expression names them.
+func explain(expression string, err error, boxes bool) error {
 	var at *file.Error
 	if !errors.As(err, &at) {
 		return &Error{expression, 1, err.Error()}
@@ -107,6 +113,9 @@ func explain(expression string, err error) error {
 	message := at.Message
 	if strings.HasPrefix(message, "unexpected token EOF") {
 		message = "the expression ends too early"
+	}
+	if boxes && (strings.Contains(message, "mismatched types") || strings.Contains(message, boxType)) {
+		message = strings.ReplaceAll(message, boxType, "box") + "; " + boxFields
 	}
 	return &Error{expression, at.Column + 1, message}
 }
@@ -139,6 +148,10 @@ type resolver struct {
 	calls    map[*ast.CallNode]int // what stands for names, and the features' places
 	indexed  map[ast.Node]bool     // what stands for the name f, which may be about to be indexed
 	err      *Error                // the first
+
+	boxed       bool // records have boxes
+	boxes       bool // the expression names them
+	label, text bool // and these of their fields
 }
 
 // Visit implements ast.Visitor. The parts of a node come before the node.
@@ -149,8 +162,14 @@ func (r *resolver) Visit(node *ast.Node) {
 	case *ast.MemberNode:
 		// f["key"], also when there is a feature f.
 		key, ok := n.Property.(*ast.StringNode)
-		if ok && (r.indexed[n.Node]) {
+		switch {
+		case !ok:
+		case r.indexed[n.Node]:
 			r.put(node, key.Value, key)
+		case key.Value == "label":
+			r.label = true
+		case key.Value == "text":
+			r.text = true
 		}
 	case *ast.CallNode:
 		callee, _ := n.Callee.(*ast.IdentifierNode)
@@ -176,6 +195,17 @@ func (r *resolver) identifier(node *ast.Node, n *ast.IdentifierNode) {
 			r.indexed[n] = true
 			return // for f["key"]; expr refuses it alone
 		}
+	case boxesName:
+		if _, err := r.find(boxesName); err == nil || r.declared[boxesName] {
+			break
+		}
+		if !r.boxed {
+			r.fail(n, "no feature %q, and no boxes: the records have no %s and so on", n.Value, objects.KeyXMin)
+			return
+		}
+		r.boxes = true
+		ast.Patch(node, &ast.CallNode{Callee: &ast.IdentifierNode{Value: boxesFeature}, Arguments: []ast.Node{&ast.IdentifierNode{Value: "$env"}}})
+		return
 	case "$env":
 		r.fail(n, "no feature %q", n.Value)
 		return

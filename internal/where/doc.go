@@ -23,6 +23,11 @@
 //   - a list of these when a record may have any number; a list that a record
 //     lacks is empty. list("key") is one whatever the records have.
 //
+// boxes is the list of the boxes of a record of TensorFlow's Object Detection API (package
+// objects), each with xmin, ymin, xmax, ymax, width, height, area, label, text, difficult,
+// truncated and crowd: any(boxes, .text == "dog" && .area > 0.1). It is made when the expression
+// comes to it.
+//
 // A record that lacks a single value which the expression comes to does not
 // match: that is [ErrMissing], for the caller to count. has("key") asks first:
 // !has("width") || width > 200. && and || look at their right side only when

@@ -3,6 +3,7 @@ package where
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/vm"
@@ -25,6 +26,7 @@ type machine struct {
 type record struct {
 	features []Feature
 	values   []tfrecord.Feature // of each feature; KindNone where the record has none
+	boxes    boxList
 }
 
 // Match reports whether the features match. Only those that the expression names are read. The
@@ -45,8 +47,10 @@ func (x *Expression) Match(features *tfrecord.Features) (bool, error) {
 		}
 		m.record.values[i] = value
 	}
+	m.record.boxes.reset(features)
 	result, err := m.vm.Run(x.program, &m.record)
 	clear(m.record.values) // they hold on to the record
+	m.record.boxes.reset(nil)
 	if err != nil {
 		return false, runError(err)
 	}
@@ -62,15 +66,16 @@ func runError(err error) error {
 	if errors.Is(at.Prev, ErrMissing) {
 		return at.Prev
 	}
+	if strings.HasPrefix(at.Message, "index out of range") { // of a list that is too short in this record
+		return fmt.Errorf("%w: column %d of the expression: %s", ErrMissing, at.Column+1, at.Message)
+	}
 	return fmt.Errorf("column %d of the expression: %s", at.Column+1, at.Message)
 }
 
 // What names of features become: functions of the record and the place of the
 // feature in it.
 
-func (r *record) missing(slot int) error {
-	return fmt.Errorf("%w: %q", ErrMissing, r.features[slot].Key)
-}
+func missing(key string) error { return fmt.Errorf("%w: %q", ErrMissing, key) }
 
 func hasValue(args ...any) (any, error) {
 	r, slot := args[0].(*record), args[1].(int)
@@ -81,7 +86,7 @@ func intValue(args ...any) (any, error) {
 	r, slot := args[0].(*record), args[1].(int)
 	v, ok := r.values[slot].Int64()
 	if !ok {
-		return nil, r.missing(slot)
+		return nil, missing(r.features[slot].Key)
 	}
 	return v, nil
 }
@@ -90,7 +95,7 @@ func floatValue(args ...any) (any, error) {
 	r, slot := args[0].(*record), args[1].(int)
 	v, ok := r.values[slot].Float()
 	if !ok {
-		return nil, r.missing(slot)
+		return nil, missing(r.features[slot].Key)
 	}
 	return float64(v), nil
 }
@@ -99,7 +104,7 @@ func stringValue(args ...any) (any, error) {
 	r, slot := args[0].(*record), args[1].(int)
 	v, ok := r.values[slot].Bytes()
 	if !ok {
-		return nil, r.missing(slot)
+		return nil, missing(r.features[slot].Key)
 	}
 	return string(v), nil
 }
@@ -139,6 +144,8 @@ func length(args ...any) (any, error) {
 	case []float64:
 		return len(v), nil
 	case []string:
+		return len(v), nil
+	case []box:
 		return len(v), nil
 	case []any: // what filter and map make
 		return len(v), nil

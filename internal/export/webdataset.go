@@ -1,0 +1,168 @@
+package export
+
+import (
+	"archive/tar"
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// maxTar bounds the size of a tar in bytes; a sample larger than it has one of its own.
+const maxTar = 1 << 30
+
+// tarWriter writes samples of WebDataset to tars below a root: SPLIT-000000.tar and so on.
+type tarWriter struct {
+	outFiles
+	o       *Options
+	images  imageReader
+	json    jsonValue
+	buffer  []byte // of a .json
+	unknown int64  // images of no known format
+	limit   int64  // of a tar: maxTar
+
+	split string
+	index int
+	size  int64 // of the tar in progress
+	file  *outFile
+	tar   *tar.Writer // nil before the first
+}
+
+// writeWebDataset writes tars of the samples below a root or, where they are finished, compares.
+func writeWebDataset(ctx context.Context, in *inputs, root *os.Root, finished bool, o *Options, report *Report) (err error) {
+	w := &tarWriter{outFiles: outFiles{root: root, finished: finished, report: report}, o: o, images: imageReader{key: o.ImageKey}, limit: maxTar}
+	report.Records, err = in.each(ctx, o.Progress, w.add)
+	if closing := w.close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return err
+	}
+	if w.unknown > 0 {
+		o.note("%s of unknown format, named *%s", plural.Of(w.unknown, "image"), unknownExtension)
+	}
+	if finished {
+		return w.checkNothingElse()
+	}
+	return nil
+}
+
+// tarMember is a member of a sample.
+type tarMember struct {
+	ext  string
+	data []byte
+}
+
+// add writes a record as the members KEY.EXT, KEY.cls if it has one label, and KEY.json.
+func (w *tarWriter) add(r *row) error {
+	pic, err := w.images.take(r)
+	if err != nil {
+		return err
+	}
+	members := []tarMember{{strings.TrimPrefix(extensions[pic.format][0], "."), pic.data}}
+	if f, ok := r.Get(orDefault(w.o.Label, DefaultLabel)); ok {
+		if id, ok := f.Int64(); ok && f.Len() == 1 {
+			members = append(members, tarMember{"cls", strconv.AppendInt(nil, id, 10)})
+		}
+	}
+	if w.buffer, err = w.appendJSON(w.buffer[:0], r); err != nil {
+		return err
+	}
+	members = append(members, tarMember{"json", w.buffer})
+	size := int64(0)
+	for _, m := range members {
+		size += 512 + (int64(len(m.data))+511)/512*512
+	}
+	if w.tar == nil || w.split != r.split || w.size > 0 && w.size+size > w.limit {
+		if err := w.next(r.split); err != nil {
+			return err
+		}
+	}
+	w.size += size
+	for _, m := range members {
+		h := &tar.Header{Format: tar.FormatUSTAR, Typeflag: tar.TypeReg, Name: fmt.Sprintf("%09d.%s", r.number, m.ext), Mode: 0o644, Size: int64(len(m.data))}
+		if err := w.tar.WriteHeader(h); err != nil {
+			return err
+		}
+		if _, err := w.tar.Write(m.data); err != nil {
+			return err
+		}
+	}
+	if pic.encoded {
+		w.report.Encoded++
+	}
+	if pic.format == "" {
+		w.unknown++
+	}
+	return nil
+}
+
+// appendJSON appends an object of all features but the image, under their own keys: one value as
+// it is, several as a list. Bytes that are not UTF-8 are base64, under KEY.base64.
+func (w *tarWriter) appendJSON(b []byte, r *row) (_ []byte, err error) {
+	b = append(b, '{')
+	first := true
+	for i := range r.Len() {
+		key, f := r.At(i)
+		if string(key) == w.o.ImageKey || f.Kind() == tfrecord.KindNone {
+			continue
+		}
+		name, text := key, true
+		if f.Kind() == tfrecord.KindBytes {
+			for v := range f.BytesList() {
+				text = text && utf8.Valid(v)
+			}
+			if !text {
+				name = append(name[:len(name):len(name)], base64Suffix...)
+			}
+		}
+		if !first {
+			b = append(b, ", "...)
+		}
+		first = false
+		if b, err = w.json.appendString(b, name); err != nil {
+			return nil, err
+		}
+		if b, err = w.json.append(append(b, ": "...), f, text, f.Len() != 1); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, '}'), nil
+}
+
+// next ends the tar in progress and begins one of a split.
+func (w *tarWriter) next(split string) error {
+	if err := w.close(); err != nil {
+		return err
+	}
+	if split != w.split {
+		w.split, w.index = split, 0
+	}
+	name := fmt.Sprintf("%s-%06d.tar", split, w.index)
+	w.index++
+	file, err := w.create(name)
+	if err != nil {
+		return err
+	}
+	w.file, w.tar = file, tar.NewWriter(file)
+	w.size = 0
+	return nil
+}
+
+// close ends the tar in progress, if any.
+func (w *tarWriter) close() error {
+	if w.tar == nil {
+		return nil
+	}
+	err := w.tar.Close()
+	w.tar = nil
+	if closing := w.file.Close(); err == nil {
+		err = closing
+	}
+	return err
+}

@@ -1,0 +1,83 @@
+package preview
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxClassChoices is how many classes of objects can be chosen from.
+const maxClassChoices = 200
+
+// classChoices are the classes of the filter, by name.
+type classChoices struct {
+	list []choice // how many of the records shown have each
+	more string   // how many classes are not in list
+	at   map[int]int
+	none int // images without objects
+}
+
+// classChoices returns the classes of the objects of the records shown, the most frequent ones of
+// the set if there are many.
+func (c *contents) classChoices(chosen []shownFamily) classChoices {
+	counts := map[int]int{}
+	v := classChoices{at: map[int]int{}}
+	for _, f := range chosen {
+		for _, x := range f.samples {
+			switch {
+			case x.image == nil:
+			case x.drawing.empty():
+				v.none++
+			default:
+				for _, class := range x.drawing.classes {
+					counts[class]++
+				}
+			}
+		}
+	}
+	var numbers []int
+	for class := range counts {
+		numbers = append(numbers, class)
+	}
+	slices.Sort(numbers) // the most frequent first
+	if n := len(numbers) - maxClassChoices; n > 0 {
+		numbers, v.more = numbers[:maxClassChoices], "and "+count(int64(n), "more class")
+	}
+	slices.SortFunc(numbers, func(a, b int) int { return cmp.Compare(c.classes.names[a], c.classes.names[b]) })
+	for i, class := range numbers {
+		v.at[class] = i
+		v.list = append(v.list, choice{shown(cmp.Or(c.classes.names[class], "without a class"), maxKeyText), counts[class]})
+	}
+	return v
+}
+
+// empty reports whether it is known that a record has no objects.
+func (w *drawing) empty() bool { return w == nil || w.total == 0 && w.problem == "" }
+
+// of returns the places of a record's classes, separated by spaces; "" of one without objects, and
+// "-" of one whose objects have none of the classes, or
+// cannot be counted.
+func (v *classChoices) of(w *drawing) string {
+	if w.empty() {
+		return ""
+	}
+	var places []int
+	for _, class := range w.classes {
+		if at, ok := v.at[class]; ok {
+			places = append(places, at)
+		}
+	}
+	if len(places) == 0 {
+		return "-"
+	}
+	slices.Sort(places)
+	var b strings.Builder
+	for i, at := range places {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(strconv.Itoa(at))
+	}
+	return b.String()
+}
