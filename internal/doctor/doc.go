@@ -1,0 +1,12 @@
+// Package doctor measures what reading a set for training takes on this machine, and says what
+// bounds it and what to change: `tfrec doctor`.
+//
+//	report, err := doctor.Run(ctx, []string{"out"}, doctor.Options{Batch: 32, BatchTime: 50 * time.Millisecond})
+//	if err != nil {
+//		return err
+//	}
+//	fmt.Println(report.Verdict.Text)
+//
+// Each step is measured alone and for a bounded time, on a sample of the records and with the code
+// that package reader runs. [Diagnose] draws conclusions from the figures and nothing else.
+package doctor
