@@ -6,14 +6,14 @@ var Fields = map[string]map[string]string{
 	"Options": {
 		"Name": "name", "Seed": "seed", "Splits": "splits", "Shards": "shards", "SplitShards": "shards", "Even": "even",
 		"Compression": "compression", "MaxErrors": "max-errors", "Workers": "workers", "Limit": "limit",
-		"Overwrite": "overwrite", "HashInputs": "hash-inputs", "DryRun": "dry-run", "Estimate": "estimate",
+		"Overwrite": "overwrite", "AllowShrink": "allow-shrink", "HashInputs": "hash-inputs", "DryRun": "dry-run", "Estimate": "estimate",
 		"Depfile": "depfile", "Task": "task", "Replan": "replan", "Retries": "retries",
-		"Parallelism": "workers", "Partial": "partial", "Deep": "deep",
+		"Parallelism": "workers", "Readers": "workers", "Partial": "partial", "Deep": "deep",
 		"ShardSize": "shard-size", "RecordsPerShard": "records-per-shard", "Memory": "memory", "MaxRecord": "max-record",
 	},
 	"Task": {"Index": "task", "Count": "tasks"},
 	"ImageOptions": {
-		"Rename": "rename", "Resize": "resize", "ExactPixels": "exact-pixels", "Memory": "memory",
+		"ArchiveFormat": "archive-format", "ImageKey": "image-key", "Features": "features", "Rename": "rename", "Resize": "resize", "ExactPixels": "exact-pixels", "Memory": "memory",
 		"Backend": "gpu on", "BackendDecodes": "gpu-decode",
 	},
 	"SelectSpec": {
@@ -21,8 +21,13 @@ var Fields = map[string]map[string]string{
 		"MinSize": "min-size", "MaxAspect": "max-aspect",
 	},
 	"LabelSpec": {
-		"File": "labels", "PathColumn": "path-column", "Column": "label-column", "PathSuffix": "image-suffix",
+		"File": "table", "PathColumn": "path-column", "Column": "label-column", "PathSuffix": "image-suffix",
+		"Separator": "multi-label", "Strict": "strict", "Classes": "classes",
 		"None": "unlabelled", "Offset": "label-offset",
+	},
+	"AnnotationSpec": {
+		"Files": "annotations", "Format": "annotation-format", "InstanceMasks": "instance-masks", "MinVisibility": "min-visibility",
+		"DropEmpty": "drop-empty", "KeepUnannotated": "keep-unannotated", "Masks": "masks", "MaskFill": "mask-fill",
 	},
 	"AugmentSpec": {"Policy": "augment", "Copies": "copies", "KeepOriginal": "keep-original", "Splits": "augment-splits"},
 	"EncodeSpec": {
@@ -37,6 +42,7 @@ var Fields = map[string]map[string]string{
 		"Missing": "na", "MissingValues": "na-values", "Vectors": "vector", "Label": "label", "Vocab": "vocab",
 		"Vocabulary": "vocab", "LabelOffset": "label-offset", "Key": "key", "Shuffle": "shuffle", "Memory": "memory",
 	},
+	"TableOptions": {"Format": "format"},
 	"CodecOptions": {
 		"Decoder": "decoder", "MaxPixels": "max-pixels", "AllowArithmetic": "allow-arithmetic", "Background": "background",
 	},
@@ -49,11 +55,11 @@ var Fields = map[string]map[string]string{
 	"SampleOptions":  {"Count": "count", "Share": "share"},
 	"TakeOptions":    {"Count": "count", "Skip": "skip"},
 	"AppendOptions":  {"Split": "split", "NewLabels": "new-labels", "Again": "again"},
-	"AdoptOptions":   {"Labels": "labels", "Rename": "rename"},
+	"AdoptOptions":   {"Labels": "classes", "Rename": "rename"},
 	"ShuffleOptions": {"Buffer": "shuffle"},
 	"MapOptions":     {"Workers": "workers"},
-	"ColumnSpec":     {"Workers": "workers"},
-	"ImageSpec":      {"Workers": "workers", "Resize": "resize"},
+	"ColumnSpec":     {"Workers": "workers", "Batch": "batch"},
+	"ImageSpec":      {"Workers": "workers", "Batch": "batch", "Resize": "resize"},
 	"Pipe":           {"Batch": "batch"},
 }
 
@@ -63,6 +69,8 @@ var Functions = map[string]string{
 	"convert.Images":              "tfrec convert images",
 	"convert.CSV":                 "tfrec convert csv",
 	"convert.CSVSchema":           "--print-schema",
+	"convert.Table":               "tfrec convert table",
+	"convert.TableSchema":         "--print-schema",
 	"convert.Finalize":            "tfrec finalize",
 	"convert.TaskOf":              "auto",
 	"repair.Adopt":                "tfrec adopt",

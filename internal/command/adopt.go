@@ -43,7 +43,7 @@ corrected. An existing tfrec manifest is updated. TFDS can load most names of
 shards; --rename changes those that it cannot, and all others that are not
 NAME-SPLIT.tfrecord-00000-of-00002.`,
 		Example: `  tfrec adopt shards/
-  tfrec adopt shards/ --labels daisy,roses,tulips
+  tfrec adopt shards/ --classes daisy,roses,tulips
   tfrec adopt shards/ --check --json`,
 		Annotations: map[string]string{faultsMean: "the data have faults, and nothing was written; or --check found something to write"},
 		Args:        exactArgs("DIR"),
@@ -87,14 +87,14 @@ NAME-SPLIT.tfrecord-00000-of-00002.`,
 	fs.StringVar(&o.Name, "name", "", "`NAME` of the dataset (default: the name found, else the directory's name in snake case)")
 	fs.StringVar(&o.Label, "label-feature", "", "`KEY` of the feature with the label's id (default: one whose key ends in label)")
 	maxRecordVar(fs, &o.MaxRecord)
-	fs.StringVar(&labels, "labels", "", "label names in the order of their ids: `FILE|NAME,...`, a file with one per line or a list")
+	fs.StringVar(&labels, "classes", "", "label names in the order of their ids: `FILE|NAME,...`, a file with one per line or a list")
 	fs.BoolVar(&o.Rename, "rename", false, "rename the shards as TFDS names its own")
 	fs.BoolVar(&o.Check, "check", false, "write nothing, and print what would be written")
 	workersVar(fs, &o.Workers, "read `N` files at a time")
 	return cmd
 }
 
-// labelNames reads --labels: a file, or a list with commas.
+// labelNames reads --classes: a file, or a list with commas.
 func labelNames(ctx context.Context, s string) ([]string, error) {
 	if s == "" {
 		return nil, nil
@@ -103,14 +103,14 @@ func labelNames(ctx context.Context, s string) ([]string, error) {
 		return repair.ReadLabels(ctx, s)
 	}
 	if !strings.Contains(s, ",") {
-		return nil, usageError("--labels %q: no such file, and not a comma-separated list", s)
+		return nil, usageError("--classes %q: no such file, and not a comma-separated list", s)
 	}
 	names := strings.Split(s, ",")
 	seen := map[string]bool{}
 	for i, name := range names {
 		names[i] = strings.TrimSpace(name)
 		if names[i] == "" || seen[names[i]] {
-			return nil, usageError("--labels %q: name %d is empty or given twice", s, i+1)
+			return nil, usageError("--classes %q: name %d is empty or given twice", s, i+1)
 		}
 		seen[names[i]] = true
 	}

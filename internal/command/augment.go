@@ -1,11 +1,8 @@
 package command
 
 import (
-	"encoding/json"
 	"fmt"
-	"image/color"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -13,11 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/internal/atomicfile"
-	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/internal/regular"
-	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/internal/thumbnail"
 )
 
 func newAugmentCommand() *cobra.Command {
@@ -93,7 +85,7 @@ func chosen(operations []augment.Operation, names []string) ([]augment.Operation
 
 // kindTitles are the headings of the operations' kinds.
 var kindTitles = map[string]string{
-	"shape": "Shape", "color": "Colour", "degrade": "Blur, noise and loss", "policy": "Learned policies", "group": "Groups",
+	"shape": "Shape", "color": "Colour", "degrade": "Blur, noise and loss", "policy": "Learned policies", "mix": "Mixing images", "group": "Groups",
 }
 
 // listOperations prints a line for each operation.
@@ -154,166 +146,4 @@ func printOperations(w io.Writer, operations []augment.Operation) {
 		}
 		table.Flush() // resultWriter keeps the error
 	}
-}
-
-// previewOptions are the flags of augment preview.
-type previewOptions struct {
-	policy  *augment.Policy
-	sheet   string
-	copies  int
-	cell    int
-	seed    uint64
-	key     string
-	decoder string
-}
-
-// Limits of what a person can look at.
-const (
-	maxPreviews    = 399
-	maxPreviewCell = 1024
-)
-
-// sheetGap is between the cells of a sheet and around them, in pixels.
-const sheetGap = 4
-
-func newAugmentPreviewCommand() *cobra.Command {
-	var o previewOptions
-	cmd := &cobra.Command{
-		Use:   "preview IMAGE --augment SPEC|FILE -o SHEET.png",
-		Short: "Make a contact sheet of variants of an image",
-		Long: `Make a contact sheet of variants of an image: the original at the top left, then
-copy 1, 2 and so on, as convert images makes them with the same seed for an
-image with that key. The random choices for each are printed.`,
-		Example: `  tfrec augment preview cat.jpg --augment 'rotate:30|hflip' -o sheet.png
-  tfrec augment preview photos/cats/1.jpg --key cats/1.jpg --seed 7 --augment train.yaml --copies 8 -o sheet.png`,
-		Args: exactArgs("IMAGE"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.check(); err != nil {
-				return err
-			}
-			return runPreview(cmd, args[0], &o)
-		},
-	}
-	fs := cmd.Flags()
-	textVar(fs, "augment", "", "SPEC|FILE", "the policy: text such as hflip|rotate:15, or a YAML file", func(s string) (err error) {
-		o.policy, err = augment.LoadPolicy(s)
-		return err
-	})
-	fs.StringVarP(&o.sheet, "output", "o", "", "write the PNG `FILE`")
-	fs.IntVar(&o.copies, "copies", 15, "make `N` variants")
-	fs.IntVar(&o.cell, "cell", 192, "make each small image `N` pixels wide and high")
-	seedVar(fs, &o.seed, "seed, as that of convert")
-	fs.StringVar(&o.key, "key", "", "`KEY` of the image in convert: its path below SRC (default: the file's name)")
-	decoderVar(fs, &o.decoder)
-	return cmd
-}
-
-func (o *previewOptions) check() error {
-	switch {
-	case o.policy == nil:
-		return usageError("--augment is missing: give a policy")
-	case o.sheet == "":
-		return usageError("-o is missing: name the PNG file to write")
-	case !strings.EqualFold(filepath.Ext(o.sheet), ".png"):
-		return usageError("-o %s: want a name that ends in .png", o.sheet)
-	case storage.Remote(o.sheet):
-		return storage.CheckOutput(o.sheet)
-	case o.copies < 1 || o.copies > maxPreviews:
-		return usageError("--copies %d: want 1 to %d", o.copies, maxPreviews)
-	case o.cell < 16 || o.cell > maxPreviewCell:
-		return usageError("--cell %d: want 16 to %d", o.cell, maxPreviewCell)
-	}
-	return nil
-}
-
-// preview is what `augment preview --json` prints.
-type preview struct {
-	Sheet    string    `json:"sheet"`
-	Augment  string    `json:"augment"`
-	Seed     uint64    `json:"seed"`
-	Key      string    `json:"key"`
-	Decoder  string    `json:"decoder"`
-	Variants []variant `json:"variants"`
-}
-
-type variant struct {
-	Copy   int          `json:"copy"`
-	Width  int          `json:"width"`
-	Height int          `json:"height"`
-	Ops    augment.Draw `json:"ops"`
-}
-
-// maxImageFile is the largest image file in bytes.
-const maxImageFile = 1 << 30
-
-func runPreview(cmd *cobra.Command, path string, o *previewOptions) error {
-	codec, err := augment.NewCodec(augment.CodecOptions{Decoder: o.decoder})
-	if err != nil {
-		return err
-	}
-	data, err := regular.ReadFile(path, maxImageFile)
-	if err != nil {
-		return err
-	}
-	var im, varied augment.Image
-	if _, err := codec.Decode(&im, data, augment.DecodeOptions{}); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	sheet, err := thumbnail.NewSheet(1+o.copies, thumbnail.Layout{Side: o.cell, Gap: sheetGap, Ground: color.White})
-	if err != nil {
-		return err
-	}
-	scratch := augment.Scratch{Codec: codec}
-	add := func(im *augment.Image) error {
-		thumb, err := thumbnail.New(im, o.cell, true, &scratch)
-		if err != nil {
-			return fmt.Errorf("sheet: %w", err)
-		}
-		_, err = sheet.Add(thumb)
-		return err
-	}
-	if err := add(&im); err != nil {
-		return err
-	}
-	result := preview{Sheet: o.sheet, Augment: o.policy.String(), Seed: o.seed, Key: o.key, Decoder: codec.Decoder()}
-	if result.Key == "" {
-		result.Key = filepath.Base(path)
-	}
-	for i := range o.copies {
-		if err := cmd.Context().Err(); err != nil {
-			return err
-		}
-		draw := o.policy.Draw(o.seed, result.Key, i+1, im.Width, im.Height)
-		if err := draw.Apply(&varied, &im, &scratch); err != nil {
-			return fmt.Errorf("%s: copy %d: %w", path, i+1, err)
-		}
-		if err := add(&varied); err != nil {
-			return err
-		}
-		result.Variants = append(result.Variants, variant{i + 1, varied.Width, varied.Height, draw})
-	}
-	png, err := thumbnail.PNG(sheet.Image)
-	if err != nil {
-		return err
-	}
-	if err := atomicfile.Write(filepath.Dir(o.sheet), o.sheet, png); err != nil {
-		return err
-	}
-	if jsonFlag(cmd) {
-		return printJSON(cmd, result)
-	}
-	return printPreview(summaryTo(cmd), &result)
-}
-
-func printPreview(w io.Writer, p *preview) error {
-	fmt.Fprintf(w, "%s: the original and %s of it, in rows from the top left\n", p.Sheet, plural.Of(len(p.Variants), "variant"))
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, v := range p.Variants {
-		ops, err := json.Marshal(v.Ops)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(table, "  %d\t%dx%d\t%s\n", v.Copy, v.Width, v.Height, ops)
-	}
-	return table.Flush()
 }

@@ -53,16 +53,7 @@ over the data, plus the part of the last pass before the time ran out.`,
 			o.Note = partialWarning(cmd)
 			res, err := reader.Bench(cmd.Context(), args, o)
 			if err != nil {
-				var located *tfrecord.Error
-				if !errors.As(err, &located) {
-					return withoutRemedy(err)
-				}
-				if jsonFlag(cmd) {
-					if err := printJSON(cmd, benchFailure{Error: err.Error()}); err != nil {
-						return err
-					}
-				}
-				return damage(err)
+				return benchError(cmd, err)
 			}
 			if jsonFlag(cmd) {
 				return printJSON(cmd, res)
@@ -87,6 +78,21 @@ over the data, plus the part of the last pass before the time ran out.`,
 // benchFailure is what --json prints of damaged data.
 type benchFailure struct {
 	Error string `json:"error"`
+}
+
+// benchError returns the error of a verb that measures, after printing that of damaged data for
+// --json.
+func benchError(cmd *cobra.Command, err error) error {
+	var located *tfrecord.Error
+	if !errors.As(err, &located) {
+		return withoutRemedy(err)
+	}
+	if jsonFlag(cmd) {
+		if err := printJSON(cmd, benchFailure{Error: err.Error()}); err != nil {
+			return err
+		}
+	}
+	return damage(err)
 }
 
 // Bounds of flags, beyond which a bench would measure its own memory.

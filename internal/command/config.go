@@ -41,7 +41,7 @@ func newConfigInitCommand() *cobra.Command {
 			return err
 		},
 	}
-	wordVar(cmd.Flags(), &kind, "kind", "images", "KIND", "what is converted: images or csv", "images", "csv")
+	wordVar(cmd.Flags(), &kind, "kind", "images", "KIND", "what is converted: "+oneOf(configKinds), configKinds...)
 	return cmd
 }
 
@@ -61,6 +61,9 @@ func newConfigSchemaCommand() *cobra.Command {
 	}
 }
 
+// configKinds are the kinds of input that a configuration is for: the verbs below convert.
+var configKinds = []string{"images", "csv", "table"}
+
 // configVerb returns the verb that a kind of configuration is for.
 func configVerb(kind string) (*cobra.Command, error) {
 	switch kind {
@@ -68,8 +71,10 @@ func configVerb(kind string) (*cobra.Command, error) {
 		return newConvertImagesCommand(nil), nil
 	case "csv":
 		return newConvertCSVCommand(nil), nil
+	case "table":
+		return newConvertTableCommand(nil), nil
 	}
-	return nil, usageError("--kind %q: want images or csv", kind)
+	return nil, usageError("--kind %q: want %s", kind, oneOf(configKinds))
 }
 
 // configFlags calls yield with the flags that a configuration may hold.
@@ -84,10 +89,7 @@ func configFlags(verb *cobra.Command, yield func(*pflag.Flag)) {
 // configExample writes every flag in a comment, with its default.
 func configExample(verb *cobra.Command) string {
 	var b strings.Builder
-	src := "photos"
-	if verb.Name() == "csv" {
-		src = "tables.csv"
-	}
+	src := map[string]string{"images": "photos", "csv": "tables.csv", "table": "events.jsonl"}[verb.Name()]
 	fmt.Fprintf(&b, `# What to convert: tfrec convert --config THIS FILE
 # For editors: tfrec config schema > convert.schema.json
 # yaml-language-server: $schema=convert.schema.json
@@ -130,18 +132,17 @@ func wrapComment(text string) string {
 	return b.String()
 }
 
-// configSchema describes configuration files of both kinds as JSON Schema,
+// configSchema describes configuration files of all kinds as JSON Schema,
 // draft 2020-12.
 func configSchema() ([]byte, error) {
 	text := map[string]any{"type": "string"}
 	properties := map[string]any{
-		configKind: map[string]any{"enum": []string{"images", "csv"}, "description": "what is converted"},
-		configSrc:  map[string]any{"type": []string{"string", "array"}, "items": text, "description": "the directory of images, or the CSV files"},
+		configKind: map[string]any{"enum": configKinds, "description": "what is converted"},
+		configSrc:  map[string]any{"type": []string{"string", "array"}, "items": text, "description": "the directory of images, or the files of the table"},
 		configOut:  map[string]any{"type": "string", "description": "the directory to write to"},
 	}
-	kinds := []string{"images", "csv"}
 	usages := map[string]map[string]string{} // of each flag, by kind
-	for _, kind := range kinds {
+	for _, kind := range configKinds {
 		verb, err := configVerb(kind)
 		if err != nil {
 			return nil, err
@@ -156,17 +157,7 @@ func configSchema() ([]byte, error) {
 		})
 	}
 	for name, usage := range usages {
-		description := usage[kinds[0]]
-		if description != usage[kinds[1]] { // not a flag of both, or not the same
-			var each []string
-			for _, kind := range kinds {
-				if usage[kind] != "" {
-					each = append(each, fmt.Sprintf("(%s) %s", kind, usage[kind]))
-				}
-			}
-			description = strings.Join(each, "; ")
-		}
-		properties[name].(map[string]any)["description"] = description
+		properties[name].(map[string]any)["description"] = describeByKind(usage)
 	}
 	data, err := json.MarshalIndent(map[string]any{
 		"$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -174,6 +165,28 @@ func configSchema() ([]byte, error) {
 		"properties": properties, "additionalProperties": false,
 	}, "", "  ")
 	return append(data, '\n'), err
+}
+
+// describeByKind describes a flag by its usages for each kind of input, which may be the same for
+// some of them.
+func describeByKind(usage map[string]string) string {
+	var texts []string
+	kinds := map[string][]string{} // by text
+	for _, kind := range configKinds {
+		if text := usage[kind]; text != "" {
+			if kinds[text] == nil {
+				texts = append(texts, text)
+			}
+			kinds[text] = append(kinds[text], kind)
+		}
+	}
+	if len(kinds[texts[0]]) == len(configKinds) {
+		return texts[0]
+	}
+	for i, text := range texts {
+		texts[i] = fmt.Sprintf("(%s) %s", strings.Join(kinds[text], ", "), text)
+	}
+	return strings.Join(texts, "; ")
 }
 
 // schemaOf is the JSON schema of a flag's value.

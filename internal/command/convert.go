@@ -29,7 +29,7 @@ func newConvertCommand(e *Engine) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "convert",
 		GroupID: groupConvert,
-		Short:   "Convert images or CSV files to sharded TFRecords",
+		Short:   "Convert images or tables to sharded TFRecords",
 		Long: `Convert raw data to sharded, CRC-checked TFRecords with indexes, a manifest
 and the metadata that TFDS reads.
 
@@ -41,14 +41,14 @@ In builds with object storage, inputs and OUT may be URLs, such as
 s3://bucket/directory. A run into a store can be resumed from any machine.
 
 With --config or --from-manifest, the file says what to convert. All other flags
-are those of convert images or convert csv.`,
+are those of convert images, csv or table.`,
 		Example: `  tfrec convert --config convert.yaml
   tfrec convert --from-manifest out/manifest.json photos out2`,
-		DisableFlagParsing: true, // the flags are those of images or csv: which, the file says
+		DisableFlagParsing: true, // the flags are those of a verb below: which, the file says
 	}
 	cmd.Flags().String("config", "", "read everything from the YAML file `FILE` (see tfrec config)")
 	cmd.Flags().String("from-manifest", "", "use the options of the set that the manifest `FILE` describes")
-	cmd.AddCommand(newConvertImagesCommand(e), newConvertCSVCommand(e))
+	cmd.AddCommand(newConvertImagesCommand(e), newConvertCSVCommand(e), newConvertTableCommand(e))
 	cmd.RunE = runConfigured
 	return cmd
 }
@@ -91,6 +91,7 @@ func (f *convertFlags) add(fs *pflag.FlagSet) {
 	workersVar(fs, &o.Workers, "make `N` samples at a time")
 	fs.Int64Var(&o.Limit, "limit", 0, "convert only `N` samples: a random choice that is the same everywhere (0: all)")
 	fs.BoolVar(&o.Overwrite, "overwrite", false, "replace a set that was made with other options")
+	fs.BoolVar(&o.AllowShrink, "allow-shrink", false, "let an update remove more than half of the set's samples; without it, that is refused")
 	fs.BoolVar(&o.HashInputs, "hash-inputs", false, "compare the contents of inputs instead of their sizes and times")
 	fs.BoolVarP(&o.DryRun, "dry-run", "n", false, "print which shards would be written, kept and removed, and write nothing")
 	fs.StringVar(&f.planOnly, "plan-only", "", "write the plan as JSON to `FILE`, and nothing else")
@@ -297,16 +298,22 @@ func printSummary(w io.Writer, s *convert.Summary, out string) error {
 		fmt.Fprintf(&b, "; %s kept, %d written", plural.Of(s.ShardsKept, "shard"), s.ShardsWritten)
 	}
 	b.WriteString(")\n")
-	for _, line := range []struct {
-		n    int64
-		what string
-	}{
-		{s.Errors, "not usable, listed in " + manifest.LedgerFile},
-		{s.Filtered, "left out by --min-size or --max-aspect"},
-	} {
-		if line.n > 0 {
-			fmt.Fprintf(&b, "  %s %s\n", plural.Of(line.n, "sample"), line.what)
+	faults := plural.Of(s.Errors, "sample") + " not usable"
+	if s.AnnotationCounts != nil {
+		faults = plural.Of(s.Errors, "fault") + " in samples and annotations"
+	}
+	if s.Errors > 0 {
+		fmt.Fprintf(&b, "  %s, listed in %s\n", faults, manifest.LedgerFile)
+	}
+	if s.Filtered > 0 {
+		fmt.Fprintf(&b, "  %s left out by --min-size, --max-aspect or --drop-empty\n", plural.Of(s.Filtered, "sample"))
+	}
+	if c := s.AnnotationCounts; c != nil && s.Status != convert.Planned {
+		fmt.Fprintf(&b, "  %s", plural.Of(c.Annotations, "object"))
+		if c.Dropped > 0 {
+			fmt.Fprintf(&b, ", %d dropped", c.Dropped)
 		}
+		b.WriteString("\n")
 	}
 	if s.SkippedFiles > 0 {
 		fmt.Fprintf(&b, "  %s in the source left alone\n", plural.Of(s.SkippedFiles, "other file"))

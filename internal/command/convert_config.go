@@ -13,11 +13,12 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/regular"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // configured is what a configuration file or a manifest asks a conversion for.
 type configured struct {
-	kind     string   // "images" or "csv"
+	kind     string   // one of configKinds
 	src      []string // empty when not given
 	out      string
 	settings []setting
@@ -40,7 +41,7 @@ const (
 
 // notConfigured are flags about one run, not about the set: they are given on
 // the command line only.
-var notConfigured = []string{"config", "from-manifest", "help", "dry-run", "plan-only", "estimate", "print-outputs", "print0", "print-schema", "task", "tasks", "replan", "overwrite", "json", "quiet"}
+var notConfigured = []string{"config", "from-manifest", "help", "dry-run", "plan-only", "estimate", "print-outputs", "print0", "print-schema", "task", "tasks", "replan", "overwrite", "allow-shrink", "json", "quiet"}
 
 // maxConfig is the longest configuration file in bytes.
 const maxConfig = 1 << 20
@@ -91,8 +92,8 @@ func readConfig(path string) (*configured, error) {
 		switch key.Value {
 		case configKind:
 			c.kind = strings.Join(values, ",")
-			if c.kind != "images" && c.kind != "csv" {
-				return nil, fmt.Errorf("%s: kind: want images or csv", where)
+			if !slices.Contains(configKinds, c.kind) {
+				return nil, fmt.Errorf("%s: kind: want %s", where, oneOf(configKinds))
 			}
 		case configSrc:
 			c.src = values
@@ -207,11 +208,11 @@ func alone(data []byte, n, end *yaml.Node) []byte {
 }
 
 // repeated are the flags that are given once for each of their names.
-var repeated = []string{"column", "vector"}
+var repeated = []string{"column", "vector", "annotations"}
 
 // listed are the flags of which a list is joined with commas: their value is
 // one text, or they take only the last.
-var listed = []string{"splits", "rename", "mean", "std", "na-values"}
+var listed = []string{"features", "splits", "rename", "mean", "std", "na-values"}
 
 // runConfigured runs tfrec convert without a verb below it: the configuration
 // or the manifest says which one is meant.
@@ -254,7 +255,7 @@ func runConfigured(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if c.kind == "" {
-		return usageError("%s: does not say what to convert: add kind: images or kind: csv, or call tfrec convert images or csv", config)
+		return usageError("%s: does not say what to convert: add kind: %s, or call tfrec convert with one of these", config, oneOf(configKinds))
 	}
 	verb := childNamed(cmd, c.kind)
 	verb.SetContext(cmd.Context())
@@ -310,8 +311,8 @@ func (f *convertFlags) configure(cmd *cobra.Command, kind string, args []string)
 		for _, split := range f.like.Splits {
 			f.options.ShardsLike[split.Name] = len(split.Shards)
 		}
-		if string(f.like.Options["labels"]) == `"file"` && !cmd.Flags().Changed("labels") {
-			return nil, usageError("%s: its labels came from a file: give it with --labels", f.from)
+		if err := checkFiles(cmd, f.from, f.like); err != nil {
+			return nil, err
 		}
 	}
 	if len(args) > 0 {
@@ -325,6 +326,25 @@ func (f *convertFlags) configure(cmd *cobra.Command, kind string, args []string)
 	}
 	args = append(c.src, c.out)
 	return args, checkDashes(cmd, args)
+}
+
+// checkFiles returns an error if the set that a manifest describes was made with files that the
+// command line does not name.
+func checkFiles(cmd *cobra.Command, path string, m *manifest.Manifest) error {
+	given := cmd.Flags().Changed
+	switch {
+	case string(m.Options["labels"]) == `"file"` && !given("labels") && !given("table"):
+		return usageError("%s: its labels came from a file: give it with --table", path)
+	case m.Options["features"] != nil && m.Options["archive_format"] == nil && !given("table"):
+		return usageError("%s: its features came from a file: give it with --table", path)
+	case m.Options["annotations"] != nil && !given("annotations"):
+		return usageError("%s: its objects came from annotations: give them with --annotations", path)
+	case m.Options["masks"] != nil && !given("masks"):
+		return usageError("%s: its masks came from a directory: give it with --masks", path)
+	case m.Options["classes"] != nil && !given("classes"):
+		return usageError("%s: its classes came from a file: give it with --classes", path)
+	}
+	return nil
 }
 
 // apply sets the flags that the command line has not set.

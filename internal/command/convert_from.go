@@ -26,7 +26,7 @@ func readSettings(ctx context.Context, path string) (*configured, *manifest.Mani
 		return nil, nil, err
 	}
 	c := &configured{sparing: true}
-	if json.Unmarshal(m.Options["source"], &c.kind) != nil || c.kind != "images" && c.kind != "csv" {
+	if json.Unmarshal(m.Options["source"], &c.kind) != nil || !slices.Contains(configKinds, c.kind) {
 		return nil, nil, fmt.Errorf("%s: was not made by tfrec convert: it has no options to use", path)
 	}
 	add := func(flag string, values ...string) {
@@ -76,14 +76,18 @@ func optionFlag(m *manifest.Manifest, name string) (flag string, values []string
 	case "source", "shards_auto", "shards_given":
 		return "", nil, nil
 	case "splits":
-		if v == "folders" {
+		if v == "folders" || v == "annotations" {
 			return "", nil, nil
 		}
 	case "labels":
 		if v == "none" {
 			return "unlabelled", []string{"true"}, nil
 		}
-		return "", nil, nil // the file of --labels is the caller's to give
+		return "", nil, nil // the file of --table is the caller's to give
+	case "classes", "masks":
+		return "", nil, nil // as is that of --classes, and the directory of --masks
+	case "annotations":
+		flag = "annotation-format" // the files are the caller's to give
 	case "shards":
 		if string(m.Options["shards_auto"]) == "true" {
 			return "", nil, nil // counts of an existing set are kept: see Like

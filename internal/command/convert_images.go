@@ -20,32 +20,83 @@ func newConvertImagesCommand(e *Engine) *cobra.Command {
 	o := convert.ImageOptions{}
 	o.Resize.Antialias = true
 	onGPU := gpuUse{when: gpuOff}
+	var labels string
 	cmd := &cobra.Command{
 		Use:   "images SRC OUT",
-		Short: "Convert a directory of images to shards",
-		Long: `Convert the images below SRC to a sharded set of TFRecords in OUT.
+		Short: "Convert images in directories, archives, tables or TFRecords to shards",
+		Long: `Convert the images of SRC to a sharded set of TFRecords in OUT. SRC is a directory,
+an archive (.tar, .tar.gz, .tar.zst or .zip, whose members are read where they
+are) or a quoted glob of archives, which give the set of their files, TFRecords
+that have images: the directory of a set, a file or a quoted glob, or a Parquet or
+Arrow file, or a quoted glob of them, with a column of images.
 
 The label of an image is the name of its first directory: SRC/daisy/1.jpg is a
 daisy. Directories above the class directories are taken as splits if they are
 named, in any case, train or training; val, valid, validation or dev; test,
 testing or eval. Hidden files and directories, and __MACOSX, are left alone.
 
-Images without class directories need --labels FILE or --unlabelled. FILE has a
-path below SRC and a label in each row: CSV or TSV, plain, .gz or .zst, or a
-space-separated list. The columns are found by their names: path, file,
-filename, file_name, image, image_path or id; label, class, target, category or
-tags. Without a header they are the first two.
+A damaged archive ends the run. Links in archives, and names that lead out of
+them, are listed in OUT/errors.jsonl. Archives in which an image has a .cls or
+.json member beside it are WebDatasets: the integer in KEY.cls is the label and
+its id, and every other member KEY.EXT is stored as the bytes feature EXT. With
+--features, keys in KEY.json are stored instead of it.
+
+Of TFRecords, the feature --image-key is the image, stored as image/encoded. Splits
+(unless --splits is given), labels and all other features are carried over as they
+are; what describes the image, such as image/height, is written again. A record's key
+is its image/filename, or FILE#RECORD, counted from 0, without one of its own.
+
+In Parquet and Arrow files, each row is a sample. The column --image-key has the
+bytes of the image, or structs of bytes and path, as Hugging Face's datasets; without
+the flag, it is the only column of such structs, or of several the one called image. The key is
+the path, or FILE#ROW, counted from 0, without one of its own. The label is in
+--label-column, or the first of the columns label, class, target, category and tags:
+integers are ids as they are, and text is names. Further columns become features with
+--features. Files named train-00000-of-00002.parquet and the like keep their splits,
+unless --splits is given; so do WebDatasets named train-000000.tar.
+
+Images without class directories need --table FILE or --unlabelled. FILE has a
+path below SRC and a label in each row: CSV, TSV, JSON lines or Parquet, plain, .gz
+or .zst, or a space-separated list. The columns are found by their names: path,
+file, filename, file_name, image, image_path or id; label, class, target, category
+or tags. Without a header they are the first two. With --multi-label, image/class/label
+and image/class/text are lists of all labels in the row, in that order. The columns
+that --features names become features under their own names; an empty or null cell
+gives none. --labels FILE is --table FILE without --features.
+
+A row whose image is missing, or lies outside SRC, is listed in OUT/errors.jsonl.
+Images without a row are skipped and counted; --strict refuses them.
 
 Label ids follow the names of all labels in all splits, sorted: as numbers where
 they are all integers, so that classes 0 to N-1 are their own ids, and by their
-bytes otherwise.
+bytes otherwise. --classes FILE fixes them: a class on each line, in the order of
+the ids from 0. A line may be a directory or label of the source and its name, as
+n02119789 kit fox: image/class/text is then the name, and image/class/synset the
+directory. A class that FILE lacks is an error.
+
+With --annotations, records have the objects on the images instead of labels: boxes,
+classes and what else the format has, under the keys of TensorFlow's Object
+Detection API, and OUT has label_map.pbtxt. PATH is a JSON file of COCO, or a
+directory of VOC XML, YOLO or KITTI text or LabelMe JSON files, found by the paths of
+the images without their extensions, or by their names alone where these differ. Boxes
+and masks follow every resize and augmentation. Images that no PATH lists are skipped
+and counted; annotations that cannot be used are listed in OUT/errors.jsonl. --masks
+adds a mask with the class of each pixel.
 
 JPEG, PNG, GIF (first frame), BMP, WebP and TIFF are read, recognised by content.
 Damaged images are listed in OUT/errors.jsonl; --max-errors says how many are
-allowed.`,
+allowed. N counts its lines, each annotation that cannot be used; P% is of samples, each
+of which counts once.`,
 		Example: `  tfrec convert images photos/ out/
   tfrec convert images photos/ out/ --resize 224 --splits train=0.9,val=0.1
-  tfrec convert images photos/ out/ --resize 299x299 --fit pad --encode png --shards 16`,
+  tfrec convert images photos.tar.gz out/ --resize 224
+  tfrec convert images 'web-*.tar' out/ --features score:float --classes names.txt
+  tfrec convert images 'old-*.tfrecord' out/ --image-key img --resize 224
+  tfrec convert images 'train-*.parquet' out/ --image-key image --features caption
+  tfrec convert images photos/ out/ --resize 299x299 --fit pad --encode png --shards 16
+  tfrec convert images photos/ out/ --table photos.csv --features score:float,caption
+  tfrec convert images photos/ out/ --annotations instances.json --resize 640x640 --fit pad
+  tfrec convert images JPEGImages/ out/ --annotations Annotations/ --masks SegmentationClass/`,
 		Args:        f.args(exactArgs("SRC", "OUT")),
 		Annotations: map[string]string{faultsMean: convertFaults},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -57,6 +108,9 @@ allowed.`,
 				complete: func() error {
 					if err := checkImageFlags(cmd, &o); err != nil {
 						return err
+					}
+					if labels != "" {
+						o.Labels.File = labels
 					}
 					if err := onGPU.check(cmd, &o); err != nil {
 						return err
@@ -79,12 +133,24 @@ allowed.`,
 	}
 	fs := cmd.Flags()
 	f.add(fs)
-	fs.StringVar(&o.Labels.File, "labels", "", "`FILE` with a path and a label in each row, for images without class directories")
-	fs.StringVar(&o.Labels.PathColumn, "path-column", "", "`NAME` of the column of --labels with the paths (default: found by its name)")
-	fs.StringVar(&o.Labels.Column, "label-column", "", "`NAME` of the column of --labels with the labels (default: found by its name)")
-	fs.StringVar(&o.Labels.PathSuffix, "image-suffix", "", "append `SUFFIX`, such as .jpg, to paths in --labels that lack it")
+	fs.StringVar(&o.Labels.File, "table", "", "`FILE` with a path and a label in each row, for images without class directories")
+	fs.StringVar(&labels, "labels", "", "--table `FILE` without --features")
+	fs.StringVar(&o.Labels.PathColumn, "path-column", "", "`NAME` of the column of --table with the paths (default: found by its name)")
+	fs.StringVar(&o.Labels.Column, "label-column", "", "`NAME` of the column of --table, or of SRC, with the labels (default: found by its name)")
+	fs.StringVar(&o.Labels.PathSuffix, "image-suffix", "", "append `SUFFIX`, such as .jpg, to paths in --table that lack it")
+	fs.StringVar(&o.Labels.Separator, "multi-label", "", "store lists of labels, which `SEP`, such as |, separates in --table")
+	wordVar(fs, &o.ArchiveFormat, "archive-format", convert.AutoFormat, "HOW", "members of archives are files, the samples of a webdataset, or auto: what they look like",
+		string(convert.AutoFormat), string(convert.Files), string(convert.WebDataset))
+	fs.StringVar(&o.ImageKey, "image-key", "", "feature `KEY` of TFRecords that is the image (default image/encoded), or column of Parquet and Arrow files (default: found by its structs)")
+	textVar(fs, "features", "", "NAME[:KIND],...", "store these columns of --table or of SRC, or keys in the .json of WebDatasets, as int64, float or bytes (default: their own kind)", func(s string) (err error) {
+		o.Features, err = convert.ParseFeatures(s)
+		return err
+	})
+	fs.BoolVar(&o.Labels.Strict, "strict", false, "refuse images that --table does not name")
+	fs.StringVar(&o.Labels.Classes, "classes", "", "`FILE` with the names of all classes in the order of their ids, one per line, or a directory and its name")
 	fs.BoolVar(&o.Labels.None, "unlabelled", false, "store no labels")
 	fs.IntVar(&o.Labels.Offset, "label-offset", 0, "start label ids at `N`, after N background names")
+	addAnnotationFlags(fs, &o.Annotations)
 	textVar(fs, "rename", "", "OLD=NEW,...", "store features under other keys, such as image/encoded=image", func(s string) error {
 		if o.Rename == nil {
 			o.Rename = map[string]string{}
@@ -184,6 +250,18 @@ func isYAML(policy string) bool {
 // checkImageFlags refuses flags that mean nothing without others.
 func checkImageFlags(cmd *cobra.Command, o *convert.ImageOptions) error {
 	changed := cmd.Flags().Changed
+	if changed("multi-label") && o.Labels.Separator == "" {
+		return usageError("--multi-label: want a separator, such as |")
+	}
+	if changed("labels") && changed("table") {
+		return usageError("--labels and --table: give one of them")
+	}
+	if changed("labels") && changed("features") {
+		return usageError("--features: needs --table instead of --labels")
+	}
+	if changed("labels") && changed("annotations") {
+		return usageError("--labels and --annotations: give one of them: annotations say which images are used and what is on them")
+	}
 	if o.Resize.Square > 0 && changed("fit") {
 		return usageError("--fit: --resize N crops to a square; --fit is for --resize WxH")
 	}

@@ -62,7 +62,8 @@ func checkDashes(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	_, stream := cmd.Annotations[readsStdin]
-	switch table := cmd.CommandPath() == cmd.Root().Name()+" convert csv"; {
+	path := cmd.CommandPath()
+	switch table := strings.HasSuffix(path, " convert csv") || strings.HasSuffix(path, " convert table"); {
 	case table && len(args) <= 2 && at == 0, stream && len(args) == 1:
 		if stream && runtime.GOOS == "windows" {
 			return usageError("-: Windows cannot open stdin as a file; name a file")

@@ -28,7 +28,8 @@ however they are spread over files: split by split if both inputs have the same
 splits, else all in the order of the files.
 
 All differences are counted. The first ones are listed with their positions and, for
-Examples, with the features that differ and their values. --unordered compares which
+Examples, with the features that differ and their values; of images with boxes, with
+the objects that differ, wherever in the lists they are. --unordered compares which
 records exist and how often, whatever their order.
 
 Labels and features of two manifests are compared, too. Other options of theirs are
@@ -113,6 +114,9 @@ func printDiff(w io.Writer, r *reshape.DiffReport) {
 				fmt.Fprintf(w, ": %s", printable.String(d.Reason))
 			}
 			fmt.Fprintln(w)
+			for _, o := range d.Objects {
+				fmt.Fprintf(w, "  %s, and %s\n", orNone(o.A), orNone(o.B))
+			}
 			for _, f := range d.Features {
 				fmt.Fprintf(w, "  %s: %s, and %s\n", printable.String(f.Key), orNone(f.A), orNone(f.B))
 			}

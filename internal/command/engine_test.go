@@ -38,6 +38,10 @@ func elsewhere(t *testing.T, requests *[]*Work) *Engine {
 
 func TestAnEngineMakesTheSameSets(t *testing.T) {
 	photos, tables := filepath.Join(demo(), "photos"), filepath.Join(demo(), "penguins.csv")
+	lines := filepath.Join(t.TempDir(), "lines")
+	if err := os.WriteFile(lines, []byte(strings.Repeat(`{"n":1,"l":[1,2],"p":{"q":"x"}}`+"\n", 100)), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	config := filepath.Join(t.TempDir(), "c.yaml")
 	if err := os.WriteFile(config, []byte("kind: csv\nsrc: "+tables+"\nshards: 3\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -45,6 +49,7 @@ func TestAnEngineMakesTheSameSets(t *testing.T) {
 	for name, args := range map[string][]string{
 		"pictures": {"convert", "images", photos, "OUT", "--resize", "32", "--shards=3", "--include", "*.jpg", "--include=*.png", "--splits", "a=0.5,b=0.5"},
 		"tables":   {"--quiet", "convert", "csv", "--shuffle", tables, "OUT", "--vocab", "--label", "species", "--shards", "4"},
+		"lines":    {"--quiet", "convert", "table", lines, "OUT", "--splits", "a=0.5,b=0.5", "--shards", "2"},
 		"config":   {"convert", "--config", config, "--", tables, "OUT"},
 	} {
 		t.Run(name, func(t *testing.T) {

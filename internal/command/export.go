@@ -24,9 +24,9 @@ func newExportCommand() *cobra.Command {
 		GroupID: groupRead,
 		Short:   "Write records as files that other programs read",
 		Long: `Write records as files that other programs read. OUT is a new directory for
---format folders, and a new file for the others; it gets its name when it is
-complete, and a failed run leaves nothing. The same export again finds OUT up to
-date; an OUT with other content is refused. A killed export may leave .OUT.exporting-N
+the formats of images (folders, webdataset, coco, voc, yolo), and a new file for the others; it
+gets its name when it is complete, and a failed run leaves nothing. The same export again finds
+OUT up to date; an OUT with other content is refused. A killed export may leave .OUT.exporting-N
 next to OUT; the next export to the same OUT removes it.
 
 folders  each image as its original file, in OUT/LABEL/, or OUT/SPLIT/LABEL/ if
@@ -38,8 +38,27 @@ jsonl    an object for each record.
 parquet  a column for each feature, a list where records have several values.
 npz      arrays for numpy.load, without pickle: of one shape KEY, of several
          KEY.values with KEY.row_splits.
+webdataset  tars of up to 1 GiB, OUT/SPLIT-000000.tar: for each record, in its order,
+         the image, its label's id in .cls, and all other features in .json,
+         lists as arrays. tfrec convert images reads them again.
+coco     images in OUT/SPLIT/, and OUT/annotations/instances_SPLIT.json: boxes in pixels,
+         areas, iscrowd, and instance masks as compressed RLE. Ids of images are
+         those of image/source_id if these are integers that differ in each split; else
+         1, 2, ... in all splits, and a note says why.
+voc      OUT/JPEGImages/, OUT/Annotations/ with an XML an image, semantic masks in
+         OUT/SegmentationClass/, those of objects in OUT/SegmentationObject/, and
+         OUT/ImageSets/Main/SPLIT.txt.
+yolo     OUT/images/SPLIT/, OUT/labels/SPLIT/ with a text an image, OUT/data.yaml for
+         Ultralytics' tools, and OUT/classes.txt. A class is its place in the order of
+         ids, from 0.
 
-Bytes that are not UTF-8 become base64 in csv and jsonl, in a column KEY.base64.
+coco, voc and yolo are for records with boxes, as TensorFlow's Object Detection API
+stores them. Images keep their paths, with the extension of the format that they are
+stored in; variants are named STEM#COPY.EXTENSION. Classes
+are those of label_map.pbtxt or the manifest, and of the records. What the format
+has no place for is left out, and a note says so.
+
+Bytes that are not UTF-8 become base64 in csv, jsonl and .json, in a column KEY.base64.
 A record that lacks a feature has an empty cell, no member, a null, or false in
 KEY.present.
 
@@ -48,6 +67,8 @@ written as %XX: separators, control characters, names of Windows devices, dots a
 spaces at the end. Names that differ only in case count as the same.`,
 		Example: `  tfrec export out/ photos/ --format folders
   tfrec export others.tfrecord photos/ --format folders --picture image --label label --on-collision number
+  tfrec export out/ web/ --format webdataset
+  tfrec export coco-set/ yolo/ --format yolo
   tfrec export table/ table.parquet --format parquet
   tfrec export 'table/*-train.*' train.npz --format npz`,
 		Annotations: map[string]string{faultsMean: "an input is damaged or holds no Examples: nothing was written"},
@@ -60,31 +81,37 @@ spaces at the end. Names that differ only in case count as the same.`,
 		},
 	}
 	flags := cmd.Flags()
-	textVar(flags, "format", "", "FORMAT", "folders, csv, jsonl, parquet or npz", func(s string) (err error) {
+	textVar(flags, "format", "", "FORMAT", "folders, csv, jsonl, parquet, npz, webdataset, coco, voc or yolo", func(s string) (err error) {
 		o.Format, err = export.ParseFormat(s)
 		return err
-	}, "folders", "csv", "jsonl", "parquet", "npz")
-	textVar(flags, "on-collision", "error", "error|number", "folders: what to do when a name is taken: error, or number for NAME~2", func(s string) (err error) {
+	}, "folders", "csv", "jsonl", "parquet", "npz", "webdataset", "coco", "voc", "yolo")
+	textVar(flags, "on-collision", "error", "error|number", "folders, coco, voc, yolo: what to do when a name is taken: error, or number for NAME~2", func(s string) (err error) {
 		o.OnCollision, err = export.ParseCollision(s)
 		return err
 	}, "error", "number")
-	flags.StringVar(&o.ImageKey, "picture", export.DefaultImageKey, "folders: `KEY` of the feature with the image")
-	flags.StringVar(&o.Label, "label", "", "folders: `KEY` of the feature with the label (default: image/class/text, else image/class/label)")
-	flags.StringVar(&o.Filename, "filename", export.DefaultFilename, "folders: `KEY` of the feature with the image's path")
+	flags.StringVar(&o.ImageKey, "picture", export.DefaultImageKey, "formats of images: `KEY` of the feature with the image")
+	flags.StringVar(&o.Label, "label", "", "folders, webdataset: `KEY` of the feature with the label (default: image/class/text, else image/class/label; webdataset: image/class/label)")
+	flags.StringVar(&o.Filename, "filename", export.DefaultFilename, "folders, coco, voc, yolo: `KEY` of the feature with the image's path")
 	partialVar(cmd, &o.Partial)
 	return cmd
 }
 
 func checkExport(cmd *cobra.Command, o *export.Options) error {
 	if o.Format == "" {
-		return usageError("--format is missing; want folders, csv, jsonl, parquet or npz")
+		return usageError("--format is missing; want folders, csv, jsonl, parquet, npz, webdataset, coco, voc or yolo")
 	}
-	if o.Format == export.Directories {
-		return nil
-	}
-	for _, name := range []string{"on-collision", "picture", "label", "filename"} {
-		if cmd.Flags().Changed(name) {
-			return usageError("--%s is for --format folders; leave it out", name)
+	folders, boxes := o.Format == export.Directories, o.Format.HasBoxes()
+	for _, f := range []struct {
+		name, formats string
+		ok            bool
+	}{
+		{"on-collision", "folders, coco, voc or yolo", folders || boxes},
+		{"filename", "folders, coco, voc or yolo", folders || boxes},
+		{"picture", "folders, webdataset, coco, voc or yolo", o.Format.HasImages()},
+		{"label", "folders or webdataset", folders || o.Format == export.WebDataset},
+	} {
+		if !f.ok && cmd.Flags().Changed(f.name) {
+			return usageError("--%s is for --format %s; leave it out", f.name, f.formats)
 		}
 	}
 	return nil

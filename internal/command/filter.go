@@ -46,13 +46,19 @@ always a list. Operators are && || ! and, or, not, == != < <= > >=,
 ?:, and functions such as len, any, all, count, sum, min, max, lower:
 any(score, # > 0.5), "dog" in name, len(encoded) < 100000.
 
+boxes is the list of a record's boxes, as TensorFlow's Object Detection API stores
+them. Each has xmin, ymin, xmax, ymax, width, height and area, as shares of the
+image, label (the id), text (the name), and difficult, truncated and crowd, which are
+true or false: any(boxes, .text == "dog" && .area > 0.1), len(boxes) > 0,
+count(boxes, .crowd) == 0.
+
 An unknown feature name and a comparison of unlike types are errors before
 anything is written. A record that lacks a value that the condition evaluates is
 dropped, and counted separately; has("width") checks first: !has("width") ||
-width > 200. A list that a record lacks is empty. Floats are compared as
-float64, so that score == 0.1 is never true of a float32.`,
+width > 200. A list that a record lacks is empty, and an element after its end, as
+in boxes[0].area > 0, is a value that the record lacks. Floats are compared as float64, so that score == 0.1 is never true of a float32.`,
 		Example: `  tfrec filter out/ wide/ --where 'width > 200 && label in [3, 4]'
-  tfrec filter 'coco-*' dogs/ --where '"dog" in list("image/object/class/text")'`,
+  tfrec filter 'coco-*' dogs/ --where 'any(boxes, .text == "dog" && .area > 0.1)'`,
 		Annotations: map[string]string{faultsMean: damagedFaults},
 		Args:        minArgs("IN...", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -59,7 +59,7 @@ var enumeration = regexp.MustCompile(`\b[a-z0-9-]+(?: \([^)]*\))?(?:, [a-z0-9-]+
 // the shell is offered, and to those that the flag takes.
 func TestFlagsOfferTheirWords(t *testing.T) {
 	// In these the list is prose, or what follows an equals sign.
-	prose := []string{"--memory", "--column"}
+	prose := []string{"--memory", "--column", "--features"}
 	fixed := 0
 	everyFlag(func(cmd *cobra.Command, f *pflag.Flag) {
 		if f.Value.Type() == "bool" {

@@ -14,7 +14,9 @@ import (
 const (
 	imagesAdvice     = "to turn a directory of images into TFRecords: tfrec convert images DIR OUT"
 	tablesAdvice     = "to turn it into TFRecords: tfrec convert csv FILE OUT"
-	archiveAdvice    = "unpack it, then for images: tfrec convert images DIR OUT; for tables: tfrec convert csv FILE... OUT"
+	typedAdvice      = "to turn it into TFRecords: tfrec convert table FILE OUT"
+	archiveAdvice    = "to turn its images into TFRecords: tfrec convert images FILE OUT; for tables, unpack it, then: tfrec convert table FILE... OUT"
+	unpackAdvice     = "unpack it, then for images: tfrec convert images DIR OUT; for tables: tfrec convert table FILE... OUT"
 	columnsAdvice    = "tfrec does not read such files: write it as CSV, then: tfrec convert csv FILE OUT"
 	compressedAdvice = "decompress it: tfrec reads files compressed with gzip, zlib or zstd"
 )
@@ -23,9 +25,9 @@ const (
 // tfrecord.ForeignError).
 var foreignAdvice = map[string]string{
 	"jpeg": imagesAdvice, "png": imagesAdvice, "gif": imagesAdvice, "bmp": imagesAdvice, "webp": imagesAdvice, "tiff": imagesAdvice,
-	"zip": archiveAdvice, "tar": archiveAdvice, "7z": archiveAdvice,
+	"zip": archiveAdvice, "tar": archiveAdvice, "7z": unpackAdvice,
 	"csv": tablesAdvice, "text": "if it is a table, " + tablesAdvice,
-	"json": columnsAdvice, "parquet": columnsAdvice, "arrow": columnsAdvice, "npy": columnsAdvice, "npz": columnsAdvice,
+	"json": "if it is JSON lines, " + typedAdvice, "parquet": typedAdvice, "arrow": typedAdvice, "npy": typedAdvice, "npz": typedAdvice,
 	"hdf5": columnsAdvice, "lmdb": columnsAdvice, "sqlite": columnsAdvice,
 	"pdf": "tfrec does not read documents",
 	"xz":  compressedAdvice, "bzip2": compressedAdvice,

@@ -155,7 +155,7 @@ var (
 )
 
 // onlyInGo are names in messages that nobody sees on the command line.
-var onlyInGo = []string{"CacheOptions.Limit", "Scratch.Codec", "tfrecord.SequenceExample"}
+var onlyInGo = []string{"CacheOptions.Limit", "Scratch.Codec", "ShuffleAllOptions.Block", "tfrecord.SequenceExample"}
 
 // notFlags are literals of libraries that look like a flag and are none.
 var notFlags = []struct{ beginning, why string }{

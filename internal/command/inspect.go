@@ -34,8 +34,8 @@ func newInspectCommand() *cobra.Command {
 		GroupID: groupLook,
 		Short:   "Show what is in TFRecord files",
 		Long: `Show what is in TFRecord files: records and their sizes, compression, which
-message they hold, features with kinds, shapes and ranges, labels, and the first
-records. Everything is read; memory stays bounded.
+message they hold, features with kinds, shapes and ranges, labels, objects, and
+the first records. Everything is read; memory stays bounded.
 
 Records that are neither Examples nor SequenceExamples are counted and shown as
 bytes. Only the first 10,000 features are shown; others are counted.
@@ -45,7 +45,8 @@ split, their compression and the names of labels: a module to import, which show
 what a batch looks like when it is run.
 
 --sheet writes a contact sheet: a random sample of the images, always the same,
-with label and key below. tfrec preview makes a page of them.`,
+with boxes and masks of objects, label and key below. tfrec preview makes a page
+of them.`,
 		Example: `  tfrec inspect out/
   tfrec inspect --records 1 'data/*.tfrecord'
   tfrec inspect --json out/ | jq '.features[].key'
@@ -162,6 +163,7 @@ func printInspection(w io.Writer, s *stats.Summary) {
 	for _, l := range s.Labels {
 		printLabels(w, l)
 	}
+	printObjects(w, s.Objects, false)
 	var show readableFormat
 	for _, r := range s.First {
 		fmt.Fprintln(w)

@@ -13,9 +13,10 @@ import (
 // run takes depends on what else the machine does, so each that ends before its moment
 // comes says how long they take now.
 type killer struct {
-	took     time.Duration // by a run
-	met, all int           // kills that met a run under way, of all
-	rnd      *rand.Rand
+	took time.Duration // by a run
+	met  int           // fresh runs that were killed
+	late int           // fresh runs that ended before each of the moments tried
+	rnd  *rand.Rand
 }
 
 // newKiller runs the command as it is killed later, and takes the time.
@@ -30,6 +31,13 @@ func newKiller(t *testing.T, seed uint64, run func()) *killer {
 // counts these from 0. It reports whether the run was under way.
 func (k *killer) kill(t *testing.T, moment, of int, args ...string) bool {
 	t.Helper()
+	stretch := k.took / time.Duration(of)
+	return k.killAfter(t, stretch*time.Duration(moment)+time.Duration(k.rnd.Int64N(int64(stretch)+1)), args...)
+}
+
+// killAfter starts the command and kills it after wait, unless it has ended.
+func (k *killer) killAfter(t *testing.T, wait time.Duration, args ...string) bool {
+	t.Helper()
 	c := tfrec(t, args...)
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
@@ -40,13 +48,10 @@ func (k *killer) kill(t *testing.T, moment, of int, args ...string) bool {
 		c.Wait() // how it ended does not matter
 		ended <- time.Since(began)
 	}()
-	k.all++
-	stretch := k.took / time.Duration(of)
 	select {
-	case <-time.After(stretch*time.Duration(moment) + time.Duration(k.rnd.Int64N(int64(stretch)+1))):
+	case <-time.After(wait):
 		c.Process.Signal(syscall.SIGKILL)
 		if <-ended; c.ProcessState.ExitCode() == -1 {
-			k.met++
 			return true
 		}
 		k.took = min(k.took, time.Since(began))
@@ -56,22 +61,30 @@ func (k *killer) kill(t *testing.T, moment, of int, args ...string) bool {
 	return false
 }
 
-// killFresh kills a run into what fresh makes, again from scratch as long as runs end
-// before they are killed, a few times at most.
+// killFresh kills a run into what fresh makes. As long as runs end before they are
+// killed it tries again from scratch, each time in half of the time, so that one is met
+// however much shorter than the first they have become.
 func (k *killer) killFresh(t *testing.T, moment, of int, fresh func() string, args func(out string) []string) (out string) {
 	t.Helper()
-	for range 5 {
-		if out = fresh(); k.kill(t, moment, of, args(out)...) {
-			break
+	out = fresh()
+	if k.kill(t, moment, of, args(out)...) {
+		k.met++
+		return out
+	}
+	for wait := k.took / 2; wait > k.took/1000; wait /= 2 {
+		if out = fresh(); k.killAfter(t, wait, args(out)...) {
+			k.met++
+			return out
 		}
 	}
+	k.late++
 	return out
 }
 
-// check wants half of the kills to have met a run under way.
+// check wants each fresh run to have been killed under way.
 func (k *killer) check(t *testing.T) {
 	t.Helper()
-	if 2*k.met < k.all || k.all == 0 {
-		t.Errorf("only %d of %d kills met a run under way", k.met, k.all)
+	if k.late > 0 || k.met == 0 {
+		t.Errorf("%d runs were killed under way, %d ended before", k.met, k.late)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/memtemp"
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -30,11 +31,33 @@ func TestMain(m *testing.M) {
 			return nil, errors.New("there are no objects in this test")
 		})
 	}
+	if dir := os.Getenv(heldIn); dir != "" {
+		os.Exit(held(dir))
+	}
 	if os.Getenv(actAsTfrec) != "" {
 		os.Exit(Main())
 	}
 	memtemp.Use()
 	os.Exit(m.Run())
+}
+
+// heldIn in the environment makes it a command that stops when that directory has some shards, until
+// it is interrupted.
+const heldIn = "TFREC_TEST_HELD"
+
+// heldShards is how many shards those are.
+const heldShards = 3
+
+func held(dir string) int {
+	var ctx context.Context
+	ctx, stop := interruptible(inject.With(context.Background(), func(string) error {
+		if shards, _ := filepath.Glob(filepath.Join(dir, "*.tfrecord*")); len(shards) >= heldShards {
+			<-ctx.Done()
+		}
+		return nil
+	}))
+	defer stop()
+	return run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 }
 
 // demo is the directory of the demo's photographs and tables.

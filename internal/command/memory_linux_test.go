@@ -87,6 +87,20 @@ func TestHostileDataStayWithinBounds(t *testing.T) {
 		field(0x12, field(0x0a, append(field(0x0a, []byte("k")), field(0x12, []byte(strings.Repeat("\x0a\x00", 8_000_000)))...))))))
 	const large = 96
 	one := made(t, dir, "large.tfrecord.gz", once(example(func(b *tfrecord.Builder) { b.Bytes("k", make([]byte, large<<20)) })))
+	// A million boxes in a thousand images: 100 MB of JSON.
+	boxes := made(t, dir, "boxes.tfrecord", repeated(example(func(b *tfrecord.Builder) {
+		sides := make([]float32, 1000)
+		for i := range sides {
+			sides[i] = float32(i) / 1001
+		}
+		for _, key := range []string{"xmin", "ymin", "xmax", "ymax"} {
+			b.Float("image/object/bbox/"+key, sides...)
+		}
+		b.Int64("image/object/class/label", make([]int64, len(sides))...)
+		b.String("image/encoded", "\xff\xd8\xff")
+		b.Int64("image/width", 640)
+		b.Int64("image/height", 480)
+	}), 1000))
 	zeros := filepath.Dir(sparse(t, filepath.Join(dir, "zeros", "manifest.json"), 500<<20))
 	made(t, zeros, "x.tfrecord", once(nil))
 	shards := filepath.Join(dir, "shards")
@@ -132,6 +146,7 @@ func TestHostileDataStayWithinBounds(t *testing.T) {
 		{large*5/2 + 40, 0, []string{"reshard", one, "OUT"}},
 		{large*5/2 + 40, 0, []string{"dedupe", one, "OUT"}},
 		{large*5/2 + 40, 0, []string{"export", one, "OUT", "--format", "jsonl"}},
+		{50, 0, []string{"export", boxes, "OUT", "--format", "coco"}},
 		{20, 3, []string{"verify", zeros}},
 		{20, 1, []string{"inspect", zeros}},
 		{300, 3, []string{"verify", shards}},

@@ -151,7 +151,7 @@ func TestFilesOfFlagsAreRegular(t *testing.T) {
 			{"verify", set, "--against", odd},
 			{"cat", set, "--resume", odd},
 			{"split", set, "OUT", "--list", odd},
-			{"adopt", set, "--labels", odd},
+			{"adopt", set, "--classes", odd},
 			{"augment", "preview", odd, "--augment", "hflip"},
 			{"export", odd, "OUT", "--format", "csv"},
 			{"preview", odd, "OUT"},

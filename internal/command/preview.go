@@ -28,10 +28,10 @@ func newPreviewCommand() *cobra.Command {
 		GroupID: groupLook,
 		Short:   "Make a page that shows what is in a set",
 		Long: `Make a page that shows what is in a set: images with label and key, variants next
-to their original with the operations applied, class balance, sizes, features,
-shards and their faults, and how the set was made. For sets without images it
-shows histograms and records. It can be filtered by label and split and searched
-by key; a click enlarges an image.
+to their original with the operations applied, boxes and masks of objects, class
+balance, sizes, features, shards and their faults, and how the set was made. For
+sets without images it shows histograms and records. It can be filtered by label
+and split and searched by key; a click enlarges an image.
 
 The page is a single file below 5 MB. It loads nothing from the network or the
 disk, and runs nothing from the data.

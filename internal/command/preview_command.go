@@ -43,8 +43,17 @@ func commandOf(ctx context.Context, paths []string) string {
 // a shell. Values of one flag keep their order.
 func flagWords(fs *pflag.FlagSet, made *configured, m *manifest.Manifest) []string {
 	settings := slices.Clone(made.settings)
-	if string(m.Options["labels"]) == `"file"` {
-		settings = append(settings, setting{flag: "labels", values: []string{"FILE"}})
+	if string(m.Options["labels"]) == `"file"` || m.Options["features"] != nil {
+		settings = append(settings, setting{flag: "table", values: []string{"FILE"}})
+	}
+	if m.Options["annotations"] != nil {
+		settings = append(settings, setting{flag: "annotations", values: []string{"FILE"}})
+	}
+	if m.Options["masks"] != nil {
+		settings = append(settings, setting{flag: "masks", values: []string{"DIR"}})
+	}
+	if m.Options["classes"] != nil {
+		settings = append(settings, setting{flag: "classes", values: []string{"FILE"}})
 	}
 	if string(m.Options["vocab"]) == "true" {
 		from, offset := "FILE", 0 // an order of its own

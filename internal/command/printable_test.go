@@ -137,6 +137,8 @@ func TestNoControlCharacterIsPrinted(t *testing.T) {
 		check("convert", "csv", csv, table, "--label", "label", "--vocab", "--shards", "1", "--max-errors", "3")
 		check("convert", "csv", csv, path(), "--label", key, "--column", key+"=int64", "--shards", "1")
 		check("convert", "csv", csv, path(), "--print-schema")
+		check("convert", "table", csv, path(), "--label", key)
+		check("convert", "table", csv, path(), "--column", key+"=int64", "--format", key)
 		check("convert", "--config", csv)
 		check("finalize", path())
 		check("finalize", set)
@@ -158,8 +160,9 @@ func TestNoControlCharacterIsPrinted(t *testing.T) {
 			}
 			check("cat", in, "--skip-bad", "5")
 			check("bench", in, "--seconds", "0", "--parse")
+			check("doctor", in, "--duration", "10ms", "--batch-time", "1us")
 			check("preview", in, path()+".html")
-			for _, format := range []string{"folders", "csv", "jsonl", "parquet", "npz"} {
+			for _, format := range []string{"folders", "csv", "jsonl", "parquet", "npz", "webdataset"} {
 				check("export", in, path(), "--format", format)
 			}
 			check("repair", in, path())

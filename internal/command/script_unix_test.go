@@ -23,6 +23,8 @@ import (
 //	json PATH VALUE         wants a value in the JSON object on the last stdout
 //	flip FILE OFFSET        flips the lowest bit of a byte; from the end when negative
 //	same DIR DIR            wants equal files in two sets, .tfrec aside
+//	pack ARCHIVE DIR        writes the files of a directory as a tar, tar.gz, tar.zst or zip
+//	cut FILE                halves a file
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -43,6 +45,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": scriptExits, "json": scriptJSON, "flip": scriptFlip, "same": scriptSame,
+			"pack": scriptPack, "cut": scriptCut,
 		},
 	})
 }
@@ -153,4 +156,21 @@ func scriptSame(ts *testscript.TestScript, neg bool, args []string) {
 	if diff := difference(a, b); (diff == "") == neg {
 		ts.Fatalf("%s and %s: %s", args[0], args[1], diff)
 	}
+}
+
+func scriptPack(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: pack ARCHIVE DIR")
+	}
+	ts.Check(pack(ts.MkAbs(args[0]), ts.MkAbs(args[1])))
+}
+
+func scriptCut(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: cut FILE")
+	}
+	path := ts.MkAbs(args[0])
+	st, err := os.Stat(path)
+	ts.Check(err)
+	ts.Check(os.Truncate(path, st.Size()/2))
 }

@@ -24,8 +24,9 @@ import (
 // taken out of a process again, and the other tests of this package want none.
 const inSilence = "TFREC_TEST_SILENCE"
 
-// soon is how long a call may take to return after its context is done.
-const soon = time.Second
+// soon is how long a call may take to return after its context is done: less than any limit of the
+// command on requests, and long enough for a busy machine.
+const soon = 8 * time.Second
 
 // TestSilentStore interrupts what reads a store that stops answering: at the first
 // request, at the second, and so on. Everything must return at once.

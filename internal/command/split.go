@@ -25,14 +25,17 @@ the given splits. Records keep their bytes, and their order within a split.
 By default a hash of a record's bytes and --seed decides its split: shares are met
 approximately, equal records stay together, and records that are added later move
 no others. --by-hash hashes the value of a feature instead. --stratify meets the
-shares for each value of a feature, to within one record. --together keeps all
-records of a value in one split, and meets the shares as closely as the sizes of
-values allow. --list gives the split of each key.
+shares for each value of a feature: to within one record if records have one value,
+and as closely as iterative stratification (Sechidis et al. 2011) can if they have
+several, such as the classes of an image's objects, of which each counts once.
+--together keeps all records of a value in one split, and meets the shares as closely
+as the sizes of values allow. --list gives the split of each key.
 
 Records that lack the feature of --by-hash, --stratify or --together are treated as
 having one value of their own.`,
 		Example: `  tfrec split out/ parts/ --splits train=0.7,val=0.3 --seed 1
   tfrec split out/ parts/ --splits train=0.8,val=0.1,test=0.1 --stratify image/class/label
+  tfrec split coco/ parts/ --splits train=0.9,val=0.1 --stratify image/object/class/label
   tfrec split scans/ parts/ --splits train=0.9,test=0.1 --together patient
   tfrec split out/ parts/ --list splits.tsv --key image/filename`,
 		Annotations: map[string]string{faultsMean: damagedFaults},
@@ -57,7 +60,7 @@ having one value of their own.`,
 		return err
 	})
 	fs.StringVar(&o.ByHash, "by-hash", "", "assign by a hash of the value of the feature `KEY`")
-	fs.StringVar(&o.Stratify, "stratify", "", "meet the shares for each value of the feature `KEY`, to within one record")
+	fs.StringVar(&o.Stratify, "stratify", "", "meet the shares for each value of the feature `KEY`, such as the classes of objects")
 	fs.StringVar(&o.Together, "together", "", "keep all records of a value of the feature `KEY` in one split")
 	fs.StringVar(&list, "list", "", "`FILE` with a key, a tab and a split per line; every record must be in it, and every key must have a record")
 	fs.StringVar(&o.Key, "key", "", "`KEY` of the feature that --list matches (default: image/filename)")

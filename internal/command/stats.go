@@ -29,8 +29,9 @@ func newStatsCommand() *cobra.Command {
 		Short:   "Show value distributions per feature",
 		Long: `Show value distributions per feature: how many records lack it, range, mean,
 standard deviation, quantiles, histogram, the most frequent and the number of
-distinct values; sizes, formats and pixels of images; labels and their shares.
-Everything is read once; memory stays bounded, whatever the data.
+distinct values; sizes, formats and pixels of images; labels and their shares;
+objects: how many an image has, their classes, sizes and aspect ratios
+(docs/objects.md). Everything is read once; memory stays bounded.
 
 Counts, ranges, means, standard deviations and histograms are always exact. Up
 to 1024 distinct values of a feature, so is everything else. Past that, a
@@ -52,7 +53,8 @@ each image counts the same; --pixels is the size of the sample.
 
 --by also gives all figures for the records of each value of a feature; values
 beyond --max-groups and records without one are only counted. --compare A B lists
-the differences between two inputs, largest first.`,
+the differences between two inputs, largest first, and how objects in images
+differ: their number, sizes, aspect ratios and classes.`,
 		Example: `  tfrec stats out/
   tfrec stats --by image/class/label --pixels all out/
   tfrec stats --compare january/ february/

@@ -34,8 +34,10 @@ func printDrift(w io.Writer, d *stats.Drift) {
 	printFeatureDrifts(w, "features", d.Features)
 	printFeatureDrifts(w, "feature lists", d.FeatureLists)
 	for _, l := range d.Labels {
-		printLabelDrift(w, l)
+		fmt.Fprintf(w, "\nlabels, by %s: %s%% of the records would have to change theirs\n", printable.String(l.Key), figure(100*l.Distance))
+		printShares(w, l.Shares)
 	}
+	printObjectsDrift(w, d.Objects)
 	fmt.Fprintln(w, "\nDRIFT is 0 for no difference and 1 for the largest; a PSI below 0.1 means that little has changed, above 0.25 that much has.")
 }
 
@@ -105,12 +107,12 @@ func change(a, b float64) string {
 	return figure(a)
 }
 
-func printLabelDrift(w io.Writer, l stats.LabelDrift) {
-	fmt.Fprintf(w, "\nlabels, by %s: %s of the records would have to change theirs\n", printable.String(l.Key), figure(100*l.Distance)+"%")
+// printShares prints the shares of labels, those that differ most first.
+func printShares(w io.Writer, shares []stats.LabelShares) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for i, s := range l.Shares {
+	for i, s := range shares {
 		if i == shownShares {
-			fmt.Fprintf(table, "  ... and %d more (--json lists them)\n", len(l.Shares)-shownShares)
+			fmt.Fprintf(table, "  ... and %d more (--json lists them)\n", len(shares)-shownShares)
 			break
 		}
 		fmt.Fprintf(table, "  %s\t%s%%\n", labelName(s.ID, s.Name), change(100*s.Shares[0], 100*s.Shares[1]))

@@ -51,6 +51,9 @@ func printStats(w io.Writer, st *stats.Report) {
 
 // allExact reports whether no figure is an estimate.
 func allExact(f *stats.Figures) bool {
+	if o := f.Objects; o != nil && !(o.PerImage.Exact && o.Area.Exact && o.Aspect.Exact) {
+		return false
+	}
 	for _, list := range [][]stats.Feature{f.Features, f.FeatureLists} {
 		for i := range list {
 			if n := list[i].Numbers(); n != nil && !n.Exact {
@@ -81,6 +84,7 @@ func printFigures(w io.Writer, f *stats.Figures) {
 	for _, l := range f.Labels {
 		printBalance(w, l)
 	}
+	printObjects(w, f.Objects, true)
 }
 
 // statsColumns is how many columns the table of the features has.

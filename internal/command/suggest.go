@@ -14,7 +14,7 @@ import (
 var otherNames = map[string]string{
 	"create": "convert", "make": "convert", "build": "convert", "write": "convert", "generate": "convert", "pack": "convert", "encode": "convert", "import": "convert", "ingest": "convert",
 	"image": "convert images", "images": "convert images", "photo": "convert images", "photos": "convert images", "picture": "convert images", "pictures": "convert images", "folder": "convert images",
-	"csv": "convert csv", "table": "convert csv", "tsv": "convert csv",
+	"csv": "convert csv", "tsv": "convert csv", "table": "convert table", "tables": "convert table", "jsonl": "convert table", "ndjson": "convert table",
 	"info": "inspect", "ls": "inspect", "list": "inspect", "show": "inspect", "describe": "inspect", "view": "inspect", "schema": "inspect", "count": "inspect", "wc": "inspect", "peek": "inspect", "summary": "inspect", "file": "inspect",
 	"check": "verify", "validate": "verify", "test": "verify", "fsck": "verify", "lint": "verify", "checksum": "verify", "crc": "verify",
 	"print": "cat", "dump": "cat", "read": "cat", "decode": "cat", "less": "cat", "json": "cat", "tail": "cat",

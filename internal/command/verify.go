@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/verify"
+	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // verifyCommand is what `verify` was asked for.
@@ -40,8 +41,8 @@ the directory of a copy against the manifest of the original.
 --deep also checks the contents of records, in the same pass: every image decodes
 and has the declared height, width, channels and format; labels are in the
 vocabulary and match their texts; features have one kind and length and are never
-missing; duplicate records and images, and those in several splits (leaks), are
-listed. --near also finds images that look alike: resized, encoded again, or a
+missing; boxes are within the image and masks of its size; duplicate records and
+images, and those in several splits (leaks), are listed. --near also finds images that look alike: resized, encoded again, or a
 little brighter; not cropped, rotated or mirrored. Leaks are faults (exit code 3);
 other duplicates are warnings, which do not change the exit code. docs/verify.md
 lists all findings.
@@ -174,6 +175,7 @@ func (c *verifyCommand) run(cmd *cobra.Command, args []string) error {
 		err = errors.Join(err, writeFindings(list, report.Deep))
 	}
 	if jsonFlag(cmd) {
+		report.Faults = append(report.Faults, recordFaults(report.Deep)...)
 		err = errors.Join(err, printJSON(cmd, report))
 	} else {
 		printReport(cmd.OutOrStdout(), summaryTo(cmd), report)
@@ -182,6 +184,25 @@ func (c *verifyCommand) run(cmd *cobra.Command, args []string) error {
 		err = faultError(errors.New("")) // all of it was printed
 	}
 	return err
+}
+
+// recordFaults returns the findings that are faults of one record by itself, so that scripts find
+// all such faults in one list.
+func recordFaults(r *verify.DeepReport) (faults []shard.Fault) {
+	if r == nil {
+		return nil
+	}
+	for _, f := range r.Findings {
+		if f.Severity != verify.SeverityFault || f.Record < 0 || f.Other != nil {
+			continue
+		}
+		message := f.Message
+		if f.Feature != "" {
+			message = f.Feature + ": " + message
+		}
+		faults = append(faults, shard.Fault{Path: f.Path, Record: f.Record, Offset: f.Offset, Part: tfrecord.PartParse, Message: message})
+	}
+	return faults
 }
 
 // writeFindings lists all findings in a file.

@@ -107,6 +107,9 @@ func printDeep(faults, w io.Writer, r *verify.DeepReport) {
 	}
 	fmt.Fprintf(w, "checked the contents of %s: %s, %d decoded; %s, %d in several splits",
 		plural.Of(r.Records, "record"), plural.Of(r.Images, "image"), r.Decoded, plural.Of(r.Duplicates.Records, "duplicate"), r.Duplicates.Leaks)
+	if r.Objects+r.Masks > 0 {
+		fmt.Fprintf(w, "; %s, %s", plural.Of(r.Objects, "box"), plural.Of(r.Masks, "mask"))
+	}
 	if r.Near != nil {
 		fmt.Fprintf(w, "; %s that look alike, %d in several splits", plural.Of(r.Near.Records, "image"), r.Near.Leaks)
 		if r.Near.Flat > 0 {

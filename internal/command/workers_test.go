@@ -6,12 +6,13 @@ import (
 	"testing"
 )
 
-// conversions are small, with several shards, compressed and not.
-func conversions() map[string][]string {
+// conversions are small, with several shards, compressed and not, of files and of an archive.
+func conversions(t *testing.T) map[string][]string {
 	photos, penguins := filepath.Join(demo(), "photos"), filepath.Join(demo(), "penguins.csv")
 	return map[string][]string{
 		"images": {"convert", "images", photos, "OUT", "--name", "k", "--resize", "48x48", "--encode", "png", "--shards", "5", "--splits", "train=0.7,val=0.3", "--quiet"},
 		"gzip":   {"convert", "images", photos, "OUT", "--name", "k", "--resize", "48x48", "--encode", "raw", "--shards", "4", "--compression", "gzip", "--quiet"},
+		"tar":    {"convert", "images", packedDemo(t, ".tar.gz"), "OUT", "--name", "k", "--resize", "48x48", "--encode", "png", "--shards", "5", "--quiet"},
 		"csv":    {"convert", "csv", penguins, "OUT", "--name", "k", "--shards", "6", "--quiet"},
 	}
 }
@@ -24,7 +25,7 @@ func into(args []string, out string, more ...string) []string {
 }
 
 func TestSameBytesForAnyNumberOfWorkers(t *testing.T) {
-	for name, args := range conversions() {
+	for name, args := range conversions(t) {
 		t.Run(name, func(t *testing.T) {
 			var first map[string]string
 			for _, workers := range []string{"1", "2", "16"} {

@@ -1,0 +1,227 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/cliname"
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/printable"
+	"github.com/tfrec/tfrec/internal/regular"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/thumbnail"
+)
+
+// previewOptions are the flags of augment preview.
+type previewOptions struct {
+	// images are what convert images would be told.
+	images convert.ImageOptions
+	mask   string
+	sheet  string
+	copies int
+	cell   int
+	key    string
+}
+
+// Limits of what a person can look at.
+const (
+	maxPreviews    = 399
+	maxPreviewCell = 1024
+)
+
+// sheetGap is between the cells of a sheet and around them, in pixels.
+const sheetGap = 4
+
+func newAugmentPreviewCommand() *cobra.Command {
+	var o previewOptions
+	cmd := &cobra.Command{
+		Use:   "preview IMAGE --augment SPEC|FILE -o SHEET.png",
+		Short: "Make a contact sheet of variants of an image",
+		Long: `Make a contact sheet of variants of an image: the original at the top left, then
+copy 1, 2 and so on, as convert images makes them with the same seed for an
+image with that key. The random choices for each are printed.
+
+With --annotations, each variant has the boxes, names and, with --instance-masks,
+masks of the objects that convert images would store with it, and their number
+beneath. They are those of the annotations of KEY, as of SRC's only image: give
+--key if images in several directories have one name. --mask draws a mask of
+classes.`,
+		Example: `  tfrec augment preview cat.jpg --augment 'rotate:30|hflip' -o sheet.png
+  tfrec augment preview photos/cats/1.jpg --key cats/1.jpg --seed 7 --augment train.yaml --copies 8 -o sheet.png
+  tfrec augment preview images/1.jpg --annotations instances.json --augment 'iou_crop|hflip' --min-visibility 0.3 -o sheet.png`,
+		Args: exactArgs("IMAGE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			return runPreview(cmd, args[0], &o)
+		},
+	}
+	fs := cmd.Flags()
+	textVar(fs, "augment", "", "SPEC|FILE", "the policy: text such as hflip|rotate:15, or a YAML file", func(s string) (err error) {
+		o.images.Augment.Policy, err = augment.LoadPolicy(s)
+		return err
+	})
+	fs.StringVarP(&o.sheet, "output", "o", "", "write the PNG `FILE`")
+	fs.IntVar(&o.copies, "copies", 15, "make `N` variants")
+	fs.IntVar(&o.cell, "cell", 192, "make each small image `N` pixels wide and high")
+	seedVar(fs, &o.images.Seed, "seed, as that of convert")
+	fs.StringVar(&o.key, "key", "", "`KEY` of the image in convert: its path below SRC (default: the file's name)")
+	decoderVar(fs, &o.images.Codec.Decoder)
+	addObjectFlags(fs, &o.images.Annotations, "draw")
+	fs.StringVar(&o.images.Labels.Classes, "classes", "", "`FILE` with the classes of --annotations, a name on each line")
+	fs.StringVar(&o.mask, "mask", "", "draw the mask of classes in the PNG `FILE`")
+	return cmd
+}
+
+func (o *previewOptions) check() error {
+	switch {
+	case o.images.Augment.Policy == nil:
+		return usageError("--augment is missing: give a policy")
+	case o.images.Augment.Policy.Mixes():
+		return usageError("--augment %s mixes images with others of their split, and one image has none: leave that operation out here, and see its results with tfrec preview of a converted set", o.images.Augment.Policy)
+	case o.sheet == "":
+		return usageError("-o is missing: name the PNG file to write")
+	case !strings.EqualFold(filepath.Ext(o.sheet), ".png"):
+		return usageError("-o %s: want a name that ends in .png", o.sheet)
+	case storage.Remote(o.sheet):
+		return storage.CheckOutput(o.sheet)
+	case o.copies < 1 || o.copies > maxPreviews:
+		return usageError("--copies %d: want 1 to %d", o.copies, maxPreviews)
+	case o.cell < 16 || o.cell > maxPreviewCell:
+		return usageError("--cell %d: want 16 to %d", o.cell, maxPreviewCell)
+	case len(o.images.Annotations.Files) > 0:
+		return nil
+	case o.images.Labels.Classes != "":
+		return usageError("--classes is for --annotations")
+	case o.images.Annotations.MinVisibility != 0:
+		return usageError("--min-visibility is for --annotations")
+	}
+	return nil
+}
+
+// previewResult is what `augment preview --json` prints.
+type previewResult struct {
+	Sheet   string `json:"sheet"`
+	Augment string `json:"augment"`
+	Seed    uint64 `json:"seed"`
+	Key     string `json:"key"`
+	Decoder string `json:"decoder"`
+	// Annotations is the name of what annotates the image; empty without --annotations. Faults are
+	// the annotations that cannot be used, and Objects those of the original.
+	Annotations string         `json:"annotations,omitempty"`
+	Faults      []string       `json:"faults,omitempty"`
+	Objects     []previewLabel `json:"objects,omitzero"`
+	Variants    []variant      `json:"variants"`
+}
+
+type variant struct {
+	Copy   int          `json:"copy"`
+	Width  int          `json:"width"`
+	Height int          `json:"height"`
+	Ops    augment.Draw `json:"ops"`
+	// Objects are those that are left, with --annotations, and Dropped counts the others.
+	Objects []previewLabel `json:"objects,omitzero"`
+	Dropped int64          `json:"dropped,omitempty"`
+}
+
+// maxImageFile is the largest image file in bytes.
+const maxImageFile = 1 << 30
+
+func runPreview(cmd *cobra.Command, path string, o *previewOptions) error {
+	codec, err := augment.NewCodec(o.images.Codec)
+	if err != nil {
+		return err
+	}
+	data, err := regular.ReadFile(path, maxImageFile)
+	if err != nil {
+		return err
+	}
+	p := variantSheet{variants: o.copies + 1, cell: o.cell}
+	p.scratch.Codec = codec
+	if _, err := codec.Decode(&p.image, data, augment.DecodeOptions{}); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	var mask []byte
+	if o.mask != "" {
+		if mask, err = regular.ReadFile(o.mask, maxImageFile); err != nil {
+			return err
+		}
+	}
+	result := previewResult{Sheet: o.sheet, Augment: o.images.Augment.Policy.String(), Seed: o.images.Seed, Key: o.key, Decoder: codec.Decoder()}
+	if result.Key == "" {
+		result.Key = filepath.Base(path)
+	}
+	note := func(string) {}
+	if !quietFlag(cmd) {
+		note = notesTo(cmd.ErrOrStderr())
+	}
+	o.images.Note, o.images.Reword = note, cliname.Text
+	if p.source, err = convert.NewImageVariants(cmd.Context(), result.Key, data, mask, o.images); err != nil {
+		return err
+	}
+	result.Annotations, result.Faults = p.source.Annotations, p.source.Faults
+	if err := p.begin(); err != nil {
+		return err
+	}
+	for i := range o.copies + 1 {
+		if err := cmd.Context().Err(); err != nil {
+			return err
+		}
+		v, problem, err := p.add(i)
+		if err != nil {
+			return fmt.Errorf("%s: copy %d: %w", path, i, err)
+		}
+		if problem != "" {
+			note(fmt.Sprintf("copy %d: %s", i, problem))
+		}
+		if i == 0 {
+			result.Objects = v.Objects
+		} else {
+			result.Variants = append(result.Variants, v)
+		}
+	}
+	png, err := thumbnail.PNG(p.sheet.Image)
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(filepath.Dir(o.sheet), o.sheet, png); err != nil {
+		return err
+	}
+	for _, fault := range result.Faults {
+		note("not drawn: " + fault)
+	}
+	if jsonFlag(cmd) {
+		return printJSON(cmd, result)
+	}
+	return printPreview(summaryTo(cmd), &result)
+}
+
+func printPreview(w io.Writer, p *previewResult) error {
+	fmt.Fprintf(w, "%s: the original and %s of it, in rows from the top left\n", p.Sheet, plural.Of(len(p.Variants), "variant"))
+	if p.Annotations != "" {
+		fmt.Fprintf(w, "annotations of %s: %s\n", printable.String(p.Annotations), plural.Of(len(p.Objects), "object"))
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, v := range p.Variants {
+		ops, err := json.Marshal(v.Ops)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(table, "  %d\t%dx%d\t", v.Copy, v.Width, v.Height)
+		if p.Annotations != "" {
+			fmt.Fprintf(table, "%s, %d dropped\t", plural.Of(len(v.Objects), "object"), v.Dropped)
+		}
+		fmt.Fprintf(table, "%s\n", ops)
+	}
+	return table.Flush()
+}

@@ -1,0 +1,268 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/regular"
+)
+
+func newConvertTableCommand(e *Engine) *cobra.Command {
+	return newTableCommand(e, &cobra.Command{
+		Use:   "table SRC... OUT",
+		Short: "Convert tables (CSV, JSON lines, Parquet, Arrow, NumPy) to shards",
+		Long: `Convert the rows of tables to a sharded set of TFRecords in OUT.
+
+SRC is a file, a glob, a pipe or - for stdin: CSV or JSON lines, plain or compressed
+with gzip or zstd, Parquet, Arrow IPC (files, Feather and streams), or arrays of NumPy
+(.npy, .npz). All files are of one format, which their content tells; --format
+overrides it. Pipes are first copied to the system's temporary directory. Rows keep
+the order of the input unless --shuffle is given.
+
+CSV is read as by tfrec convert csv, whose flags --delimiter, --no-header, --columns
+and --na-values are for CSV alone.
+
+JSON lines have an object on each line. A member is a feature: int64 when all of its
+values are integers or booleans, float when all are numbers, bytes when all are
+strings; a member with numbers and strings needs --column. Members of objects within
+the object are features a/b, lists are features of as many values, and null is a
+missing value. The bytes of a member x.base64 are feature x. Lines that are not such
+an object, and values that do not fit, are listed in OUT/errors.jsonl with file and
+line; --max-errors says how many are allowed.
+
+Columns of Parquet and Arrow are features of their types: lists are features of as
+many values, members of structs features a/b; times are int64 in the unit of the
+column, decimals float, or bytes if --column says so. Each array of a .npz is a
+feature, its first axis the records.
+
+Several files are one table. In formats other than CSV they may have different
+columns: what a file lacks is missing in its rows.`,
+		Example: `  tfrec convert table events.jsonl out/
+  tfrec convert table 'part-*.jsonl.gz' out/ --splits train=0.9,val=0.1 --shuffle
+  tfrec convert table 'train-*.parquet' out/
+  tfrec convert table events.jsonl out/ --label kind --vocab --column price=float
+  tfrec export set/ set.jsonl --format jsonl && tfrec convert table set.jsonl again/`,
+	})
+}
+
+// tableFlags are the flags of convert csv and convert table.
+type tableFlags struct {
+	convertFlags
+	table       convert.TableOptions
+	schema      string
+	vocab       string
+	printSchema bool
+}
+
+// newTableCommand completes verb as one that converts tables: CSV files, if that is its name, and
+// otherwise those of any format.
+func newTableCommand(e *Engine, verb *cobra.Command) *cobra.Command {
+	f := &tableFlags{convertFlags: convertFlags{engine: e}}
+	isCSV := verb.Name() == "csv"
+	if isCSV {
+		f.table.Format = convert.TableCSV
+	}
+	verb.Annotations = map[string]string{faultsMean: convertFaults}
+	verb.Args = f.args(func(_ *cobra.Command, args []string) error {
+		switch {
+		case f.printSchema && len(args) < 1:
+			return usageError("want SRC... with --print-schema")
+		case !f.printSchema && len(args) < 2 && isCSV:
+			return usageError("want SRC... OUT: the CSV files and the directory to write to")
+		case !f.printSchema && len(args) < 2:
+			return usageError("want SRC... OUT: the tables and the directory to write to")
+		}
+		return nil
+	})
+	verb.RunE = func(cmd *cobra.Command, args []string) error {
+		args, err := f.configure(cmd, cmd.Name(), args)
+		if err != nil {
+			return err
+		}
+		if f.printSchema {
+			return f.runPrintSchema(cmd, args)
+		}
+		return f.convert(cmd, args[:len(args)-1], args[len(args)-1], isCSV)
+	}
+	fs := verb.Flags()
+	f.add(fs)
+	f.addTable(fs)
+	if !isCSV {
+		formats := append(convert.TableFormats(), "auto")
+		textVar(fs, "format", "auto", "FORMAT", "format of all files: "+oneOf(formats)+": inferred from their content", func(s string) error {
+			if !slices.Contains(formats, s) {
+				return fmt.Errorf("want %s", oneOf(formats))
+			}
+			f.table.Format = convert.TableFormat(strings.TrimPrefix(s, "auto"))
+			return nil
+		}, formats...)
+	}
+	e.addFlags(fs)
+	return verb
+}
+
+// convert converts srcs into a set in out.
+func (f *tableFlags) convert(cmd *cobra.Command, srcs []string, out string, isCSV bool) error {
+	o := &f.table
+	temp, pipes := "", spooled{}
+	defer func() { _ = os.RemoveAll(temp) }()
+	c := &conversion{
+		complete: func() error {
+			err := f.complete(cmd)
+			if err == nil {
+				srcs, temp, err = f.spool(cmd, srcs, pipes)
+			}
+			return err
+		},
+		whole: func(ctx context.Context) (*convert.Summary, error) {
+			sum, err := convert.Table(ctx, srcs, out, *o)
+			return sum, pipes.name(err)
+		},
+		begin: func(ctx context.Context) (*convert.Job, error) { return convert.BeginTable(ctx, srcs, out, *o) },
+		join:  func(ctx context.Context) (*convert.Job, error) { return convert.JoinTable(ctx, srcs, out, *o) },
+	}
+	if isCSV {
+		c.whole = func(ctx context.Context) (*convert.Summary, error) {
+			sum, err := convert.CSV(ctx, srcs, out, o.CSVOptions)
+			return sum, pipes.name(err)
+		}
+		c.begin = func(ctx context.Context) (*convert.Job, error) { return convert.BeginCSV(ctx, srcs, out, o.CSVOptions) }
+		c.join = func(ctx context.Context) (*convert.Job, error) { return convert.JoinCSV(ctx, srcs, out, o.CSVOptions) }
+	}
+	return f.run(cmd, out, c)
+}
+
+// vocabFromData is the value of --vocab without a file.
+const vocabFromData = "-"
+
+// complete reads the files that flags name, and puts the shared flags in.
+func (f *tableFlags) complete(cmd *cobra.Command) error {
+	o := &f.table
+	o.Options = f.options
+	if f.vocab != "" {
+		o.Vocab = true
+	} else if f.like != nil && string(f.like.Options["vocab"]) == "true" {
+		o.Vocab, o.Vocabulary = true, f.like.Labels[min(o.LabelOffset, len(f.like.Labels)):]
+	}
+	if f.vocab != "" && f.vocab != vocabFromData {
+		names, err := readLines(f.vocab)
+		if err != nil {
+			return fmt.Errorf("--vocab: %w", err)
+		}
+		o.Vocabulary = names
+	}
+	if f.schema == "" {
+		return nil
+	}
+	schema, err := convert.ReadSchema(cmd.Context(), f.schema)
+	if err != nil {
+		return fmt.Errorf("--schema: %w", err)
+	}
+	if o.Types == nil {
+		o.Types = map[string]convert.ColumnType{}
+	}
+	for _, c := range schema.Columns {
+		if _, given := o.Types[c.Name]; !given {
+			o.Types[c.Name] = c.Type
+		}
+	}
+	return nil
+}
+
+// spool copies the pipes of SRC, and stdin for a dash, to files, since a conversion
+// reads its input more than once. It returns SRC with these files in it, which it adds
+// to pipes, and the directory to remove afterwards.
+func (f *tableFlags) spool(cmd *cobra.Command, srcs []string, pipes spooled) (files []string, temp string, err error) {
+	files = slices.Clone(srcs)
+	for i, src := range srcs {
+		if src != dash && !isPipe(src) {
+			continue
+		}
+		if f.engine != nil || f.table.Depfile != "" {
+			return nil, temp, usageError("%s: a pipe can be read only once, and this run reads it again; write it to a file first", src)
+		}
+		if temp == "" {
+			if temp, err = os.MkdirTemp("", "tfrec-pipe-*"); err != nil {
+				return nil, "", err
+			}
+		}
+		f.table.HashInputs = true // it is a new file each time
+		if files[i], err = spool(cmd, src, temp); err != nil {
+			return nil, temp, err
+		}
+		pipes[files[i]] = src
+		if src == dash {
+			pipes[files[i]] = "stdin"
+		}
+	}
+	return files, temp, nil
+}
+
+// runPrintSchema prints the types of the columns. A last argument that does not exist is taken for
+// the OUT of the later conversion.
+func (f *tableFlags) runPrintSchema(cmd *cobra.Command, args []string) error {
+	if err := f.complete(cmd); err != nil {
+		return err
+	}
+	stderr := cmd.ErrOrStderr()
+	if !quietFlag(cmd) {
+		f.table.Note = notesTo(stderr)
+	}
+	if last := args[len(args)-1]; len(args) > 1 && !strings.ContainsAny(last, "*?[") {
+		if st, err := os.Stat(last); err != nil || st.IsDir() {
+			args = args[:len(args)-1]
+		}
+	}
+	pipes := spooled{}
+	args, temp, err := f.spool(cmd, args, pipes)
+	defer func() { _ = os.RemoveAll(temp) }()
+	if err != nil {
+		return err
+	}
+	schema, err := convert.TableSchema(cmd.Context(), args, f.table)
+	switch {
+	case err != nil:
+		return pipes.name(err)
+	case jsonFlag(cmd):
+		return printJSON(cmd, schema)
+	}
+	e := json.NewEncoder(cmd.OutOrStdout())
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(schema)
+}
+
+// cutLast cuts around the last sep: names may hold it.
+func cutLast(s, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}
+
+// maxVocab is the largest vocabulary in bytes.
+const maxVocab = 16 << 20
+
+// readLines reads a file of one name a line.
+func readLines(path string) ([]string, error) {
+	data, err := regular.ReadFile(path, maxVocab)
+	if err != nil {
+		return nil, err
+	}
+	if len(data) == 0 {
+		return nil, fmt.Errorf("%s: no names", path)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSuffix(lines[i], "\r")
+	}
+	return lines, nil
+}
