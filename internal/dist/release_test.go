@@ -14,9 +14,9 @@ import (
 
 // nested are the modules below the root, in the order in which they are released: each
 // requires those before it.
-var nested = []string{"cloud", "beam"}
+var nested = []string{"cloud", "beam", "gomlx"}
 
-// consumer is a program of somebody else's which has all three modules in it.
+// consumer is a program of somebody else's which has all modules in it.
 const consumer = `package main
 
 import (
@@ -25,6 +25,7 @@ import (
 
 	"github.com/tfrec/tfrec/beam"
 	_ "github.com/tfrec/tfrec/cloud"
+	_ "github.com/tfrec/tfrec/gomlx"
 	"github.com/tfrec/tfrec/reader"
 )
 
@@ -38,7 +39,7 @@ func main() {
 }
 `
 
-// TestRelease tags the three modules as a release does, and uses them as others will:
+// TestRelease tags the modules as a release does, and uses them as others will:
 // through the go command, with no workspace and a fresh module cache.
 func TestRelease(t *testing.T) {
 	c := newCheckout(t)
@@ -86,10 +87,10 @@ func TestRelease(t *testing.T) {
 			t.Fatal(err)
 		}
 		in.sh(t, "go mod init example.com/consumer")
-		in.sh(t, "go get github.com/tfrec/tfrec/beam@latest github.com/tfrec/tfrec/cloud@latest github.com/tfrec/tfrec@latest")
+		in.sh(t, "go get github.com/tfrec/tfrec/beam@latest github.com/tfrec/tfrec/cloud@latest github.com/tfrec/tfrec/gomlx@latest github.com/tfrec/tfrec@latest")
 		in.sh(t, "go build -o consumer .")
 		info := in.sh(t, "go version -m consumer")
-		for _, module := range []string{"", "/cloud", "/beam"} {
+		for _, module := range []string{"", "/cloud", "/beam", "/gomlx"} {
 			if want := "\tdep\tgithub.com/tfrec/tfrec" + module + "\tv" + build.Version + "\t"; !strings.Contains(info, want) {
 				t.Errorf("the consumer has another version: want %q in\n%s", want, info)
 			}

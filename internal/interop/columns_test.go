@@ -3,14 +3,9 @@
 package interop
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,13 +22,16 @@ type field struct {
 	Shape   []int   `json:"shape"`
 	Ragged  bool    `json:"ragged"`
 	Default feature `json:"default"`
+	Steps   string  `json:"steps"`   // "", "list" or "flat"
+	Missing bool    `json:"missing"` // records may lack the steps
 }
 
 // column is what columns.py answers.
 type column struct {
-	Shape  []int    `json:"shape"`
-	Values []string `json:"values"`
-	Splits []int64  `json:"splits"`
+	Shape      []int    `json:"shape"`
+	Values     []string `json:"values"`
+	Splits     []int64  `json:"splits"`
+	StepSplits []int64  `json:"step_splits"`
 }
 
 // randomValues draws n values of a kind.
@@ -176,50 +174,23 @@ func randomRecord(rnd *rand.Rand, s columns.Schema, oddity float64) []byte {
 
 // columnsJudge is columns.py.
 type columnsJudge struct {
-	in  io.WriteCloser
-	out *bufio.Reader
+	ask func(t *testing.T, request, answer any)
 }
 
 func startColumns(t *testing.T) *columnsJudge {
 	t.Helper()
-	c := exec.Command(*python, "columns.py")
-	c.Stderr = os.Stderr
-	in, err := c.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatalf("starting %s columns.py: %v (make venv makes its environment)", *python, err)
-	}
-	t.Cleanup(func() { in.Close(); c.Wait() })
-	return &columnsJudge{in, bufio.NewReaderSize(out, 1<<20)}
+	return &columnsJudge{startScript(t, *python, "columns.py")}
 }
 
 // parse returns tf.io.parse_example's columns of all records of a file, or what
 // is wrong with them.
 func (j *columnsJudge) parse(t *testing.T, path string, fields []field) (columns []column, says string) {
 	t.Helper()
-	line, err := json.Marshal(map[string]any{"path": path, "fields": fields})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := j.in.Write(append(line, '\n')); err != nil {
-		t.Fatalf("columns.py: %v", err)
-	}
-	if line, err = j.out.ReadBytes('\n'); err != nil {
-		t.Fatalf("columns.py gave no answer: %v", err)
-	}
 	var answer struct {
 		Columns []column
 		Error   string
 	}
-	if err := json.Unmarshal(line, &answer); err != nil {
-		t.Fatalf("columns.py: %v in %.200s", err, line)
-	}
+	j.ask(t, map[string]any{"path": path, "fields": fields}, &answer)
 	return answer.Columns, answer.Error
 }
 
@@ -228,7 +199,7 @@ func writtenColumns(c *columns.Columns) []column {
 	var out []column
 	for i := range c.Columns {
 		col := &c.Columns[i]
-		w := column{Shape: col.Shape, Splits: col.Splits}
+		w := column{Shape: col.Shape, Splits: col.Splits, StepSplits: col.StepSplits}
 		switch col.Kind {
 		case tfrecord.KindInt64:
 			w.Values = written(col.Int64s)[1:]
@@ -243,6 +214,9 @@ func writtenColumns(c *columns.Columns) []column {
 		}
 		if len(w.Splits) == 0 {
 			w.Splits = nil
+		}
+		if len(w.StepSplits) == 0 {
+			w.StepSplits = nil
 		}
 		out = append(out, w)
 	}

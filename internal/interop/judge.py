@@ -65,6 +65,16 @@ def do_read(path, compression):
     return out
 
 
+def do_padded(path, boundaries, sizes, drop):
+    """The int64 lists "ids" of Examples in padded batches: by bucket_by_sequence_length, or without boundaries by padded_batch of sizes[0]."""
+    ids = tf.data.TFRecordDataset(path).map(lambda r: tf.io.parse_single_example(r, {"ids": tf.io.RaggedFeature(tf.int64)})["ids"])
+    if boundaries:
+        batches = ids.bucket_by_sequence_length(tf.size, boundaries, sizes, drop_remainder=drop)
+    else:
+        batches = ids.padded_batch(sizes[0], drop_remainder=drop)
+    return [b.tolist() for b in batches.as_numpy_iterator()]
+
+
 def do_read_sequences(path, compression):
     out = []
     for i, r in enumerate(records(path, compression)):
