@@ -32,6 +32,8 @@ type bucket struct {
 	// of a list.
 	versionRead   func(*blob.Reader) string
 	versionListed func(*blob.ListObject) string
+	// sum returns the checksum of an object of which all is being read. Default: none.
+	sum func(*blob.Reader) storage.Sum
 	// only has a reader read that version or nothing. Default: any is read.
 	only func(version string, as func(any) bool) error
 	// status returns the HTTP status that an error stems from, or 0.
@@ -58,12 +60,15 @@ func (b *bucket) List(ctx context.Context, prefix string, deep bool) iter.Seq2[s
 		o.Delimiter = "/"
 	}
 	return func(yield func(storage.Object, error) bool) {
-		token := blob.FirstPageToken
+		token, list := blob.FirstPageToken, new(listing)
 		for len(token) > 0 {
 			page, err := storage.Retry(ctx, func(ctx context.Context) ([]*blob.ListObject, error) {
-				page, next, err := b.blob.ListPage(b.asked(ctx), token, pageSize, o)
+				page, next, err := b.blob.ListPage(list.begin(b.asked(ctx)), token, pageSize, o)
 				if err != nil {
 					return nil, b.failed(err)
+				}
+				if err := list.got(page); err != nil {
+					return nil, err
 				}
 				token = next
 				return page, nil
@@ -147,6 +152,9 @@ func (b *bucket) Open(ctx context.Context, name, version string, offset, length 
 		r.Close() // nothing of it was wanted
 		return nil, storage.Object{}, storage.ErrChanged
 	}
+	if b.sum != nil && offset == 0 && length >= is.Size {
+		is.Sum = b.sum(r)
+	}
 	return body{r, b}, is, nil
 }
 
@@ -173,6 +181,12 @@ func (r body) Read(p []byte) (int, error) {
 
 // failed converts err for package storage: classified and without secrets.
 func (b *bucket) failed(err error) error {
+	if bad := (*notListError)(nil); errors.As(err, &bad) {
+		return errors.New(scrub(bad.Error())) // without what the libraries say around it
+	}
+	if errors.Is(err, errReturns) {
+		return errReturns
+	}
 	kind := error(nil)
 	switch code := gcerrors.Code(err); code {
 	case gcerrors.NotFound:

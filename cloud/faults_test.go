@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"log"
@@ -9,6 +10,8 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,10 +25,13 @@ type faulty struct {
 	// Shares of the requests: that are answered with 503, whose connection breaks before and after
 	// the server has acted, and whose answer's body is cut; that are slow.
 	refused, dropped, lost, cut, slow float64
-	signed                            bool                                   // the host's name is, in each request
-	keeps                             func(*http.Request) bool               // whether an answer is not lost; default: none
-	seen                              func(r *http.Request, after bool) bool // whether to break the connection; default: no
-	begun                             atomic.Int64                           // uploads in parts whose beginning was lost
+	// Shares of the answers: to requests for lists of S3's, that are a page of HTML, and that lack
+	// entries; to others, with bytes, that have a bit flipped.
+	html, thin, flip float64
+	signed           bool                                   // the host's name is, in each request
+	keeps            func(*http.Request) bool               // whether an answer is not lost; default: none
+	seen             func(r *http.Request, after bool) bool // whether to break the connection; default: no
+	begun            atomic.Int64                           // uploads in parts whose beginning was lost
 
 	mu       sync.Mutex
 	random   *rand.Rand
@@ -61,7 +67,7 @@ func (f *faulty) before(t *testing.T, address string) string {
 			if r.Request.Method == http.MethodGet && r.ContentLength > 0 && f.happens(f.cut) {
 				r.Body = &cutBody{r.Body, f.upTo(r.ContentLength)}
 			}
-			return nil
+			return f.lie(r)
 		},
 		ErrorLog:     log.New(io.Discard, "", 0),
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
@@ -84,6 +90,38 @@ func (f *faulty) before(t *testing.T, address string) string {
 	}))
 	t.Cleanup(s.Close)
 	return s.URL
+}
+
+var entriesOfList = regexp.MustCompile(`(?s)<Contents>.*?</Contents>`)
+
+// lie changes what an answer says, so that nothing on the way notices.
+func (f *faulty) lie(r *http.Response) error {
+	if r.Request.Method != http.MethodGet || r.StatusCode/100 != 2 || f.html+f.thin+f.flip == 0 {
+		return nil
+	}
+	data, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	if list := r.Request.URL.Query().Has("list-type"); list {
+		switch {
+		case f.happens(f.html):
+			data = []byte("<html><body>Proxy error</body></html>")
+		case f.happens(f.thin):
+			data = entriesOfList.ReplaceAllFunc(data, func(entry []byte) []byte {
+				if f.upTo(2) == 0 {
+					return nil
+				}
+				return entry
+			})
+		}
+	} else if len(data) > 0 && f.happens(f.flip) {
+		data[f.upTo(int64(len(data)))] ^= 1 << f.upTo(8)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(data))
+	r.ContentLength = int64(len(data))
+	r.Header.Set("Content-Length", strconv.Itoa(len(data)))
+	return nil
 }
 
 var errLost = errors.New("the answer is lost")

@@ -26,6 +26,7 @@ import (
 	"gocloud.dev/blob/s3blob"
 	"gocloud.dev/gcp"
 	"google.golang.org/api/googleapi"
+	"google.golang.org/api/option"
 
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -58,7 +59,7 @@ func openS3(ctx context.Context, host string) (storage.Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configuration of S3: %s", scrub(err.Error()))
 	}
-	cfg.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired // ranges have none, and records have their own
+	cfg.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired // see s3Sums
 	if cfg.Region == "" {
 		cfg.Region = "us-east-1" // where buckets are unless somebody chose otherwise
 	}
@@ -71,6 +72,7 @@ func openS3(ctx context.Context, host string) (storage.Store, error) {
 	}
 	client := s3.NewFromConfig(cfg, func(o *s3.Options) {
 		o.UsePathStyle = o.BaseEndpoint != nil
+		o.APIOptions = append(o.APIOptions, s3Lists, s3Sums)
 		if o.BaseEndpoint != nil && cfg.RequestChecksumCalculation == aws.RequestChecksumCalculationUnset {
 			// Many servers that speak S3's protocol do not know its newer checksums. TLS has
 			// its own, and without it the signature holds one of each body.
@@ -85,6 +87,7 @@ func openS3(ctx context.Context, host string) (storage.Store, error) {
 	store.bucket = &bucket{
 		blob: b, url: "s3://" + host, server: aws.ToString(client.Options().BaseEndpoint), atOnce: storage.AtOnce,
 		sender: func(t target) storage.Sender { return &s3Sender{target: t, store: store} },
+		sum:    s3Sum,
 		versionRead: func(r *blob.Reader) string {
 			var out s3.GetObjectOutput
 			if r.As(&out) && out.ETag != nil {
@@ -120,7 +123,7 @@ func openS3(ctx context.Context, host string) (storage.Store, error) {
 
 // openGS opens a bucket of Google Cloud Storage.
 func openGS(ctx context.Context, host string) (storage.Store, error) {
-	transport := gsTransport()
+	transport := gsLists{gsTransport()}
 	client := gcp.NewAnonymousHTTPClient(transport)
 	if !anonymous() && os.Getenv("STORAGE_EMULATOR_HOST") == "" {
 		if found, err := gcp.DefaultCredentials(ctx); err == nil {
@@ -129,7 +132,11 @@ func openGS(ctx context.Context, host string) (storage.Store, error) {
 			}
 		}
 	}
-	b, err := gcsblob.OpenBucket(ctx, client, host, nil)
+	var o gcsblob.Options
+	if os.Getenv("STORAGE_EMULATOR_HOST") != "" {
+		o.ClientOptions = []option.ClientOption{option.WithHTTPClient(&client.Client)} // otherwise another one takes its place
+	}
+	b, err := gcsblob.OpenBucket(ctx, client, host, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -139,6 +146,7 @@ func openGS(ctx context.Context, host string) (storage.Store, error) {
 	}
 	store := &bucket{
 		blob: b, url: "gs://" + host, server: os.Getenv("STORAGE_EMULATOR_HOST"), atOnce: 1, // parts go in order
+		sum: gsSum,
 		version: func(a *blob.Attributes) string {
 			var of gcs.ObjectAttrs
 			if a.As(&of) {
@@ -190,13 +198,7 @@ func openAzure(ctx context.Context, host string) (storage.Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("AZURE_STORAGE_ACCOUNT names no account: %s", scrub(err.Error()))
 	}
-	var client *container.Client
-	if anonymous() {
-		base, _, _ := strings.Cut(string(service), "?")
-		client, err = container.NewClientWithNoCredential(base+"/"+host, nil)
-	} else {
-		client, err = azureblob.NewDefaultClient(service, azureblob.ContainerName(host))
-	}
+	client, err := azureClient(string(service), host)
 	if err != nil {
 		return nil, fmt.Errorf("credentials of Azure Blob Storage: %s", scrub(err.Error()))
 	}
@@ -207,6 +209,7 @@ func openAzure(ctx context.Context, host string) (storage.Store, error) {
 	account, _, _ := strings.Cut(client.URL(), "?") // after it may be a token
 	store := &bucket{
 		blob: b, url: "azblob://" + host, server: account, atOnce: storage.AtOnce,
+		sum: azureSum,
 		once: func(ctx context.Context) context.Context {
 			return policy.WithRetryOptions(ctx, policy.RetryOptions{MaxRetries: -1})
 		},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -157,10 +158,10 @@ func TestReshapeIntoStores(t *testing.T) {
 	}
 }
 
-// watched is a proxy that calls then with the number of each request, from 1 on, and
-// refuses it, as when credentials expire, if that says so.
+// watched is a proxy that calls then with each request, whose body is read, and with its
+// number, from 1 on, and refuses it, as when credentials expire, if that says so.
 type watched struct {
-	then     func(request int64) (refused bool)
+	then     func(request int64, r *http.Request) (refused bool)
 	requests atomic.Int64
 }
 
@@ -175,7 +176,12 @@ func (p *watched) before(t *testing.T, address string) string {
 		r.Out.Host = r.In.Host // it is signed
 	}}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if p.then(p.requests.Add(1)) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if p.then(p.requests.Add(1), r) {
 			http.Error(w, "expired", http.StatusForbidden)
 			return
 		}
@@ -204,19 +210,37 @@ func TestReshapeIntoStoresIsCutShort(t *testing.T) {
 		for _, at := range at {
 			out := fmt.Sprintf("s3://bucket/%s%d", name, at)
 			c := exec.Command(self, reshaping("shuffled", set, out)...)
-			begun := make(chan struct{})
-			proxy := &watched{then: func(n int64) bool {
+			begun, heard := make(chan struct{}), make(chan struct{})
+			proxy := &watched{then: func(n int64, r *http.Request) bool {
 				<-begun
 				switch {
 				case n < at:
 				case name == "refused":
 					return true
-				case n > at:
-				case name == "interrupted":
-					c.Process.Signal(os.Interrupt)
-					time.Sleep(100 * time.Millisecond) // so that it does not end before
 				case name == "killed":
 					c.Process.Kill()
+				case name == "interrupted" && n == at:
+					c.Process.Signal(os.Interrupt)
+					defer close(heard)
+					select {
+					case <-r.Context().Done(): // the process gives the request up
+						return true
+					case <-time.After(2 * time.Minute):
+						t.Error("two minutes after the interrupt the request is still waited for")
+					}
+				case name == "interrupted":
+					// Nothing is done until the process has heard, and then only what it
+					// does not give up: what it cleans up with.
+					select {
+					case <-r.Context().Done():
+						return true
+					case <-heard:
+					}
+					select {
+					case <-r.Context().Done():
+						return true
+					case <-time.After(50 * time.Millisecond):
+					}
 				}
 				return false
 			}}

@@ -58,7 +58,7 @@ func start(t testing.TB, port int, program string, args ...string) {
 			t.Logf("what %s said:\n%.1500s", filepath.Base(program), text)
 		}
 	})
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err == nil {
 			conn.Close()

@@ -3,6 +3,7 @@ package cloud
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -118,7 +119,17 @@ func TestKilledOnTheWayIntoAStore(t *testing.T) {
 		return []string{"convert", "images", photos, out, "--resize", "256", "--encode", "raw", "--shards", "6", "--workers", "1", "--name", "photos"}
 	}
 	must(t, append(args(local), "--quiet")...)
-	s3Server(t, root)
+	address := s3Server(t, root)
+	over := make(chan struct{})
+	end := sync.OnceFunc(func() { close(over) })
+	useS3(t, (&faulty{signed: true, seen: func(r *http.Request, after bool) bool {
+		if after || r.Method == http.MethodGet || r.Method == http.MethodHead || !strings.HasSuffix(r.URL.Path, "/set/manifest.json") {
+			return false
+		}
+		<-over // nobody is done before being killed
+		return true
+	}}).before(t, address))
+	t.Cleanup(end)
 	storage.Forget()
 	self, err := os.Executable()
 	if err != nil {
@@ -130,7 +141,7 @@ func TestKilledOnTheWayIntoAStore(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		for limit := time.Now().Add(2 * time.Minute); time.Now().Before(limit); time.Sleep(time.Millisecond) {
 			if there, _ := filepath.Glob(filepath.Join(root, "bucket", "set", "photos-train*")); len(there) > kill {
 				break
 			}
@@ -141,6 +152,8 @@ func TestKilledOnTheWayIntoAStore(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(root, "bucket", "set", "manifest.json")); err == nil {
 		t.Fatal("it was done before it was killed")
 	}
+	end()
+	useS3(t, address)
 	_, text, code := tfrec(t, args("s3://bucket/set")...)
 	if code != 0 || !strings.Contains(text, "waiting up to") {
 		t.Errorf("exit code %d, %s", code, text)
@@ -152,6 +165,7 @@ func TestKilledOnTheWayIntoAStore(t *testing.T) {
 // Tasks that are processes of their own make one set, also when each of them runs
 // twice at the same time.
 func TestTasksIntoAStore(t *testing.T) {
+	t.Setenv(patient, "1") // six processes at once on a busy machine
 	local := t.TempDir()
 	must(t, convertPhotos(local, "--quiet", "--name", "photos")...)
 	s3Server(t, bucketDirectory(t))

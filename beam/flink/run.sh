@@ -78,8 +78,8 @@ while [ -z "$port" ]; do
 		echo "run.sh: the job server has ended before it was ready" >&2
 		exit 1
 	fi
-	if [ "$waited" -ge 120 ]; then
-		echo "run.sh: the job server was not ready in a minute" >&2
+	if [ "$waited" -ge 600 ]; then
+		echo "run.sh: the job server was not ready in five minutes" >&2
 		exit 1
 	fi
 	sleep 0.5
@@ -89,7 +89,7 @@ done
 
 # on_flink runs tfrec-beam's verb on the job server. A job that hangs is ended.
 on_flink() {
-	timeout 180 "$beam" --quiet "$@" --runner=flink --endpoint="127.0.0.1:$port" --environment_type=LOOPBACK --parallelism=2
+	timeout 1200 "$beam" --quiet "$@" --runner=flink --endpoint="127.0.0.1:$port" --environment_type=LOOPBACK --parallelism=2
 }
 
 # same compares two sets, all but the state of their machines.

@@ -1,0 +1,281 @@
+package cloud
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"path"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+	"gocloud.dev/blob"
+)
+
+// The libraries take any answer of status 200 for a list: of a page of HTML, they make an empty
+// one. So what a list must have is checked here, below them.
+
+// notListError says that the answer to a request for a list is none, or not all of one. Asking
+// again may help.
+type notListError struct {
+	server string // host and port
+	what   string // what came
+}
+
+func (e *notListError) Error() string {
+	return fmt.Sprintf("the server at %s was asked for a list, and answered with %s: a proxy on the way, or the server, is at fault", e.server, e.what)
+}
+
+// mostBeforeRoot is how much of an answer may come before what says that it is a list, in bytes.
+const mostBeforeRoot = 64 << 10
+
+// opening looks at the beginning of an answer with a decoder's tokens, until look says that this
+// was enough. Then all of the answer can still be read.
+func opening(r *http.Response, look func(io.Reader) error) error {
+	var seen bytes.Buffer
+	err := look(io.TeeReader(io.LimitReader(r.Body, mostBeforeRoot), &seen))
+	if err == nil {
+		r.Body = &struct {
+			io.Reader
+			io.Closer
+		}{io.MultiReader(&seen, r.Body), r.Body}
+		return nil
+	}
+	r.Body.Close()
+	var other *otherError
+	if !errors.As(err, &other) {
+		return err
+	}
+	begin := seen.Bytes()
+	return &notListError{r.Request.URL.Host, fmt.Sprintf("%s (%s, beginning with %q)", other.what, statedType(r.Header), begin[:min(len(begin), 80)])}
+}
+
+func statedType(h http.Header) string {
+	if t := h.Get("Content-Type"); t != "" {
+		return t
+	}
+	return "of no stated type"
+}
+
+// otherError says that an answer is something else.
+type otherError struct{ what string }
+
+func (e *otherError) Error() string { return e.what }
+
+// rootIs returns what looks for the root element of XML.
+func rootIs(want string) func(io.Reader) error {
+	return func(r io.Reader) error {
+		d := xml.NewDecoder(r)
+		for {
+			t, err := d.Token()
+			var syntax *xml.SyntaxError
+			switch root, ok := t.(xml.StartElement); {
+			case err == io.EOF || errors.As(err, &syntax):
+				return &otherError{"something that is not XML"}
+			case err != nil:
+				return err
+			case ok && root.Name.Local == want:
+				return nil
+			case ok:
+				return &otherError{"<" + root.Name.Local + "> instead of <" + want + ">"}
+			}
+		}
+	}
+}
+
+// kindIs looks for the kind that lists of Google's have.
+func kindIs(r io.Reader) error {
+	const want = "storage#objects"
+	d := json.NewDecoder(r)
+	t, err := d.Token()
+	if err == nil && t != json.Delim('{') {
+		return &otherError{"something that is not an object of JSON"}
+	}
+	for err == nil && d.More() {
+		var key json.Token
+		var value json.RawMessage
+		if key, err = d.Token(); err == nil {
+			err = d.Decode(&value)
+		}
+		if err == nil && key == "kind" {
+			if kind := string(value); kind != `"`+want+`"` {
+				return &otherError{"JSON of kind " + kind + " instead of " + want}
+			}
+			return nil
+		}
+	}
+	var syntax *json.SyntaxError
+	switch {
+	case err == nil:
+		return &otherError{"JSON that has no kind"}
+	case err == io.EOF || err == io.ErrUnexpectedEOF || errors.As(err, &syntax):
+		return &otherError{"something that is not JSON"}
+	}
+	return err
+}
+
+// s3Lists checks the answers to S3's requests for lists.
+func s3Lists(stack *middleware.Stack) error {
+	root := map[string]string{"ListObjectsV2": "ListBucketResult", "ListMultipartUploads": "ListMultipartUploadsResult"}[stack.ID()]
+	if root == "" {
+		return nil
+	}
+	server := "" // that answered
+	asked := func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+		if page, ok := in.Parameters.(*s3.ListObjectsV2Input); ok {
+			if err := asks(ctx, aws.ToString(page.ContinuationToken)); err != nil {
+				return middleware.InitializeOutput{}, middleware.Metadata{}, err
+			}
+		}
+		return next.HandleInitialize(ctx, in)
+	}
+	raw := func(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (middleware.DeserializeOutput, middleware.Metadata, error) {
+		out, meta, err := next.HandleDeserialize(ctx, in)
+		r, ok := out.RawResponse.(*smithyhttp.Response)
+		if err != nil || !ok || r.StatusCode != http.StatusOK {
+			return out, meta, err
+		}
+		server = r.Request.URL.Host
+		return out, meta, opening(r.Response, rootIs(root))
+	}
+	decoded := func(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (middleware.DeserializeOutput, middleware.Metadata, error) {
+		out, meta, err := next.HandleDeserialize(ctx, in)
+		if page, ok := out.Result.(*s3.ListObjectsV2Output); ok && err == nil {
+			if what := missingOf(page); what != "" {
+				err = &notListError{server, what}
+			}
+		}
+		return out, meta, err
+	}
+	return errors.Join(
+		stack.Initialize.Add(middleware.InitializeMiddlewareFunc("pages of lists", asked), middleware.After),
+		stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("root of lists", raw), middleware.After),
+		stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("whole lists", decoded), middleware.Before))
+}
+
+// missingOf returns what a page of a list of S3's lacks, or nothing. KeyCount has directories in it
+// on most servers, and not on some.
+func missingOf(page *s3.ListObjectsV2Output) string {
+	objects, directories := len(page.Contents), len(page.CommonPrefixes)
+	switch {
+	case page.IsTruncated == nil:
+		return "a list that does not say whether it is complete (IsTruncated)"
+	case *page.IsTruncated && aws.ToString(page.NextContinuationToken) == "":
+		return "a list that is incomplete (IsTruncated) without saying where it continues (NextContinuationToken)"
+	case int(aws.ToInt32(page.KeyCount)) > objects+directories:
+		return fmt.Sprintf("a list of %d entries that counts %d (KeyCount)", objects+directories, *page.KeyCount)
+	}
+	return ""
+}
+
+// gsLists checks the answers to Google's requests for lists.
+type gsLists struct{ http.RoundTripper }
+
+func (t gsLists) RoundTrip(r *http.Request) (*http.Response, error) {
+	// .../b/BUCKET/o is a list, and .../b/BUCKET/o/NAME an object.
+	at := r.URL.EscapedPath()
+	if r.Method != http.MethodGet || path.Base(at) != "o" || path.Base(path.Dir(path.Dir(at))) != "b" {
+		return t.RoundTripper.RoundTrip(r)
+	}
+	if err := asks(r.Context(), r.URL.Query().Get("pageToken")); err != nil {
+		return nil, err
+	}
+	answer, err := t.RoundTripper.RoundTrip(r)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		return answer, err
+	}
+	if err := opening(answer, kindIs); err != nil {
+		return nil, err
+	}
+	return answer, nil
+}
+
+// azureLists checks the answers to Azure's requests for lists.
+type azureLists struct{}
+
+func (azureLists) Do(r *policy.Request) (*http.Response, error) {
+	query := r.Raw().URL.Query()
+	if r.Raw().Method != http.MethodGet || query.Get("comp") != "list" {
+		return r.Next()
+	}
+	if err := asks(r.Raw().Context(), query.Get("marker")); err != nil {
+		return nil, err
+	}
+	answer, err := r.Next()
+	if err != nil || answer.StatusCode != http.StatusOK {
+		return answer, err
+	}
+	data, err := runtime.Payload(answer)
+	if err != nil {
+		return nil, err
+	}
+	err = opening(answer, rootIs("EnumerationResults"))
+	for _, element := range []string{"Blobs", "NextMarker"} {
+		if err == nil && !bytes.Contains(data, []byte("<"+element)) {
+			err = &notListError{answer.Request.URL.Host, "a list without <" + element + ">"}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return answer, nil
+}
+
+// listing is a list that is being read. One that comes back to a page that it has had would never
+// end. The order of names is not looked at: some servers have another one, and nothing depends on it.
+type listing struct {
+	asked, had map[string]bool // tokens of the pages that this try and those before it asked for
+	first      string          // object of the list
+}
+
+type listingKey struct{}
+
+var errReturns = errors.New("the store's list comes back to a page that it has had: the server, or a proxy on the way, is at fault")
+
+// begin begins a try, and returns its context.
+func (l *listing) begin(ctx context.Context) context.Context {
+	l.asked = map[string]bool{}
+	return context.WithValue(ctx, listingKey{}, l)
+}
+
+// asks returns an error if a page has been asked for in the listing of a context.
+func asks(ctx context.Context, token string) error {
+	l, ok := ctx.Value(listingKey{}).(*listing)
+	if !ok {
+		return nil
+	}
+	if l.asked[token] || l.had[token] {
+		return errReturns
+	}
+	l.asked[token] = true
+	return nil
+}
+
+// got ends a try that got a page, or returns an error if that begins the list again.
+func (l *listing) got(page []*blob.ListObject) error {
+	for i, o := range page {
+		if o.IsDir { // some servers repeat one that goes on from the page before
+			continue
+		}
+		if first := l.had == nil && i == 0; !first && o.Key == l.first && l.first != "" {
+			return errReturns
+		}
+		if l.first == "" {
+			l.first = o.Key
+		}
+	}
+	if l.had == nil {
+		l.had = map[string]bool{}
+	}
+	maps.Copy(l.had, l.asked)
+	return nil
+}
