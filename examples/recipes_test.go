@@ -1,6 +1,7 @@
 package examples
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -54,6 +55,7 @@ func kitchen(t *testing.T) string {
 			place(t, photo, filepath.Join(dir, "new", class, "new-"+name))
 		}
 	}
+	annotate(t, dir, photos)
 	place(t, "../testdata/demo/penguins.csv", filepath.Join(dir, "penguins.csv"))
 	run(t, dir, nil, "tfrec", "convert", "images", "photos", "flowers", "--resize", "64", "--splits", "train=0.8,val=0.2", "--shards", "4", "--quiet")
 	shards, err := filepath.Glob(filepath.Join(dir, "flowers", "*-train.tfrecord-*"))
@@ -74,6 +76,27 @@ func kitchen(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// annotate writes boxes.json, with a box in each photograph.
+func annotate(t *testing.T, dir string, photos []string) {
+	t.Helper()
+	var images, annotations []map[string]any
+	for i, photo := range photos {
+		name, err := filepath.Rel(filepath.Join(dir, "photos"), photo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		images = append(images, map[string]any{"id": i, "file_name": filepath.ToSlash(name)})
+		annotations = append(annotations, map[string]any{"id": i, "image_id": i, "category_id": 1, "bbox": []int{10, 20, 60, 40}})
+	}
+	data, err := json.Marshal(map[string]any{"images": images, "annotations": annotations, "categories": []any{map[string]any{"id": 1, "name": "flower"}}})
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "boxes.json"), data, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // place copies a file, with the directories that lead to it.
