@@ -2,7 +2,14 @@
 
 GO       ?= go
 FUZZTIME ?= 10s
-CHECKS   ?= mend spine pixels reader shards.repair shards.reshaping shards.array shards.export shards.preview
+# Checks with a comma between them share a process and a folder. Those of hostile input, which measure
+# memory, have a process without TensorFlow.
+CHECKS   ?= mend,spine,pixels,reader,shards.repair,shards.reshaping,shards.array,shards.export,shards.preview,sources.same,sources.one \
+	sources.tables,sources.export,sources.bad,sources.archives,sources.webdataset,sources.classes,sources.images \
+	detection.five,detection.tensorflows,detection.boxes,detection.instance,detection.semantic,detection.bad,detection.same,detection.export,detection.verify \
+	sources.hostile detection.hostile
+# Tests of a package that take longer hang, also on a busy machine.
+TIMEOUT  ?= 1h
 SHARED   ?= ../shared
 BENCH    ?= .
 PHOTOS   ?= testdata/demo/photos
@@ -27,7 +34,7 @@ REQUIREMENTS := internal/interop/requirements.txt
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 
-.PHONY: help build demo test check race torture fuzz bench bench-peers interop accept clean venv venv-dali docs dist check-dist release-check man build-cloud cloud-test build-beam beam-test beam-flink
+.PHONY: help build demo test check race torture fuzz bench bench-peers interop accept clean venv venv-dali docs dist check-dist release-check man build-cloud cloud-test build-beam beam-test beam-flink gomlx-test
 .PHONY: install gpu gpu-test gpu-device-test gpu-env cuda-headers fakecuda ptx check-ptx
 .PHONY: check-format check-vet check-static check-arrows check-docs check-generated check-modules check-platforms check-tags
 
@@ -56,7 +63,7 @@ demo: build ## convert, verify and inspect the photographs and tables of testdat
 	bin/tfrec inspect demo-out/online-retail --records 1
 
 test: ## run the tests
-	$(GO) test ./...
+	$(GO) test -timeout $(TIMEOUT) ./...
 
 check: check-format check-vet check-static check-arrows check-docs check-generated check-modules check-platforms check-tags ## formatting, vet, staticcheck, import arrows, generated docs and code, modules, other platforms and tags
 
@@ -101,6 +108,9 @@ docs: ## write docs/cli from the commands' help, and the demo's output in README
 dist: ## build archives of static commands, Python wheels and checksums into dist, for all platforms (two minutes each) or ONLY=linux/amd64
 	$(GO) run ./internal/dist -out dist $(if $(ONLY),-only $(ONLY)) $(DIST_FLAGS)
 
+oci: ## build images for containers, of tfrec with object storage and tfrec-beam, as OCI layouts in dist/oci, without a daemon
+	cd internal/dist/oci && $(GO) run . -out $(CURDIR)/dist/oci $(if $(ONLY),-only $(ONLY))
+
 build-cloud: ## build bin/tfrec-cloud, which also reads from and writes to object stores
 	cd cloud && $(GO) build -trimpath -buildvcs=auto -o ../bin/tfrec-cloud ./cmd/tfrec
 
@@ -110,22 +120,29 @@ cloud-test: ## test object storage on servers that are built and run here
 	cd cloud/servers && GOWORK=off GOBIN=$(CURDIR)/bin/servers $(GO) install tool
 	@if ! command -v npm >/dev/null; then echo "make cloud-test: Azurite needs node and npm, which are not installed: Azure is not tested"; \
 	elif [ ! -e $(AZURITE)/node_modules/azurite/package.json ]; then npm install --prefix $(AZURITE) --ignore-scripts --no-audit --no-fund --loglevel=error azurite@3.37.0 || { rm -rf $(AZURITE); echo "make cloud-test: npm could not fetch Azurite: Azure is not tested"; }; fi
-	cd cloud && $(GO) vet ./... && TFREC_SERVERS=$(CURDIR)/bin/servers $(GO) test -count=1 -timeout 20m ./...
+	cd cloud && $(GO) vet ./... && TFREC_SERVERS=$(CURDIR)/bin/servers $(GO) test -count=1 -timeout $(TIMEOUT) ./...
 
 build-beam: ## build bin/tfrec-beam, whose convert and reshard run on Apache Beam
 	cd beam && $(GO) build -trimpath -buildvcs=auto -o ../bin/tfrec-beam ./cmd/tfrec-beam
 
 beam-test: ## test tfrec-beam on prism, Beam's own runner
-	cd beam && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) test -count=1 ./...
+	cd beam && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) test -count=1 -timeout $(TIMEOUT) ./...
 
 beam-flink: build build-beam ## run tfrec-beam on Flink, and compare with tfrec (needs Java 17 and Maven)
 	beam/flink/run.sh bin/tfrec bin/tfrec-beam '$(firstword $(wildcard $(SHARED)/data/photos) testdata/demo/photos)' bin/flink
 
-check-dist: ## build for this platform twice and compare; test the README's installation commands in clean environments
-	$(GO) test -count=1 -tags dist -skip TestRelease ./internal/dist
+gomlx-test: ## test the datasets for GoMLX, and its examples, which train models
+	@cd gomlx && $(GO) list -deps -test ./... >/dev/null || { echo "make gomlx-test: the modules of gomlx/go.mod are missing, and could not be fetched: see go env GOPROXY" >&2; exit 1; }
+	cd gomlx && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) test -count=1 -timeout $(TIMEOUT) ./...
+	@if command -v "$$($(GO) env CC)" >/dev/null 2>&1; then set -x; cd gomlx && CGO_ENABLED=1 $(GO) test -race -count=1 -timeout $(TIMEOUT) .; \
+	else echo "make gomlx-test: no C compiler: not run under the race detector"; fi
 
-release-check: ## tag the three modules in a clone, and build a program that gets all of them as others will
-	$(GO) test -count=1 -timeout 30m -tags dist -run TestRelease ./internal/dist
+check-dist: ## build for this platform twice and compare; test the README's installation commands in clean environments, and an image
+	$(GO) test -count=1 -timeout $(TIMEOUT) -tags dist -skip TestRelease ./internal/dist
+	cd internal/dist/oci && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) test -count=1 -timeout $(TIMEOUT) ./...
+
+release-check: ## tag the modules in a clone, and build a program that gets all of them as others will
+	$(GO) test -count=1 -timeout $(TIMEOUT) -tags dist -run TestRelease ./internal/dist
 
 man: ## write the manual pages to man
 	$(GO) test -count=1 -run TestManualPages ./internal/command -man $(CURDIR)/man
@@ -138,16 +155,16 @@ torture: ## run the tests that take an hour: faults and kills under strace, and 
 
 race: ## run the tests under the race detector (needs a C compiler)
 	@command -v "$$($(GO) env CC)" >/dev/null 2>&1 || { echo "make race: the race detector needs cgo and a C compiler; '$$($(GO) env CC)' is not installed (on Debian: apt-get install gcc libc6-dev)" >&2; exit 1; }
-	CGO_ENABLED=1 $(GO) test -race ./...
+	CGO_ENABLED=1 $(GO) test -race -timeout $(TIMEOUT) ./...
 
 gpu: cuda-headers ## build bin/tfrec-cuda, which uses an NVIDIA GPU if there is one (Linux on amd64, needs gcc)
 	$(CUDA_GO) build -trimpath -buildvcs=auto -tags cuda -o bin/tfrec-cuda ./cmd/tfrec
 
 gpu-test: gpu fakecuda ## run the GPU tests on a fake driver (needs gcc and g++)
 	$(CUDA_GO) vet -trimpath -tags cuda ./gpu/...
-	LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA) $(CUDA_GO) test -count=1 -race -tags cuda ./gpu/internal/cuda ./gpu/internal/nvjpeg -require-gpu
-	LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA) $(CUDA_GO) test -count=1 -trimpath -tags cuda ./gpu -require-gpu
-	LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA) $(GO) test -count=1 ./gpu/internal/gputest -tfrec $(CURDIR)/bin/tfrec-cuda
+	LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA) $(CUDA_GO) test -count=1 -timeout $(TIMEOUT) -race -tags cuda ./gpu/internal/cuda ./gpu/internal/nvjpeg -require-gpu
+	LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA) $(CUDA_GO) test -count=1 -timeout $(TIMEOUT) -trimpath -tags cuda ./gpu -require-gpu
+	LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA) $(GO) test -count=1 -timeout $(TIMEOUT) ./gpu/internal/gputest -tfrec $(CURDIR)/bin/tfrec-cuda
 
 gpu-device-test: cuda-headers ## build bin/gpu.test, to run on a machine with a GPU: ./gpu.test -require-gpu
 	$(CUDA_GO) test -c -trimpath -ldflags='-s -w' -tags cuda -o bin/gpu.test ./gpu
@@ -182,7 +199,7 @@ bench: ## run the benchmarks whose name matches BENCH (all)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
 bench-peers: build venv ## time tfrec against OpenCV, Pillow, tf.data, Go and a Python loop, on PHOTOS and LARGE (DALI too after make venv-dali)
-	$(VENV)/bin/python internal/peers/peers.py --large '$(LARGE)' bin/tfrec $(PHOTOS) pictures builtin photographs workers table
+	$(VENV)/bin/python internal/peers/peers.py --large '$(LARGE)' bin/tfrec $(PHOTOS) pictures builtin photographs workers table lines parquet boxes masks
 	@if [ -x $(VENV)-dali/bin/python ]; then set -x; $(VENV)-dali/bin/python internal/peers/peers.py bin/tfrec $(PHOTOS) raw; \
 	else echo "make bench-peers: DALI left out; make venv-dali (0.5 GB) brings it in"; fi
 
@@ -202,14 +219,18 @@ $(VENV_STAMP): $(REQUIREMENTS)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $(REQUIREMENTS)
 	@touch $@
 
-interop: build venv ## test against TensorFlow, TFDS, the tfrecord package and Pillow, in both directions
-	$(GO) test -tags interop -count=1 -timeout 20m ./internal/interop/ -python '$(CURDIR)/$(VENV)/bin/python' -tfrec '$(CURDIR)/bin/tfrec'
+# The files of torchvision.transforms.v2 alone: PyTorch is the distribution's, if it is installed.
+$(VENV)/torchvision: | venv
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --target $@ torchvision==0.24.0
+
+interop: build venv $(VENV)/torchvision ## test against TensorFlow, TFDS, the tfrecord package and Pillow, in both directions
+	$(GO) test -tags interop -count=1 -timeout $(TIMEOUT) ./internal/interop/ -python '$(CURDIR)/$(VENV)/bin/python' -tfrec '$(CURDIR)/bin/tfrec' -torchvision '$(CURDIR)/$(VENV)/torchvision'
 	rm -rf $(STEP_GOLDENS)
 	$(VENV)/bin/python testdata/augment/make_goldens.py --random 5000 $(STEP_GOLDENS)
-	TFREC_STEP_GOLDENS=$(STEP_GOLDENS) $(GO) test -count=1 -run StepGoldens ./augment
+	TFREC_STEP_GOLDENS=$(STEP_GOLDENS) $(GO) test -count=1 -timeout $(TIMEOUT) -run StepGoldens ./augment
 	@if /usr/bin/python3 -c 'import torchvision, PIL' 2>/dev/null; then set -ex; rm -rf $(STEP_GOLDENS); \
 		/usr/bin/python3 -B testdata/augment/make_goldens.py --torchvision --random 3000 $(STEP_GOLDENS); \
-		TFREC_STEP_GOLDENS=$(STEP_GOLDENS) $(GO) test -count=1 -run StepGoldens ./augment; \
+		TFREC_STEP_GOLDENS=$(STEP_GOLDENS) $(GO) test -count=1 -timeout $(TIMEOUT) -run StepGoldens ./augment; \
 	else echo "make interop: torchvision left out; on Debian: apt-get install python3-torchvision"; fi
 
 # Some checks want more photographs than lie in shared.
@@ -220,7 +241,9 @@ bin/photos: internal/interop/photos.py | venv
 
 accept: build venv bin/photos ## run the acceptance checks whose names begin with CHECKS
 	@test -f $(SHARED)/accept/accept.py || { echo "make accept: no $(SHARED)/accept/accept.py: the checks are next to the checkout; give SHARED=DIR" >&2; exit 1; }
-	$(VENV)/bin/python $(SHARED)/accept/accept.py --tfrec bin/tfrec --photos bin/photos $(CHECKS)
+	@failed=0; for checks in $(CHECKS); do \
+		$(VENV)/bin/python $(SHARED)/accept/accept.py --tfrec bin/tfrec --photos bin/photos $$(echo $$checks | tr , ' ') || failed=1; \
+	done; exit $$failed
 
 clean: ## remove what the other targets made, except .venv
 	rm -rf bin demo-out dist man
