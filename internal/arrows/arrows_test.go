@@ -57,6 +57,13 @@ var (
 		"github.com/parquet-go", "github.com/andybalholm/brotli", "github.com/google/uuid",
 		"github.com/pierrec/lz4/v4", "github.com/twpayne/go-geom", "google.golang.org/protobuf",
 	}
+	// parquet is the codecs of Parquet, whose tests write files with parquet-go.
+	parquet = []string{"github.com/andybalholm/brotli", "github.com/pierrec/lz4/v4"}
+	// arrow is Apache's library for Arrow IPC, and what it brings.
+	arrow = []string{
+		"github.com/apache/arrow-go/v18", "github.com/goccy/go-json", "github.com/google/flatbuffers",
+		"github.com/pierrec/lz4/v4", "golang.org/x/exp/constraints",
+	}
 	// driver is NVIDIA's, and comes in with the tag cuda alone.
 	driver = []string{"gorgonia.org/cu", "github.com/google/uuid", "github.com/pkg/errors"}
 	// conditions is the language of filter --where.
@@ -68,12 +75,12 @@ var (
 	// engine is what is below shard.
 	engine = []string{"manifest", "tfrecord/message", "internal", "internal/digest", "internal/labels", "internal/setdir"}
 	// onSets is what packages that work on sets share, above shard.
-	onSets = []string{"internal/features", "internal/fingerprint", "internal/recordcount", "internal/shares", "internal/tfds"}
+	onSets = []string{"internal/features", "internal/fingerprint", "internal/objects", "internal/recordcount", "internal/shares", "internal/tfds"}
 	// verbs are the packages that work on sets.
 	verbs = []string{"shard/stats", "shard/verify", "shard/repair", "shard/reshape"}
 )
 
-// rooms by the first element of their path, or the first two below internal
+// rooms by the first element of their path, or the first two or three below internal
 // where a package there differs from the others.
 var rooms = map[string]room{
 	"tfrecord":         {theirs: wire, judges: judges},
@@ -96,33 +103,39 @@ var rooms = map[string]room{
 	"shard/reshape": {ours: slices.Concat(engine, onSets, []string{"shard", "tfrecord"}), tests: slices.Concat(verbs, []string{"internal/settest"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	// Reading a set takes neither what measures one nor its estimators.
 	"reader": {
-		ours:   slices.Concat(engine, []string{"columns", "shard", "tfrecord", "augment", "internal/decodeplan"}),
+		ours:   slices.Concat(engine, []string{"columns", "shard", "tfrecord", "augment", "internal/decodeplan", "internal/masks", "internal/objects"}),
 		tests:  []string{"internal/settest"},
 		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
 	},
 	"convert": {
-		ours:   slices.Concat(engine, onSets, []string{"shard", "tfrecord", "augment", "internal/decodeplan"}),
+		ours:   slices.Concat(engine, onSets, []string{"shard", "tfrecord", "augment", "internal/decodeplan", "internal/masks", "internal/orientation", "internal/table/arrow", "internal/table/parquet"}),
 		tests:  verbs,
-		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow),
+		judges: slices.Concat(judges, []string{"github.com/parquet-go"}), // its tests write Parquet
 	},
-	"gpu": {ours: []string{"augment", "internal", "internal/backendtest"}, theirs: slices.Concat(pixels, driver), judges: judges},
+	"gpu": {ours: []string{"augment", "internal", "internal/backendtest"}, tests: []string{"columns", "reader", "tfrecord"}, theirs: slices.Concat(pixels, driver), judges: judges},
 	// Main functions, which only call the command.
-	"cmd": {ours: []string{"internal/command"}, theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, prompt, conditions, driver)},
+	"cmd": {ours: []string{"internal/command"}, theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, arrow, prompt, conditions, driver)},
 	"internal/command": {
-		ours:   slices.Concat(engine, onSets, verbs, []string{"shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal/where", "internal/export", "internal/emit", "internal/preview", "internal/thumbnail"}),
-		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, prompt, conditions, driver), judges: slices.Concat(judges, scripts),
+		ours:   slices.Concat(engine, onSets, verbs, []string{"shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal/where", "internal/export", "internal/emit", "internal/preview", "internal/thumbnail", "internal/doctor"}),
+		tests:  []string{"columns"}, // what batches are read with
+		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, arrow, prompt, conditions, driver), judges: slices.Concat(judges, scripts),
 	},
 	// Programs of users, which see what users see.
 	"examples": {
 		ours:   slices.Concat(verbs, []string{"columns", "manifest", "tfrecord/message", "shard", "tfrecord", "augment", "reader", "convert"}),
-		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
+		theirs: slices.Concat(wire, files, globs, pixels, estimates, parquet, arrow), judges: judges,
 	},
 	"internal": {ours: []string{"internal"}, theirs: slices.Concat(wire, files, pixels), judges: judges},
+	// Tables of formats that need libraries: nobody but those who convert pays for them.
+	"internal/table/arrow":   {ours: []string{"internal"}, theirs: slices.Concat(wire, files, arrow), judges: judges},
+	"internal/table/parquet": {ours: []string{"internal"}, theirs: slices.Concat(wire, files, parquet), judges: slices.Concat(judges, tables)},
 	"internal/export": {
-		ours:   slices.Concat(engine, []string{"shard", "tfrecord", "augment"}),
+		ours:   slices.Concat(engine, []string{"shard", "tfrecord", "augment", "internal/orientation", "internal/objects"}),
 		theirs: slices.Concat(wire, files, globs, pixels, tables), judges: judges,
 	},
 	"internal/digest":      {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, files), judges: judges},
+	"internal/objects":     {ours: []string{"tfrecord", "internal"}, theirs: wire, judges: judges},
 	"internal/labels":      {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/setdir":      {ours: slices.Concat(engine, []string{"tfrecord"}), tests: slices.Concat(verbs, []string{"shard", "internal/settest"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/features":    {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
@@ -132,19 +145,27 @@ var rooms = map[string]room{
 	"internal/settest": {ours: slices.Concat(engine, onSets, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs)},
 	"internal/shares":  {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/tfds":    {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
-	"internal/emit":    {ours: slices.Concat(engine, []string{"shard", "shard/stats", "tfrecord"}), theirs: slices.Concat(wire, files, globs, estimates), judges: judges},
+	"internal/emit":    {ours: slices.Concat(engine, []string{"shard", "shard/stats", "tfrecord", "internal/objects"}), theirs: slices.Concat(wire, files, globs, estimates), judges: judges},
 	"internal/preview": {
-		ours:   slices.Concat(engine, []string{"shard", "shard/stats", "tfrecord", "augment", "internal/thumbnail"}),
+		ours:   slices.Concat(engine, []string{"shard", "shard/stats", "tfrecord", "augment", "internal/thumbnail", "internal/objects", "internal/orientation"}),
 		tests:  verbs,
 		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
+	},
+	// What reading costs on this machine, measured with the reader's own code.
+	"internal/doctor": {
+		ours:   slices.Concat(engine, []string{"columns", "shard", "tfrecord", "augment", "reader"}),
+		tests:  []string{"internal/settest"},
+		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
 	},
 	"internal/thumbnail": {ours: []string{"augment"}, theirs: pixels},
 	// What tests hold backends to: those of augment and of gpu.
 	"internal/backendtest": {ours: []string{"augment", "internal"}, theirs: pixels},
+	"internal/orientation": {ours: []string{"augment", "internal"}, theirs: pixels, judges: judges},
+	"internal/masks":       {ours: []string{"augment", "internal", "internal/orientation"}, theirs: pixels, judges: judges},
 	"internal/decodeplan":  {ours: []string{"augment", "internal"}, theirs: pixels, judges: judges},
-	"internal/where":       {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, conditions), judges: judges},
+	"internal/where":       {ours: []string{"tfrecord", "internal", "internal/objects"}, theirs: slices.Concat(wire, conditions), judges: judges},
 	// Only tests, which drive a room and the built command from outside.
-	"internal/interop": {ours: []string{"columns", "tfrecord", "reader", "internal"}, judges: judges},
+	"internal/interop": {ours: []string{"augment", "columns", "tfrecord", "reader", "internal", "internal/objects"}, tests: []string{"internal/table/arrow", "internal/table/parquet"}, judges: judges},
 }
 
 // leastPackages guards against a listing that silently shrank.
@@ -176,10 +197,10 @@ func (p *listed) name() string {
 // rule returns the name and the rule of the room that the package name is in.
 func rule(name string) (string, room, bool) {
 	parts := strings.Split(name, "/")
-	if len(parts) > 1 {
-		two := path.Join(parts[:2]...)
-		if r, ok := rooms[two]; ok {
-			return two, r, true
+	for n := min(3, len(parts)); n > 1; n-- {
+		first := path.Join(parts[:n]...)
+		if r, ok := rooms[first]; ok {
+			return first, r, true
 		}
 	}
 	r, ok := rooms[parts[0]]
