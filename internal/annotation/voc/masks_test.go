@@ -175,6 +175,37 @@ func TestOddMasks(t *testing.T) {
 	}
 }
 
+// TestMasksWithoutAnnotations: PNGs without an XML are named, up to a limit, and not decoded.
+func TestMasksWithoutAnnotations(t *testing.T) {
+	const more = 7
+	root := t.TempDir()
+	put(t, xmlOf(1, 0), root, "Annotations", "1.xml")
+	put(t, gray(t, []uint8{1}, 1, 1), root, "SegmentationObject", "1.png")
+	for i := range maxStrangers + more {
+		put(t, []byte("no PNG"), root, "SegmentationObject", fmt.Sprintf("other%04d.png", i))
+	}
+	set, err := Read(context.Background(), filepath.Join(root, "Annotations"), annotation.Options{Regions: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if im := set.Images[0]; len(im.Objects) != 1 || im.Unreadable != "" {
+		t.Errorf("got %+v", im)
+	}
+	if len(set.Faults) != maxStrangers+1 {
+		t.Fatalf("%d faults, want %d", len(set.Faults), maxStrangers+1)
+	}
+	for i, f := range set.Faults[:maxStrangers] {
+		want := annotation.Fault{Source: fmt.Sprintf("SegmentationObject/other%04d.png", i), Reason: "a mask of objects without an annotation of its name"}
+		if f != want {
+			t.Fatalf("got %+v, want %+v", f, want)
+		}
+	}
+	want := annotation.Fault{Source: "SegmentationObject", Reason: "7 more masks of objects without annotations of their names"}
+	if last := set.Faults[maxStrangers]; last != want {
+		t.Errorf("got %+v, want %+v", last, want)
+	}
+}
+
 // TestMissingMasks: an image may lack its PNG, whose name its objects then have; all may not.
 func TestMissingMasks(t *testing.T) {
 	for name, c := range map[string]struct {
