@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/reshape"
@@ -136,15 +137,13 @@ func TestReshardIsCancelled(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	stopped := errors.New("stopped")
 	ctx, cancel := context.WithCancelCause(context.Background())
-	go func() {
-		for { // as soon as workers have something to do
-			if _, err := os.Stat(filepath.Join(out, shard.StateDir, "reshard.json")); err == nil {
-				cancel(stopped)
-				return
-			}
-			time.Sleep(time.Millisecond)
+	ctx = inject.With(ctx, func(operation string) error {
+		// As soon as a worker writes its first shard.
+		if _, err := os.Stat(filepath.Join(out, shard.StateDir, "reshard.json")); err == nil && operation == "create" {
+			cancel(stopped)
 		}
-	}()
+		return nil
+	})
 	if _, err := reshard(ctx, []string{path}, out, reshape.ReshardOptions{Shuffle: true}); !errors.Is(err, stopped) {
 		t.Errorf("%v", err)
 	}
