@@ -91,8 +91,22 @@ func TestSlowFileKeepsTheOrder(t *testing.T) {
 	}
 }
 
-// Waiting for a sequential file does not count as work.
+// Waiting for a sequential file does not count as work. A busy machine may have the reader come late
+// to the writer's pauses, but not to ever longer ones.
 func TestWaitingForAPipeIsNoWork(t *testing.T) {
+	var read StageStats
+	for pause := 10 * time.Millisecond; pause < 10*time.Second; pause *= 2 {
+		read = readWithPauses(t, pause)
+		if read.WaitInput >= 5*pause && read.Busy < read.WaitInput {
+			return
+		}
+	}
+	t.Errorf("%v of work, %v of waiting", read.Busy, read.WaitInput)
+}
+
+// readWithPauses reads a pipe whose writer pauses eight times.
+func readWithPauses(t *testing.T, pause time.Duration) StageStats {
+	t.Helper()
 	path := shardPath(t.TempDir(), 0)
 	if err := syscall.Mkfifo(path, 0o644); err != nil {
 		t.Skipf("no pipes here: %v", err)
@@ -106,11 +120,8 @@ func TestWaitingForAPipeIsNoWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	waited := func() bool {
-		read := s.Stats()[0]
-		return read.WaitInput >= 50*time.Millisecond && read.Busy < read.WaitInput
-	}
 	var wait sync.WaitGroup
+	defer wait.Wait()
 	wait.Go(func() {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
@@ -118,25 +129,17 @@ func TestWaitingForAPipeIsNoWork(t *testing.T) {
 			return
 		}
 		defer f.Close()
-		// A busy machine may have the reader come late to the first pauses, but not to all.
-		pause := 50 * time.Millisecond
 		for part := range slices.Chunk(frames, len(frames)/8) {
 			if _, err := f.Write(part); err != nil {
 				t.Error(err)
 			}
-			if !waited() {
-				time.Sleep(pause)
-				pause *= 2
-			}
+			time.Sleep(pause)
 		}
 	})
 	if ids := rest(t, s); !slices.Equal(ids, inOrder(10)) {
 		t.Errorf("got %v", ids)
 	}
-	wait.Wait()
-	if !waited() {
-		t.Errorf("%v of work, %v of waiting", s.Stats()[0].Busy, s.Stats()[0].WaitInput)
-	}
+	return s.Stats()[0]
 }
 
 // A cancelled wait for a pipe without data returns the context's error.
