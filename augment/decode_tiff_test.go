@@ -10,11 +10,14 @@ import (
 	"testing"
 
 	"golang.org/x/image/tiff"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // TestTIFF decodes files of all kinds to the pixels that were written, and as
 // golang.org/x/image/tiff does where that reads them.
 func TestTIFF(t *testing.T) {
+	race.Skip(t)
 	c := newCodec(t, CodecOptions{})
 	r := rand.New(rand.NewPCG(1, 2))
 	read := 0
@@ -108,6 +111,7 @@ func TestTIFFDamaged(t *testing.T) {
 
 // TestTIFFPadding: tiles may reach beyond the image, not many times its size.
 func TestTIFFPadding(t *testing.T) {
+	race.Skip(t)
 	c := newCodec(t, CodecOptions{})
 	r := rand.New(rand.NewPCG(5, 6))
 	flat := func(x, y int) []uint32 { return []uint32{uint32(y)} }

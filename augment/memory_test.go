@@ -10,6 +10,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // side of the images of TestMemory, in pixels: large compared with what decoding needs for any
@@ -97,6 +99,7 @@ func largeImages(tb testing.TB) map[string][]byte {
 // TestMemory holds what decoding allocates to what Info.Memory says, and the CPU that it takes to
 // what docs/security.md does.
 func TestMemory(t *testing.T) {
+	race.Skip(t)
 	c := newCodec(t, CodecOptions{Decoder: "go"})
 	for name, data := range largeImages(t) {
 		t.Run(name, func(t *testing.T) {

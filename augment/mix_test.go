@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // betaCDF is the distribution function of Beta(a, a), integrated by Simpson's rule after a
@@ -31,6 +33,7 @@ func betaCDF(a, x float64) float64 {
 
 // TestBeta compares draws with the distribution (Kolmogorov and Smirnov).
 func TestBeta(t *testing.T) {
+	race.Skip(t)
 	if c := betaCDF(1, 0.3); math.Abs(c-0.3) > 1e-9 {
 		t.Fatalf("CDF of Beta(1,1) at 0.3: %v", c)
 	}

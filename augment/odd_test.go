@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // oddImage is a line of INDEX.tsv: an image and what Pillow makes of it, upright and in RGB.
@@ -72,6 +74,7 @@ var readAnyway = map[string]string{
 // TestOddImages compares size and mean colour with Pillow's, for every image of the repository's
 // own set and of the larger one next to the checkout.
 func TestOddImages(t *testing.T) {
+	race.Skip(t)
 	for _, dir := range []string{"../testdata/pictures", "../../shared/data/odd"} {
 		for _, decoder := range []string{"auto", "go"} {
 			t.Run(filepath.Base(dir)+"/"+decoder, func(t *testing.T) { oddImages(t, decoder, dir) })

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -92,6 +93,7 @@ func TestPaddedColumnsShareALimit(t *testing.T) {
 
 // A row that is refused for one column must not have widened another.
 func TestRefusedRowsDoNotWiden(t *testing.T) {
+	race.Skip(t)
 	p, err := NewParser(Schema{
 		{Key: "a", Kind: tfrecord.KindInt64, Steps: FlatSteps, Length: Longest},
 		{Key: "b", Kind: tfrecord.KindFloat, Steps: FlatSteps, Length: 1 << 27, AllowMissing: true},
@@ -115,6 +117,7 @@ func TestRefusedRowsDoNotWiden(t *testing.T) {
 // The memory of a large batch is not kept for those that need little of it, and that of equal
 // batches is.
 func TestColumnsDropMemory(t *testing.T) {
+	race.Skip(t)
 	p, err := NewParser(Schema{
 		{Key: "a", Kind: tfrecord.KindInt64, Steps: FlatSteps, Length: Longest, AllowMissing: true},
 		{Key: "r", Kind: tfrecord.KindInt64, Ragged: true},

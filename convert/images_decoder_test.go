@@ -133,11 +133,16 @@ func TestBackendDecodes(t *testing.T) {
 func sameFeature(a, b any) bool {
 	switch a := a.(type) {
 	case [][]byte:
-		return slices.EqualFunc(a, b.([][]byte), slices.Equal)
+		b, ok := b.([][]byte)
+		return ok && slices.EqualFunc(a, b, slices.Equal)
 	case []int64:
-		return slices.Equal(a, b.([]int64))
+		b, ok := b.([]int64)
+		return ok && slices.Equal(a, b)
+	case []float32:
+		b, ok := b.([]float32)
+		return ok && slices.Equal(a, b)
 	}
-	return false
+	return a == nil && b == nil
 }
 
 // TestFellBackImages: they are reported, and their shards are made again once the backend works:

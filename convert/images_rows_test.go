@@ -251,7 +251,7 @@ func TestImagesOfRowsAgainstModel(t *testing.T) {
 		}
 		want["boxes"] = boxes
 		for _, key := range []string{keyEncoded, keyLabel, keyText, "score", "caption", "boxes"} {
-			if fmt.Sprint(g[key]) != fmt.Sprint(want[key]) {
+			if !sameFeature(g[key], want[key]) {
 				t.Errorf("row %d: %s is %.60v, want %.60v", i, key, g[key], want[key])
 			}
 		}

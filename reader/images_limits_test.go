@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -61,6 +62,7 @@ func TestHostileImages(t *testing.T) {
 
 // TestImagesShareMemory: images that take more than Options.Memory are decoded one at a time.
 func TestImagesShareMemory(t *testing.T) {
+	race.Skip(t)
 	codec, err := augment.NewCodec(augment.CodecOptions{Decoder: "go"})
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 func setOf(format string, names ...string) *Set {
@@ -175,6 +177,7 @@ func match(names, images []string) []int {
 }
 
 func TestMatchLikeTheModel(t *testing.T) {
+	race.Skip(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	pick := func(of ...string) string { return of[r.IntN(len(of))] }
 	name := func(dirs, exts []string) string {

@@ -19,6 +19,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/tfrec/tfrec/internal/memtemp"
+	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -155,6 +156,7 @@ func read(t testing.TB, data []byte) ([]file, error) {
 }
 
 func TestMembersOfEachFormat(t *testing.T) {
+	race.Skip(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	long := strings.Repeat("long ", 60) + "ü/日本.jpg"
 	files := []file{{"a/empty.jpg", nil}, {long, []byte("x")}}
@@ -263,6 +265,7 @@ func TestMembersThatAreNotFiles(t *testing.T) {
 
 // What an archive claims, and what is around it, is not trusted.
 func TestHostileArchives(t *testing.T) {
+	race.Skip(t)
 	one := tarOf(t, tar.FormatPAX, file{"a.jpg", []byte("data")})
 	huge := bytes.Clone(one)
 	copy(huge[124:136], "\x80\x00\x00\x00\x00\x04\x00\x00\x00\x00\x00\x00") // 1 PiB in base 256

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // goTest matches a command of the documents, which may be wrapped, or a line of the Makefile.
@@ -19,6 +21,7 @@ var shellVariable = regexp.MustCompile(`\$\$[a-z]`)
 // of `go test` have a test, benchmark or fuzz target that its -run, -bench or -fuzz matches.
 // Otherwise go test passes, and has done nothing.
 func TestDocsNameTestsThatExist(t *testing.T) {
+	race.Skip(t)
 	const root = "../.."
 	pages, err := filepath.Glob(filepath.Join(root, "docs/*.md"))
 	if err != nil {

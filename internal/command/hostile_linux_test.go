@@ -280,6 +280,7 @@ func TestHostileRecords(t *testing.T) {
 // TestMemoryOfImages: with --memory, large images are worked on one after the other, whatever the
 // number of workers, and to the same set.
 func TestMemoryOfImages(t *testing.T) {
+	race.Skip(t)
 	src := t.TempDir()
 	// 4000x4000 pixels of one colour each, in lossless WebP.
 	image := []byte("RIFF\x18\x00\x00\x00WEBPVP8L\x0c\x00\x00\x00/\x9f\xcf\xe7\x03\x88\x88\x08\x00\x00\x00\x00")

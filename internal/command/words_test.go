@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // unplain are words that users do not know from other tools, with those that they do.
@@ -72,6 +74,7 @@ func unplainIn(text string, used map[string]int) []string {
 // like a translation. Help is that of all verbs and flags. Messages are the string
 // literals with a space in them of all packages, and the nouns that are counted.
 func TestWordsOfHelpAndMessages(t *testing.T) {
+	race.Skip(t)
 	used := map[string]int{}
 	var help func(cmd *cobra.Command)
 	help = func(cmd *cobra.Command) {

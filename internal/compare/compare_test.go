@@ -7,11 +7,14 @@ import (
 	"math/rand/v2"
 	"testing"
 	"testing/iotest"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // TestWriter compares random contents with themselves and with others, in pieces of
 // any size.
 func TestWriter(t *testing.T) {
+	race.Skip(t)
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		data := make([]byte, rnd.IntN(300_000))

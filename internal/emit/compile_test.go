@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // programCase is a set, and text that the program in Go for it contains.
@@ -89,6 +91,7 @@ func programs(t *testing.T) map[string]programCase {
 // TestGoProgramsCompile compiles the programs against this module, without linking them, as
 // packages that exist only in an overlay.
 func TestGoProgramsCompile(t *testing.T) {
+	race.Skip(t)
 	dir := t.TempDir()
 	overlay := map[string]map[string]string{"Replace": {}}
 	args := []string{"list", "-export", "-overlay", filepath.Join(dir, "overlay.json")}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -286,6 +287,7 @@ func TestChangedInputIsNoticed(t *testing.T) {
 // TestJSONLOfLongValues exports values that are written piece by piece: text of many
 // alphabets that is cut anywhere, bytes, and long lists.
 func TestJSONLOfLongValues(t *testing.T) {
+	race.Skip(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 5 {
 		var text strings.Builder

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // image reads a sound or odd image of the repository's own set.
@@ -197,6 +199,7 @@ func verdict(tb testing.TB, s *Set, data []byte) (bad, ok bool) {
 // TestVerdictsAgree corrupts sound images in many ways. All backends must give the same verdict,
 // and libjpeg's own warnings, as an independent reference, may find nothing that the check missed.
 func TestVerdictsAgree(t *testing.T) {
+	race.Skip(t)
 	sets := backends(t)
 	const rounds = 8
 	var bad, good, silent int
@@ -268,6 +271,7 @@ func turboSays(s *Set, data []byte, h *Header) error {
 // TestEveryCut cuts sound images at every byte. With an end put after the cut, only a progressive
 // image may pass, where the cut falls between two scans.
 func TestEveryCut(t *testing.T) {
+	race.Skip(t)
 	for _, name := range []string{"made-ok-160x88.jpg", "made-rst.jpg", "made-ok-progressive.jpg", "zune-non_interleaved_420_64x64.jpg"} {
 		data := testImage(t, name)
 		check := func(data []byte) error {

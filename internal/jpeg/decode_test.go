@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 var update = flag.Bool("update", false, "write the golden hashes of decoded pictures with libjpeg-turbo")
@@ -117,6 +119,7 @@ func writeGolden(t *testing.T) {
 
 // TestOwnEqualsTurbo decodes what both read to the same bytes, in planes as in pixels.
 func TestOwnEqualsTurbo(t *testing.T) {
+	race.Skip(t)
 	turbo := backends(t)["turbo"]
 	if turbo == nil {
 		t.Skip("without libjpeg-turbo")

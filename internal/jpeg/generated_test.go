@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // mutateImage corrupts an image: its segments, their order, or its data.
@@ -71,6 +73,7 @@ func mutateImage(r *rand.Rand, data []byte) []byte {
 // sound, assembly and plain Go make the same pixels and have the same verdicts, to the word, and
 // libjpeg-turbo makes the same pixels where it can be compared.
 func TestGenerated(t *testing.T) {
+	race.Skip(t)
 	r := rand.New(rand.NewPCG(11, 12))
 	turbo := backends(t)["turbo"]
 	var sound, damaged, compared int

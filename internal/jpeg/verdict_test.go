@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // verdictCorpus has sound and damaged images with a complete header: those of the repository, those
@@ -80,6 +82,7 @@ func orders(tb testing.TB) map[string]*Set {
 // TestVerdicts decodes the corpus, trusted and not, each image after an arbitrary other one: by
 // every set, with and without assembly, the verdict is that of Check, to the word.
 func TestVerdicts(t *testing.T) {
+	race.Skip(t)
 	corpus := verdictCorpus(t)
 	r := rand.New(rand.NewPCG(5, 6))
 	damaged, sound := 0, 0

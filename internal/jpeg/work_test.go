@@ -88,6 +88,7 @@ func busyProgressive(side, n, scans int) []byte {
 // TestBusyScans: the scans of a progressive image take a bounded time for each pixel, however many
 // they are, and decoding takes the memory that the header says.
 func TestBusyScans(t *testing.T) {
+	race.Skip(t)
 	const side = 2000
 	for _, test := range []struct {
 		n, scans int

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -50,6 +51,7 @@ const (
 
 // TestInChromium opens pages, unchanged and from the disk, in a real browser.
 func TestInChromium(t *testing.T) {
+	race.Skip(t)
 	c := startChromium(t)
 	for _, test := range []struct {
 		name string

@@ -19,6 +19,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/shard/stats"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -184,6 +185,7 @@ func TestHostileObjects(t *testing.T) {
 
 // TestObjectsOfManyRecords shows as many records as a page may, each with many large masks.
 func TestObjectsOfManyRecords(t *testing.T) {
+	race.Skip(t)
 	dir := t.TempDir()
 	var records [][]byte
 	img := encodePNG(t, noise(1, 80, 60, 3))

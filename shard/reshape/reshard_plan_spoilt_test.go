@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
 )
@@ -47,6 +48,7 @@ func TestSpoiltPlansAreRefused(t *testing.T) {
 
 // A plan for a very large set can be read back: it is within the size limit of state files.
 func TestLargestPlanIsReadable(t *testing.T) {
+	race.Skip(t)
 	const parts = 500_000
 	data, err := json.Marshal(&plannedReshard{Parts: make([]plannedPart, parts), Files: make([]plannedFile, parts)})
 	settest.Check(t, err)

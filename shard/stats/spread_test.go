@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // distributions draw numbers like those of real columns. Floats are rounded to float32, as in
@@ -207,6 +209,7 @@ func TestHistogramOfHugeIntegers(t *testing.T) {
 // TestRankSketch: every rank in a sketch is within RankError, its size is bounded, and it is
 // deterministic.
 func TestRankSketch(t *testing.T) {
+	race.Skip(t)
 	for name, d := range distributions {
 		for seed := range uint64(3) {
 			const n = 60_000

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -140,6 +141,7 @@ func encodedAgain(t testing.TB, im image.Image, quality int) image.Image {
 // TestNearHashDistinguishesImages: slightly changed copies are within the default distance of their
 // image, and different images are not.
 func TestNearHashDistinguishesImages(t *testing.T) {
+	race.Skip(t)
 	images := photographs(t)
 	for i := range 20 {
 		images[fmt.Sprint("made ", i)] = waves(uint64(i))

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/tfrec/tfrec/internal/annotation"
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // read reads a file with the text.
@@ -317,6 +318,7 @@ func TestManyMembers(t *testing.T) {
 
 // Memory is that of what is kept, however long the file is.
 func TestMemory(t *testing.T) {
+	race.Skip(t)
 	const n = 100
 	long := `, "bbox": [1, 2, 3, 4], "x": "` + strings.Repeat("é", 100_000) + `", "segmentation": [[` + strings.Repeat("1.5, ", 2_000) + `1, 2]]}`
 	parts := []io.Reader{strings.NewReader(`{"x": [[`), strings.NewReader(strings.Repeat(`"[", `, 1<<18)), strings.NewReader(`1]], "annotations": [{"id": 0}`)}

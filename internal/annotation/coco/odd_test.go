@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/tfrec/tfrec/internal/annotation"
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // What states nothing is as if it were not there.
@@ -99,6 +100,7 @@ func TestAnnotationsOfASubset(t *testing.T) {
 
 // The error of too many faults names the first of them in the file that is too many.
 func TestTooManyFaults(t *testing.T) {
+	race.Skip(t)
 	text := file(strings.Repeat("{},", maxFaults) + `{"id": "last"},` + strings.Repeat("{},", 1<<17) + "{}")
 	for _, workers := range []int{1, 4} {
 		if _, err := read(t, text, annotation.Options{Workers: workers}); err == nil || !strings.HasSuffix(err.Error(), "such as last: no bbox") {

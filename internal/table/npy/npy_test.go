@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/table"
 	"github.com/tfrec/tfrec/internal/table/tabletest"
 )
@@ -155,6 +156,7 @@ func TestLostValues(t *testing.T) {
 }
 
 func TestDamagedArrays(t *testing.T) {
+	race.Skip(t)
 	tabletest.Damaged(t, open, npyOf("<u8", "(2, 2)", []int64{1, 2, 3, 4}))
 	tabletest.Damaged(t, open, exported(t, zip.Deflate, ""))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 
+	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/table"
 	"github.com/tfrec/tfrec/internal/table/tabletest"
 )
@@ -296,6 +297,7 @@ func TestKindsAndOtherColumns(t *testing.T) {
 
 // Row groups of large values are cut into chunks of bounded size, and one of 5 MB is its own.
 func TestChunksAreBounded(t *testing.T) {
+	race.Skip(t)
 	type row struct {
 		Image []byte `parquet:"image"`
 	}
