@@ -4,14 +4,11 @@ import (
 	"errors"
 	"strconv"
 	"testing"
-
-	"github.com/tfrec/tfrec/internal/race"
 )
 
 // TestMessagesAreBounded parses messages with the maximum number of features, lists and steps, and
 // with one more.
 func TestMessagesAreBounded(t *testing.T) {
-	race.Skip(t)
 	entries := func(n int) (dst []byte) {
 		for i := range n {
 			dst = appendField(dst, tagEntry, appendField(nil, tagKey, strconv.AppendInt(nil, int64(i), 10)))

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/tfrec/tfrec/internal/race"
 )
 
 // scanned returns all features of an Example by key, like Features.Map. False means that one of
@@ -92,7 +90,6 @@ func holdScan(t *testing.T, data []byte) (usual bool) {
 
 // A Builder's output has the usual form, whatever the lengths.
 func TestScan(t *testing.T) {
-	race.Skip(t)
 	for _, size := range []int{0, 1, 15, 16, 17, 126, 127, 128, 129, 16383, 16384, 1 << 21} {
 		var b Builder
 		b.Bytes("bytes", make([]byte, size), nil, []byte("x"))
