@@ -75,6 +75,14 @@ type Table struct {
 	Classes map[string][]string `json:"classes,omitempty"`
 }
 
+// Chunks of columns have about ChunkBytes of values, and MaxChunkRows rows at most; those of Arrow
+// files are record batches, or parts of them. A table has MaxChunks at most.
+const (
+	ChunkBytes   = 8 << 20
+	MaxChunkRows = 1 << 16
+	MaxChunks    = 1 << 20
+)
+
 // MaxDistinct is how many different values a scan returns at most; more are an error.
 const MaxDistinct = 1 << 17
 

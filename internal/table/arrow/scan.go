@@ -15,14 +15,6 @@ import (
 	"github.com/tfrec/tfrec/internal/table"
 )
 
-// Chunks are record batches, or parts of about chunkBytes and at most maxRows rows. A table has
-// maxChunks at most.
-const (
-	chunkBytes = 8 << 20
-	maxRows    = 1 << 16
-	maxChunks  = 1 << 20
-)
-
 // Scan finds columns and chunks. It reads all record batches once.
 func (s *Source) Scan(ctx context.Context, o table.ScanOptions) (*table.Table, error) {
 	t := new(table.Table)
@@ -261,11 +253,11 @@ func (s *Source) cut(ctx context.Context, t *table.Table, d *directory, sizes []
 		if m.rows == 0 {
 			continue
 		}
-		parts := max(sizes[i]/chunkBytes, (m.rows-1)/maxRows) + 1
+		parts := max(sizes[i]/table.ChunkBytes, (m.rows-1)/table.MaxChunkRows) + 1
 		per := (m.rows-1)/min(parts, m.rows) + 1
 		for first := int64(0); first < m.rows; first += per {
-			if len(t.Chunks) == maxChunks {
-				return fmt.Errorf("%d rows are more than %d chunks", d.rows, maxChunks)
+			if len(t.Chunks) == table.MaxChunks {
+				return fmt.Errorf("%d rows are more than %d chunks", d.rows, table.MaxChunks)
 			}
 			n := min(per, m.rows-first)
 			hash, err := s.ChunkHash(ctx, m.first+first, n)

@@ -139,7 +139,7 @@ func (s *Source) read(ctx context.Context, c table.Chunk, columns []table.Column
 	}
 	// Batches without rows come before the one with the row.
 	i := sort.Search(len(d.batches), func(i int) bool { return d.batches[i].first > c.FirstRow }) - 1
-	if i < 0 || c.Rows < 0 || c.Rows > maxRows || c.FirstRow+c.Rows > d.batches[i].first+d.batches[i].rows {
+	if i < 0 || c.Rows < 0 || c.Rows > table.MaxChunkRows || c.FirstRow+c.Rows > d.batches[i].first+d.batches[i].rows {
 		return table.ErrChanged
 	}
 	record, err := s.record(r, d, i, c.Rows < d.batches[i].rows)

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/table"
 )
 
 const (
@@ -107,8 +108,8 @@ func (d *directory) add(m message, kind int64, n int) error {
 	case messageDictionary:
 		d.dictionaries = append(d.dictionaries, m)
 	case messageBatch:
-		if m.rows > maxBatch || m.rows+d.rows > maxChunks*maxRows {
-			return fmt.Errorf("%d rows after %d: at most %d a batch are read, and %d in all", m.rows, d.rows, maxBatch, int64(maxChunks*maxRows))
+		if m.rows > maxBatch || m.rows+d.rows > table.MaxChunks*table.MaxChunkRows {
+			return fmt.Errorf("%d rows after %d: at most %d a batch are read, and %d in all", m.rows, d.rows, maxBatch, int64(table.MaxChunks*table.MaxChunkRows))
 		}
 		m.first, m.dicts = d.rows, len(d.dictionaries)
 		d.rows += m.rows

@@ -13,13 +13,6 @@ import (
 	"github.com/tfrec/tfrec/internal/table"
 )
 
-// Chunks have about chunkBytes of values, and maxRows rows at most. A table has maxChunks at most.
-const (
-	chunkBytes = 8 << 20
-	maxRows    = 1 << 16
-	maxChunks  = 1 << 20
-)
-
 // Scan finds columns and chunks. It reads strings, whose text must be UTF-8, unsigned integers of 64
 // bits, splits, ScanOptions.Distinct, and all of a .npz, whose checksums it verifies.
 func (s *Source) Scan(ctx context.Context, o table.ScanOptions) (*table.Table, error) {
@@ -99,11 +92,11 @@ func (s *Source) cut(ctx context.Context, t *table.Table) error {
 	if t.Rows == 0 {
 		return nil
 	}
-	chunks := max(t.Bytes/chunkBytes, (t.Rows-1)/maxRows) + 1
+	chunks := max(t.Bytes/table.ChunkBytes, (t.Rows-1)/table.MaxChunkRows) + 1
 	per := (t.Rows-1)/min(chunks, t.Rows) + 1
 	for first := int64(0); first < t.Rows; first += per {
-		if len(t.Chunks) == maxChunks {
-			return fmt.Errorf("%d rows are more than %d chunks of %d", t.Rows, maxChunks, per)
+		if len(t.Chunks) == table.MaxChunks {
+			return fmt.Errorf("%d rows are more than %d chunks of %d", t.Rows, table.MaxChunks, per)
 		}
 		rows := min(per, t.Rows-first)
 		hash, err := s.ChunkHash(ctx, first, rows)

@@ -203,7 +203,7 @@ func (s *Source) Read(ctx context.Context, c table.Chunk, columns []table.Column
 }
 
 func (s *Source) read(ctx context.Context, r *reader, c table.Chunk, columns []table.Column, b *table.Batch) error {
-	if len(s.features) == 0 || c.FirstRow < 0 || c.Rows < 0 || c.Rows > maxRows || c.FirstRow > s.features[0].rows()-c.Rows {
+	if len(s.features) == 0 || c.FirstRow < 0 || c.Rows < 0 || c.Rows > table.MaxChunkRows || c.FirstRow > s.features[0].rows()-c.Rows {
 		return table.ErrChanged
 	}
 	b.Rows, b.Bad, b.Lines = int(c.Rows), b.Bad[:0], b.Lines[:0]

@@ -188,8 +188,8 @@ func (m *metadata) check(size int64) error {
 			}
 		}
 	}
-	if total > maxChunks*maxRows {
-		return fmt.Errorf("%d rows: at most %d are read", total, int64(maxChunks*maxRows))
+	if total > table.MaxChunks*table.MaxChunkRows {
+		return fmt.Errorf("%d rows: at most %d are read", total, int64(table.MaxChunks*table.MaxChunkRows))
 	}
 	if total != m.rows {
 		return fmt.Errorf("the row groups have %d rows, but the footer says %d", total, m.rows)

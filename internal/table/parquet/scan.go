@@ -15,13 +15,6 @@ import (
 	"github.com/tfrec/tfrec/internal/table"
 )
 
-// Chunks have about chunkBytes of values, and maxRows rows at most. A table has maxChunks at most.
-const (
-	chunkBytes = 8 << 20
-	maxRows    = 1 << 16
-	maxChunks  = 1 << 20
-)
-
 // scanRows is how many rows a scan looks at together.
 const scanRows = 1024
 
@@ -134,7 +127,7 @@ func (s *Source) find(ctx context.Context, r storage.File, m *metadata, l *leaf,
 		if l.def == 0 {
 			f.missing = 0
 		}
-		if p.uncompressed <= chunkBytes {
+		if p.uncompressed <= table.ChunkBytes {
 			return nil
 		}
 		c := s.column(r, m, l, group, kind)
@@ -237,7 +230,7 @@ func summarize(c *table.Column, found []finding, distinct map[string]struct{}) e
 func (s *Source) cut(ctx context.Context, t *table.Table, m *metadata, found [][]finding) error {
 	for i := range m.groups {
 		g := &m.groups[i]
-		size, target := int64(0), int64(chunkBytes)
+		size, target := int64(0), int64(table.ChunkBytes)
 		for _, f := range found {
 			size += f[i].bytes
 			target = max(target, f[i].largest/2)
@@ -246,15 +239,15 @@ func (s *Source) cut(ctx context.Context, t *table.Table, m *metadata, found [][
 		if g.rows == 0 {
 			continue
 		}
-		pieces := max(size/target, (g.rows-1)/maxRows) + 1
+		pieces := max(size/target, (g.rows-1)/table.MaxChunkRows) + 1
 		per := (g.rows-1)/min(pieces, g.rows) + 1
 		offset := int64(0)
 		if len(g.pieces) > 0 {
 			offset = g.pieces[0].start
 		}
 		for first := int64(0); first < g.rows; first += per {
-			if len(t.Chunks) == maxChunks {
-				return fmt.Errorf("%d rows are more than %d chunks of %d", m.rows, maxChunks, per)
+			if len(t.Chunks) == table.MaxChunks {
+				return fmt.Errorf("%d rows are more than %d chunks of %d", m.rows, table.MaxChunks, per)
 			}
 			n := min(per, g.rows-first)
 			hash, err := s.ChunkHash(ctx, g.first+first, n)

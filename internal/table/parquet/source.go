@@ -125,7 +125,7 @@ func (s *Source) read(ctx context.Context, c table.Chunk, columns []table.Column
 		return err
 	}
 	group := sort.Search(len(m.groups), func(i int) bool { return m.groups[i].first > c.FirstRow }) - 1
-	if group < 0 || c.Rows < 0 || c.Rows > maxRows || c.FirstRow+c.Rows > m.groups[group].first+m.groups[group].rows {
+	if group < 0 || c.Rows < 0 || c.Rows > table.MaxChunkRows || c.FirstRow+c.Rows > m.groups[group].first+m.groups[group].rows {
 		return table.ErrChanged
 	}
 	first := c.FirstRow - m.groups[group].first
