@@ -46,7 +46,7 @@ func TestSlurm(t *testing.T) {
 func TestKubernetes(t *testing.T) {
 	dir := project(t, "cluster")
 	want := single(t, dir)
-	f, err := os.Open("cluster/kubernetes.yaml")
+	f, err := os.Open("cluster/kubernetes/volume.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,12 +100,12 @@ func TestAWSBatch(t *testing.T) {
 	need(t, "bash")
 	dir := project(t, "cluster")
 	want := single(t, dir)
-	replace(t, filepath.Join(dir, "aws-batch.sh"), "tasks=64", "tasks="+strconv.Itoa(tasks))
+	replace(t, filepath.Join(dir, "aws-batch/efs.sh"), "tasks=64", "tasks="+strconv.Itoa(tasks))
 	fake := "#!/bin/bash\nprintf '%s\\0' \"$@\" >> calls; printf '\\n\\0' >> calls\necho id-$2\n"
 	if err := os.WriteFile(filepath.Join(dir, "aws"), []byte(fake), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	run(t, dir, []string{"PATH=" + dir + ":" + os.Getenv("PATH")}, "bash", "aws-batch.sh", "queue", "image", "fs-1")
+	run(t, dir, []string{"PATH=" + dir + ":" + os.Getenv("PATH")}, "bash", "aws-batch/efs.sh", "queue", "image", "fs-1")
 	calls, err := os.ReadFile(filepath.Join(dir, "calls"))
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,7 @@
 # job queue, an image with tfrec as its entry point, and an EFS file system with
 # the images in /photos.
 #
-#   aws-batch.sh QUEUE IMAGE EFS_ID
+#   efs.sh QUEUE IMAGE EFS_ID
 set -euo pipefail
 
 queue=$1 image=$2 efs=$3

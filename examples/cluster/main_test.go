@@ -1,0 +1,128 @@
+// Package cluster holds jobs of clusters to begin with. Its tests decode them into the types of
+// their platforms, and run their commands against stores on this machine.
+package cluster
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// program finds what `make cluster-test` builds: a path in a variable of the environment. Without
+// it, the test is skipped.
+func program(t *testing.T, variable string) string {
+	t.Helper()
+	path := os.Getenv(variable)
+	if path == "" {
+		t.Skipf("%s is not set: `make cluster-test` builds the programs and sets it", variable)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func tfrec(t *testing.T) string { return program(t, "TFREC") }
+
+// serve runs a server of bin/servers until the test ends, and returns its address.
+func serve(t *testing.T, name string, args func(port string) []string) string {
+	t.Helper()
+	path := filepath.Join(program(t, "TFREC_SERVERS"), name)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := l.Addr().String()
+	l.Close()
+	log := filepath.Join(t.TempDir(), "log")
+	out, err := os.Create(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(host)
+	cmd := exec.Command(path, args(port)...)
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+		out.Close()
+		if t.Failed() {
+			text, _ := os.ReadFile(log)
+			t.Logf("output of %s:\n%.1500s", name, text)
+		}
+	})
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		conn, err := net.Dial("tcp", host)
+		if err == nil {
+			conn.Close()
+			return "http://" + host
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s does not listen: %v", name, err)
+		}
+	}
+}
+
+// read returns the contents of a file.
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// filesBelow returns the contents of all files below dir, by their paths with slashes.
+func filesBelow(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		files[filepath.ToSlash(name)] = string(read(t, path))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// capture runs a script with a command in the PATH that writes down its arguments, and answers
+// id-SECOND, where SECOND is its second argument. It returns the arguments of each call.
+func capture(t *testing.T, command, script string, args ...string) [][]string {
+	t.Helper()
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("no bash")
+	}
+	dir := t.TempDir()
+	calls := filepath.Join(dir, "calls")
+	fake := fmt.Sprintf("#!/bin/bash\nprintf '%%s\\0' \"$@\" >>'%[1]s'; printf '\\n\\0' >>'%[1]s'\necho \"id-$2\"\n", calls)
+	if err := os.WriteFile(filepath.Join(dir, command), []byte(fake), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("bash", append([]string{script}, args...)...)
+	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, out)
+	}
+	var all [][]string
+	for call := range strings.SplitSeq(strings.TrimSuffix(string(read(t, calls)), "\n\x00"), "\n\x00") {
+		all = append(all, strings.Split(strings.TrimSuffix(call, "\x00"), "\x00"))
+	}
+	return all
+}
