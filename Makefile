@@ -37,6 +37,7 @@ MAKEFLAGS += --no-builtin-rules
 .PHONY: help build demo test check race torture fuzz bench bench-peers interop accept clean venv venv-dali docs dist check-dist release-check man build-cloud cloud-test build-beam beam-test beam-flink gomlx-test
 .PHONY: install gpu gpu-test gpu-device-test gpu-env cuda-headers fakecuda ptx check-ptx
 .PHONY: check-format check-vet check-static check-arrows check-docs check-generated check-modules check-platforms check-tags
+.PHONY: servers cluster-test nightly
 
 help: ## list these targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -116,11 +117,19 @@ build-cloud: ## build bin/tfrec-cloud, which also reads from and writes to objec
 
 AZURITE := bin/servers/azurite
 
-cloud-test: ## test object storage on servers that are built and run here
+servers:
 	cd cloud/servers && GOWORK=off GOBIN=$(CURDIR)/bin/servers $(GO) install tool
+
+cloud-test: servers ## test object storage on servers that are built and run here
 	@if ! command -v npm >/dev/null; then echo "make cloud-test: Azurite needs node and npm, which are not installed: Azure is not tested"; \
 	elif [ ! -e $(AZURITE)/node_modules/azurite/package.json ]; then npm install --prefix $(AZURITE) --ignore-scripts --no-audit --no-fund --loglevel=error azurite@3.37.0 || { rm -rf $(AZURITE); echo "make cloud-test: npm could not fetch Azurite: Azure is not tested"; }; fi
 	cd cloud && $(GO) vet ./... && TFREC_SERVERS=$(CURDIR)/bin/servers $(GO) test -count=1 -timeout $(TIMEOUT) ./...
+
+cluster-test: build-cloud servers ## check the examples for clusters, and run their commands on stores that run here
+	cd examples/cluster && export GOWORK=off && $(GO) vet ./... && \
+		TFREC=$(CURDIR)/bin/tfrec-cloud TFREC_SERVERS=$(CURDIR)/bin/servers $(GO) test -count=1 -timeout $(TIMEOUT) ./...
+
+nightly: cluster-test
 
 build-beam: ## build bin/tfrec-beam, whose convert and reshard run on Apache Beam
 	cd beam && $(GO) build -trimpath -buildvcs=auto -o ../bin/tfrec-beam ./cmd/tfrec-beam
