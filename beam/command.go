@@ -8,8 +8,12 @@ import (
 )
 
 // Main runs the command with the process's arguments, and returns the exit code. In
-// a process that a runner has started as a worker, it is that worker.
+// a process that a runner has started as a worker, it is that worker; with --worker_pool, it starts
+// workers.
 func Main() int {
+	if address, is := poolAddress(os.Args[1:]); is {
+		return runPool(address)
+	}
 	if startedByRunner(os.Args[1:]) {
 		return serve(os.Args[1:])
 	}

@@ -322,14 +322,29 @@ func TestWrongUse(t *testing.T) {
 	t.Parallel()
 	photos, out := filepath.Join(demo(t), "photos"), filepath.Join(t.TempDir(), "out")
 	for want, more := range map[string][]string{
-		"want one of: ":                     {"--runner", "abacus"},
-		"--runner flink: wants --endpoint":  {"--runner=flink"},
-		"unknown flag --async":              {"--async"}, // nobody would end the set
-		"--task: is for tfrec":              {"--task", "0", "--tasks", "3"},
-		"--gpu: is for tfrec":               {"--gpu", "auto", "--resize", "8"},
-		"want off, error, warn, info":       {"--beam_log", "loud"},
-		"Dataflow's workers do not see":     {"--runner", "dataflow", "--environment_type", "loopback"},
-		"tfrec-beam convert images: --fit:": {"--fit", "pad"},
+		"want one of: ":                                    {"--runner", "abacus"},
+		"--runner flink: wants --endpoint":                 {"--runner=flink"},
+		"unknown flag --async":                             {"--async"}, // nobody would end the set
+		"--task: is for tfrec":                             {"--task", "0", "--tasks", "3"},
+		"--gpu: is for tfrec":                              {"--gpu", "auto", "--resize", "8"},
+		"want off, error, warn, info":                      {"--beam_log", "loud"},
+		"--environment_type loopback: Data":                {"--runner", "dataflow", "--environment_type", "loopback"},
+		"tfrec-beam convert images: --fit:":                {"--fit", "pad"},
+		"--temp_location: only --runner dataflow heeds it": {"--temp_location", "gs://b/tmp"},
+		"--region: only --runner dataflow heeds it":        {"--region", "europe-west4", "--runner", "flink", "--endpoint", "127.0.0.1:1"},
+		"is given that, as --flink-master":                 {"--flink_master", "localhost:8081", "--runner", "flink"},
+		"is given that, as --spark-master-url":             {"--spark_master_url=local"},
+		"that is --endpoint here":                          {"--job_endpoint", "localhost:8099"},
+		"the job is a batch":                               {"--streaming"},
+		"unknown flag --dry_run":                           {"--runner", "dataflow", "--dry_run"},
+		"--staging_location \"\": Dataflow wants gs://":    {"--runner", "dataflow", "--project", "p", "--region", "r"},
+		"--temp_location \"/tmp\": Dataflow wants gs://":   {"--runner", "dataflow", "--staging_location", "gs://b/s", "--temp_location", "/tmp"},
+		"--endpoint: Dataflow has no job server":           {"--runner", "dataflow", "--endpoint", "127.0.0.1:1"},
+		"--environment_type PROCESS: Dataflow runs":        {"--runner", "dataflow", "--environment_type", "PROCESS"},
+		"want LOOPBACK, PROCESS, EXTERNAL or DOCKER":       {"--environment_type", "POOL"},
+		"where a pool of workers listens":                  {"--environment_type", "EXTERNAL"},
+		"want {\"command\": \"/path/to/tfrec-beam\"}":      {"--environment_type", "PROCESS", "--runner=flink", "--endpoint=127.0.0.1:1"},
+		"for --environment_type PROCESS: ":                 {"--environment_type", "PROCESS", "--environment_config", "tfrec-beam"},
 	} {
 		o := run(t, onBeam, append([]string{"convert", "images", photos, out}, more...)...)
 		if o.code != 2 || !strings.Contains(o.stderr, want) {

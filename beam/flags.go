@@ -5,12 +5,15 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
+	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 	"github.com/spf13/pflag"
+	"google.golang.org/protobuf/encoding/protojson"
 )
 
 // described are the SDK's flags that the help shows, in our words. All others that
@@ -18,8 +21,8 @@ import (
 var described = map[string]string{
 	"runner":             "what runs the pipeline: prism (within this process), flink, spark, universal (any job server) or dataflow (default prism)",
 	"endpoint":           "`host:port` of the runner's job server (prism has its own)",
-	"environment_type":   "where workers run: LOOPBACK (in this process; the default for prism), PROCESS, EXTERNAL or DOCKER (the SDK's default)",
-	"environment_config": "what that needs: for PROCESS `JSON` with the command, which is this program; for EXTERNAL the address of a pool; for DOCKER an image",
+	"environment_type":   "where workers run: LOOPBACK (in this process; the default for prism), PROCESS, EXTERNAL (a pool: tfrec-beam --worker_pool) or DOCKER (the default for others)",
+	"environment_config": "what that needs: for PROCESS `JSON` with the command, which is this program (the default for prism); for EXTERNAL the address of a pool; for DOCKER an image",
 	"parallelism":        "how many workers Flink or Spark has at work",
 	"job_name":           "`name` of the job in the runner",
 	"experiments":        "what to switch on in the runner, separated by commas",
@@ -27,6 +30,7 @@ var described = map[string]string{
 	"project":            "Google Cloud `project` for Dataflow",
 	"region":             "Google Cloud `region` for Dataflow",
 	"staging_location":   "`gs://...` where Dataflow finds this program",
+	"temp_location":      "`gs://...` where Dataflow keeps temporary files (default: tmp in the staging location)",
 }
 
 // leftOut are flags of the SDK that workers are started with, and those that would have nobody wait
@@ -35,6 +39,34 @@ var leftOut = []string{
 	"worker", "id", "logging_endpoint", "control_endpoint", "provision_endpoint", "semi_persist_dir", "options",
 	"async", "execute_async", "dry_run", "template_location", "update",
 }
+
+// forDataflow are the SDK's flags that only Dataflow heeds.
+var forDataflow = []string{
+	"autoscaling_algorithm", "cpu_profiling", "dataflow_endpoint", "dataflow_kms_key", "dataflow_service_options",
+	"disk_provisioned_iops", "disk_provisioned_throughput_mibps", "disk_size_gb", "disk_type", "flexrs_goal", "labels",
+	"machine_type", "max_num_workers", "min_cpu_platform", "network", "no_use_public_ips", "num_workers",
+	"number_of_worker_harness_threads", "project", "region", "sdk_container_image", "service_account_email",
+	"staging_location", "subnetwork", "teardown_policy", "temp_location", "transform_name_mapping", "use_public_ips",
+	"worker_harness_container_image", "worker_machine_type", "worker_region", "worker_zone", "zone",
+}
+
+// elsewhere are flags that Beam has in other languages, and what is to be done instead.
+var elsewhere = map[string]string{
+	"flink_master":         "Flink's job server is given that, as --flink-master; --endpoint is where the job server listens",
+	"flink_master_url":     "Flink's job server is given that, as --flink-master; --endpoint is where the job server listens",
+	"spark_master_url":     "Spark's job server is given that, as --spark-master-url; --endpoint is where the job server listens",
+	"flink_job_server_jar": "start the job server, and say where it listens with --endpoint",
+	"spark_job_server_jar": "start the job server, and say where it listens with --endpoint",
+	"job_endpoint":         "that is --endpoint here",
+	"streaming":            "all input is read once: the job is a batch",
+}
+
+// foreignFlag is one of elsewhere.
+type foreignFlag struct{ instead string }
+
+func (foreignFlag) String() string     { return "" }
+func (f foreignFlag) Set(string) error { return errors.New(f.instead) }
+func (foreignFlag) Type() string       { return "value" }
 
 // addFlags adds the SDK's flags to those of a verb. The verb's own win.
 func addFlags(fs *pflag.FlagSet) {
@@ -53,6 +85,10 @@ func addFlags(fs *pflag.FlagSet) {
 			added.NoOptDefVal = "true"
 		}
 	})
+	for name, instead := range elsewhere {
+		fs.VarPF(foreignFlag{instead}, name, "", instead).NoOptDefVal = "true"
+		_ = fs.MarkHidden(name) // it exists
+	}
 	fs.Var(&logs, "beam_log", "what Beam and the runner within this process say on stderr: off, error, warn, info or debug (default off)")
 }
 
@@ -99,13 +135,87 @@ func way() string {
 	return known[*runners.Runner]
 }
 
+// prismHere reports whether the pipeline runs on prism within this process.
+func prismHere() bool { return way() == within && *jobopts.Endpoint == "" }
+
 // checkFlags says what cannot be.
 func checkFlags() error {
+	if way() == dataflow {
+		return checkDataflow()
+	}
+	for _, name := range forDataflow {
+		if given(name) {
+			return fmt.Errorf("--%s: only --runner dataflow heeds it", name)
+		}
+	}
 	if way() == server && *jobopts.Endpoint == "" {
 		return errors.New("--runner " + *runners.Runner + ": wants --endpoint host:port, where its job server listens")
 	}
-	if way() == dataflow && jobopts.IsLoopback() {
-		return errors.New("--environment_type LOOPBACK: Dataflow's workers do not see this process")
+	switch environment() {
+	case "", "loopback", "docker":
+	case "external":
+		if *jobopts.EnvironmentConfig == "" {
+			return errors.New("--environment_type EXTERNAL: wants --environment_config host:port, where a pool of workers listens (tfrec-beam --worker_pool)")
+		}
+	case "process":
+		_, err := processConfig()
+		return err
+	default:
+		return fmt.Errorf("--environment_type %s: want LOOPBACK, PROCESS, EXTERNAL or DOCKER", *jobopts.EnvironmentType)
 	}
 	return nil
+}
+
+// checkDataflow says what Dataflow cannot do, or would complain about only after the input has been
+// listed.
+func checkDataflow() error {
+	if e := environment(); e != "" && e != "docker" {
+		return fmt.Errorf("--environment_type %s: Dataflow runs workers in containers of its own", *jobopts.EnvironmentType)
+	}
+	if *jobopts.Endpoint != "" {
+		return errors.New("--endpoint: Dataflow has no job server; --dataflow_endpoint names another service")
+	}
+	for _, name := range []string{"staging_location", "temp_location"} {
+		at := flag.Lookup(name).Value.String()
+		if at == "" && name == "temp_location" {
+			continue
+		}
+		if bucket, ok := strings.CutPrefix(at, "gs://"); !ok || bucket == "" {
+			return fmt.Errorf("--%s %q: Dataflow wants gs://bucket/path", name, at)
+		}
+	}
+	return nil
+}
+
+// given reports whether one of the SDK's flags was set.
+func given(name string) (set bool) {
+	flag.Visit(func(f *flag.Flag) { set = set || f.Name == name })
+	return set
+}
+
+// environment is --environment_type, which the SDK takes in any case.
+func environment() string { return strings.ToLower(*jobopts.EnvironmentType) }
+
+func isProcess() bool { return environment() == "process" }
+
+// processConfig is what --environment_config says about processes. Prism's in this process are this
+// program by default.
+func processConfig() (*pipepb.ProcessPayload, error) {
+	config := &pipepb.ProcessPayload{}
+	if *jobopts.EnvironmentConfig == "" && prismHere() {
+		self, err := os.Executable()
+		config.Command = self
+		return config, err
+	}
+	const want = `--environment_config: want {"command": "/path/to/tfrec-beam"} for --environment_type PROCESS`
+	if *jobopts.EnvironmentConfig == "" {
+		return nil, errors.New(want)
+	}
+	if err := protojson.Unmarshal([]byte(*jobopts.EnvironmentConfig), config); err != nil {
+		return nil, fmt.Errorf("%s: %w", want, err)
+	}
+	if config.GetCommand() == "" {
+		return nil, errors.New(want)
+	}
+	return config, nil
 }

@@ -2,6 +2,7 @@ package beam
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"maps"
@@ -9,8 +10,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/util/hooks"
+	fnpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/fnexecution_v1"
 
 	"github.com/tfrec/tfrec/internal/command"
 )
@@ -18,6 +23,35 @@ import (
 // actAs in the environment makes the test binary a command, for tests that need it as
 // a process of its own.
 const actAs = "TFREC_BEAM_TEST_MAIN"
+
+// diesAt in the environment of a driver is the number of the bundle at which its workers kill
+// themselves.
+const diesAt = "TFREC_BEAM_TEST_DIES_AT"
+
+// dieAt has a worker die when it is to process a bundle for the nth time.
+func dieAt(nth string) {
+	left, err := strconv.Atoi(nth)
+	if err != nil {
+		return // not to die
+	}
+	hooks.RegisterHook(diesAt, func([]string) hooks.Hook {
+		return hooks.Hook{Req: func(ctx context.Context, r *fnpb.InstructionRequest) (context.Context, error) {
+			if r.GetProcessBundle() != nil {
+				left--
+			}
+			if left == 0 {
+				if self, err := os.FindProcess(os.Getpid()); err == nil {
+					_ = self.Kill()
+				}
+				select {}
+			}
+			return ctx, nil
+		}}
+	})
+	if err := hooks.EnableHook(diesAt); err != nil { // the driver says so to its workers
+		panic(err)
+	}
+}
 
 // The commands that the test binary is.
 const (
@@ -28,6 +62,7 @@ const (
 func TestMain(m *testing.M) {
 	switch os.Getenv(actAs) {
 	case onBeam:
+		dieAt(os.Getenv(diesAt))
 		os.Exit(Main())
 	case plain:
 		os.Exit(command.Main())

@@ -75,21 +75,27 @@ var inProcess = sync.OnceValues(func() (jobpb.JobServiceClient, error) {
 
 // jobServer returns what jobs are given to, and how to hang up.
 func jobServer(ctx context.Context) (jobpb.JobServiceClient, func(), error) {
-	if *jobopts.Endpoint == "" {
+	if prismHere() {
 		server, err := inProcess()
 		return server, func() {}, err
 	}
-	// One that is not there says so at once; gRPC would wait for it.
-	knock, err := (&net.Dialer{Timeout: dialTime}).DialContext(ctx, "tcp", *jobopts.Endpoint)
-	if err != nil {
+	if err := knock(ctx, *jobopts.Endpoint); err != nil {
 		return nil, nil, err
 	}
-	_ = knock.Close()
 	connection, err := grpcx.Dial(ctx, *jobopts.Endpoint, dialTime)
 	if err != nil {
 		return nil, nil, err
 	}
 	return jobpb.NewJobServiceClient(connection), func() { _ = connection.Close() }, nil
+}
+
+// knock reports a server that is not there at once; gRPC would wait for it.
+func knock(ctx context.Context, address string) error {
+	connection, err := (&net.Dialer{Timeout: dialTime}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	return connection.Close()
 }
 
 // How long job servers have to answer, and how often they are asked for counters.
@@ -105,6 +111,8 @@ type submitted struct {
 	id       string
 	pipeline *pipepb.Pipeline
 	loopback *extworker.Loopback // workers in this process, or nil
+	pool     *workerPool         // workers as processes of this one, or nil
+	died     chan error          // the first worker of the pool that ended
 }
 
 // submit gives a pipeline to the job server: what runnerlib.Execute does before it
@@ -115,18 +123,28 @@ func (j *submitted) submit(ctx context.Context, p *sdk.Pipeline) (err error) {
 			j.stopWorkers()
 		}
 	}()
-	config := jobopts.GetEnvironmentConfig
-	if jobopts.IsLoopback() {
+	urn, config := jobopts.GetEnvironmentUrn(ctx), jobopts.GetEnvironmentConfig
+	switch {
+	case jobopts.IsLoopback():
 		if j.loopback, err = extworker.StartLoopback(ctx, 0); err != nil {
 			return err
 		}
 		config = j.loopback.EnvironmentConfig
+	case isProcess() && prismHere():
+		if err := j.startPool(); err != nil {
+			return err
+		}
+		urn, config = graphx.URNEnvExternal, func(context.Context) string { return j.pool.address() }
+	case environment() == "external" && prismHere():
+		if err := knock(ctx, *jobopts.EnvironmentConfig); err != nil { // prism panics (2.77.0)
+			return fmt.Errorf("reach the pool of workers: %w", err)
+		}
 	}
 	edges, _, err := p.Build()
 	if err != nil {
 		return err
 	}
-	environment, err := graphx.CreateEnvironment(ctx, jobopts.GetEnvironmentUrn(ctx), config)
+	environment, err := graphx.CreateEnvironment(ctx, urn, config)
 	if err != nil {
 		return err
 	}
@@ -179,8 +197,32 @@ func workerProgram() (path string, done func(), err error) {
 	return path, func() {}, err
 }
 
-// stopWorkers ends the workers in this process.
+// startPool starts what starts the workers as processes. Prism would do that itself, and wait for
+// ever when one dies (2.77.0).
+func (j *submitted) startPool() error {
+	config, err := processConfig()
+	if err != nil {
+		return err
+	}
+	var env []string
+	for name, value := range config.GetEnv() {
+		env = append(env, name+"="+value)
+	}
+	j.died = make(chan error, 1)
+	j.pool = &workerPool{command: config.GetCommand(), env: env, silent: true, ended: func(err error) {
+		select {
+		case j.died <- err:
+		default: // one is enough
+		}
+	}}
+	return j.pool.listen("localhost:0")
+}
+
+// stopWorkers ends the workers in this process, and its processes.
 func (j *submitted) stopWorkers() {
+	if j.pool != nil {
+		j.pool.close()
+	}
 	if j.loopback != nil {
 		_ = j.loopback.Stop(context.Background()) // it has no error to return
 	}
@@ -198,7 +240,7 @@ func (j *submitted) follow(ctx context.Context, watch func(map[string]int64)) (m
 		select {
 		case err := <-ended:
 			if err != nil {
-				return nil, shortened(err)
+				return nil, j.failure(err)
 			}
 			counts, _ := j.counts(ctx) // not all job servers have them, and all is done
 			return counts, nil
@@ -206,6 +248,9 @@ func (j *submitted) follow(ctx context.Context, watch func(map[string]int64)) (m
 			if counts, err := j.counts(ctx); err == nil { // otherwise next time
 				watch(counts)
 			}
+		case err := <-j.died:
+			j.cancel(ended)
+			return nil, gaveUp(err.Error())
 		case <-ctx.Done():
 			j.cancel(ended)
 			return nil, context.Cause(ctx)
@@ -245,15 +290,4 @@ func countsOf(r *metrics.Results) map[string]int64 {
 		}
 	}
 	return counts
-}
-
-// shortened returns what a worker's error came to: of a chain of errors, each with
-// what the SDK was at, the last.
-func shortened(err error) error {
-	const link = "caused by:"
-	text := err.Error()
-	if i := strings.LastIndex(text, link); i >= 0 {
-		text = text[i+len(link):]
-	}
-	return errors.New("the runner gave up: " + strings.TrimSpace(text))
 }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/container/tools"
@@ -36,6 +37,8 @@ func serve(args []string) int {
 		fmt.Fprintln(os.Stderr, "tfrec-beam: as a worker:", err)
 		return 1
 	}
+	// A terminal interrupts the driver, too, which stops its workers.
+	signal.Ignore(os.Interrupt)
 	// The SDK prints complaints, and prism has its workers print where the driver
 	// prints its result.
 	os.Stdout = os.Stderr

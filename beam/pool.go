@@ -1,0 +1,176 @@
+package beam
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	fnpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/fnexecution_v1"
+	"google.golang.org/grpc"
+)
+
+// workerPool starts workers as processes when a runner asks, by Beam's protocol for external
+// environments.
+type workerPool struct {
+	fnpb.UnimplementedBeamFnExternalWorkerPoolServer
+	command string
+	env     []string // in addition to this process's
+	// ended is called when a worker cannot start, or ends and was not stopped. It must not block.
+	ended func(error)
+	// silent is whether the runner is told that all is well when a worker cannot start: prism panics
+	// otherwise (2.77.0).
+	silent bool
+
+	listener net.Listener
+
+	mu      sync.Mutex
+	closed  bool
+	workers []*poolWorker
+}
+
+// poolWorker is a running process.
+type poolWorker struct {
+	id      string
+	process *os.Process
+	stopped bool // by the pool
+	done    chan struct{}
+}
+
+// listen begins to serve runners on address, as net.Listen wants it, for the rest of the process.
+func (p *workerPool) listen(address string) (err error) {
+	if p.listener, err = net.Listen("tcp", address); err != nil {
+		return err
+	}
+	server := grpc.NewServer()
+	fnpb.RegisterBeamFnExternalWorkerPoolServer(server, p)
+	go func() { _ = server.Serve(p.listener) }()
+	return nil
+}
+
+// address is where the pool listens.
+func (p *workerPool) address() string { return p.listener.Addr().String() }
+
+// StartWorker starts a process, which asks the runner for everything but its name.
+func (p *workerPool) StartWorker(_ context.Context, r *fnpb.StartWorkerRequest) (*fnpb.StartWorkerResponse, error) {
+	if err := p.start(r); err != nil {
+		p.ended(err)
+		if !p.silent {
+			return &fnpb.StartWorkerResponse{Error: err.Error()}, nil
+		}
+	}
+	return &fnpb.StartWorkerResponse{}, nil
+}
+
+func (p *workerPool) start(r *fnpb.StartWorkerRequest) error {
+	endpoint := r.GetProvisionEndpoint().GetUrl()
+	if endpoint == "" {
+		return fmt.Errorf("worker %s: the runner has no provision service", r.GetWorkerId())
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return errors.New("the pool of workers is closed")
+	}
+	c := exec.Command(p.command, "--id="+r.GetWorkerId(), "--provision_endpoint="+endpoint)
+	c.Env = append(os.Environ(), p.env...)
+	c.Stdout, c.Stderr = os.Stderr, os.Stderr
+	if err := c.Start(); err != nil {
+		return fmt.Errorf("start worker %s: %w", r.GetWorkerId(), err)
+	}
+	w := &poolWorker{id: r.GetWorkerId(), process: c.Process, done: make(chan struct{})}
+	p.workers = append(p.workers, w)
+	go p.wait(w, c)
+	return nil
+}
+
+// wait waits for the end of a worker.
+func (p *workerPool) wait(w *poolWorker, c *exec.Cmd) {
+	defer close(w.done)
+	_ = c.Wait() // the state says as much
+	p.mu.Lock()
+	p.workers = slices.DeleteFunc(p.workers, func(o *poolWorker) bool { return o == w })
+	stopped := w.stopped
+	p.mu.Unlock()
+	if !stopped {
+		p.ended(fmt.Errorf("worker process %d ended: %s", w.process.Pid, c.ProcessState))
+	}
+}
+
+// StopWorker ends a process. Two Flink task managers may give the same ID to their workers: neither
+// of those is ended here, but by its runner's hanging up.
+func (p *workerPool) StopWorker(_ context.Context, r *fnpb.StopWorkerRequest) (*fnpb.StopWorkerResponse, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var named []*poolWorker
+	for _, w := range p.workers {
+		if w.id == r.GetWorkerId() {
+			named = append(named, w)
+		}
+	}
+	for _, w := range named {
+		w.stopped = true
+	}
+	if len(named) == 1 {
+		_ = named[0].process.Kill() // unless it has ended by itself
+	}
+	return &fnpb.StopWorkerResponse{}, nil
+}
+
+// close ends the workers and waits for them. No other is started.
+func (p *workerPool) close() {
+	p.mu.Lock()
+	p.closed = true
+	workers := slices.Clone(p.workers)
+	for _, w := range workers {
+		w.stopped = true
+		_ = w.process.Kill() // unless it has ended by itself
+	}
+	p.mu.Unlock()
+	for _, w := range workers {
+		<-w.done
+	}
+}
+
+// defaultPool is where a pool listens: on the port of Beam's own pools, for this machine only.
+const defaultPool = "localhost:50000"
+
+// poolAddress returns where to listen if the arguments are those of a pool.
+func poolAddress(args []string) (address string, is bool) {
+	if len(args) != 1 {
+		return "", false
+	}
+	name, address, given := strings.Cut(args[0], "=")
+	if !given {
+		address = defaultPool
+	}
+	return address, name == "--worker_pool"
+}
+
+// runPool starts workers of this program for runners until it is interrupted.
+func runPool(address string) int {
+	complain := func(err error) { fmt.Fprintln(os.Stderr, "tfrec-beam: as a pool of workers:", err) }
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	self, err := os.Executable()
+	if err != nil {
+		complain(err)
+		return 1
+	}
+	pool := &workerPool{command: self, ended: complain}
+	if err := pool.listen(address); err != nil {
+		complain(err)
+		return 1
+	}
+	fmt.Fprintln(os.Stderr, "tfrec-beam: workers are started by", pool.address())
+	<-ctx.Done()
+	pool.close()
+	return 0
+}
