@@ -34,7 +34,7 @@ REQUIREMENTS := internal/interop/requirements.txt
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 
-.PHONY: help build demo test check race torture fuzz bench bench-peers interop accept clean venv venv-dali docs dist check-dist release-check man build-cloud cloud-test build-beam beam-test beam-flink gomlx-test
+.PHONY: help build demo test check race torture fuzz bench bench-peers interop accept clean venv venv-dali docs dist check-dist release-check man build-cloud cloud-test build-beam beam-test beam-flink beam-flink-cluster beam-spark nightly gomlx-test
 .PHONY: install gpu gpu-test gpu-device-test gpu-env cuda-headers fakecuda ptx check-ptx
 .PHONY: check-format check-vet check-static check-arrows check-docs check-generated check-modules check-platforms check-tags
 .PHONY: servers cluster-test nightly
@@ -137,8 +137,14 @@ build-beam: ## build bin/tfrec-beam, whose convert and reshard run on Apache Bea
 beam-test: ## test tfrec-beam on prism, Beam's own runner
 	cd beam && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) test -count=1 -timeout $(TIMEOUT) ./...
 
-beam-flink: build build-beam ## run tfrec-beam on Flink, and compare with tfrec (needs Java 17 and Maven)
-	beam/flink/run.sh bin/tfrec bin/tfrec-beam '$(firstword $(wildcard $(SHARED)/data/photos) testdata/demo/photos)' bin/flink
+beam-flink: build build-beam ## shuffle with tfrec-beam on Flink in one process, and compare with tfrec (needs Java 17 and Maven)
+	beam/runners/run.sh flink bin/tfrec bin/tfrec-beam '$(firstword $(wildcard $(SHARED)/data/photos) testdata/demo/photos)' bin/flink
+
+beam-flink-cluster: build build-beam ## convert and shuffle on two of Flink's task managers, and kill a worker (the same needs)
+	beam/runners/run.sh flink-cluster bin/tfrec bin/tfrec-beam '$(firstword $(wildcard $(SHARED)/data/photos) testdata/demo/photos)' bin/flink
+
+beam-spark: build build-beam ## convert and shuffle on Spark in one process (the same needs)
+	beam/runners/run.sh spark bin/tfrec bin/tfrec-beam '$(firstword $(wildcard $(SHARED)/data/photos) testdata/demo/photos)' bin/spark
 
 gomlx-test: ## test the datasets for GoMLX, and its examples, which train models
 	@cd gomlx && $(GO) list -deps -test ./... >/dev/null || { echo "make gomlx-test: the modules of gomlx/go.mod are missing, and could not be fetched: see go env GOPROXY" >&2; exit 1; }
@@ -155,6 +161,8 @@ release-check: ## tag the modules in a clone, and build a program that gets all 
 
 man: ## write the manual pages to man
 	$(GO) test -count=1 -run TestManualPages ./internal/command -man $(CURDIR)/man
+
+nightly: beam-flink-cluster beam-spark ## run what takes too long for every change: Beam on Flink and Spark
 
 torture: ## run the tests that take an hour: faults and kills under strace, and many random pipelines, conversions and chains of verbs
 	$(GO) test -count=1 ./internal/command -run TestTorture -torture -timeout 2h

@@ -40,6 +40,8 @@
 // interrupted and show its counters. Dataflow uses the SDK's.
 //
 // Workers are the driver itself (--environment_type=LOOPBACK, the default for prism), processes
-// that the runner starts (PROCESS, whose command is this program), a pool, or containers, into
-// which the SDK copies this program.
+// that the runner starts (PROCESS, whose command is this program), those that a pool starts
+// (EXTERNAL), or containers, into which the SDK copies this program. The pool is pool.go: tfrec-beam
+// --worker_pool on a machine of workers, and within the driver for processes on prism, which would
+// not notice that one has died.
 package beam

@@ -42,6 +42,9 @@ func rootCause(text string) string {
 		text = text[len(cut):]
 	}
 	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "CANCELLED: ") { // so say job servers, of a connection; nobody has cancelled the job
+		text = "a worker died, or lost its connection (" + text + ")"
+	}
 	if strings.TrimSpace(more) != "" {
 		text += " (--beam_log error shows all that it said)"
 	}

@@ -38,6 +38,9 @@ java.lang.RuntimeException: it failed
 Caused by: java.lang.IllegalStateException: java.io.IOException: Process died with exit code 137
 	at a.B.c(B.java:2)
 	... 7 more`, "Process died with exit code 137" + more},
+		{`job x failed:
+org.apache.beam.vendor.grpc.v1p60p1.io.grpc.StatusRuntimeException: CANCELLED: client cancelled
+	at a.B.c(B.java:1)`, "a worker died, or lost its connection (CANCELLED: client cancelled)" + more},
 	} {
 		if got := rootCause(c.said); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", c.said, got, c.want)

@@ -163,3 +163,11 @@ func sameSet(t testing.TB, got, want string) {
 		t.Errorf("%s is too many", name)
 	}
 }
+
+// check fails the test at an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

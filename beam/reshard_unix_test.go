@@ -23,13 +23,6 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // numbered writes n Examples of up to that many bytes of noise to a file, and
 // returns its path.
 func numbered(t testing.TB, n, noise int) string {
