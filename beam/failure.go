@@ -4,17 +4,14 @@ import (
 	"errors"
 	"regexp"
 	"strings"
-	"time"
 )
 
 // failure returns what the job's error came to.
 func (j *submitted) failure(err error) error {
 	if j.pool != nil && strings.Contains(err.Error(), "SDK worker disconnected") {
-		// The process is what failed. Its end is known as soon as it has been waited for.
-		select {
-		case died := <-j.died:
-			return gaveUp(died.Error())
-		case <-time.After(cancelTime):
+		// The process is what failed.
+		if end := j.pool.firstEnd(); end != nil {
+			err = end
 		}
 	}
 	return gaveUp(rootCause(err.Error()))

@@ -34,6 +34,7 @@ type workerPool struct {
 	mu      sync.Mutex
 	closed  bool
 	workers []*poolWorker
+	end     error // how the first worker ended
 }
 
 // poolWorker is a running process.
@@ -98,10 +99,22 @@ func (p *workerPool) wait(w *poolWorker, c *exec.Cmd) {
 	p.mu.Lock()
 	p.workers = slices.DeleteFunc(p.workers, func(o *poolWorker) bool { return o == w })
 	stopped := w.stopped
+	end := fmt.Errorf("worker process %d ended: %s", w.process.Pid, c.ProcessState)
+	if p.end == nil {
+		p.end = end
+	}
 	p.mu.Unlock()
 	if !stopped {
-		p.ended(fmt.Errorf("worker process %d ended: %s", w.process.Pid, c.ProcessState))
+		p.ended(end)
 	}
+}
+
+// firstEnd closes the pool, and returns how the first of its workers ended, nil if it had none.
+func (p *workerPool) firstEnd() error {
+	p.close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.end
 }
 
 // StopWorker ends a process. Two Flink task managers may give the same ID to their workers: neither
