@@ -66,7 +66,10 @@ func (s *Set) At(ctx context.Context, dst []byte, n int64) (Record, error) {
 	if err != nil && err != io.EOF {
 		return Record{}, &tfrecord.Error{Name: file.Name(), Record: w.number, Offset: scan.at.offset, Part: tfrecord.PartData, Err: err}
 	}
-	size, v := s.opts.framing().Check(p[:k])
+	size, v, err := s.opts.framing().CheckFrom(file, p[:k], scan.at.offset)
+	if err != nil {
+		return Record{}, &tfrecord.Error{Name: file.Name(), Record: w.number, Offset: scan.at.offset, Part: tfrecord.PartData, Err: err}
+	}
 	if v != tfrecord.FrameWhole {
 		return Record{}, explain(file, s.opts.readerOptions(file.Name()), scan.at)
 	}

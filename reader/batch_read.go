@@ -243,11 +243,15 @@ func (e *batchRead) read(ctx context.Context, b *Block, wants []readRequest, end
 // pick copies record w out of p, which begins at offset base of its file.
 func (e *batchRead) pick(b *Block, w *readRequest, p []byte, base int64, file storage.File) {
 	set := e.global.run.set
+	from := file // nil: p is not to be changed
+	if e.global.kept != nil {
+		from = nil
+	}
 	at := cursor{w.number, w.begin}
 	if w.skip > 0 {
 		var in io.ReaderAt = file
 		if e.global.stored && !set.opts.SkipBad.asked() {
-			in = inWindow{p, base} // it costs no request
+			in = inWindow{p, base, from} // it costs no request
 		}
 		scan := set.scan(in, file.Name(), w.end, cursor{w.number - w.skip, w.begin})
 		for range w.skip {
@@ -259,7 +263,11 @@ func (e *batchRead) pick(b *Block, w *readRequest, p []byte, base int64, file st
 		at = scan.at
 	}
 	p = p[min(at.offset-base, int64(len(p))):]
-	n, v := set.opts.framing().Check(p)
+	n, v, err := set.opts.framing().CheckFrom(from, p, at.offset)
+	if err != nil {
+		e.fail(w.step, fault{file: w.file, err: e.global.unreadable(w, err)})
+		return
+	}
 	if v != tfrecord.FrameWhole {
 		e.fail(w.step, fault{
 			file: w.file, number: at.number, offset: at.offset, bytes: w.end - at.offset,
@@ -272,10 +280,10 @@ func (e *batchRead) pick(b *Block, w *readRequest, p []byte, base int64, file st
 		// Records so far alias the old buffer, which they keep alive.
 		b.buf = make([]byte, 0, max(len(data), int(minRoom)))
 	}
-	from := len(b.buf)
+	begin := len(b.buf)
 	b.buf = append(b.buf, data...)
 	b.Records[w.step] = Record{
-		Data: b.buf[from:len(b.buf):len(b.buf)], Offset: at.offset, Number: w.number,
+		Data: b.buf[begin:len(b.buf):len(b.buf)], Offset: at.offset, Number: w.number,
 		File: w.file, Epoch: e.global.epoch, Pad: w.step >= e.whole,
 	}
 }

@@ -182,10 +182,11 @@ func (g *global) unreadable(w *readRequest, err error) error {
 	return &tfrecord.Error{Name: g.run.set.sources[w.file].Path, Record: w.number, Offset: w.begin, Part: tfrecord.PartData, Err: err}
 }
 
-// inWindow reads from data, which begins at base.
+// inWindow reads from data, which begins at base of a file, if that is known.
 type inWindow struct {
 	data []byte
 	base int64
+	file storage.File
 }
 
 func (w inWindow) ReadAt(p []byte, off int64) (int, error) {
@@ -194,4 +195,13 @@ func (w inWindow) ReadAt(p []byte, off int64) (int, error) {
 		return n, io.EOF
 	}
 	return n, nil
+}
+
+// Refetch implements tfrecord.Refetcher.
+func (w inWindow) Refetch(p []byte, off int64, good func([]byte) bool) (bool, error) {
+	changed, err := storage.Refetch(w.file, p, off, good)
+	if changed {
+		copy(w.data[min(max(off-w.base, 0), int64(len(w.data))):], p)
+	}
+	return changed, err
 }

@@ -250,6 +250,11 @@ type yieldingReader struct {
 	took    time.Duration // total time of reads
 }
 
+// Refetch implements tfrecord.Refetcher.
+func (p *yieldingReader) Refetch(b []byte, off int64, good func([]byte) bool) (bool, error) {
+	return storage.Refetch(p.Reader, b, off, good)
+}
+
 func (p *yieldingReader) Read(b []byte) (int, error) {
 	began := time.Now()
 	rests := p.slow && p.working

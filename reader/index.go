@@ -245,7 +245,10 @@ func (c *scan) next() error {
 	if err != nil {
 		return err
 	}
-	n, v := framing.Check(header)
+	n, v, err := framing.CheckFrom(c.file, header, c.at.offset)
+	if err != nil {
+		return c.fail(err)
+	}
 	bad := v == tfrecord.FrameBroken || len(header) < tfrecord.HeaderSize
 	end := c.at.offset + int64(n)
 	if !bad && end > c.size {
@@ -259,7 +262,9 @@ func (c *scan) next() error {
 		if header, err = c.header(end); err != nil {
 			return err
 		}
-		if _, after := framing.Check(header); after == tfrecord.FrameBroken || len(header) < tfrecord.HeaderSize {
+		if _, after, err := framing.CheckFrom(c.file, header, end); err != nil {
+			return c.fail(err)
+		} else if after == tfrecord.FrameBroken || len(header) < tfrecord.HeaderSize {
 			if v, err = framing.CheckAt(c.file, c.at.offset); err != nil {
 				return c.fail(err)
 			}

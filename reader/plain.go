@@ -120,7 +120,10 @@ func (p *plainFile) fill(b *Block, want int, watch *stopwatch) (more bool, err e
 func (p *plainFile) parse(b *Block, last bool) (need int, err error) {
 	pos, size := 0, 0
 	for pos < p.have {
-		n, v := p.framing.Check(b.buf[pos:p.have])
+		n, v, err := p.framing.CheckFrom(p.file, b.buf[pos:p.have], p.at.offset)
+		if err != nil {
+			return 0, &tfrecord.Error{Name: p.name, Record: p.at.number, Offset: p.at.offset, Part: tfrecord.PartData, Err: err}
+		}
 		if v == tfrecord.FrameShort && !last {
 			if pos == 0 {
 				return p.needed(n)

@@ -1,7 +1,6 @@
 package reader
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"slices"
@@ -54,7 +53,7 @@ func (r *resident) load(i int, f storage.File, size int64) (io.ReaderAt, error) 
 	for k := range r.have[i] {
 		r.have[i][k] = true
 	}
-	return bytes.NewReader(data), nil
+	return inWindow{data, 0, f}, nil
 }
 
 // blockRun is a run of blocks of a file to request.
@@ -187,12 +186,15 @@ func (e *batchRead) readResident(ctx context.Context, b *Block, failed []blockRu
 // flipped on their way. It reports whether the data are worth another look. The caller is one of
 // those who hold mend.
 func (r *resident) again(file storage.File, data []byte, offset int64) bool {
-	fresh := make([]byte, len(data))
+	fresh := slices.Clone(data)
 	r.mend.RUnlock()
-	n, _ := file.ReadAt(fresh, offset)
+	defer r.mend.RLock()
+	changed, err := storage.Refetch(file, fresh, offset, nil)
+	if err != nil || !changed {
+		return false
+	}
 	r.mend.Lock()
-	copy(data, fresh[:n])
-	r.mend.Unlock()
-	r.mend.RLock()
-	return n == len(data)
+	defer r.mend.Unlock()
+	copy(data, fresh)
+	return true
 }

@@ -64,7 +64,8 @@ type Reader struct {
 
 // NewReader returns a Reader of r. It reads ahead, so the position of r is unspecified afterwards.
 // If r is a file, or has a method Left() int64 that returns the number of remaining bytes, the
-// buffer for a large record is allocated at once; else it grows as its data arrive.
+// buffer for a large record is allocated at once; else it grows as its data arrive. If it is a
+// [Refetcher] that is at its beginning, damage is fetched again before it is reported.
 func NewReader(r io.Reader, opts ReaderOptions) *Reader {
 	if opts.MaxRecord <= 0 {
 		opts.MaxRecord = defaultMaxRecord
@@ -111,10 +112,24 @@ func (r *Reader) Next() ([]byte, error) {
 	data := frame[headerSize:n:n]
 	if r.opts.Checksum == ChecksumFull {
 		if stored, crc := binary.LittleEndian.Uint32(frame[n:]), maskedCRC(data); stored != crc {
-			return nil, r.at(r.record, r.offset, PartDataCRC, mismatch(stored, crc))
+			return r.damaged(frame, data)
 		}
 	}
 	return data, nil
+}
+
+// damaged returns the data of a frame with a wrong checksum if they are right when fetched again.
+func (r *Reader) damaged(frame, data []byte) ([]byte, error) {
+	v, err := r.recheck(frame, int(r.offset-r.base))
+	switch {
+	case err != nil:
+		r.err = r.at(r.record, r.offset, PartData, fmt.Errorf("reading: %w", err))
+		return nil, r.err
+	case v == FrameWhole:
+		return data, nil
+	}
+	stored := binary.LittleEndian.Uint32(frame[len(frame)-footerSize:])
+	return nil, r.at(r.record, r.offset, PartDataCRC, mismatch(stored, maskedCRC(data)))
 }
 
 // buffered returns the next frame if all of it is in the buffer and its length is valid; nil leaves

@@ -35,7 +35,10 @@ func (r *Reader) tryLoad() ([]byte, error) {
 			return nil, r.short(PartLengthCRC, have-8, 4, err)
 		}
 	}
-	head := r.buf[r.pos:r.end]
+	head := r.buf[r.pos : r.pos+headerSize]
+	if _, err := r.recheck(head, r.pos); err != nil {
+		return nil, r.fault(PartLength, fmt.Errorf("reading: %w", err))
+	}
 	length, stored := binary.LittleEndian.Uint64(head), binary.LittleEndian.Uint32(head[8:])
 	if crc := maskedLengthCRC(length); crc != stored && r.opts.Checksum != ChecksumOff {
 		return nil, r.fault(PartLengthCRC, mismatch(stored, crc))

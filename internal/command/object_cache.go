@@ -28,26 +28,34 @@ func addObjectCache(root *cobra.Command) {
 		return err
 	})
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		var note func(string)
+		if !quietFlag(cmd) {
+			note = notesTo(cmd.ErrOrStderr())
+			after(cmd, storage.NoteHarm(note))
+		}
 		if dir == "" {
 			if cmd.Flags().Changed("cache-size") || cmd.Flags().Changed("cache-dir") {
 				return usageError("--cache-size: give --cache-dir, too")
 			}
 			return nil
 		}
-		o := storage.CacheOptions{Dir: dir, Size: size}
-		if !quietFlag(cmd) {
-			stderr := cmd.ErrOrStderr()
-			o.Note = notesTo(stderr)
-		}
-		stop, err := storage.UseCache(o)
+		stop, err := storage.UseCache(storage.CacheOptions{Dir: dir, Size: size, Note: note})
 		if err != nil {
 			return err
 		}
-		run := cmd.RunE
-		cmd.RunE = func(cmd *cobra.Command, args []string) error {
-			defer stop()
-			return run(cmd, args)
-		}
+		after(cmd, stop)
 		return nil
+	}
+}
+
+// after has done called at the end of the verb.
+func after(cmd *cobra.Command, done func()) {
+	run := cmd.RunE
+	if run == nil {
+		return // cobra's own, such as help
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		defer done()
+		return run(cmd, args)
 	}
 }

@@ -39,6 +39,11 @@ func (f Reader) ReadAt(p []byte, offset int64) (int, error) {
 	return f.File.ReadAt(p, offset)
 }
 
+// Refetch implements tfrecord.Refetcher.
+func (f Reader) Refetch(p []byte, off int64, good func(p []byte) bool) (bool, error) {
+	return storage.Refetch(f.File, p, off, good)
+}
+
 func (f File) Write(p []byte) (int, error) {
 	if err := f.hook.Fault("write", f.Name()); err != nil {
 		return 0, err

@@ -65,7 +65,10 @@ func (w *FrameWalk) To(ctx context.Context, record int64) error {
 		}
 		next = walkWindow
 		for at := 0; w.At.Record < record; {
-			frame, v := framing.Check(w.Window[at:n])
+			frame, v, err := framing.CheckFrom(file, w.Window[at:n], w.At.Offset)
+			if err != nil {
+				return err
+			}
 			end := w.At.Offset + int64(frame)
 			if v == tfrecord.FrameWhole || v == tfrecord.FrameShort && n-at >= tfrecord.HeaderSize && end <= w.Size {
 				w.pass(frame)

@@ -21,6 +21,8 @@ type Meter struct {
 
 	N   int64 // bytes read
 	Err error // what ended the reading, but for io.EOF
+
+	changed bool // bytes that went into Sum were wrong
 }
 
 // Read implements io.Reader.
@@ -51,8 +53,23 @@ func (m *Meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Drain reads what is left, for the hash.
+// Refetch implements tfrecord.Refetcher.
+func (m *Meter) Refetch(p []byte, off int64, good func(p []byte) bool) (bool, error) {
+	changed, err := storage.Refetch(m.File, p, off, good)
+	m.changed = m.changed || changed
+	return changed, err
+}
+
+// Drain reads what is left, for the hash; or everything, if some of what was hashed had changed in
+// transit.
 func (m *Meter) Drain() {
+	if m.changed {
+		if _, m.Err = m.File.Seek(0, io.SeekStart); m.Err != nil {
+			return
+		}
+		m.changed, m.N = false, 0
+		m.Sum.Reset()
+	}
 	_, _ = io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{m}, make([]byte, 256<<10)) // Read keeps the error
 }
 

@@ -181,12 +181,7 @@ func (a *ahead) begin(body io.ReadCloser, sum Sum, alive, ended func()) {
 	a.add(0, min(firstPart, a.object.is.Size), 0, func(p *part) error {
 		n, _ := drain(body, p.data, alive)
 		ended()
-		first := true
 		err := a.object.checked(p.data, func() (Sum, error) {
-			if !first {
-				return a.object.transfer(p.data, 0)
-			}
-			first = false
 			_, err := a.object.transfer(p.data[n:], int64(n)) // what did not come
 			return sum, err
 		})

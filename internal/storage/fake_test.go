@@ -26,6 +26,7 @@ type fake struct {
 	lax     bool                      // gives whatever version there is
 	sum     Sum                       // stated of objects that are asked for as a whole
 	opens   int
+	around  int // requests that no cache may answer
 	stats   int
 	lists   int
 	bytes   int64 // asked for
@@ -117,6 +118,9 @@ func (f *fake) Open(ctx context.Context, name, version string, offset, length in
 	defer f.mu.Unlock()
 	f.opens++
 	f.bytes += length
+	if AroundCaches(ctx) {
+		f.around++
+	}
 	if err := f.failing(); err != nil {
 		return nil, Object{}, err
 	}

@@ -182,7 +182,11 @@ func (s *stream) plain(ctx context.Context, in stretch, file storage.File, give 
 		}
 		at, frame, v := 0, 0, tfrecord.FrameWhole
 		for at < n {
-			if frame, v = framing.Check(b.buffer[at:n]); v != tfrecord.FrameWhole {
+			if frame, v, err = framing.CheckFrom(reader, b.buffer[at:n], pos+int64(at)); err != nil {
+				s.put(b)
+				return 0, err
+			}
+			if v != tfrecord.FrameWhole {
 				break
 			}
 			b.sizes = append(b.sizes, frame)
@@ -284,17 +288,29 @@ func (b *block) check(ctx context.Context, maxRecord int64) error {
 	framing := tfrecord.Framing{MaxRecord: maxRecord}
 	at := 0
 	for i, size := range b.sizes {
-		if _, v := framing.Check(b.data[at : at+size]); v != tfrecord.FrameWhole {
-			file, err := storage.Open(ctx, b.file.Path)
-			if err != nil {
+		frame := b.data[at : at+size]
+		if _, v := framing.Check(frame); v != tfrecord.FrameWhole {
+			if err := b.recheck(ctx, framing, i, frame, b.offset+int64(at)); err != nil {
 				return err
 			}
-			defer file.Close()
-			return b.file.fault(file, b.first+int64(i), b.offset+int64(at), maxRecord)
 		}
 		at += size
 	}
 	return nil
+}
+
+// recheck returns the error for frame i, which is damaged, unless it is not when it is fetched again.
+func (b *block) recheck(ctx context.Context, framing tfrecord.Framing, i int, frame []byte, offset int64) error {
+	file, err := storage.Open(ctx, b.file.Path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, v, err := framing.CheckFrom(file, frame, offset)
+	if err != nil || v == tfrecord.FrameWhole {
+		return err
+	}
+	return b.file.fault(file, b.first+int64(i), offset, framing.MaxRecord)
 }
 
 // eachRecord calls f with every record of the block that is not dropped. r is scratch space.

@@ -284,7 +284,10 @@ func (l *sampleLook) read(ctx context.Context, f storage.File, offset int64, fra
 	if err != nil && err != io.EOF {
 		return 0, 0, err
 	}
-	size, verdict := framing.Check(l.frame[:n])
+	size, verdict, err := framing.CheckFrom(f, l.frame[:n], offset)
+	if err != nil {
+		return 0, 0, err
+	}
 	if n < tfrecord.HeaderSize {
 		return 0, tfrecord.FrameBroken, nil
 	}
@@ -296,7 +299,9 @@ func (l *sampleLook) read(ctx context.Context, f storage.File, offset int64, fra
 		if n, err = f.ReadAt(l.frame, offset); err != nil && err != io.EOF {
 			return 0, 0, err
 		}
-		size, verdict = framing.Check(l.frame[:n])
+		if size, verdict, err = framing.CheckFrom(f, l.frame[:n], offset); err != nil {
+			return 0, 0, err
+		}
 		if verdict == tfrecord.FrameDamaged {
 			size = n
 		}

@@ -1,0 +1,147 @@
+package storage
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+)
+
+// Refetch fetches p again, which came from offset off of in and contains damage, around every
+// cache, in case the bytes changed in transit. It replaces those of p that differ, drops the cached
+// blocks that they came from, and reports whether there were any; if not, the damage is the
+// object's own. A nil good accepts what comes; otherwise, while other bytes come each time and good
+// returns false, p is fetched up to 4 times, and then the error says so.
+//
+// Only an object, or what wraps one and has a method Refetch, can be fetched again: for all others,
+// such as local files, Refetch returns false.
+func Refetch(in any, p []byte, off int64, good func(p []byte) bool) (changed bool, err error) {
+	if r, ok := in.(refetcher); ok {
+		return r.Refetch(p, off, good)
+	}
+	return false, nil
+}
+
+type refetcher interface {
+	Refetch(p []byte, off int64, good func(p []byte) bool) (changed bool, err error)
+}
+
+// mostRefetches is how often p is fetched while other bytes come each time.
+const mostRefetches = 4
+
+var errUnstable = errors.New("other bytes arrive each time: they change in transit, in the network, a proxy or a faulty machine, and the object itself did not")
+
+// Refetch is the function Refetch for an object.
+func (o *object) Refetch(p []byte, off int64, good func(p []byte) bool) (changed bool, err error) {
+	if off < 0 || off+int64(len(p)) > o.is.Size {
+		return false, nil
+	}
+	for range mostRefetches {
+		differs, err := o.replace(p, off)
+		if err != nil || !differs {
+			return changed, err
+		}
+		if changed = true; good == nil || good(p) {
+			return true, nil
+		}
+	}
+	return changed, o.failed(fmt.Errorf("bytes %d to %d: %w", off, off+int64(len(p))-1, errUnstable))
+}
+
+// replace fetches p, which is at off, and reports whether other bytes came.
+func (o *object) replace(p []byte, off int64) (differs bool, err error) {
+	buffer := buffers.Get().(*[partSize]byte)
+	defer buffers.Put(buffer)
+	around := o.around()
+	for at := 0; at < len(p); at += partSize {
+		old := p[at:min(at+partSize, len(p))]
+		fresh, begin := buffer[:len(old)], off+int64(at)
+		if err := around.download(fresh, begin); err != nil {
+			return differs, err
+		}
+		if bytes.Equal(old, fresh) {
+			continue
+		}
+		differs = true
+		copy(old, fresh)
+		o.ahead.correct(fresh, begin)
+		o.drop(begin, begin+int64(len(fresh)))
+		o.harmed(begin, len(fresh))
+	}
+	return differs, nil
+}
+
+// around returns o for requests that no cache may answer, neither one of ours nor one on the way.
+func (o *object) around() *object {
+	return &object{at: o.at, store: o.store, is: o.is, ctx: context.WithValue(o.ctx, aroundKey{}, true)}
+}
+
+type aroundKey struct{}
+
+// AroundCaches reports whether a request is one that caches on the way to the store must not
+// answer.
+func AroundCaches(ctx context.Context) bool { return ctx.Value(aroundKey{}) != nil }
+
+// drop removes the blocks with the bytes from begin to end from the cache.
+func (o *object) drop(begin, end int64) {
+	if o.cached == nil {
+		return
+	}
+	for block := begin / blockSize; block*blockSize < end; block++ {
+		os.Remove(o.cached.path(block))
+	}
+}
+
+// correct replaces what was read ahead from off on.
+func (a *ahead) correct(fresh []byte, off int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, p := range a.parts {
+		begin, end := max(p.offset, off), min(p.end(), off+int64(len(fresh)))
+		if begin < end && p.isReady() && p.err == nil {
+			copy(p.data[begin-p.offset:end-p.offset], fresh[begin-off:])
+		}
+	}
+}
+
+// Refetch also corrects the bytes that the next read may begin with.
+func (f *forward) Refetch(p []byte, off int64, good func(p []byte) bool) (changed bool, err error) {
+	if changed, err = f.object.Refetch(p, off, good); changed {
+		f.tail = f.tail[:0]
+	}
+	return changed, err
+}
+
+// harms counts the times that bytes were fetched again since they had changed in transit.
+var harms struct {
+	n    atomic.Int64
+	note atomic.Pointer[func(string)]
+}
+
+// NoteHarm has note called, by any goroutine, when bytes of an object arrived changed and were
+// fetched again: the 1st, 2nd, 4th, 8th, ... time in this process. There may be one note at a time:
+// stop removes it.
+func NoteHarm(note func(string)) (stop func()) {
+	harms.note.Store(&note)
+	return func() { harms.note.CompareAndSwap(&note, nil) }
+}
+
+// Harmed returns how often bytes of objects arrived changed in this process, and were fetched again.
+func Harmed() int64 { return harms.n.Load() }
+
+// harmed counts bytes that arrived changed.
+func (o *object) harmed(off int64, length int) {
+	n := harms.n.Add(1)
+	note := harms.note.Load()
+	if note == nil || n&(n-1) != 0 {
+		return
+	}
+	times := ""
+	if n > 1 {
+		times = fmt.Sprintf(" (%d times in this run)", n)
+	}
+	(*note)(fmt.Sprintf("%s: some of bytes %d to %d changed in transit or in a cache, not in the object, and were fetched again%s: check the network, proxies and memory",
+		o.at, off, off+int64(length)-1, times))
+}

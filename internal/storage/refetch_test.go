@@ -1,0 +1,125 @@
+package storage
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+// flipping flips a bit of the bodies of the first n answers, or of all for a negative n: another one
+// each time.
+func flipping(f *fake, n int) {
+	at := 0
+	f.body = func(r io.Reader) io.Reader {
+		data, err := io.ReadAll(r)
+		if err == nil && n != 0 {
+			n--
+			data[at%len(data)] ^= 1
+			at++
+		}
+		return bytes.NewReader(data)
+	}
+}
+
+// notes are what NoteHarm says during a test.
+func notes(t *testing.T) *[]string {
+	all := new([]string)
+	t.Cleanup(NoteHarm(func(s string) { *all = append(*all, s) }))
+	return all
+}
+
+// Bytes that changed in transit come right when they are fetched again, and so does what was read
+// ahead with them; damage of the object itself does not, and costs one request.
+func TestRefetch(t *testing.T) {
+	f, root := newFake(t, nil)
+	want := noise(partSize)
+	f.put("x", want)
+	flipping(f, 1)
+	said, before := notes(t), Harmed()
+	in := Forward(open(t, root+"/x"))
+	right := func(p []byte) bool { return bytes.Equal(p, want[:len(p)]) }
+	p := make([]byte, 1000)
+	if _, err := in.ReadAt(p, 0); err != nil || right(p) {
+		t.Fatalf("nothing is damaged: %v", err)
+	}
+	if changed, err := Refetch(in, p, 0, right); !changed || err != nil || !right(p) {
+		t.Errorf("%v, %v, right: %v", changed, err, right(p))
+	}
+	if n := Harmed() - before; n != 1 || len(*said) > 1 || len(*said) == 1 && !strings.Contains((*said)[0], root+"/x: some of bytes 0 to 999 changed in transit") {
+		t.Errorf("counted %d, noted %q", n, *said)
+	}
+	if _, err := in.ReadAt(p, 0); err != nil || !right(p) {
+		t.Errorf("what was read ahead is still damaged: %v", err)
+	}
+	opens := f.opens
+	if changed, err := Refetch(in, p, 0, func([]byte) bool { return false }); changed || err != nil || f.opens != opens+1 || !right(p) {
+		t.Errorf("damage of the object: %v, %v, %d requests", changed, err, f.opens-opens)
+	}
+	if changed, err := Refetch(in, p, partSize-10, nil); changed || err != nil {
+		t.Errorf("past the end: %v, %v", changed, err)
+	}
+	if changed, err := Refetch(bytes.NewReader(want), p, 0, nil); changed || err != nil {
+		t.Errorf("no object: %v, %v", changed, err)
+	}
+}
+
+// Bytes that are others each time are an error, and it blames the way.
+func TestRefetchUnstable(t *testing.T) {
+	f, root := newFake(t, nil)
+	want := noise(partSize)
+	f.put("x", want)
+	in := open(t, root+"/x")
+	flipping(f, -1)
+	p := bytes.Clone(want[:1000])
+	_, err := Refetch(in, p, 0, func([]byte) bool { return false })
+	if err == nil || errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), "in transit") || !strings.Contains(err.Error(), root+"/x") {
+		t.Error(err)
+	}
+}
+
+// What a cache got wrong is dropped from it as soon as a reader finds out, and a later reader finds
+// the right bytes there. No cache, neither this one nor one on the way, answers when it is fetched
+// again.
+func TestRefetchAroundCaches(t *testing.T) {
+	f, root := newFake(t, nil)
+	want := noise(5 * blockSize)
+	f.put("x", want)
+	useCache(t, 1<<30)
+	flipping(f, 1)
+	read := func() []byte {
+		t.Helper()
+		in := open(t, root+"/x")
+		defer in.Close()
+		p := make([]byte, len(want)-blockSize)
+		if _, err := in.ReadAt(p, blockSize); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	open(t, root+"/x").Close() // the first block, as it opens the object
+	flipping(f, 1)
+	damaged := read()
+	if bytes.Equal(damaged, want[blockSize:]) {
+		t.Fatal("nothing is damaged")
+	}
+	if !bytes.Equal(read(), damaged) {
+		t.Fatal("the cache did not keep what came")
+	}
+	in := open(t, root+"/x")
+	around := f.around
+	if changed, err := Refetch(in, damaged[:100], blockSize, nil); !changed || err != nil || !bytes.Equal(damaged, want[blockSize:]) {
+		t.Errorf("%v, %v", changed, err)
+	}
+	if f.around == around {
+		t.Error("a cache on the way may answer")
+	}
+	if !bytes.Equal(read(), want[blockSize:]) {
+		t.Error("the cache still has the damage")
+	}
+	opens := f.opens
+	if !bytes.Equal(read(), want[blockSize:]) || f.opens != opens {
+		t.Error("the cache did not keep the right bytes")
+	}
+}
