@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/tfrec/tfrec/internal/recheck"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -66,7 +67,7 @@ func (s *Set) At(ctx context.Context, dst []byte, n int64) (Record, error) {
 	if err != nil && err != io.EOF {
 		return Record{}, &tfrecord.Error{Name: file.Name(), Record: w.number, Offset: scan.at.offset, Part: tfrecord.PartData, Err: err}
 	}
-	size, v, err := s.opts.framing().CheckFrom(file, p[:k], scan.at.offset)
+	size, v, err := recheck.Frame(s.opts.framing(), file, p[:k], scan.at.offset)
 	if err != nil {
 		return Record{}, &tfrecord.Error{Name: file.Name(), Record: w.number, Offset: scan.at.offset, Part: tfrecord.PartData, Err: err}
 	}

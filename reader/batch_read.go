@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/recheck"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -263,7 +264,7 @@ func (e *batchRead) pick(b *Block, w *readRequest, p []byte, base int64, file st
 		at = scan.at
 	}
 	p = p[min(at.offset-base, int64(len(p))):]
-	n, v, err := set.opts.framing().CheckFrom(from, p, at.offset)
+	n, v, err := recheck.Frame(set.opts.framing(), from, p, at.offset)
 	if err != nil {
 		e.fail(w.step, fault{file: w.file, err: e.global.unreadable(w, err)})
 		return

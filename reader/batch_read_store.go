@@ -197,7 +197,7 @@ func (w inWindow) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// Refetch implements tfrecord.Refetcher.
+// Refetch fetches again what tfrecord found to be damaged.
 func (w inWindow) Refetch(p []byte, off int64, good func([]byte) bool) (bool, error) {
 	changed, err := storage.Refetch(w.file, p, off, good)
 	if changed {

@@ -250,7 +250,7 @@ type yieldingReader struct {
 	took    time.Duration // total time of reads
 }
 
-// Refetch implements tfrecord.Refetcher.
+// Refetch fetches again what tfrecord found to be damaged.
 func (p *yieldingReader) Refetch(b []byte, off int64, good func([]byte) bool) (bool, error) {
 	return storage.Refetch(p.Reader, b, off, good)
 }

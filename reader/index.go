@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/internal/recheck"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -245,7 +246,7 @@ func (c *scan) next() error {
 	if err != nil {
 		return err
 	}
-	n, v, err := framing.CheckFrom(c.file, header, c.at.offset)
+	n, v, err := recheck.Frame(framing, c.file, header, c.at.offset)
 	if err != nil {
 		return c.fail(err)
 	}
@@ -262,7 +263,7 @@ func (c *scan) next() error {
 		if header, err = c.header(end); err != nil {
 			return err
 		}
-		if _, after, err := framing.CheckFrom(c.file, header, end); err != nil {
+		if _, after, err := recheck.Frame(framing, c.file, header, end); err != nil {
 			return c.fail(err)
 		} else if after == tfrecord.FrameBroken || len(header) < tfrecord.HeaderSize {
 			if v, err = framing.CheckAt(c.file, c.at.offset); err != nil {

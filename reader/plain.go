@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/recheck"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -120,7 +121,7 @@ func (p *plainFile) fill(b *Block, want int, watch *stopwatch) (more bool, err e
 func (p *plainFile) parse(b *Block, last bool) (need int, err error) {
 	pos, size := 0, 0
 	for pos < p.have {
-		n, v, err := p.framing.CheckFrom(p.file, b.buf[pos:p.have], p.at.offset)
+		n, v, err := recheck.Frame(p.framing, p.file, b.buf[pos:p.have], p.at.offset)
 		if err != nil {
 			return 0, &tfrecord.Error{Name: p.name, Record: p.at.number, Offset: p.at.offset, Part: tfrecord.PartData, Err: err}
 		}

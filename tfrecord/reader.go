@@ -64,8 +64,12 @@ type Reader struct {
 
 // NewReader returns a Reader of r. It reads ahead, so the position of r is unspecified afterwards.
 // If r is a file, or has a method Left() int64 that returns the number of remaining bytes, the
-// buffer for a large record is allocated at once; else it grows as its data arrive. If it is a
-// [Refetcher] that is at its beginning, damage is fetched again before it is reported.
+// buffer for a large record is allocated at once; else it grows as its data arrive.
+//
+// If r comes over a network and has a method Refetch(p []byte, off int64, good func([]byte) bool)
+// (changed bool, err error), damage of an uncompressed file is fetched again before it is reported:
+// Refetch replaces p, which came from byte off of r, counted from where r was, and reports whether
+// it differs. While good returns false, it may try again.
 func NewReader(r io.Reader, opts ReaderOptions) *Reader {
 	if opts.MaxRecord <= 0 {
 		opts.MaxRecord = defaultMaxRecord
@@ -120,16 +124,16 @@ func (r *Reader) Next() ([]byte, error) {
 
 // damaged returns the data of a frame with a wrong checksum if they are right when fetched again.
 func (r *Reader) damaged(frame, data []byte) ([]byte, error) {
-	v, err := r.recheck(frame, int(r.offset-r.base))
-	switch {
-	case err != nil:
+	if err := r.refetch(frame, r.offset); err != nil {
 		r.err = r.at(r.record, r.offset, PartData, fmt.Errorf("reading: %w", err))
+		r.pos, r.end = 0, 0
 		return nil, r.err
-	case v == FrameWhole:
-		return data, nil
 	}
-	stored := binary.LittleEndian.Uint32(frame[len(frame)-footerSize:])
-	return nil, r.at(r.record, r.offset, PartDataCRC, mismatch(stored, maskedCRC(data)))
+	stored, crc := binary.LittleEndian.Uint32(frame[len(frame)-footerSize:]), maskedCRC(data)
+	if stored != crc {
+		return nil, r.at(r.record, r.offset, PartDataCRC, mismatch(stored, crc))
+	}
+	return data, nil
 }
 
 // buffered returns the next frame if all of it is in the buffer and its length is valid; nil leaves

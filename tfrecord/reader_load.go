@@ -36,12 +36,15 @@ func (r *Reader) tryLoad() ([]byte, error) {
 		}
 	}
 	head := r.buf[r.pos : r.pos+headerSize]
-	if _, err := r.recheck(head, r.pos); err != nil {
-		return nil, r.fault(PartLength, fmt.Errorf("reading: %w", err))
-	}
 	length, stored := binary.LittleEndian.Uint64(head), binary.LittleEndian.Uint32(head[8:])
 	if crc := maskedLengthCRC(length); crc != stored && r.opts.Checksum != ChecksumOff {
-		return nil, r.fault(PartLengthCRC, mismatch(stored, crc))
+		if err := r.refetch(head, r.base+int64(r.pos)); err != nil {
+			return nil, r.fault(PartLength, fmt.Errorf("reading: %w", err))
+		}
+		length, stored = binary.LittleEndian.Uint64(head), binary.LittleEndian.Uint32(head[8:])
+		if crc = maskedLengthCRC(length); crc != stored {
+			return nil, r.fault(PartLengthCRC, mismatch(stored, crc))
+		}
 	}
 	if length > r.max {
 		return nil, r.fault(PartLength, fmt.Errorf("%w: %d bytes announced, the limit is %d", ErrTooLarge, length, r.max))

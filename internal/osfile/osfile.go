@@ -39,7 +39,7 @@ func (f Reader) ReadAt(p []byte, offset int64) (int, error) {
 	return f.File.ReadAt(p, offset)
 }
 
-// Refetch implements tfrecord.Refetcher.
+// Refetch fetches again what tfrecord found to be damaged.
 func (f Reader) Refetch(p []byte, off int64, good func(p []byte) bool) (bool, error) {
 	return storage.Refetch(f.File, p, off, good)
 }

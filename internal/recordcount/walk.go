@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/recheck"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -65,7 +66,7 @@ func (w *FrameWalk) To(ctx context.Context, record int64) error {
 		}
 		next = walkWindow
 		for at := 0; w.At.Record < record; {
-			frame, v, err := framing.CheckFrom(file, w.Window[at:n], w.At.Offset)
+			frame, v, err := recheck.Frame(framing, file, w.Window[at:n], w.At.Offset)
 			if err != nil {
 				return err
 			}

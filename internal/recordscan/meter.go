@@ -53,10 +53,13 @@ func (m *Meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Refetch implements tfrecord.Refetcher.
+// Refetch fetches again what tfrecord found to be damaged.
 func (m *Meter) Refetch(p []byte, off int64, good func(p []byte) bool) (bool, error) {
 	changed, err := storage.Refetch(m.File, p, off, good)
 	m.changed = m.changed || changed
+	if err != nil {
+		m.Err = err
+	}
 	return changed, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/recheck"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
@@ -182,7 +183,7 @@ func (s *stream) plain(ctx context.Context, in stretch, file storage.File, give 
 		}
 		at, frame, v := 0, 0, tfrecord.FrameWhole
 		for at < n {
-			if frame, v, err = framing.CheckFrom(reader, b.buffer[at:n], pos+int64(at)); err != nil {
+			if frame, v, err = recheck.Frame(framing, reader, b.buffer[at:n], pos+int64(at)); err != nil {
 				s.put(b)
 				return 0, err
 			}
@@ -306,7 +307,7 @@ func (b *block) recheck(ctx context.Context, framing tfrecord.Framing, i int, fr
 		return err
 	}
 	defer file.Close()
-	_, v, err := framing.CheckFrom(file, frame, offset)
+	_, v, err := recheck.Frame(framing, file, frame, offset)
 	if err != nil || v == tfrecord.FrameWhole {
 		return err
 	}

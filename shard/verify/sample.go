@@ -14,6 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/random"
+	"github.com/tfrec/tfrec/internal/recheck"
 	"github.com/tfrec/tfrec/internal/recordcount"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -284,7 +285,7 @@ func (l *sampleLook) read(ctx context.Context, f storage.File, offset int64, fra
 	if err != nil && err != io.EOF {
 		return 0, 0, err
 	}
-	size, verdict, err := framing.CheckFrom(f, l.frame[:n], offset)
+	size, verdict, err := recheck.Frame(framing, f, l.frame[:n], offset)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -299,7 +300,7 @@ func (l *sampleLook) read(ctx context.Context, f storage.File, offset int64, fra
 		if n, err = f.ReadAt(l.frame, offset); err != nil && err != io.EOF {
 			return 0, 0, err
 		}
-		if size, verdict, err = framing.CheckFrom(f, l.frame[:n], offset); err != nil {
+		if size, verdict, err = recheck.Frame(framing, f, l.frame[:n], offset); err != nil {
 			return 0, 0, err
 		}
 		if verdict == tfrecord.FrameDamaged {

@@ -1,0 +1,35 @@
+// Package recheck checks the frames of TFRecord files that may have changed in transit.
+//
+//	size, v, err := recheck.Frame(framing, file, buf[pos:have], offset)
+//
+// A tfrecord.Reader of an object does the same by itself.
+package recheck
+
+import (
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// Frame is Check of a framing for bytes that begin at an offset of in. If that is an object in a
+// store, what is damaged is fetched again first, into p; the error is that of doing so.
+func Frame(f tfrecord.Framing, in any, p []byte, offset int64) (size int, v tfrecord.Verdict, err error) {
+	for {
+		size, v = f.Check(p)
+		var suspect []byte
+		switch v {
+		case tfrecord.FrameBroken:
+			suspect = p[:tfrecord.HeaderSize]
+		case tfrecord.FrameDamaged:
+			suspect = p[:size]
+		default:
+			return size, v, nil
+		}
+		changed, err := storage.Refetch(in, suspect, offset, func(p []byte) bool {
+			_, v := f.Check(p)
+			return v == tfrecord.FrameWhole || v == tfrecord.FrameShort
+		})
+		if err != nil || !changed {
+			return size, v, err
+		}
+	}
+}
