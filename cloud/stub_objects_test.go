@@ -36,11 +36,16 @@ func (s *objects) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	w.Header().Set("ETag", tagOf(data))
-	if s.states != nil {
-		s.states(w.Header(), data)
-	}
+	s.state(w.Header(), data)
 	http.ServeContent(w, r, "", time.Unix(1e9, 0), bytes.NewReader([]byte(data)))
+}
+
+// state adds an ETag, and checksums.
+func (s *objects) state(h http.Header, data string) {
+	h.Set("ETag", tagOf(data))
+	if s.states != nil {
+		s.states(h, data)
+	}
 }
 
 func tagOf(data string) string { return fmt.Sprintf("\"%x\"", md5.Sum([]byte(data))) }
@@ -60,8 +65,9 @@ func (s *objects) list(w http.ResponseWriter, r *http.Request) {
 	}
 	fmt.Fprintf(w, "<ListBucketResult><Name>bucket</Name><KeyCount>%d</KeyCount><IsTruncated>%v</IsTruncated>%s", len(names), next != "", next)
 	for _, name := range names {
-		data := s.contents[name]
-		fmt.Fprintf(w, "<Contents><Key>%s</Key><LastModified>2026-01-02T03:04:05.000Z</LastModified><ETag>%s</ETag><Size>%d</Size></Contents>", name, strings.ReplaceAll(tagOf(data), `"`, "&quot;"), len(data))
+		data, h := s.contents[name], http.Header{}
+		s.state(h, data)
+		fmt.Fprintf(w, "<Contents><Key>%s</Key><LastModified>2026-01-02T03:04:05.000Z</LastModified><ETag>%s</ETag><Size>%d</Size></Contents>", name, strings.ReplaceAll(h.Get("ETag"), `"`, "&quot;"), len(data))
 	}
 	fmt.Fprint(w, "</ListBucketResult>")
 }

@@ -185,7 +185,11 @@ func (s *imageSource) make(ctx context.Context, samples []sample, fetched [][]*f
 			ahead = fetched[i]
 		}
 		m := s.newSampleWork(sample, ahead)
+		before := p.mark()
 		err := s.begin(ctx, m, p)
+		if err == nil && s.suspect(m) {
+			m, err = s.beginAgain(ctx, m, p, before)
+		}
 		batch = append(batch, m)
 		if i+1 < len(samples) && err == nil {
 			if held += m.held(); held <= batchBytes {

@@ -180,6 +180,13 @@ func (r *imageRecords) read(ctx context.Context, p *imageFile, buf []byte) ([]by
 		err = in.readAt(ctx, buf, record.offset+tfrecord.HeaderSize)
 	}
 	if err == nil && xxh3.Hash128(buf).Bytes() != record.hash {
+		if in.at.Remote() && !in.compressed && !storage.AroundCaches(ctx) {
+			data, is, err := r.read(storage.Around(ctx), p, buf)
+			if err == nil {
+				storage.CountHarm(in.Path, record.offset, p.size)
+			}
+			return data, is, err
+		}
 		err = in.changed(record.number)
 	}
 	return buf, setdir.Input{}, err

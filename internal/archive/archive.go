@@ -181,7 +181,14 @@ func (a *Archive) Read(ctx context.Context, p Position, buf []byte) ([]byte, err
 		return nil, a.damaged(p.at, fmt.Errorf("the member is larger than %d bytes", MaxMember))
 	}
 	if a.isZip {
-		return a.readEntry(ctx, a.entries[p.at], buf)
+		data, err := a.readEntry(ctx, a.entries[p.at], buf)
+		if bad := (*fs.PathError)(nil); err != nil && a.Remote() && !errors.As(err, &bad) && ctx.Err() == nil {
+			data, err = a.readEntry(storage.Around(ctx), a.entries[p.at], buf)
+			if err == nil {
+				storage.CountHarm(a.Path(), 0, a.size)
+			}
+		}
+		return data, err
 	}
 	buf = grow(buf, p.size)
 	return buf, a.readAt(ctx, buf, p.at)

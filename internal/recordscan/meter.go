@@ -63,17 +63,24 @@ func (m *Meter) Refetch(p []byte, off int64, good func(p []byte) bool) (bool, er
 	return changed, err
 }
 
-// Drain reads what is left, for the hash; or everything, if some of what was hashed had changed in
-// transit.
+// Drain reads what is left, for the hash.
 func (m *Meter) Drain() {
-	if m.changed {
-		if _, m.Err = m.File.Seek(0, io.SeekStart); m.Err != nil {
-			return
-		}
-		m.changed, m.N = false, 0
-		m.Sum.Reset()
-	}
 	_, _ = io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{m}, make([]byte, 256<<10)) // Read keeps the error
+}
+
+// Rehash hashes the file from its beginning if some of what was hashed had changed in transit, and
+// reports whether it did.
+func (m *Meter) Rehash() bool {
+	if !m.changed || m.Err != nil {
+		return false
+	}
+	if _, m.Err = m.File.Seek(0, io.SeekStart); m.Err != nil {
+		return false
+	}
+	m.N = 0
+	m.Sum.Reset()
+	m.Drain()
+	return m.Err == nil
 }
 
 // Left returns how much of the file is still to be read, so that the buffer for a

@@ -9,7 +9,7 @@ import (
 // the store says that it is still this one. Then no byte of it has been asked for.
 func (o *object) recall() (bool, error) {
 	c := inUse.Load()
-	if c == nil {
+	if c == nil || AroundCaches(o.ctx) {
 		return false, nil
 	}
 	id := idOf(o.store, o.at)
@@ -42,6 +42,10 @@ func (o *object) become(is Object) {
 // one, and otherwise from the store, in whole blocks for the cache to keep.
 func (o *object) fetch(p []byte, off int64) error {
 	if o.cached == nil {
+		return o.download(p, off)
+	}
+	if AroundCaches(o.ctx) {
+		o.drop(off, off+int64(len(p)))
 		return o.download(p, off)
 	}
 	for len(p) > 0 {
@@ -95,6 +99,9 @@ func (o *object) fill(p []byte, off int64) (int64, error) {
 func (o *object) keep(data []byte, off int64) {
 	if o.cached == nil {
 		return
+	}
+	if AroundCaches(o.ctx) {
+		o.drop(off, off+int64(len(data)))
 	}
 	for at := int64(0); at < int64(len(data)); at += blockSize {
 		o.cached.keep((off+at)/blockSize, data[at:min(at+blockSize, int64(len(data)))])

@@ -68,15 +68,19 @@ func (o *object) replace(p []byte, off int64) (differs bool, err error) {
 		copy(old, fresh)
 		o.ahead.correct(fresh, begin)
 		o.drop(begin, begin+int64(len(fresh)))
-		o.harmed(begin, len(fresh))
+		CountHarm(o.at.String(), begin, int64(len(fresh)))
 	}
 	return differs, nil
 }
 
 // around returns o for requests that no cache may answer, neither one of ours nor one on the way.
 func (o *object) around() *object {
-	return &object{at: o.at, store: o.store, is: o.is, ctx: context.WithValue(o.ctx, aroundKey{}, true)}
+	return &object{at: o.at, store: o.store, is: o.is, ctx: Around(o.ctx)}
 }
+
+// Around has what is opened with a context read from the store, around all caches. Blocks of what is
+// read are dropped from the cache in use.
+func Around(ctx context.Context) context.Context { return context.WithValue(ctx, aroundKey{}, true) }
 
 type aroundKey struct{}
 
@@ -131,8 +135,8 @@ func NoteHarm(note func(string)) (stop func()) {
 // Harmed returns how often bytes of objects arrived changed in this process, and were fetched again.
 func Harmed() int64 { return harms.n.Load() }
 
-// harmed counts bytes that arrived changed.
-func (o *object) harmed(off int64, length int) {
+// CountHarm counts length bytes at off of an object that arrived changed.
+func CountHarm(name string, off, length int64) {
 	n := harms.n.Add(1)
 	note := harms.note.Load()
 	if note == nil || n&(n-1) != 0 {
@@ -143,5 +147,5 @@ func (o *object) harmed(off int64, length int) {
 		times = fmt.Sprintf(" (%d times in this run)", n)
 	}
 	(*note)(fmt.Sprintf("%s: some of bytes %d to %d changed in transit or in a cache, not in the object, and were fetched again%s: check the network, proxies and memory",
-		o.at, off, off+int64(length)-1, times))
+		name, off, off+length-1, times))
 }

@@ -89,7 +89,7 @@ func (o *object) checked(data []byte, get func() (Sum, error)) error {
 				guesses.right.Store(true)
 			}
 			if n > 1 {
-				o.harmed(0, len(data))
+				CountHarm(o.at.String(), 0, o.is.Size)
 			}
 			return nil
 		}

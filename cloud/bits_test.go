@@ -1,0 +1,216 @@
+package cloud
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// setIn returns a server with a set, whose shards are larger than what has a checksum, and the set
+// on the disk.
+func setIn(t *testing.T) (all *objects, dir string) {
+	dir = filepath.Join(t.TempDir(), "set")
+	makeSet(t, dir, 4000)
+	all = &objects{contents: map[string]string{}, page: 100}
+	for name, data := range files(t, dir) {
+		all.contents["set"+filepath.ToSlash(name)] = data
+		if isShard(name) && len(data) < 1<<20 {
+			t.Fatalf("%s has only %d bytes", name, len(data))
+		}
+	}
+	return all, dir
+}
+
+// Bits that flip on the way to a reader of records, of which no store states checksums, change
+// nothing: with and without a cache, and for every verb that reads records.
+func TestFlippedBitsInRecords(t *testing.T) {
+	all, dir := setIn(t)
+	proxy := &faulty{flip: 0.2}
+	useS3(t, proxy.before(t, all.serve(t)))
+	verbs := map[string][]string{
+		"verify": {"verify", "--deep"}, "sample": {"verify", "--sample", "100"}, "stats": {"stats"},
+		"cat": {"cat", "--format", "hex"},
+	}
+	noted := false
+	for name, args := range verbs {
+		for _, cache := range [][]string{nil, {"--cache-dir", filepath.Join(t.TempDir(), "cache")}} {
+			for range 2 {
+				out, text, code := tfrec(t, append(append(args, "s3://bucket/set"), cache...)...)
+				want := must(t, append(args, dir)...)
+				if out = strings.ReplaceAll(out, "s3://bucket/set", dir); name == "cat" && out != want || code != 0 {
+					t.Errorf("%s %v: exit code %d, %s%d bytes of output, want %d", name, cache, code, text, len(out), len(want))
+				}
+				noted = noted || strings.Contains(text, "changed in transit")
+			}
+		}
+	}
+	if !noted {
+		t.Error("no note says that bits changed in transit")
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	must(t, "reshard", "s3://bucket/set", out, "--shards", "3", "--shuffle", "--seed", "1")
+	local := filepath.Join(t.TempDir(), "out")
+	must(t, "reshard", dir, local, "--shards", "3", "--shuffle", "--seed", "1")
+	for name, data := range files(t, local) {
+		if got, err := os.ReadFile(out + name); isShard(name) && (err != nil || string(got) != data) {
+			t.Errorf("reshard: %s differs", name)
+		}
+	}
+	for name, order := range orders {
+		want, n := digest(t, dir, order)
+		storage.Forget()
+		if got, m := digest(t, "s3://bucket/set", order); got != want || n != m {
+			t.Errorf("%s: %d records, want %d", name, m, n)
+		}
+	}
+}
+
+// Damage that a cache kept is found when the records are read, and dropped: the next reader finds
+// none.
+func TestFlippedBitsInACache(t *testing.T) {
+	all, dir := setIn(t)
+	proxy := &faulty{flip: 0.5}
+	useS3(t, proxy.before(t, all.serve(t)))
+	cache := filepath.Join(t.TempDir(), "cache")
+	cat := []string{"cat", "s3://bucket/set", "--format", "hex", "--cache-dir", cache}
+	want := must(t, "cat", dir, "--format", "hex")
+	// Who reads bytes and no records does not notice.
+	stop, err := UseCache(CacheOptions{Dir: cache})
+	if err != nil {
+		t.Fatal(err)
+	}
+	harmed := false
+	for name, data := range all.contents {
+		storage.Forget()
+		f, err := storage.Open(t.Context(), "s3://bucket/"+name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(f)
+		f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		harmed = harmed || string(got) != data
+	}
+	stop()
+	if !harmed {
+		t.Fatal("no bits flipped")
+	}
+	proxy.flip = 0
+	for round, noted := range []bool{true, false} {
+		out, text, _ := tfrec(t, cat...)
+		if out != want || strings.Contains(text, "in transit or in a cache") != noted {
+			t.Errorf("round %d: %d bytes, want %d; %s", round, len(out), len(want), text)
+		}
+	}
+}
+
+// Damage of the object itself is reported as before, and requests that fetch bytes again are none
+// that caches on the way may answer.
+func TestDamageIsAskedForAroundCaches(t *testing.T) {
+	all, _ := setIn(t)
+	name := "set/set-train.tfrecord-00000-of-00002"
+	data := []byte(all.contents[name])
+	data[len(data)/2] ^= 1
+	all.contents[name] = string(data)
+	around := 0
+	all.states = func(h http.Header, _ string) {}
+	proxy := &faulty{seen: func(r *http.Request, after bool) bool {
+		if !after && r.Header.Get("Cache-Control") == "no-cache" {
+			around++
+		}
+		return false
+	}}
+	useS3(t, proxy.before(t, all.serve(t)))
+	out, text, code := tfrec(t, "verify", "s3://bucket/set")
+	if code != 3 || !strings.Contains(out, "data_crc") || strings.Contains(text+out, "transit") || around != 1 {
+		t.Errorf("exit code %d, %d requests around caches:\n%s%s", code, around, out, text)
+	}
+}
+
+func isShard(name string) bool {
+	return strings.Contains(name, ".tfrecord-") && !strings.HasSuffix(name, ".idx")
+}
+
+// flipsOnce flips a bit in the middle of the first answer to each request for images and shards, and
+// in no other.
+type flipsOnce struct {
+	*objects
+	mu   sync.Mutex
+	done map[string]bool
+}
+
+func (s *flipsOnce) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	answer := httptest.NewRecorder()
+	s.objects.ServeHTTP(answer, r)
+	data := answer.Body.Bytes()
+	s.mu.Lock()
+	if r.Method == http.MethodGet && (strings.HasSuffix(r.URL.Path, ".png") || isShard(r.URL.Path)) && !s.done[r.URL.Path+r.Header.Get("Range")] {
+		s.done[r.URL.Path+r.Header.Get("Range")] = true
+		data[len(data)/2] ^= 1
+	}
+	s.mu.Unlock()
+	maps.Copy(w.Header(), answer.Header())
+	w.WriteHeader(answer.Code)
+	w.Write(data)
+}
+
+// Images that cannot be decoded since bits flipped, and of which the store states no checksum, are
+// read once more, and a shard is hashed again.
+func TestFlippedBitsInImages(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "photos")
+	all := &objects{contents: map[string]string{}, page: 100, states: func(h http.Header, data string) { h.Set("ETag", fmt.Sprintf("\"%d-1\"", len(data))) }}
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range 12 {
+		m := image.NewRGBA(image.Rect(0, 0, 40+i, 40))
+		for n := range m.Pix {
+			m.Pix[n] = byte(random.Uint32()) | 3
+		}
+		var data bytes.Buffer
+		if err := png.Encode(&data, m); err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join(dir, fmt.Sprint(i%2), fmt.Sprint(i)+".png")
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, data.Bytes(), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		all.contents[fmt.Sprintf("photos/%d/%d.png", i%2, i)] = data.String()
+	}
+	server := httptest.NewServer(&flipsOnce{objects: all, done: map[string]bool{}})
+	t.Cleanup(server.Close)
+	useS3(t, server.URL)
+	local, out := filepath.Join(t.TempDir(), "local"), filepath.Join(t.TempDir(), "out")
+	must(t, "convert", "images", dir, local, "--resize", "16")
+	_, text, code := tfrec(t, "convert", "images", "s3://bucket/photos", out, "--resize", "16", "--max-errors", "0")
+	if code != 0 || !strings.Contains(text, "changed in transit") {
+		t.Fatalf("exit code %d: %s", code, text)
+	}
+	for name, data := range files(t, local) {
+		if got, err := os.ReadFile(out + name); isShard(name) && (err != nil || string(got) != data) {
+			t.Errorf("%s differs", name)
+		}
+	}
+
+	// The hashes in a manifest are those of the right bytes.
+	for name, data := range files(t, local) {
+		all.contents["set"+filepath.ToSlash(name)] = data
+	}
+	if _, text, code := tfrec(t, "verify", "s3://bucket/set"); code != 0 || !strings.Contains(text, "changed in transit") {
+		t.Errorf("verify: exit code %d: %s", code, text)
+	}
+}

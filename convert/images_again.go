@@ -1,0 +1,45 @@
+package convert
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// mark is how far a piece was before a sample.
+type mark struct {
+	identity, inputs, bad int
+	dropped, bytesIn      int64
+}
+
+func (p *piece) mark() mark {
+	return mark{len(p.identity), len(p.inputs), len(p.bad), p.dropped, p.bytesIn}
+}
+
+func (p *piece) returnTo(to mark) {
+	p.identity, p.inputs, p.bad = p.identity[:to.identity], p.inputs[:to.inputs], p.bad[:to.bad]
+	p.dropped, p.bytesIn = to.dropped, to.bytesIn
+}
+
+// suspect reports whether a sample may be unusable because bytes of its images changed in transit:
+// not all stores state checksums of all objects, and none do of parts.
+func (s *imageSource) suspect(m *sampleWork) bool {
+	return m.bad != nil && m.bad != s.images[m.sample.image].bad && s.origin.remote()
+}
+
+// beginAgain begins an unusable sample again, with images read around all caches, and returns its
+// work in place of m. If other bytes come, that is counted as harm done in transit.
+func (s *imageSource) beginAgain(ctx context.Context, m *sampleWork, p *piece, before mark) (*sampleWork, error) {
+	sample := m.sample
+	putSampleWork(m)
+	first := bytes.Clone(p.identity[before.identity:])
+	p.returnTo(before)
+	m = s.newSampleWork(sample, nil)
+	err := s.begin(storage.Around(ctx), m, p)
+	if err == nil && !bytes.Equal(p.identity[before.identity:], first) {
+		pic := &s.images[sample.image]
+		storage.CountHarm(s.origin.source(pic), 0, pic.size)
+	}
+	return m, err
+}
