@@ -14,7 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/storage"
@@ -39,27 +39,27 @@ func setIn(t *testing.T) (all *objects, dir string) {
 // nothing: with and without a cache, and for every verb that reads records.
 func TestFlippedBitsInRecords(t *testing.T) {
 	all, dir := setIn(t)
-	proxy := &faulty{flip: 0.2}
-	useS3(t, proxy.before(t, all.serve(t)))
+	(&badCache{server: all}).serve(t)
 	verbs := map[string][]string{
 		"verify": {"verify", "--deep"}, "sample": {"verify", "--sample", "100"}, "stats": {"stats"},
 		"cat": {"cat", "--format", "hex"},
 	}
-	noted := false
+	cached := []string{"--cache-dir", filepath.Join(t.TempDir(), "cache")}
 	for name, args := range verbs {
-		for _, cache := range [][]string{nil, {"--cache-dir", filepath.Join(t.TempDir(), "cache")}} {
-			for range 2 {
-				out, text, code := tfrec(t, append(append(args, "s3://bucket/set"), cache...)...)
-				want := must(t, append(args, dir)...)
-				if out = strings.ReplaceAll(out, "s3://bucket/set", dir); name == "cat" && out != want || code != 0 {
-					t.Errorf("%s %v: exit code %d, %s%d bytes of output, want %d", name, cache, code, text, len(out), len(want))
-				}
-				noted = noted || strings.Contains(text, "changed in transit")
+		want := must(t, append(args, dir)...)
+		flags := [][]string{nil}
+		if name == "cat" {
+			flags = append(flags, cached, cached)
+		}
+		for i, more := range flags {
+			out, text, code := tfrec(t, append(append(args, "s3://bucket/set"), more...)...)
+			if name == "cat" && out != want || code != 0 {
+				t.Errorf("%s %v: exit code %d, %s%d bytes of output, want %d", name, more, code, text, len(out), len(want))
+			}
+			if noted := strings.Contains(text, "changed in transit"); noted != (i < 2) {
+				t.Errorf("%s %v: a note is %v: %s", name, more, noted, text)
 			}
 		}
-	}
-	if !noted {
-		t.Error("no note says that bits changed in transit")
 	}
 	out := filepath.Join(t.TempDir(), "out")
 	must(t, "reshard", "s3://bucket/set", out, "--shards", "3", "--shuffle", "--seed", "1")
@@ -83,8 +83,8 @@ func TestFlippedBitsInRecords(t *testing.T) {
 // none.
 func TestFlippedBitsInACache(t *testing.T) {
 	all, dir := setIn(t)
-	proxy := &faulty{flip: 0.5}
-	useS3(t, proxy.before(t, all.serve(t)))
+	proxy := &badCache{server: all}
+	proxy.serve(t)
 	cache := filepath.Join(t.TempDir(), "cache")
 	cat := []string{"cat", "s3://bucket/set", "--format", "hex", "--cache-dir", cache}
 	want := must(t, "cat", dir, "--format", "hex")
@@ -111,7 +111,7 @@ func TestFlippedBitsInACache(t *testing.T) {
 	if !harmed {
 		t.Fatal("no bits flipped")
 	}
-	proxy.flip = 0
+	proxy.good.Store(true)
 	for round, noted := range []bool{true, false} {
 		out, text, _ := tfrec(t, cat...)
 		if out != want || strings.Contains(text, "in transit or in a cache") != noted {
@@ -128,18 +128,12 @@ func TestDamageIsAskedForAroundCaches(t *testing.T) {
 	data := []byte(all.contents[name])
 	data[len(data)/2] ^= 1
 	all.contents[name] = string(data)
-	around := 0
-	all.states = func(h http.Header, _ string) {}
-	proxy := &faulty{seen: func(r *http.Request, after bool) bool {
-		if !after && r.Header.Get("Cache-Control") == "no-cache" {
-			around++
-		}
-		return false
-	}}
-	useS3(t, proxy.before(t, all.serve(t)))
+	proxy := &badCache{server: all}
+	proxy.good.Store(true)
+	proxy.serve(t)
 	out, text, code := tfrec(t, "verify", "s3://bucket/set")
-	if code != 3 || !strings.Contains(out, "data_crc") || strings.Contains(text+out, "transit") || around != 1 {
-		t.Errorf("exit code %d, %d requests around caches:\n%s%s", code, around, out, text)
+	if code != 3 || !strings.Contains(out, "data_crc") || strings.Contains(text+out, "transit") || proxy.around.Load() != 1 {
+		t.Errorf("exit code %d, %d requests around caches:\n%s%s", code, proxy.around.Load(), out, text)
 	}
 }
 
@@ -147,24 +141,30 @@ func isShard(name string) bool {
 	return strings.Contains(name, ".tfrecord-") && !strings.HasSuffix(name, ".idx")
 }
 
-// flipsOnce flips a bit in the middle of the first answer to each request for images and shards, and
-// in no other.
-type flipsOnce struct {
-	*objects
-	mu   sync.Mutex
-	done map[string]bool
+// badCache is in front of a server, and flips a bit in the middle of each answer to a request for an
+// image or a shard that a cache may answer.
+type badCache struct {
+	server *objects
+	good   atomic.Bool  // flips nothing any more
+	around atomic.Int64 // requests that a cache may not answer
 }
 
-func (s *flipsOnce) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (c *badCache) serve(t *testing.T) {
+	server := httptest.NewServer(c)
+	t.Cleanup(server.Close)
+	useS3(t, server.URL)
+}
+
+func (c *badCache) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer := httptest.NewRecorder()
-	s.objects.ServeHTTP(answer, r)
+	c.server.ServeHTTP(answer, r)
 	data := answer.Body.Bytes()
-	s.mu.Lock()
-	if r.Method == http.MethodGet && (strings.HasSuffix(r.URL.Path, ".png") || isShard(r.URL.Path)) && !s.done[r.URL.Path+r.Header.Get("Range")] {
-		s.done[r.URL.Path+r.Header.Get("Range")] = true
+	switch name := r.URL.Path; {
+	case r.Header.Get("Cache-Control") == "no-cache":
+		c.around.Add(1)
+	case r.Method == http.MethodGet && (strings.HasSuffix(name, ".png") || isShard(name)) && !c.good.Load():
 		data[len(data)/2] ^= 1
 	}
-	s.mu.Unlock()
 	maps.Copy(w.Header(), answer.Header())
 	w.WriteHeader(answer.Code)
 	w.Write(data)
@@ -191,9 +191,7 @@ func TestFlippedBitsInImages(t *testing.T) {
 		}
 		all.contents[fmt.Sprintf("photos/%d/%d.png", i%2, i)] = data.String()
 	}
-	server := httptest.NewServer(&flipsOnce{objects: all, done: map[string]bool{}})
-	t.Cleanup(server.Close)
-	useS3(t, server.URL)
+	(&badCache{server: all}).serve(t)
 	local, out := filepath.Join(t.TempDir(), "local"), filepath.Join(t.TempDir(), "out")
 	must(t, "convert", "images", dir, local, "--resize", "16")
 	_, text, code := tfrec(t, "convert", "images", "s3://bucket/photos", out, "--resize", "16", "--max-errors", "0")

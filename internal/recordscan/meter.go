@@ -68,18 +68,26 @@ func (m *Meter) Drain() {
 	_, _ = io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{m}, make([]byte, 256<<10)) // Read keeps the error
 }
 
-// Rehash hashes the file from its beginning if some of what was hashed had changed in transit, and
-// reports whether it did.
+// Rehash hashes the object from its beginning, around all caches, if some of what was hashed had
+// changed in transit, and reports whether it did.
 func (m *Meter) Rehash() bool {
 	if !m.changed || m.Err != nil {
 		return false
 	}
-	if _, m.Err = m.File.Seek(0, io.SeekStart); m.Err != nil {
+	st, err := m.File.Stat()
+	if m.Err = err; err != nil {
 		return false
 	}
-	m.N = 0
+	is, _ := st.Sys().(storage.Object)
+	f, err := storage.Parse(m.File.Name()).OpenListed(storage.Around(m.Context), is)
+	if m.Err = err; err != nil {
+		return false
+	}
+	defer f.Close()
+	again := Meter{Context: m.Context, File: f, Sum: m.Sum, Rate: m.Rate}
 	m.Sum.Reset()
-	m.Drain()
+	again.Drain()
+	m.N, m.Err = again.N, again.Err
 	return m.Err == nil
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // Refetch fetches p again, which came from offset off of in and contains damage, around every
-// cache, in case the bytes changed in transit. It replaces those of p that differ, drops the cached
+// cache, in case the bytes changed in transit. It replaces those of p that differ, and the cached
 // blocks that they came from, and reports whether there were any; if not, the damage is the
 // object's own. A nil good accepts what comes; otherwise, while other bytes come each time and good
 // returns false, p is fetched up to 4 times, and then the error says so.
@@ -67,7 +67,7 @@ func (o *object) replace(p []byte, off int64) (differs bool, err error) {
 		differs = true
 		copy(old, fresh)
 		o.ahead.correct(fresh, begin)
-		o.drop(begin, begin+int64(len(fresh)))
+		around.renew(o.cached, begin, begin+int64(len(fresh)))
 		CountHarm(o.at.String(), begin, int64(len(fresh)))
 	}
 	return differs, nil
@@ -87,6 +87,23 @@ type aroundKey struct{}
 // AroundCaches reports whether a request is one that caches on the way to the store must not
 // answer.
 func AroundCaches(ctx context.Context) bool { return ctx.Value(aroundKey{}) != nil }
+
+// renew replaces the blocks with the bytes from begin to end in a cache, which may be nil. One that
+// cannot be fetched is removed.
+func (o *object) renew(c *cached, begin, end int64) {
+	if c == nil {
+		return
+	}
+	buffer := firsts.Get().(*[firstPart]byte)
+	defer firsts.Put(buffer)
+	for block := begin / blockSize; block*blockSize < end; block++ {
+		os.Remove(c.path(block))
+		data := buffer[:min(blockSize, o.is.Size-block*blockSize)]
+		if o.download(data, block*blockSize) == nil {
+			c.keep(block, data)
+		}
+	}
+}
 
 // drop removes the blocks with the bytes from begin to end from the cache.
 func (o *object) drop(begin, end int64) {
