@@ -49,11 +49,12 @@ func openObject(ctx context.Context, l Location) (*object, error) {
 	// The response to a request for the beginning also describes the object: most small objects
 	// need no other request.
 	first, stop := context.WithCancel(ctx)
-	watch := time.AfterFunc(idleTimeout, stop)
-	body, is, err := s.Open(first, l.name, "", 0, firstPart)
+	silence := network.Load().silence
+	watch := time.AfterFunc(silence, stop)
+	body, is, err := openRange(first, s, l.name, "", 0, firstPart)
 	if err == nil {
 		o.become(is)
-		o.ahead.begin(body, is.Sum, func() { watch.Reset(idleTimeout) }, func() { watch.Stop(); stop() })
+		o.ahead.begin(body, is.Sum, func() { watch.Reset(silence) }, func() { watch.Stop(); stop() })
 		return o, nil
 	}
 	watch.Stop()
@@ -155,7 +156,10 @@ func (o *object) transfer(p []byte, off int64) (sum Sum, err error) {
 			sum = stated // and what the rest comes with has none
 		}
 		if got > 0 {
-			p, off, n = p[got:], off+int64(got), 1
+			p, off = p[got:], off+int64(got)
+			if slow := (*slowError)(nil); !errors.As(err, &slow) { // what crawls would never end
+				n = 1
+			}
 		}
 		if len(p) == 0 {
 			return sum, nil
@@ -190,16 +194,17 @@ func (o *object) again(off int64, n int, err error) error {
 func (o *object) request(p []byte, off int64) (n int, sum Sum, err error) {
 	ctx, cancel := context.WithCancelCause(o.ctx)
 	defer cancel(nil)
-	stalled := fmt.Errorf("the server sent nothing for %v", idleTimeout)
-	watch := time.AfterFunc(idleTimeout, func() { cancel(stalled) })
+	silence := network.Load().silence
+	stalled := fmt.Errorf("the server sent nothing for %v", silence)
+	watch := time.AfterFunc(silence, func() { cancel(stalled) })
 	defer watch.Stop()
-	body, is, err := o.store.Open(ctx, o.at.name, o.is.Version, off, int64(len(p)))
+	body, is, err := openRange(ctx, o.store, o.at.name, o.is.Version, off, int64(len(p)))
 	switch {
 	case err == nil && (is.Version != o.is.Version || is.Size != o.is.Size):
 		body.Close() // nothing of it is wanted
 		return 0, Sum{}, ErrChanged
 	case err == nil:
-		n, err = drain(body, p, func() { watch.Reset(idleTimeout) })
+		n, err = drain(body, p, func() { watch.Reset(silence) })
 	}
 	switch cause := context.Cause(ctx); {
 	case n == len(p):
@@ -210,18 +215,6 @@ func (o *object) request(p []byte, off int64) (n int, sum Sum, err error) {
 		return n, is.Sum, io.ErrUnexpectedEOF
 	}
 	return n, is.Sum, err
-}
-
-// drain fills p from a body, and closes it. It calls alive before each read.
-func drain(body io.ReadCloser, p []byte, alive func()) (n int, err error) {
-	defer body.Close()
-	for err == nil && n < len(p) {
-		var got int
-		alive()
-		got, err = body.Read(p[n:])
-		n += got
-	}
-	return n, err
 }
 
 // firstPart is how much is asked for when an object is opened: what most images

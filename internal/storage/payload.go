@@ -16,11 +16,11 @@ type Payload struct {
 	offset int64
 	alive  func(time.Duration)
 	ended  bool
-}
 
-// responseTimeout is how long an answer may take when all of a body has been read: what
-// the system's buffers hold is still on its way then.
-const responseTimeout = 2 * time.Minute
+	speed pace
+	since time.Time // of the last read
+	sent  int       // by it; 0 if the next one is not of a body under way
+}
 
 // Len returns how many bytes there are.
 func (p *Payload) Len() int64 { return int64(len(p.data)) }
@@ -34,13 +34,19 @@ func (p *Payload) Read(b []byte) (int, error) {
 	if p.ended {
 		return 0, errEnded
 	}
+	if p.sent > 0 {
+		if err := p.speed.moved(p.sent, time.Since(p.since)); err != nil {
+			return 0, err
+		}
+	}
 	n := copy(b, p.data[min(p.offset, int64(len(p.data))):])
 	p.offset += int64(n)
+	p.since, p.sent = time.Now(), n
 	if p.offset < int64(len(p.data)) {
-		p.alive(idleTimeout)
+		p.alive(network.Load().silence)
 		return n, nil
 	}
-	p.alive(responseTimeout)
+	p.alive(network.Load().response())
 	if n == 0 && len(b) > 0 {
 		return 0, io.EOF
 	}
@@ -60,7 +66,7 @@ func (p *Payload) Seek(offset int64, whence int) (int64, error) {
 	if offset < 0 {
 		return 0, errors.New("negative offset")
 	}
-	p.offset = offset
+	p.offset, p.sent = offset, 0
 	return offset, nil
 }
 

@@ -38,16 +38,13 @@ func lasting(err error) bool {
 		errors.Is(err, ErrChanged) || errors.Is(err, ErrGone) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, context.Canceled)
 }
 
-// idleTimeout is how long a server may send nothing before it is asked again.
-const idleTimeout = 30 * time.Second
-
 // Retry makes a request with a short answer, again and again while its error may
 // pass.
 func Retry[T any](ctx context.Context, request func(context.Context) (T, error)) (T, error) {
 	return retryLong(ctx, func(ctx context.Context, _ func(time.Duration)) (T, error) { return request(ctx) })
 }
 
-// retryLong is Retry for requests that may take longer than patience, as long as
+// retryLong is Retry for requests that may take longer than a server may be silent, as long as
 // something happens: alive says how long the next silence may be.
 func retryLong[T any](ctx context.Context, request func(ctx context.Context, alive func(time.Duration)) (T, error)) (T, error) {
 	for n := 1; ; n++ {
@@ -74,7 +71,7 @@ func Look(ctx context.Context, s Store, name string) (Object, error) {
 func once[T any](ctx context.Context, request func(context.Context, func(time.Duration)) (T, error)) (T, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	watch := time.AfterFunc(idleTimeout, func() { cancel(errSilent) })
+	watch := time.AfterFunc(network.Load().silence, func() { cancel(errSilent) })
 	defer watch.Stop()
 	v, err := request(ctx, func(d time.Duration) { watch.Reset(d) })
 	if err != nil && context.Cause(ctx) == errSilent {

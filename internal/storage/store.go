@@ -152,6 +152,9 @@ func (l Location) store(ctx context.Context) (Store, error) {
 	if strings.Contains(l.host, "@") {
 		return nil, fmt.Errorf("URLs must not contain credentials, since URLs are printed and stored: give credentials as the cloud's own tools expect them")
 	}
+	if err := readEnvironment(); err != nil {
+		return nil, err
+	}
 	s, err := open(ctx, l.host)
 	if err != nil {
 		return nil, err

@@ -178,7 +178,7 @@ func (u *upload) send(last bool) error {
 // sendAgain makes a request with a body, again and again while its error may pass.
 func sendAgain[T any](ctx context.Context, data []byte, request func(context.Context, *Payload) (T, error)) (T, error) {
 	return retryLong(ctx, func(ctx context.Context, alive func(time.Duration)) (T, error) {
-		p := &Payload{data: data, alive: alive}
+		p := &Payload{data: data, alive: alive, speed: newPace()}
 		defer p.end()
 		return request(ctx, p)
 	})
@@ -220,14 +220,11 @@ func (u *upload) commit() (Object, error) {
 		return Object{}, err
 	}
 	return retryLong(u.ctx, func(ctx context.Context, alive func(time.Duration)) (Object, error) {
-		alive(finishTimeout)
+		alive(network.Load().finish())
 		is, err := u.sender.Finish(ctx)
 		return applied.resolve(ctx, u.sender, is, err)
 	})
 }
-
-// finishTimeout is how long a store may take to assemble thousands of parts.
-const finishTimeout = 5 * time.Minute
 
 // maybeApplied says whether the response to a request was lost: it may have been executed.
 type maybeApplied bool

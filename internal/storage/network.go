@@ -1,0 +1,76 @@
+package storage
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// Variables of the environment that say what is expected of servers. They are read when a store is
+// opened, and apply to all stores of the process.
+const (
+	// MinSpeedVariable is the least speed in bytes a second, 0 for none.
+	MinSpeedVariable = "TFREC_MIN_SPEED"
+	// TimeoutVariable is how long a server may send nothing, or accept nothing.
+	TimeoutVariable = "TFREC_TIMEOUT"
+	// HedgeVariable is when a second request is made for a range: "p95", or after a duration.
+	HedgeVariable = "TFREC_HEDGE"
+)
+
+// expected is what is expected of servers.
+type expected struct {
+	speed   int64         // in bytes a second while a body is waited for; 0: any
+	silence time.Duration // how long a server may send nothing before it is asked again
+	hedge   hedgeAfter
+}
+
+const (
+	defaultSpeed   = 1024
+	defaultSilence = 30 * time.Second
+	leastSilence   = time.Second
+)
+
+// response is how long an answer may take when all of a body has been read: what the system's
+// buffers hold is still on its way then.
+func (e *expected) response() time.Duration { return 4 * e.silence }
+
+// finish is how long a store may take to assemble thousands of parts.
+func (e *expected) finish() time.Duration { return 10 * e.silence }
+
+var network atomic.Pointer[expected]
+
+func init() { network.Store(&expected{speed: defaultSpeed, silence: defaultSilence}) }
+
+// readEnvironment sets what is expected of servers from now on.
+func readEnvironment() error {
+	e := &expected{speed: defaultSpeed, silence: defaultSilence}
+	if s := os.Getenv(MinSpeedVariable); s != "" {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil || n < 0 {
+			return fmt.Errorf("%s is %q: want a number of bytes a second, or 0 for no lower bound", MinSpeedVariable, s)
+		}
+		e.speed = n
+	}
+	if s := os.Getenv(TimeoutVariable); s != "" {
+		d, err := time.ParseDuration(s)
+		if err != nil || d < leastSilence {
+			return fmt.Errorf("%s is %q: want a duration of at least %v, such as 30s or 2m", TimeoutVariable, s, leastSilence)
+		}
+		e.silence = d
+	}
+	switch s := os.Getenv(HedgeVariable); s {
+	case "", "off":
+	case "p95":
+		e.hedge.slowest = true
+	default:
+		d, err := time.ParseDuration(s)
+		if err != nil || d <= 0 {
+			return fmt.Errorf("%s is %q: want p95, a duration such as 200ms, or off", HedgeVariable, s)
+		}
+		e.hedge.delay = d
+	}
+	network.Store(e)
+	return nil
+}
