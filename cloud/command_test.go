@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/claim"
 	"github.com/tfrec/tfrec/internal/command"
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // actAsTfrec in the environment makes the test binary the command itself.
@@ -24,9 +25,15 @@ const impatient = "TFREC_TEST_IMPATIENT"
 // patient makes it wait as long as it does for users: nobody dies.
 const patient = "TFREC_TEST_PATIENT"
 
+// prompt makes it end after an interrupt as soon as it does for users, whatever it leaves.
+const prompt = "TFREC_TEST_PROMPT"
+
 func TestMain(m *testing.M) {
 	if os.Getenv(patient) == "" {
 		claim.Renew, claim.Expire = time.Second, 4*time.Second // do not wait for a killed process
+	}
+	if os.Getenv(prompt) == "" {
+		storage.CleanupAfterInterrupt = time.Minute // the machine may be busy
 	}
 	if os.Getenv(actAsTfrec) != "" {
 		if os.Getenv(impatient) != "" {

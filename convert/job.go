@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // Job is a conversion whose shards are made one by one, by number, in an order and by processes
@@ -229,7 +230,9 @@ func (j *Job) Run(ctx context.Context, work func(context.Context) error) (*Summa
 		if err := work(ctx); err != nil {
 			j.stop()
 			// If the directory cannot be read, the progress counters remain.
-			if others, unknown := j.byOthers(context.WithoutCancel(ctx)); unknown == nil {
+			look, cancel := storage.Cleanup(ctx, lookTimeout)
+			defer cancel()
+			if others, unknown := j.byOthers(look); unknown == nil {
 				j.run.progress.Finished.Store(j.madeHere() + int64(len(others)))
 			}
 			return nil, j.run.unfinished(ctx, err)
@@ -239,6 +242,9 @@ func (j *Job) Run(ctx context.Context, work func(context.Context) error) (*Summa
 	sum, err := j.finish(ctx)
 	return sum, j.run.unfinished(ctx, err)
 }
+
+// lookTimeout is how long a run that failed may look for shards that others made.
+const lookTimeout = 10 * time.Second
 
 // byOthers returns the state of the shards that were to be made and were made by others, by number.
 func (j *Job) byOthers(ctx context.Context) (map[int]*setdir.Done, error) {

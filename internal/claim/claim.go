@@ -266,7 +266,7 @@ func since(t time.Time) time.Duration {
 
 // withdraw removes a claim, also when ctx is done. One that stays, expires.
 func withdraw(ctx context.Context, s storage.Store, name string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	ctx, cancel := storage.Cleanup(ctx, 10*time.Second)
 	defer cancel()
 	_ = s.Remove(ctx, name)
 }

@@ -75,5 +75,5 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 		case <-ctx.Done():
 		}
 	}()
-	return ctx, func() { cancel(nil) }
+	return storage.WithPromptCleanup(ctx), func() { cancel(nil) }
 }

@@ -244,7 +244,7 @@ func (d *maybeApplied) resolve(ctx context.Context, s Sender, is Object, err err
 	return is, err
 }
 
-// cleanupTimeout is how long Abort may take, since a user may be waiting for the program to end.
+// cleanupTimeout is how long Abort may take.
 const cleanupTimeout = 10 * time.Second
 
 // Abort implements Upload.
@@ -256,7 +256,7 @@ func (u *upload) Abort() {
 	if !u.begun {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(u.ctx), cleanupTimeout)
+	ctx, cancel := Cleanup(u.ctx, cleanupTimeout)
 	defer cancel()
 	// Unfinished finds what is left after that.
 	Retry(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, u.sender.Discard(ctx) })

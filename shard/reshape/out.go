@@ -77,7 +77,7 @@ func (r *reshaping) undo(ctx context.Context) error {
 	if ctx.Err() == nil {
 		return errors.Join(r.dir.Remove(files...), r.dir.Sweep())
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoPatience)
+	ctx, cancel := storage.Cleanup(ctx, undoPatience)
 	defer cancel()
 	if err := r.dir.Close(); err != nil {
 		return err

@@ -272,7 +272,7 @@ func (run *ReshardRun) Abandon(ctx context.Context, err error) error {
 	if run.plan == nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*leaving)
+	ctx, cancel := storage.Cleanup(ctx, 2*leaving)
 	defer cancel()
 	if busy := run.takeBack(ctx); busy != nil {
 		return errors.Join(err, busy)
