@@ -65,6 +65,9 @@ func openS3(ctx context.Context, host string) (storage.Store, error) {
 	}
 	if !anonymous() {
 		if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
+			if ctx.Err() != nil { // nothing is known of credentials
+				return nil, context.Cause(ctx)
+			}
 			cfg.Credentials = aws.AnonymousCredentials{}
 		}
 	} else {

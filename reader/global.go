@@ -131,6 +131,8 @@ type global struct {
 	steps   int       // of a batch read
 	ramp    int       // maximum of the next one
 
+	costTold bool // what it reads was logged
+
 	ctx    context.Context
 	cancel context.CancelFunc
 	epoch  int32
@@ -192,6 +194,7 @@ func (g *global) start(ctx context.Context, epoch int64, at position) error {
 	if g.stored {
 		g.ramp = firstStored
 	}
+	g.tellCost()
 	g.send()
 	return nil
 }

@@ -14,6 +14,7 @@ const (
 	eventBuilt     = "cache built"
 	eventElsewhere = "cache is filled by another process"
 	eventSettled   = "tuning settled"
+	eventCostly    = "global order exceeds memory"
 	eventEnded     = "stream ended"
 )
 

@@ -35,6 +35,9 @@ func fitsMemory(set *Set) (size int64, fits bool) {
 	return size, size <= set.opts.Memory/8*5
 }
 
+// neededMemory returns the limit with which a set is kept in memory.
+func neededMemory(size int64) int64 { return (size + 4) / 5 * 8 }
+
 func newResident(f *finder, size int64, files int) *resident {
 	return &resident{finder: f, size: size, turn: make(chan struct{}, 1), data: make([][]byte, files), have: make([][]bool, files)}
 }

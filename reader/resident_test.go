@@ -1,9 +1,11 @@
 package reader
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -217,8 +219,12 @@ func TestResidentFailures(t *testing.T) {
 func TestPassesOverALargeSet(t *testing.T) {
 	dir, url, total, c := storedRecords(t, 3, 30_000, 184)
 	for _, memory := range []int64{4 << 20, 8 << 20} {
-		o := Options{Seed: 9, Memory: memory}
+		log := &costLog{}
+		o := Options{Seed: 9, Memory: memory, Logger: slog.New(log)}
 		want := idsOf(t, open(t, dir, o).ShuffleAll(ShuffleAllOptions{}))
+		if len(log.all) != 0 {
+			t.Errorf("reading from a disk logs %v", log.all)
+		}
 		set := open(t, url, o)
 		if _, err := set.allIndexes(t.Context()); err != nil {
 			t.Fatal(err)
@@ -241,8 +247,50 @@ func TestPassesOverALargeSet(t *testing.T) {
 			t.Errorf("%d bytes in flight, and %d were given", m.Peak, m.Limit)
 		}
 		t.Logf("limit %d: %.1f times %d bytes, %d requests", memory, float64(c.bytes)/float64(total), total, c.requests)
+		if len(log.all) != 1 {
+			t.Fatalf("%d costs were logged, want 1", len(log.all))
+		}
+		said := log.all[0]
+		for name, is := range map[string]int64{"read_bytes": c.bytes, "requests": c.requests, "set_bytes": total} {
+			if estimate := said[name]; estimate < is*2/3 || estimate > is*3/2 {
+				t.Errorf("limit %d: %s is %d, and the log says %d", memory, name, is, estimate)
+			}
+		}
+		fits := Options{Memory: said["memory_needed"], Logger: o.Logger}
+		idsOf(t, open(t, url, fits).ShuffleAll(ShuffleAllOptions{}))
+		if len(log.all) != 1 {
+			t.Errorf("with the memory that is needed, it logs %v", log.all[1:])
+		}
 	}
 }
+
+// costLog keeps the numbers of the events that say what a global order costs.
+type costLog struct {
+	mu  sync.Mutex
+	all []map[string]int64
+}
+
+func (l *costLog) Enabled(context.Context, slog.Level) bool { return true }
+
+func (l *costLog) Handle(_ context.Context, r slog.Record) error {
+	if r.Message != "global order exceeds memory" { // which the command looks for, too
+		return nil
+	}
+	numbers := map[string]int64{}
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Value.Kind() == slog.KindInt64 {
+			numbers[a.Key] = a.Value.Int64()
+		}
+		return true
+	})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, numbers)
+	return nil
+}
+
+func (l *costLog) WithAttrs([]slog.Attr) slog.Handler { return l }
+func (l *costLog) WithGroup(string) slog.Handler      { return l }
 
 // Parts of the order and resumed streams over a resident set give the records of the disk. Each
 // reads at most the whole set once, and of large records little more than its own.

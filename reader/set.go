@@ -85,13 +85,16 @@ type Options struct {
 	//
 	//	Warn   "skipped damage"      path, record, offset, records, bytes, epoch, error; skipped: so far
 	//	Warn   "cache discarded"     cache, error
+	//	Warn   "global order exceeds memory"   order, set_bytes, read_bytes, requests, memory, memory_needed
 	//	Info   "cache opened"        cache, records
 	//	Info   "cache built"         cache, records, partial
 	//	Info   "cache is filled by another process"   cache
 	//	Info   "tuning settled"      stage, workers, queue, changes
 	//	Debug  "stream ended"        epochs, elements, skipped, seconds, bottleneck
 	//
-	// The attribute cache is the directory, or "memory". There is no event per record: of the
+	// A global order over a set in an object store that is not kept in memory is logged once, with
+	// estimates of the bytes that an epoch reads and the requests that it makes; with Memory of
+	// memory_needed bytes, the set is read once. The attribute cache is the directory, or "memory". There is no event per record: of the
 	// damage skipped in a run the first ten are logged, and then one every ten seconds. The
 	// settings of a stage are logged again only if they settle on others. Default: no events.
 	Logger *slog.Logger

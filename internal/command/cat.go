@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 
 	"github.com/spf13/cobra"
 
@@ -127,6 +128,9 @@ func (c *cat) all(ctx context.Context, notes io.Writer, paths []string) error {
 	opts.Partial = o.partial
 	opts.Note = func(sentence string) { fmt.Fprintln(notes, "warning:", cliname.Text(sentence)) }
 	opts.OnSkip = func(s reader.Skipped) { fmt.Fprintf(notes, "tfrec cat: %v\n", s) }
+	if !o.quiet {
+		opts.Logger = slog.New(costNote{notesTo(notes)})
+	}
 	var err error
 	if c.set, err = reader.OpenAll(ctx, paths, opts); err != nil {
 		return withoutRemedy(err)
