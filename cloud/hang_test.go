@@ -1,6 +1,12 @@
 package cloud
 
 import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -62,8 +68,7 @@ func (h *hanging) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // The first Ctrl-C ends each verb, whatever it waits for from a server that answers nothing any
-// more. Two seconds are the goal, but a busy machine may need more: so the limit is just below the
-// 30 s after which requests end on their own.
+// more. It takes two seconds at most; that is logged, and not tested, since the machine may be busy.
 func TestInterruptedWhileTheServerHangs(t *testing.T) {
 	seed := newMemory()
 	add := func(dir, to string) {
@@ -95,12 +100,14 @@ func TestInterruptedWhileTheServerHangs(t *testing.T) {
 				t.Parallel()
 				m := newMemory()
 				m.objects = maps.Clone(seed.objects)
-				text, code, took := runHanging(t, &hanging{memory: m, at: phase}, test.args)
+				text, code, took := runHanging(t, &hanging{memory: m, at: phase}, test.args, func(address string) []string {
+					if phase == "credentials" {
+						return []string{"AWS_CONTAINER_CREDENTIALS_FULL_URI=" + address + "/credentials"}
+					}
+					return []string{"AWS_ACCESS_KEY_ID=" + testKey, "AWS_SECRET_ACCESS_KEY=" + testSecret}
+				})
 				if code != 130 && phase != "delete" { // which may be the last request, and no failure
 					t.Errorf("exit code %d\n%s", code, text)
-				}
-				if took > 25*time.Second {
-					t.Errorf("took %v\n%s", took, text)
 				}
 				t.Logf("%v  %s", took.Round(time.Millisecond), text)
 			})
@@ -108,9 +115,37 @@ func TestInterruptedWhileTheServerHangs(t *testing.T) {
 	}
 }
 
+// Google's clients fetch tokens without the context of the request that needs one.
+func TestInterruptedWhileWaitingForAToken(t *testing.T) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &hanging{memory: newMemory(), at: "token"}
+	text, code, took := runHanging(t, h, "cat gs://bucket/set", func(address string) []string {
+		account, err := json.Marshal(map[string]string{
+			"type": "service_account", "client_email": "a@b.c", "private_key_id": "1", "token_uri": address + "/token",
+			"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
+		})
+		file := filepath.Join(t.TempDir(), "account.json")
+		if err := errors.Join(err, os.WriteFile(file, account, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		return []string{"GOOGLE_APPLICATION_CREDENTIALS=" + file, "STORAGE_EMULATOR_HOST="}
+	})
+	if code != 130 {
+		t.Errorf("exit code %d\n%s", code, text)
+	}
+	t.Logf("%v  %s", took.Round(time.Millisecond), text)
+}
+
 // runHanging runs the command against a server that stops answering, interrupts it then, and
 // returns how long it took to end after that.
-func runHanging(t *testing.T, h *hanging, args string) (text string, code int, took time.Duration) {
+func runHanging(t *testing.T, h *hanging, args string, environment func(address string) []string) (text string, code int, took time.Duration) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -125,11 +160,7 @@ func runHanging(t *testing.T, h *hanging, args string) (text string, code int, t
 	c := exec.Command(self, append(strings.Fields(strings.NewReplacer("OUT", out, "PHOTOS", photos).Replace(args)), "--quiet")...)
 	c.Env = append(os.Environ(), actAsTfrec+"=1", prompt+"=1", "AWS_ENDPOINT_URL="+server.URL, "AWS_EC2_METADATA_DISABLED=true",
 		"AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull, "AWS_ACCESS_KEY_ID=", "AWS_SECRET_ACCESS_KEY=")
-	if h.at == "credentials" {
-		c.Env = append(c.Env, "AWS_CONTAINER_CREDENTIALS_FULL_URI="+server.URL+"/credentials")
-	} else {
-		c.Env = append(c.Env, "AWS_ACCESS_KEY_ID="+testKey, "AWS_SECRET_ACCESS_KEY="+testSecret)
-	}
+	c.Env = append(c.Env, environment(server.URL)...)
 	c.Stdout, c.Stderr = &output, &output
 	stopped := make(chan struct{})
 	h.after = func() { close(stopped) }
@@ -145,6 +176,12 @@ func runHanging(t *testing.T, h *hanging, args string) (text string, code int, t
 	}
 	began := time.Now()
 	c.Process.Signal(os.Interrupt)
-	<-ended
+	select {
+	case <-ended:
+	case <-time.After(time.Minute): // requests end on their own, and are made again, for twelve minutes
+		c.Process.Kill()
+		<-ended
+		t.Errorf("it did not end within a minute\n%s", &output)
+	}
 	return output.String(), c.ProcessState.ExitCode(), time.Since(began)
 }

@@ -133,6 +133,7 @@ func openGS(ctx context.Context, host string) (storage.Store, error) {
 			if client, err = gcp.NewHTTPClient(transport, gcp.CredentialsTokenSource(found)); err != nil {
 				return nil, fmt.Errorf("credentials of Google Cloud Storage: %s", scrub(err.Error()))
 			}
+			client.Transport = endsPromptly{client.Transport}
 		}
 	}
 	var o gcsblob.Options

@@ -63,7 +63,7 @@ func directories(ctx context.Context, paths []string, remote bool) []string {
 }
 
 // undoPatience limits how long files that an interrupted run wrote to an object store are being
-// removed. The next run removes the rest.
+// removed, unless a user waits: see storage.Cleanup. The next run removes the rest.
 const undoPatience = 30 * time.Second
 
 // undo removes what the run wrote. In an object store the file names stay in the run's state: an
@@ -79,6 +79,15 @@ func (r *reshaping) undo(ctx context.Context) error {
 	}
 	ctx, cancel := storage.Cleanup(ctx, undoPatience)
 	defer cancel()
+	err := r.undoAgain(ctx, files)
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("%s may still contain what the run wrote: the next run of the same verb removes it", r.dir.Path())
+	}
+	return err
+}
+
+// undoAgain removes files after the context that the directory was opened with has ended.
+func (r *reshaping) undoAgain(ctx context.Context, files []string) error {
 	if err := r.dir.Close(); err != nil {
 		return err
 	}
