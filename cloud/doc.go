@@ -32,4 +32,15 @@
 //     AZURE_STORAGE_PROTOCOL name another server.
 //
 // TFREC_ANONYMOUS=1 makes requests anonymous even if there are credentials.
+//
+// # Settings
+//
+// These variables of the environment are read when a bucket is first used:
+//
+//   - TFREC_MIN_SPEED: bytes a second below which, for 30 s, a body is requested or sent again. 0
+//     allows any speed. Default: 1024.
+//   - TFREC_TIMEOUT: how long a server may send or accept nothing, such as 2m; at least 1s. Default:
+//     30s.
+//   - TFREC_HEDGE: when a second request is made for a range that is not answered: p95, after the
+//     time in which 95 of 100 answers begin, or a duration such as 200ms. Default: off.
 package cloud
