@@ -31,11 +31,11 @@ func TestCleanupAfterInterrupt(t *testing.T) {
 				}
 				ctx, cancel := context.WithCancel(ctx)
 				defer cancel()
-				silent := &silentDiscard{}
+				data := make([]byte, firstSent+1)
 				var uploads []Upload
 				for range 3 {
-					u := NewUpload(ctx, "mem://bucket/x", silent, AtOnce)
-					if _, err := u.Write(random(firstSent + 1)); err != nil {
+					u := NewUpload(ctx, "mem://bucket/x", &silentDiscard{}, AtOnce)
+					if _, err := u.Write(data); err != nil {
 						t.Fatal(err)
 					}
 					uploads = append(uploads, u)
