@@ -152,6 +152,8 @@ func runHanging(t *testing.T, h *hanging, args string, environment func(address 
 		t.Fatal(err)
 	}
 	h.end = make(chan struct{})
+	stopped := make(chan struct{})
+	h.after = func() { close(stopped) }
 	server := httptest.NewServer(h)
 	defer server.Close()
 	defer close(h.end)
@@ -162,8 +164,6 @@ func runHanging(t *testing.T, h *hanging, args string, environment func(address 
 		"AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull, "AWS_ACCESS_KEY_ID=", "AWS_SECRET_ACCESS_KEY=")
 	c.Env = append(c.Env, environment(server.URL)...)
 	c.Stdout, c.Stderr = &output, &output
-	stopped := make(chan struct{})
-	h.after = func() { close(stopped) }
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}

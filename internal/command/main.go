@@ -64,7 +64,7 @@ func runWith(ctx context.Context, e *Engine, args []string, stdout, stderr io.Wr
 // interruptible returns a context that the first SIGINT or SIGTERM cancels,
 // with the signal as its cause. A second signal ends the process at once.
 func interruptible(parent context.Context) (ctx context.Context, stop func()) {
-	ctx, cancel := context.WithCancelCause(parent)
+	run, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
@@ -72,8 +72,8 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 		case s := <-signals:
 			signal.Stop(signals)
 			cancel(&interrupted{signal: s})
-		case <-ctx.Done():
+		case <-run.Done():
 		}
 	}()
-	return storage.WithPromptCleanup(ctx), func() { cancel(nil) }
+	return storage.WithPromptCleanup(run), func() { cancel(nil) }
 }
