@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -33,38 +34,59 @@ type hanging struct {
 
 func (h *hanging) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	kind := kindOf(r)
+	if h.at == "body" && kind == "get" {
+		h.memory.ServeHTTP(&hangingBody{w, r, h}, r)
+		return
+	}
 	h.mu.Lock()
-	first := !h.stopped && (kind == h.at || r.URL.Path == "/"+h.at || h.at == "body" && kind == "get" || h.at == "busy" && kind == "head")
-	if first {
-		h.stopped = true
+	if kind == h.at || r.URL.Path == "/"+h.at || h.at == "busy" && kind == "head" {
+		h.stop()
 	}
 	stopped := h.stopped
 	h.mu.Unlock()
-	if first && h.at != "body" {
-		h.after()
-	}
 	switch {
 	case !stopped:
 		h.memory.ServeHTTP(w, r)
-		return
 	case h.at == "busy":
 		w.WriteHeader(http.StatusServiceUnavailable)
-		return
-	case h.at == "body" && kind == "get":
-		w.Header().Set("Content-Range", "bytes 0-99999/100000")
-		w.Header().Set("Content-Length", "100000")
-		w.Header().Set("ETag", `"tag"`)
-		w.WriteHeader(http.StatusPartialContent)
-		w.Write(make([]byte, 10))
-		w.(http.Flusher).Flush()
-		if first {
-			h.after()
-		}
+	default:
+		h.wait(r)
 	}
+}
+
+// stop has nothing answered any more. The caller holds h.mu.
+func (h *hanging) stop() {
+	if !h.stopped {
+		h.stopped = true
+		h.after()
+	}
+}
+
+func (h *hanging) wait(r *http.Request) {
 	select {
 	case <-r.Context().Done():
 	case <-h.end:
 	}
+}
+
+// hangingBody is an answer that stops after a few bytes.
+type hangingBody struct {
+	http.ResponseWriter
+	request *http.Request
+	of      *hanging
+}
+
+func (b *hangingBody) Write(p []byte) (int, error) {
+	n, err := b.ResponseWriter.Write(p[:min(len(p), 10)])
+	if err != nil {
+		return n, err
+	}
+	b.ResponseWriter.(http.Flusher).Flush()
+	b.of.mu.Lock()
+	b.of.stop()
+	b.of.mu.Unlock()
+	b.of.wait(b.request)
+	return n, io.ErrClosedPipe
 }
 
 // The first Ctrl-C ends each verb, whatever it waits for from a server that answers nothing any
