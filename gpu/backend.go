@@ -52,7 +52,8 @@ type Options struct {
 	// Required makes [Backend.Render] fail if the GPU fails, or lacks memory for a JPEG that it
 	// should decode. Otherwise the CPU takes over, and nothing is lost.
 	Required bool
-	// Note, if not nil, is called once, if the CPU takes over, with the reason.
+	// Note, if not nil, is called once, if the CPU takes over, with the reason; and by Open, with
+	// Decode, if a backend of nvJPEG fails to start while another does.
 	Note func(sentence string)
 }
 
@@ -161,7 +162,7 @@ func (b *Backend) start() error {
 		}
 	}
 	if b.options.Decode {
-		if b.library, err = nvjpeg.Open(); err != nil {
+		if b.library, err = openNVJPEG(b.device); err != nil {
 			return err
 		}
 	}

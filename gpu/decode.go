@@ -37,6 +37,7 @@ func (s *stream) openDecoder() error {
 	name := nameDecoder(b.library, b.Device(), d.Backends())
 	if b.decoder == "" {
 		b.decoder = name
+		b.noteMissing(d.Missing())
 	}
 	if name != b.decoder {
 		d.Close()
@@ -44,6 +45,15 @@ func (s *stream) openDecoder() error {
 	}
 	s.decoder = d
 	return nil
+}
+
+// noteMissing notes the backends that failed: pixels and speed are not those of such a GPU then.
+func (b *Backend) noteMissing(missing []nvjpeg.Missing) {
+	for _, m := range missing {
+		if m.Failed && b.options.Note != nil {
+			b.options.Note(m.String() + "; the others decode, to other pixels and perhaps slower")
+		}
+	}
 }
 
 func (s *stream) closeDecoder() {

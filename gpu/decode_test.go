@@ -211,8 +211,10 @@ func TestOpenWithoutNVJPEG(t *testing.T) {
 		{"nvjpegGetProperty:1:1", gpu.ErrNoNVJPEG},
 		{"nvjpegCreateEx:1+:6", gpu.ErrNoNVJPEG},
 		{"nvjpegJpegStreamCreate:4:5", gpu.ErrOutOfMemory},
-		// The second stream has no decoder on the chip, as the others have.
-		{"nvjpegJpegStateCreate:2:7", gpu.ErrNoNVJPEG},
+		{"nvjpegJpegStreamCreate:9:5", gpu.ErrOutOfMemory},
+		// The second stream has no decoder on the chip, as the others have. (The first is made to
+		// find the library.)
+		{"nvjpegJpegStateCreate:3:7", gpu.ErrNoNVJPEG},
 	} {
 		fakecuda.Set(t, "FAIL", c.fail)
 		b, err := gpu.Open(gpu.Options{Decode: true})

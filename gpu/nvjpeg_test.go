@@ -44,15 +44,15 @@ func encoded(t testing.TB, codec *augment.Codec, rng *rand.Rand, w, h int, subsa
 // TestNVJPEGBesideTurbo compares nvJPEG's planes with libjpeg-turbo's.
 func TestNVJPEGBesideTurbo(t *testing.T) {
 	device := gputest.Device(t)
-	library, err := nvjpeg.Open()
-	if err != nil {
-		gputest.Missing(t, err)
-	}
 	stream, err := device.NewStream()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer stream.Close()
+	library, err := nvjpeg.Open(stream)
+	if err != nil {
+		gputest.Missing(t, err)
+	}
 	decoder, err := library.NewDecoder(stream)
 	if err != nil {
 		gputest.Missing(t, err)

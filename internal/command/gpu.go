@@ -18,7 +18,10 @@ type gpuResult struct {
 	Usable bool   `json:"usable"`
 	Reason string `json:"reason,omitempty"`
 	// Driver is the CUDA version that the driver is for, "" without one.
-	Driver  string      `json:"driver"`
+	Driver string `json:"driver"`
+	// NoVideo says why the driver's library for video, which nvJPEG needs for a GPU's JPEG decoder,
+	// does not load.
+	NoVideo string      `json:"no_video,omitempty"`
 	Devices []gpuDevice `json:"devices"`
 }
 
@@ -42,6 +45,15 @@ type gpuNVJPEG struct {
 	Library  string   `json:"library"`
 	Version  string   `json:"version"`
 	Backends []string `json:"backends"`
+	// Missing are the other backends.
+	Missing []gpuMissing `json:"missing,omitempty"`
+}
+
+// gpuMissing is a backend that the GPU does not have, or that failed to start there.
+type gpuMissing struct {
+	Backend string `json:"backend"`
+	Failed  bool   `json:"failed"`
+	Reason  string `json:"reason"`
 }
 
 func newGPUCommand() *cobra.Command {
@@ -78,7 +90,7 @@ func findGPUs() gpuResult {
 		r.Reason = err.Error()
 		return r
 	}
-	r.Driver = driver.Version
+	r.Driver, r.NoVideo = driver.Version, driver.NoVideo
 	for _, info := range driver.Devices {
 		d := gpuDevice{
 			Index: info.Index, Name: info.Name, UUID: info.UUID, Memory: info.Memory,
@@ -96,6 +108,9 @@ func findGPUs() gpuResult {
 				d.NoNVJPEG = err.Error()
 			} else {
 				d.NVJPEG = &gpuNVJPEG{Library: j.Library, Version: j.Version, Backends: j.Backends}
+				for _, m := range j.Missing {
+					d.NVJPEG.Missing = append(d.NVJPEG.Missing, gpuMissing(m))
+				}
 			}
 		}
 		r.Devices = append(r.Devices, d)
@@ -112,6 +127,10 @@ func writeGPUs(w io.Writer, r gpuResult) {
 		return
 	}
 	fmt.Fprintf(w, "NVIDIA driver: for CUDA %s\n", r.Driver)
+	if r.NoVideo != "" {
+		fmt.Fprintf(w, "No library for video (%s): nvJPEG needs it for the JPEG decoder of a GPU that has one; "+
+			"install it, or start the container with video in NVIDIA_DRIVER_CAPABILITIES\n", r.NoVideo)
+	}
 	for _, d := range r.Devices {
 		fmt.Fprintf(w, "GPU %d: %s, compute capability %s, %s, %s", d.Index, d.Name, d.Capability,
 			plural.Of(d.Multiprocessors, "multiprocessor"), size.Format(d.Memory))
@@ -122,6 +141,11 @@ func writeGPUs(w io.Writer, r gpuResult) {
 		fmt.Fprintf(w, " of which %s are free\n", size.Format(d.MemoryFree))
 		if d.NVJPEG != nil {
 			fmt.Fprintf(w, "  nvJPEG %s (%s): %s\n", d.NVJPEG.Version, d.NVJPEG.Library, strings.Join(d.NVJPEG.Backends, ", "))
+			for _, m := range d.NVJPEG.Missing {
+				if m.Failed {
+					fmt.Fprintf(w, "  nvJPEG's backend %q does not start: %s\n", m.Backend, m.Reason)
+				}
+			}
 		} else {
 			fmt.Fprintf(w, "  %s\n", d.NoNVJPEG)
 		}

@@ -44,6 +44,9 @@ func (i Info) Refusal() error {
 type Driver struct {
 	// Version is the CUDA version that the driver is for, such as "12.2".
 	Version string
+	// NoVideo says why libnvcuvid.so.1, the driver's library for video, does not load; "" where it
+	// does. Without it nvJPEG does not reach a GPU's JPEG decoder.
+	NoVideo string
 	// Devices are all its GPUs.
 	Devices []Info
 }
@@ -60,7 +63,7 @@ func Survey() (Driver, error) {
 	if err != nil {
 		return Driver{}, err
 	}
-	found := Driver{Version: versionText(v)}
+	found := Driver{Version: VersionText(v), NoVideo: d.noVideo()}
 	n, err := d.count()
 	if err != nil {
 		return Driver{}, err
@@ -81,7 +84,8 @@ func Survey() (Driver, error) {
 // noDevice is the error without a GPU: cuInit returns it, or the count is 0.
 func noDevice() error { return fault(ErrNoDevice, codeNoDevice, "the NVIDIA driver finds no GPU") }
 
-func versionText(v int) string { return fmt.Sprintf("%d.%d", v/1000, v%1000/10) }
+// VersionText writes a version of CUDA, such as 12020, as "12.2".
+func VersionText(v int) string { return fmt.Sprintf("%d.%d", v/1000, v%1000/10) }
 
 // Device is a GPU that was opened: its primary context. It is safe for concurrent
 // use.
@@ -138,6 +142,10 @@ func Open(index int) (*Device, error) {
 
 // Info describes the GPU.
 func (d *Device) Info() Info { return d.info }
+
+// Driver returns the CUDA version that the driver is for: 1000 times the major version and 10 times
+// the minor.
+func (d *Device) Driver() int { return d.version }
 
 // Lost says whether a kernel, or the GPU itself, failed in a way after which every
 // call on this device fails. Close what is open then, and do without it.

@@ -8,6 +8,8 @@ import "unsafe"
 type driver interface {
 	// version is 1000 times CUDA's major version and 10 times its minor.
 	version() (int, error)
+	// noVideo is why the driver's library for video does not load, "" where it does.
+	noVideo() string
 	count() (int, error)
 	info(index int) (Info, error)
 	retain(index int) (context, error)

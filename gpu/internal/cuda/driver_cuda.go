@@ -85,6 +85,14 @@ func (cuDriver) version() (int, error) {
 	return v, nil
 }
 
+func (cuDriver) noVideo() string {
+	var absent *libcuda.AbsentError
+	if errors.As(libcuda.Video(), &absent) {
+		return absent.Detail
+	}
+	return ""
+}
+
 func (cuDriver) count() (int, error) {
 	n, err := cu.NumDevices()
 	return n, answered("cuDeviceGetCount", err)

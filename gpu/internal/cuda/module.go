@@ -33,7 +33,7 @@ func (d *Device) Load(ptx []byte) (*Module, error) {
 	if errors.As(err, &call) {
 		switch call.code {
 		case codeUnsupportedPTX, codeInvalidPTX, codeNoBinary:
-			return nil, fault(ErrOldDriver, call.code, "the NVIDIA driver, for CUDA %s, does not take the kernels of this program: %s; %s", versionText(d.version), call, updateDriver)
+			return nil, fault(ErrOldDriver, call.code, "the NVIDIA driver, for CUDA %s, does not take the kernels of this program: %s; %s", VersionText(d.version), call, updateDriver)
 		}
 	}
 	if err != nil {

@@ -123,7 +123,7 @@ func TestConvertDecodesWithout(t *testing.T) {
 	}{
 		{"no driver", t.TempDir(), "", "note: no NVIDIA driver", "--gpu on: no NVIDIA driver"},
 		{"no GPU", fake, "FAKECUDA_DEVICES=0", "note: the NVIDIA driver finds no GPU: continuing on the CPU\n", "--gpu on: the NVIDIA driver finds no GPU\n"},
-		{"no nvJPEG", driverAlone(t, fake), "", "note: no nvJPEG: none of libnvjpeg.so.13, .12 and .11 is installed: the CPU decodes\nnote: 40 images on tfrec's fake GPU 0\n", "--gpu on --gpu-decode: no nvJPEG: none of"},
+		{"no nvJPEG", driverAlone(t, fake), "", "note: no nvJPEG: none of libnvjpeg.so.12, libnvjpeg.so.11 is installed; later ones are not for the driver, which is for CUDA 12.2: the CPU decodes\nnote: 40 images on tfrec's fake GPU 0\n", "--gpu on --gpu-decode: no nvJPEG: none of"},
 		{"nvJPEG that fails", fake, "FAKECUDA_FAIL=nvjpegCreateEx:1+:6", "note: no nvJPEG: libnvjpeg.so.12 answers execution failed (6): the CPU decodes\n", "--gpu on --gpu-decode: no nvJPEG: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -140,6 +140,29 @@ func TestConvertDecodesWithout(t *testing.T) {
 				t.Error("something was written", entries, err)
 			}
 		})
+	}
+}
+
+// TestConvertWithoutTheChip notes a chip's decoder that fails to start, once, and not one that the
+// GPU does not have.
+func TestConvertWithoutTheChip(t *testing.T) {
+	fake := fakeDriver(t)
+	const note = "note: nvJPEG's backend \"hardware\" does not start: execution failed (6)"
+	for _, c := range []struct {
+		variable string
+		notes    int
+	}{
+		{"FAKECUDA_HARDWARE=0", 0},
+		// The backend tries them, and each of three streams.
+		{"FAKECUDA_FAIL=nvjpegCreateEx:1:6,nvjpegCreateEx:4:6,nvjpegCreateEx:7:6,nvjpegCreateEx:10:6", 1},
+	} {
+		got := convertPhotos(t, fake, c.variable, withDecode("on")...)
+		if got.code != 0 || strings.Count(got.stderr, note) != c.notes || strings.Count(got.stderr, "does not start") != c.notes {
+			t.Errorf("%s: exit %d: %s", c.variable, got.code, got.stderr)
+		}
+		if d := decodedBy(t, got.out); d["nvjpeg GPU"]+d["nvjpeg hybrid"] == 0 || d["nvjpeg hardware"] != 0 {
+			t.Errorf("%s: decoded by %v", c.variable, d)
+		}
 	}
 }
 

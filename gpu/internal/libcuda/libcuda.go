@@ -77,3 +77,13 @@ func ErrorName(code int) string {
 	}
 	return C.GoString(name)
 }
+
+// Video looks for libnvcuvid.so.1, the driver's library for video, without which nvJPEG does not
+// reach the GPU's JPEG decoder. It returns an *AbsentError where that does not load.
+func Video() error {
+	var why [256]C.char
+	if C.libcuda_video(&why[0], C.ulong(len(why))) != 0 {
+		return &AbsentError{C.GoString(&why[0])}
+	}
+	return nil
+}

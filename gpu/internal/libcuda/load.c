@@ -77,3 +77,12 @@ const char *libcuda_error_name(int code) {
 	const char *name = NULL;
 	return cuGetErrorName(code, &name) == 0 ? name : NULL;
 }
+
+int libcuda_video(char *why, unsigned long size) {
+	// Never unloaded, like the driver.
+	if (dlopen("libnvcuvid.so.1", RTLD_LAZY | RTLD_LOCAL) != NULL)
+		return 0;
+	const char *said = dlerror();
+	snprintf(why, size, "%s", said != NULL ? said : "dlopen failed");
+	return 1;
+}

@@ -22,3 +22,7 @@ int libcuda_host_alloc(void **p, unsigned long bytes);
 
 // libcuda_error_name is the name of an error, or NULL.
 const char *libcuda_error_name(int code);
+
+// libcuda_video loads the driver's library for video, without which nvJPEG does not reach the GPU's
+// JPEG decoder. It returns 0, or 1 and what the loader said.
+int libcuda_video(char *why, unsigned long size);

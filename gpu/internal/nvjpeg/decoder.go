@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/tfrec/tfrec/gpu/internal/cuda"
 )
@@ -13,6 +14,7 @@ import (
 type Decoder struct {
 	stream  *cuda.Stream
 	handles [backends]handle // nil for those that aren't there
+	missing []Missing        // which these are
 	counts  [backends]int64
 	used    [backends]int // slots that are in use, the first ones
 
@@ -22,32 +24,41 @@ type Decoder struct {
 	targets []target
 }
 
-// NewDecoder makes a decoder. It fails where the GPU has no backend at all.
+// NewDecoder makes a decoder. It fails where the GPU has no backend at all; [Decoder.Missing] says
+// which others it lacks. Errors wrap ErrAbsent or cuda.ErrOutOfMemory.
 func (l *Library) NewDecoder(s *cuda.Stream) (*Decoder, error) {
+	d, err := l.newDecoder(s)
+	if err != nil && !errors.Is(err, cuda.ErrOutOfMemory) {
+		err = fmt.Errorf("%w: %w", ErrAbsent, err)
+	}
+	return d, err
+}
+
+func (l *Library) newDecoder(s *cuda.Stream) (*Decoder, error) {
 	d := &Decoder{stream: s}
-	var why error
 	for b := range backends {
-		h, status := l.native.create(b.number())
-		switch status {
+		h, answer := l.native.create(b.number())
+		switch answer {
 		case success:
 			d.handles[b] = h
-		case archMismatch, implementationLacks:
-			// This chip has no such decoder.
 		case allocatorFailure:
 			d.Close()
 			return nil, d.noRoom("make an nvJPEG decoder")
 		default:
-			// The error of the last backend is returned: it needs the least of the GPU.
-			why = fmt.Errorf("%w: %s answers %s", ErrAbsent, l.Name(), status)
+			lacks := answer == archMismatch || answer == implementationLacks
+			d.missing = append(d.missing, Missing{Backend: b, Failed: !lacks, Reason: answer.String()})
 		}
 	}
-	if d.first() == nil {
-		if why == nil {
-			why = fmt.Errorf("%w: %s has nothing for this GPU", ErrAbsent, l.Name())
-		}
-		return nil, why
+	if d.first() != nil {
+		return d, nil
 	}
-	return d, nil
+	// The error of the last backend is returned: it needs the least of the GPU.
+	for _, m := range slices.Backward(d.missing) {
+		if m.Failed {
+			return nil, fmt.Errorf("%s answers %s", l.name, m.Reason)
+		}
+	}
+	return nil, fmt.Errorf("%s has nothing for this GPU", l.name)
 }
 
 // first is the backend that headers are read with.
@@ -70,6 +81,9 @@ func (d *Decoder) Backends() []Backend {
 	}
 	return found
 }
+
+// Missing returns the other backends.
+func (d *Decoder) Missing() []Missing { return d.missing }
 
 // noRoom is the error where nvJPEG, which has memory of its own, gets none.
 func (d *Decoder) noRoom(what string) error {

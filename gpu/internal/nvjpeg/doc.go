@@ -1,6 +1,6 @@
 // Package nvjpeg decodes JPEGs on NVIDIA GPUs with nvJPEG, where that is installed.
 //
-//	library, err := nvjpeg.Open() // ErrAbsent: libnvjpeg.so.13, .12 or .11 is nowhere
+//	library, err := nvjpeg.Open(stream) // ErrAbsent: no libnvjpeg.so.13, .12 or .11 works with the driver and GPU
 //	decoder, err := library.NewDecoder(stream)
 //	defer decoder.Close()
 //	info, err := decoder.Parse(data)

@@ -168,7 +168,7 @@ func TestFaultsOfMaking(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	l, err := nvjpeg.Open()
+	l, err := nvjpeg.Open(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,48 +196,109 @@ func TestFaultsOfMaking(t *testing.T) {
 		{"nvjpegDecodeParamsCreate:1+:6", all[:1], nil},
 	} {
 		fakecuda.Set(t, "FAIL", c.fail)
-		got, err := l.Backends(s)
+		var got []nvjpeg.Backend
+		l, err := nvjpeg.Open(s)
+		if err == nil {
+			got = l.Backends()
+			if len(got)+len(l.Missing()) != len(all) {
+				t.Errorf("%s: there are %v, and missing %v", c.fail, got, l.Missing())
+			}
+		}
 		if !slices.Equal(got, c.want) || !errors.Is(err, c.err) {
 			t.Errorf("%s: %v, %v; want %v, %v", c.fail, got, err, c.want, c.err)
 		}
 	}
+	for code, want := range map[int]nvjpeg.Missing{
+		7: {Backend: nvjpeg.Hardware, Reason: "architecture mismatch (7)"},
+		9: {Backend: nvjpeg.Hardware, Reason: "implementation not supported (9)"},
+		6: {Backend: nvjpeg.Hardware, Failed: true, Reason: "execution failed (6)"},
+	} {
+		fakecuda.Set(t, "FAIL", fmt.Sprintf("nvjpegCreateEx:1:%d", code))
+		d, err := l.NewDecoder(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Missing(); len(got) != 1 || got[0] != want {
+			t.Errorf("missing are %v; want %v", got, want)
+		}
+		d.Close()
+	}
 	fakecuda.Set(t, "FAIL", "nvjpegGetProperty:2:1")
-	if _, err := nvjpeg.Open(); !errors.Is(err, nvjpeg.ErrAbsent) || !strings.Contains(err.Error(), "does not report its version: not initialised (1)") {
+	if _, err := nvjpeg.Open(s); !errors.Is(err, nvjpeg.ErrAbsent) || !strings.Contains(err.Error(), "does not report its version: not initialised (1)") {
 		t.Errorf("no version: %v", err)
 	}
 }
 
-// TestChild is what TestAbsent runs in a process of its own.
+// TestChild is what TestLibraries runs in a process of its own.
 func TestChild(t *testing.T) {
 	if os.Getenv("TFREC_NVJPEG_CHILD") == "" {
 		t.Skip("only in a process of its own")
 	}
-	_, err := nvjpeg.Open()
-	fmt.Print(errors.Is(err, nvjpeg.ErrAbsent), "|", err)
+	d := gputest.Device(t)
+	s, err := d.NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := nvjpeg.Open(s)
+	if err != nil {
+		fmt.Print(errors.Is(err, nvjpeg.ErrAbsent), "|", err)
+	} else {
+		fmt.Print(l.Name())
+	}
 	os.Exit(0)
 }
 
-func TestAbsent(t *testing.T) {
+// TestLibraries looks for nvJPEG where there are several, none, or what is none.
+func TestLibraries(t *testing.T) {
 	fakecuda.Use(t)
 	executable, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A library that is none: the fake driver under another name.
-	wrong := t.TempDir()
 	fake := filepath.SplitList(os.Getenv("LD_LIBRARY_PATH"))[0]
-	if err := os.Symlink(filepath.Join(fake, "libcuda.so.1"), filepath.Join(wrong, "libnvjpeg.so.13")); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct{ directory, want string }{
-		{t.TempDir(), "true|no nvJPEG: none of libnvjpeg.so.13, .12 and .11 is installed"},
-		{wrong, "true|no nvJPEG: libnvjpeg.so.13 has no nvjpegGetProperty"},
+	const driver12, driver13, real = "FAKECUDA_DRIVER=12020", "FAKECUDA_DRIVER=13010", "libnvjpeg.so.12"
+	for _, c := range []struct {
+		name      string
+		libraries map[string]string // in a directory: name to that of the fake's, or "" for no library
+		driver    string
+		fail      string
+		want      string
+	}{
+		{"none", nil, driver13, "", "true|no nvJPEG: none of libnvjpeg.so.13, libnvjpeg.so.12, libnvjpeg.so.11 is installed"},
+		{"none for the driver", map[string]string{"13": real}, driver12, "", "true|no nvJPEG: none of libnvjpeg.so.12, libnvjpeg.so.11 is installed; later ones are not for the driver, which is for CUDA 12.2"},
+		{"the driver's", map[string]string{"13": real, "12": real}, driver12, "", "libnvjpeg.so.12"},
+		{"the latest", map[string]string{"13": real, "12": real, "11": real}, driver13, "", "libnvjpeg.so.13"},
+		{"a driver of the future", map[string]string{"13": real}, "FAKECUDA_DRIVER=14000", "", "libnvjpeg.so.13"},
+		{"an older one", map[string]string{"11": real}, driver12, "", "libnvjpeg.so.11"},
+		{"no library", map[string]string{"13": "", "12": real}, driver13, "", "libnvjpeg.so.12"},
+		{"no library alone", map[string]string{"13": ""}, driver13, "", "true|no nvJPEG: */libnvjpeg.so.13: file too short"},
+		{"another library", map[string]string{"13": "libcuda.so.1"}, driver13, "", "true|no nvJPEG: libnvjpeg.so.13 has no nvjpegGetProperty"},
+		{"another library, and an older one", map[string]string{"13": "libcuda.so.1", "12": real}, driver13, "", "libnvjpeg.so.12"},
+		{"the latest has no backend", map[string]string{"13": real, "12": real}, driver13, "nvjpegCreateEx:1:6,nvjpegCreateEx:2:6,nvjpegCreateEx:3:6", "libnvjpeg.so.12"},
+		{"the latest is not for the GPU", map[string]string{"13": real, "12": real}, driver13, "nvjpegCreateEx:1:7,nvjpegCreateEx:2:7,nvjpegCreateEx:3:7", "libnvjpeg.so.12"},
+		{"both have none", map[string]string{"13": real, "12": real}, driver13, "nvjpegCreateEx:1+:1", "true|no nvJPEG: libnvjpeg.so.13 answers not initialised (1); libnvjpeg.so.12 answers not initialised (1)"},
+		{"no room", map[string]string{"13": real, "12": real}, driver13, "nvjpegCreateEx:1:5", "false|make an nvJPEG decoder: out of memory on GPU 0 (tfrec's fake GPU 0)"},
 	} {
+		dir := t.TempDir()
+		if err := os.Symlink(filepath.Join(fake, "libcuda.so.1"), filepath.Join(dir, "libcuda.so.1")); err != nil {
+			t.Fatal(err)
+		}
+		for major, file := range c.libraries {
+			path := filepath.Join(dir, "libnvjpeg.so."+major)
+			err := os.WriteFile(path, nil, 0o644)
+			if file != "" {
+				err = errors.Join(os.Remove(path), os.Symlink(filepath.Join(fake, file), path))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
 		child := exec.Command(executable, "-test.run=^TestChild$")
 		child.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "LD_LIBRARY_PATH=") }),
-			"TFREC_NVJPEG_CHILD=1", "LD_LIBRARY_PATH="+c.directory)
-		if out, err := child.CombinedOutput(); err != nil || string(out) != c.want {
-			t.Errorf("got  %s (%v)\nwant %s", out, err, c.want)
+			"TFREC_NVJPEG_CHILD=1", "LD_LIBRARY_PATH="+dir, c.driver, "FAKECUDA_FAIL="+c.fail)
+		out, err := child.CombinedOutput()
+		if got := strings.ReplaceAll(string(out), dir, "*"); err != nil || got != c.want {
+			t.Errorf("%s:\ngot  %s (%v)\nwant %s", c.name, got, err, c.want)
 		}
 	}
 }

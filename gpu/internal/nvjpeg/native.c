@@ -3,13 +3,14 @@
 #include "native.h"
 
 #include <dlfcn.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { backend_default = 0, backend_hardware = 3 };
 enum { allocator_failure = 5 };
 
-static struct {
+struct native_library {
 	int (*GetProperty)(int type, int *value);
 	int (*CreateEx)(int backend, void *device_allocator, void *pinned_allocator, unsigned flags, void **handle);
 	int (*Destroy)(void *handle);
@@ -38,13 +39,13 @@ static struct {
 	int (*DecodeBatchedSupported)(void *handle, void *jpeg, int *unsupported);
 	int (*DecodeBatchedInitialize)(void *handle, void *state, int size, int threads, int format);
 	int (*DecodeBatched)(void *handle, void *state, const unsigned char *const *data, const size_t *sizes, native_image *to, void *stream);
-} nvjpeg;
+};
 
 static const struct {
 	const char *name;
-	void *slot;
+	size_t offset;
 } functions[] = {
-#define FUNCTION(name) {"nvjpeg" #name, &nvjpeg.name}
+#define FUNCTION(name) {"nvjpeg" #name, offsetof(native_library, name)}
 	FUNCTION(GetProperty),
 	FUNCTION(CreateEx),
 	FUNCTION(Destroy),
@@ -76,35 +77,33 @@ static const struct {
 #undef FUNCTION
 };
 
-const char *native_open(char *why, size_t size) {
-	static const char *const names[] = {"libnvjpeg.so.13", "libnvjpeg.so.12", "libnvjpeg.so.11"};
-	static const char *found;
-	if (found != NULL)
-		return found;
-	snprintf(why, size, "none of libnvjpeg.so.13, .12 and .11 is installed");
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		// Never unloaded: the CUDA in it leaves threads behind.
-		void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-		if (library == NULL)
-			continue;
-		size_t f = 0;
-		for (; f < sizeof functions / sizeof *functions; f++) {
-			void *function = dlsym(library, functions[f].name);
-			if (function == NULL)
-				break;
-			*(void **)functions[f].slot = function;
-		}
-		if (f == sizeof functions / sizeof *functions)
-			return found = names[i];
-		snprintf(why, size, "%s has no %s", names[i], functions[f].name);
-		dlclose(library);
+native_library *native_open(const char *name, char *why, size_t size) {
+	void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	if (library == NULL) {
+		const char *reason = dlerror();
+		snprintf(why, size, "%s", reason != NULL ? reason : "dlopen failed");
+		return NULL;
 	}
-	return NULL;
+	native_library *l = malloc(sizeof *l);
+	if (l == NULL) {
+		snprintf(why, size, "no memory for %s", name);
+		return NULL;
+	}
+	for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
+		void *function = dlsym(library, functions[f].name);
+		if (function == NULL) {
+			snprintf(why, size, "%s has no %s", name, functions[f].name);
+			free(l);
+			return NULL;
+		}
+		*(void **)((char *)l + functions[f].offset) = function;
+	}
+	return l;
 }
 
-int native_version(int version[3]) {
+int native_version(const native_library *l, int version[3]) {
 	for (int i = 0; i < 3; i++) {
-		int s = nvjpeg.GetProperty(i, &version[i]);
+		int s = l->GetProperty(i, &version[i]);
 		if (s != 0)
 			return s;
 	}
@@ -114,6 +113,7 @@ int native_version(int version[3]) {
 // The chip's decoder takes batches with a state alone; the others take a picture at
 // a time, with all the rest.
 struct native_handle {
+	const native_library *nvjpeg;
 	int backend;
 	void *handle, *decoder, *parameters;
 	struct {
@@ -123,36 +123,37 @@ struct native_handle {
 
 // fill makes what a slot of a backend needs that takes a picture at a time.
 static int fill(native_handle *h, int slot) {
-	int s = nvjpeg.JpegStreamCreate(h->handle, &h->slots[slot].jpeg);
+	int s = h->nvjpeg->JpegStreamCreate(h->handle, &h->slots[slot].jpeg);
 	if (s == 0)
-		s = nvjpeg.DecoderStateCreate(h->handle, h->decoder, &h->slots[slot].state);
+		s = h->nvjpeg->DecoderStateCreate(h->handle, h->decoder, &h->slots[slot].state);
 	if (s == 0)
-		s = nvjpeg.BufferPinnedCreate(h->handle, NULL, &h->slots[slot].pinned);
+		s = h->nvjpeg->BufferPinnedCreate(h->handle, NULL, &h->slots[slot].pinned);
 	if (s == 0)
-		s = nvjpeg.BufferDeviceCreate(h->handle, NULL, &h->slots[slot].device);
+		s = h->nvjpeg->BufferDeviceCreate(h->handle, NULL, &h->slots[slot].device);
 	if (s == 0)
-		s = nvjpeg.StateAttachPinnedBuffer(h->slots[slot].state, h->slots[slot].pinned);
+		s = h->nvjpeg->StateAttachPinnedBuffer(h->slots[slot].state, h->slots[slot].pinned);
 	if (s == 0)
-		s = nvjpeg.StateAttachDeviceBuffer(h->slots[slot].state, h->slots[slot].device);
+		s = h->nvjpeg->StateAttachDeviceBuffer(h->slots[slot].state, h->slots[slot].device);
 	return s;
 }
 
-int native_create(int backend, native_handle **handle) {
+int native_create(const native_library *l, int backend, native_handle **handle) {
 	native_handle *h = calloc(1, sizeof *h);
 	if (h == NULL)
 		return allocator_failure;
+	h->nvjpeg = l;
 	h->backend = backend;
-	int s = nvjpeg.CreateEx(backend == backend_hardware ? backend : backend_default, NULL, NULL, 0, &h->handle);
+	int s = h->nvjpeg->CreateEx(backend == backend_hardware ? backend : backend_default, NULL, NULL, 0, &h->handle);
 	if (backend == backend_hardware) {
 		if (s == 0)
-			s = nvjpeg.JpegStreamCreate(h->handle, &h->slots[0].jpeg);
+			s = h->nvjpeg->JpegStreamCreate(h->handle, &h->slots[0].jpeg);
 		if (s == 0)
-			s = nvjpeg.JpegStateCreate(h->handle, &h->slots[0].state);
+			s = h->nvjpeg->JpegStateCreate(h->handle, &h->slots[0].state);
 	} else {
 		if (s == 0)
-			s = nvjpeg.DecoderCreate(h->handle, backend, &h->decoder);
+			s = h->nvjpeg->DecoderCreate(h->handle, backend, &h->decoder);
 		if (s == 0)
-			s = nvjpeg.DecodeParamsCreate(h->handle, &h->parameters);
+			s = h->nvjpeg->DecodeParamsCreate(h->handle, &h->parameters);
 		for (int i = 0; s == 0 && i < native_slots; i++)
 			s = fill(h, i);
 	}
@@ -166,57 +167,57 @@ int native_create(int backend, native_handle **handle) {
 
 void native_destroy(native_handle *h) {
 	if (h->parameters != NULL)
-		nvjpeg.DecodeParamsDestroy(h->parameters);
+		h->nvjpeg->DecodeParamsDestroy(h->parameters);
 	for (int i = 0; i < native_slots; i++) {
 		if (h->slots[i].jpeg != NULL)
-			nvjpeg.JpegStreamDestroy(h->slots[i].jpeg);
+			h->nvjpeg->JpegStreamDestroy(h->slots[i].jpeg);
 		if (h->slots[i].state != NULL)
-			nvjpeg.JpegStateDestroy(h->slots[i].state);
+			h->nvjpeg->JpegStateDestroy(h->slots[i].state);
 		if (h->slots[i].device != NULL)
-			nvjpeg.BufferDeviceDestroy(h->slots[i].device);
+			h->nvjpeg->BufferDeviceDestroy(h->slots[i].device);
 		if (h->slots[i].pinned != NULL)
-			nvjpeg.BufferPinnedDestroy(h->slots[i].pinned);
+			h->nvjpeg->BufferPinnedDestroy(h->slots[i].pinned);
 	}
 	if (h->decoder != NULL)
-		nvjpeg.DecoderDestroy(h->decoder);
+		h->nvjpeg->DecoderDestroy(h->decoder);
 	if (h->handle != NULL)
-		nvjpeg.Destroy(h->handle);
+		h->nvjpeg->Destroy(h->handle);
 	free(h);
 }
 
 int native_parse(native_handle *h, int slot, const unsigned char *data, size_t size, unsigned info[9]) {
 	void *jpeg = h->slots[slot].jpeg;
-	int s = nvjpeg.JpegStreamParse(h->handle, data, size, 0, 0, jpeg);
+	int s = h->nvjpeg->JpegStreamParse(h->handle, data, size, 0, 0, jpeg);
 	if (s == 0)
-		s = nvjpeg.JpegStreamGetFrameDimensions(jpeg, &info[0], &info[1]);
+		s = h->nvjpeg->JpegStreamGetFrameDimensions(jpeg, &info[0], &info[1]);
 	if (s == 0)
-		s = nvjpeg.JpegStreamGetComponentsNum(jpeg, &info[2]);
+		s = h->nvjpeg->JpegStreamGetComponentsNum(jpeg, &info[2]);
 	for (unsigned i = 0; s == 0 && i < info[2] && i < 3; i++)
-		s = nvjpeg.JpegStreamGetComponentDimensions(jpeg, i, &info[3 + 2 * i], &info[4 + 2 * i]);
+		s = h->nvjpeg->JpegStreamGetComponentDimensions(jpeg, i, &info[3 + 2 * i], &info[4 + 2 * i]);
 	return s;
 }
 
 int native_supports(native_handle *h, int slot, int format, int *takes) {
 	int unsupported = 1, s;
 	if (h->backend == backend_hardware) {
-		s = nvjpeg.DecodeBatchedSupported(h->handle, h->slots[slot].jpeg, &unsupported);
+		s = h->nvjpeg->DecodeBatchedSupported(h->handle, h->slots[slot].jpeg, &unsupported);
 	} else {
-		s = nvjpeg.DecodeParamsSetOutputFormat(h->parameters, format);
+		s = h->nvjpeg->DecodeParamsSetOutputFormat(h->parameters, format);
 		if (s == 0)
-			s = nvjpeg.DecoderJpegSupported(h->decoder, h->slots[slot].jpeg, h->parameters, &unsupported);
+			s = h->nvjpeg->DecoderJpegSupported(h->decoder, h->slots[slot].jpeg, h->parameters, &unsupported);
 	}
 	*takes = unsupported == 0;
 	return s;
 }
 
 int native_decode(native_handle *h, int slot, native_image *to, int format, void *stream) {
-	int s = nvjpeg.DecodeParamsSetOutputFormat(h->parameters, format);
-	return s != 0 ? s : nvjpeg.DecodeJpeg(h->handle, h->decoder, h->slots[slot].state, h->slots[slot].jpeg, to, h->parameters, stream);
+	int s = h->nvjpeg->DecodeParamsSetOutputFormat(h->parameters, format);
+	return s != 0 ? s : h->nvjpeg->DecodeJpeg(h->handle, h->decoder, h->slots[slot].state, h->slots[slot].jpeg, to, h->parameters, stream);
 }
 
 int native_decode_batch(native_handle *h, int n, const unsigned char *const *data, const size_t *sizes, native_image *to, int format,
 			void *stream) {
 	// Each time, since it clears what a batch that failed left behind.
-	int s = nvjpeg.DecodeBatchedInitialize(h->handle, h->slots[0].state, n, 1, format);
-	return s != 0 ? s : nvjpeg.DecodeBatched(h->handle, h->slots[0].state, data, sizes, to, stream);
+	int s = h->nvjpeg->DecodeBatchedInitialize(h->handle, h->slots[0].state, n, 1, format);
+	return s != 0 ? s : h->nvjpeg->DecodeBatched(h->handle, h->slots[0].state, data, sizes, to, stream);
 }

@@ -10,12 +10,16 @@ typedef struct {
 	size_t pitch[4];
 } native_image;
 
-// native_open loads the library, unless that was done. It returns the name of the
-// file, or NULL and why not.
-const char *native_open(char *why, size_t size);
+// native_library is the functions of one library. Libraries are never unloaded, as the CUDA in them
+// leaves threads behind, and neither is this ever freed.
+typedef struct native_library native_library;
+
+// native_open loads a library by the name of its file. It returns NULL and why not where it does
+// not load, or lacks a function.
+native_library *native_open(const char *name, char *why, size_t size);
 
 // native_version fills in major, minor and patch.
-int native_version(int version[3]);
+int native_version(const native_library *l, int version[3]);
 
 // native_handle is what one backend needs on one stream. The chip's decoder has one slot;
 // the others have native_slots, each of which is in use from native_decode on until the
@@ -23,7 +27,7 @@ int native_version(int version[3]);
 typedef struct native_handle native_handle;
 enum { native_slots = 2 };
 
-int native_create(int backend, native_handle **handle);
+int native_create(const native_library *l, int backend, native_handle **handle);
 void native_destroy(native_handle *h);
 
 // native_parse reads a header: width, height, components, and width and height of

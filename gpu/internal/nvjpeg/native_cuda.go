@@ -10,8 +10,10 @@ package nvjpeg
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"unsafe"
 )
@@ -22,32 +24,45 @@ const planar = 1
 // slots is native.h's.
 var _ [slots]struct{} = [C.native_slots]struct{}{}
 
-var opening sync.Mutex
+// loaded are the libraries that were loaded, by their files.
+var (
+	opening sync.Mutex
+	loaded  = map[string]cNative{}
+)
 
-type cNative struct{ file string }
+type cNative struct{ library *C.native_library }
 
-func openNative() (native, error) {
+func openNative(file string) (native, error) {
 	opening.Lock()
 	defer opening.Unlock()
-	var why [256]C.char
-	name := C.native_open(&why[0], C.size_t(len(why)))
-	if name == nil {
-		return nil, fmt.Errorf("%w: %s", ErrAbsent, C.GoString(&why[0]))
+	if n, ok := loaded[file]; ok {
+		return n, nil
 	}
-	return cNative{C.GoString(name)}, nil
+	name := C.CString(file)
+	defer C.free(unsafe.Pointer(name))
+	var why [256]C.char
+	library := C.native_open(name, &why[0], C.size_t(len(why)))
+	if library != nil {
+		loaded[file] = cNative{library}
+		return loaded[file], nil
+	}
+	text := C.GoString(&why[0])
+	// In dlerror's words, the file itself; another one is a library that it needs.
+	if strings.HasPrefix(text, file+": cannot open shared object file: No such file") {
+		return nil, errNotInstalled
+	}
+	return nil, errors.New(text)
 }
 
-func (n cNative) name() string { return n.file }
-
-func (cNative) version() (string, status) {
+func (n cNative) version() (string, status) {
 	var v [3]C.int
-	s := status(C.native_version(&v[0]))
+	s := status(C.native_version(n.library, &v[0]))
 	return fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]), s
 }
 
-func (cNative) create(backend int) (handle, status) {
+func (n cNative) create(backend int) (handle, status) {
 	h := new(cHandle)
-	if s := status(C.native_create(C.int(backend), &h.handle)); s != success {
+	if s := status(C.native_create(n.library, C.int(backend), &h.handle)); s != success {
 		return nil, s
 	}
 	return h, success

@@ -4,4 +4,4 @@ package nvjpeg
 
 import "github.com/tfrec/tfrec/gpu/internal/cuda"
 
-func openNative() (native, error) { return nil, cuda.ErrNotBuilt }
+func openNative(string) (native, error) { return nil, cuda.ErrNotBuilt }

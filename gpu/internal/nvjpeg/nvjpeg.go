@@ -3,8 +3,6 @@ package nvjpeg
 import (
 	"errors"
 	"fmt"
-
-	"github.com/tfrec/tfrec/gpu/internal/cuda"
 )
 
 var (
@@ -83,8 +81,7 @@ func (s status) String() string {
 
 // native is the library itself.
 type native interface {
-	// name is the file that was found, version nvJPEG's own.
-	name() string
+	// version is nvJPEG's own.
 	version() (string, status)
 	create(backend int) (handle, status)
 }
@@ -112,40 +109,4 @@ type handle interface {
 type target struct {
 	address [3]uint64
 	pitch   [3]int
-}
-
-// Library is nvJPEG, once it was found. It is safe for concurrent use.
-type Library struct {
-	native  native
-	version string
-}
-
-// Open finds nvJPEG. The NVIDIA driver must have been found before. Errors wrap
-// ErrAbsent, or cuda.ErrNotBuilt.
-func Open() (*Library, error) {
-	n, err := openNative()
-	if err != nil {
-		return nil, err
-	}
-	v, s := n.version()
-	if s != success {
-		return nil, fmt.Errorf("%w: %s does not report its version: %s", ErrAbsent, n.name(), s)
-	}
-	return &Library{native: n, version: v}, nil
-}
-
-// Name returns the file that was found, such as "libnvjpeg.so.12".
-func (l *Library) Name() string { return l.native.name() }
-
-// Version returns nvJPEG's version, such as "12.2.2".
-func (l *Library) Version() string { return l.version }
-
-// Backends tries which backends the stream's GPU has.
-func (l *Library) Backends(s *cuda.Stream) ([]Backend, error) {
-	d, err := l.NewDecoder(s)
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	return d.Backends(), nil
 }

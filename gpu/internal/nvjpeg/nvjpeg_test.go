@@ -34,7 +34,7 @@ func open(t *testing.T) (*cuda.Device, *cuda.Stream, *nvjpeg.Decoder) {
 			t.Error(err)
 		}
 	})
-	l, err := nvjpeg.Open()
+	l, err := nvjpeg.Open(s)
 	if err != nil {
 		t.Fatal(err)
 	}
