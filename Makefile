@@ -195,8 +195,13 @@ fakecuda: cuda-headers
 ptx: $(CUDA)/nvrtc ## compile the kernels to PTX, which is committed
 	$(GO) run ./gpu/toolkit $(CUDA_SOURCES)
 
-check-ptx: $(CUDA)/nvrtc ## compile the kernels and compare with the committed PTX
+check-ptx: $(CUDA)/nvrtc $(CUDA)/ptxas $(CUDA)/nvjpeg cuda-headers ## compile the kernels, compare with the committed PTX and assemble it; hold the binding to NVIDIA's nvJPEG
 	$(GO) run ./gpu/toolkit -check $(CUDA_SOURCES)
+	@mkdir -p bin
+	@set -e; for v in nvjpeg:12 cu13:13; do n=$(CUDA)/nvjpeg/nvidia/$${v%:*}; \
+	gcc -Dcuda -Wall -Wextra -Werror -isystem $$n/include -isystem $(CUDA)/headers/nvidia/cuda_runtime/include -isystem $(CUDA)/ptxas/nvidia/cuda_nvcc/include \
+		-o bin/nvjpeg-abi gpu/toolkit/abi/check.c -ldl; \
+	bin/nvjpeg-abi $(CURDIR)/$$n/lib/libnvjpeg.so.$${v#*:}; done
 
 cuda-headers: $(CUDA)/headers
 

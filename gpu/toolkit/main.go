@@ -2,10 +2,12 @@
 
 // Toolkit compiles kernels to PTX with NVRTC, which needs no GPU:
 //
-//	go run ./gpu/toolkit [-check] [-nvrtc FILE] [-include DIR] FILE.cu...
+//	go run ./gpu/toolkit [-check] [-nvrtc FILE] [-ptxas FILE] [-include DIR] FILE.cu...
 //
 // For each FILE.cu it writes FILE.ptx next to it, or with -check compares that file with what it
-// would write. A version of NVRTC is deterministic.
+// would write: a version of NVRTC is deterministic. With -check it also searches the PTX for float
+// arithmetic that is contracted or approximate, and assembles it with ptxas for all targets, where
+// no register may spill into memory.
 package main
 
 import (
@@ -24,16 +26,17 @@ var options = []string{"--gpu-architecture=compute_70", "--fmad=false"}
 
 func main() {
 	library := flag.String("nvrtc", ".cuda/nvrtc/nvidia/cuda_nvrtc/lib/libnvrtc.so.12", "the compiler's library")
+	ptxas := flag.String("ptxas", ".cuda/ptxas/nvidia/cuda_nvcc/bin/ptxas", "the assembler, for -check")
 	include := flag.String("include", "gpu/kernels", "where kernels find what they include")
 	check := flag.Bool("check", false, "write nothing; fail where a file differs from what would be written")
 	flag.Parse()
-	if err := run(*library, *include, *check, flag.Args()); err != nil {
+	if err := run(*library, *ptxas, *include, *check, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(library, include string, check bool, sources []string) error {
+func run(library, ptxas, include string, check bool, sources []string) error {
 	compiler, err := openCompiler(library)
 	if err != nil {
 		return err
@@ -59,6 +62,12 @@ func run(library, include string, check bool, sources []string) error {
 			return err
 		case !bytes.Equal(there, ptx):
 			return fmt.Errorf("%s is not what %s compiles to: run `make ptx` and commit what it wrote", target, source)
+		}
+		if err := contracted(ptx); err != nil {
+			return fmt.Errorf("%s: %w", target, err)
+		}
+		if err := assemble(ptxas, target); err != nil {
+			return err
 		}
 	}
 	return nil
