@@ -183,8 +183,10 @@ gpu-test: gpu fakecuda ## run the GPU tests on a fake driver (needs gcc and g++)
 	LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA) $(CUDA_GO) test -count=1 -timeout $(TIMEOUT) -trimpath -tags cuda ./gpu -require-gpu
 	LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA) $(GO) test -count=1 -timeout $(TIMEOUT) ./gpu/internal/gputest -tfrec $(CURDIR)/bin/tfrec-cuda
 
-gpu-device-test: cuda-headers ## build bin/gpu.test, to run on a machine with a GPU: ./gpu.test -require-gpu
+gpu-device-test: cuda-headers ## build bin/gpu.test, gpu-cuda.test and gpu-nvjpeg.test, to run on a machine with a GPU with -require-gpu
 	$(CUDA_GO) test -c -trimpath -ldflags='-s -w' -tags cuda -o bin/gpu.test ./gpu
+	$(CUDA_GO) test -c -trimpath -ldflags='-s -w' -tags cuda -o bin/gpu-cuda.test ./gpu/internal/cuda
+	$(CUDA_GO) test -c -trimpath -ldflags='-s -w' -tags cuda -o bin/gpu-nvjpeg.test ./gpu/internal/nvjpeg
 
 gpu-env: cuda-headers fakecuda ## print the environment for go test -tags cuda: eval "$$(make -s gpu-env)"
 	@echo 'export CGO_ENABLED=1 CGO_CFLAGS="-g -O2 -I$(CURDIR)/$(CUDA)/headers/nvidia/cuda_runtime/include" LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA)'

@@ -36,7 +36,7 @@ func open(t *testing.T) (*cuda.Device, *cuda.Stream, *nvjpeg.Decoder) {
 	})
 	l, err := nvjpeg.Open(s)
 	if err != nil {
-		t.Fatal(err)
+		gputest.Missing(t, err)
 	}
 	decoder, err := l.NewDecoder(s)
 	if err != nil {
@@ -162,6 +162,66 @@ func planesOf(info nvjpeg.Info) (planes [3]nvjpeg.Plane, size int) {
 		size += (w + 3) * h
 	}
 	return planes, size
+}
+
+// TestDevice runs on a GPU as on the fake one, with a tolerance of 3 levels: every backend starts
+// or is not of this GPU, a batch is decoded, and what is no image is refused alone.
+func TestDevice(t *testing.T) {
+	_, s, decoder := open(t)
+	for _, m := range decoder.Missing() {
+		if m.Failed {
+			t.Error(m)
+		}
+	}
+	var batch []nvjpeg.Image
+	for _, data := range [][]byte{makeJPEG(t, 101, 67, false), makeJPEG(t, 640, 480, true), []byte("no image"), makeJPEG(t, 320, 240, false)} {
+		info, err := decoder.Parse(data)
+		if len(batch) == 2 {
+			if !errors.Is(err, nvjpeg.ErrRefused) {
+				t.Errorf("what is no image has %v, %v", info, err)
+			}
+			info.Components = 1
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		planes, size := planesOf(info)
+		b, err := s.Alloc(max(size, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch = append(batch, nvjpeg.Image{Data: data, To: b, Planes: planes})
+	}
+	if err := decoder.Decode(batch); err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range batch {
+		if i == 2 {
+			if !errors.Is(p.Err, nvjpeg.ErrRefused) {
+				t.Error("what is no image:", p.Err)
+			}
+			continue
+		}
+		if p.Err != nil {
+			t.Errorf("image %d: %v", i, p.Err)
+			continue
+		}
+		t.Logf("image %d: %s", i, p.Backend)
+		want, strides := wanted(t, p.Data)
+		for c, plane := range want {
+			size, q := p.Info.Planes[c], p.Planes[c]
+			got := fetch(t, s, p.To, q.At, q.Pitch*(size.Height-1)+size.Width)
+			apart := 0
+			for y := range size.Height {
+				for x := range size.Width {
+					d := int(got[q.Pitch*y+x]) - int(plane[strides[c]*y+x])
+					apart = max(apart, d, -d)
+				}
+			}
+			if apart > 3 {
+				t.Errorf("image %d, plane %d: %d levels apart", i, c, apart)
+			}
+		}
+	}
 }
 
 func TestDecode(t *testing.T) {
