@@ -295,7 +295,7 @@ func TestLibraries(t *testing.T) {
 		}
 		child := exec.Command(executable, "-test.run=^TestChild$")
 		child.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "LD_LIBRARY_PATH=") }),
-			"TFREC_NVJPEG_CHILD=1", "LD_LIBRARY_PATH="+dir, c.driver, "FAKECUDA_FAIL="+c.fail)
+			"TFREC_NVJPEG_CHILD=1", "LD_LIBRARY_PATH="+dir, "GORACE=atexit_sleep_ms=0", c.driver, "FAKECUDA_FAIL="+c.fail)
 		out, err := child.CombinedOutput()
 		if got := strings.ReplaceAll(string(out), dir, "*"); err != nil || got != c.want {
 			t.Errorf("%s:\ngot  %s (%v)\nwant %s", c.name, got, err, c.want)
