@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strconv"
 
 	"github.com/tfrec/tfrec/augment"
@@ -170,7 +169,7 @@ func (w *cocoWriter) open(split string) (*cocoFile, error) {
 	if f.file, err = w.files.create(dir + "/instances_" + split + ".json"); err != nil {
 		return nil, err
 	}
-	if f.spool, err = osfile.ScratchIn(w.ctx, filepath.Dir(w.files.root.Name())); err != nil {
+	if f.spool, err = osfile.ScratchIn(w.ctx, w.files.tree.scratch()); err != nil {
 		return nil, errors.Join(err, f.file.Close())
 	}
 	f.images, f.annotations = bufio.NewWriter(f.file), bufio.NewWriter(f.spool)
@@ -205,7 +204,10 @@ func (f *cocoFile) finish() error {
 	if _, err := f.images.WriteString("]}\n"); err != nil {
 		return err
 	}
-	return f.images.Flush()
+	if err := f.images.Flush(); err != nil {
+		return err
+	}
+	return f.file.commit()
 }
 
 func (f *cocoFile) close() error { return errors.Join(f.spool.Close(), f.file.Close()) }

@@ -15,19 +15,24 @@ import (
 	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// writeFiles writes the files of an export below a root or, where they are finished, compares.
-type writeFiles func(ctx context.Context, in *inputs, root *os.Root, finished bool, o *Options, report *Report) error
+// writeFiles writes the files of an export.
+type writeFiles func(ctx context.Context, in *inputs, files outFiles, o *Options) error
 
-// exportDirectory has files written below a directory next to out, which is then renamed to out.
+// exportDirectory has files written below a directory next to out, which is then renamed to out; in
+// a store, below out.
 func exportDirectory(ctx context.Context, in *inputs, out string, write writeFiles, o *Options, report *Report) (err error) {
+	if o.Progress != nil {
+		o.Progress.Planned.Add(in.size)
+	}
+	if at := storage.Parse(out); at.Remote() {
+		return exportToStore(ctx, in, at, write, o, report)
+	}
 	taken, err := isTaken(out, true)
 	if err != nil {
 		return err
-	}
-	if o.Progress != nil {
-		o.Progress.Planned.Add(in.size)
 	}
 	if taken {
 		o.note("%s exists: comparing it with what would be written", out)
@@ -89,15 +94,12 @@ func writeBelow(ctx context.Context, in *inputs, dir string, write writeFiles, f
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	if err := write(ctx, in, root, finished, o, report); err != nil || finished {
-		return err
-	}
-	return syncTree(root, dir)
+	return write(ctx, in, outFiles{tree: &localTree{root, finished}, report: report}, o)
 }
 
 // writeDirectories writes each image as a file, in a directory for each label.
-func writeDirectories(ctx context.Context, in *inputs, root *os.Root, finished bool, o *Options, report *Report) (err error) {
-	f := newDirectoryWriter(outFiles{root: root, finished: finished, report: report}, o)
+func writeDirectories(ctx context.Context, in *inputs, files outFiles, o *Options) (err error) {
+	f := newDirectoryWriter(files, o)
 	f.several = len(in.splits) > 1
 	if f.several {
 		for _, split := range in.splits {
@@ -110,17 +112,14 @@ func writeDirectories(ctx context.Context, in *inputs, root *os.Root, finished b
 			}
 		}
 	}
-	if report.Records, err = in.each(ctx, o.Progress, f.add); err != nil {
+	if f.report.Records, err = in.each(ctx, o.Progress, f.add); err != nil {
 		return err
 	}
 	f.explain()
-	if finished {
-		return f.checkNothingElse()
-	}
-	return nil
+	return f.finish()
 }
 
-// directoryWriter writes images below a root. It remembers used names, some 40 bytes for each
+// directoryWriter writes images. It remembers used names, some 40 bytes for each
 // image, and the names of all directories.
 type directoryWriter struct {
 	outFiles

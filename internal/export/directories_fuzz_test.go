@@ -29,7 +29,7 @@ func FuzzDirectories(f *testing.F) {
 		}
 		defer root.Close()
 		report := new(Report)
-		out := newDirectoryWriter(outFiles{root: root, report: report}, &Options{ImageKey: DefaultImageKey, Filename: DefaultFilename, OnCollision: Number})
+		out := newDirectoryWriter(outFiles{tree: &localTree{root: root}, report: report}, &Options{ImageKey: DefaultImageKey, Filename: DefaultFilename, OnCollision: Number})
 		out.several = several
 		for _, c := range [][2]string{{name1, label1}, {name2, label2}} {
 			var b tfrecord.Builder

@@ -331,7 +331,7 @@ func TestRootKeepsWritesInside(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(temp, "a")); err != nil {
 		t.Skip(err)
 	}
-	f := &outFiles{root: root, report: new(Report)}
+	f := &outFiles{tree: &localTree{root: root}, report: new(Report)}
 	if err := f.put("a/1.jpg", []byte("x")); err == nil {
 		t.Error("written through a link")
 	}

@@ -3,121 +3,85 @@ package export
 import (
 	"errors"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
-
-	"github.com/tfrec/tfrec/internal/compare"
 )
 
-// outFiles makes the files of an export below a root or, where they are finished, compares them: a
-// difference is compare.ErrDiffers. Names have "/".
+// outTree is the place of the files of an export: a directory, or the objects below a name in a store.
+// In one that is finished, files are compared with those that are there, and a difference is
+// compare.ErrDiffers. Names have "/".
+type outTree interface {
+	// mkdir makes a directory. If there is one, the error unwraps to fs.ErrExist.
+	mkdir(name string) error
+	// create begins a file. If there is one, the error unwraps to fs.ErrExist.
+	create(name string) (treeFile, error)
+	// put makes a file. Data may be changed when it has returned; errors may come from later calls.
+	put(name string, data []byte) error
+	// finish ends the tree, which must have just the files and directories that were made or
+	// compared, and makes it durable.
+	finish(files, directories int64) error
+	// scratch is the directory for temporary files; empty for that of the system.
+	scratch() string
+}
+
+// treeFile is a file in progress.
+type treeFile interface {
+	io.Writer
+	// commit ends the file. One that is compared must have no more than what was written.
+	commit() error
+	// Close frees what commit has not.
+	Close() error
+}
+
+// outFiles makes the files of an export in a tree, and counts them in a report.
 type outFiles struct {
-	root     *os.Root
-	finished bool
-	report   *Report
-	dirs     int64 // made
+	tree   outTree
+	report *Report
+	dirs   int64 // made
 }
 
 // mkdir makes a directory.
 func (f *outFiles) mkdir(name string) error {
-	name = filepath.FromSlash(name)
-	if f.finished {
-		st, err := f.root.Lstat(name)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && !st.IsDir() {
-			err = compare.ErrDiffers
-		}
-		if err != nil {
-			return err
-		}
-	} else if err := f.root.Mkdir(name, 0o755); err != nil {
-		return err
+	err := f.tree.mkdir(name)
+	if err == nil {
+		f.dirs++
 	}
-	f.dirs++
-	return nil
+	return err
 }
 
 // put makes a file with this content.
 func (f *outFiles) put(name string, data []byte) error {
-	w, err := f.create(name)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(data)
-	if closing := w.Close(); err == nil {
-		err = closing
+	err := f.tree.put(name, data)
+	if err == nil {
+		f.report.Files++
+		f.report.Bytes += int64(len(data))
 	}
 	return err
 }
 
-// create makes a file. If there is one, the error unwraps to fs.ErrExist.
+// create begins a file. If there is one, the error unwraps to fs.ErrExist.
 func (f *outFiles) create(name string) (*outFile, error) {
-	name = filepath.FromSlash(name)
-	w := &outFile{report: f.report}
-	var err error
-	if f.finished {
-		st, err := f.root.Lstat(name)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && !st.Mode().IsRegular() {
-			err = compare.ErrDiffers
-		}
-		if err != nil {
-			return nil, err
-		}
-		if w.file, err = f.root.Open(name); err != nil {
-			return nil, err
-		}
-		w.same = compare.NewWriter(w.file)
-		w.same.Strict = true
-		w.Writer = w.same
-	} else {
-		if w.file, err = f.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644); err != nil {
-			return nil, err
-		}
-		w.Writer = w.file
+	file, err := f.tree.create(name)
+	if err != nil {
+		return nil, err
 	}
 	f.report.Files++
-	return w, nil
+	return &outFile{treeFile: file, report: f.report}, nil
 }
 
-// checkNothingElse returns compare.ErrDiffers when there is more than was compared.
-func (f *outFiles) checkNothingElse() error {
-	var files, dirs int64
-	err := fs.WalkDir(f.root.FS(), ".", func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			dirs++
-		} else {
-			files++
-		}
-		return err
-	})
-	if err == nil && (files != f.report.Files || dirs != f.dirs+1) {
-		err = compare.ErrDiffers
-	}
-	return err
-}
+// finish ends all files.
+func (f *outFiles) finish() error { return f.tree.finish(f.report.Files, f.dirs) }
 
 // outFile is a file in progress. It counts its bytes in the report.
 type outFile struct {
-	io.Writer
-	file   *os.File
-	same   *compare.Writer // nil unless the file is compared
+	treeFile
 	report *Report
 }
 
 // Write implements io.Writer.
 func (w *outFile) Write(p []byte) (int, error) {
-	n, err := w.Writer.Write(p)
+	n, err := w.treeFile.Write(p)
 	w.report.Bytes += int64(n)
 	return n, err
 }
 
-// Close ends the file, which must have no more than what was written.
-func (w *outFile) Close() (err error) {
-	if w.same != nil {
-		var equal bool
-		if equal, err = w.same.Equal(); err == nil && !equal {
-			err = compare.ErrDiffers
-		}
-	}
-	return errors.Join(err, w.file.Close())
-}
+// end commits and closes the file.
+func (w *outFile) end() error { return errors.Join(w.commit(), w.Close()) }

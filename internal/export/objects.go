@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,9 +44,8 @@ type annotator interface {
 // maxSplits bounds the splits, for each of which files are open.
 const maxSplits = 100
 
-// writeObjects writes images and their annotations below a root or, where they are finished,
-// compares.
-func writeObjects(ctx context.Context, in *inputs, root *os.Root, finished bool, o *Options, report *Report) error {
+// writeObjects writes images and their annotations.
+func writeObjects(ctx context.Context, in *inputs, files outFiles, o *Options) error {
 	if len(in.splits) > maxSplits {
 		return fmt.Errorf("%d splits are too many for %s: want %d at most", len(in.splits), o.Format, maxSplits)
 	}
@@ -58,7 +56,7 @@ func writeObjects(ctx context.Context, in *inputs, root *os.Root, finished bool,
 	if err != nil {
 		return err
 	}
-	w := &objectWriter{files: newDirectoryWriter(outFiles{root: root, finished: finished, report: report}, o), scan: scan}
+	w := &objectWriter{files: newDirectoryWriter(files, o), scan: scan}
 	if w.codec, err = augment.NewCodec(augment.CodecOptions{}); err != nil {
 		return err
 	}
@@ -74,8 +72,8 @@ func writeObjects(ctx context.Context, in *inputs, root *os.Root, finished bool,
 		return err
 	}
 	w.files.byStem = o.Format != COCO
-	report.Records, err = in.each(ctx, o.Progress, w.add)
-	if err == nil && report.Records != scan.records {
+	files.report.Records, err = in.each(ctx, o.Progress, w.add)
+	if err == nil && files.report.Records != scan.records {
 		err = errChanged
 	}
 	if err == nil {
@@ -88,10 +86,7 @@ func writeObjects(ctx context.Context, in *inputs, root *os.Root, finished bool,
 		return err
 	}
 	w.files.explain()
-	if finished {
-		return w.files.checkNothingElse()
-	}
-	return nil
+	return w.files.finish()
 }
 
 // objectWriter writes images, and has their annotations written.

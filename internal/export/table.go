@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/compare"
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -23,9 +24,16 @@ type table interface {
 	close() error
 }
 
-// exportTable writes the records to a file in a directory next to out, and then renames it to out.
+// exportTable writes the records to a file in a directory next to out, and then renames it to out;
+// in a store, to an object that gets its name when it is complete.
 func exportTable(ctx context.Context, in *inputs, out string, o *Options, report *Report) (err error) {
-	taken, err := isTaken(out, false)
+	at := storage.Parse(out)
+	var taken bool
+	if at.Remote() {
+		taken, err = isTakenInStore(ctx, at)
+	} else {
+		taken, err = isTaken(out, false)
+	}
 	if err != nil {
 		return err
 	}
@@ -51,7 +59,11 @@ func exportTable(ctx context.Context, in *inputs, out string, o *Options, report
 	report.Records, report.Files = s.records, 1
 	if taken {
 		report.Status = upToDate
-		report.Bytes, err = compareTable(ctx, in, out, temp, s, o)
+		report.Bytes, err = compareTable(ctx, in, at, temp, s, o)
+		return err
+	}
+	if at.Remote() {
+		report.Bytes, err = uploadTable(ctx, in, at, temp, s, o)
 		return err
 	}
 	f, err := os.Create(filepath.Join(temp, "table"))
@@ -86,8 +98,8 @@ func publishFile(f *os.File, out string) error {
 
 // compareTable compares out with the file that the records make, and returns its
 // size.
-func compareTable(ctx context.Context, in *inputs, out, temp string, s *inputScan, o *Options) (int64, error) {
-	f, err := os.Open(out)
+func compareTable(ctx context.Context, in *inputs, out storage.Location, temp string, s *inputScan, o *Options) (int64, error) {
+	f, err := out.Open(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -101,7 +113,7 @@ func compareTable(ctx context.Context, in *inputs, out, temp string, s *inputSca
 	}
 	switch {
 	case same.Differs() || err == nil && !equal:
-		return 0, errTaken(out)
+		return 0, errTaken(out.Path())
 	case err != nil:
 		return 0, err
 	}

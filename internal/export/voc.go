@@ -152,6 +152,11 @@ func (w *vocWriter) list(a *annotated) error {
 
 func (w *vocWriter) finish() error {
 	w.masks.explain(w.files.o)
+	for _, f := range w.sets {
+		if err := f.commit(); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -3,8 +3,8 @@ package export
 import (
 	"archive/tar"
 	"context"
+	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -16,7 +16,7 @@ import (
 // maxTar bounds the size of a tar in bytes; a sample larger than it has one of its own.
 const maxTar = 1 << 30
 
-// tarWriter writes samples of WebDataset to tars below a root: SPLIT-000000.tar and so on.
+// tarWriter writes samples of WebDataset to tars: SPLIT-000000.tar and so on.
 type tarWriter struct {
 	outFiles
 	o       *Options
@@ -33,23 +33,20 @@ type tarWriter struct {
 	tar   *tar.Writer // nil before the first
 }
 
-// writeWebDataset writes tars of the samples below a root or, where they are finished, compares.
-func writeWebDataset(ctx context.Context, in *inputs, root *os.Root, finished bool, o *Options, report *Report) (err error) {
-	w := &tarWriter{outFiles: outFiles{root: root, finished: finished, report: report}, o: o, images: imageReader{key: o.ImageKey}, limit: maxTar}
-	report.Records, err = in.each(ctx, o.Progress, w.add)
-	if closing := w.close(); err == nil {
-		err = closing
+// writeWebDataset writes tars of the samples.
+func writeWebDataset(ctx context.Context, in *inputs, files outFiles, o *Options) (err error) {
+	w := &tarWriter{outFiles: files, o: o, images: imageReader{key: o.ImageKey}, limit: maxTar}
+	defer w.discard()
+	if w.report.Records, err = in.each(ctx, o.Progress, w.add); err != nil {
+		return err
 	}
-	if err != nil {
+	if err := w.close(); err != nil {
 		return err
 	}
 	if w.unknown > 0 {
 		o.note("%s of unknown format, named *%s", plural.Of(w.unknown, "image"), unknownExtension)
 	}
-	if finished {
-		return w.checkNothingElse()
-	}
-	return nil
+	return w.finish()
 }
 
 // tarMember is a member of a sample.
@@ -161,8 +158,15 @@ func (w *tarWriter) close() error {
 	}
 	err := w.tar.Close()
 	w.tar = nil
-	if closing := w.file.Close(); err == nil {
-		err = closing
+	if err == nil {
+		return w.file.end()
 	}
-	return err
+	return errors.Join(err, w.file.Close())
+}
+
+// discard frees the tar in progress, if any, which is of no use.
+func (w *tarWriter) discard() {
+	if w.tar != nil {
+		w.file.Close()
+	}
 }

@@ -104,7 +104,7 @@ func TestWebDatasetTarsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	w := &tarWriter{outFiles: outFiles{root: root, report: &Report{}}, o: &Options{ImageKey: DefaultImageKey}, images: imageReader{key: DefaultImageKey}, limit: 20_000}
+	w := &tarWriter{outFiles: outFiles{tree: &localTree{root: root}, report: &Report{}}, o: &Options{ImageKey: DefaultImageKey}, images: imageReader{key: DefaultImageKey}, limit: 20_000}
 	if _, err := in.each(context.Background(), nil, w.add); err != nil {
 		t.Fatal(err)
 	}

@@ -302,14 +302,20 @@ func (d *Dir) Sweep() error {
 }
 
 // ours returns a function that reports whether a name in this directory is tfrec's: listed in the
-// manifest or in the state of a run, or part of the state itself.
+// manifest or in the state of a run, part of the state itself, or any name if an export is writing
+// the directory.
 func (d *Dir) ours() func(name string) (bool, error) {
 	var named map[string]bool
+	var exporting bool
 	return func(name string) (bool, error) {
-		if strings.HasPrefix(name, StateDir+"/") {
+		if exporting || strings.HasPrefix(name, StateDir+"/") {
 			return true, nil
 		}
 		if named == nil { // computed lazily: few calls need it
+			var err error
+			if exporting, err = d.Exists(ExportFile); exporting || err != nil {
+				return exporting, err
+			}
 			files := []string{manifest.File}
 			r, err := d.Run()
 			if err != nil {
