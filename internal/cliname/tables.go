@@ -75,6 +75,7 @@ var Functions = map[string]string{
 	"convert.TaskOf":              "auto",
 	"repair.Adopt":                "tfrec adopt",
 	"repair.Copy":                 "tfrec repair",
+	"reshape.Append":              "tfrec append",
 	"reshape.Dedupe":              "tfrec dedupe",
 	"reshape.DropFeatures":        "tfrec features drop",
 	"reshape.DropFeatures.keys":   "--keys",

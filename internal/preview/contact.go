@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"path/filepath"
 	"strings"
 
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/inconsolata"
 	"golang.org/x/image/math/fixed"
 
-	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/thumbnail"
 	"github.com/tfrec/tfrec/shard/stats"
 )
@@ -49,7 +47,7 @@ func WriteContacts(ctx context.Context, sum *stats.Summary, out string, o Option
 	if o.Samples < 1 || o.Samples > maxContacts {
 		return nil, fmt.Errorf("%d images: want 1 to %d", o.Samples, maxContacts)
 	}
-	if err := checkFree(out, false); err != nil {
+	if err := checkFree(ctx, out, false); err != nil {
 		return nil, err
 	}
 	c := newContents(nil, sum.Files)
@@ -87,7 +85,7 @@ func WriteContacts(ctx context.Context, sum *stats.Summary, out string, o Option
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return report, atomicfile.Write(filepath.Dir(out), out, png)
+	return report, put(ctx, out, png, false)
 }
 
 var (

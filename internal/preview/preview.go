@@ -2,21 +2,15 @@ package preview
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
-	"github.com/tfrec/tfrec/internal/atomicfile"
-	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
 
 // Write makes a page of the records in paths (see [shard.Expand]) and writes it to out, which must
-// not exist unless Options.Overwrite is set; its directory must.
+// not exist unless Options.Overwrite is set; its directory must. It may be the URL of an object.
 //
 // Faults of the data are not an error: the page and the Report list them. A set without any record
 // is an error that unwraps to shard.ErrNoRecords. After an error, or if ctx ends, out is unchanged.
@@ -27,7 +21,7 @@ func Write(ctx context.Context, paths []string, out string, o Options) (*Report,
 	if o.Samples < 1 || o.Samples > MaxSamples {
 		return nil, fmt.Errorf("%d samples: want 1 to %d", o.Samples, MaxSamples)
 	}
-	if err := checkFree(out, o.Overwrite); err != nil {
+	if err := checkFree(ctx, out, o.Overwrite); err != nil {
 		return nil, err
 	}
 	s, err := measure(ctx, paths, &o)
@@ -50,7 +44,7 @@ func Write(ctx context.Context, paths []string, out string, o Options) (*Report,
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := atomicfile.Write(filepath.Dir(out), out, html); err != nil {
+	if err := put(ctx, out, html, o.Overwrite); err != nil {
 		return nil, err
 	}
 	report := &Report{
@@ -74,42 +68,6 @@ func Write(ctx context.Context, paths []string, out string, o Options) (*Report,
 		}
 	}
 	return report, nil
-}
-
-// checkFree returns an error if out cannot be written.
-func checkFree(out string, overwrite bool) error {
-	if err := storage.CheckOutput(out); err != nil {
-		return err
-	}
-	st, err := os.Stat(out)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if _, err := os.Lstat(out); err == nil {
-			return fmt.Errorf("%s is a dangling link: remove it, or choose another name", out)
-		}
-		return atomicfile.CheckDirectory(out)
-	case err != nil:
-		return err
-	case !st.Mode().IsRegular():
-		return fmt.Errorf("%s exists and is not a regular file: choose another name", out)
-	case !overwrite:
-		return fmt.Errorf("%s exists: remove it, or choose another name", out)
-	}
-	return nil
-}
-
-// checkInput refuses to put the page where an input lies.
-func (c *contents) checkInput(ctx context.Context, out string) error {
-	there, err := os.Stat(out)
-	if err != nil {
-		return nil // it does not exist: checkFree checked everything else
-	}
-	for _, f := range c.files {
-		if st, err := storage.Stat(ctx, f.path); err == nil && os.SameFile(st, there) {
-			return fmt.Errorf("%s is one of the inputs: choose another name", out)
-		}
-	}
-	return nil
 }
 
 // shownFamily is a record with its variants, or a record alone.

@@ -121,10 +121,13 @@ func open(ctx context.Context, loc storage.Location, o Options) (*Dir, error) {
 		return joinDir(ctx, loc, o)
 	}
 	d, err := openAsIs(ctx, loc, o)
-	if err != nil || loc.Remote() {
-		return d, err
+	if err != nil {
+		return nil, err
 	}
 	j, err := d.ReadJournal()
+	if err == nil && j != nil && o.Join { // in a store; others may complete it at the same time
+		err = fmt.Errorf("%s: an append was interrupted: reshape.Append %[1]s completes it", d.Path())
+	}
 	if err == nil && j != nil {
 		if err = d.Complete(j); err == nil && o.Note != nil {
 			o.Note(fmt.Sprintf("completed an interrupted change of %s", d.Path()))

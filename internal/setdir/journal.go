@@ -54,9 +54,13 @@ type Journal struct {
 type Move struct {
 	From string `json:"from"`
 	To   string `json:"to"`
-	// Bytes and ModTime, in nanoseconds since 1970, identify the file after the rename.
+	// Bytes and ModTime, in nanoseconds since 1970, identify the file after the rename. They
+	// are 0 in a store.
 	Bytes   int64 `json:"bytes"`
 	ModTime int64 `json:"mod_time"`
+	// Replaces says that a file may have the name that this one gets. In a store only metadata is
+	// replaced.
+	Replaces bool `json:"replaces,omitempty"`
 }
 
 // ReadJournal returns the journal of an incomplete change; nil if there is none. An unusable
@@ -123,6 +127,9 @@ func (d *Dir) CheckVacant(name string) error {
 func (d *Dir) Begin(j *Journal) error {
 	j.Format, j.Version = JournalFormat, JournalVersion
 	err := j.check()
+	if err == nil && d.Remote() {
+		return d.PutStateFile(JournalFile, j) // the files stay until it is completed
+	}
 	if err == nil {
 		err = os.RemoveAll(d.Join(OldDir)) // from a change that was not committed
 	}
@@ -187,6 +194,9 @@ func LinkOld(root *os.Root, j *Journal) error {
 
 // Complete does the rest of a change. Any step of it may already have been done.
 func (d *Dir) Complete(j *Journal) error {
+	if d.Remote() {
+		return d.completeInStore(j)
+	}
 	for i, m := range j.Moves {
 		if i == len(j.Moves)-1 {
 			// The files that the manifest lists must be durable before it.
@@ -275,7 +285,7 @@ func (d *Dir) syncMoves(moves []Move) error {
 // Abandon discards a change that was not committed. The journal may exist even though writing it
 // failed, so it is removed before the files that it names.
 func (d *Dir) Abandon() error {
-	if err := atomicfile.Remove(d.Join(JournalFile)); err != nil {
+	if err := d.Remove(JournalFile); err != nil {
 		return err
 	}
 	return d.DiscardStage()
@@ -283,6 +293,9 @@ func (d *Dir) Abandon() error {
 
 // DiscardStage removes staged files and links to old files.
 func (d *Dir) DiscardStage() error {
+	if d.Remote() {
+		return d.discardStageInStore()
+	}
 	if err := os.RemoveAll(d.Join(StageDir)); err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/setdir"
@@ -93,13 +92,8 @@ func Adopt(ctx context.Context, path string, o AdoptOptions) (*AdoptReport, erro
 			return nil, err
 		}
 	}
-	if !o.Check {
-		if err := storage.CheckOutput(path); err != nil {
-			return nil, err
-		}
-	}
 	if !storage.IsDir(ctx, path) {
-		if _, err := os.Stat(path); err != nil {
+		if _, err := storage.Stat(ctx, path); err != nil {
 			return nil, err
 		}
 		return nil, fmt.Errorf("%s is not a directory: adopt takes the directory that holds the shards", path)
@@ -124,6 +118,12 @@ func Adopt(ctx context.Context, path string, o AdoptOptions) (*AdoptReport, erro
 		}
 		defer a.dir.Sweep() // leftovers are swept by the next run
 	}
+	if a.dir.Remote() && !o.Check {
+		if a.temp, err = os.MkdirTemp("", "tfrec-*"); err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(a.temp)
+	}
 	if err := a.run(path); err != nil {
 		return nil, err
 	}
@@ -135,6 +135,7 @@ type adoption struct {
 	ctx    context.Context
 	o      *AdoptOptions
 	dir    *setdir.Dir
+	temp   string // local directory for indexes, if dir is in a store
 	report *AdoptReport
 
 	before *manifest.Manifest // nil if there is none
@@ -195,14 +196,22 @@ func (a *adoption) undo(renaming bool) error {
 		made = append(made, shard.StateDir+"/"+adoptingFile)
 	}
 	err := a.dir.Remove(made...)
-	os.Remove(a.dir.Join(manifest.IndexDir)) // fails, as intended, if it has other files; likewise:
-	os.Remove(a.dir.Join(setdir.ShardsDir))  // fails, as intended, if it has state of shards
+	a.prune(manifest.IndexDir, setdir.ShardsDir)
 	return err
+}
+
+// prune removes empty directories. A store has none.
+func (a *adoption) prune(directories ...string) {
+	for _, name := range directories {
+		if !a.dir.Remote() {
+			os.Remove(a.dir.Join(name)) // fails, as intended, if it has other files, or state of shards
+		}
+	}
 }
 
 // find lists the files, and reads the existing metadata.
 func (a *adoption) find(path string) error {
-	file := filepath.Join(path, manifest.File)
+	file := storage.Join(path, manifest.File)
 	var err error
 	a.before, err = manifest.Read(a.ctx, file)
 	switch {
@@ -238,13 +247,13 @@ func (a *adoption) find(path string) error {
 	}
 	names := make([]string, len(files))
 	for i, s := range files {
-		names[i] = filepath.Base(s.Path)
+		names[i] = storage.Base(s.Path)
 		a.o.Progress.Plan(a.ctx, s.Path)
 	}
 	var missing []string
 	a.lots, missing = intoLots(names, a.before, a.tfds)
 	for _, name := range missing {
-		a.fault(shard.FileFault(filepath.Join(path, name), tfrecord.PartMissing, "the names of the other shards call for it"))
+		a.fault(shard.FileFault(storage.Join(path, name), tfrecord.PartMissing, "the names of the other shards call for it"))
 	}
 	return nil
 }

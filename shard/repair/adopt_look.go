@@ -73,7 +73,7 @@ func (a *adoption) lookAt(f *adopted, r *tfrecord.Reader) error {
 	defer file.Close()
 	var temp *os.File
 	if !a.o.Check {
-		if temp, err = a.dir.TempFile(f.info.File + ".idx"); err != nil {
+		if temp, err = a.tempFile(f.info.File + ".idx"); err != nil {
 			return err
 		}
 		defer temp.Close()
@@ -120,6 +120,14 @@ func (a *adoption) lookAt(f *adopted, r *tfrecord.Reader) error {
 	return nil
 }
 
+// tempFile creates a temporary file that has a name until it is placed.
+func (a *adoption) tempFile(prefix string) (*os.File, error) {
+	if a.dir.Remote() {
+		return os.CreateTemp(a.temp, prefix+".*")
+	}
+	return a.dir.TempFile(prefix)
+}
+
 // records reads all records of a file.
 func (f *adopted) records(r *tfrecord.Reader, index *indexDraft, o *AdoptOptions) error {
 	var example tfrecord.Example
@@ -150,6 +158,9 @@ func (a *adoption) placeIndex(f *adopted) error {
 		return err
 	}
 	path := a.dir.Join(f.finalName)
+	if a.dir.Remote() {
+		return errors.Join(a.dir.PutFrom(manifest.IndexName(f.finalName), temp), temp.Close())
+	}
 	if err = osfile.MakeOuterDir(a.ctx, filepath.Dir(manifest.IndexPath(path))); err == nil {
 		err = placeIndex(a.ctx, temp, path)
 	}

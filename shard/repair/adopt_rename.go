@@ -107,6 +107,15 @@ func finishRenames(dir *setdir.Dir) error {
 		if setdir.CheckName(r.From) != nil || setdir.CheckName(r.To) != nil {
 			return fmt.Errorf("%s: %q and %q are not shard names: remove the file", dir.Join(shard.StateDir+"/"+setdir.RenamesFile), r.From, r.To)
 		}
+		if dir.Remote() {
+			if err := dir.Rename(r.From, r.To); err != nil {
+				return err
+			}
+			if err := dir.Remove(manifest.IndexName(r.From)); err != nil {
+				return err
+			}
+			continue
+		}
 		done, err := dir.Exists(r.To)
 		if err != nil {
 			return err
@@ -124,8 +133,10 @@ func finishRenames(dir *setdir.Dir) error {
 			return err
 		}
 	}
-	if err := atomicfile.SyncDir(filepath.Clean(dir.Path())); err != nil {
-		return err
+	if !dir.Remote() {
+		if err := atomicfile.SyncDir(filepath.Clean(dir.Path())); err != nil {
+			return err
+		}
 	}
 	if err := renameInManifest(dir, j.Renames); err != nil {
 		return err

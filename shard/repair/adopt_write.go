@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -106,8 +105,8 @@ func (a *adoption) name(before string) string {
 	}
 	name := cmp.Or(a.o.Name, before, said, shared)
 	if name == "" {
-		if abs, err := filepath.Abs(a.dir.Path()); err == nil {
-			name = naming.SnakeCase(filepath.Base(abs))
+		if at, err := setdir.Resolve(a.dir.Path()); err == nil {
+			name = naming.SnakeCase(at.Base())
 		}
 	}
 	if shard.CheckDataset(name) != nil {
@@ -270,7 +269,7 @@ func (a *adoption) write(renames []rename, files map[string][]byte) error {
 		}
 	}
 	err := a.dir.Remove(shard.StateDir + "/" + adoptingFile)
-	os.Remove(a.dir.Join(setdir.ShardsDir)) // fails, as intended, if it has state of shards
+	a.prune(setdir.ShardsDir)
 	return err
 }
 

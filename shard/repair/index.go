@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -140,6 +141,9 @@ func (x *indexing) run() error {
 		x.file.Status = IndexKept
 		return nil
 	}
+	if at := storage.Parse(x.file.Index); at.Remote() {
+		return x.upload(at, !missing)
+	}
 	if err := storage.CheckOutput(x.file.Index); err != nil {
 		return err
 	}
@@ -165,6 +169,36 @@ func (x *indexing) run() error {
 		os.Remove(filepath.Dir(x.file.Index)) // fails, as intended, if it has other files by now
 	}
 	return err
+}
+
+// upload builds an index in a store. It gets its name when it is complete. Unless replace is set,
+// one that another process has made in the meantime is kept.
+func (x *indexing) upload(at storage.Location, replace bool) error {
+	if err := inject.Fault(x.ctx, "create", x.file.Index); err != nil {
+		return err
+	}
+	store, name, err := at.Store(x.ctx)
+	if err != nil {
+		return err
+	}
+	up, err := store.Create(x.ctx, name, storage.CreateOptions{Replace: replace})
+	if err != nil {
+		return &fs.PathError{Op: "create", Path: x.file.Index, Err: err}
+	}
+	defer up.Abort()
+	if err := x.lines(up); err != nil || x.file.Status != "" {
+		return err
+	}
+	_, err = up.Commit()
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		x.file.Status = IndexKept
+	case err != nil:
+		return err
+	default:
+		x.file.Status = IndexBuilt
+	}
+	return nil
 }
 
 // placeIndex puts the index of the file at path in place. It gets the mode and the owner of the

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -70,9 +69,6 @@ func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*App
 			return nil, optionError("AppendOptions.Split", "%v", err)
 		}
 	}
-	if err := storage.CheckOutput(dir); err != nil {
-		return nil, err
-	}
 	described, err := setdir.View(ctx, dir).Exists(manifest.File)
 	if err != nil {
 		return nil, err
@@ -128,7 +124,7 @@ func appendRequest(ctx context.Context, dir string, in []string, o *AppendOption
 		if setdir.LiesIn(path, set) {
 			return "", fmt.Errorf("%s belongs to the set being appended to: merge the set with itself into a new directory instead", s.Path)
 		}
-		st, err := os.Stat(path.Path())
+		st, err := path.Stat(ctx)
 		if err != nil {
 			return "", err
 		}
@@ -265,7 +261,7 @@ func (a *appending) checkSet(ctx context.Context) error {
 				return fmt.Errorf("%s: the manifest names %s twice: see verify.Files", a.dir.Path(), info.File)
 			}
 			named[info.File] = true
-			st, err := os.Stat(a.dir.Join(info.File))
+			st, err := storage.Stat(ctx, a.dir.Join(info.File))
 			if err != nil {
 				return err
 			}

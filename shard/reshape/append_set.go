@@ -141,7 +141,7 @@ func (a *appending) describe(set *manifest.Manifest, j *setdir.Journal) error {
 		if err := a.dir.Put(from, files[name]); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		j.Moves = append(j.Moves, setdir.Move{From: from, To: name})
+		j.Moves = append(j.Moves, setdir.Move{From: from, To: name, Replaces: true})
 	}
 	return nil
 }
