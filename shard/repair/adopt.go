@@ -139,6 +139,7 @@ type adoption struct {
 	report *AdoptReport
 
 	before *manifest.Manifest // nil if there is none
+	begun  bool               // another run was killed while it wrote
 	tfds   *tfds.FoundTFDS
 	lots   []splitFiles
 	files  []*adopted // in the order of lots
@@ -173,6 +174,9 @@ func (a *adoption) run(path string) error {
 	switch {
 	case len(a.report.Changes) == 0:
 		a.report.Status = "up_to_date"
+		if a.begun && !a.o.Check {
+			return a.dir.Remove(shard.StateDir + "/" + adoptingFile)
+		}
 	case a.o.Check:
 		a.report.Status = "differs"
 	default:
@@ -238,11 +242,10 @@ func (a *adoption) find(path string) error {
 		return err
 	}
 	var killed adopting
-	begun, err := a.dir.State(adoptingFile, &killed)
-	if err != nil {
+	if a.begun, err = a.dir.State(adoptingFile, &killed); err != nil {
 		return err
 	}
-	if begun && killed.Made {
+	if a.begun && killed.Made {
 		a.tfds = &tfds.FoundTFDS{} // files of a killed run add no information
 	}
 	names := make([]string, len(files))

@@ -167,7 +167,9 @@ func run(ctx context.Context, in, out string, o Options) (*Report, error) {
 	if o.MaxDamage <= 0 {
 		o.MaxDamage = recordscan.MaxFaults
 	}
-	if err := storage.CheckOutput(cmp.Or(out, in)); err != nil {
+	if to := storage.Parse(cmp.Or(out, in)); to.Remote() {
+		return nil, fmt.Errorf("%v: repair writes to local directories only: repair.Copy into one, check what was lost, and put the result into a new directory of the store (reshape.Merge)", to)
+	} else if err := to.CheckOutput(); err != nil {
 		return nil, err
 	}
 	r := &repair{ctx: ctx, o: &o, isInPlace: out == "", report: &Report{
