@@ -155,7 +155,8 @@ func (s *stream) file(ctx context.Context, f *input, give func(*block) error) er
 
 // plain reads a range of an uncompressed file in blocks, and returns the number of records found,
 // even if it is not the expected one. What follows the last whole frame of a block, half a frame on
-// average, is read again with the next block.
+// average, is copied to the next block: a store then sees a sequential reader, and gives parts of
+// 4 MiB.
 func (s *stream) plain(ctx context.Context, in stretch, file storage.File, give func(*block) error) (records int64, err error) {
 	f := in.file
 	framing := tfrecord.Framing{Checksum: tfrecord.ChecksumLength, MaxRecord: s.o.MaxRecord}
@@ -164,6 +165,7 @@ func (s *stream) plain(ctx context.Context, in stretch, file storage.File, give 
 	}
 	reader := osfile.NewReader(ctx, file)
 	want := int64(blockSize)
+	var rest []byte // read, and not given
 	for pos := in.from; pos < in.to; {
 		b, err := s.get(ctx, int(min(want, in.to-pos)))
 		if err != nil {
@@ -171,7 +173,12 @@ func (s *stream) plain(ctx context.Context, in stretch, file storage.File, give 
 		}
 		want = blockSize
 		part := b.buffer[:min(int64(len(b.buffer)), in.to-pos)]
-		n, err := reader.ReadAt(part, pos)
+		n := copy(part, rest)
+		if n < len(part) {
+			var more int
+			more, err = reader.ReadAt(part[n:], pos+int64(n))
+			n += more
+		}
 		if err == nil || err == io.EOF && n == len(part) {
 			err = nil
 		} else if err == io.EOF {
@@ -193,6 +200,7 @@ func (s *stream) plain(ctx context.Context, in stretch, file storage.File, give 
 			b.sizes = append(b.sizes, frame)
 			at += frame
 		}
+		rest = append(rest[:0], b.buffer[at:n]...)
 		if at == 0 {
 			s.put(b)
 			if v != tfrecord.FrameShort || pos+int64(frame) > in.to || frame <= n {
