@@ -26,7 +26,9 @@ func newAppendCommand() *cobra.Command {
 		Short:   "Add records to an existing set",
 		Long: `Add the records of IN to the set in DIR, in new shards after those of their
 split. Existing shards keep their bytes, and are renamed to the new total; the
-manifest is replaced last. Nothing may read the set in the meantime.
+manifest is replaced last. Nothing may read the set in the meantime. In an object
+store, which cannot rename, existing shards are copied, and readers find the old set
+until the manifest is replaced.
 
 Features must be those of the set. Label ids are changed to fit the set's list of
 names; names that it does not have are refused without --new-labels. IN are

@@ -27,7 +27,9 @@ func newExportCommand() *cobra.Command {
 the formats of images (folders, webdataset, coco, voc, yolo), and a new file for the others; it
 gets its name when it is complete, and a failed run leaves nothing. The same export again finds
 OUT up to date; an OUT with other content is refused. A killed export may leave .OUT.exporting-N
-next to OUT; the next export to the same OUT removes it.
+next to OUT; the next export to the same OUT removes it. In an object store, a directory
+holds .tfrec/export.json until it is complete, and a killed export is completed by the
+same one.
 
 folders  each image as its original file, in OUT/LABEL/, or OUT/SPLIT/LABEL/ if
          there are several splits: tfrec convert images reads the same images

@@ -39,6 +39,9 @@ kept in a directory named damaged next to them, with their indexes and quarantin
 Wrong and missing indexes are rebuilt. Replaced files keep mode, owner and group. A
 set changes in one step; if that is interrupted, the same command completes it.
 
+IN may be a URL, OUT may not: look at what was lost before the set is published, and put
+it into a new directory of the store with tfrec merge.
+
 With an index or a manifest, repair knows how many records were lost, and does not
 mistake frames inside a damaged record for records of the file. Compressed files
 are read as far as they can be decompressed, and again from the next stream if a

@@ -151,13 +151,14 @@ func (e *CollisionError) Error() string {
 }
 
 // Export writes the records that paths stand for (see [shard.Expand]) to out:
-// for formats of images a directory, else a file. The directory that out is in must exist. If out
+// for formats of images a directory, else a file; or those of an object store, if out is a URL. A
+// local directory that out is in must exist. If out
 // exists, and is not an empty directory, it must be exactly what the export would write:
 // an export that was killed after it had finished can be run again.
 //
 // A damaged record, and one that is not a tf.train.Example, is an error that unwraps to a
 // *tfrecord.Error; a set without any record is one that unwraps to shard.ErrNoRecords. After an
-// error, or if ctx ends, out is unchanged.
+// error, or if ctx ends, out is unchanged; a directory in a store may hold setdir.ExportFile.
 func Export(ctx context.Context, paths []string, out string, o Options) (*Report, error) {
 	began := time.Now()
 	o.ImageKey = orDefault(o.ImageKey, DefaultImageKey)

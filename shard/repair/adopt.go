@@ -82,7 +82,7 @@ type Change struct {
 // Faults in the data and missing shards are not an error: they are in the report, and then nothing
 // is written. A set that an unfinished tfrec run has begun and that lacks shards is an
 // *IncompleteError. After an error there are no new files, but renames may be half done; the next
-// Adopt completes them.
+// Adopt completes them. In an object store, renaming a shard copies it.
 func Adopt(ctx context.Context, path string, o AdoptOptions) (*AdoptReport, error) {
 	a := &adoption{ctx: ctx, o: &o, report: &AdoptReport{
 		Splits: map[string]shard.SplitSummary{}, Labels: []string{}, Changes: []Change{}, Faults: []shard.Fault{},

@@ -58,7 +58,8 @@ type AppendReport struct {
 //
 // If Append fails or is killed, the set is unchanged or, if renaming had begun, the next Append
 // completes the change; an Append without inputs does only that. The set must not be read while an
-// Append is running.
+// Append is running. In an object store, existing shards are copied to their new names, and the old
+// ones are removed after the manifest was replaced with a single request.
 func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*AppendReport, error) {
 	began := time.Now()
 	if o.Name != "" || o.Compression != tfrecord.Auto {
