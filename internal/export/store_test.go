@@ -65,15 +65,15 @@ func TestExportToStores(t *testing.T) {
 			want[filepath.ToSlash(strings.TrimPrefix(path, here))] = data
 		}
 		const out = "mem://bucket/deep/out"
-		for last := 0; ; last++ {
+		for last := int64(0); ; last++ {
 			s := emptyStore(t)
 			s.Put("deep/out-of-others", []byte("x"))
-			requests := 0
+			var requests atomic.Int64
 			s.Fault = func(kind, name string) error {
 				if !strings.HasPrefix(name, "deep/out") {
 					t.Errorf("%s: %s of %s", format, kind, name)
 				}
-				if requests++; requests > last {
+				if requests.Add(1) > last {
 					return fs.ErrPermission
 				}
 				return nil

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/settest"
@@ -31,14 +32,14 @@ func TestAdoptInAStoreEndsAnywhere(t *testing.T) {
 		settest.Check(t, err)
 		want := settest.FilesOf(t, local)
 		maps.DeleteFunc(want, func(name, _ string) bool { return strings.HasPrefix(name, shard.StateDir) })
-		for last := 1; ; last++ {
+		for last := int64(1); ; last++ {
 			store, url := settest.StoreOf(t)
 			for name, data := range settest.FilesOf(t, bare) {
 				store.Put("deep/birds/"+name, []byte(data))
 			}
-			requests := 0
+			var requests atomic.Int64
 			store.Fault = func(kind, name string) error {
-				if requests++; requests > last {
+				if requests.Add(1) > last {
 					return fs.ErrPermission
 				}
 				return nil
@@ -69,7 +70,7 @@ func TestAdoptInAStoreEndsAnywhere(t *testing.T) {
 			if !maps.Equal(got, want) {
 				t.Fatalf("rename %v: after a fault at request %d: %q", rename, last, store.Names())
 			}
-			if requests <= last {
+			if requests.Load() <= last {
 				if report, err := Adopt(t.Context(), url+"/deep/birds", o); err != nil || report.Status != "up_to_date" {
 					t.Errorf("again: %+v, %v", report, err)
 				}
