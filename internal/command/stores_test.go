@@ -53,7 +53,7 @@ var storeRuns = []struct {
 	{"stats IN", 1},
 	{"diff IN IN", 2},
 	{"bench IN --seconds 0.01", -1},
-	{"doctor IN --duration 1s", -1},
+	{"doctor IN --duration 100ms", -1},
 }
 
 // TestVerbsOfStores holds the table of docs/storage.md to the command: it has each verb, and each

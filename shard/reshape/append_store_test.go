@@ -112,10 +112,12 @@ func TestInterruptedAppendToAStoreIsCompleted(t *testing.T) {
 	_, err := Append(t.Context(), local, []string{more}, AppendOptions{})
 	settest.Check(t, err)
 	store, url := withSet(t, set)
-	dead := false
+	var dead atomic.Bool
 	store.Fault = func(kind, name string) error {
-		dead = dead || kind == "commit" && strings.HasSuffix(name, "-of-00003")
-		if dead {
+		if kind == "commit" && strings.HasSuffix(name, "-of-00003") {
+			dead.Store(true)
+		}
+		if dead.Load() {
 			return fs.ErrPermission
 		}
 		return nil
