@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
 )
@@ -60,6 +61,7 @@ var storeRuns = []struct {
 // verb does what it says. A verb that reads shards makes a request for each 4 MiB of each pass, and
 // a few more for each file, as docs/scale.md says.
 func TestVerbsOfStores(t *testing.T) {
+	race.Skip(t) // what the verbs do at the same time is tested with each of them
 	dir := t.TempDir()
 	set := filepath.Join(dir, "set")
 	runs(t, 0, "convert", "images", filepath.Join(demo(), "photos"), set, "--resize", "256", "--encode", "raw", "--name", "x", "--shards", "1", "-q")
