@@ -91,7 +91,7 @@ func exportToStore(ctx context.Context, in *inputs, at storage.Location, write w
 
 // undo removes the files of a run whose context is done.
 func undo(ctx context.Context, at storage.Location, me exporting, made []string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoPatience)
+	ctx, cancel := storage.Cleanup(ctx, undoPatience)
 	defer cancel()
 	dir, err := setdir.Open(ctx, at.Path(), setdir.Options{})
 	if err != nil {
