@@ -37,7 +37,7 @@ MAKEFLAGS += --no-builtin-rules
 .PHONY: help build demo test check race torture fuzz bench bench-peers interop accept clean venv venv-dali docs dist check-dist release-check man build-cloud cloud-test build-beam beam-test beam-flink beam-flink-cluster beam-spark nightly gomlx-test
 .PHONY: install gpu gpu-test gpu-device-test gpu-env cuda-headers fakecuda ptx check-ptx
 .PHONY: check-format check-vet check-static check-arrows check-docs check-generated check-modules check-platforms check-tags
-.PHONY: servers cluster-test nightly
+.PHONY: servers cluster-test
 
 help: ## list these targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -129,8 +129,6 @@ cluster-test: build-cloud servers ## check the examples for clusters, and run th
 	cd examples/cluster && export GOWORK=off && $(GO) vet ./... && \
 		TFREC=$(CURDIR)/bin/tfrec-cloud TFREC_SERVERS=$(CURDIR)/bin/servers $(GO) test -count=1 -timeout $(TIMEOUT) ./...
 
-nightly: cluster-test
-
 build-beam: ## build bin/tfrec-beam, whose convert and reshard run on Apache Beam
 	cd beam && $(GO) build -trimpath -buildvcs=auto -o ../bin/tfrec-beam ./cmd/tfrec-beam
 
@@ -162,7 +160,8 @@ release-check: ## tag the modules in a clone, and build a program that gets all 
 man: ## write the manual pages to man
 	$(GO) test -count=1 -run TestManualPages ./internal/command -man $(CURDIR)/man
 
-nightly: beam-flink-cluster beam-spark ## run what takes too long for every change: Beam on Flink and Spark
+nightly: cluster-test beam-flink-cluster beam-spark ## run what takes too long for every change: jobs of clusters, Beam on Flink and Spark, and every fuzz target for a minute
+	$(MAKE) fuzz FUZZTIME=1m
 
 torture: ## run the tests that take an hour: faults and kills under strace, and many random pipelines, conversions and chains of verbs
 	$(GO) test -count=1 ./internal/command -run TestTorture -torture -timeout 2h
