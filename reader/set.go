@@ -94,9 +94,10 @@ type Options struct {
 	//
 	// A global order over a set in an object store that is not kept in memory is logged once, with
 	// estimates of the bytes that an epoch reads and the requests that it makes; with Memory of
-	// memory_needed bytes, the set is read once. The attribute cache is the directory, or "memory". There is no event per record: of the
-	// damage skipped in a run the first ten are logged, and then one every ten seconds. The
-	// settings of a stage are logged again only if they settle on others. Default: no events.
+	// memory_needed bytes, the set is read once. The attribute cache is the directory, or "memory".
+	// There is no event per record: of the damage skipped in a run the first ten are logged, and then
+	// one every ten seconds. The settings of a stage are logged again only if they settle on others.
+	// Default: no events.
 	Logger *slog.Logger
 
 	// memoryGiven means that Memory was set explicitly.
