@@ -30,8 +30,9 @@ func s3Sums(stack *middleware.Stack) error {
 }
 
 // s3Sum returns a checksum of an object that was asked for as a whole: one that the object was
-// stored with, CRCs first, which is a guess if the server does not say that it is of all of it; or else the MD5 that the ETag is of an object in one part, unless it is
-// encrypted with a key of the customer's. Other servers make ETags as they like.
+// stored with, CRCs first, which is a guess if the server does not say that it is of all of it; or
+// else the MD5 that the ETag is of an object in one part, unless it is encrypted with a key of the
+// customer's. Other servers make ETags as they like.
 func s3Sum(r *blob.Reader) storage.Sum {
 	var out s3.GetObjectOutput
 	if !r.As(&out) {

@@ -11,8 +11,8 @@ import (
 
 // WindowSpec describes windows over the steps of records.
 type WindowSpec struct {
-	// Schema describes the records, and is required. Fields with Steps are cut, others are the same in all windows of
-	// a record. Length and Default of fields with Steps are ignored.
+	// Schema describes the records, and is required. Fields with Steps are cut, others are the same
+	// in all windows of a record. Length and Default of fields with Steps are ignored.
 	Schema Schema
 	// Length is the number of steps in a window, 1 to 2^28.
 	Length int
@@ -29,8 +29,8 @@ type WindowSpec struct {
 }
 
 // Windower cuts records into windows, which are records with some of the steps: Examples, or
-// SequenceExamples if the schema has fields of [ListSteps] and Flat is not set. They have the features of the schema and
-// no others. It is not safe for concurrent use.
+// SequenceExamples if the schema has fields of [ListSteps] and Flat is not set. They have the
+// features of the schema and no others. It is not safe for concurrent use.
 type Windower struct {
 	spec    WindowSpec
 	parser  *Parser

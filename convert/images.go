@@ -32,7 +32,8 @@ type ImageOptions struct {
 	// Labels says where labels come from. Default: the names of the first directories.
 	Labels LabelSpec
 	// Features are columns of Labels.File or of a source of Parquet or Arrow files, or keys in the
-	// .json members of a WebDataset, that become features of the records, under their own names. A row without a value, or with an empty text, gives no feature. Default: none.
+	// .json members of a WebDataset, that become features of the records, under their own names. A
+	// row without a value, or with an empty text, gives no feature. Default: none.
 	Features []FeatureSpec
 	// Annotations say what is drawn on the images. Default: nothing.
 	Annotations AnnotationSpec

@@ -12,9 +12,9 @@ import (
 
 // Job is a conversion whose shards are made one by one, by number, in an order and by processes
 // chosen by the caller, such as a pipeline engine. One process begins it (BeginImages, BeginCSV,
-// BeginTable) and ends it with Run; others may join it (JoinImages, JoinCSV, JoinTable) with the same
-// input, options and output directory, and make shards of it. Each process plans once by itself and compares its plan
-// with the one in the directory, like the tasks of an array job.
+// BeginTable) and ends it with Run; others may join it (JoinImages, JoinCSV, JoinTable) with the
+// same input, options and output directory, and make shards of it. Each process plans once by
+// itself and compares its plan with the one in the directory, like the tasks of an array job.
 //
 // Making a shard twice, even concurrently, gives the same shard. Shards that are in place and up to
 // date are kept.

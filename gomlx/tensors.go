@@ -93,8 +93,8 @@ func columnTensor(c *columns.Column, dtype dtypes.DType) (*tensors.Tensor, error
 // are masks: a Spec of your own says whether they are inputs or labels. Columns are left out, and so
 // are the Lengths of clips, whose input is {records, frames, height, width, channels}.
 type Images struct {
-	// Labels is the DType of the labels, also of objects: Int64, Int32, Float32 or Float64, and of SoftLabels Float32
-	// or Float64. Default: Int64, and of SoftLabels Float32.
+	// Labels is the DType of the labels, also of objects: Int64, Int32, Float32 or Float64, and of
+	// SoftLabels Float32 or Float64. Default: Int64, and of SoftLabels Float32.
 	Labels dtypes.DType
 }
 

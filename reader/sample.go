@@ -211,8 +211,9 @@ type SortedOptions struct {
 }
 
 // SortedSampler orders records by keys, ascending: keys[i] is that of record i, such as its
-// difficulty or its length, and must not be NaN; there is one for each record of the whole set. Equal keys keep the order of the records. The keys
-// must not be changed while the sampler is in use.
+// difficulty or its length, and must not be NaN; there is one for each record of the whole set.
+// Equal keys keep the order of the records. The keys must not be changed while the sampler is in
+// use.
 func SortedSampler(keys []float64, o SortedOptions) Sampler {
 	name := fmt.Sprintf("sorted(keys=%016x,window=%d,shuffle=%d,seed=%d)", hashOf(keys), o.Window, o.Shuffle, o.Seed)
 	return Sampler{Name: name, each: true, of: len(keys), Records: func(epoch int64) ([]int64, error) {

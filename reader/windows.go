@@ -30,9 +30,9 @@ import (
 // {batch, T, height, width, channels}, with the other values of their steps as columns.
 //
 // A record that does not match the schema ends the pipe with an error that names its file, number,
-// offset and feature, unless [SkipBad] allows skipping it. Windows are cut as they are requested. The
-// parsed values of the current record and the starts of its steps are held as well, in addition to
-// Options.Memory: with small int64 values in [columns.FlatSteps], up to 20 times the size of the
+// offset and feature, unless [SkipBad] allows skipping it. Windows are cut as they are requested.
+// The parsed values of the current record and the starts of its steps are held as well, in addition
+// to Options.Memory: with small int64 values in [columns.FlatSteps], up to 20 times the size of the
 // record. More than 8 MiB are released at the next record that needs less than a quarter.
 func (p Pipe) Windows(spec columns.WindowSpec) Pipe {
 	if spec.Stride == 0 {

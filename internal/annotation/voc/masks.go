@@ -24,7 +24,8 @@ const (
 	masksDir       = "SegmentationObject"
 	// void is the index of pixels between objects.
 	void = 255
-	// inflated is more than what deflate makes of a byte at most, and so a bound of the pixels of a PNG.
+	// inflated is more than what deflate makes of a byte at most, and so a bound of the pixels of a
+	// PNG.
 	inflated = 1100
 	// maxRuns is how many runs of pixels a PNG may have.
 	maxRuns = 1 << 22

@@ -11,8 +11,8 @@
 // # Columns
 //
 // Booleans and integers are Int64, as are dates, times and timestamps in the column's unit; floats
-// of 16, 32 and 64 bits and decimals are Float; strings and bytes are Bytes. Dictionaries are read as
-// their values, extension types as what they are stored as. ScanOptions.Kinds may make integers
+// of 16, 32 and 64 bits and decimals are Float; strings and bytes are Bytes. Dictionaries are read
+// as their values, extension types as what they are stored as. ScanOptions.Kinds may make integers
 // Float, and decimals Bytes: their text.
 //
 // Members of structs are columns a/b, missing where the struct is null. A list of structs is a list
@@ -22,8 +22,8 @@
 //
 // # Limits
 //
-// 64 MiB of metadata in a message, 2 GiB of a record batch or dictionary as it is stored, 4 GiB of a
-// column of one uncompressed, 65536 columns, structs and lists, 48 levels of them, 2 GiB of a column in a
-// batch. What the file claims is compared with its size before memory is allocated; a panic of the
-// library on a damaged message becomes an error with the record batch.
+// 64 MiB of metadata in a message, 2 GiB of a record batch or dictionary as it is stored, 4 GiB of
+// a column of one uncompressed, 65536 columns, structs and lists, 48 levels of them, 2 GiB of a
+// column in a batch. What the file claims is compared with its size before memory is allocated; a
+// panic of the library on a damaged message becomes an error with the record batch.
 package arrow

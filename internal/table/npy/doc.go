@@ -7,8 +7,9 @@
 // The first axis of an array is the rows, of which all arrays have equally many; further axes are
 // flattened in C order, whatever the order of the file. An array is a column: that of a .npy is
 // named after the file. Booleans, integers and times (datetime64 and timedelta64, in their unit)
-// are Int64 (NaT makes its row bad), floats of 16, 32 and 64 bits Float, and fixed strings (S and U) Bytes. ScanOptions.Kinds
-// may make integers Float. Structured arrays and arrays of objects, which are pickles, are errors.
+// are Int64 (NaT makes its row bad), floats of 16, 32 and 64 bits Float, and fixed strings (S and
+// U) Bytes. ScanOptions.Kinds may make integers Float. Structured arrays and arrays of objects,
+// which are pickles, are errors.
 //
 // What `export --format npz` makes of features that differ between records is read back: KEY.values
 // with KEY.row_splits, and KEY.value_splits and KEY.present where they exist, are one column. Arrays

@@ -10,13 +10,14 @@
 // # Columns
 //
 // Booleans and integers are Int64, as are dates, times and timestamps in the column's unit, and
-// INT96 timestamps in nanoseconds; floats, doubles, floats of 16 bits and decimals are Float; strings
-// and bytes are Bytes. ScanOptions.Kinds may make integers Float, and decimals Bytes: their text.
+// INT96 timestamps in nanoseconds; floats, doubles, floats of 16 bits and decimals are Float;
+// strings and bytes are Bytes. ScanOptions.Kinds may make integers Float, and decimals Bytes: their
+// text.
 //
 // Members of groups are columns a/b, missing where the group is null. Repeated fields and LISTs, of
-// three levels or the older two, are lists; a list of groups is a list for each member. A null inside
-// a list makes the row bad, and an unsigned integer above int64 is an error with its row. Lists of
-// lists, maps and variants are columns that are Unfit. Text says of a column of strings
+// three levels or the older two, are lists; a list of groups is a list for each member. A null
+// inside a list makes the row bad, and an unsigned integer above int64 is an error with its row.
+// Lists of lists, maps and variants are columns that are Unfit. Text says of a column of strings
 // that it has been looked at and is UTF-8.
 //
 // # Own decoder
@@ -26,7 +27,8 @@
 //
 // # Limits
 //
-// A footer of 256 MiB, 65536 columns and groups, 64 levels of them, a page of 1 GiB and 2^24 values,
-// 2 GiB of a column in a batch, 2^20 chunks of 65536 rows. Memory grows as bytes arrive, not as sizes claim.
-// Chunks have about 8 MiB of values; in row groups with larger pages, half of the largest page.
+// A footer of 256 MiB, 65536 columns and groups, 64 levels of them, a page of 1 GiB and 2^24
+// values, 2 GiB of a column in a batch, 2^20 chunks of 65536 rows. Memory grows as bytes arrive,
+// not as sizes claim. Chunks have about 8 MiB of values; in row groups with larger pages, half of
+// the largest page.
 package parquet
