@@ -3,6 +3,7 @@ package beam
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -98,7 +99,7 @@ func TestJobsEndWellWithoutCounters(t *testing.T) {
 // TestSetsInStores are those of directories here. A store in memory is this process's, and
 // so are the workers.
 func TestSetsInStores(t *testing.T) {
-	photos, here, there := filepath.Join(demo(t), "photos"), filepath.Join(t.TempDir(), "out"), "mem://sets/flowers"
+	photos, here, there := filepath.Join(demo(t), "photos"), filepath.Join(t.TempDir(), "out"), "mem://"+rand.Text()+"/flowers"
 	o := convert.ImageOptions{Options: convert.Options{Shards: 5}}
 	if _, err := convert.Images(t.Context(), photos, here, o); err != nil {
 		t.Fatal(err)
