@@ -202,7 +202,7 @@ func randomSequence(rnd *rand.Rand, s Schema) []byte {
 				if f.Ragged {
 					size = rnd.IntN(4)
 				}
-				appendStep(rnd, &b, f.Key, kind, size)
+				appendValues(rnd, &b, f.Key, kind, size)
 			}
 		case FlatSteps:
 			appendValues(rnd, &b.Context, f.Key, kind, n*size)
@@ -229,19 +229,14 @@ func drawValues(rnd *rand.Rand, n int) (ints []int64, floats []float32, texts []
 	return ints, floats, texts
 }
 
-func appendStep(rnd *rand.Rand, b *tfrecord.SequenceBuilder, key string, kind tfrecord.Kind, n int) {
-	ints, floats, texts := drawValues(rnd, n)
-	switch kind {
-	case tfrecord.KindInt64:
-		b.Int64(key, ints...)
-	case tfrecord.KindFloat:
-		b.Float(key, floats...)
-	default:
-		b.String(key, texts...)
-	}
+// valueBuilder is a tfrecord.Builder, or for values of the next step a tfrecord.SequenceBuilder.
+type valueBuilder interface {
+	Int64(key string, v ...int64)
+	Float(key string, v ...float32)
+	String(key string, v ...string)
 }
 
-func appendValues(rnd *rand.Rand, b *tfrecord.Builder, key string, kind tfrecord.Kind, n int) {
+func appendValues(rnd *rand.Rand, b valueBuilder, key string, kind tfrecord.Kind, n int) {
 	ints, floats, texts := drawValues(rnd, n)
 	switch kind {
 	case tfrecord.KindInt64:

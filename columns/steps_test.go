@@ -252,19 +252,7 @@ var episodeSchema = Schema{
 }
 
 func TestParseSequencesAllocatesNothing(t *testing.T) {
-	records := append(episodes(50, 10), episodes(50, 3)...)
-	p, err := NewParser(episodeSchema)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var c Columns
-	if n := testing.AllocsPerRun(20, func() {
-		if err := p.Parse(&c, records); err != nil {
-			t.Fatal(err)
-		}
-	}); n != 0 {
-		t.Errorf("%v allocations for 100 records", n)
-	}
+	parsesWithoutAllocating(t, episodeSchema, append(episodes(50, 10), episodes(50, 3)...))
 }
 
 // BenchmarkParseSequences parses the values of BenchmarkParseColumns' rows of the table as steps.

@@ -194,6 +194,25 @@ func (j *columnsJudge) parse(t *testing.T, path string, fields []field) (columns
 	return answer.Columns, answer.Error
 }
 
+// parseBoth parses records as TensorFlow and as we do. If both refuse them, both results are nil; if
+// only one does, so are they, and that is an error of the test.
+func (j *columnsJudge) parseBoth(t *testing.T, what string, schema columns.Schema, fields []field, records [][]byte) (want []column, got *columns.Columns) {
+	t.Helper()
+	want, says := j.parse(t, writeFile(t, tfrecord.None, records), fields)
+	p, err := columns.NewParser(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = new(columns.Columns)
+	if err = p.Parse(got, records); (err != nil) != (says != "") {
+		t.Errorf("%s: we say %v, TensorFlow %q", what, err, says)
+	}
+	if err != nil || says != "" {
+		return nil, nil
+	}
+	return want, got
+}
+
 // writtenColumns returns columns as columns.py does.
 func writtenColumns(c *columns.Columns) []column {
 	var out []column
@@ -237,22 +256,12 @@ func TestColumnsAreParseExamples(t *testing.T) {
 		for range 1 + rnd.IntN(20) {
 			records = append(records, randomRecord(rnd, schema, oddity))
 		}
-		want, says := j.parse(t, writeFile(t, tfrecord.None, records), fields)
-		p, err := columns.NewParser(schema)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got columns.Columns
-		err = p.Parse(&got, records)
-		if (err != nil) != (says != "") {
-			t.Errorf("seed %d: we say %v, TensorFlow %q", seed, err, says)
-			continue
-		}
-		if err != nil {
+		want, got := j.parseBoth(t, fmt.Sprintf("seed %d", seed), schema, fields, records)
+		if got == nil {
 			refused++
 			continue
 		}
-		if diff := cmp.Diff(want, writtenColumns(&got)); diff != "" {
+		if diff := cmp.Diff(want, writtenColumns(got)); diff != "" {
 			t.Errorf("seed %d: columns differ (-TensorFlow +ours):\n%.2000s", seed, diff)
 		}
 	}
