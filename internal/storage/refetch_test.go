@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -62,6 +63,49 @@ func TestRefetch(t *testing.T) {
 	}
 	if changed, err := Refetch(bytes.NewReader(want), p, 0, nil); changed || err != nil {
 		t.Errorf("no object: %v, %v", changed, err)
+	}
+}
+
+// TestRefetchRandom fetches random parts of an object again, some longer than what one request is for,
+// with and without a cache: what was harmed comes right, and nothing else is said to have changed.
+func TestRefetchRandom(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 24))
+	f, root := newFake(t, nil)
+	want := noise(2*partSize + 2*blockSize + 17)
+	f.put("x", want)
+	for _, cached := range []bool{false, true} {
+		if cached {
+			useCache(t, 1<<30)
+		}
+		for range 40 {
+			in := open(t, root+"/x")
+			off := r.IntN(len(want))
+			length := r.IntN(len(want) - off + 1)
+			if r.IntN(2) == 0 {
+				length = min(length, 100)
+			}
+			p := make([]byte, length)
+			if _, err := in.ReadAt(p, int64(off)); err != nil {
+				t.Fatal(err)
+			}
+			harmed := map[int]bool{} // parts
+			for range r.IntN(4) {
+				if length > 0 {
+					at := r.IntN(length)
+					p[at] = want[off+at] ^ byte(1+r.IntN(255))
+					harmed[at/partSize] = true
+				}
+			}
+			before := Harmed()
+			changed, err := Refetch(in, p, int64(off), nil)
+			if err != nil || changed != (len(harmed) > 0) || int(Harmed()-before) != len(harmed) || !bytes.Equal(p, want[off:off+length]) {
+				t.Errorf("%d bytes at %d, cached %v: %v, %v, %d of %d parts counted", length, off, cached, changed, err, Harmed()-before, len(harmed))
+			}
+			if _, err := in.ReadAt(p, int64(off)); err != nil || !bytes.Equal(p, want[off:off+length]) {
+				t.Errorf("%d bytes at %d, cached %v: read again they differ: %v", length, off, cached, err)
+			}
+			in.Close()
+		}
 	}
 }
 
