@@ -12,6 +12,8 @@ CHECKS   ?= mend,spine,pixels,reader,shards.repair,shards.reshaping,shards.array
 TIMEOUT  ?= 1h
 SHARED   ?= ../shared
 BENCH    ?= .
+# Options of bench-compare, such as -pairs 9 or -run reshard.
+COMPARE  ?=
 PHOTOS   ?= testdata/demo/photos
 LARGE    ?= $(SHARED)/data/cc0/large
 PREFIX   ?= /usr/local
@@ -34,7 +36,7 @@ REQUIREMENTS := internal/interop/requirements.txt
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 
-.PHONY: help build demo test check race torture fuzz bench bench-peers interop accept clean venv venv-dali docs dist check-dist release-check man build-cloud cloud-test build-beam beam-test beam-flink beam-flink-cluster beam-spark nightly gomlx-test
+.PHONY: help build demo test check race torture fuzz bench bench-compare bench-peers interop accept clean venv venv-dali docs dist check-dist release-check man build-cloud cloud-test build-beam beam-test beam-flink beam-flink-cluster beam-spark nightly gomlx-test
 .PHONY: install gpu gpu-test gpu-device-test gpu-env cuda-headers fakecuda ptx check-ptx
 .PHONY: check-format check-vet check-static check-arrows check-docs check-generated check-modules check-platforms check-tags
 .PHONY: servers cluster-test
@@ -220,6 +222,10 @@ fuzz: ## run every fuzz target for FUZZTIME (10s, or a number of runs such as 50
 
 bench: ## run the benchmarks whose name matches BENCH (all)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+bench-compare: ## time the builds OLD and NEW in turns, on PHOTOS and tables; fail where NEW is slower by 5%, twice
+	@test -x '$(OLD)' -a -x '$(NEW)' || { echo 'usage: make bench-compare OLD=path/to/tfrec NEW=path/to/tfrec' >&2; exit 2; }
+	$(GO) run ./internal/benchcompare -photos '$(PHOTOS)' $(COMPARE) '$(OLD)' '$(NEW)'
 
 bench-peers: build venv ## time tfrec against OpenCV, Pillow, tf.data, Go and a Python loop, on PHOTOS and LARGE (DALI too after make venv-dali)
 	$(VENV)/bin/python internal/peers/peers.py --large '$(LARGE)' bin/tfrec $(PHOTOS) pictures builtin photographs workers table lines parquet boxes masks
