@@ -11,8 +11,9 @@ import (
 )
 
 // Frame is Check of a framing for bytes that begin at an offset of in. If that is an object in a
-// store, what is damaged is fetched again first, into p; the error is that of doing so.
-func Frame(f tfrecord.Framing, in any, p []byte, offset int64) (size int, v tfrecord.Verdict, err error) {
+// store, what is damaged is fetched again first, into p; the error is that of doing so. It is generic
+// so that a file which is a struct is not converted to an interface, and allocated, for each frame.
+func Frame[F any](f tfrecord.Framing, in F, p []byte, offset int64) (size int, v tfrecord.Verdict, err error) {
 	for {
 		size, v = f.Check(p)
 		var suspect []byte
