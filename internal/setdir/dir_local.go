@@ -13,6 +13,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/memory"
 	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -26,6 +27,7 @@ type localDirectory struct {
 	set     string   // directory of the whole set: path, or a parent of it
 	lock    *os.File // nil for a view, or below a locked directory
 	created []string // directories that openLocal created, outermost first
+	cached  *osfile.CacheShare
 }
 
 const LockFile = StateDir + "/lock"
@@ -40,7 +42,7 @@ func openLocal(ctx context.Context, path string, o Options) (_ *localDirectory, 
 	if o.Join {
 		lock = atomicfile.LockShared
 	}
-	l := &localDirectory{ctx: ctx, path: path, set: path}
+	l := &localDirectory{ctx: ctx, path: path, set: path, cached: osfile.NewCacheShare(memory.Limit() / 4)}
 	state := filepath.Join(path, StateDir)
 	for dir := state; ; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
@@ -81,7 +83,7 @@ func (l *localDirectory) join(name string) string {
 func (l *localDirectory) remote() bool { return false }
 
 func (l *localDirectory) sub(name string) directory {
-	return &localDirectory{ctx: l.ctx, path: l.join(name), set: l.set}
+	return &localDirectory{ctx: l.ctx, path: l.join(name), set: l.set, cached: l.cached}
 }
 
 func (l *localDirectory) alone(ctx context.Context, thing string, unless func() (bool, error), f func() error) error {
@@ -307,7 +309,7 @@ func (l *localDirectory) create(name string, _ hash.Hash) (draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &localDraft{Drained: osfile.NewDrained(l.ctx, f), path: l.join(name), in: l, dir: path.Dir(name)}, nil
+	return &localDraft{Drained: osfile.NewDrained(l.ctx, f, l.cached), path: l.join(name), in: l, dir: path.Dir(name)}, nil
 }
 
 // localDraft is a file in TempDir. It makes the kernel start writeback early, so that the final
@@ -322,6 +324,9 @@ type localDraft struct {
 func (d *localDraft) clear() error { return atomicfile.Remove(d.path) }
 
 func (d *localDraft) commit(many bool) error {
+	if err := d.Finish(); err != nil {
+		return err
+	}
 	if d.dir != "." {
 		if err := d.in.mkdir(d.dir); err != nil {
 			return err

@@ -112,7 +112,7 @@ func (r *repair) salvageTo(s *salvagedFile, source shard.Source, out string, q *
 	if s.f, err = r.work(out); err != nil {
 		return err
 	}
-	to.To = osfile.NewDrained(r.ctx, s.f)
+	to.To = osfile.NewDrained(r.ctx, s.f, nil)
 	return r.salvageInto(s, source, out, to, q)
 }
 
