@@ -26,6 +26,11 @@ VENV         := .venv
 CUDA         := .cuda
 FAKECUDA     := bin/fakecuda
 CUDA_SOURCES := gpu/kernels/kernels.cu gpu/internal/gputest/probe.cu
+# What make arm64-test tests on an emulated processor: assembly against its references, in seconds.
+# make nightly gives whole packages, but for TestMemory, which bounds the time of a pixel.
+ARM64_PACKAGES ?= ./augment ./internal/jpeg
+ARM64_RUN      ?= Reference|Guard|Goldens|Frozen
+ARM64_GO       := GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO)
 # What go wants for the tag cuda: NVIDIA's headers, for gorgonia.org/cu.
 CUDA_GO      := CGO_ENABLED=1 CGO_CFLAGS="-g -O2 -I$(CURDIR)/$(CUDA)/headers/nvidia/cuda_runtime/include" $(GO)
 STEP_GOLDENS := $(CURDIR)/bin/step-goldens
@@ -39,7 +44,7 @@ MAKEFLAGS += --no-builtin-rules
 .PHONY: help build demo test check race torture fuzz bench bench-compare bench-peers interop accept clean venv venv-dali docs dist check-dist release-check man build-cloud cloud-test build-beam beam-test beam-flink beam-flink-cluster beam-spark nightly gomlx-test
 .PHONY: install gpu gpu-test gpu-device-test gpu-env cuda-headers fakecuda ptx check-ptx
 .PHONY: check-format check-vet check-static check-arrows check-docs check-generated check-modules check-platforms check-tags
-.PHONY: servers cluster-test
+.PHONY: servers cluster-test arm64-test
 
 help: ## list these targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -162,7 +167,16 @@ release-check: ## tag the modules in a clone, and build a program that gets all 
 man: ## write the manual pages to man
 	$(GO) test -count=1 -run TestManualPages ./internal/command -man $(CURDIR)/man
 
-nightly: cluster-test beam-flink-cluster beam-spark ## run what takes too long for every change: jobs of clusters, Beam on Flink and Spark, and every fuzz target for a minute
+arm64-test: ## test tfrec for arm64 on an emulated processor: the same sets as here, assembly as its references (needs qemu-user)
+	@if ! command -v qemu-aarch64 >/dev/null 2>&1; then echo "make arm64-test: no qemu-aarch64 here, on Debian in qemu-user: skipped"; \
+	else set -ex; \
+	CGO_ENABLED=0 $(GO) build -tags static -o bin/tfrec-static ./cmd/tfrec; \
+	$(ARM64_GO) build -tags static -o bin/tfrec-arm64 ./cmd/tfrec; \
+	$(GO) test -count=1 -timeout $(TIMEOUT) ./internal/emulated -tfrec '$(CURDIR)/bin/tfrec-static' -emulated 'qemu-aarch64 $(CURDIR)/bin/tfrec-arm64'; \
+	$(ARM64_GO) test -count=1 -timeout $(TIMEOUT) -vet=off -tags static -exec qemu-aarch64 -run '$(ARM64_RUN)' -skip TestMemory $(ARM64_PACKAGES); fi
+
+nightly: cluster-test beam-flink-cluster beam-spark ## run what takes too long for every change: jobs of clusters, Beam on Flink and Spark, whole packages on arm64, and every fuzz target for a minute
+	$(MAKE) arm64-test ARM64_RUN=. ARM64_PACKAGES='./augment ./internal/jpeg ./internal/csvscan ./internal/raster ./internal/digest ./tfrecord ./tfrecord/message ./columns'
 	$(MAKE) fuzz FUZZTIME=1m
 
 torture: ## run the tests that take an hour: faults and kills under strace, and many random pipelines, conversions and chains of verbs

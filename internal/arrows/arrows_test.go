@@ -165,6 +165,8 @@ var rooms = map[string]room{
 	"internal/masks":       {ours: []string{"augment", "internal", "internal/orientation"}, theirs: pixels, judges: judges},
 	"internal/decodeplan":  {ours: []string{"augment", "internal"}, theirs: pixels, judges: judges},
 	"internal/where":       {ours: []string{"tfrecord", "internal", "internal/objects"}, theirs: slices.Concat(wire, conditions), judges: judges},
+	// Only tests, which compare the sets that two builds of the command make.
+	"internal/emulated": {ours: []string{"internal"}, tests: []string{"internal/settest"}, judges: judges},
 	// Only tests, which drive a room and the built command from outside.
 	"internal/interop": {ours: []string{"augment", "columns", "tfrecord", "reader", "internal", "internal/objects"}, tests: []string{"internal/table/arrow", "internal/table/parquet"}, judges: judges},
 }
