@@ -42,6 +42,15 @@ func photographs(b *testing.B, n int, policy string) []*augment.Task {
 	return tasks
 }
 
+// batchOf is how many images benchmarks have in a batch: with -test.short an eighth, for the fake
+// driver.
+func batchOf(n int) int {
+	if testing.Short() {
+		return n / 8
+	}
+	return n
+}
+
 // BenchmarkRender is what a GPU, with the copies there and back, makes of 64
 // images at a time from as many goroutines as GOMAXPROCS says; -cpu 1,4,16 varies that.
 func BenchmarkRender(b *testing.B) {
@@ -59,7 +68,7 @@ func BenchmarkRender(b *testing.B) {
 				}
 				b.ReportAllocs()
 				b.RunParallel(func(pb *testing.PB) {
-					tasks := photographs(b, 64, c.policy)
+					tasks := photographs(b, batchOf(64), c.policy)
 					for pb.Next() {
 						if err := r.Render(tasks); err != nil {
 							b.Error(err)
@@ -67,10 +76,25 @@ func BenchmarkRender(b *testing.B) {
 						}
 					}
 				})
-				b.ReportMetric(float64(b.N)*64/b.Elapsed().Seconds(), "pictures/s")
+				b.ReportMetric(float64(b.N*batchOf(64))/b.Elapsed().Seconds(), "images/s")
 			})
 		}
 	}
+}
+
+// testStream is a stream that no job comes to, until the test ends.
+func (b *Backend) testStream(t testing.TB) *stream {
+	t.Helper()
+	s := &stream{backend: b, limit: 1 << 40}
+	var err error
+	if s.cuda, err = b.device.NewStream(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.cuda.Close() })
+	if s.reached, err = s.cuda.NewEvent(); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // BenchmarkKernels is the launches alone, of 64 images that are on the GPU already.
@@ -83,34 +107,27 @@ func BenchmarkKernels(b *testing.B) {
 			}
 			defer onGPU.Close()
 			var programs []*raster.Program
-			for _, t := range photographs(b, 64, c.policy) {
+			for _, t := range photographs(b, batchOf(64), c.policy) {
 				p := new(raster.Program)
 				if err := offload.Of(t).Lower(p); err != nil {
 					b.Fatal(err)
 				}
 				programs = append(programs, p)
 			}
-			s := stream{backend: onGPU, limit: 1 << 40}
-			if s.cuda, err = onGPU.device.NewStream(); err != nil {
-				b.Fatal(err)
-			}
-			defer s.cuda.Close()
-			if s.reached, err = s.cuda.NewEvent(); err != nil {
-				b.Fatal(err)
-			}
+			s := onGPU.testStream(b)
 			s.batch.layOut(programs, &onGPU.pinned)
 			if err := s.carryOut(); err != nil {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				if err := s.launch(); err != nil {
+				if err := s.launch(s.batch.launches); err != nil {
 					b.Fatal(err)
 				}
 				if err := s.wait(); err != nil {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(b.N)*64/b.Elapsed().Seconds(), "pictures/s")
+			b.ReportMetric(float64(b.N*batchOf(64))/b.Elapsed().Seconds(), "images/s")
 		})
 	}
 }

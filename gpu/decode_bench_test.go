@@ -26,6 +26,9 @@ func BenchmarkDecode(b *testing.B) {
 			}
 			rng := rand.New(rand.NewPCG(7, 8))
 			files := make([][]byte, 64)
+			if testing.Short() {
+				files = files[:8]
+			}
 			var size int64
 			for i := range files {
 				files[i] = encoded(b, codec, rng, 500, 375, "420")
@@ -52,7 +55,7 @@ func BenchmarkDecode(b *testing.B) {
 					}
 				}
 			})
-			b.ReportMetric(float64(b.N*len(files))/b.Elapsed().Seconds(), "pictures/s")
+			b.ReportMetric(float64(b.N*len(files))/b.Elapsed().Seconds(), "images/s")
 		})
 	}
 }
@@ -74,7 +77,10 @@ func BenchmarkStreams(b *testing.B) {
 			b.Run(fmt.Sprintf("decode=%v/streams=%d", decode, streams), func(b *testing.B) {
 				backend := open(b, gpu.Options{Required: true, Decode: decode, Streams: streams})
 				b.SetParallelism(4)
-				const n = 32
+				n := 32
+				if testing.Short() {
+					n = 4
+				}
 				files := make([][]byte, n)
 				for i := range files {
 					files[i] = encoded(b, codec, rng, 500, 375, "420")
@@ -100,7 +106,7 @@ func BenchmarkStreams(b *testing.B) {
 						}
 					}
 				})
-				b.ReportMetric(float64(b.N*n)/b.Elapsed().Seconds(), "pictures/s")
+				b.ReportMetric(float64(b.N*n)/b.Elapsed().Seconds(), "images/s")
 			})
 		}
 	}

@@ -155,6 +155,9 @@ func BenchmarkImages(b *testing.B) {
 	set := imageSet(b, 256, 500, 375, false)
 	for _, c := range []struct{ name, policy string }{{"resize", ""}, {"heavy", "random_resized_crop:224|rotate:15|color_jitter:0.4,0.4,0.4,0.1|random_erasing"}} {
 		spec := reader.ImageSpec{Size: 224, Batch: 64, DType: reader.Float32, NCHW: true}
+		if testing.Short() {
+			spec.Batch = 8
+		}
 		if c.policy != "" {
 			var err error
 			if spec.Policy, err = augment.ParsePolicy(c.policy); err != nil {

@@ -107,7 +107,7 @@ func (s *stream) compute(memory *cuda.Buffer, up, down *cuda.HostBuffer) error {
 	if err := s.cuda.Upload(memory, 0, up, 0, int(b.up)); err != nil {
 		return err
 	}
-	if err := s.launch(); err != nil {
+	if err := s.launch(b.launches); err != nil {
 		return err
 	}
 	for _, t := range b.direct {
@@ -121,9 +121,9 @@ func (s *stream) compute(memory *cuda.Buffer, up, down *cuda.HostBuffer) error {
 	return s.wait()
 }
 
-// launch queues the kernels of the batch.
-func (s *stream) launch() error {
-	for _, l := range s.batch.launches {
+// launch queues kernels of the batch.
+func (s *stream) launch(launches []launch) error {
+	for _, l := range launches {
 		kernel := s.backend.kernels[l.kind]
 		ops := s.memory.buffer.At(l.first * int(opBytes))
 		err := s.cuda.Launch(kernel, cuda.Dim{X: int(l.blocks)}, cuda.Dim{X: threads}, ops, cuda.Uint64(uint64(l.count)))

@@ -1,6 +1,9 @@
 package cuda
 
-import "unsafe"
+import (
+	"time"
+	"unsafe"
+)
 
 // driver is what the two builds differ in: with the tag cuda it is cu, without it
 // there is none. It adds nothing to the driver's calls but the call's name to
@@ -23,7 +26,8 @@ type context interface {
 	memory() (free, total int64, err error)
 	load(ptx []byte) (module, error)
 	newStream() (stream, error)
-	newEvent() (event, error)
+	// newEvent makes an event, with the time that it was reached or without.
+	newEvent(timed bool) (event, error)
 	alloc(bytes int) (uintptr, error)
 	free(address uintptr) error
 	allocHost(bytes int) (unsafe.Pointer, error)
@@ -53,6 +57,8 @@ type stream interface {
 type event interface {
 	query() error
 	synchronize() error
+	// since is the time from another event to this one; both are timed and reached.
+	since(earlier event) (time.Duration, error)
 	destroy() error
 }
 

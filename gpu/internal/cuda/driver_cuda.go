@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"time"
 	"unsafe"
 
 	// In front of cu, so that the linker looks for libcuda there first: nowhere else
@@ -193,10 +194,13 @@ func (c *cuContext) newStream() (stream, error) {
 	return &cuStream{s}, nil
 }
 
-func (c *cuContext) newEvent() (event, error) {
-	// Events without timing are reported sooner. Waiting sleeps, since the processor has other
-	// work.
-	e, err := cu.MakeEvent(cu.DisableTiming | cu.BlockingSyncEvent)
+func (c *cuContext) newEvent(timed bool) (event, error) {
+	// Waiting sleeps, since the processor has other work. Events without timing are reported sooner.
+	flags := cu.BlockingSyncEvent
+	if !timed {
+		flags |= cu.DisableTiming
+	}
+	e, err := cu.MakeEvent(flags)
 	if err != nil {
 		return nil, answered("cuEventCreate", err)
 	}
@@ -246,5 +250,10 @@ type cuEvent struct{ event cu.Event }
 func (e *cuEvent) query() error { return answered("cuEventQuery", e.event.Query()) }
 
 func (e *cuEvent) synchronize() error { return answered("cuEventSynchronize", e.event.Synchronize()) }
+
+func (e *cuEvent) since(earlier event) (time.Duration, error) {
+	ms, err := earlier.(*cuEvent).event.Elapsed(e.event)
+	return time.Duration(ms * float64(time.Millisecond)), answered("cuEventElapsedTime", err)
+}
 
 func (e *cuEvent) destroy() error { return answered("cuEventDestroy", cu.DestroyEvent(&e.event)) }

@@ -1,6 +1,9 @@
 package cuda
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 // Event is a place in a stream's queue.
 type Event struct {
@@ -9,11 +12,17 @@ type Event struct {
 }
 
 // NewEvent makes an event.
-func (s *Stream) NewEvent() (*Event, error) {
+func (s *Stream) NewEvent() (*Event, error) { return s.newEvent(false) }
+
+// NewTimedEvent makes an event that keeps the time when it is reached, for [Event.Since]. Waiting
+// for it takes a little longer.
+func (s *Stream) NewTimedEvent() (*Event, error) { return s.newEvent(true) }
+
+func (s *Stream) newEvent(timed bool) (*Event, error) {
 	if s.stream == nil {
 		return nil, errClosed
 	}
-	native, err := s.device.context.newEvent()
+	native, err := s.device.context.newEvent(timed)
 	if err != nil {
 		return nil, s.device.explain(err, "make an event")
 	}
@@ -37,6 +46,16 @@ func (e *Event) Wait() error {
 		return errClosed
 	}
 	return e.stream.device.explain(e.event.synchronize(), "wait")
+}
+
+// Since returns how long after another event the GPU reached this one. Both must be of
+// [Stream.NewTimedEvent], recorded, and reached.
+func (e *Event) Since(earlier *Event) (time.Duration, error) {
+	if e.event == nil || earlier.event == nil {
+		return 0, errClosed
+	}
+	d, err := e.event.since(earlier.event)
+	return d, e.stream.device.explain(err, "read the times of events")
 }
 
 // Done says whether the event is reached.

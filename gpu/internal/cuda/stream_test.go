@@ -287,6 +287,35 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// TestSince times a copy that takes a while, between two that take no time.
+func TestSince(t *testing.T) {
+	s := stream(t, gputest.Device(t))
+	h, b := host(t, s, 1<<20), buffer(t, s, 1<<20)
+	var events [3]*cuda.Event
+	for i := range events {
+		var err error
+		if events[i], err = s.NewTimedEvent(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(t, s.Record(events[0]))
+	for range 20 {
+		must(t, s.Upload(b, 0, h, 0, 1<<20))
+	}
+	must(t, s.Record(events[1]), s.Record(events[2]), events[2].Wait())
+	all, err := events[2].Since(events[0])
+	must(t, err)
+	part, err := events[1].Since(events[0])
+	if err != nil || part <= 0 || part > all {
+		t.Errorf("20 copies take %v, which with nothing after them take %v: %v", part, all, err)
+	}
+	plain, err := s.NewEvent()
+	must(t, err, s.Record(plain), plain.Wait())
+	if took, err := plain.Since(events[0]); err == nil {
+		t.Errorf("an event without time was reached after %v", took)
+	}
+}
+
 func TestStreamsSideBySide(t *testing.T) {
 	d, f := probe(t, "probe_affine")
 	var wg sync.WaitGroup

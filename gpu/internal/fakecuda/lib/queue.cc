@@ -14,10 +14,16 @@ struct Stream {
 	uint64_t queued() const { return done + waiting.size(); }
 };
 
-// An event is reached when its stream has done so much.
+// An event is reached when its stream has done so much. A timed one has its stream note the time.
 struct Event {
+	unsigned flags = 0;
 	std::weak_ptr<Stream> stream;
 	uint64_t target = 0;
+	std::shared_ptr<std::chrono::steady_clock::time_point> time;
+	bool reached() const {
+		auto s = stream.lock();
+		return !s || s->done >= target;
+	}
 };
 
 static std::map<CUstream, std::shared_ptr<Stream>> living_streams;
@@ -112,9 +118,8 @@ EXPORT CUresult cuStreamDestroy(CUstream stream) {
 
 EXPORT CUresult cuEventCreate(CUevent *event, unsigned flags) {
 	ENTER_CONTEXT(cuEventCreate);
-	(void)flags;
 	*event = (CUevent)(next_handle += 16);
-	living_events[*event] = Event();
+	living_events[*event].flags = flags;
 	return CUDA_SUCCESS;
 }
 
@@ -129,7 +134,16 @@ EXPORT CUresult cuEventRecord(CUevent event, CUstream stream) {
 	auto s = living_streams.find(stream);
 	if (e == living_events.end() || s == living_streams.end())
 		return CUDA_ERROR_INVALID_HANDLE;
-	e->second = Event{s->second, s->second->queued()};
+	e->second.time = nullptr;
+	if ((e->second.flags & CU_EVENT_DISABLE_TIMING) == 0) {
+		auto time = e->second.time = std::make_shared<std::chrono::steady_clock::time_point>();
+		s->second->waiting.push_back([=] {
+			*time = std::chrono::steady_clock::now();
+			return CUDA_SUCCESS;
+		});
+	}
+	e->second.stream = s->second;
+	e->second.target = s->second->queued();
 	return CUDA_SUCCESS;
 }
 
@@ -150,9 +164,19 @@ EXPORT CUresult cuEventQuery(CUevent event) {
 	auto e = living_events.find(event);
 	if (e == living_events.end())
 		return CUDA_ERROR_INVALID_HANDLE;
-	auto s = e->second.stream.lock();
-	if (!s || s->done >= e->second.target)
+	if (e->second.reached())
 		return CUDA_SUCCESS;
-	CUresult answer = step(*s);
+	CUresult answer = step(*e->second.stream.lock());
 	return answer == CUDA_SUCCESS ? CUDA_ERROR_NOT_READY : answer;
+}
+
+EXPORT CUresult cuEventElapsedTime(float *milliseconds, CUevent from, CUevent to) {
+	ENTER_CONTEXT(cuEventElapsedTime);
+	auto a = living_events.find(from), b = living_events.find(to);
+	if (a == living_events.end() || b == living_events.end() || !a->second.time || !b->second.time)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (!a->second.reached() || !b->second.reached())
+		return CUDA_ERROR_NOT_READY;
+	*milliseconds = std::chrono::duration<float, std::milli>(*b->second.time - *a->second.time).count();
+	return CUDA_SUCCESS;
 }
