@@ -192,7 +192,7 @@ race: ## run the tests under the race detector (needs a C compiler)
 gpu: cuda-headers ## build bin/tfrec-cuda, which uses an NVIDIA GPU if there is one (Linux on amd64, needs gcc)
 	$(CUDA_GO) build -trimpath -buildvcs=auto -tags cuda -o bin/tfrec-cuda ./cmd/tfrec
 
-gpu-test: gpu fakecuda ## run the GPU tests on a fake driver (needs gcc and g++)
+gpu-test: gpu gpu-device-test fakecuda ## run the GPU tests on a fake driver (needs gcc and g++)
 	$(CUDA_GO) vet -trimpath -tags cuda ./gpu/...
 	LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA) $(CUDA_GO) test -count=1 -timeout $(TIMEOUT) -race -tags cuda ./gpu/internal/cuda ./gpu/internal/nvjpeg -require-gpu
 	LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA) $(CUDA_GO) test -count=1 -timeout $(TIMEOUT) -trimpath -tags cuda ./gpu -require-gpu

@@ -163,7 +163,34 @@ func TestPixelsDoNotDependOnTheBatch(t *testing.T) {
 	}
 }
 
-var images = flag.String("write-pictures", "", "write 2000 JPEGs of 500x375 pixels into this directory, to convert them")
+// TestReopen opens a GPU with nvJPEG, renders and closes it, three times in a process, as a training
+// job does that evaluates after each epoch: the pixels are the same each time.
+func TestReopen(t *testing.T) {
+	var first []byte
+	for turn := range 3 {
+		t.Run(fmt.Sprint(turn), func(t *testing.T) {
+			b, codec := openDecoding(t)
+			task := &augment.Task{Resize: &augment.ResizeSpec{Width: 224, Height: 224, Antialias: true}}
+			data := encoded(t, codec, rand.New(rand.NewPCG(11, 12)), 500, 375, "420")
+			if err := task.ReadJPEG(codec, data); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.Render([]*augment.Task{task}); err != nil || task.Err != nil {
+				t.Fatal(err, task.Err)
+			}
+			if turn == 0 {
+				first = bytes.Clone(task.Pixels.Pix)
+			} else if !bytes.Equal(task.Pixels.Pix, first) {
+				t.Error("other pixels than at first")
+			}
+		})
+	}
+}
+
+var (
+	images     = flag.String("write-pictures", "", "write JPEGs of 500x375 pixels into this directory, to convert them")
+	imageCount = flag.Int("write-count", 2000, "how many -write-pictures writes")
+)
 
 // TestWritePictures makes what the command is timed with.
 func TestWritePictures(t *testing.T) {
@@ -175,7 +202,7 @@ func TestWritePictures(t *testing.T) {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(5, 6))
-	for i := range 2000 {
+	for i := range *imageCount {
 		dir := filepath.Join(*images, fmt.Sprint("class", i%10))
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			t.Fatal(err)
