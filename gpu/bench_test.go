@@ -91,9 +91,6 @@ func (b *Backend) testStream(t testing.TB) *stream {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.cuda.Close() })
-	if s.reached, err = s.cuda.NewEvent(); err != nil {
-		t.Fatal(err)
-	}
 	return s
 }
 

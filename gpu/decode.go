@@ -80,7 +80,7 @@ func (s *stream) findCoded() {
 	}
 }
 
-// decode decodes the JPEGs of the batch to their places in memory.
+// decode queues the decoding of the batch's JPEGs to their places in memory.
 func (s *stream) decode() error {
 	if len(s.images) == 0 {
 		return nil

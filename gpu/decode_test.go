@@ -147,7 +147,7 @@ func TestFaultsOfNVJPEG(t *testing.T) {
 		{name: "no room for a while", file: "made-ok-160x88.jpg", variable: "FAIL", value: "cuMemAlloc:1:2,cuMemAlloc:2:2,cuMemAlloc:3:2,cuMemAlloc:4:2,cuMemAlloc:5:2,cuMemAlloc:6:2,cuMemAlloc:7:2", decoders: map[string]int{"nvjpeg hardware": 8}},
 		{name: "no room", file: "made-ok-160x88.jpg", variable: "MEMORY", value: "1000", decoders: map[string]int{"tfrec 1": 8}, fellBack: 8, required: gpu.ErrOutOfMemory},
 		{name: "no room in nvJPEG", file: "made-ok-progressive.jpg", variable: "FAIL", value: "nvjpegDecodeJpeg:1+:5", decoders: map[string]int{"tfrec 1": 8}, fellBack: 8, required: gpu.ErrOutOfMemory},
-		{name: "a GPU that fails as it decodes", file: "made-ok-160x88.jpg", variable: "FAIL", value: "cuStreamSynchronize:1:719", decoders: map[string]int{"tfrec 1": 8}, fellBack: 8, required: gpu.ErrFailed},
+		{name: "a GPU that fails as it decodes", file: "made-ok-160x88.jpg", variable: "FAIL", value: "cuEventSynchronize:1:719", decoders: map[string]int{"tfrec 1": 8}, fellBack: 8, required: gpu.ErrFailed},
 		{name: "a GPU that fails afterwards", file: "made-ok-progressive.jpg", variable: "FAIL", value: "kernel:1:700", decoders: map[string]int{"tfrec 1": 8}, fellBack: 8, required: gpu.ErrFailed},
 	} {
 		for _, required := range []bool{false, true} {
@@ -251,6 +251,31 @@ var _ interface { // what package convert wants of one that decodes
 	augment.Backend
 	Decoder() string
 } = (*gpu.Backend)(nil)
+
+// TestOneWait renders batches, of JPEGs that the chip decodes and of pixels: for each there is one
+// wait, which sleeps.
+func TestOneWait(t *testing.T) {
+	fakecuda.Use(t)
+	for _, decode := range []bool{true, false} {
+		b := open(t, gpu.Options{Required: true, Decode: decode, Streams: 1})
+		for range 3 {
+			tasks := photos(t, 8, "made-ok-160x88.jpg")
+			before, _ := fakecuda.Now()
+			if err := b.Render(tasks); err != nil {
+				t.Fatal(err)
+			}
+			after, _ := fakecuda.Now()
+			if waits, spins := after.Waits-before.Waits, after.Spins-before.Spins; waits != 1 || spins != 0 {
+				t.Errorf("decode %v: %d waits, of which %d keep a processor busy; want 1 and 0", decode, waits, spins)
+			}
+			for _, task := range tasks {
+				if fault := backendtest.Compare(task); fault != "" {
+					t.Error(fault)
+				}
+			}
+		}
+	}
+}
 
 // TestDecoderDiffers on another GPU, or nvJPEG: the name says so.
 func TestDecoderDiffers(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 type stream struct {
 	backend   *Backend
 	cuda      *cuda.Stream
-	reached   *cuda.Event
 	memory    kept[*cuda.Buffer]
 	up, down  kept[*cuda.HostBuffer]
 	batch     batch
@@ -32,9 +31,7 @@ func (b *Backend) serve(opened chan<- error) {
 		return
 	}
 	defer s.cuda.Close() // a job returned the error
-	if s.reached, err = s.cuda.NewEvent(); err == nil {
-		err = s.openDecoder()
-	}
+	err = s.openDecoder()
 	opened <- err
 	if err != nil {
 		return
@@ -92,7 +89,7 @@ func (s *stream) carryOut() error {
 	b.write(up.Bytes()[:b.up], memory.Address(0))
 	if err := s.compute(memory, up, down); err != nil {
 		// What was queued until then uses the buffers, which half of the batch gets next.
-		if waited := s.cuda.Synchronize(); errors.Is(err, cuda.ErrOutOfMemory) && waited != nil {
+		if waited := s.wait(); errors.Is(err, cuda.ErrOutOfMemory) && waited != nil {
 			return waited
 		}
 		return err
@@ -136,10 +133,10 @@ func (s *stream) launch(launches []launch) error {
 
 // wait waits for all that was queued.
 func (s *stream) wait() error {
-	if err := s.cuda.Record(s.reached); err != nil {
-		return err
+	if s.decoder != nil {
+		return s.decoder.Wait()
 	}
-	return s.reached.Wait()
+	return s.cuda.Synchronize()
 }
 
 // reserve sees to it that the buffers hold the batch.

@@ -15,6 +15,7 @@ type driver interface {
 	noVideo() string
 	count() (int, error)
 	info(index int) (Info, error)
+	// retain makes a context whose waits sleep, or returns the one that there is, as it is.
 	retain(index int) (context, error)
 }
 
@@ -48,7 +49,6 @@ type stream interface {
 	// launch gets pointers to eight bytes for each parameter.
 	launch(f function, grid, block Dim, params []unsafe.Pointer) error
 	record(e event) error
-	synchronize() error
 	destroy() error
 	// handle is the driver's own, for other libraries.
 	handle() uintptr

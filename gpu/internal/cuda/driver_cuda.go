@@ -134,6 +134,18 @@ func (cuDriver) retain(index int) (context, error) {
 	if err != nil {
 		return nil, answered("cuDeviceGet", err)
 	}
+	// The flags of a context that is in use are another library's choice.
+	flags, active, err := d.PrimaryCtxState()
+	if err != nil {
+		return nil, answered("cuDevicePrimaryCtxGetState", err)
+	}
+	if active == 0 {
+		err := answered("cuDevicePrimaryCtxSetFlags", d.SetPrimaryCtxFlags(flags&^cu.SchedMask|cu.SchedBlockingSync))
+		var call *callError
+		if err != nil && !(errors.As(err, &call) && call.code == codePrimaryActive) {
+			return nil, err
+		}
+	}
 	c, err := d.RetainPrimaryCtx()
 	if err != nil {
 		return nil, answered("cuDevicePrimaryCtxRetain", err)
@@ -235,10 +247,6 @@ func (s *cuStream) launch(f function, grid, block Dim, params []unsafe.Pointer) 
 
 func (s *cuStream) record(e event) error {
 	return answered("cuEventRecord", e.(*cuEvent).event.Record(s.stream))
-}
-
-func (s *cuStream) synchronize() error {
-	return answered("cuStreamSynchronize", s.stream.Synchronize())
 }
 
 func (s *cuStream) destroy() error { return answered("cuStreamDestroy", s.stream.Destroy()) }

@@ -62,6 +62,7 @@ const (
 	codeIllegalAddress     = 700
 	codeOutOfResources     = 701
 	codeLaunchTimeout      = 702
+	codePrimaryActive      = 708
 	codeContextDestroyed   = 709
 	codeAssert             = 710
 	codeHardwareStack      = 714

@@ -222,7 +222,7 @@ func TestFailingLaunches(t *testing.T) {
 		says       string
 	}{
 		{"as it is launched", "cuLaunchKernel:3:719", true, "GPU 0 (tfrec's fake GPU 0) failed: cuLaunchKernel answers CUDA_ERROR_LAUNCH_FAILED (719); this process cannot use it any more"},
-		{"as it runs", "kernel:3:700", true, "GPU 0 (tfrec's fake GPU 0) failed: cuStreamSynchronize answers CUDA_ERROR_ILLEGAL_ADDRESS (700); this process cannot use it any more"},
+		{"as it runs", "kernel:3:700", true, "GPU 0 (tfrec's fake GPU 0) failed: cuEventSynchronize answers CUDA_ERROR_ILLEGAL_ADDRESS (700); this process cannot use it any more"},
 		{"refused", "cuLaunchKernel:3:701", false, "GPU 0 (tfrec's fake GPU 0) can't run kernel probe_affine: cuLaunchKernel answers an unknown error (701)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -306,6 +306,34 @@ func TestNothingHappensUnwaited(t *testing.T) {
 	}
 }
 
+// TestWaitsSleep checks that nothing that waits keeps a processor busy, also in a context that
+// another library made for waits that do, whose flags stay what they are.
+func TestWaitsSleep(t *testing.T) {
+	fakecuda.Use(t)
+	const spin, sleep = 1, 4
+	for _, c := range []struct {
+		active string
+		flags  int64
+	}{{"", sleep}, {"1", spin}, {"", sleep}} {
+		fakecuda.Set(t, "ACTIVE", c.active)
+		before, _ := fakecuda.Now()
+		d, err := cuda.Open(0)
+		must(t, err)
+		s, err := d.NewStream()
+		must(t, err)
+		e, err := s.NewEvent()
+		must(t, err, s.Record(e), e.Wait(), s.Synchronize(), s.Close())
+		after, _ := fakecuda.Now()
+		if waits, spins := after.Waits-before.Waits, after.Spins-before.Spins; waits != 3 || spins != 0 {
+			t.Errorf("active %q: %d of %d waits keep a processor busy; want 0 of 3", c.active, spins, waits)
+		}
+		if after.Flags != c.flags {
+			t.Errorf("active %q: the context has flags %d; want %d", c.active, after.Flags, c.flags)
+		}
+		must(t, d.Close())
+	}
+}
+
 // TestFailuresOnTheWay lets every call of a run fail once: each error is returned, and everything
 // allocated so far is freed, which fakecuda.Use checks.
 func TestFailuresOnTheWay(t *testing.T) {
@@ -341,8 +369,8 @@ func TestFailuresOnTheWay(t *testing.T) {
 	must(t, run())
 	for _, function := range []string{
 		"cuDriverGetVersion", "cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetAttribute", "cuDeviceTotalMem", "cuDeviceGetUuid",
-		"cuDevicePrimaryCtxRetain", "cuModuleLoadData", "cuModuleGetFunction", "cuStreamCreate", "cuEventCreate", "cuMemAlloc",
-		"cuMemHostAlloc", "cuMemcpyHtoDAsync", "cuLaunchKernel", "cuMemcpyDtoHAsync", "cuStreamSynchronize", "cuEventRecord", "cuEventSynchronize",
+		"cuDevicePrimaryCtxGetState", "cuDevicePrimaryCtxSetFlags", "cuDevicePrimaryCtxRetain", "cuModuleLoadData", "cuModuleGetFunction", "cuStreamCreate", "cuEventCreate", "cuMemAlloc",
+		"cuMemHostAlloc", "cuMemcpyHtoDAsync", "cuLaunchKernel", "cuMemcpyDtoHAsync", "cuEventRecord", "cuEventSynchronize",
 	} {
 		t.Run(function, func(t *testing.T) {
 			for _, n := range []string{"1", "2"} {

@@ -18,6 +18,7 @@ const maxParams = 16
 type Stream struct {
 	device  *Device
 	stream  stream // nil once closed
+	reached event  // what waiting is for
 	buffers map[*Buffer]struct{}
 	hosts   map[*HostBuffer]struct{}
 	events  map[*Event]struct{}
@@ -53,8 +54,12 @@ func (d *Device) newStream() (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
+	reached, err := d.context.newEvent(false)
+	if err != nil {
+		return nil, errors.Join(err, queue.destroy())
+	}
 	s := &Stream{
-		device: d, stream: queue,
+		device: d, stream: queue, reached: reached,
 		buffers: map[*Buffer]struct{}{}, hosts: map[*HostBuffer]struct{}{}, events: map[*Event]struct{}{},
 	}
 	for i := range s.pointers {
@@ -141,13 +146,21 @@ func (s *Stream) Launch(f *Function, grid, block Dim, params ...Param) error {
 	return s.device.explain(err, "launch "+f.name)
 }
 
-// Synchronize waits until all that was queued is done. It may keep a processor busy
-// meanwhile; [Event.Wait] doesn't.
+// Synchronize waits, asleep, until all that was queued is done.
 func (s *Stream) Synchronize() error {
 	if s.stream == nil {
 		return errClosed
 	}
-	return s.device.explain(s.stream.synchronize(), "wait")
+	return s.device.explain(s.wait(), "wait")
+}
+
+// wait waits by an event: whether a wait for the stream itself sleeps or keeps a processor busy is
+// a matter of the context, which may be another library's.
+func (s *Stream) wait() error {
+	if err := s.stream.record(s.reached); err != nil {
+		return err
+	}
+	return s.reached.synchronize()
 }
 
 // Close waits for all queued work, frees everything that the stream allocated and unlocks the
@@ -158,7 +171,7 @@ func (s *Stream) Close() error {
 		return nil
 	}
 	d := s.device
-	errs := []error{d.cleanup(s.stream.synchronize())}
+	errs := []error{d.cleanup(s.wait()), d.cleanup(s.reached.destroy())}
 	for e := range s.events {
 		errs = append(errs, d.cleanup(e.event.destroy()))
 		e.event = nil
@@ -170,7 +183,7 @@ func (s *Stream) Close() error {
 		errs = append(errs, b.Free())
 	}
 	errs = append(errs, d.cleanup(s.stream.destroy()))
-	s.stream, s.events = nil, nil
+	s.stream, s.reached, s.events = nil, nil, nil
 	runtime.UnlockOSThread()
 	d.mu.Lock()
 	d.streams--

@@ -9,7 +9,9 @@
 //   - nothing that is queued happens before somebody waits for it;
 //   - copies that don't wait want pinned memory;
 //   - fresh memory holds 0xA5, and ends where a page begins that can't be touched;
-//   - a thread without the context can't do a thing, and a failed kernel ends the context.
+//   - a thread without the context can't do a thing, and a failed kernel ends the context;
+//   - the flags of a context are set before it is made, and waits that would keep a processor busy
+//     are counted.
 //
 // Variables of the environment, read at each call, make it fail:
 //
@@ -18,6 +20,7 @@
 //	FAKECUDA_DRIVER      the driver's version: 12020; PTX of later ones is refused
 //	FAKECUDA_CAPABILITY  the compute capability, times ten: 90
 //	FAKECUDA_HARDWARE    0 where the chip has no JPEG decoder
+//	FAKECUDA_ACTIVE      the flags of the primary context, which another library has made
 //	FAKECUDA_FAIL        FUNCTION:N:CODE, several separated by commas: from when that was set, the
 //	                     N-th call (with N+ that and all later ones) answers CODE. The function kernel is
 //	                     a kernel that runs, rather than its launch.

@@ -33,17 +33,23 @@ type Counts struct {
 	Kernels int64
 	// NVJPEG is how many of the fake nvJPEG's objects are alive.
 	NVJPEG int64
+	// Waits is how often somebody waited for a stream or an event, Spins how often that kept a
+	// processor busy, since the process began.
+	Waits, Spins int64
+	// Flags are those of the first GPU's primary context.
+	Flags int64
 }
 
 // Now counts. ok is false where the driver is not the fake one.
 func Now() (c Counts, ok bool) {
-	var n [9]C.int64_t
+	var n [12]C.int64_t
 	if C.counts(&n[0]) == 0 {
 		return c, false
 	}
 	return Counts{
 		Buffers: int64(n[0]), Pinned: int64(n[1]), Streams: int64(n[2]), Events: int64(n[3]), Modules: int64(n[4]),
 		Contexts: int64(n[5]), Leaked: int64(n[6]), Kernels: int64(n[7]), NVJPEG: int64(n[8]),
+		Waits: int64(n[9]), Spins: int64(n[10]), Flags: int64(n[11]),
 	}, true
 }
 
@@ -57,7 +63,7 @@ func Use(t testing.TB) {
 	}
 	t.Cleanup(func() {
 		after, _ := Now()
-		after.Kernels = before.Kernels
+		after.Kernels, after.Waits, after.Spins, after.Flags = before.Kernels, before.Waits, before.Spins, before.Flags
 		if after != before {
 			t.Errorf("alive in the driver: %+v; before the test it was %+v", after, before)
 		}

@@ -179,7 +179,7 @@ func TestConvertFallsBack(t *testing.T) {
 	}{
 		{"images that are refused", "FAKECUDA_FAIL=nvjpegDecodeBatched:1+:4,nvjpegDecodeJpeg:1+:4", "note: decoded by: tfrec 1 40 (nvJPEG refuses the image: JPEG not supported (4): 40)\n", 40, false, ""},
 		{"a GPU that fails", "FAKECUDA_FAIL=kernel:9:719", "whose shards the same command rewrites when the GPU works again)\n", 0, true, "GPU 0 (tfrec's fake GPU 0) failed: "},
-		{"a GPU that fails as it decodes", "FAKECUDA_FAIL=cuStreamSynchronize:2:719", "the GPU failed or lacked memory: ", 0, true, "GPU 0 (tfrec's fake GPU 0) failed: "},
+		{"a GPU that fails as it decodes", "FAKECUDA_FAIL=cuEventSynchronize:2:719", "the GPU failed or lacked memory: ", 0, true, "GPU 0 (tfrec's fake GPU 0) failed: "},
 		{"no memory", "FAKECUDA_MEMORY=60000", "(the GPU failed or lacked memory: ", 0, true, "is not decoded: allocate "},
 	} {
 		t.Run(c.name, func(t *testing.T) {

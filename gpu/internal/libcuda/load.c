@@ -19,11 +19,12 @@ extern int cuGetErrorName(int code, const char **name) __attribute__((visibility
 // not called.
 static const char *const needed[] = {
 	"cuCtxSetCurrent", "cuDeviceGet", "cuDeviceGetAttribute", "cuDeviceGetCount", "cuDeviceGetName",
-	"cuDeviceGetUuid", "cuDevicePrimaryCtxRelease_v2", "cuDevicePrimaryCtxRetain", "cuDeviceTotalMem_v2",
+	"cuDeviceGetUuid", "cuDevicePrimaryCtxGetState", "cuDevicePrimaryCtxRelease_v2", "cuDevicePrimaryCtxRetain",
+	"cuDevicePrimaryCtxSetFlags_v2", "cuDeviceTotalMem_v2",
 	"cuDriverGetVersion", "cuEventCreate", "cuEventDestroy_v2", "cuEventElapsedTime", "cuEventQuery", "cuEventRecord",
 	"cuEventSynchronize", "cuGetErrorName", "cuLaunchKernel", "cuMemAlloc_v2", "cuMemFreeHost", "cuMemFree_v2",
 	"cuMemGetInfo_v2", "cuMemHostAlloc", "cuMemcpyDtoHAsync_v2", "cuMemcpyHtoDAsync_v2", "cuModuleGetFunction",
-	"cuModuleLoadData", "cuModuleUnload", "cuStreamCreate", "cuStreamDestroy_v2", "cuStreamSynchronize",
+	"cuModuleLoadData", "cuModuleUnload", "cuStreamCreate", "cuStreamDestroy_v2",
 };
 
 static void *library;

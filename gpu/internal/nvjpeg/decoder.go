@@ -16,7 +16,7 @@ type Decoder struct {
 	handles [backends]handle // nil for those that aren't there
 	missing []Missing        // which these are
 	counts  [backends]int64
-	used    [backends]int // slots that are in use, the first ones
+	used    [backends]int // slots that are in use, the first ones; of the chip's decoder 1 for a batch
 
 	// What a batch is made of.
 	group   []*Image
@@ -94,7 +94,7 @@ func (d *Decoder) noRoom(what string) error {
 // Counts returns how many images each backend decoded so far, by its number.
 func (d *Decoder) Counts() [3]int64 { return d.counts }
 
-// Close frees what the decoder has.
+// Close frees what the decoder has. What was queued must have been waited for.
 func (d *Decoder) Close() {
 	for b, h := range d.handles {
 		if h != nil {
@@ -134,7 +134,7 @@ type Plane struct {
 
 // Image is a JPEG, the location of its planes, and the result.
 type Image struct {
-	// Data is the JPEG. It is not changed, nor needed after Decode.
+	// Data is the JPEG. It is not changed, nor needed after Wait.
 	Data []byte
 	// To belongs to the decoder's stream and has room for the planes at their stored size; gray
 	// images have one.
@@ -153,23 +153,30 @@ type Image struct {
 	Err error
 }
 
-// Decode decodes images, each with the first backend that accepts it, and waits for them. After a
+// Decode queues the decoding of images, each with the first backend that accepts it. What is queued
+// after it finds the planes; until [Decoder.Wait], the images' bytes must stay as they are. After a
 // possibly temporary failure an image is retried once, alone, with the same backend before the next
 // backend is tried, so that backend and pixels depend on the image only. Faults of an image are in
 // its Err. Decode's own error is that of the GPU, or wraps cuda.ErrOutOfMemory: then none of the
-// images may be used.
+// images may be used, nor is any in use.
 func (d *Decoder) Decode(images []Image) error {
 	err := d.decode(images)
 	clear(d.group)
-	// Images' bytes and planes are in use until all is done, also of what was begun before
-	// something failed.
-	if waited := d.wait(); err == nil || waited != nil && errors.Is(err, cuda.ErrOutOfMemory) {
+	if err == nil {
+		return nil
+	}
+	if waited := d.Wait(); waited != nil && errors.Is(err, cuda.ErrOutOfMemory) {
 		return waited
 	}
 	return err
 }
 
 func (d *Decoder) decode(images []Image) error {
+	if d.used != [backends]int{} { // of images that nobody waited for
+		if err := d.Wait(); err != nil {
+			return err
+		}
+	}
 	d.group = d.group[:0]
 	for i := range images {
 		p := &images[i]
@@ -185,10 +192,16 @@ func (d *Decoder) decode(images []Image) error {
 	return d.together(d.group)
 }
 
-// wait waits for all that was begun, after which all slots are free.
-func (d *Decoder) wait() error {
+// Wait waits, asleep, for all that was queued on the stream. Its errors are those of the GPU.
+func (d *Decoder) Wait() error {
+	err := d.stream.Synchronize()
 	clear(d.used[:])
-	return d.stream.Synchronize()
+	for _, h := range d.handles {
+		if h != nil {
+			h.release()
+		}
+	}
+	return err
 }
 
 // together decodes images that the chip's decoder takes, in one go or, where that fails,
@@ -198,6 +211,12 @@ func (d *Decoder) together(group []*Image) error {
 		return nil
 	}
 	for tries := 0; ; tries++ {
+		if d.used[Hardware] > 0 {
+			if err := d.Wait(); err != nil {
+				return err
+			}
+		}
+		d.used[Hardware] = 1
 		d.data, d.targets = d.data[:0], d.targets[:0]
 		for _, p := range group {
 			d.data = append(d.data, p.Data)
@@ -205,16 +224,18 @@ func (d *Decoder) together(group []*Image) error {
 		}
 		s := d.handles[Hardware].decodeBatch(d.data, d.targets, d.stream.Handle())
 		clear(d.data)
-		if err := d.wait(); err != nil {
-			return err
-		}
-		switch {
-		case s == success:
+		if s == success {
 			for _, p := range group {
 				p.Backend = Hardware
 			}
 			d.counts[Hardware] += int64(len(group))
 			return nil
+		}
+		// Whatever of it was begun may use the planes.
+		if err := d.Wait(); err != nil {
+			return err
+		}
+		switch {
 		case s == allocatorFailure:
 			return d.noRoom("decode JPEGs")
 		case len(group) > 1:
@@ -255,7 +276,7 @@ func (d *Decoder) one(p *Image) error {
 	for b := GPU; b < backends; b++ {
 		for tries := 0; tries < 2 && d.handles[b] != nil; tries++ {
 			if d.used[b] == slots {
-				if err := d.wait(); err != nil {
+				if err := d.Wait(); err != nil {
 					return err
 				}
 			}
@@ -271,7 +292,7 @@ func (d *Decoder) one(p *Image) error {
 				return nil
 			}
 			// Whatever of it was begun may use the planes.
-			if err := d.wait(); err != nil {
+			if err := d.Wait(); err != nil {
 				return err
 			}
 			if s == allocatorFailure {

@@ -5,7 +5,8 @@
 //	defer decoder.Close()
 //	info, err := decoder.Parse(data)
 //	images := []nvjpeg.Image{{Data: data, To: buffer, Planes: [3]nvjpeg.Plane{{Pitch: info.Width}, …}}}
-//	err = decoder.Decode(images)
+//	err = decoder.Decode(images) // queues it: kernels that use the planes may follow
+//	err = decoder.Wait()
 //	if images[0].Err != nil { // this one nvJPEG refuses: decode it elsewhere
 //
 // Decoded images are planes of YCbCr, or of gray, as they are stored: kernels upsample the chroma

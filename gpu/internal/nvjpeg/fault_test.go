@@ -145,8 +145,10 @@ func TestGPUThatFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fakecuda.Set(t, "FAIL", "cuStreamSynchronize:1:719")
-		err = decoder.Decode([]nvjpeg.Image{{Data: data, To: b, Planes: [3]nvjpeg.Plane{{Pitch: 200}}}})
+		fakecuda.Set(t, "FAIL", "cuEventSynchronize:1:719")
+		if err = decoder.Decode([]nvjpeg.Image{{Data: data, To: b, Planes: [3]nvjpeg.Plane{{Pitch: 200}}}}); err == nil {
+			err = decoder.Wait()
+		}
 		if !errors.Is(err, cuda.ErrLaunch) || !d.Lost() {
 			t.Error(err)
 		}

@@ -70,8 +70,9 @@ func (n cNative) create(backend int) (handle, status) {
 
 type cHandle struct {
 	handle *C.native_handle
-	// parsed keeps the bytes that the library looks at after parse.
+	// parsed keeps the bytes that the library looks at after parse, batch those of a batch.
 	parsed [slots]runtime.Pinner
+	batch  runtime.Pinner
 }
 
 func (h *cHandle) parse(slot int, data []byte) (Info, status) {
@@ -112,10 +113,8 @@ func (h *cHandle) decodeBatch(data [][]byte, to []target, stream uintptr) status
 	defer C.free(sizes)
 	images := C.malloc(C.size_t(n) * C.size_t(unsafe.Sizeof(C.native_image{})))
 	defer C.free(images)
-	var pin runtime.Pinner
-	defer pin.Unpin()
 	for i := range n {
-		pin.Pin(&data[i][0])
+		h.batch.Pin(&data[i][0])
 		addresses[i] = uintptr(unsafe.Pointer(&data[i][0]))
 		unsafe.Slice((*C.size_t)(sizes), n)[i] = C.size_t(len(data[i]))
 		to[i].write(&unsafe.Slice((*C.native_image)(images), n)[i])
@@ -123,10 +122,15 @@ func (h *cHandle) decodeBatch(data [][]byte, to []target, stream uintptr) status
 	return status(C.native_decode_batch(h.handle, C.int(n), (**C.uchar)(pointers), (*C.size_t)(sizes), (*C.native_image)(images), planar, nativeStream(stream)))
 }
 
-func (h *cHandle) destroy() {
+func (h *cHandle) release() {
 	for i := range h.parsed {
 		h.parsed[i].Unpin()
 	}
+	h.batch.Unpin()
+}
+
+func (h *cHandle) destroy() {
+	h.release()
 	C.native_destroy(h.handle)
 }
 

@@ -100,8 +100,11 @@ type handle interface {
 	// decode begins to decode the image that was parsed last. The slot is in use until the stream
 	// was waited for.
 	decode(slot int, to target, stream uintptr) status
-	// decodeBatch decodes images together, all or none.
+	// decodeBatch begins to decode images together, all or none. No other batch may be begun, and
+	// the images' bytes must stay, until the stream was waited for.
 	decodeBatch(data [][]byte, to []target, stream uintptr) status
+	// release lets go of all images' bytes, after the stream was waited for.
+	release()
 	destroy()
 }
 

@@ -8,6 +8,7 @@ static const int most_devices = 8;
 static const CUcontext contexts[most_devices] = {(CUcontext)0x10, (CUcontext)0x20, (CUcontext)0x30, (CUcontext)0x40,
 						 (CUcontext)0x50, (CUcontext)0x60, (CUcontext)0x70, (CUcontext)0x80};
 static int retained[most_devices];
+static unsigned context_flags[most_devices];
 static CUresult lost_by = CUDA_SUCCESS;
 static size_t leaked;
 static bool initialized;
@@ -42,6 +43,13 @@ CUresult usable() {
 		if (current == contexts[i])
 			return retained[i] > 0 ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 	return CUDA_ERROR_INVALID_CONTEXT;
+}
+
+bool sleeping_context() {
+	for (int i = 0; i < most_devices; i++)
+		if (current == contexts[i])
+			return (context_flags[i] & CU_CTX_SCHED_MASK) == CU_CTX_SCHED_BLOCKING_SYNC;
+	return false;
 }
 
 CUresult lose(CUresult why) { return lost_by = why; }
@@ -106,6 +114,29 @@ EXPORT CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, C
 	return initialized_device(device);
 }
 
+// With FAKECUDA_ACTIVE another library has made the context, with these flags.
+EXPORT CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active) {
+	ENTER(cuDevicePrimaryCtxGetState);
+	if (CUresult answer = initialized_device(device); answer != CUDA_SUCCESS)
+		return answer;
+	long long others = setting("ACTIVE", -1);
+	if (others >= 0)
+		context_flags[device] = (unsigned)others;
+	*flags = context_flags[device];
+	*active = retained[device] > 0 || others >= 0;
+	return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags) {
+	ENTER(cuDevicePrimaryCtxSetFlags);
+	if (CUresult answer = initialized_device(device); answer != CUDA_SUCCESS)
+		return answer;
+	if (retained[device] > 0 || setting("ACTIVE", -1) >= 0)
+		return CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE;
+	context_flags[device] = flags;
+	return CUDA_SUCCESS;
+}
+
 EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
 	ENTER(cuDevicePrimaryCtxRetain);
 	if (CUresult answer = initialized_device(device); answer != CUDA_SUCCESS)
@@ -165,10 +196,12 @@ EXPORT CUresult cuGetErrorName(CUresult code, const char **name) {
 }
 
 // For package fakecuda: what is alive, what was left to contexts that ended, how
-// many kernels ran, and how many objects of the fake nvJPEG are alive.
-EXPORT void fakecuda_counts(int64_t counts[9]) {
+// many kernels ran, how many objects of the fake nvJPEG are alive, how often somebody waited, how
+// often that kept a processor busy, and the flags of the first GPU's context.
+EXPORT void fakecuda_counts(int64_t counts[12]) {
 	std::lock_guard<std::recursive_mutex> held(everything);
-	const int64_t now[9] = {(int64_t)allocations(device_memory), (int64_t)allocations(pinned_memory), (int64_t)streams(),
-				(int64_t)events(), (int64_t)modules(), open_contexts(), (int64_t)leaked, launches(), objects()};
+	const int64_t now[12] = {(int64_t)allocations(device_memory), (int64_t)allocations(pinned_memory), (int64_t)streams(),
+				(int64_t)events(), (int64_t)modules(), open_contexts(), (int64_t)leaked, launches(), objects(),
+				 waits(), spinning_waits(), context_flags[0]};
 	memcpy(counts, now, sizeof now);
 }

@@ -44,6 +44,8 @@ bool known(CUstream stream);
 size_t streams();
 size_t events();
 void forget_streams();
+int64_t waits();
+int64_t spinning_waits();
 
 // modules.cc: the kernels that were compiled in.
 
@@ -67,6 +69,8 @@ CUresult usable();
 // lose ends the context's usefulness, as a kernel that fails does.
 CUresult lose(CUresult why);
 bool lost();
+// sleeping_context says whether waits in the thread's context sleep.
+bool sleeping_context();
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 // What every function begins with.

@@ -79,7 +79,9 @@ struct Drawing {
 static int draw(void *argument) {
 	const Drawing &d = *(Drawing *)argument;
 	if (d.state != nullptr)
-		d.state->busy = d.jpeg->busy = false;
+		d.state->busy = false;
+	if (d.jpeg != nullptr)
+		d.jpeg->busy = false;
 	int tint = (int)fakecuda_setting("TINT", 0);
 	auto planes = decode(d.picture.header, d.picture.data, d.picture.size);
 	for (size_t c = 0; c < planes.size(); c++) {
@@ -219,12 +221,16 @@ EXPORT int nvjpegDecodeBatchedInitialize(void *, void *state, int size, int, int
 }
 EXPORT int nvjpegDecodeBatched(void *, void *state, const unsigned char *const *data, const size_t *sizes, Image *to, void *stream) {
 	ENTER(nvjpegDecodeBatched);
-	const Object &s = *(Object *)state;
+	Object &s = *(Object *)state;
+	if (s.busy)
+		return invalid;
 	for (int i = 0; i < s.batch; i++) {
 		Object picture;
 		int answer = parse(picture, data[i], sizes[i]);
+		bool last = i == s.batch - 1;
 		if (answer == success)
-			answer = queue(picture, to[i], s.format, stream);
+			answer = queue(picture, to[i], s.format, stream, last ? &s : nullptr);
+		s.busy = last && answer == success;
 		if (answer != success)
 			return answer;
 	}

@@ -82,6 +82,16 @@ CUresult drain_all() {
 	return CUDA_SUCCESS;
 }
 
+// How often somebody waited, and how often that kept a processor busy.
+static int64_t waits_begun, spins;
+int64_t waits() { return waits_begun; }
+int64_t spinning_waits() { return spins; }
+
+static void count_wait(bool sleeps) {
+	waits_begun++;
+	spins += !sleeps && !sleeping_context();
+}
+
 size_t streams() { return living_streams.size(); }
 size_t events() { return living_events.size(); }
 
@@ -100,6 +110,7 @@ EXPORT CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
 
 EXPORT CUresult cuStreamSynchronize(CUstream stream) {
 	ENTER_CONTEXT(cuStreamSynchronize);
+	count_wait(false);
 	auto found = living_streams.find(stream);
 	if (found == living_streams.end())
 		return CUDA_ERROR_INVALID_HANDLE;
@@ -154,6 +165,7 @@ EXPORT CUresult cuEventSynchronize(CUevent event) {
 	auto e = living_events.find(event);
 	if (e == living_events.end())
 		return CUDA_ERROR_INVALID_HANDLE;
+	count_wait((e->second.flags & CU_EVENT_BLOCKING_SYNC) != 0);
 	auto s = e->second.stream.lock();
 	return s ? drain(*s, e->second.target) : CUDA_SUCCESS;
 }
