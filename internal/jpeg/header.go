@@ -40,6 +40,7 @@ const (
 	markerEOI  = 0xD9
 	markerSOS  = 0xDA
 	markerDQT  = 0xDB
+	markerDNL  = 0xDC
 	markerDRI  = 0xDD
 	markerDHP  = 0xDE
 	markerEXP  = 0xDF
@@ -85,6 +86,7 @@ type Header struct {
 	WideTables    bool   // a quantisation table has 16-bit entries
 	NoTables      bool   // sequential without any Huffman table before the first scan, as frames of motion JPEG are: the standard ones are meant
 	FirstScan     int    // number of components in the first scan
+	Odd           bool   // has what libjpeg takes no notice of, and stricter decoders refuse: a number of lines before the first scan, or a sequential scan that is not of all coefficients
 	Exif          []byte // the first EXIF block (a TIFF structure), nil without one; aliases the input
 }
 
@@ -215,6 +217,7 @@ func ParseHeader(data []byte) (Header, error) {
 				return h, damagef("a scan header at byte %d that names no components", pos)
 			}
 			h.FirstScan = int(seg[0])
+			h.Odd = h.Odd || h.SOF <= markerSOF1 && !bytes.HasSuffix(seg, []byte{0, 63, 0})
 			h.NoTables = noTables && h.SOF <= markerSOF1
 			h.ColorSpace = h.colorSpace()
 			return h, nil
@@ -223,6 +226,8 @@ func ParseHeader(data []byte) (Header, error) {
 				return h, damagef("a restart interval of %d bytes at byte %d", len(seg), pos)
 			}
 			h.Restart = int(binary.BigEndian.Uint16(seg))
+		case m == markerDNL:
+			h.Odd = true
 		case m == markerDHT:
 			noTables = false
 		case m == markerDQT:

@@ -44,6 +44,31 @@ func TestParseHeader(t *testing.T) {
 	}
 }
 
+// TestOdd has images with what libjpeg and we take no notice of, and not every decoder in hardware: a
+// sequential scan that says it is of some coefficients, and a number of lines before the scan.
+func TestOdd(t *testing.T) {
+	data := testImage(t, "made-ok-160x88.jpg")
+	h := header(t, data)
+	if _, usual := h.Usual(); !usual || h.Odd {
+		t.Errorf("%+v", h)
+	}
+	scan := bytes.Clone(data)
+	scan[bytes.Index(scan, []byte{0xFF, markerSOS})+4+1+2*h.N+1] = 62
+	lines := slices.Concat(data[:2], []byte{0xFF, markerDNL, 0, 4, 0, 88}, data[2:])
+	for i, odd := range [][]byte{scan, lines} {
+		h := header(t, odd)
+		if _, usual := h.Usual(); usual || !h.Odd || Check(odd, h) != nil {
+			t.Errorf("%d: %+v", i, h)
+		}
+		r := Request{Format: RGB, Denom: 1}
+		for _, set := range []*Set{ownSet, backends(t)["turbo"]} {
+			if set != nil && !bytes.Equal(decodeWith(t, set, odd, r), decodeWith(t, set, data, r)) {
+				t.Errorf("%d: other pixels", i)
+			}
+		}
+	}
+}
+
 // TestShortJFIF: a JFIF segment that is cut short does not make colours YCbCr, as it doesn't for
 // libjpeg.
 func TestShortJFIF(t *testing.T) {

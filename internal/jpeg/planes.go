@@ -71,7 +71,7 @@ func (h *Header) sampling() (Subsampling, bool) {
 // whose planes are those of a [Subsampling], all in one scan unless progressive, tables of its own
 // with 8-bit entries. sub is SubGray for grayscale.
 func (h *Header) Usual() (sub Subsampling, ok bool) {
-	if h.SOF != markerSOF0 && h.SOF != markerSOF2 || h.Precision != 8 || h.NoTables || h.WideTables ||
+	if h.SOF != markerSOF0 && h.SOF != markerSOF2 || h.Precision != 8 || h.NoTables || h.WideTables || h.Odd ||
 		h.SOF == markerSOF0 && h.FirstScan != h.N {
 		return 0, false
 	}
