@@ -218,7 +218,8 @@ check-ptx: $(CUDA)/nvrtc $(CUDA)/ptxas $(CUDA)/nvjpeg cuda-headers ## compile th
 	@set -e; for v in nvjpeg:12 cu13:13; do n=$(CUDA)/nvjpeg/nvidia/$${v%:*}; \
 	gcc -Dcuda -Wall -Wextra -Werror -isystem $$n/include -isystem $(CUDA)/headers/nvidia/cuda_runtime/include -isystem $(CUDA)/ptxas/nvidia/cuda_nvcc/include \
 		-o bin/nvjpeg-abi gpu/toolkit/abi/check.c -ldl; \
-	bin/nvjpeg-abi $(CURDIR)/$$n/lib/libnvjpeg.so.$${v#*:}; done
+	bin/nvjpeg-abi $(CURDIR)/$$n/lib/libnvjpeg.so.$${v#*:}; \
+	$(GO) test -count=1 ./gpu/internal/gputest -run TestParseHeader -parser "$(CURDIR)/bin/nvjpeg-abi $(CURDIR)/$$n/lib/libnvjpeg.so.$${v#*:}"; done
 
 cuda-headers: $(CUDA)/headers
 

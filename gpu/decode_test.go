@@ -142,7 +142,7 @@ func TestFaultsOfNVJPEG(t *testing.T) {
 		{name: "a batch that fails once", file: "made-ok-160x88.jpg", variable: "FAIL", value: "nvjpegDecodeBatched:1:6", decoders: map[string]int{"nvjpeg hardware": 8}},
 		{name: "a chip that fails", file: "made-ok-160x88.jpg", variable: "FAIL", value: "nvjpegDecodeBatched:1+:6", decoders: map[string]int{"nvjpeg GPU": 8}},
 		{name: "an image that is refused", file: "made-ok-progressive.jpg", variable: "FAIL", value: "nvjpegDecodeJpeg:3:3,nvjpegDecodeJpeg:4:4", decoders: map[string]int{"nvjpeg GPU": 7, "tfrec 1": 1}, refused: "nvJPEG refuses the image: JPEG not supported (4)"},
-		{name: "headers that are refused", file: "made-ok-160x88.jpg", variable: "FAIL", value: "nvjpegJpegStreamParse:1+:3", decoders: map[string]int{"tfrec 1": 8}, refused: "nvJPEG refuses the image: bad JPEG (3)"},
+		{name: "headers that are refused", file: "made-ok-160x88.jpg", variable: "FAIL", value: "nvjpegJpegStreamParseHeader:1+:3,nvjpegJpegStreamParse:1+:3", decoders: map[string]int{"tfrec 1": 8}, refused: "nvJPEG refuses the image: bad JPEG (3)"},
 		{name: "no room in nvJPEG at first", file: "made-ok-160x88.jpg", variable: "FAIL", value: "nvjpegDecodeBatched:1:5", decoders: map[string]int{"nvjpeg hardware": 8}},
 		{name: "no room for a while", file: "made-ok-160x88.jpg", variable: "FAIL", value: "cuMemAlloc:1:2,cuMemAlloc:2:2,cuMemAlloc:3:2,cuMemAlloc:4:2,cuMemAlloc:5:2,cuMemAlloc:6:2,cuMemAlloc:7:2", decoders: map[string]int{"nvjpeg hardware": 8}},
 		{name: "no room", file: "made-ok-160x88.jpg", variable: "MEMORY", value: "1000", decoders: map[string]int{"tfrec 1": 8}, fellBack: 8, required: gpu.ErrOutOfMemory},
@@ -214,7 +214,7 @@ func TestOpenWithoutNVJPEG(t *testing.T) {
 		{"nvjpegJpegStreamCreate:9:5", gpu.ErrOutOfMemory},
 		// The second stream has no decoder on the chip, as the others have. (The first is made to
 		// find the library.)
-		{"nvjpegJpegStateCreate:3:7", gpu.ErrNoNVJPEG},
+		{"nvjpegJpegStateCreate:5:7", gpu.ErrNoNVJPEG},
 	} {
 		fakecuda.Set(t, "FAIL", c.fail)
 		b, err := gpu.Open(gpu.Options{Decode: true})

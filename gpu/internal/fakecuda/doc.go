@@ -21,6 +21,7 @@
 //	FAKECUDA_CAPABILITY  the compute capability, times ten: 90
 //	FAKECUDA_HARDWARE    0 where the chip has no JPEG decoder
 //	FAKECUDA_ACTIVE      the flags of the primary context, which another library has made
+//	FAKECUDA_POOLS       0 where nvJPEG does not know memory pools
 //	FAKECUDA_FAIL        FUNCTION:N:CODE, several separated by commas: from when that was set, the
 //	                     N-th call (with N+ that and all later ones) answers CODE. The function kernel is
 //	                     a kernel that runs, rather than its launch.
@@ -31,6 +32,6 @@
 // With it comes a fake libnvjpeg.so.12, which really decodes: baseline and progressive images, to
 // the samples of libjpeg and our own decoder. It decodes when the stream is waited for, from the
 // bytes that are then at the image's address, into memory that must be the GPU's, and refuses
-// objects that are used for two images at once. Which of its backends accepts an image is made up,
+// objects that are used for two images at once, and formats with planes that an image has not. Which of its backends accepts an image is made up,
 // so that each is the only one for something. FAKECUDA_FAIL knows its functions, too.
 package fakecuda

@@ -16,12 +16,31 @@ type Decoder struct {
 	handles [backends]handle // nil for those that aren't there
 	missing []Missing        // which these are
 	counts  [backends]int64
-	used    [backends]int // slots that are in use, the first ones; of the chip's decoder 1 for a batch
+	used    [backends]int // slots that are in use, the first ones; none of the chip's decoder
 
-	// What a batch is made of.
-	group   []*Image
-	data    [][]byte
-	targets []target
+	// What batches of the chip's decoder are made of: colour, and gray.
+	batches    [2]batch
+	unreserved bool // nvJPEG does not allocate for batches beforehand
+	data       [][]byte
+	targets    []target
+}
+
+// batch is images that the chip's decoder takes together.
+type batch struct {
+	gray     bool
+	images   []*Image
+	inFlight bool
+	reserved extent
+}
+
+// extent is how many images there are, and the size that none exceeds.
+type extent struct{ n, width, height int }
+
+// planes is how many bytes of planes a batch has, at most.
+func (e extent) planes() int { return 3 * e.n * e.width * e.height }
+
+func (e extent) max(o extent) extent {
+	return extent{max(e.n, o.n), max(e.width, o.width), max(e.height, o.height)}
 }
 
 // NewDecoder makes a decoder. It fails where the GPU has no backend at all; [Decoder.Missing] says
@@ -36,6 +55,7 @@ func (l *Library) NewDecoder(s *cuda.Stream) (*Decoder, error) {
 
 func (l *Library) newDecoder(s *cuda.Stream) (*Decoder, error) {
 	d := &Decoder{stream: s}
+	d.batches[1].gray = true
 	for b := range backends {
 		h, answer := l.native.create(b.number())
 		switch answer {
@@ -161,7 +181,9 @@ type Image struct {
 // images may be used, nor is any in use.
 func (d *Decoder) Decode(images []Image) error {
 	err := d.decode(images)
-	clear(d.group)
+	for i := range d.batches {
+		clear(d.batches[i].images)
+	}
 	if err == nil {
 		return nil
 	}
@@ -172,12 +194,14 @@ func (d *Decoder) Decode(images []Image) error {
 }
 
 func (d *Decoder) decode(images []Image) error {
-	if d.used != [backends]int{} { // of images that nobody waited for
+	if d.used != [backends]int{} || d.batches[0].inFlight || d.batches[1].inFlight { // nobody waited
 		if err := d.Wait(); err != nil {
 			return err
 		}
 	}
-	d.group = d.group[:0]
+	for i := range d.batches {
+		d.batches[i].images = d.batches[i].images[:0]
+	}
 	for i := range images {
 		p := &images[i]
 		p.Err = nil
@@ -187,15 +211,30 @@ func (d *Decoder) decode(images []Image) error {
 			}
 			continue
 		}
-		d.group = append(d.group, p)
+		b := &d.batches[0]
+		if p.gray() {
+			b = &d.batches[1]
+		}
+		b.images = append(b.images, p)
 	}
-	return d.together(d.group)
+	for i := range d.batches {
+		if err := d.together(&d.batches[i], d.batches[i].images); err != nil {
+			return err
+		}
+	}
+	return nil
 }
+
+// gray says whether an image that was parsed has one plane.
+func (p *Image) gray() bool { return p.Info.Components == 1 }
 
 // Wait waits, asleep, for all that was queued on the stream. Its errors are those of the GPU.
 func (d *Decoder) Wait() error {
 	err := d.stream.Synchronize()
 	clear(d.used[:])
+	for i := range d.batches {
+		d.batches[i].inFlight = false
+	}
 	for _, h := range d.handles {
 		if h != nil {
 			h.release()
@@ -206,23 +245,24 @@ func (d *Decoder) Wait() error {
 
 // together decodes images that the chip's decoder takes, in one go or, where that fails,
 // in halves.
-func (d *Decoder) together(group []*Image) error {
+func (d *Decoder) together(b *batch, group []*Image) error {
 	if len(group) == 0 {
 		return nil
 	}
 	for tries := 0; ; tries++ {
-		if d.used[Hardware] > 0 {
+		if b.inFlight {
 			if err := d.Wait(); err != nil {
 				return err
 			}
 		}
-		d.used[Hardware] = 1
+		d.reserve(b, group)
+		b.inFlight = true
 		d.data, d.targets = d.data[:0], d.targets[:0]
 		for _, p := range group {
 			d.data = append(d.data, p.Data)
 			d.targets = append(d.targets, p.target())
 		}
-		s := d.handles[Hardware].decodeBatch(d.data, d.targets, d.stream.Handle())
+		s := d.handles[Hardware].decodeBatch(b.gray, d.data, d.targets, d.stream.Handle())
 		clear(d.data)
 		if s == success {
 			for _, p := range group {
@@ -239,14 +279,42 @@ func (d *Decoder) together(group []*Image) error {
 		case s == allocatorFailure:
 			return d.noRoom("decode JPEGs")
 		case len(group) > 1:
-			if err := d.together(group[:len(group)/2]); err != nil {
+			if err := d.together(b, group[:len(group)/2]); err != nil {
 				return err
 			}
-			return d.together(group[len(group)/2:])
+			return d.together(b, group[len(group)/2:])
 		case s.final() || tries > 0:
 			return d.one(group[0])
 		}
 	}
+}
+
+// How much is reserved: at first for a multiple of these, which batches of images of one kind do not
+// exceed later, and never more than so many bytes of planes: of larger ones nvJPEG allocates each.
+const (
+	reserveImages = 16
+	reserveSide   = 256
+	reserveMost   = 256 << 20
+)
+
+// reserve has nvJPEG allocate what a batch needs, once for it and the next ones: else it allocates
+// again for each that is larger in any way. It is a matter of speed alone: where it fails, nvJPEG
+// allocates as it decodes.
+func (d *Decoder) reserve(b *batch, group []*Image) {
+	want := extent{n: len(group)}
+	for _, p := range group {
+		want = want.max(extent{0, p.Info.Width, p.Info.Height})
+	}
+	up := func(n, unit int) int { return (n + unit - 1) / unit * unit }
+	want = b.reserved.max(extent{up(want.n, reserveImages), up(want.width, reserveSide), up(want.height, reserveSide)})
+	if want == b.reserved || want.planes() > reserveMost || d.unreserved {
+		return
+	}
+	if d.handles[Hardware].reserve(b.gray, want.n, want.width, want.height) != success {
+		d.unreserved = true
+		return
+	}
+	b.reserved = want
 }
 
 // prepare parses an image with a slot of a backend and reports whether that accepts it. It records
@@ -259,7 +327,7 @@ func (d *Decoder) prepare(p *Image, b Backend, slot int) bool {
 			return false
 		}
 		var takes bool
-		if takes, s = d.handles[b].supports(slot); s == success && takes {
+		if takes, s = d.handles[b].supports(slot, p.gray()); s == success && takes {
 			return true
 		}
 		if s == success {
@@ -285,7 +353,7 @@ func (d *Decoder) one(p *Image) error {
 				break
 			}
 			d.used[b]++
-			s := d.handles[b].decode(slot, p.target(), d.stream.Handle())
+			s := d.handles[b].decode(slot, p.gray(), p.target(), d.stream.Handle())
 			if s == success {
 				p.Backend, p.Err = b, nil
 				d.counts[b]++

@@ -304,3 +304,30 @@ func TestLibraries(t *testing.T) {
 		}
 	}
 }
+
+// TestOldLibrary decodes with a library that lacks what came later, and one that does not know the
+// flag for memory pools: everything else is the same.
+func TestOldLibrary(t *testing.T) {
+	fakecuda.Use(t)
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fake, dir := filepath.SplitList(os.Getenv("LD_LIBRARY_PATH"))[0], t.TempDir()
+	for _, file := range []string{"libcuda.so.1", "old/libnvjpeg.so.12"} {
+		if err := os.Symlink(filepath.Join(fake, file), filepath.Join(dir, filepath.Base(file))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if dir == fake {
+		t.Fatal("the old library is the new one")
+	}
+	for _, variables := range [][]string{{"LD_LIBRARY_PATH=" + dir}, {"FAKECUDA_POOLS=0"}} {
+		child := exec.Command(executable, "-test.run=^(TestDecode|TestFailures)$", "-test.v", "-require-gpu")
+		child.Env = append(append(os.Environ(), "GORACE=atexit_sleep_ms=0"), variables...)
+		out, err := child.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "--- PASS: TestFailures") {
+			t.Errorf("%s: %v\n%s", variables, err, out)
+		}
+	}
+}

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 
 enum { backend_default = 0, backend_hardware = 3 };
-enum { allocator_failure = 5 };
+enum { invalid_parameter = 2, allocator_failure = 5, implementation_lacks = 9 };
+enum { format_luma = 2 };
+enum { sampling_444 = 0, sampling_gray = 6 };
+enum { flag_memory_pools = 2 };
 
 struct native_library {
 	int (*GetProperty)(int type, int *value);
@@ -25,6 +28,7 @@ struct native_library {
 	int (*JpegStreamCreate)(void *handle, void **jpeg);
 	int (*JpegStreamDestroy)(void *jpeg);
 	int (*JpegStreamParse)(void *handle, const unsigned char *data, size_t size, int metadata, int stream, void *jpeg);
+	int (*JpegStreamParseHeader)(void *handle, const unsigned char *data, size_t size, void *jpeg); // or NULL
 	int (*JpegStreamGetFrameDimensions)(void *jpeg, unsigned *width, unsigned *height);
 	int (*JpegStreamGetComponentsNum)(void *jpeg, unsigned *components);
 	int (*JpegStreamGetComponentDimensions)(void *jpeg, unsigned component, unsigned *width, unsigned *height);
@@ -38,14 +42,17 @@ struct native_library {
 	int (*DecodeJpeg)(void *handle, void *decoder, void *state, void *jpeg, native_image *to, void *parameters, void *stream);
 	int (*DecodeBatchedSupported)(void *handle, void *jpeg, int *unsupported);
 	int (*DecodeBatchedInitialize)(void *handle, void *state, int size, int threads, int format);
+	int (*DecodeBatchedPreAllocate)(void *handle, void *state, int size, int width, int height, int sampling, int format); // or NULL
 	int (*DecodeBatched)(void *handle, void *state, const unsigned char *const *data, const size_t *sizes, native_image *to, void *stream);
 };
 
 static const struct {
 	const char *name;
 	size_t offset;
+	int optional; // older libraries lack it
 } functions[] = {
-#define FUNCTION(name) {"nvjpeg" #name, offsetof(native_library, name)}
+#define FUNCTION(name) {"nvjpeg" #name, offsetof(native_library, name), 0}
+#define OPTIONAL(name) {"nvjpeg" #name, offsetof(native_library, name), 1}
 	FUNCTION(GetProperty),
 	FUNCTION(CreateEx),
 	FUNCTION(Destroy),
@@ -60,6 +67,7 @@ static const struct {
 	FUNCTION(JpegStreamCreate),
 	FUNCTION(JpegStreamDestroy),
 	FUNCTION(JpegStreamParse),
+	OPTIONAL(JpegStreamParseHeader),
 	FUNCTION(JpegStreamGetFrameDimensions),
 	FUNCTION(JpegStreamGetComponentsNum),
 	FUNCTION(JpegStreamGetComponentDimensions),
@@ -73,8 +81,10 @@ static const struct {
 	FUNCTION(DecodeJpeg),
 	FUNCTION(DecodeBatchedSupported),
 	FUNCTION(DecodeBatchedInitialize),
+	OPTIONAL(DecodeBatchedPreAllocate),
 	FUNCTION(DecodeBatched),
 #undef FUNCTION
+#undef OPTIONAL
 };
 
 native_library *native_open(const char *name, char *why, size_t size) {
@@ -91,7 +101,7 @@ native_library *native_open(const char *name, char *why, size_t size) {
 	}
 	for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
 		void *function = dlsym(library, functions[f].name);
-		if (function == NULL) {
+		if (function == NULL && !functions[f].optional) {
 			snprintf(why, size, "%s has no %s", name, functions[f].name);
 			free(l);
 			return NULL;
@@ -110,8 +120,8 @@ int native_version(const native_library *l, int version[3]) {
 	return 0;
 }
 
-// The chip's decoder takes batches with a state alone; the others take a picture at
-// a time, with all the rest.
+// The chip's decoder takes batches with a state alone, of colour with that of the first slot and of
+// gray with that of the second; the others take a picture at a time, with all the rest.
 struct native_handle {
 	const native_library *nvjpeg;
 	int backend;
@@ -143,12 +153,15 @@ int native_create(const native_library *l, int backend, native_handle **handle) 
 		return allocator_failure;
 	h->nvjpeg = l;
 	h->backend = backend;
-	int s = h->nvjpeg->CreateEx(backend == backend_hardware ? backend : backend_default, NULL, NULL, 0, &h->handle);
+	int create = backend == backend_hardware ? backend : backend_default;
+	int s = h->nvjpeg->CreateEx(create, NULL, NULL, flag_memory_pools, &h->handle);
+	if (s == invalid_parameter) // an older library, which does not know the flag
+		s = h->nvjpeg->CreateEx(create, NULL, NULL, 0, &h->handle);
 	if (backend == backend_hardware) {
 		if (s == 0)
 			s = h->nvjpeg->JpegStreamCreate(h->handle, &h->slots[0].jpeg);
-		if (s == 0)
-			s = h->nvjpeg->JpegStateCreate(h->handle, &h->slots[0].state);
+		for (int i = 0; s == 0 && i < native_slots; i++)
+			s = h->nvjpeg->JpegStateCreate(h->handle, &h->slots[i].state);
 	} else {
 		if (s == 0)
 			s = h->nvjpeg->DecoderCreate(h->handle, backend, &h->decoder);
@@ -187,7 +200,11 @@ void native_destroy(native_handle *h) {
 
 int native_parse(native_handle *h, int slot, const unsigned char *data, size_t size, unsigned info[9]) {
 	void *jpeg = h->slots[slot].jpeg;
-	int s = h->nvjpeg->JpegStreamParse(h->handle, data, size, 0, 0, jpeg);
+	int s;
+	if (h->backend == backend_hardware && h->nvjpeg->JpegStreamParseHeader != NULL)
+		s = h->nvjpeg->JpegStreamParseHeader(h->handle, data, size, jpeg);
+	else
+		s = h->nvjpeg->JpegStreamParse(h->handle, data, size, 0, 0, jpeg);
 	if (s == 0)
 		s = h->nvjpeg->JpegStreamGetFrameDimensions(jpeg, &info[0], &info[1]);
 	if (s == 0)
@@ -215,9 +232,18 @@ int native_decode(native_handle *h, int slot, native_image *to, int format, void
 	return s != 0 ? s : h->nvjpeg->DecodeJpeg(h->handle, h->decoder, h->slots[slot].state, h->slots[slot].jpeg, to, h->parameters, stream);
 }
 
+int native_reserve(native_handle *h, int n, int width, int height, int format) {
+	int gray = format == format_luma;
+	if (h->nvjpeg->DecodeBatchedPreAllocate == NULL)
+		return implementation_lacks;
+	return h->nvjpeg->DecodeBatchedPreAllocate(h->handle, h->slots[gray].state, n, width, height,
+						   gray ? sampling_gray : sampling_444, format);
+}
+
 int native_decode_batch(native_handle *h, int n, const unsigned char *const *data, const size_t *sizes, native_image *to, int format,
 			void *stream) {
+	void *state = h->slots[format == format_luma].state;
 	// Each time, since it clears what a batch that failed left behind.
-	int s = h->nvjpeg->DecodeBatchedInitialize(h->handle, h->slots[0].state, n, 1, format);
-	return s != 0 ? s : h->nvjpeg->DecodeBatched(h->handle, h->slots[0].state, data, sizes, to, stream);
+	int s = h->nvjpeg->DecodeBatchedInitialize(h->handle, state, n, 1, format);
+	return s != 0 ? s : h->nvjpeg->DecodeBatched(h->handle, state, data, sizes, to, stream);
 }

@@ -18,8 +18,19 @@ import (
 	"unsafe"
 )
 
-// planar is the requested format, NVJPEG_OUTPUT_YUV: planes at their stored size.
-const planar = 1
+// The requested formats: planes at their stored size, NVJPEG_OUTPUT_YUV; and of gray images, which
+// have no others, the luma, NVJPEG_OUTPUT_Y.
+const (
+	planar = 1
+	luma   = 2
+)
+
+func format(gray bool) C.int {
+	if gray {
+		return luma
+	}
+	return planar
+}
 
 // slots is native.h's.
 var _ [slots]struct{} = [C.native_slots]struct{}{}
@@ -87,20 +98,24 @@ func (h *cHandle) parse(slot int, data []byte) (Info, status) {
 	return i, s
 }
 
-func (h *cHandle) supports(slot int) (bool, status) {
+func (h *cHandle) supports(slot int, gray bool) (bool, status) {
 	var takes C.int
-	s := status(C.native_supports(h.handle, C.int(slot), planar, &takes))
+	s := status(C.native_supports(h.handle, C.int(slot), format(gray), &takes))
 	return takes != 0, s
 }
 
-func (h *cHandle) decode(slot int, to target, stream uintptr) status {
+func (h *cHandle) decode(slot int, gray bool, to target, stream uintptr) status {
 	image := (*C.native_image)(C.malloc(C.size_t(unsafe.Sizeof(C.native_image{}))))
 	defer C.free(unsafe.Pointer(image))
 	to.write(image)
-	return status(C.native_decode(h.handle, C.int(slot), image, planar, nativeStream(stream)))
+	return status(C.native_decode(h.handle, C.int(slot), image, format(gray), nativeStream(stream)))
 }
 
-func (h *cHandle) decodeBatch(data [][]byte, to []target, stream uintptr) status {
+func (h *cHandle) reserve(gray bool, n, width, height int) status {
+	return status(C.native_reserve(h.handle, C.int(n), C.int(width), C.int(height), format(gray)))
+}
+
+func (h *cHandle) decodeBatch(gray bool, data [][]byte, to []target, stream uintptr) status {
 	n := len(data)
 	// Arrays of pointers go to C in C's own memory. To Go they are numbers: the collector would
 	// look at what a pointer there replaces, which is whatever the memory was last used for. For
@@ -119,7 +134,7 @@ func (h *cHandle) decodeBatch(data [][]byte, to []target, stream uintptr) status
 		unsafe.Slice((*C.size_t)(sizes), n)[i] = C.size_t(len(data[i]))
 		to[i].write(&unsafe.Slice((*C.native_image)(images), n)[i])
 	}
-	return status(C.native_decode_batch(h.handle, C.int(n), (**C.uchar)(pointers), (*C.size_t)(sizes), (*C.native_image)(images), planar, nativeStream(stream)))
+	return status(C.native_decode_batch(h.handle, C.int(n), (**C.uchar)(pointers), (*C.size_t)(sizes), (*C.native_image)(images), format(gray), nativeStream(stream)))
 }
 
 func (h *cHandle) release() {

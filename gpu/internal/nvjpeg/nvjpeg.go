@@ -95,14 +95,16 @@ const slots = 2
 type handle interface {
 	// parse reads a header, for a slot. The image's bytes must stay until the slot's next call.
 	parse(slot int, data []byte) (Info, status)
-	// supports says whether the backend decodes the image that was parsed last.
-	supports(slot int) (bool, status)
+	// supports says whether the backend decodes the image that was parsed last, and is gray or not.
+	supports(slot int, gray bool) (bool, status)
 	// decode begins to decode the image that was parsed last. The slot is in use until the stream
 	// was waited for.
-	decode(slot int, to target, stream uintptr) status
-	// decodeBatch begins to decode images together, all or none. No other batch may be begun, and
-	// the images' bytes must stay, until the stream was waited for.
-	decodeBatch(data [][]byte, to []target, stream uintptr) status
+	decode(slot int, gray bool, to target, stream uintptr) status
+	// reserve allocates what decodeBatch needs for up to n images up to a size.
+	reserve(gray bool, n, width, height int) status
+	// decodeBatch begins to decode images together, all or none, that are all gray or all not. No
+	// other such batch may be begun, and the images' bytes must stay, until the stream was waited for.
+	decodeBatch(gray bool, data [][]byte, to []target, stream uintptr) status
 	// release lets go of all images' bytes, after the stream was waited for.
 	release()
 	destroy()

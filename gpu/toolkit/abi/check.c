@@ -1,5 +1,7 @@
 // Holds native.c to NVIDIA's nvJPEG: the numbers and structures that it writes down itself to the
-// header, its table of functions to a library, which is the argument. No GPU is needed.
+// header, its table of functions to a library, which is the first argument. No GPU is needed.
+// Further arguments are files, of which it prints what the library makes of their headers: what
+// nvjpegJpegStreamParseHeader and nvjpegJpegStreamParse answer, width and height, and the name.
 #include "../../internal/nvjpeg/native.c"
 
 #include <nvjpeg.h>
@@ -17,7 +19,18 @@ PLACE(channel, channel);
 PLACE(pitch, pitch);
 SAME(backend_default, NVJPEG_BACKEND_DEFAULT);
 SAME(backend_hardware, NVJPEG_BACKEND_HARDWARE);
+SAME(invalid_parameter, NVJPEG_STATUS_INVALID_PARAMETER);
 SAME(allocator_failure, NVJPEG_STATUS_ALLOCATOR_FAILURE);
+SAME(implementation_lacks, NVJPEG_STATUS_IMPLEMENTATION_NOT_SUPPORTED);
+SAME(format_luma, NVJPEG_OUTPUT_Y);
+SAME(sampling_444, NVJPEG_CSS_444);
+SAME(sampling_gray, NVJPEG_CSS_GRAY);
+SAME(flag_memory_pools, (NVJPEG_FLAGS_ENABLE_MEMORY_POOLS));
+// The functions that are optional there have the types of the header.
+#define TYPE(name, ...) \
+	_Static_assert(__builtin_types_compatible_p(__typeof__(&nvjpeg##name), nvjpegStatus_t (*)(__VA_ARGS__)), #name)
+TYPE(JpegStreamParseHeader, nvjpegHandle_t, const unsigned char *, size_t, nvjpegJpegStream_t);
+TYPE(DecodeBatchedPreAllocate, nvjpegHandle_t, nvjpegJpegState_t, int, int, int, nvjpegChromaSubsampling_t, nvjpegOutputFormat_t);
 // Those of nvjpeg.go and native_cuda.go.
 SAME(3, NVJPEG_BACKEND_HARDWARE);
 SAME(2, NVJPEG_BACKEND_GPU_HYBRID);
@@ -38,9 +51,36 @@ SAME(0, MAJOR_VERSION);
 SAME(1, MINOR_VERSION);
 SAME(2, PATCH_LEVEL);
 
+// parse prints what the library makes of the headers of files. Without a driver there is no handle;
+// the parsers, which need nothing of it, take memory that stands for one.
+static int parse(const native_library *l, int n, char **files) {
+	static unsigned char data[16 << 20];
+	void *handle = calloc(1, 1 << 16), *jpeg;
+	if (handle == NULL || l->JpegStreamCreate(handle, &jpeg) != 0) {
+		fprintf(stderr, "nvjpegJpegStreamCreate fails\n");
+		return 1;
+	}
+	for (int i = 0; i < n; i++) {
+		FILE *f = fopen(files[i], "rb");
+		if (f == NULL) {
+			perror(files[i]);
+			return 1;
+		}
+		size_t size = fread(data, 1, sizeof data, f);
+		fclose(f);
+		unsigned width = 0, height = 0;
+		int header = l->JpegStreamParseHeader(handle, data, size, jpeg);
+		if (header == 0)
+			l->JpegStreamGetFrameDimensions(jpeg, &width, &height);
+		int whole = l->JpegStreamParse(handle, data, size, 0, 0, jpeg);
+		printf("%d %d %u %u %s\n", header, whole, width, height, files[i]);
+	}
+	return 0;
+}
+
 int main(int arguments, char **argument) {
-	if (arguments != 2) {
-		fprintf(stderr, "usage: %s LIBRARY\n", argument[0]);
+	if (arguments < 2) {
+		fprintf(stderr, "usage: %s LIBRARY [FILE...]\n", argument[0]);
 		return 2;
 	}
 	char why[256];
@@ -54,6 +94,12 @@ int main(int arguments, char **argument) {
 		fprintf(stderr, "%s does not report the header's version, %d.%d\n", argument[1], NVJPEG_VER_MAJOR, NVJPEG_VER_MINOR);
 		return 1;
 	}
+	if (l->JpegStreamParseHeader == NULL || l->DecodeBatchedPreAllocate == NULL) {
+		fprintf(stderr, "%s lacks an optional function\n", argument[1]);
+		return 1;
+	}
+	if (arguments > 2)
+		return parse(l, arguments - 2, argument + 2);
 	// Without a driver there is no decoder, but an answer.
 	const int backends[] = {1, 2, 3};
 	for (size_t b = 0; b < sizeof backends / sizeof *backends; b++) {

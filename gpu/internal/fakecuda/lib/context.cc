@@ -18,6 +18,7 @@ void forget_modules();
 size_t modules();
 int64_t launches();
 int64_t objects();
+int64_t nvjpeg_allocations();
 
 static int devices() { return (int)std::min<long long>(setting("DEVICES", 1), most_devices); }
 
@@ -197,11 +198,12 @@ EXPORT CUresult cuGetErrorName(CUresult code, const char **name) {
 
 // For package fakecuda: what is alive, what was left to contexts that ended, how
 // many kernels ran, how many objects of the fake nvJPEG are alive, how often somebody waited, how
-// often that kept a processor busy, and the flags of the first GPU's context.
-EXPORT void fakecuda_counts(int64_t counts[12]) {
+// often that kept a processor busy, the flags of the first GPU's context, and how often the fake
+// nvJPEG allocated memory for batches.
+EXPORT void fakecuda_counts(int64_t counts[13]) {
 	std::lock_guard<std::recursive_mutex> held(everything);
-	const int64_t now[12] = {(int64_t)allocations(device_memory), (int64_t)allocations(pinned_memory), (int64_t)streams(),
+	const int64_t now[13] = {(int64_t)allocations(device_memory), (int64_t)allocations(pinned_memory), (int64_t)streams(),
 				(int64_t)events(), (int64_t)modules(), open_contexts(), (int64_t)leaked, launches(), objects(),
-				 waits(), spinning_waits(), context_flags[0]};
+				 waits(), spinning_waits(), context_flags[0], nvjpeg_allocations()};
 	memcpy(counts, now, sizeof now);
 }

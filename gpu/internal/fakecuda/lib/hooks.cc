@@ -7,6 +7,9 @@
 static int64_t alive;
 int64_t objects() { return alive; }
 
+static int64_t allocated;
+int64_t nvjpeg_allocations() { return allocated; }
+
 EXPORT int fakecuda_fault(const char *function) {
 	std::lock_guard<std::recursive_mutex> held(everything);
 	return fault(function);
@@ -33,4 +36,9 @@ EXPORT int fakecuda_enqueue(void *stream, int (*work)(void *), void (*forget)(vo
 EXPORT void fakecuda_object(int by) {
 	std::lock_guard<std::recursive_mutex> held(everything);
 	alive += by;
+}
+
+EXPORT void fakecuda_allocation(void) {
+	std::lock_guard<std::recursive_mutex> held(everything);
+	allocated++;
 }

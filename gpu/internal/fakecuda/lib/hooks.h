@@ -17,4 +17,6 @@ int fakecuda_holds(uintptr_t address, size_t bytes);
 int fakecuda_enqueue(void *stream, int (*work)(void *), void (*forget)(void *), void *argument);
 // fakecuda_object counts an object of nvJPEG's that is made (1) or freed (-1).
 void fakecuda_object(int by);
+// fakecuda_allocation counts memory that nvJPEG allocates for batches.
+void fakecuda_allocation(void);
 }

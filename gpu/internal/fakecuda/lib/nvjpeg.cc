@@ -11,7 +11,7 @@
 
 enum { success = 0, invalid = 2, bad_jpeg = 3, not_supported = 4, failed = 6, mismatch = 7, incomplete = 10 };
 enum { hybrid = 1, gpu = 2, hardware = 3 };
-enum { ycbcr = 1 };
+enum { ycbcr = 1, luma = 2 };
 
 struct Image {
 	unsigned char *channel[4];
@@ -21,6 +21,7 @@ struct Image {
 // Everything that has a handle here.
 struct Object {
 	int backend = 0, format = 0, batch = 0;
+	unsigned most[3] = {}; // pictures, width and height that there is memory for, of a state
 	bool pinned = false, device = false; // attached, for a state
 	bool busy = false;                   // a picture is on its way, for a state and what was parsed
 	// Of a picture that was parsed.
@@ -95,8 +96,11 @@ static int draw(void *argument) {
 	return 0;
 }
 
+// Gray pictures have no planes of chroma to be written.
+static int format_of(const Object &picture) { return picture.header.components == 1 ? luma : ycbcr; }
+
 static int queue(const Object &picture, const Image &to, int format, void *stream, Object *state = nullptr, Object *jpeg = nullptr) {
-	if (format != ycbcr || fakecuda_context() != 0)
+	if (format != format_of(picture) || fakecuda_context() != 0)
 		return failed;
 	auto *d = new Drawing{picture, to, state, jpeg};
 	return fakecuda_enqueue(stream, draw, [](void *p) { delete (Drawing *)p; }, d) == 0 ? success : failed;
@@ -109,8 +113,10 @@ EXPORT int nvjpegGetProperty(int type, int *value) {
 	return success;
 }
 
-EXPORT int nvjpegCreateEx(int backend, void *, void *, unsigned, void **handle) {
+EXPORT int nvjpegCreateEx(int backend, void *, void *, unsigned flags, void **handle) {
 	ENTER(nvjpegCreateEx);
+	if (flags != 0 && fakecuda_setting("POOLS", 1) == 0)
+		return invalid;
 	if (backend == hardware && fakecuda_setting("HARDWARE", 1) == 0)
 		return mismatch;
 	Object o;
@@ -158,6 +164,14 @@ EXPORT int nvjpegJpegStreamParse(void *, const unsigned char *data, size_t size,
 	*(Object *)jpeg = Object();
 	return parse(*(Object *)jpeg, data, size);
 }
+#ifndef OLD // what came later
+EXPORT int nvjpegJpegStreamParseHeader(void *, const unsigned char *data, size_t size, void *jpeg) {
+	ENTER(nvjpegJpegStreamParseHeader);
+	*(Object *)jpeg = Object();
+	int answer = parse(*(Object *)jpeg, data, size);
+	return answer == incomplete ? (int)success : answer;
+}
+#endif
 EXPORT int nvjpegJpegStreamGetFrameDimensions(void *jpeg, unsigned *width, unsigned *height) {
 	*width = ((Object *)jpeg)->header.width;
 	*height = ((Object *)jpeg)->header.height;
@@ -196,7 +210,8 @@ EXPORT int nvjpegDecoderStateCreate(void *, void *, void **state) {
 }
 EXPORT int nvjpegDecoderJpegSupported(void *decoder, void *jpeg, void *parameters, int *unsupported) {
 	ENTER(nvjpegDecoderJpegSupported);
-	*unsupported = !takes(((Object *)decoder)->backend, *(Object *)jpeg) || ((Object *)parameters)->format != ycbcr;
+	*unsupported = !takes(((Object *)decoder)->backend, *(Object *)jpeg) ||
+		       ((Object *)parameters)->format != format_of(*(Object *)jpeg);
 	return success;
 }
 EXPORT int nvjpegDecodeJpeg(void *, void *, void *state, void *jpeg, Image *to, void *parameters, void *stream) {
@@ -219,20 +234,45 @@ EXPORT int nvjpegDecodeBatchedInitialize(void *, void *state, int size, int, int
 	((Object *)state)->format = format;
 	return success;
 }
+// enlarge counts an allocation where a state has too little memory.
+static void enlarge(Object &state, unsigned n, unsigned width, unsigned height) {
+	const unsigned want[3] = {n, width, height};
+	bool more = false;
+	for (int i = 0; i < 3; i++) {
+		more = more || want[i] > state.most[i];
+		state.most[i] = std::max(state.most[i], want[i]);
+	}
+	if (more)
+		fakecuda_allocation();
+}
+
+#ifndef OLD // what came later
+EXPORT int nvjpegDecodeBatchedPreAllocate(void *, void *state, int n, int width, int height, int sampling, int format) {
+	ENTER(nvjpegDecodeBatchedPreAllocate);
+	Object &s = *(Object *)state;
+	if (s.busy || sampling != (format == luma ? 6 : 0))
+		return invalid;
+	enlarge(s, n, width, height);
+	return success;
+}
+#endif
 EXPORT int nvjpegDecodeBatched(void *, void *state, const unsigned char *const *data, const size_t *sizes, Image *to, void *stream) {
 	ENTER(nvjpegDecodeBatched);
 	Object &s = *(Object *)state;
 	if (s.busy)
 		return invalid;
+	unsigned width = 0, height = 0;
 	for (int i = 0; i < s.batch; i++) {
 		Object picture;
 		int answer = parse(picture, data[i], sizes[i]);
 		bool last = i == s.batch - 1;
+		width = std::max(width, picture.header.width), height = std::max(height, picture.header.height);
 		if (answer == success)
 			answer = queue(picture, to[i], s.format, stream, last ? &s : nullptr);
 		s.busy = last && answer == success;
 		if (answer != success)
 			return answer;
 	}
+	enlarge(s, s.batch, width, height);
 	return success;
 }
