@@ -32,8 +32,8 @@ type bucket struct {
 	// of a list.
 	versionRead   func(*blob.Reader) string
 	versionListed func(*blob.ListObject) string
-	// sum returns the checksum of an object of which all is being read. Default: none.
-	sum func(*blob.Reader) storage.Sum
+	// sum returns the checksum of what is being read: all of an object, or a range. Default: none.
+	sum func(r *blob.Reader, all bool) storage.Sum
 	// only has a reader read that version or nothing. Default: any is read.
 	only func(version string, as func(any) bool) error
 	// status returns the HTTP status that an error stems from, or 0.
@@ -152,8 +152,8 @@ func (b *bucket) Open(ctx context.Context, name, version string, offset, length 
 		r.Close() // nothing of it was wanted
 		return nil, storage.Object{}, storage.ErrChanged
 	}
-	if b.sum != nil && offset == 0 && length >= is.Size {
-		is.Sum = b.sum(r)
+	if b.sum != nil {
+		is.Sum = b.sum(r, offset == 0 && length >= is.Size)
 	}
 	return body{r, b}, is, nil
 }

@@ -4,9 +4,14 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
+	"net/http"
+	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 
 	gcs "cloud.google.com/go/storage"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	azblobblob "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -33,9 +38,9 @@ func s3Sums(stack *middleware.Stack) error {
 // stored with, CRCs first, which is a guess if the server does not say that it is of all of it; or
 // else the MD5 that the ETag is of an object in one part, unless it is encrypted with a key of the
 // customer's. Other servers make ETags as they like.
-func s3Sum(r *blob.Reader) storage.Sum {
+func s3Sum(r *blob.Reader, all bool) storage.Sum {
 	var out s3.GetObjectOutput
-	if !r.As(&out) {
+	if !all || !r.As(&out) {
 		return storage.Sum{}
 	}
 	if out.ChecksumType != types.ChecksumTypeComposite {
@@ -63,19 +68,27 @@ func s3Sum(r *blob.Reader) storage.Sum {
 
 // gsSum is s3Sum for Google, whose objects all have a CRC-32C. One that is decompressed on the way
 // has that of other bytes.
-func gsSum(r *blob.Reader) storage.Sum {
+func gsSum(r *blob.Reader, all bool) storage.Sum {
 	var in *gcs.Reader
-	if !r.As(&in) || in.Attrs.CRC32C == 0 || in.Attrs.Decompressed {
+	if !all || !r.As(&in) || in.Attrs.CRC32C == 0 || in.Attrs.Decompressed {
 		return storage.Sum{}
 	}
 	return storage.Sum{Kind: storage.CRC32C, Value: string(binary.BigEndian.AppendUint32(nil, in.Attrs.CRC32C))}
 }
 
-// azureSum is s3Sum for Azure, which states the MD5 that the writer of an object gave, right or
-// wrong.
-func azureSum(r *blob.Reader) storage.Sum {
+// azureSum is s3Sum for Azure, which computes a CRC of what it sends if it is asked to. Without that
+// there is the MD5 that the writer of an object gave, right or wrong.
+func azureSum(r *blob.Reader, all bool) storage.Sum {
 	var out azblobblob.DownloadStreamResponse
 	if !r.As(&out) {
+		return storage.Sum{}
+	}
+	if len(out.ContentCRC64) == 8 {
+		value := slices.Clone(out.ContentCRC64)
+		slices.Reverse(value) // Azure's has the last byte first
+		return storage.Sum{Kind: storage.CRC64NVME, Value: string(value)}
+	}
+	if !all {
 		return storage.Sum{}
 	}
 	value := out.BlobContentMD5
@@ -86,4 +99,57 @@ func azureSum(r *blob.Reader) storage.Sum {
 		return storage.Sum{}
 	}
 	return storage.Sum{Kind: storage.MD5, Value: string(value), Guessed: true}
+}
+
+// azureSums has Azure compute a CRC-64 of each range that it sends, which it does for up to 4 MiB.
+// Its client cannot be told to. A server that refuses the header, such as Azurite, is asked without it
+// from then on.
+type azureSums struct{ refused atomic.Bool }
+
+// mostSummed is the longest range in bytes of which Azure computes a checksum; longer ones it refuses.
+const mostSummed = 4 << 20
+
+// sumHeader asks for a checksum. The client, and so what it signs, has lower-case names.
+const sumHeader = "x-ms-range-get-content-crc64"
+
+func (s *azureSums) Do(r *policy.Request) (*http.Response, error) {
+	h := r.Raw().Header
+	if n := rangeLength(azureRange(h)); s.refused.Load() || r.Raw().Method != http.MethodGet || n == 0 || n > mostSummed {
+		return r.Next()
+	}
+	h[sumHeader] = []string{"true"}
+	answer, err := r.Next()
+	if err != nil || answer.StatusCode < http.StatusBadRequest {
+		return answer, err
+	}
+	switch answer.Header.Get("X-Ms-Error-Code") {
+	case "FeatureNotSupported", "UnsupportedHeader":
+		s.refused.Store(true)
+		answer.Body.Close()
+		delete(h, sumHeader)
+		return r.Next()
+	}
+	return answer, nil
+}
+
+// azureRange returns the range that a request of Azure's client is for; "" if it is for none.
+func azureRange(h http.Header) string {
+	for name, values := range h {
+		if strings.EqualFold(name, "x-ms-range") && len(values) == 1 {
+			return values[0]
+		}
+	}
+	return ""
+}
+
+// rangeLength returns the length of a range such as bytes=0-9; 0 if it is none, or has no end.
+func rangeLength(s string) int64 {
+	s, _ = strings.CutPrefix(s, "bytes=")
+	first, last, _ := strings.Cut(s, "-")
+	from, err := strconv.ParseInt(first, 10, 64)
+	to, err2 := strconv.ParseInt(last, 10, 64)
+	if err != nil || err2 != nil || to < from {
+		return 0
+	}
+	return to - from + 1
 }

@@ -40,7 +40,7 @@ var (
 		"github.com/klauspost/cpuid/v2", "github.com/zeebo/xxh3", "go.yaml.in/yaml/v3", "golang.org/x/image", "golang.org/x/sys",
 	}
 	// files is for sets on disk and for parallel work.
-	files  = []string{"github.com/zeebo/xxh3", "github.com/klauspost/cpuid/v2", "golang.org/x/sync", "golang.org/x/sys"}
+	files  = []string{"github.com/zeebo/xxh3", "github.com/klauspost/cpuid/v2", "github.com/minio/crc64nvme", "golang.org/x/sync", "golang.org/x/sys"}
 	globs  = []string{"github.com/bmatcuk/doublestar/v4"}
 	prompt = []string{
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/inconshreveable/mousetrap",

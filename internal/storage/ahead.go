@@ -172,8 +172,7 @@ func (a *ahead) add(off, size, held int64, fill func(*part) error) {
 	})
 }
 
-// begin takes the body of the request that opened the object for the first part, which has a
-// checksum if it is all of it. It calls alive before each read, and ended after the last.
+// begin takes the body of the request that opened the object for the first part, of which sum is. It calls alive before each read, and ended after the last.
 func (a *ahead) begin(body io.ReadCloser, sum Sum, alive, ended func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -181,7 +180,7 @@ func (a *ahead) begin(body io.ReadCloser, sum Sum, alive, ended func()) {
 	a.add(0, min(firstPart, a.object.is.Size), 0, func(p *part) error {
 		n, _ := drain(body, p.data, alive)
 		ended()
-		err := a.object.checked(p.data, func() (Sum, error) {
+		err := a.object.checked(p.data, 0, func() (Sum, error) {
 			_, err := a.object.transfer(p.data[n:], int64(n)) // what did not come
 			return sum, err
 		})

@@ -25,6 +25,7 @@ type fake struct {
 	hang    func(context.Context)     // before each body, if not nil
 	lax     bool                      // gives whatever version there is
 	sum     Sum                       // stated of objects that are asked for as a whole
+	ranges  SumKind                   // stated of each range, if not empty
 	opens   int
 	around  int // requests that no cache may answer
 	stats   int
@@ -134,13 +135,17 @@ func (f *fake) Open(ctx context.Context, name, version string, offset, length in
 	if !f.lax && version != "" && version != fmt.Sprint(f.version[name]) {
 		return nil, Object{}, ErrChanged
 	}
-	var r io.Reader = bytes.NewReader(data[offset:min(offset+length, int64(len(data)))])
+	content := data[offset:min(offset+length, int64(len(data)))]
+	var r io.Reader = bytes.NewReader(bytes.Clone(content))
 	if f.body != nil {
 		r = f.body(r)
 	}
 	is := Object{Name: name, Size: int64(len(data)), Version: fmt.Sprint(f.version[name])}
 	if offset == 0 && length >= is.Size {
 		is.Sum = f.sum
+	}
+	if f.ranges != "" {
+		is.Sum = SumOf(f.ranges, content)
 	}
 	return io.NopCloser(r), is, nil
 }

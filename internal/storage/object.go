@@ -135,25 +135,22 @@ func (o *object) failed(err error) error {
 	return &fs.PathError{Op: "read", Path: o.at.String(), Err: err}
 }
 
-// download fills p with the object's bytes from off on. All of an object is held to its checksum.
+// download fills p with the object's bytes from off on, and holds them to their checksum if the
+// store states one.
 func (o *object) download(p []byte, off int64) error {
-	if off == 0 && int64(len(p)) == o.is.Size {
-		return o.checked(p, func() (Sum, error) { return o.transfer(p, 0) })
-	}
-	_, err := o.transfer(p, off)
-	return err
+	return o.checked(p, off, func() (Sum, error) { return o.transfer(p, off) })
 }
 
-// transfer is download without a look at what came. It returns the checksum of the object, if p is
-// all of it.
+// transfer is download without a look at what came. It returns the checksum of all of p.
 func (o *object) transfer(p []byte, off int64) (sum Sum, err error) {
+	all := len(p)
 	for n := 1; len(p) > 0; n++ {
 		if cause := context.Cause(o.ctx); cause != nil {
 			return sum, o.failed(cause)
 		}
 		got, stated, err := o.request(p, off)
-		if stated.Kind != "" {
-			sum = stated // and what the rest comes with has none
+		if len(p) == all {
+			sum = stated // that of a later request is of the rest alone
 		}
 		if got > 0 {
 			p, off = p[got:], off+int64(got)
@@ -189,7 +186,7 @@ func (o *object) again(off int64, n int, err error) error {
 	return nil
 }
 
-// request asks once for bytes to fill p with and returns how many came, with the object's checksum.
+// request asks once for bytes to fill p with and returns how many came, with the checksum of p.
 // Fewer than all come with an error.
 func (o *object) request(p []byte, off int64) (n int, sum Sum, err error) {
 	ctx, cancel := context.WithCancelCause(o.ctx)

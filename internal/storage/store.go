@@ -92,7 +92,8 @@ type Object struct {
 	// Version changes with the contents: an ETag, a generation or, if a store has neither, time and
 	// size. Lists have it, too, except for directories.
 	Version string
-	// Sum is the checksum of all of it, if Open was asked for all of it and the store states one.
+	// Sum is the checksum, if the store states one, of what Open was asked for, or of all of the
+	// object, from Stat.
 	Sum Sum
 }
 

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"hash"
 	"hash/crc32"
-	"hash/crc64"
 	"sync"
 	"sync/atomic"
+
+	"github.com/minio/crc64nvme"
 )
 
-// Sum is a checksum of all of an object, as its store states it. The zero value is none.
+// Sum is a checksum of an object or of a range of it, as its store states it. The zero value is
+// none.
 type Sum struct {
 	Kind  SumKind
 	Value string // the bytes, with the first one first
@@ -35,15 +37,12 @@ const (
 var sums = map[SumKind]func() hash.Hash{
 	CRC32C:    func() hash.Hash { return crc32.New(castagnoli) },
 	CRC32:     func() hash.Hash { return crc32.NewIEEE() },
-	CRC64NVME: func() hash.Hash { return crc64.New(nvme) },
+	CRC64NVME: func() hash.Hash { return crc64nvme.New() },
 	SHA256:    sha256.New,
 	MD5:       md5.New,
 }
 
-var (
-	castagnoli = crc32.MakeTable(crc32.Castagnoli)
-	nvme       = crc64.MakeTable(0x9a6c9329ac4bc9b5) // NVM Express NVM Command Set Specification 1.0c, 5.2.1.3.4
-)
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // SumOf returns the checksum of data. Its kind must be one of the above.
 func SumOf(kind SumKind, data []byte) Sum {
@@ -72,15 +71,15 @@ func (e *changedError) Error() string {
 // mostAlike is how often the same bytes come before a checksum that is not theirs is an error.
 const mostAlike = 3
 
-// checked has get fill data with all of an object. While that does not have the checksum that comes
-// with it, it is downloaded again, around caches.
-func (o *object) checked(data []byte, get func() (Sum, error)) error {
+// checked has get fill data with what begins at off. While that does not have the checksum that
+// comes with it, it is downloaded again, around caches.
+func (o *object) checked(data []byte, off int64, get func() (Sum, error)) error {
 	guesses := guessesOf(o.store)
 	var before Sum // of what came last
 	alike := 1
 	for n := 1; ; n++ {
 		sum, err := get()
-		get = func() (Sum, error) { return o.around().transfer(data, 0) }
+		get = func() (Sum, error) { return o.around().transfer(data, off) }
 		if err != nil || sum.Guessed && guesses.useless() {
 			return err
 		}
@@ -89,7 +88,7 @@ func (o *object) checked(data []byte, get func() (Sum, error)) error {
 				guesses.right.Store(true)
 			}
 			if n > 1 {
-				CountHarm(o.at.String(), 0, o.is.Size)
+				CountHarm(o.at.String(), off, int64(len(data)))
 			}
 			return nil
 		}
@@ -105,7 +104,7 @@ func (o *object) checked(data []byte, get func() (Sum, error)) error {
 			return o.failed(&changedError{sum.Kind, true})
 		}
 		before = now
-		if err := o.again(0, n, &changedError{sum.Kind, false}); err != nil {
+		if err := o.again(off, n, &changedError{sum.Kind, false}); err != nil {
 			return err
 		}
 	}

@@ -1,9 +1,13 @@
 package storage
 
 import (
+	"bytes"
 	"encoding/hex"
 	"errors"
+	"io"
+	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -73,5 +77,86 @@ func TestUselessGuesses(t *testing.T) {
 		if got, want := f.opens-before, map[bool]int{false: 1, true: 2}[right]; got != want {
 			t.Errorf("a guess was right: %v; %d requests, want %d", right, got, want)
 		}
+	}
+}
+
+// Ranges of an object of which the store states checksums come right, however they are read: what
+// flips is fetched again, and what is cut is not taken for the checksum of the rest.
+func TestSumsOfRanges(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 1))
+	f, url := newFake(t, nil)
+	want := noise(3*partSize + 12345)
+	f.put("x", want)
+	f.ranges = CRC64NVME
+	var mu sync.Mutex // f holds its own while a body is made, not while it is read
+	harmed := 0
+	f.body = func(body io.Reader) io.Reader {
+		data, _ := io.ReadAll(body)
+		mu.Lock()
+		defer mu.Unlock()
+		if r.IntN(3) == 0 {
+			data[r.IntN(len(data))] ^= 1 << r.IntN(8)
+			harmed++
+		}
+		if r.IntN(4) == 0 {
+			data = data[:r.IntN(len(data))]
+		}
+		return bytes.NewReader(data)
+	}
+	for _, cached := range []bool{false, true} {
+		if cached {
+			useCache(t, 1<<30)
+		}
+		for range 3 {
+			file, err := Parse(url + "/x").Open(quick(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(file)
+			if err != nil || !bytes.Equal(got, want) {
+				t.Errorf("seed %d, cached %v: in sequence: %v, equal: %v", seed, cached, err, bytes.Equal(got, want))
+			}
+			for range 20 {
+				off := r.IntN(len(want))
+				p := make([]byte, min(1+r.IntN(300_000), len(want)-off))
+				if _, err := file.ReadAt(p, int64(off)); err != nil || !bytes.Equal(p, want[off:off+len(p)]) {
+					t.Errorf("seed %d, cached %v: %d bytes at %d: %v", seed, cached, len(p), off, err)
+				}
+			}
+			file.Close()
+		}
+	}
+	if harmed == 0 {
+		t.Errorf("seed %d: nothing was harmed", seed)
+	}
+}
+
+// A range that never has its checksum is an error that blames the way.
+func TestRangesThatNeverHold(t *testing.T) {
+	f, url := newFake(t, nil)
+	f.put("x", noise(partSize))
+	f.ranges = CRC64NVME
+	in, err := Parse(url + "/x").Open(quick(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	flipping(f, -1)
+	p := make([]byte, 1000)
+	if _, err := in.ReadAt(p, 2<<20); err == nil || errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), "change on the way") || !strings.Contains(err.Error(), string(CRC64NVME)) {
+		t.Error(err)
+	}
+}
+
+func BenchmarkSums(b *testing.B) {
+	data := noise(partSize)
+	for _, kind := range []SumKind{CRC32C, CRC64NVME, CRC32, SHA256, MD5} {
+		b.Run(string(kind), func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			for b.Loop() {
+				SumOf(kind, data)
+			}
+		})
 	}
 }
