@@ -83,7 +83,7 @@ func Finalize(ctx context.Context, out string, o FinalizeOptions) (*Summary, err
 		files[i] = s.File
 	}
 	r.stageOver(before)
-	staged, placed, err := r.allDone(ctx, files, false)
+	staged, placed, err := r.allDone(ctx, files, false, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -94,11 +94,11 @@ func unusedHash(b *setdir.BadSample) string {
 	return fmt.Sprintf("unused: %s:%d: %s", b.Source, b.Line, b.Reason)
 }
 
-// attach implements source: it loads what earlier runs recorded about inputs.
+// attach implements source.
 func (s *imageSource) attach(dir *setdir.Dir) {
-	s.dir, s.remembered = dir, map[string]setdir.Input{}
-	if !s.o.HashInputs {
-		dir.Remembered(s.place(), func(in setdir.Input) { s.remembered[string(in.Key)] = in })
+	s.dir, s.remembered.searched = dir, false // other processes may have recorded more
+	if s.remembered.images == nil {
+		s.remembered.images = make([]hash128, len(s.images))
 	}
 }
 
@@ -106,48 +106,75 @@ func (s *imageSource) remember() {} // shards record their inputs
 
 func (s *imageSource) place() string { return s.origin.place() }
 
-// imagesOfJob returns the images that a job's samples are made from, each once, partners included,
-// and their indexes among them.
-func (s *imageSource) imagesOfJob(job int) (images []int32, at map[int32]int) {
-	at = make(map[int32]int, len(s.samples[job]))
-	add := func(image int32) {
-		if _, ok := at[image]; !ok {
-			at[image] = len(images)
-			images = append(images, image)
-		}
-	}
-	for _, sample := range s.samples[job] {
-		add(sample.image)
-		for _, image := range s.partners(sample) {
-			add(image)
-		}
-	}
-	return images, at
-}
-
 // known implements source. It records what it has to read.
 func (s *imageSource) known(ctx context.Context, job int, bad []setdir.BadSample) (identity []byte, read bool, err error) {
-	images, at := s.imagesOfJob(job)
-	hashes := make([]string, len(images))
-	found := make([][2]setdir.Input, len(images)) // of images read here and their masks; the key is empty otherwise
-	var unread []int                              // indexes of images
-	for i, image := range images {
-		if hashes[i] = s.knownHash(&s.images[image]); hashes[i] == "" {
-			unread = append(unread, i)
+	hashes, read, err := s.readUnknown(ctx, job)
+	if err != nil {
+		return nil, false, err
+	}
+	hashOf := func(image int32) string {
+		if hash, ok := hashes[image]; ok {
+			return hash
+		}
+		return s.knownHash(image)
+	}
+	faults := annotationFaults(bad)
+	identity = make([]byte, 0, identitySize*len(s.samples[job]))
+	for _, sample := range s.samples[job] {
+		hash := hashOf(sample.image)
+		identity = s.identity(identity, sample, hash)
+		p := &s.images[sample.image]
+		if !isUnread(hash) {
+			for _, image := range s.partners(sample) {
+				identity = s.identity(identity, sampleOf(image), hashOf(image))
+			}
+		}
+		if notes := p.annotated(); notes != nil && p.bad == nil && s.reportsFaults(sample) && faults[jsontext.Readable(p.path)] > len(notes.Faults) {
+			identity = identifyNames(identity, notes)
 		}
 	}
-	unmasked := make([]string, len(images)) // hashes of images of which only the mask is not known
-	for _, i := range unread {
-		unmasked[i] = s.imageHash(&s.images[images[i]])
+	return identity, read, nil
+}
+
+// identitySize is the usual size of a sample's identity in bytes.
+const identitySize = 96
+
+// unknown returns the images of a job whose hashes are not known.
+func (s *imageSource) unknown(job int) (unknown []int32) {
+	for image := range s.imagesOfJob(job) {
+		if p := &s.images[image]; p.notes == nil && s.remembered.images[image] != (hash128{}) {
+			continue // the usual case
+		}
+		if s.knownHash(image) == "" {
+			unknown = append(unknown, image)
+		}
+	}
+	return unknown
+}
+
+// readUnknown reads the images of a job whose hashes are not known, and returns these. It remembers
+// them, and reports whether that is of use for the next run.
+func (s *imageSource) readUnknown(ctx context.Context, job int) (hashes map[int32]string, read bool, err error) {
+	images := s.unknown(job)
+	if len(images) > 0 && !s.remembered.searched {
+		s.searchAll()
+		images = s.unknown(job)
+	}
+	if len(images) == 0 {
+		return nil, false, nil
+	}
+	found := make([]readInput, len(images))
+	for i, image := range images {
+		found[i].unmasked = s.imageHash(image)
 	}
 	var ahead *fetcher
-	if s.origin.remote() && len(unread) > 0 {
-		rest := unread
+	if s.origin.remote() {
+		rest := 0
 		ahead = s.fetch(ctx, func() *imageFile {
-			for len(rest) > 0 {
-				i := rest[0]
-				if rest = rest[1:]; unmasked[i] == "" {
-					return &s.images[images[i]]
+			for ; rest < len(images); rest++ {
+				if found[rest].unmasked == "" {
+					rest++
+					return &s.images[images[rest-1]]
 				}
 			}
 			return nil
@@ -156,110 +183,56 @@ func (s *imageSource) known(ctx context.Context, job int, bad []setdir.BadSample
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(s.o.workers())
-	for _, i := range unread {
-		m := getSampleWork(sampleOf(images[i]))
-		if ahead != nil && unmasked[i] == "" {
+	for i, image := range images {
+		m := getSampleWork(sampleOf(image))
+		in := &found[i]
+		if ahead != nil && in.unmasked == "" {
 			m.fetched = ahead.take()
 		}
-		g.Go(func() (err error) {
+		g.Go(func() error {
 			defer putSampleWork(m)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			pic := &s.images[images[i]]
-			if unmasked[i] == "" {
-				_, hashes[i], found[i][0], err = s.read(ctx, m, pic)
-			} else {
-				var mask string
-				mask, err = s.readMask(ctx, m, pic.mask())
-				hashes[i] = unmasked[i] + mask
-			}
-			found[i][1] = m.maskInput
-			if err == nil || s.endsRun(err) {
-				return err
-			}
-			hashes[i] = unreadHash(err)
-			return nil
+			return s.readInput(ctx, m, in)
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return nil, false, err
 	}
-	faults := annotationFaults(bad)
-	for _, sample := range s.samples[job] {
-		hash := hashes[at[sample.image]]
-		identity = s.identity(identity, sample, hash)
-		p := &s.images[sample.image]
-		if !isUnread(hash) {
-			for _, image := range s.partners(sample) {
-				identity = s.identity(identity, sampleOf(image), hashes[at[image]])
-			}
-		}
-		if notes := p.annotated(); notes != nil && p.bad == nil && s.reportsFaults(sample) && faults[jsontext.Readable(p.path)] > len(notes.Faults) {
-			identity = identifyNames(identity, notes)
+	hashes = make(map[int32]string, len(images))
+	for i, image := range images {
+		hashes[image] = found[i].hash
+		if s.rememberRead(image, found[i].image, found[i].mask) {
+			read = true
 		}
 	}
-	for i := range found {
-		for _, in := range found[i] {
-			if in.Key != "" {
-				s.remembered[string(in.Key)] = in
-				read = true
-			}
-		}
-	}
-	return identity, read, nil
+	return hashes, read, nil
 }
 
-// knownHash returns the hash of a sample's content if it need not be read; empty otherwise.
-func (s *imageSource) knownHash(p *imageFile) string {
-	if p.bad != nil {
-		return unusedHash(p.bad)
-	}
-	hash := s.imageHash(p)
-	if hash == "" || p.mask() == nil {
-		return hash
-	}
-	in, ok := s.remembered[s.maskKey(p.mask())]
-	if !ok || !p.mask().is(in) {
-		return ""
-	}
-	return hash + in.Hash
+// readInput is an image whose hash is not known.
+type readInput struct {
+	unmasked    string // the hash of the image, if only that of its mask is not known
+	hash        string
+	image, mask setdir.Input // what was read; without a key if that does not reveal a later change
 }
 
-// imageHash returns the hash of an image and what is beside it, but not of its mask, if it need not
-// be read; empty otherwise.
-func (s *imageSource) imageHash(p *imageFile) string {
-	if in, ok := s.remembered[p.path]; ok && p.is(in) {
-		return in.Hash
+// readInput reads an image and its mask, or only its mask. An error ends the run.
+func (s *imageSource) readInput(ctx context.Context, m *sampleWork, in *readInput) (err error) {
+	pic := &s.images[m.sample.image]
+	if in.unmasked == "" {
+		_, in.hash, in.image, err = s.read(ctx, m, pic)
+	} else {
+		var mask string
+		mask, err = s.readMask(ctx, m, pic.mask())
+		in.hash = in.unmasked + mask
 	}
-	return s.origin.hash(p)
-}
-
-// inputs implements source.
-func (s *imageSource) inputs(job int) []setdir.Input {
-	var inputs []setdir.Input
-	images, _ := s.imagesOfJob(job)
-	for _, image := range images {
-		p := &s.images[image]
-		if in, ok := s.remembered[p.path]; ok {
-			inputs = append(inputs, in)
-		}
-		if p.mask() == nil {
-			continue
-		}
-		if in, ok := s.remembered[s.maskKey(p.mask())]; ok {
-			inputs = append(inputs, in)
-		}
+	in.mask = m.maskInput
+	if err == nil || s.endsRun(err) {
+		return err
 	}
-	return inputs
-}
-
-// is reports whether an image matches the recorded input.
-func (p *imageFile) is(in setdir.Input) bool {
-	if p.version != "" || in.Version != "" {
-		return in.Size == p.size && in.Version == p.version
-	}
-	return in.Size == p.size && in.ModTime == p.modTime
+	in.hash = unreadHash(err)
+	return nil
 }
 
 // hashOf identifies an image and what is beside it in hexadecimal.

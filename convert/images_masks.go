@@ -93,7 +93,7 @@ func (e *maskError) Error() string {
 }
 
 // maskKey identifies a mask among the inputs: keys of images are relative paths.
-func (s *imageSource) maskKey(mask *imageFile) string { return s.masks.place() + "/" + mask.path }
+func (s *imageSource) maskKey(path string) string { return s.masks.place() + "/" + path }
 
 // readMask reads the mask of an image into m and returns its hash.
 func (s *imageSource) readMask(ctx context.Context, m *sampleWork, mask *imageFile) (hash string, err error) {
@@ -104,7 +104,7 @@ func (s *imageSource) readMask(ctx context.Context, m *sampleWork, mask *imageFi
 	sum := xxh3.Hash128(data).Bytes()
 	hash = hex.EncodeToString(sum[:])
 	if m.maskFile = data; in.Key != "" {
-		in.Key, in.Hash = setdir.InputKey(s.maskKey(mask)), hash
+		in.Key, in.Hash = setdir.InputKey(s.maskKey(mask.path)), hash
 		m.maskInput = in
 	}
 	return hash, nil

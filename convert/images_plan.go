@@ -42,10 +42,10 @@ type imageSource struct {
 	skipped     int64            // files of the origin that are not samples
 	splitsBy    string           // how samples are assigned to splits: the shares, or "folders"
 	planned     []job
-	samples     [][]sample              // of each job, in order
-	rings       []ring                  // of the splits, if variants are mixed
-	splitOf     func(p int) int         // the index of an image's split
-	remembered  map[string]setdir.Input // by key, from earlier runs
+	samples     [][]sample      // of each job, in order
+	rings       []ring          // of the splits, if variants are mixed
+	splitOf     func(p int) int // the index of an image's split
+	remembered  rememberedHashes
 }
 
 // sample is a planned record: an original image or, in an augmented set, one of its variants.

@@ -256,7 +256,7 @@ func (j *Job) byOthers(ctx context.Context) (map[int]*setdir.Done, error) {
 			numbers, files = append(numbers, i), append(files, r.jobs[i].name.String())
 		}
 	}
-	staged, placed, err := r.allDone(ctx, files, false)
+	staged, placed, err := r.allDone(ctx, files, false, nil)
 	if err != nil {
 		return nil, err
 	}

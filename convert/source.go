@@ -43,6 +43,9 @@ type source interface {
 	// outline is what a job is planned from, in a form that is the same on every machine: as much
 	// of its samples' identity as planning knows.
 	outline(job int) []byte
+	// recall returns what receives the inputs that are recorded for the shards of these jobs; nil if
+	// they are of no use.
+	recall(jobs []int) *setdir.Recall
 	// known returns the identity of all of a job's samples, in order, as in the pieces of a shard with
 	// these ledger entries. It reads no more of the input than necessary, and reports whether it read
 	// any.

@@ -23,6 +23,9 @@ func (s *tableSource) remember() {
 	}
 }
 
+// recall implements source.
+func (s *tableSource) recall([]int) *setdir.Recall { return nil }
+
 // place implements source. The saved state of tables has their paths.
 func (s *tableSource) place() string { return "" }
 

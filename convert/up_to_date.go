@@ -28,7 +28,7 @@ func (r *run) keepWhatIsUpToDate(ctx context.Context, p *previous) error {
 			mine, files = append(mine, i), append(files, j.name.String())
 		}
 	}
-	staged, placed, err := r.allDone(ctx, files, r.HashInputs)
+	staged, placed, err := r.allDone(ctx, files, r.HashInputs, r.source.recall(mine))
 	if err != nil {
 		return err
 	}
@@ -44,19 +44,19 @@ func (r *run) keepWhatIsUpToDate(ctx context.Context, p *previous) error {
 	return nil
 }
 
-// allDone returns the state of staged shards, and of those in place. A set that is to be
-// overwritten counts as one without shards.
-func (r *run) allDone(ctx context.Context, files []string, content bool) (staged, placed []*setdir.Done, err error) {
+// allDone returns the state of staged shards, and of those in place; recall, if not nil, receives
+// their inputs. A set that is to be overwritten counts as one without shards.
+func (r *run) allDone(ctx context.Context, files []string, content bool, recall *setdir.Recall) (staged, placed []*setdir.Done, err error) {
 	staged = make([]*setdir.Done, len(files))
 	if r.stage != nil {
-		if staged, err = r.stage.AllDone(ctx, files, content); err != nil {
+		if staged, err = r.stage.AllDone(ctx, files, content, recall); err != nil {
 			return nil, nil, err
 		}
 	}
 	if r.overwrites {
 		return staged, make([]*setdir.Done, len(files)), nil
 	}
-	placed, err = r.dir.AllDone(ctx, files, content)
+	placed, err = r.dir.AllDone(ctx, files, content, recall)
 	return staged, placed, err
 }
 
@@ -76,7 +76,7 @@ func (r *run) current(ctx context.Context, i int, staged, placed *setdir.Done, l
 // made returns the state of a job's shard that another process made in the meantime; nil if there
 // is none that is up to date.
 func (r *run) made(ctx context.Context, i int) (*setdir.Done, error) {
-	staged, placed, err := r.allDone(ctx, []string{r.jobs[i].name.String()}, r.HashInputs)
+	staged, placed, err := r.allDone(ctx, []string{r.jobs[i].name.String()}, r.HashInputs, r.source.recall([]int{i}))
 	if err != nil {
 		return nil, err
 	}
@@ -115,6 +115,7 @@ func (r *run) upToDate(ctx context.Context, dir *setdir.Dir, i int, done *setdir
 		if err := dir.PutDone(done); err != nil {
 			return nil, err
 		}
+		done.Inputs = nil // they are recorded, and would take more memory than the plan
 	}
 	return done, nil
 }

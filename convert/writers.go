@@ -132,7 +132,9 @@ func (ws *writers) put(o *openShard) error {
 		info.Fingerprint = o.fingerprint.String()
 		info.Labels = ws.run.source.labelCounts(o.labels)
 		o.done.Shard = info
-		return ws.run.into().PutDone(&o.done)
+		err = ws.run.into().PutDone(&o.done)
+		o.done.Inputs = nil // they are recorded, and would take more memory than the plan
+		return err
 	})
 	if err != nil {
 		return err

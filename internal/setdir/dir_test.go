@@ -231,7 +231,7 @@ func TestStateOfAShard(t *testing.T) {
 			t.Errorf("read back: %s", cmp.Diff(want, got))
 		}
 		var keys []setdir.InputKey
-		d.Remembered("/src", func(in setdir.Input) { keys = append(keys, in.Key) })
+		d.Remembered("/src", func(in *setdir.RecordedInput) { keys = append(keys, setdir.InputKey(in.Key)) })
 		if !cmp.Equal(keys, []setdir.InputKey{"a/b.jpg", "\xff\x00", "\x00x"}) {
 			t.Errorf("remembered %q", keys)
 		}
@@ -253,7 +253,7 @@ func TestStateOfAShard(t *testing.T) {
 		if err := d.Forget(nil); err != nil {
 			t.Fatal(err)
 		}
-		d.Remembered("/src", func(in setdir.Input) { t.Errorf("still remembered: %v", in) })
+		d.Remembered("/src", func(in *setdir.RecordedInput) { t.Errorf("still remembered: %v", in.Input()) })
 	})
 }
 

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -159,13 +158,27 @@ func (d *Dir) PutRun(r *Run) error {
 // the shard is always read and compared. Unreadable state counts as none: the caller writes the
 // shard again.
 func (d *Dir) Done(file string, content bool) *Done {
-	done, _ := d.done(file, content, d.at.stamp)
+	var inputs recordedInputs
+	done, _ := d.done(file, content, d.at.stamp, func(_ *Done, recorded recordedInputs) { inputs = recorded })
+	if done != nil {
+		inputs.each(func(in *RecordedInput) { done.Inputs = append(done.Inputs, in.Input()) })
+	}
 	return done
 }
 
-// AllDone returns Done for each file, or the error if a state could not be read. In a store it
-// costs one listing of the directory and one request per file.
-func (d *Dir) AllDone(ctx context.Context, files []string, content bool) ([]*Done, error) {
+// Recall receives the inputs that are recorded for shards.
+type Recall struct {
+	// Source is that of Done: inputs of others do not count.
+	Source string
+	// Yield is called with each input of the shard of that index, in the recorded order, whether or
+	// not the shard is as recorded. It is never called concurrently.
+	Yield func(i int, in *RecordedInput)
+}
+
+// AllDone returns Done for each file, but without the inputs, which recall receives if it is not
+// nil, or the error if a state could not be read. In a store it costs one listing of the directory
+// and one request per file.
+func (d *Dir) AllDone(ctx context.Context, files []string, content bool, recall *Recall) ([]*Done, error) {
 	names := make([]string, 0, 2*len(files))
 	for _, file := range files {
 		names = append(names, file, manifest.IndexName(file))
@@ -182,6 +195,7 @@ func (d *Dir) AllDone(ctx context.Context, files []string, content bool) ([]*Don
 		return s, nil
 	}
 	all := make([]*Done, len(files))
+	var yielding sync.Mutex
 	var g errgroup.Group
 	g.SetLimit(d.at.atOnce())
 	for i, file := range files {
@@ -189,7 +203,13 @@ func (d *Dir) AllDone(ctx context.Context, files []string, content bool) ([]*Don
 			break
 		}
 		g.Go(func() (err error) {
-			all[i], err = d.done(file, content, known)
+			all[i], err = d.done(file, content, known, func(done *Done, inputs recordedInputs) {
+				if recall != nil && done.Source == recall.Source {
+					yielding.Lock()
+					defer yielding.Unlock()
+					inputs.each(func(in *RecordedInput) { recall.Yield(i, in) })
+				}
+			})
 			return err
 		})
 	}
@@ -200,11 +220,14 @@ func (d *Dir) AllDone(ctx context.Context, files []string, content bool) ([]*Don
 	return all, err
 }
 
-func (d *Dir) done(file string, content bool, look func(name string) (Stamp, error)) (*Done, error) {
-	done := new(Done)
-	if usable, err := d.ReadStateFile(StateOf(file), done); !usable || done.File != file {
+// done is Done with stamps of files from look. It calls found with a usable state and the inputs
+// recorded there, whether or not the shard has changed.
+func (d *Dir) done(file string, content bool, look func(name string) (Stamp, error), found func(*Done, recordedInputs)) (*Done, error) {
+	done, inputs, err := d.readDone(StateOf(file))
+	if done == nil || done.File != file {
 		return nil, err
 	}
+	found(done, inputs)
 	is, err := look(file)
 	if err != nil && !storage.Missing(err) {
 		return nil, err
@@ -230,34 +253,44 @@ func (d *Dir) done(file string, content bool, look func(name string) (Stamp, err
 func StateOf(file string) string { return ShardsDir + "/" + file + ".json" }
 
 // Remembered calls yield with every input from source that is recorded for any shard of the
-// directory or its stage, whether or not the shard still exists.
-func (d *Dir) Remembered(source string, yield func(Input)) {
+// directory or its stage, whether or not the shard still exists. It is not called concurrently.
+func (d *Dir) Remembered(source string, yield func(in *RecordedInput)) {
 	d.remembered(source, yield)
 	if !d.Remote() {
 		d.Stage().remembered(source, yield)
 	}
 }
 
-func (d *Dir) remembered(source string, yield func(Input)) {
+func (d *Dir) remembered(source string, yield func(in *RecordedInput)) {
 	names, _ := d.at.list(ShardsDir)
-	for batch := range slices.Chunk(names, d.at.atOnce()) {
-		recorded := make([]Done, len(batch))
-		var reading sync.WaitGroup
-		for i, name := range batch {
-			reading.Go(func() {
-				usable, _ := d.ReadStateFile(ShardsDir+"/"+name, &recorded[i]) // unreadable state only means more work
-				if !usable || recorded[i].Source != source {
-					recorded[i].Inputs = nil
-				}
-			})
-		}
-		reading.Wait()
-		for i := range recorded {
-			for _, in := range recorded[i].Inputs {
-				yield(in)
+	var yielding sync.Mutex
+	var g errgroup.Group
+	g.SetLimit(d.at.atOnce())
+	for _, name := range names {
+		g.Go(func() error {
+			// Unreadable state only means more work.
+			if done, inputs, _ := d.readDone(ShardsDir + "/" + name); done != nil && done.Source == source {
+				yielding.Lock()
+				defer yielding.Unlock()
+				inputs.each(yield)
 			}
-		}
+			return nil
+		})
 	}
+	_ = g.Wait()
+}
+
+// readDone reads the state of a shard. It returns nil if there is none or if it is unusable.
+func (d *Dir) readDone(name string) (*Done, recordedInputs, error) {
+	data, err := d.readState(name)
+	if data == nil || err != nil {
+		return nil, nil, err
+	}
+	done, inputs, err := decodeDone(data)
+	if err != nil {
+		return nil, nil, nil
+	}
+	return done, inputs, nil
 }
 
 // PutDone records a finished shard. It fills in the times and versions. If the state would be too
@@ -310,14 +343,21 @@ func (d *Dir) Reset() error {
 // not JSON for v, too large for DecodeState, or not a regular file. Other failures to read it are
 // errors.
 func (d *Dir) ReadStateFile(name string, v any) (bool, error) {
-	data, err := d.Read(name, MaxState)
-	if storage.Missing(err) || errors.Is(err, regular.ErrNotRegular) || errors.Is(err, regular.ErrTooLarge) {
-		return false, nil
-	}
-	if err != nil {
+	data, err := d.readState(name)
+	if data == nil || err != nil {
 		return false, err
 	}
 	return DecodeState(data, v) == nil, nil
+}
+
+// readState reads a state file. It returns nil if there is none, or if it is too large or not a
+// regular file.
+func (d *Dir) readState(name string) ([]byte, error) {
+	data, err := d.Read(name, MaxState)
+	if storage.Missing(err) || errors.Is(err, regular.ErrNotRegular) || errors.Is(err, regular.ErrTooLarge) {
+		return nil, nil
+	}
+	return data, err
 }
 
 // PutState writes a state file for the caller under .tfrec.

@@ -29,7 +29,7 @@ func TestUnreadableStateIsAnError(t *testing.T) {
 			"State":       func() error { _, err := failing.State("x.json", &got); return err },
 			"Run":         func() error { _, err := failing.Run(); return err },
 			"readJournal": func() error { _, err := failing.ReadJournal(); return err },
-			"AllDone":     func() error { _, err := failing.AllDone(t.Context(), []string{"a"}, false); return err },
+			"AllDone":     func() error { _, err := failing.AllDone(t.Context(), []string{"a"}, false, nil); return err },
 		}
 		for name, ask := range asks {
 			if err := ask(); !errors.Is(err, syscall.EIO) {

@@ -122,7 +122,7 @@ func (p *ReshardPlan) allDone(ctx context.Context, dir *setdir.Dir) ([]*setdir.D
 	for shard := range files {
 		files[shard] = p.ShardFile(shard)
 	}
-	all, err := dir.AllDone(ctx, files, false)
+	all, err := dir.AllDone(ctx, files, false, nil)
 	for i, done := range all {
 		if done != nil && done.Plan != p.id {
 			all[i] = nil

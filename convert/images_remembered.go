@@ -1,0 +1,196 @@
+package convert
+
+import (
+	"encoding/hex"
+	"iter"
+	"sort"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/setdir"
+)
+
+// hash128 is the hash of the content of an image or a mask; zero if it is not known.
+type hash128 [16]byte
+
+// parse sets the hash to what Input.Hash says; zero if that is not one.
+func (h *hash128) parse(text []byte) {
+	if hex.DecodedLen(len(text)) != len(h) {
+		return
+	}
+	if _, err := hex.Decode(h[:], text); err != nil {
+		*h = hash128{}
+	}
+}
+
+// text is the hash as Input.Hash has it; empty if it is not known.
+func (h *hash128) text() string {
+	if *h == (hash128{}) {
+		return ""
+	}
+	return hex.EncodeToString(h[:])
+}
+
+// rememberedHashes are the hashes of images and masks that need not be read: earlier runs recorded
+// them for files of the same size and time, or this one has read them. An image takes 16 bytes.
+type rememberedHashes struct {
+	images []hash128 // by image
+	masks  map[string]setdir.Input
+	// searched says that all states were searched, not only those of the planned shards.
+	searched bool
+}
+
+// recall implements source. States list their inputs in the order of the samples, so most of them
+// are found where the last one ended.
+func (s *imageSource) recall(jobs []int) *setdir.Recall {
+	if s.o.HashInputs {
+		return nil
+	}
+	last, next := -1, 0
+	return &setdir.Recall{Source: s.place(), Yield: func(shard int, in *setdir.RecordedInput) {
+		if shard != last {
+			last, next = shard, 0
+		}
+		const near = 4 // samples that may have no input
+		samples := s.samples[jobs[shard]]
+		for i := next; i < min(next+near, len(samples)); i++ {
+			if image := samples[i].image; s.images[image].path == string(in.Key) {
+				s.rememberImage(image, in)
+				next = i + 1
+				return
+			}
+		}
+		s.rememberInput(in)
+	}}
+}
+
+// searchAll looks for what the states of the planned shards lack, such as images that move to
+// another shard, in the states of all.
+func (s *imageSource) searchAll() {
+	if r := &s.remembered; !r.searched && !s.o.HashInputs {
+		r.searched = true
+		s.dir.Remembered(s.place(), s.rememberInput)
+	}
+}
+
+// rememberInput remembers an input of any image or mask.
+func (s *imageSource) rememberInput(in *setdir.RecordedInput) {
+	if s.masks != nil && strings.HasPrefix(string(in.Key), s.maskKey("")) {
+		s.rememberMask(in.Input())
+		return
+	}
+	listed := s.images[:len(s.images)-s.loose] // sorted
+	at := sort.Search(len(listed), func(i int) bool { return listed[i].path >= string(in.Key) })
+	for ; at < len(listed) && listed[at].path == string(in.Key); at++ {
+		s.rememberImage(int32(at), in)
+	}
+}
+
+func (s *imageSource) rememberImage(image int32, in *setdir.RecordedInput) {
+	p := &s.images[image]
+	if same := p.size == in.Size && p.version == string(in.Version); same && (p.version != "" || p.modTime == in.ModTime) {
+		s.remembered.images[image].parse(in.Hash)
+	}
+}
+
+func (s *imageSource) rememberMask(in setdir.Input) {
+	if s.remembered.masks == nil {
+		s.remembered.masks = map[string]setdir.Input{}
+	}
+	s.remembered.masks[string(in.Key)] = in
+}
+
+// rememberRead remembers what was just read of an image and its mask, as far as the inputs have a
+// key, and reports whether it has. An image that changed after the listing is read again next time.
+func (s *imageSource) rememberRead(image int32, in, mask setdir.Input) (read bool) {
+	if in.Key != "" && s.images[image].is(in.Size, in.ModTime, in.Version) {
+		s.remembered.images[image].parse([]byte(in.Hash))
+		read = true
+	}
+	if mask.Key != "" {
+		s.rememberMask(mask)
+		read = true
+	}
+	return read
+}
+
+// knownHash returns the hash of a sample's content if it need not be read; empty otherwise.
+func (s *imageSource) knownHash(image int32) string {
+	p := &s.images[image]
+	if p.bad != nil {
+		return unusedHash(p.bad)
+	}
+	hash := s.imageHash(image)
+	if hash == "" || p.mask() == nil {
+		return hash
+	}
+	mask := p.mask()
+	in, ok := s.remembered.masks[s.maskKey(mask.path)]
+	if !ok || !mask.is(in.Size, in.ModTime, in.Version) {
+		return ""
+	}
+	return hash + in.Hash
+}
+
+// imageHash returns the hash of an image and what is beside it, but not of its mask, if it need not
+// be read; empty otherwise.
+func (s *imageSource) imageHash(image int32) string {
+	if hash := s.remembered.images[image].text(); hash != "" {
+		return hash
+	}
+	return s.origin.hash(&s.images[image])
+}
+
+// inputs implements source.
+func (s *imageSource) inputs(job int) []setdir.Input {
+	var inputs []setdir.Input
+	for image := range s.imagesOfJob(job) {
+		p := &s.images[image]
+		if hash := s.remembered.images[image].text(); hash != "" {
+			inputs = append(inputs, setdir.Input{Key: setdir.InputKey(p.path), Size: p.size, ModTime: p.modTime, Hash: hash, Version: p.version})
+		}
+		if p.mask() == nil {
+			continue
+		}
+		if in, ok := s.remembered.masks[s.maskKey(p.mask().path)]; ok {
+			inputs = append(inputs, in)
+		}
+	}
+	return inputs
+}
+
+// imagesOfJob yields the images that a job's samples are made from, each once, partners included.
+func (s *imageSource) imagesOfJob(job int) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		var seen map[int32]bool // nil if no image can be in two samples
+		if s.o.Augment.Policy != nil {
+			seen = map[int32]bool{}
+		}
+		once := func(image int32) bool {
+			if seen[image] {
+				return true
+			}
+			if seen != nil {
+				seen[image] = true
+			}
+			return yield(image)
+		}
+		for _, sample := range s.samples[job] {
+			if !once(sample.image) {
+				return
+			}
+			for _, image := range s.partners(sample) {
+				if !once(image) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// is reports whether an image is of this size and version, or time if there is no version.
+func (p *imageFile) is(size, modTime int64, version string) bool {
+	if p.version != "" || version != "" {
+		return size == p.size && version == p.version
+	}
+	return size == p.size && modTime == p.modTime
+}
