@@ -93,7 +93,7 @@ check-docs:
 	$(GO) test -count=1 -run 'TestDocs' ./internal/command/
 
 check-generated:
-	@sums() { find . -name '*_amd64.s' -o -name '*_stubs_amd64.go' | LC_ALL=C sort | xargs cksum; }; before=$$(sums); $(GO) generate ./... || exit 1; \
+	@sums() { find . -name '*_amd64.s' -o -name '*_arm64.s' -o -name '*_stubs_a*64.go' | LC_ALL=C sort | xargs cksum; }; before=$$(sums); $(GO) generate ./... || exit 1; \
 	if [ "$$before" != "$$(sums)" ]; then echo "go generate ./... changed files: commit what it wrote"; exit 1; fi
 
 check-modules:

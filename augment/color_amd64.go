@@ -7,7 +7,7 @@ package augment
 // luminanceRow makes a row of gray of one of RGB. dst may be the beginning of src, or before it.
 func luminanceRow(dst, src []uint8) {
 	whole := len(dst) / 16 * 16
-	if !useAVX2 || whole == 0 {
+	if !useAssembly || whole == 0 {
 		luminanceRowPlain(dst, src)
 		return
 	}
@@ -19,7 +19,7 @@ func luminanceRow(dst, src []uint8) {
 // saturateRow mixes the pixels of a row with their luminance. dst may be src.
 func saturateRow(dst, src []uint8, b *blender) {
 	whole := len(src) / 24 * 24 // bytes of eight pixels at a time
-	if !useAVX2 || whole == 0 {
+	if !useAssembly || whole == 0 {
 		saturateRowPlain(dst, src, b)
 		return
 	}
@@ -32,7 +32,7 @@ func saturateRow(dst, src []uint8, b *blender) {
 func turnRow(dst, src []uint8, turn uint8) {
 	t := hueTables()
 	whole := len(src) / 24 * 24
-	if !useAVX2 || whole == 0 {
+	if !useAssembly || whole == 0 {
 		t.turnRowPlain(dst, src, turn)
 		return
 	}

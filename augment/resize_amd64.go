@@ -2,12 +2,16 @@
 
 package augment
 
-import "golang.org/x/sys/cpu"
+import (
+	"encoding/binary"
+
+	"golang.org/x/sys/cpu"
+)
 
 //go:generate sh -c "cd _generate && go run resize.go -out ../resize_amd64.s -stubs ../resize_stubs_amd64.go -pkg augment"
 
-// useAVX2 says that the assembly runs here. Tests turn it off.
-var useAVX2 = cpu.X86.HasAVX2
+// useAssembly says that the assembly runs here. Tests turn it off.
+var useAssembly = cpu.X86.HasAVX2
 
 // readBeyond is how many bytes after a row weighRGBAVX2 may read: it reads 16 where it needs 12.
 const readBeyond = 4
@@ -82,6 +86,36 @@ func pack(dst, weights []int32, zeros, pairs int) {
 	}
 }
 
+// nearTable is how many bytes of tables eight pixels have for every two weights.
+const nearTable = 96
+
+// fillTables makes tables of which source pixels the weights of each eight pixels weigh, the lower
+// parts of the weights and the higher ones, for every two weights.
+func (p *nearby) fillTables(a *axis) {
+	n := len(a.first)
+	groups := len(p.starts) / 2
+	p.steps = (a.most + 1) / 2
+	p.tables = make([]uint8, groups*p.steps*nearTable)
+	for g := range groups {
+		for i := range 8 {
+			first, weights := a.of(min(8*g, n-8) + i)
+			for j := range 2 * p.steps {
+				// Words, four times two of them in a lane: source pixel, weight and weight.
+				table := p.tables[(g*p.steps+j/2)*nearTable:][:nearTable]
+				word := 16*(i/4) + 4*(i%4) + 2*(j%2)
+				if j >= len(weights) {
+					table[word], table[word+1] = 0x80, 0x80
+					continue
+				}
+				w := weights[j]
+				table[word], table[word+1] = uint8(first+j-int(p.starts[2*g+i/4])), 0x80
+				binary.LittleEndian.PutUint16(table[32+word:], uint16(w&(1<<lowBits-1)))
+				binary.LittleEndian.PutUint16(table[64+word:], uint16(w>>lowBits))
+			}
+		}
+	}
+}
+
 // bytes is the memory it takes.
 func (p *packed) bytes() int {
 	return 4*(len(p.weights)+len(p.first)+len(p.nearby.starts)) + len(p.nearby.tables)
@@ -93,15 +127,15 @@ func (a *axis) weighColumns(dst []uint8, stride int, src *Image, y, n int) {
 	p := &a.packed
 	width := len(a.first)
 	length := width * src.Channels
-	if useAVX2 && p.nearby.pairs > 0 {
+	if useAssembly && p.nearby.steps > 0 {
 		for i := range n {
 			to, from := dst[i*stride:][:length], src.Row(y + i)[:a.in]
-			weighGrayNearAVX2(&to[0], &from[0], &p.nearby.starts[0], &p.nearby.tables[0], p.nearby.pairs, width)
+			weighGrayNearAVX2(&to[0], &from[0], &p.nearby.starts[0], &p.nearby.tables[0], p.nearby.steps, width)
 		}
 		return
 	}
 	fast := 0 // rows after which there is enough to read
-	if useAVX2 && width >= 4 && p.first != nil {
+	if useAssembly && width >= 4 && p.first != nil {
 		if room := len(src.Pix) - readBeyond - src.Width*src.Channels; room >= 0 {
 			fast = min(max(room/src.Stride+1-y, 0), n)
 		}
@@ -127,7 +161,7 @@ func (a *axis) weighColumns(dst []uint8, stride int, src *Image, y, n int) {
 // weighRows makes row i of the result from the rows that it needs, which begin
 // stride apart in src.
 func (a *axis) weighRows(dst, src []uint8, stride, i int) {
-	if !useAVX2 || len(dst) < 32 {
+	if !useAssembly || len(dst) < 32 {
 		a.weighRowsPlain(dst, src, stride, i)
 		return
 	}

@@ -2,6 +2,8 @@ package augment
 
 import "encoding/binary"
 
+//go:generate sh -c "cd _generate && go run ./neon -out ../resize_arm64.s -stubs ../resize_stubs_arm64.go -pkg augment"
+
 // clip rounds nothing: it drops the fraction of a sum, which half was added to,
 // and keeps it within a byte.
 func clip(sum int32) uint8 {
