@@ -92,6 +92,9 @@ type Stats struct {
 	// Decoded are the JPEGs that nvJPEG decoded, by its backend: "hardware", "GPU" or "hybrid".
 	// Refused are those that nvJPEG refused and the CPU decoded, by nvJPEG's reason.
 	Decoded, Refused map[string]int64
+	// Skipped counts how often nvJPEG reported success and left an image as it was: it was decoded
+	// again, if need be by the next backend.
+	Skipped int64
 	// FellBack are the JPEGs that the CPU had to decode because the GPU failed or had no
 	// memory for them: [augment.Task.FellBack].
 	FellBack int64
@@ -288,6 +291,7 @@ func (b *Backend) lower(j *job, tasks []*augment.Task) {
 		err := offload.Of(t).Lower(j.programs[n])
 		if err == nil {
 			t.Err = nil
+			watch(j.programs[n])
 			j.tasks = append(j.tasks, t)
 			continue
 		}

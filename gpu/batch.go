@@ -22,6 +22,7 @@ type batch struct {
 
 	up, down int64 // bytes to be copied
 	size     int64 // bytes in all, the last of which are the results
+	decoded  struct{ at, size int64 }
 
 	ops      []raster.Op // in the order of the launches
 	owners   []int       // which program each is of
@@ -80,7 +81,9 @@ func (b *batch) layOut(programs []*raster.Program, pinned *pinned) {
 	end := align(b.tablesAt + int64(len(b.tables)))
 	end = b.assign(raster.Input, end)
 	b.up = end
+	b.decoded.at = end
 	end = b.assign(raster.Decoded, end)
+	b.decoded.size = end - b.decoded.at
 	end = b.assign(raster.Work, end)
 	end = b.assign(raster.Direct, end)
 	results := end

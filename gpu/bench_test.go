@@ -85,7 +85,7 @@ func BenchmarkRender(b *testing.B) {
 // testStream is a stream that no job comes to, until the test ends.
 func (b *Backend) testStream(t testing.TB) *stream {
 	t.Helper()
-	s := &stream{backend: b, limit: 1 << 40}
+	s := &stream{backend: b, limit: 1 << 40, sentinel: firstSentinel}
 	var err error
 	if s.cuda, err = b.device.NewStream(); err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func BenchmarkKernels(b *testing.B) {
 				programs = append(programs, p)
 			}
 			s := onGPU.testStream(b)
-			s.batch.layOut(programs, &onGPU.pinned)
+			s.layOut(programs)
 			if err := s.carryOut(); err != nil {
 				b.Fatal(err)
 			}

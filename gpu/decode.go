@@ -85,23 +85,31 @@ func (s *stream) decode() error {
 	if len(s.images) == 0 {
 		return nil
 	}
+	if err := s.cuda.Fill(s.memory.buffer, int(s.batch.decoded.at), int(s.batch.decoded.size), s.sentinel); err != nil {
+		return err
+	}
 	for i := range s.images {
-		s.images[i].To = s.memory.buffer
+		s.images[i].To, s.images[i].Sentinel, s.images[i].From = s.memory.buffer, s.sentinel, s.from
 	}
 	return s.decoder.Decode(s.images)
 }
 
 // report records in the job, of which the batch is the part from first on, which JPEGs were decoded
-// and why others were not.
-func (s *stream) report(j *job, first int) {
+// and why others were not. It leaves out, and returns, those that may have been skipped.
+func (s *stream) report(j *job, first int) (skipped []suspect) {
 	for i, p := range s.images {
 		task := first + s.coded[i]
+		if p.Err == nil && untouched(s.batch.programs[s.coded[i]], s.sentinel) {
+			skipped = append(skipped, suspect{task, p.Backend})
+			continue
+		}
 		if p.Err == nil {
 			j.tasks[task].Decoder = "nvjpeg " + p.Backend.String()
 			continue
 		}
 		j.refused, j.reasons = append(j.refused, task), append(j.reasons, p.Err.Error())
 	}
+	return skipped
 }
 
 // How often a JPEG that did not fit into memory is retried, and the first pause before that.

@@ -117,8 +117,7 @@ func BenchmarkPhases(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer s.closeDecoder()
-			s.batch.layOut(programs, &onGPU.pinned)
-			s.findCoded()
+			s.layOut(programs)
 			if err := s.carryOut(); err != nil {
 				b.Fatal(err)
 			}

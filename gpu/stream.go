@@ -5,6 +5,7 @@ import (
 
 	"github.com/tfrec/tfrec/gpu/internal/cuda"
 	"github.com/tfrec/tfrec/gpu/internal/nvjpeg"
+	"github.com/tfrec/tfrec/internal/raster"
 )
 
 // stream does one job after the other, on a goroutine with a thread of its own.
@@ -20,11 +21,13 @@ type stream struct {
 	images    []nvjpeg.Image  // of the batch
 	coded     []int           // which programs these are of
 	gaveUpOOM bool            // a JPEG did not fit into memory after all retries
+	sentinel  byte            // what fills planes before they are decoded
+	from      nvjpeg.Backend  // the first that is asked
 }
 
 // serve executes jobs until there are no more. It first reports whether it can.
 func (b *Backend) serve(opened chan<- error) {
-	s := stream{backend: b, limit: b.options.Memory}
+	s := stream{backend: b, limit: b.options.Memory, sentinel: firstSentinel}
 	var err error
 	if s.cuda, err = b.device.NewStream(); err != nil {
 		opened <- err
@@ -46,8 +49,7 @@ func (b *Backend) serve(opened chan<- error) {
 // do does the programs first to end-1 of a job, in halves where they are too
 // many for the memory there is.
 func (s *stream) do(j *job, first, end int) error {
-	s.batch.layOut(j.programs[first:end], &s.backend.pinned)
-	s.findCoded()
+	s.layOut(j.programs[first:end])
 	many := end-first > 1
 	if !many || s.batch.size <= s.limit {
 		err := s.carryOut()
@@ -55,7 +57,11 @@ func (s *stream) do(j *job, first, end int) error {
 			err = s.retryOOM(err)
 		}
 		if err == nil {
-			s.report(j, first)
+			for _, suspect := range s.report(j, first) {
+				if err := s.again(j, suspect); err != nil {
+					return err
+				}
+			}
 		}
 		if !errors.Is(err, cuda.ErrOutOfMemory) {
 			return err
@@ -74,6 +80,12 @@ func (s *stream) do(j *job, first, end int) error {
 		return err
 	}
 	return s.do(j, middle, end)
+}
+
+// layOut lays out a batch, and finds its JPEGs.
+func (s *stream) layOut(programs []*raster.Program) {
+	s.batch.layOut(programs, &s.backend.pinned)
+	s.findCoded()
 }
 
 // carryOut does the batch that was laid out.

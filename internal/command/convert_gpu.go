@@ -150,6 +150,9 @@ func decodingShare(decoded map[string]int64, s gpu.Stats) string {
 	if s.FellBack > 0 {
 		why = append(why, fmt.Sprintf("the GPU failed or lacked memory: %d, whose shards the same command rewrites when the GPU works again", s.FellBack))
 	}
+	if s.Skipped > 0 {
+		why = append(why, fmt.Sprintf("nvJPEG reported success for an image that it skipped: %d, decoded again", s.Skipped))
+	}
 	if len(why) > 0 {
 		text += " (" + strings.Join(why, "; ") + ")"
 	}

@@ -71,8 +71,11 @@ func (p *Program) Reset() {
 // Add appends a buffer and returns its place.
 func (p *Program) Add(b Buffer) Address {
 	p.Buffers = append(p.Buffers, b)
-	return Address(len(p.Buffers)) << addressBits
+	return p.Buffer(len(p.Buffers) - 1)
 }
+
+// Buffer returns the place of a buffer, by its index.
+func (p *Program) Buffer(i int) Address { return Address(i+1) << addressBits }
 
 // Table appends a blob, or finds it, and returns its place.
 func (p *Program) Table(b Blob) Address {

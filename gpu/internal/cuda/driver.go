@@ -46,6 +46,7 @@ type function any
 type stream interface {
 	upload(to uintptr, from unsafe.Pointer, bytes int) error
 	download(to unsafe.Pointer, from uintptr, bytes int) error
+	fill(to uintptr, value byte, bytes int) error
 	// launch gets pointers to eight bytes for each parameter.
 	launch(f function, grid, block Dim, params []unsafe.Pointer) error
 	record(e event) error

@@ -241,6 +241,10 @@ func (s *cuStream) download(to unsafe.Pointer, from uintptr, bytes int) error {
 	return answered("cuMemcpyDtoHAsync", cu.MemcpyDtoHAsync(to, cu.DevicePtr(from), int64(bytes), s.stream))
 }
 
+func (s *cuStream) fill(to uintptr, value byte, bytes int) error {
+	return answered("cuMemsetD8Async", cu.MemsetD8Async(cu.DevicePtr(to), value, int64(bytes), s.stream))
+}
+
 func (s *cuStream) launch(f function, grid, block Dim, params []unsafe.Pointer) error {
 	return answered("cuLaunchKernel", f.(cu.Function).Launch(grid.X, grid.Y, grid.Z, block.X, block.Y, block.Z, 0, s.stream, params))
 }

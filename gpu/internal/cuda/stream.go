@@ -98,6 +98,19 @@ func (s *Stream) Download(to *HostBuffer, at int, from *Buffer, start, n int) er
 	return s.device.explain(s.stream.download(unsafe.Pointer(&to.data[at]), from.address+uintptr(start), n), "download")
 }
 
+// Fill queues that n bytes from a place in a buffer on become a value.
+func (s *Stream) Fill(to *Buffer, at, n int, value byte) error {
+	switch {
+	case s.stream == nil:
+		return errClosed
+	case n < 0 || at < 0 || at > to.size || n > to.size-at:
+		return fault(nil, 0, "fill: %d bytes from %d on in a buffer of %d", n, at, to.size)
+	case n == 0:
+		return nil
+	}
+	return s.device.explain(s.stream.fill(to.address+uintptr(at), value, n), "fill")
+}
+
 // fits says with an error whether n bytes from a place on are in a buffer and, from
 // another, in pinned memory.
 func (s *Stream) fits(what string, b *Buffer, offset int, h *HostBuffer, start, n int) error {

@@ -200,9 +200,9 @@ func TestPartsOfBuffers(t *testing.T) {
 		in.Bytes()[i] = byte(i)
 		out.Bytes()[i] = 255
 	}
-	must(t, s.Upload(b, 10, in, 50, 50), s.Download(out, 3, b, 20, 5), s.Upload(b, 100, in, 100, 0), s.Synchronize())
+	must(t, s.Upload(b, 10, in, 50, 50), s.Fill(b, 22, 2, 7), s.Fill(b, 100, 0, 8), s.Download(out, 3, b, 20, 5), s.Upload(b, 100, in, 100, 0), s.Synchronize())
 	want := bytes.Repeat([]byte{255}, 100)
-	copy(want[3:], []byte{60, 61, 62, 63, 64})
+	copy(want[3:], []byte{60, 61, 7, 7, 64})
 	if !bytes.Equal(out.Bytes(), want) {
 		t.Errorf("got % x", out.Bytes())
 	}
@@ -211,6 +211,8 @@ func TestPartsOfBuffers(t *testing.T) {
 		err  error
 	}{
 		{"past the buffer", s.Upload(b, 51, in, 0, 50)},
+		{"filling past the buffer", s.Fill(b, 51, 50, 0)},
+		{"filling before the buffer", s.Fill(b, -1, 1, 0)},
 		{"past pinned memory", s.Upload(b, 0, in, 99, 2)},
 		{"before the buffer", s.Upload(b, -1, in, 0, 1)},
 		{"before pinned memory", s.Download(out, -1, b, 0, 1)},
@@ -366,7 +368,7 @@ func TestClosing(t *testing.T) {
 	_, asking := e.Done()
 	_, making := d.NewStream()
 	for name, err := range map[string]error{
-		"Alloc": allocating, "AllocHost": pinning, "NewEvent": marking, "Done": asking, "Wait": e.Wait(), "Synchronize": s.Synchronize(),
+		"Alloc": allocating, "Fill": s.Fill(b, 0, 1, 0), "AllocHost": pinning, "NewEvent": marking, "Done": asking, "Wait": e.Wait(), "Synchronize": s.Synchronize(),
 		"Upload": s.Upload(b, 0, h, 0, 1), "Record": s.Record(e), "Launch": s.Launch(nil, cuda.Dim{}, cuda.Dim{}), "NewStream": making,
 	} {
 		if err == nil || !strings.Contains(err.Error(), "closed") {

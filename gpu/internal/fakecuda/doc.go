@@ -24,7 +24,8 @@
 //	FAKECUDA_POOLS       0 where nvJPEG does not know memory pools
 //	FAKECUDA_FAIL        FUNCTION:N:CODE, several separated by commas: from when that was set, the
 //	                     N-th call (with N+ that and all later ones) answers CODE. The function kernel is
-//	                     a kernel that runs, rather than its launch.
+//	                     a kernel that runs, rather than its launch; pictureBatched and picture are an
+//	                     image that nvJPEG decodes in a batch or alone: it is skipped, without an error.
 //	FAKECUDA_MEET        how many streams must have work queued at the same time before the first wait
 //	                     for an event returns; if they have not within a minute, the GPU fails
 //	FAKECUDA_TINT        what is added to the luma of every image that the fake nvJPEG decodes

@@ -23,7 +23,7 @@ static const char *const needed[] = {
 	"cuDevicePrimaryCtxSetFlags_v2", "cuDeviceTotalMem_v2",
 	"cuDriverGetVersion", "cuEventCreate", "cuEventDestroy_v2", "cuEventElapsedTime", "cuEventQuery", "cuEventRecord",
 	"cuEventSynchronize", "cuGetErrorName", "cuLaunchKernel", "cuMemAlloc_v2", "cuMemFreeHost", "cuMemFree_v2",
-	"cuMemGetInfo_v2", "cuMemHostAlloc", "cuMemcpyDtoHAsync_v2", "cuMemcpyHtoDAsync_v2", "cuModuleGetFunction",
+	"cuMemGetInfo_v2", "cuMemHostAlloc", "cuMemcpyDtoHAsync_v2", "cuMemcpyHtoDAsync_v2", "cuMemsetD8Async", "cuModuleGetFunction",
 	"cuModuleLoadData", "cuModuleUnload", "cuStreamCreate", "cuStreamDestroy_v2",
 };
 

@@ -163,6 +163,12 @@ type Image struct {
 	// Want are the sizes that the planes must have: another size in the header
 	// that nvJPEG reads is an error. None: any.
 	Want [3]struct{ Width, Height int }
+	// From is the first backend that is asked.
+	From Backend
+	// Sentinel is what the planes, whose rows are then close together, were filled with. Before they
+	// are decoded once more they are filled again, so that it shows whether nvJPEG decodes anything
+	// at all. 0: they are not.
+	Sentinel byte
 
 	// Info is what its header says.
 	Info Info
@@ -205,7 +211,7 @@ func (d *Decoder) decode(images []Image) error {
 	for i := range images {
 		p := &images[i]
 		p.Err = nil
-		if d.handles[Hardware] == nil || !d.prepare(p, Hardware, 0) {
+		if d.handles[Hardware] == nil || p.From > Hardware || !d.prepare(p, Hardware, 0) {
 			if err := d.one(p); err != nil {
 				return err
 			}
@@ -275,6 +281,11 @@ func (d *Decoder) together(b *batch, group []*Image) error {
 		if err := d.Wait(); err != nil {
 			return err
 		}
+		for _, p := range group {
+			if err := d.refill(p); err != nil {
+				return err
+			}
+		}
 		switch {
 		case s == allocatorFailure:
 			return d.noRoom("decode JPEGs")
@@ -341,7 +352,7 @@ func (d *Decoder) prepare(p *Image, b Backend, slot int) bool {
 // one starts decoding an image with the first backend, other than the chip's, that accepts it.
 func (d *Decoder) one(p *Image) error {
 	p.Err = refusal(jpegNotSupported)
-	for b := GPU; b < backends; b++ {
+	for b := max(GPU, p.From); b < backends; b++ {
 		for tries := 0; tries < 2 && d.handles[b] != nil; tries++ {
 			if d.used[b] == slots {
 				if err := d.Wait(); err != nil {
@@ -366,10 +377,26 @@ func (d *Decoder) one(p *Image) error {
 			if s == allocatorFailure {
 				return d.noRoom("decode a JPEG")
 			}
+			if err := d.refill(p); err != nil {
+				return err
+			}
 			p.Err = refusal(s)
 			if s.final() {
 				break
 			}
+		}
+	}
+	return nil
+}
+
+// refill fills the planes of an image with its sentinel.
+func (d *Decoder) refill(p *Image) error {
+	if p.Sentinel == 0 {
+		return nil
+	}
+	for i, size := range p.Info.Planes[:p.Info.Components] {
+		if err := d.stream.Fill(p.To, p.Planes[i].At, size.Width*size.Height, p.Sentinel); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -58,3 +58,15 @@ EXPORT CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUst
 	ENTER_CONTEXT(cuMemcpyDtoHAsync);
 	return copy(stream, pinned_memory, (uintptr_t)to, device_memory, from, bytes);
 }
+
+EXPORT CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream) {
+	ENTER_CONTEXT(cuMemsetD8Async);
+	if (!holds(device_memory, to, bytes))
+		return CUDA_ERROR_INVALID_VALUE;
+	return enqueue(stream, [=] {
+		if (!holds(device_memory, to, bytes))
+			return CUDA_ERROR_ILLEGAL_ADDRESS;
+		memset((void *)to, value, bytes);
+		return CUDA_SUCCESS;
+	});
+}

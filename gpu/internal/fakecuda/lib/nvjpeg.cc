@@ -83,6 +83,9 @@ static int draw(void *argument) {
 		d.state->busy = false;
 	if (d.jpeg != nullptr)
 		d.jpeg->busy = false;
+	// A picture that is skipped, while nvJPEG reports success.
+	if (fakecuda_fault(d.jpeg != nullptr ? "picture" : "pictureBatched") != 0)
+		return 0;
 	int tint = (int)fakecuda_setting("TINT", 0);
 	auto planes = decode(d.picture.header, d.picture.data, d.picture.size);
 	for (size_t c = 0; c < planes.size(); c++) {
