@@ -20,7 +20,7 @@ type Info struct {
 	Index int
 	// Name is such as "NVIDIA H200".
 	Name string
-	// UUID is as nvidia-smi prints it.
+	// UUID is as nvidia-smi prints it: of a slice of a GPU (MIG) that of the slice.
 	UUID string
 	// Memory is all that it has, in bytes.
 	Memory int64
@@ -160,6 +160,45 @@ func (d *Device) Memory() (free, total int64, err error) {
 	return free, total, d.explain(err, "look at memory")
 }
 
+// kept are the contexts that stay for the life of the process, by the GPU's number.
+var kept = struct {
+	sync.Mutex
+	contexts map[int]context
+}{contexts: map[int]context{}}
+
+// Keep has the GPU's primary context stay for the life of the process, also when all devices are
+// closed: for libraries that are never unloaded and may refer to it. A context that is lost ends
+// with the devices.
+func (d *Device) Keep() error {
+	kept.Lock()
+	defer kept.Unlock()
+	if kept.contexts[d.info.Index] != nil {
+		return nil
+	}
+	driver, err := openDriver()
+	if err != nil {
+		return err
+	}
+	c, err := driver.retain(d.info.Index)
+	if err != nil {
+		return d.explain(err, "keep the context")
+	}
+	kept.contexts[d.info.Index] = c
+	return nil
+}
+
+// letGo ends what Keep began.
+func (d *Device) letGo() error {
+	kept.Lock()
+	defer kept.Unlock()
+	c := kept.contexts[d.info.Index]
+	if c == nil {
+		return nil
+	}
+	delete(kept.contexts, d.info.Index)
+	return d.cleanup(c.release())
+}
+
 // Close unloads the modules and releases the GPU. It fails while streams are open. Closing again
 // does nothing. No other method of the device may be called afterwards.
 func (d *Device) Close() error {
@@ -176,6 +215,9 @@ func (d *Device) Close() error {
 		var errs []error
 		for _, m := range d.modules {
 			errs = append(errs, d.cleanup(m.unload()))
+		}
+		if d.Lost() {
+			errs = append(errs, d.letGo())
 		}
 		return errors.Join(append(errs, d.cleanup(d.context.release()))...)
 	})

@@ -116,6 +116,10 @@ func (cuDriver) info(index int) (Info, error) {
 		return Info{}, answered("cuDeviceGetUuid", err)
 	}
 	i.UUID = "GPU-" + id.String()
+	if slice, code := libcuda.SliceUUID(int(d)); code == 0 && slice != id {
+		id = slice
+		i.UUID = "MIG-" + id.String()
+	}
 	for attribute, to := range map[cu.DeviceAttribute]*int{
 		cu.ComputeCapabilityMajor: &i.Major,
 		cu.ComputeCapabilityMinor: &i.Minor,

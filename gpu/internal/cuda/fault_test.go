@@ -34,6 +34,18 @@ func TestSurveyOfTheFake(t *testing.T) {
 	if d.Devices[1] != want {
 		t.Errorf("got  %+v\nwant %+v", d.Devices[1], want)
 	}
+	fakecuda.Set(t, "MIG", "1")
+	d, err = cuda.Survey()
+	must(t, err)
+	if got, want := d.Devices[1].UUID, "MIG-74757677-7879-7a7b-7c7d-7e7f80818283"; got != want {
+		t.Errorf("a slice has the UUID %s; want %s", got, want)
+	}
+	fakecuda.Set(t, "FAIL", "cuDeviceGetUuid:2:500,cuDeviceGetUuid:4:500") // an old driver: the second of each GPU is the _v2
+	d, err = cuda.Survey()
+	must(t, err)
+	if d.Devices[1].UUID != want.UUID {
+		t.Errorf("the UUID is %s; want %s", d.Devices[1].UUID, want.UUID)
+	}
 }
 
 func TestFaultsOfOpen(t *testing.T) {

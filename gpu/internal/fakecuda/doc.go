@@ -21,6 +21,7 @@
 //	FAKECUDA_CAPABILITY  the compute capability, times ten: 90
 //	FAKECUDA_HARDWARE    0 where the chip has no JPEG decoder
 //	FAKECUDA_ACTIVE      the flags of the primary context, which another library has made
+//	FAKECUDA_MIG         1 where the GPUs are slices of others (MIG)
 //	FAKECUDA_POOLS       0 where nvJPEG does not know memory pools
 //	FAKECUDA_FAIL        FUNCTION:N:CODE, several separated by commas: from when that was set, the
 //	                     N-th call (with N+ that and all later ones) answers CODE. The function kernel is

@@ -40,11 +40,15 @@ type Counts struct {
 	Flags int64
 	// Reserved is how often the fake nvJPEG allocated memory for batches, since the process began.
 	Reserved int64
+	// Retains is how often primary contexts are retained.
+	Retains int64
+	// UsedNVJPEG says whether the fake nvJPEG was used, since when a context stays.
+	UsedNVJPEG bool
 }
 
 // Now counts. ok is false where the driver is not the fake one.
 func Now() (c Counts, ok bool) {
-	var n [13]C.int64_t
+	var n [15]C.int64_t
 	if C.counts(&n[0]) == 0 {
 		return c, false
 	}
@@ -52,11 +56,16 @@ func Now() (c Counts, ok bool) {
 		Buffers: int64(n[0]), Pinned: int64(n[1]), Streams: int64(n[2]), Events: int64(n[3]), Modules: int64(n[4]),
 		Contexts: int64(n[5]), Leaked: int64(n[6]), Kernels: int64(n[7]), NVJPEG: int64(n[8]),
 		Waits: int64(n[9]), Spins: int64(n[10]), Flags: int64(n[11]), Reserved: int64(n[12]),
+		Retains: int64(n[13]), UsedNVJPEG: n[14] != 0,
 	}, true
 }
 
-// Alive returns the counts without those of what happened.
+// Alive returns the counts without those of what happened, and of the context that stays once nvJPEG
+// was used.
 func (c Counts) Alive() Counts {
+	if c.UsedNVJPEG {
+		c.Contexts, c.Retains, c.UsedNVJPEG = 0, 0, false
+	}
 	c.Kernels, c.Waits, c.Spins, c.Flags, c.Reserved = 0, 0, 0, 0, 0
 	return c
 }

@@ -67,6 +67,7 @@ func TestVerb(t *testing.T) {
 	}{
 		{"a GPU", fake, "", nil, []string{"NVIDIA driver: for CUDA 12.2\nGPU 0: tfrec's fake GPU 0, compute capability 9.0, 4 multiprocessors, 1.0 GiB of which 1.0 GiB are free\n  nvJPEG 12.2.2 (libnvjpeg.so.12): hardware, GPU, hybrid\n"}},
 		{"no chip for JPEG", fake, "FAKECUDA_HARDWARE=0", nil, []string{"\n  nvJPEG 12.2.2 (libnvjpeg.so.12): GPU, hybrid\n"}},
+		{"a slice without a chip for JPEG", fake, "FAKECUDA_MIG=1 FAKECUDA_HARDWARE=0", []string{"--json"}, []string{`"name":"tfrec's fake GPU 0 MIG 1g.10gb","uuid":"MIG-64656667-6869-6a6b-6c6d-6e6f70717273"`, `"backends":["GPU","hybrid"]`}},
 		{"no chip for JPEG, JSON", fake, "FAKECUDA_HARDWARE=0", []string{"--json"}, []string{`"backends":["GPU","hybrid"],"missing":[{"backend":"hardware","failed":false,"reason":"architecture mismatch (7)"}]}`}},
 		{"a chip for JPEG that fails", fake, "FAKECUDA_FAIL=nvjpegCreateEx:1:6", nil, []string{"(libnvjpeg.so.12): GPU, hybrid\n  nvJPEG's backend \"hardware\" does not start: execution failed (6)\n"}},
 		{"a chip for JPEG that fails, JSON", fake, "FAKECUDA_FAIL=nvjpegCreateEx:1:6", []string{"--json"}, []string{`"missing":[{"backend":"hardware","failed":true,"reason":"execution failed (6)"}]}`}},
@@ -84,7 +85,7 @@ func TestVerb(t *testing.T) {
 		{"a full GPU", fake, "FAKECUDA_FAIL=cuDevicePrimaryCtxRetain:1:2", []string{"--json"}, []string{`"usable":false,"reason":"GPU 0 (tfrec's fake GPU 0) has no memory left to be opened`, `"memory_free":0`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			out := tfrec(t, c.driver, []string{c.variable}, append([]string{"gpu"}, c.args...)...)
+			out := tfrec(t, c.driver, strings.Fields(c.variable), append([]string{"gpu"}, c.args...)...)
 			for _, want := range c.want {
 				if !strings.Contains(out, want) {
 					t.Errorf("no %q in\n%s", want, out)

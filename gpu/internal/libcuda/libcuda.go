@@ -68,6 +68,14 @@ func HostAlloc(bytes int) (p unsafe.Pointer, code int) {
 	return p, code
 }
 
+// SliceUUID returns the UUID of a GPU or, where the process has a slice of one (MIG), of that, for
+// which cu gives the whole GPU's. The code is a CUresult, 0 for success; old drivers lack the
+// function.
+func SliceUUID(device int) (uuid [16]byte, code int) {
+	code = int(C.libcuda_slice_uuid((*C.uchar)(&uuid[0]), C.int(device)))
+	return uuid, code
+}
+
 // ErrorName returns the name of a CUresult, such as CUDA_ERROR_OUT_OF_MEMORY, or
 // "" for one that the driver does not know.
 func ErrorName(code int) string {

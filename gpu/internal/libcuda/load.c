@@ -13,6 +13,7 @@ extern void *libcuda_slots[] __attribute__((visibility("hidden")));
 extern const char *const libcuda_names[] __attribute__((visibility("hidden")));
 extern int libcuda_not_found(void) __attribute__((visibility("hidden")));
 extern int cuMemHostAlloc(void **p, size_t bytes, unsigned flags) __attribute__((visibility("hidden")));
+extern int cuDeviceGetUuid_v2(unsigned char *uuid, int device) __attribute__((visibility("hidden")));
 extern int cuGetErrorName(int code, const char **name) __attribute__((visibility("hidden")));
 
 // Without these nothing works. All others of the table are those of cu that are
@@ -73,6 +74,8 @@ int libcuda_host_alloc(void **p, unsigned long bytes) {
 	enum { portable = 1 }; // CU_MEMHOSTALLOC_PORTABLE
 	return cuMemHostAlloc(p, bytes, portable);
 }
+
+int libcuda_slice_uuid(unsigned char uuid[16], int device) { return cuDeviceGetUuid_v2(uuid, device); }
 
 const char *libcuda_error_name(int code) {
 	const char *name = NULL;

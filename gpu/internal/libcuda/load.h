@@ -20,6 +20,9 @@ void libcuda_load(libcuda_result *r);
 // libcuda_host_alloc is cuMemHostAlloc for memory that all contexts may use.
 int libcuda_host_alloc(void **p, unsigned long bytes);
 
+// libcuda_slice_uuid is cuDeviceGetUuid_v2, which drivers before 470 lack.
+int libcuda_slice_uuid(unsigned char uuid[16], int device);
+
 // libcuda_error_name is the name of an error, or NULL.
 const char *libcuda_error_name(int code);
 

@@ -77,6 +77,7 @@ libcuda_names:
 	symbol cuDeviceGetName
 	symbol cuDeviceGetP2PAttribute
 	symbol cuDeviceGetUuid
+	symbol cuDeviceGetUuid_v2
 	symbol cuDevicePrimaryCtxGetState
 	symbol cuDevicePrimaryCtxRelease_v2
 	symbol cuDevicePrimaryCtxReset_v2

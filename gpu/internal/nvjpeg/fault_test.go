@@ -331,3 +331,39 @@ func TestOldLibrary(t *testing.T) {
 		}
 	}
 }
+
+// TestContextStays opens and closes a GPU: once nvJPEG was used its context stays, retained once, and
+// is used again, unless it is lost.
+func TestContextStays(t *testing.T) {
+	fakecuda.Use(t)
+	use := func(fail string) {
+		d, err := cuda.Open(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := d.NewStream()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := nvjpeg.Open(s); err != nil {
+			t.Fatal(err)
+		}
+		fakecuda.Set(t, "FAIL", fail)
+		if err := s.Synchronize(); (err != nil) != (fail != "") {
+			t.Error(err)
+		}
+		fakecuda.Set(t, "FAIL", "")
+		if err := errors.Join(s.Close(), d.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+	for i, c := range []struct {
+		fail    string
+		retains int64
+	}{{"", 1}, {"", 1}, {"cuEventSynchronize:1:719", 0}, {"", 1}} {
+		use(c.fail)
+		if now, _ := fakecuda.Now(); now.Retains != c.retains {
+			t.Errorf("%d: the context is retained %d times after all is closed; want %d", i, now.Retains, c.retains)
+		}
+	}
+}

@@ -65,6 +65,10 @@ func openLibrary(name string, s *cuda.Stream) (*Library, error) {
 	if answer != success {
 		return nil, fmt.Errorf("%s does not report its version: %s", name, answer)
 	}
+	// The CUDA in nvJPEG stays loaded, and has the context in mind.
+	if err := s.Device().Keep(); err != nil {
+		return nil, err
+	}
 	l := &Library{native: n, name: name, version: v}
 	d, err := l.newDecoder(s)
 	if err != nil {

@@ -19,6 +19,7 @@ size_t modules();
 int64_t launches();
 int64_t objects();
 int64_t nvjpeg_allocations();
+bool nvjpeg_used();
 
 static int devices() { return (int)std::min<long long>(setting("DEVICES", 1), most_devices); }
 
@@ -32,6 +33,13 @@ static int open_contexts() {
 	int n = 0;
 	for (int r : retained)
 		n += r > 0;
+	return n;
+}
+
+static int64_t retains() {
+	int64_t n = 0;
+	for (int r : retained)
+		n += r;
 	return n;
 }
 
@@ -85,7 +93,7 @@ EXPORT CUresult cuDeviceGet(CUdevice *device, int ordinal) {
 
 EXPORT CUresult cuDeviceGetName(char *name, int length, CUdevice device) {
 	ENTER(cuDeviceGetName);
-	snprintf(name, (size_t)length, "tfrec's fake GPU %d", device);
+	snprintf(name, (size_t)length, "tfrec's fake GPU %d%s", device, setting("MIG", 0) != 0 ? " MIG 1g.10gb" : "");
 	return initialized_device(device);
 }
 
@@ -93,6 +101,14 @@ EXPORT CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
 	ENTER(cuDeviceGetUuid);
 	for (int i = 0; i < 16; i++)
 		uuid->bytes[i] = (char)(device * 16 + i);
+	return initialized_device(device);
+}
+
+// With FAKECUDA_MIG the GPUs are slices, which have names and UUIDs of their own.
+EXPORT CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device) {
+	ENTER(cuDeviceGetUuid_v2);
+	for (int i = 0; i < 16; i++)
+		uuid->bytes[i] = (char)(device * 16 + i + (setting("MIG", 0) != 0 ? 100 : 0));
 	return initialized_device(device);
 }
 
@@ -198,12 +214,12 @@ EXPORT CUresult cuGetErrorName(CUresult code, const char **name) {
 
 // For package fakecuda: what is alive, what was left to contexts that ended, how
 // many kernels ran, how many objects of the fake nvJPEG are alive, how often somebody waited, how
-// often that kept a processor busy, the flags of the first GPU's context, and how often the fake
-// nvJPEG allocated memory for batches.
-EXPORT void fakecuda_counts(int64_t counts[13]) {
+// often that kept a processor busy, the flags of the first GPU's context, how often the fake nvJPEG
+// allocated memory for batches, how often contexts are retained, and whether nvJPEG was used.
+EXPORT void fakecuda_counts(int64_t counts[15]) {
 	std::lock_guard<std::recursive_mutex> held(everything);
-	const int64_t now[13] = {(int64_t)allocations(device_memory), (int64_t)allocations(pinned_memory), (int64_t)streams(),
+	const int64_t now[15] = {(int64_t)allocations(device_memory), (int64_t)allocations(pinned_memory), (int64_t)streams(),
 				(int64_t)events(), (int64_t)modules(), open_contexts(), (int64_t)leaked, launches(), objects(),
-				 waits(), spinning_waits(), context_flags[0], nvjpeg_allocations()};
+				 waits(), spinning_waits(), context_flags[0], nvjpeg_allocations(), retains(), nvjpeg_used()};
 	memcpy(counts, now, sizeof now);
 }

@@ -5,6 +5,8 @@
 #include <memory>
 
 static int64_t alive;
+static bool used_once;
+bool nvjpeg_used() { return used_once; }
 int64_t objects() { return alive; }
 
 static int64_t allocated;
@@ -36,6 +38,7 @@ EXPORT int fakecuda_enqueue(void *stream, int (*work)(void *), void (*forget)(vo
 EXPORT void fakecuda_object(int by) {
 	std::lock_guard<std::recursive_mutex> held(everything);
 	alive += by;
+	used_once = true;
 }
 
 EXPORT void fakecuda_allocation(void) {
