@@ -71,7 +71,7 @@ func TestSlowBodies(t *testing.T) {
 				if f.opens < test.requests || f.opens > test.requests+1 {
 					t.Errorf("%d requests, want %d", f.opens, test.requests)
 				}
-				if took := time.Since(began); test.fails && took > 2*tries*speedWindow {
+				if took := time.Since(began); test.fails && took > 2*tries*SpeedWindow {
 					t.Errorf("took %v", took)
 				}
 			})

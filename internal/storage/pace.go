@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// speedWindow is how long a body may be too slow before its request is made again.
-const speedWindow = 30 * time.Second
+// SpeedWindow is how long a body may be too slow before its request is made again. Tests change it,
+// before the first request.
+var SpeedWindow = 30 * time.Second
 
-// pace measures the speed of one body, in windows of speedWindow. Only the time that is spent
+// pace measures the speed of one body, in windows of SpeedWindow. Only the time that is spent
 // waiting for the network counts.
 type pace struct {
 	least  int64 // bytes a second; 0: any speed is fine
@@ -24,7 +25,7 @@ func newPace() pace { return pace{least: network.Load().speed} }
 func (p *pace) moved(n int, took time.Duration) error {
 	p.waited += took
 	p.bytes += int64(n)
-	if p.waited < speedWindow {
+	if p.waited < SpeedWindow {
 		return nil
 	}
 	slow := float64(p.bytes) < float64(p.least)*p.waited.Seconds()
@@ -39,7 +40,7 @@ func (p *pace) moved(n int, took time.Duration) error {
 type slowError struct{ least int64 }
 
 func (e *slowError) Error() string {
-	return fmt.Sprintf("slower than %d bytes a second for %v (%s sets the bound)", e.least, speedWindow, MinSpeedVariable)
+	return fmt.Sprintf("slower than %d bytes a second for %v (%s sets the bound)", e.least, SpeedWindow, MinSpeedVariable)
 }
 
 // drain fills p from a body, and closes it. It calls alive before each read.
