@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -206,8 +207,8 @@ func TestCacheBehindFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	settle(t, root)
-	proxy := &faulty{refused: 0.2, dropped: 0.1, cut: 0.4, signed: true}
-	useS3(t, proxy.before(t, s3Server(t, root)))
+	proxy := &faultproxy.Proxy{Shares: faultproxy.Shares{faultproxy.Busy: 0.2, faultproxy.Drop: 0.1, faultproxy.Cut: 0.4}}
+	useS3(t, faults(t, proxy, "s3", s3Server(t, root)))
 	storage.Forget()
 	stop, err := UseCache(CacheOptions{Dir: t.TempDir()})
 	if err != nil {
@@ -219,7 +220,7 @@ func TestCacheBehindFaults(t *testing.T) {
 			t.Errorf("%d bytes, %v", len(got), err)
 		}
 	}
-	if proxy.faults.Load() == 0 {
+	if proxy.Count("") == 0 {
 		t.Error("nothing broke")
 	}
 }

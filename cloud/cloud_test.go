@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/reader"
 	"github.com/tfrec/tfrec/shard"
@@ -94,10 +95,10 @@ func TestSetsInStores(t *testing.T) {
 				t.Fatal(err)
 			}
 			address := server.serve(t, root)
-			proxy := &faulty{refused: 0.2, dropped: 0.1, cut: 0.2, signed: name == "s3"}
+			proxy := &faultproxy.Proxy{Shares: faultproxy.Shares{faultproxy.Busy: 0.2, faultproxy.Drop: 0.1, faultproxy.Cut: 0.2}}
 			for _, through := range []string{"", "faults"} {
 				if through != "" {
-					server.use(t, proxy.before(t, address))
+					server.use(t, faults(t, proxy, name, address))
 				}
 				storage.Forget()
 				for order, pipe := range orders {
@@ -112,8 +113,8 @@ func TestSetsInStores(t *testing.T) {
 					t.Errorf("%s: verify: %v, %v", through, err, report)
 				}
 			}
-			if proxy.faults.Load() < 10 {
-				t.Errorf("only %d faults in %d requests", proxy.faults.Load(), proxy.requests.Load())
+			if proxy.Count("") < 10 {
+				t.Errorf("only few faults: %s", proxy)
 			}
 		})
 	}

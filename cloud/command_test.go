@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
 	"github.com/tfrec/tfrec/internal/claim"
 	"github.com/tfrec/tfrec/internal/command"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -18,8 +19,8 @@ import (
 // actAsTfrec in the environment makes the test binary the command itself.
 const actAsTfrec = "TFREC_TEST_MAIN"
 
-// impatient makes the command consider others dead after seconds. Stores have times in whole
-// seconds.
+// impatient makes the command consider others dead, and bodies slow, after seconds. Stores have
+// times in whole seconds.
 const impatient = "TFREC_TEST_IMPATIENT"
 
 // patient makes it wait as long as it does for users: nobody dies.
@@ -38,6 +39,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(actAsTfrec) != "" {
 		if os.Getenv(impatient) != "" {
 			claim.Renew, claim.Expire = 500*time.Millisecond, 3*time.Second
+			storage.SpeedWindow = 2 * time.Second
 		}
 		os.Exit(command.Main())
 	}
@@ -115,8 +117,8 @@ func TestCommand(t *testing.T) {
 	if err := os.CopyFS(filepath.Join(bucket, "tables"), os.DirFS(demo)); err != nil {
 		t.Fatal(err)
 	}
-	proxy := &faulty{refused: 0.1, dropped: 0.05, cut: 0.1, signed: true}
-	useS3(t, proxy.before(t, s3Server(t, root)))
+	proxy := &faultproxy.Proxy{Shares: usual}
+	useS3(t, faults(t, proxy, "s3", s3Server(t, root)))
 	here, there := t.TempDir(), t.TempDir()
 
 	convert := func(src, out string) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -23,8 +24,8 @@ func TestConvertThroughFaults(t *testing.T) {
 		use   func(testing.TB, string)
 	}{"s3": {s3Server, useS3}, "gs": {gcsServer, useGCS}} {
 		t.Run(name, func(t *testing.T) {
-			proxy := &faulty{refused: 0.2, dropped: 0.1, cut: 0.2, signed: name == "s3"}
-			server.use(t, proxy.before(t, server.serve(t, root)))
+			proxy := &faultproxy.Proxy{Shares: faultproxy.Shares{faultproxy.Busy: 0.2, faultproxy.Drop: 0.1, faultproxy.Cut: 0.2}}
+			server.use(t, faults(t, proxy, name, server.serve(t, root)))
 			storage.Forget()
 			here, there := t.TempDir(), t.TempDir()
 			for dir, source := range map[string]string{here: bucket, there: name + "://bucket"} {
@@ -41,8 +42,8 @@ func TestConvertThroughFaults(t *testing.T) {
 			}
 			same(t, "photos", files(t, filepath.Join(here, "photos")), files(t, filepath.Join(there, "photos")))
 			same(t, "table", files(t, filepath.Join(here, "table")), files(t, filepath.Join(there, "table")))
-			if proxy.faults.Load() < 10 {
-				t.Errorf("only %d faults in %d requests", proxy.faults.Load(), proxy.requests.Load())
+			if proxy.Count("") < 10 {
+				t.Errorf("only few faults: %s", proxy)
 			}
 		})
 	}

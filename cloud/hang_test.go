@@ -18,6 +18,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
 )
 
 // hanging is a server that stops answering at the first request of a kind: at "body" in the middle
@@ -33,7 +35,7 @@ type hanging struct {
 }
 
 func (h *hanging) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	kind := kindOf(r)
+	kind := faultproxy.Operation(r)
 	if h.at == "body" && kind == "get" {
 		h.memory.ServeHTTP(&hangingBody{w, r, h}, r)
 		return

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -38,7 +39,7 @@ func TestConversionsIntoStoresAreKilled(t *testing.T) {
 			kills, unfinished := 0, 0
 			for round := 0; ; round++ {
 				p := &killer{at: 1 + random.IntN(20+10*round), after: random.IntN(2) == 0}
-				server.use(t, (&faulty{signed: name == "s3", seen: p.seen}).before(t, address))
+				server.use(t, faults(t, &faultproxy.Proxy{Break: p.seen}, name, address))
 				for _, name := range []string{"HOME", "TMPDIR", "XDG_CACHE_HOME"} {
 					t.Setenv(name, t.TempDir())
 				}
@@ -74,7 +75,7 @@ func TestInterruptedOnTheWayIntoAStore(t *testing.T) {
 	var parts atomic.Int32
 	heard := make(chan struct{})
 	k := &killer{at: 1 << 30}
-	p := &faulty{signed: true, seen: func(r *http.Request, after bool) bool {
+	p := &faultproxy.Proxy{Break: func(r *http.Request, after bool) bool {
 		if r.URL.Query().Get("partNumber") == "" {
 			return k.seen(r, after)
 		}
@@ -101,7 +102,7 @@ func TestInterruptedOnTheWayIntoAStore(t *testing.T) {
 		}
 		return true
 	}}
-	useS3(t, p.before(t, address))
+	useS3(t, faults(t, p, "s3", address))
 	_, code, text := k.run(t, "convert", "images", photos, "s3://bucket/set", "--resize", "640", "--encode", "raw", "--quiet")
 	useS3(t, address)
 	if code != 130 {

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"gocloud.dev/blob"
 
+	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -181,8 +182,8 @@ func TestListsThroughFaults(t *testing.T) {
 	for i := range 100 {
 		all.contents[fmt.Sprintf("images/%03d.jpg", i)] = "x"
 	}
-	proxy := &faulty{html: 0.1, thin: 0.1}
-	address := proxy.before(t, all.serve(t))
+	proxy := &faultproxy.Proxy{Shares: faultproxy.Shares{faultproxy.Page: 0.1, faultproxy.Thin: 0.1}}
+	address := faults(t, proxy, "s3", all.serve(t))
 	plain := s3.New(s3.Options{BaseEndpoint: &address, UsePathStyle: true, Region: "us-east-1", Credentials: aws.AnonymousCredentials{}})
 	harmed := 0
 	for range 20 {

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
@@ -115,12 +116,8 @@ func TestReshapeIntoStores(t *testing.T) {
 	}
 	for _, kind := range []string{"s3", "gs"} {
 		t.Run(kind, func(t *testing.T) {
-			proxy := &faulty{refused: 0.1, dropped: 0.05, lost: 0.03, cut: 0.1, signed: kind == "s3"}
-			if kind == "gs" {
-				// As in TestWritingThroughFaults.
-				proxy.keeps = func(r *http.Request) bool { return strings.HasSuffix(r.Header.Get("Content-Range"), "/*") }
-			}
-			stores[kind].use(t, proxy.before(t, stores[kind].serve(t)))
+			proxy := &faultproxy.Proxy{Shares: usual, Only: unlessAppended(kind)}
+			stores[kind].use(t, faults(t, proxy, kind, stores[kind].serve(t)))
 			root := kind + "://bucket"
 			for name := range reshapings {
 				if kind != "s3" && !slices.Contains([]string{"spilled", "grouped", "merge", "filter"}, name) {
@@ -151,8 +148,8 @@ func TestReshapeIntoStores(t *testing.T) {
 				}
 			}
 			same(t, "behind all that", want["merge"], downloaded(t, root+"/merge"))
-			if proxy.faults.Load() < 10 {
-				t.Errorf("only %d faults in %d requests", proxy.faults.Load(), proxy.requests.Load())
+			if proxy.Count("") < 10 {
+				t.Errorf("only few faults: %s", proxy)
 			}
 		})
 	}

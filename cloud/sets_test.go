@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -122,13 +123,13 @@ func TestKilledOnTheWayIntoAStore(t *testing.T) {
 	address := s3Server(t, root)
 	over := make(chan struct{})
 	end := sync.OnceFunc(func() { close(over) })
-	useS3(t, (&faulty{signed: true, seen: func(r *http.Request, after bool) bool {
+	useS3(t, faults(t, &faultproxy.Proxy{Break: func(r *http.Request, after bool) bool {
 		if after || r.Method == http.MethodGet || r.Method == http.MethodHead || !strings.HasSuffix(r.URL.Path, "/set/manifest.json") {
 			return false
 		}
 		<-over // nobody is done before being killed
 		return true
-	}}).before(t, address))
+	}}, "s3", address))
 	t.Cleanup(end)
 	storage.Forget()
 	self, err := os.Executable()
@@ -191,14 +192,14 @@ func TestTasksIntoAStore(t *testing.T) {
 func TestSetsThroughFaults(t *testing.T) {
 	local := t.TempDir()
 	must(t, convertPhotos(local, "--quiet", "--name", "photos")...)
-	proxy := &faulty{refused: 0.2, dropped: 0.05, lost: 0.05, cut: 0.1, signed: true}
-	useS3(t, proxy.before(t, s3Server(t, bucketDirectory(t))))
+	proxy := &faultproxy.Proxy{Shares: faultproxy.Shares{faultproxy.Busy: 0.2, faultproxy.Drop: 0.05, faultproxy.Lose: 0.05, faultproxy.Cut: 0.1}}
+	useS3(t, faults(t, proxy, "s3", s3Server(t, bucketDirectory(t))))
 	storage.Forget()
 	must(t, convertPhotos("s3://bucket/set", "--quiet", "--name", "photos")...)
 	same(t, "through faults", files(t, local), inBucket(t, "s3://bucket/set"))
 	nothingLeft(t, "s3://bucket/set")
-	if proxy.faults.Load() < 20 {
-		t.Errorf("%d faults in %d requests", proxy.faults.Load(), proxy.requests.Load())
+	if proxy.Count("") < 20 {
+		t.Errorf("only few faults: %s", proxy)
 	}
 }
 

@@ -3,6 +3,7 @@ package cloud
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -12,14 +13,16 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
 )
 
 // memory is a server of S3's protocol that keeps one bucket in memory.
 type memory struct {
 	mu      sync.Mutex
 	objects map[string]kept
-	uploads map[string]map[int][]byte // parts by number, of unfinished uploads by name
-	marks   map[string]string         // of those uploads
+	uploads map[string]*uploading // by id
+	begun   int
 }
 
 type kept struct {
@@ -28,23 +31,14 @@ type kept struct {
 	since time.Time
 }
 
-func newMemory() *memory {
-	return &memory{objects: map[string]kept{}, uploads: map[string]map[int][]byte{}, marks: map[string]string{}}
+// uploading is an upload in parts that is not finished.
+type uploading struct {
+	name, mark string
+	parts      map[int][]byte
 }
 
-// kindOf is what a request is for: "list", "head", "get", "put", "begin", "part", "finish",
-// "delete", "abort" or "uploads".
-func kindOf(r *http.Request) string {
-	query := r.URL.Query()
-	switch {
-	case r.Method == http.MethodGet && query.Has("list-type"):
-		return "list"
-	case r.Method == http.MethodGet && query.Has("uploads"):
-		return "uploads"
-	case query.Has("uploadId"):
-		return map[string]string{"PUT": "part", "POST": "finish", "DELETE": "abort"}[r.Method]
-	}
-	return map[string]string{"GET": "get", "HEAD": "head", "PUT": "put", "POST": "begin", "DELETE": "delete"}[r.Method]
+func newMemory() *memory {
+	return &memory{objects: map[string]kept{}, uploads: map[string]*uploading{}}
 }
 
 func (m *memory) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -56,11 +50,27 @@ func (m *memory) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer m.mu.Unlock()
 	name := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/bucket"), "/")
 	mark := r.Header.Get("X-Amz-Meta-" + markName)
-	switch kindOf(r) {
+	id := r.URL.Query().Get("uploadId")
+	upload := m.uploads[id]
+	switch sum := r.Header.Get("X-Amz-Content-Sha256"); {
+	case len(sum) == 64 && sum != fmt.Sprintf("%x", sha256.Sum256(body)):
+		failS3(w, http.StatusBadRequest, "XAmzContentSHA256Mismatch")
+		return
+	case id != "" && upload == nil:
+		failS3(w, http.StatusNotFound, "NoSuchUpload")
+		return
+	}
+	switch faultproxy.Operation(r) {
 	case "list":
 		m.list(w, r.URL.Query().Get("prefix"), r.URL.Query().Get("delimiter"))
 	case "uploads":
-		fmt.Fprint(w, "<ListMultipartUploadsResult><IsTruncated>false</IsTruncated></ListMultipartUploadsResult>")
+		fmt.Fprint(w, "<ListMultipartUploadsResult><IsTruncated>false</IsTruncated>")
+		for _, id := range slices.Sorted(maps.Keys(m.uploads)) {
+			if u := m.uploads[id]; strings.HasPrefix(u.name, r.URL.Query().Get("prefix")) {
+				fmt.Fprintf(w, "<Upload><Key>%s</Key><UploadId>%s</UploadId><Initiated>2026-01-02T03:04:05.000Z</Initiated></Upload>", u.name, id)
+			}
+		}
+		fmt.Fprint(w, "</ListMultipartUploadsResult>")
 	case "get", "head":
 		o, ok := m.objects[name]
 		if !ok {
@@ -73,26 +83,26 @@ func (m *memory) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "put":
 		m.make(w, r, name, kept{body, mark, time.Now()})
 	case "begin":
-		m.uploads[name], m.marks[name] = map[int][]byte{}, mark
-		fmt.Fprint(w, "<InitiateMultipartUploadResult><UploadId>upload</UploadId></InitiateMultipartUploadResult>")
+		m.begun++
+		id := fmt.Sprint("upload", m.begun)
+		m.uploads[id] = &uploading{name, mark, map[int][]byte{}}
+		fmt.Fprintf(w, "<InitiateMultipartUploadResult><UploadId>%s</UploadId></InitiateMultipartUploadResult>", id)
 	case "part":
 		n := 0
 		fmt.Sscan(r.URL.Query().Get("partNumber"), &n)
-		if parts, ok := m.uploads[name]; ok {
-			parts[n] = body
-		}
+		upload.parts[n] = body
 		w.Header().Set("ETag", tagOf(string(body)))
 	case "finish":
 		var data []byte
-		for _, n := range slices.Sorted(maps.Keys(m.uploads[name])) {
-			data = append(data, m.uploads[name][n]...)
+		for _, n := range slices.Sorted(maps.Keys(upload.parts)) {
+			data = append(data, upload.parts[n]...)
 		}
-		fmt.Fprint(w, "<CompleteMultipartUploadResult>")
-		m.make(w, r, name, kept{data, m.marks[name], time.Now()})
-		fmt.Fprintf(w, "<ETag>%s</ETag></CompleteMultipartUploadResult>", tagOf(string(data)))
-		delete(m.uploads, name)
+		if m.make(w, r, upload.name, kept{data, upload.mark, time.Now()}) {
+			fmt.Fprintf(w, "<CompleteMultipartUploadResult><ETag>%s</ETag></CompleteMultipartUploadResult>", tagOf(string(data)))
+			delete(m.uploads, id)
+		}
 	case "abort":
-		delete(m.uploads, name)
+		delete(m.uploads, id)
 		w.WriteHeader(http.StatusNoContent)
 	case "delete":
 		delete(m.objects, name)
@@ -100,13 +110,21 @@ func (m *memory) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (m *memory) make(w http.ResponseWriter, r *http.Request, name string, o kept) {
+// failS3 answers with an error of S3.
+func failS3(w http.ResponseWriter, status int, code string) {
+	w.WriteHeader(status)
+	fmt.Fprintf(w, "<Error><Code>%s</Code></Error>", code)
+}
+
+// make makes an object, unless there is one and there must be none.
+func (m *memory) make(w http.ResponseWriter, r *http.Request, name string, o kept) (made bool) {
 	if _, ok := m.objects[name]; ok && r.Header.Get("If-None-Match") == "*" {
-		w.WriteHeader(http.StatusPreconditionFailed)
-		return
+		failS3(w, http.StatusPreconditionFailed, "PreconditionFailed")
+		return false
 	}
 	w.Header().Set("ETag", tagOf(string(o.data)))
 	m.objects[name] = o
+	return true
 }
 
 type listEntry struct {

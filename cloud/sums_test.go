@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -65,8 +66,8 @@ func TestFlippedBits(t *testing.T) {
 		}
 		return n
 	}
-	proxy := &faulty{flip: 0.3, cut: 0.2}
-	useS3(t, proxy.before(t, address))
+	proxy := &faultproxy.Proxy{Shares: faultproxy.Shares{faultproxy.Flip: 0.3, faultproxy.Cut: 0.2}}
+	useS3(t, faults(t, proxy, "s3", address))
 	for name, states := range stated {
 		all.states = states
 		storage.Forget()

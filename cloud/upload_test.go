@@ -4,13 +4,12 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 
+	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
 )
@@ -70,13 +69,10 @@ func TestWritingThroughFaults(t *testing.T) {
 	const objects, workers, large = 48, 8, 5
 	for name, server := range stores {
 		t.Run(name, func(t *testing.T) {
-			proxy := &faulty{refused: 0.2, dropped: 0.05, lost: 0.05, cut: 0.2, slow: 0.1, signed: name == "s3"}
-			if name == "gs" {
-				// The server appends what is sent once more of a part that is not the last,
-				// which Google does not.
-				proxy.keeps = func(r *http.Request) bool { return strings.HasSuffix(r.Header.Get("Content-Range"), "/*") }
-			}
-			server.use(t, proxy.before(t, server.serve(t)))
+			proxy := &faultproxy.Proxy{Shares: faultproxy.Shares{
+				faultproxy.Busy: 0.2, faultproxy.Drop: 0.05, faultproxy.Lose: 0.05, faultproxy.Cut: 0.2, faultproxy.Slow: 0.1,
+			}, Only: unlessAppended(name)}
+			server.use(t, faults(t, proxy, name, server.serve(t)))
 			store := opened(t, name+"://bucket")
 			data := make([][]byte, objects)
 			random := rand.New(rand.NewPCG(1, 2))
@@ -123,12 +119,12 @@ func TestWritingThroughFaults(t *testing.T) {
 			if found != objects {
 				t.Errorf("%d objects", found)
 			}
-			if n, of := proxy.faults.Load(), proxy.requests.Load(); n < of/4 || of < 3*objects {
+			if n, of := proxy.Count(""), proxy.Requests(); n < of/4 || of < 3*objects {
 				t.Errorf("only %d faults in %d requests", n, of)
 			}
 			if s, ok := store.(storage.Unfinished); ok {
 				// An upload whose creation was not reported could not be aborted.
-				want := int(proxy.begun.Load())
+				want := proxy.Count(faultproxy.Lose, "begin")
 				for range 2 {
 					left := 0
 					for l, err := range s.Unfinished(t.Context(), "") {

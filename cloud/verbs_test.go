@@ -2,12 +2,12 @@ package cloud
 
 import (
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -94,24 +94,20 @@ func TestVerbsIntoStores(t *testing.T) {
 	w := newWriting(t)
 	for _, kind := range []string{"s3", "gs"} {
 		t.Run(kind, func(t *testing.T) {
-			proxy := &faulty{refused: 0.1, dropped: 0.05, lost: 0.03, cut: 0.1, signed: kind == "s3"}
-			if kind == "gs" {
-				// As in TestWritingThroughFaults.
-				proxy.keeps = func(r *http.Request) bool { return strings.HasSuffix(r.Header.Get("Content-Range"), "/*") }
-			}
+			proxy := &faultproxy.Proxy{Shares: usual, Only: unlessAppended(kind)}
 			address := stores[kind].serve(t)
 			for name := range writers {
 				url := kind + "://bucket/" + name
 				stores[kind].use(t, address)
 				w.begin(t, name, url)
-				stores[kind].use(t, proxy.before(t, address))
+				stores[kind].use(t, faults(t, proxy, kind, address))
 				must(t, w.args(name, url)...)
 				stores[kind].use(t, address)
 				same(t, name, w.want[name], downloaded(t, url))
 				nothingLeft(t, url)
 			}
-			if proxy.faults.Load() < 10 {
-				t.Errorf("only %d faults in %d requests", proxy.faults.Load(), proxy.requests.Load())
+			if proxy.Count("") < 10 {
+				t.Errorf("only few faults: %s", proxy)
 			}
 		})
 	}
@@ -130,7 +126,7 @@ func TestVerbsIntoStoresAreKilled(t *testing.T) {
 		kills := 0
 		for round := 0; ; round++ {
 			p := &killer{at: 8 + random.IntN(10+20*round), after: random.IntN(2) == 0}
-			stores["s3"].use(t, (&faulty{signed: true, seen: p.seen}).before(t, address))
+			stores["s3"].use(t, faults(t, &faultproxy.Proxy{Break: p.seen}, "s3", address))
 			killed, code, text := p.run(t, w.args(name, url)...)
 			stores["s3"].use(t, address)
 			storage.Forget()
