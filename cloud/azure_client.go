@@ -14,7 +14,7 @@ import (
 // takes them; its own client cannot be given policies.
 func azureClient(service, name string) (*container.Client, error) {
 	o := new(container.ClientOptions)
-	o.PerCallPolicies = []policy.Policy{azureLists{}, azureAround{}, new(azureSums)}
+	o.PerCallPolicies = []policy.Policy{azureLists{}, azureAnswers{}, azureAround{}, new(azureSums)}
 	if anonymous() {
 		service, _, _ = strings.Cut(service, "?") // after it may be a token
 	}

@@ -181,7 +181,7 @@ func (r body) Read(p []byte) (int, error) {
 
 // failed converts err for package storage: classified and without secrets.
 func (b *bucket) failed(err error) error {
-	if bad := (*notListError)(nil); errors.As(err, &bad) {
+	if bad := (*strangeError)(nil); errors.As(err, &bad) {
 		return errors.New(scrub(bad.Error())) // without what the libraries say around it
 	}
 	if errors.Is(err, errReturns) {

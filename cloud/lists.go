@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net/http"
 	"path"
+	"slices"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
@@ -24,23 +25,15 @@ import (
 // The libraries take any answer of status 200 for a list: of a page of HTML, they make an empty
 // one. So what a list must have is checked here, below them.
 
-// notListError says that the answer to a request for a list is none, or not all of one. Asking
-// again may help.
-type notListError struct {
-	server string // host and port
-	what   string // what came
-}
-
-func (e *notListError) Error() string {
-	return fmt.Sprintf("the server at %s was asked for a list, and answered with %s: a proxy on the way, or the server, is at fault", e.server, e.what)
-}
+// aList is what requests for lists are for.
+const aList = "a list"
 
 // mostBeforeRoot is how much of an answer may come before what says that it is a list, in bytes.
 const mostBeforeRoot = 64 << 10
 
-// opening looks at the beginning of an answer with a decoder's tokens, until look says that this
-// was enough. Then all of the answer can still be read.
-func opening(r *http.Response, look func(io.Reader) error) error {
+// opening looks at the beginning of an answer to a request for what asked says, with a decoder's
+// tokens, until look says that this was enough. Then all of the answer can still be read.
+func opening(r *http.Response, asked string, look func(io.Reader) error) error {
 	var seen bytes.Buffer
 	err := look(io.TeeReader(io.LimitReader(r.Body, mostBeforeRoot), &seen))
 	if err == nil {
@@ -56,7 +49,7 @@ func opening(r *http.Response, look func(io.Reader) error) error {
 		return err
 	}
 	begin := seen.Bytes()
-	return &notListError{r.Request.URL.Host, fmt.Sprintf("%s (%s, beginning with %q)", other.what, statedType(r.Header), begin[:min(len(begin), 80)])}
+	return &strangeError{r.Request.URL.Host, asked, fmt.Sprintf("%s (%s, beginning with %q)", other.what, statedType(r.Header), begin[:min(len(begin), 80)])}
 }
 
 func statedType(h http.Header) string {
@@ -71,8 +64,8 @@ type otherError struct{ what string }
 
 func (e *otherError) Error() string { return e.what }
 
-// rootIs returns what looks for the root element of XML.
-func rootIs(want string) func(io.Reader) error {
+// rootIs returns what looks for the root element of XML, which is one of those.
+func rootIs(want ...string) func(io.Reader) error {
 	return func(r io.Reader) error {
 		d := xml.NewDecoder(r)
 		for {
@@ -83,10 +76,10 @@ func rootIs(want string) func(io.Reader) error {
 				return &otherError{"something that is not XML"}
 			case err != nil:
 				return err
-			case ok && root.Name.Local == want:
+			case ok && slices.Contains(want, root.Name.Local):
 				return nil
 			case ok:
-				return &otherError{"<" + root.Name.Local + "> instead of <" + want + ">"}
+				return &otherError{"<" + root.Name.Local + "> instead of <" + want[0] + ">"}
 			}
 		}
 	}
@@ -145,13 +138,13 @@ func s3Lists(stack *middleware.Stack) error {
 			return out, meta, err
 		}
 		server = r.Request.URL.Host
-		return out, meta, opening(r.Response, rootIs(root))
+		return out, meta, opening(r.Response, aList, rootIs(root))
 	}
 	decoded := func(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (middleware.DeserializeOutput, middleware.Metadata, error) {
 		out, meta, err := next.HandleDeserialize(ctx, in)
 		if page, ok := out.Result.(*s3.ListObjectsV2Output); ok && err == nil {
 			if what := missingOf(page); what != "" {
-				err = &notListError{server, what}
+				err = &strangeError{server, aList, what}
 			}
 		}
 		return out, meta, err
@@ -193,7 +186,7 @@ func (t gsLists) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil || answer.StatusCode != http.StatusOK {
 		return answer, err
 	}
-	if err := opening(answer, kindIs); err != nil {
+	if err := opening(answer, aList, kindIs); err != nil {
 		return nil, err
 	}
 	return answer, nil
@@ -218,10 +211,10 @@ func (azureLists) Do(r *policy.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = opening(answer, rootIs("EnumerationResults"))
+	err = opening(answer, aList, rootIs("EnumerationResults"))
 	for _, element := range []string{"Blobs", "NextMarker"} {
 		if err == nil && !bytes.Contains(data, []byte("<"+element)) {
-			err = &notListError{answer.Request.URL.Host, "a list without <" + element + ">"}
+			err = &strangeError{answer.Request.URL.Host, aList, "a list without <" + element + ">"}
 		}
 	}
 	if err != nil {

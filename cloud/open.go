@@ -75,7 +75,7 @@ func openS3(ctx context.Context, host string) (storage.Store, error) {
 	}
 	client := s3.NewFromConfig(cfg, func(o *s3.Options) {
 		o.UsePathStyle = o.BaseEndpoint != nil
-		o.APIOptions = append(o.APIOptions, s3Lists, s3Sums, s3Around)
+		o.APIOptions = append(o.APIOptions, s3Lists, s3Answers, s3Sums, s3Around)
 		if o.BaseEndpoint != nil && cfg.RequestChecksumCalculation == aws.RequestChecksumCalculationUnset {
 			// Many servers that speak S3's protocol do not know its newer checksums. TLS has
 			// its own, and without it the signature holds one of each body.
@@ -126,7 +126,7 @@ func openS3(ctx context.Context, host string) (storage.Store, error) {
 
 // openGS opens a bucket of Google Cloud Storage.
 func openGS(ctx context.Context, host string) (storage.Store, error) {
-	transport := gsAround{gsLists{gsTransport()}}
+	transport := gsAround{gsLists{gsAnswers{gsTransport()}}}
 	client := gcp.NewAnonymousHTTPClient(transport)
 	if !anonymous() && os.Getenv("STORAGE_EMULATOR_HOST") == "" {
 		if found, err := gcp.DefaultCredentials(ctx); err == nil {
