@@ -16,7 +16,6 @@ import (
 	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
-	"github.com/tfrec/tfrec/internal/regular"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/thumbnail"
 )
@@ -142,7 +141,7 @@ func runPreview(cmd *cobra.Command, path string, o *previewOptions) error {
 	if err != nil {
 		return err
 	}
-	data, err := regular.ReadFile(path, maxImageFile)
+	data, err := storage.ReadFile(cmd.Context(), path, maxImageFile)
 	if err != nil {
 		return err
 	}
@@ -153,7 +152,7 @@ func runPreview(cmd *cobra.Command, path string, o *previewOptions) error {
 	}
 	var mask []byte
 	if o.mask != "" {
-		if mask, err = regular.ReadFile(o.mask, maxImageFile); err != nil {
+		if mask, err = storage.ReadFile(cmd.Context(), o.mask, maxImageFile); err != nil {
 			return err
 		}
 	}

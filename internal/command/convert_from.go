@@ -5,21 +5,24 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
 )
 
 // readSettings reads what the manifest of a set that convert made says of how
 // it was made, so that the same is done again.
 func readSettings(ctx context.Context, path string) (*configured, *manifest.Manifest, error) {
-	if st, err := os.Stat(path); err == nil && st.IsDir() {
-		path = filepath.Join(path, manifest.File)
+	st, err := storage.Stat(ctx, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if st.IsDir() {
+		path = storage.Join(path, manifest.File)
 	}
 	m, err := manifest.Read(ctx, path)
 	if err != nil {

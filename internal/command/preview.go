@@ -77,7 +77,9 @@ func runPreviewPage(cmd *cobra.Command, paths []string, out string, o page.Optio
 	}
 	o.Codec, o.Header, o.Pixels = codec, imageHeader(codec), pixelSums(codec)
 	o.Tool = "tfrec " + build.Version
-	o.Command = commandOf(cmd.Context(), paths)
+	if o.Command, err = commandOf(cmd.Context(), paths); err != nil {
+		return err
+	}
 	o.Progress, o.Note = new(shard.ReadProgress), partialWarning(cmd)
 	stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
 	report, err := page.Write(cmd.Context(), paths, out, o)

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"html"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -13,35 +15,46 @@ import (
 	"github.com/tfrec/tfrec/internal/labels"
 	page "github.com/tfrec/tfrec/internal/preview"
 	"github.com/tfrec/tfrec/internal/shell"
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
 )
 
 // commandOf returns the command that made the set that a lone path stands for,
 // as far as its manifest tells; "" where that does not. SRC, OUT and FILE stand
-// for what it does not tell.
-func commandOf(ctx context.Context, paths []string) string {
+// for what it does not tell. A manifest that cannot be read is an error.
+func commandOf(ctx context.Context, paths []string) (string, error) {
 	if len(paths) != 1 {
-		return ""
+		return "", nil
+	}
+	st, err := storage.Stat(ctx, paths[0])
+	if storage.Missing(err) || err == nil && !st.IsDir() { // a glob, or a file of records
+		return "", nil
+	}
+	if err != nil {
+		return "", err
 	}
 	made, m, err := readSettings(ctx, paths[0])
+	if failed := (*fs.PathError)(nil); errors.As(err, &failed) && !storage.Missing(err) {
+		return "", err
+	}
 	if err != nil {
-		return ""
+		return "", nil
 	}
 	verb, _, err := newConvertCommand(nil).Find([]string{made.kind})
 	if err != nil {
-		return ""
+		return "", nil
 	}
 	begin := "tfrec convert " + made.kind + " SRC OUT"
 	command := strings.Join(append([]string{begin}, flagWords(verb.Flags(), made, m)...), " ")
 	if len(html.EscapeString(command)) > page.MaxCommand {
-		return begin + " --from-manifest FILE"
+		return begin + " --from-manifest FILE", nil
 	}
-	return command
+	return command, nil
 }
 
 // flagWords returns the flags that set what a manifest says, sorted, each with its value quoted for
 // a shell. Values of one flag keep their order.
-func flagWords(fs *pflag.FlagSet, made *configured, m *manifest.Manifest) []string {
+func flagWords(flags *pflag.FlagSet, made *configured, m *manifest.Manifest) []string {
 	settings := slices.Clone(made.settings)
 	if string(m.Options["labels"]) == `"file"` || m.Options["features"] != nil {
 		settings = append(settings, setting{flag: "table", values: []string{"FILE"}})
@@ -65,7 +78,7 @@ func flagWords(fs *pflag.FlagSet, made *configured, m *manifest.Manifest) []stri
 	slices.SortStableFunc(settings, func(a, b setting) int { return cmp.Compare(a.flag, b.flag) })
 	var words []string
 	for _, s := range settings {
-		f := fs.Lookup(s.flag)
+		f := flags.Lookup(s.flag)
 		if f == nil || isDefault(f, s.values) {
 			continue
 		}

@@ -62,7 +62,10 @@ func TestCommandMakesTheSetAgain(t *testing.T) {
 			dir := t.TempDir()
 			first, again := filepath.Join(dir, "first"), filepath.Join(dir, "again")
 			must(t, append([]string{"convert", c.args[0], c.args[1], first, "--quiet"}, c.args[2:]...)...)
-			command := commandOf(t.Context(), []string{first})
+			command, err := commandOf(t.Context(), []string{first})
+			if err != nil {
+				t.Fatal(err)
+			}
 			if !strings.Contains(command, c.want) {
 				t.Errorf("%s: no %s", command, c.want)
 			}
@@ -119,7 +122,10 @@ func TestHostileOptionsInCommands(t *testing.T) {
 		if err := os.WriteFile(path, changed, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		command := commandOf(t.Context(), []string{path})
+		command, err := commandOf(t.Context(), []string{filepath.Dir(path)})
+		if err != nil {
+			t.Fatal(err)
+		}
 		if len(value) > page.MaxCommand {
 			if command != "tfrec convert images SRC OUT --from-manifest FILE" {
 				t.Errorf("a long command is %.100s", command)
