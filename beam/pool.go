@@ -117,8 +117,8 @@ func (p *workerPool) firstEnd() error {
 	return p.end
 }
 
-// StopWorker ends a process. Two Flink task managers may give the same ID to their workers: neither
-// of those is ended here, but by its runner's hanging up.
+// StopWorker ends a process. Two jobs or task managers of Flink may give the same ID to their workers:
+// neither of those is ended here, but each ends when its runner hangs up.
 func (p *workerPool) StopWorker(_ context.Context, r *fnpb.StopWorkerRequest) (*fnpb.StopWorkerResponse, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -157,14 +157,19 @@ const defaultPool = "localhost:50000"
 
 // poolAddress returns where to listen if the arguments are those of a pool.
 func poolAddress(args []string) (address string, is bool) {
-	if len(args) != 1 {
+	if len(args) == 0 {
 		return "", false
 	}
 	name, address, given := strings.Cut(args[0], "=")
-	if !given {
-		address = defaultPool
+	switch more := args[1:]; {
+	case name != "--worker_pool" || len(more) > 1 || given && len(more) > 0:
+		return "", false
+	case len(more) == 1:
+		return more[0], true
+	case !given:
+		return defaultPool, true
 	}
-	return address, name == "--worker_pool"
+	return address, true
 }
 
 // runPool starts workers of this program for runners until it is interrupted.

@@ -1,7 +1,10 @@
 package beam
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -10,6 +13,8 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/container/tools"
 	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/harness"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 )
 
@@ -27,50 +32,51 @@ func startedByRunner(args []string) bool {
 	return strings.HasPrefix(args[0], "-") && (name == "worker" || name == "id" || name == "provision_endpoint")
 }
 
-// serve is what a worker does. It returns only when it cannot.
+// serve is what a worker does, until its runner hangs up, or cannot be reached.
 func serve(args []string) int {
 	err := flag.CommandLine.Parse(args)
-	if err == nil && *provisionEndpoint != "" {
-		err = provision(flag.Lookup("id").Value.String())
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "tfrec-beam: as a worker:", err)
-		return 1
-	}
 	// A terminal interrupts the driver, too, which stops its workers.
 	signal.Ignore(os.Interrupt)
 	// The SDK prints complaints, and prism has its workers print where the driver
 	// prints its result.
 	os.Stdout = os.Stderr
-	sdk.Init()
-	fmt.Fprintln(os.Stderr, "tfrec-beam: as a worker: want --worker=true")
-	return 1
+	if err == nil && *provisionEndpoint == "" {
+		sdk.Init() // returns only without --worker
+		err = errors.New("want --worker=true")
+	} else if err == nil {
+		sdk.Init()
+		err = work(flag.Lookup("id").Value.String())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "tfrec-beam: as a worker:", err)
+		return 1
+	}
+	return 0
 }
 
-// provision sets the flags that a worker is started with in a container, as
-// sdks/go/container/boot.go does.
-func provision(id string) error {
+// work asks what to do, as sdks/go/container/boot.go does in a container, and does it until the runner
+// hangs up. With --worker, the SDK would stay then until somebody ends the process (2.77.0), which a
+// pool whose runners use the same IDs cannot.
+func work(id string) error {
 	id = strings.Trim(id, "'") // prism quotes it, and there is no shell to undo that
-	info, err := tools.ProvisionInfo(grpcx.WriteWorkerID(context.Background(), id), *provisionEndpoint)
+	ctx := grpcx.WriteWorkerID(context.Background(), id)
+	info, err := tools.ProvisionInfo(ctx, *provisionEndpoint)
 	if err != nil {
 		return fmt.Errorf("ask what to do: %w", err)
 	}
-	options, err := tools.ProtoToJSON(info.GetPipelineOptions())
+	var options runtime.RawOptionsWrapper
+	text, err := tools.ProtoToJSON(info.GetPipelineOptions())
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &options)
+	}
 	if err != nil {
 		return fmt.Errorf("options of the pipeline: %w", err)
 	}
-	for name, value := range map[string]string{
-		"worker": "true", "id": id, "options": options,
-		"logging_endpoint": info.GetLoggingEndpoint().GetUrl(), "control_endpoint": info.GetControlEndpoint().GetUrl(),
-	} {
-		if value == "" {
-			continue // given as a flag, or not needed
-		}
-		if err := flag.Set(name, value); err != nil {
-			return err
-		}
-	}
-	os.Setenv("STATUS_ENDPOINT", info.GetStatusEndpoint().GetUrl())
-	os.Setenv("RUNNER_CAPABILITIES", strings.Join(info.GetRunnerCapabilities(), " "))
-	return nil
+	runtime.GlobalOptions.Import(options.Options)
+	// What the runner does not say may be given as a flag.
+	logging := cmp.Or(info.GetLoggingEndpoint().GetUrl(), flag.Lookup("logging_endpoint").Value.String())
+	control := cmp.Or(info.GetControlEndpoint().GetUrl(), flag.Lookup("control_endpoint").Value.String())
+	return harness.MainWithOptions(ctx, logging, control, harness.Options{
+		RunnerCapabilities: info.GetRunnerCapabilities(), StatusEndpoint: info.GetStatusEndpoint().GetUrl(),
+	})
 }
