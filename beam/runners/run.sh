@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs tfrec-beam on Apache Flink or Apache Spark on this machine, and compares what
 # comes of it with what tfrec makes: a conversion of photographs (not with flink, the
-# shortest), and a shuffle of its records. Needs Java 17 or newer and Maven, which fetches the runner and Beam's job
-# server into JARS once (150 MB for Flink, 300 MB for Spark).
+# shortest), and a shuffle of its records. Needs Java 17 or newer and Maven, which fetches the runner
+# and Beam's job server into JARS once (150 MB for Flink, 300 MB for Spark).
 #
 #   run.sh flink TFREC TFREC-BEAM PHOTOS JARS           Flink in the job server's process
 #   run.sh flink-cluster TFREC TFREC-BEAM PHOTOS JARS   two task managers, with workers as processes and from a
@@ -24,36 +24,10 @@ spark) pom=$here/spark.xml kind=spark ;;
 esac
 beam=$(cd "$(dirname "$beam")" && pwd)/$(basename "$beam")
 
-for tool in java mvn; do
-	if ! command -v "$tool" >/dev/null 2>&1; then
-		echo "run.sh: no $tool here: install Java 17 and Maven (on Debian: apt-get install openjdk-17-jre-headless maven)" >&2
-		exit 1
-	fi
-done
-java=$(java -XshowSettings:properties -version 2>&1 | sed -n 's/^ *java\.specification\.version = //p')
-case $java in
-1[7-9] | [2-9][0-9]) ;;
-*)
-	echo "run.sh: java is ${java:-of no version that it tells}: want 17 or newer" >&2
-	exit 1
-	;;
-esac
-
-# The stamp is the pom that the jars are of, and is written last.
-if ! cmp -s "$pom" "$jars/pom.xml"; then
-	echo "run.sh: fetching the job server into $jars"
-	rm -rf "$jars"
-	mkdir -p "$jars"
-	mvn -B -q -ntp -f "$pom" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$(cd "$jars" && pwd)" >"$jars/maven.log" 2>&1 || {
-		cat "$jars/maven.log" >&2
-		echo "run.sh: Maven could not fetch the job server" >&2
-		exit 1
-	}
-	cp "$pom" "$jars/pom.xml"
-fi
+"$here/jars.sh" "$pom" "$jars"
 
 work=$(mktemp -d)
-launched=
+launched=""
 finish() {
 	status=$?
 	trap - EXIT INT TERM HUP
@@ -114,6 +88,7 @@ await() {
 job_server() {
 	class=$1
 	shift
+	# shellcheck disable=SC2086 # $opens is several words
 	launch job-server java -Xmx1g $opens -cp "$jars/*" "$class" \
 		--job-host=127.0.0.1 --job-port=0 --artifact-port=0 --expansion-port=0 --artifacts-dir="$work/artifacts" "$@"
 	port=$(await 'JobService started on [^ ]*:\([0-9][0-9]*\)')
@@ -144,11 +119,13 @@ flink_cluster() {
 		classloader.resolve-order: parent-first
 		io.tmp.dirs: $work
 	END
+	# shellcheck disable=SC2086 # $opens is several words
 	launch job-manager java -Xmx512m $opens -cp "$jars/*" org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint --configDir "$work/conf"
 	flink=$(await 'Rest endpoint listening at \([0-9.:]*\)')
 	rpc=$(await 'tcp:\/\/flink@127\.0\.0\.1:\([0-9]*\)')
 	parents=
 	for n in 1 2; do
+		# shellcheck disable=SC2086 # $opens is several words
 		launch "task-manager-$n" java -Xmx768m $opens -cp "$jars/*" org.apache.flink.runtime.taskexecutor.TaskManagerRunner --configDir "$work/conf" -D "jobmanager.rpc.port=$rpc"
 		await '\(Successful registration at resource manager\)' >/dev/null
 		parents="$parents $last"
@@ -190,7 +167,7 @@ kill_a_worker() {
 	}
 	convert 2>"$work/killed.log" &
 	job=$!
-	while kill -0 "$job" 2>/dev/null && ! { ls "$out/.tfrec/shards" 2>/dev/null | grep . >/dev/null; }; do
+	while kill -0 "$job" 2>/dev/null && [ -z "$(find "$out/.tfrec/shards" -type f 2>/dev/null)" ]; do
 		sleep 0.05
 	done
 	kill -9 "$(ps -A -o pid= -o ppid= | awk -v parents=" $parents " 'index(parents, " " $2 " ") { print $1; exit }')"
@@ -211,7 +188,7 @@ kill_a_worker() {
 "$tfrec" --quiet convert images "$photos" "$work/local" --resize 64 --shards 3 --seed 7 --name photos
 "$tfrec" --quiet reshard "$work/local" "$work/shuffled" --shuffle --seed 11 --shards 4
 
-opens= parallelism=2 environment=LOOPBACK config=
+opens="" parallelism=2 environment=LOOPBACK config=""
 case $runner in
 flink)
 	job_server org.apache.beam.runners.flink.FlinkJobServerDriver --flink-master='[local]'

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -24,8 +26,16 @@ func decode(t *testing.T, path string) []any {
 		}
 		var object any
 		switch header.APIVersion + " " + header.Kind {
+		case "apps/v1 Deployment":
+			object = &appsv1.Deployment{}
 		case "batch/v1 Job":
 			object = &batchv1.Job{}
+		case "networking.k8s.io/v1 NetworkPolicy":
+			object = &networkingv1.NetworkPolicy{}
+		case "v1 ConfigMap":
+			object = &corev1.ConfigMap{}
+		case "v1 Service":
+			object = &corev1.Service{}
 		case "v1 ServiceAccount":
 			object = &corev1.ServiceAccount{}
 		case "v1 Secret":
@@ -59,43 +69,51 @@ func TestKubernetesJobs(t *testing.T) {
 	if err != nil || len(paths) < 5 {
 		t.Fatal(paths, err)
 	}
-	account := decodeOne[corev1.ServiceAccount](t, "kubernetes/account.yaml").Name
-	secret := decodeOne[corev1.Secret](t, "kubernetes/secret.yaml").Name
 	for _, path := range paths {
 		for _, object := range decode(t, path) {
 			job, ok := object.(*batchv1.Job)
 			if !ok {
 				continue
 			}
+			checkPod(t, path, job.Spec.Template.Spec)
 			pod := job.Spec.Template.Spec
 			if len(pod.Containers) != 1 || pod.RestartPolicy != corev1.RestartPolicyNever {
 				t.Fatalf("%s: %d containers, restarted %s", path, len(pod.Containers), pod.RestartPolicy)
-			}
-			c := pod.Containers[0]
-			if pod.ServiceAccountName != "" && pod.ServiceAccountName != account {
-				t.Errorf("%s: service account %s, want %s", path, pod.ServiceAccountName, account)
-			}
-			for _, from := range c.EnvFrom {
-				if from.SecretRef == nil || from.SecretRef.Name != secret {
-					t.Errorf("%s: variables from %v, want the secret %s", path, from, secret)
-				}
-			}
-			for _, mount := range c.VolumeMounts {
-				if !slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Name == mount.Name }) {
-					t.Errorf("%s: no volume %s", path, mount.Name)
-				}
-			}
-			for resource, limit := range c.Resources.Limits {
-				if limit.Cmp(c.Resources.Requests[resource]) < 0 {
-					t.Errorf("%s: requests more %s than its limit", path, resource)
-				}
 			}
 			if indexed := job.Spec.CompletionMode != nil && *job.Spec.CompletionMode == batchv1.IndexedCompletion; !indexed {
 				if job.Spec.Completions != nil || job.Spec.BackoffLimitPerIndex != nil {
 					t.Errorf("%s: completions %v and backoffLimitPerIndex %v need completionMode Indexed", path, job.Spec.Completions, job.Spec.BackoffLimitPerIndex)
 				}
 			} else {
-				withTasks(t, c.Args, int(*job.Spec.Completions))
+				withTasks(t, pod.Containers[0].Args, int(*job.Spec.Completions))
+			}
+		}
+	}
+}
+
+// checkPod compares the names in a pod with those of the objects that it needs.
+func checkPod(t *testing.T, path string, pod corev1.PodSpec) {
+	t.Helper()
+	account := decodeOne[corev1.ServiceAccount](t, "kubernetes/account.yaml").Name
+	secret := decodeOne[corev1.Secret](t, "kubernetes/secret.yaml").Name
+	config := decodeOne[corev1.ConfigMap](t, "flink/config.yaml").Name
+	if pod.ServiceAccountName != "" && pod.ServiceAccountName != account {
+		t.Errorf("%s: service account %s, want %s", path, pod.ServiceAccountName, account)
+	}
+	for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
+		for _, from := range c.EnvFrom {
+			if (from.SecretRef == nil || from.SecretRef.Name != secret) && (from.ConfigMapRef == nil || from.ConfigMapRef.Name != config) {
+				t.Errorf("%s: variables from %v, want the secret %s or the configuration %s", path, from, secret, config)
+			}
+		}
+		for _, mount := range c.VolumeMounts {
+			if !slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Name == mount.Name }) {
+				t.Errorf("%s: no volume %s", path, mount.Name)
+			}
+		}
+		for resource, limit := range c.Resources.Limits {
+			if limit.Cmp(c.Resources.Requests[resource]) < 0 {
+				t.Errorf("%s: requests more %s than its limit", path, resource)
 			}
 		}
 	}
@@ -103,7 +121,7 @@ func TestKubernetesJobs(t *testing.T) {
 
 // TestPreemptionIsNoFailure checks the rules for failed pods of the jobs from bucket to bucket.
 func TestPreemptionIsNoFailure(t *testing.T) {
-	for _, path := range []string{"kubernetes/convert.yaml", "kubernetes/finalize.yaml"} {
+	for _, path := range []string{"kubernetes/convert.yaml", "kubernetes/finalize.yaml", "flink/convert.yaml", "flink/shuffle.yaml"} {
 		job := decodeOne[batchv1.Job](t, path)
 		if job.Spec.PodFailurePolicy == nil {
 			t.Fatalf("%s: no podFailurePolicy", path)
@@ -128,19 +146,7 @@ func TestKubernetesFromBucketToBucket(t *testing.T) {
 	convert := decodeOne[batchv1.Job](t, "kubernetes/convert.yaml")
 	finalize := decodeOne[batchv1.Job](t, "kubernetes/finalize.yaml")
 	of := func(j *batchv1.Job) corev1.Container { return j.Spec.Template.Spec.Containers[0] }
-	env := func(j *batchv1.Job) []string {
-		var all []string
-		for _, v := range of(j).Env {
-			all = append(all, v.Name+"="+v.Value)
-		}
-		if len(of(j).EnvFrom) > 0 {
-			for name, value := range secret.StringData {
-				all = append(all, name+"="+value)
-			}
-		}
-		slices.Sort(all)
-		return all
-	}
+	env := func(j *batchv1.Job) []string { return variables(of(j), secret) }
 	if !slices.Equal(env(convert), env(finalize)) {
 		t.Fatalf("the jobs differ in variables: %q, %q", env(convert), env(finalize))
 	}
@@ -151,4 +157,25 @@ func TestKubernetesFromBucketToBucket(t *testing.T) {
 		env:      env(convert),
 		index:    func(task int) []string { return []string{fmt.Sprint("JOB_COMPLETION_INDEX=", task)} },
 	}.runOn(t, s)
+}
+
+// variables returns those of a container with the keys of a secret, sorted. It leaves out those that
+// a cluster fills in.
+func variables(c corev1.Container, secret *corev1.Secret) []string {
+	var all []string
+	for _, v := range c.Env {
+		if v.ValueFrom == nil {
+			all = append(all, v.Name+"="+v.Value)
+		}
+	}
+	for _, from := range c.EnvFrom {
+		if from.SecretRef == nil {
+			continue
+		}
+		for name, value := range secret.StringData {
+			all = append(all, name+"="+value)
+		}
+	}
+	slices.Sort(all)
+	return all
 }

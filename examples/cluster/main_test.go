@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -33,40 +34,74 @@ func tfrec(t *testing.T) string { return program(t, "TFREC") }
 func serve(t *testing.T, name string, args func(port string) []string) string {
 	t.Helper()
 	path := filepath.Join(program(t, "TFREC_SERVERS"), name)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port := freePort(t)
+	host := net.JoinHostPort("127.0.0.1", port)
+	launch(t, name, exec.Command(path, args(port)...))
+	await(t, host)
+	return "http://" + host
+}
+
+// launch runs a command until the test ends, and shows the end of its output if the test fails.
+func launch(t *testing.T, name string, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{Cmd: cmd, log: filepath.Join(t.TempDir(), "log")}
+	out, err := os.Create(p.log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	host := l.Addr().String()
-	l.Close()
-	log := filepath.Join(t.TempDir(), "log")
-	out, err := os.Create(log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, _ := net.SplitHostPort(host)
-	cmd := exec.Command(path, args(port)...)
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
+		p.kill()
 		out.Close()
 		if t.Failed() {
-			text, _ := os.ReadFile(log)
-			t.Logf("output of %s:\n%.1500s", name, text)
+			text, _ := os.ReadFile(p.log)
+			t.Logf("the end of the output of %s:\n%s", name, text[max(0, len(text)-4000):])
 		}
 	})
+	return p
+}
+
+// process is a command that runs.
+type process struct {
+	*exec.Cmd
+	log  string // the path of its output
+	once sync.Once
+}
+
+// kill kills the process, and waits for its end.
+func (p *process) kill() {
+	p.once.Do(func() {
+		p.Process.Kill()
+		p.Wait()
+	})
+}
+
+// freePort returns a port of this machine that nothing listens on.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
+}
+
+// await waits until something listens on an address.
+func await(t *testing.T, host string) {
+	t.Helper()
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		conn, err := net.Dial("tcp", host)
 		if err == nil {
 			conn.Close()
-			return "http://" + host
+			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("%s does not listen: %v", name, err)
+			t.Fatalf("nothing listens on %s: %v", host, err)
 		}
 	}
 }

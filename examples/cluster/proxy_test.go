@@ -14,9 +14,10 @@ import (
 type proxy struct {
 	made []string // shards that the container wrote, in order
 	// finished gets the first shard whose state is written. From then on, requests wait until gone is
-	// closed, and are not forwarded. nil forwards all.
+	// closed, and are forwarded then if resumes is set. nil forwards all.
 	finished chan string
 	gone     chan struct{}
+	resumes  bool
 
 	server  *httptest.Server
 	lock    sync.RWMutex
@@ -62,14 +63,16 @@ func (p *proxy) serve(w http.ResponseWriter, r *http.Request, forward http.Handl
 	}
 	if p.stopped {
 		<-p.gone
-		return
+		if !p.resumes {
+			return
+		}
 	}
 	forward.ServeHTTP(w, r)
 	switch {
 	case write == nil:
 	case write[1] == "":
 		p.made = append(p.made, write[2])
-	case p.finished != nil:
+	case p.finished != nil && !p.stopped:
 		p.stopped = true
 		p.finished <- write[2]
 		<-p.gone
