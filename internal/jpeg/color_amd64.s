@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func convertRowAVX2(dst *uint8, luma *uint8, cb *uint8, cr *uint8, n int)
+// func convertRowAsm(dst *uint8, luma *uint8, cb *uint8, cr *uint8, n int)
 // Requires: AVX, AVX2, CMOV
-TEXT ·convertRowAVX2(SB), NOSPLIT, $0-40
+TEXT ·convertRowAsm(SB), NOSPLIT, $0-40
 	MOVQ  dst+0(FP), AX
 	MOVQ  luma+8(FP), CX
 	MOVQ  cb+16(FP), DX
@@ -271,9 +271,9 @@ DATA interleaveB2<>+16(SB)/8, $0x800c80800b80800a
 DATA interleaveB2<>+24(SB)/8, $0x0f80800e80800d80
 GLOBL interleaveB2<>(SB), RODATA|NOPTR, $32
 
-// func doubleBothAVX2(dst *uint8, near *uint8, far *uint8, n int)
+// func doubleBothAsm(dst *uint8, near *uint8, far *uint8, n int)
 // Requires: AVX, AVX2, CMOV
-TEXT ·doubleBothAVX2(SB), NOSPLIT, $0-32
+TEXT ·doubleBothAsm(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ near+8(FP), CX
 	MOVQ far+16(FP), DX
@@ -389,9 +389,9 @@ DATA eight<>+28(SB)/2, $0x0008
 DATA eight<>+30(SB)/2, $0x0008
 GLOBL eight<>(SB), RODATA|NOPTR, $32
 
-// func doubleAcrossAVX2(dst *uint8, src *uint8, n int)
+// func doubleAcrossAsm(dst *uint8, src *uint8, n int)
 // Requires: AVX, AVX2, CMOV
-TEXT ·doubleAcrossAVX2(SB), NOSPLIT, $0-24
+TEXT ·doubleAcrossAsm(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -473,9 +473,9 @@ DATA acrossTwo<>+28(SB)/2, $0x0002
 DATA acrossTwo<>+30(SB)/2, $0x0002
 GLOBL acrossTwo<>(SB), RODATA|NOPTR, $32
 
-// func doubleDownAVX2(dst *uint8, near *uint8, far *uint8, bias int, n int)
+// func doubleDownAsm(dst *uint8, near *uint8, far *uint8, bias int, n int)
 // Requires: AVX, AVX2, CMOV
-TEXT ·doubleDownAVX2(SB), NOSPLIT, $0-40
+TEXT ·doubleDownAsm(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), AX
 	MOVQ         near+8(FP), CX
 	MOVQ         far+16(FP), DX

@@ -4,14 +4,14 @@
 
 package jpeg
 
-// convertRowAVX2 converts n pixels, at least 32, to RGB.
-func convertRowAVX2(dst *uint8, luma *uint8, cb *uint8, cr *uint8, n int)
+// convertRowAsm converts n pixels, at least 32, to RGB.
+func convertRowAsm(dst *uint8, luma *uint8, cb *uint8, cr *uint8, n int)
 
-// doubleBothAVX2 makes 2n samples of n, at least 32, in between two rows; it reads one to each side.
-func doubleBothAVX2(dst *uint8, near *uint8, far *uint8, n int)
+// doubleBothAsm makes 2n samples of n, at least 32, in between two rows; it reads one to each side.
+func doubleBothAsm(dst *uint8, near *uint8, far *uint8, n int)
 
-// doubleAcrossAVX2 makes 2n samples of n, at least 32; it reads one to each side.
-func doubleAcrossAVX2(dst *uint8, src *uint8, n int)
+// doubleAcrossAsm makes 2n samples of n, at least 32; it reads one to each side.
+func doubleAcrossAsm(dst *uint8, src *uint8, n int)
 
-// doubleDownAVX2 makes n samples, at least 32, in between two rows.
-func doubleDownAVX2(dst *uint8, near *uint8, far *uint8, bias int, n int)
+// doubleDownAsm makes n samples, at least 32, in between two rows.
+func doubleDownAsm(dst *uint8, near *uint8, far *uint8, bias int, n int)

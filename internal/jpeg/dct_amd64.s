@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func idct8AVX2(dst *uint8, stride int, coefs *[64]int16, quant *[64]uint16, n int)
+// func idct8Asm(dst *uint8, stride int, coefs *[64]int16, quant *[64]uint16, n int)
 // Requires: AVX, AVX2
-TEXT ·idct8AVX2(SB), NOSPLIT, $288-40
+TEXT ·idct8Asm(SB), NOSPLIT, $288-40
 	MOVQ dst+0(FP), CX
 	MOVQ stride+8(FP), DX
 	MOVQ coefs+16(FP), BX
@@ -641,9 +641,9 @@ DATA half<>+28(SB)/2, $0x0010
 DATA half<>+30(SB)/2, $0x0010
 GLOBL half<>(SB), RODATA|NOPTR, $32
 
-// func idct4AVX2(dst *uint8, stride int, coefs *[64]int16, quant *[64]uint16, n int)
+// func idct4Asm(dst *uint8, stride int, coefs *[64]int16, quant *[64]uint16, n int)
 // Requires: AVX, AVX2
-TEXT ·idct4AVX2(SB), NOSPLIT, $0-40
+TEXT ·idct4Asm(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), CX
 	MOVQ stride+8(FP), DX
 	MOVQ coefs+16(FP), BX
@@ -934,9 +934,9 @@ DATA order<>+24(SB)/4, $0x00000003
 DATA order<>+28(SB)/4, $0x00000007
 GLOBL order<>(SB), RODATA|NOPTR, $32
 
-// func idct2AVX2(dst *uint8, stride int, coefs *[64]int16, quant *[64]uint16, n int)
+// func idct2Asm(dst *uint8, stride int, coefs *[64]int16, quant *[64]uint16, n int)
 // Requires: AVX, AVX2
-TEXT ·idct2AVX2(SB), NOSPLIT, $0-40
+TEXT ·idct2Asm(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), CX
 	MOVQ stride+8(FP), DX
 	MOVQ coefs+16(FP), BX
@@ -1129,9 +1129,9 @@ DATA dwords524288<>+24(SB)/4, $0x00080000
 DATA dwords524288<>+28(SB)/4, $0x00080000
 GLOBL dwords524288<>(SB), RODATA|NOPTR, $32
 
-// func fdctAVX2(coefs *[64]int16, nonzero *uint64, between int, step int, src *uint8, stride int, divisors *uint16, n int)
+// func fdctAsm(coefs *[64]int16, nonzero *uint64, between int, step int, src *uint8, stride int, divisors *uint16, n int)
 // Requires: AVX, AVX2
-TEXT ·fdctAVX2(SB), NOSPLIT, $0-64
+TEXT ·fdctAsm(SB), NOSPLIT, $0-64
 	MOVQ coefs+0(FP), AX
 	MOVQ nonzero+8(FP), CX
 	MOVQ between+16(FP), DX

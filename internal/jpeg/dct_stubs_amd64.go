@@ -4,16 +4,16 @@
 
 package jpeg
 
-// idct8AVX2 makes n neighbouring blocks, at least 1, of 8x8 samples each.
-func idct8AVX2(dst *uint8, stride int, coefs *[64]int16, quant *[64]uint16, n int)
+// idct8Asm makes n neighbouring blocks, at least 1, of 8x8 samples each.
+func idct8Asm(dst *uint8, stride int, coefs *[64]int16, quant *[64]uint16, n int)
 
-// idct4AVX2 makes n neighbouring blocks, at least 1, of 4x4 samples each.
-func idct4AVX2(dst *uint8, stride int, coefs *[64]int16, quant *[64]uint16, n int)
+// idct4Asm makes n neighbouring blocks, at least 1, of 4x4 samples each.
+func idct4Asm(dst *uint8, stride int, coefs *[64]int16, quant *[64]uint16, n int)
 
-// idct2AVX2 makes n neighbouring blocks, at least 1, of 2x2 samples each.
-func idct2AVX2(dst *uint8, stride int, coefs *[64]int16, quant *[64]uint16, n int)
+// idct2Asm makes n neighbouring blocks, at least 1, of 2x2 samples each.
+func idct2Asm(dst *uint8, stride int, coefs *[64]int16, quant *[64]uint16, n int)
 
-// fdctAVX2 makes the quantised coefficients, in zigzag order, of n neighbouring blocks, at least 1.
+// fdctAsm makes the quantised coefficients, in zigzag order, of n neighbouring blocks, at least 1.
 // The second of two blocks is stored between blocks after the first, the next two step blocks further.
 // nonzero gets a bit for each coefficient that is not 0. It reads 16 bytes of each row for the last block, too.
-func fdctAVX2(coefs *[64]int16, nonzero *uint64, between int, step int, src *uint8, stride int, divisors *uint16, n int)
+func fdctAsm(coefs *[64]int16, nonzero *uint64, between int, step int, src *uint8, stride int, divisors *uint16, n int)

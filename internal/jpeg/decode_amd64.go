@@ -15,7 +15,7 @@ var hasBMI2 = cpu.X86.HasBMI2
 
 // assembled says whether the assembly that makes the decoder of this package the fastest runs
 // here.
-func assembled() bool { return hasAVX2 && hasBMI2 }
+func assembled() bool { return hasVectors && hasBMI2 }
 
 // The assembly knows where these are.
 var (

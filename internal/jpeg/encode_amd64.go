@@ -15,7 +15,7 @@ import (
 var hasBMI = cpu.X86.HasBMI1 && cpu.X86.HasBMI2
 
 // encodesFaster says that the encoder of this package is faster than libjpeg-turbo.
-func encodesFaster() bool { return hasAVX2 && hasBMI }
+func encodesFaster() bool { return hasVectors && hasBMI }
 
 // blocks codes blocks, which come in whole MCUs of the kinds given, after the bits that are
 // pending, and returns how many whole bytes it wrote, before stuffing. dst has room for

@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func fromRGBAVX2(luma *uint8, cb *uint8, cr *uint8, rgb *uint8, n int)
+// func fromRGBAsm(luma *uint8, cb *uint8, cr *uint8, rgb *uint8, n int)
 // Requires: AVX, AVX2
-TEXT ·fromRGBAVX2(SB), NOSPLIT, $0-40
+TEXT ·fromRGBAsm(SB), NOSPLIT, $0-40
 	MOVQ    rgb+24(FP), AX
 	MOVQ    n+32(FP), CX
 	MOVQ    luma+0(FP), DX
@@ -317,14 +317,14 @@ DATA pairGB<>+30(SB)/1, $0x0b
 DATA pairGB<>+31(SB)/1, $0x80
 GLOBL pairGB<>(SB), RODATA|NOPTR, $32
 
-// func halveAcrossAVX2(dst *uint8, src *uint8, below *uint8, n int)
+// func halveAcrossAsm(dst *uint8, src *uint8, below *uint8, n int)
 // Requires: AVX, AVX2
-TEXT ·halveAcrossAVX2(SB), NOSPLIT, $0-32
+TEXT ·halveAcrossAsm(SB), NOSPLIT, $0-32
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    n+24(FP), DX
-	VMOVDQU halveAcrossAVX2Ones<>+0(SB), Y0
-	VMOVDQU halveAcrossAVX2Bias<>+0(SB), Y1
+	VMOVDQU halveAcrossAsmOnes<>+0(SB), Y0
+	VMOVDQU halveAcrossAsmBias<>+0(SB), Y1
 
 samples:
 	VMOVDQU    (CX), Y2
@@ -345,61 +345,61 @@ samples:
 	VZEROUPPER
 	RET
 
-DATA halveAcrossAVX2Ones<>+0(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+1(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+2(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+3(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+4(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+5(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+6(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+7(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+8(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+9(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+10(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+11(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+12(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+13(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+14(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+15(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+16(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+17(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+18(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+19(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+20(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+21(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+22(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+23(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+24(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+25(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+26(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+27(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+28(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+29(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+30(SB)/1, $0x01
-DATA halveAcrossAVX2Ones<>+31(SB)/1, $0x01
-GLOBL halveAcrossAVX2Ones<>(SB), RODATA|NOPTR, $32
+DATA halveAcrossAsmOnes<>+0(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+1(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+2(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+3(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+4(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+5(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+6(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+7(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+8(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+9(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+10(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+11(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+12(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+13(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+14(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+15(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+16(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+17(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+18(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+19(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+20(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+21(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+22(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+23(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+24(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+25(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+26(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+27(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+28(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+29(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+30(SB)/1, $0x01
+DATA halveAcrossAsmOnes<>+31(SB)/1, $0x01
+GLOBL halveAcrossAsmOnes<>(SB), RODATA|NOPTR, $32
 
-DATA halveAcrossAVX2Bias<>+0(SB)/2, $0x0000
-DATA halveAcrossAVX2Bias<>+2(SB)/2, $0x0001
-DATA halveAcrossAVX2Bias<>+4(SB)/2, $0x0000
-DATA halveAcrossAVX2Bias<>+6(SB)/2, $0x0001
-DATA halveAcrossAVX2Bias<>+8(SB)/2, $0x0000
-DATA halveAcrossAVX2Bias<>+10(SB)/2, $0x0001
-DATA halveAcrossAVX2Bias<>+12(SB)/2, $0x0000
-DATA halveAcrossAVX2Bias<>+14(SB)/2, $0x0001
-DATA halveAcrossAVX2Bias<>+16(SB)/2, $0x0000
-DATA halveAcrossAVX2Bias<>+18(SB)/2, $0x0001
-DATA halveAcrossAVX2Bias<>+20(SB)/2, $0x0000
-DATA halveAcrossAVX2Bias<>+22(SB)/2, $0x0001
-DATA halveAcrossAVX2Bias<>+24(SB)/2, $0x0000
-DATA halveAcrossAVX2Bias<>+26(SB)/2, $0x0001
-DATA halveAcrossAVX2Bias<>+28(SB)/2, $0x0000
-DATA halveAcrossAVX2Bias<>+30(SB)/2, $0x0001
-GLOBL halveAcrossAVX2Bias<>(SB), RODATA|NOPTR, $32
+DATA halveAcrossAsmBias<>+0(SB)/2, $0x0000
+DATA halveAcrossAsmBias<>+2(SB)/2, $0x0001
+DATA halveAcrossAsmBias<>+4(SB)/2, $0x0000
+DATA halveAcrossAsmBias<>+6(SB)/2, $0x0001
+DATA halveAcrossAsmBias<>+8(SB)/2, $0x0000
+DATA halveAcrossAsmBias<>+10(SB)/2, $0x0001
+DATA halveAcrossAsmBias<>+12(SB)/2, $0x0000
+DATA halveAcrossAsmBias<>+14(SB)/2, $0x0001
+DATA halveAcrossAsmBias<>+16(SB)/2, $0x0000
+DATA halveAcrossAsmBias<>+18(SB)/2, $0x0001
+DATA halveAcrossAsmBias<>+20(SB)/2, $0x0000
+DATA halveAcrossAsmBias<>+22(SB)/2, $0x0001
+DATA halveAcrossAsmBias<>+24(SB)/2, $0x0000
+DATA halveAcrossAsmBias<>+26(SB)/2, $0x0001
+DATA halveAcrossAsmBias<>+28(SB)/2, $0x0000
+DATA halveAcrossAsmBias<>+30(SB)/2, $0x0001
+GLOBL halveAcrossAsmBias<>(SB), RODATA|NOPTR, $32
 
-// func halveDownAVX2(dst *uint8, src *uint8, below *uint8, n int)
+// func halveDownAsm(dst *uint8, src *uint8, below *uint8, n int)
 // Requires: AVX, AVX2
-TEXT ·halveDownAVX2(SB), NOSPLIT, $0-32
+TEXT ·halveDownAsm(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ below+16(FP), DX
@@ -417,15 +417,15 @@ samples:
 	VZEROUPPER
 	RET
 
-// func halveBothAVX2(dst *uint8, src *uint8, below *uint8, n int)
+// func halveBothAsm(dst *uint8, src *uint8, below *uint8, n int)
 // Requires: AVX, AVX2
-TEXT ·halveBothAVX2(SB), NOSPLIT, $0-32
+TEXT ·halveBothAsm(SB), NOSPLIT, $0-32
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    below+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVDQU halveBothAVX2Ones<>+0(SB), Y0
-	VMOVDQU halveBothAVX2Bias<>+0(SB), Y1
+	VMOVDQU halveBothAsmOnes<>+0(SB), Y0
+	VMOVDQU halveBothAsmBias<>+0(SB), Y1
 
 samples:
 	VMOVDQU    (CX), Y2
@@ -453,54 +453,54 @@ samples:
 	VZEROUPPER
 	RET
 
-DATA halveBothAVX2Ones<>+0(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+1(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+2(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+3(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+4(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+5(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+6(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+7(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+8(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+9(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+10(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+11(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+12(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+13(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+14(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+15(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+16(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+17(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+18(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+19(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+20(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+21(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+22(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+23(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+24(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+25(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+26(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+27(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+28(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+29(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+30(SB)/1, $0x01
-DATA halveBothAVX2Ones<>+31(SB)/1, $0x01
-GLOBL halveBothAVX2Ones<>(SB), RODATA|NOPTR, $32
+DATA halveBothAsmOnes<>+0(SB)/1, $0x01
+DATA halveBothAsmOnes<>+1(SB)/1, $0x01
+DATA halveBothAsmOnes<>+2(SB)/1, $0x01
+DATA halveBothAsmOnes<>+3(SB)/1, $0x01
+DATA halveBothAsmOnes<>+4(SB)/1, $0x01
+DATA halveBothAsmOnes<>+5(SB)/1, $0x01
+DATA halveBothAsmOnes<>+6(SB)/1, $0x01
+DATA halveBothAsmOnes<>+7(SB)/1, $0x01
+DATA halveBothAsmOnes<>+8(SB)/1, $0x01
+DATA halveBothAsmOnes<>+9(SB)/1, $0x01
+DATA halveBothAsmOnes<>+10(SB)/1, $0x01
+DATA halveBothAsmOnes<>+11(SB)/1, $0x01
+DATA halveBothAsmOnes<>+12(SB)/1, $0x01
+DATA halveBothAsmOnes<>+13(SB)/1, $0x01
+DATA halveBothAsmOnes<>+14(SB)/1, $0x01
+DATA halveBothAsmOnes<>+15(SB)/1, $0x01
+DATA halveBothAsmOnes<>+16(SB)/1, $0x01
+DATA halveBothAsmOnes<>+17(SB)/1, $0x01
+DATA halveBothAsmOnes<>+18(SB)/1, $0x01
+DATA halveBothAsmOnes<>+19(SB)/1, $0x01
+DATA halveBothAsmOnes<>+20(SB)/1, $0x01
+DATA halveBothAsmOnes<>+21(SB)/1, $0x01
+DATA halveBothAsmOnes<>+22(SB)/1, $0x01
+DATA halveBothAsmOnes<>+23(SB)/1, $0x01
+DATA halveBothAsmOnes<>+24(SB)/1, $0x01
+DATA halveBothAsmOnes<>+25(SB)/1, $0x01
+DATA halveBothAsmOnes<>+26(SB)/1, $0x01
+DATA halveBothAsmOnes<>+27(SB)/1, $0x01
+DATA halveBothAsmOnes<>+28(SB)/1, $0x01
+DATA halveBothAsmOnes<>+29(SB)/1, $0x01
+DATA halveBothAsmOnes<>+30(SB)/1, $0x01
+DATA halveBothAsmOnes<>+31(SB)/1, $0x01
+GLOBL halveBothAsmOnes<>(SB), RODATA|NOPTR, $32
 
-DATA halveBothAVX2Bias<>+0(SB)/2, $0x0001
-DATA halveBothAVX2Bias<>+2(SB)/2, $0x0002
-DATA halveBothAVX2Bias<>+4(SB)/2, $0x0001
-DATA halveBothAVX2Bias<>+6(SB)/2, $0x0002
-DATA halveBothAVX2Bias<>+8(SB)/2, $0x0001
-DATA halveBothAVX2Bias<>+10(SB)/2, $0x0002
-DATA halveBothAVX2Bias<>+12(SB)/2, $0x0001
-DATA halveBothAVX2Bias<>+14(SB)/2, $0x0002
-DATA halveBothAVX2Bias<>+16(SB)/2, $0x0001
-DATA halveBothAVX2Bias<>+18(SB)/2, $0x0002
-DATA halveBothAVX2Bias<>+20(SB)/2, $0x0001
-DATA halveBothAVX2Bias<>+22(SB)/2, $0x0002
-DATA halveBothAVX2Bias<>+24(SB)/2, $0x0001
-DATA halveBothAVX2Bias<>+26(SB)/2, $0x0002
-DATA halveBothAVX2Bias<>+28(SB)/2, $0x0001
-DATA halveBothAVX2Bias<>+30(SB)/2, $0x0002
-GLOBL halveBothAVX2Bias<>(SB), RODATA|NOPTR, $32
+DATA halveBothAsmBias<>+0(SB)/2, $0x0001
+DATA halveBothAsmBias<>+2(SB)/2, $0x0002
+DATA halveBothAsmBias<>+4(SB)/2, $0x0001
+DATA halveBothAsmBias<>+6(SB)/2, $0x0002
+DATA halveBothAsmBias<>+8(SB)/2, $0x0001
+DATA halveBothAsmBias<>+10(SB)/2, $0x0002
+DATA halveBothAsmBias<>+12(SB)/2, $0x0001
+DATA halveBothAsmBias<>+14(SB)/2, $0x0002
+DATA halveBothAsmBias<>+16(SB)/2, $0x0001
+DATA halveBothAsmBias<>+18(SB)/2, $0x0002
+DATA halveBothAsmBias<>+20(SB)/2, $0x0001
+DATA halveBothAsmBias<>+22(SB)/2, $0x0002
+DATA halveBothAsmBias<>+24(SB)/2, $0x0001
+DATA halveBothAsmBias<>+26(SB)/2, $0x0002
+DATA halveBothAsmBias<>+28(SB)/2, $0x0001
+DATA halveBothAsmBias<>+30(SB)/2, $0x0002
+GLOBL halveBothAsmBias<>(SB), RODATA|NOPTR, $32

@@ -4,14 +4,14 @@
 
 package jpeg
 
-// fromRGBAVX2 converts n pixels, a multiple of 32, to luma and chroma. It reads 4 bytes beyond them.
-func fromRGBAVX2(luma *uint8, cb *uint8, cr *uint8, rgb *uint8, n int)
+// fromRGBAsm converts n pixels, a multiple of 32, to luma and chroma. It reads 4 bytes beyond them.
+func fromRGBAsm(luma *uint8, cb *uint8, cr *uint8, rgb *uint8, n int)
 
-// halveAcrossAVX2 makes n samples, a multiple of 32, of each 2 by 1.
-func halveAcrossAVX2(dst *uint8, src *uint8, below *uint8, n int)
+// halveAcrossAsm makes n samples, a multiple of 32, of each 2 by 1.
+func halveAcrossAsm(dst *uint8, src *uint8, below *uint8, n int)
 
-// halveDownAVX2 makes n samples, a multiple of 32, of each 1 by 2.
-func halveDownAVX2(dst *uint8, src *uint8, below *uint8, n int)
+// halveDownAsm makes n samples, a multiple of 32, of each 1 by 2.
+func halveDownAsm(dst *uint8, src *uint8, below *uint8, n int)
 
-// halveBothAVX2 makes n samples, a multiple of 32, of each 2 by 2.
-func halveBothAVX2(dst *uint8, src *uint8, below *uint8, n int)
+// halveBothAsm makes n samples, a multiple of 32, of each 2 by 2.
+func halveBothAsm(dst *uint8, src *uint8, below *uint8, n int)

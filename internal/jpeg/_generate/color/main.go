@@ -71,8 +71,8 @@ func next(x, last Register, step uint64, start string) {
 //
 // Even ones are halved and go with 15 bits; the rounding stays the same.
 func convertRow() {
-	TEXT("convertRowAVX2", NOSPLIT, "func(dst, luma, cb, cr *uint8, n int)")
-	Doc("convertRowAVX2 converts n pixels, at least 32, to RGB.")
+	TEXT("convertRowAsm", NOSPLIT, "func(dst, luma, cb, cr *uint8, n int)")
+	Doc("convertRowAsm converts n pixels, at least 32, to RGB.")
 	dst, luma := Load(Param("dst"), GP64()), Load(Param("luma"), GP64())
 	cb, cr := Load(Param("cb"), GP64()), Load(Param("cr"), GP64())
 	end := last(32)
@@ -185,8 +185,8 @@ func store(even, odd [2]VecVirtual, dst Mem) {
 
 // doubleBoth weighs rows first, for the samples to the left, in the middle and to the right.
 func doubleBoth() {
-	TEXT("doubleBothAVX2", NOSPLIT, "func(dst, near, far *uint8, n int)")
-	Doc("doubleBothAVX2 makes 2n samples of n, at least 32, in between two rows; it reads one to each side.")
+	TEXT("doubleBothAsm", NOSPLIT, "func(dst, near, far *uint8, n int)")
+	Doc("doubleBothAsm makes 2n samples of n, at least 32, in between two rows; it reads one to each side.")
 	dst, near, far := Load(Param("dst"), GP64()), Load(Param("near"), GP64()), Load(Param("far"), GP64())
 	end := last(32)
 	threeOne := GLOBL("threeOne", RODATA|NOPTR)
@@ -222,8 +222,8 @@ func doubleBoth() {
 }
 
 func doubleAcross() {
-	TEXT("doubleAcrossAVX2", NOSPLIT, "func(dst, src *uint8, n int)")
-	Doc("doubleAcrossAVX2 makes 2n samples of n, at least 32; it reads one to each side.")
+	TEXT("doubleAcrossAsm", NOSPLIT, "func(dst, src *uint8, n int)")
+	Doc("doubleAcrossAsm makes 2n samples of n, at least 32; it reads one to each side.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	end := last(32)
 	threeOne := Mem{Symbol: Symbol{Name: "threeOne", Static: true}, Base: StaticBase}
@@ -250,8 +250,8 @@ func doubleAcross() {
 }
 
 func doubleDown() {
-	TEXT("doubleDownAVX2", NOSPLIT, "func(dst, near, far *uint8, bias, n int)")
-	Doc("doubleDownAVX2 makes n samples, at least 32, in between two rows.")
+	TEXT("doubleDownAsm", NOSPLIT, "func(dst, near, far *uint8, bias, n int)")
+	Doc("doubleDownAsm makes n samples, at least 32, in between two rows.")
 	dst, near, far := Load(Param("dst"), GP64()), Load(Param("near"), GP64()), Load(Param("far"), GP64())
 	bias := YMM()
 	b := Load(Param("bias"), GP64())

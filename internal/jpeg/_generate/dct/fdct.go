@@ -10,8 +10,8 @@ import (
 
 // fdct transforms blocks, quantises them and puts them into zigzag order.
 func fdct() {
-	TEXT("fdctAVX2", NOSPLIT, "func(coefs *[64]int16, nonzero *uint64, between, step int, src *uint8, stride int, divisors *uint16, n int)")
-	Doc("fdctAVX2 makes the quantised coefficients, in zigzag order, of n neighbouring blocks, at least 1.",
+	TEXT("fdctAsm", NOSPLIT, "func(coefs *[64]int16, nonzero *uint64, between, step int, src *uint8, stride int, divisors *uint16, n int)")
+	Doc("fdctAsm makes the quantised coefficients, in zigzag order, of n neighbouring blocks, at least 1.",
 		"The second of two blocks is stored between blocks after the first, the next two step blocks further.",
 		"nonzero gets a bit for each coefficient that is not 0. It reads 16 bytes of each row for the last block, too.")
 	coefs := Load(Param("coefs"), GP64())

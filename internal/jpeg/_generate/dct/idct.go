@@ -19,7 +19,7 @@ type idct struct {
 // begin opens a function whose blocks come out so large. What follows makes two
 // blocks of coefs, with an end.
 func begin(size, shelves int) idct {
-	name := fmt.Sprintf("idct%dAVX2", size)
+	name := fmt.Sprintf("idct%dAsm", size)
 	TEXT(name, NOSPLIT, "func(dst *uint8, stride int, coefs *[64]int16, quant *[64]uint16, n int)")
 	Doc(fmt.Sprintf("%s makes n neighbouring blocks, at least 1, of %dx%d samples each.", name, size, size))
 	t := idct{size: size, other: GP64()}

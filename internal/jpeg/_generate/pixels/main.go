@@ -15,9 +15,9 @@ import (
 func main() {
 	ConstraintExpr("!noasm")
 	fromRGB()
-	halve("halveAcrossAVX2", 2, 1)
-	halve("halveDownAVX2", 1, 2)
-	halve("halveBothAVX2", 2, 2)
+	halve("halveAcrossAsm", 2, 1)
+	halve("halveDownAsm", 1, 2)
+	halve("halveBothAsm", 2, 2)
 	Generate()
 }
 
@@ -43,8 +43,8 @@ func table(name string, size int, values ...int) Mem {
 // large by one, so that chroma is computed with its sign changed, and luma with
 // the weight of green in two parts.
 func fromRGB() {
-	TEXT("fromRGBAVX2", NOSPLIT, "func(luma, cb, cr, rgb *uint8, n int)")
-	Doc("fromRGBAVX2 converts n pixels, a multiple of 32, to luma and chroma. It reads 4 bytes beyond them.")
+	TEXT("fromRGBAsm", NOSPLIT, "func(luma, cb, cr, rgb *uint8, n int)")
+	Doc("fromRGBAsm converts n pixels, a multiple of 32, to luma and chroma. It reads 4 bytes beyond them.")
 	rgb := Load(Param("rgb"), GP64())
 	left := Load(Param("n"), GP64())
 	components := []struct {

@@ -1,4 +1,4 @@
-//go:build !noasm
+//go:build (amd64 || arm64) && !noasm
 
 package jpeg
 
@@ -7,7 +7,7 @@ package jpeg
 // fromRGB converts n pixels of RGB as libjpeg does (jccolor.c): in 16 bits of
 // fraction. The rows have room for whole groups of 32.
 func fromRGB(luma, cb, cr, rgb []byte, n int) {
-	if !hasAVX2 {
+	if !hasVectors {
 		fromRGBPlain(luma, cb, cr, rgb, n)
 		return
 	}
@@ -18,13 +18,13 @@ func fromRGB(luma, cb, cr, rgb []byte, n int) {
 	}
 	if x > 0 {
 		_, _, _ = luma[x-1], cb[x-1], cr[x-1]
-		fromRGBAVX2(&luma[0], &cb[0], &cr[0], &rgb[0], x)
+		fromRGBAsm(&luma[0], &cb[0], &cr[0], &rgb[0], x)
 	}
 	for ; x < n; x += 32 {
 		var group [3*32 + 4]byte
 		copy(group[:3*32], rgb[3*x:3*n])
 		_, _, _ = luma[x+31], cb[x+31], cr[x+31]
-		fromRGBAVX2(&luma[x], &cb[x], &cr[x], &group[0], 32)
+		fromRGBAsm(&luma[x], &cb[x], &cr[x], &group[0], 32)
 	}
 }
 
@@ -34,17 +34,17 @@ func fromRGB(luma, cb, cr, rgb []byte, n int) {
 // other, and dst has a multiple of 32 samples.
 func halve(dst, src []byte, across, down int) {
 	n := len(dst)
-	if !hasAVX2 || n == 0 || n%32 > 0 {
+	if !hasVectors || n == 0 || n%32 > 0 {
 		halvePlain(dst, src, across, down)
 		return
 	}
 	_ = src[n*across*down-1]
 	switch {
 	case down == 1:
-		halveAcrossAVX2(&dst[0], &src[0], nil, n)
+		halveAcrossAsm(&dst[0], &src[0], nil, n)
 	case across == 1:
-		halveDownAVX2(&dst[0], &src[0], &src[n], n)
+		halveDownAsm(&dst[0], &src[0], &src[n], n)
 	default:
-		halveBothAVX2(&dst[0], &src[0], &src[2*n], n)
+		halveBothAsm(&dst[0], &src[0], &src[2*n], n)
 	}
 }

@@ -1,4 +1,4 @@
-//go:build !noasm
+//go:build (amd64 || arm64) && !noasm
 
 package jpeg
 
@@ -6,11 +6,11 @@ package jpeg
 // coefs in zigzag order. nonzero gets a bit for each that is not 0, the lowest for the first. For
 // an odd n it reads one more block, but does not use it.
 func fdct(coefs []block, nonzero []uint64, at blockLayout, src []byte, stride int, d *divisors, n int) {
-	if !hasAVX2 {
+	if !hasVectors {
 		fdctPlain(coefs, nonzero, at, src, stride, d, n)
 		return
 	}
 	last := max(at.of(n-1), at.of((n-1)&^1))
 	_, _, _ = coefs[last], nonzero[last], src[7*stride+(n+1)/2*16-1]
-	fdctAVX2(&coefs[0], &nonzero[0], at.between, at.step, &src[0], stride, &d[0][0][0], n)
+	fdctAsm(&coefs[0], &nonzero[0], at.between, at.step, &src[0], stride, &d[0][0][0], n)
 }

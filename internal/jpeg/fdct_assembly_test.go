@@ -1,4 +1,4 @@
-//go:build !noasm
+//go:build (amd64 || arm64) && !noasm
 
 package jpeg
 
@@ -10,8 +10,8 @@ import (
 
 // The assembly and its reference implementation make the same coefficients of the same samples.
 func TestFDCTReference(t *testing.T) {
-	if !hasAVX2 {
-		t.Skip("this processor has no AVX2")
+	if !hasVectors {
+		t.Skip("the assembly does not run on this processor")
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 2000 {
@@ -40,8 +40,8 @@ func TestFDCTReference(t *testing.T) {
 // BenchmarkFDCT transforms 64 blocks a turn, which includes dividing and the
 // zigzag.
 func BenchmarkFDCT(b *testing.B) {
-	if !hasAVX2 {
-		b.Skip("this processor has no AVX2")
+	if !hasVectors {
+		b.Skip("the assembly does not run on this processor")
 	}
 	src := make([]byte, 64*64)
 	randomSamples(rand.New(rand.NewPCG(1, 2)), src)
@@ -52,7 +52,7 @@ func BenchmarkFDCT(b *testing.B) {
 	var d divisors
 	d.set(&quant)
 	coefs, nonzero := make([]block, 64), make([]uint64, 64)
-	for name, f := range map[string]func([]block, []uint64, blockLayout, []byte, int, *divisors, int){"AVX2": fdct, "plain": fdctPlain} {
+	for name, f := range map[string]func([]block, []uint64, blockLayout, []byte, int, *divisors, int){"assembly": fdct, "plain": fdctPlain} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(src)))
 			b.ReportAllocs()

@@ -1,4 +1,4 @@
-//go:build !noasm
+//go:build (amd64 || arm64) && !noasm
 
 package jpeg
 
@@ -35,8 +35,8 @@ func mustMatch(t *testing.T, coefs [][64]int16, quant *[64]uint16) {
 // The assembly and its reference implementation make the same samples of all coefficients and
 // tables, including those that no image has.
 func TestIDCTReference(t *testing.T) {
-	if !hasAVX2 {
-		t.Skip("this processor has no AVX2")
+	if !hasVectors {
+		t.Skip("the assembly does not run on this processor")
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 3000 {
@@ -51,7 +51,7 @@ func TestIDCTReference(t *testing.T) {
 func FuzzIDCTReference(f *testing.F) {
 	f.Add([]byte{1, 0, 2, 0xff, 0x80, 0}, []byte{3, 0x7f, 0xff})
 	f.Fuzz(func(t *testing.T, values, table []byte) {
-		if !hasAVX2 || len(values) == 0 || len(table) == 0 {
+		if !hasVectors || len(values) == 0 || len(table) == 0 {
 			return
 		}
 		coefs := make([][64]int16, 1+len(values)%5)
@@ -68,8 +68,8 @@ func FuzzIDCTReference(f *testing.F) {
 
 // BenchmarkIDCT makes the samples of 64 blocks a turn.
 func BenchmarkIDCT(b *testing.B) {
-	if !hasAVX2 {
-		b.Skip("this processor has no AVX2")
+	if !hasVectors {
+		b.Skip("the assembly does not run on this processor")
 	}
 	var quant [64]uint16
 	for i := range quant {
@@ -85,7 +85,7 @@ func BenchmarkIDCT(b *testing.B) {
 	dst := make([]byte, 64*64)
 	for name, coefs := range map[string][][64]int16{"blocks": full, "flat": make([][64]int16, 64)} {
 		for _, f := range idctReferences {
-			b.Run(name+"/"+f.name+"/AVX2", func(b *testing.B) {
+			b.Run(name+"/"+f.name+"/assembly", func(b *testing.B) {
 				b.SetBytes(64 * 64)
 				b.ReportAllocs()
 				for b.Loop() {

@@ -1,4 +1,4 @@
-//go:build !noasm
+//go:build (amd64 || arm64) && !noasm
 
 package jpeg
 
@@ -11,47 +11,47 @@ const wide = 32
 // convertRow converts a row of full planes, whose chroma may be longer than the luma.
 func convertRow(dst, luma, cb, cr []byte) {
 	n := len(luma)
-	if !hasAVX2 || n < wide {
+	if !hasVectors || n < wide {
 		convertRowPlain(dst, luma, cb, cr)
 		return
 	}
 	_, _, _ = dst[3*n-1], cb[n-1], cr[n-1]
-	convertRowAVX2(&dst[0], &luma[0], &cb[0], &cr[0], n)
+	convertRowAsm(&dst[0], &luma[0], &cb[0], &cr[0], n)
 }
 
 // doubleAcross doubles the width of two samples or more.
 func doubleAcross(dst, src []byte) {
 	n := len(src)
-	if !hasAVX2 || n < wide+2 {
+	if !hasVectors || n < wide+2 {
 		doubleAcrossPlain(dst, src)
 		return
 	}
 	_ = dst[2*n-1]
 	dst[0], dst[1] = src[0], byte((3*int(src[0])+int(src[1])+2)>>2)
-	doubleAcrossAVX2(&dst[2], &src[1], n-2)
+	doubleAcrossAsm(&dst[2], &src[1], n-2)
 	dst[2*n-2], dst[2*n-1] = byte((3*int(src[n-1])+int(src[n-2])+1)>>2), src[n-1]
 }
 
 // doubleDown makes a row in between two.
 func doubleDown(dst, near, far []byte, bias int) {
 	n := len(near)
-	if !hasAVX2 || n < wide {
+	if !hasVectors || n < wide {
 		doubleDownPlain(dst, near, far, bias)
 		return
 	}
 	_, _ = dst[n-1], far[n-1]
-	doubleDownAVX2(&dst[0], &near[0], &far[0], bias, n)
+	doubleDownAsm(&dst[0], &near[0], &far[0], bias, n)
 }
 
 // doubleBoth doubles the width of a row in between two.
 func doubleBoth(dst, near, far []byte) {
 	n := len(near)
-	if !hasAVX2 || n < wide+2 {
+	if !hasVectors || n < wide+2 {
 		doubleBothPlain(dst, near, far)
 		return
 	}
 	_, _ = dst[2*n-1], far[n-1]
-	doubleBothAVX2(&dst[2], &near[1], &far[1], n-2)
+	doubleBothAsm(&dst[2], &near[1], &far[1], n-2)
 	var ends [8]byte // two samples at either end
 	doubleBothPlain(ends[:4], near[:2], far[:2])
 	dst[0], dst[1] = ends[0], ends[1]
