@@ -1,11 +1,8 @@
 package augment
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"image"
-	"image/png"
 
 	"github.com/tfrec/tfrec/internal/jpeg"
 )
@@ -145,49 +142,6 @@ func (c *Codec) reduction(h *jpeg.Header, format jpeg.Format, o DecodeOptions) (
 		}
 	}
 	return 1
-}
-
-// mostPerByte is how many bytes deflate can make of one.
-const mostPerByte = 1032
-
-// pngHeader is what counts for the size of a PNG in memory.
-type pngHeader struct {
-	depth, samples int // bits of a sample, samples of a pixel
-	interlaced     bool
-	transparent    bool // one colour is
-}
-
-// perPixel is how many bytes image/png takes for a pixel.
-func (p *pngHeader) perPixel() int64 {
-	n := int64(1)
-	if p.samples > 1 || p.transparent {
-		n = 4
-	}
-	if p.depth == 16 {
-		n *= 2
-	}
-	if p.interlaced {
-		n *= 2 // the passes, which add up to another image
-	}
-	return n
-}
-
-func (c *Codec) decodePNG(dst *Image, data []byte, h *header, o DecodeOptions) error {
-	if int64(h.Width)*int64(h.Height)/8*int64(h.png.depth*h.png.samples) > mostPerByte*int64(len(data)) {
-		return damaged(PNG, "%d bytes are too few for %dx%d", len(data), h.Width, h.Height)
-	}
-	m, err := png.Decode(bytes.NewReader(data))
-	if err != nil {
-		var u png.UnsupportedError
-		if errors.As(err, &u) {
-			return unsupported(PNG, "%v", err)
-		}
-		return damaged(PNG, "%v", err)
-	}
-	if o.mask {
-		return copyClasses(dst, m, h)
-	}
-	return c.convert(dst, m, h, o.Channels)
 }
 
 // convert writes what a decoder made to dst.

@@ -1,7 +1,5 @@
 package augment
 
-import "image"
-
 // wantMask is what the errors about masks say.
 const wantMask = "want a PNG, grayscale with up to 8 bits a sample or with a palette"
 
@@ -12,29 +10,4 @@ const wantMask = "want a PNG, grayscale with up to 8 bits a sample or with a pal
 // not classes.
 func (c *Codec) DecodeMask(dst *Image, data []byte) (Info, error) {
 	return c.Decode(dst, data, DecodeOptions{Channels: 1, mask: true})
-}
-
-// copyClasses copies the classes of a decoded mask to dst.
-func copyClasses(dst *Image, m image.Image, h *header) error {
-	if err := h.checkDecoded(m); err != nil {
-		return err
-	}
-	dst.Reset(h.Width, h.Height, 1)
-	switch m := m.(type) {
-	case *image.Gray:
-		shift := 8 - h.png.depth // scaled samples repeat the bits of the stored ones
-		for y := range h.Height {
-			row := dst.Row(y)
-			for x, v := range m.Pix[y*m.Stride:][:h.Width] {
-				row[x] = v >> shift
-			}
-		}
-	case *image.Paletted:
-		for y := range h.Height {
-			copy(dst.Row(y), m.Pix[y*m.Stride:][:h.Width])
-		}
-	default:
-		return unsupported(h.Format, "its pixels are %T: %s", m, wantMask)
-	}
-	return nil
 }

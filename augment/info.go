@@ -142,7 +142,7 @@ func (h *header) decodeMemory(bytes int) int64 {
 	case JPEG:
 		return n*perPixel + h.jpeg.Memory() + int64(bytes) // the data without stuffing
 	case PNG:
-		perPixel += h.png.perPixel()
+		return n*perPixel + h.png.memory()
 	case GIF:
 		perPixel += 2 // the frame and the screen
 	case BMP:
@@ -214,7 +214,7 @@ func (h *header) statPNG(data []byte) error {
 		h.Channels = 1
 	}
 	h.alpha = kind&4 != 0
-	h.png = pngHeader{depth: int(bits), samples: [8]int{1, 1, 3, 1, 2, 2, 4, 4}[kind&7], interlaced: p[20] != 0}
+	h.png = pngHeader{width: int64(w), bits: int64(bits) * [8]int64{1, 1, 3, 1, 2, 2, 4, 4}[kind&7]}
 	for p = p[8+13+4:]; len(p) >= 12; {
 		n := int64(binary.BigEndian.Uint32(p))
 		if n > int64(len(p)-12) {
@@ -223,7 +223,6 @@ func (h *header) statPNG(data []byte) error {
 		switch string(p[4:8]) {
 		case "tRNS":
 			h.alpha = true
-			h.png.transparent = true
 		case "eXIf":
 			h.Orientation = exifOrientation(p[8 : 8+n])
 		}

@@ -1,0 +1,141 @@
+package augment
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/tfrec/tfrec/internal/png"
+)
+
+// mostPerByte is how many bytes deflate can make of one.
+const mostPerByte = 1032
+
+// pngHeader is what counts for the size of a PNG in memory.
+type pngHeader struct {
+	width int64
+	bits  int64 // of a pixel
+}
+
+// memory is what decoding takes in addition to the result: some rows.
+func (p *pngHeader) memory() int64 {
+	return png.Memory(int((p.width*p.bits+7)/8)) + 7*p.width
+}
+
+// pngDecoder is the memory of one decoding, reused.
+type pngDecoder struct {
+	reader png.Reader
+	pixels []byte // red, green, blue and perhaps alpha of a row
+	line   []byte // a row of a pass, as it is in the image
+}
+
+var pngDecoders = sync.Pool{New: func() any { return new(pngDecoder) }}
+
+func (c *Codec) decodePNG(dst *Image, data []byte, h *header, o DecodeOptions) error {
+	if int64(h.Width)*int64(h.Height)/8*h.png.bits > mostPerByte*int64(len(data)) {
+		return damaged(PNG, "%d bytes are too few for %dx%d", len(data), h.Width, h.Height)
+	}
+	d := pngDecoders.Get().(*pngDecoder)
+	defer d.release()
+	r := &d.reader
+	if err := r.Reset(data); err != nil {
+		return pngError(err)
+	}
+	background := c.background
+	if !h.alpha {
+		background = nil
+	}
+	dst.Reset(h.Width, h.Height, o.Channels)
+	direct := !r.Interlaced && r.Depth == 8 && background == nil &&
+		(o.mask || r.Color == png.RGB && o.Channels == 3 || r.Color == png.Gray && o.Channels == 1)
+	for y := 0; ; y++ {
+		var into []byte
+		if direct && y < h.Height {
+			into = dst.Row(y)
+		}
+		row, at, err := r.Next(into)
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return pngError(err)
+		case direct:
+			continue
+		}
+		line := dst.Row(at.Y)
+		if at.Step > 1 {
+			line = grown(&d.line, at.Width*o.Channels)
+		}
+		switch {
+		case o.mask:
+			r.Samples(line, row)
+		case background != nil:
+			pixels := grown(&d.pixels, 4*at.Width)
+			r.RGBA(pixels, row)
+			blend(pixels, *background)
+			fillRow(line, pixels, o.Channels)
+		default:
+			d.convert(line, row, o.Channels)
+		}
+		if at.Step > 1 {
+			spread(dst.Row(at.Y)[at.X*o.Channels:], line, at.Step, o.Channels)
+		}
+	}
+}
+
+// convert writes the colours of a row, or their luminance.
+func (d *pngDecoder) convert(line, row []byte, channels int) {
+	r := &d.reader
+	switch {
+	case channels == 3:
+		r.RGB(line, row)
+	case r.Color == png.Gray || r.Color == png.GrayAlpha:
+		r.Gray(line, row)
+	case r.Color == png.RGB && r.Depth == 8:
+		luminanceRow(line, row)
+	default:
+		pixels := grown(&d.pixels, 3*len(line))
+		r.RGB(pixels, row)
+		luminanceRow(line, pixels)
+	}
+}
+
+// release keeps what small images need for the next one.
+func (d *pngDecoder) release() {
+	d.reader.Release()
+	if cap(d.pixels) > keptBytes {
+		d.pixels, d.line = nil, nil
+	}
+	pngDecoders.Put(d)
+}
+
+// grown returns n bytes of a buffer that is reused.
+func grown(buffer *[]byte, n int) []byte {
+	*buffer = slices.Grow((*buffer)[:0], n)[:n]
+	return *buffer
+}
+
+// spread writes the pixels of a line to every step-th pixel of a row.
+func spread(row, line []byte, step, channels int) {
+	if channels == 1 {
+		for x, v := range line {
+			row[x*step] = v
+		}
+		return
+	}
+	for x := 0; len(line) >= 3; x += 3 * step {
+		p, q := row[x:x+3], line[:3]
+		p[0], p[1], p[2] = q[0], q[1], q[2]
+		line = line[3:]
+	}
+}
+
+// pngError is an error of the decoder as one of this package.
+func pngError(err error) error {
+	var e *png.Error
+	if errors.As(err, &e) && e.Unsupported {
+		return unsupported(PNG, "%v", err)
+	}
+	return damaged(PNG, "%v", err)
+}
