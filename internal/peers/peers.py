@@ -152,6 +152,72 @@ def pictures():
     yield len(files), "tf.data, antialiased", tensorflow(files, True)
 
 
+def pngs(n, kind):
+    """A directory of n PNGs in class directories, made of photographs: 16 bits by OpenCV, interlaced ones as below, the others by Pillow at its defaults."""
+    from PIL import Image
+    src, files = os.path.join(TMP, f"png-{kind.replace(' ', '-')}"), photos()
+
+    def encoded(path):
+        im, out = Image.open(path).convert("RGB"), io.BytesIO()
+        if kind in ("16 bits", "interlaced"):
+            import cv2, numpy as np
+            pixels = np.asarray(im)
+            if kind == "interlaced":
+                return interlaced(pixels)
+            noise = np.random.default_rng(1).integers(0, 256, pixels.shape, np.uint16)  # the lower bytes, as a camera has them
+            return cv2.imencode(".png", pixels.astype(np.uint16) * 256 + noise // 16)[1].tobytes()
+        if kind == "RGBA":
+            im.putalpha(Image.linear_gradient("L").resize(im.size))
+        elif kind == "gray":
+            im = im.convert("L")
+        elif kind == "palette":
+            im = im.quantize(256)
+        im.save(out, "PNG", icc_profile=None)
+        return out.getvalue()
+
+    made = [encoded(path) for path in files[:n]]
+    for i in range(n):
+        d = f"{src}/c{i % 7}"
+        os.makedirs(d, exist_ok=True)
+        with open(f"{d}/{i}.png", "wb") as f:
+            f.write(made[i % len(made)])
+    return src
+
+
+def interlaced(pixels):
+    """An interlaced PNG of an array of RGB, each row with Paeth's filter, by the standard."""
+    import struct, zlib
+    import numpy as np
+    height, width, _ = pixels.shape
+    rows = []
+    for x, y, dx, dy in (0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2):
+        part = pixels[y::dy, x::dx].astype(np.int16)
+        if not part.size:
+            continue
+        a, b, c = np.zeros_like(part), np.zeros_like(part), np.zeros_like(part)
+        a[:, 1:], b[1:], c[1:, 1:] = part[:, :-1], part[:-1], part[:-1, :-1]
+        pa, pb, pc = abs(b - c), abs(a - c), abs(a + b - 2 * c)
+        rest = (part - np.where((pa <= pb) & (pa <= pc), a, np.where(pb <= pc, b, c))).astype(np.uint8).reshape(part.shape[0], -1)
+        rows.append(np.hstack([np.full((part.shape[0], 1), 4, np.uint8), rest]).tobytes())
+
+    def chunk(name, body):
+        return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 1)) + chunk(b"IDAT", zlib.compress(b"".join(rows), 6)) + chunk(b"IEND", b"")
+
+
+def png(kind):
+    """Work on PNGs of a kind."""
+    def run():
+        src = pngs(300, kind)
+        files = sorted(glob.glob(src + "/*/*.png"))
+        yield len(files), "tfrec", lambda: tfrec("convert", "images", src, None, "--resize", f"{SIZE}x{SIZE}", "--shards", 4, "--workers", THREADS)
+        yield len(files), "OpenCV INTER_AREA", pool(files, opencv("INTER_AREA"))
+        yield len(files), "Pillow", pool(files, pillow(False))
+    run.__doc__ = f"PNGs, {kind}: decode, 224x224 antialiased, JPEG q95"
+    return run
+
+
 def builtin():
     """decode, 224x224 antialiased, JPEG q95, without libjpeg-turbo"""
     src = many(1500)
@@ -337,6 +403,7 @@ def masks():
 
 
 WORK = {"pictures": pictures, "builtin": builtin, "photographs": photographs, "workers": workers, "raw": raw, "table": table, "lines": lines, "parquet": parquet, "boxes": boxes, "masks": masks}
+WORK |= {"png-" + kind.replace(" ", "-"): png(kind) for kind in ("RGB", "RGBA", "gray", "palette", "16 bits", "interlaced")}
 
 
 def cpu():
