@@ -51,18 +51,19 @@ func rangeOf(hash uint64, n int) int {
 // range contains its hash, so that adding or removing one changes only one shard. If that would
 // leave a shard below half or above twice the mean, or if even is set, the samples are cut evenly
 // in the order of their hashes; tie compares two samples with equal hashes.
-func cut(hashes []uint64, n int, even bool, tie func(i, j int) int) []int {
-	shards := make([]int, len(hashes))
+func cut(hashes []uint64, n int, even bool, tie func(i, j int) int) []int32 {
+	shards := make([]int32, len(hashes))
 	counts := make([]int, n)
 	for i, h := range hashes {
-		shards[i] = rangeOf(h, n)
-		counts[shards[i]]++
+		s := rangeOf(h, n)
+		shards[i] = int32(s)
+		counts[s]++
 	}
 	if !even && balanced(counts, len(hashes)) {
 		return shards
 	}
 	for rank, i := range hashOrder(hashes, tie) {
-		shards[i] = rank * n / len(hashes)
+		shards[i] = int32(rank * n / len(hashes))
 	}
 	return shards
 }
@@ -78,16 +79,16 @@ func balanced(counts []int, total int) bool {
 }
 
 // hashOrder returns the indexes of the samples in the order of their hashes.
-func hashOrder(hashes []uint64, tie func(i, j int) int) []int {
-	order := make([]int, len(hashes))
+func hashOrder(hashes []uint64, tie func(i, j int) int) []int32 {
+	order := make([]int32, len(hashes))
 	for i := range order {
-		order[i] = i
+		order[i] = int32(i)
 	}
-	slices.SortFunc(order, func(i, j int) int {
+	slices.SortFunc(order, func(i, j int32) int {
 		if c := cmp.Compare(hashes[i], hashes[j]); c != 0 {
 			return c
 		}
-		return tie(i, j)
+		return tie(int(i), int(j))
 	})
 	return order
 }

@@ -97,7 +97,7 @@ func TestCutIsBalancedOrEven(t *testing.T) {
 
 func TestCutIsEvenWhereRangesAreNot(t *testing.T) {
 	hashes := []uint64{1, 2, 3, 4, 5, 6, 7, 8} // all in the first range
-	want := []int{0, 0, 1, 1, 2, 2, 3, 3}
+	want := []int32{0, 0, 1, 1, 2, 2, 3, 3}
 	got := cut(hashes, 4, false, byNumber)
 	for i := range want {
 		if got[i] != want[i] {

@@ -46,6 +46,10 @@ func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) er
 	left := 0
 	for i, set := range a.sets {
 		file := o.Annotations.Files[i]
+		var split *string
+		if file.Split != "" {
+			split = &file.Split
+		}
 		set.Within(file.Path, all)
 		found, err := set.Match(all)
 		if err != nil {
@@ -63,7 +67,7 @@ func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) er
 				return fmt.Errorf("AnnotationSpec.Files: %s and %s both annotate %s", o.Annotations.Files[of[at]-1].Path, file.Path, jsontext.Readable(paths[at]))
 			}
 			of[at] = int32(i) + 1
-			l.images[at].annotate(o, &set.Images[k], file.Split)
+			l.images[at].annotate(o, &set.Images[k], split)
 		}
 		for _, k := range found.Missing {
 			image := &set.Images[k]
@@ -71,7 +75,7 @@ func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) er
 				left++
 				continue
 			}
-			missing = append(missing, imageFile{path: image.Name, split: file.Split, bad: o.missingImage(image)})
+			missing = append(missing, imageFile{path: image.Name, split: split, bad: o.missingImage(image)})
 		}
 		for _, f := range set.Faults {
 			l.loose = append(l.loose, imageFile{path: faultKey(f), bad: o.badAnnotation(faultKey(f), f)})
@@ -113,12 +117,12 @@ func (o *ImageOptions) keepsUnannotated(a *annotations) bool {
 }
 
 // annotate adds what a file says of an image.
-func (p *imageFile) annotate(o *ImageOptions, image *annotation.Image, split string) {
+func (p *imageFile) annotate(o *ImageOptions, image *annotation.Image, split *string) {
 	if p.notes == nil {
 		p.notes = new(imageNotes)
 	}
 	p.notes.annotated = image
-	if split != "" {
+	if split != nil {
 		p.split = split
 	}
 	if image.Unreadable != "" && p.bad == nil {

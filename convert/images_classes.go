@@ -54,10 +54,7 @@ func (l *listing) splitsFromDirectories(o *ImageOptions) error {
 	for i := range l.images {
 		p := &l.images[i]
 		first, _, _ := strings.Cut(p.path, "/")
-		p.split = imagetree.Split(first)
-		if !slices.Contains(l.splits, p.split) {
-			p.split = l.splits[0] // a bad sample whose path has no split
-		}
+		p.split = &l.splits[max(slices.Index(l.splits, imagetree.Split(first)), 0)] // a bad sample's path may have none
 	}
 	if len(o.Splits) > 0 {
 		return fmt.Errorf("the source has split directories (%s), which Options.Splits would split again: leave it out", strings.Join(named, ", "))
@@ -73,6 +70,7 @@ var errUnlabelled = errors.New("put it into a class directory, leave it out with
 
 // labelsFromDirectories uses the first directory below the split as the label.
 func (l *listing) labelsFromDirectories() error {
+	last := new(string)
 	for i := range l.images {
 		p := &l.images[i]
 		if p.bad != nil {
@@ -82,7 +80,11 @@ func (l *listing) labelsFromDirectories() error {
 		if !ok {
 			return fmt.Errorf("%s is in no class directory, so it has no label: %w", jsontext.Readable(p.path), errUnlabelled)
 		}
-		p.label = label
+		if label != *last {
+			name := label
+			last = &name
+		}
+		p.label = last
 	}
 	return nil
 }
@@ -197,8 +199,8 @@ func (l *listing) number(ctx context.Context, o *ImageOptions) error {
 	seen := l.labels // of a table, each once
 	known := len(seen) > 0
 	for _, p := range l.images {
-		if n := len(seen); !known && p.label != "" && (n == 0 || seen[n-1] != p.label) {
-			seen = append(seen, p.label)
+		if n := len(seen); !known && p.label != nil && (n == 0 || seen[n-1] != *p.label) {
+			seen = append(seen, *p.label)
 		}
 	}
 	ids := make(map[string]int32, len(seen))
@@ -219,7 +221,7 @@ func (l *listing) number(ctx context.Context, o *ImageOptions) error {
 	}
 	for i := range l.images {
 		p := &l.images[i]
-		p.id = ids[p.label]
+		p.id = ids[p.labelName()]
 		if p.row != nil {
 			for k, id := range p.row.labels {
 				p.row.labels[k] = ids[seen[id]]

@@ -20,8 +20,9 @@ func (s *imageSource) identity(dst []byte, sample sample, hash string) []byte {
 	p, key := &s.images[sample.image], s.key(sample)
 	dst = binary.AppendUvarint(dst, uint64(len(key)))
 	dst = append(dst, key...)
-	dst = binary.AppendUvarint(dst, uint64(len(p.label)))
-	dst = append(dst, p.label...)
+	label := p.labelName()
+	dst = binary.AppendUvarint(dst, uint64(len(label)))
+	dst = append(dst, label...)
 	dst = binary.AppendVarint(dst, int64(p.id))
 	if s.synsets != nil {
 		dst = s.identifyLabel(dst, p.id)

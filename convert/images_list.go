@@ -58,17 +58,33 @@ func (s *SelectSpec) check() error {
 // imageFile is a planned sample: a file below the source directory, a member of an archive, a record
 // or a row.
 type imageFile struct {
-	path    string // relative to the source, with /; the key of a record; any bytes
-	split   string // from its directory or the file of its record; "" without
-	label   string // "" without labels
-	id      int32  // of the label, with the offset
-	item    int32  // its number in an origin that numbers its images
+	path    string  // relative to the source, with /; the key of a record; any bytes
+	split   *string // from its directory or the file of its record, shared; nil without
+	label   *string // shared by all images that have it; nil without labels
+	id      int32   // of the label, with the offset
+	item    int32   // its number in an origin that numbers its images
 	size    int64
 	modTime int64             // nanoseconds since 1970; 0 in archives
 	version string            // in an object store or an archive; "" on disk
 	row     *imageRow         // of a table with features, or with lists of labels; else nil
 	notes   *imageNotes       // annotations; nil without any
 	bad     *setdir.BadSample // why it is unusable, if the listing knows
+}
+
+// labelName returns the label of an image; empty without.
+func (p *imageFile) labelName() string {
+	if p.label == nil {
+		return ""
+	}
+	return *p.label
+}
+
+// splitName returns the split of an image; empty without.
+func (p *imageFile) splitName() string {
+	if p.split == nil {
+		return ""
+	}
+	return *p.split
 }
 
 // imageNotes are the annotations of an image.
@@ -219,6 +235,7 @@ func (w *walker) listTree(src imagePlace, out string) (*imageTree, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.images = w.found.images()
 	slices.SortFunc(w.images, func(a, b imageFile) int { return strings.Compare(a.path, b.path) })
 	return &imageTree{root: src.at, directories: w.directories, follow: w.o.Select.FollowSymlinks}, nil
 }
@@ -236,6 +253,7 @@ type walker struct {
 	links       int64           // symbolic links not followed
 	special     int64           // neither files nor directories
 	visited     map[string]bool // real paths of followed directories
+	found       foundImages     // images of a directory tree, until that is listed
 }
 
 func (w *walker) walk(dir, below string) error {
@@ -270,7 +288,7 @@ func (w *walker) walk(dir, below string) error {
 			if err != nil {
 				// A dangling link: an unreadable image, if it has an image's name.
 				if isImage(e.Name()) && w.wanted(rel) {
-					w.images = append(w.images, imageFile{path: rel})
+					w.found.add(imageFile{path: rel})
 				} else {
 					w.skipped++
 				}
@@ -293,7 +311,7 @@ func (w *walker) walk(dir, below string) error {
 			if err != nil {
 				return fmt.Errorf("list source: %w", err)
 			}
-			w.images = append(w.images, imageFile{path: rel, size: st.Size(), modTime: st.ModTime().UnixNano()})
+			w.found.add(imageFile{path: rel, size: st.Size(), modTime: st.ModTime().UnixNano()})
 		}
 	}
 	return nil

@@ -1,18 +1,23 @@
 package convert
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"io/fs"
 	"iter"
+	"math/rand/v2"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -21,6 +26,7 @@ type endless struct {
 	storage.Store
 	keys  int
 	lists int
+	body  []byte // of each object; nil if none can be read
 }
 
 const endlessDirectory = "datasets/photos/"
@@ -32,16 +38,22 @@ func (e *endless) List(_ context.Context, prefix string, deep bool) iter.Seq2[st
 			yield(storage.Object{}, fmt.Errorf("%q, deep: %v was not to be listed", prefix, deep))
 			return
 		}
-		written := time.Unix(1_600_000_000, 0)
 		for i := range e.keys {
-			o := storage.Object{
-				Name: fmt.Sprintf("%sclass-%03d/IMG_%08d.jpg", prefix, i/(e.keys/1000+1), i),
-				Size: 110_000, ModTime: written, Version: fmt.Sprintf(`"%032x"`, i),
-			}
-			if !yield(o, nil) {
+			if !yield(e.object(i), nil) {
 				return
 			}
 		}
+	}
+}
+
+func (e *endless) object(i int) storage.Object {
+	size := int64(110_000)
+	if e.body != nil {
+		size = int64(len(e.body))
+	}
+	return storage.Object{
+		Name: fmt.Sprintf("%sclass-%03d/IMG_%08d.jpg", endlessDirectory, i/(e.keys/1000+1), i),
+		Size: size, ModTime: time.Unix(1_600_000_000, 0), Version: fmt.Sprintf(`"%032x"`, i),
 	}
 }
 
@@ -49,8 +61,12 @@ func (e *endless) Stat(context.Context, string) (storage.Object, error) {
 	return storage.Object{}, fs.ErrNotExist
 }
 
-func (e *endless) Open(context.Context, string, string, int64, int64) (io.ReadCloser, storage.Object, error) {
-	return nil, storage.Object{}, fs.ErrPermission
+func (e *endless) Open(_ context.Context, name, _ string, _, _ int64) (io.ReadCloser, storage.Object, error) {
+	var i int
+	if _, err := fmt.Sscanf(name[strings.LastIndex(name, "_"):], "_%d.jpg", &i); e.body == nil || err != nil {
+		return nil, storage.Object{}, fs.ErrPermission
+	}
+	return io.NopCloser(bytes.NewReader(e.body)), e.object(i), nil
 }
 
 // endlessStore returns a store with this many images, and the URL of their directory.
@@ -126,6 +142,112 @@ func TestTablesAreHeldCompactly(t *testing.T) {
 	runtime.KeepAlive(l)
 }
 
+// sampleHeap begins to sample the size of the heap, garbage included, and returns a function that
+// ends it and returns the largest.
+func sampleHeap() (most func() uint64) {
+	done := make(chan struct{})
+	var peak uint64
+	var sampling sync.WaitGroup
+	sampling.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(10 * time.Millisecond):
+				var m runtime.MemStats
+				runtime.ReadMemStats(&m)
+				peak = max(peak, m.HeapInuse)
+			}
+		}
+	})
+	return func() uint64 {
+		close(done)
+		sampling.Wait()
+		return peak
+	}
+}
+
+// convertStored converts the images of a store, and checks what the run did.
+func convertStored(t testing.TB, url, out string, want Status, images int) {
+	t.Helper()
+	s, err := Images(t.Context(), url, out, ImageOptions{Options: Options{Name: "photos", Shards: images/1000 + 1}})
+	if err != nil || s.Status != want || s.Records != int64(images) {
+		t.Fatalf("%+v, %v", s, err)
+	}
+}
+
+// A second run holds a listed image with the hash of its content, and no state: 180 bytes besides
+// path and version, and twice that with garbage.
+func TestSecondRunsAreCompact(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector has memory of its own")
+	}
+	const images = 30_000
+	e, url := endlessStore(t, images)
+	e.body = pngOf(1)
+	out := t.TempDir()
+	convertStored(t, url, out, Written, images)
+	defer debug.SetGCPercent(debug.SetGCPercent(10))
+	before := heap()
+	var start, end runtime.MemStats
+	runtime.ReadMemStats(&start)
+	peak := sampleHeap()
+	convertStored(t, url, out, UpToDate, images)
+	runtime.ReadMemStats(&end)
+	path, version := len("class-000/IMG_00000000.jpg"), 34
+	held := (int64(peak()) - before) / images
+	if most := int64(path+version+180) * 2; held > most {
+		t.Errorf("%d bytes of an image are held, want at most %d", held, most)
+	}
+	// Most of it is garbage of the store's names and of the states.
+	allocated := int64(end.TotalAlloc-start.TotalAlloc) / images
+	if allocated > 1500 {
+		t.Errorf("%d bytes of an image are allocated, want at most 1500", allocated)
+	}
+	t.Logf("%d bytes of an image are held, %d allocated", held, allocated)
+}
+
+// BenchmarkSecondRunOfAMillion is an up-to-date run over a million images in a store, in a set of
+// 1,001 shards, and reports the peak heap size, including garbage.
+func BenchmarkSecondRunOfAMillion(b *testing.B) {
+	const images = 1_000_000
+	e, url := endlessStore(b, images)
+	e.body = pngOf(1)
+	out := b.TempDir()
+	convertStored(b, url, out, Written, images)
+	for b.Loop() {
+		runtime.GC()
+		peak := sampleHeap()
+		convertStored(b, url, out, UpToDate, images)
+		b.ReportMetric(float64(peak())/1e6, "peak-MB")
+	}
+}
+
+// What is listed comes back, whatever the order and the names.
+func TestFoundImagesAreTheListed(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	for range 20 {
+		var found foundImages
+		var want []imageFile
+		for range rng.IntN(3000) {
+			p := imageFile{
+				path:    strings.Repeat("dir/", rng.IntN(3)) + fmt.Sprintf("%x.png", rng.IntN(1000)),
+				version: strings.Repeat("v", rng.IntN(3)*rng.IntN(100)), size: rng.Int64() >> rng.IntN(64), modTime: rng.Int64() - rng.Int64(),
+			}
+			if rng.IntN(500) == 0 {
+				p.path += strings.Repeat("\xff", foundBlock)
+			}
+			found.add(p)
+			want = append(want, p)
+		}
+		if got := found.images(); !slices.Equal(got, want) {
+			t.Fatalf("%d images listed, %d back, or others", len(want), len(got))
+		}
+	}
+}
+
 // BenchmarkPlanOfAMillion plans a set of a million images in a store and reports the peak heap
 // size, including garbage, and the memory kept per image.
 func BenchmarkPlanOfAMillion(b *testing.B) {
@@ -133,21 +255,7 @@ func BenchmarkPlanOfAMillion(b *testing.B) {
 	_, url := endlessStore(b, keys)
 	for b.Loop() {
 		before := heap()
-		done := make(chan struct{})
-		var most uint64
-		var sampling sync.WaitGroup
-		sampling.Go(func() {
-			for {
-				select {
-				case <-done:
-					return
-				case <-time.After(10 * time.Millisecond):
-					var m runtime.MemStats
-					runtime.ReadMemStats(&m)
-					most = max(most, m.HeapInuse)
-				}
-			}
-		})
+		peak := sampleHeap()
 		o := ImageOptions{Options: Options{Name: "photos"}}
 		in := &imageInput{o: &o, src: url}
 		if err := in.scan(b.Context(), b.TempDir()); err != nil {
@@ -162,9 +270,7 @@ func BenchmarkPlanOfAMillion(b *testing.B) {
 			b.Fatal(err)
 		}
 		r.makePlan()
-		close(done)
-		sampling.Wait()
-		b.ReportMetric(float64(most)/1e6, "peak-MB")
+		b.ReportMetric(float64(peak())/1e6, "peak-MB")
 		b.ReportMetric(float64(heap()-before)/keys, "B/picture")
 		runtime.KeepAlive(r)
 	}

@@ -96,7 +96,7 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *previ
 	}
 	s.splitOf = of
 	for i, split := range splits {
-		var members []sample
+		members := make([]sample, 0, len(s.images)/len(splits))
 		var images []int32 // to mix
 		for p := range len(s.images) - s.loose {
 			switch {
@@ -161,7 +161,7 @@ func (s *imageSource) splits(l *listing) (names []string, of func(p int) int) {
 		if s.o.Annotations.splits() != nil {
 			s.splitsBy = splitsByAnnotations
 		}
-		return l.splits, func(p int) int { return slices.Index(l.splits, s.images[p].split) }
+		return l.splits, func(p int) int { return slices.Index(l.splits, s.images[p].splitName()) }
 	}
 	divided := s.o.splits()
 	s.splitsBy = shares.FormatSplits(divided)
@@ -196,8 +196,15 @@ func (s *imageSource) planSplit(split string, members []sample, existing int) {
 		}
 		return hashes
 	}
-	shards := make([][]sample, count)
 	of := cut(hashes(forShard, s.shardKey), count, o.Even, byKey)
+	sizes := make([]int, count)
+	for _, shard := range of {
+		sizes[shard]++
+	}
+	shards := make([][]sample, count)
+	for i, size := range sizes {
+		shards[i] = make([]sample, 0, size)
+	}
 	for _, i := range hashOrder(hashes(forOrder, s.key), byKey) {
 		shards[of[i]] = append(shards[of[i]], members[i])
 	}

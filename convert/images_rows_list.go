@@ -207,8 +207,9 @@ func (a *rowWalker) label(p *imageFile, v *table.Values, row int) (reason string
 		return fmt.Sprintf("%q is empty, so the image has no label", a.use.label)
 	case v.Kind == table.Bytes:
 		before := len(a.labels.names)
-		if p.label = a.labels.names[a.labels.id(string(v.Byte(first)))]; len(a.labels.names) > before {
-			a.text += int64(len(p.label))
+		id := a.labels.id(string(v.Byte(first)))
+		if p.label = &a.labels.names[id]; len(a.labels.names) > before {
+			a.text += int64(len(*p.label))
 		}
 	case v.Ints[first] < 0 || v.Ints[first] >= maxLabel:
 		return fmt.Sprintf("%q is %d, which is not a label from 0 to %d", a.use.label, v.Ints[first], maxLabel-1)

@@ -42,9 +42,9 @@ func (l *listing) keepSplits(o *ImageOptions, splits []string, fileOf func(p *im
 	for i := range l.images {
 		p := &l.images[i]
 		if p.bad != nil && p.bad.Line > 0 {
-			p.split = l.splits[0] // a row of a table without an image
+			p.split = &l.splits[0] // a row of a table without an image
 			continue
 		}
-		p.split = splits[fileOf(p)]
+		p.split = &splits[fileOf(p)]
 	}
 }

@@ -10,8 +10,7 @@ import (
 )
 
 // walkStore lists a directory tree in an object store with a single listing, of which one page is
-// in memory at a time. Each image keeps its path and version, at their exact length, and about 96
-// bytes more. The output directory out is skipped if it is inside.
+// in memory at a time. The output directory out is skipped if it is inside.
 func (w *walker) walkStore(src storage.Location, out string) error {
 	below := "" // prefix of the names in the output directory
 	if out := storage.Parse(out); out.Remote() {
@@ -53,9 +52,7 @@ func (w *walker) walkStore(src storage.Location, out string) error {
 		case !isImage(path.Base(o.Name)) || !w.wanted(o.Name):
 			w.skipped++
 		default:
-			w.images = append(w.images, imageFile{
-				path: kept.keep(o.Name), version: kept.keep(o.Version), size: o.Size, modTime: o.ModTime.UnixNano(),
-			})
+			w.found.add(imageFile{path: o.Name, version: o.Version, size: o.Size, modTime: o.ModTime.UnixNano()})
 		}
 	}
 	return nil
@@ -69,7 +66,7 @@ func (w *walker) addDirectories(kept *texts, before, name string) {
 	}
 	for i := same; i < len(name); i++ {
 		if name[i] == '/' {
-			w.directories = append(w.directories, kept.keep(name[:i]))
+			w.directories = append(w.directories, kept.keep([]byte(name[:i])))
 		}
 	}
 }
@@ -80,12 +77,15 @@ type texts struct{ block *strings.Builder }
 // textBlock is the size of a block of texts in bytes.
 const textBlock = 64 << 10
 
-func (t *texts) keep(s string) string {
+func (t *texts) keep(s []byte) string {
+	if len(s) == 0 {
+		return ""
+	}
 	if t.block == nil || t.block.Cap()-t.block.Len() < len(s) {
 		t.block = new(strings.Builder) // the strings keep the full block alive
 		t.block.Grow(max(textBlock, len(s)))
 	}
 	from := t.block.Len()
-	t.block.WriteString(s)
+	t.block.Write(s)
 	return t.block.String()[from:]
 }

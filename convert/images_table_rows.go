@@ -74,7 +74,8 @@ func (t *imageTable) imageFile(row *imagetable.Row) imageFile {
 	case row.Labels[0] == "":
 		return bad("read", "%s has an empty label", jsontext.Readable(name))
 	default:
-		p.label = t.names[t.id(row.Labels[0])] // one copy of each
+		id := t.id(row.Labels[0])
+		p.label = &t.names[id] // one copy of each
 	}
 	if t.o.Labels.several() || len(t.features.columns) > 0 {
 		p.row = t.imageRow(row)

@@ -66,7 +66,7 @@ func NewImageVariants(ctx context.Context, key string, data, mask []byte, o Imag
 		if err != nil {
 			return nil, err
 		}
-		pic.annotate(&o, image, "")
+		pic.annotate(&o, image, nil)
 		if pic.bad != nil {
 			return nil, fmt.Errorf("AnnotationSpec.Files: %s: %s", pic.bad.Source, pic.bad.Reason)
 		}

@@ -285,7 +285,7 @@ func (l *listing) nameIDs(ctx context.Context, o *ImageOptions, names []string) 
 	}
 	for i := range l.images {
 		if p := &l.images[i]; p.bad == nil {
-			p.label = l.labels[p.id]
+			p.label = &l.labels[p.id]
 			p.id += int32(o.Labels.Offset)
 		}
 	}

@@ -1,0 +1,82 @@
+package convert
+
+import "encoding/binary"
+
+// foundImages are the images of a directory tree while it is listed. A growing list would be copied,
+// and take more than twice its memory each time; these take some 20 bytes for an image of a sorted
+// listing, until their number is known. An image is four integers and two strings: how many bytes
+// of its path, and of its version, are those of the image before, the size, the time less that of
+// the image before, and the rest of path and version, each after its length.
+type foundImages struct {
+	blocks [][]byte // of whole images
+	n      int
+	last   imageFile
+}
+
+// foundBlock is the size of a block in bytes, unless an image needs more.
+const foundBlock = 64 << 10
+
+// add adds an image with its path, version, size and time.
+func (f *foundImages) add(p imageFile) {
+	const integers = 6 * binary.MaxVarintLen64
+	if k := len(f.blocks); k == 0 || cap(f.blocks[k-1])-len(f.blocks[k-1]) < integers+len(p.path)+len(p.version) {
+		f.blocks = append(f.blocks, make([]byte, 0, max(foundBlock, integers+len(p.path)+len(p.version))))
+	}
+	b := f.blocks[len(f.blocks)-1]
+	path, version := samePrefix(p.path, f.last.path), samePrefix(p.version, f.last.version)
+	b = binary.AppendUvarint(b, uint64(path))
+	b = binary.AppendUvarint(b, uint64(version))
+	b = binary.AppendVarint(b, p.size)
+	b = binary.AppendVarint(b, p.modTime-f.last.modTime)
+	b = appendText(b, p.path[path:])
+	b = appendText(b, p.version[version:])
+	f.blocks[len(f.blocks)-1] = b
+	f.last = p
+	f.n++
+}
+
+func samePrefix(a, b string) (n int) {
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+func appendText(b []byte, text string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
+}
+
+// images returns the images in a list of exactly their number, and forgets them.
+func (f *foundImages) images() []imageFile {
+	images := make([]imageFile, 0, f.n)
+	var kept texts
+	var path, version []byte // of the last image
+	var modTime int64
+	for i, b := range f.blocks {
+		number := func() int64 {
+			v, n := binary.Varint(b)
+			b = b[n:]
+			return v
+		}
+		length := func() int {
+			v, n := binary.Uvarint(b)
+			b = b[n:]
+			return int(v)
+		}
+		text := func(last []byte, same int) []byte {
+			n := length()
+			last = append(last[:same], b[:n]...)
+			b = b[n:]
+			return last
+		}
+		for len(b) > 0 {
+			samePath, sameVersion, size := length(), length(), number()
+			modTime += number()
+			path, version = text(path, samePath), text(version, sameVersion)
+			images = append(images, imageFile{path: kept.keep(path), version: kept.keep(version), size: size, modTime: modTime})
+		}
+		f.blocks[i] = nil
+	}
+	*f = foundImages{}
+	return images
+}
