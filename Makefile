@@ -44,7 +44,7 @@ MAKEFLAGS += --no-builtin-rules
 .PHONY: help build demo test check race torture fuzz bench bench-compare bench-peers interop accept clean venv venv-dali docs dist check-dist release-check man build-cloud cloud-test build-beam beam-test beam-flink beam-flink-cluster beam-spark nightly gomlx-test
 .PHONY: install gpu gpu-test gpu-device-test gpu-env cuda-headers fakecuda ptx check-ptx
 .PHONY: check-format check-vet check-static check-arrows check-docs check-generated check-modules check-platforms check-tags
-.PHONY: servers cluster-test cluster-flink arm64-test
+.PHONY: servers cluster-test cluster-flink arm64-test arm64-count
 
 help: ## list these targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -123,6 +123,17 @@ build-cloud: ## build bin/tfrec-cloud, which also reads from and writes to objec
 	cd cloud && $(GO) build -trimpath -buildvcs=auto -o ../bin/tfrec-cloud ./cmd/tfrec
 
 AZURITE := bin/servers/azurite
+
+arm64-count: ## count the instructions of conversions on an emulated arm64, with assembly and without (needs qemu-user and gcc)
+	@mkdir -p bin
+	@command -v qemu-aarch64 >/dev/null 2>&1 || { echo "make arm64-count: no qemu-aarch64 here, on Debian in qemu-user" >&2; exit 1; }
+	gcc -Wall -Wextra -Werror -shared -fPIC -O2 -o bin/count.so internal/emulated/instructions/count.c
+	$(ARM64_GO) build -tags static -o bin/tfrec-arm64 ./cmd/tfrec
+	$(ARM64_GO) build -tags static,noasm -o bin/tfrec-arm64-noasm ./cmd/tfrec
+	@for flags in '--resize 224' '--resize 224 --filter lanczos3' '--resize 224 --encode raw' '--resize 224 --exact-pixels'; do for program in tfrec-arm64 tfrec-arm64-noasm; do \
+		rm -rf bin/counted; echo "$$program $$flags"; \
+		GOMAXPROCS=1 qemu-aarch64 -plugin bin/count.so bin/$$program convert images testdata/demo/photos bin/counted --workers 1 --quiet $$flags 2>&1 | sort -rn | head -12; \
+	done; done
 
 servers:
 	cd cloud/servers && GOWORK=off GOBIN=$(CURDIR)/bin/servers $(GO) install tool
