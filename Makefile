@@ -47,7 +47,7 @@ MAKEFLAGS += --no-builtin-rules
 .PHONY: servers cluster-test cluster-flink arm64-test arm64-count
 
 help: ## list these targets
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/tfrec, with its commit if git is available
 	$(GO) build -trimpath -buildvcs=auto -o bin/tfrec ./cmd/tfrec
@@ -104,6 +104,7 @@ check-platforms:
 	GOOS=windows GOARCH=amd64 $(GO) vet ./...
 	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 	GOOS=linux GOARCH=arm64 $(GO) build ./...
+	GOOS=linux GOARCH=arm64 $(GO) vet -tags noasm ./augment ./internal/jpeg
 
 check-tags:
 	$(GO) vet -tags static ./...

@@ -15,6 +15,7 @@ const (
 	different             // wide = narrow op narrow, wide = wide op narrow, or narrow = wide op wide
 	misc                  // two registers; size of the destination where it is the narrower one
 	compare               // misc against #0
+	convert               // misc, whose size is part of the operation
 	shiftLeft             // immediate, at the same size or longer
 	shift                 // immediate, to the right, at the same size or narrower
 	permute               // ZIP, UZP, TRN
@@ -31,6 +32,9 @@ var operations = map[string]operation{
 	"mla": {same, 0, 0b10010, 0}, "addp": {same, 0, 0b10111, 0}, "urhadd": {same, 1, 0b00010, 0},
 	"sqadd": {same, 0, 0b00001, 0}, "cmtst": {same, 0, 0b10001, 0},
 	"and": {logical, 0, 0b00011, 0}, "orr": {logical, 0, 0b00011, 2}, "eor": {logical, 1, 0b00011, 0},
+
+	"fadd": {logical, 0, 0b11010, 0}, "fmul": {logical, 1, 0b11011, 0}, // of 32 bits
+	"scvtf": {convert, 0, 0b11101, 0}, "fcvtzs": {convert, 0, 0b11011, 2},
 
 	"uaddl": {different, 1, 0b0000, 0}, "uaddw": {different, 1, 0b0001, 0}, "usubl": {different, 1, 0b0010, 0},
 	"addhn": {different, 0, 0b0100, 0}, "subhn": {different, 0, 0b0110, 0},
@@ -99,6 +103,9 @@ func Encode(text string) uint32 {
 		}
 		must(text, narrow.q == second)
 		return 0x0E200000 | second<<30 | o.u<<29 | narrow.size<<22 | m.number<<16 | o.opcode<<12 | registers
+	case convert:
+		must(text, d.arrangement == "4s" && n.arrangement == "4s")
+		return 0x4E200800 | o.u<<29 | o.s<<22 | o.opcode<<12 | registers
 	case misc, compare:
 		size, q := min(d.size, n.size), d.q
 		if d.size < n.size {
