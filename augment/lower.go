@@ -27,6 +27,7 @@ func (t *offloaded) Lower(p *raster.Program) error {
 	if !p.Fits() {
 		return lacking("a draw of so many steps")
 	}
+	p.SortStages()
 	for i := range p.Ops {
 		if o := &p.Ops[i]; int64(o.Width)*int64(o.Height) > maxThreads {
 			l.huge = true

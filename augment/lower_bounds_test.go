@@ -35,8 +35,40 @@ func (b bounds) Render(tasks []*augment.Task) error {
 				b.t.Errorf("operation %d, %v: %v\n%s", i, p.Ops[i].Kind, err, backendtest.Describe(task))
 			}
 		}
+		if err := checkStages(p); err != nil {
+			b.t.Errorf("%v\n%s", err, backendtest.Describe(task))
+		}
 	}
 	return augment.CPU{}.Render(tasks)
+}
+
+// checkStages refuses stages that are not in order, and operations of one that reads what another
+// writes.
+func checkStages(p *raster.Program) error {
+	buffer := func(at raster.Address) int {
+		if blob, i, _ := at.Split(); at != 0 && !blob {
+			return i
+		}
+		return -1
+	}
+	for i := range p.Ops {
+		if i > 0 && p.Stages[i] < p.Stages[i-1] {
+			return fmt.Errorf("stages %v", p.Stages)
+		}
+		reads := map[int]bool{}
+		for _, src := range p.Ops[i].Src {
+			reads[buffer(src.At)] = true
+		}
+		for _, table := range p.Ops[i].Table {
+			reads[buffer(table)] = true
+		}
+		for j := range p.Ops {
+			if to := buffer(p.Ops[j].Dst.At); i != j && p.Stages[i] == p.Stages[j] && reads[to] {
+				return fmt.Errorf("operation %d, %v, reads buffer %d, which operation %d, %v, of the same stage writes", i, p.Ops[i].Kind, to, j, p.Ops[j].Kind)
+			}
+		}
+	}
+	return nil
 }
 
 type checkedOp struct {

@@ -106,6 +106,21 @@ func (p Address) Split() (blob bool, index int, offset int64) {
 	return p&blobAddress != 0, int(p&^blobAddress>>addressBits) - 1, int64(p & (1<<addressBits - 1))
 }
 
+// SortStages puts the operations in the order of their stages, those of a stage in the order that they
+// have: what is written plane by plane, through all stages, is then done for all planes together.
+func (p *Program) SortStages() {
+	// By insertion, since most are in order.
+	for i := 1; i < len(p.Ops); i++ {
+		op, stage, j := p.Ops[i], p.Stages[i], i
+		for ; j > 0 && p.Stages[j-1] > stage; j-- {
+			p.Ops[j], p.Stages[j] = p.Ops[j-1], p.Stages[j-1]
+		}
+		if j < i {
+			p.Ops[j], p.Stages[j] = op, stage
+		}
+	}
+}
+
 // Fits says whether the program has no more buffers and blobs than there are
 // places for.
 func (p *Program) Fits() bool { return len(p.Buffers) <= most && len(p.Blobs) <= most }

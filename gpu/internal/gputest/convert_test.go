@@ -109,7 +109,7 @@ func TestConvert(t *testing.T) {
 				{"no driver", t.TempDir(), "", "auto", "note: no NVIDIA driver"},
 				{"no GPU", fake, "FAKECUDA_DEVICES=0", "auto", "note: the NVIDIA driver finds no GPU: continuing on the CPU\n"},
 				{"an old driver", fake, "FAKECUDA_DRIVER=11020", "auto", "does not take the kernels of this program"},
-				{"a kernel fails", fake, "FAKECUDA_FAIL=kernel:9:719", "auto", "this process cannot use it any more: continuing on the CPU\n"},
+				{"a kernel fails", fake, "FAKECUDA_FAIL=kernel:3:719", "auto", "this process cannot use it any more: continuing on the CPU\n"},
 				{"no memory", fake, "FAKECUDA_MEMORY=20000", "on", "for lack of memory"},
 				{"little memory", fake, "FAKECUDA_MEMORY=9000000", "on", ""},
 			} {
@@ -133,7 +133,7 @@ func TestConvertWithoutTheGPUThatMustBe(t *testing.T) {
 	for _, c := range []struct{ name, driver, variable, says string }{
 		{"no driver", t.TempDir(), "", "--gpu on: no NVIDIA driver"},
 		{"no GPU", fake, "FAKECUDA_DEVICES=0", "--gpu on: the NVIDIA driver finds no GPU\n"},
-		{"a kernel fails", fake, "FAKECUDA_FAIL=kernel:20:719", "GPU 0 (tfrec's fake GPU 0) failed"},
+		{"a kernel fails", fake, "FAKECUDA_FAIL=kernel:3:719", "GPU 0 (tfrec's fake GPU 0) failed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := convertPhotos(t, c.driver, c.variable, "--resize", "64", "--gpu", "on")

@@ -179,7 +179,7 @@ func TestConvertFallsBack(t *testing.T) {
 		on                   string
 	}{
 		{"images that are refused", "FAKECUDA_FAIL=nvjpegDecodeBatched:1+:4,nvjpegDecodeJpeg:1+:4", "note: decoded by: tfrec 1 40 (nvJPEG refuses the image: JPEG not supported (4): 40)\n", 40, false, ""},
-		{"a GPU that fails", "FAKECUDA_FAIL=kernel:9:719", "whose shards the same command rewrites when the GPU works again)\n", 0, true, "GPU 0 (tfrec's fake GPU 0) failed: "},
+		{"a GPU that fails", "FAKECUDA_FAIL=kernel:5:719", "whose shards the same command rewrites when the GPU works again)\n", 0, true, "GPU 0 (tfrec's fake GPU 0) failed: "},
 		{"a GPU that fails as it decodes", "FAKECUDA_FAIL=cuEventSynchronize:2:719", "the GPU failed or lacked memory: ", 0, true, "GPU 0 (tfrec's fake GPU 0) failed: "},
 		{"no memory", "FAKECUDA_MEMORY=60000", "(the GPU failed or lacked memory: ", 0, true, "is not decoded: allocate "},
 	} {
@@ -277,7 +277,7 @@ func TestConvertDamagedImages(t *testing.T) {
 // what to give.
 func TestConvertDecodersDoNotMix(t *testing.T) {
 	fake := fakeDriver(t)
-	begun := convertPhotos(t, fake, "FAKECUDA_FAIL=kernel:9:719", withDecode("on")...)
+	begun := convertPhotos(t, fake, "FAKECUDA_FAIL=kernel:5:719", withDecode("on")...)
 	if begun.code != 1 {
 		t.Fatal(begun.stderr)
 	}
