@@ -125,6 +125,11 @@ func BenchmarkKernels(b *testing.B) {
 				}
 			}
 			b.ReportMetric(float64(b.N*batchOf(64))/b.Elapsed().Seconds(), "images/s")
+			threads := 0
+			for _, o := range s.batch.ops {
+				threads += int(o.Width) * int(o.Height)
+			}
+			b.ReportMetric(float64(threads)/float64(len(programs)), "threads/image")
 		})
 	}
 }

@@ -8,6 +8,8 @@
 
 #define __global__
 #define __device__
+#define __launch_bounds__(...)
+#define ROLLED
 #define __forceinline__ inline __attribute__((always_inline))
 
 struct dim3 {

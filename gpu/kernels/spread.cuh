@@ -16,10 +16,9 @@ extern "C" __global__ void tfrec_sharpen(const Op *ops, uint64_t count) {
 			continue;
 		}
 		uint32_t sum = 4 * from[c];
-		for (int i = -1; i <= 1; i++) {
-			for (int j = -1; j <= 1; j++) {
-				sum += pixel(op->src[0], x + j, y + i)[c];
-			}
+		const uint8_t *row = from + c - op->src[0].stride;
+		for (int i = 0; i < 3; i++, row += op->src[0].stride) {
+			sum += row[-op->src[0].step] + row[0] + row[op->src[0].step];
 		}
 		to[c] = mix((uint8_t)((2 * sum + 13) / 26), from[c], (float)op->real[0]);
 	}
@@ -56,6 +55,7 @@ extern "C" __global__ void tfrec_blur(const Op *ops, uint64_t count) {
 	const View &src = op->src[0];
 	if (op->arg[1] == 0) {
 		uint32_t sum = pixel(src, x, y)[c] * bell[half];
+		ROLLED
 		for (int k = 1; k <= half; k++) {
 			uint32_t both = (uint32_t)pixel(src, mirrored(x - k, width), y)[c] + pixel(src, mirrored(x + k, width), y)[c];
 			sum += both * bell[half - k];
@@ -64,6 +64,7 @@ extern "C" __global__ void tfrec_blur(const Op *ops, uint64_t count) {
 		return;
 	}
 	uint64_t sum = ((uint64_t)1 << (2 * BELL_BITS - 1)) + (uint64_t)((const uint32_t *)pixel(src, x, y))[c] * bell[half];
+	ROLLED
 	for (int k = 1; k <= half; k++) {
 		uint64_t above = ((const uint32_t *)pixel(src, x, mirrored(y - k, height)))[c];
 		uint64_t below = ((const uint32_t *)pixel(src, x, mirrored(y + k, height)))[c];

@@ -33,3 +33,11 @@ func TestSpilled(t *testing.T) {
 		t.Errorf("%v; want %s", err, want)
 	}
 }
+
+func TestResident(t *testing.T) {
+	for n, want := range map[int]int{20: 2048, 32: 2048, 33: 1536, 40: 1536, 41: 1280, 48: 1280, 56: 1024, 64: 1024, 255: 256} {
+		if got := resident(n); got != want {
+			t.Errorf("%d registers: %d threads; want %d", n, got, want)
+		}
+	}
+}

@@ -2,12 +2,13 @@
 
 // Toolkit compiles kernels to PTX with NVRTC, which needs no GPU:
 //
-//	go run ./gpu/toolkit [-check] [-nvrtc FILE] [-ptxas FILE] [-include DIR] FILE.cu...
+//	go run ./gpu/toolkit [-check | -occupancy] [-nvrtc FILE] [-ptxas FILE] [-include DIR] FILE.cu...
 //
 // For each FILE.cu it writes FILE.ptx next to it, or with -check compares that file with what it
 // would write: a version of NVRTC is deterministic. With -check it also searches the PTX for float
 // arithmetic that is contracted or approximate, and assembles it with ptxas for all targets, where
-// no register may spill into memory.
+// no register may spill into memory. With -occupancy it prints, of the PTX that there is, how many
+// registers each kernel takes, and how many threads a multiprocessor holds.
 package main
 
 import (
@@ -29,12 +30,25 @@ func main() {
 	ptxas := flag.String("ptxas", ".cuda/ptxas/nvidia/cuda_nvcc/bin/ptxas", "the assembler, for -check")
 	include := flag.String("include", "gpu/kernels", "where kernels find what they include")
 	check := flag.Bool("check", false, "write nothing; fail where a file differs from what would be written")
+	count := flag.Bool("occupancy", false, "write nothing; print the registers of kernels, and the threads that these allow")
 	flag.Parse()
+	if *count {
+		for _, source := range flag.Args() {
+			if err := occupancy(os.Stdout, *ptxas, target(source)); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+		}
+		return
+	}
 	if err := run(*library, *ptxas, *include, *check, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
+
+// target is the file of a source's PTX.
+func target(source string) string { return strings.TrimSuffix(source, filepath.Ext(source)) + ".ptx" }
 
 func run(library, ptxas, include string, check bool, sources []string) error {
 	compiler, err := openCompiler(library)
@@ -50,7 +64,7 @@ func run(library, ptxas, include string, check bool, sources []string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", source, err)
 		}
-		target := strings.TrimSuffix(source, filepath.Ext(source)) + ".ptx"
+		target := target(source)
 		if !check {
 			if err := os.WriteFile(target, ptx, 0o644); err != nil {
 				return err
