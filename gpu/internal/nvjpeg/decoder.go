@@ -19,28 +19,9 @@ type Decoder struct {
 	used    [backends]int // slots that are in use, the first ones; none of the chip's decoder
 
 	// What batches of the chip's decoder are made of: colour, and gray.
-	batches    [2]batch
-	unreserved bool // nvJPEG does not allocate for batches beforehand
-	data       [][]byte
-	targets    []target
-}
-
-// batch is images that the chip's decoder takes together.
-type batch struct {
-	gray     bool
-	images   []*Image
-	inFlight bool
-	reserved extent
-}
-
-// extent is how many images there are, and the size that none exceeds.
-type extent struct{ n, width, height int }
-
-// planes is how many bytes of planes a batch has, at most.
-func (e extent) planes() int { return 3 * e.n * e.width * e.height }
-
-func (e extent) max(o extent) extent {
-	return extent{max(e.n, o.n), max(e.width, o.width), max(e.height, o.height)}
+	batches [2]batch
+	data    [][]byte
+	targets []target
 }
 
 // NewDecoder makes a decoder. It fails where the GPU has no backend at all; [Decoder.Missing] says
@@ -249,85 +230,6 @@ func (d *Decoder) Wait() error {
 	return err
 }
 
-// together decodes images that the chip's decoder takes, in one go or, where that fails,
-// in halves.
-func (d *Decoder) together(b *batch, group []*Image) error {
-	if len(group) == 0 {
-		return nil
-	}
-	for tries := 0; ; tries++ {
-		if b.inFlight {
-			if err := d.Wait(); err != nil {
-				return err
-			}
-		}
-		d.reserve(b, group)
-		b.inFlight = true
-		d.data, d.targets = d.data[:0], d.targets[:0]
-		for _, p := range group {
-			d.data = append(d.data, p.Data)
-			d.targets = append(d.targets, p.target())
-		}
-		s := d.handles[Hardware].decodeBatch(b.gray, d.data, d.targets, d.stream.Handle())
-		clear(d.data)
-		if s == success {
-			for _, p := range group {
-				p.Backend = Hardware
-			}
-			d.counts[Hardware] += int64(len(group))
-			return nil
-		}
-		// Whatever of it was begun may use the planes.
-		if err := d.Wait(); err != nil {
-			return err
-		}
-		for _, p := range group {
-			if err := d.refill(p); err != nil {
-				return err
-			}
-		}
-		switch {
-		case s == allocatorFailure:
-			return d.noRoom("decode JPEGs")
-		case len(group) > 1:
-			if err := d.together(b, group[:len(group)/2]); err != nil {
-				return err
-			}
-			return d.together(b, group[len(group)/2:])
-		case s.final() || tries > 0:
-			return d.one(group[0])
-		}
-	}
-}
-
-// How much is reserved: at first for a multiple of these, which batches of images of one kind do not
-// exceed later, and never more than so many bytes of planes: of larger ones nvJPEG allocates each.
-const (
-	reserveImages = 16
-	reserveSide   = 256
-	reserveMost   = 256 << 20
-)
-
-// reserve has nvJPEG allocate what a batch needs, once for it and the next ones: else it allocates
-// again for each that is larger in any way. It is a matter of speed alone: where it fails, nvJPEG
-// allocates as it decodes.
-func (d *Decoder) reserve(b *batch, group []*Image) {
-	want := extent{n: len(group)}
-	for _, p := range group {
-		want = want.max(extent{0, p.Info.Width, p.Info.Height})
-	}
-	up := func(n, unit int) int { return (n + unit - 1) / unit * unit }
-	want = b.reserved.max(extent{up(want.n, reserveImages), up(want.width, reserveSide), up(want.height, reserveSide)})
-	if want == b.reserved || want.planes() > reserveMost || d.unreserved {
-		return
-	}
-	if d.handles[Hardware].reserve(b.gray, want.n, want.width, want.height) != success {
-		d.unreserved = true
-		return
-	}
-	b.reserved = want
-}
-
 // prepare parses an image with a slot of a backend and reports whether that accepts it. It records
 // why not, and a lack of memory.
 func (d *Decoder) prepare(p *Image, b Backend, slot int) bool {
@@ -384,19 +286,6 @@ func (d *Decoder) one(p *Image) error {
 			if s.final() {
 				break
 			}
-		}
-	}
-	return nil
-}
-
-// refill fills the planes of an image with its sentinel.
-func (d *Decoder) refill(p *Image) error {
-	if p.Sentinel == 0 {
-		return nil
-	}
-	for i, size := range p.Info.Planes[:p.Info.Components] {
-		if err := d.stream.Fill(p.To, p.Planes[i].At, size.Width*size.Height, p.Sentinel); err != nil {
-			return err
 		}
 	}
 	return nil
