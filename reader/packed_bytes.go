@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/tfrec/tfrec/internal/inflate"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -56,19 +55,20 @@ func (u *unpacked) begin() error {
 		return err
 	}
 	u.window, u.base, u.err = u.window[:0], 0, nil
-	in := bufio.NewReaderSize(u.from, stepBytes)
 	switch u.compression {
-	case tfrecord.Gzip:
-		r, err := gzip.NewReader(in)
+	case tfrecord.Gzip, tfrecord.Zlib:
+		format := inflate.Gzip
+		if u.compression == tfrecord.Zlib {
+			format = inflate.ZlibStreams
+		}
+		r, file := new(inflate.Reader), &inflate.File{Buffer: make([]byte, stepBytes)}
+		file.Reset(u.from)
+		r.Reset(file, format)
 		u.in, u.free = r, func() {}
-		return err
-	case tfrecord.Zlib:
-		r, err := zlib.NewReader(in)
-		u.in, u.free = &zlibStreams{in: in, out: r}, func() {}
-		return err
+		return nil
 	case tfrecord.Zstd:
 		// One worker decodes in the caller's goroutine, so that none is left running.
-		r, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow))
+		r, err := zstd.NewReader(bufio.NewReaderSize(u.from, stepBytes), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow))
 		if err != nil {
 			return err
 		}
@@ -132,25 +132,4 @@ func (u *unpacked) close() {
 		u.free()
 		u.free = nil
 	}
-}
-
-// zlibStreams reads concatenated zlib streams.
-type zlibStreams struct {
-	in  *bufio.Reader
-	out io.Reader
-}
-
-func (z *zlibStreams) Read(p []byte) (int, error) {
-	n, err := z.out.Read(p)
-	if err != io.EOF {
-		return n, err
-	}
-	if _, more := z.in.Peek(1); more != nil {
-		return n, more
-	}
-	err = z.out.(zlib.Resetter).Reset(z.in, nil)
-	if err == io.EOF {
-		err = io.ErrUnexpectedEOF
-	}
-	return n, err
 }

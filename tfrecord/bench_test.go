@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -72,35 +73,43 @@ func BenchmarkReader(b *testing.B) {
 	}
 }
 
+// BenchmarkReaderCompressed reads records that are all the same, and such with values of their own.
 func BenchmarkReaderCompressed(b *testing.B) {
-	payload := bytes.Repeat([]byte("a record like any other, "), 8)[:184]
-	for _, c := range []Compression{Gzip, Zlib, Zstd} {
-		b.Run(c.String(), func(b *testing.B) {
-			var file bytes.Buffer
-			w, err := NewWriter(&file, WriterOptions{Compression: c})
-			if err != nil {
-				b.Fatal(err)
-			}
-			for range 50_000 {
-				if err := w.WriteRecord(payload); err != nil {
+	same := bytes.Repeat([]byte("a record like any other, "), 8)[:184]
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, content := range []string{"same", "values"} {
+		for _, c := range []Compression{Gzip, Zlib, Zstd} {
+			b.Run(fmt.Sprintf("%s/%v", content, c), func(b *testing.B) {
+				var file bytes.Buffer
+				w, err := NewWriter(&file, WriterOptions{Compression: c})
+				if err != nil {
 					b.Fatal(err)
 				}
-			}
-			if err := w.Close(); err != nil {
-				b.Fatal(err)
-			}
-			r := NewReader(nil, ReaderOptions{})
-			b.SetBytes(w.Offset())
-			b.ReportAllocs()
-			for b.Loop() {
-				r.Reset(bytes.NewReader(file.Bytes()), "")
-				for _, err := range r.All() {
-					if err != nil {
+				for i := range 50_000 {
+					payload := same
+					if content == "values" {
+						payload = fmt.Appendf(nil, "record %d of user %d: %x, %.4f, %.4f, %s", i, r.IntN(5000), r.Uint64(), r.NormFloat64(), r.NormFloat64(), same[:40])
+					}
+					if err := w.WriteRecord(payload); err != nil {
 						b.Fatal(err)
 					}
 				}
-			}
-		})
+				if err := w.Close(); err != nil {
+					b.Fatal(err)
+				}
+				r := NewReader(nil, ReaderOptions{})
+				b.SetBytes(w.Offset())
+				b.ReportAllocs()
+				for b.Loop() {
+					r.Reset(bytes.NewReader(file.Bytes()), "")
+					for _, err := range r.All() {
+						if err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+			})
+		}
 	}
 }
 

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/tfrec/tfrec/internal/inflate"
 )
 
 const (
@@ -38,14 +38,35 @@ func (s *source) Read(p []byte) (int, error) {
 
 // decompressor holds a decompressor of each kind used so far, for reuse on the next file.
 type decompressor struct {
-	in   *bufio.Reader // decompressors read single bytes
-	gzip *gzip.Reader
-	zlib zlibStreams
-	zstd *zstd.Decoder
+	inflate *inflate.Reader // gzip and zlib
+	pieces  inflate.File
+	in      *bufio.Reader // zstd reads single bytes
+	zstd    *zstd.Decoder
 }
 
-// open returns a reader of the decompressed content of src. An empty src decompresses to nothing.
+// open returns a reader of the decompressed content of src, which may be several streams. An empty src
+// decompresses to nothing.
 func (d *decompressor) open(src io.Reader, c Compression) (r io.Reader, err error) {
+	switch c {
+	case Gzip, Zlib:
+		if d.inflate == nil {
+			d.inflate = new(inflate.Reader)
+			d.pieces.Buffer = make([]byte, compressedBuffer)
+		}
+		format := inflate.Gzip
+		if c == Zlib {
+			format = inflate.ZlibStreams
+		}
+		d.pieces.Reset(src)
+		d.inflate.Reset(&d.pieces, format)
+		return d.inflate, nil
+	case Zstd:
+		return d.openZstd(src)
+	}
+	return nil, fmt.Errorf("%w %v", ErrUnknownCompression, c)
+}
+
+func (d *decompressor) openZstd(src io.Reader) (r io.Reader, err error) {
 	if d.in == nil {
 		d.in = bufio.NewReaderSize(src, compressedBuffer)
 	}
@@ -53,32 +74,17 @@ func (d *decompressor) open(src io.Reader, c Compression) (r io.Reader, err erro
 	if _, err := d.in.Peek(1); err != nil {
 		return nil, err
 	}
-	switch c {
-	case Gzip:
-		if d.gzip == nil {
-			d.gzip = new(gzip.Reader)
-		}
-		err = d.gzip.Reset(d.in)
-		r = d.gzip
-	case Zlib:
-		err = d.zlib.reset(d.in)
-		r = &d.zlib
-	case Zstd:
-		if d.zstd == nil {
-			// One worker decodes in the caller's goroutine, so that none is left running.
-			d.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow))
-		}
-		if err == nil {
-			err = d.zstd.Reset(d.in)
-		}
-		r = d.zstd
-	default:
-		err = fmt.Errorf("%w %v", ErrUnknownCompression, c)
+	if d.zstd == nil {
+		// One worker decodes in the caller's goroutine, so that none is left running.
+		d.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow))
+	}
+	if err == nil {
+		err = d.zstd.Reset(d.in)
 	}
 	if err == io.EOF { // there was a first byte
 		err = io.ErrUnexpectedEOF
 	}
-	return r, err
+	return d.zstd, err
 }
 
 func (d *decompressor) close() {
@@ -86,40 +92,4 @@ func (d *decompressor) close() {
 		d.zstd.Close()
 	}
 	*d = decompressor{}
-}
-
-// zlibStreams reads concatenated zlib streams. Trailing bytes that are not a stream are an error.
-type zlibStreams struct {
-	in  *bufio.Reader
-	out io.ReadCloser
-}
-
-func (z *zlibStreams) reset(in *bufio.Reader) (err error) {
-	z.in = in
-	if z.out == nil {
-		z.out, err = zlib.NewReader(in)
-		return err
-	}
-	return z.out.(zlib.Resetter).Reset(in, nil)
-}
-
-func (z *zlibStreams) Read(p []byte) (int, error) {
-	for {
-		n, err := z.out.Read(p)
-		if err != io.EOF {
-			return n, err
-		}
-		if _, more := z.in.Peek(1); more != nil {
-			return n, more
-		}
-		if err := z.reset(z.in); err != nil {
-			if err == io.EOF {
-				err = io.ErrUnexpectedEOF
-			}
-			return n, fmt.Errorf("after a zlib stream: %w", err)
-		}
-		if n > 0 {
-			return n, nil
-		}
-	}
 }

@@ -32,7 +32,7 @@ var (
 	// wire is the records: compression, and protobuf's varints without its
 	// runtime.
 	wire = []string{
-		"github.com/klauspost/compress",
+		"github.com/klauspost/compress", "golang.org/x/sys/cpu",
 		"google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal",
 	}
 	pixels = []string{
@@ -73,7 +73,7 @@ var (
 // Packages of ours that several rooms import.
 var (
 	// engine is what is below shard.
-	engine = []string{"manifest", "tfrecord/message", "internal", "internal/digest", "internal/labels", "internal/recheck", "internal/setdir"}
+	engine = []string{"manifest", "tfrecord/message", "internal", "internal/inflate", "internal/digest", "internal/labels", "internal/recheck", "internal/setdir"}
 	// onSets is what packages that work on sets share, above shard.
 	onSets = []string{"internal/features", "internal/fingerprint", "internal/objects", "internal/recordcount", "internal/shares", "internal/tfds"}
 	// verbs are the packages that work on sets.
@@ -83,7 +83,7 @@ var (
 // rooms by the first element of their path, or the first two or three below internal
 // where a package there differs from the others.
 var rooms = map[string]room{
-	"tfrecord":         {theirs: wire, judges: judges},
+	"tfrecord":         {ours: []string{"internal/inflate"}, theirs: wire, judges: judges},
 	"tfrecord/message": {ours: []string{"internal"}, theirs: wire, tests: []string{"tfrecord"}, judges: judges},
 	"augment":          {ours: []string{"internal", "internal/backendtest"}, theirs: pixels, judges: judges},
 	// What a set says of itself.
@@ -126,7 +126,9 @@ var rooms = map[string]room{
 		ours:   slices.Concat(verbs, []string{"columns", "manifest", "tfrecord/message", "shard", "tfrecord", "augment", "reader", "convert"}),
 		theirs: slices.Concat(wire, files, globs, pixels, estimates, parquet, arrow), judges: judges,
 	},
-	"internal": {ours: []string{"internal"}, theirs: slices.Concat(wire, files, pixels), judges: judges},
+	"internal": {ours: []string{"internal", "internal/inflate"}, theirs: slices.Concat(wire, files, pixels), judges: judges},
+	// What tfrecord may import, so that it imports nothing of ours itself.
+	"internal/inflate": {theirs: wire, judges: []string{"golang.org/x/sys/unix"}},
 	// Tables of formats that need libraries: nobody but those who convert pays for them.
 	"internal/table/arrow":   {ours: []string{"internal"}, theirs: slices.Concat(wire, files, arrow), judges: judges},
 	"internal/table/parquet": {ours: []string{"internal"}, theirs: slices.Concat(wire, files, parquet), judges: slices.Concat(judges, tables)},

@@ -1,9 +1,6 @@
 package inflate
 
-import (
-	"encoding/binary"
-	"io"
-)
+import "io"
 
 // more gets the next piece of data. It returns io.ErrUnexpectedEOF if there is none.
 func (r *Reader) more() error {
@@ -55,6 +52,8 @@ func (c *codec) align() { c.take(c.count % 8) }
 // step decompresses something, as long as the caller has no n bytes to take or no data are missing.
 func (r *Reader) step(n int) error {
 	switch r.state {
+	case between:
+		return r.another(n)
 	case inHeader:
 		return r.header()
 	case inBlock:
@@ -66,40 +65,6 @@ func (r *Reader) step(n int) error {
 	case inTrailer:
 		return r.trailer()
 	}
-	return io.EOF
-}
-
-// header reads zlib's.
-func (r *Reader) header() error {
-	if err := r.need(16); err != nil {
-		return err
-	}
-	method, flags := r.codec.take(8), r.codec.take(8)
-	switch {
-	case method&15 != 8 || method>>4 > 7 || (method<<8|flags)%31 != 0:
-		return r.fail("no zlib header")
-	case flags&0x20 != 0:
-		return r.fail("a dictionary is needed, which PNG and TFRecord do not have")
-	}
-	r.state = inBlock
-	return nil
-}
-
-// trailer compares the checksum.
-func (r *Reader) trailer() error {
-	if r.format == Zlib {
-		r.codec.align()
-		if err := r.need(32); err != nil {
-			return err
-		}
-		var b [4]byte
-		binary.LittleEndian.PutUint32(b[:], uint32(r.codec.take(32)))
-		r.sum()
-		if said := binary.BigEndian.Uint32(b[:]); said != r.adler {
-			return &Error{Offset: r.Consumed(), Reason: "wrong checksum (Adler-32)", Checksum: true}
-		}
-	}
-	r.state = atEnd
 	return io.EOF
 }
 

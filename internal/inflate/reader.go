@@ -2,6 +2,7 @@ package inflate
 
 import (
 	"errors"
+	"hash/crc32"
 	"io"
 )
 
@@ -13,6 +14,11 @@ const (
 	Raw Format = iota
 	// Zlib is a DEFLATE stream with zlib's header and the Adler-32 of its content.
 	Zlib
+	// ZlibStreams is any number of those, up to the end of the data.
+	ZlibStreams
+	// Gzip is any number of members (RFC 1952), up to the end of the data: DEFLATE streams with a
+	// header, the CRC-32 of the content and its length.
+	Gzip
 )
 
 const (
@@ -27,7 +33,8 @@ const (
 type state uint8
 
 const (
-	inHeader  state = iota // of the format
+	between   state = iota // streams: there may be another one
+	inHeader               // of the format
 	inBlock                // the header of a block
 	inStored               // bytes of a stored block
 	inCodes                // symbols
@@ -46,7 +53,8 @@ type Reader struct {
 	ended    bool  // the source has no more
 	passed   int64 // bytes of the pieces before this one
 	stored   int   // bytes left of a stored block
-	adler    uint32
+	checksum uint32
+	length   uint32 // of the content, modulo 2^32
 	err      error
 	buffer   []byte
 	taken    int // how far the caller has the buffer
@@ -77,10 +85,19 @@ func (r *Reader) Reset(source Source, format Format) {
 		r.buffer = make([]byte, bufferSize)
 	}
 	r.codec = codec{out: r.buffer}
-	r.source, r.format, r.state, r.last, r.ended = source, format, inHeader, false, false
-	r.passed, r.stored, r.adler, r.err, r.taken, r.summed = 0, 0, 1, nil, 0, 0
-	if format == Raw {
-		r.state = inBlock
+	r.source, r.format, r.ended, r.passed, r.err, r.taken = source, format, false, 0, nil, 0
+	r.begin()
+	if r.state = between; format <= Zlib {
+		r.state = inHeader
+	}
+}
+
+// begin begins a stream, which refers to nothing before it.
+func (r *Reader) begin() {
+	r.codec.start, r.summed = r.codec.pos, r.codec.pos
+	r.state, r.last, r.stored, r.checksum, r.length = inHeader, false, 0, 1, 0
+	if r.format == Gzip {
+		r.checksum = 0
 	}
 }
 
@@ -143,17 +160,20 @@ func (r *Reader) fill(n int) error {
 	for err == nil && r.state != atEnd && r.codec.at < len(r.codec.in) && len(r.codec.out)-r.codec.pos > slack {
 		err = r.step(n)
 	}
-	if r.format == Zlib && err != io.EOF {
-		r.sum()
-	}
+	r.sum()
 	return err
 }
 
-// sum continues the checksum.
+// sum continues the checksum, while the content is in the processor's cache.
 func (r *Reader) sum() {
-	if r.summed < r.codec.pos {
-		r.adler = adler(r.adler, r.codec.out[r.summed:r.codec.pos])
-		r.summed = r.codec.pos
+	content := r.codec.out[r.summed:r.codec.pos]
+	r.summed = r.codec.pos
+	r.length += uint32(len(content))
+	switch r.format {
+	case Zlib, ZlibStreams:
+		r.checksum = adler(r.checksum, content)
+	case Gzip:
+		r.checksum = crc32.Update(r.checksum, crc32.IEEETable, content)
 	}
 }
 

@@ -21,3 +21,30 @@ func (b *Bytes) Piece() ([]byte, error) {
 	*b = nil
 	return piece, nil
 }
+
+// File is a Source that reads a file, by pieces of the length of Buffer.
+type File struct {
+	Buffer []byte
+	r      io.Reader
+	err    error
+}
+
+// Reset begins a file.
+func (f *File) Reset(r io.Reader) { f.r, f.err = r, nil }
+
+// Piece returns what one call of Read gives.
+func (f *File) Piece() ([]byte, error) {
+	for range 100 {
+		if f.err != nil {
+			return nil, f.err
+		}
+		var n int
+		if n, f.err = f.r.Read(f.Buffer); n > 0 {
+			return f.Buffer[:n], nil
+		}
+	}
+	if f.err == nil {
+		f.err = io.ErrNoProgress
+	}
+	return nil, f.err
+}
