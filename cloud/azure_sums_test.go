@@ -16,8 +16,8 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// azureBlob is a server of Azure's protocol that has one object, computes checksums of ranges as Azure
-// does, and flips bits of some answers.
+// azureBlob is a server of Azure's protocol that has one object, computes checksums of ranges as
+// Azure does, and flips bits of some answers.
 type azureBlob struct {
 	data  []byte
 	flips func(n int) (bit int, flip bool) // of an answer of n bytes

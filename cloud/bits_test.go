@@ -77,6 +77,9 @@ func TestFlippedBitsInRecords(t *testing.T) {
 			t.Errorf("%s: %d records, want %d", name, m, n)
 		}
 	}
+	if events(t, "s3://bucket/set") == 0 {
+		t.Error("a reader logged no event")
+	}
 }
 
 // Damage that a cache kept is found when the records are read, and dropped: the next reader finds
@@ -147,6 +150,9 @@ type badCache struct {
 	server *objects
 	good   atomic.Bool  // flips nothing any more
 	around atomic.Int64 // requests that a cache may not answer
+	suffix string       // of the names of other objects whose answers are harmed
+	least  int          // answers of fewer bytes are not
+	at     int          // the byte that is harmed; 0: the one in the middle
 }
 
 func (c *badCache) serve(t *testing.T) {
@@ -164,6 +170,12 @@ func (c *badCache) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.around.Add(1)
 	case r.Method == http.MethodGet && (strings.HasSuffix(name, ".png") || isShard(name)) && !c.good.Load():
 		data[len(data)/2] ^= 1
+	case c.suffix != "" && r.Method == http.MethodGet && strings.HasSuffix(name, c.suffix) && !c.good.Load() && len(data) > max(c.at, c.least):
+		at := c.at
+		if at == 0 {
+			at = len(data) / 2
+		}
+		data[at] ^= 1
 	}
 	maps.Copy(w.Header(), answer.Header())
 	w.WriteHeader(answer.Code)

@@ -34,6 +34,8 @@ type bucket struct {
 	versionListed func(*blob.ListObject) string
 	// sum returns the checksum of what is being read: all of an object, or a range. Default: none.
 	sum func(r *blob.Reader, all bool) storage.Sum
+	// sumStated returns the checksum of all of an object. Default: none.
+	sumStated func(*blob.Attributes) storage.Sum
 	// only has a reader read that version or nothing. Default: any is read.
 	only func(version string, as func(any) bool) error
 	// status returns the HTTP status that an error stems from, or 0.
@@ -112,6 +114,9 @@ func (b *bucket) object(name string, a *blob.Attributes) storage.Object {
 		o.Version = b.version(a)
 	}
 	o.Version = versionOr(o.Version, a.ModTime, a.Size)
+	if b.sumStated != nil {
+		o.Sum = b.sumStated(a)
+	}
 	return o
 }
 

@@ -90,7 +90,7 @@ func openS3(ctx context.Context, host string) (storage.Store, error) {
 	store.bucket = &bucket{
 		blob: b, url: "s3://" + host, server: aws.ToString(client.Options().BaseEndpoint), atOnce: storage.AtOnce,
 		sender: func(t target) storage.Sender { return &s3Sender{target: t, store: store} },
-		sum:    s3Sum,
+		sum:    s3Sum, sumStated: s3Stated,
 		versionRead: func(r *blob.Reader) string {
 			var out s3.GetObjectOutput
 			if r.As(&out) && out.ETag != nil {
@@ -150,7 +150,7 @@ func openGS(ctx context.Context, host string) (storage.Store, error) {
 	}
 	store := &bucket{
 		blob: b, url: "gs://" + host, server: os.Getenv("STORAGE_EMULATOR_HOST"), atOnce: 1, // parts go in order
-		sum: gsSum,
+		sum: gsSum, sumStated: gsStated,
 		version: func(a *blob.Attributes) string {
 			var of gcs.ObjectAttrs
 			if a.As(&of) {

@@ -28,7 +28,7 @@ import (
 
 // s3Sums has S3 state the checksums that it has.
 func s3Sums(stack *middleware.Stack) error {
-	if stack.ID() != "GetObject" {
+	if stack.ID() != "GetObject" && stack.ID() != "HeadObject" {
 		return nil
 	}
 	return smithyhttp.SetHeaderValue("X-Amz-Checksum-Mode", "ENABLED")(stack)
@@ -43,19 +43,9 @@ func s3Sum(r *blob.Reader, all bool) storage.Sum {
 	if !all || !r.As(&out) {
 		return storage.Sum{}
 	}
-	if out.ChecksumType != types.ChecksumTypeComposite {
-		for _, stated := range []struct {
-			kind  storage.SumKind
-			value *string
-			size  int
-		}{
-			{storage.CRC32C, out.ChecksumCRC32C, 4}, {storage.CRC32, out.ChecksumCRC32, 4},
-			{storage.CRC64NVME, out.ChecksumCRC64NVME, 8}, {storage.SHA256, out.ChecksumSHA256, 32},
-		} {
-			if b, err := base64.StdEncoding.DecodeString(aws.ToString(stated.value)); err == nil && len(b) == stated.size {
-				return storage.Sum{Kind: stated.kind, Value: string(b), Guessed: out.ChecksumType != types.ChecksumTypeFullObject}
-			}
-		}
+	sum := s3Checksum(out.ChecksumType, out.ChecksumCRC32C, out.ChecksumCRC32, out.ChecksumCRC64NVME, out.ChecksumSHA256)
+	if sum.Kind != "" {
+		return sum
 	}
 	switch out.ServerSideEncryption {
 	case "", types.ServerSideEncryptionAes256:
@@ -64,6 +54,41 @@ func s3Sum(r *blob.Reader, all bool) storage.Sum {
 		}
 	}
 	return storage.Sum{}
+}
+
+// s3Checksum returns the first of the checksums that an object was stored with.
+func s3Checksum(of types.ChecksumType, crc32c, crc32, crc64nvme, sha256 *string) storage.Sum {
+	if of == types.ChecksumTypeComposite {
+		return storage.Sum{}
+	}
+	for _, stated := range []struct {
+		kind  storage.SumKind
+		value *string
+		size  int
+	}{{storage.CRC32C, crc32c, 4}, {storage.CRC32, crc32, 4}, {storage.CRC64NVME, crc64nvme, 8}, {storage.SHA256, sha256, 32}} {
+		if b, err := base64.StdEncoding.DecodeString(aws.ToString(stated.value)); err == nil && len(b) == stated.size {
+			return storage.Sum{Kind: stated.kind, Value: string(b), Guessed: of != types.ChecksumTypeFullObject}
+		}
+	}
+	return storage.Sum{}
+}
+
+// s3Stated returns the checksum that an object was stored with.
+func s3Stated(a *blob.Attributes) storage.Sum {
+	var out s3.HeadObjectOutput
+	if !a.As(&out) {
+		return storage.Sum{}
+	}
+	return s3Checksum(out.ChecksumType, out.ChecksumCRC32C, out.ChecksumCRC32, out.ChecksumCRC64NVME, out.ChecksumSHA256)
+}
+
+// gsStated is s3Stated for Google.
+func gsStated(a *blob.Attributes) storage.Sum {
+	var of gcs.ObjectAttrs
+	if !a.As(&of) || of.CRC32C == 0 || of.ContentEncoding == "gzip" {
+		return storage.Sum{}
+	}
+	return storage.Sum{Kind: storage.CRC32C, Value: string(binary.BigEndian.AppendUint32(nil, of.CRC32C))}
 }
 
 // gsSum is s3Sum for Google, whose objects all have a CRC-32C. One that is decompressed on the way
@@ -76,8 +101,8 @@ func gsSum(r *blob.Reader, all bool) storage.Sum {
 	return storage.Sum{Kind: storage.CRC32C, Value: string(binary.BigEndian.AppendUint32(nil, in.Attrs.CRC32C))}
 }
 
-// azureSum is s3Sum for Azure, which computes a CRC of what it sends if it is asked to. Without that
-// there is the MD5 that the writer of an object gave, right or wrong.
+// azureSum is s3Sum for Azure, which computes a CRC of what it sends if it is asked to. Without
+// that there is the MD5 that the writer of an object gave, right or wrong.
 func azureSum(r *blob.Reader, all bool) storage.Sum {
 	var out azblobblob.DownloadStreamResponse
 	if !r.As(&out) {
@@ -102,11 +127,12 @@ func azureSum(r *blob.Reader, all bool) storage.Sum {
 }
 
 // azureSums has Azure compute a CRC-64 of each range that it sends, which it does for up to 4 MiB.
-// Its client cannot be told to. A server that refuses the header, such as Azurite, is asked without it
-// from then on.
+// Its client cannot be told to. A server that refuses the header, such as Azurite, is asked without
+// it from then on.
 type azureSums struct{ refused atomic.Bool }
 
-// mostSummed is the longest range in bytes of which Azure computes a checksum; longer ones it refuses.
+// mostSummed is the longest range in bytes of which Azure computes a checksum; longer ones it
+// refuses.
 const mostSummed = 4 << 20
 
 // sumHeader asks for a checksum. The client, and so what it signs, has lower-case names.

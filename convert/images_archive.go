@@ -193,6 +193,11 @@ func (a *imageArchives) load(ctx context.Context, temp func() (*os.File, error),
 
 // copyMembers appends members of an archive to the temporary file.
 func (a *imageArchives) copyMembers(ctx context.Context, in *archive.Archive, items []int32) error {
+	return storage.Reread(ctx, in.Path(), func(ctx context.Context) error { return a.tryCopy(ctx, in, items) })
+}
+
+// tryCopy is copyMembers, once.
+func (a *imageArchives) tryCopy(ctx context.Context, in *archive.Archive, items []int32) error {
 	byPosition := make(map[archive.Position]int32, len(items))
 	for _, item := range items {
 		byPosition[a.members[item].position] = item

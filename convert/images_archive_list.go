@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -34,6 +35,20 @@ func (w *walker) listArchives(src imagePlace) (*archiveWalker, error) {
 	if w.o.Select.FollowSymlinks {
 		return nil, optionError("SelectSpec.FollowSymlinks", "is for directories: links in archives are not followed")
 	}
+	var a *archiveWalker
+	before := *w
+	err := storage.Reread(w.ctx, src.at.Path(), func(ctx context.Context) (err error) {
+		*w = before
+		w.ctx = ctx
+		a, err = w.tryArchives(src)
+		return err
+	})
+	w.ctx = before.ctx
+	return a, err
+}
+
+// tryArchives is listArchives, once.
+func (w *walker) tryArchives(src imagePlace) (*archiveWalker, error) {
 	a := &archiveWalker{walker: w, origin: &imageArchives{src: src.at}, seen: map[string]bool{}, classes: map[int32]string{}}
 	if w.o.Labels.File == "" && len(w.o.Features) > 0 {
 		a.json = newJSONFeatures(w.o.Features)

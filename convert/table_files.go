@@ -67,7 +67,11 @@ func (t *tables) open(ctx context.Context, srcs []string, o *TableOptions) error
 		return err
 	}
 	for i, path := range paths {
-		r, err := t.format.open(ctx, path)
+		var r tableReader
+		err := storage.Reread(ctx, path, func(ctx context.Context) (err error) {
+			r, err = t.format.open(ctx, path)
+			return err
+		})
 		if err != nil {
 			return err
 		}

@@ -67,7 +67,11 @@ func (t *tables) scan(ctx context.Context, o *TableOptions, out string) error {
 			t.scanned.Files[path] = result
 		} else {
 			began := time.Now()
-			table, err := f.scan(ctx)
+			var table json.RawMessage
+			err := storage.Reread(ctx, f.Name(), func(ctx context.Context) (err error) {
+				table, err = f.scan(ctx)
+				return err
+			})
 			if err != nil {
 				return err
 			}

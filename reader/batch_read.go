@@ -48,8 +48,9 @@ type batchRead struct {
 
 	failed  []stepFault
 	scratch []byte
-	needed  atomic.Bool // the consumer is waiting for it
-	slow    bool        // the last read took long
+	file    storage.File // that pick reads; nil if nothing is fetched again
+	needed  atomic.Bool  // the consumer is waiting for it
+	slow    bool         // the last read took long
 }
 
 // slowRead is the duration from which a read yields its token to others.
@@ -241,6 +242,13 @@ func (e *batchRead) read(ctx context.Context, b *Block, wants []readRequest, end
 	}
 }
 
+// Refetch fetches again what recheck found to be damaged.
+func (e *batchRead) Refetch(p []byte, off int64, good func([]byte) bool) (bool, error) {
+	changed, err := storage.Refetch(e.file, p, off, good)
+	e.global.run.logRefetched(e.file, off, len(p), changed, err)
+	return changed, err
+}
+
 // pick copies record w out of p, which begins at offset base of its file.
 func (e *batchRead) pick(b *Block, w *readRequest, p []byte, base int64, file storage.File) {
 	set := e.global.run.set
@@ -252,7 +260,7 @@ func (e *batchRead) pick(b *Block, w *readRequest, p []byte, base int64, file st
 	if w.skip > 0 {
 		var in io.ReaderAt = file
 		if e.global.stored && !set.opts.SkipBad.asked() {
-			in = inWindow{p, base, from} // it costs no request
+			in = inWindow{p, base, from, e.global.run} // it costs no request
 		}
 		scan := set.scan(in, file.Name(), w.end, cursor{w.number - w.skip, w.begin})
 		for range w.skip {
@@ -264,7 +272,8 @@ func (e *batchRead) pick(b *Block, w *readRequest, p []byte, base int64, file st
 		at = scan.at
 	}
 	p = p[min(at.offset-base, int64(len(p))):]
-	n, v, err := recheck.Frame(set.opts.framing(), from, p, at.offset)
+	e.file = from
+	n, v, err := recheck.Frame(set.opts.framing(), e, p, at.offset)
 	if err != nil {
 		e.fail(w.step, fault{file: w.file, err: e.global.unreadable(w, err)})
 		return

@@ -187,6 +187,7 @@ type inWindow struct {
 	data []byte
 	base int64
 	file storage.File
+	run  *run // nil: nothing is logged
 }
 
 func (w inWindow) ReadAt(p []byte, off int64) (int, error) {
@@ -200,6 +201,7 @@ func (w inWindow) ReadAt(p []byte, off int64) (int, error) {
 // Refetch fetches again what tfrecord found to be damaged.
 func (w inWindow) Refetch(p []byte, off int64, good func([]byte) bool) (bool, error) {
 	changed, err := storage.Refetch(w.file, p, off, good)
+	w.run.logRefetched(w.file, off, len(p), changed, err)
 	if changed {
 		copy(w.data[min(max(off-w.base, 0), int64(len(w.data))):], p)
 	}

@@ -252,7 +252,16 @@ type yieldingReader struct {
 
 // Refetch fetches again what tfrecord found to be damaged.
 func (p *yieldingReader) Refetch(b []byte, off int64, good func([]byte) bool) (bool, error) {
-	return storage.Refetch(p.Reader, b, off, good)
+	changed, err := storage.Refetch(p.Reader, b, off, good)
+	p.run.logRefetched(p.Reader, off, len(b), changed, err)
+	return changed, err
+}
+
+// Reread reads a compressed file again that tfrecord found to be damaged.
+func (p *yieldingReader) Reread(failed error, read func() error) error {
+	err := storage.RereadFile(p.Reader, failed, read)
+	p.run.logRefetched(p.Reader, 0, 0, err != failed, err)
+	return err
 }
 
 func (p *yieldingReader) Read(b []byte) (int, error) {

@@ -9,6 +9,7 @@ import (
 // Events of Options.Logger, which documents their levels and attributes.
 const (
 	eventSkipped   = "skipped damage"
+	eventRefetched = "bytes changed in transit"
 	eventDiscarded = "cache discarded"
 	eventOpened    = "cache opened"
 	eventBuilt     = "cache built"
@@ -55,6 +56,31 @@ func (r *run) logSkipped(s Skipped) {
 		slog.String("path", s.Path), slog.Int64("record", s.Record), slog.Int64("offset", s.Offset),
 		slog.Int64("records", s.Records), slog.Int64("bytes", s.Bytes), slog.Int("epoch", int(s.Epoch)),
 		slog.Int64("skipped", r.logged.seen), slog.Any("error", s.Err))
+}
+
+// logRefetched logs that length bytes at an offset of a file were fetched again since they were
+// damaged, and were others then, or always others; a length of 0 is all that was read of it.
+func (r *run) logRefetched(file any, offset int64, length int, changed bool, err error) {
+	if r == nil || r.set.opts.Logger == nil || !changed {
+		return
+	}
+	r.telling.Lock()
+	defer r.telling.Unlock()
+	if !r.refetched.pass(r.tuner.clock()) {
+		return
+	}
+	path := ""
+	if named, ok := file.(interface{ Name() string }); ok {
+		path = named.Name()
+	}
+	attrs := []slog.Attr{
+		slog.String("path", path), slog.Int64("offset", offset), slog.Int("bytes", length),
+		slog.Int64("refetched", r.refetched.seen),
+	}
+	if err != nil {
+		attrs = append(attrs, slog.Any("error", err))
+	}
+	r.event(slog.LevelWarn, eventRefetched, attrs...)
 }
 
 // logEnded logs what a run did.

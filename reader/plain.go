@@ -87,6 +87,13 @@ func (p *plainFile) Close() error {
 	return p.file.Close()
 }
 
+// Refetch fetches again what recheck found to be damaged.
+func (p *plainFile) Refetch(b []byte, off int64, good func([]byte) bool) (bool, error) {
+	changed, err := storage.Refetch(p.file, b, off, good)
+	p.run.logRefetched(p.file, off, len(b), changed, err)
+	return changed, err
+}
+
 // fill makes want bytes of b's buffer valid, fewer at the end of the stretch or of the file: then
 // more is false.
 func (p *plainFile) fill(b *Block, want int, watch *stopwatch) (more bool, err error) {
@@ -121,7 +128,7 @@ func (p *plainFile) fill(b *Block, want int, watch *stopwatch) (more bool, err e
 func (p *plainFile) parse(b *Block, last bool) (need int, err error) {
 	pos, size := 0, 0
 	for pos < p.have {
-		n, v, err := recheck.Frame(p.framing, p.file, b.buf[pos:p.have], p.at.offset)
+		n, v, err := recheck.Frame(p.framing, p, b.buf[pos:p.have], p.at.offset)
 		if err != nil {
 			return 0, &tfrecord.Error{Name: p.name, Record: p.at.number, Offset: p.at.offset, Part: tfrecord.PartData, Err: err}
 		}

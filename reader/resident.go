@@ -56,7 +56,7 @@ func (r *resident) load(i int, f storage.File, size int64) (io.ReaderAt, error) 
 	for k := range r.have[i] {
 		r.have[i][k] = true
 	}
-	return inWindow{data, 0, f}, nil
+	return inWindow{data, 0, f, nil}, nil
 }
 
 // blockRun is a run of blocks of a file to request.
@@ -177,7 +177,7 @@ func (e *batchRead) readResident(ctx context.Context, b *Block, failed []blockRu
 		}
 		data, before := kept.data[w.file][w.begin:w.end], len(e.failed)
 		e.pick(b, w, data, w.begin, file)
-		if len(e.failed) > before && kept.again(file, data, w.begin) {
+		if len(e.failed) > before && kept.again(e.global.run, file, data, w.begin) {
 			e.failed = e.failed[:before]
 			e.pick(b, w, data, w.begin, file)
 		}
@@ -188,11 +188,12 @@ func (e *batchRead) readResident(ctx context.Context, b *Block, failed []blockRu
 // again requests data that contains damage, which begins at offset, once more: bits may have
 // flipped on their way. It reports whether the data are worth another look. The caller is one of
 // those who hold mend.
-func (r *resident) again(file storage.File, data []byte, offset int64) bool {
+func (r *resident) again(run *run, file storage.File, data []byte, offset int64) bool {
 	fresh := slices.Clone(data)
 	r.mend.RUnlock()
 	defer r.mend.RLock()
 	changed, err := storage.Refetch(file, fresh, offset, nil)
+	run.logRefetched(file, offset, len(fresh), changed, err)
 	if err != nil || !changed {
 		return false
 	}

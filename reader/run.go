@@ -47,7 +47,9 @@ type engine struct {
 	counters []*stageStats
 	telling  sync.Mutex // held during calls of OnSkip
 	logged   sampler    // of events for skipped damage; guarded by telling
-	epochs   atomic.Int64
+	// refetched is the sampler of events for what was fetched again; guarded by telling.
+	refetched sampler
+	epochs    atomic.Int64
 }
 
 func newRun(ctx context.Context, set *Set) *run {

@@ -84,6 +84,7 @@ type Options struct {
 	// Logger, if not nil, gets the events that a job should know, with these attributes:
 	//
 	//	Warn   "skipped damage"      path, record, offset, records, bytes, epoch, error; skipped: so far
+	//	Warn   "bytes changed in transit"   path, offset, bytes, error; refetched: so far
 	//	Warn   "cache discarded"     cache, error
 	//	Warn   "global order exceeds memory"   order, set_bytes, read_bytes, requests, memory, memory_needed
 	//	Info   "cache opened"        cache, records
@@ -94,10 +95,12 @@ type Options struct {
 	//
 	// A global order over a set in an object store that is not kept in memory is logged once, with
 	// estimates of the bytes that an epoch reads and the requests that it makes; with Memory of
-	// memory_needed bytes, the set is read once. The attribute cache is the directory, or "memory".
-	// There is no event per record: of the damage skipped in a run the first ten are logged, and then
-	// one every ten seconds. The settings of a stage are logged again only if they settle on others.
-	// Default: no events.
+	// memory_needed bytes, the set is read once. Bytes of an object that were damaged on their way, or
+	// in a cache of objects, were fetched again; they are right unless there is an error. Bytes is 0
+	// for a compressed file, which is read again from its beginning. The attribute cache is the
+	// directory, or "memory". There is no event per record: of the damage skipped in a run, and of
+	// what was fetched again, the first ten are logged, and then one every ten seconds. The settings
+	// of a stage are logged again only if they settle on others. Default: no events.
 	Logger *slog.Logger
 
 	// memoryGiven means that Memory was set explicitly.

@@ -60,6 +60,7 @@ type Reader struct {
 	offset     int64 // of the last Next
 	pending    error // what in.Read returned after the last byte
 	err        error // final, returned by every later Next
+	rereading  bool
 }
 
 // NewReader returns a Reader of r. It reads ahead, so the position of r is unspecified afterwards.
@@ -69,7 +70,11 @@ type Reader struct {
 // If r comes over a network and has a method Refetch(p []byte, off int64, good func([]byte) bool)
 // (changed bool, err error), damage of an uncompressed file is fetched again before it is reported:
 // Refetch replaces p, which came from byte off of r, counted from where r was, and reports whether
-// it differs. While good returns false, it may try again.
+// it differs. While good returns false, it may try again. Damage of a compressed file is handled by
+// a method Reread(failed error, read func() error) error, if there is one and
+// ReaderOptions.Checksum is ChecksumFull: it has r begin at its start again, calls read, which
+// reads up to where the error failed came from, and returns its error. It may do so several times,
+// or return failed.
 func NewReader(r io.Reader, opts ReaderOptions) *Reader {
 	if opts.MaxRecord <= 0 {
 		opts.MaxRecord = defaultMaxRecord
@@ -104,8 +109,11 @@ func (r *Reader) Reset(in io.Reader, name string) {
 func (r *Reader) Next() ([]byte, error) {
 	frame := r.buffered()
 	if frame == nil {
+		known := r.err
 		var err error
-		if frame, err = r.load(); err != nil {
+		if frame, err = r.load(); err != nil && known == nil {
+			return r.reread(r.record+1, err)
+		} else if err != nil {
 			return nil, err
 		}
 	}
@@ -131,7 +139,7 @@ func (r *Reader) damaged(frame, data []byte) ([]byte, error) {
 	}
 	stored, crc := binary.LittleEndian.Uint32(frame[len(frame)-footerSize:]), maskedCRC(data)
 	if stored != crc {
-		return nil, r.at(r.record, r.offset, PartDataCRC, mismatch(stored, crc))
+		return r.reread(r.record, r.at(r.record, r.offset, PartDataCRC, mismatch(stored, crc)))
 	}
 	return data, nil
 }

@@ -181,13 +181,11 @@ func (a *Archive) Read(ctx context.Context, p Position, buf []byte) ([]byte, err
 		return nil, a.damaged(p.at, fmt.Errorf("the member is larger than %d bytes", MaxMember))
 	}
 	if a.isZip {
-		data, err := a.readEntry(ctx, a.entries[p.at], buf)
-		if bad := (*fs.PathError)(nil); err != nil && a.Remote() && !errors.As(err, &bad) && ctx.Err() == nil {
-			data, err = a.readEntry(storage.Around(ctx), a.entries[p.at], buf)
-			if err == nil {
-				storage.CountHarm(a.Path(), 0, a.size)
-			}
-		}
+		var data []byte
+		err := storage.Reread(ctx, a.Path(), func(ctx context.Context) (err error) {
+			data, err = a.readEntry(ctx, a.entries[p.at], buf)
+			return err
+		})
 		return data, err
 	}
 	buf = grow(buf, p.size)

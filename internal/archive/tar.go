@@ -8,6 +8,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // block is the unit of a tar file in bytes.
@@ -34,13 +36,13 @@ func isTar(head []byte) bool {
 }
 
 // walkTar is Walk for a tar file.
-func (a *Archive) walkTar(ctx context.Context, in io.ReadSeeker, visit func(*Member) error) error {
+func (a *Archive) walkTar(ctx context.Context, in storage.File, visit func(*Member) error) error {
 	at := &counter{ctx: ctx}
 	var stream io.Reader = at
 	if a.compression == none {
 		at.r, stream = in, &seekingCounter{at, in}
 	} else {
-		r, done, err := a.decompress(in)
+		r, done, err := a.decompress(storage.Whole(in))
 		if err != nil {
 			return a.damaged(0, err)
 		}

@@ -44,6 +44,11 @@ func (f Reader) Refetch(p []byte, off int64, good func(p []byte) bool) (bool, er
 	return storage.Refetch(f.File, p, off, good)
 }
 
+// Reread reads again what tfrecord found to be damaged.
+func (f Reader) Reread(failed error, read func() error) error {
+	return storage.RereadFile(f.File, failed, read)
+}
+
 func (f File) Write(p []byte) (int, error) {
 	if err := f.hook.Fault("write", f.Name()); err != nil {
 		return 0, err

@@ -63,6 +63,21 @@ func (m *Meter) Refetch(p []byte, off int64, good func(p []byte) bool) (bool, er
 	return changed, err
 }
 
+// Reread reads the file from its beginning again, also for the hash, after tfrecord found it to be
+// damaged.
+func (m *Meter) Reread(failed error, read func() error) error {
+	return storage.RereadFile(m.File, failed, func() error {
+		if m.Done != nil {
+			m.Done.Add(-m.N)
+		}
+		if m.Sum != nil {
+			m.Sum.Reset()
+		}
+		m.N = 0
+		return read()
+	})
+}
+
 // Drain reads what is left, for the hash.
 func (m *Meter) Drain() {
 	_, _ = io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{m}, make([]byte, 256<<10)) // Read keeps the error

@@ -172,7 +172,8 @@ func (a *ahead) add(off, size, held int64, fill func(*part) error) {
 	})
 }
 
-// begin takes the body of the request that opened the object for the first part, of which sum is. It calls alive before each read, and ended after the last.
+// begin takes the body of the request that opened the object for the first part, of which sum is.
+// It calls alive before each read, and ended after the last.
 func (a *ahead) begin(body io.ReadCloser, sum Sum, alive, ended func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -189,6 +190,14 @@ func (a *ahead) begin(body io.ReadCloser, sum Sum, alive, ended func()) {
 		}
 		return err
 	})
+}
+
+// drop forgets everything that was asked for.
+func (a *ahead) drop() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.abandon(len(a.parts))
+	a.next = 0
 }
 
 // abandon forgets the first n parts.

@@ -44,7 +44,7 @@ func (o *object) fetch(p []byte, off int64) error {
 	if o.cached == nil {
 		return o.download(p, off)
 	}
-	if AroundCaches(o.ctx) {
+	if o.isFresh() {
 		o.drop(off, off+int64(len(p)))
 		return o.download(p, off)
 	}
@@ -100,10 +100,13 @@ func (o *object) keep(data []byte, off int64) {
 	if o.cached == nil {
 		return
 	}
-	if AroundCaches(o.ctx) {
+	if o.isFresh() {
 		o.drop(off, off+int64(len(data)))
 	}
 	for at := int64(0); at < int64(len(data)); at += blockSize {
 		o.cached.keep((off+at)/blockSize, data[at:min(at+blockSize, int64(len(data)))])
 	}
 }
+
+// isFresh reports whether o is read around caches.
+func (o *object) isFresh() bool { return o.fresh.Load() || AroundCaches(o.ctx) }

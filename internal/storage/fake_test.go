@@ -26,6 +26,7 @@ type fake struct {
 	lax     bool                      // gives whatever version there is
 	sum     Sum                       // stated of objects that are asked for as a whole
 	ranges  SumKind                   // stated of each range, if not empty
+	stated  Sum                       // by Stat
 	opens   int
 	around  int // requests that no cache may answer
 	stats   int
@@ -107,7 +108,7 @@ func (f *fake) Stat(_ context.Context, name string) (Object, error) {
 	if !ok {
 		return Object{}, fs.ErrNotExist
 	}
-	return Object{Name: name, Size: int64(len(data)), Version: fmt.Sprint(f.version[name])}, nil
+	return Object{Name: name, Size: int64(len(data)), Version: fmt.Sprint(f.version[name]), Sum: f.stated}, nil
 }
 
 func (f *fake) Open(ctx context.Context, name, version string, offset, length int64) (io.ReadCloser, Object, error) {

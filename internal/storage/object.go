@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tfrec/tfrec/internal/par"
@@ -23,7 +24,8 @@ type object struct {
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	offset int64 // of Read
+	offset int64       // of Read
+	fresh  atomic.Bool // no cache may answer from now on
 	ahead  ahead
 }
 
@@ -189,7 +191,11 @@ func (o *object) again(off int64, n int, err error) error {
 // request asks once for bytes to fill p with and returns how many came, with the checksum of p.
 // Fewer than all come with an error.
 func (o *object) request(p []byte, off int64) (n int, sum Sum, err error) {
-	ctx, cancel := context.WithCancelCause(o.ctx)
+	parent := o.ctx
+	if o.fresh.Load() {
+		parent = Around(parent)
+	}
+	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	silence := network.Load().silence
 	stalled := fmt.Errorf("the server sent nothing for %v", silence)

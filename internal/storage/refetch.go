@@ -152,7 +152,8 @@ func NoteHarm(note func(string)) (stop func()) {
 // Harmed returns how often bytes of objects arrived changed in this process, and were fetched again.
 func Harmed() int64 { return harms.n.Load() }
 
-// CountHarm counts length bytes at off of an object that arrived changed.
+// CountHarm counts length bytes at off of an object that arrived changed; a length of 0 is
+// anywhere.
 func CountHarm(name string, off, length int64) {
 	n := harms.n.Add(1)
 	note := harms.note.Load()
@@ -163,6 +164,10 @@ func CountHarm(name string, off, length int64) {
 	if n > 1 {
 		times = fmt.Sprintf(" (%d times in this run)", n)
 	}
-	(*note)(fmt.Sprintf("%s: some of bytes %d to %d changed in transit or in a cache, not in the object, and were fetched again%s: check the network, proxies and memory",
-		name, off, off+length-1, times))
+	where := fmt.Sprintf("some of bytes %d to %d", off, off+length-1)
+	if length == 0 {
+		where = "some of its bytes"
+	}
+	(*note)(fmt.Sprintf("%s: %s changed in transit or in a cache, not in the object, and were fetched again%s: check the network, proxies and memory",
+		name, where, times))
 }

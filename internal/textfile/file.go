@@ -125,7 +125,7 @@ func (f *File) Stream(ctx context.Context) (*Stream, error) {
 
 // newStream reads the uncompressed content of in, which the stream closes.
 func (f *File) newStream(in storage.File) (*Stream, error) {
-	s, err := newStream(in, f.compression)
+	s, err := newStream(storage.Whole(in), f.compression)
 	if err != nil {
 		in.Close()
 		return nil, err
@@ -143,7 +143,7 @@ func (f *File) ReadRange(ctx context.Context, buf []byte, offset int64) error {
 	switch {
 	case f.compression != None:
 		err = f.readStream(ctx, buf, offset)
-	case f.InOrder():
+	case f.InOrder() && !storage.AroundCaches(ctx):
 		err = f.readObject(ctx, buf, offset)
 	default:
 		err = f.readFile(ctx, buf, offset)
@@ -221,6 +221,9 @@ func (f *File) startStream(ctx context.Context) (err error) {
 func (f *File) readStream(ctx context.Context, buf []byte, offset int64) (err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if storage.AroundCaches(ctx) {
+		f.closeStream() // what was read may be wrong
+	}
 	if f.stream != nil && offset == f.offset-int64(len(f.last)) && len(buf) == len(f.last) {
 		copy(buf, f.last)
 		return nil
