@@ -106,6 +106,7 @@ func (r *run) execute(ctx context.Context, before *previous) (*Summary, error) {
 		if err := r.make(ctx, todo); err != nil {
 			return nil, err
 		}
+		r.source.remember()
 	}
 	sum, err := r.finish(like, len(todo) > 0)
 	if err == nil {

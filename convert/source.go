@@ -33,7 +33,7 @@ type source interface {
 	// place is the location of the inputs on this machine.
 	place() string
 	// remember saves the results of planning for the next run. It is called once the run is certain
-	// to be carried out.
+	// to be carried out, and again when its shards are made.
 	remember()
 	// keys returns the keys of a job's samples, in order, nil if there are too many to keep.
 	keys(job int) []string

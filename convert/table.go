@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/shares"
@@ -44,7 +45,8 @@ type tableInput struct {
 	srcs    []string
 	tables  *tables // nil before scan
 	columns *tableColumns
-	planned *tableSource // nil before plan
+	planned *tableSource     // nil before plan
+	now     func() time.Time // nil: time.Now
 }
 
 func (in *tableInput) shared() *Options { return &in.o.Options }
@@ -53,6 +55,9 @@ func (in *tableInput) shared() *Options { return &in.o.Options }
 func (in *tableInput) scan(ctx context.Context, out string) (err error) {
 	if in.tables, err = in.o.open(ctx, in.srcs); err != nil {
 		return err
+	}
+	if in.now != nil {
+		in.tables.now = in.now
 	}
 	if err := in.tables.scan(ctx, in.o, out); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -20,6 +21,7 @@ type tables struct {
 	rows    int64
 	bytes   int64
 	scanned scanState // results of scan to save
+	now     func() time.Time
 }
 
 // tableFile is one of the tables.
@@ -28,11 +30,12 @@ type tableFile struct {
 	name     string // relative to the common directory of all files, with /
 	firstRow int64  // its number over all files
 	hashers  rowHashers
+	fresh    *freshScan // nil if there is none to confirm
 }
 
 // openTables opens the files that the arguments name.
 func openTables(ctx context.Context, srcs []string, o *TableOptions) (*tables, error) {
-	t := new(tables)
+	t := &tables{now: time.Now}
 	if err := t.open(ctx, srcs, o); err != nil {
 		t.close()
 		return nil, err

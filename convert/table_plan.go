@@ -29,6 +29,7 @@ type tableSource struct {
 	shuffle *shuffle    // nil if rows keep the order of the input
 	dir     *setdir.Dir // the directory of the set
 	reading *tableFile  // the file of the last requested chunk
+	saved   int         // how many results of scans remember has saved
 
 	encoders sync.Pool // of *rowEncoder
 	// preceding[s][c] is the number of rows of split s before chunk c; the last element is the

@@ -16,11 +16,17 @@ import (
 // attach implements source.
 func (s *tableSource) attach(dir *setdir.Dir) { s.dir = dir }
 
-// remember implements source: it saves the results of scanning the input.
+// remember implements source: it saves the results of scanning the input, unless it has.
 func (s *tableSource) remember() {
-	if len(s.tables.scanned.Files) > 0 {
+	for _, f := range s.tables.files {
+		if result, ok := f.confirm(s.dir.Context()); ok {
+			s.tables.scanned.Files[f.path()], f.fresh = result, nil
+		}
+	}
+	if n := len(s.tables.scanned.Files); n > s.saved {
 		// Without it the next run takes longer, which is no reason to fail.
 		_ = s.dir.PutState(scanFile, s.tables.scanned)
+		s.saved = n
 	}
 }
 

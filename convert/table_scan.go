@@ -66,7 +66,7 @@ func (t *tables) scan(ctx context.Context, o *TableOptions, out string) error {
 		if before.Options == options && result.of(f) && f.restore(result.Table) {
 			t.scanned.Files[path] = result
 		} else {
-			began := time.Now()
+			began := t.now()
 			var table json.RawMessage
 			err := storage.Reread(ctx, f.Name(), func(ctx context.Context) (err error) {
 				table, err = f.scan(ctx)
@@ -75,8 +75,11 @@ func (t *tables) scan(ctx context.Context, o *TableOptions, out string) error {
 			if err != nil {
 				return err
 			}
+			result := scanResult{Size: f.Size(), ModTime: f.ModTime().UnixNano(), Version: f.Version(), Table: table}
 			if settledBy(f, began) {
-				t.scanned.Files[path] = scanResult{Size: f.Size(), ModTime: f.ModTime().UnixNano(), Version: f.Version(), Table: table}
+				t.scanned.Files[path] = result
+			} else {
+				f.fresh = newFreshScan(f, result, t.now())
 			}
 		}
 		n := f.counts()
