@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"go/format"
 	"slices"
+	"sync"
 	"text/template"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
@@ -38,9 +39,13 @@ var ErrCannot = errors.New("no program for this set")
 //go:embed templates
 var templates embed.FS
 
-var parsed = template.Must(template.New("").Funcs(template.FuncMap{
-	"py": pythonString, "go": goString,
-}).ParseFS(templates, "templates/*.tmpl"))
+// parsed returns the templates. They are parsed when they are used: every command would wait for
+// them at its start.
+var parsed = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"py": pythonString, "go": goString,
+	}).ParseFS(templates, "templates/*.tmpl"))
+})
 
 // Program returns the program for a target: the text of a file, the same for
 // the same Dataset. Where the target cannot read such a set the error unwraps
@@ -53,11 +58,11 @@ func Program(t Target, d *Dataset) ([]byte, error) {
 	var err error
 	switch t {
 	case Go:
-		if err = parsed.ExecuteTemplate(&b, "main.go.tmpl", newGoView(d)); err == nil {
+		if err = parsed().ExecuteTemplate(&b, "main.go.tmpl", newGoView(d)); err == nil {
 			return format.Source(b.Bytes())
 		}
 	default:
-		err = parsed.ExecuteTemplate(&b, string(t)+".py.tmpl", newPythonView(d))
+		err = parsed().ExecuteTemplate(&b, string(t)+".py.tmpl", newPythonView(d))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("emit %s: %w", t, err)

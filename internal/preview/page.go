@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard/stats"
@@ -37,7 +38,10 @@ var pageCSS string
 //go:embed page.js
 var pageJS string
 
-var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
+// pageTemplate is parsed when it is used: every command would wait for it at its start.
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Parse(pageHTML))
+})
 
 // page is what the template shows. All texts are fit to be shown.
 type page struct {
@@ -108,7 +112,7 @@ func policy() string {
 
 func (p *page) render() ([]byte, error) {
 	var b bytes.Buffer
-	if err := pageTemplate.Execute(&b, p); err != nil {
+	if err := pageTemplate().Execute(&b, p); err != nil {
 		return nil, fmt.Errorf("the page: %w", err)
 	}
 	if b.Len() >= MaxPage {
