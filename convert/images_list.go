@@ -265,23 +265,26 @@ func (w *walker) walk(dir, below string) error {
 		return fmt.Errorf("list source: %w", err)
 	}
 	w.directories = append(w.directories, below)
-	for _, e := range entries {
+	stats := w.statImages(dir, below, entries)
+	if err := w.ctx.Err(); err != nil {
+		return err // some were left out
+	}
+	for i, e := range entries {
 		rel := path.Join(below, e.Name())
-		full := storage.Join(dir, e.Name())
 		if imagetree.Hidden(e.Name()) {
-			if err := w.hide(full); err != nil {
+			if err := w.hide(storage.Join(dir, e.Name())); err != nil {
 				return err
 			}
 			continue
 		}
-		mode := e.Type()
+		mode, image := e.Type(), stats[i]
 		if mode&fs.ModeSymlink != 0 {
 			if !w.o.Select.FollowSymlinks {
 				w.links++
 				w.skipped++
 				continue
 			}
-			st, err := os.Stat(full)
+			st, err := os.Stat(storage.Join(dir, e.Name())) // the target of the link matters
 			if err != nil && !leadsNowhere(err) {
 				return fmt.Errorf("list source: %w", err)
 			}
@@ -294,11 +297,11 @@ func (w *walker) walk(dir, below string) error {
 				}
 				continue
 			}
-			mode = st.Mode().Type()
+			mode, image = st.Mode().Type(), statted{size: st.Size(), modTime: st.ModTime().UnixNano()}
 		}
 		switch {
 		case mode.IsDir():
-			if err := w.directory(full, rel); err != nil {
+			if err := w.directory(storage.Join(dir, e.Name()), rel); err != nil {
 				return err
 			}
 		case !mode.IsRegular():
@@ -307,11 +310,10 @@ func (w *walker) walk(dir, below string) error {
 		case !isImage(e.Name()) || !w.wanted(rel):
 			w.skipped++
 		default:
-			st, err := os.Stat(full) // the target of the link matters
-			if err != nil {
-				return fmt.Errorf("list source: %w", err)
+			if image.err != nil {
+				return fmt.Errorf("list source: %w", image.err)
 			}
-			w.found.add(imageFile{path: rel, size: st.Size(), modTime: st.ModTime().UnixNano()})
+			w.found.add(imageFile{path: rel, size: image.size, modTime: image.modTime})
 		}
 	}
 	return nil

@@ -1,0 +1,56 @@
+package convert
+
+import (
+	"io/fs"
+	"os"
+	"path"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tfrec/tfrec/internal/imagetree"
+)
+
+// statted is the size and time of a file in a directory, or why there are none.
+type statted struct {
+	size, modTime int64
+	err           error
+}
+
+// Files of a directory are asked for several at a time: on a network file system each takes a round
+// trip, and on a disk a system call that another processor can make.
+const (
+	statsAtOnce = 8
+	statBatch   = 64 // files that one goroutine asks for
+)
+
+// statImages returns the sizes and times of the selected images among the entries of a directory, by
+// the number of the entry. Links and other files have zero values.
+func (w *walker) statImages(dir, below string, entries []fs.DirEntry) []statted {
+	found := make([]statted, len(entries))
+	globs := len(w.o.Select.Include)+len(w.o.Select.Exclude) > 0
+	stat := func(from, to int) {
+		for i := from; i < to && w.ctx.Err() == nil; i++ {
+			name := entries[i].Name()
+			if !entries[i].Type().IsRegular() || imagetree.Hidden(name) || !isImage(name) || globs && !w.o.Select.wants(path.Join(below, name)) {
+				continue
+			}
+			st, err := os.Stat(dir + string(os.PathSeparator) + name)
+			if err != nil {
+				found[i].err = err
+				return
+			}
+			found[i] = statted{size: st.Size(), modTime: st.ModTime().UnixNano()}
+		}
+	}
+	var g errgroup.Group
+	g.SetLimit(statsAtOnce)
+	for from := 0; from < len(entries); from += statBatch {
+		if to := min(from+statBatch, len(entries)); len(entries) > statBatch {
+			g.Go(func() error { stat(from, to); return nil })
+		} else {
+			stat(from, to)
+		}
+	}
+	_ = g.Wait()
+	return found
+}
