@@ -480,3 +480,44 @@ func TestTakenOverBetween(t *testing.T) {
 		other.Release()
 	})
 }
+
+// Hundreds of processes that claim at the same time take turns, though all of them withdraw when
+// they meet, and some lists are stale.
+func TestHundredsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &storagetest.Distant{Store: storagetest.New(), Seed: 1, Latency: 50 * time.Millisecond, Stale: 0.2, Age: time.Second}
+		const processes = 300
+		var made atomic.Bool
+		var took atomic.Int64
+		began := time.Now()
+		var all sync.WaitGroup
+		for range processes {
+			all.Go(func() {
+				c, err := Take(t.Context(), d, "set/claims", Options{Wait: true, Until: func() (bool, error) { return made.Load(), nil }})
+				if errors.Is(err, ErrNotNeeded) {
+					return
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				took.Add(1)
+				made.Store(true)
+				c.Release()
+			})
+		}
+		all.Wait()
+		d.Stale = 0
+		for o, err := range d.List(t.Context(), "set/claims/", true) {
+			t.Errorf("left: %q, %v", o.Name, err)
+		}
+		requests := d.Requests()
+		t.Logf("%v, %d of %d took it, %v", time.Since(began), took.Load(), processes, requests)
+		if waited := time.Since(began); took.Load() == 0 || waited > 5*time.Minute {
+			t.Errorf("%d took it within %v", took.Load(), waited)
+		}
+		if n := requests["list"] + requests["put"] + requests["remove"]; n > 100*processes {
+			t.Errorf("%d requests of %d processes", n, processes)
+		}
+	})
+}

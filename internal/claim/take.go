@@ -24,10 +24,12 @@ type taking struct {
 
 	cleared []storage.Object // of dead processes
 
-	unseen int     // claims of its own that no list showed
+	unseen int     // claims of its own in a row that no list showed
 	rounds int     // of waiting, which grow longer
 	rivals []rival // seen last
 	noted  bool
+	// spread is the time over which those that try at the same time are to spread their next tries.
+	spread time.Duration
 }
 
 // rival is a claim that conflicts with another one.
@@ -62,8 +64,8 @@ func rivals(ctx context.Context, s storage.Store, own string) (found []rival, no
 	return found, now, nil
 }
 
-// mostUnseen is how many claims in all may be missing in a list that was asked for after them, as
-// when somebody removes them.
+// mostUnseen is how many claims in a row may be missing in a list that was asked for after them, as
+// when somebody removes them or a list is stale.
 const mostUnseen = 10
 
 // try claims, and withdraws if there is a rival that has not expired.
@@ -99,8 +101,9 @@ func (t *taking) try(ctx context.Context) (*Claim, error) {
 	}
 	if len(t.rivals) > 0 || now.IsZero() {
 		withdraw(ctx, t.store, c.name)
-		if now.IsZero() {
-			t.unseen++
+		t.disperse()
+		if t.unseen++; !now.IsZero() {
+			t.unseen = 0
 		}
 		if t.unseen == mostUnseen {
 			return nil, fmt.Errorf("the store's listings do not show what was written below %s, after %d tries: they cannot keep processes apart that write to one directory", t.directory, t.unseen)
@@ -113,10 +116,32 @@ func (t *taking) try(ctx context.Context) (*Claim, error) {
 	return c, nil
 }
 
+// mostSpread bounds the time over which tries spread, in which thousands of processes have a second
+// each.
+const mostSpread = time.Hour
+
+// disperse sets how long the next tries spread. Claims that are to be alone are all withdrawn if
+// they meet: as many as are seen at the same time, as many times longer the tries have to spread
+// until about one is seen. Otherwise hundreds of processes would meet again for ever.
+func (t *taking) disperse() {
+	meeting := 0
+	for _, r := range t.rivals {
+		if mode, _ := modeOf(r.Name); mode == aloneMode && !t.o.Shared {
+			meeting++
+		}
+	}
+	if meeting > 1 {
+		t.spread = min(max(t.spread, Renew/8)*time.Duration(meeting), mostSpread)
+	}
+}
+
 // wait returns when it is worth trying again: one of the rivals has ended, or has let its claim
-// expire.
+// expire, and it is this process's turn among those that try.
 func (t *taking) wait(ctx context.Context) error {
-	began := time.Now()
+	began, turn := time.Now(), time.Duration(0)
+	if t.spread > 0 {
+		turn = rand.N(t.spread)
+	}
 	for {
 		if err := t.pause(ctx); err != nil {
 			return err
@@ -141,7 +166,9 @@ func (t *taking) wait(ctx context.Context) error {
 			is, still := there[r.Name]
 			switch {
 			case !still || since(began) > r.left:
-				return nil
+				if since(began) >= turn {
+					return nil
+				}
 			case is.Version != r.Version || !is.ModTime.Equal(r.ModTime):
 				if !t.o.Wait {
 					return fmt.Errorf("%w: %v", ErrHeld, t.holder(ctx, r))
@@ -161,9 +188,10 @@ func (t *taking) wait(ctx context.Context) error {
 	}
 }
 
-// pause waits for a random and growing time, so that conflicting processes do not conflict again.
+// pause waits for a random and growing time, so that conflicting processes do not conflict again, and
+// hundreds do not ask all the time.
 func (t *taking) pause(ctx context.Context) error {
-	longest := min(Renew/150<<min(t.rounds, 10), Renew/8)
+	longest := max(min(Renew/150<<min(t.rounds, 10), Renew/8), min(t.spread/64, Renew/2))
 	t.rounds++
 	return par.Sleep(ctx, longest/2+rand.N(longest))
 }

@@ -1,0 +1,326 @@
+package storagetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"iter"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// Distant is a Store at the other end of a network: requests take time, some of them fail, before or
+// after they are carried out, and some lists are those of a while ago. As a cloud's, it repeats the
+// requests that package storage leaves to it. What happens to a request depends on the seed, its
+// kind and name, and how often it was made before. Within testing/synctest the time is free.
+//
+//	d := &storagetest.Distant{Store: storagetest.New(), Seed: 1, Latency: 20 * time.Millisecond, Faults: 0.1, Stale: 0.1, Age: time.Second}
+//	storage.Register("mem", func(context.Context, string) (storage.Store, error) { return d, nil })
+type Distant struct {
+	*Store
+	Seed    uint64
+	Latency time.Duration // of a request on average; one in a hundred takes 20 times as long
+	Faults  float64       // share of the requests that fail, half of them after they are carried out
+	Stale   float64       // share of the lists that are Age old
+	Age     time.Duration
+
+	mu     sync.Mutex
+	times  map[string]int // requests by kind and name
+	counts map[string]int // requests by kind
+	faults int
+	stale  int
+	past   []change
+	marks  map[string]*distantSender // who made an object
+}
+
+// change is what a name stood for before it was written or removed.
+type change struct {
+	at    time.Time
+	name  string
+	was   entry
+	there bool
+}
+
+// Requests returns how many requests of each kind there were: "list", "stat", "open", "put",
+// "begin", "part", "finish" and "remove".
+func (d *Distant) Requests() map[string]int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return maps.Clone(d.counts)
+}
+
+// Harm returns how many requests failed, and how many lists were stale.
+func (d *Distant) Harm() (faults, stale int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.faults, d.stale
+}
+
+var errDistant = errors.New("503 Slow Down, or a connection that broke")
+
+// begin begins a request: it takes its time, and may fail at once. The function that it returns
+// ends the request.
+func (d *Distant) begin(ctx context.Context, kind, name string) (random *rand.Rand, end func() error, err error) {
+	d.mu.Lock()
+	if d.times == nil {
+		d.times, d.counts, d.marks = map[string]int{}, map[string]int{}, map[string]*distantSender{}
+	}
+	key := kind + " " + name
+	d.times[key]++
+	d.counts[kind]++
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s %d", key, d.times[key])
+	d.mu.Unlock()
+	random = rand.New(rand.NewPCG(d.Seed, h.Sum64()))
+	latency := time.Duration(random.ExpFloat64() * float64(d.Latency))
+	if random.IntN(100) == 0 {
+		latency *= 20
+	}
+	select {
+	case <-time.After(latency):
+	case <-ctx.Done():
+		return nil, nil, context.Cause(ctx)
+	}
+	fails, late := random.Float64() < d.Faults, random.IntN(2) == 0
+	if !fails {
+		return random, func() error { return nil }, nil
+	}
+	d.mu.Lock()
+	d.faults++
+	d.mu.Unlock()
+	if late {
+		return random, func() error { return errDistant }, nil
+	}
+	return nil, nil, errDistant
+}
+
+// remember keeps what a name stands for, which is about to change. The caller holds d.mu.
+func (d *Distant) remember(name string) {
+	d.Store.mu.Lock()
+	was, there := d.Store.objects[name]
+	d.Store.mu.Unlock()
+	now := time.Now()
+	d.past = append(d.past, change{now, name, was, there})
+	for len(d.past) > 0 && now.Sub(d.past[0].at) > d.Age {
+		d.past = d.past[1:]
+	}
+}
+
+// List implements storage.Store.
+func (d *Distant) List(ctx context.Context, prefix string, deep bool) iter.Seq2[storage.Object, error] {
+	return func(yield func(storage.Object, error) bool) {
+		all, err := storage.Retry(ctx, func(ctx context.Context) ([]storage.Object, error) {
+			random, end, err := d.begin(ctx, "list", prefix)
+			if err != nil {
+				return nil, err
+			}
+			list := d.list(prefix, deep, random.Float64() < d.Stale)
+			return list, end()
+		})
+		if err != nil {
+			yield(storage.Object{}, err)
+			return
+		}
+		for _, o := range all {
+			if !yield(o, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (d *Distant) list(prefix string, deep, stale bool) (list []storage.Object) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	found := map[string]storage.Object{}
+	d.Store.mu.Lock()
+	for name, e := range d.Store.objects {
+		if strings.HasPrefix(name, prefix) {
+			found[name] = e.is
+		}
+	}
+	d.Store.mu.Unlock()
+	if stale {
+		now := time.Now()
+		changed := false
+		for _, c := range slices.Backward(d.past) {
+			if now.Sub(c.at) > d.Age || !strings.HasPrefix(c.name, prefix) {
+				continue
+			}
+			changed = true
+			delete(found, c.name)
+			if c.there {
+				found[c.name] = c.was.is
+			}
+		}
+		if changed {
+			d.stale++
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		o := found[name]
+		if first, _, below := strings.Cut(name[len(prefix):], "/"); below && !deep {
+			o = storage.Object{Name: prefix + first + "/"}
+		}
+		if len(list) == 0 || list[len(list)-1].Name != o.Name {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// Stat implements storage.Store.
+func (d *Distant) Stat(ctx context.Context, name string) (storage.Object, error) {
+	_, end, err := d.begin(ctx, "stat", name)
+	if err != nil {
+		return storage.Object{}, err
+	}
+	o, err := d.Store.Stat(ctx, name)
+	return o, errors.Join(err, end())
+}
+
+// Open implements storage.Store.
+func (d *Distant) Open(ctx context.Context, name, version string, offset, length int64) (io.ReadCloser, storage.Object, error) {
+	_, end, err := d.begin(ctx, "open", name)
+	if err == nil {
+		err = end()
+	}
+	if err != nil {
+		return nil, storage.Object{}, err
+	}
+	return d.Store.Open(ctx, name, version, offset, length)
+}
+
+// Remove implements storage.Store.
+func (d *Distant) Remove(ctx context.Context, name string) error {
+	_, err := storage.Retry(ctx, func(ctx context.Context) (struct{}, error) {
+		_, end, err := d.begin(ctx, "remove", name)
+		if err != nil {
+			return struct{}{}, err
+		}
+		d.mu.Lock()
+		d.remember(name)
+		err = d.Store.Remove(ctx, name)
+		d.mu.Unlock()
+		return struct{}{}, errors.Join(err, end())
+	})
+	return err
+}
+
+// Create implements storage.Store.
+func (d *Distant) Create(ctx context.Context, name string, o storage.CreateOptions) (storage.Upload, error) {
+	return storage.NewUpload(ctx, "mem://store/"+name, &distantSender{to: d, name: name, replace: o.Replace}, storage.AtOnce), nil
+}
+
+// Unfinished implements storage.Unfinished: parts are not kept.
+func (d *Distant) Unfinished(context.Context, string) iter.Seq2[storage.Leftover, error] {
+	return func(func(storage.Leftover, error) bool) {}
+}
+
+// distantSender carries an object into a Distant.
+type distantSender struct {
+	to      *Distant
+	name    string
+	replace bool
+
+	mu    sync.Mutex
+	parts map[int][]byte
+}
+
+func (s *distantSender) request(ctx context.Context, kind string, do func() error) error {
+	_, end, err := s.to.begin(ctx, kind, s.name)
+	if err == nil {
+		err = do()
+	}
+	if err == nil {
+		err = end()
+	}
+	return err
+}
+
+// make makes the object.
+func (s *distantSender) make(data []byte) error {
+	d := s.to
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.Store.mu.Lock()
+	_, there := d.Store.objects[s.name]
+	d.Store.mu.Unlock()
+	if there && !s.replace {
+		return fs.ErrExist
+	}
+	d.remember(s.name)
+	d.Store.Put(s.name, data)
+	d.marks[s.name] = s
+	return nil
+}
+
+// Put implements storage.Sender.
+func (s *distantSender) Put(ctx context.Context, data *storage.Payload) (storage.Object, error) {
+	if err := s.request(ctx, "put", func() error { return s.make(slices.Clone(data.Bytes())) }); err != nil {
+		return storage.Object{}, err
+	}
+	return s.Store().Stat(ctx, s.name)
+}
+
+// Store returns the store without the network.
+func (s *distantSender) Store() *Store { return s.to.Store }
+
+// Begin implements storage.Sender.
+func (s *distantSender) Begin(ctx context.Context) error {
+	return s.request(ctx, "begin", func() error { return nil })
+}
+
+// Part implements storage.Sender.
+func (s *distantSender) Part(ctx context.Context, n int, _ int64, data *storage.Payload, _ bool) error {
+	return s.request(ctx, "part", func() error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.parts == nil {
+			s.parts = map[int][]byte{}
+		}
+		s.parts[n] = slices.Clone(data.Bytes())
+		return nil
+	})
+}
+
+// Finish implements storage.Sender.
+func (s *distantSender) Finish(ctx context.Context) (storage.Object, error) {
+	err := s.request(ctx, "finish", func() error {
+		var data []byte
+		for _, n := range slices.Sorted(maps.Keys(s.parts)) {
+			data = append(data, s.parts[n]...)
+		}
+		return s.make(data)
+	})
+	if err != nil {
+		return storage.Object{}, err
+	}
+	return s.Store().Stat(ctx, s.name)
+}
+
+// Discard implements storage.Sender.
+func (s *distantSender) Discard(context.Context) error { return nil }
+
+// FindOwn implements storage.Sender.
+func (s *distantSender) FindOwn(ctx context.Context) (storage.Object, error) {
+	is, err := s.to.Stat(ctx, s.name)
+	if err != nil {
+		return is, err
+	}
+	s.to.mu.Lock()
+	defer s.to.mu.Unlock()
+	if s.to.marks[s.name] != s {
+		return storage.Object{}, fs.ErrNotExist
+	}
+	return is, nil
+}
