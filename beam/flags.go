@@ -50,15 +50,43 @@ var forDataflow = []string{
 	"worker_harness_container_image", "worker_machine_type", "worker_region", "worker_zone", "zone",
 }
 
-// elsewhere are flags that Beam has in other languages, and what is to be done instead.
+// elsewhere are flags that Beam has in other languages, and what is to be done instead. In Java they
+// are written differently (camel).
 var elsewhere = map[string]string{
-	"flink_master":         "Flink's job server is given that, as --flink-master; --endpoint is where the job server listens",
-	"flink_master_url":     "Flink's job server is given that, as --flink-master; --endpoint is where the job server listens",
-	"spark_master_url":     "Spark's job server is given that, as --spark-master-url; --endpoint is where the job server listens",
-	"flink_job_server_jar": "start the job server, and say where it listens with --endpoint",
-	"spark_job_server_jar": "start the job server, and say where it listens with --endpoint",
-	"job_endpoint":         "that is --endpoint here",
-	"streaming":            "all input is read once: the job is a batch",
+	"flink_master":           "Flink's job server is given that, as --flink-master; --endpoint is where the job server listens",
+	"flink_master_url":       "Flink's job server is given that, as --flink-master; --endpoint is where the job server listens",
+	"spark_master_url":       "Spark's job server is given that, as --spark-master-url; --endpoint is where the job server listens",
+	"flink_job_server_jar":   jobServerFirst,
+	"spark_job_server_jar":   jobServerFirst,
+	"flink_submit_uber_jar":  jobServerFirst,
+	"flink_version":          "the job server is of one version of Flink",
+	"job_endpoint":           "that is --endpoint here",
+	"artifact_endpoint":      "the job server says where it takes artifacts",
+	"environment_options":    "--environment_config holds all that the environment needs",
+	"sdk_worker_parallelism": "a task manager has one worker process for each job; --workers says how much that does at once",
+	"direct_num_workers":     "--workers says how much a worker process does at once",
+	"direct_running_mode":    "--environment_type says where workers run",
+	"save_main_session":      programIsAll,
+	"requirements_file":      programIsAll,
+	"setup_file":             programIsAll,
+	"files_to_stage":         programIsAll,
+	"streaming":              "all input is read once: the job is a batch",
+	"checkpointing_interval": "all input is read once: the job is a batch",
+	"gcp_temp_location":      "that is --temp_location here",
+}
+
+const (
+	jobServerFirst = "start the job server, and say where it listens with --endpoint"
+	programIsAll   = "workers need nothing but this program"
+)
+
+// camel is the name of a flag as Beam has it in Java: tempLocation for temp_location.
+func camel(name string) string {
+	words := strings.Split(name, "_")
+	for i, w := range words[1:] {
+		words[i+1] = strings.ToUpper(w[:1]) + w[1:]
+	}
+	return strings.Join(words, "")
 }
 
 // foreignFlag is one of elsewhere.
@@ -85,9 +113,18 @@ func addFlags(fs *pflag.FlagSet) {
 			added.NoOptDefVal = "true"
 		}
 	})
+	refuse := func(name, instead string) {
+		if fs.Lookup(name) == nil {
+			fs.VarPF(foreignFlag{instead}, name, "", instead).NoOptDefVal = "true"
+			_ = fs.MarkHidden(name) // it exists
+		}
+	}
 	for name, instead := range elsewhere {
-		fs.VarPF(foreignFlag{instead}, name, "", instead).NoOptDefVal = "true"
-		_ = fs.MarkHidden(name) // it exists
+		refuse(name, instead)
+		refuse(camel(name), instead)
+	}
+	for _, name := range slices.Concat(slices.Collect(maps.Keys(described)), forDataflow) {
+		refuse(camel(name), "that is --"+name+" here")
 	}
 	fs.Var(&logs, "beam_log", "what Beam and the runner within this process say on stderr: off, error, warn, info or debug (default off)")
 }
@@ -162,27 +199,6 @@ func checkFlags() error {
 		return err
 	default:
 		return fmt.Errorf("--environment_type %s: want LOOPBACK, PROCESS, EXTERNAL or DOCKER", *jobopts.EnvironmentType)
-	}
-	return nil
-}
-
-// checkDataflow says what Dataflow cannot do, or would complain about only after the input has been
-// listed.
-func checkDataflow() error {
-	if e := environment(); e != "" && e != "docker" {
-		return fmt.Errorf("--environment_type %s: Dataflow runs workers in containers of its own", *jobopts.EnvironmentType)
-	}
-	if *jobopts.Endpoint != "" {
-		return errors.New("--endpoint: Dataflow has no job server; --dataflow_endpoint names another service")
-	}
-	for _, name := range []string{"staging_location", "temp_location"} {
-		at := flag.Lookup(name).Value.String()
-		if at == "" && name == "temp_location" {
-			continue
-		}
-		if bucket, ok := strings.CutPrefix(at, "gs://"); !ok || bucket == "" {
-			return fmt.Errorf("--%s %q: Dataflow wants gs://bucket/path", name, at)
-		}
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"flag"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -133,34 +132,4 @@ func (l *lines) Log(_ context.Context, _ log.Severity, _ int, s string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.said.WriteString(s + "\n")
-}
-
-// TestDataflowDryRun has the SDK make Dataflow's job of a pipeline without submitting it.
-func TestDataflowDryRun(t *testing.T) {
-	initialise()
-	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", filepath.Join(t.TempDir(), "none")) // or it looks for some in the network
-	for name, value := range map[string]string{
-		"dry_run": "true", "project": "flowers", "region": "europe-west4", "environment_type": "", "environment_config": "",
-		"staging_location": "gs://sets/staging", "temp_location": "gs://sets/temp", "max_num_workers": "50",
-	} {
-		f := flag.Lookup(name)
-		before := f.Value.String()
-		check(t, flag.Set(name, value))
-		t.Cleanup(func() { _ = f.Value.Set(before) }) // it was that
-	}
-	var l lines
-	log.SetLogger(&l)
-	defer log.SetLogger(&log.Structural{})
-	fn := &shardMaker{Args: []string{"convert", "images", "--", "gs://images/flowers", "gs://sets/flowers"}, Plan: "p"}
-	if _, err := sdk.Run(t.Context(), "dataflow", pipeline(fn, []int{0, 1, 2})); err != nil {
-		t.Fatal(err)
-	}
-	job := l.said.String()
-	for _, want := range []string{
-		"not submitting job", "JOB_TYPE_BATCH", `"location": "gs://sets/staging/go-`, `"maxNumWorkers": 50`, `gs://sets/temp`, "beam_go_sdk:", "shardMaker",
-	} {
-		if !strings.Contains(job, want) {
-			t.Errorf("no %s in %s", want, job)
-		}
-	}
 }

@@ -18,8 +18,6 @@ import (
 	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
 	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dataflow" // registers itself
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/extworker"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/runnerlib"
@@ -28,23 +26,11 @@ import (
 
 // execute runs a pipeline on the runner that the flags select, and returns its counters if it
 // succeeds, nil if the runner has none. Meanwhile it calls watch with them from time to time. If
-// ctx ends, a running job is cancelled, except on Dataflow, where the SDK does not, and the error
-// is ctx's.
+// ctx ends, a running job is cancelled, except on Dataflow, and the error is ctx's.
 func execute(ctx context.Context, p *sdk.Pipeline, watch func(counts map[string]int64)) (map[string]int64, error) {
 	initialise()
 	if way() == dataflow {
-		program, done, err := workerProgram()
-		if err != nil {
-			return nil, err
-		}
-		defer done()
-		*jobopts.WorkerBinary = program // or the SDK would have Go build one of the sources here
-		result, err := sdk.Run(ctx, *runners.Runner, p)
-		if err != nil {
-			return nil, err
-		}
-		m := result.Metrics()
-		return countsOf(&m), nil
+		return onDataflow(ctx, p)
 	}
 	if way() == within && *jobopts.EnvironmentType == "" {
 		*jobopts.EnvironmentType = "LOOPBACK"

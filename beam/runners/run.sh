@@ -185,6 +185,21 @@ kill_a_worker() {
 	echo "run.sh: $1: the same bytes after a worker was killed"
 }
 
+# damaged NAME has the runner shuffle a damaged shard: one line says which, and why.
+damaged() {
+	cp -r "$work/local" "$work/damaged-$1"
+	for shard in "$work/damaged-$1"/*.tfrecord-00001-of-*[0-9]; do
+		printf 'damage' | dd of="$shard" bs=1 seek=200 conv=notrunc 2>/dev/null
+	done
+	if on_runner reshard "$work/damaged-$1" "$work/shuffled-damaged-$1" --shuffle --seed 11 --shards 4 2>"$work/damaged.log" ||
+		[ "$(wc -l <"$work/damaged.log")" -ne 1 ] || ! grep 'tfrecord-00001-of-.*checksum' "$work/damaged.log" >/dev/null; then
+		cat "$work/damaged.log" >&2
+		echo "run.sh: $1: a shard is damaged: want one line of error that names it" >&2
+		exit 1
+	fi
+	echo "run.sh: $1: a shard is damaged: $(cat "$work/damaged.log")"
+}
+
 "$tfrec" --quiet convert images "$photos" "$work/local" --resize 64 --shards 3 --seed 7 --name photos
 "$tfrec" --quiet reshard "$work/local" "$work/shuffled" --shuffle --seed 11 --shards 4
 
@@ -193,6 +208,7 @@ case $runner in
 flink)
 	job_server org.apache.beam.runners.flink.FlinkJobServerDriver --flink-master='[local]'
 	shuffles flink # all that a conversion needs is in that, too
+	damaged flink
 	;;
 spark)
 	# What Spark's own scripts open of Java.
@@ -205,6 +221,7 @@ spark)
 	job_server org.apache.beam.runners.spark.SparkJobServerDriver --spark-master-url='local[2]'
 	converts spark
 	shuffles spark
+	damaged spark
 	;;
 flink-cluster)
 	flink_cluster
@@ -221,6 +238,7 @@ flink-cluster)
 	environment=EXTERNAL config=$(await 'workers are started by \([0-9.:]*\)') parents=$last
 	converts pool
 	shuffles pool
+	damaged pool
 	kill_a_worker pool
 	;;
 esac

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// store is an object store on this machine with the buckets raw, which holds photos, and sets.
+// store is an object store on this machine with the buckets raw, which holds photos, sets and
+// staging.
 type store interface {
 	address() string
 	// env returns the variables that have a container use the store at an address.
@@ -29,8 +30,10 @@ func buckets(t *testing.T) string {
 	if err := os.CopyFS(filepath.Join(dir, "raw", "photos"), os.DirFS(photos)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(filepath.Join(dir, "sets"), 0o755); err != nil {
-		t.Fatal(err)
+	for _, empty := range []string{"sets", "staging"} {
+		if err := os.Mkdir(filepath.Join(dir, empty), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return dir
 }
@@ -93,12 +96,12 @@ func (g gcs) set(t *testing.T) map[string]string {
 		Items         []struct{ Name string }
 		NextPageToken string
 	}
-	if err := json.Unmarshal(g.do(t, http.MethodGet, "?prefix=photos/&maxResults=10000"), &list); err != nil || list.NextPageToken != "" {
+	if err := json.Unmarshal(g.do(t, "sets", http.MethodGet, "?prefix=photos/&maxResults=10000"), &list); err != nil || list.NextPageToken != "" {
 		t.Fatal("a list of one page is expected: ", err)
 	}
 	objects := map[string]string{}
 	for _, item := range list.Items {
-		data := g.do(t, http.MethodGet, "/"+url.PathEscape(item.Name)+"?alt=media")
+		data := g.do(t, "sets", http.MethodGet, "/"+url.PathEscape(item.Name)+"?alt=media")
 		objects[strings.TrimPrefix(item.Name, "photos/")] = string(data)
 	}
 	return objects
@@ -106,13 +109,13 @@ func (g gcs) set(t *testing.T) map[string]string {
 
 func (g gcs) remove(t *testing.T, name string) {
 	t.Helper()
-	g.do(t, http.MethodDelete, "/"+url.PathEscape("photos/"+name))
+	g.do(t, "sets", http.MethodDelete, "/"+url.PathEscape("photos/"+name))
 }
 
-// do sends a request for the objects of the bucket sets, or one of them, and returns the answer.
-func (g gcs) do(t *testing.T, method, of string) []byte {
+// do sends a request for the objects of a bucket, or one of them, and returns the answer.
+func (g gcs) do(t *testing.T, bucket, method, of string) []byte {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, g.url+"/storage/v1/b/sets/o"+of, nil)
+	r, err := http.NewRequestWithContext(t.Context(), method, g.url+"/storage/v1/b/"+bucket+"/o"+of, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
