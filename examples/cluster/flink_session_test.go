@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -151,22 +150,26 @@ func (c *session) awaitSlots() {
 	c.t.Fatalf("the job manager knows %d task managers: %v", overview.TaskManagers, err)
 }
 
-// drive starts the driver of a job, and returns what waits for its end.
-func (c *session) drive(path string, s store, secret *corev1.Secret) (wait func()) {
+// drive starts the driver of a job. ended is closed at its end, and wait wants that to be a success.
+func (c *session) drive(path string, s store, secret *corev1.Secret) (ended <-chan struct{}, wait func()) {
 	c.t.Helper()
 	of, d := driver(c.t, path), deployment(c.t, "flink/taskmanager.yaml")
 	args := c.here(withParallelism(c.t, of.Args, int(*d.Spec.Replicas)*slots(c.t)))
 	cmd, out := container(c.t, program(c.t, "TFREC_BEAM"), s, &proxy{}, variables(of, secret), args)
-	ctx, cancel := context.WithTimeout(c.t.Context(), 20*time.Minute)
 	if err := cmd.Start(); err != nil {
 		c.t.Fatal(err)
 	}
-	stop := context.AfterFunc(ctx, func() { cmd.Process.Kill() })
-	return func() {
+	hung := time.AfterFunc(20*time.Minute, func() { cmd.Process.Kill() })
+	gone := make(chan struct{})
+	var err error
+	go func() {
+		defer close(gone)
+		err = cmd.Wait()
+		hung.Stop()
+	}()
+	return gone, func() {
 		c.t.Helper()
-		err := cmd.Wait()
-		stop()
-		cancel()
+		<-gone
 		if err != nil {
 			c.t.Fatalf("%q: %v\n%s", args, err, out)
 		}
@@ -219,12 +222,13 @@ func TestFlinkFromBucketToBucket(t *testing.T) {
 	p := &proxy{finished: make(chan string, 1), gone: make(chan struct{}), resumes: true}
 	c := startSession(t, s, secret, p)
 
-	wait := c.drive("flink/convert.yaml", s, secret)
+	ended, wait := c.drive("flink/convert.yaml", s, secret)
 	select {
 	case shard := <-p.finished:
 		t.Logf("%s is finished: a task manager and a worker are killed", shard)
-	case <-time.After(15 * time.Minute):
-		t.Fatal("no shard is finished")
+	case <-ended:
+		wait()
+		t.Fatal("the job ended before a shard was finished")
 	}
 	c.managers[0].kill()
 	c.startTaskManager()
@@ -251,7 +255,8 @@ func TestFlinkFromBucketToBucket(t *testing.T) {
 	}
 	same(t, withoutState(s.set(t)), withoutState(filesBelow(t, convert)))
 
-	c.drive("flink/shuffle.yaml", s, secret)()
+	_, wait = c.drive("flink/shuffle.yaml", s, secret)
+	wait()
 	same(t, withoutState(filesBelow(t, filepath.Join(s.dir, "sets", "photos-shuffled"))), withoutState(filesBelow(t, shuffle)))
 	c.awaitNoWorkers()
 	c.workers.Process.Signal(syscall.SIGTERM)

@@ -14,6 +14,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // flinkFiles are the files of the session cluster.
@@ -187,6 +188,19 @@ func withParallelism(t *testing.T, args []string, want int) []string {
 	args = slices.Clone(args)
 	args[i] = fmt.Sprint("--parallelism=", taskManagers*slots(t))
 	return args
+}
+
+// TestFlinkMemory compares what Flink may take with the limits of its containers.
+func TestFlinkMemory(t *testing.T) {
+	for path, property := range map[string]string{
+		"flink/jobmanager.yaml": "jobmanager.memory.process.size", "flink/taskmanager.yaml": "taskmanager.memory.process.size",
+	} {
+		size := strings.Replace(properties(t)[property], "m", "Mi", 1)
+		limit := deployment(t, path).Spec.Template.Spec.Containers[0].Resources.Limits.Memory()
+		if want, err := resource.ParseQuantity(size); err != nil || limit.Cmp(want) != 0 {
+			t.Errorf("%s: a limit of %s, want %s, %s (%v)", path, limit, property, size, err)
+		}
+	}
 }
 
 // TestFlinkVersions compares the versions of images with those that the tests run.
