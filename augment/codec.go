@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/tfrec/tfrec/internal/jpeg"
+	"github.com/tfrec/tfrec/internal/webp"
 )
 
 // The sentinels that errors about images wrap.
@@ -51,6 +52,7 @@ type Codec struct {
 	maxPixels  int64
 	background *[3]uint8
 	scratch    sync.Pool // of *Image
+	webp       sync.Pool // of *webp.Decoder
 }
 
 // NewCodec finds the decoders. It fails for an unknown decoder, and if libjpeg-turbo is requested
@@ -80,6 +82,7 @@ func NewCodec(o CodecOptions) (*Codec, error) {
 		c.maxPixels = DefaultMaxPixels
 	}
 	c.scratch.New = func() any { return new(Image) }
+	c.webp.New = func() any { return new(webp.Decoder) }
 	return c, nil
 }
 

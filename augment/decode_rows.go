@@ -109,29 +109,26 @@ func palettedRows(m *image.Paletted) func([]byte, int) {
 	}
 }
 
-// videoRows reads the planes of a lossy WebP: luma from 16 to 235, chroma from 16 to 240
-// (ITU-R BT.601), which image.YCbCr's own conversion would take for the full range.
+// videoRows reads the planes of a lossy WebP, whose range is that of video: image.YCbCr's own
+// conversion would take it for the full range.
 func videoRows(m *image.YCbCr, alpha []byte, alphaStride int) (func([]byte, int), error) {
 	rows, err := jpeg.NewUpsampler(m)
 	if err != nil {
 		return nil, err
 	}
+	rgb := make([]byte, 3*m.Rect.Dx())
 	return func(row []byte, y int) {
-		luma, cb, cr := rows.Row(y)
-		for x, l := range luma {
-			// 16 bits of fraction: 255/219 of the luma, and BT.601's factors times 255/224.
-			v, u, w := 76309*(int32(l)-16)+1<<15, int32(cb[x])-128, int32(cr[x])-128
+		rows.VideoRGB(rgb, y)
+		for x := range len(row) / 4 {
 			a := byte(255)
 			if alpha != nil {
 				a = alpha[y*alphaStride+x]
 			}
-			setPixel(row[4*x:], shrink(v+104597*w), shrink(v-25675*u-53279*w), shrink(v+132201*u), a)
+			p := rgb[3*x : 3*x+3 : 3*x+3]
+			setPixel(row[4*x:], p[0], p[1], p[2], a)
 		}
 	}, nil
 }
-
-// shrink rounds away 16 bits of fraction and keeps to the range of a byte.
-func shrink(v int32) byte { return byte(min(max(v>>16, 0), 255)) }
 
 // blend lays a row on a background.
 func blend(row []byte, background [3]uint8) {

@@ -1,11 +1,11 @@
 package augment
 
 import (
-	"bytes"
 	"encoding/binary"
 	"image"
 
-	"golang.org/x/image/webp"
+	"github.com/tfrec/tfrec/internal/jpeg"
+	"github.com/tfrec/tfrec/internal/webp"
 )
 
 // webpFile is what a WebP file holds, as far as a still image needs it (RFC 9649).
@@ -125,12 +125,18 @@ func webpSize(id string, body []byte) (w, h int, alpha bool) {
 }
 
 func (c *Codec) decodeWebP(dst *Image, data []byte, h *header, channels int) error {
+	d := c.webp.Get().(*webp.Decoder)
+	defer func() {
+		if d.Held() <= keptBytes {
+			c.webp.Put(d)
+		}
+	}()
 	if !h.webp.animated {
-		m, err := webp.Decode(bytes.NewReader(data))
+		m, err := d.Decode(data)
 		if err != nil {
 			return damaged(WebP, "%v", err)
 		}
-		return c.convert(dst, m, h, channels)
+		return c.convertWebP(dst, m, h, channels)
 	}
 	if h.webp.frame == nil || !h.webp.at.In(image.Rect(0, 0, h.Width, h.Height)) {
 		return damaged(WebP, "an animation without a first frame on its canvas")
@@ -139,7 +145,7 @@ func (c *Codec) decodeWebP(dst *Image, data []byte, h *header, channels int) err
 	if !ok {
 		return damaged(WebP, "the first frame is cut short or not as large as announced")
 	}
-	m, err := webp.Decode(bytes.NewReader(file))
+	m, err := d.Decode(file)
 	if err != nil {
 		return damaged(WebP, "first frame: %v", err)
 	}
@@ -147,7 +153,39 @@ func (c *Codec) decodeWebP(dst *Image, data []byte, h *header, channels int) err
 	if err != nil {
 		return err
 	}
-	return c.convert(dst, canvas, h, channels)
+	return c.convertWebP(dst, canvas, h, channels)
+}
+
+// convertWebP is convert, without alpha in between where only the colours are needed.
+func (c *Codec) convertWebP(dst *Image, m image.Image, h *header, channels int) error {
+	if channels != 3 || c.background != nil {
+		return c.convert(dst, m, h, channels)
+	}
+	if err := h.checkDecoded(m); err != nil {
+		return err
+	}
+	var planes *image.YCbCr
+	switch m := m.(type) {
+	case *image.NRGBA:
+		dst.Reset(h.Width, h.Height, 3)
+		for y := range h.Height {
+			fillRow(dst.Row(y), m.Pix[y*m.Stride:][:4*h.Width], 3)
+		}
+		return nil
+	case *image.NYCbCrA:
+		planes = &m.YCbCr
+	case *image.YCbCr:
+		planes = m
+	}
+	rows, err := jpeg.NewUpsampler(planes)
+	if err != nil {
+		return unsupported(WebP, "%v", err)
+	}
+	dst.Reset(h.Width, h.Height, 3)
+	for y := range h.Height {
+		rows.VideoRGB(dst.Row(y), y)
+	}
+	return nil
 }
 
 // still makes a file of the first frame alone, which is what the decoder reads: up to the first

@@ -271,6 +271,295 @@ DATA interleaveB2<>+16(SB)/8, $0x800c80800b80800a
 DATA interleaveB2<>+24(SB)/8, $0x0f80800e80800d80
 GLOBL interleaveB2<>(SB), RODATA|NOPTR, $32
 
+// func convertVideoAVX2(dst *uint8, luma *uint8, cb *uint8, cr *uint8, n int)
+// Requires: AVX, AVX2, CMOV
+TEXT ·convertVideoAVX2(SB), NOSPLIT, $0-40
+	MOVQ  dst+0(FP), AX
+	MOVQ  luma+8(FP), CX
+	MOVQ  cb+16(FP), DX
+	MOVQ  cr+24(FP), BX
+	MOVQ  n+32(FP), SI
+	SUBQ  $0x20, SI
+	VPXOR Y0, Y0, Y0
+	XORQ  DI, DI
+
+pixels:
+	VMOVDQU      (CX)(DI*1), Y1
+	VMOVDQU      (DX)(DI*1), Y2
+	VMOVDQU      (BX)(DI*1), Y3
+	VPUNPCKLBW   Y0, Y1, Y4
+	VPUNPCKLBW   Y0, Y2, Y5
+	VPUNPCKLBW   Y0, Y3, Y6
+	VPSUBW       videoBlack<>+0(SB), Y4, Y4
+	VPSUBW       videoMiddle<>+0(SB), Y5, Y5
+	VPSUBW       videoMiddle<>+0(SB), Y6, Y6
+	VPUNPCKLWD   Y6, Y4, Y7
+	VPUNPCKHWD   Y6, Y4, Y8
+	VPMADDWD     videoRed<>+0(SB), Y7, Y7
+	VPADDD       videoHalf<>+0(SB), Y7, Y7
+	VPSRAD       $0x10, Y7, Y7
+	VPMADDWD     videoRed<>+0(SB), Y8, Y8
+	VPADDD       videoHalf<>+0(SB), Y8, Y8
+	VPSRAD       $0x10, Y8, Y8
+	VPACKSSDW    Y8, Y7, Y7
+	VPADDW       Y4, Y7, Y7
+	VPADDW       Y6, Y7, Y7
+	VPADDW       Y6, Y7, Y7
+	VPUNPCKLWD   Y5, Y4, Y8
+	VPUNPCKHWD   Y5, Y4, Y9
+	VPMADDWD     videoBlue<>+0(SB), Y8, Y8
+	VPADDD       videoHalf<>+0(SB), Y8, Y8
+	VPSRAD       $0x10, Y8, Y8
+	VPMADDWD     videoBlue<>+0(SB), Y9, Y9
+	VPADDD       videoHalf<>+0(SB), Y9, Y9
+	VPSRAD       $0x10, Y9, Y9
+	VPACKSSDW    Y9, Y8, Y8
+	VPADDW       Y4, Y8, Y8
+	VPADDW       Y5, Y8, Y8
+	VPADDW       Y5, Y8, Y8
+	VMOVDQU      videoTwo<>+0(SB), Y9
+	VPUNPCKLWD   Y5, Y4, Y10
+	VPUNPCKHWD   Y5, Y4, Y5
+	VPMADDWD     videoGreen<>+0(SB), Y10, Y10
+	VPUNPCKLWD   Y9, Y6, Y11
+	VPMADDWD     videoRest<>+0(SB), Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPSRAD       $0x10, Y10, Y10
+	VPMADDWD     videoGreen<>+0(SB), Y5, Y5
+	VPUNPCKHWD   Y9, Y6, Y9
+	VPMADDWD     videoRest<>+0(SB), Y9, Y9
+	VPADDD       Y9, Y5, Y5
+	VPSRAD       $0x10, Y5, Y5
+	VPACKSSDW    Y5, Y10, Y10
+	VPADDW       Y4, Y10, Y10
+	VPSUBW       Y6, Y10, Y10
+	VPUNPCKHBW   Y0, Y1, Y1
+	VPUNPCKHBW   Y0, Y2, Y2
+	VPUNPCKHBW   Y0, Y3, Y3
+	VPSUBW       videoBlack<>+0(SB), Y1, Y1
+	VPSUBW       videoMiddle<>+0(SB), Y2, Y2
+	VPSUBW       videoMiddle<>+0(SB), Y3, Y3
+	VPUNPCKLWD   Y3, Y1, Y4
+	VPUNPCKHWD   Y3, Y1, Y5
+	VPMADDWD     videoRed<>+0(SB), Y4, Y4
+	VPADDD       videoHalf<>+0(SB), Y4, Y4
+	VPSRAD       $0x10, Y4, Y4
+	VPMADDWD     videoRed<>+0(SB), Y5, Y5
+	VPADDD       videoHalf<>+0(SB), Y5, Y5
+	VPSRAD       $0x10, Y5, Y5
+	VPACKSSDW    Y5, Y4, Y4
+	VPADDW       Y1, Y4, Y4
+	VPADDW       Y3, Y4, Y4
+	VPADDW       Y3, Y4, Y4
+	VPUNPCKLWD   Y2, Y1, Y5
+	VPUNPCKHWD   Y2, Y1, Y6
+	VPMADDWD     videoBlue<>+0(SB), Y5, Y5
+	VPADDD       videoHalf<>+0(SB), Y5, Y5
+	VPSRAD       $0x10, Y5, Y5
+	VPMADDWD     videoBlue<>+0(SB), Y6, Y6
+	VPADDD       videoHalf<>+0(SB), Y6, Y6
+	VPSRAD       $0x10, Y6, Y6
+	VPACKSSDW    Y6, Y5, Y5
+	VPADDW       Y1, Y5, Y5
+	VPADDW       Y2, Y5, Y5
+	VPADDW       Y2, Y5, Y5
+	VMOVDQU      videoTwo<>+0(SB), Y6
+	VPUNPCKLWD   Y2, Y1, Y9
+	VPUNPCKHWD   Y2, Y1, Y2
+	VPMADDWD     videoGreen<>+0(SB), Y9, Y9
+	VPUNPCKLWD   Y6, Y3, Y11
+	VPMADDWD     videoRest<>+0(SB), Y11, Y11
+	VPADDD       Y11, Y9, Y9
+	VPSRAD       $0x10, Y9, Y9
+	VPMADDWD     videoGreen<>+0(SB), Y2, Y2
+	VPUNPCKHWD   Y6, Y3, Y6
+	VPMADDWD     videoRest<>+0(SB), Y6, Y6
+	VPADDD       Y6, Y2, Y2
+	VPSRAD       $0x10, Y2, Y2
+	VPACKSSDW    Y2, Y9, Y9
+	VPADDW       Y1, Y9, Y9
+	VPSUBW       Y3, Y9, Y9
+	VPACKUSWB    Y4, Y7, Y7
+	VPACKUSWB    Y9, Y10, Y10
+	VPACKUSWB    Y5, Y8, Y8
+	LEAQ         (DI)(DI*2), R8
+	ADDQ         AX, R8
+	VPSHUFB      interleaveR0<>+0(SB), Y7, Y1
+	VPSHUFB      interleaveG0<>+0(SB), Y10, Y2
+	VPOR         Y2, Y1, Y1
+	VPSHUFB      interleaveB0<>+0(SB), Y8, Y2
+	VPOR         Y2, Y1, Y1
+	VMOVDQU      X1, (R8)
+	VEXTRACTI128 $0x01, Y1, 48(R8)
+	VPSHUFB      interleaveR1<>+0(SB), Y7, Y1
+	VPSHUFB      interleaveG1<>+0(SB), Y10, Y2
+	VPOR         Y2, Y1, Y1
+	VPSHUFB      interleaveB1<>+0(SB), Y8, Y2
+	VPOR         Y2, Y1, Y1
+	VMOVDQU      X1, 16(R8)
+	VEXTRACTI128 $0x01, Y1, 64(R8)
+	VPSHUFB      interleaveR2<>+0(SB), Y7, Y1
+	VPSHUFB      interleaveG2<>+0(SB), Y10, Y2
+	VPOR         Y2, Y1, Y1
+	VPSHUFB      interleaveB2<>+0(SB), Y8, Y2
+	VPOR         Y2, Y1, Y1
+	VMOVDQU      X1, 32(R8)
+	VEXTRACTI128 $0x01, Y1, 80(R8)
+	CMPQ         DI, SI
+	JE           done
+	ADDQ         $0x20, DI
+	CMPQ         DI, SI
+	CMOVQGT      SI, DI
+	JMP          pixels
+
+done:
+	VZEROUPPER
+	RET
+
+DATA videoRed<>+0(SB)/2, $0x2a15
+DATA videoRed<>+2(SB)/2, $0x9895
+DATA videoRed<>+4(SB)/2, $0x2a15
+DATA videoRed<>+6(SB)/2, $0x9895
+DATA videoRed<>+8(SB)/2, $0x2a15
+DATA videoRed<>+10(SB)/2, $0x9895
+DATA videoRed<>+12(SB)/2, $0x2a15
+DATA videoRed<>+14(SB)/2, $0x9895
+DATA videoRed<>+16(SB)/2, $0x2a15
+DATA videoRed<>+18(SB)/2, $0x9895
+DATA videoRed<>+20(SB)/2, $0x2a15
+DATA videoRed<>+22(SB)/2, $0x9895
+DATA videoRed<>+24(SB)/2, $0x2a15
+DATA videoRed<>+26(SB)/2, $0x9895
+DATA videoRed<>+28(SB)/2, $0x2a15
+DATA videoRed<>+30(SB)/2, $0x9895
+GLOBL videoRed<>(SB), RODATA|NOPTR, $32
+
+DATA videoBlue<>+0(SB)/2, $0x2a15
+DATA videoBlue<>+2(SB)/2, $0x0469
+DATA videoBlue<>+4(SB)/2, $0x2a15
+DATA videoBlue<>+6(SB)/2, $0x0469
+DATA videoBlue<>+8(SB)/2, $0x2a15
+DATA videoBlue<>+10(SB)/2, $0x0469
+DATA videoBlue<>+12(SB)/2, $0x2a15
+DATA videoBlue<>+14(SB)/2, $0x0469
+DATA videoBlue<>+16(SB)/2, $0x2a15
+DATA videoBlue<>+18(SB)/2, $0x0469
+DATA videoBlue<>+20(SB)/2, $0x2a15
+DATA videoBlue<>+22(SB)/2, $0x0469
+DATA videoBlue<>+24(SB)/2, $0x2a15
+DATA videoBlue<>+26(SB)/2, $0x0469
+DATA videoBlue<>+28(SB)/2, $0x2a15
+DATA videoBlue<>+30(SB)/2, $0x0469
+GLOBL videoBlue<>(SB), RODATA|NOPTR, $32
+
+DATA videoGreen<>+0(SB)/2, $0x2a15
+DATA videoGreen<>+2(SB)/2, $0x9bb5
+DATA videoGreen<>+4(SB)/2, $0x2a15
+DATA videoGreen<>+6(SB)/2, $0x9bb5
+DATA videoGreen<>+8(SB)/2, $0x2a15
+DATA videoGreen<>+10(SB)/2, $0x9bb5
+DATA videoGreen<>+12(SB)/2, $0x2a15
+DATA videoGreen<>+14(SB)/2, $0x9bb5
+DATA videoGreen<>+16(SB)/2, $0x2a15
+DATA videoGreen<>+18(SB)/2, $0x9bb5
+DATA videoGreen<>+20(SB)/2, $0x2a15
+DATA videoGreen<>+22(SB)/2, $0x9bb5
+DATA videoGreen<>+24(SB)/2, $0x2a15
+DATA videoGreen<>+26(SB)/2, $0x9bb5
+DATA videoGreen<>+28(SB)/2, $0x2a15
+DATA videoGreen<>+30(SB)/2, $0x9bb5
+GLOBL videoGreen<>(SB), RODATA|NOPTR, $32
+
+DATA videoRest<>+0(SB)/2, $0x2fe1
+DATA videoRest<>+2(SB)/2, $0x4000
+DATA videoRest<>+4(SB)/2, $0x2fe1
+DATA videoRest<>+6(SB)/2, $0x4000
+DATA videoRest<>+8(SB)/2, $0x2fe1
+DATA videoRest<>+10(SB)/2, $0x4000
+DATA videoRest<>+12(SB)/2, $0x2fe1
+DATA videoRest<>+14(SB)/2, $0x4000
+DATA videoRest<>+16(SB)/2, $0x2fe1
+DATA videoRest<>+18(SB)/2, $0x4000
+DATA videoRest<>+20(SB)/2, $0x2fe1
+DATA videoRest<>+22(SB)/2, $0x4000
+DATA videoRest<>+24(SB)/2, $0x2fe1
+DATA videoRest<>+26(SB)/2, $0x4000
+DATA videoRest<>+28(SB)/2, $0x2fe1
+DATA videoRest<>+30(SB)/2, $0x4000
+GLOBL videoRest<>(SB), RODATA|NOPTR, $32
+
+DATA videoBlack<>+0(SB)/2, $0x0010
+DATA videoBlack<>+2(SB)/2, $0x0010
+DATA videoBlack<>+4(SB)/2, $0x0010
+DATA videoBlack<>+6(SB)/2, $0x0010
+DATA videoBlack<>+8(SB)/2, $0x0010
+DATA videoBlack<>+10(SB)/2, $0x0010
+DATA videoBlack<>+12(SB)/2, $0x0010
+DATA videoBlack<>+14(SB)/2, $0x0010
+DATA videoBlack<>+16(SB)/2, $0x0010
+DATA videoBlack<>+18(SB)/2, $0x0010
+DATA videoBlack<>+20(SB)/2, $0x0010
+DATA videoBlack<>+22(SB)/2, $0x0010
+DATA videoBlack<>+24(SB)/2, $0x0010
+DATA videoBlack<>+26(SB)/2, $0x0010
+DATA videoBlack<>+28(SB)/2, $0x0010
+DATA videoBlack<>+30(SB)/2, $0x0010
+GLOBL videoBlack<>(SB), RODATA|NOPTR, $32
+
+DATA videoMiddle<>+0(SB)/2, $0x0080
+DATA videoMiddle<>+2(SB)/2, $0x0080
+DATA videoMiddle<>+4(SB)/2, $0x0080
+DATA videoMiddle<>+6(SB)/2, $0x0080
+DATA videoMiddle<>+8(SB)/2, $0x0080
+DATA videoMiddle<>+10(SB)/2, $0x0080
+DATA videoMiddle<>+12(SB)/2, $0x0080
+DATA videoMiddle<>+14(SB)/2, $0x0080
+DATA videoMiddle<>+16(SB)/2, $0x0080
+DATA videoMiddle<>+18(SB)/2, $0x0080
+DATA videoMiddle<>+20(SB)/2, $0x0080
+DATA videoMiddle<>+22(SB)/2, $0x0080
+DATA videoMiddle<>+24(SB)/2, $0x0080
+DATA videoMiddle<>+26(SB)/2, $0x0080
+DATA videoMiddle<>+28(SB)/2, $0x0080
+DATA videoMiddle<>+30(SB)/2, $0x0080
+GLOBL videoMiddle<>(SB), RODATA|NOPTR, $32
+
+DATA videoTwo<>+0(SB)/2, $0x0002
+DATA videoTwo<>+2(SB)/2, $0x0002
+DATA videoTwo<>+4(SB)/2, $0x0002
+DATA videoTwo<>+6(SB)/2, $0x0002
+DATA videoTwo<>+8(SB)/2, $0x0002
+DATA videoTwo<>+10(SB)/2, $0x0002
+DATA videoTwo<>+12(SB)/2, $0x0002
+DATA videoTwo<>+14(SB)/2, $0x0002
+DATA videoTwo<>+16(SB)/2, $0x0002
+DATA videoTwo<>+18(SB)/2, $0x0002
+DATA videoTwo<>+20(SB)/2, $0x0002
+DATA videoTwo<>+22(SB)/2, $0x0002
+DATA videoTwo<>+24(SB)/2, $0x0002
+DATA videoTwo<>+26(SB)/2, $0x0002
+DATA videoTwo<>+28(SB)/2, $0x0002
+DATA videoTwo<>+30(SB)/2, $0x0002
+GLOBL videoTwo<>(SB), RODATA|NOPTR, $32
+
+DATA videoHalf<>+0(SB)/2, $0x8000
+DATA videoHalf<>+2(SB)/2, $0x0000
+DATA videoHalf<>+4(SB)/2, $0x8000
+DATA videoHalf<>+6(SB)/2, $0x0000
+DATA videoHalf<>+8(SB)/2, $0x8000
+DATA videoHalf<>+10(SB)/2, $0x0000
+DATA videoHalf<>+12(SB)/2, $0x8000
+DATA videoHalf<>+14(SB)/2, $0x0000
+DATA videoHalf<>+16(SB)/2, $0x8000
+DATA videoHalf<>+18(SB)/2, $0x0000
+DATA videoHalf<>+20(SB)/2, $0x8000
+DATA videoHalf<>+22(SB)/2, $0x0000
+DATA videoHalf<>+24(SB)/2, $0x8000
+DATA videoHalf<>+26(SB)/2, $0x0000
+DATA videoHalf<>+28(SB)/2, $0x8000
+DATA videoHalf<>+30(SB)/2, $0x0000
+GLOBL videoHalf<>(SB), RODATA|NOPTR, $32
+
 // func doubleBothAsm(dst *uint8, near *uint8, far *uint8, n int)
 // Requires: AVX, AVX2, CMOV
 TEXT ·doubleBothAsm(SB), NOSPLIT, $0-32

@@ -7,6 +7,9 @@ package jpeg
 // convertRowAsm converts n pixels, at least 32, to RGB.
 func convertRowAsm(dst *uint8, luma *uint8, cb *uint8, cr *uint8, n int)
 
+// convertVideoAVX2 converts n pixels, at least 32, to RGB.
+func convertVideoAVX2(dst *uint8, luma *uint8, cb *uint8, cr *uint8, n int)
+
 // doubleBothAsm makes 2n samples of n, at least 32, in between two rows; it reads one to each side.
 func doubleBothAsm(dst *uint8, near *uint8, far *uint8, n int)
 

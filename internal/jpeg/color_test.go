@@ -110,7 +110,7 @@ func TestPlanarRGBBytes(t *testing.T) {
 	}
 }
 
-// TestConvertRow: every YCbCr there is.
+// TestConvertRow: every YCbCr there is, of either range.
 func TestConvertRow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("2^24 colours")
@@ -128,6 +128,11 @@ func TestConvertRow(t *testing.T) {
 			convertRowPlain(plain[:], luma[:256], cb[:256], cr[:256])
 			if !bytes.Equal(fast[:], plain[:]) {
 				t.Fatalf("Cb %d, Cr %d: other colours", u, v)
+			}
+			convertVideoRow(fast[:], luma[:256], cb[:256], cr[:256])
+			convertVideoRowPlain(plain[:], luma[:256], cb[:256], cr[:256])
+			if !bytes.Equal(fast[:], plain[:]) {
+				t.Fatalf("Cb %d, Cr %d in the range of video: other colours", u, v)
 			}
 		}
 	}
@@ -164,6 +169,7 @@ func checkRowReference(t *testing.T, near, far, third []byte) {
 		n           int
 	}{
 		"convertRow":   {func(d []byte) { convertRow(d, near, far, third) }, func(d []byte) { convertRowPlain(d, near, far, third) }, 3 * n},
+		"convertVideo": {func(d []byte) { convertVideoRow(d, near, far, third) }, func(d []byte) { convertVideoRowPlain(d, near, far, third) }, 3 * n},
 		"doubleAcross": {func(d []byte) { doubleAcross(d, near) }, func(d []byte) { doubleAcrossPlain(d, near) }, 2 * n},
 		"doubleBoth":   {func(d []byte) { doubleBoth(d, near, far) }, func(d []byte) { doubleBothPlain(d, near, far) }, 2 * n},
 		"doubleDown":   {func(d []byte) { doubleDown(d, near, far, 1+n&1) }, func(d []byte) { doubleDownPlain(d, near, far, 1+n&1) }, n},

@@ -147,3 +147,10 @@ func (u *Upsampler) Row(y int) (luma, cb, cr []byte) {
 	luma = u.m.Y[y*u.m.YStride:][:w]
 	return luma, u.cb.row(y)[:w], u.cr.row(y)[:w]
 }
+
+// VideoRGB converts row y to RGB, from the range of video: luma from 16 to 235, chroma from 16 to
+// 240 (ITU-R BT.601), as lossy WebP has them.
+func (u *Upsampler) VideoRGB(dst []byte, y int) {
+	luma, cb, cr := u.Row(y)
+	convertVideoRow(dst, luma, cb, cr)
+}

@@ -16,6 +16,7 @@ import (
 func main() {
 	ConstraintExpr("!noasm")
 	convertRow()
+	convertVideo()
 	doubleBoth()
 	doubleAcross()
 	doubleDown()
@@ -83,7 +84,7 @@ func convertRow() {
 	zero := YMM()
 	VPXOR(zero, zero, zero)
 
-	x, to := GP64(), GP64()
+	x := GP64()
 	XORQ(x, x)
 	Label("pixels")
 	y, u, v := YMM(), YMM(), YMM()
@@ -133,6 +134,16 @@ func convertRow() {
 		colors[c] = p[0]
 	}
 
+	storePixels(colors, dst, x)
+	next(x, end, 32, "pixels")
+}
+
+// interleave are the tables that spread a colour over a part of pixels, by name.
+var interleave = map[string]Mem{}
+
+// storePixels writes 32 pixels of three colours at position x.
+func storePixels(colors [3]VecVirtual, dst, x Register) {
+	to := GP64()
 	LEAQ(Mem{Base: x, Index: x, Scale: 2}, to)
 	ADDQ(dst, to)
 	for part := range 3 {
@@ -145,8 +156,12 @@ func convertRow() {
 					table[i] = uint8(at / 3)
 				}
 			}
+			name := "interleave" + string("RGB"[c]) + string(rune('0'+part))
+			if _, ok := interleave[name]; !ok {
+				interleave[name] = bytes(name, table)
+			}
 			some := YMM()
-			VPSHUFB(bytes("interleave"+string("RGB"[c])+string(rune('0'+part)), table), from, some)
+			VPSHUFB(interleave[name], from, some)
 			if c == 0 {
 				mixed = some
 			} else {
@@ -156,6 +171,86 @@ func convertRow() {
 		VMOVDQU(mixed.AsX(), Mem{Base: to, Disp: 16 * part})
 		VEXTRACTI128(Imm(1), mixed, Mem{Base: to, Disp: 48 + 16*part})
 	}
+}
+
+// convertVideo converts 32 pixels at a time. Of the factors, which have 16 bits of fraction, words
+// hold what whole multiples leave, luma and chroma being around 0:
+//
+//	R = Y + 2 Cr + (10773 Y - 26475 Cr) / 65536
+//	G = Y - Cr + (10773 Y - 25675 Cb + 12257 Cr) / 65536
+//	B = Y + 2 Cb + (10773 Y + 1129 Cb) / 65536
+func convertVideo() {
+	TEXT("convertVideoAVX2", NOSPLIT, "func(dst, luma, cb, cr *uint8, n int)")
+	Doc("convertVideoAVX2 converts n pixels, at least 32, to RGB.")
+	dst, luma := Load(Param("dst"), GP64()), Load(Param("luma"), GP64())
+	cb, cr := Load(Param("cb"), GP64()), Load(Param("cr"), GP64())
+	end := last(32)
+	red, blue := words("videoRed", 10773, -26475), words("videoBlue", 10773, 1129)
+	green, rest := words("videoGreen", 10773, -25675), words("videoRest", 12257, 1<<14)
+	black, middle, two, half := words("videoBlack", 16), words("videoMiddle", 128), words("videoTwo", 2), words("videoHalf", -1<<15, 0)
+	zero := YMM()
+	VPXOR(zero, zero, zero)
+
+	x := GP64()
+	XORQ(x, x)
+	Label("pixels")
+	y, u, v := YMM(), YMM(), YMM()
+	VMOVDQU(Mem{Base: luma, Index: x, Scale: 1}, y)
+	VMOVDQU(Mem{Base: cb, Index: x, Scale: 1}, u)
+	VMOVDQU(Mem{Base: cr, Index: x, Scale: 1}, v)
+	var r, g, b [2]VecVirtual
+	for i, unpack := range []func(...Op){
+		func(o ...Op) { VPUNPCKLBW(o[0], o[1], o[2]) },
+		func(o ...Op) { VPUNPCKHBW(o[0], o[1], o[2]) },
+	} {
+		ys, us, vs := YMM(), YMM(), YMM()
+		unpack(zero, y, ys)
+		unpack(zero, u, us)
+		unpack(zero, v, vs)
+		VPSUBW(black, ys, ys)
+		VPSUBW(middle, us, us)
+		VPSUBW(middle, vs, vs)
+		// fraction is the sum of the products of pairs of words, rounded to a word.
+		fraction := func(a, b VecVirtual, by Mem, more func(i int, sum VecVirtual)) VecVirtual {
+			low, high := YMM(), YMM()
+			VPUNPCKLWD(b, a, low)
+			VPUNPCKHWD(b, a, high)
+			for i, sum := range []VecVirtual{low, high} {
+				VPMADDWD(by, sum, sum)
+				more(i, sum)
+				VPSRAD(Imm(16), sum, sum)
+			}
+			VPACKSSDW(high, low, low)
+			VPADDW(ys, low, low)
+			return low
+		}
+		round := func(_ int, sum VecVirtual) { VPADDD(half, sum, sum) }
+		r[i] = fraction(ys, vs, red, round)
+		VPADDW(vs, r[i], r[i])
+		VPADDW(vs, r[i], r[i])
+		b[i] = fraction(ys, us, blue, round)
+		VPADDW(us, b[i], b[i])
+		VPADDW(us, b[i], b[i])
+		twos := YMM()
+		VMOVDQU(two, twos)
+		g[i] = fraction(ys, us, green, func(i int, sum VecVirtual) {
+			t := YMM()
+			if i == 0 {
+				VPUNPCKLWD(twos, vs, t)
+			} else {
+				VPUNPCKHWD(twos, vs, t)
+			}
+			VPMADDWD(rest, t, t)
+			VPADDD(t, sum, sum)
+		})
+		VPSUBW(vs, g[i], g[i])
+	}
+	colors := [3]VecVirtual{}
+	for c, p := range [][2]VecVirtual{r, g, b} {
+		VPACKUSWB(p[1], p[0], p[0])
+		colors[c] = p[0]
+	}
+	storePixels(colors, dst, x)
 	next(x, end, 32, "pixels")
 }
 

@@ -1,0 +1,14 @@
+//go:build !noasm
+
+package jpeg
+
+// convertVideoRow converts a row of full planes in the range of video.
+func convertVideoRow(dst, luma, cb, cr []byte) {
+	n := len(luma)
+	if !hasVectors || n < wide {
+		convertVideoRowPlain(dst, luma, cb, cr)
+		return
+	}
+	_, _, _ = dst[3*n-1], cb[n-1], cr[n-1]
+	convertVideoAVX2(&dst[0], &luma[0], &cb[0], &cr[0], n)
+}

@@ -1,0 +1,131 @@
+package webp
+
+import (
+	"encoding/binary"
+	"errors"
+	"image"
+)
+
+// Errors of the container and of both codings.
+var (
+	errFormat = errors.New("invalid format")
+	errShort  = errors.New("unexpected end of data")
+)
+
+// Decoder decodes one image after the other in the same memory. Its zero value is ready to use. It
+// is not safe for concurrent use.
+type Decoder struct {
+	lossy    vp8
+	lossless vp8l
+	alpha    []byte
+	withA    image.NYCbCrA
+}
+
+// container is the state of reading chunks.
+type container struct {
+	extended      bool // a VP8X chunk has been read
+	width, height int  // what it says
+	wantAlpha     bool // and an ALPH chunk must follow before VP8 data
+	alpha         bool // it has been read
+}
+
+// Decode decodes the first image in a WebP file: an *image.YCbCr with the subsampling 420, an
+// *image.NYCbCrA or an *image.NRGBA, valid until the next call. Its memory belongs to d. The caller
+// must have limited the size that the file announces: memory is allocated for it.
+func (d *Decoder) Decode(data []byte) (image.Image, error) {
+	if len(data) < 12 || string(data[:4]) != "RIFF" || string(data[8:12]) != "WEBP" {
+		return nil, errFormat
+	}
+	total := binary.LittleEndian.Uint32(data[4:])
+	if total < 4 {
+		return nil, errFormat
+	}
+	total -= 4
+	data = data[12:]
+	var c container
+	for {
+		if total < 8 || len(data) < 8 {
+			return nil, errFormat
+		}
+		id, n := string(data[:4]), binary.LittleEndian.Uint32(data[4:])
+		data = data[8:]
+		if total -= 8; n > total {
+			return nil, errFormat
+		}
+		body := data
+		whole := uint64(n) <= uint64(len(data))
+		if whole {
+			body = data[:n]
+		}
+		if m, err := d.chunk(&c, id, body, whole); m != nil || err != nil {
+			return m, err
+		}
+		if !whole {
+			return nil, errShort
+		}
+		data, total = data[n:], total-n
+		if n&1 != 0 {
+			if total == 0 || len(data) == 0 {
+				return nil, errFormat
+			}
+			data, total = data[1:], total-1
+		}
+	}
+}
+
+// chunk reads a chunk. It returns an image if the chunk completes one.
+func (d *Decoder) chunk(c *container, id string, body []byte, whole bool) (image.Image, error) {
+	switch id {
+	case "VP8X":
+		if c.extended || !whole || len(body) != 10 {
+			return nil, errFormat
+		}
+		c.extended = true
+		c.wantAlpha = body[0]&0x10 != 0
+		c.width = 1 + (int(body[4]) | int(body[5])<<8 | int(body[6])<<16)
+		c.height = 1 + (int(body[7]) | int(body[8])<<8 | int(body[9])<<16)
+		if int64(c.width)*int64(c.height) > 1<<31-1 {
+			return nil, errFormat
+		}
+	case "ALPH":
+		if !c.wantAlpha || len(body) == 0 {
+			return nil, errFormat
+		}
+		c.wantAlpha, c.alpha = false, true
+		return nil, d.readAlpha(body, c.width, c.height)
+	case "VP8 ":
+		if c.wantAlpha || !whole || len(body) > 1<<31-1 {
+			return nil, errFormat
+		}
+		if err := d.lossy.header(body); err != nil {
+			return nil, err
+		}
+		if c.extended && (d.lossy.width != c.width || d.lossy.height != c.height) {
+			return nil, errFormat
+		}
+		if err := d.lossy.decode(body); err != nil {
+			return nil, err
+		}
+		if !c.alpha {
+			return &d.lossy.img, nil
+		}
+		d.withA = image.NYCbCrA{YCbCr: d.lossy.img, A: d.alpha, AStride: c.width}
+		return &d.withA, nil
+	case "VP8L":
+		if c.alpha {
+			return nil, errFormat
+		}
+		w, h, err := losslessSize(body)
+		if err != nil {
+			return nil, err
+		}
+		if c.extended && (w != c.width || h != c.height) {
+			return nil, errFormat
+		}
+		return d.lossless.decode(body[losslessHeader:], w, h)
+	}
+	return nil, nil
+}
+
+// Held is how many bytes of memory the decoder keeps for the next image.
+func (d *Decoder) Held() int { return d.lossy.held() + d.lossless.held() + cap(d.alpha) }
