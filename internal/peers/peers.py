@@ -235,6 +235,26 @@ def photographs():
     yield len(files), "OpenCV INTER_LINEAR", pool(files, opencv("INTER_LINEAR"))
 
 
+def encoded(name, extension, **options):
+    """Work on photographs that Pillow wrote in another format, repeated."""
+    def work():
+        from PIL import Image
+        src, files, made = os.path.join(TMP, name), [], photos()[:60]
+        for i in range(500):
+            os.makedirs(d := f"{src}/c{i % 7}", exist_ok=True)
+            files.append(f"{d}/{i}.{extension}")
+            if i < len(made):
+                Image.open(made[i]).convert("RGB").save(files[-1], **options)
+            else:
+                shutil.copy(files[i % len(made)], files[-1])
+        yield len(files), "tfrec", lambda: tfrec("convert", "images", src, None, "--resize", f"{SIZE}x{SIZE}", "--shards", 4, "--workers", THREADS)
+        if extension != "gif":  # which OpenCV reads if it was built with it
+            yield len(files), "OpenCV INTER_AREA", pool(files, opencv("INTER_AREA"))
+        yield len(files), "Pillow", pool(files, pillow(False))
+    work.__doc__ = f"decode {name} made of the photographs, 224x224 antialiased, JPEG q95"
+    return work
+
+
 def workers():
     """decode, 224x224 antialiased, JPEG q95, by two workers and by one"""
     src = many(3000)
@@ -404,6 +424,8 @@ def masks():
 
 WORK = {"pictures": pictures, "builtin": builtin, "photographs": photographs, "workers": workers, "raw": raw, "table": table, "lines": lines, "parquet": parquet, "boxes": boxes, "masks": masks}
 WORK |= {"png-" + kind.replace(" ", "-"): png(kind) for kind in ("RGB", "RGBA", "gray", "palette", "16 bits", "interlaced")}
+WORK |= {"webp": encoded("lossy WebP", "webp", quality=80), "webp-lossless": encoded("lossless WebP", "webp", lossless=True)}
+WORK |= {"gif": encoded("GIF", "gif"), "bmp": encoded("BMP", "bmp"), "tiff": encoded("TIFF, LZW", "tif", compression="tiff_lzw")}
 
 
 def cpu():

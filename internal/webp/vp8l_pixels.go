@@ -103,36 +103,47 @@ func (d *vp8l) readPixels(pix []byte, w, h int, top bool) ([]byte, error) {
 // literals reads pixels from p on while they are not references, to the end of pix. It returns
 // where it has stopped, and the symbol that is not a literal, or 0 at the end.
 func (r *bitReader) literals(group *codeGroup, pix []byte, p int) (int, uint32) {
-	for ; p < len(pix); p += 4 {
-		if r.n < 56 {
-			r.fill()
-		}
-		v, used := r.bits, uint32(0)
-		e := group.green.entry(v)
-		if green := e >> entrySymbol; green >= literals {
-			r.skip(e & entryLength)
-			return p, green
-		}
-		pixel := e >> entrySymbol << 8
-		used = e & entryLength
-		v >>= used & 63
-		e = group.red.entry(v)
-		pixel |= e >> entrySymbol
-		used += e & entryLength
-		v >>= e & entryLength
-		e = group.blue.entry(v)
-		pixel |= e >> entrySymbol << 16
-		used += e & entryLength
-		r.skip(used)
-		if r.n < 16 {
-			r.fill()
-		}
-		e = group.alpha.entry(r.bits)
-		pixel |= e >> entrySymbol << 24
-		r.skip(e & entryLength)
-		binary.LittleEndian.PutUint32(pix[p:], pixel)
+	alpha, opaque := uint32(0), group.alpha.root == 0 // one symbol takes no bits
+	if opaque {
+		alpha = group.alpha.table[0] >> entrySymbol << 24
 	}
-	return p, 0
+	v, n := r.bits, r.n
+	green := uint32(0)
+	for ; p+4 <= len(pix); p += 4 {
+		if n < 56 {
+			r.bits, r.n = v, n
+			r.fill()
+			v, n = r.bits, r.n
+		}
+		e := group.green.entry(v)
+		v >>= e & entryLength
+		n -= int(e & entryLength)
+		if green = e >> entrySymbol; green >= literals {
+			break
+		}
+		e = group.red.entry(v)
+		v >>= e & entryLength
+		n -= int(e & entryLength)
+		pixel := e>>entrySymbol | green<<8
+		e = group.blue.entry(v)
+		v >>= e & entryLength
+		n -= int(e & entryLength)
+		pixel |= e >> entrySymbol << 16
+		if !opaque {
+			if n < 16 {
+				r.bits, r.n = v, n
+				r.fill()
+				v, n = r.bits, r.n
+			}
+			e = group.alpha.entry(v)
+			v >>= e & entryLength
+			n -= int(e & entryLength)
+			alpha = e >> entrySymbol << 24
+		}
+		binary.LittleEndian.PutUint32(pix[p:], pixel|alpha)
+	}
+	r.bits, r.n = v, n
+	return p, green
 }
 
 // extended reads a length or a distance that begins with a symbol (RFC 9649, 3.6.2.2).

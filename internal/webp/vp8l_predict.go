@@ -88,20 +88,35 @@ func invertRun(mode uint8, run, above []byte) {
 			putPixel(run[p:], left)
 		}
 	case 11:
-		for p := 0; p+4 <= len(run); p += 4 {
-			left = addPixels(pixel(run[p:]), selectPixel(left, pixel(above[p+4:]), pixel(above[p:])))
-			putPixel(run[p:], left)
-		}
+		invertSelect(run, left, above)
 	case 12:
-		for p := 0; p+4 <= len(run); p += 4 {
-			left = addPixels(pixel(run[p:]), gradient(left, pixel(above[p+4:]), pixel(above[p:])))
-			putPixel(run[p:], left)
-		}
+		invertGradient(run, left, above)
 	case 13:
-		for p := 0; p+4 <= len(run); p += 4 {
-			left = addPixels(pixel(run[p:]), halfGradient(average(left, pixel(above[p+4:])), pixel(above[p:])))
-			putPixel(run[p:], left)
-		}
+		invertHalf(run, left, above)
+	}
+}
+
+// invertSelectPlain inverts the prediction by selectPixel.
+func invertSelectPlain(run []byte, left uint32, above []byte) {
+	for p := 0; p+4 <= len(run); p += 4 {
+		left = addPixels(pixel(run[p:]), selectPixel(left, pixel(above[p+4:]), pixel(above[p:])))
+		putPixel(run[p:], left)
+	}
+}
+
+// invertGradientPlain inverts the prediction by gradient.
+func invertGradientPlain(run []byte, left uint32, above []byte) {
+	for p := 0; p+4 <= len(run); p += 4 {
+		left = addPixels(pixel(run[p:]), gradient(left, pixel(above[p+4:]), pixel(above[p:])))
+		putPixel(run[p:], left)
+	}
+}
+
+// invertHalfPlain inverts the prediction by halfGradient.
+func invertHalfPlain(run []byte, left uint32, above []byte) {
+	for p := 0; p+4 <= len(run); p += 4 {
+		left = addPixels(pixel(run[p:]), halfGradient(average(left, pixel(above[p+4:])), pixel(above[p:])))
+		putPixel(run[p:], left)
 	}
 }
 

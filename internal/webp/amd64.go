@@ -4,7 +4,7 @@ package webp
 
 import "golang.org/x/sys/cpu"
 
-//go:generate sh -c "cd _generate && go run ./vp8 -out ../vp8_amd64.s -stubs ../vp8_stubs_amd64.go -pkg webp"
+//go:generate sh -c "cd _generate && go run ./webp -out ../webp_amd64.s -stubs ../webp_stubs_amd64.go -pkg webp"
 
 // hasAVX2 says that the assembly runs here. Tests turn it off.
 var hasAVX2 = cpu.X86.HasAVX2 && cpu.X86.HasBMI2
@@ -158,4 +158,35 @@ func innerDownChroma(cb, cr []byte, at, stride int, f *filterLevels) {
 	}
 	_, _ = cb[at+7*stride+7], cr[at+7*stride+7]
 	innerDownAVX2(&cb[at], &cr[at], stride, &f.macroblock[0])
+}
+
+// invertSelect inverts the prediction of a run of lossless pixels from the one to the left of it and
+// those above, beginning with one more to the left.
+func invertSelect(run []byte, left uint32, above []byte) {
+	if !hasAVX2 || len(run) < 4 {
+		invertSelectPlain(run, left, above)
+		return
+	}
+	_ = above[len(run)+3]
+	invertSelectAVX2(&run[0], left, &above[0], len(run)/4)
+}
+
+// invertGradient is invertSelect for gradients.
+func invertGradient(run []byte, left uint32, above []byte) {
+	if !hasAVX2 || len(run) < 4 {
+		invertGradientPlain(run, left, above)
+		return
+	}
+	_ = above[len(run)+3]
+	invertGradientAVX2(&run[0], left, &above[0], len(run)/4)
+}
+
+// invertHalf is invertSelect for half gradients.
+func invertHalf(run []byte, left uint32, above []byte) {
+	if !hasAVX2 || len(run) < 4 {
+		invertHalfPlain(run, left, above)
+		return
+	}
+	_ = above[len(run)+3]
+	invertHalfAVX2(&run[0], left, &above[0], len(run)/4)
 }

@@ -1,7 +1,7 @@
-// Command vp8 writes the assembly of package webp for lossy images. It is a separate module so that
+// Command webp writes the assembly of package webp. It is a separate module so that
 // the generator is not a dependency of the package. In the directory above this one:
 //
-//	go run ./vp8 -out ../vp8_amd64.s -stubs ../vp8_stubs_amd64.go -pkg webp
+//	go run ./webp -out ../webp_amd64.s -stubs ../webp_stubs_amd64.go -pkg webp
 package main
 
 import (
@@ -22,6 +22,7 @@ func main() {
 		predictTM(size)
 	}
 	filters()
+	predictors()
 	Generate()
 }
 

@@ -150,6 +150,35 @@ func checkTokens(t *testing.T, seed uint64, data []byte) {
 	}
 }
 
+// TestPredictorsReference compares the inversion of predictions on runs of all lengths.
+func TestPredictorsReference(t *testing.T) {
+	if !hasAVX2 {
+		t.Skip("this processor has no AVX2")
+	}
+	r := rand.New(rand.NewPCG(9, 10))
+	for i := range 3000 {
+		checkPredictors(t, noise(r, 4*(2*(i%70)+3)))
+	}
+}
+
+// checkPredictors takes pixels above, beginning with one more to the left, and then of the run.
+func checkPredictors(t *testing.T, pixels []byte) {
+	t.Helper()
+	n := (len(pixels)/4 - 1) / 2
+	for name, invert := range map[string]func(run []byte, left uint32, above []byte){
+		"invertSelect": invertSelect, "invertGradient": invertGradient, "invertHalf": invertHalf,
+	} {
+		fast, plain := twice(func() []byte {
+			p := bytes.Clone(pixels)
+			invert(p[4*(n+1):4*(2*n+1)], pixel(p[8:]), p[:4*(n+1)])
+			return p
+		})
+		if !bytes.Equal(fast, plain) {
+			t.Fatalf("%s of %d: other pixels", name, n)
+		}
+	}
+}
+
 // FuzzReference compares all assembly with its reference implementations.
 func FuzzReference(f *testing.F) {
 	r := rand.New(rand.NewPCG(7, 8))
@@ -162,5 +191,6 @@ func FuzzReference(f *testing.F) {
 		checkFilters(t, pix, int8(level&63), level>>6)
 		checkBlock(t, pix, pix[32:], int(seed&0xFFFF))
 		checkTokens(t, seed, data)
+		checkPredictors(t, pix[:4*(1+2*int(level))])
 	})
 }

@@ -49,3 +49,10 @@ func innerAcrossChroma(cb, cr []byte, at, stride int, f *filterLevels) {
 func innerDownChroma(cb, cr []byte, at, stride int, f *filterLevels) {
 	innerDownChromaPlain(cb, cr, at, stride, f)
 }
+
+// The prediction of a run of lossless pixels is inverted from the one to the left of it and those
+// above, beginning with one more to the left.
+
+func invertSelect(run []byte, left uint32, above []byte)   { invertSelectPlain(run, left, above) }
+func invertGradient(run []byte, left uint32, above []byte) { invertGradientPlain(run, left, above) }
+func invertHalf(run []byte, left uint32, above []byte)     { invertHalfPlain(run, left, above) }
