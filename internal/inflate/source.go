@@ -9,19 +9,6 @@ type Source interface {
 	Piece() ([]byte, error)
 }
 
-// Bytes is a Source that has all data in one piece.
-type Bytes []byte
-
-// Piece returns the data, and io.EOF from the second call on.
-func (b *Bytes) Piece() ([]byte, error) {
-	piece := *b
-	if piece == nil {
-		return nil, io.EOF
-	}
-	*b = nil
-	return piece, nil
-}
-
 // File is a Source that reads a file, by pieces of the length of Buffer.
 type File struct {
 	Buffer []byte
