@@ -2,9 +2,6 @@ package convert
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
@@ -32,40 +29,6 @@ func BenchmarkImages(b *testing.B) {
 				}
 				b.ReportMetric(records/b.Elapsed().Seconds(), "images/s")
 			})
-		}
-	}
-}
-
-// BenchmarkUpToDate is an up-to-date run over 100,000 images in 100 directories.
-func BenchmarkUpToDate(b *testing.B) {
-	const directories, each = 100, 1000
-	src, out := filepath.Join(b.TempDir(), "src"), b.TempDir()
-	for f := range directories {
-		dir := filepath.Join(src, fmt.Sprintf("c%03d", f))
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			b.Fatal(err)
-		}
-		for i := range each {
-			path := filepath.Join(dir, fmt.Sprintf("%04d.png", i))
-			if err := os.WriteFile(path, pngOf(f*each+i), 0o644); err != nil {
-				b.Fatal(err)
-			}
-			if err := os.Chtimes(path, old, old); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-	convert := func() *Summary {
-		s, err := Images(context.Background(), src, out, ImageOptions{Options: Options{Shards: 16}})
-		if err != nil {
-			b.Fatal(err)
-		}
-		return s
-	}
-	convert()
-	for b.Loop() {
-		if s := convert(); s.Status != UpToDate {
-			b.Fatal(s.Status)
 		}
 	}
 }

@@ -1,0 +1,101 @@
+//go:build unix
+
+package convert
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// BenchmarkUpToDate is an up-to-date run over 100,000 images in 100 directories. It reports how many
+// times the time and the processor time it takes of a find that prints the size and time of each
+// file, in the same run.
+func BenchmarkUpToDate(b *testing.B) {
+	const directories, each = 100, 1000
+	src, out := filepath.Join(b.TempDir(), "src"), b.TempDir()
+	for f := range directories {
+		dir := filepath.Join(src, fmt.Sprintf("c%03d", f))
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			b.Fatal(err)
+		}
+		for i := range each {
+			path := filepath.Join(dir, fmt.Sprintf("%04d.png", i))
+			if err := os.WriteFile(path, pngOf(f*each+i), 0o644); err != nil {
+				b.Fatal(err)
+			}
+			if err := os.Chtimes(path, old, old); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	convert := func() *Summary {
+		s, err := Images(context.Background(), src, out, ImageOptions{Options: Options{Shards: 16}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		return s
+	}
+	convert()
+	var wall, cpu, findWall, findCPU time.Duration
+	for b.Loop() {
+		began, before := time.Now(), cpuTime(b)
+		if s := convert(); s.Status != UpToDate {
+			b.Fatal(s.Status)
+		}
+		wall += time.Since(began)
+		cpu += cpuTime(b) - before
+		began = time.Now()
+		find := exec.Command("find", src, "-type", "f", "-printf", "%s %T@ %p\n")
+		if out, err := find.Output(); err != nil || len(out) == 0 {
+			b.Fatalf("find: %v", err)
+		}
+		findWall += time.Since(began)
+		findCPU += find.ProcessState.UserTime() + find.ProcessState.SystemTime()
+	}
+	b.ReportMetric(wall.Seconds()/float64(b.N), "s/run")
+	b.ReportMetric(cpu.Seconds()/float64(b.N), "cpu-s/run")
+	b.ReportMetric(wall.Seconds()/findWall.Seconds(), "x-find")
+	b.ReportMetric(cpu.Seconds()/findCPU.Seconds(), "x-find-cpu")
+}
+
+// BenchmarkManyShards converts 20,000 images into 1,000 shards, and into ten times as many, and runs
+// again. It reports how many times the processor time the latter take.
+func BenchmarkManyShards(b *testing.B) {
+	const images = 20_000
+	e, url := endlessStore(b, images)
+	e.body = pngOf(1)
+	convert := func(out string, shards int, want Status) time.Duration {
+		before := cpuTime(b)
+		s, err := Images(b.Context(), url, out, ImageOptions{Options: Options{Name: "photos", Shards: shards}})
+		if err != nil || s.Status != want {
+			b.Fatalf("%+v, %v", s, err)
+		}
+		return cpuTime(b) - before
+	}
+	var first, again [2]time.Duration
+	for b.Loop() {
+		for i, shards := range []int{1000, 10_000} {
+			out := b.TempDir()
+			first[i] += convert(out, shards, Written)
+			again[i] += convert(out, shards, UpToDate)
+		}
+	}
+	b.ReportMetric(first[1].Seconds()/first[0].Seconds(), "x-first")
+	b.ReportMetric(again[1].Seconds()/again[0].Seconds(), "x-again")
+}
+
+// cpuTime is the processor time of this process so far.
+func cpuTime(b *testing.B) time.Duration {
+	b.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
