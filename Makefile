@@ -44,7 +44,7 @@ MAKEFLAGS += --no-builtin-rules
 .PHONY: help build demo test check race torture fuzz bench bench-compare bench-peers interop accept clean venv venv-dali docs dist check-dist release-check man build-cloud cloud-test build-beam beam-test beam-flink beam-flink-cluster beam-spark nightly gomlx-test
 .PHONY: install gpu gpu-test gpu-device-test gpu-env cuda-headers fakecuda ptx check-ptx
 .PHONY: check-format check-vet check-static check-arrows check-docs check-generated check-modules check-platforms check-tags
-.PHONY: servers cluster-test cluster-flink arm64-test arm64-count
+.PHONY: servers cloud-nightly cluster-test cluster-flink arm64-test arm64-count
 
 help: ## list these targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -144,6 +144,14 @@ cloud-test: servers ## test object storage on servers that are built and run her
 	elif [ ! -e $(AZURITE)/node_modules/azurite/package.json ]; then npm install --prefix $(AZURITE) --ignore-scripts --no-audit --no-fund --loglevel=error azurite@3.37.0 || { rm -rf $(AZURITE); echo "make cloud-test: npm could not fetch Azurite: Azure is not tested"; }; fi
 	cd cloud && $(GO) vet ./... && TFREC_SERVERS=$(CURDIR)/bin/servers $(GO) test -count=1 -timeout $(TIMEOUT) ./...
 
+# MinIO takes twice as long to build as the other servers together.
+cloud-nightly: servers ## test object storage on MinIO, and each verb with each kind of fault
+	cd cloud/servers/minio && GOWORK=off GOBIN=$(CURDIR)/bin/servers $(GO) install tool
+	cd cloud && TFREC_TEST_MINIO=1 TFREC_SERVERS=$(CURDIR)/bin/servers $(GO) test -count=1 -timeout $(TIMEOUT) -v . \
+		-run 'TestConformance/s3|TestWritingThroughFaults/s3|TestVerbsIntoStores$$/s3|TestReshapeIntoStores$$/s3|TestSetsIntoStores/s3'
+	cd cloud && $(GO) test -count=1 -timeout $(TIMEOUT) -parallel 8 . -run TestVerbsThroughFaults -torture
+	$(GO) test -count=1 -timeout $(TIMEOUT) ./convert -run ThousandWorkers -torture
+
 SHELLCHECK   := bin/shellcheck
 CLUSTER_TEST := GOWORK=off PATH="$(CURDIR)/$(SHELLCHECK)/bin:$$PATH" TFREC=$(CURDIR)/bin/tfrec-cloud TFREC_BEAM=$(CURDIR)/bin/tfrec-beam \
 	TFREC_SERVERS=$(CURDIR)/bin/servers
@@ -199,7 +207,7 @@ arm64-test: ## test tfrec for arm64 on an emulated processor: the same sets as h
 	$(GO) test -count=1 -timeout $(TIMEOUT) ./internal/emulated -tfrec '$(CURDIR)/bin/tfrec-static' -emulated 'qemu-aarch64 $(CURDIR)/bin/tfrec-arm64'; \
 	$(ARM64_GO) test -count=1 -timeout $(TIMEOUT) -vet=off -tags static -exec qemu-aarch64 -run '$(ARM64_RUN)' -skip TestMemory $(ARM64_PACKAGES); fi
 
-nightly: cluster-test cluster-flink beam-flink-cluster beam-spark ## run what takes too long for every change: jobs of clusters, Beam on Flink and Spark, whole packages on arm64, and every fuzz target for a minute
+nightly: cluster-test cluster-flink cloud-nightly beam-flink-cluster beam-spark ## run what takes too long for every change: jobs of clusters, MinIO, Beam on Flink and Spark, whole packages on arm64, and every fuzz target for a minute
 	$(MAKE) arm64-test ARM64_RUN=. ARM64_PACKAGES='./augment ./internal/jpeg ./internal/csvscan ./internal/raster ./internal/digest ./tfrecord ./tfrecord/message ./columns'
 	$(MAKE) fuzz FUZZTIME=1m
 

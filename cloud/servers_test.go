@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"context"
 	"encoding/base64"
 	"fmt"
 	"net"
@@ -11,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"gocloud.dev/blob/azureblob"
 
 	"github.com/tfrec/tfrec/internal/storage"
@@ -98,13 +102,43 @@ func s3Server(t testing.TB, dir string) string {
 	return address
 }
 
+// onMinIO in the environment has MinIO serve S3's protocol where a test needs an empty bucket, and
+// versitygw otherwise.
+const onMinIO = "TFREC_TEST_MINIO"
+
+// emptyS3Server runs an S3 server with an empty bucket.
+func emptyS3Server(t testing.TB) string {
+	t.Helper()
+	if os.Getenv(onMinIO) == "" {
+		return s3Server(t, bucketDirectory(t))
+	}
+	t.Setenv("MINIO_ROOT_USER", testKey)
+	t.Setenv("MINIO_ROOT_PASSWORD", testSecret)
+	port := freePort(t)
+	address := fmt.Sprintf("http://127.0.0.1:%d", port)
+	start(t, port, server(t, "minio"), "server", "--quiet", "--address", fmt.Sprintf("127.0.0.1:%d", port), t.TempDir())
+	useS3(t, address)
+	client := s3.New(s3.Options{BaseEndpoint: &address, UsePathStyle: true, Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider(testKey, testSecret, "")})
+	if _, err := storage.Retry(t.Context(), func(ctx context.Context) (*s3.CreateBucketOutput, error) {
+		return client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: aws.String("bucket")})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return address
+}
+
 // useS3 has the environment name an S3 server.
 func useS3(t testing.TB, address string) {
-	for name, value := range map[string]string{
+	for name, value := range s3Environment(address) {
+		t.Setenv(name, value)
+	}
+}
+
+// s3Environment names an S3 server.
+func s3Environment(address string) map[string]string {
+	return map[string]string{
 		"AWS_ENDPOINT_URL": address, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": testKey, "AWS_SECRET_ACCESS_KEY": testSecret,
 		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "AWS_EC2_METADATA_DISABLED": "true",
-	} {
-		t.Setenv(name, value)
 	}
 }
 
