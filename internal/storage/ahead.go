@@ -192,12 +192,13 @@ func (a *ahead) begin(body io.ReadCloser, sum Sum, alive, ended func()) {
 	})
 }
 
-// drop forgets everything that was asked for.
+// drop forgets everything that was asked for, and waits for what is on its way.
 func (a *ahead) drop() {
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	a.abandon(len(a.parts))
 	a.next = 0
+	a.mu.Unlock()
+	a.work.Wait()
 }
 
 // abandon forgets the first n parts.

@@ -66,8 +66,8 @@ func (o *object) Reread(failed error, read func() error) error {
 
 // rewind has the next Read begin at the beginning, and the object read around caches from then on.
 func (o *object) rewind() {
+	o.ahead.drop() // and nothing that is on its way gets into a cache after this
 	o.fresh.Store(true)
-	o.ahead.drop()
 	o.offset = 0
 }
 
