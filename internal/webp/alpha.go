@@ -1,7 +1,5 @@
 package webp
 
-import "slices"
-
 // readAlpha reads an ALPH chunk for an image of w by h pixels (RFC 9649, 2.7.1.2).
 func (d *Decoder) readAlpha(body []byte, w, h int) error {
 	head, data := body[0], body[1:]
@@ -19,7 +17,7 @@ func (d *Decoder) readAlpha(body []byte, w, h int) error {
 		if err != nil {
 			return err
 		}
-		d.alpha = slices.Grow(d.alpha[:0], w*h)[:w*h]
+		d.alpha = sized(d.alpha, w*h)
 		for i := range d.alpha {
 			d.alpha[i] = m.Pix[4*i+1]
 		}

@@ -94,8 +94,11 @@ func (d *Decoder) chunk(c *container, id string, body []byte, whole bool) (image
 		c.wantAlpha, c.alpha = false, true
 		return nil, d.readAlpha(body, c.width, c.height)
 	case "VP8 ":
-		if c.wantAlpha || !whole || len(body) > 1<<31-1 {
+		if c.wantAlpha || len(body) > 1<<31-1 {
 			return nil, errFormat
+		}
+		if !whole {
+			return nil, errShort
 		}
 		if err := d.lossy.header(body); err != nil {
 			return nil, err
@@ -129,3 +132,11 @@ func (d *Decoder) chunk(c *container, id string, body []byte, whole bool) (image
 
 // Held is how many bytes of memory the decoder keeps for the next image.
 func (d *Decoder) Held() int { return d.lossy.held() + d.lossless.held() + cap(d.alpha) }
+
+// sized is a buffer of n elements, whose contents are undefined: buf's memory if it is enough.
+func sized[T any](buf []T, n int) []T {
+	if cap(buf) < n {
+		return make([]T, n)
+	}
+	return buf[:n]
+}

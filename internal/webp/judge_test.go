@@ -159,11 +159,11 @@ func TestReal(t *testing.T) {
 		if len(data) > 30000 {
 			continue
 		}
-		for range 25 {
+		for range 12 {
 			n := r.IntN(len(data))
 			count(mustAgree(t, &d, name+", cut", data[:n]))
 		}
-		for range 60 {
+		for range 30 {
 			damaged := bytes.Clone(data)
 			at := 12 + r.IntN(len(data)-12)
 			if r.IntN(2) == 0 {

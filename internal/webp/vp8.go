@@ -1,9 +1,6 @@
 package webp
 
-import (
-	"image"
-	"slices"
-)
+import "image"
 
 // mbContext is what a macroblock leaves for those below it and to the right of it.
 type mbContext struct {
@@ -97,17 +94,17 @@ func (d *vp8) decode(body []byte) error {
 // allocate makes the planes, which have whole macroblocks, and what a row needs.
 func (d *vp8) allocate() {
 	ySize, cSize := 256*d.mbw*d.mbh, 64*d.mbw*d.mbh
-	d.planes = slices.Grow(d.planes[:0], ySize+2*cSize)[:ySize+2*cSize]
+	d.planes = sized(d.planes, ySize+2*cSize)
 	d.img = image.YCbCr{
 		Y: d.planes[:ySize:ySize], Cb: d.planes[ySize : ySize+cSize : ySize+cSize], Cr: d.planes[ySize+cSize:],
 		YStride: 16 * d.mbw, CStride: 8 * d.mbw,
 		SubsampleRatio: image.YCbCrSubsampleRatio420, Rect: image.Rect(0, 0, d.width, d.height),
 	}
-	d.above = slices.Grow(d.above[:0], d.mbw)[:d.mbw]
-	d.filters = slices.Grow(d.filters[:0], d.mbw)[:d.mbw]
-	d.lastY = slices.Grow(d.lastY[:0], 16*d.mbw+4)[:16*d.mbw+4]
-	d.lastCb = slices.Grow(d.lastCb[:0], 8*d.mbw)[:8*d.mbw]
-	d.lastCr = slices.Grow(d.lastCr[:0], 8*d.mbw)[:8*d.mbw]
+	d.above = sized(d.above, d.mbw)
+	d.filters = sized(d.filters, d.mbw)
+	d.lastY = sized(d.lastY, 16*d.mbw+4)
+	d.lastCb = sized(d.lastCb, 8*d.mbw)
+	d.lastCr = sized(d.lastCr, 8*d.mbw)
 }
 
 func (d *vp8) held() int { return cap(d.planes) }

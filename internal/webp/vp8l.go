@@ -106,7 +106,7 @@ func (d *vp8l) readGroups(w, h int, top bool, cacheSize uint32) (tileBits uint32
 			return 0, errors.New("too many prefix codes")
 		}
 		if stored > 1000 || stored > len(areas)/4 { // those that occur are kept
-			d.mapping = slices.Grow(d.mapping, stored)[:stored]
+			d.mapping = sized(d.mapping, stored)
 			for i := range d.mapping {
 				d.mapping[i] = -1
 			}
@@ -122,7 +122,7 @@ func (d *vp8l) readGroups(w, h int, top bool, cacheSize uint32) (tileBits uint32
 		}
 	}
 	d.codes.reset()
-	d.groups = slices.Grow(d.groups[:0], used)[:used]
+	d.groups = sized(d.groups, used)
 	for i := range stored {
 		to := i
 		if len(d.mapping) > 0 {

@@ -3,7 +3,6 @@ package webp
 import (
 	"errors"
 	"math/bits"
-	"slices"
 )
 
 var errCode = errors.New("invalid prefix code")
@@ -182,7 +181,7 @@ func (d *vp8l) readCode(alphabet uint32, needed bool) (prefixCode, error) {
 	for _, symbol := range lengthOrder[:n] {
 		of[symbol] = uint8(r.read(3))
 	}
-	d.lengths = slices.Grow(d.lengths[:0], int(alphabet))[:alphabet]
+	d.lengths = sized(d.lengths, int(alphabet))
 	clear(d.lengths)
 	d.lengthCodes.reset()
 	code, err := d.lengthCodes.build(of[:])

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/bits"
-	"slices"
 )
 
 // near are the pixels of the first 120 distance codes (RFC 9649, 3.6.2.2), the row above in the
@@ -51,9 +50,9 @@ func (d *vp8l) readPixels(pix []byte, w, h int, top bool) ([]byte, error) {
 	if err != nil {
 		return pix, err
 	}
-	d.cache = slices.Grow(d.cache[:0], int(cacheSize))[:cacheSize]
+	d.cache = sized(d.cache, int(cacheSize))
 	clear(d.cache)
-	pix = slices.Grow(pix[:0], 4*w*h)[:4*w*h]
+	pix = sized(pix, 4*w*h)
 	perRow := tiles(w, tileBits)
 	// Pixels up to cached are in the cache: the others follow before it is read.
 	p, cached := 0, 0

@@ -83,7 +83,7 @@ func (d *vp8l) invert(t *transform, pix []byte, h int) []byte {
 		}
 	case paletteTransform:
 		if t.bits > 0 {
-			d.wide = slices.Grow(d.wide[:0], row*h)[:row*h]
+			d.wide = sized(d.wide, row*h)
 		}
 		out := d.wide
 		if t.bits == 0 {

@@ -9,9 +9,9 @@ import "golang.org/x/sys/cpu"
 // hasAVX2 says that the assembly runs here. Tests turn it off.
 var hasAVX2 = cpu.X86.HasAVX2 && cpu.X86.HasBMI2
 
-// blockBytes is more than the assembly reads for a block: 16 tokens of 18 bits, each of which takes
-// up to 7 of the data, and a word.
-const blockBytes = 16*18*7/8 + 8
+// blockBytes is more than the assembly reads for a block: 16 tokens of up to 19 bits, each of which
+// takes up to 7 of the data, and the two words that are read ahead.
+const blockBytes = 16*19*7/8 + 16
 
 // readBlock reads the coefficients of a block.
 func readBlock(r *boolReader, probs *tokenProbs, context, from int, steps *[2]uint16, coefs *[16]int16) (end uint8) {

@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // withoutAssembly runs f as on a processor that lacks AVX2.
@@ -24,6 +26,7 @@ func twice[T any](f func() T) (fast, plain T) {
 // TestBlocksReference compares transforms and predictions with their reference implementations on
 // coefficients and samples that no image has.
 func TestBlocksReference(t *testing.T) {
+	race.Skip(t)
 	if !hasAVX2 {
 		t.Skip("this processor has no AVX2")
 	}
@@ -64,6 +67,7 @@ func checkBlock(t *testing.T, coefs, work []byte, i int) {
 // TestFilterReference compares the loop filters on noise of little and of much contrast, and checks
 // that nothing around the edge changes.
 func TestFilterReference(t *testing.T) {
+	race.Skip(t)
 	if !hasAVX2 {
 		t.Skip("this processor has no AVX2")
 	}
@@ -110,6 +114,7 @@ func checkFilters(t *testing.T, pix []byte, level int8, sharpness uint8) {
 // TestBlockTokensReference compares the reading of coefficients: the coefficients, and the reader
 // after them.
 func TestBlockTokensReference(t *testing.T) {
+	race.Skip(t)
 	if !hasAVX2 {
 		t.Skip("this processor has no AVX2")
 	}
@@ -131,6 +136,9 @@ func checkTokens(t *testing.T, seed uint64, data []byte) {
 		for j := range probs[i] {
 			for k := range probs[i][j] {
 				probs[i][j][k] = byte(r.Uint32() >> r.IntN(8))
+				if seed%4 == 0 {
+					probs[i][j][k] = 255 - probs[i][j][k]&1 // which make unlikely bits long
+				}
 			}
 		}
 	}
@@ -152,6 +160,7 @@ func checkTokens(t *testing.T, seed uint64, data []byte) {
 
 // TestPredictorsReference compares the inversion of predictions on runs of all lengths.
 func TestPredictorsReference(t *testing.T) {
+	race.Skip(t)
 	if !hasAVX2 {
 		t.Skip("this processor has no AVX2")
 	}
@@ -170,7 +179,7 @@ func checkPredictors(t *testing.T, pixels []byte) {
 	} {
 		fast, plain := twice(func() []byte {
 			p := bytes.Clone(pixels)
-			invert(p[4*(n+1):4*(2*n+1)], pixel(p[8:]), p[:4*(n+1)])
+			invert(p[4*(n+1):4*(2*n+1)], pixel(p), p[:4*(n+1)])
 			return p
 		})
 		if !bytes.Equal(fast, plain) {
@@ -182,7 +191,7 @@ func checkPredictors(t *testing.T, pixels []byte) {
 // FuzzReference compares all assembly with its reference implementations.
 func FuzzReference(f *testing.F) {
 	r := rand.New(rand.NewPCG(7, 8))
-	f.Add(uint64(1), byte(20), noise(r, 3*48*48))
+	f.Add(uint64(1), byte(20), noise(r, 700))
 	f.Fuzz(func(t *testing.T, seed uint64, level byte, data []byte) {
 		if !hasAVX2 || len(data) == 0 {
 			return
@@ -190,7 +199,7 @@ func FuzzReference(f *testing.F) {
 		pix := bytes.Repeat(data, 3*48*48/len(data)+1)[:3*48*48]
 		checkFilters(t, pix, int8(level&63), level>>6)
 		checkBlock(t, pix, pix[32:], int(seed&0xFFFF))
-		checkTokens(t, seed, data)
+		checkTokens(t, seed, data[:min(len(data), 1000)])
 		checkPredictors(t, pix[:4*(1+2*int(level))])
 	})
 }
