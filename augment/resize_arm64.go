@@ -10,11 +10,11 @@ var useAssembly = true
 // readBeyond is how many bytes after a row weighRGBNEON may read: it reads 16 where it needs 12.
 const readBeyond = 4
 
-// packed holds the weights of an axis along rows as the assembly takes them. Those of whole rows are
-// taken as they are.
+// packed holds the weights of an axis along rows as the assembly takes them. Those of whole rows
+// are taken as they are.
 type packed struct {
-	// Every pixel has the same number of weights. Where its neighbours are at the end of the row, the
-	// first of them are zero, so that none belongs to a pixel after it.
+	// Every pixel has the same number of weights. Where its neighbours are at the end of the row,
+	// the first of them are zero, so that none belongs to a pixel after it.
 	weights []int32
 	first   []int32
 	blocks  int // that the weights of a pixel are made of, of four or, for gray, eight source pixels

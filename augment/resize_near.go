@@ -8,8 +8,8 @@ type nearby struct {
 	// starts are where the source pixels of each four begin. The last eight pixels may
 	// overlap those before.
 	starts []int32
-	// tables has for each eight pixels, for each of their weights or for every two, shuffles that say
-	// which source pixels they weigh, and the weights.
+	// tables has for each eight pixels, for each of their weights or for every two, shuffles that
+	// say which source pixels they weigh, and the weights.
 	tables []uint8
 	steps  int // over the weights of a pixel
 }

@@ -8,6 +8,6 @@
 //	f.V("uaddlp v%d.8h, v%d.16b", 2, 0)
 //	f.Op("SUBS $32, R2, R2")
 //
-// Encodings follow the tables "Advanced SIMD" of the Arm Architecture Reference Manual for A-profile,
-// C4.1. An instruction that the tables here lack ends the generator.
+// Encodings follow the tables "Advanced SIMD" of the Arm Architecture Reference Manual for
+// A-profile, C4.1. An instruction that the tables here lack ends the generator.
 package neon

@@ -79,7 +79,8 @@ type Func struct {
 	offsets map[string]int
 }
 
-// Load moves parameters to registers: the first to R0, the next to R1 and so on, in the order given.
+// Load moves parameters to registers: the first to R0, the next to R1 and so on, in the order
+// given.
 func (f *Func) Load(parameters ...string) {
 	for i, p := range parameters {
 		at, ok := f.offsets[p]
@@ -105,8 +106,8 @@ func (f *Func) Label(name string) { fmt.Fprintf(&f.file.text, "%s:\n", name) }
 // Address moves the address of Data to a register.
 func (f *Func) Address(name, register string) { f.Op("MOVD $%s<>(SB), %s", name, register) }
 
-// Next advances the index in register i by step and jumps to start, or goes on with i = last if that
-// is less, so that the last step overlaps the one before. After last it falls through.
+// Next advances the index in register i by step and jumps to start, or goes on with i = last if
+// that is less, so that the last step overlaps the one before. After last it falls through.
 func (f *Func) Next(i, last string, step int, start string) {
 	f.Op("CMP %s, %s", last, i)
 	f.Op("BEQ done")

@@ -26,8 +26,8 @@ func rounding(f *neon.Func, register int) {
 }
 
 // weighRows weighs 32 samples at a time. A weight is 65536 times its upper half, which is signed,
-// and its lower half, which is not. Of the sums by upper halves 16 bits are enough, since the sum of
-// both has 32.
+// and its lower half, which is not. Of the sums by upper halves 16 bits are enough, since the sum
+// of both has 32.
 func weighRows(file *neon.File) {
 	f := file.Func("weighRowsNEON", "weighRowsNEON makes n samples, at least 32, from count rows.", "dst, src *uint8, stride int, weights *int32, count, n int")
 	f.Load("dst", "src", "stride", "weights", "count", "n")
@@ -75,7 +75,8 @@ func weighRows(file *neon.File) {
 	f.Op("RET")
 }
 
-// clip makes 16 bytes, in v0, of four registers of sums from v16 on for row 0, from v20 on for row 1.
+// clip makes 16 bytes, in v0, of four registers of sums from v16 on for row 0, from v20 on for row
+// 1.
 func clip(f *neon.Func, row int) {
 	sums := 16 + 4*row
 	for i := range 2 {
@@ -86,8 +87,8 @@ func clip(f *neon.Func, row int) {
 	f.V("uqshrn2 v0.16b, v1.8h, #%d", precision-16)
 }
 
-// weighRGB weighs two rows at a time, and four source pixels of each for one of the result: a shuffle
-// makes 32 bits of each channel of a source pixel.
+// weighRGB weighs two rows at a time, and four source pixels of each for one of the result: a
+// shuffle makes 32 bits of each channel of a source pixel.
 func weighRGB(file *neon.File) {
 	var channels, together []byte
 	for pixel := range 4 {

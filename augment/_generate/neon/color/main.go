@@ -1,5 +1,5 @@
-// Command color writes the assembly of package augment for arm64 that changes the colours of rows. In
-// the directory _generate:
+// Command color writes the assembly of package augment for arm64 that changes the colours of rows.
+// In the directory _generate:
 //
 //	go run ./neon/color -out ../color_arm64.s -stubs ../color_stubs_arm64.go -pkg augment
 package main
@@ -48,8 +48,8 @@ func luminanceRow(file *neon.File) {
 	f.Op("RET")
 }
 
-// saturateRow follows blender.mix in float32: the product rounded, then the sum, the fraction cut off,
-// the rest clipped.
+// saturateRow follows blender.mix in float32: the product rounded, then the sum, the fraction cut
+// off, the rest clipped.
 func saturateRow(file *neon.File) {
 	f := file.Func("saturateRowNEON", "saturateRowNEON mixes n pixels of RGB, a multiple of 8, with their luminance. dst may be src.", "dst, src *uint8, factor float32, n int")
 	f.Load("dst", "src")

@@ -4,8 +4,8 @@ import (
 	neon "github.com/tfrec/tfrec/internal/_neon"
 )
 
-// A register holds a row, or a column, of a block as eight words. What is computed with 32 bits is in
-// two registers, one after the other: the lower half of the words, then the upper.
+// A register holds a row, or a column, of a block as eight words. What is computed with 32 bits is
+// in two registers, one after the other: the lower half of the words, then the upper.
 
 // Bits of fraction: of the constants, and of the values between the first pass and the second.
 const (
@@ -13,7 +13,8 @@ const (
 	passBits  = 2
 )
 
-// The constants of the 8-point transforms: cosines in 13 bits of fraction, as jidctint.c names them.
+// The constants of the 8-point transforms: cosines in 13 bits of fraction, as jidctint.c names
+// them.
 const (
 	fix0_298 = 2446
 	fix0_390 = 3196
@@ -169,8 +170,8 @@ func idct8(file *neon.File) {
 		}
 		f.V("%s%s v%d.%s, v%d.4s, v%d.4s", operation, h.suffix, to, h.words, a, b)
 	})
-	// The upper 16 bits have two of fraction left. Columns become rows: three times the bytes of the
-	// first half of four registers are interleaved with those of the second.
+	// The upper 16 bits have two of fraction left. Columns become rows: three times the bytes of
+	// the first half of four registers are interleaved with those of the second.
 	for i := range 4 {
 		f.V("sqrshrn v%d.8b, v%d.8h, #%d", 2+i, 24+2*i, passBits+constBits+3-16)
 		f.V("sqrshrn2 v%d.16b, v%d.8h, #%d", 2+i, 25+2*i, passBits+constBits+3-16)
@@ -211,8 +212,8 @@ func idct8(file *neon.File) {
 	f.Op("B next")
 }
 
-// pass8 transforms eight columns, the rows from v16 on, to registers from v24 on. finish makes half a
-// register of the sum or the difference of two.
+// pass8 transforms eight columns, the rows from v16 on, to registers from v24 on. finish makes half
+// a register of the sum or the difference of two.
 func (at factors) pass8(f *neon.Func, finish func(to int, h half, a, b int, add bool)) {
 	const z3, z4, sum, difference = 2, 3, 4, 5
 	x := func(i int) int { return 16 + i }
@@ -334,8 +335,8 @@ func fdct(file *neon.File) {
 	f.Op("RET")
 }
 
-// forward transforms eight columns, the rows from v16 on, to registers from v24 on, with bits dropped
-// from all but the sums, rows 0 and 4, which have no fraction.
+// forward transforms eight columns, the rows from v16 on, to registers from v24 on, with bits
+// dropped from all but the sums, rows 0 and 4, which have no fraction.
 func (at factors) forward(f *neon.Func, bits int) {
 	const t7, t6, t5, t4, t10, t13, t11, t12, z3, z4 = 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 	for i := range 4 {
@@ -366,8 +367,8 @@ func (at factors) forward(f *neon.Func, bits int) {
 	}
 }
 
-// zigzag is the shuffles that put a block into zigzag order: where in tables those are that take eight
-// coefficients from the upper four rows and from the lower ones, or -1.
+// zigzag is the shuffles that put a block into zigzag order: where in tables those are that take
+// eight coefficients from the upper four rows and from the lower ones, or -1.
 func zigzag() (tables []byte, shuffles [8][2]int) {
 	var order []int
 	for sum := range 15 {

@@ -79,8 +79,8 @@ type operand struct {
 	half     half
 }
 
-// points4 makes samples 0 to 3 of a transform in v9, v11, v12 and v10, from rows of which row 4 has no
-// part. What rounds is in a register. It uses v6 to v15.
+// points4 makes samples 0 to 3 of a transform in v9, v11, v12 and v10, from rows of which row 4 has
+// no part. What rounds is in a register. It uses v6 to v15.
 func (at factors) points4(f *neon.Func, x [8]operand, rounding int) {
 	products := func(register int, terms ...term) {
 		for i, t := range terms {
