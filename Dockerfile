@@ -1,15 +1,17 @@
-# tfrec with object storage in an image, with roots of certificates: static, without root, a shell
-# or anything else. `make oci` makes such an image without Docker.
+# tfrec with object storage in an image: the files and settings of that which `make oci` makes without
+# Docker. Static, with roots of certificates; without root, a shell or anything else.
 #
 #   docker build -t tfrec .
-#   docker run --rm -u "$(id -u)" -v "$PWD:/data" -w /data tfrec convert images photos out --resize 224
+#   docker run --rm -u "$(id -u)" -v "$PWD:/data" tfrec convert images photos out --resize 224
 FROM golang:1.26 AS build
 WORKDIR /src
 COPY . .
-RUN CGO_ENABLED=0 go build -C cloud -trimpath -buildvcs=false -tags static -ldflags "-s -w" -o /tfrec ./cmd/tfrec
+RUN cd internal/dist/oci && go run . -rootfs /rootfs
 
 FROM scratch
-COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
-COPY --from=build /tfrec /tfrec
+COPY --from=build /rootfs/ /
 USER 65532:65532
+WORKDIR /data
+ENV PATH=/ HOME=/tmp
 ENTRYPOINT ["/tfrec"]
+CMD ["--help"]

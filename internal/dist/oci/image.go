@@ -29,11 +29,16 @@ type entry struct {
 	data []byte
 }
 
-// image returns the image of a command. What changes with a version is in its last layer.
+// layers are the files of a command's image. What changes with a version is in the last one.
+func (c command) layers(binary []byte) [][]entry {
+	return [][]entry{base(), {{c.name, 0o755, binary}}}
+}
+
+// image returns the image of a command.
 func (c command) image(binary []byte, p v1.Platform) (v1.Image, error) {
 	image := mutate.MediaType(empty.Image, types.OCIManifestSchema1)
 	image = mutate.ConfigMediaType(image, types.OCIConfigJSON)
-	for _, entries := range [][]entry{base(), {{c.name, 0o755, binary}}} {
+	for _, entries := range c.layers(binary) {
 		l, err := layer(entries)
 		if err != nil {
 			return nil, err

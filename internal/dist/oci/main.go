@@ -2,6 +2,7 @@
 // the Open Container Initiative, which skopeo, crane, podman and containerd read. It is `make oci`.
 //
 //	go run . -out ../../../dist/oci -only linux/amd64
+//	go run . -rootfs DIR                                # the files of tfrec's image, for the Dockerfile
 //
 // An image has a static command, the roots of certificates that clouds' addresses need, and a /tmp:
 // no shell, no libraries, no root. The same sources and the same Go give the same bytes.
@@ -15,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -41,8 +43,15 @@ var platforms = []v1.Platform{{OS: "linux", Architecture: "amd64"}, {OS: "linux"
 func main() {
 	out := flag.String("out", "dist/oci", "`directory` that gets one layout for each command")
 	only := flag.String("only", "", "build for this `platform` alone, such as linux/amd64; default: all")
+	rootfs := flag.String("rootfs", "", "write only the files of tfrec's image, for this machine's architecture, to a new `directory`")
 	flag.Parse()
-	if err := run(*out, *only, commands); err != nil {
+	var err error
+	if *rootfs != "" {
+		err = writeRoot(*rootfs, commands[0])
+	} else {
+		err = run(*out, *only, commands)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "oci:", err)
 		os.Exit(1)
 	}
@@ -77,6 +86,41 @@ func run(out, only string, commands []command) error {
 			return err
 		}
 		fmt.Printf("%s  %s\n", digest, filepath.Join(out, c.name))
+	}
+	return nil
+}
+
+// writeRoot writes the files of a command's image to a new directory.
+func writeRoot(dir string, c command) error {
+	root, err := repository()
+	if err != nil {
+		return err
+	}
+	binary, err := c.build(root, v1.Platform{OS: "linux", Architecture: runtime.GOARCH})
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	for _, entries := range c.layers(binary) {
+		for _, e := range entries {
+			to, mode := filepath.Join(dir, e.name), fs.FileMode(e.mode).Perm()
+			if e.data == nil {
+				err = os.Mkdir(to, mode)
+			} else {
+				err = os.WriteFile(to, e.data, mode)
+			}
+			if e.mode&0o1000 != 0 {
+				mode |= fs.ModeSticky
+			}
+			if err == nil {
+				err = os.Chmod(to, mode) // whatever the umask is
+			}
+			if err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

@@ -3,12 +3,15 @@ package main
 import (
 	"archive/tar"
 	"crypto/x509"
+	"debug/elf"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,32 +22,46 @@ import (
 	"github.com/tfrec/tfrec/internal/build"
 )
 
-// TestImage builds the image of tfrec for this machine, and converts photographs in it.
-func TestImage(t *testing.T) {
+// TestImages builds the images for this machine, and converts photographs in them.
+func TestImages(t *testing.T) {
 	p := v1.Platform{OS: "linux", Architecture: runtime.GOARCH}
 	out, again := t.TempDir(), t.TempDir()
-	for _, dir := range []string{out, again, out} { // the last one replaces its layout
-		if err := run(dir, p.String(), commands[:1]); err != nil {
+	for _, dir := range []string{out, again, out} { // the last one replaces its layouts
+		if err := run(dir, p.String(), commands); err != nil {
 			t.Fatal(err)
 		}
 	}
-	image, digest := only(t, filepath.Join(out, "tfrec"))
-	if _, other := only(t, filepath.Join(again, "tfrec")); digest != other {
-		t.Errorf("two builds differ: %s and %s", digest, other)
+	for _, c := range commands {
+		t.Run(c.name, func(t *testing.T) {
+			image, digest := only(t, filepath.Join(out, c.name))
+			if _, other := only(t, filepath.Join(again, c.name)); digest != other {
+				t.Errorf("two builds differ: %s and %s", digest, other)
+			}
+			config, err := image.ConfigFile()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if config.OS != p.OS || config.Architecture != p.Architecture || config.Config.User != nobody ||
+				strings.Join(config.Config.Entrypoint, " ") != "/"+c.name || config.Config.Labels["org.opencontainers.image.version"] != build.Version {
+				t.Errorf("%+v", config)
+			}
+			root := unpack(t, image)
+			roots, err := os.ReadFile(filepath.Join(root, "etc/ssl/certs/ca-certificates.crt"))
+			if err != nil || !x509.NewCertPool().AppendCertsFromPEM(roots) || strings.Count(string(roots), "BEGIN CERTIFICATE") < 100 {
+				t.Errorf("%d bytes of roots, %v", len(roots), err)
+			}
+			checkStatic(t, filepath.Join(root, c.name))
+			if c.name == "tfrec" {
+				sameAsDockerfile(t, root, config)
+			}
+			convertInside(t, root, config)
+		})
 	}
-	config, err := image.ConfigFile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if config.OS != p.OS || config.Architecture != p.Architecture || config.Config.User != nobody ||
-		strings.Join(config.Config.Entrypoint, " ") != "/tfrec" || config.Config.Labels["org.opencontainers.image.version"] != build.Version {
-		t.Errorf("%+v", config)
-	}
-	root := unpack(t, image)
-	roots, err := os.ReadFile(filepath.Join(root, "etc/ssl/certs/ca-certificates.crt"))
-	if err != nil || !x509.NewCertPool().AppendCertsFromPEM(roots) || strings.Count(string(roots), "BEGIN CERTIFICATE") < 100 {
-		t.Errorf("%d bytes of roots, %v", len(roots), err)
-	}
+}
+
+// convertInside converts photographs in an image that is unpacked.
+func convertInside(t *testing.T, root string, config *v1.ConfigFile) {
+	t.Helper()
 	if os.Getuid() != 0 {
 		t.Skip("not root: the command was not run in its own root")
 	}
@@ -55,6 +72,10 @@ func TestImage(t *testing.T) {
 	if err := os.Chmod(data, 0o777); err != nil { // a volume that the user may write to
 		t.Fatal(err)
 	}
+	// Runtimes of containers bring this file; prism's workers look for localhost.
+	if err := os.WriteFile(filepath.Join(root, "etc/hosts"), []byte("127.0.0.1 localhost\n::1 localhost\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	if got := inside(t, root, config, "version"); !strings.HasPrefix(got, "tfrec "+build.Version) {
 		t.Errorf("version: %q", got)
 	}
@@ -62,6 +83,80 @@ func TestImage(t *testing.T) {
 	if got := inside(t, root, config, "verify", "data/out", "--deep"); !strings.Contains(got, "ok") {
 		t.Errorf("verify: %q", got)
 	}
+}
+
+// checkStatic checks that a program needs no loader and no libraries.
+func checkStatic(t *testing.T, path string) {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_INTERP || p.Type == elf.PT_DYNAMIC {
+			t.Errorf("%s is not static: it has %v", path, p.Type)
+		}
+	}
+}
+
+// sameAsDockerfile compares an image with what the Dockerfile makes: the files that it copies and its
+// settings.
+func sameAsDockerfile(t *testing.T, root string, config *v1.ConfigFile) {
+	t.Helper()
+	copied := filepath.Join(t.TempDir(), "rootfs")
+	if err := writeRoot(copied, commands[0]); err != nil {
+		t.Fatal(err)
+	}
+	got, want := list(t, copied), list(t, root)
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if got[name] != want[name] {
+			t.Errorf("%s differs from that which the Dockerfile copies, or is not copied", name)
+		}
+		delete(got, name)
+	}
+	if len(got) > 0 {
+		t.Errorf("the Dockerfile copies more: %q", slices.Sorted(maps.Keys(got)))
+	}
+	text, err := os.ReadFile("../../../Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, last, _ := strings.Cut(string(text), "FROM scratch\n")
+	words := func(of []string) string { return `["` + strings.Join(of, `", "`) + `"]` }
+	c := config.Config
+	settings := "COPY --from=build /rootfs/ /\nUSER " + c.User + "\nWORKDIR " + c.WorkingDir + "\nENV " + strings.Join(c.Env, " ") +
+		"\nENTRYPOINT " + words(c.Entrypoint) + "\nCMD " + words(c.Cmd) + "\n"
+	if last != settings {
+		t.Errorf("the Dockerfile has\n%swant\n%s", last, settings)
+	}
+}
+
+// list returns the modes and the contents of all files below a directory, by path.
+func list(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		var data []byte
+		if !d.IsDir() {
+			if data, err = os.ReadFile(path); err != nil {
+				return err
+			}
+		}
+		all[strings.TrimPrefix(path, dir)] = info.Mode().String() + " " + string(data)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 // inside runs the command of an image in its own root, with its user and environment.
