@@ -2,6 +2,7 @@ package recordscan
 
 import (
 	"context"
+	"encoding/hex"
 	"hash"
 	"io"
 	"sync/atomic"
@@ -81,6 +82,25 @@ func (m *Meter) Reread(failed error, read func() error) error {
 // Drain reads what is left, for the hash.
 func (m *Meter) Drain() {
 	_, _ = io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{m}, make([]byte, 256<<10)) // Read keeps the error
+}
+
+// mostRehashed is how often a file is hashed again whose bytes change in transit.
+const mostRehashed = 3
+
+// Digest returns the hash of a file that was read to its end, in hexadecimal digits. What changed in
+// transit is hashed again until the result is the same twice. Err may be set then.
+func (m *Meter) Digest() string {
+	sum := hex.EncodeToString(m.Sum.Sum(nil))
+	for range mostRehashed {
+		if !m.Rehash() {
+			break
+		}
+		was := sum
+		if sum = hex.EncodeToString(m.Sum.Sum(nil)); sum == was {
+			break
+		}
+	}
+	return sum
 }
 
 // Rehash hashes the object from its beginning, around all caches, if some of what was hashed had

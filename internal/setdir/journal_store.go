@@ -51,9 +51,10 @@ func (d *Dir) putFrom(name string, r io.Reader, check func() error) error {
 }
 
 // Rename gives a file in a store a name that no other file has, by copying it. It may have been
-// begun before, and be complete.
-func (d *Dir) Rename(from, to string) error {
-	if err := d.copyTo(from, to, ""); err != nil {
+// begun before, and be complete. The copy is held to the SHA-256 of the file, in hexadecimal digits;
+// an empty one accepts what comes.
+func (d *Dir) Rename(from, to, sum string) error {
+	if err := d.copyTo(from, to, sum); err != nil {
 		return err
 	}
 	return d.Remove(from)

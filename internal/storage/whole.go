@@ -34,7 +34,7 @@ type whole struct {
 type wholeError struct{ got, want Sum }
 
 func (e *wholeError) Error() string {
-	return fmt.Sprintf("the bytes that arrived have the %s %x, and the store states %x: they changed on the way, in the network, a proxy, a cache or a faulty machine, and the object itself did not; run again, without --cache-dir or with another directory",
+	return fmt.Sprintf("the bytes that arrived have the %s %x, and the store states %x: they changed on the way, in the network, a proxy, a cache or a faulty machine, and the object itself did not; run again, without a cache of objects or with an empty one",
 		e.want.Kind, e.got.Value, e.want.Value)
 }
 

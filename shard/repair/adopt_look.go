@@ -2,7 +2,6 @@ package repair
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io"
 	"os"
@@ -103,7 +102,11 @@ func (a *adoption) lookAt(f *adopted, r *tfrecord.Reader) error {
 		return err
 	}
 	f.c = r.Compression()
-	f.info.Bytes, f.info.SHA256 = in.N, hex.EncodeToString(in.Sum.Sum(nil))
+	f.info.SHA256 = in.Digest()
+	if in.Err != nil {
+		return in.Err
+	}
+	f.info.Bytes = in.N
 	if f.c != tfrecord.None {
 		return nil
 	}

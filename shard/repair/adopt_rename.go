@@ -21,6 +21,8 @@ import (
 type rename struct {
 	From string `json:"from"`
 	To   string `json:"to"`
+	// SHA256 is that of the shard: a store copies it.
+	SHA256 string `json:"sha256,omitempty"`
 }
 
 const (
@@ -52,7 +54,7 @@ func (a *adoption) renames() ([]rename, error) {
 			if err := shard.CheckSplit(split.Name); err != nil {
 				return nil, err
 			}
-			list = append(list, rename{f.info.File, name})
+			list = append(list, rename{f.info.File, name, f.info.SHA256})
 			f.wasMoved, f.finalName = f.info.File, name
 			split.Shards[j].File = name
 			split.Shards[j].Fingerprint = fingerprint.OfShard(split.Shards[j])
@@ -108,7 +110,7 @@ func finishRenames(dir *setdir.Dir) error {
 			return fmt.Errorf("%s: %q and %q are not shard names: remove the file", dir.Join(shard.StateDir+"/"+setdir.RenamesFile), r.From, r.To)
 		}
 		if dir.Remote() {
-			if err := dir.Rename(r.From, r.To); err != nil {
+			if err := dir.Rename(r.From, r.To, r.SHA256); err != nil {
 				return err
 			}
 			if err := dir.Remove(manifest.IndexName(r.From)); err != nil {

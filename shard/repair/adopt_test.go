@@ -231,7 +231,7 @@ func TestAdoptRenames(t *testing.T) {
 	d, err := setdir.Open(context.Background(), dir, setdir.Options{})
 	settest.Check(t, err)
 	settest.Check(t, d.PutState(setdir.RenamesFile, renameJournal{renamesFormat, renamesVersion, []rename{
-		{"a.tfrecord", "my_birds-train.tfrecord-00000-of-00002"}, {"b.tfrecord", "my_birds-train.tfrecord-00001-of-00002"},
+		{From: "a.tfrecord", To: "my_birds-train.tfrecord-00000-of-00002"}, {From: "b.tfrecord", To: "my_birds-train.tfrecord-00001-of-00002"},
 	}}))
 	settest.Check(t, os.Rename(filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "my_birds-train.tfrecord-00000-of-00002")))
 	settest.Check(t, d.Close())
@@ -328,7 +328,7 @@ func TestHalfRenamedShardsAreRefused(t *testing.T) {
 		for i := range shards {
 			from := fmt.Sprintf(habit, i)
 			settest.PutFile(t, filepath.Join(dir, from), settest.FileOf(settest.Photo(0, "ant")))
-			list = append(list, rename{from, shard.Name{Dataset: "birds", Split: "train", Index: i, Count: shards}.String()})
+			list = append(list, rename{From: from, To: shard.Name{Dataset: "birds", Split: "train", Index: i, Count: shards}.String()})
 		}
 		if r.IntN(2) == 0 {
 			adopt(t, dir, AdoptOptions{})
