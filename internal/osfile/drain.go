@@ -38,8 +38,8 @@ func (s *CacheShare) take(n int64) bool { return s == nil || s.left.Add(-n) >= 0
 const (
 	// writeBack is the number of bytes between two requests for writeback.
 	writeBack = 8 << 20
-	// behind is how many bytes before the last request are given time to reach the disk.
-	behind = 4 * writeBack
+	// writeBackLag is how many bytes before the last request are given time to reach the disk.
+	writeBackLag = 4 * writeBack
 	// largePage is the largest unit of the page cache, which leaves it as a whole or not at all.
 	largePage = 2 << 20
 )
@@ -55,7 +55,7 @@ func (d *Drained) Write(p []byte) (int, error) {
 	if d.bytes-d.begun >= writeBack {
 		beginWriteBack(d.F, d.begun, d.bytes-d.begun)
 		if !d.share.take(d.bytes-d.begun) && err == nil {
-			err = d.drop((d.begun - behind) &^ (largePage - 1))
+			err = d.drop((d.begun - writeBackLag) &^ (largePage - 1))
 		}
 		d.begun = d.bytes
 	}

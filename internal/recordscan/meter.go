@@ -84,14 +84,14 @@ func (m *Meter) Drain() {
 	_, _ = io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{m}, make([]byte, 256<<10)) // Read keeps the error
 }
 
-// mostRehashed is how often a file is hashed again whose bytes change in transit.
-const mostRehashed = 3
+// MostRehashed is how often a file is hashed again whose bytes change in transit.
+const MostRehashed = 3
 
 // Digest returns the hash of a file that was read to its end, in hexadecimal digits. What changed in
 // transit is hashed again until the result is the same twice. Err may be set then.
 func (m *Meter) Digest() string {
 	sum := hex.EncodeToString(m.Sum.Sum(nil))
-	for range mostRehashed {
+	for range MostRehashed {
 		if !m.Rehash() {
 			break
 		}

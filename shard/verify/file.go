@@ -115,13 +115,10 @@ func (c *fileCheck) check(in *recordscan.Meter, r *tfrecord.Reader, examples boo
 	}
 }
 
-// mostRehashed is how often a file is hashed again whose bytes change in transit.
-const mostRehashed = 3
-
 // sum hashes all of the file.
 func (c *fileCheck) sum(in *recordscan.Meter) {
 	in.Drain()
-	for n := 0; n < mostRehashed && in.Err == nil && hex.EncodeToString(in.Sum.Sum(nil)) != c.source.Info.SHA256 && in.Rehash(); n++ {
+	for n := 0; n < recordscan.MostRehashed && in.Err == nil && hex.EncodeToString(in.Sum.Sum(nil)) != c.source.Info.SHA256 && in.Rehash(); n++ {
 	}
 }
 
