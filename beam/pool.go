@@ -34,7 +34,8 @@ type workerPool struct {
 	mu      sync.Mutex
 	closed  bool
 	workers []*poolWorker
-	end     error // how the first worker ended
+	started map[string]int // how many workers with an ID were started, less the requests to stop one
+	end     error          // how the first worker ended
 }
 
 // poolWorker is a running process.
@@ -88,6 +89,10 @@ func (p *workerPool) start(r *fnpb.StartWorkerRequest) error {
 	}
 	w := &poolWorker{id: r.GetWorkerId(), process: c.Process, done: make(chan struct{})}
 	p.workers = append(p.workers, w)
+	if p.started == nil {
+		p.started = map[string]int{}
+	}
+	p.started[w.id]++
 	go p.wait(w, c)
 	return nil
 }
@@ -117,22 +122,24 @@ func (p *workerPool) firstEnd() error {
 	return p.end
 }
 
-// StopWorker ends a process. Two jobs or task managers of Flink may give the same ID to their workers:
-// neither of those is ended here, but each ends when its runner hangs up.
+// StopWorker ends a process if it can only be the one that is meant. Two jobs or task managers of
+// Flink may give the same ID to their workers, and a request may come when the job's worker has died
+// and the next job has one with its ID: none is ended then, but each ends when its runner hangs up.
 func (p *workerPool) StopWorker(_ context.Context, r *fnpb.StopWorkerRequest) (*fnpb.StopWorkerResponse, error) {
+	id := r.GetWorkerId()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var named []*poolWorker
 	for _, w := range p.workers {
-		if w.id == r.GetWorkerId() {
-			named = append(named, w)
+		if w.id != id {
+			continue
+		}
+		w.stopped = true
+		if p.started[id] == 1 {
+			_ = w.process.Kill() // unless it has ended by itself
 		}
 	}
-	for _, w := range named {
-		w.stopped = true
-	}
-	if len(named) == 1 {
-		_ = named[0].process.Kill() // unless it has ended by itself
+	if p.started[id]--; p.started[id] <= 0 {
+		delete(p.started, id)
 	}
 	return &fnpb.StopWorkerResponse{}, nil
 }

@@ -183,12 +183,22 @@ func TestTheProtocolOfPools(t *testing.T) {
 	}
 	next(t, runner.came, "1-2")
 
+	// The job whose worker was killed ends, and asks for that to be stopped: the next job's remains.
+	_, err = client.StopWorker(t.Context(), &fnpb.StopWorkerRequest{WorkerId: "1-2"})
+	check(t, err)
+
 	// The runner hangs up on one, without stopping it: it ends by itself.
 	runner.mu.Lock()
 	runner.hangUp["1-4"]()
 	runner.mu.Unlock()
 	next(t, runner.ended, "1-4")
 	saying(fmt.Sprintf("worker process %d ended: exit status 0", processes["1-4"]))
+
+	select {
+	case id := <-runner.ended:
+		t.Fatalf("worker %s has ended", id)
+	default:
+	}
 
 	// What cannot start.
 	if e := ask("1-5", ""); !strings.Contains(e, "worker 1-5: the runner has no provision service") {

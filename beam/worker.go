@@ -40,6 +40,7 @@ func serve(args []string) int {
 	// The SDK prints complaints, and prism has its workers print where the driver
 	// prints its result.
 	os.Stdout = os.Stderr
+	grpcx.Dial = dialRunner
 	if err == nil && *provisionEndpoint == "" {
 		sdk.Init() // returns only without --worker
 		err = errors.New("want --worker=true")
