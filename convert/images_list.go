@@ -265,7 +265,10 @@ func (w *walker) walk(dir, below string) error {
 		return fmt.Errorf("list source: %w", err)
 	}
 	w.directories = append(w.directories, below)
-	stats := w.statImages(dir, below, entries)
+	stats, err := w.statImages(dir, below, entries)
+	if err != nil {
+		return fmt.Errorf("list source: %w", err)
+	}
 	if err := w.ctx.Err(); err != nil {
 		return err // some were left out
 	}

@@ -2,7 +2,6 @@ package convert
 
 import (
 	"io/fs"
-	"os"
 	"path"
 
 	"golang.org/x/sync/errgroup"
@@ -25,7 +24,12 @@ const (
 
 // statImages returns the sizes and times of the selected images among the entries of a directory, by
 // the number of the entry. Links and other files have zero values.
-func (w *walker) statImages(dir, below string, entries []fs.DirEntry) []statted {
+func (w *walker) statImages(at, below string, entries []fs.DirEntry) ([]statted, error) {
+	dir, err := openNamedDir(at)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.close()
 	found := make([]statted, len(entries))
 	globs := len(w.o.Select.Include)+len(w.o.Select.Exclude) > 0
 	stat := func(from, to int) {
@@ -34,12 +38,11 @@ func (w *walker) statImages(dir, below string, entries []fs.DirEntry) []statted 
 			if !entries[i].Type().IsRegular() || imagetree.Hidden(name) || !isImage(name) || globs && !w.o.Select.wants(path.Join(below, name)) {
 				continue
 			}
-			st, err := os.Stat(dir + string(os.PathSeparator) + name)
+			size, modTime, err := dir.stat(name)
+			found[i] = statted{size, modTime, err}
 			if err != nil {
-				found[i].err = err
 				return
 			}
-			found[i] = statted{size: st.Size(), modTime: st.ModTime().UnixNano()}
 		}
 	}
 	var g errgroup.Group
@@ -52,5 +55,5 @@ func (w *walker) statImages(dir, below string, entries []fs.DirEntry) []statted 
 		}
 	}
 	_ = g.Wait()
-	return found
+	return found, nil
 }
