@@ -133,6 +133,12 @@ func TestFlippedBitsInCompressedRecords(t *testing.T) {
 		if out, text, code := tfrec(t, "verify", "s3://bucket/x.tfrecord"); code != 0 || !strings.Contains(text, "in transit") {
 			t.Errorf("%s: verify: exit code %d: %s%s", compression, code, out, text)
 		}
+		saved := filepath.Join(t.TempDir(), "saved.tfrecord")
+		if out, text, code := tfrec(t, "repair", "s3://bucket/x.tfrecord", saved); code != 0 || !strings.Contains(text, "in transit") {
+			t.Errorf("%s: repair: exit code %d: %s%s", compression, code, out, text)
+		} else if got, err := os.ReadFile(saved); err != nil || !bytes.Equal(got, data) {
+			t.Errorf("%s: repair saved %d bytes, which differ from %d, %v", compression, len(got), len(data), err)
+		}
 		if n := events(t, "s3://bucket/x.tfrecord"); n == 0 {
 			t.Errorf("%s: a reader logged no event", compression)
 		}

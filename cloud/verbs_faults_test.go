@@ -55,6 +55,8 @@ var throughFaults = map[string]string{
 	"bench":           "bench ROOT/set --seconds 0.01 -q",
 	"doctor":          "doctor ROOT/set --duration 1s -q",
 	"repair":          "repair ROOT/set LOCAL/out -q",
+	"repair packed":   "repair ROOT/packed LOCAL/out -q",
+	"verify packed":   "verify ROOT/packed --deep -q",
 	"augment":         "augment preview ROOT/photos/daisy/4407065098_ef25f1ccac_n.jpg --augment hflip -o LOCAL/sheet.png -q",
 }
 
@@ -72,9 +74,10 @@ var transport = regexp.MustCompile("given up after [0-9]+ tries|in transit|on th
 func newRoot(t *testing.T) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
-	set, more, table := filepath.Join(dir, "set"), filepath.Join(dir, "more"), filepath.Join(dir, "set.parquet")
+	set, more, packed, table := filepath.Join(dir, "set"), filepath.Join(dir, "more"), filepath.Join(dir, "packed"), filepath.Join(dir, "set.parquet")
 	must(t, "convert", "images", photos, set, "--resize", "160", "--encode", "raw", "--splits", "train=0.8,val=0.2", "--name", "x", "-q")
 	must(t, "take", set, more, "--count", "6", "--name", "x", "-q")
+	must(t, "reshard", more, packed, "--compression", "gzip", "-q")
 	must(t, "export", more, table, "--format", "parquet", "-q")
 	root := map[string]string{}
 	add := func(from, to string) {
@@ -84,6 +87,7 @@ func newRoot(t *testing.T) map[string]string {
 	}
 	add(set, "set")
 	add(more, "more")
+	add(packed, "packed")
 	add(photos, "photos")
 	add("../testdata/demo/penguins.csv", "tables/penguins.csv")
 	add(table, "tables/set.parquet")
@@ -244,7 +248,7 @@ func TestVerbsThroughFaults(t *testing.T) {
 						t.Errorf("%s, and then without faults: exit code %d, %s\n%s", got.text, again.code, again.text, again.differs(want))
 					}
 				case got.code != 0:
-					t.Errorf("exit code %d, %s", got.code, got.text)
+					t.Errorf("exit code %d, %s\n%s", got.code, got.text, got.out)
 				case got.differs(want) != "":
 					t.Errorf("%s\n%s", got.differs(want), got.text)
 				}

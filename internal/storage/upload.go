@@ -205,11 +205,10 @@ func (u *upload) commit() (Object, error) {
 	if u.exists != nil {
 		return Object{}, u.exists
 	}
-	var applied maybeApplied
 	if u.parts == 0 {
 		return sendAgain(u.ctx, u.buffer, func(ctx context.Context, p *Payload) (Object, error) {
 			is, err := u.sender.Put(ctx, p)
-			return applied.resolve(ctx, u.sender, is, err)
+			return own(ctx, u.sender, is, err)
 		})
 	}
 	if err := u.send(true); err != nil {
@@ -222,24 +221,18 @@ func (u *upload) commit() (Object, error) {
 	return retryLong(u.ctx, func(ctx context.Context, alive func(time.Duration)) (Object, error) {
 		alive(network.Load().finish())
 		is, err := u.sender.Finish(ctx)
-		return applied.resolve(ctx, u.sender, is, err)
+		return own(ctx, u.sender, is, err)
 	})
 }
 
-// maybeApplied says whether the response to a request was lost: it may have been executed.
-type maybeApplied bool
-
-// resolve takes the response to a request that makes an object. If an earlier request may have made
-// it, resolve checks whether an existing object, or missing parts, are its result.
-func (d *maybeApplied) resolve(ctx context.Context, s Sender, is Object, err error) (Object, error) {
-	if bool(*d) && (errors.Is(err, fs.ErrExist) || errors.Is(err, ErrGone)) {
-		found, e := s.FindOwn(ctx)
-		if !errors.Is(e, fs.ErrNotExist) {
+// own takes the response to a request that makes an object. If an object of the name exists, or the
+// parts are missing, own checks whether that is what this upload made: an earlier response may have
+// been lost, or something on the way may have sent the request twice.
+func own(ctx context.Context, s Sender, is Object, err error) (Object, error) {
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, ErrGone) {
+		if found, e := s.FindOwn(ctx); !errors.Is(e, fs.ErrNotExist) {
 			return found, e
 		}
-	}
-	if err != nil && (!lasting(err) || ctx.Err() != nil) { // one that was silent ends as cancelled
-		*d = true
 	}
 	return is, err
 }

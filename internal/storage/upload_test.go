@@ -63,6 +63,14 @@ func TestLostAnswers(t *testing.T) {
 				t.Errorf("%d bytes: %+v, %v", size, is, err)
 			}
 
+			// A request that arrives twice is answered as the second of the two.
+			s = &sender{lost: func(request string) error {
+				return map[string]error{"put": fs.ErrExist, "finish": ErrGone}[request]
+			}}
+			if is, err := send(quick(t), s, data); err != nil || is.Size != int64(size) || !bytes.Equal(s.made, data) || s.discards > 0 {
+				t.Errorf("%d bytes, sent twice: %+v, %v, discarded %d times", size, is, err, s.discards)
+			}
+
 			first := true
 			s = &sender{taken: true, fault: func(request string) error {
 				if first && (request == "put" || request == "finish") {

@@ -1,11 +1,18 @@
 package repair
 
 import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"os"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -53,24 +60,51 @@ func compressionOf(in heldFile, source shard.Source, o *Options) (tfrecord.Compr
 	return tfrecord.None, nil
 }
 
-// isWhole reads a compressed file to its end and counts its records and their bytes including
-// framing. fault is what is wrong with it; err says that it could not be read.
-func isWhole(in heldFile, c tfrecord.Compression, o *Options) (records, bytes int64, fault, err error) {
-	src := &countedFile{r: in.from(0)}
+// A scan is what a compressed file has, read to its end.
+type scan struct {
+	records, bytes int64     // of the records including framing
+	fault          error     // the first; then the records and bytes are those before it
+	sum            hash.Hash // of an intact file, compressed
+}
+
+// scanOf scans a compressed file. An object is scanned again if it is damaged: its bytes may have
+// changed in transit. The error is that of reading.
+func scanOf(in heldFile, c tfrecord.Compression, o *Options) (s scan, err error) {
+	read := func() error {
+		s, err = scanOnce(in, c, o)
+		return cmp.Or(err, s.fault)
+	}
+	failed := read()
+	if failed == nil {
+		return s, nil
+	}
+	if again := storage.RereadFile(in.f, failed, read); again != nil && err == nil && again.Error() != s.fault.Error() {
+		return s, again // other bytes came each time
+	}
+	return s, err
+}
+
+func scanOnce(in heldFile, c tfrecord.Compression, o *Options) (scan, error) {
+	s := scan{sum: sha256.New()}
+	src := &countedFile{r: io.TeeReader(in.from(0), s.sum)}
 	r := tfrecord.NewReader(src, tfrecord.ReaderOptions{Compression: c, MaxRecord: o.MaxRecord})
 	defer r.Close()
 	for {
 		record, err := r.Next()
-		switch {
-		case err == io.EOF:
-			return records, bytes, nil, nil
-		case src.err != nil:
-			return 0, 0, nil, src.err
-		case err != nil:
-			return 0, 0, err, nil
+		if src.err == nil && err == io.EOF {
+			_, _ = io.Copy(io.Discard, src) // what a decompressor need not look at
 		}
-		records++
-		bytes += int64(len(record)) + tfrecord.Overhead
+		switch {
+		case src.err != nil:
+			return s, src.err
+		case err == io.EOF:
+			return s, nil
+		case err != nil:
+			s.fault = err
+			return s, nil
+		}
+		s.records++
+		s.bytes += int64(len(record)) + tfrecord.Overhead
 	}
 }
 
@@ -106,8 +140,11 @@ func (s *salvage) compressed(in heldFile, size int64, c tfrecord.Compression, fa
 	return nil
 }
 
-// copyWhole copies an intact file.
-func copyWhole(in heldFile, out io.Writer) error {
+// copyWhole copies an intact file, whose bytes are held to their sum.
+func copyWhole(in heldFile, out *osfile.HashWriter, sum []byte) error {
 	_, err := io.CopyBuffer(struct{ io.Writer }{out}, struct{ io.Reader }{in.from(0)}, make([]byte, 256<<10))
+	if err == nil && !bytes.Equal(out.Sum.Sum(nil), sum) {
+		err = errors.New("other bytes came when it was read again: they changed in transit, or the file did, and the same command may succeed")
+	}
 	return err
 }

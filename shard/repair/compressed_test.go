@@ -163,9 +163,9 @@ func salvageFile(t *testing.T, path string, c tfrecord.Compression) (got [][]byt
 	defer f.Close()
 	in := heldFile{context.Background(), f, nil}
 	o := &Options{MaxDamage: 1000}
-	_, _, fault, err := isWhole(in, c, o)
+	whole, err := scanOf(in, c, o)
 	settest.Check(t, err)
-	if fault == nil { // irrelevant bits, such as the time in a gzip header
+	if whole.fault == nil { // irrelevant bits, such as the time in a gzip header
 		return settest.RecordsOf(t, path)
 	}
 	s := &salvage{o: o, want: -1, lose: func(Damage, io.ReaderAt) error { return nil }}
@@ -178,9 +178,9 @@ func salvageFile(t *testing.T, path string, c tfrecord.Compression) (got [][]byt
 	defer temp.Close()
 	st, err := f.Stat()
 	settest.Check(t, err)
-	settest.Check(t, s.compressed(in, st.Size(), c, fault, temp))
+	settest.Check(t, s.compressed(in, st.Size(), c, whole.fault, temp))
 	if len(s.damage) == 0 {
-		t.Errorf("%s: nothing is said of %v", path, fault)
+		t.Errorf("%s: nothing is said of %v", path, whole.fault)
 	}
 	return got
 }

@@ -182,19 +182,22 @@ func (r *repair) salvageInto(s *salvagedFile, source shard.Source, out string, t
 }
 
 // fill writes what can be saved of in to the temporary file.
-func (r *repair) fill(s *salvagedFile, source shard.Source, in heldFile, to *osfile.HashWriter, index *indexDraft) (err error) {
+func (r *repair) fill(s *salvagedFile, source shard.Source, in heldFile, to *osfile.HashWriter, index *indexDraft) error {
 	if s.c == tfrecord.None {
 		return r.fillFrames(s, source, in, to, index, nil)
 	}
-	var fault error
-	if s.file.RecordsSaved, s.bytes, fault, err = isWhole(in, s.c, r.o); err != nil {
+	whole, err := scanOf(in, s.c, r.o)
+	if err != nil {
 		return err
 	}
-	if fault == nil {
-		return copyWhole(in, to)
+	if whole.fault != nil {
+		return r.fillFrames(s, source, in, to, nil, whole.fault)
 	}
-	s.file.RecordsSaved, s.bytes = 0, 0
-	return r.fillFrames(s, source, in, to, nil, fault)
+	s.file.RecordsSaved, s.bytes = whole.records, whole.bytes
+	if err := copyWhole(in, to, whole.sum.Sum(nil)); err != nil {
+		return fmt.Errorf("copy %s: %w", source.Path, err)
+	}
+	return nil
 }
 
 func (r *repair) fillFrames(s *salvagedFile, source shard.Source, in heldFile, to *osfile.HashWriter, index *indexDraft, fault error) error {

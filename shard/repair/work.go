@@ -61,6 +61,11 @@ func (h heldFile) ReadAt(p []byte, offset int64) (int, error) {
 	return n, err
 }
 
+// Refetch fetches again what tfrecord found to be damaged.
+func (h heldFile) Refetch(p []byte, offset int64, good func(p []byte) bool) (bool, error) {
+	return storage.Refetch(h.f, p, offset, good)
+}
+
 // Size returns the size of the file; 0 if unknown.
 func (h heldFile) Size() int64 {
 	st, err := h.f.Stat()
