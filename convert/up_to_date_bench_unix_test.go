@@ -11,6 +11,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/storage/storagetest"
 )
 
 // BenchmarkUpToDate is an up-to-date run over 100,000 images in 100 directories. It reports how many
@@ -64,30 +67,47 @@ func BenchmarkUpToDate(b *testing.B) {
 	b.ReportMetric(cpu.Seconds()/findCPU.Seconds(), "x-find-cpu")
 }
 
-// BenchmarkManyShards converts 20,000 images into 1,000 shards, and into ten times as many, and runs
-// again. It reports how many times the processor time the latter take.
+// BenchmarkManyShards converts 20,000 images into 1,000 shards, and into ten times as many, on disk
+// and in a store in memory, and runs again. It reports the processor time of the former in
+// milliseconds, and how many times as much the latter take.
 func BenchmarkManyShards(b *testing.B) {
 	const images = 20_000
-	e, url := endlessStore(b, images)
-	e.body = pngOf(1)
-	convert := func(out string, shards int, want Status) time.Duration {
-		before := cpuTime(b)
-		s, err := Images(b.Context(), url, out, ImageOptions{Options: Options{Name: "photos", Shards: shards}})
-		if err != nil || s.Status != want {
-			b.Fatalf("%+v, %v", s, err)
-		}
-		return cpuTime(b) - before
+	for _, where := range []string{"disk", "store"} {
+		b.Run(where, func(b *testing.B) {
+			e, url := endlessStore(b, images)
+			e.body = pngOf(1)
+			sets := storagetest.New()
+			storage.Register("mem", func(_ context.Context, host string) (storage.Store, error) {
+				if host == "sets" {
+					return sets, nil
+				}
+				return e, nil
+			})
+			convert := func(out string, shards int, want Status) time.Duration {
+				before := cpuTime(b)
+				s, err := Images(b.Context(), url, out, ImageOptions{Options: Options{Name: "photos", Shards: shards}})
+				if err != nil || s.Status != want {
+					b.Fatalf("%+v, %v", s, err)
+				}
+				return cpuTime(b) - before
+			}
+			var first, again [2]time.Duration
+			for n := 0; b.Loop(); n++ {
+				for i, shards := range []int{1000, 10_000} {
+					out := b.TempDir()
+					if where == "store" {
+						out = fmt.Sprintf("mem://sets/%d-%d", n, shards)
+					}
+					first[i] += convert(out, shards, Written)
+					again[i] += convert(out, shards, UpToDate)
+				}
+			}
+			b.ReportMetric(first[1].Seconds()/first[0].Seconds(), "x-first")
+			b.ReportMetric(again[1].Seconds()/again[0].Seconds(), "x-again")
+			b.ReportMetric(1e3*first[0].Seconds()/float64(b.N), "first-ms")
+			b.ReportMetric(1e3*again[0].Seconds()/float64(b.N), "again-ms")
+		})
 	}
-	var first, again [2]time.Duration
-	for b.Loop() {
-		for i, shards := range []int{1000, 10_000} {
-			out := b.TempDir()
-			first[i] += convert(out, shards, Written)
-			again[i] += convert(out, shards, UpToDate)
-		}
-	}
-	b.ReportMetric(first[1].Seconds()/first[0].Seconds(), "x-first")
-	b.ReportMetric(again[1].Seconds()/again[0].Seconds(), "x-again")
 }
 
 // cpuTime is the processor time of this process so far.

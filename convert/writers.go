@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/tfrec/tfrec/internal/setdir"
 )
 
@@ -15,8 +17,8 @@ type writers struct {
 	// when no duplicate of the task is doing the same.
 	inTurn  func(file string, put func() error) error
 	made    func(job int, done *setdir.Done)
-	open    *openShard    // nil before the first piece
-	commits chan struct{} // holds a token per commit in progress
+	open    *openShard          // nil before the first piece
+	commits *semaphore.Weighted // of commitMemory
 
 	background sync.WaitGroup
 	mu         sync.Mutex
@@ -34,11 +36,24 @@ type openShard struct {
 	framed      int64 // counted in Progress.BytesOut
 }
 
-// maxCommits is the maximum number of shards being committed concurrently.
-const maxCommits = 2
+// Small shards are committed many at a time, so that they share fsyncs of directories, or the
+// latency of a store; of large ones, two are. What they hold is estimated: buffers of an upload, and
+// the state as JSON.
+const (
+	commitMemory = 16 << 20
+	leastCommit  = commitMemory / 16
+	mostCommit   = commitMemory / 2
+	inputMemory  = 256
+)
+
+// memory is the estimated memory of a shard while it is committed, between leastCommit and
+// mostCommit.
+func (o *openShard) memory() int64 {
+	return min(max(o.framed+inputMemory*int64(len(o.done.Inputs)), leastCommit), mostCommit)
+}
 
 func newWriters(ctx context.Context, r *run, made func(int, *setdir.Done)) *writers {
-	ws := &writers{run: r, made: made, commits: make(chan struct{}, maxCommits), inTurn: func(_ string, put func() error) error { return put() }}
+	ws := &writers{run: r, made: made, commits: semaphore.NewWeighted(commitMemory), inTurn: func(_ string, put func() error) error { return put() }}
 	if r.plan != nil {
 		ws.inTurn = func(file string, put func() error) error { return r.dir.WithLock(ctx, file, put) }
 	}
@@ -96,12 +111,11 @@ func (ws *writers) start(job int) error {
 func (ws *writers) commit() error {
 	o := ws.open
 	ws.open = nil
-	ws.commits <- struct{}{}
-	ws.background.Add(1)
-	go func() {
-		defer ws.background.Done()
+	n := o.memory()
+	_ = ws.commits.Acquire(context.Background(), n) // commits end by themselves when a run is stopped
+	ws.background.Go(func() {
 		err := ws.put(o)
-		<-ws.commits
+		ws.commits.Release(n)
 		if err != nil {
 			ws.uncount(o)
 			ws.mu.Lock()
@@ -110,7 +124,7 @@ func (ws *writers) commit() error {
 			}
 			ws.mu.Unlock()
 		}
-	}()
+	})
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	return ws.err

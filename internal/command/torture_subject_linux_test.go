@@ -46,6 +46,7 @@ var subjects = []subject{
 	{name: "export images", args: []string{"export", "whole", "out", "--format", "folders"}},
 	{name: "convert", args: []string{"convert", "csv", "in.csv", "deep/out", "--shards", "2"}, makes: "deep/out"},
 	{name: "convert images", args: []string{"convert", "images", "photos", "out", "--resize", "16x16", "--shards", "2"}, makes: "out"},
+	{name: "convert to many shards", args: []string{"convert", "csv", "many.csv", "out", "--shards", "40"}, makes: "out"},
 	{name: "update", args: []string{"convert", "csv", "grown.csv", "grown", "--shards", "3"}, updates: "grown"},
 	{name: "overwrite", args: []string{"convert", "csv", "in.csv", "table", "--name", "t", "--shards", "3", "--compression", "gzip", "--overwrite"}, updates: "table"},
 	{name: "task", args: []string{"convert", "csv", "in.csv", "half", "--name", "half", "--shards", "3", "--task", "1", "--tasks", "2"}},
@@ -81,7 +82,8 @@ func makeSubjects(t *testing.T) string {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	must(t, "convert", "images", filepath.Join(demo(), "photos"), at("set"), "--name", "d", "--resize", "32x32", "--encode", "png", "--shards", "3", "--limit", "9", "--quiet")
 	csv := "id,x\n1,2\n3,4\n5,6\n7,8\n9,10\n"
-	for name, data := range map[string]string{"in.csv": csv, "more.csv": "id,x\n11,12\n"} {
+	many := "id,x\n" + strings.Repeat("1,2\n3,4\n", 30)
+	for name, data := range map[string]string{"in.csv": csv, "more.csv": "id,x\n11,12\n", "many.csv": many} {
 		if err := os.WriteFile(at(name), []byte(data), 0o644); err != nil {
 			t.Fatal(err)
 		}

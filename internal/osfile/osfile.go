@@ -56,14 +56,6 @@ func (f File) Write(p []byte) (int, error) {
 	return f.File.Write(p)
 }
 
-// Place atomically gives a temporary file its final path.
-func Place(ctx context.Context, f *os.File, path string) error {
-	if err := inject.Fault(ctx, "place", path); err != nil {
-		return err
-	}
-	return atomicfile.Place(f, path)
-}
-
 // Remove removes a file if it exists.
 func Remove(ctx context.Context, path string) error {
 	if err := inject.Fault(ctx, "remove", path); err != nil {

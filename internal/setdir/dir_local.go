@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
@@ -27,7 +28,14 @@ type localDirectory struct {
 	set     string   // directory of the whole set: path, or a parent of it
 	lock    *os.File // nil for a view, or below a locked directory
 	created []string // directories that openLocal created, outermost first
-	cached  *osfile.CacheShare
+	*shared
+}
+
+// shared is what a directory has in common with those below it.
+type shared struct {
+	cached *osfile.CacheShare
+	syncs  *dirSyncs
+	made   sync.Map // paths of directories below StateDir that mkdir made or found
 }
 
 const LockFile = StateDir + "/lock"
@@ -42,7 +50,7 @@ func openLocal(ctx context.Context, path string, o Options) (_ *localDirectory, 
 	if o.Join {
 		lock = atomicfile.LockShared
 	}
-	l := &localDirectory{ctx: ctx, path: path, set: path, cached: osfile.NewCacheShare(memory.Limit() / 4)}
+	l := &localDirectory{ctx: ctx, path: path, set: path, shared: &shared{cached: osfile.NewCacheShare(memory.Limit() / 4), syncs: newDirSyncs()}}
 	state := filepath.Join(path, StateDir)
 	for dir := state; ; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
@@ -83,7 +91,7 @@ func (l *localDirectory) join(name string) string {
 func (l *localDirectory) remote() bool { return false }
 
 func (l *localDirectory) sub(name string) directory {
-	return &localDirectory{ctx: l.ctx, path: l.join(name), set: l.set, cached: l.cached}
+	return &localDirectory{ctx: l.ctx, path: l.join(name), set: l.set, shared: l.shared}
 }
 
 func (l *localDirectory) alone(ctx context.Context, thing string, unless func() (bool, error), f func() error) error {
@@ -144,16 +152,24 @@ func onlyLocks(entries []fs.DirEntry) bool {
 }
 
 func (l *localDirectory) put(name string, data []byte) error {
-	if dir := path.Dir(name); dir != "." {
-		if err := l.mkdir(dir); err != nil {
+	write := func() error {
+		f, err := l.temp(path.Base(name))
+		if err != nil {
 			return err
 		}
-	}
-	temp, err := l.tempDir()
-	if err != nil {
+		_, err = f.Write(data)
+		if err == nil {
+			err = atomicfile.Rename(f, l.join(name))
+		}
+		if err != nil {
+			atomicfile.Discard(f)
+		}
 		return err
 	}
-	return atomicfile.Write(temp, l.join(name), data)
+	if err := l.inDir(path.Dir(name), write); err != nil {
+		return err
+	}
+	return l.syncs.sync(filepath.Dir(l.join(name)))
 }
 
 func (l *localDirectory) remove(names ...string) error {
@@ -288,20 +304,12 @@ func (l *localDirectory) leftovers(func(string) (bool, error)) ([]Leftover, erro
 // directory, so that renames never cross file systems, and its name matches no glob for shards.
 const TempDir = StateDir + "/tmp"
 
-// tempDir creates TempDir and returns its path.
-func (l *localDirectory) tempDir() (string, error) {
-	if err := l.mkdir(TempDir); err != nil {
-		return "", err
-	}
-	return l.join(TempDir), nil
-}
-
-func (l *localDirectory) temp(prefix string) (*os.File, error) {
-	temp, err := l.tempDir()
-	if err != nil {
-		return nil, err
-	}
-	return os.CreateTemp(temp, prefix+".*")
+func (l *localDirectory) temp(prefix string) (f *os.File, err error) {
+	err = l.inDir(TempDir, func() (err error) {
+		f, err = os.CreateTemp(l.join(TempDir), prefix+".*")
+		return err
+	})
+	return f, err
 }
 
 func (l *localDirectory) create(name string, _ hash.Hash) (draft, error) {
@@ -332,13 +340,13 @@ func (d *localDraft) commit(many bool) error {
 			return err
 		}
 	}
-	if !many {
-		return osfile.Place(d.in.ctx, d.F, d.path)
-	}
 	if err := inject.Fault(d.in.ctx, "place", d.path); err != nil {
 		return err
 	}
-	return atomicfile.Rename(d.F, d.path)
+	if err := atomicfile.Rename(d.F, d.path); err != nil || many {
+		return err
+	}
+	return d.in.syncs.sync(filepath.Dir(d.path))
 }
 
 func (d *localDraft) discard() { atomicfile.Discard(d.F) }

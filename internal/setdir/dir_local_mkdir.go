@@ -1,6 +1,7 @@
 package setdir
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -26,6 +27,27 @@ func (l *localDirectory) mkdir(name string) error {
 		}
 	}
 	return nil
+}
+
+// inDir calls f, which creates a file in a directory, and creates the directory if it does not exist.
+// A directory of the state is looked at once, unless it vanishes: many small files go there.
+func (l *localDirectory) inDir(name string, f func() error) error {
+	if name == "." {
+		return f()
+	}
+	path := l.join(name)
+	if _, made := l.made.Load(path); made {
+		if err := f(); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if err := l.mkdir(name); err != nil {
+		return err
+	}
+	if strings.HasPrefix(name, StateDir+"/") {
+		l.made.Store(path, true)
+	}
+	return f()
 }
 
 // refuseLinks returns an error if a directory that is written to inside the set is a symbolic link,
