@@ -28,7 +28,12 @@ func (r *run) keepWhatIsUpToDate(ctx context.Context, p *previous) error {
 			mine, files = append(mine, i), append(files, j.name.String())
 		}
 	}
-	staged, placed, err := r.allDone(ctx, files, r.HashInputs, r.source.recall(mine))
+	recall := r.source.recall(mine)
+	if recall == nil {
+		recall = new(setdir.Recall)
+	}
+	recall.Listed = listed
+	staged, placed, err := r.allDone(ctx, files, r.HashInputs, recall)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -166,13 +167,17 @@ func (d *Dir) Done(file string, content bool) *Done {
 	return done
 }
 
-// Recall receives the inputs that are recorded for shards.
+// Recall receives the inputs that are recorded for shards, and says what is known of them.
 type Recall struct {
 	// Source is that of Done: inputs of others do not count.
 	Source string
 	// Yield is called with each input of the shard of that index, in the recorded order, whether or
 	// not the shard is as recorded. It is never called concurrently.
+	// Default: nothing is recalled.
 	Yield func(i int, in *RecordedInput)
+	// Listed has the shards of the manifest by file. A state with the same label counts shares the
+	// map of its shard, which has an entry for each label.
+	Listed map[string]manifest.Shard
 }
 
 // AllDone returns Done for each file, but without the inputs, which recall receives if it is not
@@ -204,7 +209,13 @@ func (d *Dir) AllDone(ctx context.Context, files []string, content bool, recall 
 		}
 		g.Go(func() (err error) {
 			all[i], err = d.done(file, content, known, func(done *Done, inputs recordedInputs) {
-				if recall != nil && done.Source == recall.Source {
+				if recall == nil {
+					return
+				}
+				if listed := recall.Listed[file].Labels; maps.Equal(done.Labels, listed) {
+					done.Labels = listed
+				}
+				if recall.Yield != nil && done.Source == recall.Source {
 					yielding.Lock()
 					defer yielding.Unlock()
 					inputs.each(func(in *RecordedInput) { recall.Yield(i, in) })

@@ -77,6 +77,34 @@ func TestRecordedInputsAreThoseOfJSON(t *testing.T) {
 	}
 }
 
+// The label counts of a state that the manifest has, too, are held once.
+func TestLabelCountsAreShared(t *testing.T) {
+	dir, err := setdir.Open(t.Context(), t.TempDir(), setdir.Options{})
+	settest.Check(t, err)
+	defer dir.Close()
+	files := []string{"same", "other", "unlisted"}
+	listed := map[string]manifest.Shard{"same": {Labels: map[string]int64{"cat": 2}}, "other": {Labels: map[string]int64{"cat": 3}}}
+	for _, file := range files {
+		w, err := dir.Create(file, setdir.WriterOptions{})
+		settest.Check(t, err)
+		info, err := w.Commit()
+		settest.Check(t, err)
+		info.Labels = map[string]int64{"cat": 2}
+		settest.Check(t, dir.PutDone(&setdir.Done{Shard: info}))
+	}
+	all, err := dir.AllDone(t.Context(), files, false, &setdir.Recall{Listed: listed})
+	settest.Check(t, err)
+	for i, file := range files {
+		if got := all[i].Labels["cat"]; got != 2 {
+			t.Errorf("%s: %d records of a label, want 2", file, got)
+		}
+	}
+	listed["same"].Labels["cat"] = 7
+	if all[0].Labels["cat"] != 7 {
+		t.Error("equal counts are held twice")
+	}
+}
+
 // A damaged state is never taken for a part of it.
 func TestDamagedInputs(t *testing.T) {
 	dir, err := setdir.Open(t.Context(), filepath.Join(t.TempDir(), "out"), setdir.Options{})
