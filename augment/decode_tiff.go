@@ -94,12 +94,7 @@ func (c *Codec) decodeTIFF(dst *Image, data []byte, h *header, channels int) err
 		return err
 	}
 	dst.Reset(h.Width, h.Height, channels)
-	return t.decode(func(x, y int, row []byte) {
-		if c.background != nil {
-			blend(row, *c.background)
-		}
-		fillRow(dst.Row(y)[x*channels:][:len(row)/4*channels], row, channels)
-	})
+	return t.decode(dst, c.background)
 }
 
 // readPixelFormat finds out what a pixel is.
@@ -140,6 +135,9 @@ func (t *tiffFile) readPixelFormat(d *tiffDirectory) error {
 		} else {
 			ok = t.samples == 1 && slices.Contains([]int{1, 2, 4, 8, 16}, t.bits)
 		}
+		if ok && t.bits <= 8 {
+			t.setGrays()
+		}
 	case tiffRGB:
 		alpha := t.samples == 4 && (t.alpha == tiffAssociated || t.alpha == tiffUnassociated)
 		ok = !t.float && (t.samples == 3 || alpha) && (t.bits == 8 || t.bits == 16)
@@ -161,6 +159,18 @@ func (t *tiffFile) readPalette(d *tiffDirectory) {
 	t.colors = min(n.len()/3, len(t.palette))
 	for i := range t.colors {
 		setPixel(t.palette[i][:], byte(n.at(i)>>8), byte(n.at(t.colors+i)>>8), byte(n.at(2*t.colors+i)>>8), 255)
+	}
+}
+
+// setGrays makes a palette of the levels of gray.
+func (t *tiffFile) setGrays() {
+	t.colors = 1 << t.bits
+	for i := range t.colors {
+		v := byte(i * 255 / (t.colors - 1))
+		if t.photometric == tiffWhiteIsZero {
+			v = 255 - v
+		}
+		setPixel(t.palette[i][:], v, v, v, 255)
 	}
 }
 

@@ -2,34 +2,58 @@ package augment
 
 import (
 	"bytes"
-	"compress/zlib"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"sync"
 
 	"golang.org/x/image/ccitt"
-	"golang.org/x/image/tiff/lzw"
+
+	"github.com/tfrec/tfrec/internal/inflate"
+	"github.com/tfrec/tfrec/internal/lzw"
 )
 
-// decode decodes the blocks row by row, and gives each row of a block to put: red, green, blue and
-// alpha of its pixels from (x, y) of the image on. It holds one row.
-func (t *tiffFile) decode(put func(x, y int, row []byte)) error {
-	row := make([]byte, (t.blockWidth*t.samples*t.bits+7)/8)
-	pixels := make([]byte, 4*min(t.blockWidth, t.width))
-	var inflater io.ReadCloser
+// tiffDecoder is the memory of one decoding, reused.
+type tiffDecoder struct {
+	lzw     lzw.Reader
+	inflate inflate.Reader
+	row     []byte // as the file has it
+	pixels  []byte // red, green, blue and alpha of a row
+}
+
+var tiffDecoders = sync.Pool{New: func() any { return new(tiffDecoder) }}
+
+// release keeps what small images need for the next one.
+func (d *tiffDecoder) release() {
+	d.lzw.Reset(nil)
+	d.inflate.Release()
+	if cap(d.row)+cap(d.pixels) > keptRows {
+		d.row, d.pixels = nil, nil
+	}
+	tiffDecoders.Put(d)
+}
+
+// keptRows is the size of the rows whose memory is kept for the next image, in bytes.
+const keptRows = 1 << 20
+
+// decode decodes the blocks row by row into dst, on a background unless that is nil. It holds one
+// row.
+func (t *tiffFile) decode(dst *Image, background *[3]uint8) error {
+	d := tiffDecoders.Get().(*tiffDecoder)
+	defer d.release()
+	row := grown(&d.row, (t.blockWidth*t.samples*t.bits+7)/8)
 	for i := range t.across * t.down {
 		x0, y0 := i%t.across*t.blockWidth, i/t.across*t.blockHeight
 		wide, high := min(t.blockWidth, t.width-x0), min(t.blockHeight, t.height-y0)
-		r, err := t.open(i, high, &inflater)
+		r, err := t.open(d, i, high)
 		for y := 0; y < high && err == nil; y++ {
 			if _, err = io.ReadFull(r, row); err == nil {
 				if t.difference {
 					t.integrate(row)
 				}
-				if err = t.pixels(pixels[:4*wide], row); err == nil {
-					put(x0, y0+y, pixels[:4*wide])
-				}
+				line := dst.Row(y0 + y)[x0*dst.Channels:][:wide*dst.Channels]
+				err = t.convert(d, line, row, dst.Channels, background)
 			}
 		}
 		if err == nil && t.compression != tiffNone {
@@ -39,6 +63,28 @@ func (t *tiffFile) decode(put func(x, y int, row []byte)) error {
 			return damaged(TIFF, "the block of data at byte %d: %v", t.offsets.at(i), noEOF(err))
 		}
 	}
+	return nil
+}
+
+// convert writes the colours of a row, or their luminance, on a background unless that is nil.
+func (t *tiffFile) convert(d *tiffDecoder, line, row []byte, channels int, background *[3]uint8) error {
+	eight := t.bits == 8 && !t.float
+	switch {
+	case eight && t.photometric == tiffRGB && t.samples == 3 && channels == 3, eight && t.photometric == tiffBlackIsZero && channels == 1:
+		copy(line, row)
+		return nil
+	case eight && t.photometric == tiffRGB && t.samples == 3:
+		luminanceRow(line, row)
+		return nil
+	}
+	pixels := grown(&d.pixels, 4*len(line)/channels)
+	if err := t.pixels(pixels, row); err != nil {
+		return err
+	}
+	if background != nil {
+		blend(pixels, *background)
+	}
+	fillRow(line, pixels, channels)
 	return nil
 }
 
@@ -65,25 +111,33 @@ func (t *tiffFile) block(i int) []byte {
 	return t.data[from:min(from+t.sizes.at(i), len(t.data))]
 }
 
-// open returns a reader of the rows of block i, of which the image needs rows. The inflater is
-// reused.
-func (t *tiffFile) open(i, rows int, inflater *io.ReadCloser) (io.Reader, error) {
-	data := bytes.NewReader(t.block(i))
+// piece is compressed data for the inflater.
+type piece []byte
+
+// Piece returns the data, and io.EOF from the second call on.
+func (p *piece) Piece() ([]byte, error) {
+	data := *p
+	if *p = nil; len(data) == 0 {
+		return nil, io.EOF
+	}
+	return data, nil
+}
+
+// open returns a reader of the rows of block i, of which the image needs rows. It is valid until the
+// next one is opened.
+func (t *tiffFile) open(d *tiffDecoder, i, rows int) (io.Reader, error) {
+	data := t.block(i)
 	switch t.compression {
 	case tiffNone:
-		return data, nil
+		return bytes.NewReader(data), nil
 	case tiffLZW:
-		return lzw.NewReader(data, lzw.MSB, 8), nil
+		d.lzw.Reset(data)
+		return &d.lzw, nil
 	case tiffPackBits:
-		return &packBits{r: data}, nil
+		return &packBits{r: bytes.NewReader(data)}, nil
 	case tiffDeflate, tiffDeflateOld:
-		var err error
-		if *inflater == nil {
-			*inflater, err = zlib.NewReader(data)
-		} else {
-			err = (*inflater).(zlib.Resetter).Reset(data, nil)
-		}
-		return *inflater, err
+		d.inflate.Reset((*piece)(&data), inflate.Zlib)
+		return &d.inflate, nil
 	case tiffGroup3, tiffGroup4:
 		if t.tiled { // a tile has all of its rows
 			rows = t.blockHeight
@@ -92,7 +146,7 @@ func (t *tiffFile) open(i, rows int, inflater *io.ReadCloser) (io.Reader, error)
 		if t.compression == tiffGroup4 {
 			format = ccitt.Group4
 		}
-		return ccitt.NewReader(data, t.faxOrder, format, t.blockWidth, rows, &ccitt.Options{Invert: t.photometric == tiffWhiteIsZero}), nil
+		return ccitt.NewReader(bytes.NewReader(data), t.faxOrder, format, t.blockWidth, rows, &ccitt.Options{Invert: t.photometric == tiffWhiteIsZero}), nil
 	}
 	return nil, fmt.Errorf("no reader for compression %d", t.compression)
 }
@@ -138,7 +192,15 @@ func (p *packBits) Read(out []byte) (n int, err error) {
 
 // integrate adds to each pixel of a row the one to its left.
 func (t *tiffFile) integrate(row []byte) {
-	if t.bits == 8 {
+	switch {
+	case t.bits == 8 && t.samples == 3:
+		var red, green, blue byte
+		for ; len(row) >= 3; row = row[3:] {
+			red, green, blue = red+row[0], green+row[1], blue+row[2]
+			row[0], row[1], row[2] = red, green, blue
+		}
+		return
+	case t.bits == 8:
 		for i := t.samples; i < len(row); i++ {
 			row[i] += row[i-t.samples]
 		}
@@ -153,7 +215,7 @@ func (t *tiffFile) integrate(row []byte) {
 // each. Samples of 16 bits give their upper 8.
 func (t *tiffFile) pixels(dst, row []byte) error {
 	switch n := len(dst) / 4; {
-	case t.photometric == tiffPalette:
+	case t.samples == 1 && t.bits <= 8:
 		for x := range n {
 			i := t.packed(row, x)
 			if i >= t.colors {
@@ -201,21 +263,16 @@ func (t *tiffFile) packed(row []byte, i int) int {
 	return int(row[bit/8]) >> (8 - t.bits - bit%8) & (1<<t.bits - 1)
 }
 
-// gray is pixel x of a gray row. Floats go from 0 to 255, as Pillow's mode F is converted: cut to
-// the range, fractions dropped.
+// gray is pixel x of a gray row of 16 bits, or of floats: these go from 0 to 255, as Pillow's mode F
+// is converted: cut to the range, fractions dropped.
 func (t *tiffFile) gray(row []byte, x int) (v byte) {
-	switch {
-	case t.float:
+	if t.float {
 		if f := math.Float32frombits(t.order.Uint32(row[4*x:])); f > 0 { // not for NaN
 			v = byte(min(f, 255))
 		}
 		return v
-	case t.bits == 16:
-		v = t.upper(row, x)
-	default:
-		v = byte(t.packed(row, x) * 255 / (1<<t.bits - 1))
 	}
-	if t.photometric == tiffWhiteIsZero {
+	if v = t.upper(row, x); t.photometric == tiffWhiteIsZero {
 		v = 255 - v
 	}
 	return v

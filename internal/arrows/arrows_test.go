@@ -85,7 +85,7 @@ var (
 var rooms = map[string]room{
 	"tfrecord":         {ours: []string{"internal/inflate"}, theirs: wire, judges: judges},
 	"tfrecord/message": {ours: []string{"internal"}, theirs: wire, tests: []string{"tfrecord"}, judges: judges},
-	"augment":          {ours: []string{"internal", "internal/backendtest"}, theirs: pixels, judges: judges},
+	"augment":          {ours: []string{"internal", "internal/backendtest", "internal/inflate"}, theirs: pixels, judges: judges},
 	// What a set says of itself.
 	"manifest": {ours: []string{"tfrecord", "tfrecord/message", "internal", "internal/labels"}, theirs: slices.Concat(wire, files, globs), judges: judges},
 	// A record as tensors.
