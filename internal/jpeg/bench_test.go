@@ -6,7 +6,7 @@ import (
 )
 
 // photographs are those that the repository ships, with their headers.
-func photographs(b *testing.B) (list [][]byte, headers []*Header, bytes int64) {
+func photographs(b testing.TB) (list [][]byte, headers []*Header, bytes int64) {
 	files, err := filepath.Glob("../../testdata/demo/photos/*/*.jpg")
 	if err != nil || len(files) == 0 {
 		b.Fatal("no photographs", err)

@@ -111,7 +111,7 @@ type plane struct {
 	wide, high       int // blocks in a scan of this component alone
 	stride, rows     int // blocks when interleaved, padded to whole MCUs
 	seen             bool
-	nonzero          []uint64 // progressive: for each block, which coefficients are known to be not zero
+	nonzero          []uint64 // progressive: for each block, which coefficients are known to be not zero, the first in the highest bit
 	precision        [64]int8 // progressive: the point transform that each coefficient has reached, -1 before its first scan
 	dcTable, acTable *huffTable
 	target

@@ -7,7 +7,6 @@
 // func decodeBlocksBMI2(r *uint64, coefs *[64]int16, codes *uint64, kinds int, means *int32, n int, natural *uint8) int
 // Requires: BMI2
 TEXT ·decodeBlocksBMI2(SB), NOSPLIT, $24-64
-	// Take up where the reader is.
 	MOVQ    r+0(FP), R13
 	MOVQ    (R13), SI
 	MOVQ    48(R13), CX
@@ -418,3 +417,541 @@ bad:
 overrun:
 	MOVL $0x00000003, CX
 	JMP  return
+
+// func refineBandBMI2(r *uint64, b *uint64, coefs *[64]int16, known *uint64, n int) int
+// Requires: AVX, AVX2, BMI, BMI2, POPCNT
+TEXT ·refineBandBMI2(SB), NOSPLIT, $48-48
+	// What the blocks share.
+	MOVQ         b+8(FP), R13
+	MOVQ         (R13), R9
+	MOVQ         8(R13), CX
+	MOVQ         CX, 16(SP)
+	MOVQ         16(R13), CX
+	MOVQ         CX, 8(SP)
+	MOVQ         24(R13), CX
+	MOVL         $0x00000001, R14
+	SHLXQ        CX, R14, R14
+	VMOVD        R14, X7
+	VPBROADCASTW X7, Y7
+	MOVQ         coefs+16(FP), CX
+	MOVQ         CX, 24(SP)
+	MOVQ         known+24(FP), CX
+	MOVQ         CX, 32(SP)
+	MOVQ         n+32(FP), CX
+	MOVQ         CX, 40(SP)
+	MOVQ         r+0(FP), R13
+	MOVQ         (R13), SI
+	MOVQ         48(R13), CX
+	LEAQ         (CX)(SI*8), CX
+	MOVQ         CX, (SP)
+	ADDQ         24(R13), SI
+	MOVQ         32(R13), AX
+	MOVQ         40(R13), DX
+
+block:
+	// Were there as many bits as have been used?
+	MOVQ SI, CX
+	SHLQ $0x03, CX
+	SUBQ DX, CX
+	CMPQ CX, (SP)
+	JGT  short
+	MOVQ 32(SP), CX
+	MOVQ (CX), R10
+	MOVQ 16(SP), R11
+	XORL R12, R12
+	XORL R15, R15
+	XORL DI, DI
+	CMPQ 8(SP), $0x00
+	JNE  rest
+
+symbol:
+	TESTQ   R11, R11
+	JE      apply
+	MOVBLZX DL, DX
+	MOVQ    (SI), CX
+	BSWAPQ  CX
+	SHRXQ   DX, CX, CX
+	ORQ     CX, AX
+	MOVL    DX, CX
+	XORL    $0x3f, CX
+	SHRL    $0x03, CX
+	ADDQ    CX, SI
+	ORL     $0x38, DX
+	MOVQ    AX, CX
+	SHRQ    $0x36, CX
+	MOVL    8192(R9)(CX*4), BX
+	CMPL    BX, $0x0000ff00
+	JEQ     acLong
+
+one:
+	MOVL BX, R13
+	SHRL $0x1c, R13
+	MOVL BX, R14
+	SHRL $0x18, R14
+	ANDL $0x0f, R14
+	CMPL R14, $0x01
+	JA   bad
+	JNE  sizeless
+
+coefficient:
+	// Its sign is the bit after the code; the last of the zeros is its place.
+	MOVL    BX, CX
+	SHRL    $0x10, CX
+	SHLXQ   CX, AX, CX
+	SARQ    $0x3f, CX
+	NOTQ    CX
+	SHLXQ   BX, AX, AX
+	MOVBLZX BL, BX
+	SUBQ    BX, DX
+	NEGQ    R14
+	ANDNQ   R11, R10, R8
+	POPCNTQ R8, BX
+	DECQ    BX
+	SUBQ    R13, BX
+	JMI     overrun
+	MOVL    $0x00000001, R13
+	SHLXQ   BX, R13, R13
+	PDEPQ   R8, R13, R13
+
+	// What is known before that place is refined.
+	BLSMSKQ R13, BX
+	MOVQ    R10, R8
+	ANDQ    R11, R8
+	ANDNQ   R8, BX, R8
+	SHRQ    $0x01, BX
+	ANDQ    BX, R11
+	ANDQ    R14, R13
+	ORQ     R13, R15
+	ANDQ    R13, CX
+	ORQ     CX, DI
+	POPCNTQ R8, R13
+	CMPQ    R13, $0x27
+	JA      many
+	MOVQ    R13, R14
+	NEGQ    R14
+	SHRXQ   R14, AX, R14
+	PDEPQ   R8, R14, R14
+	ORQ     R14, R12
+	SHLXQ   R13, AX, AX
+	SUBQ    R13, DX
+	JMP     symbol
+
+many:
+	MOVQ    R8, BX
+	SHRQ    $0x20, BX
+	SHLQ    $0x20, BX
+	XORQ    BX, R8
+	MOVBLZX DL, DX
+	MOVQ    (SI), CX
+	BSWAPQ  CX
+	SHRXQ   DX, CX, CX
+	ORQ     CX, AX
+	MOVL    DX, CX
+	XORL    $0x3f, CX
+	SHRL    $0x03, CX
+	ADDQ    CX, SI
+	ORL     $0x38, DX
+	POPCNTQ BX, R13
+	MOVQ    R13, R14
+	NEGQ    R14
+	SHRXQ   R14, AX, R14
+	PDEPQ   BX, R14, R14
+	ORQ     R14, R12
+	SHLXQ   R13, AX, AX
+	SUBQ    R13, DX
+	MOVBLZX DL, DX
+	MOVQ    (SI), CX
+	BSWAPQ  CX
+	SHRXQ   DX, CX, CX
+	ORQ     CX, AX
+	MOVL    DX, CX
+	XORL    $0x3f, CX
+	SHRL    $0x03, CX
+	ADDQ    CX, SI
+	ORL     $0x38, DX
+	POPCNTQ R8, R13
+	MOVQ    R13, R14
+	NEGQ    R14
+	SHRXQ   R14, AX, R14
+	PDEPQ   R8, R14, R14
+	ORQ     R14, R12
+	SHLXQ   R13, AX, AX
+	SUBQ    R13, DX
+	JMP     symbol
+
+sizeless:
+	CMPL R13, $0x0f
+	JE   coefficient
+
+	// This block and a number of following ones have no new coefficients any more.
+	SHLXQ   BX, AX, AX
+	MOVBLZX BL, CX
+	SUBQ    CX, DX
+	MOVL    $0x00000001, BX
+	SHLXQ   R13, BX, BX
+	MOVL    $0x0000003f, R14
+	SUBL    R13, R14
+	MOVQ    AX, CX
+	SHRQ    $0x01, CX
+	SHRXQ   R14, CX, CX
+	ADDQ    CX, BX
+	MOVQ    BX, 8(SP)
+	SHLXQ   R13, AX, AX
+	SUBQ    R13, DX
+
+rest:
+	DECQ    8(SP)
+	MOVQ    R10, R8
+	ANDQ    R11, R8
+	JE      apply
+	MOVBLZX DL, DX
+	MOVQ    (SI), CX
+	BSWAPQ  CX
+	SHRXQ   DX, CX, CX
+	ORQ     CX, AX
+	MOVL    DX, CX
+	XORL    $0x3f, CX
+	SHRL    $0x03, CX
+	ADDQ    CX, SI
+	ORL     $0x38, DX
+	POPCNTQ R8, R13
+	CMPQ    R13, $0x38
+	JA      manyMore
+	MOVQ    R13, R14
+	NEGQ    R14
+	SHRXQ   R14, AX, R14
+	PDEPQ   R8, R14, R14
+	ORQ     R14, R12
+	SHLXQ   R13, AX, AX
+	SUBQ    R13, DX
+
+apply:
+	ORQ          R15, R10
+	MOVQ         32(SP), CX
+	MOVQ         R10, (CX)
+	ADDQ         $0x08, CX
+	MOVQ         CX, 32(SP)
+	MOVQ         24(SP), CX
+	TESTQ        CX, CX
+	JE           next
+	SUBQ         $-128, 24(SP)
+	ORQ          R15, R12
+	JE           next
+	VMOVQ        R12, X0
+	VPBROADCASTQ X0, Y0
+	VMOVQ        DI, X1
+	VPBROADCASTQ X1, Y1
+	VMOVDQU      (CX), Y2
+	VMOVDQU      maskBits<>+0(SB), Y3
+	VMOVDQU      maskBytes<>+0(SB), Y4
+	VPSHUFB      Y4, Y0, Y5
+	VPAND        Y3, Y5, Y5
+	VPCMPEQW     Y3, Y5, Y5
+	VPAND        Y7, Y5, Y5
+	VPSHUFB      Y4, Y1, Y6
+	VPAND        Y3, Y6, Y6
+	VPCMPEQW     Y3, Y6, Y6
+	VPSRAW       $0x0f, Y2, Y3
+	VPOR         Y3, Y6, Y6
+	VPXOR        Y6, Y5, Y5
+	VPSUBW       Y6, Y5, Y5
+	VPADDW       Y5, Y2, Y2
+	VMOVDQU      Y2, (CX)
+	VMOVDQU      32(CX), Y2
+	VMOVDQU      maskBits<>+32(SB), Y3
+	VMOVDQU      maskBytes<>+32(SB), Y4
+	VPSHUFB      Y4, Y0, Y5
+	VPAND        Y3, Y5, Y5
+	VPCMPEQW     Y3, Y5, Y5
+	VPAND        Y7, Y5, Y5
+	VPSHUFB      Y4, Y1, Y6
+	VPAND        Y3, Y6, Y6
+	VPCMPEQW     Y3, Y6, Y6
+	VPSRAW       $0x0f, Y2, Y3
+	VPOR         Y3, Y6, Y6
+	VPXOR        Y6, Y5, Y5
+	VPSUBW       Y6, Y5, Y5
+	VPADDW       Y5, Y2, Y2
+	VMOVDQU      Y2, 32(CX)
+	VMOVDQU      64(CX), Y2
+	VMOVDQU      maskBits<>+64(SB), Y3
+	VMOVDQU      maskBytes<>+64(SB), Y4
+	VPSHUFB      Y4, Y0, Y5
+	VPAND        Y3, Y5, Y5
+	VPCMPEQW     Y3, Y5, Y5
+	VPAND        Y7, Y5, Y5
+	VPSHUFB      Y4, Y1, Y6
+	VPAND        Y3, Y6, Y6
+	VPCMPEQW     Y3, Y6, Y6
+	VPSRAW       $0x0f, Y2, Y3
+	VPOR         Y3, Y6, Y6
+	VPXOR        Y6, Y5, Y5
+	VPSUBW       Y6, Y5, Y5
+	VPADDW       Y5, Y2, Y2
+	VMOVDQU      Y2, 64(CX)
+	VMOVDQU      96(CX), Y2
+	VMOVDQU      maskBits<>+96(SB), Y3
+	VMOVDQU      maskBytes<>+96(SB), Y4
+	VPSHUFB      Y4, Y0, Y5
+	VPAND        Y3, Y5, Y5
+	VPCMPEQW     Y3, Y5, Y5
+	VPAND        Y7, Y5, Y5
+	VPSHUFB      Y4, Y1, Y6
+	VPAND        Y3, Y6, Y6
+	VPCMPEQW     Y3, Y6, Y6
+	VPSRAW       $0x0f, Y2, Y3
+	VPOR         Y3, Y6, Y6
+	VPXOR        Y6, Y5, Y5
+	VPSUBW       Y6, Y5, Y5
+	VPADDW       Y5, Y2, Y2
+	VMOVDQU      Y2, 96(CX)
+
+next:
+	DECQ 40(SP)
+	JNE  block
+	MOVQ 8(SP), CX
+	MOVQ b+8(FP), R13
+	MOVQ CX, 16(R13)
+	XORL CX, CX
+
+return:
+	VZEROUPPER
+	MOVQ r+0(FP), R13
+	SUBQ (R13), SI
+	MOVQ SI, 24(R13)
+	MOVQ AX, 32(R13)
+	MOVQ DX, 40(R13)
+	MOVQ CX, ret+40(FP)
+	RET
+
+manyMore:
+	MOVQ    R8, BX
+	SHRQ    $0x20, BX
+	SHLQ    $0x20, BX
+	XORQ    BX, R8
+	MOVBLZX DL, DX
+	MOVQ    (SI), CX
+	BSWAPQ  CX
+	SHRXQ   DX, CX, CX
+	ORQ     CX, AX
+	MOVL    DX, CX
+	XORL    $0x3f, CX
+	SHRL    $0x03, CX
+	ADDQ    CX, SI
+	ORL     $0x38, DX
+	POPCNTQ BX, R13
+	MOVQ    R13, R14
+	NEGQ    R14
+	SHRXQ   R14, AX, R14
+	PDEPQ   BX, R14, R14
+	ORQ     R14, R12
+	SHLXQ   R13, AX, AX
+	SUBQ    R13, DX
+	MOVBLZX DL, DX
+	MOVQ    (SI), CX
+	BSWAPQ  CX
+	SHRXQ   DX, CX, CX
+	ORQ     CX, AX
+	MOVL    DX, CX
+	XORL    $0x3f, CX
+	SHRL    $0x03, CX
+	ADDQ    CX, SI
+	ORL     $0x38, DX
+	POPCNTQ R8, R13
+	MOVQ    R13, R14
+	NEGQ    R14
+	SHRXQ   R14, AX, R14
+	PDEPQ   R8, R14, R14
+	ORQ     R14, R12
+	SHLXQ   R13, AX, AX
+	SUBQ    R13, DX
+	JMP     apply
+
+acLong:
+	MOVL $0x0000000b, R13
+
+acLonger:
+	MOVL  $0x00000040, CX
+	SUBL  R13, CX
+	SHRXQ CX, AX, R14
+	CMPL  R14, 12288(R9)(R13*4)
+	JLE   acFound
+	INCL  R13
+	CMPL  R13, $0x11
+	JNE   acLonger
+	JMP   bad
+
+acFound:
+	ADDL    12356(R9)(R13*4), R14
+	MOVBLZX 12440(R9)(R14*1), R14
+
+	// The symbol, the length and their sum with the amplitude.
+	MOVL R14, BX
+	SHLL $0x08, BX
+	ORL  R13, BX
+	SHLL $0x10, BX
+	MOVL R14, CX
+	ANDL $0x0f, CX
+	ADDL R13, CX
+	ORL  CX, BX
+
+	// How far the index moves: beyond the end without a size, but for a run of 16.
+	MOVL  $0x00000080, CX
+	TESTL $0x0000000f, R14
+	JNE   acRun
+	CMPL  R14, $0x000000f0
+	JNE   acMoved
+
+acRun:
+	MOVL R14, CX
+	SHRL $0x04, CX
+	INCL CX
+
+acMoved:
+	SHLL $0x08, CX
+	ORL  CX, BX
+	JMP  one
+
+short:
+	MOVL $0x00000001, CX
+	JMP  return
+
+bad:
+	MOVL $0x00000002, CX
+	JMP  return
+
+overrun:
+	MOVL $0x00000003, CX
+	JMP  return
+
+DATA maskBytes<>+0(SB)/2, $0x8007
+DATA maskBytes<>+2(SB)/2, $0x8007
+DATA maskBytes<>+4(SB)/2, $0x8007
+DATA maskBytes<>+6(SB)/2, $0x8007
+DATA maskBytes<>+8(SB)/2, $0x8006
+DATA maskBytes<>+10(SB)/2, $0x8006
+DATA maskBytes<>+12(SB)/2, $0x8004
+DATA maskBytes<>+14(SB)/2, $0x8004
+DATA maskBytes<>+16(SB)/2, $0x8007
+DATA maskBytes<>+18(SB)/2, $0x8007
+DATA maskBytes<>+20(SB)/2, $0x8007
+DATA maskBytes<>+22(SB)/2, $0x8006
+DATA maskBytes<>+24(SB)/2, $0x8005
+DATA maskBytes<>+26(SB)/2, $0x8004
+DATA maskBytes<>+28(SB)/2, $0x8004
+DATA maskBytes<>+30(SB)/2, $0x8002
+DATA maskBytes<>+32(SB)/2, $0x8007
+DATA maskBytes<>+34(SB)/2, $0x8006
+DATA maskBytes<>+36(SB)/2, $0x8006
+DATA maskBytes<>+38(SB)/2, $0x8005
+DATA maskBytes<>+40(SB)/2, $0x8004
+DATA maskBytes<>+42(SB)/2, $0x8004
+DATA maskBytes<>+44(SB)/2, $0x8002
+DATA maskBytes<>+46(SB)/2, $0x8002
+DATA maskBytes<>+48(SB)/2, $0x8006
+DATA maskBytes<>+50(SB)/2, $0x8006
+DATA maskBytes<>+52(SB)/2, $0x8005
+DATA maskBytes<>+54(SB)/2, $0x8004
+DATA maskBytes<>+56(SB)/2, $0x8004
+DATA maskBytes<>+58(SB)/2, $0x8002
+DATA maskBytes<>+60(SB)/2, $0x8002
+DATA maskBytes<>+62(SB)/2, $0x8001
+DATA maskBytes<>+64(SB)/2, $0x8006
+DATA maskBytes<>+66(SB)/2, $0x8005
+DATA maskBytes<>+68(SB)/2, $0x8005
+DATA maskBytes<>+70(SB)/2, $0x8003
+DATA maskBytes<>+72(SB)/2, $0x8003
+DATA maskBytes<>+74(SB)/2, $0x8002
+DATA maskBytes<>+76(SB)/2, $0x8001
+DATA maskBytes<>+78(SB)/2, $0x8001
+DATA maskBytes<>+80(SB)/2, $0x8005
+DATA maskBytes<>+82(SB)/2, $0x8005
+DATA maskBytes<>+84(SB)/2, $0x8003
+DATA maskBytes<>+86(SB)/2, $0x8003
+DATA maskBytes<>+88(SB)/2, $0x8002
+DATA maskBytes<>+90(SB)/2, $0x8001
+DATA maskBytes<>+92(SB)/2, $0x8001
+DATA maskBytes<>+94(SB)/2, $0x8000
+DATA maskBytes<>+96(SB)/2, $0x8005
+DATA maskBytes<>+98(SB)/2, $0x8003
+DATA maskBytes<>+100(SB)/2, $0x8003
+DATA maskBytes<>+102(SB)/2, $0x8002
+DATA maskBytes<>+104(SB)/2, $0x8001
+DATA maskBytes<>+106(SB)/2, $0x8000
+DATA maskBytes<>+108(SB)/2, $0x8000
+DATA maskBytes<>+110(SB)/2, $0x8000
+DATA maskBytes<>+112(SB)/2, $0x8003
+DATA maskBytes<>+114(SB)/2, $0x8003
+DATA maskBytes<>+116(SB)/2, $0x8001
+DATA maskBytes<>+118(SB)/2, $0x8001
+DATA maskBytes<>+120(SB)/2, $0x8000
+DATA maskBytes<>+122(SB)/2, $0x8000
+DATA maskBytes<>+124(SB)/2, $0x8000
+DATA maskBytes<>+126(SB)/2, $0x8000
+GLOBL maskBytes<>(SB), RODATA|NOPTR, $128
+
+DATA maskBits<>+0(SB)/2, $0x0080
+DATA maskBits<>+2(SB)/2, $0x0040
+DATA maskBits<>+4(SB)/2, $0x0004
+DATA maskBits<>+6(SB)/2, $0x0002
+DATA maskBits<>+8(SB)/2, $0x0002
+DATA maskBits<>+10(SB)/2, $0x0001
+DATA maskBits<>+12(SB)/2, $0x0010
+DATA maskBits<>+14(SB)/2, $0x0008
+DATA maskBits<>+16(SB)/2, $0x0020
+DATA maskBits<>+18(SB)/2, $0x0008
+DATA maskBits<>+20(SB)/2, $0x0001
+DATA maskBits<>+22(SB)/2, $0x0004
+DATA maskBits<>+24(SB)/2, $0x0080
+DATA maskBits<>+26(SB)/2, $0x0020
+DATA maskBits<>+28(SB)/2, $0x0004
+DATA maskBits<>+30(SB)/2, $0x0020
+DATA maskBits<>+32(SB)/2, $0x0010
+DATA maskBits<>+34(SB)/2, $0x0080
+DATA maskBits<>+36(SB)/2, $0x0008
+DATA maskBits<>+38(SB)/2, $0x0040
+DATA maskBits<>+40(SB)/2, $0x0040
+DATA maskBits<>+42(SB)/2, $0x0002
+DATA maskBits<>+44(SB)/2, $0x0040
+DATA maskBits<>+46(SB)/2, $0x0010
+DATA maskBits<>+48(SB)/2, $0x0040
+DATA maskBits<>+50(SB)/2, $0x0010
+DATA maskBits<>+52(SB)/2, $0x0020
+DATA maskBits<>+54(SB)/2, $0x0080
+DATA maskBits<>+56(SB)/2, $0x0001
+DATA maskBits<>+58(SB)/2, $0x0080
+DATA maskBits<>+60(SB)/2, $0x0008
+DATA maskBits<>+62(SB)/2, $0x0004
+DATA maskBits<>+64(SB)/2, $0x0020
+DATA maskBits<>+66(SB)/2, $0x0010
+DATA maskBits<>+68(SB)/2, $0x0001
+DATA maskBits<>+70(SB)/2, $0x0080
+DATA maskBits<>+72(SB)/2, $0x0001
+DATA maskBits<>+74(SB)/2, $0x0004
+DATA maskBits<>+76(SB)/2, $0x0008
+DATA maskBits<>+78(SB)/2, $0x0002
+DATA maskBits<>+80(SB)/2, $0x0008
+DATA maskBits<>+82(SB)/2, $0x0002
+DATA maskBits<>+84(SB)/2, $0x0040
+DATA maskBits<>+86(SB)/2, $0x0002
+DATA maskBits<>+88(SB)/2, $0x0002
+DATA maskBits<>+90(SB)/2, $0x0010
+DATA maskBits<>+92(SB)/2, $0x0001
+DATA maskBits<>+94(SB)/2, $0x0008
+DATA maskBits<>+96(SB)/2, $0x0004
+DATA maskBits<>+98(SB)/2, $0x0020
+DATA maskBits<>+100(SB)/2, $0x0004
+DATA maskBits<>+102(SB)/2, $0x0001
+DATA maskBits<>+104(SB)/2, $0x0020
+DATA maskBits<>+106(SB)/2, $0x0080
+DATA maskBits<>+108(SB)/2, $0x0010
+DATA maskBits<>+110(SB)/2, $0x0004
+DATA maskBits<>+112(SB)/2, $0x0010
+DATA maskBits<>+114(SB)/2, $0x0008
+DATA maskBits<>+116(SB)/2, $0x0080
+DATA maskBits<>+118(SB)/2, $0x0040
+DATA maskBits<>+120(SB)/2, $0x0040
+DATA maskBits<>+122(SB)/2, $0x0020
+DATA maskBits<>+124(SB)/2, $0x0002
+DATA maskBits<>+126(SB)/2, $0x0001
+GLOBL maskBits<>(SB), RODATA|NOPTR, $128

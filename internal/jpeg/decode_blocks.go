@@ -134,9 +134,6 @@ blocks:
 // amplitude reads the signed value of a number of bits that stands at the top of bits
 // (ITU-T T.81, F.12): a leading zero says that it is negative.
 func amplitude(bits uint64, size uint) int16 {
-	v := int32(bits >> 1 >> (63 - size&63))
-	if int64(bits) >= 0 {
-		v += -1<<size + 1
-	}
-	return int16(v)
+	negative := ^int32(int64(bits) >> 63) // no branch: signs can't be predicted
+	return int16(int32(bits>>1>>(63-size&63)) + (-1<<(size&31)+1)&negative)
 }

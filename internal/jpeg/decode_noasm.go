@@ -10,3 +10,8 @@ func assembled() bool { return false }
 func (r *bitReader) decodeBlocks(coefs []block, codes []blockCode, means *[4]int32, n int) fault {
 	return r.decodeBlocksPlain(coefs, codes, means, n)
 }
+
+// refineBand reads neighbouring blocks of a scan that refines a band, as refineBandPlain does.
+func (r *bitReader) refineBand(c *band, coefs []block, known []uint64) fault {
+	return r.refineBandPlain(c, coefs, known)
+}

@@ -8,3 +8,8 @@ package jpeg
 //
 //go:noescape
 func decodeBlocksBMI2(r *uint64, coefs *[64]int16, codes *uint64, kinds int, means *int32, n int, natural *uint8) int
+
+// refineBandBMI2 is refineBandPlain of n blocks, at least 1; coefs is nil if only the verdict is wanted.
+//
+//go:noescape
+func refineBandBMI2(r *uint64, b *uint64, coefs *[64]int16, known *uint64, n int) int

@@ -62,10 +62,10 @@ func (p *plane) restrict(part image.Rectangle, width, height int) {
 	p.rows0, p.rows1 = max(part.Min.Y, 0)/height, min(ceilDiv(part.Max.Y, height), p.rows)
 }
 
-// zeroed gives n blocks of zeros, in the memory of room if it is large enough.
-func zeroed(room []block, n int) []block {
+// zeroed gives n zeros, or blocks of them, in the memory of room if it is large enough.
+func zeroed[T block | uint64](room []T, n int) []T {
 	if cap(room) < n {
-		return make([]block, n)
+		return make([]T, n)
 	}
 	room = room[:n]
 	clear(room)

@@ -12,6 +12,7 @@ type scan struct {
 	units  int     // MCUs in the scan
 	across int     // MCUs in a row
 	coefs  []block // room for those of a run of MCUs
+	band   band    // of AC coefficients of a progressive image
 	until  int     // the first MCU that is not wanted any more, units if all are
 	// walk follows n MCUs from the given one on; each segment is such a walk.
 	walk func(r *bitReader, s *scan, first, n int) fault

@@ -1,4 +1,5 @@
-// Command huffman writes the assembly of package jpeg that decodes the blocks of a sequential scan.
+// Command huffman writes the assembly of package jpeg that decodes the blocks of a sequential scan,
+// and refines those of a progressive one.
 // In the directory above this one:
 //
 //	go run ./huffman -out ../decode_amd64.s -stubs ../decode_stubs_amd64.go -pkg jpeg
@@ -50,15 +51,7 @@ func main() {
 	last := AllocLocal(8)  // the end of the codes
 	units := AllocLocal(8)
 
-	Comment("Take up where the reader is.")
-	Load(Param("r"), t1)
-	MOVQ(Mem{Base: t1, Disp: readerBuf}, pos)
-	MOVQ(Mem{Base: t1, Disp: readerEnd}, t)
-	LEAQ(Mem{Base: t, Index: pos, Scale: 8}, t)
-	MOVQ(t, limit)
-	ADDQ(Mem{Base: t1, Disp: readerPos}, pos)
-	MOVQ(Mem{Base: t1, Disp: readerAcc}, acc)
-	MOVQ(Mem{Base: t1, Disp: readerHave}, have)
+	load(limit)
 	Load(Param("natural"), natural)
 	Load(Param("n"), t)
 	MOVQ(t, units)
@@ -174,13 +167,7 @@ func main() {
 
 	XORL(t.As32(), t.As32())
 	Label("return")
-	Load(Param("r"), t1)
-	SUBQ(Mem{Base: t1, Disp: readerBuf}, pos)
-	MOVQ(pos, Mem{Base: t1, Disp: readerPos})
-	MOVQ(acc, Mem{Base: t1, Disp: readerAcc})
-	MOVQ(have, Mem{Base: t1, Disp: readerHave})
-	Store(t, ReturnIndex(0))
-	RET()
+	leave()
 
 	long("dc", false)
 	value()
@@ -191,7 +178,32 @@ func main() {
 	fail("short", short)
 	fail("bad", badCode)
 	fail("overrun", overrun)
+
+	refineBand()
 	Generate()
+}
+
+// load takes up where the reader is.
+func load(limit Mem) {
+	Load(Param("r"), t1)
+	MOVQ(Mem{Base: t1, Disp: readerBuf}, pos)
+	MOVQ(Mem{Base: t1, Disp: readerEnd}, t)
+	LEAQ(Mem{Base: t, Index: pos, Scale: 8}, t)
+	MOVQ(t, limit)
+	ADDQ(Mem{Base: t1, Disp: readerPos}, pos)
+	MOVQ(Mem{Base: t1, Disp: readerAcc}, acc)
+	MOVQ(Mem{Base: t1, Disp: readerHave}, have)
+}
+
+// leave says where the reader is, and returns the fault in t.
+func leave() {
+	Load(Param("r"), t1)
+	SUBQ(Mem{Base: t1, Disp: readerBuf}, pos)
+	MOVQ(pos, Mem{Base: t1, Disp: readerPos})
+	MOVQ(acc, Mem{Base: t1, Disp: readerAcc})
+	MOVQ(have, Mem{Base: t1, Disp: readerHave})
+	Store(t, ReturnIndex(0))
+	RET()
 }
 
 // fail returns a fault.
