@@ -70,3 +70,13 @@ func convertVideoRowPlain(dst, luma, cb, cr []byte) {
 		p[0], p[1], p[2] = clamp((v+104597*w)>>16), clamp((v-25675*u-53279*w)>>16), clamp((v+132201*u)>>16)
 	}
 }
+
+// interleaveRowPlain makes pixels of a row of three colours.
+func interleaveRowPlain(dst, red, green, blue []byte) {
+	green, blue = green[:len(red)], blue[:len(red)]
+	dst = dst[:3*len(red)]
+	for x, v := range red {
+		p := dst[3*x : 3*x+3 : 3*x+3]
+		p[0], p[1], p[2] = v, green[x], blue[x]
+	}
+}

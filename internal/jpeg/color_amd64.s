@@ -560,6 +560,55 @@ DATA videoHalf<>+28(SB)/2, $0x8000
 DATA videoHalf<>+30(SB)/2, $0x0000
 GLOBL videoHalf<>(SB), RODATA|NOPTR, $32
 
+// func interleaveRowAVX2(dst *uint8, red *uint8, green *uint8, blue *uint8, n int)
+// Requires: AVX, AVX2, CMOV
+TEXT ·interleaveRowAVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ red+8(FP), CX
+	MOVQ green+16(FP), DX
+	MOVQ blue+24(FP), BX
+	MOVQ n+32(FP), SI
+	SUBQ $0x20, SI
+	XORQ DI, DI
+
+pixels:
+	VMOVDQU      (CX)(DI*1), Y0
+	VMOVDQU      (DX)(DI*1), Y1
+	VMOVDQU      (BX)(DI*1), Y2
+	LEAQ         (DI)(DI*2), R8
+	ADDQ         AX, R8
+	VPSHUFB      interleaveR0<>+0(SB), Y0, Y3
+	VPSHUFB      interleaveG0<>+0(SB), Y1, Y4
+	VPOR         Y4, Y3, Y3
+	VPSHUFB      interleaveB0<>+0(SB), Y2, Y4
+	VPOR         Y4, Y3, Y3
+	VMOVDQU      X3, (R8)
+	VEXTRACTI128 $0x01, Y3, 48(R8)
+	VPSHUFB      interleaveR1<>+0(SB), Y0, Y3
+	VPSHUFB      interleaveG1<>+0(SB), Y1, Y4
+	VPOR         Y4, Y3, Y3
+	VPSHUFB      interleaveB1<>+0(SB), Y2, Y4
+	VPOR         Y4, Y3, Y3
+	VMOVDQU      X3, 16(R8)
+	VEXTRACTI128 $0x01, Y3, 64(R8)
+	VPSHUFB      interleaveR2<>+0(SB), Y0, Y0
+	VPSHUFB      interleaveG2<>+0(SB), Y1, Y1
+	VPOR         Y1, Y0, Y0
+	VPSHUFB      interleaveB2<>+0(SB), Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VMOVDQU      X0, 32(R8)
+	VEXTRACTI128 $0x01, Y0, 80(R8)
+	CMPQ         DI, SI
+	JE           done
+	ADDQ         $0x20, DI
+	CMPQ         DI, SI
+	CMOVQGT      SI, DI
+	JMP          pixels
+
+done:
+	VZEROUPPER
+	RET
+
 // func doubleBothAsm(dst *uint8, near *uint8, far *uint8, n int)
 // Requires: AVX, AVX2, CMOV
 TEXT ·doubleBothAsm(SB), NOSPLIT, $0-32

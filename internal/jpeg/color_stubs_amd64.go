@@ -10,6 +10,9 @@ func convertRowAsm(dst *uint8, luma *uint8, cb *uint8, cr *uint8, n int)
 // convertVideoAVX2 converts n pixels, at least 32, to RGB.
 func convertVideoAVX2(dst *uint8, luma *uint8, cb *uint8, cr *uint8, n int)
 
+// interleaveRowAVX2 makes n pixels, at least 32, of three colours.
+func interleaveRowAVX2(dst *uint8, red *uint8, green *uint8, blue *uint8, n int)
+
 // doubleBothAsm makes 2n samples of n, at least 32, in between two rows; it reads one to each side.
 func doubleBothAsm(dst *uint8, near *uint8, far *uint8, n int)
 

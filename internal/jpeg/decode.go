@@ -125,7 +125,9 @@ func (c *checker) pixels(dst []byte, stride int, r Request) {
 			for x, k := range rows[3] {
 				out[4*x], out[4*x+1], out[4*x+2], out[4*x+3] = ^c.line[3*x], ^c.line[3*x+1], ^c.line[3*x+2], k
 			}
-		default: // RGB and CMYK, as stored
+		case n == 3: // RGB, as stored
+			interleaveRow(out, rows[0], rows[1], rows[2])
+		default: // CMYK, as stored
 			for i, row := range rows[:n] {
 				for x, v := range row {
 					out[n*x+i] = v

@@ -17,6 +17,7 @@ func main() {
 	ConstraintExpr("!noasm")
 	convertRow()
 	convertVideo()
+	interleaveRow()
 	doubleBoth()
 	doubleAcross()
 	doubleDown()
@@ -171,6 +172,28 @@ func storePixels(colors [3]VecVirtual, dst, x Register) {
 		VMOVDQU(mixed.AsX(), Mem{Base: to, Disp: 16 * part})
 		VEXTRACTI128(Imm(1), mixed, Mem{Base: to, Disp: 48 + 16*part})
 	}
+}
+
+// interleaveRow takes 32 pixels at a time.
+func interleaveRow() {
+	TEXT("interleaveRowAVX2", NOSPLIT, "func(dst, red, green, blue *uint8, n int)")
+	Doc("interleaveRowAVX2 makes n pixels, at least 32, of three colours.")
+	dst := Load(Param("dst"), GP64())
+	var rows [3]Register
+	for i, name := range []string{"red", "green", "blue"} {
+		rows[i] = Load(Param(name), GP64())
+	}
+	end := last(32)
+	x := GP64()
+	XORQ(x, x)
+	Label("pixels")
+	var colors [3]VecVirtual
+	for i, row := range rows {
+		colors[i] = YMM()
+		VMOVDQU(Mem{Base: row, Index: x, Scale: 1}, colors[i])
+	}
+	storePixels(colors, dst, x)
+	next(x, end, 32, "pixels")
 }
 
 // convertVideo converts 32 pixels at a time. Of the factors, which have 16 bits of fraction, words

@@ -4,3 +4,6 @@ package jpeg
 
 // convertVideoRow converts a row of full planes in the range of video.
 func convertVideoRow(dst, luma, cb, cr []byte) { convertVideoRowPlain(dst, luma, cb, cr) }
+
+// interleaveRow makes pixels of a row of three colours.
+func interleaveRow(dst, red, green, blue []byte) { interleaveRowPlain(dst, red, green, blue) }
