@@ -30,6 +30,9 @@ type Request struct {
 	// Part is what is wanted of the image, in pixels at full size; empty for all. Planes may
 	// hold anything elsewhere, pixels are made in any case.
 	Part image.Rectangle
+	// Spare, if not nil, are processors that may help with a large image that has restart markers.
+	// The pixels and the verdict are the same.
+	Spare Spare
 }
 
 // part is the part of an image that is searched for damage, empty for all.

@@ -63,7 +63,7 @@ func (c *checker) release() {
 	if c.broken {
 		return
 	}
-	c.data, c.h, c.bits.buf = nil, nil, nil
+	c.data, c.h, c.bits.buf, c.spare = nil, nil, nil, nil
 	size := cap(c.segment) + cap(c.line)
 	for i := range c.planes {
 		p := &c.planes[i]
@@ -93,6 +93,7 @@ type checker struct {
 
 	decoding   bool            // the planes have targets
 	part       image.Rectangle // what is wanted, in pixels at full size: the rest is not looked at; empty for all
+	spare      Spare           // processors that may help, nil for none
 	coefs      []block         // room for a run of MCUs
 	pix        [4][]byte       // planes that are converted to pixels
 	upsamplers [4]upsampler
@@ -125,7 +126,7 @@ var zeros [padding]byte
 // reset prepares for an image.
 func (c *checker) reset(data []byte, h *Header) {
 	c.data, c.h, c.restart, c.scans, c.work = data, h, 0, 0, work{}
-	c.decoding, c.part = false, image.Rectangle{}
+	c.decoding, c.part, c.spare = false, image.Rectangle{}, nil
 	for i := range c.dc {
 		c.dc[i].present, c.ac[i].present, c.quant[i].present = false, false, false
 	}

@@ -40,7 +40,7 @@ func (own) decodePlanes(dst *Planar, data []byte, h *Header, r Request) (err err
 	dst.Sampling, _ = h.sampling()
 	if c.decoding = h.Plausible(len(data)); c.decoding {
 		hmax, vmax := h.maxSampling()
-		c.part = r.part(data, h)
+		c.part, c.spare = r.part(data, h), r.Spare
 		for i := range dst.Pix {
 			p := &c.planes[i]
 			p.aim(dst.Pix[i], 8/r.Denom)
@@ -63,6 +63,7 @@ func (own) decode(dst []byte, stride int, data []byte, h *Header, r Request) err
 func (c *checker) decode(dst []byte, stride int, data []byte, h *Header, r Request) (err error) {
 	defer c.recovered(&err)
 	c.reset(data, h)
+	c.spare = r.Spare
 	if c.decoding = h.Plausible(len(data)); c.decoding {
 		wanted := h.N
 		if r.Format == Gray {

@@ -136,7 +136,8 @@ func (c *checker) segments(s *scan, at, pos int) (int, error) {
 	if c.restart > 0 {
 		interval = c.restart
 	}
-	for first, number := 0, 0; ; number++ {
+	number, pos := c.together(s, pos)
+	for first := number * interval; ; number++ {
 		begin := pos
 		buf, next, err := nextMarker(c.segment[:0], c.data, pos)
 		if err != nil {
