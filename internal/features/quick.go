@@ -1,69 +1,131 @@
 package features
 
-import "github.com/tfrec/tfrec/tfrecord"
+import (
+	"math"
 
-// quickValue is what Quick found for one feature.
-type quickValue struct {
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// entryShape is what a feature of an earlier record looked like up to its values, and what was
+// noted of it. Most records have the same bytes there, so that only the values are looked at.
+type entryShape struct {
+	head []byte // from the tag of the entry to the length of the values
+	size int    // of the values, in bytes; unknownSize: there is no shape
 	kind tfrecord.Kind
-	n    int64
-	only []byte // the value of a bytes feature with a single value
+	n    int64 // number of values
+}
+
+// unknownSize is larger than any record.
+const unknownSize = math.MaxInt / 2
+
+// quickEntry is a feature of a record that differs from its shape.
+type quickEntry struct {
+	at       int // in Scan.recent
+	from, to int // of the entry in the record
+	size     int // as in entryShape
+	kind     tfrecord.Kind
+	n        int64
 }
 
 // Quick is a fast path of Add for a record in the usual form (see tfrecord.ScanExample) that has
 // the features of the previous record in the same order, as nearly all records do. For any other
 // record it returns false without side effects, and the caller uses Add.
 func (s *Scan) Quick(record []byte) bool {
-	pos, ok := tfrecord.ScanExample(record)
+	begin, ok := tfrecord.ScanExample(record)
 	if !ok || len(s.recent) == 0 {
 		return false
 	}
 	s.found = s.found[:0]
-	for _, f := range s.recent {
+	pos := begin
+	for i := range s.shapes {
+		e := &s.shapes[i]
+		from := pos + len(e.head)
+		if to := from + e.size; to <= len(record) && string(record[pos:from]) == string(e.head) && e.holds(record[from:to]) {
+			pos = to
+			continue
+		}
 		entry, ok := tfrecord.ScanEntry(record, pos)
-		if !ok || string(record[entry.KeyFrom:entry.KeyTo]) != f.key {
+		if !ok || string(record[entry.KeyFrom:entry.KeyTo]) != s.recent[i].key {
 			return false
 		}
-		v, ok := quickFeature(record[entry.From:entry.To])
-		if !ok {
+		d := quickEntry{at: i, from: pos, to: entry.To}
+		if !d.scan(record[entry.From:entry.To]) {
 			return false
 		}
-		s.found = append(s.found, v)
+		s.found = append(s.found, d)
 		pos = entry.To
 	}
 	if pos < len(record) {
 		return false
 	}
 	s.records++
+	for i := range s.found {
+		d := &s.found[i]
+		s.recent[d.at].noteNumber(d.kind, d.n)
+		s.shapes[d.at].learn(record, d)
+	}
+	pos = begin
 	for i, f := range s.recent {
-		f.note(s.found[i].kind, s.found[i].n, s.found[i].only)
+		e := &s.shapes[i]
+		pos += len(e.head)
+		f.records++
+		if e.kind == tfrecord.KindBytes {
+			f.noteBytes(record[pos : pos+e.size])
+		}
+		pos += e.size
 	}
 	return true
+}
+
+// holds reports whether values of the right size have the number of the shape.
+func (e *entryShape) holds(values []byte) bool {
+	if e.kind != tfrecord.KindInt64 {
+		return true
+	}
+	n, ok := countVarints(values)
+	return ok && n == e.n
+}
+
+// scan finds the shape of the Feature message of an entry that has at least one value, for learn.
+func (d *quickEntry) scan(feature []byte) bool {
+	kind, values, ok := tfrecord.ScanFeature(feature)
+	if !ok || len(values) == 0 {
+		return false
+	}
+	d.kind = kind
+	switch kind {
+	case tfrecord.KindBytes:
+		only, rest, ok := tfrecord.ScanBytes(values)
+		d.n, d.size = 1, len(only)
+		return ok && len(rest) == 0
+	case tfrecord.KindFloat:
+		d.n, d.size = int64(len(values)/4), len(values)
+		return len(values)%4 == 0
+	}
+	d.size = len(values)
+	d.n, ok = countVarints(values)
+	return ok
+}
+
+// learn keeps the shape of an entry.
+func (e *entryShape) learn(record []byte, d *quickEntry) {
+	e.head = append(e.head[:0], record[d.from:d.to-d.size]...)
+	e.size, e.kind, e.n = d.size, d.kind, d.n
 }
 
 // maxPlainVarint is the maximum length in bytes of a non-negative varint.
 const maxPlainVarint = 9
 
-// quickFeature scans the values of a feature that has at least one.
-func quickFeature(feature []byte) (quickValue, bool) {
-	kind, values, ok := tfrecord.ScanFeature(feature)
-	if !ok || len(values) == 0 {
-		return quickValue{}, false
-	}
-	switch kind {
-	case tfrecord.KindBytes:
-		only, rest, ok := tfrecord.ScanBytes(values)
-		return quickValue{kind, 1, only}, ok && len(rest) == 0
-	case tfrecord.KindFloat:
-		return quickValue{kind: kind, n: int64(len(values) / 4)}, len(values)%4 == 0
-	}
-	n, run := int64(0), 0
+// countVarints counts packed numbers of at most maxPlainVarint bytes.
+func countVarints(values []byte) (n int64, ok bool) {
+	run := 0
 	for _, b := range values {
 		if run++; run > maxPlainVarint {
-			return quickValue{}, false
+			return 0, false
 		}
 		if b < 0x80 {
 			n, run = n+1, 0
 		}
 	}
-	return quickValue{kind: kind, n: n}, run == 0
+	return n, run == 0
 }

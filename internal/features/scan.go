@@ -22,8 +22,9 @@ type Scan struct {
 	// recent holds the features of the previous record by position: most records have the same
 	// keys.
 	recent  []*seenFeature
+	shapes  []entryShape // of recent; for Quick
 	example tfrecord.Example
-	found   []quickValue
+	found   []quickEntry
 }
 
 // seenFeature is what was seen of one feature.
@@ -111,6 +112,10 @@ func (s *Scan) follow(parsed *tfrecord.Example) bool {
 		}
 		s.recent = append(s.recent, f)
 	}
+	s.shapes = slices.Grow(s.shapes[:0], len(s.recent))[:len(s.recent)]
+	for i := range s.shapes {
+		s.shapes[i].size = unknownSize
+	}
 	return true
 }
 
@@ -119,22 +124,23 @@ func (f *seenFeature) add(value tfrecord.Feature) {
 	if kind == tfrecord.KindNone {
 		return // same as missing
 	}
-	var only []byte
-	if kind == tfrecord.KindBytes {
-		only, _ = value.Bytes()
+	f.records++
+	f.noteNumber(kind, int64(value.Len()))
+	if kind == tfrecord.KindBytes && value.Len() > 0 {
+		first, _ := value.Bytes()
+		f.noteBytes(first)
 	}
-	f.note(kind, int64(value.Len()), only)
 }
 
-// note records n values of a kind; for bytes, only is the first one.
-func (f *seenFeature) note(kind tfrecord.Kind, n int64, only []byte) {
-	f.records++
+// noteNumber notes n values of a kind.
+func (f *seenFeature) noteNumber(kind tfrecord.Kind, n int64) {
 	f.kinds[kind] = true
 	f.values.Add(n)
-	if kind != tfrecord.KindBytes || n == 0 {
-		return
-	}
-	switch recordscan.ImageFormat(only) {
+}
+
+// noteBytes notes the first value of a bytes feature.
+func (f *seenFeature) noteBytes(first []byte) {
+	switch recordscan.ImageFormat(first) {
 	case "jpeg":
 		f.formats[formatJPEG] = true
 	case "png":
@@ -142,7 +148,7 @@ func (f *seenFeature) note(kind tfrecord.Kind, n int64, only []byte) {
 	default:
 		f.formats[formatOther] = true
 	}
-	f.notText = f.notText || !recordscan.IsText(only)
+	f.notText = f.notText || !recordscan.IsText(first)
 }
 
 // Merge adds the results of another scan.

@@ -35,14 +35,15 @@ func IsText(x []byte) bool {
 // ImageFormat recognises the usual formats of images by their first bytes:
 // "jpeg", "png", "gif" or "webp"; empty for what is not such an image.
 func ImageFormat(b []byte) string {
+	begins := func(prefix string) bool { return len(b) >= len(prefix) && string(b[:len(prefix)]) == prefix }
 	switch {
-	case bytes.HasPrefix(b, []byte("\xff\xd8\xff")):
+	case begins("\xff\xd8\xff"):
 		return "jpeg"
-	case bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")):
+	case begins("\x89PNG\r\n\x1a\n"):
 		return "png"
-	case bytes.HasPrefix(b, []byte("GIF8")):
+	case begins("GIF8"):
 		return "gif"
-	case len(b) > 12 && bytes.HasPrefix(b, []byte("RIFF")) && string(b[8:12]) == "WEBP":
+	case len(b) > 12 && begins("RIFF") && string(b[8:12]) == "WEBP":
 		return "webp"
 	}
 	return ""
