@@ -218,7 +218,7 @@ func (sh *shuffle) deal(ctx context.Context, c *openChunk, wanted []bool, progre
 			}
 			batch.Data = append(batch.Data, line...)
 		}
-		batch.End(bucket, entry)
+		batch.End(bucket, entry, nil)
 		dealt++
 	}
 	progress.BytesIn.Add(c.bytes)

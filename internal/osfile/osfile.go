@@ -56,6 +56,13 @@ func (f File) Write(p []byte) (int, error) {
 	return f.File.Write(p)
 }
 
+func (f File) WriteAt(p []byte, offset int64) (int, error) {
+	if err := f.hook.Fault("write", f.Name()); err != nil {
+		return 0, err
+	}
+	return f.File.WriteAt(p, offset)
+}
+
 // Remove removes a file if it exists.
 func Remove(ctx context.Context, path string) error {
 	if err := inject.Fault(ctx, "remove", path); err != nil {

@@ -18,9 +18,17 @@ type Row struct {
 	From, To int
 }
 
-// rowHeader is how many bytes a row has before its payload: key, number, tag,
-// length of the payload, and a byte that is 1 for the flag.
-const rowHeader = 8 + 8 + 8 + 4 + 1
+// A row begins with a byte of flags, the length of its payload, and those of key, number and tag
+// that are not zero, as varints.
+const (
+	hasFlag = 1 << iota
+	hasKey
+	hasNumber
+	hasTag
+)
+
+// maxHeader is the longest header of a row in bytes.
+const maxHeader = 1 + 4*binary.MaxVarintLen64
 
 // Batch collects rows for several buckets. The zero Batch is ready for use.
 type Batch struct {
@@ -29,7 +37,12 @@ type Batch struct {
 	rows []batchRow
 }
 
-type batchRow struct{ bucket, from, to int }
+// batchRow is a row whose payload is Data[from:header] and then rest, with its header in
+// Data[header:to].
+type batchRow struct {
+	bucket, from, header, to int
+	rest                     []byte
+}
 
 var batches = sync.Pool{New: func() any { return new(Batch) }}
 
@@ -51,41 +64,70 @@ func (b *Batch) Free() {
 }
 
 // Reset empties the batch and keeps its memory.
-func (b *Batch) Reset() { b.Data, b.rows = b.Data[:0], b.rows[:0] }
+func (b *Batch) Reset() {
+	clear(b.rows) // what they refer to
+	b.Data, b.rows = b.Data[:0], b.rows[:0]
+}
 
 // Begin starts a row: its payload, of less than 4 GiB, is to be appended to Data.
-func (b *Batch) Begin() {
-	b.rows = append(b.rows, batchRow{from: len(b.Data)})
-	b.Data = append(b.Data, make([]byte, rowHeader)...)
-}
+func (b *Batch) Begin() { b.rows = append(b.rows, batchRow{from: len(b.Data)}) }
 
-// End ends the row and adds it to the given bucket.
-func (b *Batch) End(bucket int, row Row) {
+// End ends the row and adds it to the given bucket. rest is the end of its payload, which is not
+// copied: it must not change before the batch has been added.
+func (b *Batch) End(bucket int, row Row, rest []byte) {
 	r := &b.rows[len(b.rows)-1]
-	r.bucket, r.to = bucket, len(b.Data)
-	row.header(b.Data[r.from:], r.to-r.from-rowHeader)
+	r.bucket, r.header, r.rest = bucket, len(b.Data), rest
+	b.Data = row.appendHeader(b.Data, r.header-r.from+len(rest))
+	r.to = len(b.Data)
 }
 
-// header writes what comes before a payload of that size.
-func (row Row) header(h []byte, size int) {
-	binary.LittleEndian.PutUint64(h, row.Key)
-	binary.LittleEndian.PutUint64(h[8:], uint64(row.Number))
-	binary.LittleEndian.PutUint64(h[16:], uint64(row.Tag))
-	binary.LittleEndian.PutUint32(h[24:], uint32(size))
-	h[28] = 0
+// appendHeader appends what comes before a payload of that size.
+func (row *Row) appendHeader(h []byte, size int) []byte {
+	at := len(h)
+	h = binary.AppendUvarint(append(h, 0), uint64(size))
 	if row.Flag {
-		h[28] = 1
+		h[at] |= hasFlag
 	}
+	if row.Key != 0 {
+		h[at] |= hasKey
+		h = binary.AppendUvarint(h, row.Key)
+	}
+	if row.Number != 0 {
+		h[at] |= hasNumber
+		h = binary.AppendVarint(h, row.Number)
+	}
+	if row.Tag != 0 {
+		h[at] |= hasTag
+		h = binary.AppendVarint(h, row.Tag)
+	}
+	return h
 }
 
 // Parse reads the row at a position of a bucket that was taken, and returns
 // where the next one begins.
-func Parse(data []byte, at int) (Row, int) {
-	h := data[at : at+rowHeader]
-	row := Row{
-		Key: binary.LittleEndian.Uint64(h), Number: int64(binary.LittleEndian.Uint64(h[8:])),
-		Tag: int64(binary.LittleEndian.Uint64(h[16:])), Flag: h[28] == 1, From: at + rowHeader,
+func Parse(data []byte, at int) (row Row, next int) {
+	flags := data[at]
+	size, at := uvarint(data, at+1)
+	row.Flag = flags&hasFlag != 0
+	if flags&hasKey != 0 {
+		row.Key, at = uvarint(data, at)
 	}
-	row.To = row.From + int(binary.LittleEndian.Uint32(h[24:]))
+	if flags&hasNumber != 0 {
+		row.Number, at = varint(data, at)
+	}
+	if flags&hasTag != 0 {
+		row.Tag, at = varint(data, at)
+	}
+	row.From, row.To = at, at+int(size)
 	return row, row.To
+}
+
+func uvarint(data []byte, at int) (v uint64, next int) {
+	v, n := binary.Uvarint(data[at:])
+	return v, at + n
+}
+
+func varint(data []byte, at int) (v int64, next int) {
+	v, n := binary.Varint(data[at:])
+	return v, at + n
 }

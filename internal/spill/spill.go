@@ -4,17 +4,16 @@
 package spill
 
 import (
-	"bufio"
-	"errors"
 	"io"
 	"slices"
 	"sync"
 )
 
-// File is where a Spill puts what memory does not hold.
+// File is where a Spill puts what memory does not hold. Several goroutines may write at a time.
 type File interface {
 	io.ReaderAt
 	io.Writer
+	io.WriterAt
 	io.Closer
 }
 
@@ -27,7 +26,9 @@ type Spill struct {
 	buckets []bucket
 	block   int      // size of the blocks that memory is taken in
 	free    [][]byte // blocks that hold nothing
-	spare   int      // blocks that may still be made
+	spare   int      // blocks that may still be made; negative while too many are in use
+	least   int      // bytes that an eviction writes
+	hand    int      // the bucket that the next eviction begins with
 	file    File
 	size    int64 // of file
 	left    int   // buckets not taken yet
@@ -42,13 +43,16 @@ type bucket struct {
 
 type extent struct{ offset, size int64 }
 
-// Sizes of blocks. A block for each bucket is never more than a quarter of the
-// memory, until they would be too small to be worth it.
 const (
+	// Sizes of blocks. A block for each bucket is never more than a quarter of the memory, until
+	// they would be too small to be worth it.
 	maxBlock   = 64 << 10
 	LeastBlock = 1 << 10
-	// worthWriting is a block that is worth a write of its own.
+	// maxEvicted is how many bytes leave memory at a time.
+	maxEvicted = 4 << 20
+	// worthWriting is a block that is worth a write of its own; others are joined.
 	worthWriting = 32 << 10
+	maxJoined    = 256 << 10
 )
 
 // New makes a Spill of the given number of buckets, of which left will be taken, that uses about
@@ -57,92 +61,133 @@ func New(buckets, left int, limit int64, create func() (File, error)) *Spill {
 	block := min(max(int(limit)/4/max(buckets, 1), LeastBlock), maxBlock)
 	return &Spill{
 		create: create, buckets: make([]bucket, buckets), left: left,
-		block: block, spare: max(int(limit)/block, 1),
+		block: block, spare: max(int(limit)/block, 1), least: min(int(limit)/8, maxEvicted),
 	}
 }
 
-// Add puts the rows of a batch into their buckets.
+// Add puts the rows of a batch into their buckets. Memory is exceeded by the batch until Add
+// returns.
 func (s *Spill) Add(batch *Batch) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, r := range batch.rows {
-		if err := s.put(&s.buckets[r.bucket], batch.Data[r.from:r.to]); err != nil {
-			return err
-		}
+	for i := range batch.rows {
+		r := &batch.rows[i]
+		b := &s.buckets[r.bucket]
+		s.put(b, batch.Data[r.header:r.to])
+		s.put(b, batch.Data[r.from:r.header])
+		s.put(b, r.rest)
 	}
-	return nil
+	return s.evict()
 }
 
-// AddRow puts one row into a bucket whose payload, of less than 4 GiB, is copied
-// once: for large ones. It may be given in parts.
-func (s *Spill) AddRow(bucket int, row Row, payload ...[]byte) error {
+// AddRow puts one row into a bucket whose payload, of less than 4 GiB, is not copied if memory has
+// no room for it: for large ones. It may be given in parts.
+func (s *Spill) AddRow(number int, row Row, payload ...[]byte) error {
 	size := 0
 	for _, part := range payload {
 		size += len(part)
 	}
-	var header [rowHeader]byte
-	row.header(header[:], size)
+	parts := append([][]byte{row.appendHeader(make([]byte, 0, maxHeader), size)}, payload...)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := &s.buckets[bucket]
-	if err := s.put(b, header[:]); err != nil {
-		return err
+	b := &s.buckets[number]
+	if size/s.block+2 <= s.spare+len(s.free) {
+		for _, part := range parts {
+			s.put(b, part)
+		}
+		return nil
 	}
-	for _, part := range payload {
-		if err := s.put(b, part); err != nil {
+	blocks, from := b.blocks, s.size
+	b.blocks = nil
+	b.size += len(parts[0]) + size
+	parts = append(slices.Clip(blocks), parts...)
+	s.reserve(b, parts)
+	err := s.write(from, parts)
+	s.release(blocks)
+	return err
+}
+
+// put appends a row, or a part of one, to a bucket.
+func (s *Spill) put(b *bucket, row []byte) {
+	b.size += len(row)
+	for len(row) > 0 {
+		last := len(b.blocks) - 1
+		if last < 0 || len(b.blocks[last]) == s.block {
+			b.blocks = append(b.blocks, s.newBlock())
+			last++
+		}
+		block := b.blocks[last]
+		n := min(len(row), s.block-len(block))
+		b.blocks[last] = append(block, row[:n]...)
+		row = row[n:]
+	}
+}
+
+// newBlock returns an empty block.
+func (s *Spill) newBlock() []byte {
+	if n := len(s.free); n > 0 {
+		block := s.free[n-1]
+		s.free = s.free[:n-1]
+		return block
+	}
+	s.spare--
+	return make([]byte, 0, s.block)
+}
+
+// release gives blocks back.
+func (s *Spill) release(blocks [][]byte) {
+	for _, block := range blocks {
+		if s.spare < 0 {
+			s.spare++ // and the block is garbage
+			continue
+		}
+		s.free = append(s.free, block[:0])
+	}
+}
+
+// evict moves buckets from memory to the file, one after another, until memory is within its limit.
+// All have their turn, so that each has collected rows for as long as possible; what fits into memory
+// stays there.
+func (s *Spill) evict() error {
+	for s.spare < 0 {
+		var blocks [][]byte
+		from := s.size
+		for range s.buckets {
+			b := &s.buckets[s.hand]
+			s.hand = (s.hand + 1) % len(s.buckets)
+			s.reserve(b, b.blocks)
+			blocks = append(blocks, b.blocks...)
+			b.blocks = nil
+			if s.size-from >= int64(s.least) {
+				break
+			}
+		}
+		if len(blocks) == 0 { // other goroutines are writing all of them
+			return nil
+		}
+		err := s.write(from, blocks)
+		s.release(blocks)
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// put appends a row, or a part of one, to a bucket.
-func (s *Spill) put(b *bucket, row []byte) error {
-	b.size += len(row)
-	for len(row) > 0 {
-		last := len(b.blocks) - 1
-		if last < 0 || len(b.blocks[last]) == s.block {
-			block, err := s.newBlock()
-			if err != nil {
-				return err
-			}
-			// Making room for it may have emptied this bucket.
-			b.blocks = append(b.blocks, block)
-			last = len(b.blocks) - 1
-		}
-		n := min(len(row), s.block-len(b.blocks[last]))
-		b.blocks[last] = append(b.blocks[last], row[:n]...)
-		row = row[n:]
+// reserve makes room for parts of a bucket at the end of the file.
+func (s *Spill) reserve(b *bucket, parts [][]byte) {
+	var size int64
+	for _, part := range parts {
+		size += int64(len(part))
 	}
-	return nil
+	if size > 0 {
+		b.extents = append(b.extents, extent{s.size, size})
+		s.size += size
+	}
 }
 
-// newBlock returns an empty block, after a flush when there is none left.
-func (s *Spill) newBlock() ([]byte, error) {
-	if len(s.free) == 0 && s.spare == 0 {
-		if err := s.flush(); err != nil {
-			return nil, err
-		}
-	}
-	if n := len(s.free); n > 0 {
-		block := s.free[n-1]
-		s.free = s.free[:n-1]
-		return block, nil
-	}
-	s.spare--
-	return make([]byte, 0, s.block), nil
-}
-
-// release gives the blocks of a bucket back.
-func (s *Spill) release(b *bucket) {
-	for _, block := range b.blocks {
-		s.free = append(s.free, block[:0])
-	}
-	b.blocks = nil
-}
-
-// flush moves all that is in memory to the file.
-func (s *Spill) flush() (err error) {
+// write writes parts to the file, one behind another. Other goroutines go on meanwhile.
+func (s *Spill) write(offset int64, parts [][]byte) error {
 	if s.file == nil {
 		f, err := s.create()
 		if err != nil {
@@ -150,29 +195,34 @@ func (s *Spill) flush() (err error) {
 		}
 		s.file = f
 	}
-	var w io.Writer = s.file
-	if s.block < worthWriting {
-		buffered := bufio.NewWriterSize(s.file, 256<<10)
-		defer func() { err = errors.Join(err, buffered.Flush()) }()
-		w = buffered
+	file := s.file
+	s.mu.Unlock()
+	defer s.mu.Lock()
+	joined := joins.Get().(*[]byte)
+	defer joins.Put(joined)
+	buffer := (*joined)[:0]
+	put := func(p []byte) error {
+		n, err := file.WriteAt(p, offset)
+		offset += int64(n)
+		return err
 	}
-	for i := range s.buckets {
-		b := &s.buckets[i]
-		var size int64
-		for _, block := range b.blocks {
-			if _, err := w.Write(block); err != nil {
+	for _, part := range parts {
+		if len(buffer)+len(part) > maxJoined || len(part) >= worthWriting {
+			if err := put(buffer); err != nil {
 				return err
 			}
-			size += int64(len(block))
+			buffer = buffer[:0]
 		}
-		if size > 0 {
-			b.extents = append(b.extents, extent{s.size, size})
-			s.size += size
-			s.release(b)
+		if len(part) < worthWriting {
+			buffer = append(buffer, part...)
+		} else if err := put(part); err != nil {
+			return err
 		}
 	}
-	return nil
+	return put(buffer)
 }
+
+var joins = sync.Pool{New: func() any { b := make([]byte, 0, maxJoined); return &b }}
 
 // Size returns how many bytes Take of a bucket would give.
 func (s *Spill) Size(bucket int) int {
@@ -181,8 +231,8 @@ func (s *Spill) Size(bucket int) int {
 	return s.buckets[bucket].size
 }
 
-// Take appends the rows of a bucket to dst, and drops them. [Parse] separates them. Taking the last
-// bucket closes the file.
+// Take appends the rows of a bucket to dst, and drops them. [Parse] separates them. All rows must
+// have been added. Taking the last bucket closes the file.
 func (s *Spill) Take(number int, dst []byte) ([]byte, error) {
 	s.mu.Lock()
 	b := s.buckets[number]
@@ -204,7 +254,7 @@ func (s *Spill) Take(number int, dst []byte) ([]byte, error) {
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.release(&b)
+	s.release(b.blocks)
 	if s.left--; s.left == 0 {
 		return dst, s.close()
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -48,7 +49,7 @@ func TestSpill(t *testing.T) {
 					}
 					batch.Begin()
 					batch.Data = append(batch.Data, payload...)
-					batch.End(bucket, row)
+					batch.End(bucket, row, nil)
 				}
 				if err := s.Add(&batch); err != nil {
 					t.Fatal(err)
@@ -90,8 +91,90 @@ func TestSpillSaysWhatFails(t *testing.T) {
 	var batch Batch
 	batch.Begin()
 	batch.Data = append(batch.Data, make([]byte, 1<<20)...)
-	batch.End(0, Row{})
+	batch.End(0, Row{}, nil)
 	if err := s.Add(&batch); !errors.Is(err, full) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestSpillIsShared has goroutines add rows of all sizes to the same buckets, and holds the Spill to
+// its memory, and to writing each row once at most.
+func TestSpillIsShared(t *testing.T) {
+	const (
+		buckets, workers = 9, 4
+		limit            = 512 << 10
+	)
+	file, err := os.Create(filepath.Join(t.TempDir(), "spill"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(buckets, buckets, limit, func() (File, error) { return file, nil })
+	payload := func(worker, i int) []byte {
+		rng := rand.New(rand.NewPCG(uint64(worker), uint64(i)))
+		size := rng.IntN(300)
+		if i%100 == 99 {
+			size = rng.IntN(200 << 10)
+		}
+		return bytes.Repeat([]byte{byte(rng.IntN(256))}, size)
+	}
+	const each = 1500
+	var wait sync.WaitGroup
+	for worker := range workers {
+		wait.Go(func() {
+			batch := GetBatch()
+			defer batch.Free()
+			for i := range each {
+				row := Row{Key: uint64(worker), Number: int64(i)}
+				p := payload(worker, i)
+				if len(p) > 64<<10 {
+					if err := s.AddRow(i%buckets, row, p[:100], p[100:]); err != nil {
+						t.Error(err)
+					}
+					continue
+				}
+				batch.Begin()
+				half := len(p) / 2
+				batch.Data = append(batch.Data, p[:half]...)
+				batch.End(i%buckets, row, p[half:])
+				if i%50 == 0 {
+					if err := s.Add(batch); err != nil {
+						t.Error(err)
+					}
+					batch.Reset()
+				}
+			}
+			if err := s.Add(batch); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	st, err := file.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := 0
+	seen := map[[2]int]bool{}
+	for bucket := range buckets {
+		data, err := s.Take(bucket, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += len(data)
+		for at := 0; at < len(data); {
+			var row Row
+			row, at = Parse(data, at)
+			worker, i := int(row.Key), int(row.Number)
+			if i%buckets != bucket || seen[[2]int{worker, i}] || !bytes.Equal(data[row.From:row.To], payload(worker, i)) {
+				t.Fatalf("bucket %d: row %d of %d is not what was added, or comes twice", bucket, i, worker)
+			}
+			seen[[2]int{worker, i}] = true
+		}
+	}
+	if len(seen) != workers*each {
+		t.Errorf("%d rows, want %d", len(seen), workers*each)
+	}
+	if least := int64(total - limit); st.Size() < least || st.Size() > int64(total) {
+		t.Errorf("%d bytes of %d are in the file, want %d or more, and each once", st.Size(), total, least)
 	}
 }

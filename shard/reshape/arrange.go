@@ -168,43 +168,83 @@ const leastAlone = 1 << 20
 func (a *arrangement) spread(b *block) error {
 	batch := spill.GetBatch()
 	defer batch.Free()
+	var err error
+	if a.cuts == nil {
+		err = a.spreadPlaced(b, batch)
+	} else {
+		err = a.spreadSorted(b, batch)
+	}
+	if err != nil {
+		return err
+	}
+	return a.spill.Add(batch)
+}
+
+// spreadPlaced adds records to a batch with their new positions.
+func (a *arrangement) spreadPlaced(b *block, batch *spill.Batch) error {
+	at := 0
+	for i, size := range b.sizes {
+		frame := b.data[at : at+size]
+		at += size
+		t := b.target(i)
+		if t == drop {
+			continue
+		}
+		place := a.base[t] + a.order.place(t, b.places[i])
+		row := spill.Row{Key: uint64(place)}
+		row.Tag, row.Flag = b.label(i)
+		if size >= leastAlone {
+			if err := a.spill.AddRow(a.places.bucket(place), row, frame); err != nil {
+				return err
+			}
+			continue
+		}
+		batch.Begin()
+		batch.End(a.places.bucket(place), row, frame)
+	}
+	return nil
+}
+
+// spreadSorted adds records to a batch, each with its key before it.
+func (a *arrangement) spreadSorted(b *block, batch *spill.Batch) error {
 	rec := recordPool.Get().(*record)
 	defer recordPool.Put(rec)
 	var key, head []byte // head precedes the frame
-	err := b.eachRecord(rec, func(i int, rec *record) error {
+	return b.eachRecord(rec, func(i int, rec *record) error {
 		t := b.target(i)
-		row := spill.Row{Number: rec.number, Tag: noLabel}
-		if len(b.labels) > 0 {
-			row.Tag = b.labels[i]
+		row := spill.Row{Number: rec.number}
+		row.Tag, row.Flag = b.label(i)
+		var err error
+		if key, err = a.order.appendKey(appendTarget(key[:0], t), rec); err != nil {
+			return err
 		}
-		var bucket int
-		if a.cuts == nil {
-			place := a.base[t] + a.order.place(t, b.places[i])
-			row.Key = uint64(place)
-			bucket = a.places.bucket(place)
-		} else {
-			var err error
-			if key, err = a.order.appendKey(appendTarget(key[:0], t), rec); err != nil {
-				return err
-			}
-			row.Key = prefix(key[min(len(key), groupSize):])
-			bucket = bucketOf(a.cuts, key, rec.number)
-			head = append(binary.AppendUvarint(head[:0], uint64(len(key))), key...)
-		}
+		bucket := bucketOf(a.cuts, key, rec.number)
+		head = append(binary.AppendUvarint(head[:0], uint64(len(key))), key...)
 		frame := b.frame(rec)
 		if len(frame) >= leastAlone {
 			return a.spill.AddRow(bucket, row, head, frame)
 		}
 		batch.Begin()
 		batch.Data = append(batch.Data, head...)
-		batch.Data = append(batch.Data, frame...)
-		batch.End(bucket, row)
+		batch.End(bucket, row, frame)
 		return nil
 	})
-	if err != nil {
-		return err
+}
+
+// label returns the label of the i-th record of the block, if it has one and labels are counted.
+func (b *block) label(i int) (id int64, ok bool) {
+	if len(b.labels) == 0 || b.labels[i] == noLabel {
+		return 0, false
 	}
-	return a.spill.Add(batch)
+	return b.labels[i], true
+}
+
+// labelOf returns the label of a row.
+func labelOf(row *spill.Row) int64 {
+	if row.Flag {
+		return row.Tag
+	}
+	return noLabel
 }
 
 // target returns the target of the i-th record of the block.
@@ -308,8 +348,8 @@ func (a *arrangement) load(l *loaded) error {
 	l.data, l.rows = data, l.rows[:0]
 	for at := 0; at < len(data); {
 		row, next := spill.Parse(data, at)
-		s := sortedRow{key: row.Key, at: at}
 		key, _ := cutKey(data[row.From:row.To])
+		s := sortedRow{key: prefix(key[groupSize:]), at: at}
 		s.group = uint32(key[0])<<16 | uint32(key[1])<<8 | uint32(key[2])
 		l.rows = append(l.rows, s)
 		at = next
@@ -350,21 +390,21 @@ func (l *loaded) write(ctx context.Context, to *shardWriters, b *block) error {
 		row, _ := spill.Parse(l.data, s.at)
 		_, frame := cutKey(l.data[row.From:row.To])
 		target := int(s.group >> 8)
-		large := len(frame) >= gathered/2
+		large := len(frame) >= leastDirect
 		if large || len(b.data)+len(frame) > gathered {
 			if err := flush(); err != nil {
 				return err
 			}
 		}
 		if large {
-			alone := block{data: frame, sizes: []int{len(frame)}, targets: []int{target}, labels: []int64{row.Tag}}
+			alone := block{data: frame, sizes: []int{len(frame)}, targets: []int{target}, labels: []int64{labelOf(&row)}}
 			if err := to.block(ctx, &alone); err != nil {
 				return err
 			}
 			continue
 		}
 		b.data = append(b.data, frame...)
-		b.sizes, b.targets, b.labels = append(b.sizes, len(frame)), append(b.targets, target), append(b.labels, row.Tag)
+		b.sizes, b.targets, b.labels = append(b.sizes, len(frame)), append(b.targets, target), append(b.labels, labelOf(&row))
 	}
 	return flush()
 }

@@ -229,9 +229,13 @@ func (p *placed) load(s *spill.Spill, bucket int, at, behind int64) error {
 	return nil
 }
 
-// gathered is how many bytes of records are collected before they are written; a record of at least
-// half that size is written by itself.
-const gathered = 128 << 10
+// gathered is how many bytes of records are collected before they are written: more than the buffer
+// of a shard, so that it does not copy them again. A record of at least leastDirect bytes is
+// written by itself.
+const (
+	gathered    = 384 << 10
+	leastDirect = 64 << 10
+)
 
 // write writes rows to a shard.
 func (p *placed) write(to *openShard, rows []int) error {
@@ -247,13 +251,13 @@ func (p *placed) write(to *openShard, rows []int) error {
 	for _, at := range rows {
 		row, _ := spill.Parse(p.data, at)
 		frame := p.data[row.From:row.To]
-		alone := len(frame) >= gathered/2
+		alone := len(frame) >= leastDirect
 		if alone || len(b.data)+len(frame) > gathered {
 			if err := flush(); err != nil {
 				return err
 			}
 		}
-		b.sizes, b.labels = append(b.sizes, len(frame)), append(b.labels, row.Tag)
+		b.sizes, b.labels = append(b.sizes, len(frame)), append(b.labels, labelOf(&row))
 		if !alone {
 			b.data = append(b.data, frame...)
 			continue
