@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"net/http"
 	"net/url"
 	"os"
 	"strings"
@@ -14,6 +15,7 @@ import (
 // takes them; its own client cannot be given policies.
 func azureClient(service, name string) (*container.Client, error) {
 	o := new(container.ClientOptions)
+	o.Transport = &http.Client{Transport: ownTransport()}
 	o.PerCallPolicies = []policy.Policy{azureLists{}, azureAnswers{}, azureAround{}, new(azureSums)}
 	if anonymous() {
 		service, _, _ = strings.Cut(service, "?") // after it may be a token

@@ -209,9 +209,11 @@ func (b *bucket) failed(err error) error {
 			return &answer{"the bucket is in another region: say which in AWS_REGION", errors.ErrUnsupported}
 		case status == http.StatusNotFound:
 			kind = fs.ErrNotExist
+		case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
+			kind = storage.ErrBusy
 		case status == http.StatusUnauthorized || status == http.StatusForbidden:
 			kind = fs.ErrPermission // and not "not found", which is what one library makes of it
-		case status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests:
+		case status >= 400 && status < 500 && status != http.StatusRequestTimeout:
 			kind = errors.ErrUnsupported // asking again does not help
 		}
 	}

@@ -43,4 +43,6 @@
 //     30s.
 //   - TFREC_HEDGE: when a second request is made for a range that is not answered: p95, after the
 //     time in which 95 of 100 answers begin, or a duration such as 200ms. Default: off.
+//   - TFREC_MAX_REQUESTS: how many small requests, such as those for images, are in flight to a store
+//     at most, 1 to 4096. How many are adapts to the store. Default: 256.
 package cloud

@@ -126,7 +126,7 @@ func openS3(ctx context.Context, host string) (storage.Store, error) {
 
 // openGS opens a bucket of Google Cloud Storage.
 func openGS(ctx context.Context, host string) (storage.Store, error) {
-	transport := gsAround{gsLists{gsAnswers{gsTransport()}}}
+	transport := gsAround{gsLists{gsAnswers{ownTransport()}}}
 	client := gcp.NewAnonymousHTTPClient(transport)
 	if !anonymous() && os.Getenv("STORAGE_EMULATOR_HOST") == "" {
 		if found, err := gcp.DefaultCredentials(ctx); err == nil {

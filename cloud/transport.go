@@ -4,16 +4,17 @@ import (
 	"net/http"
 
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// idleConnections is how many connections to a server are kept for the next
-// requests: as many as are under way at a time when images are asked for ahead
-// and parts are. The libraries keep 2 or 10, and would open the others again for
-// each request.
-const idleConnections = 64
+// idleConnections is how many connections to a server are kept for the next requests: as many as are
+// under way at a time, small requests and those for parts. The libraries keep 2 or 10, and would open
+// the others again for each request.
+func idleConnections() int { return storage.MostRequests() + 64 }
 
 func keepConnections(t *http.Transport) {
-	t.MaxIdleConns, t.MaxIdleConnsPerHost = 4*idleConnections, idleConnections
+	t.MaxIdleConns, t.MaxIdleConnsPerHost = 4*idleConnections(), idleConnections()
 }
 
 // s3Client is what requests to S3 go through.
@@ -21,8 +22,8 @@ func s3Client() *awshttp.BuildableClient {
 	return awshttp.NewBuildableClient().WithTransportOptions(keepConnections)
 }
 
-// gsTransport is what requests to Google go through.
-func gsTransport() http.RoundTripper {
+// ownTransport is what requests to Google and Azure go through.
+func ownTransport() http.RoundTripper {
 	shared, ok := http.DefaultTransport.(*http.Transport)
 	if !ok { // somebody has put another one there
 		return http.DefaultTransport

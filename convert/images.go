@@ -54,8 +54,9 @@ type ImageOptions struct {
 	// Codec says how images are decoded, and which are refused.
 	Codec augment.CodecOptions
 	// Memory bounds what the images in progress take together, over all workers, in bytes: their
-	// files, pixels and records. An image that takes more by itself is processed alone. The set
-	// does not depend on it. Default: a quarter of the memory available to this process (that of
+	// files, pixels and records. Images that are requested ahead from a store count, and take up to
+	// a quarter of it. An image that takes more by itself is processed alone. The set does not
+	// depend on it. Default: a quarter of the memory available to this process (that of
 	// the machine or its control group, or GOMEMLIMIT if that is less; 2 GiB is assumed if the
 	// machine does not report it).
 	Memory int64

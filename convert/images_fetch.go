@@ -8,16 +8,17 @@ import (
 	"sync"
 
 	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// Images of an object store are requested ahead of the workers: at most mostFetches requests are in
-// flight, since each mostly waits, and at most fetchBytes are requested and not yet used. An image
+// Images of an object store are requested ahead of the workers: as many at a time as storage.Limited
+// allows, and at most fetchBytes, or a quarter of Memory, are requested and not yet used. An image
 // that a worker waits for is requested in any case; a worker has one batch at a time.
-const (
-	mostFetches = 32
-	fetchBytes  = 64 << 20
-	mostFetched = 1024 // maximum number of images in fetchBytes
-)
+const fetchBytes = 64 << 20
+
+// mostFetched is the maximum number of images that are requested and not yet taken: enough for the
+// others to arrive while a refused request pauses.
+func mostFetched() int { return 4 * storage.MostRequests() }
 
 // fetcher reads images of a store in the order of their use.
 type fetcher struct {
@@ -34,27 +35,55 @@ type fetcher struct {
 	held    int64 // bytes requested and not yet used
 }
 
-// fetch is an image being read from a store.
+// fetch is an image being read, with its mask, as far as these are in a store.
 type fetch struct {
 	fetcher *fetcher
 	pic     *imageFile
 	begun   bool          // guarded by the fetcher's mu
 	waited  bool          // a worker waited for it
-	ready   chan struct{} // closed when data or err is set
-	buffer  *[]byte
-	data    []byte
-	input   setdir.Input
-	err     error
+	ready   chan struct{} // closed when image and mask are set
+	image   fetched
+	mask    fetched
+}
+
+// fetched is a file that was read from a store.
+type fetched struct {
+	wanted bool  // it is in a store
+	size   int64 // as it was listed; 0 if not wanted
+	buffer *[]byte
+	data   []byte
+	input  setdir.Input
+	err    error
+}
+
+// read reads the file.
+func (f *fetched) read(ctx context.Context, from origin, pic *imageFile) {
+	f.buffer = fetchBuffers.Get().(*[]byte)
+	f.data, f.input, f.err = from.read(ctx, pic, *f.buffer)
+}
+
+// done gives back the memory.
+func (f *fetched) done() {
+	if f.buffer != nil && f.err == nil && cap(f.data) <= keepFrames {
+		*f.buffer = f.data
+		fetchBuffers.Put(f.buffer)
+	}
+	f.buffer, f.data = nil, nil
 }
 
 // fetchBuffers holds buffers for images, as *[]byte.
 var fetchBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
+// fetches reports whether images or their masks are in a store.
+func (s *imageSource) fetches() bool {
+	return s.origin.remote() || s.masks != nil && s.masks.remote()
+}
+
 // fetch begins to read the images that next returns, until it returns nil. The caller closes the
 // fetcher.
 func (s *imageSource) fetch(ctx context.Context, next func() *imageFile) *fetcher {
 	f := &fetcher{source: s, next: next}
-	f.ctx, f.cancel = context.WithCancel(ctx)
+	f.ctx, f.cancel = context.WithCancel(storage.Limited(ctx))
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.fill()
@@ -85,14 +114,14 @@ func (f *fetcher) take() *fetch {
 
 // fill begins as many fetches as there is room for.
 func (f *fetcher) fill() {
-	for !f.closed && f.waiting < mostFetches && len(f.ahead) <= mostFetched {
+	for !f.closed && f.waiting < storage.MostRequests() && len(f.ahead) <= mostFetched() {
 		if n := len(f.ahead); n == 0 || f.ahead[n-1].begun {
 			if !f.look() {
 				return
 			}
 		}
 		last := f.ahead[len(f.ahead)-1]
-		if f.held > 0 && f.held+last.pic.size > fetchBytes {
+		if f.held > 0 && f.held+last.size() > f.source.fetchMemory {
 			return
 		}
 		f.begin(last)
@@ -105,7 +134,14 @@ func (f *fetcher) look() bool {
 	if pic == nil {
 		return false
 	}
-	f.ahead = append(f.ahead, &fetch{fetcher: f, pic: pic, ready: make(chan struct{})})
+	t := &fetch{fetcher: f, pic: pic, ready: make(chan struct{})}
+	if t.image.wanted = f.source.origin.remote(); t.image.wanted {
+		t.image.size = pic.size
+	}
+	if mask := pic.mask(); mask != nil && f.source.masks.remote() {
+		t.mask.wanted, t.mask.size = true, mask.size
+	}
+	f.ahead = append(f.ahead, t)
 	return true
 }
 
@@ -113,15 +149,20 @@ func (f *fetcher) look() bool {
 func (f *fetcher) begin(t *fetch) {
 	t.begun = true
 	if f.closed {
-		t.err = context.Cause(f.ctx)
+		t.image.err = context.Cause(f.ctx)
+		t.mask.err = t.image.err
 		close(t.ready)
 		return
 	}
 	f.waiting++
-	f.held += t.pic.size
+	f.held += t.size()
 	f.work.Go(func() {
-		t.buffer = fetchBuffers.Get().(*[]byte)
-		t.data, t.input, t.err = f.source.origin.read(f.ctx, t.pic, *t.buffer)
+		if t.image.wanted {
+			t.image.read(f.ctx, f.source.origin, t.pic)
+		}
+		if t.mask.wanted && t.image.err == nil {
+			t.mask.read(f.ctx, f.source.masks, t.pic.mask())
+		}
 		close(t.ready)
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -130,8 +171,11 @@ func (f *fetcher) begin(t *fetch) {
 	})
 }
 
-// wait returns the image, which is valid until done.
-func (t *fetch) wait() ([]byte, setdir.Input, error) {
+// size is how many bytes are requested.
+func (t *fetch) size() int64 { return t.image.size + t.mask.size }
+
+// wait returns when the files are there, which are valid until done.
+func (t *fetch) wait() {
 	f := t.fetcher
 	f.mu.Lock()
 	if !t.begun {
@@ -140,24 +184,20 @@ func (t *fetch) wait() ([]byte, setdir.Input, error) {
 	f.mu.Unlock()
 	t.waited = true
 	<-t.ready
-	return t.data, t.input, t.err
 }
 
-// done releases the image. One that nobody waited for belongs to a failed run, and keeps its
+// done releases the files. Those that nobody waited for belong to a failed run, and keep their
 // memory.
 func (t *fetch) done() {
 	if !t.waited {
 		return
 	}
-	if t.err == nil && cap(t.data) <= keepFrames {
-		*t.buffer = t.data
-		fetchBuffers.Put(t.buffer)
-	}
-	t.data = nil
+	t.image.done()
+	t.mask.done()
 	f := t.fetcher
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.held -= t.pic.size
+	f.held -= t.size()
 	f.fill()
 }
 
@@ -198,7 +238,7 @@ func (s *imageSource) prepare(ctx context.Context, jobs []int, inOrder bool) err
 	if err := s.origin.load(ctx, s.temp, s.imagesOf(jobs)); err != nil {
 		return err
 	}
-	if !s.origin.remote() || len(jobs) == 0 {
+	if !s.fetches() || len(jobs) == 0 {
 		return nil
 	}
 	a := &aheadOfJobs{images: jobImages{source: s}}

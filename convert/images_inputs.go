@@ -225,7 +225,7 @@ func (s *imageSource) readInput(ctx context.Context, m *sampleWork, in *readInpu
 		_, in.hash, in.image, err = s.read(ctx, m, pic)
 	} else {
 		var mask string
-		mask, err = s.readMask(ctx, m, pic.mask())
+		mask, err = s.readMask(ctx, m, pic)
 		in.hash = in.unmasked + mask
 	}
 	in.mask = m.maskInput

@@ -119,6 +119,9 @@ func sampleOf(image int32) sample { return sample{image: image} }
 // putSampleWork keeps the memory for reuse, unless a huge image has grown it.
 func putSampleWork(m *sampleWork) {
 	if m.fetched != nil {
+		if m.fetched.mask.wanted {
+			m.maskFile = nil // it is the fetcher's
+		}
 		m.fetched.done()
 		m.fetched = nil
 	}

@@ -96,8 +96,16 @@ func (e *maskError) Error() string {
 func (s *imageSource) maskKey(path string) string { return s.masks.place() + "/" + path }
 
 // readMask reads the mask of an image into m and returns its hash.
-func (s *imageSource) readMask(ctx context.Context, m *sampleWork, mask *imageFile) (hash string, err error) {
-	data, in, err := s.masks.read(ctx, mask, m.maskFile)
+func (s *imageSource) readMask(ctx context.Context, m *sampleWork, pic *imageFile) (hash string, err error) {
+	mask := pic.mask()
+	var data []byte
+	var in setdir.Input
+	if ahead := m.fetched; ahead != nil && ahead.pic == pic && ahead.mask.wanted {
+		ahead.wait()
+		data, in, err = ahead.mask.data, ahead.mask.input, ahead.mask.err
+	} else {
+		data, in, err = s.masks.read(ctx, mask, m.maskFile)
+	}
 	if err != nil {
 		return "", &maskError{mask.path, err}
 	}

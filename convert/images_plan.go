@@ -24,6 +24,7 @@ type imageSource struct {
 	webdataset  bool
 	dir         *setdir.Dir  // of the set, for temporary files
 	ahead       *aheadOfJobs // of a current run that reads from a store
+	fetchMemory int64        // bytes of images that may be requested and not used
 	codec       *augment.Codec
 	backend     augment.Backend
 	decodes     bool // the backend decodes JPEGs
@@ -72,6 +73,10 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *previ
 	}
 	if o.memory = o.Memory; o.memory == 0 {
 		o.memory = memory.Limit() / 4
+	}
+	if s.fetches() {
+		s.fetchMemory = min(o.memory/4, fetchBytes)
+		o.memory -= s.fetchMemory
 	}
 	if o.Limit > 0 {
 		s.images = limit(s.images, o.Limit, newHasher(o.Seed, forLimit))

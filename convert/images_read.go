@@ -22,8 +22,9 @@ func withoutPath(err error) error {
 // read reads an image, and what is beside it into m, and returns their identity. The bytes are valid
 // until the next image.
 func (s *imageSource) read(ctx context.Context, m *sampleWork, pic *imageFile) (data []byte, hash string, in setdir.Input, err error) {
-	if m.fetched != nil && m.fetched.pic == pic {
-		data, in, err = m.fetched.wait()
+	if ahead := m.fetched; ahead != nil && ahead.pic == pic && ahead.image.wanted {
+		ahead.wait()
+		data, in, err = ahead.image.data, ahead.image.input, ahead.image.err
 	} else if data, in, err = s.origin.read(ctx, pic, m.file); err == nil {
 		m.file = data
 	}
@@ -36,7 +37,7 @@ func (s *imageSource) read(ctx context.Context, m *sampleWork, pic *imageFile) (
 		in.Hash = hash
 	}
 	if pic.mask() != nil {
-		mask, err := s.readMask(ctx, m, pic.mask())
+		mask, err := s.readMask(ctx, m, pic)
 		if err != nil {
 			return nil, "", setdir.Input{}, err
 		}

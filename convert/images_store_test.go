@@ -111,8 +111,8 @@ func TestImagesOfAStore(t *testing.T) {
 	if c.kinds["open"] != 61 || c.kinds["list"] > 2 {
 		t.Errorf("requests for 61 pictures and one empty: %v", c.kinds)
 	}
-	if c.atATime <= 4 || c.atATime > mostFetches {
-		t.Errorf("%d requests at a time with two workers, want more than 4 and %d at most", c.atATime, mostFetches)
+	if c.atATime <= 4 || c.atATime > storage.MostRequests() {
+		t.Errorf("%d requests at a time with two workers, want more than 4 and %d at most", c.atATime, storage.MostRequests())
 	}
 
 	// Another machine that has the directory, and sees the same versions, reads nothing.
@@ -265,7 +265,7 @@ func TestFetchesAreBounded(t *testing.T) {
 		}
 		large.version = o.Version
 	}
-	source := &imageSource{origin: &imageTree{root: storage.Parse(url)}}
+	source := &imageSource{origin: &imageTree{root: storage.Parse(url)}, fetchMemory: fetchBytes}
 	const images = 8
 	given := 0
 	f := source.fetch(t.Context(), func() *imageFile {
@@ -283,11 +283,12 @@ func TestFetchesAreBounded(t *testing.T) {
 			taken = taken[1:]
 		}
 		taken = append(taken, f.take())
-		if data, _, err := taken[len(taken)-1].wait(); err != nil || len(data) != size {
-			t.Fatalf("%d bytes, %v", len(data), err)
+		last := taken[len(taken)-1]
+		if last.wait(); last.image.err != nil || len(last.image.data) != size {
+			t.Fatalf("%d bytes, %v", len(last.image.data), last.image.err)
 		}
 		f.mu.Lock()
-		if f.held > fetchBytes+size || f.waiting > mostFetches {
+		if f.held > fetchBytes+size || f.waiting > storage.MostRequests() {
 			t.Errorf("%d bytes held, %d requests under way", f.held, f.waiting)
 		}
 		f.mu.Unlock()

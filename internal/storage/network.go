@@ -17,6 +17,8 @@ const (
 	TimeoutVariable = "TFREC_TIMEOUT"
 	// HedgeVariable is when a second request is made for a range: "p95", or after a duration.
 	HedgeVariable = "TFREC_HEDGE"
+	// MaxRequestsVariable is how many small requests may be in flight to a store, at most.
+	MaxRequestsVariable = "TFREC_MAX_REQUESTS"
 )
 
 // expected is what is expected of servers.
@@ -24,12 +26,17 @@ type expected struct {
 	speed   int64         // in bytes a second while a body is waited for; 0: any
 	silence time.Duration // how long a server may send nothing before it is asked again
 	hedge   hedgeAfter
+
+	requests int // MostRequests
 }
 
 const (
 	defaultSpeed   = 1024
 	defaultSilence = 30 * time.Second
 	leastSilence   = time.Second
+
+	defaultRequests = 256
+	maxRequests     = 4096
 )
 
 // response is how long an answer may take when all of a body has been read: what the system's
@@ -41,11 +48,15 @@ func (e *expected) finish() time.Duration { return 10 * e.silence }
 
 var network atomic.Pointer[expected]
 
-func init() { network.Store(&expected{speed: defaultSpeed, silence: defaultSilence}) }
+func init() { network.Store(byDefault()) }
+
+func byDefault() *expected {
+	return &expected{speed: defaultSpeed, silence: defaultSilence, requests: defaultRequests}
+}
 
 // readEnvironment sets what is expected of servers from now on.
 func readEnvironment() error {
-	e := &expected{speed: defaultSpeed, silence: defaultSilence}
+	e := byDefault()
 	if s := os.Getenv(MinSpeedVariable); s != "" {
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil || n < 0 {
@@ -70,6 +81,13 @@ func readEnvironment() error {
 			return fmt.Errorf("%s is %q: want p95, a duration such as 200ms, or off", HedgeVariable, s)
 		}
 		e.hedge.delay = d
+	}
+	if s := os.Getenv(MaxRequestsVariable); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 || n > maxRequests {
+			return fmt.Errorf("%s is %q: want a number of requests, 1 to %d", MaxRequestsVariable, s, maxRequests)
+		}
+		e.requests = n
 	}
 	network.Store(e)
 	return nil

@@ -276,22 +276,26 @@ func TestEnvironment(t *testing.T) {
 		want            expected
 		bad             bool
 	}{
-		{"", "", expected{1024, 30 * time.Second, hedgeAfter{}}, false},
-		{MinSpeedVariable, "0", expected{0, 30 * time.Second, hedgeAfter{}}, false},
-		{MinSpeedVariable, "100000", expected{100_000, 30 * time.Second, hedgeAfter{}}, false},
-		{TimeoutVariable, "2m", expected{1024, 2 * time.Minute, hedgeAfter{}}, false},
-		{HedgeVariable, "p95", expected{1024, 30 * time.Second, hedgeAfter{slowest: true}}, false},
-		{HedgeVariable, "250ms", expected{1024, 30 * time.Second, hedgeAfter{delay: 250 * time.Millisecond}}, false},
-		{HedgeVariable, "off", expected{1024, 30 * time.Second, hedgeAfter{}}, false},
+		{"", "", expected{1024, 30 * time.Second, hedgeAfter{}, 256}, false},
+		{MinSpeedVariable, "0", expected{0, 30 * time.Second, hedgeAfter{}, 256}, false},
+		{MinSpeedVariable, "100000", expected{100_000, 30 * time.Second, hedgeAfter{}, 256}, false},
+		{TimeoutVariable, "2m", expected{1024, 2 * time.Minute, hedgeAfter{}, 256}, false},
+		{HedgeVariable, "p95", expected{1024, 30 * time.Second, hedgeAfter{slowest: true}, 256}, false},
+		{HedgeVariable, "250ms", expected{1024, 30 * time.Second, hedgeAfter{delay: 250 * time.Millisecond}, 256}, false},
+		{HedgeVariable, "off", expected{1024, 30 * time.Second, hedgeAfter{}, 256}, false},
+		{MaxRequestsVariable, "1000", expected{1024, 30 * time.Second, hedgeAfter{}, 1000}, false},
 		{variable: MinSpeedVariable, value: "fast", bad: true},
 		{variable: MinSpeedVariable, value: "-1", bad: true},
 		{variable: TimeoutVariable, value: "30", bad: true},
 		{variable: TimeoutVariable, value: "1ms", bad: true},
 		{variable: HedgeVariable, value: "p99", bad: true},
 		{variable: HedgeVariable, value: "0s", bad: true},
+		{variable: MaxRequestsVariable, value: "0", bad: true},
+		{variable: MaxRequestsVariable, value: "5000", bad: true},
+		{variable: MaxRequestsVariable, value: "many", bad: true},
 	} {
 		t.Run(test.variable+"="+test.value, func(t *testing.T) {
-			for _, v := range []string{MinSpeedVariable, TimeoutVariable, HedgeVariable} {
+			for _, v := range []string{MinSpeedVariable, TimeoutVariable, HedgeVariable, MaxRequestsVariable} {
 				t.Setenv(v, "")
 			}
 			if test.variable != "" {

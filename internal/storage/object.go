@@ -50,15 +50,21 @@ func openObject(ctx context.Context, l Location) (*object, error) {
 	}
 	// The response to a request for the beginning also describes the object: most small objects
 	// need no other request.
+	its, err := takeTurn(ctx, s)
+	if err != nil {
+		cancel(err)
+		return nil, err
+	}
 	first, stop := context.WithCancel(ctx)
 	silence := network.Load().silence
 	watch := time.AfterFunc(silence, stop)
 	body, is, err := openRange(first, s, l.name, "", 0, firstPart)
 	if err == nil {
 		o.become(is)
-		o.ahead.begin(body, is.Sum, func() { watch.Reset(silence) }, func() { watch.Stop(); stop() })
+		o.ahead.begin(body, is.Sum, func() { watch.Reset(silence) }, func() { watch.Stop(); stop(); its.end(nil) })
 		return o, nil
 	}
+	its.end(err)
 	watch.Stop()
 	stop()
 	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
@@ -195,6 +201,11 @@ func (o *object) request(p []byte, off int64) (n int, sum Sum, err error) {
 	if o.fresh.Load() {
 		parent = Around(parent)
 	}
+	its, err := takeTurn(parent, o.store)
+	if err != nil {
+		return 0, Sum{}, err
+	}
+	defer func() { its.end(err) }()
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	silence := network.Load().silence

@@ -47,8 +47,18 @@ func Retry[T any](ctx context.Context, request func(context.Context) (T, error))
 // retryLong is Retry for requests that may take longer than a server may be silent, as long as
 // something happens: alive says how long the next silence may be.
 func retryLong[T any](ctx context.Context, request func(ctx context.Context, alive func(time.Duration)) (T, error)) (T, error) {
+	return retryTurns(ctx, func() (turn, error) { return turn{}, nil }, request)
+}
+
+// retryTurns is retryLong for requests that each have a turn.
+func retryTurns[T any](ctx context.Context, take func() (turn, error), request func(ctx context.Context, alive func(time.Duration)) (T, error)) (v T, err error) {
 	for n := 1; ; n++ {
-		v, err := once(ctx, request)
+		its, err := take()
+		if err != nil {
+			return v, err
+		}
+		v, err = once(ctx, request)
+		its.end(err)
 		if err == nil || ctx.Err() != nil || lasting(err) {
 			return v, err
 		}
@@ -65,7 +75,8 @@ var errSilent = errors.New("the server did not answer in time")
 
 // Look returns what a store says of an object, with [Retry].
 func Look(ctx context.Context, s Store, name string) (Object, error) {
-	return Retry(ctx, func(ctx context.Context) (Object, error) { return s.Stat(ctx, name) })
+	take := func() (turn, error) { return takeTurn(ctx, s) }
+	return retryTurns(ctx, take, func(ctx context.Context, _ func(time.Duration)) (Object, error) { return s.Stat(ctx, name) })
 }
 
 func once[T any](ctx context.Context, request func(context.Context, func(time.Duration)) (T, error)) (T, error) {

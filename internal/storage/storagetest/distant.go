@@ -29,9 +29,16 @@ type Distant struct {
 	*Store
 	Seed    uint64
 	Latency time.Duration // of a request on average; one in a hundred takes 20 times as long
+	Steady  bool          // Latency is that of each request
 	Faults  float64       // share of the requests that fail, half of them after they are carried out
 	Stale   float64       // share of the lists that are Age old
 	Age     time.Duration
+
+	// Serves is how many requests for ranges are carried out at a time: others are refused. Default:
+	// any number.
+	Serves int
+	// Bandwidth is how many bytes a second arrive, of all ranges together. Default: any number.
+	Bandwidth int64
 
 	mu     sync.Mutex
 	times  map[string]int // requests by kind and name
@@ -40,6 +47,23 @@ type Distant struct {
 	stale  int
 	past   []change
 	marks  map[string]*distantSender // who made an object
+	ranges Ranges
+	serves int       // requests for ranges that are carried out now
+	free   time.Time // when the last range asked for so far has arrived
+}
+
+// Ranges are the requests for ranges of objects.
+type Ranges struct {
+	Most        int // in flight at a time, without those that were refused
+	Refused     int
+	First, Last time.Time // when the first one was made, and the last one ended
+}
+
+// Ranges returns what requests for ranges there were.
+func (d *Distant) Ranges() Ranges {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.ranges
 }
 
 // change is what a name stood for before it was written or removed.
@@ -81,9 +105,12 @@ func (d *Distant) begin(ctx context.Context, kind, name string) (random *rand.Ra
 	fmt.Fprintf(h, "%s %d", key, d.times[key])
 	d.mu.Unlock()
 	random = rand.New(rand.NewPCG(d.Seed, h.Sum64()))
-	latency := time.Duration(random.ExpFloat64() * float64(d.Latency))
-	if random.IntN(100) == 0 {
-		latency *= 20
+	latency := d.Latency
+	if !d.Steady {
+		latency = time.Duration(random.ExpFloat64() * float64(d.Latency))
+		if random.IntN(100) == 0 {
+			latency *= 20
+		}
 	}
 	select {
 	case <-time.After(latency):
@@ -190,14 +217,90 @@ func (d *Distant) Stat(ctx context.Context, name string) (storage.Object, error)
 
 // Open implements storage.Store.
 func (d *Distant) Open(ctx context.Context, name, version string, offset, length int64) (io.ReadCloser, storage.Object, error) {
+	served := d.serve()
 	_, end, err := d.begin(ctx, "open", name)
 	if err == nil {
 		err = end()
 	}
+	if err == nil && !served {
+		err = fmt.Errorf("503 Slow Down: %w", storage.ErrBusy)
+	}
+	var body io.ReadCloser
+	var is storage.Object
+	if err == nil {
+		body, is, err = d.Store.Open(ctx, name, version, offset, length)
+	}
 	if err != nil {
+		if served {
+			d.served()
+		}
 		return nil, storage.Object{}, err
 	}
-	return d.Store.Open(ctx, name, version, offset, length)
+	return &distantBody{ReadCloser: body, ctx: ctx, from: d, arrives: d.send(min(length, is.Size-offset))}, is, nil
+}
+
+// serve counts a request for a range, and reports whether it is carried out.
+func (d *Distant) serve() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ranges.First.IsZero() {
+		d.ranges.First = time.Now()
+	}
+	if d.Serves > 0 && d.serves == d.Serves {
+		d.ranges.Refused++
+		return false
+	}
+	d.serves++
+	d.ranges.Most = max(d.ranges.Most, d.serves)
+	return true
+}
+
+// served ends what serve began.
+func (d *Distant) served() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.serves--
+	d.ranges.Last = time.Now()
+}
+
+// send returns when a body of n bytes has arrived, after those that were sent before it.
+func (d *Distant) send(n int64) time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := time.Now()
+	if d.Bandwidth == 0 {
+		return now
+	}
+	if d.free.Before(now) {
+		d.free = now
+	}
+	d.free = d.free.Add(time.Duration(float64(n) / float64(d.Bandwidth) * float64(time.Second)))
+	return d.free
+}
+
+// distantBody is a body that arrives at some time.
+type distantBody struct {
+	io.ReadCloser
+	ctx     context.Context
+	from    *Distant
+	arrives time.Time
+	once    sync.Once
+}
+
+func (b *distantBody) Read(p []byte) (int, error) {
+	if wait := time.Until(b.arrives); wait > 0 {
+		select {
+		case <-time.After(wait):
+		case <-b.ctx.Done():
+			return 0, context.Cause(b.ctx)
+		}
+	}
+	return b.ReadCloser.Read(p)
+}
+
+func (b *distantBody) Close() error {
+	b.once.Do(b.from.served)
+	return b.ReadCloser.Close()
 }
 
 // Remove implements storage.Store.
