@@ -1,0 +1,152 @@
+//go:build unix
+
+package convert
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// copies is a source whose records cost nothing to make: each is a copy of the same bytes.
+type copies struct {
+	source         // what is not asked for
+	shards, pieces int
+	each           int // records of a piece
+	record         []byte
+}
+
+func (c *copies) jobs() []job {
+	var jobs []job
+	for i := range c.shards {
+		jobs = append(jobs, job{name: shard.Name{Dataset: "copies", Split: "train", Index: i, Count: c.shards}, samples: int64(c.pieces * c.each)})
+	}
+	return jobs
+}
+
+func (c *copies) place() string                              { return "" }
+func (c *copies) prepare(context.Context, []int, bool) error { return nil }
+func (c *copies) rest()                                      {}
+func (c *copies) labelCounts(map[int32]int64) map[string]int64 {
+	return nil
+}
+
+func (c *copies) tasks(context.Context, int) iter.Seq2[task, error] {
+	return func(yield func(task, error) bool) {
+		for range c.pieces {
+			ok := yield(func(p *piece) error {
+				for range c.each {
+					start := len(p.frames)
+					p.frames = tfrecord.AppendFrame(p.frames, c.record)
+					p.sizes = append(p.sizes, len(p.frames)-start)
+				}
+				p.samples += int64(c.each)
+				return nil
+			}, nil)
+			if !ok {
+				return
+			}
+		}
+	}
+}
+
+// convert writes the shards as a run does.
+func (c *copies) convert(b *testing.B, workers int) {
+	dir, err := setdir.Open(b.Context(), b.TempDir(), setdir.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer dir.Close()
+	jobs := c.jobs()
+	r := emptyRun(&Options{Name: "copies", Workers: workers}, jobs, manifest.Manifest{}, nil, codecs{})
+	r.source, r.dir = c, dir
+	all := make([]int, len(jobs))
+	for i := range all {
+		all[i] = i
+	}
+	if err := r.make(b.Context(), all); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// loop writes the same bytes as plainly as possible: each worker makes, hashes and writes one file
+// after another.
+func (c *copies) loop(b *testing.B, workers int) {
+	dir := b.TempDir()
+	var next atomic.Int64
+	var work sync.WaitGroup
+	for range workers {
+		work.Go(func() {
+			var frames []byte
+			for i := next.Add(1); i <= int64(c.shards); i = next.Add(1) {
+				f, err := os.Create(filepath.Join(dir, fmt.Sprint(i)))
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				sum := sha256.New()
+				for range c.pieces {
+					frames = frames[:0]
+					for range c.each {
+						frames = tfrecord.AppendFrame(frames, c.record)
+					}
+					sum.Write(frames)
+					if _, err := f.Write(frames); err != nil {
+						b.Error(err)
+					}
+				}
+				sum.Sum(nil)
+				if err := f.Sync(); err != nil {
+					b.Error(err)
+				}
+				f.Close()
+			}
+		})
+	}
+	work.Wait()
+}
+
+// BenchmarkWritePath writes shards of records that cost nothing, with as many workers as processors,
+// in turns with a plain loop of copying, CRC-32C, SHA-256, write and fsync. It reports the rate of a
+// run, how many times that of the loop it is, and its processor time likewise. Run it with TMPDIR in
+// memory to leave out the disk.
+func BenchmarkWritePath(b *testing.B) {
+	c := &copies{shards: 32, pieces: 8, each: 10, record: slices.Repeat([]byte("0123456789abcdef"), 100<<10/16)}
+	size := float64(c.shards*c.pieces*c.each) * float64(len(c.record)+tfrecord.Overhead)
+	for _, procs := range []int{1, 2, 8, 32, 64} {
+		b.Run(fmt.Sprintf("procs=%d", procs), func(b *testing.B) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+			var wall, cpu [2][]float64
+			for b.Loop() {
+				for side, write := range []func(*testing.B, int){c.convert, c.loop} {
+					began, before := time.Now(), cpuTime(b)
+					write(b, procs)
+					wall[side] = append(wall[side], time.Since(began).Seconds())
+					cpu[side] = append(cpu[side], (cpuTime(b) - before).Seconds())
+				}
+			}
+			for side := range wall {
+				slices.Sort(wall[side])
+				slices.Sort(cpu[side])
+			}
+			n := len(wall[0]) / 2
+			b.ReportMetric(size/wall[0][n]/1e6, "MB/s")
+			b.ReportMetric(wall[1][n]/wall[0][n], "x-loop")
+			b.ReportMetric(cpu[0][n]/cpu[1][n], "x-loop-cpu")
+		})
+	}
+}
