@@ -136,3 +136,26 @@ func TestMasksAtADistance(t *testing.T) {
 		})
 	}
 }
+
+// The state of a set's shards is read from a distant store many at a time.
+func TestStatesAtADistance(t *testing.T) {
+	const shards = 150
+	src := directories(t, 2*shards)
+	o := ImageOptions{Options: Options{Shards: shards, Workers: 2}}
+	d := &storagetest.Distant{Store: storagetest.New(), Latency: 20 * time.Millisecond, Steady: true}
+	storage.Register("mem", func(context.Context, string) (storage.Store, error) { return d, nil })
+	t.Cleanup(storage.Forget)
+	synctest.Test(t, func(t *testing.T) {
+		storage.Forget()
+		mustImages(t, src, "mem://store/set", o)
+		d = &storagetest.Distant{Store: d.Store, Latency: d.Latency, Steady: true}
+		storage.Forget()
+		s := mustImages(t, src, "mem://store/set", o)
+		ranges := d.Ranges()
+		took := ranges.Last.Sub(ranges.First)
+		t.Logf("%v for %v, with up to %d requests in flight", took, d.Requests(), ranges.Most)
+		if s.Status != UpToDate || ranges.Most != 64 || took > shards*2*d.Latency/16 {
+			t.Errorf("%v, which takes 64 requests in flight", s.Status)
+		}
+	})
+}

@@ -38,7 +38,8 @@ type stamp struct {
 func (s *Set) stampFiles(ctx context.Context) error {
 	s.stamps = make([]stamp, len(s.sources))
 	var g errgroup.Group
-	g.SetLimit(maxReaders)
+	g.SetLimit(storage.MostRequests())
+	ctx = storage.Limited(ctx)
 	for i := range s.sources {
 		at := storage.Parse(s.sources[i].Path)
 		s.stamps[i].at = at

@@ -58,7 +58,11 @@ func (f *Format) ReadFiles(ctx context.Context, d *Directory, o Options) (*Set, 
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	budget := par.NewBudget(maxMemory)
-	par.ForEach(ctx, len(d.Files), o.Workers, func(next func() (int, bool)) {
+	workers := o.Workers
+	if d.at.Remote() { // they mostly wait
+		ctx, workers = storage.Limited(ctx), max(workers, storage.MostRequests())
+	}
+	par.ForEach(ctx, len(d.Files), workers, func(next func() (int, bool)) {
 		var buf []byte
 		for i, ok := next(); ok; i, ok = next() {
 			var err error

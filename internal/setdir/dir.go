@@ -266,11 +266,16 @@ func (d *Dir) Put(name string, data []byte) error {
 // Read returns the content of a file of the set. The name is relative to the directory. A file of
 // more than limit bytes is an error.
 func (d *Dir) Read(name string, limit int64) ([]byte, error) {
+	return d.read(d.ctx, name, limit)
+}
+
+// read is Read with a context made of d.ctx.
+func (d *Dir) read(ctx context.Context, name string, limit int64) ([]byte, error) {
 	file := d.loc.Join(name)
-	if err := inject.Fault(d.ctx, "read", file.Path()); err != nil {
+	if err := inject.Fault(ctx, "read", file.Path()); err != nil {
 		return nil, err
 	}
-	return file.ReadFile(d.ctx, limit)
+	return file.ReadFile(ctx, limit)
 }
 
 // Remove deletes files of the set, the first one before the others. Names are relative to the

@@ -64,8 +64,12 @@ func (t *turns) check() error {
 // ClaimsDir has the claims of processes on the directory.
 const ClaimsDir = StateDir + "/claims"
 
-// storeRequests is the number of small requests to make concurrently.
-const storeRequests = 16
+// storeReads is the number of small files to read concurrently, each of which takes 256 KiB of memory
+// meanwhile: a store may allow fewer. storeRequests is that of other small requests.
+const (
+	storeReads    = 64
+	storeRequests = 16
+)
 
 // openStore claims a directory.
 func openStore(ctx context.Context, loc storage.Location, o Options) (*storeDirectory, error) {
@@ -297,7 +301,7 @@ func (f *storeDirectory) stamps(names []string) (map[string]Stamp, error) {
 	return found, err
 }
 
-func (f *storeDirectory) atOnce() int { return storeRequests }
+func (f *storeDirectory) atOnce() int { return storeReads }
 
 func (f *storeDirectory) temp(prefix string) (*os.File, error) { return f.scratch.create(prefix) }
 

@@ -293,7 +293,7 @@ func (d *Dir) remembered(source string, yield func(in *RecordedInput)) {
 
 // readDone reads the state of a shard. It returns nil if there is none or if it is unusable.
 func (d *Dir) readDone(name string) (*Done, recordedInputs, error) {
-	data, err := d.readState(name)
+	data, err := d.readState(storage.Limited(d.ctx), name) // one of many
 	if data == nil || err != nil {
 		return nil, nil, err
 	}
@@ -354,7 +354,7 @@ func (d *Dir) Reset() error {
 // not JSON for v, too large for DecodeState, or not a regular file. Other failures to read it are
 // errors.
 func (d *Dir) ReadStateFile(name string, v any) (bool, error) {
-	data, err := d.readState(name)
+	data, err := d.readState(d.ctx, name)
 	if data == nil || err != nil {
 		return false, err
 	}
@@ -363,8 +363,8 @@ func (d *Dir) ReadStateFile(name string, v any) (bool, error) {
 
 // readState reads a state file. It returns nil if there is none, or if it is too large or not a
 // regular file.
-func (d *Dir) readState(name string) ([]byte, error) {
-	data, err := d.Read(name, MaxState)
+func (d *Dir) readState(ctx context.Context, name string) ([]byte, error) {
+	data, err := d.read(ctx, name, MaxState)
 	if storage.Missing(err) || errors.Is(err, regular.ErrNotRegular) || errors.Is(err, regular.ErrTooLarge) {
 		return nil, nil
 	}
