@@ -9,7 +9,31 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 func mask(crc uint32) uint32 { return (crc>>15 | crc<<17) + 0xa282ead8 }
 
 // maskedCRC returns the checksum of data as stored in a frame.
-func maskedCRC(data []byte) uint32 { return mask(crc32.Checksum(data, castagnoli)) }
+func maskedCRC(data []byte) uint32 {
+	var crc uint32
+	for len(data) > crcStep {
+		load(data[:crcStep])
+		crc = crc32.Update(crc, castagnoli, data[:crcStep])
+		data = data[crcStep:]
+	}
+	return mask(crc32.Update(crc, castagnoli, data))
+}
+
+// crcStep is how much of data is in the first cache of a processor before its CRC is computed.
+// Package crc32 reads three stretches in turn, which processors do not prefetch: from main memory it
+// computes 6 GB/s, in two passes 12 GB/s, and from the cache 27 GB/s (BenchmarkCRC).
+const crcStep = 16 << 10
+
+// load loads data into the cache, in order, as processors prefetch. It is not inlined, so that the
+// loads are not optimised away.
+//
+//go:noinline
+func load(data []byte) (sum byte) {
+	for i := 0; i < len(data); i += 64 { // a cache line
+		sum += data[i]
+	}
+	return sum
+}
 
 // runningCRC is the checksum of what is written to it.
 type runningCRC uint32
