@@ -27,7 +27,7 @@ type Spill struct {
 	block   int      // size of the blocks that memory is taken in
 	free    [][]byte // blocks that hold nothing
 	spare   int      // blocks that may still be made; negative while too many are in use
-	least   int      // bytes that an eviction writes
+	least   int      // bytes that an eviction writes, and that are free after it
 	hand    int      // the bucket that the next eviction begins with
 	file    File
 	size    int64 // of file
@@ -65,8 +65,8 @@ func New(buckets, left int, limit int64, create func() (File, error)) *Spill {
 	}
 }
 
-// Add puts the rows of a batch into their buckets. Memory is exceeded by the batch until Add
-// returns.
+// Add puts the rows of a batch into their buckets. A batch of more than an eighth of the memory
+// exceeds it until Add returns.
 func (s *Spill) Add(batch *Batch) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,11 +145,11 @@ func (s *Spill) release(blocks [][]byte) {
 	}
 }
 
-// evict moves buckets from memory to the file, one after another, until memory is within its limit.
-// All have their turn, so that each has collected rows for as long as possible; what fits into memory
+// evict moves buckets from memory to the file, one after another, until there is room in memory for
+// the next rows. All have their turn, so that each has collected rows for as long as possible; what fits into memory
 // stays there.
 func (s *Spill) evict() error {
-	for s.spare < 0 {
+	for s.spare+len(s.free) < s.least/s.block || s.spare < 0 {
 		var blocks [][]byte
 		from := s.size
 		for range s.buckets {
