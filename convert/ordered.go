@@ -13,11 +13,14 @@ import (
 // begun. The pieces in progress, one per worker, come in addition.
 const heldBytes = 64 << 20
 
+// window is how many pieces wait for their turn, and as many for the goroutine of their shard.
+func window(workers int) int { return 2*workers + 2 }
+
 // ordered runs tasks on workers goroutines and hands their pieces to consume in the order of the
-// tasks. At most window pieces wait for consume, and their size is bounded by bytes, so memory is
-// bounded whatever the number of tasks. What tasks reserve for their work ([piece.reserve]) plus
+// tasks. At most window pieces wait for consume, and the size of all that are not freed is bounded by
+// bytes, so memory is bounded whatever the number of tasks. What tasks reserve for their work ([piece.reserve]) plus
 // the size of the pieces is bounded by memory; 0 is no bound. The job of a task is passed along.
-// consume must not keep a piece after it returns. The error is the first one in the order of the
+// consume sees to it that each piece is freed, at once or later, unless it returns an error. The error is the first one in the order of the
 // tasks, or ctx's.
 func ordered(ctx context.Context, tasks iter.Seq2[numbered, error], workers, window int, bytes, memory int64, consume func(job int, p *piece) error) error {
 	type slot struct {
@@ -56,13 +59,7 @@ func ordered(ctx context.Context, tasks iter.Seq2[numbered, error], workers, win
 			return nil
 		},
 		func(s *slot) error {
-			size := s.piece.size()
-			if err := consume(s.job, s.piece); err != nil {
-				return err
-			}
-			putPiece(s.piece)
-			held.consumed(size)
-			return nil
+			return consume(s.job, s.piece)
 		})
 	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
 		return ctx.Err() // the reason why a run was stopped
@@ -77,14 +74,15 @@ type numbered struct {
 	run task
 }
 
-// holding counts the bytes of pieces that are made and not yet consumed, and what is reserved for
+// holding counts the bytes of pieces that are made and not yet freed, and what is reserved for
 // those in progress.
 type holding struct {
 	mu    sync.Mutex
 	moved *par.Cond // signals that something was consumed or released, or waits
 	bytes int64
 	limit int64
-	next  int64 // next turn to consume
+	next  int64          // the first turn whose piece is not freed
+	freed map[int64]bool // turns after next whose pieces are
 
 	memory   int64 // bounds bytes and reserved together; 0: no bound
 	reserved int64
@@ -92,7 +90,7 @@ type holding struct {
 }
 
 func newHolding(limit, memory int64) *holding {
-	h := &holding{limit: limit, memory: memory}
+	h := &holding{limit: limit, memory: memory, freed: map[int64]bool{}}
 	h.moved = par.NewCond(&h.mu)
 	return h
 }
@@ -172,10 +170,15 @@ func (h *holding) failed(p *piece) {
 	h.moved.Broadcast()
 }
 
-func (h *holding) consumed(n int64) {
+// consumed frees the n bytes of a turn's piece. Pieces of several shards are freed in any order.
+func (h *holding) consumed(turn, n int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.bytes -= n
-	h.next++
+	h.freed[turn] = true
+	for h.freed[h.next] {
+		delete(h.freed, h.next)
+		h.next++
+	}
 	h.moved.Broadcast()
 }

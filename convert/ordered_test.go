@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -30,11 +32,22 @@ func numbers(n int, size int, inside func(i int) error) func(yield func(numbered
 	}
 }
 
+// orderedSync is ordered with a consumer that frees each piece when it returns.
+func orderedSync(ctx context.Context, tasks iter.Seq2[numbered, error], workers, window int, bytes, memory int64, consume func(job int, p *piece) error) error {
+	return ordered(ctx, tasks, workers, window, bytes, memory, func(job int, p *piece) error {
+		err := consume(job, p)
+		if err == nil {
+			p.free()
+		}
+		return err
+	})
+}
+
 func TestOrderedKeepsTheOrder(t *testing.T) {
 	for _, workers := range []int{1, 2, 7} {
 		for _, bytes := range []int64{1, 1 << 10, 1 << 30} {
 			next := 0
-			err := ordered(context.Background(), numbers(200, 300, func(int) error {
+			err := orderedSync(context.Background(), numbers(200, 300, func(int) error {
 				time.Sleep(time.Duration(rand.IntN(50)) * time.Microsecond)
 				return nil
 			}), workers, 2*workers+2, bytes, 0, func(job int, p *piece) error {
@@ -54,7 +67,7 @@ func TestOrderedKeepsTheOrder(t *testing.T) {
 func TestOrderedHoldsFewBytes(t *testing.T) {
 	const size, workers, limit = 1 << 20, 4, 3 << 20
 	var held, most atomic.Int64
-	err := ordered(context.Background(), numbers(60, size, func(int) error {
+	err := orderedSync(context.Background(), numbers(60, size, func(int) error {
 		if n := held.Add(size); n > most.Load() {
 			most.Store(n)
 		}
@@ -70,6 +83,48 @@ func TestOrderedHoldsFewBytes(t *testing.T) {
 	}
 }
 
+// Pieces that are freed late, and in another order, count until then: memory stays within its bound.
+func TestOrderedFreesInAnyOrder(t *testing.T) {
+	const size, limit, workers, n = 1 << 10, 8 << 10, 4, 2000
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	var unfreed, most atomic.Int64
+	var writers sync.WaitGroup
+	shards := make([]chan *piece, 5)
+	for i := range shards {
+		shards[i] = make(chan *piece, n)
+		writers.Go(func() {
+			for p := range shards[i] {
+				runtime.Gosched()
+				unfreed.Add(-size)
+				p.free()
+			}
+		})
+	}
+	next := 0
+	err := ordered(t.Context(), numbers(n, size, func(int) error {
+		if held := unfreed.Add(size); held > most.Load() {
+			most.Store(held)
+		}
+		return nil
+	}), workers, window(workers), limit, 0, func(_ int, p *piece) error {
+		if int(p.samples) != next {
+			t.Errorf("piece %d comes in place %d", p.samples, next)
+		}
+		next++
+		shards[rng.IntN(len(shards))] <- p
+		return nil
+	})
+	for _, c := range shards {
+		close(c)
+	}
+	writers.Wait()
+	if want := int64(limit + (workers+1)*size); err != nil || next != n || most.Load() > want {
+		t.Errorf("%d pieces, %d bytes at once, want at most %d; %v", next, most.Load(), want, err)
+	}
+}
+
 func TestOrderedStops(t *testing.T) {
 	before := runtime.NumGoroutine()
 	broken := errors.New("broken")
@@ -77,7 +132,7 @@ func TestOrderedStops(t *testing.T) {
 	defer cancel()
 	for name, run := range map[string]func() error{
 		"task": func() error {
-			return ordered(ctx, numbers(1000, 10, func(i int) error {
+			return orderedSync(ctx, numbers(1000, 10, func(i int) error {
 				if i == 50 {
 					return broken
 				}
@@ -85,7 +140,7 @@ func TestOrderedStops(t *testing.T) {
 			}), 3, 8, 1, 0, func(int, *piece) error { return nil })
 		},
 		"consumer": func() error {
-			return ordered(ctx, numbers(1000, 10, func(int) error { return nil }), 3, 8, 1, 0, func(_ int, p *piece) error {
+			return orderedSync(ctx, numbers(1000, 10, func(int) error { return nil }), 3, 8, 1, 0, func(_ int, p *piece) error {
 				if p.samples == 50 {
 					return broken
 				}
@@ -93,14 +148,14 @@ func TestOrderedStops(t *testing.T) {
 			})
 		},
 		"source": func() error {
-			return ordered(ctx, func(yield func(numbered, error) bool) { yield(numbered{}, broken) }, 3, 8, 1, 0, func(int, *piece) error { return nil })
+			return orderedSync(ctx, func(yield func(numbered, error) bool) { yield(numbered{}, broken) }, 3, 8, 1, 0, func(int, *piece) error { return nil })
 		},
 	} {
 		if err := run(); !errors.Is(err, broken) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	err := ordered(ctx, numbers(1000, 10, func(i int) error {
+	err := orderedSync(ctx, numbers(1000, 10, func(i int) error {
 		if i == 50 {
 			cancel()
 		}
@@ -160,7 +215,7 @@ func TestOrderedMemory(t *testing.T) {
 				}
 			}
 		}
-		err := ordered(context.Background(), tasks, workers, 2*workers+2, 1<<20, memory, func(_ int, p *piece) error {
+		err := orderedSync(context.Background(), tasks, workers, 2*workers+2, 1<<20, memory, func(_ int, p *piece) error {
 			if int(p.samples) != next {
 				t.Errorf("piece %d in place %d", p.samples, next)
 			}
@@ -193,7 +248,7 @@ func TestOrderedMemoryStops(t *testing.T) {
 				return nil
 			},
 		}
-		err := ordered(t.Context(), func(yield func(numbered, error) bool) {
+		err := orderedSync(t.Context(), func(yield func(numbered, error) bool) {
 			for _, run := range tasks {
 				if !yield(numbered{run: run}, nil) {
 					return
@@ -237,7 +292,7 @@ func TestOrderedFirstError(t *testing.T) {
 				}
 			}
 		}
-		err := ordered(context.Background(), tasks, workers, 2*workers+2, 1<<20, memory, func(_ int, p *piece) error {
+		err := orderedSync(context.Background(), tasks, workers, 2*workers+2, 1<<20, memory, func(_ int, p *piece) error {
 			if int(p.samples) != next {
 				t.Errorf("piece %d in place %d", p.samples, next)
 			}
@@ -253,7 +308,7 @@ func TestOrderedFirstError(t *testing.T) {
 // TestOrderedCancelled: a cancelled run returns the context's error, whatever the cause.
 func TestOrderedCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	err := ordered(ctx, numbers(1000, 10, func(i int) error {
+	err := orderedSync(ctx, numbers(1000, 10, func(i int) error {
 		if i == 50 {
 			cancel(errors.New("interrupt"))
 		}

@@ -54,6 +54,13 @@ func (p *piece) addInputs(inputs ...setdir.Input) {
 // size is the approximate memory of the piece.
 func (p *piece) size() int64 { return int64(cap(p.frames)) }
 
+// free gives back a piece that [ordered] handed over. The caller must not use it after.
+func (p *piece) free() {
+	size, room := p.size(), p.room
+	putPiece(p)
+	room.consumed(room.turn, size)
+}
+
 func (p *piece) reset() {
 	*p = piece{
 		frames: p.frames[:0], sizes: p.sizes[:0], labels: p.labels[:0],

@@ -278,7 +278,7 @@ func (r *run) makeShards(ctx context.Context, jobs iter.Seq2[int, error], made f
 		}
 	}
 	workers := r.workers()
-	err := ordered(ctx, tasks, workers, 2*workers+2, heldBytes, r.memory, w.add)
+	err := ordered(ctx, tasks, workers, window(workers), heldBytes, r.memory, w.add)
 	return w.close(err)
 }
 

@@ -3,10 +3,8 @@
 package convert
 
 import (
-	"context"
 	"crypto/sha256"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,76 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfrec/tfrec/internal/setdir"
-	"github.com/tfrec/tfrec/manifest"
-	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// copies is a source whose records cost nothing to make: each is a copy of the same bytes.
-type copies struct {
-	source         // what is not asked for
-	shards, pieces int
-	each           int // records of a piece
-	record         []byte
-}
-
-func (c *copies) jobs() []job {
-	var jobs []job
-	for i := range c.shards {
-		jobs = append(jobs, job{name: shard.Name{Dataset: "copies", Split: "train", Index: i, Count: c.shards}, samples: int64(c.pieces * c.each)})
-	}
-	return jobs
-}
-
-func (c *copies) place() string                              { return "" }
-func (c *copies) prepare(context.Context, []int, bool) error { return nil }
-func (c *copies) rest()                                      {}
-func (c *copies) labelCounts(map[int32]int64) map[string]int64 {
-	return nil
-}
-
-func (c *copies) tasks(context.Context, int) iter.Seq2[task, error] {
-	return func(yield func(task, error) bool) {
-		for range c.pieces {
-			ok := yield(func(p *piece) error {
-				for range c.each {
-					start := len(p.frames)
-					p.frames = tfrecord.AppendFrame(p.frames, c.record)
-					p.sizes = append(p.sizes, len(p.frames)-start)
-				}
-				p.samples += int64(c.each)
-				return nil
-			}, nil)
-			if !ok {
-				return
-			}
-		}
-	}
-}
-
-// convert writes the shards as a run does.
-func (c *copies) convert(b *testing.B, workers int) {
-	dir, err := setdir.Open(b.Context(), b.TempDir(), setdir.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer dir.Close()
-	jobs := c.jobs()
-	r := emptyRun(&Options{Name: "copies", Workers: workers}, jobs, manifest.Manifest{}, nil, codecs{})
-	r.source, r.dir = c, dir
-	all := make([]int, len(jobs))
-	for i := range all {
-		all[i] = i
-	}
-	if err := r.make(b.Context(), all); err != nil {
-		b.Fatal(err)
-	}
-}
-
 // loop writes the same bytes as plainly as possible: each worker makes, hashes and writes one file
 // after another.
-func (c *copies) loop(b *testing.B, workers int) {
+func (c *copies) loop(b testing.TB, workers int) {
 	dir := b.TempDir()
 	var next atomic.Int64
 	var work sync.WaitGroup
@@ -132,7 +66,7 @@ func BenchmarkWritePath(b *testing.B) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 			var wall, cpu [2][]float64
 			for b.Loop() {
-				for side, write := range []func(*testing.B, int){c.convert, c.loop} {
+				for side, write := range []func(testing.TB, int){c.convert, c.loop} {
 					began, before := time.Now(), cpuTime(b)
 					write(b, procs)
 					wall[side] = append(wall[side], time.Since(began).Seconds())

@@ -9,16 +9,16 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 )
 
-// writers takes pieces in order and puts the shards of a run in place. A finished shard is synced
-// and renamed in the background while the next one is written.
+// writers takes pieces in order and puts the shards of a run in place. Each shard is hashed, written,
+// synced and renamed by its own goroutine, while the pieces of the next ones arrive.
 type writers struct {
 	run *run
 	// inTurn calls a function that puts a shard in place: at once or, for a task of an array job,
 	// when no duplicate of the task is doing the same.
-	inTurn  func(file string, put func() error) error
-	made    func(job int, done *setdir.Done)
-	open    *openShard          // nil before the first piece
-	commits *semaphore.Weighted // of commitMemory
+	inTurn func(file string, put func() error) error
+	made   func(job int, done *setdir.Done)
+	open   *openShard          // whose pieces arrive; nil before the first one
+	ended  *semaphore.Weighted // of endedMemory: shards all of whose pieces arrived
 
 	background sync.WaitGroup
 	mu         sync.Mutex
@@ -27,7 +27,15 @@ type writers struct {
 
 // openShard is a shard being written.
 type openShard struct {
-	job         int
+	job    int
+	pieces chan *piece // in order; closed after the last one, and what follows is set before
+	whole  bool        // these are all pieces
+	weight int64       // of writers.ended
+
+	given  int64 // bytes of pieces so far, for memory
+	inputs int64 // of pieces so far
+
+	// Of the shard's goroutine.
 	w           *setdir.Writer
 	done        setdir.Done
 	fingerprint fingerprint
@@ -36,43 +44,130 @@ type openShard struct {
 	framed      int64 // counted in Progress.BytesOut
 }
 
-// Small shards are committed many at a time, so that they share fsyncs of directories, or the
-// latency of a store; of large ones, two are. What they hold is estimated: buffers of an upload, and
-// the state as JSON.
+// Small shards are finished many at a time, so that they use all processors and share fsyncs of
+// directories, or the latency of a store; of large ones, two are, besides the one whose pieces
+// arrive: what is unfinished is lost if the process is killed.
 const (
-	commitMemory = 16 << 20
-	leastCommit  = commitMemory / 16
-	mostCommit   = commitMemory / 2
-	inputMemory  = 256
+	endedMemory  = 16 << 20
+	leastEnded   = endedMemory / 16
+	mostEnded    = endedMemory / 2
+	inputMemory  = 256 // of an input in a state, as JSON
+	uploadMemory = 8 << 20
+	endedShare   = 32 // bytes of a shard that count as one
 )
 
-// memory is the estimated memory of a shard while it is committed, between leastCommit and
-// mostCommit.
-func (o *openShard) memory() int64 {
-	return min(max(o.framed+inputMemory*int64(len(o.done.Inputs)), leastCommit), mostCommit)
+// memory is what a shard takes of endedMemory until it is in place.
+func (ws *writers) memory(o *openShard) int64 {
+	n := o.given/endedShare + inputMemory*o.inputs
+	if ws.run.dir.Remote() {
+		n += min(o.given, uploadMemory)
+	}
+	return min(max(n, leastEnded), mostEnded)
 }
 
 func newWriters(ctx context.Context, r *run, made func(int, *setdir.Done)) *writers {
-	ws := &writers{run: r, made: made, commits: semaphore.NewWeighted(commitMemory), inTurn: func(_ string, put func() error) error { return put() }}
+	ws := &writers{run: r, made: made, ended: semaphore.NewWeighted(endedMemory), inTurn: func(_ string, put func() error) error { return put() }}
 	if r.plan != nil {
 		ws.inTurn = func(file string, put func() error) error { return r.dir.WithLock(ctx, file, put) }
 	}
 	return ws
 }
 
-// add adds the next piece. That of endOfShard ends the open shard.
+// add adds the next piece, and frees it when it is written. That of endOfShard ends the open shard.
+// It returns the first error of all shards so far.
 func (ws *writers) add(job int, p *piece) error {
 	if job == endOfShard {
-		return ws.commit()
+		p.free()
+		ws.end(true)
+		return ws.failure()
 	}
 	if ws.open == nil {
-		if err := ws.start(job); err != nil {
-			return ofJob(job, err)
-		}
+		ws.start(job)
 	}
 	o := ws.open
+	o.given += int64(len(p.frames))
+	o.inputs += int64(len(p.inputs))
+	o.pieces <- p
+	return ws.failure()
+}
+
+func (ws *writers) failure() error {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	return ws.err
+}
+
+func (ws *writers) start(job int) {
+	j := ws.run.jobs[job]
+	o := &openShard{
+		job: job, pieces: make(chan *piece, window(ws.run.workers())),
+		done:        setdir.Done{Samples: j.samples, Source: ws.run.source.place(), Plan: ws.run.plan.id()},
+		fingerprint: ws.run.shardFingerprint(j.name.String()), labels: map[int32]int64{},
+	}
+	ws.open = o
+	ws.background.Go(func() {
+		if err := ws.write(o); err != nil {
+			ws.mu.Lock()
+			if ws.err == nil {
+				ws.err = ofJob(o.job, err)
+			}
+			ws.mu.Unlock()
+		}
+		ws.ended.Release(o.weight)
+	})
+}
+
+// end ends the open shard, once there is room for it among those that are not in place yet.
+func (ws *writers) end(whole bool) {
+	o := ws.open
+	if o == nil {
+		return
+	}
+	ws.open = nil
+	if whole {
+		o.whole, o.weight = true, ws.memory(o)
+		_ = ws.ended.Acquire(context.Background(), o.weight) // shards that ended need nothing more to get in place
+	}
+	close(o.pieces)
+}
+
+// write writes a shard and puts it in place, or discards it.
+func (ws *writers) write(o *openShard) error {
+	err := ws.fill(o)
+	for p := range o.pieces { // after an error
+		p.free()
+	}
+	if err == nil && o.whole {
+		err = ws.put(o)
+	} else if o.w != nil {
+		o.w.Abort()
+	}
+	if err != nil || !o.whole {
+		ws.uncount(o)
+	}
+	return err
+}
+
+// fill creates a shard and writes its pieces.
+func (ws *writers) fill(o *openShard) (err error) {
+	name := ws.run.jobs[o.job].name.String()
+	o.w, err = ws.run.into().Create(name, setdir.WriterOptions{Compression: ws.run.Compression})
+	if err != nil {
+		return err
+	}
+	for p := range o.pieces {
+		err := ws.writePiece(o, p)
+		p.free()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (ws *writers) writePiece(o *openShard, p *piece) error {
 	if err := o.w.WriteFrames(p.frames, p.sizes); err != nil {
-		return ofJob(job, err)
+		return err
 	}
 	for _, l := range p.labels {
 		o.labels[l]++
@@ -92,42 +187,6 @@ func (ws *writers) add(job int, p *piece) error {
 	progress.BytesIn.Add(p.bytesIn)
 	progress.BytesOut.Add(int64(len(p.frames)))
 	return nil
-}
-
-func (ws *writers) start(job int) error {
-	j := ws.run.jobs[job]
-	w, err := ws.run.into().Create(j.name.String(), setdir.WriterOptions{Compression: ws.run.Compression})
-	if err != nil {
-		return err
-	}
-	ws.open = &openShard{
-		job: job, w: w, done: setdir.Done{Samples: j.samples, Source: ws.run.source.place(), Plan: ws.run.plan.id()},
-		fingerprint: ws.run.shardFingerprint(j.name.String()), labels: map[int32]int64{},
-	}
-	return nil
-}
-
-// commit starts committing the open shard, once there is room.
-func (ws *writers) commit() error {
-	o := ws.open
-	ws.open = nil
-	n := o.memory()
-	_ = ws.commits.Acquire(context.Background(), n) // commits end by themselves when a run is stopped
-	ws.background.Go(func() {
-		err := ws.put(o)
-		ws.commits.Release(n)
-		if err != nil {
-			ws.uncount(o)
-			ws.mu.Lock()
-			if ws.err == nil {
-				ws.err = ofJob(o.job, err)
-			}
-			ws.mu.Unlock()
-		}
-	})
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	return ws.err
 }
 
 // put puts a shard in place and records its state.
@@ -180,13 +239,10 @@ func (ws *writers) uncount(o *openShard) {
 	progress.BytesOut.Add(-o.framed)
 }
 
-// close discards the open shard, if the run failed with err, and waits for the background. It
-// returns the first error of all.
+// close discards the open shard, if the run failed with err, and waits for the others. It returns
+// the first error of all.
 func (ws *writers) close(err error) error {
-	if ws.open != nil {
-		ws.open.w.Abort()
-		ws.uncount(ws.open)
-	}
+	ws.end(false)
 	ws.background.Wait()
 	if err == nil {
 		err = ws.err
