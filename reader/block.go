@@ -1,6 +1,10 @@
 package reader
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/tfrec/tfrec/internal/storage"
+)
 
 // Record is one record as read, and its position.
 type Record struct {
@@ -41,7 +45,8 @@ type Block struct {
 	parents []*Block // blocks whose buffers Records alias
 	lent    [][]byte // memory that Records alias, and that goes back to lender
 	lender  *lent
-	at      position // position of the stage before Records
+	loan    *storage.Loan // memory that Records alias; nil: none
+	at      position      // position of the stage before Records
 	before  int64
 	refs    atomic.Int32
 	charged int64 // bytes in the run's budget,
@@ -72,6 +77,9 @@ func (b *Block) Release() {
 	}
 	if len(b.lent) > 0 {
 		b.lender.giveBack(b.lent)
+	}
+	if b.loan != nil {
+		b.loan.Release()
 	}
 	b.run.blocks.put(b)
 }
@@ -109,9 +117,21 @@ func (b *Block) bytes() int64 {
 // recordSize is about the size of a Record without its data.
 const recordSize = 64
 
-// size is the memory of a block from newBuffer.
+// filled is the size of the buffer or the loan that Records alias, as far as it is in use.
+func (b *Block) filled() int {
+	if b.loan != nil {
+		return len(b.loan.Data)
+	}
+	return len(b.buf)
+}
+
+// size is the memory of a block from newBuffer or a blockAllocator.
 func (b *Block) size() int64 {
-	return int64(cap(b.buf)) + recordSize*int64(max(cap(b.store), cap(b.Records)))
+	n := int64(cap(b.buf))
+	if b.loan != nil {
+		n += int64(len(b.loan.Data))
+	}
+	return n + recordSize*int64(max(cap(b.store), cap(b.Records)))
 }
 
 // setBuf gives a block from newBuffer another buffer.

@@ -1,6 +1,10 @@
 package reader
 
-import "context"
+import (
+	"context"
+
+	"github.com/tfrec/tfrec/internal/storage"
+)
 
 // blockAllocator allocates the blocks of a file that is read ahead, for the stage that reads it.
 type blockAllocator struct {
@@ -33,6 +37,19 @@ func (in *blockAllocator) alloc(n int) *Block {
 		b.setBuf(make([]byte, n))
 	}
 	return b
+}
+
+// borrowed returns a block without records, for those in the memory of a loan, which it takes over.
+// It waits as block does.
+func (in *blockAllocator) borrowed(loan *storage.Loan) (*Block, error) {
+	n := int64(len(loan.Data))
+	if !in.run.budget.read(in.ctx, n, in.needed) {
+		loan.Release()
+		return nil, in.ctx.Err()
+	}
+	b := in.run.newBlock()
+	b.loan, b.charged, b.reading = loan, n, true
+	return b, nil
 }
 
 // grow makes b's buffer at least n bytes large and preserves the first keep bytes. It waits as

@@ -46,7 +46,7 @@ func (p *blockPool) put(b *Block) {
 	clear(b.faults)
 	clear(b.lent)
 	b.Records, b.parents, b.at, b.faults = nil, b.parents[:0], b.at[:0], b.faults[:0]
-	b.lent, b.lender, b.before = b.lent[:0], nil, 0
+	b.lent, b.lender, b.loan, b.before = b.lent[:0], nil, nil, 0
 	b.charge(-b.charged)
 	b.reading = false
 	list := &p.free

@@ -222,6 +222,7 @@ func (fd *feeder) open(p piece, in *blockAllocator) (blockSource, storage.File, 
 		source := &plainFile{
 			run: r, in: in, file: f, name: path, framing: r.set.opts.framing(), chunk: chunk, most: fd.most, at: p.from, end: p.end,
 		}
+		source.lender, _ = f.(storage.Lender)
 		return source, f, nil
 	}
 	pipe := !r.set.regular(int(p.file))

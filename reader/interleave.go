@@ -318,7 +318,7 @@ func (x *interleave) take(s *slot, out *Block) {
 			s.held = x.call
 		}
 		out.Records = append(out.Records, b.Records[s.i:s.i+n]...)
-		x.gathered += n * (len(b.buf) / len(b.Records))
+		x.gathered += n * (b.filled() / len(b.Records))
 		s.i += n
 		if len(x.slots) > 1 {
 			if x.taken += n; x.taken == x.block {

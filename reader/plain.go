@@ -26,13 +26,18 @@ type plainFile struct {
 	end     cursor
 	next    *Block // have bytes from at on are in its buf
 	have    int
+
+	lender storage.Lender // the file, if its bytes can be borrowed
+	lent   bool           // the last ones were
 }
 
 // read returns the next block, which may hold only faults; io.EOF after the last one.
 func (p *plainFile) read(watch *stopwatch) (*Block, error) {
-	want := max(p.want, p.chunk)
-	b := p.next
-	p.next = nil
+	b, want, err := p.borrow(watch)
+	if b != nil || err != nil {
+		return b, err
+	}
+	b, p.next = p.next, nil
 	if b == nil {
 		var err error
 		if b, err = p.in.block(p.chunk); err != nil {
@@ -51,7 +56,10 @@ func (p *plainFile) read(watch *stopwatch) (*Block, error) {
 			return nil, p.in.ctx.Err()
 		}
 		watch.blocked()
-		need, err := p.parse(b, !more)
+		pos, need, err := p.parse(b, b.buf[:p.have], !more)
+		if err == nil && need == 0 {
+			p.carry(b.buf[min(pos, p.have):p.have])
+		}
 		p.run.release()
 		watch.busy()
 		if err != nil {
@@ -122,47 +130,41 @@ func (p *plainFile) fill(b *Block, want int, watch *stopwatch) (more bool, err e
 	return p.at.offset+int64(p.have) < p.end.offset, nil
 }
 
-// parse makes Records of the whole frames in b's buffer, and moves the rest to the next block. If
-// there are none it returns the number of bytes needed for one; 0 at the end. last means that
-// nothing follows the buffer.
-func (p *plainFile) parse(b *Block, last bool) (need int, err error) {
-	pos, size := 0, 0
-	for pos < p.have {
-		n, v, err := recheck.Frame(p.framing, p, b.buf[pos:p.have], p.at.offset)
+// parse makes Records of the whole frames in data, and returns where the rest begins. If there are
+// none it returns the number of bytes needed for one; 0 at the end. last means that nothing follows
+// data.
+func (p *plainFile) parse(b *Block, data []byte, last bool) (pos, need int, err error) {
+	size := 0
+	for pos < len(data) {
+		n, v, err := recheck.Frame(p.framing, p, data[pos:], p.at.offset)
 		if err != nil {
-			return 0, &tfrecord.Error{Name: p.name, Record: p.at.number, Offset: p.at.offset, Part: tfrecord.PartData, Err: err}
+			return pos, 0, &tfrecord.Error{Name: p.name, Record: p.at.number, Offset: p.at.offset, Part: tfrecord.PartData, Err: err}
 		}
 		if v == tfrecord.FrameShort && !last {
 			if pos == 0 {
-				return p.needed(n)
+				need, err = p.needed(n)
+				return 0, need, err
 			}
 			break
 		}
 		if v != tfrecord.FrameWhole {
 			if n, err = p.skip(b); err != nil {
-				return 0, err
+				return pos, 0, err
 			}
-			if pos += n; pos >= p.have {
-				p.have = 0
-				return 0, nil
-			}
+			pos += n
 			continue
 		}
 		if len(b.Records) == cap(b.Records) {
-			b.Records = slices.Grow(b.Records, 1+(p.have-pos)/max(n, p.frame, p.chunk/blockRecords, 64))
+			b.Records = slices.Grow(b.Records, 1+(len(data)-pos)/max(n, p.frame, p.chunk/blockRecords, 64))
 		}
-		data := b.buf[pos+tfrecord.HeaderSize : pos+n-tfrecord.FooterSize : pos+n-tfrecord.FooterSize]
-		b.Records = append(b.Records, Record{Data: data, Offset: p.at.offset, Number: p.at.number})
+		payload := data[pos+tfrecord.HeaderSize : pos+n-tfrecord.FooterSize : pos+n-tfrecord.FooterSize]
+		b.Records = append(b.Records, Record{Data: payload, Offset: p.at.offset, Number: p.at.number})
 		p.at.number++
 		p.at.offset += int64(n)
 		pos, size = pos+n, n
 	}
-	if len(b.Records) == 0 && len(b.faults) == 0 {
-		return 0, nil
-	}
 	p.frame = size
-	p.carry(b.buf[pos:p.have])
-	return 0, nil
+	return pos, 0, nil
 }
 
 // carry moves an incomplete frame to the next block. Large frames are read several at once, so that
@@ -191,6 +193,9 @@ func (p *plainFile) needed(n int) (int, error) {
 	}
 	// A little more, for the next header.
 	there := max(st.Size()-p.at.offset, int64(p.have)+1)
+	if p.lent {
+		return int(min(int64(n), there)), nil // what follows is borrowed
+	}
 	return int(min(min(int64(n), there)+int64(p.chunk), there)), nil
 }
 

@@ -34,6 +34,9 @@ func (b *Block) poison() {
 	for _, memory := range b.lent {
 		fill(memory, poisonByte)
 	}
+	if b.loan != nil {
+		fill(b.loan.Data, poisonByte)
+	}
 }
 
 // poisonColumns overwrites the values.

@@ -23,12 +23,16 @@ type ahead struct {
 
 // part is a stretch of an object that has been asked for.
 type part struct {
-	offset    int64
-	data      []byte
-	held      int64         // of what may be read ahead; 0 for one that a reader waited for
-	ready     chan struct{} // closed when data or err is set
-	err       error
-	abandoned bool // nobody will read it: guarded by ahead.mu
+	offset int64
+	data   []byte
+	held   int64         // of what may be read ahead; 0 for one that a reader waited for
+	ready  chan struct{} // closed when data or err is set
+	err    error
+
+	// Guarded by ahead.mu:
+	begin     int64 // offset of what no loan kept
+	loans     int   // that were not released
+	abandoned bool  // nobody else will read it
 }
 
 func (p *part) end() int64 { return p.offset + int64(len(p.data)) }
@@ -56,15 +60,26 @@ func newBuffer(size int64) []byte {
 	return buffers.Get().(*[partSize]byte)[:size]
 }
 
-// recycle gives back what a part took, which nobody uses any more.
-func (p *part) recycle() {
+// recycleUnused gives back the memory of a part that nobody uses any more.
+func (p *part) recycleUnused() {
+	if !p.abandoned || !p.isReady() || p.loans > 0 {
+		return
+	}
 	if cap(p.data) == firstPart {
 		firsts.Put((*[firstPart]byte)(p.data[:firstPart]))
 	} else {
 		buffers.Put((*[partSize]byte)(p.data[:partSize]))
 	}
-	release(p.held)
 	p.data = nil
+}
+
+// abandon says that nobody else will read the part.
+func (p *part) abandon() {
+	p.abandoned = true
+	if p.isReady() {
+		release(p.held) // what is lent is the borrowers'
+	}
+	p.recycleUnused()
 }
 
 // readAt fills p from off on.
@@ -93,9 +108,12 @@ func (a *ahead) readAt(p []byte, off int64) error {
 // follow decides whether a read at off is sequential. The prefetched parts are dropped for another
 // sequential reader if the first one stops reading.
 func (a *ahead) follow(off int64, sequential bool) bool {
-	if len(a.parts) > 0 && off >= a.parts[0].offset && off < a.parts[len(a.parts)-1].end() {
-		a.missed = 0
-		return true
+	if len(a.parts) > 0 {
+		end := a.parts[len(a.parts)-1].end()
+		if off >= a.parts[0].begin && off < end || sequential && off == end {
+			a.missed = 0
+			return true
+		}
 	}
 	if !sequential {
 		return false
@@ -111,19 +129,28 @@ const mostMissed = 4
 func (a *ahead) read(p []byte, off int64, sequential bool) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	part, err := a.wait(off, sequential)
+	if err != nil {
+		return 0, err
+	}
+	n := copy(p, part.data[off-part.offset:])
+	a.next = off + int64(n)
+	return n, nil
+}
+
+// wait returns the part with off, when it has come.
+func (a *ahead) wait(off int64, sequential bool) (*part, error) {
 	for {
 		if a.closed {
-			return 0, a.object.failed(fs.ErrClosed)
+			return nil, a.object.failed(fs.ErrClosed)
 		}
 		part := a.stepTo(off, sequential)
 		if part.isReady() {
-			if part.err != nil {
+			err := part.err
+			if err != nil {
 				a.abandon(len(a.parts)) // so that it is asked for again, should the reader continue
-				return 0, part.err
 			}
-			n := copy(p, part.data[off-part.offset:])
-			a.next = off + int64(n)
-			return n, nil
+			return part, err
 		}
 		a.mu.Unlock()
 		<-part.ready
@@ -134,7 +161,7 @@ func (a *ahead) read(p []byte, off int64, sequential bool) (int, error) {
 // stepTo returns the part that contains off, drops those before it, and prefetches some after it
 // for sequential readers.
 func (a *ahead) stepTo(off int64, sequential bool) *part {
-	i := slices.IndexFunc(a.parts, func(p *part) bool { return p.offset <= off && off < p.end() })
+	i := slices.IndexFunc(a.parts, func(p *part) bool { return p.begin <= off && off < p.end() })
 	switch {
 	case i < 0:
 		a.abandon(len(a.parts))
@@ -158,7 +185,7 @@ func (a *ahead) ask(off, held int64) {
 
 // add appends a part and starts filling it.
 func (a *ahead) add(off, size, held int64, fill func(*part) error) {
-	p := &part{offset: off, data: newBuffer(size), held: held, ready: make(chan struct{})}
+	p := &part{offset: off, begin: off, data: newBuffer(size), held: held, ready: make(chan struct{})}
 	a.parts = append(a.parts, p)
 	a.work.Go(func() {
 		err := fill(p)
@@ -167,7 +194,7 @@ func (a *ahead) add(off, size, held int64, fill func(*part) error) {
 		p.err = err
 		close(p.ready)
 		if p.abandoned {
-			p.recycle()
+			p.abandon()
 		}
 	})
 }
@@ -204,10 +231,7 @@ func (a *ahead) drop() {
 // abandon forgets the first n parts.
 func (a *ahead) abandon(n int) {
 	for _, p := range a.parts[:n] {
-		p.abandoned = true
-		if p.isReady() {
-			p.recycle()
-		}
+		p.abandon()
 	}
 	a.parts = slices.Delete(a.parts, 0, n)
 }

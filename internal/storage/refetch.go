@@ -120,7 +120,7 @@ func (a *ahead) correct(fresh []byte, off int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, p := range a.parts {
-		begin, end := max(p.offset, off), min(p.end(), off+int64(len(fresh)))
+		begin, end := max(p.begin, off), min(p.end(), off+int64(len(fresh)))
 		if begin < end && p.isReady() && p.err == nil {
 			copy(p.data[begin-p.offset:end-p.offset], fresh[begin-off:])
 		}
