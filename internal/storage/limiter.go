@@ -41,7 +41,8 @@ const (
 )
 
 // limiter finds how many requests are worth having in flight to a store. A round is as many answers
-// as there may be requests in flight; only those count that other requests wait for.
+// as there may be requests in flight; only those count that come while all of the limit is used, which
+// at the highest limit is when as many requests are in flight, and below when others wait.
 //
 // The limit doubles as long as throughput, which is the limit divided by the mean latency (Little's
 // law), grows with it: latency that stays the same is that of the network, and latency that grows
@@ -146,11 +147,12 @@ func (l *limiter) begin(ctx context.Context) (step int, err error) {
 func (l *limiter) end(step int, took time.Duration, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	used := len(l.waiting) > 0 || l.limit == l.most && l.inFlight >= l.most*9/10
 	l.inFlight--
 	switch {
 	case errors.Is(err, ErrBusy):
 		l.refuse()
-	case err == nil && len(l.waiting) > 0 && (step == l.step || l.refused):
+	case err == nil && used && (step == l.step || l.refused):
 		l.answers++
 		if l.latency += took; l.answers >= l.due {
 			l.adapt()

@@ -11,12 +11,13 @@ import (
 	"time"
 )
 
-// crowd makes requests of a limiter, 512 at a time, and returns its limit after each.
+// crowd makes requests of a limiter, as many at a time as it may allow, and returns its limit after
+// each.
 func crowd(t *testing.T, l *limiter, requests int, request func() error) (limits []int) {
 	var mu sync.Mutex
 	inFlight, begun := 0, 0
 	var wait sync.WaitGroup
-	for range 512 {
+	for range l.most {
 		wait.Go(func() {
 			for {
 				mu.Lock()
@@ -82,6 +83,7 @@ func TestLimitSettles(t *testing.T) {
 		{"latency", 0, 0, 0, 230, 256},
 		{"3 are enough", 100, 0, 0, 60, 100},
 		{"90 are enough", 3000, 0, 0, 75, 200},
+		{"130 are enough", 4300, 0, 0, 110, 200},
 		{"40 served", 0, 40, 0, 34, 42},
 		{"200 served", 0, 200, 0, 150, 205},
 		{"4 served", 0, 4, 0, 8, 12},
