@@ -82,7 +82,7 @@ func (e *entryShape) holds(values []byte) bool {
 	if e.kind != tfrecord.KindInt64 {
 		return true
 	}
-	n, ok := countVarints(values)
+	n, ok := CountVarints(values)
 	return ok && n == e.n
 }
 
@@ -103,7 +103,7 @@ func (d *quickEntry) scan(feature []byte) bool {
 		return len(values)%4 == 0
 	}
 	d.size = len(values)
-	d.n, ok = countVarints(values)
+	d.n, ok = CountVarints(values)
 	return ok
 }
 
@@ -116,8 +116,9 @@ func (e *entryShape) learn(record []byte, d *quickEntry) {
 // maxPlainVarint is the maximum length in bytes of a non-negative varint.
 const maxPlainVarint = 9
 
-// countVarints counts packed numbers of at most maxPlainVarint bytes.
-func countVarints(values []byte) (n int64, ok bool) {
+// CountVarints counts packed numbers. It returns false if they are malformed, or some have more than
+// maxPlainVarint bytes, as negative ones do.
+func CountVarints(values []byte) (n int64, ok bool) {
 	run := 0
 	for _, b := range values {
 		if run++; run > maxPlainVarint {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/random"
-	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // sorted is the order by the values of a feature.
@@ -39,12 +37,31 @@ func (s *sorted) begin(ctx context.Context, r *reshaping, buckets int) error {
 	if buckets <= 1 {
 		return nil
 	}
+	sample, ok, err := s.probe(ctx, r, buckets)
+	if err == nil && !ok {
+		sample, err = s.sampleAll(ctx, r, buckets)
+	}
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(sample, func(a, b cutPoint) int {
+		return cmp.Or(bytes.Compare(a.key, b.key), cmp.Compare(a.number, b.number))
+	})
+	for i := 1; i < buckets; i++ {
+		if at := i * len(sample) / buckets; at > 0 {
+			s.points = append(s.points, sample[at])
+		}
+	}
+	return nil
+}
+
+// sampleAll reads all records to sample some.
+func (s *sorted) sampleAll(ctx context.Context, r *reshaping, buckets int) (sample []cutPoint, err error) {
 	share := float64(buckets*sampledPerBucket) / float64(r.in.records())
 	least := uint64(math.MaxUint64)
 	if share < 1 {
 		least = uint64(share * (1 << 63) * 2)
 	}
-	var sample []cutPoint
 	workers := r.o.workers()
 	in := r.in.stream()
 	defer in.close()
@@ -53,7 +70,7 @@ func (s *sorted) begin(ctx context.Context, r *reshaping, buckets int) error {
 		*block
 		points []cutPoint
 	}
-	err := par.Map(ctx, workers, 2*workers+2,
+	err = par.Map(ctx, workers, 2*workers+2,
 		func(ctx context.Context, give func(*sampled) error) error {
 			return r.deal(ctx, in, nil, func(b *block) error { return give(&sampled{block: b}) })
 		},
@@ -78,23 +95,10 @@ func (s *sorted) begin(ctx context.Context, r *reshaping, buckets int) error {
 			in.put(b.block)
 			return nil
 		})
-	if err != nil {
-		return err
+	if err == nil && r.log != nil { // it will be read again
+		err = r.log.flush()
 	}
-	if r.log != nil { // it will be read again
-		if err := r.log.flush(); err != nil {
-			return err
-		}
-	}
-	slices.SortFunc(sample, func(a, b cutPoint) int {
-		return cmp.Or(bytes.Compare(a.key, b.key), cmp.Compare(a.number, b.number))
-	})
-	for i := 1; i < buckets; i++ {
-		if at := i * len(sample) / buckets; at > 0 {
-			s.points = append(s.points, sample[at])
-		}
-	}
-	return nil
+	return sample, err
 }
 
 func (s *sorted) cuts() []cutPoint       { return s.points }
@@ -112,45 +116,15 @@ func (s *sorted) filled() error {
 // a zero byte, then an integer or a float from smallest to largest with NaN last, or bytes; a one
 // byte if there is no value.
 func (s *sorted) appendKey(dst []byte, r *record) ([]byte, error) {
-	e, err := r.example()
+	v, err := s.valueOf(r)
 	if err != nil {
 		return dst, err
 	}
-	f, _ := e.Get(s.key)
-	if f.Len() == 0 {
-		return append(dst, 1), nil
-	}
-	if kind := int32(f.Kind()); !s.kind.CompareAndSwap(0, kind) && s.kind.Load() != kind {
+	if kind := int32(v.kind); kind != 0 && !s.kind.CompareAndSwap(0, kind) && s.kind.Load() != kind {
 		return dst, &UnfitError{fmt.Errorf("ReshardOptions.SortBy: %w", r.locate(fmt.Errorf("feature %q has values of several kinds, which have no order", s.key)))}
 	}
-	dst = append(dst, 0)
-	switch f.Kind() {
-	case tfrecord.KindInt64:
-		v, _ := f.Int64()
-		return binary.BigEndian.AppendUint64(dst, uint64(v)^1<<63), nil
-	case tfrecord.KindFloat:
-		v, _ := f.Float()
-		return binary.BigEndian.AppendUint32(dst, sortableFloat(v)), nil
-	default:
-		v, _ := f.Bytes()
-		if len(v) > maxSortValue {
-			return dst, &UnfitError{fmt.Errorf("ReshardOptions.SortBy: %w", r.locate(fmt.Errorf("feature %q has %d bytes, more than the %d that can be sorted by", s.key, len(v), maxSortValue)))}
-		}
-		return append(dst, v...), nil
+	if len(v.bytes) > maxSortValue {
+		return dst, &UnfitError{fmt.Errorf("ReshardOptions.SortBy: %w", r.locate(fmt.Errorf("feature %q has %d bytes, more than the %d that can be sorted by", s.key, len(v.bytes), maxSortValue)))}
 	}
-}
-
-// sortableFloat returns a number that sorts like the float.
-func sortableFloat(v float32) uint32 {
-	switch {
-	case v != v:
-		return math.MaxUint32
-	case v == 0:
-		v = 0 // of either sign
-	}
-	b := math.Float32bits(v)
-	if b>>31 == 1 {
-		return ^b
-	}
-	return b | 1<<31
+	return v.append(dst), nil
 }

@@ -1,0 +1,98 @@
+package reshape
+
+import (
+	"context"
+	"io"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// leastProbes is the minimum number of probes per bucket: in inputs that are nearly sorted already,
+// the records behind a mark are close to each other.
+const leastProbes = 4
+
+// maxProbe is how many bytes are read behind a mark. maxProbed is the average record size up to
+// which there are enough records in it.
+const (
+	maxProbe  = 64 << 10
+	maxProbed = 4 << 10
+)
+
+// probe samples a few records behind each of the marks that counting left in the files, instead of
+// reading all of them. It returns false if there are not enough marks, or records behind them. Records
+// that it cannot read are left out: they are reported when all are read.
+func (s *sorted) probe(ctx context.Context, r *reshaping, buckets int) (sample []cutPoint, ok bool, err error) {
+	marks := 0
+	for _, f := range r.in.files {
+		if f.Compression != tfrecord.None || f.Size > 0 && len(f.Marks) == 0 || storage.Remote(f.Path) {
+			return nil, false, nil
+		}
+		marks += len(f.Marks)
+	}
+	if r.log != nil || marks < leastProbes*buckets || r.in.unpacked()/r.in.records() > maxProbed {
+		return nil, false, nil
+	}
+	each := (buckets*sampledPerBucket + marks - 1) / marks
+	var mu sync.Mutex
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(r.o.workers())
+	for _, f := range r.in.files {
+		g.Go(func() error {
+			points, err := s.probeFile(ctx, r, f, each)
+			mu.Lock()
+			defer mu.Unlock()
+			sample = append(sample, points...)
+			return err
+		})
+	}
+	err = g.Wait()
+	return sample, len(sample) >= buckets*sampledPerBucket/2, err
+}
+
+// probeFile samples up to each records behind each mark of a file.
+func (s *sorted) probeFile(ctx context.Context, r *reshaping, f *input, each int) (points []cutPoint, err error) {
+	opened, err := storage.Open(ctx, f.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Close()
+	file := osfile.NewReader(ctx, opened)
+	framing := tfrecord.Framing{MaxRecord: r.o.MaxRecord}
+	window := make([]byte, maxProbe)
+	rec := recordPool.Get().(*record)
+	defer recordPool.Put(rec)
+	for _, mark := range f.Marks {
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		n, err := file.ReadAt(window, mark.Offset)
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		b := block{file: f, first: mark.Record, offset: mark.Offset}
+		for at := 0; len(b.sizes) < each; {
+			size, v := framing.Check(window[at:n])
+			if v != tfrecord.FrameWhole {
+				break
+			}
+			b.sizes = append(b.sizes, size)
+			at += size
+			b.data = window[:at]
+		}
+		_ = b.eachRecord(rec, func(i int, rec *record) error {
+			v, err := s.valueOf(rec)
+			if err == nil {
+				key := v.append(appendTarget(nil, b.target(i)))
+				points = append(points, cutPoint{slices.Clip(key[:min(len(key), maxCutKey)]), rec.number})
+			}
+			return nil
+		})
+	}
+	return points, nil
+}

@@ -1,0 +1,118 @@
+package reshape
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// TestQuickValue compares the fast path with the strict one, also for broken records.
+func TestQuickValue(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	quick := 0
+	for range 20_000 {
+		var b tfrecord.Builder
+		if rng.IntN(2) == 0 {
+			b.Int64("a", rng.Int64()>>rng.IntN(64), rng.Int64())
+		}
+		switch rng.IntN(6) {
+		case 0:
+			b.Int64("key", rng.Int64()>>rng.IntN(64))
+		case 1:
+			b.Int64("key", -rng.Int64())
+		case 2:
+			b.Float("key", []float32{0, float32(math.Copysign(0, -1)), -3.5, 1e9, float32(math.NaN())}[rng.IntN(5)], 2)
+		case 3:
+			b.Bytes("key", make([]byte, rng.IntN(200)))
+		case 4:
+			b.Bytes("key", []byte("first"), []byte("second"))
+		}
+		b.String("text", "some text")
+		data := b.Append(nil)
+		if rng.IntN(3) == 0 {
+			data[rng.IntN(len(data))] ^= 1 << rng.IntN(8)
+		}
+		got, ok := quickValue(data, "key")
+		if !ok {
+			continue
+		}
+		quick++
+		rec := record{data: data}
+		rec.parse()
+		if rec.err != nil {
+			t.Fatalf("%q is malformed: %v", data, rec.err)
+		}
+		want := sortValue{}
+		if f, _ := rec.message.Get("key"); f.Len() > 0 {
+			want.kind = f.Kind()
+			switch want.kind {
+			case tfrecord.KindInt64:
+				n, _ := f.Int64()
+				want.bits = sortableInt(uint64(n))
+			case tfrecord.KindFloat:
+				x, _ := f.Float()
+				want.bits = uint64(sortableFloat(x))
+			default:
+				want.bytes, _ = f.Bytes()
+			}
+		}
+		if !reflect.DeepEqual(got, want) && (len(got.bytes)+len(want.bytes) > 0 || got.kind != want.kind || got.bits != want.bits) {
+			t.Fatalf("%q: %+v, want %+v", data, got, want)
+		}
+	}
+	if quick < 5000 {
+		t.Errorf("%d records went the quick way", quick)
+	}
+}
+
+// TestSortSamplesAPart sorts files of small records in several buckets, with the default memory,
+// without reading all of them to find the cuts.
+func TestSortSamplesAPart(t *testing.T) {
+	t.Parallel()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 2))
+	const files, records = 3, 4000
+	for name, key := range map[string]func(id int64) int64{
+		"any order":     func(int64) int64 { return rng.Int64N(1 << 20) },
+		"nearly sorted": func(id int64) int64 { return id/10 + rng.Int64N(50) },
+		"one value":     func(int64) int64 { return 7 },
+	} {
+		dir := t.TempDir()
+		var paths []string
+		keys := []int64{}
+		for range files {
+			paths = append(paths, settest.ExampleFile(t, filepath.Join(dir, string(rune('a'+len(paths)))+".tfrecord"), records, func(_ int, b *tfrecord.Builder) {
+				id := int64(len(keys))
+				keys = append(keys, key(id))
+				b.Int64("id", id)
+				b.Int64("key", keys[id])
+				b.Bytes("noise", make([]byte, 500+rng.IntN(3000)))
+			}))
+		}
+		out := filepath.Join(dir, "out")
+		var progress Progress
+		_, err := Reshard(context.Background(), paths, out, ReshardOptions{SortBy: "key", Options: Options{Progress: &progress}})
+		settest.Check(t, err)
+		if got := progress.Planned.Load(); got != files*records {
+			t.Errorf("%s: %d records were planned to be read, want %d", name, got, files*records)
+		}
+		want := make([]int64, len(keys))
+		for i := range want {
+			want[i] = int64(i)
+		}
+		slices.SortStableFunc(want, func(a, b int64) int { return int(keys[a] - keys[b]) })
+		if got := settest.IDsOf(t, out, "train", "id"); !slices.Equal(got, want) {
+			t.Errorf("%s: the records are in another order", name)
+		}
+	}
+}
