@@ -386,7 +386,12 @@ func (l *loaded) write(ctx context.Context, to *shardWriters, b *block) error {
 		b.data, b.sizes, b.targets, b.labels = b.data[:0], b.sizes[:0], b.targets[:0], b.labels[:0]
 		return err
 	}
-	for _, s := range l.rows {
+	for i, s := range l.rows {
+		if i%touched == 0 {
+			for _, s := range l.rows[i:min(i+touched, len(l.rows))] {
+				touch(l.data, s.at)
+			}
+		}
 		row, _ := spill.Parse(l.data, s.at)
 		_, frame := cutKey(l.data[row.From:row.To])
 		target := int(s.group >> 8)

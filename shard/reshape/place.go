@@ -248,7 +248,12 @@ func (p *placed) write(to *openShard, rows []int) error {
 		b.data, b.sizes, b.labels = b.data[:0], b.sizes[:0], b.labels[:0]
 		return err
 	}
-	for _, at := range rows {
+	for i, at := range rows {
+		if i%touched == 0 {
+			for _, at := range rows[i:min(i+touched, len(rows))] {
+				touch(p.data, at)
+			}
+		}
 		row, _ := spill.Parse(p.data, at)
 		frame := p.data[row.From:row.To]
 		alone := len(frame) >= leastDirect
@@ -268,6 +273,22 @@ func (p *placed) write(to *openShard, rows []int) error {
 		b.sizes, b.labels = b.sizes[:0], b.labels[:0]
 	}
 	return flush()
+}
+
+// touched is the number of rows that are touched before they are written.
+const touched = 16
+
+// touch brings the beginning of a row into the processor's cache. Rows are in no order in memory:
+// touching several waits for all of them at once, and reading one after another for each. Inlined,
+// it would have no effect to keep.
+//
+//go:noinline
+func touch(data []byte, at int) (sum byte) {
+	row := data[at:min(at+256, len(data))]
+	for i := 0; i < len(row); i += 64 {
+		sum += row[i]
+	}
+	return sum
 }
 
 // leastFetched is the average record size from which reading records individually is no slower than
