@@ -76,18 +76,6 @@ func TestPNGFilters(t *testing.T) {
 	}
 }
 
-// Rows like the one above have the filter that the sums give them.
-func TestPNGFilterOfEqualRows(t *testing.T) {
-	for row, want := range map[string]uint8{"\x00\x00\x00": pngNone, "\x00\x01\x01": pngUp, "\xff\xff\xff": pngUp} {
-		e := new(pngEncoder)
-		none := e.reserve(len(row))
-		got := e.filter([]uint8(row), []uint8(row), 1)
-		if got[0] != want || !bytes.Equal(got[1:], none) {
-			t.Errorf("%q: filter %d, %v, want %d", row, got[0], got[1:], want)
-		}
-	}
-}
-
 func TestAppendRaw(t *testing.T) {
 	im := noise(5, 4, 3)
 	if got := AppendRaw([]byte{9}, spaced(im, 3)); !bytes.Equal(got, append([]byte{9}, im.Pix...)) {

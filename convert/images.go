@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -131,7 +130,7 @@ func (in *imageInput) plan(_ context.Context, before *previous) (source, error) 
 // layout implements source.
 func (s *imageSource) layout() layout {
 	return layout{
-		jobs: s.planned, options: s.o.effective(s), codecs: codecs{s.decoderName(), s.o.encoder(s.codec)},
+		jobs: s.planned, options: s.o.effective(s), codecs: codecs{s.decoderName(), s.encoderName()},
 		skipped: s.skipped, decoded: s.tally(),
 	}
 }
@@ -211,21 +210,6 @@ func (o *ImageOptions) changesPixels() bool {
 }
 
 func (o *ImageOptions) resizes() bool { return o.Resize.Width > 0 || o.Resize.Square > 0 }
-
-// encoder names what the stored bytes depend on besides the pixels.
-func (o *ImageOptions) encoder(codec *augment.Codec) string {
-	switch o.Encode.Format {
-	case JPEG:
-		return codec.Encoder()
-	case PNG, Keep:
-		// The compression of image/png may change with the Go release.
-		release, _, _ := strings.Cut(strings.TrimPrefix(runtime.Version(), "go"), " ")
-		major, rest, _ := strings.Cut(release, ".")
-		minor, _, _ := strings.Cut(rest, ".")
-		return "png go" + major + "." + minor
-	}
-	return ""
-}
 
 // effective returns the options that the bytes depend on, by flag name.
 func (o *ImageOptions) effective(s *imageSource) map[string]any {

@@ -424,6 +424,16 @@ func TestMasks(t *testing.T) {
 	if s := mustImages(t, src, out, o); s.Status != UpToDate {
 		t.Errorf("again: %+v", s)
 	}
+	jpeg := o
+	jpeg.Encode = EncodeSpec{}
+	jpeg.Encode.Format = JPEG
+	for name, o := range map[string]ImageOptions{"png tfrec 1": o, "; png tfrec 1": jpeg} {
+		out := t.TempDir()
+		mustImages(t, src, out, o)
+		if m, err := manifest.Read(t.Context(), filepath.Join(out, manifest.File)); err != nil || !strings.HasSuffix(m.Encoder, name) || (m.Encoder == name) != (o.Encode.Format == PNG) {
+			t.Errorf("the encoder is %q, %v", m.Encoder, err)
+		}
+	}
 	change := func(name string, data []byte) {
 		t.Helper()
 		put(t, dir, name, data)

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/objects"
 )
 
 // decodingBackend is a backend that can decode the JPEGs of tasks.
@@ -70,6 +71,23 @@ func otherCodecs(was, now codecs) string {
 		return fmt.Sprintf("the decoder was %q, now it is %q (CodecOptions.Decoder go selects the former)", was.decoder, now.decoder)
 	}
 	return fmt.Sprintf("the decoder was %q, now it is %q, which gives other pixels", was.decoder, now.decoder)
+}
+
+// encoderName names what the stored bytes depend on besides the pixels, of images and of masks of
+// classes.
+func (s *imageSource) encoderName() string {
+	var names []string
+	png := s.o.Annotations.hasMasks() || s.carried != nil && s.carried.seen[objects.KeySegmentation] != nil
+	switch s.o.Encode.Format {
+	case JPEG:
+		names = append(names, s.codec.Encoder())
+	case PNG, Keep:
+		png = true
+	}
+	if png {
+		names = append(names, augment.PNGEncoder())
+	}
+	return strings.Join(names, "; ")
 }
 
 // decoderOf names the decoder of an image: a part of a backend, or else the codec, whose decoder

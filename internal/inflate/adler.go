@@ -7,6 +7,9 @@ const (
 	adlerMost = 5552
 )
 
+// Adler continues an Adler-32 (RFC 1950), which begins with 1.
+func Adler(sum uint32, data []byte) uint32 { return adler(sum, data) }
+
 // adlerPlain continues an Adler-32 (RFC 1950), which begins with 1.
 func adlerPlain(sum uint32, data []byte) uint32 {
 	a, b := sum&0xFFFF, sum>>16

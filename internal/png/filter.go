@@ -7,6 +7,7 @@ const (
 	up      // the byte above it
 	average // the mean of both
 	paeth   // of these and the byte before the one above, the nearest to left + above - that
+	filters
 )
 
 // unfilterPlain undoes a filter of a row with pixels of n bytes, or a byte if they have fewer bits.

@@ -20,7 +20,23 @@ DATA ones<>+12(SB)/1, $0x01
 DATA ones<>+13(SB)/1, $0x01
 DATA ones<>+14(SB)/1, $0x01
 DATA ones<>+15(SB)/1, $0x01
-GLOBL ones<>(SB), RODATA|NOPTR, $16
+DATA ones<>+16(SB)/1, $0x01
+DATA ones<>+17(SB)/1, $0x01
+DATA ones<>+18(SB)/1, $0x01
+DATA ones<>+19(SB)/1, $0x01
+DATA ones<>+20(SB)/1, $0x01
+DATA ones<>+21(SB)/1, $0x01
+DATA ones<>+22(SB)/1, $0x01
+DATA ones<>+23(SB)/1, $0x01
+DATA ones<>+24(SB)/1, $0x01
+DATA ones<>+25(SB)/1, $0x01
+DATA ones<>+26(SB)/1, $0x01
+DATA ones<>+27(SB)/1, $0x01
+DATA ones<>+28(SB)/1, $0x01
+DATA ones<>+29(SB)/1, $0x01
+DATA ones<>+30(SB)/1, $0x01
+DATA ones<>+31(SB)/1, $0x01
+GLOBL ones<>(SB), RODATA|NOPTR, $32
 
 // func unfilterUp(dst *uint8, src *uint8, above *uint8, n int)
 // Requires: AVX, AVX2
@@ -519,4 +535,113 @@ pixel:
 	ADDQ      $0x08, DX
 	DECQ      BX
 	JNZ       pixel
+	RET
+
+// func filterRow(sub *uint8, up *uint8, average *uint8, paeth *uint8, row *uint8, above *uint8, pixel int, n int, sums *[5]uint64)
+// Requires: AVX, AVX2
+TEXT ·filterRow(SB), NOSPLIT, $0-72
+	MOVQ  sub+0(FP), AX
+	MOVQ  up+8(FP), CX
+	MOVQ  average+16(FP), DX
+	MOVQ  paeth+24(FP), BX
+	MOVQ  row+32(FP), SI
+	MOVQ  above+40(FP), DI
+	MOVQ  pixel+48(FP), R8
+	NEGQ  R8
+	MOVQ  R8, R9
+	ADDQ  SI, R8
+	ADDQ  DI, R9
+	MOVQ  n+56(FP), R10
+	XORQ  R11, R11
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+
+bytes:
+	VMOVDQU (SI)(R11*1), Y6
+	VMOVDQU (DI)(R11*1), Y8
+	VMOVDQU (R8)(R11*1), Y7
+	VMOVDQU (R9)(R11*1), Y9
+	VPABSB  Y6, Y10
+	VPSADBW Y5, Y10, Y10
+	VPADDQ  Y10, Y0, Y0
+	VPSUBB  Y7, Y6, Y10
+	VMOVDQU Y10, (AX)(R11*1)
+	VPABSB  Y10, Y10
+	VPSADBW Y5, Y10, Y10
+	VPADDQ  Y10, Y1, Y1
+	VPSUBB  Y8, Y6, Y10
+	VMOVDQU Y10, (CX)(R11*1)
+	VPABSB  Y10, Y10
+	VPSADBW Y5, Y10, Y10
+	VPADDQ  Y10, Y2, Y2
+
+	// The mean is rounded down, and the instruction rounds up.
+	VPXOR        Y7, Y8, Y10
+	VPAND        ones<>+0(SB), Y10, Y10
+	VPAVGB       Y7, Y8, Y11
+	VPSUBB       Y10, Y11, Y11
+	VPSUBB       Y11, Y6, Y10
+	VMOVDQU      Y10, (DX)(R11*1)
+	VPABSB       Y10, Y10
+	VPSADBW      Y5, Y10, Y10
+	VPADDQ       Y10, Y3, Y3
+	VPMAXUB      Y8, Y9, Y10
+	VPMINUB      Y8, Y9, Y13
+	VPSUBB       Y13, Y10, Y10
+	VPCMPEQB     Y13, Y9, Y13
+	VPMAXUB      Y7, Y9, Y11
+	VPMINUB      Y7, Y9, Y14
+	VPSUBB       Y14, Y11, Y11
+	VPCMPEQB     Y14, Y9, Y14
+	VPXOR        Y14, Y13, Y14
+	VPADDUSB     Y10, Y11, Y15
+	VPMAXUB      Y10, Y11, Y12
+	VPMINUB      Y10, Y11, Y13
+	VPSUBB       Y13, Y12, Y12
+	VPBLENDVB    Y14, Y12, Y15, Y12
+	VPMINUB      Y10, Y11, Y13
+	VPMINUB      Y12, Y13, Y13
+	VPCMPEQB     Y13, Y11, Y11
+	VPCMPEQB     Y13, Y10, Y10
+	VPBLENDVB    Y11, Y8, Y9, Y9
+	VPBLENDVB    Y10, Y7, Y9, Y9
+	VPSUBB       Y9, Y6, Y10
+	VMOVDQU      Y10, (BX)(R11*1)
+	VPABSB       Y10, Y10
+	VPSADBW      Y5, Y10, Y10
+	VPADDQ       Y10, Y4, Y4
+	ADDQ         $0x20, R11
+	CMPQ         R11, R10
+	JNE          bytes
+	MOVQ         sums+64(FP), AX
+	VEXTRACTI128 $0x01, Y0, X5
+	VPADDQ       X0, X5, X5
+	VPSRLDQ      $0x08, X5, X6
+	VPADDQ       X6, X5, X5
+	VMOVQ        X5, (AX)
+	VEXTRACTI128 $0x01, Y1, X0
+	VPADDQ       X1, X0, X0
+	VPSRLDQ      $0x08, X0, X6
+	VPADDQ       X6, X0, X0
+	VMOVQ        X0, 8(AX)
+	VEXTRACTI128 $0x01, Y2, X0
+	VPADDQ       X2, X0, X0
+	VPSRLDQ      $0x08, X0, X6
+	VPADDQ       X6, X0, X0
+	VMOVQ        X0, 16(AX)
+	VEXTRACTI128 $0x01, Y3, X0
+	VPADDQ       X3, X0, X0
+	VPSRLDQ      $0x08, X0, X6
+	VPADDQ       X6, X0, X0
+	VMOVQ        X0, 24(AX)
+	VEXTRACTI128 $0x01, Y4, X0
+	VPADDQ       X4, X0, X0
+	VPSRLDQ      $0x08, X0, X6
+	VPADDQ       X6, X0, X0
+	VMOVQ        X0, 32(AX)
+	VZEROUPPER
 	RET

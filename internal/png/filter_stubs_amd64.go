@@ -88,3 +88,9 @@ func unfilterPaeth6(dst *uint8, src *uint8, above *uint8, pixels int)
 //
 //go:noescape
 func unfilterPaeth8(dst *uint8, src *uint8, above *uint8, pixels int)
+
+// filterRow applies the filters to n bytes, a multiple of 32, of a row, before which there is a pixel, and
+// stores what the size of the differences adds up to.
+//
+//go:noescape
+func filterRow(sub *uint8, up *uint8, average *uint8, paeth *uint8, row *uint8, above *uint8, pixel int, n int, sums *[5]uint64)

@@ -1,4 +1,4 @@
-// Command filter writes the assembly of package png that undoes filters. In the directory above this
+// Command filter writes the assembly of package png that applies and undoes filters. In the directory above this
 // one:
 //
 //	go run ./filter -out ../filter_amd64.s -stubs ../filter_stubs_amd64.go -pkg png
@@ -15,7 +15,7 @@ import (
 func main() {
 	ConstraintExpr("!noasm")
 	ones := GLOBL("ones", RODATA|NOPTR)
-	for i := range 16 {
+	for i := range 32 {
 		DATA(i, U8(1))
 	}
 	upRow()
@@ -28,6 +28,7 @@ func main() {
 	for _, n := range []int{1, 2, 3, 4, 6, 8} {
 		paethRow(n)
 	}
+	filterRow(ones)
 	Generate()
 }
 
@@ -168,4 +169,107 @@ func paethRow(n int) {
 	VPACKUSWB(a, a, packed)
 	store(n, packed, Mem{Base: dst})
 	loop(n, left, dst, src, above)
+}
+
+// filterRow applies all filters to 32 bytes at a time. In bytes without sign, left + above - corner is
+// as far from the corner as the sum of the two distances, if both are on the same side of it, and as
+// their difference otherwise; where the sum is cut to 255, it is no nearer than either.
+func filterRow(ones Mem) {
+	TEXT("filterRow", NOSPLIT, "func(sub, up, average, paeth, row, above *uint8, pixel, n int, sums *[5]uint64)")
+	Pragma("noescape")
+	Doc(
+		"filterRow applies the filters to n bytes, a multiple of 32, of a row, before which there is a pixel, and",
+		"stores what the size of the differences adds up to.",
+	)
+	var out [4]Register
+	for i, name := range []string{"sub", "up", "average", "paeth"} {
+		out[i] = Load(Param(name), GP64())
+	}
+	row, above := Load(Param("row"), GP64()), Load(Param("above"), GP64())
+	left, corner := Load(Param("pixel"), GP64()), GP64()
+	NEGQ(left)
+	MOVQ(left, corner)
+	ADDQ(row, left)
+	ADDQ(above, corner)
+	n, at := Load(Param("n"), GP64()), GP64()
+	XORQ(at, at)
+	var sums [5]VecVirtual
+	for i := range sums {
+		sums[i] = YMM()
+		VPXOR(sums[i], sums[i], sums[i])
+	}
+	zero := YMM()
+	VPXOR(zero, zero, zero)
+	x, a, b, c := YMM(), YMM(), YMM(), YMM()
+	Label("bytes")
+	for _, v := range []struct {
+		base Register
+		to   VecVirtual
+	}{{row, x}, {above, b}, {left, a}, {corner, c}} {
+		VMOVDQU(Mem{Base: v.base, Index: at, Scale: 1}, v.to)
+	}
+	d := YMM()
+	size := func(filter int, v VecVirtual) { // v may be d
+		VPABSB(v, d)
+		VPSADBW(zero, d, d)
+		VPADDQ(d, sums[filter], sums[filter])
+	}
+	put := func(filter int) {
+		VMOVDQU(d, Mem{Base: out[filter-1], Index: at, Scale: 1})
+		size(filter, d)
+	}
+	size(0, x)
+	VPSUBB(a, x, d)
+	put(1)
+	VPSUBB(b, x, d)
+	put(2)
+
+	Comment("The mean is rounded down, and the instruction rounds up.")
+	odd, mean := YMM(), YMM()
+	VPXOR(a, b, odd)
+	VPAND(ones, odd, odd)
+	VPAVGB(a, b, mean)
+	VPSUBB(odd, mean, mean)
+	VPSUBB(mean, x, d)
+	put(3)
+
+	pa, pb, pc, t, s := YMM(), YMM(), YMM(), YMM(), YMM()
+	distance := func(v, w, to, least VecVirtual) {
+		VPMAXUB(v, w, to)
+		VPMINUB(v, w, least)
+		VPSUBB(least, to, to)
+	}
+	distance(b, c, pa, t)
+	VPCMPEQB(t, c, t) // above is not below the corner
+	distance(a, c, pb, s)
+	VPCMPEQB(s, c, s)
+	VPXOR(s, t, s) // set where they are on two sides
+	both := YMM()
+	VPADDUSB(pa, pb, both)
+	distance(pa, pb, pc, t)
+	VPBLENDVB(s, pc, both, pc)
+	least := YMM()
+	VPMINUB(pa, pb, least)
+	VPMINUB(pc, least, least)
+	VPCMPEQB(least, pb, pb)
+	VPCMPEQB(least, pa, pa)
+	VPBLENDVB(pb, b, c, c)
+	VPBLENDVB(pa, a, c, c)
+	VPSUBB(c, x, d)
+	put(4)
+	ADDQ(Imm(32), at)
+	CMPQ(at, n)
+	JNE(LabelRef("bytes"))
+
+	result := Load(Param("sums"), GP64())
+	for i, v := range sums {
+		h := XMM()
+		VEXTRACTI128(Imm(1), v, h)
+		VPADDQ(v.AsX(), h, h)
+		VPSRLDQ(Imm(8), h, x.AsX())
+		VPADDQ(x.AsX(), h, h)
+		VMOVQ(h, Mem{Base: result, Disp: 8 * i})
+	}
+	VZEROUPPER()
+	RET()
 }
