@@ -22,6 +22,14 @@ type DecodeOptions struct {
 	// [Codec.DecodePlanes] must decode. Other samples are then undefined. [Codec.Decode] ignores
 	// it.
 	Part image.Rectangle
+	// Spare, if not nil, gives processors that may help to decode a JPEG of a megapixel or more
+	// that has restart markers: the built-in decoder takes what TryAcquire grants, and returns each
+	// by Release. The pixels and the verdict don't depend on it. The goroutines together take up to
+	// the size of the file more memory. Default: an image is decoded by the calling goroutine.
+	Spare interface {
+		TryAcquire() bool
+		Release()
+	}
 
 	// mirrored says that the last column or row of the image won't be the last one of the
 	// upright image, so that it must not stand for fewer pixels than the others.
@@ -119,7 +127,7 @@ func (c *Codec) decodeJPEG(dst *Image, data []byte, h *jpeg.Header, o DecodeOpti
 			return err
 		}
 	}
-	r := jpeg.Request{Format: jpeg.RGB}
+	r := jpeg.Request{Format: jpeg.RGB, Spare: o.Spare}
 	if o.Channels == 1 {
 		r.Format = jpeg.Gray
 	}

@@ -27,7 +27,7 @@ func (c *Codec) DecodePlanes(dst *Planes, data []byte, o DecodeOptions) (Info, e
 	if !c.TakesPlanes(h.Info) {
 		return h.Info, unsupported(h.Format, "it has no planes of use")
 	}
-	r := jpeg.Request{Denom: c.reduction(&h.jpeg, jpeg.RGB, o), Trusted: o.Trusted, Part: o.Part}
+	r := jpeg.Request{Denom: c.reduction(&h.jpeg, jpeg.RGB, o), Trusted: o.Trusted, Part: o.Part, Spare: o.Spare}
 	p := dst.planar(0)
 	if err := c.jpeg.DecodePlanes(&p, data, &h.jpeg, r); err != nil {
 		return h.Info, err

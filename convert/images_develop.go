@@ -7,7 +7,7 @@ import (
 
 // decoding returns the settings that decide how images are decoded.
 func (s *imageSource) decoding() decodeplan.Spec {
-	spec := decodeplan.Spec{Codec: s.codec, Channels: s.o.Encode.Channels, ExactPixels: s.o.ExactPixels}
+	spec := decodeplan.Spec{Codec: s.codec, Channels: s.o.Encode.Channels, ExactPixels: s.o.ExactPixels, Spare: s}
 	if s.o.resizes() {
 		spec.Resize = &s.o.Resize
 	}

@@ -175,7 +175,7 @@ func (s *imageSource) decodePartners(m *sampleWork) *fault {
 	mixture := mixtureOf(m.mixture)
 	for k, pm := range m.partners {
 		one := &mixture.Partners[k]
-		spec := decodeplan.Spec{Codec: s.codec, Channels: m.channels, ExactPixels: s.o.ExactPixels}
+		spec := decodeplan.Spec{Codec: s.codec, Channels: m.channels, ExactPixels: s.o.ExactPixels, Spare: s}
 		plan := spec.For(pm.info, one.Draw)
 		pm.resize.Codec = s.codec
 		t := &pm.task

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/jsontext"
@@ -47,6 +48,7 @@ type imageSource struct {
 	rings       []ring          // of the splits, if variants are mixed
 	splitOf     func(p int) int // the index of an image's split
 	remembered  rememberedHashes
+	busy        atomic.Int64 // workers with a task, and those that help to decode
 }
 
 // sample is a planned record: an original image or, in an augmented set, one of its variants.
@@ -282,7 +284,12 @@ func (s *imageSource) tasks(ctx context.Context, job int) iter.Seq2[task, error]
 			if s.ahead != nil {
 				fetched = s.ahead.take(samples)
 			}
-			if !yield(func(p *piece) error { return s.make(ctx, samples, fetched, p) }, nil) {
+			make := func(p *piece) error {
+				s.busy.Add(1)
+				defer s.busy.Add(-1)
+				return s.make(ctx, samples, fetched, p)
+			}
+			if !yield(make, nil) {
 				return
 			}
 		}

@@ -116,3 +116,19 @@ func (r *run) acquire(ctx context.Context) bool {
 }
 
 func (r *run) release() { <-r.tokens }
+
+// spareTokens are tokens to work that nobody has: they let a goroutine help another one.
+type spareTokens chan struct{}
+
+// TryAcquire takes a token if there is one.
+func (t spareTokens) TryAcquire() bool {
+	select {
+	case t <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+// Release gives a token back.
+func (t spareTokens) Release() { <-t }

@@ -23,8 +23,12 @@ type Spec struct {
 	// image is stored, up to where it has its final size, and at a part of its size,
 	// where what is done to it allows that.
 	ExactPixels bool
-	// Trusted is that of [augment.DecodeOptions].
+	// Trusted and Spare are those of [augment.DecodeOptions].
 	Trusted bool
+	Spare   interface {
+		TryAcquire() bool
+		Release()
+	}
 }
 
 // Plan is how an image is decoded.
@@ -41,7 +45,7 @@ func (s Spec) For(info augment.Info, draw augment.Draw) Plan {
 	w, h := info.Oriented()
 	p := Plan{
 		Planes:  !s.ExactPixels && s.Channels != 1 && s.Codec.TakesPlanes(info),
-		Options: augment.DecodeOptions{Channels: s.Channels, Trusted: s.Trusted},
+		Options: augment.DecodeOptions{Channels: s.Channels, Trusted: s.Trusted, Spare: s.Spare},
 	}
 	o := &p.Options
 	resizedOnly := len(draw.Steps) == 0 && s.Resize != nil
