@@ -3,11 +3,19 @@ package cloud
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
+	"image"
+	"image/png"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -151,4 +159,66 @@ func BenchmarkReaderCached(b *testing.B) {
 	}
 	defer stop()
 	BenchmarkReader(b)
+}
+
+// BenchmarkSmallImages converts 3,000 small images from an S3 server behind a proxy that delays each
+// request, and reports how many were in flight at the highest, and the speed as a share of what as
+// many allow at that latency.
+func BenchmarkSmallImages(b *testing.B) {
+	const images = 3000
+	root := b.TempDir()
+	for i := range images {
+		im := image.NewGray(image.Rect(0, 0, 32, 32))
+		binary.LittleEndian.PutUint16(im.Pix, uint16(i))
+		var data bytes.Buffer
+		if err := png.Encode(&data, im); err != nil {
+			b.Fatal(err)
+		}
+		dir := filepath.Join(root, "bucket", "images", fmt.Sprint("c", i%3))
+		err := os.MkdirAll(dir, 0o755)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, fmt.Sprintf("%04d.png", i)), data.Bytes(), 0o644)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	server, err := url.Parse(s3Server(b, root))
+	if err != nil {
+		b.Fatal(err)
+	}
+	forward := &httputil.ReverseProxy{
+		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(server); r.Out.Host = r.In.Host },
+		Transport: &http.Transport{MaxIdleConnsPerHost: 4096, DisableCompression: true},
+	}
+	for _, latency := range []time.Duration{20 * time.Millisecond, 100 * time.Millisecond, 500 * time.Millisecond} {
+		for _, most := range []string{"", "32"} {
+			b.Run(fmt.Sprintf("%v/most=%s", latency, most), func(b *testing.B) {
+				var inFlight, highest atomic.Int64
+				proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					for now, before := inFlight.Add(1), highest.Load(); now > before && !highest.CompareAndSwap(before, now); {
+						before = highest.Load()
+					}
+					defer inFlight.Add(-1)
+					time.Sleep(latency)
+					forward.ServeHTTP(w, r)
+				}))
+				defer proxy.Close()
+				useS3(b, proxy.URL)
+				b.Setenv(storage.MaxRequestsVariable, most)
+				var took time.Duration
+				for b.Loop() {
+					storage.Forget()
+					began := time.Now()
+					if _, err := convert.Images(b.Context(), "s3://bucket/images", b.TempDir(), convert.ImageOptions{Options: convert.Options{Shards: 4}}); err != nil {
+						b.Fatal(err)
+					}
+					took += time.Since(began)
+				}
+				b.ReportMetric(float64(highest.Load()), "in-flight")
+				allowed := images * latency.Seconds() / float64(highest.Load())
+				b.ReportMetric(allowed*float64(b.N)/took.Seconds(), "of-allowed")
+			})
+		}
+	}
 }
