@@ -255,6 +255,19 @@ def encoded(name, extension, **options):
     return work
 
 
+def png_encode():
+    """photographs as JPEGs: decode, 224x224 antialiased, PNG; Pillow at its defaults"""
+    from PIL import Image
+    src = many(500)
+    files = sorted(glob.glob(src + "/*/*.jpg"))
+
+    def one(path):
+        Image.open(path).convert("RGB").resize((SIZE, SIZE), Image.BILINEAR).save(io.BytesIO(), "PNG")
+
+    yield len(files), "tfrec", lambda: tfrec("convert", "images", src, None, "--resize", f"{SIZE}x{SIZE}", "--encode", "png", "--shards", 4, "--workers", THREADS)
+    yield len(files), "Pillow", pool(files, one)
+
+
 def workers():
     """decode, 224x224 antialiased, JPEG q95, by two workers and by one"""
     src = many(3000)
@@ -422,7 +435,7 @@ def masks():
     yield 300, "Python loop", loop
 
 
-WORK = {"pictures": pictures, "builtin": builtin, "photographs": photographs, "workers": workers, "raw": raw, "table": table, "lines": lines, "parquet": parquet, "boxes": boxes, "masks": masks}
+WORK = {"pictures": pictures, "builtin": builtin, "photographs": photographs, "workers": workers, "raw": raw, "table": table, "lines": lines, "parquet": parquet, "boxes": boxes, "masks": masks, "png-encode": png_encode}
 WORK |= {"png-" + kind.replace(" ", "-"): png(kind) for kind in ("RGB", "RGBA", "gray", "palette", "16 bits", "interlaced")}
 WORK |= {"webp": encoded("lossy WebP", "webp", quality=80), "webp-lossless": encoded("lossless WebP", "webp", lossless=True)}
 WORK |= {"gif": encoded("GIF", "gif"), "bmp": encoded("BMP", "bmp"), "tiff": encoded("TIFF, LZW", "tif", compression="tiff_lzw")}
