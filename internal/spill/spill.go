@@ -146,8 +146,8 @@ func (s *Spill) release(blocks [][]byte) {
 }
 
 // evict moves buckets from memory to the file, one after another, until there is room in memory for
-// the next rows. All have their turn, so that each has collected rows for as long as possible; what fits into memory
-// stays there.
+// the next rows. All have their turn, so that each has collected rows for as long as possible; what
+// fits into memory stays there.
 func (s *Spill) evict() error {
 	for s.spare+len(s.free) < s.least/s.block || s.spare < 0 {
 		var blocks [][]byte

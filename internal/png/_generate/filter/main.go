@@ -1,5 +1,5 @@
-// Command filter writes the assembly of package png that applies and undoes filters. In the directory above this
-// one:
+// Command filter writes the assembly of package png that applies and undoes filters. In the
+// directory above this one:
 //
 //	go run ./filter -out ../filter_amd64.s -stubs ../filter_stubs_amd64.go -pkg png
 package main
