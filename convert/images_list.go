@@ -12,7 +12,6 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
@@ -85,28 +84,6 @@ func (p *imageFile) splitName() string {
 		return ""
 	}
 	return *p.split
-}
-
-// imageNotes are the annotations of an image.
-type imageNotes struct {
-	annotated *annotation.Image // what is drawn on it; nil if no file lists it
-	mask      *imageFile        // in AnnotationSpec.Masks; nil without
-}
-
-// annotated returns what is drawn on an image; nil if no file of annotations lists it.
-func (p *imageFile) annotated() *annotation.Image {
-	if p.notes == nil {
-		return nil
-	}
-	return p.notes.annotated
-}
-
-// mask returns the mask of classes of an image; nil without.
-func (p *imageFile) mask() *imageFile {
-	if p.notes == nil {
-		return nil
-	}
-	return p.notes.mask
 }
 
 // listing is the content of a source.
