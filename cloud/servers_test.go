@@ -96,7 +96,7 @@ func s3Server(t testing.TB, dir string) string {
 	t.Helper()
 	port := freePort(t)
 	start(t, port, server(t, "versitygw"), "--access", testKey, "--secret", testSecret, "--region", "us-east-1",
-		"--port", fmt.Sprintf("127.0.0.1:%d", port), "posix", dir)
+		"--keep-alive", "--port", fmt.Sprintf("127.0.0.1:%d", port), "posix", dir)
 	address := fmt.Sprintf("http://127.0.0.1:%d", port)
 	useS3(t, address)
 	return address
