@@ -163,6 +163,10 @@ func (a *ahead) wait(off int64, sequential bool) (*part, error) {
 func (a *ahead) stepTo(off int64, sequential bool) *part {
 	i := slices.IndexFunc(a.parts, func(p *part) bool { return p.begin <= off && off < p.end() })
 	switch {
+	case i < 0 && len(a.parts) > 0 && off < a.parts[0].begin && a.parts[0].begin-off <= partSize:
+		// Who goes back a little, as to a chunk that two shards share, gets that, and goes on.
+		size := a.parts[0].begin - off
+		a.parts = slices.Insert(a.parts, 0, a.start(off, size, 0, func(p *part) error { return a.object.fetch(p.data, off) }))
 	case i < 0:
 		a.abandon(len(a.parts))
 		a.depth, a.missed = 1, 0
@@ -185,8 +189,12 @@ func (a *ahead) ask(off, held int64) {
 
 // add appends a part and starts filling it.
 func (a *ahead) add(off, size, held int64, fill func(*part) error) {
+	a.parts = append(a.parts, a.start(off, size, held, fill))
+}
+
+// start returns a part that is being filled.
+func (a *ahead) start(off, size, held int64, fill func(*part) error) *part {
 	p := &part{offset: off, begin: off, data: newBuffer(size), held: held, ready: make(chan struct{})}
-	a.parts = append(a.parts, p)
 	a.work.Go(func() {
 		err := fill(p)
 		a.mu.Lock()
@@ -197,6 +205,7 @@ func (a *ahead) add(off, size, held int64, fill func(*part) error) {
 			p.abandon()
 		}
 	})
+	return p
 }
 
 // begin takes the body of the request that opened the object for the first part, of which sum is.
