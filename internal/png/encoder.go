@@ -2,9 +2,7 @@ package png
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/deflate"
@@ -32,39 +30,29 @@ type Pixels struct {
 // Append appends the image to dst as a PNG, not interlaced. The bytes depend only on the pixels. An
 // image that takes 2 GiB and more is an error, and dst is then what it was.
 func (e *Encoder) Append(dst []byte, im Pixels) ([]byte, error) {
-	header := [13]byte{8: 8} // bits a sample; 9: colour type; deflate, filters by row, not interlaced
-	binary.BigEndian.PutUint32(header[0:], uint32(im.Width))
-	binary.BigEndian.PutUint32(header[4:], uint32(im.Height))
-	if im.Channels == 3 {
-		header[9] = byte(RGB)
-	}
 	start := len(dst)
-	dst = append(dst, Signature...)
-	dst = append(beginChunk(dst, "IHDR"), header[:]...)
-	dst = beginChunk(endChunk(dst, len(header)), "IDAT")
+	dst = AppendHeader(dst, im.Width, im.Height, im.Channels)
 	at := len(dst)
-
-	above := e.reserve(im.Width * im.Channels)
-	e.deflate.Reset(dst)
-	for y := range im.Height {
-		row := im.Pix[y*im.Stride:][:im.Width*im.Channels]
-		filter := e.choose(row, above, im.Channels)
-		line := row
-		if filter != none {
-			line = e.lines[filter]
+	dst = AppendChunk(dst, "IDAT", func(dst []byte) []byte {
+		above := e.reserve(im.Width * im.Channels)
+		e.deflate.Reset(dst)
+		for y := range im.Height {
+			row := im.Pix[y*im.Stride:][:im.Width*im.Channels]
+			filter := e.choose(row, above, im.Channels)
+			line := row
+			if filter != none {
+				line = e.lines[filter]
+			}
+			e.deflate.Write([]byte{filter})
+			e.deflate.Write(line)
+			above = row
 		}
-		e.deflate.Write([]byte{filter})
-		e.deflate.Write(line)
-		above = row
-	}
-	dst = e.deflate.Close()
-
-	n := len(dst) - at
-	if int64(n) >= 1<<31 {
+		return e.deflate.Close()
+	})
+	if n := len(dst) - at - 12; int64(n) >= 1<<31 { // without its length, name and CRC
 		return dst[:start], fmt.Errorf("%dx%d pixels take over 2 GiB", im.Width, im.Height)
 	}
-	dst = endChunk(dst, n)
-	return endChunk(beginChunk(dst, "IEND"), 0), nil
+	return AppendEnd(dst), nil
 }
 
 // keptLine is the length of the longest rows whose memory is kept for other images, in bytes.
@@ -107,16 +95,4 @@ func (e *Encoder) choose(row, above []byte, n int) byte {
 		}
 	}
 	return best
-}
-
-// beginChunk appends a chunk's length, to be set by endChunk, and its name.
-func beginChunk(dst []byte, name string) []byte {
-	return append(append(dst, 0, 0, 0, 0), name...)
-}
-
-// endChunk completes the chunk whose n bytes of data end dst.
-func endChunk(dst []byte, n int) []byte {
-	at := len(dst) - n - 8
-	binary.BigEndian.PutUint32(dst[at:], uint32(n))
-	return binary.BigEndian.AppendUint32(dst, crc32.ChecksumIEEE(dst[at+4:]))
 }

@@ -3,28 +3,17 @@ package region
 import (
 	"bytes"
 	"encoding/binary"
-	"hash/crc32"
+
+	"github.com/tfrec/tfrec/internal/png"
 )
 
 // AppendPNG appends a mask of 0 and 1, of w x h pixels and at least one, to dst as a PNG of 8 bits a
 // sample, grayscale. Its time is that of finding the runs of equal pixels and the rows that repeat:
 // the bytes of the PNG depend on nothing else.
 func AppendPNG(dst, mask []uint8, w, h int) []byte {
-	header := [13]byte{8: 8} // bits a sample; 9: grayscale, deflate, filters by row, not interlaced
-	binary.BigEndian.PutUint32(header[0:], uint32(w))
-	binary.BigEndian.PutUint32(header[4:], uint32(h))
-	dst = append(dst, "\x89PNG\r\n\x1a\n"...)
-	dst = appendChunk(dst, "IHDR", func(dst []byte) []byte { return append(dst, header[:]...) })
-	dst = appendChunk(dst, "IDAT", func(dst []byte) []byte { return appendZlib(dst, mask, w, h) })
-	return appendChunk(dst, "IEND", func(dst []byte) []byte { return dst })
-}
-
-// appendChunk appends a chunk of a PNG, whose data is what data appends.
-func appendChunk(dst []byte, name string, data func([]byte) []byte) []byte {
-	at := len(dst)
-	dst = data(append(append(dst, 0, 0, 0, 0), name...))
-	binary.BigEndian.PutUint32(dst[at:], uint32(len(dst)-at-8))
-	return binary.BigEndian.AppendUint32(dst, crc32.ChecksumIEEE(dst[at+4:]))
+	dst = png.AppendHeader(dst, w, h, 1)
+	dst = png.AppendChunk(dst, "IDAT", func(dst []byte) []byte { return appendZlib(dst, mask, w, h) })
+	return png.AppendEnd(dst)
 }
 
 // appendZlib appends the rows of a mask, each after the number of filter 0, as a stream of zlib.

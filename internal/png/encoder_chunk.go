@@ -1,0 +1,31 @@
+package png
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+)
+
+// AppendHeader appends what a file of an image of 8 bits a sample begins with, not interlaced: the
+// signature and the chunk IHDR. Channels are 1 for gray and 3 for red, green and blue.
+func AppendHeader(dst []byte, width, height, channels int) []byte {
+	header := [13]byte{8: 8} // bits a sample; 9: colour type; deflate, filters by row, not interlaced
+	binary.BigEndian.PutUint32(header[0:], uint32(width))
+	binary.BigEndian.PutUint32(header[4:], uint32(height))
+	if channels == 3 {
+		header[9] = byte(RGB)
+	}
+	return AppendChunk(append(dst, Signature...), "IHDR", func(dst []byte) []byte { return append(dst, header[:]...) })
+}
+
+// AppendEnd appends the chunk that a file ends with.
+func AppendEnd(dst []byte) []byte {
+	return AppendChunk(dst, "IEND", func(dst []byte) []byte { return dst })
+}
+
+// AppendChunk appends a chunk, whose data, of less than 2 GiB, is what data appends.
+func AppendChunk(dst []byte, name string, data func([]byte) []byte) []byte {
+	at := len(dst)
+	dst = data(append(append(dst, 0, 0, 0, 0), name...))
+	binary.BigEndian.PutUint32(dst[at:], uint32(len(dst)-at-8))
+	return binary.BigEndian.AppendUint32(dst, crc32.ChecksumIEEE(dst[at+4:]))
+}
