@@ -48,11 +48,11 @@ func (s *Scan) Quick(record []byte) bool {
 		if !ok || string(record[entry.KeyFrom:entry.KeyTo]) != s.recent[i].key {
 			return false
 		}
-		d := quickEntry{at: i, from: pos, to: entry.To}
-		if !d.scan(record[entry.From:entry.To]) {
+		kind, values, n, ok := ScanValues(record[entry.From:entry.To])
+		if !ok {
 			return false
 		}
-		s.found = append(s.found, d)
+		s.found = append(s.found, quickEntry{i, pos, entry.To, len(values), kind, n})
 		pos = entry.To
 	}
 	if pos < len(record) {
@@ -82,29 +82,28 @@ func (e *entryShape) holds(values []byte) bool {
 	if e.kind != tfrecord.KindInt64 {
 		return true
 	}
-	n, ok := CountVarints(values)
+	n, ok := countVarints(values)
 	return ok && n == e.n
 }
 
-// scan finds the shape of the Feature message of an entry that has at least one value, for learn.
-func (d *quickEntry) scan(feature []byte) bool {
-	kind, values, ok := tfrecord.ScanFeature(feature)
+// ScanValues returns the kind of a Feature message, its n values, which are packed numbers or the
+// bytes of its only value, and how many there are. It returns false if there are none or several
+// bytes values, or if the message is malformed, or not in the usual form (see tfrecord.ScanFeature).
+func ScanValues(feature []byte) (kind tfrecord.Kind, values []byte, n int64, ok bool) {
+	kind, values, ok = tfrecord.ScanFeature(feature)
 	if !ok || len(values) == 0 {
-		return false
+		return kind, nil, 0, false
 	}
-	d.kind = kind
 	switch kind {
 	case tfrecord.KindBytes:
 		only, rest, ok := tfrecord.ScanBytes(values)
-		d.n, d.size = 1, len(only)
-		return ok && len(rest) == 0
+		return kind, only, 1, ok && len(rest) == 0
 	case tfrecord.KindFloat:
-		d.n, d.size = int64(len(values)/4), len(values)
-		return len(values)%4 == 0
+		return kind, values, int64(len(values) / 4), len(values)%4 == 0
+	default:
+		n, ok = countVarints(values)
+		return kind, values, n, ok
 	}
-	d.size = len(values)
-	d.n, ok = CountVarints(values)
-	return ok
 }
 
 // learn keeps the shape of an entry.
@@ -116,9 +115,9 @@ func (e *entryShape) learn(record []byte, d *quickEntry) {
 // maxPlainVarint is the maximum length in bytes of a non-negative varint.
 const maxPlainVarint = 9
 
-// CountVarints counts packed numbers. It returns false if they are malformed, or some have more than
+// countVarints counts packed numbers. It returns false if they are malformed, or some have more than
 // maxPlainVarint bytes, as negative ones do.
-func CountVarints(values []byte) (n int64, ok bool) {
+func countVarints(values []byte) (n int64, ok bool) {
 	run := 0
 	for _, b := range values {
 		if run++; run > maxPlainVarint {

@@ -31,6 +31,11 @@ const maxSortValue = 1 << 20
 // maxCutKey is the maximum length of a cut point's key, which need not be the key of a record.
 const maxCutKey = 256
 
+// newCutPoint returns the cut point of a record, and keeps nothing of a longer key.
+func newCutPoint(key []byte, r *record) cutPoint {
+	return cutPoint{bytes.Clone(key[:min(len(key), maxCutKey)]), r.number}
+}
+
 // begin samples the records to find the cuts.
 func (s *sorted) begin(ctx context.Context, r *reshaping, buckets int) error {
 	s.points = []cutPoint{}
@@ -85,7 +90,7 @@ func (s *sorted) sampleAll(ctx context.Context, r *reshaping, buckets int) (samp
 					return nil
 				}
 				key, err := s.appendKey(appendTarget(nil, b.target(i)), rec)
-				b.points = append(b.points, cutPoint{slices.Clip(key[:min(len(key), maxCutKey)]), rec.number})
+				b.points = append(b.points, newCutPoint(key, rec))
 				return err
 			})
 		},

@@ -3,7 +3,6 @@ package reshape
 import (
 	"context"
 	"io"
-	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -89,7 +88,7 @@ func (s *sorted) probeFile(ctx context.Context, r *reshaping, f *input, each int
 			v, err := s.valueOf(rec)
 			if err == nil {
 				key := v.append(appendTarget(nil, b.target(i)))
-				points = append(points, cutPoint{slices.Clip(key[:min(len(key), maxCutKey)]), rec.number})
+				points = append(points, newCutPoint(key, rec))
 			}
 			return nil
 		})

@@ -51,20 +51,7 @@ func TestQuickValue(t *testing.T) {
 		if rec.err != nil {
 			t.Fatalf("%q is malformed: %v", data, rec.err)
 		}
-		want := sortValue{}
-		if f, _ := rec.message.Get("key"); f.Len() > 0 {
-			want.kind = f.Kind()
-			switch want.kind {
-			case tfrecord.KindInt64:
-				n, _ := f.Int64()
-				want.bits = sortableInt(uint64(n))
-			case tfrecord.KindFloat:
-				x, _ := f.Float()
-				want.bits = uint64(sortableFloat(x))
-			default:
-				want.bytes, _ = f.Bytes()
-			}
-		}
+		want := plainValue(&rec.message, "key")
 		if !reflect.DeepEqual(got, want) && (len(got.bytes)+len(want.bytes) > 0 || got.kind != want.kind || got.bits != want.bits) {
 			t.Fatalf("%q: %+v, want %+v", data, got, want)
 		}

@@ -24,9 +24,14 @@ func (s *sorted) valueOf(r *record) (sortValue, error) {
 	if err != nil {
 		return sortValue{}, err
 	}
-	f, _ := e.Get(s.key)
+	return plainValue(e, s.key), nil
+}
+
+// plainValue is the first value of a feature of an Example.
+func plainValue(e *tfrecord.Example, key string) sortValue {
+	f, _ := e.Get(key)
 	if f.Len() == 0 {
-		return sortValue{}, nil
+		return sortValue{}
 	}
 	v := sortValue{kind: f.Kind()}
 	switch v.kind {
@@ -39,13 +44,13 @@ func (s *sorted) valueOf(r *record) (sortValue, error) {
 	default:
 		v.bytes, _ = f.Bytes()
 	}
-	return v, nil
+	return v
 }
 
 // mostQuick is the maximum number of features of a record in the usual form.
 const mostQuick = 1000
 
-// quickValue is a fast path of valueOf for records in the usual form (see tfrecord.ScanExample),
+// quickValue is a fast path of plainValue for records in the usual form (see tfrecord.ScanExample),
 // whose bytes features have one value each. It returns false for others, malformed ones among them.
 func quickValue(data []byte, key string) (v sortValue, ok bool) {
 	pos, ok := tfrecord.ScanExample(data)
@@ -57,20 +62,7 @@ func quickValue(data []byte, key string) (v sortValue, ok bool) {
 		if !ok || n == mostQuick {
 			return v, false
 		}
-		kind, values, ok := tfrecord.ScanFeature(data[e.From:e.To])
-		if !ok || len(values) == 0 {
-			return v, false
-		}
-		switch kind {
-		case tfrecord.KindBytes:
-			var rest []byte
-			values, rest, ok = tfrecord.ScanBytes(values)
-			ok = ok && len(rest) == 0
-		case tfrecord.KindFloat:
-			ok = len(values)%4 == 0
-		default:
-			_, ok = features.CountVarints(values)
-		}
+		kind, values, _, ok := features.ScanValues(data[e.From:e.To])
 		if !ok {
 			return v, false
 		}
