@@ -140,10 +140,7 @@ func (w *Writer) find(data []byte, pos, longest int) (length, distance int) {
 		return longest, 0
 	}
 	v := binary.LittleEndian.Uint64(data[pos:])
-	h := &w.head[hash(v)]
-	at := int(*h) - 1
-	w.prev[pos%window] = *h
-	*h = int32(pos + 1)
+	at := w.enter(v, pos)
 	most := min(maxMatch, len(data)-pos)
 	for chain := maxChain; at >= 0 && pos-at <= window && chain > 0; chain-- {
 		if (binary.LittleEndian.Uint64(data[at:])^v)<<16 == 0 && longest < most && data[at+longest] == data[pos+longest] {
@@ -166,10 +163,17 @@ func (w *Writer) find(data []byte, pos, longest int) (length, distance int) {
 // insert enters the strings from one place to before another.
 func (w *Writer) insert(data []byte, from, to int) {
 	for pos := from; pos < min(to, len(data)-hashed+1); pos++ {
-		h := &w.head[hash(binary.LittleEndian.Uint64(data[pos:]))]
-		w.prev[pos%window] = *h
-		*h = int32(pos + 1)
+		w.enter(binary.LittleEndian.Uint64(data[pos:]), pos)
 	}
+}
+
+// enter enters the string v at pos, and returns where the last one of its hash is; -1 if there is none.
+func (w *Writer) enter(v uint64, pos int) (before int) {
+	h := &w.head[hash(v)]
+	before = int(*h) - 1
+	w.prev[pos%window] = *h
+	*h = int32(pos + 1)
+	return before
 }
 
 // common is how many bytes two strings of the same length begin with alike.

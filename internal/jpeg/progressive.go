@@ -61,28 +61,20 @@ func (s *scan) meanBlocks(to []meanBlock, row, column int) []meanBlock {
 	return to
 }
 
-// firstDC reads n MCUs of the first scan of DC coefficients.
-func firstDC(r *bitReader, s *scan, first, n int) fault {
+// eachMean calls decode for the blocks of n MCUs from the given one on, in the order of the scan,
+// until one returns a fault.
+func (s *scan) eachMean(first, n int, decode func(blocks []meanBlock) fault) fault {
 	var room [4 * 16]meanBlock
-	var means [4]int32
 	for n > 0 {
 		row, column := first/s.across, first%s.across
 		run := min(n, s.across-column)
 		blocks := s.meanBlocks(room[:0], row, column)
 		for range run {
+			if f := decode(blocks); f != 0 {
+				return f
+			}
 			for i := range blocks {
-				if r.exhausted() {
-					return short
-				}
-				b := &blocks[i]
-				e, v := r.value(b.dcTable, false)
-				if e == unknown {
-					return badCode
-				}
-				mean := &means[b.component&3]
-				*mean += int32(v)
-				b.block(b.at)[0] = int16(*mean << s.al)
-				b.at += b.step
+				blocks[i].at += blocks[i].step
 			}
 		}
 		first += run
@@ -91,25 +83,37 @@ func firstDC(r *bitReader, s *scan, first, n int) fault {
 	return 0
 }
 
+// firstDC reads n MCUs of the first scan of DC coefficients.
+func firstDC(r *bitReader, s *scan, first, n int) fault {
+	var means [4]int32
+	return s.eachMean(first, n, func(blocks []meanBlock) fault {
+		for i := range blocks {
+			if r.exhausted() {
+				return short
+			}
+			b := &blocks[i]
+			e, v := r.value(b.dcTable, false)
+			if e == unknown {
+				return badCode
+			}
+			mean := &means[b.component&3]
+			*mean += int32(v)
+			b.block(b.at)[0] = int16(*mean << s.al)
+		}
+		return 0
+	})
+}
+
 // moreDC reads n MCUs of a scan that refines DC coefficients: a bit for each block.
 func moreDC(r *bitReader, s *scan, first, n int) fault {
 	if n*s.blocks > r.end {
 		return short
 	}
-	var room [4 * 16]meanBlock
-	for n > 0 {
-		row, column := first/s.across, first%s.across
-		run := min(n, s.across-column)
-		blocks := s.meanBlocks(room[:0], row, column)
-		for range run {
-			for i := range blocks {
-				b := &blocks[i]
-				b.block(b.at)[0] |= int16(r.take(1) << s.al)
-				b.at += b.step
-			}
+	return s.eachMean(first, n, func(blocks []meanBlock) fault {
+		for i := range blocks {
+			b := &blocks[i]
+			b.block(b.at)[0] |= int16(r.take(1) << s.al)
 		}
-		first += run
-		n -= run
-	}
-	return 0
+		return 0
+	})
 }
