@@ -19,9 +19,17 @@ func Write(tempDir, path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
+	if err := Fill(f, path, data); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+// Fill writes data to the temporary file f and renames it as [Rename] does. After an error f is gone.
+func Fill(f *os.File, path string, data []byte) error {
+	_, err := f.Write(data)
 	if err == nil {
-		err = Place(f, path)
+		err = Rename(f, path)
 	}
 	if err != nil {
 		Discard(f)

@@ -215,7 +215,7 @@ func ViewAt(ctx context.Context, loc storage.Location) *Dir {
 	if loc.Remote() {
 		return &Dir{loc: loc, ctx: ctx, at: &storeDirectory{loc: loc, ctx: ctx, turns: new(turns), scratch: new(scratch)}}
 	}
-	return &Dir{loc: loc, ctx: ctx, at: &localDirectory{ctx: ctx, path: loc.String(), shared: new(shared)}}
+	return &Dir{loc: loc, ctx: ctx, at: &localDirectory{ctx: ctx, path: loc.String(), shared: &shared{syncs: newDirSyncs()}}}
 }
 
 // Sub returns a directory below this one that shares its lock.

@@ -157,14 +157,7 @@ func (l *localDirectory) put(name string, data []byte) error {
 		if err != nil {
 			return err
 		}
-		_, err = f.Write(data)
-		if err == nil {
-			err = atomicfile.Rename(f, l.join(name))
-		}
-		if err != nil {
-			atomicfile.Discard(f)
-		}
-		return err
+		return atomicfile.Fill(f, l.join(name), data)
 	}
 	if err := l.inDir(path.Dir(name), write); err != nil {
 		return err
