@@ -170,8 +170,9 @@ func (d *imageDecoder) image(t *imageTask, data []byte, record Record) error {
 	}
 	w, h := info.Oriented()
 	d.begin(t, record, w, h, info.Orientation)
-	plan := s.decoding().For(info, t.Draw)
-	plan.Options.Spare = spareTokens(d.run.tokens)
+	spec := s.decoding()
+	spec.Spare = spareTokens(d.run.tokens)
+	plan := spec.For(info, t.Draw)
 	switch {
 	case d.decodes && info.Usual:
 		err = t.ReadJPEG(s.Codec, data)

@@ -10,7 +10,10 @@
 //	}
 package decodeplan
 
-import "github.com/tfrec/tfrec/augment"
+import (
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/jpeg"
+)
 
 // Spec is what all images of a set have in common.
 type Spec struct {
@@ -25,10 +28,7 @@ type Spec struct {
 	ExactPixels bool
 	// Trusted and Spare are those of [augment.DecodeOptions].
 	Trusted bool
-	Spare   interface {
-		TryAcquire() bool
-		Release()
-	}
+	Spare   jpeg.Spare
 }
 
 // Plan is how an image is decoded.
