@@ -5,14 +5,15 @@ import "math/bits"
 const (
 	maxLit     = 286 // symbols of literals, the end and lengths
 	maxDist    = 30
-	maxLengths = 19 // symbols that lengths of codes are told with
+	maxLengths = 19 // of the code length alphabet
 	endOfBlock = 256
 	isMatch    = 1 << 31 // of items; then 8 bits of the length less 3 and 16 of the distance less 1
 	maxStored  = 1<<16 - 1
 	limit      = 15 // bits of a code
 )
 
-// lengthsOrder is the order in which the lengths of lengths' codes are told.
+// lengthsOrder is the order in which the code lengths of the code length alphabet are stored (RFC
+// 1951, section 3.2.7).
 var lengthsOrder = [maxLengths]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
 
 // lengthSymbols are the symbols of the lengths from 3 on.
@@ -40,7 +41,7 @@ var lengthBases = func() (bases [29]uint8) {
 
 func lengthSymbol(length int) int { return int(lengthSymbols[length-3]) }
 
-// lengthBits is how many bits come after a length's symbol.
+// lengthBits is the number of extra bits of a length symbol.
 func lengthBits(symbol int) uint {
 	if symbol < 265 || symbol == 285 {
 		return 0
@@ -57,16 +58,16 @@ func distanceSymbol(distance int) int {
 	return 2*extra + int(d>>extra)
 }
 
-// distanceBits is how many bits come after a distance's symbol.
+// distanceBits is the number of extra bits of a distance symbol.
 func distanceBits(symbol int) uint { return uint(max(0, symbol/2-1)) }
 
-// codes are those of a block.
+// codes are the Huffman codes of a block.
 type codes struct {
 	builder
 	lit     [maxLit]code
 	dist    [maxDist]code
-	lengths [maxLengths]code // of the lengths of the others
-	told    []uint16         // symbols that tell the lengths, and from bit 8 on their further bits
+	lengths [maxLengths]code // of the code length alphabet
+	told    []uint16         // the code lengths as symbols, with their extra bits from bit 8 on
 	often   [maxLengths]uint32
 	used    int // of lengthsOrder
 }
@@ -110,10 +111,10 @@ func (w *Writer) block(last bool) {
 	w.emit(&c.lit, &c.dist)
 }
 
-// moreBits is how many bits come after the symbols of lengths.
+// moreBits is the number of extra bits of the symbols of the code length alphabet.
 var moreBits = [maxLengths]uint{16: 2, 17: 3, 18: 7}
 
-// tell makes the symbols that tell the lengths of all codes, and their codes.
+// tell encodes the code lengths of both alphabets as symbols, and makes the codes of these.
 func (c *codes) tell() {
 	var all [maxLit + maxDist]uint8
 	for i, code := range c.lit {

@@ -27,9 +27,9 @@ var errCode = errors.New("a code without a string")
 // text is a string of the table.
 type text struct {
 	tail uint64 // its last 1 to 8 bytes, the first of them lowest; zeros above them
-	// what is its length; from bit 16 on the code of what is before the tail, a multiple of 8 bytes;
+	// info is its length; from bit 16 on the code of what is before the tail, a multiple of 8 bytes;
 	// from bit 32 on its first byte.
-	what uint64
+	info uint64
 }
 
 const (
@@ -57,11 +57,11 @@ type Reader struct {
 
 // Reset begins a stream. The memory of the last one is reused.
 func (r *Reader) Reset(data []byte) {
-	if r.table[codeLast].what == 0 {
+	if r.table[codeLast].info == 0 {
 		for i := range codeClear {
-			r.table[i] = text{tail: uint64(i), what: uint64(i)<<firstAt | 1}
+			r.table[i] = text{tail: uint64(i), info: uint64(i)<<firstAt | 1}
 		}
-		r.table[codeLast].what = 2 // zeros, in x/image
+		r.table[codeLast].info = 2 // zeros, in x/image
 	}
 	r.in, r.at, r.bits, r.count = data, 0, 0, 0
 	r.taken, r.filled, r.err = 0, 0, nil
@@ -114,17 +114,17 @@ decoding:
 			s := table[code&codeLast]
 			if last != noCode {
 				// The string of the code before, and the first byte of this one, are a new string.
-				first := s.what >> firstAt
+				first := s.info >> firstAt
 				if code >= next {
 					if code > next {
 						err = errCode
 						break decoding
 					}
-					first = before.what >> firstAt
+					first = before.info >> firstAt
 				}
-				longer := text{before.tail | first<<(before.what&7*8), before.what + 1}
-				if before.what&7 == 0 {
-					longer = text{first, longer.what&^(lengths<<prefixAt) | uint64(last)<<prefixAt}
+				longer := text{before.tail | first<<(before.info&7*8), before.info + 1}
+				if before.info&7 == 0 {
+					longer = text{first, longer.info&^(lengths<<prefixAt) | uint64(last)<<prefixAt}
 				}
 				table[next&codeLast] = longer
 				if code == next {
@@ -134,7 +134,7 @@ decoding:
 				err = errCode
 				break decoding
 			}
-			switch length := int(s.what & lengths); {
+			switch length := int(s.info & lengths); {
 			case uint(length-1) < 8:
 				binary.LittleEndian.PutUint64(out[filled:], s.tail)
 				filled += length
@@ -166,11 +166,11 @@ decoding:
 
 // put writes a string and perhaps some bytes after it.
 func put(out []byte, s text, table *[1 << maxWidth]text) {
-	for i := (int(s.what&lengths) - 1) &^ 7; ; i -= 8 {
+	for i := (int(s.info&lengths) - 1) &^ 7; ; i -= 8 {
 		binary.LittleEndian.PutUint64(out[i:], s.tail)
 		if i == 0 {
 			return
 		}
-		s = table[s.what>>prefixAt&codeLast]
+		s = table[s.info>>prefixAt&codeLast]
 	}
 }

@@ -80,8 +80,8 @@ func (s *Spill) Add(batch *Batch) error {
 	return s.evict()
 }
 
-// AddRow puts one row into a bucket whose payload, of less than 4 GiB, is not copied if memory has
-// no room for it: for large ones. It may be given in parts.
+// AddRow puts a row with a large payload into a bucket: less than 4 GiB, which may come in parts. If
+// memory has no room for the payload, it is written to the file without a copy.
 func (s *Spill) AddRow(number int, row Row, payload ...[]byte) error {
 	size := 0
 	for _, part := range payload {

@@ -164,7 +164,7 @@ func (a *ahead) stepTo(off int64, sequential bool) *part {
 	i := slices.IndexFunc(a.parts, func(p *part) bool { return p.begin <= off && off < p.end() })
 	switch {
 	case i < 0 && len(a.parts) > 0 && off < a.parts[0].begin && a.parts[0].begin-off <= partSize:
-		// Who goes back a little, as to a chunk that two shards share, gets that, and goes on.
+		// A read that goes back a little, as to a chunk that two shards share, gets what is missing.
 		size := a.parts[0].begin - off
 		a.parts = slices.Insert(a.parts, 0, a.start(off, size, 0, func(p *part) error { return a.object.fetch(p.data, off) }))
 	case i < 0:

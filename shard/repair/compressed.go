@@ -60,7 +60,7 @@ func compressionOf(in heldFile, source shard.Source, o *Options) (tfrecord.Compr
 	return tfrecord.None, nil
 }
 
-// A scan is what a compressed file has, read to its end.
+// A scan is the result of reading a compressed file to its end.
 type scan struct {
 	records, bytes int64     // of the records including framing
 	fault          error     // the first; then the records and bytes are those before it
@@ -140,11 +140,11 @@ func (s *salvage) compressed(in heldFile, size int64, c tfrecord.Compression, fa
 	return nil
 }
 
-// copyWhole copies an intact file, whose bytes are held to their sum.
+// copyWhole copies an intact file, and compares the copy with the hash of the scan.
 func copyWhole(in heldFile, out *osfile.HashWriter, sum []byte) error {
 	_, err := io.CopyBuffer(struct{ io.Writer }{out}, struct{ io.Reader }{in.from(0)}, make([]byte, 256<<10))
 	if err == nil && !bytes.Equal(out.Sum.Sum(nil), sum) {
-		err = errors.New("other bytes came when it was read again: they changed in transit, or the file did, and the same command may succeed")
+		err = errors.New("reading it again gave other bytes: they changed in transit, or the file changed; run the same command again")
 	}
 	return err
 }
