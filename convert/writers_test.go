@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -121,36 +122,61 @@ func TestShardsAreWrittenAtOnce(t *testing.T) {
 	}
 }
 
-// A write that fails ends the run, which leaves no temporary file, and no goroutine that waits for
-// pieces; shards are complete or do not exist.
+// An operation that fails ends the run, which leaves no temporary file, and no goroutine that waits
+// for pieces; shards are complete or do not exist. Without a failure all of them are.
 func TestFailingWrites(t *testing.T) {
-	c := &copies{shards: 12, pieces: 20, each: 2, record: bytes.Repeat([]byte("r"), 40<<10)}
-	for _, operation := range []string{"create", "write", "place", "put"} {
-		for _, n := range []int64{1, 2, 7, 11} {
-			t.Run(fmt.Sprint(operation, n), func(t *testing.T) {
-				t.Parallel()
-				broken := errors.New("broken")
-				var count atomic.Int64
-				ctx := inject.With(t.Context(), func(is string) error {
-					if is == operation && count.Add(1) == n {
-						return broken
-					}
-					return nil
-				})
-				out := t.TempDir()
-				if err := c.write(ctx, out, 3); !errors.Is(err, broken) {
-					t.Fatalf("%v", err)
-				}
-				if left, err := os.ReadDir(filepath.Join(out, setdir.TempDir)); err == nil && len(left) > 0 || err != nil && !os.IsNotExist(err) {
-					t.Errorf("%d temporary files are left, %v", len(left), err)
-				}
-				whole := int64(c.pieces * c.each * (len(c.record) + tfrecord.Overhead))
-				for _, j := range c.jobs() {
-					if st, err := os.Stat(filepath.Join(out, j.name.String())); err == nil && st.Size() != whole {
-						t.Errorf("%s has %d bytes, want %d", j.name, st.Size(), whole)
-					}
-				}
-			})
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	operations := []string{"create", "write", "place", "put"}
+	failures := make([]atomic.Int64, len(operations))
+	t.Run("runs", func(t *testing.T) { testFailingWrites(t, seed, operations, failures) })
+	for i, operation := range operations {
+		if failures[i].Load() == 0 {
+			t.Errorf("seed %d: no operation %q failed", seed, operation)
 		}
+	}
+}
+
+func testFailingWrites(t *testing.T, seed uint64, operations []string, failures []atomic.Int64) {
+	for i := range 40 {
+		random := rand.New(rand.NewPCG(seed, uint64(i)))
+		operation := operations[i%len(operations)]
+		n := 1 + random.Int64N(12)
+		size := []int{0, 1, random.IntN(1000), 40 << 10, 2 << 20}[random.IntN(5)]
+		c := &copies{shards: 1 + random.IntN(20), pieces: 1 + random.IntN(20), each: 1 + random.IntN(3), record: bytes.Repeat([]byte("r"), size)}
+		if size == 2<<20 {
+			c.shards, c.pieces = min(c.shards, 4), min(c.pieces, 4)
+		}
+		workers := 1 + random.IntN(5)
+		t.Run(fmt.Sprintf("%d/%s%d", i, operation, n), func(t *testing.T) {
+			t.Parallel()
+			broken := errors.New("broken")
+			var count atomic.Int64
+			ctx := inject.With(t.Context(), func(is string) error {
+				if is == operation && count.Add(1) == n {
+					return broken
+				}
+				return nil
+			})
+			out := t.TempDir()
+			err := c.write(ctx, out, workers)
+			failed := count.Load() >= n
+			if failed {
+				failures[i%len(operations)].Add(1)
+			}
+			if failed != errors.Is(err, broken) || !failed && err != nil {
+				t.Fatalf("%d of %d operations: %v", count.Load(), n, err)
+			}
+			if left, err := os.ReadDir(filepath.Join(out, setdir.TempDir)); err == nil && len(left) > 0 || err != nil && !os.IsNotExist(err) {
+				t.Errorf("%d temporary files are left, %v", len(left), err)
+			}
+			whole := int64(c.pieces * c.each * (len(c.record) + tfrecord.Overhead))
+			for _, j := range c.jobs() {
+				st, err := os.Stat(filepath.Join(out, j.name.String()))
+				if err == nil && st.Size() != whole || err != nil && !failed {
+					t.Errorf("%s: want %d bytes, %v, %v", j.name, whole, st, err)
+				}
+			}
+		})
 	}
 }
