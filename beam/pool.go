@@ -51,6 +51,7 @@ func (p *workerPool) listen(address string) (err error) {
 	if p.listener, err = net.Listen("tcp", address); err != nil {
 		return err
 	}
+	p.started = map[string]int{}
 	server := grpc.NewServer()
 	fnpb.RegisterBeamFnExternalWorkerPoolServer(server, p)
 	go func() { _ = server.Serve(p.listener) }()
@@ -89,9 +90,6 @@ func (p *workerPool) start(r *fnpb.StartWorkerRequest) error {
 	}
 	w := &poolWorker{id: r.GetWorkerId(), process: c.Process, done: make(chan struct{})}
 	p.workers = append(p.workers, w)
-	if p.started == nil {
-		p.started = map[string]int{}
-	}
 	p.started[w.id]++
 	go p.wait(w, c)
 	return nil

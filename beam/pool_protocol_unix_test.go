@@ -156,6 +156,10 @@ func TestTheProtocolOfPools(t *testing.T) {
 		check(t, err)
 		return response.GetError()
 	}
+	// A worker that could not start is stopped before any has started.
+	_, err = client.StopWorker(t.Context(), &fnpb.StopWorkerRequest{WorkerId: "1-0"})
+	check(t, err)
+
 	for _, id := range []string{"1-1", "1-2", "1-3", "1-4"} {
 		if e := ask(id, runner.endpoint); e != "" {
 			t.Fatal(e)
