@@ -75,10 +75,10 @@ func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) er
 				left++
 				continue
 			}
-			missing = append(missing, imageFile{path: image.Name, split: split, bad: o.missingImage(image)})
+			missing = append(missing, imageFile{path: image.Name, split: split, extra: &imageExtra{bad: o.missingImage(image)}})
 		}
 		for _, f := range set.Faults {
-			l.loose = append(l.loose, imageFile{path: faultKey(f), bad: o.badAnnotation(faultKey(f), f)})
+			l.loose = append(l.loose, imageFile{path: faultKey(f), extra: &imageExtra{bad: o.badAnnotation(faultKey(f), f)}})
 		}
 	}
 	if left > 0 {
@@ -118,15 +118,13 @@ func (o *ImageOptions) keepsUnannotated(a *annotations) bool {
 
 // annotate adds what a file says of an image.
 func (p *imageFile) annotate(o *ImageOptions, image *annotation.Image, split *string) {
-	if p.notes == nil {
-		p.notes = new(imageNotes)
-	}
-	p.notes.annotated = image
+	extra := p.addExtra()
+	extra.annotated = image
 	if split != nil {
 		p.split = split
 	}
-	if image.Unreadable != "" && p.bad == nil {
-		p.bad = o.badAnnotation(p.path, annotation.Fault{Source: image.Source, Reason: image.Unreadable})
+	if image.Unreadable != "" && extra.bad == nil {
+		extra.bad = o.badAnnotation(p.path, annotation.Fault{Source: image.Source, Reason: image.Unreadable})
 	}
 }
 

@@ -24,7 +24,7 @@ import (
 type imageArchives struct {
 	src      storage.Location // as given: an archive or a glob
 	archives []*archive.Archive
-	versions []string               // of each archive, identifying its content on this machine
+	versions []imageVersion         // of each archive, identifying its content on this machine
 	members  []archiveMember        // by imageFile.item
 	partsOf  map[int32][]samplePart // of a WebDataset's samples, by the item of their image; sorted
 
@@ -110,7 +110,7 @@ func (a *imageArchives) read(ctx context.Context, p *imageFile, buf []byte) ([]b
 	if err != nil || !in.Seekable() || !isSettled(in) {
 		return buf, setdir.Input{}, err
 	}
-	return buf, setdir.Input{Key: setdir.InputKey(p.path), Size: p.size, Version: p.version}, nil
+	return buf, setdir.Input{Key: setdir.InputKey(p.path), Size: p.size, Version: p.version.text()}, nil
 }
 
 // readMember reads a member to the start of dst, which has room for it.

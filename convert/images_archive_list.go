@@ -59,7 +59,7 @@ func (w *walker) tryArchives(src imagePlace) (*archiveWalker, error) {
 			return nil, fmt.Errorf("source: %w", err)
 		}
 		a.origin.archives = append(a.origin.archives, in)
-		a.origin.versions = append(a.origin.versions, versionOf(in))
+		a.origin.versions = append(a.origin.versions, versionAs([]byte(versionOf(in)), imageVersion{}))
 		if err := in.Walk(w.ctx, a.visit); err != nil {
 			return nil, fmt.Errorf("source: %w", err)
 		}
@@ -134,7 +134,7 @@ func (a *archiveWalker) add(m *archive.Member, key, reason string) error {
 	p := imageFile{path: key, item: int32(len(a.origin.members)), size: m.Size, version: a.origin.versions[n]}
 	if reason != "" {
 		p.size = 0
-		p.bad = &setdir.BadSample{
+		p.addExtra().bad = &setdir.BadSample{
 			Key: jsontext.Readable(key), Source: storage.Base(a.origin.archives[n].Path()), Stage: "read", Reason: a.o.reword(reason),
 		}
 	}

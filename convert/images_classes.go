@@ -19,7 +19,7 @@ func (l *listing) splitsFromDirectories(o *ImageOptions) error {
 	stray := ""                 // an image outside of these
 	for i := range l.images {
 		p := &l.images[i]
-		if p.bad != nil {
+		if p.bad() != nil {
 			continue // its path does not tell
 		}
 		first, _, ok := strings.Cut(p.path, "/")
@@ -73,7 +73,7 @@ func (l *listing) labelsFromDirectories() error {
 	last := new(string)
 	for i := range l.images {
 		p := &l.images[i]
-		if p.bad != nil {
+		if p.bad() != nil {
 			continue // its path does not tell
 		}
 		label, _, ok := strings.Cut(l.belowSplit(p.path), "/")
@@ -100,7 +100,7 @@ func (l *listing) noteSingleClass(o *ImageOptions) {
 	splits := true // all directories in it have split names
 	parts := false // directories of one class, not classes: images and their masks
 	for i := range l.images {
-		if l.images[i].bad != nil {
+		if l.images[i].bad() != nil {
 			continue
 		}
 		first, rest, _ := strings.Cut(l.images[i].path, "/")
@@ -159,7 +159,7 @@ func (l *listing) noteMasks(o *ImageOptions) {
 	var images, masks string
 	used := map[string]bool{} // class directories that have images
 	for i := range l.images {
-		if l.images[i].bad != nil {
+		if l.images[i].bad() != nil {
 			continue
 		}
 		class, _, ok := strings.Cut(l.belowSplit(l.images[i].path), "/")
@@ -222,9 +222,9 @@ func (l *listing) number(ctx context.Context, o *ImageOptions) error {
 	for i := range l.images {
 		p := &l.images[i]
 		p.id = ids[p.labelName()]
-		if p.row != nil {
-			for k, id := range p.row.labels {
-				p.row.labels[k] = ids[seen[id]]
+		if row := p.row(); row != nil {
+			for k, id := range row.labels {
+				row.labels[k] = ids[seen[id]]
 			}
 		}
 	}

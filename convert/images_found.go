@@ -10,28 +10,30 @@ import "encoding/binary"
 type foundImages struct {
 	blocks [][]byte // of whole images
 	n      int
-	last   imageFile
+	// of the last image
+	path, version string
+	modTime       int64
 }
 
 // foundBlock is the size of a block in bytes, unless an image needs more.
 const foundBlock = 64 << 10
 
-// add adds an image with its path, version, size and time.
-func (f *foundImages) add(p imageFile) {
+// add adds an image.
+func (f *foundImages) add(path, version string, size, modTime int64) {
 	const integers = 6 * binary.MaxVarintLen64
-	if k := len(f.blocks); k == 0 || cap(f.blocks[k-1])-len(f.blocks[k-1]) < integers+len(p.path)+len(p.version) {
-		f.blocks = append(f.blocks, make([]byte, 0, max(foundBlock, integers+len(p.path)+len(p.version))))
+	if k := len(f.blocks); k == 0 || cap(f.blocks[k-1])-len(f.blocks[k-1]) < integers+len(path)+len(version) {
+		f.blocks = append(f.blocks, make([]byte, 0, max(foundBlock, integers+len(path)+len(version))))
 	}
 	b := f.blocks[len(f.blocks)-1]
-	path, version := samePrefix(p.path, f.last.path), samePrefix(p.version, f.last.version)
-	b = binary.AppendUvarint(b, uint64(path))
-	b = binary.AppendUvarint(b, uint64(version))
-	b = binary.AppendVarint(b, p.size)
-	b = binary.AppendVarint(b, p.modTime-f.last.modTime)
-	b = appendText(b, p.path[path:])
-	b = appendText(b, p.version[version:])
+	samePath, sameVersion := samePrefix(path, f.path), samePrefix(version, f.version)
+	b = binary.AppendUvarint(b, uint64(samePath))
+	b = binary.AppendUvarint(b, uint64(sameVersion))
+	b = binary.AppendVarint(b, size)
+	b = binary.AppendVarint(b, modTime-f.modTime)
+	b = appendText(b, path[samePath:])
+	b = appendText(b, version[sameVersion:])
 	f.blocks[len(f.blocks)-1] = b
-	f.last = p
+	f.path, f.version, f.modTime = path, version, modTime
 	f.n++
 }
 
@@ -51,6 +53,7 @@ func (f *foundImages) images() []imageFile {
 	images := make([]imageFile, 0, f.n)
 	var kept texts
 	var path, version []byte // of the last image
+	var as imageVersion
 	var modTime int64
 	for i, b := range f.blocks {
 		number := func() int64 {
@@ -73,7 +76,8 @@ func (f *foundImages) images() []imageFile {
 			samePath, sameVersion, size := length(), length(), number()
 			modTime += number()
 			path, version = text(path, samePath), text(version, sameVersion)
-			images = append(images, imageFile{path: kept.keep(path), version: kept.keep(version), size: size, modTime: modTime})
+			as = versionAs(version, as)
+			images = append(images, imageFile{path: kept.keep(path), version: as, size: size, modTime: modTime})
 		}
 		f.blocks[i] = nil
 	}

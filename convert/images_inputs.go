@@ -27,13 +27,13 @@ func (s *imageSource) identity(dst []byte, sample sample, hash string) []byte {
 	if s.synsets != nil {
 		dst = s.identifyLabel(dst, p.id)
 	}
-	if p.row != nil {
-		dst = binary.AppendUvarint(dst, uint64(len(p.row.labels)))
-		for _, id := range p.row.labels {
+	if row := p.row(); row != nil {
+		dst = binary.AppendUvarint(dst, uint64(len(row.labels)))
+		for _, id := range row.labels {
 			dst = s.identifyLabel(dst, id)
 		}
-		dst = binary.AppendUvarint(dst, uint64(len(p.row.features)))
-		dst = append(dst, p.row.features...)
+		dst = binary.AppendUvarint(dst, uint64(len(row.features)))
+		dst = append(dst, row.features...)
 	}
 	if p.annotated() != nil {
 		dst = s.identifyAnnotations(dst, p.annotated())
@@ -67,9 +67,9 @@ func (s *imageSource) outline(job int) []byte {
 		if p.mask() != nil {
 			b = binary.AppendVarint(b, p.mask().size)
 		}
-		if p.version != "" && s.origin.remote() {
-			b = binary.AppendUvarint(b, uint64(len(p.version)))
-			b = append(b, p.version...)
+		if version := p.version.text(); version != "" && s.origin.remote() {
+			b = binary.AppendUvarint(b, uint64(len(version)))
+			b = append(b, version...)
 		}
 	}
 	for _, sample := range s.samples[job] {
@@ -130,7 +130,7 @@ func (s *imageSource) known(ctx context.Context, job int, bad []setdir.BadSample
 				identity = s.identity(identity, sampleOf(image), hashOf(image))
 			}
 		}
-		if notes := p.annotated(); notes != nil && p.bad == nil && s.reportsFaults(sample) && faults[jsontext.Readable(p.path)] > len(notes.Faults) {
+		if notes := p.annotated(); notes != nil && p.bad() == nil && s.reportsFaults(sample) && faults[jsontext.Readable(p.path)] > len(notes.Faults) {
 			identity = identifyNames(identity, notes)
 		}
 	}
@@ -143,7 +143,7 @@ const identitySize = 96
 // unknown returns the images of a job whose hashes are not known.
 func (s *imageSource) unknown(job int) (unknown []int32) {
 	for image := range s.imagesOfJob(job) {
-		if p := &s.images[image]; p.notes == nil && s.remembered.images[image] != (hash128{}) {
+		if p := &s.images[image]; p.mask() == nil && s.remembered.images[image] != (hash128{}) {
 			continue // the usual case
 		}
 		if s.knownHash(image) == "" {

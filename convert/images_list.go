@@ -14,7 +14,6 @@ import (
 
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
 )
@@ -63,11 +62,9 @@ type imageFile struct {
 	id      int32   // of the label, with the offset
 	item    int32   // its number in an origin that numbers its images
 	size    int64
-	modTime int64             // nanoseconds since 1970; 0 in archives
-	version string            // in an object store or an archive; "" on disk
-	row     *imageRow         // of a table with features, or with lists of labels; else nil
-	notes   *imageNotes       // annotations; nil without any
-	bad     *setdir.BadSample // why it is unusable, if the listing knows
+	modTime int64        // nanoseconds since 1970; 0 in archives
+	version imageVersion // in an object store or an archive; none on disk
+	extra   *imageExtra  // nil without any
 }
 
 // labelName returns the label of an image; empty without.
@@ -271,7 +268,7 @@ func (w *walker) walk(dir, below string) error {
 			if err != nil {
 				// A dangling link: an unreadable image, if it has an image's name.
 				if isImage(e.Name()) && w.wanted(rel) {
-					w.found.add(imageFile{path: rel})
+					w.found.add(rel, "", 0, 0)
 				} else {
 					w.skipped++
 				}
@@ -293,7 +290,7 @@ func (w *walker) walk(dir, below string) error {
 			if image.err != nil {
 				return fmt.Errorf("list source: %w", image.err)
 			}
-			w.found.add(imageFile{path: rel, size: image.size, modTime: image.modTime})
+			w.found.add(rel, "", image.size, image.modTime)
 		}
 	}
 	return nil

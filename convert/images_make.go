@@ -234,9 +234,9 @@ func (s *imageSource) render(batch []*sampleWork) error {
 // begin reads and decodes an image. An error ends the run.
 func (s *imageSource) begin(ctx context.Context, m *sampleWork, p *piece) error {
 	pic := &s.images[m.sample.image]
-	if pic.bad != nil {
-		m.bad = pic.bad
-		p.identity = s.identity(p.identity, m.sample, unusedHash(pic.bad))
+	if bad := pic.bad(); bad != nil {
+		m.bad = bad
+		p.identity = s.identity(p.identity, m.sample, unusedHash(bad))
 		return nil
 	}
 	if err := p.reserve(pic.size); err != nil {

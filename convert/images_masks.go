@@ -55,9 +55,9 @@ func (l *listing) addMasks(ctx context.Context, o *ImageOptions) error {
 	}
 	for i, k := range found.Of {
 		if p := &l.images[i]; k >= 0 {
-			p.notes = &imageNotes{mask: &masks[k]}
-		} else if p.bad == nil {
-			p.bad = &setdir.BadSample{
+			p.addExtra().mask = &masks[k]
+		} else if p.bad() == nil {
+			p.addExtra().bad = &setdir.BadSample{
 				Key: jsontext.Readable(p.path), Source: jsontext.Readable(l.origin.source(p)), Stage: "read",
 				Reason: "no mask of this name, but for the extension .png, is in the directory of masks",
 			}

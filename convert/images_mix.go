@@ -59,7 +59,7 @@ func (s *imageSource) addRing(images []int32) {
 	h := newHasher(s.o.Seed, forPartner)
 	var r ring
 	for _, i := range images {
-		if p := &s.images[i]; p.bad == nil {
+		if p := &s.images[i]; p.bad() == nil {
 			r = append(r, ringImage{h.key(p.path), i})
 		}
 	}
@@ -83,7 +83,7 @@ func (r ring) after(hash uint64, not int32) int32 {
 // partners returns the images that are mixed into a sample.
 func (s *imageSource) partners(m sample) []int32 {
 	pic := &s.images[m.image]
-	if m.copy == 0 || len(s.rings) == 0 || pic.bad != nil {
+	if m.copy == 0 || len(s.rings) == 0 || pic.bad() != nil {
 		return nil
 	}
 	n := s.o.Augment.Policy.Partners(s.o.Seed, pic.path, int(m.copy))
@@ -99,7 +99,7 @@ func (s *imageSource) partners(m sample) []int32 {
 // needs appends the images that a sample is made from, its own first; none if the listing rejected
 // it.
 func (s *imageSource) needs(images []int32, m sample) []int32 {
-	if s.images[m.image].bad != nil {
+	if s.images[m.image].bad() != nil {
 		return images
 	}
 	return append(append(images, m.image), s.partners(m)...)
@@ -258,7 +258,7 @@ func (s *imageSource) buildMixture(m *sampleWork) {
 			r.ids, r.weights = append(r.ids, int64(pic.id)), append(r.weights, float32(weight))
 			return
 		}
-		for _, id := range pic.row.labels {
+		for _, id := range pic.row().labels {
 			r.ids, r.weights = append(r.ids, int64(id)), append(r.weights, float32(weight))
 		}
 	}

@@ -36,8 +36,8 @@ func (w *walker) nameNumbered(o origin) error {
 			w.skipped++
 			continue
 		}
-		if p.bad != nil {
-			p.bad.Key = jsontext.Readable(p.path)
+		if bad := p.bad(); bad != nil {
+			bad.Key = jsontext.Readable(p.path)
 		}
 		kept = append(kept, p)
 	}

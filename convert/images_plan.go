@@ -109,7 +109,7 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *previ
 			switch {
 			case of(p) != i:
 				continue
-			case (s.annotations != nil || s.masks != nil) && s.images[p].bad != nil:
+			case (s.annotations != nil || s.masks != nil) && s.images[p].bad() != nil:
 				members = append(members, sample{image: int32(p)}) // one entry in the ledger
 			default:
 				members = o.Augment.variants(members, int32(p), split)

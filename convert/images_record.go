@@ -65,7 +65,7 @@ func (s *imageSource) build(m *sampleWork) {
 		b.String(s.o.key(objects.KeySourceID), pic.sourceID())
 	}
 	b.Int64(s.o.key(keyWidth), int64(out.width))
-	if pic.row != nil && r.row.Parse(pic.row.features) == nil { // our own encoding
+	if row := pic.row(); row != nil && r.row.Parse(row.features) == nil { // our own encoding
 		for i := range r.row.Len() {
 			key, value := r.row.At(i)
 			b.Feature(string(key), value)
@@ -89,7 +89,7 @@ func (s *imageSource) buildLabels(r *recordBuilder, pic *imageFile) {
 		}
 	}
 	if s.o.Labels.several() {
-		for _, id := range pic.row.labels {
+		for _, id := range pic.row().labels {
 			add(id)
 		}
 	} else {

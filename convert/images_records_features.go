@@ -228,7 +228,7 @@ func (r *recordLabels) name(l *listing) {
 		}
 	}
 	for i := range l.images {
-		if p := &l.images[i]; p.bad == nil && l.carried.counted {
+		if p := &l.images[i]; p.bad() == nil && l.carried.counted {
 			p.label = &l.labels[p.id]
 		}
 	}

@@ -67,7 +67,7 @@ func (w *walker) listRecords(src imagePlace, out string) (*recordWalker, error) 
 		return nil, fmt.Errorf("no records in %s", src.at.Path())
 	}
 	if len(a.images) > 0 && a.carried.records == 0 {
-		return nil, fmt.Errorf("no record in %s has an image in the feature %q (ImageOptions.ImageKey): %s", src.at.Path(), a.origin.key, a.images[0].bad.Reason)
+		return nil, fmt.Errorf("no record in %s has an image in the feature %q (ImageOptions.ImageKey): %s", src.at.Path(), a.origin.key, a.images[0].bad().Reason)
 	}
 	return a, a.nameNumbered(a.origin)
 }
@@ -133,7 +133,7 @@ func (a *recordWalker) scan() error {
 			return fmt.Errorf("%s: record %d: %w", in.Path, number, err)
 		}
 		if reason != "" {
-			p.bad = &setdir.BadSample{Source: a.origin.source(&p), Stage: stage, Reason: a.o.reword(reason)}
+			p.addExtra().bad = &setdir.BadSample{Source: a.origin.source(&p), Stage: stage, Reason: a.o.reword(reason)}
 		}
 		a.images = append(a.images, p)
 		return nil

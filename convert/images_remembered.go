@@ -86,8 +86,7 @@ func (s *imageSource) rememberInput(in *setdir.RecordedInput) {
 }
 
 func (s *imageSource) rememberImage(image int32, in *setdir.RecordedInput) {
-	p := &s.images[image]
-	if same := p.size == in.Size && p.version == string(in.Version); same && (p.version != "" || p.modTime == in.ModTime) {
+	if s.images[image].is(in.Size, in.ModTime, in.Version) {
 		s.remembered.images[image].parse(in.Hash)
 	}
 }
@@ -102,7 +101,7 @@ func (s *imageSource) rememberMask(in setdir.Input) {
 // rememberRead remembers what was just read of an image and its mask, as far as the inputs have a
 // key, and reports whether it has. An image that changed after the listing is read again next time.
 func (s *imageSource) rememberRead(image int32, in, mask setdir.Input) (read bool) {
-	if in.Key != "" && s.images[image].is(in.Size, in.ModTime, in.Version) {
+	if in.Key != "" && s.images[image].is(in.Size, in.ModTime, []byte(in.Version)) {
 		s.remembered.images[image].parse([]byte(in.Hash))
 		read = true
 	}
@@ -116,8 +115,8 @@ func (s *imageSource) rememberRead(image int32, in, mask setdir.Input) (read boo
 // knownHash returns the hash of a sample's content if it need not be read; empty otherwise.
 func (s *imageSource) knownHash(image int32) string {
 	p := &s.images[image]
-	if p.bad != nil {
-		return unusedHash(p.bad)
+	if bad := p.bad(); bad != nil {
+		return unusedHash(bad)
 	}
 	hash := s.imageHash(image)
 	if hash == "" || p.mask() == nil {
@@ -125,7 +124,7 @@ func (s *imageSource) knownHash(image int32) string {
 	}
 	mask := p.mask()
 	in, ok := s.remembered.masks[s.maskKey(mask.path)]
-	if !ok || !mask.is(in.Size, in.ModTime, in.Version) {
+	if !ok || !mask.is(in.Size, in.ModTime, []byte(in.Version)) {
 		return ""
 	}
 	return hash + in.Hash
@@ -146,7 +145,7 @@ func (s *imageSource) inputs(job int) []setdir.Input {
 	for image := range s.imagesOfJob(job) {
 		p := &s.images[image]
 		if hash := s.remembered.images[image].text(); hash != "" {
-			inputs = append(inputs, setdir.Input{Key: setdir.InputKey(p.path), Size: p.size, ModTime: p.modTime, Hash: hash, Version: p.version})
+			inputs = append(inputs, setdir.Input{Key: setdir.InputKey(p.path), Size: p.size, ModTime: p.modTime, Hash: hash, Version: p.version.text()})
 		}
 		if p.mask() == nil {
 			continue
@@ -188,9 +187,6 @@ func (s *imageSource) imagesOfJob(job int) iter.Seq[int32] {
 }
 
 // is reports whether an image is of this size and version, or time if there is no version.
-func (p *imageFile) is(size, modTime int64, version string) bool {
-	if p.version != "" || version != "" {
-		return size == p.size && version == p.version
-	}
-	return size == p.size && modTime == p.modTime
+func (p *imageFile) is(size, modTime int64, version []byte) bool {
+	return size == p.size && p.version.is(version) && (len(version) > 0 || modTime == p.modTime)
 }

@@ -137,9 +137,9 @@ func (a *rowWalker) list(in *rowFile) error {
 				reason, bad = bad[0].Reason, bad[1:]
 			}
 			a.row(&p, &b, row, reason)
-			if p.bad != nil {
+			if p.bad() != nil {
 				if a.bad++; a.bad > maxBadRows {
-					return fmt.Errorf("%s: row %d: more than %d rows cannot be used, the last because: %s", in.Name(), c.FirstRow+int64(row), maxBadRows, p.bad.Reason)
+					return fmt.Errorf("%s: row %d: more than %d rows cannot be used, the last because: %s", in.Name(), c.FirstRow+int64(row), maxBadRows, p.bad().Reason)
 				}
 			}
 			if a.text > maxRowText {
@@ -187,14 +187,14 @@ func (a *rowWalker) row(p *imageFile, b *table.Batch, row int, reason string) {
 	}
 	if reason != "" {
 		p.size = 0
-		p.bad = &setdir.BadSample{Source: a.origin.source(p), Stage: stage, Reason: a.o.reword(reason)}
+		p.addExtra().bad = &setdir.BadSample{Source: a.origin.source(p), Stage: stage, Reason: a.o.reword(reason)}
 	} else if len(a.features.columns) > 0 {
-		p.row = &imageRow{features: a.features.encode(func(i int) (*table.Values, int, int, bool) {
+		p.addExtra().row = &imageRow{features: a.features.encode(func(i int) (*table.Values, int, int, bool) {
 			v := &columns[next+i]
 			first, end, ok := imagetable.Cell(v, row)
 			return v, first, end, ok
 		})}
-		a.text += int64(len(p.row.features))
+		a.text += int64(len(p.row().features))
 	}
 	a.text += int64(len(p.path))
 }

@@ -41,7 +41,7 @@ func (l *listing) keepSplits(o *ImageOptions, splits []string, fileOf func(p *im
 	l.splits = slices.Compact(slices.Sorted(slices.Values(splits)))
 	for i := range l.images {
 		p := &l.images[i]
-		if p.bad != nil && p.bad.Line > 0 {
+		if bad := p.bad(); bad != nil && bad.Line > 0 {
 			p.split = &l.splits[0] // a row of a table without an image
 			continue
 		}

@@ -52,7 +52,7 @@ func (w *walker) walkStore(src storage.Location, out string) error {
 		case !isImage(path.Base(o.Name)) || !w.wanted(o.Name):
 			w.skipped++
 		default:
-			w.found.add(imageFile{path: o.Name, version: o.Version, size: o.Size, modTime: o.ModTime.UnixNano()})
+			w.found.add(o.Name, o.Version, o.Size, o.ModTime.UnixNano())
 		}
 	}
 	return nil

@@ -263,7 +263,7 @@ func TestFetchesAreBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		large.version = o.Version
+		large.version = versionAs([]byte(o.Version), imageVersion{})
 	}
 	source := &imageSource{origin: &imageTree{root: storage.Parse(url)}, fetchMemory: fetchBytes}
 	const images = 8

@@ -39,23 +39,23 @@ func (l *listing) imagesFromTable(ctx context.Context, o *ImageOptions) error {
 			t.first = row.Line
 		}
 		p := t.imageFile(&row)
-		if (p.bad == nil || t.lines[p.path] > 0) && !w.wanted(p.path) {
+		if (p.bad() == nil || t.lines[p.path] > 0) && !w.wanted(p.path) {
 			left++
 			continue
 		}
 		if i, ok := found[p.path]; ok && t.lines[p.path] == row.Line {
 			p.foundAs(&l.images[i])
 			named++
-		} else if p.bad == nil {
+		} else if p.bad() == nil {
 			if err := t.find(ctx, &p, row.Line); err != nil {
 				return fmt.Errorf("LabelSpec.File %s: line %d: %w", o.Labels.File, row.Line, err)
-			} else if p.bad == nil {
+			} else if p.bad() == nil {
 				l.skipped-- // the walk counted it as another file
 			}
 		}
-		if p.bad != nil {
+		if p.bad() != nil {
 			if bad++; bad > maxBadRows {
-				return fmt.Errorf("LabelSpec.File %s: line %d: more than %d rows cannot be used, the last because: %s; is it the table of these images?", o.Labels.File, row.Line, maxBadRows, p.bad.Reason)
+				return fmt.Errorf("LabelSpec.File %s: line %d: more than %d rows cannot be used, the last because: %s; is it the table of these images?", o.Labels.File, row.Line, maxBadRows, p.bad().Reason)
 			}
 		}
 		images = append(images, p)

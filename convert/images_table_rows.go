@@ -48,7 +48,7 @@ func newImageTable(o *ImageOptions, l *listing, opened *imagetable.Table, found 
 func (t *imageTable) imageFile(row *imagetable.Row) imageFile {
 	p := imageFile{path: fmt.Sprintf("%s:%d", t.file, row.Line)} // the key of a row without a path
 	bad := func(stage, format string, args ...any) imageFile {
-		p.bad = t.bad(p.path, row.Line, stage, fmt.Sprintf(format, args...))
+		p.addExtra().bad = t.bad(p.path, row.Line, stage, fmt.Sprintf(format, args...))
 		return p
 	}
 	name := row.Path
@@ -78,7 +78,7 @@ func (t *imageTable) imageFile(row *imagetable.Row) imageFile {
 		p.label = &t.names[id] // one copy of each
 	}
 	if t.o.Labels.several() || len(t.features.columns) > 0 {
-		p.row = t.imageRow(row)
+		p.addExtra().row = t.imageRow(row)
 	}
 	return p
 }
@@ -110,9 +110,9 @@ func (t *imageTable) find(ctx context.Context, p *imageFile, line int64) error {
 	case err != nil:
 		return err
 	case reason != "":
-		p.bad = t.bad(p.path, line, "read", reason)
+		p.addExtra().bad = t.bad(p.path, line, "read", reason)
 	case found == nil:
-		p.bad = t.bad(p.path, line, "read", "no such file in the source: "+jsontext.Readable(p.path)+t.hint(p.path, line))
+		p.addExtra().bad = t.bad(p.path, line, "read", "no such file in the source: "+jsontext.Readable(p.path)+t.hint(p.path, line))
 	default:
 		p.foundAs(found)
 	}
@@ -122,8 +122,8 @@ func (t *imageTable) find(ctx context.Context, p *imageFile, line int64) error {
 // foundAs takes over what the origin knows of an image.
 func (p *imageFile) foundAs(found *imageFile) {
 	p.size, p.modTime, p.version, p.item = found.size, found.modTime, found.version, found.item
-	if p.bad == nil {
-		p.bad = found.bad
+	if p.bad() == nil {
+		p.addExtra().bad = found.bad()
 	}
 }
 

@@ -59,7 +59,7 @@ func (t *imageTree) files(images []imageFile) iter.Seq[string] {
 			}
 		}
 		for i := range images {
-			if p := &images[i]; p.bad == nil && !yield(t.at(p).Path()) {
+			if p := &images[i]; p.bad() == nil && !yield(t.at(p).Path()) {
 				return
 			}
 		}
@@ -81,7 +81,7 @@ func (t *imageTree) find(ctx context.Context, name string) (p *imageFile, reason
 	}
 	p = &imageFile{path: name, size: st.Size(), modTime: st.ModTime().UnixNano()}
 	if o, remote := st.Sys().(storage.Object); remote {
-		p.version = o.Version
+		p.version = versionAs([]byte(o.Version), imageVersion{})
 	}
 	return p, "", nil
 }
@@ -129,11 +129,12 @@ func (t *imageTree) readStored(ctx context.Context, p *imageFile, buf []byte) ([
 	if p.size > maxStored {
 		return nil, setdir.Input{}, errSize
 	}
-	data, err := t.at(p).ReadListed(ctx, storage.Object{Size: p.size, Version: p.version}, buf)
-	if err != nil || strings.HasPrefix(p.version, storage.Modified) && time.Since(time.Unix(0, p.modTime)) <= 2*settled {
+	version := p.version.text()
+	data, err := t.at(p).ReadListed(ctx, storage.Object{Size: p.size, Version: version}, buf)
+	if err != nil || strings.HasPrefix(version, storage.Modified) && time.Since(time.Unix(0, p.modTime)) <= 2*settled {
 		return data, setdir.Input{}, err // stores report times in whole seconds
 	}
-	return data, setdir.Input{Key: setdir.InputKey(p.path), Size: p.size, ModTime: p.modTime, Version: p.version}, nil
+	return data, setdir.Input{Key: setdir.InputKey(p.path), Size: p.size, ModTime: p.modTime, Version: version}, nil
 }
 
 // readFile reads a file into the capacity of buf or a larger buffer; the size and time it returns

@@ -67,16 +67,13 @@ func NewImageVariants(ctx context.Context, key string, data, mask []byte, o Imag
 			return nil, err
 		}
 		pic.annotate(&o, image, nil)
-		if pic.bad != nil {
-			return nil, fmt.Errorf("AnnotationSpec.Files: %s: %s", pic.bad.Source, pic.bad.Reason)
+		if bad := pic.bad(); bad != nil {
+			return nil, fmt.Errorf("AnnotationSpec.Files: %s: %s", bad.Source, bad.Reason)
 		}
 		v.Annotations, v.source.annotations, v.source.objectKeys = image.Name, a, o.objectKeys(a.format)
 	}
 	if mask != nil {
-		if pic.notes == nil {
-			pic.notes = new(imageNotes)
-		}
-		pic.notes.mask = &imageFile{path: "of " + key}
+		pic.addExtra().mask = &imageFile{path: "of " + key}
 	}
 	v.source.images = []imageFile{pic}
 	if image := pic.annotated(); image != nil {

@@ -157,9 +157,9 @@ func (a *archiveWalker) chooseImage(g *sampleGroup) int {
 func (a *archiveWalker) sample(g *sampleGroup, chosen int) imageFile {
 	p := a.images[chosen]
 	bad := func(stage, format string, args ...any) {
-		if p.bad == nil {
+		if p.bad() == nil {
 			in := a.origin.archives[a.origin.members[p.item].archive]
-			p.bad = &setdir.BadSample{
+			p.addExtra().bad = &setdir.BadSample{
 				Key: jsontext.Readable(p.path), Source: storage.Base(in.Path()), Stage: stage,
 				Reason: a.o.reword(fmt.Sprintf(format, args...)),
 			}
@@ -195,7 +195,7 @@ func (a *archiveWalker) sample(g *sampleGroup, chosen int) imageFile {
 		if i != chosen {
 			a.skipped++
 			reason := ""
-			if b := a.images[i].bad; b != nil {
+			if b := a.images[i].bad(); b != nil {
 				reason = b.Reason
 			}
 			add(a.images[i].path, a.images[i].item, "read", reason)
@@ -214,7 +214,7 @@ func (a *archiveWalker) sample(g *sampleGroup, chosen int) imageFile {
 			bad("read", "the sample has two members .%s", parts[i].key)
 		}
 	}
-	if len(parts) > 0 && p.bad == nil {
+	if len(parts) > 0 && p.bad() == nil {
 		a.origin.partsOf[p.item] = parts
 	}
 	return p
@@ -259,7 +259,7 @@ func (a *archiveWalker) finish(l *listing) error {
 func (l *listing) nameIDs(ctx context.Context, o *ImageOptions, names []string) error {
 	highest, example := int32(-1), ""
 	for i := range l.images {
-		if p := &l.images[i]; p.bad == nil && p.id > highest {
+		if p := &l.images[i]; p.bad() == nil && p.id > highest {
 			highest, example = p.id, p.path
 		}
 	}
@@ -284,7 +284,7 @@ func (l *listing) nameIDs(ctx context.Context, o *ImageOptions, names []string) 
 		}
 	}
 	for i := range l.images {
-		if p := &l.images[i]; p.bad == nil {
+		if p := &l.images[i]; p.bad() == nil {
 			p.label = &l.labels[p.id]
 			p.id += int32(o.Labels.Offset)
 		}
@@ -296,7 +296,7 @@ func (l *listing) nameIDs(ctx context.Context, o *ImageOptions, names []string) 
 func (l *listing) describeParts(o *ImageOptions, parts map[int32][]samplePart) error {
 	counts, samples := map[string]int{}, 0
 	for i := range l.images {
-		if l.images[i].bad == nil {
+		if l.images[i].bad() == nil {
 			samples++
 			for _, part := range parts[l.images[i].item] {
 				counts[part.key]++

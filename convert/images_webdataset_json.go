@@ -207,7 +207,7 @@ func (j *jsonFeatures) fill(l *listing) error {
 	var b tfrecord.Builder
 	for i := range l.images {
 		p := &l.images[i]
-		if p.bad != nil {
+		if p.bad() != nil {
 			continue
 		}
 		b.Reset()
@@ -223,7 +223,7 @@ func (j *jsonFeatures) fill(l *listing) error {
 			}
 			j.encode(&b, k, row[k])
 		}
-		p.row = &imageRow{features: b.Append(nil)}
+		p.addExtra().row = &imageRow{features: b.Append(nil)}
 	}
 	return nil
 }

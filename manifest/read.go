@@ -25,6 +25,7 @@ const (
 	maxManifestNames = 10_000    // members of an object, known or not
 	maxManifestLabel = 16 << 20  // label counts of all shards together
 	maxManifestItems = 2_000_000 // features
+	maxSharedNames   = 1 << 16   // label names that shards share
 )
 
 // ErrForeign says that a file is the manifest of another tool.
@@ -104,8 +105,23 @@ func (d *manifestDecoder) shard(s *Split) error {
 	if info.File == "" || filepath.Base(info.File) != info.File || info.File == ".." || info.File == "." {
 		return fmt.Errorf("split %s names a shard %q outside its directory", s.Name, info.File)
 	}
+	for name, records := range info.Labels {
+		info.Labels[d.shared(name)] = records // which replaces the text of the key
+	}
 	s.Shards = append(s.Shards, info)
 	return d.count(len(info.Labels))
+}
+
+// shared returns a label name as an earlier shard has it, so that a name takes memory once and not
+// for each shard.
+func (d *manifestDecoder) shared(name string) string {
+	if have, ok := d.names[name]; ok {
+		return have
+	}
+	if len(d.names) < maxSharedNames {
+		d.names[name] = name
+	}
+	return name
 }
 
 // count counts a split, or a shard with its label counts, against the limits.
@@ -123,11 +139,12 @@ type manifestDecoder struct {
 	*json.Decoder
 	in                    *valueReader
 	shards, labels, items int
+	names                 map[string]string // of labels
 }
 
 func newManifestDecoder(in io.Reader) *manifestDecoder {
 	r := &valueReader{in: bufio.NewReaderSize(in, 64<<10)}
-	return &manifestDecoder{Decoder: json.NewDecoder(r), in: r}
+	return &manifestDecoder{Decoder: json.NewDecoder(r), in: r, names: map[string]string{}}
 }
 
 // value decodes the next value.

@@ -1,10 +1,12 @@
 package manifest
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -12,6 +14,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -164,6 +167,37 @@ func TestForeignManifests(t *testing.T) {
 		_, err := decodeManifest(strings.NewReader(data))
 		if err == nil || errors.Is(err, ErrForeign) != foreign {
 			t.Errorf("%.40s: %v, want foreign %v", data, err, foreign)
+		}
+	}
+}
+
+// TestLabelNamesTakeMemoryOnce: shards share the text of the names, up to a number of names.
+func TestLabelNamesTakeMemoryOnce(t *testing.T) {
+	for _, names := range []int{1, 1000, maxSharedNames + 10} {
+		counts := map[string]int64{}
+		for i := range names {
+			counts[fmt.Sprintf("class %d", i)] = int64(i)
+		}
+		m := &Manifest{Format: Format, Version: Version, Splits: []Split{{Shards: []Shard{{File: "a", Labels: counts}, {File: "b", Labels: counts}}}}}
+		data, err := m.Encode()
+		check(t, err)
+		got, err := decodeManifest(bytes.NewReader(data))
+		check(t, err)
+		texts, shared := map[*byte]bool{}, 0
+		for _, s := range got.Splits[0].Shards {
+			if !maps.Equal(s.Labels, counts) {
+				t.Fatalf("%d labels of %s come back as %d, or others", names, s.File, len(s.Labels))
+			}
+			for name := range s.Labels {
+				text := unsafe.StringData(name)
+				if texts[text] {
+					shared++
+				}
+				texts[text] = true
+			}
+		}
+		if want := min(names, maxSharedNames); shared != want {
+			t.Errorf("%d of %d names are shared, want %d", shared, names, want)
 		}
 	}
 }

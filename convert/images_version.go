@@ -1,0 +1,102 @@
+package convert
+
+import "bytes"
+
+// imageVersion is the version of an image in a store or an archive. A million ETags as text would
+// take 50 MB; those of the usual forms have no text of their own.
+type imageVersion struct {
+	form   *versionForm // nil: there is no version
+	digits [16]byte     // of the form, two in a byte
+}
+
+// versionForm is the form of versions that differ in hexadecimal digits.
+type versionForm struct {
+	before string
+	digits int  // 0: the version is before
+	ten    byte // the digit after 9
+	after  string
+}
+
+// versionForms are how S3, Azure and Google name versions: MD5s and other ETags in quotes, and
+// generations, which are decimal.
+var versionForms = [...]versionForm{
+	{`"`, 32, 'a', `"`},
+	{`"0x`, 15, 'A', `"`},
+	{``, 16, 'a', ``},
+}
+
+// versionAs returns the version of an image. Text that is in none of the usual forms is kept;
+// images of one version share that of the last image.
+func versionAs(text []byte, last imageVersion) imageVersion {
+	for i := range versionForms {
+		if v, ok := versionForms[i].parse(text); ok {
+			return v
+		}
+	}
+	switch {
+	case len(text) == 0:
+		return imageVersion{}
+	case last.is(text):
+		return last
+	}
+	return imageVersion{form: &versionForm{before: string(text)}}
+}
+
+// parse returns a version of the form, and whether text is one.
+func (f *versionForm) parse(text []byte) (v imageVersion, ok bool) {
+	from, to := len(f.before), len(f.before)+f.digits
+	if len(text) != to+len(f.after) || string(text[:from]) != f.before || string(text[to:]) != f.after {
+		return imageVersion{}, false
+	}
+	v.form = f
+	for i, c := range text[from:to] {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case f.ten <= c && c < f.ten+6:
+			c -= f.ten - 10
+		default:
+			return imageVersion{}, false
+		}
+		v.digits[i/2] |= c << (4 * (1 - i%2))
+	}
+	return v, true
+}
+
+// append appends the text of the version to dst.
+func (v *imageVersion) append(dst []byte) []byte {
+	if v.form == nil {
+		return dst
+	}
+	dst = append(dst, v.form.before...)
+	for i := range v.form.digits {
+		c := v.digits[i/2] >> (4 * (1 - i%2)) & 15
+		if c < 10 {
+			c += '0'
+		} else {
+			c += v.form.ten - 10
+		}
+		dst = append(dst, c)
+	}
+	return append(dst, v.form.after...)
+}
+
+// text returns the version as the store has it; empty without.
+func (v *imageVersion) text() string {
+	if v.form != nil && v.form.digits == 0 {
+		return v.form.before
+	}
+	return string(v.append(make([]byte, 0, longestForm)))
+}
+
+// is reports whether the version is this text.
+func (v *imageVersion) is(text []byte) bool {
+	if v.form != nil && v.form.digits == 0 {
+		return v.form.before == string(text)
+	}
+	var is [longestForm]byte
+	return bytes.Equal(v.append(is[:0]), text)
+}
+
+// longestForm is the length of the longest version of the usual forms.
+const longestForm = 34
