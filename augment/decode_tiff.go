@@ -23,6 +23,9 @@ const (
 	tiffDeflateOld = 32946
 	tiffPackBits   = 32773
 
+	faxTwoDimensions = 1 << 0 // options of group 3
+	faxFill          = 1 << 2 // each end of a line ends with a byte
+
 	tiffWhole = 1 // sample formats
 	tiffFloat = 3
 
@@ -188,6 +191,9 @@ func (t *tiffFile) readLayout(d *tiffDirectory) error {
 	case tiffGroup3, tiffGroup4:
 		if t.bits*t.samples != 1 {
 			return damaged(TIFF, "fax coding with %d samples of %d bits", t.samples, t.bits)
+		}
+		if options := d.number(tagFax, 0); t.compression == tiffGroup3 && options&(faxTwoDimensions|faxFill) != 0 {
+			return unsupported(TIFF, "fax coding of group 3 with options %d: two dimensions, or lines filled up to whole bytes", options)
 		}
 		if order == 2 {
 			t.faxOrder = ccitt.LSB

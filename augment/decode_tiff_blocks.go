@@ -146,7 +146,8 @@ func (t *tiffFile) open(d *tiffDecoder, i, rows int) (io.Reader, error) {
 		if t.compression == tiffGroup4 {
 			format = ccitt.Group4
 		}
-		return ccitt.NewReader(bytes.NewReader(data), t.faxOrder, format, t.blockWidth, rows, &ccitt.Options{Invert: t.photometric == tiffWhiteIsZero}), nil
+		// A white run is bits 0, whatever colour the photometric interpretation gives them.
+		return ccitt.NewReader(bytes.NewReader(data), t.faxOrder, format, t.blockWidth, rows, &ccitt.Options{Invert: true}), nil
 	}
 	return nil, fmt.Errorf("no reader for compression %d", t.compression)
 }

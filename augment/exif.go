@@ -24,6 +24,7 @@ const (
 	tagStripRows    = 278
 	tagStripSizes   = 279
 	tagPlanar       = 284
+	tagFax          = 292 // T4Options
 	tagPredictor    = 317
 	tagColorMap     = 320
 	tagTileWidth    = 322
