@@ -79,9 +79,10 @@ const (
 )
 
 func (e *IncompleteError) Error() string {
-	const shown = 3
-	names := strings.Join(e.Missing[:min(shown, len(e.Missing))], ", ")
-	if n := len(e.Missing) - shown; n > 0 {
+	shown := e.missingShards()
+	shown = shown[:min(3, len(shown))]
+	names := strings.Join(shown, ", ")
+	if n := e.Lost - len(shown); n > 0 {
 		names += fmt.Sprintf(" and %d more", n)
 	}
 	are := "are"
@@ -99,6 +100,11 @@ func (e *IncompleteError) Error() string {
 		return fmt.Sprintf("%s: the set is incomplete: of the %s that the names call for, %d %s missing: %s", e.Dir, plural.Of(e.Shards, "shard"), e.Lost, are, names)
 	}
 	return fmt.Sprintf("%s: the set is incomplete: of the %s that the manifest names, %d %s missing: %s", e.Dir, plural.Of(e.Shards, "shard"), e.Lost, are, names)
+}
+
+// missingShards returns Missing without the manifest.
+func (e *IncompleteError) missingShards() []string {
+	return slices.DeleteFunc(slices.Clone(e.Missing), func(name string) bool { return name == manifest.File })
 }
 
 // Note returns a message that only part of the set is used.
@@ -130,7 +136,7 @@ func (e *IncompleteError) Faults() []Fault {
 	for _, name := range e.Missing {
 		list = append(list, FileFault(dir.Join(name).Path(), tfrecord.PartMissing, "there is no such file, and %s", because))
 	}
-	if n := e.Lost - len(e.Missing); n > 0 {
+	if n := e.Lost - len(e.missingShards()); n > 0 {
 		list = append(list, FileFault(e.Dir, tfrecord.PartMissing, "%s missing", plural.Of(n, "more shard")))
 	}
 	return list
