@@ -393,6 +393,29 @@ func TestArchiveWithOneTopDirectory(t *testing.T) {
 	}
 }
 
+// Where no image can be used there is no class to be noted.
+func TestNoteOfClassesWithoutImages(t *testing.T) {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for i := range 2 {
+		if err := w.WriteHeader(&tar.Header{Name: fmt.Sprintf("train/c%d/1.png", i), Typeflag: tar.TypeSymlink, Linkname: "2.png"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	src := filepath.Join(t.TempDir(), "a.tar")
+	if err := os.WriteFile(src, b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var notes []string
+	_, err := Images(context.Background(), src, t.TempDir(), ImageOptions{Options: Options{Note: func(s string) { notes = append(notes, s) }}})
+	if all := strings.Join(notes, "\n"); err == nil || strings.Contains(all, "only class") {
+		t.Errorf("%v; notes: %s", err, all)
+	}
+}
+
 // A dry run, its estimate and a table of labels know archives.
 func TestArchivesWithOtherOptions(t *testing.T) {
 	dir := t.TempDir()

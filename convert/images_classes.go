@@ -125,7 +125,7 @@ func (l *listing) noteSingleClass(o *ImageOptions) {
 	}
 	enter := l.origin.enter(class)
 	switch {
-	case parts, len(names) == 1 && !splits:
+	case class == "", parts, len(names) == 1 && !splits: // no image can be used, or this is usual
 	case splits:
 		o.note("%s is taken as the only class, but it holds split directories (%s): to use them, %s", jsontext.Readable(class), held, enter)
 	default:
