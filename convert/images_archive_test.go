@@ -393,6 +393,16 @@ func TestArchiveWithOneTopDirectory(t *testing.T) {
 	}
 }
 
+// A directory of archives has no images, and the error says how archives are given.
+func TestDirectoryOfArchives(t *testing.T) {
+	src := t.TempDir()
+	packFiles(t, filepath.Join(src, "a.tar"), 1, map[string]string{"c0/1.png": string(pngOf(1))})
+	_, err := Images(context.Background(), src, t.TempDir(), ImageOptions{})
+	if err == nil || !strings.Contains(err.Error(), "(1 other file)") || !strings.Contains(err.Error(), "quoted glob") {
+		t.Error(err)
+	}
+}
+
 // Where no image can be used there is no class to be noted.
 func TestNoteOfClassesWithoutImages(t *testing.T) {
 	var b bytes.Buffer

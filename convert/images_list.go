@@ -166,7 +166,7 @@ func (o *ImageOptions) list(ctx context.Context, src imagePlace, out string) (*l
 		return l, rows.finish(l)
 	}
 	if len(l.images) == 0 {
-		return nil, fmt.Errorf("no images in %s (%d other files): want files named %s", src.at.Path(), l.skipped, strings.Join(imageExtensions, " "))
+		return nil, fmt.Errorf("no images in %s (%s): want files named %s; archives, Parquet and Arrow files are named themselves, or by a quoted glob", src.at.Path(), plural.Of(l.skipped, "other file"), strings.Join(imageExtensions, " "))
 	}
 	if err := l.annotate(ctx, o); err != nil {
 		return nil, err
@@ -388,6 +388,6 @@ func (w *walker) report() {
 		w.o.note("%s not followed (SelectSpec.FollowSymlinks follows them)", plural.Of(w.links, "symbolic link"))
 	}
 	if w.special > 0 {
-		w.o.note("%s that are neither files nor directories were left alone", plural.Of(w.special, "name"))
+		w.o.note("%s left alone: neither files nor directories", plural.Of(w.special, "name"))
 	}
 }
