@@ -30,7 +30,7 @@ type Request struct {
 	// Part is what is wanted of the image, in pixels at full size; empty for all. Planes may
 	// hold anything elsewhere, pixels are made in any case.
 	Part image.Rectangle
-	// Spare, if not nil, are processors that may help with a large image that has restart markers.
+	// Spare, if not nil, are processors that may help with a large image.
 	// The pixels and the verdict are the same.
 	Spare Spare
 }

@@ -15,23 +15,11 @@ func (c *checker) slab() []block {
 // decodeSequential decodes n MCUs of a sequential scan, from the given one on, which stand after a
 // restart marker or begin the scan.
 func decodeSequential(r *bitReader, s *scan, first, n int) fault {
-	var room [4 * 16]blockCode
 	var means [4]int32
 	for n > 0 {
-		row, column := first/s.across, first%s.across
-		run := min(n, s.across-column, max(1, runBlocks/s.blocks))
-		codes := s.codes(room[:0], run)
-		coefs := s.coefs[:run*s.blocks]
-		clear(coefs)
-		if f := r.decodeBlocks(coefs, codes, &means, run); f != 0 {
+		run, f := s.decodeRun(r, &means, first, n)
+		if f != 0 {
 			return f
-		}
-		for _, p := range s.planes {
-			h, v := s.factors(p)
-			for y := range v {
-				p.inverse(row*v+y, column*h, coefs[:h*run])
-				coefs = coefs[h*run:]
-			}
 		}
 		first += run
 		n -= run
@@ -40,6 +28,27 @@ func decodeSequential(r *bitReader, s *scan, first, n int) fault {
 		}
 	}
 	return 0
+}
+
+// decodeRun decodes some MCUs, up to n, from the given one on, and returns how many. means are the
+// DC coefficients before, for each component of the scan.
+func (s *scan) decodeRun(r *bitReader, means *[4]int32, first, n int) (int, fault) {
+	var room [4 * 16]blockCode
+	row, column := first/s.across, first%s.across
+	run := min(n, s.across-column, max(1, runBlocks/s.blocks))
+	coefs := s.coefs[:run*s.blocks]
+	clear(coefs)
+	if f := r.decodeBlocks(coefs, s.codes(room[:0], run), means, run); f != 0 {
+		return 0, f
+	}
+	for _, p := range s.planes {
+		h, v := s.factors(p)
+		for y := range v {
+			p.inverse(row*v+y, column*h, coefs[:h*run])
+			coefs = coefs[h*run:]
+		}
+	}
+	return run, 0
 }
 
 // codes appends the blocks of an MCU. In a run of MCUs, neighbouring blocks of a component follow

@@ -22,12 +22,13 @@ const (
 	sharedGroups = 64
 )
 
-// helper is what a goroutine needs to decode restart intervals of a scan.
+// helper is what a goroutine needs to decode a part of a scan.
 type helper struct {
 	segment []byte
 	coefs   []block
 	scan    scan
 	bits    bitReader
+	guess   guess
 }
 
 var helpers = sync.Pool{New: func() any { return &helper{coefs: make([]block, runBlocks)} }}

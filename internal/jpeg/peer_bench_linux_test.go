@@ -6,22 +6,10 @@ import (
 	"runtime"
 	"slices"
 	"testing"
-	"time"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
-	"golang.org/x/sys/unix"
 )
-
-// threadTime is how much CPU the thread has used.
-func threadTime(b testing.TB) time.Duration {
-	b.Helper()
-	var t unix.Timespec // finer than getrusage
-	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(t.Nano())
-}
 
 // transcoded is the image with the same coefficients in progressive coding, by libjpeg-turbo.
 func transcoded(b testing.TB, data []byte) []byte {

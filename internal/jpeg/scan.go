@@ -148,7 +148,10 @@ func (c *checker) segments(s *scan, at, pos int) (int, error) {
 		c.bits = bitReader{buf: c.segment, end: size * 8}
 		r := &c.bits
 		n := min(interval, s.units-first)
-		f := s.walk(r, s, first, n)
+		var f fault
+		if !c.speculate(s, first, n) {
+			f = s.walk(r, s, first, n)
+		}
 		switch left := r.end - r.consumed(); {
 		case f == enough && left >= 0:
 			return 0, errEnough
