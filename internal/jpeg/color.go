@@ -40,6 +40,10 @@ func (p *Planar) RGBOf(dst []byte, stride, x, y, w, h int) {
 	}
 	for i := range h {
 		luma := p.Pix[0][(y+i)*p.Stride[0]+x:][:w]
+		if w == p.Width {
+			rgb(dst[i*stride:][:3*w], luma, &e[0], &e[1], y+i)
+			continue
+		}
 		convertRow(dst[i*stride:][:3*w], luma, e[0].row(y + i)[x:], e[1].row(y + i)[x:])
 	}
 	e[0].plane, e[1].plane = nil, nil

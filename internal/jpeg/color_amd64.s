@@ -4,100 +4,91 @@
 
 #include "textflag.h"
 
-// func convertRowAsm(dst *uint8, luma *uint8, cb *uint8, cr *uint8, n int)
+// func convertRowAVX2(dst *uint8, luma *uint8, cb *uint8, cr *uint8, n int)
 // Requires: AVX, AVX2, CMOV
-TEXT ·convertRowAsm(SB), NOSPLIT, $0-40
-	MOVQ  dst+0(FP), AX
-	MOVQ  luma+8(FP), CX
-	MOVQ  cb+16(FP), DX
-	MOVQ  cr+24(FP), BX
-	MOVQ  n+32(FP), SI
-	SUBQ  $0x20, SI
-	VPXOR Y0, Y0, Y0
-	XORQ  DI, DI
+TEXT ·convertRowAVX2(SB), NOSPLIT, $0-40
+	MOVQ    dst+0(FP), AX
+	MOVQ    luma+8(FP), CX
+	MOVQ    cb+16(FP), DX
+	MOVQ    cr+24(FP), BX
+	VMOVDQU pixelHigh<>+0(SB), Y0
+	VMOVDQU pixelLow<>+0(SB), Y1
+	MOVQ    n+32(FP), SI
+	SUBQ    $0x20, SI
+	XORQ    DI, DI
 
 pixels:
-	VMOVDQU      (CX)(DI*1), Y1
-	VMOVDQU      (DX)(DI*1), Y2
-	VMOVDQU      (BX)(DI*1), Y3
-	VPUNPCKLBW   Y0, Y1, Y4
-	VPUNPCKLBW   Y0, Y2, Y5
-	VPUNPCKLBW   Y0, Y3, Y6
-	VPSUBW       convertMiddle<>+0(SB), Y5, Y5
-	VPSUBW       convertMiddle<>+0(SB), Y6, Y6
-	VPADDW       Y6, Y6, Y7
-	VPMULHW      convertRed<>+0(SB), Y7, Y7
-	VPADDW       convertOne<>+0(SB), Y7, Y7
-	VPSRAW       $0x01, Y7, Y7
-	VPADDW       Y6, Y4, Y8
+	VMOVDQU      (CX)(DI*1), Y2
+	VPAND        pixelBytes<>+0(SB), Y2, Y3
+	VPSRLW       $0x08, Y2, Y2
+	VMOVDQU      (DX)(DI*1), Y4
+	VPAND        pixelBytes<>+0(SB), Y4, Y5
+	VPSRLW       $0x08, Y4, Y4
+	VPSUBW       pixelMiddle<>+0(SB), Y5, Y5
+	VPSUBW       pixelMiddle<>+0(SB), Y4, Y4
+	VMOVDQU      (BX)(DI*1), Y6
+	VPAND        pixelBytes<>+0(SB), Y6, Y7
+	VPSRLW       $0x08, Y6, Y6
+	VPSUBW       pixelMiddle<>+0(SB), Y7, Y7
+	VPSUBW       pixelMiddle<>+0(SB), Y6, Y6
+	VPMULHRSW    pixelRed<>+0(SB), Y7, Y8
 	VPADDW       Y7, Y8, Y8
-	VPMULHRSW    convertBlue<>+0(SB), Y5, Y7
-	VPADDW       Y5, Y5, Y9
-	VPADDW       Y7, Y9, Y9
-	VPADDW       Y4, Y9, Y9
-	VPUNPCKLWD   Y6, Y5, Y7
-	VPUNPCKHWD   Y6, Y5, Y5
-	VPMADDWD     convertGreen<>+0(SB), Y7, Y7
-	VPADDD       convertHalf<>+0(SB), Y7, Y7
-	VPSRAD       $0x0f, Y7, Y7
-	VPMADDWD     convertGreen<>+0(SB), Y5, Y5
-	VPADDD       convertHalf<>+0(SB), Y5, Y5
-	VPSRAD       $0x0f, Y5, Y5
-	VPACKSSDW    Y5, Y7, Y5
-	VPSUBW       Y6, Y5, Y5
-	VPADDW       Y4, Y5, Y5
-	VPUNPCKHBW   Y0, Y1, Y1
-	VPUNPCKHBW   Y0, Y2, Y2
-	VPUNPCKHBW   Y0, Y3, Y3
-	VPSUBW       convertMiddle<>+0(SB), Y2, Y2
-	VPSUBW       convertMiddle<>+0(SB), Y3, Y3
-	VPADDW       Y3, Y3, Y4
-	VPMULHW      convertRed<>+0(SB), Y4, Y4
-	VPADDW       convertOne<>+0(SB), Y4, Y4
-	VPSRAW       $0x01, Y4, Y4
-	VPADDW       Y3, Y1, Y6
-	VPADDW       Y4, Y6, Y6
-	VPMULHRSW    convertBlue<>+0(SB), Y2, Y4
-	VPADDW       Y2, Y2, Y7
+	VPADDW       Y3, Y8, Y8
+	VPMULHRSW    pixelBlue<>+0(SB), Y5, Y9
+	VPADDW       Y5, Y9, Y9
+	VPADDW       Y3, Y9, Y9
+	VPSLLW       $0x08, Y7, Y7
+	VPAND        pixelBytes<>+0(SB), Y5, Y5
+	VPOR         Y7, Y5, Y5
+	VPMADDUBSW   Y5, Y1, Y7
+	VPMADDUBSW   Y5, Y0, Y5
+	VPADDW       pixelHalf<>+0(SB), Y7, Y7
+	VPSRLW       $0x09, Y7, Y7
+	VPADDW       Y7, Y5, Y5
+	VPSRAW       $0x07, Y5, Y5
+	VPSUBW       Y5, Y3, Y3
+	VPMULHRSW    pixelRed<>+0(SB), Y6, Y5
+	VPADDW       Y6, Y5, Y5
+	VPADDW       Y2, Y5, Y5
+	VPMULHRSW    pixelBlue<>+0(SB), Y4, Y7
 	VPADDW       Y4, Y7, Y7
-	VPADDW       Y1, Y7, Y7
-	VPUNPCKLWD   Y3, Y2, Y4
-	VPUNPCKHWD   Y3, Y2, Y2
-	VPMADDWD     convertGreen<>+0(SB), Y4, Y4
-	VPADDD       convertHalf<>+0(SB), Y4, Y4
-	VPSRAD       $0x0f, Y4, Y4
-	VPMADDWD     convertGreen<>+0(SB), Y2, Y2
-	VPADDD       convertHalf<>+0(SB), Y2, Y2
-	VPSRAD       $0x0f, Y2, Y2
-	VPACKSSDW    Y2, Y4, Y2
-	VPSUBW       Y3, Y2, Y2
-	VPADDW       Y1, Y2, Y2
-	VPACKUSWB    Y6, Y8, Y8
-	VPACKUSWB    Y2, Y5, Y5
+	VPADDW       Y2, Y7, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPAND        pixelBytes<>+0(SB), Y4, Y4
+	VPOR         Y6, Y4, Y4
+	VPMADDUBSW   Y4, Y1, Y6
+	VPMADDUBSW   Y4, Y0, Y4
+	VPADDW       pixelHalf<>+0(SB), Y6, Y6
+	VPSRLW       $0x09, Y6, Y6
+	VPADDW       Y6, Y4, Y4
+	VPSRAW       $0x07, Y4, Y4
+	VPSUBW       Y4, Y2, Y2
+	VPACKUSWB    Y5, Y8, Y8
+	VPACKUSWB    Y2, Y3, Y3
 	VPACKUSWB    Y7, Y9, Y9
 	LEAQ         (DI)(DI*2), R8
 	ADDQ         AX, R8
-	VPSHUFB      interleaveR0<>+0(SB), Y8, Y1
-	VPSHUFB      interleaveG0<>+0(SB), Y5, Y2
-	VPOR         Y2, Y1, Y1
-	VPSHUFB      interleaveB0<>+0(SB), Y9, Y2
-	VPOR         Y2, Y1, Y1
-	VMOVDQU      X1, (R8)
-	VEXTRACTI128 $0x01, Y1, 48(R8)
-	VPSHUFB      interleaveR1<>+0(SB), Y8, Y1
-	VPSHUFB      interleaveG1<>+0(SB), Y5, Y2
-	VPOR         Y2, Y1, Y1
-	VPSHUFB      interleaveB1<>+0(SB), Y9, Y2
-	VPOR         Y2, Y1, Y1
-	VMOVDQU      X1, 16(R8)
-	VEXTRACTI128 $0x01, Y1, 64(R8)
-	VPSHUFB      interleaveR2<>+0(SB), Y8, Y1
-	VPSHUFB      interleaveG2<>+0(SB), Y5, Y2
-	VPOR         Y2, Y1, Y1
-	VPSHUFB      interleaveB2<>+0(SB), Y9, Y2
-	VPOR         Y2, Y1, Y1
-	VMOVDQU      X1, 32(R8)
-	VEXTRACTI128 $0x01, Y1, 80(R8)
+	VPSHUFB      packedR0<>+0(SB), Y8, Y2
+	VPSHUFB      packedG0<>+0(SB), Y3, Y4
+	VPOR         Y4, Y2, Y2
+	VPSHUFB      packedB0<>+0(SB), Y9, Y4
+	VPOR         Y4, Y2, Y2
+	VMOVDQU      X2, (R8)
+	VEXTRACTI128 $0x01, Y2, 48(R8)
+	VPSHUFB      packedR1<>+0(SB), Y8, Y2
+	VPSHUFB      packedG1<>+0(SB), Y3, Y4
+	VPOR         Y4, Y2, Y2
+	VPSHUFB      packedB1<>+0(SB), Y9, Y4
+	VPOR         Y4, Y2, Y2
+	VMOVDQU      X2, 16(R8)
+	VEXTRACTI128 $0x01, Y2, 64(R8)
+	VPSHUFB      packedR2<>+0(SB), Y8, Y2
+	VPSHUFB      packedG2<>+0(SB), Y3, Y3
+	VPOR         Y3, Y2, Y2
+	VPSHUFB      packedB2<>+0(SB), Y9, Y3
+	VPOR         Y3, Y2, Y2
+	VMOVDQU      X2, 32(R8)
+	VEXTRACTI128 $0x01, Y2, 80(R8)
 	CMPQ         DI, SI
 	JE           done
 	ADDQ         $0x20, DI
@@ -109,167 +100,533 @@ done:
 	VZEROUPPER
 	RET
 
-DATA convertRed<>+0(SB)/2, $0x66e9
-DATA convertRed<>+2(SB)/2, $0x66e9
-DATA convertRed<>+4(SB)/2, $0x66e9
-DATA convertRed<>+6(SB)/2, $0x66e9
-DATA convertRed<>+8(SB)/2, $0x66e9
-DATA convertRed<>+10(SB)/2, $0x66e9
-DATA convertRed<>+12(SB)/2, $0x66e9
-DATA convertRed<>+14(SB)/2, $0x66e9
-DATA convertRed<>+16(SB)/2, $0x66e9
-DATA convertRed<>+18(SB)/2, $0x66e9
-DATA convertRed<>+20(SB)/2, $0x66e9
-DATA convertRed<>+22(SB)/2, $0x66e9
-DATA convertRed<>+24(SB)/2, $0x66e9
-DATA convertRed<>+26(SB)/2, $0x66e9
-DATA convertRed<>+28(SB)/2, $0x66e9
-DATA convertRed<>+30(SB)/2, $0x66e9
-GLOBL convertRed<>(SB), RODATA|NOPTR, $32
+DATA pixelRed<>+0(SB)/8, $0x3375337533753375
+DATA pixelRed<>+8(SB)/8, $0x3375337533753375
+DATA pixelRed<>+16(SB)/8, $0x3375337533753375
+DATA pixelRed<>+24(SB)/8, $0x3375337533753375
+DATA pixelRed<>+32(SB)/8, $0x3375337533753375
+DATA pixelRed<>+40(SB)/8, $0x3375337533753375
+DATA pixelRed<>+48(SB)/8, $0x3375337533753375
+DATA pixelRed<>+56(SB)/8, $0x3375337533753375
+GLOBL pixelRed<>(SB), RODATA|NOPTR, $64
 
-DATA convertBlue<>+0(SB)/2, $0xe2d1
-DATA convertBlue<>+2(SB)/2, $0xe2d1
-DATA convertBlue<>+4(SB)/2, $0xe2d1
-DATA convertBlue<>+6(SB)/2, $0xe2d1
-DATA convertBlue<>+8(SB)/2, $0xe2d1
-DATA convertBlue<>+10(SB)/2, $0xe2d1
-DATA convertBlue<>+12(SB)/2, $0xe2d1
-DATA convertBlue<>+14(SB)/2, $0xe2d1
-DATA convertBlue<>+16(SB)/2, $0xe2d1
-DATA convertBlue<>+18(SB)/2, $0xe2d1
-DATA convertBlue<>+20(SB)/2, $0xe2d1
-DATA convertBlue<>+22(SB)/2, $0xe2d1
-DATA convertBlue<>+24(SB)/2, $0xe2d1
-DATA convertBlue<>+26(SB)/2, $0xe2d1
-DATA convertBlue<>+28(SB)/2, $0xe2d1
-DATA convertBlue<>+30(SB)/2, $0xe2d1
-GLOBL convertBlue<>(SB), RODATA|NOPTR, $32
+DATA pixelBlue<>+0(SB)/8, $0x62d162d162d162d1
+DATA pixelBlue<>+8(SB)/8, $0x62d162d162d162d1
+DATA pixelBlue<>+16(SB)/8, $0x62d162d162d162d1
+DATA pixelBlue<>+24(SB)/8, $0x62d162d162d162d1
+DATA pixelBlue<>+32(SB)/8, $0x62d162d162d162d1
+DATA pixelBlue<>+40(SB)/8, $0x62d162d162d162d1
+DATA pixelBlue<>+48(SB)/8, $0x62d162d162d162d1
+DATA pixelBlue<>+56(SB)/8, $0x62d162d162d162d1
+GLOBL pixelBlue<>(SB), RODATA|NOPTR, $64
 
-DATA convertGreen<>+0(SB)/2, $0xd3f3
-DATA convertGreen<>+2(SB)/2, $0x2497
-DATA convertGreen<>+4(SB)/2, $0xd3f3
-DATA convertGreen<>+6(SB)/2, $0x2497
-DATA convertGreen<>+8(SB)/2, $0xd3f3
-DATA convertGreen<>+10(SB)/2, $0x2497
-DATA convertGreen<>+12(SB)/2, $0xd3f3
-DATA convertGreen<>+14(SB)/2, $0x2497
-DATA convertGreen<>+16(SB)/2, $0xd3f3
-DATA convertGreen<>+18(SB)/2, $0x2497
-DATA convertGreen<>+20(SB)/2, $0xd3f3
-DATA convertGreen<>+22(SB)/2, $0x2497
-DATA convertGreen<>+24(SB)/2, $0xd3f3
-DATA convertGreen<>+26(SB)/2, $0x2497
-DATA convertGreen<>+28(SB)/2, $0xd3f3
-DATA convertGreen<>+30(SB)/2, $0x2497
-GLOBL convertGreen<>(SB), RODATA|NOPTR, $32
+DATA pixelHalf<>+0(SB)/8, $0x7fff7fff7fff7fff
+DATA pixelHalf<>+8(SB)/8, $0x7fff7fff7fff7fff
+DATA pixelHalf<>+16(SB)/8, $0x7fff7fff7fff7fff
+DATA pixelHalf<>+24(SB)/8, $0x7fff7fff7fff7fff
+DATA pixelHalf<>+32(SB)/8, $0x7fff7fff7fff7fff
+DATA pixelHalf<>+40(SB)/8, $0x7fff7fff7fff7fff
+DATA pixelHalf<>+48(SB)/8, $0x7fff7fff7fff7fff
+DATA pixelHalf<>+56(SB)/8, $0x7fff7fff7fff7fff
+GLOBL pixelHalf<>(SB), RODATA|NOPTR, $64
 
-DATA convertMiddle<>+0(SB)/2, $0x0080
-DATA convertMiddle<>+2(SB)/2, $0x0080
-DATA convertMiddle<>+4(SB)/2, $0x0080
-DATA convertMiddle<>+6(SB)/2, $0x0080
-DATA convertMiddle<>+8(SB)/2, $0x0080
-DATA convertMiddle<>+10(SB)/2, $0x0080
-DATA convertMiddle<>+12(SB)/2, $0x0080
-DATA convertMiddle<>+14(SB)/2, $0x0080
-DATA convertMiddle<>+16(SB)/2, $0x0080
-DATA convertMiddle<>+18(SB)/2, $0x0080
-DATA convertMiddle<>+20(SB)/2, $0x0080
-DATA convertMiddle<>+22(SB)/2, $0x0080
-DATA convertMiddle<>+24(SB)/2, $0x0080
-DATA convertMiddle<>+26(SB)/2, $0x0080
-DATA convertMiddle<>+28(SB)/2, $0x0080
-DATA convertMiddle<>+30(SB)/2, $0x0080
-GLOBL convertMiddle<>(SB), RODATA|NOPTR, $32
+DATA pixelMiddle<>+0(SB)/8, $0x0080008000800080
+DATA pixelMiddle<>+8(SB)/8, $0x0080008000800080
+DATA pixelMiddle<>+16(SB)/8, $0x0080008000800080
+DATA pixelMiddle<>+24(SB)/8, $0x0080008000800080
+DATA pixelMiddle<>+32(SB)/8, $0x0080008000800080
+DATA pixelMiddle<>+40(SB)/8, $0x0080008000800080
+DATA pixelMiddle<>+48(SB)/8, $0x0080008000800080
+DATA pixelMiddle<>+56(SB)/8, $0x0080008000800080
+GLOBL pixelMiddle<>(SB), RODATA|NOPTR, $64
 
-DATA convertOne<>+0(SB)/2, $0x0001
-DATA convertOne<>+2(SB)/2, $0x0001
-DATA convertOne<>+4(SB)/2, $0x0001
-DATA convertOne<>+6(SB)/2, $0x0001
-DATA convertOne<>+8(SB)/2, $0x0001
-DATA convertOne<>+10(SB)/2, $0x0001
-DATA convertOne<>+12(SB)/2, $0x0001
-DATA convertOne<>+14(SB)/2, $0x0001
-DATA convertOne<>+16(SB)/2, $0x0001
-DATA convertOne<>+18(SB)/2, $0x0001
-DATA convertOne<>+20(SB)/2, $0x0001
-DATA convertOne<>+22(SB)/2, $0x0001
-DATA convertOne<>+24(SB)/2, $0x0001
-DATA convertOne<>+26(SB)/2, $0x0001
-DATA convertOne<>+28(SB)/2, $0x0001
-DATA convertOne<>+30(SB)/2, $0x0001
-GLOBL convertOne<>(SB), RODATA|NOPTR, $32
+DATA pixelBytes<>+0(SB)/8, $0x00ff00ff00ff00ff
+DATA pixelBytes<>+8(SB)/8, $0x00ff00ff00ff00ff
+DATA pixelBytes<>+16(SB)/8, $0x00ff00ff00ff00ff
+DATA pixelBytes<>+24(SB)/8, $0x00ff00ff00ff00ff
+DATA pixelBytes<>+32(SB)/8, $0x00ff00ff00ff00ff
+DATA pixelBytes<>+40(SB)/8, $0x00ff00ff00ff00ff
+DATA pixelBytes<>+48(SB)/8, $0x00ff00ff00ff00ff
+DATA pixelBytes<>+56(SB)/8, $0x00ff00ff00ff00ff
+GLOBL pixelBytes<>(SB), RODATA|NOPTR, $64
 
-DATA convertHalf<>+0(SB)/2, $0x4000
-DATA convertHalf<>+2(SB)/2, $0x0000
-DATA convertHalf<>+4(SB)/2, $0x4000
-DATA convertHalf<>+6(SB)/2, $0x0000
-DATA convertHalf<>+8(SB)/2, $0x4000
-DATA convertHalf<>+10(SB)/2, $0x0000
-DATA convertHalf<>+12(SB)/2, $0x4000
-DATA convertHalf<>+14(SB)/2, $0x0000
-DATA convertHalf<>+16(SB)/2, $0x4000
-DATA convertHalf<>+18(SB)/2, $0x0000
-DATA convertHalf<>+20(SB)/2, $0x4000
-DATA convertHalf<>+22(SB)/2, $0x0000
-DATA convertHalf<>+24(SB)/2, $0x4000
-DATA convertHalf<>+26(SB)/2, $0x0000
-DATA convertHalf<>+28(SB)/2, $0x4000
-DATA convertHalf<>+30(SB)/2, $0x0000
-GLOBL convertHalf<>(SB), RODATA|NOPTR, $32
+DATA pixelHigh<>+0(SB)/8, $0x5b2c5b2c5b2c5b2c
+DATA pixelHigh<>+8(SB)/8, $0x5b2c5b2c5b2c5b2c
+DATA pixelHigh<>+16(SB)/8, $0x5b2c5b2c5b2c5b2c
+DATA pixelHigh<>+24(SB)/8, $0x5b2c5b2c5b2c5b2c
+DATA pixelHigh<>+32(SB)/8, $0x5b2c5b2c5b2c5b2c
+DATA pixelHigh<>+40(SB)/8, $0x5b2c5b2c5b2c5b2c
+DATA pixelHigh<>+48(SB)/8, $0x5b2c5b2c5b2c5b2c
+DATA pixelHigh<>+56(SB)/8, $0x5b2c5b2c5b2c5b2c
+GLOBL pixelHigh<>(SB), RODATA|NOPTR, $64
 
-DATA interleaveR0<>+0(SB)/8, $0x8002808001808000
-DATA interleaveR0<>+8(SB)/8, $0x0580800480800380
-DATA interleaveR0<>+16(SB)/8, $0x8002808001808000
-DATA interleaveR0<>+24(SB)/8, $0x0580800480800380
-GLOBL interleaveR0<>(SB), RODATA|NOPTR, $32
+DATA pixelLow<>+0(SB)/8, $0xd21ad21ad21ad21a
+DATA pixelLow<>+8(SB)/8, $0xd21ad21ad21ad21a
+DATA pixelLow<>+16(SB)/8, $0xd21ad21ad21ad21a
+DATA pixelLow<>+24(SB)/8, $0xd21ad21ad21ad21a
+DATA pixelLow<>+32(SB)/8, $0xd21ad21ad21ad21a
+DATA pixelLow<>+40(SB)/8, $0xd21ad21ad21ad21a
+DATA pixelLow<>+48(SB)/8, $0xd21ad21ad21ad21a
+DATA pixelLow<>+56(SB)/8, $0xd21ad21ad21ad21a
+GLOBL pixelLow<>(SB), RODATA|NOPTR, $64
 
-DATA interleaveG0<>+0(SB)/8, $0x0280800180800080
-DATA interleaveG0<>+8(SB)/8, $0x8080048080038080
-DATA interleaveG0<>+16(SB)/8, $0x0280800180800080
-DATA interleaveG0<>+24(SB)/8, $0x8080048080038080
-GLOBL interleaveG0<>(SB), RODATA|NOPTR, $32
+DATA packedR0<>+0(SB)/8, $0x8001808008808000
+DATA packedR0<>+8(SB)/8, $0x0a80800280800980
+DATA packedR0<>+16(SB)/8, $0x8001808008808000
+DATA packedR0<>+24(SB)/8, $0x0a80800280800980
+GLOBL packedR0<>(SB), RODATA|NOPTR, $32
 
-DATA interleaveB0<>+0(SB)/8, $0x8080018080008080
-DATA interleaveB0<>+8(SB)/8, $0x8004808003808002
-DATA interleaveB0<>+16(SB)/8, $0x8080018080008080
-DATA interleaveB0<>+24(SB)/8, $0x8004808003808002
-GLOBL interleaveB0<>(SB), RODATA|NOPTR, $32
+DATA packedG0<>+0(SB)/8, $0x0180800880800080
+DATA packedG0<>+8(SB)/8, $0x8080028080098080
+DATA packedG0<>+16(SB)/8, $0x0180800880800080
+DATA packedG0<>+24(SB)/8, $0x8080028080098080
+GLOBL packedG0<>(SB), RODATA|NOPTR, $32
 
-DATA interleaveR1<>+0(SB)/8, $0x8080078080068080
-DATA interleaveR1<>+8(SB)/8, $0x800a808009808008
-DATA interleaveR1<>+16(SB)/8, $0x8080078080068080
-DATA interleaveR1<>+24(SB)/8, $0x800a808009808008
-GLOBL interleaveR1<>(SB), RODATA|NOPTR, $32
+DATA packedB0<>+0(SB)/8, $0x8080088080008080
+DATA packedB0<>+8(SB)/8, $0x8002808009808001
+DATA packedB0<>+16(SB)/8, $0x8080088080008080
+DATA packedB0<>+24(SB)/8, $0x8002808009808001
+GLOBL packedB0<>(SB), RODATA|NOPTR, $32
 
-DATA interleaveG1<>+0(SB)/8, $0x8007808006808005
-DATA interleaveG1<>+8(SB)/8, $0x0a80800980800880
-DATA interleaveG1<>+16(SB)/8, $0x8007808006808005
-DATA interleaveG1<>+24(SB)/8, $0x0a80800980800880
-GLOBL interleaveG1<>(SB), RODATA|NOPTR, $32
+DATA packedR1<>+0(SB)/8, $0x80800b8080038080
+DATA packedR1<>+8(SB)/8, $0x800580800c808004
+DATA packedR1<>+16(SB)/8, $0x80800b8080038080
+DATA packedR1<>+24(SB)/8, $0x800580800c808004
+GLOBL packedR1<>(SB), RODATA|NOPTR, $32
 
-DATA interleaveB1<>+0(SB)/8, $0x0780800680800580
-DATA interleaveB1<>+8(SB)/8, $0x8080098080088080
-DATA interleaveB1<>+16(SB)/8, $0x0780800680800580
-DATA interleaveB1<>+24(SB)/8, $0x8080098080088080
-GLOBL interleaveB1<>(SB), RODATA|NOPTR, $32
+DATA packedG1<>+0(SB)/8, $0x800b80800380800a
+DATA packedG1<>+8(SB)/8, $0x0580800c80800480
+DATA packedG1<>+16(SB)/8, $0x800b80800380800a
+DATA packedG1<>+24(SB)/8, $0x0580800c80800480
+GLOBL packedG1<>(SB), RODATA|NOPTR, $32
 
-DATA interleaveR2<>+0(SB)/8, $0x0d80800c80800b80
-DATA interleaveR2<>+8(SB)/8, $0x80800f80800e8080
-DATA interleaveR2<>+16(SB)/8, $0x0d80800c80800b80
-DATA interleaveR2<>+24(SB)/8, $0x80800f80800e8080
-GLOBL interleaveR2<>(SB), RODATA|NOPTR, $32
+DATA packedB1<>+0(SB)/8, $0x0b80800380800a80
+DATA packedB1<>+8(SB)/8, $0x80800c8080048080
+DATA packedB1<>+16(SB)/8, $0x0b80800380800a80
+DATA packedB1<>+24(SB)/8, $0x80800c8080048080
+GLOBL packedB1<>(SB), RODATA|NOPTR, $32
 
-DATA interleaveG2<>+0(SB)/8, $0x80800c80800b8080
-DATA interleaveG2<>+8(SB)/8, $0x800f80800e80800d
-DATA interleaveG2<>+16(SB)/8, $0x80800c80800b8080
-DATA interleaveG2<>+24(SB)/8, $0x800f80800e80800d
-GLOBL interleaveG2<>(SB), RODATA|NOPTR, $32
+DATA packedR2<>+0(SB)/8, $0x0e80800680800d80
+DATA packedR2<>+8(SB)/8, $0x80800f8080078080
+DATA packedR2<>+16(SB)/8, $0x0e80800680800d80
+DATA packedR2<>+24(SB)/8, $0x80800f8080078080
+GLOBL packedR2<>(SB), RODATA|NOPTR, $32
 
-DATA interleaveB2<>+0(SB)/8, $0x800c80800b80800a
-DATA interleaveB2<>+8(SB)/8, $0x0f80800e80800d80
-DATA interleaveB2<>+16(SB)/8, $0x800c80800b80800a
-DATA interleaveB2<>+24(SB)/8, $0x0f80800e80800d80
-GLOBL interleaveB2<>(SB), RODATA|NOPTR, $32
+DATA packedG2<>+0(SB)/8, $0x80800680800d8080
+DATA packedG2<>+8(SB)/8, $0x800f80800780800e
+DATA packedG2<>+16(SB)/8, $0x80800680800d8080
+DATA packedG2<>+24(SB)/8, $0x800f80800780800e
+GLOBL packedG2<>(SB), RODATA|NOPTR, $32
+
+DATA packedB2<>+0(SB)/8, $0x800680800d808005
+DATA packedB2<>+8(SB)/8, $0x0f80800780800e80
+DATA packedB2<>+16(SB)/8, $0x800680800d808005
+DATA packedB2<>+24(SB)/8, $0x0f80800780800e80
+GLOBL packedB2<>(SB), RODATA|NOPTR, $32
+
+// func weighRowsAVX2(dst *int16, near *uint8, far *uint8, n int)
+// Requires: AVX, AVX2, CMOV
+TEXT ·weighRowsAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ near+8(FP), CX
+	MOVQ far+16(FP), DX
+	MOVQ n+24(FP), BX
+	SUBQ $0x10, BX
+	XORQ SI, SI
+
+samples:
+	VPMOVZXBW (CX)(SI*1), Y0
+	VPMOVZXBW (DX)(SI*1), Y1
+	VPADDW    Y0, Y0, Y2
+	VPADDW    Y0, Y1, Y1
+	VPADDW    Y1, Y2, Y2
+	VMOVDQU   Y2, (AX)(SI*2)
+	CMPQ      SI, BX
+	JE        done
+	ADDQ      $0x10, SI
+	CMPQ      SI, BX
+	CMOVQGT   BX, SI
+	JMP       samples
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertDoubledAVX2(dst *uint8, luma *uint8, cb *int16, cr *int16, rounding *int16, n int)
+// Requires: AVX, AVX2, CMOV
+TEXT ·convertDoubledAVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst+0(FP), AX
+	MOVQ    luma+8(FP), CX
+	MOVQ    cb+16(FP), DX
+	MOVQ    cr+24(FP), BX
+	MOVQ    rounding+32(FP), SI
+	VMOVDQU pixelHigh<>+0(SB), Y0
+	VMOVDQU pixelLow<>+0(SB), Y1
+	MOVQ    n+40(FP), DI
+	SUBQ    $0x20, DI
+	XORQ    R8, R8
+
+pixels:
+	VMOVDQU      (DX)(R8*1), Y2
+	VPADDW       Y2, Y2, Y3
+	VPADDW       Y2, Y3, Y3
+	VPADDW       64(SI), Y3, Y2
+	VPADDW       (SI), Y3, Y3
+	VPADDW       -2(DX)(R8*1), Y3, Y3
+	VPADDW       2(DX)(R8*1), Y2, Y2
+	VPSRAW       $0x04, Y3, Y3
+	VPSRAW       $0x04, Y2, Y2
+	VMOVDQU      (BX)(R8*1), Y4
+	VPADDW       Y4, Y4, Y5
+	VPADDW       Y4, Y5, Y5
+	VPADDW       64(SI), Y5, Y4
+	VPADDW       (SI), Y5, Y5
+	VPADDW       -2(BX)(R8*1), Y5, Y5
+	VPADDW       2(BX)(R8*1), Y4, Y4
+	VPSRAW       $0x04, Y5, Y5
+	VPSRAW       $0x04, Y4, Y4
+	VMOVDQU      (CX)(R8*1), Y6
+	VPAND        pixelBytes<>+0(SB), Y6, Y7
+	VPSRLW       $0x08, Y6, Y6
+	VPMULHRSW    pixelRed<>+0(SB), Y5, Y8
+	VPADDW       Y5, Y8, Y8
+	VPADDW       Y7, Y8, Y8
+	VPMULHRSW    pixelBlue<>+0(SB), Y3, Y9
+	VPADDW       Y3, Y9, Y9
+	VPADDW       Y7, Y9, Y9
+	VPSLLW       $0x08, Y5, Y5
+	VPAND        pixelBytes<>+0(SB), Y3, Y3
+	VPOR         Y5, Y3, Y3
+	VPMADDUBSW   Y3, Y1, Y5
+	VPMADDUBSW   Y3, Y0, Y3
+	VPADDW       pixelHalf<>+0(SB), Y5, Y5
+	VPSRLW       $0x09, Y5, Y5
+	VPADDW       Y5, Y3, Y3
+	VPSRAW       $0x07, Y3, Y3
+	VPSUBW       Y3, Y7, Y7
+	VPMULHRSW    pixelRed<>+0(SB), Y4, Y3
+	VPADDW       Y4, Y3, Y3
+	VPADDW       Y6, Y3, Y3
+	VPMULHRSW    pixelBlue<>+0(SB), Y2, Y5
+	VPADDW       Y2, Y5, Y5
+	VPADDW       Y6, Y5, Y5
+	VPSLLW       $0x08, Y4, Y4
+	VPAND        pixelBytes<>+0(SB), Y2, Y2
+	VPOR         Y4, Y2, Y2
+	VPMADDUBSW   Y2, Y1, Y4
+	VPMADDUBSW   Y2, Y0, Y2
+	VPADDW       pixelHalf<>+0(SB), Y4, Y4
+	VPSRLW       $0x09, Y4, Y4
+	VPADDW       Y4, Y2, Y2
+	VPSRAW       $0x07, Y2, Y2
+	VPSUBW       Y2, Y6, Y6
+	VPACKUSWB    Y3, Y8, Y8
+	VPACKUSWB    Y6, Y7, Y7
+	VPACKUSWB    Y5, Y9, Y9
+	LEAQ         (R8)(R8*2), R9
+	ADDQ         AX, R9
+	VPSHUFB      packedR0<>+0(SB), Y8, Y2
+	VPSHUFB      packedG0<>+0(SB), Y7, Y3
+	VPOR         Y3, Y2, Y2
+	VPSHUFB      packedB0<>+0(SB), Y9, Y3
+	VPOR         Y3, Y2, Y2
+	VMOVDQU      X2, (R9)
+	VEXTRACTI128 $0x01, Y2, 48(R9)
+	VPSHUFB      packedR1<>+0(SB), Y8, Y2
+	VPSHUFB      packedG1<>+0(SB), Y7, Y3
+	VPOR         Y3, Y2, Y2
+	VPSHUFB      packedB1<>+0(SB), Y9, Y3
+	VPOR         Y3, Y2, Y2
+	VMOVDQU      X2, 16(R9)
+	VEXTRACTI128 $0x01, Y2, 64(R9)
+	VPSHUFB      packedR2<>+0(SB), Y8, Y2
+	VPSHUFB      packedG2<>+0(SB), Y7, Y3
+	VPOR         Y3, Y2, Y2
+	VPSHUFB      packedB2<>+0(SB), Y9, Y3
+	VPOR         Y3, Y2, Y2
+	VMOVDQU      X2, 32(R9)
+	VEXTRACTI128 $0x01, Y2, 80(R9)
+	CMPQ         R8, DI
+	JE           done
+	ADDQ         $0x20, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	JMP          pixels
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertRowAVX512(dst *uint8, luma *uint8, cb *uint8, cr *uint8, n int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, CMOV
+TEXT ·convertRowAVX512(SB), NOSPLIT, $0-40
+	MOVQ      dst+0(FP), AX
+	MOVQ      luma+8(FP), CX
+	MOVQ      cb+16(FP), DX
+	MOVQ      cr+24(FP), BX
+	VMOVDQU64 pixelRed<>+0(SB), Z0
+	VMOVDQU64 pixelBlue<>+0(SB), Z1
+	VMOVDQU64 pixelHalf<>+0(SB), Z2
+	VMOVDQU64 pixelMiddle<>+0(SB), Z3
+	VMOVDQU64 pixelBytes<>+0(SB), Z4
+	VMOVDQU64 pixelHigh<>+0(SB), Z5
+	VMOVDQU64 pixelLow<>+0(SB), Z6
+	VMOVDQU64 pixelOrder0<>+0(SB), Z7
+	MOVQ      $0x4924924924924924, SI
+	KMOVQ     SI, K1
+	VMOVDQU64 pixelOrder1<>+0(SB), Z8
+	MOVQ      $0x2492492492492492, SI
+	KMOVQ     SI, K2
+	VMOVDQU64 pixelOrder2<>+0(SB), Z9
+	MOVQ      $0x9249249249249249, SI
+	KMOVQ     SI, K3
+	MOVQ      n+32(FP), SI
+	SUBQ      $0x40, SI
+	XORQ      DI, DI
+
+pixels:
+	VMOVDQU64  (CX)(DI*1), Z10
+	VPANDD     Z4, Z10, Z11
+	VPSRLW     $0x08, Z10, Z10
+	VMOVDQU64  (DX)(DI*1), Z12
+	VPANDD     Z4, Z12, Z13
+	VPSRLW     $0x08, Z12, Z12
+	VPSUBW     Z3, Z13, Z13
+	VPSUBW     Z3, Z12, Z12
+	VMOVDQU64  (BX)(DI*1), Z14
+	VPANDD     Z4, Z14, Z15
+	VPSRLW     $0x08, Z14, Z14
+	VPSUBW     Z3, Z15, Z15
+	VPSUBW     Z3, Z14, Z14
+	VPMULHRSW  Z0, Z15, Z16
+	VPADDW     Z15, Z16, Z16
+	VPADDW     Z11, Z16, Z16
+	VPMULHRSW  Z1, Z13, Z17
+	VPADDW     Z13, Z17, Z17
+	VPADDW     Z11, Z17, Z17
+	VPSLLW     $0x08, Z15, Z15
+	VPANDD     Z4, Z13, Z13
+	VPORD      Z15, Z13, Z13
+	VPMADDUBSW Z13, Z6, Z15
+	VPMADDUBSW Z13, Z5, Z13
+	VPADDW     Z2, Z15, Z15
+	VPSRLW     $0x09, Z15, Z15
+	VPADDW     Z15, Z13, Z13
+	VPSRAW     $0x07, Z13, Z13
+	VPSUBW     Z13, Z11, Z11
+	VPMULHRSW  Z0, Z14, Z13
+	VPADDW     Z14, Z13, Z13
+	VPADDW     Z10, Z13, Z13
+	VPMULHRSW  Z1, Z12, Z15
+	VPADDW     Z12, Z15, Z15
+	VPADDW     Z10, Z15, Z15
+	VPSLLW     $0x08, Z14, Z14
+	VPANDD     Z4, Z12, Z12
+	VPORD      Z14, Z12, Z12
+	VPMADDUBSW Z12, Z6, Z14
+	VPMADDUBSW Z12, Z5, Z12
+	VPADDW     Z2, Z14, Z14
+	VPSRLW     $0x09, Z14, Z14
+	VPADDW     Z14, Z12, Z12
+	VPSRAW     $0x07, Z12, Z12
+	VPSUBW     Z12, Z10, Z10
+	VPACKUSWB  Z13, Z16, Z16
+	VPACKUSWB  Z10, Z11, Z11
+	VPACKUSWB  Z15, Z17, Z17
+	LEAQ       (DI)(DI*2), R8
+	ADDQ       AX, R8
+	VMOVDQA64  Z7, Z10
+	VPERMI2B   Z11, Z16, Z10
+	VPERMB     Z17, Z7, K1, Z10
+	VMOVDQU64  Z10, (R8)
+	VMOVDQA64  Z8, Z10
+	VPERMI2B   Z11, Z16, Z10
+	VPERMB     Z17, Z8, K2, Z10
+	VMOVDQU64  Z10, 64(R8)
+	VMOVDQA64  Z9, Z10
+	VPERMI2B   Z11, Z16, Z10
+	VPERMB     Z17, Z9, K3, Z10
+	VMOVDQU64  Z10, 128(R8)
+	CMPQ       DI, SI
+	JE         done
+	ADDQ       $0x40, DI
+	CMPQ       DI, SI
+	CMOVQGT    SI, DI
+	JMP        pixels
+
+done:
+	VZEROUPPER
+	RET
+
+DATA pixelOrder0<>+0(SB)/8, $0x4101084808004000
+DATA pixelOrder0<>+8(SB)/8, $0x0a02420209490901
+DATA pixelOrder0<>+16(SB)/8, $0x0b4b0b0343030a4a
+DATA pixelOrder0<>+24(SB)/8, $0x45050c4c0c044404
+DATA pixelOrder0<>+32(SB)/8, $0x0e0646060d4d0d05
+DATA pixelOrder0<>+40(SB)/8, $0x0f4f0f0747070e4e
+DATA pixelOrder0<>+48(SB)/8, $0x5111185818105010
+DATA pixelOrder0<>+56(SB)/8, $0x1a12521219591911
+GLOBL pixelOrder0<>(SB), RODATA|NOPTR, $64
+
+DATA pixelOrder1<>+0(SB)/8, $0x1b5b1b1353131a5a
+DATA pixelOrder1<>+8(SB)/8, $0x55151c5c1c145414
+DATA pixelOrder1<>+16(SB)/8, $0x1e1656161d5d1d15
+DATA pixelOrder1<>+24(SB)/8, $0x1f5f1f1757171e5e
+DATA pixelOrder1<>+32(SB)/8, $0x6121286828206020
+DATA pixelOrder1<>+40(SB)/8, $0x2a22622229692921
+DATA pixelOrder1<>+48(SB)/8, $0x2b6b2b2363232a6a
+DATA pixelOrder1<>+56(SB)/8, $0x65252c6c2c246424
+GLOBL pixelOrder1<>(SB), RODATA|NOPTR, $64
+
+DATA pixelOrder2<>+0(SB)/8, $0x2e2666262d6d2d25
+DATA pixelOrder2<>+8(SB)/8, $0x2f6f2f2767272e6e
+DATA pixelOrder2<>+16(SB)/8, $0x7131387838307030
+DATA pixelOrder2<>+24(SB)/8, $0x3a32723239793931
+DATA pixelOrder2<>+32(SB)/8, $0x3b7b3b3373333a7a
+DATA pixelOrder2<>+40(SB)/8, $0x75353c7c3c347434
+DATA pixelOrder2<>+48(SB)/8, $0x3e3676363d7d3d35
+DATA pixelOrder2<>+56(SB)/8, $0x3f7f3f3777373e7e
+GLOBL pixelOrder2<>(SB), RODATA|NOPTR, $64
+
+// func weighRowsAVX512(dst *int16, near *uint8, far *uint8, n int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV
+TEXT ·weighRowsAVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ near+8(FP), CX
+	MOVQ far+16(FP), DX
+	MOVQ n+24(FP), BX
+	SUBQ $0x20, BX
+	XORQ SI, SI
+
+samples:
+	VPMOVZXBW (CX)(SI*1), Z0
+	VPMOVZXBW (DX)(SI*1), Z1
+	VPADDW    Z0, Z0, Z2
+	VPADDW    Z0, Z1, Z1
+	VPADDW    Z1, Z2, Z2
+	VMOVDQU64 Z2, (AX)(SI*2)
+	CMPQ      SI, BX
+	JE        done
+	ADDQ      $0x20, SI
+	CMPQ      SI, BX
+	CMOVQGT   BX, SI
+	JMP       samples
+
+done:
+	VZEROUPPER
+	RET
+
+// func convertDoubledAVX512(dst *uint8, luma *uint8, cb *int16, cr *int16, rounding *int16, n int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, CMOV
+TEXT ·convertDoubledAVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst+0(FP), AX
+	MOVQ      luma+8(FP), CX
+	MOVQ      cb+16(FP), DX
+	MOVQ      cr+24(FP), BX
+	MOVQ      rounding+32(FP), SI
+	VMOVDQU64 pixelRed<>+0(SB), Z0
+	VMOVDQU64 pixelBlue<>+0(SB), Z1
+	VMOVDQU64 pixelHalf<>+0(SB), Z2
+	VMOVDQU64 pixelMiddle<>+0(SB), Z3
+	VMOVDQU64 pixelBytes<>+0(SB), Z3
+	VMOVDQU64 pixelHigh<>+0(SB), Z4
+	VMOVDQU64 pixelLow<>+0(SB), Z5
+	VMOVDQU64 pixelOrder0<>+0(SB), Z6
+	MOVQ      $0x4924924924924924, DI
+	KMOVQ     DI, K1
+	VMOVDQU64 pixelOrder1<>+0(SB), Z7
+	MOVQ      $0x2492492492492492, DI
+	KMOVQ     DI, K2
+	VMOVDQU64 pixelOrder2<>+0(SB), Z8
+	MOVQ      $0x9249249249249249, DI
+	KMOVQ     DI, K3
+	VMOVDQU64 (SI), Z9
+	VMOVDQU64 64(SI), Z10
+	MOVQ      n+40(FP), SI
+	SUBQ      $0x40, SI
+	XORQ      DI, DI
+
+pixels:
+	VMOVDQU64  (DX)(DI*1), Z11
+	VPADDW     Z11, Z11, Z12
+	VPADDW     Z11, Z12, Z12
+	VPADDW     Z10, Z12, Z11
+	VPADDW     Z9, Z12, Z12
+	VPADDW     -2(DX)(DI*1), Z12, Z12
+	VPADDW     2(DX)(DI*1), Z11, Z11
+	VPSRAW     $0x04, Z12, Z12
+	VPSRAW     $0x04, Z11, Z11
+	VMOVDQU64  (BX)(DI*1), Z13
+	VPADDW     Z13, Z13, Z14
+	VPADDW     Z13, Z14, Z14
+	VPADDW     Z10, Z14, Z13
+	VPADDW     Z9, Z14, Z14
+	VPADDW     -2(BX)(DI*1), Z14, Z14
+	VPADDW     2(BX)(DI*1), Z13, Z13
+	VPSRAW     $0x04, Z14, Z14
+	VPSRAW     $0x04, Z13, Z13
+	VMOVDQU64  (CX)(DI*1), Z15
+	VPANDD     Z3, Z15, Z16
+	VPSRLW     $0x08, Z15, Z15
+	VPMULHRSW  Z0, Z14, Z17
+	VPADDW     Z14, Z17, Z17
+	VPADDW     Z16, Z17, Z17
+	VPMULHRSW  Z1, Z12, Z18
+	VPADDW     Z12, Z18, Z18
+	VPADDW     Z16, Z18, Z18
+	VPSLLW     $0x08, Z14, Z14
+	VPANDD     Z3, Z12, Z12
+	VPORD      Z14, Z12, Z12
+	VPMADDUBSW Z12, Z5, Z14
+	VPMADDUBSW Z12, Z4, Z12
+	VPADDW     Z2, Z14, Z14
+	VPSRLW     $0x09, Z14, Z14
+	VPADDW     Z14, Z12, Z12
+	VPSRAW     $0x07, Z12, Z12
+	VPSUBW     Z12, Z16, Z16
+	VPMULHRSW  Z0, Z13, Z12
+	VPADDW     Z13, Z12, Z12
+	VPADDW     Z15, Z12, Z12
+	VPMULHRSW  Z1, Z11, Z14
+	VPADDW     Z11, Z14, Z14
+	VPADDW     Z15, Z14, Z14
+	VPSLLW     $0x08, Z13, Z13
+	VPANDD     Z3, Z11, Z11
+	VPORD      Z13, Z11, Z11
+	VPMADDUBSW Z11, Z5, Z13
+	VPMADDUBSW Z11, Z4, Z11
+	VPADDW     Z2, Z13, Z13
+	VPSRLW     $0x09, Z13, Z13
+	VPADDW     Z13, Z11, Z11
+	VPSRAW     $0x07, Z11, Z11
+	VPSUBW     Z11, Z15, Z15
+	VPACKUSWB  Z12, Z17, Z17
+	VPACKUSWB  Z15, Z16, Z16
+	VPACKUSWB  Z14, Z18, Z18
+	LEAQ       (DI)(DI*2), R8
+	ADDQ       AX, R8
+	VMOVDQA64  Z6, Z11
+	VPERMI2B   Z16, Z17, Z11
+	VPERMB     Z18, Z6, K1, Z11
+	VMOVDQU64  Z11, (R8)
+	VMOVDQA64  Z7, Z11
+	VPERMI2B   Z16, Z17, Z11
+	VPERMB     Z18, Z7, K2, Z11
+	VMOVDQU64  Z11, 64(R8)
+	VMOVDQA64  Z8, Z11
+	VPERMI2B   Z16, Z17, Z11
+	VPERMB     Z18, Z8, K3, Z11
+	VMOVDQU64  Z11, 128(R8)
+	CMPQ       DI, SI
+	JE         done
+	ADDQ       $0x40, DI
+	CMPQ       DI, SI
+	CMOVQGT    SI, DI
+	JMP        pixels
+
+done:
+	VZEROUPPER
+	RET
 
 // func convertVideoAVX2(dst *uint8, luma *uint8, cb *uint8, cr *uint8, n int)
 // Requires: AVX, AVX2, CMOV
@@ -559,6 +916,60 @@ DATA videoHalf<>+26(SB)/2, $0x0000
 DATA videoHalf<>+28(SB)/2, $0x8000
 DATA videoHalf<>+30(SB)/2, $0x0000
 GLOBL videoHalf<>(SB), RODATA|NOPTR, $32
+
+DATA interleaveR0<>+0(SB)/8, $0x8002808001808000
+DATA interleaveR0<>+8(SB)/8, $0x0580800480800380
+DATA interleaveR0<>+16(SB)/8, $0x8002808001808000
+DATA interleaveR0<>+24(SB)/8, $0x0580800480800380
+GLOBL interleaveR0<>(SB), RODATA|NOPTR, $32
+
+DATA interleaveG0<>+0(SB)/8, $0x0280800180800080
+DATA interleaveG0<>+8(SB)/8, $0x8080048080038080
+DATA interleaveG0<>+16(SB)/8, $0x0280800180800080
+DATA interleaveG0<>+24(SB)/8, $0x8080048080038080
+GLOBL interleaveG0<>(SB), RODATA|NOPTR, $32
+
+DATA interleaveB0<>+0(SB)/8, $0x8080018080008080
+DATA interleaveB0<>+8(SB)/8, $0x8004808003808002
+DATA interleaveB0<>+16(SB)/8, $0x8080018080008080
+DATA interleaveB0<>+24(SB)/8, $0x8004808003808002
+GLOBL interleaveB0<>(SB), RODATA|NOPTR, $32
+
+DATA interleaveR1<>+0(SB)/8, $0x8080078080068080
+DATA interleaveR1<>+8(SB)/8, $0x800a808009808008
+DATA interleaveR1<>+16(SB)/8, $0x8080078080068080
+DATA interleaveR1<>+24(SB)/8, $0x800a808009808008
+GLOBL interleaveR1<>(SB), RODATA|NOPTR, $32
+
+DATA interleaveG1<>+0(SB)/8, $0x8007808006808005
+DATA interleaveG1<>+8(SB)/8, $0x0a80800980800880
+DATA interleaveG1<>+16(SB)/8, $0x8007808006808005
+DATA interleaveG1<>+24(SB)/8, $0x0a80800980800880
+GLOBL interleaveG1<>(SB), RODATA|NOPTR, $32
+
+DATA interleaveB1<>+0(SB)/8, $0x0780800680800580
+DATA interleaveB1<>+8(SB)/8, $0x8080098080088080
+DATA interleaveB1<>+16(SB)/8, $0x0780800680800580
+DATA interleaveB1<>+24(SB)/8, $0x8080098080088080
+GLOBL interleaveB1<>(SB), RODATA|NOPTR, $32
+
+DATA interleaveR2<>+0(SB)/8, $0x0d80800c80800b80
+DATA interleaveR2<>+8(SB)/8, $0x80800f80800e8080
+DATA interleaveR2<>+16(SB)/8, $0x0d80800c80800b80
+DATA interleaveR2<>+24(SB)/8, $0x80800f80800e8080
+GLOBL interleaveR2<>(SB), RODATA|NOPTR, $32
+
+DATA interleaveG2<>+0(SB)/8, $0x80800c80800b8080
+DATA interleaveG2<>+8(SB)/8, $0x800f80800e80800d
+DATA interleaveG2<>+16(SB)/8, $0x80800c80800b8080
+DATA interleaveG2<>+24(SB)/8, $0x800f80800e80800d
+GLOBL interleaveG2<>(SB), RODATA|NOPTR, $32
+
+DATA interleaveB2<>+0(SB)/8, $0x800c80800b80800a
+DATA interleaveB2<>+8(SB)/8, $0x0f80800e80800d80
+DATA interleaveB2<>+16(SB)/8, $0x800c80800b80800a
+DATA interleaveB2<>+24(SB)/8, $0x0f80800e80800d80
+GLOBL interleaveB2<>(SB), RODATA|NOPTR, $32
 
 // func interleaveRowAVX2(dst *uint8, red *uint8, green *uint8, blue *uint8, n int)
 // Requires: AVX, AVX2, CMOV

@@ -2,6 +2,9 @@
 
 package jpeg
 
+// convertDoubled would convert a row whose chroma has half the width.
+func convertDoubled(_, _ []byte, _, _ *upsampler, _ int) bool { return false }
+
 // convertVideoRow converts a row of full planes in the range of video.
 func convertVideoRow(dst, luma, cb, cr []byte) { convertVideoRowPlain(dst, luma, cb, cr) }
 

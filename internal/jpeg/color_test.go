@@ -82,6 +82,23 @@ func TestPlanarRGBOf(t *testing.T) {
 	}
 }
 
+// TestPlanarRGBReference: assembly and plain Go make the same pixels, whatever the size.
+func TestPlanarRGBReference(t *testing.T) {
+	r := rand.New(rand.NewPCG(33, 34))
+	for sub := range SubGray {
+		for range 150 {
+			p := randomPlanes(r, 1+r.IntN(300), 1+r.IntN(6), sub)
+			stride := 3*p.Width + r.IntN(4)
+			fast, plain := bytes.Repeat([]byte{99}, stride*p.Height+64), bytes.Repeat([]byte{99}, stride*p.Height+64)
+			p.RGB(fast, stride)
+			withoutAssembly(func() { p.RGB(plain, stride) })
+			if at := differ(fast, plain); at >= 0 {
+				t.Fatalf("%dx%d, %v: %d for %d at %d", p.Width, p.Height, sub, fast[at], plain[at], at)
+			}
+		}
+	}
+}
+
 // differ is where a and b, of one length, differ first, or -1.
 func differ(a, b []byte) int {
 	for i := range a {

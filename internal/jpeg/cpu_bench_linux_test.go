@@ -62,3 +62,52 @@ func BenchmarkSpeculation(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkBesidePlanes decodes the photographs to planes and to RGB in turns. ratio is how much more CPU
+// time RGB takes: the median of all turns.
+func BenchmarkBesidePlanes(b *testing.B) {
+	list, _, _ := photographs(b)
+	for _, sub := range []Subsampling{Sub420, Sub422, Sub444, Sub440} {
+		b.Run(sub.String(), func(b *testing.B) {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			var images [][]byte
+			var headers []*Header
+			pixels := 0
+			for _, data := range list {
+				data = encodedAs(b, data, sub)
+				h := header(b, data)
+				images, headers = append(images, data), append(headers, h)
+				pixels += h.Width * h.Height
+			}
+			var planes Planar
+			var pix []byte
+			var ratios, times []float64
+			for b.Loop() {
+				t0 := threadTime(b)
+				for i, data := range images {
+					if err := ownSet.DecodePlanes(&planes, data, headers[i], Request{Denom: 1}); err != nil {
+						b.Fatal(err)
+					}
+				}
+				t1 := threadTime(b)
+				for i, data := range images {
+					h := headers[i]
+					pix = slices.Grow(pix[:0], 3*h.Width*h.Height)[:3*h.Width*h.Height]
+					if err := ownSet.Decode(pix, 3*h.Width, data, h, Request{Format: RGB, Denom: 1}); err != nil {
+						b.Fatal(err)
+					}
+				}
+				t2 := threadTime(b)
+				ratios = append(ratios, float64(t2-t1)/float64(t1-t0))
+				times = append(times, float64(t1-t0)/float64(pixels))
+			}
+			slices.Sort(ratios)
+			slices.Sort(times)
+			b.ReportMetric(ratios[len(ratios)/2], "ratio")
+			b.ReportMetric(times[len(times)/2], "planes-ns/pixel")
+			b.ReportMetric(times[len(times)/2]*(ratios[len(ratios)/2]-1), "more-ns/pixel")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}

@@ -111,28 +111,34 @@ func (c *checker) pixels(dst []byte, stride int, r Request) {
 	}
 	var rows [4][]byte
 	for y := range ht {
-		for i := range n {
-			rows[i] = c.upsamplers[i].row(y)[:w]
-		}
 		out := dst[y*stride:][:w*r.Format.Bytes()]
+		luma := c.upsamplers[0].row(y)[:w]
 		switch {
 		case n == 1:
-			copy(out, rows[0])
+			copy(out, luma)
+			continue
 		case c.h.ColorSpace == ColorYCbCr:
-			convertRow(out, rows[0], rows[1], rows[2])
+			rgb(out, luma, &c.upsamplers[1], &c.upsamplers[2], y)
+			continue
 		case c.h.ColorSpace == ColorYCCK:
 			c.line = slices.Grow(c.line[:0], 3*w)[:3*w]
-			convertRow(c.line, rows[0], rows[1], rows[2])
-			for x, k := range rows[3] {
+			rgb(c.line, luma, &c.upsamplers[1], &c.upsamplers[2], y)
+			for x, k := range c.upsamplers[3].row(y)[:w] {
 				out[4*x], out[4*x+1], out[4*x+2], out[4*x+3] = ^c.line[3*x], ^c.line[3*x+1], ^c.line[3*x+2], k
 			}
-		case n == 3: // RGB, as stored
+			continue
+		}
+		rows[0] = luma
+		for i := 1; i < n; i++ {
+			rows[i] = c.upsamplers[i].row(y)[:w]
+		}
+		if n == 3 { // RGB, as stored
 			interleaveRow(out, rows[0], rows[1], rows[2])
-		default: // CMYK, as stored
-			for i, row := range rows[:n] {
-				for x, v := range row {
-					out[n*x+i] = v
-				}
+			continue
+		}
+		for i, row := range rows { // CMYK, as stored
+			for x, v := range row {
+				out[4*x+i] = v
 			}
 		}
 	}

@@ -15,6 +15,7 @@ type upsampler struct {
 	fx, fy int
 	smooth bool
 	buf    []byte
+	sums   []int16 // of two rows
 }
 
 // upsamplers are those of the chroma of images, kept for their memory.
@@ -32,22 +33,26 @@ func (e *upsampler) reset(plane []byte, stride, w, h, fx, fy int, smooth bool) {
 	}
 }
 
-// row is row y of the enlarged plane: w*fx samples, valid until the next call.
-func (e *upsampler) row(y int) []byte {
+// rows are those of the plane that row y of the enlarged one is made of: the same twice unless it is
+// in between two.
+func (e *upsampler) rows(y int) (near, far []byte) {
 	cy := y / e.fy
-	near := e.plane[cy*e.stride:][:e.w]
-	if e.fx*e.fy == 1 {
-		return near
-	}
-	far := near
+	other := cy
 	if e.smooth && e.fy == 2 {
-		if y&1 == 0 {
-			far = e.plane[max(cy-1, 0)*e.stride:][:e.w]
-		} else {
-			far = e.plane[min(cy+1, e.h-1)*e.stride:][:e.w]
+		other = max(cy-1, 0)
+		if y&1 > 0 {
+			other = min(cy+1, e.h-1)
 		}
 	}
+	return e.plane[cy*e.stride:][:e.w], e.plane[other*e.stride:][:e.w]
+}
+
+// row is row y of the enlarged plane: w*fx samples, valid until the next call.
+func (e *upsampler) row(y int) []byte {
+	near, far := e.rows(y)
 	switch {
+	case e.fx*e.fy == 1:
+		return near
 	case e.smooth && e.fx == 2 && e.fy == 2:
 		doubleBoth(e.buf, near, far)
 	case e.smooth && e.fx == 2:
@@ -60,6 +65,14 @@ func (e *upsampler) row(y int) []byte {
 		repeat(e.buf, near, e.fx)
 	}
 	return e.buf
+}
+
+// rgb converts row y, of the luma given, to RGB, with cb and cr, which are as wide or wider.
+func rgb(dst, luma []byte, cb, cr *upsampler, y int) {
+	if cb.smooth && cr.smooth && cb.fx == 2 && cr.fx == 2 && convertDoubled(dst, luma, cb, cr, y) {
+		return
+	}
+	convertRow(dst, luma, cb.row(y), cr.row(y))
 }
 
 // repeat writes each sample n times.

@@ -15,7 +15,11 @@ import (
 
 func main() {
 	ConstraintExpr("!noasm")
-	convertRow()
+	for _, avx512 := range []bool{false, true} {
+		convertRow(avx512)
+		weighRows(avx512)
+		convertDoubled(avx512)
+	}
 	convertVideo()
 	interleaveRow()
 	doubleBoth()
@@ -64,86 +68,12 @@ func next(x, last Register, step uint64, start string) {
 	RET()
 }
 
-// convertRow converts 32 pixels at a time. Of the factors, which have 16 bits of fraction, words
-// hold what whole multiples of the chroma leave:
-//
-//	R = Y + Cr + 26345/65536 Cr
-//	G = Y - Cr - 22554/65536 Cb + 18734/65536 Cr
-//	B = Y + 2 Cb - 14942/65536 Cb
-//
-// Even ones are halved and go with 15 bits; the rounding stays the same.
-func convertRow() {
-	TEXT("convertRowAsm", NOSPLIT, "func(dst, luma, cb, cr *uint8, n int)")
-	Doc("convertRowAsm converts n pixels, at least 32, to RGB.")
-	dst, luma := Load(Param("dst"), GP64()), Load(Param("luma"), GP64())
-	cb, cr := Load(Param("cb"), GP64()), Load(Param("cr"), GP64())
-	end := last(32)
-
-	red, blue := words("convertRed", 26345), words("convertBlue", -7471)
-	green := words("convertGreen", -11277, 9367)
-	middle, one, half := words("convertMiddle", 128), words("convertOne", 1), words("convertHalf", 1<<14, 0)
-	zero := YMM()
-	VPXOR(zero, zero, zero)
-
-	x := GP64()
-	XORQ(x, x)
-	Label("pixels")
-	y, u, v := YMM(), YMM(), YMM()
-	VMOVDQU(Mem{Base: luma, Index: x, Scale: 1}, y)
-	VMOVDQU(Mem{Base: cb, Index: x, Scale: 1}, u)
-	VMOVDQU(Mem{Base: cr, Index: x, Scale: 1}, v)
-	var r, g, b [2]VecVirtual
-	for i, unpack := range []func(...Op){
-		func(o ...Op) { VPUNPCKLBW(o[0], o[1], o[2]) },
-		func(o ...Op) { VPUNPCKHBW(o[0], o[1], o[2]) },
-	} {
-		ys, us, vs, t := YMM(), YMM(), YMM(), YMM()
-		r[i], g[i], b[i] = YMM(), YMM(), YMM()
-		unpack(zero, y, ys)
-		unpack(zero, u, us)
-		unpack(zero, v, vs)
-		VPSUBW(middle, us, us)
-		VPSUBW(middle, vs, vs)
-
-		VPADDW(vs, vs, t)
-		VPMULHW(red, t, t)
-		VPADDW(one, t, t)
-		VPSRAW(Imm(1), t, t)
-		VPADDW(vs, ys, r[i])
-		VPADDW(t, r[i], r[i])
-
-		VPMULHRSW(blue, us, t)
-		VPADDW(us, us, b[i])
-		VPADDW(t, b[i], b[i])
-		VPADDW(ys, b[i], b[i])
-
-		low, high := YMM(), YMM()
-		VPUNPCKLWD(vs, us, low)
-		VPUNPCKHWD(vs, us, high)
-		for _, sum := range []VecVirtual{low, high} {
-			VPMADDWD(green, sum, sum)
-			VPADDD(half, sum, sum)
-			VPSRAD(Imm(15), sum, sum)
-		}
-		VPACKSSDW(high, low, g[i])
-		VPSUBW(vs, g[i], g[i])
-		VPADDW(ys, g[i], g[i])
-	}
-	colors := [3]VecVirtual{}
-	for c, p := range [][2]VecVirtual{r, g, b} {
-		VPACKUSWB(p[1], p[0], p[0])
-		colors[c] = p[0]
-	}
-
-	storePixels(colors, dst, x)
-	next(x, end, 32, "pixels")
-}
-
 // interleave are the tables that spread a colour over a part of pixels, by name.
 var interleave = map[string]Mem{}
 
-// storePixels writes 32 pixels of three colours at position x.
-func storePixels(colors [3]VecVirtual, dst, x Register) {
+// storePixels writes 32 pixels of three colours at position x. In each 16 bytes of a colour, pixels are
+// at the given places, which name names.
+func storePixels(colors [3]VecVirtual, dst, x Register, name string, place func(pixel int) int) {
 	to := GP64()
 	LEAQ(Mem{Base: x, Index: x, Scale: 2}, to)
 	ADDQ(dst, to)
@@ -154,10 +84,10 @@ func storePixels(colors [3]VecVirtual, dst, x Register) {
 			for i := range table {
 				table[i] = 0x80
 				if at := 16*part + i; at%3 == c {
-					table[i] = uint8(at / 3)
+					table[i] = uint8(place(at / 3))
 				}
 			}
-			name := "interleave" + string("RGB"[c]) + string(rune('0'+part))
+			name := name + string("RGB"[c]) + string(rune('0'+part))
 			if _, ok := interleave[name]; !ok {
 				interleave[name] = bytes(name, table)
 			}
@@ -173,6 +103,9 @@ func storePixels(colors [3]VecVirtual, dst, x Register) {
 		VEXTRACTI128(Imm(1), mixed, Mem{Base: to, Disp: 48 + 16*part})
 	}
 }
+
+// inOrder is the place of pixels that are in order.
+func inOrder(pixel int) int { return pixel }
 
 // interleaveRow takes 32 pixels at a time.
 func interleaveRow() {
@@ -192,7 +125,7 @@ func interleaveRow() {
 		colors[i] = YMM()
 		VMOVDQU(Mem{Base: row, Index: x, Scale: 1}, colors[i])
 	}
-	storePixels(colors, dst, x)
+	storePixels(colors, dst, x, "interleave", inOrder)
 	next(x, end, 32, "pixels")
 }
 
@@ -273,7 +206,7 @@ func convertVideo() {
 		VPACKUSWB(p[1], p[0], p[0])
 		colors[c] = p[0]
 	}
-	storePixels(colors, dst, x)
+	storePixels(colors, dst, x, "interleave", inOrder)
 	next(x, end, 32, "pixels")
 }
 
