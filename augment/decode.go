@@ -22,8 +22,8 @@ type DecodeOptions struct {
 	// [Codec.DecodePlanes] must decode. Other samples are then undefined. [Codec.Decode] ignores
 	// it.
 	Part image.Rectangle
-	// Spare, if not nil, gives processors that may help to decode a large JPEG, sequential, of a
-	// megapixel or more with restart markers and of three without: the built-in decoder takes what
+	// Spare, if not nil, gives processors that may help to decode a large JPEG, of a megapixel or
+	// more with restart markers and of three without: the built-in decoder takes what
 	// TryAcquire grants, and returns each by Release. The pixels and the verdict don't depend on it.
 	// The goroutines together take up to the size of the file more memory, and 2 MiB each. Default:
 	// an image is decoded by the calling goroutine.

@@ -64,11 +64,11 @@ func (c *checker) release() {
 		return
 	}
 	c.data, c.h, c.bits.buf, c.spare = nil, nil, nil, nil
-	size := cap(c.segment) + cap(c.line)
+	c.rows.forget()
+	size := cap(c.segment) + cap(c.rows.line)
 	for i := range c.planes {
 		p := &c.planes[i]
 		p.pix = nil
-		c.upsamplers[i].plane = nil
 		size += 128*cap(p.coefs) + 8*cap(p.nonzero) + cap(c.pix[i])
 	}
 	if size <= maxKept {
@@ -91,13 +91,12 @@ type checker struct {
 	broken  bool // by a panic
 	work    work
 
-	decoding   bool            // the planes have targets
-	part       image.Rectangle // what is wanted, in pixels at full size: the rest is not looked at; empty for all
-	spare      Spare           // processors that may help, nil for none
-	coefs      []block         // room for a run of MCUs
-	pix        [4][]byte       // planes that are converted to pixels
-	upsamplers [4]upsampler
-	line       []byte // a row of pixels
+	decoding bool            // the planes have targets
+	part     image.Rectangle // what is wanted, in pixels at full size: the rest is not looked at; empty for all
+	spare    Spare           // processors that may help, nil for none
+	coefs    []block         // room for a run of MCUs
+	pix      [4][]byte       // planes that are converted to pixels
+	rows     pixelRows
 }
 
 // quantTable is a quantisation table as a DQT segment gives it.
@@ -199,9 +198,7 @@ func (c *checker) complete() error {
 		}
 	}
 	if c.decoding && c.h.Progressive() {
-		for i := range c.planes[:c.h.N] {
-			c.planes[i].finish()
-		}
+		c.finish()
 	}
 	return nil
 }

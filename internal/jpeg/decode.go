@@ -1,7 +1,5 @@
 package jpeg
 
-import "slices"
-
 // own is the decoder of this package. It scans the entropy-coded data as [Check] does, with the
 // same verdict, and decodes at the same time: no check is needed before it. Its samples are those
 // of libjpeg-turbo 2.1, bit by bit, for every image that an encoder makes: the accurate integer
@@ -91,55 +89,4 @@ func (c *checker) side(i, denom int) int {
 		side *= 2
 	}
 	return side
-}
-
-// pixels makes of the planes what was asked for.
-func (c *checker) pixels(dst []byte, stride int, r Request) {
-	hmax, vmax := c.h.maxSampling()
-	w, ht := c.h.Scaled(r.Denom)
-	least := 8 / r.Denom
-	n := c.h.N
-	if r.Format == Gray {
-		n = 1
-	}
-	for i := range c.planes[:n] {
-		p := &c.planes[i]
-		pw, ph := ceilDiv(c.h.Width*p.H*p.side, 8*hmax), ceilDiv(c.h.Height*p.V*p.side, 8*vmax)
-		fx, fy := hmax*least/(p.H*p.side), vmax*least/(p.V*p.side)
-		// libjpeg has no rows around the current one when a block is one sample.
-		c.upsamplers[i].reset(p.pix, p.pitch, pw, ph, fx, fy, least > 1)
-	}
-	var rows [4][]byte
-	for y := range ht {
-		out := dst[y*stride:][:w*r.Format.Bytes()]
-		luma := c.upsamplers[0].row(y)[:w]
-		switch {
-		case n == 1:
-			copy(out, luma)
-			continue
-		case c.h.ColorSpace == ColorYCbCr:
-			rgb(out, luma, &c.upsamplers[1], &c.upsamplers[2], y)
-			continue
-		case c.h.ColorSpace == ColorYCCK:
-			c.line = slices.Grow(c.line[:0], 3*w)[:3*w]
-			rgb(c.line, luma, &c.upsamplers[1], &c.upsamplers[2], y)
-			for x, k := range c.upsamplers[3].row(y)[:w] {
-				out[4*x], out[4*x+1], out[4*x+2], out[4*x+3] = ^c.line[3*x], ^c.line[3*x+1], ^c.line[3*x+2], k
-			}
-			continue
-		}
-		rows[0] = luma
-		for i := 1; i < n; i++ {
-			rows[i] = c.upsamplers[i].row(y)[:w]
-		}
-		if n == 3 { // RGB, as stored
-			interleaveRow(out, rows[0], rows[1], rows[2])
-			continue
-		}
-		for i, row := range rows { // CMYK, as stored
-			for x, v := range row {
-				out[4*x+i] = v
-			}
-		}
-	}
 }

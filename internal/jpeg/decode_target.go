@@ -73,8 +73,29 @@ func zeroed[T block | uint64](room []T, n int) []T {
 }
 
 // finish makes the samples of a progressive image, whose coefficients are complete only now.
-func (p *plane) finish() {
-	for y := range p.rows {
-		p.inverse(y, 0, p.coefs[y*p.stride:][:p.stride])
+func (c *checker) finish() {
+	if !c.large() {
+		for i := range c.planes[:c.h.N] {
+			p := &c.planes[i]
+			for y := range p.rows {
+				p.finish(y)
+			}
+		}
+		return
 	}
+	rows := 0
+	for i := range c.planes[:c.h.N] {
+		rows += c.planes[i].rows
+	}
+	c.share(rows, func(y int) {
+		p := &c.planes[0]
+		for i := 1; y >= p.rows; i++ {
+			y -= p.rows
+			p = &c.planes[i]
+		}
+		p.finish(y)
+	})
 }
+
+// finish makes the samples of a row of blocks.
+func (p *plane) finish(y int) { p.inverse(y, 0, p.coefs[y*p.stride:][:p.stride]) }

@@ -116,7 +116,7 @@ func TestGuardDecode(t *testing.T) {
 			var free, tight checker
 			want, got := make([]byte, row*ht), g.bytes(row*ht)
 			wantErr := free.decode(want, row, data, &h, request)
-			tight.segment, tight.coefs, tight.line = g.bytes(len(free.segment))[:0], g.blocks(runBlocks), g.bytes(cap(free.line))[:0]
+			tight.segment, tight.coefs, tight.rows.line = g.bytes(len(free.segment))[:0], g.blocks(runBlocks), g.bytes(cap(free.rows.line))[:0]
 			var planes [4][]byte
 			for i, pix := range free.pix {
 				planes[i] = g.bytes(len(pix))
