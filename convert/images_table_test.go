@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/torture"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard/verify"
@@ -322,6 +323,7 @@ func TestOptionsAboutTables(t *testing.T) {
 
 // TestHostileTablesOfImages: rows without end, and columns without number.
 func TestHostileTablesOfImages(t *testing.T) {
+	race.Skip(t)
 	src := directories(t, 3)
 	zipped := func(text string) []byte {
 		var b bytes.Buffer

@@ -14,10 +14,11 @@ import (
 // A table that had just changed when it was scanned, and whose time reveals a change when the scan
 // ends, is not scanned by the next run if this one has read all of it again.
 func TestFreshTablesAreScannedOnce(t *testing.T) {
-	text := "a,b\n" + strings.Repeat("1,x\n2,yy\n", 150_000)
+	long := strings.Repeat("yy", 60)
+	text := "a,b\n" + strings.Repeat("1,x\n2,"+long+"\n", 12_000) // two chunks
 	other := strings.ReplaceAll(text, "yy", "zz")
 	lines := func(text string) string {
-		return strings.ReplaceAll(strings.ReplaceAll(strings.TrimPrefix(text, "a,b\n"), "1,x", `{"a":1}`), "2,yy", `{"b":"yy"}`)
+		return strings.ReplaceAll(strings.ReplaceAll(strings.TrimPrefix(text, "a,b\n"), "1,x", `{"a":1}`), "2,"+long, `{"b":"`+long+`"}`)
 	}
 	zipped := func(text string) string {
 		var b bytes.Buffer

@@ -18,14 +18,14 @@ import (
 // requests, and read again only if their version changes.
 func TestTablesOfAStore(t *testing.T) {
 	for format, text := range map[TableFormat]struct{ header, row string }{
-		TableCSV:   {"number,name,value\n", "%d,name of row %d,%d.5\n"},
-		TableJSONL: {"", `{"number":%d,"name":"name of row %d","value":%d.5}` + "\n"},
+		TableCSV:   {"number,name,value\n", "%d,name of row %0100d,%d.5\n"},
+		TableJSONL: {"", `{"number":%d,"name":"name of row %0100d","value":%d.5}` + "\n"},
 	} {
 		var plain, packed bytes.Buffer
 		z := gzip.NewWriter(&packed)
 		both := io.MultiWriter(&plain, z)
 		fmt.Fprint(both, text.header)
-		for i := range 50_000 { // some 1.5 MB, which are two chunks
+		for i := range 12_000 { // some 1.5 MB, which are two chunks
 			fmt.Fprintf(both, text.row, i, i*7, i%11)
 		}
 		if err := z.Close(); err != nil {

@@ -114,7 +114,7 @@ func TestUnbatch(t *testing.T) {
 
 func TestRecordBatchesAllocateNothing(t *testing.T) {
 	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip, tfrecord.Zlib, tfrecord.Zstd} {
-		set := open(t, writeShards(t, c, 300_000), Options{})
+		set := open(t, writeShards(t, c, 160_000), Options{})
 		r, err := set.Records().Batch(1000, false).Start(t.Context())
 		if err != nil {
 			t.Fatal(err)

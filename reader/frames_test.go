@@ -187,6 +187,18 @@ func TestFramesOfManySizes(t *testing.T) {
 		}
 		return all[0]
 	}
+	rnd := rand.New(rand.NewPCG(1, 9))
+	var large [2][]byte // a frame of any brightness, and a bright one
+	for k := range large {
+		im := randomImage(rnd, 1300, 1300, 3) // 5 MB that hardly compress
+		for i := range im.Pix {
+			im.Pix[i] |= uint8(128 * k)
+		}
+		var err error
+		if large[k], err = augment.AppendPNG(nil, im); err != nil || len(large[k]) < 4<<20 {
+			t.Fatalf("%d bytes, %v", len(large[k]), err)
+		}
+	}
 	for _, steps := range []columns.Steps{columns.ListSteps, columns.FlatSteps} {
 		stored := func(format string, frames ...[]byte) *Set {
 			return writeRecords(t, Options{}, 1, func(int) [][]byte {
@@ -225,19 +237,7 @@ func TestFramesOfManySizes(t *testing.T) {
 			}
 		}
 
-		rnd := rand.New(rand.NewPCG(1, 9))
-		var large []byte
-		set := clipSet(t, Options{Memory: 16 << 20}, steps, []int{0, 4}, func(_, k int) []byte {
-			im := randomImage(rnd, 1300, 1300, 3) // 5 MB that do not compress
-			for i := range im.Pix {
-				im.Pix[i] |= uint8(128 * (k % 2))
-			}
-			var err error
-			if large, err = augment.AppendPNG(nil, im); err != nil || len(large) < 4<<20 {
-				t.Fatalf("%d bytes, %v", len(large), err)
-			}
-			return large
-		})
+		set := clipSet(t, Options{Memory: 16 << 20}, steps, []int{0, 4}, func(_, k int) []byte { return large[k%2] })
 		b = read(set, ImageSpec{Size: 2, Batch: 2, Steps: steps, Frames: 4})
 		if bright := b.Bytes[48+12] > 150 && b.Bytes[48] < 150; !bright || !cmp.Equal(b.Lengths, []int64{0, 4}) || !bytes.Equal(b.Bytes[:48], make([]byte, 48)) {
 			t.Errorf("large frames: %v %v", b.Lengths, b.Bytes)

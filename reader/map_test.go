@@ -117,7 +117,7 @@ func TestMapKeepsTheOrder(t *testing.T) {
 
 // Each worker has a function of its own, which is never called twice at the same time.
 func TestMapWith(t *testing.T) {
-	p := writeSet(t, Options{}, 700, 3, 0, 90).Interleave(3, 2)
+	p := writeSet(t, Options{}, 150, 3, 0, 90).Interleave(3, 2)
 	want := texts(t, p)
 	for _, workers := range []int{0, 1, 5} {
 		var made atomic.Int32

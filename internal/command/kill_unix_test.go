@@ -80,7 +80,7 @@ func TestInterruptedRunsGoOn(t *testing.T) {
 		t.Run(c.signal.String(), func(t *testing.T) {
 			t.Parallel()
 			out := filepath.Join(t.TempDir(), "out")
-			args := []string{"convert", "images", filepath.Join(demo(), "photos"), out, "--name", "k", "--resize", "320x320", "--encode", "png", "--shards", "20", "--workers", "1"}
+			args := []string{"convert", "images", filepath.Join(demo(), "photos"), out, "--name", "k", "--resize", "64x64", "--encode", "png", "--shards", "20", "--workers", "1"}
 			run := tfrec(t, args...)
 			run.Env = append(run.Env, heldIn+"="+out)
 			var stderr strings.Builder

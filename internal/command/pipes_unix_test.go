@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // hangs is how long a command may take that has almost nothing to do.
@@ -71,6 +73,7 @@ func smallSet(t *testing.T) string {
 // TestFilesOfSetsAreRegular replaces each file of a set, and has every verb that
 // reads sets read it.
 func TestFilesOfSetsAreRegular(t *testing.T) {
+	race.Skip(t)
 	set := smallSet(t)
 	files, err := readSet(set)
 	if err != nil {

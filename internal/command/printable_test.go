@@ -147,7 +147,11 @@ func TestNoControlCharacterIsPrinted(t *testing.T) {
 		check("convert", "--config", csv)
 		check("finalize", path())
 		check("finalize", set)
-		for _, in := range []string{set, file, torn, wrong, images, table, path()} {
+		inputs := []string{set, file, torn, wrong, images, table, path()}
+		if race.Enabled {
+			inputs = inputs[:1] // what is printed of the others is no matter of goroutines
+		}
+		for _, in := range inputs {
 			check("inspect", in)
 			check("inspect", in, "--emit", "tf")
 			check("inspect", in, "--emit", "go")
