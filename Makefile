@@ -82,6 +82,7 @@ check-format:
 check-vet:
 	$(GO) vet ./...
 	$(GO) vet -tags interop ./internal/interop/
+	$(GO) vet -tags dist ./internal/dist/
 
 check-static:
 	$(GO) run $(STATICCHECK) ./...
@@ -217,9 +218,11 @@ torture: ## run the tests that take an hour: faults and kills under strace, and 
 	$(GO) test -count=1 ./reader -run 'HugeRecords|PairsOfStages' -torture -timeout 2h
 	CGO_ENABLED=1 $(GO) test -race -count=1 ./reader -run RandomPipelines -torture -timeout 2h
 
+# At the end of each package the race detector sleeps, for races of goroutines that still run: a
+# second, unless told otherwise.
 race: ## run the tests under the race detector (needs a C compiler)
 	@command -v "$$($(GO) env CC)" >/dev/null 2>&1 || { echo "make race: the race detector needs cgo and a C compiler; '$$($(GO) env CC)' is not installed (on Debian: apt-get install gcc libc6-dev)" >&2; exit 1; }
-	CGO_ENABLED=1 $(GO) test -race -timeout $(TIMEOUT) ./...
+	CGO_ENABLED=1 GORACE="$${GORACE:-atexit_sleep_ms=100}" $(GO) test -race -timeout $(TIMEOUT) ./...
 
 gpu: cuda-headers ## build bin/tfrec-cuda, which uses an NVIDIA GPU if there is one (Linux on amd64, needs gcc)
 	$(CUDA_GO) build -trimpath -buildvcs=auto -tags cuda -o bin/tfrec-cuda ./cmd/tfrec
@@ -259,11 +262,15 @@ $(CUDA)/%: gpu/toolkit/%.txt
 	gpu/toolkit/fetch.sh $< $@
 	@touch $@
 
+# Each package is linked once for all its targets.
 fuzz: ## run every fuzz target for FUZZTIME (10s, or a number of runs such as 5000x)
+	@mkdir -p bin
 	@set -e; for pkg in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -r -n1 dirname | sort -u); do \
-		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+		$(GO) test -c -fuzz . -o bin/fuzz.test $$pkg; \
+		corpus=$$($(GO) env GOCACHE)/fuzz/$$($(GO) list $$pkg); \
+		for target in $$(cd $$pkg && $(CURDIR)/bin/fuzz.test -test.list '^Fuzz'); do \
 			echo "$$pkg $$target"; \
-			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x $$pkg; \
+			(cd $$pkg && $(CURDIR)/bin/fuzz.test -test.paniconexit0 -test.run '^$$' -test.fuzz "^$$target\$$" -test.fuzztime $(FUZZTIME) -test.fuzzminimizetime 20x -test.fuzzcachedir "$$corpus"); \
 		done; \
 	done
 
