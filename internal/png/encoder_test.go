@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/png/pngtest"
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // randomPixels is an image of noise, of slopes, of flat areas, or of few values.
@@ -37,6 +38,7 @@ func randomPixels(r *rand.Rand, w, h, channels int) Pixels {
 func TestEncoder(t *testing.T) { eachFilter(t, testEncoder) }
 
 func testEncoder(t *testing.T) {
+	race.Skip(t)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))

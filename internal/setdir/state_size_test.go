@@ -103,6 +103,7 @@ func TestStateHasRoom(t *testing.T) {
 // TestStateThatCannotBeReadIsNotWritten: a change is not committed with a journal that could not be
 // read again. The state of a shard may be missing, but must not be that of another one.
 func TestStateThatCannotBeReadIsNotWritten(t *testing.T) {
+	race.Skip(t)
 	dir, err := setdir.Open(t.Context(), filepath.Join(t.TempDir(), "out"), setdir.Options{})
 	settest.Check(t, err)
 	defer dir.Close()
