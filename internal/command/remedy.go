@@ -42,6 +42,8 @@ func pathRemedy(cmd *cobra.Command, err error) string {
 		return "free space there, or set TMPDIR to a directory that has more; then run the same command again"
 	case errors.Is(err, syscall.ENOSPC):
 		return "free space there, or choose another directory; then run the same command again"
+	case errors.Is(err, syscall.EMFILE):
+		return "raise the limit of open files, as with ulimit -n 1024; then run the same command again"
 	case errors.Is(err, syscall.EROFS):
 		return "the file system is mounted read-only: choose another directory"
 	case errors.Is(err, fs.ErrPermission):

@@ -25,3 +25,11 @@ func TestRemediesOfAFullDisk(t *testing.T) {
 		}
 	}
 }
+
+// TestRemedyOfOpenFiles: few open files are allowed, which is a matter of the shell.
+func TestRemedyOfOpenFiles(t *testing.T) {
+	err := fmt.Errorf("source: %w", &fs.PathError{Op: "open", Path: "a.jpg", Err: syscall.EMFILE})
+	if got := remedy(nil, err); !strings.Contains(got, "ulimit -n") {
+		t.Errorf("%v: %q", err, got)
+	}
+}
