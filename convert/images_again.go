@@ -35,7 +35,9 @@ func (s *imageSource) beginAgain(ctx context.Context, m *sampleWork, p *piece, b
 	putSampleWork(m)
 	first := bytes.Clone(p.identity[before.identity:])
 	p.returnTo(before)
+	alone := m.alone
 	m = s.newSampleWork(sample, nil)
+	m.alone = alone
 	err := s.begin(storage.Around(ctx), m, p)
 	if err == nil && !bytes.Equal(p.identity[before.identity:], first) {
 		pic := &s.images[sample.image]

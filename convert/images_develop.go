@@ -47,9 +47,11 @@ func (s *imageSource) decode(m *sampleWork, data []byte, draw augment.Draw, info
 		m.input, m.waits = len(data), true
 		return nil
 	case plan.Planes:
+		s.placeResult(m, spec.Channels)
 		_, err = s.codec.DecodePlanes(&m.planes, data, plan.Options)
 		t.Planes = &m.planes
 	default:
+		s.placeResult(m, spec.Channels)
 		_, err = s.codec.Decode(&m.decoded, data, plan.Options)
 		t.Image = &m.decoded
 	}

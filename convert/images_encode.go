@@ -113,6 +113,9 @@ func (s *imageSource) encode(m *sampleWork) (stored, error) {
 		m.encoded = augment.AppendRaw(m.encoded[:0], im)
 	case Float32:
 		out.format = string(Float32)
+		if m.alone && size >= largeArray {
+			m.large.use(&m.encoded, size)
+		}
 		if t.Form == augment.Floats {
 			m.encoded = appendFloats(m.encoded[:0], t.Floats)
 		} else {

@@ -56,7 +56,8 @@ func TestMemoryOfAnImage(t *testing.T) {
 	}{
 		{ImageOptions{Encode: EncodeSpec{Format: Keep}}, 0, 1},
 		{ImageOptions{Encode: EncodeSpec{Format: JPEG}}, 12, 16},
-		{ImageOptions{Encode: EncodeSpec{Format: Float32}}, 48, 52},
+		{ImageOptions{Encode: EncodeSpec{Format: Raw}}, 9, 12},
+		{ImageOptions{Encode: EncodeSpec{Format: Float32}}, 42, 46},
 		{ImageOptions{Encode: EncodeSpec{Format: JPEG}, Resize: augment.ResizeSpec{Width: 16, Height: 8}}, 4, 6},
 		{ImageOptions{Encode: EncodeSpec{Format: JPEG}, Resize: augment.ResizeSpec{Width: 320, Height: 176}}, 36, 44},
 		{ImageOptions{Encode: EncodeSpec{Format: PNG}, Augment: AugmentSpec{Policy: policy(t, "hflip")}}, 18, 22},

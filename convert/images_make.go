@@ -59,6 +59,8 @@ type sampleWork struct {
 	task   augment.Task
 	input  int // size of the JPEG that the backend decodes; 0 for others
 	format augment.Format
+	alone  bool // nothing else goes into its piece
+	large  largeResult
 
 	file    []byte
 	planes  augment.Planes
@@ -87,7 +89,7 @@ var makings = sync.Pool{New: func() any { return new(sampleWork) }}
 
 func getSampleWork(sample sample) *sampleWork {
 	m := makings.Get().(*sampleWork)
-	m.sample, m.fetched, m.beside, m.out, m.filtered, m.bad, m.waits = sample, nil, beside{}, stored{}, false, nil, false
+	m.sample, m.fetched, m.beside, m.out, m.filtered, m.bad, m.waits, m.alone = sample, nil, beside{}, stored{}, false, nil, false, false
 	m.task.Image, m.task.Planes, m.task.JPEGInfo, m.input = nil, nil, augment.Info{}, 0
 	m.objects.reset()
 	m.followed.active, m.followed.movesMasks = false, false
@@ -129,6 +131,7 @@ func putSampleWork(m *sampleWork) {
 		putSampleWork(partner)
 	}
 	m.partners, m.mixture, m.data = m.partners[:0], augment.Draw{}, nil
+	m.large.free()
 	m.task.Draw, m.maskTask.Draw = augment.Draw{}, augment.Draw{} // they may hold images of partners
 	m.resize.Trim()
 	planes := cap(m.planes.Y.Pix) + cap(m.task.YCbCr.Y.Pix) + 4*cap(m.task.Floats)
@@ -147,13 +150,9 @@ func putSampleWork(m *sampleWork) {
 // backend will produce.
 func (m *sampleWork) held() int {
 	n := len(m.out.data) + m.input
-	if t := &m.task; m.waits {
-		w, h := t.Draw.Size(t.Width, t.Height)
-		if t.Resize != nil {
-			g := t.Resize.Geometry(w, h)
-			w, h = g.Width, g.Height
-		}
-		if t.Form == augment.Floats {
+	if m.waits {
+		w, h := m.resultSize()
+		if m.task.Form == augment.Floats {
 			w *= 4
 		}
 		n += 3 * w * h
@@ -168,6 +167,17 @@ func (m *sampleWork) held() int {
 		n += len(p.Y.Pix) + len(p.Cb.Pix) + len(p.Cr.Pix)
 	}
 	return n
+}
+
+// resultSize is the size of the pixels that the task makes.
+func (m *sampleWork) resultSize() (w, h int) {
+	t := &m.task
+	w, h = t.Draw.Size(t.Width, t.Height)
+	if t.Resize != nil {
+		g := t.Resize.Geometry(w, h)
+		w, h = g.Width, g.Height
+	}
+	return w, h
 }
 
 // batchBytes bounds the size of a batch of decoded images: at that size it runs before it is full.
@@ -188,6 +198,7 @@ func (s *imageSource) make(ctx context.Context, samples []sample, fetched [][]*f
 			ahead = fetched[i]
 		}
 		m := s.newSampleWork(sample, ahead)
+		m.alone = len(samples) == 1
 		before := p.mark()
 		err := s.begin(ctx, m, p)
 		if err == nil && s.suspect(m) {
@@ -322,8 +333,11 @@ func (s *imageSource) resultMemory(w, h int) int64 {
 		w, h = g.Width, g.Height
 	}
 	result := 3 * int64(w) * int64(h)
-	if s.o.Encode.Format == Float32 {
-		result *= 5
+	switch s.o.Encode.Format {
+	case Raw:
+		return 2 * result // the pixels, and framed unless they are made there
+	case Float32:
+		return (1 + 4 + 4 + 4) * result // the pixels, the numbers, encoded and framed
 	}
 	return 3 * result // the pixels, encoded, and framed
 }
@@ -352,7 +366,7 @@ func (s *imageSource) end(m *sampleWork, p *piece) {
 			m.out.decoder = s.decoderOf(m)
 		}
 		s.build(m)
-		p.frame(&m.record.builder)
+		s.frame(m, p)
 		p.annotations += int64(len(m.objects.placed))
 		p.dropped += m.objects.dropped
 		if s.countsLabels() {

@@ -17,9 +17,20 @@ type recordBuilder struct {
 	texts   []string
 	synsets []string
 	objects objectLists
+	around  []byte // the Example without the image
 }
 
-// build makes the Example of a stored image. Keys are added in sorted order, which saves the
+// frame adds the record of a stored image to the piece.
+func (s *imageSource) frame(m *sampleWork, p *piece) {
+	r, image := &m.record, m.out.data
+	around, at := r.builder.AppendAround(r.around[:0], s.o.key(keyEncoded), len(image))
+	r.around = around
+	if frame := m.large.take(image); frame == nil || !p.frameLarge(frame, image, around, at) {
+		p.frame(around[:at], image, around[at:])
+	}
+}
+
+// build makes the Example of a stored image, without the image itself, which frame adds. Keys are added in sorted order, which saves the
 // builder a sort unless some were renamed or come from a table.
 func (s *imageSource) build(m *sampleWork) {
 	r, out := &m.record, &m.out
@@ -45,7 +56,6 @@ func (s *imageSource) build(m *sampleWork) {
 	if out.decoder != "" {
 		b.String(s.o.key(keyDecoder), out.decoder)
 	}
-	b.Bytes(s.o.key(keyEncoded), out.data)
 	b.String(s.o.key(keyFilename), pic.path)
 	b.String(s.o.key(keyFormat), out.format)
 	b.Int64(s.o.key(keyHeight), int64(out.height))

@@ -42,7 +42,7 @@ func pngOf(n int) []byte {
 // old is a time long enough ago for a file to be settled.
 var old = time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func put(t *testing.T, dir, name string, data []byte) {
+func put(t testing.TB, dir, name string, data []byte) {
 	t.Helper()
 	p := filepath.Join(dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
@@ -66,7 +66,7 @@ func directories(t *testing.T, n int) string {
 	return src
 }
 
-func mustImages(t *testing.T, src, out string, o ImageOptions) *Summary {
+func mustImages(t testing.TB, src, out string, o ImageOptions) *Summary {
 	t.Helper()
 	s, err := Images(context.Background(), src, out, o)
 	if err != nil {

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/tfrec/tfrec/internal/setdir"
@@ -14,6 +15,7 @@ type task func(p *piece) error
 // shard needs to know about them.
 type piece struct {
 	frames               []byte
+	large                []byte  // of [getLarge], with the frames; nil: they have memory of their own
 	sizes                []int   // of each frame
 	labels               []int32 // of each record, if there are labels
 	bad                  []setdir.BadSample
@@ -33,12 +35,18 @@ func (p *piece) reserve(n int64) error { return p.room.reserve(n) }
 // settle releases the reservation beyond the size of the piece.
 func (p *piece) settle() { p.room.keep(p.size()) }
 
-// frame appends the builder's record.
-func (p *piece) frame(b *tfrecord.Builder) {
-	start := len(p.frames)
+// frame appends a record of several parts.
+func (p *piece) frame(parts ...[]byte) {
+	start, size := len(p.frames), tfrecord.Overhead
+	for _, part := range parts {
+		size += len(part)
+	}
 	var mark int
-	p.frames, mark = tfrecord.BeginFrame(p.frames)
-	p.frames = tfrecord.EndFrame(b.Append(p.frames), mark)
+	p.frames, mark = tfrecord.BeginFrame(slices.Grow(p.frames, size))
+	for _, part := range parts {
+		p.frames = append(p.frames, part...)
+	}
+	p.frames = tfrecord.EndFrame(p.frames, mark)
 	p.sizes = append(p.sizes, len(p.frames)-start)
 }
 
@@ -52,7 +60,7 @@ func (p *piece) addInputs(inputs ...setdir.Input) {
 }
 
 // size is the approximate memory of the piece.
-func (p *piece) size() int64 { return int64(cap(p.frames)) }
+func (p *piece) size() int64 { return int64(max(cap(p.frames), len(p.large))) }
 
 // free gives back a piece that [ordered] handed over. The caller must not use it after.
 func (p *piece) free() {
@@ -77,6 +85,10 @@ var pieces = sync.Pool{New: func() any { return new(piece) }}
 func getPiece() *piece { return pieces.Get().(*piece) }
 
 func putPiece(p *piece) {
+	if p.large != nil {
+		putLarge(p.large)
+		p.frames, p.large = nil, nil
+	}
 	if cap(p.frames) <= keepFrames {
 		p.reset()
 		pieces.Put(p)

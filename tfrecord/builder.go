@@ -71,6 +71,19 @@ func (b *Builder) Append(dst []byte) []byte {
 	return b.index.append(dst, tagExampleFeatures, b.entries)
 }
 
+// AppendAround appends the serialized Example with one more feature, a BytesList of a value of size
+// bytes, but without the value: it belongs at around[at:]. That saves copies of a large value. The
+// feature replaces any of its key. The Builder must be Reset before it is used again.
+func (b *Builder) AppendAround(dst []byte, key string, size int) (around []byte, at int) {
+	list := sizeField(size)
+	b.begin(key, list)
+	b.entries = appendVarint(append(b.entries, tagBytesList), uint64(list))
+	b.entries = appendVarint(append(b.entries, tagBytes), uint64(size))
+	last := len(b.index.spans) - 1
+	b.index.spans[last].end = len(b.entries)
+	return b.index.appendAround(dst, tagExampleFeatures, b.entries, last, size)
+}
+
 // begin appends an entry up to its Feature's list, whose content is size bytes.
 func (b *Builder) begin(key string, size int) { b.beginValue(key, sizeField(size)) }
 

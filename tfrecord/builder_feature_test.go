@@ -2,6 +2,9 @@ package tfrecord
 
 import (
 	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -27,6 +30,38 @@ func TestFeaturesOfOtherExamples(t *testing.T) {
 		}
 		if got := second.Append(nil); !bytes.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestRecordsAroundAValue: with its value inserted, the record is that of Append.
+func TestRecordsAroundAValue(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	var b, whole Builder
+	for range 2000 {
+		b.Reset()
+		whole.Reset()
+		value := make([]byte, rng.IntN(3)*rng.IntN(1<<rng.IntN(17)))
+		for i := range value {
+			value[i] = byte(rng.Uint32())
+		}
+		for range rng.IntN(8) {
+			key, n := fmt.Sprint("key", rng.IntN(9)), rng.Int64()
+			b.Int64(key, n)
+			whole.Int64(key, n)
+		}
+		key := fmt.Sprint("key", rng.IntN(9))
+		whole.Bytes(key, value)
+		prefix := []byte("prefix")[:rng.IntN(7)]
+		around, at := b.AppendAround(prefix, key, len(value))
+		if !bytes.HasPrefix(around, prefix) {
+			t.Fatal("dst is lost")
+		}
+		got := slices.Insert(slices.Clone(around), at, value...)
+		if want := whole.Append(prefix); !bytes.Equal(got, want) {
+			t.Fatalf("a value of %d bytes at %d: %q, want %q", len(value), at, got, want)
 		}
 	}
 }

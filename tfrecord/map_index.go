@@ -48,6 +48,23 @@ func (m *mapIndex) append(dst []byte, tag byte, buf []byte) []byte {
 	return dst
 }
 
+// appendAround is append with an entry, that of a span, which lacks its last missing bytes. They
+// belong at around[at:].
+func (m *mapIndex) appendAround(dst []byte, tag byte, buf []byte, lacks, missing int) (around []byte, at int) {
+	m.sort(buf)
+	size := missing
+	for _, i := range m.order {
+		size += m.spans[i].end - m.spans[i].begin
+	}
+	dst = appendVarint(append(dst, tag), uint64(size))
+	for _, i := range m.order {
+		if dst = append(dst, buf[m.spans[i].begin:m.spans[i].end]...); i == lacks {
+			at = len(dst)
+		}
+	}
+	return dst, at
+}
+
 // sort sets order to all spans, so that it can be tried on the next map, and empties those with a
 // later duplicate.
 func (m *mapIndex) sort(buf []byte) {
