@@ -21,6 +21,9 @@ const maxExports = 150
 var exportBounds = map[string]int{
 	"augment": 156, // mixtures: Mixture, Partner, Policy.Mixes, .Partners and .DrawMixed, Draw.Of
 	"shard":   79,
+	// Builder.AppendAround, which only the Builder can do: what precedes and follows a large value
+	// that is made in its frame.
+	"tfrecord": 151,
 }
 
 // exports returns what the package in a directory exports, such as "Reader" and "Reader.Next",
