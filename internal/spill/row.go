@@ -2,6 +2,7 @@ package spill
 
 import (
 	"encoding/binary"
+	"slices"
 	"sync"
 )
 
@@ -33,8 +34,10 @@ const maxHeader = 1 + 4*binary.MaxVarintLen64
 // Batch collects rows for several buckets. The zero Batch is ready for use.
 type Batch struct {
 	// Data is where payloads are appended to, between Begin and End.
-	Data []byte
-	rows []batchRow
+	Data   []byte
+	rows   []batchRow
+	starts []int32 // of byBucket
+	order  []int32
 }
 
 // batchRow is a row whose payload is Data[from:header] and then rest, with its header in
@@ -79,6 +82,25 @@ func (b *Batch) End(bucket int, row Row, rest []byte) {
 	r.bucket, r.header, r.rest = bucket, len(b.Data), rest
 	b.Data = row.appendHeader(b.Data, r.header-r.from+len(rest))
 	r.to = len(b.Data)
+}
+
+// byBucket returns the numbers of the rows, those of a bucket together and in order.
+func (b *Batch) byBucket(buckets int) []int32 {
+	b.starts = slices.Grow(b.starts[:0], buckets+1)[:buckets+1]
+	clear(b.starts)
+	for i := range b.rows {
+		b.starts[b.rows[i].bucket+1]++
+	}
+	for i := range buckets {
+		b.starts[i+1] += b.starts[i]
+	}
+	b.order = slices.Grow(b.order[:0], len(b.rows))[:len(b.rows)]
+	for i := range b.rows {
+		at := &b.starts[b.rows[i].bucket]
+		b.order[*at] = int32(i)
+		*at++
+	}
+	return b.order
 }
 
 // appendHeader appends what comes before a payload of that size.

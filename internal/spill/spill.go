@@ -18,24 +18,28 @@ type File interface {
 }
 
 // Spill keeps the rows of buckets until they are taken. Its methods may be
-// called by many goroutines at a time.
+// called by many goroutines at a time: rows of different buckets do not wait for each other.
 type Spill struct {
-	create func() (File, error)
-
-	mu      sync.Mutex
+	create  func() (File, error)
 	buckets []bucket
-	block   int      // size of the blocks that memory is taken in
-	free    [][]byte // blocks that hold nothing
-	spare   int      // blocks that may still be made; negative while too many are in use
-	least   int      // bytes that an eviction writes, and that are free after it
-	hand    int      // the bucket that the next eviction begins with
-	file    File
-	size    int64 // of file
-	left    int   // buckets not taken yet
+	block   int // size of the blocks that memory is taken in
+	least   int // bytes that an eviction writes, and that are free after it
+
+	// Locks are taken in this order: end, that of a bucket, mu.
+	end  sync.Mutex
+	file File
+	size int64 // of file, with what is being written
+	hand int   // the bucket that the next eviction begins with
+
+	mu    sync.Mutex
+	free  [][]byte // blocks that hold nothing
+	spare int      // blocks that may still be made; negative while too many are in use
+	left  int      // buckets not taken yet
 }
 
 // bucket is parts of the file, then blocks in memory, all but the last one full.
 type bucket struct {
+	mu      sync.Mutex
 	extents []extent
 	blocks  [][]byte
 	size    int // of all
@@ -68,14 +72,19 @@ func New(buckets, left int, limit int64, create func() (File, error)) *Spill {
 // Add puts the rows of a batch into their buckets. A batch of more than an eighth of the memory
 // exceeds it until Add returns.
 func (s *Spill) Add(batch *Batch) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i := range batch.rows {
-		r := &batch.rows[i]
-		b := &s.buckets[r.bucket]
-		s.put(b, batch.Data[r.header:r.to])
-		s.put(b, batch.Data[r.from:r.header])
-		s.put(b, r.rest)
+	rows := batch.byBucket(len(s.buckets))
+	for len(rows) > 0 {
+		number := batch.rows[rows[0]].bucket
+		b := &s.buckets[number]
+		b.mu.Lock()
+		for len(rows) > 0 && batch.rows[rows[0]].bucket == number {
+			r := &batch.rows[rows[0]]
+			s.put(b, batch.Data[r.header:r.to], nil)
+			s.put(b, batch.Data[r.from:r.header], nil)
+			s.put(b, r.rest, nil)
+			rows = rows[1:]
+		}
+		b.mu.Unlock()
 	}
 	return s.evict()
 }
@@ -88,32 +97,41 @@ func (s *Spill) AddRow(number int, row Row, payload ...[]byte) error {
 		size += len(part)
 	}
 	parts := append([][]byte{row.appendHeader(make([]byte, 0, maxHeader), size)}, payload...)
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	b := &s.buckets[number]
-	if size/s.block+2 <= s.spare+len(s.free) {
+	if blocks, ok := s.blocksFor(size/s.block + 2); ok {
+		b.mu.Lock()
 		for _, part := range parts {
-			s.put(b, part)
+			s.put(b, part, &blocks)
 		}
+		b.mu.Unlock()
+		s.release(blocks)
 		return nil
 	}
+	s.end.Lock()
+	b.mu.Lock()
 	blocks, from := b.blocks, s.size
 	b.blocks = nil
 	b.size += len(parts[0]) + size
 	parts = append(slices.Clip(blocks), parts...)
 	s.reserve(b, parts)
-	err := s.write(from, parts)
+	b.mu.Unlock()
+	file, err := s.open()
+	s.end.Unlock()
+	if err == nil {
+		err = write(file, from, parts)
+	}
 	s.release(blocks)
 	return err
 }
 
-// put appends a row, or a part of one, to a bucket.
-func (s *Spill) put(b *bucket, row []byte) {
+// put appends a row, or a part of one, to a bucket that the caller has locked. It takes blocks from
+// supply first, if there is one.
+func (s *Spill) put(b *bucket, row []byte, supply *[][]byte) {
 	b.size += len(row)
 	for len(row) > 0 {
 		last := len(b.blocks) - 1
 		if last < 0 || len(b.blocks[last]) == s.block {
-			b.blocks = append(b.blocks, s.newBlock())
+			b.blocks = append(b.blocks, s.newBlock(supply))
 			last++
 		}
 		block := b.blocks[last]
@@ -123,19 +141,51 @@ func (s *Spill) put(b *bucket, row []byte) {
 	}
 }
 
-// newBlock returns an empty block.
-func (s *Spill) newBlock() []byte {
-	if n := len(s.free); n > 0 {
-		block := s.free[n-1]
-		s.free = s.free[:n-1]
-		return block
+// newBlock returns an empty block, of supply if that has one.
+func (s *Spill) newBlock(supply *[][]byte) []byte {
+	if supply != nil && len(*supply) > 0 {
+		return pop(supply)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.free) > 0 {
+		return pop(&s.free)
 	}
 	s.spare--
 	return make([]byte, 0, s.block)
 }
 
+// blocksFor returns n empty blocks, if memory has room for as many.
+func (s *Spill) blocksFor(n int) (blocks [][]byte, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n > s.spare+len(s.free) {
+		return nil, false
+	}
+	for range n {
+		if len(s.free) > 0 {
+			blocks = append(blocks, pop(&s.free))
+			continue
+		}
+		s.spare--
+		blocks = append(blocks, make([]byte, 0, s.block))
+	}
+	return blocks, true
+}
+
+// pop removes the last block.
+func pop(blocks *[][]byte) []byte {
+	last := len(*blocks) - 1
+	block := (*blocks)[last]
+	(*blocks)[last] = nil
+	*blocks = (*blocks)[:last]
+	return block
+}
+
 // release gives blocks back.
 func (s *Spill) release(blocks [][]byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, block := range blocks {
 		if s.spare < 0 {
 			s.spare++ // and the block is garbage
@@ -145,27 +195,43 @@ func (s *Spill) release(blocks [][]byte) {
 	}
 }
 
+// full reports whether memory has no room for the next rows.
+func (s *Spill) full() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.spare+len(s.free) < s.least/s.block || s.spare < 0
+}
+
 // evict moves buckets from memory to the file, one after another, until there is room in memory for
 // the next rows. All have their turn, so that each has collected rows for as long as possible; what
 // fits into memory stays there.
 func (s *Spill) evict() error {
-	for s.spare+len(s.free) < s.least/s.block || s.spare < 0 {
+	for s.full() {
+		s.end.Lock()
+		file, err := s.open()
+		if err != nil {
+			s.end.Unlock()
+			return err
+		}
 		var blocks [][]byte
 		from := s.size
 		for range s.buckets {
 			b := &s.buckets[s.hand]
 			s.hand = (s.hand + 1) % len(s.buckets)
+			b.mu.Lock()
 			s.reserve(b, b.blocks)
 			blocks = append(blocks, b.blocks...)
 			b.blocks = nil
+			b.mu.Unlock()
 			if s.size-from >= int64(s.least) {
 				break
 			}
 		}
+		s.end.Unlock()
 		if len(blocks) == 0 { // other goroutines are writing all of them
 			return nil
 		}
-		err := s.write(from, blocks)
+		err = write(file, from, blocks)
 		s.release(blocks)
 		if err != nil {
 			return err
@@ -174,7 +240,7 @@ func (s *Spill) evict() error {
 	return nil
 }
 
-// reserve makes room for parts of a bucket at the end of the file.
+// reserve makes room for parts of a bucket at the end of the file. The caller has locked both.
 func (s *Spill) reserve(b *bucket, parts [][]byte) {
 	var size int64
 	for _, part := range parts {
@@ -186,18 +252,20 @@ func (s *Spill) reserve(b *bucket, parts [][]byte) {
 	}
 }
 
-// write writes parts to the file, one behind another. Other goroutines go on meanwhile.
-func (s *Spill) write(offset int64, parts [][]byte) error {
+// open returns the file, and creates it if there is none. The caller has locked end.
+func (s *Spill) open() (File, error) {
 	if s.file == nil {
 		f, err := s.create()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		s.file = f
 	}
-	file := s.file
-	s.mu.Unlock()
-	defer s.mu.Lock()
+	return s.file, nil
+}
+
+// write writes parts to the file, one after another.
+func write(file File, offset int64, parts [][]byte) error {
 	joined := joins.Get().(*[]byte)
 	defer joins.Put(joined)
 	buffer := (*joined)[:0]
@@ -226,49 +294,49 @@ var joins = sync.Pool{New: func() any { b := make([]byte, 0, maxJoined); return 
 
 // Size returns how many bytes Take of a bucket would give.
 func (s *Spill) Size(bucket int) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.buckets[bucket].size
+	b := &s.buckets[bucket]
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.size
 }
 
 // Take appends the rows of a bucket to dst, and drops them. [Parse] separates them. All rows must
 // have been added. Taking the last bucket closes the file.
 func (s *Spill) Take(number int, dst []byte) ([]byte, error) {
-	s.mu.Lock()
-	b := s.buckets[number]
-	s.buckets[number] = bucket{}
+	b := &s.buckets[number]
+	b.mu.Lock()
+	extents, blocks, size := b.extents, b.blocks, b.size
+	b.extents, b.blocks, b.size = nil, nil, 0
+	b.mu.Unlock()
+	s.end.Lock()
 	file := s.file
-	s.mu.Unlock()
-
-	dst = slices.Grow(dst, b.size)
-	for _, e := range b.extents {
+	s.end.Unlock()
+	dst = slices.Grow(dst, size)
+	for _, e := range extents {
 		part := dst[len(dst) : len(dst)+int(e.size)]
 		if _, err := file.ReadAt(part, e.offset); err != nil {
 			return nil, err
 		}
 		dst = dst[:len(dst)+int(e.size)]
 	}
-	for _, block := range b.blocks {
+	for _, block := range blocks {
 		dst = append(dst, block...)
 	}
-
+	s.release(blocks)
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.release(b.blocks)
-	if s.left--; s.left == 0 {
-		return dst, s.close()
+	s.left--
+	last := s.left == 0
+	s.mu.Unlock()
+	if last {
+		return dst, s.Close()
 	}
 	return dst, nil
 }
 
 // Close closes the file, if there is one. Callers that do not take all buckets need it.
 func (s *Spill) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.close()
-}
-
-func (s *Spill) close() error {
+	s.end.Lock()
+	defer s.end.Unlock()
 	if s.file == nil {
 		return nil
 	}
