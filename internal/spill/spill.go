@@ -43,6 +43,7 @@ type bucket struct {
 	extents []extent
 	blocks  [][]byte
 	size    int // of all
+	rows    int
 }
 
 type extent struct{ offset, size int64 }
@@ -82,6 +83,7 @@ func (s *Spill) Add(batch *Batch) error {
 			s.put(b, batch.Data[r.header:r.to], nil)
 			s.put(b, batch.Data[r.from:r.header], nil)
 			s.put(b, r.rest, nil)
+			b.rows++
 			rows = rows[1:]
 		}
 		b.mu.Unlock()
@@ -103,6 +105,7 @@ func (s *Spill) AddRow(number int, row Row, payload ...[]byte) error {
 		for _, part := range parts {
 			s.put(b, part, &blocks)
 		}
+		b.rows++
 		b.mu.Unlock()
 		s.release(blocks)
 		return nil
@@ -112,6 +115,7 @@ func (s *Spill) AddRow(number int, row Row, payload ...[]byte) error {
 	blocks, from := b.blocks, s.size
 	b.blocks = nil
 	b.size += len(parts[0]) + size
+	b.rows++
 	parts = append(slices.Clip(blocks), parts...)
 	s.reserve(b, parts)
 	b.mu.Unlock()
@@ -300,13 +304,21 @@ func (s *Spill) Size(bucket int) int {
 	return b.size
 }
 
+// Rows returns how many rows Take of a bucket would give.
+func (s *Spill) Rows(bucket int) int {
+	b := &s.buckets[bucket]
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.rows
+}
+
 // Take appends the rows of a bucket to dst, and drops them. [Parse] separates them. All rows must
 // have been added. Taking the last bucket closes the file.
 func (s *Spill) Take(number int, dst []byte) ([]byte, error) {
 	b := &s.buckets[number]
 	b.mu.Lock()
 	extents, blocks, size := b.extents, b.blocks, b.size
-	b.extents, b.blocks, b.size = nil, nil, 0
+	b.extents, b.blocks, b.size, b.rows = nil, nil, 0, 0
 	b.mu.Unlock()
 	s.end.Lock()
 	file := s.file

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"slices"
 	"sort"
 
 	"github.com/tfrec/tfrec/internal/osfile"
@@ -35,6 +34,7 @@ type ordering interface {
 type cutPoint struct {
 	key    []byte // prefixed with the target
 	number int64
+	prefix uint64 // of key
 }
 
 // shuffled is a random order.
@@ -72,7 +72,7 @@ type arrangement struct {
 	*reshaping
 	order  ordering
 	cuts   []cutPoint // nil for an order by record number
-	places *placing   // for an order by record number
+	places *placing   // for an order by key: once the buckets are filled
 	spill  *spill.Spill
 	number int     // of buckets
 	base   []int64 // position of the first record of each target, and the total at the end
@@ -90,17 +90,17 @@ func (r *reshaping) arrange(ctx context.Context) error {
 	for i, t := range r.targets {
 		a.base[i+1] = a.base[i] + t.records
 	}
-	// At least a quarter of the memory is for filling the buckets, and a thirty-second is the
-	// target size of one bucket, several of which are written at the same time. The remainder is
-	// for everything else and for garbage collector slack.
+	// Three eighths of the memory are for filling the buckets, half is for buckets that are being
+	// written, each of about a thirty-second. The remainder is for everything else and for garbage
+	// collector slack.
 	memory := r.o.memory()
+	held := memory * 3 / 8
 	size := r.in.unpacked()
 	bucket := max(memory/32, leastBucket)
 	a.number = int(min((size+bucket-1)/bucket+1, memory/4/spill.LeastBlock, a.base[len(r.targets)]))
 	if err := a.order.begin(ctx, r, a.number); err != nil {
 		return err
 	}
-	held := memory / 4
 	if a.cuts = a.order.cuts(); a.cuts != nil {
 		a.number = len(a.cuts) + 1
 	} else {
@@ -109,7 +109,6 @@ func (r *reshaping) arrange(ctx context.Context) error {
 		}
 		a.places = a.newPlacing()
 		a.number = a.places.buckets()
-		held = memory * 3 / 8
 	}
 	a.spill = spill.New(a.number, a.number, held, func() (spill.File, error) {
 		f, err := r.dir.TempFile("order")
@@ -122,10 +121,10 @@ func (r *reshaping) arrange(ctx context.Context) error {
 	if err := a.order.filled(); err != nil {
 		return err
 	}
-	if a.places != nil {
-		return a.writePlaced(ctx)
+	if a.cuts != nil {
+		a.places = a.placeSorted()
 	}
-	return a.empty(ctx, bucket)
+	return a.writePlaced(ctx)
 }
 
 // fill distributes all records to the buckets.
@@ -260,156 +259,14 @@ func appendTarget(dst []byte, target int) []byte {
 	return binary.BigEndian.AppendUint16(dst, uint16(target))
 }
 
-// prefix returns the first bytes of a key as a number that sorts in the same order.
-func prefix(key []byte) uint64 {
-	var b [8]byte
-	copy(b[:], key)
-	return binary.BigEndian.Uint64(b[:])
-}
-
 // bucketOf returns the bucket that a record belongs to, given the cuts.
 func bucketOf(cuts []cutPoint, key []byte, number int64) int {
+	first := prefix(key)
 	return sort.Search(len(cuts), func(i int) bool {
-		return cmp.Or(bytes.Compare(key, cuts[i].key), cmp.Compare(number, cuts[i].number)) < 0
+		c := &cuts[i]
+		if first != c.prefix {
+			return first < c.prefix
+		}
+		return cmp.Or(bytes.Compare(key, c.key), cmp.Compare(number, c.number)) < 0
 	})
-}
-
-// loaded is a bucket being written.
-type loaded struct {
-	bucket int
-	data   []byte
-	rows   []sortedRow
-}
-
-// sortedRow is the position of a row in a bucket, and the first bytes of its sort key as numbers.
-type sortedRow struct {
-	group uint32
-	key   uint64
-	at    int
-}
-
-// groupSize is the length in bytes of a key's group: the target, and whether there is a value.
-const groupSize = 3
-
-// empty writes the buckets of sorted records.
-func (a *arrangement) empty(ctx context.Context, size int64) error {
-	out := newShardWriters(a.reshaping)
-	free := make(chan *loaded, 4)
-	var largest int
-	for bucket := range a.number {
-		largest = max(largest, a.spill.Size(bucket))
-	}
-	room := min(size+size/2, int64(largest))
-	held := par.NewBudget(a.o.memory() / 2)
-	var next block
-	err := par.Map(ctx, min(a.o.workers(), 2), 2,
-		func(ctx context.Context, give func(*loaded) error) error {
-			for bucket := range a.number {
-				if err := held.Acquire(ctx, int64(a.spill.Size(bucket))); err != nil {
-					return err
-				}
-				l := new(loaded)
-				select {
-				case l = <-free:
-				default:
-				}
-				if l.data == nil {
-					l.data = make([]byte, 0, room)
-				}
-				l.bucket = bucket
-				if err := give(l); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
-		func(_ context.Context, l *loaded) error { return a.load(l) },
-		func(l *loaded) error {
-			err := l.write(ctx, out, &next)
-			size := int64(len(l.data))
-			if int64(cap(l.data)) <= 2*int64(room) {
-				select {
-				case free <- l:
-				default:
-				}
-			}
-			held.Release(size)
-			return err
-		})
-	return out.close(ctx, err)
-}
-
-// load reads a bucket and sorts it.
-func (a *arrangement) load(l *loaded) error {
-	data, err := a.spill.Take(l.bucket, l.data[:0])
-	if err != nil {
-		return err
-	}
-	l.data, l.rows = data, l.rows[:0]
-	for at := 0; at < len(data); {
-		row, next := spill.Parse(data, at)
-		key, _ := cutKey(data[row.From:row.To])
-		s := sortedRow{key: prefix(key[groupSize:]), at: at}
-		s.group = uint32(key[0])<<16 | uint32(key[1])<<8 | uint32(key[2])
-		l.rows = append(l.rows, s)
-		at = next
-	}
-	slices.SortFunc(l.rows, func(x, y sortedRow) int {
-		if x.group != y.group {
-			return cmp.Compare(x.group, y.group)
-		}
-		if x.key != y.key {
-			return cmp.Compare(x.key, y.key)
-		}
-		r, _ := spill.Parse(data, x.at)
-		s, _ := spill.Parse(data, y.at)
-		k, _ := cutKey(data[r.From:r.To])
-		m, _ := cutKey(data[s.From:s.To])
-		return cmp.Or(bytes.Compare(k, m), cmp.Compare(r.Number, s.Number))
-	})
-	return nil
-}
-
-// cutKey splits a row of sorted records into its key and its frame.
-func cutKey(row []byte) (key, frame []byte) {
-	n, skip := binary.Uvarint(row)
-	return row[skip : skip+int(n)], row[skip+int(n):]
-}
-
-// write writes the records of a sorted bucket, collecting them in b to write many at once.
-func (l *loaded) write(ctx context.Context, to *shardWriters, b *block) error {
-	flush := func() error {
-		if len(b.sizes) == 0 {
-			return nil
-		}
-		err := to.block(ctx, b)
-		b.data, b.sizes, b.targets, b.labels = b.data[:0], b.sizes[:0], b.targets[:0], b.labels[:0]
-		return err
-	}
-	for i, s := range l.rows {
-		if i%touched == 0 {
-			for _, s := range l.rows[i:min(i+touched, len(l.rows))] {
-				touch(l.data, s.at)
-			}
-		}
-		row, _ := spill.Parse(l.data, s.at)
-		_, frame := cutKey(l.data[row.From:row.To])
-		target := int(s.group >> 8)
-		large := len(frame) >= leastDirect
-		if large || len(b.data)+len(frame) > gathered {
-			if err := flush(); err != nil {
-				return err
-			}
-		}
-		if large {
-			alone := block{data: frame, sizes: []int{len(frame)}, targets: []int{target}, labels: []int64{labelOf(&row)}}
-			if err := to.block(ctx, &alone); err != nil {
-				return err
-			}
-			continue
-		}
-		b.data = append(b.data, frame...)
-		b.sizes, b.targets, b.labels = append(b.sizes, len(frame)), append(b.targets, target), append(b.labels, labelOf(&row))
-	}
-	return flush()
 }

@@ -17,11 +17,11 @@ import (
 
 // The race detector uses memory of its own, which is not measured here.
 
-// peakMemory runs a shuffle in a separate process and returns its peak memory, in bytes.
-func peakMemory(t *testing.T, in string, memory int64) int64 {
+// peakMemory reshards in a separate process, in the given order, and returns its peak memory, in bytes.
+func peakMemory(t *testing.T, in, order string, memory int64) int64 {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^TestShufflesForPeakMemory$")
-	cmd.Env = append(os.Environ(), "GOMAXPROCS=2", "RESHAPE_IN="+in, fmt.Sprintf("RESHAPE_MEMORY=%d", memory))
+	cmd := exec.Command(os.Args[0], "-test.run=^TestReshardsForPeakMemory$")
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=2", "RESHAPE_IN="+in, "RESHAPE_ORDER="+order, fmt.Sprintf("RESHAPE_MEMORY=%d", memory))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -34,8 +34,8 @@ func peakMemory(t *testing.T, in string, memory int64) int64 {
 	return kb << 10
 }
 
-// TestShufflesForPeakMemory runs in the process that peakMemory starts.
-func TestShufflesForPeakMemory(t *testing.T) {
+// TestReshardsForPeakMemory runs in the process that peakMemory starts.
+func TestReshardsForPeakMemory(t *testing.T) {
 	in := os.Getenv("RESHAPE_IN")
 	if in == "" {
 		t.Skip("it is run by other tests")
@@ -43,10 +43,11 @@ func TestShufflesForPeakMemory(t *testing.T) {
 	var o ReshardOptions
 	_, err := fmt.Sscan(os.Getenv("RESHAPE_MEMORY"), &o.Memory)
 	settest.Check(t, err)
-	if o.Memory > 0 {
+	switch os.Getenv("RESHAPE_ORDER") {
+	case "shuffled":
 		o.Shuffle = true
-	} else {
-		o.Memory = 0
+	case "sorted":
+		o.SortBy = "id"
 	}
 	_, err = Reshard(context.Background(), []string{in}, filepath.Join(t.TempDir(), "out"), o)
 	settest.Check(t, err)
@@ -65,7 +66,7 @@ func TestPeakMemory(t *testing.T) {
 		})
 	}
 	few := records("few", 1, func(int) int { return 1 })
-	base := peakMemory(t, few, mb)
+	base := peakMemory(t, few, "shuffled", mb)
 	small := records("small", 120_000, func(int) int { return 500 })
 	large := records("large", 20_000, func(i int) int {
 		if i == 10_000 {
@@ -74,19 +75,21 @@ func TestPeakMemory(t *testing.T) {
 		return 100
 	})
 	for _, test := range []struct {
-		name   string
-		in     string
-		memory int64
-		most   int64 // more than a run with one record
+		name      string
+		in, order string
+		memory    int64
+		most      int64 // more than a run with one record
 	}{
-		{"small records, external", small, 16 * mb, 32 * mb},
-		{"a large record", large, 16 * mb, 2*80*mb + 32*mb},
-		{"a large record, not shuffled", large, 0, 80*mb + 32*mb},
+		{"small records", small, "shuffled", 16 * mb, 32 * mb},
+		{"small records", small, "sorted", 16 * mb, 32 * mb},
+		{"a large record", large, "shuffled", 16 * mb, 2*80*mb + 32*mb},
+		{"a large record", large, "sorted", 16 * mb, 2*80*mb + 32*mb},
+		{"a large record", large, "unchanged", 0, 80*mb + 32*mb},
 	} {
-		if got := peakMemory(t, test.in, test.memory) - base; got > test.most {
-			t.Errorf("%s: %d MB; want %d MB or less", test.name, got/mb, test.most/mb)
+		if got := peakMemory(t, test.in, test.order, test.memory) - base; got > test.most {
+			t.Errorf("%s, %s: %d MB; want %d MB or less", test.name, test.order, got/mb, test.most/mb)
 		} else {
-			t.Logf("%s: %d MB beyond the %d MB of a run of one record", test.name, got/mb, base/mb)
+			t.Logf("%s, %s: %d MB beyond the %d MB of a run of one record", test.name, test.order, got/mb, base/mb)
 		}
 	}
 }

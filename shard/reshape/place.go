@@ -1,24 +1,25 @@
 package reshape
 
 import (
-	"context"
 	"slices"
 	"sort"
 
-	"github.com/tfrec/tfrec/internal/par"
-	"github.com/tfrec/tfrec/internal/spill"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// placing divides the positions of an order by record number into buckets, and the shards into lots
-// that are written in parallel: either one shard with several buckets, or several shards with one
-// bucket.
+// placing divides the positions of the records into buckets, and the shards into lots that are
+// written in parallel. For an order by record number, a lot is either one shard with several
+// buckets, or several shards with one bucket. For an order by key, it is one shard, whose first and
+// last bucket may also be in other lots.
 type placing struct {
 	lots   []shardLot
 	starts []int64 // position of the first record of each bucket, and the end of the last
-	shift  uint
-	guess  []int32 // by (place-starts[0])>>shift: the bucket of the first position in that range
+	shared []int   // number of lots that each bucket is in; nil: one
+
+	// For an order by record number.
+	shift uint
+	guess []int32 // by (place-starts[0])>>shift: the bucket of the first position in that range
 }
 
 // shardLot is a range of shards, and of the buckets that hold their records.
@@ -37,13 +38,16 @@ type shardAt struct {
 
 // newPlacing makes about a.number buckets.
 func (a *arrangement) newPlacing() *placing {
-	var shards []shardAt
+	return placeShards(a.shardsInOrder(), max(a.base[len(a.targets)]/int64(a.number), 1))
+}
+
+func (a *arrangement) shardsInOrder() (shards []shardAt) {
 	for t := range a.targets {
 		for k := range a.targets[t].shards {
 			shards = append(shards, a.shardAt(t, k))
 		}
 	}
-	return placeShards(shards, max(a.base[len(a.targets)]/int64(a.number), 1))
+	return shards
 }
 
 func (a *arrangement) shardAt(target int, shard int64) shardAt {
@@ -96,6 +100,25 @@ func placeShards(shards []shardAt, each int64) *placing {
 	return p
 }
 
+// placeSorted finds the lots once the buckets are filled.
+func (a *arrangement) placeSorted() *placing {
+	p := &placing{starts: make([]int64, a.number+1), shared: make([]int, a.number)}
+	for i := range a.number {
+		p.starts[i+1] = p.starts[i] + int64(a.spill.Rows(i))
+	}
+	for _, s := range a.shardsInOrder() {
+		first := sort.Search(a.number, func(i int) bool { return p.starts[i+1] > s.start })
+		first = min(first, a.number-1) // a shard without records may be after all of them
+		behind := sort.Search(a.number, func(i int) bool { return p.starts[i] >= s.behind })
+		l := shardLot{shards: []shardAt{s}, bucket: first, buckets: max(behind-first, 1)}
+		p.lots = append(p.lots, l)
+		for i := range l.buckets {
+			p.shared[l.bucket+i]++
+		}
+	}
+	return p
+}
+
 func (p *placing) buckets() int { return len(p.starts) - 1 }
 
 // bucket returns the bucket that contains a position.
@@ -105,190 +128,6 @@ func (p *placing) bucket(place int64) int {
 		b++
 	}
 	return b
-}
-
-// writePlaced writes the lots, several in parallel as memory allows.
-func (a *arrangement) writePlaced(ctx context.Context) error {
-	w := &placedWriter{
-		arrangement: a, budget: par.NewBudget(a.o.memory() / 2),
-		free: make(chan *placed, a.o.workers()), commits: newCommits(),
-	}
-	workers := a.o.workers()
-	err := par.Map(ctx, workers, workers,
-		func(_ context.Context, give func(*shardLot) error) error {
-			for i := range a.places.lots {
-				if err := give(&a.places.lots[i]); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
-		w.lot,
-		func(*shardLot) error { return nil })
-	return w.commits.wait(err)
-}
-
-// placedWriter writes shards whose records are in buckets.
-type placedWriter struct {
-	*arrangement
-	budget  *par.Budget
-	free    chan *placed
-	commits *commits
-}
-
-// placed is a bucket being written.
-type placed struct {
-	data []byte
-	rows []int // offset in data of the row for each position
-	out  block // the next records of a shard
-}
-
-// lot writes the shards of a lot.
-func (w *placedWriter) lot(ctx context.Context, l *shardLot) (err error) {
-	var open *openShard
-	defer func() {
-		if open != nil {
-			open.Abort()
-		}
-	}()
-	shards := l.shards
-	for bucket := l.bucket; bucket < l.bucket+l.buckets; bucket++ {
-		at, behind := w.places.starts[bucket], w.places.starts[bucket+1]
-		size := int64(w.spill.Size(bucket))
-		charge := size + 8*(behind-at)
-		if err := w.budget.Acquire(ctx, charge); err != nil {
-			return err
-		}
-		p := w.get()
-		if err := p.load(w.spill, bucket, at, behind); err != nil {
-			return err
-		}
-		for at < behind || bucket == l.bucket+l.buckets-1 && len(shards) > 0 {
-			if open == nil {
-				if open, err = w.openShard(shards[0].target, shards[0].shard); err != nil {
-					return err
-				}
-			}
-			next := min(behind, shards[0].behind)
-			if err := p.write(open, p.rows[at-w.places.starts[bucket]:next-w.places.starts[bucket]]); err != nil {
-				return err
-			}
-			if at = next; at == shards[0].behind {
-				full := open
-				open, shards = nil, shards[1:]
-				if err := w.commits.add(ctx, full); err != nil {
-					return err
-				}
-			}
-		}
-		w.put(p)
-		w.budget.Release(charge)
-	}
-	return nil
-}
-
-func (w *placedWriter) get() *placed {
-	select {
-	case p := <-w.free:
-		return p
-	default:
-		return new(placed)
-	}
-}
-
-// put keeps a bucket's memory for the next one, unless it is much larger than needed.
-func (w *placedWriter) put(p *placed) {
-	if int64(cap(p.data)) > w.o.memory()/8 {
-		p.data = nil
-	}
-	select {
-	case w.free <- p:
-	default:
-	}
-}
-
-// load reads a bucket with the positions from at to behind.
-func (p *placed) load(s *spill.Spill, bucket int, at, behind int64) error {
-	if size := s.Size(bucket); cap(p.data) < size {
-		p.data = make([]byte, 0, size+min(size/8, leastAlone)) // the next one may be a little larger
-	}
-	data, err := s.Take(bucket, p.data[:0])
-	if err != nil {
-		return err
-	}
-	p.data = data
-	if n := int(behind - at); cap(p.rows) < n {
-		p.rows = make([]int, n)
-	}
-	p.rows = p.rows[:behind-at]
-	for from := 0; from < len(data); {
-		row, next := spill.Parse(data, from)
-		p.rows[int64(row.Key)-at] = from
-		from = next
-	}
-	return nil
-}
-
-// gathered is how many bytes of records are collected before they are written: more than the buffer
-// of a shard, so that it does not copy them again. A record of at least leastDirect bytes is
-// written by itself.
-const (
-	gathered    = 384 << 10
-	leastDirect = 64 << 10
-)
-
-// write writes rows to a shard.
-func (p *placed) write(to *openShard, rows []int) error {
-	b := &p.out
-	flush := func() error {
-		if len(b.sizes) == 0 {
-			return nil
-		}
-		err := to.add(b, 0, len(b.sizes), b.data)
-		b.data, b.sizes, b.labels = b.data[:0], b.sizes[:0], b.labels[:0]
-		return err
-	}
-	for i, at := range rows {
-		if i%touched == 0 {
-			for _, at := range rows[i:min(i+touched, len(rows))] {
-				touch(p.data, at)
-			}
-		}
-		row, _ := spill.Parse(p.data, at)
-		frame := p.data[row.From:row.To]
-		alone := len(frame) >= leastDirect
-		if alone || len(b.data)+len(frame) > gathered {
-			if err := flush(); err != nil {
-				return err
-			}
-		}
-		b.sizes, b.labels = append(b.sizes, len(frame)), append(b.labels, labelOf(&row))
-		if !alone {
-			b.data = append(b.data, frame...)
-			continue
-		}
-		if err := to.add(b, 0, 1, frame); err != nil {
-			return err
-		}
-		b.sizes, b.labels = b.sizes[:0], b.labels[:0]
-	}
-	return flush()
-}
-
-// touched is the number of rows that are touched before they are written.
-const touched = 16
-
-// touch brings the beginning of a row into the processor's cache. Rows are in no order in memory:
-// touching several waits for all of them at once, and reading one after another for each. Inlined,
-// it would have no effect to keep.
-//
-//go:noinline
-func touch(data []byte, at int) (sum byte) {
-	row := data[at:min(at+256, len(data))]
-	for i := 0; i < len(row); i += 64 {
-		sum += row[i]
-	}
-	return sum
 }
 
 // leastFetched is the average record size from which reading records individually is no slower than

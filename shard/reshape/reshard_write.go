@@ -8,7 +8,6 @@ import (
 	"iter"
 
 	"github.com/tfrec/tfrec/internal/osfile"
-	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/recordcount"
 	"github.com/tfrec/tfrec/internal/setdir"
@@ -214,8 +213,8 @@ func (g *collector) strange(what string) error {
 
 // write writes the shard and records that it is finished.
 func (g *collector) write(ctx context.Context) (*setdir.Done, error) {
-	w := &placedWriter{arrangement: g.arrangement, budget: par.NewBudget(g.o.memory() / 2), free: make(chan *placed, 1), commits: newCommits()}
-	if err := w.commits.wait(w.lot(ctx, &g.places.lots[0])); err != nil {
+	w := g.newPlacedWriter(1)
+	if err := w.wait(w.lot(ctx, &g.places.lots[0])); err != nil {
 		return nil, err
 	}
 	if err := g.dir.SyncNames(); err != nil {

@@ -33,7 +33,8 @@ const maxCutKey = 256
 
 // newCutPoint returns the cut point of a record, and keeps nothing of a longer key.
 func newCutPoint(key []byte, r *record) cutPoint {
-	return cutPoint{bytes.Clone(key[:min(len(key), maxCutKey)]), r.number}
+	key = key[:min(len(key), maxCutKey)]
+	return cutPoint{bytes.Clone(key), r.number, prefix(key)}
 }
 
 // begin samples the records to find the cuts.

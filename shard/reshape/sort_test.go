@@ -2,13 +2,17 @@ package reshape
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"sync/atomic"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -100,6 +104,42 @@ func TestSortSamplesAPart(t *testing.T) {
 		slices.SortStableFunc(want, func(a, b int64) int { return int(keys[a] - keys[b]) })
 		if got := settest.IDsOf(t, out, "train", "id"); !slices.Equal(got, want) {
 			t.Errorf("%s: the records are in another order", name)
+		}
+	}
+}
+
+// TestSortFails has an operation of a sort fail, with shards that share buckets: the run ends with
+// that error, whichever goroutine has it, and leaves nothing.
+func TestSortFails(t *testing.T) {
+	t.Parallel()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 4))
+	in := settest.ExampleFile(t, filepath.Join(t.TempDir(), "in.tfrecord"), 8000, func(_ int, b *tfrecord.Builder) {
+		b.Int64("key", rng.Int64N(1000))
+		b.Bytes("noise", make([]byte, 500))
+	})
+	broken := errors.New("broken")
+	for _, workers := range []int{1, 2, 8} {
+		for _, shards := range []int{1, 7, 60} {
+			out := filepath.Join(t.TempDir(), "out")
+			o := ReshardOptions{SortBy: "key", Options: Options{Memory: 1 << 20, Workers: workers, Shards: shards}}
+			var operations, fails atomic.Int64
+			fails.Store(math.MaxInt64)
+			ctx := inject.With(t.Context(), func(string) error {
+				if operations.Add(1) == fails.Load() {
+					return broken
+				}
+				return nil
+			})
+			_, err := Reshard(ctx, []string{in}, out, o)
+			settest.Check(t, err)
+			settest.Check(t, os.RemoveAll(out))
+			fails.Store(1 + rng.Int64N(operations.Swap(0)/2)) // their number varies a little
+			if _, err := Reshard(ctx, []string{in}, out, o); !errors.Is(err, broken) {
+				t.Errorf("%d workers, %d shards: operation %d fails: %v", workers, shards, fails.Load(), err)
+			}
+			settest.NothingAt(t, out)
 		}
 	}
 }
