@@ -51,7 +51,7 @@ type extent struct{ offset, size int64 }
 const (
 	// Sizes of blocks. A block for each bucket is never more than a quarter of the memory, until
 	// they would be too small to be worth it.
-	maxBlock   = 64 << 10
+	MaxBlock   = 64 << 10
 	LeastBlock = 1 << 10
 	// maxEvicted is how many bytes leave memory at a time.
 	maxEvicted = 4 << 20
@@ -63,7 +63,7 @@ const (
 // New makes a Spill of the given number of buckets, of which left will be taken, that uses about
 // limit bytes of memory. create is called once, if that is too little.
 func New(buckets, left int, limit int64, create func() (File, error)) *Spill {
-	block := min(max(int(limit)/4/max(buckets, 1), LeastBlock), maxBlock)
+	block := min(max(int(limit)/4/max(buckets, 1), LeastBlock), MaxBlock)
 	return &Spill{
 		create: create, buckets: make([]bucket, buckets), left: left,
 		block: block, spare: max(int(limit)/block, 1), least: min(int(limit)/8, maxEvicted),

@@ -81,6 +81,10 @@ type arrangement struct {
 // leastBucket is the minimum target size of a bucket in bytes.
 const leastBucket = 64 << 10
 
+// cachedBucket is the size in bytes of a bucket whose rows a processor's cache holds while they are
+// put in order.
+const cachedBucket = 1 << 20
+
 // arrange writes the shards with their records in a new order.
 func (r *reshaping) arrange(ctx context.Context) error {
 	a := &arrangement{reshaping: r, order: r.verb.order, base: make([]int64, len(r.targets)+1)}
@@ -107,6 +111,8 @@ func (r *reshaping) arrange(ctx context.Context) error {
 		if s, ok := a.order.(*shuffled); ok && a.fetchable(size) {
 			return a.fetch(ctx, s)
 		}
+		// More buckets cost nothing while their blocks have the full size.
+		a.number = int(max(int64(a.number), min(size/cachedBucket, held/4/spill.MaxBlock, a.base[len(r.targets)])))
 		a.places = a.newPlacing()
 		a.number = a.places.buckets()
 	}
