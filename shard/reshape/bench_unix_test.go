@@ -141,6 +141,7 @@ func BenchmarkReshard(b *testing.B) {
 		run("shuffle", reshard(ReshardOptions{Shuffle: true}))
 		run("external-shuffle", reshard(ReshardOptions{Shuffle: true, Options: less}))
 		run("sort", reshard(ReshardOptions{SortBy: "height"}))
+		run("sort-by-few", reshard(ReshardOptions{SortBy: "label"}))
 		run("external-sort", reshard(ReshardOptions{SortBy: "height", Options: less}))
 	}
 }
