@@ -12,8 +12,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/regular"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
@@ -184,51 +183,72 @@ type Recall struct {
 // nil, or the error if a state could not be read. In a store it costs one listing of the directory
 // and one request per file.
 func (d *Dir) AllDone(ctx context.Context, files []string, content bool, recall *Recall) ([]*Done, error) {
-	names := make([]string, 0, 2*len(files))
-	for _, file := range files {
-		names = append(names, file, manifest.IndexName(file))
+	all := make([]*Done, len(files))
+	if !d.Remote() {
+		if recorded, err := d.Exists(ShardsDir); !recorded || err != nil { // as in most stages
+			return all, err
+		}
 	}
-	stamps, err := d.at.stamps(names)
+	look, err := d.looker(files)
 	if err != nil {
 		return nil, err
 	}
-	known := func(name string) (Stamp, error) {
+	var yielding sync.Mutex
+	err = d.forEach(ctx, len(files), func(i int) (err error) {
+		all[i], err = d.done(files[i], content, look, func(done *Done, inputs recordedInputs) {
+			if recall == nil {
+				return
+			}
+			if listed := recall.Listed[files[i]].Labels; maps.Equal(done.Labels, listed) {
+				done.Labels = listed
+			}
+			if recall.Yield != nil && done.Source == recall.Source {
+				yielding.Lock()
+				defer yielding.Unlock()
+				inputs.each(func(in *RecordedInput) { recall.Yield(i, in) })
+			}
+		})
+		return err
+	})
+	return all, err
+}
+
+// looker returns a function that returns the stamps of shards and their indexes. In a store it lists
+// them all at once.
+func (d *Dir) looker(shards []string) (func(name string) (Stamp, error), error) {
+	if !d.Remote() {
+		return d.at.stamp, nil
+	}
+	names := make([]string, 0, 2*len(shards))
+	for _, file := range shards {
+		names = append(names, file, manifest.IndexName(file))
+	}
+	stamps, err := d.at.stamps(names)
+	return func(name string) (Stamp, error) {
 		s, ok := stamps[name]
 		if !ok {
 			return s, fs.ErrNotExist
 		}
 		return s, nil
-	}
-	all := make([]*Done, len(files))
-	var yielding sync.Mutex
-	var g errgroup.Group
-	g.SetLimit(d.at.atOnce())
-	for i, file := range files {
-		if ctx.Err() != nil {
-			break
+	}, err
+}
+
+// forEach calls f for each number below n, concurrently as far as the directory reads small files
+// so, until a call fails or ctx is done.
+func (d *Dir) forEach(ctx context.Context, n int, f func(i int) error) error {
+	work, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	par.ForEach(work, n, d.at.atOnce(), func(next func() (int, bool)) {
+		for i, ok := next(); ok; i, ok = next() {
+			if err := f(i); err != nil {
+				stop(err)
+			}
 		}
-		g.Go(func() (err error) {
-			all[i], err = d.done(file, content, known, func(done *Done, inputs recordedInputs) {
-				if recall == nil {
-					return
-				}
-				if listed := recall.Listed[file].Labels; maps.Equal(done.Labels, listed) {
-					done.Labels = listed
-				}
-				if recall.Yield != nil && done.Source == recall.Source {
-					yielding.Lock()
-					defer yielding.Unlock()
-					inputs.each(func(in *RecordedInput) { recall.Yield(i, in) })
-				}
-			})
-			return err
-		})
+	})
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	err = g.Wait()
-	if ctx.Err() != nil {
-		err = ctx.Err()
-	}
-	return all, err
+	return context.Cause(work)
 }
 
 // done is Done with stamps of files from look. It calls found with a usable state and the inputs
@@ -275,20 +295,15 @@ func (d *Dir) Remembered(source string, yield func(in *RecordedInput)) {
 func (d *Dir) remembered(source string, yield func(in *RecordedInput)) {
 	names, _ := d.at.list(ShardsDir)
 	var yielding sync.Mutex
-	var g errgroup.Group
-	g.SetLimit(d.at.atOnce())
-	for _, name := range names {
-		g.Go(func() error {
-			// Unreadable state only means more work.
-			if done, inputs, _ := d.readDone(ShardsDir + "/" + name); done != nil && done.Source == source {
-				yielding.Lock()
-				defer yielding.Unlock()
-				inputs.each(yield)
-			}
-			return nil
-		})
-	}
-	_ = g.Wait()
+	_ = d.forEach(d.ctx, len(names), func(i int) error {
+		// Unreadable state only means more work.
+		if done, inputs, _ := d.readDone(ShardsDir + "/" + names[i]); done != nil && done.Source == source {
+			yielding.Lock()
+			defer yielding.Unlock()
+			inputs.each(yield)
+		}
+		return nil
+	})
 }
 
 // readDone reads the state of a shard. It returns nil if there is none or if it is unusable.

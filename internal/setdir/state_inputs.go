@@ -3,6 +3,7 @@ package setdir
 import (
 	"encoding/hex"
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/tfrec/tfrec/internal/jsonscan"
@@ -75,8 +76,7 @@ func cutInputs(data []byte) (rest []byte, inputs recordedInputs, err error) {
 			return nil, nil, errInputs // twice
 		}
 		inputs = recordedInputs(data[from:c.At])
-		rest = append(append(rest, data[:from]...), "null"...)
-		rest = append(rest, data[c.At:]...)
+		rest = slices.Concat(data[:from], []byte("null"), data[c.At:])
 	}
 	if inputs == nil {
 		return data, nil, nil

@@ -3,14 +3,18 @@ package setdir_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -35,6 +39,42 @@ func TestUnreadableStateIsAnError(t *testing.T) {
 			if err := ask(); !errors.Is(err, syscall.EIO) {
 				t.Errorf("%s of what cannot be read: %v, want EIO", name, err)
 			}
+		}
+	})
+}
+
+// AllDone ends at the first state that cannot be read, or when its context is done.
+func TestAllDoneEnds(t *testing.T) {
+	t.Parallel()
+	inBothPlaces(t, func(t *testing.T, s site) {
+		d := open(t, s)
+		files := make([]string, 200)
+		for i := range files {
+			files[i] = fmt.Sprintf("n-train.tfrecord-%05d-of-%05d", i, len(files))
+			settest.Check(t, d.PutState("shards/"+files[i]+".json", &setdir.Done{Shard: manifest.Shard{File: files[i]}}))
+		}
+		readable := rand.IntN(100)
+		for want, end := range map[error]func(stop func()) error{
+			syscall.EIO:      func(func()) error { return syscall.EIO },
+			context.Canceled: func(stop func()) error { stop(); return nil },
+		} {
+			ctx, stop := context.WithCancel(t.Context())
+			var reads atomic.Int64
+			view := setdir.View(inject.With(t.Context(), func(operation string) error {
+				if operation == "read" && reads.Add(1) > int64(readable) {
+					return end(stop)
+				}
+				return nil
+			}), d.Path())
+			_, err := view.AllDone(ctx, files, false, nil)
+			if !errors.Is(err, want) {
+				t.Errorf("%v, want %v", err, want)
+			}
+			const atOnce = 64
+			if n := reads.Load(); n > int64(readable+atOnce) {
+				t.Errorf("%v after %d states: %d were read", want, readable, n)
+			}
+			stop()
 		}
 	})
 }
