@@ -20,10 +20,11 @@ type fingerprint struct{ h hash.Hash }
 func newFingerprint() fingerprint { return fingerprint{sha256.New()} }
 
 func (f fingerprint) add(parts ...string) {
+	var b []byte
 	for _, p := range parts {
-		f.h.Write(binary.AppendUvarint(nil, uint64(len(p))))
-		f.h.Write([]byte(p))
+		b = append(binary.AppendUvarint(b, uint64(len(p))), p...)
 	}
+	f.h.Write(b)
 }
 
 // String returns the first half of the SHA-256 in hexadecimal.
@@ -33,7 +34,7 @@ func (f fingerprint) String() string { return hex.EncodeToString(f.h.Sum(nil)[:1
 // The identities of its samples follow, in order.
 func (r *run) shardFingerprint(file string) fingerprint {
 	f := newFingerprint()
-	f.add("tfrec.shard", strconv.Itoa(pixelVersion), file, r.codecs.decoder, r.codecs.encoder, string(optionBytes(r.options)))
+	f.add("tfrec.shard", strconv.Itoa(pixelVersion), file, r.codecs.decoder, r.codecs.encoder, r.hashedOptions)
 	return f
 }
 

@@ -239,7 +239,7 @@ func (r *run) files() []string {
 		name := j.name.String()
 		files = append(files, name)
 		if r.uncompressed() {
-			files = append(files, filepath.ToSlash(manifest.IndexPath(name)))
+			files = append(files, manifest.IndexName(name))
 		}
 	}
 	if r.uncompressed() {

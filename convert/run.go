@@ -29,16 +29,18 @@ type run struct {
 	inPlace    []bool
 	overwrites bool
 	options    map[string]json.RawMessage // effective, as in the manifest
-	codecs     codecs
-	skipped    int64
-	jobs       []job
-	done       []*setdir.Done // of each job: kept or made
-	kept       []bool
-	before     *previous  // all that an earlier run named, whatever its options
-	plan       *arrayPlan // of a task of an array job
-	began      time.Time
-	decoded    *tally // images by decoder; nil if there is only one
-	progress   *Progress
+	// hashedOptions are the optionBytes of options.
+	hashedOptions string
+	codecs        codecs
+	skipped       int64
+	jobs          []job
+	done          []*setdir.Done // of each job: kept or made
+	kept          []bool
+	before        *previous  // all that an earlier run named, whatever its options
+	plan          *arrayPlan // of a task of an array job
+	began         time.Time
+	decoded       *tally // images by decoder; nil if there is only one
+	progress      *Progress
 }
 
 // codecs identify the JPEG codecs that the bytes depend on.
@@ -64,7 +66,7 @@ func newRun(o *Options, src source) (*run, error) {
 
 // emptyRun returns a run of which nothing is done yet.
 func emptyRun(o *Options, jobs []job, described manifest.Manifest, options map[string]json.RawMessage, c codecs) *run {
-	r := &run{Options: o, described: described, options: options, codecs: c, jobs: jobs, progress: o.Progress}
+	r := &run{Options: o, described: described, options: options, hashedOptions: string(optionBytes(options)), codecs: c, jobs: jobs, progress: o.Progress}
 	if r.progress == nil {
 		r.progress = new(Progress)
 	}

@@ -2,7 +2,7 @@
 package naming
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -46,6 +46,20 @@ var SplitWords = map[string]bool{
 }
 
 // Shard returns the name of a shard, as TFDS writes it: DATASET-SPLIT.tfrecord-00003-of-00016.
+// Neither number is negative.
 func Shard(dataset, split string, index, count int) string {
-	return fmt.Sprintf("%s-%s.tfrecord-%05d-of-%05d", dataset, split, index, count)
+	const fixed = "-.tfrecord--of-"
+	name := make([]byte, 0, len(dataset)+len(split)+len(fixed)+20)
+	name = append(append(append(name, dataset...), '-'), split...)
+	name = appendNumber(append(name, ".tfrecord-"...), index)
+	name = appendNumber(append(name, "-of-"...), count)
+	return string(name)
+}
+
+// appendNumber appends a number with at least five digits.
+func appendNumber(dst []byte, n int) []byte {
+	for least := 10_000; least > max(n, 1); least /= 10 {
+		dst = append(dst, '0')
+	}
+	return strconv.AppendInt(dst, int64(n), 10)
 }
