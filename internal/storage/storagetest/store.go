@@ -87,9 +87,21 @@ func (s *Store) Get(name string) []byte {
 
 // Names returns the names of all objects, sorted.
 func (s *Store) Names() []string {
+	return s.names("")
+}
+
+// names returns the names that begin with prefix, sorted.
+func (s *Store) names(prefix string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Sorted(maps.Keys(s.objects))
+	var names []string
+	for name := range s.objects {
+		if strings.HasPrefix(name, prefix) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // List implements storage.Store.
@@ -100,11 +112,8 @@ func (s *Store) List(_ context.Context, prefix string, deep bool) iter.Seq2[stor
 			return
 		}
 		last := ""
-		for _, name := range s.Names() {
-			rest, ok := strings.CutPrefix(name, prefix)
-			if !ok {
-				continue
-			}
+		for _, name := range s.names(prefix) {
+			rest := name[len(prefix):]
 			s.mu.Lock()
 			o := s.objects[name].is
 			s.mu.Unlock()
