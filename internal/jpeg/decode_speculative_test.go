@@ -42,13 +42,13 @@ func withPieces(n int, f func()) {
 }
 
 // sameWithSpare decodes an image with processors that are spare and without, to planes where it has
-// them and to pixels, and returns the verdict and how often one was taken.
-func sameWithSpare(t *testing.T, r *rand.Rand, data []byte) (verdict error, taken int64) {
+// them and to pixels, and returns how often one was taken, and the verdict.
+func sameWithSpare(t *testing.T, r *rand.Rand, data []byte) (taken int64, verdict error) {
 	t.Helper()
 	parsed, err := ParseHeader(data)
 	h := &parsed
 	if err != nil || ownSet.Supports(h) != nil || h.Width*h.Height > 1<<22 {
-		return err, 0
+		return 0, err
 	}
 	free := newSpare(1 + r.Int64N(4))
 	n := free.free.Load()
@@ -73,7 +73,7 @@ func sameWithSpare(t *testing.T, r *rand.Rand, data []byte) (verdict error, take
 	if free.free.Load() != n {
 		t.Errorf("%d of %d processors were given back", free.free.Load(), n)
 	}
-	return errs[0][1], free.taken.Load()
+	return free.taken.Load(), errs[0][1]
 }
 
 // TestDecodeSpeculative: with processors that are spare, images of every kind, sound, damaged and
@@ -88,7 +88,7 @@ func TestDecodeSpeculative(t *testing.T) {
 			data = mutateImage(r, data)
 		}
 		withPieces(1+r.IntN(3), func() {
-			err, n := sameWithSpare(t, r, data)
+			n, err := sameWithSpare(t, r, data)
 			if taken += int(min(n, 1)); err != nil {
 				damaged++
 			} else {
@@ -112,7 +112,7 @@ func TestDecodeSpeculative(t *testing.T) {
 				data[at] ^= 1 << r.IntN(8)
 			}
 			withPieces(8<<r.IntN(6), func() {
-				err, n := sameWithSpare(t, r, data)
+				n, err := sameWithSpare(t, r, data)
 				if taken += int(min(n, 1)); err != nil {
 					damaged++
 				} else {
