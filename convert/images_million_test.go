@@ -95,7 +95,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// A listed image takes its path, its version and 104 bytes, plus spare capacity of the list.
+// A listed image takes its path and 96 bytes, version included, plus spare capacity of the list.
 func TestListingOfAStoreIsCompact(t *testing.T) {
 	const keys = 100_000
 	e, url := endlessStore(t, keys)
@@ -105,9 +105,9 @@ func TestListingOfAStoreIsCompact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path, version := len("class-000/IMG_00000000.jpg"), 34
-	if kept := (heap() - before) / keys; kept > int64(path+version+104)*5/4 {
-		t.Errorf("%d bytes are kept of a picture, and %d are its path and version", kept, path+version)
+	path := len("class-000/IMG_00000000.jpg")
+	if kept := (heap() - before) / keys; kept > int64(path+96)*5/4 {
+		t.Errorf("%d bytes are kept of an image, and %d are its path", kept, path)
 	}
 	if len(l.images) != keys || e.lists > 2 {
 		t.Errorf("%d pictures in %d lists", len(l.images), e.lists)
@@ -115,7 +115,7 @@ func TestListingOfAStoreIsCompact(t *testing.T) {
 	runtime.KeepAlive(l)
 }
 
-// An image in a table takes, besides, its features as an Example, and some 100 bytes for a list of
+// An image in a table takes, besides, its features as an Example, and some 130 bytes for a list of
 // labels.
 func TestTablesAreHeldCompactly(t *testing.T) {
 	const keys = 100_000
@@ -141,8 +141,8 @@ func TestTablesAreHeldCompactly(t *testing.T) {
 	for i := range l.images {
 		features += len(l.images[i].row().features)
 	}
-	path, version := len("class-000/IMG_00000000.jpg"), 34
-	want := int64(path+version+96+features/keys+100) * 5 / 4
+	path := len("class-000/IMG_00000000.jpg")
+	want := int64(path+96+features/keys+130) * 5 / 4
 	if kept := (heap() - before) / keys; kept > want {
 		t.Errorf("%d bytes are kept of an image, want %d at most: the features are %d", kept, want, features/keys)
 	} else {
@@ -185,8 +185,8 @@ func convertStored(t testing.TB, url, out string, want Status, images int) {
 	}
 }
 
-// A second run holds a listed image with the hash of its content, and no state: 180 bytes besides
-// path and version, and twice that with garbage.
+// A second run holds a listed image with the hash of its content, and no state: 160 bytes besides
+// the path, and twice that with garbage.
 func TestSecondRunsAreCompact(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector has memory of its own")
@@ -203,9 +203,9 @@ func TestSecondRunsAreCompact(t *testing.T) {
 	peak := sampleHeap()
 	convertStored(t, url, out, UpToDate, images)
 	runtime.ReadMemStats(&end)
-	path, version := len("class-000/IMG_00000000.jpg"), 34
+	path := len("class-000/IMG_00000000.jpg")
 	held := (int64(peak()) - before) / images
-	if most := int64(path+version+180) * 2; held > most {
+	if most := int64(path+160) * 2; held > most {
 		t.Errorf("%d bytes of an image are held, want at most %d", held, most)
 	}
 	// Most of it is garbage of the store's names and of the states.
