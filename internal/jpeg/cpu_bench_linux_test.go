@@ -111,3 +111,15 @@ func BenchmarkBesidePlanes(b *testing.B) {
 		})
 	}
 }
+
+// encodedAs is the image encoded with another subsampling, of about the same size.
+func encodedAs(b testing.TB, data []byte, sub Subsampling) []byte {
+	b.Helper()
+	h := header(b, data)
+	pix := decodeWith(b, ownSet, data, Request{Format: RGB, Denom: 1})
+	out, err := ownSet.Append(nil, Pixels{Pix: pix, Width: h.Width, Height: h.Height, Stride: 3 * h.Width, Format: RGB}, 90, sub)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return out
+}

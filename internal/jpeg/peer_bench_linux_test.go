@@ -130,18 +130,6 @@ func inTurns(b *testing.B, peer decoder, decode func(d decoder)) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// encodedAs is the image encoded with another subsampling, of about the same size.
-func encodedAs(b testing.TB, data []byte, sub Subsampling) []byte {
-	b.Helper()
-	h := header(b, data)
-	pix := decodeWith(b, ownSet, data, Request{Format: RGB, Denom: 1})
-	out, err := ownSet.Append(nil, Pixels{Pix: pix, Width: h.Width, Height: h.Height, Stride: 3 * h.Width, Format: RGB}, 90, sub)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return out
-}
-
 // storedRGB has a decoder take the components for red, green and blue.
 func storedRGB(data []byte) []byte {
 	return slices.Concat(data[:2], segmentOf(markerAPPE, 'A', 'd', 'o', 'b', 'e', 0, 100, 0, 0, 0, 0, 0), data[20:])
