@@ -146,40 +146,6 @@ func putSampleWork(m *sampleWork) {
 	}
 }
 
-// held is approximately how many bytes wait for the backend or for encoding, including what the
-// backend will produce.
-func (m *sampleWork) held() int {
-	n := len(m.out.data) + m.input
-	if m.waits {
-		w, h := m.resultSize()
-		if m.task.Form == augment.Floats {
-			w *= 4
-		}
-		n += 3 * w * h
-	}
-	for _, partner := range m.partners {
-		n += len(partner.task.Pixels.Pix) + partner.held()
-	}
-	if m.task.Image != nil {
-		n += len(m.decoded.Pix)
-	}
-	if p := &m.planes; m.task.Planes != nil {
-		n += len(p.Y.Pix) + len(p.Cb.Pix) + len(p.Cr.Pix)
-	}
-	return n
-}
-
-// resultSize is the size of the pixels that the task makes.
-func (m *sampleWork) resultSize() (w, h int) {
-	t := &m.task
-	w, h = t.Draw.Size(t.Width, t.Height)
-	if t.Resize != nil {
-		g := t.Resize.Geometry(w, h)
-		w, h = g.Width, g.Height
-	}
-	return w, h
-}
-
 // batchBytes bounds the size of a batch of decoded images: at that size it runs before it is full.
 const batchBytes = 32 << 20
 
@@ -302,44 +268,6 @@ func (s *imageSource) begin(ctx context.Context, m *sampleWork, p *piece) error 
 		m.bad, m.waits = s.unusable(m.sample, fault.stage, fault.err), false
 	}
 	return nil
-}
-
-// memory estimates the peak memory for making a record of an image, given the size of its file, in
-// bytes.
-func (s *imageSource) memory(info augment.Info, file int) int64 {
-	if s.o.Encode.Format == Keep && info.Keepable {
-		stored := 2 * int64(file) // the record, and its frame
-		switch {
-		case s.o.Encode.NoCheck:
-			return stored
-		case info.Format == augment.JPEG:
-			return stored + int64(file) // the data without stuffing bytes
-		}
-		return info.Memory() + stored
-	}
-	w, h := info.Oriented()
-	n := info.Memory()
-	if s.o.Augment.Policy != nil {
-		n += 6 * int64(w) * int64(h) // the images before and after a step
-	}
-	return n + s.resultMemory(w, h)
-}
-
-// resultMemory estimates the memory for storing an image of w x h pixels, after the steps of the
-// policy, in bytes.
-func (s *imageSource) resultMemory(w, h int) int64 {
-	if s.o.resizes() {
-		g := s.o.Resize.Geometry(w, h)
-		w, h = g.Width, g.Height
-	}
-	result := 3 * int64(w) * int64(h)
-	switch s.o.Encode.Format {
-	case Raw:
-		return 2 * result // the pixels, and framed unless they are made there
-	case Float32:
-		return (1 + 4 + 4 + 4) * result // the pixels, the numbers, encoded and framed
-	}
-	return 3 * result // the pixels, encoded, and framed
 }
 
 // end encodes the resulting image and makes the record.

@@ -30,8 +30,9 @@ func (s *imageSource) frame(m *sampleWork, p *piece) {
 	}
 }
 
-// build makes the Example of a stored image, without the image itself, which frame adds. Keys are added in sorted order, which saves the
-// builder a sort unless some were renamed or come from a table.
+// build makes the Example of a stored image, without the image itself, which frame adds. Keys are
+// added in sorted order, which saves the builder a sort unless some were renamed or come from a
+// table.
 func (s *imageSource) build(m *sampleWork) {
 	r, out := &m.record, &m.out
 	pic := &s.images[m.sample.image]
