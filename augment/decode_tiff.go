@@ -31,6 +31,7 @@ const (
 
 	tiffDifference = 2 // of predictors: horizontal
 
+	tiffNoAlpha      = 0 // kinds of the sample after the colours
 	tiffAssociated   = 1 // alpha, which the colours are multiplied by
 	tiffUnassociated = 2
 )
@@ -74,10 +75,11 @@ func (h *header) statTIFF(data []byte) error {
 	}
 	h.Width, h.Height = d.number(tagWidth, 0), d.number(tagHeight, 0)
 	h.Orientation = d.orientation()
-	if d.number(tagPhotometric, tiffWhiteIsZero) <= tiffBlackIsZero && d.number(tagSamples, 1) <= 2 {
+	photometric, samples := d.number(tagPhotometric, tiffWhiteIsZero), d.number(tagSamples, 1)
+	if photometric <= tiffBlackIsZero && samples <= 2 {
 		h.Channels = 1
 	}
-	h.alpha = d.number(tagExtra, 0) != 0
+	h.alpha = d.alpha(photometric, samples) != tiffNoAlpha
 	if c := d.number(tagCompression, tiffNone); c == tiffGroup3 || c == tiffGroup4 {
 		h.perByte = pixelsPerFaxByte
 	}
@@ -129,21 +131,25 @@ func (t *tiffFile) readPixelFormat(d *tiffDirectory) error {
 	case p != 1:
 		return unsupported(TIFF, "predictor %d with samples of %d bits", p, t.bits)
 	}
-	t.alpha = d.number(tagExtra, 0)
+	if t.alpha = d.alpha(t.photometric, t.samples); t.alpha > tiffUnassociated {
+		return unsupported(TIFF, "extra samples of kind %d", t.alpha)
+	}
 	ok := false
 	switch t.photometric {
 	case tiffWhiteIsZero, tiffBlackIsZero:
-		if t.float {
+		switch {
+		case t.float:
 			ok = t.samples == 1 && t.bits == 32
-		} else {
+		case t.samples == 2:
+			ok = t.photometric == tiffBlackIsZero && (t.bits == 8 || t.bits == 16)
+		default:
 			ok = t.samples == 1 && slices.Contains([]int{1, 2, 4, 8, 16}, t.bits)
 		}
 		if ok && t.bits <= 8 {
 			t.setGrays()
 		}
 	case tiffRGB:
-		alpha := t.samples == 4 && (t.alpha == tiffAssociated || t.alpha == tiffUnassociated)
-		ok = !t.float && (t.samples == 3 || alpha) && (t.bits == 8 || t.bits == 16)
+		ok = !t.float && (t.samples == 3 || t.samples == 4) && (t.bits == 8 || t.bits == 16)
 	case tiffPalette:
 		ok = !t.float && t.samples == 1 && slices.Contains([]int{1, 2, 4, 8}, t.bits)
 		t.readPalette(d)
@@ -154,6 +160,15 @@ func (t *tiffFile) readPixelFormat(d *tiffDirectory) error {
 		return unsupported(TIFF, "photometric interpretation %d with %d samples of %d bits", t.photometric, t.samples, t.bits)
 	}
 	return nil
+}
+
+// alpha is the kind of the sample after the colours of a pixel. Where the file does not say, as those of
+// OpenCV, it is alpha, as in Pillow.
+func (d *tiffDirectory) alpha(photometric, samples int) int {
+	if samples == 2 || samples == 4 && photometric == tiffRGB {
+		return d.number(tagExtra, tiffUnassociated)
+	}
+	return tiffNoAlpha
 }
 
 // readPalette reads the colour map: the reds, then the greens, then the blues, of 16 bits each.

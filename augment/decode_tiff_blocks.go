@@ -70,7 +70,7 @@ func (t *tiffFile) decode(dst *Image, background *[3]uint8) error {
 func (t *tiffFile) convert(d *tiffDecoder, line, row []byte, channels int, background *[3]uint8) error {
 	eight := t.bits == 8 && !t.float
 	switch {
-	case eight && t.photometric == tiffRGB && t.samples == 3 && channels == 3, eight && t.photometric == tiffBlackIsZero && channels == 1:
+	case eight && t.photometric == tiffRGB && t.samples == 3 && channels == 3, eight && t.photometric == tiffBlackIsZero && t.samples == 1 && channels == 1:
 		copy(line, row)
 		return nil
 	case eight && t.photometric == tiffRGB && t.samples == 3:
@@ -232,14 +232,13 @@ func (t *tiffFile) pixels(dst, row []byte) error {
 		}
 	case t.photometric == tiffRGB:
 		for x := range n {
-			s, a := x*t.samples, byte(255)
-			if t.samples == 4 {
-				a = t.upper(row, s+3)
-			}
-			setPixel(dst[4*x:], t.upper(row, s), t.upper(row, s+1), t.upper(row, s+2), a)
+			s := x * t.samples
+			setPixel(dst[4*x:], t.upper(row, s), t.upper(row, s+1), t.upper(row, s+2), t.opacity(row, s+3))
 		}
-		if t.samples == 4 && t.alpha == tiffAssociated {
-			unmultiply(dst)
+	case t.samples == 2:
+		for x := range n {
+			v := t.upper(row, 2*x)
+			setPixel(dst[4*x:], v, v, v, t.opacity(row, 2*x+1))
 		}
 	default:
 		for x := range n {
@@ -247,7 +246,18 @@ func (t *tiffFile) pixels(dst, row []byte) error {
 			setPixel(dst[4*x:], v, v, v, 255)
 		}
 	}
+	if t.alpha == tiffAssociated {
+		unmultiply(dst)
+	}
 	return nil
+}
+
+// opacity is sample i of a row, if that is the alpha of a pixel.
+func (t *tiffFile) opacity(row []byte, i int) byte {
+	if t.alpha == tiffNoAlpha {
+		return 255
+	}
+	return t.upper(row, i)
 }
 
 // upper is sample i of a row, its upper 8 bits.

@@ -14,7 +14,8 @@ type tiffSpec struct {
 	width, height                  int
 	photometric, bits, samples     int
 	float                          bool
-	alpha                          int
+	alpha                          int // of extra samples, if the file says
+	saysAlpha                      bool
 	compression                    int
 	difference, tiled              bool
 	blockWidth, blockHeight        int
@@ -167,7 +168,7 @@ func (s *tiffSpec) write(r *rand.Rand, at pixel) []byte {
 	if s.difference {
 		tags[tagPredictor] = []int{tiffDifference}
 	}
-	if s.alpha > 0 {
+	if s.saysAlpha {
 		tags[tagExtra] = []int{s.alpha}
 	}
 	if s.palette != nil {
@@ -245,6 +246,12 @@ func (s *tiffSpec) rgb(p []uint32) [3]byte {
 	}
 	v := p[0]
 	switch {
+	case s.samples == 2:
+		row := []byte{upper(v), upper(v), upper(v), upper(p[1])}
+		if s.alpha == tiffAssociated {
+			unmultiply(row)
+		}
+		return [3]byte(row)
 	case s.float:
 		v = uint32(max(0, min(255, math.Float32frombits(v))))
 		return [3]byte{byte(v), byte(v), byte(v)}
@@ -271,13 +278,13 @@ func randomTIFF(r *rand.Rand) (tiffSpec, pixel) {
 	switch r.IntN(7) {
 	case 0, 1:
 		s.photometric, s.bits = r.IntN(2), []int{1, 2, 4, 8, 16}[r.IntN(5)]
+		if s.photometric == tiffBlackIsZero && s.bits >= 8 {
+			s.samples += r.IntN(2)
+		}
 	case 2:
 		s.photometric, s.bits, s.float = tiffBlackIsZero, 32, true
 	case 3, 4:
 		s.photometric, s.samples, s.bits = tiffRGB, 3+r.IntN(2), 8+8*r.IntN(2)
-		if s.samples == 4 {
-			s.alpha = tiffAssociated + r.IntN(2)
-		}
 	case 5:
 		s.photometric, s.bits = tiffPalette, []int{1, 2, 4, 8}[r.IntN(4)]
 		for range 3 << s.bits {
@@ -285,6 +292,12 @@ func randomTIFF(r *rand.Rand) (tiffSpec, pixel) {
 		}
 	case 6:
 		s.photometric, s.samples, s.bits = tiffCMYK, 4, 8
+	}
+	if s.samples == 2 || s.samples == 4 && s.photometric == tiffRGB {
+		s.alpha, s.saysAlpha = r.IntN(3), true
+		if s.alpha == tiffUnassociated {
+			s.saysAlpha = r.IntN(2) == 0
+		}
 	}
 	s.difference = (s.bits == 8 || s.bits == 16) && r.IntN(2) == 0
 	switch r.IntN(3) {
