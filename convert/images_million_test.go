@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"sync"
@@ -154,6 +155,24 @@ func TestTablesAreHeldCompactly(t *testing.T) {
 // sampleHeap begins to sample the size of the heap, garbage included, and returns a function that
 // ends it and returns the largest.
 func sampleHeap() (most func() uint64) {
+	return sampleLargest(func() uint64 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapInuse
+	})
+}
+
+// sampleLive is sampleHeap without garbage: what the last collection found in use. How much garbage
+// piles up until the next one depends on how busy the machine is.
+func sampleLive() (most func() uint64) {
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	return sampleLargest(func() uint64 {
+		metrics.Read(live)
+		return live[0].Value.Uint64()
+	})
+}
+
+func sampleLargest(size func() uint64) (most func() uint64) {
 	done := make(chan struct{})
 	var peak uint64
 	var sampling sync.WaitGroup
@@ -163,9 +182,7 @@ func sampleHeap() (most func() uint64) {
 			case <-done:
 				return
 			case <-time.After(10 * time.Millisecond):
-				var m runtime.MemStats
-				runtime.ReadMemStats(&m)
-				peak = max(peak, m.HeapInuse)
+				peak = max(peak, size())
 			}
 		}
 	})
@@ -186,7 +203,7 @@ func convertStored(t testing.TB, url, out string, want Status, images int) {
 }
 
 // A second run holds a listed image with the hash of its content, and no state: 160 bytes besides
-// the path, and twice that with garbage.
+// the path, and half as much again of what is allocated during a collection.
 func TestSecondRunsAreCompact(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector has memory of its own")
@@ -200,12 +217,12 @@ func TestSecondRunsAreCompact(t *testing.T) {
 	before := heap()
 	var start, end runtime.MemStats
 	runtime.ReadMemStats(&start)
-	peak := sampleHeap()
+	peak := sampleLive()
 	convertStored(t, url, out, UpToDate, images)
 	runtime.ReadMemStats(&end)
 	path := len("class-000/IMG_00000000.jpg")
 	held := (int64(peak()) - before) / images
-	if most := int64(path+160) * 2; held > most {
+	if most := int64(path+160) * 3 / 2; held > most {
 		t.Errorf("%d bytes of an image are held, want at most %d", held, most)
 	}
 	// Most of it is garbage of the store's names and of the states.

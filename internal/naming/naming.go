@@ -48,8 +48,8 @@ var SplitWords = map[string]bool{
 // Shard returns the name of a shard, as TFDS writes it: DATASET-SPLIT.tfrecord-00003-of-00016.
 // Neither number is negative.
 func Shard(dataset, split string, index, count int) string {
-	const fixed = "-.tfrecord--of-"
-	name := make([]byte, 0, len(dataset)+len(split)+len(fixed)+20)
+	const fixed = len("-") + len(".tfrecord-") + len("-of-")
+	name := make([]byte, 0, len(dataset)+len(split)+fixed+20)
 	name = append(append(append(name, dataset...), '-'), split...)
 	name = appendNumber(append(name, ".tfrecord-"...), index)
 	name = appendNumber(append(name, "-of-"...), count)
