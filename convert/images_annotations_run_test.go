@@ -486,3 +486,33 @@ func TestMaskOfCompressedArchive(t *testing.T) {
 		t.Errorf("again: %+v", s)
 	}
 }
+
+// TestAnnotatedWithoutObjects: images without an object, as of a background, make a whole set, whose
+// label map names no class.
+func TestAnnotatedWithoutObjects(t *testing.T) {
+	src, notes := directories(t, 1), filepath.Join(t.TempDir(), "a.json")
+	var names []string
+	if err := filepath.WalkDir(src, func(path string, e os.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			rel, _ := filepath.Rel(src, path)
+			names = append(names, fmt.Sprintf(`{"id": %d, "file_name": %q, "width": 8, "height": 8}`, len(names)+1, filepath.ToSlash(rel)))
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	text := `{"images": [` + strings.Join(names, ",") + `], "annotations": [], "categories": []}`
+	if err := os.WriteFile(notes, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out := t.TempDir()
+	for _, status := range []Status{Written, UpToDate} {
+		if s := mustImages(t, src, out, with(notes, ImageOptions{})); s.Status != status || s.Records == 0 {
+			t.Errorf("%+v, want %s", s, status)
+		}
+		report, err := verify.Files(t.Context(), []string{out}, verify.Options{})
+		if err != nil || !report.OK {
+			t.Errorf("%v, %+v", err, report.Faults)
+		}
+	}
+}

@@ -56,7 +56,7 @@ func Metadata(m *manifest.Manifest) (map[string][]byte, error) {
 		files = map[string][]byte{}
 	}
 	if m.LabelMap {
-		files[manifest.LabelMapFile] = labelmap.Append(nil, labelmap.Classes(m.Labels))
+		files[manifest.LabelMapFile] = labelmap.Append([]byte{}, labelmap.Classes(m.Labels)) // nil is no file
 	}
 	return files, nil
 }
