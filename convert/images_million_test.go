@@ -9,6 +9,7 @@ import (
 	"iter"
 	"math/bits"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -114,6 +115,33 @@ func TestListingOfAStoreIsCompact(t *testing.T) {
 		t.Errorf("%d pictures in %d lists", len(l.images), e.lists)
 	}
 	runtime.KeepAlive(l)
+}
+
+// An image takes nothing more for being in a table of labels.
+func TestLabelsInATableAreHeldCompactly(t *testing.T) {
+	src := directories(t, 3)
+	var text strings.Builder
+	text.WriteString("path,label\n")
+	if err := fs.WalkDir(os.DirFS(src), ".", func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			fmt.Fprintf(&text, "%s,a\n", path)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	put(t, dir, "t.csv", []byte(text.String()))
+	o := &ImageOptions{Options: Options{Name: "photos"}, Labels: LabelSpec{File: filepath.Join(dir, "t.csv")}}
+	l, err := o.list(t.Context(), imagePlace{at: storage.Parse(src)}, t.TempDir())
+	if err != nil || len(l.images) == 0 {
+		t.Fatalf("%v, %d images", err, len(l.images))
+	}
+	for _, p := range l.images {
+		if p.extra != nil || p.labelName() != "a" {
+			t.Errorf("%s, of %q: %+v", p.path, p.labelName(), p.extra)
+		}
+	}
 }
 
 // An image in a table takes, besides, its features as an Example, and some 130 bytes for a list of

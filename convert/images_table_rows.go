@@ -122,8 +122,8 @@ func (t *imageTable) find(ctx context.Context, p *imageFile, line int64) error {
 // foundAs takes over what the origin knows of an image.
 func (p *imageFile) foundAs(found *imageFile) {
 	p.size, p.modTime, p.version, p.item = found.size, found.modTime, found.version, found.item
-	if p.bad() == nil {
-		p.addExtra().bad = found.bad()
+	if bad := found.bad(); bad != nil && p.bad() == nil {
+		p.addExtra().bad = bad
 	}
 }
 
