@@ -31,25 +31,16 @@ func (m *mapIndex) begin(buf []byte, s span) {
 
 // append appends to dst the field tag with the map of buf's entries.
 func (m *mapIndex) append(dst []byte, tag byte, buf []byte) []byte {
-	dst = append(dst, tag)
 	if !m.unsorted {
-		dst = appendVarint(dst, uint64(len(buf)))
+		dst = appendVarint(append(dst, tag), uint64(len(buf)))
 		return append(dst, buf...)
 	}
-	m.sort(buf)
-	size := 0
-	for _, i := range m.order {
-		size += m.spans[i].end - m.spans[i].begin
-	}
-	dst = appendVarint(dst, uint64(size))
-	for _, i := range m.order {
-		dst = append(dst, buf[m.spans[i].begin:m.spans[i].end]...)
-	}
+	dst, _ = m.appendAround(dst, tag, buf, -1, 0)
 	return dst
 }
 
-// appendAround is append with an entry, that of a span, which lacks its last missing bytes. They
-// belong at around[at:].
+// appendAround is append, but the entry of the span lacks, if there is one, lacks its last missing
+// bytes. They belong at around[at:].
 func (m *mapIndex) appendAround(dst []byte, tag byte, buf []byte, lacks, missing int) (around []byte, at int) {
 	m.sort(buf)
 	size := missing
