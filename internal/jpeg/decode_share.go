@@ -15,32 +15,33 @@ func (c *checker) large() bool {
 // are spare. It panics if one of the calls does, when none is left.
 func (c *checker) share(n int, do func(i int)) {
 	var next atomic.Int64
-	run := func() {
+	var crash atomic.Pointer[any]
+	helped(c.spare, 0, func(helpers int) bool { return helpers < min(maxHelpers, n-1) }, func() {
+		defer func() {
+			if p := recover(); p != nil {
+				crash.Store(&p)
+			}
+		}()
 		for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
 			do(int(i))
 		}
-	}
-	var crash atomic.Pointer[any]
-	func() {
-		var wait sync.WaitGroup
-		defer wait.Wait()
-		for range min(maxHelpers, n-1) {
-			if !c.spare.TryAcquire() {
-				break
-			}
-			wait.Go(func() {
-				defer c.spare.Release()
-				defer func() {
-					if p := recover(); p != nil {
-						crash.Store(&p)
-					}
-				}()
-				run()
-			})
-		}
-		run()
-	}()
+	})
 	if p := crash.Load(); p != nil {
 		panic(*p)
 	}
+}
+
+// helped calls run, which does not panic, in this goroutine and in others, and returns when all have
+// ended: in one for each processor that the caller has taken of spare, and for more of these as long
+// as more says so, given how many help already.
+func helped(spare Spare, taken int, more func(helpers int) bool, run func()) {
+	var wait sync.WaitGroup
+	for i := 0; i < taken || more(i) && spare.TryAcquire(); i++ {
+		wait.Go(func() {
+			defer spare.Release()
+			run()
+		})
+	}
+	run()
+	wait.Wait()
 }

@@ -84,16 +84,7 @@ func (c *checker) speculate(s *scan, first, n int) bool {
 		return false
 	}
 	w := c.speculation(s, first, n)
-	var wait sync.WaitGroup
-	for helpers, more := 1, true; more; helpers++ {
-		wait.Go(func() {
-			defer c.spare.Release()
-			w.run()
-		})
-		more = helpers < min(maxHelpers, w.pieces/4) && c.spare.TryAcquire()
-	}
-	w.run()
-	wait.Wait()
+	helped(c.spare, 1, func(helpers int) bool { return helpers < min(maxHelpers, w.pieces/4) }, w.run)
 	if w.failed || w.at.unit != w.end {
 		return false
 	}

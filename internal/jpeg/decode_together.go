@@ -63,15 +63,7 @@ func (c *checker) together(s *scan, pos int) (count, next int) {
 		c.spare.Release()
 		return 0, pos
 	}
-	var wait sync.WaitGroup
-	for have := true; have; have = len(work.starts) > int(work.next.Load()) && c.spare.TryAcquire() {
-		wait.Go(func() {
-			defer c.spare.Release()
-			work.run()
-		})
-	}
-	work.run()
-	wait.Wait()
+	helped(c.spare, 1, func(int) bool { return len(work.starts) > int(work.next.Load()) }, work.run)
 	if work.failed.Load() {
 		return 0, pos
 	}
