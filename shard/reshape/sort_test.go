@@ -1,6 +1,7 @@
 package reshape
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -140,6 +142,89 @@ func TestSortFails(t *testing.T) {
 				t.Errorf("%d workers, %d shards: operation %d fails: %v", workers, shards, fails.Load(), err)
 			}
 			settest.NothingAt(t, out)
+		}
+	}
+}
+
+// TestSortsOfOddRecords sorts records of 0 bytes to 1 MB, some without the feature or a value of it and
+// many with the same one, in buckets that shards share, and compares with slices.SortStableFunc.
+func TestSortsOfOddRecords(t *testing.T) {
+	t.Parallel()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 5))
+	for range 12 {
+		type sorted struct {
+			key    []byte
+			none   bool // there is no key
+			record string
+		}
+		var all []sorted
+		var b tfrecord.Builder
+		longest := []int{0, 2, 12, 400}[rng.IntN(4)]
+		in, out := filepath.Join(t.TempDir(), "in"), filepath.Join(t.TempDir(), "out")
+		files, size := 1+rng.IntN(3), 1+rng.IntN(1000)
+		settest.WriteSet(t, in, files, func(yield func([]byte)) {
+			for range rng.IntN(1500) {
+				b.Reset()
+				r := sorted{none: true}
+				switch rng.IntN(10) {
+				case 0: // 0 bytes
+				case 1:
+					b.Int64("other", int64(len(all)))
+				case 2:
+					b.Bytes("key")
+				default:
+					r.none = false
+					r.key = make([]byte, rng.IntN(longest+1))
+					for i := range r.key {
+						r.key[i] = byte(rng.IntN(3) * 127)
+					}
+					b.Bytes("key", r.key)
+					b.Int64("id", int64(len(all)))
+					b.Bytes("noise", make([]byte, rng.IntN(size)))
+				}
+				if rng.IntN(1500) == 0 {
+					b.Bytes("large", make([]byte, 1<<20))
+				}
+				r.record = string(b.Append(nil))
+				all = append(all, r)
+				yield([]byte(r.record))
+			}
+		})
+		settest.RemoveManifest(t, in) // which says nothing of the features
+		if !slices.ContainsFunc(all, func(r sorted) bool { return !r.none }) {
+			continue // it is refused
+		}
+		slices.SortStableFunc(all, func(a, b sorted) int {
+			switch {
+			case a.none == b.none:
+				return bytes.Compare(a.key, b.key)
+			case a.none:
+				return 1
+			}
+			return -1
+		})
+		o := Options{Memory: leastMemory << rng.IntN(7), Workers: 1 + rng.IntN(8), Shards: 1 + rng.IntN(60)}
+		_, err := Reshard(t.Context(), []string{in}, out, ReshardOptions{SortBy: "key", Options: o})
+		settest.Check(t, err)
+		sources, err := shard.Expand(t.Context(), []string{out}, shard.ExpandOptions{})
+		settest.Check(t, err)
+		rest := all
+		for _, s := range sources {
+			r, err := shard.Open(t.Context(), s.Path, tfrecord.ReaderOptions{})
+			settest.Check(t, err)
+			for data, err := range r.All() {
+				settest.Check(t, err)
+				if len(rest) == 0 || string(data) != rest[0].record {
+					t.Fatalf("%+v: record %d of %d is another one", o, len(all)-len(rest), len(all))
+				}
+				rest = rest[1:]
+			}
+			settest.Check(t, r.Close())
+		}
+		if len(rest) > 0 {
+			t.Fatalf("%+v: the last %d of %d records are missing", o, len(rest), len(all))
 		}
 	}
 }
