@@ -39,9 +39,9 @@ func (m *mapIndex) append(dst []byte, tag byte, buf []byte) []byte {
 	return dst
 }
 
-// appendAround is append, but the entry of the span lacks, if there is one, lacks its last missing
-// bytes. They belong at around[at:].
-func (m *mapIndex) appendAround(dst []byte, tag byte, buf []byte, lacks, missing int) (around []byte, at int) {
+// appendAround is append for a map whose entry number cut, -1 for none, is in buf without its last
+// missing bytes. They belong at around[at:].
+func (m *mapIndex) appendAround(dst []byte, tag byte, buf []byte, cut, missing int) (around []byte, at int) {
 	m.sort(buf)
 	size := missing
 	for _, i := range m.order {
@@ -49,7 +49,7 @@ func (m *mapIndex) appendAround(dst []byte, tag byte, buf []byte, lacks, missing
 	}
 	dst = appendVarint(append(dst, tag), uint64(size))
 	for _, i := range m.order {
-		if dst = append(dst, buf[m.spans[i].begin:m.spans[i].end]...); i == lacks {
+		if dst = append(dst, buf[m.spans[i].begin:m.spans[i].end]...); i == cut {
 			at = len(dst)
 		}
 	}

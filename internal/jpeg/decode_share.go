@@ -31,9 +31,9 @@ func (c *checker) share(n int, do func(i int)) {
 	}
 }
 
-// helped calls run, which does not panic, in this goroutine and in others, and returns when all have
-// ended: in one for each processor that the caller has taken of spare, and for more of these as long
-// as more says so, given how many help already.
+// helped calls run in this goroutine and in one helper for each processor: first for those that the
+// caller has taken from spare, then for any others there, while more, given the number of helpers so
+// far, returns true. It returns when all calls have ended. run must not panic.
 func helped(spare Spare, taken int, more func(helpers int) bool, run func()) {
 	var wait sync.WaitGroup
 	for i := 0; i < taken || more(i) && spare.TryAcquire(); i++ {

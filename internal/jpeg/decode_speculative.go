@@ -15,7 +15,7 @@ const (
 	maxHelpers = 15
 	// maxStarts is of how many MCUs a guess remembers where they begin.
 	maxStarts = 64
-	// maxMisses is how many guesses in a row may be of no use before there are no more of them.
+	// maxMisses is the number of useless guesses in a row after which no more are made.
 	maxMisses = 4
 )
 
@@ -24,8 +24,8 @@ const (
 // decoder that starts anywhere soon reads the same codes as one that started at the beginning. So
 // goroutines decode pieces as if an MCU began where a piece does. Then, in the order of the pieces,
 // each continues from the true position until an MCU begins where one of its own did: from there
-// on its coefficients are those of the image, but for the DC coefficients, to which the same
-// number is missing in all blocks of a component. Samples are made of them outside this order.
+// on its coefficients are those of the image, except that the DC coefficients of a component are all
+// off by the same number. Samples are made from them outside this order.
 type speculation struct {
 	s      *scan
 	end    int // the MCU after the last one
