@@ -1,10 +1,5 @@
 package reader
 
-import (
-	"sync"
-	"sync/atomic"
-)
-
 // workerSpec describes how portions of records become values.
 type workerSpec[T any] struct {
 	name      string // name of the stage, in Stats
@@ -42,81 +37,4 @@ type workerSpec[T any] struct {
 	mark func(v T, m mark)
 	// bytes returns the memory of a value; nil: unknown.
 	bytes func(v T) int64
-}
-
-// task is a portion being made into a value.
-type task[T any] struct {
-	element[T]
-	portion
-	left    atomic.Int32 // unfinished parts
-	done    chan struct{}
-	charged int64 // bytes charged to the budget for the value
-
-	mu     sync.Mutex
-	faults []workFault
-	fails  func(record int, err error) bool
-}
-
-// workUnits returns the number of units of a task that has begun.
-func (s *workerSpec[T]) workUnits(t *task[T]) int {
-	if s.units == nil {
-		return len(t.records)
-	}
-	return s.units(t.value)
-}
-
-// end ends the work on a part, and reports whether it was the last one: otherwise the task is no
-// longer the worker's. It returns the number of records to count and their payload in bytes: those
-// of the part or, if units are not records, those of the task with the last part.
-func (p part[T]) end(units bool) (last bool, records int, size int64) {
-	if !units {
-		records, size = p.to-p.from, payload(p.records[p.from:p.to])
-	}
-	last = p.left.Add(-1) == 0
-	if last && units {
-		records, size = len(p.records), payload(p.records)
-	}
-	return last, records, size
-}
-
-// workFault is a record of a portion without a result.
-type workFault struct {
-	record int
-	err    error
-	count  skipCount // including it
-}
-
-// part is one worker's share of a task.
-type part[T any] struct {
-	*task[T]
-	from, to int // units
-}
-
-// idle keeps objects for reuse. It is safe for concurrent use.
-type idle[T any] struct {
-	mu   sync.Mutex
-	list []T
-}
-
-func (l *idle[T]) put(v T) {
-	l.mu.Lock()
-	l.list = append(l.list, v)
-	l.mu.Unlock()
-}
-
-func (l *idle[T]) take() (v T, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	n := len(l.list)
-	if n == 0 {
-		return v, false
-	}
-	v, l.list = l.list[n-1], l.list[:n-1]
-	return v, true
-}
-
-func (l *idle[T]) len() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.list)
 }

@@ -220,21 +220,6 @@ func (w *workers[T]) feed() error {
 	}
 }
 
-// account updates the budget to the size of a value; an unfinished one may still grow to what was
-// reserved for it.
-func (w *workers[T]) account(t *task[T], done bool) {
-	if w.bytes == nil {
-		return
-	}
-	n := w.bytes(t.value)
-	if !done {
-		n = max(n, t.charged)
-	}
-	w.stream.run.budget.add(n-t.charged, 0)
-	t.charged = n
-	raise(&w.largest, n)
-}
-
 // runWorker is the loop of a worker.
 func (w *workers[T]) runWorker() {
 	labelGoroutine(w.ctx, w.name)
@@ -351,72 +336,6 @@ func (w *workers[T]) receive(ctx context.Context) (*task[T], error) {
 	w.room.leave()
 	w.stream.run.budget.wake()
 	return t, nil
-}
-
-// task returns an idle task as soon as there is memory for it and another portion, or nothing else
-// is in flight; nil if the context ends first.
-func (w *workers[T]) task() *task[T] {
-	budget := w.stream.run.budget
-	if t, ok := w.idle.take(); ok {
-		more := max(w.largest.Load()-t.charged, 0)
-		if !budget.make(w.epoch, more, w.payload, w.alone) {
-			w.idle.put(t)
-			return nil
-		}
-		t.charged += more
-		return t
-	}
-	n := w.largest.Load()
-	if !budget.make(w.epoch, n, w.payload, w.alone) {
-		return nil
-	}
-	t := &task[T]{done: make(chan struct{}, 1), charged: n}
-	t.value = w.make()
-	t.fails = func(record int, err error) bool {
-		t.mu.Lock()
-		t.faults = append(t.faults, workFault{record: record, err: err})
-		t.mu.Unlock()
-		return w.stream.run.passable(err)
-	}
-	t.element.free = func() {
-		t.portion.drop()
-		clear(t.faults)
-		t.faults = t.faults[:0]
-		if w.poison != nil && w.stream.run.set.opts.PoisonRecycled {
-			w.poison(t.value)
-		}
-		if w.clear != nil {
-			w.clear(t.value)
-			w.account(t, true)
-		}
-		if t.charged > 0 && w.idle.len() >= w.room.size() {
-			w.forget(t)
-			return
-		}
-		w.idle.put(t)
-		if w.closed.Load() {
-			w.forgetIdle()
-		}
-	}
-	return t
-}
-
-// forget leaves a task to the garbage collector.
-func (w *workers[T]) forget(t *task[T]) {
-	w.stream.run.budget.add(-t.charged, 0)
-	if w.free != nil {
-		w.free(t.value)
-	}
-}
-
-func (w *workers[T]) forgetIdle() {
-	for {
-		t, ok := w.idle.take()
-		if !ok {
-			return
-		}
-		w.forget(t)
-	}
 }
 
 func (w *workers[T]) state() State { return w.start }

@@ -5,12 +5,50 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/tfrec/tfrec/internal/jsonscan"
 )
 
 // The state of a shard is mostly its inputs, one per sample. They are not decoded with the rest, but
 // yielded one after another, so that a run over millions of samples does not hold them.
+
+// Input is the identity of an input: on this machine (Key, Size, ModTime), in its store (Key, Size,
+// Version) and anywhere (Hash).
+type Input struct {
+	Key     InputKey `json:"k"`
+	Size    int64    `json:"s"`
+	ModTime int64    `json:"t"` // nanoseconds since 1970
+	// Hash is the 128-bit XXH3 of the content in hexadecimal.
+	Hash string `json:"h"`
+	// Version of an object in a store, used instead of ModTime: with its URL it identifies the
+	// content on any machine.
+	Version string `json:"v,omitempty"`
+}
+
+// InputKey is a key of arbitrary bytes that survives JSON: one that is not UTF-8, or starts with a
+// NUL, is encoded as a NUL and its bytes in hexadecimal.
+type InputKey string
+
+// MarshalText implements encoding.TextMarshaler.
+func (k InputKey) MarshalText() ([]byte, error) {
+	if utf8.ValidString(string(k)) && !strings.HasPrefix(string(k), "\x00") {
+		return []byte(k), nil
+	}
+	return []byte("\x00" + hex.EncodeToString([]byte(k))), nil
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (k *InputKey) UnmarshalText(text []byte) error {
+	if len(text) == 0 || text[0] != 0 {
+		*k = InputKey(text)
+		return nil
+	}
+	b, err := hex.DecodeString(string(text[1:]))
+	*k = InputKey(b)
+	return err
+}
 
 // RecordedInput is an Input as a state file has it. Its slices are valid until the next one.
 type RecordedInput struct {
