@@ -126,7 +126,7 @@ build-cloud: ## build bin/tfrec-cloud, which also reads from and writes to objec
 
 AZURITE := bin/servers/azurite
 
-arm64-count: ## count the instructions of conversions on an emulated arm64, with assembly and without (needs qemu-user and gcc)
+arm64-count: ## count the instructions of conversions, and per pixel of their steps, on an emulated arm64, with assembly and without (needs qemu-user and gcc)
 	@mkdir -p bin
 	@command -v qemu-aarch64 >/dev/null 2>&1 || { echo "make arm64-count: no qemu-aarch64 here, on Debian in qemu-user" >&2; exit 1; }
 	gcc -Wall -Wextra -Werror -shared -fPIC -O2 -o bin/count.so internal/emulated/instructions/count.c
@@ -136,6 +136,9 @@ arm64-count: ## count the instructions of conversions on an emulated arm64, with
 		rm -rf bin/counted; echo "$$program $$flags"; \
 		GOMAXPROCS=1 qemu-aarch64 -plugin bin/count.so bin/$$program convert images testdata/demo/photos bin/counted --workers 1 --quiet $$flags 2>&1 | sort -rn | head -12; \
 	done; done
+	$(ARM64_GO) test -c -vet=off -tags static,noasm -o bin/augment-arm64-noasm.test ./augment
+	$(ARM64_GO) test -c -vet=off -tags static -o bin/augment-arm64.test ./augment
+	internal/emulated/instructions/pixels.sh $(CURDIR)/bin/count.so $(CURDIR)/bin/augment-arm64-noasm.test $(CURDIR)/bin/augment-arm64.test
 
 servers:
 	cd cloud/servers && GOWORK=off GOBIN=$(CURDIR)/bin/servers $(GO) install tool
