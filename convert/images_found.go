@@ -1,6 +1,10 @@
 package convert
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/tfrec/tfrec/internal/swar"
+)
 
 // foundImages are the images of a directory tree while it is listed. A growing list would be copied,
 // and take more than twice its memory each time; these take some 20 bytes for an image of a sorted
@@ -25,7 +29,7 @@ func (f *foundImages) add(path, version string, size, modTime int64) {
 		f.blocks = append(f.blocks, make([]byte, 0, max(foundBlock, integers+len(path)+len(version))))
 	}
 	b := f.blocks[len(f.blocks)-1]
-	samePath, sameVersion := samePrefix(path, f.path), samePrefix(version, f.version)
+	samePath, sameVersion := swar.Common(path, f.path), swar.Common(version, f.version)
 	b = binary.AppendUvarint(b, uint64(samePath))
 	b = binary.AppendUvarint(b, uint64(sameVersion))
 	b = binary.AppendVarint(b, size)
@@ -35,13 +39,6 @@ func (f *foundImages) add(path, version string, size, modTime int64) {
 	f.blocks[len(f.blocks)-1] = b
 	f.path, f.version, f.modTime = path, version, modTime
 	f.n++
-}
-
-func samePrefix(a, b string) (n int) {
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
 }
 
 func appendText(b []byte, text string) []byte {

@@ -2,9 +2,9 @@ package deflate
 
 import (
 	"encoding/binary"
-	"math/bits"
 
 	"github.com/tfrec/tfrec/internal/inflate"
+	"github.com/tfrec/tfrec/internal/swar"
 )
 
 const (
@@ -144,7 +144,7 @@ func (w *Writer) find(data []byte, pos, longest int) (length, distance int) {
 	most := min(maxMatch, len(data)-pos)
 	for chain := maxChain; at >= 0 && pos-at <= window && chain > 0; chain-- {
 		if (binary.LittleEndian.Uint64(data[at:])^v)<<16 == 0 && longest < most && data[at+longest] == data[pos+longest] {
-			if n := common(data[at:at+most], data[pos:pos+most]); n > longest {
+			if n := swar.Common(data[at:at+most], data[pos:pos+most]); n > longest {
 				longest, distance = n, pos-at
 				if n >= niceMatch {
 					break
@@ -174,20 +174,6 @@ func (w *Writer) enter(v uint64, pos int) (before int) {
 	w.prev[pos%window] = *h
 	*h = int32(pos + 1)
 	return before
-}
-
-// common is how many bytes two strings of the same length begin with alike.
-func common(a, b []byte) int {
-	n := 0
-	for ; len(a)-n >= 8 && len(b)-n >= 8; n += 8 {
-		if d := binary.LittleEndian.Uint64(a[n:]) ^ binary.LittleEndian.Uint64(b[n:]); d != 0 {
-			return n + bits.TrailingZeros64(d)/8
-		}
-	}
-	for n < len(a) && a[n] == b[n] {
-		n++
-	}
-	return n
 }
 
 func (w *Writer) literal(b byte) {

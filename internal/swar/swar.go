@@ -1,4 +1,4 @@
-// Package swar has the constants with which eight bytes are compared in one word.
+// Package swar has what compares eight bytes in one word.
 package swar
 
 const (

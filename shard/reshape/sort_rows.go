@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/spill"
+	"github.com/tfrec/tfrec/internal/swar"
 )
 
 // sortedRow is a row of a bucket, and what it is sorted by.
@@ -59,7 +60,7 @@ func (p *placed) sort() {
 		if at == 0 {
 			common, least, most = key, len(key), len(key)
 		} else if !bytes.HasPrefix(key, common) {
-			common = common[:commonLength(common, key)]
+			common = common[:swar.Common(common, key)]
 		}
 		least, most = min(least, len(key)), max(most, len(key))
 		rows = append(rows, sortedRow{prefix(key[groupSize:]), row.Number, at})
@@ -87,15 +88,6 @@ func (p *placed) sort() {
 	for i := range rows {
 		p.rows[i] = rows[i].at
 	}
-}
-
-// commonLength returns how many bytes a and b have in common.
-func commonLength(a, b []byte) int {
-	n := 0
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	return n
 }
 
 // maxSortBits is the binary logarithm of the maximum number of parts in sortRows: where each part
