@@ -26,11 +26,14 @@ var throughFaults = map[string]string{
 	"convert images":  "convert images ROOT/photos ROOT/out --resize 64 --splits train=0.8,val=0.2 --shards 2 -q",
 	"convert keep":    "convert images ROOT/photos LOCAL/out --encode keep --shards 2 --max-errors 0 -q",
 	"convert parts":   "convert images ROOT/photos ROOT/out --resize 448 --encode raw --name x -q", // a shard of several parts
+	"convert boxes":   "convert images ROOT/detection/images ROOT/out --annotations ROOT/detection/coco.json --instance-masks --resize 64x64 --shards 2 -q",
+	"convert masks":   "convert images ROOT/detection/images ROOT/out --annotations ROOT/detection/voc --masks ROOT/detection/masks --resize 64x64 --splits train=0.8,val=0.2 -q",
 	"convert csv":     "convert csv ROOT/tables/penguins.csv ROOT/out --shards 2 --shuffle --seed 3 -q",
 	"convert parquet": "convert table ROOT/tables/set.parquet ROOT/out --shards 2 -q",
 	"tasks":           "convert images ROOT/photos ROOT/out --resize 32 --shards 3 --task 1 --tasks 2 -q; convert images ROOT/photos ROOT/out --resize 32 --shards 3 --task 0 --tasks 2 -q; finalize ROOT/out -q",
 	"again":           "convert images ROOT/photos ROOT/out --resize 32 -q; convert images ROOT/photos ROOT/out --resize 32 -q",
 	"reshard":         "reshard ROOT/set ROOT/out --shards 3 --shuffle --seed 5 -q",
+	"sort":            "reshard ROOT/set ROOT/out --sort-by image/filename --shards 3 -q",
 	"merge":           "merge ROOT/set ROOT/more ROOT/out --name x -q",
 	"split":           "split ROOT/set ROOT/out --splits train=0.5,val=0.5 --seed 1 -q",
 	"filter":          `filter ROOT/set ROOT/out --where f["image/class/label"]>=1 -q`,
@@ -89,6 +92,7 @@ func newRoot(t *testing.T) map[string]string {
 	add(more, "more")
 	add(packed, "packed")
 	add(photos, "photos")
+	add("../testdata/detection", "detection")
 	add("../testdata/demo/penguins.csv", "tables/penguins.csv")
 	add(table, "tables/set.parquet")
 	for name, data := range root {
