@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 
@@ -42,12 +41,12 @@ func (s *Source) scan(ctx context.Context, o table.ScanOptions, t *table.Table) 
 		}
 		t.Columns = append(t.Columns, table.Column{Name: l.name, Kind: kind, List: l.list, Length: 1, Unfit: l.unfit})
 	}
-	v := &survey{d: d, all: all, columns: t.Columns, wants: o.Wants, distinct: o.Distinct, looks: newLooks(len(all)), sizes: make([]int64, len(d.batches))}
+	v := &survey{d: d, all: all, columns: t.Columns, wants: o.Wants, distinct: o.Distinct, stats: make([]table.ColumnStats, len(all)), sizes: make([]int64, len(d.batches))}
 	if err := v.run(ctx, r, o.Workers); err != nil {
 		return err
 	}
 	if t.Distinct = v.summarize(t.Columns); len(t.Distinct) > table.MaxDistinct {
-		return fmt.Errorf("column %q: %w", o.Distinct, tooManyDistinct())
+		return fmt.Errorf("column %q: %w", o.Distinct, table.ErrDistinct)
 	}
 	t.Rows, t.Classes = d.rows, d.classes
 	return s.cut(ctx, t, d, v.sizes)
@@ -62,23 +61,12 @@ type survey struct {
 	distinct string
 
 	mu    sync.Mutex // guards the fields below
-	looks []look
+	stats []table.ColumnStats
 	sizes []int64 // bytes of the values, by batch
 	next  int
 	err   error
 	errAt int // the batch
 }
-
-// look is what the rows of a column show.
-type look struct {
-	missing      int64
-	fewest, most int
-	seen         bool // some row has a value
-	notText      bool
-	distinct     map[string]struct{}
-}
-
-func newLooks(n int) []look { return make([]look, n) }
 
 // run looks with several workers, each of which has a session of its own and takes the batches in
 // order, so that dictionaries are read once by each.
@@ -102,7 +90,7 @@ func (v *survey) run(ctx context.Context, r storage.File, workers int) error {
 }
 
 func (v *survey) work(ctx context.Context, r storage.File) {
-	looks := newLooks(len(v.all))
+	stats := make([]table.ColumnStats, len(v.all))
 	session, err := newSession(r, v.d)
 	for {
 		i := v.take()
@@ -111,7 +99,7 @@ func (v *survey) work(ctx context.Context, r storage.File) {
 		}
 		size := int64(0)
 		if err == nil {
-			size, err = v.batch(session, i, looks)
+			size, err = v.batch(session, i, stats)
 		}
 		if err != nil {
 			v.fail(i, err)
@@ -123,8 +111,8 @@ func (v *survey) work(ctx context.Context, r storage.File) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for i := range looks {
-		v.looks[i].merge(&looks[i])
+	for i := range stats {
+		v.stats[i].Merge(&stats[i])
 	}
 }
 
@@ -149,7 +137,7 @@ func (v *survey) fail(i int, err error) {
 }
 
 // batch looks at a record batch, and returns the size of its values.
-func (v *survey) batch(s *session, i int, looks []look) (size int64, err error) {
+func (v *survey) batch(s *session, i int, stats []table.ColumnStats) (size int64, err error) {
 	record, err := s.read(v.d, i)
 	if err != nil {
 		return 0, v.d.placed(i, err)
@@ -167,7 +155,7 @@ func (v *survey) batch(s *session, i int, looks []look) (size int64, err error) 
 			if _, err := v.d.column(i, l, &b, record, v.columns[j].Kind, false, first, end); err != nil {
 				return 0, err
 			}
-			if err := looks[j].rows(&b, end-first, l.text, l.name == v.distinct); err != nil {
+			if err := stats[j].Add(&b, end-first, l.text, l.name == v.distinct); err != nil {
 				return 0, fmt.Errorf("column %q: %w", l.name, err)
 			}
 			size += int64(len(b.Data) + 4*len(b.Ends) + 8*len(b.Ints) + 4*len(b.Floats) + 4*len(b.Splits))
@@ -176,71 +164,17 @@ func (v *survey) batch(s *session, i int, looks []look) (size int64, err error) 
 	return size, nil
 }
 
-// rows looks at rows.
-func (l *look) rows(v *table.Values, n int, text, distinct bool) error {
-	if distinct && l.distinct == nil {
-		l.distinct = map[string]struct{}{}
-	}
-	for row := range n {
-		if !v.Has(row) {
-			l.missing++
-			continue
-		}
-		first, end := v.Span(row)
-		if !l.seen {
-			l.fewest, l.most, l.seen = end-first, end-first, true
-		}
-		l.fewest, l.most = min(l.fewest, end-first), max(l.most, end-first)
-		if distinct && v.Kind != table.Unknown {
-			for i := first; i < end; i++ {
-				l.distinct[v.Text(i)] = struct{}{}
-			}
-		}
-	}
-	if len(l.distinct) > table.MaxDistinct {
-		return tooManyDistinct()
-	}
-	for i := 0; text && !l.notText && i < len(v.Ends); i++ {
-		l.notText = !utf8.Valid(v.Byte(i))
-	}
-	return nil
-}
-
-func tooManyDistinct() error {
-	return fmt.Errorf("more than %d different values", table.MaxDistinct)
-}
-
-// merge adds what others found.
-func (l *look) merge(o *look) {
-	l.missing += o.missing
-	l.notText = l.notText || o.notText
-	switch {
-	case !o.seen:
-	case !l.seen:
-		l.fewest, l.most, l.seen = o.fewest, o.most, true
-	default:
-		l.fewest, l.most = min(l.fewest, o.fewest), max(l.most, o.most)
-	}
-	if l.distinct == nil {
-		l.distinct = o.distinct
-		return
-	}
-	maps.Copy(l.distinct, o.distinct)
-}
-
 // summarize puts what was found into the columns, and returns the different values.
 func (v *survey) summarize(columns []table.Column) (distinct []string) {
 	for i := range columns {
-		c, l := &columns[i], &v.looks[i]
-		c.Missing = l.missing
-		c.Text = v.all[i].text && !l.notText || v.all[i].decimal && c.Kind == table.Bytes
+		c, found := &columns[i], &v.stats[i]
+		c.Missing = found.Missing
+		c.Text = v.all[i].text && !found.NotText || v.all[i].decimal && c.Kind == table.Bytes
 		if c.List {
-			if c.Length = 0; l.fewest == l.most {
-				c.Length = l.most
-			}
+			c.Length = found.Length()
 		}
 		if c.Name == v.distinct {
-			distinct = slices.Sorted(maps.Keys(l.distinct))
+			distinct = slices.Sorted(maps.Keys(found.Distinct))
 		}
 	}
 	return distinct

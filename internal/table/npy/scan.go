@@ -8,7 +8,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/tfrec/tfrec/internal/table"
 )
@@ -45,7 +44,7 @@ func (s *Source) scan(ctx context.Context, o table.ScanOptions, t *table.Table) 
 			return err
 		}
 	}
-	looks := make([]look, len(features))
+	stats := make([]table.ColumnStats, len(features))
 	err := s.with(ctx, func(r *reader) error {
 		var v table.Values
 		for _, c := range t.Chunks {
@@ -61,7 +60,7 @@ func (s *Source) scan(ctx context.Context, o table.ScanOptions, t *table.Table) 
 				if err := r.read(ctx, f, t.Columns[i].Kind, t.Columns[i].List, c.FirstRow, c.Rows, &v); err != nil {
 					return err
 				}
-				if err := looks[i].rows(&v, int(c.Rows), distinct); err != nil {
+				if err := stats[i].Add(&v, int(c.Rows), true, distinct); err != nil {
 					return fmt.Errorf("array %q: %w", f.name, err)
 				}
 			}
@@ -71,10 +70,10 @@ func (s *Source) scan(ctx context.Context, o table.ScanOptions, t *table.Table) 
 	if err != nil {
 		return err
 	}
-	for i := range looks {
-		looks[i].summarize(&t.Columns[i], features[i].splits != nil)
+	for i := range stats {
+		summarize(&t.Columns[i], &stats[i], features[i].splits != nil)
 		if features[i].name == o.Distinct {
-			t.Distinct = slices.Sorted(maps.Keys(looks[i].distinct))
+			t.Distinct = slices.Sorted(maps.Keys(stats[i].Distinct))
 		}
 	}
 	return nil
@@ -146,61 +145,15 @@ func verifyMember(ctx context.Context, m *zip.File) error {
 	}
 }
 
-// look is what the rows of a column show.
-type look struct {
-	missing      int64
-	fewest, most int
-	seen         bool // some row has a value
-	notText      bool
-	distinct     map[string]struct{}
-}
-
-// rows looks at rows.
-func (l *look) rows(v *table.Values, n int, distinct bool) error {
-	if distinct && l.distinct == nil {
-		l.distinct = map[string]struct{}{}
-	}
-	for row := range n {
-		if !v.Has(row) {
-			l.missing++
-			continue
-		}
-		first, end := v.Span(row)
-		if !l.seen {
-			l.fewest, l.most, l.seen = end-first, end-first, true
-		}
-		l.fewest, l.most = min(l.fewest, end-first), max(l.most, end-first)
-		if !distinct {
-			continue
-		}
-		for i := first; i < end; i++ {
-			l.distinct[v.Text(i)] = struct{}{}
-		}
-		if len(l.distinct) > table.MaxDistinct {
-			return fmt.Errorf("more than %d different values", table.MaxDistinct)
-		}
-	}
-	for i := range v.Ends {
-		if l.notText = l.notText || !utf8.Valid(v.Byte(i)); l.notText {
-			break
-		}
-	}
-	return nil
-}
-
 // summarize puts what was found into a column.
-func (l *look) summarize(c *table.Column, ragged bool) {
-	c.Missing = l.missing
-	c.Text = c.Kind == table.Bytes && !l.notText
+func summarize(c *table.Column, found *table.ColumnStats, ragged bool) {
+	c.Missing = found.Missing
+	c.Text = c.Kind == table.Bytes && !found.NotText
 	if !ragged {
 		return
 	}
-	if c.List = l.fewest != 1 || l.most != 1; !l.seen {
-		c.List = false
-	}
+	c.List = found.Seen && (found.Fewest != 1 || found.Most != 1)
 	if c.List {
-		if c.Length = 0; l.fewest == l.most {
-			c.Length = l.most
-		}
+		c.Length = found.Length()
 	}
 }

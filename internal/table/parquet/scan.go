@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"runtime"
 	"slices"
-	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 
@@ -20,13 +18,9 @@ const scanRows = 1024
 
 // finding is what a scan finds in a column of a row group.
 type finding struct {
-	missing        int64
-	fewest, most   int
-	notText        bool
-	bytes          int64 // of the values
-	largest        int64 // page, uncompressed
-	distinct       map[string]struct{}
-	scanned, lists bool
+	table.ColumnStats
+	bytes   int64 // of the values
+	largest int64 // page, uncompressed
 }
 
 // Scan finds columns and chunks. It decodes the columns of which the footer does not say enough:
@@ -63,14 +57,14 @@ func (s *Source) scan(ctx context.Context, o table.ScanOptions) (*table.Table, e
 	if err != nil {
 		return nil, err
 	}
-	distinct := map[string]struct{}{}
 	for i := range t.Columns {
-		if err := summarize(&t.Columns[i], found[i], distinct); err != nil {
+		distinct, err := summarize(&t.Columns[i], found[i])
+		if err != nil {
 			return nil, err
 		}
-	}
-	if o.Distinct != "" {
-		t.Distinct = slices.Sorted(maps.Keys(distinct))
+		if leaves[i].name == o.Distinct {
+			t.Distinct = slices.Sorted(maps.Keys(distinct))
+		}
 	}
 	return t, s.cut(ctx, t, m, found)
 }
@@ -120,12 +114,12 @@ func (s *Source) find(ctx context.Context, r storage.File, m *metadata, l *leaf,
 	if l.kind != table.Bytes {
 		f.bytes = max(f.bytes, 8*p.values)
 	}
-	f.missing, f.fewest = max(p.nulls, 0), math.MaxInt
+	f.Missing = max(p.nulls, 0)
 	sized := l.physical != typeBytes || !p.dictionary || p.unencoded >= 0
 	counted := l.def == 0 || p.nulls >= 0
 	if !l.list && !l.text && sized && counted && !distinct {
 		if l.def == 0 {
-			f.missing = 0
+			f.Missing = 0
 		}
 		if p.uncompressed <= table.ChunkBytes {
 			return nil
@@ -138,10 +132,7 @@ func (s *Source) find(ctx context.Context, r storage.File, m *metadata, l *leaf,
 		s.keep(c, group)
 		return nil
 	}
-	f.missing, f.scanned, f.lists = 0, true, l.list
-	if distinct {
-		f.distinct = map[string]struct{}{}
-	}
+	f.Missing = 0
 	c := s.column(r, m, l, group, kind)
 	var v table.Values
 	var part rowValues
@@ -151,7 +142,7 @@ func (s *Source) find(ctx context.Context, r storage.File, m *metadata, l *leaf,
 		if err := c.read(ctx, first, min(first+scanRows, rows), &part); err != nil {
 			return err
 		}
-		if err := f.look(&part, l); err != nil {
+		if err := f.Add(&v, part.count, l.text, distinct); err != nil {
 			return err
 		}
 		total += int64(len(v.Data) + 4*len(v.Ends) + 8*len(v.Ints) + 4*len(v.Floats))
@@ -169,60 +160,21 @@ func (f *finding) measure(c *column) {
 	}
 }
 
-// look looks at rows.
-func (f *finding) look(r *rowValues, l *leaf) error {
-	for row := range r.count {
-		if !r.Has(row) {
-			f.missing++
-			continue
-		}
-		first, end := r.Span(row)
-		f.fewest, f.most = min(f.fewest, end-first), max(f.most, end-first)
-		if f.distinct == nil || r.Kind == table.Unknown {
-			continue
-		}
-		for i := first; i < end; i++ {
-			f.distinct[r.Text(i)] = struct{}{}
-		}
-		if len(f.distinct) > table.MaxDistinct {
-			return tooManyDistinct()
-		}
-	}
-	if l.text && !f.notText {
-		for i := range r.Ends {
-			if !utf8.Valid(r.Byte(i)) {
-				f.notText = true
-				break
-			}
-		}
-	}
-	return nil
-}
-
-func tooManyDistinct() error {
-	return fmt.Errorf("more than %d different values", table.MaxDistinct)
-}
-
-// summarize puts what was found in the row groups into a column.
-func summarize(c *table.Column, found []finding, distinct map[string]struct{}) error {
-	fewest, most := math.MaxInt, 0
+// summarize puts what was found in the row groups into a column, and returns the different values.
+func summarize(c *table.Column, found []finding) (distinct map[string]struct{}, err error) {
+	var all table.ColumnStats
 	for i := range found {
-		f := &found[i]
-		c.Missing += f.missing
-		fewest, most = min(fewest, f.fewest), max(most, f.most)
-		c.Text = c.Text && !f.notText
-		maps.Copy(distinct, f.distinct)
-		f.distinct = nil
-		if len(distinct) > table.MaxDistinct {
-			return fmt.Errorf("column %q: %w", c.Name, tooManyDistinct())
+		all.Merge(&found[i].ColumnStats)
+		if found[i].Distinct = nil; len(all.Distinct) > table.MaxDistinct {
+			return nil, fmt.Errorf("column %q: %w", c.Name, table.ErrDistinct)
 		}
 	}
+	c.Missing = all.Missing
+	c.Text = c.Text && !all.NotText
 	if c.List {
-		if c.Length = 0; fewest == most {
-			c.Length = most
-		}
+		c.Length = all.Length()
 	}
-	return nil
+	return all.Distinct, nil
 }
 
 // cut cuts the row groups into chunks. One that is in large pages is cut less often, since each
