@@ -2,8 +2,8 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"iter"
 	"runtime"
 	"strings"
 	"time"
@@ -135,17 +135,15 @@ func (r *run) measurePipeline() error {
 	case r.sample.examples:
 		o.Parse = true
 	}
-	soon, cancel := context.WithTimeout(r.ctx, 4*o.Limit+patience)
-	defer cancel()
-	res, err := reader.Bench(soon, r.paths, o)
-	if r.ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) { // no record suits its manifest
-		err = r.firstError(func(set *reader.Set) error {
-			for _, err := range reader.ParseColumns(set.Records(), reader.ColumnSpec{}).All(r.ctx) {
-				return err
-			}
-			return nil
+	if o.Parse { // records that do not suit their manifest are damaged
+		err := needOne(r, mostRecords, func(p reader.Pipe) iter.Seq2[*reader.ColumnBatch, error] {
+			return reader.ParseColumns(p, reader.ColumnSpec{}).All(r.ctx)
 		})
+		if err != nil {
+			return err
+		}
 	}
+	res, err := reader.Bench(r.ctx, r.paths, o)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package doctor
 import (
 	"errors"
 	"io"
+	"iter"
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
@@ -53,12 +54,7 @@ func (r *run) takeSample() error {
 		s.records = append(s.records, nil)
 	}
 	if len(s.records) == 0 {
-		return r.firstError(func(set *reader.Set) error {
-			for _, err := range set.Records().All(r.ctx) {
-				return err
-			}
-			return nil
-		})
+		return firstError(r, func(p reader.Pipe) iter.Seq2[reader.Record, error] { return p.All(r.ctx) })
 	}
 	rest := s.frames
 	for i := range s.records {
@@ -78,16 +74,27 @@ func (r *run) takeSample() error {
 
 var anyFrame = tfrecord.Framing{Checksum: tfrecord.ChecksumOff, MaxRecord: 1 << 40}
 
+// needOne fails if nothing is made of the first n records: repeated, that would never end.
+func needOne[T any](r *run, n int, all func(reader.Pipe) iter.Seq2[T, error]) error {
+	for _, err := range all(r.someRecords(n)) {
+		return err
+	}
+	return firstError(r, all)
+}
+
 // firstError returns why there is nothing to measure: the error of reading without skipping damage.
-func (r *run) firstError(read func(*reader.Set) error) error {
+func firstError[T any](r *run, all func(reader.Pipe) iter.Seq2[T, error]) error {
 	set, err := reader.OpenAll(r.ctx, r.paths, reader.Options{Partial: r.o.Partial})
-	if err == nil {
-		err = read(set)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = errors.New("no records in the files that can be measured")
+	for _, err := range all(set.Records()) {
+		if err != nil {
+			return err
+		}
+		break
 	}
-	return err
+	return errors.New("no records in the files that can be measured")
 }
 
 // interleave is the order of training without the shuffle.

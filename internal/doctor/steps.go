@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"hash/crc32"
 	"io"
+	"iter"
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/columns"
@@ -156,10 +157,15 @@ func (r *run) measureParse() error {
 	return nil
 }
 
+// someRecords returns up to n records in training order.
+func (r *run) someRecords(n int) reader.Pipe {
+	return r.interleave().Take(int64(min(n, len(r.sample.records))))
+}
+
 // cachedRecords returns up to n records in training order, again and again: from memory, but for
 // the first pass.
 func (r *run) cachedRecords(n int) reader.Pipe {
-	return r.interleave().Take(int64(min(n, len(r.sample.records)))).Cache(reader.CacheOptions{}).Repeat(-1)
+	return r.someRecords(n).Cache(reader.CacheOptions{}).Repeat(-1)
 }
 
 // mostDecoded is how many images are decoded again and again.
@@ -174,20 +180,18 @@ func (r *run) measureDecode() error {
 		Resize: augment.ResizeSpec{Square: r.o.Size, Antialias: true}, DType: reader.Float32, NoLabels: true,
 		Batch: min(r.o.Batch, mostDecoded/4),
 	}
+	err := needOne(r, mostDecoded, func(p reader.Pipe) iter.Seq2[*reader.ImageBatch, error] {
+		return reader.Images(p, spec).All(r.ctx)
+	})
+	if err != nil {
+		return err
+	}
 	decode := func(workers int) (speed, error) {
 		spec.Workers = workers
 		return flowSpeed(r.ctx, reader.Images(r.cachedRecords(mostDecoded), spec), r.longest,
 			func(b *reader.ImageBatch) (int, int32) { return b.Shape[0], b.Epoch })
 	}
 	one, err := decode(1)
-	if err == nil && one.records == 0 {
-		err = r.firstError(func(set *reader.Set) error {
-			for _, err := range reader.Images(set.Records(), spec).All(r.ctx) {
-				return err
-			}
-			return nil
-		})
-	}
 	if err != nil {
 		return err
 	}
