@@ -126,6 +126,7 @@ func (t *tiffFile) readPixelFormat(d *tiffDirectory) error {
 		return unsupported(TIFF, "each sample in a plane of its own")
 	}
 	switch p := d.number(tagPredictor, 1); {
+	case !hasPredictor(d.number(tagCompression, tiffNone)): // others don't look at it, as libtiff
 	case p == tiffDifference && !t.float && (t.bits == 8 || t.bits == 16):
 		t.difference = true
 	case p != 1:
@@ -160,6 +161,12 @@ func (t *tiffFile) readPixelFormat(d *tiffDirectory) error {
 		return unsupported(TIFF, "photometric interpretation %d with %d samples of %d bits", t.photometric, t.samples, t.bits)
 	}
 	return nil
+}
+
+// hasPredictor reports whether data are stored as differences, if the file says so, before they are
+// compressed.
+func hasPredictor(compression int) bool {
+	return compression == tiffLZW || compression == tiffDeflate || compression == tiffDeflateOld
 }
 
 // alpha is the kind of the sample after the colours of a pixel. Where the file does not say, as those of

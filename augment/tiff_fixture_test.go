@@ -17,7 +17,7 @@ type tiffSpec struct {
 	alpha                          int // of extra samples, if the file says
 	saysAlpha                      bool
 	compression                    int
-	difference, tiled              bool
+	difference, tiled              bool // the file has the predictor; its data only if they are compressed with one
 	blockWidth, blockHeight        int
 	palette                        []uint16 // reds, greens, blues
 	change                         func(tags map[int][]int)
@@ -45,7 +45,7 @@ func (s *tiffSpec) block(at pixel, x0, y0, w, h int) []byte {
 		for x := x0; x < x0+w; x++ {
 			for i := range s.samples {
 				v := s.sample(at, x, y, i)
-				if s.difference {
+				if s.difference && hasPredictor(s.compression) {
 					v, before[i] = (v-before[i])&(1<<s.bits-1), v
 				}
 				switch s.bits {
