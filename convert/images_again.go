@@ -31,11 +31,10 @@ func (s *imageSource) suspect(m *sampleWork) bool {
 // beginAgain begins an unusable sample again, with images read around all caches, and returns its
 // work in place of m. If other bytes come, that is counted as harm done in transit.
 func (s *imageSource) beginAgain(ctx context.Context, m *sampleWork, p *piece, before mark) (*sampleWork, error) {
-	sample := m.sample
+	sample, alone := m.sample, m.alone
 	putSampleWork(m)
 	first := bytes.Clone(p.identity[before.identity:])
 	p.returnTo(before)
-	alone := m.alone
 	m = s.newSampleWork(sample, nil)
 	m.alone = alone
 	err := s.begin(storage.Around(ctx), m, p)
