@@ -3,6 +3,7 @@ package convert
 import (
 	"context"
 	"errors"
+	"iter"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -130,6 +131,28 @@ func (b *refusing) Batch() int { return 32 }
 func (b *refusing) Render(tasks []*augment.Task) error {
 	b.given.Store(int64(len(tasks)))
 	return errBackend
+}
+
+// cancelled is a source whose tasks have a context that has ended.
+type cancelled struct{ source }
+
+func (s *cancelled) tasks(ctx context.Context, job int) iter.Seq2[task, error] {
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	return s.source.tasks(ctx, job)
+}
+
+// TestInterruptedAfterDecoding: images that were being decoded when the run was interrupted are
+// neither rendered nor encoded.
+func TestInterruptedAfterDecoding(t *testing.T) {
+	t.Parallel()
+	b := new(batches)
+	o := &ImageOptions{Resize: augment.ResizeSpec{Width: 8, Height: 8}, Backend: b}
+	in := &changedInput{&imageInput{o: o, src: directories(t, 9)}, func(s source) source { return &cancelled{s} }}
+	_, err := runConversion(t.Context(), in, t.TempDir())
+	if n := b.calls.Load(); !errors.Is(err, context.Canceled) || n > 0 {
+		t.Errorf("%d batches, %v", n, err)
+	}
 }
 
 // TestBatchesOfLargeResults checks that the size of results also bounds batches.

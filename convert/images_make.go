@@ -177,6 +177,9 @@ func (s *imageSource) make(ctx context.Context, samples []sample, fetched [][]*f
 			}
 		}
 		if err == nil {
+			err = ctx.Err() // rendering and encoding may take longer than decoding
+		}
+		if err == nil {
 			err = s.render(batch)
 		}
 		for _, m := range batch {
