@@ -24,8 +24,10 @@ bytes, their splits and, without --shuffle or --sort-by, their order: that of th
 arguments, of the files' names, and of the files.
 
 --shuffle shuffles the records of each split over all of its shards: all orders are
-equally likely. --sort-by sorts them by the value of a feature. --group-by makes a
-set of the records of each value of a feature, in a directory of that name in OUT.
+equally likely. --sort-by sorts them by the value of a feature: numbers from the
+smallest to the largest, NaN after them, and bytes one by one. Records of equal
+values keep their order. --group-by makes a set of the records of each value of a
+feature, in a directory of that name in OUT.
 Records that exceed --memory are spilled to OUT or, if that is a URL, to the
 system's temporary directory.`,
 		Example: `  tfrec reshard out/ fewer/ --shards 8
