@@ -92,3 +92,43 @@ func TestCondSignal(t *testing.T) {
 		}
 	})
 }
+
+// countedMutex counts how often it is locked.
+type countedMutex struct {
+	sync.Mutex
+	locked int
+}
+
+func (m *countedMutex) Lock() { m.Mutex.Lock(); m.locked++ }
+
+// TestCondWakesNobodyInVain has many goroutines wait for a turn each. Each takes the lock twice, to
+// wait and when its turn comes, however many turns are announced to all.
+func TestCondWakesNobodyInVain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n = 100
+		var mu countedMutex
+		changed, turn := NewCond(&mu), 0
+		var group sync.WaitGroup
+		for i := 1; i <= n; i++ {
+			group.Go(func() {
+				mu.Lock()
+				defer mu.Unlock()
+				if err := changed.Wait(t.Context(), func() bool { return turn == i }); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		for range n {
+			mu.Lock()
+			turn++
+			changed.Broadcast()
+			mu.Unlock()
+			synctest.Wait()
+		}
+		group.Wait()
+		if want := 3 * n; mu.locked != want {
+			t.Errorf("locked %d times, want %d", mu.locked, want)
+		}
+	})
+}
