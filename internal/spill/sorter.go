@@ -3,14 +3,16 @@ package spill
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"sync"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Sorter sorts rows by their bytes in bounded memory: an external merge sort. Rows
@@ -19,33 +21,28 @@ import (
 // them may be equal.
 //
 // Add rows, then call Sort, then Next until io.EOF. Add may be called by several
-// goroutines at a time.
+// goroutines at a time: each has a chunk of the memory to itself meanwhile.
 type Sorter struct {
 	create func() (File, error)
 	memory int // bytes, of everything
+	chunks []*sortChunk
+	free   chan *sortChunk // those that no Add uses; in rotation, so that all fill evenly
 
-	mu      sync.Mutex
-	data    []byte // rows in memory, as AppendRow encodes them
-	entries []sortEntry
-	file    File
-	runs    []extent // in file
-	size    int64    // of file
-	merge   *merge   // after Sort, of a Sorter with runs
-	next    int      // after Sort, of one without: the entry that Next returns
+	mu   sync.Mutex
+	file File
+	runs []extent // in file
+	size int64    // of file, with what is being written
+
+	// After Sort.
+	merge *merge      // of a Sorter with runs
+	order []sortEntry // of one without
+	next  int         // of order: what Next returns
 }
-
-// sortEntry is a row in memory: its first bytes, as a number in the same order, and
-// where it is.
-type sortEntry struct {
-	prefix uint64
-	at     uint32
-}
-
-const entrySize = 16
 
 // Limits of a Sorter's parts, in bytes.
 const (
 	leastRun    = 64 << 10
+	leastChunk  = 1 << 20 // of several; less is one
 	mostRun     = 1 << 30 // offsets in a run are 32-bit
 	leastBuffer = 16 << 10
 	mostBuffer  = 1 << 20
@@ -55,7 +52,15 @@ const (
 // create is called for each file that is needed: none while memory holds all rows,
 // and for very many rows several, one after another. Sorter closes them.
 func NewSorter(memory int64, create func() (File, error)) *Sorter {
-	return &Sorter{create: create, memory: int(min(max(memory, 4*leastRun), 4*mostRun))}
+	s := &Sorter{create: create, memory: int(min(max(memory, 4*leastRun), 4*mostRun))}
+	n := min(max(s.memory/4/leastChunk, 1), runtime.GOMAXPROCS(0))
+	s.free = make(chan *sortChunk, n)
+	for range n {
+		c := new(sortChunk)
+		s.chunks = append(s.chunks, c)
+		s.free <- c
+	}
+	return s
 }
 
 // AppendRow appends a row to dst in the form that Add takes.
@@ -72,87 +77,79 @@ func cutRow(rows []byte) (row []byte, n int) {
 
 // Add adds rows, which AppendRow appended one after another.
 func (s *Sorter) Add(rows []byte) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	c := <-s.free
+	defer func() { s.free <- c }()
+	// A quarter of the memory is for rows: growing the chunks may take as much again, and the
+	// collector lets the heap grow to twice of what is held.
+	most := s.memory / 4 / len(s.chunks)
 	for len(rows) > 0 {
 		row, n := cutRow(rows)
-		// A quarter of the memory is for a run: growing it may take as much again, and
-		// the collector lets the heap grow to twice of what is held.
-		if len(s.data)+n+entrySize*(len(s.entries)+1) > s.memory/4 && len(s.entries) > 0 {
-			if err := s.flush(); err != nil {
+		if len(c.data)+n+entrySize*(len(c.entries)+1) > most && len(c.entries) > 0 {
+			if err := s.flush(c); err != nil {
 				return err
 			}
 		}
-		s.entries = append(s.entries, sortEntry{prefix(row), uint32(len(s.data))})
-		s.data = append(s.data, rows[:n]...)
+		c.add(row, rows[:n])
 		rows = rows[n:]
 	}
 	return nil
 }
 
-// prefix returns the first bytes of a row as a number.
-func prefix(row []byte) uint64 {
-	var b [8]byte
-	copy(b[:], row)
-	return binary.BigEndian.Uint64(b[:])
-}
-
-func (s *Sorter) row(e sortEntry) []byte {
-	row, _ := cutRow(s.data[e.at:])
-	return row
-}
-
-// sortRun sorts the rows in memory.
-func (s *Sorter) sortRun() {
-	slices.SortFunc(s.entries, func(a, b sortEntry) int {
-		if a.prefix != b.prefix {
-			return cmp.Compare(a.prefix, b.prefix)
+// flush moves rows from memory to the file, as a run.
+func (s *Sorter) flush(c *sortChunk) error {
+	chunks := []*sortChunk{c}
+	c.order = sortChunks(context.Background(), chunks, 1, c.order)
+	file, at, err := s.reserve(int64(len(c.data)))
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(io.NewOffsetWriter(file, at), 64<<10)
+	for _, e := range c.order {
+		_, n := cutRow(c.data[e.at:])
+		if _, err := w.Write(c.data[e.at : int(e.at)+n]); err != nil {
+			return err
 		}
-		return bytes.Compare(s.row(a), s.row(b))
-	})
+	}
+	c.data, c.entries = c.data[:0], c.entries[:0]
+	return w.Flush()
 }
 
-// flush moves the rows in memory to the file, as a run.
-func (s *Sorter) flush() error {
-	s.sortRun()
+// reserve adds a run of that size to the file, and returns where the caller has to write it.
+func (s *Sorter) reserve(size int64) (File, int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.file == nil {
 		f, err := s.create()
 		if err != nil {
-			return err
+			return nil, 0, err
 		}
 		s.file = f
 	}
-	w := bufio.NewWriterSize(s.file, 64<<10)
-	from := s.size
-	for _, e := range s.entries {
-		_, n := cutRow(s.data[e.at:])
-		if _, err := w.Write(s.data[e.at : int(e.at)+n]); err != nil {
-			return err
-		}
-		s.size += int64(n)
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	s.runs = append(s.runs, extent{from, s.size - from})
-	s.data, s.entries = s.data[:0], s.entries[:0]
-	return nil
+	at := s.size
+	s.size += size
+	s.runs = append(s.runs, extent{at, size})
+	return s.file, at, nil
 }
 
 // Sort ends the adding of rows. With very many rows it takes a while, and stops when ctx is done.
 func (s *Sorter) Sort(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.file == nil {
-		s.sortRun()
-		return nil
+		s.order = sortChunks(ctx, s.chunks, len(s.chunks), nil)
+		for _, c := range s.chunks {
+			c.entries = nil
+		}
+		return context.Cause(ctx)
 	}
-	if len(s.entries) > 0 {
-		if err := s.flush(); err != nil {
-			return err
+	var group errgroup.Group
+	for _, c := range s.chunks {
+		if len(c.entries) > 0 {
+			group.Go(func() error { return s.flush(c) })
 		}
 	}
-	s.data, s.entries = nil, nil // their memory is for the buffers
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	s.chunks = nil // their memory is for the buffers
 	most := s.memory / 2 / leastBuffer
 	for len(s.runs) > most {
 		if err := s.mergeRuns(ctx, most); err != nil {
@@ -214,18 +211,17 @@ func (s *Sorter) Next() ([]byte, error) {
 	if s.merge != nil {
 		return s.merge.row()
 	}
-	if s.next == len(s.entries) {
+	if s.next == len(s.order) {
 		return nil, io.EOF
 	}
 	s.next++
-	return s.row(s.entries[s.next-1]), nil
+	e := s.order[s.next-1]
+	return s.chunks[e.chunk].row(e.at), nil
 }
 
 // Close closes the file, if there is one, and gives the memory back.
 func (s *Sorter) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.data, s.entries, s.merge, s.next = nil, nil, nil, 0
+	s.chunks, s.order, s.merge, s.next = nil, nil, nil, 0
 	if s.file == nil {
 		return nil
 	}

@@ -3,18 +3,33 @@ package spill
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // TestSorter compares with slices.Sort: rows of many lengths, distributed evenly or
-// all the same, with much memory and so little that runs of runs are merged.
+// all the same, with much memory and so little that runs of runs are merged, added by one goroutine
+// and by several.
 func TestSorter(t *testing.T) {
+	for _, procs := range []int{1, 5} {
+		t.Run(fmt.Sprint(procs), func(t *testing.T) { testSorter(t, procs) })
+	}
+}
+
+func testSorter(t *testing.T, procs int) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 	for seed, test := range []struct {
 		rows, longest, kinds int // kinds: of rows that differ; 0 is any
 		memory               int64
@@ -22,7 +37,7 @@ func TestSorter(t *testing.T) {
 	}{
 		{0, 10, 0, 0, 0}, {1, 10, 0, 0, 0}, {2000, 30, 0, 0, 0}, {2000, 30, 0, 8 << 20, 0},
 		{50_000, 40, 0, 0, 1}, {50_000, 40, 1, 0, 1}, {50_000, 40, 3, 1 << 20, 1}, {300, 100_000, 0, 0, 2},
-		{200_000, 60, 5000, 0, 2},
+		{200_000, 60, 5000, 0, 2}, {200_000, 60, 0, 16 << 20, 1}, {20_000, 60, 0, 64 << 20, 0},
 	} {
 		rng := rand.New(rand.NewPCG(uint64(seed), 1))
 		made, open := 0, 0
@@ -43,6 +58,16 @@ func TestSorter(t *testing.T) {
 		for range test.kinds {
 			kinds = append(kinds, random())
 		}
+		batches := make(chan []byte)
+		var group errgroup.Group
+		for range procs {
+			group.Go(func() (err error) {
+				for batch := range batches {
+					err = errors.Join(err, s.Add(batch))
+				}
+				return err
+			})
+		}
 		var want [][]byte
 		for len(want) < test.rows {
 			var batch []byte
@@ -56,11 +81,10 @@ func TestSorter(t *testing.T) {
 				want = append(want, row)
 				batch = AppendRow(batch, row)
 			}
-			if err := s.Add(batch); err != nil {
-				t.Fatal(err)
-			}
+			batches <- batch
 		}
-		if err := s.Sort(t.Context()); err != nil {
+		close(batches)
+		if err := errors.Join(group.Wait(), s.Sort(t.Context())); err != nil {
 			t.Fatal(err)
 		}
 		slices.SortFunc(want, bytes.Compare)
@@ -157,37 +181,57 @@ func (f failing) ReadAt(p []byte, off int64) (int, error) {
 	return f.File.ReadAt(p, off)
 }
 
+// BenchmarkSorter adds random rows of 24 bytes in several goroutines, as many as processors, sorts
+// and reads them, with memory for all of them and for less. It reports the time
+// of adding with sorting, and of reading, for each row.
 func BenchmarkSorter(b *testing.B) {
-	const rows = 2_000_000
-	rng := rand.New(rand.NewPCG(1, 2))
-	b.SetBytes(rows)
-	b.ReportAllocs()
-	for b.Loop() {
-		s := NewSorter(16<<20, func() (File, error) { return os.Create(filepath.Join(b.TempDir(), "run")) })
-		var row [24]byte
-		var batch []byte
-		for i := range rows {
-			for j := range 3 {
-				for k, v := 0, rng.Uint64(); k < 8; k, v = k+1, v>>8 {
-					row[8*j+k] = byte(v)
+	const rows, batch = 1_000_000, 1000
+	for name, memory := range map[string]int64{"all": 1 << 30, "file": 32 << 20} {
+		for _, procs := range []int{1, 2, 8} {
+			b.Run(fmt.Sprintf("%s/procs=%d", name, procs), func(b *testing.B) {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+				b.ReportAllocs()
+				var adding, reading time.Duration
+				for b.Loop() {
+					began := time.Now()
+					s := NewSorter(memory, func() (File, error) { return os.Create(filepath.Join(b.TempDir(), "run")) })
+					var left atomic.Int64
+					left.Store(rows)
+					var group errgroup.Group
+					for worker := range procs {
+						group.Go(func() error {
+							random := rand.New(rand.NewPCG(uint64(worker), 1))
+							row, rows := make([]byte, 24), []byte(nil)
+							for left.Add(-batch) >= 0 {
+								rows = rows[:0]
+								for range batch {
+									binary.NativeEndian.PutUint64(row, random.Uint64())
+									rows = AppendRow(rows, row)
+								}
+								if err := s.Add(rows); err != nil {
+									return err
+								}
+							}
+							return nil
+						})
+					}
+					if err := errors.Join(group.Wait(), s.Sort(b.Context())); err != nil {
+						b.Fatal(err)
+					}
+					adding += time.Since(began)
+					began = time.Now()
+					for range rows {
+						if _, err := s.Next(); err != nil {
+							b.Fatal(err)
+						}
+					}
+					reading += time.Since(began)
+					s.Close()
 				}
-			}
-			batch = AppendRow(batch, row[:])
-			if i%1000 == 999 {
-				if err := s.Add(batch); err != nil {
-					b.Fatal(err)
-				}
-				batch = batch[:0]
-			}
+				each := float64(b.N) * rows
+				b.ReportMetric(float64(adding.Nanoseconds())/each, "add-ns/row")
+				b.ReportMetric(float64(reading.Nanoseconds())/each, "read-ns/row")
+			})
 		}
-		if err := s.Sort(b.Context()); err != nil {
-			b.Fatal(err)
-		}
-		for range rows {
-			if _, err := s.Next(); err != nil {
-				b.Fatal(err)
-			}
-		}
-		s.Close()
 	}
 }
