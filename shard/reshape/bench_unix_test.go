@@ -143,6 +143,14 @@ func BenchmarkReshard(b *testing.B) {
 		run("sort", reshard(ReshardOptions{SortBy: "height"}))
 		run("sort-by-few", reshard(ReshardOptions{SortBy: "label"}))
 		run("external-sort", reshard(ReshardOptions{SortBy: "height", Options: less}))
+		dedupe := func(o Options) func() error {
+			return func() error {
+				_, err := Dedupe(context.Background(), paths, out, DedupeOptions{Options: o})
+				return err
+			}
+		}
+		run("dedupe", dedupe(Options{}))
+		run("external-dedupe", dedupe(less))
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 // eachRecord reads all records: it calls look with each record, concurrently, and then calls then
 // with the results in order. Checksums have been verified.
 func (in *inputs) eachRecord(ctx context.Context, workers int, look func(*record) (digest.Hash, error), then func(n int64, split int, m digest.Hash) error) error {
-	return in.eachBlock(ctx, workers, look, func(b *block) error {
+	return in.eachBlock(ctx, workers, look, nil, func(b *block) error {
 		n := b.file.first + b.first
 		for i, m := range b.marks {
 			if err := then(n+int64(i), b.file.split, m); err != nil {
@@ -33,8 +33,9 @@ func (in *inputs) eachRecord(ctx context.Context, workers int, look func(*record
 var recordPool = sync.Pool{New: func() any { return new(record) }}
 
 // eachBlock is like eachRecord, but calls then once per block; the results of look are in the
-// block's marks.
-func (in *inputs) eachBlock(ctx context.Context, workers int, look func(*record) (digest.Hash, error), then func(b *block) error) error {
+// block's marks. looked is called with each block before that, concurrently and in any order. Either
+// may be nil.
+func (in *inputs) eachBlock(ctx context.Context, workers int, look func(*record) (digest.Hash, error), looked, then func(b *block) error) error {
 	s := in.stream()
 	defer s.close()
 	in.plan()
@@ -46,7 +47,7 @@ func (in *inputs) eachBlock(ctx context.Context, workers int, look func(*record)
 			}
 			r := recordPool.Get().(*record)
 			defer recordPool.Put(r)
-			return b.eachRecord(r, func(_ int, r *record) error {
+			err := b.eachRecord(r, func(_ int, r *record) error {
 				if ctx.Err() != nil { // look may take long, for example to evaluate a condition
 					return context.Cause(ctx)
 				}
@@ -54,9 +55,15 @@ func (in *inputs) eachBlock(ctx context.Context, workers int, look func(*record)
 				b.marks = append(b.marks, m)
 				return err
 			})
+			if err == nil && looked != nil {
+				err = looked(b)
+			}
+			return err
 		},
-		func(b *block) error {
-			err := then(b)
+		func(b *block) (err error) {
+			if then != nil {
+				err = then(b)
+			}
 			in.done(b)
 			s.put(b)
 			return err
@@ -113,7 +120,7 @@ func (in *inputs) choose(ctx context.Context, c chooser, targets int, dir *setdi
 		}
 		return log, records, sizes, log.flush()
 	}
-	err = in.eachBlock(ctx, in.o.workers(), c.look, func(b *block) error {
+	err = in.eachBlock(ctx, in.o.workers(), c.look, nil, func(b *block) error {
 		n := b.file.first + b.first
 		for i, m := range b.marks {
 			t, err := put(n+int64(i), b.file.split, m)

@@ -60,17 +60,18 @@ func dealHashes(ctx context.Context, in *inputs, hashes *spill.Sorter, o *Dedupe
 		look = by.look
 	}
 	missing := digest.Of([]byte{'n'})
-	var row, rows []byte
 	err := in.eachBlock(ctx, o.workers(), look, func(b *block) error {
-		rows = rows[:0]
+		rows := b.rows[:0]
+		var row []byte
 		for i, m := range b.marks {
 			if o.By == "" || m != missing {
 				row = binary.BigEndian.AppendUint64(m.Append(row[:0]), uint64(b.file.first+b.first+int64(i)))
 				rows = spill.AppendRow(rows, row)
 			}
 		}
+		b.rows = rows
 		return hashes.Add(rows)
-	})
+	}, nil)
 	if err == nil && o.By != "" {
 		err = by.check()
 	}

@@ -83,9 +83,9 @@ func (d *difference) addHashes(ctx context.Context, i int, hashes *spill.Sorter)
 		return digest.Of(r.data), nil
 	}
 	kinds := [][]byte{{rowOfA}, {rowCounts, rowOfB}}[i]
-	var row, rows []byte
 	return side.eachBlock(ctx, side.o.workers(), look, func(b *block) error {
-		rows = rows[:0]
+		rows := b.rows[:0]
+		var row []byte
 		for k, m := range b.marks {
 			m.Lo ^= salts[b.file.split]
 			for _, kind := range kinds {
@@ -94,8 +94,9 @@ func (d *difference) addHashes(ctx context.Context, i int, hashes *spill.Sorter)
 				rows = spill.AppendRow(rows, row)
 			}
 		}
+		b.rows = rows
 		return hashes.Add(rows)
-	})
+	}, nil)
 }
 
 // match counts the records that occur less often on the other side, and returns the numbers of the
