@@ -87,3 +87,31 @@ func BenchmarkWritePath(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkOneShard writes a single shard of records that cost nothing, from pieces of several
+// sizes, in turns with SHA-256 of as many bytes in one goroutine, which bounds it. It reports the
+// best rates, of the hash and of the shard: a busy machine delays each of them differently.
+func BenchmarkOneShard(b *testing.B) {
+	for _, size := range []int{1 << 20, 100 << 10, 20 << 10} {
+		b.Run(fmt.Sprintf("piece=%dK", size>>10), func(b *testing.B) {
+			c := &copies{shards: 1, pieces: 64 << 20 / size, each: max(size/(100<<10), 1), record: make([]byte, min(size, 100<<10))}
+			total := float64(c.pieces * c.each * len(c.record))
+			hashed := make([]byte, size)
+			least := [2]time.Duration{time.Hour, time.Hour}
+			for b.Loop() {
+				began := time.Now()
+				sum := sha256.New()
+				for range int(total) / size {
+					sum.Write(hashed)
+				}
+				least[0] = min(least[0], time.Since(began))
+				began = time.Now()
+				c.convert(b, 2)
+				least[1] = min(least[1], time.Since(began))
+			}
+			b.ReportMetric(total/least[0].Seconds()/1e9, "SHA-GB/s")
+			b.ReportMetric(total/least[1].Seconds()/1e9, "GB/s")
+			b.ReportMetric(least[0].Seconds()/least[1].Seconds(), "x-SHA")
+		})
+	}
+}
