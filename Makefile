@@ -41,7 +41,7 @@ REQUIREMENTS := internal/interop/requirements.txt
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 
-.PHONY: help build demo test check race torture fuzz bench bench-compare bench-peers interop accept clean venv venv-dali docs dist check-dist release-check man build-cloud cloud-test build-beam beam-test beam-flink beam-flink-cluster beam-spark nightly gomlx-test
+.PHONY: help build demo test check race torture fuzz bench contention bench-compare bench-peers interop accept clean venv venv-dali docs dist check-dist release-check man build-cloud cloud-test build-beam beam-test beam-flink beam-flink-cluster beam-spark nightly gomlx-test
 .PHONY: install gpu gpu-test gpu-device-test gpu-env cuda-headers fakecuda ptx check-ptx
 .PHONY: check-format check-vet check-static check-arrows check-docs check-generated check-modules check-platforms check-tags
 .PHONY: servers cloud-nightly cluster-test cluster-flink arm64-test arm64-count
@@ -279,6 +279,21 @@ fuzz: ## run every fuzz target for FUZZTIME (10s, or a number of runs such as 50
 
 bench: ## run the benchmarks whose name matches BENCH (all)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+# The counts say more than the times: who holds a lock may lose its core meanwhile.
+contention: ## profile for which locks and channels conversions, reshaping and reading wait with 2 to 64 processors
+	@mkdir -p bin
+	@set -e; for what in './convert WritePath' './convert CSV' './convert Images/go/workers=all' './shard/reshape Reshard/^(reshard|shuffle|sort|dedupe)-184' \
+		'./reader ^Benchmark(Interleave|Shuffle|ShuffleAll)$$'; do \
+		$(GO) test -c -o bin/contention.test $${what% *}; \
+		for procs in 2 8 32 64; do echo "$$what, GOMAXPROCS=$$procs"; \
+			(cd $${what% *} && $(CURDIR)/bin/contention.test -test.run '^$$' -test.bench "$${what#* }" -test.cpu $$procs \
+				-test.mutexprofile $(CURDIR)/bin/contention.mutex -test.blockprofile $(CURDIR)/bin/contention.block | grep ^Benchmark); \
+			for profile in mutex block; do for index in contentions delay; do \
+				echo "$$profile $$index"; $(GO) tool pprof -sample_index=$$index -top -show tfrec/tfrec -nodecount 6 bin/contention.test bin/contention.$$profile | sed 1,5d; \
+			done; done; \
+		done; \
+	done
 
 bench-compare: ## time the builds OLD and NEW in turns, on PHOTOS and tables; fail where NEW is slower by 5%, twice
 	@test -x '$(OLD)' -a -x '$(NEW)' || { echo 'usage: make bench-compare OLD=path/to/tfrec NEW=path/to/tfrec' >&2; exit 2; }

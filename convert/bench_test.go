@@ -14,7 +14,7 @@ func BenchmarkImages(b *testing.B) {
 		for _, workers := range []struct {
 			name string
 			n    int
-		}{{"1", 1}, {"2", 2}} {
+		}{{"1", 1}, {"2", 2}, {"all", 0}} {
 			b.Run(decoder+"/workers="+workers.name, func(b *testing.B) {
 				o := ImageOptions{Codec: augment.CodecOptions{Decoder: decoder}, Resize: augment.ResizeSpec{Width: 224, Height: 224, Antialias: true}}
 				o.Workers, o.Shards = workers.n, 1

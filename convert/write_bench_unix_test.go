@@ -57,35 +57,30 @@ func (c *copies) loop(b testing.TB, workers int) {
 // BenchmarkWritePath writes shards of records that cost nothing, with as many workers as processors,
 // in turns with a plain loop of copying, CRC-32C, SHA-256, write and fsync. It reports the rate of a
 // run, how many times that of the loop it is, and its processor time likewise, also per gigabyte. Run
-// it with TMPDIR in memory to leave out the disk. On a machine that does something else, only
-// processor time means anything. GOMAXPROCS does not count goroutines in system calls: what one core
-// does is what taskset -c 0 says.
+// it with TMPDIR in memory to leave out the disk, and with -cpu 1,2,8,32,64. On a machine that does
+// something else, only processor time means anything. GOMAXPROCS does not count goroutines in system
+// calls: what one core does is what taskset -c 0 says.
 func BenchmarkWritePath(b *testing.B) {
 	c := &copies{shards: 32, pieces: 8, each: 10, record: slices.Repeat([]byte("0123456789abcdef"), 100<<10/16)}
 	size := float64(c.shards*c.pieces*c.each) * float64(len(c.record)+tfrecord.Overhead)
-	for _, procs := range []int{1, 2, 8, 32, 64} {
-		b.Run(fmt.Sprintf("procs=%d", procs), func(b *testing.B) {
-			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-			var wall, cpu [2][]float64
-			for b.Loop() {
-				for side, write := range []func(testing.TB, int){c.convert, c.loop} {
-					began, before := time.Now(), cpuTime(b)
-					write(b, procs)
-					wall[side] = append(wall[side], time.Since(began).Seconds())
-					cpu[side] = append(cpu[side], (cpuTime(b) - before).Seconds())
-				}
-			}
-			for side := range wall {
-				slices.Sort(wall[side])
-				slices.Sort(cpu[side])
-			}
-			n := len(wall[0]) / 2
-			b.ReportMetric(size/wall[0][n]/1e6, "MB/s")
-			b.ReportMetric(wall[1][n]/wall[0][n], "x-loop")
-			b.ReportMetric(cpu[0][n]/cpu[1][n], "x-loop-cpu")
-			b.ReportMetric(cpu[0][n]/size*1e9, "cpu-s/GB")
-		})
+	var wall, cpu [2][]float64
+	for b.Loop() {
+		for side, write := range []func(testing.TB, int){c.convert, c.loop} {
+			began, before := time.Now(), cpuTime(b)
+			write(b, runtime.GOMAXPROCS(0))
+			wall[side] = append(wall[side], time.Since(began).Seconds())
+			cpu[side] = append(cpu[side], (cpuTime(b) - before).Seconds())
+		}
 	}
+	for side := range wall {
+		slices.Sort(wall[side])
+		slices.Sort(cpu[side])
+	}
+	n := len(wall[0]) / 2
+	b.ReportMetric(size/wall[0][n]/1e6, "MB/s")
+	b.ReportMetric(wall[1][n]/wall[0][n], "x-loop")
+	b.ReportMetric(cpu[0][n]/cpu[1][n], "x-loop-cpu")
+	b.ReportMetric(cpu[0][n]/size*1e9, "cpu-s/GB")
 }
 
 // BenchmarkOneShard writes a single shard of records that cost nothing, from pieces of several
