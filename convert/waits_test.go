@@ -29,7 +29,7 @@ func TestRowsPassNothingOneByOne(t *testing.T) {
 			settest.Check(t, err)
 		})
 		t.Logf("%s: %d waits", name, waits)
-		if waits > rows/100 {
+		if waits > rows/20 {
 			t.Errorf("%d rows %s wait %d times", rows, name, waits)
 		}
 	}

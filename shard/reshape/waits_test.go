@@ -61,7 +61,7 @@ func TestRecordsPassNothingOneByOne(t *testing.T) {
 	} {
 		waits := settest.Waits(t, procs, func() { settest.Check(t, work(filepath.Join(dir, name))) })
 		t.Logf("%s: %d waits", name, waits)
-		if waits > records/100 {
+		if waits > records/20 {
 			t.Errorf("%s of %d records waits %d times", name, records, waits)
 		}
 	}
