@@ -38,15 +38,35 @@ func (p *Planar) RGBOf(dst []byte, stride, x, y, w, h int) {
 		cw, ch := p.size(i + 1)
 		e[i].reset(p.Pix[i+1], p.Stride[i+1], cw, ch, across, down, true)
 	}
-	for i := range h {
-		luma := p.Pix[0][(y+i)*p.Stride[0]+x:][:w]
-		if w == p.Width {
-			rgb(dst[i*stride:][:3*w], luma, &e[0], &e[1], y+i)
-			continue
+	luma := p.Pix[0][y*p.Stride[0]+x:]
+	if w == p.Width {
+		(&conversion{dst: dst, stride: stride, luma: luma, pitch: p.Stride[0], w: w, cb: &e[0], cr: &e[1], top: y, bottom: y + h}).convert()
+	} else {
+		for i := range h {
+			convertRow(dst[i*stride:][:3*w], luma[i*p.Stride[0]:][:w], e[0].row(y + i)[x:], e[1].row(y + i)[x:])
 		}
-		convertRow(dst[i*stride:][:3*w], luma, e[0].row(y + i)[x:], e[1].row(y + i)[x:])
 	}
 	e[0].plane, e[1].plane = nil, nil
+}
+
+// conversion converts rows of pixels to RGB.
+type conversion struct {
+	dst         []byte // rows stride bytes apart
+	stride      int
+	luma        []byte // rows of w samples, pitch bytes apart
+	pitch, w    int
+	cb, cr      *upsampler // as wide as the luma or wider when enlarged
+	top, bottom int        // from row top, the first one of dst and luma, to before row bottom
+}
+
+func (c *conversion) convert() {
+	if c.doubled() {
+		return
+	}
+	for y := c.top; y < c.bottom; y++ {
+		i := y - c.top
+		convertRow(c.dst[i*c.stride:][:3*c.w], c.luma[i*c.pitch:][:c.w], c.cb.row(y), c.cr.row(y))
+	}
 }
 
 // convertRowPlain converts a row of full planes.

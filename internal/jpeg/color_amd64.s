@@ -13,90 +13,349 @@ TEXT ·convertRowAVX2(SB), NOSPLIT, $0-40
 	MOVQ    cr+24(FP), BX
 	VMOVDQU pixelHigh<>+0(SB), Y0
 	VMOVDQU pixelLow<>+0(SB), Y1
+	VMOVDQU third1<>+0(SB), Y2
+	VMOVDQU third2<>+0(SB), Y3
+	VPXOR   Y4, Y4, Y4
 	MOVQ    n+32(FP), SI
 	SUBQ    $0x20, SI
 	XORQ    DI, DI
 
 pixels:
-	VMOVDQU      (CX)(DI*1), Y2
-	VPAND        pixelBytes<>+0(SB), Y2, Y3
-	VPSRLW       $0x08, Y2, Y2
-	VMOVDQU      (DX)(DI*1), Y4
-	VPAND        pixelBytes<>+0(SB), Y4, Y5
-	VPSRLW       $0x08, Y4, Y4
-	VPSUBW       pixelMiddle<>+0(SB), Y5, Y5
-	VPSUBW       pixelMiddle<>+0(SB), Y4, Y4
-	VMOVDQU      (BX)(DI*1), Y6
-	VPAND        pixelBytes<>+0(SB), Y6, Y7
-	VPSRLW       $0x08, Y6, Y6
-	VPSUBW       pixelMiddle<>+0(SB), Y7, Y7
-	VPSUBW       pixelMiddle<>+0(SB), Y6, Y6
-	VPMULHRSW    pixelRed<>+0(SB), Y7, Y8
-	VPADDW       Y7, Y8, Y8
-	VPADDW       Y3, Y8, Y8
-	VPMULHRSW    pixelBlue<>+0(SB), Y5, Y9
+	VMOVDQU      (CX)(DI*1), Y5
+	VMOVDQU      (DX)(DI*1), Y6
+	VPXOR        pixelMiddle<>+0(SB), Y6, Y6
+	VMOVDQU      (BX)(DI*1), Y7
+	VPXOR        pixelMiddle<>+0(SB), Y7, Y7
+	VPUNPCKLBW   Y6, Y4, Y8
+	VPUNPCKHBW   Y6, Y4, Y9
+	VPUNPCKLBW   Y7, Y4, Y10
+	VPUNPCKHBW   Y7, Y4, Y11
+	VPUNPCKLBW   Y4, Y5, Y12
+	VPUNPCKHBW   Y4, Y5, Y5
+	VPUNPCKLBW   Y7, Y6, Y13
+	VPUNPCKHBW   Y7, Y6, Y6
+	VPSRAW       $0x07, Y10, Y10
+	VPSRAW       $0x07, Y8, Y8
+	VPMULHRSW    pixelRedOfTwice<>+0(SB), Y10, Y10
+	VPMULHRSW    pixelBlueOfTwice<>+0(SB), Y8, Y8
+	VPADDW       Y12, Y10, Y10
+	VPADDW       Y12, Y8, Y8
+	VPMADDUBSW   Y13, Y1, Y7
+	VPSRAW       $0x09, Y7, Y7
+	VPMADDUBSW   Y13, Y0, Y13
+	VPADDW       Y7, Y13, Y13
+	VPMULHRSW    pixelRound<>+0(SB), Y13, Y13
+	VPSUBW       Y13, Y12, Y12
+	VPSRAW       $0x07, Y11, Y11
+	VPSRAW       $0x07, Y9, Y9
+	VPMULHRSW    pixelRedOfTwice<>+0(SB), Y11, Y11
+	VPMULHRSW    pixelBlueOfTwice<>+0(SB), Y9, Y9
+	VPADDW       Y5, Y11, Y11
 	VPADDW       Y5, Y9, Y9
-	VPADDW       Y3, Y9, Y9
-	VPSLLW       $0x08, Y7, Y7
-	VPAND        pixelBytes<>+0(SB), Y5, Y5
-	VPOR         Y7, Y5, Y5
-	VPMADDUBSW   Y5, Y1, Y7
-	VPMADDUBSW   Y5, Y0, Y5
-	VPADDW       pixelHalf<>+0(SB), Y7, Y7
-	VPSRLW       $0x09, Y7, Y7
-	VPADDW       Y7, Y5, Y5
-	VPSRAW       $0x07, Y5, Y5
-	VPSUBW       Y5, Y3, Y3
-	VPMULHRSW    pixelRed<>+0(SB), Y6, Y5
-	VPADDW       Y6, Y5, Y5
-	VPADDW       Y2, Y5, Y5
-	VPMULHRSW    pixelBlue<>+0(SB), Y4, Y7
-	VPADDW       Y4, Y7, Y7
-	VPADDW       Y2, Y7, Y7
-	VPSLLW       $0x08, Y6, Y6
-	VPAND        pixelBytes<>+0(SB), Y4, Y4
-	VPOR         Y6, Y4, Y4
-	VPMADDUBSW   Y4, Y1, Y6
-	VPMADDUBSW   Y4, Y0, Y4
-	VPADDW       pixelHalf<>+0(SB), Y6, Y6
-	VPSRLW       $0x09, Y6, Y6
-	VPADDW       Y6, Y4, Y4
-	VPSRAW       $0x07, Y4, Y4
-	VPSUBW       Y4, Y2, Y2
-	VPACKUSWB    Y5, Y8, Y8
-	VPACKUSWB    Y2, Y3, Y3
-	VPACKUSWB    Y7, Y9, Y9
+	VPMADDUBSW   Y6, Y1, Y7
+	VPSRAW       $0x09, Y7, Y7
+	VPMADDUBSW   Y6, Y0, Y6
+	VPADDW       Y7, Y6, Y6
+	VPMULHRSW    pixelRound<>+0(SB), Y6, Y6
+	VPSUBW       Y6, Y5, Y5
+	VPACKUSWB    Y11, Y10, Y10
+	VPACKUSWB    Y5, Y12, Y12
+	VPACKUSWB    Y9, Y8, Y8
 	LEAQ         (DI)(DI*2), R8
 	ADDQ         AX, R8
-	VPSHUFB      packedR0<>+0(SB), Y8, Y2
-	VPSHUFB      packedG0<>+0(SB), Y3, Y4
-	VPOR         Y4, Y2, Y2
-	VPSHUFB      packedB0<>+0(SB), Y9, Y4
-	VPOR         Y4, Y2, Y2
-	VMOVDQU      X2, (R8)
-	VEXTRACTI128 $0x01, Y2, 48(R8)
-	VPSHUFB      packedR1<>+0(SB), Y8, Y2
-	VPSHUFB      packedG1<>+0(SB), Y3, Y4
-	VPOR         Y4, Y2, Y2
-	VPSHUFB      packedB1<>+0(SB), Y9, Y4
-	VPOR         Y4, Y2, Y2
-	VMOVDQU      X2, 16(R8)
-	VEXTRACTI128 $0x01, Y2, 64(R8)
-	VPSHUFB      packedR2<>+0(SB), Y8, Y2
-	VPSHUFB      packedG2<>+0(SB), Y3, Y3
-	VPOR         Y3, Y2, Y2
-	VPSHUFB      packedB2<>+0(SB), Y9, Y3
-	VPOR         Y3, Y2, Y2
-	VMOVDQU      X2, 32(R8)
-	VEXTRACTI128 $0x01, Y2, 80(R8)
+	VPSHUFB      interleaveR<>+0(SB), Y10, Y10
+	VPSHUFB      interleaveG<>+0(SB), Y12, Y12
+	VPSHUFB      interleaveB<>+0(SB), Y8, Y8
+	VPBLENDVB    Y2, Y12, Y10, Y5
+	VPBLENDVB    Y3, Y8, Y5, Y5
+	VMOVDQU      X5, (R8)
+	VEXTRACTI128 $0x01, Y5, 48(R8)
+	VPBLENDVB    Y2, Y8, Y12, Y5
+	VPBLENDVB    Y3, Y10, Y5, Y5
+	VMOVDQU      X5, 16(R8)
+	VEXTRACTI128 $0x01, Y5, 64(R8)
+	VPBLENDVB    Y2, Y10, Y8, Y5
+	VPBLENDVB    Y3, Y12, Y5, Y5
+	VMOVDQU      X5, 32(R8)
+	VEXTRACTI128 $0x01, Y5, 80(R8)
 	CMPQ         DI, SI
-	JE           done
+	JE           pixelsDone
 	ADDQ         $0x20, DI
 	CMPQ         DI, SI
 	CMOVQGT      SI, DI
 	JMP          pixels
 
-done:
+pixelsDone:
+	VZEROUPPER
+	RET
+
+DATA pixelRound<>+0(SB)/8, $0x0100010001000100
+DATA pixelRound<>+8(SB)/8, $0x0100010001000100
+DATA pixelRound<>+16(SB)/8, $0x0100010001000100
+DATA pixelRound<>+24(SB)/8, $0x0100010001000100
+DATA pixelRound<>+32(SB)/8, $0x0100010001000100
+DATA pixelRound<>+40(SB)/8, $0x0100010001000100
+DATA pixelRound<>+48(SB)/8, $0x0100010001000100
+DATA pixelRound<>+56(SB)/8, $0x0100010001000100
+GLOBL pixelRound<>(SB), RODATA|NOPTR, $64
+
+DATA pixelHigh<>+0(SB)/8, $0x5b2c5b2c5b2c5b2c
+DATA pixelHigh<>+8(SB)/8, $0x5b2c5b2c5b2c5b2c
+DATA pixelHigh<>+16(SB)/8, $0x5b2c5b2c5b2c5b2c
+DATA pixelHigh<>+24(SB)/8, $0x5b2c5b2c5b2c5b2c
+DATA pixelHigh<>+32(SB)/8, $0x5b2c5b2c5b2c5b2c
+DATA pixelHigh<>+40(SB)/8, $0x5b2c5b2c5b2c5b2c
+DATA pixelHigh<>+48(SB)/8, $0x5b2c5b2c5b2c5b2c
+DATA pixelHigh<>+56(SB)/8, $0x5b2c5b2c5b2c5b2c
+GLOBL pixelHigh<>(SB), RODATA|NOPTR, $64
+
+DATA pixelLow<>+0(SB)/8, $0xd21ad21ad21ad21a
+DATA pixelLow<>+8(SB)/8, $0xd21ad21ad21ad21a
+DATA pixelLow<>+16(SB)/8, $0xd21ad21ad21ad21a
+DATA pixelLow<>+24(SB)/8, $0xd21ad21ad21ad21a
+DATA pixelLow<>+32(SB)/8, $0xd21ad21ad21ad21a
+DATA pixelLow<>+40(SB)/8, $0xd21ad21ad21ad21a
+DATA pixelLow<>+48(SB)/8, $0xd21ad21ad21ad21a
+DATA pixelLow<>+56(SB)/8, $0xd21ad21ad21ad21a
+GLOBL pixelLow<>(SB), RODATA|NOPTR, $64
+
+DATA third1<>+0(SB)/8, $0xff0000ff0000ff00
+DATA third1<>+8(SB)/8, $0x0000ff0000ff0000
+DATA third1<>+16(SB)/8, $0xff0000ff0000ff00
+DATA third1<>+24(SB)/8, $0x0000ff0000ff0000
+GLOBL third1<>(SB), RODATA|NOPTR, $32
+
+DATA third2<>+0(SB)/8, $0x0000ff0000ff0000
+DATA third2<>+8(SB)/8, $0x00ff0000ff0000ff
+DATA third2<>+16(SB)/8, $0x0000ff0000ff0000
+DATA third2<>+24(SB)/8, $0x00ff0000ff0000ff
+GLOBL third2<>(SB), RODATA|NOPTR, $32
+
+DATA pixelRedOfTwice<>+0(SB)/8, $0x59ba59ba59ba59ba
+DATA pixelRedOfTwice<>+8(SB)/8, $0x59ba59ba59ba59ba
+DATA pixelRedOfTwice<>+16(SB)/8, $0x59ba59ba59ba59ba
+DATA pixelRedOfTwice<>+24(SB)/8, $0x59ba59ba59ba59ba
+DATA pixelRedOfTwice<>+32(SB)/8, $0x59ba59ba59ba59ba
+DATA pixelRedOfTwice<>+40(SB)/8, $0x59ba59ba59ba59ba
+DATA pixelRedOfTwice<>+48(SB)/8, $0x59ba59ba59ba59ba
+DATA pixelRedOfTwice<>+56(SB)/8, $0x59ba59ba59ba59ba
+GLOBL pixelRedOfTwice<>(SB), RODATA|NOPTR, $64
+
+DATA pixelBlueOfTwice<>+0(SB)/8, $0x7169716971697169
+DATA pixelBlueOfTwice<>+8(SB)/8, $0x7169716971697169
+DATA pixelBlueOfTwice<>+16(SB)/8, $0x7169716971697169
+DATA pixelBlueOfTwice<>+24(SB)/8, $0x7169716971697169
+DATA pixelBlueOfTwice<>+32(SB)/8, $0x7169716971697169
+DATA pixelBlueOfTwice<>+40(SB)/8, $0x7169716971697169
+DATA pixelBlueOfTwice<>+48(SB)/8, $0x7169716971697169
+DATA pixelBlueOfTwice<>+56(SB)/8, $0x7169716971697169
+GLOBL pixelBlueOfTwice<>(SB), RODATA|NOPTR, $64
+
+DATA pixelMiddle<>+0(SB)/8, $0x8080808080808080
+DATA pixelMiddle<>+8(SB)/8, $0x8080808080808080
+DATA pixelMiddle<>+16(SB)/8, $0x8080808080808080
+DATA pixelMiddle<>+24(SB)/8, $0x8080808080808080
+DATA pixelMiddle<>+32(SB)/8, $0x8080808080808080
+DATA pixelMiddle<>+40(SB)/8, $0x8080808080808080
+DATA pixelMiddle<>+48(SB)/8, $0x8080808080808080
+DATA pixelMiddle<>+56(SB)/8, $0x8080808080808080
+GLOBL pixelMiddle<>(SB), RODATA|NOPTR, $64
+
+DATA interleaveR<>+0(SB)/8, $0x0d02070c01060b00
+DATA interleaveR<>+8(SB)/8, $0x050a0f04090e0308
+DATA interleaveR<>+16(SB)/8, $0x0d02070c01060b00
+DATA interleaveR<>+24(SB)/8, $0x050a0f04090e0308
+GLOBL interleaveR<>(SB), RODATA|NOPTR, $32
+
+DATA interleaveG<>+0(SB)/8, $0x02070c01060b0005
+DATA interleaveG<>+8(SB)/8, $0x0a0f04090e03080d
+DATA interleaveG<>+16(SB)/8, $0x02070c01060b0005
+DATA interleaveG<>+24(SB)/8, $0x0a0f04090e03080d
+GLOBL interleaveG<>(SB), RODATA|NOPTR, $32
+
+DATA interleaveB<>+0(SB)/8, $0x070c01060b00050a
+DATA interleaveB<>+8(SB)/8, $0x0f04090e03080d02
+DATA interleaveB<>+16(SB)/8, $0x070c01060b00050a
+DATA interleaveB<>+24(SB)/8, $0x0f04090e03080d02
+GLOBL interleaveB<>(SB), RODATA|NOPTR, $32
+
+// func convertDoubledAVX2(dst *uint8, stride int, luma *uint8, pitch int, n int, cbNear *uint8, cbFar *uint8, crNear *uint8, crFar *uint8, samples int, sums *int16, room int, rounding *int16, rows int)
+// Requires: AVX, AVX2, CMOV
+TEXT ·convertDoubledAVX2(SB), NOSPLIT, $0-112
+	MOVQ    sums+80(FP), AX
+	MOVQ    room+88(FP), CX
+	MOVQ    samples+72(FP), DX
+	VMOVDQU pixelHigh<>+0(SB), Y0
+	VMOVDQU pixelLow<>+0(SB), Y1
+	VMOVDQU third1<>+0(SB), Y2
+	VMOVDQU third2<>+0(SB), Y3
+	MOVQ    rounding+96(FP), BX
+	LEAQ    (AX)(CX*2), SI
+	MOVQ    cbNear+40(FP), DI
+	MOVQ    cbFar+48(FP), R8
+	MOVQ    DX, R9
+	SUBQ    $0x10, R9
+	XORQ    R10, R10
+
+cb:
+	VPMOVZXBW (DI)(R10*1), Y4
+	VPMOVZXBW (R8)(R10*1), Y5
+	VPADDW    Y4, Y5, Y6
+	LEAQ      (AX)(R10*2), R11
+	VPADDW    Y4, Y4, Y4
+	VPADDW    Y6, Y4, Y4
+	VMOVDQU   Y4, (R11)
+	VPADDW    Y5, Y5, Y5
+	VPADDW    Y6, Y5, Y5
+	VMOVDQU   Y5, (R11)(CX*1)
+	CMPQ      R10, R9
+	JE        cbDone
+	ADDQ      $0x10, R10
+	CMPQ      R10, R9
+	CMOVQGT   R9, R10
+	JMP       cb
+
+cbDone:
+	MOVQ AX, R11
+	MOVW (R11), DI
+	MOVW DI, -2(R11)
+	MOVW -2(R11)(DX*2), DI
+	MOVW DI, (R11)(DX*2)
+	ADDQ CX, R11
+	MOVW (R11), DI
+	MOVW DI, -2(R11)
+	MOVW -2(R11)(DX*2), DI
+	MOVW DI, (R11)(DX*2)
+	MOVQ crNear+56(FP), DI
+	MOVQ crFar+64(FP), R8
+	MOVQ DX, R9
+	SUBQ $0x10, R9
+	XORQ R10, R10
+
+cr:
+	VPMOVZXBW (DI)(R10*1), Y4
+	VPMOVZXBW (R8)(R10*1), Y5
+	VPADDW    Y4, Y5, Y6
+	LEAQ      (SI)(R10*2), R11
+	VPADDW    Y4, Y4, Y4
+	VPADDW    Y6, Y4, Y4
+	VMOVDQU   Y4, (R11)
+	VPADDW    Y5, Y5, Y5
+	VPADDW    Y6, Y5, Y5
+	VMOVDQU   Y5, (R11)(CX*1)
+	CMPQ      R10, R9
+	JE        crDone
+	ADDQ      $0x10, R10
+	CMPQ      R10, R9
+	CMOVQGT   R9, R10
+	JMP       cr
+
+crDone:
+	MOVQ SI, R11
+	MOVW (R11), DI
+	MOVW DI, -2(R11)
+	MOVW -2(R11)(DX*2), DI
+	MOVW DI, (R11)(DX*2)
+	ADDQ CX, R11
+	MOVW (R11), DI
+	MOVW DI, -2(R11)
+	MOVW -2(R11)(DX*2), DI
+	MOVW DI, (R11)(DX*2)
+	MOVQ dst+0(FP), DX
+	MOVQ stride+8(FP), DI
+	MOVQ luma+16(FP), R8
+	MOVQ pitch+24(FP), R9
+	MOVQ rows+104(FP), R10
+	MOVQ n+32(FP), R11
+	SUBQ $0x20, R11
+
+row:
+	XORQ R12, R12
+
+pixels:
+	VMOVDQU      (AX)(R12*1), Y4
+	VPADDW       Y4, Y4, Y5
+	VPADDW       Y4, Y5, Y5
+	VPADDW       64(BX), Y5, Y6
+	VPADDW       (BX), Y5, Y5
+	VPADDW       -2(AX)(R12*1), Y5, Y5
+	VPADDW       2(AX)(R12*1), Y6, Y6
+	VPSRAW       $0x04, Y5, Y5
+	VPSRAW       $0x04, Y6, Y6
+	VPACKSSWB    Y6, Y5, Y4
+	VMOVDQU      (SI)(R12*1), Y7
+	VPADDW       Y7, Y7, Y8
+	VPADDW       Y7, Y8, Y8
+	VPADDW       64(BX), Y8, Y9
+	VPADDW       (BX), Y8, Y8
+	VPADDW       -2(SI)(R12*1), Y8, Y8
+	VPADDW       2(SI)(R12*1), Y9, Y9
+	VPSRAW       $0x04, Y8, Y8
+	VPSRAW       $0x04, Y9, Y9
+	VPACKSSWB    Y9, Y8, Y7
+	VMOVDQU      (R8)(R12*1), Y10
+	VPAND        pixelEven<>+0(SB), Y10, Y11
+	VPSRLW       $0x08, Y10, Y10
+	VPUNPCKLBW   Y7, Y4, Y12
+	VPUNPCKHBW   Y7, Y4, Y4
+	VPMULHRSW    pixelRed<>+0(SB), Y8, Y7
+	VPADDW       Y8, Y7, Y7
+	VPMULHRSW    pixelBlue<>+0(SB), Y5, Y8
+	VPADDW       Y5, Y8, Y8
+	VPADDW       Y11, Y7, Y7
+	VPADDW       Y11, Y8, Y8
+	VPMADDUBSW   Y12, Y1, Y5
+	VPSRAW       $0x09, Y5, Y5
+	VPMADDUBSW   Y12, Y0, Y12
+	VPADDW       Y5, Y12, Y12
+	VPMULHRSW    pixelRound<>+0(SB), Y12, Y12
+	VPSUBW       Y12, Y11, Y11
+	VPMULHRSW    pixelRed<>+0(SB), Y9, Y5
+	VPADDW       Y9, Y5, Y5
+	VPMULHRSW    pixelBlue<>+0(SB), Y6, Y9
+	VPADDW       Y6, Y9, Y9
+	VPADDW       Y10, Y5, Y5
+	VPADDW       Y10, Y9, Y9
+	VPMADDUBSW   Y4, Y1, Y6
+	VPSRAW       $0x09, Y6, Y6
+	VPMADDUBSW   Y4, Y0, Y4
+	VPADDW       Y6, Y4, Y4
+	VPMULHRSW    pixelRound<>+0(SB), Y4, Y4
+	VPSUBW       Y4, Y10, Y10
+	VPACKUSWB    Y5, Y7, Y7
+	VPACKUSWB    Y10, Y11, Y11
+	VPACKUSWB    Y9, Y8, Y8
+	LEAQ         (R12)(R12*2), R13
+	ADDQ         DX, R13
+	VPSHUFB      evenOddR<>+0(SB), Y7, Y7
+	VPSHUFB      evenOddG<>+0(SB), Y11, Y11
+	VPSHUFB      evenOddB<>+0(SB), Y8, Y8
+	VPBLENDVB    Y2, Y11, Y7, Y4
+	VPBLENDVB    Y3, Y8, Y4, Y4
+	VMOVDQU      X4, (R13)
+	VEXTRACTI128 $0x01, Y4, 48(R13)
+	VPBLENDVB    Y2, Y8, Y11, Y4
+	VPBLENDVB    Y3, Y7, Y4, Y4
+	VMOVDQU      X4, 16(R13)
+	VEXTRACTI128 $0x01, Y4, 64(R13)
+	VPBLENDVB    Y2, Y7, Y8, Y4
+	VPBLENDVB    Y3, Y11, Y4, Y4
+	VMOVDQU      X4, 32(R13)
+	VEXTRACTI128 $0x01, Y4, 80(R13)
+	CMPQ         R12, R11
+	JE           pixelsDone
+	ADDQ         $0x20, R12
+	CMPQ         R12, R11
+	CMOVQGT      R11, R12
+	JMP          pixels
+
+pixelsDone:
+	ADDQ DI, DX
+	ADDQ R9, R8
+	ADDQ CX, AX
+	ADDQ CX, SI
+	DECQ R10
+	JNZ  row
 	VZEROUPPER
 	RET
 
@@ -120,242 +379,33 @@ DATA pixelBlue<>+48(SB)/8, $0x62d162d162d162d1
 DATA pixelBlue<>+56(SB)/8, $0x62d162d162d162d1
 GLOBL pixelBlue<>(SB), RODATA|NOPTR, $64
 
-DATA pixelHalf<>+0(SB)/8, $0x7fff7fff7fff7fff
-DATA pixelHalf<>+8(SB)/8, $0x7fff7fff7fff7fff
-DATA pixelHalf<>+16(SB)/8, $0x7fff7fff7fff7fff
-DATA pixelHalf<>+24(SB)/8, $0x7fff7fff7fff7fff
-DATA pixelHalf<>+32(SB)/8, $0x7fff7fff7fff7fff
-DATA pixelHalf<>+40(SB)/8, $0x7fff7fff7fff7fff
-DATA pixelHalf<>+48(SB)/8, $0x7fff7fff7fff7fff
-DATA pixelHalf<>+56(SB)/8, $0x7fff7fff7fff7fff
-GLOBL pixelHalf<>(SB), RODATA|NOPTR, $64
+DATA pixelEven<>+0(SB)/8, $0x00ff00ff00ff00ff
+DATA pixelEven<>+8(SB)/8, $0x00ff00ff00ff00ff
+DATA pixelEven<>+16(SB)/8, $0x00ff00ff00ff00ff
+DATA pixelEven<>+24(SB)/8, $0x00ff00ff00ff00ff
+DATA pixelEven<>+32(SB)/8, $0x00ff00ff00ff00ff
+DATA pixelEven<>+40(SB)/8, $0x00ff00ff00ff00ff
+DATA pixelEven<>+48(SB)/8, $0x00ff00ff00ff00ff
+DATA pixelEven<>+56(SB)/8, $0x00ff00ff00ff00ff
+GLOBL pixelEven<>(SB), RODATA|NOPTR, $64
 
-DATA pixelMiddle<>+0(SB)/8, $0x0080008000800080
-DATA pixelMiddle<>+8(SB)/8, $0x0080008000800080
-DATA pixelMiddle<>+16(SB)/8, $0x0080008000800080
-DATA pixelMiddle<>+24(SB)/8, $0x0080008000800080
-DATA pixelMiddle<>+32(SB)/8, $0x0080008000800080
-DATA pixelMiddle<>+40(SB)/8, $0x0080008000800080
-DATA pixelMiddle<>+48(SB)/8, $0x0080008000800080
-DATA pixelMiddle<>+56(SB)/8, $0x0080008000800080
-GLOBL pixelMiddle<>(SB), RODATA|NOPTR, $64
+DATA evenOddR<>+0(SB)/8, $0x0e010b0608030d00
+DATA evenOddR<>+8(SB)/8, $0x0a050f020c070904
+DATA evenOddR<>+16(SB)/8, $0x0e010b0608030d00
+DATA evenOddR<>+24(SB)/8, $0x0a050f020c070904
+GLOBL evenOddR<>(SB), RODATA|NOPTR, $32
 
-DATA pixelBytes<>+0(SB)/8, $0x00ff00ff00ff00ff
-DATA pixelBytes<>+8(SB)/8, $0x00ff00ff00ff00ff
-DATA pixelBytes<>+16(SB)/8, $0x00ff00ff00ff00ff
-DATA pixelBytes<>+24(SB)/8, $0x00ff00ff00ff00ff
-DATA pixelBytes<>+32(SB)/8, $0x00ff00ff00ff00ff
-DATA pixelBytes<>+40(SB)/8, $0x00ff00ff00ff00ff
-DATA pixelBytes<>+48(SB)/8, $0x00ff00ff00ff00ff
-DATA pixelBytes<>+56(SB)/8, $0x00ff00ff00ff00ff
-GLOBL pixelBytes<>(SB), RODATA|NOPTR, $64
+DATA evenOddG<>+0(SB)/8, $0x010b0608030d000a
+DATA evenOddG<>+8(SB)/8, $0x050f020c0709040e
+DATA evenOddG<>+16(SB)/8, $0x010b0608030d000a
+DATA evenOddG<>+24(SB)/8, $0x050f020c0709040e
+GLOBL evenOddG<>(SB), RODATA|NOPTR, $32
 
-DATA pixelHigh<>+0(SB)/8, $0x5b2c5b2c5b2c5b2c
-DATA pixelHigh<>+8(SB)/8, $0x5b2c5b2c5b2c5b2c
-DATA pixelHigh<>+16(SB)/8, $0x5b2c5b2c5b2c5b2c
-DATA pixelHigh<>+24(SB)/8, $0x5b2c5b2c5b2c5b2c
-DATA pixelHigh<>+32(SB)/8, $0x5b2c5b2c5b2c5b2c
-DATA pixelHigh<>+40(SB)/8, $0x5b2c5b2c5b2c5b2c
-DATA pixelHigh<>+48(SB)/8, $0x5b2c5b2c5b2c5b2c
-DATA pixelHigh<>+56(SB)/8, $0x5b2c5b2c5b2c5b2c
-GLOBL pixelHigh<>(SB), RODATA|NOPTR, $64
-
-DATA pixelLow<>+0(SB)/8, $0xd21ad21ad21ad21a
-DATA pixelLow<>+8(SB)/8, $0xd21ad21ad21ad21a
-DATA pixelLow<>+16(SB)/8, $0xd21ad21ad21ad21a
-DATA pixelLow<>+24(SB)/8, $0xd21ad21ad21ad21a
-DATA pixelLow<>+32(SB)/8, $0xd21ad21ad21ad21a
-DATA pixelLow<>+40(SB)/8, $0xd21ad21ad21ad21a
-DATA pixelLow<>+48(SB)/8, $0xd21ad21ad21ad21a
-DATA pixelLow<>+56(SB)/8, $0xd21ad21ad21ad21a
-GLOBL pixelLow<>(SB), RODATA|NOPTR, $64
-
-DATA packedR0<>+0(SB)/8, $0x8001808008808000
-DATA packedR0<>+8(SB)/8, $0x0a80800280800980
-DATA packedR0<>+16(SB)/8, $0x8001808008808000
-DATA packedR0<>+24(SB)/8, $0x0a80800280800980
-GLOBL packedR0<>(SB), RODATA|NOPTR, $32
-
-DATA packedG0<>+0(SB)/8, $0x0180800880800080
-DATA packedG0<>+8(SB)/8, $0x8080028080098080
-DATA packedG0<>+16(SB)/8, $0x0180800880800080
-DATA packedG0<>+24(SB)/8, $0x8080028080098080
-GLOBL packedG0<>(SB), RODATA|NOPTR, $32
-
-DATA packedB0<>+0(SB)/8, $0x8080088080008080
-DATA packedB0<>+8(SB)/8, $0x8002808009808001
-DATA packedB0<>+16(SB)/8, $0x8080088080008080
-DATA packedB0<>+24(SB)/8, $0x8002808009808001
-GLOBL packedB0<>(SB), RODATA|NOPTR, $32
-
-DATA packedR1<>+0(SB)/8, $0x80800b8080038080
-DATA packedR1<>+8(SB)/8, $0x800580800c808004
-DATA packedR1<>+16(SB)/8, $0x80800b8080038080
-DATA packedR1<>+24(SB)/8, $0x800580800c808004
-GLOBL packedR1<>(SB), RODATA|NOPTR, $32
-
-DATA packedG1<>+0(SB)/8, $0x800b80800380800a
-DATA packedG1<>+8(SB)/8, $0x0580800c80800480
-DATA packedG1<>+16(SB)/8, $0x800b80800380800a
-DATA packedG1<>+24(SB)/8, $0x0580800c80800480
-GLOBL packedG1<>(SB), RODATA|NOPTR, $32
-
-DATA packedB1<>+0(SB)/8, $0x0b80800380800a80
-DATA packedB1<>+8(SB)/8, $0x80800c8080048080
-DATA packedB1<>+16(SB)/8, $0x0b80800380800a80
-DATA packedB1<>+24(SB)/8, $0x80800c8080048080
-GLOBL packedB1<>(SB), RODATA|NOPTR, $32
-
-DATA packedR2<>+0(SB)/8, $0x0e80800680800d80
-DATA packedR2<>+8(SB)/8, $0x80800f8080078080
-DATA packedR2<>+16(SB)/8, $0x0e80800680800d80
-DATA packedR2<>+24(SB)/8, $0x80800f8080078080
-GLOBL packedR2<>(SB), RODATA|NOPTR, $32
-
-DATA packedG2<>+0(SB)/8, $0x80800680800d8080
-DATA packedG2<>+8(SB)/8, $0x800f80800780800e
-DATA packedG2<>+16(SB)/8, $0x80800680800d8080
-DATA packedG2<>+24(SB)/8, $0x800f80800780800e
-GLOBL packedG2<>(SB), RODATA|NOPTR, $32
-
-DATA packedB2<>+0(SB)/8, $0x800680800d808005
-DATA packedB2<>+8(SB)/8, $0x0f80800780800e80
-DATA packedB2<>+16(SB)/8, $0x800680800d808005
-DATA packedB2<>+24(SB)/8, $0x0f80800780800e80
-GLOBL packedB2<>(SB), RODATA|NOPTR, $32
-
-// func weighRowsAVX2(dst *int16, near *uint8, far *uint8, n int)
-// Requires: AVX, AVX2, CMOV
-TEXT ·weighRowsAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ near+8(FP), CX
-	MOVQ far+16(FP), DX
-	MOVQ n+24(FP), BX
-	SUBQ $0x10, BX
-	XORQ SI, SI
-
-samples:
-	VPMOVZXBW (CX)(SI*1), Y0
-	VPMOVZXBW (DX)(SI*1), Y1
-	VPADDW    Y0, Y0, Y2
-	VPADDW    Y0, Y1, Y1
-	VPADDW    Y1, Y2, Y2
-	VMOVDQU   Y2, (AX)(SI*2)
-	CMPQ      SI, BX
-	JE        done
-	ADDQ      $0x10, SI
-	CMPQ      SI, BX
-	CMOVQGT   BX, SI
-	JMP       samples
-
-done:
-	VZEROUPPER
-	RET
-
-// func convertDoubledAVX2(dst *uint8, luma *uint8, cb *int16, cr *int16, rounding *int16, n int)
-// Requires: AVX, AVX2, CMOV
-TEXT ·convertDoubledAVX2(SB), NOSPLIT, $0-48
-	MOVQ    dst+0(FP), AX
-	MOVQ    luma+8(FP), CX
-	MOVQ    cb+16(FP), DX
-	MOVQ    cr+24(FP), BX
-	MOVQ    rounding+32(FP), SI
-	VMOVDQU pixelHigh<>+0(SB), Y0
-	VMOVDQU pixelLow<>+0(SB), Y1
-	MOVQ    n+40(FP), DI
-	SUBQ    $0x20, DI
-	XORQ    R8, R8
-
-pixels:
-	VMOVDQU      (DX)(R8*1), Y2
-	VPADDW       Y2, Y2, Y3
-	VPADDW       Y2, Y3, Y3
-	VPADDW       64(SI), Y3, Y2
-	VPADDW       (SI), Y3, Y3
-	VPADDW       -2(DX)(R8*1), Y3, Y3
-	VPADDW       2(DX)(R8*1), Y2, Y2
-	VPSRAW       $0x04, Y3, Y3
-	VPSRAW       $0x04, Y2, Y2
-	VMOVDQU      (BX)(R8*1), Y4
-	VPADDW       Y4, Y4, Y5
-	VPADDW       Y4, Y5, Y5
-	VPADDW       64(SI), Y5, Y4
-	VPADDW       (SI), Y5, Y5
-	VPADDW       -2(BX)(R8*1), Y5, Y5
-	VPADDW       2(BX)(R8*1), Y4, Y4
-	VPSRAW       $0x04, Y5, Y5
-	VPSRAW       $0x04, Y4, Y4
-	VMOVDQU      (CX)(R8*1), Y6
-	VPAND        pixelBytes<>+0(SB), Y6, Y7
-	VPSRLW       $0x08, Y6, Y6
-	VPMULHRSW    pixelRed<>+0(SB), Y5, Y8
-	VPADDW       Y5, Y8, Y8
-	VPADDW       Y7, Y8, Y8
-	VPMULHRSW    pixelBlue<>+0(SB), Y3, Y9
-	VPADDW       Y3, Y9, Y9
-	VPADDW       Y7, Y9, Y9
-	VPSLLW       $0x08, Y5, Y5
-	VPAND        pixelBytes<>+0(SB), Y3, Y3
-	VPOR         Y5, Y3, Y3
-	VPMADDUBSW   Y3, Y1, Y5
-	VPMADDUBSW   Y3, Y0, Y3
-	VPADDW       pixelHalf<>+0(SB), Y5, Y5
-	VPSRLW       $0x09, Y5, Y5
-	VPADDW       Y5, Y3, Y3
-	VPSRAW       $0x07, Y3, Y3
-	VPSUBW       Y3, Y7, Y7
-	VPMULHRSW    pixelRed<>+0(SB), Y4, Y3
-	VPADDW       Y4, Y3, Y3
-	VPADDW       Y6, Y3, Y3
-	VPMULHRSW    pixelBlue<>+0(SB), Y2, Y5
-	VPADDW       Y2, Y5, Y5
-	VPADDW       Y6, Y5, Y5
-	VPSLLW       $0x08, Y4, Y4
-	VPAND        pixelBytes<>+0(SB), Y2, Y2
-	VPOR         Y4, Y2, Y2
-	VPMADDUBSW   Y2, Y1, Y4
-	VPMADDUBSW   Y2, Y0, Y2
-	VPADDW       pixelHalf<>+0(SB), Y4, Y4
-	VPSRLW       $0x09, Y4, Y4
-	VPADDW       Y4, Y2, Y2
-	VPSRAW       $0x07, Y2, Y2
-	VPSUBW       Y2, Y6, Y6
-	VPACKUSWB    Y3, Y8, Y8
-	VPACKUSWB    Y6, Y7, Y7
-	VPACKUSWB    Y5, Y9, Y9
-	LEAQ         (R8)(R8*2), R9
-	ADDQ         AX, R9
-	VPSHUFB      packedR0<>+0(SB), Y8, Y2
-	VPSHUFB      packedG0<>+0(SB), Y7, Y3
-	VPOR         Y3, Y2, Y2
-	VPSHUFB      packedB0<>+0(SB), Y9, Y3
-	VPOR         Y3, Y2, Y2
-	VMOVDQU      X2, (R9)
-	VEXTRACTI128 $0x01, Y2, 48(R9)
-	VPSHUFB      packedR1<>+0(SB), Y8, Y2
-	VPSHUFB      packedG1<>+0(SB), Y7, Y3
-	VPOR         Y3, Y2, Y2
-	VPSHUFB      packedB1<>+0(SB), Y9, Y3
-	VPOR         Y3, Y2, Y2
-	VMOVDQU      X2, 16(R9)
-	VEXTRACTI128 $0x01, Y2, 64(R9)
-	VPSHUFB      packedR2<>+0(SB), Y8, Y2
-	VPSHUFB      packedG2<>+0(SB), Y7, Y3
-	VPOR         Y3, Y2, Y2
-	VPSHUFB      packedB2<>+0(SB), Y9, Y3
-	VPOR         Y3, Y2, Y2
-	VMOVDQU      X2, 32(R9)
-	VEXTRACTI128 $0x01, Y2, 80(R9)
-	CMPQ         R8, DI
-	JE           done
-	ADDQ         $0x20, R8
-	CMPQ         R8, DI
-	CMOVQGT      DI, R8
-	JMP          pixels
-
-done:
-	VZEROUPPER
-	RET
+DATA evenOddB<>+0(SB)/8, $0x0b0608030d000a05
+DATA evenOddB<>+8(SB)/8, $0x0f020c0709040e01
+DATA evenOddB<>+16(SB)/8, $0x0b0608030d000a05
+DATA evenOddB<>+24(SB)/8, $0x0f020c0709040e01
+GLOBL evenOddB<>(SB), RODATA|NOPTR, $32
 
 // func convertRowAVX512(dst *uint8, luma *uint8, cb *uint8, cr *uint8, n int)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, CMOV
@@ -364,412 +414,476 @@ TEXT ·convertRowAVX512(SB), NOSPLIT, $0-40
 	MOVQ      luma+8(FP), CX
 	MOVQ      cb+16(FP), DX
 	MOVQ      cr+24(FP), BX
-	VMOVDQU64 pixelRed<>+0(SB), Z0
-	VMOVDQU64 pixelBlue<>+0(SB), Z1
-	VMOVDQU64 pixelHalf<>+0(SB), Z2
-	VMOVDQU64 pixelMiddle<>+0(SB), Z3
-	VMOVDQU64 pixelBytes<>+0(SB), Z4
-	VMOVDQU64 pixelHigh<>+0(SB), Z5
-	VMOVDQU64 pixelLow<>+0(SB), Z6
-	VMOVDQU64 pixelOrder0<>+0(SB), Z7
-	MOVQ      $0x4924924924924924, SI
-	KMOVQ     SI, K1
-	VMOVDQU64 pixelOrder1<>+0(SB), Z8
+	VMOVDQU64 pixelRound<>+0(SB), Z0
+	VMOVDQU64 pixelHigh<>+0(SB), Z1
+	VMOVDQU64 pixelLow<>+0(SB), Z2
 	MOVQ      $0x2492492492492492, SI
+	KMOVQ     SI, K1
+	MOVQ      $0x4924924924924924, SI
 	KMOVQ     SI, K2
-	VMOVDQU64 pixelOrder2<>+0(SB), Z9
-	MOVQ      $0x9249249249249249, SI
-	KMOVQ     SI, K3
+	VMOVDQU64 interleaveOrderR<>+0(SB), Z3
+	VMOVDQU64 interleaveOrderG<>+0(SB), Z4
+	VMOVDQU64 interleaveOrderB<>+0(SB), Z5
+	VMOVDQU64 pixelRedOfTwice<>+0(SB), Z6
+	VMOVDQU64 pixelBlueOfTwice<>+0(SB), Z7
+	VMOVDQU64 pixelMiddle<>+0(SB), Z8
+	VPXORD    Z9, Z9, Z9
 	MOVQ      n+32(FP), SI
 	SUBQ      $0x40, SI
 	XORQ      DI, DI
 
 pixels:
 	VMOVDQU64  (CX)(DI*1), Z10
-	VPANDD     Z4, Z10, Z11
-	VPSRLW     $0x08, Z10, Z10
-	VMOVDQU64  (DX)(DI*1), Z12
-	VPANDD     Z4, Z12, Z13
-	VPSRLW     $0x08, Z12, Z12
-	VPSUBW     Z3, Z13, Z13
-	VPSUBW     Z3, Z12, Z12
-	VMOVDQU64  (BX)(DI*1), Z14
-	VPANDD     Z4, Z14, Z15
-	VPSRLW     $0x08, Z14, Z14
-	VPSUBW     Z3, Z15, Z15
-	VPSUBW     Z3, Z14, Z14
-	VPMULHRSW  Z0, Z15, Z16
-	VPADDW     Z15, Z16, Z16
-	VPADDW     Z11, Z16, Z16
-	VPMULHRSW  Z1, Z13, Z17
-	VPADDW     Z13, Z17, Z17
-	VPADDW     Z11, Z17, Z17
-	VPSLLW     $0x08, Z15, Z15
-	VPANDD     Z4, Z13, Z13
-	VPORD      Z15, Z13, Z13
-	VPMADDUBSW Z13, Z6, Z15
-	VPMADDUBSW Z13, Z5, Z13
-	VPADDW     Z2, Z15, Z15
-	VPSRLW     $0x09, Z15, Z15
-	VPADDW     Z15, Z13, Z13
+	VMOVDQU64  (DX)(DI*1), Z11
+	VPXORD     Z8, Z11, Z11
+	VMOVDQU64  (BX)(DI*1), Z12
+	VPXORD     Z8, Z12, Z12
+	VPUNPCKLBW Z11, Z9, Z13
+	VPUNPCKHBW Z11, Z9, Z14
+	VPUNPCKLBW Z12, Z9, Z15
+	VPUNPCKHBW Z12, Z9, Z16
+	VPUNPCKLBW Z9, Z10, Z17
+	VPUNPCKHBW Z9, Z10, Z10
+	VPUNPCKLBW Z12, Z11, Z21
+	VPUNPCKHBW Z12, Z11, Z11
+	VPSRAW     $0x07, Z15, Z15
 	VPSRAW     $0x07, Z13, Z13
-	VPSUBW     Z13, Z11, Z11
-	VPMULHRSW  Z0, Z14, Z13
-	VPADDW     Z14, Z13, Z13
-	VPADDW     Z10, Z13, Z13
-	VPMULHRSW  Z1, Z12, Z15
-	VPADDW     Z12, Z15, Z15
-	VPADDW     Z10, Z15, Z15
-	VPSLLW     $0x08, Z14, Z14
-	VPANDD     Z4, Z12, Z12
-	VPORD      Z14, Z12, Z12
-	VPMADDUBSW Z12, Z6, Z14
-	VPMADDUBSW Z12, Z5, Z12
-	VPADDW     Z2, Z14, Z14
-	VPSRLW     $0x09, Z14, Z14
-	VPADDW     Z14, Z12, Z12
-	VPSRAW     $0x07, Z12, Z12
-	VPSUBW     Z12, Z10, Z10
-	VPACKUSWB  Z13, Z16, Z16
-	VPACKUSWB  Z10, Z11, Z11
-	VPACKUSWB  Z15, Z17, Z17
+	VPMULHRSW  Z6, Z15, Z15
+	VPMULHRSW  Z7, Z13, Z13
+	VPADDW     Z17, Z15, Z15
+	VPADDW     Z17, Z13, Z13
+	VPMADDUBSW Z21, Z2, Z12
+	VPSRAW     $0x09, Z12, Z12
+	VPMADDUBSW Z21, Z1, Z21
+	VPADDW     Z12, Z21, Z21
+	VPMULHRSW  Z0, Z21, Z21
+	VPSUBW     Z21, Z17, Z17
+	VPSRAW     $0x07, Z16, Z16
+	VPSRAW     $0x07, Z14, Z14
+	VPMULHRSW  Z6, Z16, Z16
+	VPMULHRSW  Z7, Z14, Z14
+	VPADDW     Z10, Z16, Z16
+	VPADDW     Z10, Z14, Z14
+	VPMADDUBSW Z11, Z2, Z12
+	VPSRAW     $0x09, Z12, Z12
+	VPMADDUBSW Z11, Z1, Z11
+	VPADDW     Z12, Z11, Z11
+	VPMULHRSW  Z0, Z11, Z11
+	VPSUBW     Z11, Z10, Z10
+	VPACKUSWB  Z16, Z15, Z15
+	VPACKUSWB  Z10, Z17, Z17
+	VPACKUSWB  Z14, Z13, Z13
 	LEAQ       (DI)(DI*2), R8
 	ADDQ       AX, R8
-	VMOVDQA64  Z7, Z10
-	VPERMI2B   Z11, Z16, Z10
-	VPERMB     Z17, Z7, K1, Z10
-	VMOVDQU64  Z10, (R8)
-	VMOVDQA64  Z8, Z10
-	VPERMI2B   Z11, Z16, Z10
-	VPERMB     Z17, Z8, K2, Z10
-	VMOVDQU64  Z10, 64(R8)
-	VMOVDQA64  Z9, Z10
-	VPERMI2B   Z11, Z16, Z10
-	VPERMB     Z17, Z9, K3, Z10
-	VMOVDQU64  Z10, 128(R8)
+	VPERMB     Z15, Z3, Z15
+	VPERMB     Z17, Z4, Z17
+	VPERMB     Z13, Z5, Z13
+	VPBLENDMB  Z17, Z15, K1, Z18
+	VMOVDQU8   Z13, K2, Z18
+	VMOVDQU64  Z18, (R8)
+	VPBLENDMB  Z13, Z17, K1, Z19
+	VMOVDQU8   Z15, K2, Z19
+	VMOVDQU64  Z19, 64(R8)
+	VPBLENDMB  Z15, Z13, K1, Z20
+	VMOVDQU8   Z17, K2, Z20
+	VMOVDQU64  Z20, 128(R8)
 	CMPQ       DI, SI
-	JE         done
+	JE         pixelsDone
 	ADDQ       $0x40, DI
 	CMPQ       DI, SI
 	CMOVQGT    SI, DI
 	JMP        pixels
 
-done:
+pixelsDone:
 	VZEROUPPER
 	RET
 
-DATA pixelOrder0<>+0(SB)/8, $0x4101084808004000
-DATA pixelOrder0<>+8(SB)/8, $0x0a02420209490901
-DATA pixelOrder0<>+16(SB)/8, $0x0b4b0b0343030a4a
-DATA pixelOrder0<>+24(SB)/8, $0x45050c4c0c044404
-DATA pixelOrder0<>+32(SB)/8, $0x0e0646060d4d0d05
-DATA pixelOrder0<>+40(SB)/8, $0x0f4f0f0747070e4e
-DATA pixelOrder0<>+48(SB)/8, $0x5111185818105010
-DATA pixelOrder0<>+56(SB)/8, $0x1a12521219591911
-GLOBL pixelOrder0<>(SB), RODATA|NOPTR, $64
+DATA interleaveOrderR<>+0(SB)/8, $0x2d02172c01162b00
+DATA interleaveOrderR<>+8(SB)/8, $0x051a2f04192e0318
+DATA interleaveOrderR<>+16(SB)/8, $0x1d32071c31061b30
+DATA interleaveOrderR<>+24(SB)/8, $0x350a1f34091e3308
+DATA interleaveOrderR<>+32(SB)/8, $0x0d22370c21360b20
+DATA interleaveOrderR<>+40(SB)/8, $0x253a0f24390e2338
+DATA interleaveOrderR<>+48(SB)/8, $0x3d12273c11263b10
+DATA interleaveOrderR<>+56(SB)/8, $0x152a3f14293e1328
+GLOBL interleaveOrderR<>(SB), RODATA|NOPTR, $64
 
-DATA pixelOrder1<>+0(SB)/8, $0x1b5b1b1353131a5a
-DATA pixelOrder1<>+8(SB)/8, $0x55151c5c1c145414
-DATA pixelOrder1<>+16(SB)/8, $0x1e1656161d5d1d15
-DATA pixelOrder1<>+24(SB)/8, $0x1f5f1f1757171e5e
-DATA pixelOrder1<>+32(SB)/8, $0x6121286828206020
-DATA pixelOrder1<>+40(SB)/8, $0x2a22622229692921
-DATA pixelOrder1<>+48(SB)/8, $0x2b6b2b2363232a6a
-DATA pixelOrder1<>+56(SB)/8, $0x65252c6c2c246424
-GLOBL pixelOrder1<>(SB), RODATA|NOPTR, $64
+DATA interleaveOrderG<>+0(SB)/8, $0x02172c01162b0015
+DATA interleaveOrderG<>+8(SB)/8, $0x1a2f04192e03182d
+DATA interleaveOrderG<>+16(SB)/8, $0x32071c31061b3005
+DATA interleaveOrderG<>+24(SB)/8, $0x0a1f34091e33081d
+DATA interleaveOrderG<>+32(SB)/8, $0x22370c21360b2035
+DATA interleaveOrderG<>+40(SB)/8, $0x3a0f24390e23380d
+DATA interleaveOrderG<>+48(SB)/8, $0x12273c11263b1025
+DATA interleaveOrderG<>+56(SB)/8, $0x2a3f14293e13283d
+GLOBL interleaveOrderG<>(SB), RODATA|NOPTR, $64
 
-DATA pixelOrder2<>+0(SB)/8, $0x2e2666262d6d2d25
-DATA pixelOrder2<>+8(SB)/8, $0x2f6f2f2767272e6e
-DATA pixelOrder2<>+16(SB)/8, $0x7131387838307030
-DATA pixelOrder2<>+24(SB)/8, $0x3a32723239793931
-DATA pixelOrder2<>+32(SB)/8, $0x3b7b3b3373333a7a
-DATA pixelOrder2<>+40(SB)/8, $0x75353c7c3c347434
-DATA pixelOrder2<>+48(SB)/8, $0x3e3676363d7d3d35
-DATA pixelOrder2<>+56(SB)/8, $0x3f7f3f3777373e7e
-GLOBL pixelOrder2<>(SB), RODATA|NOPTR, $64
+DATA interleaveOrderB<>+0(SB)/8, $0x172c01162b00152a
+DATA interleaveOrderB<>+8(SB)/8, $0x2f04192e03182d02
+DATA interleaveOrderB<>+16(SB)/8, $0x071c31061b30051a
+DATA interleaveOrderB<>+24(SB)/8, $0x1f34091e33081d32
+DATA interleaveOrderB<>+32(SB)/8, $0x370c21360b20350a
+DATA interleaveOrderB<>+40(SB)/8, $0x0f24390e23380d22
+DATA interleaveOrderB<>+48(SB)/8, $0x273c11263b10253a
+DATA interleaveOrderB<>+56(SB)/8, $0x3f14293e13283d12
+GLOBL interleaveOrderB<>(SB), RODATA|NOPTR, $64
 
-// func weighRowsAVX512(dst *int16, near *uint8, far *uint8, n int)
-// Requires: AVX, AVX512BW, AVX512F, CMOV
-TEXT ·weighRowsAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ near+8(FP), CX
-	MOVQ far+16(FP), DX
-	MOVQ n+24(FP), BX
-	SUBQ $0x20, BX
-	XORQ SI, SI
-
-samples:
-	VPMOVZXBW (CX)(SI*1), Z0
-	VPMOVZXBW (DX)(SI*1), Z1
-	VPADDW    Z0, Z0, Z2
-	VPADDW    Z0, Z1, Z1
-	VPADDW    Z1, Z2, Z2
-	VMOVDQU64 Z2, (AX)(SI*2)
-	CMPQ      SI, BX
-	JE        done
-	ADDQ      $0x20, SI
-	CMPQ      SI, BX
-	CMOVQGT   BX, SI
-	JMP       samples
-
-done:
-	VZEROUPPER
-	RET
-
-// func convertDoubledAVX512(dst *uint8, luma *uint8, cb *int16, cr *int16, rounding *int16, n int)
+// func convertDoubledAVX512(dst *uint8, stride int, luma *uint8, pitch int, n int, cbNear *uint8, cbFar *uint8, crNear *uint8, crFar *uint8, samples int, sums *int16, room int, rounding *int16, rows int)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, CMOV
-TEXT ·convertDoubledAVX512(SB), NOSPLIT, $0-48
-	MOVQ      dst+0(FP), AX
-	MOVQ      luma+8(FP), CX
-	MOVQ      cb+16(FP), DX
-	MOVQ      cr+24(FP), BX
-	MOVQ      rounding+32(FP), SI
-	VMOVDQU64 pixelRed<>+0(SB), Z0
-	VMOVDQU64 pixelBlue<>+0(SB), Z1
-	VMOVDQU64 pixelHalf<>+0(SB), Z2
-	VMOVDQU64 pixelMiddle<>+0(SB), Z3
-	VMOVDQU64 pixelBytes<>+0(SB), Z3
-	VMOVDQU64 pixelHigh<>+0(SB), Z4
-	VMOVDQU64 pixelLow<>+0(SB), Z5
-	VMOVDQU64 pixelOrder0<>+0(SB), Z6
-	MOVQ      $0x4924924924924924, DI
-	KMOVQ     DI, K1
-	VMOVDQU64 pixelOrder1<>+0(SB), Z7
-	MOVQ      $0x2492492492492492, DI
-	KMOVQ     DI, K2
-	VMOVDQU64 pixelOrder2<>+0(SB), Z8
-	MOVQ      $0x9249249249249249, DI
-	KMOVQ     DI, K3
-	VMOVDQU64 (SI), Z9
-	VMOVDQU64 64(SI), Z10
-	MOVQ      n+40(FP), SI
-	SUBQ      $0x40, SI
-	XORQ      DI, DI
+TEXT ·convertDoubledAVX512(SB), NOSPLIT, $0-112
+	MOVQ      sums+80(FP), AX
+	MOVQ      room+88(FP), CX
+	MOVQ      samples+72(FP), DX
+	VMOVDQU64 pixelRound<>+0(SB), Z0
+	VMOVDQU64 pixelHigh<>+0(SB), Z1
+	VMOVDQU64 pixelLow<>+0(SB), Z2
+	MOVQ      $0x2492492492492492, BX
+	KMOVQ     BX, K1
+	MOVQ      $0x4924924924924924, BX
+	KMOVQ     BX, K2
+	VMOVDQU64 evenOddOrderR<>+0(SB), Z3
+	VMOVDQU64 evenOddOrderG<>+0(SB), Z4
+	VMOVDQU64 evenOddOrderB<>+0(SB), Z5
+	VMOVDQU64 pixelRed<>+0(SB), Z6
+	VMOVDQU64 pixelBlue<>+0(SB), Z7
+	VMOVDQU64 pixelEven<>+0(SB), Z8
+	MOVQ      rounding+96(FP), BX
+	VMOVDQU64 (BX), Z9
+	VMOVDQU64 64(BX), Z10
+	LEAQ      (AX)(CX*2), BX
+	MOVQ      cbNear+40(FP), SI
+	MOVQ      cbFar+48(FP), DI
+	MOVQ      DX, R8
+	SUBQ      $0x20, R8
+	XORQ      R9, R9
+
+cb:
+	VPMOVZXBW (SI)(R9*1), Z11
+	VPMOVZXBW (DI)(R9*1), Z12
+	VPADDW    Z11, Z12, Z13
+	LEAQ      (AX)(R9*2), R10
+	VPADDW    Z11, Z11, Z11
+	VPADDW    Z13, Z11, Z11
+	VMOVDQU64 Z11, (R10)
+	VPADDW    Z12, Z12, Z12
+	VPADDW    Z13, Z12, Z12
+	VMOVDQU64 Z12, (R10)(CX*1)
+	CMPQ      R9, R8
+	JE        cbDone
+	ADDQ      $0x20, R9
+	CMPQ      R9, R8
+	CMOVQGT   R8, R9
+	JMP       cb
+
+cbDone:
+	MOVQ AX, R10
+	MOVW (R10), SI
+	MOVW SI, -2(R10)
+	MOVW -2(R10)(DX*2), SI
+	MOVW SI, (R10)(DX*2)
+	ADDQ CX, R10
+	MOVW (R10), SI
+	MOVW SI, -2(R10)
+	MOVW -2(R10)(DX*2), SI
+	MOVW SI, (R10)(DX*2)
+	MOVQ crNear+56(FP), SI
+	MOVQ crFar+64(FP), DI
+	MOVQ DX, R8
+	SUBQ $0x20, R8
+	XORQ R9, R9
+
+cr:
+	VPMOVZXBW (SI)(R9*1), Z11
+	VPMOVZXBW (DI)(R9*1), Z12
+	VPADDW    Z11, Z12, Z13
+	LEAQ      (BX)(R9*2), R10
+	VPADDW    Z11, Z11, Z11
+	VPADDW    Z13, Z11, Z11
+	VMOVDQU64 Z11, (R10)
+	VPADDW    Z12, Z12, Z12
+	VPADDW    Z13, Z12, Z12
+	VMOVDQU64 Z12, (R10)(CX*1)
+	CMPQ      R9, R8
+	JE        crDone
+	ADDQ      $0x20, R9
+	CMPQ      R9, R8
+	CMOVQGT   R8, R9
+	JMP       cr
+
+crDone:
+	MOVQ BX, R10
+	MOVW (R10), SI
+	MOVW SI, -2(R10)
+	MOVW -2(R10)(DX*2), SI
+	MOVW SI, (R10)(DX*2)
+	ADDQ CX, R10
+	MOVW (R10), SI
+	MOVW SI, -2(R10)
+	MOVW -2(R10)(DX*2), SI
+	MOVW SI, (R10)(DX*2)
+	MOVQ dst+0(FP), DX
+	MOVQ stride+8(FP), SI
+	MOVQ luma+16(FP), DI
+	MOVQ pitch+24(FP), R8
+	MOVQ rows+104(FP), R9
+	MOVQ n+32(FP), R10
+	SUBQ $0x40, R10
+
+row:
+	XORQ R11, R11
 
 pixels:
-	VMOVDQU64  (DX)(DI*1), Z11
+	VMOVDQU64  (AX)(R11*1), Z11
 	VPADDW     Z11, Z11, Z12
 	VPADDW     Z11, Z12, Z12
-	VPADDW     Z10, Z12, Z11
+	VPADDW     Z10, Z12, Z13
 	VPADDW     Z9, Z12, Z12
-	VPADDW     -2(DX)(DI*1), Z12, Z12
-	VPADDW     2(DX)(DI*1), Z11, Z11
+	VPADDW     -2(AX)(R11*1), Z12, Z12
+	VPADDW     2(AX)(R11*1), Z13, Z13
 	VPSRAW     $0x04, Z12, Z12
-	VPSRAW     $0x04, Z11, Z11
-	VMOVDQU64  (BX)(DI*1), Z13
-	VPADDW     Z13, Z13, Z14
-	VPADDW     Z13, Z14, Z14
-	VPADDW     Z10, Z14, Z13
-	VPADDW     Z9, Z14, Z14
-	VPADDW     -2(BX)(DI*1), Z14, Z14
-	VPADDW     2(BX)(DI*1), Z13, Z13
-	VPSRAW     $0x04, Z14, Z14
 	VPSRAW     $0x04, Z13, Z13
-	VMOVDQU64  (CX)(DI*1), Z15
-	VPANDD     Z3, Z15, Z16
-	VPSRLW     $0x08, Z15, Z15
-	VPMULHRSW  Z0, Z14, Z17
-	VPADDW     Z14, Z17, Z17
-	VPADDW     Z16, Z17, Z17
-	VPMULHRSW  Z1, Z12, Z18
+	VPACKSSWB  Z13, Z12, Z11
+	VMOVDQU64  (BX)(R11*1), Z17
+	VPADDW     Z17, Z17, Z18
+	VPADDW     Z17, Z18, Z18
+	VPADDW     Z10, Z18, Z19
+	VPADDW     Z9, Z18, Z18
+	VPADDW     -2(BX)(R11*1), Z18, Z18
+	VPADDW     2(BX)(R11*1), Z19, Z19
+	VPSRAW     $0x04, Z18, Z18
+	VPSRAW     $0x04, Z19, Z19
+	VPACKSSWB  Z19, Z18, Z17
+	VMOVDQU64  (DI)(R11*1), Z20
+	VPANDD     Z8, Z20, Z21
+	VPSRLW     $0x08, Z20, Z20
+	VPUNPCKLBW Z17, Z11, Z22
+	VPUNPCKHBW Z17, Z11, Z11
+	VPMULHRSW  Z6, Z18, Z17
+	VPADDW     Z18, Z17, Z17
+	VPMULHRSW  Z7, Z12, Z18
 	VPADDW     Z12, Z18, Z18
-	VPADDW     Z16, Z18, Z18
-	VPSLLW     $0x08, Z14, Z14
-	VPANDD     Z3, Z12, Z12
-	VPORD      Z14, Z12, Z12
-	VPMADDUBSW Z12, Z5, Z14
-	VPMADDUBSW Z12, Z4, Z12
-	VPADDW     Z2, Z14, Z14
-	VPSRLW     $0x09, Z14, Z14
-	VPADDW     Z14, Z12, Z12
-	VPSRAW     $0x07, Z12, Z12
-	VPSUBW     Z12, Z16, Z16
-	VPMULHRSW  Z0, Z13, Z12
-	VPADDW     Z13, Z12, Z12
-	VPADDW     Z15, Z12, Z12
-	VPMULHRSW  Z1, Z11, Z14
-	VPADDW     Z11, Z14, Z14
-	VPADDW     Z15, Z14, Z14
-	VPSLLW     $0x08, Z13, Z13
-	VPANDD     Z3, Z11, Z11
-	VPORD      Z13, Z11, Z11
-	VPMADDUBSW Z11, Z5, Z13
-	VPMADDUBSW Z11, Z4, Z11
-	VPADDW     Z2, Z13, Z13
-	VPSRLW     $0x09, Z13, Z13
+	VPADDW     Z21, Z17, Z17
+	VPADDW     Z21, Z18, Z18
+	VPMADDUBSW Z22, Z2, Z12
+	VPSRAW     $0x09, Z12, Z12
+	VPMADDUBSW Z22, Z1, Z22
+	VPADDW     Z12, Z22, Z22
+	VPMULHRSW  Z0, Z22, Z22
+	VPSUBW     Z22, Z21, Z21
+	VPMULHRSW  Z6, Z19, Z12
+	VPADDW     Z19, Z12, Z12
+	VPMULHRSW  Z7, Z13, Z19
+	VPADDW     Z13, Z19, Z19
+	VPADDW     Z20, Z12, Z12
+	VPADDW     Z20, Z19, Z19
+	VPMADDUBSW Z11, Z2, Z13
+	VPSRAW     $0x09, Z13, Z13
+	VPMADDUBSW Z11, Z1, Z11
 	VPADDW     Z13, Z11, Z11
-	VPSRAW     $0x07, Z11, Z11
-	VPSUBW     Z11, Z15, Z15
+	VPMULHRSW  Z0, Z11, Z11
+	VPSUBW     Z11, Z20, Z20
 	VPACKUSWB  Z12, Z17, Z17
-	VPACKUSWB  Z15, Z16, Z16
-	VPACKUSWB  Z14, Z18, Z18
-	LEAQ       (DI)(DI*2), R8
-	ADDQ       AX, R8
-	VMOVDQA64  Z6, Z11
-	VPERMI2B   Z16, Z17, Z11
-	VPERMB     Z18, Z6, K1, Z11
-	VMOVDQU64  Z11, (R8)
-	VMOVDQA64  Z7, Z11
-	VPERMI2B   Z16, Z17, Z11
-	VPERMB     Z18, Z7, K2, Z11
-	VMOVDQU64  Z11, 64(R8)
-	VMOVDQA64  Z8, Z11
-	VPERMI2B   Z16, Z17, Z11
-	VPERMB     Z18, Z8, K3, Z11
-	VMOVDQU64  Z11, 128(R8)
-	CMPQ       DI, SI
-	JE         done
-	ADDQ       $0x40, DI
-	CMPQ       DI, SI
-	CMOVQGT    SI, DI
+	VPACKUSWB  Z20, Z21, Z21
+	VPACKUSWB  Z19, Z18, Z18
+	LEAQ       (R11)(R11*2), R12
+	ADDQ       DX, R12
+	VPERMB     Z17, Z3, Z17
+	VPERMB     Z21, Z4, Z21
+	VPERMB     Z18, Z5, Z18
+	VPBLENDMB  Z21, Z17, K1, Z14
+	VMOVDQU8   Z18, K2, Z14
+	VMOVDQU64  Z14, (R12)
+	VPBLENDMB  Z18, Z21, K1, Z15
+	VMOVDQU8   Z17, K2, Z15
+	VMOVDQU64  Z15, 64(R12)
+	VPBLENDMB  Z17, Z18, K1, Z16
+	VMOVDQU8   Z21, K2, Z16
+	VMOVDQU64  Z16, 128(R12)
+	CMPQ       R11, R10
+	JE         pixelsDone
+	ADDQ       $0x40, R11
+	CMPQ       R11, R10
+	CMOVQGT    R10, R11
 	JMP        pixels
 
-done:
+pixelsDone:
+	ADDQ SI, DX
+	ADDQ R8, DI
+	ADDQ CX, AX
+	ADDQ CX, BX
+	DECQ R9
+	JNZ  row
 	VZEROUPPER
 	RET
+
+DATA evenOddOrderR<>+0(SB)/8, $0x2e011b2608132d00
+DATA evenOddOrderR<>+8(SB)/8, $0x0a152f021c270914
+DATA evenOddOrderR<>+16(SB)/8, $0x1e310b1638031d30
+DATA evenOddOrderR<>+24(SB)/8, $0x3a051f320c173904
+DATA evenOddOrderR<>+32(SB)/8, $0x0e213b0628330d20
+DATA evenOddOrderR<>+40(SB)/8, $0x2a350f223c072934
+DATA evenOddOrderR<>+48(SB)/8, $0x3e112b3618233d10
+DATA evenOddOrderR<>+56(SB)/8, $0x1a253f122c371924
+GLOBL evenOddOrderR<>(SB), RODATA|NOPTR, $64
+
+DATA evenOddOrderG<>+0(SB)/8, $0x011b2608132d001a
+DATA evenOddOrderG<>+8(SB)/8, $0x152f021c2709142e
+DATA evenOddOrderG<>+16(SB)/8, $0x310b1638031d300a
+DATA evenOddOrderG<>+24(SB)/8, $0x051f320c1739041e
+DATA evenOddOrderG<>+32(SB)/8, $0x213b0628330d203a
+DATA evenOddOrderG<>+40(SB)/8, $0x350f223c0729340e
+DATA evenOddOrderG<>+48(SB)/8, $0x112b3618233d102a
+DATA evenOddOrderG<>+56(SB)/8, $0x253f122c3719243e
+GLOBL evenOddOrderG<>(SB), RODATA|NOPTR, $64
+
+DATA evenOddOrderB<>+0(SB)/8, $0x1b2608132d001a25
+DATA evenOddOrderB<>+8(SB)/8, $0x2f021c2709142e01
+DATA evenOddOrderB<>+16(SB)/8, $0x0b1638031d300a15
+DATA evenOddOrderB<>+24(SB)/8, $0x1f320c1739041e31
+DATA evenOddOrderB<>+32(SB)/8, $0x3b0628330d203a05
+DATA evenOddOrderB<>+40(SB)/8, $0x0f223c0729340e21
+DATA evenOddOrderB<>+48(SB)/8, $0x2b3618233d102a35
+DATA evenOddOrderB<>+56(SB)/8, $0x3f122c3719243e11
+GLOBL evenOddOrderB<>(SB), RODATA|NOPTR, $64
 
 // func convertVideoAVX2(dst *uint8, luma *uint8, cb *uint8, cr *uint8, n int)
 // Requires: AVX, AVX2, CMOV
 TEXT ·convertVideoAVX2(SB), NOSPLIT, $0-40
-	MOVQ  dst+0(FP), AX
-	MOVQ  luma+8(FP), CX
-	MOVQ  cb+16(FP), DX
-	MOVQ  cr+24(FP), BX
-	MOVQ  n+32(FP), SI
-	SUBQ  $0x20, SI
-	VPXOR Y0, Y0, Y0
-	XORQ  DI, DI
+	MOVQ    dst+0(FP), AX
+	MOVQ    luma+8(FP), CX
+	MOVQ    cb+16(FP), DX
+	MOVQ    cr+24(FP), BX
+	MOVQ    n+32(FP), SI
+	SUBQ    $0x20, SI
+	VMOVDQU third1<>+0(SB), Y0
+	VMOVDQU third2<>+0(SB), Y1
+	VPXOR   Y2, Y2, Y2
+	XORQ    DI, DI
 
 pixels:
-	VMOVDQU      (CX)(DI*1), Y1
-	VMOVDQU      (DX)(DI*1), Y2
-	VMOVDQU      (BX)(DI*1), Y3
-	VPUNPCKLBW   Y0, Y1, Y4
-	VPUNPCKLBW   Y0, Y2, Y5
-	VPUNPCKLBW   Y0, Y3, Y6
-	VPSUBW       videoBlack<>+0(SB), Y4, Y4
+	VMOVDQU      (CX)(DI*1), Y3
+	VMOVDQU      (DX)(DI*1), Y4
+	VMOVDQU      (BX)(DI*1), Y5
+	VPUNPCKLBW   Y2, Y3, Y6
+	VPUNPCKLBW   Y2, Y4, Y7
+	VPUNPCKLBW   Y2, Y5, Y8
+	VPSUBW       videoBlack<>+0(SB), Y6, Y6
+	VPSUBW       videoMiddle<>+0(SB), Y7, Y7
+	VPSUBW       videoMiddle<>+0(SB), Y8, Y8
+	VPUNPCKLWD   Y8, Y6, Y9
+	VPUNPCKHWD   Y8, Y6, Y10
+	VPMADDWD     videoRed<>+0(SB), Y9, Y9
+	VPADDD       videoHalf<>+0(SB), Y9, Y9
+	VPSRAD       $0x10, Y9, Y9
+	VPMADDWD     videoRed<>+0(SB), Y10, Y10
+	VPADDD       videoHalf<>+0(SB), Y10, Y10
+	VPSRAD       $0x10, Y10, Y10
+	VPACKSSDW    Y10, Y9, Y9
+	VPADDW       Y6, Y9, Y9
+	VPADDW       Y8, Y9, Y9
+	VPADDW       Y8, Y9, Y9
+	VPUNPCKLWD   Y7, Y6, Y10
+	VPUNPCKHWD   Y7, Y6, Y11
+	VPMADDWD     videoBlue<>+0(SB), Y10, Y10
+	VPADDD       videoHalf<>+0(SB), Y10, Y10
+	VPSRAD       $0x10, Y10, Y10
+	VPMADDWD     videoBlue<>+0(SB), Y11, Y11
+	VPADDD       videoHalf<>+0(SB), Y11, Y11
+	VPSRAD       $0x10, Y11, Y11
+	VPACKSSDW    Y11, Y10, Y10
+	VPADDW       Y6, Y10, Y10
+	VPADDW       Y7, Y10, Y10
+	VPADDW       Y7, Y10, Y10
+	VMOVDQU      videoTwo<>+0(SB), Y11
+	VPUNPCKLWD   Y7, Y6, Y12
+	VPUNPCKHWD   Y7, Y6, Y7
+	VPMADDWD     videoGreen<>+0(SB), Y12, Y12
+	VPUNPCKLWD   Y11, Y8, Y13
+	VPMADDWD     videoRest<>+0(SB), Y13, Y13
+	VPADDD       Y13, Y12, Y12
+	VPSRAD       $0x10, Y12, Y12
+	VPMADDWD     videoGreen<>+0(SB), Y7, Y7
+	VPUNPCKHWD   Y11, Y8, Y11
+	VPMADDWD     videoRest<>+0(SB), Y11, Y11
+	VPADDD       Y11, Y7, Y7
+	VPSRAD       $0x10, Y7, Y7
+	VPACKSSDW    Y7, Y12, Y12
+	VPADDW       Y6, Y12, Y12
+	VPSUBW       Y8, Y12, Y12
+	VPUNPCKHBW   Y2, Y3, Y3
+	VPUNPCKHBW   Y2, Y4, Y4
+	VPUNPCKHBW   Y2, Y5, Y5
+	VPSUBW       videoBlack<>+0(SB), Y3, Y3
+	VPSUBW       videoMiddle<>+0(SB), Y4, Y4
 	VPSUBW       videoMiddle<>+0(SB), Y5, Y5
-	VPSUBW       videoMiddle<>+0(SB), Y6, Y6
-	VPUNPCKLWD   Y6, Y4, Y7
-	VPUNPCKHWD   Y6, Y4, Y8
+	VPUNPCKLWD   Y5, Y3, Y6
+	VPUNPCKHWD   Y5, Y3, Y7
+	VPMADDWD     videoRed<>+0(SB), Y6, Y6
+	VPADDD       videoHalf<>+0(SB), Y6, Y6
+	VPSRAD       $0x10, Y6, Y6
 	VPMADDWD     videoRed<>+0(SB), Y7, Y7
 	VPADDD       videoHalf<>+0(SB), Y7, Y7
 	VPSRAD       $0x10, Y7, Y7
-	VPMADDWD     videoRed<>+0(SB), Y8, Y8
-	VPADDD       videoHalf<>+0(SB), Y8, Y8
-	VPSRAD       $0x10, Y8, Y8
-	VPACKSSDW    Y8, Y7, Y7
-	VPADDW       Y4, Y7, Y7
-	VPADDW       Y6, Y7, Y7
-	VPADDW       Y6, Y7, Y7
-	VPUNPCKLWD   Y5, Y4, Y8
-	VPUNPCKHWD   Y5, Y4, Y9
+	VPACKSSDW    Y7, Y6, Y6
+	VPADDW       Y3, Y6, Y6
+	VPADDW       Y5, Y6, Y6
+	VPADDW       Y5, Y6, Y6
+	VPUNPCKLWD   Y4, Y3, Y7
+	VPUNPCKHWD   Y4, Y3, Y8
+	VPMADDWD     videoBlue<>+0(SB), Y7, Y7
+	VPADDD       videoHalf<>+0(SB), Y7, Y7
+	VPSRAD       $0x10, Y7, Y7
 	VPMADDWD     videoBlue<>+0(SB), Y8, Y8
 	VPADDD       videoHalf<>+0(SB), Y8, Y8
 	VPSRAD       $0x10, Y8, Y8
-	VPMADDWD     videoBlue<>+0(SB), Y9, Y9
-	VPADDD       videoHalf<>+0(SB), Y9, Y9
-	VPSRAD       $0x10, Y9, Y9
-	VPACKSSDW    Y9, Y8, Y8
-	VPADDW       Y4, Y8, Y8
-	VPADDW       Y5, Y8, Y8
-	VPADDW       Y5, Y8, Y8
-	VMOVDQU      videoTwo<>+0(SB), Y9
-	VPUNPCKLWD   Y5, Y4, Y10
-	VPUNPCKHWD   Y5, Y4, Y5
-	VPMADDWD     videoGreen<>+0(SB), Y10, Y10
-	VPUNPCKLWD   Y9, Y6, Y11
-	VPMADDWD     videoRest<>+0(SB), Y11, Y11
-	VPADDD       Y11, Y10, Y10
-	VPSRAD       $0x10, Y10, Y10
-	VPMADDWD     videoGreen<>+0(SB), Y5, Y5
-	VPUNPCKHWD   Y9, Y6, Y9
-	VPMADDWD     videoRest<>+0(SB), Y9, Y9
-	VPADDD       Y9, Y5, Y5
-	VPSRAD       $0x10, Y5, Y5
-	VPACKSSDW    Y5, Y10, Y10
-	VPADDW       Y4, Y10, Y10
-	VPSUBW       Y6, Y10, Y10
-	VPUNPCKHBW   Y0, Y1, Y1
-	VPUNPCKHBW   Y0, Y2, Y2
-	VPUNPCKHBW   Y0, Y3, Y3
-	VPSUBW       videoBlack<>+0(SB), Y1, Y1
-	VPSUBW       videoMiddle<>+0(SB), Y2, Y2
-	VPSUBW       videoMiddle<>+0(SB), Y3, Y3
-	VPUNPCKLWD   Y3, Y1, Y4
-	VPUNPCKHWD   Y3, Y1, Y5
-	VPMADDWD     videoRed<>+0(SB), Y4, Y4
-	VPADDD       videoHalf<>+0(SB), Y4, Y4
+	VPACKSSDW    Y8, Y7, Y7
+	VPADDW       Y3, Y7, Y7
+	VPADDW       Y4, Y7, Y7
+	VPADDW       Y4, Y7, Y7
+	VMOVDQU      videoTwo<>+0(SB), Y8
+	VPUNPCKLWD   Y4, Y3, Y11
+	VPUNPCKHWD   Y4, Y3, Y4
+	VPMADDWD     videoGreen<>+0(SB), Y11, Y11
+	VPUNPCKLWD   Y8, Y5, Y13
+	VPMADDWD     videoRest<>+0(SB), Y13, Y13
+	VPADDD       Y13, Y11, Y11
+	VPSRAD       $0x10, Y11, Y11
+	VPMADDWD     videoGreen<>+0(SB), Y4, Y4
+	VPUNPCKHWD   Y8, Y5, Y8
+	VPMADDWD     videoRest<>+0(SB), Y8, Y8
+	VPADDD       Y8, Y4, Y4
 	VPSRAD       $0x10, Y4, Y4
-	VPMADDWD     videoRed<>+0(SB), Y5, Y5
-	VPADDD       videoHalf<>+0(SB), Y5, Y5
-	VPSRAD       $0x10, Y5, Y5
-	VPACKSSDW    Y5, Y4, Y4
-	VPADDW       Y1, Y4, Y4
-	VPADDW       Y3, Y4, Y4
-	VPADDW       Y3, Y4, Y4
-	VPUNPCKLWD   Y2, Y1, Y5
-	VPUNPCKHWD   Y2, Y1, Y6
-	VPMADDWD     videoBlue<>+0(SB), Y5, Y5
-	VPADDD       videoHalf<>+0(SB), Y5, Y5
-	VPSRAD       $0x10, Y5, Y5
-	VPMADDWD     videoBlue<>+0(SB), Y6, Y6
-	VPADDD       videoHalf<>+0(SB), Y6, Y6
-	VPSRAD       $0x10, Y6, Y6
-	VPACKSSDW    Y6, Y5, Y5
-	VPADDW       Y1, Y5, Y5
-	VPADDW       Y2, Y5, Y5
-	VPADDW       Y2, Y5, Y5
-	VMOVDQU      videoTwo<>+0(SB), Y6
-	VPUNPCKLWD   Y2, Y1, Y9
-	VPUNPCKHWD   Y2, Y1, Y2
-	VPMADDWD     videoGreen<>+0(SB), Y9, Y9
-	VPUNPCKLWD   Y6, Y3, Y11
-	VPMADDWD     videoRest<>+0(SB), Y11, Y11
-	VPADDD       Y11, Y9, Y9
-	VPSRAD       $0x10, Y9, Y9
-	VPMADDWD     videoGreen<>+0(SB), Y2, Y2
-	VPUNPCKHWD   Y6, Y3, Y6
-	VPMADDWD     videoRest<>+0(SB), Y6, Y6
-	VPADDD       Y6, Y2, Y2
-	VPSRAD       $0x10, Y2, Y2
-	VPACKSSDW    Y2, Y9, Y9
-	VPADDW       Y1, Y9, Y9
-	VPSUBW       Y3, Y9, Y9
-	VPACKUSWB    Y4, Y7, Y7
-	VPACKUSWB    Y9, Y10, Y10
-	VPACKUSWB    Y5, Y8, Y8
+	VPACKSSDW    Y4, Y11, Y11
+	VPADDW       Y3, Y11, Y11
+	VPSUBW       Y5, Y11, Y11
+	VPACKUSWB    Y6, Y9, Y9
+	VPACKUSWB    Y11, Y12, Y12
+	VPACKUSWB    Y7, Y10, Y10
 	LEAQ         (DI)(DI*2), R8
 	ADDQ         AX, R8
-	VPSHUFB      interleaveR0<>+0(SB), Y7, Y1
-	VPSHUFB      interleaveG0<>+0(SB), Y10, Y2
-	VPOR         Y2, Y1, Y1
-	VPSHUFB      interleaveB0<>+0(SB), Y8, Y2
-	VPOR         Y2, Y1, Y1
-	VMOVDQU      X1, (R8)
-	VEXTRACTI128 $0x01, Y1, 48(R8)
-	VPSHUFB      interleaveR1<>+0(SB), Y7, Y1
-	VPSHUFB      interleaveG1<>+0(SB), Y10, Y2
-	VPOR         Y2, Y1, Y1
-	VPSHUFB      interleaveB1<>+0(SB), Y8, Y2
-	VPOR         Y2, Y1, Y1
-	VMOVDQU      X1, 16(R8)
-	VEXTRACTI128 $0x01, Y1, 64(R8)
-	VPSHUFB      interleaveR2<>+0(SB), Y7, Y1
-	VPSHUFB      interleaveG2<>+0(SB), Y10, Y2
-	VPOR         Y2, Y1, Y1
-	VPSHUFB      interleaveB2<>+0(SB), Y8, Y2
-	VPOR         Y2, Y1, Y1
-	VMOVDQU      X1, 32(R8)
-	VEXTRACTI128 $0x01, Y1, 80(R8)
+	VPSHUFB      interleaveR<>+0(SB), Y9, Y9
+	VPSHUFB      interleaveG<>+0(SB), Y12, Y12
+	VPSHUFB      interleaveB<>+0(SB), Y10, Y10
+	VPBLENDVB    Y0, Y12, Y9, Y3
+	VPBLENDVB    Y1, Y10, Y3, Y3
+	VMOVDQU      X3, (R8)
+	VEXTRACTI128 $0x01, Y3, 48(R8)
+	VPBLENDVB    Y0, Y10, Y12, Y3
+	VPBLENDVB    Y1, Y9, Y3, Y3
+	VMOVDQU      X3, 16(R8)
+	VEXTRACTI128 $0x01, Y3, 64(R8)
+	VPBLENDVB    Y0, Y9, Y10, Y3
+	VPBLENDVB    Y1, Y12, Y3, Y3
+	VMOVDQU      X3, 32(R8)
+	VEXTRACTI128 $0x01, Y3, 80(R8)
 	CMPQ         DI, SI
-	JE           done
+	JE           pixelsDone
 	ADDQ         $0x20, DI
 	CMPQ         DI, SI
 	CMOVQGT      SI, DI
 	JMP          pixels
 
-done:
+pixelsDone:
 	VZEROUPPER
 	RET
 
@@ -917,106 +1031,48 @@ DATA videoHalf<>+28(SB)/2, $0x8000
 DATA videoHalf<>+30(SB)/2, $0x0000
 GLOBL videoHalf<>(SB), RODATA|NOPTR, $32
 
-DATA interleaveR0<>+0(SB)/8, $0x8002808001808000
-DATA interleaveR0<>+8(SB)/8, $0x0580800480800380
-DATA interleaveR0<>+16(SB)/8, $0x8002808001808000
-DATA interleaveR0<>+24(SB)/8, $0x0580800480800380
-GLOBL interleaveR0<>(SB), RODATA|NOPTR, $32
-
-DATA interleaveG0<>+0(SB)/8, $0x0280800180800080
-DATA interleaveG0<>+8(SB)/8, $0x8080048080038080
-DATA interleaveG0<>+16(SB)/8, $0x0280800180800080
-DATA interleaveG0<>+24(SB)/8, $0x8080048080038080
-GLOBL interleaveG0<>(SB), RODATA|NOPTR, $32
-
-DATA interleaveB0<>+0(SB)/8, $0x8080018080008080
-DATA interleaveB0<>+8(SB)/8, $0x8004808003808002
-DATA interleaveB0<>+16(SB)/8, $0x8080018080008080
-DATA interleaveB0<>+24(SB)/8, $0x8004808003808002
-GLOBL interleaveB0<>(SB), RODATA|NOPTR, $32
-
-DATA interleaveR1<>+0(SB)/8, $0x8080078080068080
-DATA interleaveR1<>+8(SB)/8, $0x800a808009808008
-DATA interleaveR1<>+16(SB)/8, $0x8080078080068080
-DATA interleaveR1<>+24(SB)/8, $0x800a808009808008
-GLOBL interleaveR1<>(SB), RODATA|NOPTR, $32
-
-DATA interleaveG1<>+0(SB)/8, $0x8007808006808005
-DATA interleaveG1<>+8(SB)/8, $0x0a80800980800880
-DATA interleaveG1<>+16(SB)/8, $0x8007808006808005
-DATA interleaveG1<>+24(SB)/8, $0x0a80800980800880
-GLOBL interleaveG1<>(SB), RODATA|NOPTR, $32
-
-DATA interleaveB1<>+0(SB)/8, $0x0780800680800580
-DATA interleaveB1<>+8(SB)/8, $0x8080098080088080
-DATA interleaveB1<>+16(SB)/8, $0x0780800680800580
-DATA interleaveB1<>+24(SB)/8, $0x8080098080088080
-GLOBL interleaveB1<>(SB), RODATA|NOPTR, $32
-
-DATA interleaveR2<>+0(SB)/8, $0x0d80800c80800b80
-DATA interleaveR2<>+8(SB)/8, $0x80800f80800e8080
-DATA interleaveR2<>+16(SB)/8, $0x0d80800c80800b80
-DATA interleaveR2<>+24(SB)/8, $0x80800f80800e8080
-GLOBL interleaveR2<>(SB), RODATA|NOPTR, $32
-
-DATA interleaveG2<>+0(SB)/8, $0x80800c80800b8080
-DATA interleaveG2<>+8(SB)/8, $0x800f80800e80800d
-DATA interleaveG2<>+16(SB)/8, $0x80800c80800b8080
-DATA interleaveG2<>+24(SB)/8, $0x800f80800e80800d
-GLOBL interleaveG2<>(SB), RODATA|NOPTR, $32
-
-DATA interleaveB2<>+0(SB)/8, $0x800c80800b80800a
-DATA interleaveB2<>+8(SB)/8, $0x0f80800e80800d80
-DATA interleaveB2<>+16(SB)/8, $0x800c80800b80800a
-DATA interleaveB2<>+24(SB)/8, $0x0f80800e80800d80
-GLOBL interleaveB2<>(SB), RODATA|NOPTR, $32
-
 // func interleaveRowAVX2(dst *uint8, red *uint8, green *uint8, blue *uint8, n int)
 // Requires: AVX, AVX2, CMOV
 TEXT ·interleaveRowAVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ red+8(FP), CX
-	MOVQ green+16(FP), DX
-	MOVQ blue+24(FP), BX
-	MOVQ n+32(FP), SI
-	SUBQ $0x20, SI
-	XORQ DI, DI
+	MOVQ    dst+0(FP), AX
+	MOVQ    red+8(FP), CX
+	MOVQ    green+16(FP), DX
+	MOVQ    blue+24(FP), BX
+	VMOVDQU third1<>+0(SB), Y0
+	VMOVDQU third2<>+0(SB), Y1
+	MOVQ    n+32(FP), SI
+	SUBQ    $0x20, SI
+	XORQ    DI, DI
 
 pixels:
-	VMOVDQU      (CX)(DI*1), Y0
-	VMOVDQU      (DX)(DI*1), Y1
-	VMOVDQU      (BX)(DI*1), Y2
+	VMOVDQU      (CX)(DI*1), Y2
+	VMOVDQU      (DX)(DI*1), Y3
+	VMOVDQU      (BX)(DI*1), Y4
 	LEAQ         (DI)(DI*2), R8
 	ADDQ         AX, R8
-	VPSHUFB      interleaveR0<>+0(SB), Y0, Y3
-	VPSHUFB      interleaveG0<>+0(SB), Y1, Y4
-	VPOR         Y4, Y3, Y3
-	VPSHUFB      interleaveB0<>+0(SB), Y2, Y4
-	VPOR         Y4, Y3, Y3
-	VMOVDQU      X3, (R8)
-	VEXTRACTI128 $0x01, Y3, 48(R8)
-	VPSHUFB      interleaveR1<>+0(SB), Y0, Y3
-	VPSHUFB      interleaveG1<>+0(SB), Y1, Y4
-	VPOR         Y4, Y3, Y3
-	VPSHUFB      interleaveB1<>+0(SB), Y2, Y4
-	VPOR         Y4, Y3, Y3
-	VMOVDQU      X3, 16(R8)
-	VEXTRACTI128 $0x01, Y3, 64(R8)
-	VPSHUFB      interleaveR2<>+0(SB), Y0, Y0
-	VPSHUFB      interleaveG2<>+0(SB), Y1, Y1
-	VPOR         Y1, Y0, Y0
-	VPSHUFB      interleaveB2<>+0(SB), Y2, Y1
-	VPOR         Y1, Y0, Y0
-	VMOVDQU      X0, 32(R8)
-	VEXTRACTI128 $0x01, Y0, 80(R8)
+	VPSHUFB      interleaveR<>+0(SB), Y2, Y2
+	VPSHUFB      interleaveG<>+0(SB), Y3, Y3
+	VPSHUFB      interleaveB<>+0(SB), Y4, Y4
+	VPBLENDVB    Y0, Y3, Y2, Y5
+	VPBLENDVB    Y1, Y4, Y5, Y5
+	VMOVDQU      X5, (R8)
+	VEXTRACTI128 $0x01, Y5, 48(R8)
+	VPBLENDVB    Y0, Y4, Y3, Y5
+	VPBLENDVB    Y1, Y2, Y5, Y5
+	VMOVDQU      X5, 16(R8)
+	VEXTRACTI128 $0x01, Y5, 64(R8)
+	VPBLENDVB    Y0, Y2, Y4, Y2
+	VPBLENDVB    Y1, Y3, Y2, Y2
+	VMOVDQU      X2, 32(R8)
+	VEXTRACTI128 $0x01, Y2, 80(R8)
 	CMPQ         DI, SI
-	JE           done
+	JE           pixelsDone
 	ADDQ         $0x20, DI
 	CMPQ         DI, SI
 	CMOVQGT      SI, DI
 	JMP          pixels
 
-done:
+pixelsDone:
 	VZEROUPPER
 	RET
 
@@ -1074,13 +1130,13 @@ samples:
 	VMOVDQU    Y1, (AX)(SI*2)
 	VMOVDQU    Y0, 32(AX)(SI*2)
 	CMPQ       SI, BX
-	JE         done
+	JE         samplesDone
 	ADDQ       $0x20, SI
 	CMPQ       SI, BX
 	CMOVQGT    BX, SI
 	JMP        samples
 
-done:
+samplesDone:
 	VZEROUPPER
 	RET
 
@@ -1176,13 +1232,13 @@ samples:
 	VMOVDQU    Y1, (AX)(BX*2)
 	VMOVDQU    Y0, 32(AX)(BX*2)
 	CMPQ       BX, DX
-	JE         done
+	JE         samplesDone
 	ADDQ       $0x20, BX
 	CMPQ       BX, DX
 	CMOVQGT    DX, BX
 	JMP        samples
 
-done:
+samplesDone:
 	VZEROUPPER
 	RET
 
@@ -1249,12 +1305,12 @@ samples:
 	VPACKUSWB  Y1, Y3, Y3
 	VMOVDQU    Y3, (AX)(SI*1)
 	CMPQ       SI, BX
-	JE         done
+	JE         samplesDone
 	ADDQ       $0x20, SI
 	CMPQ       SI, BX
 	CMOVQGT    BX, SI
 	JMP        samples
 
-done:
+samplesDone:
 	VZEROUPPER
 	RET

@@ -30,46 +30,48 @@ func rounding(even, odd int16) (r [64]int16) {
 	return r
 }
 
-// convertDoubled converts row y, whose chroma has half the width of the luma and smoothly becomes as
-// wide. It reports false where there is no assembly for that.
-func convertDoubled(dst, luma []byte, cb, cr *upsampler, y int) bool {
-	n := len(luma) &^ 1
-	if !hasVectors || n < 2*wide || cb.w != ceilDiv(len(luma), 2) || cr.w != cb.w || cb.fy != cr.fy {
+// doubled is convert where the chroma has half the width of the luma and is enlarged smoothly. It
+// reports false where there is no assembly for that.
+func (c *conversion) doubled() bool {
+	n, cb, cr := c.w&^1, c.cb, c.cr
+	if !hasVectors || n < 2*wide || !cb.smooth || !cr.smooth || cb.fx != 2 || cr.fx != 2 ||
+		cb.w != ceilDiv(c.w, 2) || cr.w != cb.w || cb.fy != cr.fy {
 		return false
 	}
-	_ = dst[3*len(luma)-1]
-	u, v := cb.weigh(y), cr.weigh(y)
-	round := &roundingBoth
+	_, _ = c.dst[(c.bottom-c.top-1)*c.stride+3*c.w-1], c.luma[(c.bottom-c.top-1)*c.pitch+c.w-1]
+	// Rows of sums begin a cache line, with one more sum at either end.
+	room := (1 + ceilDiv(cb.w+1, 32)) * 32
+	cb.sums = slices.Grow(cb.sums[:0], 4*room)[:4*room]
+	first := cb.sums[32:]
+	round, convert := &roundingBoth, convertDoubledAVX2
 	if cb.fy == 1 {
 		round = &roundingAcross
 	}
 	if hasAVX512 {
-		convertDoubledAVX512(&dst[0], &luma[0], &u[1], &v[1], &round[0], n)
-	} else {
-		convertDoubledAVX2(&dst[0], &luma[0], &u[1], &v[1], &round[0], n)
+		convert = convertDoubledAVX512
 	}
-	if n < len(luma) { // the last one is even
-		var chroma [2]byte
-		for i, sums := range [2][]int16{u, v} {
-			chroma[i] = byte((3*sums[cb.w]+sums[cb.w-1]+round[0])>>4 + 128)
+	for y := c.top; y < c.bottom; {
+		rows := 1
+		if cb.fy == 2 && y%2 > 0 && y+1 < c.bottom {
+			rows = 2
 		}
-		convertRowPlain(dst[3*n:], luma[n:], chroma[:1], chroma[1:])
+		u, farU := cb.rows(y)
+		v, farV := cr.rows(y)
+		dst, luma := c.dst[(y-c.top)*c.stride:], c.luma[(y-c.top)*c.pitch:]
+		convert(&dst[0], c.stride, &luma[0], c.pitch, n, &u[0], &farU[0], &v[0], &farV[0], cb.w, &first[0], 2*room, &round[0], rows)
+		if n < c.w { // the last one is even
+			for i := range rows {
+				var chroma [2]byte
+				for j := range chroma {
+					sums := first[(2*j+i)*room+cb.w-2:]
+					chroma[j] = byte((3*sums[1]+sums[0]+round[0])>>4 + 128)
+				}
+				convertRowPlain(dst[i*c.stride+3*n:], luma[i*c.pitch+n:][:1], chroma[:1], chroma[1:])
+			}
+		}
+		y += rows
 	}
 	return true
-}
-
-// weigh adds three parts of the nearer row of the plane and one of the other for row y of the enlarged
-// plane, of 32 samples or more. The result, with one more at either end, is valid until the next call.
-func (e *upsampler) weigh(y int) []int16 {
-	near, far := e.rows(y)
-	e.sums = slices.Grow(e.sums[:0], e.w+2)[:e.w+2]
-	if hasAVX512 {
-		weighRowsAVX512(&e.sums[1], &near[0], &far[0], e.w)
-	} else {
-		weighRowsAVX2(&e.sums[1], &near[0], &far[0], e.w)
-	}
-	e.sums[0], e.sums[e.w+1] = e.sums[1], e.sums[e.w]
-	return e.sums
 }
 
 // convertVideoRow converts a row of full planes in the range of video.

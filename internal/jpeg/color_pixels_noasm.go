@@ -2,8 +2,8 @@
 
 package jpeg
 
-// convertDoubled would convert a row whose chroma has half the width.
-func convertDoubled(_, _ []byte, _, _ *upsampler, _ int) bool { return false }
+// doubled would convert rows whose chroma has half the width.
+func (*conversion) doubled() bool { return false }
 
 // convertVideoRow converts a row of full planes in the range of video.
 func convertVideoRow(dst, luma, cb, cr []byte) { convertVideoRowPlain(dst, luma, cb, cr) }

@@ -7,24 +7,22 @@ package jpeg
 // convertRowAVX2 converts n pixels, at least 32, to RGB.
 func convertRowAVX2(dst *uint8, luma *uint8, cb *uint8, cr *uint8, n int)
 
-// weighRowsAVX2 adds three parts of near and one of far: n samples, at least 32.
-func weighRowsAVX2(dst *int16, near *uint8, far *uint8, n int)
-
-// convertDoubledAVX2 converts n pixels to RGB, an even number, at least 64. cb and cr are half as many samples
-// as weighRows leaves them, with one more to each side. rounding is what to add to sixteen times
-// an even sample less 128, and 32 words later to an odd one.
-func convertDoubledAVX2(dst *uint8, luma *uint8, cb *int16, cr *int16, rounding *int16, n int)
+// convertDoubledAVX2 converts n pixels, an even number, of one row, or of two in between
+// the same rows of chroma, of so many samples, at least 32: near and far are the other way round
+// for the second row. sums has room for four rows of words, room bytes apart, and one word before
+// each. rounding is what to add to sixteen times an even sample less 128, and 32 words later to an
+// odd one.
+func convertDoubledAVX2(dst *uint8, stride int, luma *uint8, pitch int, n int, cbNear *uint8, cbFar *uint8, crNear *uint8, crFar *uint8, samples int, sums *int16, room int, rounding *int16, rows int)
 
 // convertRowAVX512 converts n pixels, at least 64, to RGB.
 func convertRowAVX512(dst *uint8, luma *uint8, cb *uint8, cr *uint8, n int)
 
-// weighRowsAVX512 adds three parts of near and one of far: n samples, at least 32.
-func weighRowsAVX512(dst *int16, near *uint8, far *uint8, n int)
-
-// convertDoubledAVX512 converts n pixels to RGB, an even number, at least 64. cb and cr are half as many samples
-// as weighRows leaves them, with one more to each side. rounding is what to add to sixteen times
-// an even sample less 128, and 32 words later to an odd one.
-func convertDoubledAVX512(dst *uint8, luma *uint8, cb *int16, cr *int16, rounding *int16, n int)
+// convertDoubledAVX512 converts n pixels, an even number, of one row, or of two in between
+// the same rows of chroma, of so many samples, at least 32: near and far are the other way round
+// for the second row. sums has room for four rows of words, room bytes apart, and one word before
+// each. rounding is what to add to sixteen times an even sample less 128, and 32 words later to an
+// odd one.
+func convertDoubledAVX512(dst *uint8, stride int, luma *uint8, pitch int, n int, cbNear *uint8, cbFar *uint8, crNear *uint8, crFar *uint8, samples int, sums *int16, room int, rounding *int16, rows int)
 
 // convertVideoAVX2 converts n pixels, at least 32, to RGB.
 func convertVideoAVX2(dst *uint8, luma *uint8, cb *uint8, cr *uint8, n int)

@@ -54,20 +54,31 @@ func (p *pixelRows) make(c *checker, dst []byte, stride int, r Request, top, bot
 		// libjpeg has no rows around the current one when a block is one sample.
 		p.upsamplers[i].reset(from.pix, from.pitch, pw, ph, fx, fy, least > 1)
 	}
+	first := &p.upsamplers[0]
+	colors := conversion{stride: stride, w: w, cb: &p.upsamplers[1], cr: &p.upsamplers[2]}
+	if n == 3 && c.h.ColorSpace == ColorYCbCr && first.fx*first.fy == 1 {
+		colors.dst, colors.luma, colors.pitch = dst[top*stride:], first.plane[top*first.stride:], first.stride
+		colors.top, colors.bottom = top, bottom
+		colors.convert()
+		return
+	}
 	var rows [4][]byte
 	for y := top; y < bottom; y++ {
 		out := dst[y*stride:][:w*r.Format.Bytes()]
-		luma := p.upsamplers[0].row(y)[:w]
+		luma := first.row(y)[:w]
+		colors.luma, colors.top, colors.bottom = luma, y, y+1
 		switch {
 		case n == 1:
 			copy(out, luma)
 			continue
 		case c.h.ColorSpace == ColorYCbCr:
-			rgb(out, luma, &p.upsamplers[1], &p.upsamplers[2], y)
+			colors.dst = out
+			colors.convert()
 			continue
 		case c.h.ColorSpace == ColorYCCK:
 			p.line = slices.Grow(p.line[:0], 3*w)[:3*w]
-			rgb(p.line, luma, &p.upsamplers[1], &p.upsamplers[2], y)
+			colors.dst = p.line
+			colors.convert()
 			for x, k := range p.upsamplers[3].row(y)[:w] {
 				out[4*x], out[4*x+1], out[4*x+2], out[4*x+3] = ^p.line[3*x], ^p.line[3*x+1], ^p.line[3*x+2], k
 			}

@@ -74,6 +74,31 @@ func TestGuardRows(t *testing.T) {
 	})
 }
 
+// TestGuardConversion: conversions that enlarge the chroma stay within planes, pixels and sums.
+func TestGuardConversion(t *testing.T) {
+	eachGuard(t, func(t *testing.T, g guardedMemory) {
+		const h = 5
+		for w := 62; w < 270; w++ {
+			var e [2]upsampler
+			half, fy := ceilDiv(w, 2), 1+w/2%2
+			for i := range e {
+				rows := ceilDiv(h, fy)
+				e[i].reset(g.bytes(rows*half), half, half, rows, 2, fy, true)
+			}
+			c := conversion{dst: g.bytes(h * 3 * w), stride: 3 * w, luma: g.bytes(h * w), pitch: w, w: w, cb: &e[0], cr: &e[1], bottom: h}
+			c.convert()
+			want := bytes.Clone(c.dst)
+			if n := len(e[0].sums); n > 0 {
+				e[0].sums = unsafe.Slice((*int16)(unsafe.Pointer(&g.bytes(2 * n)[0])), n)
+				c.convert()
+			}
+			if !bytes.Equal(c.dst, want) {
+				t.Fatalf("%d pixels: other colors with no room to spare", w)
+			}
+		}
+	})
+}
+
 // TestGuardTransforms: the transforms stay within their blocks and planes.
 func TestGuardTransforms(t *testing.T) {
 	eachGuard(t, func(t *testing.T, g guardedMemory) {

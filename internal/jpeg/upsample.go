@@ -15,7 +15,7 @@ type upsampler struct {
 	fx, fy int
 	smooth bool
 	buf    []byte
-	sums   []int16 // of two rows
+	sums   []int16 // of rows of both planes of chroma
 }
 
 // upsamplers are those of the chroma of images, kept for their memory.
@@ -65,14 +65,6 @@ func (e *upsampler) row(y int) []byte {
 		repeat(e.buf, near, e.fx)
 	}
 	return e.buf
-}
-
-// rgb converts row y, of the luma given, to RGB, with cb and cr, which are as wide or wider.
-func rgb(dst, luma []byte, cb, cr *upsampler, y int) {
-	if cb.smooth && cr.smooth && cb.fx == 2 && cr.fx == 2 && convertDoubled(dst, luma, cb, cr, y) {
-		return
-	}
-	convertRow(dst, luma, cb.row(y), cr.row(y))
 }
 
 // repeat writes each sample n times.

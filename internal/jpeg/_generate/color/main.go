@@ -17,7 +17,6 @@ func main() {
 	ConstraintExpr("!noasm")
 	for _, avx512 := range []bool{false, true} {
 		convertRow(avx512)
-		weighRows(avx512)
 		convertDoubled(avx512)
 	}
 	convertVideo()
@@ -37,12 +36,16 @@ func words(name string, pattern ...int16) Mem {
 	return m
 }
 
-// bytes puts a table of 16 bytes, repeated for both lanes, into read-only memory.
+// bytes puts a table of 16 bytes, repeated for both lanes, into read-only memory, unless it is there.
 func bytes(name string, table [16]uint8) Mem {
+	if m, ok := tables[name]; ok {
+		return m
+	}
 	m := GLOBL(name, RODATA|NOPTR)
 	for i := 0; i < 32; i += 8 {
 		DATA(i, U64(binary.LittleEndian.Uint64(table[i%16:])))
 	}
+	tables[name] = m
 	return m
 }
 
@@ -55,53 +58,59 @@ func last(step uint64) GPVirtual {
 }
 
 // next jumps to start with x advanced by step, or with x = last if that is less, so that the last
-// step overlaps the one before. After last it falls through.
+// step overlaps the one before. After last it returns.
 func next(x, last Register, step uint64, start string) {
-	CMPQ(x, last)
-	JE(LabelRef("done"))
-	ADDQ(Imm(step), x)
-	CMPQ(x, last)
-	CMOVQGT(last, x)
-	JMP(LabelRef(start))
-	Label("done")
+	advance(x, last, step, start)
 	VZEROUPPER()
 	RET()
 }
 
-// interleave are the tables that spread a colour over a part of pixels, by name.
-var interleave = map[string]Mem{}
+// advance is next, except that it falls through after last.
+func advance(x, last Register, step uint64, start string) {
+	CMPQ(x, last)
+	JE(LabelRef(start + "Done"))
+	ADDQ(Imm(step), x)
+	CMPQ(x, last)
+	CMOVQGT(last, x)
+	JMP(LabelRef(start))
+	Label(start + "Done")
+}
 
-// storePixels writes 32 pixels of three colours at position x. In each 16 bytes of a colour, pixels are
-// at the given places, which name names.
-func storePixels(colors [3]VecVirtual, dst, x Register, name string, place func(pixel int) int) {
+// storePixels writes 32 pixels of three colours at position x. In each 16 bytes of a colour, pixels
+// are at the places given, for which name stands. 16 bytes of pixels begin with red, the next 16 with
+// green, then blue: each byte of a colour has a position of its own among 16, so that one shuffle
+// places all of them, and masks of thirds pick those of each 16 bytes of pixels.
+func storePixels(colors [3]VecVirtual, dst, x Register, thirds [2]VecVirtual, name string, place func(pixel int) int) {
 	to := GP64()
 	LEAQ(Mem{Base: x, Index: x, Scale: 2}, to)
 	ADDQ(dst, to)
-	for part := range 3 {
-		var mixed VecVirtual
-		for c, from := range colors {
-			var table [16]uint8
-			for i := range table {
-				table[i] = 0x80
-				if at := 16*part + i; at%3 == c {
-					table[i] = uint8(place(at / 3))
-				}
-			}
-			name := name + string("RGB"[c]) + string(rune('0'+part))
-			if _, ok := interleave[name]; !ok {
-				interleave[name] = bytes(name, table)
-			}
-			some := YMM()
-			VPSHUFB(interleave[name], from, some)
-			if c == 0 {
-				mixed = some
-			} else {
-				VPOR(some, mixed, mixed)
-			}
+	for c, color := range colors {
+		var order [16]uint8
+		for pixel := range 16 {
+			order[(3*pixel+c)%16] = uint8(place(pixel))
 		}
+		VPSHUFB(bytes(name+string("RGB"[c]), order), color, color)
+	}
+	for part := range 3 {
+		mixed := YMM()
+		VPBLENDVB(thirds[0], colors[(part+1)%3], colors[part], mixed)
+		VPBLENDVB(thirds[1], colors[(part+2)%3], mixed, mixed)
 		VMOVDQU(mixed.AsX(), Mem{Base: to, Disp: 16 * part})
 		VEXTRACTI128(Imm(1), mixed, Mem{Base: to, Disp: 48 + 16*part})
 	}
+}
+
+// thirds are masks of the second of each three bytes, and of the third, in each 16.
+func thirds() (masks [2]VecVirtual) {
+	for i := range masks {
+		var mask [16]uint8
+		for at := i + 1; at < 16; at += 3 {
+			mask[at] = 255
+		}
+		masks[i] = YMM()
+		VMOVDQU(bytes("third"+string(rune('1'+i)), mask), masks[i])
+	}
+	return masks
 }
 
 // inOrder is the place of pixels that are in order.
@@ -116,6 +125,7 @@ func interleaveRow() {
 	for i, name := range []string{"red", "green", "blue"} {
 		rows[i] = Load(Param(name), GP64())
 	}
+	masks := thirds()
 	end := last(32)
 	x := GP64()
 	XORQ(x, x)
@@ -125,7 +135,7 @@ func interleaveRow() {
 		colors[i] = YMM()
 		VMOVDQU(Mem{Base: row, Index: x, Scale: 1}, colors[i])
 	}
-	storePixels(colors, dst, x, "interleave", inOrder)
+	storePixels(colors, dst, x, masks, "interleave", inOrder)
 	next(x, end, 32, "pixels")
 }
 
@@ -144,6 +154,7 @@ func convertVideo() {
 	red, blue := words("videoRed", 10773, -26475), words("videoBlue", 10773, 1129)
 	green, rest := words("videoGreen", 10773, -25675), words("videoRest", 12257, 1<<14)
 	black, middle, two, half := words("videoBlack", 16), words("videoMiddle", 128), words("videoTwo", 2), words("videoHalf", -1<<15, 0)
+	masks := thirds()
 	zero := YMM()
 	VPXOR(zero, zero, zero)
 
@@ -206,7 +217,7 @@ func convertVideo() {
 		VPACKUSWB(p[1], p[0], p[0])
 		colors[c] = p[0]
 	}
-	storePixels(colors, dst, x, "interleave", inOrder)
+	storePixels(colors, dst, x, masks, "interleave", inOrder)
 	next(x, end, 32, "pixels")
 }
 

@@ -9,57 +9,62 @@ import (
 )
 
 // converter writes the conversion of pixels of YCbCr to RGB, 32 at a time with AVX2, or 64 with
-// AVX-512. Words hold every other pixel. With chroma around 0,
+// AVX-512. With chroma around 0,
 //
-//	R = Y + Cr + 13173/32768 Cr
-//	G = Y - (22554 Cb + 46802 Cr + 32767) / 65536
-//	B = Y + Cb + 25297/32768 Cb
+//	R = Y + Cr + 13173/32768 Cr, or Y + 22970/32768 (2 Cr)
+//	G = Y - (22554 Cb + 46802 Cr + 32768) / 65536
+//	B = Y + Cb + 25297/32768 Cb, or Y + 29033/32768 (2 Cb)
 //
-// where 13173 and 25297 round as libjpeg's 26345/65536 and 50594/65536 do, for all bytes, and
-// those of green are 512*44 + 26 and 512*91 + 210, of which each part is a sum of products of bytes.
+// where the factors of red and blue round as libjpeg's 91881/65536 and 116130/65536 do, for all
+// bytes, and those of green are 512*44 + 26 and 512*91 + 210, so that both parts are sums of
+// products of bytes. libjpeg adds 32767 instead of 32768, which gives the same for all bytes.
 type converter struct {
-	avx512              bool
-	red, blue           Op
-	high, low           VecVirtual
-	half, middle, bytes Op
-	order               [3]VecVirtual // AVX-512: where parts of pixels have red and green from
-	third               [3]OpmaskVirtual
+	avx512    bool
+	high, low VecVirtual
+	round     Op
+	third     [2]VecVirtual // AVX2: the second of each three bytes, and the third
+	mask      [2]OpmaskVirtual
+	order     [3]VecVirtual // AVX-512: where bytes of each colour go
+	name      string        // of the places
+	place     func(pixel int) int
 }
 
-func newConverter(avx512 bool) *converter {
-	c := &converter{avx512: avx512}
-	c.red, c.blue = c.constant("pixelRed", 13173), c.constant("pixelBlue", 25297)
-	c.half, c.middle, c.bytes = c.constant("pixelHalf", 1<<15-1), c.constant("pixelMiddle", 128), c.constant("pixelBytes", 255)
+// newConverter takes the places, in each 16, of pixels packed from two registers of words.
+func newConverter(avx512 bool, name string, place func(pixel int) int) *converter {
+	c := &converter{avx512: avx512, name: name, place: place}
+	c.round = c.constant("pixelRound", 1<<8)
 	c.high, c.low = c.reg(), c.reg()
 	c.load(constant("pixelHigh", 91<<8|44), c.high)
 	c.load(constant("pixelLow", 210<<8|26), c.low)
 	if !avx512 {
+		c.third = thirds()
 		return c
 	}
-	for part := range c.order {
-		var order [64]byte
-		var third uint64
-		for i := range order {
-			at := 64*part + i
-			if order[i] = byte(packed(at / 3)); at%3 == 1 {
-				order[i] += 64
-			} else if at%3 == 2 {
-				third |= 1 << i
-			}
+	for i := range c.mask {
+		var mask uint64
+		for at := i + 1; at < 64; at += 3 {
+			mask |= 1 << at
 		}
-		c.order[part], c.third[part] = c.reg(), K()
-		VMOVDQU64(table("pixelOrder"+string(rune('0'+part)), order), c.order[part])
+		c.mask[i] = K()
 		r := GP64()
-		MOVQ(U64(third), r)
-		KMOVQ(r, c.third[part])
+		MOVQ(U64(mask), r)
+		KMOVQ(r, c.mask[i])
+	}
+	for color := range c.order {
+		var order [64]byte
+		for pixel := range 64 {
+			order[(3*pixel+color)%64] = byte(pixel&^15 + place(pixel%16))
+		}
+		c.order[color] = c.reg()
+		VMOVDQU64(table(name+"Order"+string("RGB"[color]), order), c.order[color])
 	}
 	return c
 }
 
-// packed is where a pixel is when words of even and of odd ones have been packed: within 16 bytes.
-func packed(pixel int) int { return pixel&^15 + pixel%2*8 + pixel%16/2 }
+// evenOdd is where a pixel is when words of even and of odd ones have been packed.
+func evenOdd(pixel int) int { return pixel%2*8 + pixel/2 }
 
-// tables are those of 64 bytes in read-only memory, by name.
+// tables are those in read-only memory, by name.
 var tables = map[string]Mem{}
 
 // table puts 64 bytes into read-only memory, unless they are there.
@@ -118,6 +123,15 @@ func (c *converter) load(from, to Op) {
 	}
 }
 
+// xor and and are of whole registers.
+func (c *converter) xor(a, b, to Op) {
+	if c.avx512 {
+		VPXORD(a, b, to)
+	} else {
+		VPXOR(a, b, to)
+	}
+}
+
 func (c *converter) and(a, b, to Op) {
 	if c.avx512 {
 		VPANDD(a, b, to)
@@ -126,42 +140,42 @@ func (c *converter) and(a, b, to Op) {
 	}
 }
 
-// split makes words of bytes: of the even ones and of the odd ones.
-func (c *converter) split(b VecVirtual) (words [2]VecVirtual) {
-	words[0], words[1] = c.reg(), b
-	c.and(c.bytes, b, words[0])
-	VPSRLW(Imm(8), b, b)
+// unpack makes words of two registers of bytes: of the first 8 of each 16, and of the others.
+func (c *converter) unpack(low, high VecVirtual) (words [2]VecVirtual) {
+	words[0], words[1] = c.reg(), c.reg()
+	VPUNPCKLBW(high, low, words[0])
+	VPUNPCKHBW(high, low, words[1])
 	return words
 }
 
-// convert writes pixels.
-func (c *converter) convert(y, u, v [2]VecVirtual, dst, x Register) {
+// factors are those of red and of blue, for words of chroma or of twice the chroma.
+type factors struct{ red, blue Op }
+
+func (c *converter) onceFactors() factors {
+	return factors{c.constant("pixelRed", 13173), c.constant("pixelBlue", 25297)}
+}
+
+func (c *converter) twiceFactors() factors {
+	return factors{c.constant("pixelRedOfTwice", 22970), c.constant("pixelBlueOfTwice", 29033)}
+}
+
+// convert writes pixels of words of luma and bytes of chroma in pairs. scaled gives what to add to
+// the luma for red and blue in half i.
+func (c *converter) convert(y, pairs [2]VecVirtual, scaled func(i int) (red, blue VecVirtual), dst, x Register) {
 	var r, g, b [2]VecVirtual
 	for i := range 2 {
-		r[i], b[i] = c.reg(), c.reg()
-		VPMULHRSW(c.red, v[i], r[i])
-		VPADDW(v[i], r[i], r[i])
+		r[i], b[i] = scaled(i)
 		VPADDW(y[i], r[i], r[i])
-		VPMULHRSW(c.blue, u[i], b[i])
-		VPADDW(u[i], b[i], b[i])
 		VPADDW(y[i], b[i], b[i])
 
-		VPSLLW(Imm(8), v[i], v[i])
-		c.and(c.bytes, u[i], u[i])
-		pairs, rest := u[i], v[i]
-		if c.avx512 {
-			VPORD(v[i], u[i], pairs)
-		} else {
-			VPOR(v[i], u[i], pairs)
-		}
-		VPMADDUBSW(pairs, c.low, rest)
-		VPMADDUBSW(pairs, c.high, pairs)
-		VPADDW(c.half, rest, rest)
-		VPSRLW(Imm(9), rest, rest)
-		VPADDW(rest, pairs, pairs)
-		VPSRAW(Imm(7), pairs, pairs)
+		rest := c.reg()
+		VPMADDUBSW(pairs[i], c.low, rest)
+		VPSRAW(Imm(9), rest, rest)
+		VPMADDUBSW(pairs[i], c.high, pairs[i])
+		VPADDW(rest, pairs[i], pairs[i])
+		VPMULHRSW(c.round, pairs[i], pairs[i])
 		g[i] = y[i]
-		VPSUBW(pairs, y[i], g[i])
+		VPSUBW(pairs[i], y[i], g[i])
 	}
 	var colors [3]VecVirtual
 	for i, p := range [][2]VecVirtual{r, g, b} {
@@ -169,17 +183,19 @@ func (c *converter) convert(y, u, v [2]VecVirtual, dst, x Register) {
 		colors[i] = p[0]
 	}
 	if !c.avx512 {
-		storePixels(colors, dst, x, "packed", packed)
+		storePixels(colors, dst, x, c.third, c.name, c.place)
 		return
 	}
 	to := GP64()
 	LEAQ(Mem{Base: x, Index: x, Scale: 2}, to)
 	ADDQ(dst, to)
-	for part, order := range c.order {
+	for i, color := range colors {
+		VPERMB(color, c.order[i], color)
+	}
+	for part := range 3 {
 		mixed := c.reg()
-		VMOVDQA64(order, mixed)
-		VPERMI2B(colors[1], colors[0], mixed)
-		VPERMB(colors[2], order, c.third[part], mixed)
+		VPBLENDMB(colors[(part+1)%3], colors[part], c.mask[0], mixed)
+		VMOVDQU8(colors[(part+2)%3], c.mask[1], mixed)
 		VMOVDQU64(mixed, Mem{Base: to, Disp: 64 * part})
 	}
 }
@@ -206,57 +222,83 @@ func convertRow(avx512 bool) {
 	for i, name := range []string{"luma", "cb", "cr"} {
 		rows[i] = Load(Param(name), GP64())
 	}
-	c := newConverter(avx512)
+	c := newConverter(avx512, "interleave", inOrder)
+	by := c.twiceFactors()
+	middle := c.constant("pixelMiddle", 128<<8|128)
+	zero := c.reg()
+	c.xor(zero, zero, zero)
 	end := last(c.step())
 	x := GP64()
 	XORQ(x, x)
 	Label("pixels")
-	var words [3][2]VecVirtual
+	var bytes [3]VecVirtual
 	for i, row := range rows {
-		bytes := c.reg()
-		c.load(Mem{Base: row, Index: x, Scale: 1}, bytes)
-		words[i] = c.split(bytes)
+		bytes[i] = c.reg()
+		c.load(Mem{Base: row, Index: x, Scale: 1}, bytes[i])
 		if i > 0 {
-			VPSUBW(c.middle, words[i][0], words[i][0])
-			VPSUBW(c.middle, words[i][1], words[i][1])
+			c.xor(middle, bytes[i], bytes[i])
 		}
 	}
-	c.convert(words[0], words[1], words[2], dst, x)
+	u, v := c.unpack(zero, bytes[1]), c.unpack(zero, bytes[2])
+	c.convert(c.unpack(bytes[0], zero), c.unpack(bytes[1], bytes[2]), func(i int) (red, blue VecVirtual) {
+		VPSRAW(Imm(7), v[i], v[i])
+		VPSRAW(Imm(7), u[i], u[i])
+		VPMULHRSW(by.red, v[i], v[i])
+		VPMULHRSW(by.blue, u[i], u[i])
+		return v[i], u[i]
+	}, dst, x)
 	next(x, end, c.step(), "pixels")
 }
 
-// weighRows is the first half of doubling both ways.
-func weighRows(avx512 bool) {
-	name := "weighRows" + suffix(avx512)
-	TEXT(name, NOSPLIT, "func(dst *int16, near, far *uint8, n int)")
-	Doc(name + " adds three parts of near and one of far: n samples, at least 32.")
-	dst, near, far := Load(Param("dst"), GP64()), Load(Param("near"), GP64()), Load(Param("far"), GP64())
-	c := &converter{avx512: avx512}
-	end := last(c.step() / 2)
-	x := GP64()
+// weighRows makes two rows of words, pitch bytes apart, in between two of n samples, at least 32:
+// three parts of the nearer row and one of the other. The first and the last word are repeated.
+func (c *converter) weighRows(dst, pitch, near, far, n Register, label string) {
+	step := c.step() / 2
+	end, x := GP64(), GP64()
+	MOVQ(n, end)
+	SUBQ(Imm(step), end)
 	XORQ(x, x)
-	Label("samples")
-	n, f, sum := c.reg(), c.reg(), c.reg()
-	VPMOVZXBW(Mem{Base: near, Index: x, Scale: 1}, n)
-	VPMOVZXBW(Mem{Base: far, Index: x, Scale: 1}, f)
-	VPADDW(n, n, sum)
-	VPADDW(n, f, f)
-	VPADDW(f, sum, sum)
-	c.load(sum, Mem{Base: dst, Index: x, Scale: 2})
-	next(x, end, c.step()/2, "samples")
+	Label(label)
+	a, b, sum := c.reg(), c.reg(), c.reg()
+	VPMOVZXBW(Mem{Base: near, Index: x, Scale: 1}, a)
+	VPMOVZXBW(Mem{Base: far, Index: x, Scale: 1}, b)
+	VPADDW(a, b, sum)
+	to := GP64()
+	LEAQ(Mem{Base: dst, Index: x, Scale: 2}, to)
+	for i, row := range []VecVirtual{a, b} {
+		VPADDW(row, row, row)
+		VPADDW(sum, row, row)
+		c.load(row, []Op{Mem{Base: to}, Mem{Base: to, Index: pitch, Scale: 1}}[i])
+	}
+	advance(x, end, step, label)
+	MOVQ(dst, to)
+	sample := GP64()
+	for i := range 2 {
+		MOVW(Mem{Base: to}, sample.As16())
+		MOVW(sample.As16(), Mem{Base: to, Disp: -2})
+		MOVW(Mem{Base: to, Index: n, Scale: 2, Disp: -2}, sample.As16())
+		MOVW(sample.As16(), Mem{Base: to, Index: n, Scale: 2})
+		if i == 0 {
+			ADDQ(pitch, to)
+		}
+	}
 }
 
-// convertDoubled doubles the width of chroma, as doubleBoth does, and converts.
+// convertDoubled doubles chroma, as doubleBoth does, and converts.
 func convertDoubled(avx512 bool) {
 	name := "convertDoubled" + suffix(avx512)
-	TEXT(name, NOSPLIT, "func(dst, luma *uint8, cb, cr, rounding *int16, n int)")
-	Doc(name+" converts n pixels to RGB, an even number, at least 64. cb and cr are half as many samples",
-		"as weighRows leaves them, with one more to each side. rounding is what to add to sixteen times",
-		"an even sample less 128, and 32 words later to an odd one.")
-	dst, luma := Load(Param("dst"), GP64()), Load(Param("luma"), GP64())
-	planes := [2]Register{Load(Param("cb"), GP64()), Load(Param("cr"), GP64())}
+	TEXT(name, NOSPLIT, "func(dst *uint8, stride int, luma *uint8, pitch, n int, cbNear, cbFar, crNear, crFar *uint8, samples int, sums *int16, room int, rounding *int16, rows int)")
+	Doc(name+" converts n pixels, an even number, of one row, or of two in between",
+		"the same rows of chroma, of so many samples, at least 32: near and far are the other way round",
+		"for the second row. sums has room for four rows of words, room bytes apart, and one word before",
+		"each. rounding is what to add to sixteen times an even sample less 128, and 32 words later to an",
+		"odd one.")
+	sums, room := Load(Param("sums"), GP64()), Load(Param("room"), GP64())
+	samples := Load(Param("samples"), GP64())
+	c := newConverter(avx512, "evenOdd", evenOdd)
+	by := c.onceFactors()
+	even := c.constant("pixelEven", 255)
 	rounding := Load(Param("rounding"), GP64())
-	c := newConverter(avx512)
 	round := [2]Op{Mem{Base: rounding}, Mem{Base: rounding, Disp: 64}}
 	if avx512 {
 		for i, from := range round {
@@ -265,11 +307,23 @@ func convertDoubled(avx512 bool) {
 			round[i] = r
 		}
 	}
+	planes := [2]Register{sums, GP64()}
+	LEAQ(Mem{Base: sums, Index: room, Scale: 2}, planes[1])
+	for i, name := range []string{"cb", "cr"} {
+		near, far := Load(Param(name+"Near"), GP64()), Load(Param(name+"Far"), GP64())
+		c.weighRows(planes[i], room, near, far, samples, name)
+	}
+
+	dst, stride := Load(Param("dst"), GP64()), Load(Param("stride"), GP64())
+	luma, pitch := Load(Param("luma"), GP64()), Load(Param("pitch"), GP64())
+	rows := Load(Param("rows"), GP64())
 	end := last(c.step())
 	x := GP64()
+	Label("row")
 	XORQ(x, x)
 	Label("pixels")
-	var chroma [2][2]VecVirtual
+	var chroma [2][2]VecVirtual // words of even and of odd pixels
+	var packed [2]VecVirtual
 	for i, plane := range planes {
 		here, even, odd := c.reg(), c.reg(), c.reg()
 		c.load(Mem{Base: plane, Index: x, Scale: 1}, here)
@@ -282,9 +336,31 @@ func convertDoubled(avx512 bool) {
 		VPSRAW(Imm(4), even, even)
 		VPSRAW(Imm(4), odd, odd)
 		chroma[i] = [2]VecVirtual{even, odd}
+		packed[i] = here
+		VPACKSSWB(odd, even, packed[i])
 	}
-	y := c.reg()
-	c.load(Mem{Base: luma, Index: x, Scale: 1}, y)
-	c.convert(c.split(y), chroma[0], chroma[1], dst, x)
-	next(x, end, c.step(), "pixels")
+	bytes := c.reg()
+	c.load(Mem{Base: luma, Index: x, Scale: 1}, bytes)
+	y := [2]VecVirtual{c.reg(), bytes}
+	c.and(even, bytes, y[0])
+	VPSRLW(Imm(8), bytes, bytes)
+	c.convert(y, c.unpack(packed[0], packed[1]), func(i int) (red, blue VecVirtual) {
+		u, v := chroma[0][i], chroma[1][i]
+		red, blue = c.reg(), c.reg()
+		VPMULHRSW(by.red, v, red)
+		VPADDW(v, red, red)
+		VPMULHRSW(by.blue, u, blue)
+		VPADDW(u, blue, blue)
+		return red, blue
+	}, dst, x)
+	advance(x, end, c.step(), "pixels")
+	ADDQ(stride, dst)
+	ADDQ(pitch, luma)
+	for _, plane := range planes {
+		ADDQ(room, plane)
+	}
+	DECQ(rows)
+	JNZ(LabelRef("row"))
+	VZEROUPPER()
+	RET()
 }
