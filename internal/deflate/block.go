@@ -1,13 +1,15 @@
 package deflate
 
-import "math/bits"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 const (
 	maxLit     = 286 // symbols of literals, the end and lengths
 	maxDist    = 30
 	maxLengths = 19 // of the code length alphabet
 	endOfBlock = 256
-	isMatch    = 1 << 31 // of items; then 8 bits of the length less 3 and 16 of the distance less 1
 	maxStored  = 1<<16 - 1
 	limit      = 15 // bits of a code
 )
@@ -211,32 +213,53 @@ var fixedCodes = func() (c struct {
 	return c
 }()
 
-// emit writes the items and the end of the block.
+// emit writes the literals, the matches and the end of the block.
 func (w *Writer) emit(lit *[maxLit]code, dist *[maxDist]code) {
 	b := w.bits
-	for _, item := range w.items {
-		if item&isMatch == 0 {
-			c := lit[item&0xFF]
-			b.add(uint64(c.bits()), c.length())
-			if b.count >= 41 { // the next literal has 15 bits at most
-				b.flush()
-			}
-			continue
-		}
-		b.flush()
-		length, distance := item>>16&0xFF, item&0xFFFF
-		s := int(lengthSymbols[length])
+	data := w.buffer[w.from:w.done]
+	for _, t := range w.tokens {
+		b.literals(data[:t.literals], lit)
+		data = data[t.literals+t.length:]
+		length := uint32(t.length) - 3
+		s := int(lengthSymbols[length&0xFF])
 		b.add(uint64(lit[s].bits()), lit[s].length())
 		b.add(uint64(length-uint32(lengthBases[s-257])), lengthBits(s))
-		d := distanceSymbol(int(distance) + 1)
+		d := distanceSymbol(int(t.distance) + 1)
 		b.add(uint64(dist[d].bits()), dist[d].length())
 		n := distanceBits(d)
-		b.add(uint64(distance)&(1<<n-1), n)
+		b.add(uint64(t.distance)&(1<<n-1), n)
 		b.flush()
 	}
-	b.flush()
+	b.literals(data, lit)
 	b.write(lit[endOfBlock].bits(), lit[endOfBlock].length())
 	w.bits = b
+}
+
+// literals writes the codes of bytes, three at a time: 7 bits and 45 fit.
+func (w *bitWriter) literals(data []byte, codes *[maxLit]code) {
+	bits, count, out := w.bits, w.count, w.out
+	for len(data) >= 3 {
+		a, b, c := codes[data[0]], codes[data[1]], codes[data[2]]
+		data = data[3:]
+		more := uint64(a.bits()) | uint64(b.bits())<<(a.length()&63)
+		n := a.length() + b.length()
+		more |= uint64(c.bits()) << (n & 63)
+		n += c.length()
+		bits |= more << (count & 63)
+		count += n
+		out = binary.LittleEndian.AppendUint64(out, bits)
+		whole := count / 8
+		out = out[:len(out)-8+int(whole)]
+		bits >>= whole * 8 & 63
+		count &= 7
+	}
+	for _, b := range data {
+		c := codes[b]
+		bits |= uint64(c.bits()) << (count & 63)
+		count += c.length()
+	}
+	w.bits, w.count, w.out = bits, count, out
+	w.flush()
 }
 
 // store writes content as it is.
