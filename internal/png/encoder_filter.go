@@ -1,28 +1,36 @@
 package png
 
-// filterPlain applies all filters to the bytes of a row from one on, with pixels of n bytes, and
-// returns what the size of their differences adds up to, by filter.
-func (e *Encoder) filterPlain(row, above []byte, n, from int) (sums [filters]uint64) {
-	above = above[:len(row)]
-	lines := [...][]byte{sub: e.lines[sub][:len(row)], up: e.lines[up][:len(row)], average: e.lines[average][:len(row)], paeth: e.lines[paeth][:len(row)]}
-	for i := from; i < len(row); i++ {
-		x, b := row[i], above[i]
+// filterPlain applies all filters to a row with pixels of n bytes, and returns what the size of their
+// differences adds up to, by filter.
+func (e *Encoder) filterPlain(row, above []byte, n int) (sums [filters]uint64) {
+	size := len(row)
+	above = above[:size]
+	subs, ups, averages, paeths := e.lines[sub][:size], e.lines[up][:size], e.lines[average][:size], e.lines[paeth][:size]
+	var ofNone, ofSub, ofUp, ofAverage, ofPaeth int
+	for i, x := range row {
+		b := above[i]
 		var a, c byte
 		if i >= n {
 			a, c = row[i-n], above[i-n]
 		}
-		differences := [...]byte{none: x, sub: x - a, up: x - b, average: x - byte((int(a)+int(b))/2), paeth: x - predict(int(a), int(b), int(c))}
-		for f, d := range differences {
-			if sums[f] += uint64(size(d)); f != none {
-				lines[f][i] = d
-			}
-		}
+		subs[i] = x - a
+		ups[i] = x - b
+		averages[i] = x - byte((int(a)+int(b))/2)
+		paeths[i] = x - predict(int(a), int(b), int(c))
+		ofNone += distance(x)
+		ofSub += distance(subs[i])
+		ofUp += distance(ups[i])
+		ofAverage += distance(averages[i])
+		ofPaeth += distance(paeths[i])
+	}
+	for filter, sum := range [...]int{none: ofNone, sub: ofSub, up: ofUp, average: ofAverage, paeth: ofPaeth} {
+		sums[filter] = uint64(sum)
 	}
 	return sums
 }
 
-// size is how far a difference is from 0.
-func size(x byte) int {
+// distance is how far a difference is from 0.
+func distance(x byte) int {
 	d := int(int8(x))
 	return max(d, -d)
 }

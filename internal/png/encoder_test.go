@@ -131,6 +131,14 @@ func TestEncoderFilterOfEqualRows(t *testing.T) {
 // be written.
 func FuzzEncoderFilter(f *testing.F) {
 	f.Add(bytes.Repeat([]byte{1, 200, 3, 255, 0, 90, 128}, 40))
+	r := rand.New(rand.NewPCG(4, 5))
+	for size := range 140 {
+		data := make([]byte, 2*size)
+		for i := range data {
+			data[i] = byte(r.Uint32())
+		}
+		f.Add(data)
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, n := range []int{1, 3} {
 			size := len(data) / 2 / n * n
@@ -144,7 +152,7 @@ func FuzzEncoderFilter(f *testing.F) {
 					e.lines[i] = bytes.Repeat([]byte{77}, size+40)[:size]
 				}
 			}
-			if sums, wantSums := got.filter(row, above, n), want.filterPlain(row, above, n, 0); sums != wantSums {
+			if sums, wantSums := got.filter(row, above, n), want.filterPlain(row, above, n); sums != wantSums {
 				t.Errorf("pixels of %d bytes, %v and %v: %v, want %v", n, above, row, sums, wantSums)
 			}
 			for i := sub; i < filters; i++ {

@@ -70,17 +70,15 @@ func unfilter(filter byte, dst, src, above []byte, n int) {
 // filter applies all filters to a row, and returns what the size of their differences adds up to. It is
 // filterPlain, by assembly where it runs.
 func (e *Encoder) filter(row, above []byte, n int) [filters]uint64 {
-	whole := (len(row) - n) &^ 31
-	if !hasAVX2 || whole <= 0 {
-		return e.filterPlain(row, above, n, 0)
+	if !hasAVX2 || len(row) < n+32 {
+		return e.filterPlain(row, above, n)
 	}
 	above = above[:len(row)]
-	sums := e.filterPlain(row[:n], above[:n], n, 0)
+	sums := e.filterPlain(row[:n], above[:n], n)
 	var more [filters]uint64
-	filterRow(&e.lines[sub][n], &e.lines[up][n], &e.lines[average][n], &e.lines[paeth][n], &row[n], &above[n], n, whole, &more)
-	rest := e.filterPlain(row, above, n, n+whole)
+	filterRow(&e.lines[sub][n], &e.lines[up][n], &e.lines[average][n], &e.lines[paeth][n], &row[n], &above[n], n, len(row)-n, &more)
 	for i := range sums {
-		sums[i] += more[i] + rest[i]
+		sums[i] += more[i]
 	}
 	return sums
 }

@@ -537,6 +537,72 @@ pixel:
 	JNZ       pixel
 	RET
 
+DATA lastBytes<>+0(SB)/1, $0x00
+DATA lastBytes<>+1(SB)/1, $0x00
+DATA lastBytes<>+2(SB)/1, $0x00
+DATA lastBytes<>+3(SB)/1, $0x00
+DATA lastBytes<>+4(SB)/1, $0x00
+DATA lastBytes<>+5(SB)/1, $0x00
+DATA lastBytes<>+6(SB)/1, $0x00
+DATA lastBytes<>+7(SB)/1, $0x00
+DATA lastBytes<>+8(SB)/1, $0x00
+DATA lastBytes<>+9(SB)/1, $0x00
+DATA lastBytes<>+10(SB)/1, $0x00
+DATA lastBytes<>+11(SB)/1, $0x00
+DATA lastBytes<>+12(SB)/1, $0x00
+DATA lastBytes<>+13(SB)/1, $0x00
+DATA lastBytes<>+14(SB)/1, $0x00
+DATA lastBytes<>+15(SB)/1, $0x00
+DATA lastBytes<>+16(SB)/1, $0x00
+DATA lastBytes<>+17(SB)/1, $0x00
+DATA lastBytes<>+18(SB)/1, $0x00
+DATA lastBytes<>+19(SB)/1, $0x00
+DATA lastBytes<>+20(SB)/1, $0x00
+DATA lastBytes<>+21(SB)/1, $0x00
+DATA lastBytes<>+22(SB)/1, $0x00
+DATA lastBytes<>+23(SB)/1, $0x00
+DATA lastBytes<>+24(SB)/1, $0x00
+DATA lastBytes<>+25(SB)/1, $0x00
+DATA lastBytes<>+26(SB)/1, $0x00
+DATA lastBytes<>+27(SB)/1, $0x00
+DATA lastBytes<>+28(SB)/1, $0x00
+DATA lastBytes<>+29(SB)/1, $0x00
+DATA lastBytes<>+30(SB)/1, $0x00
+DATA lastBytes<>+31(SB)/1, $0x00
+DATA lastBytes<>+32(SB)/1, $0xff
+DATA lastBytes<>+33(SB)/1, $0xff
+DATA lastBytes<>+34(SB)/1, $0xff
+DATA lastBytes<>+35(SB)/1, $0xff
+DATA lastBytes<>+36(SB)/1, $0xff
+DATA lastBytes<>+37(SB)/1, $0xff
+DATA lastBytes<>+38(SB)/1, $0xff
+DATA lastBytes<>+39(SB)/1, $0xff
+DATA lastBytes<>+40(SB)/1, $0xff
+DATA lastBytes<>+41(SB)/1, $0xff
+DATA lastBytes<>+42(SB)/1, $0xff
+DATA lastBytes<>+43(SB)/1, $0xff
+DATA lastBytes<>+44(SB)/1, $0xff
+DATA lastBytes<>+45(SB)/1, $0xff
+DATA lastBytes<>+46(SB)/1, $0xff
+DATA lastBytes<>+47(SB)/1, $0xff
+DATA lastBytes<>+48(SB)/1, $0xff
+DATA lastBytes<>+49(SB)/1, $0xff
+DATA lastBytes<>+50(SB)/1, $0xff
+DATA lastBytes<>+51(SB)/1, $0xff
+DATA lastBytes<>+52(SB)/1, $0xff
+DATA lastBytes<>+53(SB)/1, $0xff
+DATA lastBytes<>+54(SB)/1, $0xff
+DATA lastBytes<>+55(SB)/1, $0xff
+DATA lastBytes<>+56(SB)/1, $0xff
+DATA lastBytes<>+57(SB)/1, $0xff
+DATA lastBytes<>+58(SB)/1, $0xff
+DATA lastBytes<>+59(SB)/1, $0xff
+DATA lastBytes<>+60(SB)/1, $0xff
+DATA lastBytes<>+61(SB)/1, $0xff
+DATA lastBytes<>+62(SB)/1, $0xff
+DATA lastBytes<>+63(SB)/1, $0xff
+GLOBL lastBytes<>(SB), RODATA|NOPTR, $64
+
 // func filterRow(sub *uint8, up *uint8, average *uint8, paeth *uint8, row *uint8, above *uint8, pixel int, n int, sums *[5]uint64)
 // Requires: AVX, AVX2
 TEXT ·filterRow(SB), NOSPLIT, $0-72
@@ -559,6 +625,8 @@ TEXT ·filterRow(SB), NOSPLIT, $0-72
 	VPXOR Y3, Y3, Y3
 	VPXOR Y4, Y4, Y4
 	VPXOR Y5, Y5, Y5
+	LEAQ  lastBytes<>+0(SB), R12
+	LEAQ  32(R12), R13
 
 bytes:
 	VMOVDQU (SI)(R11*1), Y6
@@ -566,57 +634,70 @@ bytes:
 	VMOVDQU (R8)(R11*1), Y7
 	VMOVDQU (R9)(R11*1), Y9
 	VPABSB  Y6, Y10
+	VPAND   (R13), Y10, Y10
 	VPSADBW Y5, Y10, Y10
 	VPADDQ  Y10, Y0, Y0
 	VPSUBB  Y7, Y6, Y10
 	VMOVDQU Y10, (AX)(R11*1)
 	VPABSB  Y10, Y10
+	VPAND   (R13), Y10, Y10
 	VPSADBW Y5, Y10, Y10
 	VPADDQ  Y10, Y1, Y1
 	VPSUBB  Y8, Y6, Y10
 	VMOVDQU Y10, (CX)(R11*1)
 	VPABSB  Y10, Y10
+	VPAND   (R13), Y10, Y10
 	VPSADBW Y5, Y10, Y10
 	VPADDQ  Y10, Y2, Y2
 
 	// The mean is rounded down, and the instruction rounds up.
-	VPXOR        Y7, Y8, Y10
-	VPAND        ones<>+0(SB), Y10, Y10
-	VPAVGB       Y7, Y8, Y11
-	VPSUBB       Y10, Y11, Y11
-	VPSUBB       Y11, Y6, Y10
-	VMOVDQU      Y10, (DX)(R11*1)
-	VPABSB       Y10, Y10
-	VPSADBW      Y5, Y10, Y10
-	VPADDQ       Y10, Y3, Y3
-	VPMAXUB      Y8, Y9, Y10
-	VPMINUB      Y8, Y9, Y13
-	VPSUBB       Y13, Y10, Y10
-	VPCMPEQB     Y13, Y9, Y13
-	VPMAXUB      Y7, Y9, Y11
-	VPMINUB      Y7, Y9, Y14
-	VPSUBB       Y14, Y11, Y11
-	VPCMPEQB     Y14, Y9, Y14
-	VPXOR        Y14, Y13, Y14
-	VPADDUSB     Y10, Y11, Y15
-	VPMAXUB      Y10, Y11, Y12
-	VPMINUB      Y10, Y11, Y13
-	VPSUBB       Y13, Y12, Y12
-	VPBLENDVB    Y14, Y12, Y15, Y12
-	VPMINUB      Y10, Y11, Y13
-	VPMINUB      Y12, Y13, Y13
-	VPCMPEQB     Y13, Y11, Y11
-	VPCMPEQB     Y13, Y10, Y10
-	VPBLENDVB    Y11, Y8, Y9, Y9
-	VPBLENDVB    Y10, Y7, Y9, Y9
-	VPSUBB       Y9, Y6, Y10
-	VMOVDQU      Y10, (BX)(R11*1)
-	VPABSB       Y10, Y10
-	VPSADBW      Y5, Y10, Y10
-	VPADDQ       Y10, Y4, Y4
-	ADDQ         $0x20, R11
-	CMPQ         R11, R10
-	JNE          bytes
+	VPXOR     Y7, Y8, Y10
+	VPAND     ones<>+0(SB), Y10, Y10
+	VPAVGB    Y7, Y8, Y11
+	VPSUBB    Y10, Y11, Y11
+	VPSUBB    Y11, Y6, Y10
+	VMOVDQU   Y10, (DX)(R11*1)
+	VPABSB    Y10, Y10
+	VPAND     (R13), Y10, Y10
+	VPSADBW   Y5, Y10, Y10
+	VPADDQ    Y10, Y3, Y3
+	VPMAXUB   Y8, Y9, Y10
+	VPMINUB   Y8, Y9, Y13
+	VPSUBB    Y13, Y10, Y10
+	VPCMPEQB  Y13, Y9, Y13
+	VPMAXUB   Y7, Y9, Y11
+	VPMINUB   Y7, Y9, Y14
+	VPSUBB    Y14, Y11, Y11
+	VPCMPEQB  Y14, Y9, Y14
+	VPXOR     Y14, Y13, Y14
+	VPADDUSB  Y10, Y11, Y15
+	VPMAXUB   Y10, Y11, Y12
+	VPMINUB   Y10, Y11, Y13
+	VPSUBB    Y13, Y12, Y12
+	VPBLENDVB Y14, Y12, Y15, Y12
+	VPMINUB   Y10, Y11, Y13
+	VPMINUB   Y12, Y13, Y13
+	VPCMPEQB  Y13, Y11, Y11
+	VPCMPEQB  Y13, Y10, Y10
+	VPBLENDVB Y11, Y8, Y9, Y9
+	VPBLENDVB Y10, Y7, Y9, Y9
+	VPSUBB    Y9, Y6, Y10
+	VMOVDQU   Y10, (BX)(R11*1)
+	VPABSB    Y10, Y10
+	VPAND     (R13), Y10, Y10
+	VPSADBW   Y5, Y10, Y10
+	VPADDQ    Y10, Y4, Y4
+	ADDQ      $0x20, R11
+	MOVQ      R10, R14
+	SUBQ      R11, R14
+	JEQ       done
+	CMPQ      R14, $0x20
+	JGE       bytes
+	LEAQ      (R12)(R14*1), R13
+	LEAQ      -32(R10), R11
+	JMP       bytes
+
+done:
 	MOVQ         sums+64(FP), AX
 	VEXTRACTI128 $0x01, Y0, X5
 	VPADDQ       X0, X5, X5

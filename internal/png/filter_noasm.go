@@ -7,5 +7,5 @@ func unfilter(filter byte, dst, src, above []byte, n int) { unfilterPlain(filter
 
 // filter applies all filters to a row, and returns what the size of their differences adds up to.
 func (e *Encoder) filter(row, above []byte, n int) [filters]uint64 {
-	return e.filterPlain(row, above, n, 0)
+	return e.filterPlain(row, above, n)
 }

@@ -89,7 +89,7 @@ func unfilterPaeth6(dst *uint8, src *uint8, above *uint8, pixels int)
 //go:noescape
 func unfilterPaeth8(dst *uint8, src *uint8, above *uint8, pixels int)
 
-// filterRow applies the filters to n bytes, a multiple of 32, of a row, before which there is a pixel, and
+// filterRow applies the filters to n bytes, at least 32, of a row, before which there is a pixel, and
 // stores what the size of the differences adds up to.
 //
 //go:noescape

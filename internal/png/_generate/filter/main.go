@@ -28,7 +28,7 @@ func main() {
 	for _, n := range []int{1, 2, 3, 4, 6, 8} {
 		paethRow(n)
 	}
-	filterRow(ones)
+	filterRow(ones, lastBytes())
 	Generate()
 }
 
@@ -171,14 +171,24 @@ func paethRow(n int) {
 	loop(n, left, dst, src, above)
 }
 
-// filterRow applies all filters to 32 bytes at a time. In bytes without sign, left + above - corner is
+// lastBytes are masks of the last bytes of 32, n of them from the table's byte n on.
+func lastBytes() Mem {
+	m := GLOBL("lastBytes", RODATA|NOPTR)
+	for i := range 64 {
+		DATA(i, U8(i/32*255))
+	}
+	return m
+}
+
+// filterRow applies all filters to 32 bytes at a time. The last 32 overlap with those before them, and
+// what they have in common is added once. In bytes without sign, left + above - corner is
 // as far from the corner as the sum of the two distances, if both are on the same side of it, and as
 // their difference otherwise; where the sum is cut to 255, it is no nearer than either.
-func filterRow(ones Mem) {
+func filterRow(ones, last Mem) {
 	TEXT("filterRow", NOSPLIT, "func(sub, up, average, paeth, row, above *uint8, pixel, n int, sums *[5]uint64)")
 	Pragma("noescape")
 	Doc(
-		"filterRow applies the filters to n bytes, a multiple of 32, of a row, before which there is a pixel, and",
+		"filterRow applies the filters to n bytes, at least 32, of a row, before which there is a pixel, and",
 		"stores what the size of the differences adds up to.",
 	)
 	var out [4]Register
@@ -201,6 +211,9 @@ func filterRow(ones Mem) {
 	zero := YMM()
 	VPXOR(zero, zero, zero)
 	x, a, b, c := YMM(), YMM(), YMM(), YMM()
+	table, counted := GP64(), GP64()
+	LEAQ(last, table)
+	LEAQ(Mem{Base: table, Disp: 32}, counted)
 	Label("bytes")
 	for _, v := range []struct {
 		base Register
@@ -211,6 +224,7 @@ func filterRow(ones Mem) {
 	d := YMM()
 	size := func(filter int, v VecVirtual) { // v may be d
 		VPABSB(v, d)
+		VPAND(Mem{Base: counted}, d, d)
 		VPSADBW(zero, d, d)
 		VPADDQ(d, sums[filter], sums[filter])
 	}
@@ -257,10 +271,18 @@ func filterRow(ones Mem) {
 	VPBLENDVB(pa, a, c, c)
 	VPSUBB(c, x, d)
 	put(4)
+	rest := GP64()
 	ADDQ(Imm(32), at)
-	CMPQ(at, n)
-	JNE(LabelRef("bytes"))
+	MOVQ(n, rest)
+	SUBQ(at, rest)
+	JEQ(LabelRef("done"))
+	CMPQ(rest, Imm(32))
+	JGE(LabelRef("bytes"))
+	LEAQ(Mem{Base: table, Index: rest, Scale: 1}, counted)
+	LEAQ(Mem{Base: n, Disp: -32}, at)
+	JMP(LabelRef("bytes"))
 
+	Label("done")
 	result := Load(Param("sums"), GP64())
 	for i, v := range sums {
 		h := XMM()
