@@ -32,6 +32,9 @@ type Writer struct {
 	indexDraft draft  // nil for compressed shards
 	index      []byte // not yet written to indexDraft
 	part       bool   // made by CreatePart: the caller syncs the directories
+
+	// What WriteLentFrames wrote, without out.
+	lentBytes, lentRecords int64
 }
 
 // indexBuffer is the number of index bytes to buffer before writing.
@@ -88,7 +91,7 @@ func (d *Dir) create(file string, o WriterOptions) (*Writer, error) {
 
 // WriteRecord appends a record.
 func (w *Writer) WriteRecord(record []byte) error {
-	offset := w.out.Offset()
+	offset := w.offset()
 	if err := w.out.WriteRecord(record); err != nil {
 		return w.explain(err)
 	}
@@ -102,10 +105,47 @@ func (w *Writer) WriteRecord(record []byte) error {
 // WriteFrames appends records framed by tfrecord.AppendFrame; sizes are their sizes including
 // framing. The frames are not checked. The caller may reuse frames afterwards.
 func (w *Writer) WriteFrames(frames []byte, sizes []int) error {
-	offset := w.out.Offset()
+	offset := w.offset()
 	if err := w.out.WriteFrames(frames, len(sizes)); err != nil {
 		return w.explain(err)
 	}
+	return w.indexFrames(offset, sizes)
+}
+
+// leastLent is the least size of frames that are not copied to a buffer.
+const leastLent = 64 << 10
+
+// WriteLentFrames is WriteFrames for frames that must not change until done is called, from any
+// goroutine: they may be hashed later. sizes must not change until then, either.
+func (w *Writer) WriteLentFrames(frames []byte, sizes []int, done func()) error {
+	if w.indexDraft == nil || len(frames) < leastLent {
+		defer done()
+		return w.WriteFrames(frames, sizes)
+	}
+	err := w.out.Flush()
+	if err == nil {
+		err = w.indexFrames(w.offset(), sizes)
+	}
+	if err != nil {
+		done()
+		return w.explain(err)
+	}
+	w.lentBytes += int64(len(frames))
+	w.lentRecords += int64(len(sizes))
+	if _, err := w.Data.WriteLent(frames, done); err != nil {
+		return w.explain(err)
+	}
+	return nil
+}
+
+// offset returns where the next record begins.
+func (w *Writer) offset() int64 { return w.out.Offset() + w.lentBytes }
+
+// Records returns the number of records written so far.
+func (w *Writer) Records() int64 { return w.out.Records() + w.lentRecords }
+
+// indexFrames indexes frames that begin at an offset.
+func (w *Writer) indexFrames(offset int64, sizes []int) error {
 	if w.indexDraft == nil {
 		return nil
 	}
@@ -115,9 +155,6 @@ func (w *Writer) WriteFrames(frames []byte, sizes []int) error {
 	}
 	return w.writeIndex(indexBuffer)
 }
-
-// Records returns the number of records written so far.
-func (w *Writer) Records() int64 { return w.out.Records() }
 
 func (w *Writer) addIndex(offset, size int64) {
 	w.index = tfrecord.AppendIndex(w.index, tfrecord.IndexEntry{Offset: offset, Size: size})
@@ -151,6 +188,7 @@ func (w *Writer) commit() (manifest.Shard, error) {
 	if err := w.out.Close(); err != nil {
 		return manifest.Shard{}, err
 	}
+	w.Data.Finish()
 	// Remove the old shard first: after a crash it must not be left with the index of the new one.
 	if err := w.draft.clear(); err != nil {
 		return manifest.Shard{}, err
@@ -170,7 +208,7 @@ func (w *Writer) commit() (manifest.Shard, error) {
 	}
 	return manifest.Shard{
 		File:    w.file,
-		Records: w.out.Records(),
+		Records: w.Records(),
 		Bytes:   w.Data.Bytes,
 		SHA256:  hex.EncodeToString(w.Data.Sum.Sum(nil)),
 	}, nil
@@ -181,6 +219,7 @@ func (w *Writer) Abort() {
 	if w.out != nil {
 		w.out.Close() // frees the compressor; its error does not matter here
 	}
+	w.Data.Abort()
 	w.draft.discard()
 	if w.indexDraft != nil {
 		w.indexDraft.discard()

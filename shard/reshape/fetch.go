@@ -125,22 +125,16 @@ func (a *arrangement) fetchOne(ctx context.Context, s *stream, f *fetched, numbe
 	if err != nil {
 		return err
 	}
-	defer s.put(b)
 	switch n, err := f.file.ReadAt(b.buffer[:size], at); {
 	case n == size:
 	case err == io.EOF:
+		s.put(b)
 		return fmt.Errorf("%s shrank while it was read", f.Path)
 	default:
+		s.put(b)
 		return err
 	}
 	b.file, b.first, b.offset, b.data = f.input, number, at, b.buffer[:size]
 	b.sizes = append(b.sizes, size)
-	if err := b.check(ctx, a.o.MaxRecord); err != nil {
-		return err
-	}
-	if err := a.work(ctx, b); err != nil {
-		return err
-	}
-	a.in.done(b)
-	return w.add(b, 0, 1, b.data)
+	return a.workInto(ctx, s, b, w)
 }

@@ -30,6 +30,19 @@ func (r *reshaping) openShard(t int, number int64) (*openShard, error) {
 // add writes the records of a block from first up to, not including, behind; frames are their
 // frames.
 func (o *openShard) add(b *block, first, behind int, frames []byte) error {
+	o.count(b, first, behind)
+	return o.WriteFrames(frames, b.sizes[first:behind])
+}
+
+// addLent writes the records of a block, and calls done, from any goroutine, when their frames may
+// be overwritten: see setdir.Writer.WriteLentFrames.
+func (o *openShard) addLent(b *block, done func()) error {
+	o.count(b, 0, len(b.sizes))
+	return o.WriteLentFrames(b.data, b.sizes, done)
+}
+
+// count counts the labels of records.
+func (o *openShard) count(b *block, first, behind int) {
 	if len(b.labels) > 0 && o.labels != nil {
 		for _, id := range b.labels[first:behind] {
 			if id != noLabel {
@@ -40,7 +53,6 @@ func (o *openShard) add(b *block, first, behind int, frames []byte) error {
 			o.labels = nil
 		}
 	}
-	return o.WriteFrames(frames, b.sizes[first:behind])
 }
 
 // commit puts the shard in place.

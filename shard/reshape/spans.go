@@ -91,18 +91,11 @@ func (r *reshaping) copySpan(ctx context.Context, s *stream, w *openShard, sp st
 	}
 	defer file.Close()
 	records, err := s.plain(ctx, sp, file, func(b *block) error {
-		defer s.put(b)
 		if b.first+int64(len(b.sizes)) > sp.file.Records {
+			s.put(b)
 			return nil // beyond the expected records; counted for the error below
 		}
-		if err := r.work(ctx, b); err != nil {
-			return err
-		}
-		if err := w.add(b, 0, len(b.sizes), b.data); err != nil {
-			return err
-		}
-		r.in.done(b)
-		return nil
+		return r.workInto(ctx, s, b, w)
 	})
 	if err != nil {
 		return shard.Damaged(err)
@@ -111,6 +104,20 @@ func (r *reshaping) copySpan(ctx context.Context, s *stream, w *openShard, sp st
 		return nil // the walk counted them
 	}
 	return shard.Damaged(sp.file.checkRead(sp.first + records))
+}
+
+// workInto prepares a block, writes it to a shard and returns it to the stream.
+func (r *reshaping) workInto(ctx context.Context, s *stream, b *block, w *openShard) error {
+	if err := r.work(ctx, b); err != nil {
+		s.put(b)
+		return err
+	}
+	r.in.done(b)
+	if b.charge > blockSize { // a large record: nothing must be left of it when the next one is read
+		defer s.put(b)
+		return w.add(b, 0, len(b.sizes), b.data)
+	}
+	return w.addLent(b, s.lend(b))
 }
 
 // cutSpans gives the shards of all targets in order.

@@ -104,6 +104,14 @@ func (s *stream) put(b *block) {
 	s.budget.Release(charge)
 }
 
+// lend returns a function that puts the block back. Until then it is not charged to the budget,
+// since those that wait for room must not wait for what is hashed with their next block.
+func (s *stream) lend(b *block) (done func()) {
+	s.budget.Release(b.charge)
+	b.charge = 0
+	return func() { s.put(b) }
+}
+
 // close frees the buffer of a large record, if there is one: the next stage will need as much
 // memory again, before the garbage collector would have freed it.
 func (s *stream) close() {
