@@ -1,6 +1,7 @@
 package features
 
 import (
+	"encoding/binary"
 	"math"
 
 	"github.com/tfrec/tfrec/tfrecord"
@@ -40,7 +41,7 @@ func (s *Scan) Quick(record []byte) bool {
 	for i := range s.shapes {
 		e := &s.shapes[i]
 		from := pos + len(e.head)
-		if to := from + e.size; to <= len(record) && string(record[pos:from]) == string(e.head) && e.holds(record[from:to]) {
+		if to := from + e.size; to <= len(record) && string(record[pos:from]) == string(e.head) && e.holds(record, from, to) {
 			pos = to
 			continue
 		}
@@ -77,12 +78,19 @@ func (s *Scan) Quick(record []byte) bool {
 	return true
 }
 
-// holds reports whether values of the right size have the number of the shape.
-func (e *entryShape) holds(values []byte) bool {
+// holds reports whether the values record[from:to], which have the right size, have the number of
+// the shape.
+func (e *entryShape) holds(record []byte, from, to int) bool {
 	if e.kind != tfrecord.KindInt64 {
 		return true
 	}
-	n, ok := countVarints(values)
+	if e.n == 1 && e.size <= 8 && from+8 <= len(record) {
+		// All bytes of a varint but the last have the upper bit.
+		const upper = 0x8080808080808080
+		v := binary.LittleEndian.Uint64(record[from:]) << (64 - 8*e.size)
+		return v&upper == uint64(upper)<<(64-8*e.size)&^(1<<63)
+	}
+	n, ok := countVarints(record[from:to])
 	return ok && n == e.n
 }
 

@@ -89,3 +89,21 @@ func BenchmarkQuick(b *testing.B) {
 		s.Quick(record)
 	}
 }
+
+// BenchmarkQuickSmall scans a record of 184 bytes with its framing.
+func BenchmarkQuickSmall(b *testing.B) {
+	var builder tfrecord.Builder
+	builder.Int64("height", 1<<37)
+	builder.Int64("label", 3)
+	builder.Bytes("picture", bytes.Repeat([]byte{0x9c}, 94))
+	builder.String("text", "some text")
+	s, record := NewScan(), builder.Append(nil)
+	s.Add(record)
+	if !s.Quick(record) {
+		b.Fatal("not in the usual form")
+	}
+	b.SetBytes(int64(len(record)))
+	for b.Loop() {
+		s.Quick(record)
+	}
+}
