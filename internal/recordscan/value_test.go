@@ -1,8 +1,11 @@
 package recordscan
 
 import (
+	"bytes"
+	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestIsText(t *testing.T) {
@@ -19,6 +22,29 @@ func TestIsText(t *testing.T) {
 		if got := IsText([]byte(text)); got != want {
 			t.Errorf("%.20q of %d bytes: %v", text, len(text), got)
 		}
+	}
+}
+
+// Short values are checked by words.
+func TestIsTextOfShortValues(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	odd := []string{"\x00", "\x01", "\x7f", "\x80", "\xff", "é", "\xe2\x82", "😀"}
+	yes := 0
+	for range 100_000 {
+		x := bytes.Repeat([]byte{'a' + byte(rng.IntN(26))}, rng.IntN(shortText+10))
+		for range rng.IntN(3) {
+			x = append(x[:rng.IntN(len(x)+1)], append([]byte(odd[rng.IntN(len(odd))]), x[rng.IntN(len(x)+1):]...)...)
+		}
+		want := utf8.Valid(x) && bytes.IndexByte(x, 0) < 0
+		if got := IsText(x); got != want {
+			t.Fatalf("%q: %v, want %v", x, got, want)
+		}
+		if want {
+			yes++
+		}
+	}
+	if yes < 20_000 || yes > 80_000 {
+		t.Errorf("%d of 100000 values are text", yes)
 	}
 }
 
