@@ -11,10 +11,10 @@ const (
 	hashed   = 8 // bytes that a hash reads; six of them count
 	maxChain = 4 // earlier strings that are compared
 
-	placeBits  = 20
+	placeBits  = 24
 	placeMask  = 1<<placeBits - 1
 	placesMost = placeMask - window - chunk // of the beginning of the buffer
-	tagBits    = 11
+	tagBits    = 10
 	eachTag    = 1<<(3*tagBits) | 1<<(2*tagBits) | 1<<tagBits | 1 // the lowest bits of maxChain tags
 )
 
@@ -22,8 +22,8 @@ const (
 // place counts bytes over several buffers and streams, so that the chains of one stream need not be
 // cleared for the next.
 type chains struct {
-	// last has by hash the place of the latest string, plus 1, in its lowest 20 bits; 0: none. Above are
-	// the tags of the latest four strings, 11 more bits of the hash, the latest one's lowest: most strings
+	// last has by hash the place of the latest string, plus 1, in its lowest 24 bits; 0: none. Above are
+	// the tags of the latest four strings, 10 more bits of the hash, the latest one's lowest: most strings
 	// that are not the same are skipped by them, without reading prev and the data.
 	last [1 << hashBits]uint64
 	// prev has by place, modulo the window, that of the string before it in the chain, plus 1. A string
