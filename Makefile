@@ -300,7 +300,7 @@ bench-compare: ## time the builds OLD and NEW in turns, on PHOTOS and tables; fa
 	$(GO) run ./internal/benchcompare -photos '$(PHOTOS)' $(COMPARE) '$(OLD)' '$(NEW)'
 
 bench-peers: build venv ## time tfrec against OpenCV, Pillow, tf.data, Go and a Python loop, on PHOTOS and LARGE (DALI too after make venv-dali)
-	$(VENV)/bin/python internal/peers/peers.py --large '$(LARGE)' bin/tfrec $(PHOTOS) pictures builtin photographs png-RGB png-RGBA png-gray png-palette png-16-bits png-interlaced png-encode webp webp-lossless gif bmp tiff workers table lines parquet boxes masks
+	$(VENV)/bin/python internal/peers/peers.py --large '$(LARGE)' bin/tfrec $(PHOTOS) pictures builtin photographs png-RGB png-RGBA png-gray png-palette png-16-bits png-interlaced png-encode png-encode-gray png-encode-noise webp webp-lossless gif bmp tiff workers table lines parquet boxes masks
 	@if [ -x $(VENV)-dali/bin/python ]; then set -x; $(VENV)-dali/bin/python internal/peers/peers.py bin/tfrec $(PHOTOS) raw; \
 	else echo "make bench-peers: DALI left out; make venv-dali (0.5 GB) brings it in"; fi
 

@@ -150,17 +150,26 @@ def encoded(name, extension, **options):
     return work
 
 
-def png_encode():
-    """photographs as JPEGs: decode, 224x224 antialiased, PNG; Pillow at its defaults"""
-    from PIL import Image
-    src = many(500)
-    files = sorted(glob.glob(src + "/*/*.jpg"))
+def png_encode(kind):
+    """Work that makes PNGs of photographs as JPEGs, or of noise as BMPs."""
+    def run():
+        from PIL import Image
+        mode, src = ("L" if kind == "gray" else "RGB"), os.path.join(TMP, "noise")
+        if kind == "noise":
+            os.makedirs(src + "/c")
+            for i in range(500):
+                Image.frombytes(mode, (SIZE, SIZE), random.Random(i).randbytes(3 * SIZE * SIZE)).save(f"{src}/c/{i}.bmp")
+        else:
+            src = many(500)
+        files = sorted(glob.glob(src + "/*/*.*"))
 
-    def one(path):
-        Image.open(path).convert("RGB").resize((SIZE, SIZE), Image.BILINEAR).save(io.BytesIO(), "PNG")
+        def one(path):
+            Image.open(path).convert(mode).resize((SIZE, SIZE), Image.BILINEAR).save(io.BytesIO(), "PNG")
 
-    yield len(files), "tfrec", lambda: tfrec("convert", "images", src, None, "--resize", f"{SIZE}x{SIZE}", "--encode", "png", "--shards", 4, "--workers", THREADS)
-    yield len(files), "Pillow", pool(files, one)
+        yield len(files), "tfrec", lambda: tfrec("convert", "images", src, None, "--resize", f"{SIZE}x{SIZE}", "--encode", "png", "--channels", len(mode), "--shards", 4, "--workers", THREADS)
+        yield len(files), "Pillow", pool(files, one)
+    run.__doc__ = f"{kind}: decode, 224x224 antialiased, PNG; Pillow at its defaults"
+    return run
 
 
 def workers():
@@ -307,8 +316,9 @@ def masks():
     yield 300, "Python loop", loop
 
 
-WORK = {"pictures": pictures, "builtin": builtin, "photographs": photographs, "workers": workers, "raw": raw, "table": table, "lines": lines, "parquet": parquet, "boxes": boxes, "masks": masks, "png-encode": png_encode}
+WORK = {"pictures": pictures, "builtin": builtin, "photographs": photographs, "workers": workers, "raw": raw, "table": table, "lines": lines, "parquet": parquet, "boxes": boxes, "masks": masks}
 WORK |= {"png-" + kind.replace(" ", "-"): png(kind) for kind in ("RGB", "RGBA", "gray", "palette", "16 bits", "interlaced")}
+WORK |= {"png-encode": png_encode("photographs"), "png-encode-gray": png_encode("gray"), "png-encode-noise": png_encode("noise")}
 WORK |= {"webp": encoded("lossy WebP", "webp", quality=80), "webp-lossless": encoded("lossless WebP", "webp", lossless=True)}
 WORK |= {"gif": encoded("GIF", "gif"), "bmp": encoded("BMP", "bmp"), "tiff": encoded("TIFF, LZW", "tif", compression="tiff_lzw")}
 
