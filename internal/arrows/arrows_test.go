@@ -109,7 +109,7 @@ var rooms = map[string]room{
 	},
 	"convert": {
 		ours:   slices.Concat(engine, onSets, []string{"shard", "tfrecord", "augment", "internal/decodeplan", "internal/masks", "internal/orientation", "internal/table/arrow", "internal/table/parquet"}),
-		tests:  verbs,
+		tests:  slices.Concat(verbs, []string{"internal/settest"}),
 		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow),
 		judges: slices.Concat(judges, []string{"github.com/parquet-go"}), // its tests write Parquet
 	},

@@ -7,40 +7,32 @@ import (
 	"time"
 )
 
-// Cond is a condition variable whose waiters also wake when their context ends. Each waits for a
-// condition of its own, and only those whose condition holds wake: many waiters cost a caller of
-// Broadcast a call of a function each, but no one else the lock. Create it with NewCond.
+// Cond is a condition variable whose waiters also wake when their context ends. Create it with
+// NewCond.
 type Cond struct {
 	lock    sync.Locker
-	waiting []*waiter // in the order in which they came
-}
-
-// waiter is a goroutine in Wait.
-type waiter struct {
-	ok    func() bool
-	woken chan struct{} // closed to wake
+	waiting []chan struct{} // closed to wake; in the order in which they came
 }
 
 // NewCond returns a Cond that l guards.
 func NewCond(l sync.Locker) *Cond { return &Cond{lock: l} }
 
 // Wait waits until ok holds. When ctx ends while it does not, Wait returns ctx's cause. The caller
-// holds the lock, which ok is called with, also by goroutines that signal; Wait gives it up while
-// it waits.
+// holds the lock, which ok is called with; Wait gives it up while it waits.
 func (c *Cond) Wait(ctx context.Context, ok func() bool) error {
 	for !ok() {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		w := &waiter{ok, make(chan struct{})}
-		c.waiting = append(c.waiting, w)
+		woken := make(chan struct{})
+		c.waiting = append(c.waiting, woken)
 		c.lock.Unlock()
 		select {
-		case <-w.woken:
+		case <-woken:
 			c.lock.Lock()
 		case <-ctx.Done():
 			c.lock.Lock()
-			if i := slices.Index(c.waiting, w); i >= 0 {
+			if i := slices.Index(c.waiting, woken); i >= 0 {
 				c.waiting = slices.Delete(c.waiting, i, i+1)
 			}
 		}
@@ -48,26 +40,21 @@ func (c *Cond) Wait(ctx context.Context, ok func() bool) error {
 	return nil
 }
 
-// Signal wakes the first waiter whose condition holds. The caller holds the lock.
+// Signal has the first waiter look again whether its condition holds. The caller holds the lock.
 func (c *Cond) Signal() {
-	for i, w := range c.waiting {
-		if w.ok() {
-			close(w.woken)
-			c.waiting = slices.Delete(c.waiting, i, i+1)
-			return
-		}
+	if len(c.waiting) > 0 {
+		close(c.waiting[0])
+		c.waiting = slices.Delete(c.waiting, 0, 1)
 	}
 }
 
-// Broadcast wakes all waiters whose condition holds. The caller holds the lock.
+// Broadcast has all waiters look again. The caller holds the lock.
 func (c *Cond) Broadcast() {
-	c.waiting = slices.DeleteFunc(c.waiting, func(w *waiter) bool {
-		ok := w.ok()
-		if ok {
-			close(w.woken)
-		}
-		return ok
-	})
+	for _, woken := range c.waiting {
+		close(woken)
+	}
+	clear(c.waiting)
+	c.waiting = c.waiting[:0]
 }
 
 // Sleep waits for d. When ctx ends first it returns its cause.

@@ -149,7 +149,7 @@ func (s *Sorter) Sort(ctx context.Context) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	s.chunks = nil // their memory is for the buffers
+	s.chunks, s.free = nil, nil // their memory is for the buffers
 	most := s.memory / 2 / leastBuffer
 	for len(s.runs) > most {
 		if err := s.mergeRuns(ctx, most); err != nil {
@@ -221,7 +221,7 @@ func (s *Sorter) Next() ([]byte, error) {
 
 // Close closes the file, if there is one, and gives the memory back.
 func (s *Sorter) Close() error {
-	s.chunks, s.order, s.merge, s.next = nil, nil, nil, 0
+	s.chunks, s.free, s.order, s.merge, s.next = nil, nil, nil, nil, 0
 	if s.file == nil {
 		return nil
 	}

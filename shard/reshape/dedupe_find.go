@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"sync"
 
 	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/osfile"
@@ -61,7 +62,9 @@ func dealHashes(ctx context.Context, in *inputs, hashes *spill.Sorter, o *Dedupe
 	}
 	missing := digest.Of([]byte{'n'})
 	err := in.eachBlock(ctx, o.workers(), look, func(b *block) error {
-		rows := b.rows[:0]
+		buffer := rowBuffers.Get().(*[]byte)
+		defer rowBuffers.Put(buffer)
+		rows := (*buffer)[:0]
 		var row []byte
 		for i, m := range b.marks {
 			if o.By == "" || m != missing {
@@ -69,7 +72,7 @@ func dealHashes(ctx context.Context, in *inputs, hashes *spill.Sorter, o *Dedupe
 				rows = spill.AppendRow(rows, row)
 			}
 		}
-		b.rows = rows
+		*buffer = rows
 		return hashes.Add(rows)
 	}, nil)
 	if err == nil && o.By != "" {
@@ -77,6 +80,9 @@ func dealHashes(ctx context.Context, in *inputs, hashes *spill.Sorter, o *Dedupe
 	}
 	return err
 }
+
+// rowBuffers holds memory for rows, as *[]byte.
+var rowBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // find adds the duplicates in the sorted hashes to found.
 func (d *duplicates) find(ctx context.Context, hashes *spill.Sorter) error {

@@ -84,7 +84,9 @@ func (d *difference) addHashes(ctx context.Context, i int, hashes *spill.Sorter)
 	}
 	kinds := [][]byte{{rowOfA}, {rowCounts, rowOfB}}[i]
 	return side.eachBlock(ctx, side.o.workers(), look, func(b *block) error {
-		rows := b.rows[:0]
+		buffer := rowBuffers.Get().(*[]byte)
+		defer rowBuffers.Put(buffer)
+		rows := (*buffer)[:0]
 		var row []byte
 		for k, m := range b.marks {
 			m.Lo ^= salts[b.file.split]
@@ -94,7 +96,7 @@ func (d *difference) addHashes(ctx context.Context, i int, hashes *spill.Sorter)
 				rows = spill.AppendRow(rows, row)
 			}
 		}
-		b.rows = rows
+		*buffer = rows
 		return hashes.Add(rows)
 	}, nil)
 }

@@ -30,7 +30,6 @@ type block struct {
 
 	marks  []digest.Hash // of each record, if it was looked at
 	labels []int64       // of each record, if labels are counted
-	rows   []byte        // memory for rows of marks
 	buffer []byte        // backing array of data
 	charge int64         // bytes acquired from the budget
 }
@@ -81,7 +80,7 @@ func (s *stream) get(ctx context.Context, n int) (*block, error) {
 	}
 	*b = block{
 		buffer: b.buffer[:cap(b.buffer)], sizes: b.sizes[:0], charge: charge,
-		targets: b.targets[:0], places: b.places[:0], marks: b.marks[:0], labels: b.labels[:0], rows: b.rows[:0],
+		targets: b.targets[:0], places: b.places[:0], marks: b.marks[:0], labels: b.labels[:0],
 	}
 	return b, nil
 }
