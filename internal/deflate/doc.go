@@ -9,8 +9,4 @@
 // Strings of six bytes and more are found by a hash of them, whose chains are short, and a match is
 // put off by a byte if a longer one begins there. Each block has the cheapest of dynamic codes, fixed
 // codes and no compression. The bytes depend on nothing but the data, and not on how they come.
-//
-// Tried without gain (go test -run xxx -bench AppendPNG ./augment): to load the entries of strings 12
-// or 24 bytes ahead, to keep the last entry in a register while strings repeat, and to write codes to
-// memory reserved for the block, with a table of the lengths' codes.
 package deflate

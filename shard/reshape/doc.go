@@ -18,9 +18,4 @@
 //
 // [PlanReshard] is for engines with their own scheduling: it divides a reshard into parts and
 // shards that any process can handle.
-//
-// Shards that keep their order are hashed in pairs (internal/sha256pair). Tried without gain
-// (BenchmarkReshard): the same for shards of a shuffle or a sort, blocks of 128 and 256 KiB instead
-// of 512, and counting the records of files that are mapped into memory, which takes longer than
-// reading them.
 package reshape
