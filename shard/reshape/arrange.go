@@ -102,14 +102,17 @@ func (r *reshaping) arrange(ctx context.Context) error {
 	size := r.in.unpacked()
 	bucket := max(memory/32, leastBucket)
 	a.number = int(min((size+bucket-1)/bucket+1, memory/4/spill.LeastBlock, a.base[len(r.targets)]))
+	if s, ok := a.order.(*sorted); ok && a.fetchable(size, 2) && !a.in.remaps {
+		return a.fetchSorted(ctx, s)
+	}
 	if err := a.order.begin(ctx, r, a.number); err != nil {
 		return err
 	}
 	if a.cuts = a.order.cuts(); a.cuts != nil {
 		a.number = len(a.cuts) + 1
 	} else {
-		if s, ok := a.order.(*shuffled); ok && a.fetchable(size) {
-			return a.fetch(ctx, s)
+		if s, ok := a.order.(*shuffled); ok && a.fetchable(size, 1) {
+			return a.fetch(ctx, func(target int, place int64) int64 { return s.perms[target].Find(place) })
 		}
 		// More buckets cost nothing while their blocks have the full size.
 		a.number = int(max(int64(a.number), min(size/cachedBucket, held/4/spill.MaxBlock, a.base[len(r.targets)])))

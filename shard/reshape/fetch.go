@@ -25,9 +25,10 @@ type fetched struct {
 	offsets []int64 // of all its frames, and the end of the last
 }
 
-// fetch writes the shards of a shuffled order by reading each record from its input at the offset
-// found by a walk over the frame headers. Shards are written in parallel.
-func (a *arrangement) fetch(ctx context.Context, order *shuffled) (err error) {
+// fetch writes the shards by reading each record from its input at the offset found by a walk over
+// the frame headers. numberAt returns the number in its target of the record at a position. Shards
+// are written in parallel.
+func (a *arrangement) fetch(ctx context.Context, numberAt func(target int, place int64) int64) (err error) {
 	splits := make([][]*fetched, len(a.targets))
 	counts := make([]int64, len(a.targets))
 	defer func() {
@@ -76,7 +77,7 @@ func (a *arrangement) fetch(ctx context.Context, order *shuffled) (err error) {
 				return err
 			}
 			for place := at.start; place < at.behind && err == nil; place++ {
-				number := order.perms[at.target].Find(place)
+				number := numberAt(at.target, place)
 				f := fileAt(splits[at.target], number)
 				err = a.fetchOne(ctx, s, f, number-f.first, w)
 			}

@@ -142,14 +142,14 @@ const leastRequested = 8 << 20
 const mostFetched = 128
 
 // fetchable reports whether the records, size bytes in total, are large enough to be read from the
-// inputs in the new order.
-func (a *arrangement) fetchable(size int64) bool {
+// inputs in the new order, and few enough to keep so many numbers of each.
+func (a *arrangement) fetchable(size, numbers int64) bool {
 	n := a.base[len(a.targets)]
 	least := int64(leastFetched)
 	if slices.ContainsFunc(a.in.files, func(f *input) bool { return storage.Remote(f.Path) }) {
 		least = leastRequested
 	}
-	if a.log != nil || size/n < least || 8*n > a.o.memory()/4 || len(a.in.files) > mostFetched {
+	if a.log != nil || size/n < least || 8*numbers*n > a.o.memory()/4 || len(a.in.files) > mostFetched {
 		return false
 	}
 	for _, f := range a.in.files {

@@ -2,6 +2,7 @@ package reshape
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -110,20 +111,75 @@ func TestSortSamplesAPart(t *testing.T) {
 	}
 }
 
-// TestSortFails has an operation of a sort fail, with shards that share buckets: the run ends with
-// that error, whichever goroutine has it, and leaves nothing.
+// TestSortFetchesLargeRecords sorts large records of two splits, in several files each, by values
+// some of which are equal, NaN or missing. They are read twice and written once, however little memory
+// there is.
+func TestSortFetchesLargeRecords(t *testing.T) {
+	t.Parallel()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 6))
+	dir, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	keys := []float64{} // by id
+	want := map[string][]int64{}
+	for _, split := range []string{"train", "val"} {
+		files := 1 + rng.IntN(3)
+		for i := range files {
+			path := filepath.Join(dir, shard.Name{Dataset: "set", Split: split, Index: i, Count: files}.String())
+			settest.ExampleFile(t, path, 1+rng.IntN(30), func(_ int, b *tfrecord.Builder) {
+				id, key := int64(len(keys)), float64(rng.IntN(9)-4)
+				switch rng.IntN(10) {
+				case 0:
+					key = math.Inf(1) // missing: after NaN
+				case 1:
+					key = 100
+					b.Float("key", float32(math.NaN()))
+				default:
+					b.Float("key", float32(key))
+				}
+				keys = append(keys, key)
+				want[split] = append(want[split], id)
+				b.Int64("id", id)
+				b.Bytes("noise", make([]byte, leastFetched+rng.IntN(leastFetched)))
+			})
+		}
+	}
+	var progress Progress
+	o := Options{Memory: leastMemory << rng.IntN(7), Workers: 1 + rng.IntN(4), Shards: 1 + rng.IntN(5), Progress: &progress}
+	_, err := Reshard(t.Context(), []string{dir}, out, ReshardOptions{SortBy: "key", Options: o})
+	settest.Check(t, err)
+	if got, want := progress.Planned.Load(), 2*int64(len(keys)); got != want {
+		t.Errorf("%d records were planned to be read, want %d", got, want)
+	}
+	for split, ids := range want {
+		slices.SortStableFunc(ids, func(a, b int64) int { return cmp.Compare(keys[a], keys[b]) })
+		if got := settest.IDsOf(t, out, split, "id"); !slices.Equal(got, ids) {
+			t.Errorf("%s: %v, want %v", split, got, ids)
+		}
+	}
+}
+
+// TestSortFails has an operation of a sort fail, with shards that share buckets, or of records that
+// are read one by one: the run ends with that error, whichever goroutine has it, and leaves nothing.
 func TestSortFails(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 4))
-	in := settest.ExampleFile(t, filepath.Join(t.TempDir(), "in.tfrecord"), 8000, func(_ int, b *tfrecord.Builder) {
-		b.Int64("key", rng.Int64N(1000))
-		b.Bytes("noise", make([]byte, 500))
-	})
+	file := func(name string, records, size int) string {
+		return settest.ExampleFile(t, filepath.Join(t.TempDir(), name), records, func(_ int, b *tfrecord.Builder) {
+			b.Int64("key", rng.Int64N(1000))
+			b.Bytes("noise", make([]byte, size))
+		})
+	}
+	small, large := file("small.tfrecord", 8000, 500), file("large.tfrecord", 70, leastFetched)
 	broken := errors.New("broken")
 	for _, workers := range []int{1, 2, 8} {
 		for _, shards := range []int{1, 7, 60} {
+			in := small
+			if rng.IntN(2) == 0 {
+				in = large
+			}
 			out := filepath.Join(t.TempDir(), "out")
 			o := ReshardOptions{SortBy: "key", Options: Options{Memory: 1 << 20, Workers: workers, Shards: shards}}
 			var operations, fails atomic.Int64
@@ -147,7 +203,8 @@ func TestSortFails(t *testing.T) {
 }
 
 // TestSortsOfOddRecords sorts records of 0 bytes to 1 MB, some without the feature or a value of it and
-// many with the same one, in buckets that shards share, and compares with slices.SortStableFunc.
+// many with the same one, in buckets that shards share or, if most are large, one by one from their
+// file, and compares with slices.SortStableFunc.
 func TestSortsOfOddRecords(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
@@ -163,9 +220,12 @@ func TestSortsOfOddRecords(t *testing.T) {
 		var b tfrecord.Builder
 		longest := []int{0, 2, 12, 400}[rng.IntN(4)]
 		in, out := filepath.Join(t.TempDir(), "in"), filepath.Join(t.TempDir(), "out")
-		files, size := 1+rng.IntN(3), 1+rng.IntN(1000)
+		files, records, size := 1+rng.IntN(3), rng.IntN(1500), 1+rng.IntN(1000)
+		if rng.IntN(3) == 0 {
+			records, size = records/15, 6*leastFetched
+		}
 		settest.WriteSet(t, in, files, func(yield func([]byte)) {
-			for range rng.IntN(1500) {
+			for range records {
 				b.Reset()
 				r := sorted{none: true}
 				switch rng.IntN(10) {

@@ -21,8 +21,8 @@ import (
 //   - A new order, or more targets than shards that may be open: records are distributed to
 //     buckets, which are then sorted in memory one by one (arrange.go, with sort.go for an order by
 //     key and place.go for an order by number, such as a shuffle).
-//   - A shuffle of large records in uncompressed files: each record is read from its input when its
-//     turn comes (fetch.go).
+//   - A new order of large records in uncompressed files: each record is read from its input when its
+//     turn comes (fetch.go), for a sort after its key has been read (fetch_sorted.go).
 func (r *reshaping) write(ctx context.Context) error {
 	r.prepare()
 	switch {

@@ -1,0 +1,87 @@
+package reshape
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"io"
+
+	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/spill"
+)
+
+// fetchSorted writes the shards of a sorted order as fetch does, after it has read all records for
+// their keys.
+func (a *arrangement) fetchSorted(ctx context.Context, order *sorted) error {
+	numbers, err := a.sortNumbers(ctx, order)
+	if err != nil {
+		return err
+	}
+	return a.fetch(ctx, func(target int, place int64) int64 { return numbers[target][place] })
+}
+
+// sortNumbers returns the numbers in their target of its records, in their order.
+func (a *arrangement) sortNumbers(ctx context.Context, order *sorted) ([][]int64, error) {
+	first := map[*input]int64{} // number in its target of a file's first record
+	counts := make([]int64, len(a.targets))
+	for _, f := range a.in.files {
+		first[f] = counts[f.split]
+		counts[f.split] += f.Records
+	}
+	keys := spill.NewSorter(a.o.memory()/2, func() (spill.File, error) {
+		f, err := a.dir.TempFile("order")
+		if err != nil {
+			return nil, err
+		}
+		return osfile.NewScratch(ctx, f), nil
+	})
+	defer keys.Close()
+	look := func(r *record) (digest.Hash, error) {
+		key, err := order.appendKey(nil, r)
+		if err != nil {
+			return digest.Hash{}, err
+		}
+		row := appendTerminated(appendTarget(nil, r.split), key)
+		row = binary.BigEndian.AppendUint64(row, uint64(first[r.file]+r.inFile))
+		return digest.Hash{}, keys.Add(spill.AppendRow(nil, row))
+	}
+	if err := a.in.eachBlock(ctx, a.o.workers(), look, nil, nil); err != nil {
+		return nil, err
+	}
+	if err := order.filled(); err != nil {
+		return nil, err
+	}
+	if err := keys.Sort(ctx); err != nil {
+		return nil, err
+	}
+	numbers := make([][]int64, len(a.targets))
+	for t, n := range counts {
+		numbers[t] = make([]int64, 0, n)
+	}
+	for {
+		row, err := keys.Next()
+		if err == io.EOF {
+			return numbers, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		t := binary.BigEndian.Uint16(row)
+		numbers[t] = append(numbers[t], int64(binary.BigEndian.Uint64(row[len(row)-8:])))
+	}
+}
+
+// appendTerminated appends a key so that keys with anything after them sort as the keys do, also if
+// one begins with another: two bytes that no key contains follow it, which are less than those that
+// stand for a zero byte.
+func appendTerminated(dst, key []byte) []byte {
+	for {
+		zero := bytes.IndexByte(key, 0)
+		if zero < 0 {
+			return append(append(dst, key...), 0, 1)
+		}
+		dst = append(append(dst, key[:zero]...), 0, 0xFF)
+		key = key[zero+1:]
+	}
+}
