@@ -8,7 +8,6 @@ import (
 	"io"
 	"iter"
 	"math"
-	"strconv"
 )
 
 // IndexEntry is the position of a record in a plain TFRecord file.
@@ -24,9 +23,9 @@ const maxIndexLine = 2*19 + 1
 // index file has one such line per record and nothing else, as read by the tfrecord package for
 // Python and by DALI.
 func AppendIndex(dst []byte, e IndexEntry) []byte {
-	dst = strconv.AppendInt(dst, e.Offset, 10)
+	dst = appendDecimal(dst, e.Offset)
 	dst = append(dst, ' ')
-	dst = strconv.AppendInt(dst, e.Size, 10)
+	dst = appendDecimal(dst, e.Size)
 	return append(dst, '\n')
 }
 
