@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/tfrec/tfrec/internal/swar"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -86,9 +87,8 @@ func (e *entryShape) holds(record []byte, from, to int) bool {
 	}
 	if e.n == 1 && e.size <= 8 && from+8 <= len(record) {
 		// All bytes of a varint but the last have the upper bit.
-		const upper = 0x8080808080808080
 		v := binary.LittleEndian.Uint64(record[from:]) << (64 - 8*e.size)
-		return v&upper == uint64(upper)<<(64-8*e.size)&^(1<<63)
+		return v&swar.Highs == uint64(swar.Highs)<<(64-8*e.size)&^(1<<63)
 	}
 	n, ok := countVarints(record[from:to])
 	return ok && n == e.n

@@ -140,16 +140,14 @@ func (f *seenFeature) noteNumber(kind tfrecord.Kind, n int64) {
 
 // noteBytes notes the first value of a bytes feature.
 func (f *seenFeature) noteBytes(first []byte) {
-	format := formatOther
-	if len(first) > 0 && first[0] >= 0x80 { // as in both formats
-		switch recordscan.ImageFormat(first) {
-		case "jpeg":
-			format = formatJPEG
-		case "png":
-			format = formatPNG
-		}
+	switch recordscan.ImageFormat(first) {
+	case "jpeg":
+		f.formats[formatJPEG] = true
+	case "png":
+		f.formats[formatPNG] = true
+	default:
+		f.formats[formatOther] = true
 	}
-	f.formats[format] = true
 	f.notText = f.notText || !recordscan.IsText(first)
 }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"unicode/utf8"
+
+	"github.com/tfrec/tfrec/internal/swar"
 )
 
 // Bounds of what is kept of records, whatever they hold.
@@ -41,10 +43,9 @@ const shortText = 64
 
 // isPlain reports whether x is ASCII without NUL bytes.
 func isPlain(x []byte) bool {
-	const low, upper = 0x0101010101010101, 0x8080808080808080
 	for len(x) >= 8 {
 		v := binary.LittleEndian.Uint64(x)
-		if ((v-low)|v)&upper != 0 { // a byte is 0, or has its upper bit
+		if ((v-swar.Ones)|v)&swar.Highs != 0 { // a byte is 0, or has its upper bit
 			return false
 		}
 		x = x[8:]

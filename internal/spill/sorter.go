@@ -307,7 +307,7 @@ func (r *run) read() error {
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF // the file is shorter than what was written
 	}
-	r.prefix = prefix(r.row)
+	r.prefix = Prefix(r.row)
 	var length [binary.MaxVarintLen64]byte
 	r.left -= int64(binary.PutUvarint(length[:], size)) + int64(size)
 	return err

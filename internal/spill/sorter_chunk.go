@@ -30,7 +30,7 @@ const entrySize = 16
 
 // add adds a row, given alone and as AppendRow encodes it.
 func (c *sortChunk) add(row, encoded []byte) {
-	p := prefix(row)
+	p := Prefix(row)
 	if len(c.entries) == 0 {
 		c.lo, c.hi = p, p
 	}
@@ -44,11 +44,17 @@ func (c *sortChunk) row(at uint32) []byte {
 	return row
 }
 
-// prefix returns the first bytes of a row as a number.
-func prefix(row []byte) uint64 {
-	var b [8]byte
-	copy(b[:], row)
-	return binary.BigEndian.Uint64(b[:])
+// Prefix returns the first eight bytes of a row, or of a key, as a number: numbers that differ have
+// the order of the rows. What a shorter row lacks counts as zero bytes.
+func Prefix(row []byte) uint64 {
+	if len(row) >= 8 {
+		return binary.BigEndian.Uint64(row)
+	}
+	var n uint64
+	for i, b := range row {
+		n |= uint64(b) << (56 - 8*i)
+	}
+	return n
 }
 
 // Rows are distributed to parts, which are sorted one by one: of sortedPart rows if the prefixes

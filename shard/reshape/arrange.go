@@ -270,7 +270,7 @@ func appendTarget(dst []byte, target int) []byte {
 
 // bucketOf returns the bucket that a record belongs to, given the cuts.
 func bucketOf(cuts []cutPoint, key []byte, number int64) int {
-	first := prefix(key)
+	first := spill.Prefix(key)
 	return sort.Search(len(cuts), func(i int) bool {
 		c := &cuts[i]
 		if first != c.prefix {

@@ -27,13 +27,7 @@ type duplicate struct{ number, first int64 }
 
 // findDuplicates reads all records and finds the duplicates.
 func findDuplicates(ctx context.Context, in *inputs, dir *setdir.Dir, o *DedupeOptions) (*duplicates, error) {
-	create := func() (spill.File, error) {
-		f, err := dir.TempFile("dedupe")
-		if err != nil {
-			return nil, err
-		}
-		return osfile.NewScratch(ctx, f), nil
-	}
+	create := scratchIn(ctx, dir, "dedupe")
 	hashes := spill.NewSorter(o.memory()/2, create)
 	defer hashes.Close()
 	d := &duplicates{found: spill.NewSorter(o.memory()/4, create)}
@@ -51,6 +45,17 @@ func findDuplicates(ctx context.Context, in *inputs, dir *setdir.Dir, o *DedupeO
 		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
+}
+
+// scratchIn returns what makes the files of a Sorter in the directory.
+func scratchIn(ctx context.Context, dir *setdir.Dir, name string) func() (spill.File, error) {
+	return func() (spill.File, error) {
+		f, err := dir.TempFile(name)
+		if err != nil {
+			return nil, err
+		}
+		return osfile.NewScratch(ctx, f), nil
+	}
 }
 
 // dealHashes adds the hashes of all records to the sorter.

@@ -21,7 +21,6 @@ import (
 type fetched struct {
 	*input
 	file    osfile.Reader
-	first   int64   // number in its split of its first record
 	offsets []int64 // of all its frames, and the end of the last
 }
 
@@ -30,7 +29,6 @@ type fetched struct {
 // are written in parallel.
 func (a *arrangement) fetch(ctx context.Context, numberAt func(target int, place int64) int64) (err error) {
 	splits := make([][]*fetched, len(a.targets))
-	counts := make([]int64, len(a.targets))
 	defer func() {
 		for _, files := range splits {
 			for _, f := range files {
@@ -49,8 +47,7 @@ func (a *arrangement) fetch(ctx context.Context, numberAt func(target int, place
 		if err != nil {
 			return err
 		}
-		splits[f.split] = append(splits[f.split], &fetched{input: f, file: osfile.NewReader(ctx, file), first: counts[f.split]})
-		counts[f.split] += f.Records
+		splits[f.split] = append(splits[f.split], &fetched{input: f, file: osfile.NewReader(ctx, file)})
 	}
 	if err := a.findFrames(ctx, splits); err != nil {
 		return err
@@ -79,7 +76,7 @@ func (a *arrangement) fetch(ctx context.Context, numberAt func(target int, place
 			for place := at.start; place < at.behind && err == nil; place++ {
 				number := numberAt(at.target, place)
 				f := fileAt(splits[at.target], number)
-				err = a.fetchOne(ctx, s, f, number-f.first, w)
+				err = a.fetchOne(ctx, s, f, number-f.place, w)
 			}
 			if err != nil {
 				w.Abort()

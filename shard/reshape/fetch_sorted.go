@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"github.com/tfrec/tfrec/internal/digest"
-	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/spill"
 )
 
@@ -23,19 +22,7 @@ func (a *arrangement) fetchSorted(ctx context.Context, order *sorted) error {
 
 // sortNumbers returns the numbers in their target of its records, in their order.
 func (a *arrangement) sortNumbers(ctx context.Context, order *sorted) ([][]int64, error) {
-	first := map[*input]int64{} // number in its target of a file's first record
-	counts := make([]int64, len(a.targets))
-	for _, f := range a.in.files {
-		first[f] = counts[f.split]
-		counts[f.split] += f.Records
-	}
-	keys := spill.NewSorter(a.o.memory()/2, func() (spill.File, error) {
-		f, err := a.dir.TempFile("order")
-		if err != nil {
-			return nil, err
-		}
-		return osfile.NewScratch(ctx, f), nil
-	})
+	keys := spill.NewSorter(a.o.memory()/2, scratchIn(ctx, a.dir, "order"))
 	defer keys.Close()
 	look := func(r *record) (digest.Hash, error) {
 		key, err := order.appendKey(nil, r)
@@ -43,7 +30,7 @@ func (a *arrangement) sortNumbers(ctx context.Context, order *sorted) ([][]int64
 			return digest.Hash{}, err
 		}
 		row := appendTerminated(appendTarget(nil, r.split), key)
-		row = binary.BigEndian.AppendUint64(row, uint64(first[r.file]+r.inFile))
+		row = binary.BigEndian.AppendUint64(row, uint64(r.file.place+r.inFile))
 		return digest.Hash{}, keys.Add(spill.AppendRow(nil, row))
 	}
 	if err := a.in.eachBlock(ctx, a.o.workers(), look, nil, nil); err != nil {
@@ -56,8 +43,8 @@ func (a *arrangement) sortNumbers(ctx context.Context, order *sorted) ([][]int64
 		return nil, err
 	}
 	numbers := make([][]int64, len(a.targets))
-	for t, n := range counts {
-		numbers[t] = make([]int64, 0, n)
+	for t := range a.targets {
+		numbers[t] = make([]int64, 0, a.targets[t].records)
 	}
 	for {
 		row, err := keys.Next()

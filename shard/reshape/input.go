@@ -35,6 +35,7 @@ type input struct {
 	recordcount.Counted
 	split int    // index into inputs.splits
 	first int64  // number of its first record among all inputs
+	place int64  // the same among those of its split
 	remap *remap // of its label ids; nil if they do not change
 }
 
@@ -180,7 +181,7 @@ func (in *inputs) count(ctx context.Context) error {
 	}
 	var first int64
 	for _, f := range in.files {
-		f.first = first
+		f.first, f.place = first, in.bySplit[f.split]
 		first += f.Records
 		in.bySplit[f.split] += f.Records
 	}

@@ -162,5 +162,5 @@ func (a *arrangement) fetchable(size, numbers int64) bool {
 
 // fileAt returns the file that contains the record with the given number in its split.
 func fileAt(files []*fetched, number int64) *fetched {
-	return files[sort.Search(len(files), func(i int) bool { return files[i].first > number })-1]
+	return files[sort.Search(len(files), func(i int) bool { return files[i].place > number })-1]
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/random"
+	"github.com/tfrec/tfrec/internal/spill"
 )
 
 // sorted is the order by the values of a feature.
@@ -34,7 +35,7 @@ const maxCutKey = 256
 // newCutPoint returns the cut point of a record, and keeps nothing of a longer key.
 func newCutPoint(key []byte, r *record) cutPoint {
 	key = key[:min(len(key), maxCutKey)]
-	return cutPoint{bytes.Clone(key), r.number, prefix(key)}
+	return cutPoint{bytes.Clone(key), r.number, spill.Prefix(key)}
 }
 
 // begin samples the records to find the cuts.

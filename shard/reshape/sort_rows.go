@@ -22,18 +22,6 @@ type sortedRow struct {
 // whether there is a value.
 const groupSize = 3
 
-// prefix returns the first bytes of a key as a number that sorts in the same order.
-func prefix(key []byte) uint64 {
-	if len(key) >= 8 {
-		return binary.BigEndian.Uint64(key)
-	}
-	var n uint64
-	for i, b := range key {
-		n |= uint64(b) << (56 - 8*i)
-	}
-	return n
-}
-
 // cutKey splits a row of sorted records into its key and its frame.
 func cutKey(row []byte) (key, frame []byte) {
 	n, skip := binary.Uvarint(row)
@@ -63,14 +51,14 @@ func (p *placed) sort() {
 			common = common[:swar.Common(common, key)]
 		}
 		least, most = min(least, len(key)), max(most, len(key))
-		rows = append(rows, sortedRow{prefix(key[groupSize:]), row.Number, at})
+		rows = append(rows, sortedRow{spill.Prefix(key[groupSize:]), row.Number, at})
 		at = next
 	}
 	skipped := groupSize
 	if len(common) < skipped || most > skipped+8 {
 		skipped = len(common)
 		for i := range rows {
-			rows[i].prefix = prefix(p.keyAt(rows[i].at)[skipped:])
+			rows[i].prefix = spill.Prefix(p.keyAt(rows[i].at)[skipped:])
 		}
 	}
 	whole := least == most && most <= skipped+8 // equal prefixes are of equal keys

@@ -253,17 +253,14 @@ func TestReshapeRefusesDirectoriesOfStores(t *testing.T) {
 }
 
 // Large records in a store are streamed rather than read with one or two requests each, and give
-// the same set.
-func TestShuffleOfAStoreStreams(t *testing.T) {
+// the same set, shuffled and sorted.
+func TestNewOrderOfAStoreStreams(t *testing.T) {
 	const records = 200
 	in := madeSet(t, records, 2, nil, func(i int, b *tfrecord.Builder) {
 		settest.Numbers(i, b)
+		b.Int64("key", int64(i*7%20))
 		b.Bytes("blob", bytes.Repeat([]byte{byte(i)}, leastFetched))
 	})
-	o := ReshardOptions{Shuffle: true, Options: Options{Name: "x", Shards: 2, Memory: 2e6}}
-	local := filepath.Join(t.TempDir(), "out")
-	_, err := Reshard(t.Context(), []string{in}, local, o)
-	settest.Check(t, err)
 	store, url := settest.StoreOf(t)
 	for name, data := range setHere(t, in) {
 		store.Put("in/"+name, []byte(data))
@@ -275,13 +272,19 @@ func TestShuffleOfAStoreStreams(t *testing.T) {
 		}
 		return nil
 	}
-	out := filepath.Join(t.TempDir(), "out")
-	_, err = Reshard(t.Context(), []string{url + "/in"}, out, o)
-	settest.Check(t, err)
-	if !maps.Equal(setHere(t, out), setHere(t, local)) {
-		t.Error("the set is another one")
-	}
-	if n := opens.Load(); n > records/4 {
-		t.Errorf("%d requests for %d records", n, records)
+	for _, o := range []ReshardOptions{{Shuffle: true}, {SortBy: "key"}} {
+		o.Options = Options{Name: "x", Shards: 2, Memory: 2e6}
+		local, out := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "out")
+		_, err := Reshard(t.Context(), []string{in}, local, o)
+		settest.Check(t, err)
+		opens.Store(0)
+		_, err = Reshard(t.Context(), []string{url + "/in"}, out, o)
+		settest.Check(t, err)
+		if !maps.Equal(setHere(t, out), setHere(t, local)) {
+			t.Errorf("%+v: the set is another one", o)
+		}
+		if n := opens.Load(); n > records/4 {
+			t.Errorf("%+v: %d requests for %d records", o, n, records)
+		}
 	}
 }
