@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	compressedBuffer = 128 << 10 // read size for the compressed file, in bytes
+	compressedBuffer = 128 << 10 // read and write size of compressed files, in bytes
 	zstdWindow       = 128 << 20 // default limit of the zstd command
 )
 

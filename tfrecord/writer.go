@@ -1,6 +1,7 @@
 package tfrecord
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 
@@ -61,6 +62,28 @@ type compressor interface {
 	Flush() error
 }
 
+// packer is a compressor whose output, written some 250 bytes at a time, is buffered.
+type packer struct {
+	compressor
+	out *bufio.Writer
+}
+
+func (p *packer) Flush() error {
+	err := p.compressor.Flush()
+	if err == nil {
+		err = p.out.Flush()
+	}
+	return err
+}
+
+func (p *packer) Close() error {
+	err := p.compressor.Close()
+	if err == nil {
+		err = p.out.Flush()
+	}
+	return err
+}
+
 // NewWriter returns a Writer to w. Nothing is written until a buffer is full, or until Flush or
 // Close. An error means that the options are invalid.
 func NewWriter(w io.Writer, opts WriterOptions) (*Writer, error) {
@@ -91,19 +114,22 @@ func newCompressor(w io.Writer, c Compression, level int) (compressor, error) {
 	if level < 0 || level > most {
 		return nil, fmt.Errorf("compression level %d: %v has levels 1 to %d, and 0 for the default", level, c, most)
 	}
-	switch c {
-	case Auto, None:
+	if c == Auto || c == None {
 		return nil, nil
+	}
+	p := &packer{out: bufio.NewWriterSize(w, compressedBuffer)}
+	var err error
+	switch c {
 	case Gzip:
 		if level == 0 {
 			level = gzip.DefaultCompression
 		}
-		return gzip.NewWriterLevel(w, level)
+		p.compressor, err = gzip.NewWriterLevel(p.out, level)
 	case Zlib:
 		if level == 0 {
 			level = zlib.DefaultCompression
 		}
-		return zlib.NewWriterLevel(w, level)
+		p.compressor, err = zlib.NewWriterLevel(p.out, level)
 	case Zstd:
 		// One worker, for the same bytes on any machine; a frame even for empty content, so that an
 		// empty file can be recognized.
@@ -111,9 +137,11 @@ func newCompressor(w io.Writer, c Compression, level int) (compressor, error) {
 		if level > 0 {
 			opts = append(opts, zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(level)))
 		}
-		return zstd.NewWriter(w, opts...)
+		p.compressor, err = zstd.NewWriter(p.out, opts...)
+	default:
+		err = fmt.Errorf("%w %v", ErrUnknownCompression, c)
 	}
-	return nil, fmt.Errorf("%w %v", ErrUnknownCompression, c)
+	return p, err
 }
 
 // WriteRecord writes p as one record.

@@ -96,6 +96,28 @@ func TestOneWriteABuffer(t *testing.T) {
 	}
 }
 
+// Compressors write little at a time; files get it in large pieces.
+func TestCompressedFilesTakeFewWrites(t *testing.T) {
+	for _, compression := range []Compression{Gzip, Zlib, Zstd} {
+		out := &failing{left: -1}
+		w, err := NewWriter(out, WriterOptions{Compression: compression})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 1000 {
+			if err := w.WriteRecord(noise(1000 + i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if most := out.Len()/compressedBuffer + 1; out.Len() < 1<<20 || len(out.sizes) > most {
+			t.Errorf("%v: %d bytes in %d writes, want at most %d", compression, out.Len(), len(out.sizes), most)
+		}
+	}
+}
+
 func TestWriteFrames(t *testing.T) {
 	var frames []byte
 	for _, p := range payloads() {
