@@ -321,7 +321,7 @@ func TestShardsAreTriedAgain(t *testing.T) {
 
 // lateFailure is a source whose second shard fails once, after it was completely written.
 type lateFailure struct {
-	source
+	inOrder
 	progress *Progress
 	upTo     int64 // samples of the first two shards
 	failed   bool
@@ -362,7 +362,7 @@ func TestProgressOfShardsTriedAgain(t *testing.T) {
 		o := ImageOptions{Options: Options{Shards: 3, Retries: 1, Workers: 2, Name: "pets", Progress: p, MaxErrors: Tolerance{Share: 1}}}
 		_, err := runConversion(context.Background(), &changedInput{&imageInput{o: &o, src: src}, func(s source) source {
 			jobs := s.layout().jobs
-			return &lateFailure{s, p, jobs[0].samples + jobs[1].samples, !fail}
+			return &lateFailure{inOrder{s}, p, jobs[0].samples + jobs[1].samples, !fail}
 		}}, t.TempDir())
 		if err != nil {
 			t.Fatal(err)

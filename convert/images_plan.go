@@ -296,6 +296,9 @@ func (s *imageSource) tasks(ctx context.Context, job int) iter.Seq2[task, error]
 	}
 }
 
+// anyOrder implements source: what is fetched ahead is fetched in order.
+func (s *imageSource) anyOrder() bool { return s.ahead == nil }
+
 func (s *imageSource) labelCounts(byID map[int32]int64) map[string]int64 {
 	if !s.countsLabels() {
 		return nil

@@ -16,10 +16,15 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
+// inOrder is a source whose tasks are taken in the order of its jobs.
+type inOrder struct{ source }
+
+func (inOrder) anyOrder() bool { return false }
+
 // interrupting is a source that cancels its run once a number of shards are finished, before the
 // next one begins.
 type interrupting struct {
-	source
+	inOrder
 	progress *Progress
 	after    int64
 	begun    int64
@@ -68,7 +73,7 @@ func (c *interruptible) interrupt(t *testing.T, out string, o Options, after int
 	defer cancel()
 	o.Progress = new(Progress)
 	_, err := runConversion(ctx, &changedInput{c.input(o), func(s source) source {
-		return &interrupting{source: s, progress: o.Progress, after: int64(after), cancel: cancel}
+		return &interrupting{inOrder: inOrder{s}, progress: o.Progress, after: int64(after), cancel: cancel}
 	}}, out)
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("interrupted after %d shards: %v", after, err)

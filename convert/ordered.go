@@ -22,7 +22,7 @@ func window(workers int) int { return 2*workers + 2 }
 // ([piece.reserve]) plus the size of the pieces is bounded by memory; 0 is no bound. The job of a
 // task is passed along. consume sees to it that each piece is freed, at once or later, unless it
 // returns an error. The error is the first one in the order of the tasks, or ctx's.
-func ordered(ctx context.Context, tasks iter.Seq2[numbered, error], workers, window int, bytes, memory int64, consume func(job int, p *piece) error) error {
+func ordered(ctx context.Context, tasks iter.Seq2[numbered, error], workers, window int, bytes, memory int64, consume func(t numbered, p *piece) error) error {
 	type slot struct {
 		numbered
 		turn  int64
@@ -59,7 +59,7 @@ func ordered(ctx context.Context, tasks iter.Seq2[numbered, error], workers, win
 			return nil
 		},
 		func(s *slot) error {
-			return consume(s.job, s.piece)
+			return consume(s.numbered, s.piece)
 		})
 	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
 		return ctx.Err() // the reason why a run was stopped
@@ -67,8 +67,7 @@ func ordered(ctx context.Context, tasks iter.Seq2[numbered, error], workers, win
 	return err
 }
 
-// numbered is a task with its job. A nil run is an empty piece: it marks the start of a job without
-// tasks.
+// numbered is a task with its job. A nil run makes an empty piece, which ends the job.
 type numbered struct {
 	job int
 	run task

@@ -34,8 +34,8 @@ func numbers(n int, size int, inside func(i int) error) func(yield func(numbered
 
 // orderedSync is ordered with a consumer that frees each piece when it returns.
 func orderedSync(ctx context.Context, tasks iter.Seq2[numbered, error], workers, window int, bytes, memory int64, consume func(job int, p *piece) error) error {
-	return ordered(ctx, tasks, workers, window, bytes, memory, func(job int, p *piece) error {
-		err := consume(job, p)
+	return ordered(ctx, tasks, workers, window, bytes, memory, func(t numbered, p *piece) error {
+		err := consume(t.job, p)
 		if err == nil {
 			p.free()
 		}
@@ -108,7 +108,7 @@ func TestOrderedFreesInAnyOrder(t *testing.T) {
 			most.Store(held)
 		}
 		return nil
-	}), workers, window(workers), limit, 0, func(_ int, p *piece) error {
+	}), workers, window(workers), limit, 0, func(_ numbered, p *piece) error {
 		if int(p.samples) != next {
 			t.Errorf("piece %d comes in place %d", p.samples, next)
 		}

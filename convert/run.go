@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"slices"
 	"time"
 
@@ -248,44 +247,25 @@ func (r *run) tryToMake(ctx context.Context, todo []int) error {
 		return err
 	}
 	defer r.source.rest()
-	jobs := func(yield func(int, error) bool) {
-		for _, j := range todo {
-			if !yield(j, nil) {
-				return
-			}
+	next := func(bool) (job int, more bool, err error) {
+		if len(todo) == 0 {
+			return 0, false, nil
 		}
+		job, todo = todo[0], todo[1:]
+		return job, true, nil
 	}
-	return r.makeShards(ctx, jobs, func(job int, done *setdir.Done) { r.done[job] = done })
+	return r.makeShards(ctx, next, func(job int, done *setdir.Done) { r.done[job] = done })
 }
 
-// makeShards makes the shards of jobs as they arrive, each begun before the previous ones are in
-// place, and calls made for each that is in place, possibly concurrently for different jobs. An
+// makeShards makes the shards of the jobs that next returns, each begun before the previous ones are
+// in place, and calls made for each that is in place, possibly concurrently for different jobs. An
 // error of one job, a *jobError if it is known which, ends all that are in progress.
-func (r *run) makeShards(ctx context.Context, jobs iter.Seq2[int, error], made func(job int, done *setdir.Done)) error {
+func (r *run) makeShards(ctx context.Context, next nextJob, made func(job int, done *setdir.Done)) error {
 	w := newWriters(ctx, r, made)
-	tasks := func(yield func(numbered, error) bool) {
-		for j, err := range jobs {
-			if !yield(numbered{job: j}, err) {
-				return
-			}
-			for t, err := range r.source.tasks(ctx, j) {
-				run := func(p *piece) error { return ofJob(j, t(p)) }
-				if !yield(numbered{job: j, run: run}, ofJob(j, err)) {
-					return
-				}
-			}
-			if !yield(numbered{job: endOfShard}, nil) {
-				return
-			}
-		}
-	}
 	workers := r.workers()
-	err := ordered(ctx, tasks, workers, window(workers), heldBytes, r.memory, w.add)
+	err := ordered(ctx, r.inTurns(ctx, next, w.turns.Load), workers, window(workers), heldBytes, r.memory, w.add)
 	return w.close(err)
 }
-
-// endOfShard replaces a job's number after its last task.
-const endOfShard = -1
 
 // jobError is an error while making the shard of one job.
 type jobError struct {

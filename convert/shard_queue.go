@@ -83,9 +83,9 @@ func (b *shardQueue) ask(job int) *request {
 	return o
 }
 
-// take returns the next request, or nil if there is none for long enough.
-func (b *shardQueue) take() *request {
-	for wait := time.After(idle); ; {
+// take returns the next request, or nil if there is none: for long enough, with wait.
+func (b *shardQueue) take(wait bool) *request {
+	for enough := time.After(idle); ; {
 		b.mu.Lock()
 		if len(b.queue) > 0 {
 			o := b.queue[0]
@@ -94,9 +94,12 @@ func (b *shardQueue) take() *request {
 			return o
 		}
 		b.mu.Unlock()
+		if !wait {
+			return nil
+		}
 		select {
 		case <-b.more:
-		case <-wait:
+		case <-enough:
 			return nil
 		case <-b.ctx.Done():
 			return nil
@@ -160,24 +163,21 @@ func (b *shardQueue) pass() error {
 		return err
 	}
 	defer r.source.rest()
-	jobs := func(yield func(int, error) bool) {
+	next := func(wait bool) (job int, more bool, err error) {
 		for {
-			o := b.take()
+			o := b.take(wait)
 			if o == nil {
-				return
+				return 0, false, nil
 			}
 			// Another process may have made it.
 			done, err := r.made(b.ctx, o.job)
-			if done != nil {
-				b.answer(o.job, done, nil)
-				continue
+			if done == nil {
+				return o.job, true, ofJob(o.job, err)
 			}
-			if !yield(o.job, ofJob(o.job, err)) {
-				return
-			}
+			b.answer(o.job, done, nil)
 		}
 	}
-	return r.makeShards(b.ctx, jobs, func(job int, done *setdir.Done) { b.answer(job, done, nil) })
+	return r.makeShards(b.ctx, next, func(job int, done *setdir.Done) { b.answer(job, done, nil) })
 }
 
 // next decides, after a pass that ended with err or nil, what happens to the requests that were

@@ -61,6 +61,9 @@ type source interface {
 	// tasks yields the work of a job in the order of its records. Tasks run concurrently, and fill
 	// the piece they are given.
 	tasks(ctx context.Context, job int) iter.Seq2[task, error]
+	// anyOrder reports, after prepare, whether tasks of different jobs may be taken in any order.
+	// Otherwise those of one job are taken after all of the one before.
+	anyOrder() bool
 	// labelCounts maps label counts by id to counts by name; nil without labels.
 	labelCounts(byID map[int32]int64) map[string]int64
 	// describe fills in the manifest's description of the records.

@@ -99,6 +99,11 @@ func (s *tableSource) tasks(ctx context.Context, job int) iter.Seq2[task, error]
 	}
 }
 
+// anyOrder implements source: a file is closed where the chunks of the next one begin.
+func (s *tableSource) anyOrder() bool {
+	return s.shuffle != nil || len(s.tables.files) == 1 && !s.tables.files[0].InOrder()
+}
+
 // close releases what a failed run still holds.
 func (s *tableSource) close() {
 	if s.shuffle != nil && s.shuffle.spill != nil {

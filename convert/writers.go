@@ -3,22 +3,31 @@ package convert
 import (
 	"context"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 
 	"github.com/tfrec/tfrec/internal/setdir"
 )
 
-// writers takes pieces in order and puts the shards of a run in place. Each shard is hashed, written,
-// synced and renamed by its own goroutine, while the pieces of the next ones arrive.
+// writers takes pieces, in the order of each shard, and puts the shards of a run in place. Each shard
+// is compressed, hashed, written, synced and renamed by its own goroutine, while the pieces of others
+// arrive.
 type writers struct {
 	run *run
 	// inTurn calls a function that puts a shard in place: at once or, for a task of an array job,
 	// when no duplicate of the task is doing the same.
 	inTurn func(file string, put func() error) error
 	made   func(job int, done *setdir.Done)
-	open   *openShard          // whose pieces arrive; nil before the first one
+	open   map[int]*openShard  // whose pieces arrive, by job
 	ended  *semaphore.Weighted // of endedMemory: shards all of whose pieces arrived
+
+	// How many shards have their samples made in turns, at most how many, and what decides it.
+	turns   atomic.Int64
+	most    int64
+	waiting atomic.Int64 // bytes of pieces that are not written
+	period  period
 
 	background sync.WaitGroup
 	mu         sync.Mutex
@@ -66,29 +75,61 @@ func (ws *writers) memory(o *openShard) int64 {
 }
 
 func newWriters(ctx context.Context, r *run, made func(int, *setdir.Done)) *writers {
-	ws := &writers{run: r, made: made, ended: semaphore.NewWeighted(endedMemory), inTurn: func(_ string, put func() error) error { return put() }}
+	ws := &writers{
+		run: r, made: made, open: map[int]*openShard{}, most: 1, period: period{began: time.Now()},
+		ended: semaphore.NewWeighted(endedMemory), inTurn: func(_ string, put func() error) error { return put() },
+	}
+	ws.turns.Store(1)
+	if r.source.anyOrder() {
+		ws.most = int64(min(r.workers(), mostTurns))
+	}
 	if r.plan != nil {
 		ws.inTurn = func(file string, put func() error) error { return r.dir.WithLock(ctx, file, put) }
 	}
 	return ws
 }
 
-// add adds the next piece, and frees it when it is written. That of endOfShard ends the open shard.
-// It returns the first error of all shards so far.
-func (ws *writers) add(job int, p *piece) error {
-	if job == endOfShard {
+// add adds the next piece of a shard, and frees it when it is written. That of no task ends the
+// shard. It returns the first error of all shards so far.
+func (ws *writers) add(t numbered, p *piece) error {
+	o := ws.open[t.job]
+	if o == nil {
+		o = ws.start(t.job)
+	}
+	if t.run == nil {
 		p.free()
-		ws.end(true)
+		ws.end(o, true)
 		return ws.failure()
 	}
-	if ws.open == nil {
-		ws.start(job)
-	}
-	o := ws.open
 	o.given += int64(len(p.frames))
 	o.inputs += int64(len(p.inputs))
-	o.pieces <- p
+	ws.period.add(ws.waiting.Add(p.size()) > ws.lateBytes())
+	select {
+	case o.pieces <- p:
+	default:
+		began := time.Now()
+		o.pieces <- p
+		ws.period.blocked += time.Since(began)
+	}
+	if n := ws.turns.Load(); ws.period.late() && n < ws.most && n == int64(len(ws.open)) {
+		ws.turns.Add(1)
+	}
 	return ws.failure()
+}
+
+// lateBytes is the size of pieces that are not written above which their shards are late: half of
+// what may be held.
+func (ws *writers) lateBytes() int64 {
+	if m := ws.run.memory; m > 0 {
+		return min(heldBytes, m) / 2
+	}
+	return heldBytes / 2
+}
+
+// free frees a piece that was added.
+func (ws *writers) free(p *piece) {
+	ws.waiting.Add(-p.size())
+	p.free()
 }
 
 func (ws *writers) failure() error {
@@ -97,14 +138,14 @@ func (ws *writers) failure() error {
 	return ws.err
 }
 
-func (ws *writers) start(job int) {
+func (ws *writers) start(job int) *openShard {
 	j := ws.run.jobs[job]
 	o := &openShard{
 		job: job, pieces: make(chan *piece, window(ws.run.workers())),
 		done:        setdir.Done{Samples: j.samples, Source: ws.run.source.place(), Plan: ws.run.plan.id()},
 		fingerprint: ws.run.shardFingerprint(j.name.String()), labels: map[int32]int64{},
 	}
-	ws.open = o
+	ws.open[job] = o
 	ws.background.Go(func() {
 		if err := ws.write(o); err != nil {
 			ws.mu.Lock()
@@ -115,15 +156,12 @@ func (ws *writers) start(job int) {
 		}
 		ws.ended.Release(o.weight)
 	})
+	return o
 }
 
-// end ends the open shard, once there is room for it among those that are not in place yet.
-func (ws *writers) end(whole bool) {
-	o := ws.open
-	if o == nil {
-		return
-	}
-	ws.open = nil
+// end ends an open shard, once there is room for it among those that are not in place yet.
+func (ws *writers) end(o *openShard, whole bool) {
+	delete(ws.open, o.job)
 	if whole {
 		o.whole, o.weight = true, ws.memory(o)
 		_ = ws.ended.Acquire(context.Background(), o.weight) // shards that ended need nothing more to get in place
@@ -135,7 +173,7 @@ func (ws *writers) end(whole bool) {
 func (ws *writers) write(o *openShard) error {
 	err := ws.fill(o)
 	for p := range o.pieces { // after an error
-		p.free()
+		ws.free(p)
 	}
 	if err == nil && o.whole {
 		err = ws.put(o)
@@ -157,7 +195,7 @@ func (ws *writers) fill(o *openShard) (err error) {
 	}
 	for p := range o.pieces {
 		err := ws.writePiece(o, p)
-		p.free()
+		ws.free(p)
 		if err != nil {
 			return err
 		}
@@ -239,10 +277,12 @@ func (ws *writers) uncount(o *openShard) {
 	progress.BytesOut.Add(-o.framed)
 }
 
-// close discards the open shard, if the run failed with err, and waits for the others. It returns
+// close discards the open shards, if the run failed with err, and waits for the others. It returns
 // the first error of all.
 func (ws *writers) close(err error) error {
-	ws.end(false)
+	for _, o := range ws.open {
+		ws.end(o, false)
+	}
 	ws.background.Wait()
 	if err == nil {
 		err = ws.err

@@ -27,6 +27,7 @@ type copies struct {
 	shards, pieces int
 	each           int // records of a piece
 	record         []byte
+	takes          time.Duration // to make a piece
 }
 
 func (c *copies) jobs() []job {
@@ -40,6 +41,7 @@ func (c *copies) jobs() []job {
 func (c *copies) place() string                              { return "" }
 func (c *copies) prepare(context.Context, []int, bool) error { return nil }
 func (c *copies) rest()                                      {}
+func (c *copies) anyOrder() bool                             { return true }
 func (c *copies) labelCounts(map[int32]int64) map[string]int64 {
 	return nil
 }
@@ -48,6 +50,7 @@ func (c *copies) tasks(context.Context, int) iter.Seq2[task, error] {
 	return func(yield func(task, error) bool) {
 		for range c.pieces {
 			ok := yield(func(p *piece) error {
+				time.Sleep(c.takes)
 				for range c.each {
 					start := len(p.frames)
 					p.frames = tfrecord.AppendFrame(p.frames, c.record)
