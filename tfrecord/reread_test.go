@@ -2,6 +2,7 @@ package tfrecord
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"testing"
@@ -49,9 +50,14 @@ func TestRereadCompressed(t *testing.T) {
 				for k := range record {
 					record[k] = byte(r.Uint32() % 5)
 				}
+				if i == own { // its checksum occurs nowhere else
+					record = binary.LittleEndian.AppendUint64(record, r.Uint64())
+				}
 				plain = AppendFrame(plain, record)
-				if i == own {
-					plain[len(plain)-1] ^= 1
+				if i == own { // more than one changed bit of the compressed file can repair
+					for k := range footerSize {
+						plain[len(plain)-1-k] ^= 0xff
+					}
 				}
 			}
 			file := packedWith(t, compression, plain)
