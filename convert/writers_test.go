@@ -145,6 +145,9 @@ func testFailingWrites(t *testing.T, seed uint64, operations []string, failures 
 		random := rand.New(rand.NewPCG(seed, uint64(i)))
 		operation := operations[i%len(operations)]
 		n := 1 + random.Int64N(12)
+		if i < len(operations) { // so that each of them fails at least once
+			n = 1
+		}
 		size := []int{0, 1, random.IntN(1000), 40 << 10, 2 << 20}[random.IntN(5)]
 		c := &copies{shards: 1 + random.IntN(20), pieces: 1 + random.IntN(20), each: 1 + random.IntN(3), record: bytes.Repeat([]byte("r"), size)}
 		if size == 2<<20 {
