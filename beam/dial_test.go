@@ -65,13 +65,11 @@ func TestRunnersThatFallSilent(t *testing.T) {
 
 // TestRunnersThatAreNotThere wants an error that says where the runner should be.
 func TestRunnersThatAreNotThere(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	check(t, err)
-	check(t, l.Close())
-	if c, err := dialRunner(t.Context(), l.Addr().String(), 100*time.Millisecond); err == nil {
+	const nobody = "127.0.0.1:1" // a port that no test is given
+	if c, err := dialRunner(t.Context(), nobody, 100*time.Millisecond); err == nil {
 		_ = c.Close()
 		t.Error("connected")
-	} else if want := "connect to the runner at " + l.Addr().String() + ": context deadline exceeded"; err.Error() != want {
+	} else if want := "connect to the runner at " + nobody + ": context deadline exceeded"; err.Error() != want {
 		t.Errorf("%q, want %q", err, want)
 	}
 }
