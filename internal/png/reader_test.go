@@ -124,8 +124,13 @@ func check(t *testing.T, r *Reader, data []byte, ownRows bool) {
 		t.Fatalf("%x: %v, image/png says %v", data, err, wantErr)
 	case err != nil:
 		var e *Error
+		if strings.Contains(wantErr.Error(), "dimension overflow") { // and it has not looked at the colour type
+			small := bytes.Clone(data)
+			copy(small[16:24], "\x00\x00\x00\x01\x00\x00\x00\x01")
+			_, wantErr = png.Decode(bytes.NewReader(small))
+		}
 		var u png.UnsupportedError
-		unsupported := errors.As(wantErr, &u) && !strings.Contains(wantErr.Error(), "dimension overflow")
+		unsupported := errors.As(wantErr, &u)
 		if !errors.As(err, &e) || len(data) >= 33 && e.Unsupported != unsupported || e.Offset < 0 || e.Offset > len(data) {
 			t.Fatalf("%x: %v (%T), image/png says %v", data, err, err, wantErr)
 		}
