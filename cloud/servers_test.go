@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -74,15 +76,27 @@ func start(t testing.TB, port int, program string, args ...string) {
 	}
 }
 
+// ports are those that freePort returns, each once, in a random order: below the ones that systems
+// give to connections, so that none of these has it before the server does.
+var (
+	ports = rand.Perm(20_000)
+	tried atomic.Int32 // of ports
+)
+
 // freePort returns a port that nobody listens at.
 func freePort(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for {
+		i := int(tried.Add(1)) - 1
+		if i >= len(ports) {
+			t.Fatal("no port is free")
+		}
+		port := 10_000 + ports[i]
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			l.Close()
+			return port
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 const (

@@ -4,12 +4,15 @@ package cluster
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -79,16 +82,27 @@ func (p *process) kill() {
 	})
 }
 
+// ports are those that freePort returns, each once, in a random order: below the ones that systems
+// give to connections, so that none of these has it before the server does.
+var (
+	ports = rand.Perm(20_000)
+	tried atomic.Int32 // of ports
+)
+
 // freePort returns a port of this machine that nothing listens on.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for {
+		i := int(tried.Add(1)) - 1
+		if i >= len(ports) {
+			t.Fatal("no port is free")
+		}
+		port := strconv.Itoa(10_000 + ports[i])
+		if l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", port)); err == nil {
+			l.Close()
+			return port
+		}
 	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
 }
 
 // await waits until something listens on an address.
