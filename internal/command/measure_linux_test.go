@@ -14,6 +14,10 @@ import (
 // most memory that it held to the file that the variable names.
 const measureTfrec = "TFREC_TEST_MEASURE"
 
+// wholeCollections, in GODEBUG, has the garbage collector end before anything else goes on: how much
+// is allocated meanwhile depends on what else the machine does.
+const wholeCollections = "gcstoptheworld=2"
+
 func init() {
 	if os.Getenv(measureTfrec) != "" {
 		os.Exit(measured())
@@ -26,6 +30,7 @@ func measured() int {
 	to := os.Getenv(measureTfrec)
 	os.Unsetenv(measureTfrec)
 	os.Setenv(actAsTfrec, "1")
+	os.Setenv("GODEBUG", wholeCollections)
 	c := exec.Command(os.Args[0], os.Args[1:]...)
 	c.Stdout, c.Stderr = os.Stdout, os.Stderr
 	if err := c.Run(); err != nil && c.ProcessState == nil {
