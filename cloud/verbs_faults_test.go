@@ -276,7 +276,7 @@ func TestVerbsThroughFaults(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) {
 					p := &faultproxy.Proxy{Seed: 100*seed + uint64(n), Shares: faultproxy.Evenly(0.3, lasting...)}
 					maps.Copy(p.Shares, faultproxy.Evenly(0.06, waiting...))
-					p.Shares[faultproxy.Stale] = 0.1 // of lists, which are few
+					p.Shares[faultproxy.Thin], p.Shares[faultproxy.Stale] = 0.05, 0.25 // of lists, which are few
 					try(t, p)
 				})
 				for _, k := range faultproxy.Kinds {
