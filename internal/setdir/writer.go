@@ -99,17 +99,24 @@ func (w *Writer) WriteRecord(record []byte) error {
 		return nil
 	}
 	w.addIndex(offset, int64(len(record))+tfrecord.Overhead)
-	return w.writeIndex(indexBuffer)
+	if err := w.writeIndex(indexBuffer); err != nil {
+		return w.explain(err)
+	}
+	return nil
 }
 
 // WriteFrames appends records framed by tfrecord.AppendFrame; sizes are their sizes including
 // framing. The frames are not checked. The caller may reuse frames afterwards.
 func (w *Writer) WriteFrames(frames []byte, sizes []int) error {
 	offset := w.offset()
-	if err := w.out.WriteFrames(frames, len(sizes)); err != nil {
+	err := w.out.WriteFrames(frames, len(sizes))
+	if err == nil {
+		err = w.indexFrames(offset, sizes)
+	}
+	if err != nil {
 		return w.explain(err)
 	}
-	return w.indexFrames(offset, sizes)
+	return nil
 }
 
 // leastLent is the least size of frames that are not copied to a buffer.
@@ -166,7 +173,7 @@ func (w *Writer) writeIndex(least int) error {
 		return nil
 	}
 	if _, err := w.indexDraft.Write(w.index); err != nil {
-		return w.explain(err)
+		return err
 	}
 	w.index = w.index[:0]
 	return nil

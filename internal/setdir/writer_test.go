@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -106,5 +109,55 @@ func writeLent(t *testing.T, dir *Dir, file string, c tfrecord.Compression, rng 
 	stored, err := os.ReadFile(filepath.Join(filepath.Dir(path), manifest.IndexName(file)))
 	if err != nil || !bytes.Equal(stored, index) || !bytes.Equal(got, want) {
 		t.Errorf("%s: %v: index equal: %v, frames equal: %v", file, err, bytes.Equal(stored, index), bytes.Equal(got, want))
+	}
+}
+
+// fullDraft is a file on a full disk.
+type fullDraft struct{ draft }
+
+var errFull = errors.New("disk full")
+
+func (fullDraft) Write([]byte) (int, error) { return 0, errFull }
+
+// An index that cannot be written is an error that names the shard, once.
+func TestIndexErrorNamesTheShardOnce(t *testing.T) {
+	dir, err := Open(t.Context(), t.TempDir(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	frame := tfrecord.AppendFrame(nil, nil)
+	frames, sizes := bytes.Repeat(frame, 2*indexBuffer), slices.Repeat([]int{len(frame)}, 2*indexBuffer)
+	for name, write := range map[string]func(w *Writer) error{
+		"records": func(w *Writer) error {
+			for range sizes {
+				if err := w.WriteRecord(nil); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		"frames":      func(w *Writer) error { return w.WriteFrames(frames, sizes) },
+		"lent frames": func(w *Writer) error { return w.WriteLentFrames(frames, sizes, func() {}) },
+		"commit": func(w *Writer) error {
+			if err := w.WriteRecord(nil); err != nil {
+				return err
+			}
+			_, err := w.Commit()
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, err := dir.Create("s.tfrecord", WriterOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.indexDraft = fullDraft{w.indexDraft}
+			err = write(w)
+			w.Abort()
+			if !errors.Is(err, errFull) || strings.Count(err.Error(), dir.Join("s.tfrecord")) != 1 {
+				t.Errorf("got %v: want an error that names the shard once", err)
+			}
+		})
 	}
 }
