@@ -22,7 +22,11 @@ import (
 func remedy(cmd *cobra.Command, err error) string {
 	var bad *convert.BadSamplesError
 	if errors.As(err, &bad) {
-		return "fix or remove them, and run the same command again; --max-errors N|P% skips them"
+		const what = "fix or remove them, and run the same command again"
+		if bad.Summary.Records == 0 { // skipping them leaves nothing
+			return what
+		}
+		return what + "; --max-errors N|P% skips them"
 	}
 	for _, of := range []string{incompleteRemedy(cmd, err), foreignRemedy(err), pathRemedy(cmd, err)} {
 		if of != "" {
