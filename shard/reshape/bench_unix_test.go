@@ -131,9 +131,16 @@ func BenchmarkReshard(b *testing.B) {
 				return err
 			}
 		}
+		set := filepath.Join(dir, "set")
+		_, err := Reshard(context.Background(), paths, set, ReshardOptions{Options: Options{Shards: 3}})
+		settest.Check(b, err)
 		less := Options{Memory: int64(*benchSize) << 20 / 4}
 		run("copy", func() error { return copyFiles(paths, out) })
 		run("reshard", reshard(ReshardOptions{}))
+		run("reshard-set", func() error {
+			_, err := Reshard(context.Background(), []string{set}, out, ReshardOptions{})
+			return err
+		})
 		run("merge", func() error {
 			_, err := Merge(context.Background(), paths, out, Options{})
 			return err

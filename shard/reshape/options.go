@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"sort"
 
 	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/shares"
@@ -192,4 +193,9 @@ func (l layout) start(shard int64) int64 {
 	}
 	q, r := l.records/l.shards, l.records%l.shards
 	return shard*q + shard*r/l.shards
+}
+
+// after returns the first shard that begins after a record.
+func (l layout) after(record int64) int64 {
+	return int64(sort.Search(int(l.shards), func(i int) bool { return l.start(int64(i)) > record }))
 }

@@ -2,12 +2,15 @@ package reshape
 
 import (
 	"context"
+	"fmt"
 	"sort"
 
 	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/recordcount"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -16,6 +19,7 @@ import (
 type stretch struct {
 	file     *input
 	first    int64 // number in the file of its first record
+	records  int64 // if the range ends before the file does
 	from, to int64 // byte range of its frames
 }
 
@@ -47,9 +51,9 @@ func (r *reshaping) contiguous() bool {
 }
 
 // copySpans writes the shards, one per worker in parallel: each is read, checked, hashed and
-// written by one goroutine, in blocks that stay in its processor's cache. A walk over the frame
-// headers, a few shards ahead, finds where shards begin, so that what it reads is still cached when
-// it is read again.
+// written by one goroutine, in blocks that stay in its processor's cache. The index of a shard of a
+// set says where new shards begin. In other files, a walk over the frame headers, a few shards ahead,
+// finds that, so that what it reads is still cached when it is read again.
 func (r *reshaping) copySpans(ctx context.Context) error {
 	s := r.in.stream()
 	s.checks = true
@@ -100,10 +104,14 @@ func (r *reshaping) copySpan(ctx context.Context, s *stream, w *openShard, sp st
 	if err != nil {
 		return shard.Damaged(err)
 	}
-	if sp.to < sp.file.Size {
-		return nil // the walk counted them
+	switch {
+	case sp.to == sp.file.Size:
+		return shard.Damaged(sp.file.checkRead(sp.first + records))
+	case records != sp.records:
+		return fmt.Errorf("%s changed while it was read, or its index %s is wrong: %s before byte %d, want %d",
+			sp.file.Path, manifest.IndexPath(sp.file.Path), plural.Of(sp.first+records, "record"), sp.to, sp.first+sp.records)
 	}
-	return shard.Damaged(sp.file.checkRead(sp.first + records))
+	return nil
 }
 
 // workInto prepares a block, writes it to a shard and returns it to the stream.
@@ -129,8 +137,8 @@ func (r *reshaping) cutSpans(ctx context.Context, give func(*shardOfSpans) error
 				files = append(files, f)
 			}
 		}
-		c := spanCutter{o: r.o, files: files}
 		layout := r.targets[t].layout
+		c := spanCutter{o: r.o, layout: layout, files: files}
 		for shard := range layout.shards {
 			j := &shardOfSpans{target: t, shard: shard, records: layout.start(shard+1) - layout.start(shard)}
 			j.err = c.cut(ctx, j)
@@ -149,10 +157,12 @@ func (r *reshaping) cutSpans(ctx context.Context, give func(*shardOfSpans) error
 
 // spanCutter divides the records of some files, in order.
 type spanCutter struct {
-	o     *Options
-	files []*input              // not yet used up; the first may be in part
-	at    recordcount.FrameMark // position of the next record of the first file
-	walk  recordcount.FrameWalk // over the first file; its File is nil when it is not open
+	o      *Options
+	layout layout
+	files  []*input                // not yet used up; the first may be in part
+	at     recordcount.FrameMark   // position of the next record of the first file
+	marks  []recordcount.FrameMark // in the first file, once at is after its first record
+	walk   recordcount.FrameWalk   // over the first file; its File is nil when it is not open
 }
 
 // cut adds the next records to a shard. If the inputs have a fault, the records before it are
@@ -169,7 +179,7 @@ func (c *spanCutter) cut(ctx context.Context, j *shardOfSpans) error {
 			continue
 		}
 		err := c.seek(ctx, f, c.at.Record+left)
-		sp.to = c.at.Offset
+		sp.to, sp.records = c.at.Offset, c.at.Record-sp.first
 		j.spans = append(j.spans, sp)
 		if err == nil && c.at.Record < sp.first+left {
 			err = f.checkRead(c.at.Record)
@@ -181,6 +191,19 @@ func (c *spanCutter) cut(ctx context.Context, j *shardOfSpans) error {
 
 // seek finds the offset of a record of the first file.
 func (c *spanCutter) seek(ctx context.Context, f *input, record int64) error {
+	if c.at.Record == 0 {
+		if c.marks = marksOf(ctx, f, c.layout); c.marks == nil {
+			c.marks = f.Marks
+		}
+	}
+	before := c.at
+	if behind := sort.Search(len(c.marks), func(i int) bool { return c.marks[i].Record > record }); behind > 0 {
+		before = c.marks[behind-1]
+	}
+	if before.Record == record {
+		c.at = before
+		return nil
+	}
 	if c.walk.File == nil {
 		file, err := storage.Open(ctx, f.Path)
 		if err != nil {
@@ -191,9 +214,8 @@ func (c *spanCutter) seek(ctx context.Context, f *input, record int64) error {
 			O: tfrecord.ReaderOptions{Name: f.Path, MaxRecord: c.o.MaxRecord, Checksum: tfrecord.ChecksumLength},
 		}
 	}
-	behind := sort.Search(len(f.Marks), func(i int) bool { return f.Marks[i].Record > record })
-	if behind > 0 && f.Marks[behind-1].Record > c.walk.At.Record {
-		c.walk.At = f.Marks[behind-1]
+	if before.Record > c.walk.At.Record {
+		c.walk.At = before
 	}
 	err := c.walk.To(ctx, record)
 	c.at = c.walk.At

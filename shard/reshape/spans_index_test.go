@@ -1,0 +1,154 @@
+package reshape
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tfrec/tfrec/internal/recordcount"
+	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// An index says where records begin, and nothing if it is one of other records or bytes, or is no
+// index.
+func TestIndexMarks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 100 {
+		n := 1 + rng.IntN(40_000)
+		var index []byte
+		var want []recordcount.FrameMark
+		var records []int64
+		size := int64(0)
+		for i := range n {
+			if i > 0 && rng.IntN(n) < 5 {
+				records = append(records, int64(i))
+				want = append(want, recordcount.FrameMark{Record: int64(i), Offset: size})
+			}
+			frame := tfrecord.Overhead + rng.Int64()>>(40+rng.IntN(24))
+			index = tfrecord.AppendIndex(index, tfrecord.IndexEntry{Offset: size, Size: frame})
+			size += frame
+		}
+		marks := func(index []byte, total, size int64) []recordcount.FrameMark {
+			return indexMarks(context.Background(), bytes.NewReader(index), total, size, records)
+		}
+		total := int64(n)
+		if got := marks(index, total, size); !slices.Equal(got, want) {
+			t.Fatalf("%d records: the marks are %v, want %v", n, got, want)
+		}
+		last := bytes.LastIndexByte(index[:len(index)-1], '\n') + 1
+		for name, got := range map[string][]recordcount.FrameMark{
+			"one record more":       marks(index, total+1, size),
+			"one byte more":         marks(index, total, size+1),
+			"a line more":           marks(append(slices.Clone(index), index[last:]...), total, size),
+			"no last line":          marks(index[:last], total, size),
+			"no end":                marks(index[:len(index)-1], total, size),
+			"a last line of others": marks(append(slices.Clone(index[:last]), "x y\n"...), total, size),
+		} {
+			if got != nil {
+				t.Errorf("%d records, %s: the marks are %v, want none", n, name, got)
+			}
+		}
+	}
+}
+
+// An index that is not that of its shard never makes another set: either nothing is taken from it, or
+// the run fails.
+func TestReshardWithWrongIndexes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	in := madeSet(t, 400, 2, nil, func(i int, b *tfrecord.Builder) {
+		b.Bytes("data", make([]byte, rng.IntN(16<<10)))
+	})
+	reshard := func() (map[string]string, error) {
+		out := filepath.Join(t.TempDir(), "out")
+		_, err := Reshard(t.Context(), []string{in}, out, ReshardOptions{Options: Options{Name: "x", Shards: 7, Workers: 2}})
+		if err != nil {
+			return nil, err
+		}
+		return setHere(t, out), nil
+	}
+	want, err := reshard()
+	settest.Check(t, err)
+	shards, err := filepath.Glob(filepath.Join(in, "*.tfrecord*"))
+	settest.Check(t, err)
+	path := manifest.IndexPath(shards[0])
+	index, err := os.ReadFile(path)
+	settest.Check(t, err)
+	failed := 0
+	for range 60 {
+		lines := slices.Collect(strings.Lines(string(index)))
+		switch i, j := rng.IntN(len(lines)), rng.IntN(len(lines)); rng.IntN(4) {
+		case 0: // records swapped
+			lines[i], lines[j] = lines[j], lines[i]
+		case 1: // one line too few before j, and one too many after it
+			lines = slices.Insert(slices.Delete(lines, i, i+1), min(j, len(lines)-1), lines[max(j-1, 0)])
+		case 2: // all other records
+			for k := range lines[1:] {
+				lines[k] = lines[min(k+1+rng.IntN(2), len(lines)-1)]
+			}
+		case 3: // a digit
+			line := []byte(lines[i])
+			line[rng.IntN(len(line)-1)] = byte('0' + rng.IntN(10))
+			lines[i] = string(line)
+		}
+		settest.Check(t, os.WriteFile(path, []byte(strings.Join(lines, "")), 0o644))
+		got, err := reshard()
+		switch {
+		case err == nil && !maps.Equal(got, want):
+			t.Fatal("a wrong index makes another set")
+		case err != nil && !strings.Contains(err.Error(), "changed while it was read"):
+			t.Fatalf("the error does not say that the index may be wrong: %v", err)
+		case err != nil:
+			failed++
+		}
+	}
+	t.Logf("%d of 60 runs failed", failed)
+	if failed == 0 || failed == 60 {
+		t.Errorf("%d of 60 runs failed", failed)
+	}
+	settest.Check(t, os.Remove(path))
+	if got, err := reshard(); err != nil || !maps.Equal(got, want) {
+		t.Errorf("without an index: %d files, want %d, or they are others, error %v", len(got), len(want), err)
+	}
+}
+
+// With an index, an object is read once, and not a second time for its frame headers.
+func TestReshardReadsObjectsOnce(t *testing.T) {
+	in := madeSet(t, 180_000, 1, nil, func(_ int, b *tfrecord.Builder) { b.Bytes("data", make([]byte, 200)) })
+	store, url := settest.StoreOf(t)
+	var requests atomic.Int64
+	for name, data := range setHere(t, in) {
+		store.Put("in/"+name, []byte(data))
+	}
+	store.Fault = func(kind, name string) error {
+		if kind == "open" && strings.Contains(name, ".tfrecord") && !strings.HasSuffix(name, ".idx") {
+			requests.Add(1)
+		}
+		return nil
+	}
+	reshard := func() int64 {
+		requests.Store(0)
+		_, err := Reshard(t.Context(), []string{url + "/in"}, filepath.Join(t.TempDir(), "out"), ReshardOptions{Options: Options{Shards: 4}})
+		settest.Check(t, err)
+		return requests.Load()
+	}
+	indexed := reshard()
+	for _, name := range store.Names() {
+		if strings.HasSuffix(name, ".idx") {
+			settest.Check(t, store.Remove(t.Context(), name))
+		}
+	}
+	if walked := reshard(); indexed+3 > walked {
+		t.Errorf("%d requests with an index, %d without", indexed, walked)
+	} else {
+		t.Logf("%d requests with an index, %d without", indexed, walked)
+	}
+}
