@@ -108,8 +108,8 @@ func (r *reshaping) copySpan(ctx context.Context, s *stream, w *openShard, sp st
 	case sp.to == sp.file.Size:
 		return shard.Damaged(sp.file.checkRead(sp.first + records))
 	case records != sp.records:
-		return fmt.Errorf("%s changed while it was read, or its index %s is wrong: %s before byte %d, want %d",
-			sp.file.Path, manifest.IndexPath(sp.file.Path), plural.Of(sp.first+records, "record"), sp.to, sp.first+sp.records)
+		return fmt.Errorf("%s changed while it was read, or its index is wrong (%s before byte %d, want %d): if it is the index, remove %s and run again",
+			sp.file.Path, plural.Of(sp.first+records, "record"), sp.to, sp.first+sp.records, manifest.IndexPath(sp.file.Path))
 	}
 	return nil
 }
