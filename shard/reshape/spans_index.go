@@ -17,7 +17,7 @@ const leastIndexed = 1 << 20
 
 // marksOf returns where the shards of a layout begin within a file of a set, according to its index.
 // It returns nil if frame headers must say so: the file has no index, or one that is not of as many
-// records and bytes. Otherwise, whoever reads the records between two marks counts them.
+// records and bytes. Otherwise, the caller counts the records between two marks.
 func marksOf(ctx context.Context, f *input, l layout) []recordcount.FrameMark {
 	if f.Info == nil || f.Marks != nil || f.Size < leastIndexed {
 		return nil
