@@ -76,7 +76,7 @@ func (a *adoption) describe() error {
 		i := slices.IndexFunc(features, func(f manifest.Feature) bool { return f.Key == key })
 		features[i].Class = manifest.ClassLabel
 	} else if key != "" {
-		a.note("feature %q may be the label, but its label names are unknown: give them", key)
+		a.note("feature %q may be the label, but its label names are unknown: AdoptOptions.Labels gives them", key)
 		key, counted = "", ""
 	}
 	a.report.Label, a.report.Labels = key, m.Labels
