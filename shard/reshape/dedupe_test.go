@@ -69,6 +69,22 @@ func TestDedupeSpills(t *testing.T) {
 	}
 }
 
+// TestDedupeBySetOfUnknownRecords: a manifest that knows of no features, since not all records are
+// Examples, does not say that no record has one. The record that is not an Example is the error.
+func TestDedupeBySetOfUnknownRecords(t *testing.T) {
+	ctx := context.Background()
+	example := settest.ExampleFile(t, filepath.Join(t.TempDir(), "example.tfrecord"), 5, settest.Numbers)
+	other := filepath.Join(t.TempDir(), "other.tfrecord")
+	settest.PutFile(t, other, settest.FileOf([]byte("~")))
+	set := filepath.Join(t.TempDir(), "set")
+	_, err := Reshard(ctx, []string{example, other}, set, ReshardOptions{Options: Options{Name: "s", Shards: 1}})
+	settest.Check(t, err)
+	_, err = Dedupe(ctx, []string{set}, filepath.Join(t.TempDir(), "out"), DedupeOptions{By: "id"})
+	if at := (*tfrecord.Error)(nil); isOptionError(err) || !errors.As(err, &at) || at.Record != 5 || at.Part != tfrecord.PartParse {
+		t.Errorf("got %v: want an error of record 5", err)
+	}
+}
+
 func TestDedupeByFeature(t *testing.T) {
 	set := madeSet(t, 100, 2, nil, func(i int, b *tfrecord.Builder) {
 		b.Int64("id", int64(i))

@@ -21,7 +21,7 @@ func (in *inputs) position(n int64) Position {
 // checkFeature returns an error if the inputs' manifests say that no record has the feature.
 func (in *inputs) checkFeature(field, key string) error {
 	features := in.described.Features
-	if !in.known || slices.ContainsFunc(features, func(f manifest.Feature) bool { return f.Key == key }) {
+	if !in.known || in.described.Records != manifest.RecordExample || slices.ContainsFunc(features, func(f manifest.Feature) bool { return f.Key == key }) {
 		return nil
 	}
 	return unknownFeature(field, key, features)
