@@ -36,10 +36,12 @@ func FaultOf(path string, err *tfrecord.Error) Fault {
 	return f
 }
 
-// RepairHint returns advice about damage; "" if the file has no records to save.
+// RepairHint returns advice about damage; "" if the file has no records to save, or if the record
+// itself is intact and only its content cannot be used.
 func RepairHint(err error) string {
 	var other *tfrecord.ForeignError
-	if errors.As(err, &other) {
+	var fault *tfrecord.Error
+	if errors.As(err, &other) || errors.As(err, &fault) && fault.Part == tfrecord.PartParse {
 		return ""
 	}
 	return " (repair.Copy saves the records that survive)"
