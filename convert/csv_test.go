@@ -12,7 +12,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -30,16 +32,16 @@ func writeTable(t testing.TB, name, text string) string {
 	return path
 }
 
+// rewrites is how many files rewrite has replaced.
+var rewrites atomic.Int64
+
 // rewrite replaces the content of a file and sets an old time.
 func rewrite(t testing.TB, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	when := old.Add(-1000 * 1000 * 1000 * 60)
-	if st, err := os.Stat(path); err == nil {
-		when = old.Add(-st.ModTime().Sub(old)) // a different time for each content
-	}
+	when := old.Add(-time.Duration(rewrites.Add(1)) * time.Minute) // a different time for each content
 	if err := os.Chtimes(path, when, when); err != nil {
 		t.Fatal(err)
 	}
