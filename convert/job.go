@@ -195,9 +195,10 @@ func (j *Job) Shards() int { return len(j.run.jobs) }
 func (j *Job) Progress() *Progress { return j.run.progress }
 
 // Make makes shard i, unless it is in place and up to date, and describes it. It is safe for
-// concurrent use, and works best with a few concurrent calls: shards are made by Options.Workers
-// goroutines, one after another in the order of the calls, and if the next one was requested in
-// time it begins before the last is in place. Memory use does not grow with the number of calls.
+// concurrent use, and works best with a few concurrent calls: shards are begun in the order of the
+// calls and made by Options.Workers goroutines. If the next one was requested in time it begins
+// before the last is in place or, where writing a shard takes longer than making its records, before
+// all of these are made. Memory use does not grow with the number of calls.
 //
 // A shard that fails is retried Options.Retries times. When ctx ends, Make returns its cause; the
 // shard may still be made.

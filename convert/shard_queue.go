@@ -12,8 +12,8 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 )
 
-// shardQueue makes shards in the order of the requests, pipelined like a run that knows its shards
-// in advance: while one is being written, the workers make the next. It runs while a request is
+// shardQueue begins shards in the order of the requests, pipelined like those of a run that knows
+// them in advance: while one is being written, the workers make the next. It runs while a request is
 // pending and a little longer; after that it has no goroutines and, if it joins a job, has closed
 // the directory.
 type shardQueue struct {
@@ -83,20 +83,13 @@ func (b *shardQueue) ask(job int) *request {
 	return o
 }
 
-// take returns the next request, or nil if there is none: for long enough, with wait.
+// take returns the next request; nil if there is none or, with wait, none for long enough.
 func (b *shardQueue) take(wait bool) *request {
-	for enough := time.After(idle); ; {
-		b.mu.Lock()
-		if len(b.queue) > 0 {
-			o := b.queue[0]
-			b.queue = b.queue[1:]
-			b.mu.Unlock()
-			return o
-		}
-		b.mu.Unlock()
-		if !wait {
-			return nil
-		}
+	o := b.pop()
+	if o != nil || !wait {
+		return o
+	}
+	for enough := time.After(idle); o == nil; o = b.pop() {
 		select {
 		case <-b.more:
 		case <-enough:
@@ -105,6 +98,19 @@ func (b *shardQueue) take(wait bool) *request {
 			return nil
 		}
 	}
+	return o
+}
+
+// pop returns the first request of the queue; nil if it is empty.
+func (b *shardQueue) pop() *request {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.queue) == 0 {
+		return nil
+	}
+	o := b.queue[0]
+	b.queue = b.queue[1:]
+	return o
 }
 
 // answer completes a request.

@@ -17,6 +17,32 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
+// slowWrites makes each write take a time and one of them fail, and counts them and how many are
+// made at a time.
+type slowWrites struct {
+	takes             time.Duration
+	fails             int64 // number of the write that fails, from 1; 0: none
+	writes, now, most atomic.Int64
+}
+
+var errBroken = errors.New("broken")
+
+// hook is for [inject.With].
+func (s *slowWrites) hook(operation string) error {
+	if operation != "write" {
+		return nil
+	}
+	number, now := s.writes.Add(1), s.now.Add(1)
+	defer s.now.Add(-1)
+	for most := s.most.Load(); now > most && !s.most.CompareAndSwap(most, now); most = s.most.Load() {
+	}
+	time.Sleep(s.takes)
+	if number == s.fails {
+		return errBroken
+	}
+	return nil
+}
+
 // Of shards that take longer to write than to make, several are written at a time, as many as make
 // up for it; of others one. All become what they are otherwise.
 func TestSlowShardsTakeTurns(t *testing.T) {
@@ -34,27 +60,17 @@ func TestSlowShardsTakeTurns(t *testing.T) {
 		t.Run(fmt.Sprintf("%d workers, %v to make, %v to write", is.workers, is.make, is.write), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := &copies{shards: 24, pieces: 150, each: 1, record: bytes.Repeat([]byte("r"), 70<<10), takes: is.make}
-				var now, most, writes atomic.Int64
-				ctx := inject.With(t.Context(), func(operation string) error {
-					if operation == "write" {
-						writes.Add(1)
-						n := now.Add(1)
-						for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
-						}
-						time.Sleep(is.write)
-						now.Add(-1)
-					}
-					return nil
-				})
+				slow := slowWrites{takes: is.write}
+				ctx := inject.With(t.Context(), slow.hook)
 				out := t.TempDir()
 				began := time.Now()
 				if err := c.write(ctx, out, is.workers); err != nil {
 					t.Fatal(err)
 				}
 				took := time.Since(began)
-				ideal := max(time.Duration(c.shards*c.pieces)*is.make, time.Duration(writes.Load())*is.write) / time.Duration(is.workers)
-				t.Logf("%d shards at a time, %v, %.2f times the ideal", most.Load(), took, took.Seconds()/ideal.Seconds())
-				if n := most.Load(); n < is.least || n > is.most {
+				ideal := max(time.Duration(c.shards*c.pieces)*is.make, time.Duration(slow.writes.Load())*is.write) / time.Duration(is.workers)
+				t.Logf("%d shards at a time, %v, %.2f times the ideal", slow.most.Load(), took, took.Seconds()/ideal.Seconds())
+				if n := slow.most.Load(); n < is.least || n > is.most {
 					t.Errorf("%d shards at a time, want %d to %d", n, is.least, is.most)
 				}
 				if took.Seconds() > 1.3*ideal.Seconds() {
@@ -84,6 +100,18 @@ func TestTurnsMakeTheSameSet(t *testing.T) {
 			return err
 		}
 	}
+	job := func(ctx context.Context, out string, workers int) error {
+		j, err := BeginImages(ctx, src, out, ImageOptions{
+			Options: Options{Name: "set", Shards: 8, Workers: workers},
+			Encode:  EncodeSpec{Format: Raw}, Resize: augment.ResizeSpec{Width: 200, Height: 200},
+		})
+		if err != nil {
+			return err
+		}
+		defer j.Close()
+		_, err = j.Run(ctx, makeAll(j, 6, j.Todo()))
+		return err
+	}
 	rows := func(srcs []string, o CSVOptions) func(context.Context, string, int) error {
 		return func(ctx context.Context, out string, workers int) error {
 			o.Name, o.Shards, o.Workers, o.MaxErrors = "set", 12, workers, Tolerance{Count: 1000}
@@ -99,6 +127,7 @@ func TestTurnsMakeTheSameSet(t *testing.T) {
 		{"images", images(ImageOptions{}), 3},
 		{"images, copies", images(ImageOptions{Augment: AugmentSpec{Policy: policy(t, "rotate:20"), Copies: 2}}), 3},
 		{"images, gzip", images(ImageOptions{Options: Options{Compression: tfrecord.Gzip}}), 1}, // few writes
+		{"images, as a job", job, 3},
 		{"rows", rows(tables[:1], CSVOptions{}), 1},
 		{"rows, shuffled", rows(tables[:1], CSVOptions{Shuffle: true}), 1},
 		{"rows, two tables", rows(tables, CSVOptions{}), 1},
@@ -111,29 +140,16 @@ func TestTurnsMakeTheSameSet(t *testing.T) {
 			want := contents(t, fresh)
 			for _, fails := range []int64{0, 1, 13} {
 				synctest.Test(t, func(t *testing.T) {
-					broken := errors.New("broken")
-					var now, most, writes atomic.Int64
-					ctx := inject.With(t.Context(), func(operation string) error {
-						if operation != "write" {
-							return nil
-						}
-						n := now.Add(1)
-						for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
-						}
-						time.Sleep(time.Second)
-						now.Add(-1)
-						if writes.Add(1) == fails {
-							return broken
-						}
-						return nil
-					})
+					slow := slowWrites{takes: time.Second, fails: fails}
 					out := t.TempDir()
-					if err := is.convert(ctx, out, 4); writes.Load() >= max(fails, 1) != errors.Is(err, broken) && (fails > 0 || err != nil) {
-						t.Fatalf("%d writes: %v", writes.Load(), err)
+					err := is.convert(inject.With(t.Context(), slow.hook), out, 4)
+					writes, most := slow.writes.Load(), slow.most.Load()
+					if failed := fails > 0 && writes >= fails; errors.Is(err, errBroken) != failed || !failed && err != nil {
+						t.Fatalf("%d writes: %v", writes, err)
 					}
-					t.Logf("%d writes, %d at a time", writes.Load(), most.Load())
-					if fails == 0 && most.Load() < is.least {
-						t.Errorf("%d writes at a time, want %d", most.Load(), is.least)
+					t.Logf("%d writes, %d at a time", writes, most)
+					if fails == 0 && most < is.least {
+						t.Errorf("%d writes at a time, want %d", most, is.least)
 					}
 					if fails > 0 {
 						if err := is.convert(t.Context(), out, 4); err != nil {
