@@ -196,5 +196,5 @@ func (f *input) checkRead(records int64) error {
 	if f.Info != nil && f.Info.Records == f.Records {
 		return f.CheckCount(records)
 	}
-	return fmt.Errorf("%s changed while it was read: it has %s, and had %d", f.Path, plural.Of(records, "record"), f.Records)
+	return fmt.Errorf("%s %w: it has %s, and had %d", f.Path, errChanged, plural.Of(records, "record"), f.Records)
 }

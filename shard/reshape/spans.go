@@ -2,11 +2,11 @@ package reshape
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sort"
 
 	"github.com/tfrec/tfrec/internal/par"
-	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/recordcount"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -21,6 +21,7 @@ type stretch struct {
 	first    int64 // number in the file of its first record
 	records  int64 // if the range ends before the file does
 	from, to int64 // byte range of its frames
+	indexed  bool  // the end is that of an index
 }
 
 // shardOfSpans is a shard whose records are consecutive in the inputs.
@@ -101,17 +102,25 @@ func (r *reshaping) copySpan(ctx context.Context, s *stream, w *openShard, sp st
 		}
 		return r.workInto(ctx, s, b, w)
 	})
-	if err != nil {
-		return shard.Damaged(err)
-	}
+	cut := sp.to < sp.file.Size
 	switch {
-	case sp.to == sp.file.Size:
-		return shard.Damaged(sp.file.checkRead(sp.first + records))
-	case records != sp.records:
-		return fmt.Errorf("%s changed while it was read, or its index is wrong (%s before byte %d, want %d): if it is the index, remove %s and run again",
-			sp.file.Path, plural.Of(sp.first+records, "record"), sp.to, sp.first+sp.records, manifest.IndexPath(sp.file.Path))
+	case cut && (errors.Is(err, errChanged) || err == nil && records != sp.records):
+		return sp.misplaced()
+	case err != nil:
+		return shard.Damaged(err)
+	case cut:
+		return nil
 	}
-	return nil
+	return shard.Damaged(sp.file.checkRead(sp.first + records))
+}
+
+// misplaced returns the error for a stretch that does not end before the record that it should.
+func (sp *stretch) misplaced() error {
+	where := fmt.Sprintf("record %d does not begin at byte %d", sp.first+sp.records, sp.to)
+	if !sp.indexed {
+		return fmt.Errorf("%s %w: %s", sp.file.Path, errChanged, where)
+	}
+	return fmt.Errorf("%s %w, or its index is wrong: %s; if it is the index, remove %s and run again", sp.file.Path, errChanged, where, manifest.IndexPath(sp.file.Path))
 }
 
 // workInto prepares a block, writes it to a shard and returns it to the stream.
@@ -159,10 +168,12 @@ func (r *reshaping) cutSpans(ctx context.Context, give func(*shardOfSpans) error
 type spanCutter struct {
 	o      *Options
 	layout layout
-	files  []*input                // not yet used up; the first may be in part
-	at     recordcount.FrameMark   // position of the next record of the first file
-	marks  []recordcount.FrameMark // in the first file, once at is after its first record
-	walk   recordcount.FrameWalk   // over the first file; its File is nil when it is not open
+	files  []*input // not yet used up; the first may be in part
+	// Of the first file:
+	at      recordcount.FrameMark   // position of its next record
+	marks   []recordcount.FrameMark // once at is after its first record
+	indexed bool                    // marks are those of its index
+	walk    recordcount.FrameWalk   // its File is nil when it is not open
 }
 
 // cut adds the next records to a shard. If the inputs have a fault, the records before it are
@@ -179,7 +190,7 @@ func (c *spanCutter) cut(ctx context.Context, j *shardOfSpans) error {
 			continue
 		}
 		err := c.seek(ctx, f, c.at.Record+left)
-		sp.to, sp.records = c.at.Offset, c.at.Record-sp.first
+		sp.to, sp.records, sp.indexed = c.at.Offset, c.at.Record-sp.first, c.indexed
 		j.spans = append(j.spans, sp)
 		if err == nil && c.at.Record < sp.first+left {
 			err = f.checkRead(c.at.Record)
@@ -192,7 +203,8 @@ func (c *spanCutter) cut(ctx context.Context, j *shardOfSpans) error {
 // seek finds the offset of a record of the first file.
 func (c *spanCutter) seek(ctx context.Context, f *input, record int64) error {
 	if c.at.Record == 0 {
-		if c.marks = marksOf(ctx, f, c.layout); c.marks == nil {
+		c.marks = marksOf(ctx, f, c.layout)
+		if c.indexed = c.marks != nil; !c.indexed {
 			c.marks = f.Marks
 		}
 	}

@@ -2,6 +2,7 @@ package reshape
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -234,8 +235,10 @@ func (f *input) fault(file storage.File, record, offset, maxRecord int64) error 
 	if err := tfrecord.NewSalvager(file, o).Fault(record, offset); err != nil {
 		return shard.Damaged(err)
 	}
-	return fmt.Errorf("%s changed while it was read", f.Path)
+	return fmt.Errorf("%s %w", f.Path, errChanged)
 }
+
+var errChanged = errors.New("changed while it was read")
 
 // compressed reads blocks of the uncompressed stream of a file.
 func (s *stream) compressed(ctx context.Context, f *input, r *tfrecord.Reader, give func(*block) error) (records int64, err error) {
