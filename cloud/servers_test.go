@@ -4,13 +4,11 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"gocloud.dev/blob/azureblob"
 
+	"github.com/tfrec/tfrec/internal/freeport"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -76,29 +75,6 @@ func start(t testing.TB, port int, program string, args ...string) {
 	}
 }
 
-// ports are those that freePort returns, each once, in a random order: below the ones that systems
-// give to connections, so that none of these has it before the server does.
-var (
-	ports = rand.Perm(20_000)
-	tried atomic.Int32 // of ports
-)
-
-// freePort returns a port that nobody listens at.
-func freePort(t testing.TB) int {
-	t.Helper()
-	for {
-		i := int(tried.Add(1)) - 1
-		if i >= len(ports) {
-			t.Fatal("no port is free")
-		}
-		port := 10_000 + ports[i]
-		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
-			l.Close()
-			return port
-		}
-	}
-}
-
 const (
 	testKey    = "tfrec-test"
 	testSecret = "not-a-secret-but-it-must-not-be-seen"
@@ -108,7 +84,7 @@ const (
 // and has the environment name it. It returns its address.
 func s3Server(t testing.TB, dir string) string {
 	t.Helper()
-	port := freePort(t)
+	port := freeport.Next(t)
 	start(t, port, server(t, "versitygw"), "--access", testKey, "--secret", testSecret, "--region", "us-east-1",
 		"--keep-alive", "--port", fmt.Sprintf("127.0.0.1:%d", port), "posix", dir)
 	address := fmt.Sprintf("http://127.0.0.1:%d", port)
@@ -128,7 +104,7 @@ func emptyS3Server(t testing.TB) string {
 	}
 	t.Setenv("MINIO_ROOT_USER", testKey)
 	t.Setenv("MINIO_ROOT_PASSWORD", testSecret)
-	port := freePort(t)
+	port := freeport.Next(t)
 	address := fmt.Sprintf("http://127.0.0.1:%d", port)
 	start(t, port, server(t, "minio"), "server", "--quiet", "--address", fmt.Sprintf("127.0.0.1:%d", port), t.TempDir())
 	useS3(t, address)
@@ -159,7 +135,7 @@ func s3Environment(address string) map[string]string {
 // gcsServer runs a server of Google's protocol on the directory dir.
 func gcsServer(t testing.TB, dir string) string {
 	t.Helper()
-	port := freePort(t)
+	port := freeport.Next(t)
 	start(t, port, server(t, "fake-gcs-server"), "-scheme", "http", "-host", "127.0.0.1", "-port", fmt.Sprint(port),
 		"-public-host", fmt.Sprintf("127.0.0.1:%d", port), "-backend", "memory", "-data", dir)
 	address := fmt.Sprintf("http://127.0.0.1:%d", port)
@@ -186,7 +162,7 @@ func azureServer(t testing.TB, container string) string {
 	}
 	program := server(t, filepath.Join("azurite", "node_modules", "azurite", "dist", "src", "blob", "main.js"))
 	t.Setenv("AZURITE_ACCOUNTS", testAccount+":"+testAccountKey)
-	port := freePort(t)
+	port := freeport.Next(t)
 	start(t, port, node, program, "--blobHost", "127.0.0.1", "--blobPort", fmt.Sprint(port), "--location", t.TempDir(), "--silent", "--disableTelemetry", "--skipApiVersionCheck")
 	address := fmt.Sprintf("http://127.0.0.1:%d", port)
 	useAzure(t, address)

@@ -4,7 +4,6 @@ package cluster
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -12,9 +11,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/tfrec/tfrec/internal/freeport"
 )
 
 // program finds what `make cluster-test` builds: a path in a variable of the environment. Without
@@ -82,27 +82,10 @@ func (p *process) kill() {
 	})
 }
 
-// ports are those that freePort returns, each once, in a random order: below the ones that systems
-// give to connections, so that none of these has it before the server does.
-var (
-	ports = rand.Perm(20_000)
-	tried atomic.Int32 // of ports
-)
-
 // freePort returns a port of this machine that nothing listens on.
 func freePort(t *testing.T) string {
 	t.Helper()
-	for {
-		i := int(tried.Add(1)) - 1
-		if i >= len(ports) {
-			t.Fatal("no port is free")
-		}
-		port := strconv.Itoa(10_000 + ports[i])
-		if l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", port)); err == nil {
-			l.Close()
-			return port
-		}
-	}
+	return strconv.Itoa(freeport.Next(t))
 }
 
 // await waits until something listens on an address.
