@@ -8,10 +8,16 @@ CHECKS   ?= mend,spine,pixels,reader,shards.repair,shards.reshaping,shards.array
 	sources.tables,sources.export,sources.bad,sources.archives,sources.webdataset,sources.classes,sources.images \
 	detection.five,detection.tensorflows,detection.boxes,detection.instance,detection.semantic,detection.bad,detection.same,detection.export,detection.verify \
 	sources.hostile detection.hostile
+# The smoke runs of .ci/run: what shows within a minute that a suite still works. make nightly runs the suites.
+ACCEPT_SMOKE  ?= spine.goldens,reader.resumes,pixels.resize,shards.repair,mend.integer-labels,sources.classes,detection.boxes-follow-the-resize
+CLOUD_SMOKE   ?= ^(TestConformance|TestVerbsIntoStores|TestSetsIntoStores)$$/^s3$$
+INTEROP_SMOKE ?= ^(TestTensorFlowReadsOurExamples|TestWeReadTensorFlowsExamples|TestTheTFRecordPackage.*|TestTFDSLoads(Images|Tables|ARepairedSet)|TestPNGsAreReadByPillow|TestPixelStats.*)$$
+BEAM_SMOKE    ?= ^(TestPrismMakesTheSameSets|TestReshardIsTheLocalOne)$$
 # Tests of a package that take longer hang, also on a busy machine.
 TIMEOUT  ?= 1h
 SHARED   ?= ../shared
 BENCH    ?= .
+RACE_PACKAGES ?= ./...
 # Options of bench-compare, such as -pairs 9 or -run reshard.
 COMPARE  ?=
 PHOTOS   ?= testdata/demo/photos
@@ -41,10 +47,11 @@ REQUIREMENTS := internal/interop/requirements.txt
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 
-.PHONY: help build demo test check race torture fuzz bench contention bench-compare bench-peers interop accept clean venv venv-dali docs dist check-dist release-check man build-cloud cloud-test build-beam beam-test beam-flink beam-flink-cluster beam-spark nightly gomlx-test
+.PHONY: help build demo test check race torture fuzz bench contention bench-compare bench-peers interop accept clean venv venv-dali docs dist check-dist release-check man build-cloud cloud-test build-beam beam-test beam-flink beam-flink-cluster beam-spark nightly torture-command torture-sets torture-reader torture-rest gomlx-test
 .PHONY: install gpu gpu-test gpu-device-test gpu-env cuda-headers fakecuda ptx check-ptx
 .PHONY: check-format check-vet check-static check-arrows check-docs check-generated check-modules check-platforms check-tags
-.PHONY: servers cloud-nightly cluster-test cluster-flink arm64-test arm64-count
+.PHONY: servers cloud-minio cloud-faults cluster-test cluster-flink arm64-test arm64-count
+.PHONY: quick race-short smoke accept-smoke beam-smoke cloud-smoke gomlx-smoke gpu-smoke interop-smoke
 
 help: ## list these targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,7 +80,12 @@ demo: build ## convert, verify and inspect the photographs and tables of testdat
 test: ## run the tests
 	$(GO) test -timeout $(TIMEOUT) ./...
 
-check: check-format check-vet check-static check-arrows check-docs check-generated check-modules check-platforms check-tags ## formatting, vet, staticcheck, import arrows, generated docs and code, modules, other platforms and tags
+# The change is what differs from the commit BASE; default: what is not committed, or else the last commit.
+quick: ## run the short tests of the packages that a change reaches (since BASE: a commit; default: what is not committed)
+	@packages=$$($(GO) run ./internal/dev/affected $(BASE)) && if [ -n "$$packages" ]; then $(GO) test -short -timeout $(TIMEOUT) $$packages; \
+	else echo "no package is reached"; fi
+
+check: check-format check-vet check-static check-arrows check-docs check-generated check-modules ## formatting, vet, staticcheck, import arrows, generated docs and code, modules
 
 check-format:
 	@files=$$(find . -name '.venv*' -prune -o -name '*.go' -exec gofmt -l {} +); \
@@ -101,13 +113,13 @@ check-modules:
 	$(GO) mod tidy -diff
 	$(GO) mod verify
 
-check-platforms:
+check-platforms: ## build and vet for Windows, macOS and Linux on arm64
 	GOOS=windows GOARCH=amd64 $(GO) vet ./...
 	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 	GOOS=linux GOARCH=arm64 $(GO) build ./...
 	GOOS=linux GOARCH=arm64 $(GO) vet -tags noasm ./augment ./internal/jpeg
 
-check-tags:
+check-tags: ## build and vet with the tags static and noasm
 	$(GO) vet -tags static ./...
 	$(GO) vet -tags noasm ./...
 	CGO_ENABLED=0 $(GO) build -tags static,noasm ./...
@@ -148,11 +160,17 @@ cloud-test: servers ## test object storage on servers that are built and run her
 	elif [ ! -e $(AZURITE)/node_modules/azurite/package.json ]; then npm install --prefix $(AZURITE) --ignore-scripts --no-audit --no-fund --loglevel=error azurite@3.37.0 || { rm -rf $(AZURITE); echo "make cloud-test: npm could not fetch Azurite: Azure is not tested"; }; fi
 	cd cloud && $(GO) vet ./... && TFREC_SERVERS=$(CURDIR)/bin/servers $(GO) test -count=1 -timeout $(TIMEOUT) ./...
 
+cloud-smoke: ## test object storage on one S3 server
+	cd cloud/servers && GOWORK=off GOBIN=$(CURDIR)/bin/servers $(GO) install github.com/versity/versitygw/cmd/versitygw
+	cd cloud && $(GO) vet ./... && TFREC_SERVERS=$(CURDIR)/bin/servers $(GO) test -count=1 -timeout $(TIMEOUT) . -run '$(CLOUD_SMOKE)'
+
 # MinIO takes twice as long to build as the other servers together.
-cloud-nightly: servers ## test object storage on MinIO, and each verb with each kind of fault
+cloud-minio: servers ## test object storage on MinIO
 	cd cloud/servers/minio && GOWORK=off GOBIN=$(CURDIR)/bin/servers $(GO) install tool
 	cd cloud && TFREC_TEST_MINIO=1 TFREC_SERVERS=$(CURDIR)/bin/servers $(GO) test -count=1 -timeout $(TIMEOUT) -v . \
 		-run 'TestConformance/s3|TestWritingThroughFaults/s3|TestVerbsIntoStores$$/s3|TestReshapeIntoStores$$/s3|TestSetsIntoStores/s3'
+
+cloud-faults: ## run each verb on object storage with each kind of fault
 	cd cloud && $(GO) test -count=1 -timeout $(TIMEOUT) -parallel 8 . -run TestVerbsThroughFaults -torture
 	$(GO) test -count=1 -timeout $(TIMEOUT) ./convert -run ThousandWorkers -torture
 
@@ -178,6 +196,9 @@ build-beam: ## build bin/tfrec-beam, whose convert and reshard run on Apache Bea
 beam-test: ## test tfrec-beam on prism, Beam's own runner
 	cd beam && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) test -count=1 -timeout $(TIMEOUT) ./...
 
+beam-smoke: ## convert and reshard with tfrec-beam on prism
+	cd beam && $(GO) vet ./... && $(GO) test -count=1 -timeout $(TIMEOUT) . -run '$(BEAM_SMOKE)'
+
 beam-flink: build build-beam ## shuffle with tfrec-beam on Flink in one process, and compare with tfrec (needs Java 17 and Maven)
 	beam/runners/run.sh flink bin/tfrec bin/tfrec-beam '$(firstword $(wildcard $(SHARED)/data/photos) testdata/demo/photos)' bin/flink
 
@@ -192,6 +213,9 @@ gomlx-test: ## test the datasets for GoMLX, and its examples, which train models
 	cd gomlx && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) test -count=1 -timeout $(TIMEOUT) ./...
 	@if command -v "$$($(GO) env CC)" >/dev/null 2>&1; then set -x; cd gomlx && CGO_ENABLED=1 $(GO) test -race -count=1 -timeout $(TIMEOUT) .; \
 	else echo "make gomlx-test: no C compiler: not run under the race detector"; fi
+
+gomlx-smoke: ## test the datasets for GoMLX
+	cd gomlx && $(GO) vet ./... && $(GO) test -count=1 -timeout $(TIMEOUT) .
 
 check-dist: ## build for this platform twice and compare; test the README's installation commands in clean environments, and an image
 	$(GO) test -count=1 -timeout $(TIMEOUT) -tags dist -skip TestRelease ./internal/dist
@@ -211,21 +235,34 @@ arm64-test: ## test tfrec for arm64 on an emulated processor: the same sets as h
 	$(GO) test -count=1 -timeout $(TIMEOUT) ./internal/emulated -tfrec '$(CURDIR)/bin/tfrec-static' -emulated 'qemu-aarch64 $(CURDIR)/bin/tfrec-arm64'; \
 	$(ARM64_GO) test -count=1 -timeout $(TIMEOUT) -vet=off -tags static -exec qemu-aarch64 -run '$(ARM64_RUN)' -skip '^TestMemory$$|^TestBusyScans$$' $(ARM64_PACKAGES); fi
 
-nightly: cluster-test cluster-flink cloud-nightly beam-flink-cluster beam-spark ## run what takes too long for every change: jobs of clusters, MinIO, Beam on Flink and Spark, whole packages on arm64, and every fuzz target for a minute
-	$(MAKE) arm64-test ARM64_RUN=. ARM64_PACKAGES='./augment ./internal/jpeg ./internal/csvscan ./internal/raster ./internal/digest ./tfrecord ./tfrecord/message ./columns'
-	$(MAKE) fuzz FUZZTIME=1m
+# The parts are functions of .ci/nightly.
+nightly: ## run what takes too long for every change, or its PART (make nightly PART='race fuzz'); JOBS parts at a time
+	.ci/nightly $(PART)
 
-torture: ## run the tests that take an hour: faults and kills under strace, and many random pipelines, conversions and chains of verbs
-	$(GO) test -count=1 ./internal/command -run TestTorture -torture -timeout 2h
-	$(GO) test -count=1 ./convert ./shard/reshape -run 'RandomConversions|VerbsAgree' -torture -timeout 2h
-	$(GO) test -count=1 ./reader -run 'HugeRecords|PairsOfStages' -torture -timeout 2h
+torture: torture-command torture-sets torture-reader torture-rest ## run the tests of all packages in their long form, which takes an hour
+
+torture-command: ## run the command's tests in their long form: system calls that fail, and kills at system calls (needs strace)
+	$(GO) test -count=1 ./internal/command -torture -timeout 2h
+
+torture-sets: ## run the tests of conversions and of verbs on sets in their long form: many random ones
+	$(GO) test -count=1 ./convert ./shard/... -torture -timeout 2h
+
+torture-reader: ## run the reader's tests in their long form, and random pipelines under the race detector
+	$(GO) test -count=1 ./reader -torture -timeout 2h
 	CGO_ENABLED=1 $(GO) test -race -count=1 ./reader -run RandomPipelines -torture -timeout 2h
+
+torture-rest: ## run the tests of all other packages that have a long form
+	$(GO) test -count=1 -torture -timeout 2h $$($(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./... | \
+		awk '/internal\/torture/ && $$1 !~ /\/(internal\/command|convert|shard\/.*|reader)$$/ { print $$1 }')
 
 # At the end of each package the race detector sleeps, for races of goroutines that still run: a
 # second, unless told otherwise.
 race: ## run the tests under the race detector (needs a C compiler)
 	@command -v "$$($(GO) env CC)" >/dev/null 2>&1 || { echo "make race: the race detector needs cgo and a C compiler; '$$($(GO) env CC)' is not installed (on Debian: apt-get install gcc libc6-dev)" >&2; exit 1; }
-	CGO_ENABLED=1 GORACE="$${GORACE:-atexit_sleep_ms=100}" $(GO) test -race -timeout $(TIMEOUT) ./...
+	CGO_ENABLED=1 GORACE="$${GORACE:-atexit_sleep_ms=100}" $(GO) test -race $(RACE_FLAGS) -timeout $(TIMEOUT) $(RACE_PACKAGES)
+
+race-short: ## run the short tests of the packages with goroutines under the race detector
+	@$(MAKE) --no-print-directory race RACE_FLAGS=-short RACE_PACKAGES="$$($(GO) list -f '{{.ImportPath}}' ./... | paste -s -d ' ')"
 
 gpu: cuda-headers ## build bin/tfrec-cuda, which uses an NVIDIA GPU if there is one (Linux on amd64, needs gcc)
 	$(CUDA_GO) build -trimpath -buildvcs=auto -tags cuda -o bin/tfrec-cuda ./cmd/tfrec
@@ -235,6 +272,10 @@ gpu-test: gpu gpu-device-test fakecuda ## run the GPU tests on a fake driver (ne
 	LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA) $(CUDA_GO) test -count=1 -timeout $(TIMEOUT) -race -tags cuda ./gpu/internal/cuda ./gpu/internal/nvjpeg -require-gpu
 	LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA) $(CUDA_GO) test -count=1 -timeout $(TIMEOUT) -trimpath -tags cuda ./gpu -require-gpu
 	LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA) $(GO) test -count=1 -timeout $(TIMEOUT) ./gpu/internal/gputest -tfrec $(CURDIR)/bin/tfrec-cuda
+
+gpu-smoke: gpu fakecuda ## test the GPU backend on a fake driver
+	$(CUDA_GO) vet -trimpath -tags cuda ./gpu/...
+	LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA) $(CUDA_GO) test -count=1 -timeout $(TIMEOUT) -trimpath -tags cuda ./gpu -require-gpu
 
 gpu-device-test: cuda-headers ## build bin/gpu.test, gpu-cuda.test and gpu-nvjpeg.test, to run on a machine with a GPU with -require-gpu
 	$(CUDA_GO) test -c -trimpath -ldflags='-s -w' -tags cuda -o bin/gpu.test ./gpu
@@ -334,6 +375,9 @@ interop: build venv $(VENV)/torchvision ## test against TensorFlow, TFDS, the tf
 		TFREC_STEP_GOLDENS=$(STEP_GOLDENS) $(GO) test -count=1 -timeout $(TIMEOUT) -run StepGoldens ./augment; \
 	else echo "make interop: torchvision left out; on Debian: apt-get install python3-torchvision"; fi
 
+interop-smoke: build venv ## test against TensorFlow, TFDS and Pillow, a test each
+	$(GO) test -tags interop -count=1 -timeout $(TIMEOUT) ./internal/interop/ -run '$(INTEROP_SMOKE)' -python '$(CURDIR)/$(VENV)/bin/python' -tfrec '$(CURDIR)/bin/tfrec'
+
 # Some checks want more photographs than lie in shared.
 bin/photos: internal/interop/photos.py | venv
 	rm -rf $@ $@.tmp
@@ -345,6 +389,11 @@ accept: build venv bin/photos ## run the acceptance checks whose names begin wit
 	@failed=0; for checks in $(CHECKS); do \
 		$(VENV)/bin/python $(SHARED)/accept/accept.py --tfrec bin/tfrec --photos bin/photos $$(echo $$checks | tr , ' ') || failed=1; \
 	done; exit $$failed
+
+accept-smoke: ## run an acceptance check of each group
+	$(MAKE) accept CHECKS='$(ACCEPT_SMOKE)'
+
+smoke: interop-smoke accept-smoke cloud-smoke gpu-smoke beam-smoke gomlx-smoke ## run a smoke of each suite that make test leaves out
 
 clean: ## remove what the other targets made, except .venv
 	rm -rf bin demo-out dist man
