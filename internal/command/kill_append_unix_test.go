@@ -27,6 +27,7 @@ func TestAppendKilledAtAnyMoment(t *testing.T) {
 		copySet(t, set, at)
 		return at
 	}
+	moments := moments()
 	for i := range moments {
 		// 7 is prime to the number of moments: early and late ones in turn.
 		at := k.killFresh(t, i*7%moments, moments, fresh, run)

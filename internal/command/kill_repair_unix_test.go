@@ -83,7 +83,7 @@ func TestRepairKilledAtAnyMoment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const times = moments / 2 // each of two kinds of run
+	times := moments() / 2 // each of two kinds of run
 	for i := range times {
 		moment := i * 3 % times
 		out := k.killFresh(t, moment, times, func() string { return filepath.Join(t.TempDir(), "out") }, func(out string) []string {
@@ -157,8 +157,9 @@ func TestAdoptKilledAtAnyMoment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range moments / 2 {
-		dir := k.killFresh(t, i, moments/2, func() string { return theirs(filepath.Join(t.TempDir(), "birds")) }, func(dir string) []string {
+	times := moments() / 2
+	for i := range times {
+		dir := k.killFresh(t, i, times, func() string { return theirs(filepath.Join(t.TempDir(), "birds")) }, func(dir string) []string {
 			return []string{"adopt", dir, "--rename"}
 		})
 		must(t, "adopt", dir, "--rename")

@@ -14,7 +14,7 @@ import (
 func TestReshapingKilledAtAnyMoment(t *testing.T) {
 	in := filepath.Join(t.TempDir(), "in")
 	must(t, "convert", "images", filepath.Join(demo(), "photos"), in, "--name", "k", "--encode", "png", "--splits", "train=0.7,val=0.3", "--shards", "3", "--quiet")
-	moments := moments/4 + 1 // there are more verbs, and a run of one is like that of another
+	moments := moments()/4 + 1 // there are more verbs, and a run of one is like that of another
 	for name, args := range map[string][]string{
 		"reshard": {"reshard", in, "OUT", "--shards", "7"},
 		"shuffle": {"reshard", in, "OUT", "--shards", "3", "--shuffle", "--memory", "1MB"},

@@ -16,6 +16,7 @@ import (
 // whatever has a shard's name must verify, and the next run must end with the
 // bytes of one that was left alone.
 func TestKilledAtAnyMoment(t *testing.T) {
+	moments := moments()
 	for name, args := range conversions(t) {
 		t.Run(name, func(t *testing.T) {
 			whole := filepath.Join(t.TempDir(), "whole")

@@ -7,7 +7,22 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/tfrec/tfrec/internal/race"
+	"github.com/tfrec/tfrec/internal/torture"
 )
+
+// moments returns the number of moments of a run at which it is killed. A process under the race
+// detector starts slowly, and reports no races if it is killed.
+func moments() int {
+	switch {
+	case torture.On():
+		return 64
+	case race.Enabled:
+		return 4
+	}
+	return 8
+}
 
 // killer kills runs of one kind with SIGKILL, at moments spread over them. How long a
 // run takes depends on what else the machine does, so each that ends before its moment

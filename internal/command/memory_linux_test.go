@@ -5,13 +5,14 @@ package command
 import (
 	"compress/gzip"
 	"encoding/binary"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/torture"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -76,99 +77,128 @@ func TestHostileDataStayWithinBounds(t *testing.T) {
 	}
 	once := func(data []byte) func(w io.Writer) { return func(w io.Writer) { w.Write(data) } }
 
-	same := made(t, dir, "same.tfrecord", repeated(example(func(b *tfrecord.Builder) { b.String("k", "same") }), 500_000))
-	empty := made(t, dir, "empty.tfrecord.gz", repeated(tfrecord.AppendFrame(nil, nil), 2_000_000))
-	values := made(t, dir, "values.tfrecord", once(example(func(b *tfrecord.Builder) { b.Bytes("k", make([][]byte, 4_000_000)...) })))
 	field := func(tag byte, body []byte) []byte {
 		return append(binary.AppendUvarint([]byte{tag}, uint64(len(body))), body...)
 	}
-	// A SequenceExample of one list of eight million steps.
-	steps := made(t, dir, "steps.tfrecord", once(tfrecord.AppendFrame(nil,
-		field(0x12, field(0x0a, append(field(0x0a, []byte("k")), field(0x12, []byte(strings.Repeat("\x0a\x00", 8_000_000)))...))))))
 	const large = 96
-	one := made(t, dir, "large.tfrecord.gz", once(example(func(b *tfrecord.Builder) { b.Bytes("k", make([]byte, large<<20)) })))
-	// A million boxes in a thousand images: 100 MB of JSON.
-	boxes := made(t, dir, "boxes.tfrecord", repeated(example(func(b *tfrecord.Builder) {
-		sides := make([]float32, 1000)
-		for i := range sides {
-			sides[i] = float32(i) / 1001
-		}
-		for _, key := range []string{"xmin", "ymin", "xmax", "ymax"} {
-			b.Float("image/object/bbox/"+key, sides...)
-		}
-		b.Int64("image/object/class/label", make([]int64, len(sides))...)
-		b.String("image/encoded", "\xff\xd8\xff")
-		b.Int64("image/width", 640)
-		b.Int64("image/height", 480)
-	}), 1000))
-	zeros := filepath.Dir(sparse(t, filepath.Join(dir, "zeros", "manifest.json"), 500<<20))
-	made(t, zeros, "x.tfrecord", once(nil))
-	shards := filepath.Join(dir, "shards")
-	if err := os.Mkdir(shards, 0o755); err != nil {
-		t.Fatal(err)
+	// The inputs by the names that the arguments have for them. Making them takes as long as reading.
+	inputs := map[string]func() string{
+		"SAME": func() string {
+			return made(t, dir, "same.tfrecord", repeated(example(func(b *tfrecord.Builder) { b.String("k", "same") }), 500_000))
+		},
+		"EMPTY": func() string {
+			return made(t, dir, "empty.tfrecord.gz", repeated(tfrecord.AppendFrame(nil, nil), 2_000_000))
+		},
+		"VALUES": func() string {
+			return made(t, dir, "values.tfrecord", once(example(func(b *tfrecord.Builder) { b.Bytes("k", make([][]byte, 4_000_000)...) })))
+		},
+		"STEPS": func() string { // a SequenceExample of one list of eight million steps
+			return made(t, dir, "steps.tfrecord", once(tfrecord.AppendFrame(nil,
+				field(0x12, field(0x0a, append(field(0x0a, []byte("k")), field(0x12, []byte(strings.Repeat("\x0a\x00", 8_000_000)))...))))))
+		},
+		"LARGE": func() string {
+			return made(t, dir, "large.tfrecord.gz", once(example(func(b *tfrecord.Builder) { b.Bytes("k", make([]byte, large<<20)) })))
+		},
+		"BOXES": func() string { // a million in a thousand images: 100 MB of JSON
+			return made(t, dir, "boxes.tfrecord", repeated(example(func(b *tfrecord.Builder) {
+				sides := make([]float32, 1000)
+				for i := range sides {
+					sides[i] = float32(i) / 1001
+				}
+				for _, key := range []string{"xmin", "ymin", "xmax", "ymax"} {
+					b.Float("image/object/bbox/"+key, sides...)
+				}
+				b.Int64("image/object/class/label", make([]int64, len(sides))...)
+				b.String("image/encoded", "\xff\xd8\xff")
+				b.Int64("image/width", 640)
+				b.Int64("image/height", 480)
+			}), 1000))
+		},
+		"ZEROS": func() string {
+			zeros := filepath.Dir(sparse(t, filepath.Join(dir, "zeros", "manifest.json"), 500<<20))
+			made(t, zeros, "x.tfrecord", once(nil))
+			return zeros
+		},
+		"SHARDS": func() string {
+			shards := filepath.Join(dir, "shards")
+			if err := os.Mkdir(shards, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			made(t, shards, "x.tfrecord", once(nil))
+			made(t, shards, "manifest.json", once([]byte(`{"format":"tfrec.manifest","version":1,"splits":[{"shards":[`+strings.Repeat(`{"file":"a"},`, 5_000_000)+`{}]}]}`)))
+			return shards
+		},
+		"INDEX": func() string {
+			sparse(t, filepath.Join(dir, "index", "x.tfrecord.idx"), 1<<30)
+			return made(t, dir, "x.tfrecord", once(tfrecord.AppendFrame(nil, nil)))
+		},
+		"BLANK": func() string {
+			return made(t, dir, "blank.csv", once([]byte(strings.Repeat("\n", 600_000)+"a,b\n1,2\n")))
+		},
+		"ROW":    func() string { return made(t, dir, "row.csv.gz", once([]byte("a,b\n"+strings.Repeat("x", 300<<20)))) },
+		"LABELS": func() string { return sparse(t, filepath.Join(dir, "labels.csv"), 900<<20) },
+		"PHOTOS": func() string { return filepath.Join(demo(), "photos") },
 	}
-	made(t, shards, "x.tfrecord", once(nil))
-	made(t, shards, "manifest.json", once([]byte(`{"format":"tfrec.manifest","version":1,"splits":[{"shards":[`+strings.Repeat(`{"file":"a"},`, 5_000_000)+`{}]}]}`)))
-	index := made(t, dir, "x.tfrecord", once(tfrecord.AppendFrame(nil, nil)))
-	sparse(t, filepath.Join(dir, "index", "x.tfrecord.idx"), 1<<30)
-	blank := made(t, dir, "blank.csv", once([]byte(strings.Repeat("\n", 600_000)+"a,b\n1,2\n")))
-	row := made(t, dir, "row.csv.gz", once([]byte("a,b\n"+strings.Repeat("x", 300<<20))))
-	labels := sparse(t, filepath.Join(dir, "labels.csv"), 900<<20)
-	photos := filepath.Join(demo(), "photos")
+	for name, input := range inputs {
+		inputs[name] = sync.OnceValue(input)
+	}
 
 	base, _, _ := peak(t, "version")
-	for _, test := range []struct {
+	type run struct {
 		most, code int
-		args       []string
-	}{
-		{50, 0, []string{"dedupe", same, "OUT", "--memory", "8MB"}},
-		{50, 0, []string{"dedupe", same, "OUT", "--memory", "8MB", "--by", "k"}},
-		{80, 0, []string{"dedupe", empty, "OUT", "--memory", "8MB"}},
-		{80, 0, []string{"reshard", empty, "OUT", "--memory", "8MB", "--shuffle"}},
-		{50, 0, []string{"verify", "--deep", "--memory", "8MB", same}},
-		{80, 0, []string{"verify", "--deep", "--memory", "8MB", empty}},
-		{50, 3, []string{"diff", "--unordered", "--memory", "8MB", same, empty}},
-		{50, 0, []string{"inspect", values}},
-		{50, 0, []string{"stats", values}},
-		{50, 0, []string{"cat", values}},
-		{50, 0, []string{"cat", "--format", "json", values}},
-		{50, 0, []string{"cat", "--format", "proto", values}},
-		{80, 0, []string{"verify", "--deep", values}},
-		{50, 0, []string{"dedupe", values, "OUT", "--by", "k"}},
-		{250, 0, []string{"inspect", steps}},
-		{250, 0, []string{"verify", "--deep", steps}},
-		{large * 3 / 2, 0, []string{"verify", one}},
-		{large * 3 / 2, 0, []string{"verify", "--deep", one}},
-		{large * 3 / 2, 0, []string{"inspect", one}},
-		{large * 3 / 2, 0, []string{"stats", one}},
-		{large*5/2 + 40, 0, []string{"cat", one}},
-		{large*5/2 + 40, 0, []string{"cat", "--format", "hex", one}},
-		{large*5/2 + 40, 0, []string{"reshard", one, "OUT"}},
-		{large*5/2 + 40, 0, []string{"dedupe", one, "OUT"}},
-		{large*5/2 + 40, 0, []string{"export", one, "OUT", "--format", "jsonl"}},
-		{50, 0, []string{"export", boxes, "OUT", "--format", "coco"}},
-		{20, 3, []string{"verify", zeros}},
-		{20, 1, []string{"inspect", zeros}},
-		{300, 3, []string{"verify", shards}},
-		{20, 3, []string{"verify", index}},
-		{20, 0, []string{"cat", "--shuffle", "global", index}},
-		{20, 0, []string{"convert", "csv", blank, "OUT"}},
-		{400, 1, []string{"convert", "csv", row, "OUT"}},
-		{40, 1, []string{"convert", "images", photos, "OUT", "--labels", labels}},
-	} {
-		for i, a := range test.args {
-			if a == "OUT" {
-				test.args[i] = filepath.Join(t.TempDir(), "out")
+		args       string
+	}
+	for _, test := range torture.Sample(t, 6, []run{
+		{50, 0, "dedupe SAME OUT --memory 8MB"},
+		{50, 0, "dedupe SAME OUT --memory 8MB --by k"},
+		{80, 0, "dedupe EMPTY OUT --memory 8MB"},
+		{80, 0, "reshard EMPTY OUT --memory 8MB --shuffle"},
+		{50, 0, "verify --deep --memory 8MB SAME"},
+		{80, 0, "verify --deep --memory 8MB EMPTY"},
+		{50, 3, "diff --unordered --memory 8MB SAME EMPTY"},
+		{50, 0, "inspect VALUES"},
+		{50, 0, "stats VALUES"},
+		{50, 0, "cat VALUES"},
+		{50, 0, "cat --format json VALUES"},
+		{50, 0, "cat --format proto VALUES"},
+		{80, 0, "verify --deep VALUES"},
+		{50, 0, "dedupe VALUES OUT --by k"},
+		{250, 0, "inspect STEPS"},
+		{250, 0, "verify --deep STEPS"},
+		{large * 3 / 2, 0, "verify LARGE"},
+		{large * 3 / 2, 0, "verify --deep LARGE"},
+		{large * 3 / 2, 0, "inspect LARGE"},
+		{large * 3 / 2, 0, "stats LARGE"},
+		{large*5/2 + 40, 0, "cat LARGE"},
+		{large*5/2 + 40, 0, "cat --format hex LARGE"},
+		{large*5/2 + 40, 0, "reshard LARGE OUT"},
+		{large*5/2 + 40, 0, "dedupe LARGE OUT"},
+		{large*5/2 + 40, 0, "export LARGE OUT --format jsonl"},
+		{50, 0, "export BOXES OUT --format coco"},
+		{20, 3, "verify ZEROS"},
+		{20, 1, "inspect ZEROS"},
+		{300, 3, "verify SHARDS"},
+		{20, 3, "verify INDEX"},
+		{20, 0, "cat --shuffle global INDEX"},
+		{20, 0, "convert csv BLANK OUT"},
+		{400, 1, "convert csv ROW OUT"},
+		{40, 1, "convert images PHOTOS OUT --labels LABELS"},
+	}) {
+		args := strings.Fields(test.args)
+		for i, a := range args {
+			if input := inputs[a]; input != nil {
+				args[i] = input()
+			} else if a == "OUT" {
+				args[i] = filepath.Join(t.TempDir(), "out")
 			}
 		}
-		mb, code, said := peak(t, append(test.args, "--quiet")...)
-		name := strings.ReplaceAll(fmt.Sprint(test.args), dir+"/", "")
+		mb, code, said := peak(t, append(args, "--quiet")...)
 		if code != test.code {
-			t.Errorf("%s: exit %d, want %d: %s", name, code, test.code, said)
+			t.Errorf("%s: exit %d, want %d: %s", test.args, code, test.code, said)
 		} else if mb-base > test.most {
-			t.Errorf("%s: %d MB; want %d at most", name, mb-base, test.most)
+			t.Errorf("%s: %d MB; want %d at most", test.args, mb-base, test.most)
 		} else {
-			t.Logf("%s: %d MB of %d", name, mb-base, test.most)
+			t.Logf("%s: %d MB of %d", test.args, mb-base, test.most)
 		}
 	}
 }

@@ -32,6 +32,7 @@ func TestPartialWarns(t *testing.T) {
 		"bench":           {set, "--seconds", "0.01"},
 		"dedupe":          {set, "OUT"},
 		"diff":            {set, whole},
+		"doctor":          {set, "--duration", "10ms", "--shuffle", "100"},
 		"export":          {set, "OUT", "--format", "jsonl"},
 		"features drop":   {set, "OUT", "--keys", "island"},
 		"features rename": {set, "OUT", "--keys", "island=isle"},

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/race"
+	"github.com/tfrec/tfrec/internal/torture"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -58,16 +59,13 @@ func verbsOf(cmd *cobra.Command) []string {
 // TestNoControlCharacterIsPrinted runs every verb over names and data that are full
 // of control characters, as text and as JSON, also where it fails.
 func TestNoControlCharacterIsPrinted(t *testing.T) {
+	verbs := verbsOf(newRootCommand(nil))
 	seen := map[string]bool{}
-	rounds := 4
-	if race.Enabled {
-		rounds = 1 // of a minute
-	}
-	for round := range rounds {
-		rng := rand.New(rand.NewPCG(uint64(round), 5))
+	for _, seed := range torture.Sample(t, 1, torture.Seeds(20, 0)) {
+		rng := rand.New(rand.NewPCG(seed, 5))
 		check := func(args ...string) {
 			t.Helper()
-			for _, verb := range verbsOf(newRootCommand(nil)) {
+			for _, verb := range verbs {
 				if strings.HasPrefix(strings.Join(args, " ")+" ", verb+" ") {
 					seen[verb] = true
 				}
@@ -169,7 +167,7 @@ func TestNoControlCharacterIsPrinted(t *testing.T) {
 			}
 			check("cat", in, "--skip-bad", "5")
 			check("bench", in, "--seconds", "0", "--parse")
-			check("doctor", in, "--duration", "10ms", "--batch-time", "1us")
+			check("doctor", in, "--shuffle", "100", "--duration", "10ms", "--batch-time", "1us")
 			check("preview", in, path()+".html")
 			for _, format := range []string{"folders", "csv", "jsonl", "parquet", "npz", "webdataset"} {
 				check("export", in, path(), "--format", format)
@@ -202,7 +200,7 @@ func TestNoControlCharacterIsPrinted(t *testing.T) {
 		check("cat", "--"+key)
 		check("cat", "--take", key)
 	}
-	for _, verb := range verbsOf(newRootCommand(nil)) {
+	for _, verb := range verbs {
 		if !seen[verb] {
 			t.Errorf("%s was not run", verb)
 		}

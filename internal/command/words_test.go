@@ -58,8 +58,11 @@ var plainAnyway = []struct{ phrase, why string }{
 // the phrases that are allowed.
 func unplainIn(text string, used map[string]int) []string {
 	for _, p := range plainAnyway {
-		used[p.phrase] += strings.Count(strings.ToLower(text), strings.ToLower(p.phrase))
-		text = regexp.MustCompile(`(?i)`+regexp.QuoteMeta(p.phrase)).ReplaceAllString(text, "")
+		n := strings.Count(strings.ToLower(text), strings.ToLower(p.phrase))
+		used[p.phrase] += n
+		if n > 0 {
+			text = regexp.MustCompile(`(?i)`+regexp.QuoteMeta(p.phrase)).ReplaceAllString(text, "")
+		}
 	}
 	var found []string
 	for _, u := range unplain {

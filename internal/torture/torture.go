@@ -1,20 +1,26 @@
 // Package torture is for tests that take minutes, which `make torture` runs. They are
-// of two kinds. Some run the command under strace: with system calls that fail, killed
+// of three kinds. Some run the command under strace: with system calls that fail, killed
 // at a system call, and traced, so that the order can be checked in which data and names
 // are synced. These need Linux and strace (on Debian: apt-get install strace). Others
-// draw what they do by seed; they run some seeds in any case, and many more here:
+// draw what they do by seed; they run some seeds in any case, and many more here. The
+// rest go through a long list of cases; in any case they take a random sample of it, and
+// here the whole list:
 //
 //	go test ./internal/command -run TestTorture -torture
 //	go test ./reader -run 'Random|Pairs|Huge' -torture -torture-seed 5000
+//	go test ./augment -run TestTIFF -sample-seed 1234
 package torture
 
 import (
 	"bytes"
 	"flag"
 	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -22,6 +28,7 @@ import (
 var (
 	on    = flag.Bool("torture", false, "run the tests that take minutes, and more seeds of those that draw what they do")
 	first = flag.Uint64("torture-seed", 1_000_000, "the first of these seeds")
+	draw  = flag.Uint64("sample-seed", rand.Uint64(), "the seed of the samples that tests take of long lists of cases")
 )
 
 // On reports whether the tests that take minutes are to run.
@@ -40,6 +47,25 @@ func Seeds(usual, more int) []uint64 {
 		}
 	}
 	return seeds
+}
+
+// Sample returns n of the cases of a test in their order, and all of them with -torture. Each
+// process draws another sample: the log of the test has the flag that draws the same one again.
+func Sample[T any](t testing.TB, n int, cases []T) []T {
+	t.Helper()
+	if *on || n >= len(cases) {
+		return cases
+	}
+	t.Logf("%d of %d cases: -sample-seed %d draws them again, -torture runs all", n, len(cases), *draw)
+	name := fnv.New64a()
+	name.Write([]byte(t.Name()))
+	numbers := rand.New(rand.NewPCG(*draw, name.Sum64())).Perm(len(cases))[:n]
+	slices.Sort(numbers)
+	sample := make([]T, n)
+	for i, number := range numbers {
+		sample[i] = cases[number]
+	}
+	return sample
 }
 
 // Need skips a test unless it is to be tortured, and the system can.
