@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // Small images of a distant store arrive as fast as the store, the network between and the bound on
@@ -34,7 +35,7 @@ func TestSmallImagesAtADistance(t *testing.T) {
 	mustImages(t, src, local, o)
 	want := contents(t, local)
 	second := func(images int) int64 { return int64(bytes / len(files) * images) }
-	for _, test := range []struct {
+	type run struct {
 		name        string
 		most        string // TFREC_MAX_REQUESTS
 		store       *storagetest.Distant
@@ -42,7 +43,8 @@ func TestSmallImagesAtADistance(t *testing.T) {
 		useful      int  // as many as are of use; 0: as many as there were
 		refused     int  // at most
 		whole       bool // of the run, and not of the images alone
-	}{
+	}
+	for _, test := range torture.Sample(t, 4, []run{
 		{name: "latency 1 ms", store: &storagetest.Distant{Latency: time.Millisecond}, least: 256, upTo: 256},
 		{name: "latency 20 ms", store: &storagetest.Distant{Latency: 20 * time.Millisecond}, least: 256, upTo: 256},
 		{name: "latency 200 ms", store: &storagetest.Distant{Latency: 200 * time.Millisecond}, least: 256, upTo: 256},
@@ -52,7 +54,7 @@ func TestSmallImagesAtADistance(t *testing.T) {
 		{name: "40 served", store: &storagetest.Distant{Latency: 20 * time.Millisecond, Serves: 40}, least: 40, upTo: 40, refused: images / 40},
 		{name: "bandwidth of 2000 images", store: &storagetest.Distant{Latency: 20 * time.Millisecond, Bandwidth: second(2000)}, least: 64, upTo: 128, useful: 40},
 		{name: "bandwidth of 2000 images at 1 ms", store: &storagetest.Distant{Latency: time.Millisecond, Bandwidth: second(2000)}, least: 64, upTo: 128, useful: 2},
-	} {
+	}) {
 		t.Run(test.name, func(t *testing.T) {
 			d := test.store
 			d.Store, d.Seed, d.Steady = storagetest.New(), 1, true

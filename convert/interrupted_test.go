@@ -126,7 +126,7 @@ func interruptibleTable(t *testing.T, shuffle bool) *interruptible {
 // that it updates or overwrites, and as a task of an array job. A dry run says so. Runs with other
 // options in between cost what they replace, and none of their shards gets into the set.
 func TestInterruptedRunsKeepWhatTheyFinished(t *testing.T) {
-	for _, seed := range torture.Seeds(36, 600) {
+	for _, seed := range torture.Sample(t, 18, torture.Seeds(36, 600)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 71))
@@ -302,7 +302,7 @@ func TestOverwritingKeepsNoShardOfTheSet(t *testing.T) {
 // with other options and numbers of shards. None of the old shards remains, not even one that a
 // task of the old plan finishes late.
 func TestReplanGivesUpAnUnfinishedSet(t *testing.T) {
-	for _, seed := range torture.Seeds(24, 400) {
+	for _, seed := range torture.Sample(t, 12, torture.Seeds(24, 400)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 72))

@@ -33,7 +33,7 @@ import (
 // is in the records, dropped, or in the ledger, as often as it should be; and boxes and masks are
 // where the colours of their objects are.
 func TestRandomConversionsOfObjects(t *testing.T) {
-	for _, seed := range torture.Seeds(24, 1000) {
+	for _, seed := range torture.Sample(t, 12, torture.Seeds(24, 1000)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			newObjectsTrial(t, rand.New(rand.NewPCG(seed, 2323))).run()

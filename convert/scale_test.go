@@ -18,13 +18,15 @@ import (
 	"github.com/tfrec/tfrec/internal/torture"
 )
 
-// A thousand workers, two for each task of an array job, make one set in a distant store at the same
-// time: its bytes are those of one machine, whatever fails, and the number of requests is bounded.
-// All of them run on the clock of testing/synctest: an hour takes no time.
+// Hundreds of workers, with -torture a thousand, two for each task of an array job, make one set in a
+// distant store at the same time: its bytes are those of one machine, whatever fails, and the number
+// of requests is bounded. All of them run on the clock of testing/synctest: an hour takes no time.
 func TestThousandWorkers(t *testing.T) {
-	workers, images := 1000, 500
+	workers, images := 300, 150
 	if race.Enabled {
 		workers, images = 60, 60
+	} else if torture.On() {
+		workers, images = 1000, 500
 	}
 	tasks := workers / 2
 	src := directories(t, images)

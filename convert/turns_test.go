@@ -14,6 +14,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/torture"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -46,17 +47,18 @@ func (s *slowWrites) hook(operation string) error {
 // Of shards that take longer to write than to make, several are written at a time, as many as make
 // up for it; of others one. All become what they are otherwise.
 func TestSlowShardsTakeTurns(t *testing.T) {
-	for _, is := range []struct {
+	type run struct {
 		workers     int
 		make, write time.Duration // a piece, and of several pieces at once
 		least, most int64         // shards at a time, with those that end
-	}{
+	}
+	for _, is := range torture.Sample(t, 3, []run{
 		{8, 8 * time.Millisecond, 3 * time.Millisecond, 1, 2}, // one begins while the last one ends
 		{8, 8 * time.Millisecond, 12 * time.Millisecond, 3, 8},
 		{8, 0, 40 * time.Millisecond, 8, 24},
 		{2, 0, 40 * time.Millisecond, 2, 4},
 		{1, 0, 40 * time.Millisecond, 1, 2},
-	} {
+	}) {
 		t.Run(fmt.Sprintf("%d workers, %v to make, %v to write", is.workers, is.make, is.write), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := &copies{shards: 24, pieces: 150, each: 1, record: bytes.Repeat([]byte("r"), 70<<10), takes: is.make}
@@ -119,11 +121,12 @@ func TestTurnsMakeTheSameSet(t *testing.T) {
 			return err
 		}
 	}
-	for _, is := range []struct {
+	type conversion struct {
 		name    string
 		convert func(ctx context.Context, out string, workers int) error
 		least   int64 // shards at a time
-	}{
+	}
+	for _, is := range torture.Sample(t, 4, []conversion{
 		{"images", images(ImageOptions{}), 3},
 		{"images, copies", images(ImageOptions{Augment: AugmentSpec{Policy: policy(t, "rotate:20"), Copies: 2}}), 3},
 		{"images, gzip", images(ImageOptions{Options: Options{Compression: tfrecord.Gzip}}), 1}, // few writes
@@ -131,7 +134,7 @@ func TestTurnsMakeTheSameSet(t *testing.T) {
 		{"rows", rows(tables[:1], CSVOptions{}), 1},
 		{"rows, shuffled", rows(tables[:1], CSVOptions{Shuffle: true}), 1},
 		{"rows, two tables", rows(tables, CSVOptions{}), 1},
-	} {
+	}) {
 		t.Run(is.name, func(t *testing.T) {
 			fresh := t.TempDir()
 			if err := is.convert(t.Context(), fresh, 1); err != nil {

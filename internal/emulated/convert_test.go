@@ -18,10 +18,7 @@ var (
 	emulated = flag.String("emulated", "", "the emulator and the tfrec that it runs, separated by a space")
 )
 
-func TestMain(m *testing.M) {
-	memtemp.Use()
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { memtemp.Main(m) }
 
 const (
 	photos   = "../../testdata/demo/photos"

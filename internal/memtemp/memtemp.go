@@ -1,7 +1,10 @@
 // Package memtemp gives tests temporary directories that are in memory.
 package memtemp
 
-import "os"
+import (
+	"os"
+	"testing"
+)
 
 // leastRoom is how many bytes there must be in memory for tests to go there:
 // more than any package's tests write, and more than containers have unless
@@ -18,4 +21,10 @@ func Use() {
 	if dir := directory(); dir != "" {
 		os.Setenv("TMPDIR", dir)
 	}
+}
+
+// Main is a TestMain that calls [Use].
+func Main(m *testing.M) {
+	Use()
+	os.Exit(m.Run())
 }

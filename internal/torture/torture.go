@@ -34,10 +34,13 @@ var (
 // On reports whether the tests that take minutes are to run.
 func On() bool { return *on }
 
-// Seeds returns the seeds that a test runs: 0 and on, as many as usual, and with
-// -torture as many more from -torture-seed on.
+// Seeds returns the seeds that a test runs: 0 and on, as many as usual, a quarter of these with
+// -short, and with -torture as many more from -torture-seed on.
 func Seeds(usual, more int) []uint64 {
 	var seeds []uint64
+	if !*on {
+		usual = fewer(usual)
+	}
 	for i := range usual {
 		seeds = append(seeds, uint64(i))
 	}
@@ -49,11 +52,23 @@ func Seeds(usual, more int) []uint64 {
 	return seeds
 }
 
-// Sample returns n of the cases of a test in their order, and all of them with -torture. Each
-// process draws another sample: the log of the test has the flag that draws the same one again.
+// fewer returns a quarter of n with -short, and at least 1.
+func fewer(n int) int {
+	if testing.Short() {
+		return (n + 3) / 4
+	}
+	return n
+}
+
+// Sample returns n of the cases of a test in their order, a quarter of n with -short, and all cases
+// with -torture. Each process draws another sample: the log of the test has the flag that draws the
+// same one again.
 func Sample[T any](t testing.TB, n int, cases []T) []T {
 	t.Helper()
-	if *on || n >= len(cases) {
+	if *on {
+		return cases
+	}
+	if n = fewer(n); n >= len(cases) {
 		return cases
 	}
 	t.Logf("%d of %d cases: -sample-seed %d draws them again, -torture runs all", n, len(cases), *draw)

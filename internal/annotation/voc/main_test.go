@@ -1,0 +1,9 @@
+package voc
+
+import (
+	"testing"
+
+	"github.com/tfrec/tfrec/internal/memtemp"
+)
+
+func TestMain(m *testing.M) { memtemp.Main(m) }
