@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // flowSteps are stages of flows over slices of numbers: build adds the stage, and model is what it
@@ -255,7 +257,7 @@ func collect(r *Stream[[]int]) (all [][]int, err error) {
 // Stages of flows return what their models return, in any combination, in every epoch, left early
 // or not, and from any State.
 func TestStagesOfFlows(t *testing.T) {
-	for seed := range uint64(150) {
+	for _, seed := range torture.Sample(t, 60, torture.Seeds(150, 1000)) {
 		rnd := rand.New(rand.NewPCG(seed, 21))
 		trial := drawFlow(rnd)
 		if err := trial.run(t, rnd); err != nil {

@@ -287,7 +287,7 @@ func TestRandomFrames(t *testing.T) {
 			counts[x.clips[i].bad]++
 		}
 	}
-	if len(counts) != 3+8+6 || slices.Min(slices.Collect(maps.Values(counts))) < 2 {
+	if !testing.Short() && (len(counts) != 3+8+6 || slices.Min(slices.Collect(maps.Values(counts))) < 2) {
 		t.Errorf("too few of a kind: %v", counts)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"regexp"
+	"runtime"
 	"runtime/pprof"
 	"runtime/trace"
 	"slices"
@@ -148,6 +149,9 @@ func TestProfilesHaveStages(t *testing.T) {
 	var seen []string
 	for deadline := time.Now().Add(5 * time.Minute); len(seen) < len(want) && time.Now().Before(deadline); {
 		var b bytes.Buffer
+		// More samples than the 100 a second of StartCPUProfile, which complains on stderr and lets
+		// the rate be: the shortest stage takes a thousandth of the time.
+		runtime.SetCPUProfileRate(2000)
 		if err := pprof.StartCPUProfile(&b); err != nil {
 			t.Skip(err) // go test -cpuprofile
 		}
