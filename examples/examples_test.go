@@ -15,12 +15,15 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/tfrec/tfrec/internal/memtemp"
 )
 
 // bin is a directory with tfrec, the first in the PATH.
 var bin string
 
 func TestMain(m *testing.M) {
+	memtemp.Use()
 	os.Exit(func() int {
 		var err error
 		if bin, err = os.MkdirTemp("", "examples"); err != nil {
@@ -28,7 +31,7 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(bin)
-		if out, err := exec.Command("go", "build", "-o", bin, "../cmd/tfrec").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", bin, "../cmd/tfrec").CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
 			return 1
 		}

@@ -124,6 +124,7 @@ var rooms = map[string]room{
 	// Programs of users, which see what users see.
 	"examples": {
 		ours:   slices.Concat(verbs, []string{"columns", "manifest", "tfrecord/message", "shard", "tfrecord", "augment", "reader", "convert"}),
+		tests:  []string{"internal"},
 		theirs: slices.Concat(wire, files, globs, pixels, estimates, parquet, arrow), judges: judges,
 	},
 	"internal": {ours: []string{"internal", "internal/inflate"}, theirs: slices.Concat(wire, files, pixels), judges: judges},

@@ -14,6 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/internal/torture"
 	"github.com/tfrec/tfrec/manifest"
 )
 
@@ -29,7 +30,10 @@ func TestStateTakesItsSize(t *testing.T) {
 	if race.Enabled {
 		t.Skip("one goroutine and much data: nothing for the race detector")
 	}
-	const size = 16 << 20
+	size := 2 << 20
+	if torture.On() {
+		size = 16 << 20
+	}
 	lists := map[string]func() any{
 		`"moves":[`: func() any { return new(setdir.Journal) }, `"files":[`: func() any { return new(setdir.Run) },
 		`"inputs":[`: func() any { return new(setdir.Done) }, `"bad":[`: func() any { return new(setdir.Done) },
@@ -42,7 +46,7 @@ func TestStateTakesItsSize(t *testing.T) {
 				runtime.ReadMemStats(&before)
 				err := setdir.DecodeState(data, v())
 				runtime.ReadMemStats(&after)
-				n := float64(after.TotalAlloc-before.TotalAlloc) / size
+				n := float64(after.TotalAlloc-before.TotalAlloc) / float64(size)
 				if refused := errors.Is(err, setdir.ErrState); refused != (each < setdir.MinStateElement) || n > 20 {
 					t.Errorf("%s%s of %d bytes each: %.1f bytes a byte: %v", list, item, each, n, err)
 				}
@@ -61,12 +65,14 @@ func TestStateHasRoom(t *testing.T) {
 	if race.Enabled {
 		t.Skip("one goroutine and much data: nothing for the race detector")
 	}
-	for name, test := range map[string]struct {
+	type state struct {
+		name string
 		n    int
 		into any
 		of   func(n int) any
-	}{
-		"1,000,000 files": {1_000_000, new(setdir.Run), func(n int) any {
+	}
+	for _, test := range torture.Sample(t, 2, []state{
+		{"1,000,000 files", 1_000_000, new(setdir.Run), func(n int) any {
 			r := new(setdir.Run)
 			for i := range n {
 				r.Files = append(r.Files, fmt.Sprintf("n-%05d-of-%05d.tfrecord", i, n))
@@ -74,15 +80,15 @@ func TestStateHasRoom(t *testing.T) {
 			r.Stale = r.Files
 			return r
 		}},
-		"a shard of 1,000,000 samples": {1_000_000, new(setdir.Done), func(n int) any {
+		{"a shard of 1,000,000 samples", 1_000_000, new(setdir.Done), func(n int) any {
 			d := new(setdir.Done)
 			for i := range n {
 				d.Inputs = append(d.Inputs, setdir.Input{Key: setdir.InputKey(fmt.Sprint(i)), Size: 1, ModTime: math.MaxInt64, Hash: strings.Repeat("0", 32)})
 			}
 			return d
 		}},
-		"100,000 bad samples": {100_000, new(setdir.Done), func(n int) any { return &setdir.Done{Bad: make([]setdir.BadSample, n)} }},
-		"300,000 moves": {300_000, new(setdir.Journal), func(n int) any {
+		{"100,000 bad samples", 100_000, new(setdir.Done), func(n int) any { return &setdir.Done{Bad: make([]setdir.BadSample, n)} }},
+		{"300,000 moves", 300_000, new(setdir.Journal), func(n int) any {
 			j := new(setdir.Journal)
 			for i := range n {
 				name := fmt.Sprintf("n-%05d-of-%05d.tfrecord", i, n)
@@ -90,13 +96,13 @@ func TestStateHasRoom(t *testing.T) {
 			}
 			return j
 		}},
-	} {
+	}) {
 		data, err := json.Marshal(test.of(test.n))
 		settest.Check(t, err)
 		if err := setdir.DecodeState(data, test.into); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v", test.name, err)
 		}
-		t.Logf("%s: %d bytes", name, len(data))
+		t.Logf("%s: %d bytes", test.name, len(data))
 	}
 }
 
