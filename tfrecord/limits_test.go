@@ -22,10 +22,11 @@ func TestMessagesAreBounded(t *testing.T) {
 		return appendField(nil, tagEntry, appendField(nil, tagValue, dst))
 	}
 	for more := range 2 {
+		features := entries(MaxFeatures + more)
 		for name, err := range map[string]error{
-			"features": new(Example).Parse(appendField(nil, tagExampleFeatures, entries(MaxFeatures+more))),
-			"context":  new(SequenceExample).Parse(appendField(nil, tagExampleFeatures, entries(MaxFeatures+more))),
-			"lists":    new(SequenceExample).Parse(appendField(nil, tagFeatureLists, entries(MaxFeatures+more))),
+			"features": new(Example).Parse(appendField(nil, tagExampleFeatures, features)),
+			"context":  new(SequenceExample).Parse(appendField(nil, tagExampleFeatures, features)),
+			"lists":    new(SequenceExample).Parse(appendField(nil, tagFeatureLists, features)),
 			"steps":    new(SequenceExample).Parse(appendField(nil, tagFeatureLists, steps(MaxSteps+more))),
 		} {
 			var e *Error

@@ -82,7 +82,8 @@ func holdScan(t *testing.T, data []byte) (usual bool) {
 		t.Fatalf("it was scanned, and %v", err)
 	}
 	sameBits := cmp.Comparer(func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) })
-	if diff := cmp.Diff(e.Map(), got, sameBits); diff != "" {
+	sameBytes := cmp.Comparer(func(a, b []byte) bool { return bytes.Equal(a, b) && (a == nil) == (b == nil) })
+	if diff := cmp.Diff(e.Map(), got, sameBits, sameBytes); diff != "" {
 		t.Fatalf("(-parsed +scanned):\n%s", diff)
 	}
 	return true

@@ -22,7 +22,7 @@ func TestMemory(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates, too")
 	}
-	const size = 4 << 20
+	const size = 1 << 20
 	fill := func(before, part, after string) string {
 		return before + strings.Repeat(part, (size-len(before)-len(after))/len(part)) + after
 	}

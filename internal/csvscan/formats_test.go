@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 func TestOpenNamesWhatIsNoTable(t *testing.T) {
@@ -51,9 +53,9 @@ func TestOpenNamesWhatIsNoTable(t *testing.T) {
 
 // Comments in front of a table change nothing but the numbers of its lines.
 func TestComments(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
 	isComment := func(line []byte) bool { return bytes.HasPrefix(line, []byte("#")) }
-	for range 200 {
+	for _, seed := range torture.Sample(t, 60, torture.Seeds(200, 2000)) {
+		rng := rand.New(rand.NewPCG(seed, 4))
 		end := []string{"\n", "\r\n"}[rng.IntN(2)]
 		comments, lines, skipped := "", int64(0), int64(0)
 		for range rng.IntN(4) {

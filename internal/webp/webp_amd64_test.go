@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/race"
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // withoutAssembly runs f as on a processor that lacks AVX2.
@@ -118,8 +119,8 @@ func TestBlockTokensReference(t *testing.T) {
 	if !hasAVX2 {
 		t.Skip("this processor has no AVX2")
 	}
-	r := rand.New(rand.NewPCG(5, 6))
-	for range 400 {
+	for _, seed := range torture.Sample(t, 80, torture.Seeds(400, 4000)) {
+		r := rand.New(rand.NewPCG(seed, 6))
 		checkTokens(t, r.Uint64(), noise(r, 200+r.IntN(2000)))
 	}
 }
