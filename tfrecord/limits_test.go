@@ -2,8 +2,12 @@ package tfrecord
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // TestMessagesAreBounded parses messages with the maximum number of features, lists and steps, and
@@ -21,14 +25,23 @@ func TestMessagesAreBounded(t *testing.T) {
 		}
 		return appendField(nil, tagEntry, appendField(nil, tagValue, dst))
 	}
-	for more := range 2 {
-		features := entries(MaxFeatures + more)
-		for name, err := range map[string]error{
-			"features": new(Example).Parse(appendField(nil, tagExampleFeatures, features)),
-			"context":  new(SequenceExample).Parse(appendField(nil, tagExampleFeatures, features)),
-			"lists":    new(SequenceExample).Parse(appendField(nil, tagFeatureLists, features)),
-			"steps":    new(SequenceExample).Parse(appendField(nil, tagFeatureLists, steps(MaxSteps+more))),
-		} {
+	parse := map[string]func(more int) error{
+		"features": func(more int) error {
+			return new(Example).Parse(appendField(nil, tagExampleFeatures, entries(MaxFeatures+more)))
+		},
+		"context": func(more int) error {
+			return new(SequenceExample).Parse(appendField(nil, tagExampleFeatures, entries(MaxFeatures+more)))
+		},
+		"lists": func(more int) error {
+			return new(SequenceExample).Parse(appendField(nil, tagFeatureLists, entries(MaxFeatures+more)))
+		},
+		"steps": func(more int) error {
+			return new(SequenceExample).Parse(appendField(nil, tagFeatureLists, steps(MaxSteps+more)))
+		},
+	}
+	for _, name := range torture.Sample(t, 2, slices.Sorted(maps.Keys(parse))) {
+		for more := range 2 {
+			err := parse[name](more)
 			var e *Error
 			if more == 0 && err != nil || more == 1 && (!errors.Is(err, ErrTooMany) || !errors.As(err, &e) || e.Part != PartParse) {
 				t.Errorf("%s, %d too many: %v", name, more, err)

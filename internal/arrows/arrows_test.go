@@ -83,7 +83,7 @@ var (
 // rooms by the first element of their path, or the first two or three below internal
 // where a package there differs from the others.
 var rooms = map[string]room{
-	"tfrecord":         {ours: []string{"internal/inflate"}, theirs: wire, judges: judges},
+	"tfrecord":         {ours: []string{"internal/inflate"}, tests: []string{"internal"}, theirs: wire, judges: judges},
 	"tfrecord/message": {ours: []string{"internal"}, theirs: wire, tests: []string{"tfrecord"}, judges: judges},
 	"augment":          {ours: []string{"internal", "internal/backendtest", "internal/inflate"}, theirs: pixels, judges: judges},
 	// What a set says of itself.
