@@ -18,6 +18,11 @@ TIMEOUT  ?= 1h
 SHARED   ?= ../shared
 BENCH    ?= .
 RACE_PACKAGES ?= ./...
+# What flaky runs: packages of the module in DIR, tests that match RUN, N times.
+DIR      ?= .
+PKG      ?= ./...
+RUN      ?= .
+N        ?= 20
 # Options of bench-compare, such as -pairs 9 or -run reshard.
 COMPARE  ?=
 PHOTOS   ?= testdata/demo/photos
@@ -48,7 +53,7 @@ REQUIREMENTS := internal/interop/requirements.txt
 MAKEFLAGS += --no-builtin-rules
 
 .PHONY: help build demo test check race torture fuzz bench contention bench-compare bench-peers interop accept clean venv venv-dali docs dist check-dist release-check man build-cloud cloud-test build-beam beam-test beam-flink beam-flink-cluster beam-spark nightly torture-command torture-sets torture-reader torture-rest gomlx-test
-.PHONY: install gpu gpu-test gpu-device-test gpu-env cuda-headers fakecuda ptx check-ptx
+.PHONY: install gpu gpu-test gpu-device-test gpu-env cuda-headers fakecuda ptx check-ptx flaky
 .PHONY: check-format check-vet check-static check-arrows check-docs check-generated check-modules check-platforms check-tags
 .PHONY: servers cloud-minio cloud-faults cluster-test cluster-flink arm64-test arm64-count
 .PHONY: quick race-short smoke accept-smoke beam-smoke cloud-smoke gomlx-smoke gpu-smoke interop-smoke
@@ -263,6 +268,10 @@ race: ## run the tests under the race detector (needs a C compiler)
 
 race-short: ## run the short tests of the packages with goroutines under the race detector
 	@$(MAKE) --no-print-directory race RACE_FLAGS=-short RACE_PACKAGES="$$($(GO) list -f '{{.ImportPath}}' ./... | paste -s -d ' ')"
+
+flaky: ## run the tests of PKG (./...) that match RUN N (20) times on an overloaded machine, also under the race detector, and list what failed
+	$(GO) build -o bin/flaky ./internal/dev/flaky
+	bin/flaky -C '$(DIR)' -n $(N) -run '$(RUN)' $(PKG)
 
 gpu: cuda-headers ## build bin/tfrec-cuda, which uses an NVIDIA GPU if there is one (Linux on amd64, needs gcc)
 	$(CUDA_GO) build -trimpath -buildvcs=auto -tags cuda -o bin/tfrec-cuda ./cmd/tfrec

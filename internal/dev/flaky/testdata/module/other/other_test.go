@@ -1,0 +1,7 @@
+package other
+
+import "testing"
+
+func ExampleNothing() {}
+
+func BenchmarkNothing(b *testing.B) {}
