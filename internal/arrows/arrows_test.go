@@ -145,6 +145,8 @@ var rooms = map[string]room{
 	"internal/features":    {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/fingerprint": {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/recordcount": {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
+	// What only tests, benchmarks and releases need. Tests of every room may import it.
+	"internal/dev": {ours: []string{"internal"}, theirs: slices.Concat(wire, files)},
 	// Sets for tests.
 	"internal/settest": {ours: slices.Concat(engine, onSets, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs)},
 	"internal/shares":  {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
@@ -268,8 +270,9 @@ func faults(p *listed, packages map[string]*listed) []string {
 		}
 	}
 	check(p.Imports, "imports", nil, nil)
-	check(p.TestImports, "in its tests imports", r.tests, r.judges)
-	check(p.XTestImports, "in its tests imports", r.tests, r.judges)
+	tests := append(slices.Clone(r.tests), "internal/dev")
+	check(p.TestImports, "in its tests imports", tests, r.judges)
+	check(p.XTestImports, "in its tests imports", tests, r.judges)
 	// What arrives by way of others, too: a library's user pays for all of it.
 	var through []string
 	for _, d := range p.Deps {
@@ -361,6 +364,10 @@ func TestFaultsAreFound(t *testing.T) {
 		{listed{ImportPath: module + "/gpu", Imports: []string{module + "/shard"}}, "gpu may not import shard"},
 		{listed{ImportPath: module + "/internal/jpeg", Imports: []string{module + "/augment"}}, "internal may not import augment"},
 		{listed{ImportPath: module + "/internal/jpeg", TestImports: []string{module + "/internal/build"}}, ""},
+		{listed{ImportPath: module + "/internal/jpeg", TestImports: []string{module + "/internal/dev"}}, ""},
+		{listed{ImportPath: module + "/internal/jpeg", Imports: []string{module + "/internal/dev"}}, "internal may not import internal/dev"},
+		{listed{ImportPath: module + "/tfrecord", XTestImports: []string{module + "/internal/dev"}}, ""},
+		{listed{ImportPath: module + "/internal/dev", Imports: []string{module + "/shard"}}, "internal/dev may not import shard"},
 		{listed{ImportPath: module + "/internal/interop", XTestImports: []string{module + "/tfrecord"}}, ""},
 		{listed{ImportPath: module + "/internal/command", Imports: []string{module + "/gpu", module + "/reader", cobra}}, ""},
 		{listed{ImportPath: module + "/cmd/tfrec", Imports: []string{module + "/internal/command"}}, ""},

@@ -8,6 +8,7 @@
 //	shard/stats ──► shard, tfrecord
 //	shard ──► tfrecord
 //	augment, tfrecord ──► nothing of ours but, for augment, internal
+//	tests ──► also internal/dev
 //
 // It also bounds how many names each public package exports.
 //

@@ -1,0 +1,47 @@
+// Package await waits in tests. Nothing here has a time limit of its own, since on a busy machine
+// everything takes longer than expected: the limit is the -timeout of the test binary, which prints
+// where each goroutine is.
+//
+//	await.Until(func() bool { return runtime.NumGoroutine() <= before })
+//	out, err := await.Command(t, self, "convert").CombinedOutput()
+package await
+
+import (
+	"context"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Until returns when done does, called every millisecond, returns true.
+func Until(done func() bool) {
+	for !done() {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// grace is the time between SIGQUIT and SIGKILL.
+const grace = 30 * time.Second
+
+// Command is [exec.Command] for a process that ends with the test, and before the test binary's time
+// is over: it gets SIGQUIT then, with which a Go program prints its goroutines, and SIGKILL later.
+func Command(t testing.TB, name string, args ...string) *exec.Cmd {
+	ctx := t.Context()
+	if d, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
+		if deadline, ok := d.Deadline(); ok {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithDeadline(ctx, deadline.Add(-time.Until(deadline)/10))
+			t.Cleanup(cancel)
+		}
+	}
+	c := exec.CommandContext(ctx, name, args...)
+	c.Cancel = func() error {
+		if c.Process.Signal(syscall.SIGQUIT) != nil {
+			return c.Process.Kill() // there are no such signals here
+		}
+		time.AfterFunc(grace, func() { c.Process.Kill() })
+		return nil
+	}
+	return c
+}
