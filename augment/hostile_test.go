@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/dev/cputime"
 	"github.com/tfrec/tfrec/internal/race"
 )
 
@@ -54,9 +55,9 @@ func cost(f func()) (bytes uint64, cpu time.Duration) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	began := cpuTime()
+	began := cputime.Used()
 	f()
-	cpu = cpuTime() - began
+	cpu = cputime.Used() - began
 	runtime.ReadMemStats(&after)
 	return after.TotalAlloc - before.TotalAlloc, cpu
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/tfrec/tfrec/internal/dev/testwait"
 )
 
 // numbers yields n tasks; each makes a piece of the given size with its number.
@@ -164,13 +166,7 @@ func TestOrderedStops(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	for range 60000 {
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+	testwait.Until(func() bool { return runtime.NumGoroutine() <= before })
 }
 
 // TestOrderedMemory: tasks reserve at random, several times each. All eventually get what they

@@ -11,12 +11,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
-	"time"
 
 	"github.com/gomlx/gomlx/pkg/core/dtypes"
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 	"github.com/gomlx/gomlx/pkg/ml/train"
 
+	"github.com/tfrec/tfrec/internal/dev/testwait"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/reader"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -127,16 +127,10 @@ func rest(t testing.TB, ds train.Dataset) (all []int64) {
 	}
 }
 
-// noGoroutineLeft fails the test if there are more goroutines than before once run has returned.
+// noGoroutineLeft calls run, and waits until there are no more goroutines than before.
 func noGoroutineLeft(t *testing.T, run func(ctx context.Context)) {
 	t.Helper()
 	before := runtime.NumGoroutine()
 	run(t.Context())
-	for range 6000 {
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Errorf("%d goroutines are left of %d", runtime.NumGoroutine(), before)
+	testwait.Until(func() bool { return runtime.NumGoroutine() <= before })
 }

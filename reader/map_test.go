@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfrec/tfrec/internal/dev/testwait"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -82,16 +83,7 @@ func texts(t testing.TB, p Pipe) []string {
 }
 
 // settled waits until there are no more goroutines than before.
-func settled(t testing.TB, before int) {
-	t.Helper()
-	for range 12000 {
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	t.Errorf("%d goroutines are left of %d", runtime.NumGoroutine(), before)
-}
+func settled(before int) { testwait.Until(func() bool { return runtime.NumGoroutine() <= before }) }
 
 func TestMapKeepsTheOrder(t *testing.T) {
 	p := writeSet(t, Options{}, 700, 3, 0, 90).Interleave(3, 2)
@@ -187,7 +179,7 @@ func TestMapErrors(t *testing.T) {
 		t.Errorf("then %v", again)
 	}
 	r.Close()
-	settled(t, before)
+	settled(before)
 }
 
 func TestBreakingOutLeavesNothing(t *testing.T) {
@@ -208,7 +200,7 @@ func TestBreakingOutLeavesNothing(t *testing.T) {
 			break
 		}
 	}
-	settled(t, before)
+	settled(before)
 }
 
 func TestCancelledFlowsEnd(t *testing.T) {
@@ -238,7 +230,7 @@ func TestCancelledFlowsEnd(t *testing.T) {
 		r.Close()
 		cancel()
 	}
-	settled(t, before)
+	settled(before)
 }
 
 func TestFilter(t *testing.T) {

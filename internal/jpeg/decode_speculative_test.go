@@ -8,7 +8,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
-	"time"
+
+	"github.com/tfrec/tfrec/internal/dev/testwait"
 )
 
 // mosaic is a sequential image of the photographs, repeated, without restart markers.
@@ -134,12 +135,7 @@ func TestDecodeSpeculative(t *testing.T) {
 	if sound < 600 || damaged < 300 || taken < 200 {
 		t.Error("too few to prove anything")
 	}
-	for i := 0; runtime.NumGoroutine() > before; i++ {
-		if i > 6000 {
-			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	testwait.Until(func() bool { return runtime.NumGoroutine() <= before })
 }
 
 // TestSpeculatePanics: where a helper or the caller crashes, nothing is decoded and all processors

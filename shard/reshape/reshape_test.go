@@ -11,8 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
+	"github.com/tfrec/tfrec/internal/dev/testwait"
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/shard"
@@ -147,13 +147,7 @@ func TestEveryOperationMayFail(t *testing.T) {
 				}
 				settest.NothingAt(t, out)
 			}
-			for range 6000 {
-				if runtime.NumGoroutine() <= goroutines {
-					return
-				}
-				time.Sleep(10 * time.Millisecond)
-			}
-			t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), goroutines)
+			testwait.Until(func() bool { return runtime.NumGoroutine() <= goroutines })
 		})
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package await_test
+package testwait_test
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfrec/tfrec/internal/dev/await"
+	"github.com/tfrec/tfrec/internal/dev/testwait"
 )
 
 // hangs in the environment makes TestCommandsEnd hang.
@@ -30,7 +30,7 @@ func TestCommandsEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := await.Command(limited{t}, self, "-test.run=^TestCommandsEnd$")
+	c := testwait.Command(limited{t}, self, "-test.run=^TestCommandsEnd$")
 	c.Env = append(os.Environ(), hangs+"=1")
 	out, err := c.CombinedOutput()
 	var exit *exec.ExitError
@@ -45,7 +45,7 @@ func TestCommandsEnd(t *testing.T) {
 
 func TestUntil(t *testing.T) {
 	calls := 0
-	await.Until(func() bool { calls++; return calls == 3 })
+	testwait.Until(func() bool { calls++; return calls == 3 })
 	if calls != 3 {
 		t.Errorf("%d calls", calls)
 	}

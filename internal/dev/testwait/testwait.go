@@ -1,10 +1,10 @@
-// Package await waits in tests. Nothing here has a time limit of its own, since on a busy machine
+// Package testwait waits in tests. Nothing here has a time limit of its own, since on a busy machine
 // everything takes longer than expected: the limit is the -timeout of the test binary, which prints
 // where each goroutine is.
 //
-//	await.Until(func() bool { return runtime.NumGoroutine() <= before })
-//	out, err := await.Command(t, self, "convert").CombinedOutput()
-package await
+//	testwait.Until(func() bool { return runtime.NumGoroutine() <= before })
+//	out, err := testwait.Command(t, self, "convert").CombinedOutput()
+package testwait
 
 import (
 	"context"
