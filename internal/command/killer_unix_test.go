@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/dev/testwait"
 	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/torture"
 )
@@ -53,26 +54,18 @@ func (k *killer) kill(t *testing.T, moment, of int, args ...string) bool {
 // killAfter starts the command and kills it after wait, unless it has ended.
 func (k *killer) killAfter(t *testing.T, wait time.Duration, args ...string) bool {
 	t.Helper()
-	c := tfrec(t, args...)
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	p := testwait.Start(t, tfrec(t, args...))
 	began := time.Now()
-	ended := make(chan time.Duration, 1)
-	go func() {
-		c.Wait() // how it ended does not matter
-		ended <- time.Since(began)
-	}()
 	select {
 	case <-time.After(wait):
-		c.Process.Signal(syscall.SIGKILL)
-		if <-ended; c.ProcessState.ExitCode() == -1 {
-			return true
-		}
-		k.took = min(k.took, time.Since(began))
-	case took := <-ended:
-		k.took = min(k.took, took)
+		p.Process.Signal(syscall.SIGKILL)
+	case <-p.Done():
 	}
+	p.Wait() // how it ended does not matter
+	if p.ProcessState.ExitCode() == -1 {
+		return true
+	}
+	k.took = min(k.took, time.Since(began))
 	return false
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/testwait"
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/memtemp"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -33,6 +34,9 @@ func TestMain(m *testing.M) {
 	}
 	if dir := os.Getenv(heldIn); dir != "" {
 		os.Exit(held(dir))
+	}
+	if os.Getenv(saysReady) != "" {
+		os.Exit(ready())
 	}
 	if os.Getenv(actAsTfrec) != "" {
 		os.Exit(Main())
@@ -60,6 +64,17 @@ func held(dir string) int {
 	return run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 }
 
+// saysReady in the environment makes it a command that closes its file 3 once a signal interrupts it.
+// Before, a signal kills it, or does nothing where the tests run in the background of a shell.
+const saysReady = "TFREC_TEST_READY"
+
+func ready() int {
+	ctx, stop := interruptible(context.Background())
+	defer stop()
+	os.NewFile(3, "ready").Close()
+	return run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+}
+
 // demo is the directory of the demo's photographs and tables.
 func demo() string {
 	path, err := filepath.Abs("../../testdata/demo")
@@ -76,7 +91,7 @@ func tfrec(t *testing.T, args ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(self, args...)
+	c := testwait.Command(t, self, args...)
 	c.Env = append(os.Environ(), actAsTfrec+"=1", noRaceSleep)
 	return c
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tfrec/tfrec/convert"
@@ -24,8 +25,8 @@ import (
 // taken out of a process again, and the other tests of this package want none.
 const inSilence = "TFREC_TEST_SILENCE"
 
-// soon is how long a call may take to return after its context is done: less than any limit of the
-// command on requests, and long enough for a busy machine.
+// soon is how long a call may take to return after its context is done, on the clock of
+// testing/synctest: less than any limit of the command on requests.
 const soon = 8 * time.Second
 
 // TestSilentStore interrupts what reads a store that stops answering: at the first
@@ -143,8 +144,9 @@ func TestSilentStore(t *testing.T) {
 				t.Fatalf("it asked the store %d times", all.Asked())
 			}
 			for answers := range all.Asked() {
-				interrupt(t, silence(store, answers), func(ctx context.Context) error {
-					return f(ctx, filepath.Join(t.TempDir(), "out"))
+				out := filepath.Join(t.TempDir(), "out")
+				synctest.Test(t, func(t *testing.T) {
+					interrupt(t, silence(store, answers), func(ctx context.Context) error { return f(ctx, out) })
 				})
 			}
 		})
@@ -176,14 +178,10 @@ func interrupt(t *testing.T, s *storagetest.Silent, f func(context.Context) erro
 	}
 	cancel()
 	began := time.Now()
-	select {
-	case err := <-returned:
-		if err == nil {
-			t.Errorf("it was interrupted at request %d, and returned without an error", s.Asked())
-		}
-	case <-time.After(soon):
-		t.Errorf("it did not return within %v of being interrupted, after %d requests", soon, s.Asked())
-		<-returned
-		t.Logf("it returned after %v", time.Since(began))
+	if err := <-returned; err == nil {
+		t.Errorf("it was interrupted at request %d, and returned without an error", s.Asked())
+	}
+	if took := time.Since(began); took > soon {
+		t.Errorf("it returned %v after being interrupted, after %d requests", took, s.Asked())
 	}
 }

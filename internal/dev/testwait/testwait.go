@@ -45,3 +45,43 @@ func Command(t testing.TB, name string, args ...string) *exec.Cmd {
 	}
 	return c
 }
+
+// Process is a process that a test watches while it waits for something else.
+type Process struct {
+	*exec.Cmd
+	done chan struct{}
+	err  error
+}
+
+// Start starts c.
+func Start(t testing.TB, c *exec.Cmd) *Process {
+	t.Helper()
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p := &Process{Cmd: c, done: make(chan struct{})}
+	go func() {
+		p.err = c.Wait()
+		close(p.done)
+	}()
+	return p
+}
+
+// Done returns a channel that is closed when the process has ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Ended reports whether the process has ended.
+func (p *Process) Ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Wait returns the error of [exec.Cmd.Wait] when the process has ended, any number of times.
+func (p *Process) Wait() error {
+	<-p.done
+	return p.err
+}
