@@ -15,7 +15,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
+
+	"github.com/tfrec/tfrec/internal/dev/testwait"
 )
 
 // chromium is a headless Chromium that is driven over a pipe, by the DevTools
@@ -31,6 +32,7 @@ type chromium struct {
 	answers map[int]chan reply
 	events  []reply
 	loaded  chan struct{}
+	done    chan struct{} // is closed when it says nothing more
 }
 
 type reply struct {
@@ -43,9 +45,6 @@ type reply struct {
 	} `json:"error,omitempty"`
 	SessionID string `json:"sessionId,omitempty"`
 }
-
-// patience is how long the browser may take for anything.
-const patience = 60 * time.Second
 
 // startChromium starts a browser with an empty page. Without one the test is
 // skipped, or fails where TFREC_REQUIRE_CHROMIUM=1 says that there must be one.
@@ -74,7 +73,7 @@ func startChromium(t *testing.T) *chromium {
 		t.Fatal(err)
 	}
 	profile := t.TempDir()
-	cmd := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+	cmd := testwait.Command(t, path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
 		"--no-first-run", "--disable-background-networking", "--disable-sync", "--disable-extensions", "--remote-debugging-pipe",
 		"--user-data-dir="+profile, "about:blank")
 	cmd.Env = append(os.Environ(), "HOME="+profile)
@@ -86,20 +85,17 @@ func startChromium(t *testing.T) *chromium {
 	}
 	in.Close()
 	out.Close()
-	c := &chromium{t: t, to: to, answers: map[int]chan reply{}, loaded: make(chan struct{}, 1)}
-	done := make(chan struct{})
+	c := &chromium{t: t, to: to, answers: map[int]chan reply{}, loaded: make(chan struct{}, 1), done: make(chan struct{})}
 	go func() {
-		defer close(done)
+		defer close(c.done)
 		c.listen(from)
 	}()
 	t.Cleanup(func() {
 		c.call("Browser.close", nil, nil)
 		to.Close()
-		stop := time.AfterFunc(patience, func() { cmd.Process.Kill() })
 		cmd.Wait() // its error is expected: it was asked to exit
-		stop.Stop()
 		from.Close()
-		<-done
+		<-c.done
 		if t.Failed() {
 			t.Logf("chromium said: %s", stderr.String())
 		}
@@ -178,18 +174,24 @@ func (c *chromium) call(method string, params, result any) {
 		c.t.Errorf("chromium is gone: %v", err)
 		return
 	}
+	var m reply
 	select {
-	case m := <-answer:
-		if m.Error != nil {
-			c.t.Fatalf("%s: %s", method, m.Error.Message)
+	case m = <-answer:
+	case <-c.done:
+		select {
+		case m = <-answer: // the last that it said
+		default:
+			c.t.Errorf("chromium is gone, without an answer to %s", method)
+			return
 		}
-		if result != nil {
-			if err := json.Unmarshal(m.Result, result); err != nil {
-				c.t.Fatal(err)
-			}
+	}
+	if m.Error != nil {
+		c.t.Fatalf("%s: %s", method, m.Error.Message)
+	}
+	if result != nil {
+		if err := json.Unmarshal(m.Result, result); err != nil {
+			c.t.Fatal(err)
 		}
-	case <-time.After(patience):
-		c.t.Errorf("chromium does not answer to %s", method)
 	}
 }
 
@@ -218,8 +220,8 @@ func (c *chromium) open(file string, width, height int, scheme string) {
 	c.call("Page.navigate", map[string]any{"url": "file://" + path}, nil)
 	select {
 	case <-c.loaded:
-	case <-time.After(patience):
-		c.t.Fatalf("%s does not load", file)
+	case <-c.done:
+		c.t.Fatalf("chromium is gone before %s has loaded", file)
 	}
 }
 

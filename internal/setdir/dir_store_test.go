@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tfrec/tfrec/internal/claim"
@@ -79,7 +80,9 @@ func TestWritersRace(t *testing.T) {
 }
 
 // A process that lost its claim publishes nothing more.
-func TestNothingIsPublishedWithoutAClaim(t *testing.T) {
+func TestNothingIsPublishedWithoutAClaim(t *testing.T) { synctest.Test(t, testNothingIsPublishedWithoutAClaim) }
+
+func testNothingIsPublishedWithoutAClaim(t *testing.T) {
 	store, url := settest.StoreOf(t)
 	d := openStored(t, url, setdir.Options{})
 	w := begin(t, d, "x")
@@ -106,7 +109,9 @@ func TestNothingIsPublishedWithoutAClaim(t *testing.T) {
 
 // A process that lost its lock in WithLock publishes nothing under it, although it still holds the
 // directory.
-func TestNothingIsPublishedOutOfTurn(t *testing.T) {
+func TestNothingIsPublishedOutOfTurn(t *testing.T) { synctest.Test(t, testNothingIsPublishedOutOfTurn) }
+
+func testNothingIsPublishedOutOfTurn(t *testing.T) {
 	store, url := settest.StoreOf(t)
 	d := openStored(t, url, setdir.Options{Join: true})
 	err := d.WithLock(t.Context(), "plan", func() error {
@@ -133,9 +138,9 @@ func killed(store *storagetest.Store) (others func()) {
 	return func() { store.Fault = nil }
 }
 
-func TestCleanTellsAndRemoves(t *testing.T) {
-	defer func(expire time.Duration) { claim.Expire = expire }(claim.Expire)
-	claim.Expire = 5 * time.Second // which a living run renews on a busy machine, too
+func TestCleanTellsAndRemoves(t *testing.T) { synctest.Test(t, testCleanTellsAndRemoves) }
+
+func testCleanTellsAndRemoves(t *testing.T) {
 	store, url := settest.StoreOf(t)
 	url += "/set"
 	store.Put("set/foreign", []byte("x"))

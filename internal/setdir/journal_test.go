@@ -272,8 +272,8 @@ func TestReadersBesideChanges(t *testing.T) {
 			}
 		}
 	}()
-	read, whole := 0, 0
-	for began := time.Now(); time.Since(began) < 2*time.Second || whole == 0 && time.Since(began) < 2*time.Minute; read++ {
+	whole := 0
+	for began := time.Now(); time.Since(began) < 2*time.Second || whole == 0; {
 		sources, err := shard.Expand(t.Context(), []string{dir}, shard.ExpandOptions{})
 		if err != nil {
 			t.Error(err)
@@ -294,8 +294,5 @@ func TestReadersBesideChanges(t *testing.T) {
 	close(stop)
 	if err := <-stopped; err != nil {
 		t.Error(err)
-	}
-	if whole == 0 {
-		t.Errorf("none of %d reads saw one version", read)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tfrec/tfrec/internal/inject"
@@ -64,6 +65,10 @@ func TestReplacementStoppedAnywhere(t *testing.T) {
 // they wait until it is done.
 func TestReadingBesideALivingWriter(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, readBesideALivingWriter)
+}
+
+func readBesideALivingWriter(t *testing.T) {
 	dir := settest.ThreeShards(t)
 	old := recordsIn(t, dir)
 	settest.StageNext(t, dir)
@@ -93,7 +98,7 @@ func TestReadingBesideALivingWriter(t *testing.T) {
 		select {
 		case err := <-waited:
 			t.Errorf("without links to the old files it was not waited for: %v", err)
-		case <-time.After(100 * time.Millisecond):
+		case <-time.After(time.Second):
 		}
 		return nil
 	})

@@ -61,7 +61,7 @@ func TestStreamWaitsForItsWriter(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, part := range []string{"one ", "two"} {
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond) // so that the parts are read one by one, or not
 		if _, err := w.WriteString(part); err != nil {
 			t.Fatal(err)
 		}
@@ -90,16 +90,9 @@ func TestStreamEndsWithItsContext(t *testing.T) {
 			}
 			defer w.Close()
 		}
-		done := make(chan error, 1)
-		go func() { _, err := f.Read(make([]byte, 1)); done <- err }()
-		time.AfterFunc(20*time.Millisecond, cancel)
-		select {
-		case err := <-done:
-			if !errors.Is(err, context.Canceled) {
-				t.Errorf("writer %v: %v; want %v", writer, err, context.Canceled)
-			}
-		case <-time.After(time.Minute):
-			t.Fatalf("writer %v: still reading after a minute", writer)
+		time.AfterFunc(20*time.Millisecond, cancel) // more often than not, Read is waiting then
+		if _, err := f.Read(make([]byte, 1)); !errors.Is(err, context.Canceled) {
+			t.Errorf("writer %v: %v; want %v", writer, err, context.Canceled)
 		}
 	}
 }
@@ -177,15 +170,8 @@ func TestStreamOfAWriterThatWroteNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Close()
-	time.Sleep(20 * time.Millisecond) // for the poller to have seen that
-	read := make(chan error, 1)
-	go func() { _, err := f.Read(make([]byte, 1)); read <- err }()
-	select {
-	case err := <-read:
-		if err != io.EOF {
-			t.Errorf("%v, want EOF", err)
-		}
-	case <-time.After(time.Minute):
-		t.Fatal("it is waited for another writer")
+	time.Sleep(20 * time.Millisecond) // for the poller to have seen that, or not
+	if _, err := f.Read(make([]byte, 1)); err != io.EOF { // or it waits for another writer
+		t.Errorf("%v, want EOF", err)
 	}
 }

@@ -24,13 +24,14 @@ func Until(done func() bool) {
 // grace is the time between SIGQUIT and SIGKILL.
 const grace = 30 * time.Second
 
-// Command is [exec.Command] for a process that ends with the test, and before the test binary's time
-// is over: it gets SIGQUIT then, with which a Go program prints its goroutines, and SIGKILL later.
+// Command is [exec.Command] for a process that ends when the test has cleaned up, and before the test
+// binary's time is over: it gets SIGQUIT then, with which a Go program prints its goroutines, and
+// SIGKILL later.
 func Command(t testing.TB, name string, args ...string) *exec.Cmd {
-	ctx := t.Context()
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
 	if d, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
 		if deadline, ok := d.Deadline(); ok {
-			var cancel context.CancelFunc
 			ctx, cancel = context.WithDeadline(ctx, deadline.Add(-time.Until(deadline)/10))
 			t.Cleanup(cancel)
 		}
