@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
@@ -59,13 +59,7 @@ func (c *counting) of(s *storagetest.Store) *counting {
 		waits := c.waits > 0
 		c.mu.Unlock()
 		if kind == "open" && waits {
-			select {
-			case <-c.enough:
-			case <-time.After(time.Minute): // there will not be so many
-				c.mu.Lock()
-				c.waits = 0
-				c.mu.Unlock()
-			}
+			<-c.enough // or for ever, which testing/synctest notices
 		}
 		c.mu.Lock()
 		if kind == "open" {
@@ -98,11 +92,14 @@ func TestImagesOfAStore(t *testing.T) {
 	}
 	s, url := inStore(t, src)
 	s.Put("photos/pets/c2/", nil) // what consoles make
-	c := (&counting{waits: 5}).of(s)
-	got, err := Images(context.Background(), url, there, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var c *counting
+	var got *Summary
+	synctest.Test(t, func(t *testing.T) {
+		c = (&counting{waits: 5}).of(s)
+		if got, err = Images(context.Background(), url, there, o); err != nil {
+			t.Fatal(err)
+		}
+	})
 	sameSet(t, contents(t, there), contents(t, here))
 	if got.SkippedFiles != want.SkippedFiles || got.SkippedFiles != 5 {
 		t.Errorf("skipped %d files, and %d on the disk, want 5", got.SkippedFiles, want.SkippedFiles)

@@ -1,11 +1,9 @@
 package reader
 
 import (
-	"context"
 	"io"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -14,11 +12,9 @@ import (
 // last file ends between its check and its sleep.
 func TestUnorderedReadersWakeAtTheEnd(t *testing.T) {
 	set := open(t, writeShards(t, tfrecord.None, 1, 0, 2, 1, 0, 1, 3, 1), Options{Unordered: true})
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
 	const epochs = 4000
 	records := 0
-	for _, err := range set.Interleave(8, 1).Repeat(epochs).All(ctx) {
+	for _, err := range set.Interleave(8, 1).Repeat(epochs).All(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/dev/testwait"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -82,7 +83,7 @@ func (c *checkpoint) run(t *testing.T, f Flow[[]int], path string, epochs int64)
 	defer s.Close()
 	for {
 		if len(c.Seen) >= hold {
-			time.Sleep(10 * time.Minute)
+			io.Copy(io.Discard, os.Stdin) // until the process that is to kill it has ended
 			t.Fatal("it was not killed")
 		}
 		ids, err := s.Next()
@@ -177,22 +178,22 @@ func TestKilledJobsContinue(t *testing.T) {
 			kills := 0
 			for ended := false; !ended; {
 				seen := len(load(t, path).Seen)
-				c := exec.Command(os.Args[0], "-test.run=^TestKilledJobsContinue$")
+				c := testwait.Command(t, os.Args[0], "-test.run=^TestKilledJobsContinue$")
 				// Each process gets some elements further, however slow the machine is, and is
 				// killed there, however quick.
 				target := seen + 20 + rnd.IntN(150)
 				c.Env = append(os.Environ(), killDir+"="+dir, killFlow+"="+name, killHold+"="+strconv.Itoa(target+50))
 				out := &bytes.Buffer{} // read after Wait
 				c.Stdout, c.Stderr = out, out
-				if err := c.Start(); err != nil {
+				held, err := c.StdinPipe() // which it reads when it has come too far
+				if err != nil {
 					t.Fatal(err)
 				}
-				done := make(chan error, 1)
-				go func() { done <- c.Wait() }()
+				p := testwait.Start(t, c)
 				for kill := false; !kill && !ended; {
 					select {
-					case err := <-done:
-						if err != nil {
+					case <-p.Done():
+						if err := p.Wait(); err != nil {
 							t.Fatalf("%v: %s", err, out)
 						}
 						ended = true
@@ -201,13 +202,14 @@ func TestKilledJobsContinue(t *testing.T) {
 					}
 				}
 				if !ended {
-					c.Process.Kill()
+					p.Process.Kill()
 					var exit *exec.ExitError
-					if err := <-done; err != nil && !(errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL) {
+					if err := p.Wait(); err != nil && !(errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL) {
 						t.Fatalf("%v: %s", err, out)
 					}
 					kills++
 				}
+				held.Close()
 			}
 			if got := load(t, path).Seen; !slices.Equal(got, whole.Seen) {
 				t.Errorf("after %d kills: %v\nwant %v", kills, got, whole.Seen)

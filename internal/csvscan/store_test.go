@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tfrec/tfrec/internal/storage"
@@ -16,7 +17,7 @@ import (
 func TestReadChunkCancelled(t *testing.T) {
 	text := "a,b\n" + strings.Repeat("1,two\n", 1000)
 	for _, compressed := range []string{"", ".gz", ".zst"} {
-		t.Run("t"+compressed, func(t *testing.T) {
+		read := func(t *testing.T) {
 			objects := storagetest.New()
 			objects.Put("t"+compressed, compress(t, compressed, []byte(text)))
 			var store storage.Store = objects
@@ -39,7 +40,7 @@ func TestReadChunkCancelled(t *testing.T) {
 				cancel()
 			}()
 			began := time.Now()
-			if _, err := s.ReadChunk(ctx, nil, chunks[0]); !errors.Is(err, context.Canceled) || time.Since(began) > 20*time.Second {
+			if _, err := s.ReadChunk(ctx, nil, chunks[0]); !errors.Is(err, context.Canceled) || time.Since(began) > 0 {
 				t.Errorf("after %v: %v", time.Since(began), err)
 			}
 
@@ -55,6 +56,7 @@ func TestReadChunkCancelled(t *testing.T) {
 			if err != nil || string(again) != string(data) {
 				t.Errorf("%d bytes, %v", len(again), err)
 			}
-		})
+		}
+		t.Run("t"+compressed, func(t *testing.T) { synctest.Test(t, read) })
 	}
 }

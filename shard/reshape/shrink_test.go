@@ -2,13 +2,11 @@ package reshape
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/settest"
@@ -40,13 +38,9 @@ func TestInputsThatShrink(t *testing.T) {
 				}
 				return nil
 			})
-			ctx, cancel := context.WithTimeout(hooked, 5*time.Minute)
 			out := filepath.Join(t.TempDir(), "out")
-			err := run(ctx, []string{path}, out, Options{Shards: 3, Name: "x"})
-			cancel()
+			err := run(hooked, []string{path}, out, Options{Shards: 3, Name: "x"})
 			switch {
-			case errors.Is(err, context.DeadlineExceeded):
-				t.Fatalf("%s, cut at read %d: it does not end", name, at)
 			case err != nil:
 				short++
 				if !strings.Contains(err.Error(), path) {
