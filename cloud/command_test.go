@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
 	"github.com/tfrec/tfrec/internal/claim"
 	"github.com/tfrec/tfrec/internal/command"
+	"github.com/tfrec/tfrec/internal/dev/testwait"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -54,7 +54,7 @@ func tfrec(t *testing.T, args ...string) (stdout, stderr string, code int) {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	c := exec.Command(self, args...)
+	c := testwait.Command(t, self, args...)
 	c.Env = append(os.Environ(), actAsTfrec+"=1")
 	c.Stdout, c.Stderr = &out, &errs
 	if err := c.Run(); err != nil && c.ProcessState == nil {

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -20,6 +19,8 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
+	"github.com/tfrec/tfrec/internal/dev/testwait"
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // hanging is a server that stops answering at the first request of a kind: at "body" in the middle
@@ -93,6 +94,7 @@ func (b *hangingBody) Write(p []byte) (int, error) {
 
 // The first Ctrl-C ends each verb, whatever it waits for from a server that answers nothing any
 // more. It takes two seconds at most; that is logged, and not tested, since the machine may be busy.
+// No request ends by itself.
 func TestInterruptedWhileTheServerHangs(t *testing.T) {
 	seed := newMemory()
 	add := func(dir, to string) {
@@ -183,29 +185,19 @@ func runHanging(t *testing.T, h *hanging, args string, environment func(address 
 	defer close(h.end)
 	out := filepath.Join(t.TempDir(), "out")
 	var output strings.Builder
-	c := exec.Command(self, append(strings.Fields(strings.NewReplacer("OUT", out, "PHOTOS", photos).Replace(args)), "--quiet")...)
-	c.Env = append(os.Environ(), actAsTfrec+"=1", prompt+"=1", "AWS_ENDPOINT_URL="+server.URL, "AWS_EC2_METADATA_DISABLED=true",
+	c := testwait.Command(t, self, append(strings.Fields(strings.NewReplacer("OUT", out, "PHOTOS", photos).Replace(args)), "--quiet")...)
+	c.Env = append(os.Environ(), actAsTfrec+"=1", prompt+"=1", storage.TimeoutVariable+"=24h", storage.MinSpeedVariable+"=0", "AWS_ENDPOINT_URL="+server.URL, "AWS_EC2_METADATA_DISABLED=true",
 		"AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull, "AWS_ACCESS_KEY_ID=", "AWS_SECRET_ACCESS_KEY=")
 	c.Env = append(c.Env, environment(server.URL)...)
 	c.Stdout, c.Stderr = &output, &output
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() { c.Wait(); close(ended) }()
+	p := testwait.Start(t, c)
 	select {
 	case <-stopped:
-	case <-ended:
+	case <-p.Done():
 		t.Fatalf("it ended before there was such a request: exit code %d\n%s", c.ProcessState.ExitCode(), &output)
 	}
 	began := time.Now()
-	c.Process.Signal(os.Interrupt)
-	select {
-	case <-ended:
-	case <-time.After(time.Minute): // requests end on their own, and are made again, for twelve minutes
-		c.Process.Kill()
-		<-ended
-		t.Errorf("it did not end within a minute\n%s", &output)
-	}
+	p.Process.Signal(os.Interrupt)
+	p.Wait()
 	return output.String(), c.ProcessState.ExitCode(), time.Since(began)
 }

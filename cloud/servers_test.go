@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"gocloud.dev/blob/azureblob"
 
+	"github.com/tfrec/tfrec/internal/dev/testwait"
 	"github.com/tfrec/tfrec/internal/freeport"
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -50,28 +50,26 @@ func start(t testing.TB, port int, program string, args ...string) {
 		t.Fatal(err)
 	}
 	c.Stdout, c.Stderr = log, log
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	p := testwait.Start(t, c)
 	lastServer = c.Process.Pid
 	t.Cleanup(func() {
-		c.Process.Kill()
-		c.Wait()
+		p.Process.Kill()
+		p.Wait()
 		log.Close()
 		if t.Failed() {
 			text, _ := os.ReadFile(log.Name())
 			t.Logf("what %s said:\n%.1500s", filepath.Base(program), text)
 		}
 	})
-	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	testwait.Until(func() bool {
 		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err == nil {
 			conn.Close()
-			return
 		}
-		if time.Now().After(end) {
-			t.Fatalf("%s does not listen: %v", filepath.Base(program), err)
-		}
+		return err == nil || p.Ended()
+	})
+	if p.Ended() {
+		t.Fatalf("%s does not listen: %v", filepath.Base(program), p.Wait())
 	}
 }
 

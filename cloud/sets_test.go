@@ -1,20 +1,18 @@
 package cloud
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
 	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/dev/testwait"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -137,18 +135,15 @@ func TestKilledOnTheWayIntoAStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for kill := range 2 {
-		c := exec.Command(self, append(args("s3://bucket/set"), "--quiet")...)
+		c := testwait.Command(t, self, append(args("s3://bucket/set"), "--quiet")...)
 		c.Env = append(os.Environ(), actAsTfrec+"=1")
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
-		for limit := time.Now().Add(2 * time.Minute); time.Now().Before(limit); time.Sleep(time.Millisecond) {
-			if there, _ := filepath.Glob(filepath.Join(root, "bucket", "set", "photos-train*")); len(there) > kill {
-				break
-			}
-		}
-		c.Process.Kill()
-		c.Wait()
+		p := testwait.Start(t, c)
+		testwait.Until(func() bool {
+			there, _ := filepath.Glob(filepath.Join(root, "bucket", "set", "photos-train*"))
+			return len(there) > kill || p.Ended()
+		})
+		p.Process.Kill()
+		p.Wait()
 	}
 	if _, err := os.Stat(filepath.Join(root, "bucket", "set", "manifest.json")); err == nil {
 		t.Fatal("it was done before it was killed")
@@ -223,9 +218,7 @@ b = tfds.builder_from_directory(out)
 theirs = sum(1 for s in b.info.splits for _ in b.as_dataset(split=s))
 print(ours, theirs)
 `
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	c := exec.CommandContext(ctx, python, "-c", program, filepath.Join(root, "bucket", "set"))
+	c := testwait.Command(t, python, "-c", program, filepath.Join(root, "bucket", "set"))
 	c.Env = append(os.Environ(), "TF_CPP_MIN_LOG_LEVEL=3", "CUDA_VISIBLE_DEVICES=-1")
 	var text strings.Builder
 	c.Stderr = &text

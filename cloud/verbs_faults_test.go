@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
+	"github.com/tfrec/tfrec/internal/dev/testwait"
 	"github.com/tfrec/tfrec/internal/torture"
 )
 
@@ -122,7 +122,7 @@ func runAll(t *testing.T, commands, root string, env []string) (o outcome) {
 	names := strings.NewReplacer("ROOT", root, "LOCAL", local)
 	for command := range strings.SplitSeq(commands, ";") {
 		var out, text bytes.Buffer
-		c := exec.Command(self, strings.Fields(names.Replace(command))...)
+		c := testwait.Command(t, self, strings.Fields(names.Replace(command))...)
 		c.Env = append(append(os.Environ(), actAsTfrec+"=1", impatient+"=1"), env...)
 		c.Stdout, c.Stderr = &out, &text
 		if err := c.Run(); err != nil && c.ProcessState == nil {

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/tfrec/tfrec/internal/dev/testwait"
 )
 
 // server is a store with one object and a list, which records what changes it.
@@ -66,7 +68,8 @@ const object, list = "/bucket/object", "/bucket?list-type=2"
 type naive struct {
 	t        *testing.T
 	address  string
-	patience time.Duration // for an answer
+	proxy    *Proxy
+	patience time.Duration // for an answer, from a fault on; 0: any
 }
 
 func start(t *testing.T, p *Proxy) (naive, *server) {
@@ -74,13 +77,20 @@ func start(t *testing.T, p *Proxy) (naive, *server) {
 	p.Backend = s
 	h := httptest.NewServer(p)
 	t.Cleanup(func() { h.CloseClientConnections(); h.Close() })
-	return naive{t, h.URL, time.Minute}, s
+	return naive{t, h.URL, p, 0}, s
 }
 
 // do makes a request, which it gives up when it runs out of patience.
 func (c naive) do(method, path, body string) (status int, data []byte, err error) {
-	ctx, cancel := context.WithTimeout(c.t.Context(), c.patience)
+	ctx, cancel := context.WithCancel(c.t.Context())
 	defer cancel()
+	if c.patience > 0 {
+		go func() {
+			testwait.Until(func() bool { return c.proxy.Count("") > 0 || ctx.Err() != nil })
+			time.Sleep(c.patience)
+			cancel()
+		}()
+	}
 	r, err := http.NewRequestWithContext(ctx, method, c.address+path, strings.NewReader(body))
 	if err != nil {
 		c.t.Fatal(err)
@@ -117,7 +127,7 @@ func TestHarm(t *testing.T) {
 	}
 	silent := func(c naive, s *server) bool {
 		_, data, err := c.do(http.MethodGet, object, "")
-		return errors.Is(err, context.DeadlineExceeded) && len(data) < len(s.object)
+		return errors.Is(err, context.Canceled) && len(data) < len(s.object)
 	}
 	for kind, harms := range map[Kind]func(naive, *server) bool{
 		Busy: refused(http.StatusServiceUnavailable), TooMany: refused(http.StatusTooManyRequests), Broken: refused(http.StatusInternalServerError),
