@@ -14,10 +14,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/internal/command"
+	"github.com/tfrec/tfrec/internal/dev/testwait"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -220,15 +220,11 @@ func TestStopped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")
-			p := start(t, onBeam, into(args, out, c.how...)...)
+			victim := start(t, onBeam, into(args, out, c.how...)...)
 			var stderr strings.Builder
-			p.Stderr = &stderr
-			if err := p.Start(); err != nil {
-				t.Fatal(err)
-			}
-			for finished(out) < 2 && p.ProcessState == nil {
-				time.Sleep(time.Millisecond)
-			}
+			victim.Stderr = &stderr
+			p := testwait.Start(t, victim)
+			testwait.Until(func() bool { return finished(out) >= 2 || p.Ended() })
 			p.Process.Signal(c.signal)
 			p.Wait()
 			made := finished(out)

@@ -51,7 +51,7 @@ func TestRunnersThatFallSilent(t *testing.T) {
 	}()
 
 	ctx := grpcx.WriteWorkerID(context.Background(), "1-1")
-	c, err := dialRunner(ctx, l.Addr().String(), long)
+	c, err := dialRunner(ctx, l.Addr().String(), time.Hour)
 	check(t, err)
 	defer c.Close()
 	control, err := fnpb.NewBeamFnControlClient(c).Control(ctx)

@@ -18,6 +18,7 @@ import (
 	fnpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/fnexecution_v1"
 
 	"github.com/tfrec/tfrec/internal/command"
+	"github.com/tfrec/tfrec/internal/dev/testwait"
 )
 
 // actAs in the environment makes the test binary a command, for tests that need it as
@@ -77,7 +78,7 @@ func start(t testing.TB, as string, args ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(self, args...)
+	c := testwait.Command(t, self, args...)
 	c.Env = append(os.Environ(), actAs+"="+as, "GORACE=atexit_sleep_ms=0")
 	return c
 }
@@ -91,7 +92,12 @@ type outcome struct {
 // run runs a command.
 func run(t testing.TB, as string, args ...string) outcome {
 	t.Helper()
-	c := start(t, as, args...)
+	return ended(t, start(t, as, args...))
+}
+
+// ended runs a command that start has returned.
+func ended(t testing.TB, c *exec.Cmd) outcome {
+	t.Helper()
 	var stdout, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &stdout, &stderr
 	err := c.Run()

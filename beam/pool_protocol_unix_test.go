@@ -14,7 +14,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	fnpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/fnexecution_v1"
 	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
@@ -78,7 +77,7 @@ func (r *fakeRunner) Logging(stream fnpb.BeamFnLogging_LoggingServer) error {
 	return nil
 }
 
-// next waits for an ID.
+// next waits for IDs.
 func next(t *testing.T, of <-chan string, want ...string) {
 	t.Helper()
 	left := map[string]bool{}
@@ -86,15 +85,11 @@ func next(t *testing.T, of <-chan string, want ...string) {
 		left[id] = true
 	}
 	for len(left) > 0 {
-		select {
-		case id := <-of:
-			if !left[id] {
-				t.Fatalf("worker %s, want %q", id, want)
-			}
-			delete(left, id)
-		case <-time.After(long):
-			t.Fatalf("no worker of %v", left)
+		id := <-of
+		if !left[id] {
+			t.Fatalf("worker %s, want %q", id, want)
 		}
+		delete(left, id)
 	}
 }
 
@@ -133,13 +128,8 @@ func TestTheProtocolOfPools(t *testing.T) {
 	}()
 	saying := func(pattern string) {
 		t.Helper()
-		select {
-		case line := <-said:
-			if !regexp.MustCompile(pattern).MatchString(line) {
-				t.Fatalf("the pool said %q, want %s", line, pattern)
-			}
-		case <-time.After(long):
-			t.Fatalf("the pool did not say %s", pattern)
+		if line := <-said; !regexp.MustCompile(pattern).MatchString(line) {
+			t.Fatalf("the pool said %q, want %s", line, pattern)
 		}
 	}
 	var address string

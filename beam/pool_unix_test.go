@@ -10,29 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
-
-// long is how long a command may take that must not hang.
-const long = 5 * time.Minute
-
-// runNoLongerThan runs a command with more in its environment, and fails if it hangs.
-func runNoLongerThan(t *testing.T, limit time.Duration, env []string, args ...string) outcome {
-	t.Helper()
-	c := start(t, onBeam, args...)
-	c.Env = append(c.Env, env...)
-	var stdout, stderr strings.Builder
-	c.Stdout, c.Stderr = &stdout, &stderr
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	hung := time.AfterFunc(limit, func() { _ = c.Process.Kill() })
-	_ = c.Wait() // its code says as much
-	if !hung.Stop() {
-		t.Fatalf("it hung: %s", stderr.String())
-	}
-	return outcome{c.ProcessState.ExitCode(), stdout.String(), stderr.String()}
-}
 
 // TestAWorkerThatDies has a worker die before it has begun, and in the middle of a job; the same
 // command then makes the set.
@@ -62,7 +40,9 @@ func TestAWorkerThatDies(t *testing.T) {
 			if c.command != "" {
 				more = append(more, "--environment_config", config(c.command))
 			}
-			o := runNoLongerThan(t, long, c.env, into(args, out, more...)...)
+			p := start(t, onBeam, into(args, out, more...)...)
+			p.Env = append(p.Env, c.env...)
+			o := ended(t, p)
 			if o.code != 1 || !strings.Contains(o.stderr, "the runner gave up: ") || !strings.Contains(o.stderr, c.want) || strings.Contains(o.stderr, "goroutine ") {
 				t.Fatalf("exit %d: %s", o.code, o.stderr)
 			}
@@ -89,7 +69,7 @@ func TestAPoolOfWorkers(t *testing.T) {
 	if _, err := fmt.Sscanf(first, "tfrec-beam: workers are started by %s", &address); err != nil {
 		t.Fatalf("%v: %q", err, first)
 	}
-	o := runNoLongerThan(t, long, nil, into(args, out, "--environment_type=EXTERNAL", "--environment_config="+address)...)
+	o := run(t, onBeam, into(args, out, "--environment_type=EXTERNAL", "--environment_config="+address)...)
 	if o.code != 0 {
 		t.Fatalf("exit %d: %s", o.code, o.stderr)
 	}

@@ -13,9 +13,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/dev/testwait"
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
@@ -201,24 +201,13 @@ func TestReshardIsKilled(t *testing.T) {
 	must(t, plain, into(args, want)...)
 	for _, sign := range []string{"reshard.json", "shards/*.tfrecord-*.json"} {
 		out := filepath.Join(t.TempDir(), "out")
-		victim := start(t, onBeam, into(args, out)...)
-		check(t, victim.Start())
-		ended := make(chan error, 1)
-		go func() { ended <- victim.Wait() }()
-		for alive := true; alive; {
-			select {
-			case err := <-ended:
-				t.Logf("%s: ended before it was killed: %v", sign, err)
-				alive = false
-			case <-time.After(time.Millisecond):
-				if found, _ := filepath.Glob(filepath.Join(out, shard.StateDir, sign)); len(found) > 0 {
-					check(t, victim.Process.Kill())
-					<-ended
-					alive = false
-				}
-			}
-		}
-		t.Logf("%s: killed with %d shards finished", sign, finished(out))
+		victim := testwait.Start(t, start(t, onBeam, into(args, out)...))
+		testwait.Until(func() bool {
+			found, _ := filepath.Glob(filepath.Join(out, shard.StateDir, sign))
+			return len(found) > 0 || victim.Ended()
+		})
+		_ = victim.Process.Kill()
+		t.Logf("%s: ended with %d shards finished: %v", sign, finished(out), victim.Wait())
 		must(t, onBeam, into(args, out)...)
 		sameSet(t, out, want)
 	}
