@@ -16,6 +16,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tfrec/tfrec/internal/dev/testwait"
 )
 
 // taskManagers is how many the tests run, instead of the 4 of the example.
@@ -51,7 +53,7 @@ func startSession(t *testing.T, s store, secret *corev1.Secret, p *proxy) *sessi
 	pod := deployment(t, "flink/taskmanager.yaml").Spec.Template.Spec
 	cmd, _ := container(t, program(t, "TFREC_BEAM"), s, p, variables(pod.InitContainers[0], secret), c.here(pod.InitContainers[0].Args))
 	c.workers = launch(t, "the pool of workers", cmd)
-	await(t, c.pool)
+	await(t, c.pool, c.workers)
 	for range taskManagers {
 		c.startTaskManager()
 	}
@@ -60,8 +62,7 @@ func startSession(t *testing.T, s store, secret *corev1.Secret, p *proxy) *sessi
 	server := deployment(t, "flink/jobserver.yaml").Spec.Template.Spec.Containers[0]
 	java := exec.Command("java", append([]string{"-cp", filepath.Join(c.jars, "*"), "org.apache.beam.runners.flink.FlinkJobServerDriver"}, c.here(server.Args)...)...)
 	java.Env = append(os.Environ(), variables(server, secret)...)
-	launch(t, "Beam's job server", java)
-	await(t, "127.0.0.1:"+jobs)
+	await(t, "127.0.0.1:"+jobs, launch(t, "Beam's job server", java))
 	return c
 }
 
@@ -134,20 +135,16 @@ func (c *session) startTaskManager() {
 // awaitSlots waits until the job manager knows all task managers.
 func (c *session) awaitSlots() {
 	c.t.Helper()
-	var overview struct{ TaskManagers int }
-	var err error
-	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		var response *http.Response
-		if response, err = http.Get("http://" + c.rest + "/overview"); err != nil {
-			continue
+	testwait.Until(func() bool {
+		response, err := http.Get("http://" + c.rest + "/overview")
+		if err != nil {
+			return false
 		}
+		defer response.Body.Close()
+		var overview struct{ TaskManagers int }
 		err = json.NewDecoder(response.Body).Decode(&overview)
-		response.Body.Close()
-		if err == nil && overview.TaskManagers == taskManagers {
-			return
-		}
-	}
-	c.t.Fatalf("the job manager knows %d task managers: %v", overview.TaskManagers, err)
+		return err == nil && overview.TaskManagers == taskManagers
+	})
 }
 
 // drive starts the driver of a job. ended is closed at its end, and wait wants that to be a success.
@@ -156,21 +153,10 @@ func (c *session) drive(path string, s store, secret *corev1.Secret) (ended <-ch
 	of, d := driver(c.t, path), deployment(c.t, "flink/taskmanager.yaml")
 	args := c.here(withParallelism(c.t, of.Args, int(*d.Spec.Replicas)*slots(c.t)))
 	cmd, out := container(c.t, program(c.t, "TFREC_BEAM"), s, &proxy{}, variables(of, secret), args)
-	if err := cmd.Start(); err != nil {
-		c.t.Fatal(err)
-	}
-	hung := time.AfterFunc(20*time.Minute, func() { cmd.Process.Kill() })
-	gone := make(chan struct{})
-	var err error
-	go func() {
-		defer close(gone)
-		err = cmd.Wait()
-		hung.Stop()
-	}()
-	return gone, func() {
+	p := testwait.Start(c.t, cmd)
+	return p.Done(), func() {
 		c.t.Helper()
-		<-gone
-		if err != nil {
+		if err := p.Wait(); err != nil {
 			c.t.Fatalf("%q: %v\n%s", args, err, out)
 		}
 		c.t.Logf("%s", out)
@@ -200,17 +186,10 @@ func children(t *testing.T, parent int) []int {
 func (c *session) awaitNoWorkers() {
 	c.t.Helper()
 	began := time.Now()
-	for {
-		left := children(c.t, c.workers.Process.Pid)
-		if len(left) == 0 {
-			c.t.Logf("no workers are left after %v", time.Since(began))
-			return
-		}
-		if time.Since(began) > 10*time.Minute {
-			c.t.Fatalf("%d workers are left after the jobs", len(left))
-		}
+	for len(children(c.t, c.workers.Cmd.Process.Pid)) > 0 {
 		time.Sleep(50 * time.Millisecond)
 	}
+	c.t.Logf("no workers are left after %v", time.Since(began))
 }
 
 // TestFlinkFromBucketToBucket converts and shuffles on the session cluster. In the middle of the
@@ -233,7 +212,7 @@ func TestFlinkFromBucketToBucket(t *testing.T) {
 	}
 	c.managers[0].kill()
 	c.startTaskManager()
-	workers := children(t, c.workers.Process.Pid)
+	workers := children(t, c.workers.Cmd.Process.Pid)
 	if len(workers) == 0 {
 		t.Fatal("the pool has no workers")
 	}
@@ -260,6 +239,6 @@ func TestFlinkFromBucketToBucket(t *testing.T) {
 	wait()
 	same(t, withoutState(filesBelow(t, filepath.Join(s.dir, "sets", "photos-shuffled"))), withoutState(filesBelow(t, shuffle)))
 	c.awaitNoWorkers()
-	c.workers.Process.Signal(syscall.SIGTERM)
+	c.workers.Cmd.Process.Signal(syscall.SIGTERM)
 	c.workers.kill() // waits
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/dev/testwait"
 )
 
 // tasks is how many tasks the tests run instead of the 64 of the examples.
@@ -135,7 +137,7 @@ func withoutState(files map[string]string) map[string]string {
 func container(t *testing.T, program string, s store, p *proxy, env, args []string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	address := p.start(t, s.address())
-	cmd, out := exec.Command(program, args...), &bytes.Buffer{}
+	cmd, out := testwait.Command(t, program, args...), &bytes.Buffer{}
 	cmd.Dir = t.TempDir()
 	cmd.Env = slices.Concat(env, []string{"TMPDIR=" + cmd.Dir}, s.env(address))
 	cmd.Stdout, cmd.Stderr = out, out

@@ -10,10 +10,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
+	"github.com/tfrec/tfrec/internal/dev/testwait"
 	"github.com/tfrec/tfrec/internal/freeport"
 )
 
@@ -39,23 +38,20 @@ func serve(t *testing.T, name string, args func(port string) []string) string {
 	path := filepath.Join(program(t, "TFREC_SERVERS"), name)
 	port := freePort(t)
 	host := net.JoinHostPort("127.0.0.1", port)
-	launch(t, name, exec.Command(path, args(port)...))
-	await(t, host)
+	await(t, host, launch(t, name, exec.Command(path, args(port)...)))
 	return "http://" + host
 }
 
 // launch runs a command until the test ends, and shows the end of its output if the test fails.
 func launch(t *testing.T, name string, cmd *exec.Cmd) *process {
 	t.Helper()
-	p := &process{Cmd: cmd, log: filepath.Join(t.TempDir(), "log")}
+	p := &process{log: filepath.Join(t.TempDir(), "log")}
 	out, err := os.Create(p.log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd.Stdout, cmd.Stderr = out, out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	p.Process = testwait.Start(t, cmd)
 	t.Cleanup(func() {
 		p.kill()
 		out.Close()
@@ -69,17 +65,14 @@ func launch(t *testing.T, name string, cmd *exec.Cmd) *process {
 
 // process is a command that runs.
 type process struct {
-	*exec.Cmd
-	log  string // the path of its output
-	once sync.Once
+	*testwait.Process
+	log string // the path of its output
 }
 
 // kill kills the process, and waits for its end.
 func (p *process) kill() {
-	p.once.Do(func() {
-		p.Process.Kill()
-		p.Wait()
-	})
+	p.Cmd.Process.Kill()
+	p.Wait()
 }
 
 // freePort returns a port of this machine that nothing listens on.
@@ -88,18 +81,18 @@ func freePort(t *testing.T) string {
 	return strconv.Itoa(freeport.Next(t))
 }
 
-// await waits until something listens on an address.
-func await(t *testing.T, host string) {
+// await waits until a process listens on an address.
+func await(t *testing.T, host string, p *process) {
 	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	testwait.Until(func() bool {
 		conn, err := net.Dial("tcp", host)
 		if err == nil {
 			conn.Close()
-			return
 		}
-		if time.Now().After(end) {
-			t.Fatalf("nothing listens on %s: %v", host, err)
-		}
+		return err == nil || p.Ended()
+	})
+	if p.Ended() {
+		t.Fatalf("nothing listens on %s: %v", host, p.Wait())
 	}
 }
 
