@@ -58,10 +58,20 @@ func Note(names []string, offset int, option string) string {
 	case len(numbers) == len(names):
 		a, b := repeated(numbers)
 		return fmt.Sprintf("labels are integers, but %q and %q are the same one, so they are in text order: %s", a, b, mapping(names, offset))
-	case !slices.IsSortedFunc(numbers, integer.compare):
-		return fmt.Sprintf("not all labels are integers, so they are in text order: %s", mapping(names, offset))
+	}
+	for _, n := range numbers {
+		id := offset + slices.Index(names, n.name)
+		if value, ok := n.value(); !ok || value != id {
+			return fmt.Sprintf("not all labels are integers, such as %q, so they are names in text order: %s", other(names), mapping(names, offset))
+		}
 	}
 	return ""
+}
+
+// other returns the first name that is not an integer.
+func other(names []string) string {
+	i := slices.IndexFunc(names, func(name string) bool { numbers, _ := integers([]string{name}); return numbers == nil })
+	return names[max(i, 0)]
 }
 
 // mapping lists the ids of some names: of all where they are few.
