@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/annotation/labelme"
 	"github.com/tfrec/tfrec/internal/annotation/voc"
 	"github.com/tfrec/tfrec/internal/annotation/yolo"
+	"github.com/tfrec/tfrec/internal/classfile"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/plural"
@@ -53,8 +54,8 @@ func (o *ImageOptions) readAnnotations(ctx context.Context) (*annotations, error
 		return nil, err
 	}
 	for _, c := range a.classes {
-		if c.ID < 0 || c.ID > maxLabel {
-			return nil, fmt.Errorf("AnnotationSpec.Files: the id of class %s is %d, not between 0 and %d", jsontext.Readable(c.Name), c.ID, maxLabel)
+		if c.ID < 0 || c.ID > labels.MaxID {
+			return nil, fmt.Errorf("AnnotationSpec.Files: the id of class %s is %d, not between 0 and %d", jsontext.Readable(c.Name), c.ID, labels.MaxID)
 		}
 	}
 	o.noteClasses(a.classes)
@@ -109,21 +110,21 @@ func (o *ImageOptions) noteClasses(classes []annotation.Class) {
 	}
 }
 
-// annotationClasses returns the names of LabelSpec.Classes; nil without one.
-func (o *ImageOptions) annotationClasses(ctx context.Context) ([]string, error) {
+// annotationClasses returns the list in LabelSpec.Classes; nil without one.
+func (o *ImageOptions) annotationClasses(ctx context.Context) (*classfile.List, error) {
 	if o.Labels.Classes == "" {
 		return nil, nil
 	}
-	c, err := labels.ReadClasses(ctx, o.Labels.Classes, nil)
+	list, err := classfile.Read(ctx, o.Labels.Classes)
 	if err != nil {
 		return nil, fmt.Errorf("LabelSpec.Classes: %w", err)
 	}
-	return c.Names, nil
+	return list, nil
 }
 
 // readAnnotationFile reads a file or directory of annotations, whose classes get the order of
 // classes unless that is nil.
-func (o *ImageOptions) readAnnotationFile(ctx context.Context, path string, classes []string) (*annotation.Set, error) {
+func (o *ImageOptions) readAnnotationFile(ctx context.Context, path string, classes *classfile.List) (*annotation.Set, error) {
 	format := o.Annotations.Format
 	if format == "" || format == "auto" {
 		var err error
@@ -131,11 +132,20 @@ func (o *ImageOptions) readAnnotationFile(ctx context.Context, path string, clas
 			return nil, err
 		}
 	}
+	var list []annotation.Class
+	var names []string
+	stated := false
+	if classes != nil {
+		list, stated = classes.Classes()
+		for _, c := range list {
+			names = append(names, c.Name)
+		}
+	}
 	set, err := annotationReaders[format](ctx, path, annotation.Options{
-		Regions: o.Annotations.InstanceMasks, Workers: o.workers(), Classes: classes,
+		Regions: o.Annotations.InstanceMasks, Workers: o.workers(), Classes: names,
 	})
 	if err == nil && classes != nil {
-		if err = set.Reorder(classes); err != nil {
+		if err = set.Reorder(list, stated); err != nil {
 			err = fmt.Errorf("LabelSpec.Classes: %w", err)
 		}
 	}

@@ -28,6 +28,7 @@ type archiveWalker struct {
 	classes   map[int32]string // contents of .cls members by item
 	json      *jsonFeatures    // nil without ImageOptions.Features
 	someLabel bool             // a sample has one
+	labels    labelNumbers     // integers
 }
 
 // listArchives lists the images of archives.

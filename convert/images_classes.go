@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/classfile"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/shard"
 )
 
 // splitsFromDirectories uses the top directories as splits if all of them have split names.
@@ -193,40 +195,117 @@ func (l *listing) noteMasks(o *ImageOptions) {
 	}
 }
 
-// number assigns each label its id, after the background names: its index in the order of
-// labels.Sort, or in LabelSpec.Classes.
-func (l *listing) number(ctx context.Context, o *ImageOptions) error {
-	seen := l.labels // of a table, each once
-	known := len(seen) > 0
-	for _, p := range l.images {
-		if n := len(seen); !known && p.label != nil && (n == 0 || seen[n-1] != *p.label) {
-			seen = append(seen, *p.label)
-		}
+// number assigns each label its id, after the background names: see numberLabels. Stated is a list
+// of the names of ids in the source, which LabelSpec.Classes replaces; nil without.
+func (l *listing) number(ctx context.Context, o *ImageOptions, stated *classfile.List) error {
+	by := numbering{
+		directories: l.labels == nil, list: stated, offset: o.Labels.Offset,
+		listOption: "LabelSpec.Classes", offsetOption: "LabelSpec.Offset",
 	}
-	ids := make(map[string]int32, len(seen))
-	if o.Labels.Classes == "" {
-		l.labels = o.orderLabels(slices.Clone(seen), o.Labels.Offset, "LabelSpec.Offset")
-		for i, name := range l.labels {
-			ids[name] = int32(o.Labels.Offset + i)
-		}
-	} else {
-		c, err := labels.ReadClasses(ctx, o.Labels.Classes, seen)
-		if err != nil {
+	seen := l.labels // each once
+	if by.directories {
+		seen = l.labelsOfImages()
+	}
+	if o.Labels.Classes != "" {
+		var err error
+		if by.list, err = classfile.Read(ctx, o.Labels.Classes); err != nil {
 			return fmt.Errorf("LabelSpec.Classes: %w", err)
 		}
-		l.labels, l.synsets = c.Names, c.Synsets
-		for label, i := range c.IDs {
-			ids[label] = int32(o.Labels.Offset + i)
+	}
+	if l.rows != nil && l.rows.text {
+		seen = o.withoutMissing(seen, "")
+	}
+	n, err := o.numberLabels(seen, by)
+	if err != nil {
+		return l.located(o, err)
+	}
+	if slices.Contains(n.IDs, labels.Unlabelled) && n.Names != nil && (o.Augment.mixes() || o.Labels.several()) {
+		return fmt.Errorf("a label is %d, which stands for none: an image in a mixture, and in lists of labels, has a label", labels.Unlabelled)
+	}
+	l.use(o, seen, n)
+	return nil
+}
+
+// located adds to an error of numberLabels the option that it is about, and an image.
+func (l *listing) located(o *ImageOptions, err error) error {
+	var option *shard.OptionError
+	if errors.As(err, &option) {
+		return err
+	}
+	var id *classfile.IDError
+	if errors.As(err, &id) {
+		for i := range l.images {
+			if digits, _, ok := labels.Integer(l.images[i].labelName()); ok && digits == id.Digits {
+				err = fmt.Errorf("the label of %s: %w", jsontext.Readable(l.images[i].path), err)
+				break
+			}
+		}
+	}
+	if o.Labels.Classes == "" {
+		return fmt.Errorf("%w; LabelSpec.Classes gives other names", err)
+	}
+	return fmt.Errorf("LabelSpec.Classes: %w", err)
+}
+
+// labelsOfImages returns the labels of the images, each once.
+func (l *listing) labelsOfImages() []string {
+	known := map[string]bool{}
+	var seen []string
+	var last *string
+	for i := range l.images {
+		if label := l.images[i].label; label != nil && label != last {
+			if last = label; !known[*label] {
+				known[*label] = true
+				seen = append(seen, *label)
+			}
+		}
+	}
+	return seen
+}
+
+// use gives the images the ids of their labels, each of which is among seen unless it is missing.
+func (l *listing) use(o *ImageOptions, seen []string, n *labelIDs) {
+	named := n.Names != nil || !n.integers
+	l.labels, l.synsets = n.Names, n.Synsets
+	if !named {
+		l.values, l.texts = n.IDs, n.digits
+	}
+	ids := make(map[string]int32, len(seen)) // as imageFile has them
+	for i, label := range seen {
+		switch id := n.IDs[i]; {
+		case !named:
+			ids[label] = int32(i)
+		case id == labels.Unlabelled:
+			ids[label] = labels.Unlabelled
+		default:
+			ids[label] = int32(id) + int32(o.Labels.Offset)
 		}
 	}
 	for i := range l.images {
 		p := &l.images[i]
-		p.id = ids[p.labelName()]
-		if row := p.row(); row != nil {
-			for k, id := range row.labels {
-				row.labels[k] = ids[seen[id]]
-			}
+		if row := p.row(); row != nil && row.labels != nil {
+			row.labels = l.rows.number(row.labels, ids)
 		}
+		if p.label == nil {
+			if !named {
+				p.id = labels.Unlabelled // of an image that cannot be used, or has a list of labels
+			}
+			continue
+		}
+		id, ok := ids[*p.label]
+		switch {
+		case !ok:
+			p.addExtra().bad = l.rows.missing(p)
+			p.label = nil
+			continue
+		case n.integers && !named:
+			p.label = &l.texts[id]
+		case n.integers && id < 0:
+			p.label = nil
+		case n.integers:
+			p.label = &l.labels[int(id)-o.Labels.Offset]
+		}
+		p.id = id
 	}
-	return nil
+	l.rows = nil
 }

@@ -84,6 +84,9 @@ type labelNumbers struct {
 	ids   map[string]int32
 }
 
+// label returns a label, of which there is one copy.
+func (l *labelNumbers) label(label string) *string { return &l.names[l.id(label)] }
+
 // id returns the number of a label.
 func (l *labelNumbers) id(label string) int32 {
 	id, ok := l.ids[label]

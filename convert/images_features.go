@@ -31,7 +31,7 @@ func (s *imageSource) describe(m *manifest.Manifest) {
 	}
 	if s.storesMixture() {
 		m.Features = append(m.Features,
-			manifest.Feature{Key: o.key(keyMixLabel), Kind: "int64", Class: manifest.ClassLabel, Shape: []int{-1}},
+			manifest.Feature{Key: o.key(keyMixLabel), Kind: "int64", Class: s.labelClass(true), Shape: []int{-1}},
 			manifest.Feature{Key: o.key(keyMixWeight), Kind: "float", Class: manifest.ClassVector, Shape: []int{-1}})
 	}
 	if s.decodes {
@@ -42,7 +42,7 @@ func (s *imageSource) describe(m *manifest.Manifest) {
 	}
 	if s.writesLabels() {
 		label := scalar(keyLabel, "int64")
-		label.Class = manifest.ClassLabel
+		label.Class = s.labelClass(o.Labels.several())
 		features := []manifest.Feature{label, text(keyText)}
 		if s.synsets != nil {
 			features = append(features, text(keySynset))
@@ -63,6 +63,17 @@ func (s *imageSource) describe(m *manifest.Manifest) {
 	m.Features = append(m.Features, s.features...)
 	m.Features = append(m.Features, s.describeAnnotations()...)
 	slices.SortFunc(m.Features, func(a, b manifest.Feature) int { return strings.Compare(a.Key, b.Key) })
+}
+
+// labelClass returns the class of a feature with a label, or a list of them.
+func (s *imageSource) labelClass(list bool) manifest.FeatureClass {
+	switch {
+	case s.values == nil:
+		return manifest.ClassLabel
+	case list:
+		return manifest.ClassVector
+	}
+	return manifest.ClassScalar
 }
 
 // imageFeature describes how the image itself is stored.

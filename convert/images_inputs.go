@@ -23,7 +23,7 @@ func (s *imageSource) identity(dst []byte, sample sample, hash string) []byte {
 	label := p.labelName()
 	dst = binary.AppendUvarint(dst, uint64(len(label)))
 	dst = append(dst, label...)
-	dst = binary.AppendVarint(dst, int64(p.id))
+	dst = binary.AppendVarint(dst, s.labelID(p.id))
 	if s.synsets != nil {
 		dst = s.identifyLabel(dst, p.id)
 	}
@@ -43,7 +43,7 @@ func (s *imageSource) identity(dst []byte, sample sample, hash string) []byte {
 
 // identifyLabel appends the identity of a label by its id: all that records have of it.
 func (s *imageSource) identifyLabel(dst []byte, id int32) []byte {
-	dst = binary.AppendVarint(dst, int64(id))
+	dst = binary.AppendVarint(dst, s.labelID(id))
 	if len(s.labels) == 0 {
 		return dst
 	}

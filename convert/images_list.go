@@ -59,7 +59,7 @@ type imageFile struct {
 	path    string  // relative to the source, with /; the key of a record; any bytes
 	split   *string // from its directory or the file of its record, shared; nil without
 	label   *string // shared by all images that have it; nil without labels
-	id      int32   // of the label, with the offset
+	id      int32   // of the label, with the offset; without a vocabulary an index of listing.values
 	item    int32   // its number in an origin that numbers its images
 	size    int64
 	modTime int64        // nanoseconds since 1970; 0 in archives
@@ -93,6 +93,9 @@ type listing struct {
 	skipped     int64       // other files
 	labels      []string    // names in id order, without the offset
 	synsets     []string    // labels in the source, by id, if their names are others
+	values      []int64     // of labels without names: the integers that are stored; else nil
+	texts       []string    // of values
+	rows        *imageTable // of LabelSpec.File, until labels have ids; nil without
 	features    []manifest.Feature
 	carried     *carriedFeatures // of TFRecords; nil for other sources
 	labelMap    bool             // labels are those of the objects of TFRecords
@@ -196,7 +199,7 @@ func (o *ImageOptions) list(ctx context.Context, src imagePlace, out string) (*l
 		l.noteSingleClass(o)
 	}
 	l.noteMasks(o)
-	return l, l.number(ctx, o)
+	return l, l.number(ctx, o, nil)
 }
 
 // listTree lists the images below a directory. It skips the output directory if that is inside.

@@ -255,11 +255,11 @@ func (s *imageSource) buildMixture(m *sampleWork) {
 	add := func(image int32, weight float64) {
 		pic := &s.images[image]
 		if !s.o.Labels.several() {
-			r.ids, r.weights = append(r.ids, int64(pic.id)), append(r.weights, float32(weight))
+			r.ids, r.weights = append(r.ids, s.labelID(pic.id)), append(r.weights, float32(weight))
 			return
 		}
 		for _, id := range pic.row().labels {
-			r.ids, r.weights = append(r.ids, int64(id)), append(r.weights, float32(weight))
+			r.ids, r.weights = append(r.ids, s.labelID(id)), append(r.weights, float32(weight))
 		}
 	}
 	if len(m.partners) == 0 {

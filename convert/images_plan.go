@@ -34,6 +34,8 @@ type imageSource struct {
 	loose       int         // how many these are
 	labels      []string    // names by id, background names included
 	synsets     []string    // labels in the source, by id as labels; nil if they are the names
+	values      []int64     // of labels without names: what is stored; nil with names
+	texts       []string    // of values
 	features    []manifest.Feature
 	annotations *annotations     // nil without AnnotationSpec.Files
 	objectKeys  []string         // of their lists, besides those of all
@@ -62,7 +64,7 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *previ
 	s := &imageSource{
 		o: o, origin: l.origin, webdataset: l.webdataset, codec: codec, backend: augment.CPU{}, decodes: o.BackendDecodes,
 		images: l.images, loose: len(l.loose), skipped: l.skipped, labels: labelNames(l.labels, o.Labels.Offset),
-		features: l.features, carried: l.carried, labelMap: l.labelMap || l.annotations != nil, columns: l.columns, annotations: l.annotations, masks: l.masks,
+		values: l.values, texts: l.texts, features: l.features, carried: l.carried, labelMap: l.labelMap || l.annotations != nil, columns: l.columns, annotations: l.annotations, masks: l.masks,
 	}
 	if l.annotations != nil {
 		s.labels, s.objectKeys = l.annotations.labels(), o.objectKeys(l.annotations.format)
@@ -305,7 +307,9 @@ func (s *imageSource) labelCounts(byID map[int32]int64) map[string]int64 {
 	}
 	counts := make(map[string]int64, len(byID))
 	for id, n := range byID {
-		counts[jsontext.Readable(s.labels[id])] += n
+		if id >= 0 {
+			counts[jsontext.Readable(s.labels[id])] += n
+		}
 	}
 	return counts
 }

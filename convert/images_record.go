@@ -90,11 +90,31 @@ func (s *imageSource) build(m *sampleWork) {
 	}
 }
 
+// labelID returns the id that is stored of a label, by the id that an imageFile has.
+func (s *imageSource) labelID(id int32) int64 {
+	if s.values != nil && id >= 0 {
+		return s.values[id]
+	}
+	return int64(id)
+}
+
+// labelText returns the name of a label, by the id that an imageFile has: its digits without a
+// vocabulary, and no text for labels.Unlabelled.
+func (s *imageSource) labelText(id int32) string {
+	switch {
+	case id < 0:
+		return ""
+	case s.values != nil:
+		return s.texts[id]
+	}
+	return s.labels[id]
+}
+
 // buildLabels adds the label of an image, or the list of them.
 func (s *imageSource) buildLabels(r *recordBuilder, pic *imageFile) {
 	r.ids, r.texts, r.synsets = r.ids[:0], r.texts[:0], r.synsets[:0]
 	add := func(id int32) {
-		r.ids, r.texts = append(r.ids, int64(id)), append(r.texts, s.labels[id])
+		r.ids, r.texts = append(r.ids, s.labelID(id)), append(r.texts, s.labelText(id))
 		if s.synsets != nil {
 			r.synsets = append(r.synsets, s.synsets[id])
 		}

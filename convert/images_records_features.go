@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/manifest"
@@ -164,10 +165,11 @@ func (f *carriedFeature) describe(key, name string, records int64, l *listing, s
 // recordLabels are the labels that records have.
 type recordLabels struct {
 	set     *shard.Set
-	texts   map[int32]string // names by id
+	texts   map[int64]string // names by id
 	unclear bool             // an id has several names
 	lists   bool             // a record has not exactly one label
-	beyond  bool             // one is not an id from 0 to maxLabel-1
+	beyond  bool             // one is not an id from 0 to labels.MaxID
+	without bool             // one is labels.Unlabelled
 	highest int32
 	any     bool
 }
@@ -180,15 +182,22 @@ func (r *recordLabels) add(p *imageFile, e *tfrecord.Example) {
 		return
 	}
 	for id := range label.Int64List() {
-		if id < 0 || id >= maxLabel {
+		switch {
+		case id == labels.Unlabelled:
+			r.without = true
+		case id < 0 || id > labels.MaxID:
 			r.beyond = true
 			return
+		default:
+			r.any, r.highest = true, max(r.highest, int32(id))
 		}
 		p.id = int32(id)
-		r.any, r.highest = true, max(r.highest, p.id)
 	}
 	if label.Len() != 1 {
 		r.lists = true
+		return
+	}
+	if p.id == labels.Unlabelled {
 		return
 	}
 	text, ok := singleBytes(e, keyText)
@@ -196,36 +205,35 @@ func (r *recordLabels) add(p *imageFile, e *tfrecord.Example) {
 		r.unclear = true
 		return
 	}
-	if name, known := r.texts[p.id]; !known {
+	if name, known := r.texts[int64(p.id)]; !known {
 		if r.texts == nil {
-			r.texts = map[int32]string{}
+			r.texts = map[int64]string{}
 		}
-		r.texts[p.id] = string(text)
+		r.texts[int64(p.id)] = string(text)
 	} else if name != string(text) {
 		r.unclear = true
 	}
 }
 
 // name names the labels: as the set does, by image/class/text, or by their ids. Records without ids
-// of their own keep what they have, and the set has no labels.
+// of their own, or with ids that have no names, keep what they have, and the set has no labels.
 func (r *recordLabels) name(l *listing) {
-	l.carried.counted = r.any && !r.lists && !r.beyond
+	l.carried.counted = r.any && !r.lists && !r.beyond && !r.without
+	stated := r.set != nil && int(r.highest) < len(r.set.Labels) && (r.any || r.without)
 	switch {
-	case !r.any || r.beyond:
+	case r.beyond, !stated && (!r.any || r.without):
 		if r.set != nil && r.set.LabelMap { // the labels are those of objects
 			l.labels, l.labelMap = slices.Clone(r.set.Labels), true
 		}
 		return
-	case r.set != nil && int(r.highest) < len(r.set.Labels):
+	case stated:
 		l.labels, l.labelMap = slices.Clone(r.set.Labels), r.set.LabelMap
 	default:
-		for id := range r.highest + 1 {
-			name, ok := r.texts[id]
-			if !ok || r.unclear {
-				name = strconv.Itoa(int(id))
-			}
-			l.labels = append(l.labels, name)
+		named := map[int64]string{int64(r.highest): strconv.Itoa(int(r.highest))}
+		if !r.unclear {
+			maps.Copy(named, r.texts)
 		}
+		l.labels = labels.Fill(named)
 	}
 	for i := range l.images {
 		if p := &l.images[i]; p.bad() == nil && l.carried.counted {

@@ -206,7 +206,7 @@ func (a *recordWalker) finish(l *listing) error {
 	l.keepSplits(a.o, splits, func(p *imageFile) int { return int(a.origin.records[p.item].file) })
 	if a.carried.labels {
 		a.labels.name(l)
-	} else if err := l.number(a.ctx, a.o); err != nil {
+	} else if err := l.number(a.ctx, a.o, nil); err != nil {
 		return err
 	}
 	return a.carried.describe(l, a.o, a.labels.set)

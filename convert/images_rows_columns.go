@@ -108,7 +108,7 @@ func guessImages(found []table.Column, has func(name string) bool) (string, erro
 	return "", fmt.Errorf("which column has the images? ImageOptions.ImageKey names it; the columns are %s", quoteColumns(found))
 }
 
-// checkColumns returns an error for labels that are neither ids nor names.
+// checkColumns returns an error for labels that are lists.
 func (a *rowWalker) checkColumns() error {
 	if a.use.label == "" {
 		return nil
@@ -117,8 +117,8 @@ func (a *rowWalker) checkColumns() error {
 	if a.use.path != "" {
 		label = a.columns[2]
 	}
-	if label.List || label.Kind == table.Float {
-		return fmt.Errorf("column %q cannot hold labels: its values are lists or of type float; LabelSpec.None stores no labels", label.Name)
+	if label.List {
+		return fmt.Errorf("column %q cannot hold labels: its values are lists; LabelSpec.None stores no labels", label.Name)
 	}
 	return nil
 }

@@ -3,11 +3,14 @@ package convert
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/internal/classfile"
 	"github.com/tfrec/tfrec/internal/imagetable"
+	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/table"
@@ -202,19 +205,26 @@ func (a *rowWalker) row(p *imageFile, b *table.Batch, row int, reason string) {
 // label reads the label of a row: an id, or a name. It returns why there is none.
 func (a *rowWalker) label(p *imageFile, v *table.Values, row int) (reason string) {
 	first, _, ok := imagetable.Cell(v, row)
+	var text string
 	switch {
 	case !ok:
 		return fmt.Sprintf("%q is empty, so the image has no label", a.use.label)
 	case v.Kind == table.Bytes:
-		before := len(a.labels.names)
-		id := a.labels.id(string(v.Byte(first)))
-		if p.label = &a.labels.names[id]; len(a.labels.names) > before {
-			a.text += int64(len(*p.label))
-		}
-	case v.Ints[first] < 0 || v.Ints[first] >= maxLabel:
-		return fmt.Sprintf("%q is %d, which is not a label from 0 to %d", a.use.label, v.Ints[first], maxLabel-1)
+		text = string(v.Byte(first))
+	case v.Kind == table.Int64:
+		text = strconv.FormatInt(v.Ints[first], 10)
+	case v.Floats[first] != v.Floats[first]: // NaN, as pandas has it for a missing value
+		return fmt.Sprintf("%q is NaN, so the image has no label", a.use.label)
 	default:
-		p.id = int32(v.Ints[first])
+		id, err := labels.OfFloat(v.Floats[first])
+		if err != nil {
+			return fmt.Sprintf("%q is no label: %v", a.use.label, err)
+		}
+		text = strconv.FormatInt(id, 10)
+	}
+	before := len(a.labels.names)
+	if p.label = a.labels.label(text); len(a.labels.names) > before {
+		a.text += int64(len(text))
 	}
 	return ""
 }
@@ -233,9 +243,10 @@ func (a *rowWalker) finish(l *listing) error {
 		return file
 	})
 	l.columns, l.features = a.use, a.features.described
-	if a.use.label != "" && len(a.labels.names) == 0 {
-		return l.nameIDs(a.ctx, a.o, a.classes)
-	}
 	l.labels = a.labels.names
-	return l.number(a.ctx, a.o)
+	var stated *classfile.List
+	if a.classes != nil {
+		stated = classfile.Of(a.classes, fmt.Sprintf("the column %q", a.use.label))
+	}
+	return l.number(a.ctx, a.o, stated)
 }

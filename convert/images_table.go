@@ -74,7 +74,7 @@ func (l *listing) imagesFromTable(ctx context.Context, o *ImageOptions) error {
 		o.note("%s not named in %s left alone", plural.Of(n, "image"), o.Labels.File)
 	}
 	slices.SortStableFunc(images, func(a, b imageFile) int { return strings.Compare(a.path, b.path) })
-	l.images, l.labels, l.features = images, t.names, t.features.described
+	l.images, l.labels, l.features, l.rows = images, t.names, t.features.described, t
 	return nil
 }
 

@@ -27,9 +27,27 @@ type imageTable struct {
 	found    map[string]int   // images in the listing
 	lines    map[string]int64 // line where a path was first named
 	first    int64            // line of the first row if it may be a header; 0 if not
+	text     bool             // it is a CSV or a list
 	features columnEncoder
 
 	labelNumbers
+}
+
+// missing returns the ledger entry of an image whose label is a missing value: see withoutMissing.
+func (t *imageTable) missing(p *imageFile) *setdir.BadSample {
+	return t.bad(p.path, t.lines[p.path], "read", fmt.Sprintf("%s has the label %q, which is a missing value as all others are integers", jsontext.Readable(p.path), *p.label))
+}
+
+// number returns the ids of the labels of a row, which are indexes of t.names; ids has those of labels
+// that are not missing.
+func (t *imageTable) number(row []int32, ids map[string]int32) []int32 {
+	kept := row[:0]
+	for _, i := range row {
+		if id, ok := ids[t.names[i]]; ok {
+			kept = append(kept, id)
+		}
+	}
+	return kept
 }
 
 func newImageTable(o *ImageOptions, l *listing, opened *imagetable.Table, found map[string]int) *imageTable {
@@ -74,8 +92,7 @@ func (t *imageTable) imageFile(row *imagetable.Row) imageFile {
 	case row.Labels[0] == "":
 		return bad("read", "%s has an empty label", jsontext.Readable(name))
 	default:
-		id := t.id(row.Labels[0])
-		p.label = &t.names[id] // one copy of each
+		p.label = t.label(row.Labels[0])
 	}
 	if t.o.Labels.several() || len(t.features.columns) > 0 {
 		p.addExtra().row = t.imageRow(row)

@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,7 +12,6 @@ import (
 	"github.com/tfrec/tfrec/internal/archive"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
-	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
@@ -60,8 +58,6 @@ type otherMember struct {
 const (
 	classExt = "cls"
 	jsonExt  = "json"
-	// maxLabel bounds the ids in .cls members without LabelSpec.Classes: they have names up to it.
-	maxLabel = 1 << 20
 	// maxClassText is the maximum size of a .cls member in bytes, and maxJSON of a .json member
 	// that has features.
 	maxClassText = 64
@@ -173,11 +169,12 @@ func (a *archiveWalker) sample(g *sampleGroup, chosen int) imageFile {
 		case reason != "":
 			bad(stage, "%s: %s", jsontext.Readable(name), reason)
 		case ext == classExt && a.labelled():
-			id, err := strconv.ParseInt(strings.TrimSpace(a.classes[item]), 10, 32)
-			if err != nil || id < 0 || id >= maxLabel {
-				bad("parse", "%s: %q is not a label from 0 to %d", jsontext.Readable(name), jsontext.Readable(a.classes[item]), maxLabel-1)
+			_, id, ok := labels.Integer(strings.TrimSpace(a.classes[item]))
+			if label = true; ok {
+				p.label = a.labels.label(strconv.FormatInt(id, 10))
+			} else {
+				bad("parse", "%s: %q is not an integer", jsontext.Readable(name), jsontext.Readable(a.classes[item]))
 			}
-			p.id, label = int32(id), true
 		case ext == jsonExt && a.json != nil:
 			a.json.beside[p.item] = item
 		case ext == "":
@@ -236,13 +233,14 @@ func (a *archiveWalker) keepSplits(l *listing) {
 func (a *archiveWalker) finish(l *listing) error {
 	switch {
 	case !a.labelled():
-		if err := l.number(a.ctx, a.o); err != nil {
+		if err := l.number(a.ctx, a.o, nil); err != nil {
 			return err
 		}
 	case !a.someLabel:
 		return errors.New("no sample has a .cls member, so none has a label: label the images with LabelSpec.File, or give LabelSpec.None")
 	default:
-		if err := l.nameIDs(a.ctx, a.o, nil); err != nil {
+		l.labels = a.labels.names
+		if err := l.number(a.ctx, a.o, nil); err != nil {
 			return err
 		}
 	}
@@ -252,44 +250,6 @@ func (a *archiveWalker) finish(l *listing) error {
 		}
 	}
 	return l.describeParts(a.o, a.origin.partsOf)
-}
-
-// nameIDs names the labels of a source that gives ids: by LabelSpec.Classes, or else by the names
-// that the source has, if any, or as the numbers themselves.
-func (l *listing) nameIDs(ctx context.Context, o *ImageOptions, names []string) error {
-	highest, example := int32(-1), ""
-	for i := range l.images {
-		if p := &l.images[i]; p.bad() == nil && p.id > highest {
-			highest, example = p.id, p.path
-		}
-	}
-	switch {
-	case o.Labels.Classes != "":
-		c, err := labels.ReadClasses(ctx, o.Labels.Classes, nil)
-		if err != nil {
-			return fmt.Errorf("LabelSpec.Classes: %w", err)
-		}
-		l.labels = c.Names
-		if int(highest) >= len(l.labels) {
-			return fmt.Errorf("LabelSpec.Classes: %s has %s, and the label of %s is %d", o.Labels.Classes, plural.Of(len(l.labels), "line"), jsontext.Readable(example), highest)
-		}
-	case names != nil:
-		if int(highest) >= len(names) {
-			return fmt.Errorf("the file names %s, and the label of %s is %d: LabelSpec.Classes gives other names", plural.Of(len(names), "class"), jsontext.Readable(example), highest)
-		}
-		l.labels = names
-	default:
-		for id := range highest + 1 {
-			l.labels = append(l.labels, strconv.Itoa(int(id)))
-		}
-	}
-	for i := range l.images {
-		if p := &l.images[i]; p.bad() == nil {
-			p.label = &l.labels[p.id]
-			p.id += int32(o.Labels.Offset)
-		}
-	}
-	return nil
 }
 
 // describeParts describes the features that parts become, and refuses one that the image has.

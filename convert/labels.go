@@ -2,12 +2,111 @@ package convert
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/classfile"
+	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/plural"
 )
+
+// numbering says how labels get their ids.
+type numbering struct {
+	// directories says that the labels are names of directories: integers among them are no ids.
+	directories bool
+	list        *classfile.List // of the classes in their order; nil without
+	offset      int             // background names before the labels
+	// The options that list and offset are from.
+	listOption, offsetOption string
+}
+
+// labelIDs are labels with their ids.
+type labelIDs struct {
+	// Names are the vocabulary by id, without the background names; nil if there is none, as ids are
+	// negative or too large. IDs are those of the labels, in their order and without the offset.
+	classfile.Classes
+	integers bool     // the labels are integers, which are the ids
+	digits   []string // of integers, in the order of the labels
+}
+
+// numberLabels gives ids to the labels of an input, each of which occurs once. Integers are ids as
+// they are, and other labels are names.
+func (o *Options) numberLabels(of []string, by numbering) (*labelIDs, error) {
+	n := new(labelIDs)
+	var ids []int64
+	if !by.directories {
+		ids, n.digits, n.integers = labels.IDs(of)
+	}
+	switch {
+	case by.list != nil:
+		var c *classfile.Classes
+		var err error
+		if n.integers {
+			c, err = by.list.NumberIDs(ids, n.digits)
+		} else {
+			c, err = by.list.Number(of)
+		}
+		if err != nil {
+			return nil, err
+		}
+		n.Classes = *c
+		if slices.Contains(n.IDs, labels.Unlabelled) {
+			o.note("%d is no label: images with it are stored with that id and without a name", labels.Unlabelled)
+		}
+	case n.integers && labels.HaveNames(ids):
+		n.IDs = ids
+		n.Names = o.nameIDs(ids, n.digits, by.listOption)
+	case n.integers && by.offset > 0:
+		return nil, optionError(by.offsetOption, "labels are integers from %d to %d, which are stored as they are: there is no list to put background names before", slices.Min(ids), slices.Max(ids))
+	case n.integers:
+		n.IDs = ids
+		o.note("labels are integers from %d to %d, and only those from 0 to %d have names: they are stored as they are, without names; %s gives them others", slices.Min(ids), slices.Max(ids), labels.MaxID, by.listOption)
+	default:
+		n.Names = o.orderLabels(slices.Clone(of), by.offset, by.offsetOption)
+		index := make(map[string]int64, len(n.Names))
+		for id, name := range n.Names {
+			index[name] = int64(id)
+		}
+		n.IDs = make([]int64, len(of))
+		for i, label := range of {
+			n.IDs[i] = index[label]
+		}
+	}
+	return n, nil
+}
+
+// nameIDs returns the names of labels that are integers, and notes which ids no label has.
+func (o *Options) nameIDs(ids []int64, digits []string, option string) []string {
+	named := make(map[int64]string, len(ids))
+	for i, id := range ids {
+		named[id] = digits[i]
+	}
+	names := labels.Fill(named)
+	if gaps := len(names) - len(named); gaps > 0 {
+		o.note("labels are integers, which are ids as they are: %s up to %d; %s without a label named by the number (%s gives names)",
+			plural.Of(len(named), "label"), len(names)-1, plural.Of(gaps, "id"), option)
+	}
+	return names
+}
+
+// withoutMissing drops the spellings of a missing value in a CSV from labels if all others are
+// integers. Among names they are names, which a note says, with the remedy.
+func (o *Options) withoutMissing(of []string, remedy string) []string {
+	missing := func(label string) bool { return slices.Contains(csvscan.DefaultMissing, label) }
+	at := slices.IndexFunc(of, missing)
+	if at < 0 {
+		return of
+	}
+	present := slices.DeleteFunc(slices.Clone(of), missing)
+	if _, _, integers := labels.IDs(present); integers {
+		return present
+	}
+	o.note("%q is a label like others, and not a missing value%s", of[at], remedy)
+	return of
+}
 
 // orderLabels returns the unique label names in id order, and notes where ids differ from what the
 // names suggest. Ids begin at offset, which the given option sets.

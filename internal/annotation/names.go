@@ -77,12 +77,12 @@ func (n *Names) Assign(s *Set) {
 	for i, name := range names {
 		index[n.of[name]] = int32(i)
 	}
-	s.setClasses(names, index)
+	s.setClasses(ClassesOf(names), index)
 }
 
-// setClasses gives the set classes with ids from 1, and each object, whose class is i, class index[i].
-func (s *Set) setClasses(names []string, index []int32) {
-	s.Classes = ClassesOf(names)
+// setClasses gives the set these classes, and each object, whose class is i, class index[i].
+func (s *Set) setClasses(classes []Class, index []int32) {
+	s.Classes = classes
 	for i := range s.Images {
 		objects := s.Images[i].Objects
 		for j := range objects {

@@ -30,7 +30,7 @@ func TestReorder(t *testing.T) {
 		{"voc", "", `no line for "cat"`, nil},
 	} {
 		s, names := classed(c.format), strings.Fields(c.names)
-		err := s.Reorder(names)
+		err := s.Reorder(ClassesOf(names), false)
 		if c.err != "" {
 			if err == nil || !strings.Contains(err.Error(), c.err) || !reflect.DeepEqual(s, classed(c.format)) {
 				t.Errorf("%s by %q: error %v, want %s; set %+v", c.format, names, err, c.err, s)
@@ -54,5 +54,21 @@ func TestReorder(t *testing.T) {
 		if !slices.IsSortedFunc(s.Classes, func(a, b Class) int { return int(a.ID - b.ID) }) || c.format != "coco" && len(s.Classes) != len(names) {
 			t.Errorf("%s by %q: classes %v", c.format, names, s.Classes)
 		}
+	}
+}
+
+// TestReorderByLabelMap: the ids of a label map stay, and COCO's must be the same.
+func TestReorderByLabelMap(t *testing.T) {
+	list := []Class{{2, "ant"}, {3, "cat"}, {7, "dog"}, {9, "eel"}}
+	s := classed("voc")
+	if err := s.Reorder(list, true); err != nil || !slices.Equal(s.Classes, list) || s.Images[0].Objects[1].Class != 3 {
+		t.Errorf("%v, %+v", err, s)
+	}
+	if err := classed("coco").Reorder(list[1:], true); err != nil {
+		t.Error(err)
+	}
+	list[3].ID = 8
+	if err := classed("coco").Reorder(list[1:], true); err == nil || !strings.Contains(err.Error(), `"eel" has the id 8 in the list of classes, and 9 in the COCO file`) {
+		t.Error(err)
 	}
 }

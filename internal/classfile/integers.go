@@ -9,22 +9,32 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
+// IDError is an integer that has no class in a list.
+type IDError struct {
+	// Digits are those of the integer.
+	Digits string
+	reason string
+}
+
+func (e *IDError) Error() string { return e.reason }
+
 // NumberIDs returns the ids of labels that are integers, with their digits as labels.IDs returns
 // them. In a label map, and if all lines begin with another integer, the classes have the ids that
 // are stated. In other lists a number that is a name has the id of its line, and any other is the id
 // itself. labels.Unlabelled stays what it is, if it is no name.
 //
-// It is an error if a label has no class, or its class depends on how the list is read.
+// It is an *IDError if a label has no class, and another error if its class depends on how the list is
+// read.
 func (l *List) NumberIDs(ids []int64, digits []string) (*Classes, error) {
-	stated, missing := l.byID != nil, int64(0)
-	for _, id := range ids {
+	stated, missing := l.byID != nil, ""
+	for i, id := range ids {
 		if _, ok := l.byID[id]; !ok && id != labels.Unlabelled && stated {
-			stated, missing = false, id
+			stated, missing = false, digits[i]
 		}
 	}
 	switch {
 	case l.lines == nil && !stated:
-		return nil, fmt.Errorf("%s has no class with the id %d", l.from, missing)
+		return nil, &IDError{missing, fmt.Sprintf("%s has no class with the id %s", l.from, missing)}
 	case l.lines == nil || stated && l.dense:
 		return l.stated(ids), nil
 	}
@@ -89,9 +99,9 @@ func (u *Lookup) ID(digits string, id int64) (int64, error) {
 	case id == labels.Unlabelled:
 		return id, nil
 	case u.moved != "":
-		return 0, fmt.Errorf("%s has no line for %q: as it has one for %q, numbers are names and not the ids of lines", u.list.from, digits, u.moved)
+		return 0, &IDError{digits, fmt.Sprintf("%s has no line for %q: as it has one for %q, numbers are names and not the ids of lines", u.list.from, digits, u.moved)}
 	case id < 0 || id >= int64(n):
-		return 0, fmt.Errorf("%s has %s, of the ids from 0, and a label is %d: if ids begin at 1, the first line is a name for 0", u.list.from, plural.Of(n, "line"), id)
+		return 0, &IDError{digits, fmt.Sprintf("%s names %s, with ids from 0, and a label is %d: a list for ids from 1 begins with a name for 0", u.list.from, plural.Of(n, "class"), id)}
 	}
 	return id, nil
 }

@@ -13,7 +13,7 @@ func TestNumberIDs(t *testing.T) {
 	for _, c := range []struct{ lines, labels, ids, names, err string }{
 		{"zero|one|two", "2 0", "[2 0]", "zero|one|two", ""},
 		{"zero|one|two", "-1 1", "[-1 1]", "zero|one|two", ""},
-		{"zero|one", "1 2", "", "", "has 2 lines, of the ids from 0, and a label is 2: if ids begin at 1, the first line is a name for 0"},
+		{"zero|one", "1 2", "", "", "names 2 classes, with ids from 0, and a label is 2: a list for ids from 1 begins with a name for 0"},
 		{"zero|one", "-2", "", "", "a label is -2"},
 		{"0|1|2|x|y", "1 4", "[1 4]", "0|1|2|x|y", ""},
 		{"10|20|30", "30 10", "[2 0]", "10|20|30", ""},
