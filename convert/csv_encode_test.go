@@ -22,7 +22,7 @@ func encoderFor(columns int, features []tableFeature) *rowEncoder {
 	slices.SortFunc(features, func(a, b tableFeature) int { return cmp.Compare(a.Key, b.Key) })
 	o := &TableOptions{CSVOptions: CSVOptions{Missing: MissingDrop}}
 	e := &rowEncoder{
-		o: o, columns: &tableColumns{features: features, key: -1},
+		o: o, columns: &tableColumns{features: features, key: -1, label: -1},
 		rows: &csvRows{format: newCSVFormat(o), header: header, tok: csvscan.NewTokenizer(csvscan.Dialect{Delimiter: ','}, columns)},
 	}
 	e.makeFeatures()

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -64,12 +65,15 @@ func (r *csvRows) encode(e *rowEncoder) (reason string) {
 func (r *csvRows) scalar(e *rowEncoder, body []byte, f *featureEncoder) ([]byte, string) {
 	column := f.Columns[0]
 	field := r.tok.Field(column)
-	if r.format.missing.Is(field) {
-		return e.appendMissing(body, f, r.header[column])
+	missing := r.format.missing.Is(field)
+	if e.isLabel(f) {
+		missing = missing || len(bytes.TrimSpace(field)) == 0
 	}
 	switch {
 	case f.Label:
-		return e.appendLabel(body, f, r.header[column], field)
+		return e.appendLabel(body, f, r.header[column], field, missing)
+	case missing:
+		return e.appendMissing(body, f, r.header[column])
 	case f.Type == TypeFloat:
 		if v, ok := csvscan.ParseFloat64(field); ok {
 			return f.appendFloat(body, v), ""

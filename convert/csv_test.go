@@ -143,8 +143,24 @@ func TestCSVRows(t *testing.T) {
 			`s=["x"] v=[1.5 2 3] w=[5 4]`, `s=["y"] w=[5 -4]`}, nil},
 		{"vectors by default", "a,b,c,d\nNA,2.5,NA,x\n", CSVOptions{Missing: MissingDefault, Vectors: []Vector{{"f", []string{"a", "b"}}, {"s", []string{"c", "d"}}}, Types: map[string]ColumnType{"c": TypeBytes}}, []string{
 			`f=[0 2.5] s=["" "x"]`}, nil},
-		{"labels", "x,y\n1,dog\n2,cat\n3,NA\n4,dog\n", CSVOptions{Label: "y", Vocab: true, LabelOffset: 1}, []string{
-			`x=[1] y=[2]`, `x=[2] y=[1]`, `x=[3]`, `x=[4] y=[2]`}, nil},
+		{"labels", "x,y\n1,dog\n2,cat\n3,\n4,dog\n5, cat\n6,  \n", CSVOptions{Label: "y", Vocab: true, LabelOffset: 1, Options: Options{MaxErrors: Tolerance{Count: 2}}}, []string{
+			`x=[1] y=[2]`, `x=[2] y=[1]`, `x=[4] y=[2]`, `x=[5] y=[1]`}, []string{
+			`t.csv:000000004 4 parse column "y": the row has no label`, `t.csv:000000007 7 parse column "y": the row has no label`}},
+		{"a class called NA", "x,y\n1,dog\n2,NA\n3,\nNA,null\n", CSVOptions{Label: "y", Vocab: true, Missing: MissingDefault}, []string{
+			`x=[1] y=[1]`, `x=[2] y=[0]`, `x=[3] y=[-1]`, `x=[0] y=[2]`}, nil},
+		{"NA given", "x,y\n1,dog\n2,NA\n", CSVOptions{Label: "y", Vocab: true, MissingValues: []string{"NA"}, Options: Options{MaxErrors: Tolerance{Count: 1}}}, []string{
+			`x=[1] y=[0]`}, []string{`t.csv:000000003 3 parse column "y": the row has no label`}},
+		{"NA among integers", "x,y\n1,5.0\n2,NA\n3,0\n4, 5\n", CSVOptions{Label: "y", Vocab: true, Missing: MissingDefault}, []string{
+			`x=[1] y=[5]`, `x=[2] y=[-1]`, `x=[3] y=[0]`, `x=[4] y=[5]`}, nil},
+		{"labels without a vocabulary", "x,y\n1,NA\n2,7\n3,\n", CSVOptions{Label: "y", Options: Options{MaxErrors: Tolerance{Count: 2}}}, []string{`x=[2] y=[7]`}, []string{
+			`t.csv:000000002 2 parse column "y": the row has no label`, `t.csv:000000004 4 parse column "y": the row has no label`}},
+		{"a vocabulary with NA", "x,y\n1,NA\n2,null\n3,dog\n", CSVOptions{Label: "y", Vocab: true, Vocabulary: []string{"dog", "NA"}, Missing: MissingDefault}, []string{
+			`x=[1] y=[1]`, `x=[2] y=[-1]`, `x=[3] y=[0]`}, nil},
+		{"integers of a vocabulary", "x,y\n1,2\n2,0.0\n3,-1\n4,3\n5, b\n", CSVOptions{Label: "y", Vocab: true, Vocabulary: []string{"a", "b", "c"}, LabelOffset: 1, Options: Options{MaxErrors: Tolerance{Count: 1}}}, []string{
+			`x=[1] y=[3]`, `x=[2] y=[1]`, `x=[3] y=[-1]`, `x=[5] y=[2]`}, []string{`t.csv:000000005 5 parse column "y": "3" is not in the vocabulary`}},
+		{"names that are integers", "x,y\n1,20\n2,10.0\n3,1\n", CSVOptions{Label: "y", Vocab: true, Vocabulary: []string{"10", "20"}, Options: Options{MaxErrors: Tolerance{Count: 1}}}, []string{
+			`x=[1] y=[1]`, `x=[2] y=[0]`}, []string{`t.csv:000000004 4 parse column "y": "1" is not in the vocabulary`}},
+		{"labels below 0", "x,y\n1,-1\n2,1\n3,5000000000\n", CSVOptions{Label: "y", Vocab: true}, []string{`x=[1] y=[-1]`, `x=[2] y=[1]`, `x=[3] y=[5000000000]`}, nil},
 		{"unknown labels", "x,y\n1,dog\n2,NA\n3,cow\n", CSVOptions{Label: "y", Vocab: true, Vocabulary: []string{"dog", "cat"}, Missing: MissingDefault, Options: Options{MaxErrors: Tolerance{Count: 1}}}, []string{
 			`x=[1] y=[0]`, `x=[2] y=[-1]`}, []string{`t.csv:000000004 4 parse column "y": "cow" is not in the vocabulary`}},
 		{"names given", "1|2\n3|4\n", CSVOptions{NoHeader: true, Columns: []string{"a", "b"}}, []string{`a=[1] b=[2]`, `a=[3] b=[4]`}, nil},
@@ -509,6 +525,7 @@ func TestCSVErrors(t *testing.T) {
 		{"key of no column", []string{good}, CSVOptions{Key: "x"}, `CSVOptions.Key: there is no column "x"`, true},
 		{"vocabulary of no label", []string{good}, CSVOptions{Vocab: true}, "CSVOptions.Vocab: needs CSVOptions.Label", true},
 		{"vocabulary of nothing", []string{put("nothing.csv", "a,b\n1,\n2,NA\n")}, CSVOptions{Label: "b", Vocab: true}, "no labels to number", false},
+		{"offset without names", []string{put("below.csv", "a,b\n1,-1\n2,1\n")}, CSVOptions{Label: "b", Vocab: true, LabelOffset: 1}, "CSVOptions.LabelOffset: labels are integers from -1 to 1", true},
 		{"vocabulary with doubles", []string{good}, CSVOptions{Label: "a", Vocab: true, Vocabulary: []string{"x", "x"}}, "named twice", true},
 		{"vector of no column", []string{good}, CSVOptions{Vectors: []Vector{{"v", []string{"a..x"}}}}, `CSVOptions.Vectors: there is no column "x"`, true},
 		{"vector backwards", []string{good}, CSVOptions{Vectors: []Vector{{"v", []string{"b..a"}}}}, "comes after", true},

@@ -305,13 +305,7 @@ func (s *imageSource) labelCounts(byID map[int32]int64) map[string]int64 {
 	if !s.countsLabels() {
 		return nil
 	}
-	counts := make(map[string]int64, len(byID))
-	for id, n := range byID {
-		if id >= 0 {
-			counts[jsontext.Readable(s.labels[id])] += n
-		}
-	}
-	return counts
+	return countsByName(byID, s.labels)
 }
 
 // splits returns the splits with their shares from the options.

@@ -35,7 +35,7 @@ type imageTable struct {
 
 // missing returns the ledger entry of an image whose label is a missing value: see withoutMissing.
 func (t *imageTable) missing(p *imageFile) *setdir.BadSample {
-	return t.bad(p.path, t.lines[p.path], "read", fmt.Sprintf("%s has the label %q, which is a missing value as all others are integers", jsontext.Readable(p.path), *p.label))
+	return t.bad(p.path, t.lines[p.path], "read", fmt.Sprintf("%s has the label %q, a missing value: all others are integers", jsontext.Readable(p.path), *p.label))
 }
 
 // number returns the ids of the labels of a row, which are indexes of t.names; ids has those of labels

@@ -119,9 +119,8 @@ func TestUnusableSamples(t *testing.T) {
 		err    string
 	}{
 		"no class":       {map[string]string{"000004.cls": ""}, ImageOptions{}, "no .cls member", ""},
-		"a word":         {map[string]string{"000004.cls": "daisy"}, ImageOptions{}, `\"daisy\" is not a label`, ""},
-		"below zero":     {map[string]string{"000004.cls": "-1"}, ImageOptions{}, "is not a label", ""},
-		"too high":       {map[string]string{"000004.cls": "99999999999"}, ImageOptions{}, "is not a label", ""},
+		"a word":         {map[string]string{"000004.cls": "daisy"}, ImageOptions{}, `\"daisy\" is not an integer`, ""},
+		"too high":       {map[string]string{"000004.cls": "99999999999999999999"}, ImageOptions{}, "is not an integer", ""},
 		"long":           {map[string]string{"000004.cls": strings.Repeat("1", 100)}, ImageOptions{}, "larger than 64 bytes", ""},
 		"no JSON":        {map[string]string{"000004.json": "{"}, ImageOptions{Features: []FeatureSpec{{Name: "n"}}}, "not a JSON object: at byte 1: it ends too early", ""},
 		"a list":         {map[string]string{"000004.json": "[1, 2]"}, ImageOptions{Features: []FeatureSpec{{Name: "n"}}}, `not a JSON object, but \"[1, 2]\"`, ""},
@@ -138,7 +137,7 @@ func TestUnusableSamples(t *testing.T) {
 		"no key":         {nil, ImageOptions{Features: []FeatureSpec{{Name: "nope"}}}, "", `no .json member has the key "nope"`},
 		"same name":      {map[string]string{"000004.n": "x"}, ImageOptions{Features: []FeatureSpec{{Name: "n"}}}, "", `feature "n", which another`},
 		"renamed":        {nil, ImageOptions{Rename: map[string]string{"image/encoded": "txt"}}, "", `feature "txt", which another`},
-		"few classes":    {nil, ImageOptions{Labels: LabelSpec{Classes: "classes.txt"}}, "", "has 2 lines, and the label of"},
+		"few classes":    {nil, ImageOptions{Labels: LabelSpec{Classes: "classes.txt"}}, "", "names 2 classes, with ids from 0, and a label is"},
 		"no classes":     {onlyClasses(samples(9)), ImageOptions{ArchiveFormat: WebDataset}, "", "no sample has a .cls member"},
 		"files":          {nil, ImageOptions{ArchiveFormat: Files}, "", "is in no class directory"},
 		"files with one": {nil, ImageOptions{ArchiveFormat: Files, Features: []FeatureSpec{{Name: "n"}}}, "", "is for LabelSpec.File, WebDatasets"},

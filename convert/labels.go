@@ -93,7 +93,7 @@ func (o *Options) nameIDs(ids []int64, digits []string, option string) []string 
 }
 
 // withoutMissing drops the spellings of a missing value in a CSV from labels if all others are
-// integers. Among names they are names, which a note says, with the remedy.
+// integers, or there is none. Among names they are names, which a note says, with the remedy.
 func (o *Options) withoutMissing(of []string, remedy string) []string {
 	missing := func(label string) bool { return slices.Contains(csvscan.DefaultMissing, label) }
 	at := slices.IndexFunc(of, missing)
@@ -101,7 +101,7 @@ func (o *Options) withoutMissing(of []string, remedy string) []string {
 		return of
 	}
 	present := slices.DeleteFunc(slices.Clone(of), missing)
-	if _, _, integers := labels.IDs(present); integers {
+	if _, _, integers := labels.IDs(present); integers || len(present) == 0 {
 		return present
 	}
 	o.note("%q is a label like others, and not a missing value%s", of[at], remedy)
@@ -154,6 +154,19 @@ func labelNames(names []string, offset int) []string {
 		all = append(all, backgroundName(i))
 	}
 	return append(all, names...)
+}
+
+// countsByName names the labels that were counted by id; labels.Unlabelled is its own name.
+func countsByName(byID map[int32]int64, names []string) map[string]int64 {
+	counts := make(map[string]int64, len(byID))
+	for id, n := range byID {
+		if id == labels.Unlabelled {
+			counts[strconv.Itoa(labels.Unlabelled)] += n
+		} else {
+			counts[jsontext.Readable(names[id])] += n
+		}
+	}
+	return counts
 }
 
 func backgroundName(i int) string { return "background_" + strconv.Itoa(i) }

@@ -120,11 +120,12 @@ func TestOrderOfLabelsThatChanges(t *testing.T) {
 func TestVocabOfIntegers(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct {
-		values, order []string
+		values, order []string // the names by id
 		note          string
 	}{
 		{strings.Fields("11 10 9 8 7 6 5 4 3 2 1 0"), strings.Fields("0 1 2 3 4 5 6 7 8 9 10 11"), ""},
-		{strings.Fields("3 0 1"), strings.Fields("0 1 3"), `"3" is 2`},
+		{strings.Fields("3 0 1"), strings.Fields("0 1 2 3"), "labels are integers, which are ids as they are: 3 labels up to 3; 1 id without a label named by the number (CSVOptions.Vocabulary gives names)"},
+		{strings.Fields("007 010 009"), strings.Fields("000 001 002 003 004 005 006 007 008 009 010"), "3 labels up to 10; 8 ids without"},
 		{strings.Fields("7 007 10"), strings.Fields("007 10 7"), "same one"},
 	} {
 		var text strings.Builder

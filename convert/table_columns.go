@@ -16,12 +16,12 @@ import (
 
 // tableColumns describes the features made from the columns of a table.
 type tableColumns struct {
-	features []tableFeature // sorted by key
-	types    []ColumnType   // of each column
-	labels   []string       // names by id, background names included; nil without a vocabulary
-	ids      map[string]int32
-	key      int // the column that identifies rows, or -1
-	label    int // the column with the label, or -1
+	features []tableFeature   // sorted by key
+	types    []ColumnType     // of each column
+	labels   []string         // names by id, background names included; nil without a vocabulary
+	vocab    *tableVocabulary // nil without TableOptions.Vocab
+	key      int              // the column that identifies rows, or -1
+	label    int              // the column with the label, or -1
 	digest   [16]byte
 }
 
@@ -37,6 +37,8 @@ type tableFeature struct {
 	length   int        // of all lists, 0 if it varies
 	text     bool       // all bytes are UTF-8, or of CSV
 	optional bool
+	// Required says that rows of the input have no value, and are then no records: the label.
+	Required bool `json:"required,omitempty"`
 }
 
 // columnNumber returns the index of the column that an option names.
@@ -78,10 +80,7 @@ func (o *TableOptions) resolve(t *tables) (*tableColumns, error) {
 		return nil, optionError("CSVOptions.Label", "column %q holds lists: a label is one value", o.Label)
 	}
 	if o.Vocab {
-		if t.columns[c.label].kind == TypeFloat && o.Format != TableCSV {
-			return nil, optionError("CSVOptions.Vocab", "column %q holds floats: labels are integers or text", o.Label)
-		}
-		if err := c.vocabulary(o, t); err != nil {
+		if c.vocab, c.labels, err = o.vocabulary(t, c.label); err != nil {
 			return nil, err
 		}
 	}
@@ -113,26 +112,6 @@ func (o *TableOptions) noteIf(sentence string) {
 	if sentence != "" {
 		o.note("%s", sentence)
 	}
-}
-
-// vocabulary assigns ids to the labels.
-func (c *tableColumns) vocabulary(o *TableOptions, t *tables) error {
-	names := o.Vocabulary
-	if names == nil {
-		for _, f := range t.files {
-			names = append(names, f.distinct()...)
-		}
-		names = o.orderLabels(names, o.LabelOffset, "CSVOptions.LabelOffset")
-	}
-	if len(names) == 0 {
-		return fmt.Errorf("column %q has no values: there are no labels to number", o.Label)
-	}
-	c.labels = labelNames(names, o.LabelOffset)
-	c.ids = make(map[string]int32, len(names))
-	for i, name := range names {
-		c.ids[name] = int32(i + o.LabelOffset)
-	}
-	return nil
 }
 
 // makeFeatures packs vectors, and makes a feature of each other column.
@@ -187,7 +166,9 @@ func (c *tableColumns) makeFeatures(o *TableOptions, t *tables) error {
 			if f.List && o.Missing == MissingDefault && t.columns[column].missing > 0 {
 				f.Zeros = f.length
 			}
-			f.optional = f.optional || o.Missing == MissingDrop && t.columns[column].missing > 0
+			missing := o.Missing == MissingDrop && t.columns[column].missing > 0
+			f.Required = missing && column == c.label
+			f.optional = f.optional || missing && !f.Required
 		}
 	}
 	return nil
@@ -252,7 +233,7 @@ func (s *tableSource) describe(m *manifest.Manifest) {
 		case f.List:
 			feature.Class, feature.Shape = manifest.ClassVector, []int{cmp.Or(f.length, -1)}
 			vectors = append(vectors, f.Key)
-		case f.Label:
+		case f.Label && s.columns.labels != nil:
 			feature.Class = manifest.ClassLabel
 		case f.Type == TypeBytes && f.text:
 			feature.Class = manifest.ClassText

@@ -14,15 +14,17 @@ import (
 type csvFormat struct {
 	o       *TableOptions
 	missing *csvscan.Missing
+	given   bool // TableOptions.MissingValues are not the default
 	scans   csvscan.ScanOptions
 	first   *csvscan.Source // nil before open
 }
 
 func newCSVFormat(o *TableOptions) *csvFormat {
-	if o.MissingValues == nil {
+	given := o.MissingValues != nil
+	if !given {
 		o.MissingValues = csvscan.DefaultMissing
 	}
-	return &csvFormat{o: o, missing: csvscan.NewMissing(o.MissingValues)}
+	return &csvFormat{o: o, missing: csvscan.NewMissing(o.MissingValues), given: given}
 }
 
 func (c *csvFormat) open(ctx context.Context, path string) (tableReader, error) {
@@ -68,7 +70,7 @@ func (c *csvFormat) scanOptions() (string, error) {
 		}
 		c.scans.Distinct = []int{label}
 	}
-	return fmt.Sprintf("1 %q %v %q %d %q %v", o.Delimiter, o.NoHeader, o.Columns, o.MaxRow, o.MissingValues, c.scans.Distinct), nil
+	return fmt.Sprintf("2 %q %v %q %d %q %v", o.Delimiter, o.NoHeader, o.Columns, o.MaxRow, o.MissingValues, c.scans.Distinct), nil
 }
 
 func (c *csvFormat) merge(files []*tableFile) ([]inputColumn, error) {

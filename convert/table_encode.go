@@ -8,6 +8,7 @@ import (
 	"math/bits"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -22,11 +23,8 @@ type rowEncoder struct {
 	rows     tableRows
 	body     []byte // of the Example's Features
 	values   []byte // of a vector or list
-	label    int32  // of the row; noLabel if it has none
+	label    int32  // of the row, if there is a vocabulary; labels.Unlabelled without a label
 }
-
-// noLabel is the label of a record without one.
-const noLabel = -1
 
 // featureEncoder is the constant part of a feature on the wire. All of its messages are
 // length-delimited fields:
@@ -162,13 +160,15 @@ func (e *rowEncoder) begin(c *openChunk) error { return e.rows.begin(c) }
 
 // row encodes the row into e.body. It returns why the row is bad, or "".
 func (e *rowEncoder) row() (reason string) {
-	e.body, e.label = e.body[:0], noLabel
+	e.body, e.label = e.body[:0], labels.Unlabelled
 	return e.rows.encode(e)
 }
 
 // appendMissing appends what Missing stores for a missing value. The error is for the ledger.
 func (e *rowEncoder) appendMissing(body []byte, f *featureEncoder, column string) ([]byte, string) {
 	switch {
+	case e.o.Missing == MissingDrop && e.isLabel(f):
+		return body, fmt.Sprintf("column %q: the row has no label", column)
 	case e.o.Missing == MissingDrop:
 		return body, ""
 	case e.o.Missing == MissingError:
@@ -177,7 +177,7 @@ func (e *rowEncoder) appendMissing(body []byte, f *featureEncoder, column string
 		e.values = appendZeros(e.values[:0], f.Type, f.Zeros)
 		return f.appendList(body, e.values), ""
 	case f.Label:
-		return f.appendInt64(body, noLabel), ""
+		return f.appendInt64(body, labels.Unlabelled), ""
 	case f.Type == TypeBytes:
 		return f.appendText(body, nil), ""
 	case f.Type == TypeInt64:
@@ -186,14 +186,9 @@ func (e *rowEncoder) appendMissing(body []byte, f *featureEncoder, column string
 	return f.appendFloat(body, 0), ""
 }
 
-// appendLabel appends the id of a label.
-func (e *rowEncoder) appendLabel(body []byte, f *featureEncoder, column string, name []byte) ([]byte, string) {
-	id, ok := e.columns.ids[string(name)]
-	if !ok {
-		return body, fmt.Sprintf("column %q: %.40q is not in the vocabulary", column, name)
-	}
-	e.label = id
-	return f.appendInt64(body, int64(id)), ""
+// isLabel reports whether a feature is the label, which a record has unless MissingDefault is given.
+func (e *rowEncoder) isLabel(f *featureEncoder) bool {
+	return !f.Vector && f.Columns[0] == e.columns.label
 }
 
 func isMissing(column string) string {

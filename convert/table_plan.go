@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shares"
@@ -232,11 +231,7 @@ func (s *tableSource) labelCounts(byID map[int32]int64) map[string]int64 {
 	if s.columns.labels == nil {
 		return nil
 	}
-	counts := make(map[string]int64, len(byID))
-	for id, n := range byID {
-		counts[jsontext.Readable(s.columns.labels[id])] += n
-	}
-	return counts
+	return countsByName(byID, s.columns.labels)
 }
 
 // picker decides which split a row is in, if any.

@@ -210,7 +210,7 @@ func (s *tableSource) makeRows(ctx context.Context, c *openChunk, part part, out
 		start := len(out.frames)
 		out.frames = e.appendFrame(out.frames)
 		out.sizes = append(out.sizes, len(out.frames)-start)
-		if e.label != noLabel {
+		if e.columns.labels != nil {
 			out.labels = append(out.labels, e.label)
 		}
 	}

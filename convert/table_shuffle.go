@@ -278,8 +278,8 @@ func (sh *shuffle) emit(bucket int, p *piece) error {
 		}
 		p.frames = append(p.frames, payload...)
 		p.sizes = append(p.sizes, len(payload))
-		if label := int32(entry.Tag); label != noLabel {
-			p.labels = append(p.labels, label)
+		if sh.columns.labels != nil {
+			p.labels = append(p.labels, int32(entry.Tag))
 		}
 	}
 	return nil

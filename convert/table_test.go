@@ -47,8 +47,14 @@ func TestTableRows(t *testing.T) {
 		{"vectors", `{"a":1,"b":2.5,"c":3,"d":[4]}` + "\n" + `{"a":1,"c":3}`, csv(CSVOptions{Vectors: []Vector{{"v", []string{"a..c"}}}}), []string{`d=[4] v=[1 2.5 3]`, ``}, nil},
 		{"vectors by default", `{"a":1,"b":2,"s":"x","u":"y"}` + "\n" + `{"b":2,"u":"z"}`, csv(CSVOptions{Missing: MissingDefault, Vectors: []Vector{{"v", []string{"b", "a"}}, {"w", []string{"s", "u"}}}}), []string{
 			`v=[2 1] w=["x" "y"]`, `v=[2 0] w=["" "z"]`}, nil},
-		{"labels", `{"l":"cat"}` + "\n" + `{"l":"ant"}` + "\n" + `{}`, csv(CSVOptions{Label: "l", Vocab: true}), []string{`l=[1]`, `l=[0]`, ``}, nil},
-		{"numbers as labels", `{"l":30}` + "\n" + `{"l":4}`, csv(CSVOptions{Label: "l", Vocab: true, LabelOffset: 1}), []string{`l=[2]`, `l=[1]`}, nil},
+		{"labels", `{"l":"cat"}` + "\n" + `{"l":"ant"}` + "\n" + `{}` + "\n" + `{"l":""}` + "\n" + `{"l":"NA"}`, csv(CSVOptions{Options: anyErrors, Label: "l", Vocab: true}), []string{`l=[2]`, `l=[1]`, `l=[0]`}, []string{
+			`t:000000003 3 parse column "l": the row has no label`, `t:000000004 4 parse column "l": the row has no label`}},
+		{"text without a vocabulary", `{"l":"cat"}` + "\n" + `{"l":null}` + "\n" + `{"l":""}`, csv(CSVOptions{Options: anyErrors, Label: "l"}), []string{`l=["cat"]`}, []string{
+			`t:000000002 2 parse column "l": the row has no label`, `t:000000003 3 parse column "l": the row has no label`}},
+		{"no label by default", `{"l":"cat"}` + "\n" + `{}`, csv(CSVOptions{Label: "l", Vocab: true, Missing: MissingDefault}), []string{`l=[0]`, `l=[-1]`}, nil},
+		{"numbers as labels", `{"l":30}` + "\n" + `{"l":4}`, csv(CSVOptions{Label: "l", Vocab: true, LabelOffset: 1}), []string{`l=[31]`, `l=[5]`}, nil},
+		{"integers that are floats", `{"l":3.0}` + "\n" + `{"l":1}` + "\n" + `{"l":"NaN"}`, csv(CSVOptions{Options: anyErrors, Label: "l", Vocab: true}), []string{`l=[3]`, `l=[1]`}, []string{
+			`t:000000003 3 parse column "l": the row has no label`}},
 		{"a vocabulary", `{"l":"cat","k":7}` + "\n" + `{"l":"ant","k":1.5}`, csv(CSVOptions{Options: anyErrors, Key: "k", Label: "l", Vocab: true, Vocabulary: []string{"dog", "cat"}}), []string{`k=[7] l=[1]`}, []string{
 			`1.5 2 parse column "l": "ant" is not in the vocabulary`}},
 	} {
@@ -192,6 +198,7 @@ func TestTablesAreMerged(t *testing.T) {
 
 	put(t, dir, "d.jsonl", []byte(`{"n":"text"}`))
 	put(t, dir, "e.csv", []byte("n\n1\n"))
+	put(t, dir, "wide.jsonl", []byte("{\"n\":16777217.0}"))
 	put(t, dir, "blank.jsonl", []byte("\n\n"))
 	for _, test := range []struct {
 		srcs []string
@@ -205,7 +212,8 @@ func TestTablesAreMerged(t *testing.T) {
 		{paths("a.jsonl"), TableOptions{CSVOptions: CSVOptions{MissingValues: []string{"NA"}}}, "CSVOptions.MissingValues: is for CSV"},
 		{paths("b.jsonl"), TableOptions{CSVOptions: CSVOptions{Vectors: []Vector{{"v", []string{"n", "l"}}}}}, `column "l" holds lists`},
 		{paths("b.jsonl"), TableOptions{CSVOptions: CSVOptions{Label: "l"}}, `column "l" holds lists`},
-		{paths("b.jsonl"), TableOptions{CSVOptions: CSVOptions{Label: "n", Vocab: true}}, `column "n" holds floats`},
+		{paths("b.jsonl"), TableOptions{CSVOptions: CSVOptions{Label: "n", Vocab: true}}, `column "n": 0.5 is not an integer: labels are integers or text`},
+		{paths("wide.jsonl"), TableOptions{CSVOptions: CSVOptions{Label: "n", Vocab: true}}, `column "n": 16777216 is a float of 32 bits, which are exact up to 16777215`},
 		{paths("b.jsonl"), TableOptions{CSVOptions: CSVOptions{Types: map[string]ColumnType{"none": TypeFloat}}}, `there is no column "none"`},
 		{paths("blank.jsonl"), TableOptions{Format: TableJSONL}, "no rows: nothing to convert"},
 	} {

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"strconv"
 
@@ -93,8 +94,13 @@ func (r *typedRows) scalar(e *rowEncoder, body []byte, f *featureEncoder) ([]byt
 	i, _ := v.Span(r.row)
 	switch {
 	case f.Label:
-		r.scratch = r.appendText(r.scratch[:0], v, i)
-		return e.appendLabel(body, f, r.columns[column].Name, r.scratch)
+		text, missing, reason := appendLabelText(r.scratch[:0], v, i)
+		if r.scratch = text; reason != "" {
+			return body, fmt.Sprintf("column %q: %s", r.columns[column].Name, reason)
+		}
+		return e.appendLabel(body, f, r.columns[column].Name, text, missing)
+	case e.isLabel(f) && v.Kind == table.Bytes && len(v.Byte(i)) == 0:
+		return e.appendMissing(body, f, r.columns[column].Name)
 	case f.Type == TypeInt64:
 		return f.appendInt64(body, v.Ints[i]), ""
 	case f.Type == TypeFloat && v.Kind == table.Int64:

@@ -50,7 +50,8 @@ type Table struct {
 	Blank   int64    // blank lines skipped
 	Bytes   int64    // size of the uncompressed stream
 	// Distinct are the different values of the columns that
-	// ScanOptions.Distinct asks for, sorted, without missing ones.
+	// ScanOptions.Distinct asks for, sorted, without the empty one. Other missing values are among
+	// them, since a label may be called NA.
 	Distinct [][]string
 }
 
@@ -234,9 +235,9 @@ func (r *scanner) work() error {
 	return nil
 }
 
-// addDistinct adds a value of a column to a set, unless it is missing.
+// addDistinct adds a value of a column to a set, unless it is empty.
 func (r *scanner) addDistinct(set map[string]struct{}, column int, value []byte) error {
-	if _, ok := set[string(value)]; ok || r.opts.Missing.Is(value) {
+	if _, ok := set[string(value)]; ok || len(value) == 0 {
 		return nil
 	}
 	if len(set) == MaxDistinct {

@@ -107,7 +107,7 @@ func TestScanIsTheSameForAnyWorkersAndCompression(t *testing.T) {
 func TestDistinct(t *testing.T) {
 	s := open(t, write(t, "t.csv", []byte("a,b\nx,1\ny,2\nbad\nx,NA\n,1\n")), Options{})
 	table, err := s.Scan(t.Context(), ScanOptions{Workers: 2, Distinct: []int{0, 1}})
-	if want := [][]string{{"x", "y"}, {"1", "2"}}; err != nil || !reflect.DeepEqual(table.Distinct, want) {
+	if want := [][]string{{"x", "y"}, {"1", "2", "NA"}}; err != nil || !reflect.DeepEqual(table.Distinct, want) {
 		t.Errorf("%v, %v", table, err)
 	}
 	text := []byte("a,b\n")

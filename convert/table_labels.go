@@ -1,0 +1,154 @@
+package convert
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/classfile"
+	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/table"
+)
+
+// tableVocabulary maps the labels of a table to ids. It is safe for concurrent use.
+type tableVocabulary struct {
+	ids    map[string]int64  // with the offset
+	given  *classfile.Lookup // of integers in CSVOptions.Vocabulary; nil without
+	offset int
+}
+
+// vocabulary assigns ids to the labels in a column. It returns their names with the background names;
+// nil if they have none.
+func (o *TableOptions) vocabulary(t *tables, column int) (*tableVocabulary, []string, error) {
+	v := &tableVocabulary{ids: map[string]int64{}, offset: o.LabelOffset}
+	csv, _ := t.format.(*csvFormat)
+	missing := func(label string) bool { return csv != nil && csv.given && csv.missing.Is([]byte(label)) }
+	if o.Vocabulary != nil {
+		for i, name := range o.Vocabulary {
+			if !missing(name) {
+				v.ids[name] = int64(i + o.LabelOffset)
+			}
+		}
+		v.given = classfile.Of(o.Vocabulary, "the vocabulary").Lookup()
+		return v, labelNames(o.Vocabulary, o.LabelOffset), nil
+	}
+	found := map[string]string{} // labels by how they are written
+	for _, f := range t.files {
+		for _, written := range f.distinct() {
+			label := written
+			switch {
+			case csv != nil:
+				label = strings.TrimSpace(written)
+			case t.columns[column].kind == TypeFloat:
+				var err error
+				if label, err = integerText(written); err != nil {
+					return nil, nil, optionError("CSVOptions.Vocab", "column %q: %v: labels are integers or text", o.Label, err)
+				}
+				written = label // as rows have it
+			}
+			if label != "" && !missing(written) {
+				found[written] = label
+			}
+		}
+	}
+	of := slices.Sorted(maps.Values(found))
+	of = slices.Compact(of)
+	if csv != nil && !csv.given {
+		of = o.withoutMissing(of, "; CSVOptions.MissingValues makes it one")
+	}
+	if len(of) == 0 {
+		return nil, nil, fmt.Errorf("column %q has no values: there are no labels to number", o.Label)
+	}
+	n, err := o.numberLabels(of, numbering{offset: o.LabelOffset, listOption: "CSVOptions.Vocabulary", offsetOption: "CSVOptions.LabelOffset"})
+	if err != nil {
+		return nil, nil, err
+	}
+	spaced := ""
+	for written, label := range found {
+		if i, ok := slices.BinarySearch(of, label); ok {
+			v.ids[written] = n.IDs[i] + int64(o.LabelOffset)
+		}
+		if written != label && (spaced == "" || written < spaced) {
+			spaced = written
+		}
+	}
+	if spaced != "" {
+		o.note("column %q: spaces around labels do not count, as in %q", o.Label, spaced)
+	}
+	return v, labelNames(n.Names, o.LabelOffset), nil
+}
+
+// integerText returns the digits of an integer of kind Float; "" for NaN.
+func integerText(written string) (string, error) {
+	x, err := strconv.ParseFloat(written, 64)
+	if err != nil {
+		return "", fmt.Errorf("%.40q is not a number", written)
+	}
+	return floatText(float32(x))
+}
+
+// floatText is integerText for a value; "" for NaN.
+func floatText(x float32) (string, error) {
+	if x != x {
+		return "", nil
+	}
+	id, err := labels.OfFloat(x)
+	return strconv.FormatInt(id, 10), err
+}
+
+// id returns the id of a label as a row has it.
+func (v *tableVocabulary) id(label []byte) (int64, bool) {
+	if id, ok := v.ids[string(label)]; ok {
+		return id, true
+	}
+	if v.given == nil {
+		return 0, false
+	}
+	text := strings.TrimSpace(string(label))
+	if id, ok := v.ids[text]; ok {
+		return id, true
+	}
+	digits, n, ok := labels.Integer(text)
+	if !ok {
+		return 0, false
+	}
+	id, err := v.given.ID(digits, n)
+	if id != labels.Unlabelled {
+		id += int64(v.offset)
+	}
+	return id, err == nil
+}
+
+// appendLabel appends the id of a label. Missing says that it is a missing value, unless the
+// vocabulary has it.
+func (e *rowEncoder) appendLabel(body []byte, f *featureEncoder, column string, label []byte, missing bool) ([]byte, string) {
+	id, ok := e.columns.vocab.id(label)
+	switch {
+	case !ok && missing:
+		return e.appendMissing(body, f, column)
+	case !ok:
+		return body, fmt.Sprintf("column %q: %.40q is not in the vocabulary", column, label)
+	}
+	if e.columns.labels != nil {
+		e.label = int32(id)
+	}
+	return f.appendInt64(body, id), ""
+}
+
+// appendLabelText appends a label of a typed table as text. Missing reports that it is a missing
+// value, and reason why it is no label.
+func appendLabelText(dst []byte, v *table.Values, i int) (text []byte, missing bool, reason string) {
+	switch v.Kind {
+	case table.Int64:
+		return strconv.AppendInt(dst, v.Ints[i], 10), false, ""
+	case table.Float:
+		text, err := floatText(v.Floats[i])
+		if err != nil {
+			return dst, false, err.Error()
+		}
+		return append(dst, text...), text == "", ""
+	}
+	return append(dst, v.Byte(i)...), len(v.Byte(i)) == 0, ""
+}
