@@ -112,6 +112,14 @@ func (l *List) Names() []string {
 	return labels.Fill(l.byID)
 }
 
+// Numbered are the names by id, too. Lines that begin with the ids from 0, in any order, have those.
+func (l *List) Numbered() []string {
+	if _, zero := l.byID[0]; zero && l.dense {
+		return labels.Fill(l.byID)
+	}
+	return l.Names()
+}
+
 // Classes are the classes as annotations have them. The first line has id 1. Stated reports whether
 // the ids are those of a label map.
 func (l *List) Classes() (classes []annotation.Class, stated bool) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
 )
@@ -138,6 +139,10 @@ func optionFlag(m *manifest.Manifest, name string) (flag string, values []string
 		}
 	case "vocab":
 		return "", nil, nil // the names are the manifest's
+	case "na_values":
+		if list, ok := v.([]any); ok && slices.EqualFunc(list, csvscan.DefaultMissing, func(v any, s string) bool { return v == s }) {
+			return "", nil, nil // if given, a label called NA would be missing
+		}
 	case "seed": // more digits than a float64 has
 		return flag, []string{string(raw)}, nil
 	}

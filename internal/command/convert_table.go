@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/convert"
-	"github.com/tfrec/tfrec/internal/regular"
+	"github.com/tfrec/tfrec/internal/classfile"
 )
 
 func newConvertTableCommand(e *Engine) *cobra.Command {
@@ -149,14 +149,17 @@ func (f *tableFlags) complete(cmd *cobra.Command) error {
 	if f.vocab != "" {
 		o.Vocab = true
 	} else if f.like != nil && string(f.like.Options["vocab"]) == "true" {
-		o.Vocab, o.Vocabulary = true, f.like.Labels[min(o.LabelOffset, len(f.like.Labels)):]
+		o.Vocab = true
+		if len(f.like.Labels) > o.LabelOffset { // else labels have no names
+			o.Vocabulary = f.like.Labels[o.LabelOffset:]
+		}
 	}
 	if f.vocab != "" && f.vocab != vocabFromData {
-		names, err := readLines(f.vocab)
+		list, err := classfile.Read(cmd.Context(), f.vocab)
 		if err != nil {
 			return fmt.Errorf("--vocab: %w", err)
 		}
-		o.Vocabulary = names
+		o.Vocabulary = list.Names()
 	}
 	if f.schema == "" {
 		return nil
@@ -246,23 +249,4 @@ func cutLast(s, sep string) (before, after string, found bool) {
 		return s, "", false
 	}
 	return s[:i], s[i+len(sep):], true
-}
-
-// maxVocab is the largest vocabulary in bytes.
-const maxVocab = 16 << 20
-
-// readLines reads a file of one name a line.
-func readLines(path string) ([]string, error) {
-	data, err := regular.ReadFile(path, maxVocab)
-	if err != nil {
-		return nil, err
-	}
-	if len(data) == 0 {
-		return nil, fmt.Errorf("%s: no names", path)
-	}
-	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimSuffix(lines[i], "\r")
-	}
-	return lines, nil
 }

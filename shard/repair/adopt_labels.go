@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/classfile"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/plural"
@@ -233,47 +232,20 @@ func (a *adoption) labelNames(key string, s *labelSeen) ([]string, error) {
 	return names, nil
 }
 
-// numberedLabel matches a line of a labels.txt with the id: "3:roses".
-var numberedLabel = regexp.MustCompile(`^(\d+)[:\t ]\s*(\S.*)$`)
-
 // ReadLabels reads label names from a file: one name per line, in the order of the ids from 0, or
-// with the id at the start of every line, as in "3:roses". Trailing blank lines are ignored.
+// with these ids at the start of all lines, as in "3:roses"; or a label map.
 func ReadLabels(ctx context.Context, path string) ([]string, error) {
-	data, err := storage.ReadFile(ctx, path, labels.MaxFile)
+	list, err := classfile.Read(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	text := strings.TrimRight(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n")
-	if text == "" {
-		return nil, fmt.Errorf("%s: contains no label names", path)
-	}
-	lines := strings.Split(text, "\n")
-	names := make([]string, len(lines))
-	for _, line := range lines {
-		m := numberedLabel.FindStringSubmatch(line)
-		if m == nil {
-			return checkLabels(path, lines)
+	names := list.Numbered()
+	ids := make(map[string]int, len(names))
+	for id, name := range names {
+		if first, twice := ids[name]; twice {
+			return nil, fmt.Errorf("%s: the ids %d and %d are both %q", filepath.Base(path), first, id, name)
 		}
-		id, err := strconv.Atoi(m[1])
-		if err != nil || id >= len(lines) || names[id] != "" {
-			return checkLabels(path, lines)
-		}
-		names[id] = m[2]
-	}
-	return checkLabels(path, names)
-}
-
-// checkLabels returns an error if names are missing or repeated.
-func checkLabels(path string, names []string) ([]string, error) {
-	line := make(map[string]int, len(names))
-	for i, name := range names {
-		if strings.TrimSpace(name) == "" {
-			return nil, fmt.Errorf("%s: line %d is not a label name", filepath.Base(path), i+1)
-		}
-		if first, twice := line[name]; twice {
-			return nil, fmt.Errorf("%s: lines %d and %d are both %q", filepath.Base(path), first, i+1, name)
-		}
-		line[name] = i + 1
+		ids[name] = id
 	}
 	return names, nil
 }

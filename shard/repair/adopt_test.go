@@ -122,7 +122,7 @@ func TestAdoptFindsLabels(t *testing.T) {
 		{"nobody", nil, AdoptOptions{}, false, ""},
 		{"another feature", nil, AdoptOptions{Label: "bbox"}, false, "cannot be the label"},
 		{"no feature", nil, AdoptOptions{Label: "kind"}, false, "no record has the label feature"},
-		{"names twice", map[string]string{"labels.txt": "x\nx\n"}, AdoptOptions{}, false, "lines 1 and 2 are both"},
+		{"names twice", map[string]string{"labels.txt": "x\nx\n"}, AdoptOptions{}, false, "the ids 0 and 1 are both"},
 	} {
 		dir := t.TempDir()
 		texts := []string{"bee", "ant"}
