@@ -57,7 +57,7 @@ func (r *run) finish(before *previous, made bool) (*Summary, error) {
 			}
 		}
 		sum.Ledger = storage.Join(r.dir.Path(), name)
-		return nil, &BadSamplesError{Summary: sum, Samples: bad, Ledger: sum.Ledger, allowed: r.MaxErrors}
+		return nil, &BadSamplesError{Summary: sum, Samples: bad, Causes: r.causes, Ledger: sum.Ledger, allowed: r.MaxErrors}
 	}
 	if sum.Records == 0 {
 		return nil, leavesOutAll(m, sum, r.dir.Path())

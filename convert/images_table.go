@@ -3,7 +3,6 @@ package convert
 import (
 	"context"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -18,16 +17,13 @@ const maxBadRows = 1 << 20
 // imagesFromTable replaces the listing by the images named in the rows of a table. Rows without a
 // usable image become bad samples. Images that no row names count as skipped files.
 func (l *listing) imagesFromTable(ctx context.Context, o *ImageOptions) error {
-	found := make(map[string]int, len(l.images))
-	for i, p := range l.images {
-		found[p.path] = i
-	}
-	opened, err := o.openTable(ctx, func(name string) bool { _, ok := found[path.Clean(name)]; return ok })
+	paths := newRowPaths(l)
+	opened, err := o.openTable(ctx, paths)
 	if err != nil {
 		return fmt.Errorf("LabelSpec.File: %w", err)
 	}
 	defer opened.Close()
-	t := newImageTable(o, l, opened, found)
+	t := newImageTable(o, opened, paths)
 	w := &walker{o: o}
 	var images []imageFile
 	named, left, bad := 0, int64(0), 0
@@ -43,11 +39,11 @@ func (l *listing) imagesFromTable(ctx context.Context, o *ImageOptions) error {
 			left++
 			continue
 		}
-		if i, ok := found[p.path]; ok && t.lines[p.path] == row.Line {
+		if i, ok := paths.found[p.path]; ok && t.lines[p.path] == row.Line {
 			p.foundAs(&l.images[i])
 			named++
 		} else if p.bad() == nil {
-			if err := t.find(ctx, &p, row.Line); err != nil {
+			if err := t.find(ctx, &p, &row); err != nil {
 				return fmt.Errorf("LabelSpec.File %s: line %d: %w", o.Labels.File, row.Line, err)
 			} else if p.bad() == nil {
 				l.skipped-- // the walk counted it as another file
@@ -55,10 +51,21 @@ func (l *listing) imagesFromTable(ctx context.Context, o *ImageOptions) error {
 		}
 		if p.bad() != nil {
 			if bad++; bad > maxBadRows {
-				return fmt.Errorf("LabelSpec.File %s: line %d: more than %d rows cannot be used, the last because: %s; is it the table of these images?", o.Labels.File, row.Line, maxBadRows, p.bad().Reason)
+				why := append(paths.causes(t.file), "is it the table of these images?")
+				return fmt.Errorf("LabelSpec.File %s: line %d: more than %d rows cannot be used, the last because: %s; %s", o.Labels.File, row.Line, maxBadRows, p.bad().Reason, why[0])
 			}
 		}
 		images = append(images, p)
+	}
+	o.causes = paths.causes(t.file)
+	for _, cause := range o.causes {
+		o.note("%s", cause)
+	}
+	for _, how := range paths.notes() {
+		o.note("%s: %s", o.Labels.File, how)
+	}
+	if label := opened.Spaced(); label != "" {
+		o.note("%s: spaces around labels do not count, as in %q", o.Labels.File, label)
 	}
 	if left > 0 {
 		o.note("%s of %s left out by SelectSpec.Include and SelectSpec.Exclude", plural.Of(left, "row"), o.Labels.File)
@@ -78,11 +85,11 @@ func (l *listing) imagesFromTable(ctx context.Context, o *ImageOptions) error {
 	return nil
 }
 
-// openTable opens the table of labels and features; isImage reports whether a path is listed.
-func (o *ImageOptions) openTable(ctx context.Context, isImage func(path string) bool) (*imagetable.Table, error) {
+// openTable opens the table of labels and features.
+func (o *ImageOptions) openTable(ctx context.Context, paths *rowPaths) (*imagetable.Table, error) {
 	to := imagetable.Options{
 		PathColumn: o.Labels.PathColumn, LabelColumn: o.Labels.Column, NoLabels: o.Labels.None,
-		Separator: o.Labels.Separator, Suffix: o.Labels.PathSuffix, IsImage: isImage,
+		Separator: o.Labels.Separator, Suffix: o.Labels.PathSuffix, IsImage: paths.has, LikeImage: paths.like,
 		OpenTyped: openTyped, Workers: o.workers(),
 	}
 	for _, f := range o.Features {
@@ -112,12 +119,20 @@ func (o *ImageOptions) noteColumns(t *imagetable.Table) {
 	if n := t.Comments(); n > 0 {
 		says = append(says, plural.Of(n, "comment line")+" before the first row skipped")
 	}
-	switch {
-	case paths == "":
-	case o.Labels.None && o.Labels.PathColumn == "" && paths != "path":
-		says = append(says, fmt.Sprintf("paths are in column %q", paths))
-	case !o.Labels.None && (o.Labels.PathColumn == "" && paths != "path" || o.Labels.Column == "" && labels != "label"):
-		says = append(says, fmt.Sprintf("paths are in column %q, labels in %q", paths, labels))
+	where := fmt.Sprintf("paths are in column %q", paths)
+	if labels != "" {
+		where += fmt.Sprintf(", labels in %q", labels)
+	}
+	given := (paths == "path" || o.Labels.PathColumn != "") && (labels == "label" || labels == "" || o.Labels.Column != "")
+	switch header := t.Header(); {
+	case header == imagetable.FoundHeader:
+		says = append(says, "the first row is taken as its header: "+where)
+	case header == imagetable.NoHeader && labels == "":
+		says = append(says, "taken as a table without a header: paths are in "+paths)
+	case header == imagetable.NoHeader:
+		says = append(says, fmt.Sprintf("taken as a table without a header: paths are in %s, labels in %s", paths, labels))
+	case !given:
+		says = append(says, where)
 	}
 	if len(ignored) > 0 {
 		says = append(says, "ignored: "+imagetable.Quote(ignored))

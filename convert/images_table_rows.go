@@ -3,9 +3,7 @@ package convert
 import (
 	"context"
 	"fmt"
-	"path"
 	"path/filepath"
-	"strings"
 
 	"github.com/tfrec/tfrec/internal/imagetable"
 	"github.com/tfrec/tfrec/internal/jsontext"
@@ -22,9 +20,8 @@ type imageRow struct {
 // imageTable makes samples from the rows of a table.
 type imageTable struct {
 	o        *ImageOptions
-	origin   origin
 	file     string
-	found    map[string]int   // images in the listing
+	paths    *rowPaths
 	lines    map[string]int64 // line where a path was first named
 	first    int64            // line of the first row if it may be a header; 0 if not
 	text     bool             // it is a CSV or a list
@@ -50,12 +47,12 @@ func (t *imageTable) number(row []int32, ids map[string]int32) []int32 {
 	return kept
 }
 
-func newImageTable(o *ImageOptions, l *listing, opened *imagetable.Table, found map[string]int) *imageTable {
+func newImageTable(o *ImageOptions, opened *imagetable.Table, paths *rowPaths) *imageTable {
 	t := &imageTable{
-		o: o, origin: l.origin, file: storage.Base(o.Labels.File),
-		found: found, lines: map[string]int64{}, features: newColumnEncoder(opened.Features()),
+		o: o, file: storage.Base(o.Labels.File), text: opened.Text(), paths: paths,
+		lines: map[string]int64{}, features: newColumnEncoder(opened.Features()),
 	}
-	if names, _, _ := opened.Columns(); names == "" {
+	if opened.Header() == imagetable.NoHeader {
 		t.first = -1 // not read yet
 	}
 	return t
@@ -75,11 +72,13 @@ func (t *imageTable) imageFile(row *imagetable.Row) imageFile {
 		return bad("parse", "%v", row.Err)
 	case name == "":
 		return bad("read", "the path is empty")
-	case !filepath.IsLocal(filepath.FromSlash(name)):
+	}
+	clean := t.paths.take(name, row.Line)
+	if !filepath.IsLocal(filepath.FromSlash(clean)) {
+		t.paths.lose(name, row.Line)
 		p.path = name
 		return bad("read", "the path leads outside the source directory")
 	}
-	clean := path.Clean(name)
 	if before, ok := t.lines[clean]; ok {
 		return bad("read", "%s is named twice, first on line %d", jsontext.Readable(clean), before)
 	}
@@ -121,15 +120,20 @@ func (t *imageTable) bad(key string, line int64, stage, reason string) *setdir.B
 }
 
 // find looks for an image missing from the listing. An error means that its existence is unknown.
-func (t *imageTable) find(ctx context.Context, p *imageFile, line int64) error {
-	found, reason, err := t.origin.find(ctx, p.path)
+func (t *imageTable) find(ctx context.Context, p *imageFile, row *imagetable.Row) error {
+	found, reason, err := t.paths.origin.find(ctx, p.path)
 	switch {
 	case err != nil:
 		return err
 	case reason != "":
-		p.addExtra().bad = t.bad(p.path, line, "read", reason)
+		p.addExtra().bad = t.bad(p.path, row.Line, "read", reason)
 	case found == nil:
-		p.addExtra().bad = t.bad(p.path, line, "read", "no such file in the source: "+jsontext.Readable(p.path)+t.hint(p.path, line))
+		reason := "no such file in the source: " + jsontext.Readable(p.path)
+		if row.Line == t.first {
+			reason += " (if this row is the header, LabelSpec.PathColumn and LabelSpec.Column name its columns)"
+		}
+		p.addExtra().bad = t.bad(p.path, row.Line, "read", reason)
+		t.paths.lose(row.Path, row.Line)
 	default:
 		p.foundAs(found)
 	}
@@ -142,21 +146,6 @@ func (p *imageFile) foundAs(found *imageFile) {
 	if bad := found.bad(); bad != nil && p.bad() == nil {
 		p.addExtra().bad = bad
 	}
-}
-
-// hint suggests what a path without an image may mean; often nothing.
-func (t *imageTable) hint(name string, line int64) string {
-	for _, ext := range imageExtensions {
-		for _, suffix := range []string{ext, strings.ToUpper(ext)} {
-			if _, ok := t.found[name+suffix]; ok && t.o.Labels.PathSuffix == "" {
-				return fmt.Sprintf(" (%s exists: give LabelSpec.PathSuffix %s)", jsontext.Readable(name+suffix), suffix)
-			}
-		}
-	}
-	if line == t.first {
-		return " (if this row is the header, LabelSpec.PathColumn and LabelSpec.Column name its columns)"
-	}
-	return ""
 }
 
 // unnamed returns the first of the listed images that no row names.

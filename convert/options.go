@@ -87,8 +87,9 @@ type Options struct {
 	// they are written.
 	Reword func(reason string) string
 
-	waits  bool  // goroutines wait for a backend
-	memory int64 // bounds the memory for samples in progress, in bytes; 0: no bound
+	causes []string // why rows of a table name no image: BadSamplesError.Causes
+	waits  bool     // goroutines wait for a backend
+	memory int64    // bounds the memory for samples in progress, in bytes; 0: no bound
 }
 
 func (o *Options) note(format string, args ...any) {

@@ -93,6 +93,9 @@ type BadSamplesError struct {
 	Summary *Summary
 	// Samples are the unusable ones, sorted by key.
 	Samples []setdir.BadSample
+	// Causes say why many of them cannot be used, and what to do, where this is known. They are among
+	// the notes, too.
+	Causes []string
 	// Ledger is the path of the file that lists them.
 	Ledger string
 

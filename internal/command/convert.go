@@ -225,6 +225,11 @@ func printOutcome(cmd *cobra.Command, sum *convert.Summary, err error, out strin
 	var bad *convert.BadSamplesError
 	switch {
 	case errors.As(err, &bad):
+		if quietFlag(cmd) { // else they are among the notes
+			for _, cause := range bad.Causes {
+				fmt.Fprintln(cmd.ErrOrStderr(), printable.String(cliname.Text(cause)))
+			}
+		}
 		printBad(cmd.ErrOrStderr(), bad.Samples)
 		if jsonFlag(cmd) {
 			if err := printJSON(cmd, bad.Summary); err != nil {

@@ -16,9 +16,9 @@ var (
 	labelNames = []string{"label", "class", "target", "category", "tags"}
 )
 
-// findColumns finds the columns that the header names. The header is a row like all
-// others if it names none, unless it is certain, as in typed tables.
-func (t *Table) findColumns(certain bool) error {
+// findColumns finds the columns, by their names and by the cells in some rows. The first row may be a
+// row like all others, unless it is certain to be a header, as in typed tables.
+func (t *Table) findColumns(certain bool, rows [][]string) error {
 	path, err := t.given("path", t.o.PathColumn)
 	if err != nil {
 		return err
@@ -27,42 +27,93 @@ func (t *Table) findColumns(certain bool) error {
 	if err != nil {
 		return err
 	}
-	given := path >= 0 || label >= 0
+	certain = certain || path >= 0 || label >= 0
 	if path < 0 {
 		path = t.guess(pathNames, label)
 	}
 	if label < 0 && !t.o.NoLabels {
 		label = t.guess(labelNames, path)
 	}
+	known := path >= 0 || label >= 0 || slices.ContainsFunc(t.header, t.isFeature)
 	switch {
-	case path >= 0 && path == label:
-		return fmt.Errorf("column %q can't hold paths and labels", t.header[path])
-	case path >= 0 && (label >= 0 || t.o.NoLabels):
-		t.path, t.label = path, label
-		if err := t.findFeatures(); err != nil {
-			return err
-		}
-		return t.repeated()
-	case !certain && !given && (path < 0 && label < 0 || t.o.IsImage != nil && t.o.IsImage(t.withSuffix(t.header[0]))):
-		return t.withoutHeader()
-	case path < 0:
-		return t.unknown("path", "LabelSpec.PathColumn", pathNames)
+	case certain, path >= 0 && (label >= 0 || t.o.NoLabels):
+	case slices.ContainsFunc(t.header, t.isPath):
+		return t.withoutHeader(rows)
+	case known:
+	case t.isHeader(rows):
+		t.found = FoundHeader
+	default:
+		return t.withoutHeader(rows)
 	}
-	return t.unknown("label", "LabelSpec.Column", labelNames)
+	if path == label && path >= 0 {
+		return fmt.Errorf("column %q can't hold paths and labels", t.header[path])
+	}
+	if path < 0 {
+		if path = t.pathColumn(rows, label); path < 0 {
+			return t.unknown("path", "LabelSpec.PathColumn", pathNames)
+		}
+	}
+	if label < 0 && !t.o.NoLabels {
+		if label = t.onlyOther(path, pathNames); label < 0 {
+			return t.unknown("label", "LabelSpec.Column", labelNames)
+		}
+	}
+	t.path, t.label = path, label
+	if err := t.findFeatures(); err != nil {
+		return err
+	}
+	return t.repeated()
 }
 
-// withoutHeader uses the first two columns.
-func (t *Table) withoutHeader() error {
+// withoutHeader uses the column with paths, by default the first one, and the first other one.
+func (t *Table) withoutHeader(rows [][]string) error {
 	if len(t.o.Features) > 0 {
 		return fmt.Errorf("no header names the column %q: want a first row with the names of all columns, such as path and label", t.o.Features[0].Name)
 	}
-	t.header, t.path, t.label = nil, 0, 1
-	if t.o.NoLabels {
-		t.label = -1
-	} else if t.fields < 2 {
+	rows = append(rows, t.header)
+	t.header, t.path, t.label, t.found = nil, max(t.columnOf(rows, -1), 0), -1, NoHeader
+	switch {
+	case t.o.NoLabels:
+	case t.fields < 2:
 		return errors.New("one column only: want a path and a label in each row")
+	case t.path == 0:
+		t.label = 1
+	default:
+		t.label = 0
 	}
 	return nil
+}
+
+// pathColumn returns the column of paths under a header that does not tell: the one whose cells are
+// paths of images, or the only one besides that of labels; -1 if there is none.
+func (t *Table) pathColumn(rows [][]string, label int) int {
+	if c := t.columnOf(rows, label); c >= 0 {
+		return c
+	}
+	if label < 0 && t.found == FoundHeader && t.fields == 2 {
+		return 0
+	}
+	return t.onlyOther(label, labelNames)
+}
+
+// onlyOther returns the only column besides the given one, those of features and those without a
+// name, such as the index of pandas, unless it has one of the names; -1 if there is none. In typed
+// tables columns have names that are known or given.
+func (t *Table) onlyOther(column int, not []string) int {
+	if _, typed := t.src.(*typedTable); typed {
+		return -1
+	}
+	other := -1
+	for i, name := range t.header {
+		switch {
+		case i == column, t.isFeature(name), strings.TrimSpace(name) == "", strings.HasPrefix(name, "Unnamed: "):
+		case column < 0, other >= 0, isOneOf(name, not):
+			return -1
+		default:
+			other = i
+		}
+	}
+	return other
 }
 
 // repeated returns an error for columns of one name: which of them is meant is not known.
@@ -124,9 +175,20 @@ func (t *Table) find(name string) int {
 
 // wanted reports whether a column of this name may be used.
 func (t *Table) wanted(name string) bool {
-	is := func(other string) bool { return strings.EqualFold(strings.TrimSpace(name), strings.TrimSpace(other)) }
-	return is(t.o.PathColumn) || is(t.o.LabelColumn) || slices.ContainsFunc(pathNames, is) || slices.ContainsFunc(labelNames, is) ||
-		slices.ContainsFunc(t.o.Features, func(f Feature) bool { return is(f.Name) })
+	given := []string{t.o.PathColumn, t.o.LabelColumn}
+	return isOneOf(name, given) || isOneOf(name, pathNames) || isOneOf(name, labelNames) || t.isFeature(name)
+}
+
+// isOneOf reports whether a name is among others, in any case.
+func isOneOf(name string, names []string) bool {
+	return slices.ContainsFunc(names, func(other string) bool {
+		return strings.EqualFold(strings.TrimSpace(name), strings.TrimSpace(other))
+	})
+}
+
+// isFeature reports whether a column of this name is one of the features.
+func (t *Table) isFeature(name string) bool {
+	return slices.ContainsFunc(t.o.Features, func(f Feature) bool { return isOneOf(name, []string{f.Name}) })
 }
 
 // unknown is the error for a column that an option may name.
@@ -151,24 +213,22 @@ func LabelColumn(columns []string, name string) (int, error) {
 // Quote lists names of columns, the first twenty of them.
 func Quote(names []string) string { return plural.Quoted(names, 20) }
 
-// Columns returns the names of the columns of paths and labels, and of those that
-// are not used. The first two are empty for a table without a header, and label if it is
-// not read.
+// Columns returns the names of the columns of paths and labels, and of those that are not used:
+// "column 1" and so on without a header. The label is "" if it is not read.
 func (t *Table) Columns() (path, label string, ignored []string) {
+	name := func(i int) string {
+		if t.header == nil {
+			return fmt.Sprintf("column %d", i+1)
+		}
+		return t.header[i]
+	}
 	for i := range t.fields {
-		switch {
-		case i == t.path || i == t.label || slices.Contains(t.features, i):
-		case t.header == nil:
-			ignored = append(ignored, fmt.Sprintf("column %d", i+1))
-		default:
-			ignored = append(ignored, t.header[i])
+		if i != t.path && i != t.label && !slices.Contains(t.features, i) {
+			ignored = append(ignored, name(i))
 		}
 	}
-	if t.header == nil {
-		return "", "", ignored
-	}
 	if t.label >= 0 {
-		label = t.header[t.label]
+		label = name(t.label)
 	}
-	return t.header[t.path], label, ignored
+	return name(t.path), label, ignored
 }

@@ -16,7 +16,8 @@ import (
 // csvTable is a table of text.
 type csvTable struct {
 	src  *csvscan.Source
-	list bool // fields are separated by spaces
+	list bool       // fields are separated by spaces
+	some [][]string // rows after the first one, for Open
 }
 
 // openCSV opens a table of text, finds its columns and infers their kinds.
@@ -33,9 +34,10 @@ func (t *Table) openCSV(ctx context.Context, path string) error {
 			return err
 		}
 	}
-	if err := t.findColumns(false); err != nil {
+	if err := t.findColumns(false, c.some); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
+	c.some = nil
 	return c.inferKinds(ctx, t, path)
 }
 
@@ -55,16 +57,22 @@ func (c *csvTable) open(ctx context.Context, t *Table, path string, delimiter by
 	if err != nil {
 		return err
 	}
-	t.header = nil
+	t.header, c.some = nil, nil
 	for tok, err := range c.src.Rows(ctx) {
 		switch {
+		case t.header != nil && (err != nil || len(c.some) == fewRows):
 		case err != nil:
 			return tooLong(err)
+		case t.header != nil:
+			c.some = append(c.some, c.split(tok))
+			continue
 		case tok.Bad():
 			return fmt.Errorf("%s: %w", path, tok.Err())
+		default:
+			t.header = c.split(tok)
+			continue
 		}
-		t.header = c.split(tok)
-		break
+		break // whoever reads the rows reports the error
 	}
 	if t.header == nil {
 		return fmt.Errorf("%s: no rows: want a path and a label in each", path)
@@ -241,7 +249,15 @@ func (p *rowParser) row(tok *csvscan.Tokenizer) Row {
 	}
 	row.Path = t.withSuffix(field(t.path))
 	if t.label >= 0 {
-		p.labels = t.splitLabels(p.labels[:0], field(t.label))
+		cell := field(t.label)
+		if t.o.Separator == "" {
+			label := strings.TrimSpace(cell)
+			if label != cell && t.spaced == "" {
+				t.spaced = cell
+			}
+			cell = label
+		}
+		p.labels = t.splitLabels(p.labels[:0], cell)
 		row.Labels = p.labels
 	}
 	for i := range t.features {

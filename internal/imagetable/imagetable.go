@@ -16,9 +16,10 @@
 //
 // A table is CSV with any usual delimiter, or a list with a path and a label
 // separated by spaces on each line; plain, or compressed with gzip or zstd. The
-// first row is a header if it names the columns; lines before it that begin with #
-// are comments. Tables without a header have the path in the first column and the
-// label in the second one. Typed tables are those of package table.
+// first row is a header if it names a column, or is unlike the rows below it; lines
+// before it that begin with # are comments. Tables without a header have the path in
+// the first column and the label in the second one, or the other way round if only
+// the second one has paths of images. Typed tables are those of package table.
 package imagetable
 
 import (
@@ -53,9 +54,10 @@ type Options struct {
 	Suffix string
 	// Features are further columns to read. Default: none.
 	Features []Feature
-	// IsImage reports whether there is an image at a path. A first row that begins
-	// with such a path is not a header. Default: no path is known.
-	IsImage func(path string) bool
+	// IsImage reports whether there is an image at a path. LikeImage reports whether a path is meant
+	// to be one of an image, such as one without its extension. A first row with such a path is not
+	// a header, unless it names both columns. Default: no path is known.
+	IsImage, LikeImage func(path string) bool
 	// OpenTyped opens a file in a format of typed tables. It returns nil for others, which are
 	// text. Default: all are.
 	OpenTyped func(ctx context.Context, path string) (table.Source, error)
@@ -84,6 +86,8 @@ type Table struct {
 	features    []int    // columns
 	kinds       []table.Column
 	notes       []string
+	found       Header
+	spaced      string // a label with spaces around it, of the rows that were read
 }
 
 // source is a table of some format.
@@ -164,6 +168,16 @@ func (t *Table) Close() error { return t.src.close() }
 // Features returns the columns of Options.Features, in that order, with their kinds.
 // Unknown is the kind of a column without values.
 func (t *Table) Features() []table.Column { return t.kinds }
+
+// Spaced returns a label of the rows that were read which has spaces around it: these do not count;
+// "" if none has. It is always "" for typed tables, and with a Separator.
+func (t *Table) Spaced() string { return t.spaced }
+
+// Text reports whether the table is one of text, such as CSV, and not typed.
+func (t *Table) Text() bool {
+	_, text := t.src.(*csvTable)
+	return text
+}
 
 // Notes are sentences about what a user may not expect.
 func (t *Table) Notes() []string { return t.notes }

@@ -109,6 +109,62 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// images are those of TestHeaders: a.jpg, b.jpg and so on.
+func images(p string) bool { return len(p) == 5 && p[0] >= 'a' && p[0] <= 'f' && p[1:] == ".jpg" }
+
+// likeImages are paths with an extension, and those of images without it.
+func likeImages(p string) bool { return strings.HasSuffix(p, ".jpg") || images(p+".jpg") }
+
+// TestHeaders: the first row is a header if it has a known name, names no image while others do, or
+// is of other kinds than the rows below.
+func TestHeaders(t *testing.T) {
+	jpg, none := Options{Suffix: ".jpg"}, Options{}
+	for _, c := range []struct {
+		text   string
+		o      Options
+		header Header
+		want   string
+	}{
+		{"id_code,diagnosis\na,x\nb,y\nc,x\n", jpg, FoundHeader, "2 a.jpg=x 3 b.jpg=y 4 c.jpg=x"},
+		{"id_code,diagnosis\na,x\nb,y\n", none, FoundHeader, "2 a=x 3 b=y"}, // the suffix is missing
+		{"id_code,diagnosis\n1,2\n2,0\n", none, FoundHeader, "2 1=2 3 2=0"},
+		{"image_id,label\na,x\n", jpg, KnownHeader, "2 a.jpg=x"},
+		{"Id,Target\na,x\n", jpg, KnownHeader, "2 a.jpg=x"},
+		{"label_name,image_name\nx,a.jpg\ny,b.jpg\n", none, FoundHeader, "2 a.jpg=x 3 b.jpg=y"},
+		{"class,picture,age\nx,a.jpg,1\n", none, KnownHeader, "2 a.jpg=x"},
+		{",picture,breed\n0,a.jpg,x\n1,b.jpg,y\n", Options{LabelColumn: "breed"}, KnownHeader, "2 a.jpg=x 3 b.jpg=y"},
+		{"0,1\na.jpg,x\nb.jpg,y\n", none, FoundHeader, "2 a.jpg=x 3 b.jpg=y"}, // as pandas names columns
+		{",0,1\n0,a.jpg,x\n1,b.jpg,y\n", none, FoundHeader, "2 a.jpg=x 3 b.jpg=y"},
+		{"picture breed\na.jpg x\nb.jpg y\n", none, FoundHeader, "2 a.jpg=x 3 b.jpg=y"},
+		{"picture,NA\na.jpg,1\n", none, FoundHeader, "2 a.jpg=1"},
+
+		{"a.jpg,x\nb.jpg,y\n", none, NoHeader, "1 a.jpg=x 2 b.jpg=y"},
+		{"x,a.jpg\ny,b.jpg\n", none, NoHeader, "1 a.jpg=x 2 b.jpg=y"},
+		{"x a.jpg\ny b.jpg\n", none, NoHeader, "1 a.jpg=x 2 b.jpg=y"},
+		{"gone.jpg,x\na.jpg,1\nb.jpg,2\n", none, NoHeader, "1 gone.jpg=x 2 a.jpg=1 3 b.jpg=2"},
+		{"gone.jpg,label\na.jpg,x\n", none, NoHeader, "1 gone.jpg=label 2 a.jpg=x"},
+		{"a.jpg,class\nb.jpg,x\n", none, NoHeader, "1 a.jpg=class 2 b.jpg=x"},
+		{"z,x\na,x\nb,y\n", jpg, NoHeader, "1 z.jpg=x 2 a.jpg=x 3 b.jpg=y"}, // a label that occurs again
+		{"z,5\na,x\nb,y\n", jpg, NoHeader, "1 z.jpg=5 2 a.jpg=x 3 b.jpg=y"},
+		{"z,5\na,3\nb,4\n", jpg, NoHeader, "1 z.jpg=5 2 a.jpg=3 3 b.jpg=4"},
+		{"a,unknown\nb,1\nc,2\n", jpg, NoHeader, "1 a.jpg=unknown 2 b.jpg=1 3 c.jpg=2"},
+		{"u,v\nw,x\n", none, NoHeader, "1 u=v 2 w=x"},
+		{"x,y\n", none, NoHeader, "1 x=y"},
+	} {
+		for _, name := range []string{"t.csv", "t.csv.gz"} {
+			c.o.IsImage, c.o.LikeImage = images, likeImages
+			table, err := Open(t.Context(), write(t, name, []byte(c.text)), c.o)
+			if err != nil {
+				t.Errorf("%q: %v", c.text, err)
+				continue
+			}
+			if got := strings.Join(rows(t, table), " "); got != c.want || table.Header() != c.header {
+				t.Errorf("%q: header %v, rows %s, want %v, %s", c.text, table.Header(), got, c.header, c.want)
+			}
+		}
+	}
+}
+
 func TestTablesThatAreRefused(t *testing.T) {
 	wide := strings.Repeat("x,", 30) + "path\n"
 	for _, c := range []struct {
@@ -119,12 +175,14 @@ func TestTablesThatAreRefused(t *testing.T) {
 		{"empty", "", Options{}, "the file is empty"},
 		{"blank", "\n\n", Options{}, "no rows"},
 		{"one column", "a.jpg\nb.jpg\n", Options{}, "one column only"},
-		{"no label", "path,breed\na.jpg,x\n", Options{}, `which column holds the label? LabelSpec.Column names it; none is called label, class, target, category, tags; the columns are "path", "breed"`},
-		{"no path", "picture,label\na.jpg,x\n", Options{}, "which column holds the path? LabelSpec.PathColumn names it"},
+		{"no label", "path,breed,age\na.jpg,x,1\n", Options{}, `which column holds the label? LabelSpec.Column names it; none is called label, class, target, category, tags; the columns are "path", "breed", "age"`},
+		{"no path", "picture,label,age\na.jpg,x,1\n", Options{}, "which column holds the path? LabelSpec.PathColumn names it"},
+		{"no path of two", "label,class\nx,y\n", Options{}, "which column holds the path? LabelSpec.PathColumn names it"},
 		{"many columns", wide, Options{}, "11 more"},
 		{"unknown path", "path,label\na.jpg,x\n", Options{PathColumn: "where"}, `there is no path column "where"; the columns are "path", "label"`},
 		{"unknown label", "path,label\na.jpg,x\n", Options{LabelColumn: "what"}, `there is no label column "what"`},
-		{"label not given", "where,what\na.jpg,x\n", Options{PathColumn: "where"}, "which column holds the label?"},
+		{"label not given", "where,what,why\na.jpg,x,y\n", Options{PathColumn: "where"}, "which column holds the label?"},
+		{"two path columns", "where,path\na.jpg,x\n", Options{PathColumn: "where"}, "which column holds the label?"},
 		{"the same", "path,label\na.jpg,x\n", Options{PathColumn: "path", LabelColumn: "Path"}, `column "path" can't hold paths and labels`},
 		{"no path left", "path,label\na.jpg,x\n", Options{LabelColumn: "path"}, "which column holds the path?"},
 		{"json", `{"path": "a.jpg", "label": "x"}` + "\n", Options{}, "not a CSV file but JSON: convert.Table takes JSON lines, or give a list"},
@@ -185,7 +243,7 @@ func TestRandomTables(t *testing.T) {
 		for range 50 {
 			fields := []string{word(), word(), word(), word()}[:len(columns)]
 			line(fields)
-			want = append(want, fields[0]+"="+fields[1])
+			want = append(want, fields[0]+"="+strings.TrimSpace(fields[1]))
 		}
 		w.Flush()
 		table, err := Open(t.Context(), write(t, "t"+[]string{".csv", ".gz", ".zst"}[round%3], b.Bytes()), Options{})

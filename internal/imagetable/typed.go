@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 
+	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/table"
 )
 
@@ -47,7 +49,7 @@ func (t *Table) openTyped(ctx context.Context, src table.Source) (err error) {
 			t.header = append(t.header, column.Name)
 		}
 		t.fields = len(t.header)
-		if err := t.findColumns(true); err != nil {
+		if err := t.findColumns(true, nil); err != nil {
 			return fmt.Errorf("%s: %w", src.Name(), err)
 		}
 		// Paths and labels that are numbers and text are text.
@@ -174,15 +176,34 @@ func (c *typedTable) fill(t *Table, row *Row, b *table.Batch, labels []string) [
 	case !has(v, row.row):
 	case c.columns[c.label].List:
 		for i := first; i < end; i++ {
-			if label := textOf(v, i); label != "" {
+			if label := c.labelOf(row, v, i); label != "" {
 				labels = append(labels, label)
 			}
 		}
 	default:
-		labels = t.splitLabels(labels, textOf(v, first))
+		labels = t.splitLabels(labels, c.labelOf(row, v, first))
 	}
 	row.Labels = labels
 	return labels
+}
+
+// labelOf returns label i of a row as text: NaN is none. A number that may have been another integer
+// is an error of the row.
+func (c *typedTable) labelOf(row *Row, v *table.Values, i int) string {
+	if v.Kind != table.Float {
+		return textOf(v, i)
+	}
+	x := v.Floats[i]
+	n, err := labels.OfFloat(x)
+	switch {
+	case x != x:
+		return ""
+	case err == nil:
+		return strconv.FormatInt(n, 10)
+	case x == float32(math.Trunc(float64(x))):
+		row.Err = fmt.Errorf("column %q: %w", c.columns[c.label].Name, err)
+	}
+	return textOf(v, i)
 }
 
 // size is how many bytes the values of a row take.
