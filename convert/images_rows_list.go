@@ -218,7 +218,7 @@ func (a *rowWalker) label(p *imageFile, v *table.Values, row int) (reason string
 	default:
 		id, err := labels.OfFloat(v.Floats[first])
 		if err != nil {
-			return fmt.Sprintf("%q is no label: %v", a.use.label, err)
+			return fmt.Sprintf("%q is not a label: %v", a.use.label, err)
 		}
 		text = strconv.FormatInt(id, 10)
 	}

@@ -327,7 +327,7 @@ func TestImageRowsRefused(t *testing.T) {
 		"no guess":       {"bare.parquet", ImageOptions{}, `ImageOptions.ImageKey names it; the columns are "img", "name", "label"`},
 		"no such column": {"hf.parquet", ImageOptions{ImageKey: "img"}, `"img" is not a column of bytes`},
 		"not bytes":      {"hf.parquet", ImageOptions{ImageKey: "score"}, `"score" is not a column of bytes`},
-		"float label":    {"bare.parquet", ImageOptions{ImageKey: "img"}, `"label" is no label: 0.5 is not an integer`},
+		"float label":    {"bare.parquet", ImageOptions{ImageKey: "img"}, `"label" is not a label: 0.5 is not an integer`},
 		"no label":       {"named.parquet", ImageOptions{Labels: LabelSpec{Column: "nope"}}, `no label column "nope"`},
 		"no feature":     {"named.parquet", ImageOptions{Features: []FeatureSpec{{Name: "nope"}}}, `no column "nope"`},
 		"a map":          {"hf.parquet", ImageOptions{Features: []FeatureSpec{{Name: "unused"}}}, `column "unused": a map does not fit`},

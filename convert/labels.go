@@ -54,7 +54,7 @@ func (o *Options) numberLabels(of []string, by numbering) (*labelIDs, error) {
 		}
 		n.Classes = *c
 		if slices.Contains(n.IDs, labels.Unlabelled) {
-			o.note("%d is no label: images with it are stored with that id and without a name", labels.Unlabelled)
+			o.note("the label %d means none: it is stored as it is, without a name", labels.Unlabelled)
 		}
 	case n.integers && labels.HaveNames(ids):
 		n.IDs = ids
