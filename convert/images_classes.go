@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/safename"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -70,9 +71,10 @@ func (l *listing) splitsFromDirectories(o *ImageOptions) error {
 // errUnlabelled says how to label images.
 var errUnlabelled = errors.New("put it into a class directory, leave it out with SelectSpec.Exclude, label it with LabelSpec.File, or give LabelSpec.None")
 
-// labelsFromDirectories uses the first directory below the split as the label.
-func (l *listing) labelsFromDirectories() error {
-	last := new(string)
+// labelsFromDirectories uses the first directory below the split as the label: what it was named after,
+// if an export named it.
+func (l *listing) labelsFromDirectories(o *ImageOptions) error {
+	last, dir, renamed := new(string), "", ""
 	for i := range l.images {
 		p := &l.images[i]
 		if p.bad() != nil {
@@ -82,11 +84,20 @@ func (l *listing) labelsFromDirectories() error {
 		if !ok {
 			return fmt.Errorf("%s is in no class directory, so it has no label: %w", jsontext.Readable(p.path), errUnlabelled)
 		}
-		if label != *last {
+		if label != dir {
+			dir = label
 			name := label
+			if original, ok := safename.Original(dir); ok && original != "" {
+				if name = original; renamed == "" {
+					renamed = fmt.Sprintf("%s is the label %s", jsontext.Readable(dir), jsontext.Readable(name))
+				}
+			}
 			last = &name
 		}
 		p.label = last
+	}
+	if renamed != "" {
+		o.note("directories are named as an export names them, with %%XX for what not every system takes: %s", renamed)
 	}
 	return nil
 }

@@ -193,7 +193,7 @@ func (o *ImageOptions) list(ctx context.Context, src imagePlace, out string) (*l
 		return l, archives.finish(l)
 	}
 	if o.Labels.File == "" && !o.Labels.None {
-		if err := l.labelsFromDirectories(); err != nil {
+		if err := l.labelsFromDirectories(o); err != nil {
 			return nil, err
 		}
 		l.noteSingleClass(o)

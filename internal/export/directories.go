@@ -3,6 +3,7 @@ package export
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	pathpkg "path"
@@ -15,6 +16,7 @@ import (
 	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/safename"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -276,7 +278,17 @@ func (f *directoryWriter) write(dir, file string, data []byte) (string, error) {
 // keyOf is what the paths of no two files share.
 func (f *directoryWriter) keyOf(path string) xxh3.Uint128 {
 	if f.byStem {
-		path, _ = cutExtension(path)
+		path, _ = safename.CutExtension(path)
 	}
 	return xxh3.HashString128(folded(path))
 }
+
+// numbered puts ~n into a name, before its extension.
+func numbered(name string, n int) string {
+	stem, ext := safename.CutExtension(name)
+	return fmt.Sprintf("%s~%d%s", stem, n, ext)
+}
+
+// folded is the name that all names share which are the same where case does
+// not count.
+func folded(name string) string { return strings.ToLower(strings.ToUpper(name)) }

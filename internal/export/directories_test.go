@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/safename"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -121,14 +122,15 @@ func TestDirectoriesPaths(t *testing.T) {
 		}, "run.sh.bin"},
 		{"a variant", both(photo("daisy/1.jpg", "daisy"), number(keyCopy, 2)), "daisy/1#2.jpg"},
 		{"an original among variants", both(photo("daisy/1.jpg", "daisy"), number(keyCopy, 0)), "daisy/1.jpg"},
-		{"up", photo("../../evil.jpg", "../up"), "..%2Fup/%2E%2E/%2E%2E/evil.jpg"},
+		{"up", photo("../../evil.jpg", "../up"), "%2E.%2Fup/%2E%2E/%2E%2E/evil.jpg"},
 		{"absolute", photo("/etc/evil.jpg", "/"), "%2F/%_/etc/evil.jpg"},
-		{"backslashes", photo(`..\evil.jpg`, `C:\x`), `C%3A%5Cx/..%5Cevil.jpg`},
+		{"backslashes", photo(`..\evil.jpg`, `C:\x`), `C%3A%5Cx/%2E.%5Cevil.jpg`},
+		{"hidden", photo(".net/.a.jpg", ".NET"), "%2ENET/%2Enet/%2Ea.jpg"},
 		{"a device", photo("aux.jpg", "con"), "%63on/%61ux.jpg"},
 		{"NUL", photo("nul\x00l.jpg", "a"), "a/nul%00l.jpg"},
 		{"a folder named like a picture", photo("x.jpg/y.jpg", ""), "x%2Ejpg/y.jpg"},
 		{"a path of only slashes", photo("//", "a"), "a/%_/%_/%_.jpg"},
-		{"too many folders", photo(strings.Repeat("a/", 40)+"b.jpg", "a"), "a/" + SafeName(strings.Repeat("a/", 39)+"b.jpg")},
+		{"too many folders", photo(strings.Repeat("a/", 40)+"b.jpg", "a"), "a/" + safename.Of(strings.Repeat("a/", 39)+"b.jpg")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -8,6 +8,6 @@
 // complete: a failed run leaves nothing.
 //
 // Names in records are text of strangers. What they become is a name that
-// every system takes, below OUT (see [SafeName]); besides, all files are made
+// every system takes, below OUT (see package safename); besides, all files are made
 // through an [os.Root], by which the system itself refuses to leave the directory.
 package export

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tfrec/tfrec/internal/safename"
 	"github.com/tfrec/tfrec/internal/table/npy"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -119,7 +120,7 @@ func (t *npz) plan(c *column, records int64) npzColumn {
 func arrayName(key string) string {
 	parts := strings.Split(key, "/")
 	for i, part := range parts {
-		parts[i] = SafeName(part)
+		parts[i] = safename.Of(part)
 	}
 	return strings.Join(parts, "/")
 }

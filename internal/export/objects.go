@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/safename"
 )
 
 // annotated is an image below OUT, and what is known of its objects. It is valid until the next
@@ -26,7 +27,7 @@ type annotated struct {
 
 // stem is the name without its extension.
 func (a *annotated) stem() string {
-	stem, _ := cutExtension(a.name)
+	stem, _ := safename.CutExtension(a.name)
 	return stem
 }
 

@@ -6,7 +6,14 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/safename"
 	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// Limits of paths below OUT.
+const (
+	maxPath        = 1000 // bytes
+	maxDirectories = 32   // names
 )
 
 // unknownExtension is that of images of unknown format.
@@ -65,7 +72,7 @@ func (o *Options) pathOf(r *row, split string, format augment.Format) (path, err
 
 // withoutExtension drops the extension of another format than that of an image.
 func withoutExtension(name string, format augment.Format) string {
-	stem, ext := cutExtension(name)
+	stem, ext := safename.CutExtension(name)
 	for other, taken := range extensions {
 		if other != format && slices.Contains(taken, strings.ToLower(ext)) && !strings.HasSuffix(stem, "/") {
 			return stem
@@ -87,7 +94,7 @@ func placeIn(dirs []string, name string, r *row, format augment.Format) path {
 	var p path
 	last := len(parts) - 1
 	for _, directory := range slices.Concat(dirs, parts[:last]) {
-		safe := safeDirectory(directory)
+		safe := safename.OfDirectory(directory)
 		p.renamed = p.renamed || safe != directory
 		p.dirs = append(p.dirs, safe)
 	}
@@ -97,9 +104,9 @@ func placeIn(dirs []string, name string, r *row, format augment.Format) path {
 			file = variant(file, n)
 		}
 	}
-	p.file = SafeName(file)
+	p.file = safename.OfFile(file)
 	p.renamed = p.renamed || p.file != file
-	if _, ext := cutExtension(p.file); !slices.Contains(extensions[format], strings.ToLower(ext)) {
+	if _, ext := safename.CutExtension(p.file); !slices.Contains(extensions[format], strings.ToLower(ext)) {
 		p.file += extensions[format][0]
 	}
 	return p
@@ -108,21 +115,8 @@ func placeIn(dirs []string, name string, r *row, format augment.Format) path {
 // variant is the name of a variant, as PATH#COPY, but with the extension at the
 // end.
 func variant(file string, n int64) string {
-	stem, ext := cutExtension(file)
+	stem, ext := safename.CutExtension(file)
 	return stem + "#" + strconv.FormatInt(n, 10) + ext
-}
-
-// safeDirectory is SafeName for a directory, whose extension is none that a file may
-// get: so no file is where a directory must be.
-func safeDirectory(name string) string {
-	safe := SafeName(name)
-	stem, ext := cutExtension(safe)
-	for _, taken := range extensions {
-		if slices.Contains(taken, strings.ToLower(ext)) {
-			return stem + "%2E" + ext[1:]
-		}
-	}
-	return safe
 }
 
 // label returns the name of the record's label, "" when it has none.

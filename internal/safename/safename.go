@@ -1,25 +1,29 @@
-package export
+// Package safename makes the names of files and directories of any bytes, which every common system
+// takes as they are, and finds out what a directory was named after.
+//
+//	safename.Of("a/b.jpg")             // a%2Fb.jpg
+//	safename.OfDirectory(".NET")       // %2ENET: what begins with a dot is hidden
+//	safename.Original("%2ENET")        // .NET
+package safename
 
 import (
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/printable"
 )
 
-// Limits of names. File systems take 255 bytes or more a name; what is put after or into one (~2,
-// .png) must fit as well.
-const (
-	maxName        = 200  // bytes of a name
-	maxPath        = 1000 // bytes of a path below OUT
-	maxDirectories = 32   // names in a path
-)
+// maxName limits a name in bytes. File systems take 255 bytes or more; what is put after or into a
+// name (~2, .png) must fit as well.
+const maxName = 200
 
-// SafeName makes any bytes the name of one file or directory that every common
+// Of makes any bytes the name of one file or directory that every common
 // system takes as it is. What cannot stay is written as in URLs, %XX a byte:
 //
 //   - control characters, separators (/ \), the characters that Windows refuses
@@ -31,7 +35,7 @@ const (
 //
 // So different names stay different. A name of more than 200 bytes is cut, and has ~ and a 128-bit
 // hash of the whole instead of the rest; its extension stays.
-func SafeName(name string) string {
+func Of(name string) string {
 	if name == "" {
 		return "%_"
 	}
@@ -110,7 +114,7 @@ func isPort(s string) bool {
 // Names that look as if they had been cut are, too, so that they are different
 // from those that were.
 func shorten(safe, name string) string {
-	stem, ext := cutExtension(safe)
+	stem, ext := CutExtension(safe)
 	if len(ext) > 16 {
 		stem, ext = safe, ""
 	}
@@ -136,21 +140,58 @@ func looksCut(stem string) bool {
 	return err == nil
 }
 
-// cutExtension cuts a name before its last dot. A dot in front makes no
-// extension.
-func cutExtension(name string) (stem, ext string) {
+// CutExtension cuts a name before its last dot. A dot in front makes no extension.
+func CutExtension(name string) (stem, ext string) {
 	if i := strings.LastIndexByte(name, '.'); i > 0 {
 		return name[:i], name[i:]
 	}
 	return name, ""
 }
 
-// numbered puts ~n into a name, before its extension.
-func numbered(name string, n int) string {
-	stem, ext := cutExtension(name)
-	return fmt.Sprintf("%s~%d%s", stem, n, ext)
+// OfFile is Of for a file that is not to be hidden: a dot at the front is written as %2E.
+func OfFile(name string) string { return visible(Of(name)) }
+
+// visible changes a safe name that imagetree takes for hidden. No other name becomes the same, as
+// Of keeps no % that looks like an escape.
+func visible(safe string) string {
+	if !imagetree.Hidden(safe) {
+		return safe
+	}
+	var b strings.Builder
+	escape(&b, safe[:1])
+	return b.String() + safe[1:]
 }
 
-// folded is the name that all names share which are the same where case does
-// not count.
-func folded(name string) string { return strings.ToLower(strings.ToUpper(name)) }
+// extensions are those that the files in a directory may get.
+var extensions = []string{".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".bin"}
+
+// OfDirectory is OfFile for a directory, whose extension is none that a file may get: so no file is
+// where a directory must be.
+func OfDirectory(name string) string {
+	safe := OfFile(name)
+	if stem, ext := CutExtension(safe); slices.Contains(extensions, strings.ToLower(ext)) {
+		return stem + "%2E" + ext[1:]
+	}
+	return safe
+}
+
+// Original returns the name that OfDirectory made another one of. It reports false for what is its
+// own name, or was made by no one here.
+func Original(directory string) (name string, ok bool) {
+	if directory == "%_" {
+		return "", true
+	}
+	var b strings.Builder
+	for i := 0; i < len(directory); i++ {
+		if directory[i] == '%' && len(directory) > i+2 {
+			if c, err := hex.DecodeString(directory[i+1 : i+3]); err == nil {
+				b.Write(c)
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(directory[i])
+	}
+	name = b.String()
+	return name, name != directory && OfDirectory(name) == directory
+}
