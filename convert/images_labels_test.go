@@ -160,8 +160,8 @@ func TestPathsOfRows(t *testing.T) {
 		"x:":                         {},
 		strings.Repeat("/", 100_000): {},
 	} {
-		for _, from := range []string{src, link} {
-			if from == link && strings.HasPrefix(written, link) {
+		for _, from := range []string{src, link}[:1+strings.Count(written, link)] {
+			if from == link {
 				c.image, c.note, c.cause = "sub/b.png", "absolute paths below the source", ""
 			}
 			file := filepath.Join(t.TempDir(), "t.csv")
@@ -180,7 +180,7 @@ func TestPathsOfRows(t *testing.T) {
 				t.Errorf("%.99q: %d records, %q", written, len(got), *said)
 			}
 			for _, want := range []string{c.note, c.cause} {
-				if from == src && !strings.Contains(all, want) {
+				if !strings.Contains(all, want) {
 					t.Errorf("%.99q: %q, want %q", written, *said, want)
 				}
 			}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
@@ -177,6 +178,9 @@ func TestLabelsOfRecords(t *testing.T) {
 		"ids":   {map[string]any{keyLabel: []int64{2}}, map[string]any{keyLabel: []int64{0}}, []string{"0", "1", "2"}, true},
 		"lists": {map[string]any{keyLabel: []int64{2, 0}}, map[string]any{keyLabel: []int64{}}, []string{"0", "1", "2"}, false},
 		"other": {map[string]any{keyLabel: []int64{-1}}, map[string]any{keyLabel: []int64{1 << 40}}, []string{}, false},
+		"taken": {map[string]any{keyLabel: []int64{4}, keyText: text("2")}, map[string]any{keyLabel: []int64{0}, keyText: text("zero")}, []string{"zero", "1", "#2", "3", "2"}, true},
+		"high":  {map[string]any{keyLabel: []int64{1_000_001}}, map[string]any{keyLabel: []int64{0}}, []string{}, false},
+		"minus": {map[string]any{keyLabel: []int64{-1}}, map[string]any{keyLabel: []int64{1}}, []string{}, false},
 		"none":  {map[string]any{}, map[string]any{}, []string{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -196,6 +200,19 @@ func TestLabelsOfRecords(t *testing.T) {
 				t.Errorf("label %v %v", got[keyLabel], got[keyText])
 			}
 		})
+	}
+}
+
+// Records of a set without a label keep that, and the others their names.
+func TestUnlabelledRecords(t *testing.T) {
+	src, o := tableSources()[0].make(t, t.TempDir(), strings.Fields("1 -1 0"))
+	o.Labels.Classes = classFile(t, "zero\none\n")
+	set, out := t.TempDir(), t.TempDir()
+	mustImages(t, src, set, o)
+	mustImages(t, set, out, ImageOptions{Resize: augment.ResizeSpec{Square: 8}})
+	ids, texts, m := labelsIn(t, out)
+	if fmt.Sprint(m.Labels) != "[zero one]" || ids["0.png"] != 1 || ids["1.png"] != -1 || ids["2.png"] != 0 || texts["0.png"] != "one" || texts["1.png"] != "" {
+		t.Errorf("%v %q %q", ids, texts, m.Labels)
 	}
 }
 
