@@ -26,17 +26,20 @@ type CSVOptions struct {
 	// Missing says how to handle missing values. Default: MissingDrop.
 	Missing MissingPolicy
 	// MissingValues are the spellings of a missing value. Default (nil): the
-	// empty field, NA, N/A, NULL and null.
+	// empty field, NA, N/A, NULL and null; but all but the empty one are names of labels with Vocab,
+	// unless all other labels are integers.
 	MissingValues []string
 
 	// Vectors pack columns into one feature each.
 	Vectors []Vector
-	// Label is the column with the label. Default: none.
+	// Label is the column with the label. A row without one is a bad sample, unless Missing is
+	// MissingDefault. Default: none.
 	Label string
-	// Vocab maps label texts to ids: the indexes of the sorted values, or of Vocabulary if that is
-	// given. Values that are all integers sort as numbers, so that 0 to N-1 map to themselves.
+	// Vocab maps labels to ids: the indexes of the sorted values, or of Vocabulary if that is given.
+	// Values that are all integers, such as 3 or 3.0, are ids as they are; ids between them are named
+	// by their numbers, and if one is negative or above 1,000,000 they have no names.
 	Vocab bool
-	// Vocabulary names the labels in id order.
+	// Vocabulary names the labels in id order. Integers that are no such name are ids.
 	Vocabulary []string
 	// LabelOffset is the number of background names to put before the labels.
 	LabelOffset int
@@ -77,7 +80,7 @@ const (
 	// MissingDrop omits the feature from the record. A vector with a missing value is omitted as a
 	// whole.
 	MissingDrop MissingPolicy = "drop-feature"
-	// MissingDefault stores 0 or the empty string; for a label with a vocabulary -1, TFDS's unknown
+	// MissingDefault stores 0 or the empty string; for a label with Vocab -1, TFDS's unknown
 	// label; for lists that are all of one length as many zeros, and for others none.
 	MissingDefault MissingPolicy = "default"
 	// MissingError makes the row a bad sample.

@@ -71,8 +71,8 @@ func (l *listing) splitsFromDirectories(o *ImageOptions) error {
 // errUnlabelled says how to label images.
 var errUnlabelled = errors.New("put it into a class directory, leave it out with SelectSpec.Exclude, label it with LabelSpec.File, or give LabelSpec.None")
 
-// labelsFromDirectories uses the first directory below the split as the label: what it was named after,
-// if an export named it.
+// labelsFromDirectories uses the first directory below the split as the label: what it was named
+// after, if an export named it.
 func (l *listing) labelsFromDirectories(o *ImageOptions) error {
 	last, dir, renamed := new(string), "", ""
 	for i := range l.images {

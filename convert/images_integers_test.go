@@ -85,8 +85,8 @@ func tableSources() []labelled {
 	}
 }
 
-// labelsIn returns the ids and texts of the records of a set, by name, and the names in its manifest.
-// It fails unless the set verifies.
+// labelsIn returns the ids and texts of the records of a set, by name, and the names in its
+// manifest. It fails unless the set verifies.
 func labelsIn(t *testing.T, out string) (ids map[string]int64, texts map[string]string, m *manifest.Manifest) {
 	t.Helper()
 	m, err := manifest.Read(t.Context(), filepath.Join(out, manifest.File))
@@ -213,8 +213,8 @@ func TestLabelMapNamesDirectories(t *testing.T) {
 	}
 }
 
-// TestLabelsThatAreMissing: rows without a label are lines of the ledger. NA is a name among names, and
-// missing among integers.
+// TestLabelsThatAreMissing: rows without a label are lines of the ledger. NA is a name among names,
+// and missing among integers.
 func TestLabelsThatAreMissing(t *testing.T) {
 	for _, c := range []struct {
 		labels, ids, note string

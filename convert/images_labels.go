@@ -6,13 +6,16 @@ import "strings"
 type LabelSpec struct {
 	// File is a table with the path of an image, relative to the source, and its label in each row:
 	// CSV with any usual delimiter, a list with spaces, JSON lines or Parquet, plain or compressed
-	// with gzip or zstd. Only images with a row become samples. Default: all images; the label is
-	// the name of the first directory.
+	// with gzip or zstd. Only images with a row become samples. Absolute paths below the source and
+	// backslashes are understood. Labels that are all integers, such as 3 or 3.0, are ids as they
+	// are, and others are names; a row without a label is not a sample. Default: all images; the
+	// label is the name of the first directory.
 	File string
 	// PathColumn and Column name the columns of File with paths and labels, case-insensitively.
 	// Default: path, file, filename, file_name, image, image_path or id; and label, class, target,
-	// category or tags. Without a header they are the first two columns. Column also names that of
-	// a source of Parquet or Arrow files: integers are ids as they are, text is names.
+	// category or tags. A column whose cells are paths of images, and the only other one, need no
+	// such names. Column also names that of a source of Parquet or Arrow files, with the same
+	// meaning of labels.
 	PathColumn, Column string
 	// PathSuffix is appended to paths in File that do not end in it, such as ".jpg" to ids.
 	// Default: none.
@@ -27,9 +30,14 @@ type LabelSpec struct {
 	// Classes is a file with the names of all labels, in the order of their ids, one a line. In a
 	// line "FOLDER name", with a space or a tab, FOLDER is the label in the source, and name its
 	// text: such a line is not a label as a whole, and its first word is one. Records then have
-	// FOLDER as image/class/synset. Labels that the file lacks are an error. Default: ids are the
-	// indexes of the sorted labels; labels that are all integers sort as numbers, so that 0 to N-1
-	// map to themselves.
+	// FOLDER as image/class/synset. Lines that all begin with another integer, which is no label that
+	// is a name, state the ids, and so does a label map of TensorFlow's Object Detection API. Labels
+	// that are integers and not names are ids of the file. Labels that the file lacks are an error,
+	// except -1, which stands for no label.
+	//
+	// Default: labels that are integers from 0 to 1,000,000 are ids, and ids between them are named
+	// by their numbers; with other integers there are no names. Names are sorted. Directories are
+	// names, too, but sort as numbers if they are all integers, so that 0 to N-1 map to themselves.
 	Classes string
 	// None stores no labels. With File, ImageOptions.Features are required.
 	None bool

@@ -78,8 +78,8 @@ func TestLabelTables(t *testing.T) {
 	}
 }
 
-// TestRowsOfNoImage: a row whose image does not exist is a ledger entry, and what many of them have in
-// common is a note and a cause of the error.
+// TestRowsOfNoImage: a row whose image does not exist is a ledger entry, and what many of them have
+// in common is a note and a cause of the error.
 func TestRowsOfNoImage(t *testing.T) {
 	src := filepath.Join(t.TempDir(), "flat")
 	put(t, src, "01.png", pngOf(1))

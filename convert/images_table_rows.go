@@ -35,8 +35,8 @@ func (t *imageTable) missing(p *imageFile) *setdir.BadSample {
 	return t.bad(p.path, t.lines[p.path], "read", fmt.Sprintf("%s has the label %q, a missing value: all others are integers", jsontext.Readable(p.path), *p.label))
 }
 
-// number returns the ids of the labels of a row, which are indexes of t.names; ids has those of labels
-// that are not missing.
+// number returns the ids of the labels of a row, which are indexes of t.names; ids has those of
+// labels that are not missing.
 func (t *imageTable) number(row []int32, ids map[string]int32) []int32 {
 	kept := row[:0]
 	for _, i := range row {

@@ -186,7 +186,8 @@ func (e *rowEncoder) appendMissing(body []byte, f *featureEncoder, column string
 	return f.appendFloat(body, 0), ""
 }
 
-// isLabel reports whether a feature is the label, which a record has unless MissingDefault is given.
+// isLabel reports whether a feature is the label, which a record has unless MissingDefault is
+// given.
 func (e *rowEncoder) isLabel(f *featureEncoder) bool {
 	return !f.Vector && f.Columns[0] == e.columns.label
 }

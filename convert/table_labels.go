@@ -19,8 +19,8 @@ type tableVocabulary struct {
 	offset int
 }
 
-// vocabulary assigns ids to the labels in a column. It returns their names with the background names;
-// nil if they have none.
+// vocabulary assigns ids to the labels in a column. It returns their names with the background
+// names; nil if they have none.
 func (o *TableOptions) vocabulary(t *tables, column int) (*tableVocabulary, []string, error) {
 	v := &tableVocabulary{ids: map[string]int64{}, offset: o.LabelOffset}
 	csv, _ := t.format.(*csvFormat)

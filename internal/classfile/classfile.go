@@ -112,7 +112,8 @@ func (l *List) Names() []string {
 	return labels.Fill(l.byID)
 }
 
-// Numbered are the names by id, too. Lines that begin with the ids from 0, in any order, have those.
+// Numbered are the names by id, too. Lines that begin with the ids from 0, in any order, have
+// those.
 func (l *List) Numbered() []string {
 	if _, zero := l.byID[0]; zero && l.dense {
 		return labels.Fill(l.byID)
@@ -160,8 +161,8 @@ func (l *List) Number(of []string) (*Classes, error) {
 	return c, l.assign(c, of, ids)
 }
 
-// numbers reports whether the integers that lines begin with are ids: neither they nor the lines are
-// labels.
+// numbers reports whether the integers that lines begin with are ids: neither they nor the lines
+// are labels.
 func (l *List) numbers(known map[string]bool) bool {
 	return !slices.ContainsFunc(l.lines, func(line string) bool {
 		return known[line] || known[numbered.FindStringSubmatch(line)[1]]

@@ -20,11 +20,11 @@ func (e *IDError) Error() string { return e.reason }
 
 // NumberIDs returns the ids of labels that are integers, with their digits as labels.IDs returns
 // them. In a label map, and if all lines begin with another integer, the classes have the ids that
-// are stated. In other lists a number that is a name has the id of its line, and any other is the id
-// itself. labels.Unlabelled stays what it is, if it is no name.
+// are stated. In other lists a number that is a name has the id of its line, and any other is the
+// id itself. labels.Unlabelled stays what it is, if it is no name.
 //
-// It is an *IDError if a label has no class, and another error if its class depends on how the list is
-// read.
+// It is an *IDError if a label has no class, and another error if its class depends on how the list
+// is read.
 func (l *List) NumberIDs(ids []int64, digits []string) (*Classes, error) {
 	stated, missing := l.byID != nil, ""
 	for i, id := range ids {

@@ -87,7 +87,7 @@ NAME-SPLIT.tfrecord-00000-of-00002.`,
 	fs.StringVar(&o.Name, "name", "", "`NAME` of the dataset (default: the name found, else the directory's name in snake case)")
 	fs.StringVar(&o.Label, "label-feature", "", "`KEY` of the feature with the label's id (default: one whose key ends in label)")
 	maxRecordVar(fs, &o.MaxRecord)
-	fs.StringVar(&labels, "classes", "", "label names in the order of their ids: `FILE|NAME,...`, a file with one per line or a list")
+	fs.StringVar(&labels, "classes", "", "label names in the order of their ids: `FILE|NAME,...`, a file with one per line, a label map or a list")
 	fs.BoolVar(&o.Rename, "rename", false, "rename the shards as TFDS names its own")
 	fs.BoolVar(&o.Check, "check", false, "write nothing, and print what would be written")
 	workersVar(fs, &o.Workers, "read `N` files at a time")

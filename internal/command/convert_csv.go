@@ -20,8 +20,9 @@ holds are kept as bytes). Types are inferred over the whole input; --column
 and --schema set them. Rows keep the order of the input unless --shuffle is given.
 
 Fields may be quoted as Python's csv module writes them. Rows with too few or too
-many fields, and values that are not of the type of their column, are listed in
-OUT/errors.jsonl with file and line; --max-errors says how many are allowed.`,
+many fields, with values that are not of the type of their column, or without the
+label of --label, are listed in OUT/errors.jsonl with file and line; --max-errors says
+how many are allowed.`,
 		Example: `  tfrec convert csv trips.csv out/
   tfrec convert csv 'part-*.csv.gz' out/ --splits train=0.9,val=0.1 --shuffle
   tfrec convert csv card.csv out/ --vector v=V1..V28 --label Class --column Amount=float

@@ -50,29 +50,36 @@ In Parquet and Arrow files, each row is a sample. The column --image-key has the
 bytes of the image, or structs of bytes and path, as Hugging Face's datasets; without
 the flag, it is the only column of such structs, or of several the one called image. The key is
 the path, or FILE#ROW, counted from 0, without one of its own. The label is in
---label-column, or the first of the columns label, class, target, category and tags:
-integers are ids as they are, and text is names. Further columns become features with
---features. Files named train-00000-of-00002.parquet and the like keep their splits,
-unless --splits is given; so do WebDatasets named train-000000.tar.
+--label-column, or the first of the columns label, class, target, category and tags.
+Further columns become features with --features. Files named
+train-00000-of-00002.parquet and the like keep their splits, unless --splits is given;
+so do WebDatasets named train-000000.tar.
 
 Images without class directories need --table FILE or --unlabelled. FILE has a
 path below SRC and a label in each row: CSV, TSV, JSON lines or Parquet, plain, .gz
 or .zst, or a space-separated list. The columns are found by their names: path,
 file, filename, file_name, image, image_path or id; label, class, target, category
-or tags. Without a header they are the first two. With --multi-label, image/class/label
-and image/class/text are lists of all labels in the row, in that order. The columns
-that --features names become features under their own names; an empty or null cell
-gives none. --labels FILE is --table FILE without --features.
+or tags; or by their cells, which are paths of images. The first row is a header if
+it has such a name, or is unlike the rows below; a note says so. With --multi-label,
+image/class/label and image/class/text are lists of all labels in the row, in that
+order. The columns that --features names become features under their own names; an
+empty or null cell gives none. --labels FILE is --table FILE without --features.
 
-A row whose image is missing, or lies outside SRC, is listed in OUT/errors.jsonl.
-Images without a row are skipped and counted; --strict refuses them.
+A row without a label, or whose image is missing or lies outside SRC, is listed in
+OUT/errors.jsonl. Images without a row are skipped and counted; --strict refuses them.
 
-Label ids follow the names of all labels in all splits, sorted: as numbers where
-they are all integers, so that classes 0 to N-1 are their own ids, and by their
-bytes otherwise. --classes FILE fixes them: a class on each line, in the order of
-the ids from 0. A line may be a directory or label of the source and its name, as
-n02119789 kit fox: image/class/text is then the name, and image/class/synset the
-directory. A class that FILE lacks is an error.
+Labels of tables, Parquet, Arrow and WebDatasets that are all integers, such as 3 or
+3.0, are ids as they are. Ids between them are named by their numbers. With an id below
+0 or above 1000000 they are stored without names. All other labels are names, whose ids
+follow their order by bytes, over all splits. So are class directories, but for those
+that are all integers, which sort as numbers, so that 0 to N-1 are their own ids.
+
+--classes FILE names the ids: a class on each line, in the order of the ids from 0.
+Labels that are integers, and no names in FILE, are ids of its lines. A line may be a
+directory or label of the source and its name, as n02119789 kit fox: image/class/text is
+then the name, and image/class/synset the directory. If all lines begin with another
+integer, as 3 roses, that is the id. FILE may be a label map (label_map.pbtxt). A class
+that FILE lacks is an error.
 
 With --annotations, records have the objects on the images instead of labels: boxes,
 classes and what else the format has, under the keys of TensorFlow's Object
@@ -147,7 +154,7 @@ of which counts once.`,
 		return err
 	})
 	fs.BoolVar(&o.Labels.Strict, "strict", false, "refuse images that --table does not name")
-	fs.StringVar(&o.Labels.Classes, "classes", "", "`FILE` with the names of all classes in the order of their ids, one per line, or a directory and its name")
+	fs.StringVar(&o.Labels.Classes, "classes", "", "`FILE` with the names of all classes in the order of their ids, one per line, or a directory or id and its name; or a label map")
 	fs.BoolVar(&o.Labels.None, "unlabelled", false, "store no labels")
 	fs.IntVar(&o.Labels.Offset, "label-offset", 0, "start label ids at `N`, after N background names")
 	addAnnotationFlags(fs, &o.Annotations)

@@ -37,7 +37,7 @@ func (f *tableFlags) addTable(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.printSchema, "print-schema", false, "print the types of the columns as JSON, and do not convert")
 	wordVar(fs, &o.Missing, "na", convert.MissingDrop, "HOW", "missing values: drop-feature leaves the feature out of the record, default stores 0 or nothing, error makes the row unusable",
 		string(convert.MissingDrop), string(convert.MissingDefault), string(convert.MissingError))
-	textVar(fs, "na-values", ",NA,N/A,NULL,null", "SPELLING,...", "spellings of a missing value, instead of these; the empty one is the empty field (repeatable)", func(s string) error {
+	textVar(fs, "na-values", ",NA,N/A,NULL,null", "SPELLING,...", "spellings of a missing value, instead of these; the empty one is the empty field (repeatable); by default, a label of --vocab that is not an integer may be called NA", func(s string) error {
 		o.MissingValues = append(o.MissingValues, strings.Split(s, ",")...)
 		return nil
 	})
@@ -46,8 +46,8 @@ func (f *tableFlags) addTable(fs *pflag.FlagSet) {
 		o.Vectors = append(o.Vectors, v)
 		return err
 	})
-	fs.StringVar(&o.Label, "label", "", "`COLUMN` with the label")
-	fs.StringVar(&f.vocab, "vocab", "", "map the text of the label to ids: the indexes of its values, sorted (integers as numbers, so that 0 to N-1 are their own ids), or with =`FILE` of the lines in that file; the names go into the manifest and the labels file that TFDS reads")
+	fs.StringVar(&o.Label, "label", "", "`COLUMN` with the label; rows without one are unusable, unless --na default stores -1")
+	fs.StringVar(&f.vocab, "vocab", "", "map the text of the label to ids: the indexes of its values, sorted, or with =`FILE` of the lines in that file, or the ids of that label map; integers are ids as they are; the names go into the manifest and the labels file that TFDS reads")
 	fs.Lookup("vocab").NoOptDefVal = vocabFromData
 	fs.IntVar(&o.LabelOffset, "label-offset", 0, "start label ids at `N`, after N background names")
 	fs.StringVar(&o.Key, "key", "", "`COLUMN` that names a row in errors.jsonl (default: file and line)")

@@ -66,7 +66,8 @@ KEY.present.
 
 Names in records never lead outside OUT. What not every system allows in file names is
 written as %XX: separators, control characters, names of Windows devices, dots and
-spaces at the end. Names that differ only in case count as the same.`,
+spaces at the end, and a dot in front, which would hide the file. tfrec convert images
+reads the labels back. Names that differ only in case count as the same.`,
 		Example: `  tfrec export out/ photos/ --format folders
   tfrec export others.tfrecord photos/ --format folders --picture image --label label --on-collision number
   tfrec export out/ web/ --format webdataset

@@ -16,8 +16,8 @@ var (
 	labelNames = []string{"label", "class", "target", "category", "tags"}
 )
 
-// findColumns finds the columns, by their names and by the cells in some rows. The first row may be a
-// row like all others, unless it is certain to be a header, as in typed tables.
+// findColumns finds the columns, by their names and by the cells in some rows. The first row may be
+// a row like all others, unless it is certain to be a header, as in typed tables.
 func (t *Table) findColumns(certain bool, rows [][]string) error {
 	path, err := t.given("path", t.o.PathColumn)
 	if err != nil {

@@ -61,8 +61,8 @@ func (t *Table) columnOf(rows [][]string, taken int) int {
 }
 
 // isHeader reports whether the first row, none of whose cells is the path of an image or a known
-// name, is a header: it has a word above numbers, or words that do not occur below, or the numbers of
-// the columns, while other rows have paths of images.
+// name, is a header: it has a word above numbers, or words that do not occur below, or the numbers
+// of the columns, while other rows have paths of images.
 func (t *Table) isHeader(rows [][]string) bool {
 	words, repeated, numbered := true, false, true
 	for c, name := range t.header {

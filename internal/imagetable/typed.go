@@ -187,8 +187,8 @@ func (c *typedTable) fill(t *Table, row *Row, b *table.Batch, labels []string) [
 	return labels
 }
 
-// labelOf returns label i of a row as text: NaN is none. A number that may have been another integer
-// is an error of the row.
+// labelOf returns label i of a row as text: NaN is none. A number that may have been another
+// integer is an error of the row.
 func (c *typedTable) labelOf(row *Row, v *table.Values, i int) string {
 	if v.Kind != table.Float {
 		return textOf(v, i)

@@ -73,9 +73,9 @@ func HaveNames(ids []int64) bool {
 	return true
 }
 
-// Fill returns a list of names by id that has the given ones. An id without a name has its number as
-// its name, with as many digits as all names if these are numbers with leading zeros, and with a #
-// before it if that is the name of another.
+// Fill returns a list of names by id that has the given ones. An id without a name has its number
+// as its name, with as many digits as all names if these are numbers with leading zeros, and with a
+// # before it if that is the name of another.
 func Fill(named map[int64]string) []string {
 	last, width, taken := int64(-1), 0, make(map[string]bool, len(named))
 	padded := false
