@@ -91,3 +91,72 @@ func TestTFDSLoadsImagesOfTables(t *testing.T) {
 		t.Errorf("%d examples of %d", seen, len(files))
 	}
 }
+
+// TestTFDSLoadsIntegerLabels: TFDS has a class for each id up to the largest, whose name is its
+// number, and reads the labels as they are; those without a vocabulary are plain integers.
+func TestTFDSLoadsIntegerLabels(t *testing.T) {
+	photos := filepath.Join(demo, "photos")
+	files, err := filepath.Glob(filepath.Join(photos, "*", "*.jpg"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no photographs: %v", err)
+	}
+	upTo := func(n int) (names []string) {
+		for i := range n + 1 {
+			names = append(names, strconv.Itoa(i))
+		}
+		return names
+	}
+	for _, c := range []struct {
+		name    string
+		labels  []string // as the table has them
+		ids     []string
+		classes []string // lines of --classes
+		names   []string // of TFDS; nil if the feature is no ClassLabel
+	}{
+		{"gaps", []string{"0", "5", "3"}, []string{"0", "5", "3"}, nil, upTo(5)},
+		{"floats", []string{"11.0", "1.0", "7.0"}, []string{"11", "1", "7"}, nil, upTo(11)},
+		{"zeros", []string{"001", "010"}, []string{"1", "10"}, nil, []string{"000", "001", "002", "003", "004", "005", "006", "007", "008", "009", "010"}},
+		{"a label map", []string{"2", "4"}, []string{"2", "4"}, []string{"item {", " id: 2", " name: 'cat'", "}", "item { id: 4 name: '1' }"}, []string{"0", "#1", "cat", "3", "1"}},
+		{"unlabelled", []string{"1", "-1", "0"}, []string{"1", "-1", "0"}, []string{"a", "b"}, []string{"a", "b"}},
+		{"no names", []string{"-5", "5000000000"}, []string{"-5", "5000000000"}, nil, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir, want := t.TempDir(), map[string]string{}
+			text := ""
+			for i, file := range files {
+				rel, err := filepath.Rel(photos, file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rel = filepath.ToSlash(rel)
+				want[rel] = c.ids[i%len(c.ids)]
+				text += rel + "," + c.labels[i%len(c.labels)] + "\n"
+			}
+			table, flags := filepath.Join(dir, "t.csv"), []string{"--resize", "16", "--encode", "png"}
+			if err := os.WriteFile(table, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if c.classes != nil {
+				classes := filepath.Join(dir, "classes.txt")
+				if err := os.WriteFile(classes, []byte(strings.Join(c.classes, "\n")), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				flags = append(flags, "--classes", classes)
+			}
+			out, s := convert(t, append([]string{"images", photos, "--table", table}, flags...)...)
+			d := load(t, out, s, len(files))
+			if got := d.Labels["image/class/label"]; !slices.Equal(got, c.names) {
+				t.Errorf("label names %q, want %q", got, c.names)
+			}
+			for _, e := range d.Splits["train"].Examples {
+				name := e["image/filename"].text(t)
+				if got := e["image/class/label"]; len(got.Values) != 1 || got.Values[0] != want[name] || got.DType != "int64" {
+					t.Errorf("%s: %+v, want %s", name, got, want[name])
+				}
+			}
+			if len(d.Splits["train"].Examples) != len(files) {
+				t.Errorf("%d examples", len(d.Splits["train"].Examples))
+			}
+		})
+	}
+}
