@@ -323,6 +323,40 @@ func TestClassesOfAnnotations(t *testing.T) {
 	}
 }
 
+// TestLabelMapOfAnnotations: classes of YOLO have the ids of a label map, and those of COCO must have
+// them.
+func TestLabelMapOfAnnotations(t *testing.T) {
+	src, _, _ := drawingsIn(t, rand.New(rand.NewPCG(1, 9)), 1)
+	notes := t.TempDir()
+	put(t, notes, "d00.txt", []byte("1 0.5 0.5 0.2 0.2\n0 0.5 0.5 0.2 0.2\n"))
+	put(t, notes, "classes.txt", []byte("cat\ndog\n"))
+	coco := t.TempDir()
+	put(t, coco, "a.json", []byte(`{"images": [{"id": 1, "file_name": "d00.png"}], "annotations": [], "categories": [{"id": 7, "name": "cat"}, {"id": 3, "name": "dog"}]}`))
+	for classes, c := range map[string]struct{ file, labels, err string }{
+		"item { id: 3 name: 'dog' } item { id: 7 name: 'cat' }": {notes, "   dog    cat", ""},
+		"item { id: 3 name: 'dog' } item { id: 7 name: 'eel' }": {notes, "", `no line for "cat" of the annotations`},
+		"item { id: 7 name: 'cat' }\nitem { id: 3 name: 'dog'}": {filepath.Join(coco, "a.json"), "   dog    cat", ""},
+		"item { id: 1 name: 'cat' } item { id: 3 name: 'dog' }": {filepath.Join(coco, "a.json"), "", `the class "cat" has the id 1 in the list of classes, and 7 in the COCO file`},
+	} {
+		out := t.TempDir()
+		_, err := Images(t.Context(), src, out, with(c.file, ImageOptions{Labels: LabelSpec{Classes: classFile(t, classes)}}))
+		if c.err != "" {
+			if err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%s: %v", classes, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", classes, err)
+			continue
+		}
+		m, err := manifest.Read(t.Context(), filepath.Join(out, manifest.File))
+		if err != nil || strings.Join(m.Labels, " ") != c.labels {
+			t.Errorf("%s: %v, %q", classes, err, m.Labels)
+		}
+	}
+}
+
 // TestClassesThatAreNoted: ids and names of COCO that others cannot use as they are.
 func TestClassesThatAreNoted(t *testing.T) {
 	src, _, _ := drawingsIn(t, rand.New(rand.NewPCG(1, 9)), 1)
