@@ -10,7 +10,6 @@ import (
 
 	"github.com/tfrec/tfrec/internal/classfile"
 	"github.com/tfrec/tfrec/internal/imagetable"
-	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/table"
@@ -216,7 +215,7 @@ func (a *rowWalker) label(p *imageFile, v *table.Values, row int) (reason string
 	case v.Floats[first] != v.Floats[first]: // NaN, as pandas has it for a missing value
 		return fmt.Sprintf("%q is NaN, so the image has no label", a.use.label)
 	default:
-		id, err := labels.OfFloat(v.Floats[first])
+		id, err := table.Integer(v.Floats[first])
 		if err != nil {
 			return fmt.Sprintf("%q is not a label: %v", a.use.label, err)
 		}

@@ -94,7 +94,7 @@ func floatText(x float32) (string, error) {
 	if x != x {
 		return "", nil
 	}
-	id, err := labels.OfFloat(x)
+	id, err := table.Integer(x)
 	return strconv.FormatInt(id, 10), err
 }
 

@@ -75,7 +75,7 @@ var (
 	// engine is what is below shard.
 	engine = []string{"manifest", "tfrecord/message", "internal", "internal/inflate", "internal/digest", "internal/labels", "internal/recheck", "internal/setdir"}
 	// onSets is what packages that work on sets share, above shard.
-	onSets = []string{"internal/features", "internal/fingerprint", "internal/objects", "internal/recordcount", "internal/shares", "internal/tfds"}
+	onSets = []string{"internal/classfile", "internal/features", "internal/fingerprint", "internal/objects", "internal/recordcount", "internal/shares", "internal/tfds"}
 	// verbs are the packages that work on sets.
 	verbs = []string{"shard/stats", "shard/verify", "shard/repair", "shard/reshape"}
 )
@@ -139,6 +139,7 @@ var rooms = map[string]room{
 	},
 	"internal/digest":      {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, files), judges: judges},
 	"internal/objects":     {ours: []string{"tfrecord", "internal"}, theirs: wire, judges: judges},
+	"internal/classfile":   {ours: []string{"internal", "internal/labels"}, theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/labels":      {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/recheck":     {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/setdir":      {ours: slices.Concat(engine, []string{"tfrecord"}), tests: slices.Concat(verbs, []string{"shard", "internal/settest"}), theirs: slices.Concat(wire, files, globs), judges: judges},

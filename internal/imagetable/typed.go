@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/table"
 )
 
@@ -194,7 +193,7 @@ func (c *typedTable) labelOf(row *Row, v *table.Values, i int) string {
 		return textOf(v, i)
 	}
 	x := v.Floats[i]
-	n, err := labels.OfFloat(x)
+	n, err := table.Integer(x)
 	switch {
 	case x != x:
 		return ""

@@ -28,22 +28,6 @@ func Integer(label string) (digits string, n int64, ok bool) {
 	return digits, n, err == nil
 }
 
-// maxExact is the largest integer below which each one is a float of 32 bits.
-const maxExact = 1 << 24
-
-// OfFloat returns the integer that a label of 32 bits is. It reports an error if it has a fraction,
-// and if it is so large that it may have been another integer.
-func OfFloat(x float32) (int64, error) {
-	switch n := int64(x); {
-	case x != x || x >= 1<<62 || x <= -1<<62 || float32(n) != x:
-		return 0, fmt.Errorf("%v is not an integer", x)
-	case n >= maxExact || n <= -maxExact:
-		return 0, fmt.Errorf("%d is a float of 32 bits, which are exact up to %d: store it as an integer or as text", n, maxExact-1)
-	default:
-		return n, nil
-	}
-}
-
 // IDs returns the ids that labels state: the integers that they are, with their digits. It reports
 // false unless all of them are integers of 64 bits, and none is written in two ways, such as 7 and
 // 007.

@@ -2,7 +2,6 @@ package labels
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -22,22 +21,6 @@ func TestInteger(t *testing.T) {
 		if got != want {
 			t.Errorf("%q: %q, want %q", label, got, want)
 		}
-	}
-}
-
-func TestOfFloat(t *testing.T) {
-	for x, want := range map[float32]string{
-		0: "0", 10: "10", -1: "-1", 1<<24 - 1: "16777215", 0.5: "0.5 is not an integer",
-		1 << 24: "16777216 is a float of 32 bits", -1e9: "-1000000000 is a float", 1e30: "1e+30 is not an integer",
-		float32(math.Inf(-1)): "-Inf is not an integer",
-	} {
-		n, err := OfFloat(x)
-		if got := fmt.Sprint(n); err == nil && got != want || err != nil && !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%v: %d, %v, want %s", x, n, err, want)
-		}
-	}
-	if _, err := OfFloat(float32(math.NaN())); err == nil {
-		t.Error("NaN is an integer")
 	}
 }
 

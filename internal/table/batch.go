@@ -125,6 +125,22 @@ func Float32(x float64) (f float32, fits bool) {
 	return f, f-f == 0 || x-x != 0 // infinities and NaN minus themselves are NaN
 }
 
+// maxExact is the smallest integer that a float of 32 bits may have rounded another one to.
+const maxExact = 1 << 24
+
+// Integer returns the integer that a float is. It reports an error if that has a fraction, or is so
+// large that it may have been another integer.
+func Integer(x float32) (int64, error) {
+	switch n := int64(x); {
+	case x != x || x >= 1<<62 || x <= -1<<62 || float32(n) != x:
+		return 0, fmt.Errorf("%v is not an integer", x)
+	case n >= maxExact || n <= -maxExact:
+		return 0, fmt.Errorf("%d is a float of 32 bits, which are exact up to %d: store it as an integer or as text", n, maxExact-1)
+	default:
+		return n, nil
+	}
+}
+
 // LostFloat is a value beyond the range of 32 bits.
 func LostFloat(value int, x float64) Lost {
 	return Lost{value, fmt.Sprintf("%g is outside of the range of a 32-bit float", x)}
