@@ -80,7 +80,9 @@ func TestWritersRace(t *testing.T) {
 }
 
 // A process that lost its claim publishes nothing more.
-func TestNothingIsPublishedWithoutAClaim(t *testing.T) { synctest.Test(t, testNothingIsPublishedWithoutAClaim) }
+func TestNothingIsPublishedWithoutAClaim(t *testing.T) {
+	synctest.Test(t, testNothingIsPublishedWithoutAClaim)
+}
 
 func testNothingIsPublishedWithoutAClaim(t *testing.T) {
 	store, url := settest.StoreOf(t)

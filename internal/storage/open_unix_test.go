@@ -170,7 +170,7 @@ func TestStreamOfAWriterThatWroteNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Close()
-	time.Sleep(20 * time.Millisecond) // for the poller to have seen that, or not
+	time.Sleep(20 * time.Millisecond)                     // for the poller to have seen that, or not
 	if _, err := f.Read(make([]byte, 1)); err != io.EOF { // or it waits for another writer
 		t.Errorf("%v, want EOF", err)
 	}
