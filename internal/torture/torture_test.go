@@ -6,7 +6,7 @@ import (
 )
 
 // TestSample: a sample has some of the cases, each once and in their order, and another seed draws
-// others.
+// others. With -short it has a quarter.
 func TestSample(t *testing.T) {
 	defer func(seed uint64, torture bool) { *draw, *on = seed, torture }(*draw, *on)
 	cases := make([]int, 100)
@@ -15,10 +15,11 @@ func TestSample(t *testing.T) {
 	}
 	*on = false
 	drawn := map[int]bool{}
-	for seed := range uint64(100) {
+	want := fewer(10)
+	for seed := range uint64(400) {
 		*draw = seed
 		sample := Sample(t, 10, cases)
-		if len(sample) != 10 || !slices.IsSorted(sample) || len(slices.Compact(slices.Clone(sample))) != 10 {
+		if len(sample) != want || !slices.IsSorted(sample) || len(slices.Compact(slices.Clone(sample))) != want {
 			t.Fatalf("seed %d: %d", seed, sample)
 		}
 		if again := Sample(t, 10, cases); !slices.Equal(sample, again) {
@@ -29,9 +30,9 @@ func TestSample(t *testing.T) {
 		}
 	}
 	if len(drawn) != len(cases) {
-		t.Errorf("100 samples of 10 have only %d of 100 cases", len(drawn))
+		t.Errorf("400 samples of %d have only %d of 100 cases", want, len(drawn))
 	}
-	if got := Sample(t, 101, cases); !slices.Equal(got, cases) {
+	if got := Sample(t, 4*len(cases)+1, cases); !slices.Equal(got, cases) {
 		t.Errorf("a sample of more than all: %d", got)
 	}
 	*on = true
