@@ -147,6 +147,7 @@ func TestLabelsInATableAreHeldCompactly(t *testing.T) {
 // An image in a table takes, besides, its features as an Example, and some 130 bytes for a list of
 // labels.
 func TestTablesAreHeldCompactly(t *testing.T) {
+	race.Skip(t)
 	const keys = 100_000
 	_, url := endlessStore(t, keys)
 	var text strings.Builder

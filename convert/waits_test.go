@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/settest"
 )
 
 // TestRowsPassNothingOneByOne: many workers wait for locks and channels for a few chunks of rows at
 // a time, not for each row.
 func TestRowsPassNothingOneByOne(t *testing.T) {
+	race.Skip(t)
 	const rows, procs = 200_000, 8
 	var text bytes.Buffer
 	text.WriteString("n,text,class\n")

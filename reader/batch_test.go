@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -113,6 +114,7 @@ func TestUnbatch(t *testing.T) {
 }
 
 func TestRecordBatchesAllocateNothing(t *testing.T) {
+	race.Skip(t)
 	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip, tfrecord.Zlib, tfrecord.Zstd} {
 		set := open(t, writeShards(t, c, 160_000), Options{})
 		r, err := set.Records().Batch(1000, false).Start(t.Context())

@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/columns"
 	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -218,6 +219,7 @@ func TestImagesSayWhichObjectMaskIsBad(t *testing.T) {
 // A record cannot make a batch take more than the bound: that is an error, the same whatever the
 // number of workers.
 func TestObjectMasksAreBounded(t *testing.T) {
+	race.Skip(t)
 	tiny, err := augment.AppendPNG(nil, randomImage(rand.New(rand.NewPCG(7, 7)), 2, 2, 1))
 	if err != nil {
 		t.Fatal(err)

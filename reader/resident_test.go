@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -217,6 +218,7 @@ func TestResidentFailures(t *testing.T) {
 // Of a set that does not fit, an epoch reads at most as often as batch reads of five sixteenths of
 // the limit make necessary, and the small ones at its beginning twice in addition.
 func TestPassesOverALargeSet(t *testing.T) {
+	race.Skip(t)
 	dir, url, total, c := storedRecords(t, 3, 30_000, 184)
 	for _, memory := range []int64{4 << 20, 8 << 20} {
 		log := &costLog{}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -216,6 +217,7 @@ func TestReadableText(t *testing.T) {
 
 // TestLongRecordsComeWhole prints records whose text is written piece by piece.
 func TestLongRecordsComeWhole(t *testing.T) {
+	race.Skip(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 4 {
 		var b tfrecord.Builder
