@@ -41,6 +41,11 @@ type CodecOptions struct {
 	// are unsupported, since damage in them cannot be detected: missing data also decode to
 	// something.
 	AllowArithmetic bool
+	// FloatRange, if not nil, has the samples that are black and white in images of floats (TIFF),
+	// the smaller one first. Those between become the nearest of the levels between them, those
+	// outside the range the nearer end, and NaN is damage. Default: floats are unsupported, since
+	// their range is not in the file.
+	FloatRange *[2]float64
 	// Background, if not nil, is the colour after images with transparency. Without it alpha is
 	// dropped and the colours under it show, as with Pillow's convert("RGB").
 	Background *[3]uint8
@@ -51,6 +56,7 @@ type Codec struct {
 	jpeg       *jpeg.Set
 	maxPixels  int64
 	background *[3]uint8
+	floatRange *floatRange
 	scratch    sync.Pool // of *Image
 	webp       sync.Pool // of *webp.Decoder
 }
@@ -76,8 +82,12 @@ func NewCodec(o CodecOptions) (*Codec, error) {
 	if err != nil {
 		return nil, err
 	}
+	floats, err := newFloatRange(o.FloatRange)
+	if err != nil {
+		return nil, err
+	}
 	set.Arithmetic = o.AllowArithmetic
-	c := &Codec{jpeg: set, maxPixels: o.MaxPixels, background: o.Background}
+	c := &Codec{jpeg: set, maxPixels: o.MaxPixels, background: o.Background, floatRange: floats}
 	if c.maxPixels == 0 {
 		c.maxPixels = DefaultMaxPixels
 	}
@@ -108,6 +118,9 @@ func (c *Codec) String() string {
 	s := fmt.Sprintf("%s,max_pixels=%d,arithmetic=%t", c.Decoder(), c.maxPixels, c.jpeg.Arithmetic)
 	if c.background != nil {
 		s += fmt.Sprintf(",background=%v", *c.background)
+	}
+	if r := c.floatRange; r != nil {
+		s += fmt.Sprintf(",floats=%v..%v", r.black, r.white)
 	}
 	return s
 }

@@ -37,6 +37,17 @@ type DecodeOptions struct {
 	mirrored bool
 	// mask is DecodeMask.
 	mask bool
+	// deep makes samples of 16 bits, the upper byte first, of an image that has them: the result is
+	// an Image with twice as many channels.
+	deep bool
+}
+
+// bytes returns the bytes of a pixel of the result.
+func (o *DecodeOptions) bytes() int {
+	if o.deep {
+		return 2 * o.Channels
+	}
+	return o.Channels
 }
 
 // Decode decodes an image into dst, upright, reusing its memory. It returns what [Codec.Stat]
@@ -59,8 +70,13 @@ func (c *Codec) Decode(dst *Image, data []byte, o DecodeOptions) (Info, error) {
 	if o.Channels == 0 {
 		o.Channels = h.Channels
 	}
+	return h.Info, c.decodeUpright(dst, data, &h, o)
+}
+
+// decodeUpright is Decode after the header. Channels is 1 or 3.
+func (c *Codec) decodeUpright(dst *Image, data []byte, h *header, o DecodeOptions) error {
 	if h.Orientation == 1 {
-		return h.Info, c.decode(dst, data, &h, o)
+		return c.decode(dst, data, h, o)
 	}
 	tmp := c.takeScratch()
 	defer c.keepScratch(tmp)
@@ -68,11 +84,11 @@ func (c *Codec) Decode(dst *Image, data []byte, o DecodeOptions) (Info, error) {
 		o.MinWidth, o.MinHeight = o.MinHeight, o.MinWidth
 	}
 	o.mirrored = h.Orientation != 5
-	if err := c.decode(tmp, data, &h, o); err != nil {
-		return h.Info, err
+	if err := c.decode(tmp, data, h, o); err != nil {
+		return err
 	}
 	orient(dst, tmp, h.Orientation)
-	return h.Info, nil
+	return nil
 }
 
 // Check decodes an image only as far as needed to detect damage.
@@ -110,11 +126,11 @@ func (c *Codec) decode(dst *Image, data []byte, h *header, o DecodeOptions) (err
 	case GIF:
 		err = c.decodeGIF(dst, data, h, o.Channels)
 	case BMP:
-		err = c.decodeBMP(dst, data, h, o.Channels)
+		err = c.decodeBMP(dst, data, h, o)
 	case WebP:
 		err = c.decodeWebP(dst, data, h, o.Channels)
 	case TIFF:
-		err = c.decodeTIFF(dst, data, h, o.Channels)
+		err = c.decodeTIFF(dst, data, h, o)
 	}
 	return err
 }

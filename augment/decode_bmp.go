@@ -2,6 +2,7 @@ package augment
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 )
 
@@ -80,6 +81,9 @@ func (h *header) statBMP(data []byte) error {
 		return unsupported(BMP, "compression %d with %d bits a pixel", b.compression, b.depth)
 	}
 	h.alpha = b.masks[3] != 0
+	for _, mask := range b.masks[:3] {
+		h.Deep = h.Deep || mask>>bits.TrailingZeros32(mask) > 255
+	}
 	if b.depth <= 8 {
 		if colors == 0 {
 			colors = 1 << b.depth
@@ -98,7 +102,7 @@ func (h *header) statBMP(data []byte) error {
 	return nil
 }
 
-func (c *Codec) decodeBMP(dst *Image, data []byte, h *header, channels int) error {
+func (c *Codec) decodeBMP(dst *Image, data []byte, h *header, o DecodeOptions) error {
 	b := &h.bmp
 	data = data[b.pixels:]
 	var indices []byte // one byte a pixel, for run lengths
@@ -111,7 +115,7 @@ func (c *Codec) decodeBMP(dst *Image, data []byte, h *header, channels int) erro
 	} else if have, last := int64(len(data)), (int64(h.Width)*int64(b.depth)+7)/8; have < stride*int64(h.Height-1)+last {
 		return damaged(BMP, "%d bytes of pixels are too few for %dx%d", have, h.Width, h.Height)
 	}
-	dst.Reset(h.Width, h.Height, channels)
+	dst.Reset(h.Width, h.Height, o.bytes())
 	row := make([]byte, 4*h.Width)
 	for y := range h.Height {
 		from := h.Height - 1 - y
@@ -119,6 +123,9 @@ func (c *Codec) decodeBMP(dst *Image, data []byte, h *header, channels int) erro
 			from = y
 		}
 		switch {
+		case o.deep:
+			b.deep(dst.Row(y), data[int64(from)*stride:])
+			continue
 		case indices != nil:
 			b.paletted(row, indices[from*h.Width:], 8)
 		case b.depth <= 8:
@@ -129,7 +136,7 @@ func (c *Codec) decodeBMP(dst *Image, data []byte, h *header, channels int) erro
 		if c.background != nil && h.alpha {
 			blend(row, *c.background)
 		}
-		fillRow(dst.Row(y), row, channels)
+		fillRow(dst.Row(y), row, o.Channels)
 	}
 	return nil
 }
@@ -156,28 +163,41 @@ func (b *bmpHeader) direct(row, src []byte) {
 		return
 	}
 	for x := range len(row) / 4 {
-		var v uint32
-		if b.depth == 16 {
-			v = uint32(binary.LittleEndian.Uint16(src[2*x:]))
-		} else {
-			v = binary.LittleEndian.Uint32(src[4*x:])
-		}
+		v := b.pixel(src, x)
 		a := byte(255)
 		if b.masks[3] != 0 {
-			a = masked(v, b.masks[3])
+			a = byte(masked(v, b.masks[3], 255))
 		}
-		setPixel(row[4*x:], masked(v, b.masks[0]), masked(v, b.masks[1]), masked(v, b.masks[2]), a)
+		setPixel(row[4*x:], byte(masked(v, b.masks[0], 255)), byte(masked(v, b.masks[1], 255)), byte(masked(v, b.masks[2], 255)), a)
 	}
 }
 
-// masked takes a sample out of a pixel and scales it to 8 bits.
-func masked(v, mask uint32) byte {
+// deep reads a row of pixels that hold colours as samples of 16 bits, the upper byte first.
+func (b *bmpHeader) deep(row, src []byte) {
+	for x := range len(row) / 6 {
+		v := b.pixel(src, x)
+		for i, mask := range b.masks[:3] {
+			binary.BigEndian.PutUint16(row[6*x+2*i:], uint16(masked(v, mask, math.MaxUint16)))
+		}
+	}
+}
+
+// pixel returns pixel x of a row, of 16 or 32 bits.
+func (b *bmpHeader) pixel(src []byte, x int) uint32 {
+	if b.depth == 16 {
+		return uint32(binary.LittleEndian.Uint16(src[2*x:]))
+	}
+	return binary.LittleEndian.Uint32(src[4*x:])
+}
+
+// masked takes a sample out of a pixel and scales it to 0 to most.
+func masked(v, mask uint32, most uint64) uint64 {
 	if mask == 0 {
 		return 0
 	}
 	shift := bits.TrailingZeros32(mask)
 	full := uint64(mask >> shift)
-	return byte((uint64(v&mask>>shift)*255 + full/2) / full)
+	return (uint64(v&mask>>shift)*most + full/2) / full
 }
 
 // unpackRuns decodes run lengths of 8 or 4 bits to one byte a pixel, in the file's order of

@@ -46,9 +46,10 @@ func (c *Codec) decodePNG(dst *Image, data []byte, h *header, o DecodeOptions) e
 	if !h.alpha {
 		background = nil
 	}
-	dst.Reset(h.Width, h.Height, o.Channels)
-	direct := !r.Interlaced && r.Depth == 8 && background == nil &&
-		(o.mask || r.Color == png.RGB && o.Channels == 3 || r.Color == png.Gray && o.Channels == 1)
+	pixel := o.bytes()
+	dst.Reset(h.Width, h.Height, pixel)
+	same := r.Color == png.RGB && o.Channels == 3 || r.Color == png.Gray && o.Channels == 1
+	direct := !r.Interlaced && background == nil && (r.Depth == 8 && (o.mask || same) || o.deep && same)
 	for y := 0; ; y++ {
 		var into []byte
 		if direct && y < h.Height {
@@ -65,11 +66,13 @@ func (c *Codec) decodePNG(dst *Image, data []byte, h *header, o DecodeOptions) e
 		}
 		line := dst.Row(at.Y)
 		if at.Step > 1 {
-			line = grown(&d.line, at.Width*o.Channels)
+			line = grown(&d.line, at.Width*pixel)
 		}
 		switch {
 		case o.mask:
 			r.Samples(line, row)
+		case o.deep:
+			r.Deep(line, row)
 		case background != nil:
 			pixels := grown(&d.pixels, 4*at.Width)
 			r.RGBA(pixels, row)
@@ -79,7 +82,7 @@ func (c *Codec) decodePNG(dst *Image, data []byte, h *header, o DecodeOptions) e
 			d.convert(line, row, o.Channels)
 		}
 		if at.Step > 1 {
-			spread(dst.Row(at.Y)[at.X*o.Channels:], line, at.Step, o.Channels)
+			spread(dst.Row(at.Y)[at.X*pixel:], line, at.Step, pixel)
 		}
 	}
 }
@@ -116,18 +119,24 @@ func grown(buffer *[]byte, n int) []byte {
 	return *buffer
 }
 
-// spread writes the pixels of a line to every step-th pixel of a row.
-func spread(row, line []byte, step, channels int) {
-	if channels == 1 {
+// spread writes the pixels of a line, of n bytes each, to every step-th pixel of a row.
+func spread(row, line []byte, step, n int) {
+	switch n {
+	case 1:
 		for x, v := range line {
 			row[x*step] = v
 		}
-		return
-	}
-	for x := 0; len(line) >= 3; x += 3 * step {
-		p, q := row[x:x+3], line[:3]
-		p[0], p[1], p[2] = q[0], q[1], q[2]
-		line = line[3:]
+	case 3:
+		for x := 0; len(line) >= 3; x += 3 * step {
+			p, q := row[x:x+3], line[:3]
+			p[0], p[1], p[2] = q[0], q[1], q[2]
+			line = line[3:]
+		}
+	default:
+		for x := 0; len(line) >= n; x += n * step {
+			copy(row[x:x+n], line)
+			line = line[n:]
+		}
 	}
 }
 

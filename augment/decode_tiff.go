@@ -26,10 +26,12 @@ const (
 	faxTwoDimensions = 1 << 0 // options of group 3
 	faxFill          = 1 << 2 // each end of a line ends with a byte
 
-	tiffWhole = 1 // sample formats
-	tiffFloat = 3
+	tiffWhole  = 1 // sample formats
+	tiffSigned = 2
+	tiffFloat  = 3
 
-	tiffDifference = 2 // of predictors: horizontal
+	tiffDifference      = 2 // of predictors: horizontal
+	tiffFloatDifference = 3
 
 	tiffNoAlpha      = 0 // kinds of the sample after the colours
 	tiffAssociated   = 1 // alpha, which the colours are multiplied by
@@ -52,8 +54,8 @@ type tiffFile struct {
 
 	photometric   int
 	bits, samples int // of a sample, of a pixel
-	float         bool
-	difference    bool // each pixel is stored as the difference from the one to its left
+	float         *floatRange
+	predictor     int // 0: none
 	alpha         int
 	palette       [256][4]byte
 	colors        int // of palette
@@ -80,30 +82,31 @@ func (h *header) statTIFF(data []byte) error {
 		h.Channels = 1
 	}
 	h.alpha = d.alpha(photometric, samples) != tiffNoAlpha
+	h.Deep = d.number(tagBits, 1) == 16 && d.number(tagFormat, tiffWhole) == tiffWhole
 	if c := d.number(tagCompression, tiffNone); c == tiffGroup3 || c == tiffGroup4 {
 		h.perByte = pixelsPerFaxByte
 	}
 	return nil
 }
 
-func (c *Codec) decodeTIFF(dst *Image, data []byte, h *header, channels int) error {
+func (c *Codec) decodeTIFF(dst *Image, data []byte, h *header, o DecodeOptions) error {
 	d, ok := openTIFF(data)
 	if !ok {
 		return damaged(TIFF, "no directory")
 	}
 	t := tiffFile{data: data, order: d.order, width: h.Width, height: h.Height}
-	if err := t.readPixelFormat(&d); err != nil {
+	if err := t.readPixelFormat(&d, c.floatRange); err != nil {
 		return err
 	}
 	if err := t.readLayout(&d); err != nil {
 		return err
 	}
-	dst.Reset(h.Width, h.Height, channels)
-	return t.decode(dst, c.background)
+	dst.Reset(h.Width, h.Height, o.bytes())
+	return t.decode(dst, o, c.background)
 }
 
-// readPixelFormat finds out what a pixel is.
-func (t *tiffFile) readPixelFormat(d *tiffDirectory) error {
+// readPixelFormat finds out what a pixel is. Floats are samples if their range is known.
+func (t *tiffFile) readPixelFormat(d *tiffDirectory, floats *floatRange) error {
 	t.photometric = d.number(tagPhotometric, tiffWhiteIsZero)
 	bits := d.numbers(tagBits)
 	t.bits, t.samples = d.number(tagBits, 1), d.number(tagSamples, max(1, bits.len()))
@@ -115,20 +118,16 @@ func (t *tiffFile) readPixelFormat(d *tiffDirectory) error {
 			return unsupported(TIFF, "samples of %d and of %d bits", t.bits, bits.at(i))
 		}
 	}
-	formats := d.numbers(tagFormat)
-	t.float = formats.len() > 0 && formats.at(0) == tiffFloat
-	for i := range formats.len() {
-		if f := formats.at(i); f != tiffWhole && !(f == tiffFloat && t.float) {
-			return unsupported(TIFF, "sample format %d", f)
-		}
+	if err := t.readFormat(d, floats); err != nil {
+		return err
 	}
 	if t.samples > 1 && d.number(tagPlanar, 1) != 1 {
 		return unsupported(TIFF, "each sample in a plane of its own")
 	}
 	switch p := d.number(tagPredictor, 1); {
 	case !hasPredictor(d.number(tagCompression, tiffNone)): // others don't look at it, as libtiff
-	case p == tiffDifference && !t.float && (t.bits == 8 || t.bits == 16):
-		t.difference = true
+	case p == tiffDifference && t.float == nil && (t.bits == 8 || t.bits == 16), p == tiffFloatDifference && t.float != nil:
+		t.predictor = p
 	case p != 1:
 		return unsupported(TIFF, "predictor %d with samples of %d bits", p, t.bits)
 	}
@@ -139,8 +138,8 @@ func (t *tiffFile) readPixelFormat(d *tiffDirectory) error {
 	switch t.photometric {
 	case tiffWhiteIsZero, tiffBlackIsZero:
 		switch {
-		case t.float:
-			ok = t.samples == 1 && t.bits == 32
+		case t.float != nil:
+			ok = t.samples == 1
 		case t.samples == 2:
 			ok = t.photometric == tiffBlackIsZero && (t.bits == 8 || t.bits == 16)
 		default:
@@ -150,17 +149,47 @@ func (t *tiffFile) readPixelFormat(d *tiffDirectory) error {
 			t.setGrays()
 		}
 	case tiffRGB:
-		ok = !t.float && (t.samples == 3 || t.samples == 4) && (t.bits == 8 || t.bits == 16)
+		ok = t.samples == 3 && t.float != nil || (t.samples == 3 || t.samples == 4) && (t.bits == 8 || t.bits == 16)
 	case tiffPalette:
-		ok = !t.float && t.samples == 1 && slices.Contains([]int{1, 2, 4, 8}, t.bits)
+		ok = t.samples == 1 && slices.Contains([]int{1, 2, 4, 8}, t.bits)
 		t.readPalette(d)
 	case tiffCMYK:
-		ok = !t.float && t.samples == 4 && t.bits == 8
+		ok = t.samples == 4 && t.bits == 8
 	}
 	if !ok {
 		return unsupported(TIFF, "photometric interpretation %d with %d samples of %d bits", t.photometric, t.samples, t.bits)
 	}
 	return nil
+}
+
+// readFormat finds out what a sample is, once its bits are known.
+func (t *tiffFile) readFormat(d *tiffDirectory, floats *floatRange) error {
+	formats := d.numbers(tagFormat)
+	if formats.len() == 0 {
+		return nil
+	}
+	format := formats.at(0)
+	for i := range formats.len() {
+		if f := formats.at(i); f != format {
+			return unsupported(TIFF, "samples of formats %d and %d", format, f)
+		}
+	}
+	switch format {
+	case tiffWhole:
+		return nil
+	case tiffSigned:
+		return unsupported(TIFF, "signed samples: the file does not say which of them are black and white")
+	case tiffFloat:
+		if t.bits != 32 && t.bits != 64 {
+			return unsupported(TIFF, "floats of %d bits", t.bits)
+		}
+		if floats == nil {
+			return unsupported(TIFF, "samples are floats, and the file does not say which of them are black and white (CodecOptions.FloatRange does)")
+		}
+		t.float = floats
+		return nil
+	}
+	return unsupported(TIFF, "sample format %d", format)
 }
 
 // hasPredictor reports whether data are stored as differences, if the file says so, before they are

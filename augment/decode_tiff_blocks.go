@@ -2,6 +2,7 @@ package augment
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ type tiffDecoder struct {
 	lzw     lzw.Reader
 	inflate inflate.Reader
 	row     []byte // as the file has it
+	planes  []byte // the bytes of a row of floats, as the file has them
 	pixels  []byte // red, green, blue and alpha of a row
 }
 
@@ -28,8 +30,8 @@ var tiffDecoders = sync.Pool{New: func() any { return new(tiffDecoder) }}
 func (d *tiffDecoder) release() {
 	d.lzw.Reset(nil)
 	d.inflate.Release()
-	if cap(d.row)+cap(d.pixels) > keptRows {
-		d.row, d.pixels = nil, nil
+	if cap(d.row)+cap(d.planes)+cap(d.pixels) > keptRows {
+		d.row, d.planes, d.pixels = nil, nil, nil
 	}
 	tiffDecoders.Put(d)
 }
@@ -39,7 +41,7 @@ const keptRows = 1 << 20
 
 // decode decodes the blocks row by row into dst, on a background unless that is nil. It holds one
 // row.
-func (t *tiffFile) decode(dst *Image, background *[3]uint8) error {
+func (t *tiffFile) decode(dst *Image, o DecodeOptions, background *[3]uint8) error {
 	d := tiffDecoders.Get().(*tiffDecoder)
 	defer d.release()
 	row := grown(&d.row, (t.blockWidth*t.samples*t.bits+7)/8)
@@ -49,11 +51,18 @@ func (t *tiffFile) decode(dst *Image, background *[3]uint8) error {
 		r, err := t.open(d, i, high)
 		for y := 0; y < high && err == nil; y++ {
 			if _, err = io.ReadFull(r, row); err == nil {
-				if t.difference {
+				switch t.predictor {
+				case tiffDifference:
 					t.integrate(row)
+				case tiffFloatDifference:
+					t.integrateFloats(d, row)
 				}
 				line := dst.Row(y0 + y)[x0*dst.Channels:][:wide*dst.Channels]
-				err = t.convert(d, line, row, dst.Channels, background)
+				if o.deep {
+					t.deep(line, row)
+				} else {
+					err = t.convert(d, line, row, o.Channels, background)
+				}
 			}
 		}
 		if err == nil && t.compression != tiffNone {
@@ -68,7 +77,7 @@ func (t *tiffFile) decode(dst *Image, background *[3]uint8) error {
 
 // convert writes the colours of a row, or their luminance, on a background unless that is nil.
 func (t *tiffFile) convert(d *tiffDecoder, line, row []byte, channels int, background *[3]uint8) error {
-	eight := t.bits == 8 && !t.float
+	eight := t.bits == 8
 	switch {
 	case eight && t.photometric == tiffRGB && t.samples == 3 && channels == 3, eight && t.photometric == tiffBlackIsZero && t.samples == 1 && channels == 1:
 		copy(line, row)
@@ -78,7 +87,11 @@ func (t *tiffFile) convert(d *tiffDecoder, line, row []byte, channels int, backg
 		return nil
 	}
 	pixels := grown(&d.pixels, 4*len(line)/channels)
-	if err := t.pixels(pixels, row); err != nil {
+	makePixels := t.pixels
+	if t.float != nil {
+		makePixels = t.floatPixels
+	}
+	if err := makePixels(pixels, row); err != nil {
 		return err
 	}
 	if background != nil {
@@ -274,17 +287,36 @@ func (t *tiffFile) packed(row []byte, i int) int {
 	return int(row[bit/8]) >> (8 - t.bits - bit%8) & (1<<t.bits - 1)
 }
 
-// gray is pixel x of a gray row of 16 bits, or of floats: these go from 0 to 255, as Pillow's mode F
-// is converted: cut to the range, fractions dropped.
-func (t *tiffFile) gray(row []byte, x int) (v byte) {
-	if t.float {
-		if f := math.Float32frombits(t.order.Uint32(row[4*x:])); f > 0 { // not for NaN
-			v = byte(min(f, 255))
-		}
-		return v
-	}
-	if v = t.upper(row, x); t.photometric == tiffWhiteIsZero {
+// gray is pixel x of a gray row of 16 bits.
+func (t *tiffFile) gray(row []byte, x int) byte {
+	v := t.upper(row, x)
+	if t.photometric == tiffWhiteIsZero {
 		v = 255 - v
 	}
 	return v
+}
+
+// deep writes the pixels of a row of 16 bits a sample, gray or RGB, without alpha, the upper byte of
+// a sample first.
+func (t *tiffFile) deep(line, row []byte) {
+	n := 1
+	if t.photometric == tiffRGB {
+		n = 3
+	}
+	for ; len(line) > 0; line, row = line[2*n:], row[2*t.samples:] {
+		opacity := uint32(math.MaxUint16)
+		if t.alpha == tiffAssociated {
+			opacity = uint32(t.order.Uint16(row[2*n:]))
+		}
+		for i := range n {
+			v := uint32(t.order.Uint16(row[2*i:]))
+			switch {
+			case t.photometric == tiffWhiteIsZero:
+				v = math.MaxUint16 - v
+			case opacity != 0:
+				v = min(v*math.MaxUint16/opacity, math.MaxUint16)
+			}
+			binary.BigEndian.PutUint16(line[2*i:], uint16(v))
+		}
+	}
 }

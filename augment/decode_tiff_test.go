@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"image"
+	"image/png"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -21,7 +23,7 @@ import (
 // golang.org/x/image/tiff does where that reads them.
 func TestTIFF(t *testing.T) {
 	race.Skip(t)
-	c := newCodec(t, CodecOptions{})
+	c := newCodec(t, CodecOptions{FloatRange: testRange})
 	read := 0
 	files := torture.Sample(t, 500, torture.Seeds(2000, 20_000))
 	for _, i := range files {
@@ -39,8 +41,9 @@ func TestTIFF(t *testing.T) {
 				}
 			}
 		}
+		checkDeepTIFF(t, c, file, &s, at)
 		m, err := tiff.Decode(bytes.NewReader(file))
-		if err != nil || s.difference && !hasPredictor(s.compression) {
+		if err != nil || s.float || s.difference && !hasPredictor(s.compression) {
 			continue
 		}
 		read++
@@ -55,12 +58,71 @@ func TestTIFF(t *testing.T) {
 	}
 }
 
+// checkDeepTIFF checks that a file of 16 bits a sample keeps all of them in a PNG.
+func checkDeepTIFF(t *testing.T, c *Codec, file []byte, s *tiffSpec, at pixel) {
+	t.Helper()
+	data, info, err := c.AppendDeepPNG(nil, file)
+	if info.Deep != (s.bits == 16) || info.Deep != (err == nil) {
+		t.Fatalf("deep: %t, %v; %+v", info.Deep, err, s)
+	}
+	if err != nil {
+		return
+	}
+	m, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for y := range s.height {
+		for x := range s.width {
+			r, g, b, _ := m.At(x, y).RGBA()
+			if got, want := [3]uint16{uint16(r), uint16(g), uint16(b)}, s.deepRGB(at(x, y)); got != want {
+				t.Fatalf("%v at %d,%d, want %v; %+v", got, x, y, want, s)
+			}
+		}
+	}
+}
+
+// TestTIFFFloats: the range maps to the levels, its ends included, and nothing is guessed without one.
+func TestTIFFFloats(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	inf := float32(math.Inf(1))
+	row := []float32{-inf, -1, -0.5, 0, 0.25, 0.5, 1, 2, inf}
+	s := tiffSpec{order: binary.LittleEndian, width: len(row), height: 1, photometric: tiffBlackIsZero, bits: 32, samples: 1, float: true, compression: tiffNone}
+	file := s.write(r, func(x, y int) []uint32 { return []uint32{math.Float32bits(row[x])} })
+	for _, test := range []struct {
+		ends [2]float64
+		want []byte
+	}{
+		{[2]float64{0, 1}, []byte{0, 0, 0, 0, 64, 128, 255, 255, 255}},
+		{[2]float64{-1, 1}, []byte{0, 0, 64, 128, 159, 191, 255, 255, 255}},
+		{[2]float64{0, 255}, []byte{0, 0, 0, 0, 0, 1, 1, 2, 255}},
+	} {
+		var im Image
+		if _, err := newCodec(t, CodecOptions{FloatRange: &test.ends}).Decode(&im, file, DecodeOptions{}); err != nil || !bytes.Equal(im.Pix, test.want) {
+			t.Errorf("%v: %v, %v, want %v", test.ends, im.Pix, err, test.want)
+		}
+	}
+	if _, err := newCodec(t, CodecOptions{}).Decode(new(Image), file, DecodeOptions{}); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "CodecOptions.FloatRange") {
+		t.Errorf("without a range: %v", err)
+	}
+	row[4] = float32(math.NaN())
+	file = s.write(r, func(x, y int) []uint32 { return []uint32{math.Float32bits(row[x])} })
+	if _, err := newCodec(t, CodecOptions{FloatRange: testRange}).Decode(new(Image), file, DecodeOptions{}); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "NaN") {
+		t.Errorf("NaN: %v", err)
+	}
+	for _, ends := range [][2]float64{{1, 1}, {1, 0}, {math.NaN(), 1}, {0, math.Inf(1)}, {-1e308, 1e308}} {
+		if _, err := NewCodec(CodecOptions{FloatRange: &ends}); err == nil {
+			t.Errorf("the range %v was accepted", ends)
+		}
+	}
+}
+
 // TestTIFFDamaged: what is wrong with a file is found, before memory is taken for what is not
 // there.
 func TestTIFFDamaged(t *testing.T) {
 	c := newCodec(t, CodecOptions{})
 	r := rand.New(rand.NewPCG(3, 4))
-	flat := func(x, y int) []uint32 { return []uint32{uint32(x)} }
+	flat := func(x, y int) []uint32 { return []uint32{uint32(x), 0, 0} }
 	gray := tiffSpec{order: binary.LittleEndian, width: 100, height: 100, photometric: tiffBlackIsZero, bits: 8, samples: 1, compression: tiffDeflate}
 	with := func(change func(s *tiffSpec)) tiffSpec {
 		s := gray
@@ -98,7 +160,13 @@ func TestTIFFDamaged(t *testing.T) {
 			}
 		}), ErrUnsupported, "plane of its own"},
 		"predictor of floats": {set(tagPredictor, 3), ErrUnsupported, "predictor 3"},
-		"signed":              {set(tagFormat, 2), ErrUnsupported, "sample format 2"},
+		"signed":              {set(tagFormat, 2), ErrUnsupported, "signed samples"},
+		"unknown format":      {set(tagFormat, 4), ErrUnsupported, "sample format 4"},
+		"floats of 8 bits":    {set(tagFormat, 3), ErrUnsupported, "floats of 8 bits"},
+		"two formats": {with(func(s *tiffSpec) {
+			s.photometric, s.samples = tiffRGB, 3
+			s.change = func(tags map[int][]int) { tags[tagFormat] = []int{1, 3, 1} }
+		}), ErrUnsupported, "samples of formats 1 and 3"},
 		"bits in other order": {set(tagFillOrder, 2), ErrUnsupported, "fill order 2"},
 		"samples of two kinds": {with(func(s *tiffSpec) {
 			s.change = func(tags map[int][]int) { tags[tagSamples], tags[tagBits] = []int{2}, []int{8, 4} }
@@ -189,7 +257,7 @@ func FuzzTIFF(f *testing.F) {
 		s, at := randomTIFF(r)
 		f.Add(s.write(r, at))
 	}
-	c, err := NewCodec(CodecOptions{MaxPixels: 1 << 16})
+	c, err := NewCodec(CodecOptions{MaxPixels: 1 << 16, FloatRange: testRange})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -214,7 +282,7 @@ func FuzzTIFF(f *testing.F) {
 			defer func() { _ = recover() }()
 			m, _ = tiff.Decode(bytes.NewReader(data))
 		}()
-		if m == nil || c.convert(&theirs, m, &h, 3) != nil {
+		if m == nil || d.number(tagFormat, tiffWhole) == tiffFloat || c.convert(&theirs, m, &h, 3) != nil {
 			return
 		}
 		if fax && d.number(tagPhotometric, 0) == tiffBlackIsZero {

@@ -15,10 +15,14 @@ func AppendPNG(dst []byte, im *Image) ([]byte, error) {
 	if err := im.check(); err != nil {
 		return dst, fmt.Errorf("encode as PNG: %w", err)
 	}
+	return appendPNG(dst, png.Pixels{Pix: im.Pix, Width: im.Width, Height: im.Height, Channels: im.Channels, Depth: 8, Stride: im.Stride})
+}
+
+func appendPNG(dst []byte, im png.Pixels) ([]byte, error) {
 	e := pngEncoders.Get().(*png.Encoder)
 	defer pngEncoders.Put(e)
 	defer e.Release()
-	out, err := e.Append(dst, png.Pixels{Pix: im.Pix, Width: im.Width, Height: im.Height, Channels: im.Channels, Stride: im.Stride})
+	out, err := e.Append(dst, im)
 	if err != nil {
 		return out, fmt.Errorf("encode as PNG: %w", err)
 	}

@@ -180,11 +180,14 @@ func orient(dst, src *Image, orientation int) {
 				row := src.Row(y)
 				at := first + x0*right + y*down
 				for x := x0; x < min(x0+tile, w); x++ {
-					if n == 1 {
+					switch n {
+					case 1:
 						dst.Pix[at] = row[x]
-					} else {
+					case 3:
 						p, q := dst.Pix[at:at+3:at+3], row[3*x:3*x+3:3*x+3]
 						p[0], p[1], p[2] = q[0], q[1], q[2]
+					default: // samples of 16 bits
+						copy(dst.Pix[at:at+n], row[n*x:n*x+n])
 					}
 					at += right
 				}

@@ -17,9 +17,12 @@ type Info struct {
 	// Orientation is EXIF's: 1 upright, 2 mirrored, 3 upside down, 4 that mirrored, 5 to 8
 	// on their sides; 1 when the image says nothing or nonsense.
 	Orientation int
-	// Keepable says that this is an RGB or grayscale JPEG or PNG with 8 bits a sample or less and
-	// no transparency, in a coding that every decoder reads: its bytes may be stored as they are.
+	// Keepable says that this is an RGB or grayscale JPEG or PNG without transparency, of any depth,
+	// in a coding that every decoder reads: its bytes may be stored as they are.
 	Keepable bool
+	// Deep says that samples have more than 8 bits. Decode gives the upper 8 of them, and
+	// [Codec.AppendDeepPNG] 16.
+	Deep bool
 	// Mask says that [Codec.DecodeMask] reads the image: a grayscale PNG with 8 bits a sample or less
 	// and no transparency, or a PNG with a palette.
 	Mask bool
@@ -228,8 +231,8 @@ func (h *header) statPNG(data []byte) error {
 		}
 		p = p[12+n:]
 	}
-	h.Keepable = bits <= 8 && (kind == 0 || kind == 2) && !h.alpha
-	h.Mask = kind == 3 || h.Keepable && kind == 0
+	h.Keepable, h.Deep = (kind == 0 || kind == 2) && !h.alpha, bits == 16
+	h.Mask = kind == 3 || h.Keepable && kind == 0 && !h.Deep
 	return nil
 }
 

@@ -24,7 +24,10 @@ type tiffSpec struct {
 	shareBlocks, cutShort, badSums bool
 }
 
-// pixel gives the samples of a pixel.
+// testRange is how the codecs of tests take floats.
+var testRange = &[2]float64{-25, 200}
+
+// pixel gives the samples of a pixel; of floats, the bits of a float32.
 type pixel func(x, y int) []uint32
 
 // sample is one sample of an image, 0 beyond its edges.
@@ -45,10 +48,12 @@ func (s *tiffSpec) block(at pixel, x0, y0, w, h int) []byte {
 		for x := x0; x < x0+w; x++ {
 			for i := range s.samples {
 				v := s.sample(at, x, y, i)
-				if s.difference && hasPredictor(s.compression) {
+				if s.difference && !s.float && hasPredictor(s.compression) {
 					v, before[i] = (v-before[i])&(1<<s.bits-1), v
 				}
 				switch s.bits {
+				case 64:
+					row = s.order.AppendUint64(row, math.Float64bits(float64(math.Float32frombits(v))))
 				case 32:
 					row = s.order.AppendUint32(row, v)
 				case 16:
@@ -64,7 +69,29 @@ func (s *tiffSpec) block(at pixel, x0, y0, w, h int) []byte {
 		if have > 0 {
 			row = append(row, byte(acc<<(8-have)))
 		}
+		if s.difference && s.float && hasPredictor(s.compression) {
+			row = s.floatDifference(row)
+		}
 		out = append(out, row...)
+	}
+	return out
+}
+
+// floatDifference is the predictor of floats: the bytes of a row by significance, each as the
+// difference from the one of the pixel before it.
+func (s *tiffSpec) floatDifference(row []byte) []byte {
+	size := s.bits / 8
+	out := make([]byte, 0, len(row))
+	for i := range size {
+		if s.order == binary.AppendByteOrder(binary.LittleEndian) {
+			i = size - 1 - i
+		}
+		for at := i; at < len(row); at += size {
+			out = append(out, row[at])
+		}
+	}
+	for i := len(out) - 1; i >= s.samples; i-- {
+		out[i] -= out[i-s.samples]
 	}
 	return out
 }
@@ -165,7 +192,10 @@ func (s *tiffSpec) write(r *rand.Rand, at pixel) []byte {
 		tagWidth: {s.width}, tagHeight: {s.height}, tagBits: bits, tagCompression: {s.compression}, tagPhotometric: {s.photometric},
 		tagSamples: {s.samples}, tagPlanar: {1}, tagFormat: formats,
 	}
-	if s.difference {
+	switch {
+	case s.difference && s.float:
+		tags[tagPredictor] = []int{tiffFloatDifference}
+	case s.difference:
 		tags[tagPredictor] = []int{tiffDifference}
 	}
 	if s.saysAlpha {
@@ -229,6 +259,17 @@ func (s *tiffSpec) rgb(p []uint32) [3]byte {
 		}
 		return byte(v)
 	}
+	if s.float {
+		var levels [3]byte
+		for i := range levels {
+			v := (float64(math.Float32frombits(p[i%s.samples])) - testRange[0]) / (testRange[1] - testRange[0])
+			levels[i] = byte(math.Round(255 * max(0, min(v, 1))))
+			if s.photometric == tiffWhiteIsZero {
+				levels[i] = 255 - levels[i]
+			}
+		}
+		return levels
+	}
 	switch s.photometric {
 	case tiffRGB:
 		row := []byte{upper(p[0]), upper(p[1]), upper(p[2]), 255}
@@ -252,9 +293,6 @@ func (s *tiffSpec) rgb(p []uint32) [3]byte {
 			unmultiply(row)
 		}
 		return [3]byte(row)
-	case s.float:
-		v = uint32(max(0, min(255, math.Float32frombits(v))))
-		return [3]byte{byte(v), byte(v), byte(v)}
 	case s.bits == 16:
 		v >>= 8
 	default:
@@ -264,6 +302,24 @@ func (s *tiffSpec) rgb(p []uint32) [3]byte {
 		v = 255 - v
 	}
 	return [3]byte{byte(v), byte(v), byte(v)}
+}
+
+// deepRGB is what a pixel of the file is with 16 bits a sample.
+func (s *tiffSpec) deepRGB(p []uint32) (c [3]uint16) {
+	for i := range c {
+		v := p[0]
+		if s.photometric == tiffRGB {
+			v = p[i]
+		}
+		switch alpha := p[s.samples-1]; {
+		case s.photometric == tiffWhiteIsZero:
+			v = 65535 - v
+		case s.alpha == tiffAssociated && alpha != 0:
+			v = min(v*65535/alpha, 65535)
+		}
+		c[i] = uint16(v)
+	}
+	return c
 }
 
 // randomTIFF makes up how a file is written, and its pixels.
@@ -282,7 +338,8 @@ func randomTIFF(r *rand.Rand) (tiffSpec, pixel) {
 			s.samples += r.IntN(2)
 		}
 	case 2:
-		s.photometric, s.bits, s.float = tiffBlackIsZero, 32, true
+		s.photometric, s.bits, s.float = r.IntN(3), 32<<r.IntN(2), true
+		s.samples += s.photometric / tiffRGB * 2
 	case 3, 4:
 		s.photometric, s.samples, s.bits = tiffRGB, 3+r.IntN(2), 8+8*r.IntN(2)
 	case 5:
@@ -299,7 +356,7 @@ func randomTIFF(r *rand.Rand) (tiffSpec, pixel) {
 			s.saysAlpha = r.IntN(2) == 0
 		}
 	}
-	s.difference = (s.bits == 8 || s.bits == 16) && r.IntN(2) == 0
+	s.difference = (s.bits == 8 || s.bits == 16 || s.float) && r.IntN(2) == 0
 	switch r.IntN(3) {
 	case 0:
 		s.blockHeight = 1 + r.IntN(s.height)
@@ -308,8 +365,10 @@ func randomTIFF(r *rand.Rand) (tiffSpec, pixel) {
 	}
 	values := make([]uint32, s.width*s.height*s.samples)
 	for i := range values {
-		if values[i] = r.Uint32() >> (32 - s.bits); s.float {
+		if s.float {
 			values[i] = math.Float32bits(float32(r.IntN(40000))/100 - 50)
+		} else {
+			values[i] = r.Uint32() >> (32 - s.bits)
 		}
 		if i > 0 && r.IntN(2) == 0 {
 			values[i] = values[i-1]

@@ -19,26 +19,31 @@ type Encoder struct {
 	zeros   []byte          // the row above the first
 }
 
-// Pixels are an image of 8 bits a sample.
+// Pixels are an image of 8 or 16 bits a sample.
 type Pixels struct {
-	Pix           []byte // row by row
+	Pix           []byte // row by row; of 16 bits the upper byte comes first
 	Width, Height int    // at least 1, at most 2^31-1
 	Channels      int    // 1: gray, 3: red, green and blue
-	Stride        int    // from the beginning of a row in Pix to the next one's
+	Depth         int    // bits of a sample: 8 or 16
+	Stride        int    // bytes from the beginning of a row in Pix to the next one's
 }
+
+// pixelBytes returns the size of a pixel.
+func (im *Pixels) pixelBytes() int { return im.Channels * im.Depth / 8 }
 
 // Append appends the image to dst as a PNG, not interlaced. The bytes depend only on the pixels. An
 // image that takes 2 GiB and more is an error, and dst is then what it was.
 func (e *Encoder) Append(dst []byte, im Pixels) ([]byte, error) {
 	start := len(dst)
-	dst = AppendHeader(dst, im.Width, im.Height, im.Channels)
+	dst = AppendHeader(dst, im.Width, im.Height, im.Channels, im.Depth)
 	at := len(dst)
 	dst = AppendChunk(dst, "IDAT", func(dst []byte) []byte {
-		above := e.reserve(im.Width * im.Channels)
+		n := im.pixelBytes()
+		above := e.reserve(im.Width * n)
 		e.deflate.Reset(dst)
 		for y := range im.Height {
-			row := im.Pix[y*im.Stride:][:im.Width*im.Channels]
-			filter := e.choose(row, above, im.Channels)
+			row := im.Pix[y*im.Stride:][:im.Width*n]
+			filter := e.choose(row, above, n)
 			line := row
 			if filter != none {
 				line = e.lines[filter]

@@ -5,10 +5,10 @@ import (
 	"hash/crc32"
 )
 
-// AppendHeader appends what a file of an image of 8 bits a sample begins with, not interlaced: the
-// signature and the chunk IHDR. Channels are 1 for gray and 3 for red, green and blue.
-func AppendHeader(dst []byte, width, height, channels int) []byte {
-	header := [13]byte{8: 8} // bits a sample; 9: colour type; deflate, filters by row, not interlaced
+// AppendHeader appends the beginning of a file, not interlaced: the signature and the chunk IHDR.
+// Channels are 1 for gray and 3 for red, green and blue, depth is the bits of a sample, 8 or 16.
+func AppendHeader(dst []byte, width, height, channels, depth int) []byte {
+	header := [13]byte{8: byte(depth)} // 9: colour type; deflate, filters by row, not interlaced
 	binary.BigEndian.PutUint32(header[0:], uint32(width))
 	binary.BigEndian.PutUint32(header[4:], uint32(height))
 	if channels == 3 {

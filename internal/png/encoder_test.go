@@ -2,6 +2,7 @@ package png
 
 import (
 	"bytes"
+	"encoding/binary"
 	"image"
 	"image/color"
 	stdpng "image/png"
@@ -13,12 +14,13 @@ import (
 )
 
 // randomPixels is an image of noise, of slopes, of flat areas, or of few values.
-func randomPixels(r *rand.Rand, w, h, channels int) Pixels {
-	stride := w*channels + r.IntN(2)*r.IntN(9)
-	im := Pixels{Pix: make([]byte, stride*h), Width: w, Height: h, Channels: channels, Stride: stride}
+func randomPixels(r *rand.Rand, w, h, channels, depth int) Pixels {
+	im := Pixels{Width: w, Height: h, Channels: channels, Depth: depth}
+	stride := w*im.pixelBytes() + r.IntN(2)*r.IntN(9)
+	im.Pix, im.Stride = make([]byte, stride*h), stride
 	kind, slope, period := r.IntN(4), r.IntN(7), 1+r.IntN(20)
 	for i := range im.Pix {
-		x, y := i%stride/channels, i/stride
+		x, y := i%stride/im.pixelBytes(), i/stride
 		switch kind {
 		case 0:
 			im.Pix[i] = byte(r.Uint32())
@@ -51,7 +53,7 @@ func testEncoder(t *testing.T) {
 		case 2, 3:
 			w, h = 2_000+i, 160 // more than the buffer of the compressor
 		}
-		im := randomPixels(r, w, h, 1+2*(i%2))
+		im := randomPixels(r, w, h, 1+2*(i%2), 8<<r.IntN(2))
 		data, err := e.Append([]byte("before"), im)
 		if err != nil || !bytes.HasPrefix(data, []byte("before")) {
 			t.Fatalf("%v, or what was there before is gone", err)
@@ -70,17 +72,27 @@ func checkPixels(t *testing.T, data []byte, im Pixels) {
 	if err != nil || m.Bounds() != image.Rect(0, 0, im.Width, im.Height) {
 		t.Fatalf("%dx%dx%d: %v", im.Width, im.Height, im.Channels, err)
 	}
-	if _, gray := m.(*image.Gray); gray != (im.Channels == 1) {
-		t.Fatalf("%d channels come back as %T", im.Channels, m)
+	models := map[color.Model]Pixels{
+		color.GrayModel: {Channels: 1, Depth: 8}, color.RGBAModel: {Channels: 3, Depth: 8},
+		color.Gray16Model: {Channels: 1, Depth: 16}, color.RGBA64Model: {Channels: 3, Depth: 16},
+	}
+	if is := models[m.ColorModel()]; is.Channels != im.Channels || is.Depth != im.Depth {
+		t.Fatalf("%d channels of %d bits come back as %T", im.Channels, im.Depth, m)
 	}
 	for y := range im.Height {
 		for x := range im.Width {
-			p := im.Pix[y*im.Stride+x*im.Channels:]
-			want := color.RGBA{p[0], p[0], p[0], 255}
-			if im.Channels == 3 {
-				want.G, want.B = p[1], p[2]
+			p := im.Pix[y*im.Stride+x*im.pixelBytes():]
+			sample := func(i int) uint16 {
+				if im.Depth == 8 {
+					return uint16(p[i]) * 0x101
+				}
+				return binary.BigEndian.Uint16(p[2*i:])
 			}
-			if c := color.RGBAModel.Convert(m.At(x, y)); c != want {
+			want := color.RGBA64{sample(0), sample(0), sample(0), 0xFFFF}
+			if im.Channels == 3 {
+				want.G, want.B = sample(1), sample(2)
+			}
+			if c := color.RGBA64Model.Convert(m.At(x, y)); c != want {
 				t.Fatalf("%dx%dx%d: pixel %d,%d is %v, want %v", im.Width, im.Height, im.Channels, x, y, c, want)
 			}
 		}
@@ -95,8 +107,8 @@ func testEncoderFilters(t *testing.T) {
 	var e Encoder
 	var chosen [filters]int
 	for range 4000 {
-		n := 1 + 2*r.IntN(2)
-		im := randomPixels(r, 1+r.IntN(90), 2, n)
+		im := randomPixels(r, 1+r.IntN(90), 2, 1+2*r.IntN(2), 8<<r.IntN(2))
+		n := im.pixelBytes()
 		above, row := im.Pix[:im.Width*n], im.Pix[im.Stride:][:im.Width*n]
 		e.reserve(len(row))
 		filter := e.choose(row, above, n)
@@ -140,7 +152,7 @@ func FuzzEncoderFilter(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, n := range []int{1, 3} {
+		for _, n := range []int{1, 2, 3, 6} {
 			size := len(data) / 2 / n * n
 			if size == 0 {
 				continue

@@ -49,6 +49,19 @@ func (h *Header) Gray(dst, row []byte) {
 	}
 }
 
+// Deep writes the pixels of a row of 16 bits a sample as it has them, without alpha: gray, or red,
+// green and blue, the upper byte of each first.
+func (h *Header) Deep(dst, row []byte) {
+	from := h.bits() / 8
+	to := from
+	if h.Color == GrayAlpha || h.Color == RGBA {
+		to -= 2
+	}
+	for ; len(dst) >= to; row, dst = row[from:], dst[to:] {
+		copy(dst[:to], row)
+	}
+}
+
 // RGB writes the pixels of a row as red, green and blue, without alpha, a byte each: the upper 8 of
 // samples of 16 bits. The length of dst is three times the number of pixels.
 func (h *Header) RGB(dst, row []byte) {

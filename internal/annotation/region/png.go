@@ -11,7 +11,7 @@ import (
 // sample, grayscale. Its time is that of finding the runs of equal pixels and the rows that repeat:
 // the bytes of the PNG depend on nothing else.
 func AppendPNG(dst, mask []uint8, w, h int) []byte {
-	dst = png.AppendHeader(dst, w, h, 1)
+	dst = png.AppendHeader(dst, w, h, 1, 8)
 	dst = png.AppendChunk(dst, "IDAT", func(dst []byte) []byte { return appendZlib(dst, mask, w, h) })
 	return png.AppendEnd(dst)
 }
