@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 )
 
 // floatRange is [CodecOptions.FloatRange].
@@ -20,6 +22,23 @@ func newFloatRange(ends *[2]float64) (*floatRange, error) {
 		return nil, fmt.Errorf("a range of floats from %v to %v: give two finite numbers, the smaller one first", r.black, r.white)
 	}
 	return &r, nil
+}
+
+// ParseFloatRange parses [CodecOptions.FloatRange], such as "0,1".
+func ParseFloatRange(s string) (*[2]float64, error) {
+	black, white, ok := strings.Cut(s, ",")
+	if !ok {
+		return nil, fmt.Errorf("%q: want MIN,MAX, such as 0,1", s)
+	}
+	var ends [2]float64
+	for i, end := range []string{black, white} {
+		var err error
+		if ends[i], err = strconv.ParseFloat(strings.TrimSpace(end), 64); err != nil {
+			return nil, fmt.Errorf("%q is not a number", end)
+		}
+	}
+	_, err := newFloatRange(&ends)
+	return &ends, err
 }
 
 // level returns the nearest of the levels from 0, for black, to 255, for white.

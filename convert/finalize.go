@@ -164,6 +164,7 @@ func finalized(dir *setdir.Dir, m *manifest.Manifest) (*Summary, error) {
 		s.Splits[split.Name] = SplitSummary{Records: split.Records, Shards: len(split.Shards)}
 		for _, info := range split.Shards {
 			s.Bytes += info.Bytes
+			s.Narrowed += info.Narrowed
 		}
 	}
 	var left leftOut

@@ -62,6 +62,7 @@ func (r *run) finish(before *previous, made bool) (*Summary, error) {
 	if sum.Records == 0 {
 		return nil, leavesOutAll(m, sum, r.dir.Path())
 	}
+	r.noteDepth(sum)
 	files, err := r.metadata(m, ledger)
 	if err != nil {
 		return nil, err
@@ -283,6 +284,7 @@ func (r *run) summary(status Status, fingerprint string) *Summary {
 			s.Records += d.Records
 			s.Errors += int64(len(d.Bad))
 			s.Filtered += d.Filtered
+			s.Narrowed += d.Narrowed
 			if c := s.AnnotationCounts; c != nil {
 				c.Annotations += d.Annotations
 				c.Dropped += d.AnnotationsDropped

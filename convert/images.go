@@ -251,6 +251,9 @@ func (o *ImageOptions) addNewer(m map[string]any, s *imageSource) {
 	if o.Codec.AllowArithmetic {
 		m["allow_arithmetic"] = true
 	}
+	if o.Codec.FloatRange != nil {
+		m["float_range"] = o.Codec.FloatRange
+	}
 	if s.webdataset {
 		m["archive_format"] = WebDataset
 	}
@@ -298,6 +301,7 @@ var imageKind = kind{fields: map[string]string{
 	"augment_splits": "AugmentSpec.Splits",
 	"min_size":       "SelectSpec.MinSize", "max_aspect": "SelectSpec.MaxAspect", "max_pixels": "CodecOptions.MaxPixels",
 	"background": "CodecOptions.Background", "no_check": "EncodeSpec.NoCheck", "allow_arithmetic": "CodecOptions.AllowArithmetic",
+	"float_range": "CodecOptions.FloatRange",
 }}
 
 // sorted returns globs in an order independent of how they were given.

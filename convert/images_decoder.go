@@ -93,8 +93,8 @@ func (s *imageSource) encoderName() string {
 // decoderOf names the decoder of an image: a part of a backend, or else the codec, whose decoder
 // matters for JPEG and which decodes any other format in one way. It also counts it.
 func (s *imageSource) decoderOf(m *sampleWork) string {
-	name := string(m.format)
-	if m.format == augment.JPEG {
+	name := string(m.info.Format)
+	if m.info.Format == augment.JPEG {
 		name = s.codec.Decoder()
 	}
 	if m.input > 0 {

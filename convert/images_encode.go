@@ -125,11 +125,19 @@ func (s *imageSource) encode(m *sampleWork) (stored, error) {
 		out.format = string(PNG)
 		m.encoded, err = augment.AppendPNG(m.encoded[:0], im)
 	}
-	if err == nil && len(m.encoded) > maxStored {
-		err = fmt.Errorf("%d bytes as %s: readers take records up to %d", len(m.encoded), out.format, maxInput)
+	if err == nil {
+		err = checkStored(m.encoded, out.format)
 	}
 	out.data = m.encoded
 	return out, err
+}
+
+// checkStored returns an error for an encoded image that is too large for a record.
+func checkStored(data []byte, format string) error {
+	if len(data) > maxStored {
+		return fmt.Errorf("%d bytes as %s: readers take records up to %d", len(data), format, maxInput)
+	}
+	return nil
 }
 
 // appendFloats appends numbers in the format of records.

@@ -55,12 +55,12 @@ type sampleWork struct {
 	filtered bool
 	bad      *setdir.BadSample
 	// waits means that the task must run before there is something to encode.
-	waits  bool
-	task   augment.Task
-	input  int // size of the JPEG that the backend decodes; 0 for others
-	format augment.Format
-	alone  bool // nothing else goes into its piece
-	large  largeResult
+	waits bool
+	task  augment.Task
+	input int // size of the JPEG that the backend decodes; 0 for others
+	info  augment.Info
+	alone bool // nothing else goes into its piece
+	large largeResult
 
 	file    []byte
 	planes  augment.Planes
@@ -82,7 +82,6 @@ type sampleWork struct {
 	mixture  augment.Draw // with the partners' images
 	channels int          // of all of the images; 0 without partners
 	data     []byte       // the image of a partner
-	info     augment.Info // of it
 }
 
 var makings = sync.Pool{New: func() any { return new(sampleWork) }}
@@ -298,6 +297,7 @@ func (s *imageSource) end(m *sampleWork, p *piece) {
 		}
 		s.build(m)
 		s.frame(m, p)
+		p.countDepth(m)
 		p.annotations += int64(len(m.objects.placed))
 		p.dropped += m.objects.dropped
 		if s.countsLabels() {
@@ -326,6 +326,7 @@ type stored struct {
 	data                    []byte // valid until the next image
 	format                  string
 	width, height, channels int
+	deep                    bool   // 16 bits a sample
 	orientation             int    // 0: not stored
 	ops                     []byte // steps applied to a variant, JSON; nil in sets without variants
 	decoder                 string // name of the decoder; "" in sets that only the codec decodes
@@ -335,15 +336,18 @@ type stored struct {
 // finished.
 func (s *imageSource) develop(m *sampleWork, data []byte, info augment.Info) *fault {
 	var err error
-	m.format = info.Format
-	if s.o.Encode.Format == Keep && info.Keepable {
+	m.info = info
+	switch keep := s.o.Encode.Format == Keep; {
+	case keep && info.Keepable:
 		if !s.o.Encode.NoCheck {
 			if info, err = s.codec.Check(data); err != nil {
 				return &fault{stage: "decode", err: err}
 			}
 		}
-		m.out = stored{data: data, format: string(info.Format), width: info.Width, height: info.Height, channels: info.Channels, orientation: info.Orientation}
+		m.out = stored{data: data, format: string(info.Format), width: info.Width, height: info.Height, channels: info.Channels, deep: info.Deep, orientation: info.Orientation}
 		return nil
+	case keep && info.Deep:
+		return s.keepDeep(m, data)
 	}
 	draw := m.mixture
 	if len(m.partners) == 0 {
@@ -360,6 +364,20 @@ func (s *imageSource) develop(m *sampleWork, data []byte, info augment.Info) *fa
 	if err := s.decode(m, data, draw, info); err != nil {
 		return &fault{stage: "decode", err: err}
 	}
+	return nil
+}
+
+// keepDeep stores an image of more than 8 bits a sample as a PNG of 16.
+func (s *imageSource) keepDeep(m *sampleWork, data []byte) *fault {
+	var err error
+	if m.encoded, _, err = s.codec.AppendDeepPNG(m.encoded[:0], data); err != nil {
+		return &fault{stage: "decode", err: err}
+	}
+	if err := checkStored(m.encoded, string(PNG)); err != nil {
+		return &fault{stage: "encode", err: err}
+	}
+	w, h := m.info.Oriented()
+	m.out = stored{data: m.encoded, format: string(PNG), width: w, height: h, channels: m.info.Channels, deep: true, orientation: 1}
 	return nil
 }
 

@@ -17,6 +17,9 @@ func (s *imageSource) memory(info augment.Info, file int) int64 {
 	}
 	w, h := info.Oriented()
 	n := info.Memory()
+	if s.o.Encode.Format == Keep && info.Deep {
+		return 2 * (n + s.resultMemory(w, h))
+	}
 	if s.o.Augment.Policy != nil {
 		n += 6 * int64(w) * int64(h) // the images before and after a step
 	}

@@ -22,6 +22,7 @@ type piece struct {
 	samples              int64
 	filtered             int64
 	annotations, dropped int64 // objects in the records, and those that are not
+	deep, narrowed       int64 // records, as manifest.Shard counts them
 	bytesIn              int64
 	inputs               []setdir.Input
 	identity             []byte // goes into the shard's fingerprint

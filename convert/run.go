@@ -316,6 +316,7 @@ func (r *run) manifest() *manifest.Manifest {
 		s.Records += d.Records
 		s.Shards = append(s.Shards, d.Shard)
 	}
+	describeDepth(m)
 	return m
 }
 

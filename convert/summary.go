@@ -36,6 +36,8 @@ type Summary struct {
 	SkippedFiles int64 `json:"skipped_files"`
 	// AnnotationCounts are nil for a set without objects.
 	*AnnotationCounts
+	// Narrowed is the number of records whose image has 8 bits a sample and was made of one with more.
+	Narrowed int64 `json:"narrowed,omitempty"`
 	// Bytes of all shards.
 	Bytes         int64                   `json:"bytes"`
 	Seconds       float64                 `json:"seconds"`

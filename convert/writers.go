@@ -213,6 +213,8 @@ func (ws *writers) writePiece(o *openShard, p *piece) error {
 	o.done.Filtered += p.filtered
 	o.done.Annotations += p.annotations
 	o.done.AnnotationsDropped += p.dropped
+	o.done.Deep += p.deep
+	o.done.Narrowed += p.narrowed
 	o.done.Bad = append(o.done.Bad, p.bad...)
 	o.done.Inputs = append(o.done.Inputs, p.inputs...)
 	o.fingerprint.h.Write(p.identity)
@@ -242,6 +244,7 @@ func (ws *writers) put(o *openShard) error {
 		}
 		info.Fingerprint = o.fingerprint.String()
 		info.Labels = ws.run.source.labelCounts(o.labels)
+		info.Deep, info.Narrowed = o.done.Deep, o.done.Narrowed
 		o.done.Shard = info
 		err = ws.run.into().PutDone(&o.done)
 		o.done.Inputs = nil // they are recorded, and would take more memory than the plan

@@ -10,7 +10,7 @@ type Feature struct {
 	// Shape of one sample: empty for a scalar, -1 for a variable dimension. Labels and texts of
 	// which a record has any number are of shape [-1].
 	Shape []int `json:"shape,omitempty"`
-	// DType of an encoded image or tensor: "uint8" or "float32".
+	// DType of an encoded image or tensor: "uint8", "uint16" (images) or "float32" (tensors).
 	DType string `json:"dtype,omitempty"`
 	// Encoding of an image: "jpeg" or "png".
 	Encoding string `json:"encoding,omitempty"`

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -149,7 +150,7 @@ func (f Feature) tfds(labels int) Object {
 	case ClassText:
 		return Object{"pythonClassName": tfdsPackage + "text_feature.Text", "text": Object{}}
 	case ClassImage:
-		image := Object{"dtype": "uint8", "shape": tfdsShape(f.Shape)}
+		image := Object{"dtype": cmp.Or(f.DType, "uint8"), "shape": tfdsShape(f.Shape)}
 		if f.Encoding != "" {
 			image["encodingFormat"] = f.Encoding
 		}

@@ -44,7 +44,7 @@ var Fields = map[string]map[string]string{
 	},
 	"TableOptions": {"Format": "format"},
 	"CodecOptions": {
-		"Decoder": "decoder", "MaxPixels": "max-pixels", "AllowArithmetic": "allow-arithmetic", "Background": "background",
+		"Decoder": "decoder", "MaxPixels": "max-pixels", "AllowArithmetic": "allow-arithmetic", "Background": "background", "FloatRange": "float-range",
 	},
 	"ReshardOptions": {"Shuffle": "shuffle", "SortBy": "sort-by", "GroupBy": "group-by"},
 	"ResplitOptions": {

@@ -76,6 +76,7 @@ classes.`,
 	seedVar(fs, &o.images.Seed, "seed, as that of convert")
 	fs.StringVar(&o.key, "key", "", "`KEY` of the image in convert: its path below SRC (default: the file's name)")
 	decoderVar(fs, &o.images.Codec.Decoder)
+	floatRangeVar(fs, &o.images.Codec.FloatRange)
 	addObjectFlags(fs, &o.images.Annotations, "draw")
 	fs.StringVar(&o.images.Labels.Classes, "classes", "", "`FILE` with the classes of --annotations, a name on each line")
 	fs.StringVar(&o.mask, "mask", "", "draw the mask of classes in the PNG `FILE`")

@@ -47,6 +47,7 @@ var casesOfFlag = map[string][]configCase{
 	"fit":               {{"pad", []string{"pad"}}},
 	"pad-color":         {{"'102030'", []string{"102030"}}, {"0a0b0c", []string{"0a0b0c"}}},
 	"background":        {{"'#102030'", []string{"#102030"}}, {"000000", []string{"000000"}}},
+	"float-range":       {{"[-1, 0.5]", []string{"-1,0.5"}}, {"0,1", []string{"0,1"}}},
 	"filter":            {{"lanczos3", []string{"lanczos3"}}},
 	"encode":            {{"png", []string{"png"}}},
 	"mean":              {{"[0.485, 0.456, 0.406]", []string{"0.485,0.456,0.406"}}, {"0.5", []string{"0.5"}}},

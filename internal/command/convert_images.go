@@ -233,6 +233,7 @@ of which counts once.`,
 	fs.BoolVar(&onGPU.decode, "gpu-decode", false, "decode JPEGs on the GPU with nvJPEG, to slightly different pixels: another decoder in the manifest")
 	fs.Int64Var(&o.Codec.MaxPixels, "max-pixels", augment.DefaultMaxPixels, "refuse images of more than `N` pixels, and those over a quarter of that with more than 8192 pixels per byte of the file")
 	fs.BoolVar(&o.Codec.AllowArithmetic, "allow-arithmetic", false, "decode arithmetic-coded JPEGs, whose damage goes unnoticed, with libjpeg-turbo")
+	floatRangeVar(fs, &o.Codec.FloatRange)
 	textVar(fs, "memory", "", "SIZE", "memory for all images being processed, such as 4GiB; one that needs more is processed alone (default a quarter of what this process may use)", func(s string) (err error) {
 		o.Memory, err = parseSize(s)
 		return err

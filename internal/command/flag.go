@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -107,6 +108,14 @@ func workersVar(fs *pflag.FlagSet, workers *int, usage string) {
 // decoderVar adds --decoder.
 func decoderVar(fs *pflag.FlagSet, decoder *string) {
 	wordVar(fs, decoder, "decoder", "auto", "WHICH", "JPEG decoder: auto (the faster one here), turbo (libjpeg-turbo) or go (built in)", "auto", "turbo", "go")
+}
+
+// floatRangeVar adds --float-range.
+func floatRangeVar(fs *pflag.FlagSet, ends **[2]float64) {
+	textVar(fs, "float-range", "", "MIN,MAX", "in images of floats (TIFF), MIN is black and MAX white, and what is outside is cut (default: such images are not usable)", func(s string) (err error) {
+		*ends, err = augment.ParseFloatRange(s)
+		return err
+	})
 }
 
 // compressions are how shards that are written may be compressed.

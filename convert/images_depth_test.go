@@ -1,0 +1,163 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// deepPNG draws a gray image of 16 bits that differs for every n.
+func deepPNG(n int) []byte {
+	im := image.NewGray16(image.Rect(0, 0, 5, 4))
+	for i := range 20 {
+		im.SetGray16(i%5, i/5, color.Gray16{Y: uint16(n*977 + i*2311)})
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, im); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+// describedImage returns the type and encoding of images in a set, as the manifest and features.json
+// have them.
+func describedImage(t *testing.T, out, key string) string {
+	t.Helper()
+	m, err := manifest.Read(t.Context(), filepath.Join(out, manifest.File))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(out, manifest.TFDSFeaturesFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tfds struct {
+		Dict struct {
+			Features map[string]struct {
+				Image struct {
+					DType    string `json:"dtype"`
+					Encoding string `json:"encodingFormat"`
+				} `json:"image"`
+			} `json:"features"`
+		} `json:"featuresDict"`
+	}
+	if err := json.Unmarshal(data, &tfds); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range m.Features {
+		is := tfds.Dict.Features[f.Key].Image
+		if f.Key == key && f.DType == is.DType && f.Encoding == is.Encoding {
+			return f.DType + " " + f.Encoding
+		}
+	}
+	t.Fatalf("%s: the manifest has %+v, %s %s", key, m.Features, manifest.TFDSFeaturesFile, data)
+	return ""
+}
+
+// TestDepthOfSets: a set is of 16 bits only if all of its images are, in every run that leads to
+// these images, and a note counts those that lose bits.
+func TestDepthOfSets(t *testing.T) {
+	src, out := filepath.Join(t.TempDir(), "deep"), t.TempDir()
+	for i := range 8 {
+		put(t, src, fmt.Sprintf("a/%d.png", i), deepPNG(i))
+	}
+	var notes []string
+	o := ImageOptions{Options: Options{Shards: 2, Note: func(s string) { notes = append(notes, s) }}, Rename: map[string]string{keyEncoded: "picture"}}
+	check := func(want string, status Status, noted string) {
+		t.Helper()
+		notes = nil
+		if s := mustImages(t, src, out, o); s.Status != status || s.Narrowed != 0 {
+			t.Errorf("%+v", s)
+		}
+		if got := describedImage(t, out, "picture"); got != want {
+			t.Errorf("described as %s, want %s", got, want)
+		}
+		if all := strings.Join(notes, "; "); noted == "" && all != "" || !strings.Contains(all, noted) {
+			t.Errorf("noted %q, want %q", all, noted)
+		}
+	}
+	check("uint16 png", Written, "")
+	if got := records(t, out, "train")["a/3.png"]["picture"].([][]byte)[0]; !bytes.Equal(got, deepPNG(3)) {
+		t.Error("an image of 16 bits is not stored as it is")
+	}
+	check("uint16 png", UpToDate, "")
+	put(t, src, "a/9.png", pngOf(9))
+	check("uint8 jpeg", Updated, "8 of 9 images have 16 bits a sample")
+	if err := os.RemoveAll(filepath.Join(out, shard.StateDir)); err != nil {
+		t.Fatal(err)
+	}
+	check("uint8 jpeg", UpToDate, "8 of 9 images") // known from the manifest alone
+	if err := os.Remove(filepath.Join(src, "a/9.png")); err != nil {
+		t.Fatal(err)
+	}
+	check("uint16 png", Updated, "")
+
+	tasks := t.TempDir()
+	for i := range 2 {
+		o.Task = &Task{i, 2}
+		mustImages(t, src, tasks, o)
+	}
+	mustFinalize(t, tasks)
+	sameSet(t, contents(t, tasks), contents(t, out))
+}
+
+// TestNarrowed: what loses bits is counted in summaries and noted, for kept shards as well.
+func TestNarrowed(t *testing.T) {
+	src := filepath.Join(t.TempDir(), "deep")
+	for i := range 6 {
+		put(t, src, fmt.Sprintf("a/%d.png", i), deepPNG(i))
+		put(t, src, fmt.Sprintf("b/%d.png", i), pngOf(i))
+	}
+	policy, err := augment.ParsePolicy("mixup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		o    ImageOptions
+		want int64
+	}{
+		"resized":   {ImageOptions{Resize: augment.ResizeSpec{Square: 3}}, 6},
+		"png":       {ImageOptions{Encode: EncodeSpec{Format: PNG}}, 6},
+		"float32":   {ImageOptions{Encode: EncodeSpec{Format: Float32}}, 6},
+		"kept":      {ImageOptions{}, 0},
+		"unchecked": {ImageOptions{Encode: EncodeSpec{NoCheck: true}}, 0},
+		"mixed":     {ImageOptions{Augment: AugmentSpec{Policy: policy, KeepOriginal: true}, Resize: augment.ResizeSpec{Width: 8, Height: 8}}, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := t.TempDir()
+			for _, status := range []Status{Written, UpToDate} {
+				var notes []string
+				c.o.Note = func(s string) { notes = append(notes, s) }
+				c.o.Shards = 3
+				s := mustImages(t, src, out, c.o)
+				if c.want < 0 && s.Narrowed > 12 { // 6 originals of 12, and more variants than these have such partners
+					c.want = s.Narrowed
+				}
+				if s.Status != status || s.Narrowed != c.want {
+					t.Errorf("%+v, want %d narrowed", s, c.want)
+				}
+				noted := strings.Contains(strings.Join(notes, "; "), fmt.Sprintf("reduced to 8 in %d images", c.want))
+				if noted != (c.want > 0) {
+					t.Errorf("noted %q", notes)
+				}
+				if got := describedImage; c.o.Encode.Format != Float32 && got(t, out, keyEncoded) == "uint16 png" {
+					t.Error("described as images of 16 bits")
+				}
+				if err := os.RemoveAll(filepath.Join(out, shard.StateDir)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
