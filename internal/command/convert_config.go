@@ -212,7 +212,7 @@ var repeated = []string{"column", "vector", "annotations"}
 
 // listed are the flags of which a list is joined with commas: their value is
 // one text, or they take only the last.
-var listed = []string{"features", "splits", "rename", "mean", "std", "na-values"}
+var listed = []string{"features", "splits", "rename", "mean", "std", "float-range", "na-values"}
 
 // runConfigured runs tfrec convert without a verb below it: the configuration
 // or the manifest says which one is meant.

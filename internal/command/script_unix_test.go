@@ -17,7 +17,7 @@ import (
 )
 
 // TestScripts runs testdata/script: what each verb does as its users see it.
-// $DEMO is testdata/demo. Besides testscript's commands there are:
+// $DEMO is testdata/demo, $PICTURES testdata/pictures. Besides testscript's commands there are:
 //
 //	exits CODE COMMAND...   runs a command and wants that exit code
 //	json PATH VALUE         wants a value in the JSON object on the last stdout
@@ -32,6 +32,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("DEMO", demo())
+			e.Setenv("PICTURES", filepath.Join(filepath.Dir(demo()), "pictures"))
 			return addTfrec(e)
 		},
 		Condition: func(name string) (bool, error) {

@@ -34,14 +34,18 @@ type seenFeature struct {
 	kinds   [tfrecord.KindInt64 + 1]bool
 	values  recordscan.Span
 	notText bool
-	formats [3]bool // formats of bytes values; see the constants
+	formats [4]bool // formats of bytes values; see the constants
 }
 
 const (
 	formatJPEG = iota
 	formatPNG
 	formatOther
+	formatDeepPNG // of 16 bits a sample
 )
+
+// pngDepth is the offset of the bits of a sample in a PNG.
+const pngDepth = 24
 
 // maxScanned is the maximum number of features: records with more than that use keys as data and
 // have no schema.
@@ -140,10 +144,12 @@ func (f *seenFeature) noteNumber(kind tfrecord.Kind, n int64) {
 
 // noteBytes notes the first value of a bytes feature.
 func (f *seenFeature) noteBytes(first []byte) {
-	switch recordscan.ImageFormat(first) {
-	case "jpeg":
+	switch format := recordscan.ImageFormat(first); {
+	case format == "jpeg":
 		f.formats[formatJPEG] = true
-	case "png":
+	case format == "png" && len(first) > pngDepth && first[pngDepth] == 16:
+		f.formats[formatDeepPNG] = true
+	case format == "png":
 		f.formats[formatPNG] = true
 	default:
 		f.formats[formatOther] = true
@@ -210,11 +216,13 @@ func (f *seenFeature) feature(records int64) (manifest.Feature, bool) {
 		d.Class, d.Shape = manifest.ClassVector, []int{-1}
 	case d.Kind == "bytes" && !f.formats[formatOther]:
 		d.Class, d.DType, d.Shape = manifest.ClassImage, "uint8", []int{-1, -1, 3}
-		switch {
-		case !f.formats[formatPNG]:
+		switch jpegs, pngs, deep := f.formats[formatJPEG], f.formats[formatPNG], f.formats[formatDeepPNG]; {
+		case !pngs && !deep:
 			d.Encoding = "jpeg"
-		case !f.formats[formatJPEG]:
-			d.Encoding = "png"
+		case !jpegs:
+			if d.Encoding = "png"; !pngs {
+				d.DType = "uint16"
+			}
 		}
 	case d.Kind == "bytes" && !f.notText:
 		d.Class = manifest.ClassText

@@ -5,11 +5,13 @@ package interop
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"image"
 	"image/draw"
 	"image/png"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +20,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/jpeg"
 	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/png/pngtest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -230,6 +233,15 @@ func emittedSets(t *testing.T) map[string]emittedSet {
 	}}
 	out, _ = convert(t, "images", photos, "--name", "v", "--limit", "9", "--compression", "gzip", "--shards", "2")
 	sets["photographs"] = emittedSet{dir: out, targets: all, sizes: true, splits: map[string][]string{"train": glob(t, out+"/v-train.*")}}
+	deep := t.TempDir()
+	for i := range 9 {
+		spec := pngtest.Spec{Width: 10, Height: 12, Depth: 16, Color: []int{pngtest.Gray, pngtest.RGB}[i%2]}
+		if err := os.WriteFile(filepath.Join(deep, fmt.Sprintf("%d.png", i)), spec.Encode(rand.New(rand.NewPCG(1, uint64(i)))), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, _ = convert(t, "images", deep, "--name", "v", "--unlabelled")
+	sets["16 bits"] = emittedSet{dir: out, targets: []string{"tf", "torch", "go"}, splits: map[string][]string{"train": glob(t, out+"/v-train.*")}}
 	out, _ = convert(t, "images", photos, "--name", "v", "--limit", "20", "--resize", "9x7", "--encode", "raw")
 	sets["raw"] = emittedSet{dir: out, targets: all, splits: map[string][]string{"train": glob(t, out+"/v-train.*")}}
 	out, _ = convert(t, "csv", filepath.Join(demo, "penguins.csv"), "--name", "p", "--compression", "zlib", "--shards", "3")

@@ -138,8 +138,8 @@ def plain(v):
     a = np.asarray(a)
     if a.dtype == object:
         return {"shape": list(a.shape), "dtype": "string", "values": [x.hex() for x in a.reshape(-1).tolist()]}
-    if a.dtype == np.uint8:
-        return {"shape": list(a.shape), "dtype": "uint8", "values": [a.tobytes().hex()]}
+    if a.dtype in (np.uint8, np.uint16):
+        return {"shape": list(a.shape), "dtype": str(a.dtype), "values": [a.astype(a.dtype.newbyteorder(">")).tobytes().hex()]}
     kind = {"float32": "float", "int64": "int64"}[str(a.dtype)]
     return {"shape": list(a.shape), "dtype": str(a.dtype), "values": tensor(kind, a.reshape(-1))[1:]}
 

@@ -4,11 +4,14 @@ package interop
 
 import (
 	"bytes"
+	endian "encoding/binary"
 	"encoding/csv"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"image/png"
 	"math"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,12 +20,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfrec/tfrec/internal/png/pngtest"
 )
 
 const demo = "../../testdata/demo"
 
 // array is a value that TFDS yields: its elements in the written form, those
-// of uint8 all in one piece.
+// of uint8 and uint16 all in one piece, the upper byte first.
 type array struct {
 	Shape  []int    `json:"shape"`
 	DType  string   `json:"dtype"`
@@ -343,4 +348,57 @@ func TestTFDSLoadsVectorsAndLabels(t *testing.T) {
 func bill(cell string) float32 {
 	v, _ := strconv.ParseFloat(cell, 32)
 	return float32(v)
+}
+
+// TestTFDSReadsDepth: TFDS reads all 16 bits of the images of a set if all of them have 16, and the
+// upper 8 otherwise.
+func TestTFDSReadsDepth(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 6))
+	src := t.TempDir()
+	pixels := map[string][]byte{}
+	put := func(name string, channels, depth int) {
+		spec := pngtest.Spec{Width: 9, Height: 5, Depth: depth, Color: map[int]int{1: pngtest.Gray, 3: pngtest.RGB}[channels], Noisy: true}
+		data := spec.Encode(r)
+		m, err := png.Decode(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(src, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for i := range spec.Width * spec.Height {
+			red, green, blue, _ := m.At(i%spec.Width, i/spec.Width).RGBA()
+			for _, v := range []uint32{red, green, blue} {
+				pixels[name] = endian.BigEndian.AppendUint16(pixels[name], uint16(v))
+			}
+		}
+	}
+	check := func(dtype string) {
+		t.Helper()
+		out, _ := convert(t, "images", src, "--unlabelled")
+		var d dataset
+		ask(t, &d, "tfds", map[string]any{"path": out, "take": 10})
+		examples := d.Splits["train"].Examples
+		if len(examples) != len(pixels) {
+			t.Fatalf("%d examples", len(examples))
+		}
+		for _, e := range examples {
+			name := e["image/filename"].text(t)
+			want := pixels[name]
+			if dtype == "uint8" {
+				want = nil
+				for i := 0; i < len(pixels[name]); i += 2 {
+					want = append(want, pixels[name][i])
+				}
+			}
+			if got := e["image/encoded"]; got.DType != dtype || got.Values[0] != hex.EncodeToString(want) {
+				t.Errorf("%s: %s %v, want %s %x", name, got.DType, got.Values, dtype, want)
+			}
+		}
+	}
+	put("gray.png", 1, 16)
+	put("rgb.png", 3, 16)
+	check("uint16")
+	put("other.png", 3, 8)
+	check("uint8")
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
+	"image/png"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -102,6 +104,31 @@ func TestAdoptInfersFeatures(t *testing.T) {
 	}
 	if got := m.Splits[0].Shards[0].Labels; !cmp.Equal(got, map[string]int64{"ant": 1, "cat": 1}) {
 		t.Errorf("counts %v", got)
+	}
+}
+
+// TestAdoptFindsDepth: images are of 16 bits if all of them are PNGs of 16 bits.
+func TestAdoptFindsDepth(t *testing.T) {
+	deep, shallow := image.NewGray16(image.Rect(0, 0, 2, 3)), image.NewGray(image.Rect(0, 0, 2, 3))
+	for want, images := range map[string][]image.Image{
+		"uint16 png": {deep, deep}, "uint8 png": {deep, shallow, deep},
+	} {
+		var data []byte
+		for _, m := range images {
+			var out bytes.Buffer
+			settest.Check(t, png.Encode(&out, m))
+			var b tfrecord.Builder
+			b.Bytes("image", out.Bytes())
+			data = tfrecord.AppendFrame(data, b.Append(nil))
+		}
+		dir := t.TempDir()
+		settest.PutFile(t, filepath.Join(dir, "x-train.tfrecord-00000-of-00001"), data)
+		adopt(t, dir, AdoptOptions{})
+		m, err := manifest.Read(t.Context(), filepath.Join(dir, manifest.File))
+		settest.Check(t, err)
+		if f := m.Features[0]; f.Class != manifest.ClassImage || f.DType+" "+f.Encoding != want {
+			t.Errorf("%+v, want %s", f, want)
+		}
 	}
 }
 
