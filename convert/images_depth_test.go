@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"image"
@@ -12,7 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -159,5 +163,71 @@ func TestNarrowed(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// grayTIFF draws a gray image of 4x2 pixels with an orientation, whose samples are the upper bits of
+// the same values.
+func grayTIFF(depth, orientation int) []byte {
+	le := binary.LittleEndian
+	file := []byte("II*\x00\x00\x00\x00\x00")
+	for i := range 8 {
+		if v := uint16(i*7919 + 300); depth == 16 {
+			file = le.AppendUint16(file, v)
+		} else {
+			file = append(file, byte(v>>8))
+		}
+	}
+	le.PutUint32(file[4:], uint32(len(file)))
+	tags := [][2]int{{256, 4}, {257, 2}, {258, depth}, {259, 1}, {262, 1}, {273, 8}, {274, orientation}, {277, 1}, {278, 2}, {279, depth}}
+	file = le.AppendUint16(file, uint16(len(tags)))
+	for _, tag := range tags {
+		file = le.AppendUint16(le.AppendUint16(file, uint16(tag[0])), 4)
+		file = le.AppendUint32(le.AppendUint32(file, 1), uint32(tag[1]))
+	}
+	return append(file, 0, 0, 0, 0)
+}
+
+// TestDeepIsUpright: an image that becomes a PNG of 16 bits is stored as shown, with its boxes and
+// masks, as those of 8 bits are.
+func TestDeepIsUpright(t *testing.T) {
+	for orientation := 1; orientation <= 8; orientation++ {
+		var got [2]map[string]any
+		for i, depth := range []int{8, 16} {
+			dir := t.TempDir()
+			put(t, dir, "src/x.tif", grayTIFF(depth, orientation))
+			mask := image.NewGray(image.Rect(0, 0, 4, 2))
+			mask.Pix[1], mask.Pix[6] = 7, 9
+			if orientation >= 5 {
+				mask.Rect, mask.Stride = image.Rect(0, 0, 2, 4), 2
+			}
+			put(t, dir, "masks/x.png", pngBytes(t, mask))
+			put(t, dir, "a.json", fmt.Appendf(nil, `{"images": [{"id": 1, "file_name": "x.tif", "width": %d, "height": %d}],
+				"categories": [{"id": 1, "name": "dot"}], "annotations": [{"id": 1, "image_id": 1, "category_id": 1, "bbox": [1, 0, 1, 2], "area": 2, "iscrowd": 0}]}`,
+				mask.Rect.Dx(), mask.Rect.Dy()))
+			o := with(filepath.Join(dir, "a.json"), ImageOptions{})
+			o.Annotations.Masks = filepath.Join(dir, "masks")
+			out := t.TempDir()
+			mustImages(t, filepath.Join(dir, "src"), out, o)
+			got[i] = records(t, out, "train")["x.tif"]
+			stored, err := png.Decode(bytes.NewReader(got[i][keyEncoded].([][]byte)[0]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, deep := stored.(*image.Gray16); deep != (depth == 16) {
+				t.Errorf("%d bits are stored as %T", depth, stored)
+			}
+			var pixels []byte
+			for k := range stored.Bounds().Dx() * stored.Bounds().Dy() {
+				v, _, _, _ := stored.At(k%stored.Bounds().Dx(), k/stored.Bounds().Dx()).RGBA()
+				pixels = append(pixels, byte(v>>8))
+			}
+			got[i]["pixels"] = pixels
+			delete(got[i], keyEncoded)
+			delete(got[i], objects.KeySHA256)
+		}
+		if diff := cmp.Diff(got[0], got[1]); diff != "" {
+			t.Errorf("orientation %d, 8 and 16 bits differ:\n%s", orientation, diff)
+		}
 	}
 }

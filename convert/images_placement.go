@@ -12,7 +12,7 @@ type placement struct {
 	storedWidth, storedHeight int  // of the image in its file
 	orientation               int  // makes the one of the other
 	onStored                  bool // annotations are on the image in its file, whatever its size
-	keeps                     bool
+	keeps                     bool // the file is stored as it is
 	draw                      augment.Draw
 	resize                    *augment.ResizeSpec // nil: none
 	geometry                  augment.Geometry    // of resize
@@ -29,7 +29,7 @@ func newPlacement(info augment.Info) *placement {
 // placement returns the placement for an image that was just prepared.
 func (s *imageSource) placement(m *sampleWork, info augment.Info) *placement {
 	p := newPlacement(info)
-	if p.keeps = m.out.data != nil; p.keeps {
+	if p.keeps = m.out.data != nil && info.Keepable; p.keeps {
 		p.resultWidth, p.resultHeight = info.Width, info.Height
 		return p
 	}
