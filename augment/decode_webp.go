@@ -40,42 +40,22 @@ func (w *webpFile) perFile(bytes int64) int64 {
 	return bytes
 }
 
-// chunks calls f for each chunk of a RIFF list until f returns false. A truncated chunk is passed
-// on as far as it goes, with whole false.
-func chunks(list []byte, f func(id string, body []byte, whole bool) bool) {
-	for len(list) >= 8 {
-		n := int64(binary.LittleEndian.Uint32(list[4:]))
-		body := list[8:]
-		whole := n <= int64(len(body))
-		if whole {
-			body = body[:n]
-		}
-		if !f(string(list[:4]), body, whole) || !whole {
-			return
-		}
-		list = list[min(int64(len(list)), 8+n+n&1):]
-	}
-}
-
 func uint24(p []byte) int { return int(p[0]) | int(p[1])<<8 | int(p[2])<<16 }
 
 func (h *header) statWebP(data []byte) error {
-	size := int64(binary.LittleEndian.Uint32(data[4:]))
-	if size+8 < int64(len(data)) {
-		data = data[:max(12, size+8)]
+	list, err := webp.Content(data)
+	if err != nil {
+		return damaged(WebP, "%v", err)
 	}
-	var err error
 	found, pixels := false, false
-	chunks(data[12:], func(id string, body []byte, whole bool) bool {
-		switch id {
+	for name, body := range webp.Chunks(list) {
+		switch string(name) {
 		case "VP8X":
 			switch {
 			case len(body) < 10:
-				err = damaged(WebP, "the header is cut short")
-				return false
+				return damaged(WebP, "the header is cut short")
 			case found:
-				err = damaged(WebP, "a second header, or one after the image data")
-				return false
+				return damaged(WebP, "a second header, or one after the image data")
 			}
 			found = true
 			h.webp.animated = body[0]&2 != 0
@@ -92,24 +72,22 @@ func (h *header) statWebP(data []byte) error {
 				break
 			}
 			pixels = true
-			w, ht, alpha := webpSize(id, body)
+			w, ht, alpha := webpSize(string(name), body)
 			if found && (w != h.Width || ht != h.Height) {
-				err = damaged(WebP, "an image of %dx%d for a canvas of %dx%d", w, ht, h.Width, h.Height)
-				return false
+				return damaged(WebP, "an image of %dx%d for a canvas of %dx%d", w, ht, h.Width, h.Height)
 			}
 			h.Width, h.Height, found = w, ht, w > 0
-			h.webp.lossless = h.webp.lossless || id == "VP8L"
+			h.webp.lossless = h.webp.lossless || string(name) == "VP8L"
 			h.webp.alpha = h.webp.alpha || alpha
 		case "EXIF":
 			h.Orientation = exifOrientation(body)
 		}
-		return true
-	})
+	}
 	h.alpha = h.webp.alpha
-	if err == nil && !found {
+	if !found {
 		return damaged(WebP, "no image in it")
 	}
-	return err
+	return nil
 }
 
 // webpSize reads the size from the head of the image data.
@@ -193,16 +171,17 @@ func (c *Codec) convertWebP(dst *Image, m image.Image, h *header, channels int) 
 func (w *webpFile) still() (file []byte, ok bool) {
 	var body []byte
 	flags := byte(0)
-	chunks(w.frame, func(id string, chunk []byte, whole bool) bool {
-		switch id {
-		case "ALPH":
-			flags = 16
-		case "VP8 ", "VP8L":
+	for name, chunk := range webp.Chunks(w.frame) {
+		id := string(name)
+		pixels := id == "VP8 " || id == "VP8L"
+		switch {
+		case pixels:
 			x, y, _ := webpSize(id, chunk)
-			ok = whole && x == w.at.Dx() && y == w.at.Dy()
-			whole = false // the last chunk to look at
+			ok = x == w.at.Dx() && y == w.at.Dy()
+		case id == "ALPH":
+			flags = 16
 		default:
-			return true
+			continue
 		}
 		body = append(body, id...)
 		body = binary.LittleEndian.AppendUint32(body, uint32(len(chunk)))
@@ -210,8 +189,10 @@ func (w *webpFile) still() (file []byte, ok bool) {
 		if len(chunk)&1 != 0 {
 			body = append(body, 0)
 		}
-		return whole
-	})
+		if pixels {
+			break
+		}
+	}
 	file = []byte("RIFF\x00\x00\x00\x00WEBP")
 	if flags != 0 {
 		file = append(file, "VP8X\x0A\x00\x00\x00"...)

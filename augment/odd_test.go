@@ -69,7 +69,6 @@ var deviations = map[string]string{
 // readAnyway are those that Pillow refuses and that are read here, with the reason.
 var readAnyway = map[string]string{
 	"pillow-png_decompression_dos.png": "the text that would unpack to gigabytes is skipped",
-	"fuzz-webp-b82e0b20fb.webp":        "a WebP decoder in Go forgives what libwebp does not",
 }
 
 // TestOddImages compares size and mean colour with Pillow's, for every image of the repository's

@@ -1,8 +1,13 @@
 package webp
 
+import "fmt"
+
 // readAlpha reads an ALPH chunk for an image of w by h pixels (RFC 9649, 2.7.1.2).
 func (d *Decoder) readAlpha(body []byte, w, h int) error {
 	head, data := body[0], body[1:]
+	if levels, reserved := head>>4&3, head>>6; levels > 1 || reserved != 0 {
+		return fmt.Errorf("%w: alpha of kind %#x", errStrict, head)
+	}
 	switch head & 3 {
 	case 0:
 		if len(data)/w < h {

@@ -1,15 +1,18 @@
 package webp
 
 import (
-	"encoding/binary"
 	"errors"
+	"fmt"
 	"image"
+	"slices"
 )
 
 // Errors of the container and of both codings.
 var (
 	errFormat = errors.New("invalid format")
 	errShort  = errors.New("unexpected end of data")
+	// errStrict is for what libwebp rejects and golang.org/x/image/webp does not.
+	errStrict = errors.New("a header with values that no encoder writes")
 )
 
 // Decoder decodes one image after the other in the same memory. Its zero value is ready to use. It
@@ -29,55 +32,36 @@ type container struct {
 	alpha         bool // it has been read
 }
 
+// firstChunks are the chunks that a file may begin with.
+var firstChunks = []string{"VP8X", "VP8 ", "VP8L"}
+
 // Decode decodes the first image in a WebP file: an *image.YCbCr with the subsampling 420, an
 // *image.NYCbCrA or an *image.NRGBA, valid until the next call. Its memory belongs to d. The caller
 // must have limited the size that the file announces: memory is allocated for it.
 func (d *Decoder) Decode(data []byte) (image.Image, error) {
-	if len(data) < 12 || string(data[:4]) != "RIFF" || string(data[8:12]) != "WEBP" {
-		return nil, errFormat
+	list, err := Content(data)
+	if err != nil {
+		return nil, err
 	}
-	total := binary.LittleEndian.Uint32(data[4:])
-	if total < 4 {
-		return nil, errFormat
-	}
-	total -= 4
-	data = data[12:]
 	var c container
-	for {
-		if total < 8 || len(data) < 8 {
-			return nil, errFormat
+	first := true
+	for name, body := range Chunks(list) {
+		if first && !slices.Contains(firstChunks, string(name)) {
+			return nil, fmt.Errorf("%w: the first chunk is %.4q", errStrict, name)
 		}
-		id, n := string(data[:4]), binary.LittleEndian.Uint32(data[4:])
-		data = data[8:]
-		if total -= 8; n > total {
-			return nil, errFormat
-		}
-		body := data
-		whole := uint64(n) <= uint64(len(data))
-		if whole {
-			body = data[:n]
-		}
-		if m, err := d.chunk(&c, id, body, whole); m != nil || err != nil {
+		first = false
+		if m, err := d.chunk(&c, name, body); m != nil || err != nil {
 			return m, err
 		}
-		if !whole {
-			return nil, errShort
-		}
-		data, total = data[n:], total-n
-		if n&1 != 0 {
-			if total == 0 || len(data) == 0 {
-				return nil, errFormat
-			}
-			data, total = data[1:], total-1
-		}
 	}
+	return nil, errFormat
 }
 
 // chunk reads a chunk. It returns an image if the chunk completes one.
-func (d *Decoder) chunk(c *container, id string, body []byte, whole bool) (image.Image, error) {
-	switch id {
+func (d *Decoder) chunk(c *container, name, body []byte) (image.Image, error) {
+	switch string(name) {
 	case "VP8X":
-		if c.extended || !whole || len(body) != 10 {
+		if c.extended || len(body) != 10 {
 			return nil, errFormat
 		}
 		c.extended = true
@@ -96,9 +80,6 @@ func (d *Decoder) chunk(c *container, id string, body []byte, whole bool) (image
 	case "VP8 ":
 		if c.wantAlpha || len(body) > 1<<31-1 {
 			return nil, errFormat
-		}
-		if !whole {
-			return nil, errShort
 		}
 		if err := d.lossy.header(body); err != nil {
 			return nil, err

@@ -180,14 +180,17 @@ func (b *bitWriter) pixels(w, h int, top bool) {
 	b.noise(64 * w * h)
 }
 
-// simple writes a code of one symbol or two below n, and returns how many bits it takes.
+// simple writes a code of one symbol or two below n, and returns how many bits it takes. The two
+// differ: x/image reads a bit for one symbol given twice, for which libwebp reads none.
 func (b *bitWriter) simple(n int) int {
 	two := b.IntN(2)
 	b.write(1, 1)
 	b.write(uint32(two), 1)
 	b.write(1, 1)
-	for range 1 + two {
-		b.write(uint32(b.IntN(n)), 8)
+	symbol := b.IntN(n)
+	b.write(uint32(symbol), 8)
+	if two > 0 {
+		b.write(uint32((symbol+1+b.IntN(n-1))%n), 8)
 	}
 	return two
 }

@@ -3,6 +3,7 @@ package webp
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 )
 
 // segmentHeader is how segments differ (RFC 6386, 9.3).
@@ -37,6 +38,9 @@ func (d *vp8) header(body []byte) error {
 	}
 	if body[0]&1 != 0 || body[3] != 0x9D || body[4] != 0x01 || body[5] != 0x2A {
 		return errFormat
+	}
+	if version, shown := body[0]>>1&7, body[0]>>4&1 != 0; version > 3 || !shown {
+		return fmt.Errorf("%w: version %d, shown: %t", errStrict, version, shown)
 	}
 	d.width = int(binary.LittleEndian.Uint16(body[6:])) & 0x3FFF
 	d.height = int(binary.LittleEndian.Uint16(body[8:])) & 0x3FFF

@@ -168,7 +168,7 @@ func (d *vp8l) readCode(alphabet uint32, needed bool) (prefixCode, error) {
 			return prefixCode{}, nil
 		case a >= alphabet || b >= alphabet:
 			return prefixCode{}, errCode
-		case two:
+		case two && a != b: // one symbol twice takes no bits
 			return d.codes.pair(a, b), nil
 		}
 		return d.codes.single(a), nil
