@@ -66,7 +66,7 @@ func TestStat(t *testing.T) {
 	for _, test := range tests {
 		data := testImage(t, test.file)
 		got, err := c.Stat(data)
-		got.alpha, got.planar, got.Usual, got.memory = false, false, false, 0
+		got.alpha, got.planar, got.Usual, got.tensorFlow, got.memory = false, false, false, false, 0
 		if err != nil || got != test.want {
 			t.Errorf("%s: %+v, %v", test.file, got, err)
 		}
@@ -102,6 +102,24 @@ func TestStatRefuses(t *testing.T) {
 	exact := newCodec(t, CodecOptions{MaxPixels: 160 * 88})
 	if _, err := exact.Stat(testImage(t, "made-ok-160x88.jpg")); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestTensorFlow: of these images TensorFlow opens some.
+func TestTensorFlow(t *testing.T) {
+	c := newCodec(t, CodecOptions{})
+	for file, want := range map[string]bool{
+		"made-ok-160x88.jpg": true, "made-cmyk-adobe.jpg": true, "made-la.png": true, "pngsuite-basn0g16.png": true, "made-animated.gif": true,
+		"pillow-transparent.webp": true, "made-bmp-named.jpeg": true, "goimage-yellow_rose-small-v5.bmp": true,
+		"made-animated.webp": false, "made-cmyk.tiff": false, "pillow-bmp-g-pal8rle.bmp": false, "goimage-bmp_1bpp.bmp": false, "pillow-bmp-g-rgb16-565.bmp": false,
+	} {
+		data := testImage(t, file)
+		if info, err := c.Stat(data); err != nil || info.TensorFlow() != want {
+			t.Errorf("%s: %t, %v", file, info.TensorFlow(), err)
+		}
+		if info, err := c.Stat(append(data, 0)); err != nil || info.TensorFlow() != (want && info.Format != BMP) {
+			t.Errorf("%s and a byte: %t, %v", file, info.TensorFlow(), err)
+		}
 	}
 }
 

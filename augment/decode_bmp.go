@@ -106,7 +106,7 @@ func (c *Codec) decodeBMP(dst *Image, data []byte, h *header, o DecodeOptions) e
 	b := &h.bmp
 	data = data[b.pixels:]
 	var indices []byte // one byte a pixel, for run lengths
-	stride := int64(h.Width*b.depth+31) / 32 * 4
+	stride := h.bmpStride()
 	if b.compression == bmpRLE4 || b.compression == bmpRLE8 {
 		var err error
 		if indices, err = unpackRuns(data, h.Width, h.Height, b.compression == bmpRLE4); err != nil {
@@ -140,6 +140,9 @@ func (c *Codec) decodeBMP(dst *Image, data []byte, h *header, o DecodeOptions) e
 	}
 	return nil
 }
+
+// bmpStride returns the size of a row that is not in run lengths, with its padding.
+func (h *header) bmpStride() int64 { return (int64(h.Width)*int64(h.bmp.depth) + 31) / 32 * 4 }
 
 // paletted looks up a row of indices of some bits each. One past the palette is black.
 func (b *bmpHeader) paletted(row, src []byte, depth int) {

@@ -33,9 +33,10 @@ type Info struct {
 	// subsamplings, CMYK, YCCK and stored RGB, arithmetic coding, frames of motion JPEG.
 	Usual bool
 
-	alpha  bool  // some pixels may be transparent
-	planar bool  // a JPEG whose planes the decoder gives as they are
-	memory int64 // see Memory
+	tensorFlow bool  // see TensorFlow
+	alpha      bool  // some pixels may be transparent
+	planar     bool  // a JPEG whose planes the decoder gives as they are
+	memory     int64 // see Memory
 }
 
 // Oriented is the size that decoding gives: Width and Height, exchanged for an image on its side.
@@ -50,6 +51,10 @@ func (i Info) Oriented() (w, h int) {
 // the result but not the file. It grows with the pixels: docs/security.md has the bytes a pixel of
 // each format.
 func (i Info) Memory() int64 { return i.memory }
+
+// TensorFlow reports whether tf.io.decode_image opens images of this kind: JPEG, PNG, GIF, WebP
+// without an animation, and uncompressed BMP of 8, 24 or 32 bits a pixel that ends with its pixels.
+func (i Info) TensorFlow() bool { return i.tensorFlow }
 
 // How many pixels an image may have for each byte of its file, in addition to a quarter of
 // [CodecOptions.MaxPixels]. Deflate makes 8,256 pixels of one bit each of a byte, fax coding a row
@@ -106,6 +111,7 @@ func (c *Codec) header(data []byte) (h header, err error) {
 	}
 	if err == nil {
 		h.memory = h.decodeMemory(len(data))
+		h.tensorFlow = h.opensInTensorFlow(len(data))
 	}
 	return h, err
 }
@@ -156,6 +162,20 @@ func (h *header) decodeMemory(bytes int) int64 {
 		return n*(perPixel+h.webp.perPixel()) + h.webp.perFile(int64(bytes))
 	}
 	return n * perPixel
+}
+
+// opensInTensorFlow is [Info.TensorFlow] for a file of that size.
+func (h *header) opensInTensorFlow(bytes int) bool {
+	switch h.Format {
+	case JPEG, PNG, GIF:
+		return true
+	case WebP:
+		return !h.webp.animated // on which TensorFlow 2.21 aborts
+	case BMP:
+		exact := int64(bytes-h.bmp.pixels) == h.bmpStride()*int64(h.Height) // with padding, and nothing after it
+		return exact && h.bmp.depth >= 8 && h.bmp.depth != 16 && h.bmp.compression != bmpRLE8
+	}
+	return false
 }
 
 // recovered makes a panic over an image an error. It is deferred.

@@ -36,7 +36,7 @@ func imageDecoder(codec *augment.Codec) func([]byte, *verify.Thumb) (verify.Imag
 		if err != nil {
 			return verify.ImageFacts{}, imageError(err)
 		}
-		facts := verify.ImageFacts{Format: string(info.Format), Width: info.Width, Height: info.Height, Channels: info.Channels}
+		facts := verify.ImageFacts{Format: string(info.Format), Width: info.Width, Height: info.Height, Channels: info.Channels, Foreign: !info.TensorFlow()}
 		facts.UprightWidth, facts.UprightHeight = info.Oriented()
 		if err := gate.Acquire(context.Background(), info.Memory()); err != nil {
 			return facts, err

@@ -48,6 +48,8 @@ type ImageFacts struct {
 	UprightWidth, UprightHeight int
 	// Channels is 1 or 3, not counting an alpha channel.
 	Channels int
+	// Foreign says that tf.io.decode_image does not open images of this kind.
+	Foreign bool
 }
 
 // ThumbSide is the side length of a Thumb in pixels.
@@ -64,7 +66,7 @@ type FindingKind string
 const (
 	FindingImage       FindingKind = "picture"     // damaged: cannot be decoded
 	FindingNotImage    FindingKind = "not_picture" // not an image where one is expected
-	FindingUnsupported FindingKind = "unsupported" // unsupported coding (a warning)
+	FindingUnsupported FindingKind = "unsupported" // unsupported coding, here or by TensorFlow (a warning)
 	FindingTooLarge    FindingKind = "too_large"   // too many pixels to be decoded
 	FindingHeight      FindingKind = "height"      // declared height differs from the image's; a warning if it is that of the upright image
 	FindingWidth       FindingKind = "width"       // likewise

@@ -74,6 +74,9 @@ func (l *scanner) decode(key string, data []byte, thumb *Thumb) (facts ImageFact
 	facts, err := l.d.o.Decode(data, thumb)
 	switch {
 	case err == nil:
+		if facts.Foreign {
+			l.find(FindingUnsupported, SeverityWarning, key, "tf.io.decode_image does not open a %s of this kind", facts.Format)
+		}
 		return facts, true
 	case errors.Is(err, ErrNotImage):
 		l.find(FindingNotImage, SeverityFault, key, "%s that are not an image: %v", plural.Of(len(data), "byte"), err)
