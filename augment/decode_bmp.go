@@ -204,9 +204,14 @@ func masked(v, mask uint32, most uint64) uint64 {
 }
 
 // unpackRuns decodes run lengths of 8 or 4 bits to one byte a pixel, in the file's order of
-// rows. Pixels that are jumped over have index 0.
+// rows. Pixels that are jumped over have index 0. A row may go on in the padding that it would have
+// without run lengths, as ImageMagick's do.
 func unpackRuns(data []byte, w, h int, nibbles bool) ([]byte, error) {
 	out := make([]byte, w*h)
+	padded := (w + 3) &^ 3 // whole words
+	if nibbles {
+		padded = (w + 7) &^ 7
+	}
 	x, y := 0, 0
 	put := func(i, v byte) {
 		if nibbles {
@@ -252,11 +257,11 @@ func unpackRuns(data []byte, w, h int, nibbles bool) ([]byte, error) {
 			}
 			data = data[min(len(data), size+size&1):]
 		}
-		if x > w || y > h {
+		if x > padded || y > h {
 			return nil, damaged(BMP, "the run lengths leave the image")
 		}
 	}
-	if y >= h || y == h-1 && x == w {
+	if y >= h || y == h-1 && x >= w {
 		return out, nil // only the mark of the end is missing
 	}
 	return nil, damaged(BMP, "the run lengths end too early")
