@@ -6,7 +6,6 @@ import (
 	"image"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -96,13 +95,14 @@ func (s *Set) Supports(h *Header) error {
 	return nil
 }
 
-// unread is the error for an image that no backend reads.
+// unread returns the error for an image that no backend reads. Its text does not name the backends, so
+// that it is the same on all machines.
 func (s *Set) unread(h *Header) error {
-	others := ""
+	other := ""
 	if h.Arithmetic() {
-		others = "; libjpeg-turbo does"
+		other = "; libjpeg-turbo does"
 	}
-	return unsupportedf("%s; none of %s reads it%s", h.coding(), s.names(), others)
+	return unsupportedf("no decoder here reads %s%s", h.coding(), other)
 }
 
 // Reduces says whether the backend that takes the image can decode it at 1/denom.
@@ -245,15 +245,6 @@ func guarded(d decoder, data []byte, h *Header, decode func(decoder, []byte) err
 		data = slices.Concat(data[:2], standardDHT, data[2:])
 	}
 	return decode(d, data)
-}
-
-// names lists the backends.
-func (s *Set) names() string {
-	var names []string
-	for _, d := range s.decoders {
-		names = append(names, d.name())
-	}
-	return strings.Join(names, ", ")
 }
 
 // cmykToRGB converts a row of inverted CMYK in place, by Pillow's formula: each colour less

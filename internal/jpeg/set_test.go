@@ -126,13 +126,13 @@ func TestUnsupported(t *testing.T) {
 	for _, name := range []string{"ljt-testimgari.jpg", "ljt-monkey12.jpg", "jpegdecoder-jpeg_lossless_sel1.jpg", "made-precision-12.jpg"} {
 		data := testImage(t, name)
 		h := header(t, data)
-		says := "none of tfrec 1"
+		says := "no decoder here reads"
 		if h.Arithmetic() {
 			says = "CodecOptions.AllowArithmetic"
 		}
 		for _, allowed := range []bool{false, true} {
 			if set.Arithmetic = allowed; allowed {
-				says = "none of tfrec 1"
+				says = "no decoder here reads"
 			}
 			if err := set.Supports(h); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), says) {
 				t.Errorf("%s: %v, want it to say %q", name, err, says)
