@@ -62,6 +62,7 @@ var storeRuns = []struct {
 // a few more for each file, as docs/scale.md says.
 func TestVerbsOfStores(t *testing.T) {
 	race.Skip(t) // what the verbs do at the same time is tested with each of them
+	defer storage.Register("mem", nil)
 	dir := t.TempDir()
 	set := filepath.Join(dir, "set")
 	runs(t, 0, "convert", "images", filepath.Join(demo(), "photos"), set, "--resize", "256", "--encode", "raw", "--name", "x", "--shards", "1", "-q")

@@ -137,11 +137,7 @@ func TestNoBucket(t *testing.T) {
 // TestNoSecretsInURLs gives credentials in a URL: they are refused, and not repeated.
 func TestNoSecretsInURLs(t *testing.T) {
 	Register("mem", func(context.Context, string) (Store, error) { panic("opened") })
-	defer func() {
-		registry.Lock()
-		defer registry.Unlock()
-		delete(openers, "mem")
-	}()
+	defer Register("mem", nil)
 	const path = "mem://KEY:SECRET@bucket/set"
 	check := func(what string, err error) {
 		t.Helper()

@@ -113,11 +113,15 @@ var (
 	opened   = make(map[string]Store) // by scheme and host
 )
 
-// Register has URLs of a scheme opened by open, once for each host. It is for
-// init functions of packages that bring object stores.
+// Register has URLs of a scheme opened by open, once for each host, or by none if open is nil. It is
+// for init functions of packages that bring object stores.
 func Register(scheme string, open Opener) {
 	registry.Lock()
 	defer registry.Unlock()
+	if open == nil {
+		delete(openers, scheme)
+		return
+	}
 	openers[scheme] = open
 }
 
