@@ -50,11 +50,18 @@ func movedMask(m *augment.Image, draw augment.Draw, g augment.Geometry) []uint8 
 		m = steppedMask(m, s)
 	}
 	m = sampledMask(m, g.ScaledWidth, g.ScaledHeight, func(x, y int) (float64, float64) {
-		return (float64(x) + 0.5) * float64(m.Width) / float64(g.ScaledWidth), (float64(y) + 0.5) * float64(m.Height) / float64(g.ScaledHeight)
+		return nearest(x, m.Width, g.ScaledWidth), nearest(y, m.Height, g.ScaledHeight)
 	})
 	return sampledMask(m, g.Width, g.Height, func(x, y int) (float64, float64) {
 		return float64(x + g.CropX - g.PadX), float64(y + g.CropY - g.PadY)
 	}).Pix
+}
+
+// nearest returns which of in pixels is nearest to pixel i of out, by TensorFlow's arithmetic
+// (HalfPixelScalerForNN): where it falls on an edge, roundings of float32 decide.
+func nearest(i, in, out int) float64 {
+	scale := float32(in) / float32(out)
+	return float64(min(int((float32(i)+0.5)*scale), in-1))
 }
 
 // sampledMask returns a mask of w x h pixels, each of which is the one of m at a point that at
@@ -83,11 +90,11 @@ func steppedMask(m *augment.Image, s augment.Step) *augment.Image {
 		return sampledMask(m, s.W, s.H, func(x, y int) (float64, float64) { return float64(x + s.X), float64(y + s.Y) })
 	case augment.ResizedCrop:
 		return sampledMask(m, s.Width, s.Height, func(x, y int) (float64, float64) {
-			return float64(s.X) + (float64(x)+0.5)*float64(s.W)/float64(s.Width), float64(s.Y) + (float64(y)+0.5)*float64(s.H)/float64(s.Height)
+			return float64(s.X) + nearest(x, s.W, s.Width), float64(s.Y) + nearest(y, s.H, s.Height)
 		})
 	case augment.ResizeTo:
 		return sampledMask(m, s.Width, s.Height, func(x, y int) (float64, float64) {
-			return (float64(x) + 0.5) * float64(m.Width) / float64(s.Width), (float64(y) + 0.5) * float64(m.Height) / float64(s.Height)
+			return nearest(x, m.Width, s.Width), nearest(y, m.Height, s.Height)
 		})
 	}
 	var to augment.Image
