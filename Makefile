@@ -244,21 +244,24 @@ arm64-test: ## test tfrec for arm64 on an emulated processor: the same sets as h
 nightly: ## run what takes too long for every change, or its PART (make nightly PART='race fuzz'); JOBS parts at a time
 	.ci/nightly $(PART)
 
+# Prints the packages whose tests have a long form.
+TORTURED = $(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./... | awk '/internal\/torture/ { print $$1 }'
+TORTURE_SETS = /convert$$|/shard/
+
 torture: torture-command torture-sets torture-reader torture-rest ## run the tests of all packages in their long form, which takes an hour
 
 torture-command: ## run the command's tests in their long form: system calls that fail, and kills at system calls (needs strace)
 	$(GO) test -count=1 ./internal/command -torture -timeout 2h
 
 torture-sets: ## run the tests of conversions and of verbs on sets in their long form: many random ones
-	$(GO) test -count=1 ./convert ./shard/repair ./shard/reshape -torture -timeout 2h
+	$(GO) test -count=1 $$($(TORTURED) | grep -E '$(TORTURE_SETS)') -torture -timeout 2h
 
 torture-reader: ## run the reader's tests in their long form, and random pipelines under the race detector
 	$(GO) test -count=1 ./reader -torture -timeout 2h
 	CGO_ENABLED=1 $(GO) test -race -count=1 ./reader -run RandomPipelines -torture -timeout 2h
 
 torture-rest: ## run the tests of all other packages that have a long form
-	$(GO) test -count=1 $$($(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./... | \
-		awk '/internal\/torture/ && $$1 !~ /\/(internal\/command|internal\/torture|convert|shard\/.*|reader)$$/ { print $$1 }') -torture -timeout 2h
+	$(GO) test -count=1 $$($(TORTURED) | grep -vE '/internal/command$$|/reader$$|$(TORTURE_SETS)') -torture -timeout 2h
 
 # At the end of each package the race detector sleeps, for races of goroutines that still run: a
 # second, unless told otherwise.

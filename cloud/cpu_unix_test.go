@@ -42,7 +42,6 @@ func BenchmarkCPUOfReader(b *testing.B) {
 		return store, err
 	})
 	defer storage.Register("s3", openS3)
-	storage.Forget()
 	defer storage.Forget()
 	cfg, err := config.LoadDefaultConfig(b.Context())
 	if err != nil {

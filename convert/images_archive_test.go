@@ -227,7 +227,6 @@ func TestArchivesOfAStore(t *testing.T) {
 	mustImages(t, tree, out, o)
 	s := storagetest.New()
 	storage.Register("mem", func(context.Context, string) (storage.Store, error) { return s, nil })
-	storage.Forget()
 	t.Cleanup(storage.Forget)
 	for _, ext := range archiveFormats {
 		path := filepath.Join(t.TempDir(), "pets"+ext)

@@ -63,7 +63,6 @@ func TestSmallImagesAtADistance(t *testing.T) {
 			}
 			t.Setenv(storage.MaxRequestsVariable, test.most)
 			storage.Register("mem", func(context.Context, string) (storage.Store, error) { return d, nil })
-			storage.Forget()
 			t.Cleanup(storage.Forget)
 			synctest.Test(t, func(t *testing.T) {
 				out := t.TempDir()
@@ -119,7 +118,6 @@ func TestMasksAtADistance(t *testing.T) {
 				d.Put(name, []byte(data))
 			}
 			storage.Register("mem", func(context.Context, string) (storage.Store, error) { return d, nil })
-			storage.Forget()
 			t.Cleanup(storage.Forget)
 			o := o
 			o.Annotations.Masks = "mem://store/masks"

@@ -84,7 +84,6 @@ func (e *endless) Open(_ context.Context, name, _ string, _, _ int64) (io.ReadCl
 func endlessStore(t testing.TB, keys int) (*endless, string) {
 	e := &endless{keys: keys}
 	storage.Register("mem", func(context.Context, string) (storage.Store, error) { return e, nil })
-	storage.Forget()
 	t.Cleanup(storage.Forget)
 	return e, "mem://store/" + strings.TrimSuffix(endlessDirectory, "/")
 }

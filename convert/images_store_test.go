@@ -27,7 +27,6 @@ func inStore(t *testing.T, dir string) (*storagetest.Store, string) {
 		s.Put("photos/"+filepath.Base(dir)+"/"+name, []byte(data))
 	}
 	storage.Register("mem", func(context.Context, string) (storage.Store, error) { return s, nil })
-	storage.Forget()
 	t.Cleanup(storage.Forget)
 	return s, "mem://store/photos/" + filepath.Base(dir)
 }

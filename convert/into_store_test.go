@@ -27,7 +27,6 @@ func emptyStore(t *testing.T) (*storagetest.Store, string) {
 	s := storagetest.New()
 	s.Now = func() time.Time { return time.Now().Add(time.Hour) }
 	storage.Register("mem", func(context.Context, string) (storage.Store, error) { return s, nil })
-	storage.Forget()
 	t.Cleanup(storage.Forget)
 	return s, "mem://store/sets/a"
 }
@@ -366,7 +365,6 @@ func BenchmarkRequests(b *testing.B) {
 	for b.Loop() {
 		s := storagetest.New()
 		storage.Register("mem", func(context.Context, string) (storage.Store, error) { return s, nil })
-		storage.Forget()
 		for _, what := range []string{"written", "up_to_date"} {
 			var mu sync.Mutex
 			requests := 0

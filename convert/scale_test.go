@@ -42,7 +42,6 @@ func TestThousandWorkers(t *testing.T) {
 			}
 			claim.Renew, claim.Expire = 4*time.Second, 12*time.Second
 			storage.Register("mem", func(context.Context, string) (storage.Store, error) { return d, nil })
-			storage.Forget()
 			t.Cleanup(storage.Forget)
 			synctest.Test(t, func(t *testing.T) {
 				const out = "mem://store/sets/a"

@@ -34,7 +34,6 @@ func inStore(t *testing.T, dir string) (*storagetest.Store, string) {
 		s.Put("set/"+e.Name(), data)
 	}
 	storage.Register("mem", func(context.Context, string) (storage.Store, error) { return s, nil })
-	storage.Forget()
 	t.Cleanup(storage.Forget)
 	return s, "mem://store/set"
 }

@@ -34,7 +34,6 @@ func TestExpandInAStore(t *testing.T) {
 		return nil
 	}
 	storage.Register("mem", func(context.Context, string) (storage.Store, error) { return s, nil })
-	storage.Forget()
 	t.Cleanup(storage.Forget)
 	for path, want := range map[string]int{
 		"mem://store/sets/loose":                     files,

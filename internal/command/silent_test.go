@@ -157,7 +157,6 @@ func TestSilentStore(t *testing.T) {
 func silence(s *storagetest.Store, answers int) *storagetest.Silent {
 	silent := storagetest.NewSilent(s, answers)
 	storage.Register("mem", func(context.Context, string) (storage.Store, error) { return silent, nil })
-	storage.Forget()
 	return silent
 }
 

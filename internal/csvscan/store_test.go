@@ -22,7 +22,6 @@ func TestReadChunkCancelled(t *testing.T) {
 			objects.Put("t"+compressed, compress(t, compressed, []byte(text)))
 			var store storage.Store = objects
 			storage.Register("mem", func(context.Context, string) (storage.Store, error) { return store, nil })
-			storage.Forget()
 			t.Cleanup(storage.Forget)
 			s, err := Open(t.Context(), "mem://store/t"+compressed, Options{})
 			if err != nil {

@@ -41,7 +41,6 @@ func TestCountsInParts(t *testing.T) {
 			return nil
 		}
 		storage.Register("mem", func(context.Context, string) (storage.Store, error) { return store, nil })
-		storage.Forget()
 		t.Cleanup(storage.Forget)
 		f := Counted{Source: shard.Source{Path: "mem://store/a"}, Size: int64(file.Len())}
 		check(f.Count(t.Context(), 0, nil))

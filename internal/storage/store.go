@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"maps"
 	"path"
 	"strings"
 	"sync"
@@ -113,11 +114,13 @@ var (
 	opened   = make(map[string]Store) // by scheme and host
 )
 
-// Register has URLs of a scheme opened by open, once for each host, or by none if open is nil. It is
-// for init functions of packages that bring object stores.
+// Register has URLs of a scheme opened by open, once for each host, or by none if open is nil. Stores
+// that the scheme's opener before opened are forgotten. It is for init functions of packages that
+// bring object stores.
 func Register(scheme string, open Opener) {
 	registry.Lock()
 	defer registry.Unlock()
+	maps.DeleteFunc(opened, func(url string, _ Store) bool { return strings.HasPrefix(url, scheme+"://") })
 	if open == nil {
 		delete(openers, scheme)
 		return

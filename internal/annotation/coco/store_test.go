@@ -24,7 +24,6 @@ func TestReadFromStore(t *testing.T) {
 	s.Put("a/instances.json.gz", packed.Bytes())
 	s.Put("a/cut.json.gz", packed.Bytes()[:packed.Len()-20])
 	storage.Register("mem", func(context.Context, string) (storage.Store, error) { return s, nil })
-	storage.Forget()
 	t.Cleanup(storage.Forget)
 
 	set, err := Read(t.Context(), "mem://store/a/instances.json.gz", annotation.Options{})

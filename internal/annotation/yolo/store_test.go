@@ -21,7 +21,6 @@ func TestReadAtADistance(t *testing.T) {
 		d.Put(fmt.Sprintf("labels/%03d.txt", i), []byte("0 0.5 0.5 0.2 0.2\n"))
 	}
 	storage.Register("mem", func(context.Context, string) (storage.Store, error) { return d, nil })
-	storage.Forget()
 	t.Cleanup(storage.Forget)
 	synctest.Test(t, func(t *testing.T) {
 		set, err := Read(t.Context(), "mem://store/labels", annotation.Options{Workers: 2, Classes: []string{"cat"}})
