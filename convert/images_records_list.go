@@ -15,6 +15,7 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
+	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
 // maxFilename is the maximum size in bytes of an image/filename that is a record's key.
@@ -27,6 +28,7 @@ type recordWalker struct {
 	carried *carriedFeatures
 	labels  recordLabels
 	example tfrecord.Example
+	tally   message.Tally
 }
 
 // imageKey returns the key of the feature that is the image.
@@ -68,6 +70,9 @@ func (w *walker) listRecords(src imagePlace, out string) (*recordWalker, error) 
 	}
 	if len(a.images) > 0 && a.carried.records == 0 {
 		return nil, fmt.Errorf("no record in %s has an image in the feature %q (ImageOptions.ImageKey): %s", src.at.Path(), a.origin.key, a.images[0].bad().Reason)
+	}
+	if unknown := a.tally.Unknown(); unknown != nil {
+		a.o.note("unknown fields, which are not carried over: %v", unknown)
 	}
 	return a, a.nameNumbered(a.origin)
 }
@@ -146,6 +151,7 @@ func (a *recordWalker) read(p *imageFile, record []byte, number int64) (stage, r
 	if err := e.Parse(record); err != nil {
 		return "parse", err.Error(), nil
 	}
+	a.tally.Of(record)
 	if number == 0 {
 		var s tfrecord.SequenceExample
 		if s.Parse(record) == nil && s.Lists.Len() > 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/reader"
 	"github.com/tfrec/tfrec/tfrecord"
+	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
 // catOptions are the flags of cat.
@@ -112,6 +113,7 @@ type cat struct {
 	set      *reader.Set
 	line     []byte
 	printOne func(r reader.Record) error
+	tally    *message.Tally // of the printed records; nil if all of their bytes are printed
 }
 
 func newCat(w io.Writer, o catOptions) *cat {
@@ -146,6 +148,11 @@ func (c *cat) all(ctx context.Context, notes io.Writer, paths []string) error {
 	err = c.records(stream)
 	if flushed := c.out.Flush(); flushed != nil {
 		return flushed
+	}
+	if c.tally != nil && !o.quiet {
+		if unknown := c.tally.Unknown().String(); unknown != "" {
+			notesTo(notes)("unknown fields, which are not printed: " + unknown)
+		}
 	}
 	if o.saveState != "" {
 		err = errors.Join(err, saveState(o.saveState, stream.State()))

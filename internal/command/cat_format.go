@@ -12,7 +12,8 @@ import (
 // catFormats are the values of cat's --format.
 var catFormats = []string{"text", "json", "proto", "hex"}
 
-// setFormat sets what writes a record, with a newline, to c.line.
+// setFormat sets what writes a record, with a newline, to c.line, and the tally of what it leaves
+// out.
 func (c *cat) setFormat() {
 	toOut := outlet{write: func(p []byte) { c.out.Write(p) }} // which keeps its first error
 	readable, proto := readableFormat{outlet: toOut}, protoFormat{outlet: toOut}
@@ -51,4 +52,10 @@ func (c *cat) setFormat() {
 		},
 	}
 	c.printOne = formats[c.options.format]
+	switch c.options.format {
+	case "text", "json":
+		c.tally = &readable.tally
+	case "proto":
+		c.tally = &proto.tally
+	}
 }

@@ -17,6 +17,7 @@ import (
 type protoFormat struct {
 	example  tfrecord.Example
 	sequence tfrecord.SequenceExample
+	tally    message.Tally // of the records so far
 	outlet
 }
 
@@ -24,7 +25,7 @@ var errNoExample = errors.New("neither a tf.train.Example nor a SequenceExample;
 
 // object appends the record as a JSON object.
 func (f *protoFormat) object(dst, record []byte) ([]byte, error) {
-	switch message.Of(record) {
+	switch f.tally.Of(record) {
 	case message.SequenceExample:
 		if err := f.sequence.Parse(record); err != nil {
 			return dst, err

@@ -26,6 +26,7 @@ const (
 type readableFormat struct {
 	example  tfrecord.Example
 	sequence tfrecord.SequenceExample
+	tally    message.Tally // of the records so far
 	outlet
 }
 
@@ -51,7 +52,7 @@ func (o outlet) drain(dst []byte) []byte {
 // SequenceExample's under "context" and "feature_lists"; of anything else the
 // bytes.
 func (f *readableFormat) object(dst, record []byte) []byte {
-	switch message.Of(record) {
+	switch f.tally.Of(record) {
 	case message.Example:
 		if f.example.Parse(record) == nil {
 			return f.features(dst, &f.example.Features)
@@ -158,7 +159,7 @@ func isBinary(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\
 // text appends the record as text: a heading, then a line for each feature.
 func (f *readableFormat) text(dst []byte, path string, record, offset int64, data []byte) []byte {
 	dst = fmt.Appendf(dst, "%s: record %d at byte %d, %s\n", printable.String(path), record, offset, plural.Of(len(data), "byte"))
-	switch kind := message.Of(data); kind {
+	switch kind := f.tally.Of(data); kind {
 	case message.Example:
 		if f.example.Parse(data) == nil {
 			return f.lines(dst, "  ", &f.example.Features)

@@ -155,6 +155,9 @@ func printInspection(w io.Writer, s *stats.Summary) {
 		fmt.Fprintf(w, "record sizes: %d to %d bytes, mean %.1f\n", s.RecordBytes.Min, s.RecordBytes.Max, s.RecordBytes.Mean)
 		fmt.Fprintf(w, "messages: %s\n", listMessages(s.Messages))
 	}
+	if len(s.UnknownFields) > 0 {
+		fmt.Fprintf(w, "unknown fields: %v\n", s.UnknownFields)
+	}
 	printFeatures(w, "features", s.Features)
 	printFeatures(w, "feature lists", s.FeatureLists)
 	if s.FeaturesOmitted > 0 {

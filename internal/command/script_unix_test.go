@@ -3,6 +3,7 @@
 package command
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // TestScripts runs testdata/script: what each verb does as its users see it.
@@ -25,6 +28,7 @@ import (
 //	same DIR DIR            wants equal files in two sets, .tfrec aside
 //	pack ARCHIVE DIR        writes the files of a directory as a tar, tar.gz, tar.zst or zip
 //	cut FILE                halves a file
+//	records FILE HEX...     writes a file of records
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -46,7 +50,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": scriptExits, "json": scriptJSON, "flip": scriptFlip, "same": scriptSame,
-			"pack": scriptPack, "cut": scriptCut,
+			"pack": scriptPack, "cut": scriptCut, "records": scriptRecords,
 		},
 	})
 }
@@ -174,4 +178,18 @@ func scriptCut(ts *testscript.TestScript, neg bool, args []string) {
 	st, err := os.Stat(path)
 	ts.Check(err)
 	ts.Check(os.Truncate(path, st.Size()/2))
+}
+
+func scriptRecords(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: records FILE HEX...")
+	}
+	var frames []byte
+	for _, digits := range args[1:] {
+		record, err := hex.DecodeString(digits)
+		ts.Check(err)
+		start, mark := tfrecord.BeginFrame(frames)
+		frames = tfrecord.EndFrame(append(start, record...), mark)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), frames, 0o644))
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -20,6 +21,7 @@ type row struct {
 	number int64    // from 0, among all
 	split  string   // that its file belongs to
 	labels []string // names by id, of the manifest; nil when there is none
+	tally  message.Tally
 }
 
 // inputs are the files to read, in the order of their names.
@@ -27,6 +29,8 @@ type inputs struct {
 	sources []shard.Source
 	splits  []string // all of them, sorted
 	size    int64    // of the files
+	note    func(format string, args ...any)
+	noted   bool // that some parts of the records are not exported
 }
 
 func openInputs(ctx context.Context, paths []string, o *Options) (*inputs, error) {
@@ -34,7 +38,7 @@ func openInputs(ctx context.Context, paths []string, o *Options) (*inputs, error
 	if err != nil {
 		return nil, err
 	}
-	in := &inputs{sources: sources}
+	in := &inputs{sources: sources, note: o.note}
 	for i := range in.sources {
 		s := &in.sources[i]
 		if s.Split == "" {
@@ -72,6 +76,15 @@ func (in *inputs) each(ctx context.Context, progress *shard.ReadProgress, do fun
 	}
 	if r.number == 0 {
 		return 0, fmt.Errorf("%w with a record: %d empty, such as %s", shard.ErrNoRecords, len(in.sources), in.sources[0].Path)
+	}
+	if !in.noted {
+		in.noted = true
+		if unknown := r.tally.Unknown(); unknown != nil {
+			in.note("unknown fields, which are not exported: %v", unknown)
+		}
+		if n := r.tally.Kindless(); n > 0 {
+			in.note("features without a list of values are exported as missing: in %s", plural.Of(n, "record"))
+		}
 	}
 	return r.number, nil
 }
@@ -116,7 +129,7 @@ func (r *row) parse(record []byte) error {
 	if err := r.Parse(record); err != nil {
 		return err
 	}
-	kind := message.Of(record)
+	kind := r.tally.Of(record)
 	if kind == message.Example {
 		return nil
 	}

@@ -3,11 +3,12 @@
 package features
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/recordscan"
-	"github.com/tfrec/tfrec/internal/wire"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 	"github.com/tfrec/tfrec/tfrecord/message"
@@ -23,6 +24,7 @@ type Scan struct {
 	// keys.
 	recent  []*seenFeature
 	shapes  []entryShape // of recent; for Quick
+	tally   message.Tally
 	example tfrecord.Example
 	found   []quickEntry
 }
@@ -71,17 +73,9 @@ func (s *Scan) AddParsed(record []byte, parsed *tfrecord.Example, err error) {
 		s.others++
 		return
 	}
-	// A record with exactly the features of the previous one needs no strict check.
-	strict := parsed.Len() != len(s.recent) || !onlyFeatures(record)
-	for i := 0; i < parsed.Len() && !strict; i++ {
-		key, _ := parsed.At(i)
-		strict = s.recent[i].key != string(key)
-	}
-	if strict {
-		if message.Of(record) != message.Example || !s.follow(parsed) {
-			s.others++
-			return
-		}
+	if s.tally.Of(record) != message.Example || !s.follow(parsed) {
+		s.others++
+		return
 	}
 	for i, f := range s.recent {
 		_, value := parsed.At(i)
@@ -89,19 +83,29 @@ func (s *Scan) AddParsed(record []byte, parsed *tfrecord.Example, err error) {
 	}
 }
 
-// onlyFeatures reports whether a message consists of a single field 1, which holds an Example's
-// Features.
-func onlyFeatures(record []byte) bool {
-	if len(record) == 0 {
-		return false
+// Notes returns sentences about what the records have besides features with values.
+func (s *Scan) Notes() []string {
+	var notes []string
+	if unknown := s.tally.Unknown(); unknown != nil {
+		notes = append(notes, fmt.Sprintf("unknown fields, which stay in the records: %v", unknown))
 	}
-	f, ok := wire.At(record, 0)
-	return ok && f.Tag == wire.Bytes1 && f.To == len(record)
+	if n := s.tally.Kindless(); n > 0 {
+		notes = append(notes, fmt.Sprintf("features without a list of values, which count as missing, in %s", plural.Of(n, "record")))
+	}
+	return notes
 }
 
 // follow makes the features of an Example the recent ones. It returns false when there are too many
 // to track.
 func (s *Scan) follow(parsed *tfrecord.Example) bool {
+	same := parsed.Len() == len(s.recent)
+	for i := 0; i < parsed.Len() && same; i++ {
+		key, _ := parsed.At(i)
+		same = s.recent[i].key == string(key)
+	}
+	if same {
+		return true
+	}
 	s.recent = s.recent[:0]
 	s.table.Begin()
 	for i := range parsed.Len() {
@@ -161,6 +165,7 @@ func (f *seenFeature) noteBytes(first []byte) {
 func (s *Scan) Merge(t *Scan) {
 	s.records += t.records
 	s.others += t.others
+	s.tally.Merge(t.tally)
 	for key, g := range t.table.All() {
 		f := s.table.Get(key)
 		if f == nil {

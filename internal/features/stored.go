@@ -6,13 +6,15 @@ import (
 
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
 // storedScan is the serialized form of a Scan, for another process to merge.
 type storedScan struct {
-	Records  int64        `json:"records"`
-	Others   int64        `json:"others,omitempty"`
-	Features []storedSeen `json:"features"` // by key
+	Records  int64         `json:"records"`
+	Others   int64         `json:"others,omitempty"`
+	Tally    message.Tally `json:"tally"`
+	Features []storedSeen  `json:"features"` // by key
 }
 
 // storedSeen is the serialized form of a seenFeature.
@@ -33,7 +35,7 @@ type storedRange struct {
 
 // MarshalJSON implements json.Marshaler.
 func (s *Scan) MarshalJSON() ([]byte, error) {
-	stored := storedScan{Records: s.records, Others: s.others, Features: []storedSeen{}}
+	stored := storedScan{Records: s.records, Others: s.others, Tally: s.tally, Features: []storedSeen{}}
 	for key, f := range s.table.All() {
 		seen := storedSeen{
 			Key: setdir.InputKey(key), Records: f.records, Kinds: numbersOf(f.kinds[:]),
@@ -44,7 +46,7 @@ func (s *Scan) MarshalJSON() ([]byte, error) {
 		}
 		stored.Features = append(stored.Features, seen)
 	}
-	return json.Marshal(stored)
+	return json.Marshal(&stored) // the pointer makes Tally addressable, for its MarshalJSON
 }
 
 // UnmarshalJSON implements json.Unmarshaler. The resulting scan can only be merged and described;
@@ -55,7 +57,7 @@ func (s *Scan) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*s = *NewScan()
-	s.records, s.others = stored.Records, stored.Others
+	s.records, s.others, s.tally = stored.Records, stored.Others, stored.Tally
 	for _, seen := range stored.Features {
 		f := seenFeature{key: string(seen.Key), records: seen.Records, notText: seen.NotText}
 		if seen.Values != nil {

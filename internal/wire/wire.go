@@ -13,13 +13,18 @@
 //	}
 package wire
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
 
 // Wire types, the low three bits of a tag.
 const (
 	Varint  = 0
 	Fixed64 = 1
 	Bytes   = 2
+	Group   = 3
 	Fixed32 = 5
 )
 
@@ -35,16 +40,17 @@ const (
 )
 
 // Field is a field of a message: its tag, and where its content begins and
-// ends. The content of a field of wire type Bytes begins after its length.
+// ends. The content of a field of wire type Bytes begins after its length, and the content of a
+// Group includes the tag that ends it.
 type Field struct {
 	Tag      uint64
 	From, To int
 }
 
 // At reads the field at offset at of message b. It reports false when the field
-// is not whole, or of a wire type that protocol buffers no longer have.
+// is not whole, or its wire type is unknown.
 func At(b []byte, at int) (f Field, ok bool) {
-	tag, n := binary.Uvarint(b[at:])
+	tag, n := uvarint(b[at:])
 	if n <= 0 || tag>>3 == 0 || tag>>3 > 1<<29-1 {
 		return f, false
 	}
@@ -52,7 +58,7 @@ func At(b []byte, at int) (f Field, ok bool) {
 	left := len(b) - f.From
 	switch tag & 7 {
 	case Varint:
-		_, n = binary.Uvarint(b[f.From:])
+		_, n = uvarint(b[f.From:])
 		if n <= 0 {
 			return f, false
 		}
@@ -61,17 +67,30 @@ func At(b []byte, at int) (f Field, ok bool) {
 	case Fixed32:
 		n = 4
 	case Bytes:
-		length, skip := binary.Uvarint(b[f.From:])
+		length, skip := uvarint(b[f.From:])
 		if skip <= 0 || length > uint64(left-skip) {
 			return f, false
 		}
 		f.From += skip
 		n, left = int(length), left-skip
+	case Group:
+		n = protowire.ConsumeFieldValue(protowire.Number(tag>>3), protowire.StartGroupType, b[f.From:])
+		if n < 0 {
+			return f, false
+		}
 	default:
 		return f, false
 	}
 	f.To = f.From + n
 	return f, n <= left
+}
+
+// uvarint is binary.Uvarint, inlined for the common case of one byte.
+func uvarint(b []byte) (uint64, int) {
+	if len(b) > 0 && b[0] < 0x80 {
+		return uint64(b[0]), 1
+	}
+	return binary.Uvarint(b)
 }
 
 // Each calls ok with the tag of each field of a message, and with its content

@@ -147,7 +147,9 @@ func (f *adopted) records(r *tfrecord.Reader, index *indexDraft, o *AdoptOptions
 			return err
 		}
 		err = example.Parse(record)
-		f.scan.AddParsed(record, &example, err)
+		if !f.scan.Quick(record) {
+			f.scan.AddParsed(record, &example, err)
+		}
 		if err == nil {
 			f.addLabels(&example.Features, o.Label)
 		}

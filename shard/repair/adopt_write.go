@@ -48,6 +48,9 @@ func (a *adoption) describe() error {
 		m.Compression = c
 		scan.Merge(f.scan)
 	}
+	for _, sentence := range scan.Notes() {
+		a.note("%s", sentence)
+	}
 	records, features, odd := scan.Describe()
 	m.Records = records
 	for _, key := range odd {

@@ -110,7 +110,11 @@ func (r *reshaping) finishSet(m manifest.Manifest, targets []target, last bool) 
 func (r *reshaping) describe() (*manifest.Manifest, error) {
 	m := r.in.described
 	if !r.in.known {
-		records, features, odd := r.scans.Total().Describe()
+		total := r.scans.Total()
+		for _, sentence := range total.Notes() {
+			r.note("%s", sentence)
+		}
+		records, features, odd := total.Describe()
 		if records != manifest.RecordExample {
 			m.Records, m.Features, m.Supervised = "", nil, nil
 		} else {

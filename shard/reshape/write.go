@@ -124,7 +124,7 @@ func (r *reshaping) work(ctx context.Context, b *block) error {
 			}
 			rec.data, rec.parsed = changed.mapped, false
 		}
-		if scan != nil && (r.label != "" || !scan.Quick(rec.data)) {
+		if scan != nil && !scan.Quick(rec.data) {
 			rec.parse()
 			scan.AddParsed(rec.data, &rec.message, rec.err)
 		}

@@ -51,6 +51,8 @@ type Summary struct {
 	Compression map[string]int64 `json:"compression"`
 	// Messages counts the records by message; "unknown" for others.
 	Messages map[string]int64 `json:"messages"`
+	// UnknownFields are the fields that the definitions of the messages do not have: at most 1000.
+	UnknownFields message.UnknownFields `json:"unknown_fields,omitempty"`
 	// Features of Examples, and of the contexts of SequenceExamples, by key.
 	Features []FeatureSummary `json:"features"`
 	// FeatureLists of SequenceExamples by key.
@@ -178,6 +180,7 @@ type view struct {
 
 	example  tfrecord.Example
 	sequence tfrecord.SequenceExample
+	tally    message.Tally
 	texts    [][]byte // of the labels of a record
 }
 
@@ -254,7 +257,7 @@ func (v *view) record(path string, r *tfrecord.Reader, record []byte) {
 		}
 		s.First = append(s.First, first)
 	}
-	kind := message.Of(record)
+	kind := v.tally.Of(record)
 	var err error
 	switch kind {
 	case message.Example:
@@ -337,6 +340,7 @@ func (v *view) merge(w *view) {
 	v.payload += w.payload
 	addCounts(s.Compression, t.Compression)
 	addCounts(s.Messages, t.Messages)
+	v.tally.Merge(w.tally)
 	s.Faults = append(s.Faults, t.Faults...)
 	s.FaultsOmitted += t.FaultsOmitted
 	s.First = append(s.First, t.First[:min(len(t.First), v.o.First-len(s.First))]...)
@@ -360,6 +364,7 @@ func (v *view) summary(ctx context.Context) *Summary {
 	if s.Records > 0 {
 		s.RecordBytes.Mean = float64(v.payload) / float64(s.Records)
 	}
+	s.UnknownFields = v.tally.Unknown()
 	parsed := s.Messages[string(message.Example)] + s.Messages[string(message.SequenceExample)]
 	s.Features = summaries(&v.features, parsed)
 	s.FeatureLists = summaries(&v.lists, s.Messages[string(message.SequenceExample)])

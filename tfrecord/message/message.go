@@ -7,6 +7,8 @@
 //	case message.SequenceExample:
 //		err = sequence.Parse(record)
 //	}
+//
+// A [Tally] also counts the fields that the definitions of these messages do not have.
 package message
 
 import (
@@ -30,81 +32,164 @@ const (
 )
 
 // Of returns the message type of a record. The wire format has no names and parsers skip unknown
-// fields, so Of is strict: a message must have exactly the fields that its writers write. An empty
-// record is an Example without features.
+// fields, so Of compares the record with the definitions: an Example or a SequenceExample may have
+// unknown fields only if it also has a feature with a readable key and values; any other message
+// must have exactly the fields that its writers write. An empty record is an Example without
+// features.
 func Of(record []byte) Type {
-	switch {
-	case isExample(record):
-		return Example
-	case isSequenceExample(record):
-		return SequenceExample
-	case isListWithContext(record):
-		return WithContext
-	case isEvent(record):
-		return Event
+	kind, _ := examine(record)
+	return kind
+}
+
+// examine returns the message type of a record, and what its definition does not have.
+func examine(record []byte) (Type, oddities) {
+	example := oddities{of: "Example"}
+	isExample := example.example(record)
+	if isExample && example.unknown == nil {
+		return Example, example
 	}
-	return Unknown
+	sequence := oddities{of: "SequenceExample"}
+	isSequence := sequence.sequenceExample(record)
+	switch {
+	case isSequence && sequence.unknown == nil:
+		return SequenceExample, sequence
+	case isListWithContext(record):
+		return WithContext, oddities{}
+	case isEvent(record):
+		return Event, oddities{}
+	case isSequence && sequence.typical && example.unknown[field{"Example", wire.Bytes2}]:
+		return SequenceExample, sequence
+	case isExample && example.typical:
+		return Example, example
+	}
+	return Unknown, oddities{}
 }
 
-// isExample: Features features = 1.
-func isExample(b []byte) bool {
-	return wire.Each(b, func(tag uint64, value []byte) bool { return tag == wire.Bytes1 && isFeatures(value) })
+// oddities collects the parts of an Example or a SequenceExample that its definition does not have.
+// Its methods report whether bytes may be the message of their name, apart from these parts.
+type oddities struct {
+	of       string         // the outermost message
+	unknown  map[field]bool // nil if there are none
+	typical  bool           // some feature has a readable key and values
+	kindless bool           // some feature has no list
 }
 
-// isFeatures: map<string, Feature> feature = 1.
-func isFeatures(b []byte) bool {
-	return wire.Each(b, func(tag uint64, value []byte) bool { return tag == wire.Bytes1 && isEntry(value, isFeature) })
+// field identifies an unknown field by the message that has it and by its tag, whose wire type
+// tells an unknown field from a known number with another type.
+type field struct {
+	message string
+	tag     uint64
 }
 
-// isFeature: one of BytesList = 1, FloatList = 2, Int64List = 3, each with its
-// values in field 1, packed or not.
-func isFeature(b []byte) bool {
-	return wire.Each(b, func(tag uint64, list []byte) bool {
+// maxUnknown is the maximum number of unknown fields of a record that are told apart.
+const maxUnknown = 1000
+
+// skip adds an unknown field. It returns true, as the message may still be the expected one.
+func (o *oddities) skip(message string, tag uint64) bool {
+	if o.unknown == nil {
+		o.unknown = map[field]bool{}
+	}
+	if len(o.unknown) < maxUnknown {
+		o.unknown[field{message, tag}] = true
+	}
+	return true
+}
+
+// example: Features features = 1.
+func (o *oddities) example(b []byte) bool {
+	return wire.Each(b, func(tag uint64, value []byte) bool {
+		if tag == wire.Bytes1 {
+			return o.features(value)
+		}
+		return o.skip(o.of, tag)
+	})
+}
+
+// sequenceExample: Features context = 1, FeatureLists feature_lists = 2.
+func (o *oddities) sequenceExample(b []byte) bool {
+	return wire.Each(b, func(tag uint64, value []byte) bool {
 		switch tag {
 		case wire.Bytes1:
-			return wire.Each(list, func(tag uint64, _ []byte) bool { return tag == wire.Bytes1 })
+			return o.features(value)
 		case wire.Bytes2:
-			return wire.Each(list, func(tag uint64, value []byte) bool {
-				return tag == wire.Fixed32At1 || tag == wire.Bytes1 && len(value)%4 == 0
-			})
-		case wire.Bytes3:
-			return wire.Each(list, func(tag uint64, _ []byte) bool { return tag == wire.Varint1 || tag == wire.Bytes1 })
+			return o.featureLists(value)
 		}
-		return false
+		return o.skip(o.of, tag)
 	})
 }
 
-// isSequenceExample: Features context = 1, FeatureLists feature_lists = 2.
-func isSequenceExample(b []byte) bool {
+// features: map<string, Feature> feature = 1.
+func (o *oddities) features(b []byte) bool {
 	return wire.Each(b, func(tag uint64, value []byte) bool {
-		return tag == wire.Bytes1 && isFeatures(value) || tag == wire.Bytes2 && isFeatureLists(value)
+		if tag != wire.Bytes1 {
+			return o.skip("Features", tag)
+		}
+		lists := 0
+		ok, readable := o.entry(value, "Features", func(value []byte) bool { return o.feature(value, &lists) })
+		o.kindless = o.kindless || lists == 0
+		o.typical = o.typical || readable && lists > 0
+		return ok
 	})
 }
 
-// isFeatureLists: map<string, FeatureList> feature_list = 1.
-func isFeatureLists(b []byte) bool {
-	return wire.Each(b, func(tag uint64, value []byte) bool { return tag == wire.Bytes1 && isEntry(value, isFeatureList) })
-}
-
-// isFeatureList: repeated Feature feature = 1.
-func isFeatureList(b []byte) bool {
-	return wire.Each(b, func(tag uint64, value []byte) bool { return tag == wire.Bytes1 && isFeature(value) })
-}
-
-// isListWithContext: repeated bytes examples = 1, bytes context = 2, each an
-// Example.
-func isListWithContext(b []byte) bool {
+// featureLists: map<string, FeatureList> feature_list = 1.
+func (o *oddities) featureLists(b []byte) bool {
 	return wire.Each(b, func(tag uint64, value []byte) bool {
-		return (tag == wire.Bytes1 || tag == wire.Bytes2) && isExample(value)
+		if tag != wire.Bytes1 {
+			return o.skip("FeatureLists", tag)
+		}
+		lists := 0
+		ok, readable := o.entry(value, "FeatureLists", func(value []byte) bool { return o.featureList(value, &lists) })
+		o.typical = o.typical || readable && lists > 0
+		return ok
 	})
 }
 
-// isEntry: string key = 1, and a value = 2. All writers of maps write the key. A value may be left
-// out if it is empty, but then the key must be readable.
-func isEntry(b []byte, isValue func([]byte) bool) bool {
+// featureList: repeated Feature feature = 1. It adds the number of the features' lists to lists.
+func (o *oddities) featureList(b []byte, lists *int) bool {
+	return wire.Each(b, func(tag uint64, value []byte) bool {
+		if tag != wire.Bytes1 {
+			return o.skip("FeatureList", tag)
+		}
+		return o.feature(value, lists)
+	})
+}
+
+// feature: one of BytesList = 1, FloatList = 2, Int64List = 3, each with its values in field 1,
+// packed or not. It adds their number to lists.
+func (o *oddities) feature(b []byte, lists *int) bool {
+	return wire.Each(b, func(tag uint64, list []byte) bool {
+		var name string
+		switch tag {
+		case wire.Bytes1:
+			name = "BytesList"
+		case wire.Bytes2:
+			name = "FloatList"
+		case wire.Bytes3:
+			name = "Int64List"
+		default:
+			return o.skip("Feature", tag)
+		}
+		*lists++
+		return wire.Each(list, func(at uint64, value []byte) bool {
+			switch {
+			case at == wire.Bytes1:
+				return tag != wire.Bytes2 || len(value)%4 == 0
+			case at == wire.Fixed32At1 && tag == wire.Bytes2, at == wire.Varint1 && tag == wire.Bytes3:
+				return true
+			}
+			return o.skip(name, at)
+		})
+	})
+}
+
+// entry: string key = 1, and a value = 2. All writers of maps write the key. A value may be left
+// out if it is empty, but then the key must be readable. Once the message is typical, other keys
+// are not checked.
+func (o *oddities) entry(b []byte, of string, isValue func([]byte) bool) (ok, readable bool) {
 	keys, values := 0, 0
 	var key []byte
-	ok := wire.Each(b, func(tag uint64, value []byte) bool {
+	ok = wire.Each(b, func(tag uint64, value []byte) bool {
 		switch tag {
 		case wire.Bytes1:
 			keys++
@@ -114,13 +199,23 @@ func isEntry(b []byte, isValue func([]byte) bool) bool {
 			values++
 			return isValue(value)
 		}
-		return false
+		return o.skip(of+" entry", tag)
 	})
-	return ok && keys == 1 && (values == 1 || values == 0 && isReadable(key))
+	readable = (values == 0 || !o.typical) && isReadable(key)
+	return ok && keys == 1 && (values == 1 || values == 0 && readable), readable
 }
 
 func isReadable(key []byte) bool {
 	return utf8.Valid(key) && !bytes.ContainsFunc(key, unicode.IsControl)
+}
+
+// isListWithContext: repeated bytes examples = 1, bytes context = 2, each an
+// Example.
+func isListWithContext(b []byte) bool {
+	var o oddities
+	return wire.Each(b, func(tag uint64, value []byte) bool {
+		return (tag == wire.Bytes1 || tag == wire.Bytes2) && o.example(value) && o.unknown == nil
+	})
 }
 
 // isEvent: double wall_time = 1 first, then int64 step = 2 and one of several messages up to field

@@ -1,8 +1,10 @@
 package message
 
 import (
+	"encoding/binary"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tfrec/tfrec/tfrecord"
@@ -68,6 +70,18 @@ func TestOf(t *testing.T) {
 		{"group", "\x0b\x0c", Unknown},
 		{"endless varint", "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", Unknown},
 		{"lists only", "\x12\x00", SequenceExample},
+		{"an unknown field", "\x0a\x09\x0a\x07\x0a\x01k\x12\x02\x1a\x00\x7a\x04junk", Example},
+		{"an unknown group", "\x0a\x09\x0a\x07\x0a\x01k\x12\x02\x1a\x00\x7b\x08\x01\x7c", Example},
+		{"an unknown field 2", "\x0a\x09\x0a\x07\x0a\x01k\x12\x02\x1a\x00\x12\x04junk", Example},
+		{"an unknown field of features", "\x0a\x0b\x0a\x07\x0a\x01k\x12\x02\x1a\x00\x10\x01", Example},
+		{"an unknown field of an entry", "\x0a\x0b\x0a\x09\x0a\x01k\x12\x02\x1a\x00\x18\x01", Example},
+		{"an unknown field of a feature", "\x0a\x0b\x0a\x09\x0a\x01k\x12\x04\x1a\x00\x20\x01", Example},
+		{"an unknown field of a list", "\x0a\x0b\x0a\x09\x0a\x01k\x12\x04\x1a\x02\x10\x01", Example},
+		{"an unknown field alone", "\x7a\x04junk", Unknown},
+		{"an unknown field of features without values", "\x0a\x07\x0a\x05\x0a\x01k\x12\x00\x7a\x04junk", Unknown},
+		{"an unknown field and a key of control characters", "\x0a\x09\x0a\x07\x0a\x01\x01\x12\x02\x1a\x00\x7a\x04junk", Unknown},
+		{"an unknown field that is cut off", "\x0a\x09\x0a\x07\x0a\x01k\x12\x02\x1a\x00\x7a\x05junk", Unknown},
+		{"an unknown field of a sequence", "\x12\x0b\x0a\x09\x0a\x01k\x12\x04\x0a\x02\x1a\x00\x1a\x00", SequenceExample},
 		{"a time", "\x09\x00\x00\x00\x00\x00\x00\xf0\x3f\x10\x05", Event},
 		{"a time and a time", "\x09\x00\x00\x00\x00\x00\x00\xf0\x3f\x09\x00\x00\x00\x00\x00\x00\xf0\x3f", Unknown},
 	} {
@@ -77,9 +91,46 @@ func TestOf(t *testing.T) {
 	}
 }
 
+func TestTally(t *testing.T) {
+	var one, two Tally
+	for _, record := range []string{
+		"\x0a\x09\x0a\x07\x0a\x01k\x12\x02\x1a\x00\x7a\x04junk\x7a\x00\x08\x01",
+		"\x0a\x07\x0a\x05\x0a\x01k\x12\x00",
+		"\x12\x0b\x0a\x09\x0a\x01k\x12\x04\x0a\x02\x1a\x00\x1a\x00",
+		"hello, world",
+	} {
+		one.Of([]byte(record))
+	}
+	two.Of([]byte("\x0a\x0b\x0a\x09\x0a\x01k\x12\x02\x1a\x00\x18\x01\x7a\x04junk"))
+	two.Of([]byte("\x0a\x05\x0a\x03\x0a\x01k"))
+	one.Merge(two)
+	const want = "field 1 (wire type 0) of Example in 1 record, field 15 of Example in 2 records, " +
+		"field 3 (wire type 0) of Features entry in 1 record, field 3 (wire type 2) of SequenceExample in 1 record"
+	if got := one.Unknown().String(); got != want || one.Kindless() != 2 {
+		t.Errorf("%s, %d without a kind, want %s, 2", got, one.Kindless(), want)
+	}
+}
+
+// Records of hostile input may have any number of unknown fields.
+func TestTallyOfManyFields(t *testing.T) {
+	var tally Tally
+	for first := 16; first < 16+4*maxUnknown; first += maxUnknown {
+		record := []byte("\x0a\x09\x0a\x07\x0a\x01k\x12\x02\x1a\x00")
+		for number := first; number < first+2*maxUnknown; number++ {
+			record = append(binary.AppendUvarint(record, uint64(number)<<3), 1)
+		}
+		if got := tally.Of(record); got != Example {
+			t.Fatalf("%q", got)
+		}
+	}
+	if n := len(tally.Unknown()); n != maxUnknown || !strings.HasSuffix(tally.Unknown().String(), "990 more fields") {
+		t.Errorf("%d fields: %s", n, tally.Unknown())
+	}
+}
+
 // FuzzOf compares Of with the parser: apart from numbers, which Of does not
 // check, it must not return Example for what does not parse as an Example, and it must
-// recognize whatever the encoder writes.
+// recognize whatever the encoder writes. A field that no message has changes neither.
 func FuzzOf(f *testing.F) {
 	for _, file := range []string{"torchdata-example.tfrecord", "torchdata-sequence_example.tfrecord", "ranking-eval_elwc.tfrecord"} {
 		r := open(f, file)
@@ -107,8 +158,24 @@ func FuzzOf(f *testing.F) {
 				b.Int64(k, value.AppendInt64s(nil)...)
 			}
 		}
-		if again := Of(b.Append(nil)); again != Example {
-			t.Errorf("%q written again: %q", record, again)
+		again := b.Append(nil)
+		if got := Of(again); got != Example {
+			t.Errorf("%q written again: %q", record, got)
+		}
+		var tally Tally
+		if tally.Of(record); tally.Unknown() == nil && tally.Kindless() == 0 {
+			if got := Of(append(again, "\xfa\x01\x04junk"...)); got != Example && hasReadable(&example) {
+				t.Errorf("%q with an unknown field: %q", record, got)
+			}
 		}
 	})
+}
+
+func hasReadable(e *tfrecord.Example) bool {
+	for i := range e.Len() {
+		if key, _ := e.At(i); isReadable(key) {
+			return true
+		}
+	}
+	return false
 }
