@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/tfrec/tfrec/internal/inflate"
 )
 
 // compression of a tar file.
@@ -30,6 +31,8 @@ func compressionOf(head []byte) compression {
 }
 
 const (
+	// compressedBuffer is the size of reads of a gzip file.
+	compressedBuffer = 128 << 10
 	// maxWindow bounds the memory that a zstd stream may ask for.
 	maxWindow = 128 << 20
 	// A file may expand to maxRatio times its size, plus maxExpanded bytes. Beyond that it is
@@ -44,10 +47,10 @@ func (a *Archive) decompress(in io.Reader) (io.Reader, func(), error) {
 	done := func() {}
 	switch a.compression {
 	case gzipped:
-		z, err := gzip.NewReader(in)
-		if err != nil {
-			return nil, nil, err
-		}
+		file := &inflate.File{Buffer: make([]byte, compressedBuffer)}
+		file.Reset(in)
+		z := new(inflate.Reader)
+		z.Reset(file, inflate.Gzip)
 		r = z
 	case zstandard:
 		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))

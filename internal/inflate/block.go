@@ -64,6 +64,8 @@ func (r *Reader) step(n int) error {
 		return r.codes(n)
 	case inTrailer:
 		return r.trailer()
+	case inPadding:
+		return r.padding(n)
 	}
 	return io.EOF
 }

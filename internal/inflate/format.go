@@ -22,8 +22,41 @@ func (r *Reader) another(n int) error {
 			return err
 		}
 	}
+	if r.format == Gzip && r.streams {
+		if err := r.need(8); err != nil {
+			return err
+		}
+		if c.bits&0xFF == 0 {
+			r.state = inPadding
+			return nil
+		}
+	}
 	r.begin()
 	return nil
+}
+
+// padding skips zeros up to the end of the data, for which it does not wait while the caller has n
+// bytes to take.
+func (r *Reader) padding(n int) error {
+	c := &r.codec
+	for c.count > 0 {
+		if c.take(8) != 0 {
+			return r.failHeader("data after zero padding")
+		}
+	}
+	for ; c.at < len(c.in); c.at++ {
+		if c.in[c.at] != 0 {
+			return r.failHeader("data after zero padding")
+		}
+	}
+	if c.pos-r.taken >= n {
+		return nil
+	}
+	err := r.more()
+	if r.ended {
+		err = io.EOF
+	}
+	return err
 }
 
 // header reads the header of a stream.
@@ -152,6 +185,6 @@ func (r *Reader) trailer() error {
 			return r.failChecksum("wrong checksum (CRC-32) or length")
 		}
 	}
-	r.state = between
+	r.state, r.streams = between, true
 	return nil
 }

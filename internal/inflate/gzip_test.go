@@ -70,8 +70,10 @@ func checkGzip(t *testing.T, data []byte, limit int) ([]byte, error) {
 	got, err := readAll(&r, 1<<20)
 	cutName := errors.Is(err, io.ErrUnexpectedEOF) && wantErr == nil           // it takes that for the end
 	longName := errors.Is(wantErr, gzip.ErrHeader) && len(data) > 500          // it reads none of 512 bytes
+	// It does not read padding.
+	padded := errors.Is(wantErr, gzip.ErrHeader) && bytes.HasSuffix(data, []byte{0}) && err == nil
 	flags := err != nil && strings.Contains(err.Error(), "with unknown flags") // which it ignores
-	if cutName || longName || flags {
+	if cutName || longName || padded || flags {
 		return got, err
 	}
 	if (err == nil) != (wantErr == nil) || errors.Is(err, gzip.ErrChecksum) != errors.Is(wantErr, gzip.ErrChecksum) {
@@ -91,6 +93,42 @@ func FuzzGzip(f *testing.F) {
 		f.Add(file, 10)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, limit int) { checkGzip(t, data, 1+limit&0xFFF) })
+}
+
+// TestGzipPadding reads gzip files with zeros after their last member, and with something after the
+// zeros, which is an error.
+func TestGzipPadding(t *testing.T) { eachDecoder(t, testGzipPadding) }
+
+func testGzipPadding(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	for i := range 100 {
+		file, content := members(r, []int{10, 1000, 100_000}[i%3])
+		zeros := 1 + r.IntN([]int{4, 600, 10_000}[r.IntN(3)])
+		padded := append(file, make([]byte, zeros)...)
+		read := func(data []byte) (got []byte, err error) {
+			var z Reader
+			z.Reset(&pieces{data: data, r: rand.New(rand.NewPCG(seed, 2)), limit: 1 + r.IntN(5000)}, Gzip)
+			return io.ReadAll(&z)
+		}
+		if got, err := read(padded); err != nil || !bytes.Equal(got, content) {
+			t.Fatalf("%d zeros: %d bytes, want %d; %v", zeros, len(got), len(content), err)
+		}
+		behind := []byte{byte(1 + r.IntN(255))}
+		if i%2 == 0 {
+			behind, _ = members(r, 10)
+		}
+		var fault *Error
+		if got, err := read(append(padded, behind...)); !errors.As(err, &fault) || !errors.Is(err, gzip.ErrHeader) || !bytes.Equal(got, content) {
+			t.Fatalf("%d zeros and %x: %d bytes, want %d; %v", zeros, behind[0], len(got), len(content), err)
+		} else if at := int64(len(padded)); fault.Offset < at || fault.Offset > at+int64(len(behind)) {
+			t.Errorf("%v, want byte %d", fault, at)
+		}
+	}
+	if _, err := checkGzip(t, make([]byte, 100), 10); err == nil {
+		t.Error("zeros without a member are a gzip file")
+	}
 }
 
 // TestZlibStreams reads streams after one another. What follows them and is none is an error, and none

@@ -17,7 +17,8 @@ const (
 	// ZlibStreams is any number of those, up to the end of the data.
 	ZlibStreams
 	// Gzip is any number of members (RFC 1952), up to the end of the data: DEFLATE streams with a
-	// header, the CRC-32 of the content and its length.
+	// header, the CRC-32 of the content and its length. Zeros after the last member are skipped, as by
+	// gzip(1): tapes and block devices pad with them.
 	Gzip
 )
 
@@ -39,6 +40,7 @@ const (
 	inStored               // bytes of a stored block
 	inCodes                // symbols
 	inTrailer              // of the format
+	inPadding              // zeros after the last gzip member
 	atEnd
 )
 
@@ -51,6 +53,7 @@ type Reader struct {
 	state    state
 	last     bool  // the block is
 	ended    bool  // the source has no more
+	streams  bool  // one has ended
 	passed   int64 // bytes of the pieces before this one
 	stored   int   // bytes left of a stored block
 	checksum uint32
@@ -85,7 +88,7 @@ func (r *Reader) Reset(source Source, format Format) {
 		r.buffer = make([]byte, bufferSize)
 	}
 	r.codec = codec{out: r.buffer}
-	r.source, r.format, r.ended, r.passed, r.err, r.taken = source, format, false, 0, nil, 0
+	r.source, r.format, r.ended, r.streams, r.passed, r.err, r.taken = source, format, false, false, 0, nil, 0
 	r.begin()
 	if r.state = between; format <= Zlib {
 		r.state = inHeader

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/tfrec/tfrec/internal/inflate"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -21,6 +21,9 @@ const (
 	Gzip Compression = "gzip"
 	Zstd Compression = "zstd"
 )
+
+// compressedBuffer is the size of reads of a gzip file.
+const compressedBuffer = 128 << 10
 
 // maxWindow bounds the memory that a zstd stream may ask for.
 const maxWindow = 128 << 20
@@ -53,10 +56,10 @@ func (s *Stream) Close() {
 func newStream(r io.Reader, c Compression) (*Stream, error) {
 	switch c {
 	case Gzip:
-		z, err := gzip.NewReader(r)
-		if err != nil {
-			return nil, fmt.Errorf("gzip: %w", noEOF(err))
-		}
+		in := &inflate.File{Buffer: make([]byte, compressedBuffer)}
+		in.Reset(r)
+		z := new(inflate.Reader)
+		z.Reset(in, inflate.Gzip)
 		return &Stream{Reader: wholeReader{z}, close: func() {}}, nil
 	case Zstd:
 		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))

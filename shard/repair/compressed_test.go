@@ -86,6 +86,28 @@ func TestRepairOfCompressedFilesThatWereCut(t *testing.T) {
 	}
 }
 
+// Zeros after the last gzip member are padding, and no damage.
+func TestRepairOfPaddedGzip(t *testing.T) {
+	data, frames := framedText(100, 20_000, 30)
+	whole := settest.Compressed(t, tfrecord.Gzip, data)
+	for _, zeros := range []int{1, 4096, 100_000} {
+		dir := t.TempDir()
+		in, out := filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "b.tfrecord")
+		settest.PutFile(t, in, append(bytes.Clone(whole), make([]byte, zeros)...))
+		report, err := Copy(context.Background(), in, out, Options{})
+		settest.Check(t, err)
+		if report.Status != "clean" || len(report.Damage) > 0 {
+			t.Errorf("%d zeros: %+v", zeros, report)
+		}
+		settest.PutFile(t, in, append(append(bytes.Clone(whole), make([]byte, zeros)...), whole...))
+		report, err = Copy(context.Background(), in, filepath.Join(dir, "c.tfrecord"), Options{})
+		settest.Check(t, err)
+		if saved := settest.RecordsOf(t, filepath.Join(dir, "c.tfrecord")); len(saved) != 2*len(frames) || len(report.Damage) != 1 || report.Damage[0].Bytes != int64(zeros) {
+			t.Errorf("%d zeros between members: %d records, %+v", zeros, len(saved), report)
+		}
+	}
+}
+
 func TestRepairGoesOnInTheNextStream(t *testing.T) {
 	one, frames1 := framedText(100, 50_000, 30)
 	two, frames2 := framedText(77, 60_000, 5)

@@ -57,6 +57,9 @@ func (x *inflater) inflate(out io.Writer) (lost []unread, err error) {
 	w := &stickyWriter{w: out}
 	before := int64(0) // where the previous stream begins
 	for at := int64(0); at < x.size; {
+		if padded, err := x.padded(at); padded || err != nil {
+			return lost, err
+		}
 		begin := at
 		s, fault := x.open(at)
 		if s == nil {
@@ -90,6 +93,28 @@ func (x *inflater) inflate(out io.Writer) (lost []unread, err error) {
 		lost = append(lost, unread{offset: min(end, at), bytes: at - min(end, at), err: fault})
 	}
 	return lost, nil
+}
+
+// padded reports whether the rest of the file is the zeros that may follow the last gzip member.
+func (x *inflater) padded(at int64) (bool, error) {
+	if x.c != tfrecord.Gzip || at == 0 {
+		return false, nil
+	}
+	p := make([]byte, 4<<10)
+	for at < x.size {
+		n, err := x.ReadAt(p[:min(int64(len(p)), x.size-at)], at)
+		if len(bytes.TrimLeft(p[:n], "\x00")) > 0 {
+			return false, nil
+		}
+		at += int64(n)
+		if err != nil && err != io.EOF {
+			return false, err
+		}
+		if n == 0 {
+			break
+		}
+	}
+	return true, nil
 }
 
 // trailer returns the number of bytes after the compressed data of a stream.
