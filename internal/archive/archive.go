@@ -129,16 +129,18 @@ func Open(ctx context.Context, at storage.Location) (*Archive, error) {
 			return nil, a.damaged(0, err)
 		}
 	}
-	if !isTar(head) {
+	if isTar(head) {
+		return a, nil
+	}
+	if a.compression == none {
+		if a.isZip, err = endsAsZip(in, a.size); err != nil {
+			return nil, fmt.Errorf("%s: %w", at.Path(), err)
+		}
+	}
+	if !a.isZip {
 		return nil, fmt.Errorf("%s: %w", at.Path(), formatError(head))
 	}
 	return a, nil
-}
-
-// isZip reports whether the first bytes of a file are those of a zip: a member, or the end of an
-// empty one.
-func isZip(head []byte) bool {
-	return bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06"))
 }
 
 // Path returns the archive's path as it was given.

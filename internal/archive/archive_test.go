@@ -275,6 +275,7 @@ func TestHostileArchives(t *testing.T) {
 		sum += int(c)
 	}
 	copy(huge[148:156], fmt.Sprintf("%06o\x00 ", sum))
+	padded := append(gzipOf(t, one), make([]byte, 1000)...)
 	stored := zipOf(t, file{"a.jpg", []byte("data")})
 	deflated := zipOf(t, file{"z", nil}, file{"a.jpg", bytes.Repeat([]byte("data"), 100)})
 	replace := func(data []byte, old, by string) []byte { return bytes.ReplaceAll(data, []byte(old), []byte(by)) }
@@ -286,6 +287,8 @@ func TestHostileArchives(t *testing.T) {
 		"a petabyte in gzip":   {gzipOf(t, huge), "cut short"},
 		"two tars":             {append(bytes.Clone(one), one...), "after the end of the archive"},
 		"two tars in gzip":     {append(gzipOf(t, one), gzipOf(t, one)...), "after the end of the archive"},
+		"no end":               {one[:2*block], `ends behind the member "a.jpg", without the two blocks of zeros`},
+		"behind padding":       {append(bytes.Clone(padded), 'x'), "data after zero padding"},
 		"text":                 {[]byte(strings.Repeat("text ", 200)), ErrFormat.Error()},
 		"text in gzip":         {gzipOf(t, []byte(strings.Repeat("text ", 200))), ErrFormat.Error()},
 		"bzip2":                {[]byte("BZh91AY&SY" + strings.Repeat("x", 600)), "compressed with bzip2, which is not read: unpack it"},
@@ -305,6 +308,16 @@ func TestHostileArchives(t *testing.T) {
 			t.Errorf("%s: %d files, %v; want %s", name, len(got), err, c.want)
 		}
 		t.Logf("%s: %v after %v", name, err, time.Since(start))
+	}
+}
+
+// A compressed tar may be padded with zeros, as on tapes.
+func TestPaddedGzip(t *testing.T) {
+	one := gzipOf(t, tarOf(t, tar.FormatPAX, file{"a.jpg", []byte("data")}))
+	for _, zeros := range []int{1, 500, 300_000} {
+		if got, err := read(t, append(bytes.Clone(one), make([]byte, zeros)...)); err != nil || len(got) != 1 {
+			t.Errorf("%d zeros: %d files, %v", zeros, len(got), err)
+		}
 	}
 }
 

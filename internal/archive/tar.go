@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -50,6 +51,7 @@ func (a *Archive) walkTar(ctx context.Context, in storage.File, visit func(*Memb
 		at.r = r
 	}
 	next := int64(0) // where the next header begins
+	last := ""       // name of the last member
 	for t := tar.NewReader(stream); ; {
 		h, err := t.Next()
 		if err == io.EOF {
@@ -62,6 +64,7 @@ func (a *Archive) walkTar(ctx context.Context, in storage.File, visit func(*Memb
 			next = at.n
 			continue
 		}
+		last = h.Name
 		m := Member{Name: h.Name, Position: Position{at.n, h.Size}, Size: h.Size}
 		m.content = func() (io.Reader, error) { return &memberReader{a, t, at}, nil }
 		next = at.n
@@ -83,7 +86,7 @@ func (a *Archive) walkTar(ctx context.Context, in storage.File, visit func(*Memb
 		}
 	}
 	if at.n <= next {
-		return a.damaged(next, errors.New("the archive is cut short: it lacks the block of zeros that ends a tar file"))
+		return a.damaged(next, fmt.Errorf("the archive ends behind the member %q, without the two blocks of zeros that end a tar file: either it is cut short there, or its writer did not close it; in that case append 1024 zeros to it", last))
 	}
 	return a.onlyZeros(at)
 }

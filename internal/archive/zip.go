@@ -3,16 +3,92 @@ package archive
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"io/fs"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/flate"
 )
+
+// zipEnd is the signature of the record that ends a zip file.
+const zipEnd = "PK\x05\x06"
+
+// isZip reports whether the first bytes of a file are those of a zip: a member, or the end of an
+// empty one.
+func isZip(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte(zipEnd))
+}
+
+// endsAsZip reports whether a file ends with the end record of a zip and its comment, as
+// self-extracting archives do, which begin with a program.
+func endsAsZip(in io.ReaderAt, size int64) (bool, error) {
+	const record, maxComment = 22, math.MaxUint16
+	tail := make([]byte, min(size, record+maxComment))
+	if n, err := in.ReadAt(tail, size-int64(len(tail))); n < len(tail) {
+		return false, err
+	}
+	for end := len(tail); ; {
+		i := bytes.LastIndex(tail[:end], []byte(zipEnd))
+		if i < 0 {
+			return false, nil
+		}
+		if rest := tail[i:]; len(rest) >= record && int(binary.LittleEndian.Uint16(rest[record-2:])) == len(rest)-record {
+			return true, nil
+		}
+		end = i
+	}
+}
+
+// checkOverlap returns an error if two members of a zip share bytes. Such a file can expand to any
+// multiple of its size. Without overlaps, no member expands to more than maxRatio times its
+// compressed size, nor does the file.
+func (a *Archive) checkOverlap(z *zip.Reader, files *switchedFile) error {
+	defer func(in io.ReaderAt) { files.ReaderAt = in }(files.ReaderAt)
+	files.ReaderAt = localHeader{}
+	type span struct {
+		from, to int64
+		name     string
+	}
+	spans := make([]span, len(z.File))
+	for i, f := range z.File {
+		begin, err := f.DataOffset()
+		if err != nil {
+			return a.damaged(a.size, fmt.Errorf("member %q: %w", f.Name, err))
+		}
+		begin -= localHeaderSize
+		// A member that claims more bytes than the file has is reported when it is read.
+		size := min(f.CompressedSize64, uint64(a.size))
+		spans[i] = span{begin, begin + localHeaderSize + int64(size), f.Name}
+	}
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
+	for i := 1; i < len(spans); i++ {
+		if one, next := spans[i-1], spans[i]; next.from < one.to {
+			return a.damaged(next.from, fmt.Errorf("the members %q and %q overlap, which no archiver writes: nothing is expanded", one.name, next.name))
+		}
+	}
+	return nil
+}
+
+// localHeaderSize is the size of a member's local header without the name and extra fields.
+const localHeaderSize = 30
+
+// localHeader is a local header without a name at any offset. With it as the zip's file, DataOffset
+// of a member is the position that the directory states, plus localHeaderSize, and nothing is read:
+// a request for each member of a zip in a store would take too long.
+type localHeader struct{}
+
+func (localHeader) ReadAt(p []byte, _ int64) (int, error) {
+	clear(p)
+	copy(p, "PK\x03\x04")
+	return len(p), nil
+}
 
 // walkZip is Walk for a zip file.
 func (a *Archive) walkZip(ctx context.Context, in io.ReaderAt, visit func(*Member) error) error {
@@ -20,6 +96,9 @@ func (a *Archive) walkZip(ctx context.Context, in io.ReaderAt, visit func(*Membe
 	z, err := zip.NewReader(files, a.size)
 	if err != nil {
 		return a.damaged(a.size, err)
+	}
+	if err := a.checkOverlap(z, files); err != nil {
+		return err
 	}
 	a.entries = z.File
 	for i, f := range z.File {
@@ -107,7 +186,7 @@ func (a *Archive) readEntry(ctx context.Context, f *zip.File, buf []byte) ([]byt
 		data := packedBuffers.Get().(*[]byte)
 		*data = grow(*data, int64(packed))
 		if err = a.readAt(ctx, *data, offset); err == nil {
-			if buf, err = inflate(*data, int64(size), buf); err != nil {
+			if buf, err = unpack(*data, int64(size), buf); err != nil {
 				err = fault(err)
 			}
 		}
@@ -124,9 +203,9 @@ func (a *Archive) readEntry(ctx context.Context, f *zip.File, buf []byte) ([]byt
 	return buf, nil
 }
 
-// inflate decompresses data, which must give exactly size bytes, into the capacity of buf if that
+// unpack decompresses data, which must give exactly size bytes, into the capacity of buf if that
 // is enough.
-func inflate(data []byte, size int64, buf []byte) ([]byte, error) {
+func unpack(data []byte, size int64, buf []byte) ([]byte, error) {
 	if size > maxRatio*int64(len(data)) {
 		return nil, fmt.Errorf("it cannot have %d bytes in %d compressed ones", size, len(data))
 	}
