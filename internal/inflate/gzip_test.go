@@ -68,8 +68,8 @@ func checkGzip(t *testing.T, data []byte, limit int) ([]byte, error) {
 	var r Reader
 	r.Reset(&pieces{data: data, r: rand.New(rand.NewPCG(1, 2)), limit: limit}, Gzip)
 	got, err := readAll(&r, 1<<20)
-	cutName := errors.Is(err, io.ErrUnexpectedEOF) && wantErr == nil           // it takes that for the end
-	longName := errors.Is(wantErr, gzip.ErrHeader) && len(data) > 500          // it reads none of 512 bytes
+	cutName := errors.Is(err, io.ErrUnexpectedEOF) && wantErr == nil  // it takes that for the end
+	longName := errors.Is(wantErr, gzip.ErrHeader) && len(data) > 500 // it reads none of 512 bytes
 	// It does not read padding.
 	padded := errors.Is(wantErr, gzip.ErrHeader) && bytes.HasSuffix(data, []byte{0}) && err == nil
 	flags := err != nil && strings.Contains(err.Error(), "with unknown flags") // which it ignores
