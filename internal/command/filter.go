@@ -55,8 +55,12 @@ count(boxes, .crowd) == 0.
 An unknown feature name and a comparison of unlike types are errors before
 anything is written. A record that lacks a value that the condition evaluates is
 dropped, and counted separately; has("width") checks first: !has("width") ||
-width > 200. A list that a record lacks is empty, and an element after its end, as
-in boxes[0].area > 0, is a value that the record lacks. Floats are compared as float64, so that score == 0.1 is never true of a float32.`,
+width > 200. A list that a record lacks is empty, and an element after its end,
+as in boxes[0].area > 0, is a value that the record lacks. Floats are compared as
+float64, so that score == 0.1 is never true of a float32.
+
+The work for one record is limited, so that a condition on all pairs of its values,
+such as any(a, any(b, ...)), is an error for lists of more than some 3,000.`,
 		Example: `  tfrec filter out/ wide/ --where 'width > 200 && label in [3, 4]'
   tfrec filter 'coco-*' dogs/ --where 'any(boxes, .text == "dog" && .area > 0.1)'`,
 		Annotations: map[string]string{faultsMean: damagedFaults},
@@ -105,8 +109,8 @@ func keepWhere(condition string, features []manifest.Feature, missing *atomic.In
 	if err != nil {
 		return nil, usageError("--where: %v", err)
 	}
-	return func(e *tfrecord.Example) (bool, error) {
-		keep, err := x.Match(&e.Features)
+	return func(ctx context.Context, e *tfrecord.Example) (bool, error) {
+		keep, err := x.Match(ctx, &e.Features)
 		if errors.Is(err, where.ErrMissing) {
 			missing.Add(1)
 			return false, nil

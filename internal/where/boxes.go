@@ -57,7 +57,8 @@ func (b *boxList) reset(source *tfrecord.Features) { b.source, b.made = source, 
 
 // boxValues is the function that the name boxes becomes.
 func boxValues(args ...any) (any, error) {
-	b := &args[0].(*record).boxes
+	r := args[0].(*record)
+	b := &r.boxes
 	if b.made {
 		return b.list, nil
 	}
@@ -86,6 +87,11 @@ func boxValues(args ...any) (any, error) {
 			x.Text = string(o.Texts[i])
 		}
 	}
+	bytes := 0
+	for _, text := range o.Texts {
+		bytes += len(text)
+	}
+	r.budget.grow(len(b.list), bytes)
 	b.made = true
 	return b.list, nil
 }

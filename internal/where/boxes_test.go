@@ -1,6 +1,7 @@
 package where
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -77,7 +78,7 @@ func TestBoxes(t *testing.T) {
 			continue
 		}
 		for range 2 {
-			if got, err := x.Match(&e.Features); err != nil || got != want {
+			if got, err := x.Match(context.Background(), &e.Features); err != nil || got != want {
 				t.Errorf("%s: %v, %v; want %v", expression, got, err, want)
 			}
 		}
@@ -87,7 +88,7 @@ func TestBoxes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := x.Match(&exampleOf(t, func(b *tfrecord.Builder) { b.Int64("my/boxes", 7) }).Features); !got || err != nil {
+	if got, err := x.Match(context.Background(), &exampleOf(t, func(b *tfrecord.Builder) { b.Int64("my/boxes", 7) }).Features); !got || err != nil {
 		t.Error(got, err)
 	}
 }
@@ -137,7 +138,7 @@ func TestBoxesOfOtherRecords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := x.Match(&exampleOf(t, c.build).Features)
+		got, err := x.Match(context.Background(), &exampleOf(t, c.build).Features)
 		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: %v, %v; want %v, %s", c.expression, got, err, c.want, c.err)
 		}
@@ -168,7 +169,7 @@ func TestBoxesAgainstAModel(t *testing.T) {
 				}
 			}
 			e := exampleOf(t, func(b *tfrecord.Builder) { sides(b, list...); b.Int64(objects.KeyLabel, labels...) })
-			if got, err := x.Match(&e.Features); err != nil || got != (n > 1) {
+			if got, err := x.Match(context.Background(), &e.Features); err != nil || got != (n > 1) {
 				t.Fatalf("%v %v: %v, %v", list, labels, got, err)
 			}
 		}

@@ -17,6 +17,8 @@ import (
 
 // Expression is a compiled condition. It is safe for concurrent use.
 type Expression struct {
+	text     string
+	steps    int // baseSteps; tests change it
 	program  *vm.Program
 	features []Feature // those that it names
 	machines sync.Pool
@@ -68,13 +70,15 @@ func Compile(expression string, features []Feature) (*Expression, error) {
 		}
 		return r
 	}, expression)
-	x := new(Expression)
+	x := &Expression{text: expression, steps: baseSteps}
 	declared := declarations{}
 	r := &resolver{names: newNames(features), declared: declared, boxed: haveBoxes(features), slots: map[int]int{}, calls: map[*ast.CallNode]int{}, indexed: map[ast.Node]bool{}}
+	counted := new(meter)
 	options := []expr.Option{
-		expr.Env(new(record)), expr.AsBool(), expr.Patch(declared), expr.Patch(r), expr.DisableAllBuiltins(),
+		expr.Env(new(record)), expr.AsBool(), expr.Patch(declared), expr.Patch(r), expr.Patch(counted), expr.DisableAllBuiltins(),
 		expr.Function(lenFunction, length, new(func(string) int), new(func([]int64) int), new(func([]float64) int), new(func([]string) int), new(func([]box) int), new(func([]any) int)),
 		expr.Function(boxesFeature, boxValues, new(func(*record) []box)),
+		expr.Function(stepFunction, step, new(func(*record) bool)),
 		expr.Function(hasFeature, hasValue, new(func(*record, int) bool)),
 		expr.Function(intFeature, intValue, new(func(*record, int) int64)),
 		expr.Function(floatFeature, floatValue, new(func(*record, int) float64)),
@@ -82,6 +86,9 @@ func Compile(expression string, features []Feature) (*Expression, error) {
 		expr.Function(intFeature+listOf, intValues, new(func(*record, int) []int64)),
 		expr.Function(floatFeature+listOf, floatValues, new(func(*record, int) []float64)),
 		expr.Function(stringFeature+listOf, stringValues, new(func(*record, int) []string)),
+	}
+	for _, f := range metered {
+		options = append(options, expr.Function(f.function, meterOperand, f.signature))
 	}
 	for _, name := range allowed {
 		options = append(options, expr.EnableBuiltin(name))
@@ -97,8 +104,8 @@ func Compile(expression string, features []Feature) (*Expression, error) {
 	x.program, x.features = program, r.named
 	x.machines.New = func() any {
 		return &machine{record: record{
-			features: x.features, values: make([]tfrecord.Feature, len(x.features)),
-			boxes: boxList{label: r.label, text: r.text},
+			features: x.features, values: make([]value, len(x.features)),
+			boxes: boxList{label: r.label, text: r.text}, budget: budget{nodes: counted.nodes},
 		}}
 	}
 	return x, nil
@@ -204,7 +211,7 @@ func (r *resolver) identifier(node *ast.Node, n *ast.IdentifierNode) {
 			return
 		}
 		r.boxes = true
-		ast.Patch(node, &ast.CallNode{Callee: &ast.IdentifierNode{Value: boxesFeature}, Arguments: []ast.Node{&ast.IdentifierNode{Value: "$env"}}})
+		ast.Patch(node, call(boxesFeature))
 		return
 	case "$env":
 		r.fail(n, "no feature %q", n.Value)
@@ -294,12 +301,9 @@ func (r *resolver) call(function string, feature int) *ast.CallNode {
 		r.slots[feature] = slot
 		r.named = append(r.named, r.features[feature])
 	}
-	call := &ast.CallNode{
-		Callee:    &ast.IdentifierNode{Value: function},
-		Arguments: []ast.Node{&ast.IdentifierNode{Value: "$env"}, &ast.IntegerNode{Value: slot}},
-	}
-	r.calls[call] = feature
-	return call
+	node := call(function, &ast.IntegerNode{Value: slot})
+	r.calls[node] = feature
+	return node
 }
 
 func (r *resolver) fail(word ast.Node, format string, args ...any) {

@@ -8,12 +8,14 @@
 //	})
 //	for record := range records {
 //		if err := example.Parse(record); err != nil { ... }
-//		keep, err := x.Match(&example.Features)
+//		keep, err := x.Match(ctx, &example.Features)
 //	}
 //
 // The language is that of github.com/expr-lang/expr: comparisons, && || !,
 // arithmetic, in, matches, any(list, # > 0), and so on, without what would make
-// a result depend on the time. It has no loops, so that it always ends.
+// a result depend on the time. It has no loops, so that it always ends. The work for a record is
+// bounded (meter.go): conditions on each value always fit, those on all pairs of values do for lists
+// of some 3,000.
 //
 // A feature is named by its key, by what stands after the key's last slash when no other key ends
 // the same, or as f["any/key"]. Its type is

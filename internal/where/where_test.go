@@ -1,6 +1,7 @@
 package where
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"sync"
@@ -101,7 +102,7 @@ func TestMatch(t *testing.T) {
 			continue
 		}
 		for range 2 { // with a machine that was used, too
-			if got, err := x.Match(&e.Features); err != nil || got != want {
+			if got, err := x.Match(context.Background(), &e.Features); err != nil || got != want {
 				t.Errorf("%s: %v, %v; want %v", expression, got, err, want)
 			}
 		}
@@ -175,7 +176,7 @@ func TestMissing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := x.Match(&e.Features); got || !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), `"absent"`) {
+		if got, err := x.Match(context.Background(), &e.Features); got || !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), `"absent"`) {
 			t.Errorf("%s: %v, %v; want ErrMissing with the key", expression, got, err)
 		}
 	}
@@ -190,7 +191,7 @@ func TestMatchErrors(t *testing.T) {
 		{`width > 3`, `"image/width" has bytes values; want int64`, func(b *tfrecord.Builder) { b.String("image/width", "x") }},
 		{`width > 3`, `"image/width" has 2 values; want one`, func(b *tfrecord.Builder) { b.Int64("image/width", 1, 2) }},
 		{`1 % width == 1`, `integer divide by zero`, func(b *tfrecord.Builder) { b.Int64("image/width", 0) }},
-		{`len(1..width) > 3`, `memory budget`, func(b *tfrecord.Builder) { b.Int64("image/width", 1<<40) }},
+		{`len(1..width) > 3`, `too much memory for this record`, func(b *tfrecord.Builder) { b.Int64("image/width", 1<<40) }},
 	} {
 		x, err := Compile(c.expression, known)
 		if err != nil {
@@ -203,7 +204,7 @@ func TestMatchErrors(t *testing.T) {
 		if err := e.Parse(b.Append(nil)); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := x.Match(&e.Features); got || err == nil || errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), c.message) {
+		if got, err := x.Match(context.Background(), &e.Features); got || err == nil || errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), c.message) {
 			t.Errorf("%s: %v, %v; want an error with %q", c.expression, got, err, c.message)
 		}
 	}
@@ -235,7 +236,7 @@ func TestMatchIsSafeForConcurrentUse(t *testing.T) {
 				t.Error(err)
 			}
 			for range 100 {
-				if got, err := x.Match(&e.Features); err != nil || got != (i%2 == 1) {
+				if got, err := x.Match(context.Background(), &e.Features); err != nil || got != (i%2 == 1) {
 					t.Errorf("%v, %v", got, err)
 				}
 			}
@@ -264,7 +265,7 @@ func FuzzCompile(f *testing.F) {
 			}
 			return
 		}
-		got, err := x.Match(&e.Features)
+		got, err := x.Match(context.Background(), &e.Features)
 		if got && err != nil {
 			t.Errorf("%q matches, with the error %v", expression, err)
 		}
@@ -279,7 +280,7 @@ func BenchmarkMatch(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if ok, err := x.Match(&e.Features); !ok || err != nil {
+		if ok, err := x.Match(context.Background(), &e.Features); !ok || err != nil {
 			b.Fatal(ok, err)
 		}
 	}

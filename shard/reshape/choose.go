@@ -47,8 +47,9 @@ func (in *inputs) eachBlock(ctx context.Context, workers int, look func(*record)
 			}
 			r := recordPool.Get().(*record)
 			defer recordPool.Put(r)
+			r.ctx = ctx
 			err := b.eachRecord(r, func(_ int, r *record) error {
-				if ctx.Err() != nil { // look may take long, for example to evaluate a condition
+				if ctx.Err() != nil {
 					return context.Cause(ctx)
 				}
 				m, err := look(r)

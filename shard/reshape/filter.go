@@ -18,8 +18,9 @@ type Condition interface {
 }
 
 // Keep is a condition that needs only the record. It is called concurrently; the Example aliases
-// the record and is valid until Keep returns. The result must depend only on the record.
-type Keep func(e *tfrecord.Example) (bool, error)
+// the record and is valid until Keep returns. The result must depend only on the record. A Keep that
+// may take long returns the cause of ctx once that has ended.
+type Keep func(ctx context.Context, e *tfrecord.Example) (bool, error)
 
 func (k Keep) keepFor(func() ([]manifest.Feature, error)) (Keep, error) { return k, nil }
 
@@ -96,7 +97,10 @@ func (k keeper) look(r *record) (digest.Hash, error) {
 	if err != nil {
 		return digest.Hash{}, err
 	}
-	keep, err := k(e)
+	keep, err := k(r.ctx, e)
+	if r.ctx.Err() != nil {
+		return digest.Hash{}, context.Cause(r.ctx)
+	}
 	if err != nil {
 		return digest.Hash{}, r.locate(err)
 	}

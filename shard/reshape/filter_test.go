@@ -15,7 +15,7 @@ import (
 
 // idKeep keeps the records for which ok returns true.
 func idKeep(ok func(id int64) bool) Keep {
-	return func(e *tfrecord.Example) (bool, error) {
+	return func(_ context.Context, e *tfrecord.Example) (bool, error) {
 		f, _ := e.Get("id")
 		id, _ := f.Int64()
 		return ok(id), nil
@@ -103,7 +103,7 @@ func TestFilterErrors(t *testing.T) {
 		settest.NothingAt(t, out)
 	}
 	failing := errors.New("cannot say")
-	_, err := Filter(context.Background(), []string{set}, out, FilterOptions{Keep: Keep(func(e *tfrecord.Example) (bool, error) {
+	_, err := Filter(context.Background(), []string{set}, out, FilterOptions{Keep: Keep(func(_ context.Context, e *tfrecord.Example) (bool, error) {
 		if f, _ := e.Get("id"); f.Len() == 1 {
 			if id, _ := f.Int64(); id == 13 {
 				return false, failing
@@ -113,6 +113,23 @@ func TestFilterErrors(t *testing.T) {
 	})})
 	if !errors.Is(err, failing) || !strings.Contains(err.Error(), "record 13 at byte") {
 		t.Errorf("a condition that fails: %v", err)
+	}
+	settest.NothingAt(t, out)
+}
+
+// A condition that takes long ends with the context, whose cause is the error.
+func TestFilterEndsWithItsContext(t *testing.T) {
+	set := madeSet(t, 20, 1, nil, settest.Numbers)
+	stop := errors.New("stop")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	out := filepath.Join(t.TempDir(), "out")
+	_, err := Filter(ctx, []string{set}, out, FilterOptions{Keep: Keep(func(ctx context.Context, _ *tfrecord.Example) (bool, error) {
+		cancel(stop)
+		<-ctx.Done()
+		return false, errors.New("cut short")
+	})})
+	if !errors.Is(err, stop) || strings.Contains(err.Error(), "cut short") {
+		t.Error(err)
 	}
 	settest.NothingAt(t, out)
 }

@@ -106,7 +106,7 @@ func TestVerbsKeepTheLabelMap(t *testing.T) {
 			return err
 		},
 		"filter": func(in, out string) error {
-			_, err := Filter(ctx, []string{in}, out, FilterOptions{Keep: Keep(func(*tfrecord.Example) (bool, error) { return true, nil })})
+			_, err := Filter(ctx, []string{in}, out, FilterOptions{Keep: Keep(func(context.Context, *tfrecord.Example) (bool, error) { return true, nil })})
 			return err
 		},
 		"take": func(in, out string) error {

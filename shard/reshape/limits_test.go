@@ -100,7 +100,7 @@ func TestSlowConditionsStop(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	ctx, cancel := context.WithCancel(context.Background())
 	asked := 0
-	o := FilterOptions{Keep: Keep(func(*tfrecord.Example) (bool, error) {
+	o := FilterOptions{Keep: Keep(func(context.Context, *tfrecord.Example) (bool, error) {
 		asked++
 		cancel()
 		return true, nil

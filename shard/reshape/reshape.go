@@ -177,6 +177,9 @@ type record struct {
 	// split is its split in the input.
 	split int
 
+	// ctx is that of the run, for a look that may take long.
+	ctx context.Context
+
 	file    *input
 	inFile  int64 // number in the file
 	offset  int64 // of its frame, uncompressed
