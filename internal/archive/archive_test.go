@@ -287,7 +287,7 @@ func TestHostileArchives(t *testing.T) {
 		"a petabyte in gzip":   {gzipOf(t, huge), "cut short"},
 		"two tars":             {append(bytes.Clone(one), one...), "after the end of the archive"},
 		"two tars in gzip":     {append(gzipOf(t, one), gzipOf(t, one)...), "after the end of the archive"},
-		"no end":               {one[:2*block], `ends behind the member "a.jpg", without the two blocks of zeros`},
+		"no end":               {one[:2*block], `ends after the member "a.jpg", without the two blocks of zeros`},
 		"behind padding":       {append(bytes.Clone(padded), 'x'), "data after zero padding"},
 		"text":                 {[]byte(strings.Repeat("text ", 200)), ErrFormat.Error()},
 		"text in gzip":         {gzipOf(t, []byte(strings.Repeat("text ", 200))), ErrFormat.Error()},

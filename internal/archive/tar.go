@@ -86,7 +86,7 @@ func (a *Archive) walkTar(ctx context.Context, in storage.File, visit func(*Memb
 		}
 	}
 	if at.n <= next {
-		return a.damaged(next, fmt.Errorf("the archive ends behind the member %q, without the two blocks of zeros that end a tar file: either it is cut short there, or its writer did not close it; in that case append 1024 zeros to it", last))
+		return a.damaged(next, fmt.Errorf("the archive ends after the member %q, without the two blocks of zeros that end a tar file: either it is cut short there, or its writer did not close it; in that case append 1024 zeros to it", last))
 	}
 	return a.onlyZeros(at)
 }

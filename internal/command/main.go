@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -39,6 +40,7 @@ func runWith(ctx context.Context, e *Engine, args []string, stdout, stderr io.Wr
 	for i, arg := range args {
 		args[i] = storage.Local(arg) // file:///a is /a, also of what is written
 	}
+	cliname.Keep(args)
 	out := newResultWriter(stdout)
 	errs := printable.NewWriter(stderr)
 	root := newRootCommand(e)
