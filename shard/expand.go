@@ -185,8 +185,10 @@ func tfrecordName(name string) bool {
 
 // habits matches the record file names of writers other than TFDS: the Object Detection API
 // (x.record), Kaggle (x.tfrec), TFX and Yggdrasil (data_tfrecord-00000-of-00001.gz), Beam and
-// tensor2tensor (part-00000-of-00003), TensorBoard.
-var habits = regexp.MustCompile(`\.records?(\.gz|-|$)|\.tfrec(\.|$)|[_-]tfrecord|-\d{5,}-of-\d{5,}(\.|$)|^events\.out\.tfevents\.`)
+// tensor2tensor (part-00000-of-00003), Hadoop and Spark (part-r-00000, part-00000-UUID-c000.gz),
+// TensorBoard.
+var habits = regexp.MustCompile(`\.records?(\.gz|-|$)|\.tfrec(\.|$)|[_-]tfrecord|-\d{5,}-of-\d{5,}(\.|$)|` +
+	`^part-([mr]-)?\d{5,}(-[0-9a-f-]{36}([-.]c\d+)?)?(\.gz|\.deflate|\.zst)?$|^events\.out\.tfevents\.`)
 
 func otherHabit(name string) bool {
 	return habits.MatchString(name) && !strings.HasPrefix(name, ".")

@@ -33,6 +33,10 @@ func TestExpandOtherHabits(t *testing.T) {
 			[]string{"data_tfrecord-00000-of-00001.gz", "part-00000-of-00002", "part-00001-of-00002"}},
 		{"Kaggle", []string{"ld_train01-1338.tfrec", "sample.csv"}, []string{"ld_train01-1338.tfrec"}},
 		{"Yggdrasil", []string{"toy.tfe-tfrecord-00000-of-00001", "toy.csv"}, []string{"toy.tfe-tfrecord-00000-of-00001"}},
+		{"Hadoop", []string{"part-r-00000", "part-m-00001.deflate", "part-00002", "_SUCCESS", ".part-r-00000.crc", "part-00000.parquet"},
+			[]string{"part-00002", "part-m-00001.deflate", "part-r-00000"}},
+		{"Spark", []string{"part-00000-0a1b2c3d-0000-1111-2222-0123456789ab-c000.gz", "part-00001-0a1b2c3d-0000-1111-2222-0123456789ab.c000", "part-00000-0a1b2c3d-0000-1111-2222-0123456789ab-c000.csv", "part-time"},
+			[]string{"part-00000-0a1b2c3d-0000-1111-2222-0123456789ab-c000.gz", "part-00001-0a1b2c3d-0000-1111-2222-0123456789ab.c000"}},
 		{"TensorBoard", []string{"events.out.tfevents.1662041974.host.97126.2", "model.pb"}, []string{"events.out.tfevents.1662041974.host.97126.2"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -134,7 +134,7 @@ var rooms = map[string]room{
 	"internal/table/arrow":   {ours: []string{"internal"}, theirs: slices.Concat(wire, files, arrow), judges: judges},
 	"internal/table/parquet": {ours: []string{"internal"}, theirs: slices.Concat(wire, files, parquet), judges: slices.Concat(judges, tables)},
 	"internal/export": {
-		ours:   slices.Concat(engine, []string{"shard", "tfrecord", "augment", "internal/orientation", "internal/objects"}),
+		ours:   slices.Concat(engine, []string{"shard", "tfrecord", "augment", "internal/orientation", "internal/objects", "internal/shares"}),
 		theirs: slices.Concat(wire, files, globs, pixels, tables), judges: judges,
 	},
 	"internal/digest":      {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, files), judges: judges},

@@ -33,6 +33,7 @@ func (f *reshapeFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&o.Name, "name", "", "`NAME` of the dataset: the first part of every shard's name (default: the inputs', else OUT's base name in snake case)")
 	compressionVar(fs, &o.Compression, "compression of the new shards: none, gzip, zlib or zstd (TensorFlow reads all but zstd; TFDS and DALI only none)")
 	f.addShards(fs)
+	fs.BoolVar(&o.Union, "union", false, "take inputs without a common schema: records keep their features, and the set has those of all of them")
 	fs.BoolVar(&o.Overwrite, "overwrite", false, "replace the set in OUT, whatever it was made from; not in object storage")
 	partialVar(cmd, &o.Partial)
 }

@@ -21,7 +21,9 @@ func newReshardCommand(e *Engine) *cobra.Command {
 		Short:   "Rewrite records into other shards, optionally shuffled or sorted",
 		Long: `Write all records of IN to a new set in OUT with other shards. Records keep their
 bytes, their splits and, without --shuffle or --sort-by, their order: that of the
-arguments, of the files' names, and of the files.
+arguments, of the files' names, and of the files. Files without a manifest are of the
+split that their names state (val.record), else of train. Inputs without a common
+schema are an error without --union.
 
 --shuffle shuffles the records of each split over all of its shards: all orders are
 equally likely. --sort-by sorts them by the value of a feature: numbers from the
@@ -67,9 +69,11 @@ func newMergeCommand() *cobra.Command {
 		GroupID: groupReshape,
 		Short:   "Merge several sets into one",
 		Long: `Write all records of several sets or files to one new set in OUT: splits with the
-same name become one, in the order of the arguments. Records keep their bytes.
+same name become one, in the order of the arguments. Records keep their bytes. Files
+without a manifest are of the split that their names state, else of train.
 
-Features of one key must be of one kind in all inputs. Where the sets' lists of
+A feature that each record of an input has must be in all inputs, unless --union is
+given, and features of one key must be of one kind. Where the sets' lists of
 label names differ, the new set has all names in sorted order, and the label ids
 in the records are changed to fit; sets without names are refused then.`,
 		Example: `  tfrec merge monday/ tuesday/ week/

@@ -1,14 +1,15 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -42,10 +43,7 @@ func openInputs(ctx context.Context, paths []string, o *Options) (*inputs, error
 	for i := range in.sources {
 		s := &in.sources[i]
 		if s.Split == "" {
-			s.Split = "train"
-			if name, ok := shard.ParseName(filepath.Base(s.Path)); ok {
-				s.Split = name.Split
-			}
+			s.Split = cmp.Or(shares.SplitOf(storage.Base(s.Path)), "train")
 		}
 		if err := shard.CheckSplit(s.Split); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Path, err)

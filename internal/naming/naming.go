@@ -4,6 +4,7 @@ package naming
 import (
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // SnakeCase makes a dataset name of a file name: lower case, every run of
@@ -39,10 +40,21 @@ func SnakeCase(s string) string {
 	return name
 }
 
-// SplitWords are names of splits, as people write them.
-var SplitWords = map[string]bool{
+// splitWords are names of splits, as people write them.
+var splitWords = map[string]bool{
 	"train": true, "training": true, "test": true, "testing": true, "val": true, "valid": true,
 	"validation": true, "dev": true, "eval": true, "evaluation": true,
+}
+
+// SplitIn returns the last word of a name that is the name of a split, in lower case. It returns ""
+// if there is none.
+func SplitIn(name string) (split string) {
+	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if word = strings.ToLower(word); splitWords[word] {
+			split = word
+		}
+	}
+	return split
 }
 
 // Shard returns the name of a shard, as TFDS writes it: DATASET-SPLIT.tfrecord-00003-of-00016.

@@ -1,12 +1,11 @@
 package repair
 
 import (
+	"cmp"
 	"maps"
 	"slices"
-	"strings"
-	"unicode"
 
-	"github.com/tfrec/tfrec/internal/naming"
+	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/tfds"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
@@ -33,7 +32,7 @@ func intoLots(files []string, before *manifest.Manifest, tfds *tfds.FoundTFDS) (
 	for _, file := range files {
 		split := known[file]
 		if split == "" {
-			split = splitOf(file)
+			split = cmp.Or(shares.SplitOf(file), "train")
 		}
 		bySplit[split] = append(bySplit[split], file)
 		delete(known, file)
@@ -66,18 +65,4 @@ func splitOrder(names []string, before *manifest.Manifest, tfds *tfds.FoundTFDS)
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return place(a) - place(b) })
 	return names
-}
-
-// splitOf infers the split from a file's name.
-func splitOf(file string) string {
-	if n, ok := shard.ParseName(file); ok {
-		return n.Split
-	}
-	split := "train"
-	for _, word := range strings.FieldsFunc(file, func(r rune) bool { return !unicode.IsLetter(r) }) {
-		if word = strings.ToLower(word); naming.SplitWords[word] {
-			split = word
-		}
-	}
-	return split
 }

@@ -283,6 +283,7 @@ func (a *appending) stage(ctx context.Context, in []string) (*setdir.Journal, er
 		return nil, err
 	}
 	o.Compression = compression
+	o.Union = true // mergeRecords compares them with the set
 	v := &verb{name: "append"}
 	var added []string
 	v.prepare = func(_ context.Context, in *inputs, _ *setdir.Dir) (err error) {

@@ -77,7 +77,7 @@ func TestDedupeBySetOfUnknownRecords(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other.tfrecord")
 	settest.PutFile(t, other, settest.FileOf([]byte("~")))
 	set := filepath.Join(t.TempDir(), "set")
-	_, err := Reshard(ctx, []string{example, other}, set, ReshardOptions{Options: Options{Name: "s", Shards: 1}})
+	_, err := Reshard(ctx, []string{example, other}, set, ReshardOptions{Options: Options{Name: "s", Shards: 1, Union: true}})
 	settest.Check(t, err)
 	_, err = Dedupe(ctx, []string{set}, filepath.Join(t.TempDir(), "out"), DedupeOptions{By: "id"})
 	if at := (*tfrecord.Error)(nil); isOptionError(err) || !errors.As(err, &at) || at.Record != 5 || at.Part != tfrecord.PartParse {

@@ -117,6 +117,7 @@ func (r *reshaping) describe() (*manifest.Manifest, error) {
 		records, features, odd := total.Describe()
 		if records != manifest.RecordExample {
 			m.Records, m.Features, m.Supervised = "", nil, nil
+			r.note("not all records are tf.train.Examples: the manifest describes no features")
 		} else {
 			for i, f := range features {
 				if f.Key == r.in.bareLabel && f.Kind == "int64" && (f.Class == manifest.ClassScalar || m.LabelMap) {

@@ -1,6 +1,7 @@
 package reshape
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/recordcount"
+	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
@@ -142,13 +144,7 @@ func (in *inputs) dropUnusedSplits() {
 }
 
 func (in *inputs) add(ctx context.Context, s shard.Source) error {
-	split := s.Split
-	if split == "" {
-		split = "train"
-		if name, ok := shard.ParseName(storage.Base(s.Path)); ok {
-			split = name.Split
-		}
-	}
+	split := cmp.Or(s.Split, shares.SplitOf(storage.Base(s.Path)), "train")
 	if err := shard.CheckSplit(split); err != nil {
 		return fmt.Errorf("%s: %w", s.Path, err)
 	}

@@ -149,7 +149,7 @@ func TestMergeRefusesWhatDoesNotFit(t *testing.T) {
 		"no such id":           {[]string{named, far}, "no label has id 7"},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
-		if _, err := Merge(context.Background(), c.in, out, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Merge(context.Background(), c.in, out, Options{Union: true}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 		settest.NothingAt(t, out)
@@ -202,7 +202,7 @@ func TestFeaturesOfBareFiles(t *testing.T) {
 	// Together with a set of the same features, a feature that either lacks is optional.
 	other := madeSet(t, 3, 1, nil, func(i int, b *tfrecord.Builder) { b.String("name", "x") })
 	merged := filepath.Join(t.TempDir(), "merged")
-	_, err = Merge(context.Background(), []string{out, other}, merged, Options{})
+	_, err = Merge(context.Background(), []string{out, other}, merged, Options{Union: true})
 	settest.Check(t, err)
 	for _, f := range settest.ManifestOf(t, merged).Features {
 		if f.Optional != (f.Key != "name") {

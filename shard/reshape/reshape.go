@@ -50,6 +50,10 @@ type Options struct {
 	// is an error in an object store, where a set cannot be replaced atomically.
 	Overwrite bool
 
+	// Union allows inputs without a common schema: a feature that each record of one input has may be
+	// missing in another. Default: an error.
+	Union bool
+
 	// Partial reads the existing shards of input sets that are incomplete (see
 	// [shard.ExpandOptions]).
 	Partial bool

@@ -124,7 +124,7 @@ func TestPlansMakeTheSameSets(t *testing.T) {
 	}{
 		{"a large file without a manifest", []string{bare}, Options{Shards: 5}},
 		{"another seed", []string{bare}, Options{Shards: 5, Seed: 1 << 63}},
-		{"records per shard", []string{bare, other}, Options{RecordsPerShard: 700, Seed: 3}},
+		{"records per shard", []string{bare, other}, Options{RecordsPerShard: 700, Seed: 3, Union: true}},
 		{"little memory", []string{bare}, Options{Shards: 2, Memory: leastMemory}},
 		{"more shards than records", []string{other}, Options{Shards: 12, Seed: 4}},
 		{"a set", []string{set}, Options{Name: "made_again"}},

@@ -169,6 +169,9 @@ func (r *reshaping) survey(ctx context.Context) error {
 	if r.report.RecordsIn == 0 {
 		return fmt.Errorf("%w: the inputs hold no records", shard.ErrNoRecords)
 	}
+	if err := r.checkSchemas(ctx); err != nil {
+		return err
+	}
 	if r.verb.prepare != nil {
 		if err := r.verb.prepare(ctx, r.in, r.dir); err != nil {
 			return err

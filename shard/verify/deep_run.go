@@ -5,13 +5,12 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
-	"unicode"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord/message"
 )
@@ -97,18 +96,7 @@ func saidSplit(s shard.Source) string {
 	if s.Split != "" {
 		return s.Split
 	}
-	file := filepath.Base(s.Path)
-	if name, ok := shard.ParseName(file); ok {
-		return name.Split
-	}
-	for _, name := range []string{file, filepath.Base(filepath.Dir(s.Path))} {
-		for _, word := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) }) {
-			if word = strings.ToLower(word); naming.SplitWords[word] {
-				return word
-			}
-		}
-	}
-	return ""
+	return cmp.Or(shares.SplitOf(filepath.Base(s.Path)), naming.SplitIn(filepath.Base(filepath.Dir(s.Path))))
 }
 
 // deepBatch is a batch of records of a file, and the findings in it.
