@@ -173,7 +173,7 @@ func (o *ImageOptions) list(ctx context.Context, src imagePlace, out string) (*l
 		if len(o.Select.Include)+len(o.Select.Exclude) > 0 {
 			want += ", and selected by SelectSpec.Include and SelectSpec.Exclude"
 		}
-		return nil, fmt.Errorf("no images in %s (%s): want files named %s; archives, Parquet and Arrow files are named themselves, or by a quoted glob", src.at.Path(), plural.Of(l.skipped, "other file"), want)
+		return nil, fmt.Errorf("no images in %s (%s): want files named %s; archives, TFRecords, Parquet and Arrow files are named themselves, or by a quoted glob", src.at.Path(), plural.Of(l.skipped, "other file"), want)
 	}
 	if err := l.annotate(ctx, o); err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/textfile"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // imagePlace is what a source names: a directory of images, archives, tables, or TFRecords.
@@ -23,18 +24,22 @@ type imagePlace struct {
 	records   []shard.Source     // files of records
 }
 
-// imagePlaceOf looks at what a source names. That it is tables is told by the content of the first
-// file; that it holds records by its name and, of a directory, by its manifest or the names in it,
-// unless records says so.
+// imagePlaceOf looks at what a source names. Tables are found by the content of the first file;
+// records by their names or that content and, in a directory, by its manifest or the names in it,
+// unless records is set.
 func imagePlaceOf(ctx context.Context, src storage.Location, records bool) (imagePlace, error) {
 	p := imagePlace{at: src}
 	st, err := src.Stat(ctx)
 	isDir := err == nil && st.IsDir()
 	var files []storage.Location
 	if !isDir && !isRecordName(src.Base()) {
-		if files, err = filesAt(ctx, src, err); err == nil && isTable(ctx, files[0]) {
-			p.tables = files
-			return p, nil
+		if files, err = filesAt(ctx, src, err); err == nil {
+			table, framed := lookInto(ctx, files[0])
+			if table {
+				p.tables = files
+				return p, nil
+			}
+			records = records || framed
 		}
 	}
 	switch {
@@ -70,17 +75,19 @@ func filesAt(ctx context.Context, src storage.Location, err error) ([]storage.Lo
 	return files, err
 }
 
-// isTable reports whether a file is Parquet or Arrow. One with the name of an archive is not opened.
-func isTable(ctx context.Context, at storage.Location) bool {
+// lookInto reports whether a file is a table, of Parquet or Arrow, or has records, by its first
+// bytes. A file with the name of an archive is not opened.
+func lookInto(ctx context.Context, at storage.Location) (table, records bool) {
 	if slices.Contains(archiveExtensions, extensionOf(at.Base())) {
-		return false
+		return false, false
 	}
 	f, err := textfile.Open(ctx, at.Path())
 	if err != nil {
-		return false // whoever opens it next says why
+		return false, false // whoever opens it next says why
 	}
+	_, frame := tfrecord.Framing{MaxRecord: 1 << 62}.Check(f.Head())
 	format := formatOfHead(f.Head())
-	return format == TableParquet || format == TableArrow
+	return format == TableParquet || format == TableArrow, len(f.Head()) >= tfrecord.HeaderSize && frame != tfrecord.FrameBroken
 }
 
 // Extensions of archives and of tables, in lower case.
@@ -94,11 +101,12 @@ func extensionOf(name string) string {
 	return path.Ext(strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(name), ".gz"), ".zst"))
 }
 
-// isRecordName reports whether a file or a glob of this name is one of records.
+// isRecordName reports whether a file or a glob of this name is one of records: x.tfrecord,
+// train.record-00000-of-00010, or a manifest.
 func isRecordName(name string) bool {
 	name = strings.ToLower(name)
 	ext := extensionOf(name)
-	return strings.Contains(name, "tfrec") && !slices.Contains(archiveExtensions, ext) && !slices.Contains(tableExtensions, ext) || path.Ext(name) == ".json"
+	return (strings.Contains(name, "tfrec") || strings.Contains(name, ".record")) && !slices.Contains(archiveExtensions, ext) && !slices.Contains(tableExtensions, ext) || path.Ext(name) == ".json"
 }
 
 // maxLook is how many entries of a directory are looked at for names of shards.
