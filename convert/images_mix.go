@@ -220,7 +220,11 @@ func (s *imageSource) placeMixedObjects(m *sampleWork, own *placement) {
 		place.draw = m.task.Draw.Of(k+1, own.width, own.height)
 		s.placeObjects(m, &place, image)
 	}
-	m.objects.dropped += int64(len(m.objects.faults) - faults)
+	for _, f := range m.objects.faults[faults:] {
+		if !f.Mask {
+			m.objects.dropped++
+		}
+	}
 	m.objects.faults = m.objects.faults[:faults]
 }
 

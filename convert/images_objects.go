@@ -45,15 +45,23 @@ func (o *sampleObjects) appendMasks(dst [][]byte) [][]byte {
 // take the record. It is a variable for tests.
 var maxMasks = maxStored / 4
 
-// placeObjects makes the objects of an image as it is stored. Those that cannot be used are faults.
+// placeObjects makes the objects of an image as it is stored. Those that cannot be used are faults,
+// and so are masks that cannot be: their objects have empty ones.
 func (s *imageSource) placeObjects(m *sampleWork, p *placement, image *annotation.Image) {
 	scale := p.areaScale()
 	for i := range image.Objects {
 		object := &image.Objects[i]
-		placed, err := s.placeObject(m, p, image, i, scale)
+		placed, unmasked, err := s.placeObject(m, p, image, i, scale)
+		for _, f := range []struct {
+			err  error
+			mask bool
+		}{{err, false}, {unmasked, true}} {
+			if f.err != nil {
+				m.objects.faults = append(m.objects.faults, annotation.Fault{Name: object.Name, Source: image.Source, Reason: f.err.Error(), Mask: f.mask})
+			}
+		}
 		switch {
 		case err != nil:
-			m.objects.faults = append(m.objects.faults, annotation.Fault{Name: object.Name, Source: image.Source, Reason: err.Error()})
 		case placed.Object == nil:
 			m.objects.dropped++
 		default:
@@ -63,50 +71,48 @@ func (s *imageSource) placeObjects(m *sampleWork, p *placement, image *annotatio
 }
 
 // placeObject makes object i; its Object is nil if too little of it is visible. An error says why
-// the annotation cannot be used.
-func (s *imageSource) placeObject(m *sampleWork, p *placement, image *annotation.Image, i int, scale float64) (none placedObject, err error) {
+// the annotation cannot be used, and unmasked why its mask cannot be.
+func (s *imageSource) placeObject(m *sampleWork, p *placement, image *annotation.Image, i int, scale float64) (none placedObject, unmasked, err error) {
 	object := &image.Objects[i]
 	shown, err := p.shownBox(image, object.Box)
 	if err != nil {
-		return none, err
+		return none, nil, err
 	}
-	drawMask := s.maskOf(m, p, image, i)
+	masked, drawn := s.o.Annotations.InstanceMasks || m.followed.movesMasks, false
 	if len(m.objects.masks) > maxMasks {
-		return none, fmt.Errorf("the masks of the objects before it take %d bytes, and a record holds at most %d", len(m.objects.masks), maxMasks)
+		return none, nil, fmt.Errorf("the masks of the objects before it take %d bytes, and a record holds at most %d", len(m.objects.masks), maxMasks)
 	}
 	box, visible := p.box(shown)
-	if drawMask != nil { // even if nothing is visible: a broken mask is a fault of every copy
-		if err := drawMask(); err != nil {
-			return none, err
-		}
+	if masked { // even if nothing is visible: a broken mask is a fault of every copy
+		drawn, unmasked = s.drawMask(m, p, image, i)
 	}
 	const rounding = 1e-9
 	placed := placedObject{Object: object, box: p.shares(box)}
 	if visible < s.o.Annotations.MinVisibility-rounding || !(placed.box[0] < placed.box[2] && placed.box[1] < placed.box[3]) {
-		return none, nil
+		return none, unmasked, nil
 	}
 	area := object.Area
 	if math.IsNaN(area) {
 		area = shown.Area()
 	}
 	area *= scale * visible
-	if drawMask != nil {
+	if masked {
 		w, h := p.regionSize(image)
 		mask, err := p.mask(m, w, h, 0)
 		if err != nil {
-			return none, err
+			return none, unmasked, err
 		}
 		pixels := countPixels(mask)
-		if pixels == 0 {
-			return none, nil
+		if drawn && pixels == 0 {
+			return none, unmasked, nil
 		}
-		if visible < 1-rounding {
+		if drawn && visible < 1-rounding {
 			area = float64(pixels)
 		}
 		m.objects.masks = region.AppendPNG(m.objects.masks, mask.Pix, mask.Width, mask.Height)
 	}
 	placed.area, placed.maskEnd = float32(area), len(m.objects.masks)
-	return placed, nil
+	return placed, unmasked, nil
 }
 
 // shownBox returns a box of an annotation in pixels of the image as shown, clipped to it.
@@ -144,28 +150,30 @@ func (p *placement) regionSize(image *annotation.Image) (w, h int) {
 	return p.width, p.height
 }
 
-// maskOf returns what draws the mask of object i into m.drawn, at the size of the annotated image;
-// nil without masks.
-func (s *imageSource) maskOf(m *sampleWork, p *placement, image *annotation.Image, i int) func() error {
-	switch region := image.Objects[i].Region; {
-	case m.followed.movesMasks:
-		return func() error { return s.decodeObjectMask(m, p, i) }
-	case s.o.Annotations.InstanceMasks:
-		return func() error {
-			if region == nil {
-				return errors.New("it has no region to make a mask of")
-			}
-			return s.drawRegion(m, p, image, region)
-		}
-	}
-	return nil
-}
-
-// drawRegion draws a region into m.drawn, at the size of the annotated image.
-func (s *imageSource) drawRegion(m *sampleWork, p *placement, image *annotation.Image, r *annotation.Region) error {
+// drawMask draws the mask of object i into m.drawn, at the size of the annotated image, and reports
+// whether it has pixels. An error says why it cannot be used; it is then empty. It is empty without
+// an error if a fault of the annotations says why, or if the record has it so.
+func (s *imageSource) drawMask(m *sampleWork, p *placement, image *annotation.Image, i int) (drawn bool, err error) {
+	object := &image.Objects[i]
 	w, h := p.regionSize(image)
-	m.drawn.Reset(w, h, 1)
-	return region.Fill(m.drawn.Pix, w, h, r)
+	switch {
+	case m.followed.movesMasks:
+		err = s.decodeObjectMask(m, p, i)
+		drawn = err == nil && countPixels(&m.drawn) > 0
+	case object.Region != nil:
+		m.drawn.Reset(w, h, 1)
+		if err = region.Fill(m.drawn.Pix, w, h, object.Region); err == nil && countPixels(&m.drawn) == 0 {
+			err = errors.New("its region has no pixel of the image")
+		}
+		drawn = err == nil
+	case !object.NoMask:
+		err = errors.New("it has no region to make a mask of")
+	}
+	if !drawn {
+		m.drawn.Reset(w, h, 1)
+		clear(m.drawn.Pix)
+	}
+	return drawn, err
 }
 
 // countPixels counts the pixels of a mask that are 1, and not 0.

@@ -2,7 +2,6 @@ package convert
 
 import (
 	"bytes"
-	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -132,7 +131,7 @@ func checkMasks(t *testing.T, e map[string]any) (n int) {
 	return n
 }
 
-// TestDamagedMasksOfRecords: the object is left out of all lists, and named.
+// TestDamagedMasksOfRecords: the mask becomes empty, and is named. The object stays.
 func TestDamagedMasksOfRecords(t *testing.T) {
 	for says, damage := range map[string]func(data []byte, d *drawing) []byte{
 		"the mask is ": func(data []byte, d *drawing) []byte {
@@ -152,7 +151,7 @@ func TestDamagedMasksOfRecords(t *testing.T) {
 		out := t.TempDir()
 		o := ImageOptions{Options: Options{Name: "n", MaxErrors: Tolerance{Count: 1}}, Resize: augment.ResizeSpec{Width: 120, Height: 90, Filter: augment.Nearest}, Encode: EncodeSpec{Format: PNG}}
 		s := mustImages(t, src, out, o)
-		if s.Records != 12 || s.Errors != 1 || s.AnnotationCounts.Annotations != int64(total-1) {
+		if s.Records != 12 || s.Errors != 1 || s.AnnotationCounts.Annotations != int64(total) || s.AnnotationCounts.Dropped != 0 {
 			t.Errorf("%+v %+v", s, s.AnnotationCounts)
 		}
 		if ledger := contents(t, out)["errors.jsonl"]; !strings.Contains(ledger, bad) || !strings.Contains(ledger, "object 2") || !strings.Contains(ledger, says) {
@@ -160,8 +159,13 @@ func TestDamagedMasksOfRecords(t *testing.T) {
 		}
 		for _, e := range examples(t, out, "train") {
 			if string(e[keyFilename].([][]byte)[0]) == bad {
-				if got := fmt.Sprint(len(e[objects.KeyMask].([][]byte)), len(e[objects.KeyLabel].([]int64))); got != fmt.Sprint(boxes-1, boxes-1) {
-					t.Errorf("%s: %s masks and labels of %d", bad, got, boxes)
+				masks := e[objects.KeyMask].([][]byte)
+				if len(masks) != boxes || len(e[objects.KeyLabel].([]int64)) != boxes {
+					t.Fatalf("%s: %d masks and %d labels of %d", bad, len(masks), len(e[objects.KeyLabel].([]int64)), boxes)
+				}
+				im := decodePNG(t, masks[1]).(*image.Gray)
+				if im.Bounds() != decodePNG(t, masks[0]).Bounds() || bytes.Count(im.Pix, []byte{0}) != len(im.Pix) {
+					t.Errorf("%s: the mask of %v is not empty", bad, im.Bounds())
 				}
 			}
 		}

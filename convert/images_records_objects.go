@@ -81,7 +81,9 @@ func (s *imageSource) follow(m *sampleWork, p *piece, info augment.Info) *fault 
 		for _, fault := range m.objects.faults {
 			fault.Source = s.origin.source(pic)
 			p.bad = append(p.bad, *s.o.badAnnotation(pic.path, fault))
-			p.dropped++
+			if !fault.Mask {
+				p.dropped++
+			}
 		}
 	}
 	for i := range m.objects.placed { // in the order of the record

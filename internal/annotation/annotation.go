@@ -69,19 +69,21 @@ type Object struct {
 	Area float64
 	// Crowd, Difficult and Truncated are 0 or 1.
 	Crowd, Difficult, Truncated int8
+	// NoMask says that Image.Faults has the reason why Region is nil.
+	NoMask bool
 	// View is the pose, such as "Left"; "" if none is stated.
 	View string
 	// Region is which pixels are the object's; nil if only its box is known.
 	Region *Region
 }
 
-// Region is a set of pixels: polygons, or a run-length encoding.
+// Region is a set of pixels: those in polygons and those of a run-length encoding.
 type Region struct {
-	// Polygons are closed outlines, x and y in turns, whose union is the region. Each has at least
+	// Polygons are closed outlines, x and y in turns, whose union is in the region. Each has at least
 	// three points.
 	Polygons [][]float64
 	// Runs are the lengths of runs of pixels outside and inside in turns, down the columns of an
-	// image of Width x Height pixels, which they fill. nil for Polygons.
+	// image of Width x Height pixels, which they fill. nil if there are none.
 	Runs []uint32
 	// Width and Height are the size of the image of Runs. Polygons, like boxes, are in pixels of the
 	// image, whatever size is stated, and these are 0; or, in an image that is Relative, 1.
@@ -100,6 +102,9 @@ type Fault struct {
 	Line int64
 	// Reason says what is wrong.
 	Reason string
+	// Mask says that only the mask of the annotation cannot be used, or a part of it. The annotation
+	// is an object.
+	Mask bool
 }
 
 // maxFaults is how many annotations of an image may be unusable.
@@ -115,9 +120,20 @@ func (im *Image) Refuse(name string, line int64, reason string) error {
 	return nil
 }
 
+// RefuseMask adds the mask of an object that cannot be used to Faults, as Refuse does an annotation.
+// The object has no region then.
+func (im *Image) RefuseMask(o *Object, reason string) error {
+	o.Region, o.NoMask = nil, true
+	if err := im.Refuse(o.Name, 0, reason); err != nil {
+		return err
+	}
+	im.Faults[len(im.Faults)-1].Mask = true
+	return nil
+}
+
 // Options say how annotations are read.
 type Options struct {
-	// Regions keeps the regions of objects. Without it they are checked, and left out to save memory.
+	// Regions keeps the regions of objects. Without it they are not even checked.
 	Regions bool
 	// Workers is how many goroutines parse. The result is the same for any number. 0: one a core.
 	Workers int

@@ -18,6 +18,11 @@ func (b Box) Check() error {
 	return nil
 }
 
+// Union returns the smallest box around two.
+func (b Box) Union(c Box) Box {
+	return Box{min(b.XMin, c.XMin), min(b.YMin, c.YMin), max(b.XMax, c.XMax), max(b.YMax, c.YMax)}
+}
+
 // Extent returns the smallest box around points, x and y in turns. It is empty without points.
 func Extent(points []float64) Box {
 	b := Box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}

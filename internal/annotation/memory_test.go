@@ -2,6 +2,7 @@ package annotation_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -26,6 +27,13 @@ func TestMemory(t *testing.T) {
 	fill := func(before, part, after string) string {
 		return before + strings.Repeat(part, (size-len(before)-len(after))/len(part)) + after
 	}
+	groups := func(shape string) string {
+		var b strings.Builder
+		for i := range 50_000 {
+			fmt.Fprintf(&b, ","+shape, i)
+		}
+		return `{"shapes":[` + b.String()[1:] + "]}"
+	}
 	shape := func(before, part, after string) string {
 		return fill(`{"shapes":[{"label":"a","points":[`+before, part, after+`]}]}`)
 	}
@@ -45,6 +53,10 @@ func TestMemory(t *testing.T) {
 		"KITTI: nothing else":      {kitti.Read, ".txt", fill("", "DontCare\n", ""), 2, 0},
 		"LabelMe: shapes":          {labelme.Read, ".json", fill(`{"shapes":[0`, `,{"label":"a","points":[[0,0],[1,0],[0,1]]}`, "]}"), 8, size / 43},
 		"LabelMe: circles":         {labelme.Read, ".json", fill(`{"shapes":[0`, `,{"label":"a","points":[[0,0],[1,1]],"shape_type":"circle"}`, "]}"), 8, size / 59},
+		"LabelMe: groups":          {labelme.Read, ".json", groups(`{"label":"a","points":[[0,0],[1,0],[0,1]],"group_id":%d}`), 8, 50_000},
+		"LabelMe: boxes in groups": {labelme.Read, ".json", groups(`{"label":"a","points":[[0,0],[1,1]],"shape_type":"rectangle","group_id":%d}`), 8, 50_000},
+		"LabelMe: a group":         {labelme.Read, ".json", fill(`{"shapes":[0`, `,{"label":"a","points":[[0,0],[1,0],[0,1]],"group_id":7}`, "]}"), 8, 1},
+		"LabelMe: masks":           {labelme.Read, ".json", fill(`{"imageWidth":9,"imageHeight":9,"shapes":[{"label":"a","points":[[0,0],[1,1]],"shape_type":"mask","mask":"`, "a", `"}]}`), 8, 1},
 		"LabelMe: a polygon":       {labelme.Read, ".json", shape("[1,1]", ",[0,0]", ""), 8, 1},
 		"LabelMe: empty points":    {labelme.Read, ".json", shape("[]", ",[]", ""), 8, 0},
 		"LabelMe: no points":       {labelme.Read, ".json", shape("0", ",0", ""), 8, 0},

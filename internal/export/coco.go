@@ -145,7 +145,7 @@ func appendBox(b []byte, box [4]float32, width, height int) ([]byte, float64) {
 }
 
 // region returns the compressed runs of an object's mask, and how many pixels it has; nil if there
-// is no mask.
+// is no mask, or an empty one.
 func (w *cocoWriter) region(a *annotated, i int) (counts []byte, inside int, err error) {
 	if len(a.objects.Masks) == 0 || len(a.objects.Masks[i]) == 0 {
 		return nil, 0, nil
@@ -155,8 +155,11 @@ func (w *cocoWriter) region(a *annotated, i int) (counts []byte, inside int, err
 		return nil, 0, fmt.Errorf("the mask of its object %d: %w", i, err)
 	}
 	pixels := mask.Pix[:a.width*a.height]
+	if inside = region.Area(pixels); inside == 0 {
+		return nil, 0, nil
+	}
 	w.counts = region.AppendCompressed(w.counts[:0], region.Runs(pixels, a.width, a.height))
-	return w.counts, region.Area(pixels), nil
+	return w.counts, inside, nil
 }
 
 // open begins the JSON of a split.

@@ -28,8 +28,8 @@ var members = []string{"id", "image_id", "category_id", "bbox", "area", "iscrowd
 func (p *parser) annotation(r *row, into *parsed) (fault string) {
 	seen := uint16(0)
 	reject := func(reason string) {
-		if r.reason == "" {
-			r.reason = reason
+		if reason != "" && !r.lost() {
+			r.reason, r.maskOnly = reason, false
 		}
 	}
 	fault = p.object(func(key []byte) (fault string) {
@@ -61,7 +61,10 @@ func (p *parser) annotation(r *row, into *parsed) (fault string) {
 		case memberCrowd:
 			r.crowd, reason, fault = p.crowd()
 		case memberSegmentation:
-			reason, fault = p.segmentation(r)
+			var broken string
+			if broken, fault = p.segmentation(r); broken != "" && p.keep && r.reason == "" {
+				r.reason, r.maskOnly = broken, true
+			}
 		case memberSegments:
 			into.other = "panoptic"
 			fault = p.Skip(maxDepth)
@@ -89,7 +92,7 @@ func (p *parser) annotation(r *row, into *parsed) (fault string) {
 	if has(memberBox) {
 		into.boxes++
 	}
-	if r.reason != "" {
+	if r.lost() {
 		r.region = nil
 	}
 	return fault

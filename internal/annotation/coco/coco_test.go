@@ -98,12 +98,13 @@ func TestFaults(t *testing.T) {
 		box + `, "segmentation": [{}]`:                                        "segmentation is neither polygons nor RLE",
 		box + `, "segmentation": [[1, 1, 2, 2, 3, 3], 5]`:                     "segmentation is neither polygons nor RLE",
 		box + `, "segmentation": [1, [1, 1, 2, 2, 3, 3]]`:                     "segmentation is neither polygons nor RLE",
-		box + `, "segmentation": [[1, 1, 2, 2, 3, "3"]]`:                      "polygon with points that are not numbers",
-		box + `, "segmentation": [[1, 1, 2, 2, 3, 3], [1, 2, 3, 4]]`:          "polygon 2: fewer than three points",
-		box + `, "segmentation": [[1, 1, 2, 2, 3, 3, 4]]`:                     "polygon 1: an odd number of coordinates",
-		box + `, "segmentation": [[1, 1, 2, 2, 3, 1e9]]`:                      "polygon 1: coordinates that are out of range or not finite",
-		box + `, "segmentation": [[1, 1, 2, 2, 3, NaN]]`:                      "polygon 1: coordinates that are out of range or not finite",
-		box + `, "segmentation": [[1, 1, 2, 2, 3, 3], []]`:                    "polygon 2: fewer than three points",
+		box + `, "segmentation": [[1, 1, 2, 2, 3, "3"]]`:                      "polygon 1 of 1: points that are not numbers",
+		box + `, "segmentation": [[1, 1, 2, 2, 3, 3], [1, 2, 3, 4]]`:          "polygon 2 of 2: fewer than three points",
+		box + `, "segmentation": [[1, 1, 2, 2, 3, 3, 4]]`:                     "polygon 1 of 1: an odd number of coordinates",
+		box + `, "segmentation": [[1, 1, 2, 2, 3, 1e9]]`:                      "polygon 1 of 1: coordinates that are out of range or not finite",
+		box + `, "segmentation": [[1, 1, 2, 2, 3, NaN]]`:                      "polygon 1 of 1: coordinates that are out of range or not finite",
+		box + `, "segmentation": [[1, 1, 2, 2, 3, 3], []]`:                    "polygon 2 of 2: fewer than three points",
+		box + `, "segmentation": [[1], [1, 1, 2, 2, 3, 3], [1, 2], []]`:       "polygon 1 of 4: an odd number of coordinates, and 2 more",
 		box + `, "segmentation": {"x": 1}`:                                    "RLE without size or counts",
 		box + `, "segmentation": {"size": [6.5, 8], "counts": [5, 3, 40]}`:    "RLE size is not height and width",
 		box + `, "segmentation": {"size": [6, 8], "counts": [5, 3, 41]}`:      "RLE: runs of 49 pixels for the 48 of 8 x 6",
@@ -125,9 +126,20 @@ func TestFaults(t *testing.T) {
 				t.Errorf("%s: %v", more, err)
 				continue
 			}
-			f := set.Images[1].Faults
-			if len(f) != 1 || f[0].Reason != want || f[0].Name != "1" || f[0].Image != "7" || len(set.Images[1].Objects)+len(set.Faults) != 0 {
+			f, objects := set.Images[1].Faults, 0
+			if mask := strings.Contains(more, "segmentation"); mask && !o.Regions {
+				if len(f) != 0 || len(set.Images[1].Objects) != 1 { // it is not even checked
+					t.Errorf("%s: %+v, want an object", more, set)
+				}
+				continue
+			} else if mask {
+				objects = 1
+			}
+			if len(f) != 1 || f[0].Reason != want || f[0].Name != "1" || f[0].Image != "7" || f[0].Mask != (objects == 1) || len(set.Images[1].Objects) != objects || len(set.Faults) != 0 {
 				t.Errorf("%s: %+v, want %q", more, set, want)
+			}
+			if good := strings.Contains(more, "[1, 1, 2, 2, 3, 3], ["); objects == 1 && (set.Images[1].Objects[0].Region != nil) != good || objects == 1 && set.Images[1].Objects[0].NoMask == good {
+				t.Errorf("%s: %+v, want a region %v", more, set.Images[1].Objects[0], good)
 			}
 		}
 		reasons[want] = more

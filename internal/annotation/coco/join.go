@@ -32,19 +32,23 @@ func join(lists []*parsed, source string) (*annotation.Set, error) {
 			if at, ok := images[r.image]; ok {
 				r.target = at
 			}
-			if r.reason == "" && r.target < 0 {
-				r.reason = "unknown image: image_id " + r.image
+			if !r.lost() && r.target < 0 {
+				r.reason, r.maskOnly = "unknown image: image_id "+r.image, false
 				if strangers++; strangers > maxStrangers {
 					r.leftOut = true
 				}
 				continue
 			}
-			if r.reason == "" {
-				r.reason = r.check(set, classes)
+			if !r.lost() {
+				r.check(set, classes)
+			}
+			if !r.lost() {
+				count[r.target]++
 			}
 			if r.reason == "" {
-				count[r.target]++
-			} else if faults++; faults > maxFaults {
+				continue
+			}
+			if faults++; faults > maxFaults {
 				return nil, tooManyFaults(&annotation.Fault{Name: r.name, Reason: r.reason})
 			}
 		}
@@ -83,7 +87,7 @@ func stateSizes(set *annotation.Set, lists []*parsed, images map[string]int32) {
 		for i := range l.rows {
 			r := &l.rows[i]
 			at, ok := images[r.image]
-			if !ok || r.width == 0 || r.reason != "" {
+			if !ok || r.width == 0 || r.lost() {
 				continue
 			}
 			im := &set.Images[at]
@@ -107,20 +111,21 @@ func stateSizes(set *annotation.Set, lists []*parsed, images map[string]int32) {
 // cut to a part of theirs.
 const maxStrangers = 1000
 
-// check returns why a row of a known form cannot be used in a set, or "".
-func (r *row) check(set *annotation.Set, classes map[int64]int32) string {
+// check sets the reason why a row of a known form cannot be used in a set, or its mask.
+func (r *row) check(set *annotation.Set, classes map[int64]int32) {
 	if _, ok := classes[r.category]; !ok {
-		return fmt.Sprintf("unknown category: category_id %d", r.category)
+		r.reason, r.maskOnly = fmt.Sprintf("unknown category: category_id %d", r.category), false
+		return
 	}
 	im := &set.Images[r.target]
 	w, h := int32(im.Width), int32(im.Height)
-	if r.width > 0 && (w > 0 && r.width != w || h > 0 && r.height != h) {
-		return fmt.Sprintf("RLE size is that of %d x %d pixels, in an image of %d x %d", r.width, r.height, w, h)
+	if r.region != nil && r.width > 0 && (w > 0 && r.width != w || h > 0 && r.height != h) {
+		r.reason, r.maskOnly = fmt.Sprintf("RLE size is that of %d x %d pixels, in an image of %d x %d", r.width, r.height, w, h), true
+		r.region = nil
 	}
-	return ""
 }
 
-// add adds a row to a set, as an object or as a fault.
+// add adds a row to a set, as an object, as a fault, or as both.
 func (r *row) add(set *annotation.Set, classes map[int64]int32, source string) {
 	if r.leftOut {
 		return
@@ -130,11 +135,16 @@ func (r *row) add(set *annotation.Set, classes map[int64]int32, source string) {
 		if r.target >= 0 {
 			faults = &set.Images[r.target].Faults
 		}
-		*faults = append(*faults, annotation.Fault{Name: r.name, Image: r.image, Source: source, Reason: r.reason})
+		*faults = append(*faults, annotation.Fault{Name: r.name, Image: r.image, Source: source, Reason: r.reason, Mask: r.maskOnly})
+	}
+	if r.lost() {
 		return
 	}
 	im := &set.Images[r.target]
-	im.Objects = append(im.Objects, annotation.Object{Name: r.name, Class: classes[r.category], Box: r.box, Area: r.area, Crowd: r.crowd, Region: r.region})
+	im.Objects = append(im.Objects, annotation.Object{
+		Name: r.name, Class: classes[r.category], Box: r.box, Area: r.area, Crowd: r.crowd,
+		Region: r.region, NoMask: r.maskOnly && r.region == nil,
+	})
 }
 
 // joinClasses adds the classes to a set. It returns their positions by their ids.

@@ -28,12 +28,16 @@ type row struct {
 	box         annotation.Box
 	area        float64
 	region      *annotation.Region
-	reason      string // why it cannot be used; "" if it can
+	reason      string // why it cannot be used, or its mask; "" if it can
 	// The size of an RLE, 0 without one, and the index of the image in the set, negative for none.
 	width, height, target int32
 	crowd                 int8
 	leftOut               bool // of an unknown image, after many of them
+	maskOnly              bool // reason is about the mask, or a part of it
 }
+
+// lost reports whether the annotation cannot be used.
+func (r *row) lost() bool { return r.reason != "" && !r.maskOnly }
 
 // parsed is what the elements of a batch are.
 type parsed struct {
@@ -48,7 +52,7 @@ type parsed struct {
 // parser parses elements. It is not safe for concurrent use.
 type parser struct {
 	jsonscan.Cursor
-	keep    bool // the regions
+	keep    bool // the regions, which are not checked otherwise
 	segment segment
 }
 

@@ -1,6 +1,7 @@
 package coco
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -14,16 +15,20 @@ import (
 type segment struct {
 	points []float64 // of all polygons
 	ends   []int     // of each polygon, in points
+	faults []string  // of each polygon
 	runs   []uint32
 }
 
 const notSegmentation = "segmentation is neither polygons nor RLE"
 
 // segmentation parses the region of an annotation: polygons, a polygon, or a run-length encoding.
-// Empty ones are no region.
+// Empty ones are no region. The reason is why the region, or a part of it, cannot be used.
 func (p *parser) segmentation(r *row) (reason, fault string) {
 	switch p.Peek() {
 	case '[':
+		if !p.keep {
+			return "", p.Skip(maxDepth)
+		}
 		p.At++
 		return p.polygons(r)
 	case '{':
@@ -40,12 +45,12 @@ func (p *parser) segmentation(r *row) (reason, fault string) {
 	return notSegmentation, p.Skip(maxDepth)
 }
 
-// polygons parses a list of polygons, or a polygon, after its bracket.
+// polygons parses a list of polygons, or a polygon, after its bracket. The region has those that can
+// be used.
 func (p *parser) polygons(r *row) (reason, fault string) {
 	s := &p.segment
-	s.points, s.ends = s.points[:0], s.ends[:0]
-	n := 0
-	for ; ; n++ {
+	s.points, s.ends, s.faults = s.points[:0], s.ends[:0], s.faults[:0]
+	for n := 0; ; n++ {
 		more, fault := p.More(n, ']')
 		if fault != "" {
 			return "", fault
@@ -53,49 +58,45 @@ func (p *parser) polygons(r *row) (reason, fault string) {
 		if !more {
 			break
 		}
-		why := ""
 		if next := p.Peek(); next == '[' && len(s.ends) == n {
 			p.At++
-			why, fault = p.polygon()
-			s.ends = append(s.ends, len(s.points))
-		} else if v, ok, f := p.float(); f != "" || !ok || len(s.ends) > 0 {
-			why, fault = notSegmentation, f
+			why, fault := p.polygon()
+			if fault != "" {
+				return "", fault
+			}
+			s.ends, s.faults = append(s.ends, len(s.points)), append(s.faults, why)
+		} else if v, ok, fault := p.float(); fault != "" {
+			return "", fault
+		} else if !ok || len(s.ends) > 0 {
+			reason = notSegmentation
 		} else {
 			s.points = append(s.points, v)
 		}
-		if fault != "" {
-			return "", fault
-		}
-		if reason == "" {
-			reason = why
-		}
 	}
-	if n == 0 || reason != "" {
+	if reason != "" || len(s.points) == 0 {
 		return reason, ""
 	}
-	if len(s.points) == 0 {
-		return "", ""
-	}
 	if len(s.ends) == 0 {
-		s.ends = append(s.ends, len(s.points))
+		s.ends, s.faults = append(s.ends, len(s.points)), append(s.faults, "")
 	}
-	from := 0
+	points, polygons := slices.Clone(s.points), make([][]float64, 0, len(s.ends))
+	from, broken := 0, 0
 	for i, to := range s.ends {
-		if reason := checkPolygon(s.points[from:to]); reason != "" {
-			return fmt.Sprintf("polygon %d: %s", i+1, reason), ""
+		why := cmp.Or(s.faults[i], checkPolygon(points[from:to]))
+		if why == "" {
+			polygons = append(polygons, points[from:to:to])
+		} else if broken++; broken == 1 {
+			reason = fmt.Sprintf("polygon %d of %d: %s", i+1, len(s.ends), why)
 		}
 		from = to
 	}
-	if p.keep {
-		points := slices.Clone(s.points)
-		r.region = &annotation.Region{Polygons: make([][]float64, len(s.ends))}
-		from := 0
-		for i, to := range s.ends {
-			r.region.Polygons[i] = points[from:to:to]
-			from = to
-		}
+	if broken > 1 {
+		reason += fmt.Sprintf(", and %d more", broken-1)
 	}
-	return "", ""
+	if len(polygons) > 0 {
+		r.region = &annotation.Region{Polygons: polygons}
+	}
+	return reason, ""
 }
 
 // polygon parses the numbers of a polygon after its bracket.
@@ -111,7 +112,7 @@ func (p *parser) polygon() (reason, fault string) {
 			return "", fault
 		}
 		if !ok {
-			reason = "polygon with points that are not numbers"
+			reason = "points that are not numbers"
 		}
 		p.segment.points = append(p.segment.points, v)
 	}

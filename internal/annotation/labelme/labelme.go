@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/jsonscan"
@@ -21,10 +22,11 @@ const (
 // Read reads the .json files of a directory, local or in a store, and of those below it.
 //
 // An image has the name of its file, with the extension of its imagePath. Rectangles, also rotated
-// ones, polygons and circles are objects; shapes without an area, masks and those that are broken
-// are faults. The image that may be in a file is skipped. Classes are sorted by name, as bytes.
+// ones, polygons, circles and masks are objects, and those of one label and group_id are one object;
+// shapes without an area and those that are broken are faults. The image that may be in a file is
+// skipped. Classes are sorted by name, as bytes.
 func Read(ctx context.Context, dir string, o annotation.Options) (*annotation.Set, error) {
-	p := parser{regions: o.Regions}
+	p := &parser{regions: o.Regions}
 	return p.names.Read(ctx, annotation.Format{Name: "labelme", Ext: ".json", Limit: maxFile, Memory: memory, Parse: p.parse}, dir, o)
 }
 
@@ -32,6 +34,7 @@ func Read(ctx context.Context, dir string, o annotation.Options) (*annotation.Se
 type parser struct {
 	names   annotation.Names
 	regions bool
+	masks   sync.Mutex // masks are decoded one at a time, to bound their memory
 }
 
 // file is a file that is read.
@@ -42,6 +45,7 @@ type file struct {
 	imagePath string
 	found     bool // its shapes
 	points    []float64
+	late      map[int]*parts // of some objects, until the size of the image is known
 }
 
 func (p *parser) parse(im *annotation.Image, data []byte) error {
@@ -57,6 +61,9 @@ func (p *parser) parse(im *annotation.Image, data []byte) error {
 		return fmt.Errorf("it cannot be read: %w", f.broken(f.Unexpected("nothing after the object")))
 	case !f.found:
 		return errors.New("it has no shapes: not a LabelMe file")
+	}
+	if err := f.makeRegions(); err != nil {
+		return fmt.Errorf("it cannot be read: %w", err)
 	}
 	if ext := path.Ext(strings.ReplaceAll(f.imagePath, "\\", "/")); len(ext) > 1 {
 		im.Name = strings.TrimSuffix(im.Name, path.Ext(im.Name)) + ext

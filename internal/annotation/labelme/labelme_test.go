@@ -3,6 +3,7 @@ package labelme
 import (
 	"encoding/json"
 	"fmt"
+	"image"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -45,7 +46,7 @@ func TestOddFiles(t *testing.T) {
 		"no shapes":               {file(""), "1.png 40x30"},
 		"a point":                 {file(shape("point", "[[1, 2]]")), "1.png 40x30; object 1: a point has no box"},
 		"a line":                  {file(shape("linestrip", "[[1, 2], [3, 4]]")), "1.png 40x30; object 1: a linestrip has no box"},
-		"a mask":                  {file(shape("mask", "[[1, 2], [3, 4]]")), `1.png 40x30; object 1: it is a shape of the type "mask": want rectangle, polygon or circle`},
+		"a mask":                  {file(shape("mask", "[[1, 2], [3, 4]]")), `1.png 40x30; object 1 cat {1 2 4 5} -; object 1: it has no PNG`},
 		"two points":              {file(shape("polygon", "[[1, 2], [3, 4]]")), "1.png 40x30; object 1: it is a polygon with 2 points: want at least three"},
 		"a corner":                {file(shape("rectangle", "[[1, 2]]")), "1.png 40x30; object 1: it is a rectangle with 1 points: want two corners"},
 		"no radius":               {file(shape("circle", "[[1, 2], [1, 2]]")), "1.png 40x30; object 1: the box is empty: x from 1 to 1, y from 2 to 2"},
@@ -161,6 +162,7 @@ func TestRandom(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"shapes": [{"label": "a", "points": [[1, 2], [3, 4]], "shape_type": "rectangle"}, 0], "imagePath": "a.jpg", "imageWidth": 3}`))
 	f.Add([]byte(`{"shapes": [{"label": "a", "points": [[1, 2], [3, 4], [9, 0.5e1]], "shape_type": "polygon"}]}`))
+	f.Add([]byte(`{"shapes": [{"label": "a", "points": [[1, 2], [3, 3]], "shape_type": "mask", "mask": "` + maskText(f, image.NewGray(image.Rect(0, 0, 3, 2))) + `", "group_id": 1}], "imageWidth": 9, "imageHeight": 8}`))
 	f.Add([]byte("\ufeff" + `{"shapes": [{"label": "a", "points": [[1, 2], [3, 4]], "shape_type": "circle"}, {}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p := parser{regions: true}
@@ -169,7 +171,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for _, o := range im.Objects {
-			if err := o.Box.Check(); err != nil || o.Name == "" || !math.IsNaN(o.Area) || o.Region != nil && len(o.Region.Polygons[0]) < 6 {
+			if err := o.Box.Check(); err != nil || o.Name == "" || !math.IsNaN(o.Area) || o.Region != nil && len(o.Region.Runs) == 0 && len(o.Region.Polygons[0]) < 6 {
 				t.Errorf("%+v: %v", o, err)
 			}
 		}

@@ -2,6 +2,7 @@ package labelme
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -46,18 +47,37 @@ func (f *file) shapes() error {
 	}
 	f.im.Objects = make([]annotation.Object, 0, min(count, (f.At-at)/minShape))
 	f.At = at
+	groups := map[group]int{}
 	return f.elements(func(n int) error {
 		at, name := f.At, fmt.Sprintf("object %d", n+1)
-		o, err := f.object()
+		s, err := f.shape()
 		if err != nil {
 			f.At = at
 			f.Skip(maxDepth)
 			return f.im.Refuse(name, 0, err.Error())
 		}
-		o.Name = name
-		f.im.Objects = append(f.im.Objects, o)
+		i, known := groups[s.group]
+		if !known || s.group.id == "" {
+			i = len(f.im.Objects)
+			f.im.Objects = append(f.im.Objects, annotation.Object{Name: name, Class: s.group.class, Box: s.box, Area: math.NaN()})
+			if s.group.id != "" {
+				groups[s.group] = i
+			}
+		}
+		o := &f.im.Objects[i]
+		o.Box = o.Box.Union(s.box)
+		if f.regions {
+			f.addPart(o, i, s)
+		}
 		return nil
 	})
+}
+
+// group is what the shapes of one object share, as for LabelMe's own programs. Without an id, a shape
+// is an object of its own.
+type group struct {
+	class int32
+	id    string // JSON
 }
 
 // elements calls element at each element of a list, which it reads.
@@ -78,12 +98,22 @@ func (f *file) elements(element func(n int) error) error {
 	}
 }
 
-// object reads a shape, whose JSON is whole. After an error the cursor is anywhere in it.
-func (f *file) object() (o annotation.Object, err error) {
+// shape is a shape of an object.
+type shape struct {
+	group   group
+	box     annotation.Box
+	outline []float64 // of a polygon or a circle
+	corners []float64 // of a rectangle
+	mask    int       // position of a mask in the file; 0 if it is none
+}
+
+// shape reads a shape, whose JSON is whole. After an error the cursor is anywhere in it.
+func (f *file) shape() (s shape, err error) {
 	if f.Peek() != '{' {
-		return o, fmt.Errorf("it is %s: want a JSON object", f.value())
+		return s, fmt.Errorf("it is %s: want a JSON object", f.value())
 	}
 	var label, kind []byte
+	mask := 0
 	f.points = f.points[:0]
 	if err := f.members(func(name string) (err error) {
 		switch name {
@@ -93,57 +123,75 @@ func (f *file) object() (o annotation.Object, err error) {
 			kind, err = f.text(name)
 		case "points":
 			err = f.readPoints()
+		case "group_id":
+			at := f.At
+			if f.Skip(maxDepth); string(f.Data[at:f.At]) != "null" {
+				s.group.id = string(f.Data[at:f.At])
+			}
+		case "mask":
+			mask = f.At
+			f.Skip(maxDepth)
 		default:
 			f.Skip(maxDepth)
 		}
 		return err
 	}); err != nil {
-		return o, err
+		return s, err
 	}
-	points, outline, err := f.extent(string(kind), f.points)
-	if err != nil {
-		return o, err
+	if err := f.extent(&s, string(kind), f.points, mask); err != nil {
+		return s, err
 	}
-	o.Box, o.Area = annotation.Extent(points), math.NaN()
-	if err := o.Box.Check(); err != nil {
-		return o, err
+	if err := s.box.Check(); err != nil {
+		return s, err
 	}
-	if o.Class, err = f.names.Index(bytes.TrimSpace(label)); err == nil && outline != nil {
-		o.Region = &annotation.Region{Polygons: [][]float64{outline}}
+	if len(s.group.id) > annotation.MaxName {
+		return s, fmt.Errorf("its group_id has %d bytes: the limit is %d", len(s.group.id), annotation.MaxName)
 	}
-	return o, err
+	s.group.class, err = f.names.Index(bytes.TrimSpace(label))
+	return s, err
 }
 
-// extent returns points with the extent of a shape, and its outline: nil if that is its box, and
-// without regions.
-func (p *parser) extent(kind string, points []float64) (corners, outline []float64, err error) {
+// extent sets the box of a shape and, with regions, its outline.
+func (p *parser) extent(s *shape, kind string, points []float64, mask int) error {
 	switch n := len(points) / 2; kind {
 	case "rectangle":
 		if n != 2 && n != 4 {
-			return nil, nil, fmt.Errorf("it is a rectangle with %d points: want two corners", n)
+			return fmt.Errorf("it is a rectangle with %d points: want two corners", n)
 		}
-		return points, nil, nil
+		b := annotation.Extent(points)
+		if s.box = b; p.regions && s.group.id != "" {
+			s.corners = []float64{b.XMin, b.YMin, b.XMax, b.YMin, b.XMax, b.YMax, b.XMin, b.YMax}
+		}
 	case "polygon", "rotation", "oriented_rectangle", "": // before LabelMe 3.5 all are polygons
 		if n < 3 {
-			return nil, nil, fmt.Errorf("it is a polygon with %d points: want at least three", n)
+			return fmt.Errorf("it is a polygon with %d points: want at least three", n)
 		}
+		s.box = annotation.Extent(points)
 		if p.regions {
-			outline = slices.Clone(points)
+			s.outline = slices.Clone(points)
 		}
-		return points, outline, nil
 	case "circle":
 		if n != 2 {
-			return nil, nil, fmt.Errorf("it is a circle with %d points: want its centre and a point on it", n)
+			return fmt.Errorf("it is a circle with %d points: want its centre and a point on it", n)
 		}
 		x, y, r := points[0], points[1], math.Hypot(points[2]-points[0], points[3]-points[1])
+		s.box = annotation.Box{XMin: x - r, YMin: y - r, XMax: x + r, YMax: y + r}
 		if p.regions {
-			outline = circle(x, y, r)
+			s.outline = circle(x, y, r)
 		}
-		return []float64{x - r, y - r, x + r, y + r}, outline, nil
+	case "mask":
+		if n != 2 {
+			return fmt.Errorf("it is a mask with %d points: want its first and its last pixel", n)
+		}
+		b := annotation.Extent(points) // of pixels, which are counted
+		s.box = annotation.Box{XMin: math.Trunc(b.XMin), YMin: math.Trunc(b.YMin), XMax: math.Trunc(b.XMax) + 1, YMax: math.Trunc(b.YMax) + 1}
+		s.mask = cmp.Or(mask, noMask)
 	case "point", "points", "line", "linestrip":
-		return nil, nil, fmt.Errorf("a %s has no box", kind)
+		return fmt.Errorf("a %s has no box", kind)
+	default:
+		return fmt.Errorf("it is a shape of the type %s: want rectangle, polygon, circle or mask", jsonscan.Quoted([]byte(kind)))
 	}
-	return nil, nil, fmt.Errorf("it is a shape of the type %s: want rectangle, polygon or circle", jsonscan.Quoted([]byte(kind)))
+	return nil
 }
 
 // text reads a string, which is nil for null.

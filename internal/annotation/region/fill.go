@@ -23,9 +23,11 @@ func Fill(dst []uint8, w, h int, r *annotation.Region) error {
 	}
 	clear(dst)
 	if r.Runs != nil {
-		return fillRuns(dst, w, h, r)
+		if err := fillRuns(dst, w, h, r); err != nil {
+			return err
+		}
 	}
-	if w == 0 || h == 0 {
+	if w == 0 || h == 0 || len(r.Polygons) == 0 {
 		return nil
 	}
 	p := plotter{dst: dst, w: w, h: h, sx: 1, sy: 1, budget: maxCrossings, pixels: max(maxPixels, 8*w*h)}

@@ -228,3 +228,24 @@ func FuzzParseCompressed(f *testing.F) {
 		}
 	})
 }
+
+// TestRunsIn compares with Runs of the whole mask.
+func TestRunsIn(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 5))
+	for range 2000 {
+		w, h := 1+r.IntN(7), 1+r.IntN(7)
+		x, y := r.IntN(w), r.IntN(h)
+		in := image.Rect(x, y, x+1+r.IntN(w-x), y+1+r.IntN(h-y))
+		part, whole := make([]uint8, in.Dx()*in.Dy()), make([]uint8, w*h)
+		for i := range part {
+			if part[i] = uint8(r.IntN(2)); part[i] != 0 {
+				whole[(in.Min.Y+i/in.Dx())*w+in.Min.X+i%in.Dx()] = 1
+			}
+		}
+		runs := RunsIn(part, in, w, h)
+		got := make([]uint8, w*h)
+		if err := Fill(got, w, h, &annotation.Region{Runs: runs, Width: w, Height: h}); err != nil || !bytes.Equal(got, whole) {
+			t.Fatalf("%v of %v in %dx%d: %v, %v", part, in, w, h, runs, err)
+		}
+	}
+}

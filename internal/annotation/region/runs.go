@@ -96,6 +96,35 @@ func Runs(mask []uint8, w, h int) []uint32 {
 	return runs
 }
 
+// RunsIn returns the runs of an image of w x h pixels that are inside where a mask of the pixels of
+// a rectangle is not 0.
+func RunsIn(mask []uint8, r image.Rectangle, w, h int) []uint32 {
+	var runs []uint32
+	from, inside := 0, false
+	turn := func(at int, to bool) {
+		if inside != to {
+			runs = append(runs, uint32(at-from))
+			from, inside = at, to
+		}
+	}
+	for x := range r.Dx() {
+		column := (r.Min.X + x) * h
+		if r.Min.Y > 0 {
+			turn(column, false)
+		}
+		for y := range r.Dy() {
+			turn(column+r.Min.Y+y, mask[y*r.Dx()+x] != 0)
+		}
+		if r.Max.Y < h {
+			turn(column+r.Max.Y, false)
+		}
+	}
+	if r.Max.X < w {
+		turn(r.Max.X*h, false)
+	}
+	return append(runs, uint32(w*h-from))
+}
+
 // Area returns how many pixels of a mask are inside.
 func Area(mask []uint8) int { return len(mask) - bytes.Count(mask, []byte{0}) }
 

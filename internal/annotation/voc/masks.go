@@ -38,8 +38,8 @@ const (
 var errKind = errors.New("want a PNG with a palette, or grayscale with 8 bits a sample and no transparency")
 
 // addMasks gives objects the regions that PNGs have in SegmentationObject beside the directory
-// Annotations: the pixels of index N are those of the N-th object of the XML of that name. Objects
-// without pixels become faults; if there are objects and no PNG at all, that is an error.
+// Annotations: the pixels of index N are those of the N-th object of the XML of that name. Masks of
+// objects without pixels become faults; if there are objects and no PNG at all, that is an error.
 func addMasks(ctx context.Context, set *annotation.Set, dir string, o annotation.Options) error {
 	l := storage.Parse(dir)
 	if !l.Remote() {
@@ -56,7 +56,7 @@ func addMasks(ctx context.Context, set *annotation.Set, dir string, o annotation
 		objects += len(im.Objects)
 		at, name, ok := masksOf(strings.TrimRight(dir, "/") + "/" + im.Source)
 		if !ok {
-			refuseAll(im, "its annotation is in no directory "+annotationsDir+", beside which "+masksDir+" has its pixels")
+			refuseMasks(im, "the annotation is in no directory "+annotationsDir+", next to which "+masksDir+" has the pixels of its objects")
 			continue
 		}
 		if images[at] == nil {
@@ -95,7 +95,7 @@ func addMasks(ctx context.Context, set *annotation.Set, dir string, o annotation
 			delete(images[at], name)
 		}
 		for name, im := range images[at] {
-			refuseAll(im, "it has no mask, as there is no "+masksDir+"/"+name+".png")
+			refuseMasks(im, "there is no "+masksDir+"/"+name+".png")
 		}
 	}
 	if n := strangers - maxStrangers; n > 0 {
@@ -110,15 +110,15 @@ func addMasks(ctx context.Context, set *annotation.Set, dir string, o annotation
 	return fmt.Errorf("no PNG with the masks of objects is in %s: leave AnnotationSpec.InstanceMasks out to have boxes only", looked[0])
 }
 
-// refuseAll makes faults of all objects of an image.
-func refuseAll(im *annotation.Image, reason string) {
-	for _, o := range im.Objects {
-		if err := im.Refuse(o.Name, 0, reason); err != nil {
-			im.Unreadable = err.Error()
-			break
-		}
+// refuseMasks makes one fault of the masks of all objects of an image.
+func refuseMasks(im *annotation.Image, reason string) {
+	if len(im.Objects) == 0 {
+		return
 	}
-	im.Objects = nil
+	for i := range im.Objects {
+		im.Objects[i].NoMask = true
+	}
+	im.Faults = append(im.Faults, annotation.Fault{Source: im.Source, Reason: reason, Mask: true})
 }
 
 // masksOf returns the directory of the masks for the path of an XML, and the XML's name below
@@ -164,7 +164,8 @@ func assign(im, mask *annotation.Image, source string) error {
 		return errors.New(im.Unreadable)
 	}
 	if mask.Unreadable != "" {
-		return fmt.Errorf("%s: %s", source, mask.Unreadable)
+		refuseMasks(im, source+": "+mask.Unreadable)
+		return nil
 	}
 	regions := map[string]*annotation.Region{}
 	for _, o := range mask.Objects {
@@ -173,16 +174,15 @@ func assign(im, mask *annotation.Image, source string) error {
 	for _, f := range im.Faults {
 		delete(regions, f.Name)
 	}
-	kept := im.Objects[:0]
-	for _, o := range im.Objects {
-		if o.Region = regions[o.Name]; o.Region != nil {
-			kept = append(kept, o)
-		} else if err := im.Refuse(o.Name, 0, source+" has no pixels of it"); err != nil {
-			return err
+	for i := range im.Objects {
+		o := &im.Objects[i]
+		if o.Region = regions[o.Name]; o.Region == nil {
+			if err := im.RefuseMask(o, source+" has no pixels of it"); err != nil {
+				return err
+			}
 		}
 		delete(regions, o.Name)
 	}
-	im.Objects = kept
 	for _, o := range mask.Objects {
 		if regions[o.Name] != nil {
 			if err := im.Refuse(o.Name, 0, source+" has pixels of it, and the annotation no such object"); err != nil {

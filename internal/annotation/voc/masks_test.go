@@ -98,23 +98,34 @@ func TestMasks(t *testing.T) {
 		if im.Unreadable != "" || len(set.Faults) > 0 || len(set.Beside) != 1 {
 			t.Fatalf("got %+v", set)
 		}
-		var want []string // objects with pixels
+		var want []string // objects, the masks of some of which are missing
+		masks := 0
 		for i := range n {
-			if i+1 != bad && slices.Contains(pix, uint8(i+1)) {
+			if i+1 != bad {
 				want = append(want, fmt.Sprintf("object %d", i+1))
+				if slices.Contains(pix, uint8(i+1)) {
+					masks++
+				}
 			}
 		}
 		var got []string
 		for _, o := range im.Objects {
 			got = append(got, o.Name)
 		}
-		if !slices.Equal(got, want) || len(im.Objects)+len(im.Faults) != n {
+		if !slices.Equal(got, want) || masks+len(im.Faults) != n {
 			t.Errorf("pixels of %v: got %v, %v", want, got, im.Faults)
 		}
 		for _, o := range im.Objects {
 			var number uint8
 			if _, err := fmt.Sscanf(o.Name, "object %d", &number); err != nil || int(number) == bad {
 				t.Fatalf("object %q, of which %d is bad: %v", o.Name, bad, err)
+			}
+			if o.Region == nil {
+				missing := annotation.Fault{Name: o.Name, Source: im.Source, Reason: "SegmentationObject/a/1.png has no pixels of it", Mask: true}
+				if !o.NoMask || slices.Contains(pix, number) || !slices.Contains(im.Faults, missing) {
+					t.Errorf("%s has no region: %+v", o.Name, im.Faults)
+				}
+				continue
 			}
 			want := make([]uint8, w*h)
 			for i, v := range pix {
@@ -138,9 +149,9 @@ func TestOddMasks(t *testing.T) {
 	huge := paletted(t, []uint8{1}, 1, 1)
 	huge = slices.Concat(huge[:16], []byte{0, 0x10, 0, 0, 0, 0x10, 0, 0}, huge[24:])
 	for _, c := range []struct {
-		name               string
-		mask               []byte
-		unreadable, reason string
+		name        string
+		mask        []byte
+		all, reason string // faults of all masks, or of object 3
 	}{
 		{"one object more", gray(t, []uint8{1, 2, 3, 255}, 2, 2), "", "SegmentationObject/1.png has pixels of it, and the annotation no such object"},
 		{"no PNG", []byte("\xff\xd8 a JPEG"), "SegmentationObject/1.png: it cannot be read as a PNG", ""},
@@ -158,8 +169,14 @@ func TestOddMasks(t *testing.T) {
 			t.Fatal(err)
 		}
 		im := &set.Images[0]
-		if !strings.HasPrefix(im.Unreadable, c.unreadable) || (im.Unreadable == "") != (c.unreadable == "") || im.Unreadable == "" && len(im.Objects) != 2 {
-			t.Errorf("%s: got %q", c.name, im.Unreadable)
+		if im.Unreadable != "" || len(im.Objects) != 2 || len(im.Faults) != 1 {
+			t.Fatalf("%s: got %+v", c.name, im)
+		}
+		if c.all != "" {
+			if f := im.Faults[0]; !strings.HasPrefix(f.Reason, c.all) || f.Name != "" || !f.Mask || !im.Objects[0].NoMask || !im.Objects[1].NoMask {
+				t.Errorf("%s: got %+v", c.name, im)
+			}
+			continue
 		}
 		if reason := ""; c.reason != "" || len(im.Faults) > 0 {
 			if len(im.Faults) == 1 {
@@ -206,20 +223,20 @@ func TestMasksWithoutAnnotations(t *testing.T) {
 	}
 }
 
-// TestMissingMasks: an image may lack its PNG, whose name its objects then have; all may not.
+// TestMissingMasks: an image may have no PNG, which is one fault of its masks; not all may.
 func TestMissingMasks(t *testing.T) {
 	for name, c := range map[string]struct {
 		annotations string
 		objects     int
 		masks       []string
-		want        string // the error, or the reason of each object of 1.xml
+		want        string // the error, or the one fault of 1.xml
 	}{
-		"one":            {"Annotations", 2, []string{"2.png"}, "it has no mask, as there is no SegmentationObject/1.png"},
+		"one":            {"Annotations", 2, []string{"2.png"}, "there is no SegmentationObject/1.png"},
 		"all":            {"Annotations", 2, nil, "no PNG with the masks of objects is in ROOT/SegmentationObject: leave AnnotationSpec.InstanceMasks out"},
 		"only a text":    {"Annotations", 2, []string{"2.txt"}, "no PNG with the masks of objects is in ROOT/SegmentationObject: leave"},
 		"no Annotations": {"xml", 2, []string{"1.png"}, "ROOT/xml: masks of objects are in SegmentationObject beside a directory Annotations, in which these files are not: leave"},
 		"no objects":     {"Annotations", 0, nil, ""},
-		"too many":       {"Annotations", 1001, []string{"2.png"}, "it has no mask"},
+		"too many":       {"Annotations", 1001, []string{"2.png"}, "there is no SegmentationObject/1.png"},
 	} {
 		root := t.TempDir()
 		put(t, xmlOf(c.objects, 0), root, c.annotations, "1.xml")
@@ -235,11 +252,11 @@ func TestMissingMasks(t *testing.T) {
 			continue
 		}
 		im := &set.Images[0]
-		if len(im.Objects) > 0 || len(im.Faults) != min(c.objects, 1000) || (im.Unreadable != "") != (c.objects > 1000) {
+		if len(im.Objects) != c.objects || len(im.Faults) != min(c.objects, 1) || im.Unreadable != "" {
 			t.Errorf("%s: got %d objects, %d faults, %q", name, len(im.Objects), len(im.Faults), im.Unreadable)
 		}
-		for i, f := range im.Faults {
-			if f.Name != fmt.Sprintf("object %d", i+1) || !strings.HasPrefix(f.Reason, c.want) {
+		for _, f := range im.Faults {
+			if f.Name != "" || f.Reason != c.want || !f.Mask || !im.Objects[0].NoMask {
 				t.Errorf("%s: got %+v", name, f)
 			}
 		}
