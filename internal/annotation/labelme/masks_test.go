@@ -36,7 +36,6 @@ func TestGroups(t *testing.T) {
 	type object struct {
 		label   string
 		box     annotation.Box
-		mask    []uint8 // nil if all shapes are rectangles
 		drawn   []uint8
 		outline bool
 	}
