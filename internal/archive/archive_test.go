@@ -155,6 +155,21 @@ func read(t testing.TB, data []byte) ([]file, error) {
 	return files, nil
 }
 
+// checkFiles reads an archive, which must have exactly these files.
+func checkFiles(t *testing.T, name string, data []byte, files []file) {
+	t.Helper()
+	got, err := read(t, data)
+	if err != nil || len(got) != len(files) {
+		t.Errorf("%s: %d files, %v", name, len(got), err)
+		return
+	}
+	for i, f := range files {
+		if got[i].name != f.name || !bytes.Equal(got[i].data, f.data) {
+			t.Errorf("%s: %s of %d bytes came as %s of %d, or with others", name, f.name, len(f.data), got[i].name, len(got[i].data))
+		}
+	}
+}
+
 func TestMembersOfEachFormat(t *testing.T) {
 	race.Skip(t)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -168,16 +183,7 @@ func TestMembersOfEachFormat(t *testing.T) {
 		files = append(files, file{fmt.Sprintf("c%d/%d.png", i%2, size), data})
 	}
 	for name, data := range archives(t, files...) {
-		got, err := read(t, data)
-		if err != nil || len(got) != len(files) {
-			t.Errorf("%s: %d files, %v", name, len(got), err)
-			continue
-		}
-		for i, f := range files {
-			if got[i].name != f.name || !bytes.Equal(got[i].data, f.data) {
-				t.Errorf("%s: %s of %d bytes came as %s of %d, or with others", name, f.name, len(f.data), got[i].name, len(got[i].data))
-			}
-		}
+		checkFiles(t, name, data, files)
 	}
 	for name, data := range archives(t) {
 		if got, err := read(t, data); err != nil || len(got) != 0 {

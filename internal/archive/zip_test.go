@@ -33,16 +33,7 @@ func TestZipBehindAProgram(t *testing.T) {
 		"prepended": append([]byte(program), zipOf(t, files...)...),
 		"adjusted":  shifted.Bytes(),
 	} {
-		got, err := read(t, data)
-		if err != nil || len(got) != len(files) {
-			t.Errorf("%s: %d files, %v", name, len(got), err)
-			continue
-		}
-		for i, f := range files {
-			if got[i].name != f.name || !bytes.Equal(got[i].data, f.data) {
-				t.Errorf("%s: %s came as %s, or with other content", name, f.name, got[i].name)
-			}
-		}
+		checkFiles(t, name, data, files)
 		for n := len(program); n < len(data); n++ {
 			if _, err := read(t, data[:n]); err == nil {
 				t.Errorf("%s, cut to %d of %d bytes, is read as if it were whole", name, n, len(data))

@@ -124,10 +124,8 @@ func (o *oddities) features(b []byte) bool {
 		if tag != wire.Bytes1 {
 			return o.skip("Features", tag)
 		}
-		lists := 0
-		ok, readable := o.entry(value, "Features", func(value []byte) bool { return o.feature(value, &lists) })
+		ok, lists := o.entry(value, "Features", o.feature)
 		o.kindless = o.kindless || lists == 0
-		o.typical = o.typical || readable && lists > 0
 		return ok
 	})
 }
@@ -138,9 +136,7 @@ func (o *oddities) featureLists(b []byte) bool {
 		if tag != wire.Bytes1 {
 			return o.skip("FeatureLists", tag)
 		}
-		lists := 0
-		ok, readable := o.entry(value, "FeatureLists", func(value []byte) bool { return o.featureList(value, &lists) })
-		o.typical = o.typical || readable && lists > 0
+		ok, _ := o.entry(value, "FeatureLists", o.featureList)
 		return ok
 	})
 }
@@ -185,8 +181,8 @@ func (o *oddities) feature(b []byte, lists *int) bool {
 
 // entry: string key = 1, and a value = 2. All writers of maps write the key. A value may be left
 // out if it is empty, but then the key must be readable. Once the message is typical, other keys
-// are not checked.
-func (o *oddities) entry(b []byte, of string, isValue func([]byte) bool) (ok, readable bool) {
+// are not checked. isValue adds the number of the value's lists to its argument, and entry returns it.
+func (o *oddities) entry(b []byte, of string, isValue func(value []byte, lists *int) bool) (ok bool, lists int) {
 	keys, values := 0, 0
 	var key []byte
 	ok = wire.Each(b, func(tag uint64, value []byte) bool {
@@ -197,12 +193,13 @@ func (o *oddities) entry(b []byte, of string, isValue func([]byte) bool) (ok, re
 			return true
 		case wire.Bytes2:
 			values++
-			return isValue(value)
+			return isValue(value, &lists)
 		}
 		return o.skip(of+" entry", tag)
 	})
-	readable = (values == 0 || !o.typical) && isReadable(key)
-	return ok && keys == 1 && (values == 1 || values == 0 && readable), readable
+	readable := (values == 0 || !o.typical) && isReadable(key)
+	o.typical = o.typical || readable && lists > 0
+	return ok && keys == 1 && (values == 1 || values == 0 && readable), lists
 }
 
 func isReadable(key []byte) bool {

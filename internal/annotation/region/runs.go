@@ -71,34 +71,21 @@ func CheckRuns(runs []uint32, w, h int) error {
 
 // Runs returns the runs of a mask of w x h pixels. That of a mask without pixels has none.
 func Runs(mask []uint8, w, h int) []uint32 {
-	var runs []uint32
+	if w*h == 0 {
+		return nil
+	}
 	box := Bounds(mask, w, h)
-	n, inside := uint32(0), false
-	if !box.Empty() {
-		n = uint32(box.Min.X * h)
-	}
-	for x := box.Min.X; x < box.Max.X; x++ {
-		for at := x; at < w*h; at += w {
-			if (mask[at] != 0) != inside {
-				runs = append(runs, n)
-				n, inside = 0, !inside
-			}
-			n++
-		}
-	}
-	if inside && box.Max.X < w {
-		runs = append(runs, n)
-		n = 0
-	}
-	if n += uint32((w - box.Max.X) * h); n > 0 {
-		runs = append(runs, n)
-	}
-	return runs
+	return runsIn(mask[box.Min.Y*w+box.Min.X:], w, box, w, h)
 }
 
 // RunsIn returns the runs of an image of w x h pixels that are inside where a mask of the pixels of
 // a rectangle is not 0.
 func RunsIn(mask []uint8, r image.Rectangle, w, h int) []uint32 {
+	return runsIn(mask, r.Dx(), r, w, h)
+}
+
+// runsIn is RunsIn of a mask whose rows begin stride bytes apart.
+func runsIn(mask []uint8, stride int, r image.Rectangle, w, h int) []uint32 {
 	var runs []uint32
 	from, inside := 0, false
 	turn := func(at int, to bool) {
@@ -113,7 +100,7 @@ func RunsIn(mask []uint8, r image.Rectangle, w, h int) []uint32 {
 			turn(column, false)
 		}
 		for y := range r.Dy() {
-			turn(column+r.Min.Y+y, mask[y*r.Dx()+x] != 0)
+			turn(column+r.Min.Y+y, mask[y*stride+x] != 0)
 		}
 		if r.Max.Y < h {
 			turn(column+r.Max.Y, false)
