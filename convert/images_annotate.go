@@ -57,10 +57,8 @@ func (s *imageSource) placeOwnObjects(m *sampleWork, p *piece, place *placement)
 	for _, faults := range [][]annotation.Fault{image.Faults, m.objects.faults} {
 		for _, f := range faults {
 			p.bad = append(p.bad, *s.o.badAnnotation(pic.path, f))
-			if !f.Mask {
-				p.dropped++
-			}
 		}
+		p.dropped += annotation.Unusable(faults)
 	}
 }
 

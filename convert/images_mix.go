@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/decodeplan"
 	"github.com/tfrec/tfrec/internal/jsontext"
 )
@@ -220,11 +221,7 @@ func (s *imageSource) placeMixedObjects(m *sampleWork, own *placement) {
 		place.draw = m.task.Draw.Of(k+1, own.width, own.height)
 		s.placeObjects(m, &place, image)
 	}
-	for _, f := range m.objects.faults[faults:] {
-		if !f.Mask {
-			m.objects.dropped++
-		}
-	}
+	m.objects.dropped += annotation.Unusable(m.objects.faults[faults:])
 	m.objects.faults = m.objects.faults[:faults]
 }
 

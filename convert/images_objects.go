@@ -52,20 +52,19 @@ func (s *imageSource) placeObjects(m *sampleWork, p *placement, image *annotatio
 	for i := range image.Objects {
 		object := &image.Objects[i]
 		placed, unmasked, err := s.placeObject(m, p, image, i, scale)
-		for _, f := range []struct {
-			err  error
-			mask bool
-		}{{err, false}, {unmasked, true}} {
-			if f.err != nil {
-				m.objects.faults = append(m.objects.faults, annotation.Fault{Name: object.Name, Source: image.Source, Reason: f.err.Error(), Mask: f.mask})
-			}
+		refuse := func(err error, mask bool) {
+			m.objects.faults = append(m.objects.faults, annotation.Fault{Name: object.Name, Source: image.Source, Reason: err.Error(), Mask: mask})
 		}
 		switch {
 		case err != nil:
+			refuse(err, false)
 		case placed.Object == nil:
 			m.objects.dropped++
 		default:
 			m.objects.placed = append(m.objects.placed, placed)
+		}
+		if unmasked != nil {
+			refuse(unmasked, true)
 		}
 	}
 }

@@ -81,10 +81,8 @@ func (s *imageSource) follow(m *sampleWork, p *piece, info augment.Info) *fault 
 		for _, fault := range m.objects.faults {
 			fault.Source = s.origin.source(pic)
 			p.bad = append(p.bad, *s.o.badAnnotation(pic.path, fault))
-			if !fault.Mask {
-				p.dropped++
-			}
 		}
+		p.dropped += annotation.Unusable(m.objects.faults)
 	}
 	for i := range m.objects.placed { // in the order of the record
 		n := 0

@@ -107,6 +107,16 @@ type Fault struct {
 	Mask bool
 }
 
+// Unusable counts the faults that are of whole annotations, and not only of masks.
+func Unusable(faults []Fault) (n int64) {
+	for i := range faults {
+		if !faults[i].Mask {
+			n++
+		}
+	}
+	return n
+}
+
 // maxFaults is how many annotations of an image may be unusable.
 const maxFaults = 1000
 
