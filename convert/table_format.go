@@ -47,13 +47,12 @@ var openers = map[TableFormat]func(ctx context.Context, path string, o *TableOpt
 	TableNPZ: openNumPy,
 }
 
-// magics are how the files of binary formats begin.
+// magics are how the files of binary formats but Arrow begin.
 var magics = []struct {
 	head   string
 	format TableFormat
 }{
 	{"PAR1", TableParquet},
-	{"ARROW1", TableArrow}, {"\xff\xff\xff\xff", TableArrow},
 	{"\x93NUMPY", TableNPY}, {"PK\x03\x04", TableNPZ},
 }
 
@@ -127,6 +126,9 @@ func formatOfHead(head []byte) TableFormat {
 			return m.format
 		}
 	}
+	if arrow.Is(head) {
+		return TableArrow
+	}
 	return ""
 }
 
@@ -184,11 +186,11 @@ type inputColumn struct {
 	kind    ColumnType // "" if no row has a value
 	list    bool       // rows hold lists: of length values, of different lengths if that is 0
 	length  int
-	text    bool // bytes are UTF-8, or not known, as in CSV
+	text    bool // bytes are UTF-8
 	missing int64
-	// Notes for a user about a column that is stored as bytes without being asked for, and about
-	// one stored as float; empty for one without surprises.
-	kindNote, lossNote string
+	// Notes for a user about a column that is stored as bytes without being asked for, about one
+	// stored as float, and about the bytes of one; empty for one without surprises.
+	kindNote, lossNote, encodingNote string
 }
 
 // tableRows are the rows of a chunk, from the first to the last. It is not safe for concurrent use.

@@ -1,6 +1,7 @@
 package arrow
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -16,14 +17,19 @@ const (
 	continuation = 0xffffffff
 )
 
-// Is reports whether a file with these first bytes (8 or more) is Arrow IPC: a file, which Feather
-// is since version 2, or a stream.
+// Is reports whether a file with these first bytes is Arrow IPC, cut off or not: a file, which Feather
+// is since version 2, or a stream. Streams of versions before 0.15 begin with the length of their
+// schema, which ends at a multiple of 8 and begins with a small offset.
 func Is(head []byte) bool {
-	if len(head) < 8 {
-		return false
+	if bytes.HasPrefix(head, []byte(magic)) || bytes.HasPrefix(head, []byte("FEA1")) {
+		return true
 	}
-	return string(head[:len(magic)]) == magic || string(head[:4]) == "FEA1" ||
-		binary.LittleEndian.Uint32(head) == continuation && binary.LittleEndian.Uint32(head[4:]) <= maxMetadata
+	if len(head) < 8 {
+		return bytes.HasPrefix(head, []byte("\xff\xff\xff\xff"))
+	}
+	first, second := binary.LittleEndian.Uint32(head), binary.LittleEndian.Uint32(head[4:])
+	return first == continuation && second <= maxMetadata ||
+		first%8 == 4 && first <= maxMetadata && second >= 4 && second <= 64 && second%4 == 0
 }
 
 // message is where a message is.

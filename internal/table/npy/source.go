@@ -3,6 +3,7 @@ package npy
 import (
 	"archive/zip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -122,6 +123,9 @@ func readZip(r io.ReaderAt, size int64) (arrays []*array, exported bool, err err
 func readMember(m *zip.File) (*array, error) {
 	name, ok := strings.CutSuffix(m.Name, suffix)
 	if !ok {
+		if m.Name == "[Content_Types].xml" {
+			return nil, errors.New("this is a spreadsheet or another document of Office: save it as CSV")
+		}
 		return nil, fmt.Errorf("not an array: want names that end in %s", suffix)
 	}
 	offset, err := m.DataOffset()
