@@ -65,7 +65,7 @@ func (r *csvRows) encode(e *rowEncoder) (reason string) {
 func (r *csvRows) scalar(e *rowEncoder, body []byte, f *featureEncoder) ([]byte, string) {
 	column := f.Columns[0]
 	field := r.tok.Field(column)
-	missing := r.format.missing.Is(field)
+	missing := r.missing(f, field)
 	if e.isLabel(f) {
 		missing = missing || len(bytes.TrimSpace(field)) == 0
 	}
@@ -79,7 +79,7 @@ func (r *csvRows) scalar(e *rowEncoder, body []byte, f *featureEncoder) ([]byte,
 			return f.appendFloat(body, v), ""
 		}
 	case f.Type == TypeInt64:
-		if v, ok := csvscan.ParseInt64(field); ok {
+		if v, ok := parseInt64(field); ok {
 			return f.appendInt64(body, v), ""
 		}
 	default:
@@ -88,11 +88,27 @@ func (r *csvRows) scalar(e *rowEncoder, body []byte, f *featureEncoder) ([]byte,
 	return body, r.unparsable(column, f.Type, field)
 }
 
+// missing says whether a feature's field stands for a missing value.
+func (r *csvRows) missing(f *featureEncoder, field []byte) bool {
+	if f.Type == TypeBytes || f.Label {
+		return r.format.missing.Is(field)
+	}
+	return r.format.missing.IsPadded(field)
+}
+
+// parseInt64 parses an integer, or true and false as 1 and 0.
+func parseInt64(field []byte) (int64, bool) {
+	if v, ok := csvscan.ParseInt64(field); ok {
+		return v, true
+	}
+	return csvscan.ParseBool(field)
+}
+
 func (r *csvRows) vector(e *rowEncoder, body []byte, f *featureEncoder) ([]byte, string) {
 	values := e.values[:0]
 	for _, column := range f.Columns {
 		field := r.tok.Field(column)
-		missing := r.format.missing.Is(field)
+		missing := r.missing(f, field)
 		if missing && e.o.Missing == MissingDrop {
 			return body, ""
 		}
@@ -112,7 +128,7 @@ func (r *csvRows) vector(e *rowEncoder, body []byte, f *featureEncoder) ([]byte,
 		case TypeInt64:
 			v, ok := int64(0), true
 			if !missing {
-				v, ok = csvscan.ParseInt64(field)
+				v, ok = parseInt64(field)
 			}
 			if !ok {
 				return body, r.unparsable(column, f.Type, field)

@@ -217,7 +217,8 @@ func TestRowsOfLabelTablesAreBounded(t *testing.T) {
 	for want, data := range map[string][]byte{
 		"more than 1048576 bytes; is a quote missing?": []byte("a.png,a\n" + strings.Repeat("x", 3<<20)),
 		"line 2: row too long":                         []byte("a.png,a\n\"" + strings.Repeat("\n", 3<<20)),
-		"line 1: row too long":                         make([]byte, 3<<20),
+		"line 1: row too long":                         bytes.Repeat([]byte("x"), 3<<20),
+		"not a CSV file but binary":                    make([]byte, 3<<20),
 	} {
 		labels := filepath.Join(t.TempDir(), file)
 		if err := os.WriteFile(labels, data, 0o644); err != nil {

@@ -35,7 +35,7 @@ type tableFeature struct {
 	List     bool       `json:"list,omitempty"`
 	Zeros    int        `json:"zeros,omitempty"` // values that MissingDefault stores for a missing list
 	length   int        // of all lists, 0 if it varies
-	text     bool       // all bytes are UTF-8, or of CSV
+	text     bool       // all bytes are UTF-8
 	optional bool
 	// Required says that rows of the input have no value, and are then no records: the label.
 	Required bool `json:"required,omitempty"`
@@ -93,6 +93,9 @@ func (o *TableOptions) resolve(t *tables) (*tableColumns, error) {
 		}
 		if _, given := o.Types[name]; !given && c.types[i] == TypeBytes {
 			o.noteIf(t.columns[i].kindNote)
+		}
+		if c.types[i] == TypeBytes {
+			o.noteIf(t.columns[i].encodingNote)
 		}
 		if c.types[i] == TypeFloat {
 			o.noteIf(t.columns[i].lossNote)

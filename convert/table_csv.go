@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -70,7 +71,7 @@ func (c *csvFormat) scanOptions() (string, error) {
 		}
 		c.scans.Distinct = []int{label}
 	}
-	return fmt.Sprintf("2 %q %v %q %d %q %v", o.Delimiter, o.NoHeader, o.Columns, o.MaxRow, o.MissingValues, c.scans.Distinct), nil
+	return fmt.Sprintf("3 %q %v %q %d %q %v", o.Delimiter, o.NoHeader, o.Columns, o.MaxRow, o.MissingValues, c.scans.Distinct), nil
 }
 
 func (c *csvFormat) merge(files []*tableFile) ([]inputColumn, error) {
@@ -84,9 +85,13 @@ func (c *csvFormat) merge(files []*tableFile) ([]inputColumn, error) {
 	}
 	for i, name := range header {
 		n := &counts[i]
-		columns[i] = inputColumn{name: name, length: 1, text: true, missing: n.Missing, kindNote: n.KindNote(name), lossNote: n.LossNote(name)}
-		if n.Ints+n.Floats+n.Texts > 0 {
-			columns[i].kind = ColumnType(n.Kind().String())
+		columns[i] = inputColumn{name: name, length: 1, text: n.Foreign == 0, missing: n.Missing, kindNote: n.KindNote(name), lossNote: n.LossNote(name), encodingNote: n.EncodingNote(name)}
+		kind := ColumnType(n.Kind().String())
+		if n.Ints+n.Floats+n.Texts+n.Padded > 0 {
+			columns[i].kind = kind
+		}
+		if cmp.Or(c.o.Types[name], kind) != TypeBytes {
+			columns[i].missing += n.Padded
 		}
 	}
 	return columns, nil

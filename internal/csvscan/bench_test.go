@@ -65,7 +65,7 @@ func benchmarkRows(b *testing.B, quoted bool, row func(*Tokenizer)) {
 	text = text[bytes.IndexByte(text, '\n')+1:]
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
-	t := NewTokenizer(Dialect{','}, 32)
+	t := NewTokenizer(Dialect{Delimiter: ','}, 32)
 	for b.Loop() {
 		for t.Reset(text, 1); t.Next(); {
 			if t.Bad() {

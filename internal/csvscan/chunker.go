@@ -166,7 +166,7 @@ func (c *chunker) checked(end int) (int, error) {
 	if end <= c.maxRow {
 		return end, nil
 	}
-	t := NewTokenizer(Dialect{c.delim}, 1)
+	t := NewTokenizer(Dialect{Delimiter: c.delim}, 1)
 	t.Reset(c.buf[:end], 1)
 	start := 0
 	for t.Next() && t.pos < min(c.span, end) {

@@ -1,6 +1,11 @@
 package csvscan
 
-import "math"
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"strings"
+)
 
 // class is what a field looks like, whatever its column.
 type class uint8
@@ -13,11 +18,9 @@ const (
 	classLeadingZero // a number with leading zeros, which would be lost
 	classPlus        // a number with a plus sign, which would be lost
 	classHuge        // an integer that int64 doesn't hold
-
 )
 
-// classify classifies a field by its spelling alone. Numbers with blanks around them are text, so
-// that nothing is lost.
+// classify classifies a field by its spelling alone, without the blanks around it.
 func classify(field []byte) class {
 	n, i := len(field), 0
 	if n == 0 {
@@ -73,6 +76,9 @@ func classify(field []byte) class {
 	case isSpecial(field[start:]):
 		return classFloat
 	}
+	if bare := trimBlanks(field); len(bare) < n {
+		return classify(bare)
+	}
 	return classText
 }
 
@@ -82,7 +88,7 @@ func classifyOdd(field []byte, rest int, odd class) class {
 	for rest < len(field)-1 && field[rest] == '0' && field[rest+1]-'0' <= 9 {
 		rest++
 	}
-	if rest < len(field) && (field[rest] == '-' || field[rest] == '+') {
+	if rest < len(field) && strings.IndexByte("-+ \t", field[rest]) >= 0 {
 		return classText
 	}
 	if classify(field[rest:]) == classText {
@@ -156,6 +162,59 @@ func losesFloat32(field []byte) bool {
 	}
 	back := float64(float32(v))
 	return math.Abs(back-v) > maxLoss*math.Abs(v)
+}
+
+// maxExact is the longest number that float32 surely holds as it is written: seven bytes are at most
+// seven digits, of an integer below 2^24, or six and a point.
+const maxExact = 7
+
+// isRounded says whether the float32 of a number differs from it by half a unit of its last digit or
+// more, so that its digits cannot be had back: 0.1 is not rounded, 40.7505681 is. A number with an
+// exponent is rounded if its float32 is another one than its own shortest spelling.
+func isRounded(field []byte, k class) bool {
+	if len(field) <= maxExact || k == classFloat && fewDigits(field) {
+		return false
+	}
+	field = trimBlanks(field)
+	if k == classInt {
+		i, _ := ParseInt64(field)
+		f := float32(i)
+		return f >= 1<<63 || int64(f) != i
+	}
+	v, ok := ParseFloat64(field)
+	if !ok || math.IsNaN(v) || math.IsInf(v, 0) {
+		return false
+	}
+	lost := math.Abs(float64(float32(v)) - v)
+	if lost > maxLoss*math.Abs(v) {
+		return false // outside float32's range: see losesFloat32
+	}
+	point := bytes.IndexByte(field, '.')
+	if point < 0 || bytes.ContainsAny(field, "eE") {
+		short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', -1, 32), 64)
+		return err != nil || short != v
+	}
+	frac := len(bytes.TrimRight(field[point+1:], "0"))
+	return lost*math.Pow10(frac) >= 0.5
+}
+
+// fewDigits says, at a glance, that a float of more than maxExact bytes without an exponent has digits
+// that make an integer below 2^23, all of which float32 holds: half of its unit in the last place is at most 2^-24 of the value.
+func fewDigits(field []byte) bool {
+	n, at := len(field), 0 // indexes, as slicing would branch
+	if field[0] == '-' {
+		at = 1
+	}
+	whole := at
+	if field[at] == '0' {
+		whole++
+	}
+	first := field[whole]
+	if first == '.' {
+		first = field[whole+1]
+	}
+	n -= whole + 1 // the point
+	return n < 7 || n == 7 && first <= '7'
 }
 
 // hasNonZero says whether a digit before the exponent isn't 0.

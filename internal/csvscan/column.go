@@ -42,6 +42,11 @@ type Column struct {
 	Floats  int64 `json:"floats"`  // other numbers, NaN and infinities included
 	Texts   int64 `json:"texts"`   // everything else, and numbers that are kept as text
 	Missing int64 `json:"missing"` // values that Missing knows
+	// Padded are values that Missing would know without the blanks around them. They are missing in a
+	// column of numbers, and text in others.
+	Padded  int64 `json:"padded"`
+	Bools   int64 `json:"bools"`   // of the Texts: those that ParseBool takes
+	Foreign int64 `json:"foreign"` // of the Texts: those that are not UTF-8
 	Lossy   int64 `json:"lossy"`   // numbers outside float32's range
 
 	// The first value of the Texts, and why a number among them is one: "" when it
@@ -50,6 +55,11 @@ type Column struct {
 	Reason    string `json:"reason"`
 	// FirstLossy is the first value of the Lossy.
 	FirstLossy Value `json:"first_lossy"`
+	// FirstForeign is the first value of the Foreign.
+	FirstForeign Value `json:"first_foreign"`
+	// Rounded says that digits of a number get lost in float32, FirstRounded is the first such number.
+	Rounded      bool  `json:"rounded"`
+	FirstRounded Value `json:"first_rounded"`
 }
 
 // Kind returns what the column holds: int64 when all of its values are
@@ -73,11 +83,21 @@ func (c *Column) Merge(other *Column) {
 	if c.Lossy == 0 {
 		c.FirstLossy = other.FirstLossy
 	}
+	if c.Foreign == 0 {
+		c.FirstForeign = other.FirstForeign
+	}
+	if !c.Rounded {
+		c.FirstRounded = other.FirstRounded
+	}
 	c.Ints += other.Ints
 	c.Floats += other.Floats
 	c.Texts += other.Texts
 	c.Missing += other.Missing
 	c.Lossy += other.Lossy
+	c.Padded += other.Padded
+	c.Bools += other.Bools
+	c.Foreign += other.Foreign
+	c.Rounded = c.Rounded || other.Rounded
 }
 
 // String says where the value stands, and what it is.
@@ -87,8 +107,10 @@ func (v Value) String() string { return fmt.Sprintf("%s line %d: %q", v.File, v.
 // that changes it. It is empty for a column without surprises.
 func (c *Column) KindNote(name string) string {
 	switch {
-	case c.Ints+c.Floats+c.Texts == 0 && c.Missing > 0:
+	case c.Ints+c.Floats+c.Texts+c.Padded == 0 && c.Missing > 0:
 		return fmt.Sprintf("column %q: no value in %s: stored as bytes; CSVOptions.Types %s gives another type", name, plural.Of(c.Missing, "row"), assign(name, "float"))
+	case c.Texts > 0 && c.Texts == c.Bools && c.Floats == 0:
+		return fmt.Sprintf("column %q: true and false are stored as they are written, as bytes; CSVOptions.Types %s stores 1 and 0", name, assign(name, "int64"))
 	case c.Texts > 0 && c.Ints+c.Floats > 0:
 		reason := ""
 		if c.Reason != "" {
@@ -106,14 +128,32 @@ func (c *Column) KindNote(name string) string {
 	return ""
 }
 
-// LossNote says how many values a 32-bit float cannot hold, with the option that
-// keeps them. It is empty when there are none.
-func (c *Column) LossNote(name string) string {
-	if c.Lossy == 0 {
+// EncodingNote says how many values are not UTF-8. It is empty when all are.
+func (c *Column) EncodingNote(name string) string {
+	if c.Foreign == 0 {
 		return ""
 	}
-	return fmt.Sprintf("column %q: values outside the range of a 32-bit float, which is all that an Example holds: %d; the first is at %v; CSVOptions.Types %s keeps them as they are",
-		name, c.Lossy, c.FirstLossy, assign(name, "bytes"))
+	return fmt.Sprintf("column %q: values that are not UTF-8 are stored as they are: %d; the first is at %v; iconv converts the file, for example from ISO-8859-1", name, c.Foreign, c.FirstForeign)
+}
+
+// Lost says in words what a 32-bit float, which is all that an Example holds, loses of the values.
+// It is empty when nothing is lost.
+func (c *Column) Lost() string {
+	switch {
+	case c.Lossy > 0:
+		return fmt.Sprintf("outside the range of a 32-bit float, which is all that an Example holds: %d; the first is at %v", c.Lossy, c.FirstLossy)
+	case c.Rounded:
+		return fmt.Sprintf("of more digits than a 32-bit float has, which is all that an Example holds, are rounded; the first is at %v", c.FirstRounded)
+	}
+	return ""
+}
+
+// LossNote says what Lost does, with the option that keeps the values. It is empty when nothing is lost.
+func (c *Column) LossNote(name string) string {
+	if lost := c.Lost(); lost != "" {
+		return fmt.Sprintf("column %q: values %s; CSVOptions.Types %s keeps them as they are", name, lost, assign(name, "bytes"))
+	}
+	return ""
 }
 
 // counts lists the kinds of a mixed column.

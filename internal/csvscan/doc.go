@@ -28,7 +28,9 @@
 // Anywhere else a quote is an ordinary character. Text between a closing quote and the next
 // delimiter makes the row bad. A row ends with \n, \r\n or a lone \r. With two columns or more a
 // blank line is not a row; with one it is a row with an empty field. Bytes are not converted: UTF-8
-// is passed through, a UTF-8 byte order mark is skipped, UTF-16 and UTF-32 are refused.
+// is passed through, a UTF-8 byte order mark is skipped, UTF-16 and UTF-32 are refused. Spaces and tabs
+// belong to a field, but not to a name in the header, nor to a number or a missing value in a column of
+// numbers.
 //
 // # Chunks
 //

@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/tfrec/tfrec/internal/torture"
+	"github.com/tfrec/tfrec/tfrecord"
 )
 
 func TestOpenNamesWhatIsNoTable(t *testing.T) {
@@ -25,20 +26,35 @@ func TestOpenNamesWhatIsNoTable(t *testing.T) {
 		}
 		return b.String()
 	}
+	frame := string(tfrecord.AppendFrame(nil, []byte("a,b\n1,2\n")))
 	lines := strings.Repeat("{\"a\": 1, \"b\": \"x\"}\n", 20_000)
 	for text, want := range map[string]string{
-		lines:                       "JSON lines",
-		"\ufeff\n" + lines[:60]:     "JSON lines",
-		zipped(lines):               "JSON lines",
-		"[{\"a\": 1}]\n":            "JSON",
-		"\xff\xd8\xff\xe0 and more": "a JPEG image",
-		"\x89PNG\r\n\x1a\n":         "a PNG image",
+		lines:                        "JSON lines",
+		"\ufeff\n" + lines[:60]:      "JSON lines",
+		zipped(lines):                "JSON lines",
+		"[{\"a\": 1}]\n":             "JSON",
+		"\xff\xd8\xff\xe0 and more":  "a JPEG image",
+		"\x89PNG\r\n\x1a\n":          "a PNG image",
+		"\x89HDF\r\n\x1a\n123456":    "HDF5",
+		"Obj\x01\x02\x16avro.schema": "Avro",
+		"ORC\x08\x03\x10\x03":        "ORC",
+		"\x80\x04\x95\x00\x00\x00":   "a pickle of Python",
+		"\x7fELF\x02\x01\x01\x00":    "a program",
+		frame:                        "TFRecords",
+		zipped(frame):                "TFRecords",
 	} {
 		_, err := Open(t.Context(), write(t, "x", []byte(text)), Options{})
-		if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "x: not a CSV file but "+want+":") {
+		if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "x: not a CSV file but "+want) {
 			t.Errorf("%.20q: %v, want %s", text, err, want)
 		}
 	}
+	for _, text := range []string{"a\x00b,c\n1,2\n", "\x01\n", "a,\x1b\n"} {
+		if _, err := Open(t.Context(), write(t, "x", []byte(text)), Options{}); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "binary") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	open(t, write(t, "x.csv", []byte("a\x01b\n1\x012\n")), Options{Delimiter: 1})
+	open(t, write(t, "x.csv", []byte("a,b\n1,\x01\n")), Options{})
 	for _, text := range []string{"[a],[b]\n1,2\n", "{a}\n1\n", "[1],[2]\n[3],[4]\n"} {
 		open(t, write(t, "x.csv", []byte(text)), Options{})
 	}

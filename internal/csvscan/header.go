@@ -63,7 +63,7 @@ func skipComment(in *bufio.Reader, isComment func(line []byte) bool) (int64, err
 	return int64(size), err
 }
 
-// readHeader reads the first row, which is not blank. It returns the names, and the offset and the
+// readHeader reads the first row, which is not blank. It returns the names without blanks around them, and the offset and the
 // line after it. The row is on the given line.
 func readHeader(c *chunker, line int64) (names []string, offset, next int64, err error) {
 	row, _, err := c.next(nil)
@@ -77,7 +77,7 @@ func readHeader(c *chunker, line int64) (names []string, offset, next int64, err
 		}
 		return nil, 0, 0, err
 	}
-	t := NewTokenizer(Dialect{c.delim}, 0)
+	t := NewTokenizer(Dialect{Delimiter: c.delim}, 0)
 	t.Reset(row, line)
 	t.Next()
 	if t.Bad() {
@@ -87,7 +87,7 @@ func readHeader(c *chunker, line int64) (names []string, offset, next int64, err
 		return nil, 0, 0, &Error{Line: line, Err: fmt.Errorf("%w: %d columns, more than %d", ErrHeader, t.Len(), maxColumns)}
 	}
 	for i := range t.Len() {
-		names = append(names, string(t.Field(i)))
+		names = append(names, string(trimBlanks(t.Field(i))))
 	}
 	return names, c.offset, t.line, nil
 }
@@ -159,7 +159,7 @@ var candidates = []byte{',', ';', '\t', '|'}
 func sniff(sample []byte, whole bool) byte {
 	best, bestShare, bestColumns := candidates[0], 0.0, 1
 	for _, delim := range candidates {
-		t := NewTokenizer(Dialect{delim}, 0)
+		t := NewTokenizer(Dialect{Delimiter: delim}, 0)
 		t.Reset(sample, 1)
 		var rows, same, columns int
 		for t.Next() {

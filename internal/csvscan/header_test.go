@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -74,5 +75,58 @@ func TestBlankLinesAreBounded(t *testing.T) {
 	}
 	if _, err := Open(t.Context(), path, Options{MaxRow: ChunkSize + 1}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestTrailingDelimiter writes random tables whose header ends with a delimiter: rows may, too, and
+// mean the same as without it.
+func TestTrailingDelimiter(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 1))
+	path := filepath.Join(t.TempDir(), "x.csv")
+	for range 200 {
+		delim := []string{",", ";", "\t"}[rng.IntN(3)]
+		ends := []string{delim, "", delim + `""`, delim + "7", delim + delim}
+		cells := []string{"1", "", `"a"`, `"x` + delim + `"`, "b"}
+		columns := 1 + rng.IntN(3)
+		var text strings.Builder
+		for range columns {
+			text.WriteString("c" + strconv.Itoa(text.Len()) + delim)
+		}
+		text.WriteString([]string{"\n", "  \n"}[rng.IntN(2)])
+		bad := int64(0)
+		for range 1 + rng.IntN(5) {
+			row := make([]string, columns)
+			for i := range row {
+				row[i] = cells[rng.IntN(len(cells))]
+			}
+			end := rng.IntN(len(ends))
+			if end > 2 {
+				bad++
+			}
+			if end == 1 && columns == 1 && row[0] == "" {
+				row[0] = "1"
+			}
+			text.WriteString(strings.Join(row, delim) + ends[end] + "\n")
+		}
+		if err := os.WriteFile(path, []byte(text.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		src := open(t, path, Options{Delimiter: delim[0]})
+		table, err := src.Scan(t.Context(), ScanOptions{Workers: 1})
+		if err != nil || len(src.Header()) != columns || table.Bad != bad {
+			t.Fatalf("%q: %d columns, %d bad rows, %v; want %d and %d", text.String(), len(src.Header()), table.Bad, err, columns, bad)
+		}
+	}
+	// All columns may be named, as before.
+	if err := os.WriteFile(path, []byte("a,b,\n1,2,3\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if table := scan(t, open(t, path, Options{Columns: []string{"a", "b", "c"}})); table.Bad != 0 || len(table.Columns) != 3 {
+		t.Errorf("%+v", table)
+	}
+	for tok, err := range open(t, path, Options{}).Rows(t.Context()) {
+		if err != nil || tok.Err() == nil || !strings.Contains(tok.Err().Error(), "3, of which the header names 2") {
+			t.Errorf("%v, %v", err, tok.Err())
+		}
 	}
 }

@@ -1,5 +1,7 @@
 package csvscan
 
+import "unicode/utf8"
+
 // inferrer finds out what columns hold, from some of the chunks of a table in
 // their order. Those of several inferrers merge to the same whatever chunks
 // each of them saw.
@@ -12,7 +14,7 @@ type inferrer struct {
 // columnState is a Column before its places are known as lines of the file.
 type columnState struct {
 	Column
-	texts, lossy rowPosition // of the first ones
+	texts, lossy, rounded, foreign rowPosition // of the first ones
 }
 
 // rowPosition is where a row begins: a line of a chunk, both from 0.
@@ -39,7 +41,11 @@ func (f *inferrer) row(t *Tokenizer) {
 			c.Missing++
 			continue
 		}
-		switch k := classify(field); k {
+		k := classify(field)
+		if !c.Rounded && k <= classWideFloat && k != classText && isRounded(field, k) {
+			c.Rounded, c.rounded, c.FirstRounded.Text = true, rowPosition{f.chunk, t.Line()}, start(field)
+		}
+		switch k {
 		case classInt:
 			c.Ints++
 		case classFloat:
@@ -50,6 +56,16 @@ func (f *inferrer) row(t *Tokenizer) {
 				f.note(&c.Lossy, &c.lossy, &c.FirstLossy, t.Line(), field)
 			}
 		default:
+			if k == classText && f.missing.IsPadded(field) {
+				c.Padded++
+				continue
+			}
+			if k == classText && !utf8.Valid(field) {
+				f.note(&c.Foreign, &c.foreign, &c.FirstForeign, t.Line(), field)
+			}
+			if _, ok := ParseBool(field); ok {
+				c.Bools++
+			}
 			if f.note(&c.Texts, &c.texts, &c.FirstText, t.Line(), field) {
 				c.Reason = reasons[k]
 			}
@@ -71,9 +87,12 @@ func (f *inferrer) note(count *int64, first *rowPosition, value *Value, line int
 		return false
 	}
 	*first = rowPosition{f.chunk, line}
-	value.Text = string(field[:min(len(field), 40)])
+	value.Text = start(field)
 	return true
 }
+
+// start is the text of a Value.
+func start(field []byte) string { return string(field[:min(len(field), 40)]) }
 
 // merge adds what another inferrer saw of the same table, and uses that up.
 func (f *inferrer) merge(other *inferrer) {
@@ -84,6 +103,12 @@ func (f *inferrer) merge(other *inferrer) {
 		}
 		if c.Lossy > 0 && (o.Lossy == 0 || c.lossy.before(o.lossy)) {
 			o.lossy, o.FirstLossy = c.lossy, c.FirstLossy
+		}
+		if c.Foreign > 0 && (o.Foreign == 0 || c.foreign.before(o.foreign)) {
+			o.foreign, o.FirstForeign = c.foreign, c.FirstForeign
+		}
+		if c.Rounded && (!o.Rounded || c.rounded.before(o.rounded)) {
+			o.rounded, o.FirstRounded = c.rounded, c.FirstRounded
 		}
 		o.Column.Merge(&c.Column)
 		*c = *o
@@ -100,6 +125,12 @@ func (f *inferrer) result(name string, chunks []Chunk) []Column {
 		}
 		if c.Lossy > 0 {
 			c.FirstLossy.File, c.FirstLossy.Line = name, chunks[c.lossy.chunk].FirstLine+c.lossy.line
+		}
+		if c.Foreign > 0 {
+			c.FirstForeign.File, c.FirstForeign.Line = name, chunks[c.foreign.chunk].FirstLine+c.foreign.line
+		}
+		if c.Rounded {
+			c.FirstRounded.File, c.FirstRounded.Line = name, chunks[c.rounded.chunk].FirstLine+c.rounded.line
 		}
 		columns[i] = c.Column
 	}

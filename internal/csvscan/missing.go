@@ -26,6 +26,9 @@ func NewMissing(tokens []string) *Missing {
 	return m
 }
 
+// IsPadded is Is for a column of numbers, where blanks around a field make no difference.
+func (m *Missing) IsPadded(field []byte) bool { return m.Is(field) || m.Is(trimBlanks(field)) }
+
 // Is says whether the field stands for a missing value.
 func (m *Missing) Is(field []byte) bool {
 	if len(field) == 0 {

@@ -1,6 +1,7 @@
 package csvscan
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"strconv"
@@ -34,6 +35,18 @@ func ParseInt64(field []byte) (int64, bool) {
 	}
 	v, err := strconv.ParseInt(text(trimBlanks(field)), 10, 64)
 	return v, err == nil
+}
+
+// ParseBool parses true and false, in any case and with blanks around them, as 1 and 0. It reports
+// false for anything else.
+func ParseBool(field []byte) (int64, bool) {
+	switch field = trimBlanks(field); {
+	case len(field) == 4 && bytes.EqualFold(field, []byte("true")):
+		return 1, true
+	case len(field) == 5 && bytes.EqualFold(field, []byte("false")):
+		return 0, true
+	}
+	return 0, false
 }
 
 // Powers of ten that a float64 holds exactly.

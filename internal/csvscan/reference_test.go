@@ -92,7 +92,7 @@ func plainRows(text []byte, delim byte, columns int) (rows []plainRow, blank int
 
 // tokenRows reads text with a Tokenizer.
 func tokenRows(text []byte, delim byte, columns int, line int64) (rows []plainRow, blank, next int64) {
-	t := NewTokenizer(Dialect{delim}, columns)
+	t := NewTokenizer(Dialect{Delimiter: delim}, columns)
 	for t.Reset(text, line); t.Next(); {
 		row := plainRow{line: t.Line(), fault: t.fault}
 		for i := range t.Len() {

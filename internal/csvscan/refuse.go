@@ -3,10 +3,16 @@ package csvscan
 import (
 	"bytes"
 	"fmt"
+
+	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// refuse returns an error for the first bytes of a file that is not text, compressed or not.
+// refuse returns an error for the first bytes of a file that is not text, or of what it holds
+// compressed.
 func refuse(head []byte) error {
+	if _, frame := (tfrecord.Framing{MaxRecord: 1 << 62}).Check(head); len(head) >= tfrecord.HeaderSize && frame != tfrecord.FrameBroken {
+		return fmt.Errorf("%w but TFRecords: the verbs for sets take them, and convert.Images takes records with images", ErrFormat)
+	}
 	for _, f := range []struct{ magic, is string }{
 		{"PK\x03\x04", "a zip archive or a spreadsheet: unpack it, or save it as CSV"},
 		{"BZh", "compressed with bzip2: unpack it with bunzip2"},
@@ -23,6 +29,15 @@ func refuse(head []byte) error {
 		{"\x93NUMPY", "a NumPy array" + useTable},
 		{"ARROW1\x00\x00", "an Arrow file" + useTable},
 		{"SQLite format 3\x00", "an SQLite database: export a table as CSV"},
+		{"\x89HDF\r\n\x1a\n", "HDF5: export its arrays with h5py and numpy.savez"},
+		{"Obj\x01", "Avro" + toParquet},
+		{"ORC", "ORC" + toParquet},
+		{"\x80\x02", "a pickle of Python" + toParquet},
+		{"\x80\x03", "a pickle of Python" + toParquet},
+		{"\x80\x04", "a pickle of Python" + toParquet},
+		{"\x80\x05", "a pickle of Python" + toParquet},
+		{"\x7fELF", "a program"},
+		{"MZ\x90\x00", "a program"},
 	} {
 		if bytes.HasPrefix(head, []byte(f.magic)) {
 			return fmt.Errorf("%w but %s", ErrFormat, f.is)
@@ -34,6 +49,7 @@ func refuse(head []byte) error {
 const (
 	useImages = ": convert.Images takes images"
 	useTable  = ": convert.Table takes it"
+	toParquet = ": write it as Parquet or CSV, for example with pandas"
 )
 
 // checkEncoding refuses text that isn't made of single bytes where ASCII is
@@ -55,4 +71,18 @@ func checkEncoding(head []byte, name string) (int, error) {
 		return 0, nil
 	}
 	return 0, fmt.Errorf("%w: it is %s: convert it with: iconv -f %s -t UTF-8 %q > utf8.csv", ErrEncoding, is, is, name)
+}
+
+// refuseControl returns an error if the first row of a table has control characters that no text has.
+func refuseControl(sample []byte, delim byte) error {
+	row := sample
+	if end := bytes.IndexAny(sample, "\r\n"); end >= 0 {
+		row = sample[:end]
+	}
+	for i, c := range row {
+		if c < ' ' && c != '\t' && c != '\f' && c != delim {
+			return fmt.Errorf("%w but binary: its first row has the control character %#02x at byte %d", ErrFormat, c, i)
+		}
+	}
+	return nil
 }

@@ -34,7 +34,7 @@ func manyRows() []byte {
 			fmt.Fprintf(&b, "a note,%d\n", i)
 		}
 		if i == 70003 {
-			b.WriteString("7,1e60,last,007\n")
+			b.WriteString("7,1e60,last,007\n7, 40.7505681,true, NA\n")
 		}
 	}
 	return b.Bytes()
@@ -87,19 +87,19 @@ func TestScanIsTheSameForAnyWorkersAndCompression(t *testing.T) {
 			}
 		}
 		good, bad := rows(t, s, want)
-		if len(good) != 72001 || len(bad) != 8000 {
+		if len(good) != 72002 || len(bad) != 8000 {
 			t.Fatalf("%d good and %d bad rows", len(good), len(bad))
 		}
 	}
-	if want.Rows != 80001 || want.Bad != 8000 || want.Blank != 8000 || len(want.Chunks) < 2 {
+	if want.Rows != 80002 || want.Bad != 8000 || want.Blank != 8000 || len(want.Chunks) < 2 {
 		t.Errorf("table: %d rows, %d bad, %d blank, %d chunks", want.Rows, want.Bad, want.Blank, len(want.Chunks))
 	}
 	x, code := want.Columns[1], want.Columns[3]
-	if x.Kind() != KindFloat || x.Lossy != 1 || x.FirstLossy.Text != "1e60" {
+	line := 1 + int64(bytes.Count(text[:bytes.Index(text, []byte("1e60"))], []byte("\n")))
+	if x.Kind() != KindFloat || x.Lossy != 1 || x.FirstLossy.Text != "1e60" || x.FirstRounded != (Value{path, line + 1, " 40.7505681"}) {
 		t.Errorf("x: %+v", x)
 	}
-	line := 1 + int64(bytes.Count(text[:bytes.Index(text, []byte("1e60"))], []byte("\n")))
-	if code.FirstText != (Value{path, line, "007"}) || code.Reason != "leading zeros" || x.FirstLossy.Line != line {
+	if code.FirstText != (Value{path, line, "007"}) || code.Reason != "leading zeros" || x.FirstLossy.Line != line || code.Padded != 1 {
 		t.Errorf("code: %+v, want line %d", code, line)
 	}
 }
@@ -166,7 +166,7 @@ func TestLongestRow(t *testing.T) {
 }
 
 func TestNotes(t *testing.T) {
-	text := "mixed,zeros,all,big,plain\n1,007,NA,1e300,x\n2.5,08,,1,y\nabc,9,NA,2,z\n4,10,NA,3,w\n"
+	text := "mixed,zeros,all,big,plain,flag,far,long\n1,007,NA,1e300,x,True,Köln,1\n2.5,08,,1,y,False,K\xf6ln,2.5\nabc,9,NA,2,z, NA,K\xf6ln,16777217\n4,10,NA,3,w,true,x,40.7505681\n"
 	s := open(t, write(t, "t.csv", []byte(text)), Options{})
 	table := scan(t, s)
 	for i, want := range []string{
@@ -175,8 +175,11 @@ func TestNotes(t *testing.T) {
 		`column "all": no value in 4 rows: stored as bytes; CSVOptions.Types all=float gives another type`,
 		`column "big": values outside the range of a 32-bit float, which is all that an Example holds: 1; the first is at NAME line 2: "1e300"; CSVOptions.Types big=bytes keeps them as they are`,
 		``,
+		`column "flag": true and false are stored as they are written, as bytes; CSVOptions.Types flag=int64 stores 1 and 0`,
+		"column \"far\": values that are not UTF-8 are stored as they are: 2; the first is at NAME line 3: \"K\\xf6ln\"; iconv converts the file, for example from ISO-8859-1",
+		`column "long": values of more digits than a 32-bit float has, which is all that an Example holds, are rounded; the first is at NAME line 4: "16777217"; CSVOptions.Types long=bytes keeps them as they are`,
 	} {
-		got := table.Columns[i].KindNote(s.Header()[i]) + table.Columns[i].LossNote(s.Header()[i])
+		got := table.Columns[i].KindNote(s.Header()[i]) + table.Columns[i].EncodingNote(s.Header()[i]) + table.Columns[i].LossNote(s.Header()[i])
 		if got = strings.ReplaceAll(got, s.Name(), "NAME"); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}

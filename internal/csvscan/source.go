@@ -53,7 +53,7 @@ type Source struct {
 // zstd, which its first bytes tell and not its name. Errors name the file;
 // those about its content are an *Error.
 func Open(ctx context.Context, path string, opts Options) (*Source, error) {
-	d := Dialect{opts.Delimiter}
+	d := Dialect{Delimiter: opts.Delimiter}
 	if d.Delimiter != 0 && !d.valid() {
 		return nil, fmt.Errorf("%q can't be a delimiter: it is a quote or ends a row", d.Delimiter)
 	}
@@ -130,11 +130,18 @@ func (s *Source) open(ctx context.Context, opts Options) error {
 	if sample, err = rows.Peek(sampleSize); err != nil && err != io.EOF {
 		return err
 	}
+	if err := refuse(sample); err != nil {
+		return err
+	}
 	if kind := jsontext.Kind(sample, err == io.EOF); kind != "" && opts.Columns == nil {
 		return fmt.Errorf("%w but %s: convert.Table takes JSON lines", ErrFormat, kind)
 	}
 	if s.dialect.Delimiter == 0 {
 		s.dialect.Delimiter = sniff(sample, err == io.EOF)
+	}
+
+	if err := refuseControl(sample, s.dialect.Delimiter); err != nil {
+		return err
 	}
 
 	s.start, s.startLine = int64(bom), 1
@@ -147,6 +154,9 @@ func (s *Source) open(ctx context.Context, opts Options) error {
 		if err != nil {
 			return err
 		}
+	}
+	if n := len(s.header); n > 1 && s.header[n-1] == "" && len(opts.Columns) != n {
+		s.header, s.dialect.Trailing = s.header[:n-1], true
 	}
 	if opts.Columns != nil {
 		if s.header != nil && len(s.header) != len(opts.Columns) {

@@ -144,7 +144,7 @@ func TestOdd(t *testing.T) {
 		{"huge-ints.csv", `, [id:int64 n:bytes] 12 rows`},
 		{"invalid-utf8.csv", `, [id:int64 name:bytes] 3 rows`},
 		{"latin1.csv", `, [id:int64 city:bytes price:bytes] 2 rows`},
-		{"leading-space.csv", `, [id:int64  name :bytes  x:bytes] 2 rows, bad: line 3: text after a closing quote in field 2`},
+		{"leading-space.csv", `, [id:int64 name:bytes x:float] 2 rows, bad: line 3: text after a closing quote in field 2`},
 		{"missing-values.csv", `, [id:int64 a:float b:bytes c:bytes] 5 rows`},
 		{"mixed-line-ends.csv", `, [id:int64 name:bytes] 3 rows`},
 		{"mixed-type.csv", `, [id:int64 v:bytes] 1003 rows`},

@@ -13,6 +13,8 @@ import (
 type Dialect struct {
 	// Delimiter stands between fields: any byte but ", \n and \r.
 	Delimiter byte
+	// Trailing means that rows may have a delimiter after their last field.
+	Trailing bool
 }
 
 // valid reports whether d differs from quotes and row ends.
@@ -24,8 +26,9 @@ func (d Dialect) valid() bool {
 // seen the longest row. The zero value is not usable: see NewTokenizer. It is not safe for
 // concurrent use.
 type Tokenizer struct {
-	delim   byte
-	columns int
+	delim    byte
+	trailing bool
+	columns  int
 
 	data []byte
 	pos  int
@@ -40,6 +43,7 @@ type Tokenizer struct {
 	rowLine int64
 	spans   []span // of the row's fields, at most columns of them when that is known
 	fields  int    // in the row, stored or not
+	empty   bool   // the last field of the row is empty
 	scratch []byte // quoted fields of the row with their doubled quotes undone
 	fault   fault
 	faultAt int // field of the fault, from 0
@@ -68,7 +72,7 @@ const (
 // row with another number of fields is Bad. With 0 columns any number is
 // right, as for a header.
 func NewTokenizer(d Dialect, columns int) *Tokenizer {
-	return &Tokenizer{delim: d.Delimiter, columns: columns, spans: make([]span, columns)}
+	return &Tokenizer{delim: d.Delimiter, trailing: d.Trailing, columns: columns, spans: make([]span, columns)}
 }
 
 // Reset begins again with data, which must start at the start of a row and be
@@ -124,6 +128,8 @@ func (t *Tokenizer) Err() error {
 		err = fmt.Errorf("%w in field %d: double the quotes inside a quoted field", ErrAfterQuote, t.faultAt+1)
 	case t.columns != 0 && t.fields < t.columns:
 		err = fmt.Errorf("%w: %d, %d too few", ErrRagged, t.fields, t.columns-t.fields)
+	case t.trailing && t.fields == t.columns+1:
+		err = fmt.Errorf("%w: %d, of which the header names %d: name the last, too, with CSVOptions.Columns", ErrRagged, t.fields, t.columns)
 	case t.columns != 0 && t.fields > t.columns:
 		err = fmt.Errorf("%w: %d, %d too many", ErrRagged, t.fields, t.fields-t.columns)
 	default:
@@ -146,9 +152,12 @@ func (t *Tokenizer) Next() bool {
 
 	if t.plain {
 		t.nextPlain()
-		return true
+	} else {
+		t.nextQuoted()
 	}
-	t.nextQuoted()
+	if t.trailing && t.fields == t.columns+1 && t.empty {
+		t.fields--
+	}
 	return true
 }
 
@@ -182,6 +191,7 @@ func (t *Tokenizer) nextPlain() {
 				i++
 			}
 		}
+		t.empty = at > t.pos && data[at-1] == delim
 		break
 	}
 	t.pos, t.sep, t.fields, t.spans = min(from, len(data)), i, n, spans
@@ -228,6 +238,7 @@ func (t *Tokenizer) nextQuoted() {
 			t.spans = append(t.spans, s)
 		}
 		n++
+		t.empty = s.from == s.to
 		if pos >= len(data) {
 			break
 		}

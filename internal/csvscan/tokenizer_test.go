@@ -46,7 +46,7 @@ func TestTokenizer(t *testing.T) {
 		{"nothing", "", ',', 2, nil, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			tok := NewTokenizer(Dialect{test.delim}, test.columns)
+			tok := NewTokenizer(Dialect{Delimiter: test.delim}, test.columns)
 			var got []string
 			for tok.Reset([]byte(test.text), 1); tok.Next(); {
 				line := string(rune('0'+tok.Line())) + ":"
@@ -82,7 +82,7 @@ func TestTokenizer(t *testing.T) {
 
 func TestTokenizerDoesNotAllocate(t *testing.T) {
 	text := []byte(strings.Repeat("1,2.5,\"a \"\"b\"\"\",text\n", 100))
-	tok := NewTokenizer(Dialect{','}, 4)
+	tok := NewTokenizer(Dialect{Delimiter: ','}, 4)
 	n := testing.AllocsPerRun(10, func() {
 		for tok.Reset(text, 1); tok.Next(); {
 			if tok.Bad() || len(tok.Field(2)) != 5 {
@@ -114,7 +114,7 @@ func comparable(text []byte) bool {
 func checkStandard(t *testing.T, text []byte) {
 	r := csv.NewReader(bytes.NewReader(text))
 	r.FieldsPerRecord = -1
-	tok := NewTokenizer(Dialect{','}, 0)
+	tok := NewTokenizer(Dialect{Delimiter: ','}, 0)
 	tok.Reset(text, 1)
 	for {
 		want, err := r.Read()
@@ -150,7 +150,7 @@ func FuzzCSV(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte, delim, columns, size byte) {
-		if !(Dialect{delim}).valid() {
+		if !(Dialect{Delimiter: delim}).valid() {
 			return
 		}
 		checkText(t, text, delim, int(columns%5), max(1, int(size)))

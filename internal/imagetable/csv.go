@@ -98,6 +98,12 @@ func (c *csvTable) inferKinds(ctx context.Context, t *Table, path string) error 
 			if found.Texts > 0 && found.Ints+found.Floats > 0 {
 				t.notes = append(t.notes, fmt.Sprintf("column %q: stored as bytes, as not all of its values are plain numbers: the first that is not is at %v", f.Name, found.FirstText))
 			}
+			if note := found.EncodingNote(f.Name); column.Kind == table.Bytes && note != "" {
+				t.notes = append(t.notes, note)
+			}
+			if lost := found.Lost(); column.Kind == table.Float && lost != "" {
+				t.notes = append(t.notes, fmt.Sprintf("column %q: values %s", f.Name, lost))
+			}
 		}
 		t.kinds = append(t.kinds, column)
 	}
@@ -107,7 +113,7 @@ func (c *csvTable) inferKinds(ctx context.Context, t *Table, path string) error 
 // kindOf returns the kind of a column: unknown without values.
 func kindOf(c *csvscan.Column) table.Kind {
 	switch {
-	case c.Ints+c.Floats+c.Texts == 0:
+	case c.Ints+c.Floats+c.Texts+c.Padded == 0:
 		return table.Unknown
 	case c.Kind() == csvscan.KindInt64:
 		return table.Int64
@@ -272,14 +278,17 @@ func (p *rowParser) row(tok *csvscan.Tokenizer) Row {
 func (p *rowParser) value(i int, tok *csvscan.Tokenizer) error {
 	v, cell := p.values[i], tok.Field(p.t.features[i])
 	v.Reset(p.t.kinds[i].Kind)
-	ok := !p.missing.Is(cell)
+	ok := !p.missing.Is(cell) && (v.Kind == table.Bytes || !p.missing.IsPadded(cell))
 	if v.Present = append(v.Present, ok); !ok {
 		return nil
 	}
 	switch v.Kind {
 	case table.Int64:
 		var n int64
-		if n, ok = csvscan.ParseInt64(cell); ok {
+		if n, ok = csvscan.ParseInt64(cell); !ok {
+			n, ok = csvscan.ParseBool(cell)
+		}
+		if ok {
 			v.Ints = append(v.Ints, n)
 		}
 	case table.Float:
