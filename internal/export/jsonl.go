@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/tfrec/tfrec/tfrecord"
@@ -17,11 +18,13 @@ import (
 // base64Suffix marks, in the formats that are text, the columns of bytes.
 const base64Suffix = ".base64"
 
-// textNames are the names of columns in a file of text.
+// textNames returns the names of columns in a file of text. Text under a key that ends in the suffix
+// is written as bytes: it is what the member without the suffix would be read as.
 func textNames(s *inputScan) ([]string, error) {
 	names := make([]string, len(s.columns))
 	taken := map[string]bool{}
 	for i, c := range s.columns {
+		c.text = c.text && !strings.HasSuffix(c.key, base64Suffix)
 		names[i] = c.key
 		if c.kind == tfrecord.KindBytes && !c.text {
 			names[i] += base64Suffix
@@ -50,6 +53,11 @@ func newJSONL(w io.Writer, s *inputScan) (*jsonl, error) {
 	names, err := textNames(s)
 	if err != nil {
 		return nil, err
+	}
+	for _, c := range s.columns {
+		if c.kind != tfrecord.KindBytes && strings.HasSuffix(c.key, base64Suffix) {
+			return nil, fmt.Errorf("the feature %s has numbers, and a member of this name is read as bytes: tfrec features rename gives it another key", c.key)
+		}
 	}
 	j := &jsonl{w: w, s: s}
 	j.value.drain = j.drain

@@ -238,6 +238,7 @@ func TestTablesRefuse(t *testing.T) {
 	}{
 		{"two kinds", "record 1: its feature x is of kind float", CSV, []build{
 			func(b *tfrecord.Builder) { b.Int64("x", 1) }, func(b *tfrecord.Builder) { b.Float("x", 1) }}},
+		{"numbers under a name for bytes", "x.base64 has numbers", JSONL, []build{func(b *tfrecord.Builder) { b.Float("x.base64", 1) }}},
 		{"two columns of a name", "x.base64", JSONL, []build{func(b *tfrecord.Builder) { b.String("x", "\xff"); b.Int64("x.base64", 1) }}},
 		{"two arrays of a name", "x.values", NPZ, []build{
 			func(b *tfrecord.Builder) { b.Int64("x.values", 1) }, func(b *tfrecord.Builder) { b.Int64("x.values", 1); b.Int64("x", 1, 2) }}},

@@ -33,6 +33,7 @@ type inferrer struct {
 	at      position // of the row
 	touched []int    // columns in the row
 	unfit   string   // the column with a value that does not fit, in the row
+	inList  bool     // that value is in a list
 	label   []byte   // value of the column opts.Distinct in the row
 	labeled bool
 	fitting table.Values // scratch
@@ -74,7 +75,8 @@ type inferred struct {
 	number, text position
 	least, most  int  // values in a row, where rows is not 0
 	known        bool // first is set
-	beyond       bool // a bad row has a number in it that is beyond the range of a float
+	// A bad row has a number in it that is beyond the range of a float, such a row has it in a list.
+	beyond, beyondList bool
 
 	// The same in the row that is being read.
 	row      spellings
@@ -103,6 +105,7 @@ func (f *inferrer) scanRow(at position, row []byte) error {
 		}
 		if f.unfit != "" { // it is a column, or the row could be read without it
 			i := f.columns[f.column(f.unfit)]
+			i.beyondList = i.beyondList || f.inList
 			if i.beyond = true; !i.known {
 				i.first, i.known = at, true
 			}
@@ -171,7 +174,7 @@ func (f *inferrer) value(c *column, k class, text []byte) string {
 	if i.given != table.Unknown || k == classFloat {
 		f.fitting.Reset(cmp.Or(i.given, table.Float))
 		if reason := appendValue(&f.fitting, c.name, k, text); reason != "" {
-			f.unfit = c.name
+			f.unfit, f.inList = c.name, i.rowShape == shapeList
 			return reason
 		}
 	}
@@ -279,6 +282,7 @@ func (i *inferred) merge(o *inferred) {
 	i.found |= o.found
 	i.rows += o.rows
 	i.beyond = i.beyond || o.beyond
+	i.beyondList = i.beyondList || o.beyondList
 }
 
 // result returns the columns in the order in which they first occur in rows that are not bad.
@@ -308,7 +312,7 @@ func (f *inferrer) result(chunks []table.Chunk) ([]table.Column, error) {
 
 // column describes a column of a table in which good rows are not bad.
 func (i *inferred) column(good int64) table.Column {
-	c := table.Column{Name: i.name, Kind: i.given, List: i.found&spelledList != 0, Length: 1, Missing: good - i.rows}
+	c := table.Column{Name: i.name, Kind: i.given, List: i.found&spelledList != 0 || i.rows == 0 && i.beyondList, Length: 1, Missing: good - i.rows}
 	if c.Kind == table.Unknown {
 		c.Kind = i.kind()
 	}

@@ -132,6 +132,8 @@ func TestColumnsAndRows(t *testing.T) {
 		{"special words", `{"x":"NaN"}`, nil, "x:bytes", []string{`1: x="NaN",`}},
 		{"integers beyond int64", `{"x":9223372036854775807}` + "\n" + `{"x":9223372036854775808}`, nil, "x:int64", []string{"1: x=9223372036854775807,", `2: bad column "x": "9223372036854775808" is not of type int64`}},
 		{"floats beyond float32", `{"x":1e38}` + "\n" + `{"x":1e39}` + "\n" + `{"x":1e-60}`, nil, "x:float", []string{"1: x=1e+38f,", `2: bad column "x": 1e39 is outside of the range of a 32-bit float`, "3: x=0f,"}},
+		{"lists beyond float32", `{"x":[123e65],"y":[1e99]}` + "\n" + `{"y":2.5}` + "\n" + `{"x":[1,-1e99]}`, nil, "x?[]:float y:float",
+			[]string{`1: bad column "x": 123e65 is outside of the range of a 32-bit float`, "2: y=2.5f,", `3: bad column "x": -1e99 is outside of the range of a 32-bit float`}},
 		{"asked for as int64", `{"x":1}` + "\n" + `{"x":"012"}` + "\n" + `{"x":1.0}` + "\n" + `{"x":"` + long + `"}`, map[string]table.Kind{"x": ints}, "x:int64",
 			[]string{"1: x=1,", "2: x=12,", `3: bad column "x": "1.0" is not of type int64`, `4: bad column "x": "` + long[:40] + `"... is not of type int64`}},
 		{"asked for as float", `{"x":1}` + "\n" + `{"x":"2.5"}` + "\n" + `{"x":"two"}`, map[string]table.Kind{"x": floats}, "x:float", []string{"1: x=1f,", "2: x=2.5f,", `3: bad column "x": "two" is not of type float`}},
