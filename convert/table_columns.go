@@ -35,6 +35,7 @@ type tableFeature struct {
 	List     bool       `json:"list,omitempty"`
 	Zeros    int        `json:"zeros,omitempty"` // values that MissingDefault stores for a missing list
 	length   int        // of all lists, 0 if it varies
+	shape    []int      // of a list that is an array of several dimensions
 	text     bool       // all bytes are UTF-8
 	optional bool
 	// Required says that rows of the input have no value, and are then no records: the label.
@@ -153,7 +154,7 @@ func (c *tableColumns) makeFeatures(o *TableOptions, t *tables) error {
 		if _, ok := packed[i]; ok {
 			continue
 		}
-		f := tableFeature{Key: name, Columns: []int{i}, Type: c.types[i], List: t.columns[i].list, length: t.columns[i].length, text: t.columns[i].text}
+		f := tableFeature{Key: name, Columns: []int{i}, Type: c.types[i], List: t.columns[i].list, length: t.columns[i].length, shape: t.columns[i].shape, text: t.columns[i].text}
 		if o.Vocab && i == c.label {
 			f.Type, f.Label = TypeInt64, true
 		}
@@ -234,7 +235,9 @@ func (s *tableSource) describe(m *manifest.Manifest) {
 			feature.Class, feature.Shape = manifest.ClassVector, []int{len(f.Columns)}
 			vectors = append(vectors, f.Key)
 		case f.List:
-			feature.Class, feature.Shape = manifest.ClassVector, []int{cmp.Or(f.length, -1)}
+			if feature.Class, feature.Shape = manifest.ClassVector, f.shape; f.shape == nil {
+				feature.Shape = []int{cmp.Or(f.length, -1)}
+			}
 			vectors = append(vectors, f.Key)
 		case f.Label && s.columns.labels != nil:
 			feature.Class = manifest.ClassLabel

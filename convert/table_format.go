@@ -186,7 +186,8 @@ type inputColumn struct {
 	kind    ColumnType // "" if no row has a value
 	list    bool       // rows hold lists: of length values, of different lengths if that is 0
 	length  int
-	text    bool // bytes are UTF-8
+	shape   []int // of a list that is an array of several dimensions, of length values
+	text    bool  // bytes are UTF-8
 	missing int64
 	// Notes for a user about a column that is stored as bytes without being asked for, about one
 	// stored as float, and about the bytes of one; empty for one without surprises.

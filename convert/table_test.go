@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard/verify"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -340,5 +341,43 @@ func TestTypedValuesThatDoNotFit(t *testing.T) {
 	_, err = Table(t.Context(), []string{at("n.parquet"), at("t.parquet")}, t.TempDir(), TableOptions{})
 	if err == nil || !strings.Contains(err.Error(), "write it in one type, or convert the files by themselves") {
 		t.Error(err)
+	}
+}
+
+// TestArraysKeepTheirShape converts arrays of more than one dimension a row: the manifest has the
+// shape that all files agree on.
+func TestArraysKeepTheirShape(t *testing.T) {
+	array := func(dir, name, shape string, values int) string {
+		header := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': %s, }\n", shape)
+		path := filepath.Join(dir, name, "x.npy")
+		data := append([]byte("\x93NUMPY\x01\x00"), byte(len(header)), 0)
+		put(t, dir, name+"/x.npy", append(append(data, header...), make([]byte, 4*values)...))
+		return path
+	}
+	for _, c := range []struct {
+		shapes []string
+		want   []int
+	}{
+		{[]string{"(2, 3, 5)"}, []int{3, 5}},
+		{[]string{"(2, 3, 5)", "(2, 3, 5)"}, []int{3, 5}},
+		{[]string{"(2, 3, 5)", "(2, 5, 3)"}, []int{15}},
+		{[]string{"(2, 3, 5)", "(2, 15)"}, []int{15}},
+		{[]string{"(2, 15)", "(2, 3, 5)"}, []int{15}},
+	} {
+		src, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+		var paths []string
+		for i, shape := range c.shapes {
+			paths = append(paths, array(src, fmt.Sprint(i), shape, 30))
+		}
+		if _, err := Table(t.Context(), paths, out, TableOptions{}); err != nil {
+			t.Fatalf("%v: %v", c.shapes, err)
+		}
+		m, err := manifest.Read(t.Context(), filepath.Join(out, "manifest.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Features[0].Shape; !slices.Equal(got, c.want) {
+			t.Errorf("%v: shape %v, want %v", c.shapes, got, c.want)
+		}
 	}
 }

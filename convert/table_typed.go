@@ -100,7 +100,7 @@ func (t *typedFormat) merge(files []*tableFile) ([]inputColumn, error) {
 	t.columns = slices.DeleteFunc(t.columns, func(c table.Column) bool { return c.Kind == table.Unknown && !c.List && isParent(c.Name, at) })
 	columns := make([]inputColumn, len(t.columns))
 	for i, c := range t.columns {
-		columns[i] = inputColumn{name: c.Name, kind: typeOfKind[c.Kind], list: c.List, length: c.Length, text: c.Text, missing: c.Missing}
+		columns[i] = inputColumn{name: c.Name, kind: typeOfKind[c.Kind], list: c.List, length: c.Length, shape: c.Shape, text: c.Text, missing: c.Missing}
 		if c.Kind == table.Unknown {
 			columns[i].kindNote = fmt.Sprintf("column %q: no value in %s: stored as bytes; CSVOptions.Types gives another type", c.Name, plural.Of(rows, "row"))
 			t.columns[i].Kind = table.Bytes
@@ -132,12 +132,15 @@ func mergeColumn(c, other *table.Column) error {
 	}
 	c.Text = c.Text && other.Text
 	if c.Kind == table.Unknown && !c.List {
-		c.Kind, c.List, c.Length = other.Kind, other.List, other.Length
+		c.Kind, c.List, c.Length, c.Shape = other.Kind, other.List, other.Length, other.Shape
 		return nil
 	}
 	c.List = c.List || other.List
 	if c.Length != other.Length {
 		c.Length = 0
+	}
+	if !slices.Equal(c.Shape, other.Shape) {
+		c.Shape = nil
 	}
 	numbers := func(a, b table.Kind) bool { return a == table.Int64 && b == table.Float }
 	switch {

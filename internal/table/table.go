@@ -30,6 +30,9 @@ type Column struct {
 	// missing has: 1 unless List, and 0 if it varies.
 	List   bool `json:"list,omitempty"`
 	Length int  `json:"length"`
+	// Shape is that of each row where it has more than one dimension, whose product Length is: a list
+	// has the values in row-major order. Nil for others.
+	Shape []int `json:"shape,omitempty"`
 	// Text says that all bytes are UTF-8.
 	Text bool `json:"text,omitempty"`
 	// Missing is the number of rows without a value, which is not an empty list.

@@ -86,10 +86,15 @@ func (s *Source) ReadText(ctx context.Context, buf []byte, c table.Chunk) ([]byt
 // tooLong reports whether a chunk is a row that is too long.
 func (s *Source) tooLong(c table.Chunk) bool { return c.Bytes > int64(s.maxRow+ChunkSize) }
 
+// decodedAlike reports whether a decoder of column a is one of b.
+func decodedAlike(a, b table.Column) bool {
+	return a.Name == b.Name && a.Kind == b.Kind && a.List == b.List
+}
+
 // Decode implements table.TextSource.
 func (s *Source) Decode(text []byte, c table.Chunk, columns []table.Column, b *table.Batch) error {
 	d, ok := s.decoders.Get().(*decoder)
-	if !ok || !slices.Equal(d.columns, columns) {
+	if !ok || !slices.EqualFunc(d.columns, columns, decodedAlike) {
 		d = newDecoder(columns, s.maxRow)
 	}
 	defer s.decoders.Put(d)

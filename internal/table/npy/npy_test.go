@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
@@ -188,4 +189,25 @@ func BenchmarkRead(b *testing.B) {
 	const n = 100_000
 	tabletest.Benchmark(b, open, npzOf(b, zip.Store, "",
 		"id", npyOf("<i8", "(100000,)", make([]int64, n)), "v", npyOf("<f4", "(100000, 8)", make([]float32, 8*n)), "t", npyOf("<U8", "(100000,)", make([]uint32, 8*n))))
+}
+
+// TestShapes gives arrays of random shapes: rows of more than one dimension have theirs.
+func TestShapes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 3))
+	for range 50 {
+		shape, product := []int{1 + rng.IntN(3)}, 1
+		for range rng.IntN(4) {
+			n := rng.IntN(4)
+			shape, product = append(shape, n), product*n
+		}
+		text := strings.ReplaceAll(strings.Trim(fmt.Sprint(shape), "[]"), " ", ", ") + ","
+		tab, _ := tabletest.Rows(t, open, tabletest.Write(t, "a.npy", npyOf("<i8", "("+text+")", make([]int64, shape[0]*product))), table.ScanOptions{})
+		want := table.Column{Name: "a", Kind: table.Int64, List: len(shape) > 1, Length: product}
+		if len(shape) > 2 && product > 0 {
+			want.Shape = shape[1:]
+		}
+		if !cmp.Equal(tab.Columns, []table.Column{want}) {
+			t.Errorf("%v: %+v, want %+v", shape, tab.Columns, want)
+		}
+	}
 }

@@ -37,6 +37,11 @@ func (s *Source) scan(ctx context.Context, o table.ScanOptions, t *table.Table) 
 		t.Columns = append(t.Columns, table.Column{Name: f.name, Kind: kind, List: f.list(), Length: 1})
 		if f.list() {
 			t.Columns[i].Length = int(min(f.values.width(), math.MaxInt32))
+			if shape := f.values.shape[1:]; len(shape) > 1 && t.Columns[i].Length > 0 && f.values.width() < math.MaxInt32 {
+				for _, size := range shape {
+					t.Columns[i].Shape = append(t.Columns[i].Shape, int(size))
+				}
+			}
 		}
 	}
 	if s.zip {

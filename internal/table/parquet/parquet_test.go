@@ -126,7 +126,7 @@ func TestColumns(t *testing.T) {
 	}
 	for _, c := range tab.Columns {
 		if w, ok := want[c.Name]; ok {
-			if w.Name = c.Name; c != w {
+			if w.Name = c.Name; !cmp.Equal(c, w) {
 				t.Errorf("%+v, want %+v", c, w)
 			}
 		}
