@@ -18,9 +18,6 @@ type ColumnStats struct {
 // Add adds n rows. text says whether the bytes are to be checked, distinct whether the values are to
 // be kept.
 func (s *ColumnStats) Add(v *Values, n int, text, distinct bool) error {
-	if distinct && s.Distinct == nil {
-		s.Distinct = map[string]struct{}{}
-	}
 	for row := range n {
 		if !v.Has(row) {
 			s.Missing++
@@ -35,14 +32,32 @@ func (s *ColumnStats) Add(v *Values, n int, text, distinct bool) error {
 			continue
 		}
 		for i := first; i < end; i++ {
-			s.Distinct[v.Text(i)] = struct{}{}
-		}
-		if len(s.Distinct) > MaxDistinct {
-			return ErrDistinct
+			if err := s.addDistinct(v.Text(i)); err != nil {
+				return err
+			}
 		}
 	}
 	for i := 0; text && !s.NotText && i < len(v.Ends); i++ {
 		s.NotText = !utf8.Valid(v.Byte(i))
+	}
+	return nil
+}
+
+// AddValue adds a value of kind Bytes to those that are looked at, without a row.
+func (s *ColumnStats) AddValue(value []byte, text, distinct bool) error {
+	s.NotText = s.NotText || text && !utf8.Valid(value)
+	if !distinct {
+		return nil
+	}
+	return s.addDistinct(string(value))
+}
+
+func (s *ColumnStats) addDistinct(value string) error {
+	if s.Distinct == nil {
+		s.Distinct = map[string]struct{}{}
+	}
+	if s.Distinct[value] = struct{}{}; len(s.Distinct) > MaxDistinct {
+		return ErrDistinct
 	}
 	return nil
 }

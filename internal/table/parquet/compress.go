@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"sync"
@@ -15,12 +16,13 @@ import (
 
 // Codecs, by their number in the file.
 const (
-	codecNone   = 0
-	codecSnappy = 1
-	codecGzip   = 2
-	codecBrotli = 4
-	codecZstd   = 6
-	codecLZ4    = 7
+	codecNone      = 0
+	codecSnappy    = 1
+	codecGzip      = 2
+	codecBrotli    = 4
+	codecLZ4Hadoop = 5 // as Hadoop frames it or, by early versions of parquet-cpp, not at all
+	codecZstd      = 6
+	codecLZ4       = 7
 )
 
 // stepSize is how much memory a page gets before its bytes arrive.
@@ -68,11 +70,14 @@ func decompress(codec int, dst, src []byte, size int64) (plain []byte, err error
 			return nil, wrongSize(int64(n), size)
 		}
 		return snappy.Decode(grown(dst, size), src)
-	case codecLZ4:
+	case codecLZ4, codecLZ4Hadoop:
 		if size > 256*int64(len(src))+64 {
 			return nil, wrongSize(256*int64(len(src)), size)
 		}
 		dst = grown(dst, size)
+		if codec == codecLZ4Hadoop && hadoop(dst, src) {
+			return dst, nil
+		}
 		n, err := lz4.UncompressBlock(src, dst)
 		if err == nil && int64(n) != size {
 			err = wrongSize(int64(n), size)
@@ -101,7 +106,23 @@ func decompress(codec int, dst, src []byte, size int64) (plain []byte, err error
 	case codecBrotli:
 		return fill(dst, brotli.NewReader(bytes.NewReader(src)), size)
 	}
-	return nil, fmt.Errorf("compression codec %d: want none, Snappy, gzip, Brotli, zstd or LZ4_RAW", codec)
+	return nil, fmt.Errorf("compression codec %d: want none, Snappy, gzip, Brotli, zstd or LZ4", codec)
+}
+
+// hadoop decompresses blocks of LZ4 that each follow their sizes, uncompressed and compressed, in big
+// endian. It reports whether they fill dst.
+func hadoop(dst, src []byte) bool {
+	for len(src) >= 8 {
+		size, packed := int64(binary.BigEndian.Uint32(src)), int64(binary.BigEndian.Uint32(src[4:]))
+		if src = src[8:]; size > int64(len(dst)) || packed > int64(len(src)) {
+			return false
+		}
+		if n, err := lz4.UncompressBlock(src[:packed], dst[:size]); err != nil || int64(n) != size {
+			return false
+		}
+		dst, src = dst[size:], src[packed:]
+	}
+	return len(dst) == 0 && len(src) == 0
 }
 
 func wrongSize(got, want int64) error {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/big"
+	"strconv"
 
 	"github.com/tfrec/tfrec/internal/table"
 	"github.com/tfrec/tfrec/internal/table/number"
@@ -26,6 +27,13 @@ func (p *page) appendInt(v int64) {
 		p.appendDecimal(number.Small(v, p.leaf.scale))
 	case p.kind == table.Int64:
 		p.ints = append(p.ints, v)
+	case p.kind == table.Bytes:
+		if p.leaf.form == formUnsigned {
+			p.data = strconv.AppendUint(p.data, uint64(v), 10)
+		} else {
+			p.data = strconv.AppendInt(p.data, v, 10)
+		}
+		p.ends = append(p.ends, int32(len(p.data)))
 	case p.kind == table.Float && p.leaf.form == formUnsigned:
 		p.floats = append(p.floats, float32(uint64(v)))
 	case p.kind == table.Float:

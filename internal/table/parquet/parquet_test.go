@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"runtime"
 	"strings"
@@ -14,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/pierrec/lz4/v4"
 
 	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/table"
@@ -271,18 +274,22 @@ func TestNullInList(t *testing.T) {
 
 func TestKindsAndOtherColumns(t *testing.T) {
 	type row struct {
-		A int64 `parquet:"a"`
+		A int64   `parquet:"a"`
+		B float64 `parquet:"b"`
+		C uint64  `parquet:"c,dict"`
+		D bool    `parquet:"d"`
 	}
-	at := tabletest.Write(t, "t.parquet", write(t, []row{{1}, {2}}))
-	if _, got := tabletest.Rows(t, open, at, table.ScanOptions{Kinds: map[string]table.Kind{"a": table.Float}}); !cmp.Equal(got, []string{"a=1", "a=2"}) {
-		t.Error(got)
-	}
+	at := tabletest.Write(t, "t.parquet", write(t, []row{{1, 0.5, math.MaxUint64, true}, {-2, 1, 7, false}}))
 	src, err := Open(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := src.Scan(t.Context(), table.ScanOptions{Kinds: map[string]table.Kind{"a": table.Bytes}}); err == nil || !strings.Contains(err.Error(), "int64 values cannot be read as bytes") {
+	if _, err := src.Scan(t.Context(), table.ScanOptions{Kinds: map[string]table.Kind{"b": table.Int64}}); err == nil || !strings.Contains(err.Error(), "float values cannot be read as int64") {
 		t.Error(err)
+	}
+	_, got := tabletest.Rows(t, open, at, table.ScanOptions{Kinds: map[string]table.Kind{"a": table.Bytes, "c": table.Bytes, "d": table.Bytes}})
+	if diff := cmp.Diff([]string{`a="1" b=0.5 c="18446744073709551615" d="1"`, `a="-2" b=1 c="7" d="0"`}, got); diff != "" {
+		t.Error(diff)
 	}
 	// Of several tables merged: the column may be a list there, and there may be others.
 	columns := []table.Column{{Name: "a", Kind: table.Float, List: true}, {Name: "of others", Kind: table.Bytes}}
@@ -290,7 +297,7 @@ func TestKindsAndOtherColumns(t *testing.T) {
 	if err := src.Read(t.Context(), table.Chunk{Rows: 2}, columns, &b); err != nil {
 		t.Fatal(err)
 	}
-	if got := tabletest.Text(&b, columns); !cmp.Equal(got, []string{"a=[1]", "a=[2]"}) || len(b.Columns[0].Splits) != 3 {
+	if got := tabletest.Text(&b, columns); !cmp.Equal(got, []string{"a=[1]", "a=[-2]"}) || len(b.Columns[0].Splits) != 3 {
 		t.Error(got, b.Columns[0].Splits)
 	}
 }
@@ -309,6 +316,140 @@ func TestChunksAreBounded(t *testing.T) {
 	tab, got := tabletest.Rows(t, open, at, table.ScanOptions{})
 	if len(tab.Chunks) < 3 || len(got) != len(rows) {
 		t.Errorf("%d chunks of %d rows", len(tab.Chunks), len(got))
+	}
+}
+
+// Rows of very different sizes make chunks of bounded size, too, in pages and in a dictionary, and a
+// scan does not expand the dictionary: it would have 60 GB.
+func TestUnevenRows(t *testing.T) {
+	race.Skip(t)
+	type plain struct {
+		Text string `parquet:"v"`
+	}
+	type dict struct {
+		Text string `parquet:"v,dict"`
+	}
+	long := strings.Repeat("ä", 1<<19)
+	for name, data := range map[string][]byte{
+		"pages": func() []byte {
+			rows := make([]plain, 30_000)
+			for i := range 40 {
+				rows[len(rows)-1-i].Text = long
+			}
+			return write(t, rows)
+		}(),
+		"dictionary": func() []byte {
+			rows := make([]dict, 60_000)
+			for i := range rows {
+				rows[i].Text = []string{"", long}[i*2/len(rows)*(i%2)]
+			}
+			rows[7].Text = "\xff"
+			return write(t, rows)
+		}(),
+	} {
+		src, err := Open(t.Context(), tabletest.Write(t, "t.parquet", data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		tab, err := src.Scan(t.Context(), table.ScanOptions{Workers: 1})
+		runtime.ReadMemStats(&after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > 400<<20 {
+			t.Errorf("%s: the scan took %d MiB", name, took>>20)
+		}
+		if tab.Columns[0].Text != (name == "pages") {
+			t.Errorf("%s: %+v", name, tab.Columns[0])
+		}
+		var b table.Batch
+		for i, c := range tab.Chunks {
+			if name == "dictionary" && i%200 != 0 {
+				continue
+			}
+			if err := src.Read(t.Context(), c, tab.Columns, &b); err != nil {
+				t.Fatal(err)
+			}
+			if n := len(b.Columns[0].Data); n > 5*table.ChunkBytes {
+				t.Errorf("%s: chunk %d of %d rows has %d bytes", name, i, c.Rows, n)
+			}
+		}
+	}
+}
+
+// Timestamps of 96 bits that do not fit 64 make their rows bad, and no others.
+func TestLostTimestamps(t *testing.T) {
+	type row struct {
+		Plain deprecated.Int96   `parquet:"plain"`
+		Dict  deprecated.Int96   `parquet:"dict,dict"`
+		List  []deprecated.Int96 `parquet:"list,list"`
+	}
+	good, far := deprecated.Int96{5, 0, 2440589}, deprecated.Int96{0, 0, 1 << 31}
+	var rows []row
+	var want []string
+	for i := range 40 {
+		r, lost := row{good, good, []deprecated.Int96{good, good}}, ""
+		switch i % 7 {
+		case 2:
+			r.Plain, lost = far, "plain"
+		case 4:
+			r.Dict, lost = far, "dict"
+		case 5:
+			r.List, lost = []deprecated.Int96{good, far, good}, "list"
+		}
+		if rows = append(rows, r); lost != "" {
+			want = append(want, fmt.Sprintf("bad: column %q: an INT96 timestamp 2145043060 days and 0 ns after 1970 does not fit 64 bits", lost))
+		} else {
+			want = append(want, "")
+		}
+	}
+	_, got := tabletest.Rows(t, open, tabletest.Write(t, "t.parquet", write(t, rows, parquet.PageBufferSize(100))), table.ScanOptions{})
+	for i := range got {
+		if i < len(want) && !strings.HasSuffix(got[i], want[i]) || want[i] == "" && !strings.Contains(got[i], "dict=86400000000005 list=[86400000000005 86400000000005]") {
+			t.Errorf("row %d: %s, want %s", i, got[i], want[i])
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d rows", len(got))
+	}
+}
+
+// Pages of LZ4 as Hadoop frames them, in blocks, and as blocks without a frame.
+func TestHadoopLZ4(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	for range 200 {
+		plain := bytes.Repeat([]byte("abcdefgh"), 1+rng.IntN(200))[:1+rng.IntN(8)]
+		plain = bytes.Repeat(plain, 40+rng.IntN(400))
+		var framed []byte
+		blocks := 0
+		for rest := plain; len(rest) > 0; blocks++ {
+			n := min(len(rest), 64+rng.IntN(8000))
+			packed := make([]byte, lz4.CompressBlockBound(n))
+			size, err := lz4.CompressBlock(rest[:n], packed, nil)
+			if err != nil || size == 0 {
+				t.Fatal(size, err)
+			}
+			framed = binary.BigEndian.AppendUint32(framed, uint32(n))
+			framed = binary.BigEndian.AppendUint32(framed, uint32(size))
+			framed = append(framed, packed[:size]...)
+			rest = rest[n:]
+		}
+		got, err := decompress(codecLZ4Hadoop, nil, framed, int64(len(plain)))
+		if err != nil || !bytes.Equal(got, plain) {
+			t.Fatalf("%d bytes in %d blocks: %v", len(plain), blocks, err)
+		}
+		if blocks == 1 {
+			if got, err := decompress(codecLZ4Hadoop, nil, framed[8:], int64(len(plain))); err != nil || !bytes.Equal(got, plain) {
+				t.Fatalf("without a frame: %v", err)
+			}
+		}
+		for _, n := range []int{0, 7, len(framed) - 1} {
+			if _, err := decompress(codecLZ4Hadoop, nil, framed[:n], int64(len(plain))); err == nil {
+				t.Fatalf("%d of %d bytes pass", n, len(framed))
+			}
+		}
 	}
 }
 

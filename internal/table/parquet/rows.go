@@ -14,6 +14,13 @@ type rowValues struct {
 	split bool // the column has Splits
 	bad   []int
 
+	// look, if set, is called with the values of kind Bytes, which are then not collected: they count
+	// as empty. Those of a dictionary are looked at once. size is the bytes of all values.
+	look   func(value []byte) error
+	looked *page  // the dictionary
+	values []bool // of looked, those that were looked at
+	size   int64
+
 	// The list that is being read.
 	open, present, broken bool
 	start                 int // values before it
@@ -23,7 +30,7 @@ type rowValues struct {
 // reset empties the rows.
 func (r *rowValues) reset(v *table.Values, kind table.Kind, lists bool) {
 	v.Reset(kind)
-	*r = rowValues{Values: v, split: lists, bad: r.bad[:0]}
+	*r = rowValues{Values: v, split: lists, bad: r.bad[:0], look: r.look, looked: r.looked, values: r.values}
 	if lists {
 		v.Splits = append(v.Splits, 0)
 	}
@@ -47,11 +54,11 @@ func (r *rowValues) cut(n int) {
 		r.Ints = r.Ints[:n]
 	case table.Float:
 		r.Floats = r.Floats[:n]
-		r.Lost = slices.DeleteFunc(r.Lost, func(l table.Lost) bool { return l.Value >= n })
 	case table.Bytes:
 		r.Ends = r.Ends[:n]
 		r.Data = r.Data[:r.end()]
 	}
+	r.Lost = slices.DeleteFunc(r.Lost, func(l table.Lost) bool { return l.Value >= n })
 }
 
 // end returns where the data of the last value ends.
@@ -73,20 +80,31 @@ func (r *rowValues) add(p *page, first, end int) error {
 	if p.dictionary != nil {
 		return r.gather(p.dictionary, p.indexes[first:end])
 	}
+	for _, lost := range p.lost {
+		if lost.Value >= first && lost.Value < end {
+			r.Lost = append(r.Lost, table.Lost{Value: r.len() + lost.Value - first, Reason: lost.Reason})
+		}
+	}
 	switch r.Kind {
 	case table.Int64:
 		r.Ints = append(r.Ints, p.ints[first:end]...)
 	case table.Float:
-		for _, lost := range p.lost {
-			if lost.Value >= first && lost.Value < end {
-				r.Lost = append(r.Lost, table.Lost{Value: len(r.Floats) + lost.Value - first, Reason: lost.Reason})
-			}
-		}
 		r.Floats = append(r.Floats, p.floats[first:end]...)
 	case table.Bytes:
 		from := int32(0)
 		if first > 0 {
 			from = p.ends[first-1]
+		}
+		if r.look != nil {
+			for i := first; i < end; i++ {
+				if err := r.look(p.data[from:p.ends[i]]); err != nil {
+					return err
+				}
+				r.size += int64(p.ends[i] - from)
+				from = p.ends[i]
+				r.Ends = append(r.Ends, 0)
+			}
+			return nil
 		}
 		if len(r.Data) > maxBatch-int(p.ends[end-1]-from) {
 			return errTooLarge
@@ -102,6 +120,11 @@ func (r *rowValues) add(p *page, first, end int) error {
 
 // gather appends the values of a dictionary that indexes name.
 func (r *rowValues) gather(d *page, indexes []uint32) error {
+	for n, i := range indexes[:len(indexes)*min(len(d.lost), 1)] {
+		if k, ok := slices.BinarySearchFunc(d.lost, int(i), func(l table.Lost, i int) int { return l.Value - i }); ok {
+			r.Lost = append(r.Lost, table.Lost{Value: r.len() + n, Reason: d.lost[k].Reason})
+		}
+	}
 	switch r.Kind {
 	case table.Int64:
 		for _, i := range indexes {
@@ -109,12 +132,12 @@ func (r *rowValues) gather(d *page, indexes []uint32) error {
 		}
 	case table.Float:
 		for _, i := range indexes {
-			if k, ok := slices.BinarySearchFunc(d.lost, int(i), func(l table.Lost, i int) int { return l.Value - i }); ok {
-				r.Lost = append(r.Lost, table.Lost{Value: len(r.Floats), Reason: d.lost[k].Reason})
-			}
 			r.Floats = append(r.Floats, d.floats[i])
 		}
 	case table.Bytes:
+		if r.look != nil {
+			return r.lookUp(d, indexes)
+		}
 		for _, i := range indexes {
 			from := int32(0)
 			if i > 0 {
@@ -126,6 +149,28 @@ func (r *rowValues) gather(d *page, indexes []uint32) error {
 			r.Data = append(r.Data, d.data[from:d.ends[i]]...)
 			r.Ends = append(r.Ends, int32(len(r.Data)))
 		}
+	}
+	return nil
+}
+
+// lookUp looks at the values of a dictionary that indexes name, each once.
+func (r *rowValues) lookUp(d *page, indexes []uint32) error {
+	if r.looked != d {
+		r.looked, r.values = d, make([]bool, d.there)
+	}
+	for _, i := range indexes {
+		from := int32(0)
+		if i > 0 {
+			from = d.ends[i-1]
+		}
+		if !r.values[i] {
+			r.values[i] = true
+			if err := r.look(d.data[from:d.ends[i]]); err != nil {
+				return err
+			}
+		}
+		r.size += int64(d.ends[i] - from)
+		r.Ends = append(r.Ends, 0)
 	}
 	return nil
 }

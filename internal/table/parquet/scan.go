@@ -6,6 +6,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"sort"
 
 	"golang.org/x/sync/errgroup"
 
@@ -13,14 +14,34 @@ import (
 	"github.com/tfrec/tfrec/internal/table"
 )
 
-// scanRows is how many rows a scan looks at together.
+// scanRows is how many rows a scan looks at together at most.
 const scanRows = 1024
 
 // finding is what a scan finds in a column of a row group.
 type finding struct {
 	table.ColumnStats
-	bytes   int64 // of the values
-	largest int64 // page, uncompressed
+	bytes   int64  // of the values
+	largest int64  // page, uncompressed
+	marks   []mark // of columns that were read
+}
+
+// mark says how many bytes the values of the rows before a row have.
+type mark struct{ row, bytes int64 }
+
+// before returns the bytes of the values before a row, of those of a row group.
+func (f *finding) before(row, rows int64) int64 {
+	i := sort.Search(len(f.marks), func(i int) bool { return f.marks[i].row >= row })
+	from, to := mark{}, mark{rows, f.bytes}
+	if i > 0 {
+		from = f.marks[i-1]
+	}
+	if i < len(f.marks) {
+		to = f.marks[i]
+	}
+	if from.row == to.row {
+		return to.bytes
+	}
+	return from.bytes + int64(float64(to.bytes-from.bytes)*(float64(row-from.row)/float64(to.row-from.row)))
 }
 
 // Scan finds columns and chunks. It decodes the columns of which the footer does not say enough:
@@ -51,7 +72,7 @@ func (s *Source) scan(ctx context.Context, o table.ScanOptions) (*table.Table, e
 		if err != nil && o.Wants(l.name) {
 			return nil, err
 		}
-		t.Columns = append(t.Columns, table.Column{Name: l.name, Kind: kind, List: l.list, Length: 1, Text: l.text || l.form == formDecimal && kind == table.Bytes, Unfit: l.problem})
+		t.Columns = append(t.Columns, table.Column{Name: l.name, Kind: kind, List: l.list, Length: 1, Text: l.text || kind == table.Bytes && l.kind != table.Bytes, Unfit: l.problem})
 	}
 	found, err := s.findAll(ctx, r, m, leaves, t.Columns, o)
 	if err != nil {
@@ -129,23 +150,26 @@ func (s *Source) find(ctx context.Context, r storage.File, m *metadata, l *leaf,
 			return err
 		}
 		f.measure(c)
+		f.markPages(c)
 		s.keep(c, group)
 		return nil
 	}
 	f.Missing = 0
 	c := s.column(r, m, l, group, kind)
 	var v table.Values
-	var part rowValues
+	part := rowValues{look: func(value []byte) error { return f.AddValue(value, l.text, distinct) }}
 	total := int64(0)
-	for first := int64(0); first < rows; first += scanRows {
+	step := min(max(table.ChunkBytes*rows/max(f.bytes, 1), 1), scanRows)
+	for first := int64(0); first < rows; first += step {
 		part.reset(&v, kind, l.list)
-		if err := c.read(ctx, first, min(first+scanRows, rows), &part); err != nil {
+		if err := c.read(ctx, first, min(first+step, rows), &part); err != nil {
 			return err
 		}
-		if err := f.Add(&v, part.count, l.text, distinct); err != nil {
+		if err := f.Add(&v, part.count, false, distinct && kind != table.Bytes); err != nil {
 			return err
 		}
-		total += int64(len(v.Data) + 4*len(v.Ends) + 8*len(v.Ints) + 4*len(v.Floats))
+		total += part.size + int64(4*len(v.Ends)+8*len(v.Ints)+4*len(v.Floats))
+		f.marks = append(f.marks, mark{min(first+step, rows), total})
 	}
 	f.bytes = max(f.bytes, total)
 	f.measure(c)
@@ -157,6 +181,22 @@ func (s *Source) find(ctx context.Context, r storage.File, m *metadata, l *leaf,
 func (f *finding) measure(c *column) {
 	for _, p := range c.pages {
 		f.largest = max(f.largest, p.size)
+	}
+}
+
+// markPages takes the bytes of pages for those of their rows.
+func (f *finding) markPages(c *column) {
+	total := int64(0)
+	for i, p := range c.pages {
+		end := c.rows
+		if i+1 < len(c.pages) {
+			end = c.pages[i+1].before
+		}
+		total += p.size
+		if n := len(f.marks); n > 0 && f.marks[n-1].row == end {
+			f.marks = f.marks[:n-1]
+		}
+		f.marks = append(f.marks, mark{end, total})
 	}
 }
 
@@ -193,15 +233,24 @@ func (s *Source) cut(ctx context.Context, t *table.Table, m *metadata, found [][
 		}
 		pieces := max(size/target, (g.rows-1)/table.MaxChunkRows) + 1
 		per := (g.rows-1)/min(pieces, g.rows) + 1
+		before := func(row int64) (bytes int64) {
+			for _, f := range found {
+				bytes += f[i].before(row, g.rows)
+			}
+			return bytes
+		}
 		offset := int64(0)
 		if len(g.pieces) > 0 {
 			offset = g.pieces[0].start
 		}
-		for first := int64(0); first < g.rows; first += per {
+		for first := int64(0); first < g.rows; {
 			if len(t.Chunks) == table.MaxChunks {
 				return fmt.Errorf("%d rows are more than %d chunks of %d", m.rows, table.MaxChunks, per)
 			}
 			n := min(per, g.rows-first)
+			for n > 1 && before(first+n)-before(first) > 4*target { // rows that are larger than others
+				n /= 2
+			}
 			hash, err := s.ChunkHash(ctx, g.first+first, n)
 			if err != nil {
 				return err
@@ -209,6 +258,7 @@ func (s *Source) cut(ctx context.Context, t *table.Table, m *metadata, found [][
 			t.Chunks = append(t.Chunks, table.Chunk{
 				Index: len(t.Chunks), FirstRow: g.first + first, Rows: n, Offset: offset, Bytes: size / g.rows * n, Hash: hash,
 			})
+			first += n
 		}
 	}
 	return nil

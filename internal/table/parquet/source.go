@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strconv"
 	"sync"
 
 	"github.com/tfrec/tfrec/internal/storage"
@@ -103,7 +104,7 @@ func kindOf(l *leaf, want table.Kind) (table.Kind, error) {
 		return table.Unknown, nil
 	case want == table.Unknown || want == l.kind || l.kind == table.Unknown:
 		return max(want, l.kind), nil
-	case want == table.Float && l.kind == table.Int64, want == table.Bytes && l.form == formDecimal:
+	case want == table.Float && l.kind == table.Int64, want == table.Bytes && (l.form == formDecimal || l.kind == table.Int64):
 		return want, nil
 	}
 	return 0, fmt.Errorf("column %q: %s values cannot be read as %s", l.name, l.kind, want)
@@ -169,7 +170,7 @@ func (s *Source) readColumn(ctx context.Context, r storage.File, m *metadata, l 
 	err := c.read(ctx, first, end, out)
 	if err == nil && l.form == formUnsigned && out.Kind == table.Int64 {
 		if row, v := out.tooLarge(); row >= 0 {
-			err = fmt.Errorf("row %d: %d is above the largest int64", m.groups[group].first+first+int64(row), v)
+			err = fmt.Errorf("row %d: %d is above the largest int64; CSVOptions.Types %s stores it as text", m.groups[group].first+first+int64(row), v, strconv.Quote(l.name+"=bytes"))
 			return fmt.Errorf("column %q: %w", l.name, err)
 		}
 	}

@@ -28,7 +28,7 @@ type page struct {
 
 	ints   []int64
 	floats []float32
-	lost   []table.Lost // of floats
+	lost   []table.Lost // of ints or floats
 	data   []byte
 	ends   []int32
 
@@ -234,9 +234,9 @@ func (p *page) plainValues(src []byte, n int) error {
 		}
 	case typeInt96:
 		for i := range n {
-			v, err := nanoseconds(src[12*i:])
-			if err != nil {
-				return err
+			v, problem := nanoseconds(src[12*i:])
+			if problem != "" {
+				p.lost = append(p.lost, table.Lost{Value: p.len(), Reason: problem})
 			}
 			p.appendInt(v)
 		}
@@ -272,12 +272,15 @@ func (p *page) plainValues(src []byte, n int) error {
 	return nil
 }
 
-// nanoseconds returns an INT96 timestamp as nanoseconds since 1970.
-func nanoseconds(b []byte) (int64, error) {
+// len returns the number of values of the wanted kind.
+func (p *page) len() int { return max(len(p.ints), len(p.floats), len(p.ends)) }
+
+// nanoseconds returns an INT96 timestamp as nanoseconds since 1970, or why that is impossible.
+func nanoseconds(b []byte) (v int64, problem string) {
 	const epoch, day = 2440588, int64(86400 * 1e9)
 	of, days := int64(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint32(b[8:]))-epoch
 	if days > math.MaxInt64/day-1 || days < math.MinInt64/day+1 || of < -day || of > day {
-		return 0, fmt.Errorf("an INT96 timestamp %d days and %d ns after 1970 does not fit 64 bits", days, of)
+		return 0, fmt.Sprintf("an INT96 timestamp %d days and %d ns after 1970 does not fit 64 bits", days, of)
 	}
-	return days*day + of, nil
+	return days*day + of, ""
 }
