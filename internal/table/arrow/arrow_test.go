@@ -198,6 +198,31 @@ func TestLostFloats(t *testing.T) {
 }
 
 // Large record batches are cut into chunks.
+// Integers may be asked for as bytes, which are their digits, and then be beyond int64.
+func TestIntegersAsText(t *testing.T) {
+	schema := arrow.NewSchema([]arrow.Field{field("u", arrow.PrimitiveTypes.Uint64), field("i", arrow.PrimitiveTypes.Int16),
+		field("b", arrow.FixedWidthTypes.Boolean), field("l", arrow.ListOf(arrow.PrimitiveTypes.Uint64)), field("f", arrow.PrimitiveTypes.Float64)}, nil)
+	data := stream(t, nil, record(t, schema, `[{"u": 18446744073709551615, "i": -3, "b": true, "l": [1, 9223372036854775808]}, {"u": 7, "l": [], "f": 0.5}]`))
+	at := tabletest.Write(t, "a.arrow", data)
+	kinds := map[string]table.Kind{"u": table.Bytes, "i": table.Bytes, "b": table.Bytes, "l": table.Bytes}
+	tab, got := tabletest.Rows(t, open, at, table.ScanOptions{Kinds: kinds})
+	if diff := cmp.Diff([]string{`u="18446744073709551615" i="-3" b="1" l=["1" "9223372036854775808"]`, `u="7" l=[] f=0.5`}, got); diff != "" || !tab.Columns[0].Text {
+		t.Error(diff)
+	}
+	for want, kinds := range map[string]map[string]table.Kind{
+		`column "u": row 0: 18446744073709551615 is above the largest int64; as bytes it is stored as text`: nil,
+		"float values cannot be read as bytes": {"f": table.Bytes},
+	} {
+		src, err := Open(t.Context(), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := src.Scan(t.Context(), table.ScanOptions{Kinds: kinds}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
 func TestChunksAreBounded(t *testing.T) {
 	s := arrow.NewSchema([]arrow.Field{field("b", arrow.BinaryTypes.Binary)}, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, s)

@@ -126,7 +126,7 @@ func (l *leaf) kindAs(want table.Kind) (table.Kind, error) {
 		return table.Unknown, nil
 	case want == table.Unknown || want == l.kind || l.kind == table.Unknown:
 		return max(want, l.kind), nil
-	case want == table.Float && l.kind == table.Int64, want == table.Bytes && l.decimal:
+	case want == table.Float && l.kind == table.Int64, want == table.Bytes && (l.decimal || l.kind == table.Int64):
 		return want, nil
 	}
 	return 0, fmt.Errorf("column %q: %s values cannot be read as %s", l.name, l.kind, want)

@@ -144,9 +144,9 @@ func (v *survey) batch(s *session, i int, stats []table.ColumnStats) (size int64
 	}
 	var b table.Values
 	rows := int(record.NumRows())
-	const step = 1024
-	for first := 0; first < rows; first += step {
-		end := min(first+step, rows)
+	// Rows may be as large as the batch, and those of a dictionary larger.
+	for first, step := 0, 16; first < rows; {
+		end, before := min(first+step, rows), size
 		for j := range v.all {
 			l := &v.all[j]
 			if l.unfit != "" || !v.wants(l.name) {
@@ -160,6 +160,12 @@ func (v *survey) batch(s *session, i int, stats []table.ColumnStats) (size int64
 			}
 			size += int64(len(b.Data) + 4*len(b.Ends) + 8*len(b.Ints) + 4*len(b.Floats) + 4*len(b.Splits))
 		}
+		switch first = end; {
+		case size-before > table.ChunkBytes:
+			step = max(step/2, 1)
+		case size-before < table.ChunkBytes/4:
+			step = min(2*step, 1024)
+		}
 	}
 	return size, nil
 }
@@ -169,7 +175,7 @@ func (v *survey) summarize(columns []table.Column) (distinct []string) {
 	for i := range columns {
 		c, found := &columns[i], &v.stats[i]
 		c.Missing = found.Missing
-		c.Text = v.all[i].text && !found.NotText || v.all[i].decimal && c.Kind == table.Bytes
+		c.Text = v.all[i].text && !found.NotText || v.all[i].kind != table.Bytes && c.Kind == table.Bytes
 		if c.List {
 			c.Length = found.Length()
 		}

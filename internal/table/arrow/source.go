@@ -196,7 +196,7 @@ func (d *directory) column(i int, l *leaf, v *table.Values, record arrow.RecordB
 		bad, err = l.rows(v, record, kind, list, first, end, nil)
 	}()
 	if e := (*tooLarge)(nil); errors.As(err, &e) {
-		return nil, fmt.Errorf("column %q: row %d: %w", l.name, d.batches[i].first+int64(e.index), err)
+		return nil, fmt.Errorf("column %q: row %d: %w; as bytes it is stored as text", l.name, d.batches[i].first+int64(e.index), err)
 	}
 	if err != nil {
 		return nil, d.placed(i, fmt.Errorf("column %q: %w", l.name, err))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -148,22 +149,20 @@ func (l *leaf) appendValues(v *table.Values, a arrow.Array, first, end int) erro
 var nulls = array.NewNull(1)
 
 func appendInt(v *table.Values, n int64) {
-	if v.Kind == table.Float {
+	switch v.Kind {
+	case table.Float:
 		v.Floats = append(v.Floats, float32(n))
-		return
+	case table.Bytes:
+		v.Data = strconv.AppendInt(v.Data, n, 10)
+		v.Ends = append(v.Ends, int32(len(v.Data)))
+	default:
+		v.Ints = append(v.Ints, n)
 	}
-	v.Ints = append(v.Ints, n)
 }
 
 func appendInts[T ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32](v *table.Values, from []T) {
-	if v.Kind == table.Float {
-		for _, n := range from {
-			v.Floats = append(v.Floats, float32(n))
-		}
-		return
-	}
 	for _, n := range from {
-		v.Ints = append(v.Ints, int64(n))
+		appendInt(v, int64(n))
 	}
 }
 
@@ -172,6 +171,10 @@ func appendUnsigned(v *table.Values, a *array.Uint64, first, end int) error {
 		switch {
 		case v.Kind == table.Float:
 			v.Floats = append(v.Floats, float32(n))
+			continue
+		case v.Kind == table.Bytes:
+			v.Data = strconv.AppendUint(v.Data, n, 10)
+			v.Ends = append(v.Ends, int32(len(v.Data)))
 			continue
 		case n > math.MaxInt64 && a.IsValid(first+i):
 			return &tooLarge{first + i, n}

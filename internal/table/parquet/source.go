@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"strconv"
 	"sync"
 
 	"github.com/tfrec/tfrec/internal/storage"
@@ -170,7 +169,7 @@ func (s *Source) readColumn(ctx context.Context, r storage.File, m *metadata, l 
 	err := c.read(ctx, first, end, out)
 	if err == nil && l.form == formUnsigned && out.Kind == table.Int64 {
 		if row, v := out.tooLarge(); row >= 0 {
-			err = fmt.Errorf("row %d: %d is above the largest int64; CSVOptions.Types %s stores it as text", m.groups[group].first+first+int64(row), v, strconv.Quote(l.name+"=bytes"))
+			err = fmt.Errorf("row %d: %d is above the largest int64; as bytes it is stored as text", m.groups[group].first+first+int64(row), v)
 			return fmt.Errorf("column %q: %w", l.name, err)
 		}
 	}
