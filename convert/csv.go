@@ -30,6 +30,9 @@ type CSVOptions struct {
 	// unless all other labels are integers.
 	MissingValues []string
 
+	// Drop names columns that are left out, and objects or structs with all of their members. Their
+	// values may be anything.
+	Drop []string
 	// Vectors pack columns into one feature each.
 	Vectors []Vector
 	// Label is the column with the label. A row without one is a bad sample, unless Missing is

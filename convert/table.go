@@ -133,6 +133,13 @@ func (o *TableOptions) complete() error {
 	if err := o.checkShardsOf(splits); err != nil {
 		return err
 	}
+	for field, names := range map[string][]string{"CSVOptions.Types": slices.Sorted(maps.Keys(o.Types)), "CSVOptions.Label": {o.Label}, "CSVOptions.Key": {o.Key}} {
+		for _, name := range names {
+			if name != "" && o.drops(name) {
+				return optionError(field, "column %q is left out by CSVOptions.Drop", name)
+			}
+		}
+	}
 	seen := map[string]bool{}
 	for _, name := range o.Vocabulary {
 		if seen[name] {
@@ -141,6 +148,20 @@ func (o *TableOptions) complete() error {
 		seen[name] = true
 	}
 	return nil
+}
+
+// drops reports whether Drop names a column, or what it is a member of.
+func (o *TableOptions) drops(column string) bool {
+	if o.Format == TableCSV {
+		return slices.Contains(o.Drop, column)
+	}
+	return slices.ContainsFunc(o.Drop, func(name string) bool { return isWithin(column, name) })
+}
+
+// isWithin reports whether a column has a name, or belongs to the object or struct of that name.
+func isWithin(column, name string) bool {
+	rest, ok := strings.CutPrefix(column, name)
+	return ok && (rest == "" || rest[0] == '/')
 }
 
 // effective returns the options that the bytes depend on, by flag name. What follows from the
@@ -161,6 +182,9 @@ func (o *TableOptions) effective(s *tableSource) map[string]any {
 	if s.kind != "csv" {
 		m["format"] = o.Format
 	}
+	if len(o.Drop) > 0 {
+		m["drop"] = o.Drop
+	}
 	if o.Format == TableCSV {
 		m["delimiter"] = "auto"
 		if o.Delimiter != 0 {
@@ -175,7 +199,7 @@ func (o *TableOptions) effective(s *tableSource) map[string]any {
 // csvKind is the input kind of CSV files: the fields that set the options of effective.
 var csvKind = kind{fields: map[string]string{
 	"delimiter": "CSVOptions.Delimiter", "no_header": "CSVOptions.NoHeader", "columns": "CSVOptions.Columns", "column": "CSVOptions.Types",
-	"na": "CSVOptions.Missing", "na_values": "CSVOptions.MissingValues", "vector": "CSVOptions.Vectors",
+	"na": "CSVOptions.Missing", "na_values": "CSVOptions.MissingValues", "drop": "CSVOptions.Drop", "vector": "CSVOptions.Vectors",
 	"label": "CSVOptions.Label", "vocab": "CSVOptions.Vocab", "label_offset": "CSVOptions.LabelOffset",
 	"key": "CSVOptions.Key", "shuffle": "CSVOptions.Shuffle",
 }, text: vectorsText}

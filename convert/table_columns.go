@@ -60,6 +60,11 @@ func (o *TableOptions) resolve(t *tables) (*tableColumns, error) {
 			return nil, err
 		}
 	}
+	for _, name := range o.Drop {
+		if _, err := columnNumber("CSVOptions.Drop", name, header); err != nil && o.Format == TableCSV {
+			return nil, err
+		}
+	}
 	var err error
 	if o.Key != "" {
 		if c.key, err = columnNumber("CSVOptions.Key", o.Key, header); err != nil {
@@ -89,7 +94,7 @@ func (o *TableOptions) resolve(t *tables) (*tableColumns, error) {
 		return nil, err
 	}
 	for i, name := range header {
-		if o.Vocab && i == c.label {
+		if o.Vocab && i == c.label || o.drops(name) {
 			continue
 		}
 		if _, given := o.Types[name]; !given && c.types[i] == TypeBytes {
@@ -135,6 +140,9 @@ func (c *tableColumns) makeFeatures(o *TableOptions, t *tables) error {
 			if i == c.label {
 				return optionError("CSVOptions.Vectors", "%s: column %q is the label", v.Name, header[i])
 			}
+			if o.drops(header[i]) {
+				return optionError("CSVOptions.Vectors", "%s: column %q is left out by CSVOptions.Drop", v.Name, header[i])
+			}
 			if t.columns[i].list {
 				return optionError("CSVOptions.Vectors", "%s: column %q holds lists, which are features of their own", v.Name, header[i])
 			}
@@ -151,7 +159,7 @@ func (c *tableColumns) makeFeatures(o *TableOptions, t *tables) error {
 		c.features = append(c.features, f)
 	}
 	for i, name := range header {
-		if _, ok := packed[i]; ok {
+		if _, ok := packed[i]; ok || o.drops(name) {
 			continue
 		}
 		f := tableFeature{Key: name, Columns: []int{i}, Type: c.types[i], List: t.columns[i].list, length: t.columns[i].length, shape: t.columns[i].shape, text: t.columns[i].text}

@@ -4,11 +4,15 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/textfile"
+	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // csvFormat reads CSV files.
@@ -31,6 +35,9 @@ func newCSVFormat(o *TableOptions) *csvFormat {
 func (c *csvFormat) open(ctx context.Context, path string) (tableReader, error) {
 	o := c.o
 	src, err := csvscan.Open(ctx, path, csvscan.Options{Delimiter: o.Delimiter, NoHeader: o.NoHeader, Columns: o.Columns, MaxRow: o.MaxRow})
+	if errors.Is(err, csvscan.ErrFormat) && isRecords(ctx, path) {
+		return nil, fmt.Errorf("%s: %w but TFRecords: the verbs for sets take them, and convert.Images takes those with images", path, csvscan.ErrFormat)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -38,6 +45,23 @@ func (c *csvFormat) open(ctx context.Context, path string) (tableReader, error) 
 		c.first = src
 	}
 	return &csvFile{Source: src, format: c}, sameHeader(c.first, src)
+}
+
+// isRecords reports whether a file, compressed or not, begins with a record of a TFRecord.
+func isRecords(ctx context.Context, path string) bool {
+	f, err := textfile.Open(ctx, path)
+	if err != nil {
+		return false
+	}
+	in, err := f.Stream(ctx)
+	if err != nil {
+		return false
+	}
+	defer in.Close()
+	header := make([]byte, tfrecord.HeaderSize)
+	_, err = io.ReadFull(in, header)
+	_, frame := tfrecord.Framing{MaxRecord: 1 << 62}.Check(header)
+	return err == nil && frame != tfrecord.FrameBroken
 }
 
 // sameHeader returns an error if the columns of two tables differ.

@@ -35,7 +35,7 @@ const (
 // openers open the files of all formats but CSV, which is text without types.
 var openers = map[TableFormat]func(ctx context.Context, path string, o *TableOptions) (table.Source, error){
 	TableJSONL: func(ctx context.Context, path string, o *TableOptions) (table.Source, error) {
-		return jsonl.Open(ctx, path, jsonl.Options{MaxRow: o.MaxRow})
+		return jsonl.Open(ctx, path, jsonl.Options{MaxRow: o.MaxRow, Skip: o.drops})
 	},
 	TableParquet: func(ctx context.Context, path string, _ *TableOptions) (table.Source, error) {
 		return parquet.Open(ctx, storage.Parse(path))

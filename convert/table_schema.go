@@ -30,7 +30,9 @@ func TableSchema(ctx context.Context, srcs []string, o TableOptions) (*Schema, e
 	}
 	s := new(Schema)
 	for i, name := range t.header() {
-		s.Columns = append(s.Columns, SchemaColumn{name, c.types[i]})
+		if !o.drops(name) {
+			s.Columns = append(s.Columns, SchemaColumn{name, c.types[i]})
+		}
 	}
 	return s, nil
 }

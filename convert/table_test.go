@@ -381,3 +381,62 @@ func TestArraysKeepTheirShape(t *testing.T) {
 		}
 	}
 }
+
+// TestDrop leaves out columns of all formats, whatever they hold.
+func TestDrop(t *testing.T) {
+	keys := func(t *testing.T, data string, o TableOptions) (keys []string, records int64) {
+		t.Helper()
+		src, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+		put(t, src, "t", []byte(data))
+		s, err := Table(t.Context(), []string{filepath.Join(src, "t")}, out, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := manifest.Read(t.Context(), filepath.Join(out, "manifest.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range m.Features {
+			keys = append(keys, f.Key)
+		}
+		return keys, s.Records
+	}
+	rng := rand.New(rand.NewPCG(37, 7))
+	odd := []string{`[[1],["a"]]`, `[{"x":1},null]`, `{"m":{"deep":[[]]}}`, `"text"`, `7`, `1e99`, `null`, `[1,"a"]`}
+	for range 50 {
+		var lines strings.Builder
+		rows := 1 + rng.IntN(5)
+		for i := range rows {
+			fmt.Fprintf(&lines, `{"odd":%s,"id":%d,"in":{"odd":%s,"n":%d,"odd.base64":1}}`+"\n", odd[rng.IntN(len(odd))], i, odd[rng.IntN(len(odd))], i)
+		}
+		got, n := keys(t, lines.String(), TableOptions{CSVOptions: CSVOptions{Drop: []string{"odd", "in/odd"}}})
+		if !slices.Equal(got, []string{"id", "in/n"}) || n != int64(rows) {
+			t.Fatalf("%s%q, %d records", lines.String(), got, n)
+		}
+		got, n = keys(t, lines.String(), TableOptions{CSVOptions: CSVOptions{Drop: []string{"odd", "in"}}})
+		if !slices.Equal(got, []string{"id"}) || n != int64(rows) {
+			t.Fatalf("%s%q, %d records", lines.String(), got, n)
+		}
+	}
+	const csv = "id,odd,name\n1,2,a\n2,x,b\n"
+	if got, n := keys(t, csv, TableOptions{CSVOptions: CSVOptions{Drop: []string{"odd"}, Types: map[string]ColumnType{"id": TypeFloat}}}); !slices.Equal(got, []string{"id", "name"}) || n != 2 {
+		t.Errorf("%q, %d records", got, n)
+	}
+	for want, o := range map[string]CSVOptions{
+		`CSVOptions.Drop: there is no column "none"`:                        {Drop: []string{"id", "none"}},
+		`CSVOptions.Label: column "id" is left out by CSVOptions.Drop`:      {Drop: []string{"id"}, Label: "id"},
+		`CSVOptions.Types: column "id" is left out by CSVOptions.Drop`:      {Drop: []string{"id"}, Types: map[string]ColumnType{"id": TypeFloat}},
+		`CSVOptions.Vectors: v: column "id" is left out by CSVOptions.Drop`: {Drop: []string{"id"}, Vectors: []Vector{{Name: "v", Columns: []string{"id"}}}},
+		`there is no column "id"`:                                           {Drop: []string{"id"}, Vectors: []Vector{{Name: "v", Columns: []string{"id"}}}},
+	} {
+		for _, data := range []string{csv, `{"id":1,"odd":2,"name":"a"}`} {
+			src := t.TempDir()
+			put(t, src, "t", []byte(data))
+			_, err := Table(t.Context(), []string{filepath.Join(src, "t")}, filepath.Join(t.TempDir(), "out"), TableOptions{CSVOptions: o})
+			ofVector := strings.Contains(want, "Vectors:") && data != csv || want == `there is no column "id"` && data == csv
+			if !ofVector && (err == nil || !strings.Contains(err.Error(), want)) {
+				t.Errorf("%q: %v, want %s", data, err, want)
+			}
+		}
+	}
+}

@@ -35,7 +35,8 @@ func (t *typedFormat) noRows() string { return "no rows" }
 
 func (t *typedFormat) scanOptions() (string, error) {
 	o := t.o
-	t.scans = table.ScanOptions{Workers: o.workers(), Kinds: make(map[string]table.Kind, len(o.Types))}
+	wanted := func(name string) bool { return !o.drops(name) }
+	t.scans = table.ScanOptions{Workers: o.workers(), Kinds: make(map[string]table.Kind, len(o.Types)), Wanted: wanted}
 	for name, kind := range o.Types {
 		t.scans.Kinds[name] = kindOfType[kind]
 	}
@@ -46,7 +47,7 @@ func (t *typedFormat) scanOptions() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("types of columns: %w", err)
 	}
-	return fmt.Sprintf("%s 1 %d %s %q", o.Format, o.MaxRow, kinds, t.scans.Distinct), nil
+	return fmt.Sprintf("%s 2 %d %s %q %q", o.Format, o.MaxRow, kinds, t.scans.Distinct, o.Drop), nil
 }
 
 // kindOfType maps types of columns to kinds, typeOfKind maps them back.
@@ -61,13 +62,19 @@ func (t *typedFormat) merge(files []*tableFile) ([]inputColumn, error) {
 	at := map[string]int{}
 	typedBy := map[string]string{} // the first file in which a column has a kind
 	var rows int64
+	var dropped []string
 	for _, f := range files {
 		found := f.tableReader.(*typedFile).table
+		dropped = append(dropped, found.Skipped...)
 		has := make(map[string]bool, len(found.Columns))
 		for _, c := range found.Columns {
+			if t.o.drops(c.Name) {
+				dropped = append(dropped, c.Name)
+				continue
+			}
 			has[c.Name] = true
 			if c.Unfit != "" {
-				return nil, fmt.Errorf("%s: column %q: %s: leave it out of the file", f.Name(), c.Name, c.Unfit)
+				return nil, fmt.Errorf("%s: column %q: %s; CSVOptions.Drop leaves it out", f.Name(), c.Name, c.Unfit)
 			}
 			if c.Mixed != "" {
 				return nil, fmt.Errorf("%s: column %q has %s: CSVOptions.Types %s keeps both as text, and %s makes rows with other text errors",
@@ -96,6 +103,11 @@ func (t *typedFormat) merge(files []*tableFile) ([]inputColumn, error) {
 			}
 		}
 		rows += found.Rows
+	}
+	for _, name := range t.o.Drop {
+		if !slices.ContainsFunc(dropped, func(column string) bool { return isWithin(column, name) }) {
+			return nil, optionError("CSVOptions.Drop", "there is no column %q", name)
+		}
 	}
 	t.columns = slices.DeleteFunc(t.columns, func(c table.Column) bool { return c.Kind == table.Unknown && !c.List && isParent(c.Name, at) })
 	columns := make([]inputColumn, len(t.columns))

@@ -39,7 +39,7 @@ var Fields = map[string]map[string]string{
 	"Normalize": {"Mean": "mean", "Std": "std"},
 	"CSVOptions": {
 		"Delimiter": "delimiter", "NoHeader": "no-header", "Columns": "columns", "MaxRow": "max-row", "Types": "column",
-		"Missing": "na", "MissingValues": "na-values", "Vectors": "vector", "Label": "label", "Vocab": "vocab",
+		"Missing": "na", "MissingValues": "na-values", "Vectors": "vector", "Drop": "drop", "Label": "label", "Vocab": "vocab",
 		"Vocabulary": "vocab", "LabelOffset": "label-offset", "Key": "key", "Shuffle": "shuffle", "Memory": "memory",
 	},
 	"TableOptions": {"Format": "format"},

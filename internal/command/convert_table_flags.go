@@ -33,6 +33,7 @@ func (f *tableFlags) addTable(fs *pflag.FlagSet) {
 		o.Types[name] = t
 		return nil
 	})
+	fs.StringSliceVar(&o.Drop, "drop", nil, "leave out the columns `NAME,...`, whatever they hold, such as maps and lists of lists; a/b is the member b of a")
 	fs.StringVar(&f.schema, "schema", "", "JSON `FILE` with the types of columns, as --print-schema writes it")
 	fs.BoolVar(&f.printSchema, "print-schema", false, "print the types of the columns as JSON, and do not convert")
 	wordVar(fs, &o.Missing, "na", convert.MissingDrop, "HOW", "missing values: drop-feature leaves the feature out of the record, default stores 0 or nothing, error makes the row unusable",

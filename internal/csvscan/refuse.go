@@ -3,16 +3,11 @@ package csvscan
 import (
 	"bytes"
 	"fmt"
-
-	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // refuse returns an error for the first bytes of a file that is not text, or of what it holds
 // compressed.
 func refuse(head []byte) error {
-	if _, frame := (tfrecord.Framing{MaxRecord: 1 << 62}).Check(head); len(head) >= tfrecord.HeaderSize && frame != tfrecord.FrameBroken {
-		return fmt.Errorf("%w but TFRecords: the verbs for sets take them, and convert.Images takes records with images", ErrFormat)
-	}
 	for _, f := range []struct{ magic, is string }{
 		{"PK\x03\x04", "a zip archive or a spreadsheet: unpack it, or save it as CSV"},
 		{"BZh", "compressed with bzip2: unpack it with bunzip2"},

@@ -71,6 +71,8 @@ type Table struct {
 	Bytes   int64    `json:"bytes"`  // of the values, about
 	// Blank is the number of blank lines, which are not rows.
 	Blank int64 `json:"blank,omitempty"`
+	// Skipped are the members that were passed over, sorted, in a format that may.
+	Skipped []string `json:"skipped,omitempty"`
 	// Distinct are the different values of the column that ScanOptions.Distinct names, as text,
 	// sorted.
 	Distinct []string `json:"distinct,omitempty"`

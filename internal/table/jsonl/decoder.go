@@ -26,12 +26,12 @@ type decoder struct {
 // lengths are those of a column's values before the row.
 type lengths struct{ ints, floats, data, ends int }
 
-func newDecoder(columns []table.Column, maxRow int) *decoder {
+func newDecoder(columns []table.Column, maxRow int, skip func(name string) bool) *decoder {
 	d := &decoder{columns: slices.Clone(columns), index: make(map[string]int, len(columns)), maxRow: maxRow, has: make([]bool, len(columns)), starts: make([]lengths, len(columns))}
 	for i, c := range columns {
 		d.index[c.Name] = i
 	}
-	d.parser = newParser(d)
+	d.parser = newParser(d, skip)
 	return d
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -85,9 +86,9 @@ type inferred struct {
 	nth      int
 }
 
-func newInferrer(o table.ScanOptions) *inferrer {
+func newInferrer(o table.ScanOptions, skip func(name string) bool) *inferrer {
 	f := &inferrer{opts: o, index: map[string]int{}, distinct: map[string]struct{}{}}
-	f.parser = newParser(f)
+	f.parser = newParser(f, skip)
 	return f
 }
 
@@ -244,6 +245,7 @@ func (f *inferrer) merge(other *inferrer) error {
 			i.merge(o)
 		}
 	}
+	maps.Copy(f.parser.skipped, other.parser.skipped)
 	for value := range other.distinct {
 		if err := f.addDistinct([]byte(value)); err != nil {
 			return err

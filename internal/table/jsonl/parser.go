@@ -72,6 +72,7 @@ type member struct {
 	path   string
 	column *column // nil before it has a value
 	base64 bool    // of its values, once it has one
+	skip   bool    // whatever it holds
 	row    uint64  // the last one that has it
 	// Members of the object that it is: rows have much the same ones in the same order, so each
 	// remembers which one came after it.
@@ -90,9 +91,14 @@ type parser struct {
 	jsonscan.Cursor // in the line
 	row             uint64
 	decoded         []byte // of base64
+
+	skip    func(name string) bool
+	skipped map[string]struct{}
 }
 
-func newParser(s sink) *parser { return &parser{sink: s, columns: map[string]*column{}} }
+func newParser(s sink, skip func(name string) bool) *parser {
+	return &parser{sink: s, columns: map[string]*column{}, skip: skip, skipped: map[string]struct{}{}}
+}
 
 // parse parses the row on a line. It returns why it is bad, or "". Names that only bad rows have do
 // not count.
@@ -191,11 +197,18 @@ func (p *parser) member(o *member, name []byte) (*member, string) {
 	}
 	o.members[m.name] = m
 	p.count++
+	if column, _ := columnOf(m.path); p.skip != nil && p.skip(column) {
+		m.skip = true
+		p.skipped[column] = struct{}{}
+	}
 	return m, ""
 }
 
 // value parses the value of a member.
 func (p *parser) value(m *member, depth int) (reason string) {
+	if m.skip {
+		return p.Skip(maxDepth - depth)
+	}
 	next := p.Peek()
 	if next == '{' {
 		if depth == maxDepth {

@@ -34,7 +34,7 @@ func FuzzRow(f *testing.F) {
 		f.Add([]byte(line))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		p := newParser(&recorder{})
+		p := newParser(&recorder{}, nil)
 		checkRow(t, p, line)
 		checkRow(t, p, line) // with what it remembers
 	})
@@ -53,7 +53,7 @@ var rowsOfAllKinds = []string{
 }
 
 func TestRowsAgainstTheModel(t *testing.T) {
-	p := newParser(&recorder{})
+	p := newParser(&recorder{}, nil)
 	for range 2 {
 		for _, line := range rowsOfAllKinds {
 			checkRow(t, p, []byte(line))

@@ -40,7 +40,7 @@ func (s *Source) Scan(ctx context.Context, o table.ScanOptions) (*table.Table, e
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	r := &scanner{Source: s, jobs: make(chan job), free: make(chan []byte, o.Workers+1), total: newInferrer(o)}
+	r := &scanner{Source: s, jobs: make(chan job), free: make(chan []byte, o.Workers+1), total: newInferrer(o, s.skip)}
 	for range cap(r.free) {
 		r.free <- nil
 	}
@@ -70,6 +70,7 @@ func (s *Source) Scan(ctx context.Context, o table.ScanOptions) (*table.Table, e
 	if t.Columns, err = r.total.result(t.Chunks); err != nil {
 		return nil, s.located(err)
 	}
+	t.Skipped = slices.Sorted(maps.Keys(r.total.parser.skipped))
 	if o.Distinct != "" {
 		t.Distinct = slices.Sorted(maps.Keys(r.total.distinct))
 	}
@@ -125,7 +126,7 @@ func (r *scanner) cut(ctx context.Context) error {
 
 // work scans chunks until there are no more.
 func (r *scanner) work(ctx context.Context, o table.ScanOptions) error {
-	columns := newInferrer(o)
+	columns := newInferrer(o, r.skip)
 	for j := range r.jobs {
 		hash, rows, lines := j.hash, int64(1), int64(1)
 		if len(j.data) > 0 {

@@ -20,6 +20,9 @@ type Options struct {
 	// MaxRow is the length in bytes of the longest row that is not bad: from ChunkSize to 1 GiB, by
 	// default (0) 64 MiB.
 	MaxRow int64
+	// Skip reports whether a member is passed over, whatever it holds: one named a/b of the member b
+	// in the object a. Table.Skipped names those that there were. Default: none is.
+	Skip func(name string) bool
 }
 
 const defaultMaxRow = 64 << 20
@@ -29,6 +32,7 @@ type Source struct {
 	*textfile.File
 	start    int64 // offset of the first row, after a byte order mark
 	maxRow   int
+	skip     func(name string) bool
 	decoders sync.Pool // of *decoder
 }
 
@@ -44,7 +48,7 @@ func Open(ctx context.Context, path string, o Options) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{File: f, maxRow: int(o.MaxRow)}
+	s := &Source{File: f, maxRow: int(o.MaxRow), skip: o.Skip}
 	in, err := f.Stream(ctx)
 	if err != nil {
 		return nil, s.located(err)
@@ -95,7 +99,7 @@ func decodedAlike(a, b table.Column) bool {
 func (s *Source) Decode(text []byte, c table.Chunk, columns []table.Column, b *table.Batch) error {
 	d, ok := s.decoders.Get().(*decoder)
 	if !ok || !slices.EqualFunc(d.columns, columns, decodedAlike) {
-		d = newDecoder(columns, s.maxRow)
+		d = newDecoder(columns, s.maxRow, s.skip)
 	}
 	defer s.decoders.Put(d)
 	if s.tooLong(c) {

@@ -11,7 +11,7 @@
 //
 // Booleans and integers are Int64, as are dates, times and timestamps in the column's unit, and
 // INT96 timestamps in nanoseconds; floats, doubles, floats of 16 bits and decimals are Float;
-// strings and bytes are Bytes. ScanOptions.Kinds may make integers Float, and decimals Bytes: their
+// strings and bytes are Bytes. ScanOptions.Kinds may make integers Float or Bytes, and decimals Bytes: their
 // text.
 //
 // Members of groups are columns a/b, missing where the group is null. Repeated fields and LISTs, of
