@@ -93,9 +93,14 @@ func (o *TableOptions) resolve(t *tables) (*tableColumns, error) {
 	if err := c.makeFeatures(o, t); err != nil {
 		return nil, err
 	}
+	var narrowed []string
+	narrowedAt := ""
 	for i, name := range header {
 		if o.Vocab && i == c.label || o.drops(name) {
 			continue
+		}
+		if c.types[i] == TypeFloat && t.columns[i].narrowed {
+			narrowed, narrowedAt = append(narrowed, name), cmp.Or(narrowedAt, t.columns[i].narrowedAt)
 		}
 		if _, given := o.Types[name]; !given && c.types[i] == TypeBytes {
 			o.noteIf(t.columns[i].kindNote)
@@ -106,6 +111,13 @@ func (o *TableOptions) resolve(t *tables) (*tableColumns, error) {
 		if c.types[i] == TypeFloat {
 			o.noteIf(t.columns[i].lossNote)
 		}
+	}
+	if narrowed != nil {
+		have, first := "may have", ""
+		if narrowedAt != "" {
+			have, first = "have", "; the first is at "+narrowedAt
+		}
+		o.note("%s %s: numbers %s more digits than a 32-bit float, which is all that an Example holds, and are rounded%s", plural.Noun(len(narrowed), "column"), plural.Quoted(narrowed, 5), have, first)
 	}
 	description, err := json.Marshal(c.features)
 	if err != nil {

@@ -189,6 +189,10 @@ type inputColumn struct {
 	shape   []int // of a list that is an array of several dimensions, of length values
 	text    bool  // bytes are UTF-8
 	missing int64
+	// narrowed says that numbers have more digits than floats hold, narrowedAt where the first is, if
+	// that is known.
+	narrowed   bool
+	narrowedAt string
 	// Notes for a user about a column that is stored as bytes without being asked for, about one
 	// stored as float, and about the bytes of one; empty for one without surprises.
 	kindNote, lossNote, encodingNote string

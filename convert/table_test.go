@@ -189,7 +189,7 @@ func TestTablesAreMerged(t *testing.T) {
 	if got := show(examples(t, out, "train")); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if notes != nil {
+	if len(notes) != 1 || !strings.HasPrefix(notes[0], `column "n": numbers may have more digits than a 32-bit float`) {
 		t.Errorf("notes: %q", notes)
 	}
 	schema, err := TableSchema(t.Context(), paths("a.jsonl", "b.jsonl"), TableOptions{})
@@ -437,6 +437,35 @@ func TestDrop(t *testing.T) {
 			if !ofVector && (err == nil || !strings.Contains(err.Error(), want)) {
 				t.Errorf("%q: %v, want %s", data, err, want)
 			}
+		}
+	}
+}
+
+// TestWideNumbersAreNoted converts columns with and without digits that floats of 32 bits lose.
+func TestWideNumbersAreNoted(t *testing.T) {
+	for data, want := range map[string]string{
+		"a,b\n1,2.5\n":                  "",
+		"a,b\n16777217,0.123456789\n":   `"b"`,
+		"a,b\n16777217,1\n1.5,2\n":      `"a"`,
+		"a,b\n16777217.5,0.123456789\n": `"a", "b"`,
+		"a,b,c,d,e,f,g" + "\n" + strings.Repeat("0.123456789,", 6) + "0.123456789\n": `"a", "b", "c", "d", "e" and 2 more`,
+		`{"a":1,"b":2.5}`:                           "",
+		`{"a":16777217,"b":0.5}`:                    "",
+		`{"a":16777217,"b":0.123456789}`:            `"b"`,
+		`{"a":16777217}` + "\n" + `{"a":[0.5,2.5]}`: `"a"`,
+	} {
+		src := t.TempDir()
+		put(t, src, "t", []byte(data))
+		var notes []string
+		mustTable(t, []string{filepath.Join(src, "t")}, t.TempDir(), TableOptions{CSVOptions: CSVOptions{Options: Options{Note: func(s string) { notes = append(notes, s) }}}})
+		var got string
+		for _, note := range notes {
+			if names, _, ok := strings.Cut(note, ": numbers "); ok {
+				_, got, _ = strings.Cut(names, " ")
+			}
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %s", data, notes, want)
 		}
 	}
 }

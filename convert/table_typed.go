@@ -112,7 +112,7 @@ func (t *typedFormat) merge(files []*tableFile) ([]inputColumn, error) {
 	t.columns = slices.DeleteFunc(t.columns, func(c table.Column) bool { return c.Kind == table.Unknown && !c.List && isParent(c.Name, at) })
 	columns := make([]inputColumn, len(t.columns))
 	for i, c := range t.columns {
-		columns[i] = inputColumn{name: c.Name, kind: typeOfKind[c.Kind], list: c.List, length: c.Length, shape: c.Shape, text: c.Text, missing: c.Missing}
+		columns[i] = inputColumn{name: c.Name, kind: typeOfKind[c.Kind], list: c.List, length: c.Length, shape: c.Shape, text: c.Text, missing: c.Missing, narrowed: c.Wide}
 		if c.Kind == table.Unknown {
 			columns[i].kindNote = fmt.Sprintf("column %q: no value in %s: stored as bytes; CSVOptions.Types gives another type", c.Name, plural.Of(rows, "row"))
 			t.columns[i].Kind = table.Bytes
@@ -143,6 +143,7 @@ func mergeColumn(c, other *table.Column) error {
 		return nil // no row has a value
 	}
 	c.Text = c.Text && other.Text
+	c.Wide = c.Wide || other.Wide
 	if c.Kind == table.Unknown && !c.List {
 		c.Kind, c.List, c.Length, c.Shape = other.Kind, other.List, other.Length, other.Shape
 		return nil

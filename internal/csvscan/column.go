@@ -136,24 +136,14 @@ func (c *Column) EncodingNote(name string) string {
 	return fmt.Sprintf("column %q: values that are not UTF-8 are stored as they are: %d; the first is at %v; iconv converts the file, for example from ISO-8859-1", name, c.Foreign, c.FirstForeign)
 }
 
-// Lost says in words what a 32-bit float, which is all that an Example holds, loses of the values.
-// It is empty when nothing is lost.
-func (c *Column) Lost() string {
-	switch {
-	case c.Lossy > 0:
-		return fmt.Sprintf("outside the range of a 32-bit float, which is all that an Example holds: %d; the first is at %v", c.Lossy, c.FirstLossy)
-	case c.Rounded:
-		return fmt.Sprintf("of more digits than a 32-bit float has, which is all that an Example holds, are rounded; the first is at %v", c.FirstRounded)
-	}
-	return ""
-}
-
-// LossNote says what Lost does, with the option that keeps the values. It is empty when nothing is lost.
+// LossNote says how many values a 32-bit float cannot hold, with the option that
+// keeps them. It is empty when there are none.
 func (c *Column) LossNote(name string) string {
-	if lost := c.Lost(); lost != "" {
-		return fmt.Sprintf("column %q: values %s; CSVOptions.Types %s keeps them as they are", name, lost, assign(name, "bytes"))
+	if c.Lossy == 0 {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("column %q: values outside the range of a 32-bit float, which is all that an Example holds: %d; the first is at %v; CSVOptions.Types %s keeps them as they are",
+		name, c.Lossy, c.FirstLossy, assign(name, "bytes"))
 }
 
 // counts lists the kinds of a mixed column.

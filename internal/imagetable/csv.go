@@ -101,8 +101,11 @@ func (c *csvTable) inferKinds(ctx context.Context, t *Table, path string) error 
 			if note := found.EncodingNote(f.Name); column.Kind == table.Bytes && note != "" {
 				t.notes = append(t.notes, note)
 			}
-			if lost := found.Lost(); column.Kind == table.Float && lost != "" {
-				t.notes = append(t.notes, fmt.Sprintf("column %q: values %s", f.Name, lost))
+			if column.Kind == table.Float && found.Lossy > 0 {
+				t.notes = append(t.notes, fmt.Sprintf("column %q: values outside the range of a 32-bit float: %d; the first is at %v", f.Name, found.Lossy, found.FirstLossy))
+			}
+			if column.Kind == table.Float && found.Rounded {
+				t.notes = append(t.notes, fmt.Sprintf("column %q: numbers have more digits than a 32-bit float, and are rounded; the first is at %v", f.Name, found.FirstRounded))
 			}
 		}
 		t.kinds = append(t.kinds, column)

@@ -35,6 +35,8 @@ type Column struct {
 	Shape []int `json:"shape,omitempty"`
 	// Text says that all bytes are UTF-8.
 	Text bool `json:"text,omitempty"`
+	// Wide says that numbers have, or may have, more digits than the 32 bits of a Float hold.
+	Wide bool `json:"wide,omitempty"`
 	// Missing is the number of rows without a value, which is not an empty list.
 	Missing int64 `json:"missing,omitempty"`
 	// Mixed says why the column has no kind, if it has both numbers and text and

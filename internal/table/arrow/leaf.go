@@ -17,6 +17,7 @@ type leaf struct {
 	list        bool
 	kind        table.Kind
 	decimal     bool
+	wide        bool // as in table.Column
 	scale       int
 	text        bool
 	// unfit says why the column cannot be read, "" if it can. Its kind is then table.Unknown.
@@ -102,14 +103,16 @@ func (l *leaf) setKind(t arrow.DataType) error {
 	case arrow.BOOL, arrow.INT8, arrow.INT16, arrow.INT32, arrow.INT64, arrow.UINT8, arrow.UINT16, arrow.UINT32, arrow.UINT64,
 		arrow.DATE32, arrow.DATE64, arrow.TIME32, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION:
 		l.kind = table.Int64
+		fixed, ok := t.(arrow.FixedWidthDataType)
+		l.wide = ok && fixed.BitWidth() > 16
 	case arrow.FLOAT16, arrow.FLOAT32, arrow.FLOAT64:
-		l.kind = table.Float
+		l.kind, l.wide = table.Float, t.ID() == arrow.FLOAT64
 	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW:
 		l.kind, l.text = table.Bytes, true
 	case arrow.BINARY, arrow.LARGE_BINARY, arrow.BINARY_VIEW, arrow.FIXED_SIZE_BINARY:
 		l.kind = table.Bytes
 	case arrow.DECIMAL32, arrow.DECIMAL64, arrow.DECIMAL128, arrow.DECIMAL256:
-		l.kind, l.decimal, l.scale = table.Float, true, int(t.(arrow.DecimalType).GetScale())
+		l.kind, l.decimal, l.wide, l.scale = table.Float, true, true, int(t.(arrow.DecimalType).GetScale())
 		if l.scale < 0 || l.scale > maxScale {
 			return fmt.Errorf("a decimal of scale %d", l.scale)
 		}

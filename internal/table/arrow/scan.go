@@ -39,7 +39,7 @@ func (s *Source) scan(ctx context.Context, o table.ScanOptions, t *table.Table) 
 		if err != nil && o.Wants(l.name) {
 			return err
 		}
-		t.Columns = append(t.Columns, table.Column{Name: l.name, Kind: kind, List: l.list, Length: 1, Unfit: l.unfit})
+		t.Columns = append(t.Columns, table.Column{Name: l.name, Kind: kind, List: l.list, Length: 1, Unfit: l.unfit, Wide: l.wide})
 	}
 	v := &survey{d: d, all: all, columns: t.Columns, wants: o.Wants, distinct: o.Distinct, stats: make([]table.ColumnStats, len(all)), sizes: make([]int64, len(d.batches))}
 	if err := v.run(ctx, r, o.Workers); err != nil {

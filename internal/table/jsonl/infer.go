@@ -78,6 +78,7 @@ type inferred struct {
 	known        bool // first is set
 	// A bad row has a number in it that is beyond the range of a float, such a row has it in a list.
 	beyond, beyondList bool
+	rounded            bool // digits of a number would get lost in a float
 
 	// The same in the row that is being read.
 	row      spellings
@@ -171,6 +172,9 @@ func (f *inferrer) value(c *column, k class, text []byte) string {
 		default:
 			i.row |= spelledText
 		}
+	}
+	if (k == classInt || k == classFloat) && !i.rounded {
+		i.rounded = csvscan.Rounds(text)
 	}
 	if i.given != table.Unknown || k == classFloat {
 		f.fitting.Reset(cmp.Or(i.given, table.Float))
@@ -285,6 +289,7 @@ func (i *inferred) merge(o *inferred) {
 	i.rows += o.rows
 	i.beyond = i.beyond || o.beyond
 	i.beyondList = i.beyondList || o.beyondList
+	i.rounded = i.rounded || o.rounded
 }
 
 // result returns the columns in the order in which they first occur in rows that are not bad.
@@ -323,6 +328,7 @@ func (i *inferred) column(good int64) table.Column {
 			c.Length = i.least
 		}
 	}
+	c.Wide = c.Kind != table.Bytes && i.rounded
 	c.Text = c.Kind == table.Bytes && i.found&spelledBytes == 0
 	return c
 }

@@ -202,7 +202,7 @@ func TestShapes(t *testing.T) {
 		}
 		text := strings.ReplaceAll(strings.Trim(fmt.Sprint(shape), "[]"), " ", ", ") + ","
 		tab, _ := tabletest.Rows(t, open, tabletest.Write(t, "a.npy", npyOf("<i8", "("+text+")", make([]int64, shape[0]*product))), table.ScanOptions{})
-		want := table.Column{Name: "a", Kind: table.Int64, List: len(shape) > 1, Length: product}
+		want := table.Column{Name: "a", Kind: table.Int64, List: len(shape) > 1, Length: product, Wide: true}
 		if len(shape) > 2 && product > 0 {
 			want.Shape = shape[1:]
 		}

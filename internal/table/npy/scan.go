@@ -34,7 +34,7 @@ func (s *Source) scan(ctx context.Context, o table.ScanOptions, t *table.Table) 
 		if err != nil {
 			return err
 		}
-		t.Columns = append(t.Columns, table.Column{Name: f.name, Kind: kind, List: f.list(), Length: 1})
+		t.Columns = append(t.Columns, table.Column{Name: f.name, Kind: kind, List: f.list(), Length: 1, Wide: kind == table.Float && f.values.size > 4 || kind == table.Int64 && f.values.size > 2})
 		if f.list() {
 			t.Columns[i].Length = int(min(f.values.width(), math.MaxInt32))
 			if shape := f.values.shape[1:]; len(shape) > 1 && t.Columns[i].Length > 0 && f.values.width() < math.MaxInt32 {

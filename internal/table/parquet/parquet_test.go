@@ -120,12 +120,12 @@ func TestColumns(t *testing.T) {
 	rows, _ := samples(5)
 	tab, _ := tabletest.Rows(t, open, tabletest.Write(t, "t.parquet", write(t, rows)), table.ScanOptions{Distinct: "word"})
 	want := map[string]table.Column{
-		"id":        {Kind: table.Int64, Length: 1},
+		"id":        {Kind: table.Int64, Length: 1, Wide: true},
 		"note":      {Kind: table.Bytes, Length: 1, Text: true, Missing: 2},
 		"raw":       {Kind: table.Bytes, Length: 1},
 		"texts":     {Kind: table.Bytes, List: true, Text: true},
 		"place/lat": {Kind: table.Float, Length: 1, Missing: 2},
-		"boxes/x":   {Kind: table.Int64, List: true},
+		"boxes/x":   {Kind: table.Int64, List: true, Wide: true},
 	}
 	for _, c := range tab.Columns {
 		if w, ok := want[c.Name]; ok {

@@ -72,7 +72,8 @@ func (s *Source) scan(ctx context.Context, o table.ScanOptions) (*table.Table, e
 		if err != nil && o.Wants(l.name) {
 			return nil, err
 		}
-		t.Columns = append(t.Columns, table.Column{Name: l.name, Kind: kind, List: l.list, Length: 1, Text: l.text || kind == table.Bytes && l.kind != table.Bytes, Unfit: l.problem})
+		t.Columns = append(t.Columns, table.Column{Name: l.name, Kind: kind, List: l.list, Length: 1, Text: l.text || kind == table.Bytes && l.kind != table.Bytes, Unfit: l.problem,
+			Wide: l.form == formDecimal || l.physical == typeDouble || l.physical >= typeInt32 && l.physical <= typeInt96})
 	}
 	found, err := s.findAll(ctx, r, m, leaves, t.Columns, o)
 	if err != nil {
