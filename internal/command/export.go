@@ -35,7 +35,8 @@ folders  each image as its original file, in OUT/LABEL/, or OUT/SPLIT/LABEL/ if
          there are several splits: tfrec convert images reads the same images
          and labels from it. Images stored raw become PNG. A variant is named
          STEM#COPY.EXTENSION.
-csv      a column for each feature; lists are JSON arrays.
+csv      a column for each feature; lists are JSON arrays. Spreadsheets run text that begins
+         with = + - or @ as a formula: --safe puts an apostrophe before it.
 jsonl    an object for each record.
 parquet  a column for each feature, a list where records have several values.
 npz      arrays for numpy.load, without pickle: of one shape KEY, of several
@@ -95,6 +96,7 @@ reads the labels back. Names that differ only in case count as the same.`,
 	flags.StringVar(&o.ImageKey, "picture", export.DefaultImageKey, "formats of images: `KEY` of the feature with the image")
 	flags.StringVar(&o.Label, "label", "", "folders, webdataset: `KEY` of the feature with the label (default: image/class/text, else image/class/label; webdataset: image/class/label)")
 	flags.StringVar(&o.Filename, "filename", export.DefaultFilename, "folders, coco, voc, yolo: `KEY` of the feature with the image's path")
+	flags.BoolVar(&o.Safe, "safe", false, "csv: put an apostrophe before text that spreadsheets would take for formulas; it stays when the file is read again")
 	partialVar(cmd, &o.Partial)
 	return cmd
 }
@@ -111,6 +113,7 @@ func checkExport(cmd *cobra.Command, o *export.Options) error {
 		{"on-collision", "folders, coco, voc or yolo", folders || boxes},
 		{"filename", "folders, coco, voc or yolo", folders || boxes},
 		{"picture", "folders, webdataset, coco, voc or yolo", o.Format.HasImages()},
+		{"safe", "csv", o.Format == export.CSV},
 		{"label", "folders or webdataset", folders || o.Format == export.WebDataset},
 	} {
 		if !f.ok && cmd.Flags().Changed(f.name) {

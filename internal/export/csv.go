@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/tfrec/tfrec/tfrecord"
@@ -16,21 +17,22 @@ type csvTable struct {
 	w     io.Writer
 	s     *inputScan
 	lists []bool // by column
+	safe  bool   // as in Options
 	value jsonValue
 	cell  []byte
 	line  []byte
 }
 
-func newCSV(w io.Writer, s *inputScan) (*csvTable, error) {
+func newCSV(w io.Writer, s *inputScan, safe bool) (*csvTable, error) {
 	names, err := textNames(s)
 	if err != nil {
 		return nil, err
 	}
-	t := &csvTable{w: w, s: s}
+	t := &csvTable{w: w, s: s, safe: safe}
 	for i, c := range s.columns {
 		ambiguous := c.records < s.records && c.kind == tfrecord.KindBytes && c.shortest == 0
 		t.lists = append(t.lists, !c.single() || ambiguous)
-		t.addCell(i, []byte(names[i]))
+		t.addCell(i, t.escape([]byte(names[i])))
 	}
 	return t, t.endLine()
 }
@@ -41,6 +43,9 @@ func (t *csvTable) row(cells []tfrecord.Feature) error {
 		t.cell, err = t.appendCell(t.cell[:0], i, f)
 		if err != nil {
 			return err
+		}
+		if f.Kind() == tfrecord.KindBytes {
+			t.cell = t.escape(t.cell)
 		}
 		t.addCell(i, t.cell)
 	}
@@ -75,6 +80,18 @@ func (t *csvTable) appendCell(b []byte, i int, f tfrecord.Feature) ([]byte, erro
 		b = base64.StdEncoding.AppendEncode(b, s)
 	}
 	return b, nil
+}
+
+// formulas are what spreadsheets take text for a formula by, or skip before it, after OWASP's page on
+// CSV injection.
+var formulas = []string{"=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"}
+
+// escape puts an apostrophe before a cell that spreadsheets would take for a formula, if t is safe.
+func (t *csvTable) escape(cell []byte) []byte {
+	if t.safe && slices.ContainsFunc(formulas, func(f string) bool { return bytes.HasPrefix(cell, []byte(f)) }) {
+		return slices.Insert(cell, 0, '\'')
+	}
+	return cell
 }
 
 // addCell adds a cell to the line, in quotes where it needs them: a line of one

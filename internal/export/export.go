@@ -92,6 +92,9 @@ type Options struct {
 	// DefaultLabel), Filename of Directories, COCO, VOC and YOLO. Defaults: DefaultImageKey;
 	// DefaultText or, in records without, DefaultLabel; DefaultFilename.
 	ImageKey, Label, Filename string
+	// Safe is for CSV: an apostrophe is put before the names and the text, also in base64, that
+	// spreadsheets would take for formulas. Numbers stay as they are.
+	Safe bool
 	// Partial exports the existing shards of incomplete sets.
 	Partial bool
 	// Progress, if not nil, is updated during the run. Records are read twice for tables, COCO, VOC

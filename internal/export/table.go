@@ -126,7 +126,7 @@ func compareTable(ctx context.Context, in *inputs, out storage.Location, temp st
 
 func writeTable(ctx context.Context, in *inputs, to io.Writer, temp string, s *inputScan, o *Options) error {
 	w := bufio.NewWriterSize(to, 1<<18)
-	t, err := newTable(w, temp, s, o.Format)
+	t, err := newTable(w, temp, s, o)
 	if err != nil {
 		return err
 	}
@@ -150,10 +150,10 @@ func writeTable(ctx context.Context, in *inputs, to io.Writer, temp string, s *i
 	return w.Flush()
 }
 
-func newTable(w io.Writer, temp string, s *inputScan, format Format) (table, error) {
-	switch format {
+func newTable(w io.Writer, temp string, s *inputScan, o *Options) (table, error) {
+	switch o.Format {
 	case CSV:
-		return newCSV(w, s)
+		return newCSV(w, s, o.Safe)
 	case JSONL:
 		return newJSONL(w, s)
 	case Parquet:
@@ -161,5 +161,5 @@ func newTable(w io.Writer, temp string, s *inputScan, format Format) (table, err
 	case NPZ:
 		return newNPZ(w, temp, s)
 	}
-	return nil, fmt.Errorf("unknown format %q", format)
+	return nil, fmt.Errorf("unknown format %q", o.Format)
 }

@@ -2,6 +2,7 @@ package export
 
 import (
 	"archive/zip"
+	"bytes"
 	"encoding/csv"
 	"encoding/hex"
 	"encoding/json"
@@ -12,8 +13,11 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -77,6 +81,55 @@ func TestCSV(t *testing.T) {
 	}
 	if rows, err := csv.NewReader(strings.NewReader(got)).ReadAll(); err != nil || len(rows) != 4 {
 		t.Errorf("%q, %v", rows, err)
+	}
+}
+
+// TestSafeCSV exports random text: no cell of text begins as a formula does, and what is changed is
+// only an apostrophe before it.
+func TestSafeCSV(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 2))
+	var texts []string
+	var builds []build
+	for i := range 200 {
+		text := []string{"=", "+", "-", "@", "\t", "\r", "\n", "＝", "'", "a", ""}[rng.IntN(11)] + []string{"1+1", "x", "=2", ""}[rng.IntN(4)]
+		if rng.IntN(5) == 0 {
+			text = ""
+		}
+		texts = append(texts, text)
+		builds = append(builds, func(b *tfrecord.Builder) {
+			b.Int64("-id", int64(i)-100)
+			b.String("=text", text)
+			b.Bytes("raw", []byte{0xfb, byte(i), 0xff}) // "+..." in base64
+		})
+	}
+	for _, safe := range []bool{false, true} {
+		out := filepath.Join(t.TempDir(), "out")
+		if _, err := exportTo(t, out, Options{Format: CSV, Safe: safe}, write(t, "x", builds...)); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
+		if err != nil || len(rows) != len(texts)+1 {
+			t.Fatalf("%d rows, %v", len(rows), err)
+		}
+		mark := ""
+		if safe {
+			mark = "'"
+		}
+		if want := []string{mark + "-id", mark + "=text", "raw.base64"}; !slices.Equal(rows[0], want) {
+			t.Errorf("%q, want %q", rows[0], want)
+		}
+		for i, text := range texts {
+			if r, _ := utf8.DecodeRuneInString(text); safe && text != "" && strings.ContainsRune("=+-@\t\r\n＝", r) {
+				text = "'" + text
+			}
+			if row := rows[i+1]; row[0] != strconv.Itoa(i-100) || row[1] != strings.ReplaceAll(text, "\r\n", "\n") || !strings.HasPrefix(row[2], mark+"+") {
+				t.Errorf("row %d: %q, want %q", i, row, text)
+			}
+		}
 	}
 }
 
