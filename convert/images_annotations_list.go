@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/annotation"
+	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
@@ -105,7 +106,7 @@ func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) er
 // wantsNamed reports whether the globs select an annotated image, whose extension is not known.
 func (s *SelectSpec) wantsNamed(name string) bool {
 	bare := strings.TrimSuffix(name, path.Ext(name))
-	return slices.ContainsFunc(append([]string{path.Ext(name)}, imageExtensions...), func(ext string) bool {
+	return slices.ContainsFunc(append([]string{path.Ext(name)}, imagetree.Extensions...), func(ext string) bool {
 		return s.wants(bare + ext)
 	})
 }

@@ -81,7 +81,7 @@ func (a *archiveWalker) visit(m *archive.Member) error {
 	}
 	key, err := archive.Key(m.Name)
 	switch {
-	case err != nil && !isImage(m.Name), err == nil && key == "":
+	case err != nil && !imagetree.IsImage(m.Name), err == nil && key == "":
 		a.skipped++
 		return nil
 	case err != nil:
@@ -92,7 +92,7 @@ func (a *archiveWalker) visit(m *archive.Member) error {
 	}
 	a.addDirectories(key)
 	switch {
-	case !isImage(key):
+	case !imagetree.IsImage(key):
 		a.skipped++
 		if a.o.ArchiveFormat == Files {
 			return nil

@@ -20,6 +20,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
 )
@@ -167,7 +168,7 @@ func TestUpdatesOfArchives(t *testing.T) {
 		src, out := filepath.Join(t.TempDir(), "pets"+ext), t.TempDir()
 		o := ImageOptions{Options: Options{Name: "pets", Shards: 6}}
 		for step := range 5 {
-			names := slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool { return !isImage(name) })
+			names := slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool { return !imagetree.IsImage(name) })
 			switch at := names[r.IntN(len(names))]; step {
 			case 1:
 				files["train/c0/more.png"] = string(pngOf(5000))

@@ -16,58 +16,6 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// splitsFromDirectories uses the top directories as splits if all of them have split names.
-func (l *listing) splitsFromDirectories(o *ImageOptions) error {
-	dirs := map[string]string{} // for each split, its directory of images
-	stray := ""                 // an image outside of these
-	for i := range l.images {
-		p := &l.images[i]
-		if p.bad() != nil {
-			continue // its path does not tell
-		}
-		first, _, ok := strings.Cut(p.path, "/")
-		split := imagetree.Split(first)
-		if !ok || split == "" {
-			stray = p.path
-			continue
-		}
-		if other, ok := dirs[split]; ok && other != first {
-			return fmt.Errorf("the directories %s and %s both name the split %s: merge or rename them, or leave one out with SelectSpec.Exclude", other, first, split)
-		}
-		dirs[split] = first
-	}
-	var named, renamed []string
-	for _, split := range slices.Sorted(maps.Keys(dirs)) {
-		l.splits, named = append(l.splits, split), append(named, dirs[split])
-		if dirs[split] != split {
-			renamed = append(renamed, fmt.Sprintf("%s is the split %s", dirs[split], split))
-		}
-	}
-	switch {
-	case len(named) == 0:
-		return nil
-	case stray != "" && len(named) > 1:
-		// As classes, the images held out for testing would be trained on.
-		return fmt.Errorf("%s are split directories, but %s is in none of them: move it, or leave it out with SelectSpec.Exclude", strings.Join(named, ", "), jsontext.Readable(stray))
-	case stray != "":
-		l.splits = nil
-		o.note("the directory %s is taken as a class, not as a split: there are images outside of it, such as %s", named[0], jsontext.Readable(stray))
-		return nil
-	}
-	for i := range l.images {
-		p := &l.images[i]
-		first, _, _ := strings.Cut(p.path, "/")
-		p.split = &l.splits[max(slices.Index(l.splits, imagetree.Split(first)), 0)] // a bad sample's path may have none
-	}
-	if len(o.Splits) > 0 {
-		return fmt.Errorf("the source has split directories (%s), which Options.Splits would split again: leave it out", strings.Join(named, ", "))
-	}
-	if len(renamed) > 0 {
-		o.note("%s", strings.Join(renamed, ", "))
-	}
-	return nil
-}
-
 // errUnlabelled says how to label images.
 var errUnlabelled = errors.New("put it into a class directory, leave it out with SelectSpec.Exclude, label it with LabelSpec.File, or give LabelSpec.None")
 
@@ -105,7 +53,7 @@ func (l *listing) labelsFromDirectories(o *ImageOptions) error {
 // noteSingleClass warns if the only class directory has directories and no images: src is then
 // likely the parent of the intended source.
 func (l *listing) noteSingleClass(o *ImageOptions) {
-	if len(l.splits) > 0 {
+	if l.above > 0 {
 		return
 	}
 	var class string
@@ -144,14 +92,6 @@ func (l *listing) noteSingleClass(o *ImageOptions) {
 	default:
 		o.note("%s is taken as the only class: if the directories in it (%s) are the classes, %s", jsontext.Readable(class), held, enter)
 	}
-}
-
-// belowSplit returns a path without its split directory, if any.
-func (l *listing) belowSplit(p string) string {
-	if len(l.splits) > 0 {
-		_, p, _ = strings.Cut(p, "/")
-	}
-	return p
 }
 
 // Usual names, in lower case, of a directory of images and of one with their masks or annotations.

@@ -67,9 +67,15 @@ func TestSplitDirectoriesAreRecognised(t *testing.T) {
 		if n := strings.Join(*said, "\n"); strings.Contains(n, "is the split") != renamed {
 			t.Errorf("%v: notes %q", dirs, n)
 		}
-		_, err := Images(context.Background(), src, t.TempDir(), ImageOptions{Options: Options{Splits: []SplitShare{{Name: "a", Share: 1}}}})
-		if err == nil || !strings.Contains(err.Error(), "Options.Splits") {
-			t.Errorf("Options.Splits over split directories: %v", err)
+		other := ImageOptions{Options: Options{Shards: 1, Splits: []SplitShare{{Name: "a", Share: 1}}}}
+		said, again := notes(&other.Options), t.TempDir()
+		if s := mustImages(t, src, again, other); s.Splits["a"] != (SplitSummary{s.Records, 1}) || !strings.Contains(strings.Join(*said, "\n"), "not taken as splits") {
+			t.Errorf("Options.Splits over split directories: %+v, %q", s.Splits, *said)
+		}
+		for name, r := range records(t, again, "a") {
+			if string(r[keyText].([][]byte)[0]) != strings.Split(name, "/")[1] {
+				t.Errorf("%s labelled %q", name, r[keyText])
+			}
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/splitlists"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
 )
@@ -100,18 +101,13 @@ type listing struct {
 	carried     *carriedFeatures // of TFRecords; nil for other sources
 	labelMap    bool             // labels are those of the objects of TFRecords
 	columns     imageColumns     // of Parquet and Arrow files
-	splits      []string         // from directory names or files of annotations, sorted; empty without
+	splits      []string         // that the source states, sorted; empty without
+	splitsBy    string           // what states them, as in optionSplits
+	above       int              // how many names of a path are above its label: of directories of splits
 	annotations *annotations     // nil without AnnotationSpec.Files
 	masks       *imageTree       // nil without AnnotationSpec.Masks
 	directories []string         // those of the source, relative to it
-}
-
-// imageExtensions are the extensions of image files, in any case. The content decides the actual
-// format.
-var imageExtensions = []string{".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff"}
-
-func isImage(name string) bool {
-	return slices.Contains(imageExtensions, strings.ToLower(path.Ext(name)))
+	stating     []string         // files that may state splits, relative to the source
 }
 
 // list finds the images of a source with their labels and splits.
@@ -156,7 +152,7 @@ func (o *ImageOptions) list(ctx context.Context, src imagePlace, out string) (*l
 		return nil, optionError("AnnotationSpec.MinVisibility", "is for AnnotationSpec.Files, and for TFRecords with objects whose images change")
 	}
 	w.report()
-	l.images, l.excluded, l.skipped, l.directories = w.images, w.excluded, w.skipped, w.directories
+	l.images, l.excluded, l.skipped, l.directories, l.stating = w.images, w.excluded, w.skipped, w.directories, w.stating
 	if o.Labels.File != "" {
 		if err := l.imagesFromTable(ctx, o); err != nil {
 			return nil, err
@@ -169,7 +165,7 @@ func (o *ImageOptions) list(ctx context.Context, src imagePlace, out string) (*l
 		return l, rows.finish(l)
 	}
 	if len(l.images) == 0 {
-		want := strings.Join(imageExtensions, " ")
+		want := strings.Join(imagetree.Extensions, " ")
 		if len(o.Select.Include)+len(o.Select.Exclude) > 0 {
 			want += ", and selected by SelectSpec.Include and SelectSpec.Exclude"
 		}
@@ -178,8 +174,11 @@ func (o *ImageOptions) list(ctx context.Context, src imagePlace, out string) (*l
 	if err := l.annotate(ctx, o); err != nil {
 		return nil, err
 	}
-	if len(l.splits) == 0 {
-		if err := l.splitsFromDirectories(o); err != nil {
+	if err := l.stateSplits(ctx, o); err != nil {
+		return nil, err
+	}
+	if archives != nil && len(l.splits) == 0 && l.above == 0 {
+		if err := archives.keepSplits(l); err != nil {
 			return nil, err
 		}
 	}
@@ -187,9 +186,6 @@ func (o *ImageOptions) list(ctx context.Context, src imagePlace, out string) (*l
 		return l, nil
 	}
 	if l.webdataset {
-		if len(l.splits) == 0 {
-			archives.keepSplits(l)
-		}
 		return l, archives.finish(l)
 	}
 	if o.Labels.File == "" && !o.Labels.None {
@@ -229,6 +225,7 @@ type walker struct {
 	images      []imageFile
 	excluded    []string // images that the globs leave out
 	directories []string
+	stating     []string // files that may state splits
 	skipped     int64
 	hidden      int64           // files with image names that are hidden, or in hidden directories
 	links       int64           // symbolic links not followed
@@ -274,7 +271,7 @@ func (w *walker) walk(dir, below string) error {
 			}
 			if err != nil {
 				// A dangling link: an unreadable image, if it has an image's name.
-				if isImage(e.Name()) && w.wanted(rel) {
+				if imagetree.IsImage(e.Name()) && w.wanted(rel) {
 					w.found.add(rel, "", 0, 0)
 				} else {
 					w.skipped++
@@ -291,8 +288,8 @@ func (w *walker) walk(dir, below string) error {
 		case !mode.IsRegular():
 			w.special++
 			w.skipped++
-		case !isImage(e.Name()) || !w.wanted(rel):
-			w.skipped++
+		case !imagetree.IsImage(e.Name()) || !w.wanted(rel):
+			w.leave(rel)
 		default:
 			if image.err != nil {
 				return fmt.Errorf("list source: %w", image.err)
@@ -323,10 +320,18 @@ func (w *walker) hide(root string) error {
 	})
 }
 
+// leave counts a file that is no image, or none that is wanted.
+func (w *walker) leave(rel string) {
+	w.skipped++
+	if splitlists.MayState(rel) && !anyMatches(w.o.Select.Exclude, rel) {
+		w.stating = append(w.stating, rel)
+	}
+}
+
 // skip counts a hidden file.
 func (w *walker) skip(name string) {
 	w.skipped++
-	if isImage(name) {
+	if imagetree.IsImage(name) {
 		w.hidden++
 	}
 }
@@ -373,18 +378,19 @@ func (w *walker) wanted(rel string) bool {
 
 // wants reports whether the globs select a path.
 func (s *SelectSpec) wants(rel string) bool {
-	matches := func(glob string) bool {
+	return (len(s.Include) == 0 || anyMatches(s.Include, rel)) && !anyMatches(s.Exclude, rel)
+}
+
+// anyMatches reports whether one of the globs, which SelectSpec.check has accepted, matches a path.
+func anyMatches(globs []string, rel string) bool {
+	return slices.ContainsFunc(globs, func(glob string) bool {
 		name := rel
 		if !strings.Contains(glob, "/") {
 			name = path.Base(rel)
 		}
-		ok, _ := doublestar.Match(glob, name) // checked by SelectSpec.check
+		ok, _ := doublestar.Match(glob, name)
 		return ok
-	}
-	if len(s.Include) > 0 && !slices.ContainsFunc(s.Include, matches) {
-		return false
-	}
-	return !slices.ContainsFunc(s.Exclude, matches)
+	})
 }
 
 func (w *walker) report() {

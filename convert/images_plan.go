@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -166,7 +167,7 @@ func limit(images []imageFile, n int64, h hasher) []imageFile {
 // splits returns the names of the splits, and a function that returns the split of an image.
 func (s *imageSource) splits(l *listing) (names []string, of func(p int) int) {
 	if len(l.splits) > 0 {
-		s.splitsBy = splitsByDirectories
+		s.splitsBy = cmp.Or(l.splitsBy, splitsByDirectories)
 		if s.o.Annotations.splits() != nil {
 			s.splitsBy = splitsByAnnotations
 		}

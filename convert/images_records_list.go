@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/zeebo/xxh3"
@@ -209,7 +210,18 @@ func (a *recordWalker) finish(l *listing) error {
 	for i := range splits {
 		splits[i] = a.origin.sources[i].Split
 	}
-	l.keepSplits(a.o, splits, func(p *imageFile) int { return int(a.origin.records[p.item].file) })
+	fileOf := func(p *imageFile) int { return int(a.origin.records[p.item].file) }
+	if slices.Contains(splits, "") {
+		paths := make([]string, len(a.origin.sources))
+		for i := range paths {
+			paths[i] = a.origin.sources[i].Path
+		}
+		if err := l.splitsFromFiles(a.o, paths, fileOf); err != nil {
+			return err
+		}
+	} else {
+		l.keepSplits(a.o, splits, fileOf)
+	}
 	if a.carried.labels {
 		a.labels.name(l)
 	} else if err := l.number(a.ctx, a.o, nil); err != nil {

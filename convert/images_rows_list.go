@@ -233,14 +233,17 @@ func (a *rowWalker) finish(l *listing) error {
 	if len(l.images) == 0 {
 		return fmt.Errorf("no rows in %s are selected", a.origin.src.Path())
 	}
-	var names []string
+	var paths []string
 	for i := range a.origin.tables {
-		names = append(names, storage.Base(a.origin.tables[i].Name()))
+		paths = append(paths, a.origin.tables[i].Name())
 	}
-	l.keepSplits(a.o, splitsOfFiles(names), func(p *imageFile) int {
+	err := l.splitsFromFiles(a.o, paths, func(p *imageFile) int {
 		file, _ := a.origin.of(p)
 		return file
 	})
+	if err != nil {
+		return err
+	}
 	l.columns, l.features = a.use, a.features.described
 	l.labels = a.labels.names
 	var stated *classfile.List

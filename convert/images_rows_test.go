@@ -277,11 +277,21 @@ func TestSplitsOfFiles(t *testing.T) {
 		"train-000000.tar extra-000000.tar":                              "[train extra]",
 		"train-000000.tar web.tar":                                       "[]",
 		"web-000000.tar web-000001.tar":                                  "[]",
-		"train-1.tar":                                                    "[]",
-		"my-train-000000.tar":                                            "[]",
+		"train-1.tar":                                                    "[train]",
+		"my-train-000000.tar":                                            "[train]",
+		"train.tfrecord x_val.record":                                    "[train val]",
+		"trainval.record":                                                "[]",
+		"a/test.tar":                                                     "[test]",
+		"a/test/1.tar a/train/1.tar":                                     "[test train]",
+		"test/1.tar test/2.tar":                                          "[]",
+		"a/test/1.tar a/more/1.tar":                                      "a/test/1.tar is of the split test",
+		"test.tar extra.tar":                                             "test.tar is of the split test by its name, and the name of extra.tar states none",
+		"train.tar extra.tar":                                            "[]",
+		"test-000000.tar extra-000000.tar":                               "[test extra]",
 	} {
-		if got := fmt.Sprint(splitsOfFiles(strings.Fields(names))); got != want {
-			t.Errorf("%s: %s, want %s", names, got, want)
+		splits, err := splitsOfFiles(strings.Fields(names))
+		if got := fmt.Sprint(splits); got != want && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %s, %v, want %s", names, got, err, want)
 		}
 	}
 	dir := t.TempDir()

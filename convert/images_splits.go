@@ -1,36 +1,100 @@
 package convert
 
 import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/tfrec/tfrec/internal/imagetree"
+	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/splitlists"
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
 
-// splitFile matches the name of one of the files of a split: train-000000.tar, as export writes
-// WebDatasets, or train-00000-of-00004.parquet, which may have a hash after it.
+// splitsOfFiles returns the splits that the names of files with many images state, or those of their
+// directories, if these are several; nil if they state none. It is an error if some are of val or
+// test, and others of none.
+func splitsOfFiles(paths []string) ([]string, error) {
+	bases, dirs := make([]string, len(paths)), make([]string, len(paths))
+	for i, file := range paths {
+		file = filepath.ToSlash(file)
+		bases[i], dirs[i] = path.Base(file), path.Base(path.Dir(file))
+	}
+	splits, held, bare := splitsIn(bases, imagetree.SplitOfFile)
+	if splits == nil && held < 0 && slices.ContainsFunc(dirs, func(dir string) bool { return dir != dirs[0] }) {
+		splits, held, bare = splitsIn(dirs, imagetree.Split)
+	}
+	of := make([]string, len(bases))
+	known := false
+	for i, base := range bases {
+		of[i] = exported(base)
+		known = known || imagetree.Split(of[i]) != ""
+	}
+	switch {
+	case splits != nil:
+		return splits, nil
+	case known && !slices.Contains(of, ""):
+		return of, nil
+	case held >= 0:
+		return nil, fmt.Errorf("%s is of the split %s by its name, and the name of %s states none: rename one, convert them one by one, or give Options.Splits",
+			paths[held], cmp.Or(imagetree.SplitOfFile(bases[held]), imagetree.Split(dirs[held])), paths[bare])
+	}
+	return nil, nil
+}
+
+// splitsIn returns the splits that names state, nil if one states none. Then held is a name of val or
+// test, -1 if there is none, and bare one that states none.
+func splitsIn(names []string, split func(name string) string) (splits []string, held, bare int) {
+	held, bare = -1, -1
+	for i, name := range names {
+		s := split(name)
+		splits = append(splits, s)
+		switch s {
+		case "":
+			bare = i
+		case "train":
+		default:
+			held = i
+		}
+	}
+	if bare >= 0 {
+		splits = nil
+	}
+	return splits, held, bare
+}
+
+// splitFile matches the name of one of the files of a split as export writes it: train-000000.tar, or
+// train-00000-of-00004.parquet, which may have a hash after it.
 var splitFile = regexp.MustCompile(`^(.+?)-\d{5,}(?:-of-\d{5,}(?:-[0-9a-f]+)?)?\.`)
 
-// splitsOfFiles returns the split that each file's name begins with, if all names have one and at
-// least one of the splits is train, val or test in any spelling; nil otherwise.
-func splitsOfFiles(names []string) []string {
-	known := false
-	splits := make([]string, len(names))
-	for i, name := range names {
-		m := splitFile.FindStringSubmatch(name)
-		if m == nil || shard.CheckSplit(m[1]) != nil {
-			return nil
-		}
-		splits[i] = m[1]
-		if split := imagetree.Split(m[1]); split != "" {
-			splits[i], known = split, true
-		}
+// exported returns the split, of any name, in the name of an exported file; "" for others.
+func exported(base string) string {
+	m := splitFile.FindStringSubmatch(base)
+	if m == nil || shard.CheckSplit(m[1]) != nil {
+		return ""
 	}
-	if !known {
+	return cmp.Or(imagetree.Split(m[1]), m[1])
+}
+
+// splitsFromFiles keeps the splits that the names of all files of a source state, unless others are
+// asked for.
+func (l *listing) splitsFromFiles(o *ImageOptions, paths []string, fileOf func(p *imageFile) int) error {
+	if len(o.Splits) > 0 {
 		return nil
 	}
-	return splits
+	splits, err := splitsOfFiles(paths)
+	if err == nil {
+		l.keepSplits(o, splits, fileOf)
+	}
+	return err
 }
 
 // keepSplits keeps the splits of a source whose files all have one, unless others are asked for.
@@ -47,4 +111,266 @@ func (l *listing) keepSplits(o *ImageOptions, splits []string, fileOf func(p *im
 		}
 		p.split = &splits[fileOf(p)]
 	}
+}
+
+// stateSplits takes over the splits that a directory or archive states: by directories, by lists, and
+// by files of annotations. Those of Options.Splits replace them; directories of splits are no labels
+// even then.
+func (l *listing) stateSplits(ctx context.Context, o *ImageOptions) error {
+	dirs, err := l.splitDirectories(o)
+	if err != nil {
+		return err
+	}
+	l.above = dirs.above
+	if len(o.Splits) > 0 {
+		if dirs.above > 0 {
+			o.note("%s are not taken as splits: Options.Splits is given", strings.Join(dirs.names(), ", "))
+		}
+		return nil
+	}
+	lists, err := l.splitLists(ctx, o)
+	if err != nil {
+		return err
+	}
+	stated := l.splits // by files of annotations
+	splits := map[string]*string{}
+	for _, s := range stated {
+		splits[s] = &s
+	}
+	listed := 0
+	for i := range l.images {
+		p := &l.images[i]
+		if p.bad() != nil && p.split == nil && len(p.path) == 0 {
+			continue
+		}
+		split, by := p.splitName(), "AnnotationSpec.Files"
+		for _, other := range [][2]string{lists.of(i), {dirs.split(p.path), "its directory"}} {
+			switch name, source := other[0], other[1]; {
+			case name == "" || name == split:
+			case split == "":
+				split, by = name, source
+			case p.bad() == nil:
+				return fmt.Errorf("%s is in the split %s by %s, and in %s by %s: make them agree, or give Options.Splits, which replaces both",
+					jsontext.Readable(p.path), split, by, name, source)
+			}
+		}
+		if split == "" {
+			continue
+		}
+		listed++
+		if splits[split] == nil {
+			splits[split] = &split
+		}
+		p.split = splits[split]
+	}
+	if listed == 0 {
+		return nil
+	}
+	l.splits = slices.Sorted(maps.Keys(splits))
+	switch {
+	case stated != nil:
+	case lists.used():
+		l.splitsBy = splitsByLists
+		l.dropUnlisted(o, lists)
+	default:
+		dirs.note(o)
+	}
+	for i := range l.images {
+		if p := &l.images[i]; p.split == nil { // a bad sample's path may state none
+			p.split = splits[l.splits[0]]
+		}
+	}
+	return nil
+}
+
+// dropUnlisted drops the images that no list has.
+func (l *listing) dropUnlisted(o *ImageOptions, lists *statedLists) {
+	kept := l.images[:0]
+	example := ""
+	for _, p := range l.images {
+		if p.split != nil || p.bad() != nil {
+			kept = append(kept, p)
+		} else if example == "" {
+			example = p.path
+		}
+	}
+	if n := len(l.images) - len(kept); n > 0 {
+		l.skipped += int64(n)
+		o.note("%s in none of the lists of splits left alone, such as %s (Options.Splits takes all)", plural.Of(n, "image"), jsontext.Readable(example))
+	}
+	l.images = kept
+	var sources []string
+	for k, list := range lists.lists {
+		sources = append(sources, list.Source)
+		if n := lists.found.Unmatched[k]; n > 0 {
+			o.note("%s: %s of no image here, such as %s", list.Source, plural.Of(n, "line"), jsontext.Readable(lists.found.FirstUnmatched[k]))
+		}
+	}
+	o.note("splits are those of %s", strings.Join(slices.Compact(sources), ", "))
+}
+
+// statedLists are the lists of splits of a source. The zero value has none.
+type statedLists struct {
+	lists []splitlists.List
+	found *splitlists.Assignment
+}
+
+// used reports whether an image is in a list.
+func (s *statedLists) used() bool { return s.found != nil }
+
+// of returns the split of an image, and the list that states it.
+func (s *statedLists) of(i int) [2]string {
+	if s.found == nil {
+		return [2]string{}
+	}
+	split, source := s.found.Split(s.lists, i)
+	return [2]string{split, source}
+}
+
+// splitLists finds the lists of a source that is a directory: in it, and else beside annotations.
+func (l *listing) splitLists(ctx context.Context, o *ImageOptions) (*statedLists, error) {
+	tree, ok := l.origin.(*imageTree)
+	if !ok {
+		return new(statedLists), nil
+	}
+	s := new(statedLists)
+	var err error
+	if s.lists, err = splitlists.Read(ctx, tree.root, l.stating); err != nil {
+		return nil, err
+	}
+	for _, f := range o.Annotations.Files {
+		at := storage.Parse(f.Path)
+		if !at.Remote() { // "." has no name
+			at = storage.Parse(placeOf(at))
+		}
+		for _, root := range []storage.Location{at, at.Dir()} {
+			if len(s.lists) == 0 && placeOf(root) != tree.place() {
+				if s.lists, err = splitlists.Find(ctx, root); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	if len(s.lists) == 0 {
+		return s, nil
+	}
+	images := make([]string, len(l.images))
+	for i := range images {
+		images[i] = l.images[i].path
+	}
+	found, err := splitlists.Assign(s.lists, images)
+	if err != nil {
+		return nil, fmt.Errorf("%w; Options.Splits replaces the splits that the source states", err)
+	}
+	if slices.Max(found.Images) == 0 {
+		var sources []string
+		for _, list := range s.lists {
+			sources = append(sources, list.Source)
+		}
+		o.note("%s: not used, as it has no image here, such as %s", strings.Join(slices.Compact(sources), ", "), jsontext.Readable(cmp.Or(found.FirstUnmatched...)))
+		return new(statedLists), nil
+	}
+	for _, list := range s.lists {
+		tree.lists = append(tree.lists, list.File)
+	}
+	s.found = found
+	return s, nil
+}
+
+// splitDirectories are the directories of splits.
+type splitDirectories struct {
+	above int               // how many names of a path are above the label: 0 without splits
+	dirs  map[string]string // by split
+}
+
+// split returns the split of the directory that an image is in; "" without.
+func (d *splitDirectories) split(p string) string {
+	for range d.above - 1 {
+		_, p, _ = strings.Cut(p, "/")
+	}
+	first, _, ok := strings.Cut(p, "/")
+	if d.above == 0 || !ok {
+		return ""
+	}
+	return imagetree.Split(first)
+}
+
+// names are the directories, in the order of their splits.
+func (d *splitDirectories) names() (names []string) {
+	for _, split := range slices.Sorted(maps.Keys(d.dirs)) {
+		names = append(names, d.dirs[split])
+	}
+	return names
+}
+
+// note says which directories have other names than their splits.
+func (d *splitDirectories) note(o *ImageOptions) {
+	var renamed []string
+	for _, split := range slices.Sorted(maps.Keys(d.dirs)) {
+		if dir := d.dirs[split]; path.Base(dir) != split {
+			renamed = append(renamed, fmt.Sprintf("%s is the split %s", dir, split))
+		}
+	}
+	if len(renamed) > 0 {
+		o.note("%s", strings.Join(renamed, ", "))
+	}
+}
+
+// splitDirectories finds the directories of splits: SPLIT/... or, beside a directory of labels or
+// with annotations, images/SPLIT/...
+func (l *listing) splitDirectories(o *ImageOptions) (*splitDirectories, error) {
+	above := ""
+	if first := l.firstNames(); len(first) == 1 && slices.Contains(imageDirs, strings.ToLower(first[0])) &&
+		(o.Annotations.hasObjects() || slices.ContainsFunc(l.directories, func(dir string) bool { return strings.EqualFold(dir, "labels") })) {
+		above = first[0] + "/"
+	}
+	d := &splitDirectories{dirs: map[string]string{}}
+	stray := "" // an image outside of these
+	for i := range l.images {
+		p := &l.images[i]
+		if p.bad() != nil {
+			continue // its path does not tell
+		}
+		first, _, ok := strings.Cut(strings.TrimPrefix(p.path, above), "/")
+		split := imagetree.Split(first)
+		if !ok || split == "" {
+			stray = p.path
+			continue
+		}
+		if other, ok := d.dirs[split]; ok && other != above+first {
+			return nil, fmt.Errorf("the directories %s and %s both name the split %s: merge or rename them, or leave one out with SelectSpec.Exclude", other, above+first, split)
+		}
+		d.dirs[split] = above + first
+	}
+	switch {
+	case len(d.dirs) == 0:
+		return d, nil
+	case stray != "" && len(d.dirs) > 1:
+		// As classes, the images held out for testing would be trained on.
+		return nil, fmt.Errorf("%s are split directories, but %s is in none of them: move it, or leave it out with SelectSpec.Exclude", strings.Join(d.names(), ", "), jsontext.Readable(stray))
+	case stray != "":
+		o.note("the directory %s is taken as a class, not as a split: there are images outside of it, such as %s", d.names()[0], jsontext.Readable(stray))
+		return new(splitDirectories), nil
+	}
+	d.above = 1 + strings.Count(above, "/")
+	return d, nil
+}
+
+// firstNames are the first names of the paths of images, without those of bad samples.
+func (l *listing) firstNames() (names []string) {
+	for i := range l.images {
+		first, _, ok := strings.Cut(l.images[i].path, "/")
+		if ok && l.images[i].bad() == nil && (len(names) == 0 || names[len(names)-1] != first) {
+			names = append(names, first)
+		}
+	}
+	return names
+}
+
+// belowSplit returns a path without its directory of a split, if any.
+func (l *listing) belowSplit(p string) string {
+	for range l.above {
+		_, p, _ = strings.Cut(p, "/")
+	}
+	return p
 }

@@ -49,8 +49,8 @@ func (w *walker) walkStore(src storage.Location, out string) error {
 		before = o.Name
 		switch {
 		case strings.HasSuffix(o.Name, "/"): // consoles make these for empty directories
-		case !isImage(path.Base(o.Name)) || !w.wanted(o.Name):
-			w.skipped++
+		case !imagetree.IsImage(path.Base(o.Name)) || !w.wanted(o.Name):
+			w.leave(o.Name)
 		default:
 			w.found.add(o.Name, o.Version, o.Size, o.ModTime.UnixNano())
 		}

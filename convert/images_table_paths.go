@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 )
@@ -74,7 +75,7 @@ func (r *rowPaths) has(written string) bool {
 
 // like reports whether a path is meant to be one of an image.
 func (r *rowPaths) like(written string) bool {
-	if isImage(written) {
+	if imagetree.IsImage(written) {
 		return true
 	}
 	_, _, ok := r.nearest(written)
@@ -131,7 +132,7 @@ func (r *rowPaths) lose(written string, line int64) {
 
 // stem returns a path without the extension of an image, in lower case.
 func stem(name string) string {
-	if isImage(name) {
+	if imagetree.IsImage(name) {
 		name = strings.TrimSuffix(name, path.Ext(name))
 	}
 	return strings.ToLower(name)

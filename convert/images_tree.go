@@ -25,6 +25,7 @@ type imageTree struct {
 	root        storage.Location
 	directories []string // those listed, below root
 	follow      bool     // symbolic links
+	lists       []string // files that state splits
 }
 
 func (t *imageTree) at(p *imageFile) storage.Location { return t.root.Join(p.path) }
@@ -53,6 +54,11 @@ func (t *imageTree) enter(dir string) string {
 
 func (t *imageTree) files(images []imageFile) iter.Seq[string] {
 	return func(yield func(string) bool) {
+		for _, list := range t.lists {
+			if !yield(list) {
+				return
+			}
+		}
 		for _, directory := range t.directories {
 			if !yield(t.root.Join(directory).Path()) {
 				return

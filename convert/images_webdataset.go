@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/archive"
+	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/setdir"
@@ -137,9 +138,9 @@ func (a *archiveWalker) groupSamples() {
 }
 
 // chooseImage returns the image of a sample: of those whose whole extension is an image's, the
-// first in the order of imageExtensions; -1 if there is none.
+// first in the order of imagetree.Extensions; -1 if there is none.
 func (a *archiveWalker) chooseImage(g *sampleGroup) int {
-	for _, want := range imageExtensions {
+	for _, want := range imagetree.Extensions {
 		for _, i := range g.images {
 			if _, ext := cutSample(a.images[i].path); "."+ext == want {
 				return i
@@ -220,13 +221,13 @@ func (a *archiveWalker) sample(g *sampleGroup, chosen int) imageFile {
 // labelled reports whether .cls members are labels.
 func (a *archiveWalker) labelled() bool { return !a.o.Labels.None && a.o.Labels.File == "" }
 
-// keepSplits keeps the splits that the names of all archives begin with.
-func (a *archiveWalker) keepSplits(l *listing) {
-	var names []string
+// keepSplits keeps the splits that the names of all archives state.
+func (a *archiveWalker) keepSplits(l *listing) error {
+	var paths []string
 	for _, in := range a.origin.archives {
-		names = append(names, storage.Base(in.Path()))
+		paths = append(paths, in.Path())
 	}
-	l.keepSplits(a.o, splitsOfFiles(names), func(p *imageFile) int { return int(a.origin.members[p.item].archive) })
+	return l.splitsFromFiles(a.o, paths, func(p *imageFile) int { return int(a.origin.members[p.item].archive) })
 }
 
 // finish adds the labels and features of samples to the listing.

@@ -39,7 +39,6 @@ func ParseName(file string) (Name, bool) {
 
 var (
 	datasetPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
-	splitPattern   = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
 )
 
 // CheckDataset returns an error for an invalid dataset name. TFDS accepts the same names.
@@ -52,7 +51,7 @@ func CheckDataset(name string) error {
 
 // CheckSplit returns an error for an invalid split name.
 func CheckSplit(name string) error {
-	if !splitPattern.MatchString(name) {
+	if !naming.IsSplit(name) {
 		return fmt.Errorf("split name %q: want letters, digits and _", name)
 	}
 	return nil

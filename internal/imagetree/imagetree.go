@@ -2,7 +2,21 @@
 // directory of images: which of them name splits, and which are hidden.
 package imagetree
 
-import "strings"
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Extensions are those of the files of images, in lower case. The content decides the actual format.
+var Extensions = []string{".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff"}
+
+// IsImage reports whether a file has the extension of an image, in any case.
+func IsImage(name string) bool {
+	return slices.Contains(Extensions, strings.ToLower(path.Ext(name)))
+}
 
 // splits are the names of splits, in lower case, and the splits they name.
 var splits = map[string]string{
@@ -12,8 +26,29 @@ var splits = map[string]string{
 }
 
 // Split returns the split that a directory's name stands for, in any case:
-// train, val or test. It is empty for other names.
-func Split(dir string) string { return splits[strings.ToLower(dir)] }
+// train, val or test. A year may follow, as in COCO's train2017. It is empty for other names.
+func Split(dir string) string {
+	const year = 4
+	if n := len(dir) - year; n > 0 && (strings.HasPrefix(dir[n:], "19") || strings.HasPrefix(dir[n:], "20")) && strings.Trim(dir[n:], "0123456789") == "" {
+		dir = strings.TrimRight(dir[:n], "-_")
+	}
+	return splits[strings.ToLower(dir)]
+}
+
+// SplitOfFile returns the split that the name of a file with many images states, if it is one that
+// Split knows: train-00000-of-00004.parquet or x_val.record. It is empty if there is none, or several:
+// train_test_split.tar.
+func SplitOfFile(base string) (split string) {
+	stem, _, _ := strings.Cut(base, ".")
+	for word := range strings.FieldsFuncSeq(stem, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		known := Split(word)
+		if known != "" && split != "" && known != split {
+			return ""
+		}
+		split = cmp.Or(split, known)
+	}
+	return split
+}
 
 // Hidden reports whether a file or directory of this name is hidden: the name
 // begins with a dot or is __MACOSX, where archives made on macOS keep attributes.

@@ -5,6 +5,7 @@ import "testing"
 func TestSplit(t *testing.T) {
 	for dir, want := range map[string]string{
 		"train": "train", "Train": "train", "TRAINING": "train", "val": "val", "Valid": "val", "validation": "val", "DEV": "val",
+		"train2017": "train", "val2014": "val", "Test-2015": "test", "2017": "", "train217": "", "train3017": "", "cat2017": "",
 		"test": "test", "Testing": "test", "eval": "test", "": "", "trains": "", "invalid": "", "tests": "", "daisy": "",
 	} {
 		if got := Split(dir); got != want {
@@ -22,6 +23,18 @@ func TestHidden(t *testing.T) {
 	for p, want := range map[string]bool{"a/b.jpg": false, ".a/b.jpg": true, "a/.b.jpg": true, "a/__MACOSX/b": true, "a/b/.": true} {
 		if HiddenPath(p) != want {
 			t.Errorf("%q: hidden %v", p, !want)
+		}
+	}
+}
+
+func TestSplitOfFile(t *testing.T) {
+	for name, want := range map[string]string{
+		"train-00000-of-00004.parquet": "train", "train-00000-of-00004-8e34ae0123.parquet": "train", "x_val.record": "val", "train.tfrecord": "train",
+		"coco_validation.record-00000-of-00010": "val", "test2017_0001.tar": "test", "eval-3.tar.gz": "test",
+		"train_test_split.tar": "", "trainval.record": "", "data-0001.tar": "", "part-r-00000": "", "contest.tar": "", "a.test.tar": "", "": "",
+	} {
+		if got := SplitOfFile(name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
 }

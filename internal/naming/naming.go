@@ -40,6 +40,13 @@ func SnakeCase(s string) string {
 	return name
 }
 
+// IsSplit reports whether a split may have a name: of letters, digits and _.
+func IsSplit(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	})
+}
+
 // splitWords are names of splits, as people write them.
 var splitWords = map[string]bool{
 	"train": true, "training": true, "test": true, "testing": true, "val": true, "valid": true,

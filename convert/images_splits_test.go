@@ -1,0 +1,234 @@
+package convert
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tfrec/tfrec/internal/torture"
+)
+
+// statedSource is a random data set whose splits are stated in one of the forms that people use.
+type statedSource struct {
+	form  string
+	of    map[string]string // split, by path below the source
+	files map[string]string // the others, by path
+}
+
+// statedForms are the forms: each puts images of a split somewhere, and says so.
+var statedForms = []string{
+	"SPLIT/CLASS", "SPLIT/images", "images/SPLIT", "yaml directories", "yaml Roboflow", "yaml files", "yaml lists of directories",
+	"VOC", "VOC devkit", "VOC Segmentation", "Darknet data", "CVAT", "lists with CRLF", "COCO years",
+}
+
+func newStatedSource(rng *rand.Rand, form string) *statedSource {
+	s := &statedSource{form: form, of: map[string]string{}, files: map[string]string{}}
+	names := map[string][]string{"train": {"train", "Train", "training"}, "val": {"val", "valid", "validation"}, "test": {"test", "Testing"}}
+	spelt := map[string]string{}
+	byPath := map[string][]string{} // paths by split
+	for split, as := range names {
+		spelt[split] = as[rng.IntN(len(as))]
+	}
+	for i := range 6 + rng.IntN(12) {
+		split := []string{"train", "val", "test"}[rng.IntN(3)]
+		base := fmt.Sprintf("%d.png", i)
+		dir := spelt[split]
+		var at string
+		switch form {
+		case "SPLIT/CLASS":
+			at = path.Join(dir, fmt.Sprint("c", i%2), base)
+		case "SPLIT/images", "yaml Roboflow":
+			at = path.Join(dir, "images", base)
+			s.files[path.Join(dir, "labels", fmt.Sprint(i, ".txt"))] = "0 0.5 0.5 0.1 0.1\n"
+		case "images/SPLIT":
+			at = path.Join("images", dir, base)
+			s.files[path.Join("labels", dir, fmt.Sprint(i, ".txt"))] = ""
+		case "yaml directories", "yaml lists of directories":
+			at = path.Join("set", map[string]string{"train": "a", "val": "b", "test": "c"}[split], base)
+		case "VOC", "VOC Segmentation":
+			at = path.Join("JPEGImages", base)
+		case "VOC devkit":
+			at = path.Join("VOC2007", "JPEGImages", base)
+		case "COCO years":
+			at = path.Join(split+"2017", base)
+		case "CVAT":
+			at = path.Join("obj_"+split+"_data", base)
+		default:
+			at = path.Join("pictures", fmt.Sprint("c", i%2), base)
+		}
+		s.of[at] = split
+		byPath[split] = append(byPath[split], at)
+	}
+	yamlKey := map[string]string{"train": "train", "val": "val", "test": "test"}
+	for split, paths := range byPath {
+		lines := strings.Join(paths, "\n") + "\n"
+		stems := ""
+		for _, p := range paths {
+			stems += strings.TrimSuffix(path.Base(p), ".png") + "\n"
+		}
+		switch form {
+		case "yaml directories":
+			s.files["data.yaml"] += yamlKey[split] + ": " + []string{"", "./", "../datasets/"}[rng.IntN(3)] + path.Dir(paths[0]) + "\n"
+		case "yaml Roboflow":
+			s.files["data.yaml"] += yamlKey[split] + ": ../" + spelt[split] + "/images\n"
+		case "yaml lists of directories":
+			s.files["data.yaml"] += yamlKey[split] + ":\n  - " + path.Dir(paths[0]) + "\n  - set/nothing\n"
+		case "yaml files":
+			s.files["data.yaml"] += yamlKey[split] + ": lists/" + split + ".txt\n"
+			s.files["lists/"+split+".txt"] = strings.ReplaceAll("/home/me/"+lines, "\n", "\n/home/me/")
+			s.files["lists/"+split+".txt"] = strings.TrimSuffix(s.files["lists/"+split+".txt"], "/home/me/")
+		case "VOC", "VOC devkit", "VOC Segmentation":
+			below := strings.TrimPrefix(path.Dir(path.Dir(paths[0])), ".")
+			dir := path.Join(below, "ImageSets", "Main")
+			if form == "VOC Segmentation" {
+				dir = path.Join(below, "ImageSets", "Segmentation")
+			}
+			s.files[path.Join(dir, split+".txt")] = stems
+			s.files[path.Join(dir, "dog_"+split+".txt")] = strings.ReplaceAll(stems, "\n", " -1\n")
+			if split != "test" {
+				s.files[path.Join(dir, "trainval.txt")] += stems
+			}
+		case "Darknet data":
+			s.files["obj.data"] += strings.Replace(split, "val", "valid", 1) + " = data/" + split + ".list\n"
+			s.files[split+".list"] = strings.ReplaceAll("data/"+lines, "\n", "\ndata/")
+			s.files[split+".list"] = strings.TrimSuffix(s.files[split+".list"], "data/")
+			s.files["obj.data"] += "names = data/obj.names\n"
+		case "CVAT":
+			s.files[spelt[split]+".txt"] = strings.TrimSuffix(strings.ReplaceAll("data/"+lines, "\n", "\ndata/"), "data/")
+		case "lists with CRLF":
+			s.files[spelt[split]+".txt"] = "\ufeff" + strings.ReplaceAll(lines, "\n", "\r\n")
+		}
+	}
+	return s
+}
+
+// write writes the source into a new directory.
+func (s *statedSource) write(t *testing.T) string {
+	src := t.TempDir()
+	for at := range s.of {
+		put(t, src, at, pngOf(1))
+	}
+	for at, text := range s.files {
+		put(t, src, at, []byte(text))
+	}
+	return src
+}
+
+// splitsOf returns the split of each image of a set.
+func splitsOf(t *testing.T, out string, s *Summary) map[string]string {
+	t.Helper()
+	of := map[string]string{}
+	for split := range s.Splits {
+		for name := range records(t, out, split) {
+			of[name] = split
+		}
+	}
+	return of
+}
+
+// TestStatedSplits converts data sets that state their splits in the forms that people use.
+func TestStatedSplits(t *testing.T) {
+	for _, seed := range torture.Sample(t, 3, torture.Seeds(6, 60)) {
+		for _, form := range statedForms {
+			rng := rand.New(rand.NewPCG(seed, uint64(len(form))))
+			s := newStatedSource(rng, form)
+			src := s.write(t)
+			o := ImageOptions{Options: Options{Shards: 1}, Labels: LabelSpec{None: true}}
+			said := notes(&o.Options)
+			out := t.TempDir()
+			summary, err := Images(t.Context(), src, out, o)
+			if err != nil {
+				t.Fatalf("%s, seed %d: %v", form, seed, err)
+			}
+			if got := splitsOf(t, out, summary); !mapsEqual(got, s.of) {
+				t.Errorf("%s, seed %d: %v, want %v; notes %q", form, seed, got, s.of, *said)
+			}
+			if s := mustImages(t, src, out, o); s.Status != UpToDate {
+				t.Errorf("%s: again it is %s", form, s.Status)
+			}
+			// Options.Splits replaces them.
+			all := o
+			all.Splits = []SplitShare{{Name: "all", Share: 1}}
+			if s2 := mustImages(t, src, t.TempDir(), all); s2.Splits["all"].Records != int64(len(s.of)) {
+				t.Errorf("%s with Options.Splits: %+v", form, s2.Splits)
+			}
+		}
+	}
+}
+
+func mapsEqual(a, b map[string]string) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
+
+// TestSplitsThatDisagree gives sources two statements of which one differs for one image.
+func TestSplitsThatDisagree(t *testing.T) {
+	for _, c := range []struct {
+		files string // images end in .png
+		wants string
+	}{
+		{"train/1.png test/2.png train.txt=train/1.png,test/2.png", "test/2.png is in the split train by train.txt, and in test by its directory"},
+		{"a/1.png train.txt=a/1.png val.txt=a/1.png", "a/1.png is in the split train by train.txt, and in val by val.txt"},
+		{"JPEGImages/1.png ImageSets/Main/train.txt=1 ImageSets/Main/test.txt=1", "is in the split test by ImageSets/Main/test.txt, and in train by ImageSets/Main/train.txt"},
+		{"a/1.png b/1.png c/2.png train.txt=1.png val.txt=c/2.png", `train.txt: "1.png" may be a/1.png and b/1.png`},
+		{"train/1.png data.yaml=train:[[1]]", "data.yaml: line 1: train is not a path"},
+		{"a/1.png data.yaml=train:none.txt", "the list none.txt is not below"},
+	} {
+		src := t.TempDir()
+		for _, f := range strings.Fields(c.files) {
+			name, text, ok := strings.Cut(f, "=")
+			if !ok {
+				put(t, src, name, pngOf(1))
+				continue
+			}
+			put(t, src, name, []byte(strings.NewReplacer(",", "\n", ":", ": ").Replace(text)))
+		}
+		_, err := Images(t.Context(), src, filepath.Join(t.TempDir(), "out"), ImageOptions{Labels: LabelSpec{None: true}})
+		if err == nil || !strings.Contains(err.Error(), c.wants) {
+			t.Errorf("%s: %v, want %s", c.files, err, c.wants)
+		}
+	}
+}
+
+// TestListsOfSomeImages gives lists that leave images out, have names of no image, or are none.
+func TestListsOfSomeImages(t *testing.T) {
+	for _, c := range []struct {
+		files, wants, note string
+	}{
+		{"a/1.png a/2.png a/3.png train.txt=a/1.png val.txt=a/2.png,a/9.png", "a/1.png:train a/2.png:val", "1 image in none of the lists of splits left alone, such as a/3.png"},
+		{"a/1.png val.txt=a/1.png,a/9.png,a/8.png", "a/1.png:val", "val.txt: 2 lines of no image here, such as a/9.png"},
+		{"a/1.png train.txt=some,words val.txt=1", "a/1.png:train", ""},
+		{"a/1.png test.txt=x.png,y.png", "a/1.png:train", "test.txt: not used, as it has no image here, such as x.png"},
+		{"a/1.png ImageSets/Main/trainval.txt=1", "a/1.png:trainval", "splits are those of ImageSets/Main/trainval.txt"},
+		{"a/1.png ImageSets/holdout.txt=1", "a/1.png:holdout", "ImageSets/holdout.txt"},
+		{"a/1.png skipped/train.txt=x train.txt=a/1.png excluded.data=train=no.list", "a/1.png:train", "splits are those of train.txt"},
+		{"a/1.png data.yaml=nc:1", "a/1.png:train", ""},
+		{"a/1.png data.yaml=test:", "a/1.png:train", ""},
+	} {
+		src, out := t.TempDir(), t.TempDir()
+		for _, f := range strings.Fields(c.files) {
+			name, text, ok := strings.Cut(f, "=")
+			if !ok {
+				put(t, src, name, pngOf(1))
+				continue
+			}
+			put(t, src, name, []byte(strings.NewReplacer(",", "\n", ":", ": ").Replace(text)))
+		}
+		o := ImageOptions{Labels: LabelSpec{None: true}, Select: SelectSpec{Exclude: []string{"excluded.*"}}}
+		said := notes(&o.Options)
+		s, err := Images(t.Context(), src, out, o)
+		if err != nil {
+			t.Errorf("%s: %v", c.files, err)
+			continue
+		}
+		var got []string
+		for name, split := range splitsOf(t, out, s) {
+			got = append(got, name+":"+split)
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != c.wants || !strings.Contains(strings.Join(*said, "\n"), c.note) {
+			t.Errorf("%s: %q, notes %q; want %s, %q", c.files, got, *said, c.wants, c.note)
+		}
+	}
+}
