@@ -176,6 +176,8 @@ func (o *ImageOptions) complete(columns bool) error {
 		return optionError("ImageOptions.ExactPixels", "is for ImageOptions.Resize and AugmentSpec.Policy: without them pixels are always exact")
 	case o.Memory < 0:
 		return optionError("ImageOptions.Memory", "%d is negative", o.Memory)
+	case o.Labels.SplitColumn != "" && len(o.Splits) > 0:
+		return optionError("LabelSpec.SplitColumn", "cannot be combined with Options.Splits, which replaces the splits of the source")
 	}
 	if err := o.Labels.check(len(o.Features) > 0, columns); err != nil {
 		return err
@@ -269,6 +271,9 @@ func (o *ImageOptions) addNewer(m map[string]any, s *imageSource) {
 	if o.Labels.several() {
 		m["multi_label"] = o.Labels.Separator
 	}
+	if o.Labels.SplitColumn != "" {
+		m["split_column"] = o.Labels.SplitColumn
+	}
 	if len(o.Features) > 0 {
 		var names []string
 		for _, f := range o.Features {
@@ -288,7 +293,7 @@ func (o *ImageOptions) addNewer(m map[string]any, s *imageSource) {
 
 // imageKind is the input kind of images: the fields that set the options of effective.
 var imageKind = kind{fields: map[string]string{
-	"archive_format": "ImageOptions.ArchiveFormat", "image_key": "ImageOptions.ImageKey", "labels": "LabelSpec.File", "label_column": "LabelSpec.Column", "label_offset": "LabelSpec.Offset", "classes": "LabelSpec.Classes",
+	"archive_format": "ImageOptions.ArchiveFormat", "image_key": "ImageOptions.ImageKey", "labels": "LabelSpec.File", "label_column": "LabelSpec.Column", "split_column": "LabelSpec.SplitColumn", "label_offset": "LabelSpec.Offset", "classes": "LabelSpec.Classes",
 	"annotations": "AnnotationSpec.Files", "instance_masks": "AnnotationSpec.InstanceMasks", "min_visibility": "AnnotationSpec.MinVisibility",
 	optionDropEmpty: "AnnotationSpec.DropEmpty", "keep_unannotated": "AnnotationSpec.KeepUnannotated", "masks": "AnnotationSpec.Masks", "mask_fill": "AnnotationSpec.MaskFill",
 	"multi_label": "LabelSpec.Separator", "features": "ImageOptions.Features", "rename": "ImageOptions.Rename",

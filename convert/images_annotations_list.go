@@ -36,7 +36,10 @@ func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) er
 	if err != nil {
 		return err
 	}
-	l.annotations, l.splits = a, o.Annotations.splits()
+	l.annotations = a
+	if splits := o.Annotations.splits(); splits != nil {
+		l.splits, l.splitsBy, l.stated = splits, splitsByAnnotations, "AnnotationSpec.Files"
+	}
 	paths := make([]string, len(l.images), len(l.images)+len(l.excluded))
 	for i := range l.images {
 		paths[i] = l.images[i].path

@@ -103,6 +103,7 @@ type listing struct {
 	columns     imageColumns     // of Parquet and Arrow files
 	splits      []string         // that the source states, sorted; empty without
 	splitsBy    string           // what states them, as in optionSplits
+	stated      string           // the same for people, of what is stated for each image by itself
 	above       int              // how many names of a path are above its label: of directories of splits
 	annotations *annotations     // nil without AnnotationSpec.Files
 	masks       *imageTree       // nil without AnnotationSpec.Masks

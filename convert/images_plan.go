@@ -168,9 +168,6 @@ func limit(images []imageFile, n int64, h hasher) []imageFile {
 func (s *imageSource) splits(l *listing) (names []string, of func(p int) int) {
 	if len(l.splits) > 0 {
 		s.splitsBy = cmp.Or(l.splitsBy, splitsByDirectories)
-		if s.o.Annotations.splits() != nil {
-			s.splitsBy = splitsByAnnotations
-		}
 		return l.splits, func(p int) int { return slices.Index(l.splits, s.images[p].splitName()) }
 	}
 	divided := s.o.splits()

@@ -143,7 +143,7 @@ func (l *listing) stateSplits(ctx context.Context, o *ImageOptions) error {
 		if p.bad() != nil && p.split == nil && len(p.path) == 0 {
 			continue
 		}
-		split, by := p.splitName(), "AnnotationSpec.Files"
+		split, by := p.splitName(), l.stated
 		for _, other := range [][2]string{lists.of(i), {dirs.split(p.path), "its directory"}} {
 			switch name, source := other[0], other[1]; {
 			case name == "" || name == split:
@@ -163,7 +163,7 @@ func (l *listing) stateSplits(ctx context.Context, o *ImageOptions) error {
 		}
 		p.split = splits[split]
 	}
-	if listed == 0 {
+	if listed == 0 && stated == nil {
 		return nil
 	}
 	l.splits = slices.Sorted(maps.Keys(splits))

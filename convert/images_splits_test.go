@@ -232,3 +232,70 @@ func TestListsOfSomeImages(t *testing.T) {
 		}
 	}
 }
+
+// TestSplitColumns labels images by random tables, with a column of splits under a name that is found,
+// or is given.
+func TestSplitColumns(t *testing.T) {
+	for _, seed := range torture.Sample(t, 6, torture.Seeds(20, 200)) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		src, out := t.TempDir(), t.TempDir()
+		name := []string{"split", "Subset", "partition", "fold", "set"}[rng.IntN(5)]
+		spellings := [][2]string{{"train", "train"}, {"Training", "train"}, {"VAL", "val"}, {"dev", "val"}, {"test", "test"}, {"extra", "extra"}, {" test ", "test"}}
+		want, known := map[string]string{}, false
+		bad := int64(0)
+		columns := []string{"file", "label", name}
+		order := rng.Perm(3)
+		var rows []string
+		for i := range 5 + rng.IntN(10) {
+			base := fmt.Sprintf("%d.png", i)
+			put(t, src, base, pngOf(i))
+			s := spellings[rng.IntN(len(spellings))]
+			if known = known || s[1] != "extra"; rng.IntN(12) == 0 {
+				s = [2]string{[]string{"", "a b", "x/y"}[rng.IntN(3)], ""}
+				bad++
+			} else {
+				want[base] = s[1]
+			}
+			cells := []string{base, "c", s[0]}
+			rows = append(rows, strings.Join([]string{cells[order[0]], cells[order[1]], cells[order[2]]}, ","))
+		}
+		header := strings.Join([]string{columns[order[0]], columns[order[1]], columns[order[2]]}, ",")
+		put(t, src, "t.csv", []byte(header+"\n"+strings.Join(rows, "\n")+"\n"))
+		o := ImageOptions{Options: Options{Shards: 1, MaxErrors: Tolerance{Count: 1 << 20}}, Labels: LabelSpec{File: filepath.Join(src, "t.csv")}}
+		given := rng.IntN(2) == 0
+		if given {
+			o.Labels.SplitColumn = strings.ToLower(name)
+		}
+		said := notes(&o.Options)
+		s, err := Images(t.Context(), src, out, o)
+		if err != nil {
+			if len(want) == 0 {
+				continue
+			}
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		found := given || known && name != "fold" && name != "set"
+		if got := splitsOf(t, out, s); found && (!mapsEqual(got, want) || s.Errors != bad) || !found && (s.Errors != 0 || s.Splits["train"].Records != s.Records) {
+			t.Errorf("seed %d: %s%q: %v, %d errors; want %v and %d; notes %q", seed, header, rows, got, s.Errors, want, bad, *said)
+		}
+		all := o
+		all.Splits = []SplitShare{{Name: "all", Share: 1}}
+		if given {
+			if _, err := Images(t.Context(), src, t.TempDir(), all); !ofOption(err) {
+				t.Errorf("seed %d: a column and Options.Splits: %v", seed, err)
+			}
+			all.Labels.SplitColumn = ""
+		}
+		if s := mustImages(t, src, t.TempDir(), all); s.Errors != 0 || len(s.Splits) != 1 {
+			t.Errorf("seed %d: with Options.Splits %+v", seed, s)
+		}
+	}
+	src := t.TempDir()
+	put(t, src, "test/c/1.png", pngOf(1))
+	put(t, src, "train/c/2.png", pngOf(1))
+	put(t, src, "t.csv", []byte("path,label,split\ntest/c/1.png,c,train\ntrain/c/2.png,c,train\n"))
+	_, err := Images(t.Context(), src, t.TempDir(), ImageOptions{Labels: LabelSpec{File: filepath.Join(src, "t.csv")}})
+	if want := `test/c/1.png is in the split train by column "split" of t.csv, and in test by its directory`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

@@ -82,13 +82,14 @@ func (l *listing) imagesFromTable(ctx context.Context, o *ImageOptions) error {
 	}
 	slices.SortStableFunc(images, func(a, b imageFile) int { return strings.Compare(a.path, b.path) })
 	l.images, l.labels, l.features, l.rows = images, t.names, t.features.described, t
-	return nil
+	return t.stateSplits(l)
 }
 
 // openTable opens the table of labels and features.
 func (o *ImageOptions) openTable(ctx context.Context, paths *rowPaths) (*imagetable.Table, error) {
 	to := imagetable.Options{
 		PathColumn: o.Labels.PathColumn, LabelColumn: o.Labels.Column, NoLabels: o.Labels.None,
+		SplitColumn: o.Labels.SplitColumn, NoSplits: len(o.Splits) > 0,
 		Separator: o.Labels.Separator, Suffix: o.Labels.PathSuffix, IsImage: paths.has, LikeImage: paths.like,
 		OpenTyped: openTyped, Workers: o.workers(),
 	}
@@ -133,6 +134,9 @@ func (o *ImageOptions) noteColumns(t *imagetable.Table) {
 		says = append(says, fmt.Sprintf("taken as a table without a header: paths are in %s, labels in %s", paths, labels))
 	case !given:
 		says = append(says, where)
+	}
+	if split := t.Split(); split != "" && o.Labels.SplitColumn == "" {
+		says = append(says, fmt.Sprintf("splits in %q", split))
 	}
 	if len(ignored) > 0 {
 		says = append(says, "ignored: "+imagetable.Quote(ignored))

@@ -113,13 +113,14 @@ const (
 	optionGiven  = "shards_given" // the requested number otherwise, or text: "train=16,val=2"
 )
 
-// optionSplits says how samples are divided; with splitsByDirectories or splitsByLists the source does
+// optionSplits says how samples are divided; with splitsByDirectories, splitsByLists or splitsByTable the source does
 // that, which is the default if there are any.
 const (
 	optionSplits        = "splits"
 	splitsByDirectories = "folders"
 	splitsByAnnotations = "annotations"
 	splitsByLists       = "lists"
+	splitsByTable       = "table"
 )
 
 // setShards fills in the options about the number of shards.
@@ -150,7 +151,7 @@ func (r *run) sameAsked(p *previous, name string) bool {
 		was, now := p.options[optionGiven], r.options[optionGiven]
 		return wasAuto && compact(r.options[optionAuto]) == "true" || was != nil && compact(was) == compact(now)
 	case optionSplits:
-		unasked := []string{strconv.Quote(splitsByDirectories), strconv.Quote(splitsByLists), strconv.Quote(shares.FormatSplits((&Options{}).splits()))}
+		unasked := []string{strconv.Quote(splitsByDirectories), strconv.Quote(splitsByLists), strconv.Quote(splitsByTable), strconv.Quote(shares.FormatSplits((&Options{}).splits()))}
 		return slices.Contains(unasked, compact(p.options[name])) && slices.Contains(unasked, compact(r.options[name]))
 	}
 	return false

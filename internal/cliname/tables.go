@@ -21,7 +21,7 @@ var Fields = map[string]map[string]string{
 		"MinSize": "min-size", "MaxAspect": "max-aspect",
 	},
 	"LabelSpec": {
-		"File": "table", "PathColumn": "path-column", "Column": "label-column", "PathSuffix": "image-suffix",
+		"File": "table", "PathColumn": "path-column", "SplitColumn": "split-column", "Column": "label-column", "PathSuffix": "image-suffix",
 		"Separator": "multi-label", "Strict": "strict", "Classes": "classes",
 		"None": "unlabelled", "Offset": "label-offset",
 	},

@@ -33,7 +33,10 @@ Arrow file, or a quoted glob of them, with a column of images.
 The label of an image is the name of its first directory: SRC/daisy/1.jpg is a
 daisy. Directories above the class directories are taken as splits if they are
 named, in any case, train or training; val, valid, validation or dev; test,
-testing or eval. Hidden files and directories, and __MACOSX, are left alone.
+testing or eval; so are those in a directory of images, such as images/train beside
+labels/. data.yaml, VOC's ImageSets, lists such as train.txt, and a column of --table
+state splits, too; --splits replaces them all. Hidden files and directories, and
+__MACOSX, are left alone.
 
 A damaged archive ends the run. Links in archives, and names that lead out of
 them, are listed in OUT/errors.jsonl. Archives in which an image has a .cls or
@@ -51,9 +54,8 @@ bytes of the image, or structs of bytes and path, as Hugging Face's datasets; wi
 the flag, it is the only column of such structs, or of several the one called image. The key is
 the path, or FILE#ROW, counted from 0, without one of its own. The label is in
 --label-column, or the first of the columns label, class, target, category and tags.
-Further columns become features with --features. Files named
-train-00000-of-00002.parquet and the like keep their splits, unless --splits is given;
-so do WebDatasets named train-000000.tar.
+Further columns become features with --features. Names of files such as
+train-00000-of-00002.parquet, x_val.record or test-000000.tar state splits.
 
 Images without class directories need --table FILE or --unlabelled. FILE has a
 path below SRC and a label in each row: CSV, TSV, JSON lines or Parquet, plain, .gz
@@ -143,6 +145,7 @@ of which counts once.`,
 	fs.StringVar(&o.Labels.File, "table", "", "`FILE` with a path and a label in each row, for images without class directories")
 	fs.StringVar(&labels, "labels", "", "--table `FILE` without --features")
 	fs.StringVar(&o.Labels.PathColumn, "path-column", "", "`NAME` of the column of --table with the paths (default: found by its name)")
+	fs.StringVar(&o.Labels.SplitColumn, "split-column", "", "`NAME` of the column of --table with the split of each image (default: found by its name, if its values are splits)")
 	fs.StringVar(&o.Labels.Column, "label-column", "", "`NAME` of the column of --table, or of SRC, with the labels (default: found by its name)")
 	fs.StringVar(&o.Labels.PathSuffix, "image-suffix", "", "append `SUFFIX`, such as .jpg, to paths in --table that lack it")
 	fs.StringVar(&o.Labels.Separator, "multi-label", "", "store lists of labels, which `SEP`, such as |, separates in --table")

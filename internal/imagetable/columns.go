@@ -14,6 +14,7 @@ import (
 var (
 	pathNames  = []string{"path", "file", "filename", "file_name", "image", "image_path", "id"}
 	labelNames = []string{"label", "class", "target", "category", "tags"}
+	splitNames = []string{"split", "subset", "partition"}
 )
 
 // findColumns finds the columns, by their names and by the cells in some rows. The first row may be
@@ -27,12 +28,20 @@ func (t *Table) findColumns(certain bool, rows [][]string) error {
 	if err != nil {
 		return err
 	}
-	certain = certain || path >= 0 || label >= 0
+	if t.split, err = t.given("split", t.o.SplitColumn); err != nil {
+		return err
+	}
+	certain = certain || path >= 0 || label >= 0 || t.split >= 0
 	if path < 0 {
 		path = t.guess(pathNames, label)
 	}
 	if label < 0 && !t.o.NoLabels {
 		label = t.guess(labelNames, path)
+	}
+	if t.split < 0 && !t.o.NoSplits {
+		if i := t.guess(splitNames, path); i != label {
+			t.split = i
+		}
 	}
 	known := path >= 0 || label >= 0 || slices.ContainsFunc(t.header, t.isFeature)
 	switch {
@@ -71,7 +80,7 @@ func (t *Table) withoutHeader(rows [][]string) error {
 		return fmt.Errorf("no header names the column %q: want a first row with the names of all columns, such as path and label", t.o.Features[0].Name)
 	}
 	rows = append(rows, t.header)
-	t.header, t.path, t.label, t.found = nil, max(t.columnOf(rows, -1), 0), -1, NoHeader
+	t.header, t.path, t.label, t.split, t.found = nil, max(t.columnOf(rows, -1), 0), -1, -1, NoHeader
 	switch {
 	case t.o.NoLabels:
 	case t.fields < 2:
@@ -106,7 +115,7 @@ func (t *Table) onlyOther(column int, not []string) int {
 	other := -1
 	for i, name := range t.header {
 		switch {
-		case i == column, t.isFeature(name), strings.TrimSpace(name) == "", strings.HasPrefix(name, "Unnamed: "):
+		case i == column, i == t.split, t.isFeature(name), strings.TrimSpace(name) == "", strings.HasPrefix(name, "Unnamed: "):
 		case column < 0, other >= 0, isOneOf(name, not):
 			return -1
 		default:
@@ -114,6 +123,14 @@ func (t *Table) onlyOther(column int, not []string) int {
 		}
 	}
 	return other
+}
+
+// Split returns the name of the column of splits; "" if they are not read.
+func (t *Table) Split() string {
+	if t.split < 0 {
+		return ""
+	}
+	return t.header[t.split]
 }
 
 // repeated returns an error for columns of one name: which of them is meant is not known.
@@ -176,7 +193,7 @@ func (t *Table) find(name string) int {
 // wanted reports whether a column of this name may be used.
 func (t *Table) wanted(name string) bool {
 	given := []string{t.o.PathColumn, t.o.LabelColumn}
-	return isOneOf(name, given) || isOneOf(name, pathNames) || isOneOf(name, labelNames) || t.isFeature(name)
+	return isOneOf(name, given) || !t.o.NoSplits && (isOneOf(name, splitNames) || isOneOf(name, []string{t.o.SplitColumn})) || isOneOf(name, pathNames) || isOneOf(name, labelNames) || t.isFeature(name)
 }
 
 // isOneOf reports whether a name is among others, in any case.
@@ -223,7 +240,7 @@ func (t *Table) Columns() (path, label string, ignored []string) {
 		return t.header[i]
 	}
 	for i := range t.fields {
-		if i != t.path && i != t.label && !slices.Contains(t.features, i) {
+		if i != t.path && i != t.label && i != t.split && !slices.Contains(t.features, i) {
 			ignored = append(ignored, name(i))
 		}
 	}

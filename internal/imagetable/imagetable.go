@@ -45,6 +45,11 @@ type Options struct {
 	// path, file, filename, file_name, image, image_path or id; and label, class,
 	// target, category or tags.
 	PathColumn, LabelColumn string
+	// SplitColumn names the column with the split of each image. Default: split, subset or
+	// partition, if there is one.
+	SplitColumn string
+	// NoSplits says that splits are not read.
+	NoSplits bool
 	// NoLabels says that labels are not read.
 	NoLabels bool
 	// Separator separates the labels of a row, which may have any number of them,
@@ -83,6 +88,7 @@ type Table struct {
 	header      []string // nil without one
 	fields      int      // number of columns
 	path, label int      // columns; label is -1 if it is not read
+	split       int      // as label
 	features    []int    // columns
 	kinds       []table.Column
 	notes       []string
@@ -107,6 +113,8 @@ type Row struct {
 	// one label, which may be empty. The slice is valid until the next row.
 	Path   string
 	Labels []string
+	// Split is that of the row, "" if it has none or splits are not read.
+	Split string
 	// Err is why the row can't be used; nil if it can. Path is then set only if the
 	// fault is in another column.
 	Err error

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/tfrec/tfrec/internal/table"
 )
@@ -18,12 +19,13 @@ type typedTable struct {
 	// columns are those to read; path, label and features are positions in it.
 	columns     []table.Column
 	path, label int
+	split       int // -1 if it is not read
 	features    []int
 }
 
 // openTyped finds the columns of a typed table. It closes src with the table, also on an error.
 func (t *Table) openTyped(ctx context.Context, src table.Source) (err error) {
-	c := &typedTable{src: src, label: -1}
+	c := &typedTable{src: src, label: -1, split: -1}
 	t.src = c
 	defer func() {
 		if err != nil {
@@ -53,7 +55,7 @@ func (t *Table) openTyped(ctx context.Context, src table.Source) (err error) {
 		}
 		// Paths and labels that are numbers and text are text.
 		again := false
-		for _, i := range []int{t.path, t.label} {
+		for _, i := range []int{t.path, t.label, t.split} {
 			if i >= 0 && c.scanned.Columns[i].Mixed != "" {
 				kinds[t.header[i]], again = table.Bytes, true
 			}
@@ -69,6 +71,9 @@ func (t *Table) openTyped(ctx context.Context, src table.Source) (err error) {
 	if t.label >= 0 {
 		c.label = c.use(t.label)
 	}
+	if t.split >= 0 {
+		c.split = c.use(t.split)
+	}
 	for _, i := range t.features {
 		if f := &c.scanned.Columns[i]; f.Mixed != "" {
 			return fmt.Errorf("%s: column %q has %s: ImageOptions.Features %s keeps both as text, and %s makes rows with other text errors",
@@ -82,7 +87,7 @@ func (t *Table) openTyped(ctx context.Context, src table.Source) (err error) {
 
 // check returns an error for columns that cannot be read, or cannot hold paths or labels.
 func (c *typedTable) check(t *Table) error {
-	for _, i := range append([]int{t.path, t.label}, t.features...) {
+	for _, i := range append([]int{t.path, t.label, t.split}, t.features...) {
 		if i >= 0 && c.scanned.Columns[i].Unfit != "" {
 			return fmt.Errorf("column %q: %s", c.scanned.Columns[i].Name, c.scanned.Columns[i].Unfit)
 		}
@@ -164,6 +169,13 @@ func (c *typedTable) fill(t *Table, row *Row, b *table.Batch, labels []string) [
 			return labels
 		}
 		row.Path = t.withSuffix(textOf(v, first))
+	}
+	if c.split >= 0 {
+		if v := &b.Columns[c.split]; has(v, row.row) {
+			if first, end := v.Span(row.row); end-first == 1 {
+				row.Split = strings.TrimSpace(textOf(v, first))
+			}
+		}
 	}
 	if c.label < 0 {
 		return labels
