@@ -164,6 +164,12 @@ func (l *listing) stateSplits(ctx context.Context, o *ImageOptions) error {
 		p.split = splits[split]
 	}
 	if listed == 0 && stated == nil {
+		if tree, ok := l.origin.(*imageTree); ok {
+			base := path.Base(filepath.ToSlash(tree.place()))
+			if split := imagetree.Split(base); split != "" && split != "train" {
+				o.note("the images of %s are in the split train: Options.Splits %s=1 puts them into %s", base, split, split)
+			}
+		}
 		return nil
 	}
 	l.splits = slices.Sorted(maps.Keys(splits))

@@ -233,6 +233,19 @@ func TestListsOfSomeImages(t *testing.T) {
 	}
 }
 
+// TestSourceNamedAfterASplit notes that a directory called val is not taken for a split.
+func TestSourceNamedAfterASplit(t *testing.T) {
+	for name, want := range map[string]string{"val2017": "Options.Splits val=1", "test": "Options.Splits test=1", "train": "", "photos": ""} {
+		src := filepath.Join(t.TempDir(), name)
+		put(t, src, "c/1.png", pngOf(1))
+		o := ImageOptions{}
+		said := notes(&o.Options)
+		if s := mustImages(t, src, t.TempDir(), o); s.Splits["train"].Records != 1 || strings.Join(*said, "") != "" != (want != "") || !strings.Contains(strings.Join(*said, ""), want) {
+			t.Errorf("%s: %+v, %q", name, s.Splits, *said)
+		}
+	}
+}
+
 // TestSplitColumns labels images by random tables, with a column of splits under a name that is found,
 // or is given.
 func TestSplitColumns(t *testing.T) {
