@@ -146,7 +146,7 @@ func (a *archiveWalker) add(m *archive.Member, key, reason string) error {
 // addOther adds a member that is not an image. What is needed to plan a WebDataset is read.
 func (a *archiveWalker) addOther(m *archive.Member, key string) error {
 	other := otherMember{path: key, item: int32(len(a.origin.members)), stage: "read", reason: unusableMember(m)}
-	_, ext := cutSample(key)
+	_, ext := cutLast(key)
 	most := int64(0)
 	switch {
 	case other.reason != "":

@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
@@ -29,7 +30,7 @@ const (
 	// Files are the files of a directory tree.
 	Files ArchiveFormat = "files"
 	// WebDataset has samples of several members KEY.EXT: KEY is everything up to the first dot of
-	// the base name. The label is the integer in .cls, which is its own id. Members other than the
+	// the base name or, where that leaves no image, to the last. The label is the integer in .cls, which is its own id. Members other than the
 	// image become bytes features EXT; with ImageOptions.Features, keys of .json do instead of it.
 	WebDataset ArchiveFormat = "webdataset"
 )
@@ -76,8 +77,17 @@ func cutSample(name string) (key, ext string) {
 	return name[:len(name)-len(base)+i], strings.ToLower(base[i+1:])
 }
 
+// cutLast is cutSample at the last dot.
+func cutLast(name string) (key, ext string) {
+	ext = path.Ext(name)
+	return strings.TrimSuffix(name, ext), strings.ToLower(strings.TrimPrefix(ext, "."))
+}
+
 // sampleGroup is one sample of a WebDataset: indexes of images, and of others.
-type sampleGroup struct{ images, others []int }
+type sampleGroup struct {
+	images, others []int
+	cut            func(name string) (key, ext string)
+}
 
 // isWebDataset reports whether the listed archives are WebDatasets.
 func (a *archiveWalker) isWebDataset() bool {
@@ -89,52 +99,90 @@ func (a *archiveWalker) isWebDataset() bool {
 	}
 	beside := map[string]bool{}
 	for _, m := range a.others {
-		if key, ext := cutSample(m.path); ext == classExt || ext == jsonExt {
-			beside[key] = true
+		for _, cut := range []func(string) (string, string){cutSample, cutLast} {
+			if key, ext := cut(m.path); ext == classExt || ext == jsonExt {
+				beside[key] = true
+			}
 		}
 	}
 	return slices.ContainsFunc(a.images, func(p imageFile) bool {
-		key, _ := cutSample(p.path)
-		return beside[key]
+		first, _ := cutSample(p.path)
+		last, _ := cutLast(p.path)
+		return beside[first] || beside[last]
 	})
 }
 
 // groupSamples replaces the images by samples: each keeps one image, and its other members become
 // parts of it. Members of samples without an image count as skipped files.
 func (a *archiveWalker) groupSamples() {
+	all := &sampleGroup{images: make([]int, len(a.images)), others: make([]int, len(a.others))}
+	for i := range all.images {
+		all.images[i] = i
+	}
+	for i := range all.others {
+		all.others[i] = i
+	}
+	a.origin.partsOf = map[int32][]samplePart{}
+	var samples []imageFile
+	var left []string
+	add := func(g *sampleGroup) bool {
+		chosen := a.chooseImage(g)
+		if chosen >= 0 {
+			samples = append(samples, a.sample(g, chosen))
+		}
+		return chosen >= 0
+	}
+	for _, g := range a.groups(all, cutSample) {
+		if len(g.images) == 0 || add(g) {
+			continue
+		}
+		// Dots in the key, as in 22.05.png: at the last one, images have members beside them.
+		inner := a.groups(g, cutLast)
+		if slices.ContainsFunc(inner, func(g *sampleGroup) bool { return len(g.images) > 0 && len(g.others) == 0 }) {
+			for _, i := range g.images {
+				left = append(left, a.images[i].path)
+			}
+			continue
+		}
+		for _, g := range inner {
+			add(g)
+		}
+	}
+	if len(left) > 0 {
+		slices.Sort(left)
+		a.skipped += int64(len(left)) // others are counted already
+		a.o.note("%s in no sample of the WebDataset left alone, as no member is named like the sample with the extension of an image: such as %s (ImageOptions.ArchiveFormat %s takes all images)",
+			plural.Of(len(left), "image"), jsontext.Readable(left[0]), Files)
+	}
+	slices.SortFunc(samples, func(p, q imageFile) int { return strings.Compare(p.path, q.path) })
+	a.images = samples
+}
+
+// groups divides members by the keys of their samples.
+func (a *archiveWalker) groups(of *sampleGroup, cut func(name string) (key, ext string)) (groups []*sampleGroup) {
 	type sampleKey struct {
 		archive int32
 		key     string
 	}
-	groups := map[sampleKey]*sampleGroup{}
+	byKey := map[sampleKey]*sampleGroup{}
 	groupOf := func(name string, item int32) *sampleGroup {
-		key, _ := cutSample(name)
+		key, _ := cut(name)
 		k := sampleKey{a.origin.members[item].archive, key}
-		if groups[k] == nil {
-			groups[k] = new(sampleGroup)
+		if byKey[k] == nil {
+			byKey[k] = &sampleGroup{cut: cut}
+			groups = append(groups, byKey[k])
 		}
-		return groups[k]
+		return byKey[k]
 	}
-	for i := range a.images {
+	for _, i := range of.images {
 		g := groupOf(a.images[i].path, a.images[i].item)
 		g.images = append(g.images, i)
 	}
-	for i := range a.others {
+	for _, i := range of.others {
 		g := groupOf(a.others[i].path, a.others[i].item)
 		g.others = append(g.others, i)
 	}
-	a.origin.partsOf = map[int32][]samplePart{}
-	var samples []imageFile
-	for _, g := range groups {
-		chosen := a.chooseImage(g)
-		if chosen < 0 {
-			a.skipped += int64(len(g.images)) // others are counted already
-			continue
-		}
-		samples = append(samples, a.sample(g, chosen))
-	}
-	slices.SortFunc(samples, func(p, q imageFile) int { return strings.Compare(p.path, q.path) })
-	a.images = samples
+	return groups
 }
 
 // chooseImage returns the image of a sample: of those whose whole extension is an image's, the
@@ -142,7 +190,7 @@ func (a *archiveWalker) groupSamples() {
 func (a *archiveWalker) chooseImage(g *sampleGroup) int {
 	for _, want := range imagetree.Extensions {
 		for _, i := range g.images {
-			if _, ext := cutSample(a.images[i].path); "."+ext == want {
+			if _, ext := g.cut(a.images[i].path); "."+ext == want {
 				return i
 			}
 		}
@@ -165,7 +213,7 @@ func (a *archiveWalker) sample(g *sampleGroup, chosen int) imageFile {
 	label := false
 	var parts []samplePart
 	add := func(name string, item int32, stage, reason string) {
-		_, ext := cutSample(name)
+		_, ext := g.cut(name)
 		switch {
 		case reason != "":
 			bad(stage, "%s: %s", jsontext.Readable(name), reason)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -180,4 +181,50 @@ func onlyClasses(files map[string]string) map[string]string {
 		}
 	}
 	return changes
+}
+
+// TestDotsInKeys packs random samples whose keys have dots: each image is a sample with its label, or
+// a note names it.
+func TestDotsInKeys(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	for range 60 {
+		files, labels := map[string]string{}, map[string]string{}
+		dotted := rng.IntN(2) == 0
+		for i := range 1 + rng.IntN(6) {
+			key := fmt.Sprintf("%d", i)
+			if dotted {
+				key += fmt.Sprintf(".%d", rng.IntN(3))
+			}
+			if rng.IntN(2) == 0 {
+				key = "some/22.0/" + key
+			}
+			if labels[key+".png"] != "" {
+				continue
+			}
+			label := fmt.Sprint(rng.IntN(4))
+			files[key+".png"], files[key+".cls"], labels[key+".png"] = string(pngOf(i)), label, label
+			if rng.IntN(3) == 0 {
+				files[key+".txt"] = "a caption"
+			}
+		}
+		src, out := filepath.Join(t.TempDir(), "web.tar"), t.TempDir()
+		packFiles(t, src, 1, files)
+		s := mustImages(t, src, out, ImageOptions{Options: Options{Shards: 1}})
+		got := records(t, out, "train")
+		for name, label := range labels {
+			if r := got[name]; r == nil || fmt.Sprint(r[keyLabel]) != "["+label+"]" {
+				t.Errorf("%s of %d samples: %v, want label %s", name, s.Records, r[keyLabel], label)
+			}
+		}
+		if len(got) != len(labels) || s.SkippedFiles != 0 {
+			t.Errorf("%d records of %d samples, %d other files", len(got), len(labels), s.SkippedFiles)
+		}
+	}
+	src := filepath.Join(t.TempDir(), "web.tar")
+	packFiles(t, src, 1, map[string]string{"0.png": string(pngOf(1)), "0.cls": "1", "1.left.png": string(pngOf(2)), "1.right.png": string(pngOf(3)), "1.cls": "2"})
+	var o ImageOptions
+	said := notes(&o.Options)
+	if s := mustImages(t, src, t.TempDir(), o); s.Records != 1 || s.SkippedFiles != 3 || !strings.Contains(strings.Join(*said, "\n"), "2 images in no sample of the WebDataset left alone") {
+		t.Errorf("%+v, notes %q", s, *said)
+	}
 }
