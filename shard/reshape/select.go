@@ -107,9 +107,6 @@ func ruledFeatures(features []manifest.Feature, argument string, rule func(strin
 		f.Key = to
 		ruled = append(ruled, f)
 	}
-	if len(ruled) == 0 {
-		return nil, optionError(argument, "no feature would be left")
-	}
 	slices.SortFunc(ruled, func(a, b manifest.Feature) int { return strings.Compare(a.Key, b.Key) })
 	return ruled, nil
 }
