@@ -55,6 +55,7 @@ type arrayPlan struct {
 	// MaxErrors is what Finalize allows.
 	MaxErrors Tolerance `json:"max_errors"`
 	Skipped   int64     `json:"skipped_files"`
+	LeftOut   []LeftOut `json:"left_out"`
 	// Records describes the contents of a record.
 	Labels     []string             `json:"labels"`
 	Features   []manifest.Feature   `json:"features"`
@@ -104,7 +105,7 @@ func (p *arrayPlan) named() *arrayPlan {
 func (r *run) makePlan() *arrayPlan {
 	p := &arrayPlan{
 		Format: planFormat, Version: planVersion, Tool: build.Tool, Name: r.Name, Options: r.options, Seed: r.Seed,
-		Decoder: r.codecs.decoder, Encoder: r.codecs.encoder, MaxErrors: r.MaxErrors, Skipped: r.skipped,
+		Decoder: r.codecs.decoder, Encoder: r.codecs.encoder, MaxErrors: r.MaxErrors, Skipped: r.skipped, LeftOut: r.leftOut,
 		Labels: r.described.Labels, Features: r.described.Features, Supervised: r.described.Supervised, LabelMap: r.described.LabelMap,
 	}
 	for i, j := range r.jobs {

@@ -98,7 +98,7 @@ func Finalize(ctx context.Context, out string, o FinalizeOptions) (*Summary, err
 	}
 	sum, err := r.finish(before, true)
 	if err == nil {
-		err = dir.PutState(leftOutFile, leftOut{sum.Fingerprint, sum.Samples, sum.Filtered, sum.SkippedFiles, sum.AnnotationCounts})
+		err = dir.PutState(leftOutFile, leftOut{sum.Fingerprint, sum.Samples, sum.Filtered, sum.SkippedFiles, sum.LeftOut, sum.AnnotationCounts})
 	}
 	return sum, err
 }
@@ -122,6 +122,7 @@ type leftOut struct {
 	Samples     int64             `json:"samples"`
 	Filtered    int64             `json:"filtered"`
 	Skipped     int64             `json:"skipped_files"`
+	LeftOut     []LeftOut         `json:"left_out"`
 	Annotations *AnnotationCounts `json:"annotations,omitempty"`
 }
 
@@ -151,7 +152,7 @@ func (p *arrayPlan) run(dir *setdir.Dir, o FinalizeOptions) (*run, error) {
 	}
 	described := manifest.Manifest{Labels: p.Labels, Features: p.Features, Supervised: p.Supervised, LabelMap: p.LabelMap}
 	r := emptyRun(options, jobs, described, p.Options, codecs{p.Decoder, p.Encoder})
-	r.dir, r.plan, r.skipped, r.began = dir, p, p.Skipped, time.Now()
+	r.dir, r.plan, r.skipped, r.leftOut, r.began = dir, p, p.Skipped, p.LeftOut, time.Now()
 	return r, nil
 }
 
@@ -174,7 +175,7 @@ func finalized(dir *setdir.Dir, m *manifest.Manifest) (*Summary, error) {
 	}
 	s.Samples = s.Records + s.Errors
 	if known && left.Fingerprint == m.Fingerprint {
-		s.Samples, s.Filtered, s.SkippedFiles, s.AnnotationCounts = left.Samples, left.Filtered, left.Skipped, left.Annotations
+		s.Samples, s.Filtered, s.SkippedFiles, s.LeftOut, s.AnnotationCounts = left.Samples, left.Filtered, left.Skipped, append([]LeftOut{}, left.LeftOut...), left.Annotations
 	}
 	return s, nil
 }

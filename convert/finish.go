@@ -267,7 +267,7 @@ func encodeLedger(bad []setdir.BadSample) ([]byte, error) {
 
 func (r *run) summary(status Status, fingerprint string) *Summary {
 	s := &Summary{
-		Status: status, Decoder: r.codecs.decoder, Fingerprint: fingerprint, SkippedFiles: r.skipped, Decoded: r.decoded.counts(),
+		Status: status, Decoder: r.codecs.decoder, Fingerprint: fingerprint, SkippedFiles: r.skipped, LeftOut: append([]LeftOut{}, r.leftOut...), Decoded: r.decoded.counts(),
 		Seconds: time.Since(r.began).Seconds(), Splits: map[string]SplitSummary{}, Task: r.Task,
 	}
 	if r.movesObjects() {

@@ -115,8 +115,10 @@ func (in *imageInput) scan(ctx context.Context, out string) (err error) {
 			return optionError("EncodeSpec.Subsampling", "%v", err)
 		}
 	}
-	in.listing, err = o.list(ctx, src, out)
-	return err
+	if in.listing, err = o.list(ctx, src, out); err != nil {
+		return err
+	}
+	return in.listing.refuseLosses(o)
 }
 
 func (in *imageInput) plan(_ context.Context, before *previous) (source, error) {
@@ -131,7 +133,7 @@ func (in *imageInput) plan(_ context.Context, before *previous) (source, error) 
 func (s *imageSource) layout() layout {
 	return layout{
 		jobs: s.planned, options: s.o.effective(s), codecs: codecs{s.decoderName(), s.encoderName()},
-		skipped: s.skipped, decoded: s.tally(),
+		skipped: s.skipped, leftOut: s.leftOut, decoded: s.tally(),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
@@ -92,6 +93,8 @@ func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) er
 	for i, p := range l.images {
 		if of[i] != 0 || o.keepsUnannotated(a) {
 			kept = append(kept, p)
+		} else {
+			l.account.Add(account.Unannotated, jsontext.Readable(p.path))
 		}
 	}
 	if n := len(l.images) - len(kept); n > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/archive"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
@@ -70,6 +71,10 @@ func (w *walker) tryArchives(src imagePlace) (*archiveWalker, error) {
 	}
 	if a.isWebDataset() {
 		a.groupSamples()
+	} else {
+		for _, m := range a.others {
+			a.account.Add(account.OfFile(m.path), jsontext.Readable(m.path))
+		}
 	}
 	return a, nil
 }
@@ -87,7 +92,7 @@ func (a *archiveWalker) visit(m *archive.Member) error {
 	case err != nil:
 		return a.add(m, m.Name, "the member's name is refused: "+err.Error())
 	case imagetree.HiddenPath(key):
-		a.skip(key)
+		a.skip(key, key)
 		return nil
 	}
 	a.addDirectories(key)
@@ -95,11 +100,13 @@ func (a *archiveWalker) visit(m *archive.Member) error {
 	case !imagetree.IsImage(key):
 		a.skipped++
 		if a.o.ArchiveFormat == Files {
+			a.account.Add(account.OfFile(key), jsontext.Readable(key))
 			return nil
 		}
 		return a.addOther(m, key)
 	case !a.wanted(key):
 		a.skipped++
+		a.account.Add(account.Excluded, jsontext.Readable(key))
 		return nil
 	}
 	return a.add(m, key, unusableMember(m))
@@ -215,6 +222,7 @@ func (a *archiveWalker) dropRepeated() error {
 			return fmt.Errorf("%s is in both %s and %s: a name can be in one archive only", jsontext.Readable(p.path), a.origin.archives[first].Path(), a.origin.archives[second].Path())
 		}
 		repeated++
+		a.account.Add(account.Repeated, jsontext.Readable(p.path))
 	}
 	a.images = kept
 	slices.SortStableFunc(a.others, func(p, q otherMember) int { return strings.Compare(p.path, q.path) })

@@ -28,8 +28,8 @@ type LabelSpec struct {
 	// the order of the row, which may be empty; spaces around them do not count. A column of lists
 	// is not split. Default: one label a row.
 	Separator string
-	// Strict refuses a source with images that File does not name. Default: they are counted as
-	// skipped files.
+	// Strict refuses a source with images that would be left out, such as those that File does not
+	// name, or in formats that are not read. Default: they are in Summary.LeftOut.
 	Strict bool
 	// Classes is a file with the names of all labels, in the order of their ids, one a line. In a
 	// line "FOLDER name", with a space or a tab, FOLDER is the label in the source, and name its
@@ -73,8 +73,6 @@ func (l *LabelSpec) check(features, columns bool) error {
 		return optionError("LabelSpec.PathSuffix", "is for LabelSpec.File")
 	case l.File == "" && l.Separator != "":
 		return optionError("LabelSpec.Separator", "is for LabelSpec.File")
-	case l.File == "" && l.Strict:
-		return optionError("LabelSpec.Strict", "is for LabelSpec.File")
 	case strings.Contains(l.PathSuffix, "/"):
 		return optionError("LabelSpec.PathSuffix", "%q: want a file name suffix, such as .jpg", l.PathSuffix)
 	case l.Offset < 0 || l.Offset > 1<<20:

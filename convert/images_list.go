@@ -12,9 +12,10 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/imagetree"
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/internal/splitlists"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
 )
@@ -24,6 +25,9 @@ type SelectSpec struct {
 	// Include selects paths that match one of these globs, Exclude drops those that match one. A
 	// glob without a slash matches the file name, ** matches any directories.
 	Include, Exclude []string
+	// ByContent takes all files of a directory that are images by their content, whatever their
+	// extensions. Default: those with an image's extension.
+	ByContent bool
 	// FollowSymlinks follows symbolic links.
 	FollowSymlinks bool
 	// MinSize drops images whose shorter side is below it, in pixels.
@@ -88,15 +92,16 @@ func (p *imageFile) splitName() string {
 type listing struct {
 	origin      origin
 	webdataset  bool
-	images      []imageFile // sorted by path
-	loose       []imageFile // annotations of no image: not samples, but lines of the ledger
-	excluded    []string    // paths of images that the globs leave out, for annotations
-	skipped     int64       // other files
-	labels      []string    // names in id order, without the offset
-	synsets     []string    // labels in the source, by id, if their names are others
-	values      []int64     // of labels without names: the integers that are stored; else nil
-	texts       []string    // of values
-	rows        *imageTable // of LabelSpec.File, until labels have ids; nil without
+	images      []imageFile     // sorted by path
+	loose       []imageFile     // annotations of no image: not samples, but lines of the ledger
+	excluded    []string        // paths of images that the globs leave out, for annotations
+	skipped     int64           // other files
+	account     account.Account // of them, by reason
+	labels      []string        // names in id order, without the offset
+	synsets     []string        // labels in the source, by id, if their names are others
+	values      []int64         // of labels without names: the integers that are stored; else nil
+	texts       []string        // of values
+	rows        *imageTable     // of LabelSpec.File, until labels have ids; nil without
 	features    []manifest.Feature
 	carried     *carriedFeatures // of TFRecords; nil for other sources
 	labelMap    bool             // labels are those of the objects of TFRecords
@@ -154,6 +159,7 @@ func (o *ImageOptions) list(ctx context.Context, src imagePlace, out string) (*l
 	}
 	w.report()
 	l.images, l.excluded, l.skipped, l.directories, l.stating = w.images, w.excluded, w.skipped, w.directories, w.stating
+	l.account = w.account
 	if o.Labels.File != "" {
 		if err := l.imagesFromTable(ctx, o); err != nil {
 			return nil, err
@@ -170,7 +176,7 @@ func (o *ImageOptions) list(ctx context.Context, src imagePlace, out string) (*l
 		if len(o.Select.Include)+len(o.Select.Exclude) > 0 {
 			want += ", and selected by SelectSpec.Include and SelectSpec.Exclude"
 		}
-		return nil, fmt.Errorf("no images in %s (%s): want files named %s; archives, TFRecords, Parquet and Arrow files are named themselves, or by a quoted glob", src.at.Path(), plural.Of(l.skipped, "other file"), want)
+		return nil, fmt.Errorf("no images in %s (%s): want files named %s; archives, TFRecords, Parquet and Arrow files are named themselves, or by a quoted glob", src.at.Path(), l.left(), want)
 	}
 	if err := l.annotate(ctx, o); err != nil {
 		return nil, err
@@ -199,16 +205,43 @@ func (o *ImageOptions) list(ctx context.Context, src imagePlace, out string) (*l
 	return l, l.number(ctx, o, nil)
 }
 
+// refuseLosses returns an error if LabelSpec.Strict refuses what is left out.
+func (l *listing) refuseLosses(o *ImageOptions) error {
+	for _, e := range l.account.Entries() {
+		if o.Labels.Strict && e.Reason.Loses() {
+			return fmt.Errorf("LabelSpec.Strict: %v", e)
+		}
+	}
+	return nil
+}
+
+// left says what there is besides images.
+func (l *listing) left() string {
+	entries := l.account.Entries()
+	if len(entries) == 0 {
+		return plural.Of(l.skipped, "other file")
+	}
+	var says []string
+	for _, e := range entries {
+		says = append(says, e.String())
+	}
+	return strings.Join(says, "; ")
+}
+
 // listTree lists the images below a directory. It skips the output directory if that is inside.
 func (w *walker) listTree(src imagePlace, out string) (*imageTree, error) {
 	var err error
 	if w.out, err = os.Stat(out); err == nil && os.SameFile(src.directory, w.out) {
 		return nil, fmt.Errorf("%s is both source and output: choose another output directory", src.at.Path())
 	}
+	w.root = src.at
 	if src.at.Remote() {
 		err = w.walkStore(src.at, out)
 	} else {
 		err = w.walk(src.at.Path(), "")
+	}
+	if err == nil {
+		err = w.lookInto(src.at)
 	}
 	if err != nil {
 		return nil, err
@@ -228,11 +261,15 @@ type walker struct {
 	directories []string
 	stating     []string // files that may state splits
 	skipped     int64
-	hidden      int64           // files with image names that are hidden, or in hidden directories
-	links       int64           // symbolic links not followed
-	special     int64           // neither files nor directories
-	visited     map[string]bool // real paths of followed directories
-	found       foundImages     // images of a directory tree, until that is listed
+	account     account.Account
+	others      []otherFile      // to be looked into
+	root        storage.Location // of a directory
+	usedBy      []string         // files and directories that are read for other things; nil before uses
+	hidden      int64            // files with image names that are hidden, or in hidden directories
+	links       int64            // symbolic links not followed
+	special     int64            // neither files nor directories
+	visited     map[string]bool  // real paths of followed directories
+	found       foundImages      // images of a directory tree, until that is listed
 }
 
 func (w *walker) walk(dir, below string) error {
@@ -264,6 +301,7 @@ func (w *walker) walk(dir, below string) error {
 			if !w.o.Select.FollowSymlinks {
 				w.links++
 				w.skipped++
+				w.account.Add(account.Link, jsontext.Readable(rel))
 				continue
 			}
 			st, err := os.Stat(storage.Join(dir, e.Name())) // the target of the link matters
@@ -289,8 +327,9 @@ func (w *walker) walk(dir, below string) error {
 		case !mode.IsRegular():
 			w.special++
 			w.skipped++
+			w.account.Add(account.Special, jsontext.Readable(rel))
 		case !imagetree.IsImage(e.Name()) || !w.wanted(rel):
-			w.leave(rel)
+			w.leave(otherFile{path: rel})
 		default:
 			if image.err != nil {
 				return fmt.Errorf("list source: %w", image.err)
@@ -315,25 +354,18 @@ func (w *walker) hide(root string) error {
 				return fs.SkipDir
 			}
 		default:
-			w.skip(d.Name())
+			w.skip(d.Name(), p)
 		}
 		return nil
 	})
 }
 
-// leave counts a file that is no image, or none that is wanted.
-func (w *walker) leave(rel string) {
-	w.skipped++
-	if splitlists.MayState(rel) && !anyMatches(w.o.Select.Exclude, rel) {
-		w.stating = append(w.stating, rel)
-	}
-}
-
 // skip counts a hidden file.
-func (w *walker) skip(name string) {
+func (w *walker) skip(name, at string) {
 	w.skipped++
 	if imagetree.IsImage(name) {
 		w.hidden++
+		w.account.Add(account.Hidden, jsontext.Readable(at))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 
+	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
@@ -49,6 +50,9 @@ func (l *listing) addMasks(ctx context.Context, o *ImageOptions) error {
 	found, err := names.Match(paths)
 	if err != nil {
 		return fmt.Errorf("AnnotationSpec.Masks: %w", err)
+	}
+	for _, k := range found.Missing {
+		l.account.Add(account.NoImage, jsontext.Readable(masks[k].path))
 	}
 	if n := len(found.Missing); n > 0 {
 		o.note("%s in %s without an image left alone", plural.Of(n, "mask"), at.Path())

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -34,6 +35,7 @@ func (w *walker) nameNumbered(o origin) error {
 		}
 		if !w.wanted(p.path) {
 			w.skipped++
+			w.account.Add(account.Excluded, jsontext.Readable(p.path))
 			continue
 		}
 		if bad := p.bad(); bad != nil {

@@ -45,6 +45,7 @@ type imageSource struct {
 	labelMap    bool             // labels are those of objects
 	columns     imageColumns     // of Parquet and Arrow files
 	skipped     int64            // files of the origin that are not samples
+	leftOut     []LeftOut        // what is not used, by reason
 	splitsBy    string           // how samples are assigned to splits: the shares, or "folders"
 	planned     []job
 	samples     [][]sample      // of each job, in order
@@ -64,7 +65,7 @@ type sample struct {
 func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *previous) (*imageSource, error) {
 	s := &imageSource{
 		o: o, origin: l.origin, webdataset: l.webdataset, codec: codec, backend: augment.CPU{}, decodes: o.BackendDecodes,
-		images: l.images, loose: len(l.loose), skipped: l.skipped, labels: labelNames(l.labels, o.Labels.Offset),
+		images: l.images, loose: len(l.loose), skipped: l.skipped, leftOut: leftOutOf(&l.account), labels: labelNames(l.labels, o.Labels.Offset),
 		values: l.values, texts: l.texts, features: l.features, carried: l.carried, labelMap: l.labelMap || l.annotations != nil, columns: l.columns, annotations: l.annotations, masks: l.masks,
 	}
 	if l.annotations != nil {

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/account"
+	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
@@ -126,12 +128,14 @@ func (l *listing) stateSplits(ctx context.Context, o *ImageOptions) error {
 		if dirs.above > 0 {
 			o.note("%s are not taken as splits: Options.Splits is given", strings.Join(dirs.names(), ", "))
 		}
+		l.accountForLists(o, nil)
 		return nil
 	}
 	lists, err := l.splitLists(ctx, o)
 	if err != nil {
 		return err
 	}
+	l.accountForLists(o, lists.lists)
 	stated := l.splits // by files of annotations
 	splits := map[string]*string{}
 	for _, s := range stated {
@@ -189,6 +193,18 @@ func (l *listing) stateSplits(ctx context.Context, o *ImageOptions) error {
 	return nil
 }
 
+// accountForLists adds the files that may state splits, and are not used for that or for classes.
+func (l *listing) accountForLists(o *ImageOptions, used []splitlists.List) {
+	for _, file := range l.stating {
+		isUsed := slices.ContainsFunc(used, func(list splitlists.List) bool {
+			return list.Source == file || path.Dir(list.Source) == path.Dir(file) && path.Dir(file) != "."
+		})
+		if !isUsed && !(o.Annotations.hasObjects() && annotation.IsClassFile(path.Base(file))) {
+			l.account.Add(account.OfFile(file), jsontext.Readable(file))
+		}
+	}
+}
+
 // dropUnlisted drops the images that no list has.
 func (l *listing) dropUnlisted(o *ImageOptions, lists *statedLists) {
 	kept := l.images[:0]
@@ -196,8 +212,9 @@ func (l *listing) dropUnlisted(o *ImageOptions, lists *statedLists) {
 	for _, p := range l.images {
 		if p.split != nil || p.bad() != nil {
 			kept = append(kept, p)
-		} else if example == "" {
-			example = p.path
+		} else {
+			example = cmp.Or(example, p.path)
+			l.account.Add(account.Unlisted, jsontext.Readable(p.path))
 		}
 	}
 	if n := len(l.images) - len(kept); n > 0 {

@@ -5,7 +5,9 @@ import (
 	"path"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/imagetree"
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -37,11 +39,12 @@ func (w *walker) walkStore(src storage.Location, out string) error {
 		if whole := strings.TrimSuffix(o.Name, "/"); path.Clean("/"+whole) != "/"+whole {
 			w.special++ // paths have no empty or dot elements
 			w.skipped++
+			w.account.Add(account.Special, jsontext.Readable(o.Name))
 			continue
 		}
 		if imagetree.HiddenPath(o.Name) {
 			if !strings.HasSuffix(o.Name, "/") {
-				w.skip(o.Name)
+				w.skip(o.Name, o.Name)
 			}
 			continue
 		}
@@ -50,7 +53,7 @@ func (w *walker) walkStore(src storage.Location, out string) error {
 		switch {
 		case strings.HasSuffix(o.Name, "/"): // consoles make these for empty directories
 		case !imagetree.IsImage(path.Base(o.Name)) || !w.wanted(o.Name):
-			w.leave(o.Name)
+			w.leave(otherFile{o.Name, o.Version, o.Size, o.ModTime.UnixNano()})
 		default:
 			w.found.add(o.Name, o.Version, o.Size, o.ModTime.UnixNano())
 		}

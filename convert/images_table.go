@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/imagetable"
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/table"
 )
@@ -24,6 +26,10 @@ func (l *listing) imagesFromTable(ctx context.Context, o *ImageOptions) error {
 	}
 	defer opened.Close()
 	t := newImageTable(o, opened, paths)
+	_, _, ignored := opened.Columns()
+	for _, column := range ignored {
+		l.account.Add(account.Column, jsontext.Readable(column))
+	}
 	w := &walker{o: o}
 	var images []imageFile
 	named, left, bad := 0, int64(0), 0
@@ -78,6 +84,11 @@ func (l *listing) imagesFromTable(ctx context.Context, o *ImageOptions) error {
 			return fmt.Errorf("LabelSpec.Strict: %s not named in %s, such as %s", plural.Of(n, "image"), o.Labels.File, t.unnamed(l.images))
 		}
 		l.skipped += n
+		for i := range l.images {
+			if t.lines[l.images[i].path] == 0 {
+				l.account.Add(account.Unnamed, jsontext.Readable(l.images[i].path))
+			}
+		}
 		o.note("%s not named in %s left alone", plural.Of(n, "image"), o.Labels.File)
 	}
 	slices.SortStableFunc(images, func(a, b imageFile) int { return strings.Compare(a.path, b.path) })

@@ -301,7 +301,6 @@ func TestOptionsAboutTables(t *testing.T) {
 	for want, o := range map[string]ImageOptions{
 		"ImageOptions.Features: is for LabelSpec.File":                       with(LabelSpec{}, "n"),
 		"LabelSpec.Separator: is for LabelSpec.File":                         with(LabelSpec{Separator: "|"}),
-		"LabelSpec.Strict: is for LabelSpec.File":                            with(LabelSpec{Strict: true}),
 		"LabelSpec.Separator: cannot be combined with LabelSpec.None":        with(LabelSpec{File: file, None: true, Separator: "|"}, "n"),
 		"LabelSpec.Column: cannot be combined with LabelSpec.None":           with(LabelSpec{File: file, None: true, Column: "label"}, "n"),
 		"LabelSpec.File: cannot be combined with LabelSpec.None":             with(LabelSpec{File: file, None: true}),

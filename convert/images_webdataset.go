@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/archive"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
@@ -151,6 +152,9 @@ func (a *archiveWalker) groupSamples() {
 	if len(left) > 0 {
 		slices.Sort(left)
 		a.skipped += int64(len(left)) // others are counted already
+		for _, image := range left {
+			a.account.Add(account.NoSample, jsontext.Readable(image))
+		}
 		a.o.note("%s in no sample of the WebDataset left alone, as no member is named like the sample with the extension of an image: such as %s (ImageOptions.ArchiveFormat %s takes all images)",
 			plural.Of(len(left), "image"), jsontext.Readable(left[0]), Files)
 	}

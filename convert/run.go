@@ -32,6 +32,7 @@ type run struct {
 	hashedOptions string
 	codecs        codecs
 	skipped       int64
+	leftOut       []LeftOut
 	jobs          []job
 	done          []*setdir.Done // of each job: kept or made
 	kept          []bool
@@ -59,7 +60,7 @@ func newRun(o *Options, src source) (*run, error) {
 	described := manifest.Manifest{Labels: []string{}}
 	src.describe(&described)
 	r := emptyRun(o, l.jobs, described, encoded, l.codecs)
-	r.source, r.skipped, r.decoded = src, l.skipped, l.decoded
+	r.source, r.skipped, r.leftOut, r.decoded = src, l.skipped, l.leftOut, l.decoded
 	return r, nil
 }
 

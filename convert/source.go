@@ -77,8 +77,9 @@ type layout struct {
 	// kinds maps it to the fields that set them.
 	options map[string]any
 	codecs  codecs
-	skipped int64  // files in the input that are not samples
-	decoded *tally // images by decoder; nil if there is only one
+	skipped int64     // files in the input that are not samples
+	leftOut []LeftOut // what is not used, by reason
+	decoded *tally    // images by decoder; nil if there is only one
 }
 
 // job is one planned shard.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 )
@@ -34,6 +35,8 @@ type Summary struct {
 	// SkippedFiles is the number of files in the source that are not images, and of images without
 	// annotations that are left out (AnnotationSpec.KeepUnannotated).
 	SkippedFiles int64 `json:"skipped_files"`
+	// LeftOut is what the source has and the set does not, by reason: files, images, columns.
+	LeftOut []LeftOut `json:"left_out"`
 	// AnnotationCounts are nil for a set without objects.
 	*AnnotationCounts
 	// Narrowed is the number of records whose image has 8 bits a sample and was made of one with more.
@@ -55,6 +58,34 @@ type Summary struct {
 	Task *Task `json:"task,omitempty"`
 	// Plan is what would be done; only with Options.DryRun.
 	Plan *Plan `json:"-"`
+}
+
+// LeftOut is what a source has and a set does not, for one reason.
+type LeftOut struct {
+	// Reason is one of a closed list of words, such as heic or unannotated.
+	Reason string `json:"reason"`
+	Count  int64  `json:"count"`
+	// Names are the first ones, at most five.
+	Names []string `json:"names"`
+}
+
+func (l LeftOut) entry() account.Entry {
+	return account.Entry{Reason: account.Reason(l.Reason), Count: l.Count, Names: l.Names}
+}
+
+// String says what is left out: "3 HEIC images not read: a.heic, b.heic and 1 more".
+func (l LeftOut) String() string { return l.entry().String() }
+
+// Noted reports whether a note of the run has said it, too.
+func (l LeftOut) Noted() bool { return l.entry().Reason.Noted() }
+
+// leftOutOf returns what is in an account.
+func leftOutOf(a *account.Account) []LeftOut {
+	list := []LeftOut{}
+	for _, e := range a.Entries() {
+		list = append(list, LeftOut{string(e.Reason), e.Count, e.Names})
+	}
+	return list
 }
 
 // AnnotationCounts count the objects of a set whose images are annotated.

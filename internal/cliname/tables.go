@@ -17,7 +17,7 @@ var Fields = map[string]map[string]string{
 		"Backend": "gpu on", "BackendDecodes": "gpu-decode",
 	},
 	"SelectSpec": {
-		"Include": "include", "Exclude": "exclude", "FollowSymlinks": "follow-symlinks",
+		"Include": "include", "Exclude": "exclude", "ByContent": "by-content", "FollowSymlinks": "follow-symlinks",
 		"MinSize": "min-size", "MaxAspect": "max-aspect",
 	},
 	"LabelSpec": {

@@ -320,8 +320,10 @@ func printSummary(w io.Writer, s *convert.Summary, out string) error {
 		}
 		b.WriteString("\n")
 	}
-	if s.SkippedFiles > 0 {
-		fmt.Fprintf(&b, "  %s in the source left alone\n", plural.Of(s.SkippedFiles, "other file"))
+	const most = 8
+	unsaid := slices.DeleteFunc(slices.Clone(s.LeftOut), convert.LeftOut.Noted)
+	for _, e := range unsaid[:min(len(unsaid), most)] {
+		fmt.Fprintf(&b, "  %s\n", cliname.Text(e.String()))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

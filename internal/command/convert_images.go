@@ -145,6 +145,7 @@ of which counts once.`,
 	fs.StringVar(&o.Labels.File, "table", "", "`FILE` with a path and a label in each row, for images without class directories")
 	fs.StringVar(&labels, "labels", "", "--table `FILE` without --features")
 	fs.StringVar(&o.Labels.PathColumn, "path-column", "", "`NAME` of the column of --table with the paths (default: found by its name)")
+	fs.BoolVar(&o.Select.ByContent, "by-content", false, "take all files of a directory that are images by their content, whatever their extensions")
 	fs.StringVar(&o.Labels.SplitColumn, "split-column", "", "`NAME` of the column of --table with the split of each image (default: found by its name, if its values are splits)")
 	fs.StringVar(&o.Labels.Column, "label-column", "", "`NAME` of the column of --table, or of SRC, with the labels (default: found by its name)")
 	fs.StringVar(&o.Labels.PathSuffix, "image-suffix", "", "append `SUFFIX`, such as .jpg, to paths in --table that lack it")
@@ -156,7 +157,7 @@ of which counts once.`,
 		o.Features, err = convert.ParseFeatures(s)
 		return err
 	})
-	fs.BoolVar(&o.Labels.Strict, "strict", false, "refuse images that --table does not name")
+	fs.BoolVar(&o.Labels.Strict, "strict", false, "refuse a source with images that would be left out, such as those that --table does not name")
 	fs.StringVar(&o.Labels.Classes, "classes", "", "`FILE` with the names of all classes in the order of their ids, one per line, or a directory or id and its name; or a label map")
 	fs.BoolVar(&o.Labels.None, "unlabelled", false, "store no labels")
 	fs.IntVar(&o.Labels.Offset, "label-offset", 0, "start label ids at `N`, after N background names")

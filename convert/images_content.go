@@ -1,0 +1,173 @@
+package convert
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/account"
+	"github.com/tfrec/tfrec/internal/imagetree"
+	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/splitlists"
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// otherFile is a file of the source without an image's extension, of which the content may tell more.
+type otherFile struct {
+	path    string
+	version string // in a store, as size and modTime; on disk they are asked for
+	size    int64
+	modTime int64
+}
+
+// noImages are extensions of files that are looked into only if SelectSpec.ByContent asks for it, in
+// lower case.
+var noImages = []string{
+	".bin", ".cfg", ".cls", ".css", ".csv", ".db", ".h5", ".hdf5", ".htm", ".html", ".ini", ".ipynb", ".js", ".json", ".jsonl", ".labels",
+	".lock", ".log", ".mat", ".md", ".md5", ".mdb", ".names", ".ndjson", ".npy", ".npz", ".onnx", ".pickle", ".pkl", ".pt", ".pth", ".py",
+	".rst", ".sh", ".sha256", ".sqlite", ".toml", ".tsv", ".txt", ".xml", ".yaml", ".yml",
+}
+
+// leave counts a file that is no image by its name, or that the globs leave out.
+func (w *walker) leave(f otherFile) {
+	w.skipped++
+	if splitlists.MayState(f.path) && !anyMatches(w.o.Select.Exclude, f.path) {
+		w.stating = append(w.stating, f.path) // counted once it is known whether they are used
+		return
+	}
+	switch r := account.OfFile(f.path); {
+	case w.uses(f.path):
+	case !w.o.Select.wants(f.path):
+		if imagetree.IsImage(f.path) {
+			w.account.Add(account.Excluded, jsontext.Readable(f.path))
+		}
+	case w.o.Select.ByContent, r == account.Other && !slices.Contains(noImages, strings.ToLower(path.Ext(f.path))):
+		w.others = append(w.others, f)
+	default:
+		w.account.Add(r, jsontext.Readable(f.path))
+	}
+}
+
+// looks is how many files of an extension are looked into, unless one of them is an image; fewer in a
+// store, where each is a request.
+const (
+	looks       = 8
+	looksRemote = 2
+)
+
+// lookInto looks into the other files: those that are images by their content are samples with
+// SelectSpec.ByContent, and otherwise counted by themselves.
+func (w *walker) lookInto(root storage.Location) error {
+	byExt := map[string][]otherFile{}
+	for _, f := range w.others {
+		ext := strings.ToLower(path.Ext(f.path))
+		byExt[ext] = append(byExt[ext], f)
+	}
+	for _, ext := range slices.Sorted(maps.Keys(byExt)) {
+		files := byExt[ext]
+		most := looks
+		if root.Remote() {
+			most = looksRemote
+		}
+		all := w.o.Select.ByContent || len(files) <= most
+		for i := 0; i < most && !all; i++ {
+			is, err := w.isImage(root, files[i*len(files)/most])
+			if err != nil {
+				return err
+			}
+			all = is
+		}
+		for _, f := range files {
+			is := false
+			if all {
+				var err error
+				if is, err = w.isImage(root, f); err != nil {
+					return err
+				}
+			}
+			switch {
+			case is && w.o.Select.ByContent:
+				w.skipped--
+				if err := w.addOther(root, f); err != nil {
+					return err
+				}
+			case is:
+				w.account.Add(account.ByContent, jsontext.Readable(f.path))
+			default:
+				w.account.Add(account.OfFile(f.path), jsontext.Readable(f.path))
+			}
+		}
+	}
+	w.others = nil
+	return nil
+}
+
+// addOther adds an image without an image's extension.
+func (w *walker) addOther(root storage.Location, f otherFile) error {
+	if !root.Remote() {
+		st, err := root.Join(f.path).Stat(w.ctx)
+		if err != nil {
+			return fmt.Errorf("list source: %w", err)
+		}
+		f.size, f.modTime = st.Size(), st.ModTime().UnixNano()
+	}
+	w.found.add(f.path, f.version, f.size, f.modTime)
+	return nil
+}
+
+// isImage reports whether a file begins like an image. One that cannot be read is none, unless it is
+// asked for.
+func (w *walker) isImage(root storage.Location, f otherFile) (bool, error) {
+	if err := w.ctx.Err(); err != nil {
+		return false, err
+	}
+	in, err := root.Join(f.path).Open(w.ctx)
+	if err == nil {
+		defer in.Close()
+		head := make([]byte, 32)
+		n, _ := in.ReadAt(head, 0)
+		format := augment.Sniff(head[:n])
+		// BM alone is the beginning of texts, too.
+		return format != "" && (format != augment.BMP || n > 18 && string(head[6:10]) == "\x00\x00\x00\x00"), nil
+	}
+	if w.o.Select.ByContent && !missing(err) {
+		return false, fmt.Errorf("list source: %w", err)
+	}
+	return false, nil
+}
+
+// uses reports whether the run reads a file of the source as something else than an image.
+func (w *walker) uses(rel string) bool {
+	if w.usedBy == nil {
+		w.usedBy = []string{}
+		for _, f := range w.o.Annotations.Files {
+			w.usedBy = append(w.usedBy, f.Path)
+		}
+		for _, p := range []string{w.o.Annotations.Masks, w.o.Labels.File, w.o.Labels.Classes} {
+			if p != "" {
+				w.usedBy = append(w.usedBy, p)
+			}
+		}
+		for i, p := range w.usedBy {
+			w.usedBy[i] = placeOf(storage.Parse(p))
+		}
+	}
+	if len(w.usedBy) == 0 {
+		return false
+	}
+	at := placeOf(w.root.Join(rel))
+	for _, p := range w.usedBy {
+		if rest, ok := strings.CutPrefix(at, p); ok && (rest == "" || rest[0] == '/' || rest[0] == '\\') {
+			if ext := strings.ToLower(path.Ext(rel)); rest == "" || slices.Contains(annotationExtensions, ext) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// annotationExtensions are those of the files that are read in a directory of annotations or masks.
+var annotationExtensions = []string{".xml", ".json", ".txt", ".yaml", ".yml", ".names", ".labels", ".png"}

@@ -1,0 +1,104 @@
+package convert
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestAccount puts random files of all kinds beside images: each is counted for its reason, images
+// without an image's extension are found by their content, and LabelSpec.Strict refuses losses.
+func TestAccount(t *testing.T) {
+	kinds := []struct {
+		name   string // with the number of the file
+		data   []byte
+		reason string
+		loses  bool
+	}{
+		{"%d.HEIC", []byte("ftypheic"), "heic", true}, {"%d.avif", nil, "avif", true}, {"%d.mp4", nil, "video", false}, {"%d.psd", nil, "psd", true},
+		{"%d.jpeg_large", pngOf(1), "image_by_content", true}, {"%d", pngOf(2), "image_by_content", true}, {"LICENSE%d", []byte("MIT"), "other", false},
+		{"%d.txt", []byte("notes"), "other", false}, {"%d.xyz", []byte("BM of no image"), "other", false}, {".%d.png", pngOf(3), "hidden", false},
+		{"%d.tar", nil, "archive", true}, {"%d.parquet", nil, "records", true}, {"out%d.bmp", pngOf(4), "excluded", false},
+	}
+	rng := rand.New(rand.NewPCG(37, 1))
+	for range 25 {
+		src := t.TempDir()
+		want := map[string]int64{}
+		for i := range 3 {
+			put(t, src, fmt.Sprintf("c/%d.png", i), pngOf(i))
+		}
+		lossy, content := false, int64(0)
+		for _, k := range kinds {
+			if rng.IntN(2) == 0 {
+				continue
+			}
+			n := 1 + rng.IntN(12)
+			for i := range n {
+				put(t, src, "c/"+fmt.Sprintf(k.name, i), k.data)
+			}
+			want[k.reason] += int64(n)
+			lossy = lossy || k.loses
+			if k.reason == "image_by_content" {
+				content += int64(n)
+			}
+		}
+		o := ImageOptions{Options: Options{Shards: 1}, Select: SelectSpec{Exclude: []string{"out*"}}}
+		out := t.TempDir()
+		check := func(s *Summary, want map[string]int64) {
+			t.Helper()
+			got := map[string]int64{}
+			for _, e := range s.LeftOut {
+				if got[e.Reason] = e.Count; len(e.Names) == 0 || int64(len(e.Names)) > min(e.Count, 5) {
+					t.Errorf("%+v", e)
+				}
+			}
+			if !maps.Equal(got, want) {
+				t.Errorf("%v, want %v", got, want)
+			}
+		}
+		check(mustImages(t, src, out, o), want)
+		again := mustImages(t, src, out, o)
+		check(again, want)
+		if again.Status != UpToDate {
+			t.Errorf("again it is %s", again.Status)
+		}
+
+		strict := o
+		strict.Labels.Strict = true
+		if _, err := Images(t.Context(), src, t.TempDir(), strict); lossy != (err != nil) {
+			t.Errorf("%v with LabelSpec.Strict: %v", want, err)
+		}
+
+		o.Select.ByContent = true
+		s := mustImages(t, src, t.TempDir(), o)
+		delete(want, "image_by_content")
+		check(s, want)
+		if s.Records != 3+content || s.Errors != 0 {
+			t.Errorf("with SelectSpec.ByContent %+v, want %d more", s, content)
+		}
+	}
+}
+
+// TestUsedFilesAreNotInTheAccount reads annotations, classes, masks and a table in the source.
+func TestUsedFilesAreNotInTheAccount(t *testing.T) {
+	src := t.TempDir()
+	put(t, src, "images/train/1.png", pngOf(1))
+	put(t, src, "labels/train/1.txt", []byte("0 0.5 0.5 0.2 0.2\n"))
+	put(t, src, "data.yaml", []byte("train: images/train\nnames: [a]\n"))
+	put(t, src, "notes.md", []byte("notes"))
+	s := mustImages(t, src, t.TempDir(), ImageOptions{Annotations: AnnotationSpec{Files: []AnnotationFile{{Path: src}}}})
+	if len(s.LeftOut) != 1 || s.LeftOut[0].Reason != "other" || strings.Join(s.LeftOut[0].Names, "") != "notes.md" {
+		t.Errorf("%+v", s.LeftOut)
+	}
+	src = t.TempDir()
+	put(t, src, "1.png", pngOf(1))
+	put(t, src, "labels.csv", []byte("path,label\n1.png,a\n"))
+	put(t, src, "classes.txt", []byte("a\n"))
+	s = mustImages(t, src, t.TempDir(), ImageOptions{Labels: LabelSpec{File: filepath.Join(src, "labels.csv"), Classes: filepath.Join(src, "classes.txt")}})
+	if len(s.LeftOut) != 0 {
+		t.Errorf("%+v", s.LeftOut)
+	}
+}

@@ -1,0 +1,53 @@
+package account
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestOfFile(t *testing.T) {
+	for name, want := range map[string]Reason{
+		"IMG_1.HEIC": HEIC, "a/b.avif": AVIF, "x.jxl": JPEGXL, "x.cr2": RAW, "clip.MP4": Video, "a.wav": Audio, "a.svg": SVG, "a.PDF": PDF, "a.psd": PSD,
+		"photos.tar": Archive, "photos.tar.gz": Archive, "x.tfrecord": Records, "x.tfrecord-00000-of-00001": Records, "train.record-00000-of-00010": Records,
+		"data.yaml": Metadata, "a/metadata.jsonl": Metadata, "ImageSets/Main/dog_train.txt": Metadata, "label_map.pbtxt": Metadata,
+		"notes.txt": Other, "README": Other, "": Other, "a.jpg_large": Other, "x.json.gz": Other,
+	} {
+		if got := OfFile(name); got != want {
+			t.Errorf("%q: %s, want %s", name, got, want)
+		}
+	}
+}
+
+// TestEntries adds things in any order: entries are in that of the reasons, with five names at most,
+// and each reads well for one and for several.
+func TestEntries(t *testing.T) {
+	var a Account
+	for _, m := range slices.Backward(reasons) {
+		for i := range 7 {
+			a.Add(m.reason, fmt.Sprint(i))
+		}
+		a.AddMany(m.reason, 0)
+		a.AddMany(m.reason, 3)
+	}
+	entries := a.Entries()
+	for i, e := range entries {
+		if e.Reason != reasons[i].reason || e.Count != 10 || !slices.Equal(e.Names, []string{"0", "1", "2", "3", "4"}) {
+			t.Errorf("entry %d: %+v", i, e)
+		}
+		if text := e.String(); !strings.HasPrefix(text, "10 ") || !strings.HasSuffix(text, ": 0, 1, 2 and 7 more") {
+			t.Errorf("%s", text)
+		}
+		one := Entry{Reason: e.Reason, Count: 1, Names: []string{"x"}}
+		if text := one.String(); !strings.HasPrefix(text, "1 ") || !strings.HasSuffix(text, ": x") || strings.Contains(text, "more") {
+			t.Errorf("%s", text)
+		}
+	}
+	if len(entries) != len(reasons) {
+		t.Errorf("%d entries of %d reasons", len(entries), len(reasons))
+	}
+	if list := new(Account).Entries(); list == nil || len(list) != 0 {
+		t.Errorf("%v", list)
+	}
+}
