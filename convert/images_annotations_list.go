@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -40,6 +41,13 @@ func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) er
 	l.annotations = a
 	if splits := o.Annotations.splits(); splits != nil {
 		l.splits, l.splitsBy, l.stated = splits, splitsByAnnotations, "AnnotationSpec.Files"
+	}
+	unused := annotation.Fields{}
+	for _, set := range a.sets {
+		unused.Merge(set.Unused)
+	}
+	for _, name := range slices.Sorted(maps.Keys(unused)) {
+		l.account.Add(account.Field, fmt.Sprintf("%s (%d)", jsontext.Readable(name), unused[name]))
 	}
 	paths := make([]string, len(l.images), len(l.images)+len(l.excluded))
 	for i := range l.images {

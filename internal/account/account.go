@@ -49,6 +49,7 @@ const (
 	Audio       Reason = "audio"
 	Metadata    Reason = "metadata"
 	Column      Reason = "column"
+	Field       Reason = "annotation_field"
 	Other       Reason = "other"
 )
 
@@ -88,6 +89,7 @@ var reasons = []meaning{
 	{Audio, "sound file", "not read", false, false},
 	{Metadata, "file of metadata", "not read", false, false},
 	{Column, "column", "of the table not stored", false, true},
+	{Field, "field", "of annotations not kept", false, false},
 	{Other, "other file", "in the source left alone", false, false},
 }
 

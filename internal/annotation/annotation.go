@@ -29,6 +29,8 @@ type Set struct {
 	Images []Image
 	// Beside are the paths of files that were read besides those of Images.
 	Beside []string
+	// Unused are the members of annotations that are not kept.
+	Unused Fields
 	// Faults are the annotations that belong to no image of Images, in the order of the input.
 	Faults []Fault
 }

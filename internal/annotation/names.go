@@ -14,8 +14,19 @@ const MaxName = 1024
 // Names number classes that are known by their names alone. The zero value has none. Its methods
 // may be called concurrently.
 type Names struct {
-	mu sync.RWMutex
-	of map[string]int32
+	mu     sync.RWMutex
+	of     map[string]int32
+	unused Fields
+}
+
+// Unused notes a member of an annotation that is not kept, with its value as JSON.
+func (n *Names) Unused(name string, value []byte) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.unused == nil {
+		n.unused = Fields{}
+	}
+	n.unused.Add([]byte(name), value)
 }
 
 // Index returns the number of a class, which is provisional until [Names.Assign]. It is an error if
@@ -54,6 +65,7 @@ func (n *Names) Read(ctx context.Context, f Format, dir string, o Options) (*Set
 		return nil, err
 	}
 	n.Assign(s)
+	s.Unused = n.unused
 	return s, nil
 }
 

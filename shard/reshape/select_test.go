@@ -118,8 +118,8 @@ func TestReshapeFeatures(t *testing.T) {
 	}
 	for want, work := range map[string]work{
 		`reshape.SelectFeatures.keys: no feature "nope"; there are "image/encoded", "image/width", "label", "text"`: selecting("label", "nope"),
-		`no feature "img/*"`:                                     dropping("img/*"),
-		`want keys of features`:                                  selecting(),
+		`no feature "img/*"`:    dropping("img/*"),
+		`want keys of features`: selecting(),
 		`features "label" and "text" would both be named "text"`: renamingTo("label=text"),
 		`feature "label" would have no name`:                     renamingTo("label="),
 		`want one * on both sides, or none`:                      renamingTo("image/*=z"),

@@ -61,9 +61,13 @@ func (p *parser) annotation(r *row, into *parsed) (fault string) {
 		case memberCrowd:
 			r.crowd, reason, fault = p.crowd()
 		case memberSegmentation:
+			at := p.At
 			var broken string
 			if broken, fault = p.segmentation(r); broken != "" && p.keep && r.reason == "" {
 				r.reason, r.maskOnly = broken, true
+			}
+			if !p.keep && fault == "" {
+				into.unused.Add(key, p.Data[at:p.At])
 			}
 		case memberSegments:
 			into.other = "panoptic"
@@ -75,7 +79,9 @@ func (p *parser) annotation(r *row, into *parsed) (fault string) {
 			if into.other == "" && string(key) == "keypoints" {
 				into.other = "keypoints"
 			}
+			at := p.At
 			fault = p.Skip(maxDepth)
+			into.unused.Add(key, p.Data[at:p.At])
 		}
 		reject(reason)
 		return fault

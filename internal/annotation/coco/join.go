@@ -13,7 +13,10 @@ func join(lists []*parsed, source string) (*annotation.Set, error) {
 	if err := checkKind(lists); err != nil {
 		return nil, err
 	}
-	set := &annotation.Set{Format: "coco"}
+	set := &annotation.Set{Format: "coco", Unused: annotation.Fields{}}
+	for _, l := range lists {
+		set.Unused.Merge(l.unused)
+	}
 	classes, err := joinClasses(set, lists)
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ func TestNothingStated(t *testing.T) {
 		set, err := read(t, one(box+more), annotation.Options{Regions: true})
 		if err != nil {
 			t.Errorf("%s: %v", more, err)
-		} else if diff := cmp.Diff(plain, set, cmpopts.EquateNaNs()); diff != "" {
+		} else if diff := cmp.Diff(plain, set, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(annotation.Set{}, "Unused")); diff != "" {
 			t.Errorf("%s: %s", more, diff)
 		}
 	}
@@ -134,6 +134,23 @@ func TestSizesOfEncodings(t *testing.T) {
 			if y.Width != c.w || y.Height != c.h || len(y.Objects) != c.usable || x.Width != 8 || x.Height != 6 || regions && len(x.Faults) != c.bad {
 				t.Errorf("%s: got %d x %d, %d objects, %d faults; want %+v", c.annotations, y.Width, y.Height, len(y.Objects), len(x.Faults), c)
 			}
+		}
+	}
+}
+
+// Members of annotations that are not kept are counted, unless they are empty.
+func TestUnusedFields(t *testing.T) {
+	more := `, "keypoints": [1, 2, 2], "num_keypoints": 1, "attributes": {"x": 1}, "empty": [], "none": null, "zero": 0, "segmentation": [[1, 2, 3, 4, 5, 6]]`
+	for regions, want := range map[bool]annotation.Fields{
+		false: {"attributes": 1, "keypoints": 1, "num_keypoints": 1, "segmentation": 1},
+		true:  {"attributes": 1, "keypoints": 1, "num_keypoints": 1},
+	} {
+		set, err := read(t, one(box+more), annotation.Options{Regions: regions})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, set.Unused); diff != "" {
+			t.Errorf("regions %v: %s", regions, diff)
 		}
 	}
 }

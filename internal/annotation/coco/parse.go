@@ -46,6 +46,7 @@ type parsed struct {
 	classes []annotation.Class
 	faults  []annotation.Fault // of images without a name and of classes
 	boxes   int                // rows that have a bbox
+	unused  annotation.Fields  // of annotations
 	other   string             // what kind of file rows without a bbox are typical of; "" if unknown
 }
 
@@ -62,7 +63,7 @@ func newParser(keep bool) *parser {
 
 // parse parses the elements of a batch.
 func (p *parser) parse(b *batch) (*parsed, error) {
-	into := &parsed{}
+	into := &parsed{unused: annotation.Fields{}}
 	for i, s := range b.spans {
 		p.Reset(b.data[s.from:s.to])
 		fault := ""

@@ -123,6 +123,8 @@ func (f *file) member(name string) error {
 		f.im.Width = annotation.Side(f.Data[at:f.At])
 	case "imageHeight":
 		f.im.Height = annotation.Side(f.Data[at:f.At])
+	case "flags":
+		f.names.Unused(name, f.Data[at:f.At])
 	}
 	return nil
 }

@@ -132,7 +132,9 @@ func (f *file) shape() (s shape, err error) {
 			mask = f.At
 			f.Skip(maxDepth)
 		default:
+			at := f.At
 			f.Skip(maxDepth)
+			f.names.Unused(name, f.Data[at:f.At])
 		}
 		return err
 	}); err != nil {
