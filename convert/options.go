@@ -48,6 +48,9 @@ type Options struct {
 	// AllowShrink lets an update remove more than half of a set's samples, which otherwise is an
 	// error: more often than not, the listing of the input is incomplete.
 	AllowShrink bool
+	// Expect is how many samples the input has, unusable ones included. Others are an error, before
+	// anything is replaced. Default (zero): any number.
+	Expect Expected
 	// HashInputs also reads inputs whose size and time have not changed.
 	HashInputs bool
 	// Workers is the number of goroutines that make records. Default: one per core. For a backend

@@ -83,6 +83,9 @@ func (r *run) execute(ctx context.Context, before *previous) (*Summary, error) {
 	if err := r.checkDepfile(); err != nil {
 		return nil, err
 	}
+	if err := r.refuseUnexpected(); err != nil {
+		return nil, err
+	}
 	if r.Task != nil && !r.DryRun {
 		return r.executeTask(ctx)
 	}
@@ -125,7 +128,10 @@ func (r *run) reconcile(before *previous) (*previous, error) {
 	r.stageOver(before)
 	if before != nil {
 		if diff := r.difference(before); diff != "" {
-			if !r.Overwrite {
+			unfinished := before.manifest == nil && before.samples == 0 && before.options[setdir.OptionVerb] == nil
+			if unfinished && !r.Overwrite {
+				r.note("%s holds an unfinished set made with other options, which is discarded: %s", r.dir.Path(), diff)
+			} else if !r.Overwrite {
 				return nil, fmt.Errorf("%s holds a set made with other options: %s; give the same, another directory, or Options.Overwrite", r.dir.Path(), diff)
 			}
 			if !r.DryRun && r.stage == nil {

@@ -2,9 +2,48 @@ package convert
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/tfrec/tfrec/internal/plural"
 )
+
+// Expected is a number of samples: Min to Max. The zero value expects nothing.
+type Expected struct{ Min, Max int64 }
+
+// ParseExpected parses "N" or "MIN-MAX".
+func ParseExpected(s string) (Expected, error) {
+	low, high, ranged := strings.Cut(s, "-")
+	if !ranged {
+		high = low
+	}
+	least, err1 := strconv.ParseInt(low, 10, 64)
+	most, err2 := strconv.ParseInt(high, 10, 64)
+	if err1 != nil || err2 != nil || least < 0 || most < max(least, 1) {
+		return Expected{}, fmt.Errorf("%q: want a number of samples, or MIN-MAX", s)
+	}
+	return Expected{least, most}, nil
+}
+
+// String returns what ParseExpected parses.
+func (e Expected) String() string {
+	if e.Min == e.Max {
+		return strconv.FormatInt(e.Min, 10)
+	}
+	return fmt.Sprintf("%d-%d", e.Min, e.Max)
+}
+
+// refuseUnexpected returns an error if another number of samples is planned than Options.Expect says.
+func (r *run) refuseUnexpected() error {
+	planned := int64(0)
+	for _, j := range r.jobs {
+		planned += j.samples
+	}
+	if e := r.Expect; e != (Expected{}) && (planned < e.Min || planned > e.Max) {
+		return fmt.Errorf("the input gives %s, and Options.Expect is %v: nothing was written", plural.Of(planned, "sample"), e)
+	}
+	return nil
+}
 
 // refuseShrink returns an error if the set that an earlier run left has more than twice the samples
 // that are planned now, with the same options: whoever lists a store through a broken proxy, or a

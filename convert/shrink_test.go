@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/augment"
 )
 
 // An update that would remove more than half of the samples changes nothing without AllowShrink.
@@ -110,5 +112,61 @@ func TestShrinkOfTables(t *testing.T) {
 	}
 	if sum, err := CSV(t.Context(), []string{in}, out, CSVOptions{Options: Options{AllowShrink: true}}); err != nil || sum.Status != Updated {
 		t.Errorf("%+v, %v", sum, err)
+	}
+}
+
+// TestExpectedSamples converts with ranges around the number of samples: others change nothing.
+func TestExpectedSamples(t *testing.T) {
+	for text, want := range map[string]Expected{"7": {7, 7}, "1-7": {1, 7}, "0-9": {0, 9}} {
+		if got, err := ParseExpected(text); err != nil || got != want || got.String() != text {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "-", "0", "a", "5-", "-5", "7-5", "1-2-3", "0-0", "99999999999999999999"} {
+		if got, err := ParseExpected(text); err == nil {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	src, out := directories(t, 9), t.TempDir()
+	mustImages(t, src, out, ImageOptions{})
+	before := contents(t, out)
+	for _, e := range []Expected{{9, 9}, {1, 9}, {9, 10}, {10, 20}, {1, 8}} {
+		o := ImageOptions{Options: Options{Expect: e, Overwrite: true}, Encode: EncodeSpec{Format: Raw}}
+		for _, o := range []ImageOptions{o, {Options: Options{Expect: e, DryRun: true}}} {
+			_, err := Images(t.Context(), src, out, o)
+			fits := e.Min <= 9 && e.Max >= 9
+			if fits != (err == nil) || err != nil && !strings.Contains(err.Error(), "the input gives 9 samples, and Options.Expect is "+e.String()) {
+				t.Errorf("%v: %v", e, err)
+			}
+			if !fits {
+				continue
+			}
+			mustImages(t, src, out, ImageOptions{Options: Options{Overwrite: true}})
+		}
+		sameSet(t, contents(t, out), before)
+	}
+}
+
+// TestFailedRunsBindNothing lets a first run fail: the next one has other options, and makes the set
+// that it makes in an empty directory.
+func TestFailedRunsBindNothing(t *testing.T) {
+	src, out, fresh := directories(t, 9), t.TempDir(), t.TempDir()
+	put(t, src, "c0/broken.png", []byte("none"))
+	if _, err := Images(t.Context(), src, out, ImageOptions{Options: Options{Name: "photos", Shards: 4}}); err == nil {
+		t.Fatal("a broken image passes")
+	}
+	other := ImageOptions{Options: Options{Name: "others", Shards: 2, MaxErrors: Tolerance{Count: 1}}, Encode: EncodeSpec{Format: Raw}, Resize: augment.ResizeSpec{Width: 4, Height: 4}}
+	said := notes(&other.Options)
+	mustImages(t, src, out, other)
+	if !strings.Contains(strings.Join(*said, "\n"), "unfinished set made with other options, which is discarded") {
+		t.Errorf("notes %q", *said)
+	}
+	other.Note = nil
+	mustImages(t, src, fresh, other)
+	sameSet(t, contents(t, out), contents(t, fresh))
+	// A set that is finished binds.
+	other.Shards = 3
+	if _, err := Images(t.Context(), src, out, other); err == nil || !strings.Contains(err.Error(), "Options.Overwrite") {
+		t.Errorf("%v", err)
 	}
 }

@@ -42,6 +42,7 @@ var casesOfFlag = map[string][]configCase{
 	"mask-fill":         {{"0", []string{"0"}}},
 	"archive-format":    {{"files", []string{"files"}}},
 	"features":          {{"[score:float, who]", []string{"score:float,who"}}, {"a,b:int64", []string{"a,b:int64"}}},
+	"expect":            {{"100-200", []string{"100-200"}}, {"7", []string{"7"}}},
 	"resize":            {{"224", []string{"224"}}, {"32x16", []string{"32x16"}}},
 	"gpu":               {{"auto", []string{"auto"}}, {"on", []string{"on"}}, {"off", []string{"off"}}},
 	"fit":               {{"pad", []string{"pad"}}},

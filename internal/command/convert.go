@@ -92,6 +92,10 @@ func (f *convertFlags) add(fs *pflag.FlagSet) {
 	fs.Int64Var(&o.Limit, "limit", 0, "convert only `N` samples: a random choice that is the same everywhere (0: all)")
 	fs.BoolVar(&o.Overwrite, "overwrite", false, "replace a set that was made with other options")
 	fs.BoolVar(&o.AllowShrink, "allow-shrink", false, "let an update remove more than half of the set's samples; without it, that is refused")
+	textVar(fs, "expect", "", "N|MIN-MAX", "how many samples the input has, unusable ones included; others are an error, before anything is replaced", func(s string) (err error) {
+		o.Expect, err = convert.ParseExpected(s)
+		return err
+	})
 	fs.BoolVar(&o.HashInputs, "hash-inputs", false, "compare the contents of inputs instead of their sizes and times")
 	fs.BoolVarP(&o.DryRun, "dry-run", "n", false, "print which shards would be written, kept and removed, and write nothing")
 	fs.StringVar(&f.planOnly, "plan-only", "", "write the plan as JSON to `FILE`, and nothing else")
