@@ -97,6 +97,13 @@ func (c *cache) prepare() error {
 	if err := os.MkdirAll(c.dir, 0o700); err != nil { // what is in it may be private
 		return err
 	}
+	st, err := os.Stat(c.dir)
+	if err != nil {
+		return err
+	}
+	if err := checkOwner(c.dir, st); err != nil {
+		return err
+	}
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {
 		return err
