@@ -112,7 +112,7 @@ func (w *walker) addOther(root storage.Location, f otherFile) error {
 		if err != nil {
 			return fmt.Errorf("list source: %w", err)
 		}
-		f.size, f.modTime = st.Size(), st.ModTime().UnixNano()
+		f.size, f.modTime, f.version = st.Size(), st.ModTime().UnixNano(), changeVersion(storage.Change(st))
 	}
 	w.found.add(f.path, f.version, f.size, f.modTime)
 	return nil

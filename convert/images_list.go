@@ -68,7 +68,7 @@ type imageFile struct {
 	item    int32   // its number in an origin that numbers its images
 	size    int64
 	modTime int64        // nanoseconds since 1970; 0 in archives
-	version imageVersion // in an object store or an archive; none on disk
+	version imageVersion // in an object store, an archive or on disk
 	extra   *imageExtra  // nil without any
 }
 
@@ -317,7 +317,7 @@ func (w *walker) walk(dir, below string) error {
 				}
 				continue
 			}
-			mode, image = st.Mode().Type(), statted{size: st.Size(), modTime: st.ModTime().UnixNano()}
+			mode, image = st.Mode().Type(), stattedOf(st)
 		}
 		switch {
 		case mode.IsDir():
@@ -334,7 +334,7 @@ func (w *walker) walk(dir, below string) error {
 			if image.err != nil {
 				return fmt.Errorf("list source: %w", image.err)
 			}
-			w.found.add(rel, "", image.size, image.modTime)
+			w.found.add(rel, changeVersion(image.change), image.size, image.modTime)
 		}
 	}
 	return nil

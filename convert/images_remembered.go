@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"bytes"
 	"encoding/hex"
 	"iter"
 	"sort"
@@ -86,7 +87,7 @@ func (s *imageSource) rememberInput(in *setdir.RecordedInput) {
 }
 
 func (s *imageSource) rememberImage(image int32, in *setdir.RecordedInput) {
-	if s.images[image].is(in.Size, in.ModTime, in.Version) {
+	if s.is(&s.images[image], in.Size, in.ModTime, in.Version) {
 		s.remembered.images[image].parse(in.Hash)
 	}
 }
@@ -101,7 +102,7 @@ func (s *imageSource) rememberMask(in setdir.Input) {
 // rememberRead remembers what was just read of an image and its mask, as far as the inputs have a
 // key, and reports whether it has. An image that changed after the listing is read again next time.
 func (s *imageSource) rememberRead(image int32, in, mask setdir.Input) (read bool) {
-	if in.Key != "" && s.images[image].is(in.Size, in.ModTime, []byte(in.Version)) {
+	if in.Key != "" && s.is(&s.images[image], in.Size, in.ModTime, []byte(in.Version)) {
 		s.remembered.images[image].parse([]byte(in.Hash))
 		read = true
 	}
@@ -124,7 +125,7 @@ func (s *imageSource) knownHash(image int32) string {
 	}
 	mask := p.mask()
 	in, ok := s.remembered.masks[s.maskKey(mask.path)]
-	if !ok || !mask.is(in.Size, in.ModTime, []byte(in.Version)) {
+	if !ok || !s.is(mask, in.Size, in.ModTime, []byte(in.Version)) {
 		return ""
 	}
 	return hash + in.Hash
@@ -186,7 +187,14 @@ func (s *imageSource) imagesOfJob(job int) iter.Seq[int32] {
 	}
 }
 
-// is reports whether an image is of this size and version, or time if there is no version.
-func (p *imageFile) is(size, modTime int64, version []byte) bool {
-	return size == p.size && p.version.is(version) && (len(version) > 0 || modTime == p.modTime)
+// is reports whether an image is of this size and version, or on disk of this time and version, of
+// which the latter may not be known, or does not count.
+func (s *imageSource) is(p *imageFile, size, modTime int64, version []byte) bool {
+	switch {
+	case size != p.size:
+		return false
+	case len(version) == 0, bytes.HasPrefix(version, []byte(onDisk)):
+		return modTime == p.modTime && (s.o.TrustTimes || len(version) == 0 || p.version.form == nil || p.version.is(version))
+	}
+	return p.version.is(version)
 }

@@ -7,12 +7,18 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tfrec/tfrec/internal/imagetree"
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// statted is the size and time of a file in a directory, or why there are none.
+// statted is the size and times of a file in a directory, or why there are none.
 type statted struct {
 	size, modTime int64
+	change        string // as storage.Change has it
 	err           error
+}
+
+func stattedOf(st fs.FileInfo) statted {
+	return statted{size: st.Size(), modTime: st.ModTime().UnixNano(), change: storage.Change(st)}
 }
 
 // Files of a directory are asked for several at a time: on a network file system each takes a round
@@ -38,9 +44,7 @@ func (w *walker) statImages(at, below string, entries []fs.DirEntry) ([]statted,
 			if !entries[i].Type().IsRegular() || imagetree.Hidden(name) || !imagetree.IsImage(name) || globs && !w.o.Select.wants(path.Join(below, name)) {
 				continue
 			}
-			size, modTime, err := dir.stat(name)
-			found[i] = statted{size, modTime, err}
-			if err != nil {
+			if found[i] = dir.stat(name); found[i].err != nil {
 				return
 			}
 		}

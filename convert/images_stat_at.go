@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // A namedDir gives the sizes and times of the files of a directory by their names, which costs less
@@ -25,15 +27,15 @@ func openNamedDir(path string) (namedDir, error) {
 	return namedDir{path, f, int(f.Fd())}, nil
 }
 
-func (d namedDir) stat(name string) (size, modTime int64, err error) {
+func (d namedDir) stat(name string) (s statted) {
 	var st unix.Stat_t
 	for {
 		err := unix.Fstatat(d.fd, name, &st, 0)
 		if err == nil {
-			return st.Size, st.Mtim.Nano(), nil
+			return statted{size: st.Size, modTime: st.Mtim.Nano(), change: storage.ChangeOf(st.Ino, st.Ctim.Nano())}
 		}
 		if err != unix.EINTR {
-			return 0, 0, &fs.PathError{Op: "stat", Path: d.path + string(os.PathSeparator) + name, Err: err}
+			return statted{err: &fs.PathError{Op: "stat", Path: d.path + string(os.PathSeparator) + name, Err: err}}
 		}
 	}
 }

@@ -9,12 +9,12 @@ type namedDir struct{ path string }
 
 func openNamedDir(path string) (namedDir, error) { return namedDir{path}, nil }
 
-func (d namedDir) stat(name string) (size, modTime int64, err error) {
+func (d namedDir) stat(name string) (s statted) {
 	st, err := os.Stat(d.path + string(os.PathSeparator) + name)
 	if err != nil {
-		return 0, 0, err
+		return statted{err: err}
 	}
-	return st.Size(), st.ModTime().UnixNano(), nil
+	return stattedOf(st)
 }
 
 func (d namedDir) close() {}

@@ -85,7 +85,7 @@ func (t *imageTree) find(ctx context.Context, name string) (p *imageFile, reason
 	case !st.Mode().IsRegular():
 		return nil, "not a file: " + jsontext.Readable(name), nil
 	}
-	p = &imageFile{path: name, size: st.Size(), modTime: st.ModTime().UnixNano()}
+	p = &imageFile{path: name, size: st.Size(), modTime: st.ModTime().UnixNano(), version: versionAs([]byte(changeVersion(storage.Change(st))), imageVersion{})}
 	if o, remote := st.Sys().(storage.Object); remote {
 		p.version = versionAs([]byte(o.Version), imageVersion{})
 	}
@@ -127,7 +127,7 @@ func (t *imageTree) read(ctx context.Context, p *imageFile, buf []byte) ([]byte,
 	if err != nil || time.Since(st.ModTime()) <= settled {
 		return data, setdir.Input{}, err
 	}
-	return data, setdir.Input{Key: setdir.InputKey(p.path), Size: st.Size(), ModTime: st.ModTime().UnixNano()}, nil
+	return data, setdir.Input{Key: setdir.InputKey(p.path), Size: st.Size(), ModTime: st.ModTime().UnixNano(), Version: changeVersion(storage.Change(st))}, nil
 }
 
 // readStored reads the listed version of an image of a store.

@@ -2,7 +2,7 @@ package convert
 
 import "bytes"
 
-// imageVersion is the version of an image in a store or an archive. A million ETags as text would
+// imageVersion is the version of an image in a store, in an archive or on disk. A million ETags as text would
 // take 50 MB; those of the usual forms have no text of their own.
 type imageVersion struct {
 	form   *versionForm // nil: there is no version
@@ -18,11 +18,23 @@ type versionForm struct {
 }
 
 // versionForms are how S3, Azure and Google name versions: MD5s and other ETags in quotes, and
-// generations, which are decimal.
+// generations, which are decimal; and those of files on disk.
 var versionForms = [...]versionForm{
 	{`"`, 32, 'a', `"`},
 	{`"0x`, 15, 'A', `"`},
 	{``, 16, 'a', ``},
+	{onDisk, 32, 'a', ``},
+}
+
+// onDisk is before the version of a file on disk, which is a storage.Change.
+const onDisk = "disk "
+
+// changeVersion is the version of a file on disk; "" if there is none.
+func changeVersion(change string) string {
+	if change == "" {
+		return ""
+	}
+	return onDisk + change
 }
 
 // versionAs returns the version of an image. Text that is in none of the usual forms is kept;
@@ -99,4 +111,4 @@ func (v *imageVersion) is(text []byte) bool {
 }
 
 // longestForm is the length of the longest version of the usual forms.
-const longestForm = 34
+const longestForm = 37

@@ -51,6 +51,10 @@ type Options struct {
 	// Expect is how many samples the input has, unusable ones included. Others are an error, before
 	// anything is replaced. Default (zero): any number.
 	Expect Expected
+	// TrustTimes takes inputs of the same size and modification time for unchanged. Default: the
+	// inode and the time of its last change count, too, where the file system has them; a file of
+	// which only these differ is read again, and nothing is redone if its content is the same.
+	TrustTimes bool
 	// HashInputs also reads inputs whose size and time have not changed.
 	HashInputs bool
 	// Workers is the number of goroutines that make records. Default: one per core. For a backend

@@ -53,7 +53,7 @@ func TestFreshTablesAreScannedOnce(t *testing.T) {
 			}
 			write(c.text)
 			out := filepath.Join(t.TempDir(), "out")
-			c.o.Name, c.o.Shards = "t", 2
+			c.o.Name, c.o.Shards, c.o.TrustTimes = "t", 2, true
 			in := newTableInput([]string{path}, c.o)
 			ages := []time.Duration{500 * time.Millisecond, c.ended}
 			in.now = func() time.Time {

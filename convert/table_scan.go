@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -28,13 +29,23 @@ type scanResult struct {
 	Size    int64           `json:"size"`
 	ModTime int64           `json:"mod_time"` // nanoseconds since 1970
 	Version string          `json:"version,omitempty"`
+	Change  string          `json:"change,omitempty"` // as storage.Change has it
 	Table   json.RawMessage `json:"table"`
 }
 
-// of reports whether the result is of the file as it is now.
-func (r *scanResult) of(f tableReader) bool {
+// of reports whether the result is of the file as it is now; change is its storage.Change, or "".
+func (r *scanResult) of(f tableReader, change string) bool {
 	return r.Table != nil && r.Size == f.Size() && r.Version == f.Version() &&
-		(r.Version != "" || r.ModTime == f.ModTime().UnixNano())
+		(r.Version != "" || r.ModTime == f.ModTime().UnixNano() && (change == "" || r.Change == "" || r.Change == change))
+}
+
+// changeOf returns the storage.Change of a file on disk; "" if it has none, or o does not care.
+func (o *TableOptions) changeOf(f tableReader) string {
+	st, err := os.Stat(f.Name())
+	if err != nil || o.TrustTimes || f.Version() != "" {
+		return ""
+	}
+	return storage.Change(st)
 }
 
 // settledBy reports whether a version of a file written after the given time could be distinguished
@@ -63,10 +74,10 @@ func (t *tables) scan(ctx context.Context, o *TableOptions, out string) error {
 	for _, f := range t.files {
 		path := f.path()
 		result := before.Files[path]
-		if before.Options == options && result.of(f) && f.restore(result.Table) {
+		if before.Options == options && result.of(f, o.changeOf(f)) && f.restore(result.Table) {
 			t.scanned.Files[path] = result
 		} else {
-			began := t.now()
+			began, change := t.now(), o.changeOf(f)
 			var table json.RawMessage
 			err := storage.Reread(ctx, f.Name(), func(ctx context.Context) (err error) {
 				table, err = f.scan(ctx)
@@ -75,7 +86,7 @@ func (t *tables) scan(ctx context.Context, o *TableOptions, out string) error {
 			if err != nil {
 				return err
 			}
-			result := scanResult{Size: f.Size(), ModTime: f.ModTime().UnixNano(), Version: f.Version(), Table: table}
+			result := scanResult{Size: f.Size(), ModTime: f.ModTime().UnixNano(), Version: f.Version(), Change: change, Table: table}
 			if settledBy(f, began) {
 				t.scanned.Files[path] = result
 			} else {

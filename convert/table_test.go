@@ -137,7 +137,7 @@ func TestTableIsTheSameForAnyWorkersAndTasks(t *testing.T) {
 // read the input.
 func TestTableUpdates(t *testing.T) {
 	dir, out := t.TempDir(), t.TempDir()
-	o := TableOptions{CSVOptions: CSVOptions{Options: Options{Name: "n", Shards: 4}}}
+	o := TableOptions{CSVOptions: CSVOptions{Options: Options{Name: "n", Shards: 4, TrustTimes: true}}}
 	part := func(i int) string { return filepath.Join(dir, fmt.Sprintf("part-%d.jsonl", i)) }
 	for i := range 4 {
 		rewrite(t, part(i), jsonRows(i*500, 500))

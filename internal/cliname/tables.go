@@ -6,7 +6,7 @@ var Fields = map[string]map[string]string{
 	"Options": {
 		"Name": "name", "Seed": "seed", "Splits": "splits", "Shards": "shards", "SplitShards": "shards", "Even": "even",
 		"Compression": "compression", "MaxErrors": "max-errors", "Workers": "workers", "Limit": "limit",
-		"Overwrite": "overwrite", "AllowShrink": "allow-shrink", "Expect": "expect", "HashInputs": "hash-inputs", "DryRun": "dry-run", "Estimate": "estimate",
+		"Overwrite": "overwrite", "AllowShrink": "allow-shrink", "Expect": "expect", "HashInputs": "hash-inputs", "TrustTimes": "trust-times", "DryRun": "dry-run", "Estimate": "estimate",
 		"Depfile": "depfile", "Task": "task", "Replan": "replan", "Retries": "retries",
 		"Parallelism": "workers", "Readers": "workers", "Partial": "partial", "Deep": "deep", "Union": "union",
 		"ShardSize": "shard-size", "RecordsPerShard": "records-per-shard", "Memory": "memory", "MaxRecord": "max-record",

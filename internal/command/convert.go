@@ -96,6 +96,7 @@ func (f *convertFlags) add(fs *pflag.FlagSet) {
 		o.Expect, err = convert.ParseExpected(s)
 		return err
 	})
+	fs.BoolVar(&o.TrustTimes, "trust-times", false, "take inputs of the same size and modification time for unchanged, also if inode or change time differ")
 	fs.BoolVar(&o.HashInputs, "hash-inputs", false, "compare the contents of inputs instead of their sizes and times")
 	fs.BoolVarP(&o.DryRun, "dry-run", "n", false, "print which shards would be written, kept and removed, and write nothing")
 	fs.StringVar(&f.planOnly, "plan-only", "", "write the plan as JSON to `FILE`, and nothing else")

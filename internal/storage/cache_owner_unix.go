@@ -13,7 +13,7 @@ import (
 // they could put other data into a cache.
 func checkOwner(dir string, st fs.FileInfo) error {
 	if s, ok := st.Sys().(*syscall.Stat_t); ok && int(s.Uid) != os.Geteuid() {
-		return fmt.Errorf("%s belongs to the user %d, who could change what is cached: give a directory of your own", dir, s.Uid)
+		return fmt.Errorf("%s belongs to the user %d: give a directory of your own, as others could change what is cached", dir, s.Uid)
 	}
 	if mode := st.Mode().Perm(); mode&0o022 != 0 {
 		return fmt.Errorf("other users can write to %s (mode %04o), and could change what is cached: chmod go-w %s", dir, mode, dir)
