@@ -100,3 +100,29 @@ func shardsOf(files map[string]string) (shards []string) {
 	slices.Sort(shards)
 	return shards
 }
+
+// TestScansThatAreWrong makes a set of a table again with other options, after the table was replaced
+// with its old time: the scan of the first run is of other rows, and is done again.
+func TestScansThatAreWrong(t *testing.T) {
+	for _, name := range []string{"t.csv", "t.jsonl"} {
+		text := map[string][2]string{"t.csv": {"a\n1\n2\n", "a\n3\n4\n"}, "t.jsonl": {"{\"a\":1}\n{\"a\":2}\n", "{\"a\":3}\n{\"a\":4}\n"}}[name]
+		src, out, fresh := t.TempDir(), t.TempDir(), t.TempDir()
+		put(t, src, name, []byte(text[0]))
+		path, old := filepath.Join(src, name), time.Now().Add(-time.Hour)
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
+		o := TableOptions{CSVOptions: CSVOptions{Options: Options{Shards: 1, TrustTimes: true}}}
+		mustTable(t, []string{path}, out, o)
+		replaceUnseen(t, path, []byte(text[1]))
+		o.Shards, o.Overwrite = 2, true
+		said := notes(&o.Options)
+		mustTable(t, []string{path}, out, o)
+		if n := strings.Join(*said, "\n"); !strings.Contains(n, "all tables are scanned again: ") {
+			t.Errorf("%s: notes %q", name, n)
+		}
+		o.Note = nil
+		mustTable(t, []string{path}, fresh, o)
+		sameSet(t, contents(t, out), contents(t, fresh))
+	}
+}

@@ -111,7 +111,7 @@ func ParseVector(s string) (Vector, error) {
 // read in the given order, those of a glob in the order of their names, and must have the same
 // columns.
 func CSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Summary, error) {
-	return runConversion(ctx, csvInput(srcs, o), out)
+	return convertTables(ctx, func() *tableInput { return csvInput(srcs, o) }, out)
 }
 
 // csvInput is the input of CSV.

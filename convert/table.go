@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/shares"
+	"github.com/tfrec/tfrec/internal/table"
 )
 
 // TableOptions configure how tables of any format become records. Delimiter, NoHeader, Columns and
@@ -31,7 +33,21 @@ type TableOptions struct {
 // A column becomes a feature of its kind, and a list of values one of as many. A missing value
 // (null) is none, which Missing handles; an empty list is a feature without values.
 func Table(ctx context.Context, srcs []string, out string, o TableOptions) (*Summary, error) {
-	return runConversion(ctx, newTableInput(srcs, o), out)
+	return convertTables(ctx, func() *tableInput { return newTableInput(srcs, o) }, out)
+}
+
+// convertTables converts tables. If rows turn out to be others than those of the scan, which may be
+// that of an earlier run, all is scanned again, once.
+func convertTables(ctx context.Context, in func() *tableInput, out string) (*Summary, error) {
+	first := in()
+	s, err := runConversion(ctx, first, out)
+	if ctx.Err() != nil || !errors.Is(err, csvscan.ErrChanged) && !errors.Is(err, table.ErrChanged) {
+		return s, err
+	}
+	first.o.note("all tables are scanned again: %v", err)
+	again := in()
+	again.rescan = true
+	return runConversion(ctx, again, out)
 }
 
 func newTableInput(srcs []string, o TableOptions) *tableInput {
@@ -47,6 +63,7 @@ type tableInput struct {
 	columns *tableColumns
 	planned *tableSource     // nil before plan
 	now     func() time.Time // nil: time.Now
+	rescan  bool             // scans of earlier runs are of no use
 }
 
 func (in *tableInput) shared() *Options { return &in.o.Options }
@@ -58,6 +75,9 @@ func (in *tableInput) scan(ctx context.Context, out string) (err error) {
 	}
 	if in.now != nil {
 		in.tables.now = in.now
+	}
+	if in.rescan {
+		out = ""
 	}
 	if err := in.tables.scan(ctx, in.o, out); err != nil {
 		return err

@@ -161,7 +161,7 @@ func (c *openChunk) read(ctx context.Context) error {
 	}
 	err := storage.Reread(ctx, c.f.Name(), func(ctx context.Context) error { return c.f.read(ctx, c) })
 	if (errors.Is(err, csvscan.ErrChanged) || errors.Is(err, table.ErrChanged)) && !errors.Is(err, storage.ErrChanged) && c.f.Version() != "" {
-		return fmt.Errorf("%s: rows are not what they were when the table was scanned, and it is the same version: some of its bytes changed in transit then; run again with Options.HashInputs, which scans again", c.f.Name())
+		return fmt.Errorf("%s: rows are not what they were when the table was scanned, and it is the same version: some of its bytes changed in transit then: %w", c.f.Name(), table.ErrChanged)
 	}
 	if errors.Is(err, csvscan.ErrChanged) || errors.Is(err, table.ErrChanged) {
 		return fmt.Errorf("%w; do not change it during the conversion, and run again", err)
