@@ -255,6 +255,9 @@ func (o *ImageOptions) addNewer(m map[string]any, s *imageSource) {
 	if o.Codec.AllowArithmetic {
 		m["allow_arithmetic"] = true
 	}
+	if o.Select.ByContent {
+		m["by_content"] = true
+	}
 	if o.Codec.FloatRange != nil {
 		m["float_range"] = o.Codec.FloatRange
 	}
@@ -299,7 +302,7 @@ var imageKind = kind{fields: map[string]string{
 	"annotations": "AnnotationSpec.Files", "instance_masks": "AnnotationSpec.InstanceMasks", "min_visibility": "AnnotationSpec.MinVisibility",
 	optionDropEmpty: "AnnotationSpec.DropEmpty", "keep_unannotated": "AnnotationSpec.KeepUnannotated", "masks": "AnnotationSpec.Masks", "mask_fill": "AnnotationSpec.MaskFill",
 	"multi_label": "LabelSpec.Separator", "features": "ImageOptions.Features", "rename": "ImageOptions.Rename",
-	"include": "SelectSpec.Include", "exclude": "SelectSpec.Exclude", "follow_symlinks": "SelectSpec.FollowSymlinks",
+	"include": "SelectSpec.Include", "exclude": "SelectSpec.Exclude", "follow_symlinks": "SelectSpec.FollowSymlinks", "by_content": "SelectSpec.ByContent",
 	"encode": "EncodeSpec.Format", "quality": "EncodeSpec.Quality", "subsampling": "EncodeSpec.Subsampling",
 	"mean": "Normalize.Mean", "std": "Normalize.Std", "channels": "EncodeSpec.Channels",
 	"resize": "ImageOptions.Resize", "filter": "ResizeSpec.Filter", "fit": "ResizeSpec.Fit", "pad_color": "ResizeSpec.PadColor",

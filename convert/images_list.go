@@ -127,6 +127,9 @@ func (o *ImageOptions) list(ctx context.Context, src imagePlace, out string) (*l
 	if o.ArchiveFormat != "" && o.ArchiveFormat != AutoFormat && src.archives == nil {
 		return nil, optionError("ImageOptions.ArchiveFormat", "is for archives, and %s is not one", src.at.Path())
 	}
+	if o.Select.ByContent && src.directory == nil {
+		return nil, optionError("SelectSpec.ByContent", "is for directories, and %s is not one", src.at.Path())
+	}
 	if src.tables != nil || src.records != nil {
 		if err := o.Annotations.refuse(); err != nil {
 			return nil, err

@@ -144,9 +144,6 @@ func (l *listing) stateSplits(ctx context.Context, o *ImageOptions) error {
 	listed := 0
 	for i := range l.images {
 		p := &l.images[i]
-		if p.bad() != nil && p.split == nil && len(p.path) == 0 {
-			continue
-		}
 		split, by := p.splitName(), l.stated
 		for _, other := range [][2]string{lists.of(i), {dirs.split(p.path), "its directory"}} {
 			switch name, source := other[0], other[1]; {
@@ -163,7 +160,8 @@ func (l *listing) stateSplits(ctx context.Context, o *ImageOptions) error {
 		}
 		listed++
 		if splits[split] == nil {
-			splits[split] = &split
+			name := split
+			splits[split] = &name
 		}
 		p.split = splits[split]
 	}

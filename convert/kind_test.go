@@ -16,6 +16,7 @@ func TestOptionsHaveFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	everything := ImageOptions{
+		Select: SelectSpec{ByContent: true},
 		Labels: LabelSpec{File: "t.csv", Separator: "|", Classes: "c.txt", SplitColumn: "split"}, Features: []FeatureSpec{{Name: "score"}},
 		Annotations: AnnotationSpec{Files: []AnnotationFile{{Path: "a.json"}}, Masks: "masks"},
 		Encode:      EncodeSpec{Format: JPEG}, Codec: augment.CodecOptions{AllowArithmetic: true, FloatRange: &[2]float64{0, 1}}, Augment: AugmentSpec{Policy: policy}, Resize: augment.ResizeSpec{Width: 8, Height: 8},
