@@ -7,10 +7,12 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/internal/printable"
@@ -43,6 +45,10 @@ func runWith(ctx context.Context, e *Engine, args []string, stdout, stderr io.Wr
 	cliname.Keep(args)
 	out := newResultWriter(stdout)
 	errs := printable.NewWriter(stderr)
+	storage.OnSilence(func(store string, since time.Duration) {
+		fmt.Fprintf(errs, "tfrec: %s has not answered for %v; requests are made again\n", store, since)
+	})
+	defer storage.OnSilence(nil)
 	root := newRootCommand(e)
 	if e != nil {
 		e.args = args

@@ -56,11 +56,16 @@ func (l Location) String() string {
 	if !l.Remote() {
 		return l.name
 	}
+	return l.server() + l.slash() + l.name
+}
+
+// server is the URL of the store, without what may be a secret in it.
+func (l Location) server() string {
 	host := l.host
 	if i := strings.LastIndexByte(host, '@'); i >= 0 {
 		host = "..." + host[i:] // what stands before it may be a secret
 	}
-	return l.scheme + "://" + host + l.slash() + l.name
+	return l.scheme + "://" + host
 }
 
 func (l Location) slash() string {

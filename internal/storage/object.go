@@ -224,6 +224,7 @@ func (o *object) request(p []byte, off int64) (n int, sum Sum, err error) {
 	case n == len(p):
 		return n, is.Sum, nil
 	case cause != nil && errors.Is(cause, stalled):
+		noteSilence(o.at.server(), silence)
 		return n, is.Sum, stalled
 	case err == io.EOF:
 		return n, is.Sum, io.ErrUnexpectedEOF

@@ -86,6 +86,7 @@ func once[T any](ctx context.Context, request func(context.Context, func(time.Du
 	defer watch.Stop()
 	v, err := request(ctx, func(d time.Duration) { watch.Reset(d) })
 	if err != nil && context.Cause(ctx) == errSilent {
+		noteSilence("", network.Load().silence)
 		err = errSilent // and not that a context was cancelled, which nobody asks again for
 	}
 	return v, err
