@@ -44,13 +44,14 @@ func TestOpenNamesWhatIsNoTable(t *testing.T) {
 			t.Errorf("%.20q: %v, want %s", text, err, want)
 		}
 	}
-	for _, text := range []string{"a\x00b,c\n1,2\n", "\x01\n", "a,\x1b\n"} {
+	for _, text := range []string{"a\x00b,c\n1,2\n", "\x01\n", "a,\x1c\n"} {
 		if _, err := Open(t.Context(), write(t, "x", []byte(text)), Options{}); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "binary") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
 	open(t, write(t, "x.csv", []byte("a\x01b\n1\x012\n")), Options{Delimiter: 1})
 	open(t, write(t, "x.csv", []byte("a,b\n1,\x01\n")), Options{})
+	open(t, write(t, "x.csv", []byte("\x1b[1ma\x07,b\n1,2\n")), Options{})
 	for _, text := range []string{"[a],[b]\n1,2\n", "{a}\n1\n", "[1],[2]\n[3],[4]\n"} {
 		open(t, write(t, "x.csv", []byte(text)), Options{})
 	}

@@ -68,14 +68,15 @@ func checkEncoding(head []byte, name string) (int, error) {
 	return 0, fmt.Errorf("%w: it is %s: convert it with: iconv -f %s -t UTF-8 %q > utf8.csv", ErrEncoding, is, is, name)
 }
 
-// refuseControl returns an error if the first row of a table has control characters that no text has.
+// refuseControl returns an error if the first row of a table has control characters that no text has: some
+// names have colours of a terminal.
 func refuseControl(sample []byte, delim byte) error {
 	row := sample
 	if end := bytes.IndexAny(sample, "\r\n"); end >= 0 {
 		row = sample[:end]
 	}
 	for i, c := range row {
-		if c < ' ' && c != '\t' && c != '\f' && c != delim {
+		if (c < '\a' || c > '\r' && c < ' ' && c != 0x1b) && c != delim {
 			return fmt.Errorf("%w but binary: its first row has the control character %#02x at byte %d", ErrFormat, c, i)
 		}
 	}
