@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -252,10 +253,12 @@ func samplesAtFault(bad []setdir.BadSample) (n int64) {
 	return n
 }
 
-// encodeLedger returns the bytes of errors.jsonl, nil if it would be empty.
+// encodeLedger returns the bytes of errors.jsonl, nil if it would be empty. Options are named by their
+// flags there, whoever made the set.
 func encodeLedger(bad []setdir.BadSample) ([]byte, error) {
 	var out []byte
 	for _, b := range bad {
+		b.Reason = cliname.Text(b.Reason)
 		line, err := json.Marshal(b)
 		if err != nil {
 			return nil, fmt.Errorf("ledger: %w", err)

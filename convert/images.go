@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -223,7 +224,7 @@ func (o *ImageOptions) effective(s *imageSource) map[string]any {
 		"labels": o.Labels.mode(), "label_offset": o.Labels.Offset, "rename": o.Rename,
 		"include": sorted(o.Select.Include), "exclude": sorted(o.Select.Exclude), "follow_symlinks": o.Select.FollowSymlinks,
 		"encode": o.Encode.Format, "channels": o.Encode.Channels, "min_size": o.Select.MinSize, "max_aspect": o.Select.MaxAspect,
-		"max_pixels": o.Codec.MaxPixels, "background": o.Codec.Background, "no_check": o.Encode.NoCheck, "seed": o.Seed,
+		"max_pixels": cmp.Or(o.Codec.MaxPixels, augment.DefaultMaxPixels), "background": o.Codec.Background, "no_check": o.Encode.NoCheck, "seed": o.Seed,
 	}
 	o.setShards(m, s.planned)
 	if o.resizes() {

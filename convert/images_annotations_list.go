@@ -166,7 +166,7 @@ func (o *ImageOptions) badAnnotation(key string, f annotation.Fault) *setdir.Bad
 	}
 	return &setdir.BadSample{
 		Key: jsontext.Readable(key), Source: jsontext.Readable(f.Source), Line: f.Line,
-		Stage: stageAnnotation, Reason: o.reword(jsontext.Readable(reason)),
+		Stage: stageAnnotation, Reason: jsontext.Readable(reason),
 	}
 }
 

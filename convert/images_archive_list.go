@@ -143,7 +143,7 @@ func (a *archiveWalker) add(m *archive.Member, key, reason string) error {
 	if reason != "" {
 		p.size = 0
 		p.addExtra().bad = &setdir.BadSample{
-			Key: jsontext.Readable(key), Source: storage.Base(a.origin.archives[n].Path()), Stage: "read", Reason: a.o.reword(reason),
+			Key: jsontext.Readable(key), Source: storage.Base(a.origin.archives[n].Path()), Stage: "read", Reason: reason,
 		}
 	}
 	a.images = append(a.images, p)

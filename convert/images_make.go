@@ -310,7 +310,7 @@ func (s *imageSource) end(m *sampleWork, p *piece) {
 func (s *imageSource) unusable(sample sample, stage string, err error) *setdir.BadSample {
 	return &setdir.BadSample{
 		Key: jsontext.Readable(s.key(sample)), Source: jsontext.Readable(s.origin.source(&s.images[sample.image])),
-		Stage: stage, Reason: s.o.reword(err.Error()),
+		Stage: stage, Reason: err.Error(),
 	}
 }
 

@@ -139,7 +139,7 @@ func (a *recordWalker) scan() error {
 			return fmt.Errorf("%s: record %d: %w", in.Path, number, err)
 		}
 		if reason != "" {
-			p.addExtra().bad = &setdir.BadSample{Source: a.origin.source(&p), Stage: stage, Reason: a.o.reword(reason)}
+			p.addExtra().bad = &setdir.BadSample{Source: a.origin.source(&p), Stage: stage, Reason: reason}
 		}
 		a.images = append(a.images, p)
 		return nil

@@ -189,7 +189,7 @@ func (a *rowWalker) row(p *imageFile, b *table.Batch, row int, reason string) {
 	}
 	if reason != "" {
 		p.size = 0
-		p.addExtra().bad = &setdir.BadSample{Source: a.origin.source(p), Stage: stage, Reason: a.o.reword(reason)}
+		p.addExtra().bad = &setdir.BadSample{Source: a.origin.source(p), Stage: stage, Reason: reason}
 	} else if len(a.features.columns) > 0 {
 		p.addExtra().row = &imageRow{features: a.features.encode(func(i int) (*table.Values, int, int, bool) {
 			v := &columns[next+i]

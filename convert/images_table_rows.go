@@ -168,7 +168,7 @@ func (t *imageTable) imageRow(row *imagetable.Row) *imageRow {
 
 // bad returns the ledger entry for a row.
 func (t *imageTable) bad(key string, line int64, stage, reason string) *setdir.BadSample {
-	return &setdir.BadSample{Key: jsontext.Readable(key), Source: t.file, Line: line, Stage: stage, Reason: t.o.reword(reason)}
+	return &setdir.BadSample{Key: jsontext.Readable(key), Source: t.file, Line: line, Stage: stage, Reason: reason}
 }
 
 // find looks for an image missing from the listing. An error means that its existence is unknown.

@@ -39,7 +39,7 @@ type ImageVariant struct {
 // NewImageVariants reads the annotations of the image of a key, its path below the source that
 // [Images] would convert, with "/". data is the image's file, and mask that of its mask of classes;
 // nil without. Of o it uses Augment.Policy, Seed, Codec, Annotations except Masks, Labels.Classes,
-// Workers, Note and Reword.
+// Workers and Note.
 //
 // Annotations are found by the key, as those of a source's only image. It is an error if there are
 // none, or if several fit.

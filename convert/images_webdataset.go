@@ -210,7 +210,7 @@ func (a *archiveWalker) sample(g *sampleGroup, chosen int) imageFile {
 			in := a.origin.archives[a.origin.members[p.item].archive]
 			p.addExtra().bad = &setdir.BadSample{
 				Key: jsontext.Readable(p.path), Source: storage.Base(in.Path()), Stage: stage,
-				Reason: a.o.reword(fmt.Sprintf(format, args...)),
+				Reason: fmt.Sprintf(format, args...),
 			}
 		}
 	}

@@ -90,9 +90,6 @@ type Options struct {
 	// Note, if not nil, is called with human-readable notes about automatic choices, one call at a
 	// time.
 	Note func(sentence string)
-	// Reword, if not nil, rewords the reasons of unusable samples, which may name options, before
-	// they are written.
-	Reword func(reason string) string
 
 	causes []string // why rows of a table name no image: BadSamplesError.Causes
 	waits  bool     // goroutines wait for a backend
@@ -103,13 +100,6 @@ func (o *Options) note(format string, args ...any) {
 	if o.Note != nil {
 		o.Note(fmt.Sprintf(format, args...))
 	}
-}
-
-func (o *Options) reword(reason string) string {
-	if o.Reword != nil {
-		return o.Reword(reason)
-	}
-	return reason
 }
 
 func (o *Options) workers() int {

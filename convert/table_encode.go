@@ -215,6 +215,6 @@ func (e *rowEncoder) bad(f *tableFile, row int64, reason string) setdir.BadSampl
 		key = fmt.Sprintf("%s:%09d", f.name, cmp.Or(line, row+1))
 	}
 	return setdir.BadSample{
-		Key: jsontext.Readable(key), Source: jsontext.Readable(f.name), Line: line, Stage: "parse", Reason: e.o.reword(reason),
+		Key: jsontext.Readable(key), Source: jsontext.Readable(f.name), Line: line, Stage: "parse", Reason: reason,
 	}
 }

@@ -165,11 +165,14 @@ func runPreview(cmd *cobra.Command, path string, o *previewOptions) error {
 	if !quietFlag(cmd) {
 		note = notesTo(cmd.ErrOrStderr())
 	}
-	o.images.Note, o.images.Reword = note, cliname.Text
+	o.images.Note = note
 	if p.source, err = convert.NewImageVariants(cmd.Context(), result.Key, data, mask, o.images); err != nil {
 		return err
 	}
-	result.Annotations, result.Faults = p.source.Annotations, p.source.Faults
+	result.Annotations = p.source.Annotations
+	for _, fault := range p.source.Faults {
+		result.Faults = append(result.Faults, cliname.Text(fault))
+	}
 	if err := p.begin(); err != nil {
 		return err
 	}

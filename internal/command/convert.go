@@ -190,7 +190,7 @@ func (f *convertFlags) run(cmd *cobra.Command, out string, c *conversion) error 
 	o := &f.options
 	raiseProcs()
 	quiet := quietFlag(cmd)
-	o.Progress, o.Args, o.Reword = new(convert.Progress), commandArgs(cmd), cliname.Text
+	o.Progress, o.Args = new(convert.Progress), commandArgs(cmd)
 	stderr := cmd.ErrOrStderr()
 	switch {
 	case f.engine != nil && f.engine.note != nil:
@@ -266,7 +266,7 @@ func printBad(w io.Writer, bad []setdir.BadSample) {
 		if b.Line > 0 {
 			where = fmt.Sprintf("%s:%d", b.Source, b.Line)
 		}
-		fmt.Fprintf(w, "%s: %s: %s\n", printable.String(where), b.Stage, printable.String(b.Reason))
+		fmt.Fprintf(w, "%s: %s: %s\n", printable.String(where), b.Stage, printable.String(cliname.Text(b.Reason)))
 	}
 }
 
