@@ -184,7 +184,10 @@ func TestLibrariesSpeakGo(t *testing.T) {
 		packages[path.Base(dir)] = !strings.HasPrefix(dir, "internal/")
 	}
 	used := map[string]bool{}
-	for _, files := range l.files {
+	for dir, files := range l.files {
+		if dir == "internal/cliname" {
+			continue // the translation itself: ledgers are in its words, whoever makes the set
+		}
 		for _, file := range files {
 			for at, text := range literals(file) {
 				for _, m := range aGoName.FindAllStringSubmatch(text, -1) {
