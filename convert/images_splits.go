@@ -195,7 +195,7 @@ func (l *listing) stateSplits(ctx context.Context, o *ImageOptions) error {
 func (l *listing) accountForLists(o *ImageOptions, used []splitlists.List) {
 	for _, file := range l.stating {
 		isUsed := slices.ContainsFunc(used, func(list splitlists.List) bool {
-			return list.Source == file || path.Dir(list.Source) == path.Dir(file) && path.Dir(file) != "."
+			return list.Source == file || slices.Contains(list.Reads, file) || path.Dir(list.Source) == path.Dir(file) && path.Dir(file) != "."
 		})
 		if !isUsed && !(o.Annotations.hasObjects() && annotation.IsClassFile(path.Base(file))) {
 			l.account.Add(account.OfFile(file), jsontext.Readable(file))
@@ -293,6 +293,9 @@ func (l *listing) splitLists(ctx context.Context, o *ImageOptions) (*statedLists
 	}
 	for _, list := range s.lists {
 		tree.lists = append(tree.lists, list.File)
+		for _, read := range list.Reads {
+			tree.lists = append(tree.lists, storage.Join(storage.Dir(list.File), strings.TrimPrefix(read, list.Below+"/")))
+		}
 	}
 	s.found = found
 	return s, nil

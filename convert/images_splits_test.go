@@ -173,7 +173,6 @@ func TestSplitsThatDisagree(t *testing.T) {
 		{"JPEGImages/1.png ImageSets/Main/train.txt=1 ImageSets/Main/test.txt=1", "is in the split test by ImageSets/Main/test.txt, and in train by ImageSets/Main/train.txt"},
 		{"a/1.png b/1.png c/2.png train.txt=1.png val.txt=c/2.png", `train.txt: "1.png" may be a/1.png and b/1.png`},
 		{"train/1.png data.yaml=train:[[1]]", "data.yaml: line 1: train is not a path"},
-		{"a/1.png data.yaml=train:none.txt", "the list none.txt is not below"},
 	} {
 		src := t.TempDir()
 		for _, f := range strings.Fields(c.files) {
@@ -204,6 +203,8 @@ func TestListsOfSomeImages(t *testing.T) {
 		{"a/1.png ImageSets/holdout.txt=1", "a/1.png:holdout", "ImageSets/holdout.txt"},
 		{"a/1.png skipped/train.txt=x train.txt=a/1.png excluded.data=train=no.list", "a/1.png:train", "splits are those of train.txt"},
 		{"a/1.png data.yaml=nc:1", "a/1.png:train", ""},
+		{"a/1.png data.yaml=train:none.txt", "a/1.png:train", "data.yaml: not used, as it has no image here, such as none.txt"},
+		{"a/1.png data.yaml=val:l.txt,test:none.txt l.txt=a/1.png", "a/1.png:val", "data.yaml: 1 line of no image here, such as none.txt"},
 		{"a/1.png data.yaml=test:", "a/1.png:train", ""},
 	} {
 		src, out := t.TempDir(), t.TempDir()

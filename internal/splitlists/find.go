@@ -266,7 +266,8 @@ func has(lists map[string]List, name string) bool {
 	return ok
 }
 
-// addNames adds the paths in a file, which is named from a root on another machine.
+// addNames adds the paths in a file, which is named from a root on another machine. One that is not
+// here counts as a name of no image: data.yaml often names lists that were left out.
 func (f *finder) addNames(l *List, root, file string) error {
 	parts := names(path.Join(root, file))
 	for ; len(parts) > 0; parts = parts[1:] {
@@ -276,9 +277,11 @@ func (f *finder) addNames(l *List, root, file string) error {
 		}
 		lines, err := f.lines(at)
 		l.Names = append(l.Names, lines...)
+		l.Reads = append(l.Reads, path.Join(f.below, strings.Join(parts, "/")))
 		return err
 	}
-	return fmt.Errorf("the list %s is not below %s", file, f.root.Path())
+	l.Names = append(l.Names, file) // which is no image either
+	return nil
 }
 
 // text reads a file below root.

@@ -25,6 +25,8 @@ type List struct {
 	Split string
 	// Source is the file that says so, relative to the source of images, and File its path.
 	Source, File string
+	// Reads are the lists that it names and that are here, relative to the source of images.
+	Reads []string
 	// Directories have images of the split, in them or below, and Names are images, as they are
 	// written. Bare says that Names lack the extension.
 	Directories, Names []string
