@@ -20,7 +20,7 @@ type LabelSpec struct {
 	// PathSuffix is appended to paths in File that do not end in it, such as ".jpg" to ids.
 	// Default: none.
 	PathSuffix string
-	// SplitColumn names the column of File with the split of each image, as SPLIT in directories.
+	// SplitColumn names the column of File, or of Parquet and Arrow files, with the split of each image, as SPLIT in directories.
 	// Default: split, subset or partition, if one of its values is train, val or test in any
 	// spelling. Options.Splits replaces it.
 	SplitColumn string
@@ -61,8 +61,8 @@ func (l *LabelSpec) check(features, columns bool) error {
 		return optionError("LabelSpec.Column", "cannot be combined with LabelSpec.None")
 	case l.None && l.Separator != "":
 		return optionError("LabelSpec.Separator", "cannot be combined with LabelSpec.None")
-	case l.File == "" && l.SplitColumn != "":
-		return optionError("LabelSpec.SplitColumn", "is for LabelSpec.File")
+	case l.File == "" && l.SplitColumn != "" && !columns:
+		return optionError("LabelSpec.SplitColumn", "is for LabelSpec.File, and for images in Parquet or Arrow files")
 	case l.File != "" && l.None && !features && l.SplitColumn == "":
 		return optionError("LabelSpec.File", "cannot be combined with LabelSpec.None, unless ImageOptions.Features or LabelSpec.SplitColumn name columns")
 	case l.File == "" && l.PathColumn != "":

@@ -24,7 +24,7 @@ func (a *rowWalker) addColumns(found []table.Column) error {
 		}
 	}
 	names := []string{a.use.image}
-	for _, name := range []string{a.use.path, a.use.label} {
+	for _, name := range []string{a.use.path, a.use.label, a.use.split} {
 		if name != "" {
 			names = append(names, name)
 		}
@@ -33,6 +33,11 @@ func (a *rowWalker) addColumns(found []table.Column) error {
 		names = append(names, f.Name)
 	}
 	known := a.columns != nil
+	for _, column := range found {
+		if !known && !slices.Contains(names, column.Name) && !strings.HasPrefix(column.Name, a.use.key+"/") {
+			a.unused = append(a.unused, column.Name)
+		}
+	}
 	for i, name := range names {
 		at := slices.IndexFunc(found, func(c table.Column) bool { return c.Name == name })
 		switch {
@@ -75,12 +80,21 @@ func (a *rowWalker) chooseColumns(found []table.Column) (err error) {
 		return fmt.Errorf("ImageOptions.ImageKey: %q is not a column of bytes, or of structs of bytes and path; the columns are %s", key, quoteColumns(found))
 	}
 	a.use.key = key
-	if a.o.Labels.None {
-		return nil
-	}
 	names := make([]string, len(found))
 	for i, c := range found {
 		names[i] = c.Name
+	}
+	if len(a.o.Splits) == 0 {
+		i, err := imagetable.SplitColumn(names, a.o.Labels.SplitColumn)
+		if err != nil {
+			return err
+		}
+		if i >= 0 && (a.o.Labels.SplitColumn != "" || found[i].Unfit == "" && !found[i].List && found[i].Kind != table.Float && names[i] != a.o.Labels.Column) {
+			a.use.split, a.split.name = names[i], names[i]
+		}
+	}
+	if a.o.Labels.None {
+		return nil
 	}
 	i, err := imagetable.LabelColumn(names, a.o.Labels.Column)
 	if err != nil {

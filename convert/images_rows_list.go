@@ -8,8 +8,11 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/classfile"
 	"github.com/tfrec/tfrec/internal/imagetable"
+	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/table"
@@ -27,6 +30,7 @@ const (
 type imageColumns struct {
 	key                string // as it is given: that of the image, or of the struct with it
 	image, path, label string
+	split              string
 }
 
 // rowWalker lists the images in the rows of tables, with the rules and counts of a walker.
@@ -37,6 +41,8 @@ type rowWalker struct {
 	columns  []table.Column // to read: the image, the path, the label if they are used, the features
 	features columnEncoder
 	labels   labelNumbers
+	split    splitColumn
+	unused   []string // columns of the first file
 	classes  []string // names of the labels that are ids; nil if the files have none
 	bad      int
 	text     int64 // bytes kept of the rows
@@ -187,6 +193,13 @@ func (a *rowWalker) row(p *imageFile, b *table.Batch, row int, reason string) {
 		}
 		next++
 	}
+	if a.use.split != "" {
+		v := &columns[next]
+		if first, _, ok := imagetable.Cell(v, row); ok {
+			p.split = a.split.of(strings.TrimSpace(v.Text(first)))
+		}
+		next++
+	}
 	if reason != "" {
 		p.size = 0
 		p.addExtra().bad = &setdir.BadSample{Source: a.origin.source(p), Stage: stage, Reason: reason}
@@ -228,19 +241,54 @@ func (a *rowWalker) label(p *imageFile, v *table.Values, row int) (reason string
 	return ""
 }
 
+// splitsOfRows compares the splits of rows with those that the names of files state. A row without one
+// is a bad sample.
+func (a *rowWalker) splitsOfRows(l *listing, paths []string, fileOf func(p *imageFile) int) error {
+	stated, _ := splitsOfFiles(paths)
+	for i := range l.images {
+		p := &l.images[i]
+		switch {
+		case p.split == nil:
+			if p.bad() == nil {
+				p.addExtra().bad = &setdir.BadSample{Key: jsontext.Readable(p.path), Source: a.origin.source(p), Stage: "read", Reason: fmt.Sprintf("column %q: the row names no split", a.split.name)}
+			}
+			p.split = a.split.splits[l.splits[0]]
+		case stated != nil && stated[fileOf(p)] != *p.split:
+			return fmt.Errorf("%s is in the split %s by %s, and in %s by the name of its file: make them agree, or give Options.Splits, which replaces both",
+				jsontext.Readable(p.path), *p.split, l.stated, stated[fileOf(p)])
+		}
+	}
+	return nil
+}
+
 // finish adds the splits, labels and features of rows to the listing.
 func (a *rowWalker) finish(l *listing) error {
 	if len(l.images) == 0 {
 		return fmt.Errorf("no rows in %s are selected", a.origin.src.Path())
 	}
+	for _, name := range a.unused {
+		l.account.Add(account.Column, jsontext.Readable(name))
+	}
+	if len(a.unused) > 0 {
+		a.o.note("columns that are not stored: %s (ImageOptions.Features stores some)", plural.Quoted(a.unused, 5))
+	}
+	used, err := a.split.state(a.o, l, a.origin.src.Path())
+	if err != nil {
+		return err
+	}
 	var paths []string
 	for i := range a.origin.tables {
 		paths = append(paths, a.origin.tables[i].Name())
 	}
-	err := l.splitsFromFiles(a.o, paths, func(p *imageFile) int {
+	fileOf := func(p *imageFile) int {
 		file, _ := a.origin.of(p)
 		return file
-	})
+	}
+	if used {
+		err = a.splitsOfRows(l, paths, fileOf)
+	} else {
+		err = l.splitsFromFiles(a.o, paths, fileOf)
+	}
 	if err != nil {
 		return err
 	}

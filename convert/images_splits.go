@@ -15,6 +15,7 @@ import (
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/splitlists"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -397,4 +398,50 @@ func (l *listing) belowSplit(p string) string {
 		_, p, _ = strings.Cut(p, "/")
 	}
 	return p
+}
+
+// splitColumn is a column of a table with the split of each image. The zero value is none.
+type splitColumn struct {
+	name   string
+	splits map[string]*string // found in it, by the names that they have in the set
+}
+
+// of returns the split that a cell names; nil if it names none.
+func (c *splitColumn) of(cell string) *string {
+	name := cmp.Or(imagetree.Split(cell), cell)
+	if s := c.splits[name]; s != nil || !naming.IsSplit(name) {
+		return s
+	}
+	if c.splits == nil {
+		c.splits = map[string]*string{}
+	}
+	c.splits[name] = &name
+	return &name
+}
+
+// names says that a cell names no split.
+func (c *splitColumn) names(cell string) string {
+	return fmt.Sprintf("column %q: %q is not the name of a split", c.name, cell)
+}
+
+// state makes the splits of the column those of the listing, unless none is train, val or test and the
+// column is not one that LabelSpec.SplitColumn names. It reports whether it did.
+func (c *splitColumn) state(o *ImageOptions, l *listing, source string) (used bool, err error) {
+	if c.name == "" {
+		return false, nil
+	}
+	names := slices.Sorted(maps.Keys(c.splits))
+	switch given := o.Labels.SplitColumn != ""; {
+	case given && len(names) == 0:
+		return false, optionError("LabelSpec.SplitColumn", "no cell of column %q is the name of a split: want letters, digits and _", c.name)
+	case given, slices.ContainsFunc(names, func(name string) bool { return imagetree.Split(name) != "" }):
+		l.splits, l.splitsBy, l.stated = names, splitsByTable, fmt.Sprintf("column %q of %s", c.name, source)
+		return true, nil
+	}
+	o.note("%s: column %q is not used: none of its values, such as %s, is train, val or test (LabelSpec.SplitColumn takes them as splits)",
+		source, c.name, plural.Quoted(names, 3))
+	for i := range l.images {
+		l.images[i].split = nil
+	}
+	return false, nil
 }

@@ -313,3 +313,59 @@ func TestSplitColumns(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
+
+// TestSplitColumnOfRows converts images in Parquet with a column of splits.
+func TestSplitColumnOfRows(t *testing.T) {
+	type row struct {
+		Image struct {
+			Bytes []byte `parquet:"bytes"`
+			Path  string `parquet:"path"`
+		} `parquet:"image"`
+		Label   int64  `parquet:"label"`
+		Subset  string `parquet:"subset"`
+		Caption string `parquet:"caption"`
+	}
+	for _, c := range []struct {
+		file   string
+		cells  []string
+		o      ImageOptions
+		splits string
+		errors int64
+		fails  string
+	}{
+		{"x.parquet", []string{"Train", "test", "valid"}, ImageOptions{}, "0.png:train 1.png:test 2.png:val", 0, ""},
+		{"x.parquet", []string{"train", "", "a b"}, ImageOptions{}, "0.png:train", 2, ""},
+		{"x.parquet", []string{"a", "b", "a"}, ImageOptions{}, "0.png:train 1.png:train 2.png:train", 0, ""},
+		{"x.parquet", []string{"a", "b", "a"}, ImageOptions{Labels: LabelSpec{SplitColumn: "subset"}}, "0.png:a 1.png:b 2.png:a", 0, ""},
+		{"x.parquet", []string{"train", "test", "val"}, ImageOptions{Options: Options{Splits: []SplitShare{{Name: "all", Share: 1}}}}, "0.png:all 1.png:all 2.png:all", 0, ""},
+		{"test-00000-of-00001.parquet", []string{"test", "test", "test"}, ImageOptions{}, "0.png:test 1.png:test 2.png:test", 0, ""},
+		{"test-00000-of-00001.parquet", []string{"test", "train", "test"}, ImageOptions{}, "", 0, "1.png is in the split train by column \"subset\""},
+		{"x.parquet", []string{"train", "test", "val"}, ImageOptions{Labels: LabelSpec{SplitColumn: "none"}}, "", 0, "no split column \"none\""},
+	} {
+		src, out := filepath.Join(t.TempDir(), c.file), t.TempDir()
+		var rows []row
+		for i, cell := range c.cells {
+			r := row{Subset: cell, Caption: "words"}
+			r.Image.Bytes, r.Image.Path = pngOf(i), fmt.Sprintf("%d.png", i)
+			rows = append(rows, r)
+		}
+		writeParquet(t, src, rows)
+		c.o.MaxErrors = Tolerance{Count: 2}
+		s, err := Images(t.Context(), src, out, c.o)
+		if err != nil || c.fails != "" {
+			if err == nil || c.fails == "" || !strings.Contains(err.Error(), c.fails) {
+				t.Errorf("%q: %v, want %q", c.cells, err, c.fails)
+			}
+			continue
+		}
+		var got []string
+		for name, split := range splitsOf(t, out, s) {
+			got = append(got, name+":"+split)
+		}
+		slices.Sort(got)
+		unused := strings.Join(s.LeftOut[0].Names, " ")
+		if strings.Join(got, " ") != c.splits || s.Errors != c.errors || s.LeftOut[0].Reason != "column" || !strings.Contains(unused, "caption") {
+			t.Errorf("%s %q: %q, %d errors, %+v; want %s", c.file, c.cells, got, s.Errors, s.LeftOut, c.splits)
+		}
+	}
+}

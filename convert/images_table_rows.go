@@ -1,18 +1,12 @@
 package convert
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"path/filepath"
-	"slices"
 
 	"github.com/tfrec/tfrec/internal/imagetable"
-	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
-	"github.com/tfrec/tfrec/internal/naming"
-	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -32,9 +26,8 @@ type imageTable struct {
 	first    int64            // line of the first row if it may be a header; 0 if not
 	text     bool             // it is a CSV or a list
 	features columnEncoder
-	split    string             // the column of splits; "" without
-	splits   map[string]*string // found in it, by the names that they have in the set
-	noSplits map[string]string  // cells of it that name none, by path
+	split    splitColumn
+	noSplits map[string]string // cells of it that name none, by path
 
 	labelNumbers
 }
@@ -60,7 +53,7 @@ func newImageTable(o *ImageOptions, opened *imagetable.Table, paths *rowPaths) *
 	t := &imageTable{
 		o: o, file: storage.Base(o.Labels.File), text: opened.Text(), paths: paths,
 		lines: map[string]int64{}, features: newColumnEncoder(opened.Features()),
-		split: opened.Split(), splits: map[string]*string{}, noSplits: map[string]string{},
+		split: splitColumn{name: opened.Split()}, noSplits: map[string]string{},
 	}
 	if opened.Header() == imagetable.NoHeader {
 		t.first = -1 // not read yet
@@ -103,8 +96,8 @@ func (t *imageTable) imageFile(row *imagetable.Row) imageFile {
 	default:
 		p.label = t.label(row.Labels[0])
 	}
-	if t.split != "" {
-		if p.split = t.splitOf(row.Split); p.split == nil {
+	if t.split.name != "" {
+		if p.split = t.split.of(row.Split); p.split == nil {
 			t.noSplits[p.path] = row.Split
 		}
 	}
@@ -114,39 +107,17 @@ func (t *imageTable) imageFile(row *imagetable.Row) imageFile {
 	return p
 }
 
-// splitOf returns the split that a cell names; nil if it names none.
-func (t *imageTable) splitOf(cell string) *string {
-	name := cmp.Or(imagetree.Split(cell), cell)
-	if s := t.splits[name]; s != nil || !naming.IsSplit(name) {
-		return s
-	}
-	t.splits[name] = &name
-	return &name
-}
-
-// stateSplits takes over the splits of the column, unless it only has the name of one.
+// stateSplits takes over the splits of the column. A row whose cell names none is a bad sample then.
 func (t *imageTable) stateSplits(l *listing) error {
-	if t.split == "" {
-		return nil
+	used, err := t.split.state(t.o, l, t.file)
+	if err != nil || !used {
+		return err
 	}
-	names := slices.Sorted(maps.Keys(t.splits))
-	if t.o.Labels.SplitColumn != "" || slices.ContainsFunc(names, func(name string) bool { return imagetree.Split(name) != "" }) {
-		l.splits, l.splitsBy, l.stated = names, splitsByTable, fmt.Sprintf("column %q of %s", t.split, t.file)
-		for i := range l.images {
-			p := &l.images[i]
-			if cell, ok := t.noSplits[p.path]; ok && p.bad() == nil {
-				p.addExtra().bad = t.bad(p.path, t.lines[p.path], "read", fmt.Sprintf("column %q: %q is not the name of a split", t.split, cell))
-			}
-		}
-		if len(names) == 0 {
-			return optionError("LabelSpec.SplitColumn", "no cell of column %q is the name of a split: want letters, digits and _", t.split)
-		}
-		return nil
-	}
-	t.o.note("%s: column %q is not used: none of its values, such as %s, is train, val or test (LabelSpec.SplitColumn takes them as splits)",
-		t.file, t.split, plural.Quoted(names, 3))
 	for i := range l.images {
-		l.images[i].split = nil
+		p := &l.images[i]
+		if cell, ok := t.noSplits[p.path]; ok && p.bad() == nil {
+			p.addExtra().bad = t.bad(p.path, t.lines[p.path], "read", t.split.names(cell))
+		}
 	}
 	return nil
 }

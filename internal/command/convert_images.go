@@ -146,7 +146,7 @@ of which counts once.`,
 	fs.StringVar(&labels, "labels", "", "--table `FILE` without --features")
 	fs.StringVar(&o.Labels.PathColumn, "path-column", "", "`NAME` of the column of --table with the paths (default: found by its name)")
 	fs.BoolVar(&o.Select.ByContent, "by-content", false, "take all files of a directory that are images by their content, whatever their extensions")
-	fs.StringVar(&o.Labels.SplitColumn, "split-column", "", "`NAME` of the column of --table with the split of each image (default: found by its name, if its values are splits)")
+	fs.StringVar(&o.Labels.SplitColumn, "split-column", "", "`NAME` of the column of --table, or of SRC, with the split of each image (default: found by its name, if its values are splits)")
 	fs.StringVar(&o.Labels.Column, "label-column", "", "`NAME` of the column of --table, or of SRC, with the labels (default: found by its name)")
 	fs.StringVar(&o.Labels.PathSuffix, "image-suffix", "", "append `SUFFIX`, such as .jpg, to paths in --table that lack it")
 	fs.StringVar(&o.Labels.Separator, "multi-label", "", "store lists of labels, which `SEP`, such as |, separates in --table")

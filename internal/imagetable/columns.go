@@ -227,6 +227,17 @@ func LabelColumn(columns []string, name string) (int, error) {
 	return i, err
 }
 
+// SplitColumn returns which of some columns holds splits: that of the name or, without one, the first
+// that Options.SplitColumn finds; -1 without.
+func SplitColumn(columns []string, name string) (int, error) {
+	t := &Table{header: columns}
+	i, err := t.given("split", name)
+	if err == nil && i < 0 {
+		i = t.guess(splitNames, -1)
+	}
+	return i, err
+}
+
 // Quote lists names of columns, the first twenty of them.
 func Quote(names []string) string { return plural.Quoted(names, 20) }
 
