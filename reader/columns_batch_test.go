@@ -3,6 +3,7 @@ package reader
 import (
 	"context"
 	"errors"
+	"math"
 	"fmt"
 	"strings"
 	"testing"
@@ -100,6 +101,16 @@ func TestParseColumnsFlowErrors(t *testing.T) {
 	}
 }
 
+// leastAllocs returns how many allocations a call makes: the least of several measurements, as all
+// goroutines count, and a garbage collection in between empties pools.
+func leastAllocs(f func()) float64 {
+	least := math.Inf(1)
+	for range 6 {
+		least = min(least, testing.AllocsPerRun(10, f))
+	}
+	return least
+}
+
 func TestColumnBatchesAllocateLittle(t *testing.T) {
 	records := settest.Table(2000)
 	set := writeRecords(t, Options{}, 1, func(int) [][]byte { return records })
@@ -116,7 +127,7 @@ func TestColumnBatchesAllocateLittle(t *testing.T) {
 	for range 50 {
 		next()
 	}
-	if n := testing.AllocsPerRun(50, next); n > 30 {
+	if n := leastAllocs(next); n > 30 {
 		t.Errorf("%v allocations for 500 records", n)
 	}
 }

@@ -257,7 +257,7 @@ func TestFlowStagesAllocateLittle(t *testing.T) {
 	for range 20 {
 		next()
 	}
-	if n := testing.AllocsPerRun(50, next); n > 250 {
+	if n := leastAllocs(next); n > 250 {
 		t.Errorf("%v allocations for 1000 elements", n)
 	}
 }
