@@ -3,8 +3,8 @@ package reader
 import (
 	"context"
 	"errors"
-	"math"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
