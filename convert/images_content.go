@@ -58,6 +58,13 @@ const (
 	looksRemote = 2
 )
 
+// mostLooks is how many files are looked into in all, unless SelectSpec.ByContent asks for it: each
+// may have an extension of its own.
+const (
+	mostLooks       = 1 << 13
+	mostLooksRemote = 1 << 7
+)
+
 // lookInto looks into the other files: those that are images by their content are samples with
 // SelectSpec.ByContent, and otherwise counted by themselves.
 func (w *walker) lookInto(root storage.Location) error {
@@ -66,14 +73,15 @@ func (w *walker) lookInto(root storage.Location) error {
 		ext := strings.ToLower(path.Ext(f.path))
 		byExt[ext] = append(byExt[ext], f)
 	}
+	most, left := looks, mostLooks
+	if root.Remote() {
+		most, left = looksRemote, mostLooksRemote
+	}
 	for _, ext := range slices.Sorted(maps.Keys(byExt)) {
 		files := byExt[ext]
-		most := looks
-		if root.Remote() {
-			most = looksRemote
-		}
 		all := w.o.Select.ByContent || len(files) <= most
-		for i := 0; i < most && !all; i++ {
+		for i := 0; i < most && !all && left > 0; i++ {
+			left--
 			is, err := w.isImage(root, files[i*len(files)/most])
 			if err != nil {
 				return err
@@ -82,7 +90,8 @@ func (w *walker) lookInto(root storage.Location) error {
 		}
 		for _, f := range files {
 			is := false
-			if all {
+			if all && (left > 0 || w.o.Select.ByContent) {
+				left--
 				var err error
 				if is, err = w.isImage(root, f); err != nil {
 					return err
