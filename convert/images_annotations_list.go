@@ -47,7 +47,7 @@ func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) er
 		unused.Merge(set.Unused)
 	}
 	for _, name := range slices.Sorted(maps.Keys(unused)) {
-		l.account.Add(account.Field, fmt.Sprintf("%s (%d)", jsontext.Readable(name), unused[name]))
+		l.account.Add(account.Field, fmt.Sprintf("%s (%d)", name, unused[name]))
 	}
 	paths := make([]string, len(l.images), len(l.images)+len(l.excluded))
 	for i := range l.images {
@@ -102,7 +102,7 @@ func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) er
 		if of[i] != 0 || o.keepsUnannotated(a) {
 			kept = append(kept, p)
 		} else {
-			l.account.Add(account.Unannotated, jsontext.Readable(p.path))
+			l.account.Add(account.Unannotated, p.path)
 		}
 	}
 	if n := len(l.images) - len(kept); n > 0 {

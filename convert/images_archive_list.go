@@ -73,7 +73,7 @@ func (w *walker) tryArchives(src imagePlace) (*archiveWalker, error) {
 		a.groupSamples()
 	} else {
 		for _, m := range a.others {
-			a.account.Add(account.OfFile(m.path), jsontext.Readable(m.path))
+			a.explain(account.OfFile(m.path), m.path)
 		}
 	}
 	return a, nil
@@ -92,21 +92,20 @@ func (a *archiveWalker) visit(m *archive.Member) error {
 	case err != nil:
 		return a.add(m, m.Name, "the member's name is refused: "+err.Error())
 	case imagetree.HiddenPath(key):
-		a.skip(key, key)
+		a.leaveHidden(key)
 		return nil
 	}
 	a.addDirectories(key)
 	switch {
 	case !imagetree.IsImage(key):
-		a.skipped++
 		if a.o.ArchiveFormat == Files {
-			a.account.Add(account.OfFile(key), jsontext.Readable(key))
+			a.leaveOut(account.OfFile(key), key)
 			return nil
 		}
+		a.skipped++
 		return a.addOther(m, key)
 	case !a.wanted(key):
-		a.skipped++
-		a.account.Add(account.Excluded, jsontext.Readable(key))
+		a.leaveOut(account.Excluded, key)
 		return nil
 	}
 	return a.add(m, key, unusableMember(m))
@@ -222,7 +221,7 @@ func (a *archiveWalker) dropRepeated() error {
 			return fmt.Errorf("%s is in both %s and %s: a name can be in one archive only", jsontext.Readable(p.path), a.origin.archives[first].Path(), a.origin.archives[second].Path())
 		}
 		repeated++
-		a.account.Add(account.Repeated, jsontext.Readable(p.path))
+		a.account.Add(account.Repeated, p.path)
 	}
 	a.images = kept
 	slices.SortStableFunc(a.others, func(p, q otherMember) int { return strings.Compare(p.path, q.path) })

@@ -10,7 +10,6 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/imagetree"
-	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/splitlists"
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -42,12 +41,12 @@ func (w *walker) leave(f otherFile) {
 	case w.uses(f.path):
 	case !w.o.Select.wants(f.path):
 		if imagetree.IsImage(f.path) {
-			w.account.Add(account.Excluded, jsontext.Readable(f.path))
+			w.explain(account.Excluded, f.path)
 		}
 	case w.o.Select.ByContent, r == account.Other && !slices.Contains(noImages, strings.ToLower(path.Ext(f.path))):
 		w.others = append(w.others, f)
 	default:
-		w.account.Add(r, jsontext.Readable(f.path))
+		w.explain(r, f.path)
 	}
 }
 
@@ -104,9 +103,9 @@ func (w *walker) lookInto(root storage.Location) error {
 					return err
 				}
 			case is:
-				w.account.Add(account.ByContent, jsontext.Readable(f.path))
+				w.explain(account.ByContent, f.path)
 			default:
-				w.account.Add(account.OfFile(f.path), jsontext.Readable(f.path))
+				w.explain(account.OfFile(f.path), f.path)
 			}
 		}
 	}
@@ -142,7 +141,7 @@ func (w *walker) isImage(root storage.Location, f otherFile) (bool, error) {
 		// BM alone is the beginning of texts, too.
 		return format != "" && (format != augment.BMP || n > 18 && string(head[6:10]) == "\x00\x00\x00\x00"), nil
 	}
-	if w.o.Select.ByContent && !missing(err) {
+	if w.o.Select.ByContent && !leadsNowhere(err) {
 		return false, fmt.Errorf("list source: %w", err)
 	}
 	return false, nil

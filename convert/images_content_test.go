@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -100,5 +101,73 @@ func TestUsedFilesAreNotInTheAccount(t *testing.T) {
 	s = mustImages(t, src, t.TempDir(), ImageOptions{Labels: LabelSpec{File: filepath.Join(src, "labels.csv"), Classes: filepath.Join(src, "classes.txt")}})
 	if len(s.LeftOut) != 0 {
 		t.Errorf("%+v", s.LeftOut)
+	}
+}
+
+// TestTableNamesOtherFiles has a table name some of the files that a walk leaves out: those are samples,
+// and neither in the account nor lost for LabelSpec.Strict.
+func TestTableNamesOtherFiles(t *testing.T) {
+	kinds := []struct {
+		name, reason string // with the number of the file
+		loses        bool
+	}{
+		{"c/%d.png", "not_in_table", true}, {"c/%d", "image_by_content", true}, {"c/%d.img", "image_by_content", true}, {"c/%d.heic", "heic", true},
+		{".%d.png", "hidden", false}, {".h/c/%d.png", "hidden", false}, {"__MACOSX/%d.png", "hidden", false}, {"out/%d.png", "excluded", false},
+	}
+	rng := rand.New(rand.NewPCG(37, 2))
+	for range 40 {
+		src := t.TempDir()
+		want := map[string]int64{}
+		rows, excluded, records, lossy := "path,label\n", 0, int64(0), false
+		for _, k := range kinds {
+			for i := range rng.IntN(6) {
+				name := fmt.Sprintf(k.name, i)
+				put(t, src, name, pngOf(i))
+				named := rng.IntN(2) == 0
+				if named {
+					rows += name + ",a\n"
+				}
+				switch {
+				case k.reason == "excluded":
+					want[k.reason]++
+					if named {
+						excluded++
+					}
+				case named:
+					records++
+				default:
+					want[k.reason]++
+					lossy = lossy || k.loses
+				}
+			}
+		}
+		if records == 0 {
+			continue
+		}
+		table := filepath.Join(t.TempDir(), "t.csv")
+		put(t, filepath.Dir(table), "t.csv", []byte(rows))
+		o := ImageOptions{Options: Options{Shards: 1}, Select: SelectSpec{Exclude: []string{"out/**"}}, Labels: LabelSpec{File: table}}
+		said := notes(&o.Options)
+		s := mustImages(t, src, t.TempDir(), o)
+		got, left := map[string]int64{}, int64(0)
+		for _, e := range s.LeftOut {
+			got[e.Reason] = e.Count
+			left += e.Count
+			for _, name := range e.Names {
+				if _, err := os.Stat(filepath.Join(src, name)); err != nil || strings.Contains(rows, "\n"+name+",") && e.Reason != "excluded" {
+					t.Errorf("%s: %q (%v)", e.Reason, name, err)
+				}
+			}
+		}
+		if !maps.Equal(got, want) || s.Records != records || s.Errors != 0 || s.SkippedFiles != left {
+			t.Errorf("%s%v, want %v; %+v, want %d", rows, got, want, s, records)
+		}
+		if n := want["hidden"]; (n > 0) != strings.Contains(strings.Join(*said, "\n"), "left alone: hidden") {
+			t.Errorf("%d hidden: %q", n, *said)
+		}
+		o.Note, o.Labels.Strict = nil, true
+		if _, err := Images(t.Context(), src, t.TempDir(), o); lossy != (err != nil) {
+			t.Errorf("%v with LabelSpec.Strict: %v", want, err)
+		}
 	}
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/imagetree"
-	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
@@ -97,6 +96,7 @@ type listing struct {
 	excluded    []string        // paths of images that the globs leave out, for annotations
 	skipped     int64           // other files
 	account     account.Account // of them, by reason
+	left        []leftFile      // of them, until a table is read
 	labels      []string        // names in id order, without the offset
 	synsets     []string        // labels in the source, by id, if their names are others
 	values      []int64         // of labels without names: the integers that are stored; else nil
@@ -160,14 +160,14 @@ func (o *ImageOptions) list(ctx context.Context, src imagePlace, out string) (*l
 	if a := &o.Annotations; a.MinVisibility != 0 && !a.hasObjects() && !o.movesCarried(l.carried) {
 		return nil, optionError("AnnotationSpec.MinVisibility", "is for AnnotationSpec.Files, and for TFRecords with objects whose images change")
 	}
-	w.report()
 	l.images, l.excluded, l.skipped, l.directories, l.stating = w.images, w.excluded, w.skipped, w.directories, w.stating
-	l.account = w.account
+	l.account, l.left = w.account, w.left
 	if o.Labels.File != "" {
 		if err := l.imagesFromTable(ctx, o); err != nil {
 			return nil, err
 		}
 	}
+	l.noteLeft(o)
 	switch {
 	case records != nil:
 		return l, records.finish(l)
@@ -179,7 +179,7 @@ func (o *ImageOptions) list(ctx context.Context, src imagePlace, out string) (*l
 		if len(o.Select.Include)+len(o.Select.Exclude) > 0 {
 			want += ", and selected by SelectSpec.Include and SelectSpec.Exclude"
 		}
-		return nil, fmt.Errorf("no images in %s (%s): want files named %s; archives, TFRecords, Parquet and Arrow files are named themselves, or by a quoted glob", src.at.Path(), l.left(), want)
+		return nil, fmt.Errorf("no images in %s (%s): want files named %s; archives, TFRecords, Parquet and Arrow files are named themselves, or by a quoted glob", src.at.Path(), l.besides(), want)
 	}
 	if err := l.annotate(ctx, o); err != nil {
 		return nil, err
@@ -218,8 +218,8 @@ func (l *listing) refuseLosses(o *ImageOptions) error {
 	return nil
 }
 
-// left says what there is besides images.
-func (l *listing) left() string {
+// besides says what there is besides images.
+func (l *listing) besides() string {
 	entries := l.account.Entries()
 	if len(entries) == 0 {
 		return plural.Of(l.skipped, "other file")
@@ -265,12 +265,10 @@ type walker struct {
 	stating     []string // files that may state splits
 	skipped     int64
 	account     account.Account
+	left        []leftFile       // with LabelSpec.File: not in the account yet
 	others      []otherFile      // to be looked into
 	root        storage.Location // of a directory
 	usedBy      []string         // files and directories that are read for other things; nil before uses
-	hidden      int64            // files with image names that are hidden, or in hidden directories
-	links       int64            // symbolic links not followed
-	special     int64            // neither files nor directories
 	visited     map[string]bool  // real paths of followed directories
 	found       foundImages      // images of a directory tree, until that is listed
 }
@@ -294,7 +292,7 @@ func (w *walker) walk(dir, below string) error {
 	for i, e := range entries {
 		rel := path.Join(below, e.Name())
 		if imagetree.Hidden(e.Name()) {
-			if err := w.hide(storage.Join(dir, e.Name())); err != nil {
+			if err := w.hide(storage.Join(dir, e.Name()), rel); err != nil {
 				return err
 			}
 			continue
@@ -302,9 +300,7 @@ func (w *walker) walk(dir, below string) error {
 		mode, image := e.Type(), stats[i]
 		if mode&fs.ModeSymlink != 0 {
 			if !w.o.Select.FollowSymlinks {
-				w.links++
-				w.skipped++
-				w.account.Add(account.Link, jsontext.Readable(rel))
+				w.leaveOut(account.Link, rel)
 				continue
 			}
 			st, err := os.Stat(storage.Join(dir, e.Name())) // the target of the link matters
@@ -316,7 +312,7 @@ func (w *walker) walk(dir, below string) error {
 				if imagetree.IsImage(e.Name()) && w.wanted(rel) {
 					w.found.add(rel, "", 0, 0)
 				} else {
-					w.skipped++
+					w.leave(otherFile{path: rel})
 				}
 				continue
 			}
@@ -328,9 +324,7 @@ func (w *walker) walk(dir, below string) error {
 				return err
 			}
 		case !mode.IsRegular():
-			w.special++
-			w.skipped++
-			w.account.Add(account.Special, jsontext.Readable(rel))
+			w.leaveOut(account.Special, rel)
 		case !imagetree.IsImage(e.Name()) || !w.wanted(rel):
 			w.leave(otherFile{path: rel})
 		default:
@@ -343,9 +337,9 @@ func (w *walker) walk(dir, below string) error {
 	return nil
 }
 
-// hide counts a hidden file, or the files in a hidden directory. Read errors are ignored, since
-// none of it is used.
-func (w *walker) hide(root string) error {
+// hide counts a hidden file, or the files in a hidden directory, at rel below the source. Read errors
+// are ignored, since none of it is used.
+func (w *walker) hide(root, rel string) error {
 	return filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case w.ctx.Err() != nil:
@@ -357,18 +351,39 @@ func (w *walker) hide(root string) error {
 				return fs.SkipDir
 			}
 		default:
-			w.skip(d.Name(), p)
+			w.leaveHidden(rel + filepath.ToSlash(strings.TrimPrefix(p, root)))
 		}
 		return nil
 	})
 }
 
-// skip counts a hidden file.
-func (w *walker) skip(name, at string) {
+// leaveHidden counts a hidden file.
+func (w *walker) leaveHidden(rel string) {
+	if imagetree.IsImage(rel) {
+		w.leaveOut(account.Hidden, rel)
+	} else {
+		w.skipped++
+	}
+}
+
+// leaveOut counts a file that is not a sample.
+func (w *walker) leaveOut(r account.Reason, rel string) {
 	w.skipped++
-	if imagetree.IsImage(name) {
-		w.hidden++
-		w.account.Add(account.Hidden, jsontext.Readable(at))
+	w.explain(r, rel)
+}
+
+// leftFile is a file that is not a sample, unless a row of LabelSpec.File names it.
+type leftFile struct {
+	path   string
+	reason account.Reason
+}
+
+// explain adds a file that is counted to the account.
+func (w *walker) explain(r account.Reason, rel string) {
+	if w.o.Labels.File != "" {
+		w.left = append(w.left, leftFile{rel, r})
+	} else {
+		w.account.Add(r, rel)
 	}
 }
 
@@ -429,14 +444,15 @@ func anyMatches(globs []string, rel string) bool {
 	})
 }
 
-func (w *walker) report() {
-	if w.hidden > 0 && w.o.Labels.File == "" {
-		w.o.note("%s left alone: hidden (the name begins with a dot) or in __MACOSX", plural.Of(w.hidden, "image"))
+// noteLeft says what the walk left alone, where a user may not expect it.
+func (l *listing) noteLeft(o *ImageOptions) {
+	if n := l.account.Count(account.Hidden); n > 0 {
+		o.note("%s left alone: hidden (the name begins with a dot) or in __MACOSX", plural.Of(n, "image"))
 	}
-	if w.links > 0 {
-		w.o.note("%s not followed (SelectSpec.FollowSymlinks follows them)", plural.Of(w.links, "symbolic link"))
+	if n := l.account.Count(account.Link); n > 0 {
+		o.note("%s not followed (SelectSpec.FollowSymlinks follows them)", plural.Of(n, "symbolic link"))
 	}
-	if w.special > 0 {
-		w.o.note("%s left alone: neither files nor directories", plural.Of(w.special, "name"))
+	if n := l.account.Count(account.Special); n > 0 {
+		o.note("%s left alone: neither files nor directories", plural.Of(n, "name"))
 	}
 }

@@ -52,7 +52,7 @@ func (l *listing) addMasks(ctx context.Context, o *ImageOptions) error {
 		return fmt.Errorf("AnnotationSpec.Masks: %w", err)
 	}
 	for _, k := range found.Missing {
-		l.account.Add(account.NoImage, jsontext.Readable(masks[k].path))
+		l.account.Add(account.NoImage, masks[k].path)
 	}
 	if n := len(found.Missing); n > 0 {
 		o.note("%s in %s without an image left alone", plural.Of(n, "mask"), at.Path())

@@ -34,8 +34,7 @@ func (w *walker) nameNumbered(o origin) error {
 			return fmt.Errorf("%s is the name of one record or row, and the number of another without a name: rename the first", jsontext.Readable(p.path))
 		}
 		if !w.wanted(p.path) {
-			w.skipped++
-			w.account.Add(account.Excluded, jsontext.Readable(p.path))
+			w.leaveOut(account.Excluded, p.path)
 			continue
 		}
 		if bad := p.bad(); bad != nil {

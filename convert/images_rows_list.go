@@ -267,7 +267,7 @@ func (a *rowWalker) finish(l *listing) error {
 		return fmt.Errorf("no rows in %s are selected", a.origin.src.Path())
 	}
 	for _, name := range a.unused {
-		l.account.Add(account.Column, jsontext.Readable(name))
+		l.account.Add(account.Column, name)
 	}
 	if len(a.unused) > 0 {
 		a.o.note("columns that are not stored: %s (ImageOptions.Features stores some)", plural.Quoted(a.unused, 5))

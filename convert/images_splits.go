@@ -199,7 +199,7 @@ func (l *listing) accountForLists(o *ImageOptions, used []splitlists.List) {
 			return list.Source == file || slices.Contains(list.Reads, file) || path.Dir(list.Source) == path.Dir(file) && path.Dir(file) != "."
 		})
 		if !isUsed && !(o.Annotations.hasObjects() && annotation.IsClassFile(path.Base(file))) {
-			l.account.Add(account.OfFile(file), jsontext.Readable(file))
+			l.account.Add(account.OfFile(file), file)
 		}
 	}
 }
@@ -213,7 +213,7 @@ func (l *listing) dropUnlisted(o *ImageOptions, lists *statedLists) {
 			kept = append(kept, p)
 		} else {
 			example = cmp.Or(example, p.path)
-			l.account.Add(account.Unlisted, jsontext.Readable(p.path))
+			l.account.Add(account.Unlisted, p.path)
 		}
 	}
 	if n := len(l.images) - len(kept); n > 0 {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/imagetree"
-	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -37,14 +36,12 @@ func (w *walker) walkStore(src storage.Location, out string) error {
 			continue
 		}
 		if whole := strings.TrimSuffix(o.Name, "/"); path.Clean("/"+whole) != "/"+whole {
-			w.special++ // paths have no empty or dot elements
-			w.skipped++
-			w.account.Add(account.Special, jsontext.Readable(o.Name))
+			w.leaveOut(account.Special, o.Name) // paths have no empty or dot elements
 			continue
 		}
 		if imagetree.HiddenPath(o.Name) {
 			if !strings.HasSuffix(o.Name, "/") {
-				w.skip(o.Name, o.Name)
+				w.leaveHidden(o.Name)
 			}
 			continue
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/imagetable"
-	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/table"
 )
@@ -28,7 +27,7 @@ func (l *listing) imagesFromTable(ctx context.Context, o *ImageOptions) error {
 	t := newImageTable(o, opened, paths)
 	_, _, ignored := opened.Columns()
 	for _, column := range ignored {
-		l.account.Add(account.Column, jsontext.Readable(column))
+		l.account.Add(account.Column, column)
 	}
 	w := &walker{o: o}
 	var images []imageFile
@@ -86,12 +85,19 @@ func (l *listing) imagesFromTable(ctx context.Context, o *ImageOptions) error {
 		l.skipped += n
 		for i := range l.images {
 			if t.lines[l.images[i].path] == 0 {
-				l.account.Add(account.Unnamed, jsontext.Readable(l.images[i].path))
+				l.account.Add(account.Unnamed, l.images[i].path)
 			}
 		}
 		o.note("%s not named in %s left alone", plural.Of(n, "image"), o.Labels.File)
 	}
 	slices.SortStableFunc(images, func(a, b imageFile) int { return strings.Compare(a.path, b.path) })
+	for _, f := range l.left {
+		i, named := slices.BinarySearchFunc(images, f.path, func(p imageFile, name string) int { return strings.Compare(p.path, name) })
+		if !named || images[i].bad() != nil {
+			l.account.Add(f.reason, f.path)
+		}
+	}
+	l.left = nil
 	l.images, l.labels, l.features, l.rows = images, t.names, t.features.described, t
 	return t.stateSplits(l)
 }

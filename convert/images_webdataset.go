@@ -153,7 +153,7 @@ func (a *archiveWalker) groupSamples() {
 		slices.Sort(left)
 		a.skipped += int64(len(left)) // others are counted already
 		for _, image := range left {
-			a.account.Add(account.NoSample, jsontext.Readable(image))
+			a.account.Add(account.NoSample, image)
 		}
 		a.o.note("%s in no sample of the WebDataset left alone, as no member is named like the sample with the extension of an image: such as %s (ImageOptions.ArchiveFormat %s takes all images)",
 			plural.Of(len(left), "image"), jsontext.Readable(left[0]), Files)

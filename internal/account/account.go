@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
@@ -126,14 +127,8 @@ func (e Entry) String() string {
 // Account collects entries. The zero value is empty. It is not safe for concurrent use.
 type Account struct{ entries map[Reason]*Entry }
 
-// Add adds something by its name, which is for people.
-func (a *Account) Add(r Reason, name string) { a.AddMany(r, 1, name) }
-
-// AddMany adds n things, of which some names are given.
-func (a *Account) AddMany(r Reason, n int64, names ...string) {
-	if n == 0 {
-		return
-	}
+// Add adds something by its name, which may be any bytes.
+func (a *Account) Add(r Reason, name string) {
 	if a.entries == nil {
 		a.entries = map[Reason]*Entry{}
 	}
@@ -142,8 +137,17 @@ func (a *Account) AddMany(r Reason, n int64, names ...string) {
 		e = &Entry{Reason: r, Names: []string{}}
 		a.entries[r] = e
 	}
-	e.Count += n
-	e.Names = append(e.Names, names[:min(len(names), most-len(e.Names))]...)
+	if e.Count++; len(e.Names) < most {
+		e.Names = append(e.Names, jsontext.Readable(name))
+	}
+}
+
+// Count returns how many things were added for a reason.
+func (a *Account) Count(r Reason) int64 {
+	if e := a.entries[r]; e != nil {
+		return e.Count
+	}
+	return 0
 }
 
 // Entries returns what was added, in the order of reasons.
