@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -147,34 +148,31 @@ func (w *walker) isImage(root storage.Location, f otherFile) (bool, error) {
 	return false, nil
 }
 
+// findUsed finds what of a directory the run reads as something else than images.
+func (w *walker) findUsed(root storage.Location) {
+	of := []string{w.o.Annotations.Masks, w.o.Labels.File, w.o.Labels.Classes}
+	for _, f := range w.o.Annotations.Files {
+		of = append(of, f.Path)
+	}
+	placed := func(at storage.Location) string { return strings.TrimSuffix(filepath.ToSlash(placeOf(at)), "/") }
+	place := placed(root)
+	for _, p := range of {
+		if p == "" {
+			continue
+		}
+		if p = placed(storage.Parse(p)); isWithin(place, p) {
+			w.used = append(w.used, "")
+		} else if isWithin(p, place) {
+			w.used = append(w.used, p[len(place)+1:])
+		}
+	}
+}
+
 // uses reports whether the run reads a file of the source as something else than an image.
 func (w *walker) uses(rel string) bool {
-	if w.usedBy == nil {
-		w.usedBy = []string{}
-		for _, f := range w.o.Annotations.Files {
-			w.usedBy = append(w.usedBy, f.Path)
-		}
-		for _, p := range []string{w.o.Annotations.Masks, w.o.Labels.File, w.o.Labels.Classes} {
-			if p != "" {
-				w.usedBy = append(w.usedBy, p)
-			}
-		}
-		for i, p := range w.usedBy {
-			w.usedBy[i] = placeOf(storage.Parse(p))
-		}
-	}
-	if len(w.usedBy) == 0 {
-		return false
-	}
-	at := placeOf(w.root.Join(rel))
-	for _, p := range w.usedBy {
-		if rest, ok := strings.CutPrefix(at, p); ok && (rest == "" || rest[0] == '/' || rest[0] == '\\') {
-			if ext := strings.ToLower(path.Ext(rel)); rest == "" || slices.Contains(annotationExtensions, ext) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.used, func(used string) bool {
+		return rel == used || (used == "" || isWithin(rel, used)) && slices.Contains(annotationExtensions, strings.ToLower(path.Ext(rel)))
+	})
 }
 
 // annotationExtensions are those of the files that are read in a directory of annotations or masks.

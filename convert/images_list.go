@@ -237,7 +237,7 @@ func (w *walker) listTree(src imagePlace, out string) (*imageTree, error) {
 	if w.out, err = os.Stat(out); err == nil && os.SameFile(src.directory, w.out) {
 		return nil, fmt.Errorf("%s is both source and output: choose another output directory", src.at.Path())
 	}
-	w.root = src.at
+	w.findUsed(src.at)
 	if src.at.Remote() {
 		err = w.walkStore(src.at, out)
 	} else {
@@ -265,12 +265,11 @@ type walker struct {
 	stating     []string // files that may state splits
 	skipped     int64
 	account     account.Account
-	left        []leftFile       // with LabelSpec.File: not in the account yet
-	others      []otherFile      // to be looked into
-	root        storage.Location // of a directory
-	usedBy      []string         // files and directories that are read for other things; nil before uses
-	visited     map[string]bool  // real paths of followed directories
-	found       foundImages      // images of a directory tree, until that is listed
+	left        []leftFile      // with LabelSpec.File: not in the account yet
+	others      []otherFile     // to be looked into
+	used        []string        // files and directories that are read for other things, "" for all
+	visited     map[string]bool // real paths of followed directories
+	found       foundImages     // images of a directory tree, until that is listed
 }
 
 func (w *walker) walk(dir, below string) error {

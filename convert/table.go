@@ -178,9 +178,10 @@ func (o *TableOptions) drops(column string) bool {
 	return slices.ContainsFunc(o.Drop, func(name string) bool { return isWithin(column, name) })
 }
 
-// isWithin reports whether a column has a name, or belongs to the object or struct of that name.
-func isWithin(column, name string) bool {
-	rest, ok := strings.CutPrefix(column, name)
+// isWithin reports whether a path with slashes is another one, or below it. A column belongs to an
+// object or struct in the same way.
+func isWithin(path, above string) bool {
+	rest, ok := strings.CutPrefix(path, above)
 	return ok && (rest == "" || rest[0] == '/')
 }
 
