@@ -14,6 +14,7 @@
 package splitlists
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -63,7 +64,7 @@ func Assign(lists []List, images []string) (*Assignment, error) {
 	for i := range a.Of {
 		a.Of[i] = -1
 	}
-	var full, bare *index
+	indexes := map[indexKey]*index{}
 	for k := range lists {
 		l := &lists[k]
 		for _, dir := range l.Directories {
@@ -80,15 +81,14 @@ func Assign(lists []List, images []string) (*Assignment, error) {
 		if len(l.Names) == 0 {
 			continue
 		}
-		by := &full
-		if l.Bare {
-			by = &bare
-		}
-		if *by == nil {
-			*by = newIndex(images, l.Bare)
+		key := indexKey{l.Below, l.Bare}
+		by := indexes[key]
+		if by == nil {
+			by = newIndex(images, key)
+			indexes[key] = by
 		}
 		for _, name := range l.Names {
-			i, other := (*by).find(name, l.Below)
+			i, other := by.find(name)
 			switch {
 			case i < 0:
 				a.unmatched(k, name)
@@ -128,17 +128,26 @@ func (a *Assignment) unmatched(k int, name string) {
 func within(images []string, dir, below string) (first, end int) {
 	parts := names(dir)
 	for ; len(parts) > 0; parts = parts[1:] {
-		prefix := path.Join(below, strings.Join(parts, "/")) + "/"
-		first, _ = slices.BinarySearch(images, prefix)
-		end = first
-		for end < len(images) && strings.HasPrefix(images[end], prefix) {
-			end++
-		}
-		if end > first {
+		if first, end = in(images, path.Join(below, strings.Join(parts, "/"))); end > first {
 			return first, end
 		}
 	}
 	return 0, 0
+}
+
+// in returns the images in a directory or below, as first up to end.
+func in(images []string, dir string) (first, end int) {
+	if dir == "" {
+		return 0, len(images)
+	}
+	first, _ = slices.BinarySearch(images, dir+"/")
+	n, _ := slices.BinarySearchFunc(images[first:], dir+"/", func(image, prefix string) int {
+		if strings.HasPrefix(image, prefix) {
+			return -1
+		}
+		return 1
+	})
+	return first, first + n
 }
 
 // names are the names in a path as somebody wrote it: without "." and "..", and with either slash.
@@ -147,69 +156,99 @@ func names(written string) []string {
 	return slices.DeleteFunc(parts, func(name string) bool { return name == "." || name == ".." })
 }
 
-// index finds images by the names of their files.
+// index finds images by the ends of their paths. Many may have the same name in different directories,
+// such as the frames of videos: paths are sorted from their ends, so that those with most names in common
+// with another path are beside where it would be.
 type index struct {
-	images []string
-	bare   bool
-	first  map[string]int32 // by name
-	next   []int32          // of the same name, -1 after the last
+	first  int      // of the images that it has
+	images []string // without extensions, if names lack them
+	order  []int32  // of images
 }
 
-func newIndex(images []string, bare bool) *index {
-	x := &index{images: images, bare: bare, first: make(map[string]int32, len(images)), next: make([]int32, len(images))}
-	for i := len(images) - 1; i >= 0; i-- {
-		base := x.base(images[i])
-		x.next[i] = -1
-		if other, ok := x.first[base]; ok {
-			x.next[i] = other
+// indexKey says what an index has: the images below a directory, "" for all, with or without extensions.
+type indexKey struct {
+	below string
+	bare  bool
+}
+
+func newIndex(images []string, key indexKey) *index {
+	first, end := in(images, key.below)
+	x := &index{first: first, images: images[first:end], order: make([]int32, end-first)}
+	if key.bare {
+		x.images = slices.Clone(x.images)
+		for i, image := range x.images {
+			x.images[i] = strings.TrimSuffix(image, path.Ext(image))
 		}
-		x.first[base] = int32(i)
 	}
+	for i := range x.order {
+		x.order[i] = int32(i)
+	}
+	slices.SortFunc(x.order, func(i, j int32) int { return compareEnds(x.images[i], x.images[j]) })
 	return x
-}
-
-// base is the name that an image is found by.
-func (x *index) base(image string) string {
-	base := path.Base(image)
-	if x.bare {
-		base = strings.TrimSuffix(base, path.Ext(base))
-	}
-	return base
 }
 
 // find returns the image of a name, -1 if there is none, and another that is as likely, -1 if there
 // is none.
-func (x *index) find(name, below string) (image, other int) {
-	parts := names(name)
-	image, other = -1, -1
-	if len(parts) == 0 {
-		return image, other
-	}
-	i, ok := x.first[parts[len(parts)-1]]
-	if !ok {
-		return image, other
-	}
-	most := -1
-	for ; i >= 0; i = x.next[i] {
-		if below != "" && !strings.HasPrefix(x.images[i], below+"/") {
-			continue
+func (x *index) find(name string) (image, other int) {
+	name = strings.Join(names(name), "/")
+	at, _ := slices.BinarySearchFunc(x.order, name, func(i int32, name string) int { return compareEnds(x.images[i], name) })
+	like := func(k int) int {
+		if k < 0 || k >= len(x.order) {
+			return 0
 		}
-		switch n := common(x.images[i], parts); {
-		case n > most:
-			image, other, most = int(i), -1, n
-		case n == most:
-			other = int(i)
-		}
+		return common(x.images[x.order[k]], name)
 	}
-	return image, other
+	most := max(like(at-1), like(at))
+	if most == 0 {
+		return -1, -1
+	}
+	first, end := at, at
+	for like(first-1) == most {
+		first--
+	}
+	for like(end) == most {
+		end++
+	}
+	alike := x.order[first:end]
+	if image = x.first + int(slices.Min(alike)); len(alike) == 1 {
+		return image, -1
+	}
+	return image, x.first + int(slices.Max(alike))
 }
 
-// common returns how many directories at the end of an image's path the parts of a name have, too.
-func common(image string, parts []string) (n int) {
-	dir := path.Dir(image)
-	for i := len(parts) - 2; i >= 0 && dir != "." && path.Base(dir) == parts[i]; i-- {
-		dir = path.Dir(dir)
-		n++
+// compareEnds compares paths byte by byte from their ends, as if all began with a slash.
+func compareEnds(a, b string) int {
+	for i, j := len(a)-1, len(b)-1; ; i, j = i-1, j-1 {
+		x, y := byteAt(a, i), byteAt(b, j)
+		switch {
+		case x != y:
+			return cmp.Compare(x, y)
+		case i < 0 || j < 0:
+			return cmp.Compare(i, j)
+		}
 	}
-	return n
+}
+
+// common returns how many names two paths have in common at their ends.
+func common(a, b string) (n int) {
+	for i, j := len(a)-1, len(b)-1; ; i, j = i-1, j-1 {
+		x := byteAt(a, i)
+		if x != byteAt(b, j) {
+			return n
+		}
+		if x == '/' {
+			n++
+		}
+		if i < 0 || j < 0 {
+			return n
+		}
+	}
+}
+
+// byteAt returns the byte of a path at i, and the slash that it is taken to begin with at -1.
+func byteAt(p string, i int) byte {
+	if i < 0 {
+		return '/'
+	}
+	return p[i]
 }
