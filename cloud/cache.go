@@ -5,7 +5,8 @@ import "github.com/tfrec/tfrec/internal/storage"
 // CacheOptions say where objects are cached, and how much of them.
 type CacheOptions struct {
 	// Dir is the directory. It is created if necessary; one of another user, one that others can
-	// write, and a non-empty one that is not a cache are refused. Processes may share it, and later ones use what is in it.
+	// write, and a non-empty one that is not a cache are refused. Processes may share it, and later
+	// ones use what is in it.
 	Dir string
 	// Size is how many bytes the files in it may have, each rounded up to 4 KiB.
 	// Default: 10 GiB; 4 MiB is the least.

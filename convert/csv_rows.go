@@ -79,7 +79,7 @@ func (r *csvRows) scalar(e *rowEncoder, body []byte, f *featureEncoder) ([]byte,
 			return f.appendFloat(body, v), ""
 		}
 	case f.Type == TypeInt64:
-		if v, ok := parseInt64(field); ok {
+		if v, ok := csvscan.ParseIntOrBool(field); ok {
 			return f.appendInt64(body, v), ""
 		}
 	default:
@@ -94,14 +94,6 @@ func (r *csvRows) missing(f *featureEncoder, field []byte) bool {
 		return r.format.missing.Is(field)
 	}
 	return r.format.missing.IsPadded(field)
-}
-
-// parseInt64 parses an integer, or true and false as 1 and 0.
-func parseInt64(field []byte) (int64, bool) {
-	if v, ok := csvscan.ParseInt64(field); ok {
-		return v, true
-	}
-	return csvscan.ParseBool(field)
 }
 
 func (r *csvRows) vector(e *rowEncoder, body []byte, f *featureEncoder) ([]byte, string) {
@@ -128,7 +120,7 @@ func (r *csvRows) vector(e *rowEncoder, body []byte, f *featureEncoder) ([]byte,
 		case TypeInt64:
 			v, ok := int64(0), true
 			if !missing {
-				v, ok = parseInt64(field)
+				v, ok = csvscan.ParseIntOrBool(field)
 			}
 			if !ok {
 				return body, r.unparsable(column, f.Type, field)

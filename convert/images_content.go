@@ -148,7 +148,8 @@ func (w *walker) isImage(root storage.Location, f otherFile) (bool, error) {
 	return false, nil
 }
 
-// findUsed finds what of a directory the run reads as something else than images.
+// findUsed finds the files and directories below root that the run reads for something other than
+// images.
 func (w *walker) findUsed(root storage.Location) {
 	of := []string{w.o.Annotations.Masks, w.o.Labels.File, w.o.Labels.Classes}
 	for _, f := range w.o.Annotations.Files {
@@ -168,7 +169,7 @@ func (w *walker) findUsed(root storage.Location) {
 	}
 }
 
-// uses reports whether the run reads a file of the source as something else than an image.
+// uses reports whether the run reads a file of the source for something other than images.
 func (w *walker) uses(rel string) bool {
 	return slices.ContainsFunc(w.used, func(used string) bool {
 		return rel == used || (used == "" || isWithin(rel, used)) && slices.Contains(annotationExtensions, strings.ToLower(path.Ext(rel)))

@@ -20,9 +20,9 @@ type LabelSpec struct {
 	// PathSuffix is appended to paths in File that do not end in it, such as ".jpg" to ids.
 	// Default: none.
 	PathSuffix string
-	// SplitColumn names the column of File, or of Parquet and Arrow files, with the split of each image, as SPLIT in directories.
-	// Default: split, subset or partition, if one of its values is train, val or test in any
-	// spelling. Options.Splits replaces it.
+	// SplitColumn names the column of File, or of Parquet and Arrow files, with the split of each
+	// image. Default: split, subset or partition, if one of its values names train, val or test as
+	// a directory may (training, dev, test2017). Options.Splits replaces it.
 	SplitColumn string
 	// Separator separates the labels of a row, such as "|". An image then has a list of labels, in
 	// the order of the row, which may be empty; spaces around them do not count. A column of lists

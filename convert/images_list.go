@@ -218,7 +218,7 @@ func (l *listing) refuseLosses(o *ImageOptions) error {
 	return nil
 }
 
-// besides says what there is besides images.
+// besides describes what the source has besides images.
 func (l *listing) besides() string {
 	entries := l.account.Entries()
 	if len(entries) == 0 {

@@ -187,8 +187,8 @@ func (s *imageSource) imagesOfJob(job int) iter.Seq[int32] {
 	}
 }
 
-// is reports whether an image is of this size and version, or on disk of this time and version, of
-// which the latter may not be known, or does not count.
+// is reports whether an image has this size and version. On disk, the modification time must be the same,
+// too; the version counts only if both are known, and not with Options.TrustTimes.
 func (s *imageSource) is(p *imageFile, size, modTime int64, version []byte) bool {
 	switch {
 	case size != p.size:

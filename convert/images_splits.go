@@ -424,8 +424,8 @@ func (c *splitColumn) names(cell string) string {
 	return fmt.Sprintf("column %q: %q is not the name of a split", c.name, cell)
 }
 
-// state makes the splits of the column those of the listing, unless none is train, val or test and the
-// column is not one that LabelSpec.SplitColumn names. It reports whether it did.
+// state makes the splits of the column those of the listing, if LabelSpec.SplitColumn names it or one of
+// them is train, val or test. It reports whether it did.
 func (c *splitColumn) state(o *ImageOptions, l *listing, source string) (used bool, err error) {
 	if c.name == "" {
 		return false, nil

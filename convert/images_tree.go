@@ -85,11 +85,11 @@ func (t *imageTree) find(ctx context.Context, name string) (p *imageFile, reason
 	case !st.Mode().IsRegular():
 		return nil, "not a file: " + jsontext.Readable(name), nil
 	}
-	p = &imageFile{path: name, size: st.Size(), modTime: st.ModTime().UnixNano(), version: versionAs([]byte(changeVersion(storage.Change(st))), imageVersion{})}
+	version := changeVersion(storage.Change(st))
 	if o, remote := st.Sys().(storage.Object); remote {
-		p.version = versionAs([]byte(o.Version), imageVersion{})
+		version = o.Version
 	}
-	return p, "", nil
+	return &imageFile{path: name, size: st.Size(), modTime: st.ModTime().UnixNano(), version: versionAs([]byte(version), imageVersion{})}, "", nil
 }
 
 // missing reports whether an error means that there is no such file, or that no file can have this

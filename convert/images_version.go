@@ -2,8 +2,8 @@ package convert
 
 import "bytes"
 
-// imageVersion is the version of an image in a store, in an archive or on disk. A million ETags as text would
-// take 50 MB; those of the usual forms have no text of their own.
+// imageVersion is the version of an image in a store, in an archive or on disk. A million ETags as text
+// would take 50 MB; those of the usual forms have no text of their own.
 type imageVersion struct {
 	form   *versionForm // nil: there is no version
 	digits [16]byte     // of the form, two in a byte

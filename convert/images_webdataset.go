@@ -31,8 +31,9 @@ const (
 	// Files are the files of a directory tree.
 	Files ArchiveFormat = "files"
 	// WebDataset has samples of several members KEY.EXT: KEY is everything up to the first dot of
-	// the base name or, where that leaves no image, to the last. The label is the integer in .cls, which is its own id. Members other than the
-	// image become bytes features EXT; with ImageOptions.Features, keys of .json do instead of it.
+	// the base name or, where that leaves no image, to the last. The label is the integer in .cls,
+	// which is its own id. Members other than the image become bytes features EXT; with
+	// ImageOptions.Features, keys of .json do instead of it.
 	WebDataset ArchiveFormat = "webdataset"
 )
 

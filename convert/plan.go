@@ -90,10 +90,7 @@ func (r *run) estimate(ctx context.Context) (*Estimate, error) {
 		return nil, err
 	}
 	e := &Estimate{Workers: r.workers()}
-	var planned, bytes int64
-	for _, j := range r.jobs {
-		planned += j.samples
-	}
+	planned, bytes := r.plannedSamples(), int64(0)
 	p := getPiece()
 	defer putPiece(p)
 	began := time.Now()

@@ -113,8 +113,8 @@ const (
 	optionGiven  = "shards_given" // the requested number otherwise, or text: "train=16,val=2"
 )
 
-// optionSplits says how samples are divided; with splitsByDirectories, splitsByLists or splitsByTable the source does
-// that, which is the default if there are any.
+// optionSplits says how samples are divided. With the other words here the source states it, by
+// directories, annotations, lists or a table.
 const (
 	optionSplits        = "splits"
 	splitsByDirectories = "folders"

@@ -33,12 +33,17 @@ func (e Expected) String() string {
 	return fmt.Sprintf("%d-%d", e.Min, e.Max)
 }
 
+// plannedSamples returns how many samples the jobs have.
+func (r *run) plannedSamples() (n int64) {
+	for _, j := range r.jobs {
+		n += j.samples
+	}
+	return n
+}
+
 // refuseUnexpected returns an error if another number of samples is planned than Options.Expect says.
 func (r *run) refuseUnexpected() error {
-	planned := int64(0)
-	for _, j := range r.jobs {
-		planned += j.samples
-	}
+	planned := r.plannedSamples()
 	if e := r.Expect; e != (Expected{}) && (planned < e.Min || planned > e.Max) {
 		return fmt.Errorf("the input gives %s, and Options.Expect is %v: nothing was written", plural.Of(planned, "sample"), e)
 	}
@@ -52,10 +57,7 @@ func (r *run) refuseShrink(before *previous) error {
 	if before == nil || r.AllowShrink || r.difference(before) != "" {
 		return nil
 	}
-	planned := int64(0)
-	for _, j := range r.jobs {
-		planned += j.samples
-	}
+	planned := r.plannedSamples()
 	if planned >= before.samples-planned {
 		return nil
 	}

@@ -95,7 +95,7 @@ func (c *csvFormat) scanOptions() (string, error) {
 		}
 		c.scans.Distinct = []int{label}
 	}
-	return fmt.Sprintf("3 %q %v %q %d %q %v", o.Delimiter, o.NoHeader, o.Columns, o.MaxRow, o.MissingValues, c.scans.Distinct), nil
+	return fmt.Sprintf("4 %q %v %q %d %q %v", o.Delimiter, o.NoHeader, o.Columns, o.MaxRow, o.MissingValues, c.scans.Distinct), nil
 }
 
 func (c *csvFormat) merge(files []*tableFile) ([]inputColumn, error) {

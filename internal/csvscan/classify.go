@@ -199,10 +199,13 @@ func isRounded(field []byte, k class) bool {
 }
 
 // Rounds reports whether a number has digits that get lost in a float32, within whose range it is.
-func Rounds(number []byte) bool { return isRounded(number, classify(number)) }
+func Rounds(number []byte) bool {
+	return len(number) > maxExact && isRounded(number, classify(number))
+}
 
 // fewDigits says, at a glance, that a float of more than maxExact bytes without an exponent has digits
-// that make an integer below 2^23, all of which float32 holds: half of its unit in the last place is at most 2^-24 of the value.
+// that make an integer below 2^23, all of which float32 holds: half of its unit in the last place is at
+// most 2^-24 of the value.
 func fewDigits(field []byte) bool {
 	n, at := len(field), 0 // indexes, as slicing would branch
 	if field[0] == '-' {

@@ -45,7 +45,7 @@ type Column struct {
 	// Padded are values that Missing would know without the blanks around them. They are missing in a
 	// column of numbers, and text in others.
 	Padded  int64 `json:"padded"`
-	Bools   int64 `json:"bools"`   // of the Texts: those that ParseBool takes
+	Words   bool  `json:"words"`   // one of the Texts is none that ParseBool takes
 	Foreign int64 `json:"foreign"` // of the Texts: those that are not UTF-8
 	Lossy   int64 `json:"lossy"`   // numbers outside float32's range
 
@@ -95,7 +95,7 @@ func (c *Column) Merge(other *Column) {
 	c.Missing += other.Missing
 	c.Lossy += other.Lossy
 	c.Padded += other.Padded
-	c.Bools += other.Bools
+	c.Words = c.Words || other.Words
 	c.Foreign += other.Foreign
 	c.Rounded = c.Rounded || other.Rounded
 }
@@ -109,7 +109,7 @@ func (c *Column) KindNote(name string) string {
 	switch {
 	case c.Ints+c.Floats+c.Texts+c.Padded == 0 && c.Missing > 0:
 		return fmt.Sprintf("column %q: no value in %s: stored as bytes; CSVOptions.Types %s gives another type", name, plural.Of(c.Missing, "row"), assign(name, "float"))
-	case c.Texts > 0 && c.Texts == c.Bools && c.Floats == 0:
+	case c.Texts > 0 && !c.Words && c.Floats == 0:
 		return fmt.Sprintf("column %q: true and false are stored as they are written, as bytes; CSVOptions.Types %s stores 1 and 0", name, assign(name, "int64"))
 	case c.Texts > 0 && c.Ints+c.Floats > 0:
 		reason := ""

@@ -63,8 +63,8 @@ func skipComment(in *bufio.Reader, isComment func(line []byte) bool) (int64, err
 	return int64(size), err
 }
 
-// readHeader reads the first row, which is not blank. It returns the names without blanks around them, and the offset and the
-// line after it. The row is on the given line.
+// readHeader reads the first row, which is not blank. It returns the names without blanks around them,
+// and the offset and the line after it. The row is on the given line.
 func readHeader(c *chunker, line int64) (names []string, offset, next int64, err error) {
 	row, _, err := c.next(nil)
 	if err != nil {

@@ -8,7 +8,8 @@ import "unicode/utf8"
 type inferrer struct {
 	missing *Missing
 	columns []columnState
-	chunk   int // the chunk that the rows are of
+	chunk   int  // the chunk that the rows are of
+	foreign bool // it has bytes that are not UTF-8
 }
 
 // columnState is a Column before its places are known as lines of the file.
@@ -29,6 +30,11 @@ func (p rowPosition) before(q rowPosition) bool {
 
 func newInferrer(columns int, missing *Missing) *inferrer {
 	return &inferrer{missing: missing, columns: make([]columnState, columns)}
+}
+
+// begin begins with a chunk, by its number and its bytes.
+func (f *inferrer) begin(chunk int, data []byte) {
+	f.chunk, f.foreign = chunk, !utf8.Valid(data)
 }
 
 // row takes in a row that isn't bad, of a Tokenizer that counts lines from 0
@@ -56,15 +62,18 @@ func (f *inferrer) row(t *Tokenizer) {
 				f.note(&c.Lossy, &c.lossy, &c.FirstLossy, t.Line(), field)
 			}
 		default:
-			if k == classText && f.missing.IsPadded(field) {
-				c.Padded++
-				continue
-			}
-			if k == classText && !utf8.Valid(field) {
-				f.note(&c.Foreign, &c.foreign, &c.FirstForeign, t.Line(), field)
-			}
-			if _, ok := ParseBool(field); ok {
-				c.Bools++
+			if k == classText {
+				bare := trimBlanks(field)
+				if len(bare) < len(field) && f.missing.Is(bare) {
+					c.Padded++
+					continue
+				}
+				if f.foreign && !utf8.Valid(field) {
+					f.note(&c.Foreign, &c.foreign, &c.FirstForeign, t.Line(), field)
+				}
+				c.Words = c.Words || !isBool(bare)
+			} else {
+				c.Words = true
 			}
 			if f.note(&c.Texts, &c.texts, &c.FirstText, t.Line(), field) {
 				c.Reason = reasons[k]

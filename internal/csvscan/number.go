@@ -40,13 +40,30 @@ func ParseInt64(field []byte) (int64, bool) {
 // ParseBool parses true and false, in any case and with blanks around them, as 1 and 0. It reports
 // false for anything else.
 func ParseBool(field []byte) (int64, bool) {
-	switch field = trimBlanks(field); {
-	case len(field) == 4 && bytes.EqualFold(field, []byte("true")):
-		return 1, true
-	case len(field) == 5 && bytes.EqualFold(field, []byte("false")):
-		return 0, true
+	field = trimBlanks(field)
+	if !isBool(field) {
+		return 0, false
 	}
-	return 0, false
+	return int64(5 - len(field)), true
+}
+
+// isBool says whether a field without blanks around it is true or false.
+func isBool(field []byte) bool {
+	switch len(field) {
+	case len("true"):
+		return field[0]|0x20 == 't' && bytes.EqualFold(field, []byte("true"))
+	case len("false"):
+		return field[0]|0x20 == 'f' && bytes.EqualFold(field, []byte("false"))
+	}
+	return false
+}
+
+// ParseIntOrBool is ParseInt64 or else ParseBool: what a field of a column of integers may be.
+func ParseIntOrBool(field []byte) (int64, bool) {
+	if v, ok := ParseInt64(field); ok {
+		return v, true
+	}
+	return ParseBool(field)
 }
 
 // Powers of ten that a float64 holds exactly.

@@ -68,8 +68,8 @@ func checkEncoding(head []byte, name string) (int, error) {
 	return 0, fmt.Errorf("%w: it is %s: convert it with: iconv -f %s -t UTF-8 %q > utf8.csv", ErrEncoding, is, is, name)
 }
 
-// refuseControl returns an error if the first row of a table has control characters that no text has: some
-// names have colours of a terminal.
+// refuseControl returns an error if the first row of a table has control characters that no text has.
+// Escape is none of them: some names have the colours of a terminal.
 func refuseControl(sample []byte, delim byte) error {
 	row := sample
 	if end := bytes.IndexAny(sample, "\r\n"); end >= 0 {

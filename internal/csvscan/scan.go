@@ -196,7 +196,7 @@ func (r *scanner) work() error {
 	var rows, bad, blank int64
 	for j := range r.jobs {
 		hash := hashOf(j.data)
-		columns.chunk = j.index
+		columns.begin(j.index, j.data)
 		n := int64(0)
 		for t.Reset(j.data, 0); t.Next(); n++ {
 			if t.Bad() {

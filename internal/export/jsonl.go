@@ -18,8 +18,9 @@ import (
 // base64Suffix marks, in the formats that are text, the columns of bytes.
 const base64Suffix = ".base64"
 
-// textNames returns the names of columns in a file of text. Text under a key that ends in the suffix
-// is written as bytes: it is what the member without the suffix would be read as.
+// textNames returns the names of columns in a file of text. Text under a key that ends in the suffix is
+// written in base64, under the key and the suffix once more: as it is, it would be decoded when it is
+// read.
 func textNames(s *inputScan) ([]string, error) {
 	names := make([]string, len(s.columns))
 	taken := map[string]bool{}

@@ -291,10 +291,7 @@ func (p *rowParser) value(i int, tok *csvscan.Tokenizer) error {
 	switch v.Kind {
 	case table.Int64:
 		var n int64
-		if n, ok = csvscan.ParseInt64(cell); !ok {
-			n, ok = csvscan.ParseBool(cell)
-		}
-		if ok {
+		if n, ok = csvscan.ParseIntOrBool(cell); ok {
 			v.Ints = append(v.Ints, n)
 		}
 	case table.Float:

@@ -26,7 +26,7 @@ type List struct {
 	Split string
 	// Source is the file that says so, relative to the source of images, and File its path.
 	Source, File string
-	// Reads are the lists that it names and that are here, relative to the source of images.
+	// Reads are the files that Source names and that exist, relative to the source of images.
 	Reads []string
 	// Directories have images of the split, in them or below, and Names are images, as they are
 	// written. Bare says that Names lack the extension.
@@ -156,9 +156,9 @@ func names(written string) []string {
 	return slices.DeleteFunc(parts, func(name string) bool { return name == "." || name == ".." })
 }
 
-// index finds images by the ends of their paths. Many may have the same name in different directories,
-// such as the frames of videos: paths are sorted from their ends, so that those with most names in common
-// with another path are beside where it would be.
+// index finds images by the ends of their paths. Many images may have one name, in different
+// directories, such as the frames of videos: paths are sorted from their ends, so that those that have
+// most names in common with another path stand where that would.
 type index struct {
 	first  int      // of the images that it has
 	images []string // without extensions, if names lack them

@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// Change identifies the state of a file on disk beyond its size and modification time, which whoever
-// replaces it may set back: by its inode and the time of the last change of that, in 32 hexadecimal
-// digits. It is "" where the file system has none.
+// Change identifies the state of a file on disk by its inode and the time of the inode's last change,
+// in 32 hexadecimal digits: modification times can be set back, this one cannot. It is "" where the file
+// system has no inodes.
 func Change(st fs.FileInfo) string {
 	s, ok := st.Sys().(*syscall.Stat_t)
-	if !ok || s.Ino == 0 {
+	if !ok {
 		return ""
 	}
 	return ChangeOf(s.Ino, changeTime(s))
@@ -22,6 +22,9 @@ func Change(st fs.FileInfo) string {
 
 // ChangeOf is Change for an inode and its time in nanoseconds since 1970.
 func ChangeOf(inode uint64, nanoseconds int64) string {
+	if inode == 0 {
+		return ""
+	}
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:], inode)
 	binary.BigEndian.PutUint64(b[8:], uint64(nanoseconds))

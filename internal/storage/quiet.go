@@ -14,9 +14,9 @@ const tellAgain = time.Minute
 var quiet struct {
 	sync.Mutex
 	tell  func(store string, since time.Duration)
-	began map[string]time.Time // when the first request was made that had no answer
-	last  map[string]time.Time // when that of the last one was noticed
-	told  map[string]time.Time
+	began map[string]time.Time // by store: when the first request without an answer was made
+	last  map[string]time.Time // when a request without an answer was last noticed
+	told  map[string]time.Time // when tell was last called
 }
 
 // OnSilence has tell called when a store has sent nothing for the time that a server may be silent

@@ -11,8 +11,8 @@
 //
 // Booleans and integers are Int64, as are dates, times and timestamps in the column's unit, and
 // INT96 timestamps in nanoseconds; floats, doubles, floats of 16 bits and decimals are Float;
-// strings and bytes are Bytes. ScanOptions.Kinds may make integers Float or Bytes, and decimals Bytes: their
-// text.
+// strings and bytes are Bytes. ScanOptions.Kinds may make integers Float, and integers and decimals
+// Bytes: their text.
 //
 // Members of groups are columns a/b, missing where the group is null. Repeated fields and LISTs, of
 // three levels or the older two, are lists; a list of groups is a list for each member. A null
