@@ -16,7 +16,7 @@ type RecordBatch struct {
 }
 
 // State returns the state of a consumer that has received this batch and all before it.
-func (b *RecordBatch) State() State { return b.mark.state() }
+func (b *RecordBatch) State() State { return b.mark.whole() }
 
 // Batch describes batches of n records. The last one may be smaller; dropRemainder drops it.
 // Nothing is copied: this is as fast as reading records.

@@ -76,10 +76,7 @@ func (s *flowBatches[T]) next() (*element[[]T], error) {
 		b.value = append(b.value, e.value)
 	}
 	for _, e := range b.parts {
-		b.pass = e.epoch() + 1
-		if n := len(e.marks); n > 0 {
-			b.marks = append(b.marks, e.marks[n-1].retain())
-		}
+		b.marks = append(b.marks, e.last().retain())
 	}
 	return &b.element, nil
 }
@@ -128,10 +125,9 @@ func (s *flowBatches[T]) forget() {
 	s.ahead, s.ended = nil, nil
 }
 
-// UnbatchFlow describes the elements of a flow of slices, one by one. If [BatchFlow] made the
-// slices, a State is the one after its element; so it is if a stage before has a position of its
-// own (see [State.Flow]). Otherwise a State within a slice is the one before the slice, whose
-// elements are returned again.
+// UnbatchFlow describes the elements of a flow of slices, one by one. A State is the one before the
+// slice of its element, with the number of the slice's elements up to there: Resume makes the slice
+// again.
 func UnbatchFlow[T any](f Flow[[]T]) Flow[T] {
 	return Flow[T]{func(ctx context.Context, from origin) (source[T], error) {
 		return openUnbatched(ctx, f, from)
@@ -144,27 +140,19 @@ type unbatched[T any] struct {
 	now  *loose[T]
 	idle idle[*loose[T]]
 
-	// If a stage before has a section, this one has too: the number of elements given since last.
-	exact  bool
-	stage  flowStage
-	last   mark // after a slice; the start of the epoch
-	given  int64
-	before State // of the epoch
+	stage  flowStage // its section is given
+	last   mark      // after a slice; the start of the epoch
+	given  int64     // elements since last
+	before State     // of the epoch
 }
 
 func openUnbatched[T any](ctx context.Context, f Flow[[]T], from origin) (_ *unbatched[T], err error) {
 	s := &unbatched[T]{stage: flowStage{name: "unbatch"}}
 	var at []int64
-	if from.state != nil && len(from.state.Flow) > 0 {
-		s.in, at, err = beginStage(ctx, f, from, s.stage.name, 1, 1)
-	} else {
-		s.in, err = f.begin(ctx, from)
-	}
-	if err != nil {
+	if s.in, at, err = beginStage(ctx, f, from, s.stage.name, 1, 1); err != nil {
 		return nil, err
 	}
 	s.in.running().makes(s.stage.name)
-	s.exact = len(s.in.state().Flow) > 0
 	if err := s.resume(at); err != nil {
 		s.close()
 		return nil, err
@@ -176,8 +164,6 @@ func openUnbatched[T any](ctx context.Context, f Flow[[]T], from origin) (_ *unb
 func (s *unbatched[T]) resume(at []int64) error {
 	if at == nil {
 		at = []int64{0}
-	} else if !s.exact {
-		return errPosition(s.stage.name)
 	}
 	s.begin(at[0])
 	for range at[0] {
@@ -195,12 +181,8 @@ func (s *unbatched[T]) resume(at []int64) error {
 
 // begin sets the state before the epoch's elements that follow the given ones.
 func (s *unbatched[T]) begin(given int64) {
-	s.before = s.in.state()
-	if !s.exact {
-		return
-	}
+	before := s.in.state()
 	s.last.release()
-	before := s.before
 	s.last, s.given = mark{saved: &before}, 0
 	s.before = s.stage.start(before, given)
 }
@@ -254,49 +236,35 @@ func (s *unbatched[T]) take(whole *element[[]T]) *loose[T] {
 	l.left.Store(int32(n))
 	for i, v := range whole.value {
 		e := &l.elements[i]
-		e.value, e.free, e.pass = v, l.free, whole.epoch()+1
-		if s.exact {
-			s.locate(e, whole.marks, i, n)
-			continue
-		}
-		m := -1
-		switch {
-		case len(whole.marks) == n:
-			m = i
-		case i == n-1:
-			m = len(whole.marks) - 1
-		}
-		if m >= 0 {
-			e.marks = append(e.marks, whole.marks[m].retain())
+		e.value, e.free = v, l.free
+		e.marks = append(e.marks, s.locate(whole.marks, i, n))
+		if hasState[T]() {
+			any(v).(marked).setMark(e.marks[0])
 		}
 	}
 	return l
 }
 
-// locate adds a mark with a section to element i of the n of a slice.
-func (s *unbatched[T]) locate(e *element[T], marks []mark, i, n int) {
-	s.given++
-	if len(marks) == 0 {
-		return
-	}
-	last := marks[len(marks)-1]
-	switch {
-	case i == n-1:
+// locate returns the mark after element i of the n of a slice with the given marks, which may be one
+// for each element.
+func (s *unbatched[T]) locate(marks []mark, i, n int) mark {
+	m := marks[len(marks)-1]
+	if i == n-1 {
 		s.last.release()
-		s.last, s.given = last.retain(), 0
-	case len(marks) == n:
-		last = marks[i]
-	default:
-		if s.last.block != nil || s.last.flow != nil { // needed more than once
-			before := s.last.state()
-			s.last.release()
-			s.last = mark{saved: &before}
-		}
-		last.saved, last.flow = s.last.saved, nil
-		e.marks = append(e.marks, s.stage.after(last.retain(), s.given))
-		return
+		s.last, s.given = m.retain(), 0
+		return s.stage.after(m.retain(), 0)
 	}
-	e.marks = append(e.marks, s.stage.after(last.retain(), 0))
+	if s.last.block != nil || s.last.flow != nil { // needed more than once
+		before := s.last.state()
+		s.last.release()
+		s.last = mark{saved: &before}
+	}
+	if len(marks) == n {
+		m = marks[i] // whose record is the element's
+	}
+	s.given++
+	m.saved, m.flow = s.last.saved, nil
+	return s.stage.after(m.retain(), s.given)
 }
 
 func (s *unbatched[T]) interrupt() { s.in.interrupt() }

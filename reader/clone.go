@@ -38,6 +38,6 @@ func (m mark) clone() mark {
 	if m.block == nil && m.saved == nil {
 		return m // of a batch that no flow made
 	}
-	s := m.state()
+	s := m.whole()
 	return mark{saved: &s}
 }

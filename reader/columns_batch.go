@@ -37,7 +37,7 @@ type ColumnBatch struct {
 }
 
 // State returns the state of a consumer that has received this batch and all before it.
-func (b *ColumnBatch) State() State { return b.mark.state() }
+func (b *ColumnBatch) State() State { return b.mark.whole() }
 
 // ParseColumns describes batches of records as columns, parsed in advance and in order. Fields with
 // [columns.Steps] make columns of sequences; [Pipe.Windows] cuts these into windows. A record

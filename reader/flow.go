@@ -46,9 +46,8 @@ type source[T any] interface {
 // element is a value and the memory that it may alias.
 type element[T any] struct {
 	value T
-	marks []mark // position after each part of the value; none: unchanged
+	marks []mark // position after each part of the value, or only after the whole
 	free  func() // releases the memory; nil: nothing to release
-	pass  int32  // without marks: one more than its epoch; 0: not known
 }
 
 // mark is a position in a flow: after the first n records of a block, which the mark retains.
@@ -75,6 +74,15 @@ func (m mark) state() State {
 	return s
 }
 
+// whole returns the state with the settings of the flow.
+func (m mark) whole() State {
+	s := m.state()
+	if m.block != nil {
+		s.Making = m.block.run.made()
+	}
+	return s
+}
+
 // retain adds a reference to the block, and returns the mark.
 func (m mark) retain() mark {
 	if m.block != nil {
@@ -89,14 +97,15 @@ func (m mark) release() {
 	}
 }
 
-func (e *element[T]) state() State { return e.marks[len(e.marks)-1].state() }
+// last is the position after the element.
+func (e *element[T]) last() mark { return e.marks[len(e.marks)-1] }
 
 // epoch is the epoch of the last record of the element; -1 if it is not known.
 func (e *element[T]) epoch() int32 {
-	if last := len(e.marks) - 1; last >= 0 && e.marks[last].block != nil {
-		return e.marks[last].record().Epoch
+	if m := e.last(); m.block != nil {
+		return m.record().Epoch
 	}
-	return e.pass - 1
+	return -1
 }
 
 func (e *element[T]) drop() {
@@ -129,9 +138,10 @@ func (f Flow[T]) StartEpoch(ctx context.Context, epoch int64) (*Stream[T], error
 	return f.start(ctx, origin{epoch: epoch})
 }
 
-// Resume starts the flow after the elements that state records as received, like [Pipe.Resume]. The
-// functions that make the elements are not in the State: the same functions and sizes give the same
-// elements.
+// Resume starts the flow after the elements that state records as received, like [Pipe.Resume]. A
+// State of a flow with other stages or settings, such as other sizes of batches, is refused with
+// [ErrState]. The functions that make the elements are not in the State: the same functions give the
+// same elements.
 func (f Flow[T]) Resume(ctx context.Context, state State) (*Stream[T], error) {
 	return f.start(ctx, origin{state: &state})
 }
@@ -143,6 +153,10 @@ func (f Flow[T]) start(ctx context.Context, from origin) (*Stream[T], error) {
 	}
 	r := &Stream[T]{src: src, epoch: from.epoch}
 	if from.state != nil {
+		if err := src.running().sameMaking(from.state); err != nil {
+			src.close()
+			return nil, err
+		}
 		r.epoch = from.state.Epoch
 	}
 	return r, nil
@@ -211,7 +225,7 @@ func (r *Stream[T]) Next() (T, error) {
 		r.err = err
 	}
 	if r.held != nil {
-		if err != nil || len(e.marks) == 0 {
+		if err != nil {
 			r.remember()
 		}
 		r.held.drop()
@@ -241,14 +255,17 @@ func (r *Stream[T]) remember() {
 // State returns the state after the element that Next returned last. After an error it is the one
 // after the last element returned.
 func (r *Stream[T]) State() State {
+	var s State
 	switch {
-	case r.held != nil && len(r.held.marks) > 0:
-		return r.held.state()
+	case r.held != nil:
+		s = r.held.last().state()
 	case r.last != nil:
-		return *r.last
+		return r.last.clone()
 	default:
-		return r.src.state()
+		s = r.src.state()
 	}
+	s.Making = r.src.running().made()
+	return s
 }
 
 // Close stops everything, waits for the goroutines and closes the files. It may be called more than

@@ -155,7 +155,7 @@ func (s *numberedElements[T]) next() (*element[Indexed[T]], error) {
 			s.idle.put(e)
 		}
 	}
-	e.of, e.value, e.pass = of, Indexed[T]{s.seen, of.value}, of.pass
+	e.of, e.value = of, Indexed[T]{s.seen, of.value}
 	s.seen++
 	of.advance(&s.stage, s.seen)
 	e.marks, of.marks = append(e.marks, of.marks...), of.marks[:0]

@@ -87,12 +87,8 @@ type cachedElement[T any] struct {
 func newCachedElements[T any](in source[T], codec valueCodec, o CacheOptions) (*cachedElements[T], error) {
 	r := in.running()
 	up := &elementWriter[T]{in: in, codec: codec}
-	making := slices.Clone(r.making)
-	if r.set.opts.BatchWithinEpoch {
-		making = append(making, "batches within epochs")
-	}
 	records, err := newCacheStage(r, up, o, r.passes, cacheOf{
-		Stages: slices.Clone(r.names), Making: making, Element: codec.machineName(),
+		Stages: slices.Clone(r.names), Making: r.made(), Element: codec.machineName(),
 	})
 	if err != nil {
 		return nil, err
@@ -297,11 +293,11 @@ func (w *elementWriter[T]) next() (*Block, error) {
 	b.setBuf(data)
 	if err != nil {
 		b.Release()
-		return nil, locateElement(r, e.marks, fmt.Errorf("write it to the cache: %w", err))
+		return nil, locateElement(r, e.last(), fmt.Errorf("write it to the cache: %w", err))
 	}
 	record := Record{Number: -1, Offset: -1}
-	if n := len(e.marks); n > 0 && e.marks[n-1].block != nil {
-		record = e.marks[n-1].record()
+	if m := e.last(); m.block != nil {
+		record = m.record()
 	}
 	record.Data, record.Epoch = data, max(e.epoch(), 0)
 	b.Records = append(b.Records, record)

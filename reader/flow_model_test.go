@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -58,15 +59,20 @@ var flowSteps = map[string]struct {
 		func(in [][]int, n int) [][]int { return in[:min((1+n%5)*n, len(in))] },
 	},
 	"batch, unbatch": {
-		func(f Flow[[]int], n int) Flow[[]int] { return UnbatchFlow(BatchFlow(f, n+1, false)) },
-		func(in [][]int, _ int) [][]int { return in },
-	},
-	"skip, split": { // a stage with a position comes first: else a State within a slice is before it
-		func(f Flow[[]int], n int) Flow[[]int] {
-			return UnbatchFlow(MapFlow(f.Skip(int64(n%3)), func(v []int) ([][]int, error) { return split(v), nil }, MapOptions{}))
+		func(f Flow[[]int], n int) Flow[[]int] { return UnbatchFlow(BatchFlow(f, n+1, n%2 == 0)) },
+		func(in [][]int, n int) [][]int {
+			if n%2 == 0 {
+				in = in[:len(in)-len(in)%(n+1)]
+			}
+			return in
 		},
-		func(in [][]int, n int) (out [][]int) {
-			for _, v := range in[min(n%3, len(in)):] {
+	},
+	"split": {
+		func(f Flow[[]int], n int) Flow[[]int] {
+			return UnbatchFlow(MapFlow(f, func(v []int) ([][]int, error) { return split(v), nil }, MapOptions{Workers: n % 3}))
+		},
+		func(in [][]int, _ int) (out [][]int) {
+			for _, v := range in {
 				out = append(out, split(v)...)
 			}
 			return out
@@ -174,7 +180,6 @@ func bucketModel[T any](in []T, length func(T) int, o BucketOptions) (out [][]T)
 type flowTrial struct {
 	Files  []int
 	Source string
-	Split  bool // the source is an UnbatchFlow, whose elements have no State of their own
 	Bad    bool
 	Epochs int
 	Steps  []step // with N only
@@ -185,32 +190,22 @@ func drawFlow(rnd *rand.Rand) (t flowTrial) {
 		t.Files = append(t.Files, rnd.IntN(60))
 	}
 	t.Files[0]++
-	t.Source = []string{"records", "shuffle, repeat", "all, repeat", "repeat, shuffle", "cache, prefetch, repeat"}[rnd.IntN(5)]
 	t.Bad = rnd.IntN(3) == 0
 	t.Epochs = 1 + rnd.IntN(3)
-	names := []string{}
-	for name := range flowSteps {
-		names = append(names, name)
+	names := slices.Sorted(maps.Keys(flowSteps))
+	for range rnd.IntN(6) {
+		t.Steps = append(t.Steps, step{Kind: names[rnd.IntN(len(names))], N: rnd.IntN(60 >> rnd.IntN(6))})
 	}
-	slices.Sort(names)
-	for range rnd.IntN(4) {
-		first := 0
-		if t.Split {
-			first = 1
-		}
-		t.Steps = slices.Insert(t.Steps, first+rnd.IntN(len(t.Steps)+1-first), step{Kind: names[rnd.IntN(len(names))], N: rnd.IntN(40 >> rnd.IntN(5))})
+	sources := slices.Sorted(maps.Keys(pipelines))
+	t.Source = sources[rnd.IntN(len(sources))]
+	for t.cached() && (t.Source == "mix" || t.Source == "all: concat") { // their pipes repeat differently: refused
+		t.Source = sources[rnd.IntN(len(sources))]
 	}
-	if rnd.IntN(4) == 0 {
-		t.Split = true
-		t.Steps = slices.Insert(t.Steps, 0, step{Kind: []string{"bucket", "pack"}[rnd.IntN(2)], N: rnd.IntN(40)})
-	}
-	// One of them has a position.
-	first := 0
-	if t.Split {
-		first = 1
-	}
-	t.Steps = slices.Insert(t.Steps, first+rnd.IntN(len(t.Steps)+1-first), step{Kind: []string{"take", "skip", "enumerate", "bucket", "pack", "cache"}[rnd.IntN(6)], N: rnd.IntN(60)})
 	return t
+}
+
+func (t *flowTrial) cached() bool {
+	return slices.ContainsFunc(t.Steps, func(s step) bool { return s.Kind == "cache" })
 }
 
 var errBadRecord = errors.New("bad record")
@@ -229,9 +224,6 @@ func (t *flowTrial) flows(tb *testing.T) (f, source Flow[[]int]) {
 		}
 		return slices.Repeat([]int{id}, id*id%7), nil
 	}, MapOptions{})
-	if t.Split {
-		source = UnbatchFlow(MapFlow(source, func(v []int) ([][]int, error) { return split(v), nil }, MapOptions{}))
-	}
 	f = source
 	for _, s := range t.Steps {
 		if s.Kind == "cache" && s.N%2 > 0 {
@@ -253,6 +245,9 @@ func collect(r *Stream[[]int]) (all [][]int, err error) {
 	}
 	return all, nil
 }
+
+// sections are what a State says of the stages of a flow. One position in records has several forms.
+func sections(s State) []any { return []any{s.Epoch, s.Flow, s.Skipped, s.Making} }
 
 // Stages of flows return what their models return, in any combination, in every epoch, left early
 // or not, and from any State.
@@ -285,7 +280,7 @@ func (t *flowTrial) run(tb *testing.T, rnd *rand.Rand) error {
 	defer func() { r.Close() }()
 	// Whether an epoch was left early, as Take does.
 	left := slices.ContainsFunc(t.Steps, func(s step) bool { return strings.Contains(s.Kind, "take") })
-	cached := slices.ContainsFunc(t.Steps, func(s step) bool { return s.Kind == "cache" })
+	cached := t.cached()
 	var want [][]int
 	for epoch := range t.Epochs {
 		if epoch > 0 {
@@ -318,7 +313,7 @@ func (t *flowTrial) run(tb *testing.T, rnd *rand.Rand) error {
 					return fmt.Errorf("epoch %d, after %d of %d elements: %w", epoch, i, len(want), err)
 				}
 				r = resumed
-				if diff := cmp.Diff(state, r.State(), cmpopts.EquateEmpty()); diff != "" {
+				if diff := cmp.Diff(sections(state), sections(r.State()), cmpopts.EquateEmpty()); diff != "" {
 					return fmt.Errorf("epoch %d, after %d of %d elements: the state of what was resumed:\n%s", epoch, i, len(want), diff)
 				}
 			}

@@ -109,9 +109,6 @@ func (s *State) popFlow(name string) ([]int64, error) {
 // position within an element.
 func (e *element[T]) advance(s *flowStage, at ...int64) {
 	last := len(e.marks) - 1
-	if last < 0 {
-		return
-	}
 	for i := range last {
 		e.marks[i].release()
 	}

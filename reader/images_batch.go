@@ -61,7 +61,7 @@ type imageWork struct {
 }
 
 // State returns the state of a consumer that has received this batch and all before it.
-func (b *ImageBatch) State() State { return b.mark.state() }
+func (b *ImageBatch) State() State { return b.mark.whole() }
 
 // memory is the size of the batch in bytes.
 func (b *ImageBatch) memory() int64 {

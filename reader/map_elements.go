@@ -110,7 +110,6 @@ func (m *elementMapper[T, U]) feed() error {
 		}
 		j := &job[made[T, U]]{v: made[T, U]{of: of, charged: room}}
 		e := &j.v
-		e.pass = of.pass
 		for _, mark := range of.marks {
 			e.marks = append(e.marks, mark.retain())
 		}
@@ -147,7 +146,7 @@ func (m *elementMapper[T, U]) next() (*element[U], error) {
 	e := &j.v
 	if j.err != nil {
 		if m.err = m.ctx.Err(); m.err == nil {
-			m.err = locateElement(m.in.running(), e.marks, j.err)
+			m.err = locateElement(m.in.running(), e.last(), j.err)
 		}
 		e.drop()
 		return nil, m.err
@@ -157,12 +156,11 @@ func (m *elementMapper[T, U]) next() (*element[U], error) {
 }
 
 // locateElement adds the location of the last record of an element to an error about it.
-func locateElement(r *run, marks []mark, err error) error {
-	last := len(marks) - 1
-	if last < 0 || marks[last].block == nil {
+func locateElement(r *run, after mark, err error) error {
+	if after.block == nil {
 		return err
 	}
-	record := marks[last].record()
+	record := after.record()
 	if record.Number < 0 {
 		return err // not known
 	}
@@ -219,7 +217,7 @@ func (f *elementFilter[T]) next() (*element[T], error) {
 		keep, err := f.keep(e.value)
 		watch.busy()
 		if err != nil {
-			err = locateElement(f.running(), e.marks, err)
+			err = locateElement(f.running(), e.last(), err)
 		}
 		if keep && err == nil {
 			f.stats.elements.Add(1)

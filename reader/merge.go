@@ -53,6 +53,7 @@ func MergeStates(states []State) (State, error) {
 			return refuse("worker %d is in epoch %d, worker %d in %d: save all at the same step", s.Worker, s.Epoch, first.Worker, first.Epoch)
 		}
 		all[s.Worker] = s.clone()
+		all[s.Worker].Making = nil // batches begin anew
 	}
 	if sameGlobalPlace(all) {
 		return all[0], nil // from which any number of workers resume

@@ -46,6 +46,7 @@ var elastic = map[string]func(of func() *Set) Pipe{
 
 // elasticJob is the running workers of a job.
 type elasticJob struct {
+	batch   int
 	streams []*Stream[*RecordBatch]
 	got     []int
 }
@@ -53,7 +54,7 @@ type elasticJob struct {
 // startJob starts as many workers, from a State if there is one.
 func startJob(t *testing.T, dir, pipe string, workers, batch int, epoch int64, state *State) *elasticJob {
 	t.Helper()
-	j := &elasticJob{}
+	j := &elasticJob{batch: batch}
 	for w := range workers {
 		of := func() *Set { return open(t, dir, Options{Seed: 3, Worker: w, Workers: workers, Memory: 8 << 20}) }
 		f := elastic[pipe](of).Batch(batch, false)
@@ -202,7 +203,7 @@ func (j *elasticJob) resume(t *testing.T, dir, pipe string, worker int) {
 	of := func() *Set {
 		return open(t, dir, Options{Seed: 3, Worker: worker, Workers: len(j.streams), Memory: 8 << 20})
 	}
-	if j.streams[worker], err = elastic[pipe](of).Batch(3, false).Resume(t.Context(), state); err != nil {
+	if j.streams[worker], err = elastic[pipe](of).Batch(j.batch, false).Resume(t.Context(), state); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -47,7 +47,7 @@ type PackedBatch[N int32 | int64] struct {
 }
 
 // State returns the state of a consumer that has received this batch and all before it.
-func (b *PackedBatch[N]) State() State { return b.mark.state() }
+func (b *PackedBatch[N]) State() State { return b.mark.whole() }
 
 // Clone returns a copy of the batch that stays valid, with its State.
 func (b *PackedBatch[N]) Clone() *PackedBatch[N] {
@@ -239,7 +239,7 @@ func (p *packed[N]) add(e *element[[]N]) error {
 	tokens := e.value
 	if len(tokens) > p.Length && !p.Split {
 		if !p.Truncate {
-			return locateElement(p.running(), e.marks, fmt.Errorf("a sequence of %d tokens, in rows of %d: set Split or Truncate in PackOptions", len(tokens), p.Length))
+			return locateElement(p.running(), e.last(), fmt.Errorf("a sequence of %d tokens, in rows of %d: set Split or Truncate in PackOptions", len(tokens), p.Length))
 		}
 		tokens = tokens[:p.Length]
 	}

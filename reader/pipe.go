@@ -83,6 +83,9 @@ func (p Pipe) StartEpoch(ctx context.Context, epoch int64) (*RecordStream, error
 // the same step, from the state of any one of them. In both cases the rest of the epoch is divided
 // among the new workers.
 func (p Pipe) Resume(ctx context.Context, state State) (*RecordStream, error) {
+	if len(state.Making) > 0 {
+		return nil, fmt.Errorf("resume: %w: it is of a flow made with %s: resume that flow", ErrState, state.Making[0])
+	}
 	return p.start(ctx, origin{state: &state})
 }
 

@@ -21,10 +21,9 @@ type replayed[T any] struct {
 	ahead *element[T] // first one of the next pass
 	ended error       // what in returned at the end of the epoch
 
-	came  int64   // elements received in the epoch,
-	given int64   // and results given
-	last  mark    // after the last element with a mark; before the first: the start of the epoch
-	since *anchor // at last, if elements without a mark came after it
+	came  int64 // elements received in the epoch,
+	given int64 // and results given
+	last  mark  // after the last element; before the first: the start of the epoch
 	words []int64
 }
 
@@ -79,21 +78,14 @@ func (r *replayed[T]) receive() (*element[T], error) {
 
 // anchor returns the position before the next element.
 func (r *replayed[T]) anchor() *anchor {
-	if r.since != nil {
-		return r.since
-	}
 	return &anchor{came: r.came, given: r.given, state: r.last.state(), fill: r.fill(nil)}
 }
 
 // arrived moves the position to after an element. A result that begins with the element needs the
 // anchor from before, and fill must not count the element yet.
 func (r *replayed[T]) arrived(e *element[T]) {
-	if n := len(e.marks); n > 0 {
-		r.last.release()
-		r.last, r.since = e.marks[n-1].retain(), nil
-	} else if r.since == nil {
-		r.since = r.anchor()
-	}
+	r.last.release()
+	r.last = e.last().retain()
 	r.came++
 }
 
@@ -102,9 +94,6 @@ func (r *replayed[T]) arrived(e *element[T]) {
 func (r *replayed[T]) mark(oldest *anchor) mark {
 	r.given++
 	m := r.last.retain()
-	if s := r.since; s != nil && (oldest == nil || s.came < oldest.came) {
-		oldest = s
-	}
 	r.words = append(r.words[:0], 0)
 	if oldest == nil {
 		r.words = r.fill(r.words)
@@ -121,7 +110,7 @@ func (r *replayed[T]) forget() {
 	if r.ahead != nil {
 		r.ahead.drop()
 	}
-	r.ahead, r.ended, r.since = nil, nil, nil
+	r.ahead, r.ended = nil, nil
 }
 
 // end closes the flow before.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tfrec/tfrec/tfrecord"
@@ -88,5 +89,54 @@ func TestImpossibleStates(t *testing.T) {
 		if !errors.Is(err, ErrState) {
 			t.Errorf("skip %d: %v, want ErrState", skip, err)
 		}
+	}
+}
+
+// A State is refused by a flow with other settings, and says which; workers and prefetching are free.
+func TestFlowStateOfOtherSettings(t *testing.T) {
+	dir := writeShards(t, tfrecord.None, 9, 9)
+	numbers := func(o Options) Flow[int64] {
+		return Map(open(t, dir, o).Records(), func(r Record) (int64, error) { return r.Number, nil }, MapOptions{})
+	}
+	bucket := func(boundary int) Flow[[]int64] {
+		return BucketByLength(numbers(Options{}), func(n int64) int { return int(n) }, BucketOptions{Boundaries: []int{boundary}, BatchSizes: []int{2, 3}})
+	}
+	within := Options{BatchWithinEpoch: true}
+	for _, c := range []struct {
+		name      string
+		was, here Flow[[]int64]
+		says      string
+	}{
+		{"size", BatchFlow(numbers(Options{}), 3, false), BatchFlow(numbers(Options{}), 4, false), "batch(3)"},
+		{"remainder", BatchFlow(numbers(Options{}), 3, false), BatchFlow(numbers(Options{}), 3, true), "batch(3,drop)"},
+		{"epochs", BatchFlow(numbers(Options{}), 3, false), BatchFlow(numbers(within), 3, false), "batches within epochs"},
+		{"no longer epochs", BatchFlow(numbers(within), 3, false), BatchFlow(numbers(Options{}), 3, false), "nothing more"},
+		{"bounds", bucket(4), bucket(5), "boundaries=[4]"},
+		{"another stage", BatchFlow(numbers(Options{}), 3, false), MapFlow(BatchFlow(numbers(Options{}), 3, false), func(v []int64) ([]int64, error) { return v, nil }, MapOptions{}), "map"},
+		{"the same", BatchFlow(numbers(Options{}), 3, false), BatchFlow(numbers(Options{Parallelism: 3}).Prefetch(2), 3, false), ""},
+	} {
+		s, err := c.was.Start(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Next(); err != nil {
+			t.Fatal(err)
+		}
+		state := through(t, s.State())
+		s.Close()
+		s, err = c.here.Resume(t.Context(), state)
+		if err == nil {
+			s.Close()
+		}
+		if c.says == "" {
+			if err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		} else if !errors.Is(err, ErrState) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v; want ErrState with %q", c.name, err, c.says)
+		}
+	}
+	if _, err := open(t, dir, Options{}).Records().Resume(t.Context(), State{Making: []string{"map"}}); !errors.Is(err, ErrState) {
+		t.Errorf("a pipe resumes the State of a flow: %v", err)
 	}
 }

@@ -70,9 +70,9 @@ var pipelines = map[string]func(*Set) Pipe{
 // partialCache has room for some records of the small sets.
 var partialCache = CacheOptions{Limit: 700, Partial: true}
 
-// odd keeps the records with odd numbers.
+// odd keeps the records with odd numbers in their files.
 func odd(p Pipe) Pipe {
-	return p.Filter("odd", func(r Record) (bool, error) { return idOf(r)%2 == 1, nil })
+	return p.Filter("odd", func(r Record) (bool, error) { return r.Number%2 == 1, nil })
 }
 
 // again maps records to the same data.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/trace"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,14 +22,11 @@ type run struct {
 	names []string
 	// rereads means that a stage may read what comes before it again (see link).
 	rereads bool
-	// making describes the stages of the flow with what their elements depend on, as far as it is
-	// known: functions are not.
-	making []string
-	passes int64 // epochs of the set in one of the pipe (see link)
-	merged bool  // it continues a former worker (see MergeStates)
-	bad    tallies
-	inputs []*run
-	merge  *merge // of whose blocks the run is; nil: of those of the stages
+	passes  int64 // epochs of the set in one of the pipe (see link)
+	merged  bool  // it continues a former worker (see MergeStates)
+	bad     tallies
+	inputs  []*run
+	merge   *merge // of whose blocks the run is; nil: of those of the stages
 }
 
 // engine is what all runs of a pipeline share.
@@ -45,6 +43,7 @@ type engine struct {
 
 	mu       sync.Mutex // also for the tallies of the runs
 	counters []*stageStats
+	making   []string   // see made
 	telling  sync.Mutex // held during calls of OnSkip
 	logged   sampler    // of events for skipped damage; guarded by telling
 	// refetched is the sampler of events for what was fetched again; guarded by telling.
@@ -89,7 +88,21 @@ func (r *run) makes(stage string) {
 	if len(stage) > most {
 		stage = fmt.Sprintf("%s...(%016x)", stage[:most], xxh3.HashString(stage))
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.making = append(r.making, stage)
+}
+
+// made describes the stages of the flow that are open, first stage first, with what their elements
+// depend on, as far as it is known: functions are not. None for a pipe.
+func (r *run) made() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	making := slices.Clone(r.making)
+	if making != nil && r.set.opts.BatchWithinEpoch {
+		making = append(making, "batches within epochs")
+	}
+	return making
 }
 
 // rename gives the stage that is being opened its full name.

@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,7 +15,7 @@ var ErrState = errors.New("state of another pipeline")
 // StateFormat and StateVersion identify the format of a [State].
 const (
 	StateFormat  = "tfrec.reader.state"
-	StateVersion = 2
+	StateVersion = 3
 )
 
 // State records what a consumer has received: after [Pipe.Resume] the next record is the one that
@@ -46,6 +47,11 @@ type State struct {
 	// Flow are the positions of the stages of a [Flow] that have one, such as [Flow.Take], first
 	// stage first. None if there are no such stages.
 	Flow []StagePosition `json:"flow,omitempty"`
+	// Making describes the stages of a [Flow], first stage first, with the settings that its elements
+	// depend on; the functions of the stages are not in it. None for a [Pipe], and from [MergeStates].
+	// Resume refuses the State of a flow that is made differently, unless the number of workers
+	// changes.
+	Making []string `json:"making,omitempty"`
 	// Skipped is the number of records without a result in the current epochs, if [SkipBad] allows
 	// them: at most two pairs of epoch and number.
 	Skipped [][2]int64 `json:"skipped,omitempty"`
@@ -74,6 +80,7 @@ func (s *State) tally() (t skipCount) {
 func (s *State) clone() State {
 	c := *s
 	c.Skipped, c.Stages, c.Flow, c.Merged = slices.Clone(s.Skipped), slices.Clone(s.Stages), slices.Clone(s.Flow), slices.Clone(s.Merged)
+	c.Making = slices.Clone(s.Making)
 	for _, stages := range [][]StagePosition{c.Stages, c.Flow} {
 		for i := range stages {
 			stages[i].At = slices.Clone(stages[i].At)
@@ -163,7 +170,7 @@ func (r *run) position(s *State) (position, error) {
 	switch {
 	case s.Format != StateFormat:
 		return refuse("its format is %q, not %q", s.Format, StateFormat)
-	case s.Version != StateVersion && (s.Version != 1 || s.Epoch != 0): // version 1 had no epochs
+	case s.Version != StateVersion:
 		return refuse("its version is %d, not %d", s.Version, StateVersion)
 	case checkEpoch(s.Epoch) != nil:
 		return refuse("epoch is %d", s.Epoch)
@@ -255,6 +262,28 @@ func (s *State) received() int64 {
 		n += at[0]
 	}
 	return n
+}
+
+// sameMaking returns an error for a State of a flow that is made differently. Where records are divided
+// among other workers, batches begin anew, and may have another size.
+func (r *run) sameMaking(s *State) error {
+	if len(s.Making) == 0 || s.Workers != r.set.opts.Workers {
+		return nil
+	}
+	here := r.made()
+	for i := range max(len(s.Making), len(here)) {
+		was, is := "", ""
+		if i < len(s.Making) {
+			was = s.Making[i]
+		}
+		if i < len(here) {
+			is = here[i]
+		}
+		if was != is {
+			return fmt.Errorf("resume: %w: its flow is made with %s, here it is %s", ErrState, cmp.Or(was, "nothing more"), cmp.Or(is, "nothing more"))
+		}
+	}
+	return nil
 }
 
 // errPosition is the error for a section that no stage of this kind wrote.
