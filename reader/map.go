@@ -9,8 +9,11 @@ import (
 // MapOptions are the options of [Map]; the zero value preserves the order.
 type MapOptions struct {
 	// Workers is the number of goroutines that call the function. Default: chosen as it runs, up to
-	// the Parallelism of the set.
+	// the Parallelism of the set, or up to 64 with Waits.
 	Workers int
+	// Waits says that the function mostly waits, as for a service or a disk: its workers then do not
+	// count against the Parallelism of the set. More Workers than Parallelism imply it.
+	Waits bool
 	// Unordered returns results as they are ready, each at most a few dozen per worker early. A
 	// State then refers to the original order: resuming from it may repeat or omit those few.
 	Unordered bool
@@ -20,6 +23,12 @@ type MapOptions struct {
 	// a Prefetch. [Pipe.Map] does not need it: its records count like any others.
 	Size func(result any) int64
 }
+
+// mostWaiting is the maximum number of workers chosen for a function that waits.
+const mostWaiting = 64
+
+// waits reports whether the workers need no processor of a set with this Parallelism.
+func (o MapOptions) waits(parallelism int) bool { return o.Waits || o.Workers > parallelism }
 
 // mapPortion is the maximum number of records that Map's workers share at once.
 const mapPortion = 32
@@ -63,12 +72,13 @@ func MapWith[T any](p Pipe, newWorker func() func(Record) (T, error), o MapOptio
 		if newWorker == nil {
 			return nil, errors.New("reader: Map without a function")
 		}
-		in, err := openWorkers(ctx, p, from, func(*run) (workerSpec[*mapped[T]], error) {
+		in, err := openWorkers(ctx, p, from, func(r *run) (workerSpec[*mapped[T]], error) {
 			return workerSpec[*mapped[T]]{
 				name:      "map",
 				makes:     "map",
 				cut:       cutter{size: portionOf(o), within: true},
 				workers:   o.Workers,
+				waits:     o.waits(r.set.opts.Parallelism),
 				unordered: o.Unordered,
 				part:      1,
 				make:      func() *mapped[T] { return &mapped[T]{} },

@@ -31,7 +31,7 @@ func MapFlow[T, U any](f Flow[T], into func(T) (U, error), o MapOptions) Flow[U]
 		}
 		m := &elementMapper[T, U]{in: in, caller: feeder, into: into, size: o.Size, ctx: ctx, cancel: cancel}
 		in.running().makes("map")
-		m.pool = newPool(in.running(), "map", o.Workers, 1, m.work)
+		m.pool = newPool(in.running(), "map", o, 1, m.work)
 		m.pool.start(ctx)
 		m.beginEpoch()
 		return m, nil

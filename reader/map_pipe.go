@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Map returns a pipe of the same records with other data: f appends the new data of a record to dst
@@ -24,7 +25,7 @@ func (p Pipe) Map(name string, f func(dst []byte, r Record) ([]byte, error), o M
 			return nil, err
 		}
 		x := &mapStage{run: r, up: up, name: name, f: f}
-		x.pool = newPool(r, name, o.Workers, 2, x.remake)
+		x.pool = newPool(r, name, o, 2, x.remake)
 		r.tally(&x.bad)
 		return x, nil
 	})
@@ -40,6 +41,7 @@ type mapStage struct {
 	pool    *pool[remade]
 	bad     skipCount
 	largest atomic.Int64 // largest portion so far, in bytes
+	each    atomic.Int64 // time of a record of the latest portion, in nanoseconds; 0: none was made
 
 	ctx    context.Context
 	cancel context.CancelFunc // not nil once the goroutines were started
@@ -104,6 +106,16 @@ func (x *mapStage) start(ctx context.Context, epoch int64, at position) error {
 // portionBytes bounds the bytes of records that a worker gets at once.
 const portionBytes = 256 << 10
 
+// portion returns the number of records that a worker gets at once: no more than it makes before it
+// should hand them on.
+func (x *mapStage) portion() int {
+	each := x.each.Load()
+	if each == 0 {
+		return 1
+	}
+	return int(min(max(int64(patienceTime)/each, 1), mapPortion))
+}
+
 // feed cuts blocks into portions until there is an error. It drops the first lead records.
 func (x *mapStage) feed(lead int64) error {
 	for {
@@ -114,14 +126,14 @@ func (x *mapStage) feed(lead int64) error {
 		from := int(min(lead, int64(len(b.Records))))
 		lead -= int64(from)
 		for from < len(b.Records) {
-			to, size := from, 0
-			for to < len(b.Records) && to-from < mapPortion && size < portionBytes {
-				size += len(b.Records[to].Data)
-				to++
-			}
 			if !x.pool.queue.room(x.ctx) {
 				b.Release()
 				return x.ctx.Err()
+			}
+			to, size, most := from, 0, x.portion()
+			for to < len(b.Records) && to-from < most && size < portionBytes {
+				size += len(b.Records[to].Data)
+				to++
 			}
 			b.Retain()
 			x.pool.put(&job[remade]{v: remade{in: b, from: from, to: to}})
@@ -142,6 +154,7 @@ func (x *mapStage) remake(m *remade) error {
 	}
 	buf := out.buf[:0]
 	total := 0
+	began := time.Now()
 	for i := m.from; i < m.to; i++ {
 		r := m.in.Records[i]
 		begin := len(buf)
@@ -165,6 +178,7 @@ func (x *mapStage) remake(m *remade) error {
 	if cap(buf) != cap(out.buf) {
 		out.setBuf(buf)
 	}
+	x.each.Store(max(int64(time.Since(began))/int64(m.to-m.from), 1))
 	raise(&x.largest, int64(total))
 	return nil
 }

@@ -6,6 +6,7 @@ type workerSpec[T any] struct {
 	makes     string // describes the values, see run
 	cut       cutter // without its stream
 	workers   int    // 0: as many as the set's Parallelism
+	waits     bool   // the workers need no tokens
 	unordered bool   // return values as they are ready
 	part      int    // units per worker call; 0: the whole portion
 	each      int    // units of a record, about; 0: 1

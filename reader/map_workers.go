@@ -75,6 +75,9 @@ func openWorkers[T any](ctx context.Context, p Pipe, from origin, plan func(*run
 	auto := n <= 0
 	if auto {
 		most = cap(stream.run.tokens) + spec.waiting
+		if spec.waits {
+			most = max(most, mostWaiting)
+		}
 		n = min(most, runtime.GOMAXPROCS(0)+spec.waiting)
 	}
 	depth := 1
@@ -230,7 +233,7 @@ func (w *workers[T]) runWorker() {
 	}
 	for w.gate.enter(w.ctx) {
 		p, more := <-w.parts
-		if !more || !w.stream.run.acquire(w.ctx) {
+		if !more || !w.stream.run.admit(w.ctx, w.waits) {
 			w.gate.leave()
 			return
 		}
@@ -247,7 +250,7 @@ func (w *workers[T]) runWorker() {
 		w.counts.elements.Add(int64(records))
 		w.counts.bytes.Add(size)
 		w.counts.units.Add(1)
-		w.stream.run.release()
+		w.stream.run.dismiss(w.waits)
 		w.gate.leave()
 		if !last {
 			continue

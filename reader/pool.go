@@ -18,6 +18,7 @@ import (
 type pool[T any] struct {
 	run   *run
 	work  func(*T) error
+	waits bool            // the workers need no tokens
 	queue *queue[*job[T]] // jobs that were put and not taken, finished or not
 	gate  *gate           // workers now,
 	most  int             // and at most
@@ -32,12 +33,16 @@ type job[T any] struct {
 	done chan struct{} // closed when finished
 }
 
-// newPool returns a pool of the given number of workers, 0 for an automatic one, and room for spare
-// jobs besides those that are worked on.
-func newPool[T any](r *run, name string, workers, spare int, work func(*T) error) *pool[T] {
-	p := &pool[T]{run: r, work: work}
-	p.queue = newQueue[*job[T]](r, name, max(workers, r.set.opts.Parallelism)+spare)
-	p.gate, p.most = r.workers(p.queue.stats, workers)
+// newPool returns a pool with the workers of the options, and room for spare jobs besides those that
+// are worked on.
+func newPool[T any](r *run, name string, o MapOptions, spare int, work func(*T) error) *pool[T] {
+	p := &pool[T]{run: r, work: work, waits: o.waits(r.set.opts.Parallelism)}
+	chosen := r.set.opts.Parallelism
+	if p.waits && o.Workers == 0 {
+		chosen = max(chosen, mostWaiting)
+	}
+	p.queue = newQueue[*job[T]](r, name, max(o.Workers, chosen)+spare)
+	p.gate, p.most = r.workers(p.queue.stats, o.Workers, chosen)
 	return p
 }
 
@@ -72,13 +77,13 @@ func (p *pool[T]) runWorker(ctx context.Context, todo <-chan *job[T]) {
 			}
 			return
 		}
-		if p.run.acquire(ctx) {
+		if p.run.admit(ctx, p.waits) {
 			watch := p.queue.stats.watch()
 			region := p.queue.stats.region(ctx)
 			j.err = p.work(&j.v)
 			region.End()
 			watch.busy()
-			p.run.release()
+			p.run.dismiss(p.waits)
 		} else {
 			j.err = ctx.Err()
 		}

@@ -97,6 +97,10 @@ func BenchmarkCacheDiskLarge(b *testing.B) {
 	benchmarkPipe(b, 4, 100, 110_000, tfrecord.None, func(s *Set) Pipe { return s.Interleave(16, 1).Cache(CacheOptions{Dir: dir}) })
 }
 
+func BenchmarkFilterRecords(b *testing.B) {
+	benchmarkPipe(b, 16, 20_000, 184, tfrecord.None, func(s *Set) Pipe { return odd(s.Interleave(16, 1)) })
+}
+
 func BenchmarkMapRecords(b *testing.B) {
 	benchmarkPipe(b, 16, 20_000, 184, tfrecord.None, func(s *Set) Pipe { return again(s.Interleave(16, 1)) })
 }

@@ -120,6 +120,9 @@ func (r *run) stats(name string) *stageStats {
 
 // acquire waits for a token to work; false if ctx ends first.
 func (r *run) acquire(ctx context.Context) bool {
+	if ctx.Err() != nil {
+		return false // select might take a token
+	}
 	select {
 	case r.tokens <- struct{}{}:
 		return true
@@ -129,6 +132,21 @@ func (r *run) acquire(ctx context.Context) bool {
 }
 
 func (r *run) release() { <-r.tokens }
+
+// admit waits for a token to work, unless the work waits itself; false if ctx ends first.
+func (r *run) admit(ctx context.Context, waits bool) bool {
+	if waits {
+		return ctx.Err() == nil
+	}
+	return r.acquire(ctx)
+}
+
+// dismiss is the end of what admit began.
+func (r *run) dismiss(waits bool) {
+	if !waits {
+		r.release()
+	}
+}
 
 // spareTokens are tokens to work that nobody has: they let a goroutine help another one.
 type spareTokens chan struct{}

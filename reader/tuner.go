@@ -174,11 +174,11 @@ func (r *run) readers(s *stageStats, files int) *gate {
 }
 
 // workers returns the gate for the workers of a stage, and their maximum number: the given one, or
-// the limit for the automatic choice.
-func (r *run) workers(s *stageStats, given int) (g *gate, most int) {
+// limit, up to which it is chosen.
+func (r *run) workers(s *stageStats, given, limit int) (g *gate, most int) {
 	n, most := given, given
 	if given == 0 {
-		most = r.set.opts.Parallelism
+		most = limit
 		n = min(most, runtime.GOMAXPROCS(0))
 	}
 	g = newGate(n)
