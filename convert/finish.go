@@ -233,6 +233,9 @@ func (r *run) bad() []setdir.BadSample {
 	for _, d := range r.done {
 		bad = append(bad, d.Bad...)
 	}
+	for i := range bad {
+		bad[i].Listed = false // of the state only
+	}
 	slices.SortStableFunc(bad, func(a, b setdir.BadSample) int {
 		if c := cmp.Or(strings.Compare(a.Key, b.Key), cmp.Compare(a.Line, b.Line)); c != 0 || a.Stage != stageAnnotation || b.Stage != stageAnnotation {
 			return c

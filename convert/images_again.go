@@ -25,7 +25,7 @@ func (p *piece) returnTo(to mark) {
 // suspect reports whether a sample may be unusable because bytes of its images changed in transit:
 // not all stores state checksums of all objects, and none do of parts.
 func (s *imageSource) suspect(m *sampleWork) bool {
-	return m.bad != nil && m.bad != s.images[m.sample.image].bad() && s.origin.remote()
+	return m.bad != nil && s.images[m.sample.image].bad() == nil && s.origin.remote()
 }
 
 // beginAgain begins an unusable sample again, with images read around all caches, and returns its

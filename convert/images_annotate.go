@@ -54,12 +54,13 @@ func (s *imageSource) placeOwnObjects(m *sampleWork, p *piece, place *placement)
 	if len(m.objects.faults) > 0 {
 		p.identity = identifyNames(p.identity, image)
 	}
-	for _, faults := range [][]annotation.Fault{image.Faults, m.objects.faults} {
-		for _, f := range faults {
-			p.bad = append(p.bad, *s.o.badAnnotation(pic.path, f))
-		}
-		p.dropped += annotation.Unusable(faults)
+	for _, f := range image.Faults {
+		p.bad = append(p.bad, *listed(s.o.badAnnotation(pic.path, f)))
 	}
+	for _, f := range m.objects.faults {
+		p.bad = append(p.bad, *s.o.badAnnotation(pic.path, f))
+	}
+	p.dropped += annotation.Unusable(image.Faults) + annotation.Unusable(m.objects.faults)
 }
 
 // reportsFaults reports whether a sample is the one, of those made from its image, whose shard has
@@ -149,9 +150,9 @@ func (s *imageSource) annotationMemory(pic *imageFile, info augment.Info, masks 
 	return n + 2*result + 3*masks*(result/8+256) // encoded, in the record, and in its frame
 }
 
-// identifyAnnotations appends the hash of what records have of an image's annotations, and of those
-// that reading has found to be faulty. The names of the others are only in the ledger, if at all: see
-// identifyNames.
+// identifyAnnotations appends the hash of what records have of an image's annotations, and the
+// numbers of those that reading has found to be faulty. The names of the others are only in the
+// ledger, if at all: see identifyNames.
 func (s *imageSource) identifyAnnotations(dst []byte, image *annotation.Image) []byte {
 	begin := len(dst)
 	dst = s.appendAnnotations(dst, image)
@@ -179,15 +180,16 @@ func objectNames(image *annotation.Image) []string {
 	return names
 }
 
-// annotationFaults counts the ledger entries about annotations by key.
-func annotationFaults(bad []setdir.BadSample) map[string]int {
-	counts := map[string]int{}
+// misplacedAnnotations returns the keys of ledger entries about annotations that decoding an image has
+// shown to be unusable.
+func misplacedAnnotations(bad []setdir.BadSample) map[string]bool {
+	keys := map[string]bool{}
 	for i := range bad {
-		if bad[i].Stage == stageAnnotation {
-			counts[bad[i].Key]++
+		if bad[i].Stage == stageAnnotation && !bad[i].Listed {
+			keys[bad[i].Key] = true
 		}
 	}
-	return counts
+	return keys
 }
 
 // appendAnnotations appends an encoding of an image's annotations.
@@ -204,7 +206,6 @@ func (s *imageSource) appendAnnotations(dst []byte, image *annotation.Image) []b
 	if image.Relative {
 		number(1)
 	}
-	text(image.Unreadable)
 	number(len(image.Objects))
 	for i := range image.Objects {
 		o := &image.Objects[i]
@@ -232,11 +233,7 @@ func (s *imageSource) appendAnnotations(dst []byte, image *annotation.Image) []b
 			number(int(n))
 		}
 	}
-	for _, f := range image.Faults {
-		text(f.Name)
-		text(f.Source)
-		number(int(f.Line))
-		text(f.Reason)
-	}
+	number(len(image.Faults))
+	number(int(annotation.Unusable(image.Faults)))
 	return dst
 }

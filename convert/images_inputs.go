@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
-	"strings"
 
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
@@ -81,19 +79,13 @@ func (s *imageSource) outline(job int) []byte {
 	return b
 }
 
-// unreadHash replaces the content hash of an image that cannot be read. It is never saved, so the
-// next run tries again.
-func unreadHash(err error) string { return unreadPrefix + withoutPath(err).Error() }
+// unread replaces the content hash of an image that cannot be read. It is never saved, so the next
+// run tries again.
+const unread = "unread"
 
-const unreadPrefix = "unread: "
-
-func isUnread(hash string) bool { return strings.HasPrefix(hash, unreadPrefix) }
-
-// unusedHash replaces the content hash of an image that the listing rejected: its ledger entry
-// depends on nothing else.
-func unusedHash(b *setdir.BadSample) string {
-	return fmt.Sprintf("unused: %s:%d: %s", b.Source, b.Line, b.Reason)
-}
+// unusedHash replaces the content hash of an image that the listing rejected. Why is not part of it:
+// each run writes the ledger entry again.
+func unusedHash(b *setdir.BadSample) string { return "unused: " + b.Stage }
 
 // attach implements source.
 func (s *imageSource) attach(dir *setdir.Dir) {
@@ -108,10 +100,10 @@ func (s *imageSource) remember() {} // shards record their inputs
 func (s *imageSource) place() string { return s.origin.place() }
 
 // known implements source. It records what it has to read.
-func (s *imageSource) known(ctx context.Context, job int, bad []setdir.BadSample) (identity []byte, read bool, err error) {
-	hashes, read, err := s.readUnknown(ctx, job)
+func (s *imageSource) known(ctx context.Context, job int, bad []setdir.BadSample) (identity []byte, now []setdir.BadSample, read bool, err error) {
+	hashes, faults, read, err := s.readUnknown(ctx, job)
 	if err != nil {
-		return nil, false, err
+		return nil, nil, false, err
 	}
 	hashOf := func(image int32) string {
 		if hash, ok := hashes[image]; ok {
@@ -119,22 +111,22 @@ func (s *imageSource) known(ctx context.Context, job int, bad []setdir.BadSample
 		}
 		return s.knownHash(image)
 	}
-	faults := annotationFaults(bad)
+	misplaced := misplacedAnnotations(bad)
 	identity = make([]byte, 0, identitySize*len(s.samples[job]))
 	for _, sample := range s.samples[job] {
 		hash := hashOf(sample.image)
 		identity = s.identity(identity, sample, hash)
 		p := &s.images[sample.image]
-		if !isUnread(hash) {
+		if hash != unread {
 			for _, image := range s.partners(sample) {
 				identity = s.identity(identity, sampleOf(image), hashOf(image))
 			}
 		}
-		if notes := p.annotated(); notes != nil && p.bad() == nil && s.reportsFaults(sample) && faults[jsontext.Readable(p.path)] > len(notes.Faults) {
+		if notes := p.annotated(); notes != nil && p.bad() == nil && s.reportsFaults(sample) && misplaced[jsontext.Readable(p.path)] {
 			identity = identifyNames(identity, notes)
 		}
 	}
-	return identity, read, nil
+	return identity, s.relist(job, bad, faults), read, nil
 }
 
 // identitySize is the usual size of a sample's identity in bytes.
@@ -153,16 +145,17 @@ func (s *imageSource) unknown(job int) (unknown []int32) {
 	return unknown
 }
 
-// readUnknown reads the images of a job whose hashes are not known, and returns these. It remembers
-// them, and reports whether that is of use for the next run.
-func (s *imageSource) readUnknown(ctx context.Context, job int) (hashes map[int32]string, read bool, err error) {
+// readUnknown reads the images of a job whose hashes are not known, and returns these, and the errors
+// of those that cannot be read. It remembers the hashes, and reports whether that is of use for the
+// next run.
+func (s *imageSource) readUnknown(ctx context.Context, job int) (hashes map[int32]string, faults map[int32]error, read bool, err error) {
 	images := s.unknown(job)
 	if len(images) > 0 && !s.remembered.searched {
 		s.searchAll()
 		images = s.unknown(job)
 	}
 	if len(images) == 0 {
-		return nil, false, nil
+		return nil, nil, false, nil
 	}
 	found := make([]readInput, len(images))
 	for i, image := range images {
@@ -199,22 +192,25 @@ func (s *imageSource) readUnknown(ctx context.Context, job int) (hashes map[int3
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return nil, false, err
+		return nil, nil, false, err
 	}
-	hashes = make(map[int32]string, len(images))
+	hashes, faults = make(map[int32]string, len(images)), map[int32]error{}
 	for i, image := range images {
-		hashes[image] = found[i].hash
+		if hashes[image] = found[i].hash; found[i].err != nil {
+			faults[image] = found[i].err
+		}
 		if s.rememberRead(image, found[i].image, found[i].mask) {
 			read = true
 		}
 	}
-	return hashes, read, nil
+	return hashes, faults, read, nil
 }
 
 // readInput is an image whose hash is not known.
 type readInput struct {
 	unmasked    string // the hash of the image, if only that of its mask is not known
 	hash        string
+	err         error        // why it cannot be read, if it is unread
 	image, mask setdir.Input // what was read; without a key if that does not reveal a later change
 }
 
@@ -232,7 +228,7 @@ func (s *imageSource) readInput(ctx context.Context, m *sampleWork, in *readInpu
 	if err == nil || s.endsRun(err) {
 		return err
 	}
-	in.hash = unreadHash(err)
+	in.hash, in.err = unread, err
 	return nil
 }
 

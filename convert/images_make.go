@@ -214,7 +214,7 @@ func (s *imageSource) render(batch []*sampleWork) error {
 func (s *imageSource) begin(ctx context.Context, m *sampleWork, p *piece) error {
 	pic := &s.images[m.sample.image]
 	if bad := pic.bad(); bad != nil {
-		m.bad = bad
+		m.bad = listed(bad)
 		p.identity = s.identity(p.identity, m.sample, unusedHash(bad))
 		return nil
 	}
@@ -226,8 +226,8 @@ func (s *imageSource) begin(ctx context.Context, m *sampleWork, p *piece) error 
 		if s.endsRun(err) {
 			return err
 		}
-		p.identity = s.identity(p.identity, m.sample, unreadHash(err))
-		m.bad = s.unusable(m.sample, "read", withoutPath(err))
+		p.identity = s.identity(p.identity, m.sample, unread)
+		m.bad = listed(s.unusable(m.sample, "read", withoutPath(err)))
 		return nil
 	}
 	p.bytesIn += int64(len(data))
@@ -268,6 +268,7 @@ func (s *imageSource) begin(ctx context.Context, m *sampleWork, p *piece) error 
 	}
 	if fault != nil {
 		m.bad, m.waits = s.unusable(m.sample, fault.stage, fault.err), false
+		m.bad.Listed = fault.partner && fault.stage == "read"
 	}
 	return nil
 }

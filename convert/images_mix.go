@@ -124,7 +124,7 @@ func (s *imageSource) readPartners(ctx context.Context, m *sampleWork, p *piece)
 			if s.endsRun(err) {
 				return nil, err
 			}
-			hash = unreadHash(err)
+			hash = unread
 			if bad == nil {
 				bad = partnerFault("read", pic, withoutPath(err))
 			}

@@ -153,7 +153,7 @@ func (t *imageTable) find(ctx context.Context, p *imageFile, row *imagetable.Row
 	case found == nil:
 		reason := "no such file in the source: " + jsontext.Readable(p.path)
 		if row.Line == t.first {
-			reason += " (if this row is the header, LabelSpec.PathColumn and LabelSpec.Column name its columns)"
+			reason += " (if this row is the header, name the columns of paths and labels)"
 		}
 		p.addExtra().bad = t.bad(p.path, row.Line, "read", reason)
 		t.paths.lose(row.Path, row.Line)

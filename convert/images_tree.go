@@ -77,7 +77,7 @@ func (t *imageTree) find(ctx context.Context, name string) (p *imageFile, reason
 	st, err := t.root.Join(name).Stat(ctx)
 	switch {
 	case err == nil && !t.follow && !t.remote() && t.linked(name):
-		return nil, "reached by a symbolic link (SelectSpec.FollowSymlinks follows it): " + jsontext.Readable(name), nil
+		return nil, "reached by a symbolic link, and these are not followed: " + jsontext.Readable(name), nil
 	case err != nil && !missing(err):
 		return nil, "", err
 	case err != nil:

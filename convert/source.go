@@ -47,9 +47,9 @@ type source interface {
 	// they are of no use.
 	recall(jobs []int) *setdir.Recall
 	// known returns the identity of all of a job's samples, in order, as in the pieces of a shard with
-	// these ledger entries. It reads no more of the input than necessary, and reports whether it read
-	// any.
-	known(ctx context.Context, job int, bad []setdir.BadSample) (identity []byte, read bool, err error)
+	// these ledger entries, and the entries as they are now if the identity is that of the shard. It
+	// reads no more of the input than necessary, and reports whether it read any.
+	known(ctx context.Context, job int, bad []setdir.BadSample) (identity []byte, now []setdir.BadSample, read bool, err error)
 	// inputs returns what is recorded of a job's inputs after known.
 	inputs(job int) []setdir.Input
 	// prepare is called once before the pieces of the given jobs are requested: all of them in that

@@ -37,8 +37,8 @@ func (s *tableSource) recall([]int) *setdir.Recall { return nil }
 func (s *tableSource) place() string { return "" }
 
 // known implements source. Scanning has hashed all chunks, so it reads nothing.
-func (s *tableSource) known(_ context.Context, job int, _ []setdir.BadSample) (identity []byte, read bool, err error) {
-	return s.outline(job), false, nil
+func (s *tableSource) known(_ context.Context, job int, bad []setdir.BadSample) (identity []byte, now []setdir.BadSample, read bool, err error) {
+	return s.outline(job), bad, false, nil
 }
 
 // keys implements source.

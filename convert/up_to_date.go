@@ -2,6 +2,7 @@ package convert
 
 import (
 	"context"
+	"slices"
 
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/manifest"
@@ -104,7 +105,7 @@ func (r *run) upToDate(ctx context.Context, dir *setdir.Dir, i int, done *setdir
 	if done == nil {
 		return nil, nil
 	}
-	identity, read, err := r.source.known(ctx, i, done.Bad)
+	identity, bad, read, err := r.source.known(ctx, i, done.Bad)
 	if err != nil {
 		return nil, err
 	}
@@ -113,8 +114,9 @@ func (r *run) upToDate(ctx context.Context, dir *setdir.Dir, i int, done *setdir
 	if f.String() != done.Fingerprint {
 		return nil, nil
 	}
-	restamped := done.Plan != r.plan.id()
-	if (read || stateless || restamped) && !r.DryRun {
+	restamped, relisted := done.Plan != r.plan.id(), !slices.Equal(bad, done.Bad)
+	done.Bad = bad
+	if (read || stateless || restamped || relisted) && !r.DryRun {
 		// So that the next run need not read it all again.
 		done.Source, done.Inputs, done.Plan = r.source.place(), r.source.inputs(i), r.plan.id()
 		if err := dir.PutDone(done); err != nil {

@@ -64,9 +64,15 @@ func TestLibraryAndCommandAgree(t *testing.T) {
 	if s := library(b); s.Status != convert.UpToDate {
 		t.Errorf("after the command: %s", s.Status)
 	}
-	ledger, err := os.ReadFile(filepath.Join(b, "errors.jsonl"))
-	if err != nil || !strings.Contains(string(ledger), "(--follow-symlinks follows it)") {
+	ledger, err := os.ReadFile(filepath.Join(a, "errors.jsonl"))
+	if err != nil || !strings.Contains(string(ledger), "reached by a symbolic link") {
 		t.Errorf("%s, %v", ledger, err)
+	}
+	if same, err := os.ReadFile(filepath.Join(b, "errors.jsonl")); err != nil || string(same) != string(ledger) {
+		t.Errorf("the library's ledger:
+%s
+the command's:
+%s%v", ledger, same, err)
 	}
 }
 

@@ -55,6 +55,9 @@ type BadSample struct {
 	// Stage is "read", "decode", "transform", "encode", "parse" or "annotation".
 	Stage  string `json:"stage"`
 	Reason string `json:"reason"`
+	// Listed says that listing or reading the input shows the fault, before a record is made. Each run
+	// finds such faults again, so fingerprints do not depend on them. It is in no ledger.
+	Listed bool `json:"listed,omitempty"`
 }
 
 // Done reads the state of a finished shard. It returns nil if there is none, or if the shard or its
