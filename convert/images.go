@@ -226,6 +226,9 @@ func (o *ImageOptions) effective(s *imageSource) map[string]any {
 		"encode": o.Encode.Format, "channels": o.Encode.Channels, "min_size": o.Select.MinSize, "max_aspect": o.Select.MaxAspect,
 		"max_pixels": cmp.Or(o.Codec.MaxPixels, augment.DefaultMaxPixels), "background": o.Codec.Background, "no_check": o.Encode.NoCheck, "seed": o.Seed,
 	}
+	if len(o.Rename) == 0 {
+		m["rename"] = nil
+	}
 	o.setShards(m, s.planned)
 	if o.resizes() {
 		m["resize"], m["filter"] = sizeText(o.Resize), o.Resize.Filter.String()
@@ -240,7 +243,7 @@ func (o *ImageOptions) effective(s *imageSource) map[string]any {
 	o.addNewer(m, s)
 	if o.Augment.Policy != nil {
 		m["augment"], m["copies"], m["keep_original"] = o.Augment.Policy.String(), o.Augment.Copies, o.Augment.KeepOriginal
-		m["augment_splits"] = o.Augment.splits()
+		m["augment_splits"] = sorted(o.Augment.splits())
 	}
 	switch o.Encode.Format {
 	case JPEG:
@@ -315,11 +318,19 @@ var imageKind = kind{fields: map[string]string{
 	"float_range": "CodecOptions.FloatRange",
 }}
 
-// sorted returns globs in an order independent of how they were given.
+// sorted returns globs, or splits, in an order independent of how they were given.
 func sorted(globs []string) []string {
-	globs = slices.Clone(globs)
+	globs = slices.Clone(given(globs))
 	slices.Sort(globs)
 	return globs
+}
+
+// given returns a list that an option gives; nil if it is empty, as if it was not given.
+func given[T any](list []T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
 }
 
 // sizeText formats ImageOptions.Resize as it was given.

@@ -58,6 +58,11 @@ func (e *EncodeSpec) complete(changesPixels bool) error {
 		}
 	case Raw, Float32:
 		e.Channels = cmp.Or(e.Channels, 3)
+		if e.Format == Float32 {
+			for c := range e.Normalize.Std {
+				e.Normalize.Std[c] = cmp.Or(e.Normalize.Std[c], 1)
+			}
+		}
 	case JPEG, PNG:
 	default:
 		return optionError("EncodeSpec.Format", "%q: want jpeg, png, raw, float32 or keep", e.Format)

@@ -123,6 +123,7 @@ func (o *TableOptions) open(ctx context.Context, srcs []string) (*tables, error)
 
 // complete fills in defaults and returns an error for invalid options.
 func (o *TableOptions) complete() error {
+	o.Columns, o.Vectors = given(o.Columns), given(o.Vectors)
 	o.Missing = cmp.Or(o.Missing, MissingDrop)
 	o.Memory = cmp.Or(o.Memory, 512<<20)
 	o.MaxRow = cmp.Or(o.MaxRow, csvscan.DefaultMaxRow)

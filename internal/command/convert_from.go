@@ -80,7 +80,7 @@ func optionFlag(m *manifest.Manifest, name string) (flag string, values []string
 	case "source", "shards_auto", "shards_given":
 		return "", nil, nil
 	case "splits":
-		if v == "folders" || v == "annotations" {
+		if v == "folders" || v == "annotations" || v == "lists" || v == "table" { // the source states them
 			return "", nil, nil
 		}
 	case "labels":
