@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"golang.org/x/image/ccitt"
+
+	"github.com/tfrec/tfrec/internal/optname"
 )
 
 // What a TIFF file says of its pixels (TIFF 6.0).
@@ -184,7 +186,7 @@ func (t *tiffFile) readFormat(d *tiffDirectory, floats *floatRange) error {
 			return unsupported(TIFF, "floats of %d bits", t.bits)
 		}
 		if floats == nil {
-			return unsupported(TIFF, "samples are floats, and the file does not say which of them are black and white (CodecOptions.FloatRange does)")
+			return unsupported(TIFF, "samples are floats, and the file does not say which of them are black and white (%s does)", optname.CodecOptionsFloatRange)
 		}
 		t.float = floats
 		return nil

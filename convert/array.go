@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -26,10 +27,10 @@ type Task struct {
 
 func (t *Task) check() error {
 	if t.Count < 1 {
-		return optionError("Task.Count", "%d is below 1", t.Count)
+		return optionError(optname.TaskCount, "%d is below 1", t.Count)
 	}
 	if t.Index < 0 || t.Index >= t.Count {
-		return optionError("Task.Index", "%d is not between 0 and %d, with %s", t.Index, t.Count-1, plural.Of(t.Count, "task"))
+		return optionError(optname.TaskIndex, "%d is not between 0 and %d, with %s", t.Index, t.Count-1, plural.Of(t.Count, "task"))
 	}
 	return nil
 }
@@ -217,7 +218,7 @@ func (r *run) checkOptions(before *previous) error {
 	case diff == "", replaceable && r.Replan:
 		return nil
 	case replaceable:
-		return fmt.Errorf("%s holds an unfinished set made with other options: %s; give the same, another directory, or Options.Replan to discard that set", r.dir.Path(), diff)
+		return fmt.Errorf("%s holds an unfinished set made with other options: %s; give the same, another directory, or %s to discard that set", r.dir.Path(), diff, optname.OptionsReplan)
 	}
 	return fmt.Errorf("%s holds a set made with other options: %s; give the same, or another directory", r.dir.Path(), diff)
 }
@@ -244,8 +245,8 @@ func (r *run) underWay() (bool, error) {
 			return false, err // Replan would be refused
 		}
 	}
-	return false, fmt.Errorf("%s: tasks of another plan are running: %s; give the same input and options, another directory, or Options.Replan to discard that plan",
-		r.dir.Path(), r.plan.difference(p))
+	return false, fmt.Errorf("%s: tasks of another plan are running: %s; give the same input and options, another directory, or %s to discard that plan",
+		r.dir.Path(), r.plan.difference(p), optname.OptionsReplan)
 }
 
 // stillPlanned returns an error unless the plan in the directory is still this run's, after the
@@ -298,7 +299,7 @@ func (p *arrayPlan) difference(was *arrayPlan) string {
 		return d
 	}
 	if p.MaxErrors != was.MaxErrors {
-		return fmt.Sprintf("Options.MaxErrors was %s, now it is %s", was.MaxErrors, p.MaxErrors)
+		return fmt.Sprintf("%s was %s, now it is %s", optname.OptionsMaxErrors, was.MaxErrors, p.MaxErrors)
 	}
 	var samples, before int64
 	for _, s := range p.Shards {

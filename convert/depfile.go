@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/manifest"
 )
@@ -20,14 +21,14 @@ func (r *run) checkDepfile() error {
 		return nil
 	}
 	if r.dir.Remote() {
-		return optionError("Options.Depfile", "make and ninja cannot track %s: a set in an object store cannot be their target", r.dir.Path())
+		return optionError(optname.OptionsDepfile, "make and ninja cannot track %s: a set in an object store cannot be their target", r.dir.Path())
 	}
 	st, err := os.Stat(filepath.Dir(r.Depfile))
 	if err == nil && !st.IsDir() {
 		err = fmt.Errorf("%s is not a directory", filepath.Dir(r.Depfile))
 	}
 	if err != nil {
-		return fmt.Errorf("Options.Depfile: %w", err)
+		return fmt.Errorf("%s: %w", optname.OptionsDepfile, err)
 	}
 	return nil
 }
@@ -43,7 +44,7 @@ func (r *run) putDepfile(status Status) error {
 	path := filepath.Join(r.dir.Path(), manifest.File)
 	target, ok := escapeDepfile(path)
 	if !ok {
-		return fmt.Errorf("Options.Depfile: %q has characters that make cannot read", path)
+		return fmt.Errorf("%s: %q has characters that make cannot read", optname.OptionsDepfile, path)
 	}
 	left := 0
 	var inputs []string

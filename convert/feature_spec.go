@@ -3,6 +3,8 @@ package convert
 import (
 	"fmt"
 	"strings"
+
+	"github.com/tfrec/tfrec/internal/optname"
 )
 
 // FeatureSpec names a value that comes with an image and becomes a feature of its record: a column
@@ -46,7 +48,7 @@ func (f FeatureSpec) String() string {
 
 // checkFeatures returns an error for features that a record cannot have: names that are empty, given
 // twice, or those of the image's own features, which taken reports.
-func checkFeatures(field string, features []FeatureSpec, taken func(key string) bool) error {
+func checkFeatures(field optname.Name, features []FeatureSpec, taken func(key string) bool) error {
 	seen := make(map[string]bool, len(features))
 	for _, f := range features {
 		switch {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/optname"
 )
 
 func TestParseFeatures(t *testing.T) {
@@ -45,7 +47,7 @@ func TestFeaturesThatRecordsCannotHave(t *testing.T) {
 		`"key" is a feature that`: {{Name: "key"}},
 		`"a": type "double"`:      {{Name: "a", Type: "double"}},
 	} {
-		err := checkFeatures("ImageOptions.Features", features, func(key string) bool { return key == "key" })
+		err := checkFeatures(optname.ImageOptionsFeatures, features, func(key string) bool { return key == "key" })
 		if want == "" && err != nil || want != "" && (!ofOption(err) || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%v: %v, want %q", features, err, want)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -72,7 +73,7 @@ func Finalize(ctx context.Context, out string, o FinalizeOptions) (*Summary, err
 			}
 			return sum, dir.Sweep() // left by a killed run
 		}
-		return nil, fmt.Errorf("%s holds no array job to finalize: run its tasks first (convert.Images or convert.CSV, with Options.Task)", out)
+		return nil, fmt.Errorf("%s holds no array job to finalize: run its tasks first (%s or %s, with %s)", out, optname.ConvertImages, optname.ConvertCSV, optname.OptionsTask)
 	}
 	r, err := plan.run(dir, o)
 	if err != nil {

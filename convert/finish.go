@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -217,11 +216,11 @@ func leavesOutAll(m *manifest.Manifest, sum *Summary, dir string) error {
 	var given []string
 	for _, option := range []string{"min_size", "max_aspect", optionDropEmpty} {
 		if v := string(m.Options[option]); v != "" && v != "0" && v != "false" {
-			given = append(given, imageKind.fields[option])
+			given = append(given, imageKind.fields[option].String())
 		}
 	}
 	by := cmp.Or(strings.Join(given, ", "), "options")
-	if by == imageKind.fields[optionDropEmpty] {
+	if by == imageKind.fields[optionDropEmpty].String() {
 		by += ": none has an object"
 	}
 	return fmt.Errorf("%s: no record is left to write a manifest for: %s left out by %s", dir, plural.Of(sum.Samples, "sample"), by)
@@ -256,12 +255,10 @@ func samplesAtFault(bad []setdir.BadSample) (n int64) {
 	return n
 }
 
-// encodeLedger returns the bytes of errors.jsonl, nil if it would be empty. Options are named by their
-// flags there, whoever made the set.
+// encodeLedger returns the bytes of errors.jsonl, nil if it would be empty.
 func encodeLedger(bad []setdir.BadSample) ([]byte, error) {
 	var out []byte
 	for _, b := range bad {
-		b.Reason = cliname.Text(b.Reason)
 		line, err := json.Marshal(b)
 		if err != nil {
 			return nil, fmt.Errorf("ledger: %w", err)

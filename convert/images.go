@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/naming"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -113,7 +114,7 @@ func (in *imageInput) scan(ctx context.Context, out string) (err error) {
 	}
 	if o.Encode.Format == JPEG {
 		if err := in.codec.Encodes(o.Encode.Subsampling); err != nil {
-			return optionError("EncodeSpec.Subsampling", "%v", err)
+			return optionError(optname.EncodeSpecSubsampling, "%v", err)
 		}
 	}
 	if in.listing, err = o.list(ctx, src, out); err != nil {
@@ -168,7 +169,7 @@ func (o *ImageOptions) complete(columns bool) error {
 	}
 	if o.resizes() {
 		if err := o.Resize.Validate(); err != nil {
-			return optionError("ImageOptions.Resize", "%v", err)
+			return optionError(optname.ImageOptionsResize, "%v", err)
 		}
 	}
 	if err := o.Encode.complete(o.changesPixels()); err != nil {
@@ -176,11 +177,11 @@ func (o *ImageOptions) complete(columns bool) error {
 	}
 	switch {
 	case o.ExactPixels && !o.resizes() && o.Augment.Policy == nil:
-		return optionError("ImageOptions.ExactPixels", "is for ImageOptions.Resize and AugmentSpec.Policy: without them pixels are always exact")
+		return optionError(optname.ImageOptionsExactPixels, "is for %s and %s: without them pixels are always exact", optname.ImageOptionsResize, optname.AugmentSpecPolicy)
 	case o.Memory < 0:
-		return optionError("ImageOptions.Memory", "%d is negative", o.Memory)
+		return optionError(optname.ImageOptionsMemory, "%d is negative", o.Memory)
 	case o.Labels.SplitColumn != "" && len(o.Splits) > 0:
-		return optionError("LabelSpec.SplitColumn", "cannot be combined with Options.Splits, which replaces the splits of the source")
+		return optionError(optname.LabelSpecSplitColumn, "cannot be combined with %s, which replaces the splits of the source", optname.OptionsSplits)
 	}
 	if err := o.Labels.check(len(o.Features) > 0, columns); err != nil {
 		return err
@@ -191,7 +192,7 @@ func (o *ImageOptions) complete(columns bool) error {
 	own := func(key string) bool {
 		return slices.ContainsFunc(o.keys(), func(name string) bool { return o.key(name) == key })
 	}
-	if err := checkFeatures("ImageOptions.Features", o.Features, own); err != nil {
+	if err := checkFeatures(optname.ImageOptionsFeatures, o.Features, own); err != nil {
 		return err
 	}
 	if err := o.ArchiveFormat.check(); err != nil {
@@ -301,21 +302,21 @@ func (o *ImageOptions) addNewer(m map[string]any, s *imageSource) {
 }
 
 // imageKind is the input kind of images: the fields that set the options of effective.
-var imageKind = kind{fields: map[string]string{
-	"archive_format": "ImageOptions.ArchiveFormat", "image_key": "ImageOptions.ImageKey", "labels": "LabelSpec.File", "label_column": "LabelSpec.Column", "split_column": "LabelSpec.SplitColumn", "label_offset": "LabelSpec.Offset", "classes": "LabelSpec.Classes",
-	"annotations": "AnnotationSpec.Files", "instance_masks": "AnnotationSpec.InstanceMasks", "min_visibility": "AnnotationSpec.MinVisibility",
-	optionDropEmpty: "AnnotationSpec.DropEmpty", "keep_unannotated": "AnnotationSpec.KeepUnannotated", "masks": "AnnotationSpec.Masks", "mask_fill": "AnnotationSpec.MaskFill",
-	"multi_label": "LabelSpec.Separator", "features": "ImageOptions.Features", "rename": "ImageOptions.Rename",
-	"include": "SelectSpec.Include", "exclude": "SelectSpec.Exclude", "follow_symlinks": "SelectSpec.FollowSymlinks", "by_content": "SelectSpec.ByContent",
-	"encode": "EncodeSpec.Format", "quality": "EncodeSpec.Quality", "subsampling": "EncodeSpec.Subsampling",
-	"mean": "Normalize.Mean", "std": "Normalize.Std", "channels": "EncodeSpec.Channels",
-	"resize": "ImageOptions.Resize", "filter": "ResizeSpec.Filter", "fit": "ResizeSpec.Fit", "pad_color": "ResizeSpec.PadColor",
-	"antialias": "ResizeSpec.Antialias", "no_upscale": "ResizeSpec.NoUpscale", "exact_pixels": "ImageOptions.ExactPixels",
-	"augment": "AugmentSpec.Policy", "copies": "AugmentSpec.Copies", "keep_original": "AugmentSpec.KeepOriginal",
-	"augment_splits": "AugmentSpec.Splits",
-	"min_size":       "SelectSpec.MinSize", "max_aspect": "SelectSpec.MaxAspect", "max_pixels": "CodecOptions.MaxPixels",
-	"background": "CodecOptions.Background", "no_check": "EncodeSpec.NoCheck", "allow_arithmetic": "CodecOptions.AllowArithmetic",
-	"float_range": "CodecOptions.FloatRange",
+var imageKind = kind{fields: map[string]optname.Name{
+	"archive_format": optname.ImageOptionsArchiveFormat, "image_key": optname.ImageOptionsImageKey, "labels": optname.LabelSpecFile, "label_column": optname.LabelSpecColumn, "split_column": optname.LabelSpecSplitColumn, "label_offset": optname.LabelSpecOffset, "classes": optname.LabelSpecClasses,
+	"annotations": optname.AnnotationSpecFiles, "instance_masks": optname.AnnotationSpecInstanceMasks, "min_visibility": optname.AnnotationSpecMinVisibility,
+	optionDropEmpty: optname.AnnotationSpecDropEmpty, "keep_unannotated": optname.AnnotationSpecKeepUnannotated, "masks": optname.AnnotationSpecMasks, "mask_fill": optname.AnnotationSpecMaskFill,
+	"multi_label": optname.LabelSpecSeparator, "features": optname.ImageOptionsFeatures, "rename": optname.ImageOptionsRename,
+	"include": optname.SelectSpecInclude, "exclude": optname.SelectSpecExclude, "follow_symlinks": optname.SelectSpecFollowSymlinks, "by_content": optname.SelectSpecByContent,
+	"encode": optname.EncodeSpecFormat, "quality": optname.EncodeSpecQuality, "subsampling": optname.EncodeSpecSubsampling,
+	"mean": optname.NormalizeMean, "std": optname.NormalizeStd, "channels": optname.EncodeSpecChannels,
+	"resize": optname.ImageOptionsResize, "filter": optname.ResizeSpecFilter, "fit": optname.ResizeSpecFit, "pad_color": optname.ResizeSpecPadColor,
+	"antialias": optname.ResizeSpecAntialias, "no_upscale": optname.ResizeSpecNoUpscale, "exact_pixels": optname.ImageOptionsExactPixels,
+	"augment": optname.AugmentSpecPolicy, "copies": optname.AugmentSpecCopies, "keep_original": optname.AugmentSpecKeepOriginal,
+	"augment_splits": optname.AugmentSpecSplits,
+	"min_size":       optname.SelectSpecMinSize, "max_aspect": optname.SelectSpecMaxAspect, "max_pixels": optname.CodecOptionsMaxPixels,
+	"background": optname.CodecOptionsBackground, "no_check": optname.EncodeSpecNoCheck, "allow_arithmetic": optname.CodecOptionsAllowArithmetic,
+	"float_range": optname.CodecOptionsFloatRange,
 }}
 
 // sorted returns globs, or splits, in an order independent of how they were given.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -96,36 +97,36 @@ func (a *AnnotationSpec) check() error {
 	for _, f := range a.Files {
 		switch {
 		case f.Path == "":
-			return optionError("AnnotationSpec.Files", "a path is empty")
+			return optionError(optname.AnnotationSpecFiles, "a path is empty")
 		case (f.Split == "") != (a.Files[0].Split == ""):
-			return optionError("AnnotationSpec.Files", "%s and %s: give a split for each, or for none", a.Files[0].Path, f.Path)
+			return optionError(optname.AnnotationSpecFiles, "%s and %s: give a split for each, or for none", a.Files[0].Path, f.Path)
 		case f.Split != "" && shard.CheckSplit(f.Split) != nil:
-			return optionError("AnnotationSpec.Files", "%v", shard.CheckSplit(f.Split))
+			return optionError(optname.AnnotationSpecFiles, "%v", shard.CheckSplit(f.Split))
 		}
 	}
 	if !a.hasObjects() {
 		switch {
 		case a.Format != "" && a.Format != "auto":
-			return optionError("AnnotationSpec.Format", "is for AnnotationSpec.Files")
+			return optionError(optname.AnnotationSpecFormat, "is for %s", optname.AnnotationSpecFiles)
 		case a.InstanceMasks:
-			return optionError("AnnotationSpec.InstanceMasks", "is for AnnotationSpec.Files")
+			return optionError(optname.AnnotationSpecInstanceMasks, "is for %s", optname.AnnotationSpecFiles)
 		case a.DropEmpty:
-			return optionError("AnnotationSpec.DropEmpty", "is for AnnotationSpec.Files")
+			return optionError(optname.AnnotationSpecDropEmpty, "is for %s", optname.AnnotationSpecFiles)
 		case a.KeepUnannotated:
-			return optionError("AnnotationSpec.KeepUnannotated", "is for AnnotationSpec.Files")
+			return optionError(optname.AnnotationSpecKeepUnannotated, "is for %s", optname.AnnotationSpecFiles)
 		}
 	}
 	switch {
 	case a.Format != "" && !slices.Contains(annotationFormats, a.Format):
-		return optionError("AnnotationSpec.Format", "%q: want %s", a.Format, strings.Join(annotationFormats, ", "))
+		return optionError(optname.AnnotationSpecFormat, "%q: want %s", a.Format, strings.Join(annotationFormats, ", "))
 	case !(a.MinVisibility >= 0 && a.MinVisibility <= 1):
-		return optionError("AnnotationSpec.MinVisibility", "%g is not between 0 and 1", a.MinVisibility)
+		return optionError(optname.AnnotationSpecMinVisibility, "%g is not between 0 and 1", a.MinVisibility)
 	case a.KeepUnannotated && a.DropEmpty:
-		return optionError("AnnotationSpec.KeepUnannotated", "cannot be combined with AnnotationSpec.DropEmpty, which would leave these images out again")
+		return optionError(optname.AnnotationSpecKeepUnannotated, "cannot be combined with %s, which would leave these images out again", optname.AnnotationSpecDropEmpty)
 	case a.KeepUnannotated && a.splits() != nil:
-		return optionError("AnnotationSpec.KeepUnannotated", "images that no file lists have no split: leave the splits of AnnotationSpec.Files out")
+		return optionError(optname.AnnotationSpecKeepUnannotated, "images that no file lists have no split: leave the splits of %s out", optname.AnnotationSpecFiles)
 	case a.MaskFill != nil && !a.hasMasks():
-		return optionError("AnnotationSpec.MaskFill", "is for AnnotationSpec.Masks")
+		return optionError(optname.AnnotationSpecMaskFill, "is for %s", optname.AnnotationSpecMasks)
 	}
 	return nil
 }
@@ -139,18 +140,18 @@ func (o *ImageOptions) checkAnnotations() error {
 	}
 	switch l := &o.Labels; {
 	case l.File != "":
-		return optionError("LabelSpec.File", "cannot be combined with AnnotationSpec.Files, which say which images are used and what is on them")
+		return optionError(optname.LabelSpecFile, "cannot be combined with %s, which say which images are used and what is on them", optname.AnnotationSpecFiles)
 	case l.Offset != 0:
-		return optionError("LabelSpec.Offset", "is for labels of images: ids of objects are those of AnnotationSpec.Files, or from 1")
+		return optionError(optname.LabelSpecOffset, "is for labels of images: ids of objects are those of %s, or from 1", optname.AnnotationSpecFiles)
 	case len(o.Splits) > 0 && a.splits() != nil:
-		return optionError("Options.Splits", "cannot be combined with the splits of AnnotationSpec.Files")
+		return optionError(optname.OptionsSplits, "cannot be combined with the splits of %s", optname.AnnotationSpecFiles)
 	}
 	if o.ArchiveFormat == WebDataset {
-		return optionError("ImageOptions.ArchiveFormat", "webdataset cannot be combined with AnnotationSpec.Files")
+		return optionError(optname.ImageOptionsArchiveFormat, "webdataset cannot be combined with %s", optname.AnnotationSpecFiles)
 	}
 	for _, key := range slices.Sorted(maps.Keys(o.Rename)) {
 		if strings.HasPrefix(key, "image/object/") {
-			return optionError("ImageOptions.Rename", "%s: the lists of objects keep their names, by which they are known as such", key)
+			return optionError(optname.ImageOptionsRename, "%s: the lists of objects keep their names, by which they are known as such", key)
 		}
 	}
 	o.Labels.None = true
@@ -163,9 +164,9 @@ func (a *AnnotationSpec) refuse() error {
 	const advice = "is for images in files: convert those that the source was made from"
 	switch {
 	case a.hasObjects():
-		return optionError("AnnotationSpec.Files", advice)
+		return optionError(optname.AnnotationSpecFiles, advice)
 	case a.hasMasks():
-		return optionError("AnnotationSpec.Masks", advice)
+		return optionError(optname.AnnotationSpecMasks, advice)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 )
@@ -40,7 +41,7 @@ func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) er
 	}
 	l.annotations = a
 	if splits := o.Annotations.splits(); splits != nil {
-		l.splits, l.splitsBy, l.stated = splits, splitsByAnnotations, "AnnotationSpec.Files"
+		l.splits, l.splitsBy, l.stated = splits, splitsByAnnotations, optname.AnnotationSpecFiles.String()
 	}
 	unused := annotation.Fields{}
 	for _, set := range a.sets {
@@ -66,7 +67,7 @@ func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) er
 		set.Within(file.Path, all)
 		found, err := set.Match(all)
 		if err != nil {
-			return fmt.Errorf("AnnotationSpec.Files: %s: %w", file.Path, err)
+			return fmt.Errorf("%s: %s: %w", optname.AnnotationSpecFiles, file.Path, err)
 		}
 		for at, k := range found.Of {
 			if k < 0 {
@@ -77,7 +78,7 @@ func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) er
 				continue
 			}
 			if of[at] != 0 {
-				return fmt.Errorf("AnnotationSpec.Files: %s and %s both annotate %s", o.Annotations.Files[of[at]-1].Path, file.Path, jsontext.Readable(paths[at]))
+				return fmt.Errorf("%s: %s and %s both annotate %s", optname.AnnotationSpecFiles, o.Annotations.Files[of[at]-1].Path, file.Path, jsontext.Readable(paths[at]))
 			}
 			of[at] = int32(i) + 1
 			l.images[at].annotate(o, &set.Images[k], split)
@@ -95,7 +96,7 @@ func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) er
 		}
 	}
 	if left > 0 {
-		o.note("%s left out by SelectSpec.Include and SelectSpec.Exclude", plural.Of(left, "annotated image"))
+		o.note("%s left out by %s and %s", plural.Of(left, "annotated image"), optname.SelectSpecInclude, optname.SelectSpecExclude)
 	}
 	kept := l.images[:0]
 	for i, p := range l.images {
@@ -107,10 +108,10 @@ func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) er
 	}
 	if n := len(l.images) - len(kept); n > 0 {
 		l.skipped += int64(n)
-		o.note("%s without annotations left alone (AnnotationSpec.KeepUnannotated keeps such images)", plural.Of(n, "image"))
+		o.note("%s without annotations left alone (%s keeps such images)", plural.Of(n, "image"), optname.AnnotationSpecKeepUnannotated)
 	}
 	if len(kept) == 0 {
-		return fmt.Errorf("AnnotationSpec.Files: none of the images in %s is annotated: names must be equal but for extensions", l.origin.place())
+		return fmt.Errorf("%s: none of the images in %s is annotated: names must be equal but for extensions", optname.AnnotationSpecFiles, l.origin.place())
 	}
 	l.images = append(kept, missing...)
 	slices.SortStableFunc(l.images, func(a, b imageFile) int { return strings.Compare(a.path, b.path) })

@@ -15,6 +15,7 @@ import (
 	"github.com/tfrec/tfrec/internal/classfile"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
@@ -40,12 +41,12 @@ func (o *ImageOptions) readAnnotations(ctx context.Context) (*annotations, error
 	for _, f := range o.Annotations.Files {
 		set, err := o.readAnnotationFile(ctx, f.Path, classes)
 		if err != nil {
-			return nil, fmt.Errorf("AnnotationSpec.Files: %w", err)
+			return nil, fmt.Errorf("%s: %w", optname.AnnotationSpecFiles, err)
 		}
 		if a.format == "" {
 			a.format = set.Format
 		} else if a.format != set.Format {
-			return nil, fmt.Errorf("AnnotationSpec.Files: %s is %s, and %s %s: want one format", o.Annotations.Files[0].Path, a.format, f.Path, set.Format)
+			return nil, fmt.Errorf("%s: %s is %s, and %s %s: want one format", optname.AnnotationSpecFiles, o.Annotations.Files[0].Path, a.format, f.Path, set.Format)
 		}
 		a.sets = append(a.sets, set)
 	}
@@ -55,7 +56,7 @@ func (o *ImageOptions) readAnnotations(ctx context.Context) (*annotations, error
 	}
 	for _, c := range a.classes {
 		if c.ID < 0 || c.ID > labels.MaxID {
-			return nil, fmt.Errorf("AnnotationSpec.Files: the id of class %s is %d, not between 0 and %d", jsontext.Readable(c.Name), c.ID, labels.MaxID)
+			return nil, fmt.Errorf("%s: the id of class %s is %d, not between 0 and %d", optname.AnnotationSpecFiles, jsontext.Readable(c.Name), c.ID, labels.MaxID)
 		}
 	}
 	o.noteClasses(a.classes)
@@ -117,7 +118,7 @@ func (o *ImageOptions) annotationClasses(ctx context.Context) (*classfile.List, 
 	}
 	list, err := classfile.Read(ctx, o.Labels.Classes)
 	if err != nil {
-		return nil, fmt.Errorf("LabelSpec.Classes: %w", err)
+		return nil, fmt.Errorf("%s: %w", optname.LabelSpecClasses, err)
 	}
 	return list, nil
 }
@@ -146,7 +147,7 @@ func (o *ImageOptions) readAnnotationFile(ctx context.Context, path string, clas
 	})
 	if err == nil && classes != nil {
 		if err = set.Reorder(list, stated); err != nil {
-			err = fmt.Errorf("LabelSpec.Classes: %w", err)
+			err = fmt.Errorf("%s: %w", optname.LabelSpecClasses, err)
 		}
 	}
 	return set, err
@@ -161,9 +162,9 @@ func (a *annotations) mergeClasses() error {
 	}
 	switch a.format { // ids mean something there
 	case "coco":
-		return fmt.Errorf("AnnotationSpec.Files: %s: make the categories of the files equal", clash)
+		return fmt.Errorf("%s: %s: make the categories of the files equal", optname.AnnotationSpecFiles, clash)
 	case "yolo":
-		return fmt.Errorf("AnnotationSpec.Files: %s: LabelSpec.Classes gives them one order", clash)
+		return fmt.Errorf("%s: %s: %s gives them one order", optname.AnnotationSpecFiles, clash, optname.LabelSpecClasses)
 	}
 	a.sortClasses()
 	return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/archive"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -35,7 +36,7 @@ type archiveWalker struct {
 // listArchives lists the images of archives.
 func (w *walker) listArchives(src imagePlace) (*archiveWalker, error) {
 	if w.o.Select.FollowSymlinks {
-		return nil, optionError("SelectSpec.FollowSymlinks", "is for directories: links in archives are not followed")
+		return nil, optionError(optname.SelectSpecFollowSymlinks, "is for directories: links in archives are not followed")
 	}
 	var a *archiveWalker
 	before := *w

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/annotation"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
@@ -30,7 +31,7 @@ const maxCopies = 10000
 func (a *AugmentSpec) complete() error {
 	if a.Policy == nil {
 		if a.Copies != 0 || a.KeepOriginal || len(a.Splits) > 0 {
-			return optionError("AugmentSpec.Policy", "AugmentSpec.Copies, AugmentSpec.KeepOriginal and AugmentSpec.Splits need AugmentSpec.Policy to say what is done to the copies")
+			return optionError(optname.AugmentSpecPolicy, "%s, %s and %s need %s to say what is done to the copies", optname.AugmentSpecCopies, optname.AugmentSpecKeepOriginal, optname.AugmentSpecSplits, optname.AugmentSpecPolicy)
 		}
 		return nil
 	}
@@ -38,7 +39,7 @@ func (a *AugmentSpec) complete() error {
 		a.Copies = 1
 	}
 	if a.Copies < 1 || a.Copies > maxCopies {
-		return optionError("AugmentSpec.Copies", "%d is not between 1 and %d", a.Copies, maxCopies)
+		return optionError(optname.AugmentSpecCopies, "%d is not between 1 and %d", a.Copies, maxCopies)
 	}
 	return nil
 }
@@ -58,7 +59,7 @@ func (a *AugmentSpec) checkSplits(splits []string) error {
 	}
 	for _, name := range a.splits() {
 		if !slices.Contains(splits, name) {
-			return fmt.Errorf("there is no split %q to augment (the splits are %s): choose with AugmentSpec.Splits", name, plural.Quoted(splits, len(splits)))
+			return fmt.Errorf("there is no split %q to augment (the splits are %s): choose with %s", name, plural.Quoted(splits, len(splits)), optname.AugmentSpecSplits)
 		}
 	}
 	return nil

@@ -12,12 +12,14 @@ import (
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/safename"
 	"github.com/tfrec/tfrec/shard"
 )
 
 // errUnlabelled says how to label images.
-var errUnlabelled = errors.New("put it into a class directory, leave it out with SelectSpec.Exclude, label it with LabelSpec.File, or give LabelSpec.None")
+var errUnlabelled = optname.Errorf("put it into a class directory, leave it out with %s, label it with %s, or give %s",
+	optname.SelectSpecExclude, optname.LabelSpecFile, optname.LabelSpecNone)
 
 // labelsFromDirectories uses the first directory below the split as the label: what it was named
 // after, if an export named it.
@@ -138,11 +140,11 @@ func (l *listing) noteMasks(o *ImageOptions) {
 	switch {
 	case images == "" || masks == "":
 	case used[masks] && o.Labels.None:
-		o.note("the images in %s become samples, too: if they are masks of those in %s, leave them out with SelectSpec.Exclude '**/%s/**'", masks, images, masks)
+		o.note("the images in %s become samples, too: if they are masks of those in %s, leave them out with %s '**/%s/**'", masks, images, optname.SelectSpecExclude, masks)
 	case used[masks]:
-		o.note("%s and %s are taken as classes: if %s holds masks of the images in %s, leave it out with SelectSpec.Exclude '**/%s/**', and give LabelSpec.None or LabelSpec.File", images, masks, masks, images, masks)
+		o.note("%s and %s are taken as classes: if %s holds masks of the images in %s, leave it out with %s '**/%s/**', and give %s or %s", images, masks, masks, images, optname.SelectSpecExclude, masks, optname.LabelSpecNone, optname.LabelSpecFile)
 	case !o.Labels.None:
-		o.note("%s is taken as a class, and %s is not read: give LabelSpec.None, or LabelSpec.File for labels", images, masks)
+		o.note("%s is taken as a class, and %s is not read: give %s, or %s for labels", images, masks, optname.LabelSpecNone, optname.LabelSpecFile)
 	}
 }
 
@@ -151,7 +153,7 @@ func (l *listing) noteMasks(o *ImageOptions) {
 func (l *listing) number(ctx context.Context, o *ImageOptions, stated *classfile.List) error {
 	by := numbering{
 		directories: l.labels == nil, list: stated, offset: o.Labels.Offset,
-		listOption: "LabelSpec.Classes", offsetOption: "LabelSpec.Offset",
+		listOption: optname.LabelSpecClasses, offsetOption: optname.LabelSpecOffset,
 	}
 	seen := l.labels // each once
 	if by.directories {
@@ -160,7 +162,7 @@ func (l *listing) number(ctx context.Context, o *ImageOptions, stated *classfile
 	if o.Labels.Classes != "" {
 		var err error
 		if by.list, err = classfile.Read(ctx, o.Labels.Classes); err != nil {
-			return fmt.Errorf("LabelSpec.Classes: %w", err)
+			return fmt.Errorf("%s: %w", optname.LabelSpecClasses, err)
 		}
 	}
 	if l.rows != nil && l.rows.text {
@@ -193,9 +195,9 @@ func (l *listing) located(o *ImageOptions, err error) error {
 		}
 	}
 	if o.Labels.Classes == "" {
-		return fmt.Errorf("%w; LabelSpec.Classes gives other names", err)
+		return fmt.Errorf("%w; %s gives other names", err, optname.LabelSpecClasses)
 	}
-	return fmt.Errorf("LabelSpec.Classes: %w", err)
+	return fmt.Errorf("%s: %w", optname.LabelSpecClasses, err)
 }
 
 // labelsOfImages returns the labels of the images, each once.

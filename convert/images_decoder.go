@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/optname"
 )
 
 // decodingBackend is a backend that can decode the JPEGs of tasks.
@@ -24,10 +25,10 @@ func (o *ImageOptions) checkBackend() error {
 		return nil
 	}
 	if b, ok := o.Backend.(decodingBackend); !ok || b.Decoder() == "" {
-		return optionError("ImageOptions.BackendDecodes", "the backend does not decode")
+		return optionError(optname.ImageOptionsBackendDecodes, "the backend does not decode")
 	}
 	if o.Encode.Format == Keep {
-		return optionError("ImageOptions.BackendDecodes", "is for images that are decoded, and EncodeSpec.Format keep stores them unchanged")
+		return optionError(optname.ImageOptionsBackendDecodes, "is for images that are decoded, and %s keep stores them unchanged", optname.EncodeSpecFormat)
 	}
 	return nil
 }
@@ -48,12 +49,12 @@ func backendDecodes(decoder string) bool { return strings.Contains(decoder, behi
 
 // otherBackend describes how decoders differ, at least one of which is a backend's.
 func otherBackend(was, now string) string {
-	how := "it is another nvJPEG, another kind of GPU, or another CodecOptions.Decoder"
+	how := fmt.Sprintf("it is another nvJPEG, another kind of GPU, or another %s", optname.CodecOptionsDecoder)
 	switch {
 	case !backendDecodes(was):
-		how = "without ImageOptions.BackendDecodes it is the former"
+		how = fmt.Sprintf("without %s it is the former", optname.ImageOptionsBackendDecodes)
 	case !backendDecodes(now):
-		how = "ImageOptions.Backend with ImageOptions.BackendDecodes selects the former, on a machine with such a GPU and nvJPEG"
+		how = fmt.Sprintf("%s selects the former, on a machine with such a GPU and nvJPEG", optname.ImageOptionsBackend.With(optname.ImageOptionsBackendDecodes))
 	}
 	return fmt.Sprintf("the decoder was %q, now it is %q (%s)", was, now, how)
 }
@@ -66,9 +67,9 @@ func otherCodecs(was, now codecs) string {
 	case was.decoder == now.decoder:
 		return fmt.Sprintf("the encoder was %q, now it is %q", was.encoder, now.encoder)
 	case strings.Contains(was.decoder, "turbo"):
-		return fmt.Sprintf("the decoder was %q, now it is %q (CodecOptions.Decoder turbo selects the former)", was.decoder, now.decoder)
+		return fmt.Sprintf("the decoder was %q, now it is %q (%s turbo selects the former)", was.decoder, now.decoder, optname.CodecOptionsDecoder)
 	case strings.Contains(now.decoder, "turbo"):
-		return fmt.Sprintf("the decoder was %q, now it is %q (CodecOptions.Decoder go selects the former)", was.decoder, now.decoder)
+		return fmt.Sprintf("the decoder was %q, now it is %q (%s go selects the former)", was.decoder, now.decoder, optname.CodecOptionsDecoder)
 	}
 	return fmt.Sprintf("the decoder was %q, now it is %q, which gives other pixels", was.decoder, now.decoder)
 }

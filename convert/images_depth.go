@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/manifest"
 )
@@ -46,7 +47,7 @@ func describeDepth(m *manifest.Manifest) {
 // readers get with fewer.
 func (r *run) noteDepth(sum *Summary) {
 	if sum.Narrowed > 0 {
-		r.note("samples of more than 8 bits reduced to 8 in %s: EncodeSpec.Format keep, without options that change pixels, stores 16", plural.Of(sum.Narrowed, "image"))
+		r.note("samples of more than 8 bits reduced to 8 in %s: %s keep, without options that change pixels, stores 16", plural.Of(sum.Narrowed, "image"), optname.EncodeSpecFormat)
 	}
 	var deep int64
 	for _, d := range r.done {

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/optname"
 )
 
 // EncodeSpec says how images are stored.
@@ -47,14 +48,14 @@ func (e *EncodeSpec) complete(changesPixels bool) error {
 	}
 	e.Format = cmp.Or(e.Format, Keep)
 	if e.Format != JPEG && (e.Quality != 0 || e.Subsampling != "") {
-		return optionError("EncodeSpec.Quality", "EncodeSpec.Quality and EncodeSpec.Subsampling are for EncodeSpec.Format jpeg, not for %s", e.Format)
+		return optionError(optname.EncodeSpecQuality, "%s and %s are for %s jpeg, not for %s", optname.EncodeSpecQuality, optname.EncodeSpecSubsampling, optname.EncodeSpecFormat, e.Format)
 	}
 	e.Quality = cmp.Or(e.Quality, 95)
 	e.Subsampling = cmp.Or(e.Subsampling, "420")
 	switch e.Format {
 	case Keep:
 		if changesPixels {
-			return optionError("EncodeSpec.Format", "keep stores images unchanged, so it cannot be combined with an option that changes pixels (ImageOptions.Resize, AugmentSpec.Policy, EncodeSpec.Channels, CodecOptions.Background)")
+			return optionError(optname.EncodeSpecFormat, "keep stores images unchanged, so it cannot be combined with an option that changes pixels (%s, %s, %s, %s)", optname.ImageOptionsResize, optname.AugmentSpecPolicy, optname.EncodeSpecChannels, optname.CodecOptionsBackground)
 		}
 	case Raw, Float32:
 		e.Channels = cmp.Or(e.Channels, 3)
@@ -65,19 +66,19 @@ func (e *EncodeSpec) complete(changesPixels bool) error {
 		}
 	case JPEG, PNG:
 	default:
-		return optionError("EncodeSpec.Format", "%q: want jpeg, png, raw, float32 or keep", e.Format)
+		return optionError(optname.EncodeSpecFormat, "%q: want jpeg, png, raw, float32 or keep", e.Format)
 	}
 	switch {
 	case e.Quality < 1 || e.Quality > 100:
-		return optionError("EncodeSpec.Quality", "%d is not between 1 and 100", e.Quality)
+		return optionError(optname.EncodeSpecQuality, "%d is not between 1 and 100", e.Quality)
 	case e.Channels != 0 && e.Channels != 1 && e.Channels != 3:
-		return optionError("EncodeSpec.Channels", "%d: want 1 or 3", e.Channels)
+		return optionError(optname.EncodeSpecChannels, "%d: want 1 or 3", e.Channels)
 	case e.Format != Float32 && e.Normalize != (augment.Normalize{}):
-		return optionError("Normalize.Mean", "Normalize.Mean and Normalize.Std are for EncodeSpec.Format float32")
+		return optionError(optname.NormalizeMean, "%s and %s are for %s float32", optname.NormalizeMean, optname.NormalizeStd, optname.EncodeSpecFormat)
 	case e.Format == Float32 && e.Normalize.Validate() != nil:
-		return optionError("Normalize.Std", "%v", e.Normalize.Validate())
+		return optionError(optname.NormalizeStd, "%v", e.Normalize.Validate())
 	case e.NoCheck && e.Format != Keep:
-		return optionError("EncodeSpec.NoCheck", "is for EncodeSpec.Format keep: any other encoding decodes the image")
+		return optionError(optname.EncodeSpecNoCheck, "is for %s keep: any other encoding decodes the image", optname.EncodeSpecFormat)
 	}
 	return nil
 }

@@ -1,6 +1,10 @@
 package convert
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/optname"
+)
 
 // LabelSpec says where the labels of images come from.
 type LabelSpec struct {
@@ -54,29 +58,29 @@ type LabelSpec struct {
 func (l *LabelSpec) check(features, columns bool) error {
 	switch {
 	case l.None && l.Offset != 0:
-		return optionError("LabelSpec.Offset", "cannot be combined with LabelSpec.None")
+		return optionError(optname.LabelSpecOffset, "cannot be combined with %s", optname.LabelSpecNone)
 	case l.None && l.Classes != "":
-		return optionError("LabelSpec.Classes", "cannot be combined with LabelSpec.None")
+		return optionError(optname.LabelSpecClasses, "cannot be combined with %s", optname.LabelSpecNone)
 	case l.None && l.Column != "":
-		return optionError("LabelSpec.Column", "cannot be combined with LabelSpec.None")
+		return optionError(optname.LabelSpecColumn, "cannot be combined with %s", optname.LabelSpecNone)
 	case l.None && l.Separator != "":
-		return optionError("LabelSpec.Separator", "cannot be combined with LabelSpec.None")
+		return optionError(optname.LabelSpecSeparator, "cannot be combined with %s", optname.LabelSpecNone)
 	case l.File == "" && l.SplitColumn != "" && !columns:
-		return optionError("LabelSpec.SplitColumn", "is for LabelSpec.File, and for images in Parquet or Arrow files")
+		return optionError(optname.LabelSpecSplitColumn, "is for %s, and for images in Parquet or Arrow files", optname.LabelSpecFile)
 	case l.File != "" && l.None && !features && l.SplitColumn == "":
-		return optionError("LabelSpec.File", "cannot be combined with LabelSpec.None, unless ImageOptions.Features or LabelSpec.SplitColumn name columns")
+		return optionError(optname.LabelSpecFile, "cannot be combined with %s, unless %s or %s name columns", optname.LabelSpecNone, optname.ImageOptionsFeatures, optname.LabelSpecSplitColumn)
 	case l.File == "" && l.PathColumn != "":
-		return optionError("LabelSpec.PathColumn", "is for LabelSpec.File")
+		return optionError(optname.LabelSpecPathColumn, "is for %s", optname.LabelSpecFile)
 	case l.File == "" && l.Column != "" && !columns:
-		return optionError("LabelSpec.Column", "is for LabelSpec.File, and for images in Parquet or Arrow files")
+		return optionError(optname.LabelSpecColumn, "is for %s, and for images in Parquet or Arrow files", optname.LabelSpecFile)
 	case l.File == "" && l.PathSuffix != "":
-		return optionError("LabelSpec.PathSuffix", "is for LabelSpec.File")
+		return optionError(optname.LabelSpecPathSuffix, "is for %s", optname.LabelSpecFile)
 	case l.File == "" && l.Separator != "":
-		return optionError("LabelSpec.Separator", "is for LabelSpec.File")
+		return optionError(optname.LabelSpecSeparator, "is for %s", optname.LabelSpecFile)
 	case strings.Contains(l.PathSuffix, "/"):
-		return optionError("LabelSpec.PathSuffix", "%q: want a file name suffix, such as .jpg", l.PathSuffix)
+		return optionError(optname.LabelSpecPathSuffix, "%q: want a file name suffix, such as .jpg", l.PathSuffix)
 	case l.Offset < 0 || l.Offset > 1<<20:
-		return optionError("LabelSpec.Offset", "%d is not between 0 and %d", l.Offset, 1<<20)
+		return optionError(optname.LabelSpecOffset, "%d is not between 0 and %d", l.Offset, 1<<20)
 	}
 	return nil
 }

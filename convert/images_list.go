@@ -14,6 +14,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/imagetree"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
@@ -40,18 +41,18 @@ type SelectSpec struct {
 func (s *SelectSpec) check() error {
 	switch {
 	case s.MinSize < 0:
-		return optionError("SelectSpec.MinSize", "%d is negative", s.MinSize)
+		return optionError(optname.SelectSpecMinSize, "%d is negative", s.MinSize)
 	case s.MaxAspect != 0 && !(s.MaxAspect >= 1):
-		return optionError("SelectSpec.MaxAspect", "%g is below 1", s.MaxAspect)
+		return optionError(optname.SelectSpecMaxAspect, "%g is below 1", s.MaxAspect)
 	}
 	for _, g := range s.Include {
 		if !doublestar.ValidatePattern(g) {
-			return optionError("SelectSpec.Include", "%q is not a valid glob", g)
+			return optionError(optname.SelectSpecInclude, "%q is not a valid glob", g)
 		}
 	}
 	for _, g := range s.Exclude {
 		if !doublestar.ValidatePattern(g) {
-			return optionError("SelectSpec.Exclude", "%q is not a valid glob", g)
+			return optionError(optname.SelectSpecExclude, "%q is not a valid glob", g)
 		}
 	}
 	return nil
@@ -125,10 +126,10 @@ func (o *ImageOptions) list(ctx context.Context, src imagePlace, out string) (*l
 	var records *recordWalker
 	var rows *rowWalker
 	if o.ArchiveFormat != "" && o.ArchiveFormat != AutoFormat && src.archives == nil {
-		return nil, optionError("ImageOptions.ArchiveFormat", "is for archives, and %s is not one", src.at.Path())
+		return nil, optionError(optname.ImageOptionsArchiveFormat, "is for archives, and %s is not one", src.at.Path())
 	}
 	if o.Select.ByContent && src.directory == nil {
-		return nil, optionError("SelectSpec.ByContent", "is for directories, and %s is not one", src.at.Path())
+		return nil, optionError(optname.SelectSpecByContent, "is for directories, and %s is not one", src.at.Path())
 	}
 	if src.tables != nil || src.records != nil {
 		if err := o.Annotations.refuse(); err != nil {
@@ -155,10 +156,10 @@ func (o *ImageOptions) list(ctx context.Context, src imagePlace, out string) (*l
 		return nil, err
 	}
 	if len(o.Features) > 0 && o.Labels.File == "" && !l.webdataset && rows == nil {
-		return nil, optionError("ImageOptions.Features", "is for LabelSpec.File, WebDatasets, and images in Parquet or Arrow files")
+		return nil, optionError(optname.ImageOptionsFeatures, "is for %s, WebDatasets, and images in Parquet or Arrow files", optname.LabelSpecFile)
 	}
 	if a := &o.Annotations; a.MinVisibility != 0 && !a.hasObjects() && !o.movesCarried(l.carried) {
-		return nil, optionError("AnnotationSpec.MinVisibility", "is for AnnotationSpec.Files, and for TFRecords with objects whose images change")
+		return nil, optionError(optname.AnnotationSpecMinVisibility, "is for %s, and for TFRecords with objects whose images change", optname.AnnotationSpecFiles)
 	}
 	l.images, l.excluded, l.skipped, l.directories, l.stating = w.images, w.excluded, w.skipped, w.directories, w.stating
 	l.account, l.left = w.account, w.left
@@ -177,7 +178,7 @@ func (o *ImageOptions) list(ctx context.Context, src imagePlace, out string) (*l
 	if len(l.images) == 0 {
 		want := strings.Join(imagetree.Extensions, " ")
 		if len(o.Select.Include)+len(o.Select.Exclude) > 0 {
-			want += ", and selected by SelectSpec.Include and SelectSpec.Exclude"
+			want += fmt.Sprintf(", and selected by %s and %s", optname.SelectSpecInclude, optname.SelectSpecExclude)
 		}
 		return nil, fmt.Errorf("no images in %s (%s): want files named %s; archives, TFRecords, Parquet and Arrow files are named themselves, or by a quoted glob", src.at.Path(), l.besides(), want)
 	}
@@ -212,7 +213,7 @@ func (o *ImageOptions) list(ctx context.Context, src imagePlace, out string) (*l
 func (l *listing) refuseLosses(o *ImageOptions) error {
 	for _, e := range l.account.Entries() {
 		if o.Labels.Strict && e.Reason.Loses() {
-			return fmt.Errorf("LabelSpec.Strict: %v", e)
+			return fmt.Errorf("%s: %v", optname.LabelSpecStrict, e)
 		}
 	}
 	return nil
@@ -407,7 +408,7 @@ func (w *walker) directory(full, rel string) error {
 			return fmt.Errorf("follow link: %w", err)
 		}
 		if w.visited[real] {
-			return fmt.Errorf("%s leads to %s, which was listed already: a loop, or the same images twice; leave out SelectSpec.FollowSymlinks or SelectSpec.Exclude one", full, real)
+			return fmt.Errorf("%s leads to %s, which was listed already: a loop, or the same images twice; leave out %s or %s one", full, real, optname.SelectSpecFollowSymlinks, optname.SelectSpecExclude)
 		}
 		w.visited[real] = true
 	}
@@ -449,7 +450,7 @@ func (l *listing) noteLeft(o *ImageOptions) {
 		o.note("%s left alone: hidden (the name begins with a dot) or in __MACOSX", plural.Of(n, "image"))
 	}
 	if n := l.account.Count(account.Link); n > 0 {
-		o.note("%s not followed (SelectSpec.FollowSymlinks follows them)", plural.Of(n, "symbolic link"))
+		o.note("%s not followed (%s follows them)", plural.Of(n, "symbolic link"), optname.SelectSpecFollowSymlinks)
 	}
 	if n := l.account.Count(account.Special); n > 0 {
 		o.note("%s left alone: neither files nor directories", plural.Of(n, "name"))

@@ -14,6 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -28,11 +29,11 @@ func (l *listing) addMasks(ctx context.Context, o *ImageOptions) error {
 		err = fmt.Errorf("%s is not a directory", at.Path())
 	}
 	if err != nil {
-		return fmt.Errorf("AnnotationSpec.Masks: %w", err)
+		return fmt.Errorf("%s: %w", optname.AnnotationSpecMasks, err)
 	}
 	w := &walker{o: new(ImageOptions), ctx: ctx, visited: map[string]bool{}}
 	if l.masks, err = w.listTree(imagePlace{at: at, directory: st}, ""); err != nil {
-		return fmt.Errorf("AnnotationSpec.Masks: %w", err)
+		return fmt.Errorf("%s: %w", optname.AnnotationSpecMasks, err)
 	}
 	l.leaveOutMasks(l.masks.place())
 	var masks []imageFile
@@ -49,7 +50,7 @@ func (l *listing) addMasks(ctx context.Context, o *ImageOptions) error {
 	}
 	found, err := names.Match(paths)
 	if err != nil {
-		return fmt.Errorf("AnnotationSpec.Masks: %w", err)
+		return fmt.Errorf("%s: %w", optname.AnnotationSpecMasks, err)
 	}
 	for _, k := range found.Missing {
 		l.account.Add(account.NoImage, masks[k].path)

@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/decodeplan"
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/optname"
 )
 
 // mixes reports whether variants are mixed with other images.
@@ -22,14 +23,14 @@ func (a *AugmentSpec) checkMix(l *listing) error {
 		return nil
 	}
 	if l.carried.hasObjects() {
-		return optionError("AugmentSpec.Policy", "%s mixes images, and the objects and masks of TFRecords cannot be mixed: drop these features first (reshape.DropFeatures)", a.Policy)
+		return optionError(optname.AugmentSpecPolicy, "%s mixes images, and the objects and masks of TFRecords cannot be mixed: drop these features first (%s)", a.Policy, optname.ReshapeDropFeatures)
 	}
 	if err := l.carried.checkMix(a.Policy.String()); err != nil {
 		return err
 	}
 	draw := a.Policy.DrawMixed(0, "", 1, 1, 1, nil, make([]augment.Partner, 1))
 	if s := mixtureOf(draw); l.masks != nil && s != nil && s.Method == "mixup" {
-		return optionError("AugmentSpec.Policy", "mixup cannot mix the classes of AnnotationSpec.Masks: use cutmix or mosaic")
+		return optionError(optname.AugmentSpecPolicy, "mixup cannot mix the classes of %s: use cutmix or mosaic", optname.AnnotationSpecMasks)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/memory"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shares"
@@ -89,11 +90,11 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *previ
 	}
 	s.images = append(s.images, l.loose...)
 	if i := slices.Index(l.labels, backgroundName(0)); o.Labels.Offset > 0 && i >= 0 {
-		return nil, fmt.Errorf("a class is called %s, the name that LabelSpec.Offset gives to background labels: rename its directory", l.labels[i])
+		return nil, fmt.Errorf("a class is called %s, the name that %s gives to background labels: rename its directory", l.labels[i], optname.LabelSpecOffset)
 	}
 	o.noteNewIDs(before, s.labels)
 	if _, _, fixed := o.fixedSize(); !fixed && (o.Encode.Format == Raw || o.Encode.Format == Float32) {
-		o.note("the sizes of images vary, so TFDS will give %s as bytes; ImageOptions.Resize WxH would make them tensors", o.Encode.Format)
+		o.note("the sizes of images vary, so TFDS will give %s as bytes; %s WxH would make them tensors", o.Encode.Format, optname.ImageOptionsResize)
 	}
 	splits, of := s.splits(l)
 	if err := o.Augment.checkSplits(splits); err != nil {
@@ -354,17 +355,17 @@ func (o *ImageOptions) checkRename() error {
 	}
 	for old, name := range o.Rename {
 		if !keys[old] {
-			return optionError("ImageOptions.Rename", "there is no feature %q; the features are %s", old, strings.Join(o.keys(), " "))
+			return optionError(optname.ImageOptionsRename, "there is no feature %q; the features are %s", old, strings.Join(o.keys(), " "))
 		}
 		if name == "" {
-			return optionError("ImageOptions.Rename", "%s: the new name is empty", old)
+			return optionError(optname.ImageOptionsRename, "%s: the new name is empty", old)
 		}
 	}
 	seen := map[string]string{}
 	for _, key := range o.keys() {
 		name := o.key(key)
 		if other, ok := seen[name]; ok {
-			return optionError("ImageOptions.Rename", "%s and %s would both be %s", other, key, name)
+			return optionError(optname.ImageOptionsRename, "%s and %s would both be %s", other, key, name)
 		}
 		seen[name] = key
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
@@ -85,9 +86,9 @@ func (c *carriedFeatures) checkMix(policy string) error {
 	label := c.seen[keyLabel]
 	switch {
 	case c.soft:
-		return optionError("AugmentSpec.Policy", "%s mixes images, and those of the records are mixed already, with soft labels: convert the images that they were made from, or give them other labels (LabelSpec.File) or none (LabelSpec.None)", policy)
+		return optionError(optname.AugmentSpecPolicy, "%s mixes images, and those of the records are mixed already, with soft labels: convert the images that they were made from, or give them other labels (%s) or none (%s)", policy, optname.LabelSpecFile, optname.LabelSpecNone)
 	case label != nil && label.most > 0 && !c.counted:
-		return optionError("AugmentSpec.Policy", "%s mixes labels, and the records have not one label of at least 0 each in %s: convert the images that they were made from, or give them other labels (LabelSpec.File) or none (LabelSpec.None)", policy, keyLabel)
+		return optionError(optname.AugmentSpecPolicy, "%s mixes labels, and the records have not one label of at least 0 each in %s: convert the images that they were made from, or give them other labels (%s) or none (%s)", policy, keyLabel, optname.LabelSpecFile, optname.LabelSpecNone)
 	}
 	return nil
 }
@@ -111,7 +112,7 @@ func (c *carriedFeatures) describe(l *listing, o *ImageOptions, set *shard.Set) 
 			name = key // what is renamed is the image
 		}
 		if own[name] {
-			return fmt.Errorf("the records have a feature %q besides the image, and the new records have another one of that key: give the other one a new name in ImageOptions.Rename", jsontext.Readable(name))
+			return fmt.Errorf("the records have a feature %q besides the image, and the new records have another one of that key: give the other one a new name in %s", jsontext.Readable(name), optname.ImageOptionsRename)
 		}
 		own[name] = true
 		if f.mixed || f.kind == tfrecord.KindNone {

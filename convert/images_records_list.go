@@ -11,6 +11,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
@@ -44,11 +45,11 @@ func (o *ImageOptions) imageKey() string {
 func (w *walker) listRecords(src imagePlace, out string) (*recordWalker, error) {
 	switch l := &w.o.Labels; {
 	case w.o.Select.FollowSymlinks:
-		return nil, optionError("SelectSpec.FollowSymlinks", "is for directories of images")
+		return nil, optionError(optname.SelectSpecFollowSymlinks, "is for directories of images")
 	case l.File == "" && l.Classes != "":
-		return nil, optionError("LabelSpec.Classes", "is for labels that are names: those of records have ids, which stay")
+		return nil, optionError(optname.LabelSpecClasses, "is for labels that are names: those of records have ids, which stay")
 	case l.File == "" && l.Offset != 0:
-		return nil, optionError("LabelSpec.Offset", "is for labels that are names: those of records have ids, which stay")
+		return nil, optionError(optname.LabelSpecOffset, "is for labels that are names: those of records have ids, which stay")
 	}
 	a := &recordWalker{walker: w, origin: &imageRecords{src: src.at, key: w.o.imageKey()}}
 	a.carried = newCarriedFeatures(w.o)
@@ -70,7 +71,7 @@ func (w *walker) listRecords(src imagePlace, out string) (*recordWalker, error) 
 		return nil, fmt.Errorf("no records in %s", src.at.Path())
 	}
 	if len(a.images) > 0 && a.carried.records == 0 {
-		return nil, fmt.Errorf("no record in %s has an image in the feature %q (ImageOptions.ImageKey): %s", src.at.Path(), a.origin.key, a.images[0].bad().Reason)
+		return nil, fmt.Errorf("no record in %s has an image in the feature %q (%s): %s", src.at.Path(), a.origin.key, optname.ImageOptionsImageKey, a.images[0].bad().Reason)
 	}
 	if unknown := a.tally.Unknown(); unknown != nil {
 		a.o.note("unknown fields, which are not carried over: %v", unknown)

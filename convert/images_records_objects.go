@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -74,7 +75,7 @@ func (s *imageSource) follow(m *sampleWork, p *piece, info augment.Info) *fault 
 	}
 	s.placeObjects(m, place, &f.image)
 	if len(m.objects.placed) < len(f.image.Objects) && f.keypoints != "" {
-		return &fault{stage: stageAnnotation, err: fmt.Errorf("an object is left out, and nothing says which values of %s are its: drop the feature first (reshape.DropFeatures)", jsontext.Readable(f.keypoints))}
+		return &fault{stage: stageAnnotation, err: fmt.Errorf("an object is left out, and nothing says which values of %s are its: drop the feature first (%s)", jsontext.Readable(f.keypoints), optname.ReshapeDropFeatures)}
 	}
 	pic := &s.images[m.sample.image]
 	if s.reportsFaults(m.sample) {
@@ -124,7 +125,7 @@ func (f *followed) read(m *sampleWork, p *placement) error {
 				return err
 			}
 		case moves && strings.HasPrefix(k, keyKeypoints):
-			return fmt.Errorf("the feature %s cannot follow the pixels of the image, which are moved or scaled: drop it first (reshape.DropFeatures), or keep the images as they are", jsontext.Readable(k))
+			return fmt.Errorf("the feature %s cannot follow the pixels of the image, which are moved or scaled: drop it first (%s), or keep the images as they are", jsontext.Readable(k), optname.ReshapeDropFeatures)
 		case k != objects.KeySegmentation && !strings.HasPrefix(k, keyKeypoints) && n != f.parsed.Len():
 			return fmt.Errorf("%s has %d values for %d boxes", jsontext.Readable(k), n, f.parsed.Len())
 		}

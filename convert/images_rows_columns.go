@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/imagetable"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/table"
 )
 
@@ -77,7 +78,7 @@ func (a *rowWalker) chooseColumns(found []table.Column) (err error) {
 	case has(key):
 		a.use.image = key
 	default:
-		return fmt.Errorf("ImageOptions.ImageKey: %q is not a column of bytes, or of structs of bytes and path; the columns are %s", key, quoteColumns(found))
+		return fmt.Errorf("%s: %q is not a column of bytes, or of structs of bytes and path; the columns are %s", optname.ImageOptionsImageKey, key, quoteColumns(found))
 	}
 	a.use.key = key
 	names := make([]string, len(found))
@@ -98,7 +99,7 @@ func (a *rowWalker) chooseColumns(found []table.Column) (err error) {
 	}
 	i, err := imagetable.LabelColumn(names, a.o.Labels.Column)
 	if err != nil {
-		return fmt.Errorf("%w; LabelSpec.None stores no labels", err)
+		return fmt.Errorf("%w; %s stores no labels", err, optname.LabelSpecNone)
 	}
 	a.use.label = names[i]
 	return nil
@@ -119,7 +120,7 @@ func guessImages(found []table.Column, has func(name string) bool) (string, erro
 	case len(structs) == 1:
 		return structs[0], nil
 	}
-	return "", fmt.Errorf("which column has the images? ImageOptions.ImageKey names it; the columns are %s", quoteColumns(found))
+	return "", fmt.Errorf("which column has the images? %s names it; the columns are %s", optname.ImageOptionsImageKey, quoteColumns(found))
 }
 
 // checkColumns returns an error for labels that are lists.
@@ -132,7 +133,7 @@ func (a *rowWalker) checkColumns() error {
 		label = a.columns[2]
 	}
 	if label.List {
-		return fmt.Errorf("column %q cannot hold labels: its values are lists; LabelSpec.None stores no labels", label.Name)
+		return fmt.Errorf("column %q cannot hold labels: its values are lists; %s stores no labels", label.Name, optname.LabelSpecNone)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/classfile"
 	"github.com/tfrec/tfrec/internal/imagetable"
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -52,9 +53,9 @@ type rowWalker struct {
 func (w *walker) listRows(src imagePlace) (*rowWalker, error) {
 	switch o := w.o; {
 	case o.Select.FollowSymlinks:
-		return nil, optionError("SelectSpec.FollowSymlinks", "is for directories of images")
+		return nil, optionError(optname.SelectSpecFollowSymlinks, "is for directories of images")
 	case o.Labels.File != "":
-		return nil, optionError("LabelSpec.File", "is for images that are files or in records: the labels and features of images in a table are other columns of it")
+		return nil, optionError(optname.LabelSpecFile, "is for images that are files or in records: the labels and features of images in a table are other columns of it")
 	}
 	a := &rowWalker{walker: w, origin: &imageRows{src: src.at}}
 	paths := make([]string, len(src.tables))
@@ -109,7 +110,7 @@ func (a *rowWalker) open(at storage.Location, name string) error {
 	}
 	if names := t.Classes[a.use.label]; names != nil && a.o.Labels.Classes == "" {
 		if a.classes != nil && !slices.Equal(names, a.classes) {
-			return fmt.Errorf("%s: the classes of %q are others than in the files before: convert them one by one, or give LabelSpec.Classes", at.Path(), a.use.label)
+			return fmt.Errorf("%s: the classes of %q are others than in the files before: convert them one by one, or give %s", at.Path(), a.use.label, optname.LabelSpecClasses)
 		}
 		a.classes = names
 	}
@@ -151,7 +152,7 @@ func (a *rowWalker) list(in *rowFile) error {
 				}
 			}
 			if a.text > maxRowText {
-				return fmt.Errorf("%s: row %d: more than %d bytes of paths, labels and ImageOptions.Features: name fewer, or convert fewer files at a time", in.Name(), c.FirstRow+int64(row), maxRowText)
+				return fmt.Errorf("%s: row %d: more than %d bytes of paths, labels and %s: name fewer, or convert fewer files at a time", in.Name(), c.FirstRow+int64(row), maxRowText, optname.ImageOptionsFeatures)
 			}
 			a.images = append(a.images, p)
 		}
@@ -254,8 +255,8 @@ func (a *rowWalker) splitsOfRows(l *listing, paths []string, fileOf func(p *imag
 			}
 			p.split = a.split.splits[l.splits[0]]
 		case stated != nil && stated[fileOf(p)] != *p.split:
-			return fmt.Errorf("%s is in the split %s by %s, and in %s by the name of its file: make them agree, or give Options.Splits, which replaces both",
-				jsontext.Readable(p.path), *p.split, l.stated, stated[fileOf(p)])
+			return fmt.Errorf("%s is in the split %s by %s, and in %s by the name of its file: make them agree, or give %s, which replaces both",
+				jsontext.Readable(p.path), *p.split, l.stated, stated[fileOf(p)], optname.OptionsSplits)
 		}
 	}
 	return nil
@@ -270,7 +271,7 @@ func (a *rowWalker) finish(l *listing) error {
 		l.account.Add(account.Column, name)
 	}
 	if len(a.unused) > 0 {
-		a.o.note("columns that are not stored: %s (ImageOptions.Features stores some)", plural.Quoted(a.unused, 5))
+		a.o.note("columns that are not stored: %s (%s stores some)", plural.Quoted(a.unused, 5), optname.ImageOptionsFeatures)
 	}
 	used, err := a.split.state(a.o, l, a.origin.src.Path())
 	if err != nil {

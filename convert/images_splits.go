@@ -16,6 +16,7 @@ import (
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/naming"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/splitlists"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -47,8 +48,8 @@ func splitsOfFiles(paths []string) ([]string, error) {
 	case known && !slices.Contains(of, ""):
 		return of, nil
 	case held >= 0:
-		return nil, fmt.Errorf("%s is of the split %s by its name, and the name of %s states none: rename one, convert them one by one, or give Options.Splits",
-			paths[held], cmp.Or(imagetree.SplitOfFile(bases[held]), imagetree.Split(dirs[held])), paths[bare])
+		return nil, fmt.Errorf("%s is of the split %s by its name, and the name of %s states none: rename one, convert them one by one, or give %s",
+			paths[held], cmp.Or(imagetree.SplitOfFile(bases[held]), imagetree.Split(dirs[held])), paths[bare], optname.OptionsSplits)
 	}
 	return nil, nil
 }
@@ -127,7 +128,7 @@ func (l *listing) stateSplits(ctx context.Context, o *ImageOptions) error {
 	l.above = dirs.above
 	if len(o.Splits) > 0 {
 		if dirs.above > 0 {
-			o.note("%s are not taken as splits: Options.Splits is given", strings.Join(dirs.names(), ", "))
+			o.note("%s are not taken as splits: %s is given", strings.Join(dirs.names(), ", "), optname.OptionsSplits)
 		}
 		l.accountForLists(o, nil)
 		return nil
@@ -152,8 +153,8 @@ func (l *listing) stateSplits(ctx context.Context, o *ImageOptions) error {
 			case split == "":
 				split, by = name, source
 			case p.bad() == nil:
-				return fmt.Errorf("%s is in the split %s by %s, and in %s by %s: make them agree, or give Options.Splits, which replaces both",
-					jsontext.Readable(p.path), split, by, name, source)
+				return fmt.Errorf("%s is in the split %s by %s, and in %s by %s: make them agree, or give %s, which replaces both",
+					jsontext.Readable(p.path), split, by, name, source, optname.OptionsSplits)
 			}
 		}
 		if split == "" {
@@ -170,7 +171,7 @@ func (l *listing) stateSplits(ctx context.Context, o *ImageOptions) error {
 		if tree, ok := l.origin.(*imageTree); ok {
 			base := path.Base(filepath.ToSlash(tree.place()))
 			if split := imagetree.Split(base); split != "" && split != "train" {
-				o.note("the images of %s are in the split train: Options.Splits %s=1 puts them into %s", base, split, split)
+				o.note("the images of %s are in the split train: %s %s=1 puts them into %s", base, optname.OptionsSplits, split, split)
 			}
 		}
 		return nil
@@ -218,7 +219,7 @@ func (l *listing) dropUnlisted(o *ImageOptions, lists *statedLists) {
 	}
 	if n := len(l.images) - len(kept); n > 0 {
 		l.skipped += int64(n)
-		o.note("%s in none of the lists of splits left alone, such as %s (Options.Splits takes all)", plural.Of(n, "image"), jsontext.Readable(example))
+		o.note("%s in none of the lists of splits left alone, such as %s (%s takes all)", plural.Of(n, "image"), jsontext.Readable(example), optname.OptionsSplits)
 	}
 	l.images = kept
 	var sources []string
@@ -282,7 +283,7 @@ func (l *listing) splitLists(ctx context.Context, o *ImageOptions) (*statedLists
 	}
 	found, err := splitlists.Assign(s.lists, images)
 	if err != nil {
-		return nil, fmt.Errorf("%w; Options.Splits replaces the splits that the source states", err)
+		return nil, fmt.Errorf("%w; %s replaces the splits that the source states", err, optname.OptionsSplits)
 	}
 	if slices.Max(found.Images) == 0 {
 		var sources []string
@@ -363,7 +364,7 @@ func (l *listing) splitDirectories(o *ImageOptions) (*splitDirectories, error) {
 			continue
 		}
 		if other, ok := d.dirs[split]; ok && other != above+first {
-			return nil, fmt.Errorf("the directories %s and %s both name the split %s: merge or rename them, or leave one out with SelectSpec.Exclude", other, above+first, split)
+			return nil, fmt.Errorf("the directories %s and %s both name the split %s: merge or rename them, or leave one out with %s", other, above+first, split, optname.SelectSpecExclude)
 		}
 		d.dirs[split] = above + first
 	}
@@ -372,7 +373,7 @@ func (l *listing) splitDirectories(o *ImageOptions) (*splitDirectories, error) {
 		return d, nil
 	case stray != "" && len(d.dirs) > 1:
 		// As classes, the images held out for testing would be trained on.
-		return nil, fmt.Errorf("%s are split directories, but %s is in none of them: move it, or leave it out with SelectSpec.Exclude", strings.Join(d.names(), ", "), jsontext.Readable(stray))
+		return nil, fmt.Errorf("%s are split directories, but %s is in none of them: move it, or leave it out with %s", strings.Join(d.names(), ", "), jsontext.Readable(stray), optname.SelectSpecExclude)
 	case stray != "":
 		o.note("the directory %s is taken as a class, not as a split: there are images outside of it, such as %s", d.names()[0], jsontext.Readable(stray))
 		return new(splitDirectories), nil
@@ -433,13 +434,13 @@ func (c *splitColumn) state(o *ImageOptions, l *listing, source string) (used bo
 	names := slices.Sorted(maps.Keys(c.splits))
 	switch given := o.Labels.SplitColumn != ""; {
 	case given && len(names) == 0:
-		return false, optionError("LabelSpec.SplitColumn", "no cell of column %q is the name of a split: want letters, digits and _", c.name)
+		return false, optionError(optname.LabelSpecSplitColumn, "no cell of column %q is the name of a split: want letters, digits and _", c.name)
 	case given, slices.ContainsFunc(names, func(name string) bool { return imagetree.Split(name) != "" }):
 		l.splits, l.splitsBy, l.stated = names, splitsByTable, fmt.Sprintf("column %q of %s", c.name, source)
 		return true, nil
 	}
-	o.note("%s: column %q is not used: none of its values, such as %s, is train, val or test (LabelSpec.SplitColumn takes them as splits)",
-		source, c.name, plural.Quoted(names, 3))
+	o.note("%s: column %q is not used: none of its values, such as %s, is train, val or test (%s takes them as splits)",
+		source, c.name, plural.Quoted(names, 3), optname.LabelSpecSplitColumn)
 	for i := range l.images {
 		l.images[i].split = nil
 	}

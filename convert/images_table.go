@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/imagetable"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/table"
 )
@@ -21,7 +22,7 @@ func (l *listing) imagesFromTable(ctx context.Context, o *ImageOptions) error {
 	paths := newRowPaths(l)
 	opened, err := o.openTable(ctx, paths)
 	if err != nil {
-		return fmt.Errorf("LabelSpec.File: %w", err)
+		return fmt.Errorf("%s: %w", optname.LabelSpecFile, err)
 	}
 	defer opened.Close()
 	t := newImageTable(o, opened, paths)
@@ -34,7 +35,7 @@ func (l *listing) imagesFromTable(ctx context.Context, o *ImageOptions) error {
 	named, left, bad := 0, int64(0), 0
 	for row, err := range opened.Rows(ctx) {
 		if err != nil {
-			return fmt.Errorf("LabelSpec.File: %w", err)
+			return fmt.Errorf("%s: %w", optname.LabelSpecFile, err)
 		}
 		if t.first < 0 {
 			t.first = row.Line
@@ -49,7 +50,7 @@ func (l *listing) imagesFromTable(ctx context.Context, o *ImageOptions) error {
 			named++
 		} else if p.bad() == nil {
 			if err := t.find(ctx, &p, &row); err != nil {
-				return fmt.Errorf("LabelSpec.File %s: line %d: %w", o.Labels.File, row.Line, err)
+				return fmt.Errorf("%s %s: line %d: %w", optname.LabelSpecFile, o.Labels.File, row.Line, err)
 			} else if p.bad() == nil {
 				l.skipped-- // the walk counted it as another file
 			}
@@ -57,7 +58,7 @@ func (l *listing) imagesFromTable(ctx context.Context, o *ImageOptions) error {
 		if p.bad() != nil {
 			if bad++; bad > maxBadRows {
 				why := append(paths.causes(t.file), "is it the table of these images?")
-				return fmt.Errorf("LabelSpec.File %s: line %d: more than %d rows cannot be used, the last because: %s; %s", o.Labels.File, row.Line, maxBadRows, p.bad().Reason, why[0])
+				return fmt.Errorf("%s %s: line %d: more than %d rows cannot be used, the last because: %s; %s", optname.LabelSpecFile, o.Labels.File, row.Line, maxBadRows, p.bad().Reason, why[0])
 			}
 		}
 		images = append(images, p)
@@ -73,14 +74,14 @@ func (l *listing) imagesFromTable(ctx context.Context, o *ImageOptions) error {
 		o.note("%s: spaces around labels do not count, as in %q", o.Labels.File, label)
 	}
 	if left > 0 {
-		o.note("%s of %s left out by SelectSpec.Include and SelectSpec.Exclude", plural.Of(left, "row"), o.Labels.File)
+		o.note("%s of %s left out by %s and %s", plural.Of(left, "row"), o.Labels.File, optname.SelectSpecInclude, optname.SelectSpecExclude)
 	}
 	if len(images) == 0 {
-		return fmt.Errorf("LabelSpec.File %s: no rows to use: want a path and a label in each", o.Labels.File)
+		return fmt.Errorf("%s %s: no rows to use: want a path and a label in each", optname.LabelSpecFile, o.Labels.File)
 	}
 	if n := int64(len(l.images) - named); n > 0 {
 		if o.Labels.Strict {
-			return fmt.Errorf("LabelSpec.Strict: %s not named in %s, such as %s", plural.Of(n, "image"), o.Labels.File, t.unnamed(l.images))
+			return fmt.Errorf("%s: %s not named in %s, such as %s", optname.LabelSpecStrict, plural.Of(n, "image"), o.Labels.File, t.unnamed(l.images))
 		}
 		l.skipped += n
 		for i := range l.images {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
@@ -246,7 +247,7 @@ func (l *lostPath) explain(o origin) (why, remedy string) {
 	}
 	switch {
 	case l.suffix != "":
-		add("path lacks "+l.suffix, "LabelSpec.PathSuffix "+l.suffix+" appends it")
+		add("path lacks "+l.suffix, fmt.Sprintf("%s %s appends it", optname.LabelSpecPathSuffix, l.suffix))
 	case l.other == "case":
 		add("path differs in case", "write it as the image is called")
 	case l.other != "":

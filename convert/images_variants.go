@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/optname"
 )
 
 // ImageVariants draws the variants of one image and moves its annotations with them, as [Images]
@@ -68,7 +69,7 @@ func NewImageVariants(ctx context.Context, key string, data, mask []byte, o Imag
 		}
 		pic.annotate(&o, image, nil)
 		if bad := pic.bad(); bad != nil {
-			return nil, fmt.Errorf("AnnotationSpec.Files: %s: %s", bad.Source, bad.Reason)
+			return nil, fmt.Errorf("%s: %s: %s", optname.AnnotationSpecFiles, bad.Source, bad.Reason)
 		}
 		v.Annotations, v.source.annotations, v.source.objectKeys = image.Name, a, o.objectKeys(a.format)
 	}
@@ -92,7 +93,7 @@ func (a *annotations) of(key string, files []AnnotationFile) (*annotation.Image,
 		set.Within(files[i].Path, []string{key})
 		matched, err := set.Match([]string{key})
 		if err != nil {
-			return nil, fmt.Errorf("AnnotationSpec.Files: %s: %w; or give the image its path below the source as the key", files[i].Path, err)
+			return nil, fmt.Errorf("%s: %s: %w; or give the image its path below the source as the key", optname.AnnotationSpecFiles, files[i].Path, err)
 		}
 		switch k := matched.Of[0]; {
 		case k < 0:
@@ -100,7 +101,7 @@ func (a *annotations) of(key string, files []AnnotationFile) (*annotation.Image,
 				names = append(names, jsontext.Readable(set.Images[n].Name))
 			}
 		case found != nil:
-			return nil, fmt.Errorf("AnnotationSpec.Files: %s and %s both annotate %s", files[from].Path, files[i].Path, jsontext.Readable(key))
+			return nil, fmt.Errorf("%s: %s and %s both annotate %s", optname.AnnotationSpecFiles, files[from].Path, files[i].Path, jsontext.Readable(key))
 		default:
 			found, from = &set.Images[k], i
 		}
@@ -109,9 +110,9 @@ func (a *annotations) of(key string, files []AnnotationFile) (*annotation.Image,
 	case found != nil:
 		return found, nil
 	case len(names) == 0:
-		return nil, fmt.Errorf("AnnotationSpec.Files: %s annotates no image", files[0].Path)
+		return nil, fmt.Errorf("%s: %s annotates no image", optname.AnnotationSpecFiles, files[0].Path)
 	}
-	return nil, fmt.Errorf("AnnotationSpec.Files: no annotations of %s: there are those of %s; give the image its path below the source as the key", jsontext.Readable(key), strings.Join(names, ", "))
+	return nil, fmt.Errorf("%s: no annotations of %s: there are those of %s; give the image its path below the source as the key", optname.AnnotationSpecFiles, jsontext.Readable(key), strings.Join(names, ", "))
 }
 
 // maxCandidates is how many annotated images an error names.

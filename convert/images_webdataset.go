@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -14,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -40,7 +40,7 @@ const (
 // check returns an error for an unknown format.
 func (f ArchiveFormat) check() error {
 	if !slices.Contains([]ArchiveFormat{"", AutoFormat, Files, WebDataset}, f) {
-		return optionError("ImageOptions.ArchiveFormat", "%q: want auto, files or webdataset", string(f))
+		return optionError(optname.ImageOptionsArchiveFormat, "%q: want auto, files or webdataset", string(f))
 	}
 	return nil
 }
@@ -156,8 +156,8 @@ func (a *archiveWalker) groupSamples() {
 		for _, image := range left {
 			a.account.Add(account.NoSample, image)
 		}
-		a.o.note("%s in no sample of the WebDataset left alone, as no member is named like the sample with the extension of an image: such as %s (ImageOptions.ArchiveFormat %s takes all images)",
-			plural.Of(len(left), "image"), jsontext.Readable(left[0]), Files)
+		a.o.note("%s in no sample of the WebDataset left alone, as no member is named like the sample with the extension of an image: such as %s (%s %s takes all images)",
+			plural.Of(len(left), "image"), jsontext.Readable(left[0]), optname.ImageOptionsArchiveFormat, Files)
 	}
 	slices.SortFunc(samples, func(p, q imageFile) int { return strings.Compare(p.path, q.path) })
 	a.images = samples
@@ -291,7 +291,7 @@ func (a *archiveWalker) finish(l *listing) error {
 			return err
 		}
 	case !a.someLabel:
-		return errors.New("no sample has a .cls member, so none has a label: label the images with LabelSpec.File, or give LabelSpec.None")
+		return fmt.Errorf("no sample has a .cls member, so none has a label: label the images with %s, or give %s", optname.LabelSpecFile, optname.LabelSpecNone)
 	default:
 		l.labels = a.labels.names
 		if err := l.number(a.ctx, a.o, nil); err != nil {

@@ -9,6 +9,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/table"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -193,11 +194,11 @@ func widen(kind *table.Kind, other table.Kind) error {
 // fill gives the images their features, and describes them.
 func (j *jsonFeatures) fill(l *listing) error {
 	if j.bytes > maxJSONValues {
-		return fmt.Errorf("ImageOptions.Features: the values in .json members take more than %d bytes of memory: name fewer, or store .json as it is", int64(maxJSONValues))
+		return fmt.Errorf("%s: the values in .json members take more than %d bytes of memory: name fewer, or store .json as it is", optname.ImageOptionsFeatures, int64(maxJSONValues))
 	}
 	for i, s := range j.specs {
 		if !j.seen[i] {
-			return fmt.Errorf("ImageOptions.Features: no .json member has the key %q", s.Name)
+			return fmt.Errorf("%s: no .json member has the key %q", optname.ImageOptionsFeatures, s.Name)
 		}
 		l.features = append(l.features, describeColumn(j.columns[i]))
 		if j.columns[i].List {

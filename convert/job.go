@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -83,7 +84,7 @@ func begin(ctx context.Context, in input, out string) (_ *Job, err error) {
 	}
 	o := in.shared()
 	if o.Task != nil || o.DryRun {
-		return nil, optionError("Options.Task", "a conversion whose shards are made elsewhere allows neither tasks nor dry runs")
+		return nil, optionError(optname.OptionsTask, "a conversion whose shards are made elsewhere allows neither tasks nor dry runs")
 	}
 	dir, err := setdir.Open(ctx, out, setdir.Options{Note: o.Note})
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/tfrec/tfrec/internal/optname"
 )
 
 // kind is what is known of a kind of input without an input: how messages show the options of a
@@ -12,7 +14,7 @@ import (
 type kind struct {
 	// fields are the fields that set the effective options, by manifest key; the options common to
 	// all kinds are in sharedFields.
-	fields map[string]string
+	fields map[string]optname.Name
 	// text formats the value of an option that is neither a string nor a list of strings for
 	// people, and reports whether it knows it. It may be nil.
 	text func(raw json.RawMessage) (string, bool)
@@ -22,9 +24,9 @@ type kind struct {
 var kinds = map[string]kind{"images": imageKind, "csv": csvKind, "table": tableKind}
 
 // sharedFields are the fields of the options common to all kinds.
-var sharedFields = map[string]string{
-	optionSplits: "Options.Splits", optionShards: "Options.Shards", "even": "Options.Even",
-	"compression": "Options.Compression", "limit": "Options.Limit", "seed": "Options.Seed",
+var sharedFields = map[string]optname.Name{
+	optionSplits: optname.OptionsSplits, optionShards: optname.OptionsShards, "even": optname.OptionsEven,
+	"compression": optname.OptionsCompression, "limit": optname.OptionsLimit, "seed": optname.OptionsSeed,
 }
 
 // kind returns the run's kind of input.
@@ -34,15 +36,15 @@ func (r *run) kind() kind {
 	return kinds[name]
 }
 
-// fieldOf returns the field that sets an option. An unknown key, such as one from another kind or
-// version, is returned unchanged.
-func (k kind) fieldOf(key string) string {
-	for _, fields := range []map[string]string{k.fields, sharedFields} {
-		if field := fields[key]; field != "" {
+// fieldOf returns what sets an option. An unknown key, such as one from another kind or version, is
+// its own name.
+func (k kind) fieldOf(key string) optname.Name {
+	for _, fields := range []map[string]optname.Name{k.fields, sharedFields} {
+		if field, ok := fields[key]; ok {
 			return field
 		}
 	}
-	return key
+	return optname.Name{Go: key, Word: key}
 }
 
 // optionText formats the value of an option as on a command line.

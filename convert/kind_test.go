@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/internal/cliname"
 )
 
 // TestOptionsHaveFields: each option in a manifest has a field, whose flag has the option's name.
@@ -38,8 +37,8 @@ func TestOptionsHaveFields(t *testing.T) {
 				if key == "labels" {
 					want = "--table" // of which --labels is a part
 				}
-				if flag, _ := cliname.Of(field); flag != want {
-					t.Errorf("%s: %s is %q, which is %q on the command line", kind, key, field, flag)
+				if field.Word != want {
+					t.Errorf("%s: %s is %q, which is %q on the command line", kind, key, field.Go, field.Word)
 				}
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
@@ -20,7 +21,7 @@ type numbering struct {
 	list        *classfile.List // of the classes in their order; nil without
 	offset      int             // background names before the labels
 	// The options that list and offset are from.
-	listOption, offsetOption string
+	listOption, offsetOption optname.Name
 }
 
 // labelIDs are labels with their ids.
@@ -79,7 +80,7 @@ func (o *Options) numberLabels(of []string, by numbering) (*labelIDs, error) {
 }
 
 // nameIDs returns the names of labels that are integers, and notes which ids no label has.
-func (o *Options) nameIDs(ids []int64, digits []string, option string) []string {
+func (o *Options) nameIDs(ids []int64, digits []string, option optname.Name) []string {
 	named := make(map[int64]string, len(ids))
 	for i, id := range ids {
 		named[id] = digits[i]
@@ -110,7 +111,7 @@ func (o *Options) withoutMissing(of []string, remedy string) []string {
 
 // orderLabels returns the unique label names in id order, and notes where ids differ from what the
 // names suggest. Ids begin at offset, which the given option sets.
-func (o *Options) orderLabels(names []string, offset int, option string) []string {
+func (o *Options) orderLabels(names []string, offset int, option optname.Name) []string {
 	names = labels.Sort(names)
 	if note := labels.Note(names, offset, option); note != "" {
 		o.note("%s", note)

@@ -6,14 +6,15 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // optionError returns an error about an option, named by struct and field.
-func optionError(field, format string, args ...any) error {
-	return &shard.OptionError{Field: field, Err: fmt.Errorf(format, args...)}
+func optionError(option optname.Name, format string, args ...any) error {
+	return &shard.OptionError{Field: option.String(), Err: fmt.Errorf(format, args...)}
 }
 
 // Options are common to conversions of all kinds of input. The zero value is a sensible default.
@@ -119,7 +120,7 @@ func (o *Options) shardsOf(split string) int { return max(o.Shards, o.SplitShard
 // checkShardsOf returns an error for shard numbers of unknown splits.
 func (o *Options) checkShardsOf(splits []string) error {
 	if err := shares.CheckShardsOf(splits, o.SplitShards); err != nil {
-		return optionError("Options.Shards", "%v", err)
+		return optionError(optname.OptionsShards, "%v", err)
 	}
 	return nil
 }
@@ -130,36 +131,36 @@ const maxShards = 99999
 // check returns an error for invalid shared options.
 func (o *Options) check() error {
 	if err := shard.CheckDataset(o.Name); err != nil {
-		return optionError("Options.Name", "%v", err)
+		return optionError(optname.OptionsName, "%v", err)
 	}
 	if err := shares.CheckShards(o.Shards, o.SplitShards); err != nil {
-		return optionError("Options.Shards", "%v", err)
+		return optionError(optname.OptionsShards, "%v", err)
 	}
 	if o.Workers < 0 {
-		return optionError("Options.Workers", "%d is negative", o.Workers)
+		return optionError(optname.OptionsWorkers, "%d is negative", o.Workers)
 	}
 	if o.Limit < 0 {
-		return optionError("Options.Limit", "%d is negative", o.Limit)
+		return optionError(optname.OptionsLimit, "%d is negative", o.Limit)
 	}
 	if o.Retries < 0 {
-		return optionError("Options.Retries", "%d is negative", o.Retries)
+		return optionError(optname.OptionsRetries, "%d is negative", o.Retries)
 	}
 	if o.Task != nil {
 		if err := o.Task.check(); err != nil {
 			return err
 		}
 		if o.Depfile != "" {
-			return optionError("Options.Depfile", "a task writes no manifest that a rule could name")
+			return optionError(optname.OptionsDepfile, "a task writes no manifest that a rule could name")
 		}
 		if o.Overwrite {
-			return optionError("Options.Overwrite", "a task cannot replace a set that others may be working on: remove the set first")
+			return optionError(optname.OptionsOverwrite, "a task cannot replace a set that others may be working on: remove the set first")
 		}
 	} else if o.Replan {
-		return optionError("Options.Replan", "is for the tasks of an array job (Options.Task)")
+		return optionError(optname.OptionsReplan, "is for the tasks of an array job (%s)", optname.OptionsTask)
 	}
 	if len(o.Splits) > 0 {
 		if _, err := ParseSplits(shares.FormatSplits(o.Splits)); err != nil {
-			return optionError("Options.Splits", "%v", err)
+			return optionError(optname.OptionsSplits, "%v", err)
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/naming"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -75,7 +76,7 @@ func TestTolerance(t *testing.T) {
 }
 
 func TestOptionErrorsAreTold(t *testing.T) {
-	err := optionError("Options.Shards", "%d is too many", 7)
+	err := optionError(optname.OptionsShards, "%d is too many", 7)
 	if !ofOption(err) || err.Error() != "Options.Shards: 7 is too many" {
 		t.Errorf("got %q, is an OptionError: %v", err, ofOption(err))
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -164,7 +165,7 @@ func (r *run) difference(p *previous) string {
 		return fmt.Sprintf("it is of tfrec %s, this is a conversion", strings.Trim(string(verb), `"`))
 	}
 	if p.name != r.Name {
-		return fmt.Sprintf("Options.Name was %s, now it is %s", p.name, r.Name)
+		return fmt.Sprintf("%s was %s, now it is %s", optname.OptionsName, p.name, r.Name)
 	}
 	names := make([]string, 0, len(r.options))
 	for name := range r.options {
@@ -231,7 +232,7 @@ func (r *run) refuseForeign(p *previous) error {
 	if err != nil || len(foreign) == 0 {
 		return err
 	}
-	return fmt.Errorf("%s exists and no manifest or state of tfrec names it: move it away, or choose another directory or Options.Name", storage.Join(r.dir.Path(), foreign[0]))
+	return fmt.Errorf("%s exists and no manifest or state of tfrec names it: move it away, or choose another directory or %s", storage.Join(r.dir.Path(), foreign[0]), optname.OptionsName)
 }
 
 // files names every file that this run may write, relative to the directory.
@@ -261,7 +262,7 @@ const maxName = 255 - 12
 func (r *run) checkNames() error {
 	for _, name := range r.files() {
 		if base := filepath.Base(name); len(base) > maxName {
-			return fmt.Errorf("the file %s... would have a name of %d bytes, more than the limit of %d: shorten Options.Name, or the names of features", base[:40], len(base), maxName)
+			return fmt.Errorf("the file %s... would have a name of %d bytes, more than the limit of %d: shorten %s, or the names of features", base[:40], len(base), maxName, optname.OptionsName)
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
@@ -132,7 +133,7 @@ func (r *run) reconcile(before *previous) (*previous, error) {
 			if unfinished && !r.Overwrite {
 				r.note("%s holds an unfinished set made with other options, which is discarded: %s", r.dir.Path(), diff)
 			} else if !r.Overwrite {
-				return nil, fmt.Errorf("%s holds a set made with other options: %s; give the same, another directory, or Options.Overwrite", r.dir.Path(), diff)
+				return nil, fmt.Errorf("%s holds a set made with other options: %s; give the same, another directory, or %s", r.dir.Path(), diff, optname.OptionsOverwrite)
 			}
 			if !r.DryRun && r.stage == nil {
 				if err := r.removeOld(before); err != nil {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
@@ -45,7 +46,7 @@ func (r *run) plannedSamples() (n int64) {
 func (r *run) refuseUnexpected() error {
 	planned := r.plannedSamples()
 	if e := r.Expect; e != (Expected{}) && (planned < e.Min || planned > e.Max) {
-		return fmt.Errorf("the input gives %s, and Options.Expect is %v: nothing was written", plural.Of(planned, "sample"), e)
+		return fmt.Errorf("the input gives %s, and %s is %v: nothing was written", plural.Of(planned, "sample"), optname.OptionsExpect, e)
 	}
 	return nil
 }
@@ -61,6 +62,6 @@ func (r *run) refuseShrink(before *previous) error {
 	if planned >= before.samples-planned {
 		return nil
 	}
-	return fmt.Errorf("%s has %s, and the input now gives only %d: an update would remove more than half of them; see whether all of the input is there, and give Options.AllowShrink if it is",
-		r.dir.Path(), plural.Of(before.samples, "sample"), planned)
+	return fmt.Errorf("%s has %s, and the input now gives only %d: an update would remove more than half of them; see whether all of the input is there, and give %s if it is",
+		r.dir.Path(), plural.Of(before.samples, "sample"), planned, optname.OptionsAllowShrink)
 }

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tfrec/tfrec/internal/account"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 )
@@ -141,9 +142,9 @@ func (e *BadSamplesError) Error() string {
 	if first.Line > 0 {
 		where = fmt.Sprintf("%s, line %d", first.Source, first.Line)
 	}
-	verdict := fmt.Sprintf("more than Options.MaxErrors allows (%s)", e.allowed)
+	verdict := fmt.Sprintf("more than %s allows (%s)", optname.OptionsMaxErrors, e.allowed)
 	if e.allowed == (Tolerance{}) {
-		verdict = "more than Options.MaxErrors allows (0, the default)"
+		verdict = fmt.Sprintf("more than %s allows (0, the default)", optname.OptionsMaxErrors)
 	}
 	if e.Summary.Records == 0 {
 		verdict = "and no record is left"

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/table"
 )
@@ -129,23 +130,23 @@ func (o *TableOptions) complete() error {
 	o.MaxRow = cmp.Or(o.MaxRow, csvscan.DefaultMaxRow)
 	switch {
 	case o.Format != "" && o.Format != TableCSV && openers[o.Format] == nil:
-		return optionError("TableOptions.Format", "%q: want %s", o.Format, strings.Join(TableFormats(), ", "))
+		return optionError(optname.TableOptionsFormat, "%q: want %s", o.Format, strings.Join(TableFormats(), ", "))
 	case o.Missing != MissingDrop && o.Missing != MissingDefault && o.Missing != MissingError:
-		return optionError("CSVOptions.Missing", "%q: want drop-feature, default or error", o.Missing)
+		return optionError(optname.CSVOptionsMissing, "%q: want drop-feature, default or error", o.Missing)
 	case o.Vocab && o.Label == "":
-		return optionError("CSVOptions.Vocab", "needs CSVOptions.Label: the column to map")
+		return optionError(optname.CSVOptionsVocab, "needs %s: the column to map", optname.CSVOptionsLabel)
 	case o.LabelOffset != 0 && !o.Vocab:
-		return optionError("CSVOptions.LabelOffset", "needs CSVOptions.Label and CSVOptions.Vocab")
+		return optionError(optname.CSVOptionsLabelOffset, "needs %s and %s", optname.CSVOptionsLabel, optname.CSVOptionsVocab)
 	case o.LabelOffset < 0 || o.LabelOffset > 1<<20:
-		return optionError("CSVOptions.LabelOffset", "%d is not between 0 and %d", o.LabelOffset, 1<<20)
+		return optionError(optname.CSVOptionsLabelOffset, "%d is not between 0 and %d", o.LabelOffset, 1<<20)
 	case strings.IndexByte("\"\r\n", o.Delimiter) >= 0:
-		return optionError("CSVOptions.Delimiter", "%q is a quote or ends a row", o.Delimiter)
+		return optionError(optname.CSVOptionsDelimiter, "%q is a quote or ends a row", o.Delimiter)
 	case o.NoHeader && len(o.Columns) == 0:
-		return optionError("CSVOptions.NoHeader", "the columns need names: CSVOptions.Columns")
+		return optionError(optname.CSVOptionsNoHeader, "the columns need names: %s", optname.CSVOptionsColumns)
 	case o.MaxRow < csvscan.ChunkSize || o.MaxRow > 1<<30:
-		return optionError("CSVOptions.MaxRow", "%d bytes: want 1 MiB to 1 GiB", o.MaxRow)
+		return optionError(optname.CSVOptionsMaxRow, "%d bytes: want 1 MiB to 1 GiB", o.MaxRow)
 	case o.Memory < 16<<20:
-		return optionError("CSVOptions.Memory", "%d bytes: want 16 MiB or more", o.Memory)
+		return optionError(optname.CSVOptionsMemory, "%d bytes: want 16 MiB or more", o.Memory)
 	}
 	var splits []string
 	for _, share := range o.splits() {
@@ -154,17 +155,17 @@ func (o *TableOptions) complete() error {
 	if err := o.checkShardsOf(splits); err != nil {
 		return err
 	}
-	for field, names := range map[string][]string{"CSVOptions.Types": slices.Sorted(maps.Keys(o.Types)), "CSVOptions.Label": {o.Label}, "CSVOptions.Key": {o.Key}} {
+	for field, names := range map[optname.Name][]string{optname.CSVOptionsTypes: slices.Sorted(maps.Keys(o.Types)), optname.CSVOptionsLabel: {o.Label}, optname.CSVOptionsKey: {o.Key}} {
 		for _, name := range names {
 			if name != "" && o.drops(name) {
-				return optionError(field, "column %q is left out by CSVOptions.Drop", name)
+				return optionError(field, "column %q is left out by %s", name, optname.CSVOptionsDrop)
 			}
 		}
 	}
 	seen := map[string]bool{}
 	for _, name := range o.Vocabulary {
 		if seen[name] {
-			return optionError("CSVOptions.Vocab", "%q is named twice", name)
+			return optionError(optname.CSVOptionsVocab, "%q is named twice", name)
 		}
 		seen[name] = true
 	}
@@ -219,17 +220,17 @@ func (o *TableOptions) effective(s *tableSource) map[string]any {
 }
 
 // csvKind is the input kind of CSV files: the fields that set the options of effective.
-var csvKind = kind{fields: map[string]string{
-	"delimiter": "CSVOptions.Delimiter", "no_header": "CSVOptions.NoHeader", "columns": "CSVOptions.Columns", "column": "CSVOptions.Types",
-	"na": "CSVOptions.Missing", "na_values": "CSVOptions.MissingValues", "drop": "CSVOptions.Drop", "vector": "CSVOptions.Vectors",
-	"label": "CSVOptions.Label", "vocab": "CSVOptions.Vocab", "label_offset": "CSVOptions.LabelOffset",
-	"key": "CSVOptions.Key", "shuffle": "CSVOptions.Shuffle",
+var csvKind = kind{fields: map[string]optname.Name{
+	"delimiter": optname.CSVOptionsDelimiter, "no_header": optname.CSVOptionsNoHeader, "columns": optname.CSVOptionsColumns, "column": optname.CSVOptionsTypes,
+	"na": optname.CSVOptionsMissing, "na_values": optname.CSVOptionsMissingValues, "drop": optname.CSVOptionsDrop, "vector": optname.CSVOptionsVectors,
+	"label": optname.CSVOptionsLabel, "vocab": optname.CSVOptionsVocab, "label_offset": optname.CSVOptionsLabelOffset,
+	"key": optname.CSVOptionsKey, "shuffle": optname.CSVOptionsShuffle,
 }, text: vectorsText}
 
 // tableKind is the input kind of tables of any format.
 var tableKind = func() kind {
 	fields := maps.Clone(csvKind.fields)
-	fields["format"] = "TableOptions.Format"
+	fields["format"] = optname.TableOptionsFormat
 	return kind{fields: fields, text: vectorsText}
 }()
 

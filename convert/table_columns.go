@@ -10,6 +10,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/manifest"
 )
@@ -43,7 +44,7 @@ type tableFeature struct {
 }
 
 // columnNumber returns the index of the column that an option names.
-func columnNumber(field, name string, header []string) (int, error) {
+func columnNumber(field optname.Name, name string, header []string) (int, error) {
 	i := slices.Index(header, name)
 	if i >= 0 {
 		return i, nil
@@ -56,23 +57,23 @@ func (o *TableOptions) resolve(t *tables) (*tableColumns, error) {
 	header := t.header()
 	c := &tableColumns{types: make([]ColumnType, len(header)), key: -1, label: -1}
 	for name := range o.Types {
-		if _, err := columnNumber("CSVOptions.Types", name, header); err != nil {
+		if _, err := columnNumber(optname.CSVOptionsTypes, name, header); err != nil {
 			return nil, err
 		}
 	}
 	for _, name := range o.Drop {
-		if _, err := columnNumber("CSVOptions.Drop", name, header); err != nil && o.Format == TableCSV {
+		if _, err := columnNumber(optname.CSVOptionsDrop, name, header); err != nil && o.Format == TableCSV {
 			return nil, err
 		}
 	}
 	var err error
 	if o.Key != "" {
-		if c.key, err = columnNumber("CSVOptions.Key", o.Key, header); err != nil {
+		if c.key, err = columnNumber(optname.CSVOptionsKey, o.Key, header); err != nil {
 			return nil, err
 		}
 	}
 	if o.Label != "" {
-		if c.label, err = columnNumber("CSVOptions.Label", o.Label, header); err != nil {
+		if c.label, err = columnNumber(optname.CSVOptionsLabel, o.Label, header); err != nil {
 			return nil, err
 		}
 	}
@@ -83,7 +84,7 @@ func (o *TableOptions) resolve(t *tables) (*tableColumns, error) {
 		}
 	}
 	if c.label >= 0 && t.columns[c.label].list {
-		return nil, optionError("CSVOptions.Label", "column %q holds lists: a label is one value", o.Label)
+		return nil, optionError(optname.CSVOptionsLabel, "column %q holds lists: a label is one value", o.Label)
 	}
 	if o.Vocab {
 		if c.vocab, c.labels, err = o.vocabulary(t, c.label); err != nil {
@@ -147,16 +148,16 @@ func (c *tableColumns) makeFeatures(o *TableOptions, t *tables) error {
 		f := tableFeature{Key: v.Name, Columns: columns, Vector: true}
 		for _, i := range columns {
 			if other, ok := packed[i]; ok {
-				return optionError("CSVOptions.Vectors", "column %q is in %s and in %s", header[i], other, v.Name)
+				return optionError(optname.CSVOptionsVectors, "column %q is in %s and in %s", header[i], other, v.Name)
 			}
 			if i == c.label {
-				return optionError("CSVOptions.Vectors", "%s: column %q is the label", v.Name, header[i])
+				return optionError(optname.CSVOptionsVectors, "%s: column %q is the label", v.Name, header[i])
 			}
 			if o.drops(header[i]) {
-				return optionError("CSVOptions.Vectors", "%s: column %q is left out by CSVOptions.Drop", v.Name, header[i])
+				return optionError(optname.CSVOptionsVectors, "%s: column %q is left out by %s", v.Name, header[i], optname.CSVOptionsDrop)
 			}
 			if t.columns[i].list {
-				return optionError("CSVOptions.Vectors", "%s: column %q holds lists, which are features of their own", v.Name, header[i])
+				return optionError(optname.CSVOptionsVectors, "%s: column %q holds lists, which are features of their own", v.Name, header[i])
 			}
 			packed[i] = v.Name
 			kind := c.types[i]
@@ -165,7 +166,7 @@ func (c *tableColumns) makeFeatures(o *TableOptions, t *tables) error {
 				c.types[i] = kind
 			}
 			if f.Type, err = commonType(f.Type, kind); err != nil {
-				return optionError("CSVOptions.Vectors", "%s: column %q is %s and others are %s; CSVOptions.Types gives it another type, or leave it out", v.Name, header[i], kind, f.Type)
+				return optionError(optname.CSVOptionsVectors, "%s: column %q is %s and others are %s; %s gives it another type, or leave it out", v.Name, header[i], kind, f.Type, optname.CSVOptionsTypes)
 			}
 		}
 		c.features = append(c.features, f)
@@ -184,7 +185,7 @@ func (c *tableColumns) makeFeatures(o *TableOptions, t *tables) error {
 	for i := range c.features {
 		f := &c.features[i]
 		if i > 0 && c.features[i-1].Key == f.Key {
-			return optionError("CSVOptions.Vectors", "two features would be named %q", f.Key)
+			return optionError(optname.CSVOptionsVectors, "two features would be named %q", f.Key)
 		}
 		for _, column := range f.Columns {
 			if f.List && o.Missing == MissingDefault && t.columns[column].missing > 0 {
@@ -212,7 +213,7 @@ func commonType(a, b ColumnType) (ColumnType, error) {
 // expand returns the indexes of a vector's columns.
 func (v Vector) expand(header []string) ([]int, error) {
 	if v.Name == "" {
-		return nil, optionError("CSVOptions.Vectors", "it has no name")
+		return nil, optionError(optname.CSVOptionsVectors, "it has no name")
 	}
 	var columns []int
 	for _, name := range v.Columns {
@@ -220,23 +221,23 @@ func (v Vector) expand(header []string) ([]int, error) {
 		if !isRange || slices.Contains(header, name) {
 			first, last = name, name
 		}
-		from, err := columnNumber("CSVOptions.Vectors", first, header)
+		from, err := columnNumber(optname.CSVOptionsVectors, first, header)
 		if err != nil {
 			return nil, err
 		}
-		to, err := columnNumber("CSVOptions.Vectors", last, header)
+		to, err := columnNumber(optname.CSVOptionsVectors, last, header)
 		if err != nil {
 			return nil, err
 		}
 		if to < from {
-			return nil, optionError("CSVOptions.Vectors", "%s: column %q comes after %q", v.Name, first, last)
+			return nil, optionError(optname.CSVOptionsVectors, "%s: column %q comes after %q", v.Name, first, last)
 		}
 		for i := from; i <= to; i++ {
 			columns = append(columns, i)
 		}
 	}
 	if len(columns) == 0 {
-		return nil, optionError("CSVOptions.Vectors", "%s: no columns", v.Name)
+		return nil, optionError(optname.CSVOptionsVectors, "%s: no columns", v.Name)
 	}
 	return columns, nil
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/textfile"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -36,7 +37,7 @@ func (c *csvFormat) open(ctx context.Context, path string) (tableReader, error) 
 	o := c.o
 	src, err := csvscan.Open(ctx, path, csvscan.Options{Delimiter: o.Delimiter, NoHeader: o.NoHeader, Columns: o.Columns, MaxRow: o.MaxRow})
 	if errors.Is(err, csvscan.ErrFormat) && isRecords(ctx, path) {
-		return nil, fmt.Errorf("%s: %w but TFRecords: the verbs for sets take them, and convert.Images takes those with images", path, csvscan.ErrFormat)
+		return nil, fmt.Errorf("%s: %w but TFRecords: the verbs for sets take them, and %s takes those with images", path, csvscan.ErrFormat, optname.ConvertImages)
 	}
 	if err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func sameHeader(a, b *csvscan.Source) error {
 	}
 	for i := range x {
 		if x[i] != y[i] {
-			return fmt.Errorf("column %d is %q in %s and %q in %s: all tables of a set need the same; CSVOptions.Columns gives other names", i+1, x[i], a.Name(), y[i], b.Name())
+			return fmt.Errorf("column %d is %q in %s and %q in %s: all tables of a set need the same; %s gives other names", i+1, x[i], a.Name(), y[i], b.Name(), optname.CSVOptionsColumns)
 		}
 	}
 	return nil
@@ -89,7 +90,7 @@ func (c *csvFormat) scanOptions() (string, error) {
 	o := c.o
 	c.scans = csvscan.ScanOptions{Workers: o.workers(), Missing: c.missing}
 	if o.Vocab && o.Vocabulary == nil {
-		label, err := columnNumber("CSVOptions.Label", o.Label, c.first.Header())
+		label, err := columnNumber(optname.CSVOptionsLabel, o.Label, c.first.Header())
 		if err != nil {
 			return "", err
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/table"
 	"github.com/tfrec/tfrec/internal/table/arrow"
@@ -84,7 +85,7 @@ func detectFormats(ctx context.Context, paths []string) (format TableFormat, err
 		case format == "":
 			format, first = f, path
 		case f != format:
-			return "", fmt.Errorf("%s is %s and %s is %s: all files of a table need the same format; TableOptions.Format gives it if one is not what it looks like", first, format, path, f)
+			return "", fmt.Errorf("%s is %s and %s is %s: all files of a table need the same format; %s gives it if one is not what it looks like", first, format, path, f, optname.TableOptionsFormat)
 		}
 	}
 	return cmp.Or(format, TableCSV), nil
@@ -218,11 +219,11 @@ func (o *TableOptions) newFormat() (tableFormat, error) {
 		return newCSVFormat(o), nil
 	}
 	for _, option := range []struct {
-		field string
+		field optname.Name
 		given bool
 	}{
-		{"CSVOptions.Delimiter", o.Delimiter != 0}, {"CSVOptions.NoHeader", o.NoHeader},
-		{"CSVOptions.Columns", o.Columns != nil}, {"CSVOptions.MissingValues", o.MissingValues != nil},
+		{optname.CSVOptionsDelimiter, o.Delimiter != 0}, {optname.CSVOptionsNoHeader, o.NoHeader},
+		{optname.CSVOptionsColumns, o.Columns != nil}, {optname.CSVOptionsMissingValues, o.MissingValues != nil},
 	} {
 		if option.given {
 			return nil, optionError(option.field, "is for CSV, and the format is %s", o.Format)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/classfile"
 	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/table"
 )
 
@@ -44,7 +45,7 @@ func (o *TableOptions) vocabulary(t *tables, column int) (*tableVocabulary, []st
 			case t.columns[column].kind == TypeFloat:
 				var err error
 				if label, err = integerText(written); err != nil {
-					return nil, nil, optionError("CSVOptions.Vocab", "column %q: %v: labels are integers or text", o.Label, err)
+					return nil, nil, optionError(optname.CSVOptionsVocab, "column %q: %v: labels are integers or text", o.Label, err)
 				}
 				written = label // as rows have it
 			}
@@ -56,12 +57,12 @@ func (o *TableOptions) vocabulary(t *tables, column int) (*tableVocabulary, []st
 	of := slices.Sorted(maps.Values(found))
 	of = slices.Compact(of)
 	if csv != nil && !csv.given {
-		of = o.withoutMissing(of, "; CSVOptions.MissingValues makes it one")
+		of = o.withoutMissing(of, fmt.Sprintf("; %s makes it one", optname.CSVOptionsMissingValues))
 	}
 	if len(of) == 0 {
 		return nil, nil, fmt.Errorf("column %q has no values: there are no labels to number", o.Label)
 	}
-	n, err := o.numberLabels(of, numbering{offset: o.LabelOffset, listOption: "CSVOptions.Vocabulary", offsetOption: "CSVOptions.LabelOffset"})
+	n, err := o.numberLabels(of, numbering{offset: o.LabelOffset, listOption: optname.CSVOptionsVocabulary, offsetOption: optname.CSVOptionsLabelOffset})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -65,7 +66,7 @@ func ReadSchema(ctx context.Context, path string) (*Schema, error) {
 		Schema
 	}
 	if err := d.Decode(&s); err != nil {
-		return nil, fmt.Errorf("%s: not a schema in the form of convert.CSVSchema: %w", path, err)
+		return nil, fmt.Errorf("%s: not a schema in the form of %s: %w", path, optname.ConvertCSVSchema, err)
 	}
 	for _, c := range s.Columns {
 		if _, err := ParseColumnType(string(c.Type)); err != nil {

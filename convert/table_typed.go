@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/table"
 )
@@ -74,11 +75,11 @@ func (t *typedFormat) merge(files []*tableFile) ([]inputColumn, error) {
 			}
 			has[c.Name] = true
 			if c.Unfit != "" {
-				return nil, fmt.Errorf("%s: column %q: %s; CSVOptions.Drop leaves it out", f.Name(), c.Name, c.Unfit)
+				return nil, fmt.Errorf("%s: column %q: %s; %s leaves it out", f.Name(), c.Name, c.Unfit, optname.CSVOptionsDrop)
 			}
 			if c.Mixed != "" {
-				return nil, fmt.Errorf("%s: column %q has %s: CSVOptions.Types %s keeps both as text, and %s makes rows with other text errors",
-					f.Name(), c.Name, c.Mixed, strconv.Quote(c.Name+"=bytes"), strconv.Quote(c.Name+"=float"))
+				return nil, fmt.Errorf("%s: column %q has %s: %s %s keeps both as text, and %s makes rows with other text errors",
+					f.Name(), c.Name, c.Mixed, optname.CSVOptionsTypes, strconv.Quote(c.Name+"=bytes"), strconv.Quote(c.Name+"=float"))
 			}
 			i, known := at[c.Name]
 			if !known {
@@ -89,7 +90,7 @@ func (t *typedFormat) merge(files []*tableFile) ([]inputColumn, error) {
 			if err := mergeColumn(&t.columns[i], &c); err != nil {
 				remedy := "write it in one type, or convert the files by themselves"
 				if t.o.Format == TableJSONL {
-					remedy = "CSVOptions.Types gives it one type"
+					remedy = fmt.Sprintf("%s gives it one type", optname.CSVOptionsTypes)
 				}
 				return nil, fmt.Errorf("column %q is %s in %s and %s in %s: %s", c.Name, t.columns[i].Kind, typedBy[c.Name], c.Kind, f.Name(), remedy)
 			}
@@ -106,7 +107,7 @@ func (t *typedFormat) merge(files []*tableFile) ([]inputColumn, error) {
 	}
 	for _, name := range t.o.Drop {
 		if !slices.ContainsFunc(dropped, func(column string) bool { return isWithin(column, name) }) {
-			return nil, optionError("CSVOptions.Drop", "there is no column %q", name)
+			return nil, optionError(optname.CSVOptionsDrop, "there is no column %q", name)
 		}
 	}
 	t.columns = slices.DeleteFunc(t.columns, func(c table.Column) bool { return c.Kind == table.Unknown && !c.List && isParent(c.Name, at) })
@@ -114,7 +115,7 @@ func (t *typedFormat) merge(files []*tableFile) ([]inputColumn, error) {
 	for i, c := range t.columns {
 		columns[i] = inputColumn{name: c.Name, kind: typeOfKind[c.Kind], list: c.List, length: c.Length, shape: c.Shape, text: c.Text, missing: c.Missing, narrowed: c.Wide}
 		if c.Kind == table.Unknown {
-			columns[i].kindNote = fmt.Sprintf("column %q: no value in %s: stored as bytes; CSVOptions.Types gives another type", c.Name, plural.Of(rows, "row"))
+			columns[i].kindNote = fmt.Sprintf("column %q: no value in %s: stored as bytes; %s gives another type", c.Name, plural.Of(rows, "row"), optname.CSVOptionsTypes)
 			t.columns[i].Kind = table.Bytes
 			if given, ok := t.scans.Kinds[c.Name]; ok {
 				t.columns[i].Kind = given

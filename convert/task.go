@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
@@ -52,7 +53,7 @@ func TaskOf(count int, lookup func(string) (string, bool)) (task Task, from stri
 			return Task{}, "", err
 		}
 		if found >= 0 && t != task {
-			return Task{}, "", optionError("Options.Task", "convert.TaskOf finds two array jobs that disagree: %s by %s, and task %d by %s; give Options.Task a number", from, schedulers[found].name, t.Index, s.name)
+			return Task{}, "", optionError(optname.OptionsTask, "%s finds two array jobs that disagree: %s by %s, and task %d by %s; give %s a number", optname.ConvertTaskOf, from, schedulers[found].name, t.Index, s.name, optname.OptionsTask)
 		}
 		if found < 0 {
 			found, task, from = i, t, how
@@ -63,7 +64,7 @@ func TaskOf(count int, lookup func(string) (string, bool)) (task Task, from stri
 		for _, s := range schedulers {
 			names = append(names, s.index)
 		}
-		return Task{}, "", optionError("Options.Task", "convert.TaskOf finds no array job: none of %s is set; give Options.Task a number", strings.Join(names, ", "))
+		return Task{}, "", optionError(optname.OptionsTask, "%s finds no array job: none of %s is set; give %s a number", optname.ConvertTaskOf, strings.Join(names, ", "), optname.OptionsTask)
 	}
 	return task, from, nil
 }
@@ -77,7 +78,7 @@ func (s *scheduler) task(count int, value string, lookup func(string) (string, b
 		}
 		n, err := strconv.Atoi(v)
 		if err != nil {
-			return 0, optionError("Options.Task", "convert.TaskOf: %s is %q, which is not a number", name, v)
+			return 0, optionError(optname.OptionsTask, "%s: %s is %q, which is not a number", optname.ConvertTaskOf, name, v)
 		}
 		return n, nil
 	}
@@ -106,14 +107,14 @@ func (s *scheduler) task(count int, value string, lookup func(string) (string, b
 	}
 	from := fmt.Sprintf("%s=%s", s.index, value)
 	if said != count {
-		return Task{}, "", optionError("Options.Task", "convert.TaskOf: %s says that there are %s, Task.Count says %d; when only some tasks are run again, give their numbers (Options.Task N, from 0) in place of convert.TaskOf", s.name, plural.Of(said, "task"), count)
+		return Task{}, "", optionError(optname.OptionsTask, "%s: %s says that there are %s, %s says %d; when only some tasks are run again, give their numbers (%s N, from 0) in place of %s", optname.ConvertTaskOf, s.name, plural.Of(said, "task"), optname.TaskCount, count, optname.OptionsTask, optname.ConvertTaskOf)
 	}
 	if step < 1 || index < first || (index-first)%step != 0 {
-		return Task{}, "", optionError("Options.Task", "convert.TaskOf: %s is not among the indices that begin at %d in steps of %d", from, first, step)
+		return Task{}, "", optionError(optname.OptionsTask, "%s: %s is not among the indices that begin at %d in steps of %d", optname.ConvertTaskOf, from, first, step)
 	}
 	t := Task{Index: (index - first) / step, Count: count}
 	if t.Index >= count {
-		return Task{}, "", optionError("Options.Task", "convert.TaskOf: %s is task %d, and there are only %s (from 0); have the array's indices begin at %d", from, t.Index, plural.Of(count, "task"), first)
+		return Task{}, "", optionError(optname.OptionsTask, "%s: %s is task %d, and there are only %s (from 0); have the array's indices begin at %d", optname.ConvertTaskOf, from, t.Index, plural.Of(count, "task"), first)
 	}
 	return t, from, nil
 }

@@ -4,25 +4,30 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/tfrec/tfrec/internal/optname"
 )
 
 // A remedy is what speeds a stage up: the field that sets its number of workers, if it has several,
 // and everything else.
-type remedy struct{ workers, others string }
+type remedy struct {
+	workers *optname.Name
+	others  optname.Text
+}
 
 // remedies are keyed by the first word of a stage's name.
 var remedies = map[string]remedy{
-	"read":        {"Options.Parallelism", "faster storage, or larger records"},
-	"interleave":  {"", "a longer block length"},
-	"shuffle_all": {"Options.Readers", "a larger ShuffleAllOptions.Block, or faster storage"},
-	"sample":      {"Options.Readers", "a Sampler that keeps neighbours together, or faster storage"},
-	"cache":       {"", "a cache in memory, or faster storage"},
-	"shuffle":     {"", "a smaller buffer (ShuffleOptions.Buffer) that fits into the processor's caches, or the global order, which needs none"},
-	"filter":      {"", "a cheaper function, or filtering once with reshape.Filter"},
-	"map":         {"MapOptions.Workers", "a cheaper function"},
-	"parse":       {"ColumnSpec.Workers", "a Schema of fewer features"},
-	"pictures":    {"ImageSpec.Workers", "a smaller size (ImageSpec.Resize), or converting to that size once (convert.Images with ImageOptions.Resize)"},
-	"batch":       {"", "a larger batch (Pipe.Batch)"},
+	"read":        {&optname.OptionsParallelism, optname.Textf("faster storage, or larger records")},
+	"interleave":  {nil, optname.Textf("a longer block length")},
+	"shuffle_all": {&optname.OptionsReaders, optname.Textf("a larger ShuffleAllOptions.Block, or faster storage")},
+	"sample":      {&optname.OptionsReaders, optname.Textf("a Sampler that keeps neighbours together, or faster storage")},
+	"cache":       {nil, optname.Textf("a cache in memory, or faster storage")},
+	"shuffle":     {nil, optname.Textf("a smaller buffer (%s) that fits into the processor's caches, or the global order, which needs none", optname.ShuffleOptionsBuffer)},
+	"filter":      {nil, optname.Textf("a cheaper function, or filtering once with %s", optname.ReshapeFilter)},
+	"map":         {&optname.MapOptionsWorkers, optname.Textf("a cheaper function")},
+	"parse":       {&optname.ColumnSpecWorkers, optname.Textf("a Schema of fewer features")},
+	"pictures":    {&optname.ImageSpecWorkers, optname.Textf("a smaller size (%s), or converting to that size once (%s)", optname.ImageSpecResize, optname.ConvertImages.With(optname.ImageOptionsResize))},
+	"batch":       {nil, optname.Textf("a larger batch (%s)", optname.PipeBatch)},
 }
 
 // remedyOf returns the remedy for a stage. Workers that are tuned are as many as the processor
@@ -30,28 +35,28 @@ var remedies = map[string]remedy{
 func remedyOf(s StageStats) remedy {
 	r, known := remedies[stageWord(s.Name)]
 	if !known {
-		return remedy{others: "its own settings"}
+		return remedy{others: optname.Textf("its own settings")}
 	}
-	if s.Auto && r.workers != "" {
-		r.workers = "Options.Parallelism"
+	if s.Auto && r.workers != nil {
+		r.workers = &optname.OptionsParallelism
 	}
 	return r
 }
 
 // faster is what helps a stage while processors are idle.
 func (r remedy) faster() string {
-	if r.workers == "" {
-		return r.others
+	if r.workers == nil {
+		return r.others.String()
 	}
-	return r.workers + ", " + orAlso(r.others)
+	return fmt.Sprintf("%s, %s", r.workers, orAlso(r.others.String()))
 }
 
 // cheaper is what helps while all processors are busy.
 func (r remedy) cheaper() string {
-	if r.workers == "" {
-		return r.others
+	if r.workers == nil {
+		return r.others.String()
 	}
-	return r.others + "; a larger " + r.workers + " would not"
+	return fmt.Sprintf("%s; a larger %s would not", r.others, r.workers)
 }
 
 // orAlso continues a list with others, which may be a list itself.
@@ -64,16 +69,16 @@ func orAlso(others string) string {
 
 // largerBatch returns the setting of the size of the batches that stats make.
 func largerBatch(stats []StageStats) string {
-	setting := "Pipe.Batch"
+	setting := optname.PipeBatch
 	for _, s := range stats {
 		switch stageWord(s.Name) {
 		case "parse":
-			setting = "ColumnSpec.Batch"
+			setting = optname.ColumnSpecBatch
 		case "pictures":
-			setting = "ImageSpec.Batch"
+			setting = optname.ImageSpecBatch
 		}
 	}
-	return "a larger batch (" + setting + ")"
+	return fmt.Sprintf("a larger batch (%s)", setting)
 }
 
 // stageWord returns the name of a stage without its settings.

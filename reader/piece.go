@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
@@ -52,7 +53,7 @@ func (s *Set) missingRecords(ctx context.Context, p piece, at cursor, plain bool
 	}
 	f.err = &tfrecord.Error{
 		Name: s.sources[p.file].Path, Record: at.number, Offset: at.offset, Part: tfrecord.PartCount,
-		Err: fmt.Errorf("%w: the file ends here, and it had %s %s; verify.Files checks the whole set", io.ErrUnexpectedEOF, plural.Of(want.records, "record"), want.by),
+		Err: fmt.Errorf("%w: the file ends here, and it had %s %s; %s checks the whole set", io.ErrUnexpectedEOF, plural.Of(want.records, "record"), want.by, optname.VerifyFiles),
 	}
 	return f
 }

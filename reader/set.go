@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/tfrec/tfrec/internal/memory"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -234,11 +235,11 @@ func withRemedy(err error) error {
 	then := "complete it with the tfrec command that wrote it"
 	switch {
 	case part.Tasks:
-		then = "run the remaining tasks of the array job, then convert.Finalize"
+		then = fmt.Sprintf("run the remaining tasks of the array job, then %s", optname.ConvertFinalize)
 	case part.Command() != "":
 		then = "make it whole with: " + part.Command()
 	}
-	return fmt.Errorf("%w; %s; Options.Partial reads the shards that exist", err, then)
+	return fmt.Errorf("%w; %s; %s reads the shards that exist", err, then, optname.OptionsPartial)
 }
 
 // splitsOf lists the existing splits, including empty ones.

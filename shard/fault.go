@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -44,7 +45,7 @@ func RepairHint(err error) string {
 	if errors.As(err, &other) || errors.As(err, &fault) && fault.Part == tfrecord.PartParse {
 		return ""
 	}
-	return " (repair.Copy saves the records that survive)"
+	return fmt.Sprintf(" (%s saves the records that survive)", optname.RepairCopy)
 }
 
 // DamagedError says that an input cannot be reshaped because its data is damaged. It unwraps to the

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shell"
@@ -112,7 +113,7 @@ func (e *IncompleteError) Note() string { return e.Error() + "; reading the shar
 
 // halfRenamed returns advice for a set whose shards Adopt has partly renamed.
 func (e *IncompleteError) halfRenamed() string {
-	return fmt.Sprintf("its shards are partly renamed: repair.Adopt with AdoptOptions.Rename was interrupted, or is still running; repair.Adopt %s completes it", e.Dir)
+	return fmt.Sprintf("its shards are partly renamed: %s was interrupted, or is still running; %s %s completes it", optname.RepairAdopt.With(optname.AdoptOptionsRename), optname.RepairAdopt, e.Dir)
 }
 
 // Faults returns the missing files as verify.Files reports them.

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
@@ -56,42 +57,43 @@ const (
 
 // meaning is what a reason means.
 type meaning struct {
-	reason     Reason
-	noun, text string
-	loses      bool // images or records are lost
-	said       bool // a note of the run says it
+	reason Reason
+	noun   string
+	text   optname.Text
+	loses  bool // images or records are lost
+	said   bool // a note of the run says it
 }
 
 // reasons are all of them.
 var reasons = []meaning{
-	{HEIC, "HEIC image", "not read", true, false},
-	{AVIF, "AVIF image", "not read", true, false},
-	{JPEGXL, "JPEG XL image", "not read", true, false},
-	{JPEG2000, "JPEG 2000 image", "not read", true, false},
-	{PSD, "PSD image", "not read", true, false},
-	{SVG, "SVG image", "not read", true, false},
-	{PDF, "PDF document", "not read", false, false},
-	{RAW, "raw image of a camera", "not read", true, false},
-	{ImageFormat, "image", "in a format that is not read", true, false},
-	{ByContent, "image", "with another extension, or none, not read (SelectSpec.ByContent reads them)", true, false},
-	{Link, "symbolic link", "not followed (SelectSpec.FollowSymlinks follows them)", true, true},
-	{Archive, "archive", "not read: give archives as the source", true, false},
-	{Records, "file of records or rows", "not read: give such files as the source", true, false},
-	{Unannotated, "image", "without annotations left alone", true, true},
-	{Unnamed, "image", "not named in the table left alone", true, true},
-	{Unlisted, "image", "in none of the lists of splits left alone", true, true},
-	{NoSample, "image", "in no sample of the WebDataset left alone", true, true},
-	{Repeated, "member", "with the name of an earlier one left alone", true, true},
-	{NoImage, "mask", "without an image left alone", false, true},
-	{Hidden, "image", "hidden (the name begins with a dot) or in __MACOSX, left alone", false, true},
-	{Special, "name", "neither of a file nor of a directory, left alone", false, true},
-	{Excluded, "image", "left out by SelectSpec.Include and SelectSpec.Exclude", false, false},
-	{Video, "video", "not read", false, false},
-	{Audio, "sound file", "not read", false, false},
-	{Metadata, "file of metadata", "not read", false, false},
-	{Column, "column", "of the table not stored", false, true},
-	{Field, "field", "of annotations not kept", false, false},
-	{Other, "other file", "in the source left alone", false, false},
+	{HEIC, "HEIC image", optname.Textf("not read"), true, false},
+	{AVIF, "AVIF image", optname.Textf("not read"), true, false},
+	{JPEGXL, "JPEG XL image", optname.Textf("not read"), true, false},
+	{JPEG2000, "JPEG 2000 image", optname.Textf("not read"), true, false},
+	{PSD, "PSD image", optname.Textf("not read"), true, false},
+	{SVG, "SVG image", optname.Textf("not read"), true, false},
+	{PDF, "PDF document", optname.Textf("not read"), false, false},
+	{RAW, "raw image of a camera", optname.Textf("not read"), true, false},
+	{ImageFormat, "image", optname.Textf("in a format that is not read"), true, false},
+	{ByContent, "image", optname.Textf("with another extension, or none, not read (%s reads them)", optname.SelectSpecByContent), true, false},
+	{Link, "symbolic link", optname.Textf("not followed (%s follows them)", optname.SelectSpecFollowSymlinks), true, true},
+	{Archive, "archive", optname.Textf("not read: give archives as the source"), true, false},
+	{Records, "file of records or rows", optname.Textf("not read: give such files as the source"), true, false},
+	{Unannotated, "image", optname.Textf("without annotations left alone"), true, true},
+	{Unnamed, "image", optname.Textf("not named in the table left alone"), true, true},
+	{Unlisted, "image", optname.Textf("in none of the lists of splits left alone"), true, true},
+	{NoSample, "image", optname.Textf("in no sample of the WebDataset left alone"), true, true},
+	{Repeated, "member", optname.Textf("with the name of an earlier one left alone"), true, true},
+	{NoImage, "mask", optname.Textf("without an image left alone"), false, true},
+	{Hidden, "image", optname.Textf("hidden (the name begins with a dot) or in __MACOSX, left alone"), false, true},
+	{Special, "name", optname.Textf("neither of a file nor of a directory, left alone"), false, true},
+	{Excluded, "image", optname.Textf("left out by %s and %s", optname.SelectSpecInclude, optname.SelectSpecExclude), false, false},
+	{Video, "video", optname.Textf("not read"), false, false},
+	{Audio, "sound file", optname.Textf("not read"), false, false},
+	{Metadata, "file of metadata", optname.Textf("not read"), false, false},
+	{Column, "column", optname.Textf("of the table not stored"), false, true},
+	{Field, "field", optname.Textf("of annotations not kept"), false, false},
+	{Other, "other file", optname.Textf("in the source left alone"), false, false},
 }
 
 func (r Reason) meaning() meaning {
@@ -112,7 +114,7 @@ const most = 5
 // String says what an entry is: "3 HEIC images not read: a.heic, b.heic and 1 more".
 func (e Entry) String() string {
 	m := e.Reason.meaning()
-	text := plural.Of(e.Count, m.noun) + " " + m.text
+	text := plural.Of(e.Count, m.noun) + " " + m.text.String()
 	if len(e.Names) == 0 {
 		return text
 	}

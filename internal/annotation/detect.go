@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsonscan"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/regular"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -99,9 +100,9 @@ func (d *Directory) detect(ctx context.Context) (string, error) {
 		if err := d.refuseCOCO(ctx, files[".json"]); err != nil {
 			return "", err
 		}
-		return "", d.Errorf("cannot tell the format of the annotations from %s: set AnnotationSpec.Format to voc, yolo, kitti or labelme, or give the path of COCO's .json file", strings.Join(has, ", "))
+		return "", d.Errorf("cannot tell the format of the annotations from %s: set %s to voc, yolo, kitti or labelme, or give the path of COCO's .json file", strings.Join(has, ", "), optname.AnnotationSpecFormat)
 	}
-	return "", d.Errorf("it has annotations of several formats (%s): set AnnotationSpec.Format to one of %s", strings.Join(has, ", "), strings.Join(found, ", "))
+	return "", d.Errorf("it has annotations of several formats (%s): set %s to one of %s", strings.Join(has, ", "), optname.AnnotationSpecFormat, strings.Join(found, ", "))
 }
 
 // refuseCOCO returns an error that says how to give COCO's files, if files are some.
@@ -122,7 +123,7 @@ func (d *Directory) refuseCOCO(ctx context.Context, files []*File) error {
 	if len(files) > most {
 		paths = append(paths, "...")
 	}
-	return d.Errorf("it has COCO's files, which are given one by one in AnnotationSpec.Files: %s", strings.Join(paths, ", "))
+	return d.Errorf("it has COCO's files, which are given one by one in %s: %s", optname.AnnotationSpecFiles, strings.Join(paths, ", "))
 }
 
 // look returns the formats that the beginnings of some of the files have, sorted.

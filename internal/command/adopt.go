@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
@@ -122,7 +121,7 @@ func labelNames(ctx context.Context, s string) ([]string, error) {
 func printAdoption(faults, w io.Writer, r *repair.AdoptReport) {
 	printFaults(faults, r.Faults)
 	for _, note := range r.Notes {
-		fmt.Fprintln(w, cliname.Text(note))
+		fmt.Fprintln(w, note)
 	}
 	if r.Status == "damaged" {
 		then := ""

@@ -13,7 +13,6 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/internal/atomicfile"
-	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -171,7 +170,7 @@ func runPreview(cmd *cobra.Command, path string, o *previewOptions) error {
 	}
 	result.Annotations = p.source.Annotations
 	for _, fault := range p.source.Faults {
-		result.Faults = append(result.Faults, cliname.Text(fault))
+		result.Faults = append(result.Faults, fault)
 	}
 	if err := p.begin(); err != nil {
 		return err

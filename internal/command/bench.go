@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/reader"
@@ -160,5 +159,5 @@ func printBench(w io.Writer, r *reader.BenchResult) {
 		fmt.Fprintf(w, ", and %s in the shuffle buffer", size.Format(r.Memory.Held))
 	}
 	fmt.Fprintln(w)
-	fmt.Fprintf(w, "\nbottleneck: %s\n", cliname.Text(r.Bottleneck))
+	fmt.Fprintf(w, "\nbottleneck: %s\n", r.Bottleneck)
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/reader"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -128,7 +127,7 @@ func (c *cat) all(ctx context.Context, notes io.Writer, paths []string) error {
 	o := c.options
 	opts := o.read.options()
 	opts.Partial = o.partial
-	opts.Note = func(sentence string) { fmt.Fprintln(notes, "warning:", cliname.Text(sentence)) }
+	opts.Note = func(sentence string) { fmt.Fprintln(notes, "warning:", sentence) }
 	opts.OnSkip = func(s reader.Skipped) { fmt.Fprintf(notes, "tfrec cat: %v\n", s) }
 	if !o.quiet {
 		opts.Logger = slog.New(costNote{notesTo(notes)})

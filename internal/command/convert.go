@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tfrec/tfrec/convert"
-	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/setdir"
@@ -194,7 +193,7 @@ func (f *convertFlags) run(cmd *cobra.Command, out string, c *conversion) error 
 	stderr := cmd.ErrOrStderr()
 	switch {
 	case f.engine != nil && f.engine.note != nil:
-		o.Note = func(s string) { f.engine.note(cliname.Text(s)) }
+		o.Note = f.engine.note
 	case !quiet:
 		o.Note = notesTo(stderr)
 	}
@@ -232,7 +231,7 @@ func printOutcome(cmd *cobra.Command, sum *convert.Summary, err error, out strin
 	case errors.As(err, &bad):
 		if quietFlag(cmd) { // else they are among the notes
 			for _, cause := range bad.Causes {
-				fmt.Fprintln(cmd.ErrOrStderr(), printable.String(cliname.Text(cause)))
+				fmt.Fprintln(cmd.ErrOrStderr(), printable.String(cause))
 			}
 		}
 		printBad(cmd.ErrOrStderr(), bad.Samples)
@@ -266,7 +265,7 @@ func printBad(w io.Writer, bad []setdir.BadSample) {
 		if b.Line > 0 {
 			where = fmt.Sprintf("%s:%d", b.Source, b.Line)
 		}
-		fmt.Fprintf(w, "%s: %s: %s\n", printable.String(where), b.Stage, printable.String(cliname.Text(b.Reason)))
+		fmt.Fprintf(w, "%s: %s: %s\n", printable.String(where), b.Stage, printable.String(b.Reason))
 	}
 }
 
@@ -328,7 +327,7 @@ func printSummary(w io.Writer, s *convert.Summary, out string) error {
 	const most = 8
 	unsaid := slices.DeleteFunc(slices.Clone(s.LeftOut), convert.LeftOut.Noted)
 	for _, e := range unsaid[:min(len(unsaid), most)] {
-		fmt.Fprintf(&b, "  %s\n", cliname.Text(e.String()))
+		fmt.Fprintf(&b, "  %s\n", e.String())
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

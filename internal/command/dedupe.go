@@ -2,7 +2,6 @@ package command
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
-	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -130,8 +128,7 @@ type linesFile struct {
 	path string
 	file *os.File
 	buf  *bufio.Writer
-	line bytes.Buffer
-	to   *json.Encoder // to line
+	to   *json.Encoder // to buf
 }
 
 func newLinesFile(path string) (*linesFile, error) {
@@ -140,18 +137,13 @@ func newLinesFile(path string) (*linesFile, error) {
 		return nil, err
 	}
 	w := &linesFile{path: path, file: file, buf: bufio.NewWriter(file)}
-	w.to = json.NewEncoder(&w.line)
+	w.to = json.NewEncoder(w.buf)
 	w.to.SetEscapeHTML(false)
 	return w, nil
 }
 
 func (w *linesFile) add(v any) error {
-	w.line.Reset()
-	if err := w.to.Encode(v); err != nil {
-		return err
-	}
-	_, err := w.buf.Write(cliname.JSON(w.line.Bytes()))
-	return err
+	return w.to.Encode(v)
 }
 
 func (w *linesFile) place() error {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/internal/doctor"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/size"
@@ -146,6 +145,6 @@ func printDoctor(w io.Writer, r *doctor.Report) {
 
 func printList(w io.Writer, lines []string) {
 	for _, line := range lines {
-		fmt.Fprintf(w, "  - %s\n", strings.TrimSpace(cliname.Text(line)))
+		fmt.Fprintf(w, "  - %s\n", strings.TrimSpace(line))
 	}
 }

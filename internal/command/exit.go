@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -95,7 +94,7 @@ func report(ctx context.Context, stderr io.Writer, cmd *cobra.Command, err error
 	if err == nil {
 		return
 	}
-	text := cliname.Text(err.Error())
+	text := err.Error()
 	switch code := exitCode(ctx, err); {
 	case code == exitClosedPipe: // no reason to complain
 	case code == exitUsage:

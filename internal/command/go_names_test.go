@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -16,7 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfrec/tfrec/internal/cliname"
+	"github.com/tfrec/tfrec/internal/optname"
 )
 
 // library is the source of what Go programs can import: the public packages, and the internal ones
@@ -168,9 +169,10 @@ func isNoFlag(text string) bool {
 	return slices.ContainsFunc(notFlags, func(n struct{ beginning, why string }) bool { return strings.HasPrefix(text, n.beginning) })
 }
 
-// TestLibrariesSpeakGo: what Go programs can import names no flag and no verb in its messages, but
-// fields and functions, of which each exists and has a place on the command line.
-func TestLibrariesSpeakGo(t *testing.T) {
+// TestLibrariesNameOptions: what Go programs can import names no flag and no verb in its messages, and
+// no field and no function either, but for those that the command has nothing of: internal/optname has
+// their names, which are in the words of the program.
+func TestLibrariesNameOptions(t *testing.T) {
 	l := parseLibrary(t)
 	if len(l.files) < 30 || l.files["internal/jpeg"] == nil || l.files["internal/command"] != nil {
 		t.Fatalf("the library has the packages %q", slices.Sorted(maps.Keys(l.files)))
@@ -183,25 +185,24 @@ func TestLibrariesSpeakGo(t *testing.T) {
 	for dir := range l.files {
 		packages[path.Base(dir)] = !strings.HasPrefix(dir, "internal/")
 	}
-	used := map[string]bool{}
+	var seen []string
 	for dir, files := range l.files {
-		if dir == "internal/cliname" {
-			continue // the translation itself: ledgers are in its words, whoever makes the set
+		if dir == "internal/optname" {
+			continue
 		}
 		for _, file := range files {
 			for at, text := range literals(file) {
 				for _, m := range aGoName.FindAllStringSubmatch(text, -1) {
 					name := m[1] + "." + m[2]
-					if !packages[m[1]] && !l.types[m[1]] {
-						continue // not ours: tf.train.Example
-					}
-					if _, known := cliname.Of(name); !known && !slices.Contains(onlyInGo, name) {
-						t.Errorf("%s: %s is not in the tables of internal/cliname: %q", l.set.Position(at), name, text)
-					}
-					if !l.names[name] {
+					switch {
+					case !packages[m[1]] && !l.types[m[1]]: // not ours: tf.train.Example
+					case !l.names[name]:
 						t.Errorf("%s: no package has %s: %q", l.set.Position(at), name, text)
+					case slices.Contains(onlyInGo, name):
+						seen = append(seen, name)
+					default:
+						t.Errorf("%s: use the name of %s in internal/optname, or declare it there: %q", l.set.Position(at), name, text)
 					}
-					used[name] = true
 				}
 				if isNoFlag(text) {
 					continue
@@ -215,13 +216,15 @@ func TestLibrariesSpeakGo(t *testing.T) {
 			}
 		}
 	}
-	if len(used) < 50 {
-		t.Errorf("messages use %d names, want most of the tables: %q", len(used), slices.Sorted(maps.Keys(used)))
+	for _, name := range onlyInGo {
+		if !slices.Contains(seen, name) {
+			t.Errorf("no message has %s", name)
+		}
 	}
 }
 
-// TestGoNamesAreOnTheCommandLine holds the tables of internal/cliname to the code on both sides.
-func TestGoNamesAreOnTheCommandLine(t *testing.T) {
+// TestNamesAreOnTheCommandLine holds internal/optname to the code on both sides.
+func TestNamesAreOnTheCommandLine(t *testing.T) {
 	l, root := parseLibrary(t), newRootCommand(nil)
 	flags := map[string]bool{}
 	var collect func(*cobra.Command)
@@ -236,27 +239,45 @@ func TestGoNamesAreOnTheCommandLine(t *testing.T) {
 		}
 	}
 	collect(root)
-	for of, fields := range cliname.Fields {
-		for field, flag := range fields {
-			if !l.names[of+"."+field] {
-				t.Errorf("no package has %s.%s", of, field)
-			}
+	seen := map[string]bool{}
+	for _, n := range optname.All() {
+		if !l.names[n.Go] || seen[n.Go] {
+			t.Errorf("no package has %s, or it has two names", n.Go)
+		}
+		seen[n.Go] = true
+		if flag, ok := strings.CutPrefix(n.Word, "--"); ok {
 			if name, _, _ := strings.Cut(flag, " "); !flags[name] {
-				t.Errorf("%s.%s: no verb has a flag --%s", of, field, flag)
+				t.Errorf("%s: no verb has a flag --%s", n.Go, flag)
+			}
+		}
+		if verb, ok := strings.CutPrefix(n.Word, "tfrec "); ok {
+			if c, rest, err := root.Find(strings.Fields(verb)); err != nil || len(rest) > 0 || c == root {
+				t.Errorf("%s: there is no verb %s", n.Go, verb)
 			}
 		}
 	}
-	for function, word := range cliname.Functions {
-		if !l.names[function] {
-			t.Errorf("no package has %s", function)
+	if len(seen) < 100 {
+		t.Errorf("%d names", len(seen))
+	}
+}
+
+// TestMessagesKeepPaths: a path in a message is the user's, whatever it is called.
+func TestMessagesKeepPaths(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, args := range [][]string{
+		{"verify", "my Options.Seed/x"},
+		{"cat", "my Options.Seed/convert.Images: ImageOptions.Resize.tfrecord"},
+		{"convert", "images", "a (Options.Name", "out"},
+		{"convert", "csv", `"Options.Name"/CSVOptions.Label "x`, "out"},
+	} {
+		var stdout, stderr bytes.Buffer
+		run(t.Context(), slices.Clone(args), &stdout, &stderr)
+		path := args[len(args)-1]
+		if args[0] == "convert" {
+			path = args[2]
 		}
-		if flag, ok := strings.CutPrefix(word, "--"); ok && !flags[flag] {
-			t.Errorf("%s: no verb has a flag --%s", function, flag)
-		}
-		if verb, ok := strings.CutPrefix(word, "tfrec "); ok {
-			if c, rest, err := root.Find(strings.Fields(verb)); err != nil || len(rest) > 0 || c == root {
-				t.Errorf("%s: there is no verb %s", function, verb)
-			}
+		if !strings.Contains(stderr.String(), path) {
+			t.Errorf("%q: %s", args, stderr.String())
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/internal/cliname"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -30,17 +30,23 @@ const (
 	hostileCPU    = 2 * time.Second
 )
 
-// hostileVerdicts are the hostile images with what is said of each.
+// hostileVerdicts are the hostile images with what the command says of each: the file has the words of
+// Go programs.
 func hostileVerdicts(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(hostileDir, "VERDICTS.tsv"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	var names []string
+	for _, n := range optname.All() {
+		names = append(names, " with "+n.Go, " "+n.Word, n.Go, n.Word)
+	}
+	words := strings.NewReplacer(names...)
 	verdicts := map[string]string{}
 	for line := range strings.Lines(string(text)) {
 		name, verdict, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		verdicts[name] = cliname.Text(verdict)
+		verdicts[name] = words.Replace(verdict)
 	}
 	return verdicts
 }

@@ -22,6 +22,9 @@ import (
 // TestLibraryAndCommandAgree makes sets by the library and by the command, with samples that are
 // unusable for reasons that name options: each finds that of the other up to date.
 func TestLibraryAndCommandAgree(t *testing.T) {
+	if !inProgram(t) {
+		return
+	}
 	dir := t.TempDir()
 	src, table := filepath.Join(dir, "src"), filepath.Join(dir, "t.csv")
 	if err := os.CopyFS(src, os.DirFS(filepath.Join(demo(), "photos"))); err != nil {
@@ -83,6 +86,9 @@ func TestLibraryAndCommandAgree(t *testing.T) {
 
 // TestLibraryAndCommandAgreeOnTables is the same for tables, with a row that is no use.
 func TestLibraryAndCommandAgreeOnTables(t *testing.T) {
+	if !inProgram(t) {
+		return
+	}
 	dir := t.TempDir()
 	table, a, b := filepath.Join(dir, "t.csv"), filepath.Join(dir, "a"), filepath.Join(dir, "b")
 	if err := os.WriteFile(table, []byte("a,b\n1,x\n2\n3,\"z\n"+strings.Repeat("4,y\n", 5)+"5,\"\n"), 0o644); err != nil {
@@ -116,6 +122,9 @@ type explicit struct {
 // TestDefaultsOfLibraryAndCommandAgree makes sets with options left out or given their default values,
 // as flags and as fields: each finds that of the other up to date.
 func TestDefaultsOfLibraryAndCommandAgree(t *testing.T) {
+	if !inProgram(t) {
+		return
+	}
 	type images = convert.ImageOptions
 	type tables = convert.TableOptions
 	dir := t.TempDir()

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/tfrec/tfrec/internal/cliname"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -25,6 +25,7 @@ func Main() int { return MainWith(nil) }
 // MainWith is Main for a command whose conversions an engine carries out; nil is
 // none.
 func MainWith(e *Engine) int {
+	optname.ForCommand()
 	// A closed pipe is an error to report, not a death by signal.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := interruptible(context.Background())
@@ -42,7 +43,6 @@ func runWith(ctx context.Context, e *Engine, args []string, stdout, stderr io.Wr
 	for i, arg := range args {
 		args[i] = storage.Local(arg) // file:///a is /a, also of what is written
 	}
-	cliname.Keep(args)
 	out := newResultWriter(stdout)
 	errs := printable.NewWriter(stderr)
 	storage.OnSilence(func(store string, since time.Duration) {

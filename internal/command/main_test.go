@@ -12,12 +12,31 @@ import (
 	"github.com/tfrec/tfrec/internal/dev/testwait"
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/memtemp"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // actAsTfrec in the environment makes the test binary the command itself, for
 // tests that need it as a process of its own.
 const actAsTfrec = "TFREC_TEST_MAIN"
+
+// actAsProgram in the environment makes the tests of a process a Go program, whose texts name fields.
+// All other tests have the words of the command.
+const actAsProgram = "TFREC_TEST_PROGRAM"
+
+// inProgram runs the test in a process that is a Go program, and reports whether this is that process.
+func inProgram(t *testing.T) bool {
+	t.Helper()
+	if os.Getenv(actAsProgram) != "" {
+		return true
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), actAsProgram+"=1", noRaceSleep)
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, said)
+	}
+	return false
+}
 
 // withStores in the environment makes it a build with object storage.
 const withStores = "TFREC_TEST_STORES"
@@ -27,6 +46,9 @@ const withStores = "TFREC_TEST_STORES"
 const noRaceSleep = "GORACE=atexit_sleep_ms=0"
 
 func TestMain(m *testing.M) {
+	if os.Getenv(actAsProgram) == "" {
+		optname.ForCommand()
+	}
 	if os.Getenv(withStores) != "" {
 		storage.Register("mem", func(context.Context, string) (storage.Store, error) {
 			return nil, errors.New("there are no objects in this test")

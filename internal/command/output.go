@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/internal/printable"
 )
 
@@ -59,7 +58,7 @@ func (o *resultWriter) keep(err error) {
 
 // notesTo returns what prints a library's note: a sentence, which may hold names.
 func notesTo(stderr io.Writer) func(sentence string) {
-	return func(s string) { fmt.Fprintln(stderr, "note:", printable.String(cliname.Text(s))) }
+	return func(s string) { fmt.Fprintln(stderr, "note:", printable.String(s)) }
 }
 
 // jsonFlag reports whether the result is to be JSON.
@@ -94,7 +93,7 @@ func jsonLine(v any) ([]byte, error) {
 	if err := e.Encode(v); err != nil {
 		return nil, fmt.Errorf("encode the result: %w", err)
 	}
-	members, ok := bytes.CutPrefix(cliname.JSON(b.Bytes()), []byte("{"))
+	members, ok := bytes.CutPrefix(b.Bytes(), []byte("{"))
 	if !ok {
 		return nil, fmt.Errorf("encode the result: %T is not a JSON object", v)
 	}

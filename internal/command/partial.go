@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/internal/shell"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -26,7 +25,7 @@ func partialVar(cmd *cobra.Command, partial *bool) {
 // partialWarning prints which sets --partial takes in part, also with --quiet: what is
 // read or written then is not all of them.
 func partialWarning(cmd *cobra.Command) func(sentence string) {
-	return func(sentence string) { fmt.Fprintln(cmd.ErrOrStderr(), "warning:", cliname.Text(sentence)) }
+	return func(sentence string) { fmt.Fprintln(cmd.ErrOrStderr(), "warning:", sentence) }
 }
 
 // withoutRemedy takes the reader's words for Go programs off the error of a set that is

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
@@ -119,7 +118,7 @@ func printRepair(faults, w io.Writer, r *repair.Report) {
 			fmt.Fprintf(w, "%s: its index was %s: rebuilt\n", f.Path, f.Index)
 		}
 		if f.Note != "" {
-			fmt.Fprintf(faults, "%s: %s\n", printable.String(f.Path), cliname.Text(f.Note))
+			fmt.Fprintf(faults, "%s: %s\n", printable.String(f.Path), f.Note)
 		}
 		if f.Original != "" {
 			fmt.Fprintf(w, "%s: original kept in %s\n", printable.String(f.Path), printable.String(f.Original))
@@ -129,7 +128,7 @@ func printRepair(faults, w io.Writer, r *repair.Report) {
 		fmt.Fprintf(w, "what was lost is in %s\n", printable.String(r.Quarantine))
 	}
 	for _, note := range r.Notes {
-		fmt.Fprintf(w, "note: %s\n", cliname.Text(note))
+		fmt.Fprintf(w, "note: %s\n", note)
 	}
 	fmt.Fprintf(w, "%s, %s saved", plural.Of(len(r.Files), "file"), plural.Of(r.RecordsSaved, "record"))
 	switch {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
@@ -81,7 +80,7 @@ func printFaults(w io.Writer, faults []shard.Fault) {
 		if f.Record >= 0 {
 			fmt.Fprintf(w, "record %d at byte %d: ", f.Record, f.Offset)
 		}
-		fmt.Fprintf(w, "%s: %s\n", f.Part, printable.String(cliname.Text(f.Message)))
+		fmt.Fprintf(w, "%s: %s\n", f.Part, printable.String(f.Message))
 	}
 	printAdvice(w, faults)
 }
@@ -102,7 +101,7 @@ func printDeep(faults, w io.Writer, r *verify.DeepReport) {
 			fmt.Fprintf(faults, "%s: %d more, not shown (--json, --report)\n", kind, more)
 		}
 		if len(byKind[kind]) > 0 {
-			fmt.Fprintf(faults, "  %s: %s\n", kind, cliname.Text(byKind[kind][0].Advice))
+			fmt.Fprintf(faults, "  %s: %s\n", kind, byKind[kind][0].Advice)
 		}
 	}
 	fmt.Fprintf(w, "checked the contents of %s: %s, %d decoded; %s, %d in several splits",
@@ -141,7 +140,7 @@ func printFinding(w io.Writer, f *verify.Finding) {
 	if f.Feature != "" {
 		fmt.Fprintf(w, "%s: ", printable.String(f.Feature))
 	}
-	fmt.Fprint(w, printable.String(cliname.Text(f.Message)))
+	fmt.Fprint(w, printable.String(f.Message))
 	if o := f.Other; o != nil {
 		fmt.Fprintf(w, ": %s record %d", printable.String(o.Path), o.Record)
 		if o.Key != "" {

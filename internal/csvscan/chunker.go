@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/tfrec/tfrec/internal/optname"
 )
 
 // ChunkSize is how many bytes of the stream a chunk spans; see the package
@@ -175,5 +177,5 @@ func (c *chunker) checked(end int) (int, error) {
 	if end-start <= c.maxRow {
 		return end, nil
 	}
-	return 0, &Error{Line: t.Line(), Err: fmt.Errorf("%w: more than %d bytes; is a quote missing? CSVOptions.MaxRow raises the limit", ErrRowTooLong, c.maxRow)}
+	return 0, &Error{Line: t.Line(), Err: fmt.Errorf("%w: more than %d bytes; is a quote missing? %s raises the limit", ErrRowTooLong, c.maxRow, optname.CSVOptionsMaxRow)}
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
@@ -108,9 +109,9 @@ func (v Value) String() string { return fmt.Sprintf("%s line %d: %q", v.File, v.
 func (c *Column) KindNote(name string) string {
 	switch {
 	case c.Ints+c.Floats+c.Texts+c.Padded == 0 && c.Missing > 0:
-		return fmt.Sprintf("column %q: no value in %s: stored as bytes; CSVOptions.Types %s gives another type", name, plural.Of(c.Missing, "row"), assign(name, "float"))
+		return fmt.Sprintf("column %q: no value in %s: stored as bytes; %s %s gives another type", name, plural.Of(c.Missing, "row"), optname.CSVOptionsTypes, assign(name, "float"))
 	case c.Texts > 0 && !c.Words && c.Floats == 0:
-		return fmt.Sprintf("column %q: true and false are stored as they are written, as bytes; CSVOptions.Types %s stores 1 and 0", name, assign(name, "int64"))
+		return fmt.Sprintf("column %q: true and false are stored as they are written, as bytes; %s %s stores 1 and 0", name, optname.CSVOptionsTypes, assign(name, "int64"))
 	case c.Texts > 0 && c.Ints+c.Floats > 0:
 		reason := ""
 		if c.Reason != "" {
@@ -120,8 +121,8 @@ func (c *Column) KindNote(name string) string {
 		if reason != "" {
 			way = "reads it as a number"
 		}
-		return fmt.Sprintf("column %q: not all of one kind (%s), so stored as bytes; the first that is not a plain number is at %v%s; CSVOptions.Types %s %s",
-			name, c.counts(), c.FirstText, reason, assign(name, "float"), way)
+		return fmt.Sprintf("column %q: not all of one kind (%s), so stored as bytes; the first that is not a plain number is at %v%s; %s %s %s",
+			name, c.counts(), c.FirstText, reason, optname.CSVOptionsTypes, assign(name, "float"), way)
 	case c.Texts > 0 && c.Reason != "":
 		return fmt.Sprintf("column %q: numbers with %s stay as they are, as bytes; the first is at %v", name, c.Reason, c.FirstText)
 	}
@@ -142,8 +143,8 @@ func (c *Column) LossNote(name string) string {
 	if c.Lossy == 0 {
 		return ""
 	}
-	return fmt.Sprintf("column %q: values outside the range of a 32-bit float, which is all that an Example holds: %d; the first is at %v; CSVOptions.Types %s keeps them as they are",
-		name, c.Lossy, c.FirstLossy, assign(name, "bytes"))
+	return fmt.Sprintf("column %q: values outside the range of a 32-bit float, which is all that an Example holds: %d; the first is at %v; %s %s keeps them as they are",
+		name, c.Lossy, c.FirstLossy, optname.CSVOptionsTypes, assign(name, "bytes"))
 }
 
 // counts lists the kinds of a mixed column.

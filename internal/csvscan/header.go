@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
@@ -24,7 +25,7 @@ func skipBlank(in *bufio.Reader, limit int) (size, lines int64, err error) {
 			return 0, 0, err
 		}
 		if size >= int64(limit) {
-			return 0, 0, &Error{Line: lines + 1, Err: fmt.Errorf("%w: more than %d bytes of blank lines before it; CSVOptions.MaxRow raises the limit", ErrHeader, limit)}
+			return 0, 0, &Error{Line: lines + 1, Err: fmt.Errorf("%w: more than %d bytes of blank lines before it; %s raises the limit", ErrHeader, limit, optname.CSVOptionsMaxRow)}
 		}
 		end := 1
 		if head[0] == '\r' {
@@ -124,7 +125,7 @@ func checkNames(names []string) error {
 	if len(faults) > 10 {
 		faults = append(faults[:10], fmt.Sprintf("%d more", len(faults)-10))
 	}
-	return fmt.Errorf("%w: %s; name the %s with CSVOptions.Columns", ErrHeader, strings.Join(faults, "; "), plural.Of(len(names), "column"))
+	return fmt.Errorf("%w: %s; name the %s with %s", ErrHeader, strings.Join(faults, "; "), plural.Of(len(names), "column"), optname.CSVOptionsColumns)
 }
 
 // quoted is a name for an error: the start of a long one.

@@ -3,11 +3,16 @@ package csvscan
 import (
 	"bytes"
 	"fmt"
+
+	"github.com/tfrec/tfrec/internal/optname"
 )
 
 // refuse returns an error for the first bytes of a file that is not text, or of what it holds
 // compressed.
 func refuse(head []byte) error {
+	useImages := fmt.Sprintf(": %s takes images", optname.ConvertImages)
+	useTable := fmt.Sprintf(": %s takes it", optname.ConvertTable)
+	const toParquet = ": write it as Parquet or CSV, for example with pandas"
 	for _, f := range []struct{ magic, is string }{
 		{"PK\x03\x04", "a zip archive or a spreadsheet: unpack it, or save it as CSV"},
 		{"BZh", "compressed with bzip2: unpack it with bunzip2"},
@@ -40,12 +45,6 @@ func refuse(head []byte) error {
 	}
 	return nil
 }
-
-const (
-	useImages = ": convert.Images takes images"
-	useTable  = ": convert.Table takes it"
-	toParquet = ": write it as Parquet or CSV, for example with pandas"
-)
 
 // checkEncoding refuses text that isn't made of single bytes where ASCII is
 // meant, and returns the length of a UTF-8 byte order mark.

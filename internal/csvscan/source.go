@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/textfile"
 )
@@ -134,7 +135,7 @@ func (s *Source) open(ctx context.Context, opts Options) error {
 		return err
 	}
 	if kind := jsontext.Kind(sample, err == io.EOF); kind != "" && opts.Columns == nil {
-		return fmt.Errorf("%w but %s: convert.Table takes JSON lines", ErrFormat, kind)
+		return fmt.Errorf("%w but %s: %s takes JSON lines", ErrFormat, kind, optname.ConvertTable)
 	}
 	if s.dialect.Delimiter == 0 {
 		s.dialect.Delimiter = sniff(sample, err == io.EOF)
@@ -160,7 +161,7 @@ func (s *Source) open(ctx context.Context, opts Options) error {
 	}
 	if opts.Columns != nil {
 		if s.header != nil && len(s.header) != len(opts.Columns) {
-			return fmt.Errorf("%w: %s, but CSVOptions.Columns names %d", ErrHeader, plural.Of(len(s.header), "column"), len(opts.Columns))
+			return fmt.Errorf("%w: %s, but %s names %d", ErrHeader, plural.Of(len(s.header), "column"), optname.CSVOptionsColumns, len(opts.Columns))
 		}
 		s.header = slices.Clone(opts.Columns)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/swar"
 )
 
@@ -129,7 +130,7 @@ func (t *Tokenizer) Err() error {
 	case t.columns != 0 && t.fields < t.columns:
 		err = fmt.Errorf("%w: %d, %d too few", ErrRagged, t.fields, t.columns-t.fields)
 	case t.trailing && t.fields == t.columns+1:
-		err = fmt.Errorf("%w: %d, of which the header names %d: name the last, too, with CSVOptions.Columns", ErrRagged, t.fields, t.columns)
+		err = fmt.Errorf("%w: %d, of which the header names %d: name the last, too, with %s", ErrRagged, t.fields, t.columns, optname.CSVOptionsColumns)
 	case t.columns != 0 && t.fields > t.columns:
 		err = fmt.Errorf("%w: %d, %d too many", ErrRagged, t.fields, t.fields-t.columns)
 	default:

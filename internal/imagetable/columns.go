@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
@@ -59,12 +60,12 @@ func (t *Table) findColumns(certain bool, rows [][]string) error {
 	}
 	if path < 0 {
 		if path = t.pathColumn(rows, label); path < 0 {
-			return t.unknown("path", "LabelSpec.PathColumn", pathNames)
+			return t.unknown("path", optname.LabelSpecPathColumn, pathNames)
 		}
 	}
 	if label < 0 && !t.o.NoLabels {
 		if label = t.onlyOther(path, pathNames); label < 0 {
-			return t.unknown("label", "LabelSpec.Column", labelNames)
+			return t.unknown("label", optname.LabelSpecColumn, labelNames)
 		}
 	}
 	t.path, t.label = path, label
@@ -209,7 +210,7 @@ func (t *Table) isFeature(name string) bool {
 }
 
 // unknown is the error for a column that an option may name.
-func (t *Table) unknown(what, option string, guesses []string) error {
+func (t *Table) unknown(what string, option optname.Name, guesses []string) error {
 	return fmt.Errorf("which column holds the %s? %s names it; none is called %s; the columns are %s",
 		what, option, strings.Join(guesses, ", "), Quote(t.header))
 }
@@ -221,7 +222,7 @@ func LabelColumn(columns []string, name string) (int, error) {
 	i, err := t.given("label", name)
 	if err == nil && i < 0 {
 		if i = t.guess(labelNames, -1); i < 0 {
-			err = t.unknown("label", "LabelSpec.Column", labelNames)
+			err = t.unknown("label", optname.LabelSpecColumn, labelNames)
 		}
 	}
 	return i, err

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/table"
 )
 
@@ -76,8 +77,8 @@ func (t *Table) openTyped(ctx context.Context, src table.Source) (err error) {
 	}
 	for _, i := range t.features {
 		if f := &c.scanned.Columns[i]; f.Mixed != "" {
-			return fmt.Errorf("%s: column %q has %s: ImageOptions.Features %s keeps both as text, and %s makes rows with other text errors",
-				src.Name(), f.Name, f.Mixed, strconv.Quote(f.Name+":bytes"), strconv.Quote(f.Name+":float"))
+			return fmt.Errorf("%s: column %q has %s: %s %s keeps both as text, and %s makes rows with other text errors",
+				src.Name(), f.Name, f.Mixed, optname.ImageOptionsFeatures, strconv.Quote(f.Name+":bytes"), strconv.Quote(f.Name+":float"))
 		}
 		t.kinds = append(t.kinds, c.scanned.Columns[i])
 		c.features = append(c.features, c.use(i))
@@ -100,7 +101,7 @@ func (c *typedTable) check(t *Table) error {
 		return nil
 	}
 	if label := &c.scanned.Columns[t.label]; label.List && t.o.Separator == "" {
-		return fmt.Errorf("column %q holds lists: LabelSpec.Separator stores several labels of an image", label.Name)
+		return fmt.Errorf("column %q holds lists: %s stores several labels of an image", label.Name, optname.LabelSpecSeparator)
 	}
 	return nil
 }

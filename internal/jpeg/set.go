@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 	"sync"
+
+	"github.com/tfrec/tfrec/internal/optname"
 )
 
 // Choice is which backends to use.
@@ -87,7 +89,7 @@ func (s *Set) Append(dst []byte, p Pixels, quality int, sub Subsampling) ([]byte
 // error wraps [ErrUnsupported].
 func (s *Set) Supports(h *Header) error {
 	if h.Arithmetic() && !s.Arithmetic {
-		return unsupportedf("arithmetic coding is read only when allowed, because its damage goes unnoticed (convert.Images with CodecOptions.AllowArithmetic)")
+		return unsupportedf("arithmetic coding is read only when allowed, because its damage goes unnoticed (%s)", optname.ConvertImages.With(optname.CodecOptionsAllowArithmetic))
 	}
 	if s.first(h, native(h, Request{Format: RGB, Denom: 1})) == nil {
 		return s.unread(h)

@@ -2,7 +2,7 @@
 // files. The id of a label is the index of its name.
 //
 //	names = labels.Sort(names)
-//	if note := labels.Note(names, 0, "LabelSpec.Offset"); note != "" {
+//	if note := labels.Note(names, 0, optname.LabelSpecOffset); note != "" {
 //		log.Print(note)
 //	}
 package labels
@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/tfrec/tfrec/internal/optname"
 )
 
 // Sort returns names in the order of their ids, each of them once. It reuses the
@@ -33,7 +35,7 @@ func Sort(names []string) []string {
 // Note returns a sentence about ids that are not what the names suggest, for
 // names in the order of Sort whose ids begin at offset, which an option sets. It
 // is empty when there is nothing to say.
-func Note(names []string, offset int, option string) string {
+func Note(names []string, offset int, option optname.Name) string {
 	numbers, all := integers(names)
 	switch {
 	case len(numbers) == 0:

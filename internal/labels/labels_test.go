@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/optname"
 )
 
 func TestSort(t *testing.T) {
@@ -15,7 +17,7 @@ func TestSort(t *testing.T) {
 		{"0 1 10 11 2 3 4 5 6 7 8 9", "0 1 2 3 4 5 6 7 8 9 10 11", ""},
 		{"100 9 10", "9 10 100", `ranks: "9" is 0, "10" is 1, "100" is 2`},
 		{"1 3 0", "0 1 3", `"3" is 2`},
-		{"2 1 3", "1 2 3", `"1" is 0, "2" is 1, "3" is 2 (Offset 1 makes them their own ids)`},
+		{"2 1 3", "1 2 3", `"1" is 0, "2" is 1, "3" is 2 (LabelSpec.Offset 1 makes them their own ids)`},
 		{"10 9 x", "10 9 x", `not all labels are integers, such as "x", so they are names in text order: "10" is 0, "9" is 1, "x" is 2`},
 		{"1 2 x", "1 2 x", `such as "x", so they are names in text order: "1" is 0`},
 		{"0 1 x", "0 1 x", ""},
@@ -34,14 +36,14 @@ func TestSort(t *testing.T) {
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("%s: %q, want %s", c.names, got, c.want)
 		}
-		if note := Note(got, 0, "Offset"); !strings.Contains(note, c.note) || (note == "") != (c.note == "") {
+		if note := Note(got, 0, optname.LabelSpecOffset); !strings.Contains(note, c.note) || (note == "") != (c.note == "") {
 			t.Errorf("%s: note %q, want %q", c.names, note, c.note)
 		}
 	}
-	if note := Note([]string{"1", "2"}, 1, "Offset"); note != "" {
+	if note := Note([]string{"1", "2"}, 1, optname.LabelSpecOffset); note != "" {
 		t.Errorf("1 and 2 from 1: %s", note)
 	}
-	if note := Note([]string{"0", "1"}, 1, "Offset"); !strings.Contains(note, `"0" is 1`) {
+	if note := Note([]string{"0", "1"}, 1, optname.LabelSpecOffset); !strings.Contains(note, `"0" is 1`) {
 		t.Errorf("0 and 1 from 1: %s", note)
 	}
 }
@@ -62,7 +64,7 @@ func TestDenseIntegersAreTheirOwnIDs(t *testing.T) {
 				t.Fatalf("%d labels: %q has id %d", n, name, id)
 			}
 		}
-		if note := Note(names, 0, "Offset"); len(names) != n || note != "" {
+		if note := Note(names, 0, optname.LabelSpecOffset); len(names) != n || note != "" {
 			t.Errorf("%d labels of %d, note %q", len(names), n, note)
 		}
 	}
@@ -82,7 +84,7 @@ func TestSortIsOneOrder(t *testing.T) {
 		if got := Sort(slices.Clone(names)); !slices.Equal(got, want) {
 			t.Fatalf("%q: %q and %q", names, got, want)
 		}
-		Note(want, 0, "Offset")
+		Note(want, 0, optname.LabelSpecOffset)
 	}
 }
 
@@ -91,7 +93,7 @@ func TestNotesAreShort(t *testing.T) {
 	for i := range 5000 {
 		names = append(names, fmt.Sprint(2*i))
 	}
-	note := Note(Sort(names), 0, "Offset")
+	note := Note(Sort(names), 0, optname.LabelSpecOffset)
 	if len(note) > 500 || !strings.Contains(note, `"4" is 2`) || !strings.HasSuffix(note, `"9998" is 4999`) {
 		t.Error(note)
 	}

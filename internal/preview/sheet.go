@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/internal/size"
 )
 
@@ -191,7 +190,7 @@ func (m *sheetMaker) view(x *sample) sampleView {
 		v.Copy, v.Variant = fmt.Sprintf("variant %d", x.copy), shown(opsText(x.ops), max(60, min(maxLineText, m.text/6)))
 	}
 	if x.err != nil {
-		v.Err = shown(cliname.Text(x.err.Error()), min(maxLineText, keyText))
+		v.Err = shown(x.err.Error(), min(maxLineText, keyText))
 	}
 	drawn := 0 // bytes
 	if p := x.image; p != nil {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard/stats"
 )
@@ -245,7 +244,7 @@ func (p *page) setVerdict(s *measurement) {
 		if f.Record >= 0 {
 			at += fmt.Sprintf(", record %d at byte %d", f.Record, f.Offset)
 		}
-		p.Faults = append(p.Faults, shown(fmt.Sprintf("%s: %s: %s", at, f.Part, cliname.Text(f.Message)), maxLineText))
+		p.Faults = append(p.Faults, shown(fmt.Sprintf("%s: %s: %s", at, f.Part, f.Message), maxLineText))
 	}
 	if more := n - int64(len(p.Faults)); more > 0 {
 		p.FaultsMore = count(more, "more fault") + ": tfrec verify lists them."

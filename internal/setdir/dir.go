@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
@@ -126,7 +127,7 @@ func open(ctx context.Context, loc storage.Location, o Options) (*Dir, error) {
 	}
 	j, err := d.ReadJournal()
 	if err == nil && j != nil && o.Join { // in a store; others may complete it at the same time
-		err = fmt.Errorf("%s: an append was interrupted: reshape.Append %[1]s completes it", d.Path())
+		err = fmt.Errorf("%s: an append was interrupted: %s %[1]s completes it", d.Path(), optname.ReshapeAppend)
 	}
 	if err == nil && j != nil {
 		if err = d.Complete(j); err == nil && o.Note != nil {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
 )
@@ -139,7 +140,7 @@ func MustBeNew(ctx context.Context, out storage.Location, verb string) error {
 					return err
 				}
 				if is {
-					instead = OrOverwrite(dir, "; Options.Overwrite replaces the existing set", "")
+					instead = OrOverwrite(dir, fmt.Sprintf("; %s replaces the existing set", optname.OptionsOverwrite), "")
 				}
 			}
 			return fmt.Errorf("%s exists and is not empty (it holds %s): give a new directory, or remove it%s", out.Path(), name, instead)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"syscall"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -53,7 +54,7 @@ func Settle(ctx context.Context, dir storage.Location) (Change, error) {
 
 // ErrStuck says that a replacement of a set was interrupted, and that this process cannot complete
 // it.
-var ErrStuck = errors.New("partly replaced, since the process replacing it was stopped; repair.Clean completes it when run by a user with write permission")
+var ErrStuck = optname.Errorf("partly replaced, since the process replacing it was stopped; %s completes it when run by a user with write permission", optname.RepairClean)
 
 // CannotOpen returns the error for a set that is being replaced and has no links to its old files.
 func CannotOpen(dir string, c Change) error {

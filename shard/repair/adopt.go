@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -103,7 +104,7 @@ func Adopt(ctx context.Context, path string, o AdoptOptions) (*AdoptReport, erro
 		a.dir = setdir.View(ctx, path)
 		begun, err := a.dir.Exists(shard.StateDir + "/" + setdir.RenamesFile)
 		if err == nil && begun {
-			err = fmt.Errorf("%s: renaming its shards was interrupted: repair.Adopt %[1]s completes it", path)
+			err = fmt.Errorf("%s: renaming its shards was interrupted: %s %[1]s completes it", path, optname.RepairAdopt)
 		}
 		if err != nil {
 			return nil, err

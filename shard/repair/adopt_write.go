@@ -15,6 +15,7 @@ import (
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -43,7 +44,7 @@ func (a *adoption) describe() error {
 	for i, f := range a.files {
 		c := f.c.String()
 		if i > 0 && c != m.Compression {
-			return fmt.Errorf("%s is compressed with %s, and %s with %s: make one set of them with reshape.Reshard", a.files[0].info.File, m.Compression, f.info.File, c)
+			return fmt.Errorf("%s is compressed with %s, and %s with %s: make one set of them with %s", a.files[0].info.File, m.Compression, f.info.File, c, optname.ReshapeReshard)
 		}
 		m.Compression = c
 		scan.Merge(f.scan)
@@ -79,7 +80,7 @@ func (a *adoption) describe() error {
 		i := slices.IndexFunc(features, func(f manifest.Feature) bool { return f.Key == key })
 		features[i].Class = manifest.ClassLabel
 	} else if key != "" {
-		a.note("feature %q may be the label, but its label names are unknown: AdoptOptions.Labels gives them", key)
+		a.note("feature %q may be the label, but its label names are unknown: %s gives them", key, optname.AdoptOptionsLabels)
 		key, counted = "", ""
 	}
 	a.report.Label, a.report.Labels = key, m.Labels
@@ -200,7 +201,7 @@ func (a *adoption) metadata() (map[string][]byte, error) {
 	}
 	switch split := m.Nameless(); {
 	case split != "":
-		a.note("TFDS cannot load the set: its metadata cannot express the shard names of split %s (rename them, or let repair.Adopt do it)", split)
+		a.note("TFDS cannot load the set: its metadata cannot express the shard names of split %s (rename them, or let %s do it)", split, optname.RepairAdopt)
 	case m.Compression != tfrecord.None.String():
 		a.note("TFDS cannot load the set: it does not read compressed shards")
 	case !a.report.TFDS:

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -144,7 +145,7 @@ type Damage struct {
 // unwraps to ErrNothingSaved if a file has no record to save; the report then says why.
 func Copy(ctx context.Context, in, out string, o Options) (*Report, error) {
 	if out == "" {
-		return nil, errors.New("no output: give a file or directory to repair into, or repair.InPlace")
+		return nil, fmt.Errorf("no output: give a file or directory to repair into, or %s", optname.RepairInPlace)
 	}
 	return run(ctx, in, out, o)
 }
@@ -168,7 +169,7 @@ func run(ctx context.Context, in, out string, o Options) (*Report, error) {
 		o.MaxDamage = recordscan.MaxFaults
 	}
 	if to := storage.Parse(cmp.Or(out, in)); to.Remote() {
-		return nil, fmt.Errorf("%v: repair writes to local directories only: repair.Copy into one, check what was lost, and put the result into a new directory of the store (reshape.Merge)", to)
+		return nil, fmt.Errorf("%v: repair writes to local directories only: %s into one, check what was lost, and put the result into a new directory of the store (%s)", to, optname.RepairCopy, optname.ReshapeMerge)
 	} else if err := to.CheckOutput(); err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/internal/fingerprint"
 	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -359,7 +360,7 @@ func apart(in, out string) error {
 	}
 	switch {
 	case from == to:
-		return fmt.Errorf("%s is the input: give another directory, or repair.InPlace", out)
+		return fmt.Errorf("%s is the input: give another directory, or %s", out, optname.RepairInPlace)
 	case within(from, to):
 		return fmt.Errorf("%s is inside the input %s: give a directory elsewhere", out, in)
 	case within(to, from):

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -323,9 +324,9 @@ func again(ctx context.Context, out string, q *request) (*Report, error) {
 	diff := q.differs(&m.Request)
 	switch {
 	case diff != "":
-		return nil, fmt.Errorf("%s holds a set made from other inputs or options: %s; give the same, %s", out, diff, setdir.OrOverwrite(dir, "another directory, or Options.Overwrite", "or another directory"))
+		return nil, fmt.Errorf("%s holds a set made from other inputs or options: %s; give the same, %s", out, diff, setdir.OrOverwrite(dir, fmt.Sprintf("another directory, or %s", optname.OptionsOverwrite), "or another directory"))
 	case file != "":
-		return nil, fmt.Errorf("%s holds this set, but %s has changed since or is missing: %s", out, file, setdir.OrOverwrite(dir, "Options.Overwrite makes it again", "remove all of it, or give another directory"))
+		return nil, fmt.Errorf("%s holds this set, but %s has changed since or is missing: %s", out, file, setdir.OrOverwrite(dir, fmt.Sprintf("%s makes it again", optname.OptionsOverwrite), "remove all of it, or give another directory"))
 	}
 	report := m.Report
 	report.Status = upToDate

@@ -13,6 +13,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shares"
@@ -63,11 +64,11 @@ type AppendReport struct {
 func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*AppendReport, error) {
 	began := time.Now()
 	if o.Name != "" || o.Compression != tfrecord.Auto {
-		return nil, optionError("Options.Name", "name and compression are those of the set that is appended to")
+		return nil, optionError(optname.OptionsName, "name and compression are those of the set that is appended to")
 	}
 	if o.Split != "" {
 		if err := shard.CheckSplit(o.Split); err != nil {
-			return nil, optionError("AppendOptions.Split", "%v", err)
+			return nil, optionError(optname.AppendOptionsSplit, "%v", err)
 		}
 	}
 	described, err := setdir.View(ctx, dir).Exists(manifest.File)
@@ -80,7 +81,7 @@ func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*App
 		} else if missing != nil {
 			return nil, missing
 		}
-		return nil, fmt.Errorf("%s has no %s: repair.Adopt makes one for shards that other tools wrote; reshape.Merge makes a new set", dir, manifest.File)
+		return nil, fmt.Errorf("%s has no %s: %s makes one for shards that other tools wrote; %s makes a new set", dir, manifest.File, optname.RepairAdopt, optname.ReshapeMerge)
 	}
 	request, err := appendRequest(ctx, dir, in, &o)
 	if err != nil {
@@ -140,7 +141,7 @@ func appendRequest(ctx context.Context, dir string, in []string, o *AppendOption
 // notRecords adds advice to the error for an input that is not a record file.
 func notRecords(err error) error {
 	if errors.Is(err, shard.ErrNoRecords) {
-		return fmt.Errorf("%w; convert images and tables first, with the options of the set (convert.Images, convert.CSV), then append the result", err)
+		return fmt.Errorf("%w; convert images and tables first, with the options of the set (%s, %s), then append the result", err, optname.ConvertImages, optname.ConvertCSV)
 	}
 	return err
 }
@@ -199,7 +200,7 @@ func (a *appending) run(ctx context.Context, in []string, request string) (*Appe
 		report := a.report(a.set)
 		report.Status = "up_to_date"
 		if a.o.Note != nil {
-			a.o.Note("these records were appended before, so nothing was added: AppendOptions.Again adds them again")
+			a.o.Note(fmt.Sprintf("these records were appended before, so nothing was added: %s adds them again", optname.AppendOptionsAgain))
 		}
 		return report, a.dir.DiscardStage()
 	}
@@ -259,7 +260,7 @@ func (a *appending) checkSet(ctx context.Context) error {
 	for _, split := range a.set.Splits {
 		for _, info := range split.Shards {
 			if named[info.File] {
-				return fmt.Errorf("%s: the manifest names %s twice: see verify.Files", a.dir.Path(), info.File)
+				return fmt.Errorf("%s: the manifest names %s twice: see %s", a.dir.Path(), info.File, optname.VerifyFiles)
 			}
 			named[info.File] = true
 			st, err := storage.Stat(ctx, a.dir.Join(info.File))
@@ -267,7 +268,7 @@ func (a *appending) checkSet(ctx context.Context) error {
 				return err
 			}
 			if st.Size() != info.Bytes {
-				return fmt.Errorf("%s: %s has %s, not the %d of the manifest: see verify.Files", a.dir.Path(), info.File, plural.Of(st.Size(), "byte"), info.Bytes)
+				return fmt.Errorf("%s: %s has %s, not the %d of the manifest: see %s", a.dir.Path(), info.File, plural.Of(st.Size(), "byte"), info.Bytes, optname.VerifyFiles)
 			}
 		}
 	}

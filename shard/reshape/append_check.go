@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/features"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/manifest"
 )
@@ -18,11 +19,11 @@ func (a *appending) adaptLabels(in *inputs) (added []string, err error) {
 	case len(from) == 0 && len(a.set.Labels) == 0:
 		return nil, nil
 	case len(from) == 0 && in.hasFeature(mine):
-		return nil, fmt.Errorf("the label ids of the input have no names to match with those of %s: name them first (repair.Adopt with AdoptOptions.Labels)", a.dir.Path())
+		return nil, fmt.Errorf("the label ids of the input have no names to match with those of %s: name them first (%s)", a.dir.Path(), optname.RepairAdopt.With(optname.AdoptOptionsLabels))
 	case len(from) == 0:
 		return nil, nil // no record has a label id
 	case len(a.set.Labels) == 0 && len(mine) > 0:
-		return nil, fmt.Errorf("the label ids of %s have no names to match with those of the input: name them first (repair.Adopt with AdoptOptions.Labels)", a.dir.Path())
+		return nil, fmt.Errorf("the label ids of %s have no names to match with those of the input: name them first (%s)", a.dir.Path(), optname.RepairAdopt.With(optname.AdoptOptionsLabels))
 	}
 	target := slices.Clip(a.set.Labels)
 	ids := make([]int64, len(from))
@@ -44,7 +45,7 @@ func (a *appending) adaptLabels(in *inputs) (added []string, err error) {
 		same = same && at == i
 	}
 	if len(added) > 0 && !a.o.NewLabels {
-		return nil, fmt.Errorf("the set has no label %q: AppendOptions.NewLabels adds it to its %s", added[0], plural.Of(len(a.set.Labels), "label"))
+		return nil, fmt.Errorf("the set has no label %q: %s adds it to its %s", added[0], optname.AppendOptionsNewLabels, plural.Of(len(a.set.Labels), "label"))
 	}
 	in.described.Labels = target
 	if slices.Equal(from, a.set.Labels) {
@@ -116,7 +117,7 @@ func mergeRecords(set, more *manifest.Manifest) error {
 		i := slices.IndexFunc(set.Features, func(g manifest.Feature) bool { return g.Key == f.Key })
 		switch {
 		case i < 0:
-			return fmt.Errorf("the records of the input have a feature %q, those of the set do not: drop it first (reshape.DropFeatures)", f.Key)
+			return fmt.Errorf("the records of the input have a feature %q, those of the set do not: drop it first (%s)", f.Key, optname.ReshapeDropFeatures)
 		case f.Optional && !set.Features[i].Optional:
 			return fmt.Errorf("all records of the set have the feature %q, not all of the input's do", f.Key)
 		}

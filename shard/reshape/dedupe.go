@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/setdir"
 )
 
@@ -40,7 +41,7 @@ func Dedupe(ctx context.Context, in []string, out string, o DedupeOptions) (*Ded
 	var found *duplicates
 	v.prepare = func(ctx context.Context, in *inputs, dir *setdir.Dir) error {
 		if o.By != "" {
-			if err := in.checkFeature("DedupeOptions.By", o.By); err != nil {
+			if err := in.checkFeature(optname.DedupeOptionsBy, o.By); err != nil {
 				return err
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/spill"
@@ -60,7 +61,7 @@ func scratchIn(ctx context.Context, dir *setdir.Dir, name string) func() (spill.
 
 // dealHashes adds the hashes of all records to the sorter.
 func dealHashes(ctx context.Context, in *inputs, hashes *spill.Sorter, o *DedupeOptions) error {
-	by := &byFeature{key: o.By, field: "DedupeOptions.By"}
+	by := &byFeature{key: o.By, field: optname.DedupeOptionsBy}
 	look := func(r *record) (digest.Hash, error) { return digest.Of(r.data), nil }
 	if o.By != "" {
 		look = by.look

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -62,7 +63,7 @@ type FilterReport struct {
 // condition.
 func Filter(ctx context.Context, in []string, out string, o FilterOptions) (*FilterReport, error) {
 	if o.Keep == nil {
-		return nil, errNoCondition
+		return nil, errNoCondition()
 	}
 	v := &verb{name: "filter", unknown: o.Where == ""}
 	if o.Where != "" {
@@ -72,7 +73,7 @@ func Filter(ctx context.Context, in []string, out string, o FilterOptions) (*Fil
 	v.prepare = func(ctx context.Context, in *inputs, _ *setdir.Dir) error {
 		keep, err := o.Keep.keepFor(func() ([]manifest.Feature, error) { return in.features(ctx) })
 		if err == nil && keep == nil {
-			err = errNoCondition
+			err = errNoCondition()
 		}
 		v.chooser = keeper(keep)
 		return err
@@ -87,7 +88,9 @@ func Filter(ctx context.Context, in []string, out string, o FilterOptions) (*Fil
 	return &FilterReport{*report, report.RecordsIn - report.Records}, nil
 }
 
-var errNoCondition = optionError("FilterOptions.Keep", "want a condition that says which records to keep")
+func errNoCondition() error {
+	return optionError(optname.FilterOptionsKeep, "want a condition that says which records to keep")
+}
 
 // keeper is a chooser that keeps the records for which it returns true.
 type keeper Keep

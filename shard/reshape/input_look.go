@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/features"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/manifest"
 )
 
@@ -19,7 +20,7 @@ func (in *inputs) position(n int64) Position {
 }
 
 // checkFeature returns an error if the inputs' manifests say that no record has the feature.
-func (in *inputs) checkFeature(field, key string) error {
+func (in *inputs) checkFeature(field optname.Name, key string) error {
 	features := in.described.Features
 	if !in.known || in.described.Records != manifest.RecordExample || slices.ContainsFunc(features, func(f manifest.Feature) bool { return f.Key == key }) {
 		return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/features"
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/wire"
 	"github.com/tfrec/tfrec/manifest"
@@ -114,11 +115,11 @@ func (in *inputs) mergeLabels(sets []*shard.Set, bare string) error {
 		}
 	}
 	if unnamed != nil {
-		return fmt.Errorf("%s has label ids without names, and %s has names: name those ids first (repair.Adopt with AdoptOptions.Labels), or leave one out", unnamed.Dir, named.Dir)
+		return fmt.Errorf("%s has label ids without names, and %s has names: name those ids first (%s), or leave one out", unnamed.Dir, named.Dir, optname.RepairAdopt.With(optname.AdoptOptionsLabels))
 	}
 	if bare != "" {
 		// Its ids can only be checked against the names if the names are in files next to it.
-		return fmt.Errorf("%s has no manifest that says what its label ids mean, and %s has one: write a manifest first (repair.Adopt)", bare, named.Dir)
+		return fmt.Errorf("%s has no manifest that says what its label ids mean, and %s has one: write a manifest first (%s)", bare, named.Dir, optname.RepairAdopt)
 	}
 	if !differ {
 		return nil
@@ -201,7 +202,7 @@ func (in *inputs) bareLabels(ctx context.Context) error {
 		}
 		mapped := file == manifest.LabelMapFile
 		if names == nil || i > 0 && (mapped != in.described.LabelMap || !slices.Equal(names, in.described.Labels)) {
-			return fmt.Errorf("%s names other labels in %s than in %s, so the meaning of its ids is ambiguous: make each directory a set first (repair.Adopt)", file, dirs[0], dir)
+			return fmt.Errorf("%s names other labels in %s than in %s, so the meaning of its ids is ambiguous: make each directory a set first (%s)", file, dirs[0], dir, optname.RepairAdopt)
 		}
 		in.described.LabelMap = mapped
 		in.described.Labels = names

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/features"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/manifest"
 )
 
@@ -94,5 +95,5 @@ func refineFeatures(said, seen []manifest.Feature) ([]manifest.Feature, error) {
 }
 
 func mixedKinds(key, a, b string) error {
-	return fmt.Errorf("feature %q is %s in some inputs and %s in others: drop it (reshape.DropFeatures) or rename it (reshape.RenameFeatures) first", key, a, b)
+	return fmt.Errorf("feature %q is %s in some inputs and %s in others: drop it (%s) or rename it (%s) first", key, a, b, optname.ReshapeDropFeatures, optname.ReshapeRenameFeatures)
 }

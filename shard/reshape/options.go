@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/tfrec/tfrec/internal/naming"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
@@ -19,70 +20,75 @@ const (
 )
 
 // optionError returns an error about an option, either a struct field or a function argument.
-func optionError(field, format string, args ...any) error {
-	return &shard.OptionError{Field: field, Err: fmt.Errorf(format, args...)}
+func optionError(option optname.Name, format string, args ...any) error {
+	return &shard.OptionError{Field: option.String(), Err: fmt.Errorf(format, args...)}
 }
 
-// optionNames maps the keys of options in manifests and run states to their Go names.
-var optionNames = map[string]string{
-	"name": "Options.Name", "seed": "Options.Seed", "compression": "Options.Compression",
-	"shards": "Options.Shards", "shard_size": "Options.ShardSize", "records_per_shard": "Options.RecordsPerShard",
-	"shuffle": "ReshardOptions.Shuffle", "sort_by": "ReshardOptions.SortBy", "group_by": "ReshardOptions.GroupBy",
-	"splits": "ResplitOptions.Splits", "by_hash": "ResplitOptions.ByHash", "stratify": "ResplitOptions.Stratify",
-	"together": "ResplitOptions.Together", "list": "ResplitOptions.List", "key": "ResplitOptions.Key",
-	"where": "FilterOptions.Where", "by": "DedupeOptions.By",
-	"count": "SampleOptions.Count", "share": "SampleOptions.Share", "skip": "TakeOptions.Skip",
-	"select": "reshape.SelectFeatures", "drop": "reshape.DropFeatures", "rename": "reshape.RenameFeatures",
+// optionNames maps the keys of options in manifests and run states to their names.
+var optionNames = map[string]optname.Name{
+	"name": optname.OptionsName, "seed": optname.OptionsSeed, "compression": optname.OptionsCompression,
+	"shards": optname.OptionsShards, "shard_size": optname.OptionsShardSize, "records_per_shard": optname.OptionsRecordsPerShard,
+	"shuffle": optname.ReshardOptionsShuffle, "sort_by": optname.ReshardOptionsSortBy, "group_by": optname.ReshardOptionsGroupBy,
+	"splits": optname.ResplitOptionsSplits, "by_hash": optname.ResplitOptionsByHash, "stratify": optname.ResplitOptionsStratify,
+	"together": optname.ResplitOptionsTogether, "list": optname.ResplitOptionsList, "key": optname.ResplitOptionsKey,
+	"where": optname.FilterOptionsWhere, "by": optname.DedupeOptionsBy,
+	"count": optname.SampleOptionsCount, "share": optname.SampleOptionsShare, "skip": optname.TakeOptionsSkip,
+	"select": optname.ReshapeSelectFeatures, "drop": optname.ReshapeDropFeatures, "rename": optname.ReshapeRenameFeatures,
 }
 
-// optionName returns the Go name of an option of a verb.
-func optionName(verb, key string) string {
+// keyArguments are the arguments of the functions of these keys.
+var keyArguments = map[string]optname.Name{
+	"select": optname.SelectFeaturesKeys, "drop": optname.DropFeaturesKeys, "rename": optname.RenameFeaturesKeys,
+}
+
+// optionName returns what an option of a verb is called.
+func optionName(verb, key string) optname.Name {
 	if verb == "take" && key == "count" {
-		return "TakeOptions.Count"
+		return optname.TakeOptionsCount
 	}
 	if name, ok := optionNames[key]; ok {
 		return name
 	}
-	return "option " + key // written by another version
+	return optname.Name{Go: "option " + key, Word: "option " + key} // written by another version
 }
 
 func (o *Options) check() error {
 	if o.Name != "" {
 		if err := shard.CheckDataset(o.Name); err != nil {
-			return optionError("Options.Name", "%v", err)
+			return optionError(optname.OptionsName, "%v", err)
 		}
 	}
 	if err := shares.CheckShards(o.Shards, o.SplitShards); err != nil {
-		return optionError("Options.Shards", "%v", err)
+		return optionError(optname.OptionsShards, "%v", err)
 	}
-	given := ""
+	var given *optname.Name
 	for _, way := range []struct {
-		field string
+		field optname.Name
 		value int64
 		most  int64
 	}{
-		{"Options.Shards", int64(max(o.Shards, len(o.SplitShards))), shares.MaxShards},
-		{"Options.ShardSize", o.ShardSize, 1 << 62},
-		{"Options.RecordsPerShard", o.RecordsPerShard, 1 << 62},
+		{optname.OptionsShards, int64(max(o.Shards, len(o.SplitShards))), shares.MaxShards},
+		{optname.OptionsShardSize, o.ShardSize, 1 << 62},
+		{optname.OptionsRecordsPerShard, o.RecordsPerShard, 1 << 62},
 	} {
 		switch {
 		case way.value == 0:
 		case way.value < 0 || way.value > way.most:
 			return optionError(way.field, "%d is not between 1 and %d", way.value, way.most)
-		case given != "":
+		case given != nil:
 			return optionError(way.field, "it excludes %s", given)
 		default:
-			given = way.field
+			given = &way.field
 		}
 	}
 	if o.Memory != 0 && o.Memory < leastMemory {
-		return optionError("Options.Memory", "%d bytes are too few: want 1MB or more", o.Memory)
+		return optionError(optname.OptionsMemory, "%d bytes are too few: want 1MB or more", o.Memory)
 	}
 	if o.Workers < 0 {
-		return optionError("Options.Workers", "%d is negative", o.Workers)
+		return optionError(optname.OptionsWorkers, "%d is negative", o.Workers)
 	}
 	if o.MaxRecord < 0 {
-		return optionError("Options.MaxRecord", "%d is negative", o.MaxRecord)
+		return optionError(optname.OptionsMaxRecord, "%d is negative", o.MaxRecord)
 	}
 	return nil
 }

@@ -3,12 +3,9 @@ package reshape
 import (
 	"strings"
 	"testing"
-
-	"github.com/tfrec/tfrec/internal/cliname"
 )
 
-// TestOptionNames has the command print keys of manifests as its flags, and the features verbs as
-// themselves.
+// TestOptionNames: keys of manifests are flags of the command, and the features verbs themselves.
 func TestOptionNames(t *testing.T) {
 	for key := range optionNames {
 		want := "--" + strings.ReplaceAll(key, "_", "-")
@@ -17,12 +14,12 @@ func TestOptionNames(t *testing.T) {
 			want = "tfrec features " + key
 		}
 		for _, verb := range []string{"take", "sample"} {
-			if got, _ := cliname.Of(optionName(verb, key)); got != want {
+			if got := optionName(verb, key).Word; got != want {
 				t.Errorf("%s of %s: %s, want %s", key, verb, got, want)
 			}
 		}
 	}
-	if got := optionName("sample", "later"); got != "option later" {
+	if got := optionName("sample", "later").String(); got != "option later" {
 		t.Errorf("an unknown key: %q", got)
 	}
 }

@@ -3,6 +3,7 @@ package reshape
 import (
 	"context"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/setdir"
 )
 
@@ -34,14 +35,14 @@ func (o *ReshardOptions) verb() (*verb, error) {
 	v := &verb{name: "reshard", options: map[string]any{}}
 	switch {
 	case o.SortBy != "" && o.Shuffle:
-		return nil, optionError("ReshardOptions.SortBy", "it excludes ReshardOptions.Shuffle")
+		return nil, optionError(optname.ReshardOptionsSortBy, "it excludes %s", optname.ReshardOptionsShuffle)
 	case o.SortBy != "" && o.GroupBy != "":
-		return nil, optionError("ReshardOptions.SortBy", "it excludes ReshardOptions.GroupBy: sort the set first, since groups keep its order")
+		return nil, optionError(optname.ReshardOptionsSortBy, "it excludes %s: sort the set first, since groups keep its order", optname.ReshardOptionsGroupBy)
 	case o.SortBy != "":
 		v.options["sort_by"] = o.SortBy
 		v.order = &sorted{key: o.SortBy}
 		v.prepare = func(_ context.Context, in *inputs, _ *setdir.Dir) error {
-			return in.checkFeature("ReshardOptions.SortBy", o.SortBy)
+			return in.checkFeature(optname.ReshardOptionsSortBy, o.SortBy)
 		}
 	}
 	if o.Shuffle {

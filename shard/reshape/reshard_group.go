@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -33,7 +34,7 @@ const (
 
 // prepare finds all values.
 func (g *grouper) prepare(ctx context.Context, in *inputs, v *verb) error {
-	if err := in.checkFeature("ReshardOptions.GroupBy", g.key); err != nil {
+	if err := in.checkFeature(optname.ReshardOptionsGroupBy, g.key); err != nil {
 		return err
 	}
 	g.splits = len(in.splits)
@@ -47,7 +48,7 @@ func (g *grouper) prepare(ctx context.Context, in *inputs, v *verb) error {
 	}
 	slices.Sort(v.groups)
 	if len(v.groups)*g.splits > droppedTarget {
-		return &UnfitError{fmt.Errorf("ReshardOptions.GroupBy: %d values in %d splits are too many", len(v.groups), g.splits)}
+		return &UnfitError{fmt.Errorf("%s: %d values in %d splits are too many", optname.ReshardOptionsGroupBy, len(v.groups), g.splits)}
 	}
 	g.ids = map[digest.Hash]int{}
 	for m, directory := range g.values {
@@ -63,7 +64,7 @@ func (g *grouper) look(r *record) (digest.Hash, error) {
 	}
 	f, _ := e.Get(g.key)
 	if f.Len() != 1 || f.Kind() == tfrecord.KindFloat {
-		return digest.Hash{}, unfitGroup(r, fmt.Errorf("feature %q has %s of kind %v: want one integer, or text, in each record (reshape.Filter leaves others out)", g.key, plural.Of(f.Len(), "value"), f.Kind()))
+		return digest.Hash{}, unfitGroup(r, fmt.Errorf("feature %q has %s of kind %v: want one integer, or text, in each record (%s leaves others out)", g.key, plural.Of(f.Len(), "value"), f.Kind(), optname.ReshapeFilter))
 	}
 	m := digest.OfValue(f)
 	if g.ids != nil {
@@ -93,7 +94,7 @@ func (g *grouper) look(r *record) (digest.Hash, error) {
 
 // unfitGroup returns the error for a record that does not belong to any group.
 func unfitGroup(r *record, err error) error {
-	return &UnfitError{fmt.Errorf("ReshardOptions.GroupBy: %w", r.locate(err))}
+	return &UnfitError{fmt.Errorf("%s: %w", optname.ReshardOptionsGroupBy, r.locate(err))}
 }
 
 func (g *grouper) choose(_ int64, split int, m digest.Hash) (int, error) {

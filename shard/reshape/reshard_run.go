@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/features"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -45,9 +46,9 @@ type ReshardRun struct {
 func PlanReshard(ctx context.Context, in []string, out string, o ReshardOptions) (*ReshardRun, error) {
 	switch {
 	case o.SortBy != "":
-		return nil, optionError("ReshardOptions.SortBy", "only one machine can do it: reshape.Reshard with ReshardOptions.SortBy")
+		return nil, optionError(optname.ReshardOptionsSortBy, "only one machine can do it: %s", optname.ReshapeReshard.With(optname.ReshardOptionsSortBy))
 	case o.GroupBy != "":
-		return nil, optionError("ReshardOptions.GroupBy", "only one machine can do it: reshape.Reshard with ReshardOptions.GroupBy")
+		return nil, optionError(optname.ReshardOptionsGroupBy, "only one machine can do it: %s", optname.ReshapeReshard.With(optname.ReshardOptionsGroupBy))
 	}
 	v, err := o.verb()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/features"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -192,7 +193,7 @@ func (r *reshaping) plan(ctx context.Context) error {
 		splits = r.in.splits
 	}
 	if err := shares.CheckShardsOf(splits, r.o.SplitShards); err != nil {
-		return optionError("Options.SplitShards", "%v", err)
+		return optionError(optname.OptionsSplitShards, "%v", err)
 	}
 	groups := r.verb.groups
 	if groups == nil {
@@ -260,7 +261,7 @@ func (r *reshaping) nameFiles() error {
 	slices.Sort(r.files)
 	for _, file := range r.files {
 		if base := filepath.Base(file); len(base) > maxFileName {
-			return fmt.Errorf("the file %s... would have a name of %d bytes, more than the limit of %d: give a shorter Options.Name", base[:40], len(base), maxFileName)
+			return fmt.Errorf("the file %s... would have a name of %d bytes, more than the limit of %d: give a shorter %s", base[:40], len(base), maxFileName, optname.OptionsName)
 		}
 	}
 	return nil

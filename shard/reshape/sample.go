@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/random"
 )
@@ -25,17 +26,17 @@ func Sample(ctx context.Context, in []string, out string, o SampleOptions) (*Rep
 	v := &verb{name: "sample", chooser: newSampler(&o)}
 	switch {
 	case o.Count < 0:
-		return nil, optionError("SampleOptions.Count", "%d is negative", o.Count)
+		return nil, optionError(optname.SampleOptionsCount, "%d is negative", o.Count)
 	case !(o.Share >= 0 && o.Share <= 1):
-		return nil, optionError("SampleOptions.Share", "%g is not between 0 and 1", o.Share)
+		return nil, optionError(optname.SampleOptionsShare, "%g is not between 0 and 1", o.Share)
 	case o.Count > 0 && o.Share > 0:
-		return nil, optionError("SampleOptions.Count", "it excludes SampleOptions.Share")
+		return nil, optionError(optname.SampleOptionsCount, "it excludes %s", optname.SampleOptionsShare)
 	case o.Count > 0:
 		v.options = map[string]any{"count": o.Count}
 	case o.Share > 0:
 		v.options = map[string]any{"share": o.Share}
 	default:
-		return nil, optionError("SampleOptions.Count", "want how many records to take, or SampleOptions.Share")
+		return nil, optionError(optname.SampleOptionsCount, "want how many records to take, or %s", optname.SampleOptionsShare)
 	}
 	return reshape(ctx, in, out, &o.Options, v)
 }
@@ -61,7 +62,7 @@ func (s *sampler) begin(total int64) error {
 		s.wanted = int64(math.Round(s.o.Share * float64(total)))
 	}
 	if s.wanted > total {
-		return fmt.Errorf("SampleOptions.Count %d: there are only %s", s.wanted, plural.Of(total, "record"))
+		return fmt.Errorf("%s %d: there are only %s", optname.SampleOptionsCount, s.wanted, plural.Of(total, "record"))
 	}
 	return nil
 }

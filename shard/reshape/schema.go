@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
@@ -95,7 +96,8 @@ func divide(schemas []*schema, key string) (with, without []*schema) {
 }
 
 func errUnlike(format string, args ...any) error {
-	return fmt.Errorf(format+": drop or rename features first (reshape.DropFeatures, reshape.RenameFeatures), or give Options.Union for a set of both", args...)
+	args = append(args, optname.ReshapeDropFeatures, optname.ReshapeRenameFeatures, optname.OptionsUnion)
+	return fmt.Errorf(format+": drop or rename features first (%s, %s), or give %s for a set of both", args...)
 }
 
 // comparable reports whether an absent feature is a difference of two schemas. Of files of one

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/manifest"
@@ -37,7 +38,7 @@ func RenameFeatures(ctx context.Context, in []string, out string, keys []RenameF
 	var from, options []string
 	for _, n := range keys {
 		if strings.Count(n.From, "*") > 1 || strings.Count(n.From, "*") != strings.Count(n.To, "*") {
-			return nil, optionError("reshape.RenameFeatures.keys", "%s=%s: want one * on both sides, or none", n.From, n.To)
+			return nil, optionError(optname.RenameFeaturesKeys, "%s=%s: want one * on both sides, or none", n.From, n.To)
 		}
 		from = append(from, n.From)
 		options = append(options, n.From+"="+n.To)
@@ -65,7 +66,7 @@ func (n RenameFeature) rename(key string) string {
 // reshapeFeatures rewrites all records by a rule for feature keys. Each of keys must match some
 // feature.
 func reshapeFeatures(ctx context.Context, in []string, out string, o *Options, how string, options, keys []string, rule func(string) (string, bool)) (*Report, error) {
-	argument := optionNames[how] + ".keys"
+	argument := keyArguments[how]
 	if len(keys) == 0 {
 		return nil, optionError(argument, "want keys of features, such as image/encoded or 'image/*'")
 	}
@@ -89,7 +90,7 @@ func reshapeFeatures(ctx context.Context, in []string, out string, o *Options, h
 }
 
 // ruledFeatures applies a rule to the features of records. Errors name the argument with the keys.
-func ruledFeatures(features []manifest.Feature, argument string, rule func(string) (string, bool)) ([]manifest.Feature, error) {
+func ruledFeatures(features []manifest.Feature, argument optname.Name, rule func(string) (string, bool)) ([]manifest.Feature, error) {
 	from := map[string]string{}
 	var ruled []manifest.Feature
 	for _, f := range features {
@@ -112,7 +113,7 @@ func ruledFeatures(features []manifest.Feature, argument string, rule func(strin
 }
 
 // describeRuled applies a rule to a manifest's features.
-func describeRuled(m *manifest.Manifest, argument string, rule func(string) (string, bool)) error {
+func describeRuled(m *manifest.Manifest, argument optname.Name, rule func(string) (string, bool)) error {
 	features, err := ruledFeatures(m.Features, argument, rule)
 	if err != nil {
 		return err
@@ -133,7 +134,7 @@ func describeRuled(m *manifest.Manifest, argument string, rule func(string) (str
 }
 
 // unknownFeature returns the error for an option that names a feature that no record has.
-func unknownFeature(field, key string, features []manifest.Feature) error {
+func unknownFeature(field optname.Name, key string, features []manifest.Feature) error {
 	keys := make([]string, len(features))
 	for i, f := range features {
 		keys[i] = f.Key

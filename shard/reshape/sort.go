@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/random"
 	"github.com/tfrec/tfrec/internal/spill"
@@ -114,7 +115,7 @@ func (s *sorted) place(int, int64) int64 { return 0 }
 // filled returns an error if no record has the feature.
 func (s *sorted) filled() error {
 	if s.kind.Load() == 0 {
-		return optionError("ReshardOptions.SortBy", "no record has a value of feature %q", s.key)
+		return optionError(optname.ReshardOptionsSortBy, "no record has a value of feature %q", s.key)
 	}
 	return nil
 }
@@ -128,10 +129,10 @@ func (s *sorted) appendKey(dst []byte, r *record) ([]byte, error) {
 		return dst, err
 	}
 	if kind := int32(v.kind); kind != 0 && !s.kind.CompareAndSwap(0, kind) && s.kind.Load() != kind {
-		return dst, &UnfitError{fmt.Errorf("ReshardOptions.SortBy: %w", r.locate(fmt.Errorf("feature %q has values of several kinds, which have no order", s.key)))}
+		return dst, &UnfitError{fmt.Errorf("%s: %w", optname.ReshardOptionsSortBy, r.locate(fmt.Errorf("feature %q has values of several kinds, which have no order", s.key)))}
 	}
 	if len(v.bytes) > maxSortValue {
-		return dst, &UnfitError{fmt.Errorf("ReshardOptions.SortBy: %w", r.locate(fmt.Errorf("feature %q has %d bytes, more than the %d that can be sorted by", s.key, len(v.bytes), maxSortValue)))}
+		return dst, &UnfitError{fmt.Errorf("%s: %w", optname.ReshardOptionsSortBy, r.locate(fmt.Errorf("feature %q has %d bytes, more than the %d that can be sorted by", s.key, len(v.bytes), maxSortValue)))}
 	}
 	return v.append(dst), nil
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/manifest"
@@ -52,7 +53,7 @@ func leakAdvice(in *inputs) string {
 	if !slices.ContainsFunc(in.described.Features, func(f manifest.Feature) bool { return f.Key == manifest.CopyKey }) {
 		return ""
 	}
-	return fmt.Sprintf("the records have augmented copies (%s): copies of one image may end up in different splits, a leak; ResplitOptions.Together %s keeps them in one", manifest.CopyKey, defaultSplitKey)
+	return fmt.Sprintf("the records have augmented copies (%s): copies of one image may end up in different splits, a leak; %s %s keeps them in one", manifest.CopyKey, optname.ResplitOptionsTogether, defaultSplitKey)
 }
 
 // Resplit makes a new set in the directory out from all records, whatever splits they were in, with
@@ -111,8 +112,8 @@ func Resplit(ctx context.Context, in []string, out string, o ResplitOptions) (*R
 
 // splitting is the selected way of splitting.
 type splitting struct {
-	name  string // name of the option in the manifest
-	field string // option that gives the feature's key
+	name  string       // name of the option in the manifest
+	field optname.Name // option that gives the feature's key
 	key   string
 }
 
@@ -120,9 +121,9 @@ type splitting struct {
 func (o *ResplitOptions) check() (splitting, error) {
 	var ways []splitting
 	for _, w := range []splitting{
-		{"by_hash", "ResplitOptions.ByHash", o.ByHash},
-		{"stratify", "ResplitOptions.Stratify", o.Stratify},
-		{"together", "ResplitOptions.Together", o.Together},
+		{"by_hash", optname.ResplitOptionsByHash, o.ByHash},
+		{"stratify", optname.ResplitOptionsStratify, o.Stratify},
+		{"together", optname.ResplitOptionsTogether, o.Together},
 	} {
 		if w.key != "" {
 			ways = append(ways, w)
@@ -133,25 +134,25 @@ func (o *ResplitOptions) check() (splitting, error) {
 		if key == "" {
 			key = defaultSplitKey
 		}
-		ways = append(ways, splitting{"list", "ResplitOptions.Key", key})
+		ways = append(ways, splitting{"list", optname.ResplitOptionsKey, key})
 	} else if o.Key != "" {
-		return splitting{}, optionError("ResplitOptions.Key", "it names the feature that ResplitOptions.List goes by, which is not given")
+		return splitting{}, optionError(optname.ResplitOptionsKey, "it names the feature that %s goes by, which is not given", optname.ResplitOptionsList)
 	}
 	switch {
 	case len(ways) > 1:
 		return splitting{}, optionError(optionNames[ways[0].name], "it excludes %s", optionNames[ways[1].name])
 	case o.List != nil && len(o.Splits) > 0:
-		return splitting{}, optionError("ResplitOptions.Splits", "the list says which splits there are")
+		return splitting{}, optionError(optname.ResplitOptionsSplits, "the list says which splits there are")
 	case o.List != nil:
 		return ways[0], checkList(o.List)
 	case len(o.Splits) == 0:
-		return splitting{}, optionError("ResplitOptions.Splits", "want the splits and their shares, such as train=0.9,val=0.1")
+		return splitting{}, optionError(optname.ResplitOptionsSplits, "want the splits and their shares, such as train=0.9,val=0.1")
 	}
 	if err := shares.CheckSplits(o.Splits); err != nil {
-		return splitting{}, optionError("ResplitOptions.Splits", "%v", err)
+		return splitting{}, optionError(optname.ResplitOptionsSplits, "%v", err)
 	}
 	if len(o.Splits) > maxTargets {
-		return splitting{}, optionError("ResplitOptions.Splits", "%d splits are too many: want %d at most", len(o.Splits), maxTargets)
+		return splitting{}, optionError(optname.ResplitOptionsSplits, "%d splits are too many: want %d at most", len(o.Splits), maxTargets)
 	}
 	if len(ways) == 1 {
 		return ways[0], nil
@@ -178,9 +179,10 @@ const forSplit = "split"
 
 // byFeature hashes the value of one feature.
 type byFeature struct {
-	key, field string
-	total      int64       // number of records
-	found      atomic.Bool // whether any record has the feature
+	key   string
+	field optname.Name
+	total int64       // number of records
+	found atomic.Bool // whether any record has the feature
 }
 
 func (b *byFeature) look(r *record) (digest.Hash, error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -57,7 +58,7 @@ func ReadSplitList(r io.Reader) (map[string]string, error) {
 	case err != nil:
 		return nil, fmt.Errorf("line %d: %w", line+1, err)
 	case read >= maxSplitList:
-		return nil, fmt.Errorf("a list of more than %d bytes does not fit in memory: use ResplitOptions.ByHash, or lists of parts", maxSplitList)
+		return nil, fmt.Errorf("a list of more than %d bytes does not fit in memory: use %s, or lists of parts", maxSplitList, optname.ResplitOptionsByHash)
 	case len(list) == 0:
 		return nil, errors.New("the list is empty")
 	}
@@ -69,15 +70,15 @@ func checkList(list map[string]string) error {
 	splits := map[string]bool{}
 	for key, split := range list {
 		if err := shard.CheckSplit(split); err != nil {
-			return optionError("ResplitOptions.List", "key %q: %v", key, err)
+			return optionError(optname.ResplitOptionsList, "key %q: %v", key, err)
 		}
 		splits[split] = true
 	}
 	switch {
 	case len(list) == 0:
-		return optionError("ResplitOptions.List", "it is empty")
+		return optionError(optname.ResplitOptionsList, "it is empty")
 	case len(splits) > maxTargets:
-		return optionError("ResplitOptions.List", "%d splits are too many: want %d at most", len(splits), maxTargets)
+		return optionError(optname.ResplitOptionsList, "%d splits are too many: want %d at most", len(splits), maxTargets)
 	}
 	return nil
 }

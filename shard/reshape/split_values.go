@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/optname"
 )
 
 // values counts the records of each value of a feature, by the hash of the value.
@@ -33,7 +34,7 @@ func countValues(ctx context.Context, in *inputs, by *byFeature, look func(*reco
 		c := v.of[m]
 		if c == nil {
 			if bytes += valueBytes + int64(cost(m)); bytes > o.memory() && len(v.of) > 0 {
-				return optionError(by.field, "feature %q has more than %d values, which is what Options.Memory holds: give more, or use ResplitOptions.ByHash, which needs none", by.key, len(v.of))
+				return optionError(by.field, "feature %q has more than %d values, which is what %s holds: give more, or use %s, which needs none", by.key, len(v.of), optname.OptionsMemory, optname.ResplitOptionsByHash)
 			}
 			c = new(valueCount)
 			v.of[m] = c

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/optname"
 )
 
 // TakeOptions are the options of Take. At least one of Skip and Count must be set.
@@ -20,11 +21,11 @@ type TakeOptions struct {
 func Take(ctx context.Context, in []string, out string, o TakeOptions) (*Report, error) {
 	switch {
 	case o.Skip < 0:
-		return nil, optionError("TakeOptions.Skip", "%d is negative", o.Skip)
+		return nil, optionError(optname.TakeOptionsSkip, "%d is negative", o.Skip)
 	case o.Count < 0:
-		return nil, optionError("TakeOptions.Count", "%d is negative", o.Count)
+		return nil, optionError(optname.TakeOptionsCount, "%d is negative", o.Count)
 	case o.Skip == 0 && o.Count == 0:
-		return nil, optionError("TakeOptions.Count", "want how many records to take, or TakeOptions.Skip")
+		return nil, optionError(optname.TakeOptionsCount, "want how many records to take, or %s", optname.TakeOptionsSkip)
 	}
 	v := &verb{
 		name: "take", chooser: &taker{&o},

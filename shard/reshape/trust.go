@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -48,7 +49,7 @@ func (in *inputs) holdToManifests(ctx context.Context, note func(format string, 
 		for _, fault := range faults {
 			if fault.Part == tfrecord.PartExtra && !manifest.IsPath(fault.Path) {
 				if !strings.HasSuffix(fault.Path, ".idx") {
-					note("%s is left out: %s (repair.Adopt adds it)", fault.Path, fault.Message)
+					note("%s is left out: %s (%s adds it)", fault.Path, fault.Message, optname.RepairAdopt)
 				}
 				continue
 			}
@@ -74,7 +75,7 @@ func (in *inputs) holdToManifests(ctx context.Context, note func(format string, 
 	}
 	for i, key := range missing {
 		if f := in.files[i]; key != "" {
-			note("the manifest of %s says that all records have the feature %q, and not all of those in %s do: see verify.Files with Options.Deep", f.Set.Dir, key, f.Path)
+			note("the manifest of %s says that all records have the feature %q, and not all of those in %s do: see %s", f.Set.Dir, key, f.Path, optname.VerifyFiles.With(optname.OptionsDeep))
 			break
 		}
 	}
@@ -93,7 +94,7 @@ func (f *input) sample(ctx context.Context, maxRecord int64) (missing string, er
 	lies := func(format string, args ...any) error {
 		return &UnfitError{&tfrecord.Error{
 			Name: f.Path, Record: r.Record(), Offset: r.Offset(), Part: tfrecord.PartParse,
-			Err: fmt.Errorf(format+", as the manifest says: remove the manifest, and repair.Adopt writes a correct one", args...),
+			Err: fmt.Errorf(format+", as the manifest says: remove the manifest, and %s writes a correct one", append(args, optname.RepairAdopt)...),
 		}}
 	}
 	for range sampledRecords {

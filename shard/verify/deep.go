@@ -2,6 +2,8 @@ package verify
 
 import (
 	"errors"
+
+	"github.com/tfrec/tfrec/internal/optname"
 )
 
 // DeepOptions configures how Files checks the content of records. The zero value checks schema and
@@ -94,31 +96,31 @@ const (
 )
 
 // advice says what to do about each kind.
-var advice = map[FindingKind]string{
-	FindingImage:         "make the set again from intact images, or drop the record (reshape.Filter)",
-	FindingNotImage:      "store an image in this feature, or drop the record (reshape.Filter)",
-	FindingUnsupported:   "install libjpeg-turbo, allow arithmetic coding (CodecOptions.AllowArithmetic) if that is what it is, or store the image as a usual JPEG or PNG",
-	FindingTooLarge:      "raise CodecOptions.MaxPixels if such images belong in the set",
-	FindingHeight:        "write the image's own height, or leave the feature out",
-	FindingWidth:         "write the image's own width, or leave the feature out",
-	FindingChannels:      "write the image's own number of channels, or leave the feature out",
-	FindingFormat:        "write the image's own format, or leave the feature out",
-	FindingSize:          "write height, width and channels of the pixels that are stored",
-	FindingLabel:         "correct the label, or add its name to the vocabulary",
-	FindingLabelText:     "correct the label or its text",
-	FindingObjects:       "write one value for each box into every list of objects, or leave the list out",
-	FindingBox:           "write sides as shares of the stored image's width and height, clipped to 0 to 1, and leave out empty boxes",
-	FindingMask:          "write a grayscale PNG of the size of the stored image",
-	FindingChecksum:      "write the SHA-256 of the stored image, or leave the feature out",
-	FindingSchema:        "write the feature as in the other records; a parser of fixed features fails here",
-	FindingMissing:       "add the feature, or have parsers take a default",
-	FindingMessage:       "keep records of one kind in a set",
-	FindingDuplicate:     "drop it (reshape.Dedupe) unless it is meant to count twice",
-	FindingConflict:      "choose one label, and drop the other record",
-	FindingLeak:          "drop it from one of the splits (reshape.Dedupe), or results on that split mean nothing",
-	FindingVariantLeak:   "split by image (reshape.Resplit with ResplitOptions.Together image/filename), or split before augmenting",
-	FindingNearDuplicate: "look at both, and drop one unless both are meant",
-	FindingNearLeak:      "look at both, and drop one if they show the same",
+var advice = map[FindingKind]optname.Text{
+	FindingImage:         optname.Textf("make the set again from intact images, or drop the record (%s)", optname.ReshapeFilter),
+	FindingNotImage:      optname.Textf("store an image in this feature, or drop the record (%s)", optname.ReshapeFilter),
+	FindingUnsupported:   optname.Textf("install libjpeg-turbo, allow arithmetic coding (%s) if that is what it is, or store the image as a usual JPEG or PNG", optname.CodecOptionsAllowArithmetic),
+	FindingTooLarge:      optname.Textf("raise %s if such images belong in the set", optname.CodecOptionsMaxPixels),
+	FindingHeight:        optname.Textf("write the image's own height, or leave the feature out"),
+	FindingWidth:         optname.Textf("write the image's own width, or leave the feature out"),
+	FindingChannels:      optname.Textf("write the image's own number of channels, or leave the feature out"),
+	FindingFormat:        optname.Textf("write the image's own format, or leave the feature out"),
+	FindingSize:          optname.Textf("write height, width and channels of the pixels that are stored"),
+	FindingLabel:         optname.Textf("correct the label, or add its name to the vocabulary"),
+	FindingLabelText:     optname.Textf("correct the label or its text"),
+	FindingObjects:       optname.Textf("write one value for each box into every list of objects, or leave the list out"),
+	FindingBox:           optname.Textf("write sides as shares of the stored image's width and height, clipped to 0 to 1, and leave out empty boxes"),
+	FindingMask:          optname.Textf("write a grayscale PNG of the size of the stored image"),
+	FindingChecksum:      optname.Textf("write the SHA-256 of the stored image, or leave the feature out"),
+	FindingSchema:        optname.Textf("write the feature as in the other records; a parser of fixed features fails here"),
+	FindingMissing:       optname.Textf("add the feature, or have parsers take a default"),
+	FindingMessage:       optname.Textf("keep records of one kind in a set"),
+	FindingDuplicate:     optname.Textf("drop it (%s) unless it is meant to count twice", optname.ReshapeDedupe),
+	FindingConflict:      optname.Textf("choose one label, and drop the other record"),
+	FindingLeak:          optname.Textf("drop it from one of the splits (%s), or results on that split mean nothing", optname.ReshapeDedupe),
+	FindingVariantLeak:   optname.Textf("split by image (%s image/filename), or split before augmenting", optname.ReshapeResplit.With(optname.ResplitOptionsTogether)),
+	FindingNearDuplicate: optname.Textf("look at both, and drop one unless both are meant"),
+	FindingNearLeak:      optname.Textf("look at both, and drop one if they show the same"),
 }
 
 // Severity says whether a Finding makes a set bad.

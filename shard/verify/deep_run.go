@@ -289,7 +289,7 @@ func (p recordRef) before(q recordRef) bool {
 func (d *deepRun) finding(kind FindingKind, severity Severity, at recordRef, feature, message string) Finding {
 	f := Finding{
 		Kind: kind, Severity: severity, Location: Location{Record: -1, Offset: -1}, Feature: jsontext.Readable(feature),
-		Message: message, Advice: advice[kind], Records: 1,
+		Message: message, Advice: advice[kind].String(), Records: 1,
 	}
 	if at.file >= 0 {
 		f.Location = *d.location(at)

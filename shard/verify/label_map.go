@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tfrec/tfrec/internal/annotation/labelmap"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
@@ -26,7 +27,7 @@ func checkLabelMap(ctx context.Context, s *shard.Set) (faults []shard.Fault, err
 	case err != nil:
 		return nil, err
 	case names == nil:
-		return fault(tfrecord.PartMissing, "the manifest says that there is a label map, but it does not exist (repair.Adopt writes it)"), nil
+		return fault(tfrecord.PartMissing, "the manifest says that there is a label map, but it does not exist (%s writes it)", optname.RepairAdopt), nil
 	case !labelmap.Equal(names, s.Labels):
 		return fault(tfrecord.PartHeader, "its ids and names are not those of the manifest"), nil
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/tfds"
@@ -35,7 +36,7 @@ func checkTFDS(ctx context.Context, s *shard.Set) (faults []shard.Fault, err err
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		path := s.Path(name)
 		if _, err := storage.Stat(ctx, path); storage.Missing(err) {
-			fault(name, tfrecord.PartMissing, "TFDS needs this file, but it does not exist (repair.Adopt writes it)")
+			fault(name, tfrecord.PartMissing, "TFDS needs this file, but it does not exist (%s writes it)", optname.RepairAdopt)
 			continue
 		} else if err != nil {
 			return faults, err

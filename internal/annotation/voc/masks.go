@@ -16,6 +16,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/annotation/region"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -105,9 +106,9 @@ func addMasks(ctx context.Context, set *annotation.Set, dir string, o annotation
 	case objects == 0 || pngs > 0:
 		return nil
 	case len(looked) == 0:
-		return fmt.Errorf("%s: masks of objects are in %s beside a directory %s, in which these files are not: leave AnnotationSpec.InstanceMasks out to have boxes only", dir, masksDir, annotationsDir)
+		return fmt.Errorf("%s: masks of objects are in %s beside a directory %s, in which these files are not: leave %s out to have boxes only", dir, masksDir, annotationsDir, optname.AnnotationSpecInstanceMasks)
 	}
-	return fmt.Errorf("no PNG with the masks of objects is in %s: leave AnnotationSpec.InstanceMasks out to have boxes only", looked[0])
+	return fmt.Errorf("no PNG with the masks of objects is in %s: leave %s out to have boxes only", looked[0], optname.AnnotationSpecInstanceMasks)
 }
 
 // refuseMasks makes one fault of the masks of all objects of an image.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/table"
 	"github.com/tfrec/tfrec/internal/textfile"
 )
@@ -122,5 +123,5 @@ func (s *Source) Read(ctx context.Context, c table.Chunk, columns []table.Column
 }
 
 func tooLong(maxRow int) string {
-	return fmt.Sprintf("row too long: more than %d bytes; CSVOptions.MaxRow raises the limit", maxRow)
+	return fmt.Sprintf("row too long: more than %d bytes; %s raises the limit", maxRow, optname.CSVOptionsMaxRow)
 }
