@@ -64,6 +64,10 @@ func (l *listing) imagesFromTable(ctx context.Context, o *ImageOptions) error {
 		images = append(images, p)
 	}
 	o.causes = paths.causes(t.file)
+	if t.perhapsHeader {
+		o.causes = append(o.causes, fmt.Sprintf("%s: line %d names no image: if it is the header, %s and %s name its columns",
+			t.file, t.first, optname.LabelSpecPathColumn, optname.LabelSpecColumn))
+	}
 	for _, cause := range o.causes {
 		o.note("%s", cause)
 	}

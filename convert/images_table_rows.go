@@ -29,6 +29,9 @@ type imageTable struct {
 	split    splitColumn
 	noSplits map[string]string // cells of it that name none, by path
 
+	// perhapsHeader says that the first row, which was not taken for a header, names no image.
+	perhapsHeader bool
+
 	labelNumbers
 }
 
@@ -151,11 +154,8 @@ func (t *imageTable) find(ctx context.Context, p *imageFile, row *imagetable.Row
 	case reason != "":
 		p.addExtra().bad = t.bad(p.path, row.Line, "read", reason)
 	case found == nil:
-		reason := "no such file in the source: " + jsontext.Readable(p.path)
-		if row.Line == t.first {
-			reason += " (if this row is the header, name the columns of paths and labels)"
-		}
-		p.addExtra().bad = t.bad(p.path, row.Line, "read", reason)
+		p.addExtra().bad = t.bad(p.path, row.Line, "read", "no such file in the source: "+jsontext.Readable(p.path))
+		t.perhapsHeader = t.perhapsHeader || row.Line == t.first
 		t.paths.lose(row.Path, row.Line)
 	default:
 		p.foundAs(found)

@@ -156,7 +156,7 @@ var (
 )
 
 // onlyInGo are names in messages that nobody sees on the command line.
-var onlyInGo = []string{"CacheOptions.Limit", "Scratch.Codec", "ShuffleAllOptions.Block", "tfrecord.SequenceExample"}
+var onlyInGo = []string{"CacheOptions.Limit", "Scratch.Codec", "ShuffleAllOptions.Block"}
 
 // notFlags are literals of libraries that look like a flag and are none.
 var notFlags = []struct{ beginning, why string }{
