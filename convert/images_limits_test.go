@@ -81,7 +81,7 @@ func TestAllowArithmetic(t *testing.T) {
 	put(t, src, "a/ari.jpg", data)
 	o := ImageOptions{Options: Options{Name: "n", Shards: 1, MaxErrors: Tolerance{Count: 1}}, Encode: EncodeSpec{Format: PNG}}
 	out := t.TempDir()
-	if s := mustImages(t, src, out, o); s.Errors != 1 || !strings.Contains(contents(t, out)["errors.jsonl"], "--allow-arithmetic") {
+	if s := mustImages(t, src, out, o); s.Errors != 1 || !strings.Contains(contents(t, out)["errors.jsonl"], "(convert.Images with CodecOptions.AllowArithmetic)") {
 		t.Errorf("%d errors; the ledger: %s", s.Errors, contents(t, out)["errors.jsonl"])
 	}
 	o.Codec.AllowArithmetic = true
