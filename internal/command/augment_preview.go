@@ -169,9 +169,7 @@ func runPreview(cmd *cobra.Command, path string, o *previewOptions) error {
 		return err
 	}
 	result.Annotations = p.source.Annotations
-	for _, fault := range p.source.Faults {
-		result.Faults = append(result.Faults, fault)
-	}
+	result.Faults = append(result.Faults, p.source.Faults...)
 	if err := p.begin(); err != nil {
 		return err
 	}
