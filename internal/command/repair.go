@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -36,7 +37,8 @@ The same repair again prints the same report.
 With --in-place there is no OUT: damaged files are replaced, and their originals
 kept in a directory named damaged next to them, with their indexes and quarantines.
 Wrong and missing indexes are rebuilt. Replaced files keep mode, owner and group. A
-set changes in one step; if that is interrupted, the same command completes it.
+set changes in one step; if that is interrupted, the same command completes it. What
+was lost is reported by the next run where an interrupted one could not.
 
 IN may be a URL, OUT may not: look at what was lost before the set is published, and put
 it into a new directory of the store with tfrec merge.
@@ -65,22 +67,23 @@ file has several.`,
 				return usageError("--max-damage %d: want 1 or more", o.MaxDamage)
 			}
 			o.Progress = new(shard.ReadProgress)
-			stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
+			stop := sync.OnceFunc(showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd)))
+			defer stop()
 			o.Note = partialWarning(cmd)
+			o.Deliver = func(report *repair.Report) error {
+				stop()
+				if jsonFlag(cmd) {
+					return printJSON(cmd, report.Readable())
+				}
+				printRepair(cmd.OutOrStdout(), summaryTo(cmd), report)
+				_, err := cmd.OutOrStdout().Write(nil) // the first error of all writes
+				return err
+			}
 			var report *repair.Report
 			if inPlace {
 				report, err = repair.InPlace(cmd.Context(), args[0], o)
 			} else {
 				report, err = repair.Copy(cmd.Context(), args[0], args[1], o)
-			}
-			stop()
-			if err != nil && report == nil {
-				return err
-			}
-			if jsonFlag(cmd) {
-				err = errors.Join(err, printJSON(cmd, report.Readable()))
-			} else {
-				printRepair(cmd.OutOrStdout(), summaryTo(cmd), report)
 			}
 			switch {
 			case errors.Is(err, repair.ErrNothingSaved):

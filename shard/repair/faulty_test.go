@@ -144,7 +144,6 @@ func TestRepairInPlaceMayFailAnywhere(t *testing.T) {
 				settest.Check(t, err)
 				return
 			}
-			begun := !settest.SameFiles(got, before)
 			again, err := InPlace(t.Context(), dir, Options{})
 			settest.Check(t, err)
 			for name, data := range settest.FilesOf(t, dir) {
@@ -155,13 +154,6 @@ func TestRepairInPlaceMayFailAnywhere(t *testing.T) {
 			}
 			if got := settest.FilesOf(t, dir); len(got) != len(want) {
 				t.Errorf("%s failed: repaired again, it holds %v", fail, slices.Sorted(maps.Keys(got)))
-			}
-			if lone && begun {
-				noted := again.RecordsLost == report.RecordsLost || slices.ContainsFunc(again.Files, func(f FileReport) bool { return f.Note != "" })
-				if !noted {
-					t.Errorf("%s failed: repaired again, nothing says that anything was lost: %+v", fail, again)
-				}
-				return
 			}
 			if diff := cmp.Diff(inDir(report, whole), inDir(again, dir)); diff != "" {
 				t.Errorf("%s failed: repaired again, the report is another:\n%s", fail, diff)

@@ -129,18 +129,10 @@ func (r *repair) judge(s *salvagedFile, source shard.Source) error {
 		}
 		return err
 	}
-	return r.noteEarlier(s)
-}
-
-// noteEarlier notes that an earlier repair replaced a file that is intact now: if that repair was
-// killed at its end, it never reported what was lost.
-func (r *repair) noteEarlier(s *salvagedFile) error {
-	kept := filepath.Join(filepath.Dir(s.file.Path), damagedDir, filepath.Base(s.file.Path))
-	is, err := osfile.Exists(r.ctx, kept)
-	if err == nil && is && len(s.damage) == 0 && s.file.Note == "" {
-		s.file.Note = fmt.Sprintf("an earlier repair kept the original in %s", kept)
+	if s.f == nil {
+		return r.recall(s)
 	}
-	return err
+	return nil
 }
 
 // fileInPlace repairs a file without a manifest. There is never an index of another file beside it:
@@ -206,18 +198,29 @@ func (r *repair) replaceIndex(s *salvagedFile) error {
 	return atomicfile.SyncDir(filepath.Dir(index))
 }
 
-// keep preserves the original of a file in the directory damaged beside it, with its index and its
-// quarantine, and syncs them before anything is replaced. What an interrupted repair has kept
-// already is not kept again.
+// keep preserves the original of a file in the directory damaged beside it, with its index, its
+// quarantine and what is to be reported, and syncs them before anything is replaced. What an
+// interrupted repair has kept already is not kept again.
 func (r *repair) keep(s *salvagedFile, q *quarantine) error {
-	if s.like == nil {
-		return nil // nothing to keep
-	}
-	path := s.file.Path
-	dir := filepath.Join(filepath.Dir(path), damagedDir)
+	dir := filepath.Join(filepath.Dir(s.file.Path), damagedDir)
 	if err := r.makeDir(dir); err != nil {
 		return err
 	}
+	if s.like != nil {
+		if err := r.keepOriginal(s, q, dir); err != nil {
+			return err
+		}
+	}
+	if err := r.remember(s); err != nil {
+		return err
+	}
+	return atomicfile.SyncDir(dir)
+}
+
+// keepOriginal preserves a file that exists in dir. It syncs the directory of the index, but not
+// dir.
+func (r *repair) keepOriginal(s *salvagedFile, q *quarantine, dir string) error {
+	path := s.file.Path
 	indexed := s.indexIs == IndexCurrent || s.indexIs == IndexWrong
 	if indexed {
 		if err := r.makeDir(filepath.Join(dir, manifest.IndexDir)); err != nil {
@@ -259,11 +262,9 @@ func (r *repair) keep(s *salvagedFile, q *quarantine) error {
 		break
 	}
 	if indexed {
-		if err := atomicfile.SyncDir(filepath.Join(dir, manifest.IndexDir)); err != nil {
-			return err
-		}
+		return atomicfile.SyncDir(filepath.Join(dir, manifest.IndexDir))
 	}
-	return atomicfile.SyncDir(dir)
+	return nil
 }
 
 // keeping is a file to keep under another name.

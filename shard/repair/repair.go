@@ -38,6 +38,10 @@ type Options struct {
 	MaxRecord int64
 	// Progress, if not nil, is updated during the run.
 	Progress *shard.ReadProgress
+	// Deliver, if not nil, is called with the report before the run returns it. An error ends the
+	// run. After a repair in place that was killed, or failed, before Deliver returned nil, the
+	// next one reports again what was lost of files that were replaced.
+	Deliver func(*Report) error
 }
 
 // Report is the result of a repair. Its JSON form is `tfrec repair --json`.
@@ -158,7 +162,7 @@ func Copy(ctx context.Context, in, out string, o Options) (*Report, error) {
 // A set is replaced atomically: after an error or a crash it is unchanged or, if the change had
 // begun, the next InPlace completes it and returns the report of the interrupted one. The files of
 // a directory without a manifest are repaired one by one: after an error, those before it are
-// repaired, and repairing again continues.
+// repaired, and repairing again continues, and reports what was lost of these too.
 func InPlace(ctx context.Context, in string, o Options) (*Report, error) {
 	return run(ctx, in, "", o)
 }
@@ -201,6 +205,9 @@ func run(ctx context.Context, in, out string, o Options) (*Report, error) {
 	if r.disowned > 0 {
 		r.report.Notes = append(r.report.Notes, fmt.Sprintf("%d new files have a different owner or group than those that they replace: only root can change owners", r.disowned))
 	}
+	if delivered := r.deliver(); delivered != nil {
+		return nil, errors.Join(err, delivered)
+	}
 	return r.report, err
 }
 
@@ -216,6 +223,8 @@ type repair struct {
 	finished bool     // out exists: compare instead of writing
 	placed   []string // created files and directories, in order
 	disowned int      // new files whose owner or group could not be set
+
+	unreported []string // files to remove once the report was delivered
 }
 
 // work creates a temporary file for path.

@@ -50,6 +50,9 @@ func (r *repair) resume(in string) (done bool, err error) {
 		return false, nil
 	}
 	*r.report = *report
+	for _, f := range report.Files {
+		r.unreported = append(r.unreported, unreportedPath(r.dir.Join(filepath.Base(f.Path))))
+	}
 	return true, nil
 }
 
