@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -140,6 +141,41 @@ func TestDamageIsAskedForAroundCaches(t *testing.T) {
 	}
 }
 
+// shaking puts a proxy in front of a server, which flips a bit of each answer for objects of some
+// names, each time another one.
+func shaking(t *testing.T, server http.Handler, names func(name string) bool) {
+	p := &faultproxy.Proxy{Seed: rand.Uint64(), Shares: faultproxy.Shares{faultproxy.Flip: 1}, Backend: server}
+	p.Only = func(_ faultproxy.Kind, r *http.Request) bool { return names(r.URL.Path) }
+	s := httptest.NewServer(p)
+	t.Cleanup(s.Close)
+	useS3(t, s.URL)
+}
+
+// Records that never arrive as the store has them are a failure of transport, for each verb for which
+// damage of the data has an exit code of its own.
+func TestDamageInTransitIsNoFault(t *testing.T) {
+	all, _ := setIn(t)
+	for _, command := range []string{
+		"verify ROOT/set --deep", "cat ROOT/set --skip-bad 3 --format hex", "stats ROOT/set", "inspect ROOT/set", "diff ROOT/set ROOT/set --unordered",
+		"preview ROOT/set LOCAL/page.html", "repair ROOT/set LOCAL/out", "export ROOT/set LOCAL/out.csv --format csv", "reshard ROOT/set LOCAL/out", "index ROOT/set --force",
+	} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			p := &faultproxy.Proxy{Seed: rand.Uint64(), Shares: faultproxy.Shares{faultproxy.Flip: 1}}
+			p.Only = func(_ faultproxy.Kind, r *http.Request) bool { return isShard(r.URL.Path) }
+			got := inMemory(t, command, inBucketOf(all.contents), p)
+			if got.code != 1 || !transport.MatchString(got.text) {
+				t.Errorf("exit code %d: %s\n%.300s", got.code, got.text, got.out)
+			}
+			for name := range got.files {
+				if strings.HasPrefix(name, "LOCAL") {
+					t.Errorf("it left %s", name)
+				}
+			}
+		})
+	}
+}
+
 func isShard(name string) bool {
 	return strings.Contains(name, ".tfrecord-") && !strings.HasSuffix(name, ".idx")
 }
@@ -214,6 +250,17 @@ func TestFlippedBitsInImages(t *testing.T) {
 		if got, err := os.ReadFile(out + name); isShard(name) && (err != nil || string(got) != data) {
 			t.Errorf("%s differs", name)
 		}
+	}
+
+	// If other bits flip each time, the network is at fault: no image is taken for unusable.
+	shaking(t, all, func(name string) bool { return strings.HasSuffix(name, ".png") })
+	none := filepath.Join(t.TempDir(), "none")
+	_, text, code = tfrec(t, "convert", "images", "s3://bucket/photos", none, "--resize", "16", "--max-errors", "100%")
+	if code != 1 || !strings.Contains(text, "other bytes arrive each time") {
+		t.Errorf("other bits each time: exit code %d: %s", code, text)
+	}
+	if _, err := os.Stat(filepath.Join(none, "errors.jsonl")); err == nil {
+		t.Error("other bits each time: there is a ledger")
 	}
 
 	// The hashes in a manifest are those of the right bytes.

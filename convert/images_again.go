@@ -29,18 +29,25 @@ func (s *imageSource) suspect(m *sampleWork) bool {
 }
 
 // beginAgain begins an unusable sample again, with images read around all caches, and returns its
-// work in place of m. If other bytes come, that is counted as harm done in transit.
+// work in place of m. If other bytes come, that is counted as harm done in transit, and they are
+// read once more if they are unusable too; bytes that come twice are the object's own. An error
+// says that other bytes come each time.
 func (s *imageSource) beginAgain(ctx context.Context, m *sampleWork, p *piece, before mark) (*sampleWork, error) {
 	sample, alone := m.sample, m.alone
-	putSampleWork(m)
-	first := bytes.Clone(p.identity[before.identity:])
-	p.returnTo(before)
-	m = s.newSampleWork(sample, nil)
-	m.alone = alone
-	err := s.begin(storage.Around(ctx), m, p)
-	if err == nil && !bytes.Equal(p.identity[before.identity:], first) {
-		pic := &s.images[sample.image]
+	pic := &s.images[sample.image]
+	for range storage.MostRefetches {
+		putSampleWork(m)
+		last := bytes.Clone(p.identity[before.identity:])
+		p.returnTo(before)
+		m = s.newSampleWork(sample, nil)
+		m.alone = alone
+		if err := s.begin(storage.Around(ctx), m, p); err != nil || bytes.Equal(p.identity[before.identity:], last) {
+			return m, err
+		}
 		storage.CountHarm(s.origin.source(pic), 0, pic.size)
+		if !s.suspect(m) {
+			return m, nil
+		}
 	}
-	return m, err
+	return m, storage.Unstable(s.origin.source(pic))
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"sync/atomic"
 )
@@ -28,17 +29,23 @@ type refetcher interface {
 	Refetch(p []byte, off int64, good func(p []byte) bool) (changed bool, err error)
 }
 
-// mostRefetches is how often p is fetched while other bytes come each time.
-const mostRefetches = 4
+// MostRefetches is how often an object is read again while other bytes come each time.
+const MostRefetches = 4
 
 var errUnstable = errors.New("other bytes arrive each time: they change in transit, in the network, a proxy or a faulty machine, and the object itself did not")
+
+// Unstable returns the error for an object of which other bytes came each of MostRefetches times. It
+// is an *fs.PathError: a failure of transport, not damage of the object.
+func Unstable(path string) error {
+	return &fs.PathError{Op: "read", Path: path, Err: errUnstable}
+}
 
 // Refetch is the function Refetch for an object.
 func (o *object) Refetch(p []byte, off int64, good func(p []byte) bool) (changed bool, err error) {
 	if off < 0 || off+int64(len(p)) > o.is.Size {
 		return false, nil
 	}
-	for range mostRefetches {
+	for range MostRefetches {
 		differs, err := o.replace(p, off)
 		if err != nil || !differs {
 			return changed, err

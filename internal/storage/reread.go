@@ -24,7 +24,7 @@ func Reread(ctx context.Context, path string, read func(context.Context) error) 
 
 // reread is Reread after it failed once.
 func reread(ctx context.Context, at Location, failed error, read func() error) error {
-	for range mostRefetches {
+	for range MostRefetches {
 		if !isDamage(ctx, failed) {
 			return failed
 		}
