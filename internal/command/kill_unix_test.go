@@ -62,6 +62,63 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	}
 }
 
+// TestTasksKilledAtAnyMoment kills each command of an array job with SIGKILL, of a first one and of
+// one that updates the set of the first: the same command again, and the rest of the job, end with
+// the set of a single run.
+func TestTasksKilledAtAnyMoment(t *testing.T) {
+	photos := filepath.Join(t.TempDir(), "photos")
+	if err := os.CopyFS(photos, os.DirFS(filepath.Join(demo(), "photos"))); err != nil {
+		t.Fatal(err)
+	}
+	found, err := filepath.Glob(filepath.Join(photos, "daisy", "*.jpg"))
+	if err != nil || len(found) == 0 {
+		t.Fatal(found, err)
+	}
+	more := filepath.Join(photos, "tulips", "more.jpg")
+	grow := map[bool]func() error{false: func() error { return os.RemoveAll(more) }, true: func() error { return os.Link(found[0], more) }}
+	convert := func(out string, more ...string) []string {
+		return append([]string{"convert", "images", photos, out, "--name", "k", "--resize", "48x48", "--encode", "png", "--shards", "6", "--quiet"}, more...)
+	}
+	job := func(out string) [][]string {
+		return [][]string{convert(out, "--task", "0", "--tasks", "2"), convert(out, "--task", "1", "--tasks", "2"), {"finalize", out, "--quiet"}}
+	}
+	whole := map[bool]map[string]string{}
+	for _, grown := range []bool{true, false} {
+		out := filepath.Join(t.TempDir(), "whole")
+		if err := grow[grown](); err != nil {
+			t.Fatal(err)
+		}
+		must(t, convert(out)...)
+		if whole[grown], err = readSet(out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k := newKiller(t, 10, func() { must(t, convert(filepath.Join(t.TempDir(), "task"), "--task", "0", "--tasks", "2")...) })
+	moments := moments() / 2
+	killed := 0
+	for i := range moments {
+		out := filepath.Join(t.TempDir(), "out")
+		for _, grown := range []bool{false, true} {
+			if err := grow[grown](); err != nil {
+				t.Fatal(err)
+			}
+			for _, args := range job(out) {
+				if k.kill(t, i, moments, args...) {
+					killed++
+				}
+				must(t, args...)
+			}
+			must(t, "verify", out)
+			if got, err := readSet(out); err != nil || difference(whole[grown], got) != "" {
+				t.Errorf("killed at moment %d and run again, grown %v: %v %s", i, grown, err, difference(whole[grown], got))
+			}
+		}
+	}
+	if killed == 0 {
+		t.Error("no run was killed under way")
+	}
+}
+
 // verifyShards verifies every file in dir that has a shard's name.
 func verifyShards(t *testing.T, dir string) {
 	t.Helper()

@@ -47,7 +47,7 @@ func WriteContacts(ctx context.Context, sum *stats.Summary, out string, o Option
 	if o.Samples < 1 || o.Samples > maxContacts {
 		return nil, fmt.Errorf("%d images: want 1 to %d", o.Samples, maxContacts)
 	}
-	if err := checkFree(ctx, out, false); err != nil {
+	if err := checkFree(ctx, out, sheetBegins, false); err != nil {
 		return nil, err
 	}
 	c := newContents(nil, sum.Files)

@@ -71,6 +71,10 @@ func TestContacts(t *testing.T) {
 			t.Errorf("beneath image %d are %d dark pixels: no text", i, dark)
 		}
 	}
+	if _, err := WriteContacts(t.Context(), sum, out, o); err != nil {
+		t.Errorf("the same sheet again: %v", err)
+	}
+	o.Samples = 2
 	if _, err := WriteContacts(t.Context(), sum, out, o); err == nil {
 		t.Error("a sheet takes the place of another")
 	}

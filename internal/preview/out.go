@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,8 +14,16 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// checkFree returns an error if out cannot be written.
-func checkFree(ctx context.Context, out string, overwrite bool) error {
+// Beginnings of what a run writes.
+const (
+	pageBegins  = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\""
+	sheetBegins = "\x89PNG\r\n\x1a\n"
+)
+
+// checkFree returns an error if out cannot be written. Without overwrite, a file that begins like
+// what this run makes may be just that, written by a run that was killed before it said so: put
+// compares them.
+func checkFree(ctx context.Context, out, begins string, overwrite bool) error {
 	if storage.Remote(out) {
 		st, err := storage.Stat(ctx, out)
 		switch {
@@ -25,7 +34,7 @@ func checkFree(ctx context.Context, out string, overwrite bool) error {
 		case st.IsDir():
 			return fmt.Errorf("%s exists and is a directory: choose another name", out)
 		case !overwrite:
-			return errExists(out)
+			return mayBeOurs(ctx, out, begins)
 		}
 		return nil
 	}
@@ -44,19 +53,37 @@ func checkFree(ctx context.Context, out string, overwrite bool) error {
 	case !st.Mode().IsRegular():
 		return fmt.Errorf("%s exists and is not a regular file: choose another name", out)
 	case !overwrite:
+		return mayBeOurs(ctx, out, begins)
+	}
+	return nil
+}
+
+// mayBeOurs returns an error unless an existing file begins like what this run makes.
+func mayBeOurs(ctx context.Context, out, begins string) error {
+	f, err := storage.Open(ctx, out)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	first := make([]byte, len(begins))
+	if _, err := io.ReadFull(f, first); err != nil || string(first) != begins {
 		return errExists(out)
 	}
 	return nil
 }
 
 func errExists(out string) error {
-	return fmt.Errorf("%s exists: remove it, or choose another name", out)
+	return fmt.Errorf("%s exists and is not what this run makes: remove it, or choose another name", out)
 }
 
-// put writes a file or an object, all of it or nothing.
+// put writes a file or an object, all of it or nothing. Without overwrite, what exists must be the
+// same.
 func put(ctx context.Context, out string, data []byte, overwrite bool) error {
 	at := storage.Parse(out)
 	if !at.Remote() {
+		if _, err := os.Lstat(out); err == nil && !overwrite {
+			return mustBe(ctx, out, data)
+		}
 		return atomicfile.Write(filepath.Dir(out), out, data)
 	}
 	store, name, err := at.Store(ctx)
@@ -65,13 +92,18 @@ func put(ctx context.Context, out string, data []byte, overwrite bool) error {
 	}
 	_, err = storage.Put(ctx, store, name, data, storage.CreateOptions{Replace: overwrite})
 	if errors.Is(err, fs.ErrExist) {
-		// It may be ours, if the response to a request was lost.
-		if there, err := at.ReadFile(ctx, int64(len(data))); err == nil && bytes.Equal(there, data) {
-			return nil
-		}
-		return errExists(out)
+		return mustBe(ctx, out, data)
 	}
 	return err
+}
+
+// mustBe returns an error unless a file or an object has these contents.
+func mustBe(ctx context.Context, out string, data []byte) error {
+	there, err := storage.ReadFile(ctx, out, int64(len(data)))
+	if err != nil || !bytes.Equal(there, data) {
+		return errExists(out)
+	}
+	return nil
 }
 
 // checkInput refuses to put the page where an input lies.

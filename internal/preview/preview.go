@@ -10,7 +10,8 @@ import (
 )
 
 // Write makes a page of the records in paths (see [shard.Expand]) and writes it to out, which must
-// not exist unless Options.Overwrite is set; its directory must. It may be the URL of an object.
+// not exist, or be that page, unless Options.Overwrite is set; its directory must. It may be the URL
+// of an object.
 //
 // Faults of the data are not an error: the page and the Report list them. A set without any record
 // is an error that unwraps to shard.ErrNoRecords. After an error, or if ctx ends, out is unchanged.
@@ -21,7 +22,7 @@ func Write(ctx context.Context, paths []string, out string, o Options) (*Report,
 	if o.Samples < 1 || o.Samples > MaxSamples {
 		return nil, fmt.Errorf("%d samples: want 1 to %d", o.Samples, MaxSamples)
 	}
-	if err := checkFree(ctx, out, o.Overwrite); err != nil {
+	if err := checkFree(ctx, out, pageBegins, o.Overwrite); err != nil {
 		return nil, err
 	}
 	s, err := measure(ctx, paths, &o)
