@@ -119,6 +119,67 @@ func TestTasksKilledAtAnyMoment(t *testing.T) {
 	}
 }
 
+// TestKilledBeforeTheFirstShard kills runs that have a plan and no shard: OUT is the beginning of a
+// set for each verb that reads it, with the command that completes it.
+func TestKilledBeforeTheFirstShard(t *testing.T) {
+	photos := filepath.Join(demo(), "photos")
+	for then, more := range map[string][]string{"tfrec convert images": nil, "the remaining tasks": {"--task", "1", "--tasks", "2"}} {
+		t.Run(then, func(t *testing.T) {
+			t.Parallel()
+			args := append([]string{"convert", "images", photos, "OUT", "--encode", "raw", "--shards", "3", "--workers", "1", "--quiet"}, more...)
+			var out string
+			begun := func() bool {
+				out = filepath.Join(t.TempDir(), "out")
+				p := testwait.Start(t, tfrec(t, into(args, out)...))
+				testwait.Until(func() bool {
+					_, err := os.Stat(filepath.Join(out, ".tfrec", "run.json"))
+					return err == nil || p.Ended()
+				})
+				p.Process.Signal(syscall.SIGKILL)
+				p.Wait()
+				shards, err := filepath.Glob(filepath.Join(out, "*.tfrecord*"))
+				return err == nil && len(shards) == 0 && p.ProcessState.ExitCode() == -1
+			}
+			testwait.Until(begun)
+			for _, c := range []struct {
+				verb string
+				code int
+			}{{"verify", exitFaults}, {"inspect", exitFailed}, {"cat", exitFailed}, {"stats", exitFailed}} {
+				run := tfrec(t, c.verb, out)
+				text, _ := run.CombinedOutput()
+				if code := run.ProcessState.ExitCode(); code != c.code || !strings.Contains(string(text), "has not completed") || !strings.Contains(string(text), then) {
+					t.Errorf("%s: exit code %d, want %d: %s", c.verb, code, c.code, text)
+				}
+			}
+			must(t, into(args, out)...)
+		})
+	}
+}
+
+// TestSIGTERMEndsAFilter terminates a filter whose condition takes some time for each record, and
+// would take minutes.
+func TestSIGTERMEndsAFilter(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	row := `{"v":[` + strings.Repeat("1,", 2_500) + "2]}\n"
+	if err := os.WriteFile(filepath.Join(dir, "x.jsonl"), []byte(strings.Repeat(row, 1_000)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "convert", "table", filepath.Join(dir, "x.jsonl"), filepath.Join(dir, "in"), "--quiet")
+	out := filepath.Join(dir, "out")
+	p := testwait.Start(t, tfrec(t, "filter", filepath.Join(dir, "in"), out, "--where", "all(v, any(v, # == 2))", "--quiet"))
+	testwait.Until(func() bool {
+		_, err := os.Stat(filepath.Join(out, ".tfrec"))
+		return err == nil || p.Ended()
+	})
+	p.Process.Signal(syscall.SIGTERM)
+	began := time.Now()
+	p.Wait()
+	if took, code := time.Since(began), p.ProcessState.ExitCode(); code != exitTerminated || took > 10*time.Second {
+		t.Errorf("exit code %d after %v", code, took)
+	}
+}
+
 // verifyShards verifies every file in dir that has a shard's name.
 func verifyShards(t *testing.T, dir string) {
 	t.Helper()

@@ -151,6 +151,19 @@ func TestSilentStore(t *testing.T) {
 			}
 		})
 	}
+	t.Run("named", func(t *testing.T) { synctest.Test(t, func(t *testing.T) { named(t, store) }) })
+}
+
+// named wants a store that stops answering to be named on stderr after 30 s, and then every minute.
+func named(t *testing.T, s *storagetest.Store) {
+	silence(s, 0)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	var stderr bytes.Buffer
+	run(ctx, []string{"cat", "mem://bucket/set", "-q"}, new(bytes.Buffer), &stderr)
+	if text := stderr.String(); !strings.HasPrefix(text, "tfrec: mem://bucket has not answered for 30s;") || strings.Count(text, "mem://bucket has not answered for") != 3 {
+		t.Errorf("in 3 minutes: %s", text)
+	}
 }
 
 // silence has the URLs of this test lead to a store that stops answering.
