@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/setdir"
@@ -73,10 +74,35 @@ func (w *walker) listRecords(src imagePlace, out string) (*recordWalker, error) 
 	if len(a.images) > 0 && a.carried.records == 0 {
 		return nil, fmt.Errorf("no record in %s has an image in the feature %q (%s): %s", src.at.Path(), a.origin.key, optname.ImageOptionsImageKey, a.images[0].bad().Reason)
 	}
+	if err := a.accountForLabelMaps(); err != nil {
+		return nil, err
+	}
 	if unknown := a.tally.Unknown(); unknown != nil {
 		a.o.note("unknown fields, which are not carried over: %v", unknown)
 	}
 	return a, a.nameNumbered(a.origin)
+}
+
+// accountForLabelMaps adds the label maps beside files that are of no set: names of ids that are not
+// used. The names of a set are those of its manifest.
+func (a *recordWalker) accountForLabelMaps() error {
+	seen := map[string]bool{}
+	for _, s := range a.origin.sources {
+		at := storage.Parse(storage.Join(storage.Dir(s.Path), manifest.LabelMapFile))
+		if s.Set != nil || seen[at.String()] || at.String() == storage.Parse(a.o.Labels.Classes).String() {
+			continue
+		}
+		seen[at.String()] = true
+		_, err := at.Stat(a.ctx)
+		switch {
+		case storage.Missing(err):
+		case err != nil:
+			return fmt.Errorf("source: %w", err)
+		default:
+			a.account.Add(account.Metadata, at.Path())
+		}
+	}
+	return nil
 }
 
 // commonSet returns the set that all files belong to; nil if there is none.

@@ -375,3 +375,30 @@ func TestRecordsThatChange(t *testing.T) {
 		}
 	}
 }
+
+// A label map beside files of records that are no set is named: the names in it are not used.
+func TestLabelMapBesideRecords(t *testing.T) {
+	src := t.TempDir()
+	put(t, src, "a/1.png", pngOf(1))
+	set := filepath.Join(t.TempDir(), "set")
+	mustImages(t, src, set, ImageOptions{})
+	shards, err := filepath.Glob(filepath.Join(set, "*.tfrecord-*"))
+	if err != nil || len(shards) != 1 {
+		t.Fatal(shards, err)
+	}
+	data, err := os.ReadFile(shards[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	loose := t.TempDir()
+	put(t, loose, "x.record", data)
+	put(t, loose, "y.record", data)
+	if s := mustImages(t, filepath.Join(loose, "*.record"), t.TempDir(), ImageOptions{}); len(s.LeftOut) > 0 {
+		t.Errorf("left out %v", s.LeftOut)
+	}
+	put(t, loose, "label_map.pbtxt", []byte("item { id: 1 name: 'a' }"))
+	s := mustImages(t, filepath.Join(loose, "*.record"), t.TempDir(), ImageOptions{})
+	if len(s.LeftOut) != 1 || s.LeftOut[0].Reason != "metadata" || s.LeftOut[0].Count != 1 || !strings.HasSuffix(s.LeftOut[0].Names[0], "label_map.pbtxt") {
+		t.Errorf("left out %+v", s.LeftOut)
+	}
+}

@@ -30,6 +30,7 @@ func (l *listing) imagesFromTable(ctx context.Context, o *ImageOptions) error {
 	for _, column := range ignored {
 		l.account.Add(account.Column, column)
 	}
+	l.account.Merge(opened.Account())
 	w := &walker{o: o}
 	var images []imageFile
 	named, left, bad := 0, int64(0), 0

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 
+	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/table"
 	"github.com/tfrec/tfrec/manifest"
@@ -23,6 +26,7 @@ type jsonFeatures struct {
 	bytes   int64                    // of the values in rows
 	rows    map[int32][][]jsonScalar // values of each feature, by the item of the .json
 	beside  map[int32]int32          // item of the .json, by that of the image
+	unused  map[string]int64         // how many .json have a key that no spec names; up to maxUnusedKeys
 }
 
 // jsonScalar is a value of a feature: a number as it is written, or a string.
@@ -30,6 +34,9 @@ type jsonScalar struct {
 	text string
 	kind table.Kind
 }
+
+// maxUnusedKeys is how many keys are told apart; all others are "...".
+const maxUnusedKeys = 64
 
 // maxJSONValues bounds the memory for the values of all samples in bytes. Each takes jsonValueCost
 // and its text.
@@ -39,7 +46,7 @@ const (
 )
 
 func newJSONFeatures(specs []FeatureSpec) *jsonFeatures {
-	j := &jsonFeatures{specs: specs, rows: map[int32][][]jsonScalar{}, beside: map[int32]int32{}, seen: make([]bool, len(specs))}
+	j := &jsonFeatures{specs: specs, rows: map[int32][][]jsonScalar{}, beside: map[int32]int32{}, unused: map[string]int64{}, seen: make([]bool, len(specs))}
 	for _, s := range specs {
 		j.columns = append(j.columns, table.Column{Name: s.Name, Kind: kindOfType[s.Type], Length: 1})
 	}
@@ -58,6 +65,7 @@ func (j *jsonFeatures) add(item int32, text []byte) error {
 		if !ok {
 			continue
 		}
+		delete(object, s.Name)
 		j.seen[i] = true
 		values, list, err := scalarsOf(raw)
 		if err != nil {
@@ -80,6 +88,12 @@ func (j *jsonFeatures) add(item int32, text []byte) error {
 		for _, v := range values {
 			j.bytes += jsonValueCost + int64(len(v.text))
 		}
+	}
+	for name := range object {
+		if _, known := j.unused[name]; !known && (len(j.unused) >= maxUnusedKeys || len(name) > maxFilename) {
+			name = "..."
+		}
+		j.unused[name]++
 	}
 	if j.bytes <= maxJSONValues { // fill tells what is beyond
 		j.rows[item] = row
@@ -193,6 +207,9 @@ func widen(kind *table.Kind, other table.Kind) error {
 
 // fill gives the images their features, and describes them.
 func (j *jsonFeatures) fill(l *listing) error {
+	for _, name := range slices.Sorted(maps.Keys(j.unused)) {
+		l.account.Add(account.Key, fmt.Sprintf("%s (%d)", name, j.unused[name]))
+	}
 	if j.bytes > maxJSONValues {
 		return fmt.Errorf("%s: the values in .json members take more than %d bytes of memory: name fewer, or store .json as it is", optname.ImageOptionsFeatures, int64(maxJSONValues))
 	}

@@ -45,6 +45,9 @@ func TestWebDatasets(t *testing.T) {
 			if s.Records != 30 || s.Errors != 0 || s.SkippedFiles > 1 { // what a Mac adds
 				t.Errorf("%s%s: %+v", name, ext, s)
 			}
+			if said := strings.Contains(fmt.Sprint(s.LeftOut), "1 key of JSON members not stored: other (30)"); said != (name == "features") {
+				t.Errorf("%s%s: left out %v", name, ext, s.LeftOut)
+			}
 			if again := mustImages(t, src, out, o); again.Status != UpToDate {
 				t.Errorf("%s%s: again: %s", name, ext, again.Status)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
@@ -94,31 +95,18 @@ func (o *TableOptions) resolve(t *tables) (*tableColumns, error) {
 	if err := c.makeFeatures(o, t); err != nil {
 		return nil, err
 	}
-	var narrowed []string
-	narrowedAt := ""
 	for i, name := range header {
-		if o.Vocab && i == c.label || o.drops(name) {
+		if o.drops(name) {
+			t.account.Add(account.Column, name)
 			continue
 		}
-		if c.types[i] == TypeFloat && t.columns[i].narrowed {
-			narrowed, narrowedAt = append(narrowed, name), cmp.Or(narrowedAt, t.columns[i].narrowedAt)
+		if o.Vocab && i == c.label {
+			continue
 		}
+		t.columns[i].accountFor(&t.account, c.types[i])
 		if _, given := o.Types[name]; !given && c.types[i] == TypeBytes {
 			o.noteIf(t.columns[i].kindNote)
 		}
-		if c.types[i] == TypeBytes {
-			o.noteIf(t.columns[i].encodingNote)
-		}
-		if c.types[i] == TypeFloat {
-			o.noteIf(t.columns[i].lossNote)
-		}
-	}
-	if narrowed != nil {
-		have, first := "may have", ""
-		if narrowedAt != "" {
-			have, first = "have", "; the first is at "+narrowedAt
-		}
-		o.note("%s %s: numbers %s more digits than a 32-bit float, which is all that an Example holds, and are rounded%s", plural.Noun(len(narrowed), "column"), plural.Quoted(narrowed, 5), have, first)
 	}
 	description, err := json.Marshal(c.features)
 	if err != nil {
@@ -127,6 +115,18 @@ func (o *TableOptions) resolve(t *tables) (*tableColumns, error) {
 	// Labels may have any bytes, which JSON does not preserve.
 	c.digest = xxh3.Hash128(fmt.Appendf(description, "%q %d", c.labels, c.key)).Bytes()
 	return c, nil
+}
+
+// accountFor adds what is lost of a column that is stored with a type.
+func (c *inputColumn) accountFor(a *account.Account, stored ColumnType) {
+	switch {
+	case c.counts != nil && stored == TypeFloat:
+		c.counts.AccountForFloats(a, c.name)
+	case c.counts != nil && stored == TypeBytes:
+		c.counts.AccountForText(a, c.name)
+	case c.narrowed && stored == TypeFloat:
+		a.Add(account.Rounded, c.name)
+	}
 }
 
 // noteIf reports a note that is not empty.

@@ -110,10 +110,7 @@ func (c *csvFormat) merge(files []*tableFile) ([]inputColumn, error) {
 	}
 	for i, name := range header {
 		n := &counts[i]
-		columns[i] = inputColumn{name: name, length: 1, text: n.Foreign == 0, missing: n.Missing, kindNote: n.KindNote(name), lossNote: n.LossNote(name), encodingNote: n.EncodingNote(name)}
-		if n.Rounded {
-			columns[i].narrowed, columns[i].narrowedAt = true, n.FirstRounded.String()
-		}
+		columns[i] = inputColumn{name: name, length: 1, text: n.Foreign == 0, missing: n.Missing, kindNote: n.KindNote(name), counts: n}
 		kind := ColumnType(n.Kind().String())
 		if n.Ints+n.Floats+n.Texts+n.Padded > 0 {
 			columns[i].kind = kind

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -20,7 +21,8 @@ type tables struct {
 	columns []inputColumn // of all files; nil before scan
 	rows    int64
 	bytes   int64
-	scanned scanState // results of scan to save
+	scanned scanState       // results of scan to save
+	account account.Account // of what the files have and the set does not
 	now     func() time.Time
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/table"
@@ -190,13 +191,13 @@ type inputColumn struct {
 	shape   []int // of a list that is an array of several dimensions, of length values
 	text    bool  // bytes are UTF-8
 	missing int64
-	// narrowed says that numbers have more digits than floats hold, narrowedAt where the first is, if
-	// that is known.
-	narrowed   bool
-	narrowedAt string
-	// Notes for a user about a column that is stored as bytes without being asked for, about one
-	// stored as float, and about the bytes of one; empty for one without surprises.
-	kindNote, lossNote, encodingNote string
+	// narrowed says that numbers may have more digits than floats hold, for columns without counts.
+	narrowed bool
+	// counts are those of a column of CSV; nil for other formats.
+	counts *csvscan.Column
+	// kindNote is a note for a user about a column that is stored as bytes without being asked for;
+	// empty for one without surprises.
+	kindNote string
 }
 
 // tableRows are the rows of a chunk, from the first to the last. It is not safe for concurrent use.

@@ -224,7 +224,9 @@ func (s *tableSource) identityOf(dst []byte, p part) []byte {
 }
 
 // layout implements source.
-func (s *tableSource) layout() layout { return layout{jobs: s.planned, options: s.o.effective(s)} }
+func (s *tableSource) layout() layout {
+	return layout{jobs: s.planned, options: s.o.effective(s), leftOut: leftOutOf(&s.tables.account)}
+}
 
 // labelCounts implements source.
 func (s *tableSource) labelCounts(byID map[int32]int64) map[string]int64 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
@@ -70,7 +71,7 @@ func (t *tables) scan(ctx context.Context, o *TableOptions, out string) error {
 	if !o.HashInputs && out != "" {
 		before = readScan(ctx, out)
 	}
-	var blank int64
+	t.account = account.Account{}
 	for _, f := range t.files {
 		path := f.path()
 		result := before.Files[path]
@@ -95,10 +96,10 @@ func (t *tables) scan(ctx context.Context, o *TableOptions, out string) error {
 		}
 		n := f.counts()
 		f.firstRow = t.rows
-		t.rows, t.bytes, blank = t.rows+n.rows, t.bytes+n.bytes, blank+n.blank
-	}
-	if blank > 0 {
-		o.note("blank lines skipped: %d", blank)
+		t.rows, t.bytes = t.rows+n.rows, t.bytes+n.bytes
+		if n.blank > 0 {
+			t.account.AddMany(account.Blank, n.blank, f.name)
+		}
 	}
 	if t.rows == 0 {
 		return fmt.Errorf("%s: %s: nothing to convert", t.files[0].Name(), t.format.noRows())

@@ -52,6 +52,11 @@ const (
 	Metadata    Reason = "metadata"
 	Column      Reason = "column"
 	Field       Reason = "annotation_field"
+	Key         Reason = "json_key"
+	Rounded     Reason = "rounded"
+	Beyond      Reason = "beyond_float"
+	Encoding    Reason = "not_utf8"
+	Blank       Reason = "blank_line"
 	Other       Reason = "other"
 )
 
@@ -93,6 +98,11 @@ var reasons = []meaning{
 	{Metadata, "file of metadata", optname.Textf("not read"), false, false},
 	{Column, "column", optname.Textf("of the table not stored"), false, true},
 	{Field, "field", optname.Textf("of annotations not kept"), false, false},
+	{Key, "key", optname.Textf("of JSON members not stored"), false, false},
+	{Rounded, "column", optname.Textf("of numbers that a 32-bit float rounds"), false, false},
+	{Beyond, "column", optname.Textf("of numbers beyond the range of a 32-bit float (%s NAME=bytes keeps them)", optname.CSVOptionsTypes), false, false},
+	{Encoding, "column", optname.Textf("with text that is not UTF-8, stored as it is (iconv converts the file)"), false, false},
+	{Blank, "blank line", optname.Textf("skipped"), false, false},
 	{Other, "other file", optname.Textf("in the source left alone"), false, false},
 }
 
@@ -130,7 +140,27 @@ func (e Entry) String() string {
 type Account struct{ entries map[Reason]*Entry }
 
 // Add adds something by its name, which may be any bytes.
-func (a *Account) Add(r Reason, name string) {
+func (a *Account) Add(r Reason, name string) { a.AddMany(r, 1, name) }
+
+// AddMany adds n things that have one name.
+func (a *Account) AddMany(r Reason, n int64, name string) {
+	e := a.entry(r)
+	if e.Count += n; len(e.Names) < most {
+		e.Names = append(e.Names, jsontext.Readable(name))
+	}
+}
+
+// Merge adds what is in another account.
+func (a *Account) Merge(other *Account) {
+	for _, e := range other.Entries() {
+		mine := a.entry(e.Reason)
+		mine.Count += e.Count
+		mine.Names = append(mine.Names, e.Names[:min(len(e.Names), most-len(mine.Names))]...)
+	}
+}
+
+// entry returns the entry for a reason, which it makes if there is none.
+func (a *Account) entry(r Reason) *Entry {
 	if a.entries == nil {
 		a.entries = map[Reason]*Entry{}
 	}
@@ -139,9 +169,7 @@ func (a *Account) Add(r Reason, name string) {
 		e = &Entry{Reason: r, Names: []string{}}
 		a.entries[r] = e
 	}
-	if e.Count++; len(e.Names) < most {
-		e.Names = append(e.Names, jsontext.Readable(name))
-	}
+	return e
 }
 
 // Count returns how many things were added for a reason.

@@ -29,6 +29,19 @@ func (n *Names) Unused(name string, value []byte) {
 	n.unused.Add([]byte(name), value)
 }
 
+// AllUnused notes members of annotations that are not kept.
+func (n *Names) AllUnused(fields Fields) {
+	if len(fields) == 0 {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.unused == nil {
+		n.unused = Fields{}
+	}
+	n.unused.Merge(fields)
+}
+
 // Index returns the number of a class, which is provisional until [Names.Assign]. It is an error if
 // the name is empty or has more than [MaxName] bytes.
 func (n *Names) Index(name []byte) (int32, error) {

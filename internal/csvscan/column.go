@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 )
@@ -129,22 +130,21 @@ func (c *Column) KindNote(name string) string {
 	return ""
 }
 
-// EncodingNote says how many values are not UTF-8. It is empty when all are.
-func (c *Column) EncodingNote(name string) string {
-	if c.Foreign == 0 {
-		return ""
+// AccountForFloats adds what is lost of the column, by its name, where it is stored as 32-bit floats.
+func (c *Column) AccountForFloats(a *account.Account, name string) {
+	if c.Rounded {
+		a.Add(account.Rounded, fmt.Sprintf("%s (the first at %v)", name, c.FirstRounded))
 	}
-	return fmt.Sprintf("column %q: values that are not UTF-8 are stored as they are: %d; the first is at %v; iconv converts the file, for example from ISO-8859-1", name, c.Foreign, c.FirstForeign)
+	if c.Lossy > 0 {
+		a.Add(account.Beyond, fmt.Sprintf("%s (%s, the first at %v)", name, plural.Of(c.Lossy, "value"), c.FirstLossy))
+	}
 }
 
-// LossNote says how many values a 32-bit float cannot hold, with the option that
-// keeps them. It is empty when there are none.
-func (c *Column) LossNote(name string) string {
-	if c.Lossy == 0 {
-		return ""
+// AccountForText adds the column, by its name, if it has text that is not UTF-8 and is stored as bytes.
+func (c *Column) AccountForText(a *account.Account, name string) {
+	if c.Foreign > 0 {
+		a.Add(account.Encoding, fmt.Sprintf("%s (%s, the first at %v)", name, plural.Of(c.Foreign, "value"), c.FirstForeign))
 	}
-	return fmt.Sprintf("column %q: values outside the range of a 32-bit float, which is all that an Example holds: %d; the first is at %v; %s %s keeps them as they are",
-		name, c.Lossy, c.FirstLossy, optname.CSVOptionsTypes, assign(name, "bytes"))
 }
 
 // counts lists the kinds of a mixed column.

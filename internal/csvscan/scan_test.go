@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/textfile"
 )
 
@@ -173,12 +174,18 @@ func TestNotes(t *testing.T) {
 		`column "mixed": not all of one kind (2 int64, 1 float, 1 text), so stored as bytes; the first that is not a plain number is at NAME line 4: "abc"; CSVOptions.Types mixed=float makes rows whose values are not numbers errors`,
 		`column "zeros": not all of one kind (2 int64, 2 text), so stored as bytes; the first that is not a plain number is at NAME line 2: "007", a number with leading zeros; CSVOptions.Types zeros=float reads it as a number`,
 		`column "all": no value in 4 rows: stored as bytes; CSVOptions.Types all=float gives another type`,
-		`column "big": values outside the range of a 32-bit float, which is all that an Example holds: 1; the first is at NAME line 2: "1e300"; CSVOptions.Types big=bytes keeps them as they are`,
+		`beyond_float: big (1 value, the first at NAME line 2: "1e300")`,
 		``,
 		`column "flag": true and false are stored as they are written, as bytes; CSVOptions.Types flag=int64 stores 1 and 0`,
-		"column \"far\": values that are not UTF-8 are stored as they are: 2; the first is at NAME line 3: \"K\\xf6ln\"; iconv converts the file, for example from ISO-8859-1",
+		`not_utf8: far (2 values, the first at NAME line 3: "K\xf6ln")`,
 	} {
-		got := table.Columns[i].KindNote(s.Header()[i]) + table.Columns[i].EncodingNote(s.Header()[i]) + table.Columns[i].LossNote(s.Header()[i])
+		var a account.Account
+		table.Columns[i].AccountForFloats(&a, s.Header()[i])
+		table.Columns[i].AccountForText(&a, s.Header()[i])
+		got := table.Columns[i].KindNote(s.Header()[i])
+		for _, e := range a.Entries() {
+			got += fmt.Sprintf("%s: %s", e.Reason, strings.Join(e.Names, " "))
+		}
 		if got = strings.ReplaceAll(got, s.Name(), "NAME"); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}

@@ -98,14 +98,11 @@ func (c *csvTable) inferKinds(ctx context.Context, t *Table, path string) error 
 			if found.Texts > 0 && found.Ints+found.Floats > 0 {
 				t.notes = append(t.notes, fmt.Sprintf("column %q: stored as bytes, as not all of its values are plain numbers: the first that is not is at %v", f.Name, found.FirstText))
 			}
-			if note := found.EncodingNote(f.Name); column.Kind == table.Bytes && note != "" {
-				t.notes = append(t.notes, note)
-			}
-			if column.Kind == table.Float && found.Lossy > 0 {
-				t.notes = append(t.notes, fmt.Sprintf("column %q: values outside the range of a 32-bit float: %d; the first is at %v", f.Name, found.Lossy, found.FirstLossy))
-			}
-			if column.Kind == table.Float && found.Rounded {
-				t.notes = append(t.notes, fmt.Sprintf("column %q: numbers have more digits than a 32-bit float, and are rounded; the first is at %v", f.Name, found.FirstRounded))
+			switch column.Kind {
+			case table.Bytes:
+				found.AccountForText(&t.account, f.Name)
+			case table.Float:
+				found.AccountForFloats(&t.account, f.Name)
 			}
 		}
 		t.kinds = append(t.kinds, column)

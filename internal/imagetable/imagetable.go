@@ -28,6 +28,7 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/table"
 )
 
@@ -92,6 +93,7 @@ type Table struct {
 	features    []int    // columns
 	kinds       []table.Column
 	notes       []string
+	account     account.Account
 	found       Header
 	spaced      string // a label with spaces around it, of the rows that were read
 }
@@ -186,6 +188,9 @@ func (t *Table) Text() bool {
 	_, text := t.src.(*csvTable)
 	return text
 }
+
+// Account is what is lost of the columns that are features.
+func (t *Table) Account() *account.Account { return &t.account }
 
 // Notes are sentences about what a user may not expect.
 func (t *Table) Notes() []string { return t.notes }

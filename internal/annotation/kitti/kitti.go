@@ -18,11 +18,11 @@ const (
 	memory  = 2 // for each byte of a file
 )
 
-// Fields of a line; a score may follow them. Those from height on are in 3D, and not read.
+// Fields of a line; a score may follow them.
 const (
 	fieldType = iota
 	fieldTruncated
-	fieldOccluded // 0 to 3, not read: records have no place for it
+	fieldOccluded
 	fieldAlpha
 	fieldXMin
 	fieldYMin
@@ -30,6 +30,17 @@ const (
 	fieldYMax
 	fields = 15
 )
+
+// unkept are the fields that records have no place for, and how they are written where the object has
+// none, as in labels of boxes alone.
+var unkept = []struct {
+	name        string
+	first, last int
+	none        float64
+}{
+	{"occluded", fieldOccluded, fieldOccluded, -1}, {"alpha", fieldAlpha, fieldAlpha, -10},
+	{"dimensions", 8, 10, -1}, {"location", 11, 13, -1000}, {"rotation_y", 14, 14, -10}, {"score", fields, fields, 0},
+}
 
 // Read reads the .txt files of a directory, local or in a store, and of those below it; only those
 // in directories named label_2, if there are any.
@@ -49,9 +60,11 @@ func parse(im *annotation.Image, data []byte, names *annotation.Names) error {
 	if err != nil {
 		return err
 	}
+	unused := annotation.Fields{}
 	im.Objects = make([]annotation.Object, 0, min(bytes.Count(text, []byte("\n"))+1, (len(text)+1)/(2*fields)))
 	for n, line := range annotation.Lines(text) {
 		part, count := split(line)
+		var err error
 		if string(part[fieldType]) == "DontCare" {
 			continue
 		}
@@ -60,6 +73,7 @@ func parse(im *annotation.Image, data []byte, names *annotation.Names) error {
 			err = fmt.Errorf("it has %d fields: want %d, or %d with a score", count, fields, fields+1)
 		} else {
 			err = add(im, name, &part, names)
+			account(unused, &part)
 		}
 		if err != nil {
 			if err := im.Refuse(name, n, err.Error()); err != nil {
@@ -67,11 +81,28 @@ func parse(im *annotation.Image, data []byte, names *annotation.Names) error {
 			}
 		}
 	}
+	names.AllUnused(unused)
 	return nil
 }
 
-// split returns the fields of a line that are read, and how many it has.
-func split(line []byte) (part [fields][]byte, count int) {
+// account counts the fields of a line that are not kept. A share of truncation is kept as whether it
+// is above 0.
+func account(unused annotation.Fields, part *[fields + 1][]byte) {
+	for _, f := range unkept {
+		for _, text := range part[f.first : f.last+1] {
+			if v, ok := csvscan.ParseFloat64(text); ok && v != 0 && v != f.none {
+				unused.Add([]byte(f.name), text)
+				break
+			}
+		}
+	}
+	if v, ok := csvscan.ParseFloat64(part[fieldTruncated]); ok && v > 0 && v < 1 {
+		unused.Add([]byte("truncated as a share"), part[fieldTruncated])
+	}
+}
+
+// split returns the fields of a line, and how many it has.
+func split(line []byte) (part [fields + 1][]byte, count int) {
 	for field := range bytes.FieldsSeq(line) {
 		if count < len(part) {
 			part[count] = field
@@ -82,7 +113,7 @@ func split(line []byte) (part [fields][]byte, count int) {
 }
 
 // add adds the object of a line to an image.
-func add(im *annotation.Image, name string, part *[fields][]byte, names *annotation.Names) (err error) {
+func add(im *annotation.Image, name string, part *[fields + 1][]byte, names *annotation.Names) (err error) {
 	number := func(i int) float64 {
 		v, ok := csvscan.ParseFloat64(part[i])
 		if !ok && err == nil {

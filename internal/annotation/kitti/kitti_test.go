@@ -2,6 +2,7 @@ package kitti
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"strings"
 	"testing"
@@ -93,4 +94,17 @@ func FuzzParse(f *testing.F) {
 		}
 		names.Assign(&annotation.Set{Images: []annotation.Image{im}})
 	})
+}
+
+// TestUnusedFields counts what records have no place for, not what stands for no value.
+func TestUnusedFields(t *testing.T) {
+	lines := "Car 0 0 -10 1 2 3 4" + rest + "\nCar 0.31 2 1.85 1 2 3 4 1.5 1.6 3.7 -16.5 2.4 58.5 1.57\nVan 1 3 0 1 2 3 4" + rest + " 0.9\nDontCare -1 -1 1 1 2 3 4" + rest + "\n"
+	s, err := read(t, map[string]string{"1.txt": lines, "2.txt": lines})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := annotation.Fields{"truncated as a share": 2, "occluded": 4, "alpha": 2, "dimensions": 2, "location": 2, "rotation_y": 2, "score": 2}
+	if !maps.Equal(s.Unused, want) {
+		t.Errorf("%v, want %v", s.Unused, want)
+	}
 }

@@ -30,6 +30,9 @@ type parser struct {
 	text  []byte // of the innermost element
 	roots int
 	count int // of objects
+	// unused counts the elements of objects that records have no place for.
+	unused annotation.Fields
+	filled bool // the open element of an object has some with a value
 	object
 }
 
@@ -63,7 +66,8 @@ func parse(im *annotation.Image, data []byte, names *annotation.Names) error {
 	}
 	d := xml.NewDecoder(bytes.NewReader(data))
 	d.CharsetReader = charset
-	p := parser{im: im, names: names}
+	p := parser{im: im, names: names, unused: annotation.Fields{}}
+	defer func() { names.AllUnused(p.unused) }()
 	for {
 		token, err := d.Token()
 		switch {
@@ -144,6 +148,8 @@ func (p *parser) end() (err error) {
 		p.im.Height = annotation.Side(text)
 	case p.depth == 3 && p.path[1] == "object":
 		p.field(name, text)
+	case p.depth > 3 && p.path[1] == "object" && p.path[2] != "bndbox":
+		p.filled = p.filled || len(text) > 0 && string(text) != "0"
 	case p.depth == 4 && p.path[1] == "object" && p.path[2] == "bndbox":
 		p.edge(name, text)
 	}
@@ -171,7 +177,14 @@ func (p *parser) field(name string, text []byte) {
 		if p.seen&fieldDifficult == 0 && p.first(fieldDifficult, name) {
 			p.o.Difficult = p.flag(name, text)
 		}
+	case "bndbox":
+	default:
+		if p.filled {
+			text = []byte("...")
+		}
+		p.unused.Add([]byte(name), text)
 	}
+	p.filled = false
 }
 
 // edge takes an element of an object's bndbox.

@@ -127,8 +127,21 @@ func TestRandom(t *testing.T) {
 				parts := []string{
 					"<name>" + classes[class] + "</name>", "<pose>" + o.View + "</pose>", fmt.Sprintf("<truncated>%d</truncated>\n", o.Truncated), fmt.Sprintf("<difficult> %d</difficult>", o.Difficult),
 					"<bndbox><ymax>" + number(o.Box.YMax) + "</ymax><xmin>" + number(o.Box.XMin) + "</xmin>\n<ymin>" + number(o.Box.YMin) + "</ymin><xmax> " + number(o.Box.XMax) + "</xmax></bndbox>",
-					"<part><name>tail</name></part>",
+					"<part><name>tail</name></part>", "<occluded>0</occluded>", "<actions><run>0</run></actions>",
 				}
+				unused := annotation.Fields{"part": 1}
+				if r.IntN(2) == 0 {
+					unused["attributes"] = 1
+					parts = append(parts, "<attributes><attribute><name>colour</name><value>red</value></attribute></attributes>")
+				}
+				if r.IntN(2) == 0 {
+					unused["actions"] = 1
+					parts[len(parts)-1] += "<actions><run>0</run><walk>1</walk></actions>"
+				}
+				if want.Unused == nil {
+					want.Unused = annotation.Fields{}
+				}
+				want.Unused.Merge(unused)
 				r.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
 				xml += "<object>" + strings.Join(parts, "\n") + "</object>"
 				im.Objects = append(im.Objects, o)
