@@ -668,3 +668,44 @@ func TestCSVStopsWhenCancelled(t *testing.T) {
 		}
 	}
 }
+
+// A table as pandas writes it has its index in a first column without a name, which gets the name
+// under which pandas reads it, and --drop leaves out.
+func TestIndexOfPandas(t *testing.T) {
+	for text, want := range map[string]string{
+		",age,name\n0,31,a\n1,,b\n":     "Unnamed: 0 age name",
+		"Unnamed: 0,age,name\n0,31,a\n": "Unnamed: 0 age name",
+		"age,,name\n0,31,a\n":           "",
+		",,name\n0,31,a\n":              "",
+		",age,Unnamed: 0\n0,31,a\n":     "",
+	} {
+		src := writeTable(t, "t.csv", text)
+		schema, err := CSVSchema(t.Context(), []string{src}, CSVOptions{})
+		if want == "" {
+			if err == nil || !strings.Contains(err.Error(), "without a name") {
+				t.Errorf("%q: %v, %v", text, schema, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		var names []string
+		for _, c := range schema.Columns {
+			names = append(names, c.Name)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+		var notes []string
+		o := CSVOptions{Options: Options{Note: func(s string) { notes = append(notes, s) }}, Drop: []string{"Unnamed: 0"}}
+		if schema, err := CSVSchema(t.Context(), []string{src}, o); err != nil || len(schema.Columns) != 2 || len(notes) > 0 {
+			t.Errorf("%q without it: %v, %v, %q", text, schema, err, notes)
+		}
+		o.Drop = nil
+		if _, err := CSVSchema(t.Context(), []string{src}, o); err != nil || len(notes) != 1 || !strings.Contains(notes[0], "pandas") {
+			t.Errorf("%q: %v, %q", text, err, notes)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/tfrec/tfrec/internal/account"
+	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
@@ -94,6 +95,9 @@ func (o *TableOptions) resolve(t *tables) (*tableColumns, error) {
 	}
 	if err := c.makeFeatures(o, t); err != nil {
 		return nil, err
+	}
+	if o.Format == TableCSV && header[0] == csvscan.IndexName && !o.drops(csvscan.IndexName) {
+		o.note("the first column is %q, as pandas names the index of rows, and is stored: CSVOptions.Drop leaves it out", csvscan.IndexName)
 	}
 	for i, name := range header {
 		if o.drops(name) {

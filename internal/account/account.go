@@ -217,14 +217,20 @@ func init() {
 // metadata are the names of files that say something about images, in lower case.
 var metadata = []string{
 	"_classes.csv", "annotations.json", "classes.txt", "data.yaml", "data.yml", "dataset_info.json", "label_map.pbtxt", "labelmap.txt",
-	"labels.csv", "labels.json", "labels.txt", "metadata.csv", "metadata.json", "metadata.jsonl", "metadata.parquet", "obj.data", "obj.names",
+	"labels.csv", "labels.json", "labels.txt", "metadata.csv", "metadata.json", "metadata.jsonl", "metadata.parquet", "obj.data", "obj.names", "sample_submission.csv",
 	"test.csv", "test.txt", "train.csv", "train.txt", "val.csv", "val.txt", "valid.txt",
+}
+
+// isCOCO reports whether a file has the name of one of COCO's annotations.
+func isCOCO(base string) bool {
+	kind, _, _ := strings.Cut(base, "_")
+	return path.Ext(base) == ".json" && slices.Contains([]string{"captions", "instances", "panoptic", "person", "stuff"}, kind)
 }
 
 // OfFile returns the reason for a file that is no image by its name.
 func OfFile(name string) Reason {
 	base := strings.ToLower(path.Base(name))
-	if slices.Contains(metadata, base) || strings.Contains("/"+name, "/ImageSets/") {
+	if slices.Contains(metadata, base) || strings.Contains("/"+name, "/ImageSets/") || isCOCO(base) {
 		return Metadata
 	}
 	for _, compression := range []string{".gz", ".zst"} {

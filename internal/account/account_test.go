@@ -12,6 +12,7 @@ func TestOfFile(t *testing.T) {
 		"IMG_1.HEIC": HEIC, "a/b.avif": AVIF, "x.jxl": JPEGXL, "x.cr2": RAW, "clip.MP4": Video, "a.wav": Audio, "a.svg": SVG, "a.PDF": PDF, "a.psd": PSD,
 		"photos.tar": Archive, "photos.tar.gz": Archive, "x.tfrecord": Records, "x.tfrecord-00000-of-00001": Records, "train.record-00000-of-00010": Records,
 		"data.yaml": Metadata, "a/metadata.jsonl": Metadata, "ImageSets/Main/dog_train.txt": Metadata, "label_map.pbtxt": Metadata,
+		"annotations/instances_val2017.json": Metadata, "person_keypoints_train2017.json": Metadata, "sample_submission.csv": Metadata, "instances.txt": Other,
 		"notes.txt": Other, "README": Other, "": Other, "a.jpg_large": Other, "x.json.gz": Other,
 	} {
 		if got := OfFile(name); got != want {

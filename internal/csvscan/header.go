@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -62,6 +63,17 @@ func skipComment(in *bufio.Reader, isComment func(line []byte) bool) (int64, err
 	}
 	_, err = in.Discard(size)
 	return int64(size), err
+}
+
+// IndexName is the name of a first column without one, which is the index of the rows of a table as
+// pandas writes it. pandas reads it under this name.
+const IndexName = "Unnamed: 0"
+
+// nameIndex names the first column if all others have a name.
+func nameIndex(names []string) {
+	if len(names) > 1 && names[0] == "" && !slices.Contains(names[1:], "") && !slices.Contains(names, IndexName) {
+		names[0] = IndexName
+	}
 }
 
 // readHeader reads the first row, which is not blank. It returns the names without blanks around them,

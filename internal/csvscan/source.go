@@ -159,6 +159,7 @@ func (s *Source) open(ctx context.Context, opts Options) error {
 	if n := len(s.header); n > 1 && s.header[n-1] == "" && len(opts.Columns) != n {
 		s.header, s.dialect.Trailing = s.header[:n-1], true
 	}
+	nameIndex(s.header)
 	if opts.Columns != nil {
 		if s.header != nil && len(s.header) != len(opts.Columns) {
 			return fmt.Errorf("%w: %s, but %s names %d", ErrHeader, plural.Of(len(s.header), "column"), optname.CSVOptionsColumns, len(opts.Columns))
@@ -171,8 +172,8 @@ func (s *Source) open(ctx context.Context, opts Options) error {
 // Dialect is the dialect, with the delimiter that was given or found.
 func (s *Source) Dialect() Dialect { return s.dialect }
 
-// Header returns the names of the columns: all different, none empty. It is nil
-// where there are none. The slice is the Source's own.
+// Header returns the names of the columns: all different, none empty. A first column
+// without a name is [IndexName] if it is the only one. It is nil where there are none. The slice is the Source's own.
 func (s *Source) Header() []string { return s.header }
 
 // Comments is how many lines Options.Comment skipped.
