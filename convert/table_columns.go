@@ -129,7 +129,7 @@ func (c *inputColumn) accountFor(a *account.Account, stored ColumnType) {
 	case c.counts != nil && stored == TypeBytes:
 		c.counts.AccountForText(a, c.name)
 	case c.narrowed && stored == TypeFloat:
-		a.Add(account.Rounded, c.name)
+		a.Add(account.Wide, c.name)
 	}
 }
 

@@ -191,7 +191,8 @@ type inputColumn struct {
 	shape   []int // of a list that is an array of several dimensions, of length values
 	text    bool  // bytes are UTF-8
 	missing int64
-	// narrowed says that numbers may have more digits than floats hold, for columns without counts.
+	// narrowed says that numbers have 64 bits and may have more digits than floats hold, for columns
+	// without counts.
 	narrowed bool
 	// counts are those of a column of CSV; nil for other formats.
 	counts *csvscan.Column

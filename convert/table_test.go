@@ -189,7 +189,7 @@ func TestTablesAreMerged(t *testing.T) {
 	if got := show(examples(t, out, "train")); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if len(notes) > 0 || fmt.Sprint(sum.LeftOut) != "[1 column of numbers that a 32-bit float rounds: n]" {
+	if len(notes) > 0 || fmt.Sprint(sum.LeftOut) != "[1 column of 64-bit numbers, stored as 32-bit floats: n]" {
 		t.Errorf("notes %q, left out: %+v", notes, sum.LeftOut)
 	}
 	schema, err := TableSchema(t.Context(), paths("a.jsonl", "b.jsonl"), TableOptions{})

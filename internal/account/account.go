@@ -54,6 +54,7 @@ const (
 	Field       Reason = "annotation_field"
 	Key         Reason = "json_key"
 	Rounded     Reason = "rounded"
+	Wide        Reason = "float64"
 	Beyond      Reason = "beyond_float"
 	Encoding    Reason = "not_utf8"
 	Blank       Reason = "blank_line"
@@ -100,6 +101,7 @@ var reasons = []meaning{
 	{Field, "field", optname.Textf("of annotations not kept"), false, false},
 	{Key, "key", optname.Textf("of JSON members not stored"), false, false},
 	{Rounded, "column", optname.Textf("of numbers that a 32-bit float rounds"), false, false},
+	{Wide, "column", optname.Textf("of 64-bit numbers, stored as 32-bit floats"), false, false},
 	{Beyond, "column", optname.Textf("of numbers beyond the range of a 32-bit float (%s NAME=bytes keeps them)", optname.CSVOptionsTypes), false, false},
 	{Encoding, "column", optname.Textf("with text that is not UTF-8, stored as it is (iconv converts the file)"), false, false},
 	{Blank, "blank line", optname.Textf("skipped"), false, false},
