@@ -100,7 +100,7 @@ var reasons = []meaning{
 	{Column, "column", optname.Textf("of the table not stored"), false, true},
 	{Field, "field", optname.Textf("of annotations not kept"), false, false},
 	{Key, "key", optname.Textf("of JSON members not stored"), false, false},
-	{Rounded, "column", optname.Textf("of numbers that a 32-bit float rounds"), false, false},
+	{Rounded, "column", optname.Textf("whose digits a 32-bit float does not hold, rounded"), false, false},
 	{Wide, "column", optname.Textf("of 64-bit numbers, stored as 32-bit floats"), false, false},
 	{Beyond, "column", optname.Textf("of numbers beyond the range of a 32-bit float (%s NAME=bytes keeps them)", optname.CSVOptionsTypes), false, false},
 	{Encoding, "column", optname.Textf("with text that is not UTF-8, stored as it is (iconv converts the file)"), false, false},

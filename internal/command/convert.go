@@ -243,6 +243,9 @@ func printOutcome(cmd *cobra.Command, sum *convert.Summary, err error, out strin
 		return faultError(err)
 	case err != nil:
 		return err
+	}
+	noteLeftOut(cmd, sum)
+	switch {
 	case sum.Status == convert.Planned:
 		return printDryRun(cmd, sum, out)
 	case jsonFlag(cmd):
@@ -324,11 +327,18 @@ func printSummary(w io.Writer, s *convert.Summary, out string) error {
 		}
 		b.WriteString("\n")
 	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// noteLeftOut says what is not used and no note has said.
+func noteLeftOut(cmd *cobra.Command, s *convert.Summary) {
+	if quietFlag(cmd) || jsonFlag(cmd) {
+		return
+	}
 	const most = 8
 	unsaid := slices.DeleteFunc(slices.Clone(s.LeftOut), convert.LeftOut.Noted)
 	for _, e := range unsaid[:min(len(unsaid), most)] {
-		fmt.Fprintf(&b, "  %s\n", e.String())
+		notesTo(cmd.ErrOrStderr())(e.String())
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
