@@ -98,6 +98,9 @@ func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) er
 	if left > 0 {
 		o.note("%s left out by %s and %s", plural.Of(left, "annotated image"), optname.SelectSpecInclude, optname.SelectSpecExclude)
 	}
+	if o.keepsUnannotated(a) && !o.Annotations.KeepUnannotated {
+		o.noteUnlabelled(paths[:len(l.images)], of)
+	}
 	kept := l.images[:0]
 	for i, p := range l.images {
 		if of[i] != 0 || o.keepsUnannotated(a) {
@@ -116,6 +119,28 @@ func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) er
 	l.images = append(kept, missing...)
 	slices.SortStableFunc(l.images, func(a, b imageFile) int { return strings.Compare(a.path, b.path) })
 	return nil
+}
+
+// noteUnlabelled notes directories of images that are kept without objects where no image has labels:
+// their labels may be in a directory that was not given.
+func (o *ImageOptions) noteUnlabelled(paths []string, of []int32) {
+	labelled, unlabelled := map[string]bool{}, map[string]int{}
+	for i, p := range paths {
+		if dir := path.Dir(p); of[i] != 0 {
+			labelled[dir] = true
+		} else {
+			unlabelled[dir]++
+		}
+	}
+	maps.DeleteFunc(unlabelled, func(dir string, _ int) bool { return labelled[dir] })
+	images := 0
+	for _, n := range unlabelled {
+		images += n
+	}
+	if images > 0 {
+		o.note("%s without objects in %s, none of whose images has labels: give the directories of their labels, too, or leave them out with SelectSpec.Exclude",
+			plural.Of(images, "image"), plural.Quoted(slices.Sorted(maps.Keys(unlabelled)), 3))
+	}
 }
 
 // wantsNamed reports whether the globs select an annotated image, whose extension is not known.

@@ -14,6 +14,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
@@ -284,6 +285,27 @@ func TestHardlyVisibleObjectsAreDropped(t *testing.T) {
 		o.Annotations.MinVisibility = least
 		if s := mustImages(t, src, t.TempDir(), o); s.Annotations != want || s.Dropped != 3-want {
 			t.Errorf("%g: %+v", least, s.AnnotationCounts)
+		}
+	}
+}
+
+// Labels of one directory of a YOLO set leave the images of others without objects: a note names these
+// directories, and not one in which some image has labels.
+func TestUnlabelledDirectories(t *testing.T) {
+	src := t.TempDir()
+	for i, name := range []string{"train/images/1.png", "train/images/2.png", "valid/images/3.png", "test/images/4.png"} {
+		put(t, src, name, pngOf(i))
+	}
+	put(t, src, "train/labels/1.txt", []byte("0 0.5 0.5 0.5 0.5\n"))
+	put(t, src, "valid/labels/3.txt", []byte("0 0.5 0.5 0.5 0.5\n"))
+	put(t, src, "test/labels/4.txt", []byte("0 0.5 0.5 0.5 0.5\n"))
+	put(t, src, "data.yaml", []byte("names: [cat]\n"))
+	for dir, want := range map[string]string{"train/labels": `2 images without objects in "test/images", "valid/images"`, "": ""} {
+		o := ImageOptions{Annotations: AnnotationSpec{Files: []AnnotationFile{{Path: filepath.Join(src, dir)}}}}
+		said := notes(&o.Options)
+		mustImages(t, src, t.TempDir(), o)
+		if notes := strings.Join(*said, "\n"); want != "" && !strings.Contains(notes, want) || want == "" && strings.Contains(notes, "without objects in") {
+			t.Errorf("%q: %s", dir, notes)
 		}
 	}
 }
