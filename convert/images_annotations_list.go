@@ -138,8 +138,8 @@ func (o *ImageOptions) noteUnlabelled(paths []string, of []int32) {
 		images += n
 	}
 	if images > 0 {
-		o.note("%s without objects in %s, none of whose images has labels: give the directories of their labels, too, or leave them out with SelectSpec.Exclude",
-			plural.Of(images, "image"), plural.Quoted(slices.Sorted(maps.Keys(unlabelled)), 3))
+		o.note("%s without objects in %s, none of whose images has labels: give the directories of their labels, too, or leave them out with %s",
+			plural.Of(images, "image"), plural.Quoted(slices.Sorted(maps.Keys(unlabelled)), 3), optname.SelectSpecExclude)
 	}
 }
 

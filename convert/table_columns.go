@@ -97,7 +97,7 @@ func (o *TableOptions) resolve(t *tables) (*tableColumns, error) {
 		return nil, err
 	}
 	if o.Format == TableCSV && header[0] == csvscan.IndexName && !o.drops(csvscan.IndexName) {
-		o.note("the first column is %q, as pandas names the index of rows, and is stored: CSVOptions.Drop leaves it out", csvscan.IndexName)
+		o.note("the first column is %q, as pandas names the index of rows, and is stored: %s leaves it out", csvscan.IndexName, optname.CSVOptionsDrop)
 	}
 	for i, name := range header {
 		if o.drops(name) {
