@@ -173,7 +173,8 @@ func (s *Source) open(ctx context.Context, opts Options) error {
 func (s *Source) Dialect() Dialect { return s.dialect }
 
 // Header returns the names of the columns: all different, none empty. A first column
-// without a name is [IndexName] if it is the only one. It is nil where there are none. The slice is the Source's own.
+// without a name is [IndexName] if it is the only one. It is nil where there are none. The slice is
+// the Source's own.
 func (s *Source) Header() []string { return s.header }
 
 // Comments is how many lines Options.Comment skipped.
