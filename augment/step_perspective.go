@@ -40,7 +40,13 @@ func (s Perspective) validate() error {
 }
 
 // convex says whether all four turns from edge to edge are to the same side.
-func (s Perspective) convex() bool {
+func (s Perspective) convex() bool { return s.turns() == 4 || s.mirrors() }
+
+// mirrors reports whether the corners go around counter-clockwise, so that the image is mirrored.
+func (s Perspective) mirrors() bool { return s.turns() == -4 }
+
+// turns returns how many of the turns from edge to edge are clockwise more than counter-clockwise.
+func (s Perspective) turns() int {
 	turns := 0
 	for i := range 4 {
 		a, b, c := s.Corners[i], s.Corners[(i+1)%4], s.Corners[(i+2)%4]
@@ -51,7 +57,7 @@ func (s Perspective) convex() bool {
 			turns--
 		}
 	}
-	return turns == 4 || turns == -4
+	return turns
 }
 
 func (s Perspective) apply(dst, src *Image, scratch *Scratch) error {
