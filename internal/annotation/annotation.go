@@ -29,6 +29,8 @@ type Set struct {
 	Images []Image
 	// Beside are the paths of files that were read besides those of Images.
 	Beside []string
+	// Keypoints describes the keypoints of objects.
+	Keypoints Keypoints
 	// Unused are the members of annotations that are not kept.
 	Unused Fields
 	// Faults are the annotations that belong to no image of Images, in the order of the input.
@@ -77,6 +79,9 @@ type Object struct {
 	View string
 	// Region is which pixels are the object's; nil if only its box is known.
 	Region *Region
+	// Keypoints are as many as Set.Keypoints.Count, on the image as the box is; nil if none of them is
+	// labelled.
+	Keypoints []Keypoint
 }
 
 // Region is a set of pixels: those in polygons and those of a run-length encoding.
@@ -104,15 +109,24 @@ type Fault struct {
 	Line int64
 	// Reason says what is wrong.
 	Reason string
-	// Mask says that only the mask of the annotation cannot be used, or a part of it. The annotation
-	// is an object.
-	Mask bool
+	// Part is the only part of the annotation that cannot be used. The annotation is an object. "" is
+	// for a whole annotation.
+	Part Part
 }
 
-// Unusable counts the faults that are of whole annotations, and not only of masks.
+// Part is a part of an annotation, without which it is still an object.
+type Part string
+
+// The parts of annotations.
+const (
+	PartMask      Part = "mask"
+	PartKeypoints Part = "keypoints"
+)
+
+// Unusable counts the faults that are of whole annotations, and not only of parts.
 func Unusable(faults []Fault) (n int64) {
 	for i := range faults {
-		if !faults[i].Mask {
+		if faults[i].Part == "" {
 			n++
 		}
 	}
@@ -136,10 +150,21 @@ func (im *Image) Refuse(name string, line int64, reason string) error {
 // The object has no region then.
 func (im *Image) RefuseMask(o *Object, reason string) error {
 	o.Region, o.NoMask = nil, true
-	if err := im.Refuse(o.Name, 0, reason); err != nil {
+	return im.refusePart(PartMask, o.Name, 0, reason)
+}
+
+// RefuseKeypoints adds the keypoints of an object that cannot be used to Faults, as Refuse does an
+// annotation. The object has none then.
+func (im *Image) RefuseKeypoints(o *Object, line int64, reason string) error {
+	o.Keypoints = nil
+	return im.refusePart(PartKeypoints, o.Name, line, reason)
+}
+
+func (im *Image) refusePart(part Part, name string, line int64, reason string) error {
+	if err := im.Refuse(name, line, reason); err != nil {
 		return err
 	}
-	im.Faults[len(im.Faults)-1].Mask = true
+	im.Faults[len(im.Faults)-1].Part = part
 	return nil
 }
 

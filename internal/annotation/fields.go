@@ -14,12 +14,22 @@ func (f Fields) Add(name, value []byte) {
 	case "", "null", `""`, "[]", "{}", "0", "false":
 		return
 	}
-	if n, known := f[string(name)]; known {
-		f[string(name)] = n + 1
+	if _, known := f[string(name)]; known {
+		f[string(name)]++
 	} else if len(f) < maxFields && len(name) <= MaxName {
 		f[string(name)] = 1
 	} else {
 		f["..."]++
+	}
+}
+
+// OutsideKeypoints is the name for labelled keypoints that are outside of their image.
+const OutsideKeypoints = "keypoints outside of the image"
+
+// Count adds n members of a name, which is known to be short.
+func (f Fields) Count(name string, n int64) {
+	if n > 0 {
+		f[name] += n
 	}
 }
 

@@ -20,13 +20,16 @@ const (
 	memberSegmentation
 	memberSegments
 	memberCaption
+	memberKeypoints
+	memberNumKeypoints
 )
 
-var members = []string{"id", "image_id", "category_id", "bbox", "area", "iscrowd", "segmentation", "segments_info", "caption"}
+var members = []string{"id", "image_id", "category_id", "bbox", "area", "iscrowd", "segmentation", "segments_info", "caption", "keypoints", "num_keypoints"}
 
 // annotation parses an annotation after its brace.
 func (p *parser) annotation(r *row, into *parsed) (fault string) {
 	seen := uint16(0)
+	var count struct{ from, to int } // of num_keypoints
 	reject := func(reason string) {
 		if reason != "" && !r.lost() {
 			r.reason, r.maskOnly = reason, false
@@ -69,6 +72,15 @@ func (p *parser) annotation(r *row, into *parsed) (fault string) {
 			if !p.keep && fault == "" {
 				into.unused.Add(key, p.Data[at:p.At])
 			}
+		case memberKeypoints:
+			if into.other == "" {
+				into.other = "keypoints"
+			}
+			fault = p.keypoints(r)
+		case memberNumKeypoints:
+			count.from = p.At
+			fault = p.Skip(maxDepth)
+			count.to = p.At
 		case memberSegments:
 			into.other = "panoptic"
 			fault = p.Skip(maxDepth)
@@ -76,9 +88,6 @@ func (p *parser) annotation(r *row, into *parsed) (fault string) {
 			into.other = "captions"
 			fault = p.Skip(maxDepth)
 		default:
-			if into.other == "" && string(key) == "keypoints" {
-				into.other = "keypoints"
-			}
 			at := p.At
 			fault = p.Skip(maxDepth)
 			into.unused.Add(key, p.Data[at:p.At])
@@ -98,8 +107,11 @@ func (p *parser) annotation(r *row, into *parsed) (fault string) {
 	if has(memberBox) {
 		into.boxes++
 	}
+	if has(memberNumKeypoints) && !r.labels(p.Data[count.from:count.to]) {
+		into.unused.Add([]byte(members[memberNumKeypoints]), p.Data[count.from:count.to])
+	}
 	if r.lost() {
-		r.region = nil
+		r.region, r.points = nil, nil
 	}
 	return fault
 }

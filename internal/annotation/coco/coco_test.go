@@ -136,7 +136,7 @@ func TestFaults(t *testing.T) {
 			} else if mask {
 				objects = 1
 			}
-			if len(f) != 1 || f[0].Reason != want || f[0].Name != "1" || f[0].Image != "7" || f[0].Mask != (objects == 1) || len(set.Images[1].Objects) != objects || len(set.Faults) != 0 {
+			if len(f) != 1 || f[0].Reason != want || f[0].Name != "1" || f[0].Image != "7" || (f[0].Part == annotation.PartMask) != (objects == 1) || len(set.Images[1].Objects) != objects || len(set.Faults) != 0 {
 				t.Errorf("%s: %+v, want %q", more, set, want)
 			}
 			if good := strings.Contains(more, "[1, 1, 2, 2, 3, 3], ["); objects == 1 && (set.Images[1].Objects[0].Region != nil) != good || objects == 1 && set.Images[1].Objects[0].NoMask == good {

@@ -25,6 +25,10 @@ func join(lists []*parsed, source string) (*annotation.Set, error) {
 	if err != nil {
 		return nil, err
 	}
+	named, err := joinKeypoints(set, lists)
+	if err != nil {
+		return nil, err
+	}
 	// Objects of an image are next to each other in one slice.
 	stateSizes(set, lists, images)
 	count, faults, strangers := make([]int, len(set.Images)), 0, 0
@@ -46,13 +50,16 @@ func join(lists []*parsed, source string) (*annotation.Set, error) {
 				r.check(set, classes)
 			}
 			if !r.lost() {
+				r.checkKeypoints(set, named)
+				set.Unused.Count(annotation.OutsideKeypoints, r.outside(&set.Images[r.target]))
 				count[r.target]++
 			}
-			if r.reason == "" {
+			reason := r.anyReason()
+			if reason == "" {
 				continue
 			}
 			if faults++; faults > maxFaults {
-				return nil, tooManyFaults(&annotation.Fault{Name: r.name, Reason: r.reason})
+				return nil, tooManyFaults(&annotation.Fault{Name: r.name, Reason: reason})
 			}
 		}
 	}
@@ -133,21 +140,32 @@ func (r *row) add(set *annotation.Set, classes map[int64]int32, source string) {
 	if r.leftOut {
 		return
 	}
+	faults := &set.Faults
+	if r.target >= 0 {
+		faults = &set.Images[r.target].Faults
+	}
+	f := annotation.Fault{Name: r.name, Image: r.image, Source: source, Reason: r.reason}
+	if r.maskOnly {
+		f.Part = annotation.PartMask
+	}
 	if r.reason != "" {
-		faults := &set.Faults
-		if r.target >= 0 {
-			faults = &set.Images[r.target].Faults
-		}
-		*faults = append(*faults, annotation.Fault{Name: r.name, Image: r.image, Source: source, Reason: r.reason, Mask: r.maskOnly})
+		*faults = append(*faults, f)
 	}
 	if r.lost() {
 		return
 	}
-	im := &set.Images[r.target]
-	im.Objects = append(im.Objects, annotation.Object{
+	o := annotation.Object{
 		Name: r.name, Class: classes[r.category], Box: r.box, Area: r.area, Crowd: r.crowd,
 		Region: r.region, NoMask: r.maskOnly && r.region == nil,
-	})
+	}
+	if r.points != nil {
+		if o.Keypoints = r.points.list; r.points.reason != "" {
+			f.Part, f.Reason = annotation.PartKeypoints, r.points.reason
+			*faults = append(*faults, f)
+		}
+	}
+	im := &set.Images[r.target]
+	im.Objects = append(im.Objects, o)
 }
 
 // joinClasses adds the classes to a set. It returns their positions by their ids.

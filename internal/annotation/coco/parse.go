@@ -28,7 +28,8 @@ type row struct {
 	box         annotation.Box
 	area        float64
 	region      *annotation.Region
-	reason      string // why it cannot be used, or its mask; "" if it can
+	points      *points // nil without keypoints
+	reason      string  // why it cannot be used, or its mask; "" if it can
 	// The size of an RLE, 0 without one, and the index of the image in the set, negative for none.
 	width, height, target int32
 	crowd                 int8
@@ -39,11 +40,20 @@ type row struct {
 // lost reports whether the annotation cannot be used.
 func (r *row) lost() bool { return r.reason != "" && !r.maskOnly }
 
+// anyReason returns why the annotation or a part of it cannot be used; "" if all of it can.
+func (r *row) anyReason() string {
+	if r.reason == "" && r.points != nil {
+		return r.points.reason
+	}
+	return r.reason
+}
+
 // parsed is what the elements of a batch are.
 type parsed struct {
 	rows    []row
 	images  []annotation.Image
 	classes []annotation.Class
+	named   []namedPoints      // of classes
 	faults  []annotation.Fault // of images without a name and of classes
 	boxes   int                // rows that have a bbox
 	unused  annotation.Fields  // of annotations
@@ -55,6 +65,7 @@ type parser struct {
 	jsonscan.Cursor
 	keep    bool // the regions, which are not checked otherwise
 	segment segment
+	numbers []float64 // of keypoints
 }
 
 func newParser(keep bool) *parser {
@@ -133,13 +144,21 @@ func member(names []string, name []byte, seen *uint16) (i int, fault string) {
 
 // class parses category n after its brace.
 func (p *parser) class(into *parsed, n int) (fault string) {
-	const id, name = 0, 1
+	const id, name, keypoints, skeleton = 0, 1, 2, 3
 	seen, reason, c := uint16(0), "", annotation.Class{}
+	var points []string
+	broken := "" // why points cannot be used
 	fault = p.object(func(key []byte) (fault string) {
-		i, why := member([]string{"id", "name"}, key, &seen)
+		i, why := member([]string{"id", "name", "keypoints", "skeleton"}, key, &seen)
 		switch {
 		case i < 0 || why != "":
 			fault = p.Skip(maxDepth)
+		case i == keypoints:
+			points, broken, fault = p.names()
+		case i == skeleton:
+			at := p.At
+			fault = p.Skip(maxDepth)
+			into.unused.Add(key, p.Data[at:p.At])
 		case i == id:
 			var text []byte
 			if text, why, fault = p.id(); why == "" && fault == "" {
@@ -161,10 +180,18 @@ func (p *parser) class(into *parsed, n int) (fault string) {
 	if c.Name == "" {
 		reason = cmp.Or(reason, "no name")
 	}
-	if reason == "" {
-		into.classes = append(into.classes, c)
-	} else {
-		into.faults = append(into.faults, annotation.Fault{Name: fmt.Sprintf("category %d of the list", n), Reason: reason})
+	f := annotation.Fault{Name: fmt.Sprintf("category %d of the list", n), Reason: reason}
+	switch {
+	case reason != "":
+		into.faults = append(into.faults, f)
+		return fault
+	case broken != "":
+		f.Part, f.Reason = annotation.PartKeypoints, broken
+		into.faults = append(into.faults, f)
+	}
+	into.classes = append(into.classes, c)
+	if len(points) > 0 {
+		into.named = append(into.named, namedPoints{c.ID, annotation.Keypoints{Count: len(points), Names: points}, broken != ""})
 	}
 	return fault
 }

@@ -110,11 +110,12 @@ func (r *reader) firstError() error {
 			return tooManyFaults(&found.faults[0])
 		}
 		for j := range found.rows {
-			if found.rows[j].reason == "" {
+			reason := found.rows[j].anyReason()
+			if reason == "" {
 				continue
 			}
 			if faults++; faults > maxFaults {
-				return tooManyFaults(&annotation.Fault{Name: found.rows[j].name, Reason: found.rows[j].reason})
+				return tooManyFaults(&annotation.Fault{Name: found.rows[j].name, Reason: reason})
 			}
 		}
 		if r.err != nil && i == r.first {

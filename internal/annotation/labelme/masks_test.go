@@ -151,7 +151,7 @@ func TestBrokenMasks(t *testing.T) {
 				if len(im.Faults) > 0 || (o.Region != nil) != regions {
 					t.Errorf("%s: %+v", what, im)
 				}
-			case len(im.Faults) != 1 || !im.Faults[0].Mask || im.Faults[0].Name != "object 1" || !strings.HasPrefix(im.Faults[0].Reason, c.want) || o.Region != nil || !o.NoMask:
+			case len(im.Faults) != 1 || im.Faults[0].Part != annotation.PartMask || im.Faults[0].Name != "object 1" || !strings.HasPrefix(im.Faults[0].Reason, c.want) || o.Region != nil || !o.NoMask:
 				t.Errorf("%s: %+v, want %s", what, im, c.want)
 			}
 		}

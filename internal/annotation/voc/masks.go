@@ -119,7 +119,7 @@ func refuseMasks(im *annotation.Image, reason string) {
 	for i := range im.Objects {
 		im.Objects[i].NoMask = true
 	}
-	im.Faults = append(im.Faults, annotation.Fault{Source: im.Source, Reason: reason, Mask: true})
+	im.Faults = append(im.Faults, annotation.Fault{Source: im.Source, Reason: reason, Part: annotation.PartMask})
 }
 
 // masksOf returns the directory of the masks for the path of an XML, and the XML's name below

@@ -121,7 +121,7 @@ func TestMasks(t *testing.T) {
 				t.Fatalf("object %q, of which %d is bad: %v", o.Name, bad, err)
 			}
 			if o.Region == nil {
-				missing := annotation.Fault{Name: o.Name, Source: im.Source, Reason: "SegmentationObject/a/1.png has no pixels of it", Mask: true}
+				missing := annotation.Fault{Name: o.Name, Source: im.Source, Reason: "SegmentationObject/a/1.png has no pixels of it", Part: annotation.PartMask}
 				if !o.NoMask || slices.Contains(pix, number) || !slices.Contains(im.Faults, missing) {
 					t.Errorf("%s has no region: %+v", o.Name, im.Faults)
 				}
@@ -173,7 +173,7 @@ func TestOddMasks(t *testing.T) {
 			t.Fatalf("%s: got %+v", c.name, im)
 		}
 		if c.all != "" {
-			if f := im.Faults[0]; !strings.HasPrefix(f.Reason, c.all) || f.Name != "" || !f.Mask || !im.Objects[0].NoMask || !im.Objects[1].NoMask {
+			if f := im.Faults[0]; !strings.HasPrefix(f.Reason, c.all) || f.Name != "" || f.Part != annotation.PartMask || !im.Objects[0].NoMask || !im.Objects[1].NoMask {
 				t.Errorf("%s: got %+v", c.name, im)
 			}
 			continue
@@ -256,7 +256,7 @@ func TestMissingMasks(t *testing.T) {
 			t.Errorf("%s: got %d objects, %d faults, %q", name, len(im.Objects), len(im.Faults), im.Unreadable)
 		}
 		for _, f := range im.Faults {
-			if f.Name != "" || f.Reason != c.want || !f.Mask || !im.Objects[0].NoMask {
+			if f.Name != "" || f.Reason != c.want || f.Part != annotation.PartMask || !im.Objects[0].NoMask {
 				t.Errorf("%s: got %+v", name, f)
 			}
 		}

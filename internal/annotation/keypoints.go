@@ -1,0 +1,142 @@
+package annotation
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tfrec/tfrec/internal/jsonscan"
+	"github.com/tfrec/tfrec/internal/plural"
+)
+
+// Keypoint is a point of an object that has a meaning, such as its left eye.
+type Keypoint struct {
+	// X and Y are in the units of the object's box.
+	X, Y float64
+	// Visibility is COCO's: 0 not labelled, in which case X and Y are 0, 1 labelled but hidden, and 2
+	// visible.
+	Visibility int8
+}
+
+// Keypoints describes the keypoints of the objects of a set, of which all have the same ones. The
+// zero value is for objects without any.
+type Keypoints struct {
+	// Count is the number of points of each object, at most [MaxKeypoints].
+	Count int
+	// Names are those of the points; nil if they are not known.
+	Names []string
+	// Flip has for each point the one that it is in a mirror image, if the annotations say so; nil
+	// otherwise. Flip[Flip[i]] is i.
+	Flip []int
+}
+
+const (
+	// MaxKeypoints is how many points an object may have.
+	MaxKeypoints = 1024
+	// maxKeypointNames is how many bytes the names of all points of an object may have: each object of
+	// a record repeats them.
+	maxKeypointNames = 64 << 10
+)
+
+// Check returns an error if there are too many points, or if names are empty, occur twice or are too
+// long.
+func (k *Keypoints) Check() error {
+	if k.Count > MaxKeypoints {
+		return fmt.Errorf("%d keypoints are too many: want %d at most", k.Count, MaxKeypoints)
+	}
+	seen, size := make(map[string]bool, len(k.Names)), 0
+	for i, name := range k.Names {
+		switch size += len(name); {
+		case name == "":
+			return fmt.Errorf("keypoint %d, counted from 1, has no name", i+1)
+		case seen[name]:
+			return fmt.Errorf("two keypoints are named %s", jsonscan.Quoted([]byte(name)))
+		case size > maxKeypointNames:
+			return fmt.Errorf("the names of the keypoints have more than %d bytes", maxKeypointNames)
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// Union returns the points of objects some of which have those of k and the others those of other.
+// Points of one name are one point; what only other has is added to the end. It is an error if that
+// is ambiguous: if only one has names, or if neither has and their numbers differ.
+func (k Keypoints) Union(other Keypoints) (Keypoints, error) {
+	switch {
+	case other.Count == 0:
+		return k, nil
+	case k.Count == 0:
+		return other, nil
+	case (k.Names == nil) != (other.Names == nil):
+		return k, errors.New("the keypoints of one have names, and those of the other have none")
+	case k.Names == nil && k.Count != other.Count:
+		return k, fmt.Errorf("objects have %s without names in one, and %d in the other", plural.Of(k.Count, "keypoint"), other.Count)
+	case k.Flip != nil || other.Flip != nil:
+		if !slices.Equal(k.Names, other.Names) || k.Flip != nil && other.Flip != nil && !slices.Equal(k.Flip, other.Flip) {
+			return k, errors.New("the names of their keypoints, or what these are in a mirror image, differ")
+		}
+		if k.Flip == nil {
+			k.Flip = other.Flip
+		}
+		return k, nil
+	}
+	if slices.Equal(k.Names, other.Names) {
+		return k, nil
+	}
+	known := make(map[string]bool, len(k.Names))
+	for _, name := range k.Names {
+		known[name] = true
+	}
+	k.Names = slices.Clip(k.Names)
+	for _, name := range other.Names {
+		if !known[name] {
+			k.Names = append(k.Names, name)
+		}
+	}
+	k.Count = len(k.Names)
+	return k, k.Check()
+}
+
+// Places are where the points of an object are among those of a union; nil for all of these, in
+// their order.
+type Places []int
+
+// Places returns where the points of k are among those of a union with them.
+func (k *Keypoints) Places(union *Keypoints) Places {
+	if k.Count == union.Count && slices.Equal(k.Names, union.Names) {
+		return nil
+	}
+	places := make(Places, len(k.Names))
+	for i, name := range k.Names {
+		places[i] = slices.Index(union.Names, name)
+	}
+	return places
+}
+
+// Of returns points as those of a union of count points. Points that an object lacks are not
+// labelled.
+func (p Places) Of(points []Keypoint, count int) []Keypoint {
+	if p == nil || points == nil {
+		return points
+	}
+	all := make([]Keypoint, count)
+	for i, at := range p {
+		all[at] = points[i]
+	}
+	return all
+}
+
+// SetKeypoints gives the objects of the set the points of a union with those that they have.
+func (s *Set) SetKeypoints(union Keypoints) {
+	places := s.Keypoints.Places(&union)
+	if s.Keypoints.Count > 0 && places != nil {
+		for i := range s.Images {
+			for j := range s.Images[i].Objects {
+				o := &s.Images[i].Objects[j]
+				o.Keypoints = places.Of(o.Keypoints, union.Count)
+			}
+		}
+	}
+	s.Keypoints = union
+}
