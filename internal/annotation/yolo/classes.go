@@ -21,34 +21,48 @@ const (
 	maxClasses = 1 << 16
 )
 
-// readClasses reads the classes of a directory.
-func readClasses(ctx context.Context, d *annotation.Directory, otherwise []string) ([]string, error) {
+// list is the contents of a file that lists classes.
+type list struct {
+	classes []string
+	pose    pose // of the labels; the zero value without keypoints
+}
+
+// readClasses reads the list of the classes of a directory, and what it says of keypoints.
+func readClasses(ctx context.Context, d *annotation.Directory, otherwise []string) (*list, error) {
 	found, err := d.ClassLists(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if len(found) == 0 && len(otherwise) > 0 {
-		return otherwise, nil
+	all := &list{}
+	if len(found) == 0 {
+		all.classes = otherwise
 	}
-	var classes []string
+	posed := "" // the file with keypoints
 	for i, l := range found {
-		names, err := readList(ctx, l)
+		one, err := readList(ctx, l)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", l.Path(), err)
 		}
-		if i > 0 && !slices.Equal(names, classes) {
+		if i > 0 && !slices.Equal(one.classes, all.classes) {
 			return nil, fmt.Errorf("%s and %s list different classes: remove one", found[0].Path(), l.Path())
 		}
-		classes = names
+		all.classes = one.classes
+		if one.pose.Count == 0 {
+			continue
+		}
+		if posed != "" && !one.pose.equal(&all.pose) {
+			return nil, fmt.Errorf("%s and %s have different keypoints: remove one", posed, l.Path())
+		}
+		all.pose, posed = one.pose, l.Path()
 	}
-	if len(classes) == 0 {
+	if len(all.classes) == 0 {
 		return nil, d.Errorf("it has no list of the classes of YOLO's labels: add classes.txt with a class on each line, in order, or data.yaml with names, to that directory or the one it is in")
 	}
-	return classes, nil
+	return all, nil
 }
 
 // readList reads a file that lists classes.
-func readList(ctx context.Context, l storage.Location) ([]string, error) {
+func readList(ctx context.Context, l storage.Location) (*list, error) {
 	data, err := l.ReadFile(ctx, maxList)
 	if err != nil {
 		return nil, err
@@ -57,18 +71,18 @@ func readList(ctx context.Context, l storage.Location) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var names []string
+	one := &list{}
 	if annotation.HasExt(l.Base(), ".yaml") || annotation.HasExt(l.Base(), ".yml") {
-		names, err = yamlNames(text)
+		one, err = readYAML(text)
 	} else {
 		for line := range strings.SplitSeq(strings.TrimRight(string(text), " \t\r\n"), "\n") {
-			names = append(names, strings.TrimSpace(line))
+			one.classes = append(one.classes, strings.TrimSpace(line))
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return names, check(names)
+	return one, check(one.classes)
 }
 
 // check returns an error unless classes have names that differ.
@@ -93,25 +107,30 @@ func check(names []string) error {
 	return nil
 }
 
-// yamlNames returns the names of a data.yaml: a list, or a map whose keys are the numbers from 0.
-func yamlNames(text []byte) ([]string, error) {
+// readYAML reads a data.yaml.
+func readYAML(text []byte) (*list, error) {
 	var document struct {
 		Names     yaml.Node `yaml:"names"`
-		Keypoints yaml.Node `yaml:"kpt_shape"`
+		Shape     yaml.Node `yaml:"kpt_shape"`
+		Flip      yaml.Node `yaml:"flip_idx"`
+		Keypoints yaml.Node `yaml:"kpt_names"`
 	}
 	if err := yaml.Unmarshal(text, &document); err != nil {
 		return nil, fmt.Errorf("it cannot be read as YAML: %w", err)
 	}
-	if document.Keypoints.Kind != 0 {
-		return nil, errors.New("it has kpt_shape: labels with keypoints are not supported")
+	classes, err := yamlNames(&document.Names)
+	if err != nil {
+		return nil, err
 	}
-	switch n := follow(&document.Names); n.Kind {
+	p, err := readPose(&document.Shape, &document.Flip, &document.Keypoints)
+	return &list{classes, p}, err
+}
+
+// yamlNames returns the names of a data.yaml: a list, or a map whose keys are the numbers from 0.
+func yamlNames(n *yaml.Node) ([]string, error) {
+	switch n = follow(n); n.Kind {
 	case yaml.SequenceNode:
-		names := make([]string, len(n.Content))
-		for i, name := range n.Content {
-			names[i] = scalar(name)
-		}
-		return names, nil
+		return scalars(n), nil
 	case yaml.MappingNode:
 		names := make([]string, len(n.Content)/2)
 		for i := 0; i+1 < len(n.Content); i += 2 {
@@ -125,6 +144,15 @@ func yamlNames(text []byte) ([]string, error) {
 		return names, nil
 	}
 	return nil, errors.New("it has no names: want a list or a map of classes")
+}
+
+// scalars returns the texts of the elements of a list.
+func scalars(list *yaml.Node) []string {
+	texts := make([]string, len(list.Content))
+	for i, n := range list.Content {
+		texts[i] = scalar(n)
+	}
+	return texts
 }
 
 // scalar returns the text of a scalar; "" of null and of anything else.

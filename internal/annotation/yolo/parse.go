@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/csvscan"
@@ -17,11 +18,13 @@ import (
 // parser reads files. It may be used concurrently.
 type parser struct {
 	classes int
+	pose    pose
 	regions bool
+	outside atomic.Int64 // labelled points outside of their image
 }
 
-// slack is how far a point of a polygon may be outside of the image, as a share of its size. Beyond
-// it are pixels, the ids of tracks, and the visibility of keypoints.
+// slack is how far a point of a polygon, or a keypoint, may be outside of the image, as a share of its
+// size. Beyond it are pixels, the ids of tracks, and the visibility of keypoints.
 const slack = 0.1
 
 // listOfImages is the error for a file of paths of images.
@@ -59,6 +62,15 @@ func (p *parser) parse(im *annotation.Image, data []byte) error {
 			continue
 		}
 		o.Name = name
+		if points := numbers[min(len(numbers), boxFields):]; p.pose.Count > 0 && len(points) > 0 {
+			outside := int64(0)
+			if o.Keypoints, outside, err = p.pose.read(points); err != nil {
+				if err := im.RefuseKeypoints(&o, n, err.Error()); err != nil {
+					return err
+				}
+			}
+			p.outside.Add(outside)
+		}
 		im.Objects = append(im.Objects, o)
 	}
 	if len(im.Objects) == 0 && !hasNumber(first) && len(first) > 0 {
@@ -88,7 +100,10 @@ func appendNumbers(numbers []float64, line []byte) ([]float64, error) {
 	return numbers, nil
 }
 
-// object is the object of a line.
+// boxFields is the number of fields of a line with a box.
+const boxFields = 5
+
+// object is the object of a line, without its keypoints.
 func (p *parser) object(numbers []float64) (o annotation.Object, err error) {
 	class := numbers[0]
 	switch n := len(numbers); {
@@ -96,7 +111,9 @@ func (p *parser) object(numbers []float64) (o annotation.Object, err error) {
 		return o, fmt.Errorf("the class is %g: want its number, from 0", class)
 	case class >= float64(p.classes):
 		return o, fmt.Errorf("the class is %g: there are %d, from 0", class, p.classes)
-	case n == 5 || n == 6:
+	case p.pose.Count > 0 && n != boxFields && n != p.pose.fields():
+		return o, fmt.Errorf("it has %d fields: want %d for a box, and %d for a box and its keypoints, as kpt_shape says", n, boxFields, p.pose.fields())
+	case n == boxFields || n == boxFields+1 || p.pose.Count > 0:
 		x, y, w, h := numbers[1], numbers[2], numbers[3], numbers[4]
 		if w <= 0 || h <= 0 {
 			return o, fmt.Errorf("the box is empty: its width is %g and its height %g", w, h)
@@ -112,10 +129,10 @@ func (p *parser) object(numbers []float64) (o annotation.Object, err error) {
 		if p.regions {
 			o.Region = &annotation.Region{Polygons: [][]float64{slices.Clone(numbers[1:])}, Width: 1, Height: 1}
 		}
-	case n < 5:
+	case n < boxFields:
 		return o, fmt.Errorf("it has %d fields: want the class, x, y, width and height", n)
 	default:
-		return o, fmt.Errorf("it has %d fields: want 5 or 6 for a box, and an odd number for a polygon", n)
+		return o, fmt.Errorf("it has %d fields: want 5 or 6 for a box, and an odd number for a polygon; keypoints want kpt_shape in data.yaml", n)
 	}
 	o.Class, o.Area = int32(class), math.NaN()
 	return o, o.Box.Check()

@@ -24,6 +24,12 @@ const (
 // whose extent is the box. Lines that cannot be used are faults. An empty file is an image without
 // objects.
 //
+// With kpt_shape: [K, D] in data.yaml, a line is "class x y width height" and K points, each of which
+// is x and y in shares and, if D is 3, its visibility: 0, 1 or 2. If D is 2, a point is visible, unless
+// it is 0, 0 or has a negative coordinate: it is then not labelled. A line of a box alone has no
+// points. flip_idx is what points are in a mirror image, and kpt_names are their names, if they are the
+// same for all classes.
+//
 // The classes are those of the files that [annotation.Directory.ClassLists] finds, with ids from 1
 // in the order of the file; without a file those of Options.Classes. It is an error if there are
 // none, or if files differ.
@@ -35,19 +41,22 @@ func Read(ctx context.Context, dir string, o annotation.Options) (*annotation.Se
 	if err != nil {
 		return nil, err
 	}
-	classes, err := readClasses(ctx, d, o.Classes)
+	l, err := readClasses(ctx, d, o.Classes)
 	if err != nil {
 		return nil, err
 	}
 	d.Files = slices.DeleteFunc(d.Files, func(f annotation.File) bool { return annotation.IsClassFile(path.Base(f.Name)) })
-	p := parser{classes: len(classes), regions: o.Regions}
+	p := parser{classes: len(l.classes), pose: l.pose, regions: o.Regions}
 	f := annotation.Format{Name: "yolo", Ext: ".txt", Limit: maxFile, Memory: memory, Parse: p.parse}
 	s, err := f.ReadFiles(ctx, d, o)
 	if err != nil {
 		return nil, err
 	}
 	dropLists(s)
-	s.Classes = annotation.ClassesOf(classes)
+	s.Classes, s.Keypoints = annotation.ClassesOf(l.classes), l.pose.Keypoints
+	s.Unused = annotation.Fields{}
+	s.Unused.Count("kpt_names", l.pose.unusedNames)
+	s.Unused.Count(annotation.OutsideKeypoints, p.outside.Load())
 	return s, nil
 }
 

@@ -38,7 +38,7 @@ func TestOddFiles(t *testing.T) {
 		"negative":           {"0 0.5 0.5 1 -1", "line 1: the box is empty: its width is 1 and its height -1"},
 		"lost in rounding":   {"0 0.5 0.5 1e-300 1", "line 1: the box is empty: x from 0.5 to 0.5, y from 0 to 1"},
 		"few":                {"0 0.5 0.5 1", "line 1: it has 4 fields: want the class, x, y, width and height"},
-		"even":               {"0 0.5 0.5 1 1 1 1 1", "line 1: it has 8 fields: want 5 or 6 for a box, and an odd number for a polygon"},
+		"even":               {"0 0.5 0.5 1 1 1 1 1", "line 1: it has 8 fields: want 5 or 6 for a box, and an odd number for a polygon; keypoints want kpt_shape in data.yaml"},
 		"flat polygon":       {"0 0.1 0.2 0.3 0.2 0.4 0.2", "line 1: the box is empty: x from 0.1 to 0.4, y from 0.2 to 0.2"},
 		"near the edge":      {"0 -0.05 0.2 1.05 0.25 0.2 0.5", "line 1 cat {-0.05 0.2 1.05 0.5} [-0.05 0.2 1.05 0.25 0.2 0.5] in 1x1"},
 		"polygon in pixels":  {"0 0 1 640 1 640 480", "line 1: field 4 of a polygon is 640: want shares of the image, from 0 to 1"},
@@ -121,7 +121,7 @@ func TestClasses(t *testing.T) {
 		"no names":                     {[]string{"1.txt", line, "data.yaml", "nc: 2"}, "", "it has no names"},
 		"a map with a gap":             {[]string{"1.txt", line, "data.yaml", "names: {0: cat, 2: dog}"}, "", `names has the key "2": want each number from 0 to 1 once`},
 		"names in names":               {[]string{"1.txt", line, "data.yaml", "names: [cat, [dog]]"}, "", "class 1, counted from 0, has no name"},
-		"keypoints":                    {[]string{"1.txt", line, "data.yaml", "kpt_shape: [17, 3]\nnames: [cat]"}, "", "labels with keypoints are not supported"},
+		"keypoints":                    {[]string{"1.txt", line, "data.yaml", "kpt_shape: [17, 3]\nnames: [cat]"}, "", "[{1 cat}]"},
 		"a bomb":                       {[]string{"1.txt", line, "data.yaml", bomb + "names: *j"}, "", "data.yaml: "},
 		"an alias of itself":           {[]string{"1.txt", line, "data.yaml", "names: &a [cat, *a]"}, "", "data.yaml: "},
 		"no labels":                    {[]string{"1.xml", line, "classes.txt", "cat"}, "", "it has no .txt files"},
@@ -196,15 +196,20 @@ func TestRandom(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("\ufeff1 0.5 0.5 0.5 0.25 0.9\r\n0 0.1 0.2 0.3 0.25 0.2 0.5"))
 	f.Add([]byte("a.jpg\n"))
+	f.Add([]byte("1 0.5 0.5 0.5 0.25 0.4 0.4 2 0 0 0\n0 0.5 0.5 1 1 2 0 1 0 0 3"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p := parser{classes: 2, regions: true}
-		im := annotation.Image{Name: "1.txt", Source: "1.txt"}
-		if err := p.parse(&im, data); err != nil {
-			return
-		}
-		for _, o := range im.Objects {
-			if err := o.Box.Check(); err != nil || o.Class < 0 || o.Class > 1 || o.Name == "" || !math.IsNaN(o.Area) || o.Region != nil && len(o.Region.Polygons[0]) < 6 {
-				t.Errorf("%+v: %v", o, err)
+		for _, p := range []*parser{{classes: 2, regions: true}, {classes: 2, regions: true, pose: pose{Keypoints: annotation.Keypoints{Count: 2}, dims: 3}}} {
+			im := annotation.Image{Name: "1.txt", Source: "1.txt"}
+			if err := p.parse(&im, data); err != nil {
+				return
+			}
+			for _, o := range im.Objects {
+				if err := o.Box.Check(); err != nil || o.Class < 0 || o.Class > 1 || o.Name == "" || !math.IsNaN(o.Area) || o.Region != nil && len(o.Region.Polygons[0]) < 6 {
+					t.Errorf("%+v: %v", o, err)
+				}
+				if len(o.Keypoints) != 0 && len(o.Keypoints) != p.pose.Count {
+					t.Errorf("%+v", o)
+				}
 			}
 		}
 	})
@@ -214,11 +219,18 @@ func FuzzYAML(f *testing.F) {
 	f.Add([]byte("names: [cat, dog]"))
 	f.Add([]byte("x: &x {0: cat, 1: dog}\nnames: *x"))
 	f.Add([]byte("names: &a [*a]\nkpt_shape: [1, 2]"))
+	f.Add([]byte("names: [a]\nkpt_shape: [2, 3]\nflip_idx: [1, 0]\nkpt_names: {0: [x, y]}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if names, err := yamlNames(data); err == nil && len(names) > len(data) {
-			t.Errorf("%d names in %d bytes", len(names), len(data))
-		} else if err == nil {
-			_ = check(names)
+		l, err := readYAML(data)
+		if err != nil {
+			return
+		}
+		if len(l.classes) > len(data) {
+			t.Errorf("%d names in %d bytes", len(l.classes), len(data))
+		}
+		_ = check(l.classes)
+		if k := &l.pose; k.Check() != nil || k.Count > 0 && (k.dims < 2 || k.dims > 3 || k.Names != nil && len(k.Names) != k.Count || k.Flip != nil && len(k.Flip) != k.Count) {
+			t.Errorf("%+v", k)
 		}
 	})
 }
