@@ -128,8 +128,8 @@ func filesBelow(set *annotation.Set) iter.Seq[string] {
 	}
 }
 
-// annotationMemory estimates the peak memory for the masks of an image, in bytes: those of its
-// annotations and a number of others.
+// annotationMemory estimates the peak memory for the masks and keypoints of an image, in bytes: those of
+// its annotations and a number of other masks.
 func (s *imageSource) annotationMemory(pic *imageFile, info augment.Info, masks int64) int64 {
 	if pic.mask() != nil {
 		masks++
@@ -137,11 +137,15 @@ func (s *imageSource) annotationMemory(pic *imageFile, info augment.Info, masks 
 	if pic.annotated() != nil && s.o.Annotations.InstanceMasks {
 		masks += int64(len(pic.annotated().Objects))
 	}
+	var n int64
+	if pic.annotated() != nil {
+		n = 4 * s.keypointBytes() * int64(len(pic.annotated().Objects)) // placed, in the lists, in the record, and in its frame
+	}
 	if masks == 0 {
-		return 0
+		return n
 	}
 	w, h := info.Oriented()
-	n := 6 * int64(w) * int64(h) // drawn, turned, and the images between steps
+	n += 6 * int64(w) * int64(h) // drawn, turned, and the images between steps
 	if s.o.resizes() {
 		g := s.o.Resize.Geometry(w, h)
 		w, h = g.Width, g.Height
@@ -217,6 +221,14 @@ func (s *imageSource) appendAnnotations(dst []byte, image *annotation.Image) []b
 		}
 		dst = append(dst, byte(o.Crowd), byte(o.Difficult), byte(o.Truncated))
 		text(o.View)
+		if s.annotations.keypoints.Count > 0 {
+			number(len(o.Keypoints))
+		}
+		for _, k := range o.Keypoints {
+			float(k.X)
+			float(k.Y)
+			dst = append(dst, byte(k.Visibility))
+		}
 		if o.Region == nil {
 			continue
 		}

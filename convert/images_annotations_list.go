@@ -184,8 +184,8 @@ func (o *ImageOptions) missingImage(image *annotation.Image) *setdir.BadSample {
 // badAnnotation returns the ledger entry for an annotation of the image, or other sample, of a key.
 func (o *ImageOptions) badAnnotation(key string, f annotation.Fault) *setdir.BadSample {
 	reason := f.Reason
-	if f.Mask {
-		reason = "mask: " + reason + "; boxes stay"
+	if f.Part != "" {
+		reason = string(f.Part) + ": " + reason + "; boxes stay"
 	}
 	if f.Name != "" {
 		reason = faultName(f) + ": " + reason

@@ -29,6 +29,10 @@ type annotations struct {
 	format  string
 	sets    []*annotation.Set  // of each file; objects have their class in classes
 	classes []annotation.Class // by ID
+	// keypoints are those of all objects, and flip what they are in a mirror image; nil if that is not
+	// known.
+	keypoints annotation.Keypoints
+	flip      []int
 }
 
 // readAnnotations reads AnnotationSpec.Files.
@@ -59,6 +63,9 @@ func (o *ImageOptions) readAnnotations(ctx context.Context) (*annotations, error
 			return nil, fmt.Errorf("%s: the id of class %s is %d, not between 0 and %d", optname.AnnotationSpecFiles, jsontext.Readable(c.Name), c.ID, labels.MaxID)
 		}
 	}
+	if err := a.joinKeypoints(o.Annotations.Files); err != nil {
+		return nil, err
+	}
 	o.noteClasses(a.classes)
 	images, objects := 0, 0
 	for _, set := range a.sets {
@@ -67,7 +74,7 @@ func (o *ImageOptions) readAnnotations(ctx context.Context) (*annotations, error
 			objects += len(set.Images[i].Objects)
 		}
 	}
-	o.note("annotations (%s): %s, %s, %s", a.format, plural.Of(images, "image"), plural.Of(objects, "object"), plural.Of(len(a.classes), "class"))
+	o.note("annotations (%s): %s, %s, %s%s", a.format, plural.Of(images, "image"), plural.Of(objects, "object"), plural.Of(len(a.classes), "class"), keypointsText(&a.keypoints))
 	return a, nil
 }
 

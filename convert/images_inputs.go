@@ -33,6 +33,7 @@ func (s *imageSource) identity(dst []byte, sample sample, hash string) []byte {
 		dst = binary.AppendUvarint(dst, uint64(len(row.features)))
 		dst = append(dst, row.features...)
 	}
+	dst = append(dst, s.pointsHash...)
 	if p.annotated() != nil {
 		dst = s.identifyAnnotations(dst, p.annotated())
 	}

@@ -279,8 +279,8 @@ func (s *imageSource) end(m *sampleWork, p *piece) {
 	if m.bad == nil && !m.filtered {
 		if fault := s.store(m); fault != nil {
 			m.bad = s.unusable(m.sample, fault.stage, fault.err)
-		} else if len(m.out.data) > maxStored-len(m.objects.masks) {
-			m.bad = s.unusable(m.sample, "encode", fmt.Errorf("with its masks, %w", errSize))
+		} else if int64(len(m.out.data)) > int64(maxStored-len(m.objects.masks))-s.keypointBytes()*int64(len(m.objects.placed)) {
+			m.bad = s.unusable(m.sample, "encode", fmt.Errorf("with its masks and keypoints, %w", errSize))
 		}
 	}
 	switch {

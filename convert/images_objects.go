@@ -21,14 +21,15 @@ type placedObject struct {
 
 // sampleObjects are the objects of the sample in progress.
 type sampleObjects struct {
-	placed  []placedObject
-	masks   []byte // PNGs, one after the other
-	faults  []annotation.Fault
-	dropped int64 // lost to crops, or hardly visible
+	placed    []placedObject
+	masks     []byte           // PNGs, one after the other
+	keypoints []placedKeypoint // as many for each placed object
+	faults    []annotation.Fault
+	dropped   int64 // lost to crops, or hardly visible
 }
 
 func (o *sampleObjects) reset() {
-	o.placed, o.masks, o.faults, o.dropped = o.placed[:0], o.masks[:0], o.faults[:0], 0
+	o.placed, o.masks, o.keypoints, o.faults, o.dropped = o.placed[:0], o.masks[:0], o.keypoints[:0], o.faults[:0], 0
 }
 
 // appendMasks appends the masks of the placed objects to dst.
@@ -41,8 +42,8 @@ func (o *sampleObjects) appendMasks(dst [][]byte) [][]byte {
 	return dst
 }
 
-// maxMasks bounds the instance masks of a record, in bytes: with them and its image, readers still
-// take the record. It is a variable for tests.
+// maxMasks bounds the instance masks of a record, in bytes, and the keypoints of its objects: with them
+// and its image, readers still take the record. It is a variable for tests.
 var maxMasks = maxStored / 4
 
 // placeObjects makes the objects of an image as it is stored. Those that cannot be used are faults,
@@ -52,19 +53,20 @@ func (s *imageSource) placeObjects(m *sampleWork, p *placement, image *annotatio
 	for i := range image.Objects {
 		object := &image.Objects[i]
 		placed, unmasked, err := s.placeObject(m, p, image, i, scale)
-		refuse := func(err error, mask bool) {
-			m.objects.faults = append(m.objects.faults, annotation.Fault{Name: object.Name, Source: image.Source, Reason: err.Error(), Mask: mask})
+		refuse := func(err error, part annotation.Part) {
+			m.objects.faults = append(m.objects.faults, annotation.Fault{Name: object.Name, Source: image.Source, Reason: err.Error(), Part: part})
 		}
 		switch {
 		case err != nil:
-			refuse(err, false)
+			refuse(err, "")
 		case placed.Object == nil:
 			m.objects.dropped++
 		default:
 			m.objects.placed = append(m.objects.placed, placed)
+			s.placeKeypoints(m, p, image, i)
 		}
 		if unmasked != nil {
-			refuse(unmasked, true)
+			refuse(unmasked, annotation.PartMask)
 		}
 	}
 }
@@ -80,6 +82,9 @@ func (s *imageSource) placeObject(m *sampleWork, p *placement, image *annotation
 	masked, drawn := s.o.Annotations.InstanceMasks || m.followed.movesMasks, false
 	if len(m.objects.masks) > maxMasks {
 		return none, nil, fmt.Errorf("the masks of the objects before it take %d bytes, and a record holds at most %d", len(m.objects.masks), maxMasks)
+	}
+	if n := s.keypointBytes() * int64(len(m.objects.placed)); n > int64(maxMasks) {
+		return none, nil, fmt.Errorf("the keypoints of the objects before it take %d bytes, and a record holds at most %d", n, maxMasks)
 	}
 	box, visible := p.box(shown)
 	if masked { // even if nothing is visible: a broken mask is a fault of every copy

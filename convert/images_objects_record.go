@@ -11,7 +11,9 @@ import (
 // annotationKeys are the features of annotations, sorted.
 var annotationKeys = []string{
 	objects.KeySHA256, objects.KeyArea, objects.KeyXMax, objects.KeyXMin, objects.KeyYMax, objects.KeyYMin,
-	objects.KeyLabel, objects.KeyText, objects.KeyDifficult, objects.KeyCrowd, objects.KeyMask, objects.KeyTruncated,
+	objects.KeyLabel, objects.KeyText, objects.KeyDifficult, objects.KeyCrowd,
+	objects.KeyKeypointNum, objects.KeyKeypointText, objects.KeyKeypointVisibility, objects.KeyKeypointX, objects.KeyKeypointY,
+	objects.KeyMask, objects.KeyTruncated,
 	objects.KeyView, objects.KeySegmentation, objects.KeySegmentationFormat, objects.KeySourceID,
 }
 
@@ -25,10 +27,10 @@ func (o *ImageOptions) keys() []string {
 	return keys
 }
 
-// objectKeys are the lists of the objects of a format, besides boxes, labels and texts, sorted.
-func (o *ImageOptions) objectKeys(format string) []string {
+// objectKeys are the lists of the objects of annotations, besides boxes, labels and texts, sorted.
+func (o *ImageOptions) objectKeys(a *annotations) []string {
 	var keys []string
-	switch format {
+	switch a.format {
 	case "coco":
 		keys = []string{objects.KeyArea, objects.KeyCrowd}
 	case "voc":
@@ -36,9 +38,16 @@ func (o *ImageOptions) objectKeys(format string) []string {
 	case "kitti":
 		keys = []string{objects.KeyTruncated}
 	}
+	if a.keypoints.Count > 0 {
+		keys = append(keys, objects.KeyKeypointNum, objects.KeyKeypointVisibility, objects.KeyKeypointX, objects.KeyKeypointY)
+	}
+	if a.keypoints.Names != nil {
+		keys = append(keys, objects.KeyKeypointText)
+	}
 	if o.Annotations.InstanceMasks {
 		keys = append(keys, objects.KeyMask)
 	}
+	slices.Sort(keys)
 	return keys
 }
 
@@ -91,6 +100,9 @@ func (s *imageSource) buildObjects(m *sampleWork) {
 	}
 	if has(objects.KeyCrowd) {
 		ints(objects.KeyCrowd, func(o *placedObject) int64 { return int64(o.Crowd) })
+	}
+	if has(objects.KeyKeypointX) {
+		s.buildKeypoints(m)
 	}
 	if has(objects.KeyMask) {
 		l.masks = m.objects.appendMasks(l.masks[:0])
@@ -146,9 +158,9 @@ func (s *imageSource) describeAnnotations() []manifest.Feature {
 	add(objects.KeyText, "bytes", manifest.ClassText, -1)
 	for _, key := range s.objectKeys {
 		switch key {
-		case objects.KeyArea:
+		case objects.KeyArea, objects.KeyKeypointX, objects.KeyKeypointY:
 			add(key, "float", manifest.ClassVector, -1)
-		case objects.KeyView:
+		case objects.KeyView, objects.KeyKeypointText:
 			add(key, "bytes", manifest.ClassText, -1)
 		case objects.KeyMask:
 			add(key, "bytes", manifest.ClassVector, -1)

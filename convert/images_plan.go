@@ -41,6 +41,7 @@ type imageSource struct {
 	features    []manifest.Feature
 	annotations *annotations     // nil without AnnotationSpec.Files
 	objectKeys  []string         // of their lists, besides those of all
+	pointsHash  []byte           // of what all records have of keypoints; nil without
 	masks       *imageTree       // nil without AnnotationSpec.Masks
 	carried     *carriedFeatures // of TFRecords; nil for other sources
 	labelMap    bool             // labels are those of objects
@@ -70,8 +71,10 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *previ
 		values: l.values, texts: l.texts, features: l.features, carried: l.carried, labelMap: l.labelMap || l.annotations != nil, columns: l.columns, annotations: l.annotations, masks: l.masks,
 	}
 	if l.annotations != nil {
-		s.labels, s.objectKeys = l.annotations.labels(), o.objectKeys(l.annotations.format)
+		s.labels, s.objectKeys = l.annotations.labels(), o.objectKeys(l.annotations)
 	}
+	s.pointsHash = s.identifyKeypoints()
+	o.noteMirrors(l)
 	if l.synsets != nil {
 		s.synsets = append(make([]string, o.Labels.Offset), l.synsets...)
 	}

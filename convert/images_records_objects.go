@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/tfrec/tfrec/augment"
@@ -14,9 +15,6 @@ import (
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/tfrecord"
 )
-
-// keyKeypoints begins the keys of points of objects.
-const keyKeypoints = objects.KeyPrefix + "keypoint/"
 
 // followed are the features of a record that depend on where its pixels are stored, or on the bytes
 // of its image.
@@ -29,11 +27,10 @@ type followed struct {
 	// classes.
 	movesMasks   bool
 	segmentation []byte
-	// keypoints is a feature of keypoints that the record has; "" if it has none.
-	keypoints string
-	floats    []float32
-	ints      []int64
-	bytes     [][]byte
+	keypoints    followedKeypoints
+	floats       []float32
+	ints         []int64
+	bytes        [][]byte
 }
 
 // isObjects reports whether a feature has an element an object, or is a mask of classes.
@@ -74,12 +71,14 @@ func (s *imageSource) follow(m *sampleWork, p *piece, info augment.Info) *fault 
 		return &fault{stage: stageAnnotation, err: err}
 	}
 	s.placeObjects(m, place, &f.image)
-	if len(m.objects.placed) < len(f.image.Objects) && f.keypoints != "" {
-		return &fault{stage: stageAnnotation, err: fmt.Errorf("an object is left out, and nothing says which values of %s are its: drop the feature first (%s)", jsontext.Readable(f.keypoints), optname.ReshapeDropFeatures)}
+	if len(m.objects.placed) < len(f.image.Objects) {
+		if err := f.keypoints.check(&m.record.row, f.parsed.Len()); err != nil {
+			return &fault{stage: stageAnnotation, err: err}
+		}
 	}
 	pic := &s.images[m.sample.image]
 	if s.reportsFaults(m.sample) {
-		for _, fault := range m.objects.faults {
+		for _, fault := range slices.Concat(f.image.Faults, m.objects.faults) {
 			fault.Source = s.origin.source(pic)
 			p.bad = append(p.bad, *s.o.badAnnotation(pic.path, fault))
 		}
@@ -111,22 +110,20 @@ func (f *followed) read(m *sampleWork, p *placement) error {
 		return err
 	}
 	moves := p.moves()
-	f.keypoints, f.movesMasks, f.segmentation = "", moves && len(f.parsed.Masks) > 0, nil
+	f.movesMasks, f.segmentation = moves && len(f.parsed.Masks) > 0, nil
+	if err := f.keypoints.read(e, f.parsed.Len(), moves); err != nil {
+		return err
+	}
 	for i := range e.Len() {
 		key, value := e.At(i)
 		k, n := string(key), value.Len()
-		if n > 0 && strings.HasPrefix(k, keyKeypoints) {
-			f.keypoints = k
-		}
 		switch {
 		case !isObjects(k) || n == 0:
 		case moves && k == objects.KeySegmentation:
 			if err := f.readMask(value); err != nil {
 				return err
 			}
-		case moves && strings.HasPrefix(k, keyKeypoints):
-			return fmt.Errorf("the feature %s cannot follow the pixels of the image, which are moved or scaled: drop it first (%s), or keep the images as they are", jsontext.Readable(k), optname.ReshapeDropFeatures)
-		case k != objects.KeySegmentation && !strings.HasPrefix(k, keyKeypoints) && n != f.parsed.Len():
+		case k != objects.KeySegmentation && !isKeypoints(k) && n != f.parsed.Len():
 			return fmt.Errorf("%s has %d values for %d boxes", jsontext.Readable(k), n, f.parsed.Len())
 		}
 	}
@@ -138,10 +135,15 @@ func (f *followed) read(m *sampleWork, p *placement) error {
 		return v
 	}
 	w, h := p.storedWidth, p.storedHeight
-	f.image.Objects = f.image.Objects[:0]
+	x, y := func(share float32) float64 { return pixels(share, w) }, func(share float32) float64 { return pixels(share, h) }
+	f.image.Objects, f.image.Faults = f.image.Objects[:0], f.image.Faults[:0]
 	for i, b := range f.parsed.Boxes {
 		o := annotation.Object{Name: fmt.Sprintf("object %d", i+1), Area: math.NaN()}
-		o.Box = annotation.Box{XMin: pixels(b[0], w), YMin: pixels(b[1], h), XMax: pixels(b[2], w), YMax: pixels(b[3], h)}
+		o.Box = annotation.Box{XMin: x(b[0]), YMin: y(b[1]), XMax: x(b[2]), YMax: y(b[3])}
+		var reason string
+		if o.Keypoints, reason = f.keypoints.of(i, x, y); reason != "" {
+			f.image.Faults = append(f.image.Faults, annotation.Fault{Name: o.Name, Reason: reason, Part: annotation.PartKeypoints})
+		}
 		if i < len(f.parsed.Area) {
 			o.Area = float64(f.parsed.Area[i])
 		}
@@ -167,7 +169,7 @@ func (f *followed) add(b *tfrecord.Builder, name, key string, value tfrecord.Fea
 	switch {
 	case !f.active || value.Len() == 0:
 		return false
-	case f.addMask(b, name, key, m):
+	case f.addMask(b, name, key, m), f.addKeypoints(b, name, key, m):
 	case key == objects.KeySHA256:
 		sum := sha256.Sum256(m.out.data)
 		b.String(name, hex.EncodeToString(sum[:]))
@@ -185,7 +187,7 @@ func (f *followed) add(b *tfrecord.Builder, name, key string, value tfrecord.Fea
 			f.floats = append(f.floats, m.objects.placed[k].area)
 		}
 		b.Float(name, f.floats...)
-	case strings.HasPrefix(key, objects.KeyPrefix) && !strings.HasPrefix(key, keyKeypoints) && len(f.kept) < f.parsed.Len():
+	case strings.HasPrefix(key, objects.KeyPrefix) && len(f.kept) < f.parsed.Len() && (len(f.kept) == 0 || !f.keypoints.namedOnce(key, value, f.parsed.Len())):
 		f.addKept(b, name, value)
 	default:
 		return false
@@ -195,23 +197,24 @@ func (f *followed) add(b *tfrecord.Builder, name, key string, value tfrecord.Fea
 
 // addKept adds the elements of the objects that are left.
 func (f *followed) addKept(b *tfrecord.Builder, name string, value tfrecord.Feature) {
+	each := value.Len() / f.parsed.Len() // several keypoints an object
 	switch value.Kind() {
 	case tfrecord.KindInt64:
-		f.ints = pick(value.AppendInt64s(f.ints[:0]), f.kept)
+		f.ints = pick(value.AppendInt64s(f.ints[:0]), f.kept, each)
 		b.Int64(name, f.ints...)
 	case tfrecord.KindFloat:
-		f.floats = pick(value.AppendFloats(f.floats[:0]), f.kept)
+		f.floats = pick(value.AppendFloats(f.floats[:0]), f.kept, each)
 		b.Float(name, f.floats...)
 	default:
-		f.bytes = pick(value.AppendBytes(f.bytes[:0]), f.kept)
+		f.bytes = pick(value.AppendBytes(f.bytes[:0]), f.kept, each)
 		b.Bytes(name, f.bytes...)
 	}
 }
 
-// pick moves the elements of some ascending indexes to the front.
-func pick[T any](list []T, indexes []int) []T {
+// pick moves the elements of some ascending indexes, so many for each, to the front.
+func pick[T any](list []T, indexes []int, each int) []T {
 	for to, from := range indexes {
-		list[to] = list[from]
+		copy(list[to*each:(to+1)*each], list[from*each:(from+1)*each])
 	}
-	return list[:len(indexes)]
+	return list[:len(indexes)*each]
 }

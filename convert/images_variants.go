@@ -71,7 +71,7 @@ func NewImageVariants(ctx context.Context, key string, data, mask []byte, o Imag
 		if bad := pic.bad(); bad != nil {
 			return nil, fmt.Errorf("%s: %s: %s", optname.AnnotationSpecFiles, bad.Source, bad.Reason)
 		}
-		v.Annotations, v.source.annotations, v.source.objectKeys = image.Name, a, o.objectKeys(a.format)
+		v.Annotations, v.source.annotations, v.source.objectKeys = image.Name, a, o.objectKeys(a)
 	}
 	if mask != nil {
 		pic.addExtra().mask = &imageFile{path: "of " + key}

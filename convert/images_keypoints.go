@@ -1,0 +1,221 @@
+package convert
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/annotation"
+	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/orientation"
+	"github.com/tfrec/tfrec/internal/plural"
+)
+
+// placedKeypoint is a keypoint of an object of a record, in shares of the stored image. The zero value
+// is one that is not labelled.
+type placedKeypoint struct {
+	x, y       float32
+	visibility int8
+}
+
+// joinKeypoints gives the objects of all files the same keypoints.
+func (a *annotations) joinKeypoints(files []AnnotationFile) error {
+	first := -1 // the first file with keypoints
+	for i, set := range a.sets {
+		union, err := a.keypoints.Union(set.Keypoints)
+		if err != nil {
+			return fmt.Errorf("AnnotationSpec.Files: the keypoints of %s and %s cannot be in one set: %w", files[first].Path, files[i].Path, err)
+		}
+		if a.keypoints = union; first < 0 && union.Count > 0 {
+			first = i
+		}
+	}
+	for _, set := range a.sets {
+		set.SetKeypoints(a.keypoints)
+	}
+	if a.flip = a.keypoints.Flip; a.flip == nil {
+		a.flip = objects.MirrorOf(a.keypoints.Names)
+	}
+	return nil
+}
+
+// identifyKeypoints returns a hash of what all records have of the keypoints of annotations; nil
+// without keypoints.
+func (s *imageSource) identifyKeypoints() []byte {
+	a := s.annotations
+	if a == nil || a.keypoints.Count == 0 {
+		return nil
+	}
+	b := binary.AppendUvarint(nil, uint64(a.keypoints.Count))
+	for _, name := range a.keypoints.Names {
+		b = binary.AppendUvarint(b, uint64(len(name)))
+		b = append(b, name...)
+	}
+	if s.o.Augment.mirrors() {
+		for _, i := range a.flip {
+			b = binary.AppendUvarint(b, uint64(i))
+		}
+	}
+	sum := xxh3.Hash128(b).Bytes()
+	return sum[:]
+}
+
+// mirrors reports whether variants may be mirrored.
+func (a *AugmentSpec) mirrors() bool { return a.Policy != nil && a.Policy.Mirrors() }
+
+// noteMirrors notes that mirrored keypoints keep their names, if it is not known which others they
+// become.
+func (o *ImageOptions) noteMirrors(l *listing) {
+	const keep = "the keypoints of mirrored images keep their names, as %s which is left and which is right"
+	switch {
+	case !o.Augment.mirrors():
+	case l.annotations != nil && l.annotations.keypoints.Count > 0 && l.annotations.flip == nil:
+		o.note(keep, "neither their names nor flip_idx say")
+	case l.carried != nil && l.carried.seen[objects.KeyKeypointX] != nil && l.carried.seen[objects.KeyKeypointText] == nil:
+		o.note(keep, "no "+objects.KeyKeypointText+" says")
+	}
+}
+
+// keypointCount returns how many keypoints each object of a sample's record has that are moved.
+func (s *imageSource) keypointCount(m *sampleWork) int {
+	switch {
+	case m.beside.record != nil:
+		if k := &m.followed.keypoints; k.moves {
+			return k.parsed.Count
+		}
+		return 0
+	case s.annotations != nil:
+		return s.annotations.keypoints.Count
+	}
+	return 0
+}
+
+// keypointBytes is the size of the keypoints of an object of annotations in a record.
+func (s *imageSource) keypointBytes() (n int64) {
+	if s.annotations == nil {
+		return 0
+	}
+	k := &s.annotations.keypoints
+	for _, name := range k.Names {
+		n += int64(len(name)) + 3 // as a protobuf field
+	}
+	return n + 9*int64(k.Count)
+}
+
+// flipOf returns what the keypoints of object i are in a mirror image; nil if that is not known.
+func (s *imageSource) flipOf(m *sampleWork, i int) []int {
+	if m.beside.record != nil {
+		k := &m.followed.keypoints
+		return k.names.Of(k.parsed.Names(i))
+	}
+	return s.annotations.flip
+}
+
+// placeKeypoints appends the keypoints of object i, as many as each object of the record has. Those
+// that are no longer in the image are not labelled. In a mirrored image left is right.
+func (s *imageSource) placeKeypoints(m *sampleWork, p *placement, image *annotation.Image, i int) {
+	count, from := s.keypointCount(m), len(m.objects.keypoints)
+	if count == 0 {
+		return
+	}
+	m.objects.keypoints = slices.Grow(m.objects.keypoints, count)[:from+count]
+	placed := m.objects.keypoints[from:]
+	clear(placed)
+	var flip []int
+	if !p.keeps && p.draw.Mirrors() {
+		flip = s.flipOf(m, i)
+	}
+	for k, point := range image.Objects[i].Keypoints {
+		if point.Visibility == 0 {
+			continue
+		}
+		at, shown := p.point(p.shownPoint(image, point))
+		if !shown {
+			continue
+		}
+		if flip != nil {
+			k = flip[k]
+		}
+		w, h := float64(p.resultWidth), float64(p.resultHeight)
+		placed[k] = placedKeypoint{float32(at.X / w), float32(at.Y / h), point.Visibility}
+	}
+}
+
+// shownPoint returns a keypoint of an annotation in pixels of the image as shown.
+func (p *placement) shownPoint(image *annotation.Image, k annotation.Keypoint) augment.Point {
+	at := augment.Point{X: k.X, Y: k.Y}
+	if image.Relative {
+		at.X, at.Y = k.X*float64(p.width), k.Y*float64(p.height)
+	}
+	if p.turned(image.Width, image.Height) {
+		at = at.Orient(p.orientation, p.storedWidth, p.storedHeight)
+	}
+	return at
+}
+
+// point moves a point of the image as shown to the stored image, and reports whether it is in it.
+func (p *placement) point(at augment.Point) (_ augment.Point, shown bool) {
+	if p.keeps {
+		shown = at.In(p.width, p.height)
+		return at.Orient(orientation.Inverse(p.orientation), p.width, p.height), shown
+	}
+	at, shown = p.draw.Point(at, p.width, p.height)
+	if shown && p.resize != nil {
+		at, shown = p.geometry.Point(at)
+	}
+	return at, shown
+}
+
+// countLabelled counts the keypoints that are labelled.
+func countLabelled(keypoints []placedKeypoint) (n int64) {
+	for _, k := range keypoints {
+		if k.visibility != objects.Unlabelled {
+			n++
+		}
+	}
+	return n
+}
+
+// buildKeypoints adds the keypoints of the placed objects of annotations.
+func (s *imageSource) buildKeypoints(m *sampleWork) {
+	b, l, k := &m.record.builder, &m.record.objects, &s.annotations.keypoints
+	placed := m.objects.keypoints
+	l.ints = l.ints[:0]
+	for of := range slices.Chunk(placed, k.Count) {
+		l.ints = append(l.ints, countLabelled(of))
+	}
+	b.Int64(s.o.key(objects.KeyKeypointNum), l.ints...)
+	if k.Names != nil {
+		l.texts = l.texts[:0]
+		for range m.objects.placed {
+			l.texts = append(l.texts, k.Names...)
+		}
+		b.String(s.o.key(objects.KeyKeypointText), l.texts...)
+	}
+	l.ints = l.ints[:0]
+	for _, at := range placed {
+		l.ints = append(l.ints, int64(at.visibility))
+	}
+	b.Int64(s.o.key(objects.KeyKeypointVisibility), l.ints...)
+	l.floats = l.floats[:0]
+	for _, at := range placed {
+		l.floats = append(l.floats, at.x)
+	}
+	b.Float(s.o.key(objects.KeyKeypointX), l.floats...)
+	l.floats = l.floats[:0]
+	for _, at := range placed {
+		l.floats = append(l.floats, at.y)
+	}
+	b.Float(s.o.key(objects.KeyKeypointY), l.floats...)
+}
+
+// keypointsText says how many keypoints objects have, for a note; "" without.
+func keypointsText(k *annotation.Keypoints) string {
+	if k.Count == 0 {
+		return ""
+	}
+	return ", " + plural.Of(k.Count, "keypoint") + " an object"
+}
