@@ -165,7 +165,8 @@ func TestRecordsWhoseObjectsCannotFollow(t *testing.T) {
 		"other":     {func(f map[string]any, d *drawing) { f["image/object/odd"] = make([]int64, 9) }, "image/object/odd has 9 values for"},
 		"colors":    {func(f map[string]any, d *drawing) { f[objects.KeySegmentation] = [][]byte{d.file()} }, "image/segmentation/class/encoded: the mask is "},
 		"two masks": {func(f map[string]any, d *drawing) { f[objects.KeySegmentation] = [][]byte{d.file(), nil} }, "is not one PNG"},
-		"keypoints": {func(f map[string]any, d *drawing) { f["image/object/keypoint/x"] = make([]float32, 17) }, "cannot follow"},
+		"keypoints": {func(f map[string]any, d *drawing) { f[objects.KeyKeypointX] = make([]float32, 17) }, "17 values for 3 boxes: want the same number for each"},
+		"depths":    {func(f map[string]any, d *drawing) { f["image/object/keypoint/z"] = make([]float32, 3) }, "image/object/keypoint/z cannot follow"},
 	} {
 		src, _ := drawnRecords(t, rand.New(rand.NewPCG(6, 2)), 4, func(features map[string]any, d *drawing) {
 			if d.name == "d02.png" {
@@ -185,30 +186,6 @@ func TestRecordsWhoseObjectsCannotFollow(t *testing.T) {
 		if slices.ContainsFunc(examples(t, out, "train"), func(e map[string]any) bool { return string(e[keyFilename].([][]byte)[0]) == "d02.png" }) {
 			t.Errorf("%s: the record is in the set", name)
 		}
-	}
-}
-
-// TestKeypointsOfLostObjects: nothing says which keypoints are those of an object that is left out.
-func TestKeypointsOfLostObjects(t *testing.T) {
-	lost := ""
-	src, _ := drawnRecords(t, rand.New(rand.NewPCG(6, 2)), 40, func(features map[string]any, d *drawing) {
-		if d.orientation > 1 || len(d.rects) == 0 {
-			return // turned, which no keypoints follow
-		}
-		features["image/object/keypoint/x"] = make([]float32, 2*len(d.rects))
-		if lost == "" {
-			lost = d.name
-			xmin, xmax := features[objects.KeyXMin].([]float32), features[objects.KeyXMax].([]float32)
-			xmin[0], xmax[0] = xmax[0], xmin[0]
-		}
-	})
-	out := t.TempDir()
-	s := mustImages(t, src, out, ImageOptions{Options: Options{Name: "n", MaxErrors: Tolerance{Count: 1}}, Encode: EncodeSpec{Format: PNG}})
-	if s.Records != 39 || s.Errors != 1 {
-		t.Errorf("%+v", s)
-	}
-	if ledger := contents(t, out)["errors.jsonl"]; lost == "" || !strings.Contains(ledger, "image/object/keypoint/x") || !strings.Contains(ledger, lost) {
-		t.Errorf("%s: %s", lost, ledger)
 	}
 }
 
