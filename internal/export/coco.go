@@ -129,7 +129,31 @@ func (w *cocoWriter) appendObject(b []byte, a *annotated, i int, image int64) (_
 		}
 		b = append(b, '}')
 	}
+	if w.scan.keypoints.of(classOf(o, i)) {
+		b = w.appendKeypoints(b, a, i)
+	}
 	return append(b, '}'), nil
+}
+
+// appendKeypoints appends the keypoints of object i and their number.
+func (w *cocoWriter) appendKeypoints(b []byte, a *annotated, i int) []byte {
+	b = append(b, `,"keypoints":[`...)
+	labelled := 0
+	a.points = a.appendPoints(a.points[:0], i, &w.scan.keypoints)
+	for n, p := range a.points {
+		if n > 0 {
+			b = append(b, ',')
+		}
+		x, xDecimals := pixels(p.x, a.width)
+		y, yDecimals := pixels(p.y, a.height)
+		b = append(appendDecimals(b, x, xDecimals), ',')
+		b = append(appendDecimals(b, y, yDecimals), ',')
+		b = strconv.AppendInt(b, p.visibility, 10)
+		if p.visibility != objects.Unlabelled {
+			labelled++
+		}
+	}
+	return fmt.Appendf(b, `],"num_keypoints":%d`, labelled)
 }
 
 // appendBox appends x, y, width and height of a box in pixels, and returns its area.
@@ -178,7 +202,11 @@ func (w *cocoWriter) open(split string) (*cocoFile, error) {
 	f.images, f.annotations = bufio.NewWriter(f.file), bufio.NewWriter(f.spool)
 	categories := []map[string]any{}
 	for _, c := range w.scan.classes.list {
-		categories = append(categories, map[string]any{"id": c.ID, "name": c.Name, "supercategory": ""})
+		category := map[string]any{"id": c.ID, "name": c.Name, "supercategory": ""}
+		if k := &w.scan.keypoints; k.names != nil && (k.of(class{id: c.ID}) || k.of(class{text: c.Name})) {
+			category["keypoints"], category["skeleton"] = k.names, []int{}
+		}
+		categories = append(categories, category)
 	}
 	list, err := json.Marshal(categories)
 	if err == nil {

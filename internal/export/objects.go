@@ -23,6 +23,8 @@ type annotated struct {
 	shown         shown
 	objects       objects.Objects // with boxes in shares of the image as shown
 	classes       []int           // of the objects: indexes of objectScan.classes.list
+	keypoints     objects.Keypoints
+	points        []point // of an object
 }
 
 // stem is the name without its extension.
@@ -150,13 +152,13 @@ func (w *objectWriter) parse(r *row) error {
 			return fmt.Errorf("the box of its object %d is %w; tfrec verify --deep finds all such boxes", i, err)
 		}
 		for k, v := range box {
-			a.objects.Boxes[i][k] = min(max(v, 0), 1)
+			a.objects.Boxes[i][k] = clipShare(v)
 		}
 		if len(a.objects.Area) > 0 && !finite(a.objects.Area[i]) {
 			return fmt.Errorf("%s of its object %d is %v: want a number", objects.KeyArea, i, a.objects.Area[i])
 		}
 	}
-	return nil
+	return a.parseKeypoints(r, &w.scan.keypoints)
 }
 
 func finite(x float32) bool { return !math.IsNaN(float64(x)) && !math.IsInf(float64(x), 0) }

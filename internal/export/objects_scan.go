@@ -18,6 +18,7 @@ type objectScan struct {
 	// badIDs says why image/source_id is no id of images: "" if it is an integer in every record, and
 	// never the same in a split.
 	badIDs string
+	keypoints keypointScan
 	// used are the keys of features of objects that say something of some object.
 	used map[string]bool
 	// others are the keys of some features that are neither about objects nor about the image itself.
@@ -42,6 +43,9 @@ func scanObjects(ctx context.Context, in *inputs, o *Options) (*objectScan, erro
 			return err
 		}
 		if err := s.classes.learnFrom(&objs); err != nil {
+			return err
+		}
+		if err := s.keypoints.look(r, &objs); err != nil {
 			return err
 		}
 		boxes = boxes || objects.Present(&r.Features)
@@ -86,6 +90,7 @@ func (s *objectScan) look(r *row, o *objects.Objects) {
 		{objects.KeyView, slices.ContainsFunc(o.Views, func(v []byte) bool { return len(v) > 0 })},
 		{objects.KeyArea, len(o.Area) > 0},
 		{objects.KeyMask, len(o.Masks) > 0},
+		{objects.KeyKeypointX, s.keypoints.count > 0},
 		{objects.KeySegmentation, has(r, objects.KeySegmentation)},
 	} {
 		if f.says {
@@ -103,6 +108,7 @@ func (s *objectScan) look(r *row, o *objects.Objects) {
 var objectKeys = map[string]bool{
 	objects.KeyXMin: true, objects.KeyXMax: true, objects.KeyYMin: true, objects.KeyYMax: true, objects.KeyLabel: true, objects.KeyText: true,
 	objects.KeyDifficult: true, objects.KeyTruncated: true, objects.KeyView: true, objects.KeyCrowd: true, objects.KeyArea: true, objects.KeyMask: true,
+	objects.KeyKeypointX: true, objects.KeyKeypointY: true, objects.KeyKeypointVisibility: true, objects.KeyKeypointNum: true, objects.KeyKeypointText: true,
 }
 
 // ofImage reports whether a feature describes the stored image or how it was made.

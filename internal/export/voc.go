@@ -32,7 +32,7 @@ func newVOC(files *directoryWriter, codec *augment.Codec, scan *objectScan) (*vo
 	if err := scan.classes.checkNames(); err != nil {
 		return nil, err
 	}
-	scan.without(files.o, objects.KeyCrowd, objects.KeyArea)
+	scan.without(files.o, objects.KeyCrowd, objects.KeyArea, objects.KeyKeypointX)
 	return &vocWriter{files: files, scan: scan, sets: map[string]*outFile{}, masks: vocMasks{maskReader: maskReader{codec: codec}}}, nil
 }
 

@@ -12,7 +12,8 @@ import (
 )
 
 // yoloWriter writes the directories of Ultralytics' YOLO: images/SPLIT, labels/SPLIT with a text an
-// image, data.yaml, and classes.txt. A class is its index in both, in the order of ids.
+// image, data.yaml, and classes.txt. A class is its index in both, in the order of ids. If objects have
+// keypoints, each line has them.
 type yoloWriter struct {
 	files *directoryWriter
 	scan  *objectScan
@@ -29,6 +30,9 @@ func newYOLO(files *directoryWriter, scan *objectScan) (*yoloWriter, error) {
 	if err := scan.classes.checkNames(); err != nil {
 		return nil, err
 	}
+	if k := &scan.keypoints; k.count > 0 && objects.MirrorOf(k.names) == nil {
+		files.o.note("data.yaml has no flip_idx, as the names of the keypoints do not say which is left and which is right: Ultralytics' tools flip no images without it")
+	}
 	scan.without(files.o, objects.KeyDifficult, objects.KeyTruncated, objects.KeyView, objects.KeyCrowd, objects.KeyArea, objects.KeyMask, objects.KeySegmentation)
 	return &yoloWriter{files: files, scan: scan, dirOf: map[string]string{}}, nil
 }
@@ -43,6 +47,12 @@ func (w *yoloWriter) add(a *annotated) error {
 		b = strconv.AppendInt(b, int64(a.classes[i]), 10)
 		for _, v := range []float64{(x0 + x1) / 2, (y0 + y1) / 2, x1 - x0, y1 - y0} {
 			b = appendDecimals(append(b, ' '), v, maxDecimals)
+		}
+		a.points = a.appendPoints(a.points[:0], i, &w.scan.keypoints)
+		for _, p := range a.points {
+			b = strconv.AppendFloat(append(b, ' '), float64(p.x), 'f', -1, 32)
+			b = strconv.AppendFloat(append(b, ' '), float64(p.y), 'f', -1, 32)
+			b = strconv.AppendInt(append(b, ' '), p.visibility, 10)
 		}
 		b = append(b, '\n')
 	}
@@ -64,7 +74,7 @@ func (w *yoloWriter) finish() error {
 	}
 	for split, dir := range w.dirOf {
 		switch split {
-		case "path", "names", "nc", "download", "kpt_shape", "channels":
+		case "path", "names", "nc", "download", "kpt_shape", "flip_idx", "kpt_names", "channels":
 			return fmt.Errorf("data.yaml has another meaning for %q: rename the split", split)
 		}
 		data[split] = dir
@@ -75,6 +85,19 @@ func (w *yoloWriter) finish() error {
 		}
 	}
 	data["names"] = index
+	if k := &w.scan.keypoints; k.count > 0 {
+		data["kpt_shape"] = []int{k.count, 3}
+		if flip := objects.MirrorOf(k.names); flip != nil {
+			data["flip_idx"] = flip
+		}
+		if k.names != nil {
+			names := map[int][]string{}
+			for i := range index {
+				names[i] = k.names
+			}
+			data["kpt_names"] = names
+		}
+	}
 	text, err := yaml.Marshal(data)
 	if err != nil {
 		return err
