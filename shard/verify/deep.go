@@ -78,10 +78,11 @@ const (
 	FindingLabel       FindingKind = "label"       // outside the vocabulary, or not a number
 	FindingLabelText   FindingKind = "label_text"  // not the name of the label
 
-	FindingObjects  FindingKind = "objects" // lists of objects of unequal length, or of another kind
-	FindingBox      FindingKind = "box"     // not finite, outside of the image, or empty
-	FindingMask     FindingKind = "mask"    // not a PNG of one channel and of the image's size
-	FindingChecksum FindingKind = "sha256"  // declared SHA-256 differs from the image's
+	FindingObjects  FindingKind = "objects"  // lists of objects of unequal length, or of another kind
+	FindingBox      FindingKind = "box"      // not finite, outside of the image, or empty
+	FindingKeypoint FindingKind = "keypoint" // visibility or place of a point; a warning for a wrong number of labelled ones
+	FindingMask     FindingKind = "mask"     // not a PNG of one channel and of the image's size
+	FindingChecksum FindingKind = "sha256"   // declared SHA-256 differs from the image's
 
 	FindingSchema  FindingKind = "schema"  // a feature of another kind or length
 	FindingMissing FindingKind = "missing" // a feature that some records lack; a warning without a manifest
@@ -110,6 +111,7 @@ var advice = map[FindingKind]optname.Text{
 	FindingLabelText:     optname.Textf("correct the label or its text"),
 	FindingObjects:       optname.Textf("write one value for each box into every list of objects, or leave the list out"),
 	FindingBox:           optname.Textf("write sides as shares of the stored image's width and height, clipped to 0 to 1, and leave out empty boxes"),
+	FindingKeypoint:      optname.Textf("write points as shares of the stored image's width and height, with visibility 0 for those outside of it, and the number of the others for each object"),
 	FindingMask:          optname.Textf("write a grayscale PNG of the size of the stored image"),
 	FindingChecksum:      optname.Textf("write the SHA-256 of the stored image, or leave the feature out"),
 	FindingSchema:        optname.Textf("write the feature as in the other records; a parser of fixed features fails here"),

@@ -31,6 +31,7 @@ func (l *scanner) drawn(features *tfrecord.Features) {
 			for _, axis := range objects.Axes {
 				l.checkSides(features, axis)
 			}
+			l.checkKeypoints(features, n)
 		}
 	}
 	l.masks(features, objects.KeyMask)

@@ -14,6 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/manifest"
@@ -53,6 +54,7 @@ type scanner struct {
 	seen      []seenImage
 	directory []ImageFacts // images under the same key prefix
 	sides     []float32    // of its boxes
+	keypoints objects.Keypoints
 }
 
 func newScanner(d *deepRun) *scanner {
