@@ -2,6 +2,7 @@ package reshape
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -33,12 +34,15 @@ type objectKey struct {
 	area       uint32
 	mask       digest.Hash
 	maskBytes  int
+	keypoints  digest.Hash // of all that is said of them
+	labelled   int         // of them
 }
 
 // objectsOf returns the objects of an Example; false if it has none, or lists that do not fit.
 func objectsOf(e *tfrecord.Example) ([]objectKey, bool) {
 	var o objects.Objects
-	if !objects.Present(&e.Features) || o.Parse(&e.Features) != nil {
+	var points objects.Keypoints
+	if !objects.Present(&e.Features) || o.Parse(&e.Features) != nil || points.Parse(&e.Features, o.Len()) != nil {
 		return nil, false
 	}
 	list := make([]objectKey, o.Len())
@@ -60,8 +64,31 @@ func objectsOf(e *tfrecord.Example) ([]objectKey, bool) {
 		if len(o.Masks) > 0 {
 			k.mask, k.maskBytes = digest.Of(o.Masks[i]), len(o.Masks[i])
 		}
+		if points.Count > 0 {
+			k.keypoints, k.labelled = digestKeypoints(&points, i)
+		}
 	}
 	return list, true
+}
+
+// digestKeypoints returns a hash of the keypoints of object i, and how many are labelled.
+func digestKeypoints(k *objects.Keypoints, i int) (h digest.Hash, labelled int) {
+	var b []byte
+	for n := i * k.Count; n < (i+1)*k.Count; n++ {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(k.X[n]))
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(k.Y[n]))
+		b = binary.AppendVarint(b, k.Visibility[n])
+		if k.Visibility[n] != objects.Unlabelled {
+			labelled++
+		}
+	}
+	if i < len(k.Num) {
+		b = binary.AppendVarint(b, k.Num[i])
+	}
+	for _, name := range k.Names(i) {
+		b = append(binary.AppendUvarint(b, uint64(len(name))), name...)
+	}
+	return digest.Of(b), labelled
 }
 
 func intAt(list []int64, i int) int64 {
@@ -175,5 +202,6 @@ func (k *objectKey) describe(number int, other *objectKey) string {
 	add(k.crowd != other.crowd, "is_crowd %d", k.crowd)
 	add(k.area != other.area, "area %v", math.Float32frombits(k.area))
 	add(k.mask != other.mask, "mask of %d bytes (XXH3 %016x)", k.maskBytes, k.mask.Lo)
+	add(k.keypoints != other.keypoints, "%d labelled keypoints (XXH3 %016x)", k.labelled, k.keypoints.Lo)
 	return strings.Join(words, ", ")
 }

@@ -98,6 +98,36 @@ func TestDiffOfObjects(t *testing.T) {
 	}
 }
 
+// TestDiffOfKeypoints compares records of two objects that differ in one of their keypoints.
+func TestDiffOfKeypoints(t *testing.T) {
+	posed := func(x float32, visibility int64, name string) []byte {
+		return settest.Example(func(b *tfrecord.Builder) {
+			for _, axis := range objects.Axes {
+				b.Float(axis.Min, 0, 0)
+				b.Float(axis.Max, 0.5, 1)
+			}
+			b.String(objects.KeyText, "dog", "cat")
+			b.Float(objects.KeyKeypointX, 0, 0.5, x, 0.5)
+			b.Float(objects.KeyKeypointY, 0, 0.5, 0.25, 0.5)
+			b.Int64(objects.KeyKeypointVisibility, 1, 2, visibility, 2)
+			b.String(objects.KeyKeypointText, "a", "b", name, "b")
+		})
+	}
+	for name, c := range map[string]struct {
+		b    []byte
+		want string
+	}{
+		"moved":   {posed(0.25, 2, "a"), "2 labelled keypoints (XXH3 "},
+		"hidden":  {posed(0.75, 0, "a"), "1 labelled keypoints (XXH3 "},
+		"renamed": {posed(0.75, 2, "c"), "2 labelled keypoints (XXH3 "},
+	} {
+		report := objectDiff(t, posed(0.75, 2, "a"), c.b, DiffOptions{})
+		if len(report.Differences) != 1 || len(report.Differences[0].Objects) != 1 || !strings.HasPrefix(report.Differences[0].Objects[0].B, `object 1: "cat" at [0 0 1 1], `+c.want) {
+			t.Errorf("%s: %+v", name, report.Differences)
+		}
+	}
+}
+
 // What only one side has is what is left when the objects of the other are taken away one by one.
 func TestDiffOfObjectsAgainstAModel(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 8))
