@@ -49,7 +49,13 @@ type ObjectSpec struct {
 	// Masks adds the masks of the objects, from "image/object/mask". A batch of ragged ones that
 	// would take more than 1 GiB is an [ErrPadding]; MaxBoxes bounds it.
 	Masks bool
+	// Keypoints adds the keypoints of the objects, from "image/object/keypoint/x" and so on: how many
+	// each object has, 1 to 1024. Default: 0, without.
+	Keypoints int
 }
+
+// maxKeypoints is how many keypoints an object may have.
+const maxKeypoints = 1024
 
 // Validate returns an error for a field out of range.
 func (s ObjectSpec) Validate() error {
@@ -60,6 +66,8 @@ func (s ObjectSpec) Validate() error {
 		return fmt.Errorf("objects: %d boxes at most: want 1 or more, or 0 for ragged ones", s.MaxBoxes)
 	case !(s.MinVisibility >= 0 && s.MinVisibility <= 1):
 		return fmt.Errorf("objects: a visibility of %v at least: want 0 to 1", s.MinVisibility)
+	case s.Keypoints < 0 || s.Keypoints > maxKeypoints:
+		return fmt.Errorf("objects: %d keypoints: want 1 to %d, or 0 for none", s.Keypoints, maxKeypoints)
 	}
 	return nil
 }
@@ -84,6 +92,13 @@ type Objects struct {
 	Masks []uint8
 	// MaskShape is the shape of Masks; empty without.
 	MaskShape []int
+	// Keypoints, with Keypoints of the [ObjectSpec], are x, y and visibility: 0 for a point that is not
+	// labelled, or no longer in the image, and has the coordinates 0, 0; 1 for a hidden one and 2 for
+	// one that is visible. x and y are in pixels or, with Relative, in shares, whatever the Format. They
+	// are {objects, points, 3}, or {images, MaxBoxes, points, 3} padded with 0.
+	Keypoints []float32
+	// KeypointShape is the shape of Keypoints; empty without.
+	KeypointShape []int
 	// Splits, {images + 1}, delimits ragged objects: image i has those from Splits[i] up to, not
 	// including, Splits[i+1]. It is nil with MaxBoxes.
 	Splits []int64
@@ -98,6 +113,7 @@ type Objects struct {
 func (o *Objects) Clone() Objects {
 	return Objects{
 		Boxes: slices.Clone(o.Boxes), Labels: slices.Clone(o.Labels), Indexes: slices.Clone(o.Indexes), Weights: slices.Clone(o.Weights),
-		Masks: slices.Clone(o.Masks), MaskShape: slices.Clone(o.MaskShape), Splits: slices.Clone(o.Splits), Counts: slices.Clone(o.Counts), Hidden: o.Hidden, Cut: o.Cut,
+		Masks: slices.Clone(o.Masks), MaskShape: slices.Clone(o.MaskShape),
+		Keypoints: slices.Clone(o.Keypoints), KeypointShape: slices.Clone(o.KeypointShape), Splits: slices.Clone(o.Splits), Counts: slices.Clone(o.Counts), Hidden: o.Hidden, Cut: o.Cut,
 	}
 }

@@ -86,8 +86,9 @@ func columnTensor(c *columns.Column, dtype dtypes.DType) (*tensors.Tensor, error
 // the DType of the batch, and one label, unless the batch has none. The label is {images, 1}, or the
 // SoftLabels, {images, classes}, of a batch that has them. Objects padded to MaxBoxes follow as two
 // more labels, their boxes, {images, MaxBoxes, 4} of Float32, and their classes, {images, MaxBoxes},
-// where -1 is padding, and their masks, if there are any, as a third one, {images, MaxBoxes, height,
-// width} of Uint8; ragged ones are an error.
+// where -1 is padding, and then their masks, {images, MaxBoxes, height, width} of Uint8, and their
+// keypoints, {images, MaxBoxes, points, 3} of Float32, if the spec asks for them; ragged ones are an
+// error.
 //
 // Mixed images with labels but without SoftLabels are an error: set [reader.ImageSpec].Classes. So
 // are masks: a Spec of your own says whether they are inputs or labels. Columns are left out, and so
@@ -136,7 +137,7 @@ func (s Images) label(batch *reader.ImageBatch) (*tensors.Tensor, error) {
 	return integers([]int{n, 1}, batch.Labels, s.Labels)
 }
 
-// objects returns the boxes of a batch, their labels and masks; nil without.
+// objects returns the boxes of a batch, their labels, masks and keypoints; nil without.
 func (s Images) objects(o *columns.Objects) ([]*tensors.Tensor, error) {
 	n := len(o.Counts)
 	switch {
@@ -151,11 +152,25 @@ func (s Images) objects(o *columns.Objects) ([]*tensors.Tensor, error) {
 		return nil, err
 	}
 	labels, err := integers([]int{n, most}, o.Labels, s.Labels)
-	if err != nil || len(o.MaskShape) == 0 {
-		return []*tensors.Tensor{boxes, labels}, err
+	if err != nil {
+		return nil, err
 	}
-	masks, err := convert[uint8](o.MaskShape, o.Masks)
-	return []*tensors.Tensor{boxes, labels, masks}, err
+	all := []*tensors.Tensor{boxes, labels}
+	if len(o.MaskShape) > 0 {
+		masks, err := convert[uint8](o.MaskShape, o.Masks)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, masks)
+	}
+	if len(o.KeypointShape) > 0 {
+		keypoints, err := convert[float32](o.KeypointShape, o.Keypoints)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, keypoints)
+	}
+	return all, nil
 }
 
 func imageTensor(batch *reader.ImageBatch) (*tensors.Tensor, error) {

@@ -163,6 +163,11 @@ func TestObjects(t *testing.T) {
 		t.Fatal(labels, err)
 	}
 	same(t, "masks", labels[3], []int{2, 3, 1, 2}, batch.Objects.Masks)
+	batch.Objects.Keypoints, batch.Objects.KeypointShape = slices.Repeat([]float32{0.5, 1, 2}, 12), []int{2, 3, 2, 3}
+	if _, labels, err = (Images{}).Tensors(batch); err != nil || len(labels) != 5 {
+		t.Fatal(labels, err)
+	}
+	same(t, "keypoints", labels[4], []int{2, 3, 2, 3}, batch.Objects.Keypoints)
 	batch.Objects.Splits = []int64{0, 3, 6}
 	if _, _, err := (Images{}).Tensors(batch); err == nil || !strings.Contains(err.Error(), "MaxBoxes") {
 		t.Error(err)

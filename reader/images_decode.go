@@ -23,9 +23,11 @@ type imageDecoder struct {
 	table         *sampleTable
 	width, height int
 
-	source  imageSource     // the last image
-	objects objects.Objects // of the record
-	boxes   []augment.Box   // theirs, in pixels of the upright image
+	source    imageSource       // the last image
+	objects   objects.Objects   // of the record
+	keypoints objects.Keypoints // of the objects
+	mirrors   objects.Mirrors
+	boxes     []augment.Box // theirs, in pixels of the upright image
 
 	example  tfrecord.Example
 	features *tfrecord.Features // of the record

@@ -18,7 +18,8 @@ const maxObjects = 1 << 24
 type imageObjects struct {
 	boxes           [][4]float32 // as in the result
 	labels, indexes []int64
-	masks           []uint8 // with ObjectSpec.Masks, of the first MaxBoxes
+	masks           []uint8   // with ObjectSpec.Masks, of the first MaxBoxes
+	keypoints       []float32 // with ObjectSpec.Keypoints: x, y and visibility
 	hidden          int
 	err             error // why there is no room for the masks
 }
@@ -26,9 +27,9 @@ type imageObjects struct {
 // objectsMemory is the size of the objects in bytes.
 func (b *ImageBatch) objectsMemory() int64 {
 	o := &b.Objects
-	n := 4*cap(o.Boxes) + 8*cap(o.Labels) + 8*cap(o.Indexes) + 4*cap(o.Weights) + 8*cap(o.Splits) + 8*cap(o.Counts) + cap(o.Masks)
+	n := 4*cap(o.Boxes) + 8*cap(o.Labels) + 8*cap(o.Indexes) + 4*cap(o.Weights) + 8*cap(o.Splits) + 8*cap(o.Counts) + cap(o.Masks) + 4*cap(o.Keypoints)
 	for i := range b.objects {
-		n += 16*cap(b.objects[i].boxes) + 8*cap(b.objects[i].labels) + 8*cap(b.objects[i].indexes) + cap(b.objects[i].masks)
+		n += 16*cap(b.objects[i].boxes) + 8*cap(b.objects[i].labels) + 8*cap(b.objects[i].indexes) + cap(b.objects[i].masks) + 4*cap(b.objects[i].keypoints)
 	}
 	return int64(n)
 }
@@ -50,6 +51,8 @@ func (s *ImageSpec) checkObjects() error {
 		return errors.New("images: Classes without labels of images, which Objects leave out: set LabelKey or leave out Classes")
 	case s.Objects.MaxBoxes > maxObjects/s.Batch:
 		return fmt.Errorf("images: %d boxes an image in a batch of %d: want %d boxes a batch at most", s.Objects.MaxBoxes, s.Batch, maxObjects)
+	case s.Objects.Keypoints > 0 && s.Objects.MaxBoxes > maxObjects/s.Batch/s.Objects.Keypoints:
+		return fmt.Errorf("images: %d boxes an image with %d keypoints in a batch of %d: want %d keypoints a batch at most", s.Objects.MaxBoxes, s.Objects.Keypoints, s.Batch, maxObjects)
 	}
 	return nil
 }
@@ -75,6 +78,9 @@ func (d *imageDecoder) readObjects(i int) error {
 			return fmt.Errorf("box %d: %w", k, err)
 		}
 	}
+	if d.spec.Objects.Keypoints > 0 {
+		return d.readKeypoints()
+	}
 	return nil
 }
 
@@ -85,7 +91,7 @@ func (d *imageDecoder) placeObjects(i int) {
 	width, height := src.draw.Size(src.width, src.height)
 	geometry := d.spec.Resize.Geometry(width, height)
 	dst := &d.batch.objects[i]
-	*dst = imageObjects{boxes: dst.boxes[:0], labels: dst.labels[:0], indexes: dst.indexes[:0], masks: dst.masks[:0]}
+	*dst = imageObjects{boxes: dst.boxes[:0], labels: dst.labels[:0], indexes: dst.indexes[:0], masks: dst.masks[:0], keypoints: dst.keypoints[:0]}
 	for k, box := range d.boxes {
 		if d.spec.dropsObject(o, k) {
 			continue
@@ -99,6 +105,9 @@ func (d *imageDecoder) placeObjects(i int) {
 		dst.boxes = append(dst.boxes, formatBox(s, box, geometry.Width, geometry.Height))
 		dst.labels = append(dst.labels, o.Labels[k])
 		dst.indexes = append(dst.indexes, int64(k))
+		if s.Keypoints > 0 {
+			dst.keypoints = d.appendKeypoints(dst.keypoints, k, &geometry)
+		}
 	}
 }
 
@@ -147,7 +156,7 @@ func (f *imageFinisher) joinObjects(b *ImageBatch) {
 			f.rows = append(f.rows, &b.objects[i])
 		}
 	}
-	j := objectJoiner{dst: &b.Objects, most: f.spec.Objects.MaxBoxes, weighted: f.spec.Mix != (augment.Mix{})}
+	j := objectJoiner{dst: &b.Objects, most: f.spec.Objects.MaxBoxes, keypoints: f.spec.Objects.Keypoints, weighted: f.spec.Mix != (augment.Mix{})}
 	j.reset()
 	if f.spec.Objects.Masks {
 		j.height, j.width, _ = b.sides(f.spec.NCHW)
@@ -165,14 +174,16 @@ func (f *imageFinisher) joinObjects(b *ImageBatch) {
 		j.closeRow()
 	}
 	j.shapeMasks(n)
+	j.shapeKeypoints(n)
 }
 
 // objectJoiner appends the objects of images to those of a batch.
 type objectJoiner struct {
-	dst      *columns.Objects
-	most     int  // of an image, all padded to it; 0: ragged
-	weighted bool // the images may be mixed
-	count    int  // of the image that is not closed
+	dst       *columns.Objects
+	most      int  // of an image, all padded to it; 0: ragged
+	keypoints int  // of an object
+	weighted  bool // the images may be mixed
+	count     int  // of the image that is not closed
 
 	width, height int // of masks; 0, 0: none
 }
@@ -181,7 +192,7 @@ func (j *objectJoiner) reset() {
 	o := j.dst
 	*o = columns.Objects{
 		Boxes: o.Boxes[:0], Labels: o.Labels[:0], Indexes: o.Indexes[:0], Weights: o.Weights[:0],
-		Masks: o.Masks[:0], MaskShape: o.MaskShape[:0], Splits: o.Splits[:0], Counts: o.Counts[:0],
+		Masks: o.Masks[:0], MaskShape: o.MaskShape[:0], Keypoints: o.Keypoints[:0], KeypointShape: o.KeypointShape[:0], Splits: o.Splits[:0], Counts: o.Counts[:0],
 	}
 	if j.most == 0 {
 		o.Splits = append(o.Splits, 0)
@@ -201,6 +212,7 @@ func (j *objectJoiner) add(from *imageObjects, weight float32) {
 	o.Labels = append(o.Labels, from.labels[:n]...)
 	o.Indexes = append(o.Indexes, from.indexes[:n]...)
 	o.Masks = append(o.Masks, from.masks[:n*j.width*j.height]...)
+	o.Keypoints = append(o.Keypoints, from.keypoints[:n*j.keypoints*keypointNumbers]...)
 	j.weigh(n, weight)
 	j.count += n
 }
@@ -218,6 +230,9 @@ func (j *objectJoiner) closeRow() {
 		o.Indexes = append(o.Indexes, -1)
 	}
 	j.padMasks(max(j.most-j.count, 0))
+	for range max(j.most-j.count, 0) * j.keypoints * keypointNumbers {
+		o.Keypoints = append(o.Keypoints, 0)
+	}
 	j.weigh(max(j.most-j.count, 0), 0)
 	j.count = 0
 }

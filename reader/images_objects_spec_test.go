@@ -83,13 +83,16 @@ func TestImagesWithoutObjects(t *testing.T) {
 func TestObjectSpecs(t *testing.T) {
 	p := imageSet(t, 3, nil).Records()
 	for want, spec := range map[string]ImageSpec{
-		"want Objects or Steps":                     {Size: 4, Objects: &columns.ObjectSpec{}, Steps: columns.FlatSteps, Frames: 2},
-		"want MixUp":                                {Size: 4, Objects: &columns.ObjectSpec{}, Mix: augment.Mix{CutMix: 1}},
-		"want 16777216 boxes a batch at most":       {Size: 4, Batch: 2, Objects: &columns.ObjectSpec{MaxBoxes: 1 << 24}},
-		"a visibility of NaN at least: want 0 to 1": {Size: 4, Objects: &columns.ObjectSpec{MinVisibility: math.NaN()}},
-		"-1 boxes at most":                          {Size: 4, Objects: &columns.ObjectSpec{MaxBoxes: -1}},
-		"BoxFormat(9): want xyxy":                   {Size: 4, Objects: &columns.ObjectSpec{Format: 9}},
-		"set LabelKey or leave out Classes":         {Size: 4, Objects: &columns.ObjectSpec{}, Classes: 4},
+		"want Objects or Steps":                       {Size: 4, Objects: &columns.ObjectSpec{}, Steps: columns.FlatSteps, Frames: 2},
+		"want MixUp":                                  {Size: 4, Objects: &columns.ObjectSpec{}, Mix: augment.Mix{CutMix: 1}},
+		"want 16777216 boxes a batch at most":         {Size: 4, Batch: 2, Objects: &columns.ObjectSpec{MaxBoxes: 1 << 24}},
+		"a visibility of NaN at least: want 0 to 1":   {Size: 4, Objects: &columns.ObjectSpec{MinVisibility: math.NaN()}},
+		"-1 keypoints: want 1 to 1024, or 0 for none": {Size: 4, Objects: &columns.ObjectSpec{Keypoints: -1}},
+		"1025 keypoints: want 1 to 1024":              {Size: 4, Objects: &columns.ObjectSpec{Keypoints: 1025}},
+		"keypoints a batch at most":                   {Size: 4, Objects: &columns.ObjectSpec{Keypoints: 1024, MaxBoxes: 1 << 15}},
+		"-1 boxes at most":                            {Size: 4, Objects: &columns.ObjectSpec{MaxBoxes: -1}},
+		"BoxFormat(9): want xyxy":                     {Size: 4, Objects: &columns.ObjectSpec{Format: 9}},
+		"set LabelKey or leave out Classes":           {Size: 4, Objects: &columns.ObjectSpec{}, Classes: 4},
 	} {
 		if _, err := Images(p, spec).Start(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

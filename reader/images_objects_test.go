@@ -26,6 +26,8 @@ type objectRecord struct {
 	boxes                    [][4]float32 // xmin, ymin, xmax, ymax
 	labels, crowd, difficult []int64
 	masks                    []*augment.Image // none: no feature
+	points                   [][3]float32     // x, y and visibility of the keypoints of all objects
+	names                    []string         // of the keypoints of an object
 	bad                      bool
 }
 
@@ -48,6 +50,18 @@ func (e *objectRecord) fill(b *tfrecord.Builder, label int) {
 		masks = append(masks, data)
 	}
 	b.Bytes(objects.KeyMask, masks...)
+	if e.points == nil {
+		return
+	}
+	var x, y []float32
+	var visibility []int64
+	for _, p := range e.points {
+		x, y, visibility = append(x, p[0]), append(y, p[1]), append(visibility, int64(p[2]))
+	}
+	b.Float(objects.KeyKeypointX, x...)
+	b.Float(objects.KeyKeypointY, y...)
+	b.Int64(objects.KeyKeypointVisibility, visibility...)
+	b.String(objects.KeyKeypointText, slices.Repeat(e.names, len(e.boxes))...)
 }
 
 // boxedSet writes a set of images, repeated until there are n, each with as many boxes; without
@@ -168,7 +182,68 @@ func drawObjectTrial(t *testing.T, seed uint64) *objectTrial {
 			t.Fatal(err)
 		}
 	}
+	x.drawKeypoints(rand.New(rand.NewPCG(seed, 33)))
 	return x
+}
+
+// drawKeypoints draws three keypoints for each object, or none.
+func (x *objectTrial) drawKeypoints(r *rand.Rand) {
+	if r.IntN(2) == 0 {
+		return
+	}
+	x.spec.Objects.Keypoints = 3
+	var names []string
+	if r.IntN(3) > 0 {
+		names = []string{"right", "middle", "left"}
+	}
+	for i := range x.records {
+		e := &x.records[i]
+		e.points, e.names = [][3]float32{}, names
+		for range 3 * len(e.boxes) {
+			e.points = append(e.points, [3]float32{r.Float32(), r.Float32(), float32(r.IntN(3))})
+		}
+		if len(e.points) > 0 && !e.bad && r.IntN(12) == 0 {
+			e.bad = true
+			switch r.IntN(3) {
+			case 0:
+				e.points = e.points[1:]
+			case 1:
+				e.points[0] = [3]float32{1.5, 0, 1}
+			default:
+				e.points = append(e.points, make([][3]float32, len(e.boxes))...) // four an object
+			}
+		}
+	}
+}
+
+// keypoints returns the keypoints of object k of an image that is moved like this.
+func (x *objectTrial) keypoints(e *objectRecord, k int, draw augment.Draw, g augment.Geometry) []float32 {
+	values := make([]float32, 9)
+	for n, p := range e.points[3*k : 3*k+3] {
+		if p[2] == 0 {
+			continue
+		}
+		w, h := float64(e.width), float64(e.height)
+		px, py := upright(e.orientation, w, h, float64(p[0])*w, float64(p[1])*h)
+		if e.orientation >= 5 {
+			w, h = h, w
+		}
+		at, shown := draw.Point(augment.Point{X: px, Y: py}, int(w), int(h))
+		px = at.X*float64(g.ScaledWidth)/float64(g.SourceWidth) - float64(g.CropX)
+		py = at.Y*float64(g.ScaledHeight)/float64(g.SourceHeight) - float64(g.CropY)
+		if !shown || px < 0 || py < 0 || px > float64(g.WindowWidth) || py > float64(g.WindowHeight) {
+			continue
+		}
+		px, py = px+float64(g.PadX), py+float64(g.PadY)
+		if x.spec.Objects.Relative {
+			px, py = px/float64(g.Width), py/float64(g.Height)
+		}
+		if e.names != nil && draw.Mirrors() {
+			n = 2 - n
+		}
+		values[3*n], values[3*n+1], values[3*n+2] = float32(px), float32(py), p[2]
+	}
+	return values
 }
 
 // expect returns the labels of the images and the objects of each batch.
@@ -273,6 +348,9 @@ func (x *objectTrial) objects(e *objectRecord, number, epoch int) (o columns.Obj
 			}
 			o.Masks = append(o.Masks, movedMask(mask, draw, g)...)
 		}
+		if s.Keypoints > 0 {
+			o.Keypoints = append(o.Keypoints, x.keypoints(e, k, draw, g)...)
+		}
 	}
 	return o
 }
@@ -289,7 +367,7 @@ func (x *objectTrial) join(rows []columns.Objects, lambda float64) (o columns.Ob
 		if lambda != 1 && len(rows) > 1 {
 			other := rows[(i+len(rows)-1)%len(rows)]
 			shares = append(slices.Repeat([]float32{float32(lambda)}, len(row.Labels)), slices.Repeat([]float32{float32(1 - lambda)}, len(other.Labels))...)
-			row = columns.Objects{Masks: slices.Concat(row.Masks, other.Masks), Boxes: slices.Concat(row.Boxes, other.Boxes), Labels: slices.Concat(row.Labels, other.Labels), Indexes: slices.Concat(row.Indexes, other.Indexes)}
+			row = columns.Objects{Keypoints: slices.Concat(row.Keypoints, other.Keypoints), Masks: slices.Concat(row.Masks, other.Masks), Boxes: slices.Concat(row.Boxes, other.Boxes), Labels: slices.Concat(row.Labels, other.Labels), Indexes: slices.Concat(row.Indexes, other.Indexes)}
 		}
 		n, size := len(row.Labels), 0
 		if x.spec.Objects.Masks {
@@ -302,10 +380,13 @@ func (x *objectTrial) join(rows []columns.Objects, lambda float64) (o columns.Ob
 			row.Labels = append(slices.Clone(row.Labels[:n]), slices.Repeat([]int64{-1}, most-n)...)
 			row.Indexes = append(slices.Clone(row.Indexes[:n]), slices.Repeat([]int64{-1}, most-n)...)
 			row.Masks = append(slices.Clone(row.Masks[:n*size]), make([]uint8, (most-n)*size)...)
+			numbers := 3 * x.spec.Objects.Keypoints
+			row.Keypoints = append(slices.Clone(row.Keypoints[:n*numbers]), make([]float32, (most-n)*numbers)...)
 			shares = append(shares[:n], make([]float32, most-n)...)
 		}
 		o.Boxes, o.Labels, o.Indexes = append(o.Boxes, row.Boxes...), append(o.Labels, row.Labels...), append(o.Indexes, row.Indexes...)
 		o.Masks = append(o.Masks, row.Masks...)
+		o.Keypoints = append(o.Keypoints, row.Keypoints...)
 		if o.Counts = append(o.Counts, int64(n)); most == 0 {
 			o.Splits = append(o.Splits, int64(len(o.Labels)))
 		}
@@ -317,6 +398,12 @@ func (x *objectTrial) join(rows []columns.Objects, lambda float64) (o columns.Ob
 		o.MaskShape = []int{len(o.Labels), x.spec.Resize.Height, x.spec.Resize.Width}
 		if most > 0 {
 			o.MaskShape = slices.Concat([]int{len(rows), most}, o.MaskShape[1:])
+		}
+	}
+	if n := x.spec.Objects.Keypoints; n > 0 {
+		o.KeypointShape = []int{len(o.Labels), n, 3}
+		if most > 0 {
+			o.KeypointShape = []int{len(rows), most, n, 3}
 		}
 	}
 	return o
@@ -362,13 +449,14 @@ func TestRandomObjects(t *testing.T) {
 			counts["ragged"] += max(len(b.Objects.Splits)-1, 0)
 			counts["mixed"] += len(b.Objects.Weights)
 			counts["masks"] += len(b.Objects.Masks)
+			counts["keypoints"] += len(b.Objects.Keypoints)
 		}
 		checkFreed(t)
 		if x.spec.Backend == nil && seed%3 == 0 {
 			checkResume(t, flow, func(b *ImageBatch) string { return fmt.Sprintf("%x %+v", b.Bytes, b.Objects) })
 		}
 	}
-	for _, name := range []string{"hidden", "cut", "ragged", "mixed", "masks"} {
+	for _, name := range []string{"hidden", "cut", "ragged", "mixed", "masks", "keypoints"} {
 		if counts[name] < 50 && !testing.Short() {
 			t.Errorf("%s: %d", name, counts[name])
 		}

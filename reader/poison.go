@@ -59,6 +59,7 @@ func poisonObjects(o *columns.Objects) {
 	fill(o.Indexes, poisonInt64)
 	fill(o.Weights, poisonFloat)
 	fill(o.Masks, poisonByte)
+	fill(o.Keypoints, poisonFloat)
 	fill(o.Splits, poisonInt64)
 	fill(o.Counts, poisonInt64)
 }
