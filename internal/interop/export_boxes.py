@@ -1,8 +1,9 @@
-"""Writes a set with boxes, and reads what it was exported as.
+"""Writes a set with boxes and keypoints, and reads what it was exported as.
 
     python export_boxes.py write DIR N                 DIR/d-train.tfrecord-* and DIR/d-val.* of N images, DIR/truth.json
     python export_boxes.py read DIR COCO VOC YOLO      compares the exports of DIR with its truth.json
     python export_boxes.py equal COCO COCO             compares two exports as pycocotools reads them
+    python export_boxes.py decode DIR SET              compares the keypoints in SET, as the Object Detection API decodes them, with DIR's truth.json
 
 Prints what differs, a line each, and at the end "N boxes".
 """
@@ -19,6 +20,7 @@ from PIL import Image
 from pycocotools.coco import COCO
 
 NAMES = {3: "o'ne & <two>", 17: "ä b", 4: "vier", 90: "no object has it"}
+POINTS = ("nose", "left_eye", "right_eye")
 SIDES = ("xmin", "ymin", "xmax", "ymax")
 
 
@@ -26,6 +28,10 @@ def png(a):
     b = io.BytesIO()
     Image.fromarray(a).save(b, "png")
     return b.getvalue()
+
+
+def labelled(o):
+    return sum(p[2] > 0 for p in o["points"])
 
 
 def write(directory, n):
@@ -45,7 +51,8 @@ def write(directory, n):
             mask = np.zeros((h, w), np.uint8)
             mask[y0:y1, x0:x1] = r.integers(0, 2, (y1 - y0, x1 - x0)) * 255
             box = [float(v) for v in (x0, y0, x1, y1)] if i % 2 else [round(v + f, 2) for v, f in zip((x0, y0, x1 - 2, y1 - 2), r.random(4).tolist())]
-            objects.append(dict(id=int(r.choice([3, 4, 17])), box=box, mask=mask, area=float(np.float32(mask.sum() / 255 + .25)), crowd=int(r.integers(0, 2)), difficult=int(r.integers(0, 2)), view=str(r.choice(["Left", "a & b"]))))
+            points = [[round(float(v), 2) for v in (r.random() * w, r.random() * h)] + [int(r.integers(1, 3))] if r.integers(0, 3) else [0, 0, 0] for _ in POINTS]
+            objects.append(dict(points=points, id=int(r.choice([3, 4, 17])), box=box, mask=mask, area=float(np.float32(mask.sum() / 255 + .25)), crowd=int(r.integers(0, 2)), difficult=int(r.integers(0, 2)), view=str(r.choice(["Left", "a & b"]))))
         name = f"{split}/d{i % 4}/{i}.png"
         features = {"image/encoded": texts([png(r.integers(0, 256, (h, w, 3), np.uint8))]), "image/format": texts(["png"]), "image/filename": texts([name]), "image/source_id": texts([str(1000 - 7 * i)])}
         features |= {"image/width": numbers([w]), "image/height": numbers([h])}
@@ -53,6 +60,9 @@ def write(directory, n):
             features["image/object/bbox/" + side] = floats([o["box"][k] / (w, h)[k % 2] for o in objects])
         features |= {"image/object/class/label": numbers([o["id"] for o in objects]), "image/object/class/text": texts([NAMES[o["id"]] for o in objects]), "image/object/view": texts([o["view"] for o in objects])}
         features |= {"image/object/is_crowd": numbers([o["crowd"] for o in objects]), "image/object/difficult": numbers([o["difficult"] for o in objects]), "image/object/area": floats([o["area"] for o in objects]), "image/object/mask": texts([png(o["mask"]) for o in objects])}
+        points = [p for o in objects for p in o["points"]]
+        features |= {"image/object/keypoint/x": floats([p[0] / w for p in points]), "image/object/keypoint/y": floats([p[1] / h for p in points]), "image/object/keypoint/visibility": numbers([p[2] for p in points])}
+        features |= {"image/object/keypoint/num": numbers([labelled(o) for o in objects]), "image/object/keypoint/text": texts(POINTS * len(objects))}
         records[split].append(tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString())
         truth.append(dict(name=name, split=split, id=1000 - 7 * i, w=w, h=h, objects=[dict(o, mask=np.flatnonzero(o["mask"]).tolist()) for o in objects]))
     for split, list_ in records.items():
@@ -77,12 +87,12 @@ def read(directory, coco, voc, yolo):
     for split in ("train", "val"):
         with contextlib.redirect_stdout(sys.stderr):
             apis[split] = COCO(f"{coco}/annotations/instances_{split}.json")
-        if {k: c["name"] for k, c in apis[split].cats.items()} != NAMES:
+        if {k: c["name"] for k, c in apis[split].cats.items()} != NAMES or any(c.get("keypoints", list(POINTS)) != list(POINTS) for c in apis[split].cats.values()):
             answers.write(f"categories of {split}: {apis[split].cats}\n")
     data = yaml.safe_load(open(yolo + "/data.yaml", encoding="utf-8"))
     lines = open(yolo + "/classes.txt", encoding="utf-8").read().split("\n")[:-1]
     order = [NAMES[k] for k in sorted(NAMES)]
-    if lines != order or data["names"] != dict(enumerate(order)):
+    if lines != order or data["names"] != dict(enumerate(order)) or data["kpt_shape"] != [3, 3] or data["flip_idx"] != [0, 2, 1] or data["kpt_names"][0] != list(POINTS):
         answers.write(f"classes of YOLO: {lines}, {data}\n")
     listed = {s: open(f"{voc}/ImageSets/Main/{s}.txt").read().split("\n")[:-1] for s in apis}
     for t in truth:
@@ -95,6 +105,8 @@ def read(directory, coco, voc, yolo):
         anns = c.imgToAnns[t["id"]]
         same("coco " + name, [(NAMES[a["category_id"]], a["bbox"][:2] + [a["bbox"][0] + a["bbox"][2], a["bbox"][1] + a["bbox"][3]]) for a in anns], want, 1e-6)
         for a, o in zip(anns, t["objects"]):
+            if a["keypoints"] != [v for p in o["points"] for v in p] or a["num_keypoints"] != labelled(o):
+                answers.write(f"coco {name}: keypoints of {a}, want {o}\n")
             if a["area"] != o["area"] or a["iscrowd"] != o["crowd"] or np.flatnonzero(c.annToMask(a)).tolist() != o["mask"]:
                 answers.write(f"coco {name}: annotation {a}\n")
         x = ET.parse(f"{voc}/Annotations/{t['name'][:-4]}.xml").getroot()
@@ -104,11 +116,34 @@ def read(directory, coco, voc, yolo):
             answers.write(f"voc {name}: {ET.tostring(x)}\n")
         scale = np.array([t["w"], t["h"]] * 2)
         rows = [l.split() for l in open(f"{yolo}/{data[t['split']].replace('images', 'labels')}/{name[:-4]}.txt")]
-        same("yolo " + name, [(data["names"][int(k)], np.array([x - w / 2, y - h / 2, x + w / 2, y + h / 2]) * scale) for k, *v in rows for x, y, w, h in [map(float, v)]], want)
+        same("yolo " + name, [(data["names"][int(k)], np.array([x - w / 2, y - h / 2, x + w / 2, y + h / 2]) * scale) for k, *v in rows for x, y, w, h in [map(float, v[:4])]], want)
+        points = [[float(v) for v in row[5:]] for row in rows]
+        if points and np.abs(np.array(points) * np.array([t["w"], t["h"], 1] * len(POINTS)) - [sum(o["points"], []) for o in t["objects"]]).max() > 1e-3:
+            answers.write(f"yolo {name}: keypoints {points}, want {t['objects']}\n")
         sizes = {Image.open(p).size for p in (f"{coco}/{t['split']}/{name}", f"{voc}/JPEGImages/{t['name']}", f"{yolo}/{data[t['split']]}/{name}")}
         if sizes != {(t["w"], t["h"])}:
             answers.write(f"{name}: images of {sizes}\n")
     answers.write(f"{sum(len(t['objects']) for t in truth)} boxes\n")
+
+
+def decode(directory, found):
+    """As models/research/object_detection/data_decoders/tf_example_decoder.py does with num_keypoints."""
+    import glob
+    import tensorflow as tf
+
+    truth, n = {t["name"]: t for t in json.load(open(directory + "/truth.json"))}, 0
+    key = "image/object/keypoint/"
+    keys = {key + k: tf.io.VarLenFeature(tf.float32) for k in "xy"} | {key + "visibility": tf.io.VarLenFeature(tf.int64), "image/filename": tf.io.FixedLenFeature((), tf.string)}
+    for record in tf.data.TFRecordDataset(sorted(glob.glob(found + "/*.tfrecord-*"))):
+        read = {k: tf.sparse.to_dense(v) if isinstance(v, tf.SparseTensor) else v for k, v in tf.io.parse_single_example(record, keys).items()}
+        points = tf.reshape(tf.stack([read[key + "x"], read[key + "y"]], 1), [-1, len(POINTS), 2]).numpy()
+        visibility = tf.reshape(read[key + "visibility"], [-1, len(POINTS)]).numpy()
+        t = truth[read["image/filename"].numpy().decode()]
+        want = np.array([o["points"] for o in t["objects"]], np.float64).reshape(-1, len(POINTS), 3)
+        if want.shape[:1] != points.shape[:1] or (visibility != want[:, :, 2]).any() or want.size and np.abs(points - want[:, :, :2] / (t["w"], t["h"])).max() > 1e-6:
+            answers.write(f"{t['name']}: {points} {visibility}, want {want}\n")
+        n += len(points)
+    answers.write(f"{n} boxes\n")
 
 
 def equal(*exports):
@@ -126,4 +161,4 @@ def equal(*exports):
     answers.write(f"{n} boxes\n")
 
 
-{"write": lambda d, n: write(d, int(n)), "read": read, "equal": equal}[sys.argv[1]](*sys.argv[2:])
+{"write": lambda d, n: write(d, int(n)), "read": read, "equal": equal, "decode": decode}[sys.argv[1]](*sys.argv[2:])

@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// pycocotools, and plain readers of XML and YOLO's texts, find in the exports the boxes, classes
-// and masks that TensorFlow wrote into records, and again after a conversion of the COCO export.
+// pycocotools, and plain readers of XML and YOLO's texts, find in the exports the boxes, classes,
+// masks and keypoints that TensorFlow wrote into records, and again after a conversion of the COCO
+// export, from which the Object Detection API decodes the same keypoints.
 func TestExportedBoxesAreRead(t *testing.T) {
 	dir := t.TempDir()
 	boxes := func(args ...string) string {
@@ -41,6 +42,9 @@ func TestExportedBoxesAreRead(t *testing.T) {
 	coco, again, back := read[2], filepath.Join(dir, "again"), filepath.Join(dir, "back")
 	runTfrec(t, "convert", "images", coco, again, "--name", "d", "--instance-masks",
 		"--annotations", "train="+filepath.Join(coco, "annotations/instances_train.json"), "--annotations", "val="+filepath.Join(coco, "annotations/instances_val.json"))
+	if got := boxes("decode", set, again); got != want {
+		t.Errorf("%.2000s, want %s", got, want)
+	}
 	runTfrec(t, "export", again, back, "--format", "coco")
 	if got := boxes("equal", coco, back); got != want {
 		t.Errorf("%.2000s, want %s", got, want)

@@ -188,6 +188,6 @@ func (b *drawnBox) place(box [4]float32, orientation int) bool {
 // turnBack returns where a point of the upright image is in the stored one. Both are in shares of
 // width and height.
 func turnBack(orientation int, x, y float64) (float64, float64) {
-	p := augment.Box{XMin: x, YMin: y, XMax: x, YMax: y}.Orient(exif.Inverse(orientation), 1, 1)
-	return p.XMin, p.YMin
+	p := augment.Point{X: x, Y: y}.Orient(exif.Inverse(orientation), 1, 1)
+	return p.X, p.Y
 }
