@@ -227,6 +227,7 @@ func (s *imageSource) appendAnnotations(dst []byte, image *annotation.Image) []b
 		for _, k := range o.Keypoints {
 			float(k.X)
 			float(k.Y)
+			number(int(k.Index))
 			dst = append(dst, byte(k.Visibility))
 		}
 		if o.Region == nil {

@@ -128,14 +128,12 @@ func (s *imageSource) placeKeypoints(m *sampleWork, p *placement, image *annotat
 	if !p.keeps && p.draw.Mirrors() {
 		flip = s.flipOf(m, i)
 	}
-	for k, point := range image.Objects[i].Keypoints {
-		if point.Visibility == 0 {
-			continue
-		}
+	for _, point := range image.Objects[i].Keypoints {
 		at, shown := p.point(p.shownPoint(image, point))
 		if !shown {
 			continue
 		}
+		k := int(point.Index)
 		if flip != nil {
 			k = flip[k]
 		}

@@ -501,3 +501,49 @@ func TestMirroredNames(t *testing.T) {
 		}
 	}
 }
+
+// TestKeypointsOfSeveralFiles: files whose categories list other names have the points of all; without
+// names they must be as many.
+func TestKeypointsOfSeveralFiles(t *testing.T) {
+	src := t.TempDir()
+	for _, name := range []string{"a.png", "b.png"} {
+		put(t, src, name, (&drawing{w: 40, h: 30, orientation: 1}).file())
+	}
+	coco := func(name, names, keypoints string) string {
+		return `{"images": [{"id": 1, "file_name": "` + name + `.png"}], "categories": [{"id": 1, "name": "p"` + names + `}],
+			"annotations": [{"id": 7, "image_id": 1, "category_id": 1, "bbox": [1, 1, 9, 9]` + keypoints + `}]}`
+	}
+	for name, c := range map[string]struct{ a, b, want string }{
+		"names": {
+			coco("a", `, "keypoints": ["nose", "tail"]`, `, "keypoints": [4, 3, 2, 8, 6, 1]`), coco("b", `, "keypoints": ["ear", "nose"]`, `, "keypoints": [20, 15, 2, 30, 15, 1]`),
+			"[nose tail ear] [0.1 0.2 0] [2 1 0]; [nose tail ear] [0.75 0 0.5] [1 0 2]",
+		},
+		"one without":    {coco("a", `, "keypoints": ["nose"]`, `, "keypoints": [4, 3, 2]`), coco("b", "", ""), "[nose] [0.1] [2]; [nose] [0] [0]"},
+		"numbers":        {coco("a", "", `, "keypoints": [4, 3, 2]`), coco("b", "", `, "keypoints": [8, 6, 1]`), "[] [0.1] [2]; [] [0.2] [1]"},
+		"numbers differ": {coco("a", "", `, "keypoints": [4, 3, 2]`), coco("b", "", `, "keypoints": [8, 6, 1, 1, 1, 1]`), "b.json cannot be in one set: objects have 1 keypoint without names in one, and 2 in the other"},
+		"names of one":   {coco("a", "", `, "keypoints": [4, 3, 2]`), coco("b", `, "keypoints": ["x"]`, ""), "b.json cannot be in one set: the keypoints of one have names"},
+		"none in either": {coco("a", "", ""), coco("b", "", `, "keypoints": []`), ""},
+	} {
+		dir, out := t.TempDir(), t.TempDir()
+		put(t, dir, "a.json", []byte(c.a))
+		put(t, dir, "b.json", []byte(c.b))
+		o := with(filepath.Join(dir, "a.json"), ImageOptions{})
+		o.Annotations.Files = append(o.Annotations.Files, AnnotationFile{Path: filepath.Join(dir, "b.json")})
+		if _, err := Images(t.Context(), src, out, o); err != nil {
+			if c.want == "" || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, want %s", name, err, c.want)
+			}
+			continue
+		}
+		got := map[string]string{}
+		for _, e := range examples(t, out, "train") {
+			if e[objects.KeyKeypointX] != nil {
+				got[string(e[keyFilename].([][]byte)[0])] = fmt.Sprintf("%s %v %v", e[objects.KeyKeypointText], e[objects.KeyKeypointX], e[objects.KeyKeypointVisibility])
+			}
+		}
+		text := got["a.png"] + "; " + got["b.png"]
+		if text = strings.ReplaceAll(strings.TrimPrefix(text, "; "), "%!s(<nil>)", "[]"); text != c.want {
+			t.Errorf("%s: %s, want %s", name, text, c.want)
+		}
+	}
+}

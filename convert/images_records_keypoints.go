@@ -42,6 +42,9 @@ func (k *followedKeypoints) read(e *tfrecord.Example, boxes int, moves bool) err
 			return fmt.Errorf("the feature %s cannot follow the pixels of the image, which are moved or scaled: drop it first (reshape.DropFeatures), or keep the images as they are", jsontext.Readable(name))
 		}
 	}
+	if k.parsed.Count > annotation.MaxKeypoints {
+		return fmt.Errorf("%s has %d values for each box: want %d at most", objects.KeyKeypointX, k.parsed.Count, annotation.MaxKeypoints)
+	}
 	return k.err
 }
 
@@ -54,16 +57,14 @@ func (k *followedKeypoints) of(i int, x, y func(share float32) float64) (points 
 	}
 	from := len(k.points)
 	for n := i * k.parsed.Count; n < (i+1)*k.parsed.Count; n++ {
-		point := annotation.Keypoint{}
 		v := k.parsed.Visibility[n]
 		if err := objects.CheckKeypoint(k.parsed.X[n], k.parsed.Y[n], v); err != nil {
 			if reason == "" {
 				reason = fmt.Sprintf("point %d, which counts as not labelled: %v", n-i*k.parsed.Count+1, err)
 			}
 		} else if v != objects.Unlabelled {
-			point = annotation.Keypoint{X: x(k.parsed.X[n]), Y: y(k.parsed.Y[n]), Visibility: int8(v)}
+			k.points = append(k.points, annotation.Keypoint{X: x(k.parsed.X[n]), Y: y(k.parsed.Y[n]), Index: int16(n - i*k.parsed.Count), Visibility: int8(v)})
 		}
-		k.points = append(k.points, point)
 	}
 	return k.points[from:len(k.points):len(k.points)], reason
 }

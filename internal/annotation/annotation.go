@@ -79,8 +79,7 @@ type Object struct {
 	View string
 	// Region is which pixels are the object's; nil if only its box is known.
 	Region *Region
-	// Keypoints are as many as Set.Keypoints.Count, on the image as the box is; nil if none of them is
-	// labelled.
+	// Keypoints are those of Set.Keypoints that are labelled, each once, on the image as the box is.
 	Keypoints []Keypoint
 }
 

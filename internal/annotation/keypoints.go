@@ -9,12 +9,13 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
-// Keypoint is a point of an object that has a meaning, such as its left eye.
+// Keypoint is a labelled point of an object that has a meaning, such as its left eye.
 type Keypoint struct {
 	// X and Y are in the units of the object's box.
 	X, Y float64
-	// Visibility is COCO's: 0 not labelled, in which case X and Y are 0, 1 labelled but hidden, and 2
-	// visible.
+	// Index says which of [Keypoints] it is, from 0.
+	Index int16
+	// Visibility is COCO's: 1 for a hidden point, and 2 for a visible one.
 	Visibility int8
 }
 
@@ -98,43 +99,41 @@ func (k Keypoints) Union(other Keypoints) (Keypoints, error) {
 	return k, k.Check()
 }
 
-// Places are where the points of an object are among those of a union; nil for all of these, in
-// their order.
-type Places []int
+// Places are the indexes of keypoints among those of a union; nil if they stay.
+type Places []int16
 
-// Places returns where the points of k are among those of a union with them.
+// Places returns the indexes of the points of k among those of a union with them.
 func (k *Keypoints) Places(union *Keypoints) Places {
-	if k.Count == union.Count && slices.Equal(k.Names, union.Names) {
+	if slices.Equal(k.Names, union.Names) {
 		return nil
+	}
+	at := make(map[string]int16, len(union.Names))
+	for i, name := range union.Names {
+		at[name] = int16(i)
 	}
 	places := make(Places, len(k.Names))
 	for i, name := range k.Names {
-		places[i] = slices.Index(union.Names, name)
+		places[i] = at[name]
 	}
 	return places
 }
 
-// Of returns points as those of a union of count points. Points that an object lacks are not
-// labelled.
-func (p Places) Of(points []Keypoint, count int) []Keypoint {
-	if p == nil || points == nil {
-		return points
+// Move changes the indexes of the points of an object.
+func (p Places) Move(points []Keypoint) {
+	if p == nil {
+		return
 	}
-	all := make([]Keypoint, count)
-	for i, at := range p {
-		all[at] = points[i]
+	for i := range points {
+		points[i].Index = p[points[i].Index]
 	}
-	return all
 }
 
 // SetKeypoints gives the objects of the set the points of a union with those that they have.
 func (s *Set) SetKeypoints(union Keypoints) {
-	places := s.Keypoints.Places(&union)
-	if s.Keypoints.Count > 0 && places != nil {
+	if places := s.Keypoints.Places(&union); s.Keypoints.Count > 0 && places != nil {
 		for i := range s.Images {
 			for j := range s.Images[i].Objects {
-				o := &s.Images[i].Objects[j]
-				o.Keypoints = places.Of(o.Keypoints, union.Count)
+				places.Move(s.Images[i].Objects[j].Keypoints)
 			}
 		}
 	}

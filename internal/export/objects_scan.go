@@ -17,7 +17,7 @@ type objectScan struct {
 	classes *classes
 	// badIDs says why image/source_id is no id of images: "" if it is an integer in every record, and
 	// never the same in a split.
-	badIDs string
+	badIDs    string
 	keypoints keypointScan
 	// used are the keys of features of objects that say something of some object.
 	used map[string]bool

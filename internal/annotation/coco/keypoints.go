@@ -14,9 +14,9 @@ import (
 
 // points are the keypoints of an annotation.
 type points struct {
-	list   []annotation.Keypoint // nil if none is labelled
-	count  int
-	reason string // why they cannot be used; "" if they can
+	list   []annotation.Keypoint // those that are labelled
+	count  int                   // of all
+	reason string                // why they cannot be used; "" if they can
 }
 
 // namedPoints are the keypoints that a category lists.
@@ -76,7 +76,7 @@ func (p *parser) keypoints(r *row) (fault string) {
 // read takes x, y and visibility in turns.
 func (k *points) read(numbers []float64) {
 	k.count = len(numbers) / 3
-	labelled := false
+	labelled := 0
 	for i := range k.count {
 		x, y, v := numbers[3*i], numbers[3*i+1], numbers[3*i+2]
 		switch {
@@ -87,15 +87,17 @@ func (k *points) read(numbers []float64) {
 			k.reason = fmt.Sprintf("point %d has a coordinate that is not finite", i+1)
 			return
 		}
-		labelled = labelled || v != 0
+		if v != 0 {
+			labelled++
+		}
 	}
-	if !labelled {
+	if labelled == 0 {
 		return
 	}
-	k.list = make([]annotation.Keypoint, k.count)
-	for i := range k.list {
+	k.list = make([]annotation.Keypoint, 0, labelled)
+	for i := range k.count {
 		if v := int8(numbers[3*i+2]); v != 0 {
-			k.list[i] = annotation.Keypoint{X: numbers[3*i], Y: numbers[3*i+1], Visibility: v}
+			k.list = append(k.list, annotation.Keypoint{X: numbers[3*i], Y: numbers[3*i+1], Index: int16(i), Visibility: v})
 		}
 	}
 }
@@ -104,11 +106,7 @@ func (k *points) read(numbers []float64) {
 func (r *row) labels(stated []byte) bool {
 	n := 0
 	if r.points != nil {
-		for _, k := range r.points.list {
-			if k.Visibility != 0 {
-				n++
-			}
-		}
+		n = len(r.points.list)
 	}
 	v, err := strconv.ParseFloat(string(bytes.TrimSpace(stated)), 64)
 	return err == nil && v == float64(n)
@@ -156,7 +154,7 @@ func (p *parser) names() (names []string, reason, fault string) {
 // pointsOf are the keypoints of a category's objects.
 type pointsOf struct {
 	namedPoints
-	places annotation.Places // of the points in those of the set
+	places annotation.Places // of the points among those of the set
 }
 
 // joinKeypoints sets the keypoints of the set: those that categories list, or without any list as many
@@ -236,7 +234,7 @@ func (r *row) checkKeypoints(set *annotation.Set, named map[int64]*pointsOf) {
 	case k.count != of.Count:
 		k.reason = fmt.Sprintf("%s: want the %d that category %d lists", plural.Of(k.count, "point"), of.Count, r.category)
 	default:
-		k.list = of.places.Of(k.list, set.Keypoints.Count)
+		of.places.Move(k.list)
 	}
 	if k.reason != "" {
 		k.list = nil
@@ -251,7 +249,7 @@ func (r *row) outside(im *annotation.Image) (n int64) {
 	}
 	w, h := cmp.Or(float64(im.Width), math.Inf(1)), cmp.Or(float64(im.Height), math.Inf(1))
 	for _, k := range r.points.list {
-		if k.Visibility != 0 && (k.X < 0 || k.Y < 0 || k.X > w || k.Y > h) {
+		if k.X < 0 || k.Y < 0 || k.X > w || k.Y > h {
 			n++
 		}
 	}

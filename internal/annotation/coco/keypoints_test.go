@@ -30,7 +30,9 @@ func posed(id, category int, more string) string {
 }
 
 func TestKeypoints(t *testing.T) {
-	at := func(x, y float64, v int8) annotation.Keypoint { return annotation.Keypoint{X: x, Y: y, Visibility: v} }
+	at := func(i int16, x, y float64, v int8) annotation.Keypoint {
+		return annotation.Keypoint{X: x, Y: y, Index: i, Visibility: v}
+	}
 	for name, c := range map[string]struct {
 		file    string
 		want    annotation.Keypoints
@@ -43,7 +45,7 @@ func TestKeypoints(t *testing.T) {
 		"a person": {
 			file:   pose(person, posed(1, 1, `, "keypoints": [1, 2, 2, 3.5, 4, 1, 5, 5, 0], "num_keypoints": 2`)),
 			want:   annotation.Keypoints{Count: 3, Names: []string{"nose", "left_eye", "right_eye"}},
-			points: [][]annotation.Keypoint{{at(1, 2, 2), at(3.5, 4, 1), at(0, 0, 0)}},
+			points: [][]annotation.Keypoint{{at(0, 1, 2, 2), at(1, 3.5, 4, 1)}},
 			unused: annotation.Fields{"skeleton": 1},
 		},
 		"objects without": {
@@ -55,12 +57,12 @@ func TestKeypoints(t *testing.T) {
 		"categories that differ": {
 			file:   pose(dog+","+person, posed(1, 2, `, "keypoints": [1, 1, 2, 2, 2, 2]`)+","+posed(2, 1, `, "keypoints": [3, 3, 2, 4, 4, 1, 5, 5, 1]`)),
 			want:   annotation.Keypoints{Count: 4, Names: []string{"nose", "left_eye", "right_eye", "tail"}},
-			points: [][]annotation.Keypoint{{at(2, 2, 2), {}, {}, at(1, 1, 2)}, {at(3, 3, 2), at(4, 4, 1), at(5, 5, 1), {}}}, unused: annotation.Fields{"skeleton": 1},
+			points: [][]annotation.Keypoint{{at(3, 1, 1, 2), at(0, 2, 2, 2)}, {at(0, 3, 3, 2), at(1, 4, 4, 1), at(2, 5, 5, 1)}}, unused: annotation.Fields{"skeleton": 1},
 		},
 		"without names": {
 			file:   pose(`{"id": 1, "name": "person"}`, posed(1, 1, `, "keypoints": [1, 1, 2, 2, 2, 2.0]`)+","+posed(2, 1, ``)),
 			want:   annotation.Keypoints{Count: 2},
-			points: [][]annotation.Keypoint{{at(1, 1, 2), at(2, 2, 2)}, nil},
+			points: [][]annotation.Keypoint{{at(0, 1, 1, 2), at(1, 2, 2, 2)}, nil},
 		},
 		"numbers that differ without names": {
 			file:   pose(`{"id": 1, "name": "person"}`, posed(1, 1, `, "keypoints": [1, 1, 2, 2, 2, 2]`)+","+posed(9, 1, `, "keypoints": [0, 0, 0]`)),
@@ -69,12 +71,12 @@ func TestKeypoints(t *testing.T) {
 		"outside": {
 			file:   pose(person, posed(1, 1, `, "keypoints": [-1, 2, 2, 8, 6, 1, 8.5, 5, 1], "num_keypoints": 3`)),
 			want:   annotation.Keypoints{Count: 3, Names: []string{"nose", "left_eye", "right_eye"}},
-			points: [][]annotation.Keypoint{{at(-1, 2, 2), at(8, 6, 1), at(8.5, 5, 1)}}, unused: annotation.Fields{"skeleton": 1, annotation.OutsideKeypoints: 2},
+			points: [][]annotation.Keypoint{{at(0, -1, 2, 2), at(1, 8, 6, 1), at(2, 8.5, 5, 1)}}, unused: annotation.Fields{"skeleton": 1, annotation.OutsideKeypoints: 2},
 		},
 		"a wrong num_keypoints": {
 			file:   pose(dog, posed(1, 2, `, "num_keypoints": 3, "keypoints": [1, 2, 2, 0, 0, 0]`)+","+posed(2, 2, `, "num_keypoints": 1`)),
 			want:   annotation.Keypoints{Count: 2, Names: []string{"tail", "nose"}},
-			points: [][]annotation.Keypoint{{at(1, 2, 2), {}}, nil}, unused: annotation.Fields{"num_keypoints": 2},
+			points: [][]annotation.Keypoint{{at(0, 1, 2, 2)}, nil}, unused: annotation.Fields{"num_keypoints": 2},
 		},
 		"broken keypoints": {
 			file: pose(person+","+`{"id": 4, "name": "tree"}`, posed(1, 1, `, "keypoints": [1, 2, 2]`)+","+posed(2, 1, `, "keypoints": [1, 2, 2, 3]`)+","+
@@ -94,7 +96,7 @@ func TestKeypoints(t *testing.T) {
 				{"id": 4, "name": "d", "keypoints": ["x", ""]},{"id": 5, "name": "e", "keypoints": ["y"]},{"id": 6, "name": "f", "keypoints": [`+strings.Repeat(`"z", `, 2000)+`"z"]}`,
 				posed(1, 1, `, "keypoints": [1, 1, 2, 2, 2, 2]`)+","+posed(2, 5, `, "keypoints": [1, 1, 2]`)),
 			want:   annotation.Keypoints{Count: 1, Names: []string{"y"}},
-			points: [][]annotation.Keypoint{nil, {at(1, 1, 2)}},
+			points: [][]annotation.Keypoint{nil, {at(0, 1, 1, 2)}},
 			classes: []string{
 				`category 1 of the list: two keypoints are named "x"`, "category 2 of the list: they are not a list of names", "category 3 of the list: they are not a list of names",
 				"category 4 of the list: keypoint 2, counted from 1, has no name", "category 6 of the list: 1025 keypoints are too many: want 1024 at most",
@@ -211,12 +213,12 @@ func TestRandomKeypoints(t *testing.T) {
 		}
 		for _, o := range set.Images[0].Objects {
 			got := map[string]annotation.Keypoint{}
-			for i, k := range o.Keypoints {
-				if k.Visibility > 0 {
-					got[set.Keypoints.Names[i]] = k
-				}
+			for _, k := range o.Keypoints {
+				name := set.Keypoints.Names[k.Index]
+				k.Index = 0
+				got[name] = k
 			}
-			if diff := cmp.Diff(want[o.Name], got); diff != "" || len(o.Keypoints) != 0 && len(o.Keypoints) != set.Keypoints.Count {
+			if diff := cmp.Diff(want[o.Name], got); diff != "" || len(o.Keypoints) != len(got) {
 				t.Fatalf("%s: %s", text, diff)
 			}
 		}

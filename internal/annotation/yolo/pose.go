@@ -118,18 +118,22 @@ func pointNames(n *yaml.Node, count int) (names []string, unused int64, err erro
 	return names, 0, nil
 }
 
-// read takes the points of a line, in shares of the image, and counts the labelled ones outside of
-// it. The list is nil if none is labelled.
+// point returns point i of a line.
+func (p *pose) point(numbers []float64, i int) (x, y, visibility float64) {
+	x, y, visibility = numbers[i*p.dims], numbers[i*p.dims+1], 2.0
+	if p.dims == 3 {
+		visibility = numbers[i*p.dims+2]
+	} else if x < 0 || y < 0 || x == 0 && y == 0 {
+		visibility = 0
+	}
+	return x, y, visibility
+}
+
+// read takes the labelled points of a line, in shares of the image, and counts those outside of it.
 func (p *pose) read(numbers []float64) (list []annotation.Keypoint, outside int64, err error) {
-	labelled := false
-	list = make([]annotation.Keypoint, p.Count)
-	for i := range list {
-		x, y, v := numbers[i*p.dims], numbers[i*p.dims+1], 2.0
-		if p.dims == 3 {
-			v = numbers[i*p.dims+2]
-		} else if x < 0 || y < 0 || x == 0 && y == 0 {
-			v = 0
-		}
+	labelled := 0
+	for i := range p.Count {
+		x, y, v := p.point(numbers, i)
 		switch {
 		case v != 0 && v != 1 && v != 2:
 			return nil, 0, fmt.Errorf("point %d has the visibility %g: want 0, 1 or 2", i+1, v)
@@ -140,10 +144,16 @@ func (p *pose) read(numbers []float64) (list []annotation.Keypoint, outside int6
 		case math.Min(x, y) < 0 || math.Max(x, y) > 1:
 			outside++
 		}
-		list[i], labelled = annotation.Keypoint{X: x, Y: y, Visibility: int8(v)}, true
+		labelled++
 	}
-	if !labelled {
+	if labelled == 0 {
 		return nil, 0, nil
+	}
+	list = make([]annotation.Keypoint, 0, labelled)
+	for i := range p.Count {
+		if x, y, v := p.point(numbers, i); v != 0 {
+			list = append(list, annotation.Keypoint{X: x, Y: y, Index: int16(i), Visibility: int8(v)})
+		}
 	}
 	return list, outside, nil
 }

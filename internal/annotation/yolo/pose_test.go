@@ -13,13 +13,13 @@ import (
 
 func TestPoses(t *testing.T) {
 	for what, c := range map[string]struct{ yaml, text, want string }{
-		"visibilities":      {"[2, 3]", "0 .5 .5 1 1 .25 .5 2 0.1 0 1", "[{0.25 0.5 2} {0.1 0 1}]"},
-		"not labelled":      {"[2, 3]", "0 .5 .5 1 1 .25 .5 0 0.1 0 1", "[{0 0 0} {0.1 0 1}]"},
+		"visibilities":      {"[2, 3]", "0 .5 .5 1 1 .25 .5 2 0.1 0 1", "[{0.25 0.5 0 2} {0.1 0 1 1}]"},
+		"not labelled":      {"[2, 3]", "0 .5 .5 1 1 .25 .5 0 0.1 0 1", "[{0.1 0 1 1}]"},
 		"none labelled":     {"[2, 3]", "0 .5 .5 1 1 0 0 0 0 0 0", "[]"},
 		"a box alone":       {"[2, 3]", "0 .5 .5 1 1", "[]"},
-		"two numbers":       {"[2, 2]", "0 .5 .5 1 1 .25 .5 0.1 0", "[{0.25 0.5 2} {0.1 0 2}]"},
-		"0, 0 and negative": {"[3, 2]", "0 .5 .5 1 1 .25 .5 0 0 -1 .5", "[{0.25 0.5 2} {0 0 0} {0 0 0}]"},
-		"outside":           {"[2, 3]", "0 .5 .5 1 1 1.05 .5 2 -.1 0 1", "[{1.05 0.5 2} {-0.1 0 1}] outside 2"},
+		"two numbers":       {"[2, 2]", "0 .5 .5 1 1 .25 .5 0.1 0", "[{0.25 0.5 0 2} {0.1 0 1 2}]"},
+		"0, 0 and negative": {"[3, 2]", "0 .5 .5 1 1 .25 .5 0 0 -1 .5", "[{0.25 0.5 0 2}]"},
+		"outside":           {"[2, 3]", "0 .5 .5 1 1 1.05 .5 2 -.1 0 1", "[{1.05 0.5 0 2} {-0.1 0 1 1}] outside 2"},
 		"pixels":            {"[2, 3]", "0 .5 .5 1 1 320 240 2 0 0 0", "[]; keypoints of line 1, 1: point 1 is at 320, 240: want shares of the image, from 0 to 1"},
 		"a visibility of 3": {"[2, 3]", "\n0 .5 .5 1 1 .5 .5 2 0 0 3", "[]; keypoints of line 2, 2: point 2 has the visibility 3: want 0, 1 or 2"},
 		"a share":           {"[2, 3]", "0 .5 .5 1 1 .5 .5 2 0 0 .9", "[]; keypoints of line 1, 1: point 2 has the visibility 0.9: want 0, 1 or 2"},
@@ -121,9 +121,9 @@ func TestRandomPoses(t *testing.T) {
 				want = append(want, nil)
 				continue
 			}
-			points, labelled := make([]annotation.Keypoint, count), false
-			for i := range points {
-				k := annotation.Keypoint{X: r.Float64(), Y: r.Float64(), Visibility: int8(r.IntN(3))}
+			var points []annotation.Keypoint
+			for i := range count {
+				k := annotation.Keypoint{X: r.Float64(), Y: r.Float64(), Index: int16(i), Visibility: int8(r.IntN(3))}
 				switch {
 				case dims == 3:
 					text += fmt.Sprintf(" %.17g %.17g %d", k.X, k.Y, k.Visibility)
@@ -134,13 +134,10 @@ func TestRandomPoses(t *testing.T) {
 					k.Visibility = 2
 				}
 				if k.Visibility > 0 {
-					points[i], labelled = k, true
+					points = append(points, k)
 				}
 			}
 			text += "\n"
-			if !labelled {
-				points = nil
-			}
 			want = append(want, points)
 		}
 		s, err := read(t, map[string]string{"1.txt": text, "data.yaml": fmt.Sprintf("names: [a]\nkpt_shape: [%d, %d]", count, dims)}, "", annotation.Options{})

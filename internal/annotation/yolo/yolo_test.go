@@ -207,7 +207,7 @@ func FuzzParse(f *testing.F) {
 				if err := o.Box.Check(); err != nil || o.Class < 0 || o.Class > 1 || o.Name == "" || !math.IsNaN(o.Area) || o.Region != nil && len(o.Region.Polygons[0]) < 6 {
 					t.Errorf("%+v: %v", o, err)
 				}
-				if len(o.Keypoints) != 0 && len(o.Keypoints) != p.pose.Count {
+				if len(o.Keypoints) > p.pose.Count {
 					t.Errorf("%+v", o)
 				}
 			}
