@@ -12,7 +12,6 @@ import (
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/objects"
-	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
