@@ -10,7 +10,7 @@ import "slices"
 // A point moves as a corner of [Draw.Box] does.
 func (d Draw) Point(p Point, w, h int) (moved Point, shown bool) {
 	d = d.Of(0, w, h)
-	shown = p.In(w, h)
+	shown = p.in(w, h)
 	for i := 0; i < len(d.Steps) && shown; i++ {
 		if c, ok := d.Steps[i].(cover); ok {
 			shown = !c.covers(p)
@@ -22,7 +22,7 @@ func (d Draw) Point(p Point, w, h int) (moved Point, shown bool) {
 		}
 		w, h = d.Steps[i].size(w, h)
 		p = pointOf(b)
-		shown = p.In(w, h)
+		shown = p.in(w, h)
 	}
 	if !shown {
 		return Point{}, false
@@ -67,7 +67,7 @@ func (s cover) covers(p Point) bool {
 // and whether the fit shows it, as [Draw.Point] does.
 func (g Geometry) Point(p Point) (moved Point, shown bool) {
 	p = pointOf(p.box().scale(g.SourceWidth, g.SourceHeight, g.ScaledWidth, g.ScaledHeight).move(-g.CropX, -g.CropY))
-	if !p.In(g.WindowWidth, g.WindowHeight) {
+	if !p.in(g.WindowWidth, g.WindowHeight) {
 		return Point{}, false
 	}
 	return pointOf(p.box().move(g.PadX, g.PadY)), true

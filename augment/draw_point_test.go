@@ -40,7 +40,7 @@ func TestPointFollowsPixels(t *testing.T) {
 		if at.XMin > at.XMax {
 			continue // shrunk to less than a pixel
 		}
-		if !got.In(im.Width, im.Height) || got.X < at.XMin-1 || got.X > at.XMax+1 || got.Y < at.YMin-1 || got.Y > at.YMax+1 {
+		if !got.in(im.Width, im.Height) || got.X < at.XMin-1 || got.X > at.XMax+1 || got.Y < at.YMin-1 || got.Y > at.YMax+1 {
 			t.Fatalf("%s: %v, but the pixels are at %v", describe(), got, at)
 		}
 		compared++
@@ -67,7 +67,7 @@ func TestPointMovesWithBoxes(t *testing.T) {
 				t.Fatalf("%+v: %v is at %v, the box at %v", g, p, got, b)
 			}
 		}
-		if shown != got.In(g.Width, g.Height) && shown || !shown && got != (Point{}) {
+		if shown != got.in(g.Width, g.Height) && shown || !shown && got != (Point{}) {
 			t.Fatalf("%+v: %v is at %v, shown: %v", g, p, got, shown)
 		}
 		for o := range 10 {

@@ -6,8 +6,8 @@ type Point struct {
 	X, Y float64
 }
 
-// In reports whether the point is in an image of w x h pixels.
-func (p Point) In(w, h int) bool {
+// in reports whether the point is in an image of w x h pixels.
+func (p Point) in(w, h int) bool {
 	return p.X >= 0 && p.X <= float64(w) && p.Y >= 0 && p.Y <= float64(h) // false for NaN
 }
 

@@ -156,12 +156,11 @@ func (p *placement) shownPoint(image *annotation.Image, k annotation.Keypoint) a
 
 // point moves a point of the image as shown to the stored image, and reports whether it is in it.
 func (p *placement) point(at augment.Point) (_ augment.Point, shown bool) {
-	if p.keeps {
-		shown = at.In(p.width, p.height)
-		return at.Orient(orientation.Inverse(p.orientation), p.width, p.height), shown
-	}
 	at, shown = p.draw.Point(at, p.width, p.height)
-	if shown && p.resize != nil {
+	switch {
+	case p.keeps:
+		at = at.Orient(orientation.Inverse(p.orientation), p.width, p.height)
+	case shown && p.resize != nil:
 		at, shown = p.geometry.Point(at)
 	}
 	return at, shown
