@@ -52,6 +52,10 @@ type ObjectSpec struct {
 	// Keypoints adds the keypoints of the objects, from "image/object/keypoint/x" and so on: how many
 	// each object has, 1 to 1024. Default: 0, without.
 	Keypoints int
+	// KeypointFlip has for each of the Keypoints the index of the one that it is in a mirror image, as
+	// flip_idx of YOLO has: for a nose, a left and a right eye 0, 2, 1. Default: what the names in
+	// "image/object/keypoint/text" say, in which left and right, or l and r, are exchanged.
+	KeypointFlip []int
 }
 
 // maxKeypoints is how many keypoints an object may have.
@@ -68,8 +72,20 @@ func (s ObjectSpec) Validate() error {
 		return fmt.Errorf("objects: a visibility of %v at least: want 0 to 1", s.MinVisibility)
 	case s.Keypoints < 0 || s.Keypoints > maxKeypoints:
 		return fmt.Errorf("objects: %d keypoints: want 1 to %d, or 0 for none", s.Keypoints, maxKeypoints)
+	case s.KeypointFlip != nil && !s.flips():
+		return fmt.Errorf("objects: a flip of %d: want the index of each of the %d keypoints in a mirror image, so that two flips change nothing", s.KeypointFlip, s.Keypoints)
 	}
 	return nil
+}
+
+// flips reports whether KeypointFlip has an index for each point, which points back.
+func (s *ObjectSpec) flips() bool {
+	for i, k := range s.KeypointFlip {
+		if k < 0 || k >= len(s.KeypointFlip) || s.KeypointFlip[k] != i {
+			return false
+		}
+	}
+	return len(s.KeypointFlip) == s.Keypoints
 }
 
 // Objects are the objects of the images of a batch, image after image, and in each in the order of

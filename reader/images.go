@@ -126,9 +126,9 @@ type ImageSpec struct {
 	// move like masks of MaskKey, with 0 outside of the image; of an object whose box is in the image,
 	// no pixel may be left. An object that is in the batch without its mask, or with one of another
 	// size, is an error of the record. Keypoints of the spec adds "image/object/keypoint/x", "y" and
-	// "visibility", which move too: in an image that the Policy mirrors, the left eye is the right one,
-	// if "image/object/keypoint/text" says which they are. Objects with another number of keypoints are
-	// an error of the record. Labels of images are then read only if LabelKey is set. With
+	// "visibility", which move too: in an image that the Policy mirrors, the left eye is the right one, as
+	// KeypointFlip or "image/object/keypoint/text" says; it is an error of the record if neither does.
+	// So are objects with another number of keypoints. Labels of images are then read only if LabelKey is set. With
 	// Mix.MixUp an image has its own objects, then those of the one before it; CutMix is an error,
 	// and so are Steps. Default: nil, without objects.
 	Objects *columns.ObjectSpec

@@ -84,7 +84,9 @@ func (d *imageDecoder) decode(i int, record Record) error {
 // beside adds what goes with the image of ImageKey, which was decoded last, to row i of the batch.
 func (d *imageDecoder) beside(i int) error {
 	if d.spec.Objects != nil {
-		d.placeObjects(i)
+		if err := d.placeObjects(i); err != nil {
+			return err
+		}
 		if d.spec.Objects.Masks {
 			if err := d.submitObjectMasks(i); err != nil {
 				return d.located(i, objects.KeyMask, err)

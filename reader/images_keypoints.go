@@ -28,8 +28,9 @@ func (d *imageDecoder) readKeypoints() error {
 }
 
 // appendKeypoints appends the keypoints of object i where they are in the image of the batch, of which
-// left is right if it is mirrored. Those that are not in it are not labelled.
-func (d *imageDecoder) appendKeypoints(dst []float32, i int, geometry *augment.Geometry) []float32 {
+// left is right if it is mirrored. Those that are not in it are not labelled. It is an error if it is
+// mirrored, and it is not known which points change places.
+func (d *imageDecoder) appendKeypoints(dst []float32, i int, geometry *augment.Geometry) ([]float32, error) {
 	k, src, count := &d.keypoints, &d.source, d.spec.Objects.Keypoints
 	from := len(dst)
 	for range count * keypointNumbers {
@@ -37,7 +38,12 @@ func (d *imageDecoder) appendKeypoints(dst []float32, i int, geometry *augment.G
 	}
 	var flip []int
 	if src.draw.Mirrors() {
-		flip = d.mirrors.Of(k.Names(i))
+		if flip = d.spec.Objects.KeypointFlip; flip == nil {
+			flip = d.mirrors.Of(k.Names(i))
+		}
+		if flip == nil {
+			return dst, errNoFlip
+		}
 	}
 	for n := range count {
 		at := i*count + n
@@ -60,8 +66,11 @@ func (d *imageDecoder) appendKeypoints(dst []float32, i int, geometry *augment.G
 		}
 		copy(dst[from+to*keypointNumbers:], []float32{float32(p.X), float32(p.Y), float32(k.Visibility[at])})
 	}
-	return dst
+	return dst, nil
 }
+
+// errNoFlip is for keypoints in a mirrored image.
+var errNoFlip = fmt.Errorf("the image is mirrored, and the names in %s do not say which keypoint is left and which is right: set KeypointFlip of the ObjectSpec", objects.KeyKeypointText)
 
 // point returns a stored point, in shares of the image as stored, in pixels of the upright image.
 func (s *imageSource) point(x, y float32) augment.Point {

@@ -86,7 +86,7 @@ func (d *imageDecoder) readObjects(i int) error {
 
 // placeObjects puts the objects of a record to where they are in row i of the batch. The image of
 // ImageKey was decoded last.
-func (d *imageDecoder) placeObjects(i int) {
+func (d *imageDecoder) placeObjects(i int) (err error) {
 	o, s, src := &d.objects, d.spec.Objects, &d.source
 	width, height := src.draw.Size(src.width, src.height)
 	geometry := d.spec.Resize.Geometry(width, height)
@@ -105,10 +105,14 @@ func (d *imageDecoder) placeObjects(i int) {
 		dst.boxes = append(dst.boxes, formatBox(s, box, geometry.Width, geometry.Height))
 		dst.labels = append(dst.labels, o.Labels[k])
 		dst.indexes = append(dst.indexes, int64(k))
-		if s.Keypoints > 0 {
-			dst.keypoints = d.appendKeypoints(dst.keypoints, k, &geometry)
+		if s.Keypoints == 0 {
+			continue
+		}
+		if dst.keypoints, err = d.appendKeypoints(dst.keypoints, k, &geometry); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // dropsObjects reports whether objects are left out because of what they are.

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -79,20 +80,65 @@ func TestImagesWithoutObjects(t *testing.T) {
 	}
 }
 
+// TestMirroredKeypoints: it is an error if it is not known which points change places in a mirrored
+// image, and only then.
+func TestMirroredKeypoints(t *testing.T) {
+	png, err := augment.AppendPNG(nil, randomImage(rand.New(rand.NewPCG(3, 5)), 6, 5, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		policy string
+		names  []string
+		flip   []int
+		want   string
+	}{
+		"names":       {"hflip:1", []string{"left", "right"}, nil, "[3 1 2 4 1 2]"},
+		"flip":        {"hflip:1", nil, []int{1, 0}, "[3 1 2 4 1 2]"},
+		"no sides":    {"hflip:1", []string{"a", "b"}, []int{0, 1}, "[4 1 2 3 1 2]"},
+		"unknown":     {"hflip:1", []string{"a", "b"}, nil, "set KeypointFlip of the ObjectSpec"},
+		"no names":    {"vflip:1", nil, nil, "set KeypointFlip of the ObjectSpec"},
+		"turned":      {"hflip:1|vflip:1", nil, nil, "[4 7 2 3 7 2]"},
+		"not flipped": {"brightness:0.1", nil, nil, "[4 1 2 5 1 2]"},
+	} {
+		set := writeRecords(t, Options{}, 1, func(int) [][]byte {
+			e := objectRecord{image: png, boxes: [][4]float32{{0, 0, 1, 1}}, labels: []int64{1}, points: [][3]float32{{0.5, 0.125, 2}, {0.625, 0.125, 2}}, names: c.names}
+			return [][]byte{settest.Example(func(b *tfrecord.Builder) { e.fill(b, 0) })}
+		})
+		spec := ImageSpec{Resize: augment.ResizeSpec{Width: 8, Height: 8}, Batch: 1, Objects: &columns.ObjectSpec{Keypoints: 2, KeypointFlip: c.flip}}
+		if spec.Policy, err = augment.ParsePolicy(c.policy); err != nil {
+			t.Fatal(err)
+		}
+		for b, err := range Images(set.Records(), spec).All(t.Context()) {
+			got := ""
+			if err != nil {
+				got = err.Error()
+			} else {
+				got = fmt.Sprint(b.Objects.Keypoints)
+			}
+			if !strings.Contains(got, c.want) {
+				t.Errorf("%s: %s, want %s", name, got, c.want)
+			}
+		}
+	}
+}
+
 // What cannot be done is an error before anything is read, and so is a cache of another spec.
 func TestObjectSpecs(t *testing.T) {
 	p := imageSet(t, 3, nil).Records()
 	for want, spec := range map[string]ImageSpec{
-		"want Objects or Steps":                       {Size: 4, Objects: &columns.ObjectSpec{}, Steps: columns.FlatSteps, Frames: 2},
-		"want MixUp":                                  {Size: 4, Objects: &columns.ObjectSpec{}, Mix: augment.Mix{CutMix: 1}},
-		"want 16777216 boxes a batch at most":         {Size: 4, Batch: 2, Objects: &columns.ObjectSpec{MaxBoxes: 1 << 24}},
-		"a visibility of NaN at least: want 0 to 1":   {Size: 4, Objects: &columns.ObjectSpec{MinVisibility: math.NaN()}},
-		"-1 keypoints: want 1 to 1024, or 0 for none": {Size: 4, Objects: &columns.ObjectSpec{Keypoints: -1}},
-		"1025 keypoints: want 1 to 1024":              {Size: 4, Objects: &columns.ObjectSpec{Keypoints: 1025}},
-		"keypoints a batch at most":                   {Size: 4, Objects: &columns.ObjectSpec{Keypoints: 1024, MaxBoxes: 1 << 15}},
-		"-1 boxes at most":                            {Size: 4, Objects: &columns.ObjectSpec{MaxBoxes: -1}},
-		"BoxFormat(9): want xyxy":                     {Size: 4, Objects: &columns.ObjectSpec{Format: 9}},
-		"set LabelKey or leave out Classes":           {Size: 4, Objects: &columns.ObjectSpec{}, Classes: 4},
+		"want Objects or Steps":                                      {Size: 4, Objects: &columns.ObjectSpec{}, Steps: columns.FlatSteps, Frames: 2},
+		"want MixUp":                                                 {Size: 4, Objects: &columns.ObjectSpec{}, Mix: augment.Mix{CutMix: 1}},
+		"want 16777216 boxes a batch at most":                        {Size: 4, Batch: 2, Objects: &columns.ObjectSpec{MaxBoxes: 1 << 24}},
+		"a visibility of NaN at least: want 0 to 1":                  {Size: 4, Objects: &columns.ObjectSpec{MinVisibility: math.NaN()}},
+		"-1 keypoints: want 1 to 1024, or 0 for none":                {Size: 4, Objects: &columns.ObjectSpec{Keypoints: -1}},
+		"a flip of [1 1]: want the index of each of the 2 keypoints": {Size: 4, Objects: &columns.ObjectSpec{Keypoints: 2, KeypointFlip: []int{1, 1}}},
+		"a flip of [0]: want the index of each of the 2 keypoints":   {Size: 4, Objects: &columns.ObjectSpec{Keypoints: 2, KeypointFlip: []int{0}}},
+		"1025 keypoints: want 1 to 1024":                             {Size: 4, Objects: &columns.ObjectSpec{Keypoints: 1025}},
+		"keypoints a batch at most":                                  {Size: 4, Objects: &columns.ObjectSpec{Keypoints: 1024, MaxBoxes: 1 << 15}},
+		"-1 boxes at most":                                           {Size: 4, Objects: &columns.ObjectSpec{MaxBoxes: -1}},
+		"BoxFormat(9): want xyxy":                                    {Size: 4, Objects: &columns.ObjectSpec{Format: 9}},
+		"set LabelKey or leave out Classes":                          {Size: 4, Objects: &columns.ObjectSpec{}, Classes: 4},
 	} {
 		if _, err := Images(p, spec).Start(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

@@ -195,6 +195,8 @@ func (x *objectTrial) drawKeypoints(r *rand.Rand) {
 	var names []string
 	if r.IntN(3) > 0 {
 		names = []string{"right", "middle", "left"}
+	} else {
+		x.spec.Objects.KeypointFlip = []int{2, 1, 0}
 	}
 	for i := range x.records {
 		e := &x.records[i]
@@ -238,7 +240,7 @@ func (x *objectTrial) keypoints(e *objectRecord, k int, draw augment.Draw, g aug
 		if x.spec.Objects.Relative {
 			px, py = px/float64(g.Width), py/float64(g.Height)
 		}
-		if e.names != nil && draw.Mirrors() {
+		if draw.Mirrors() {
 			n = 2 - n
 		}
 		values[3*n], values[3*n+1], values[3*n+2] = float32(px), float32(py), p[2]
