@@ -139,7 +139,8 @@ func (s *imageSource) annotationMemory(pic *imageFile, info augment.Info, masks 
 	}
 	var n int64
 	if pic.annotated() != nil {
-		n = 4 * s.keypointBytes() * int64(len(pic.annotated().Objects)) // placed, in the lists, in the record, and in its frame
+		const copies = 7 // placed, in lists, in the record, and in its frame
+		n = copies * min(s.keypointBytes()*int64(len(pic.annotated().Objects)), maxKeypointBytes)
 	}
 	if masks == 0 {
 		return n

@@ -42,8 +42,8 @@ func (o *sampleObjects) appendMasks(dst [][]byte) [][]byte {
 	return dst
 }
 
-// maxMasks bounds the instance masks of a record, in bytes, and the keypoints of its objects: with them
-// and its image, readers still take the record. It is a variable for tests.
+// maxMasks bounds the instance masks of a record, in bytes: with them and its image, readers still
+// take the record. It is a variable for tests.
 var maxMasks = maxStored / 4
 
 // placeObjects makes the objects of an image as it is stored. Those that cannot be used are faults,
@@ -83,8 +83,8 @@ func (s *imageSource) placeObject(m *sampleWork, p *placement, image *annotation
 	if len(m.objects.masks) > maxMasks {
 		return none, nil, fmt.Errorf("the masks of the objects before it take %d bytes, and a record holds at most %d", len(m.objects.masks), maxMasks)
 	}
-	if n := s.keypointBytes() * int64(len(m.objects.placed)); n > int64(maxMasks) {
-		return none, nil, fmt.Errorf("the keypoints of the objects before it take %d bytes, and a record holds at most %d", n, maxMasks)
+	if n := s.keypointBytes() * int64(len(m.objects.placed)); n > maxKeypointBytes {
+		return none, nil, fmt.Errorf("the keypoints of the objects before it take %d bytes, and a record holds at most %d", n, maxKeypointBytes)
 	}
 	box, visible := p.box(shown)
 	if masked { // even if nothing is visible: a broken mask is a fault of every copy
