@@ -93,8 +93,9 @@ func (s *imageSource) keypointCount(m *sampleWork) int {
 	return 0
 }
 
-// maxKeypointBytes bounds the keypoints of a record, which repeats their names for each object.
-const maxKeypointBytes = 64 << 20
+// maxKeypointBytes bounds the keypoints of a record, which repeats their names for each object. It is a
+// variable for tests.
+var maxKeypointBytes int64 = 64 << 20
 
 // keypointBytes is the size of the keypoints of an object of annotations in a record.
 func (s *imageSource) keypointBytes() (n int64) {

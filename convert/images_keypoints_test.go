@@ -547,3 +547,20 @@ func TestKeypointsOfSeveralFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestKeypointsBeyondTheLimit: objects whose keypoints a record has no room for are in the ledger.
+func TestKeypointsBeyondTheLimit(t *testing.T) {
+	defer func(n int64) { maxKeypointBytes = n }(maxKeypointBytes)
+	maxKeypointBytes = 40 // two objects of two points, with names
+	src, dir, out := t.TempDir(), t.TempDir(), t.TempDir()
+	put(t, src, "a.png", (&drawing{w: 40, h: 30, orientation: 1}).file())
+	anns := make([]string, 5)
+	for i := range anns {
+		anns[i] = fmt.Sprintf(`{"id": %d, "image_id": 1, "category_id": 1, "bbox": [1, 1, 9, 9]}`, i)
+	}
+	put(t, dir, "a.json", fmt.Appendf(nil, `{"images": [{"id": 1, "file_name": "a.png"}], "categories": [{"id": 1, "name": "p", "keypoints": ["l", "r"]}], "annotations": [%s]}`, strings.Join(anns, ",")))
+	s := mustImages(t, src, out, with(filepath.Join(dir, "a.json"), ImageOptions{Options: Options{MaxErrors: Tolerance{Share: 1}}}))
+	if s.Annotations != 2 || s.Dropped != 3 || s.Errors != 3 || !strings.Contains(ledger(t, out)[2], "annotation 4: the keypoints of the objects before it take 52 bytes, and a record holds at most 40") {
+		t.Errorf("%+v %q", s, ledger(t, out))
+	}
+}
