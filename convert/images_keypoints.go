@@ -69,13 +69,10 @@ func (a *AugmentSpec) mirrors() bool { return a.Policy != nil && a.Policy.Mirror
 // noteMirrors notes that mirrored keypoints keep their names, if it is not known which others they
 // become.
 func (o *ImageOptions) noteMirrors(l *listing) {
-	const keep = "the keypoints of mirrored images keep their names, as %s which is left and which is right"
-	switch {
-	case !o.Augment.mirrors():
-	case l.annotations != nil && l.annotations.keypoints.Count > 0 && l.annotations.flip == nil:
-		o.note(keep, "neither their names nor flip_idx say")
-	case l.carried != nil && l.carried.seen[objects.KeyKeypointX] != nil && l.carried.seen[objects.KeyKeypointText] == nil:
-		o.note(keep, "no "+objects.KeyKeypointText+" says")
+	unknown := l.annotations != nil && l.annotations.keypoints.Count > 0 && l.annotations.flip == nil ||
+		l.carried != nil && l.carried.keypoints && !l.carried.mirrors
+	if unknown && o.Augment.mirrors() {
+		o.note("the keypoints of mirrored images keep their names, as nothing says which is left and which is right: names with left and right do, and flip_idx of YOLO")
 	}
 }
 

@@ -26,6 +26,10 @@ type carriedFeatures struct {
 	replaced map[string]bool // features of the source that are not carried over
 	seen     map[string]*carriedFeature
 	records  int64 // seen
+	// keypoints are those of the first record that has any; mirrors says that it is known which of them
+	// change places in a mirror image.
+	keypoints bool
+	mirrors   bool
 }
 
 // carriedFeature is what is known of a feature's values.
@@ -62,6 +66,9 @@ func (c *carriedFeatures) add(e *tfrecord.Example) error {
 		c.soft = c.soft || string(key) == keyMixLabel || string(key) == keyMixWeight
 		if c.replaced[string(key)] {
 			continue
+		}
+		if string(key) == objects.KeyKeypointX && value.Len() > 0 && !c.keypoints {
+			c.keypoints, c.mirrors = true, mirrorsKeypoints(e)
 		}
 		f := c.seen[string(key)]
 		if f == nil {
