@@ -23,6 +23,7 @@ func FuzzRead(f *testing.F) {
 		{"segmentation": [[0, 0, 4, 0, 4, 4], [1, 1, 2.5e0, 1, 2, -2]], "bbox": [-1, 0, 10, 1e-3], "category_id": 3, "image_id": 9, "id": "q\u00e4\\"},
 		{"image_id": 7.0, "category_id": "3", "bbox": [7, 5, 1, NaN], "area": null, "segmentation": {"counts": "52Y1", "size": [6, 8]}}`)))
 	f.Add([]byte("\ufeff{\"images\":[],\r\n\"categories\":[ ] ,\"annotations\":[{}]}\t"))
+	f.Add([]byte(pose(person+","+dog, posed(1, 1, `, "keypoints": [1, 2, 2, 3.5, 4, 1, 0, 0, 0], "num_keypoints": 2`))))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		o := annotation.Options{Regions: true, Workers: 1}
 		parse := func(oneByOne bool, o annotation.Options) (*annotation.Set, error) {
