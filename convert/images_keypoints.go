@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/orientation"
 	"github.com/tfrec/tfrec/internal/plural"
 )
@@ -27,7 +28,7 @@ func (a *annotations) joinKeypoints(files []AnnotationFile) error {
 	for i, set := range a.sets {
 		union, err := a.keypoints.Union(set.Keypoints)
 		if err != nil {
-			return fmt.Errorf("AnnotationSpec.Files: the keypoints of %s and %s cannot be in one set: %w", files[first].Path, files[i].Path, err)
+			return fmt.Errorf("%s: the keypoints of %s and %s cannot be in one set: %w", optname.AnnotationSpecFiles, files[first].Path, files[i].Path, err)
 		}
 		if a.keypoints = union; first < 0 && union.Count > 0 {
 			first = i

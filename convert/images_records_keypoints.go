@@ -9,6 +9,7 @@ import (
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -39,7 +40,7 @@ func (k *followedKeypoints) read(e *tfrecord.Example, boxes int, moves bool) err
 	for i := range e.Len() {
 		key, value := e.At(i)
 		if name := string(key); isKeypoints(name) && value.Len() > 0 && name != objects.KeyKeypointText && !slices.Contains(movingKeypoints, name) {
-			return fmt.Errorf("the feature %s cannot follow the pixels of the image, which are moved or scaled: drop it first (reshape.DropFeatures), or keep the images as they are", jsontext.Readable(name))
+			return fmt.Errorf("the feature %s cannot follow the pixels of the image, which are moved or scaled: drop it first (%s), or keep the images as they are", jsontext.Readable(name), optname.ReshapeDropFeatures)
 		}
 	}
 	if k.parsed.Count > annotation.MaxKeypoints {
@@ -93,7 +94,7 @@ func (k *followedKeypoints) check(e *tfrecord.Example, boxes int) error {
 	for i := range e.Len() {
 		key, value := e.At(i)
 		if name := string(key); isKeypoints(name) && !k.namedOnce(name, value, boxes) && value.Len()%boxes != 0 {
-			return fmt.Errorf("an object is left out, and nothing says which of the %d values of %s are its: drop the feature first (reshape.DropFeatures)", value.Len(), jsontext.Readable(name))
+			return fmt.Errorf("an object is left out, and nothing says which of the %d values of %s are its: drop the feature first (%s)", value.Len(), jsontext.Readable(name), optname.ReshapeDropFeatures)
 		}
 	}
 	return nil
