@@ -26,7 +26,7 @@ func ExampleCodec() {
 	if err != nil {
 		log.Fatal(err) // augment.ErrDamaged, or not an image
 	}
-	spec := augment.ResizeSpec{Width: 160, Height: 160, Fit: augment.Longer}
+	spec := augment.ResizeSpec{Width: 160, Height: 160, Fit: augment.Longer, NoAntialias: true}
 	if err := spec.Apply(&small, &im, nil); err != nil {
 		log.Fatal(err)
 	}

@@ -123,9 +123,9 @@ func TestGeometryBoxFollowsPixels(t *testing.T) {
 	compared := 0
 	for range 600 {
 		w, h := 150+r.IntN(100), 150+r.IntN(100)
-		s := ResizeSpec{Width: 50 + r.IntN(250), Height: 50 + r.IntN(250), Fit: Fit(r.IntN(len(fitNames))), NoUpscale: r.IntN(2) == 0, Filter: Nearest}
+		s := ResizeSpec{Width: 50 + r.IntN(250), Height: 50 + r.IntN(250), Fit: Fit(r.IntN(len(fitNames))), NoUpscale: r.IntN(2) == 0, Filter: Nearest, NoAntialias: true}
 		if r.IntN(4) == 0 {
-			s = ResizeSpec{Square: 50 + r.IntN(200), Filter: Nearest}
+			s = ResizeSpec{Square: 50 + r.IntN(200), Filter: Nearest, NoAntialias: true}
 		}
 		b := wholeBox(r, w, h)
 		var im Image
@@ -217,13 +217,13 @@ func TestBoxShare(t *testing.T) {
 			t.Errorf("%s: %v and a share of %v, want %v and %v", c.name, got, share, c.want, c.share)
 		}
 	}
-	if b, share := (ResizeSpec{Width: 10, Height: 10, Fit: Crop}.Geometry(20, 10).Box(Box{0, 0, 10, 10})); b != (Box{0, 0, 5, 10}) || share != 0.5 {
+	if b, share := (ResizeSpec{Width: 10, Height: 10, Fit: Crop, NoAntialias: true}.Geometry(20, 10).Box(Box{0, 0, 10, 10})); b != (Box{0, 0, 5, 10}) || share != 0.5 {
 		t.Errorf("%v and a share of %v from a crop", b, share)
 	}
-	if b, share := (ResizeSpec{Width: 10, Height: 10, Fit: Crop}.Geometry(20, 10).Box(Box{0, 0, 5, 10})); b != (Box{}) || share != 0 {
+	if b, share := (ResizeSpec{Width: 10, Height: 10, Fit: Crop, NoAntialias: true}.Geometry(20, 10).Box(Box{0, 0, 5, 10})); b != (Box{}) || share != 0 {
 		t.Errorf("%v and a share of %v of a box that the crop cuts away", b, share)
 	}
-	if b, share := (ResizeSpec{Width: 7, Height: 9}.Geometry(31, 17).Box(Box{0, 0, 31, 17})); b != (Box{0, 0, 7, 9}) || share != 1 {
+	if b, share := (ResizeSpec{Width: 7, Height: 9, NoAntialias: true}.Geometry(31, 17).Box(Box{0, 0, 31, 17})); b != (Box{0, 0, 7, 9}) || share != 1 {
 		t.Errorf("%v and a share of %v of all of the image", b, share)
 	}
 }
@@ -263,7 +263,7 @@ func BenchmarkDrawBox(b *testing.B) {
 
 func TestBoxAllocatesNothing(t *testing.T) {
 	d := mustParse(t, "random_resized_crop:224|hflip:1|rotate:15|affine:10,0.1|perspective:p=1").Draw(1, "a", 1, 500, 375)
-	g := ResizeSpec{Width: 224, Height: 224, Fit: Pad}.Geometry(500, 375)
+	g := ResizeSpec{Width: 224, Height: 224, Fit: Pad, NoAntialias: true}.Geometry(500, 375)
 	if n := testing.AllocsPerRun(50, func() {
 		d.Box(Box{100, 100, 300, 200}, 500, 375)
 		g.Box(Box{100, 100, 300, 200})

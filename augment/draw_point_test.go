@@ -57,7 +57,7 @@ func TestPointMovesWithBoxes(t *testing.T) {
 	for range 400 {
 		w, h := 20+r.IntN(80), 20+r.IntN(80)
 		p := Point{r.Float64() * float64(w), r.Float64() * float64(h)}
-		s := ResizeSpec{Width: 10 + r.IntN(90), Height: 10 + r.IntN(90), Fit: Fit(r.IntN(len(fitNames)))}
+		s := ResizeSpec{Width: 10 + r.IntN(90), Height: 10 + r.IntN(90), Fit: Fit(r.IntN(len(fitNames))), NoAntialias: true}
 		g := s.Geometry(w, h)
 		got, shown := g.Point(p)
 		b, share := g.Box(Box{p.X, p.Y, float64(w), float64(h)})
@@ -132,7 +132,7 @@ func TestMirrors(t *testing.T) {
 
 func TestPointAllocatesNothing(t *testing.T) {
 	d := mustParse(t, "random_resized_crop:224|hflip:1|rotate:15|affine:10,0.1|perspective:p=1").Draw(1, "a", 1, 500, 375)
-	g := ResizeSpec{Width: 224, Height: 224, Fit: Pad}.Geometry(500, 375)
+	g := ResizeSpec{Width: 224, Height: 224, Fit: Pad, NoAntialias: true}.Geometry(500, 375)
 	if n := testing.AllocsPerRun(50, func() {
 		d.Point(Point{100, 100}, 500, 375)
 		g.Point(Point{100, 100})

@@ -59,9 +59,9 @@ type ResizeSpec struct {
 	// keep the size of an image that they would have to enlarge. Crop and Square then cut it to the
 	// target, so the result may be smaller; Pad still puts it in the middle of the target.
 	NoUpscale bool
-	// Filter and Antialias are those of [Resize].
-	Filter    Filter
-	Antialias bool
+	// Filter is that of [Resize], and NoAntialias is without its antialias.
+	Filter      Filter
+	NoAntialias bool
 	// PadColor is what Pad fills with, in RGB; grayscale images get its
 	// luminance. The zero value is black.
 	PadColor [3]uint8
@@ -220,7 +220,7 @@ func cropStart(surplus int) int {
 // or more; those of 320, reduced as much, keep 33. At one and a half times 5120 x
 // 2880 for 224 is still decoded at 1/8, and 2560 x 1600 at 1/4.
 func (s ResizeSpec) MinDecode(w, h int) (minW, minH int) {
-	if s.Filter == Nearest || !s.Antialias && s.Filter != Area {
+	if s.Filter == Nearest || s.NoAntialias && s.Filter != Area {
 		return 0, 0
 	}
 	g := s.Geometry(w, h)

@@ -39,7 +39,7 @@ func (s ResizeSpec) Render(dst, src *Image, g Geometry, scratch *Scratch) error 
 	scratch.resize(&window, src, scaling{
 		width: g.ScaledWidth, height: g.ScaledHeight,
 		x: g.CropX, y: g.CropY,
-		filter: s.Filter, antialias: s.Antialias,
+		filter: s.Filter, antialias: !s.NoAntialias,
 		whole: g.wholeOf(src),
 	})
 	return nil

@@ -70,15 +70,15 @@ func TestValidate(t *testing.T) {
 		spec ResizeSpec
 		err  string
 	}{
-		{ResizeSpec{Width: 3, Height: 4}, ""},
-		{ResizeSpec{Square: 4, NoUpscale: true}, ""},
+		{ResizeSpec{Width: 3, Height: 4, NoAntialias: true}, ""},
+		{ResizeSpec{Square: 4, NoUpscale: true, NoAntialias: true}, ""},
 		{ResizeSpec{}, "resize to 0x0: each side must be at least 1 pixel"},
-		{ResizeSpec{Width: 70000, Height: 4}, "no side may be over 65535 pixels"},
-		{ResizeSpec{Square: -1}, "at least 1 pixel"},
-		{ResizeSpec{Square: 4, Width: 3, Height: 4}, "set it or them"},
-		{ResizeSpec{Square: 4, Fit: Pad}, "set it or them"},
-		{ResizeSpec{Width: 3, Height: 4, Filter: 77}, "unknown filter Filter(77)"},
-		{ResizeSpec{Width: 3, Height: 4, Fit: 77}, "unknown fit Fit(77)"},
+		{ResizeSpec{Width: 70000, Height: 4, NoAntialias: true}, "no side may be over 65535 pixels"},
+		{ResizeSpec{Square: -1, NoAntialias: true}, "at least 1 pixel"},
+		{ResizeSpec{Square: 4, Width: 3, Height: 4, NoAntialias: true}, "set it or them"},
+		{ResizeSpec{Square: 4, Fit: Pad, NoAntialias: true}, "set it or them"},
+		{ResizeSpec{Width: 3, Height: 4, Filter: 77, NoAntialias: true}, "unknown filter Filter(77)"},
+		{ResizeSpec{Width: 3, Height: 4, Fit: 77, NoAntialias: true}, "unknown fit Fit(77)"},
 	} {
 		err := c.spec.Validate()
 		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
@@ -100,34 +100,34 @@ func TestGeometry(t *testing.T) {
 		w, h int
 		want Geometry
 	}{
-		{ResizeSpec{Width: 224, Height: 160}, 500, 375, at(224, 160, 0, 0, 224, 160)},
-		{ResizeSpec{Width: 224, Height: 160, NoUpscale: true}, 100, 375, at(100, 160, 0, 0, 100, 160)},
+		{ResizeSpec{Width: 224, Height: 160, NoAntialias: true}, 500, 375, at(224, 160, 0, 0, 224, 160)},
+		{ResizeSpec{Width: 224, Height: 160, NoUpscale: true, NoAntialias: true}, 100, 375, at(100, 160, 0, 0, 100, 160)},
 
-		{ResizeSpec{Square: 224}, 500, 375, at(298, 224, 37, 0, 224, 224)}, // 298.67 is cut
-		{ResizeSpec{Square: 224}, 375, 500, at(224, 298, 0, 37, 224, 224)},
-		{ResizeSpec{Square: 4}, 9, 4, at(9, 4, 2, 0, 4, 4)},   // 2.5 to the even 2
-		{ResizeSpec{Square: 4}, 11, 4, at(11, 4, 4, 0, 4, 4)}, // 3.5 to the even 4
-		{ResizeSpec{Square: 224}, 100, 100, at(224, 224, 0, 0, 224, 224)},
-		{ResizeSpec{Square: 224, NoUpscale: true}, 100, 80, at(100, 80, 0, 0, 100, 80)},
-		{ResizeSpec{Square: 224, NoUpscale: true}, 300, 80, at(300, 80, 38, 0, 224, 80)},
-		{ResizeSpec{Square: 224}, 1, 60000, at(224, 13440000, 0, 6719888, 224, 224)},
+		{ResizeSpec{Square: 224, NoAntialias: true}, 500, 375, at(298, 224, 37, 0, 224, 224)}, // 298.67 is cut
+		{ResizeSpec{Square: 224, NoAntialias: true}, 375, 500, at(224, 298, 0, 37, 224, 224)},
+		{ResizeSpec{Square: 4, NoAntialias: true}, 9, 4, at(9, 4, 2, 0, 4, 4)},   // 2.5 to the even 2
+		{ResizeSpec{Square: 4, NoAntialias: true}, 11, 4, at(11, 4, 4, 0, 4, 4)}, // 3.5 to the even 4
+		{ResizeSpec{Square: 224, NoAntialias: true}, 100, 100, at(224, 224, 0, 0, 224, 224)},
+		{ResizeSpec{Square: 224, NoUpscale: true, NoAntialias: true}, 100, 80, at(100, 80, 0, 0, 100, 80)},
+		{ResizeSpec{Square: 224, NoUpscale: true, NoAntialias: true}, 300, 80, at(300, 80, 38, 0, 224, 80)},
+		{ResizeSpec{Square: 224, NoAntialias: true}, 1, 60000, at(224, 13440000, 0, 6719888, 224, 224)},
 
-		{ResizeSpec{Width: 224, Height: 100, Fit: Crop}, 500, 375, at(224, 168, 0, 34, 224, 100)},
-		{ResizeSpec{Width: 100, Height: 224, Fit: Crop}, 500, 375, at(298, 224, 99, 0, 100, 224)},
-		{ResizeSpec{Width: 224, Height: 224, Fit: Crop, NoUpscale: true}, 500, 100, at(500, 100, 138, 0, 224, 100)},
+		{ResizeSpec{Width: 224, Height: 100, Fit: Crop, NoAntialias: true}, 500, 375, at(224, 168, 0, 34, 224, 100)},
+		{ResizeSpec{Width: 100, Height: 224, Fit: Crop, NoAntialias: true}, 500, 375, at(298, 224, 99, 0, 100, 224)},
+		{ResizeSpec{Width: 224, Height: 224, Fit: Crop, NoUpscale: true, NoAntialias: true}, 500, 100, at(500, 100, 138, 0, 224, 100)},
 
-		{ResizeSpec{Width: 224, Height: 224, Fit: Pad}, 500, 375, padded(224, 168, 0, 28, 224, 224)},
-		{ResizeSpec{Width: 225, Height: 224, Fit: Pad}, 375, 500, padded(168, 224, 28, 0, 225, 224)},
-		{ResizeSpec{Width: 10, Height: 10, Fit: Pad}, 1000, 1, padded(10, 1, 0, 4, 10, 10)},
-		{ResizeSpec{Width: 224, Height: 224, Fit: Pad, NoUpscale: true}, 50, 37, padded(50, 37, 87, 93, 224, 224)},
+		{ResizeSpec{Width: 224, Height: 224, Fit: Pad, NoAntialias: true}, 500, 375, padded(224, 168, 0, 28, 224, 224)},
+		{ResizeSpec{Width: 225, Height: 224, Fit: Pad, NoAntialias: true}, 375, 500, padded(168, 224, 28, 0, 225, 224)},
+		{ResizeSpec{Width: 10, Height: 10, Fit: Pad, NoAntialias: true}, 1000, 1, padded(10, 1, 0, 4, 10, 10)},
+		{ResizeSpec{Width: 224, Height: 224, Fit: Pad, NoUpscale: true, NoAntialias: true}, 50, 37, padded(50, 37, 87, 93, 224, 224)},
 
-		{ResizeSpec{Width: 224, Height: 224, Fit: Shorter}, 500, 375, at(298, 224, 0, 0, 298, 224)},
-		{ResizeSpec{Width: 400, Height: 224, Fit: Shorter}, 500, 375, at(400, 300, 0, 0, 400, 300)},
-		{ResizeSpec{Width: 224, Height: 224, Fit: Shorter, NoUpscale: true}, 500, 200, at(500, 200, 0, 0, 500, 200)},
-		{ResizeSpec{Width: 224, Height: 224, Fit: Longer}, 500, 375, at(224, 168, 0, 0, 224, 168)},
-		{ResizeSpec{Width: 224, Height: 100, Fit: Longer}, 500, 375, at(133, 100, 0, 0, 133, 100)},
-		{ResizeSpec{Width: 224, Height: 224, Fit: Longer}, 3000, 2, at(224, 1, 0, 0, 224, 1)},
-		{ResizeSpec{Width: 224, Height: 224, Fit: Longer, NoUpscale: true}, 100, 50, at(100, 50, 0, 0, 100, 50)},
+		{ResizeSpec{Width: 224, Height: 224, Fit: Shorter, NoAntialias: true}, 500, 375, at(298, 224, 0, 0, 298, 224)},
+		{ResizeSpec{Width: 400, Height: 224, Fit: Shorter, NoAntialias: true}, 500, 375, at(400, 300, 0, 0, 400, 300)},
+		{ResizeSpec{Width: 224, Height: 224, Fit: Shorter, NoUpscale: true, NoAntialias: true}, 500, 200, at(500, 200, 0, 0, 500, 200)},
+		{ResizeSpec{Width: 224, Height: 224, Fit: Longer, NoAntialias: true}, 500, 375, at(224, 168, 0, 0, 224, 168)},
+		{ResizeSpec{Width: 224, Height: 100, Fit: Longer, NoAntialias: true}, 500, 375, at(133, 100, 0, 0, 133, 100)},
+		{ResizeSpec{Width: 224, Height: 224, Fit: Longer, NoAntialias: true}, 3000, 2, at(224, 1, 0, 0, 224, 1)},
+		{ResizeSpec{Width: 224, Height: 224, Fit: Longer, NoUpscale: true, NoAntialias: true}, 100, 50, at(100, 50, 0, 0, 100, 50)},
 	} {
 		c.want.SourceWidth, c.want.SourceHeight = c.w, c.h
 		if got := c.spec.Geometry(c.w, c.h); got != c.want {
@@ -141,13 +141,13 @@ func TestMinDecode(t *testing.T) {
 		spec         ResizeSpec
 		wantW, wantH int
 	}{
-		{ResizeSpec{Width: 224, Height: 160, Antialias: true}, 336, 240},
-		{ResizeSpec{Square: 224, Antialias: true}, 447, 336},
-		{ResizeSpec{Width: 224, Height: 224, Fit: Pad, Antialias: true}, 336, 252},
-		{ResizeSpec{Width: 223, Height: 3, Antialias: true}, 335, 5},
-		{ResizeSpec{Width: 224, Height: 160}, 0, 0},
-		{ResizeSpec{Width: 224, Height: 160, Filter: Nearest, Antialias: true}, 0, 0},
-		{ResizeSpec{Width: 224, Height: 160, Filter: Area}, 560, 400},
+		{ResizeSpec{Width: 224, Height: 160}, 336, 240},
+		{ResizeSpec{Square: 224}, 447, 336},
+		{ResizeSpec{Width: 224, Height: 224, Fit: Pad}, 336, 252},
+		{ResizeSpec{Width: 223, Height: 3}, 335, 5},
+		{ResizeSpec{Width: 224, Height: 160, NoAntialias: true}, 0, 0},
+		{ResizeSpec{Width: 224, Height: 160, Filter: Nearest}, 0, 0},
+		{ResizeSpec{Width: 224, Height: 160, Filter: Area, NoAntialias: true}, 560, 400},
 	} {
 		if w, h := c.spec.MinDecode(4000, 3000); w != c.wantW || h != c.wantH {
 			t.Errorf("%+v: %dx%d, want %dx%d", c.spec, w, h, c.wantW, c.wantH)
@@ -159,7 +159,7 @@ func TestMinDecode(t *testing.T) {
 func whole(t *testing.T, spec ResizeSpec, g Geometry, src *Image) *Image {
 	t.Helper()
 	var all, out Image
-	if err := Resize(&all, src, g.ScaledWidth, g.ScaledHeight, spec.Filter, spec.Antialias); err != nil {
+	if err := Resize(&all, src, g.ScaledWidth, g.ScaledHeight, spec.Filter, !spec.NoAntialias); err != nil {
 		t.Fatal(err)
 	}
 	out.Reset(g.Width, g.Height, src.Channels)
@@ -181,23 +181,23 @@ func whole(t *testing.T, spec ResizeSpec, g Geometry, src *Image) *Image {
 func TestApply(t *testing.T) {
 	var scratch Scratch
 	specs := []ResizeSpec{
-		{Width: 30, Height: 20},
-		{Width: 30, Height: 20, Fit: Crop},
-		{Width: 20, Height: 90, Fit: Crop},
-		{Width: 30, Height: 40, Fit: Pad, PadColor: [3]uint8{10, 200, 30}},
-		{Width: 31, Height: 20, Fit: Pad, NoUpscale: true},
-		{Width: 30, Height: 20, Fit: Shorter},
-		{Width: 30, Height: 20, Fit: Longer},
-		{Square: 24},
-		{Square: 37}, // the height of the source
-		{Square: 100},
-		{Square: 100, NoUpscale: true},
+		{Width: 30, Height: 20, NoAntialias: true},
+		{Width: 30, Height: 20, Fit: Crop, NoAntialias: true},
+		{Width: 20, Height: 90, Fit: Crop, NoAntialias: true},
+		{Width: 30, Height: 40, Fit: Pad, PadColor: [3]uint8{10, 200, 30}, NoAntialias: true},
+		{Width: 31, Height: 20, Fit: Pad, NoUpscale: true, NoAntialias: true},
+		{Width: 30, Height: 20, Fit: Shorter, NoAntialias: true},
+		{Width: 30, Height: 20, Fit: Longer, NoAntialias: true},
+		{Square: 24, NoAntialias: true},
+		{Square: 37, NoAntialias: true}, // the height of the source
+		{Square: 100, NoAntialias: true},
+		{Square: 100, NoUpscale: true, NoAntialias: true},
 	}
 	for _, spec := range specs {
 		for _, f := range []Filter{Bilinear, Nearest, Area, Lanczos3} {
 			for _, antialias := range []bool{true, false} {
 				for _, src := range []*Image{noise(53, 37, 3), noise(37, 53, 1), noise(1, 7, 3)} {
-					spec.Filter, spec.Antialias = f, antialias
+					spec.Filter, spec.NoAntialias = f, !antialias
 					name := fmt.Sprintf("%+v of %dx%dx%d", spec, src.Width, src.Height, src.Channels)
 					g := spec.Geometry(src.Width, src.Height)
 					var got Image
@@ -218,13 +218,13 @@ func TestApply(t *testing.T) {
 func TestApplyLong(t *testing.T) {
 	src := noise(1, 60000, 3)
 	var got Image
-	if err := (ResizeSpec{Square: 224, Antialias: true}).Apply(&got, src, nil); err != nil {
+	if err := (ResizeSpec{Square: 224}).Apply(&got, src, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got.Width != 224 || got.Height != 224 {
 		t.Errorf("%dx%d", got.Width, got.Height)
 	}
-	err := (ResizeSpec{Width: 224, Height: 224, Fit: Shorter, Antialias: true}).Apply(&got, src, nil)
+	err := (ResizeSpec{Width: 224, Height: 224, Fit: Shorter}).Apply(&got, src, nil)
 	if err == nil || !strings.Contains(err.Error(), "no side may be over 65535 pixels") {
 		t.Errorf("all of it: %v", err)
 	}
@@ -232,7 +232,7 @@ func TestApplyLong(t *testing.T) {
 
 func TestApplyRefuses(t *testing.T) {
 	src := noise(5, 4, 3)
-	spec := ResizeSpec{Width: 2, Height: 2}
+	spec := ResizeSpec{Width: 2, Height: 2, NoAntialias: true}
 	var dst Image
 	for name, err := range map[string]error{
 		"itself":      spec.Apply(src, src, nil),

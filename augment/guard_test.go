@@ -52,7 +52,7 @@ func TestGuard(t *testing.T) {
 		channels, atEnd := 1+2*r.IntN(2), i%4 > 0
 		src := guardedImage(t, r, w, h, channels, w*channels+r.IntN(2)*5, atEnd)
 		dst := guardedImage(t, r, toW, toH, channels, toW*channels, atEnd)
-		spec := ResizeSpec{Width: toW, Height: toH, Filter: Filter(r.IntN(5)), Antialias: r.IntN(3) > 0}
+		spec := ResizeSpec{Width: toW, Height: toH, Filter: Filter(r.IntN(5)), NoAntialias: !(r.IntN(3) > 0)}
 		if err := spec.Apply(dst, src, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,7 @@ func (l *lowering) render(s *ResizeSpec, g Geometry) error {
 	}
 	across, down := scaling{
 		width: g.ScaledWidth, height: g.ScaledHeight, x: g.CropX, y: g.CropY,
-		filter: s.Filter, antialias: s.Antialias, whole: g.wholeOf(&im),
+		filter: s.Filter, antialias: !s.NoAntialias, whole: g.wholeOf(&im),
 	}.axes(im.Width, im.Height, g.WindowWidth, g.WindowHeight, l.channels)
 	padded := g.WindowWidth != g.Width || g.WindowHeight != g.Height
 	if !padded && across.identity() && down.identity() {

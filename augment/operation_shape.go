@@ -221,7 +221,7 @@ func padAll(s settings, _ []*operation) sampler {
 
 func resizeAll(s settings, _ []*operation) sampler {
 	size, filter, antialias := s.get("size"), s.filter("filter"), s.is("antialias", "true")
-	spec := ResizeSpec{Width: int(size.x.lo), Height: int(size.y.lo)}
+	spec := ResizeSpec{Width: int(size.x.lo), Height: int(size.y.lo), NoAntialias: true}
 	if spec.Height == 0 {
 		spec.Height, spec.Fit = spec.Width, Shorter
 	}

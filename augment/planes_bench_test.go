@@ -17,7 +17,7 @@ func BenchmarkPlanes(b *testing.B) {
 	if err != nil || len(files) == 0 {
 		b.Fatal("no photographs", err)
 	}
-	spec := ResizeSpec{Square: 224, Antialias: true}
+	spec := ResizeSpec{Square: 224}
 	for _, decoder := range []string{"auto", "go"} {
 		c := newCodec(b, CodecOptions{Decoder: decoder})
 		type photo struct {

@@ -101,7 +101,7 @@ func (s ResizedCrop) minDecode(w, h int) (minW, minH int) {
 	if s.W < 1 || s.H < 1 {
 		return 0, 0
 	}
-	minW, minH = ResizeSpec{Width: s.Width, Height: s.Height, Filter: s.Filter, Antialias: s.Antialias}.MinDecode(s.W, s.H)
+	minW, minH = ResizeSpec{Width: s.Width, Height: s.Height, Filter: s.Filter, NoAntialias: !s.Antialias}.MinDecode(s.W, s.H)
 	return ofWhole(minW, w, s.W), ofWhole(minH, h, s.H)
 }
 

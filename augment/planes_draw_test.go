@@ -22,7 +22,7 @@ func TestDrawPlanesWhole(t *testing.T) {
 	for range 200 {
 		src := noisyPlanes(1+r.IntN(120), 1+r.IntN(120), 1<<r.IntN(4), subsamplings[r.IntN(4)], r.IntN(5))
 		box := anyBox(r, src.Width, src.Height)
-		spec := ResizeSpec{Width: box.Width, Height: box.Height, Filter: box.Filter, Antialias: box.Antialias}
+		spec := ResizeSpec{Width: box.Width, Height: box.Height, Filter: box.Filter, NoAntialias: !box.Antialias}
 		var got, want Image
 		if err := (Draw{[]Step{ResizeTo{box.Width, box.Height, box.Filter, box.Antialias}}}).ApplyPlanes(&got, src, nil); err != nil {
 			t.Fatal(err)

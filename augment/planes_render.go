@@ -179,7 +179,7 @@ func (a planeAxis) halves() (first, last bool) {
 
 // key is what the weights follow from; channels are those of [axisKey].
 func (a planeAxis) key(s ResizeSpec, channels int) axisKey {
-	k := axisKey{in: a.in, out: a.scaled, lo: a.crop, hi: a.crop + a.window, filter: s.Filter, antialias: s.Antialias, channels: channels}
+	k := axisKey{in: a.in, out: a.scaled, lo: a.crop, hi: a.crop + a.window, filter: s.Filter, antialias: !s.NoAntialias, channels: channels}
 	if a.step > 1 || a.size != a.in*a.per {
 		k.grid = grid{size: a.size, per: a.per, step: a.step, lead: a.pad % a.step}
 	}

@@ -42,7 +42,7 @@ func TestRenderRGB(t *testing.T) {
 
 func TestRenderRGBRefuses(t *testing.T) {
 	src := noisyPlanes(20, 10, 1, "420", 0)
-	spec := ResizeSpec{Width: 5, Height: 5, Filter: Nearest}
+	spec := ResizeSpec{Width: 5, Height: 5, Filter: Nearest, NoAntialias: true}
 	if err := spec.RenderRGB(new(Image), src, spec.Geometry(20, 10), nil); err == nil {
 		t.Error("nearest came")
 	}
@@ -56,7 +56,7 @@ func TestRenderRGBRefuses(t *testing.T) {
 // Rendered to the same size again and again, nothing is allocated.
 func TestRenderRGBAllocations(t *testing.T) {
 	src := noisyPlanes(200, 100, 1, "420", 0)
-	spec := ResizeSpec{Width: 50, Height: 50, Fit: Pad, Antialias: true}
+	spec := ResizeSpec{Width: 50, Height: 50, Fit: Pad}
 	g := spec.Geometry(200, 100)
 	var dst Image
 	var scratch Scratch

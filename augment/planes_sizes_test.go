@@ -60,7 +60,7 @@ func TestPlanesSizes(t *testing.T) {
 		for _, f := range []Filter{Bilinear, Area, Lanczos3} {
 			var rgb, coded quality
 			for name, data := range images {
-				bothWays(t, c, ResizeSpec{Square: size, Antialias: true, Filter: f}, name, data, &rgb, &coded)
+				bothWays(t, c, ResizeSpec{Square: size, Filter: f}, name, data, &rgb, &coded)
 			}
 			rgb.check(t, fmt.Sprintf("%d %v", size, f), least, mean)
 			coded.check(t, fmt.Sprintf("%d %v as JPEG", size, f), least, mean)
@@ -86,7 +86,7 @@ func TestPlanesDrawn(t *testing.T) {
 		}
 		for _, size := range []int{32, 224} {
 			for _, f := range []Filter{Bilinear, Area, Lanczos3} {
-				spec := ResizeSpec{Square: size, Antialias: true, Filter: f}
+				spec := ResizeSpec{Square: size, Filter: f}
 				bothWays(t, c, spec, fmt.Sprintf("squares of %d to %d by %v", side, size, f), file.Bytes(), &rgb, &coded)
 			}
 		}

@@ -31,7 +31,7 @@ var subsamplings = []string{"420", "422", "440", "444"}
 func anySpec(r *rand.Rand) ResizeSpec {
 	s := ResizeSpec{
 		Width: 1 + r.IntN(90), Height: 1 + r.IntN(90), Fit: Fit(r.IntN(len(fitNames))), NoUpscale: r.IntN(3) == 0,
-		Filter: [...]Filter{Bilinear, Area, Bicubic, Lanczos3}[r.IntN(4)], Antialias: r.IntN(4) > 0,
+		Filter: [...]Filter{Bilinear, Area, Bicubic, Lanczos3}[r.IntN(4)], NoAntialias: !(r.IntN(4) > 0),
 		PadColor: [3]uint8{uint8(r.IntN(256)), uint8(r.IntN(256)), uint8(r.IntN(256))},
 	}
 	if r.IntN(4) == 0 {
@@ -54,7 +54,7 @@ func TestRenderPlanesLuma(t *testing.T) {
 		}
 		g := s.Geometry(src.Width, src.Height)
 		tolerance := 0
-		if s.Antialias && g.WindowHeight < src.Height {
+		if !s.NoAntialias && g.WindowHeight < src.Height {
 			tolerance = 2
 		}
 		var dst Planes
@@ -194,7 +194,7 @@ func TestRenderPlanesSiting(t *testing.T) {
 
 func TestRenderPlanesRefuses(t *testing.T) {
 	good := func() *Planes { return noisyPlanes(17, 9, 1, "420", 0) }
-	spec := ResizeSpec{Width: 8, Height: 8, Antialias: true}
+	spec := ResizeSpec{Width: 8, Height: 8}
 	for name, c := range map[string]struct {
 		corrupt     func(p *Planes, s *ResizeSpec, g *Geometry)
 		subsampling string
@@ -285,7 +285,7 @@ func TestPlanesAllocate(t *testing.T) {
 	src := noisyPlanes(61, 41, 2, "420", 3)
 	var dst Planes
 	var s Scratch
-	spec := ResizeSpec{Width: 20, Height: 20, Fit: Pad, Antialias: true}
+	spec := ResizeSpec{Width: 20, Height: 20, Fit: Pad}
 	g := spec.Geometry(src.Width, src.Height)
 	if n := testing.AllocsPerRun(50, func() {
 		if err := spec.RenderPlanes(&dst, src, g, "420", &s); err != nil {
@@ -319,7 +319,7 @@ func TestAppendJPEGPlanes(t *testing.T) {
 				t.Fatal(err)
 			}
 			var q Planes
-			if err := (ResizeSpec{Width: 15, Height: 33}).RenderPlanes(&q, &p, Geometry{ScaledWidth: 15, ScaledHeight: 33, WindowWidth: 15, WindowHeight: 33, Width: 15, Height: 33}, subsampling, nil); err != nil {
+			if err := (ResizeSpec{Width: 15, Height: 33, NoAntialias: true}).RenderPlanes(&q, &p, Geometry{ScaledWidth: 15, ScaledHeight: 33, WindowWidth: 15, WindowHeight: 33, Width: 15, Height: 33}, subsampling, nil); err != nil {
 				t.Fatal(err)
 			}
 			out, err := c.AppendJPEGPlanes([]byte("before"), &q, 100)

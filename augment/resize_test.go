@@ -302,7 +302,7 @@ func TestResizeAllocates(t *testing.T) {
 	src := noise(60, 40, 3)
 	var dst Image
 	var s Scratch
-	spec := ResizeSpec{Width: 20, Height: 20, Fit: Pad, Antialias: true}
+	spec := ResizeSpec{Width: 20, Height: 20, Fit: Pad}
 	if n := testing.AllocsPerRun(50, func() {
 		if err := spec.Apply(&dst, src, &s); err != nil {
 			t.Fatal(err)

@@ -143,7 +143,7 @@ func BenchmarkConvert(b *testing.B) {
 	}
 	beside(b, root, local, "s3://bucket/photos", func(path string) {
 		_, err := convert.Images(b.Context(), path, b.TempDir(), convert.ImageOptions{
-			Options: convert.Options{Name: "photos", Shards: 4}, Resize: augment.ResizeSpec{Width: 224, Height: 224},
+			Options: convert.Options{Name: "photos", Shards: 4}, Resize: augment.ResizeSpec{Width: 224, Height: 224, NoAntialias: true},
 		})
 		if err != nil {
 			b.Fatal(err)

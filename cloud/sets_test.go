@@ -98,7 +98,7 @@ func TestSetsIntoStores(t *testing.T) {
 	}
 	t.Run("mem", func(t *testing.T) { // it lives as long as the process
 		storage.Forget()
-		o := convert.ImageOptions{Resize: augment.ResizeSpec{Width: 64, Height: 64, Antialias: true}}
+		o := convert.ImageOptions{Resize: augment.ResizeSpec{Width: 64, Height: 64}}
 		o.Shards = 3
 		here := filepath.Join(local, "here")
 		for _, out := range []string{here, "mem://bucket/here"} {

@@ -16,7 +16,7 @@ func BenchmarkImages(b *testing.B) {
 			n    int
 		}{{"1", 1}, {"2", 2}, {"all", 0}} {
 			b.Run(decoder+"/workers="+workers.name, func(b *testing.B) {
-				o := ImageOptions{Codec: augment.CodecOptions{Decoder: decoder}, Resize: augment.ResizeSpec{Width: 224, Height: 224, Antialias: true}}
+				o := ImageOptions{Codec: augment.CodecOptions{Decoder: decoder}, Resize: augment.ResizeSpec{Width: 224, Height: 224}}
 				o.Workers, o.Shards = workers.n, 1
 				b.ReportAllocs()
 				records := 0.0

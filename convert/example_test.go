@@ -56,7 +56,7 @@ func ExampleImages() {
 	for range 2 {
 		summary, err := convert.Images(context.Background(), src, out, convert.ImageOptions{
 			Options: convert.Options{Name: "flowers", Seed: 1, Shards: 2},
-			Resize:  augment.ResizeSpec{Width: 16, Height: 16},
+			Resize:  augment.ResizeSpec{Width: 16, Height: 16, NoAntialias: true},
 		})
 		var bad *convert.BadSamplesError
 		switch {

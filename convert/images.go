@@ -236,7 +236,7 @@ func (o *ImageOptions) effective(s *imageSource) map[string]any {
 		if o.Resize.Square == 0 {
 			m["fit"], m["pad_color"] = o.Resize.Fit.String(), o.Resize.PadColor
 		}
-		m["antialias"], m["no_upscale"] = o.Resize.Antialias, o.Resize.NoUpscale
+		m[optionAntialias], m["no_upscale"] = !o.Resize.NoAntialias, o.Resize.NoUpscale
 	}
 	if o.resizes() || o.Augment.Policy != nil {
 		m["exact_pixels"] = o.ExactPixels
@@ -301,6 +301,9 @@ func (o *ImageOptions) addNewer(m map[string]any, s *imageSource) {
 	}
 }
 
+// optionAntialias is the option of sets of resized images.
+const optionAntialias = "antialias"
+
 // imageKind is the input kind of images: the fields that set the options of effective.
 var imageKind = kind{fields: map[string]optname.Name{
 	"archive_format": optname.ImageOptionsArchiveFormat, "image_key": optname.ImageOptionsImageKey, "labels": optname.LabelSpecFile, "label_column": optname.LabelSpecColumn, "split_column": optname.LabelSpecSplitColumn, "label_offset": optname.LabelSpecOffset, "classes": optname.LabelSpecClasses,
@@ -311,7 +314,7 @@ var imageKind = kind{fields: map[string]optname.Name{
 	"encode": optname.EncodeSpecFormat, "quality": optname.EncodeSpecQuality, "subsampling": optname.EncodeSpecSubsampling,
 	"mean": optname.NormalizeMean, "std": optname.NormalizeStd, "channels": optname.EncodeSpecChannels,
 	"resize": optname.ImageOptionsResize, "filter": optname.ResizeSpecFilter, "fit": optname.ResizeSpecFit, "pad_color": optname.ResizeSpecPadColor,
-	"antialias": optname.ResizeSpecAntialias, "no_upscale": optname.ResizeSpecNoUpscale, "exact_pixels": optname.ImageOptionsExactPixels,
+	optionAntialias: optname.ResizeSpecNoAntialias, "no_upscale": optname.ResizeSpecNoUpscale, "exact_pixels": optname.ImageOptionsExactPixels,
 	"augment": optname.AugmentSpecPolicy, "copies": optname.AugmentSpecCopies, "keep_original": optname.AugmentSpecKeepOriginal,
 	"augment_splits": optname.AugmentSpecSplits,
 	"min_size":       optname.SelectSpecMinSize, "max_aspect": optname.SelectSpecMaxAspect, "max_pixels": optname.CodecOptionsMaxPixels,

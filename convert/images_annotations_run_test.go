@@ -440,7 +440,7 @@ func TestMasks(t *testing.T) {
 	dir = filepath.Join(src, "masks")
 	o := ImageOptions{
 		Options: Options{Name: "n", Shards: 4, Even: true}, Encode: EncodeSpec{Format: PNG, Channels: 1},
-		Resize:      augment.ResizeSpec{Width: 16, Height: 16, Fit: augment.Pad, Filter: augment.Nearest, PadColor: [3]uint8{255, 255, 255}},
+		Resize:      augment.ResizeSpec{Width: 16, Height: 16, Fit: augment.Pad, Filter: augment.Nearest, PadColor: [3]uint8{255, 255, 255}, NoAntialias: true},
 		Augment:     AugmentSpec{Policy: policy(t, "hflip:0.5"), Copies: 1},
 		Annotations: AnnotationSpec{Masks: dir},
 	}

@@ -240,7 +240,7 @@ func TestObjectsFollowTheirImages(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 23))
 	src, file, drawings := drawingsIn(t, r, 24)
 	resize := func(w, h int, fit augment.Fit) augment.ResizeSpec {
-		return augment.ResizeSpec{Width: w, Height: h, Fit: fit, Filter: augment.Nearest}
+		return augment.ResizeSpec{Width: w, Height: h, Fit: fit, Filter: augment.Nearest, NoAntialias: true}
 	}
 	for name, o := range map[string]ImageOptions{
 		"kept":    {Encode: EncodeSpec{Format: Keep}},
@@ -248,7 +248,7 @@ func TestObjectsFollowTheirImages(t *testing.T) {
 		"stretch": {Resize: resize(40, 70, augment.Stretch)},
 		"crop":    {Resize: resize(50, 50, augment.Crop)},
 		"pad":     {Resize: resize(120, 90, augment.Pad)},
-		"square":  {Resize: augment.ResizeSpec{Square: 40, Filter: augment.Nearest}},
+		"square":  {Resize: augment.ResizeSpec{Square: 40, Filter: augment.Nearest, NoAntialias: true}},
 		"drawn":   {Augment: AugmentSpec{Policy: policy(t, "random_crop:36|hflip:0.5|rotate:90..90"), Copies: 3, KeepOriginal: true}},
 		"both":    {Augment: AugmentSpec{Policy: policy(t, "vflip:0.5|random_crop:40")}, Resize: resize(64, 80, augment.Pad)},
 	} {
@@ -281,7 +281,7 @@ func TestHardlyVisibleObjectsAreDropped(t *testing.T) {
 	put(t, src, d.name, d.file())
 	put(t, filepath.Dir(file), "a.json", cocoOf([]drawing{d}))
 	for least, want := range map[float64]int64{0: 2, 0.5: 2, 0.51: 0, 1: 0} { // 25 to 75 is left: halves of two
-		o := with(file, ImageOptions{Resize: augment.ResizeSpec{Square: 50, Filter: augment.Nearest}})
+		o := with(file, ImageOptions{Resize: augment.ResizeSpec{Square: 50, Filter: augment.Nearest, NoAntialias: true}})
 		o.Annotations.MinVisibility = least
 		if s := mustImages(t, src, t.TempDir(), o); s.Annotations != want || s.Dropped != 3-want {
 			t.Errorf("%g: %+v", least, s.AnnotationCounts)

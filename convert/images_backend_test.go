@@ -66,11 +66,11 @@ func TestBackendsMakeTheSameSet(t *testing.T) {
 		name string
 		o    ImageOptions
 	}{
-		{"jpeg", ImageOptions{Resize: augment.ResizeSpec{Square: 48, Antialias: true}}},
-		{"raw", ImageOptions{Resize: augment.ResizeSpec{Width: 60, Height: 40, Fit: augment.Pad}, Encode: EncodeSpec{Format: Raw}, Select: SelectSpec{MinSize: 40}}},
-		{"float32", ImageOptions{Encode: EncodeSpec{Format: Float32, Normalize: augment.Normalize{Mean: [3]float32{.5, .4, .3}, Std: [3]float32{.2, .3, .4}}}, Resize: augment.ResizeSpec{Square: 32}}},
+		{"jpeg", ImageOptions{Resize: augment.ResizeSpec{Square: 48}}},
+		{"raw", ImageOptions{Resize: augment.ResizeSpec{Width: 60, Height: 40, Fit: augment.Pad, NoAntialias: true}, Encode: EncodeSpec{Format: Raw}, Select: SelectSpec{MinSize: 40}}},
+		{"float32", ImageOptions{Encode: EncodeSpec{Format: Float32, Normalize: augment.Normalize{Mean: [3]float32{.5, .4, .3}, Std: [3]float32{.2, .3, .4}}}, Resize: augment.ResizeSpec{Square: 32, NoAntialias: true}}},
 		{"variants", ImageOptions{Encode: EncodeSpec{Format: PNG}, Augment: AugmentSpec{Policy: policy(t, "random_resized_crop:40|hflip|color_jitter:0.4,0.4,0.4,0.1"), Copies: 2, KeepOriginal: true}}},
-		{"gray", ImageOptions{Encode: EncodeSpec{Channels: 1}, Resize: augment.ResizeSpec{Square: 48, Antialias: true}, ExactPixels: true}},
+		{"gray", ImageOptions{Encode: EncodeSpec{Channels: 1}, Resize: augment.ResizeSpec{Square: 48}, ExactPixels: true}},
 		{"kept", ImageOptions{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestBackendsMakeTheSameSet(t *testing.T) {
 func TestBackendThatFails(t *testing.T) {
 	t.Parallel()
 	src := directories(t, 60)
-	o := ImageOptions{Options: Options{Shards: 6, Workers: 1}, Resize: augment.ResizeSpec{Square: 8}, Encode: EncodeSpec{Format: Raw}}
+	o := ImageOptions{Options: Options{Shards: 6, Workers: 1}, Resize: augment.ResizeSpec{Square: 8, NoAntialias: true}, Encode: EncodeSpec{Format: Raw}}
 	want := t.TempDir()
 	mustImages(t, src, want, o)
 
@@ -147,7 +147,7 @@ func (s *cancelled) tasks(ctx context.Context, job int) iter.Seq2[task, error] {
 func TestInterruptedAfterDecoding(t *testing.T) {
 	t.Parallel()
 	b := new(batches)
-	o := &ImageOptions{Resize: augment.ResizeSpec{Width: 8, Height: 8}, Backend: b}
+	o := &ImageOptions{Resize: augment.ResizeSpec{Width: 8, Height: 8, NoAntialias: true}, Backend: b}
 	in := &changedInput{&imageInput{o: o, src: directories(t, 9)}, func(s source) source { return &cancelled{s} }}
 	_, err := runConversion(t.Context(), in, t.TempDir())
 	if n := b.calls.Load(); !errors.Is(err, context.Canceled) || n > 0 {
@@ -164,10 +164,10 @@ func TestBatchesOfLargeResults(t *testing.T) {
 		o    ImageOptions
 		want int64
 	}{
-		{"resized", ImageOptions{Resize: augment.ResizeSpec{Width: 2048, Height: 2048}, Encode: EncodeSpec{Format: Raw}}, 3},
-		{"floats", ImageOptions{Resize: augment.ResizeSpec{Width: 1024, Height: 1024}, Encode: EncodeSpec{Format: Float32}}, 3},
+		{"resized", ImageOptions{Resize: augment.ResizeSpec{Width: 2048, Height: 2048, NoAntialias: true}, Encode: EncodeSpec{Format: Raw}}, 3},
+		{"floats", ImageOptions{Resize: augment.ResizeSpec{Width: 1024, Height: 1024, NoAntialias: true}, Encode: EncodeSpec{Format: Float32}}, 3},
 		{"drawn", ImageOptions{Augment: AugmentSpec{Policy: policy(t, "resize:2048x2048")}}, 3},
-		{"small", ImageOptions{Resize: augment.ResizeSpec{Width: 8, Height: 8}, Encode: EncodeSpec{Format: Raw}}, 32},
+		{"small", ImageOptions{Resize: augment.ResizeSpec{Width: 8, Height: 8, NoAntialias: true}, Encode: EncodeSpec{Format: Raw}}, 32},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := new(refusing)

@@ -76,10 +76,10 @@ func TestBackendDecodes(t *testing.T) {
 		name string
 		o    ImageOptions
 	}{
-		{"jpeg", ImageOptions{Resize: augment.ResizeSpec{Width: 400, Height: 300}}},
-		{"raw", ImageOptions{Resize: augment.ResizeSpec{Square: 48, Antialias: true}, Encode: EncodeSpec{Format: Raw}, ExactPixels: true}},
+		{"jpeg", ImageOptions{Resize: augment.ResizeSpec{Width: 400, Height: 300, NoAntialias: true}}},
+		{"raw", ImageOptions{Resize: augment.ResizeSpec{Square: 48}, Encode: EncodeSpec{Format: Raw}, ExactPixels: true}},
 		{"png", ImageOptions{Encode: EncodeSpec{Format: PNG}}},
-		{"float32", ImageOptions{Encode: EncodeSpec{Format: Float32}, Resize: augment.ResizeSpec{Square: 40}, ExactPixels: true}},
+		{"float32", ImageOptions{Encode: EncodeSpec{Format: Float32}, Resize: augment.ResizeSpec{Square: 40, NoAntialias: true}, ExactPixels: true}},
 		{"gray", ImageOptions{Encode: EncodeSpec{Format: Raw, Channels: 1}}},
 		{"variants", ImageOptions{Encode: EncodeSpec{Format: Raw}, Augment: AugmentSpec{Policy: policy(t, "random_resized_crop:240|hflip|color_jitter:0.4,0.4,0.4,0.1"), Copies: 2, KeepOriginal: true}}},
 	} {
@@ -152,7 +152,7 @@ func TestFellBackImages(t *testing.T) {
 	src := mixed(t)
 	o := ImageOptions{
 		Options: Options{Name: "pets", Shards: 8, MaxErrors: Tolerance{Count: 100}, Workers: 1},
-		Encode:  EncodeSpec{Format: Raw}, Resize: augment.ResizeSpec{Square: 16}, BackendDecodes: true,
+		Encode:  EncodeSpec{Format: Raw}, Resize: augment.ResizeSpec{Square: 16, NoAntialias: true}, BackendDecodes: true,
 	}
 	o.Backend = &decoding{name: "fake 1"}
 	want := t.TempDir()
@@ -185,7 +185,7 @@ func TestFellBackImages(t *testing.T) {
 func TestOtherDecoders(t *testing.T) {
 	t.Parallel()
 	src := directories(t, 4)
-	o := ImageOptions{Encode: EncodeSpec{Format: Raw}, Resize: augment.ResizeSpec{Square: 8}}
+	o := ImageOptions{Encode: EncodeSpec{Format: Raw}, Resize: augment.ResizeSpec{Square: 8, NoAntialias: true}}
 	with := func(name string) ImageOptions {
 		o := o
 		if name != "" {
@@ -214,7 +214,7 @@ func TestOtherDecoders(t *testing.T) {
 func TestOptionsAboutDecoding(t *testing.T) {
 	t.Parallel()
 	src := directories(t, 3)
-	small := augment.ResizeSpec{Square: 8}
+	small := augment.ResizeSpec{Square: 8, NoAntialias: true}
 	for _, o := range []ImageOptions{
 		{BackendDecodes: true, Resize: small},
 		{BackendDecodes: true, Resize: small, Backend: augment.CPU{}},

@@ -286,9 +286,9 @@ func randomMoves(t *testing.T, r *rand.Rand) (o ImageOptions) {
 	}
 	switch r.IntN(4) {
 	case 0:
-		o.Resize = augment.ResizeSpec{Width: 70, Height: 44, Fit: []augment.Fit{augment.Stretch, augment.Crop, augment.Pad}[r.IntN(3)], Filter: augment.Nearest}
+		o.Resize = augment.ResizeSpec{Width: 70, Height: 44, Fit: []augment.Fit{augment.Stretch, augment.Crop, augment.Pad}[r.IntN(3)], Filter: augment.Nearest, NoAntialias: true}
 	case 1:
-		o.Resize = augment.ResizeSpec{Square: 50, Filter: augment.Nearest}
+		o.Resize = augment.ResizeSpec{Square: 50, Filter: augment.Nearest, NoAntialias: true}
 	}
 	return o
 }

@@ -32,7 +32,7 @@ func largePhotograph(t testing.TB, w, h int) []byte {
 	if _, err := codec.Decode(&im, small, augment.DecodeOptions{Channels: 3}); err != nil {
 		t.Fatal(err)
 	}
-	r := augment.ResizeSpec{Width: w, Height: h, Fit: augment.Stretch}
+	r := augment.ResizeSpec{Width: w, Height: h, Fit: augment.Stretch, NoAntialias: true}
 	if err := r.Render(&large, &im, r.Geometry(im.Width, im.Height), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestLargeArraysMakeTheSameSet(t *testing.T) {
 	for _, o := range []ImageOptions{
 		{Encode: EncodeSpec{Format: Raw}},
 		{Encode: EncodeSpec{Format: Raw, Channels: 1}},
-		{Encode: EncodeSpec{Format: Raw}, Resize: augment.ResizeSpec{Square: 700}},
+		{Encode: EncodeSpec{Format: Raw}, Resize: augment.ResizeSpec{Square: 700, NoAntialias: true}},
 		{Encode: EncodeSpec{Format: Raw}, Augment: AugmentSpec{Policy: policy(t, "rotate:20"), Copies: 2}},
 		{Encode: EncodeSpec{Format: Float32}},
 	} {
@@ -100,8 +100,8 @@ func TestLargeArraysAreMadeOnce(t *testing.T) {
 	}
 	for _, o := range []ImageOptions{
 		{Encode: EncodeSpec{Format: Raw}},
-		{Encode: EncodeSpec{Format: Raw}, Resize: augment.ResizeSpec{Width: w, Height: h, Filter: augment.Nearest}},
-		{Encode: EncodeSpec{Format: Float32}, Resize: augment.ResizeSpec{Width: w / 2, Height: h / 2}}, // as large
+		{Encode: EncodeSpec{Format: Raw}, Resize: augment.ResizeSpec{Width: w, Height: h, Filter: augment.Nearest, NoAntialias: true}},
+		{Encode: EncodeSpec{Format: Float32}, Resize: augment.ResizeSpec{Width: w / 2, Height: h / 2, NoAntialias: true}}, // as large
 	} {
 		o.Name, o.Workers, o.Labels.None = "photos", 1, true
 		var before, after runtime.MemStats
@@ -131,7 +131,7 @@ func BenchmarkLargeArrays(b *testing.B) {
 		bytes float64
 	}{
 		{"raw", ImageOptions{Encode: EncodeSpec{Format: Raw}}, 3 * w * h},
-		{"enlarged", ImageOptions{Encode: EncodeSpec{Format: Raw}, Resize: augment.ResizeSpec{Width: 7680, Height: 5120}}, 3 * 7680 * 5120},
+		{"enlarged", ImageOptions{Encode: EncodeSpec{Format: Raw}, Resize: augment.ResizeSpec{Width: 7680, Height: 5120, NoAntialias: true}}, 3 * 7680 * 5120},
 		{"float32", ImageOptions{Encode: EncodeSpec{Format: Float32}}, 12 * w * h},
 	} {
 		for _, workers := range []int{1, 2, 4} {

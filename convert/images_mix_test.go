@@ -340,7 +340,7 @@ func TestMemoryOfAMosaic(t *testing.T) {
 		t.Fatal(err)
 	}
 	for width, want := range map[int]int64{0: 15, 8: 6} {
-		o := ImageOptions{Encode: EncodeSpec{Format: PNG}, Augment: AugmentSpec{Policy: policy(t, "mosaic:500")}, Resize: augment.ResizeSpec{Width: width, Height: width}}
+		o := ImageOptions{Encode: EncodeSpec{Format: PNG}, Augment: AugmentSpec{Policy: policy(t, "mosaic:500")}, Resize: augment.ResizeSpec{Width: width, Height: width, NoAntialias: true}}
 		s := imageSource{o: &o, codec: codec, images: []imageFile{{path: "a"}}}
 		m := &sampleWork{sample: sample{copy: 1}}
 		for range 3 {

@@ -129,7 +129,7 @@ func TestOddKeypointsOfRecords(t *testing.T) {
 			}
 		})
 		out := t.TempDir()
-		o := ImageOptions{Options: Options{Name: "n", MaxErrors: Tolerance{Count: 1}}, Encode: EncodeSpec{Format: PNG}, Resize: augment.ResizeSpec{Width: 33, Height: 44}}
+		o := ImageOptions{Options: Options{Name: "n", MaxErrors: Tolerance{Count: 1}}, Encode: EncodeSpec{Format: PNG}, Resize: augment.ResizeSpec{Width: 33, Height: 44, NoAntialias: true}}
 		s := mustImages(t, src, out, o)
 		found := false
 		for _, e := range examples(t, out, "train") {

@@ -61,7 +61,7 @@ func addMasks(features map[string]any, d *drawing) {
 func TestMasksOfRecordsFollowTheirImages(t *testing.T) {
 	src, _ := drawnRecords(t, rand.New(rand.NewPCG(9, 23)), 24, addMasks)
 	resize := func(w, h int, fit augment.Fit) augment.ResizeSpec {
-		return augment.ResizeSpec{Width: w, Height: h, Fit: fit, Filter: augment.Nearest}
+		return augment.ResizeSpec{Width: w, Height: h, Fit: fit, Filter: augment.Nearest, NoAntialias: true}
 	}
 	for name, o := range map[string]ImageOptions{
 		"upright": {},
@@ -149,7 +149,7 @@ func TestDamagedMasksOfRecords(t *testing.T) {
 			}
 		})
 		out := t.TempDir()
-		o := ImageOptions{Options: Options{Name: "n", MaxErrors: Tolerance{Count: 1}}, Resize: augment.ResizeSpec{Width: 120, Height: 90, Filter: augment.Nearest}, Encode: EncodeSpec{Format: PNG}}
+		o := ImageOptions{Options: Options{Name: "n", MaxErrors: Tolerance{Count: 1}}, Resize: augment.ResizeSpec{Width: 120, Height: 90, Filter: augment.Nearest, NoAntialias: true}, Encode: EncodeSpec{Format: PNG}}
 		s := mustImages(t, src, out, o)
 		if s.Records != 12 || s.Errors != 1 || s.AnnotationCounts.Annotations != int64(total) || s.AnnotationCounts.Dropped != 0 {
 			t.Errorf("%+v %+v", s, s.AnnotationCounts)

@@ -63,7 +63,7 @@ func drawnRecords(t *testing.T, r *rand.Rand, n int, more func(features map[stri
 func TestObjectsOfRecordsFollowTheirImages(t *testing.T) {
 	src, total := drawnRecords(t, rand.New(rand.NewPCG(6, 23)), 24, nil)
 	resize := func(w, h int, fit augment.Fit) augment.ResizeSpec {
-		return augment.ResizeSpec{Width: w, Height: h, Fit: fit, Filter: augment.Nearest}
+		return augment.ResizeSpec{Width: w, Height: h, Fit: fit, Filter: augment.Nearest, NoAntialias: true}
 	}
 	for name, o := range map[string]ImageOptions{
 		"upright": {},
@@ -173,7 +173,7 @@ func TestRecordsWhoseObjectsCannotFollow(t *testing.T) {
 				c.more(features, d)
 			}
 		})
-		o := ImageOptions{Options: Options{Name: "n"}, Resize: augment.ResizeSpec{Width: 30, Height: 30, Fit: augment.Crop}}
+		o := ImageOptions{Options: Options{Name: "n"}, Resize: augment.ResizeSpec{Width: 30, Height: 30, Fit: augment.Crop, NoAntialias: true}}
 		var bad *BadSamplesError
 		_, err := Images(context.Background(), src, t.TempDir(), o)
 		if !errors.As(err, &bad) || len(bad.Samples) != 1 || bad.Samples[0].Stage != stageAnnotation || !strings.Contains(bad.Samples[0].Reason, c.says) {
@@ -194,7 +194,7 @@ func TestRecordsKeepTheLabelMap(t *testing.T) {
 	src, file, _ := drawingsIn(t, rand.New(rand.NewPCG(3, 3)), 9)
 	first, out, tasks := t.TempDir(), t.TempDir(), t.TempDir()
 	mustImages(t, src, first, with(file, ImageOptions{}))
-	o := ImageOptions{Options: Options{Name: "n", Shards: 2}, Resize: augment.ResizeSpec{Square: 32}}
+	o := ImageOptions{Options: Options{Name: "n", Shards: 2}, Resize: augment.ResizeSpec{Square: 32, NoAntialias: true}}
 	mustImages(t, first, out, o)
 	if a, b := contents(t, first)[manifest.LabelMapFile], contents(t, out)[manifest.LabelMapFile]; a != b || a == "" {
 		t.Errorf("label map %q, was %q", b, a)

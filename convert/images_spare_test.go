@@ -39,7 +39,7 @@ func TestSpareWorkers(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	put(t, src, "c0/large.jpg", restartJPEG(r))
 	put(t, src, "c1/large.jpg", restartJPEG(r))
-	for _, resize := range []augment.ResizeSpec{{}, {Square: 96, Antialias: true}} {
+	for _, resize := range []augment.ResizeSpec{{}, {Square: 96}} {
 		var want map[string]string
 		for _, workers := range []int{1, 2, 6} {
 			out := t.TempDir()

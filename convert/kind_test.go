@@ -18,7 +18,7 @@ func TestOptionsHaveFields(t *testing.T) {
 		Select: SelectSpec{ByContent: true},
 		Labels: LabelSpec{File: "t.csv", Separator: "|", Classes: "c.txt", SplitColumn: "split"}, Features: []FeatureSpec{{Name: "score"}},
 		Annotations: AnnotationSpec{Files: []AnnotationFile{{Path: "a.json"}}, Masks: "masks"},
-		Encode:      EncodeSpec{Format: JPEG}, Codec: augment.CodecOptions{AllowArithmetic: true, FloatRange: &[2]float64{0, 1}}, Augment: AugmentSpec{Policy: policy}, Resize: augment.ResizeSpec{Width: 8, Height: 8},
+		Encode:      EncodeSpec{Format: JPEG}, Codec: augment.CodecOptions{AllowArithmetic: true, FloatRange: &[2]float64{0, 1}}, Augment: AugmentSpec{Policy: policy}, Resize: augment.ResizeSpec{Width: 8, Height: 8, NoAntialias: true},
 	}
 	csv, jsonl := TableOptions{Format: TableCSV, CSVOptions: CSVOptions{Drop: []string{"a"}}}, TableOptions{Format: TableJSONL}
 	for kind, all := range map[string][]map[string]any{

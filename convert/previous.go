@@ -188,7 +188,11 @@ func (r *run) difference(p *previous) string {
 			if name == optionShards {
 				was, now = askedShards(p.options), askedShards(r.options)
 			}
-			return fmt.Sprintf("%s was %s, now it is %s", kind.fieldOf(name), was, now)
+			field := kind.fieldOf(name)
+			if name == optionAntialias { // a field of the opposite
+				return fmt.Sprintf("%s: antialias was %s, now it is %s", field, was, now)
+			}
+			return fmt.Sprintf("%s was %s, now it is %s", field, was, now)
 		}
 	}
 	if p.codecs != r.codecs {

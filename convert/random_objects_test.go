@@ -135,11 +135,11 @@ func (x *objectsTrial) drawOptions() {
 		}
 		switch r.IntN(5) {
 		case 0:
-			o.Resize = augment.ResizeSpec{Width: 70, Height: 44, Fit: []augment.Fit{augment.Stretch, augment.Crop, augment.Pad}[r.IntN(3)], Filter: augment.Nearest}
+			o.Resize = augment.ResizeSpec{Width: 70, Height: 44, Fit: []augment.Fit{augment.Stretch, augment.Crop, augment.Pad}[r.IntN(3)], Filter: augment.Nearest, NoAntialias: true}
 		case 1:
-			o.Resize = augment.ResizeSpec{Square: 50, Filter: augment.Nearest}
+			o.Resize = augment.ResizeSpec{Square: 50, Filter: augment.Nearest, NoAntialias: true}
 		case 2:
-			o.Resize, x.exact = augment.ResizeSpec{Width: 41, Height: 67, Fit: augment.Pad, Antialias: true}, false
+			o.Resize, x.exact = augment.ResizeSpec{Width: 41, Height: 67, Fit: augment.Pad}, false
 		}
 		x.say("policy %q, resize %+v", p.spec, o.Resize)
 	}

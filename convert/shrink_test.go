@@ -155,7 +155,7 @@ func TestFailedRunsBindNothing(t *testing.T) {
 	if _, err := Images(t.Context(), src, out, ImageOptions{Options: Options{Name: "photos", Shards: 4}}); err == nil {
 		t.Fatal("a broken image passes")
 	}
-	other := ImageOptions{Options: Options{Name: "others", Shards: 2, MaxErrors: Tolerance{Count: 1}}, Encode: EncodeSpec{Format: Raw}, Resize: augment.ResizeSpec{Width: 4, Height: 4}}
+	other := ImageOptions{Options: Options{Name: "others", Shards: 2, MaxErrors: Tolerance{Count: 1}}, Encode: EncodeSpec{Format: Raw}, Resize: augment.ResizeSpec{Width: 4, Height: 4, NoAntialias: true}}
 	said := notes(&other.Options)
 	mustImages(t, src, out, other)
 	if !strings.Contains(strings.Join(*said, "\n"), "unfinished set made with other options, which is discarded") {

@@ -95,7 +95,7 @@ func TestTurnsMakeTheSameSet(t *testing.T) {
 	src, table := directories(t, 128), writeTable(t, "n.csv", numberedRows(30_000))
 	tables := []string{table, writeTable(t, "m.csv", numberedRows(1000))}
 	images := func(o ImageOptions) func(context.Context, string, int) error {
-		o.Encode.Format, o.Resize = Raw, augment.ResizeSpec{Width: 200, Height: 200}
+		o.Encode.Format, o.Resize = Raw, augment.ResizeSpec{Width: 200, Height: 200, NoAntialias: true}
 		return func(ctx context.Context, out string, workers int) error {
 			o.Name, o.Shards, o.Workers = "set", 8, workers
 			_, err := Images(ctx, src, out, o)
@@ -105,7 +105,7 @@ func TestTurnsMakeTheSameSet(t *testing.T) {
 	job := func(ctx context.Context, out string, workers int) error {
 		j, err := BeginImages(ctx, src, out, ImageOptions{
 			Options: Options{Name: "set", Shards: 8, Workers: workers},
-			Encode:  EncodeSpec{Format: Raw}, Resize: augment.ResizeSpec{Width: 200, Height: 200},
+			Encode:  EncodeSpec{Format: Raw}, Resize: augment.ResizeSpec{Width: 200, Height: 200, NoAntialias: true},
 		})
 		if err != nil {
 			return err

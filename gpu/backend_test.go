@@ -64,7 +64,7 @@ func TestLargeImages(t *testing.T) {
 			im.Pix[i] = uint8(i ^ i>>9)
 		}
 		tasks = append(tasks,
-			&augment.Task{Image: im, Resize: &augment.ResizeSpec{Square: 224, Antialias: true}},
+			&augment.Task{Image: im, Resize: &augment.ResizeSpec{Square: 224}},
 			&augment.Task{Image: im, Draw: augment.Draw{Steps: []augment.Step{augment.Contrast{Factor: 1.7}, augment.ResizeTo{Width: 300, Height: 200, Filter: augment.Lanczos3}}}})
 	}
 	if err := b.Render(tasks); err != nil {

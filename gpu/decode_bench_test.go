@@ -40,7 +40,7 @@ func BenchmarkDecode(b *testing.B) {
 			b.RunParallel(func(pb *testing.PB) {
 				tasks := make([]*augment.Task, len(files))
 				for i := range tasks {
-					tasks[i] = &augment.Task{JPEGPlanes: true, Resize: &augment.ResizeSpec{Width: 224, Height: 224, Antialias: true}}
+					tasks[i] = &augment.Task{JPEGPlanes: true, Resize: &augment.ResizeSpec{Width: 224, Height: 224}}
 				}
 				for pb.Next() {
 					for i, task := range tasks {

@@ -67,7 +67,7 @@ func jpegTask(t *testing.T, codec *augment.Codec, name string) *augment.Task {
 	if err != nil {
 		t.Fatal(err)
 	}
-	task := &augment.Task{Resize: &augment.ResizeSpec{Width: 20, Height: 30, Antialias: true}}
+	task := &augment.Task{Resize: &augment.ResizeSpec{Width: 20, Height: 30}}
 	if err := task.ReadJPEG(codec, data); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}

@@ -69,7 +69,7 @@ func TestDecodedImages(t *testing.T) {
 		task augment.Task
 	}{
 		{"as they are", augment.Task{}},
-		{"resized", augment.Task{Resize: &augment.ResizeSpec{Width: 224, Height: 224, Antialias: true}}},
+		{"resized", augment.Task{Resize: &augment.ResizeSpec{Width: 224, Height: 224}}},
 		{"cropped and flipped", augment.Task{Draw: augment.Draw{Steps: []augment.Step{augment.CropBox{X: 3, Y: -2, W: 40, H: 30}, augment.HFlip{}}}}},
 	} {
 		for _, planar := range []bool{false, true} {
@@ -170,7 +170,7 @@ func TestReopen(t *testing.T) {
 	for turn := range 3 {
 		t.Run(fmt.Sprint(turn), func(t *testing.T) {
 			b, codec := openDecoding(t)
-			task := &augment.Task{Resize: &augment.ResizeSpec{Width: 224, Height: 224, Antialias: true}}
+			task := &augment.Task{Resize: &augment.ResizeSpec{Width: 224, Height: 224}}
 			data := encoded(t, codec, rand.New(rand.NewPCG(11, 12)), 500, 375, "420")
 			if err := task.ReadJPEG(codec, data); err != nil {
 				t.Fatal(err)

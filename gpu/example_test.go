@@ -62,7 +62,7 @@ func Example_jpeg() {
 	files := [][]byte{ /* JPEGs */ }
 	batch := make([]*augment.Task, 0, len(files))
 	for _, file := range files {
-		task := &augment.Task{JPEGChannels: 3, Resize: &augment.ResizeSpec{Square: 224, Antialias: true}, Form: augment.FloatPlanes}
+		task := &augment.Task{JPEGChannels: 3, Resize: &augment.ResizeSpec{Square: 224}, Form: augment.FloatPlanes}
 		if err := task.ReadJPEG(codec, file); err != nil {
 			log.Print(err) // damaged: left out
 			continue

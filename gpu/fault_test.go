@@ -103,7 +103,7 @@ func TestClose(t *testing.T) {
 	task := func() *augment.Task {
 		im := new(augment.Image)
 		im.Reset(40, 30, 3)
-		return &augment.Task{Image: im, Resize: &augment.ResizeSpec{Width: 7, Height: 9}}
+		return &augment.Task{Image: im, Resize: &augment.ResizeSpec{Width: 7, Height: 9, NoAntialias: true}}
 	}
 	var working, wg sync.WaitGroup
 	for range 4 {
@@ -177,7 +177,7 @@ func TestFailureOfRequired(t *testing.T) {
 	task := func() *augment.Task {
 		im := new(augment.Image)
 		im.Reset(40, 30, 3)
-		return &augment.Task{Image: im, Resize: &augment.ResizeSpec{Width: 7, Height: 9}}
+		return &augment.Task{Image: im, Resize: &augment.ResizeSpec{Width: 7, Height: 9, NoAntialias: true}}
 	}
 	for i := range 3 {
 		err := b.Render([]*augment.Task{task()})

@@ -36,7 +36,7 @@ func TestLaunches(t *testing.T) {
 				for i := range 12 {
 					task := c.task
 					w, h := 90+6*i, 60+9*i
-					task.Resize = &augment.ResizeSpec{Width: w / 3, Height: h / 3, Antialias: true}
+					task.Resize = &augment.ResizeSpec{Width: w / 3, Height: h / 3}
 					if err := task.ReadJPEG(codec, encoded(t, codec, rng, w, h, "420")); err != nil {
 						t.Fatal(err)
 					}

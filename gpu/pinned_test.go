@@ -28,7 +28,7 @@ func TestDirect(t *testing.T) {
 		memory, free := b.AllocHost(max(c.pinned, 1) * row)
 		var programs []*raster.Program
 		for i := range images {
-			task := &augment.Task{Image: new(augment.Image), Resize: &augment.ResizeSpec{Width: c.width, Height: 7}}
+			task := &augment.Task{Image: new(augment.Image), Resize: &augment.ResizeSpec{Width: c.width, Height: 7, NoAntialias: true}}
 			task.Image.Reset(40, 30, 3)
 			if i < c.pinned {
 				task.Pixels.Pix = memory[i*row : (i+1)*row : (i+1)*row]

@@ -146,7 +146,7 @@ func TestCacheBehindMap(t *testing.T) {
 		t.Fatal(err)
 	}
 	var calls atomic.Int64
-	square := augment.ResizeSpec{Square: 8, Antialias: true}
+	square := augment.ResizeSpec{Square: 8}
 	small := func(dst []byte, r Record) ([]byte, error) {
 		calls.Add(1)
 		var e tfrecord.Example

@@ -49,7 +49,7 @@ type ImageSpec struct {
 	// Size of the images, in pixels: the shorter side becomes Size and the longer one is cropped to
 	// its middle. Use Resize for anything else.
 	Size int
-	// Resize brings all images to one size; it decides about Antialias. Its Fit is Stretch, Crop or
+	// Resize brings all images to one size. Its Fit is Stretch, Crop or
 	// Pad, or Square is set, all without NoUpscale. Default: Square of Size, bilinear, with
 	// antialias.
 	Resize augment.ResizeSpec
@@ -222,7 +222,7 @@ func (s ImageSpec) normal() (ImageSpec, error) {
 		s.NoLabels = s.NoLabels || s.Objects != nil
 	}
 	if s.Resize == (augment.ResizeSpec{}) {
-		s.Resize = augment.ResizeSpec{Square: s.Size, Antialias: true}
+		s.Resize = augment.ResizeSpec{Square: s.Size}
 	} else if s.Size != 0 {
 		return s, errors.New("images: Size and Resize are both given")
 	}

@@ -89,7 +89,7 @@ func checkDetections(t *testing.T, b *ImageBatch, r, i int) {
 // Images and columns stay together, whichever of the two is bad.
 func TestImagesWithColumns(t *testing.T) {
 	const n = 40
-	spec := ImageSpec{Resize: augment.ResizeSpec{Width: 9, Height: 7}, Batch: 6, Columns: detectionSchema}
+	spec := ImageSpec{Resize: augment.ResizeSpec{Width: 9, Height: 7, NoAntialias: true}, Batch: 6, Columns: detectionSchema}
 	for name, bad := range map[string]struct{ damaged, misfits []int }{
 		"all good":       {},
 		"damaged images": {damaged: []int{0, 7, 8, 39}},
@@ -159,7 +159,7 @@ func TestImagesSayWhichColumnIsBad(t *testing.T) {
 // rows of bad images.
 func TestImagesWithPaddedBoxes(t *testing.T) {
 	set := detectionSet(t, Options{SkipBad: SkipBad{Count: 2}}, 12, []int{2, 8}, nil)
-	spec := ImageSpec{Resize: augment.ResizeSpec{Width: 9, Height: 7}, Batch: 4, Columns: columns.Schema{{
+	spec := ImageSpec{Resize: augment.ResizeSpec{Width: 9, Height: 7, NoAntialias: true}, Batch: 4, Columns: columns.Schema{{
 		Key: "boxes", Kind: tfrecord.KindFloat, Shape: []int{4}, Steps: columns.FlatSteps, Length: columns.Longest, AllowMissing: true, Default: float32(-1),
 	}}}
 	images := 0

@@ -36,7 +36,7 @@ func drawClipTrial(t *testing.T, seed uint64, photos [][]byte) *clipTrial {
 	s := &x.spec
 	s.Steps, s.Frames = columns.ListSteps+columns.Steps(r.IntN(2)), []int{columns.Longest, 1 + r.IntN(6)}[r.IntN(2)]
 	s.OtherImageKeys = []string{"left", "right"}[:r.IntN(3)]
-	s.Resize = augment.ResizeSpec{Width: 1 + r.IntN(12), Height: 1 + r.IntN(12), Antialias: r.IntN(2) == 0}
+	s.Resize = augment.ResizeSpec{Width: 1 + r.IntN(12), Height: 1 + r.IntN(12), NoAntialias: !(r.IntN(2) == 0)}
 	s.Channels, s.DType, s.NCHW, s.ExactPixels = 1+2*r.IntN(2), DType(r.IntN(4)), r.IntN(2) == 0, true
 	s.Batch, s.DropRemainder, s.Workers, s.Classes = 1+r.IntN(5), r.IntN(4) == 0, r.IntN(5), []int{0, 5}[r.IntN(2)]
 	if r.IntN(2) == 0 {

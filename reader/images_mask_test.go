@@ -128,7 +128,7 @@ func TestMasksFollowOrientations(t *testing.T) {
 		}
 		jpeg := orientedJPEG(t, im, orientation)
 		want := uprightMask(mask, orientation)
-		spec := ImageSpec{Resize: augment.ResizeSpec{Width: want.Width, Height: want.Height}, Batch: 3, NoLabels: true, MaskKey: "mask", MaskFill: 255}
+		spec := ImageSpec{Resize: augment.ResizeSpec{Width: want.Width, Height: want.Height, NoAntialias: true}, Batch: 3, NoLabels: true, MaskKey: "mask", MaskFill: 255}
 		text := []string{"", "hflip", "vflip", "hflip|vflip"}[r.IntN(4)]
 		if text != "" {
 			if spec.Policy, err = augment.ParsePolicy(text); err != nil {

@@ -61,7 +61,7 @@ func TestObjectsAreWhereThePixelsAre(t *testing.T) {
 					records = append(records, paint(t, r, w, h, x, y, x+side, y+side))
 				}
 				spec := ImageSpec{
-					Resize: augment.ResizeSpec{Width: 80 + r.IntN(60), Height: 80 + r.IntN(60), Fit: fit, Antialias: true},
+					Resize: augment.ResizeSpec{Width: 80 + r.IntN(60), Height: 80 + r.IntN(60), Fit: fit},
 					Batch:  5, LabelKey: DefaultLabelKey, Objects: &columns.ObjectSpec{},
 				}
 				var err error

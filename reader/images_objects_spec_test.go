@@ -105,7 +105,7 @@ func TestMirroredKeypoints(t *testing.T) {
 			e := objectRecord{image: png, boxes: [][4]float32{{0, 0, 1, 1}}, labels: []int64{1}, points: [][3]float32{{0.5, 0.125, 2}, {0.625, 0.125, 2}}, names: c.names}
 			return [][]byte{settest.Example(func(b *tfrecord.Builder) { e.fill(b, 0) })}
 		})
-		spec := ImageSpec{Resize: augment.ResizeSpec{Width: 8, Height: 8}, Batch: 1, Objects: &columns.ObjectSpec{Keypoints: 2, KeypointFlip: c.flip}}
+		spec := ImageSpec{Resize: augment.ResizeSpec{Width: 8, Height: 8, NoAntialias: true}, Batch: 1, Objects: &columns.ObjectSpec{Keypoints: 2, KeypointFlip: c.flip}}
 		if spec.Policy, err = augment.ParsePolicy(c.policy); err != nil {
 			t.Fatal(err)
 		}

@@ -167,7 +167,7 @@ func drawObjectTrial(t *testing.T, seed uint64) *objectTrial {
 		x.records = append(x.records, e)
 	}
 	s := &x.spec
-	s.Resize = augment.ResizeSpec{Width: 1 + r.IntN(30), Height: 1 + r.IntN(30), Fit: augment.Fit(r.IntN(3)), Antialias: true}
+	s.Resize = augment.ResizeSpec{Width: 1 + r.IntN(30), Height: 1 + r.IntN(30), Fit: augment.Fit(r.IntN(3))}
 	s.Batch, s.DropRemainder, s.Workers, s.LabelKey = 1+r.IntN(7), r.IntN(4) == 0, r.IntN(4), DefaultLabelKey
 	s.Objects = &columns.ObjectSpec{
 		Format: columns.BoxFormat(r.IntN(4)), Relative: r.IntN(2) == 0, MaxBoxes: r.IntN(2) * r.IntN(6),

@@ -121,7 +121,7 @@ func drawImageTrial(t *testing.T, seed uint64, images [][]byte) *imageTrial {
 		x.records = append(x.records, e)
 	}
 	s := &x.spec
-	s.Resize = augment.ResizeSpec{Width: 1 + r.IntN(20), Height: 1 + r.IntN(20), Antialias: r.IntN(2) == 0}
+	s.Resize = augment.ResizeSpec{Width: 1 + r.IntN(20), Height: 1 + r.IntN(20), NoAntialias: !(r.IntN(2) == 0)}
 	s.Channels, s.DType, s.NCHW = 1+2*r.IntN(2), DType(r.IntN(4)), r.IntN(2) == 0
 	s.Batch, s.DropRemainder, s.Workers = 1+r.IntN(9), r.IntN(4) == 0, r.IntN(4)
 	if r.IntN(3) > 0 {
@@ -240,7 +240,7 @@ func (x *imageTrial) mask(t *testing.T, e *imageRecord, i int) []byte {
 	if err := draw.Mask(255).Apply(&drawn, mask, nil); err != nil {
 		t.Fatal(err)
 	}
-	resize := augment.ResizeSpec{Width: x.spec.Resize.Width, Height: x.spec.Resize.Height, Filter: augment.Nearest}
+	resize := augment.ResizeSpec{Width: x.spec.Resize.Width, Height: x.spec.Resize.Height, Filter: augment.Nearest, NoAntialias: true}
 	if err := resize.Apply(&small, &drawn, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -83,7 +83,7 @@ func expected(t *testing.T, p Pipe, spec augment.ResizeSpec, channels int) (imag
 
 func TestImages(t *testing.T) {
 	p := imageSet(t, 9, nil).Interleave(2, 1)
-	resize := augment.ResizeSpec{Width: 12, Height: 8, Antialias: true}
+	resize := augment.ResizeSpec{Width: 12, Height: 8}
 	normalize := augment.Normalize{Mean: [3]float32{0.4, 0.5, 0.6}, Std: [3]float32{0.2, 0.3, 0.4}}
 	for _, channels := range []int{1, 3} {
 		images, labels := expected(t, p, resize, channels)
@@ -159,7 +159,7 @@ func TestImagesRaw(t *testing.T) {
 			})}
 		})
 	}
-	spec := ImageSpec{Resize: augment.ResizeSpec{Width: 10, Height: 6}, Channels: 1, NoLabels: true}
+	spec := ImageSpec{Resize: augment.ResizeSpec{Width: 10, Height: 6, NoAntialias: true}, Channels: 1, NoLabels: true}
 	for b, err := range Images(write(6).Records(), spec).All(context.Background()) {
 		if err != nil || !slices.Equal(b.Bytes, im.Pix) {
 			t.Errorf("%v, %v", err, b)
@@ -185,7 +185,7 @@ func TestImagesOfFloats(t *testing.T) {
 		})}
 	})
 	for i := range 6 {
-		spec := ImageSpec{Resize: augment.ResizeSpec{Width: 5, Height: 4}, DType: []DType{Float32, Float16, BFloat16}[i/2], NCHW: i%2 == 1, NoLabels: true, Normalize: normalize}
+		spec := ImageSpec{Resize: augment.ResizeSpec{Width: 5, Height: 4, NoAntialias: true}, DType: []DType{Float32, Float16, BFloat16}[i/2], NCHW: i%2 == 1, NoLabels: true, Normalize: normalize}
 		for b, err := range Images(set.Records(), spec).All(context.Background()) {
 			if err != nil {
 				t.Fatal(err)
@@ -195,7 +195,7 @@ func TestImagesOfFloats(t *testing.T) {
 	}
 	for name, spec := range map[string]ImageSpec{
 		"other size": {Size: 5, DType: Float32, NoLabels: true},
-		"as uint8":   {Resize: augment.ResizeSpec{Width: 5, Height: 4}, NoLabels: true},
+		"as uint8":   {Resize: augment.ResizeSpec{Width: 5, Height: 4, NoAntialias: true}, NoLabels: true},
 	} {
 		for _, err := range Images(set.Records(), spec).All(context.Background()) {
 			if err == nil {
@@ -243,7 +243,7 @@ func TestImagesDrawByRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	set := imageSet(t, 5, nil)
-	resize := augment.ResizeSpec{Width: 9, Height: 8}
+	resize := augment.ResizeSpec{Width: 9, Height: 8, NoAntialias: true}
 	for _, seed := range []uint64{1, 2} {
 		set.opts.Seed = seed
 		p := set.Interleave(2, 1).Shuffle(4).Repeat(2)
@@ -354,11 +354,11 @@ func TestImageSpecsRefused(t *testing.T) {
 	p := imageSet(t, 1, nil).Records()
 	for name, spec := range map[string]ImageSpec{
 		"no size":    {},
-		"two sizes":  {Size: 8, Resize: augment.ResizeSpec{Square: 9}},
+		"two sizes":  {Size: 8, Resize: augment.ResizeSpec{Square: 9, NoAntialias: true}},
 		"channels":   {Size: 8, Channels: 4},
 		"dtype":      {Size: 8, DType: 9},
-		"fit":        {Resize: augment.ResizeSpec{Width: 8, Height: 8, Fit: augment.Shorter}},
-		"no upscale": {Resize: augment.ResizeSpec{Square: 8, NoUpscale: true}},
+		"fit":        {Resize: augment.ResizeSpec{Width: 8, Height: 8, Fit: augment.Shorter, NoAntialias: true}},
+		"no upscale": {Resize: augment.ResizeSpec{Square: 8, NoUpscale: true, NoAntialias: true}},
 		"negative":   {Size: -8},
 		"workers":    {Size: 8, Workers: -1},
 		"batch":      {Size: 8, Batch: -1},

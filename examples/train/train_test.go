@@ -22,7 +22,7 @@ func demo(t *testing.T) job {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "photos")
 	_, err := convert.Images(t.Context(), "../../testdata/demo/photos", out, convert.ImageOptions{
-		Options: convert.Options{Shards: 2}, Resize: augment.ResizeSpec{Square: 48, Antialias: true},
+		Options: convert.Options{Shards: 2}, Resize: augment.ResizeSpec{Square: 48},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -153,7 +153,7 @@ func (m *maker) color() [3]uint8 {
 }
 
 func (m *maker) resize() *augment.ResizeSpec {
-	s := &augment.ResizeSpec{Filter: m.filter(), Antialias: m.chance(0.7), NoUpscale: m.chance(0.3), PadColor: m.color()}
+	s := &augment.ResizeSpec{Filter: m.filter(), NoAntialias: !m.chance(0.7), NoUpscale: m.chance(0.3), PadColor: m.color()}
 	if m.chance(0.3) {
 		s.Square = 1 + m.r.IntN(60)
 		return s

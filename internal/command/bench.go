@@ -123,7 +123,6 @@ func benchFlags(cmd *cobra.Command, o *reader.BenchOptions, size string, seconds
 		if err != nil {
 			return usageError("--resize: %w", err)
 		}
-		spec.Antialias = true
 		o.Resize = spec
 	}
 	return nil

@@ -18,7 +18,6 @@ import (
 func newConvertImagesCommand(e *Engine) *cobra.Command {
 	f := convertFlags{engine: e}
 	o := convert.ImageOptions{}
-	o.Resize.Antialias = true
 	onGPU := gpuUse{when: gpuOff}
 	var labels string
 	cmd := &cobra.Command{
@@ -206,7 +205,7 @@ of which counts once.`,
 		o.Resize.Filter, err = augment.ParseFilter(s)
 		return err
 	}, "bilinear", "lanczos3", "bicubic", "area", "nearest")
-	fs.BoolVar(&o.Resize.Antialias, "antialias", true, "take every source pixel into account when reducing, as Pillow does; false: as tf.image.resize")
+	notVar(fs, &o.Resize.NoAntialias, "antialias", "take every source pixel into account when reducing, as Pillow does; false: as tf.image.resize")
 	wordVar(fs, &o.Encode.Format, "encode", "", "HOW", "jpeg, png, raw, float32 or keep (the file's bytes unchanged; default: keep, or jpeg when pixels change)",
 		string(convert.Keep), string(convert.JPEG), string(convert.PNG), string(convert.Raw), string(convert.Float32))
 	fs.IntVar(&o.Encode.Quality, "quality", 0, "JPEG quality `N`, 1 to 100 (default 95)")

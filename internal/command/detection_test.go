@@ -120,7 +120,7 @@ func checkDetectionBatches(t *testing.T, set string, truth *annotationtest.Detec
 		t.Fatal(err)
 	}
 	flow := reader.Images(s.Records(), reader.ImageSpec{
-		Resize: augment.ResizeSpec{Width: side, Height: side, Fit: augment.Stretch}, Batch: 4, Objects: new(columns.ObjectSpec),
+		Resize: augment.ResizeSpec{Width: side, Height: side, Fit: augment.Stretch, NoAntialias: true}, Batch: 4, Objects: new(columns.ObjectSpec),
 		Columns: columns.Schema{{Key: "image/filename", Kind: tfrecord.KindBytes}},
 	})
 	n := 0

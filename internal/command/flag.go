@@ -39,6 +39,22 @@ func (t *text) Set(s string) error {
 	return nil
 }
 
+// notVar adds a flag that is true by default and sets the opposite.
+func notVar(fs *pflag.FlagSet, to *bool, name, usage string) {
+	fs.VarPF((*opposite)(to), name, "", usage).NoOptDefVal = "true"
+}
+
+// opposite is a bool as the value of a flag that is true where it is false.
+type opposite bool
+
+func (o *opposite) String() string { return strconv.FormatBool(!bool(*o)) }
+func (o *opposite) Type() string   { return "bool" }
+func (o *opposite) Set(s string) error {
+	v, err := strconv.ParseBool(s)
+	*o = opposite(!v)
+	return err
+}
+
 // wordVar adds a flag whose value is one of the words, and sets the default.
 func wordVar[T ~string](fs *pflag.FlagSet, to *T, name string, value T, kind, usage string, words ...string) {
 	*to = value

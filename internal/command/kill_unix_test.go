@@ -123,16 +123,24 @@ func TestTasksKilledAtAnyMoment(t *testing.T) {
 // set for each verb that reads it, with the command that completes it.
 func TestKilledBeforeTheFirstShard(t *testing.T) {
 	photos := filepath.Join(demo(), "photos")
-	for then, more := range map[string][]string{"tfrec convert images": nil, "the remaining tasks": {"--task", "1", "--tasks", "2"}} {
+	for _, c := range []struct {
+		then  string
+		state string // what says so
+		more  []string
+	}{
+		{"tfrec convert images", "run.json", nil},
+		{"the remaining tasks", "plan.json", []string{"--task", "1", "--tasks", "2"}},
+	} {
+		then := c.then
 		t.Run(then, func(t *testing.T) {
 			t.Parallel()
-			args := append([]string{"convert", "images", photos, "OUT", "--encode", "raw", "--shards", "3", "--workers", "1", "--quiet"}, more...)
+			args := append([]string{"convert", "images", photos, "OUT", "--encode", "raw", "--shards", "3", "--workers", "1", "--quiet"}, c.more...)
 			var out string
 			begun := func() bool {
 				out = filepath.Join(t.TempDir(), "out")
 				p := testwait.Start(t, tfrec(t, into(args, out)...))
 				testwait.Until(func() bool {
-					_, err := os.Stat(filepath.Join(out, ".tfrec", "run.json"))
+					_, err := os.Stat(filepath.Join(out, ".tfrec", c.state))
 					return err == nil || p.Ended()
 				})
 				p.Process.Signal(syscall.SIGKILL)

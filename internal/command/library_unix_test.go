@@ -209,7 +209,7 @@ func TestDefaultsOfLibraryAndCommandAgree(t *testing.T) {
 			{"--encode=keep", func(i *images, _ *tables) { i.Encode.Format = convert.Keep }},
 			{"--no-check=false", func(*images, *tables) {}},
 		}...)},
-		{verb: "images", src: src, args: []string{"--resize=8x8"}, images: images{Resize: augment.ResizeSpec{Width: 8, Height: 8, Antialias: true}}, defaults: append(ofImages, []explicit{
+		{verb: "images", src: src, args: []string{"--resize=8x8"}, images: images{Resize: augment.ResizeSpec{Width: 8, Height: 8}}, defaults: append(ofImages, []explicit{
 			{"--encode=jpeg", func(i *images, _ *tables) { i.Encode.Format = convert.JPEG }},
 			{"--quality=95", func(i *images, _ *tables) { i.Encode.Quality = 95 }},
 			{"--subsampling=420", func(i *images, _ *tables) { i.Encode.Subsampling = "420" }},
@@ -220,7 +220,7 @@ func TestDefaultsOfLibraryAndCommandAgree(t *testing.T) {
 			{"--exact-pixels=false", func(*images, *tables) {}},
 		}...)},
 		{verb: "images", src: src, args: []string{"--resize=8", "--encode=float32"}, images: images{
-			Resize: augment.ResizeSpec{Square: 8, Antialias: true}, Encode: convert.EncodeSpec{Format: convert.Float32},
+			Resize: augment.ResizeSpec{Square: 8}, Encode: convert.EncodeSpec{Format: convert.Float32},
 		}, defaults: append(ofImages, []explicit{
 			{"--mean=0", func(*images, *tables) {}},
 			{"--std=1", func(i *images, _ *tables) { i.Encode.Normalize.Std = [3]float32{1, 1, 1} }},

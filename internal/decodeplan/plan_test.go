@@ -44,8 +44,8 @@ func TestFor(t *testing.T) {
 		}
 		return p.Draw(1, "x", 0, w, h)
 	}
-	resize := &augment.ResizeSpec{Square: 64, Antialias: true}
-	nearest := &augment.ResizeSpec{Square: 64, Filter: augment.Nearest}
+	resize := &augment.ResizeSpec{Square: 64}
+	nearest := &augment.ResizeSpec{Square: 64, Filter: augment.Nearest, NoAntialias: true}
 	for _, c := range []struct {
 		name    string
 		spec    Spec

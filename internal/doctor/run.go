@@ -131,7 +131,7 @@ func (r *run) measurePipeline() error {
 	}
 	switch {
 	case r.report.ImagePixels > 0:
-		o.Decode, o.Resize = true, augment.ResizeSpec{Square: r.o.Size, Antialias: true}
+		o.Decode, o.Resize = true, augment.ResizeSpec{Square: r.o.Size}
 	case r.sample.examples:
 		o.Parse = true
 	}

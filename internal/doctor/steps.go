@@ -177,7 +177,7 @@ func (r *run) measureDecode() error {
 		return nil
 	}
 	spec := reader.ImageSpec{
-		Resize: augment.ResizeSpec{Square: r.o.Size, Antialias: true}, DType: reader.Float32, NoLabels: true,
+		Resize: augment.ResizeSpec{Square: r.o.Size}, DType: reader.Float32, NoLabels: true,
 		Batch: min(r.o.Batch, mostDecoded/4),
 	}
 	err := needOne(r, mostDecoded, func(p reader.Pipe) iter.Seq2[*reader.ImageBatch, error] {

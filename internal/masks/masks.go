@@ -64,7 +64,7 @@ func NewWay(exif int, draw augment.Draw, resize *augment.ResizeSpec, fill uint8)
 	w := Way{draw: augment.Draw{Steps: slices.Concat(orientation.Steps(exif), draw.Mask(fill).Steps)}}
 	if resize != nil {
 		nearest := *resize
-		nearest.Filter, nearest.Antialias, nearest.PadColor = augment.Nearest, false, [3]uint8{fill, fill, fill}
+		nearest.Filter, nearest.NoAntialias, nearest.PadColor = augment.Nearest, true, [3]uint8{fill, fill, fill}
 		w.resize = &nearest
 	}
 	return w

@@ -86,11 +86,11 @@ var (
 	EncodeSpecSubsampling = option("EncodeSpec.Subsampling", "subsampling")
 	EncodeSpecNoCheck     = option("EncodeSpec.NoCheck", "no-check")
 
-	ResizeSpecFilter    = option("ResizeSpec.Filter", "filter")
-	ResizeSpecFit       = option("ResizeSpec.Fit", "fit")
-	ResizeSpecPadColor  = option("ResizeSpec.PadColor", "pad-color")
-	ResizeSpecAntialias = option("ResizeSpec.Antialias", "antialias")
-	ResizeSpecNoUpscale = option("ResizeSpec.NoUpscale", "no-upscale")
+	ResizeSpecFilter      = option("ResizeSpec.Filter", "filter")
+	ResizeSpecFit         = option("ResizeSpec.Fit", "fit")
+	ResizeSpecPadColor    = option("ResizeSpec.PadColor", "pad-color")
+	ResizeSpecNoAntialias = option("ResizeSpec.NoAntialias", "antialias")
+	ResizeSpecNoUpscale   = option("ResizeSpec.NoUpscale", "no-upscale")
 
 	NormalizeMean = option("Normalize.Mean", "mean")
 	NormalizeStd  = option("Normalize.Std", "std")

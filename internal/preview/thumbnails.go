@@ -102,7 +102,7 @@ func (p *thumbnails) decode(features *tfrecord.Features, data []byte, side int) 
 	if err := p.reserve(stat.Memory()); err != nil {
 		return nil, err
 	}
-	fit := augment.ResizeSpec{Width: side, Height: side, Fit: augment.Longer, NoUpscale: true}
+	fit := augment.ResizeSpec{Width: side, Height: side, Fit: augment.Longer, NoUpscale: true, NoAntialias: true}
 	var o augment.DecodeOptions
 	o.MinWidth, o.MinHeight = fit.MinDecode(info.width, info.height)
 	_, err = p.codec.Decode(&p.full, data, o)

@@ -16,7 +16,7 @@ import (
 // New returns a copy of an image whose longer side is side pixels, or fewer if the image is
 // smaller and upscale is false. The scratch may be nil.
 func New(im *augment.Image, side int, upscale bool, scratch *augment.Scratch) (*image.NRGBA, error) {
-	spec := augment.ResizeSpec{Width: side, Height: side, Fit: augment.Longer, NoUpscale: !upscale, Antialias: true}
+	spec := augment.ResizeSpec{Width: side, Height: side, Fit: augment.Longer, NoUpscale: !upscale}
 	var small, rgb augment.Image
 	if err := spec.Apply(&small, im, scratch); err != nil {
 		return nil, err
