@@ -112,13 +112,13 @@ func palettedRows(m *image.Paletted) func([]byte, int) {
 // videoRows reads the planes of a lossy WebP, whose range is that of video: image.YCbCr's own
 // conversion would take it for the full range.
 func videoRows(m *image.YCbCr, alpha []byte, alphaStride int) (func([]byte, int), error) {
-	rows, err := jpeg.NewUpsampler(m)
+	rows, err := jpeg.NewVideoRows(m)
 	if err != nil {
 		return nil, err
 	}
 	rgb := make([]byte, 3*m.Rect.Dx())
 	return func(row []byte, y int) {
-		rows.VideoRGB(rgb, y)
+		rows.RGB(rgb, y)
 		for x := range len(row) / 4 {
 			a := byte(255)
 			if alpha != nil {

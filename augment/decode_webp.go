@@ -155,13 +155,13 @@ func (c *Codec) convertWebP(dst *Image, m image.Image, h *header, channels int) 
 	case *image.YCbCr:
 		planes = m
 	}
-	rows, err := jpeg.NewUpsampler(planes)
+	rows, err := jpeg.NewVideoRows(planes)
 	if err != nil {
 		return unsupported(WebP, "%v", err)
 	}
 	dst.Reset(h.Width, h.Height, 3)
 	for y := range h.Height {
-		rows.VideoRGB(dst.Row(y), y)
+		rows.RGB(dst.Row(y), y)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 
 // pixelVersion changes when the same image, options and codecs give different bytes than in an
 // earlier version of tfrec.
-const pixelVersion = 2
+const pixelVersion = 3
 
 // fingerprint hashes a sequence of strings unambiguously: each is preceded by its length.
 type fingerprint struct{ h hash.Hash }

@@ -2,7 +2,7 @@
 
 A request a line on stdin, an answer a line on stdout; files are in base64. {"make": FORMAT, "seed": N} makes an image of a random kind of
 FORMAT (jpeg, png, gif, bmp or webp): {"file": ...}. {"files": [...]} says for each file why tf.io.decode_image does not open it, "" if it
-does: {"errors": [...]}.
+does: {"errors": [...]}. {"pixels": [...]} has the RGB pixels of each file, upright, as Pillow reads it: {"pixels": [...]}.
 """
 import base64, io, json, os, random, subprocess, sys
 
@@ -48,6 +48,10 @@ def make(kind, seed):
     return out.getvalue()
 
 
+def pixels(data):
+    return np.asarray(ImageOps.exif_transpose(Image.open(io.BytesIO(data))))[..., :3].tobytes()
+
+
 def error(data):
     try:
         tf.io.decode_image(data, expand_animations=False)
@@ -85,13 +89,15 @@ if sys.argv[1:] == ["worker"]:
     sys.exit()
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageOps
 
 worker = Worker()
 for line in sys.stdin:
     q = json.loads(line)
     if "make" in q:
         answer = {"file": base64.b64encode(make(q["make"], q["seed"])).decode()}
+    elif "pixels" in q:
+        answer = {"pixels": [base64.b64encode(pixels(base64.b64decode(f))).decode() for f in q["pixels"]]}
     else:
         answer = {"errors": [worker.error(f) for f in q["files"]]}
     print(json.dumps(answer), file=answers, flush=True)

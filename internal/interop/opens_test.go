@@ -31,6 +31,36 @@ func (ask opener) errors(t *testing.T, files ...[]byte) []string {
 	return answer.Errors
 }
 
+// pixels are those of files, upright and in RGB, as Pillow reads them.
+func (ask opener) pixels(t *testing.T, files ...[]byte) [][]byte {
+	var answer struct{ Pixels [][]byte }
+	ask(t, map[string]any{"pixels": files}, &answer)
+	return answer.Pixels
+}
+
+// TestWebPPixels: WebPs of all sizes have the pixels of libwebp, which Pillow, OpenCV and TensorFlow use.
+func TestWebPPixels(t *testing.T) {
+	ask := opener(startScript(t, *python, "opens.py"))
+	codec, err := augment.NewCodec(augment.CodecOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files [][]byte
+	for _, seed := range torture.Seeds(150, 5000) {
+		files = append(files, ask.make(t, augment.WebP, uint32(seed)))
+	}
+	for i, want := range ask.pixels(t, files...) {
+		var im augment.Image
+		if _, err := codec.Decode(&im, files[i], augment.DecodeOptions{Channels: 3}); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(im.Pix, want) {
+			path := filepath.Join(os.TempDir(), fmt.Sprintf("pixels-%d.webp", i))
+			t.Errorf("%s, %dx%d, has other pixels: %v", path, im.Width, im.Height, os.WriteFile(path, files[i], 0o644))
+		}
+	}
+}
+
 // TestWholeImagesOpen: TensorFlow opens each image that is whole according to Codec.Check, by which
 // `verify --deep` and `convert` judge, and of a kind that it opens, among images that are cut and
 // changed at random. What TensorFlow opens and Check does not is counted.

@@ -82,19 +82,6 @@ func convertRowPlain(dst, luma, cb, cr []byte) {
 	}
 }
 
-// convertVideoRowPlain converts a row of full planes: luma from 16 to 235, chroma from 16 to 240
-// (ITU-R BT.601).
-func convertVideoRowPlain(dst, luma, cb, cr []byte) {
-	cb, cr = cb[:len(luma)], cr[:len(luma)]
-	dst = dst[:3*len(luma)]
-	for x, l := range luma {
-		// 16 bits of fraction: 255/219 of the luma, and BT.601's factors times 255/224.
-		v, u, w := 76309*(int32(l)-16)+1<<15, int32(cb[x])-128, int32(cr[x])-128
-		p := dst[3*x : 3*x+3 : 3*x+3]
-		p[0], p[1], p[2] = clamp((v+104597*w)>>16), clamp((v-25675*u-53279*w)>>16), clamp((v+132201*u)>>16)
-	}
-}
-
 // interleaveRowPlain makes pixels of a row of three colours.
 func interleaveRowPlain(dst, red, green, blue []byte) {
 	green, blue = green[:len(red)], blue[:len(red)]

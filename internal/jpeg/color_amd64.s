@@ -764,116 +764,60 @@ pixels:
 	VMOVDQU      (CX)(DI*1), Y3
 	VMOVDQU      (DX)(DI*1), Y4
 	VMOVDQU      (BX)(DI*1), Y5
-	VPUNPCKLBW   Y2, Y3, Y6
-	VPUNPCKLBW   Y2, Y4, Y7
-	VPUNPCKLBW   Y2, Y5, Y8
-	VPSUBW       videoBlack<>+0(SB), Y6, Y6
-	VPSUBW       videoMiddle<>+0(SB), Y7, Y7
-	VPSUBW       videoMiddle<>+0(SB), Y8, Y8
-	VPUNPCKLWD   Y8, Y6, Y9
-	VPUNPCKHWD   Y8, Y6, Y10
-	VPMADDWD     videoRed<>+0(SB), Y9, Y9
-	VPADDD       videoHalf<>+0(SB), Y9, Y9
-	VPSRAD       $0x10, Y9, Y9
-	VPMADDWD     videoRed<>+0(SB), Y10, Y10
-	VPADDD       videoHalf<>+0(SB), Y10, Y10
-	VPSRAD       $0x10, Y10, Y10
-	VPACKSSDW    Y10, Y9, Y9
+	VPUNPCKLBW   Y3, Y2, Y6
+	VPUNPCKLBW   Y4, Y2, Y7
+	VPUNPCKLBW   Y5, Y2, Y8
+	VPMULHUW     videoScale<>+0(SB), Y6, Y6
+	VPMULHUW     videoRedCr<>+0(SB), Y8, Y9
 	VPADDW       Y6, Y9, Y9
-	VPADDW       Y8, Y9, Y9
-	VPADDW       Y8, Y9, Y9
-	VPUNPCKLWD   Y7, Y6, Y10
-	VPUNPCKHWD   Y7, Y6, Y11
-	VPMADDWD     videoBlue<>+0(SB), Y10, Y10
-	VPADDD       videoHalf<>+0(SB), Y10, Y10
-	VPSRAD       $0x10, Y10, Y10
-	VPMADDWD     videoBlue<>+0(SB), Y11, Y11
-	VPADDD       videoHalf<>+0(SB), Y11, Y11
-	VPSRAD       $0x10, Y11, Y11
-	VPACKSSDW    Y11, Y10, Y10
-	VPADDW       Y6, Y10, Y10
-	VPADDW       Y7, Y10, Y10
-	VPADDW       Y7, Y10, Y10
-	VMOVDQU      videoTwo<>+0(SB), Y11
-	VPUNPCKLWD   Y7, Y6, Y12
-	VPUNPCKHWD   Y7, Y6, Y7
-	VPMADDWD     videoGreen<>+0(SB), Y12, Y12
-	VPUNPCKLWD   Y11, Y8, Y13
-	VPMADDWD     videoRest<>+0(SB), Y13, Y13
-	VPADDD       Y13, Y12, Y12
-	VPSRAD       $0x10, Y12, Y12
-	VPMADDWD     videoGreen<>+0(SB), Y7, Y7
-	VPUNPCKHWD   Y11, Y8, Y11
-	VPMADDWD     videoRest<>+0(SB), Y11, Y11
-	VPADDD       Y11, Y7, Y7
-	VPSRAD       $0x10, Y7, Y7
-	VPACKSSDW    Y7, Y12, Y12
-	VPADDW       Y6, Y12, Y12
-	VPSUBW       Y8, Y12, Y12
-	VPUNPCKHBW   Y2, Y3, Y3
-	VPUNPCKHBW   Y2, Y4, Y4
-	VPUNPCKHBW   Y2, Y5, Y5
-	VPSUBW       videoBlack<>+0(SB), Y3, Y3
-	VPSUBW       videoMiddle<>+0(SB), Y4, Y4
-	VPSUBW       videoMiddle<>+0(SB), Y5, Y5
-	VPUNPCKLWD   Y5, Y3, Y6
-	VPUNPCKHWD   Y5, Y3, Y7
-	VPMADDWD     videoRed<>+0(SB), Y6, Y6
-	VPADDD       videoHalf<>+0(SB), Y6, Y6
-	VPSRAD       $0x10, Y6, Y6
-	VPMADDWD     videoRed<>+0(SB), Y7, Y7
-	VPADDD       videoHalf<>+0(SB), Y7, Y7
-	VPSRAD       $0x10, Y7, Y7
-	VPACKSSDW    Y7, Y6, Y6
+	VPSUBW       videoRed<>+0(SB), Y9, Y9
+	VPSRAW       $0x06, Y9, Y9
+	VPADDW       videoGreen<>+0(SB), Y6, Y10
+	VPMULHUW     videoGreenCb<>+0(SB), Y7, Y11
+	VPSUBW       Y11, Y10, Y10
+	VPMULHUW     videoGreenCr<>+0(SB), Y8, Y11
+	VPSUBW       Y11, Y10, Y10
+	VPSRAW       $0x06, Y10, Y10
+	VPMULHUW     videoBlueCb<>+0(SB), Y7, Y7
+	VPADDUSW     Y6, Y7, Y7
+	VPSUBUSW     videoBlue<>+0(SB), Y7, Y7
+	VPSRLW       $0x06, Y7, Y7
+	VPUNPCKHBW   Y3, Y2, Y3
+	VPUNPCKHBW   Y4, Y2, Y4
+	VPUNPCKHBW   Y5, Y2, Y5
+	VPMULHUW     videoScale<>+0(SB), Y3, Y3
+	VPMULHUW     videoRedCr<>+0(SB), Y5, Y6
 	VPADDW       Y3, Y6, Y6
-	VPADDW       Y5, Y6, Y6
-	VPADDW       Y5, Y6, Y6
-	VPUNPCKLWD   Y4, Y3, Y7
-	VPUNPCKHWD   Y4, Y3, Y8
-	VPMADDWD     videoBlue<>+0(SB), Y7, Y7
-	VPADDD       videoHalf<>+0(SB), Y7, Y7
-	VPSRAD       $0x10, Y7, Y7
-	VPMADDWD     videoBlue<>+0(SB), Y8, Y8
-	VPADDD       videoHalf<>+0(SB), Y8, Y8
-	VPSRAD       $0x10, Y8, Y8
-	VPACKSSDW    Y8, Y7, Y7
-	VPADDW       Y3, Y7, Y7
-	VPADDW       Y4, Y7, Y7
-	VPADDW       Y4, Y7, Y7
-	VMOVDQU      videoTwo<>+0(SB), Y8
-	VPUNPCKLWD   Y4, Y3, Y11
-	VPUNPCKHWD   Y4, Y3, Y4
-	VPMADDWD     videoGreen<>+0(SB), Y11, Y11
-	VPUNPCKLWD   Y8, Y5, Y13
-	VPMADDWD     videoRest<>+0(SB), Y13, Y13
-	VPADDD       Y13, Y11, Y11
-	VPSRAD       $0x10, Y11, Y11
-	VPMADDWD     videoGreen<>+0(SB), Y4, Y4
-	VPUNPCKHWD   Y8, Y5, Y8
-	VPMADDWD     videoRest<>+0(SB), Y8, Y8
-	VPADDD       Y8, Y4, Y4
-	VPSRAD       $0x10, Y4, Y4
-	VPACKSSDW    Y4, Y11, Y11
-	VPADDW       Y3, Y11, Y11
-	VPSUBW       Y5, Y11, Y11
+	VPSUBW       videoRed<>+0(SB), Y6, Y6
+	VPSRAW       $0x06, Y6, Y6
+	VPADDW       videoGreen<>+0(SB), Y3, Y8
+	VPMULHUW     videoGreenCb<>+0(SB), Y4, Y11
+	VPSUBW       Y11, Y8, Y8
+	VPMULHUW     videoGreenCr<>+0(SB), Y5, Y11
+	VPSUBW       Y11, Y8, Y8
+	VPSRAW       $0x06, Y8, Y8
+	VPMULHUW     videoBlueCb<>+0(SB), Y4, Y4
+	VPADDUSW     Y3, Y4, Y4
+	VPSUBUSW     videoBlue<>+0(SB), Y4, Y4
+	VPSRLW       $0x06, Y4, Y4
 	VPACKUSWB    Y6, Y9, Y9
-	VPACKUSWB    Y11, Y12, Y12
-	VPACKUSWB    Y7, Y10, Y10
+	VPACKUSWB    Y8, Y10, Y10
+	VPACKUSWB    Y4, Y7, Y7
 	LEAQ         (DI)(DI*2), R8
 	ADDQ         AX, R8
 	VPSHUFB      interleaveR<>+0(SB), Y9, Y9
-	VPSHUFB      interleaveG<>+0(SB), Y12, Y12
-	VPSHUFB      interleaveB<>+0(SB), Y10, Y10
-	VPBLENDVB    Y0, Y12, Y9, Y3
-	VPBLENDVB    Y1, Y10, Y3, Y3
+	VPSHUFB      interleaveG<>+0(SB), Y10, Y10
+	VPSHUFB      interleaveB<>+0(SB), Y7, Y7
+	VPBLENDVB    Y0, Y10, Y9, Y3
+	VPBLENDVB    Y1, Y7, Y3, Y3
 	VMOVDQU      X3, (R8)
 	VEXTRACTI128 $0x01, Y3, 48(R8)
-	VPBLENDVB    Y0, Y10, Y12, Y3
+	VPBLENDVB    Y0, Y7, Y10, Y3
 	VPBLENDVB    Y1, Y9, Y3, Y3
 	VMOVDQU      X3, 16(R8)
 	VEXTRACTI128 $0x01, Y3, 64(R8)
-	VPBLENDVB    Y0, Y9, Y10, Y3
-	VPBLENDVB    Y1, Y12, Y3, Y3
+	VPBLENDVB    Y0, Y9, Y7, Y3
+	VPBLENDVB    Y1, Y10, Y3, Y3
 	VMOVDQU      X3, 32(R8)
 	VEXTRACTI128 $0x01, Y3, 80(R8)
 	CMPQ         DI, SI
@@ -887,149 +831,238 @@ pixelsDone:
 	VZEROUPPER
 	RET
 
-DATA videoRed<>+0(SB)/2, $0x2a15
-DATA videoRed<>+2(SB)/2, $0x9895
-DATA videoRed<>+4(SB)/2, $0x2a15
-DATA videoRed<>+6(SB)/2, $0x9895
-DATA videoRed<>+8(SB)/2, $0x2a15
-DATA videoRed<>+10(SB)/2, $0x9895
-DATA videoRed<>+12(SB)/2, $0x2a15
-DATA videoRed<>+14(SB)/2, $0x9895
-DATA videoRed<>+16(SB)/2, $0x2a15
-DATA videoRed<>+18(SB)/2, $0x9895
-DATA videoRed<>+20(SB)/2, $0x2a15
-DATA videoRed<>+22(SB)/2, $0x9895
-DATA videoRed<>+24(SB)/2, $0x2a15
-DATA videoRed<>+26(SB)/2, $0x9895
-DATA videoRed<>+28(SB)/2, $0x2a15
-DATA videoRed<>+30(SB)/2, $0x9895
+DATA videoScale<>+0(SB)/2, $0x4a85
+DATA videoScale<>+2(SB)/2, $0x4a85
+DATA videoScale<>+4(SB)/2, $0x4a85
+DATA videoScale<>+6(SB)/2, $0x4a85
+DATA videoScale<>+8(SB)/2, $0x4a85
+DATA videoScale<>+10(SB)/2, $0x4a85
+DATA videoScale<>+12(SB)/2, $0x4a85
+DATA videoScale<>+14(SB)/2, $0x4a85
+DATA videoScale<>+16(SB)/2, $0x4a85
+DATA videoScale<>+18(SB)/2, $0x4a85
+DATA videoScale<>+20(SB)/2, $0x4a85
+DATA videoScale<>+22(SB)/2, $0x4a85
+DATA videoScale<>+24(SB)/2, $0x4a85
+DATA videoScale<>+26(SB)/2, $0x4a85
+DATA videoScale<>+28(SB)/2, $0x4a85
+DATA videoScale<>+30(SB)/2, $0x4a85
+GLOBL videoScale<>(SB), RODATA|NOPTR, $32
+
+DATA videoRedCr<>+0(SB)/2, $0x6625
+DATA videoRedCr<>+2(SB)/2, $0x6625
+DATA videoRedCr<>+4(SB)/2, $0x6625
+DATA videoRedCr<>+6(SB)/2, $0x6625
+DATA videoRedCr<>+8(SB)/2, $0x6625
+DATA videoRedCr<>+10(SB)/2, $0x6625
+DATA videoRedCr<>+12(SB)/2, $0x6625
+DATA videoRedCr<>+14(SB)/2, $0x6625
+DATA videoRedCr<>+16(SB)/2, $0x6625
+DATA videoRedCr<>+18(SB)/2, $0x6625
+DATA videoRedCr<>+20(SB)/2, $0x6625
+DATA videoRedCr<>+22(SB)/2, $0x6625
+DATA videoRedCr<>+24(SB)/2, $0x6625
+DATA videoRedCr<>+26(SB)/2, $0x6625
+DATA videoRedCr<>+28(SB)/2, $0x6625
+DATA videoRedCr<>+30(SB)/2, $0x6625
+GLOBL videoRedCr<>(SB), RODATA|NOPTR, $32
+
+DATA videoGreenCr<>+0(SB)/2, $0x3408
+DATA videoGreenCr<>+2(SB)/2, $0x3408
+DATA videoGreenCr<>+4(SB)/2, $0x3408
+DATA videoGreenCr<>+6(SB)/2, $0x3408
+DATA videoGreenCr<>+8(SB)/2, $0x3408
+DATA videoGreenCr<>+10(SB)/2, $0x3408
+DATA videoGreenCr<>+12(SB)/2, $0x3408
+DATA videoGreenCr<>+14(SB)/2, $0x3408
+DATA videoGreenCr<>+16(SB)/2, $0x3408
+DATA videoGreenCr<>+18(SB)/2, $0x3408
+DATA videoGreenCr<>+20(SB)/2, $0x3408
+DATA videoGreenCr<>+22(SB)/2, $0x3408
+DATA videoGreenCr<>+24(SB)/2, $0x3408
+DATA videoGreenCr<>+26(SB)/2, $0x3408
+DATA videoGreenCr<>+28(SB)/2, $0x3408
+DATA videoGreenCr<>+30(SB)/2, $0x3408
+GLOBL videoGreenCr<>(SB), RODATA|NOPTR, $32
+
+DATA videoGreenCb<>+0(SB)/2, $0x1913
+DATA videoGreenCb<>+2(SB)/2, $0x1913
+DATA videoGreenCb<>+4(SB)/2, $0x1913
+DATA videoGreenCb<>+6(SB)/2, $0x1913
+DATA videoGreenCb<>+8(SB)/2, $0x1913
+DATA videoGreenCb<>+10(SB)/2, $0x1913
+DATA videoGreenCb<>+12(SB)/2, $0x1913
+DATA videoGreenCb<>+14(SB)/2, $0x1913
+DATA videoGreenCb<>+16(SB)/2, $0x1913
+DATA videoGreenCb<>+18(SB)/2, $0x1913
+DATA videoGreenCb<>+20(SB)/2, $0x1913
+DATA videoGreenCb<>+22(SB)/2, $0x1913
+DATA videoGreenCb<>+24(SB)/2, $0x1913
+DATA videoGreenCb<>+26(SB)/2, $0x1913
+DATA videoGreenCb<>+28(SB)/2, $0x1913
+DATA videoGreenCb<>+30(SB)/2, $0x1913
+GLOBL videoGreenCb<>(SB), RODATA|NOPTR, $32
+
+DATA videoBlueCb<>+0(SB)/2, $0x811a
+DATA videoBlueCb<>+2(SB)/2, $0x811a
+DATA videoBlueCb<>+4(SB)/2, $0x811a
+DATA videoBlueCb<>+6(SB)/2, $0x811a
+DATA videoBlueCb<>+8(SB)/2, $0x811a
+DATA videoBlueCb<>+10(SB)/2, $0x811a
+DATA videoBlueCb<>+12(SB)/2, $0x811a
+DATA videoBlueCb<>+14(SB)/2, $0x811a
+DATA videoBlueCb<>+16(SB)/2, $0x811a
+DATA videoBlueCb<>+18(SB)/2, $0x811a
+DATA videoBlueCb<>+20(SB)/2, $0x811a
+DATA videoBlueCb<>+22(SB)/2, $0x811a
+DATA videoBlueCb<>+24(SB)/2, $0x811a
+DATA videoBlueCb<>+26(SB)/2, $0x811a
+DATA videoBlueCb<>+28(SB)/2, $0x811a
+DATA videoBlueCb<>+30(SB)/2, $0x811a
+GLOBL videoBlueCb<>(SB), RODATA|NOPTR, $32
+
+DATA videoRed<>+0(SB)/2, $0x379a
+DATA videoRed<>+2(SB)/2, $0x379a
+DATA videoRed<>+4(SB)/2, $0x379a
+DATA videoRed<>+6(SB)/2, $0x379a
+DATA videoRed<>+8(SB)/2, $0x379a
+DATA videoRed<>+10(SB)/2, $0x379a
+DATA videoRed<>+12(SB)/2, $0x379a
+DATA videoRed<>+14(SB)/2, $0x379a
+DATA videoRed<>+16(SB)/2, $0x379a
+DATA videoRed<>+18(SB)/2, $0x379a
+DATA videoRed<>+20(SB)/2, $0x379a
+DATA videoRed<>+22(SB)/2, $0x379a
+DATA videoRed<>+24(SB)/2, $0x379a
+DATA videoRed<>+26(SB)/2, $0x379a
+DATA videoRed<>+28(SB)/2, $0x379a
+DATA videoRed<>+30(SB)/2, $0x379a
 GLOBL videoRed<>(SB), RODATA|NOPTR, $32
 
-DATA videoBlue<>+0(SB)/2, $0x2a15
-DATA videoBlue<>+2(SB)/2, $0x0469
-DATA videoBlue<>+4(SB)/2, $0x2a15
-DATA videoBlue<>+6(SB)/2, $0x0469
-DATA videoBlue<>+8(SB)/2, $0x2a15
-DATA videoBlue<>+10(SB)/2, $0x0469
-DATA videoBlue<>+12(SB)/2, $0x2a15
-DATA videoBlue<>+14(SB)/2, $0x0469
-DATA videoBlue<>+16(SB)/2, $0x2a15
-DATA videoBlue<>+18(SB)/2, $0x0469
-DATA videoBlue<>+20(SB)/2, $0x2a15
-DATA videoBlue<>+22(SB)/2, $0x0469
-DATA videoBlue<>+24(SB)/2, $0x2a15
-DATA videoBlue<>+26(SB)/2, $0x0469
-DATA videoBlue<>+28(SB)/2, $0x2a15
-DATA videoBlue<>+30(SB)/2, $0x0469
-GLOBL videoBlue<>(SB), RODATA|NOPTR, $32
-
-DATA videoGreen<>+0(SB)/2, $0x2a15
-DATA videoGreen<>+2(SB)/2, $0x9bb5
-DATA videoGreen<>+4(SB)/2, $0x2a15
-DATA videoGreen<>+6(SB)/2, $0x9bb5
-DATA videoGreen<>+8(SB)/2, $0x2a15
-DATA videoGreen<>+10(SB)/2, $0x9bb5
-DATA videoGreen<>+12(SB)/2, $0x2a15
-DATA videoGreen<>+14(SB)/2, $0x9bb5
-DATA videoGreen<>+16(SB)/2, $0x2a15
-DATA videoGreen<>+18(SB)/2, $0x9bb5
-DATA videoGreen<>+20(SB)/2, $0x2a15
-DATA videoGreen<>+22(SB)/2, $0x9bb5
-DATA videoGreen<>+24(SB)/2, $0x2a15
-DATA videoGreen<>+26(SB)/2, $0x9bb5
-DATA videoGreen<>+28(SB)/2, $0x2a15
-DATA videoGreen<>+30(SB)/2, $0x9bb5
+DATA videoGreen<>+0(SB)/2, $0x2204
+DATA videoGreen<>+2(SB)/2, $0x2204
+DATA videoGreen<>+4(SB)/2, $0x2204
+DATA videoGreen<>+6(SB)/2, $0x2204
+DATA videoGreen<>+8(SB)/2, $0x2204
+DATA videoGreen<>+10(SB)/2, $0x2204
+DATA videoGreen<>+12(SB)/2, $0x2204
+DATA videoGreen<>+14(SB)/2, $0x2204
+DATA videoGreen<>+16(SB)/2, $0x2204
+DATA videoGreen<>+18(SB)/2, $0x2204
+DATA videoGreen<>+20(SB)/2, $0x2204
+DATA videoGreen<>+22(SB)/2, $0x2204
+DATA videoGreen<>+24(SB)/2, $0x2204
+DATA videoGreen<>+26(SB)/2, $0x2204
+DATA videoGreen<>+28(SB)/2, $0x2204
+DATA videoGreen<>+30(SB)/2, $0x2204
 GLOBL videoGreen<>(SB), RODATA|NOPTR, $32
 
-DATA videoRest<>+0(SB)/2, $0x2fe1
-DATA videoRest<>+2(SB)/2, $0x4000
-DATA videoRest<>+4(SB)/2, $0x2fe1
-DATA videoRest<>+6(SB)/2, $0x4000
-DATA videoRest<>+8(SB)/2, $0x2fe1
-DATA videoRest<>+10(SB)/2, $0x4000
-DATA videoRest<>+12(SB)/2, $0x2fe1
-DATA videoRest<>+14(SB)/2, $0x4000
-DATA videoRest<>+16(SB)/2, $0x2fe1
-DATA videoRest<>+18(SB)/2, $0x4000
-DATA videoRest<>+20(SB)/2, $0x2fe1
-DATA videoRest<>+22(SB)/2, $0x4000
-DATA videoRest<>+24(SB)/2, $0x2fe1
-DATA videoRest<>+26(SB)/2, $0x4000
-DATA videoRest<>+28(SB)/2, $0x2fe1
-DATA videoRest<>+30(SB)/2, $0x4000
-GLOBL videoRest<>(SB), RODATA|NOPTR, $32
+DATA videoBlue<>+0(SB)/2, $0x4515
+DATA videoBlue<>+2(SB)/2, $0x4515
+DATA videoBlue<>+4(SB)/2, $0x4515
+DATA videoBlue<>+6(SB)/2, $0x4515
+DATA videoBlue<>+8(SB)/2, $0x4515
+DATA videoBlue<>+10(SB)/2, $0x4515
+DATA videoBlue<>+12(SB)/2, $0x4515
+DATA videoBlue<>+14(SB)/2, $0x4515
+DATA videoBlue<>+16(SB)/2, $0x4515
+DATA videoBlue<>+18(SB)/2, $0x4515
+DATA videoBlue<>+20(SB)/2, $0x4515
+DATA videoBlue<>+22(SB)/2, $0x4515
+DATA videoBlue<>+24(SB)/2, $0x4515
+DATA videoBlue<>+26(SB)/2, $0x4515
+DATA videoBlue<>+28(SB)/2, $0x4515
+DATA videoBlue<>+30(SB)/2, $0x4515
+GLOBL videoBlue<>(SB), RODATA|NOPTR, $32
 
-DATA videoBlack<>+0(SB)/2, $0x0010
-DATA videoBlack<>+2(SB)/2, $0x0010
-DATA videoBlack<>+4(SB)/2, $0x0010
-DATA videoBlack<>+6(SB)/2, $0x0010
-DATA videoBlack<>+8(SB)/2, $0x0010
-DATA videoBlack<>+10(SB)/2, $0x0010
-DATA videoBlack<>+12(SB)/2, $0x0010
-DATA videoBlack<>+14(SB)/2, $0x0010
-DATA videoBlack<>+16(SB)/2, $0x0010
-DATA videoBlack<>+18(SB)/2, $0x0010
-DATA videoBlack<>+20(SB)/2, $0x0010
-DATA videoBlack<>+22(SB)/2, $0x0010
-DATA videoBlack<>+24(SB)/2, $0x0010
-DATA videoBlack<>+26(SB)/2, $0x0010
-DATA videoBlack<>+28(SB)/2, $0x0010
-DATA videoBlack<>+30(SB)/2, $0x0010
-GLOBL videoBlack<>(SB), RODATA|NOPTR, $32
+// func doubleVideoAVX2(dst *uint8, near *uint8, far *uint8, n int)
+// Requires: AVX, AVX2, CMOV
+TEXT ·doubleVideoAVX2(SB), NOSPLIT, $0-32
+	MOVQ  dst+0(FP), AX
+	MOVQ  near+8(FP), CX
+	MOVQ  far+16(FP), DX
+	MOVQ  n+24(FP), BX
+	SUBQ  $0x20, BX
+	VPXOR Y0, Y0, Y0
+	XORQ  SI, SI
 
-DATA videoMiddle<>+0(SB)/2, $0x0080
-DATA videoMiddle<>+2(SB)/2, $0x0080
-DATA videoMiddle<>+4(SB)/2, $0x0080
-DATA videoMiddle<>+6(SB)/2, $0x0080
-DATA videoMiddle<>+8(SB)/2, $0x0080
-DATA videoMiddle<>+10(SB)/2, $0x0080
-DATA videoMiddle<>+12(SB)/2, $0x0080
-DATA videoMiddle<>+14(SB)/2, $0x0080
-DATA videoMiddle<>+16(SB)/2, $0x0080
-DATA videoMiddle<>+18(SB)/2, $0x0080
-DATA videoMiddle<>+20(SB)/2, $0x0080
-DATA videoMiddle<>+22(SB)/2, $0x0080
-DATA videoMiddle<>+24(SB)/2, $0x0080
-DATA videoMiddle<>+26(SB)/2, $0x0080
-DATA videoMiddle<>+28(SB)/2, $0x0080
-DATA videoMiddle<>+30(SB)/2, $0x0080
-GLOBL videoMiddle<>(SB), RODATA|NOPTR, $32
+samples:
+	VMOVDQU    (CX)(SI*1), Y1
+	VMOVDQU    1(CX)(SI*1), Y2
+	VMOVDQU    (DX)(SI*1), Y3
+	VMOVDQU    1(DX)(SI*1), Y4
+	VPUNPCKLBW Y0, Y1, Y5
+	VPUNPCKLBW Y0, Y2, Y6
+	VPUNPCKLBW Y0, Y3, Y7
+	VPUNPCKLBW Y0, Y4, Y8
+	VPADDW     Y6, Y7, Y7
+	VPADDW     Y5, Y8, Y8
+	VPADDW     Y7, Y8, Y9
+	VPADDW     videoEight<>+0(SB), Y9, Y9
+	VPADDW     Y7, Y7, Y7
+	VPADDW     Y9, Y7, Y7
+	VPSRLW     $0x03, Y7, Y7
+	VPADDW     Y5, Y7, Y7
+	VPSRLW     $0x01, Y7, Y7
+	VPADDW     Y8, Y8, Y8
+	VPADDW     Y9, Y8, Y8
+	VPSRLW     $0x03, Y8, Y8
+	VPADDW     Y6, Y8, Y8
+	VPSRLW     $0x01, Y8, Y8
+	VPUNPCKHBW Y0, Y1, Y1
+	VPUNPCKHBW Y0, Y2, Y2
+	VPUNPCKHBW Y0, Y3, Y3
+	VPUNPCKHBW Y0, Y4, Y4
+	VPADDW     Y2, Y3, Y3
+	VPADDW     Y1, Y4, Y4
+	VPADDW     Y3, Y4, Y5
+	VPADDW     videoEight<>+0(SB), Y5, Y5
+	VPADDW     Y3, Y3, Y3
+	VPADDW     Y5, Y3, Y3
+	VPSRLW     $0x03, Y3, Y3
+	VPADDW     Y1, Y3, Y3
+	VPSRLW     $0x01, Y3, Y3
+	VPADDW     Y4, Y4, Y4
+	VPADDW     Y5, Y4, Y4
+	VPSRLW     $0x03, Y4, Y4
+	VPADDW     Y2, Y4, Y4
+	VPSRLW     $0x01, Y4, Y4
+	VPSLLW     $0x08, Y8, Y8
+	VPOR       Y8, Y7, Y7
+	VPSLLW     $0x08, Y4, Y4
+	VPOR       Y4, Y3, Y3
+	VPERM2I128 $0x20, Y3, Y7, Y1
+	VPERM2I128 $0x31, Y3, Y7, Y2
+	VMOVDQU    Y1, (AX)(SI*2)
+	VMOVDQU    Y2, 32(AX)(SI*2)
+	CMPQ       SI, BX
+	JE         samplesDone
+	ADDQ       $0x20, SI
+	CMPQ       SI, BX
+	CMOVQGT    BX, SI
+	JMP        samples
 
-DATA videoTwo<>+0(SB)/2, $0x0002
-DATA videoTwo<>+2(SB)/2, $0x0002
-DATA videoTwo<>+4(SB)/2, $0x0002
-DATA videoTwo<>+6(SB)/2, $0x0002
-DATA videoTwo<>+8(SB)/2, $0x0002
-DATA videoTwo<>+10(SB)/2, $0x0002
-DATA videoTwo<>+12(SB)/2, $0x0002
-DATA videoTwo<>+14(SB)/2, $0x0002
-DATA videoTwo<>+16(SB)/2, $0x0002
-DATA videoTwo<>+18(SB)/2, $0x0002
-DATA videoTwo<>+20(SB)/2, $0x0002
-DATA videoTwo<>+22(SB)/2, $0x0002
-DATA videoTwo<>+24(SB)/2, $0x0002
-DATA videoTwo<>+26(SB)/2, $0x0002
-DATA videoTwo<>+28(SB)/2, $0x0002
-DATA videoTwo<>+30(SB)/2, $0x0002
-GLOBL videoTwo<>(SB), RODATA|NOPTR, $32
+samplesDone:
+	VZEROUPPER
+	RET
 
-DATA videoHalf<>+0(SB)/2, $0x8000
-DATA videoHalf<>+2(SB)/2, $0x0000
-DATA videoHalf<>+4(SB)/2, $0x8000
-DATA videoHalf<>+6(SB)/2, $0x0000
-DATA videoHalf<>+8(SB)/2, $0x8000
-DATA videoHalf<>+10(SB)/2, $0x0000
-DATA videoHalf<>+12(SB)/2, $0x8000
-DATA videoHalf<>+14(SB)/2, $0x0000
-DATA videoHalf<>+16(SB)/2, $0x8000
-DATA videoHalf<>+18(SB)/2, $0x0000
-DATA videoHalf<>+20(SB)/2, $0x8000
-DATA videoHalf<>+22(SB)/2, $0x0000
-DATA videoHalf<>+24(SB)/2, $0x8000
-DATA videoHalf<>+26(SB)/2, $0x0000
-DATA videoHalf<>+28(SB)/2, $0x8000
-DATA videoHalf<>+30(SB)/2, $0x0000
-GLOBL videoHalf<>(SB), RODATA|NOPTR, $32
+DATA videoEight<>+0(SB)/2, $0x0008
+DATA videoEight<>+2(SB)/2, $0x0008
+DATA videoEight<>+4(SB)/2, $0x0008
+DATA videoEight<>+6(SB)/2, $0x0008
+DATA videoEight<>+8(SB)/2, $0x0008
+DATA videoEight<>+10(SB)/2, $0x0008
+DATA videoEight<>+12(SB)/2, $0x0008
+DATA videoEight<>+14(SB)/2, $0x0008
+DATA videoEight<>+16(SB)/2, $0x0008
+DATA videoEight<>+18(SB)/2, $0x0008
+DATA videoEight<>+20(SB)/2, $0x0008
+DATA videoEight<>+22(SB)/2, $0x0008
+DATA videoEight<>+24(SB)/2, $0x0008
+DATA videoEight<>+26(SB)/2, $0x0008
+DATA videoEight<>+28(SB)/2, $0x0008
+DATA videoEight<>+30(SB)/2, $0x0008
+GLOBL videoEight<>(SB), RODATA|NOPTR, $32
 
 // func interleaveRowAVX2(dst *uint8, red *uint8, green *uint8, blue *uint8, n int)
 // Requires: AVX, AVX2, CMOV

@@ -85,6 +85,17 @@ func convertVideoRow(dst, luma, cb, cr []byte) {
 	convertVideoAVX2(&dst[0], &luma[0], &cb[0], &cr[0], n)
 }
 
+// doubleVideo makes the samples between each of near and the next.
+func doubleVideo(dst, near, far []byte) {
+	n := len(near) - 1
+	if !hasVectors || n < wide {
+		doubleVideoPlain(dst, near, far)
+		return
+	}
+	_, _ = dst[2*n-1], far[n]
+	doubleVideoAVX2(&dst[0], &near[0], &far[0], n)
+}
+
 // interleaveRow makes pixels of a row of three colours.
 func interleaveRow(dst, red, green, blue []byte) {
 	n := len(red)

@@ -27,6 +27,9 @@ func convertDoubledAVX512(dst *uint8, stride int, luma *uint8, pitch int, n int,
 // convertVideoAVX2 converts n pixels, at least 32, to RGB.
 func convertVideoAVX2(dst *uint8, luma *uint8, cb *uint8, cr *uint8, n int)
 
+// doubleVideoAVX2 makes the samples between each of n, at least 32, and the next in two rows.
+func doubleVideoAVX2(dst *uint8, near *uint8, far *uint8, n int)
+
 // interleaveRowAVX2 makes n pixels, at least 32, of three colours.
 func interleaveRowAVX2(dst *uint8, red *uint8, green *uint8, blue *uint8, n int)
 

@@ -187,6 +187,7 @@ func checkRowReference(t *testing.T, near, far, third []byte) {
 	}{
 		"convertRow":   {func(d []byte) { convertRow(d, near, far, third) }, func(d []byte) { convertRowPlain(d, near, far, third) }, 3 * n},
 		"convertVideo": {func(d []byte) { convertVideoRow(d, near, far, third) }, func(d []byte) { convertVideoRowPlain(d, near, far, third) }, 3 * n},
+		"doubleVideo":  {func(d []byte) { doubleVideo(d, near, far) }, func(d []byte) { doubleVideoPlain(d, near, far) }, 2*n - 2},
 		"interleave":   {func(d []byte) { interleaveRow(d, near, far, third) }, func(d []byte) { interleaveRowPlain(d, near, far, third) }, 3 * n},
 		"doubleAcross": {func(d []byte) { doubleAcross(d, near) }, func(d []byte) { doubleAcrossPlain(d, near) }, 2 * n},
 		"doubleBoth":   {func(d []byte) { doubleBoth(d, near, far) }, func(d []byte) { doubleBothPlain(d, near, far) }, 2 * n},

@@ -149,13 +149,19 @@ func copyRows(dst []byte, stride int, src []byte, srcStride, n, rows int) {
 
 // fromYCbCr is Planar.RGB for an image of package image.
 func fromYCbCr(dst []byte, stride int, m *image.YCbCr) error {
-	u, err := NewUpsampler(m)
-	if err != nil {
-		return err
+	f, ok := map[image.YCbCrSubsampleRatio][2]int{
+		image.YCbCrSubsampleRatio444: {1, 1}, image.YCbCrSubsampleRatio422: {2, 1}, image.YCbCrSubsampleRatio420: {2, 2},
+		image.YCbCrSubsampleRatio440: {1, 2}, image.YCbCrSubsampleRatio411: {4, 1}, image.YCbCrSubsampleRatio410: {4, 2},
+	}[m.SubsampleRatio]
+	if !ok {
+		return fmt.Errorf("planes in the ratio %v", m.SubsampleRatio)
 	}
-	for y := range m.Rect.Dy() {
-		luma, cb, cr := u.Row(y)
-		convertRow(dst[y*stride:][:3*len(luma)], luma, cb, cr)
+	width, height := m.Rect.Dx(), m.Rect.Dy()
+	var cb, cr upsampler
+	cb.reset(m.Cb, m.CStride, ceilDiv(width, f[0]), ceilDiv(height, f[1]), f[0], f[1], true)
+	cr.reset(m.Cr, m.CStride, ceilDiv(width, f[0]), ceilDiv(height, f[1]), f[0], f[1], true)
+	for y := range height {
+		convertRow(dst[y*stride:][:3*width], m.Y[y*m.YStride:][:width], cb.row(y)[:width], cr.row(y)[:width])
 	}
 	return nil
 }

@@ -1,8 +1,6 @@
 package jpeg
 
 import (
-	"fmt"
-	"image"
 	"slices"
 	"sync"
 )
@@ -111,51 +109,4 @@ func doubleBothPlain(dst, near, far []byte) {
 		dst[2*i+1] = byte((3*here + after + 7) >> 4)
 		before, here = here, after
 	}
-}
-
-// Upsampler reads a planar image row by row, the chroma enlarged to the size of the luma:
-// planes of half the width, height or both are interpolated by libjpeg's triangle filter, others
-// are repeated.
-type Upsampler struct {
-	m      *image.YCbCr
-	cb, cr upsampler
-}
-
-// NewUpsampler fails for ratios that image.YCbCr does not name.
-func NewUpsampler(m *image.YCbCr) (*Upsampler, error) {
-	fx, fy := 1, 1
-	switch m.SubsampleRatio {
-	case image.YCbCrSubsampleRatio444:
-	case image.YCbCrSubsampleRatio422:
-		fx = 2
-	case image.YCbCrSubsampleRatio420:
-		fx, fy = 2, 2
-	case image.YCbCrSubsampleRatio440:
-		fy = 2
-	case image.YCbCrSubsampleRatio411:
-		fx = 4
-	case image.YCbCrSubsampleRatio410:
-		fx, fy = 4, 2
-	default:
-		return nil, fmt.Errorf("planes in the ratio %v", m.SubsampleRatio)
-	}
-	u := &Upsampler{m: m}
-	w, h := ceilDiv(m.Rect.Dx(), fx), ceilDiv(m.Rect.Dy(), fy)
-	u.cb.reset(m.Cb, m.CStride, w, h, fx, fy, true)
-	u.cr.reset(m.Cr, m.CStride, w, h, fx, fy, true)
-	return u, nil
-}
-
-// Row gives row y of the three planes, valid until the next call.
-func (u *Upsampler) Row(y int) (luma, cb, cr []byte) {
-	w := u.m.Rect.Dx()
-	luma = u.m.Y[y*u.m.YStride:][:w]
-	return luma, u.cb.row(y)[:w], u.cr.row(y)[:w]
-}
-
-// VideoRGB converts row y to RGB, from the range of video: luma from 16 to 235, chroma from 16 to
-// 240 (ITU-R BT.601), as lossy WebP has them.
-func (u *Upsampler) VideoRGB(dst []byte, y int) {
-	luma, cb, cr := u.Row(y)
-	convertVideoRow(dst, luma, cb, cr)
 }

@@ -20,6 +20,7 @@ func main() {
 		convertDoubled(avx512)
 	}
 	convertVideo()
+	doubleVideo()
 	interleaveRow()
 	doubleBoth()
 	doubleAcross()
@@ -139,21 +140,18 @@ func interleaveRow() {
 	next(x, end, 32, "pixels")
 }
 
-// convertVideo converts 32 pixels at a time. Of the factors, which have 16 bits of fraction, words
-// hold what whole multiples leave, luma and chroma being around 0:
-//
-//	R = Y + 2 Cr + (10773 Y - 26475 Cr) / 65536
-//	G = Y - Cr + (10773 Y - 25675 Cb + 12257 Cr) / 65536
-//	B = Y + 2 Cb + (10773 Y + 1129 Cb) / 65536
+// convertVideo converts 32 pixels at a time, in words with 6 bits of fraction (libwebp, dsp/yuv.h): the
+// high words of products with bytes times 256.
 func convertVideo() {
 	TEXT("convertVideoAVX2", NOSPLIT, "func(dst, luma, cb, cr *uint8, n int)")
 	Doc("convertVideoAVX2 converts n pixels, at least 32, to RGB.")
 	dst, luma := Load(Param("dst"), GP64()), Load(Param("luma"), GP64())
 	cb, cr := Load(Param("cb"), GP64()), Load(Param("cr"), GP64())
 	end := last(32)
-	red, blue := words("videoRed", 10773, -26475), words("videoBlue", 10773, 1129)
-	green, rest := words("videoGreen", 10773, -25675), words("videoRest", 12257, 1<<14)
-	black, middle, two, half := words("videoBlack", 16), words("videoMiddle", 128), words("videoTwo", 2), words("videoHalf", -1<<15, 0)
+	scale := words("videoScale", 19077)
+	redCr, greenCr := words("videoRedCr", 26149), words("videoGreenCr", 13320)
+	greenCb, blueCb := words("videoGreenCb", 6419), words("videoBlueCb", 33050-1<<16)
+	red, green, blue := words("videoRed", 14234), words("videoGreen", 8708), words("videoBlue", 17685)
 	masks := thirds()
 	zero := YMM()
 	VPXOR(zero, zero, zero)
@@ -165,60 +163,94 @@ func convertVideo() {
 	VMOVDQU(Mem{Base: luma, Index: x, Scale: 1}, y)
 	VMOVDQU(Mem{Base: cb, Index: x, Scale: 1}, u)
 	VMOVDQU(Mem{Base: cr, Index: x, Scale: 1}, v)
-	var r, g, b [2]VecVirtual
+	var colors [3][2]VecVirtual
 	for i, unpack := range []func(...Op){
 		func(o ...Op) { VPUNPCKLBW(o[0], o[1], o[2]) },
 		func(o ...Op) { VPUNPCKHBW(o[0], o[1], o[2]) },
 	} {
 		ys, us, vs := YMM(), YMM(), YMM()
-		unpack(zero, y, ys)
-		unpack(zero, u, us)
-		unpack(zero, v, vs)
-		VPSUBW(black, ys, ys)
-		VPSUBW(middle, us, us)
-		VPSUBW(middle, vs, vs)
-		// fraction is the sum of the products of pairs of words, rounded to a word.
-		fraction := func(a, b VecVirtual, by Mem, more func(i int, sum VecVirtual)) VecVirtual {
-			low, high := YMM(), YMM()
-			VPUNPCKLWD(b, a, low)
-			VPUNPCKHWD(b, a, high)
-			for i, sum := range []VecVirtual{low, high} {
-				VPMADDWD(by, sum, sum)
-				more(i, sum)
-				VPSRAD(Imm(16), sum, sum)
-			}
-			VPACKSSDW(high, low, low)
-			VPADDW(ys, low, low)
-			return low
-		}
-		round := func(_ int, sum VecVirtual) { VPADDD(half, sum, sum) }
-		r[i] = fraction(ys, vs, red, round)
-		VPADDW(vs, r[i], r[i])
-		VPADDW(vs, r[i], r[i])
-		b[i] = fraction(ys, us, blue, round)
-		VPADDW(us, b[i], b[i])
-		VPADDW(us, b[i], b[i])
-		twos := YMM()
-		VMOVDQU(two, twos)
-		g[i] = fraction(ys, us, green, func(i int, sum VecVirtual) {
-			t := YMM()
-			if i == 0 {
-				VPUNPCKLWD(twos, vs, t)
-			} else {
-				VPUNPCKHWD(twos, vs, t)
-			}
-			VPMADDWD(rest, t, t)
-			VPADDD(t, sum, sum)
-		})
-		VPSUBW(vs, g[i], g[i])
+		unpack(y, zero, ys)
+		unpack(u, zero, us)
+		unpack(v, zero, vs)
+		VPMULHUW(scale, ys, ys)
+
+		r := YMM()
+		VPMULHUW(redCr, vs, r)
+		VPADDW(ys, r, r)
+		VPSUBW(red, r, r)
+		VPSRAW(Imm(6), r, r)
+
+		g, t := YMM(), YMM()
+		VPADDW(green, ys, g)
+		VPMULHUW(greenCb, us, t)
+		VPSUBW(t, g, g)
+		VPMULHUW(greenCr, vs, t)
+		VPSUBW(t, g, g)
+		VPSRAW(Imm(6), g, g)
+
+		b := YMM() // without a sign
+		VPMULHUW(blueCb, us, b)
+		VPADDUSW(ys, b, b)
+		VPSUBUSW(blue, b, b)
+		VPSRLW(Imm(6), b, b)
+		colors[0][i], colors[1][i], colors[2][i] = r, g, b
 	}
-	colors := [3]VecVirtual{}
-	for c, p := range [][2]VecVirtual{r, g, b} {
+	var packed [3]VecVirtual
+	for c, p := range colors {
 		VPACKUSWB(p[1], p[0], p[0])
-		colors[c] = p[0]
+		packed[c] = p[0]
 	}
-	storePixels(colors, dst, x, masks, "interleave", inOrder)
+	storePixels(packed, dst, x, masks, "interleave", inOrder)
 	next(x, end, 32, "pixels")
+}
+
+// doubleVideo makes two samples from each square of four, in words (libwebp, dsp/upsampling.c).
+func doubleVideo() {
+	TEXT("doubleVideoAVX2", NOSPLIT, "func(dst, near, far *uint8, n int)")
+	Doc("doubleVideoAVX2 makes the samples between each of n, at least 32, and the next in two rows.")
+	dst, near, far := Load(Param("dst"), GP64()), Load(Param("near"), GP64()), Load(Param("far"), GP64())
+	end := last(32)
+	eight := words("videoEight", 8)
+	zero := YMM()
+	VPXOR(zero, zero, zero)
+
+	x := GP64()
+	XORQ(x, x)
+	Label("samples")
+	var four [4]VecVirtual
+	for i, row := range []GPVirtual{near.(GPVirtual), far.(GPVirtual)} {
+		for j := range 2 {
+			four[2*i+j] = YMM()
+			VMOVDQU(Mem{Base: row, Index: x, Scale: 1, Disp: j}, four[2*i+j])
+		}
+	}
+	var even, odd [2]VecVirtual
+	for i, unpack := range []func(...Op){
+		func(o ...Op) { VPUNPCKLBW(o[0], o[1], o[2]) },
+		func(o ...Op) { VPUNPCKHBW(o[0], o[1], o[2]) },
+	} {
+		var w [4]VecVirtual
+		for j, v := range four {
+			w[j] = YMM()
+			unpack(zero, v, w[j])
+		}
+		one, other := YMM(), YMM() // sums of the diagonals
+		VPADDW(w[1], w[2], one)
+		VPADDW(w[0], w[3], other)
+		sum := YMM()
+		VPADDW(one, other, sum)
+		VPADDW(eight, sum, sum)
+		for k, diagonal := range []VecVirtual{one, other} {
+			VPADDW(diagonal, diagonal, diagonal)
+			VPADDW(sum, diagonal, diagonal)
+			VPSRLW(Imm(3), diagonal, diagonal)
+			VPADDW(w[k], diagonal, diagonal)
+			VPSRLW(Imm(1), diagonal, diagonal)
+		}
+		even[i], odd[i] = one, other
+	}
+	store(even, odd, Mem{Base: dst, Index: x, Scale: 2})
+	next(x, end, 32, "samples")
 }
 
 // weigh makes words of bytes of two registers: three of near and one of far.
