@@ -37,8 +37,9 @@ type Options struct {
 	ShuffleFiles bool
 
 	// Parallelism is the processor budget: how many goroutines of all stages together work at the
-	// same time. Stages without an explicit number of workers begin with one per core, and adjust
-	// that within this budget to what they measure. Default: GOMAXPROCS.
+	// same time, but for functions that wait (see [MapOptions]). Stages without an explicit number of
+	// workers begin with one per core, and adjust that within this budget to what they measure.
+	// Default: GOMAXPROCS.
 	Parallelism int
 	// Readers is the maximum number of concurrent file reads. Default: the number of cores, and up
 	// to four times that, or 16, while more reads get more out of slow storage.
