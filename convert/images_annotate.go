@@ -88,7 +88,7 @@ func (s *imageSource) annotationFiles() iter.Seq[string] {
 				}
 			}
 		}
-		if s.masks == nil {
+		if s.masks == nil || s.colors != nil && !yield(s.colors.at.Path()) {
 			return
 		}
 		var masks []imageFile
@@ -147,6 +147,9 @@ func (s *imageSource) annotationMemory(pic *imageFile, info augment.Info, masks 
 	}
 	w, h := info.Oriented()
 	n += 6 * int64(w) * int64(h) // drawn, turned, and the images between steps
+	if s.colors != nil {
+		n += 5 * int64(w) * int64(h) // drawn and turned in RGB
+	}
 	if s.o.resizes() {
 		g := s.o.Resize.Geometry(w, h)
 		w, h = g.Width, g.Height

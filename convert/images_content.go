@@ -151,7 +151,7 @@ func (w *walker) isImage(root storage.Location, f otherFile) (bool, error) {
 // findUsed finds the files and directories below root that the run reads for something other than
 // images.
 func (w *walker) findUsed(root storage.Location) {
-	of := []string{w.o.Annotations.Masks, w.o.Labels.File, w.o.Labels.Classes}
+	of := append([]string{w.o.Annotations.Masks, w.o.Labels.File, w.o.Labels.Classes}, w.reads...)
 	for _, f := range w.o.Annotations.Files {
 		of = append(of, f.Path)
 	}

@@ -34,6 +34,9 @@ func (s *imageSource) identity(dst []byte, sample sample, hash string) []byte {
 		dst = append(dst, row.features...)
 	}
 	dst = append(dst, s.pointsHash...)
+	if p.mask() != nil && s.colors != nil {
+		dst = append(dst, s.colors.identity...)
+	}
 	if p.annotated() != nil {
 		dst = s.identifyAnnotations(dst, p.annotated())
 	}

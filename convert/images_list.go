@@ -113,6 +113,7 @@ type listing struct {
 	above       int              // how many names of a path are above its label: of directories of splits
 	annotations *annotations     // nil without AnnotationSpec.Files
 	masks       *imageTree       // nil without AnnotationSpec.Masks
+	colors      *maskColors      // of RGB masks; nil without a list of them
 	directories []string         // those of the source, relative to it
 	stating     []string         // files that may state splits, relative to the source
 }
@@ -135,6 +136,12 @@ func (o *ImageOptions) list(ctx context.Context, src imagePlace, out string) (*l
 		if err := o.Annotations.refuse(); err != nil {
 			return nil, err
 		}
+	}
+	if l.colors, err = o.readMaskColors(ctx); err != nil {
+		return nil, err
+	}
+	if l.colors != nil {
+		w.reads = append(w.reads, l.colors.at.Path())
 	}
 	switch {
 	case src.tables != nil:
@@ -268,6 +275,7 @@ type walker struct {
 	account     account.Account
 	left        []leftFile      // with LabelSpec.File: not in the account yet
 	others      []otherFile     // to be looked into
+	reads       []string        // files that the run reads besides those of its options
 	used        []string        // files and directories that are read for other things, "" for all
 	visited     map[string]bool // real paths of followed directories
 	found       foundImages     // images of a directory tree, until that is listed

@@ -13,7 +13,9 @@ import (
 
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/annotation"
+	"github.com/tfrec/tfrec/internal/annotation/maskcolors"
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/masks"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
@@ -31,16 +33,17 @@ func (l *listing) addMasks(ctx context.Context, o *ImageOptions) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", optname.AnnotationSpecMasks, err)
 	}
+	l.colors.note(o, &l.account)
 	w := &walker{o: new(ImageOptions), ctx: ctx, visited: map[string]bool{}}
 	if l.masks, err = w.listTree(imagePlace{at: at, directory: st}, ""); err != nil {
 		return fmt.Errorf("%s: %w", optname.AnnotationSpecMasks, err)
 	}
 	l.leaveOutMasks(l.masks.place())
-	var masks []imageFile
+	var found []imageFile
 	names := annotation.Set{}
 	for _, mask := range w.images {
 		if strings.ToLower(path.Ext(mask.path)) == ".png" {
-			masks = append(masks, mask)
+			found = append(found, mask)
 			names.Images = append(names.Images, annotation.Image{Name: mask.path, Source: mask.path})
 		}
 	}
@@ -48,19 +51,19 @@ func (l *listing) addMasks(ctx context.Context, o *ImageOptions) error {
 	for i := range l.images {
 		paths[i] = l.images[i].path
 	}
-	found, err := names.Match(paths)
+	matched, err := names.Match(paths)
 	if err != nil {
 		return fmt.Errorf("%s: %w", optname.AnnotationSpecMasks, err)
 	}
-	for _, k := range found.Missing {
-		l.account.Add(account.NoImage, masks[k].path)
+	for _, k := range matched.Missing {
+		l.account.Add(account.NoImage, found[k].path)
 	}
-	if n := len(found.Missing); n > 0 {
+	if n := len(matched.Missing); n > 0 {
 		o.note("%s in %s without an image left alone", plural.Of(n, "mask"), at.Path())
 	}
-	for i, k := range found.Of {
+	for i, k := range matched.Of {
 		if p := &l.images[i]; k >= 0 {
-			p.addExtra().mask = &masks[k]
+			p.addExtra().mask = &found[k]
 		} else if p.bad() == nil {
 			p.addExtra().bad = &setdir.BadSample{
 				Key: jsontext.Readable(p.path), Source: jsontext.Readable(l.origin.source(p)), Stage: "read",
@@ -158,7 +161,12 @@ func (s *imageSource) decodeMask(m *sampleWork, p *placement, mask *imageFile) (
 	if turned := p.turned(w, h); !turned && (w != p.width || h != p.height) {
 		return 0, 0, fmt.Errorf("mask %s is %dx%d, and the image %dx%d", jsontext.Readable(mask.path), w, h, p.width, p.height)
 	}
-	if _, err := s.codec.DecodeMask(&m.drawn, m.maskFile); err != nil {
+	if s.colors != nil && masks.IsRGB(info) {
+		err = s.colors.table.Decode(s.codec, &m.drawn, m.maskFile)
+	} else if _, err = s.codec.DecodeMask(&m.drawn, m.maskFile); err != nil && !info.Mask && s.masks != nil {
+		err = fmt.Errorf("%w, or RGB with 8 bits a sample and no transparency, with the colors of classes in %s, in the directory of masks or next to it", err, maskcolors.File)
+	}
+	if err != nil {
 		return 0, 0, fmt.Errorf("mask %s: %w", jsontext.Readable(mask.path), err)
 	}
 	return w, h, nil

@@ -43,6 +43,7 @@ type imageSource struct {
 	objectKeys  []string         // of their lists, besides those of all
 	pointsHash  []byte           // of what all records have of keypoints; nil without
 	masks       *imageTree       // nil without AnnotationSpec.Masks
+	colors      *maskColors      // of RGB masks; nil without a list of them
 	carried     *carriedFeatures // of TFRecords; nil for other sources
 	labelMap    bool             // labels are those of objects
 	columns     imageColumns     // of Parquet and Arrow files
@@ -68,7 +69,7 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *previ
 	s := &imageSource{
 		o: o, origin: l.origin, webdataset: l.webdataset, codec: codec, backend: augment.CPU{}, decodes: o.BackendDecodes,
 		images: l.images, loose: len(l.loose), skipped: l.skipped, leftOut: leftOutOf(&l.account), labels: labelNames(l.labels, o.Labels.Offset),
-		values: l.values, texts: l.texts, features: l.features, carried: l.carried, labelMap: l.labelMap || l.annotations != nil, columns: l.columns, annotations: l.annotations, masks: l.masks,
+		values: l.values, texts: l.texts, features: l.features, carried: l.carried, labelMap: l.labelMap || l.annotations != nil, columns: l.columns, annotations: l.annotations, masks: l.masks, colors: l.colors,
 	}
 	if l.annotations != nil {
 		s.labels, s.objectKeys = l.annotations.labels(), o.objectKeys(l.annotations)

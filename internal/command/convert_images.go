@@ -89,7 +89,8 @@ directory of VOC XML, YOLO or KITTI text or LabelMe JSON files, found by the pat
 the images without their extensions, or by their names alone where these differ. Boxes
 and masks follow every resize and augmentation. Images that no PATH lists are skipped
 and counted; annotations that cannot be used are listed in OUT/errors.jsonl. --masks
-adds a mask with the class of each pixel.
+adds a mask with the class of each pixel; for masks in RGB, the classes are the lines of
+labelmap.txt in DIR or next to it, from 0.
 
 JPEG, PNG, GIF (first frame), BMP, WebP and TIFF are read, recognised by content.
 Damaged images are listed in OUT/errors.jsonl; --max-errors says how many are
