@@ -56,8 +56,8 @@ func (c *Colors) Decode(codec *augment.Codec, dst *augment.Image, data []byte) e
 	return c.classify(dst)
 }
 
-// classify replaces the colors of an image by their classes, in place: a pixel is written where those
-// before it, or itself, were read.
+// classify replaces the colors of an image by their classes, in place: a class is written where
+// its own or an earlier pixel was read.
 func (c *Colors) classify(im *augment.Image) error {
 	var last slot
 	n := 0
