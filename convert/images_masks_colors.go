@@ -2,6 +2,7 @@ package convert
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -36,10 +37,10 @@ func (o *ImageOptions) readMaskColors(ctx context.Context) (*maskColors, error) 
 		c.list, err = maskcolors.Read(ctx, at)
 	}
 	switch {
+	case !found && err == nil || errors.Is(err, maskcolors.ErrKind): // it is in the account
+		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", optname.AnnotationSpecMasks, err)
-	case !found:
-		return nil, nil
 	}
 	colors := make([]maskcolors.Color, len(c.list.Classes))
 	var hashed []byte

@@ -282,4 +282,9 @@ func TestFaultyMaskColors(t *testing.T) {
 	if _, err := os.Stat(out); !os.IsNotExist(err) {
 		t.Errorf("the set exists: %v", err)
 	}
+	put(t, dir, "labelmap.txt", []byte("cat\ndog\n")) // of another tool
+	o.MaxErrors.Share = 1
+	if _, err := Images(t.Context(), filepath.Join(dir, "JPEGImages"), out, o); err != nil && strings.Contains(err.Error(), "labelmap.txt:") {
+		t.Error(err)
+	}
 }

@@ -71,6 +71,10 @@ func Find(ctx context.Context, masks storage.Location) (at storage.Location, fou
 	return at, err == nil, err
 }
 
+// ErrKind is the error of Read for a file whose first line is no class with a color, as that of the
+// label maps of other tools, which have the same name.
+var ErrKind = errors.New("it is no list of colors: " + wantLine)
+
 // Read reads a list. Errors name the file and the line.
 func Read(ctx context.Context, at storage.Location) (*List, error) {
 	data, err := at.ReadFile(ctx, maxBytes)
@@ -98,7 +102,11 @@ func parse(data []byte) (l *List, line int64, err error) {
 		if text[0] == '#' {
 			continue
 		}
-		if err := p.add(n, text); err != nil {
+		err := p.add(n, text)
+		if err != nil && len(l.Classes) == 0 && !hasColor(text) {
+			err = ErrKind
+		}
+		if err != nil {
 			return nil, n, err
 		}
 	}
@@ -109,7 +117,7 @@ func parse(data []byte) (l *List, line int64, err error) {
 }
 
 // wantLine is what errors say of lines.
-const wantLine = "want lines NAME:R,G,B:PARTS:ACTIONS, such as cat:128,0,0::; give a list of another kind another name"
+const wantLine = "want lines NAME:R,G,B:PARTS:ACTIONS, such as cat:128,0,0::"
 
 // parser collects the lines of a list.
 type parser struct {
@@ -155,6 +163,11 @@ func (p *parser) add(n int64, text []byte) error {
 		}
 	}
 	return nil
+}
+
+// hasColor reports whether a line is meant to have a color.
+func hasColor(text []byte) bool {
+	return bytes.Count(text, []byte(":")) > 1 || bytes.ContainsRune(text, ':') && bytes.ContainsRune(text, ',')
 }
 
 // parseColor parses "128,0,0".
