@@ -106,10 +106,10 @@ func (s *imageSource) annotationFiles() iter.Seq[string] {
 }
 
 // filesBelow yields the files of a directory of annotations, and the directories in it that they
-// are in; nothing for COCO's, which is one file.
+// are in; nothing for COCO's and tables, which are one file.
 func filesBelow(set *annotation.Set) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		if set.Format == "coco" {
+		if annotation.IsFile(set.Format) {
 			return
 		}
 		directories := map[string]bool{".": true}

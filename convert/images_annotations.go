@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -18,7 +19,8 @@ type AnnotationSpec struct {
 	// objects, in place of the labels that LabelSpec gives; LabelSpec.Classes gives the order of
 	// ids, from 1. Default: none.
 	Files []AnnotationFile
-	// Format of Files: "coco", "voc", "yolo", "kitti", "labelme" or "auto", what they look like.
+	// Format of Files: "coco", "csv", "voc", "yolo", "kitti", "labelme" or "auto", what they look
+	// like.
 	// Default: auto.
 	Format string
 	// InstanceMasks stores the region of each object, as a PNG of the size of the stored image with
@@ -66,7 +68,7 @@ func ParseAnnotationFile(s string) (AnnotationFile, error) {
 }
 
 // annotationFormats are the formats of AnnotationSpec.Files.
-var annotationFormats = []string{"auto", "coco", "voc", "yolo", "kitti", "labelme"}
+var annotationFormats = []string{"auto", "coco", "csv", "voc", "yolo", "kitti", "labelme"}
 
 // hasObjects reports whether records have lists of objects.
 func (a *AnnotationSpec) hasObjects() bool { return len(a.Files) > 0 }
@@ -178,6 +180,9 @@ func (o *ImageOptions) addAnnotations(m map[string]any, s *imageSource) {
 	a := &o.Annotations
 	if a.hasObjects() {
 		m[optionAnnotations], m[optionMinVisibility] = s.annotations.format, a.MinVisibility
+		if flags := s.annotations.flags; flags != (annotation.Flags{}) {
+			m["object_flags"] = fmt.Sprintf("crowd %t, truncated %t", flags.Crowd, flags.Truncated)
+		}
 		m["instance_masks"], m[optionDropEmpty], m["keep_unannotated"] = a.InstanceMasks, a.DropEmpty, a.KeepUnannotated
 	}
 	if o.movesCarried(s.carried) {

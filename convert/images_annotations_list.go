@@ -176,7 +176,7 @@ func (o *ImageOptions) missingImage(image *annotation.Image) *setdir.BadSample {
 		return o.badAnnotation(image.Name, annotation.Fault{Source: image.Source, Reason: image.Unreadable})
 	}
 	return &setdir.BadSample{
-		Key: jsontext.Readable(image.Name), Source: jsontext.Readable(image.Source), Stage: "read",
+		Key: jsontext.Readable(image.Name), Source: jsontext.Readable(image.Source), Line: image.Line, Stage: "read",
 		Reason: "annotated, and no image of this name is in the source",
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/annotation/coco"
+	"github.com/tfrec/tfrec/internal/annotation/csvboxes"
 	"github.com/tfrec/tfrec/internal/annotation/kitti"
 	"github.com/tfrec/tfrec/internal/annotation/labelme"
 	"github.com/tfrec/tfrec/internal/annotation/voc"
@@ -21,7 +22,7 @@ import (
 
 // annotationReaders read the files of each format.
 var annotationReaders = map[string]func(ctx context.Context, path string, o annotation.Options) (*annotation.Set, error){
-	"coco": coco.Read, "voc": voc.Read, "yolo": yolo.Read, "kitti": kitti.Read, "labelme": labelme.Read,
+	"coco": coco.Read, "csv": csvboxes.Read, "voc": voc.Read, "yolo": yolo.Read, "kitti": kitti.Read, "labelme": labelme.Read,
 }
 
 // annotations are the objects of all AnnotationSpec.Files.
@@ -33,6 +34,7 @@ type annotations struct {
 	// known.
 	keypoints annotation.Keypoints
 	flip      []int
+	flags     annotation.Flags // of all sets
 }
 
 // readAnnotations reads AnnotationSpec.Files.
@@ -53,6 +55,8 @@ func (o *ImageOptions) readAnnotations(ctx context.Context) (*annotations, error
 			return nil, fmt.Errorf("%s: %s is %s, and %s %s: want one format", optname.AnnotationSpecFiles, o.Annotations.Files[0].Path, a.format, f.Path, set.Format)
 		}
 		a.sets = append(a.sets, set)
+		a.flags.Crowd = a.flags.Crowd || set.Flags.Crowd
+		a.flags.Truncated = a.flags.Truncated || set.Flags.Truncated
 	}
 	a.nameSources(o.Annotations.Files)
 	if err := a.mergeClasses(); err != nil {
@@ -78,10 +82,10 @@ func (o *ImageOptions) readAnnotations(ctx context.Context) (*annotations, error
 	return a, nil
 }
 
-// nameSources tells several files of COCO apart in the ledger, which often have one name in the
+// nameSources tells several files of COCO or tables apart in the ledger, which often have one name in the
 // directories of splits.
 func (a *annotations) nameSources(files []AnnotationFile) {
-	if a.format != "coco" || len(files) < 2 {
+	if !annotation.IsFile(a.format) || len(files) < 2 {
 		return
 	}
 	paths := make([]string, len(files))

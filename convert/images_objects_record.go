@@ -38,6 +38,12 @@ func (o *ImageOptions) objectKeys(a *annotations) []string {
 	case "kitti":
 		keys = []string{objects.KeyTruncated}
 	}
+	if a.flags.Crowd {
+		keys = append(keys, objects.KeyCrowd)
+	}
+	if a.flags.Truncated {
+		keys = append(keys, objects.KeyTruncated)
+	}
 	if a.keypoints.Count > 0 {
 		keys = append(keys, objects.KeyKeypointNum, objects.KeyKeypointVisibility, objects.KeyKeypointX, objects.KeyKeypointY)
 	}

@@ -1,5 +1,5 @@
 // Package annotation reads the annotated objects of images from COCO, Pascal VOC, YOLO, KITTI and
-// LabelMe files, as one model.
+// LabelMe files and from CSV tables, as one model.
 //
 // A format is a package below this one. Each gives a [Set], whose images are then found by name
 // among those of a source ([Set.Match]).
@@ -21,7 +21,7 @@ type Class struct {
 
 // Set is the contents of a file or a directory of annotations.
 type Set struct {
-	// Format is the format's name: "coco", "voc", "yolo", "kitti" or "labelme".
+	// Format is the format's name: "coco", "csv", "voc", "yolo", "kitti" or "labelme".
 	Format string
 	// Classes are all classes, by ID, also those without objects.
 	Classes []Class
@@ -33,9 +33,20 @@ type Set struct {
 	Keypoints Keypoints
 	// Unused are the members of annotations that are not kept.
 	Unused Fields
+	// Flags are the flags of objects that a table ("csv") has columns for.
+	Flags Flags
 	// Faults are the annotations that belong to no image of Images, in the order of the input.
 	Faults []Fault
 }
+
+// Flags says which flags annotations state.
+type Flags struct {
+	Crowd, Truncated bool
+}
+
+// IsFile reports whether annotations of a format are a file for all images, which has their names, and
+// not a directory with a file for each.
+func IsFile(format string) bool { return format == "coco" || format == "csv" }
 
 // Image is the annotations of one image.
 type Image struct {
@@ -44,6 +55,8 @@ type Image struct {
 	Name string
 	// Source is the file that they are in, below the path that was read, for the ledger.
 	Source string
+	// Line is the first line in Source that names the image, from 1; 0 if lines do not count.
+	Line int64
 	// ID is the image's own id, such as that of COCO; "" if there is none.
 	ID string
 	// Width and Height are the size that is stated, in pixels; 0 if none is.

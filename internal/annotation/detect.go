@@ -26,8 +26,8 @@ const (
 	maxDepth = 64 // of lists and objects in JSON
 )
 
-// Detect returns the format of annotations: "coco" for a .json file, which may be compressed, and for
-// a directory "voc" with .xml files, "labelme" with .json files that have shapes, "kitti" with .txt
+// Detect returns the format of annotations: "coco" for a .json file and "csv" for a .csv file, which may
+// be compressed, and for a directory "voc" with .xml files, "labelme" with .json files that have shapes, "kitti" with .txt
 // files of 15 or 16 fields a line, and "yolo" with those of numbers, or of nothing with a list of
 // classes ([Directory.ClassLists]). It is an error if a directory has none of these, or several.
 func Detect(ctx context.Context, at string) (string, error) {
@@ -37,10 +37,13 @@ func Detect(ctx context.Context, at string) (string, error) {
 	}
 	if !st.IsDir() {
 		base := strings.ToLower(storage.Base(at))
-		if HasExt(strings.TrimSuffix(strings.TrimSuffix(base, ".gz"), ".zst"), ".json") {
+		switch name := strings.TrimSuffix(strings.TrimSuffix(base, ".gz"), ".zst"); {
+		case HasExt(name, ".json"):
 			return "coco", nil
+		case HasExt(name, ".csv"):
+			return "csv", nil
 		}
-		return "", fmt.Errorf("%s: cannot tell the format of the annotations: want COCO's .json file, or the directory of voc, yolo, kitti or labelme", at)
+		return "", fmt.Errorf("%s: cannot tell the format of the annotations: want COCO's .json file, a .csv table, or the directory of voc, yolo, kitti or labelme", at)
 	}
 	d, err := List(ctx, at, func(base string) bool {
 		return HasExt(base, ".xml") || HasExt(base, ".json") || HasExt(base, ".txt") || IsClassFile(base)
@@ -95,12 +98,12 @@ func (d *Directory) detect(ctx context.Context) (string, error) {
 	}
 	switch {
 	case len(has) == 0:
-		return "", d.Errorf("it has no annotations: want .xml (voc), .json (labelme) or .txt files (yolo, kitti), or the path of COCO's .json file")
+		return "", d.Errorf("it has no annotations: want .xml (voc), .json (labelme) or .txt files (yolo, kitti), or the path of COCO's .json file or of a .csv table")
 	case len(found) == 0:
 		if err := d.refuseCOCO(ctx, files[".json"]); err != nil {
 			return "", err
 		}
-		return "", d.Errorf("cannot tell the format of the annotations from %s: set %s to voc, yolo, kitti or labelme, or give the path of COCO's .json file", strings.Join(has, ", "), optname.AnnotationSpecFormat)
+		return "", d.Errorf("cannot tell the format of the annotations from %s: set %s to voc, yolo, kitti or labelme, or give the path of COCO's .json file or of a .csv table", strings.Join(has, ", "), optname.AnnotationSpecFormat)
 	}
 	return "", d.Errorf("it has annotations of several formats (%s): set %s to one of %s", strings.Join(has, ", "), optname.AnnotationSpecFormat, strings.Join(found, ", "))
 }

@@ -183,11 +183,17 @@ func (m *matcher) ambiguous(r *rivals) error {
 		if im.ID != "" {
 			return fmt.Sprintf("%q (id %s)", im.Name, im.ID)
 		}
+		if IsFile(m.set.Format) {
+			return fmt.Sprintf("%q", im.Name)
+		}
 		return fmt.Sprintf("%q", im.Source)
 	}
 	remedy := "remove one, or arrange the annotations in the directories of the images"
-	if m.set.Format == "coco" {
+	switch m.set.Format {
+	case "coco":
 		remedy = "correct file_name in the annotations"
+	case "csv":
+		remedy = "correct the names in the table"
 	}
 	of, images := r.annotations.first, r.images.first
 	switch {

@@ -16,8 +16,8 @@ import (
 // labels/valid are of images in val, if none are in valid and all such directories have one name.
 // images are paths, as for [Set.Match].
 //
-// COCO's names are those of images, and stay, unless all lack directories: those of
-// train/_annotations.coco.json are of images in train, if the directory has any of them.
+// The names in COCO's files and in tables are those of images, and stay, unless all lack directories:
+// those of train/_annotations.coco.json are of images in train, if the directory has any of them.
 func (s *Set) Within(at string, images []string) {
 	home := s.home(at)
 	if home == "" {
@@ -31,7 +31,7 @@ func (s *Set) Within(at string, images []string) {
 }
 
 // directoryOf returns home if images are in such a directory, in any case, or else the only one that
-// differs in the names of splits; "" if there is none, or none with images of COCO's names.
+// differs in the names of splits; "" if there is none, or none with images of the names in the file.
 func (s *Set) directoryOf(images []string, home string) string {
 	layout, parts := layouts[s.Format].images, strings.Split(home, "/")
 	names := s.bareNames()
@@ -65,9 +65,10 @@ func sameDirectory(a, b string) bool {
 	return strings.EqualFold(a, b) || imagetree.Split(a) != "" && imagetree.Split(a) == imagetree.Split(b)
 }
 
-// bareNames returns COCO's names of images, in lower case; nil for other formats.
+// bareNames returns the names of images in COCO's files and tables, in lower case; nil for other
+// formats.
 func (s *Set) bareNames() map[string]bool {
-	if s.Format != "coco" {
+	if !IsFile(s.Format) {
 		return nil
 	}
 	names := make(map[string]bool, len(s.Images))
@@ -78,10 +79,10 @@ func (s *Set) bareNames() map[string]bool {
 }
 
 // home returns the end of a path that images have too: what follows the directory in which the
-// format keeps annotations, or a split right before it, or at the end of other paths. For COCO it is
-// a split that has the file.
+// format keeps annotations, or a split right before it, or at the end of other paths. For COCO's
+// files and tables it is a split that has the file.
 func (s *Set) home(at string) string {
-	if s.Format == "coco" && slices.ContainsFunc(s.Images, func(im Image) bool { return strings.Contains(im.Name, "/") }) {
+	if IsFile(s.Format) && slices.ContainsFunc(s.Images, func(im Image) bool { return strings.Contains(im.Name, "/") }) {
 		return ""
 	}
 	if l := storage.Parse(at); !l.Remote() {
@@ -91,7 +92,7 @@ func (s *Set) home(at string) string {
 	}
 	parts := strings.Split(strings.TrimRight(at, "/"), "/")
 	last := len(parts) - 1
-	if s.Format == "coco" {
+	if IsFile(s.Format) {
 		last--
 	}
 	if layout := layouts[s.Format].annotations; layout != "" {

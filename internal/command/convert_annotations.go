@@ -13,8 +13,8 @@ import (
 // addObjectFlags adds the flags about the objects on images, and what is done with them: "store".
 func addObjectFlags(fs *pflag.FlagSet, a *convert.AnnotationSpec, do string) {
 	fs.Var(&annotationFiles{a}, "annotations", do+" the objects that the file or directory `[SPLIT=]PATH` draws on images (repeatable)")
-	wordVar(fs, &a.Format, "annotation-format", "auto", "NAME", "format of --annotations: coco, voc, yolo, kitti, labelme or auto (what it looks like)",
-		"auto", "coco", "voc", "yolo", "kitti", "labelme")
+	wordVar(fs, &a.Format, "annotation-format", "auto", "NAME", "format of --annotations: coco, csv, voc, yolo, kitti, labelme or auto (what it looks like)",
+		"auto", "coco", "csv", "voc", "yolo", "kitti", "labelme")
 	fs.BoolVar(&a.InstanceMasks, "instance-masks", false, do+" a mask of each object of --annotations")
 	fs.Float64Var(&a.MinVisibility, "min-visibility", 0, "drop objects of which less than this `SHARE` of their box is left, 0 to 1")
 }

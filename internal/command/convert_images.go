@@ -84,13 +84,14 @@ that FILE lacks is an error.
 
 With --annotations, records have the objects on the images instead of labels: boxes,
 classes and what else the format has, under the keys of TensorFlow's Object
-Detection API, and OUT has label_map.pbtxt. PATH is a JSON file of COCO, or a
-directory of VOC XML, YOLO or KITTI text or LabelMe JSON files, found by the paths of
-the images without their extensions, or by their names alone where these differ. Boxes
-and masks follow every resize and augmentation. Images that no PATH lists are skipped
-and counted; annotations that cannot be used are listed in OUT/errors.jsonl. --masks
-adds a mask with the class of each pixel; for masks in RGB, the classes are the lines of
-labelmap.txt in DIR or next to it, from 0.
+Detection API, and OUT has label_map.pbtxt. PATH is a JSON file of COCO, a CSV
+table with a box in each row (as of TensorFlow's tutorials, Roboflow, Open Images or
+RetinaNet), or a directory of VOC XML, YOLO or KITTI text or LabelMe JSON files, found by
+the paths of the images without their extensions, or by their names alone where these
+differ. Boxes and masks follow every resize and augmentation. Images that no PATH lists
+are skipped and counted; annotations that cannot be used are listed in OUT/errors.jsonl.
+--masks adds a mask with the class of each pixel; for masks in RGB, the classes are the
+lines of labelmap.txt in DIR or next to it, from 0.
 
 JPEG, PNG, GIF (first frame), BMP, WebP and TIFF are read, recognised by content.
 Damaged images are listed in OUT/errors.jsonl; --max-errors says how many are
