@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -180,9 +179,6 @@ func (o *ImageOptions) addAnnotations(m map[string]any, s *imageSource) {
 	a := &o.Annotations
 	if a.hasObjects() {
 		m[optionAnnotations], m[optionMinVisibility] = s.annotations.format, a.MinVisibility
-		if flags := s.annotations.flags; flags != (annotation.Flags{}) {
-			m["object_flags"] = fmt.Sprintf("crowd %t, truncated %t", flags.Crowd, flags.Truncated)
-		}
 		m["instance_masks"], m[optionDropEmpty], m["keep_unannotated"] = a.InstanceMasks, a.DropEmpty, a.KeepUnannotated
 	}
 	if o.movesCarried(s.carried) {

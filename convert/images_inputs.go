@@ -37,6 +37,9 @@ func (s *imageSource) identity(dst []byte, sample sample, hash string) []byte {
 	if p.mask() != nil && s.colors != nil {
 		dst = append(dst, s.colors.identity...)
 	}
+	if s.annotations != nil {
+		dst = s.annotations.identifyFlags(dst)
+	}
 	if p.annotated() != nil {
 		dst = s.identifyAnnotations(dst, p.annotated())
 	}

@@ -3,6 +3,7 @@ package convert
 import (
 	"bytes"
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"image"
@@ -21,6 +22,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/annotation/annotationtest"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/setdir"
@@ -78,7 +80,7 @@ var trialPolicies = []struct {
 func newObjectsTrial(t *testing.T, r *rand.Rand) *conversionTrial {
 	x := &objectsTrial{conversionTrial: newTrial(t, r), files: map[string]*annotatedFile{}}
 	c := x.conversionTrial
-	x.format = []string{"coco", "voc", "yolo", "kitti", "labelme"}[r.IntN(5)]
+	x.format = []string{"coco", "voc", "yolo", "kitti", "labelme", "csv"}[r.IntN(6)]
 	x.archive = []string{"", "", "", ".tar", ".zip", ".tar.gz"}[r.IntN(6)]
 	x.regions = r.IntN(2) == 0 && (x.format == "coco" || x.format == "labelme")
 	x.masks = r.IntN(3) == 0
@@ -154,8 +156,11 @@ func (x *objectsTrial) drawOptions() {
 
 // part is the file or directory of annotations of a split.
 func (x *objectsTrial) part(split string) string {
-	if x.format == "coco" {
+	switch x.format {
+	case "coco":
 		return filepath.Join(x.annotations(), split+".json")
+	case "csv":
+		return filepath.Join(x.annotations(), split+".csv")
 	}
 	return filepath.Join(x.annotations(), split)
 }
@@ -198,7 +203,7 @@ func (x *objectsTrial) change() {
 	case r.IntN(2) == 0:
 		f.bare = !f.bare
 	default:
-		f.unreadable = !f.unreadable && x.format != "coco"
+		f.unreadable = !f.unreadable && !annotation.IsFile(x.format)
 	}
 	x.say("%s: %+v", name, x.files[name])
 	x.writeImage(name)
@@ -288,9 +293,9 @@ func (x *objectsTrial) writeImage(name string) {
 
 // writeAnnotations writes those of an image, or, with COCO, of all.
 func (x *objectsTrial) writeAnnotations(name string) {
-	if x.format == "coco" {
+	if whole := map[string]func(split string) []byte{"coco": x.coco, "csv": x.csv}[x.format]; whole != nil {
 		for _, split := range append([]string{"all"}, x.splits...) {
-			x.save(x.part(split), x.coco(split))
+			x.save(x.part(split), whole(split))
 		}
 		return
 	}
@@ -331,6 +336,39 @@ func (x *objectsTrial) coco(split string) []byte {
 		}
 	}
 	return cocoOf(drawings, more...)
+}
+
+// csv returns the table of a split.
+func (x *objectsTrial) csv(split string) []byte {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	write := func(fields ...any) {
+		row := make([]string, len(fields))
+		for i, v := range fields {
+			row[i] = fmt.Sprint(v)
+		}
+		_ = w.Write(row) // of a buffer
+	}
+	write("filename", "width", "height", "class", "xmin", "ymin", "xmax", "ymax")
+	for _, name := range slices.Sorted(maps.Keys(x.files)) {
+		f := x.files[name]
+		if f.bare || x.splitOf(name) != split {
+			continue
+		}
+		width, height, _ := f.annotated(image.Rectangle{})
+		if len(f.rects) == 0 && f.broken == 0 {
+			write(name, width, height, "", "", "", "", "")
+		}
+		for i := range f.broken {
+			write(name, width, height, "hue0", 500*(i%2), 1, 505*(i%2), 5)
+		}
+		for _, r := range f.rects {
+			_, _, box := f.annotated(r.box)
+			write(name, width, height, fmt.Sprint("hue", r.class), box.Min.X, box.Min.Y, box.Max.X, box.Max.Y)
+		}
+	}
+	w.Flush()
+	return b.Bytes()
 }
 
 func (f *annotatedFile) voc() string {

@@ -67,8 +67,8 @@ func TestDetect(t *testing.T) {
 	if got, err := Detect(t.Context(), filepath.Join(above, "train/labels")); got != "yolo" {
 		t.Errorf("a list of classes above: %q, %v", got, err)
 	}
-	dir := write(t, "a.json", "", "b.JSON.gz", "", "c.json.zst", "", "d.xml", "", "e.gz", "")
-	for name, want := range map[string]string{"a.json": "coco", "b.JSON.gz": "coco", "c.json.zst": "coco", "d.xml": "", "e.gz": "", "none": ""} {
+	dir := write(t, "a.json", "", "b.JSON.gz", "", "c.json.zst", "", "d.xml", "", "e.gz", "", "f.csv", "", "g.CSV.gz", "")
+	for name, want := range map[string]string{"a.json": "coco", "b.JSON.gz": "coco", "c.json.zst": "coco", "f.csv": "csv", "g.CSV.gz": "csv", "d.xml": "", "e.gz": "", "none": ""} {
 		if got, err := Detect(t.Context(), filepath.Join(dir, name)); got != want || (err == nil) != (want != "") {
 			t.Errorf("%s: %q, %v, want %q", name, got, err, want)
 		}

@@ -73,6 +73,8 @@ func TestMatch(t *testing.T) {
 		{what: "removed, with more directories of the same names elsewhere", format: "voc", names: "x/a/train/1.xml", images: "a/train/2.jpg b/train/1.jpg", of: []int{-1, -1}, missing: []int{0}},
 		{what: "an image that is left over", format: "voc", names: "train/1.xml 1.xml", images: "train/1.jpg val/1.jpg", err: `cannot tell whether the annotations "1.xml" are of the image "val/1.jpg": they fit others`},
 		{what: "two images that are left over", format: "voc", names: "train/1.xml 1.xml", images: "train/1.jpg val/1.jpg z/1.jpg", err: `"1.xml" are of: "val/1.jpg" or "z/1.jpg"; remove one`},
+		{what: "a table's ids", format: "csv", names: "00a 00b", images: "train/00a.jpg train/00b.png", of: []int{0, 1}},
+		{what: "a table's advice", format: "csv", names: "1.jpg", images: "a/1.jpg b/1.jpg", err: `the annotations "1.jpg" are of: "a/1.jpg" or "b/1.jpg"; correct the names in the table`},
 		{what: "COCO's advice", format: "coco", names: "1.jpg", images: "a/1.jpg b/1.jpg", err: `"a/1.jpg" or "b/1.jpg"; correct file_name`},
 		{what: "KITTI", format: "kitti", names: "training/label_2/1.txt", images: "testing/image_2/1.png training/image_2/1.png", of: []int{-1, 0}},
 	} {

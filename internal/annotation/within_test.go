@@ -30,6 +30,8 @@ func TestWithin(t *testing.T) {
 		{what: "COCO, an image that was removed", format: "coco", at: "s3://b/train/a.json", names: "1.jpg 2.jpg", images: "train/1.jpg val/2.jpg", of: []int{0, -1}},
 		{what: "COCO in the directory of another split", format: "coco", at: "ds/train/a.json", names: "1.jpg 2.jpg", images: "train/3.jpg val/1.jpg val/2.jpg", of: []int{-1, 0, 1}},
 		{what: "COCO in no split", format: "coco", at: "ds/annotations/a.json", names: "1.jpg", images: "val/1.jpg", of: []int{0}},
+		{what: "a table as Roboflow writes it", format: "csv", at: "ds/valid/_annotations.csv", names: "1.jpg 2.jpg", images: "train/1.jpg val/1.jpg val/2.jpg", of: []int{-1, 0, 1}},
+		{what: "a table with directories", format: "csv", at: "ds/train/a.csv", names: "val/1.jpg", images: "train/1.jpg val/1.jpg", of: []int{-1, 0}},
 		{what: "COCO with directories", format: "coco", at: "ds/train/a.json", names: "val/1.jpg 2.jpg", images: "train/1.jpg train/3.jpg val/1.jpg val/2.jpg", of: []int{-1, -1, 0, 1}},
 	} {
 		s, images := setOf(c.format, strings.Fields(c.names)...), strings.Fields(c.images)
