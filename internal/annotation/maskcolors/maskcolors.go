@@ -73,7 +73,7 @@ func Find(ctx context.Context, masks storage.Location) (at storage.Location, fou
 
 // ErrKind is the error of Read for a file whose first line is no class with a color, as that of the
 // label maps of other tools, which have the same name.
-var ErrKind = errors.New("it is no list of colors: " + wantLine)
+var ErrKind = errors.New("it is not a list of colors: " + wantLine)
 
 // Read reads a list. Errors name the file and the line.
 func Read(ctx context.Context, at storage.Location) (*List, error) {
@@ -117,7 +117,7 @@ func parse(data []byte) (l *List, line int64, err error) {
 }
 
 // wantLine is what errors say of lines.
-const wantLine = "want lines NAME:R,G,B:PARTS:ACTIONS, such as cat:128,0,0::"
+const wantLine = "want lines NAME:R,G,B:PARTS:ACTIONS, such as cat:128,0,0:: for a class cat"
 
 // parser collects the lines of a list.
 type parser struct {

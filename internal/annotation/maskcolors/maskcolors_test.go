@@ -56,7 +56,7 @@ func TestReadErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                       ": it lists no class: want lines",
 		"# only\n\n":                             ": it lists no class",
-		"cat":                                    ":1: it is no list of colors: want lines NAME:R,G,B",
+		"cat":                                    ":1: it is not a list of colors: want lines NAME:R,G,B",
 		"a:1,2,3::\ncat":                         ":2: want lines",
 		"a:1,2,3:::\n":                           ":1: want lines",
 		"#\n\ncat:::":                            `:3: the color is "": want three numbers`,
