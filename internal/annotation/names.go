@@ -19,18 +19,8 @@ type Names struct {
 	unused Fields
 }
 
-// Unused notes a member of an annotation that is not kept, with its value as JSON.
-func (n *Names) Unused(name string, value []byte) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.unused == nil {
-		n.unused = Fields{}
-	}
-	n.unused.Add([]byte(name), value)
-}
-
-// AllUnused notes members of annotations that are not kept.
-func (n *Names) AllUnused(fields Fields) {
+// Unused notes members of annotations that are not kept.
+func (n *Names) Unused(fields Fields) {
 	if len(fields) == 0 {
 		return
 	}

@@ -81,7 +81,7 @@ func parse(im *annotation.Image, data []byte, names *annotation.Names) error {
 			}
 		}
 	}
-	names.AllUnused(unused)
+	names.Unused(unused)
 	return nil
 }
 

@@ -46,6 +46,7 @@ type file struct {
 	found     bool // its shapes
 	points    []float64
 	late      map[int]*parts // of some objects, until the size of the image is known
+	unused    annotation.Fields
 }
 
 func (p *parser) parse(im *annotation.Image, data []byte) error {
@@ -53,7 +54,8 @@ func (p *parser) parse(im *annotation.Image, data []byte) error {
 	if err != nil {
 		return err
 	}
-	f := file{parser: p, Cursor: jsonscan.Cursor{Data: text}, im: im}
+	f := file{parser: p, Cursor: jsonscan.Cursor{Data: text}, im: im, unused: annotation.Fields{}}
+	defer func() { f.names.Unused(f.unused) }()
 	switch err := f.members(f.member); {
 	case err != nil:
 		return fmt.Errorf("it cannot be read: %w", err)
@@ -124,7 +126,7 @@ func (f *file) member(name string) error {
 	case "imageHeight":
 		f.im.Height = annotation.Side(f.Data[at:f.At])
 	case "flags":
-		f.names.Unused(name, f.Data[at:f.At])
+		f.unused.Add([]byte(name), f.Data[at:f.At])
 	}
 	return nil
 }

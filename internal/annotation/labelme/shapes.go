@@ -134,7 +134,7 @@ func (f *file) shape() (s shape, err error) {
 		default:
 			at := f.At
 			f.Skip(maxDepth)
-			f.names.Unused(name, f.Data[at:f.At])
+			f.unused.Add([]byte(name), f.Data[at:f.At])
 		}
 		return err
 	}); err != nil {
