@@ -49,9 +49,8 @@ type ImageSpec struct {
 	// Size of the images, in pixels: the shorter side becomes Size and the longer one is cropped to
 	// its middle. Use Resize for anything else.
 	Size int
-	// Resize brings all images to one size. Its Fit is Stretch, Crop or
-	// Pad, or Square is set, all without NoUpscale. Default: Square of Size, bilinear, with
-	// antialias.
+	// Resize brings all images to one size. Its Fit is Stretch, Crop or Pad, or Square is set, all
+	// without NoUpscale. Default: Square of Size, bilinear, with antialias.
 	Resize augment.ResizeSpec
 	// Channels is 3 for RGB or 1 for grayscale. Default: 3.
 	Channels int
@@ -126,11 +125,11 @@ type ImageSpec struct {
 	// move like masks of MaskKey, with 0 outside of the image; of an object whose box is in the image,
 	// no pixel may be left. An object that is in the batch without its mask, or with one of another
 	// size, is an error of the record. Keypoints of the spec adds "image/object/keypoint/x", "y" and
-	// "visibility", which move too: in an image that the Policy mirrors, the left eye is the right one, as
-	// KeypointFlip or "image/object/keypoint/text" says; it is an error of the record if neither does.
-	// So are objects with another number of keypoints. Labels of images are then read only if LabelKey is set. With
-	// Mix.MixUp an image has its own objects, then those of the one before it; CutMix is an error,
-	// and so are Steps. Default: nil, without objects.
+	// "visibility", which move too: in an image that the Policy mirrors, left and right keypoints change
+	// places as KeypointFlip or "image/object/keypoint/text" says; it is an error of the record if
+	// neither does, or if an object has another number of keypoints. Labels of images are then read
+	// only if LabelKey is set. With Mix.MixUp an image has its own objects, then those of the one before
+	// it; CutMix is an error, and so are Steps. Default: nil, without objects.
 	Objects *columns.ObjectSpec
 	// Columns are further features, such as several labels or a text. They are parsed as by
 	// [ParseColumns]; a record that does not match them is an error. They are as stored: only those

@@ -2,10 +2,33 @@ package reader
 
 import (
 	"context"
+	"io"
+	"math/rand/v2"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/tfrec/tfrec/internal/torture"
+	"github.com/tfrec/tfrec/tfrecord"
 )
+
+// running is a stream of records or elements.
+type running interface {
+	receive() error
+	Close() error
+}
+
+type stream[T any] interface {
+	Next() (T, error)
+	Close() error
+}
+
+type received[T any] struct{ stream[T] }
+
+func (r received[T]) receive() error {
+	_, err := r.Next()
+	return err
+}
 
 // slowTime is how long the functions of these tests wait for a record.
 const slowTime = 20 * time.Millisecond
@@ -14,33 +37,26 @@ const slowTime = 20 * time.Millisecond
 // after the calls under way. As many workers as were asked for call it at a time, whatever the
 // Parallelism is.
 func TestSlowFunctions(t *testing.T) {
-	dir := writeSet(t, Options{}, 2000)
+	set := writeSet(t, Options{}, 2000)
 	wait := func() { time.Sleep(slowTime) }
 	remake := func(dst []byte, r Record) ([]byte, error) { wait(); return append(dst, r.Data...), nil }
 	number := func(r Record) (int64, error) { return r.Number, nil }
-	type next func() error
-	records := func(of func(Pipe) Pipe) func(ctx context.Context, p Pipe) (next, func() error, error) {
-		return func(ctx context.Context, p Pipe) (next, func() error, error) {
+	records := func(of func(Pipe) Pipe) func(context.Context, Pipe) (running, error) {
+		return func(ctx context.Context, p Pipe) (running, error) {
 			s, err := of(p).Start(ctx)
-			if err != nil {
-				return nil, nil, err
-			}
-			return func() error { _, err := s.Next(); return err }, s.Close, nil
+			return received[Record]{s}, err
 		}
 	}
-	elements := func(of func(Pipe) Flow[int64]) func(ctx context.Context, p Pipe) (next, func() error, error) {
-		return func(ctx context.Context, p Pipe) (next, func() error, error) {
+	elements := func(of func(Pipe) Flow[int64]) func(context.Context, Pipe) (running, error) {
+		return func(ctx context.Context, p Pipe) (running, error) {
 			s, err := of(p).Start(ctx)
-			if err != nil {
-				return nil, nil, err
-			}
-			return func() error { _, err := s.Next(); return err }, s.Close, nil
+			return received[int64]{s}, err
 		}
 	}
 	for _, c := range []struct {
 		name    string
 		workers int // calls at a time
-		start   func(ctx context.Context, p Pipe) (next, func() error, error)
+		start   func(context.Context, Pipe) (running, error)
 	}{
 		{"Filter", 1, records(func(p Pipe) Pipe {
 			return p.Filter("f", func(Record) (bool, error) { wait(); return true, nil })
@@ -65,14 +81,14 @@ func TestSlowFunctions(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				began := time.Now()
-				next, closeAll, err := c.start(ctx, dir.Records())
+				s, err := c.start(ctx, set.Records())
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer closeAll()
+				defer s.Close()
 				receive := func(n int) time.Duration {
 					for range n {
-						if err := next(); err != nil {
+						if err := s.receive(); err != nil {
 							t.Fatal(err)
 						}
 					}
@@ -88,12 +104,67 @@ func TestSlowFunctions(t *testing.T) {
 				}
 				began = time.Now()
 				cancel()
-				for next() == nil {
+				for s.receive() == nil {
 				}
 				if took := time.Since(began); took > 5*slowTime/2 {
 					t.Errorf("the end of the context is seen after %v", took)
 				}
 			})
+		})
+	}
+}
+
+// Filters that hand on parts of blocks, since some calls take long, give the records of any others, and
+// each State continues with the next of them, also across records that are skipped.
+func TestSlowFiltersResume(t *testing.T) {
+	for _, seed := range torture.Sample(t, 8, torture.Seeds(40, 400)) {
+		r := rand.New(rand.NewPCG(seed, 52))
+		set := open(t, writeShards(t, tfrecord.None, 1+r.IntN(40), r.IntN(40)), Options{SkipBad: SkipBad{Share: 1}})
+		slow, bad := 2+r.Uint64N(8), 2+r.Uint64N(8)
+		keep := func(name string, wait bool) func(Record) (bool, error) {
+			return func(rec Record) (bool, error) {
+				h := key(seed, uint64(len(name)), uint64(rec.File), uint64(rec.Number))
+				if wait && h%slow == 0 {
+					time.Sleep(2 * patienceTime)
+				}
+				if h>>8%bad == 0 {
+					return false, errBadRecord
+				}
+				return h>>16%3 > 0, nil
+			}
+		}
+		build := func(wait bool) Pipe {
+			p := set.Interleave(2, 3)
+			for _, name := range []string{"first", "second"} {
+				p = p.Filter(name, keep(name, wait))
+			}
+			if seed%2 == 0 {
+				p = p.Shuffle(5)
+			}
+			return p.Repeat(2)
+		}
+		synctest.Test(t, func(t *testing.T) {
+			want := idsOf(t, build(false))
+			s, err := build(true).Start(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { s.Close() }()
+			for i, id := range want {
+				if r.IntN(3) == 0 {
+					state := through(t, s.State())
+					s.Close()
+					if s, err = build(true).Resume(t.Context(), state); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if rec, err := s.Next(); err != nil || idOf(rec) != id {
+					t.Fatalf("seed %d, record %d of %d: number %d of file %d, %v; want %#x", seed, i, len(want), rec.Number, rec.File, err, id)
+				}
+			}
+			if _, err := s.Next(); err != io.EOF {
+				t.Fatalf("seed %d: after all records: %v", seed, err)
+			}
 		})
 	}
 }

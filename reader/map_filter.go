@@ -38,17 +38,9 @@ type filter struct {
 
 func (f *filter) start(ctx context.Context, epoch int64, at position) error {
 	f.drop()
-	own, up := at.pop()
-	lead, bad := int64(0), skipCount{}
-	if at != nil {
-		var ok bool
-		if len(own) != 1+tallyWords || own[0] < 0 || own[0] > maxLead {
-			return errPosition(f.name)
-		}
-		if bad, ok = tallyOf(own[1:]); !ok {
-			return errPosition(f.name)
-		}
-		lead = own[0]
+	lead, bad, up, err := at.popLead(f.name)
+	if err != nil {
+		return err
 	}
 	f.run.setTally(&f.bad, bad)
 	f.ctx, f.lead = ctx, lead

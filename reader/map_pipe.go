@@ -70,17 +70,9 @@ const maxLead = 1 << 32
 
 func (x *mapStage) start(ctx context.Context, epoch int64, at position) error {
 	x.stop()
-	own, before := at.pop()
-	lead, bad := int64(0), skipCount{}
-	if at != nil {
-		var ok bool
-		if len(own) != 1+tallyWords || own[0] < 0 || own[0] > maxLead {
-			return errPosition(x.name)
-		}
-		if bad, ok = tallyOf(own[1:]); !ok {
-			return errPosition(x.name)
-		}
-		lead = own[0]
+	lead, bad, before, err := at.popLead(x.name)
+	if err != nil {
+		return err
 	}
 	x.run.setTally(&x.bad, bad)
 	x.err = nil

@@ -74,10 +74,7 @@ func openWorkers[T any](ctx context.Context, p Pipe, from origin, plan func(*run
 	n, most := spec.workers, spec.workers
 	auto := n <= 0
 	if auto {
-		most = cap(stream.run.tokens) + spec.waiting
-		if spec.waits {
-			most = max(most, mostWaiting)
-		}
+		most = stream.run.mostWorkers(spec.waits) + spec.waiting
 		n = min(most, runtime.GOMAXPROCS(0)+spec.waiting)
 	}
 	depth := 1

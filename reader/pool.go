@@ -37,12 +37,9 @@ type job[T any] struct {
 // are worked on.
 func newPool[T any](r *run, name string, o MapOptions, spare int, work func(*T) error) *pool[T] {
 	p := &pool[T]{run: r, work: work, waits: o.waits(r.set.opts.Parallelism)}
-	chosen := r.set.opts.Parallelism
-	if p.waits && o.Workers == 0 {
-		chosen = max(chosen, mostWaiting)
-	}
-	p.queue = newQueue[*job[T]](r, name, max(o.Workers, chosen)+spare)
-	p.gate, p.most = r.workers(p.queue.stats, o.Workers, chosen)
+	most := r.mostWorkers(p.waits && o.Workers == 0)
+	p.queue = newQueue[*job[T]](r, name, max(o.Workers, most)+spare)
+	p.gate, p.most = r.workers(p.queue.stats, o.Workers, most)
 	return p
 }
 

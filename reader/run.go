@@ -133,6 +133,14 @@ func (r *run) acquire(ctx context.Context) bool {
 
 func (r *run) release() { <-r.tokens }
 
+// mostWorkers is the limit of the automatic choice of the workers of a stage.
+func (r *run) mostWorkers(waits bool) int {
+	if waits {
+		return max(r.set.opts.Parallelism, mostWaiting)
+	}
+	return r.set.opts.Parallelism
+}
+
 // admit waits for a token to work, unless the work waits itself; false if ctx ends first.
 func (r *run) admit(ctx context.Context, waits bool) bool {
 	if waits {

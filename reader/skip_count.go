@@ -56,6 +56,24 @@ func tallyOf(w []int64) (skipCount, bool) {
 	return skipCount{[2]int32{int32(w[0]), int32(w[2])}, [2]int64{w[1], w[3]}}, true
 }
 
+// popLead removes the section of a stage that passes records of the stage before on: how many of them
+// are between that stage's position and that of a block, and the skip count before it. Both are none at
+// the beginning.
+func (p position) popLead(name string) (lead int64, bad skipCount, before position, err error) {
+	own, before := p.pop()
+	if own == nil {
+		return 0, skipCount{}, before, nil
+	}
+	ok := len(own) == 1+tallyWords && own[0] >= 0 && own[0] <= maxLead
+	if ok {
+		bad, ok = tallyOf(own[1:])
+	}
+	if !ok {
+		return 0, skipCount{}, nil, errPosition(name)
+	}
+	return own[0], bad, before, nil
+}
+
 // tallies are the skip counts of all stages, which share the limit of an epoch.
 type tallies struct {
 	all     []*skipCount
