@@ -2,7 +2,6 @@ package convert
 
 import (
 	"encoding/binary"
-	"fmt"
 	"iter"
 	"math"
 	"path"
@@ -167,15 +166,6 @@ func (s *imageSource) identifyAnnotations(dst []byte, image *annotation.Image) [
 	dst = s.appendAnnotations(dst, image)
 	sum := xxh3.Hash128(dst[begin:]).Bytes()
 	return append(dst[:begin], sum[:]...)
-}
-
-// identifyFlags appends which flags all records have because a table has columns for them; nothing if
-// it has none.
-func (a *annotations) identifyFlags(dst []byte) []byte {
-	if a.flags == (annotation.Flags{}) {
-		return dst
-	}
-	return fmt.Appendf(dst, "crowd %t, truncated %t;", a.flags.Crowd, a.flags.Truncated)
 }
 
 // identifyNames appends the hash of what the ledger says of an image's annotations that cannot be

@@ -33,12 +33,9 @@ func (s *imageSource) identity(dst []byte, sample sample, hash string) []byte {
 		dst = binary.AppendUvarint(dst, uint64(len(row.features)))
 		dst = append(dst, row.features...)
 	}
-	dst = append(dst, s.pointsHash...)
+	dst = append(dst, s.allIdentity...)
 	if p.mask() != nil && s.colors != nil {
 		dst = append(dst, s.colors.identity...)
-	}
-	if s.annotations != nil {
-		dst = s.annotations.identifyFlags(dst)
 	}
 	if p.annotated() != nil {
 		dst = s.identifyAnnotations(dst, p.annotated())

@@ -43,13 +43,25 @@ func (a *annotations) joinKeypoints(files []AnnotationFile) error {
 	return nil
 }
 
-// identifyKeypoints returns a hash of what all records have of the keypoints of annotations; nil
-// without keypoints.
-func (s *imageSource) identifyKeypoints() []byte {
+// identifyAll returns what identifies the features that annotations give all records: a hash of their
+// keypoints, and which flags a table has columns for; nil without both.
+func (s *imageSource) identifyAll() (b []byte) {
 	a := s.annotations
-	if a == nil || a.keypoints.Count == 0 {
+	if a == nil {
 		return nil
 	}
+	if a.keypoints.Count > 0 {
+		b = s.hashKeypoints()
+	}
+	if a.flags != (annotation.Flags{}) {
+		b = fmt.Appendf(b, "crowd %t, truncated %t;", a.flags.Crowd, a.flags.Truncated)
+	}
+	return b
+}
+
+// hashKeypoints hashes what all records have of keypoints.
+func (s *imageSource) hashKeypoints() []byte {
+	a := s.annotations
 	b := binary.AppendUvarint(nil, uint64(a.keypoints.Count))
 	for _, name := range a.keypoints.Names {
 		b = binary.AppendUvarint(b, uint64(len(name)))

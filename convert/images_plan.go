@@ -41,7 +41,7 @@ type imageSource struct {
 	features    []manifest.Feature
 	annotations *annotations     // nil without AnnotationSpec.Files
 	objectKeys  []string         // of their lists, besides those of all
-	pointsHash  []byte           // of what all records have of keypoints; nil without
+	allIdentity []byte           // of what annotations give all records: see identifyAll
 	masks       *imageTree       // nil without AnnotationSpec.Masks
 	colors      *maskColors      // of RGB masks; nil without a list of them
 	carried     *carriedFeatures // of TFRecords; nil for other sources
@@ -74,7 +74,7 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *previ
 	if l.annotations != nil {
 		s.labels, s.objectKeys = l.annotations.labels(), o.objectKeys(l.annotations)
 	}
-	s.pointsHash = s.identifyKeypoints()
+	s.allIdentity = s.identifyAll()
 	o.noteMirrors(l)
 	if l.synsets != nil {
 		s.synsets = append(make([]string, o.Labels.Offset), l.synsets...)
