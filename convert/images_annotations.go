@@ -38,7 +38,7 @@ type AnnotationSpec struct {
 	// Masks is a directory with a mask for each image, of the same name but for the extension: a
 	// PNG, grayscale with up to 8 bits a sample or with a palette, whose samples are the classes of
 	// pixels; or RGB with 8 bits a sample and no transparency, if labelmap.txt, as CVAT writes it, is
-	// in the directory or next to it: the class of a color is then the number of its line, from 0,
+	// in the directory or next to it: the class of a colour is then the number of its line, from 0,
 	// comments left out. Records then have a mask of the size of the stored image. Default: none.
 	Masks string
 	// MaskFill is the class of pixels of Masks that are outside of the image. Default: 255.

@@ -164,7 +164,7 @@ func (s *imageSource) decodeMask(m *sampleWork, p *placement, mask *imageFile) (
 	if s.colors != nil && masks.IsRGB(info) {
 		err = s.colors.table.Decode(s.codec, &m.drawn, m.maskFile)
 	} else if _, err = s.codec.DecodeMask(&m.drawn, m.maskFile); err != nil && !info.Mask && s.masks != nil {
-		err = fmt.Errorf("%w, or RGB with 8 bits a sample and no transparency, with the colors of classes in %s, in the directory of masks or next to it", err, maskcolors.File)
+		err = fmt.Errorf("%w, or RGB with 8 bits a sample and no transparency, with the colours of classes in %s, in the directory of masks or next to it", err, maskcolors.File)
 	}
 	if err != nil {
 		return 0, 0, fmt.Errorf("mask %s: %w", jsontext.Readable(mask.path), err)

@@ -23,10 +23,10 @@ type maskColors struct {
 	at       storage.Location // of the list that has them
 	list     *maskcolors.List
 	table    *masks.Colors
-	identity []byte // a hash of the colors, in the order of classes; records have no names
+	identity []byte // a hash of the colours, in the order of classes; records have no names
 }
 
-// readMaskColors reads the colors of AnnotationSpec.Masks; nil if there is no list of them.
+// readMaskColors reads the colours of AnnotationSpec.Masks; nil if there is no list of them.
 func (o *ImageOptions) readMaskColors(ctx context.Context) (*maskColors, error) {
 	if !o.Annotations.hasMasks() {
 		return nil, nil
@@ -68,7 +68,7 @@ func (c *maskColors) note(o *ImageOptions, a *account.Account) {
 	}
 	o.note("the classes of masks in RGB are those of %s: %s", c.at.Path(), strings.Join(says, ", "))
 	if first := c.list.Classes[0]; first.Color != (maskcolors.Color{}) {
-		o.note("the first class of %s, %s, has the color %v: Datumaro instead gives 0 to the class of 0,0,0, which it adds if there is none; move its line to the top for the same classes",
+		o.note("the first class of %s, %s, has the colour %v: Datumaro instead gives 0 to the class of 0,0,0, which it adds if there is none; move its line to the top for the same classes",
 			c.at.Path(), jsontext.Readable(first.Name), first.Color)
 	}
 }

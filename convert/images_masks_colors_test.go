@@ -66,7 +66,7 @@ func (m classMap) rgb(t testing.TB, colors [][3]uint8) []byte {
 	})
 }
 
-// labelMap lists colors as CVAT does.
+// labelMap lists colours as CVAT does.
 func labelMap(colors [][3]uint8) []byte {
 	text := "# label:color_rgb:parts:actions\n"
 	for i, c := range colors {
@@ -75,7 +75,7 @@ func labelMap(colors [][3]uint8) []byte {
 	return []byte(text)
 }
 
-// randomColors draws n different colors, black first.
+// randomColors draws n different colours, black first.
 func randomColors(r *rand.Rand, n int) [][3]uint8 {
 	colors, seen := [][3]uint8{{}}, map[[3]uint8]bool{{}: true}
 	for len(colors) < n {
@@ -97,7 +97,7 @@ func segmentations(t *testing.T, out string) map[string][]byte {
 	return masks
 }
 
-// TestRGBMasks paints random classes in colors: the masks that are stored are those of the classes,
+// TestRGBMasks paints random classes in colours: the masks that are stored are those of the classes,
 // however the images are moved.
 func TestRGBMasks(t *testing.T) {
 	r, codec := rand.New(rand.NewPCG(1, 2)), mustCodec(t)
@@ -157,7 +157,7 @@ func mustCodec(t *testing.T) *augment.Codec {
 	return c
 }
 
-// rgbSet writes images, their masks in three colors, and the list of these, as CVAT does.
+// rgbSet writes images, their masks in three colours, and the list of these, as CVAT does.
 func rgbSet(t *testing.T) (dir string, o ImageOptions) {
 	t.Helper()
 	dir = t.TempDir()
@@ -175,7 +175,7 @@ func rgbSet(t *testing.T) (dir string, o ImageOptions) {
 
 var rgbColors = [][3]uint8{{0, 0, 0}, {128, 0, 0}, {0, 128, 0}}
 
-// TestRGBMasksAreMadeAgain changes the list of colors: what records have of it makes all shards again.
+// TestRGBMasksAreMadeAgain changes the list of colours: what records have of it makes all shards again.
 func TestRGBMasksAreMadeAgain(t *testing.T) {
 	dir, o := rgbSet(t)
 	src, out := filepath.Join(dir, "JPEGImages"), t.TempDir()
@@ -202,12 +202,12 @@ func TestRGBMasksAreMadeAgain(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "labelmap.txt")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Images(t.Context(), src, out, o); err == nil || !strings.Contains(err.Error(), "with the colors of classes in labelmap.txt, in the directory of masks or next to it") {
+	if _, err := Images(t.Context(), src, out, o); err == nil || !strings.Contains(err.Error(), "with the colours of classes in labelmap.txt, in the directory of masks or next to it") {
 		t.Errorf("without a list: %v", err)
 	}
 }
 
-// TestRGBMasksOfOneImage: a mask with another color, and those that are not RGB, are lines of the
+// TestRGBMasksOfOneImage: a mask with another colour, and those that are not RGB, are lines of the
 // ledger, and a mask of classes stays one.
 func TestRGBMasksOfOneImage(t *testing.T) {
 	dir, o := rgbSet(t)
@@ -224,7 +224,7 @@ func TestRGBMasksOfOneImage(t *testing.T) {
 	}
 	lines := ledger(t, out)
 	for i, want := range []string{
-		"3.png 0 decode mask 3.png: no class in labelmap.txt has the color 224,224,192 of the pixel at x=4, y=2",
+		"3.png 0 decode mask 3.png: no class in labelmap.txt has the colour 224,224,192 of the pixel at x=4, y=2",
 		"6.png 0 decode mask 6.png: unsupported image: png: its samples are not classes",
 	} {
 		if len(lines) != 2 || !strings.Contains(lines[i], want) {
@@ -252,7 +252,7 @@ func TestRGBMasksSay(t *testing.T) {
 	}
 	for _, want := range []string{
 		"the classes of masks in RGB are those of " + list + ": 0 cat, 1 background, 2 dog",
-		"the first class of " + list + ", cat, has the color 128,0,0: Datumaro instead gives 0 to the class of 0,0,0",
+		"the first class of " + list + ", cat, has the colour 128,0,0: Datumaro instead gives 0 to the class of 0,0,0",
 	} {
 		if !strings.Contains(strings.Join(notes, "\n"), want) {
 			t.Errorf("notes %q lack %q", notes, want)
@@ -276,7 +276,7 @@ func TestFaultyMaskColors(t *testing.T) {
 	put(t, dir, "labelmap.txt", []byte("background:0,0,0::\ncat:0,0,0::\n"))
 	out := filepath.Join(t.TempDir(), "out")
 	_, err := Images(t.Context(), filepath.Join(dir, "JPEGImages"), out, o)
-	if err == nil || !strings.Contains(err.Error(), "AnnotationSpec.Masks: "+list+":2: the class cat has the color 0,0,0 of the class on line 1") {
+	if err == nil || !strings.Contains(err.Error(), "AnnotationSpec.Masks: "+list+":2: the class cat has the colour 0,0,0 of the class on line 1") {
 		t.Error(err)
 	}
 	if _, err := os.Stat(out); !os.IsNotExist(err) {

@@ -24,7 +24,7 @@ func addAnnotationFlags(fs *pflag.FlagSet, a *convert.AnnotationSpec) {
 	addObjectFlags(fs, a, "store")
 	fs.BoolVar(&a.DropEmpty, "drop-empty", false, "leave out records without objects")
 	fs.BoolVar(&a.KeepUnannotated, "keep-unannotated", false, "keep images that --annotations does not list, without objects")
-	fs.StringVar(&a.Masks, "masks", "", "store the mask of each image in `DIR`: a PNG of the same name whose samples are classes, or in the colors of CVAT's labelmap.txt")
+	fs.StringVar(&a.Masks, "masks", "", "store the mask of each image in `DIR`: a PNG of the same name whose samples are classes, or in the colours of CVAT's labelmap.txt")
 	textVar(fs, "mask-fill", "255", "CLASS", "class of pixels outside of the image in --masks, 0 to 255", func(s string) error {
 		n, err := strconv.ParseUint(s, 10, 8)
 		if err != nil {

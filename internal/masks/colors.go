@@ -11,7 +11,7 @@ func IsRGB(info augment.Info) bool {
 	return info.Format == augment.PNG && info.Channels == 3 && info.Keepable && !info.Deep
 }
 
-// Colors are the colors of the classes of RGB masks, as labelmap.txt lists them, in a hash table.
+// Colors are the colours of the classes of RGB masks, as labelmap.txt lists them, in a hash table.
 type Colors struct {
 	slots [1 << slotBits]slot
 }
@@ -19,16 +19,16 @@ type Colors struct {
 // slotBits makes the table at least four times as large as its up to 256 colors.
 const slotBits = 10
 
-// slot is a color and its class.
+// slot is a colour and its class.
 type slot struct {
 	key   uint32 // see keyOf; 0 if the slot is free
 	class uint8
 }
 
-// keyOf returns a number for a color that is not 0.
+// keyOf returns a number for a colour that is not 0.
 func keyOf(r, g, b uint8) uint32 { return 1<<24 | uint32(r)<<16 | uint32(g)<<8 | uint32(b) }
 
-// NewColors returns the colors of classes: that of class 0 first, each once, at most 256.
+// NewColors returns the colours of classes: that of class 0 first, each once, at most 256.
 func NewColors[C ~[3]uint8](colors []C) *Colors {
 	c := new(Colors)
 	for class, rgb := range colors {
@@ -37,7 +37,7 @@ func NewColors[C ~[3]uint8](colors []C) *Colors {
 	return c
 }
 
-// find returns the slot of a color, or the free one where it would be.
+// find returns the slot of a colour, or the free one where it would be.
 func (c *Colors) find(key uint32) *slot {
 	const spread = 0x9E3779B1 // 2^32 divided by the golden ratio
 	for i := key * spread >> (32 - slotBits); ; i = (i + 1) % uint32(len(c.slots)) {
@@ -48,7 +48,7 @@ func (c *Colors) find(key uint32) *slot {
 }
 
 // Decode decodes a mask that IsRGB accepts into dst, upright, with one channel: the class of each
-// pixel. A color without a class is an error that names the first such pixel.
+// pixel. A colour without a class is an error that names the first such pixel.
 func (c *Colors) Decode(codec *augment.Codec, dst *augment.Image, data []byte) error {
 	if _, err := codec.Decode(dst, data, augment.DecodeOptions{Channels: 3}); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (c *Colors) Decode(codec *augment.Codec, dst *augment.Image, data []byte) e
 	return c.classify(dst)
 }
 
-// classify replaces the colors of an image by their classes, in place: a class is written where
+// classify replaces the colours of an image by their classes, in place: a class is written where
 // its own or an earlier pixel was read.
 func (c *Colors) classify(im *augment.Image) error {
 	var last slot
@@ -67,7 +67,7 @@ func (c *Colors) classify(im *augment.Image) error {
 			key := keyOf(row[3*x], row[3*x+1], row[3*x+2])
 			if key != last.key {
 				if last = *c.find(key); last.key == 0 {
-					return fmt.Errorf("no class in labelmap.txt has the color %d,%d,%d of the pixel at x=%d, y=%d", key>>16&0xFF, key>>8&0xFF, key&0xFF, x, y)
+					return fmt.Errorf("no class in labelmap.txt has the colour %d,%d,%d of the pixel at x=%d, y=%d", key>>16&0xFF, key>>8&0xFF, key&0xFF, x, y)
 				}
 			}
 			im.Pix[n] = last.class

@@ -39,7 +39,7 @@ func paint(t testing.TB, classes []uint8, w int, colors [][3]uint8) []byte {
 	return encode(t, im)
 }
 
-// randomColors returns n different colors; with near, such as differ by little.
+// randomColors returns n different colours; with near, such as differ by little.
 func randomColors(r *rand.Rand, n int, near bool) [][3]uint8 {
 	seen := map[[3]uint8]bool{}
 	var colors [][3]uint8
@@ -55,7 +55,7 @@ func randomColors(r *rand.Rand, n int, near bool) [][3]uint8 {
 	return colors
 }
 
-// TestColorsRoundTrip paints random classes in random colors, which decode to the classes.
+// TestColorsRoundTrip paints random classes in random colours, which decode to the classes.
 func TestColorsRoundTrip(t *testing.T) {
 	r, codec := rand.New(rand.NewPCG(2, 2)), newCodec(t)
 	var got augment.Image
@@ -87,7 +87,7 @@ func TestColorWithoutClass(t *testing.T) {
 	data := paint(t, []uint8{0, 1, 1, 1, 2, 0}, 3, colors)
 	var im augment.Image
 	err := NewColors(colors[:2]).Decode(newCodec(t), &im, data)
-	if err == nil || err.Error() != "no class in labelmap.txt has the color 1,2,3 of the pixel at x=1, y=1" {
+	if err == nil || err.Error() != "no class in labelmap.txt has the colour 1,2,3 of the pixel at x=1, y=1" {
 		t.Error(err)
 	}
 }

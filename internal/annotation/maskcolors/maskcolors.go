@@ -39,7 +39,7 @@ const maxBytes = 1 << 20
 // Color is the red, green and blue of a class, 0 to 255.
 type Color [3]uint8
 
-// String formats a color as lists do: "128,0,0".
+// String formats a colour as lists do: "128,0,0".
 func (c Color) String() string { return fmt.Sprintf("%d,%d,%d", c[0], c[1], c[2]) }
 
 // Class is a line of a list.
@@ -71,9 +71,9 @@ func Find(ctx context.Context, masks storage.Location) (at storage.Location, fou
 	return at, err == nil, err
 }
 
-// ErrKind is the error of Read for a file whose first line is no class with a color, as that of the
+// ErrKind is the error of Read for a file whose first line is no class with a colour, as that of the
 // label maps of other tools, which have the same name.
-var ErrKind = errors.New("it is not a list of colors: " + wantLine)
+var ErrKind = errors.New("it is not a list of colours: " + wantLine)
 
 // Read reads a list. Errors name the file and the line.
 func Read(ctx context.Context, at storage.Location) (*List, error) {
@@ -123,7 +123,7 @@ const wantLine = "want lines NAME:R,G,B:PARTS:ACTIONS, such as cat:128,0,0:: for
 type parser struct {
 	list   *List
 	names  map[string]int64 // the lines of names
-	colors map[Color]int64  // and of colors
+	colors map[Color]int64  // and of colours
 }
 
 // add adds line n.
@@ -150,7 +150,7 @@ func (p *parser) add(n int64, text []byte) error {
 		return fmt.Errorf("the class %s is on line %d, too", jsontext.Readable(c.Name), before)
 	}
 	if before, ok := p.colors[c.Color]; ok {
-		return fmt.Errorf("the class %s has the color %v of the class on line %d", jsontext.Readable(c.Name), c.Color, before)
+		return fmt.Errorf("the class %s has the colour %v of the class on line %d", jsontext.Readable(c.Name), c.Color, before)
 	}
 	if len(p.list.Classes) == MaxClasses {
 		return fmt.Errorf("more than %d classes: a mask has one byte for each pixel", MaxClasses)
@@ -177,7 +177,7 @@ func parseColor(text string) (c Color, err error) {
 		v, err := strconv.ParseUint(strings.TrimSpace(number), 10, 8)
 		if len(numbers) != len(c) || err != nil {
 			const most = 40
-			return c, fmt.Errorf("the color is %q: want three numbers from 0 to 255, such as 128,0,0", text[:min(most, len(text))])
+			return c, fmt.Errorf("the colour is %q: want three numbers from 0 to 255, such as 128,0,0", text[:min(most, len(text))])
 		}
 		c[i] = uint8(v)
 	}
