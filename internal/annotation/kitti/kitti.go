@@ -28,7 +28,14 @@ const (
 	fieldYMin
 	fieldXMax
 	fieldYMax
-	fields = 15
+	fieldHeight // of the box in 3D, in metres, as all below but the angle
+	fieldWidth
+	fieldLength
+	fieldX
+	fieldY
+	fieldZ
+	fieldRotation
+	fields
 )
 
 // unkept are the fields that records have no place for, and how they are written where the object has
@@ -39,7 +46,8 @@ var unkept = []struct {
 	none        float64
 }{
 	{"occluded", fieldOccluded, fieldOccluded, -1}, {"alpha", fieldAlpha, fieldAlpha, -10},
-	{"dimensions", 8, 10, -1}, {"location", 11, 13, -1000}, {"rotation_y", 14, 14, -10}, {"score", fields, fields, 0},
+	{"dimensions", fieldHeight, fieldLength, -1}, {"location", fieldX, fieldZ, -1000},
+	{"rotation_y", fieldRotation, fieldRotation, -10}, {"score", fields, fields, 0},
 }
 
 // Read reads the .txt files of a directory, local or in a store, and of those below it; only those
