@@ -4,18 +4,16 @@ import (
 	"bytes"
 	"image"
 	"image/png"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/png/pngtest"
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // TestDecodePNG compares pixels, masks and verdicts with what image/png gives, over all colour types,
 // depths and filters, interlaced or not, damaged or not, with a background or without.
 func TestDecodePNG(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := torture.Rand(t)
 	plain, colored := newCodec(t, CodecOptions{}), newCodec(t, CodecOptions{Background: &[3]uint8{9, 120, 200}})
 	for range 3 {
 		for _, spec := range pngtest.All(func() (int, int) { return 1 + r.IntN(50), 1 + r.IntN(20) }) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/png/pngtest"
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // orientedPNG adds a chunk eXIf after IHDR.
@@ -26,9 +27,7 @@ func orientedPNG(data []byte, orientation int) []byte {
 // TestDeepPNG: all 16 bits of the colours of a PNG are kept, whatever its colour type, interlaced,
 // transparent or turned.
 func TestDeepPNG(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := torture.Rand(t)
 	c := newCodec(t, CodecOptions{})
 	for _, spec := range pngtest.All(func() (int, int) { return 1 + r.IntN(50), 1 + r.IntN(20) }) {
 		file := spec.Encode(r)

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // azureBlob is a server of Azure's protocol that has one object, computes checksums of ranges as
@@ -81,8 +82,7 @@ func (s *azureBlob) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Each range of an object in Azure is held to the CRC that Azure computes of it: what flips is
 // requested again. A server without such CRCs is read without.
 func TestAzureSumsOfRanges(t *testing.T) {
-	seed := rand.Uint64()
-	random := rand.New(rand.NewPCG(seed, 2))
+	random := torture.Rand(t)
 	data := make([]byte, 9<<20+321)
 	rand.NewChaCha8([32]byte{3}).Read(data)
 	share := 0.2
@@ -100,14 +100,14 @@ func TestAzureSumsOfRanges(t *testing.T) {
 	before := storage.Harmed()
 	for range 4 {
 		if got, err := read(); err != nil || !bytes.Equal(got, data) {
-			t.Errorf("seed %d: %v, equal: %v", seed, err, bytes.Equal(got, data))
+			t.Errorf("%v, equal: %v", err, bytes.Equal(got, data))
 		}
 	}
 	if s.summed == 0 || s.refused > 0 {
 		t.Errorf("%d checksums, %d requests refused", s.summed, s.refused)
 	}
 	if storage.Harmed() == before {
-		t.Errorf("seed %d: nothing flipped, of %d answers", seed, s.summed)
+		t.Errorf("nothing flipped, of %d answers", s.summed)
 	}
 
 	// A record of more than 4 MiB is a range that Azure would refuse.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // setIn returns a server with a set, whose shards are larger than what has a checksum, and the set
@@ -144,7 +145,7 @@ func TestDamageIsAskedForAroundCaches(t *testing.T) {
 // shaking puts a proxy in front of a server, which flips a bit of each answer for objects of some
 // names, each time another one.
 func shaking(t *testing.T, server http.Handler, names func(name string) bool) {
-	p := &faultproxy.Proxy{Seed: rand.Uint64(), Shares: faultproxy.Shares{faultproxy.Flip: 1}, Backend: server}
+	p := &faultproxy.Proxy{Seed: torture.Rand(t).Uint64(), Shares: faultproxy.Shares{faultproxy.Flip: 1}, Backend: server}
 	p.Only = func(_ faultproxy.Kind, r *http.Request) bool { return names(r.URL.Path) }
 	s := httptest.NewServer(p)
 	t.Cleanup(s.Close)
@@ -161,7 +162,7 @@ func TestDamageInTransitIsNoFault(t *testing.T) {
 	} {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
-			p := &faultproxy.Proxy{Seed: rand.Uint64(), Shares: faultproxy.Shares{faultproxy.Flip: 1}}
+			p := &faultproxy.Proxy{Seed: torture.Rand(t).Uint64(), Shares: faultproxy.Shares{faultproxy.Flip: 1}}
 			p.Only = func(_ faultproxy.Kind, r *http.Request) bool { return isShard(r.URL.Path) }
 			got := inMemory(t, command, inBucketOf(all.contents), p)
 			if got.code != 1 || !transport.MatchString(got.text) {

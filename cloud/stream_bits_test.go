@@ -19,6 +19,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/torture"
 	"github.com/tfrec/tfrec/reader"
 )
 
@@ -51,8 +52,7 @@ func zstandard(t *testing.T, data []byte) []byte {
 // Tables through a cache on the way that flips bits of all that it answers make the same set as on
 // a disk if the store states a CRC of all of them. They are larger than what is checked at once.
 func TestFlippedBitsInTables(t *testing.T) {
-	seed := rand.Uint64()
-	random := rand.New(rand.NewPCG(seed, 3))
+	random := torture.Rand(t)
 	var csv, jsonl bytes.Buffer
 	csv.WriteString("number,text\n")
 	for i := range 30_000 {
@@ -77,11 +77,11 @@ func TestFlippedBitsInTables(t *testing.T) {
 			(&badCache{server: all, suffix: name}).serve(t)
 			_, text, code := tfrec(t, "convert", "table", "s3://bucket/t."+name, out, "--shards", "2", "--cache-dir", filepath.Join(dir, "cache"))
 			if code != 0 || !strings.Contains(text, "changed in transit") {
-				t.Fatalf("seed %d: exit code %d: %s", seed, code, text)
+				t.Fatalf("exit code %d: %s", code, text)
 			}
 			for shard, want := range files(t, local) {
 				if got, err := os.ReadFile(out + shard); isShard(shard) && (err != nil || string(got) != want) {
-					t.Errorf("seed %d: %s differs", seed, shard)
+					t.Errorf("%s differs", shard)
 				}
 			}
 		})

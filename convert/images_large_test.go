@@ -2,7 +2,6 @@ package convert
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/race"
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // largePhotograph is a photograph enlarged to w x h pixels, as JPEG.
@@ -47,9 +47,7 @@ func largePhotograph(t testing.TB, w, h int) []byte {
 // lack of room there, and in batches. Some are small, others large, and sizes differ.
 func TestLargeArraysMakeTheSameSet(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 1))
+	rng := torture.Rand(t)
 	src := t.TempDir()
 	var table strings.Builder
 	table.WriteString("path,label,caption\n")

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"iter"
 	"math/bits"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -24,6 +23,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // endless is a store with a listing of any length, which it does not hold in memory.
@@ -279,9 +279,7 @@ func BenchmarkSecondRunOfAMillion(b *testing.B) {
 
 // What is listed comes back, whatever the order and the names.
 func TestFoundImagesAreTheListed(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 1))
+	rng := torture.Rand(t)
 	for range 20 {
 		var found foundImages
 		type listed struct {

@@ -2,17 +2,16 @@ package convert
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // Versions come back as they are, and equal themselves alone.
 func TestVersionsAreKeptExactly(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 1))
+	rng := torture.Rand(t)
 	usual := []string{
 		fmt.Sprintf(`"%016x%016x"`, rng.Uint64(), rng.Uint64()), `"00000000000000000000000000000000"`,
 		fmt.Sprintf(`"0x8D%013X"`, rng.Uint64()>>12), fmt.Sprint(time.Now().UnixMicro()),

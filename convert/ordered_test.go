@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/dev/testwait"
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // numbers yields n tasks; each makes a piece of the given size with its number.
@@ -88,9 +89,7 @@ func TestOrderedHoldsFewBytes(t *testing.T) {
 // Pieces that are freed late, and in another order, count until then: memory stays within its bound.
 func TestOrderedFreesInAnyOrder(t *testing.T) {
 	const size, limit, workers, n = 1 << 10, 8 << 10, 4, 2000
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 1))
+	rng := torture.Rand(t)
 	var unfreed, most atomic.Int64
 	var writers sync.WaitGroup
 	shards := make([]chan *piece, 5)

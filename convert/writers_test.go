@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/torture"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -128,21 +128,19 @@ func writeShardsAtOnce(t *testing.T) {
 // An operation that fails ends the run, which leaves no temporary file, and no goroutine that waits
 // for pieces; shards are complete or do not exist. Without a failure all of them are.
 func TestFailingWrites(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
 	operations := []string{"create", "write", "place", "put"}
 	failures := make([]atomic.Int64, len(operations))
-	t.Run("runs", func(t *testing.T) { testFailingWrites(t, seed, operations, failures) })
+	t.Run("runs", func(t *testing.T) { testFailingWrites(t, operations, failures) })
 	for i, operation := range operations {
 		if failures[i].Load() == 0 {
-			t.Errorf("seed %d: no operation %q failed", seed, operation)
+			t.Errorf("no operation %q failed", operation)
 		}
 	}
 }
 
-func testFailingWrites(t *testing.T, seed uint64, operations []string, failures []atomic.Int64) {
+func testFailingWrites(t *testing.T, operations []string, failures []atomic.Int64) {
+	random := torture.Rand(t)
 	for i := range 40 {
-		random := rand.New(rand.NewPCG(seed, uint64(i)))
 		operation := operations[i%len(operations)]
 		n := 1 + random.Int64N(12)
 		if i < len(operations) { // so that each of them fails at least once

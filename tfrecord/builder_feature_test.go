@@ -3,9 +3,10 @@ package tfrecord
 import (
 	"bytes"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // TestFeaturesOfOtherExamples: an Example of another one's features has its bytes, those of a
@@ -36,9 +37,7 @@ func TestFeaturesOfOtherExamples(t *testing.T) {
 
 // TestRecordsAroundAValue: with its value inserted, the record is that of Append.
 func TestRecordsAroundAValue(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 1))
+	rng := torture.Rand(t)
 	var b, whole Builder
 	for range 2000 {
 		b.Reset()

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"math/rand/v2"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // remote is a file that changes in transit: each time it is read from its beginning it comes as the
@@ -35,8 +36,7 @@ var errUnstable = errors.New("unstable")
 // have; damage of their own is reported once, at the same record, and with the same records after
 // it.
 func TestRereadCompressed(t *testing.T) {
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 7))
+	r := torture.Rand(t)
 	for _, compression := range []Compression{Gzip, Zlib, Zstd} {
 		for range 60 {
 			var plain []byte
@@ -72,12 +72,12 @@ func TestRereadCompressed(t *testing.T) {
 			in.Reader = bytes.NewReader(in.contents[0])
 			got, errs := allOf(t, NewReader(in, ReaderOptions{Compression: compression}))
 			if len(got) != len(want) || errs != wantErrs {
-				t.Errorf("seed %d: %v, own damage at %d: %d records, want %d; errors %q, want %q", seed, compression, own, len(got), len(want), errs, wantErrs)
+				t.Errorf("%v, own damage at %d: %d records, want %d; errors %q, want %q", compression, own, len(got), len(want), errs, wantErrs)
 				continue
 			}
 			for i := range got {
 				if !bytes.Equal(got[i], want[i]) {
-					t.Errorf("seed %d: %v: record %d differs", seed, compression, i)
+					t.Errorf("%v: record %d differs", compression, i)
 				}
 			}
 		}

@@ -5,9 +5,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // Self-extracting archives are zip files behind a program, whether or not the offsets in the
@@ -47,9 +48,7 @@ var program = "MZ" + strings.Repeat("a program, ", 100)
 // No zip expands to more than maxRatio times its size, whatever its directory claims: members that
 // overlap are an error before any is expanded.
 func TestZipMembersThatOverlap(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 1))
+	rng := torture.Rand(t)
 	for range 200 {
 		var files []file
 		for i := range 2 + rng.IntN(20) {

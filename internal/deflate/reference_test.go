@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/inflate"
 	"github.com/tfrec/tfrec/internal/race"
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // reference finds the matches that Writer must find, by lists of places. Places count from the
@@ -121,9 +121,7 @@ func (r *reference) compress(data []byte) []byte {
 // implementation makes.
 func TestReference(t *testing.T) {
 	race.Skip(t)
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := torture.Rand(t)
 	cases := slices.Collect(maps.Values(contents(r)))
 	cases = append(cases, slices.Concat(cases...)) // of over a megabyte
 	for range 200 {                                // of few values, and strings from elsewhere

@@ -7,6 +7,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // contents are data of many kinds: what compresses to literals, to matches of all lengths and
@@ -61,9 +63,7 @@ func compress(w *Writer, r *rand.Rand, data []byte) []byte {
 // TestWriter reads back what is written, with compress/zlib, and the bytes do not depend on how the
 // data come, nor on what came before.
 func TestWriter(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := torture.Rand(t)
 	var w Writer
 	for name, data := range contents(r) {
 		out := compress(&w, r, data)

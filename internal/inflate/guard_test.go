@@ -6,10 +6,11 @@ import (
 	"bytes"
 	"compress/flate"
 	"io"
-	"math/rand/v2"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // guarded is memory of n bytes up to an inaccessible page.
@@ -41,9 +42,7 @@ func (g *guardedPieces) Piece() ([]byte, error) {
 
 // TestGuard decompresses within the piece and the buffer, whole streams and damaged ones.
 func TestGuard(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := torture.Rand(t)
 	buffer, room := guarded(t, bufferSize), guarded(t, 10_000)
 	for name, content := range contents(r) {
 		var packed bytes.Buffer

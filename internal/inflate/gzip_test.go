@@ -11,6 +11,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // members are a gzip file of several members, headers of all kinds among them, and its content.
@@ -41,9 +43,7 @@ func members(r *rand.Rand, most int) (file, content []byte) {
 func TestGzip(t *testing.T) { eachDecoder(t, testGzip) }
 
 func testGzip(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := torture.Rand(t)
 	for i := range 100 {
 		file, content := members(r, []int{10, 1000, 100_000}[i%3])
 		if got, err := checkGzip(t, file, 1+r.IntN(5000)); err != nil || !bytes.Equal(got, content) {
@@ -100,16 +100,14 @@ func FuzzGzip(f *testing.F) {
 func TestGzipPadding(t *testing.T) { eachDecoder(t, testGzipPadding) }
 
 func testGzipPadding(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := torture.Rand(t)
 	for i := range 100 {
 		file, content := members(r, []int{10, 1000, 100_000}[i%3])
 		zeros := 1 + r.IntN([]int{4, 600, 10_000}[r.IntN(3)])
 		padded := append(file, make([]byte, zeros)...)
 		read := func(data []byte) (got []byte, err error) {
 			var z Reader
-			z.Reset(&pieces{data: data, r: rand.New(rand.NewPCG(seed, 2)), limit: 1 + r.IntN(5000)}, Gzip)
+			z.Reset(&pieces{data: data, r: rand.New(rand.NewPCG(r.Uint64(), 2)), limit: 1 + r.IntN(5000)}, Gzip)
 			return io.ReadAll(&z)
 		}
 		if got, err := read(padded); err != nil || !bytes.Equal(got, content) {

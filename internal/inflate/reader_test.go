@@ -9,6 +9,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // Bytes is a Source that has all data in one piece.
@@ -83,9 +85,7 @@ func TestReader(t *testing.T) {
 }
 
 func testReader(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := torture.Rand(t)
 	var reader Reader
 	for name, want := range contents(r) {
 		for _, level := range []int{flate.HuffmanOnly, flate.NoCompression, flate.BestSpeed, 6} {
@@ -174,9 +174,7 @@ func checkReference(t *testing.T, data []byte, limit int, seed uint64) error {
 func TestDamaged(t *testing.T) { eachDecoder(t, testDamaged) }
 
 func testDamaged(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := torture.Rand(t)
 	for _, content := range contents(r) {
 		content = content[:min(len(content), 5000)]
 		for _, level := range []int{flate.HuffmanOnly, flate.BestSpeed, 6} {
@@ -193,7 +191,7 @@ func testDamaged(t *testing.T) {
 						data[r.IntN(min(len(data), 1+r.IntN(len(data))))] ^= byte(1 << r.IntN(8))
 					}
 				}
-				err := checkReference(t, data, []int{1, 30, 1 << 30}[i/3%3], seed)
+				err := checkReference(t, data, []int{1, 30, 1 << 30}[i/3%3], r.Uint64())
 				if cut := i%3 == 0; cut && err != io.ErrUnexpectedEOF {
 					t.Fatalf("%d of %d bytes: %v", len(data), packed.Len(), err)
 				}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // judgedPNG is what Pillow says of a PNG.
@@ -24,9 +25,7 @@ type judgedPNG struct {
 // drawings and masks are no larger than its own. The CPU times are reported.
 func TestPNGsAreReadByPillow(t *testing.T) {
 	judge := startScript(t, *python, "pngs.py")
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 1))
+	rnd := torture.Rand(t)
 	kinds := map[string][]*augment.Image{"photographs": nil, "gray photographs": nil, "photographs at 224x224": nil}
 	for _, path := range demoPhotographs(t) {
 		data, err := os.ReadFile(path)

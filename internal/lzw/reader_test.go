@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	judge "golang.org/x/image/tiff/lzw"
+
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // writer packs codes.
@@ -157,9 +159,7 @@ func contents(r *rand.Rand) map[string][]byte {
 
 // TestReader reads what is compressed, whole and damaged, as the judge does.
 func TestReader(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 1))
+	rnd := torture.Rand(t)
 	var r Reader
 	for name, data := range contents(rnd) {
 		for _, late := range []int{0, 1, 700, 1 << 30} {
@@ -182,9 +182,7 @@ func TestReader(t *testing.T) {
 
 // TestReaderOfCodes reads random codes, nearly all of which have a string.
 func TestReaderOfCodes(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 2))
+	rnd := torture.Rand(t)
 	var r Reader
 	for range 60 {
 		var w writer

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/png/pngtest"
 	"github.com/tfrec/tfrec/internal/race"
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // randomPixels is an image of noise, of slopes, of flat areas, or of few values.
@@ -41,9 +42,7 @@ func TestEncoder(t *testing.T) { eachFilter(t, testEncoder) }
 
 func testEncoder(t *testing.T) {
 	race.Skip(t)
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := torture.Rand(t)
 	var e Encoder
 	for i := range 300 {
 		w, h := 1+r.IntN(120), 1+r.IntN(40)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/png/pngtest"
 	"github.com/tfrec/tfrec/internal/race"
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // decode decodes a file to red, green, blue and alpha, and checks the other conversions with that.
@@ -144,9 +145,7 @@ func check(t *testing.T, r *Reader, data []byte, ownRows bool) {
 func TestReader(t *testing.T) { eachFilter(t, testReader) }
 
 func testReader(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 1))
+	rng := torture.Rand(t)
 	var r Reader
 	for range 6 {
 		for _, f := range pngtest.All(func() (int, int) { return 1 + rng.IntN(60), 1 + rng.IntN(20) }) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,15 +13,14 @@ import (
 
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/internal/torture"
 	"github.com/tfrec/tfrec/manifest"
 )
 
 // The inputs of a state are those that encoding/json reads, whatever their keys; AllDone has the
 // rest of the state.
 func TestRecordedInputsAreThoseOfJSON(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 1))
+	rng := torture.Rand(t)
 	dir, err := setdir.Open(t.Context(), filepath.Join(t.TempDir(), "out"), setdir.Options{})
 	settest.Check(t, err)
 	defer dir.Close()

@@ -3,15 +3,15 @@ package storage
 import (
 	"bytes"
 	"io"
-	"math/rand/v2"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // A reader that goes back to the beginning of its last chunk, now and then, gets what is missing of
 // it, and what was read ahead stays.
 func TestReadersThatGoBackALittle(t *testing.T) {
-	seed := rand.Uint64()
-	random := rand.New(rand.NewPCG(seed, 1))
+	random := torture.Rand(t)
 	f, root := newFake(t, nil)
 	want := noise(12*partSize + 345)
 	f.put("x", want)
@@ -25,7 +25,7 @@ func TestReadersThatGoBackALittle(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := io.ReadFull(file, chunk); err != nil || !bytes.Equal(chunk, want[at:at+size]) {
-			t.Fatalf("seed %d: %d bytes at %d: %v", seed, size, at, err)
+			t.Fatalf("%d bytes at %d: %v", size, at, err)
 		}
 		if at > last && random.IntN(2) == 0 {
 			last = at
@@ -35,6 +35,6 @@ func TestReadersThatGoBackALittle(t *testing.T) {
 		at += size
 	}
 	if most := int64(len(want)) + partSize + again; f.bytes > most {
-		t.Errorf("seed %d: %d bytes were requested, want %d at most: it read %d twice", seed, f.bytes, most, again)
+		t.Errorf("%d bytes were requested, want %d at most: it read %d twice", f.bytes, most, again)
 	}
 }

@@ -5,17 +5,17 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // All of an object that is read in sequence is held to the CRC that the store states, whatever the
 // sizes of the reads, and its last bytes do not come if they do not have it. What is a guess, costs
 // too much, or is not read as a whole is not.
 func TestWhole(t *testing.T) {
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 5))
+	r := torture.Rand(t)
 	f, root := newFake(t, nil)
 	want := noise(2*partSize + 777)
 	f.put("x", want)
@@ -47,12 +47,12 @@ func TestWhole(t *testing.T) {
 	} {
 		f.stated, f.body = test.sum, nil
 		if got, err := read(test.after); err != io.EOF || !bytes.Equal(got, want[test.after:]) {
-			t.Errorf("seed %d: %s: %d bytes, %v", seed, test.name, len(got), err)
+			t.Errorf("%s: %d bytes, %v", test.name, len(got), err)
 		}
 		flipping(f, 1)
 		got, err := read(test.after)
 		if noticed := err != io.EOF; noticed != test.noticed || noticed && len(got) >= len(want) {
-			t.Errorf("seed %d: %s, a flipped bit: %d bytes, %v", seed, test.name, len(got), err)
+			t.Errorf("%s, a flipped bit: %d bytes, %v", test.name, len(got), err)
 		}
 		if test.noticed && (errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), "on the way") || !strings.Contains(err.Error(), root+"/x")) {
 			t.Error(err)

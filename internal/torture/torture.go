@@ -4,7 +4,8 @@
 // are synced. These need Linux and strace (on Debian: apt-get install strace). Others
 // draw what they do by seed; they run some seeds in any case, and many more here. The
 // rest go through a long list of cases; in any case they take a random sample of it, and
-// here the whole list:
+// here the whole list. Samples, and what tests draw from Rand, differ from process to
+// process, unless TFREC_SAMPLE_SEED or -sample-seed is given:
 //
 //	go test ./internal/command -run TestTorture -torture
 //	go test ./reader -run 'Random|Pairs|Huge' -torture -torture-seed 5000
@@ -21,6 +22,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -28,8 +30,32 @@ import (
 var (
 	on    = flag.Bool("torture", false, "run the tests that take minutes, and more seeds of those that draw what they do")
 	first = flag.Uint64("torture-seed", 1_000_000, "the first of these seeds")
-	draw  = flag.Uint64("sample-seed", rand.Uint64(), "the seed of the samples that tests take of long lists of cases")
+	draw  = flag.Uint64("sample-seed", sampleSeed(), "the seed of Rand and Sample; default: TFREC_SAMPLE_SEED, or a random one")
 )
+
+// sampleSeed returns the seed that the environment names, or a random one. It panics on a value that
+// is not a number.
+func sampleSeed() uint64 {
+	text := os.Getenv("TFREC_SAMPLE_SEED")
+	if text == "" {
+		return rand.Uint64()
+	}
+	seed, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		panic("TFREC_SAMPLE_SEED: " + err.Error())
+	}
+	return seed
+}
+
+// Rand returns the random numbers of a test. The log of the test has the flag that draws the same ones
+// again.
+func Rand(t testing.TB) *rand.Rand {
+	t.Helper()
+	t.Logf("-sample-seed %d draws the same again", *draw)
+	name := fnv.New64a()
+	name.Write([]byte(t.Name()))
+	return rand.New(rand.NewPCG(*draw, name.Sum64()))
+}
 
 // On reports whether the tests that take minutes are to run.
 func On() bool { return *on }
@@ -61,8 +87,7 @@ func fewer(n int) int {
 }
 
 // Sample returns n of the cases of a test in their order, a quarter of n with -short, and all cases
-// with -torture. Each process draws another sample: the log of the test has the flag that draws the
-// same one again.
+// with -torture. The log of the test has the flag that draws the same ones again.
 func Sample[T any](t testing.TB, n int, cases []T) []T {
 	t.Helper()
 	if *on {
@@ -71,10 +96,8 @@ func Sample[T any](t testing.TB, n int, cases []T) []T {
 	if n = fewer(n); n >= len(cases) {
 		return cases
 	}
-	t.Logf("%d of %d cases: -sample-seed %d draws them again, -torture runs all", n, len(cases), *draw)
-	name := fnv.New64a()
-	name.Write([]byte(t.Name()))
-	numbers := rand.New(rand.NewPCG(*draw, name.Sum64())).Perm(len(cases))[:n]
+	t.Logf("%d of %d cases: -torture runs all", n, len(cases))
+	numbers := Rand(t).Perm(len(cases))[:n]
 	slices.Sort(numbers)
 	sample := make([]T, n)
 	for i, number := range numbers {

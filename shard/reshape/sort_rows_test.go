@@ -4,19 +4,17 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/spill"
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // TestSortRows sorts buckets of random keys and compares with slices.SortFunc.
 func TestSortRows(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 3))
+	rng := torture.Rand(t)
 	text := func(longest int) []byte {
 		b := make([]byte, rng.IntN(longest+1))
 		for i := range b {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -16,15 +15,14 @@ import (
 
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/internal/torture"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // TestQuickValue compares the fast path with the strict one, also for broken records.
 func TestQuickValue(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 1))
+	rng := torture.Rand(t)
 	quick := 0
 	for range 20_000 {
 		var b tfrecord.Builder
@@ -72,9 +70,7 @@ func TestQuickValue(t *testing.T) {
 // without reading all of them to find the cuts.
 func TestSortSamplesAPart(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 2))
+	rng := torture.Rand(t)
 	const files, records = 3, 4000
 	for name, key := range map[string]func(id int64) int64{
 		"any order":     func(int64) int64 { return rng.Int64N(1 << 20) },
@@ -116,9 +112,7 @@ func TestSortSamplesAPart(t *testing.T) {
 // there is.
 func TestSortFetchesLargeRecords(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 6))
+	rng := torture.Rand(t)
 	dir, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
 	keys := []float64{} // by id
 	want := map[string][]int64{}
@@ -163,9 +157,7 @@ func TestSortFetchesLargeRecords(t *testing.T) {
 // are read one by one: the run ends with that error, whichever goroutine has it, and leaves nothing.
 func TestSortFails(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 4))
+	rng := torture.Rand(t)
 	file := func(name string, records, size int) string {
 		return settest.ExampleFile(t, filepath.Join(t.TempDir(), name), records, func(_ int, b *tfrecord.Builder) {
 			b.Int64("key", rng.Int64N(1000))
@@ -207,9 +199,7 @@ func TestSortFails(t *testing.T) {
 // file, and compares with slices.SortStableFunc.
 func TestSortsOfOddRecords(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 5))
+	rng := torture.Rand(t)
 	for range 12 {
 		type sorted struct {
 			key    []byte
@@ -265,7 +255,8 @@ func TestSortsOfOddRecords(t *testing.T) {
 			}
 			return -1
 		})
-		o := Options{Memory: leastMemory << rng.IntN(7), Workers: 1 + rng.IntN(8), Shards: 1 + rng.IntN(60)}
+		// The few records of a file may have no feature in common with those of another.
+		o := Options{Memory: leastMemory << rng.IntN(7), Workers: 1 + rng.IntN(8), Shards: 1 + rng.IntN(60), Union: true}
 		_, err := Reshard(t.Context(), []string{in}, out, ReshardOptions{SortBy: "key", Options: o})
 		settest.Check(t, err)
 		sources, err := shard.Expand(t.Context(), []string{out}, shard.ExpandOptions{})

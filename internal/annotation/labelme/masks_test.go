@@ -8,12 +8,12 @@ import (
 	"image"
 	"image/color"
 	"image/png"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/annotation/region"
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // maskText is a mask as LabelMe writes it.
@@ -29,9 +29,7 @@ func maskText(t testing.TB, im image.Image) string {
 // TestGroups writes random shapes, some of them in groups, and compares the objects with a model:
 // those of one label and group are one object, whose pixels are those of all of its shapes.
 func TestGroups(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := torture.Rand(t)
 	const w, h = 23, 17
 	type object struct {
 		label   string
