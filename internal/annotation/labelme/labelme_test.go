@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"image"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -101,6 +102,26 @@ func TestOddFiles(t *testing.T) {
 }
 
 // TestImagesInFiles: the image in a file is not looked at, and does not count as shapes.
+// TestUnusedShapes counts, by its type, what objects cover besides their boxes, unless it is asked for.
+func TestUnusedShapes(t *testing.T) {
+	const text = `{"shapes": [
+		{"label": "a", "points": [[1, 2], [3, 4]], "shape_type": "rectangle", "score": 0.5},
+		{"label": "a", "points": [[1, 2], [3, 4], [2, 9]], "shape_type": "polygon"},
+		{"label": "a", "points": [[1, 2], [3, 4], [2, 9]]},
+		{"label": "a", "points": [[1, 2], [3, 2], [2, 2]], "shape_type": "polygon"},
+		{"label": "a", "points": [[10, 20], [13, 24]], "shape_type": "circle"},
+		{"label": "a", "points": [[2, 0], [4, 2], [2, 4], [0, 2]], "shape_type": "rotation"}]}`
+	for regions, want := range map[bool]annotation.Fields{
+		true:  {"score": 1},
+		false: {"score": 1, "polygon": 2, "circle": 1, "rotation": 1},
+	} {
+		s, err := read(t, map[string]string{"1.json": text}, annotation.Options{Regions: regions})
+		if err != nil || !maps.Equal(s.Unused, want) {
+			t.Errorf("regions %v: %v, %v, want %v", regions, err, s.Unused, want)
+		}
+	}
+}
+
 func TestImagesInFiles(t *testing.T) {
 	image := strings.Repeat("aGVs", 4<<20+1) // more than shapes may have
 	files := map[string]string{

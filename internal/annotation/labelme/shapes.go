@@ -68,6 +68,8 @@ func (f *file) shapes() error {
 		o.Box = o.Box.Union(s.box)
 		if f.regions {
 			f.addPart(o, i, s)
+		} else if s.kind != "rectangle" {
+			f.unused.Count(s.kind, 1)
 		}
 		return nil
 	})
@@ -100,6 +102,7 @@ func (f *file) elements(element func(n int) error) error {
 
 // shape is a shape of an object.
 type shape struct {
+	kind    string
 	group   group
 	box     annotation.Box
 	outline []float64 // of a polygon or a circle
@@ -140,7 +143,8 @@ func (f *file) shape() (s shape, err error) {
 	}); err != nil {
 		return s, err
 	}
-	if err := f.extent(&s, string(kind), f.points, mask); err != nil {
+	s.kind = cmp.Or(string(kind), "polygon") // before LabelMe 3.5 all are
+	if err := f.extent(&s, f.points, mask); err != nil {
 		return s, err
 	}
 	if err := s.box.Check(); err != nil {
@@ -154,8 +158,8 @@ func (f *file) shape() (s shape, err error) {
 }
 
 // extent sets the box of a shape and, with regions, its outline.
-func (p *parser) extent(s *shape, kind string, points []float64, mask int) error {
-	switch n := len(points) / 2; kind {
+func (p *parser) extent(s *shape, points []float64, mask int) error {
+	switch n := len(points) / 2; s.kind {
 	case "rectangle":
 		if n != 2 && n != 4 {
 			return fmt.Errorf("it is a rectangle with %d points: want two corners", n)
@@ -164,7 +168,7 @@ func (p *parser) extent(s *shape, kind string, points []float64, mask int) error
 		if s.box = b; p.regions && s.group.id != "" {
 			s.corners = []float64{b.XMin, b.YMin, b.XMax, b.YMin, b.XMax, b.YMax, b.XMin, b.YMax}
 		}
-	case "polygon", "rotation", "oriented_rectangle", "": // before LabelMe 3.5 all are polygons
+	case "polygon", "rotation", "oriented_rectangle":
 		if n < 3 {
 			return fmt.Errorf("it is a polygon with %d points: want at least three", n)
 		}
@@ -189,9 +193,9 @@ func (p *parser) extent(s *shape, kind string, points []float64, mask int) error
 		s.box = annotation.Box{XMin: math.Trunc(b.XMin), YMin: math.Trunc(b.YMin), XMax: math.Trunc(b.XMax) + 1, YMax: math.Trunc(b.YMax) + 1}
 		s.mask = cmp.Or(mask, noMask)
 	case "point", "points", "line", "linestrip":
-		return fmt.Errorf("a %s has no box", kind)
+		return fmt.Errorf("a %s has no box", s.kind)
 	default:
-		return fmt.Errorf("it is a shape of the type %s: want rectangle, polygon, circle or mask", jsonscan.Quoted([]byte(kind)))
+		return fmt.Errorf("it is a shape of the type %s: want rectangle, polygon, circle or mask", jsonscan.Quoted([]byte(s.kind)))
 	}
 	return nil
 }

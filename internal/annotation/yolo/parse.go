@@ -8,7 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/csvscan"
@@ -20,7 +20,16 @@ type parser struct {
 	classes int
 	pose    pose
 	regions bool
-	outside atomic.Int64 // labelled points outside of their image
+
+	mu     sync.Mutex
+	unused annotation.Fields
+}
+
+// count adds what of a file is not kept.
+func (p *parser) count(unused annotation.Fields) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.unused.Merge(unused)
 }
 
 // slack is how far a point of a polygon, or a keypoint, may be outside of the image, as a share of its
@@ -40,6 +49,8 @@ func (p *parser) parse(im *annotation.Image, data []byte) error {
 	}
 	im.Relative = true
 	im.Objects = make([]annotation.Object, 0, min(bytes.Count(text, []byte("\n"))+1, (len(text)+1)/len("0 1 1 1 1\n")))
+	unused := annotation.Fields{}
+	defer p.count(unused)
 	var numbers []float64
 	var first []byte // line
 	for n, line := range annotation.Lines(text) {
@@ -69,7 +80,13 @@ func (p *parser) parse(im *annotation.Image, data []byte) error {
 					return err
 				}
 			}
-			p.outside.Add(outside)
+			unused.Count(annotation.OutsideKeypoints, outside)
+		}
+		switch n := len(numbers); {
+		case n == boxFields+1:
+			unused.Count("confidence", 1)
+		case n > boxFields && p.pose.Count == 0 && !p.regions:
+			unused.Count("polygon", 1)
 		}
 		im.Objects = append(im.Objects, o)
 	}

@@ -2,6 +2,7 @@ package yolo
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/annotation/annotationtest"
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // read writes files below a new directory, and reads the directory of a name in it.
@@ -193,12 +195,54 @@ func TestRandom(t *testing.T) {
 	}
 }
 
+// TestUnusedFields counts what of random files is not kept: confidences, and polygons unless the pixels
+// of objects are asked for.
+func TestUnusedFields(t *testing.T) {
+	random := torture.Rand(t)
+	for i := range 20 {
+		files, confidences, polygons := map[string]string{"classes.txt": "cat"}, int64(0), int64(0)
+		for range 1 + random.IntN(5) {
+			text := ""
+			for range random.IntN(20) {
+				switch random.IntN(4) {
+				case 0:
+					text += "0 0.5 0.5 0.2 0.1\n"
+				case 1:
+					text += "0 0.5 0.5 0.2 0.1 0.75\n"
+					confidences++
+				case 2:
+					text += "0 0.1 0.1 0.5 0.1 0.3 0.4\n"
+					polygons++
+				case 3:
+					text += []string{"0 0.5 0.5 0 0.1 0.75\n", "0 0.1 0.1 0.5 0.1 0.3 0.1\n"}[random.IntN(2)] // empty boxes
+				}
+			}
+			files[fmt.Sprintf("%d.txt", len(files))] = text
+		}
+		for _, regions := range []bool{false, true} {
+			want := annotation.Fields{}
+			want.Count("confidence", confidences)
+			if !regions {
+				want.Count("polygon", polygons)
+			}
+			s, err := read(t, files, "", annotation.Options{Regions: regions})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !maps.Equal(s.Unused, want) {
+				t.Errorf("%d, regions %v: %v, want %v\n%q", i, regions, s.Unused, want, files)
+			}
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("\ufeff1 0.5 0.5 0.5 0.25 0.9\r\n0 0.1 0.2 0.3 0.25 0.2 0.5"))
 	f.Add([]byte("a.jpg\n"))
 	f.Add([]byte("1 0.5 0.5 0.5 0.25 0.4 0.4 2 0 0 0\n0 0.5 0.5 1 1 2 0 1 0 0 3"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, p := range []*parser{{classes: 2, regions: true}, {classes: 2, regions: true, pose: pose{Keypoints: annotation.Keypoints{Count: 2}, dims: 3}}} {
+		for _, p := range []*parser{{classes: 2, regions: true}, {classes: 2, pose: pose{Keypoints: annotation.Keypoints{Count: 2}, dims: 3}}} {
+			p.unused = annotation.Fields{}
 			im := annotation.Image{Name: "1.txt", Source: "1.txt"}
 			if err := p.parse(&im, data); err != nil {
 				return
