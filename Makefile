@@ -245,7 +245,7 @@ nightly: ## run what takes too long for every change, or its PART (make nightly 
 	.ci/nightly $(PART)
 
 # Prints the packages whose tests have a long form.
-TORTURED = $(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./... | awk '/internal\/torture/ { print $$1 }'
+TORTURED = $(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./... | awk '/internal\/dev\/torture/ { print $$1 }'
 TORTURE_SETS = /convert$$|/shard/
 
 torture: torture-command torture-sets torture-reader torture-rest ## run the tests of all packages in their long form, which takes an hour

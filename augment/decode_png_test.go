@@ -6,8 +6,8 @@ import (
 	"image/png"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/png/pngtest"
-	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // TestDecodePNG compares pixels, masks and verdicts with what image/png gives, over all colour types,

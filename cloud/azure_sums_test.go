@@ -13,8 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // azureBlob is a server of Azure's protocol that has one object, computes checksums of ranges as

@@ -18,8 +18,8 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/cloud/internal/faultproxy"
+	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // setIn returns a server with a set, whose shards are larger than what has a checksum, and the set

@@ -18,8 +18,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/internal/torture"
 	"github.com/tfrec/tfrec/reader"
 )
 

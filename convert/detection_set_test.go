@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/annotation/annotationtest"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/manifest"
 )
@@ -261,8 +262,8 @@ func TestOddAnnotations(t *testing.T) {
 // oddObjects returns a line for each object of a record, with its box in pixels.
 func oddObjects(t *testing.T, e map[string]any) (lines []string) {
 	t.Helper()
-	name := string(e[keyFilename].([][]byte)[0])
-	im, err := png.DecodeConfig(bytes.NewReader(e[keyEncoded].([][]byte)[0]))
+	name := string(e[imagekey.Filename].([][]byte)[0])
+	im, err := png.DecodeConfig(bytes.NewReader(e[imagekey.Encoded].([][]byte)[0]))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
@@ -227,10 +228,10 @@ func TestImagesWithoutAnnotations(t *testing.T) {
 			t.Errorf("%s: %+v %+v", name, s, s.AnnotationCounts)
 		}
 		for _, e := range examples(t, out, "train") {
-			if name := string(e[keyFilename].([][]byte)[0]); name == "more/x.png" && string(e[objects.KeySourceID].([][]byte)[0]) != name {
+			if name := string(e[imagekey.Filename].([][]byte)[0]); name == "more/x.png" && string(e[objects.KeySourceID].([][]byte)[0]) != name {
 				t.Errorf("%v", e)
 			}
-			if _, ok := e[keyLabel]; ok {
+			if _, ok := e[imagekey.Label]; ok {
 				t.Errorf("a label: %v", e)
 			}
 			if _, ok := e[objects.KeyXMin].([]float32); !ok {
@@ -450,9 +451,9 @@ func TestMasks(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	for _, e := range examples(t, out, "train") {
-		im, mask := e[keyEncoded].([][]byte)[0], e[objects.KeySegmentation].([][]byte)[0]
-		if string(im) != string(mask) || e[keyLabel] == nil || string(e[objects.KeySegmentationFormat].([][]byte)[0]) != "png" {
-			t.Errorf("%s: the mask is not the image", e[keyFilename])
+		im, mask := e[imagekey.Encoded].([][]byte)[0], e[objects.KeySegmentation].([][]byte)[0]
+		if string(im) != string(mask) || e[imagekey.Label] == nil || string(e[objects.KeySegmentationFormat].([][]byte)[0]) != "png" {
+			t.Errorf("%s: the mask is not the image", e[imagekey.Filename])
 		}
 	}
 	if s := mustImages(t, src, out, o); s.Status != UpToDate {

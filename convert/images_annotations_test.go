@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 )
 
@@ -195,14 +196,14 @@ func decodePNG(t *testing.T, data []byte) image.Image {
 // number.
 func checkObjects(t *testing.T, e map[string]any) int {
 	t.Helper()
-	im := decodePNG(t, e[keyEncoded].([][]byte)[0])
+	im := decodePNG(t, e[imagekey.Encoded].([][]byte)[0])
 	w, h := float64(im.Bounds().Dx()), float64(im.Bounds().Dy())
 	side := func(key string) []float32 { return e[key].([]float32) }
 	labels, masks := e[objects.KeyLabel].([]int64), e[objects.KeyMask].([][]byte)
 	n := len(labels)
 	for _, key := range []string{objects.KeyXMin, objects.KeyYMin, objects.KeyXMax, objects.KeyYMax, objects.KeyArea} {
 		if len(side(key)) != n || len(masks) != n || len(e[objects.KeyText].([][]byte)) != n {
-			t.Fatalf("%s: lists of unequal length: %v", e[keyFilename], e)
+			t.Fatalf("%s: lists of unequal length: %v", e[imagekey.Filename], e)
 		}
 	}
 	seen := map[int]bool{}
@@ -215,20 +216,20 @@ func checkObjects(t *testing.T, e map[string]any) int {
 			objects.KeyYMin: float64(at.Min.Y) / h, objects.KeyYMax: float64(at.Max.Y) / h,
 		} {
 			if got := float64(side(k)[i]); math.Abs(got-want)*max(w, h) > 1.01 {
-				t.Errorf("%s, hue%d: %s is %g, in the image %g", e[keyFilename], class, k, got, want)
+				t.Errorf("%s, hue%d: %s is %g, in the image %g", e[imagekey.Filename], class, k, got, want)
 			}
 		}
 		_, of := extent(decodePNG(t, masks[i]), color.RGBA{1, 1, 1, 255})
 		if !maps.Equal(of, pixels) {
-			t.Errorf("%s, hue%d: the mask has %d pixels, the image %d", e[keyFilename], class, len(of), len(pixels))
+			t.Errorf("%s, hue%d: the mask has %d pixels, the image %d", e[imagekey.Filename], class, len(of), len(pixels))
 		}
 		if area := float64(side(objects.KeyArea)[i]); math.Abs(area-float64(len(pixels))) > 0.2*area+2*float64(at.Dx()+at.Dy()) {
-			t.Errorf("%s, hue%d: area %g of %d pixels", e[keyFilename], class, area, len(pixels))
+			t.Errorf("%s, hue%d: area %g of %d pixels", e[imagekey.Filename], class, area, len(pixels))
 		}
 	}
 	for class, hue := range hues {
 		if _, pixels := extent(im, hue); len(pixels) > 0 && !seen[class] {
-			t.Errorf("%s: %d pixels of hue%d and no object", e[keyFilename], len(pixels), class)
+			t.Errorf("%s: %d pixels of hue%d and no object", e[imagekey.Filename], len(pixels), class)
 		}
 	}
 	return n

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/imagekey"
 )
 
 func policy(t *testing.T, spec string) *augment.Policy {
@@ -31,10 +32,10 @@ func variantsOf(t *testing.T, dir, split string) []variant {
 	t.Helper()
 	var all []variant
 	for _, m := range examples(t, dir, split) {
-		if m[keyCopy] == nil || m[keyOps] == nil {
-			t.Fatalf("a record of an augmented set lacks %s or %s", keyCopy, keyOps)
+		if m[imagekey.Copy] == nil || m[imagekey.Ops] == nil {
+			t.Fatalf("a record of an augmented set lacks %s or %s", imagekey.Copy, imagekey.Ops)
 		}
-		all = append(all, variant{string(m[keyFilename].([][]byte)[0]), m[keyCopy].([]int64)[0], string(m[keyOps].([][]byte)[0])})
+		all = append(all, variant{string(m[imagekey.Filename].([][]byte)[0]), m[imagekey.Copy].([]int64)[0], string(m[imagekey.Ops].([][]byte)[0])})
 	}
 	return all
 }

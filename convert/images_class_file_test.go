@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard/verify"
 )
@@ -63,7 +64,7 @@ func TestClassesFixIDs(t *testing.T) {
 		for _, split := range m.Splits {
 			for name, r := range records(t, out, split.Name) {
 				n++
-				got := fmt.Sprint(r[keyLabel], " ", textOf(r[keyText]), " ", textOf(r[keySynset]))
+				got := fmt.Sprint(r[imagekey.Label], " ", textOf(r[imagekey.Text]), " ", textOf(r[imagekey.Synset]))
 				if got != c.want[name] {
 					t.Errorf("%q: %s: %s, want %s", c.text, name, got, c.want[name])
 				}

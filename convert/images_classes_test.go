@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/manifest"
 )
 
@@ -59,8 +60,8 @@ func TestSplitDirectoriesAreRecognised(t *testing.T) {
 				t.Errorf("%v: split %s: %+v", dirs, split, s.Splits[split])
 			}
 			for name, r := range records(t, out, split) {
-				if !strings.HasPrefix(name, dir+"/") || string(r[keyText].([][]byte)[0]) != strings.Split(name, "/")[1] {
-					t.Errorf("%s in %s labelled %q", name, split, r[keyText])
+				if !strings.HasPrefix(name, dir+"/") || string(r[imagekey.Text].([][]byte)[0]) != strings.Split(name, "/")[1] {
+					t.Errorf("%s in %s labelled %q", name, split, r[imagekey.Text])
 				}
 			}
 		}
@@ -73,8 +74,8 @@ func TestSplitDirectoriesAreRecognised(t *testing.T) {
 			t.Errorf("Options.Splits over split directories: %+v, %q", s.Splits, *said)
 		}
 		for name, r := range records(t, again, "a") {
-			if string(r[keyText].([][]byte)[0]) != strings.Split(name, "/")[1] {
-				t.Errorf("%s labelled %q", name, r[keyText])
+			if string(r[imagekey.Text].([][]byte)[0]) != strings.Split(name, "/")[1] {
+				t.Errorf("%s labelled %q", name, r[imagekey.Text])
 			}
 		}
 	}

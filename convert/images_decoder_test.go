@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/imagekey"
 )
 
 // decoding is a backend that decodes like the codec, and records that it did. It refuses gray
@@ -59,10 +60,10 @@ func decoders(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	by := map[string]string{}
 	for _, m := range examples(t, dir, "train") {
-		if m[keyDecoder] == nil {
-			t.Fatalf("no %s in a record", keyDecoder)
+		if m[imagekey.Decoder] == nil {
+			t.Fatalf("no %s in a record", imagekey.Decoder)
 		}
-		by[string(m[keyFilename].([][]byte)[0])] = string(m[keyDecoder].([][]byte)[0])
+		by[string(m[imagekey.Filename].([][]byte)[0])] = string(m[imagekey.Decoder].([][]byte)[0])
 	}
 	return by
 }
@@ -120,9 +121,9 @@ func TestBackendDecodes(t *testing.T) {
 				}
 				without := examples(t, plain, "train")
 				for i, m := range examples(t, out, "train") {
-					delete(m, keyDecoder)
+					delete(m, imagekey.Decoder)
 					if !maps.EqualFunc(m, without[i], sameFeature) {
-						t.Errorf("record %d (%s) differs beyond its decoder", i, m[keyFilename])
+						t.Errorf("record %d (%s) differs beyond its decoder", i, m[imagekey.Filename])
 					}
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/manifest"
@@ -37,7 +38,7 @@ func describeDepth(m *manifest.Manifest) {
 	_ = json.Unmarshal(m.Options["rename"], &rename) // our own encoding
 	m.Features = slices.Clone(m.Features)
 	for i := range m.Features {
-		if f := &m.Features[i]; f.Key == cmp.Or(rename[keyEncoded], keyEncoded) {
+		if f := &m.Features[i]; f.Key == cmp.Or(rename[imagekey.Encoded], imagekey.Encoded) {
 			f.DType, f.Encoding = "uint16", string(PNG)
 		}
 	}

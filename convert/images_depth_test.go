@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
@@ -77,7 +78,7 @@ func TestDepthOfSets(t *testing.T) {
 		put(t, src, fmt.Sprintf("a/%d.png", i), deepPNG(i))
 	}
 	var notes []string
-	o := ImageOptions{Options: Options{Shards: 2, Note: func(s string) { notes = append(notes, s) }}, Rename: map[string]string{keyEncoded: "picture"}}
+	o := ImageOptions{Options: Options{Shards: 2, Note: func(s string) { notes = append(notes, s) }}, Rename: map[string]string{imagekey.Encoded: "picture"}}
 	check := func(want string, status Status, noted string) {
 		t.Helper()
 		notes = nil
@@ -155,7 +156,7 @@ func TestNarrowed(t *testing.T) {
 				if noted != (c.want > 0) {
 					t.Errorf("noted %q", notes)
 				}
-				if got := describedImage; c.o.Encode.Format != Float32 && got(t, out, keyEncoded) == "uint16 png" {
+				if got := describedImage; c.o.Encode.Format != Float32 && got(t, out, imagekey.Encoded) == "uint16 png" {
 					t.Error("described as images of 16 bits")
 				}
 				if err := os.RemoveAll(filepath.Join(out, shard.StateDir)); err != nil {
@@ -210,7 +211,7 @@ func TestDeepIsUpright(t *testing.T) {
 			out := t.TempDir()
 			mustImages(t, filepath.Join(dir, "src"), out, o)
 			got[i] = records(t, out, "train")["x.tif"]
-			stored, err := png.Decode(bytes.NewReader(got[i][keyEncoded].([][]byte)[0]))
+			stored, err := png.Decode(bytes.NewReader(got[i][imagekey.Encoded].([][]byte)[0]))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -223,7 +224,7 @@ func TestDeepIsUpright(t *testing.T) {
 				pixels = append(pixels, byte(v>>8))
 			}
 			got[i]["pixels"] = pixels
-			delete(got[i], keyEncoded)
+			delete(got[i], imagekey.Encoded)
 			delete(got[i], objects.KeySHA256)
 		}
 		if diff := cmp.Diff(got[0], got[1]); diff != "" {

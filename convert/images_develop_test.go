@@ -7,14 +7,15 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/imagekey"
 )
 
 // pixelsOf decodes the image in a record.
 func pixelsOf(t *testing.T, c *augment.Codec, m map[string]any) []float64 {
 	t.Helper()
-	data := m[keyEncoded].([][]byte)[0]
+	data := m[imagekey.Encoded].([][]byte)[0]
 	var pixels []float64
-	switch format := string(m[keyFormat].([][]byte)[0]); format {
+	switch format := string(m[imagekey.Format].([][]byte)[0]); format {
 	case "raw":
 		for _, v := range data {
 			pixels = append(pixels, float64(v))
@@ -65,7 +66,7 @@ func TestPlanesAndExactPixels(t *testing.T) {
 				mustImages(t, "../testdata/demo/photos", out, o)
 				sets[i] = map[key]map[string]any{}
 				for _, m := range examples(t, out, "train") {
-					sets[i][key{string(m[keyFilename].([][]byte)[0]), fmt.Sprint(m[keyCopy])}] = m
+					sets[i][key{string(m[imagekey.Filename].([][]byte)[0]), fmt.Sprint(m[imagekey.Copy])}] = m
 				}
 			}
 			if len(sets[0]) < 10 || len(sets[0]) != len(sets[1]) {
@@ -74,7 +75,7 @@ func TestPlanesAndExactPixels(t *testing.T) {
 			least, sum, differ := math.Inf(1), 0.0, 0
 			for k, m := range sets[0] {
 				exact := sets[1][k]
-				for _, feature := range []string{keyWidth, keyHeight, keyChannels, keyOps, keyFormat, keyColorspace} {
+				for _, feature := range []string{imagekey.Width, imagekey.Height, imagekey.Channels, imagekey.Ops, imagekey.Format, imagekey.Colorspace} {
 					if fmt.Sprint(m[feature]) != fmt.Sprint(exact[feature]) {
 						t.Errorf("%v: %s is %v, with ExactPixels %v", k, feature, m[feature], exact[feature])
 					}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/manifest"
 )
@@ -23,29 +24,29 @@ func (s *imageSource) describe(m *manifest.Manifest) {
 		return manifest.Feature{Key: o.key(key), Kind: "bytes", Class: manifest.ClassText}
 	}
 	m.Features = []manifest.Feature{
-		scalar(keyChannels, "int64"), text(keyColorspace), s.imageFeature(), text(keyFilename),
-		text(keyFormat), scalar(keyHeight, "int64"), scalar(keyWidth, "int64"),
+		scalar(imagekey.Channels, "int64"), text(imagekey.Colorspace), s.imageFeature(), text(imagekey.Filename),
+		text(imagekey.Format), scalar(imagekey.Height, "int64"), scalar(imagekey.Width, "int64"),
 	}
 	if o.Augment.Policy != nil {
-		m.Features = append(m.Features, scalar(keyCopy, "int64"), text(keyOps))
+		m.Features = append(m.Features, scalar(imagekey.Copy, "int64"), text(imagekey.Ops))
 	}
 	if s.storesMixture() {
 		m.Features = append(m.Features,
-			manifest.Feature{Key: o.key(keyMixLabel), Kind: "int64", Class: s.labelClass(true), Shape: []int{-1}},
-			manifest.Feature{Key: o.key(keyMixWeight), Kind: "float", Class: manifest.ClassVector, Shape: []int{-1}})
+			manifest.Feature{Key: o.key(imagekey.MixLabel), Kind: "int64", Class: s.labelClass(true), Shape: []int{-1}},
+			manifest.Feature{Key: o.key(imagekey.MixWeight), Kind: "float", Class: manifest.ClassVector, Shape: []int{-1}})
 	}
 	if s.decodes {
-		m.Features = append(m.Features, text(keyDecoder))
+		m.Features = append(m.Features, text(imagekey.Decoder))
 	}
 	if o.Encode.Format == Keep {
-		m.Features = append(m.Features, scalar(keyOrientation, "int64"))
+		m.Features = append(m.Features, scalar(imagekey.Orientation, "int64"))
 	}
 	if s.writesLabels() {
-		label := scalar(keyLabel, "int64")
+		label := scalar(imagekey.Label, "int64")
 		label.Class = s.labelClass(o.Labels.several())
-		features := []manifest.Feature{label, text(keyText)}
+		features := []manifest.Feature{label, text(imagekey.Text)}
 		if s.synsets != nil {
-			features = append(features, text(keySynset))
+			features = append(features, text(imagekey.Synset))
 		}
 		for _, f := range features {
 			if o.Labels.several() {
@@ -53,12 +54,12 @@ func (s *imageSource) describe(m *manifest.Manifest) {
 			}
 			m.Features = append(m.Features, f)
 		}
-		m.Supervised = &manifest.Supervised{Input: o.key(keyEncoded), Target: o.key(keyLabel)}
+		m.Supervised = &manifest.Supervised{Input: o.key(imagekey.Encoded), Target: o.key(imagekey.Label)}
 	}
 	if slices.ContainsFunc(s.features, func(f manifest.Feature) bool {
 		return f.Class == manifest.ClassLabel && len(f.Shape) == 0 && !f.Optional
 	}) {
-		m.Supervised = &manifest.Supervised{Input: o.key(keyEncoded), Target: o.key(keyLabel)}
+		m.Supervised = &manifest.Supervised{Input: o.key(imagekey.Encoded), Target: o.key(imagekey.Label)}
 	}
 	m.Features = append(m.Features, s.features...)
 	m.Features = append(m.Features, s.describeAnnotations()...)
@@ -79,7 +80,7 @@ func (s *imageSource) labelClass(list bool) manifest.FeatureClass {
 // imageFeature describes how the image itself is stored.
 func (s *imageSource) imageFeature() manifest.Feature {
 	o := s.o
-	f := manifest.Feature{Key: o.key(keyEncoded), Kind: "bytes", Class: manifest.ClassImage, DType: "uint8"}
+	f := manifest.Feature{Key: o.key(imagekey.Encoded), Kind: "bytes", Class: manifest.ClassImage, DType: "uint8"}
 	channels := 3 // readers return three channels for grayscale images on request
 	if o.Encode.Channels != 0 {
 		channels = o.Encode.Channels

@@ -11,7 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/torture"
+	"github.com/tfrec/tfrec/internal/dev/torture"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard/verify"
 )
@@ -99,7 +100,7 @@ func labelsIn(t *testing.T, out string) (ids map[string]int64, texts map[string]
 	}
 	ids, texts = map[string]int64{}, map[string]string{}
 	for name, r := range records(t, out, "train") {
-		ids[name], texts[name] = r[keyLabel].([]int64)[0], string(r[keyText].([][]byte)[0])
+		ids[name], texts[name] = r[imagekey.Label].([]int64)[0], string(r[imagekey.Text].([][]byte)[0])
 	}
 	return ids, texts, m
 }
@@ -134,7 +135,7 @@ func TestIntegerLabelsStay(t *testing.T) {
 					t.Errorf("names %.200s", got)
 				}
 				_, err := os.Stat(filepath.Join(out, "image.class.label.labels.txt"))
-				i := slices.IndexFunc(m.Features, func(f manifest.Feature) bool { return f.Key == keyLabel })
+				i := slices.IndexFunc(m.Features, func(f manifest.Feature) bool { return f.Key == imagekey.Label })
 				if (err == nil) != (names != "") || (m.Features[i].Class == manifest.ClassLabel) != (names != "") {
 					t.Errorf("labels file: %v, feature %+v", err, m.Features[i])
 				}
@@ -240,7 +241,7 @@ func TestLabelsThatAreMissing(t *testing.T) {
 		s := mustImages(t, flatImages(t, dir, 4), out, o)
 		var got []string
 		for name, r := range records(t, out, "train") {
-			ids := fmt.Sprint(r[keyLabel])
+			ids := fmt.Sprint(r[imagekey.Label])
 			if !o.Labels.several() {
 				ids = strings.Trim(ids, "[]")
 			}
@@ -273,7 +274,7 @@ func TestMixturesOfIntegers(t *testing.T) {
 		mustImages(t, src, out, o)
 		var seen []int64
 		for _, e := range examples(t, out, "train") {
-			seen = append(seen, e[keyMixLabel].([]int64)...)
+			seen = append(seen, e[imagekey.MixLabel].([]int64)...)
 		}
 		slices.Sort(seen)
 		if got := fmt.Sprint(slices.Compact(seen)); got != want {
@@ -383,10 +384,10 @@ func TestRandomIntegerLabels(t *testing.T) {
 					if record == nil && len(list) == 0 && !several {
 						continue
 					}
-					if ids := record[keyLabel].([]int64); !slices.Equal(ids, list) {
+					if ids := record[imagekey.Label].([]int64); !slices.Equal(ids, list) {
 						t.Fatalf("image %d: %v, want %v", i, ids, list)
 					}
-					for k, text := range record[keyText].([][]byte) {
+					for k, text := range record[imagekey.Text].([][]byte) {
 						if string(text) != strconv.FormatInt(list[k], 10) {
 							t.Fatalf("image %d: %q, want %v", i, text, list)
 						}

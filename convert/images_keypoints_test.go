@@ -12,8 +12,9 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/dev/torture"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
-	"github.com/tfrec/tfrec/internal/torture"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard/verify"
 )
@@ -192,10 +193,10 @@ func (p *plainPoint) step(t *testing.T, s augment.Step) {
 // and counts the points compared and those that were lost.
 func checkMoved(t *testing.T, e map[string]any, drawings map[string]*posed, o *ImageOptions, texts bool) (compared, lost int) {
 	t.Helper()
-	name := string(e[keyFilename].([][]byte)[0])
+	name := string(e[imagekey.Filename].([][]byte)[0])
 	d, count := drawings[name], len(pointNames)
 	var steps []augment.Step
-	if e[keyOps] != nil {
+	if e[imagekey.Ops] != nil {
 		steps = drawOf(t, e).Steps
 	}
 	n := len(e[objects.KeyText].([][]byte))
@@ -257,7 +258,7 @@ func checkMoved(t *testing.T, e map[string]any, drawings map[string]*posed, o *I
 				}
 				lost++
 			case vs[at] != int64(visibility[q]) || math.Abs(x-p.x) > 2e-4*max(1, p.w/50) || math.Abs(y-p.y) > 2e-4*max(1, p.h/50):
-				t.Errorf("%s, %s: %s is at %g, %g with %d, want %g, %g with %d (%s)", name, text, pointNames[q], x, y, vs[at], p.x, p.y, visibility[q], e[keyOps])
+				t.Errorf("%s, %s: %s is at %g, %g with %d, want %g, %g with %d (%s)", name, text, pointNames[q], x, y, vs[at], p.x, p.y, visibility[q], e[imagekey.Ops])
 			default:
 				compared++
 			}
@@ -351,7 +352,7 @@ func TestMixedKeypoints(t *testing.T) {
 		mustImages(t, src, out, o)
 		found, lost := 0, 0
 		for _, e := range examples(t, out, "train") {
-			im := decodePNG(t, e[keyEncoded].([][]byte)[0])
+			im := decodePNG(t, e[imagekey.Encoded].([][]byte)[0])
 			for i, text := range e[objects.KeyText].([][]byte) {
 				at := i * len(pointNames)
 				if e[objects.KeyKeypointVisibility].([]int64)[at] == 0 {
@@ -548,7 +549,7 @@ func TestKeypointsOfSeveralFiles(t *testing.T) {
 		got := map[string]string{}
 		for _, e := range examples(t, out, "train") {
 			if e[objects.KeyKeypointX] != nil {
-				got[string(e[keyFilename].([][]byte)[0])] = fmt.Sprintf("%s %v %v", e[objects.KeyKeypointText], e[objects.KeyKeypointX], e[objects.KeyKeypointVisibility])
+				got[string(e[imagekey.Filename].([][]byte)[0])] = fmt.Sprintf("%s %v %v", e[objects.KeyKeypointText], e[objects.KeyKeypointX], e[objects.KeyKeypointVisibility])
 			}
 		}
 		text := got["a.png"] + "; " + got["b.png"]

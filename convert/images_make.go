@@ -12,28 +12,6 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 )
 
-// The features of an image's record, sorted.
-const (
-	keyCopy        = "augment/copy"
-	keyOps         = "augment/ops"
-	keyChannels    = "image/channels"
-	keyLabel       = "image/class/label"
-	keySynset      = "image/class/synset"
-	keyMixLabel    = "image/class/mix/label"
-	keyMixWeight   = "image/class/mix/weight"
-	keyText        = "image/class/text"
-	keyColorspace  = "image/colorspace"
-	keyDecoder     = "image/decoder"
-	keyEncoded     = "image/encoded"
-	keyFilename    = "image/filename"
-	keyFormat      = "image/format"
-	keyHeight      = "image/height"
-	keyOrientation = "image/orientation"
-	keyWidth       = "image/width"
-)
-
-var imageKeys = []string{keyCopy, keyOps, keyChannels, keyLabel, keyMixLabel, keyMixWeight, keySynset, keyText, keyColorspace, keyDecoder, keyEncoded, keyFilename, keyFormat, keyHeight, keyOrientation, keyWidth}
-
 // maxInput is the maximum size of an image file: most readers would refuse a record with a larger
 // one.
 const maxInput = 1 << 30

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 )
 
@@ -92,7 +93,7 @@ func segmentations(t *testing.T, out string) map[string][]byte {
 	t.Helper()
 	masks := map[string][]byte{}
 	for _, e := range examples(t, out, "train") {
-		masks[string(e[keyFilename].([][]byte)[0])] = e[objects.KeySegmentation].([][]byte)[0]
+		masks[string(e[imagekey.Filename].([][]byte)[0])] = e[objects.KeySegmentation].([][]byte)[0]
 	}
 	return masks
 }

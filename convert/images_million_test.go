@@ -21,9 +21,9 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // endless is a store with a listing of any length, which it does not hold in memory.

@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/decodeplan"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/optname"
 )
@@ -273,6 +274,6 @@ func (s *imageSource) buildMixture(m *sampleWork) {
 			add(pm.sample.image, mixture.Partners[k].Weight)
 		}
 	}
-	r.builder.Int64(s.o.key(keyMixLabel), r.ids...)
-	r.builder.Float(s.o.key(keyMixWeight), r.weights...)
+	r.builder.Int64(s.o.key(imagekey.MixLabel), r.ids...)
+	r.builder.Float(s.o.key(imagekey.MixWeight), r.weights...)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/shard/verify"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -25,8 +26,8 @@ func TestRelabelledMixtures(t *testing.T) {
 		out := t.TempDir()
 		s := mustImages(t, set, out, ImageOptions{Labels: labels})
 		for _, e := range examples(t, out, "train") {
-			if (e[keyMixLabel] != nil) != (name == "kept") || (e[keyMixWeight] != nil) != (name == "kept") {
-				t.Errorf("%s: soft labels %v %v", name, e[keyMixLabel], e[keyMixWeight])
+			if (e[imagekey.MixLabel] != nil) != (name == "kept") || (e[imagekey.MixWeight] != nil) != (name == "kept") {
+				t.Errorf("%s: soft labels %v %v", name, e[imagekey.MixLabel], e[imagekey.MixWeight])
 			}
 		}
 		report, err := verify.Files(t.Context(), []string{out}, verify.Options{Deep: &verify.DeepOptions{}})
@@ -46,9 +47,9 @@ func TestMixturesOfRecords(t *testing.T) {
 	labelled := func(name string, labels ...[]int64) string {
 		var all [][]byte
 		for i, ids := range labels {
-			features := map[string]any{keyEncoded: [][]byte{pngOf(i)}}
+			features := map[string]any{imagekey.Encoded: [][]byte{pngOf(i)}}
 			if ids != nil {
-				features[keyLabel] = ids
+				features[imagekey.Label] = ids
 			}
 			all = append(all, exampleOf(features))
 		}
@@ -88,8 +89,8 @@ func TestMixturesOfRecords(t *testing.T) {
 			if mixtureOf(drawOf(t, e)) == nil {
 				want = min(want, 1)
 			}
-			labels, _ := e[keyMixLabel].([]int64)
-			weights, _ := e[keyMixWeight].([]float32)
+			labels, _ := e[imagekey.MixLabel].([]int64)
+			weights, _ := e[imagekey.MixWeight].([]float32)
 			if len(labels) != want || len(weights) != want {
 				t.Errorf("%s: soft labels %v %v, want %d", name, labels, weights, want)
 			}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
@@ -71,7 +72,7 @@ func oddImages(t *testing.T, n int) string {
 func drawOf(t *testing.T, e map[string]any) augment.Draw {
 	t.Helper()
 	var d augment.Draw
-	if err := json.Unmarshal(e[keyOps].([][]byte)[0], &d); err != nil {
+	if err := json.Unmarshal(e[imagekey.Ops].([][]byte)[0], &d); err != nil {
 		t.Fatal(err)
 	}
 	return d
@@ -129,10 +130,10 @@ func TestMixtures(t *testing.T) {
 			train, val := examples(t, out, "train"), examples(t, out, "val")
 			own, mixed := map[string]bool{}, 0
 			for _, e := range train {
-				own[string(e[keyFilename].([][]byte)[0])] = true
+				own[string(e[imagekey.Filename].([][]byte)[0])] = true
 			}
 			for _, e := range slices.Concat(train, val) {
-				name := string(e[keyFilename].([][]byte)[0])
+				name := string(e[imagekey.Filename].([][]byte)[0])
 				draw := drawOf(t, e)
 				mixture := mixtureOf(draw)
 				labels, weights := []int64{int64(name[1] - '0')}, []float64{1}
@@ -160,29 +161,29 @@ func TestMixtures(t *testing.T) {
 				if err := draw.Apply(&want, decode(name, channels), nil); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := codec.Decode(&got, e[keyEncoded].([][]byte)[0], augment.DecodeOptions{}); err != nil {
+				if _, err := codec.Decode(&got, e[imagekey.Encoded].([][]byte)[0], augment.DecodeOptions{}); err != nil {
 					t.Fatal(err)
 				}
 				if !bytes.Equal(got.Pix, want.Pix) || got.Width != want.Width || got.Channels != want.Channels {
-					t.Errorf("%s: %s: other pixels", name, e[keyOps])
+					t.Errorf("%s: %s: other pixels", name, e[imagekey.Ops])
 				}
 				sum := 0.0
-				stored := e[keyMixWeight].([]float32)
+				stored := e[imagekey.MixWeight].([]float32)
 				for i, w := range stored {
 					sum += float64(w)
 					if math.Abs(float64(w)-weights[i]) > 1e-6 {
 						t.Errorf("%s: weights %v, want %v", name, stored, weights)
 					}
 				}
-				if !slices.Equal(e[keyMixLabel].([]int64), labels) || math.Abs(sum-1) > 1e-6 || e[keyLabel].([]int64)[0] != labels[0] {
-					t.Errorf("%s: labels %v and weights %v, want %v", name, e[keyMixLabel], stored, labels)
+				if !slices.Equal(e[imagekey.MixLabel].([]int64), labels) || math.Abs(sum-1) > 1e-6 || e[imagekey.Label].([]int64)[0] != labels[0] {
+					t.Errorf("%s: labels %v and weights %v, want %v", name, e[imagekey.MixLabel], stored, labels)
 				}
 			}
 			if mixed < len(own) || mixed > 2*len(own) {
 				t.Errorf("%d mixtures of %d images", mixed, len(own))
 			}
 			m, err := manifest.Read(context.Background(), filepath.Join(out, manifest.File))
-			if err != nil || !slices.ContainsFunc(m.Features, func(f manifest.Feature) bool { return f.Key == keyMixLabel && slices.Equal(f.Shape, []int{-1}) }) {
+			if err != nil || !slices.ContainsFunc(m.Features, func(f manifest.Feature) bool { return f.Key == imagekey.MixLabel && slices.Equal(f.Shape, []int{-1}) }) {
 				t.Errorf("%v: %+v", err, m.Features)
 			}
 		})
@@ -211,7 +212,7 @@ func TestMixtureUpdates(t *testing.T) {
 			}
 			put(t, only, file, data)
 			if slices.ContainsFunc(examples(t, only, "train"), func(e map[string]any) bool {
-				return string(e[keyFilename].([][]byte)[0]) == name || mixtureOf(drawOf(t, e)).Partners[0].Key == name
+				return string(e[imagekey.Filename].([][]byte)[0]) == name || mixtureOf(drawOf(t, e)).Partners[0].Key == name
 			}) {
 				n++
 			}
@@ -363,7 +364,7 @@ func TestMixturesOfFewImages(t *testing.T) {
 		mustImages(t, directories(t, n), out, ImageOptions{Augment: AugmentSpec{Policy: policy(t, "mosaic:16"), Copies: 3}})
 		for _, e := range examples(t, out, "train") {
 			for _, p := range mixtureOf(drawOf(t, e)).Partners {
-				if name := string(e[keyFilename].([][]byte)[0]); p.Key != want[name] {
+				if name := string(e[imagekey.Filename].([][]byte)[0]); p.Key != want[name] {
 					t.Errorf("of %d images %s has the partner %s", n, name, p.Key)
 				}
 			}
@@ -387,11 +388,11 @@ func TestMixedObjects(t *testing.T) {
 		stored, all := 0, 0
 		for _, e := range examples(t, out, "train") {
 			mixture := mixtureOf(drawOf(t, e))
-			all += count[string(e[keyFilename].([][]byte)[0])]
+			all += count[string(e[imagekey.Filename].([][]byte)[0])]
 			for _, p := range mixture.Partners {
 				all += count[p.Key]
 			}
-			im := decodePNG(t, e[keyEncoded].([][]byte)[0])
+			im := decodePNG(t, e[imagekey.Encoded].([][]byte)[0])
 			w, h := float64(im.Bounds().Dx()), float64(im.Bounds().Dy())
 			side := func(key string, i int) float64 { return float64(e[key].([]float32)[i]) }
 			for i, label := range e[objects.KeyLabel].([]int64) {
@@ -401,7 +402,7 @@ func TestMixedObjects(t *testing.T) {
 				far := max(math.Abs(side(objects.KeyXMin, i)*w-float64(at.Min.X)), math.Abs(side(objects.KeyXMax, i)*w-float64(at.Max.X)),
 					math.Abs(side(objects.KeyYMin, i)*h-float64(at.Min.Y)), math.Abs(side(objects.KeyYMax, i)*h-float64(at.Max.Y)))
 				if far > 1.01 {
-					t.Errorf("%s: %s: a box is %g pixels from its mask at %v", spec, e[keyOps], far, at)
+					t.Errorf("%s: %s: a box is %g pixels from its mask at %v", spec, e[imagekey.Ops], far, at)
 				}
 				if spec == "mixup" {
 					continue
@@ -415,7 +416,7 @@ func TestMixedObjects(t *testing.T) {
 						}
 					}
 					if got := color.RGBAModel.Convert(im.At(p.X, p.Y)).(color.RGBA); inner && got != hue {
-						t.Fatalf("%s: %s: the pixel %v of an object is %v, want %v", spec, e[keyOps], p, got, hue)
+						t.Fatalf("%s: %s: the pixel %v of an object is %v, want %v", spec, e[imagekey.Ops], p, got, hue)
 					}
 				}
 			}
@@ -446,7 +447,7 @@ func TestMixedClassMasks(t *testing.T) {
 		mustImages(t, src, out, o)
 		values := map[uint8]bool{}
 		for _, e := range examples(t, out, "train") {
-			im := decodePNG(t, e[keyEncoded].([][]byte)[0])
+			im := decodePNG(t, e[imagekey.Encoded].([][]byte)[0])
 			mask := decodePNG(t, e[objects.KeySegmentation].([][]byte)[0])
 			if mask.Bounds() != im.Bounds() {
 				t.Fatal(mask.Bounds(), im.Bounds())
@@ -459,7 +460,7 @@ func TestMixedClassMasks(t *testing.T) {
 						want = 114
 					}
 					if got := im.(*image.Gray).GrayAt(x, y).Y; got != want {
-						t.Fatalf("%s: %s: class %d and level %d at %d,%d", spec, e[keyOps], class, got, x, y)
+						t.Fatalf("%s: %s: class %d and level %d at %d,%d", spec, e[imagekey.Ops], class, got, x, y)
 					}
 					values[class] = true
 				}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/annotation"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/manifest"
 )
@@ -20,9 +21,9 @@ var annotationKeys = []string{
 // keys returns the default keys of the features of records, sorted.
 func (o *ImageOptions) keys() []string {
 	if !o.Annotations.hasObjects() && !o.Annotations.hasMasks() {
-		return imageKeys
+		return imagekey.All
 	}
-	keys := slices.Concat(imageKeys, annotationKeys)
+	keys := slices.Concat(imagekey.All, annotationKeys)
 	slices.Sort(keys)
 	return keys
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -23,7 +24,7 @@ type recordBuilder struct {
 // frame adds the record of a stored image to the piece.
 func (s *imageSource) frame(m *sampleWork, p *piece) {
 	r, image := &m.record, m.out.data
-	around, at := r.builder.AppendAround(r.around[:0], s.o.key(keyEncoded), len(image))
+	around, at := r.builder.AppendAround(r.around[:0], s.o.key(imagekey.Encoded), len(image))
 	r.around = around
 	if frame := m.large.take(image); frame == nil || !p.frameLarge(frame, image, around, at) {
 		p.frame(around[:at], image, around[at:])
@@ -43,30 +44,30 @@ func (s *imageSource) build(m *sampleWork) {
 	b := &r.builder
 	b.Reset()
 	if out.ops != nil {
-		b.Int64(s.o.key(keyCopy), int64(m.sample.copy))
-		b.Bytes(s.o.key(keyOps), out.ops)
+		b.Int64(s.o.key(imagekey.Copy), int64(m.sample.copy))
+		b.Bytes(s.o.key(imagekey.Ops), out.ops)
 	}
-	b.Int64(s.o.key(keyChannels), int64(out.channels))
+	b.Int64(s.o.key(imagekey.Channels), int64(out.channels))
 	if s.writesLabels() {
 		s.buildLabels(r, pic)
 	}
 	if s.storesMixture() {
 		s.buildMixture(m)
 	}
-	b.String(s.o.key(keyColorspace), colorspace)
+	b.String(s.o.key(imagekey.Colorspace), colorspace)
 	if out.decoder != "" {
-		b.String(s.o.key(keyDecoder), out.decoder)
+		b.String(s.o.key(imagekey.Decoder), out.decoder)
 	}
-	b.String(s.o.key(keyFilename), pic.path)
-	b.String(s.o.key(keyFormat), out.format)
-	b.Int64(s.o.key(keyHeight), int64(out.height))
+	b.String(s.o.key(imagekey.Filename), pic.path)
+	b.String(s.o.key(imagekey.Format), out.format)
+	b.Int64(s.o.key(imagekey.Height), int64(out.height))
 	if s.annotations != nil {
 		sum := sha256.Sum256(out.data)
 		b.String(s.o.key(objects.KeySHA256), hex.EncodeToString(sum[:]))
 		s.buildObjects(m)
 	}
 	if out.orientation != 0 {
-		b.Int64(s.o.key(keyOrientation), int64(out.orientation))
+		b.Int64(s.o.key(imagekey.Orientation), int64(out.orientation))
 	}
 	if pic.mask() != nil {
 		b.Bytes(s.o.key(objects.KeySegmentation), m.segmentation)
@@ -75,7 +76,7 @@ func (s *imageSource) build(m *sampleWork) {
 	if s.annotations != nil {
 		b.String(s.o.key(objects.KeySourceID), pic.sourceID())
 	}
-	b.Int64(s.o.key(keyWidth), int64(out.width))
+	b.Int64(s.o.key(imagekey.Width), int64(out.width))
 	if row := pic.row(); row != nil && r.row.Parse(row.features) == nil { // our own encoding
 		for i := range r.row.Len() {
 			key, value := r.row.At(i)
@@ -126,9 +127,9 @@ func (s *imageSource) buildLabels(r *recordBuilder, pic *imageFile) {
 	} else {
 		add(pic.id)
 	}
-	r.builder.Int64(s.o.key(keyLabel), r.ids...)
+	r.builder.Int64(s.o.key(imagekey.Label), r.ids...)
 	if s.synsets != nil {
-		r.builder.String(s.o.key(keySynset), r.synsets...)
+		r.builder.String(s.o.key(imagekey.Synset), r.synsets...)
 	}
-	r.builder.String(s.o.key(keyText), r.texts...)
+	r.builder.String(s.o.key(imagekey.Text), r.texts...)
 }

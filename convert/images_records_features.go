@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/objects"
@@ -42,14 +43,14 @@ type carriedFeature struct {
 
 func newCarriedFeatures(o *ImageOptions) *carriedFeatures {
 	c := &carriedFeatures{labels: o.Labels.File == "" && !o.Labels.None, replaced: map[string]bool{o.imageKey(): true}, seen: map[string]*carriedFeature{}}
-	for _, key := range imageKeys {
+	for _, key := range imagekey.All {
 		switch key {
-		case keyEncoded: // an error unless it is the image
-		case keyLabel, keyText, keySynset:
+		case imagekey.Encoded: // an error unless it is the image
+		case imagekey.Label, imagekey.Text, imagekey.Synset:
 			c.replaced[key] = !c.labels
-		case keyMixLabel, keyMixWeight:
+		case imagekey.MixLabel, imagekey.MixWeight:
 			c.replaced[key] = o.Augment.mixes() || !c.labels
-		case keyCopy, keyOps:
+		case imagekey.Copy, imagekey.Ops:
 			c.replaced[key] = o.Augment.Policy != nil
 		default:
 			c.replaced[key] = true
@@ -63,7 +64,7 @@ func (c *carriedFeatures) add(e *tfrecord.Example) error {
 	c.records++
 	for i := range e.Len() {
 		key, value := e.At(i)
-		c.soft = c.soft || string(key) == keyMixLabel || string(key) == keyMixWeight
+		c.soft = c.soft || string(key) == imagekey.MixLabel || string(key) == imagekey.MixWeight
 		if c.replaced[string(key)] {
 			continue
 		}
@@ -90,12 +91,12 @@ func (c *carriedFeatures) checkMix(policy string) error {
 	if c == nil || !c.labels {
 		return nil
 	}
-	label := c.seen[keyLabel]
+	label := c.seen[imagekey.Label]
 	switch {
 	case c.soft:
 		return optionError(optname.AugmentSpecPolicy, "%s mixes images, and those of the records are mixed already, with soft labels: convert the images that they were made from, or give them other labels (%s) or none (%s)", policy, optname.LabelSpecFile, optname.LabelSpecNone)
 	case label != nil && label.most > 0 && !c.counted:
-		return optionError(optname.AugmentSpecPolicy, "%s mixes labels, and the records have not one label of at least 0 each in %s: convert the images that they were made from, or give them other labels (%s) or none (%s)", policy, keyLabel, optname.LabelSpecFile, optname.LabelSpecNone)
+		return optionError(optname.AugmentSpecPolicy, "%s mixes labels, and the records have not one label of at least 0 each in %s: convert the images that they were made from, or give them other labels (%s) or none (%s)", policy, imagekey.Label, optname.LabelSpecFile, optname.LabelSpecNone)
 	}
 	return nil
 }
@@ -104,8 +105,8 @@ func (c *carriedFeatures) checkMix(policy string) error {
 // by their values. It refuses one whose key another feature has.
 func (c *carriedFeatures) describe(l *listing, o *ImageOptions, set *shard.Set) error {
 	own := map[string]bool{}
-	for _, key := range imageKeys {
-		if c.replaced[key] || key == keyEncoded {
+	for _, key := range imagekey.All {
+		if c.replaced[key] || key == imagekey.Encoded {
 			own[o.key(key)] = true
 		}
 	}
@@ -115,7 +116,7 @@ func (c *carriedFeatures) describe(l *listing, o *ImageOptions, set *shard.Set) 
 	for _, key := range slices.Sorted(maps.Keys(c.seen)) {
 		f := c.seen[key]
 		name := o.key(key)
-		if key == keyEncoded {
+		if key == imagekey.Encoded {
 			name = key // what is renamed is the image
 		}
 		if own[name] {
@@ -153,13 +154,13 @@ func (f *carriedFeature) describe(key, name string, records int64, l *listing, s
 	case f.kind == tfrecord.KindBytes:
 		d.Class = manifest.ClassText
 	}
-	if key == keyLabel && len(l.labels) > 0 {
+	if key == imagekey.Label && len(l.labels) > 0 {
 		d.Class = manifest.ClassLabel
 		if !single {
 			d.Shape = []int{-1}
 		}
 	}
-	if set == nil || key == keyLabel {
+	if set == nil || key == imagekey.Label {
 		return d
 	}
 	if i := slices.IndexFunc(set.Features, func(known manifest.Feature) bool { return known.Key == key && known.Kind == d.Kind }); i >= 0 {
@@ -184,7 +185,7 @@ type recordLabels struct {
 
 // add notes the label of a record.
 func (r *recordLabels) add(p *imageFile, e *tfrecord.Example) {
-	label, ok := e.Get(keyLabel)
+	label, ok := e.Get(imagekey.Label)
 	if !ok || label.Kind() != tfrecord.KindInt64 {
 		r.lists = true
 		return
@@ -208,7 +209,7 @@ func (r *recordLabels) add(p *imageFile, e *tfrecord.Example) {
 	if p.id == labels.Unlabelled {
 		return
 	}
-	text, ok := singleBytes(e, keyText)
+	text, ok := singleBytes(e, imagekey.Text)
 	if !ok || len(text) > recordscan.MaxLabelName {
 		r.unclear = true
 		return
@@ -269,7 +270,7 @@ func (s *imageSource) carryOver(m *sampleWork, e *tfrecord.Example) {
 		switch name := string(key); {
 		case s.carried.replaced[name]:
 		case m.followed.add(b, s.o.key(name), name, value, m):
-		case name == keyEncoded:
+		case name == imagekey.Encoded:
 			b.Feature(name, value) // what is renamed is the image
 		default:
 			b.Feature(s.o.key(name), value)

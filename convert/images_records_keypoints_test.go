@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 )
 
@@ -61,7 +62,7 @@ func TestKeypointsOfLostObjects(t *testing.T) {
 			t.Errorf("%s: %+v", name, s)
 		}
 		for _, e := range examples(t, out, "train") {
-			if string(e[keyFilename].([][]byte)[0]) != lost {
+			if string(e[imagekey.Filename].([][]byte)[0]) != lost {
 				continue
 			}
 			all := keypointsOf(n)

@@ -11,6 +11,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/tfrec/tfrec/internal/account"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/setdir"
@@ -37,7 +38,7 @@ type recordWalker struct {
 // imageKey returns the key of the feature that is the image.
 func (o *ImageOptions) imageKey() string {
 	if o.ImageKey == "" {
-		return keyEncoded
+		return imagekey.Encoded
 	}
 	return o.ImageKey
 }
@@ -186,10 +187,10 @@ func (a *recordWalker) read(p *imageFile, record []byte, number int64) (stage, r
 			return "", "", errors.New("it is a tf.train.SequenceExample: want tf.train.Examples")
 		}
 	}
-	if name, ok := singleBytes(e, keyFilename); ok && len(name) <= maxFilename {
+	if name, ok := singleBytes(e, imagekey.Filename); ok && len(name) <= maxFilename {
 		p.path = string(name)
 	}
-	if format, _ := singleBytes(e, keyFormat); a.origin.key == keyEncoded && (string(format) == string(Raw) || string(format) == string(Float32)) {
+	if format, _ := singleBytes(e, imagekey.Format); a.origin.key == imagekey.Encoded && (string(format) == string(Raw) || string(format) == string(Float32)) {
 		return "", "", fmt.Errorf("its image is %s pixels: convert the images that it was made from", format)
 	}
 	image, ok := e.Get(a.origin.key)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 )
 
@@ -92,10 +93,10 @@ func TestMasksOfRecordsFollowTheirImages(t *testing.T) {
 // pixels of objects.
 func checkMasks(t *testing.T, e map[string]any) (n int) {
 	t.Helper()
-	im := decodePNG(t, e[keyEncoded].([][]byte)[0])
+	im := decodePNG(t, e[imagekey.Encoded].([][]byte)[0])
 	labels, masks := e[objects.KeyLabel].([]int64), e[objects.KeyMask].([][]byte)
 	if format := string(e[objects.KeySegmentationFormat].([][]byte)[0]); len(masks) != len(labels) || !strings.EqualFold(format, "png") {
-		t.Fatalf("%s: %d masks for %d objects, and one of format %s", e[keyFilename], len(masks), len(labels), format)
+		t.Fatalf("%s: %d masks for %d objects, and one of format %s", e[imagekey.Filename], len(masks), len(labels), format)
 	}
 	classes := decodePNG(t, e[objects.KeySegmentation].([][]byte)[0])
 	shown := map[image.Point]uint8{}
@@ -103,12 +104,12 @@ func checkMasks(t *testing.T, e map[string]any) (n int) {
 		mask := decodePNG(t, masks[i])
 		_, pixels := extent(im, hues[label])
 		if mask.Bounds() != im.Bounds() {
-			t.Fatalf("%s: a mask of %v, and an image of %v", e[keyFilename], mask.Bounds(), im.Bounds())
+			t.Fatalf("%s: a mask of %v, and an image of %v", e[imagekey.Filename], mask.Bounds(), im.Bounds())
 		}
 		for y := range im.Bounds().Dy() {
 			for x := range im.Bounds().Dx() {
 				if inside := mask.(*image.Gray).GrayAt(x, y).Y != 0; inside != pixels[image.Pt(x, y)] {
-					t.Fatalf("%s, hue%d: %v at %d,%d", e[keyFilename], label, inside, x, y)
+					t.Fatalf("%s, hue%d: %v at %d,%d", e[imagekey.Filename], label, inside, x, y)
 				}
 			}
 		}
@@ -124,7 +125,7 @@ func checkMasks(t *testing.T, e map[string]any) (n int) {
 				want = 255 // outside
 			}
 			if got != want || classes.Bounds() != im.Bounds() {
-				t.Fatalf("%s: class %d at %d,%d, want %d", e[keyFilename], got, x, y, want)
+				t.Fatalf("%s: class %d at %d,%d, want %d", e[imagekey.Filename], got, x, y, want)
 			}
 		}
 	}
@@ -158,7 +159,7 @@ func TestDamagedMasksOfRecords(t *testing.T) {
 			t.Errorf("%s: %s", says, ledger)
 		}
 		for _, e := range examples(t, out, "train") {
-			if string(e[keyFilename].([][]byte)[0]) == bad {
+			if string(e[imagekey.Filename].([][]byte)[0]) == bad {
 				masks := e[objects.KeyMask].([][]byte)
 				if len(masks) != boxes || len(e[objects.KeyLabel].([]int64)) != boxes {
 					t.Fatalf("%s: %d masks and %d labels of %d", bad, len(masks), len(e[objects.KeyLabel].([]int64)), boxes)

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard/verify"
@@ -44,7 +45,7 @@ func drawnRecords(t *testing.T, r *rand.Rand, n int, more func(features map[stri
 		}
 		objectCount += len(labels)
 		features := map[string]any{
-			keyEncoded: [][]byte{d.file()}, keyFilename: [][]byte{[]byte(d.name)}, objects.KeySHA256: [][]byte{[]byte("old")},
+			imagekey.Encoded: [][]byte{d.file()}, imagekey.Filename: [][]byte{[]byte(d.name)}, objects.KeySHA256: [][]byte{[]byte("old")},
 			objects.KeyXMin: sides[0], objects.KeyYMin: sides[1], objects.KeyXMax: sides[2], objects.KeyYMax: sides[3],
 			objects.KeyLabel: labels, objects.KeyText: texts, objects.KeyArea: areas, "image/object/weight": weights,
 		}
@@ -101,11 +102,11 @@ func TestObjectsOfRecordsFollowTheirImages(t *testing.T) {
 // complete says that no object is too little visible.
 func checkFollowed(t *testing.T, e map[string]any, complete bool) int {
 	t.Helper()
-	encoded := e[keyEncoded].([][]byte)[0]
+	encoded := e[imagekey.Encoded].([][]byte)[0]
 	im := decodePNG(t, encoded)
 	sum := sha256.Sum256(encoded)
 	if got := string(e[objects.KeySHA256].([][]byte)[0]); got != hex.EncodeToString(sum[:]) {
-		t.Errorf("%s: hash %s", e[keyFilename], got)
+		t.Errorf("%s: hash %s", e[imagekey.Filename], got)
 	}
 	labels, weights, texts := e[objects.KeyLabel].([]int64), e["image/object/weight"].([]float32), e[objects.KeyText].([][]byte)
 	areas := e[objects.KeyArea].([]float32)
@@ -114,7 +115,7 @@ func checkFollowed(t *testing.T, e map[string]any, complete bool) int {
 		seen[label] = true
 		at, pixels := extent(im, hues[label])
 		if weights[i] != float32(label)/2 || string(texts[i]) != fmt.Sprintf("hue%d", label) {
-			t.Errorf("%s: object of another list: %v", e[keyFilename], e)
+			t.Errorf("%s: object of another list: %v", e[imagekey.Filename], e)
 		}
 		w, h := float64(im.Bounds().Dx()), float64(im.Bounds().Dy())
 		box := func(key string) float64 { return float64(e[key].([]float32)[i]) }
@@ -126,16 +127,16 @@ func checkFollowed(t *testing.T, e map[string]any, complete bool) int {
 			objects.KeyYMin: float64(at.Min.Y) / h, objects.KeyYMax: float64(at.Max.Y) / h,
 		} {
 			if got := float64(e[key].([]float32)[i]); len(e[key].([]float32)) != len(labels) || math.Abs(got-want)*max(w, h) > 1.01 {
-				t.Errorf("%s, hue%d: %s is %g, in the image %g", e[keyFilename], label, key, got, want)
+				t.Errorf("%s, hue%d: %s is %g, in the image %g", e[imagekey.Filename], label, key, got, want)
 			}
 		}
 		if area := float64(areas[i]); math.Abs(area-float64(len(pixels))) > 0.2*area+2*float64(at.Dx()+at.Dy()) {
-			t.Errorf("%s, hue%d: area %g of %d pixels", e[keyFilename], label, area, len(pixels))
+			t.Errorf("%s, hue%d: area %g of %d pixels", e[imagekey.Filename], label, area, len(pixels))
 		}
 	}
 	for class, hue := range hues {
 		if _, pixels := extent(im, hue); complete && len(pixels) > 0 && !seen[int64(class)] {
-			t.Errorf("%s: %d pixels of hue%d and no object", e[keyFilename], len(pixels), class)
+			t.Errorf("%s: %d pixels of hue%d and no object", e[imagekey.Filename], len(pixels), class)
 		}
 	}
 	return len(labels)
@@ -183,7 +184,7 @@ func TestRecordsWhoseObjectsCannotFollow(t *testing.T) {
 		o.MaxErrors = Tolerance{Count: 1}
 		out := t.TempDir()
 		mustImages(t, src, out, o)
-		if slices.ContainsFunc(examples(t, out, "train"), func(e map[string]any) bool { return string(e[keyFilename].([][]byte)[0]) == "d02.png" }) {
+		if slices.ContainsFunc(examples(t, out, "train"), func(e map[string]any) bool { return string(e[imagekey.Filename].([][]byte)[0]) == "d02.png" }) {
 			t.Errorf("%s: the record is in the set", name)
 		}
 	}

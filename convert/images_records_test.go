@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
@@ -148,7 +149,7 @@ func TestImagesOfRecordsCarryFeaturesOver(t *testing.T) {
 		if file := fmt.Sprintf("%s#%d", []string{"a.tfrecord", "b.tfrecord.gz"}[i%2], i/2); key != file {
 			t.Errorf("record %s is of %s", key, file)
 		}
-		if string(got[keyEncoded].([][]byte)[0]) != string(pngOf(int(i))) {
+		if string(got[imagekey.Encoded].([][]byte)[0]) != string(pngOf(int(i))) {
 			t.Errorf("record %s has another image", key)
 		}
 		for name := range got {
@@ -174,18 +175,18 @@ func TestLabelsOfRecords(t *testing.T) {
 		names   []string
 		counted bool
 	}{
-		"texts": {map[string]any{keyLabel: []int64{2}, keyText: text("two")}, map[string]any{keyLabel: []int64{0}, keyText: text("zero")}, []string{"zero", "1", "two"}, true},
-		"ids":   {map[string]any{keyLabel: []int64{2}}, map[string]any{keyLabel: []int64{0}}, []string{"0", "1", "2"}, true},
-		"lists": {map[string]any{keyLabel: []int64{2, 0}}, map[string]any{keyLabel: []int64{}}, []string{"0", "1", "2"}, false},
-		"other": {map[string]any{keyLabel: []int64{-1}}, map[string]any{keyLabel: []int64{1 << 40}}, []string{}, false},
-		"taken": {map[string]any{keyLabel: []int64{4}, keyText: text("2")}, map[string]any{keyLabel: []int64{0}, keyText: text("zero")}, []string{"zero", "1", "#2", "3", "2"}, true},
-		"high":  {map[string]any{keyLabel: []int64{1_000_001}}, map[string]any{keyLabel: []int64{0}}, []string{}, false},
-		"minus": {map[string]any{keyLabel: []int64{-1}}, map[string]any{keyLabel: []int64{1}}, []string{}, false},
+		"texts": {map[string]any{imagekey.Label: []int64{2}, imagekey.Text: text("two")}, map[string]any{imagekey.Label: []int64{0}, imagekey.Text: text("zero")}, []string{"zero", "1", "two"}, true},
+		"ids":   {map[string]any{imagekey.Label: []int64{2}}, map[string]any{imagekey.Label: []int64{0}}, []string{"0", "1", "2"}, true},
+		"lists": {map[string]any{imagekey.Label: []int64{2, 0}}, map[string]any{imagekey.Label: []int64{}}, []string{"0", "1", "2"}, false},
+		"other": {map[string]any{imagekey.Label: []int64{-1}}, map[string]any{imagekey.Label: []int64{1 << 40}}, []string{}, false},
+		"taken": {map[string]any{imagekey.Label: []int64{4}, imagekey.Text: text("2")}, map[string]any{imagekey.Label: []int64{0}, imagekey.Text: text("zero")}, []string{"zero", "1", "#2", "3", "2"}, true},
+		"high":  {map[string]any{imagekey.Label: []int64{1_000_001}}, map[string]any{imagekey.Label: []int64{0}}, []string{}, false},
+		"minus": {map[string]any{imagekey.Label: []int64{-1}}, map[string]any{imagekey.Label: []int64{1}}, []string{}, false},
 		"none":  {map[string]any{}, map[string]any{}, []string{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			src, out := filepath.Join(t.TempDir(), "x.tfrecord"), t.TempDir()
-			c.a[keyEncoded], c.b[keyEncoded] = [][]byte{pngOf(1)}, [][]byte{pngOf(2)}
+			c.a[imagekey.Encoded], c.b[imagekey.Encoded] = [][]byte{pngOf(1)}, [][]byte{pngOf(2)}
 			writeRecords(t, src, tfrecord.None, exampleOf(c.a), exampleOf(c.b))
 			mustImages(t, src, out, ImageOptions{})
 			m, err := manifest.Read(context.Background(), filepath.Join(out, manifest.File))
@@ -196,8 +197,8 @@ func TestLabelsOfRecords(t *testing.T) {
 				t.Errorf("labels %q, counts %v", m.Labels, m.Splits[0].Shards[0].Labels)
 			}
 			got := records(t, out, "train")["x.tfrecord#0"]
-			if fmt.Sprint(got[keyLabel]) != fmt.Sprint(c.a[keyLabel]) || fmt.Sprint(got[keyText]) != fmt.Sprint(c.a[keyText]) {
-				t.Errorf("label %v %v", got[keyLabel], got[keyText])
+			if fmt.Sprint(got[imagekey.Label]) != fmt.Sprint(c.a[imagekey.Label]) || fmt.Sprint(got[imagekey.Text]) != fmt.Sprint(c.a[imagekey.Text]) {
+				t.Errorf("label %v %v", got[imagekey.Label], got[imagekey.Text])
 			}
 		})
 	}
@@ -220,11 +221,11 @@ func TestUnlabelledRecords(t *testing.T) {
 func TestBadImageRecords(t *testing.T) {
 	src, out := filepath.Join(t.TempDir(), "x.tfrecord"), t.TempDir()
 	named := func(name string, i int) []byte {
-		return exampleOf(map[string]any{keyEncoded: [][]byte{pngOf(i)}, keyFilename: [][]byte{[]byte(name)}})
+		return exampleOf(map[string]any{imagekey.Encoded: [][]byte{pngOf(i)}, imagekey.Filename: [][]byte{[]byte(name)}})
 	}
 	writeRecords(t, src, tfrecord.None,
 		named("a.png", 0), named("twice.png", 1), named("twice.png", 2), []byte{}, []byte("\x0a\xff"),
-		exampleOf(map[string]any{keyEncoded: []int64{1}}), exampleOf(map[string]any{keyEncoded: [][]byte{[]byte("no image")}, keyFilename: [][]byte{[]byte("b.png")}}),
+		exampleOf(map[string]any{imagekey.Encoded: []int64{1}}), exampleOf(map[string]any{imagekey.Encoded: [][]byte{[]byte("no image")}, imagekey.Filename: [][]byte{[]byte("b.png")}}),
 	)
 	s, err := Images(context.Background(), src, out, ImageOptions{Options: Options{MaxErrors: Tolerance{Count: 4}}})
 	if err != nil || s.Records != 3 || s.Errors != 4 {
@@ -256,8 +257,8 @@ func TestImageRecordsRefused(t *testing.T) {
 		writeRecords(t, path, tfrecord.None, exampleOf(features))
 		return path
 	}
-	whole := file("whole.tfrecord", map[string]any{keyEncoded: image, "image": image})
-	damaged := file("damaged.tfrecord", map[string]any{keyEncoded: image})
+	whole := file("whole.tfrecord", map[string]any{imagekey.Encoded: image, "image": image})
+	damaged := file("damaged.tfrecord", map[string]any{imagekey.Encoded: image})
 	data, _ := os.ReadFile(damaged)
 	if err := os.WriteFile(damaged, data[:len(data)-1], 0o644); err != nil {
 		t.Fatal(err)
@@ -276,7 +277,7 @@ func TestImageRecordsRefused(t *testing.T) {
 	}{
 		"no such key":   {whole, ImageOptions{ImageKey: "img"}, `no feature "img"`},
 		"two images":    {whole, ImageOptions{ImageKey: "image"}, `have a feature "image/encoded" besides the image`},
-		"renamed":       {whole, ImageOptions{Rename: map[string]string{keyEncoded: "image"}}, `have a feature "image" besides the image`},
+		"renamed":       {whole, ImageOptions{Rename: map[string]string{imagekey.Encoded: "image"}}, `have a feature "image" besides the image`},
 		"damaged":       {damaged, ImageOptions{}, "record 0"},
 		"partial":       {partial, ImageOptions{}, "missing"},
 		"raw":           {raw, ImageOptions{}, "raw pixels"},
@@ -302,7 +303,7 @@ func TestImageRecordsRefused(t *testing.T) {
 	if _, err := Images(context.Background(), whole, dir, ImageOptions{}); err == nil || !strings.Contains(err.Error(), "both source and output") {
 		t.Errorf("into its own directory: %v", err)
 	}
-	o := ImageOptions{ImageKey: keyEncoded, Encode: EncodeSpec{Format: PNG}}
+	o := ImageOptions{ImageKey: imagekey.Encoded, Encode: EncodeSpec{Format: PNG}}
 	if s := mustImages(t, whole, t.TempDir(), o); s.Records != 1 {
 		t.Errorf("%+v", s)
 	}
@@ -320,8 +321,8 @@ func TestTableOfRecords(t *testing.T) {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	got := records(t, out, "train")["c1/001.png"]
-	if got[keyLabel].([]int64)[0] != 1 || string(got[keyText].([][]byte)[0]) != "y" || got["score"].([]float32)[0] != 2 {
-		t.Errorf("%v %v %v", got[keyLabel], got[keyText], got["score"])
+	if got[imagekey.Label].([]int64)[0] != 1 || string(got[imagekey.Text].([][]byte)[0]) != "y" || got["score"].([]float32)[0] != 2 {
+		t.Errorf("%v %v %v", got[imagekey.Label], got[imagekey.Text], got["score"])
 	}
 }
 
@@ -348,7 +349,7 @@ func TestRecordsThatChange(t *testing.T) {
 	for _, compression := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
 		ctx := context.Background()
 		src := filepath.Join(t.TempDir(), "x.tfrecord")
-		record := func(n int) []byte { return exampleOf(map[string]any{keyEncoded: [][]byte{pngOf(n)}}) }
+		record := func(n int) []byte { return exampleOf(map[string]any{imagekey.Encoded: [][]byte{pngOf(n)}}) }
 		writeRecords(t, src, compression, record(0), record(5))
 		place, err := imagePlaceOf(ctx, storage.Parse(src), false)
 		if err != nil {

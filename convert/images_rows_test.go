@@ -19,6 +19,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/table"
 	"github.com/tfrec/tfrec/manifest"
@@ -238,7 +239,7 @@ func TestImagesOfRowsAgainstModel(t *testing.T) {
 			t.Errorf("row %d: no record %s", i, key)
 			continue
 		}
-		want := map[string]any{keyEncoded: [][]byte{row.Image.Bytes}, keyLabel: []int64{*row.Label}, keyText: [][]byte{fmt.Append(nil, *row.Label)}}
+		want := map[string]any{imagekey.Encoded: [][]byte{row.Image.Bytes}, imagekey.Label: []int64{*row.Label}, imagekey.Text: [][]byte{fmt.Append(nil, *row.Label)}}
 		if row.Score != nil {
 			want["score"] = []float32{float32(*row.Score)}
 		}
@@ -250,7 +251,7 @@ func TestImagesOfRowsAgainstModel(t *testing.T) {
 			boxes = append(boxes, float32(b))
 		}
 		want["boxes"] = boxes
-		for _, key := range []string{keyEncoded, keyLabel, keyText, "score", "caption", "boxes"} {
+		for _, key := range []string{imagekey.Encoded, imagekey.Label, imagekey.Text, "score", "caption", "boxes"} {
 			if !sameFeature(g[key], want[key]) {
 				t.Errorf("row %d: %s is %.60v, want %.60v", i, key, g[key], want[key])
 			}

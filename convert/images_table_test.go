@@ -16,8 +16,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/torture"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/race"
-	"github.com/tfrec/tfrec/internal/torture"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard/verify"
 )
@@ -57,7 +58,7 @@ func (m *rowModel) check(t *testing.T, record map[string]any, labels []string) {
 	for _, l := range m.labels {
 		ids, texts = append(ids, int64(slices.Index(labels, l))), append(texts, []byte(l))
 	}
-	want := map[string]any{keyLabel: ids, keyText: texts}
+	want := map[string]any{imagekey.Label: ids, imagekey.Text: texts}
 	if n, err := strconv.ParseInt(m.n, 10, 64); err == nil {
 		want["n"] = []int64{n}
 	}
@@ -67,7 +68,7 @@ func (m *rowModel) check(t *testing.T, record map[string]any, labels []string) {
 	if m.s != "" {
 		want["some text"] = [][]byte{[]byte(m.s)}
 	}
-	for _, key := range []string{keyLabel, keyText, "n", "x", "some text"} {
+	for _, key := range []string{imagekey.Label, imagekey.Text, "n", "x", "some text"} {
 		if fmt.Sprint(record[key]) != fmt.Sprint(want[key]) {
 			t.Errorf("%s: %s is %v, want %v", m.path, key, record[key], want[key])
 		}
@@ -280,7 +281,7 @@ func TestTablesWithoutLabels(t *testing.T) {
 	out := t.TempDir()
 	mustImages(t, src, out, ImageOptions{Labels: LabelSpec{File: file, None: true}, Features: []FeatureSpec{{Name: "age"}}})
 	got := records(t, out, "train")["1.png"]
-	if fmt.Sprint(got["age"]) != "[37.5]" || got[keyLabel] != nil || got[keyText] != nil {
+	if fmt.Sprint(got["age"]) != "[37.5]" || got[imagekey.Label] != nil || got[imagekey.Text] != nil {
 		t.Errorf("%v", got)
 	}
 }

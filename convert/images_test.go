@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/verify"
@@ -121,7 +122,7 @@ func records(t *testing.T, dir, split string) map[string]map[string]any {
 	t.Helper()
 	byName := map[string]map[string]any{}
 	for _, m := range examples(t, dir, split) {
-		byName[string(m[keyFilename].([][]byte)[0])] = m
+		byName[string(m[imagekey.Filename].([][]byte)[0])] = m
 	}
 	return byName
 }
@@ -143,13 +144,13 @@ func TestImagesKeepsBytesAndLabels(t *testing.T) {
 		if r == nil {
 			t.Fatalf("no record of %s", name)
 		}
-		if !bytes.Equal(r[keyEncoded].([][]byte)[0], pngOf(i)) {
+		if !bytes.Equal(r[imagekey.Encoded].([][]byte)[0], pngOf(i)) {
 			t.Errorf("%s is not stored as it is", name)
 		}
-		if r[keyLabel].([]int64)[0] != int64(i%3) || string(r[keyText].([][]byte)[0]) != fmt.Sprintf("c%d", i%3) {
-			t.Errorf("label of %s: %v %q", name, r[keyLabel], r[keyText])
+		if r[imagekey.Label].([]int64)[0] != int64(i%3) || string(r[imagekey.Text].([][]byte)[0]) != fmt.Sprintf("c%d", i%3) {
+			t.Errorf("label of %s: %v %q", name, r[imagekey.Label], r[imagekey.Text])
 		}
-		if r[keyWidth].([]int64)[0] != int64(16+i%5) || r[keyHeight].([]int64)[0] != 12 || r[keyChannels].([]int64)[0] != 3 || string(r[keyFormat].([][]byte)[0]) != "png" || r[keyOrientation].([]int64)[0] != 1 {
+		if r[imagekey.Width].([]int64)[0] != int64(16+i%5) || r[imagekey.Height].([]int64)[0] != 12 || r[imagekey.Channels].([]int64)[0] != 3 || string(r[imagekey.Format].([][]byte)[0]) != "png" || r[imagekey.Orientation].([]int64)[0] != 1 {
 			t.Errorf("features of %s: %v", name, r)
 		}
 	}
@@ -391,8 +392,8 @@ func TestLabelsFromAFile(t *testing.T) {
 	}
 	got := records(t, out, "train")
 	for name, want := range map[string]int64{"0.png": 2, "1.png": 3, "2.png": 2, "3.png": 1} {
-		if r := got[name]; r == nil || r[keyLabel].([]int64)[0] != want {
-			t.Errorf("%s: %v, want label %d", name, r[keyLabel], want)
+		if r := got[name]; r == nil || r[imagekey.Label].([]int64)[0] != want {
+			t.Errorf("%s: %v, want label %d", name, r[imagekey.Label], want)
 		}
 	}
 	if !slices.ContainsFunc(notes, func(s string) bool { return strings.Contains(s, "1 image not named in") }) {
@@ -413,7 +414,7 @@ func TestFlatDirectoriesNeedAnAnswer(t *testing.T) {
 	}
 	out := t.TempDir()
 	mustImages(t, src, out, ImageOptions{Labels: LabelSpec{None: true}})
-	if r := records(t, out, "train")["a.png"]; r == nil || r[keyLabel] != nil {
+	if r := records(t, out, "train")["a.png"]; r == nil || r[imagekey.Label] != nil {
 		t.Errorf("unlabelled record: %v", r)
 	}
 }

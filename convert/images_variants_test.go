@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -33,7 +34,7 @@ func TestImageVariantsAreThoseOfSets(t *testing.T) {
 			sum := mustImages(t, src, out, o)
 			stored := map[string]map[string]any{}
 			for _, e := range examples(t, out, "train") {
-				stored[fmt.Sprint(string(e[keyFilename].([][]byte)[0]), e[keyCopy].([]int64)[0])] = e
+				stored[fmt.Sprint(string(e[imagekey.Filename].([][]byte)[0]), e[imagekey.Copy].([]int64)[0])] = e
 			}
 			before := dropped
 			for _, d := range drawings {
@@ -55,7 +56,7 @@ func TestImageVariantsAreThoseOfSets(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if stored := string(want[keyOps].([][]byte)[0]); stored != string(ops) {
+					if stored := string(want[imagekey.Ops].([][]byte)[0]); stored != string(ops) {
 						t.Fatalf("%s, copy %d: steps %s, stored are %s", d.name, i, ops, stored)
 					}
 					sameObjects(t, fmt.Sprintf("%s, copy %d", d.name, i), one.Record, want)
@@ -131,7 +132,7 @@ func TestImageVariantsMasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range examples(t, out, "train") {
-		one, err := v.Variant(int(want[keyCopy].([]int64)[0]))
+		one, err := v.Variant(int(want[imagekey.Copy].([]int64)[0]))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +142,7 @@ func TestImageVariantsMasks(t *testing.T) {
 		}
 		f, _ := e.Get(objects.KeySegmentation)
 		if got, _ := f.Bytes(); string(got) != string(want[objects.KeySegmentation].([][]byte)[0]) {
-			t.Errorf("copy %v: the mask differs", want[keyCopy])
+			t.Errorf("copy %v: the mask differs", want[imagekey.Copy])
 		}
 	}
 	if v, err = NewImageVariants(t.Context(), "a/1.png", image, maskOf(18), o); err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfrec/tfrec/internal/torture"
+	"github.com/tfrec/tfrec/internal/dev/torture"
 )
 
 // Versions come back as they are, and equal themselves alone.

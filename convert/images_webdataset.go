@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/archive"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
@@ -318,7 +319,7 @@ func (l *listing) describeParts(o *ImageOptions, parts map[int32][]samplePart) e
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(counts)) {
-		taken := slices.ContainsFunc(imageKeys, func(name string) bool { return o.key(name) == key })
+		taken := slices.ContainsFunc(imagekey.All, func(name string) bool { return o.key(name) == key })
 		if taken || slices.ContainsFunc(l.features, func(f manifest.Feature) bool { return f.Key == key }) {
 			return fmt.Errorf("members .%s become the feature %q, which another feature is called: give that another name", key, key)
 		}

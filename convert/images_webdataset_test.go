@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tfrec/tfrec/internal/imagekey"
 )
 
 // samples are WebDataset samples of five members each.
@@ -215,8 +217,8 @@ func TestDotsInKeys(t *testing.T) {
 		s := mustImages(t, src, out, ImageOptions{Options: Options{Shards: 1}})
 		got := records(t, out, "train")
 		for name, label := range labels {
-			if r := got[name]; r == nil || fmt.Sprint(r[keyLabel]) != "["+label+"]" {
-				t.Errorf("%s of %d samples: %v, want label %s", name, s.Records, r[keyLabel], label)
+			if r := got[name]; r == nil || fmt.Sprint(r[imagekey.Label]) != "["+label+"]" {
+				t.Errorf("%s of %d samples: %v, want label %s", name, s.Records, r[imagekey.Label], label)
 			}
 		}
 		if len(got) != len(labels) || s.SkippedFiles != 0 {

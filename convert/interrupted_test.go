@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfrec/tfrec/internal/torture"
+	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/shard"
 )
 

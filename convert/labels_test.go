@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/manifest"
 )
 
@@ -20,7 +21,7 @@ func idsIn(t *testing.T, out, split string) map[string]int64 {
 	t.Helper()
 	ids := map[string]int64{}
 	for name, m := range records(t, out, split) {
-		text, id := string(m[keyText].([][]byte)[0]), m[keyLabel].([]int64)[0]
+		text, id := string(m[imagekey.Text].([][]byte)[0]), m[imagekey.Label].([]int64)[0]
 		if was, ok := ids[text]; ok && was != id {
 			t.Errorf("%s: label %s is %d and %d", name, text, was, id)
 		}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/dev/testwait"
-	"github.com/tfrec/tfrec/internal/torture"
+	"github.com/tfrec/tfrec/internal/dev/torture"
 )
 
 // numbers yields n tasks; each makes a piece of the given size with its number.

@@ -24,9 +24,10 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/annotation/annotationtest"
+	"github.com/tfrec/tfrec/internal/dev/torture"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/setdir"
-	"github.com/tfrec/tfrec/internal/torture"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard/verify"
 )
@@ -442,7 +443,7 @@ func (x *objectsTrial) check(s *Summary) {
 	splits := map[string]string{}
 	for split := range s.Splits {
 		for _, e := range examples(t, x.out, split) {
-			name := string(e[keyFilename].([][]byte)[0])
+			name := string(e[imagekey.Filename].([][]byte)[0])
 			found[name]++
 			splits[name] = split
 			inRecords += int64(len(e[objects.KeyLabel].([]int64)))
@@ -523,8 +524,8 @@ func (x *objectsTrial) ledgerStages() map[string][]string {
 // checkColours compares the objects of a record with the colours of its image: pixels of an object's
 // colour are in its box and its mask, and these are no larger than rounding makes them, if they are exact.
 func (x *objectsTrial) checkColours(e map[string]any) {
-	t, name := x.t, e[keyFilename].([][]byte)[0]
-	im := decodePNG(t, e[keyEncoded].([][]byte)[0])
+	t, name := x.t, e[imagekey.Filename].([][]byte)[0]
+	im := decodePNG(t, e[imagekey.Encoded].([][]byte)[0])
 	w, h := float64(im.Bounds().Dx()), float64(im.Bounds().Dy())
 	seen := map[byte]bool{}
 	for k, text := range e[objects.KeyText].([][]byte) {
@@ -571,7 +572,7 @@ func (x *objectsTrial) checkColours(e map[string]any) {
 
 // checkMask compares the mask of classes of a record with the colours of its image.
 func (x *objectsTrial) checkMask(e map[string]any, im image.Image) {
-	t, name := x.t, e[keyFilename].([][]byte)[0]
+	t, name := x.t, e[imagekey.Filename].([][]byte)[0]
 	mask := annotationtest.Gray(t, e[objects.KeySegmentation].([][]byte)[0])
 	if mask.Bounds() != im.Bounds() {
 		t.Errorf("%s: a mask of %v for %v", name, mask.Bounds(), im.Bounds())

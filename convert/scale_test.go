@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/claim"
+	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
-	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // Hundreds of workers, with -torture a thousand, two for each task of an array job, make one set in a

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/columns"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/par"
 )
 
@@ -40,8 +41,8 @@ func (d DType) half() func(float32) uint16 {
 
 // Default keys of images and labels, as in `tfrec convert images` and TFDS.
 const (
-	DefaultImageKey = "image/encoded"
-	DefaultLabelKey = "image/class/label"
+	DefaultImageKey = imagekey.Encoded
+	DefaultLabelKey = imagekey.Label
 )
 
 // ImageSpec configures how records become batches of images.

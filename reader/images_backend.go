@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/columns"
+	"github.com/tfrec/tfrec/internal/imagekey"
 )
 
 // waitingWorkers is how many more workers than processors there are with a backend: they wait for
@@ -143,7 +144,7 @@ func (d *imageDecoder) located(unit int, key string, err error) error {
 
 // submit decodes an image for a row of the batch, and queues what is left to do.
 func (d *imageDecoder) submit(unit, row int, key string, data []byte, record Record) error {
-	if f, _ := d.features.Get("image/format"); isFloats(f) {
+	if f, _ := d.features.Get(imagekey.Format); isFloats(f) {
 		return d.floats(row, data)
 	}
 	t := d.task(unit, key)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/decodeplan"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/plural"
@@ -160,7 +161,7 @@ func (d *imageDecoder) image(t *imageTask, data []byte, record Record) error {
 			t.Form = augment.FloatPlanes
 		}
 	}
-	if format, ok := d.features.Get("image/format"); ok {
+	if format, ok := d.features.Get(imagekey.Format); ok {
 		if name, _ := format.Bytes(); string(name) == "raw" {
 			return d.raw(t, data, record)
 		}
@@ -299,7 +300,7 @@ func (d *imageDecoder) raw(t *imageTask, data []byte, record Record) error {
 // stored returns the size that a record gives for this many stored samples.
 func (d *imageDecoder) stored(samples int) (h, w, c int, err error) {
 	var size [3]int64
-	for i, key := range []string{"image/height", "image/width", "image/channels"} {
+	for i, key := range []string{imagekey.Height, imagekey.Width, imagekey.Channels} {
 		f, _ := d.features.Get(key)
 		n, ok := f.Int64()
 		if !ok || n < 1 || n > augment.MaxSide {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/torture"
+	"github.com/tfrec/tfrec/internal/dev/torture"
 )
 
 // Pipelines drawn from a seed return what the model returns, from any state, in any epoch.

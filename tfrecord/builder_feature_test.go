@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/torture"
+	"github.com/tfrec/tfrec/internal/dev/torture"
 )
 
 // TestFeaturesOfOtherExamples: an Example of another one's features has its bytes, those of a

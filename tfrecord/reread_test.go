@@ -6,7 +6,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/torture"
+	"github.com/tfrec/tfrec/internal/dev/torture"
 )
 
 // remote is a file that changes in transit: each time it is read from its beginning it comes as the

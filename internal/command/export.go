@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/export"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
@@ -93,9 +94,9 @@ reads the labels back. Names that differ only in case count as the same.`,
 		o.OnCollision, err = export.ParseCollision(s)
 		return err
 	}, "error", "number")
-	flags.StringVar(&o.ImageKey, "picture", export.DefaultImageKey, "formats of images: `KEY` of the feature with the image")
+	flags.StringVar(&o.ImageKey, "picture", imagekey.Encoded, "formats of images: `KEY` of the feature with the image")
 	flags.StringVar(&o.Label, "label", "", "folders, webdataset: `KEY` of the feature with the label (default: image/class/text, else image/class/label; webdataset: image/class/label)")
-	flags.StringVar(&o.Filename, "filename", export.DefaultFilename, "folders, coco, voc, yolo: `KEY` of the feature with the image's path")
+	flags.StringVar(&o.Filename, "filename", imagekey.Filename, "folders, coco, voc, yolo: `KEY` of the feature with the image's path")
 	flags.BoolVar(&o.Safe, "safe", false, "csv: put an apostrophe before text that spreadsheets would take for formulas; it stays when the file is read again")
 	partialVar(cmd, &o.Partial)
 	return cmd

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/dev/testwait"
+	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/race"
-	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // moments returns the number of moments of a run at which it is killed. A process under the race

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/torture"
+	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/torture"
+	"github.com/tfrec/tfrec/internal/dev/torture"
 )
 
 // subject is a run that is tortured. It runs in a directory of its own, with relative

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/inflate"
 	"github.com/tfrec/tfrec/internal/race"
-	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // reference finds the matches that Writer must find, by lists of places. Places count from the

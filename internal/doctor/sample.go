@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/columns"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/reader"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -133,12 +134,12 @@ func pixelsOf(codec *augment.Codec, e *tfrecord.Example) (pixels float64, ok boo
 		b, _ := f.Bytes()
 		return b
 	}
-	encoded, format := bytesOf(reader.DefaultImageKey), string(bytesOf("image/format"))
+	encoded, format := bytesOf(reader.DefaultImageKey), string(bytesOf(imagekey.Format))
 	if len(encoded) == 0 || augment.Sniff(encoded) == "" && format != "raw" && format != "float32" {
 		return 0, false
 	}
-	height, _ := e.Get("image/height")
-	width, _ := e.Get("image/width")
+	height, _ := e.Get(imagekey.Height)
+	width, _ := e.Get(imagekey.Width)
 	h, hasHeight := height.Int64()
 	w, hasWidth := width.Int64()
 	if hasHeight && hasWidth {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/manifest"
@@ -175,13 +176,12 @@ func imageFormat(seen *stats.FeatureSummary) string {
 // sizeImages finds the size of a set's images if no manifest says it: from the features with the
 // size, if these are the same in all records.
 func (d *Dataset) sizeImages(sum *stats.Summary) {
-	const encoded = "image/encoded"
-	i := slices.IndexFunc(d.Features, func(f Feature) bool { return f.Key == encoded && f.Image != "" })
+	i := slices.IndexFunc(d.Features, func(f Feature) bool { return f.Key == imagekey.Encoded && f.Image != "" })
 	if i < 0 {
 		return
 	}
 	size := slices.Clone(d.Features[i].Size)
-	for side, key := range []string{"image/height", "image/width", "image/channels"} {
+	for side, key := range []string{imagekey.Height, imagekey.Width, imagekey.Channels} {
 		k := slices.IndexFunc(sum.Features, func(f stats.FeatureSummary) bool { return f.Key == key })
 		if k < 0 {
 			continue

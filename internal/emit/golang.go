@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/tfrec/tfrec/internal/imagekey"
 )
 
 // goView is a Dataset for the template of the program in Go.
@@ -153,7 +155,7 @@ func (v goView) AnyNumbered() bool {
 func (v goView) Image() *goField {
 	for i := range v.Fields {
 		f := &v.Fields[i]
-		if !f.List && f.Image != "" || f.DType != "" && f.Key == "image/encoded" && slices.ContainsFunc(v.Fields, func(g goField) bool { return g.Key == "image/format" }) {
+		if !f.List && f.Image != "" || f.DType != "" && f.Key == imagekey.Encoded && slices.ContainsFunc(v.Fields, func(g goField) bool { return g.Key == "image/format" }) {
 			return f
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/safename"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -30,14 +31,14 @@ func FuzzDirectories(f *testing.F) {
 		}
 		defer root.Close()
 		report := new(Report)
-		out := newDirectoryWriter(outFiles{tree: &localTree{root: root}, report: report}, &Options{ImageKey: DefaultImageKey, Filename: DefaultFilename, OnCollision: Number})
+		out := newDirectoryWriter(outFiles{tree: &localTree{root: root}, report: report}, &Options{ImageKey: imagekey.Encoded, Filename: imagekey.Filename, OnCollision: Number})
 		out.several = several
 		for _, c := range [][2]string{{name1, label1}, {name2, label2}} {
 			var b tfrecord.Builder
-			b.String(DefaultImageKey, data)
-			b.String(DefaultFilename, c[0])
-			b.String(DefaultText, c[1])
-			b.Int64(keyCopy, copies)
+			b.String(imagekey.Encoded, data)
+			b.String(imagekey.Filename, c[0])
+			b.String(imagekey.Text, c[1])
+			b.Int64(imagekey.Copy, copies)
 			r := row{split: "train", number: report.Files}
 			if err := r.Parse(b.Append(nil)); err != nil {
 				t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/safename"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -42,10 +43,10 @@ func write(t testing.TB, name string, records ...build) string {
 // photo is a record of an image of that name and label.
 func photo(name, label string) build {
 	return func(b *tfrecord.Builder) {
-		b.String(DefaultImageKey, jpegBytes+name)
-		b.String(DefaultFormat, "jpeg")
-		b.String(DefaultFilename, name)
-		b.String(DefaultText, label)
+		b.String(imagekey.Encoded, jpegBytes+name)
+		b.String(imagekey.Format, "jpeg")
+		b.String(imagekey.Filename, name)
+		b.String(imagekey.Text, label)
 	}
 }
 
@@ -101,7 +102,7 @@ func TestDirectoriesPaths(t *testing.T) {
 			}
 		}
 	}
-	bare := func(b *tfrecord.Builder) { b.String(DefaultImageKey, jpegBytes) }
+	bare := func(b *tfrecord.Builder) { b.String(imagekey.Encoded, jpegBytes) }
 	for _, c := range []struct {
 		name string
 		rec  build
@@ -112,16 +113,16 @@ func TestDirectoriesPaths(t *testing.T) {
 		{"below split and class", photo("train/daisy/1.jpg", "daisy"), "daisy/1.jpg"},
 		{"labelled otherwise", photo("a/1.jpg", "daisy"), "daisy/a/1.jpg"},
 		{"no label", photo("a/1.jpg", ""), "a/1.jpg"},
-		{"an id without a name", both(bare, number(DefaultLabel, 3)), "3/0.jpg"},
+		{"an id without a name", both(bare, number(imagekey.Label, 3)), "3/0.jpg"},
 		{"nothing but a picture", bare, "0.jpg"},
 		{"another extension", photo("daisy/1.png", "daisy"), "daisy/1.png.jpg"},
 		{"no extension", photo("daisy/1", "daisy"), "daisy/1.jpg"},
 		{"unknown content", func(b *tfrecord.Builder) {
-			b.String(DefaultImageKey, "#!/bin/sh")
-			b.String(DefaultFilename, "run.sh")
+			b.String(imagekey.Encoded, "#!/bin/sh")
+			b.String(imagekey.Filename, "run.sh")
 		}, "run.sh.bin"},
-		{"a variant", both(photo("daisy/1.jpg", "daisy"), number(keyCopy, 2)), "daisy/1#2.jpg"},
-		{"an original among variants", both(photo("daisy/1.jpg", "daisy"), number(keyCopy, 0)), "daisy/1.jpg"},
+		{"a variant", both(photo("daisy/1.jpg", "daisy"), number(imagekey.Copy, 2)), "daisy/1#2.jpg"},
+		{"an original among variants", both(photo("daisy/1.jpg", "daisy"), number(imagekey.Copy, 0)), "daisy/1.jpg"},
 		{"up", photo("../../evil.jpg", "../up"), "%2E.%2Fup/%2E%2E/%2E%2E/evil.jpg"},
 		{"absolute", photo("/etc/evil.jpg", "/"), "%2F/%_/etc/evil.jpg"},
 		{"backslashes", photo(`..\evil.jpg`, `C:\x`), `C%3A%5Cx/%2E.%5Cevil.jpg`},
@@ -172,12 +173,12 @@ func TestDirectoriesKeepBytesAndSplits(t *testing.T) {
 func TestDirectoriesRawBecomesPNG(t *testing.T) {
 	raw := func(h, w, channels int64) build {
 		return func(b *tfrecord.Builder) {
-			b.Bytes(DefaultImageKey, []byte{1, 2, 3, 4, 5, 6})
-			b.String(DefaultFormat, "raw")
-			b.String(DefaultFilename, "1.jpg")
-			b.Int64(keyHeight, h)
-			b.Int64(keyWidth, w)
-			b.Int64(keyChannels, channels)
+			b.Bytes(imagekey.Encoded, []byte{1, 2, 3, 4, 5, 6})
+			b.String(imagekey.Format, "raw")
+			b.String(imagekey.Filename, "1.jpg")
+			b.Int64(imagekey.Height, h)
+			b.Int64(imagekey.Width, w)
+			b.Int64(imagekey.Channels, channels)
 		}
 	}
 	out := filepath.Join(t.TempDir(), "out")
@@ -264,9 +265,9 @@ func TestDirectoriesFailuresLeaveNothing(t *testing.T) {
 		{"no Example", text, "record 0", true},
 		{"a sequence", sequence, "SequenceExample", true},
 		{"no picture", write(t, "x", good, func(b *tfrecord.Builder) { b.Int64("id", 1) }), "record 1: it has no feature image/encoded", false},
-		{"two pictures", write(t, "x", func(b *tfrecord.Builder) { b.String(DefaultImageKey, "a", "b") }), "holds 2 of kind bytes", false},
-		{"a number for a name", write(t, "x", func(b *tfrecord.Builder) { good(b); b.Int64(DefaultFilename, 1) }), "image/filename", false},
-		{"float32", write(t, "x", func(b *tfrecord.Builder) { good(b); b.String(DefaultFormat, "float32") }), "npz", false},
+		{"two pictures", write(t, "x", func(b *tfrecord.Builder) { b.String(imagekey.Encoded, "a", "b") }), "holds 2 of kind bytes", false},
+		{"a number for a name", write(t, "x", func(b *tfrecord.Builder) { good(b); b.Int64(imagekey.Filename, 1) }), "image/filename", false},
+		{"float32", write(t, "x", func(b *tfrecord.Builder) { good(b); b.String(imagekey.Format, "float32") }), "npz", false},
 		{"no record", write(t, "x"), "no TFRecord files", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -67,19 +68,6 @@ func ParseCollision(name string) (Collision, error) {
 	return "", fmt.Errorf("%q: want error or number", name)
 }
 
-// Keys of features, as `tfrec convert images` names them.
-const (
-	DefaultImageKey = "image/encoded"
-	DefaultFormat   = "image/format"
-	DefaultFilename = "image/filename"
-	DefaultText     = "image/class/text"
-	DefaultLabel    = "image/class/label"
-	keyHeight       = "image/height"
-	keyWidth        = "image/width"
-	keyChannels     = "image/channels"
-	keyCopy         = "augment/copy"
-)
-
 // Options say what is exported, and how. Format is required; the zero value of everything else is
 // the default.
 type Options struct {
@@ -89,8 +77,8 @@ type Options struct {
 	// ImageKey, Label and Filename are the keys of the features with the encoded image, with its
 	// label (a text, or an id that the set's manifest names), and with its path: ImageKey of all
 	// formats of images, Label of Directories and WebDataset (there an id, by default that of
-	// DefaultLabel), Filename of Directories, COCO, VOC and YOLO. Defaults: DefaultImageKey;
-	// DefaultText or, in records without, DefaultLabel; DefaultFilename.
+	// imagekey.Label), Filename of Directories, COCO, VOC and YOLO. Defaults: imagekey.Encoded;
+	// imagekey.Text or, in records without, imagekey.Label; imagekey.Filename.
 	ImageKey, Label, Filename string
 	// Safe is for CSV: an apostrophe is put before the names and the text, also in base64, that
 	// spreadsheets would take for formulas. Numbers stay as they are.
@@ -164,8 +152,8 @@ func (e *CollisionError) Error() string {
 // error, or if ctx ends, out is unchanged; a directory in a store may hold setdir.ExportFile.
 func Export(ctx context.Context, paths []string, out string, o Options) (*Report, error) {
 	began := time.Now()
-	o.ImageKey = orDefault(o.ImageKey, DefaultImageKey)
-	o.Filename = orDefault(o.Filename, DefaultFilename)
+	o.ImageKey = orDefault(o.ImageKey, imagekey.Encoded)
+	o.Filename = orDefault(o.Filename, imagekey.Filename)
 	if o.OnCollision == "" {
 		o.OnCollision = Refuse
 	}

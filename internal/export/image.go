@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -37,7 +38,7 @@ func (p *imageReader) take(r *row) (storedImage, error) {
 		return storedImage{}, wrongFeature(p.key, f, "one encoded image")
 	}
 	data, _ := f.Bytes()
-	format, err := text(r, DefaultFormat)
+	format, err := text(r, imagekey.Format)
 	switch {
 	case err != nil:
 		return storedImage{}, err
@@ -52,7 +53,7 @@ func (p *imageReader) take(r *row) (storedImage, error) {
 // encode makes a PNG of raw samples.
 func (p *imageReader) encode(r *row, data []byte) (storedImage, error) {
 	var sides [3]int64
-	for i, key := range []string{keyHeight, keyWidth, keyChannels} {
+	for i, key := range []string{imagekey.Height, imagekey.Width, imagekey.Channels} {
 		f, _ := r.Get(key)
 		n, ok := f.Int64()
 		if !ok || n < 1 || n > int64(len(data)) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/safename"
 )
@@ -169,7 +170,7 @@ func (w *objectWriter) size(r *row, pic storedImage) (width, height int, err err
 	for _, side := range []struct {
 		key string
 		n   *int
-	}{{keyWidth, &width}, {keyHeight, &height}} {
+	}{{imagekey.Width, &width}, {imagekey.Height, &height}} {
 		f, ok := r.Get(side.key)
 		if !ok || f.Len() == 0 {
 			info, err := w.codec.Stat(pic.data)

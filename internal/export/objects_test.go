@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -31,10 +32,10 @@ type object struct {
 // drawn is a record of an image of w x h pixels with objects. Features of more follow.
 func drawn(name string, w, h int, list []object, more ...build) build {
 	return func(b *tfrecord.Builder) {
-		b.String(DefaultImageKey, jpegBytes+name)
-		b.String(DefaultFilename, name)
-		b.Int64(keyWidth, int64(w))
-		b.Int64(keyHeight, int64(h))
+		b.String(imagekey.Encoded, jpegBytes+name)
+		b.String(imagekey.Filename, name)
+		b.Int64(imagekey.Width, int64(w))
+		b.Int64(imagekey.Height, int64(h))
 		var sides [4][]float32
 		var ids []int64
 		var texts []string
@@ -375,7 +376,7 @@ func TestObjectsRefused(t *testing.T) {
 // of their annotations follow.
 func TestObjectsOfOneName(t *testing.T) {
 	box := []object{{1, "a", [4]float64{1, 1, 2, 2}}}
-	in := write(t, "x", drawn("d/1.jpg", 9, 9, box), drawn("d/1.jpg", 9, 9, nil, with(keyCopy, 1)), drawn("d/1.jpeg", 9, 9, nil), drawn("../D/1.jpg", 9, 9, nil))
+	in := write(t, "x", drawn("d/1.jpg", 9, 9, box), drawn("d/1.jpg", 9, 9, nil, with(imagekey.Copy, 1)), drawn("d/1.jpeg", 9, 9, nil), drawn("../D/1.jpg", 9, 9, nil))
 	dir := filepath.Join(t.TempDir(), "out")
 	report, err := exportTo(t, dir, Options{Format: YOLO, OnCollision: Number}, in)
 	if err != nil || report.Numbered != 1 || report.Renamed != 1 || report.Records != 4 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/safename"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -99,7 +100,7 @@ func placeIn(dirs []string, name string, r *row, format augment.Format) path {
 		p.dirs = append(p.dirs, safe)
 	}
 	file := parts[last]
-	if f, ok := r.Get(keyCopy); ok {
+	if f, ok := r.Get(imagekey.Copy); ok {
 		if n, ok := f.Int64(); ok && n != 0 {
 			file = variant(file, n)
 		}
@@ -123,7 +124,7 @@ func variant(file string, n int64) string {
 func (o *Options) label(r *row) (string, error) {
 	keys := []string{o.Label}
 	if o.Label == "" {
-		keys = []string{DefaultText, DefaultLabel}
+		keys = []string{imagekey.Text, imagekey.Label}
 	}
 	for _, key := range keys {
 		f, ok := r.Get(key)

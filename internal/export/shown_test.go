@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/annotation/region"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 )
 
@@ -55,7 +56,7 @@ func TestObjectsAreExportedAsShown(t *testing.T) {
 				}
 			}
 			in := write(t, "train.tfrecord", drawn("1.png", w, h, []object{{1, "a", [4]float64{3, 2, 13, 7}}},
-				with(DefaultImageKey, string(photo)), with(objects.KeyMask, string(png)), with(objects.KeySegmentation, string(png))))
+				with(imagekey.Encoded, string(photo)), with(objects.KeyMask, string(png)), with(objects.KeySegmentation, string(png))))
 			name := fmt.Sprintf("%d x %d, %d", w, h, orientation)
 			has := func(format Format, file string, want ...string) (dir string) {
 				dir, _ = exportObjects(t, format, in)

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 )
 
@@ -104,7 +105,7 @@ func inXML(s string) bool {
 
 // depth is how many channels an image has: as the record says, else 3.
 func depth(r *row) int64 {
-	f, _ := r.Get(keyChannels)
+	f, _ := r.Get(imagekey.Channels)
 	if n, ok := f.Int64(); ok {
 		return n
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -62,7 +63,7 @@ func (w *tarWriter) add(r *row) error {
 		return err
 	}
 	members := []tarMember{{strings.TrimPrefix(extensions[pic.format][0], "."), pic.data}}
-	if f, ok := r.Get(orDefault(w.o.Label, DefaultLabel)); ok {
+	if f, ok := r.Get(orDefault(w.o.Label, imagekey.Label)); ok {
 		if id, ok := f.Int64(); ok && f.Len() == 1 {
 			members = append(members, tarMember{"cls", strconv.AppendInt(nil, id, 10)})
 		}

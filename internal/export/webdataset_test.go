@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -104,7 +105,7 @@ func TestWebDatasetTarsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	w := &tarWriter{outFiles: outFiles{tree: &localTree{root: root}, report: &Report{}}, o: &Options{ImageKey: DefaultImageKey}, images: imageReader{key: DefaultImageKey}, limit: 20_000}
+	w := &tarWriter{outFiles: outFiles{tree: &localTree{root: root}, report: &Report{}}, o: &Options{ImageKey: imagekey.Encoded}, images: imageReader{key: imagekey.Encoded}, limit: 20_000}
 	if _, err := in.each(context.Background(), nil, w.add); err != nil {
 		t.Fatal(err)
 	}

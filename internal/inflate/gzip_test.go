@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/torture"
+	"github.com/tfrec/tfrec/internal/dev/torture"
 )
 
 // members are a gzip file of several members, headers of all kinds among them, and its content.

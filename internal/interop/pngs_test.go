@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/internal/torture"
+	"github.com/tfrec/tfrec/internal/dev/torture"
 )
 
 // judgedPNG is what Pillow says of a PNG.

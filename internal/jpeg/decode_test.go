@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/race"
-	"github.com/tfrec/tfrec/internal/torture"
 )
 
 var update = flag.Bool("update", false, "write the golden hashes of decoded pictures with libjpeg-turbo")

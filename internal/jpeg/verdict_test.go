@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/race"
-	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // verdictCorpus has sound and damaged images with a complete header: those of the repository, those

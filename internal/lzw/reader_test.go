@@ -11,7 +11,7 @@ import (
 
 	judge "golang.org/x/image/tiff/lzw"
 
-	"github.com/tfrec/tfrec/internal/torture"
+	"github.com/tfrec/tfrec/internal/dev/torture"
 )
 
 // writer packs codes.

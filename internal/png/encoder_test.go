@@ -9,9 +9,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/png/pngtest"
 	"github.com/tfrec/tfrec/internal/race"
-	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // randomPixels is an image of noise, of slopes, of flat areas, or of few values.

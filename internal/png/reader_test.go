@@ -14,9 +14,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/png/pngtest"
 	"github.com/tfrec/tfrec/internal/race"
-	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // decode decodes a file to red, green, blue and alpha, and checks the other conversions with that.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/shard/stats"
@@ -141,8 +142,8 @@ func (s *measurement) labels() (list []labelled, omitted int64) {
 		return nil
 	}
 	l := counts(key)
-	if l == nil && key == keyText {
-		l = counts(keyLabel) // which the text only names
+	if l == nil && key == imagekey.Text {
+		l = counts(imagekey.Label) // which the text only names
 	}
 	if l != nil {
 		for _, c := range l.Counts {

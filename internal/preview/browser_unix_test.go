@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -214,7 +215,7 @@ func chooseClasses(t *testing.T, c *chromium) {
 	dir := t.TempDir()
 	record := func(key string, copy int64, classes ...string) []byte {
 		return example(encodePNG(t, noise(3, 40, 30, 3)), key, "", func(b *tfrecord.Builder) {
-			b.Int64(keyCopy, copy)
+			b.Int64(imagekey.Copy, copy)
 			for i, side := range []string{objects.KeyXMin, objects.KeyYMin, objects.KeyXMax, objects.KeyYMax} {
 				sides := make([]float32, len(classes))
 				for k := range sides {

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -126,7 +127,7 @@ func TestFamilies(t *testing.T) {
 			shards[at] = append(shards[at], variant(nil, fmt.Sprintf("p%d", i), "x", copy, "[]"))
 		}
 	}
-	c := &contents{key: keyFilename}
+	c := &contents{key: imagekey.Filename}
 	for i, records := range shards {
 		path := filepath.Join(dir, fmt.Sprint(i))
 		writeFile(t, path, []tfrecord.Compression{tfrecord.None, tfrecord.Gzip, tfrecord.None}[i], records...)
@@ -148,8 +149,8 @@ func TestFamilies(t *testing.T) {
 				if err != nil || e.Parse(record) != nil {
 					t.Errorf("%v: %v", f.locations[i], err)
 				}
-				keys[i] = textOf(&e.Features, keyFilename)
-				nth, _ := e.Get(keyCopy)
+				keys[i] = textOf(&e.Features, imagekey.Filename)
+				nth, _ := e.Get(imagekey.Copy)
 				copies[i], _ = nth.Int64()
 			})
 			if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
@@ -13,22 +14,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Keys of features, as `tfrec convert images` names them.
-const (
-	keyImage    = "image/encoded"
-	keyFormat   = "image/format"
-	keyHeight   = "image/height"
-	keyWidth    = "image/width"
-	keyChannels = "image/channels"
-	keyText     = "image/class/text"
-	keyLabel    = "image/class/label"
-	keyFilename = "image/filename"
-	keyCopy     = "augment/copy"
-	keyOps      = "augment/ops"
-)
-
 // names are the features that name a sample; the first existing one is used.
-var names = []string{keyFilename, "filename", "image/source_id", "key", "id"}
+var names = []string{imagekey.Filename, "filename", "image/source_id", "key", "id"}
 
 // contents is what a whole set has, as far as sampling needs to know.
 type contents struct {
@@ -127,7 +114,7 @@ func (c *contents) resolve(o *Options, features, lists []feature, labels []stats
 	c.label, c.key = o.Label, o.Key
 	c.classes = newClasses(objectsSeen)
 	c.masks = has(objects.KeyMask) || has(objects.KeySegmentation)
-	for _, key := range append([]string{keyText, keyLabel}, labelKeys(labels)...) {
+	for _, key := range append([]string{imagekey.Text, imagekey.Label}, labelKeys(labels)...) {
 		if c.label == "" && has(key) {
 			c.label = key
 		}
@@ -147,7 +134,7 @@ func (c *contents) resolve(o *Options, features, lists []feature, labels []stats
 			}
 		}
 	}
-	c.variants = c.key != "" && slices.ContainsFunc(features, func(f feature) bool { return f.key == keyCopy && f.most > 0 })
+	c.variants = c.key != "" && slices.ContainsFunc(features, func(f feature) bool { return f.key == imagekey.Copy && f.most > 0 })
 	return nil
 }
 
@@ -165,7 +152,7 @@ func findImageKey(asked string, features, lists []feature) (key string, inList b
 	most := int64(0)
 	for i, list := range [][]feature{features, lists} {
 		for _, f := range list {
-			if f.key == asked && asked != "" || asked == "" && f.key == keyImage && f.bytes {
+			if f.key == asked && asked != "" || asked == "" && f.key == imagekey.Encoded && f.bytes {
 				return f.key, i == 1
 			}
 			if f.images > most {

@@ -11,6 +11,7 @@ import (
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -155,7 +156,7 @@ func (c *contents) familiesOf(ctx context.Context, number, n int, seed uint64) (
 		if e.Parse(record) == nil {
 			key, _ := e.Get(c.key)
 			id, _ = key.Bytes()
-			copies, _ := e.Get(keyCopy)
+			copies, _ := e.Get(imagekey.Copy)
 			nth, _ = copies.Int64()
 		}
 		name = append(append(append(name[:0], f.split...), 0), id...)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/shard/repair"
 	"github.com/tfrec/tfrec/shard/stats"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -66,9 +67,9 @@ func encodePNG(t testing.TB, im *augment.Image) []byte {
 // example is an Example with the features of an image that convert writes.
 func example(img []byte, key, label string, more func(*tfrecord.Builder)) []byte {
 	var b tfrecord.Builder
-	b.Bytes(keyImage, img)
-	b.String(keyFilename, key)
-	b.String(keyText, label)
+	b.Bytes(imagekey.Encoded, img)
+	b.String(imagekey.Filename, key)
+	b.String(imagekey.Text, label)
 	if more != nil {
 		more(&b)
 	}
@@ -78,8 +79,8 @@ func example(img []byte, key, label string, more func(*tfrecord.Builder)) []byte
 // variant is an example that is a variant, with what was done to it.
 func variant(img []byte, key, label string, copy int64, ops string) []byte {
 	return example(img, key, label, func(b *tfrecord.Builder) {
-		b.Int64(keyCopy, copy)
-		b.String(keyOps, ops)
+		b.Int64(imagekey.Copy, copy)
+		b.String(imagekey.Ops, ops)
 	})
 }
 

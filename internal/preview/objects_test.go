@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/shard/stats"
@@ -63,7 +64,7 @@ func drawnRecord(t testing.TB, w, h int, r image.Rectangle, orientation int) []b
 func newDescriber(t testing.TB, budget int) *describer {
 	o := options(t)
 	return &describer{
-		contents: &contents{files: []file{{path: "x.tfrecord"}}, imageKey: keyImage, key: keyFilename, masks: true, classes: newClasses(&stats.Objects{Classes: []stats.ObjectClass{{Name: "plate"}}})},
+		contents: &contents{files: []file{{path: "x.tfrecord"}}, imageKey: imagekey.Encoded, key: imagekey.Filename, masks: true, classes: newClasses(&stats.Objects{Classes: []stats.ObjectClass{{Name: "plate"}}})},
 		budget:   budget, thumbnails: thumbnails{codec: o.Codec, gate: newGate()},
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -40,8 +41,8 @@ func hostileSet(t testing.TB) string {
 	for i, s := range hostile {
 		records = append(records, example(img, s, s, func(b *tfrecord.Builder) {
 			b.String("feature "+s[:min(len(s), 3000)], s, s)
-			b.Int64(keyCopy, int64(i%2))
-			b.String(keyOps, fmt.Sprintf(`[{"op":%q,"angle":%q}]`, s, s))
+			b.Int64(imagekey.Copy, int64(i%2))
+			b.String(imagekey.Ops, fmt.Sprintf(`[{"op":%q,"angle":%q}]`, s, s))
 		}))
 	}
 	records = append(records,
@@ -53,7 +54,7 @@ func hostileSet(t testing.TB) string {
 		example(nil, "huge vector", "x", func(b *tfrecord.Builder) { b.Float("v", make([]float32, 300_000)...) }),
 	)
 	var sequence tfrecord.SequenceBuilder
-	sequence.Context.String(keyFilename, "sequence")
+	sequence.Context.String(imagekey.Filename, "sequence")
 	sequence.Bytes("frames", img)
 	records = append(records, sequence.Append(nil))
 	writeFile(t, filepath.Join(dir, `<i>&"'.tfrecord`), tfrecord.None, records...)
@@ -165,10 +166,10 @@ func TestStoredSamples(t *testing.T) {
 	p := thumbnails{codec: options(t).Codec, gate: newGate()}
 	sides := func(format string, h, w, c int64) *tfrecord.Features {
 		var b tfrecord.Builder
-		b.String(keyFormat, format)
-		b.Int64(keyHeight, h)
-		b.Int64(keyWidth, w)
-		b.Int64(keyChannels, c)
+		b.String(imagekey.Format, format)
+		b.Int64(imagekey.Height, h)
+		b.Int64(imagekey.Width, w)
+		b.Int64(imagekey.Channels, c)
 		var e tfrecord.Example
 		if err := e.Parse(b.Append(nil)); err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
@@ -97,9 +98,9 @@ func (d *describer) fill(s *sample, features *tfrecord.Features, lists *tfrecord
 		s.key = key
 	}
 	s.label = d.labelOf(features)
-	if f, ok := features.Get(keyCopy); ok {
+	if f, ok := features.Get(imagekey.Copy); ok {
 		s.copy, _ = f.Int64()
-		s.ops = textOf(features, keyOps)
+		s.ops = textOf(features, imagekey.Ops)
 	}
 	if d.imageKey != "" {
 		d.fillImage(s, features, lists)

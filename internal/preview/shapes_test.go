@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard/stats"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -51,8 +52,8 @@ func TestTitles(t *testing.T) {
 // TestManySplits has the legend of the balance in the colours of its bars, and
 // the splits that are not named counted.
 func TestManySplits(t *testing.T) {
-	s := &measurement{contents: &contents{label: keyText}, stats: new(stats.Report)}
-	counts := stats.LabelCounts{Key: keyText}
+	s := &measurement{contents: &contents{label: imagekey.Text}, stats: new(stats.Report)}
+	counts := stats.LabelCounts{Key: imagekey.Text}
 	for i := range 10 {
 		split := fmt.Sprint("part", i)
 		s.files = append(s.files, file{split: split, records: 1, set: &manifest.Shard{Records: 1, Labels: map[string]int64{"x": 1}}})

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/memory"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/size"
@@ -87,7 +88,7 @@ func (p *thumbnails) release() {
 // decode decodes the image of a record to full, at not much more than the wanted size if the
 // decoder can. The caller must call release, whatever decode returns.
 func (p *thumbnails) decode(features *tfrecord.Features, data []byte, side int) (*shownImage, error) {
-	info := &shownImage{bytes: len(data), format: textOf(features, keyFormat)}
+	info := &shownImage{bytes: len(data), format: textOf(features, imagekey.Format)}
 	info.orientation = 1
 	if info.format == formatRaw || info.format == formatFloat32 {
 		return info, p.loadSamples(features, data, info)
@@ -116,7 +117,7 @@ func (p *thumbnails) loadSamples(features *tfrecord.Features, data []byte, info 
 		each = 4
 	}
 	var sides [3]int64
-	for i, key := range []string{keyHeight, keyWidth, keyChannels} {
+	for i, key := range []string{imagekey.Height, imagekey.Width, imagekey.Channels} {
 		f, _ := features.Get(key)
 		n, ok := f.Int64()
 		if !ok || n < 1 || n > int64(len(data)) {

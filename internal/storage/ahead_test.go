@@ -5,7 +5,7 @@ import (
 	"io"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/torture"
+	"github.com/tfrec/tfrec/internal/dev/torture"
 )
 
 // A reader that goes back to the beginning of its last chunk, now and then, gets what is missing of

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/torture"
+	"github.com/tfrec/tfrec/internal/dev/torture"
 )
 
 // The check values of the Catalogue of parametrised CRC algorithms, and of RFC 1321 and FIPS 180.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/classfile"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/plural"
@@ -191,7 +192,7 @@ func (a *adoption) labelOrder(seen map[string]*labelSeen) []string {
 			return 1
 		case key == "label":
 			return 2
-		case key == "image/class/label":
+		case key == imagekey.Label:
 			return 3
 		}
 		return 4

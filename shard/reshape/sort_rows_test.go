@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/spill"
-	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // TestSortRows sorts buckets of random keys and compares with slices.SortFunc.

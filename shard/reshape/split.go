@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shares"
@@ -46,7 +47,7 @@ type ResplitOptions struct {
 }
 
 // defaultSplitKey is the feature by which `convert images` identifies a sample.
-const defaultSplitKey = "image/filename"
+const defaultSplitKey = imagekey.Filename
 
 // leakAdvice advises how to keep copies of an image in the same split.
 func leakAdvice(in *inputs) string {

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"math"
 
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -135,8 +136,8 @@ func (s *objectStat) addBoxes(of func(key string) tfrecord.Feature) {
 			k++
 		}
 	}
-	width, _ := of("image/width").Int64()
-	height, _ := of("image/height").Int64()
+	width, _ := of(imagekey.Width).Int64()
+	height, _ := of(imagekey.Height).Int64()
 	for k, w := range s.sides[0] {
 		s.addBox(w, s.sides[1][k], float64(width), float64(height))
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -188,7 +189,7 @@ func formatName(format []byte) string {
 // rawImage compares the size of raw pixels with the declared one. Only the feature that convert
 // gives images, or that the manifest calls one, has pixels: texts share its prefix.
 func (l *scanner) rawImage(key string, data []byte, features *tfrecord.Features) {
-	if lastPart(key) != lastPart(keyEncoded) && !l.group.images[key] {
+	if lastPart(key) != lastPart(imagekey.Encoded) && !l.group.images[key] {
 		return
 	}
 	_, f, ok := beside(features, key, "format")

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/tfrecord"
 )
-
-// keyEncoded is the image whose objects are listed.
-const keyEncoded = "image/encoded"
 
 // isDrawn reports whether a feature says what is in an image: objects, a mask, a checksum.
 func isDrawn(key string) bool {
@@ -134,13 +132,13 @@ func (l *scanner) masks(features *tfrecord.Features, key string) {
 // imageSize returns the size of the stored image, or the declared one if it was not decoded.
 func (l *scanner) imageSize(features *tfrecord.Features) (width, height int64, ok bool) {
 	for i := range l.seen {
-		if p := &l.seen[i]; p.key == keyEncoded && p.whole {
+		if p := &l.seen[i]; p.key == imagekey.Encoded && p.whole {
 			return int64(p.facts.Width), int64(p.facts.Height), true
 		}
 	}
-	_, width, ok = intBeside(features, keyEncoded, "width")
+	_, width, ok = intBeside(features, imagekey.Encoded, "width")
 	if ok {
-		_, height, ok = intBeside(features, keyEncoded, "height")
+		_, height, ok = intBeside(features, imagekey.Encoded, "height")
 	}
 	return width, height, ok
 }
@@ -148,7 +146,7 @@ func (l *scanner) imageSize(features *tfrecord.Features) (width, height int64, o
 // checksum compares the stored checksum of the image with its own.
 func (l *scanner) checksum(features *tfrecord.Features) {
 	said, _ := features.Get(objects.KeySHA256)
-	image, _ := features.Get(keyEncoded)
+	image, _ := features.Get(imagekey.Encoded)
 	want, ok := said.Bytes()
 	data, stored := image.Bytes()
 	if !ok || !stored || said.Len() != 1 || image.Len() != 1 {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/manifest"
@@ -47,7 +48,7 @@ func objectFile(t testing.TB, harm func(r []*sampleRecord)) string {
 				objects.KeyXMin: {0, 0.25}, objects.KeyYMin: {0, 0.5}, objects.KeyXMax: {1.0000001, 0.5}, objects.KeyYMax: {1, 0.75}, objects.KeyArea: {5, 1},
 			},
 			texts: map[string][][]byte{
-				keyEncoded: {image}, "image/format": {[]byte("png")}, objects.KeySourceID: {fmt.Append(nil, i)}, objects.KeySHA256: {[]byte(hex.EncodeToString(sum[:]))},
+				imagekey.Encoded: {image}, "image/format": {[]byte("png")}, objects.KeySourceID: {fmt.Append(nil, i)}, objects.KeySHA256: {[]byte(hex.EncodeToString(sum[:]))},
 				objects.KeyText: {[]byte("ant"), []byte("bee")}, objects.KeyMask: {maskPNG(t, w, h, false), maskPNG(t, w, h, false)},
 				objects.KeySegmentation: {maskPNG(t, w, h, i%2 == 0)}, objects.KeySegmentationFormat: {[]byte("png")},
 			},
@@ -208,7 +209,7 @@ func TestDeepMasksOfAnImageThatIsNotDecoded(t *testing.T) {
 // TestDeepFindsALeakDespiteOtherMasks has one image in two splits, with other masks and boxes.
 func TestDeepFindsALeakDespiteOtherMasks(t *testing.T) {
 	path := objectFile(t, func(r []*sampleRecord) {
-		r[8].texts[keyEncoded], r[8].ints["image/width"], r[8].texts[objects.KeySHA256] = r[2].texts[keyEncoded], r[2].ints["image/width"], r[2].texts[objects.KeySHA256]
+		r[8].texts[imagekey.Encoded], r[8].ints["image/width"], r[8].texts[objects.KeySHA256] = r[2].texts[imagekey.Encoded], r[2].ints["image/width"], r[2].texts[objects.KeySHA256]
 		r[8].texts[objects.KeyMask] = nil
 	})
 	if got := strings.Join(brief(verifyDeep(t, Options{}, path)), "|"); !strings.Contains(got, "w duplicate train 8 train 2") {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/annotation/annotationtest"
-	"github.com/tfrec/tfrec/internal/torture"
+	"github.com/tfrec/tfrec/internal/dev/torture"
 )
 
 // read writes files below a new directory, and reads the directory of a name in it.
