@@ -146,24 +146,3 @@ func TestAutoShards(t *testing.T) {
 		}
 	}
 }
-
-func TestLimitIsTheSameSampleWhateverElseIsThere(t *testing.T) {
-	images := make([]imageFile, 100)
-	for i := range images {
-		images[i].path = fmt.Sprintf("%03d", i)
-	}
-	h := newHasher(5, forLimit)
-	few, more := limit(images, 10, h), limit(images, 20, h)
-	chosen := map[string]bool{}
-	for _, p := range more {
-		chosen[p.path] = true
-	}
-	for i, p := range few {
-		if !chosen[p.path] {
-			t.Errorf("%s is among 10 but not among 20", p.path)
-		}
-		if i > 0 && few[i-1].path >= p.path {
-			t.Errorf("not sorted by path: %s, %s", few[i-1].path, p.path)
-		}
-	}
-}

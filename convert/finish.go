@@ -60,7 +60,7 @@ func (r *run) finish(before *previous, made bool) (*Summary, error) {
 		return nil, &BadSamplesError{Summary: sum, Samples: bad, Causes: r.causes, Ledger: sum.Ledger, allowed: r.MaxErrors}
 	}
 	if sum.Records == 0 {
-		return nil, leavesOutAll(m, sum, r.dir.Path())
+		return nil, r.leavesOutAll(sum)
 	}
 	r.noteDepth(sum)
 	files, err := r.metadata(m, ledger)
@@ -212,18 +212,19 @@ func (r *run) shards() []string {
 }
 
 // leavesOutAll is the error of a set without records, which names the options that left them out.
-func leavesOutAll(m *manifest.Manifest, sum *Summary, dir string) error {
+func (r *run) leavesOutAll(sum *Summary) error {
+	kind := r.kind()
 	var given []string
 	for _, option := range []string{"min_size", "max_aspect", optionDropEmpty} {
-		if v := string(m.Options[option]); v != "" && v != "0" && v != "false" {
-			given = append(given, imageKind.fields[option].String())
+		if v := string(r.options[option]); v != "" && v != "0" && v != "false" {
+			given = append(given, kind.fieldOf(option).String())
 		}
 	}
 	by := cmp.Or(strings.Join(given, ", "), "options")
-	if by == imageKind.fields[optionDropEmpty].String() {
+	if by == kind.fieldOf(optionDropEmpty).String() {
 		by += ": none has an object"
 	}
-	return fmt.Errorf("%s: no record is left to write a manifest for: %s left out by %s", dir, plural.Of(sum.Samples, "sample"), by)
+	return fmt.Errorf("%s: no record is left to write a manifest for: %s left out by %s", r.dir.Path(), plural.Of(sum.Samples, "sample"), by)
 }
 
 // bad returns the ledger: every unusable sample, by key, and annotations as they are numbered.

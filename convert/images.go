@@ -69,6 +69,8 @@ type ImageOptions struct {
 	// then made with that decoder, followed by that of Codec, and each record names the one that
 	// decoded it.
 	BackendDecodes bool
+
+	causes []string // why rows of a table name no image
 }
 
 // Images converts the images of src into a set in the directory out. Src is a directory, an archive
@@ -136,6 +138,7 @@ func (s *imageSource) layout() layout {
 	return layout{
 		jobs: s.planned, options: s.o.effective(s), codecs: codecs{s.decoderName(), s.encoderName()},
 		skipped: s.skipped, leftOut: s.leftOut, decoded: s.tally(),
+		workers: s.workers, memory: s.sampleMemory, causes: s.o.causes,
 	}
 }
 
@@ -300,27 +303,6 @@ func (o *ImageOptions) addNewer(m map[string]any, s *imageSource) {
 		m["classes"] = "names"
 	}
 }
-
-// optionAntialias is the option of sets of resized images.
-const optionAntialias = "antialias"
-
-// imageKind is the input kind of images: the fields that set the options of effective.
-var imageKind = kind{fields: map[string]optname.Name{
-	"archive_format": optname.ImageOptionsArchiveFormat, "image_key": optname.ImageOptionsImageKey, "labels": optname.LabelSpecFile, "label_column": optname.LabelSpecColumn, "split_column": optname.LabelSpecSplitColumn, "label_offset": optname.LabelSpecOffset, "classes": optname.LabelSpecClasses,
-	"annotations": optname.AnnotationSpecFiles, "instance_masks": optname.AnnotationSpecInstanceMasks, "min_visibility": optname.AnnotationSpecMinVisibility,
-	optionDropEmpty: optname.AnnotationSpecDropEmpty, "keep_unannotated": optname.AnnotationSpecKeepUnannotated, "masks": optname.AnnotationSpecMasks, "mask_fill": optname.AnnotationSpecMaskFill,
-	"multi_label": optname.LabelSpecSeparator, "features": optname.ImageOptionsFeatures, "rename": optname.ImageOptionsRename,
-	"include": optname.SelectSpecInclude, "exclude": optname.SelectSpecExclude, "follow_symlinks": optname.SelectSpecFollowSymlinks, "by_content": optname.SelectSpecByContent,
-	"encode": optname.EncodeSpecFormat, "quality": optname.EncodeSpecQuality, "subsampling": optname.EncodeSpecSubsampling,
-	"mean": optname.NormalizeMean, "std": optname.NormalizeStd, "channels": optname.EncodeSpecChannels,
-	"resize": optname.ImageOptionsResize, "filter": optname.ResizeSpecFilter, "fit": optname.ResizeSpecFit, "pad_color": optname.ResizeSpecPadColor,
-	optionAntialias: optname.ResizeSpecNoAntialias, "no_upscale": optname.ResizeSpecNoUpscale, "exact_pixels": optname.ImageOptionsExactPixels,
-	"augment": optname.AugmentSpecPolicy, "copies": optname.AugmentSpecCopies, "keep_original": optname.AugmentSpecKeepOriginal,
-	"augment_splits": optname.AugmentSpecSplits,
-	"min_size":       optname.SelectSpecMinSize, "max_aspect": optname.SelectSpecMaxAspect, "max_pixels": optname.CodecOptionsMaxPixels,
-	"background": optname.CodecOptionsBackground, "no_check": optname.EncodeSpecNoCheck, "allow_arithmetic": optname.CodecOptionsAllowArithmetic,
-	"float_range": optname.CodecOptionsFloatRange,
-}}
 
 // sorted returns globs, or splits, in an order independent of how they were given.
 func sorted(globs []string) []string {

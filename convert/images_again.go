@@ -7,21 +7,6 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// mark is how far a piece was before a sample.
-type mark struct {
-	identity, inputs, bad int
-	dropped, bytesIn      int64
-}
-
-func (p *piece) mark() mark {
-	return mark{len(p.identity), len(p.inputs), len(p.bad), p.dropped, p.bytesIn}
-}
-
-func (p *piece) returnTo(to mark) {
-	p.identity, p.inputs, p.bad = p.identity[:to.identity], p.inputs[:to.inputs], p.bad[:to.bad]
-	p.dropped, p.bytesIn = to.dropped, to.bytesIn
-}
-
 // suspect reports whether a sample may be unusable because bytes of its images changed in transit:
 // not all stores state checksums of all objects, and none do of parts.
 func (s *imageSource) suspect(m *sampleWork) bool {

@@ -196,41 +196,12 @@ func (o *ImageOptions) badAnnotation(key string, f annotation.Fault) *setdir.Bad
 	}
 }
 
-// stageAnnotation is the stage of ledger entries for annotations.
-const stageAnnotation = "annotation"
-
 // faultName is what an annotation is called in the ledger: by its id in the file, or as "object 3".
 func faultName(f annotation.Fault) string {
 	if strings.Contains(f.Name, " ") {
 		return f.Name
 	}
 	return "annotation " + f.Name
-}
-
-// compareFaultNames orders the reasons of ledger entries by the names of annotations in front of
-// them, as reading finds some faults and decoding the image others: first those that are numbers, by
-// number, then the others as text.
-func compareFaultNames(a, b string) int {
-	a, x := numberedName(a)
-	b, y := numberedName(b)
-	switch {
-	case x == "" && y != "":
-		return 1
-	case x != "" && y == "":
-		return -1
-	}
-	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(x, y), strings.Compare(a, b))
-}
-
-// numberedName returns the name in front of a reason, as in "object 12: ...", and its number without
-// zeros in front, which is "" if it has none.
-func numberedName(reason string) (name, number string) {
-	name, _, _ = strings.Cut(reason, ": ")
-	_, number, _ = strings.Cut(name, " ")
-	if number == "" || strings.Trim(number, "0123456789") != "" {
-		return name, ""
-	}
-	return name, cmp.Or(strings.TrimLeft(number, "0"), "0")
 }
 
 // faultKey is the key of an annotation that belongs to no image.

@@ -1,10 +1,7 @@
 package convert
 
 import (
-	"fmt"
-	"maps"
 	"strings"
-	"sync"
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/objects"
@@ -33,45 +30,12 @@ func (o *ImageOptions) checkBackend() error {
 	return nil
 }
 
-// behind separates the decoder of a backend from the codec's, which decodes the rest.
-const behind = "; "
-
 // decoderName identifies the decoders that the set's bytes depend on.
 func (s *imageSource) decoderName() string {
 	if !s.decodes {
 		return s.codec.Decoder()
 	}
 	return s.o.Backend.(decodingBackend).Decoder() + behind + s.codec.Decoder()
-}
-
-// backendDecodes reports whether a set's decoder is a backend's.
-func backendDecodes(decoder string) bool { return strings.Contains(decoder, behind) }
-
-// otherBackend describes how decoders differ, at least one of which is a backend's.
-func otherBackend(was, now string) string {
-	how := fmt.Sprintf("it is another nvJPEG, another kind of GPU, or another %s", optname.CodecOptionsDecoder)
-	switch {
-	case !backendDecodes(was):
-		how = fmt.Sprintf("without %s it is the former", optname.ImageOptionsBackendDecodes)
-	case !backendDecodes(now):
-		how = fmt.Sprintf("%s selects the former, on a machine with such a GPU and nvJPEG", optname.ImageOptionsBackend.With(optname.ImageOptionsBackendDecodes))
-	}
-	return fmt.Sprintf("the decoder was %q, now it is %q (%s)", was, now, how)
-}
-
-// otherCodecs describes how the codecs of two sets differ, and how to select the former.
-func otherCodecs(was, now codecs) string {
-	switch {
-	case backendDecodes(was.decoder) || backendDecodes(now.decoder):
-		return otherBackend(was.decoder, now.decoder)
-	case was.decoder == now.decoder:
-		return fmt.Sprintf("the encoder was %q, now it is %q", was.encoder, now.encoder)
-	case strings.Contains(was.decoder, "turbo"):
-		return fmt.Sprintf("the decoder was %q, now it is %q (%s turbo selects the former)", was.decoder, now.decoder, optname.CodecOptionsDecoder)
-	case strings.Contains(now.decoder, "turbo"):
-		return fmt.Sprintf("the decoder was %q, now it is %q (%s go selects the former)", was.decoder, now.decoder, optname.CodecOptionsDecoder)
-	}
-	return fmt.Sprintf("the decoder was %q, now it is %q, which gives other pixels", was.decoder, now.decoder)
 }
 
 // encoderName names what the stored bytes depend on besides the pixels, of images and of masks of
@@ -117,34 +81,10 @@ func (s *imageSource) strand(identity []byte, m *sampleWork) []byte {
 	return append(append(identity, stranding...), s.key(m.sample)...)
 }
 
-// tally counts by name. A nil one does nothing.
-type tally struct {
-	mu sync.Mutex
-	by map[string]int64
-}
-
 // tally counts images by decoder, if there is a choice.
 func (s *imageSource) tally() *tally {
 	if !s.decodes {
 		return nil
 	}
 	return &s.decoded
-}
-
-func (t *tally) add(name string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.by == nil {
-		t.by = map[string]int64{}
-	}
-	t.by[name]++
-}
-
-func (t *tally) counts() map[string]int64 {
-	if t == nil {
-		return nil
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return maps.Clone(t.by)
 }

@@ -180,7 +180,7 @@ func (s *imageSource) readUnknown(ctx context.Context, job int) (hashes map[int3
 		defer ahead.close()
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(s.o.workers())
+	g.SetLimit(s.workers)
 	for i, image := range images {
 		m := getSampleWork(sampleOf(image))
 		in := &found[i]

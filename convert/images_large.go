@@ -1,60 +1,8 @@
 package convert
 
 import (
-	"slices"
-	"sync"
-	"weak"
-
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/tfrecord"
 )
-
-// A large array is made where it is stored: in the frame of its record, between the room for what
-// precedes and follows it there.
-//
-//	largeHead bytes | the array | largeTail bytes
-//
-// So a worker holds it once, from decoding to writing.
-const (
-	largeArray = 1 << 20 // smaller ones are copied into the frame
-	largeHead  = 2 << 10
-	largeTail  = 4 << 10
-)
-
-// largeFrames are the buffers of frames that are written, to be used again: otherwise, the garbage
-// collector would let as much memory again pile up. It frees those that are not in use.
-var largeFrames struct {
-	mu   sync.Mutex
-	free []weak.Pointer[[]byte]
-}
-
-// getLarge returns a buffer for the frame of an array of n bytes. Its size is at most twice what is
-// needed.
-func getLarge(n int64) []byte {
-	n += largeHead + largeTail
-	l := &largeFrames
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var found []byte
-	l.free = slices.DeleteFunc(l.free, func(free weak.Pointer[[]byte]) bool {
-		b := free.Value()
-		if found == nil && b != nil && int64(len(*b)) >= n && int64(len(*b)) <= 2*n {
-			found = *b
-			return true
-		}
-		return b == nil
-	})
-	if found == nil {
-		found = make([]byte, n)
-	}
-	return found
-}
-
-func putLarge(b []byte) {
-	largeFrames.mu.Lock()
-	defer largeFrames.mu.Unlock()
-	largeFrames.free = append(largeFrames.free, weak.Make(&b))
-}
 
 // largeResult is where a sample's array is made, if that is in the frame of its record.
 type largeResult struct {
@@ -103,19 +51,4 @@ func (s *imageSource) placeResult(m *sampleWork, channels int) {
 	if n := int64(w) * int64(h) * int64(channels); n >= largeArray && n <= maxStored {
 		m.large.use(array, n)
 	}
-}
-
-// frameLarge frames the builder's record with a value of one more feature, which is in its place in
-// the frame. It reports false if the rest of the record has no room there.
-func (p *piece) frameLarge(frame, value, around []byte, at int) bool {
-	start := largeHead - at - tfrecord.HeaderSize
-	if len(p.frames) > 0 || start < 0 || len(around)-at > largeTail-tfrecord.FooterSize {
-		return false
-	}
-	p.large = frame
-	copy(frame[largeHead-at:], around[:at])
-	frame = append(frame[:largeHead+len(value)], around[at:]...)
-	p.frames = tfrecord.EndFrame(frame, start)[start:]
-	p.sizes = append(p.sizes, len(p.frames))
-	return true
 }

@@ -22,40 +22,42 @@ import (
 
 // imageSource is a planned conversion of images.
 type imageSource struct {
-	o           *ImageOptions
-	origin      origin
-	webdataset  bool
-	dir         *setdir.Dir  // of the set, for temporary files
-	ahead       *aheadOfJobs // of a current run that reads from a store
-	fetchMemory int64        // bytes of images that may be requested and not used
-	codec       *augment.Codec
-	backend     augment.Backend
-	decodes     bool // the backend decodes JPEGs
-	decoded     tally
-	images      []imageFile // the last of them are annotations of no image
-	loose       int         // how many these are
-	labels      []string    // names by id, background names included
-	synsets     []string    // labels in the source, by id as labels; nil if they are the names
-	values      []int64     // of labels without names: what is stored; nil with names
-	texts       []string    // of values
-	features    []manifest.Feature
-	annotations *annotations     // nil without AnnotationSpec.Files
-	objectKeys  []string         // of their lists, besides those of all
-	allIdentity []byte           // of what annotations give all records: see identifyAll
-	masks       *imageTree       // nil without AnnotationSpec.Masks
-	colors      *maskColors      // of RGB masks; nil without a list of them
-	carried     *carriedFeatures // of TFRecords; nil for other sources
-	labelMap    bool             // labels are those of objects
-	columns     imageColumns     // of Parquet and Arrow files
-	skipped     int64            // files of the origin that are not samples
-	leftOut     []LeftOut        // what is not used, by reason
-	splitsBy    string           // how samples are assigned to splits: the shares, or "folders"
-	planned     []job
-	samples     [][]sample      // of each job, in order
-	rings       []ring          // of the splits, if variants are mixed
-	splitOf     func(p int) int // the index of an image's split
-	remembered  rememberedHashes
-	busy        atomic.Int64 // workers with a task, and those that help to decode
+	o            *ImageOptions
+	origin       origin
+	webdataset   bool
+	dir          *setdir.Dir  // of the set, for temporary files
+	ahead        *aheadOfJobs // of a current run that reads from a store
+	workers      int          // goroutines that make records
+	sampleMemory int64        // bounds the memory for samples in progress, in bytes
+	fetchMemory  int64        // bytes of images that may be requested and not used
+	codec        *augment.Codec
+	backend      augment.Backend
+	decodes      bool // the backend decodes JPEGs
+	decoded      tally
+	images       []imageFile // the last of them are annotations of no image
+	loose        int         // how many these are
+	labels       []string    // names by id, background names included
+	synsets      []string    // labels in the source, by id as labels; nil if they are the names
+	values       []int64     // of labels without names: what is stored; nil with names
+	texts        []string    // of values
+	features     []manifest.Feature
+	annotations  *annotations     // nil without AnnotationSpec.Files
+	objectKeys   []string         // of their lists, besides those of all
+	allIdentity  []byte           // of what annotations give all records: see identifyAll
+	masks        *imageTree       // nil without AnnotationSpec.Masks
+	colors       *maskColors      // of RGB masks; nil without a list of them
+	carried      *carriedFeatures // of TFRecords; nil for other sources
+	labelMap     bool             // labels are those of objects
+	columns      imageColumns     // of Parquet and Arrow files
+	skipped      int64            // files of the origin that are not samples
+	leftOut      []LeftOut        // what is not used, by reason
+	splitsBy     string           // how samples are assigned to splits: the shares, or "folders"
+	planned      []job
+	samples      [][]sample      // of each job, in order
+	rings        []ring          // of the splits, if variants are mixed
+	splitOf      func(p int) int // the index of an image's split
+	remembered   rememberedHashes
+	busy         atomic.Int64 // workers with a task, and those that help to decode
 }
 
 // sample is a planned record: an original image or, in an augmented set, one of its variants.
@@ -67,7 +69,7 @@ type sample struct {
 // planImages assigns the listed images to splits and shards.
 func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *previous) (*imageSource, error) {
 	s := &imageSource{
-		o: o, origin: l.origin, webdataset: l.webdataset, codec: codec, backend: augment.CPU{}, decodes: o.BackendDecodes,
+		o: o, workers: o.workers(), origin: l.origin, webdataset: l.webdataset, codec: codec, backend: augment.CPU{}, decodes: o.BackendDecodes,
 		images: l.images, loose: len(l.loose), skipped: l.skipped, leftOut: leftOutOf(&l.account), labels: labelNames(l.labels, o.Labels.Offset),
 		values: l.values, texts: l.texts, features: l.features, carried: l.carried, labelMap: l.labelMap || l.annotations != nil, columns: l.columns, annotations: l.annotations, masks: l.masks, colors: l.colors,
 	}
@@ -80,14 +82,14 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *previ
 		s.synsets = append(make([]string, o.Labels.Offset), l.synsets...)
 	}
 	if o.Backend != nil {
-		s.backend, o.waits = o.Backend, o.Backend.Batch() > 1
+		if s.backend = o.Backend; s.backend.Batch() > 1 { // goroutines wait for it
+			s.workers += s.workers/2 + 1
+		}
 	}
-	if o.memory = o.Memory; o.memory == 0 {
-		o.memory = memory.Limit() / 4
-	}
+	s.sampleMemory = cmp.Or(o.Memory, memory.Limit()/4)
 	if s.fetches() {
-		s.fetchMemory = min(o.memory/4, fetchBytes)
-		o.memory -= s.fetchMemory
+		s.fetchMemory = min(s.sampleMemory/4, fetchBytes)
+		s.sampleMemory -= s.fetchMemory
 	}
 	if o.Limit > 0 {
 		s.images = limit(s.images, o.Limit, newHasher(o.Seed, forLimit))
@@ -310,14 +312,6 @@ func (s *imageSource) labelCounts(byID map[int32]int64) map[string]int64 {
 		return nil
 	}
 	return countsByName(byID, s.labels)
-}
-
-// splits returns the splits with their shares from the options.
-func (o *Options) splits() []SplitShare {
-	if len(o.Splits) == 0 {
-		return []SplitShare{{Name: "train", Share: 1}}
-	}
-	return o.Splits
 }
 
 // estimate returns the approximate size of an image's record, from the size of its file and the

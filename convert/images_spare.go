@@ -5,7 +5,7 @@ package convert
 func (s *imageSource) TryAcquire() bool {
 	for {
 		n := s.busy.Load()
-		if n >= int64(s.o.workers()) {
+		if n >= int64(s.workers) {
 			return false
 		}
 		if s.busy.CompareAndSwap(n, n+1) {

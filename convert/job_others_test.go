@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/setdir"
 )
 
 // TestJobsLeaveOthersAlone: a Job that joined, and one that began, return to a directory in which
@@ -53,7 +55,7 @@ func TestJobsLeaveOthersAlone(t *testing.T) {
 	mustBegin(t, j, err)
 	_, err = j.Run(ctx, func(ctx context.Context) error {
 		err := makeAll(j, 1, j.Todo())(ctx)
-		return errors.Join(err, os.WriteFile(filepath.Join(out, planFile), []byte(`{"format":"tfrec.plan","version":1}`), 0o644))
+		return errors.Join(err, os.WriteFile(filepath.Join(out, setdir.ArrayPlanFile), []byte(`{"format":"tfrec.plan","version":1}`), 0o644))
 	})
 	refused(err)
 	sameSet(t, contents(t, out), before) // the complete set stays

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"encoding/json"
+	"maps"
 	"strconv"
 	"strings"
 	"unicode"
@@ -69,4 +70,56 @@ func (k kind) optionText(raw json.RawMessage) string {
 		return strconv.Quote(text)
 	}
 	return text
+}
+
+// optionAntialias is the option of sets of resized images.
+const optionAntialias = "antialias"
+
+// imageKind is the input kind of images: the fields that set the options of effective.
+var imageKind = kind{fields: map[string]optname.Name{
+	"archive_format": optname.ImageOptionsArchiveFormat, "image_key": optname.ImageOptionsImageKey, "labels": optname.LabelSpecFile, "label_column": optname.LabelSpecColumn, "split_column": optname.LabelSpecSplitColumn, "label_offset": optname.LabelSpecOffset, "classes": optname.LabelSpecClasses,
+	"annotations": optname.AnnotationSpecFiles, "instance_masks": optname.AnnotationSpecInstanceMasks, "min_visibility": optname.AnnotationSpecMinVisibility,
+	optionDropEmpty: optname.AnnotationSpecDropEmpty, "keep_unannotated": optname.AnnotationSpecKeepUnannotated, "masks": optname.AnnotationSpecMasks, "mask_fill": optname.AnnotationSpecMaskFill,
+	"multi_label": optname.LabelSpecSeparator, "features": optname.ImageOptionsFeatures, "rename": optname.ImageOptionsRename,
+	"include": optname.SelectSpecInclude, "exclude": optname.SelectSpecExclude, "follow_symlinks": optname.SelectSpecFollowSymlinks, "by_content": optname.SelectSpecByContent,
+	"encode": optname.EncodeSpecFormat, "quality": optname.EncodeSpecQuality, "subsampling": optname.EncodeSpecSubsampling,
+	"mean": optname.NormalizeMean, "std": optname.NormalizeStd, "channels": optname.EncodeSpecChannels,
+	"resize": optname.ImageOptionsResize, "filter": optname.ResizeSpecFilter, "fit": optname.ResizeSpecFit, "pad_color": optname.ResizeSpecPadColor,
+	optionAntialias: optname.ResizeSpecNoAntialias, "no_upscale": optname.ResizeSpecNoUpscale, "exact_pixels": optname.ImageOptionsExactPixels,
+	"augment": optname.AugmentSpecPolicy, "copies": optname.AugmentSpecCopies, "keep_original": optname.AugmentSpecKeepOriginal,
+	"augment_splits": optname.AugmentSpecSplits,
+	"min_size":       optname.SelectSpecMinSize, "max_aspect": optname.SelectSpecMaxAspect, "max_pixels": optname.CodecOptionsMaxPixels,
+	"background": optname.CodecOptionsBackground, "no_check": optname.EncodeSpecNoCheck, "allow_arithmetic": optname.CodecOptionsAllowArithmetic,
+	"float_range": optname.CodecOptionsFloatRange,
+}}
+
+// csvKind is the input kind of CSV files: the fields that set the options of effective.
+var csvKind = kind{fields: map[string]optname.Name{
+	"delimiter": optname.CSVOptionsDelimiter, "no_header": optname.CSVOptionsNoHeader, "columns": optname.CSVOptionsColumns, "column": optname.CSVOptionsTypes,
+	"na": optname.CSVOptionsMissing, "na_values": optname.CSVOptionsMissingValues, "drop": optname.CSVOptionsDrop, "vector": optname.CSVOptionsVectors,
+	"label": optname.CSVOptionsLabel, "vocab": optname.CSVOptionsVocab, "label_offset": optname.CSVOptionsLabelOffset,
+	"key": optname.CSVOptionsKey, "shuffle": optname.CSVOptionsShuffle,
+}, text: vectorsText}
+
+// tableKind is the input kind of tables of any format.
+var tableKind = func() kind {
+	fields := maps.Clone(csvKind.fields)
+	fields["format"] = optname.TableOptionsFormat
+	return kind{fields: fields, text: vectorsText}
+}()
+
+// vectorsText formats vectors for ParseVector, if the option value is one.
+func vectorsText(raw json.RawMessage) (string, bool) {
+	var vectors []struct {
+		Name    string
+		Columns []string
+	}
+	if json.Unmarshal(raw, &vectors) != nil {
+		return "", false
+	}
+	var list []string
+	for _, v := range vectors {
+		list = append(list, v.Name+"="+strings.Join(v.Columns, ","))
+	}
+	return strings.Join(list, " "), true
 }

@@ -91,10 +91,6 @@ type Options struct {
 	// Note, if not nil, is called with human-readable notes about automatic choices, one call at a
 	// time.
 	Note func(sentence string)
-
-	causes []string // why rows of a table name no image: BadSamplesError.Causes
-	waits  bool     // goroutines wait for a backend
-	memory int64    // bounds the memory for samples in progress, in bytes; 0: no bound
 }
 
 func (o *Options) note(format string, args ...any) {
@@ -103,15 +99,12 @@ func (o *Options) note(format string, args ...any) {
 	}
 }
 
+// workers is the number of goroutines that make records, unless they wait for a backend.
 func (o *Options) workers() int {
-	n := runtime.GOMAXPROCS(0)
 	if o.Workers > 0 {
-		n = o.Workers
+		return o.Workers
 	}
-	if o.waits {
-		n += n/2 + 1
-	}
-	return n
+	return runtime.GOMAXPROCS(0)
 }
 
 // shardsOf returns the requested number of shards of a split, 0 to choose.
@@ -199,4 +192,12 @@ func (t Tolerance) allows(bad, planned int64) bool {
 		return float64(bad) <= t.Share*float64(planned)
 	}
 	return bad <= t.Count
+}
+
+// splits returns the splits with their shares from the options.
+func (o *Options) splits() []SplitShare {
+	if len(o.Splits) == 0 {
+		return []SplitShare{{Name: "train", Share: 1}}
+	}
+	return o.Splits
 }

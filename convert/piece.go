@@ -95,3 +95,18 @@ func putPiece(p *piece) {
 		pieces.Put(p)
 	}
 }
+
+// mark is how far a piece was before a sample.
+type mark struct {
+	identity, inputs, bad int
+	dropped, bytesIn      int64
+}
+
+func (p *piece) mark() mark {
+	return mark{len(p.identity), len(p.inputs), len(p.bad), p.dropped, p.bytesIn}
+}
+
+func (p *piece) returnTo(to mark) {
+	p.identity, p.inputs, p.bad = p.identity[:to.identity], p.inputs[:to.inputs], p.bad[:to.bad]
+	p.dropped, p.bytesIn = to.dropped, to.bytesIn
+}

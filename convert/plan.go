@@ -89,7 +89,7 @@ func (r *run) estimate(ctx context.Context) (*Estimate, error) {
 	if err := r.source.prepare(ctx, nil, false); err != nil {
 		return nil, err
 	}
-	e := &Estimate{Workers: r.workers()}
+	e := &Estimate{Workers: r.workers}
 	planned, bytes := r.plannedSamples(), int64(0)
 	p := getPiece()
 	defer putPiece(p)

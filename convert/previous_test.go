@@ -21,7 +21,7 @@ func TestOptionsInErrors(t *testing.T) {
 		{0.25, "0.25"},
 		{false, "false"},
 		{[]string{"a=int64", "b=float"}, "a=int64,b=float"},
-		{[]Vector{{Name: "v", Columns: []string{"a", "b"}}, {Name: "w", Columns: []string{"c..f"}}}, "v=a,b w=c..f"},
+		{[]map[string]any{{"Name": "v", "Columns": []string{"a", "b"}}, {"Name": "w", "Columns": []string{"c..f"}}}, "v=a,b w=c..f"},
 		{map[string]int{"train": 3}, `{"train":3}`},
 	} {
 		raw, err := json.Marshal(test.value)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/dev/torture"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/verify"
@@ -150,7 +151,7 @@ func (c *conversionTrial) step() (converted bool) {
 		t.Fatal(err)
 	}
 	for _, e := range left {
-		if !slices.Contains([]string{"lock", "run.json", "shards", leftOutFile, scanFile}, e.Name()) {
+		if !slices.Contains([]string{"lock", "run.json", "shards", "finalized.json", scanFile}, e.Name()) {
 			t.Errorf("left: %s", e.Name())
 		}
 	}
@@ -186,7 +187,7 @@ func (c *conversionTrial) anyhow(o Options) error {
 			return err
 		}
 	}
-	if _, err := os.Stat(filepath.Join(c.out, planFile)); err != nil {
+	if _, err := os.Stat(filepath.Join(c.out, setdir.ArrayPlanFile)); err != nil {
 		o.Task, o.Replan = nil, false // all were up to date: the metadata may not be
 		_, err := c.convert(c.t.Context(), c.out, o)
 		return err

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -41,11 +42,11 @@ type run struct {
 	plan          *arrayPlan // of a task of an array job
 	began         time.Time
 	decoded       *tally // images by decoder; nil if there is only one
+	workers       int    // goroutines that make records
+	memory        int64  // as layout has it
+	causes        []string
 	progress      *Progress
 }
-
-// codecs identify the JPEG codecs that the bytes depend on.
-type codecs struct{ decoder, encoder string }
 
 // newRun returns a run of a planned source; execute carries it out.
 func newRun(o *Options, src source) (*run, error) {
@@ -62,6 +63,7 @@ func newRun(o *Options, src source) (*run, error) {
 	src.describe(&described)
 	r := emptyRun(o, l.jobs, described, encoded, l.codecs)
 	r.source, r.skipped, r.leftOut, r.decoded = src, l.skipped, l.leftOut, l.decoded
+	r.workers, r.memory, r.causes = cmp.Or(l.workers, o.workers()), l.memory, l.causes
 	return r, nil
 }
 
@@ -270,8 +272,7 @@ func (r *run) tryToMake(ctx context.Context, todo []int) error {
 // error of one job, a *jobError if it is known which, ends all that are in progress.
 func (r *run) makeShards(ctx context.Context, next nextJob, made func(job int, done *setdir.Done)) error {
 	w := newWriters(ctx, r, made)
-	workers := r.workers()
-	err := ordered(ctx, r.inTurns(ctx, next, w.turns.Load), workers, window(workers), heldBytes, r.memory, w.add)
+	err := ordered(ctx, r.inTurns(ctx, next, w.turns.Load), r.workers, window(r.workers), heldBytes, r.memory, w.add)
 	return w.close(err)
 }
 

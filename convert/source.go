@@ -80,6 +80,9 @@ type layout struct {
 	skipped int64     // files in the input that are not samples
 	leftOut []LeftOut // what is not used, by reason
 	decoded *tally    // images by decoder; nil if there is only one
+	workers int       // goroutines that make records; 0: as many as Options say
+	memory  int64     // bounds the memory for samples in progress, in bytes; 0: no bound
+	causes  []string  // why samples are unusable: BadSamplesError.Causes
 }
 
 // job is one planned shard.

@@ -3,7 +3,6 @@ package convert
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -217,32 +216,4 @@ func (o *TableOptions) effective(s *tableSource) map[string]any {
 	}
 	o.setShards(m, s.planned)
 	return m
-}
-
-// csvKind is the input kind of CSV files: the fields that set the options of effective.
-var csvKind = kind{fields: map[string]optname.Name{
-	"delimiter": optname.CSVOptionsDelimiter, "no_header": optname.CSVOptionsNoHeader, "columns": optname.CSVOptionsColumns, "column": optname.CSVOptionsTypes,
-	"na": optname.CSVOptionsMissing, "na_values": optname.CSVOptionsMissingValues, "drop": optname.CSVOptionsDrop, "vector": optname.CSVOptionsVectors,
-	"label": optname.CSVOptionsLabel, "vocab": optname.CSVOptionsVocab, "label_offset": optname.CSVOptionsLabelOffset,
-	"key": optname.CSVOptionsKey, "shuffle": optname.CSVOptionsShuffle,
-}, text: vectorsText}
-
-// tableKind is the input kind of tables of any format.
-var tableKind = func() kind {
-	fields := maps.Clone(csvKind.fields)
-	fields["format"] = optname.TableOptionsFormat
-	return kind{fields: fields, text: vectorsText}
-}()
-
-// vectorsText formats vectors for ParseVector, if the option value is one.
-func vectorsText(raw json.RawMessage) (string, bool) {
-	var vectors []Vector
-	if json.Unmarshal(raw, &vectors) != nil {
-		return "", false
-	}
-	var list []string
-	for _, v := range vectors {
-		list = append(list, v.Name+"="+strings.Join(v.Columns, ","))
-	}
-	return strings.Join(list, " "), true
 }

@@ -81,7 +81,7 @@ func newWriters(ctx context.Context, r *run, made func(int, *setdir.Done)) *writ
 	}
 	ws.turns.Store(1)
 	if r.source.anyOrder() {
-		ws.most = int64(min(r.workers(), mostTurns))
+		ws.most = int64(min(r.workers, mostTurns))
 	}
 	if r.plan != nil {
 		ws.inTurn = func(file string, put func() error) error { return r.dir.WithLock(ctx, file, put) }
@@ -141,7 +141,7 @@ func (ws *writers) failure() error {
 func (ws *writers) start(job int) *openShard {
 	j := ws.run.jobs[job]
 	o := &openShard{
-		job: job, pieces: make(chan *piece, window(ws.run.workers())),
+		job: job, pieces: make(chan *piece, window(ws.run.workers)),
 		done:        setdir.Done{Samples: j.samples, Source: ws.run.source.place(), Plan: ws.run.plan.id()},
 		fingerprint: ws.run.shardFingerprint(j.name.String()), labels: map[int32]int64{},
 	}

@@ -19,3 +19,14 @@ func TestShard(t *testing.T) {
 		}
 	}
 }
+
+func TestSnakeCase(t *testing.T) {
+	for in, want := range map[string]string{
+		"photos": "photos", "My Photos": "my_photos", "flowerPhotos-2": "flower_photos_2", "ImageNet": "image_net",
+		"2024": "data_2024", "__x__": "x", "": "dataset", "日本": "dataset", "a日b": "a_b", "ABC": "abc",
+	} {
+		if got := SnakeCase(in); got != want {
+			t.Errorf("SnakeCase(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
