@@ -246,7 +246,7 @@ nightly: ## run what takes too long for every change, or its PART (make nightly 
 
 # Prints the packages whose tests have a long form.
 TORTURED = $(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./... | awk '/internal\/dev\/torture/ { print $$1 }'
-TORTURE_SETS = /convert$$|/shard/
+TORTURE_SETS = /convert|/shard/
 
 torture: torture-command torture-sets torture-reader torture-rest ## run the tests of all packages in their long form, which takes an hour
 
@@ -338,7 +338,7 @@ bench: ## run the benchmarks whose name matches BENCH (all)
 # The counts say more than the times: who holds a lock may lose its core meanwhile.
 contention: ## profile for which locks and channels conversions, reshaping and reading wait with 2 to 64 processors
 	@mkdir -p bin
-	@set -e; for what in './convert WritePath' './convert CSV' './convert Images/go/workers=all' './shard/reshape Reshard/^(reshard|shuffle|sort|dedupe)-184' \
+	@set -e; for what in './convert/internal/plan WritePath' './convert CSV' './convert Images/go/workers=all' './shard/reshape Reshard/^(reshard|shuffle|sort|dedupe)-184' \
 		'./reader ^Benchmark(Interleave|Shuffle|ShuffleAll)$$'; do \
 		$(GO) test -c -o bin/contention.test $${what% *}; \
 		for procs in 2 8 32 64; do echo "$$what, GOMAXPROCS=$$procs"; \

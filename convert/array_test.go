@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
@@ -284,16 +285,16 @@ func TestTasksAndOthersKeepOut(t *testing.T) {
 
 // flaky is a source whose job 1 cannot be read the first few times.
 type flaky struct {
-	source
+	plan.Source
 	fails int
 }
 
-func (f *flaky) tasks(ctx context.Context, job int) iter.Seq2[task, error] {
+func (f *flaky) Pieces(ctx context.Context, job int) iter.Seq2[plan.Fill, error] {
 	if job == 1 && f.fails > 0 {
 		f.fails--
-		return func(yield func(task, error) bool) { yield(nil, errors.New("the disk is away")) }
+		return func(yield func(plan.Fill, error) bool) { yield(nil, errors.New("the disk is away")) }
 	}
-	return f.source.tasks(ctx, job)
+	return f.Source.Pieces(ctx, job)
 }
 
 func TestShardsAreTriedAgain(t *testing.T) {
@@ -305,7 +306,7 @@ func TestShardsAreTriedAgain(t *testing.T) {
 		notes := 0
 		o := o
 		o.Note = func(string) { notes++ }
-		_, err := runConversion(context.Background(), &changedInput{&imageInput{o: &o, src: src}, func(s source) source {
+		_, err := plan.Run(context.Background(), &changedInput{&imageInput{o: &o, src: src}, func(s plan.Source) plan.Source {
 			return &flaky{s, fails}
 		}}, out)
 		if well != (err == nil) || notes != min(fails, 1) {
@@ -327,13 +328,13 @@ type lateFailure struct {
 	failed   bool
 }
 
-func (f *lateFailure) tasks(ctx context.Context, job int) iter.Seq2[task, error] {
+func (f *lateFailure) Pieces(ctx context.Context, job int) iter.Seq2[plan.Fill, error] {
 	if job != 1 || f.failed {
-		return f.source.tasks(ctx, job)
+		return f.Source.Pieces(ctx, job)
 	}
 	f.failed = true
-	return func(yield func(task, error) bool) {
-		for t, err := range f.source.tasks(ctx, job) {
+	return func(yield func(plan.Fill, error) bool) {
+		for t, err := range f.Source.Pieces(ctx, job) {
 			if !yield(t, err) {
 				return
 			}
@@ -360,9 +361,9 @@ func TestProgressOfShardsTriedAgain(t *testing.T) {
 	count := func(fail bool) [4]int64 {
 		p := new(Progress)
 		o := ImageOptions{Options: Options{Shards: 3, Retries: 1, Workers: 2, Name: "pets", Progress: p, MaxErrors: Tolerance{Share: 1}}}
-		_, err := runConversion(context.Background(), &changedInput{&imageInput{o: &o, src: src}, func(s source) source {
-			jobs := s.layout().jobs
-			return &lateFailure{inOrder{s}, p, jobs[0].samples + jobs[1].samples, !fail}
+		_, err := plan.Run(context.Background(), &changedInput{&imageInput{o: &o, src: src}, func(s plan.Source) plan.Source {
+			jobs := s.Layout().Shards
+			return &lateFailure{inOrder{s}, p, jobs[0].Samples + jobs[1].Samples, !fail}
 		}}, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
@@ -417,7 +418,7 @@ func TestTaskOf(t *testing.T) {
 			if err == nil || !ofOption(err) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s: task %+v, %v, want an error that says %q", c.env, task, err, c.says)
 			}
-		case err != nil || task != (Task{c.want, c.count}) || !strings.Contains(c.env, from):
+		case err != nil || task != (Task{Index: c.want, Count: c.count}) || !strings.Contains(c.env, from):
 			t.Errorf("%s: %+v from %q, %v; want %d", c.env, task, from, err, c.want)
 		}
 	}
@@ -510,7 +511,7 @@ func TestTasksOvertake(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			out := t.TempDir()
 			slow := o.task(0, 2)
-			_, err := runConversion(context.Background(), &changedInput{&imageInput{o: &slow, src: src}, func(s source) source {
+			_, err := plan.Run(context.Background(), &changedInput{&imageInput{o: &slow, src: src}, func(s plan.Source) plan.Source {
 				meanwhile(out)
 				return s
 			}}, out)

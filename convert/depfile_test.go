@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tfrec/tfrec/convert/internal/plan"
 )
 
 // oddNames are names that make and ninja must read correctly from a depfile.
@@ -30,7 +32,7 @@ func TestDepfileNamesEveryInput(t *testing.T) {
 	}
 	text := string(data)
 	for _, name := range append([]string{"", "c0", "c1", "c2"}, oddNames...) {
-		path, _ := escapeDepfile(filepath.Join(src, name))
+		path, _ := plan.EscapeDepfile(filepath.Join(src, name))
 		if !strings.Contains(text, " \\\n  "+path) || !strings.Contains(text, "\n"+strings.ReplaceAll(path, "%", `\%`)+":\n") {
 			t.Errorf("%q is not in\n%s", path, text)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/optname"
 )
 
@@ -53,14 +54,14 @@ func checkFeatures(field optname.Name, features []FeatureSpec, taken func(key st
 	for _, f := range features {
 		switch {
 		case f.Name == "":
-			return optionError(field, "a feature has no name")
+			return plan.OptionErrorf(field, "a feature has no name")
 		case seen[f.Name]:
-			return optionError(field, "%q is given twice", f.Name)
+			return plan.OptionErrorf(field, "%q is given twice", f.Name)
 		case taken(f.Name):
-			return optionError(field, "%q is a feature that every image has: give the column another name", f.Name)
+			return plan.OptionErrorf(field, "%q is a feature that every image has: give the column another name", f.Name)
 		}
 		if _, err := ParseColumnType(string(f.Type)); f.Type != "" && err != nil {
-			return optionError(field, "%q: %v", f.Name, err)
+			return plan.OptionErrorf(field, "%q: %v", f.Name, err)
 		}
 		seen[f.Name] = true
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -82,7 +83,7 @@ type ImageOptions struct {
 // case-insensitively: train or training; val, valid, validation or dev; test, testing or eval.
 // Hidden files and directories are ignored.
 func Images(ctx context.Context, src, out string, o ImageOptions) (*Summary, error) {
-	return runConversion(ctx, &imageInput{o: &o, src: src}, out)
+	return plan.Run(ctx, &imageInput{o: &o, src: src}, out)
 }
 
 // imageInput is a source of images.
@@ -93,12 +94,12 @@ type imageInput struct {
 	listing *listing
 }
 
-func (in *imageInput) shared() *Options { return &in.o.Options }
+func (in *imageInput) Shared() *Options { return &in.o.Options }
 
-func (in *imageInput) close() {}
+func (in *imageInput) Close() {}
 
-// scan lists the images.
-func (in *imageInput) scan(ctx context.Context, out string) (err error) {
+// Scan lists the images.
+func (in *imageInput) Scan(ctx context.Context, out string) (err error) {
 	o := in.o
 	src, unusable := imagePlaceOf(ctx, storage.Parse(in.src), o.ImageKey != "")
 	if o.Name == "" {
@@ -116,7 +117,7 @@ func (in *imageInput) scan(ctx context.Context, out string) (err error) {
 	}
 	if o.Encode.Format == JPEG {
 		if err := in.codec.Encodes(o.Encode.Subsampling); err != nil {
-			return optionError(optname.EncodeSpecSubsampling, "%v", err)
+			return plan.OptionErrorf(optname.EncodeSpecSubsampling, "%v", err)
 		}
 	}
 	if in.listing, err = o.list(ctx, src, out); err != nil {
@@ -125,7 +126,7 @@ func (in *imageInput) scan(ctx context.Context, out string) (err error) {
 	return in.listing.refuseLosses(o)
 }
 
-func (in *imageInput) plan(_ context.Context, before *previous) (source, error) {
+func (in *imageInput) Plan(_ context.Context, before *plan.Previous) (plan.Source, error) {
 	s, err := planImages(in.o, in.listing, in.codec, before)
 	if err != nil {
 		return nil, err
@@ -133,12 +134,12 @@ func (in *imageInput) plan(_ context.Context, before *previous) (source, error) 
 	return s, nil
 }
 
-// layout implements source.
-func (s *imageSource) layout() layout {
-	return layout{
-		jobs: s.planned, options: s.o.effective(s), codecs: codecs{s.decoderName(), s.encoderName()},
-		skipped: s.skipped, leftOut: s.leftOut, decoded: s.tally(),
-		workers: s.workers, memory: s.sampleMemory, causes: s.o.causes,
+// Layout implements source.
+func (s *imageSource) Layout() plan.Layout {
+	return plan.Layout{
+		Shards: s.planned, Options: s.o.effective(s), Codecs: plan.Codecs{Decoder: s.decoderName(), Encoder: s.encoderName()},
+		Skipped: s.skipped, LeftOut: s.leftOut, Decoded: s.tally(),
+		Workers: s.workers, Memory: s.sampleMemory, Causes: s.o.causes,
 	}
 }
 
@@ -167,12 +168,12 @@ func nameOf(src string, place imagePlace) string {
 // complete fills in defaults and returns an error for invalid options. Columns says that the source
 // may have a column of labels.
 func (o *ImageOptions) complete(columns bool) error {
-	if err := o.check(); err != nil {
+	if err := o.Check(); err != nil {
 		return err
 	}
 	if o.resizes() {
 		if err := o.Resize.Validate(); err != nil {
-			return optionError(optname.ImageOptionsResize, "%v", err)
+			return plan.OptionErrorf(optname.ImageOptionsResize, "%v", err)
 		}
 	}
 	if err := o.Encode.complete(o.changesPixels()); err != nil {
@@ -180,11 +181,11 @@ func (o *ImageOptions) complete(columns bool) error {
 	}
 	switch {
 	case o.ExactPixels && !o.resizes() && o.Augment.Policy == nil:
-		return optionError(optname.ImageOptionsExactPixels, "is for %s and %s: without them pixels are always exact", optname.ImageOptionsResize, optname.AugmentSpecPolicy)
+		return plan.OptionErrorf(optname.ImageOptionsExactPixels, "is for %s and %s: without them pixels are always exact", optname.ImageOptionsResize, optname.AugmentSpecPolicy)
 	case o.Memory < 0:
-		return optionError(optname.ImageOptionsMemory, "%d is negative", o.Memory)
+		return plan.OptionErrorf(optname.ImageOptionsMemory, "%d is negative", o.Memory)
 	case o.Labels.SplitColumn != "" && len(o.Splits) > 0:
-		return optionError(optname.LabelSpecSplitColumn, "cannot be combined with %s, which replaces the splits of the source", optname.OptionsSplits)
+		return plan.OptionErrorf(optname.LabelSpecSplitColumn, "cannot be combined with %s, which replaces the splits of the source", optname.OptionsSplits)
 	}
 	if err := o.Labels.check(len(o.Features) > 0, columns); err != nil {
 		return err
@@ -223,8 +224,8 @@ func (o *ImageOptions) resizes() bool { return o.Resize.Width > 0 || o.Resize.Sq
 // effective returns the options that the bytes depend on, by flag name.
 func (o *ImageOptions) effective(s *imageSource) map[string]any {
 	m := map[string]any{
-		"source": "images", optionSplits: s.splitsBy, "even": o.Even,
-		"compression": compressionName(o.Compression), "limit": o.Limit,
+		"source": "images", plan.OptionSplits: s.splitsBy, "even": o.Even,
+		"compression": plan.CompressionName(o.Compression), "limit": o.Limit,
 		"labels": o.Labels.mode(), "label_offset": o.Labels.Offset, "rename": o.Rename,
 		"include": sorted(o.Select.Include), "exclude": sorted(o.Select.Exclude), "follow_symlinks": o.Select.FollowSymlinks,
 		"encode": o.Encode.Format, "channels": o.Encode.Channels, "min_size": o.Select.MinSize, "max_aspect": o.Select.MaxAspect,
@@ -233,13 +234,13 @@ func (o *ImageOptions) effective(s *imageSource) map[string]any {
 	if len(o.Rename) == 0 {
 		m["rename"] = nil
 	}
-	o.setShards(m, s.planned)
+	o.RecordShards(m, s.planned)
 	if o.resizes() {
 		m["resize"], m["filter"] = sizeText(o.Resize), o.Resize.Filter.String()
 		if o.Resize.Square == 0 {
 			m["fit"], m["pad_color"] = o.Resize.Fit.String(), o.Resize.PadColor
 		}
-		m[optionAntialias], m["no_upscale"] = !o.Resize.NoAntialias, o.Resize.NoUpscale
+		m[plan.OptionAntialias], m["no_upscale"] = !o.Resize.NoAntialias, o.Resize.NoUpscale
 	}
 	if o.resizes() || o.Augment.Policy != nil {
 		m["exact_pixels"] = o.ExactPixels

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -17,16 +18,16 @@ func (s *imageSource) suspect(m *sampleWork) bool {
 // work in place of m. If other bytes come, that is counted as harm done in transit, and they are
 // read once more if they are unusable too; bytes that come twice are the object's own. An error
 // says that other bytes come each time.
-func (s *imageSource) beginAgain(ctx context.Context, m *sampleWork, p *piece, before mark) (*sampleWork, error) {
+func (s *imageSource) beginAgain(ctx context.Context, m *sampleWork, p *plan.Piece, before plan.Mark) (*sampleWork, error) {
 	sample, alone := m.sample, m.alone
 	pic := &s.images[sample.image]
 	for range storage.MostRefetches {
 		putSampleWork(m)
-		last := bytes.Clone(p.identity[before.identity:])
-		p.returnTo(before)
+		last := bytes.Clone(p.Identity[before.Identity:])
+		p.ReturnTo(before)
 		m = s.newSampleWork(sample, nil)
 		m.alone = alone
-		if err := s.begin(storage.Around(ctx), m, p); err != nil || bytes.Equal(p.identity[before.identity:], last) {
+		if err := s.begin(storage.Around(ctx), m, p); err != nil || bytes.Equal(p.Identity[before.Identity:], last) {
 			return m, err
 		}
 		storage.CountHarm(s.origin.source(pic), 0, pic.size)

@@ -9,6 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -16,7 +17,7 @@ import (
 
 // annotate makes what records have of annotations, for an image that was just prepared. A fault is
 // one of the image; annotations that cannot be used go into the piece.
-func (s *imageSource) annotate(m *sampleWork, p *piece, info augment.Info) *fault {
+func (s *imageSource) annotate(m *sampleWork, p *plan.Piece, info augment.Info) *fault {
 	if m.beside.record != nil {
 		return s.follow(m, p, info)
 	}
@@ -41,7 +42,7 @@ func (s *imageSource) annotate(m *sampleWork, p *piece, info augment.Info) *faul
 
 // placeOwnObjects makes the objects of the sample's own image. The annotations of it that cannot be
 // used go into the piece.
-func (s *imageSource) placeOwnObjects(m *sampleWork, p *piece, place *placement) {
+func (s *imageSource) placeOwnObjects(m *sampleWork, p *plan.Piece, place *placement) {
 	pic := &s.images[m.sample.image]
 	image := pic.annotated()
 	if image == nil {
@@ -52,15 +53,15 @@ func (s *imageSource) placeOwnObjects(m *sampleWork, p *piece, place *placement)
 		return
 	}
 	if len(m.objects.faults) > 0 {
-		p.identity = identifyNames(p.identity, image)
+		p.Identity = identifyNames(p.Identity, image)
 	}
 	for _, f := range image.Faults {
-		p.bad = append(p.bad, *listed(s.o.badAnnotation(pic.path, f)))
+		p.Bad = append(p.Bad, *listed(s.o.badAnnotation(pic.path, f)))
 	}
 	for _, f := range m.objects.faults {
-		p.bad = append(p.bad, *s.o.badAnnotation(pic.path, f))
+		p.Bad = append(p.Bad, *s.o.badAnnotation(pic.path, f))
 	}
-	p.dropped += annotation.Unusable(image.Faults) + annotation.Unusable(m.objects.faults)
+	p.Dropped += annotation.Unusable(image.Faults) + annotation.Unusable(m.objects.faults)
 }
 
 // reportsFaults reports whether a sample is the one, of those made from its image, whose shard has
@@ -193,7 +194,7 @@ func objectNames(image *annotation.Image) []string {
 func misplacedAnnotations(bad []setdir.BadSample) map[string]bool {
 	keys := map[string]bool{}
 	for i := range bad {
-		if bad[i].Stage == stageAnnotation && !bad[i].Listed {
+		if bad[i].Stage == plan.StageAnnotation && !bad[i].Listed {
 			keys[bad[i].Key] = true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -100,36 +101,36 @@ func (a *AnnotationSpec) check() error {
 	for _, f := range a.Files {
 		switch {
 		case f.Path == "":
-			return optionError(optname.AnnotationSpecFiles, "a path is empty")
+			return plan.OptionErrorf(optname.AnnotationSpecFiles, "a path is empty")
 		case (f.Split == "") != (a.Files[0].Split == ""):
-			return optionError(optname.AnnotationSpecFiles, "%s and %s: give a split for each, or for none", a.Files[0].Path, f.Path)
+			return plan.OptionErrorf(optname.AnnotationSpecFiles, "%s and %s: give a split for each, or for none", a.Files[0].Path, f.Path)
 		case f.Split != "" && shard.CheckSplit(f.Split) != nil:
-			return optionError(optname.AnnotationSpecFiles, "%v", shard.CheckSplit(f.Split))
+			return plan.OptionErrorf(optname.AnnotationSpecFiles, "%v", shard.CheckSplit(f.Split))
 		}
 	}
 	if !a.hasObjects() {
 		switch {
 		case a.Format != "" && a.Format != "auto":
-			return optionError(optname.AnnotationSpecFormat, "is for %s", optname.AnnotationSpecFiles)
+			return plan.OptionErrorf(optname.AnnotationSpecFormat, "is for %s", optname.AnnotationSpecFiles)
 		case a.InstanceMasks:
-			return optionError(optname.AnnotationSpecInstanceMasks, "is for %s", optname.AnnotationSpecFiles)
+			return plan.OptionErrorf(optname.AnnotationSpecInstanceMasks, "is for %s", optname.AnnotationSpecFiles)
 		case a.DropEmpty:
-			return optionError(optname.AnnotationSpecDropEmpty, "is for %s", optname.AnnotationSpecFiles)
+			return plan.OptionErrorf(optname.AnnotationSpecDropEmpty, "is for %s", optname.AnnotationSpecFiles)
 		case a.KeepUnannotated:
-			return optionError(optname.AnnotationSpecKeepUnannotated, "is for %s", optname.AnnotationSpecFiles)
+			return plan.OptionErrorf(optname.AnnotationSpecKeepUnannotated, "is for %s", optname.AnnotationSpecFiles)
 		}
 	}
 	switch {
 	case a.Format != "" && !slices.Contains(annotationFormats, a.Format):
-		return optionError(optname.AnnotationSpecFormat, "%q: want %s", a.Format, strings.Join(annotationFormats, ", "))
+		return plan.OptionErrorf(optname.AnnotationSpecFormat, "%q: want %s", a.Format, strings.Join(annotationFormats, ", "))
 	case !(a.MinVisibility >= 0 && a.MinVisibility <= 1):
-		return optionError(optname.AnnotationSpecMinVisibility, "%g is not between 0 and 1", a.MinVisibility)
+		return plan.OptionErrorf(optname.AnnotationSpecMinVisibility, "%g is not between 0 and 1", a.MinVisibility)
 	case a.KeepUnannotated && a.DropEmpty:
-		return optionError(optname.AnnotationSpecKeepUnannotated, "cannot be combined with %s, which would leave these images out again", optname.AnnotationSpecDropEmpty)
+		return plan.OptionErrorf(optname.AnnotationSpecKeepUnannotated, "cannot be combined with %s, which would leave these images out again", optname.AnnotationSpecDropEmpty)
 	case a.KeepUnannotated && a.splits() != nil:
-		return optionError(optname.AnnotationSpecKeepUnannotated, "images that no file lists have no split: leave the splits of %s out", optname.AnnotationSpecFiles)
+		return plan.OptionErrorf(optname.AnnotationSpecKeepUnannotated, "images that no file lists have no split: leave the splits of %s out", optname.AnnotationSpecFiles)
 	case a.MaskFill != nil && !a.hasMasks():
-		return optionError(optname.AnnotationSpecMaskFill, "is for %s", optname.AnnotationSpecMasks)
+		return plan.OptionErrorf(optname.AnnotationSpecMaskFill, "is for %s", optname.AnnotationSpecMasks)
 	}
 	return nil
 }
@@ -143,18 +144,18 @@ func (o *ImageOptions) checkAnnotations() error {
 	}
 	switch l := &o.Labels; {
 	case l.File != "":
-		return optionError(optname.LabelSpecFile, "cannot be combined with %s, which say which images are used and what is on them", optname.AnnotationSpecFiles)
+		return plan.OptionErrorf(optname.LabelSpecFile, "cannot be combined with %s, which say which images are used and what is on them", optname.AnnotationSpecFiles)
 	case l.Offset != 0:
-		return optionError(optname.LabelSpecOffset, "is for labels of images: ids of objects are those of %s, or from 1", optname.AnnotationSpecFiles)
+		return plan.OptionErrorf(optname.LabelSpecOffset, "is for labels of images: ids of objects are those of %s, or from 1", optname.AnnotationSpecFiles)
 	case len(o.Splits) > 0 && a.splits() != nil:
-		return optionError(optname.OptionsSplits, "cannot be combined with the splits of %s", optname.AnnotationSpecFiles)
+		return plan.OptionErrorf(optname.OptionsSplits, "cannot be combined with the splits of %s", optname.AnnotationSpecFiles)
 	}
 	if o.ArchiveFormat == WebDataset {
-		return optionError(optname.ImageOptionsArchiveFormat, "webdataset cannot be combined with %s", optname.AnnotationSpecFiles)
+		return plan.OptionErrorf(optname.ImageOptionsArchiveFormat, "webdataset cannot be combined with %s", optname.AnnotationSpecFiles)
 	}
 	for _, key := range slices.Sorted(maps.Keys(o.Rename)) {
 		if strings.HasPrefix(key, "image/object/") {
-			return optionError(optname.ImageOptionsRename, "%s: the lists of objects keep their names, by which they are known as such", key)
+			return plan.OptionErrorf(optname.ImageOptionsRename, "%s: the lists of objects keep their names, by which they are known as such", key)
 		}
 	}
 	o.Labels.None = true
@@ -167,9 +168,9 @@ func (a *AnnotationSpec) refuse() error {
 	const advice = "is for images in files: convert those that the source was made from"
 	switch {
 	case a.hasObjects():
-		return optionError(optname.AnnotationSpecFiles, advice)
+		return plan.OptionErrorf(optname.AnnotationSpecFiles, advice)
 	case a.hasMasks():
-		return optionError(optname.AnnotationSpecMasks, advice)
+		return plan.OptionErrorf(optname.AnnotationSpecMasks, advice)
 	}
 	return nil
 }
@@ -178,11 +179,11 @@ func (a *AnnotationSpec) refuse() error {
 func (o *ImageOptions) addAnnotations(m map[string]any, s *imageSource) {
 	a := &o.Annotations
 	if a.hasObjects() {
-		m[optionAnnotations], m[optionMinVisibility] = s.annotations.format, a.MinVisibility
-		m["instance_masks"], m[optionDropEmpty], m["keep_unannotated"] = a.InstanceMasks, a.DropEmpty, a.KeepUnannotated
+		m[plan.OptionAnnotations], m[plan.OptionMinVisibility] = s.annotations.format, a.MinVisibility
+		m["instance_masks"], m[plan.OptionDropEmpty], m["keep_unannotated"] = a.InstanceMasks, a.DropEmpty, a.KeepUnannotated
 	}
 	if o.movesCarried(s.carried) {
-		m[optionMinVisibility] = a.MinVisibility // they are moved with the pixels
+		m[plan.OptionMinVisibility] = a.MinVisibility // they are moved with the pixels
 	}
 	if a.hasMasks() {
 		m["masks"], m["mask_fill"] = true, a.maskFill()

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/imagetree"
@@ -41,7 +42,7 @@ func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) er
 	}
 	l.annotations = a
 	if splits := o.Annotations.splits(); splits != nil {
-		l.splits, l.splitsBy, l.stated = splits, splitsByAnnotations, optname.AnnotationSpecFiles.String()
+		l.splits, l.splitsBy, l.stated = splits, plan.SplitsByAnnotations, optname.AnnotationSpecFiles.String()
 	}
 	unused := annotation.Fields{}
 	for _, set := range a.sets {
@@ -96,7 +97,7 @@ func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) er
 		}
 	}
 	if left > 0 {
-		o.note("%s left out by %s and %s", plural.Of(left, "annotated image"), optname.SelectSpecInclude, optname.SelectSpecExclude)
+		o.Notef("%s left out by %s and %s", plural.Of(left, "annotated image"), optname.SelectSpecInclude, optname.SelectSpecExclude)
 	}
 	if o.keepsUnannotated(a) && !o.Annotations.KeepUnannotated {
 		o.noteUnlabelled(paths[:len(l.images)], of)
@@ -111,7 +112,7 @@ func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) er
 	}
 	if n := len(l.images) - len(kept); n > 0 {
 		l.skipped += int64(n)
-		o.note("%s without annotations left alone (%s keeps such images)", plural.Of(n, "image"), optname.AnnotationSpecKeepUnannotated)
+		o.Notef("%s without annotations left alone (%s keeps such images)", plural.Of(n, "image"), optname.AnnotationSpecKeepUnannotated)
 	}
 	if len(kept) == 0 {
 		return fmt.Errorf("%s: none of the images in %s is annotated: names must be equal but for extensions", optname.AnnotationSpecFiles, l.origin.place())
@@ -138,7 +139,7 @@ func (o *ImageOptions) noteUnlabelled(paths []string, of []int32) {
 		images += n
 	}
 	if images > 0 {
-		o.note("%s without objects in %s, none of whose images has labels: give the directories of their labels, too, or leave them out with %s",
+		o.Notef("%s without objects in %s, none of whose images has labels: give the directories of their labels, too, or leave them out with %s",
 			plural.Of(images, "image"), plural.Quoted(slices.Sorted(maps.Keys(unlabelled)), 3), optname.SelectSpecExclude)
 	}
 }
@@ -192,7 +193,7 @@ func (o *ImageOptions) badAnnotation(key string, f annotation.Fault) *setdir.Bad
 	}
 	return &setdir.BadSample{
 		Key: jsontext.Readable(key), Source: jsontext.Readable(f.Source), Line: f.Line,
-		Stage: stageAnnotation, Reason: jsontext.Readable(reason),
+		Stage: plan.StageAnnotation, Reason: jsontext.Readable(reason),
 	}
 }
 

@@ -78,7 +78,7 @@ func (o *ImageOptions) readAnnotations(ctx context.Context) (*annotations, error
 			objects += len(set.Images[i].Objects)
 		}
 	}
-	o.note("annotations (%s): %s, %s, %s%s", a.format, plural.Of(images, "image"), plural.Of(objects, "object"), plural.Of(len(a.classes), "class"), keypointsText(&a.keypoints))
+	o.Notef("annotations (%s): %s, %s, %s%s", a.format, plural.Of(images, "image"), plural.Of(objects, "object"), plural.Of(len(a.classes), "class"), keypointsText(&a.keypoints))
 	return a, nil
 }
 
@@ -110,12 +110,12 @@ func (a *annotations) nameSources(files []AnnotationFile) {
 // noteClasses notes the first class with id 0, and the first whose name another has.
 func (o *ImageOptions) noteClasses(classes []annotation.Class) {
 	if len(classes) > 0 && classes[0].ID == 0 {
-		o.note("class %s has id 0, which TensorFlow's Object Detection API has for the background", jsontext.Readable(classes[0].Name))
+		o.Notef("class %s has id 0, which TensorFlow's Object Detection API has for the background", jsontext.Readable(classes[0].Name))
 	}
 	ids := make(map[string]int64, len(classes))
 	for _, c := range classes {
 		if id, twice := ids[c.Name]; twice {
-			o.note("classes %d and %d are both named %s", id, c.ID, jsontext.Readable(c.Name))
+			o.Notef("classes %d and %d are both named %s", id, c.ID, jsontext.Readable(c.Name))
 			return
 		}
 		ids[c.Name] = c.ID
@@ -154,7 +154,7 @@ func (o *ImageOptions) readAnnotationFile(ctx context.Context, path string, clas
 		}
 	}
 	set, err := annotationReaders[format](ctx, path, annotation.Options{
-		Regions: o.Annotations.InstanceMasks, Workers: o.workers(), Classes: names,
+		Regions: o.Annotations.InstanceMasks, Workers: o.Goroutines(), Classes: names,
 	})
 	if err == nil && classes != nil {
 		if err = set.Reorder(list, stated); err != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/archive"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/setdir"
@@ -145,11 +146,11 @@ func isSettled(in *archive.Archive) bool {
 
 // versionOf identifies the content of an archive: on disk by its size and time.
 func versionOf(in *archive.Archive) string {
-	f := newFingerprint()
+	f := plan.NewFingerprint()
 	if in.Remote() {
-		f.add(in.Path(), in.Version())
+		f.Add(in.Path(), in.Version())
 	} else {
-		f.add(placeOf(storage.Parse(in.Path())), strconv.FormatInt(in.Size(), 10), strconv.FormatInt(in.ModTime().UnixNano(), 10))
+		f.Add(placeOf(storage.Parse(in.Path())), strconv.FormatInt(in.Size(), 10), strconv.FormatInt(in.ModTime().UnixNano(), 10))
 	}
 	return f.String()
 }

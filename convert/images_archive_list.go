@@ -9,6 +9,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/archive"
 	"github.com/tfrec/tfrec/internal/imagetree"
@@ -36,7 +37,7 @@ type archiveWalker struct {
 // listArchives lists the images of archives.
 func (w *walker) listArchives(src imagePlace) (*archiveWalker, error) {
 	if w.o.Select.FollowSymlinks {
-		return nil, optionError(optname.SelectSpecFollowSymlinks, "is for directories: links in archives are not followed")
+		return nil, plan.OptionErrorf(optname.SelectSpecFollowSymlinks, "is for directories: links in archives are not followed")
 	}
 	var a *archiveWalker
 	before := *w
@@ -231,7 +232,7 @@ func (a *archiveWalker) dropRepeated() error {
 	})
 	a.skipped += repeated
 	if repeated > 0 {
-		a.o.note("%s with the name of an earlier one left alone", plural.Of(repeated, "member"))
+		a.o.Notef("%s with the name of an earlier one left alone", plural.Of(repeated, "member"))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
@@ -31,7 +32,7 @@ const maxCopies = 10000
 func (a *AugmentSpec) complete() error {
 	if a.Policy == nil {
 		if a.Copies != 0 || a.KeepOriginal || len(a.Splits) > 0 {
-			return optionError(optname.AugmentSpecPolicy, "%s, %s and %s need %s to say what is done to the copies", optname.AugmentSpecCopies, optname.AugmentSpecKeepOriginal, optname.AugmentSpecSplits, optname.AugmentSpecPolicy)
+			return plan.OptionErrorf(optname.AugmentSpecPolicy, "%s, %s and %s need %s to say what is done to the copies", optname.AugmentSpecCopies, optname.AugmentSpecKeepOriginal, optname.AugmentSpecSplits, optname.AugmentSpecPolicy)
 		}
 		return nil
 	}
@@ -39,7 +40,7 @@ func (a *AugmentSpec) complete() error {
 		a.Copies = 1
 	}
 	if a.Copies < 1 || a.Copies > maxCopies {
-		return optionError(optname.AugmentSpecCopies, "%d is not between 1 and %d", a.Copies, maxCopies)
+		return plan.OptionErrorf(optname.AugmentSpecCopies, "%d is not between 1 and %d", a.Copies, maxCopies)
 	}
 	return nil
 }

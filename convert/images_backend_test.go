@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/manifest"
 )
 
@@ -134,12 +135,12 @@ func (b *refusing) Render(tasks []*augment.Task) error {
 }
 
 // cancelled is a source whose tasks have a context that has ended.
-type cancelled struct{ source }
+type cancelled struct{ plan.Source }
 
-func (s *cancelled) tasks(ctx context.Context, job int) iter.Seq2[task, error] {
+func (s *cancelled) Pieces(ctx context.Context, job int) iter.Seq2[plan.Fill, error] {
 	ctx, cancel := context.WithCancel(ctx)
 	cancel()
-	return s.source.tasks(ctx, job)
+	return s.Source.Pieces(ctx, job)
 }
 
 // TestInterruptedAfterDecoding: images that were being decoded when the run was interrupted are
@@ -148,8 +149,8 @@ func TestInterruptedAfterDecoding(t *testing.T) {
 	t.Parallel()
 	b := new(batches)
 	o := &ImageOptions{Resize: augment.ResizeSpec{Width: 8, Height: 8, NoAntialias: true}, Backend: b}
-	in := &changedInput{&imageInput{o: o, src: directories(t, 9)}, func(s source) source { return &cancelled{s} }}
-	_, err := runConversion(t.Context(), in, t.TempDir())
+	in := &changedInput{&imageInput{o: o, src: directories(t, 9)}, func(s plan.Source) plan.Source { return &cancelled{s} }}
+	_, err := plan.Run(t.Context(), in, t.TempDir())
 	if n := b.calls.Load(); !errors.Is(err, context.Canceled) || n > 0 {
 		t.Errorf("%d batches, %v", n, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/classfile"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
@@ -47,7 +48,7 @@ func (l *listing) labelsFromDirectories(o *ImageOptions) error {
 		p.label = last
 	}
 	if renamed != "" {
-		o.note("directories are named as an export names them, with %%XX for what not every system takes: %s", renamed)
+		o.Notef("directories are named as an export names them, with %%XX for what not every system takes: %s", renamed)
 	}
 	return nil
 }
@@ -90,9 +91,9 @@ func (l *listing) noteSingleClass(o *ImageOptions) {
 	switch {
 	case class == "", parts, len(names) == 1 && !splits: // no image can be used, or this is usual
 	case splits:
-		o.note("%s is taken as the only class, but it holds split directories (%s): to use them, %s", jsontext.Readable(class), held, enter)
+		o.Notef("%s is taken as the only class, but it holds split directories (%s): to use them, %s", jsontext.Readable(class), held, enter)
 	default:
-		o.note("%s is taken as the only class: if the directories in it (%s) are the classes, %s", jsontext.Readable(class), held, enter)
+		o.Notef("%s is taken as the only class: if the directories in it (%s) are the classes, %s", jsontext.Readable(class), held, enter)
 	}
 }
 
@@ -140,35 +141,35 @@ func (l *listing) noteMasks(o *ImageOptions) {
 	switch {
 	case images == "" || masks == "":
 	case used[masks] && o.Labels.None:
-		o.note("the images in %s become samples, too: if they are masks of those in %s, leave them out with %s '**/%s/**'", masks, images, optname.SelectSpecExclude, masks)
+		o.Notef("the images in %s become samples, too: if they are masks of those in %s, leave them out with %s '**/%s/**'", masks, images, optname.SelectSpecExclude, masks)
 	case used[masks]:
-		o.note("%s and %s are taken as classes: if %s holds masks of the images in %s, leave it out with %s '**/%s/**', and give %s or %s", images, masks, masks, images, optname.SelectSpecExclude, masks, optname.LabelSpecNone, optname.LabelSpecFile)
+		o.Notef("%s and %s are taken as classes: if %s holds masks of the images in %s, leave it out with %s '**/%s/**', and give %s or %s", images, masks, masks, images, optname.SelectSpecExclude, masks, optname.LabelSpecNone, optname.LabelSpecFile)
 	case !o.Labels.None:
-		o.note("%s is taken as a class, and %s is not read: give %s, or %s for labels", images, masks, optname.LabelSpecNone, optname.LabelSpecFile)
+		o.Notef("%s is taken as a class, and %s is not read: give %s, or %s for labels", images, masks, optname.LabelSpecNone, optname.LabelSpecFile)
 	}
 }
 
 // number assigns each label its id, after the background names: see numberLabels. Stated is a list
 // of the names of ids in the source, which LabelSpec.Classes replaces; nil without.
 func (l *listing) number(ctx context.Context, o *ImageOptions, stated *classfile.List) error {
-	by := numbering{
-		directories: l.labels == nil, list: stated, offset: o.Labels.Offset,
-		listOption: optname.LabelSpecClasses, offsetOption: optname.LabelSpecOffset,
+	by := plan.Numbering{
+		Directories: l.labels == nil, List: stated, Offset: o.Labels.Offset,
+		ListOption: optname.LabelSpecClasses, OffsetOption: optname.LabelSpecOffset,
 	}
 	seen := l.labels // each once
-	if by.directories {
+	if by.Directories {
 		seen = l.labelsOfImages()
 	}
 	if o.Labels.Classes != "" {
 		var err error
-		if by.list, err = classfile.Read(ctx, o.Labels.Classes); err != nil {
+		if by.List, err = classfile.Read(ctx, o.Labels.Classes); err != nil {
 			return fmt.Errorf("%s: %w", optname.LabelSpecClasses, err)
 		}
 	}
 	if l.rows != nil && l.rows.text {
-		seen = o.withoutMissing(seen, "")
+		seen = o.WithoutMissing(seen, "")
 	}
-	n, err := o.numberLabels(seen, by)
+	n, err := o.NumberLabels(seen, by)
 	if err != nil {
 		return l.located(o, err)
 	}
@@ -217,11 +218,11 @@ func (l *listing) labelsOfImages() []string {
 }
 
 // use gives the images the ids of their labels, each of which is among seen unless it is missing.
-func (l *listing) use(o *ImageOptions, seen []string, n *labelIDs) {
-	named := n.Names != nil || !n.integers
+func (l *listing) use(o *ImageOptions, seen []string, n *plan.LabelIDs) {
+	named := n.Names != nil || !n.Integers
 	l.labels, l.synsets = n.Names, n.Synsets
 	if !named {
-		l.values, l.texts = n.IDs, n.digits
+		l.values, l.texts = n.IDs, n.Digits
 	}
 	ids := make(map[string]int32, len(seen)) // as imageFile has them
 	for i, label := range seen {
@@ -251,11 +252,11 @@ func (l *listing) use(o *ImageOptions, seen []string, n *labelIDs) {
 			p.addExtra().bad = l.rows.missing(p)
 			p.label = nil
 			continue
-		case n.integers && !named:
+		case n.Integers && !named:
 			p.label = &l.texts[id]
-		case n.integers && id < 0:
+		case n.Integers && id < 0:
 			p.label = nil
-		case n.integers:
+		case n.Integers:
 			p.label = &l.labels[int(id)-o.Labels.Offset]
 		}
 		p.id = id

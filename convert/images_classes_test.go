@@ -56,7 +56,7 @@ func TestSplitDirectoriesAreRecognised(t *testing.T) {
 			t.Errorf("%v: splits %v", dirs, s.Splits)
 		}
 		for split, dir := range dirs {
-			if s.Splits[split] != (SplitSummary{4, 1}) {
+			if s.Splits[split] != (SplitSummary{Records: 4, Shards: 1}) {
 				t.Errorf("%v: split %s: %+v", dirs, split, s.Splits[split])
 			}
 			for name, r := range records(t, out, split) {
@@ -70,7 +70,7 @@ func TestSplitDirectoriesAreRecognised(t *testing.T) {
 		}
 		other := ImageOptions{Options: Options{Shards: 1, Splits: []SplitShare{{Name: "a", Share: 1}}}}
 		said, again := notes(&other.Options), t.TempDir()
-		if s := mustImages(t, src, again, other); s.Splits["a"] != (SplitSummary{s.Records, 1}) || !strings.Contains(strings.Join(*said, "\n"), "not taken as splits") {
+		if s := mustImages(t, src, again, other); s.Splits["a"] != (SplitSummary{Records: s.Records, Shards: 1}) || !strings.Contains(strings.Join(*said, "\n"), "not taken as splits") {
 			t.Errorf("Options.Splits over split directories: %+v, %q", s.Splits, *said)
 		}
 		for name, r := range records(t, again, "a") {

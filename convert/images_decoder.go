@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/optname"
 )
@@ -22,10 +23,10 @@ func (o *ImageOptions) checkBackend() error {
 		return nil
 	}
 	if b, ok := o.Backend.(decodingBackend); !ok || b.Decoder() == "" {
-		return optionError(optname.ImageOptionsBackendDecodes, "the backend does not decode")
+		return plan.OptionErrorf(optname.ImageOptionsBackendDecodes, "the backend does not decode")
 	}
 	if o.Encode.Format == Keep {
-		return optionError(optname.ImageOptionsBackendDecodes, "is for images that are decoded, and %s keep stores them unchanged", optname.EncodeSpecFormat)
+		return plan.OptionErrorf(optname.ImageOptionsBackendDecodes, "is for images that are decoded, and %s keep stores them unchanged", optname.EncodeSpecFormat)
 	}
 	return nil
 }
@@ -35,7 +36,7 @@ func (s *imageSource) decoderName() string {
 	if !s.decodes {
 		return s.codec.Decoder()
 	}
-	return s.o.Backend.(decodingBackend).Decoder() + behind + s.codec.Decoder()
+	return s.o.Backend.(decodingBackend).Decoder() + plan.Behind + s.codec.Decoder()
 }
 
 // encoderName names what the stored bytes depend on besides the pixels, of images and of masks of
@@ -65,7 +66,7 @@ func (s *imageSource) decoderOf(m *sampleWork) string {
 	if m.input > 0 {
 		name = m.task.Decoder
 	}
-	s.decoded.add(name)
+	s.decoded.Add(name)
 	return name
 }
 
@@ -82,7 +83,7 @@ func (s *imageSource) strand(identity []byte, m *sampleWork) []byte {
 }
 
 // tally counts images by decoder, if there is a choice.
-func (s *imageSource) tally() *tally {
+func (s *imageSource) tally() *plan.Tally {
 	if !s.decodes {
 		return nil
 	}

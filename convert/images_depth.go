@@ -2,15 +2,17 @@ package convert
 
 import (
 	"slices"
+
+	"github.com/tfrec/tfrec/convert/internal/plan"
 )
 
 // countDepth counts a record by the bits of its samples: as stored, and in the images that it is
 // made of.
-func (p *piece) countDepth(m *sampleWork) {
+func countDepth(p *plan.Piece, m *sampleWork) {
 	switch deep := m.info.Deep || slices.ContainsFunc(m.partners, func(pm *sampleWork) bool { return pm.info.Deep }); {
 	case m.out.deep:
-		p.deep++
+		p.Deep++
 	case deep:
-		p.narrowed++
+		p.Narrowed++
 	}
 }

@@ -110,7 +110,7 @@ func TestDepthOfSets(t *testing.T) {
 
 	tasks := t.TempDir()
 	for i := range 2 {
-		o.Task = &Task{i, 2}
+		o.Task = &Task{Index: i, Count: 2}
 		mustImages(t, src, tasks, o)
 	}
 	mustFinalize(t, tasks)

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/optname"
 )
 
@@ -48,14 +49,14 @@ func (e *EncodeSpec) complete(changesPixels bool) error {
 	}
 	e.Format = cmp.Or(e.Format, Keep)
 	if e.Format != JPEG && (e.Quality != 0 || e.Subsampling != "") {
-		return optionError(optname.EncodeSpecQuality, "%s and %s are for %s jpeg, not for %s", optname.EncodeSpecQuality, optname.EncodeSpecSubsampling, optname.EncodeSpecFormat, e.Format)
+		return plan.OptionErrorf(optname.EncodeSpecQuality, "%s and %s are for %s jpeg, not for %s", optname.EncodeSpecQuality, optname.EncodeSpecSubsampling, optname.EncodeSpecFormat, e.Format)
 	}
 	e.Quality = cmp.Or(e.Quality, 95)
 	e.Subsampling = cmp.Or(e.Subsampling, "420")
 	switch e.Format {
 	case Keep:
 		if changesPixels {
-			return optionError(optname.EncodeSpecFormat, "keep stores images unchanged, so it cannot be combined with an option that changes pixels (%s, %s, %s, %s)", optname.ImageOptionsResize, optname.AugmentSpecPolicy, optname.EncodeSpecChannels, optname.CodecOptionsBackground)
+			return plan.OptionErrorf(optname.EncodeSpecFormat, "keep stores images unchanged, so it cannot be combined with an option that changes pixels (%s, %s, %s, %s)", optname.ImageOptionsResize, optname.AugmentSpecPolicy, optname.EncodeSpecChannels, optname.CodecOptionsBackground)
 		}
 	case Raw, Float32:
 		e.Channels = cmp.Or(e.Channels, 3)
@@ -66,19 +67,19 @@ func (e *EncodeSpec) complete(changesPixels bool) error {
 		}
 	case JPEG, PNG:
 	default:
-		return optionError(optname.EncodeSpecFormat, "%q: want jpeg, png, raw, float32 or keep", e.Format)
+		return plan.OptionErrorf(optname.EncodeSpecFormat, "%q: want jpeg, png, raw, float32 or keep", e.Format)
 	}
 	switch {
 	case e.Quality < 1 || e.Quality > 100:
-		return optionError(optname.EncodeSpecQuality, "%d is not between 1 and 100", e.Quality)
+		return plan.OptionErrorf(optname.EncodeSpecQuality, "%d is not between 1 and 100", e.Quality)
 	case e.Channels != 0 && e.Channels != 1 && e.Channels != 3:
-		return optionError(optname.EncodeSpecChannels, "%d: want 1 or 3", e.Channels)
+		return plan.OptionErrorf(optname.EncodeSpecChannels, "%d: want 1 or 3", e.Channels)
 	case e.Format != Float32 && e.Normalize != (augment.Normalize{}):
-		return optionError(optname.NormalizeMean, "%s and %s are for %s float32", optname.NormalizeMean, optname.NormalizeStd, optname.EncodeSpecFormat)
+		return plan.OptionErrorf(optname.NormalizeMean, "%s and %s are for %s float32", optname.NormalizeMean, optname.NormalizeStd, optname.EncodeSpecFormat)
 	case e.Format == Float32 && e.Normalize.Validate() != nil:
-		return optionError(optname.NormalizeStd, "%v", e.Normalize.Validate())
+		return plan.OptionErrorf(optname.NormalizeStd, "%v", e.Normalize.Validate())
 	case e.NoCheck && e.Format != Keep:
-		return optionError(optname.EncodeSpecNoCheck, "is for %s keep: any other encoding decodes the image", optname.EncodeSpecFormat)
+		return plan.OptionErrorf(optname.EncodeSpecNoCheck, "is for %s keep: any other encoding decodes the image", optname.EncodeSpecFormat)
 	}
 	return nil
 }
@@ -119,7 +120,7 @@ func (s *imageSource) encode(m *sampleWork) (stored, error) {
 		m.encoded = augment.AppendRaw(m.encoded[:0], im)
 	case Float32:
 		out.format = string(Float32)
-		if m.alone && size >= largeArray {
+		if m.alone && size >= plan.LargeArray {
 			m.large.use(&m.encoded, size)
 		}
 		if t.Form == augment.Floats {

@@ -10,8 +10,8 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// describe implements source.
-func (s *imageSource) describe(m *manifest.Manifest) {
+// Describe implements source.
+func (s *imageSource) Describe(m *manifest.Manifest) {
 	o := s.o
 	m.Labels, m.LabelMap = []string{}, s.labelMap
 	for _, name := range s.labels {

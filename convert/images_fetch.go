@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -64,7 +65,7 @@ func (f *fetched) read(ctx context.Context, from origin, pic *imageFile) {
 
 // done gives back the memory.
 func (f *fetched) done() {
-	if f.buffer != nil && f.err == nil && cap(f.data) <= keepFrames {
+	if f.buffer != nil && f.err == nil && cap(f.data) <= plan.KeepFrames {
 		*f.buffer = f.data
 		fetchBuffers.Put(f.buffer)
 	}
@@ -233,8 +234,8 @@ type aheadOfJobs struct {
 	expected []int // jobs whose images were requested but not their tasks, in order
 }
 
-// prepare implements source.
-func (s *imageSource) prepare(ctx context.Context, jobs []int, inOrder bool) error {
+// Prepare implements source.
+func (s *imageSource) Prepare(ctx context.Context, jobs []int, inOrder bool) error {
 	if err := s.origin.load(ctx, s.temp, s.imagesOf(jobs)); err != nil {
 		return err
 	}
@@ -273,8 +274,8 @@ func (s *imageSource) imagesOf(jobs []int) iter.Seq[*imageFile] {
 	}
 }
 
-// rest implements source.
-func (s *imageSource) rest() {
+// Rest implements source.
+func (s *imageSource) Rest() {
 	if s.ahead != nil {
 		s.ahead.close()
 		s.ahead = nil

@@ -58,9 +58,9 @@ func (s *imageSource) identifyLabel(dst []byte, id int32) []byte {
 	return dst
 }
 
-// outline implements source: keys, labels, file sizes, and what the listing has read; for a store
+// Outline implements source: keys, labels, file sizes, and what the listing has read; for a store
 // also versions, since all tasks see the same ones.
-func (s *imageSource) outline(job int) []byte {
+func (s *imageSource) Outline(job int) []byte {
 	var b []byte
 	add := func(sample sample) {
 		p := &s.images[sample.image]
@@ -91,20 +91,20 @@ const unread = "unread"
 // each run writes the ledger entry again.
 func unusedHash(b *setdir.BadSample) string { return "unused: " + b.Stage }
 
-// attach implements source.
-func (s *imageSource) attach(dir *setdir.Dir) {
+// Attach implements source.
+func (s *imageSource) Attach(dir *setdir.Dir) {
 	s.dir, s.remembered.searched = dir, false // other processes may have recorded more
 	if s.remembered.images == nil {
 		s.remembered.images = make([]hash128, len(s.images))
 	}
 }
 
-func (s *imageSource) remember() {} // shards record their inputs
+func (s *imageSource) Remember() {} // shards record their inputs
 
-func (s *imageSource) place() string { return s.origin.place() }
+func (s *imageSource) Place() string { return s.origin.place() }
 
-// known implements source. It records what it has to read.
-func (s *imageSource) known(ctx context.Context, job int, bad []setdir.BadSample) (identity []byte, now []setdir.BadSample, read bool, err error) {
+// Known implements source. It records what it has to read.
+func (s *imageSource) Known(ctx context.Context, job int, bad []setdir.BadSample) (identity []byte, now []setdir.BadSample, read bool, err error) {
 	hashes, faults, read, err := s.readUnknown(ctx, job)
 	if err != nil {
 		return nil, nil, false, err

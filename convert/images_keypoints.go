@@ -85,7 +85,7 @@ func (o *ImageOptions) noteMirrors(l *listing) {
 	unknown := l.annotations != nil && l.annotations.keypoints.Count > 0 && l.annotations.flip == nil ||
 		l.carried != nil && l.carried.keypoints && !l.carried.mirrors
 	if unknown && o.Augment.mirrors() {
-		o.note("the keypoints of mirrored images keep their names, as nothing says which is left and which is right: names with left and right do, and flip_idx of YOLO")
+		o.Notef("the keypoints of mirrored images keep their names, as nothing says which is left and which is right: names with left and right do, and flip_idx of YOLO")
 	}
 }
 

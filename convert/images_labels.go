@@ -3,6 +3,7 @@ package convert
 import (
 	"strings"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/optname"
 )
 
@@ -58,29 +59,29 @@ type LabelSpec struct {
 func (l *LabelSpec) check(features, columns bool) error {
 	switch {
 	case l.None && l.Offset != 0:
-		return optionError(optname.LabelSpecOffset, "cannot be combined with %s", optname.LabelSpecNone)
+		return plan.OptionErrorf(optname.LabelSpecOffset, "cannot be combined with %s", optname.LabelSpecNone)
 	case l.None && l.Classes != "":
-		return optionError(optname.LabelSpecClasses, "cannot be combined with %s", optname.LabelSpecNone)
+		return plan.OptionErrorf(optname.LabelSpecClasses, "cannot be combined with %s", optname.LabelSpecNone)
 	case l.None && l.Column != "":
-		return optionError(optname.LabelSpecColumn, "cannot be combined with %s", optname.LabelSpecNone)
+		return plan.OptionErrorf(optname.LabelSpecColumn, "cannot be combined with %s", optname.LabelSpecNone)
 	case l.None && l.Separator != "":
-		return optionError(optname.LabelSpecSeparator, "cannot be combined with %s", optname.LabelSpecNone)
+		return plan.OptionErrorf(optname.LabelSpecSeparator, "cannot be combined with %s", optname.LabelSpecNone)
 	case l.File == "" && l.SplitColumn != "" && !columns:
-		return optionError(optname.LabelSpecSplitColumn, "is for %s, and for images in Parquet or Arrow files", optname.LabelSpecFile)
+		return plan.OptionErrorf(optname.LabelSpecSplitColumn, "is for %s, and for images in Parquet or Arrow files", optname.LabelSpecFile)
 	case l.File != "" && l.None && !features && l.SplitColumn == "":
-		return optionError(optname.LabelSpecFile, "cannot be combined with %s, unless %s or %s name columns", optname.LabelSpecNone, optname.ImageOptionsFeatures, optname.LabelSpecSplitColumn)
+		return plan.OptionErrorf(optname.LabelSpecFile, "cannot be combined with %s, unless %s or %s name columns", optname.LabelSpecNone, optname.ImageOptionsFeatures, optname.LabelSpecSplitColumn)
 	case l.File == "" && l.PathColumn != "":
-		return optionError(optname.LabelSpecPathColumn, "is for %s", optname.LabelSpecFile)
+		return plan.OptionErrorf(optname.LabelSpecPathColumn, "is for %s", optname.LabelSpecFile)
 	case l.File == "" && l.Column != "" && !columns:
-		return optionError(optname.LabelSpecColumn, "is for %s, and for images in Parquet or Arrow files", optname.LabelSpecFile)
+		return plan.OptionErrorf(optname.LabelSpecColumn, "is for %s, and for images in Parquet or Arrow files", optname.LabelSpecFile)
 	case l.File == "" && l.PathSuffix != "":
-		return optionError(optname.LabelSpecPathSuffix, "is for %s", optname.LabelSpecFile)
+		return plan.OptionErrorf(optname.LabelSpecPathSuffix, "is for %s", optname.LabelSpecFile)
 	case l.File == "" && l.Separator != "":
-		return optionError(optname.LabelSpecSeparator, "is for %s", optname.LabelSpecFile)
+		return plan.OptionErrorf(optname.LabelSpecSeparator, "is for %s", optname.LabelSpecFile)
 	case strings.Contains(l.PathSuffix, "/"):
-		return optionError(optname.LabelSpecPathSuffix, "%q: want a file name suffix, such as .jpg", l.PathSuffix)
+		return plan.OptionErrorf(optname.LabelSpecPathSuffix, "%q: want a file name suffix, such as .jpg", l.PathSuffix)
 	case l.Offset < 0 || l.Offset > 1<<20:
-		return optionError(optname.LabelSpecOffset, "%d is not between 0 and %d", l.Offset, 1<<20)
+		return plan.OptionErrorf(optname.LabelSpecOffset, "%d is not between 0 and %d", l.Offset, 1<<20)
 	}
 	return nil
 }

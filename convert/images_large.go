@@ -2,6 +2,7 @@ package convert
 
 import (
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/plan"
 )
 
 // largeResult is where a sample's array is made, if that is in the frame of its record.
@@ -12,15 +13,15 @@ type largeResult struct {
 
 // use makes *array, a buffer of the sample, the part of a frame for n bytes.
 func (l *largeResult) use(array *[]byte, n int64) {
-	l.frame, l.array = getLarge(n), array
-	*array = l.frame[largeHead : largeHead : largeHead+n]
+	l.frame, l.array = plan.GetLarge(n), array
+	*array = l.frame[plan.LargeHead : plan.LargeHead : plan.LargeHead+n]
 }
 
 // take returns the frame if data is in its place there, and nil otherwise. The sample no longer has
 // it.
 func (l *largeResult) take(data []byte) []byte {
 	frame := l.frame
-	if frame == nil || len(data) == 0 || &data[0] != &frame[largeHead] {
+	if frame == nil || len(data) == 0 || &data[0] != &frame[plan.LargeHead] {
 		return nil
 	}
 	*l.array, *l = nil, largeResult{}
@@ -31,7 +32,7 @@ func (l *largeResult) take(data []byte) []byte {
 func (l *largeResult) free() {
 	if l.frame != nil {
 		*l.array = nil
-		putLarge(l.frame)
+		plan.PutLarge(l.frame)
 		*l = largeResult{}
 	}
 }
@@ -48,7 +49,7 @@ func (s *imageSource) placeResult(m *sampleWork, channels int) {
 		array = &t.Pixels.Pix
 		w, h = m.resultSize()
 	}
-	if n := int64(w) * int64(h) * int64(channels); n >= largeArray && n <= maxStored {
+	if n := int64(w) * int64(h) * int64(channels); n >= plan.LargeArray && n <= maxStored {
 		m.large.use(array, n)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/race"
 )
@@ -53,11 +54,11 @@ func TestLargeArraysMakeTheSameSet(t *testing.T) {
 	table.WriteString("path,label,caption\n")
 	for i := range 12 {
 		w := 8 + rng.IntN(1193) // no side is over 65535
-		h := max(1, (rng.IntN(3)*largeArray/2+rng.IntN(9)-4)/w/3)
+		h := max(1, (rng.IntN(3)*plan.LargeArray/2+rng.IntN(9)-4)/w/3)
 		name := fmt.Sprintf("%d.jpg", i)
 		put(t, src, name, largePhotograph(t, w, h))
 		// The label is before the image in a record, the caption after it.
-		fmt.Fprintf(&table, "%s,a%s,b%s\n", name, strings.Repeat("l", rng.IntN(2)*rng.IntN(2*largeHead)), strings.Repeat("c", rng.IntN(2)*rng.IntN(2*largeTail)))
+		fmt.Fprintf(&table, "%s,a%s,b%s\n", name, strings.Repeat("l", rng.IntN(2)*rng.IntN(2*plan.LargeHead)), strings.Repeat("c", rng.IntN(2)*rng.IntN(2*plan.LargeTail)))
 	}
 	file := filepath.Join(t.TempDir(), "table.csv")
 	put(t, filepath.Dir(file), "table.csv", []byte(table.String()))

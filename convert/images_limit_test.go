@@ -3,6 +3,8 @@ package convert
 import (
 	"fmt"
 	"testing"
+
+	"github.com/tfrec/tfrec/convert/internal/plan"
 )
 
 func TestLimitIsTheSameSampleWhateverElseIsThere(t *testing.T) {
@@ -10,7 +12,7 @@ func TestLimitIsTheSameSampleWhateverElseIsThere(t *testing.T) {
 	for i := range images {
 		images[i].path = fmt.Sprintf("%03d", i)
 	}
-	h := newHasher(5, forLimit)
+	h := plan.NewHasher(5, plan.ForLimit)
 	few, more := limit(images, 10, h), limit(images, 20, h)
 	chosen := map[string]bool{}
 	for _, p := range more {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/optname"
@@ -41,18 +42,18 @@ type SelectSpec struct {
 func (s *SelectSpec) check() error {
 	switch {
 	case s.MinSize < 0:
-		return optionError(optname.SelectSpecMinSize, "%d is negative", s.MinSize)
+		return plan.OptionErrorf(optname.SelectSpecMinSize, "%d is negative", s.MinSize)
 	case s.MaxAspect != 0 && !(s.MaxAspect >= 1):
-		return optionError(optname.SelectSpecMaxAspect, "%g is below 1", s.MaxAspect)
+		return plan.OptionErrorf(optname.SelectSpecMaxAspect, "%g is below 1", s.MaxAspect)
 	}
 	for _, g := range s.Include {
 		if !doublestar.ValidatePattern(g) {
-			return optionError(optname.SelectSpecInclude, "%q is not a valid glob", g)
+			return plan.OptionErrorf(optname.SelectSpecInclude, "%q is not a valid glob", g)
 		}
 	}
 	for _, g := range s.Exclude {
 		if !doublestar.ValidatePattern(g) {
-			return optionError(optname.SelectSpecExclude, "%q is not a valid glob", g)
+			return plan.OptionErrorf(optname.SelectSpecExclude, "%q is not a valid glob", g)
 		}
 	}
 	return nil
@@ -127,10 +128,10 @@ func (o *ImageOptions) list(ctx context.Context, src imagePlace, out string) (*l
 	var records *recordWalker
 	var rows *rowWalker
 	if o.ArchiveFormat != "" && o.ArchiveFormat != AutoFormat && src.archives == nil {
-		return nil, optionError(optname.ImageOptionsArchiveFormat, "is for archives, and %s is not one", src.at.Path())
+		return nil, plan.OptionErrorf(optname.ImageOptionsArchiveFormat, "is for archives, and %s is not one", src.at.Path())
 	}
 	if o.Select.ByContent && src.directory == nil {
-		return nil, optionError(optname.SelectSpecByContent, "is for directories, and %s is not one", src.at.Path())
+		return nil, plan.OptionErrorf(optname.SelectSpecByContent, "is for directories, and %s is not one", src.at.Path())
 	}
 	if src.tables != nil || src.records != nil {
 		if err := o.Annotations.refuse(); err != nil {
@@ -163,10 +164,10 @@ func (o *ImageOptions) list(ctx context.Context, src imagePlace, out string) (*l
 		return nil, err
 	}
 	if len(o.Features) > 0 && o.Labels.File == "" && !l.webdataset && rows == nil {
-		return nil, optionError(optname.ImageOptionsFeatures, "is for %s, WebDatasets, and images in Parquet or Arrow files", optname.LabelSpecFile)
+		return nil, plan.OptionErrorf(optname.ImageOptionsFeatures, "is for %s, WebDatasets, and images in Parquet or Arrow files", optname.LabelSpecFile)
 	}
 	if a := &o.Annotations; a.MinVisibility != 0 && !a.hasObjects() && !o.movesCarried(l.carried) {
-		return nil, optionError(optname.AnnotationSpecMinVisibility, "is for %s, and for TFRecords with objects whose images change", optname.AnnotationSpecFiles)
+		return nil, plan.OptionErrorf(optname.AnnotationSpecMinVisibility, "is for %s, and for TFRecords with objects whose images change", optname.AnnotationSpecFiles)
 	}
 	l.images, l.excluded, l.skipped, l.directories, l.stating = w.images, w.excluded, w.skipped, w.directories, w.stating
 	l.account, l.left = w.account, w.left
@@ -455,12 +456,12 @@ func anyMatches(globs []string, rel string) bool {
 // noteLeft says what the walk left alone, where a user may not expect it.
 func (l *listing) noteLeft(o *ImageOptions) {
 	if n := l.account.Count(account.Hidden); n > 0 {
-		o.note("%s left alone: hidden (the name begins with a dot) or in __MACOSX", plural.Of(n, "image"))
+		o.Notef("%s left alone: hidden (the name begins with a dot) or in __MACOSX", plural.Of(n, "image"))
 	}
 	if n := l.account.Count(account.Link); n > 0 {
-		o.note("%s not followed (%s follows them)", plural.Of(n, "symbolic link"), optname.SelectSpecFollowSymlinks)
+		o.Notef("%s not followed (%s follows them)", plural.Of(n, "symbolic link"), optname.SelectSpecFollowSymlinks)
 	}
 	if n := l.account.Count(account.Special); n > 0 {
-		o.note("%s left alone: neither files nor directories", plural.Of(n, "name"))
+		o.Notef("%s left alone: neither files nor directories", plural.Of(n, "name"))
 	}
 }

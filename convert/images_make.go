@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/setdir"
 )
@@ -118,7 +119,7 @@ func putSampleWork(m *sampleWork) {
 		planes += 3 * cap(t.Planes.Y.Pix)
 	}
 	masks := cap(m.drawn.Pix) + cap(m.maskTask.Pixels.Pix) + cap(m.objects.masks) + cap(m.segmentation) + cap(m.maskFile)
-	if planes+masks+cap(m.file)+cap(m.decoded.Pix)+cap(m.task.Pixels.Pix)+cap(m.encoded) <= 4*keepFrames {
+	if planes+masks+cap(m.file)+cap(m.decoded.Pix)+cap(m.task.Pixels.Pix)+cap(m.encoded) <= 4*plan.KeepFrames {
 		makings.Put(m)
 	}
 }
@@ -128,13 +129,13 @@ const batchBytes = 32 << 20
 
 // make makes the records of consecutive samples, or records in the piece why there are none, in
 // batches of the size that suits the backend. The images come from fetched, if that is not nil.
-func (s *imageSource) make(ctx context.Context, samples []sample, fetched [][]*fetch, p *piece) error {
-	p.samples = 0
+func (s *imageSource) make(ctx context.Context, samples []sample, fetched [][]*fetch, p *plan.Piece) error {
+	p.Samples = 0
 	batch := make([]*sampleWork, 0, len(samples))
 	held := 0
 	for i, sample := range samples {
 		if !s.isLoose(sample) {
-			p.samples++
+			p.Samples++
 		}
 		var ahead []*fetch
 		if fetched != nil {
@@ -142,7 +143,7 @@ func (s *imageSource) make(ctx context.Context, samples []sample, fetched [][]*f
 		}
 		m := s.newSampleWork(sample, ahead)
 		m.alone = len(samples) == 1
-		before := p.mark()
+		before := p.Mark()
 		err := s.begin(ctx, m, p)
 		if err == nil && s.suspect(m) {
 			m, err = s.beginAgain(ctx, m, p, before)
@@ -165,7 +166,7 @@ func (s *imageSource) make(ctx context.Context, samples []sample, fetched [][]*f
 			}
 			putSampleWork(m)
 		}
-		p.settle()
+		p.Settle()
 		if err != nil {
 			return err
 		}
@@ -189,14 +190,14 @@ func (s *imageSource) render(batch []*sampleWork) error {
 }
 
 // begin reads and decodes an image. An error ends the run.
-func (s *imageSource) begin(ctx context.Context, m *sampleWork, p *piece) error {
+func (s *imageSource) begin(ctx context.Context, m *sampleWork, p *plan.Piece) error {
 	pic := &s.images[m.sample.image]
 	if bad := pic.bad(); bad != nil {
 		m.bad = listed(bad)
-		p.identity = s.identity(p.identity, m.sample, unusedHash(bad))
+		p.Identity = s.identity(p.Identity, m.sample, unusedHash(bad))
 		return nil
 	}
-	if err := p.reserve(pic.size); err != nil {
+	if err := p.Reserve(pic.size); err != nil {
 		return err
 	}
 	data, hash, input, err := s.read(ctx, m, pic)
@@ -204,13 +205,13 @@ func (s *imageSource) begin(ctx context.Context, m *sampleWork, p *piece) error 
 		if s.endsRun(err) {
 			return err
 		}
-		p.identity = s.identity(p.identity, m.sample, unread)
+		p.Identity = s.identity(p.Identity, m.sample, unread)
 		m.bad = listed(s.unusable(m.sample, "read", withoutPath(err)))
 		return nil
 	}
-	p.bytesIn += int64(len(data))
-	p.identity = s.identity(p.identity, m.sample, hash)
-	p.addInputs(input, m.maskInput)
+	p.BytesIn += int64(len(data))
+	p.Identity = s.identity(p.Identity, m.sample, hash)
+	p.AddInputs(input, m.maskInput)
 	partnerFault, err := s.readPartners(ctx, m, p)
 	if err != nil {
 		return err
@@ -232,7 +233,7 @@ func (s *imageSource) begin(ctx context.Context, m *sampleWork, p *piece) error 
 		more, fault = s.drawMixture(m, info)
 		need += more
 	}
-	if err := p.reserve(need); err != nil {
+	if err := p.Reserve(need); err != nil {
 		return err
 	}
 	if fault == nil {
@@ -252,8 +253,8 @@ func (s *imageSource) begin(ctx context.Context, m *sampleWork, p *piece) error 
 }
 
 // end encodes the resulting image and makes the record.
-func (s *imageSource) end(m *sampleWork, p *piece) {
-	p.identity = s.strand(p.identity, m)
+func (s *imageSource) end(m *sampleWork, p *plan.Piece) {
+	p.Identity = s.strand(p.Identity, m)
 	if m.bad == nil && !m.filtered {
 		if fault := s.store(m); fault != nil {
 			m.bad = s.unusable(m.sample, fault.stage, fault.err)
@@ -263,24 +264,24 @@ func (s *imageSource) end(m *sampleWork, p *piece) {
 	}
 	switch {
 	case m.bad != nil:
-		p.bad = append(p.bad, *m.bad)
+		p.Bad = append(p.Bad, *m.bad)
 		if s.isLoose(m.sample) {
-			p.dropped++
+			p.Dropped++
 		}
 	case m.filtered:
-		p.filtered++
-		p.dropped += m.objects.dropped
+		p.Filtered++
+		p.Dropped += m.objects.dropped
 	default:
 		if s.decodes {
 			m.out.decoder = s.decoderOf(m)
 		}
 		s.build(m)
 		s.frame(m, p)
-		p.countDepth(m)
-		p.annotations += int64(len(m.objects.placed))
-		p.dropped += m.objects.dropped
+		countDepth(p, m)
+		p.Annotations += int64(len(m.objects.placed))
+		p.Dropped += m.objects.dropped
 		if s.countsLabels() {
-			p.labels = append(p.labels, s.images[m.sample.image].id)
+			p.Labels = append(p.Labels, s.images[m.sample.image].id)
 		}
 	}
 }

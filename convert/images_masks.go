@@ -59,7 +59,7 @@ func (l *listing) addMasks(ctx context.Context, o *ImageOptions) error {
 		l.account.Add(account.NoImage, found[k].path)
 	}
 	if n := len(matched.Missing); n > 0 {
-		o.note("%s in %s without an image left alone", plural.Of(n, "mask"), at.Path())
+		o.Notef("%s in %s without an image left alone", plural.Of(n, "mask"), at.Path())
 	}
 	for i, k := range matched.Of {
 		if p := &l.images[i]; k >= 0 {

@@ -66,9 +66,9 @@ func (c *maskColors) note(o *ImageOptions, a *account.Account) {
 	for i, class := range c.list.Classes {
 		says = append(says, fmt.Sprintf("%d %s", i, jsontext.Readable(class.Name)))
 	}
-	o.note("the classes of masks in RGB are those of %s: %s", c.at.Path(), strings.Join(says, ", "))
+	o.Notef("the classes of masks in RGB are those of %s: %s", c.at.Path(), strings.Join(says, ", "))
 	if first := c.list.Classes[0]; first.Color != (maskcolors.Color{}) {
-		o.note("the first class of %s, %s, has the colour %v: Datumaro instead gives 0 to the class of 0,0,0, which it adds if there is none; move its line to the top for the same classes",
+		o.Notef("the first class of %s, %s, has the colour %v: Datumaro instead gives 0 to the class of 0,0,0, which it adds if there is none; move its line to the top for the same classes",
 			c.at.Path(), jsontext.Readable(first.Name), first.Color)
 	}
 }

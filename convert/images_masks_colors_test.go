@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 )
@@ -260,7 +261,7 @@ func TestRGBMasksSay(t *testing.T) {
 		}
 	}
 	deps, err := os.ReadFile(o.Depfile)
-	if path, _ := escapeDepfile(list); err != nil || !strings.Contains(string(deps), "\n"+path+":\n") {
+	if path, _ := plan.EscapeDepfile(list); err != nil || !strings.Contains(string(deps), "\n"+path+":\n") {
 		t.Errorf("%v in\n%s", err, deps)
 	}
 	put(t, dir, "labelmap.txt", labelMap(rgbColors))

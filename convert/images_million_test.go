@@ -320,15 +320,15 @@ func BenchmarkPlanOfAMillion(b *testing.B) {
 		peak := sampleHeap()
 		o := ImageOptions{Options: Options{Name: "photos"}}
 		in := &imageInput{o: &o, src: url}
-		if err := in.scan(b.Context(), b.TempDir()); err != nil {
+		if err := in.Scan(b.Context(), b.TempDir()); err != nil {
 			b.Fatal(err)
 		}
-		s, err := in.plan(b.Context(), nil)
+		s, err := in.Plan(b.Context(), nil)
 		if err != nil {
 			b.Fatal(err)
 		}
-		for i := range s.layout().jobs {
-			s.outline(i)
+		for i := range s.Layout().Shards {
+			s.Outline(i)
 		}
 		b.ReportMetric(float64(peak())/1e6, "peak-MB")
 		b.ReportMetric(float64(heap()-before)/keys, "B/picture")

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/decodeplan"
 	"github.com/tfrec/tfrec/internal/imagekey"
@@ -24,14 +25,14 @@ func (a *AugmentSpec) checkMix(l *listing) error {
 		return nil
 	}
 	if l.carried.hasObjects() {
-		return optionError(optname.AugmentSpecPolicy, "%s mixes images, and the objects and masks of TFRecords cannot be mixed: drop these features first (%s)", a.Policy, optname.ReshapeDropFeatures)
+		return plan.OptionErrorf(optname.AugmentSpecPolicy, "%s mixes images, and the objects and masks of TFRecords cannot be mixed: drop these features first (%s)", a.Policy, optname.ReshapeDropFeatures)
 	}
 	if err := l.carried.checkMix(a.Policy.String()); err != nil {
 		return err
 	}
 	draw := a.Policy.DrawMixed(0, "", 1, 1, 1, nil, make([]augment.Partner, 1))
 	if s := mixtureOf(draw); l.masks != nil && s != nil && s.Method == "mixup" {
-		return optionError(optname.AugmentSpecPolicy, "mixup cannot mix the classes of %s: use cutmix or mosaic", optname.AnnotationSpecMasks)
+		return plan.OptionErrorf(optname.AugmentSpecPolicy, "mixup cannot mix the classes of %s: use cutmix or mosaic", optname.AnnotationSpecMasks)
 	}
 	return nil
 }
@@ -59,11 +60,11 @@ type ringImage struct {
 // addRing adds the ring of the next split, with those of the images that can be read as far as is
 // known.
 func (s *imageSource) addRing(images []int32) {
-	h := newHasher(s.o.Seed, forPartner)
+	h := plan.NewHasher(s.o.Seed, plan.ForPartner)
 	var r ring
 	for _, i := range images {
 		if p := &s.images[i]; p.bad() == nil {
-			r = append(r, ringImage{h.key(p.path), i})
+			r = append(r, ringImage{h.Key(p.path), i})
 		}
 	}
 	slices.SortFunc(r, func(a, b ringImage) int {
@@ -90,11 +91,11 @@ func (s *imageSource) partners(m sample) []int32 {
 		return nil
 	}
 	n := s.o.Augment.Policy.Partners(s.o.Seed, pic.path, int(m.copy))
-	h := newHasher(s.o.Seed, forPartner)
+	h := plan.NewHasher(s.o.Seed, plan.ForPartner)
 	images := make([]int32, n)
 	for k := range images {
 		key := pic.path + "\x00" + strconv.Itoa(int(m.copy)) + "\x00" + strconv.Itoa(k)
-		images[k] = s.rings[s.splitOf(int(m.image))].after(h.key(key), m.image)
+		images[k] = s.rings[s.splitOf(int(m.image))].after(h.Key(key), m.image)
 	}
 	return images
 }
@@ -115,10 +116,10 @@ func partnerFault(stage string, pic *imageFile, err error) *fault {
 
 // readPartners reads the images that are mixed into a sample, and appends their identities. An error
 // ends the run.
-func (s *imageSource) readPartners(ctx context.Context, m *sampleWork, p *piece) (bad *fault, err error) {
+func (s *imageSource) readPartners(ctx context.Context, m *sampleWork, p *plan.Piece) (bad *fault, err error) {
 	for _, pm := range m.partners {
 		pic := &s.images[pm.sample.image]
-		if err := p.reserve(pic.size); err != nil {
+		if err := p.Reserve(pic.size); err != nil {
 			return nil, err
 		}
 		data, hash, input, err := s.read(ctx, pm, pic)
@@ -132,9 +133,9 @@ func (s *imageSource) readPartners(ctx context.Context, m *sampleWork, p *piece)
 			}
 		}
 		pm.data = data
-		p.bytesIn += int64(len(data))
-		p.identity = s.identity(p.identity, pm.sample, hash)
-		p.addInputs(input, pm.maskInput)
+		p.BytesIn += int64(len(data))
+		p.Identity = s.identity(p.Identity, pm.sample, hash)
+		p.AddInputs(input, pm.maskInput)
 	}
 	return bad, nil
 }

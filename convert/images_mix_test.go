@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/manifest"
@@ -488,10 +489,10 @@ func TestRing(t *testing.T) {
 	}
 	s.addRing(all[:n-1])
 	s.addRing(all)
-	h := newHasher(0, forPartner)
+	h := plan.NewHasher(0, plan.ForPartner)
 	changed := 0
 	for i := range int32(n - 1) {
-		hash := h.key(fmt.Sprint("variant", i))
+		hash := h.Key(fmt.Sprint("variant", i))
 		want, least := int32(-1), uint64(math.MaxUint64)
 		for _, e := range s.rings[1] {
 			if d := e.hash - hash; e.image != i && d <= least {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/memory"
 	"github.com/tfrec/tfrec/internal/optname"
@@ -33,7 +34,7 @@ type imageSource struct {
 	codec        *augment.Codec
 	backend      augment.Backend
 	decodes      bool // the backend decodes JPEGs
-	decoded      tally
+	decoded      plan.Tally
 	images       []imageFile // the last of them are annotations of no image
 	loose        int         // how many these are
 	labels       []string    // names by id, background names included
@@ -52,7 +53,7 @@ type imageSource struct {
 	skipped      int64            // files of the origin that are not samples
 	leftOut      []LeftOut        // what is not used, by reason
 	splitsBy     string           // how samples are assigned to splits: the shares, or "folders"
-	planned      []job
+	planned      []plan.Shard
 	samples      [][]sample      // of each job, in order
 	rings        []ring          // of the splits, if variants are mixed
 	splitOf      func(p int) int // the index of an image's split
@@ -67,10 +68,10 @@ type sample struct {
 }
 
 // planImages assigns the listed images to splits and shards.
-func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *previous) (*imageSource, error) {
+func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *plan.Previous) (*imageSource, error) {
 	s := &imageSource{
-		o: o, workers: o.workers(), origin: l.origin, webdataset: l.webdataset, codec: codec, backend: augment.CPU{}, decodes: o.BackendDecodes,
-		images: l.images, loose: len(l.loose), skipped: l.skipped, leftOut: leftOutOf(&l.account), labels: labelNames(l.labels, o.Labels.Offset),
+		o: o, workers: o.Goroutines(), origin: l.origin, webdataset: l.webdataset, codec: codec, backend: augment.CPU{}, decodes: o.BackendDecodes,
+		images: l.images, loose: len(l.loose), skipped: l.skipped, leftOut: plan.LeftOutOf(&l.account), labels: plan.WithBackground(l.labels, o.Labels.Offset),
 		values: l.values, texts: l.texts, features: l.features, carried: l.carried, labelMap: l.labelMap || l.annotations != nil, columns: l.columns, annotations: l.annotations, masks: l.masks, colors: l.colors,
 	}
 	if l.annotations != nil {
@@ -92,21 +93,21 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *previ
 		s.sampleMemory -= s.fetchMemory
 	}
 	if o.Limit > 0 {
-		s.images = limit(s.images, o.Limit, newHasher(o.Seed, forLimit))
+		s.images = limit(s.images, o.Limit, plan.NewHasher(o.Seed, plan.ForLimit))
 	}
 	s.images = append(s.images, l.loose...)
-	if i := slices.Index(l.labels, backgroundName(0)); o.Labels.Offset > 0 && i >= 0 {
+	if i := slices.Index(l.labels, plan.BackgroundName(0)); o.Labels.Offset > 0 && i >= 0 {
 		return nil, fmt.Errorf("a class is called %s, the name that %s gives to background labels: rename its directory", l.labels[i], optname.LabelSpecOffset)
 	}
-	o.noteNewIDs(before, s.labels)
+	o.NoteNewIDs(before, s.labels)
 	if _, _, fixed := o.fixedSize(); !fixed && (o.Encode.Format == Raw || o.Encode.Format == Float32) {
-		o.note("the sizes of images vary, so TFDS will give %s as bytes; %s WxH would make them tensors", o.Encode.Format, optname.ImageOptionsResize)
+		o.Notef("the sizes of images vary, so TFDS will give %s as bytes; %s WxH would make them tensors", o.Encode.Format, optname.ImageOptionsResize)
 	}
 	splits, of := s.splits(l)
 	if err := o.Augment.checkSplits(splits); err != nil {
 		return nil, err
 	}
-	if err := o.checkShardsOf(splits); err != nil {
+	if err := o.CheckShardsOf(splits); err != nil {
 		return nil, err
 	}
 	if err := o.Augment.checkMix(l); err != nil {
@@ -133,10 +134,10 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *previ
 			s.addRing(images)
 		}
 		if len(members) == 0 {
-			o.note("split %s gets no samples and is left out", split)
+			o.Notef("split %s gets no samples and is left out", split)
 			continue
 		}
-		s.planSplit(split, members, o.existingShards(before, split))
+		s.planSplit(split, members, o.ExistingShards(before, split))
 	}
 	s.planLoose()
 	return s, nil
@@ -144,9 +145,9 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *previ
 
 // planLoose assigns the annotations of no image to shards, whose ledger entries they become.
 func (s *imageSource) planLoose() {
-	h := newHasher(s.o.Seed, forShard)
+	h := plan.NewHasher(s.o.Seed, plan.ForShard)
 	for p := len(s.images) - s.loose; p < len(s.images); p++ {
-		at := h.key(s.images[p].path) % uint64(len(s.samples))
+		at := h.Key(s.images[p].path) % uint64(len(s.samples))
 		s.samples[at] = append(s.samples[at], sample{image: int32(p)})
 	}
 }
@@ -155,15 +156,15 @@ func (s *imageSource) planLoose() {
 func (s *imageSource) isLoose(sample sample) bool { return int(sample.image) >= len(s.images)-s.loose }
 
 // limit returns the n images with the smallest hashes, sorted by path.
-func limit(images []imageFile, n int64, h hasher) []imageFile {
+func limit(images []imageFile, n int64, h plan.Hasher) []imageFile {
 	if n >= int64(len(images)) {
 		return images
 	}
 	hashes := make([]uint64, len(images))
 	for i := range images {
-		hashes[i] = h.key(images[i].path)
+		hashes[i] = h.Key(images[i].path)
 	}
-	order := hashOrder(hashes, func(i, j int) int { return i - j })[:n]
+	order := plan.HashOrder(hashes, func(i, j int) int { return i - j })[:n]
 	slices.Sort(order)
 	kept := make([]imageFile, n)
 	for i, p := range order {
@@ -175,43 +176,43 @@ func limit(images []imageFile, n int64, h hasher) []imageFile {
 // splits returns the names of the splits, and a function that returns the split of an image.
 func (s *imageSource) splits(l *listing) (names []string, of func(p int) int) {
 	if len(l.splits) > 0 {
-		s.splitsBy = cmp.Or(l.splitsBy, splitsByDirectories)
+		s.splitsBy = cmp.Or(l.splitsBy, plan.SplitsByDirectories)
 		return l.splits, func(p int) int { return slices.Index(l.splits, s.images[p].splitName()) }
 	}
-	divided := s.o.splits()
+	divided := s.o.SplitShares()
 	s.splitsBy = shares.FormatSplits(divided)
-	h := newHasher(s.o.Seed, forSplit)
+	h := plan.NewHasher(s.o.Seed, plan.ForSplit)
 	for _, share := range divided {
 		names = append(names, share.Name)
 	}
-	return names, func(p int) int { return shares.ShareOf(h.key(s.images[p].path), divided) }
+	return names, func(p int) int { return shares.ShareOf(h.Key(s.images[p].path), divided) }
 }
 
 // planSplit assigns the members of a split to its shards.
 func (s *imageSource) planSplit(split string, members []sample, existing int) {
 	o := s.o
-	count := o.shardsOf(split)
+	count := o.ShardsOf(split)
 	if count == 0 {
 		var bytes int64
 		for _, m := range members {
 			bytes += o.estimate(s.images[m.image].size)
 		}
-		count = autoShards(int64(len(members)), bytes, existing)
+		count = plan.AutoShards(int64(len(members)), bytes, existing)
 	}
 	if count > len(members) {
-		o.note("split %s has only %s, so as many shards, not %d", split, plural.Of(len(members), "sample"), count)
+		o.Notef("split %s has only %s, so as many shards, not %d", split, plural.Of(len(members), "sample"), count)
 		count = len(members)
 	}
 	byKey := func(i, j int) int { return strings.Compare(s.key(members[i]), s.key(members[j])) }
-	hashes := func(p purpose, key func(sample) string) []uint64 {
-		h := newHasher(o.Seed, p)
+	hashes := func(p plan.Purpose, key func(sample) string) []uint64 {
+		h := plan.NewHasher(o.Seed, p)
 		hashes := make([]uint64, len(members))
 		for i, m := range members {
-			hashes[i] = h.key(key(m))
+			hashes[i] = h.Key(key(m))
 		}
 		return hashes
 	}
-	of := cut(hashes(forShard, s.shardKey), count, o.Even, byKey)
+	of := plan.Cut(hashes(plan.ForShard, s.shardKey), count, o.Even, byKey)
 	sizes := make([]int, count)
 	for _, shard := range of {
 		sizes[shard]++
@@ -220,14 +221,14 @@ func (s *imageSource) planSplit(split string, members []sample, existing int) {
 	for i, size := range sizes {
 		shards[i] = make([]sample, 0, size)
 	}
-	for _, i := range hashOrder(hashes(forOrder, s.key), byKey) {
+	for _, i := range plan.HashOrder(hashes(plan.ForOrder, s.key), byKey) {
 		shards[of[i]] = append(shards[of[i]], members[i])
 	}
 	for i, samples := range shards {
-		s.planned = append(s.planned, job{
-			name:    shard.Name{Dataset: o.Name, Split: split, Index: i, Count: count},
-			samples: int64(len(samples)),
-			bytes:   s.bytesOf(samples),
+		s.planned = append(s.planned, plan.Shard{
+			Name:    shard.Name{Dataset: o.Name, Split: split, Index: i, Count: count},
+			Samples: int64(len(samples)),
+			Bytes:   s.bytesOf(samples),
 		})
 		s.samples = append(s.samples, samples)
 	}
@@ -254,7 +255,7 @@ func (s *imageSource) bytesOf(samples []sample) (bytes int64) {
 	return bytes
 }
 
-func (s *imageSource) keys(job int) []string {
+func (s *imageSource) Keys(job int) []string {
 	keys := make([]string, len(s.samples[job]))
 	for i, sample := range s.samples[job] {
 		keys[i] = jsontext.Readable(s.key(sample))
@@ -262,7 +263,7 @@ func (s *imageSource) keys(job int) []string {
 	return keys
 }
 
-func (s *imageSource) files() iter.Seq[string] {
+func (s *imageSource) Files() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for path := range s.origin.files(s.images) {
 			if !yield(path) {
@@ -282,8 +283,8 @@ func (s *imageSource) files() iter.Seq[string] {
 	}
 }
 
-func (s *imageSource) tasks(ctx context.Context, job int) iter.Seq2[task, error] {
-	return func(yield func(task, error) bool) {
+func (s *imageSource) Pieces(ctx context.Context, job int) iter.Seq2[plan.Fill, error] {
+	return func(yield func(plan.Fill, error) bool) {
 		if s.ahead != nil {
 			s.ahead.begin(job)
 		}
@@ -292,7 +293,7 @@ func (s *imageSource) tasks(ctx context.Context, job int) iter.Seq2[task, error]
 			if s.ahead != nil {
 				fetched = s.ahead.take(samples)
 			}
-			make := func(p *piece) error {
+			make := func(p *plan.Piece) error {
 				s.busy.Add(1)
 				defer s.busy.Add(-1)
 				return s.make(ctx, samples, fetched, p)
@@ -304,14 +305,14 @@ func (s *imageSource) tasks(ctx context.Context, job int) iter.Seq2[task, error]
 	}
 }
 
-// anyOrder implements source: what is fetched ahead is fetched in order.
-func (s *imageSource) anyOrder() bool { return s.ahead == nil }
+// AnyOrder implements source: what is fetched ahead is fetched in order.
+func (s *imageSource) AnyOrder() bool { return s.ahead == nil }
 
-func (s *imageSource) labelCounts(byID map[int32]int64) map[string]int64 {
+func (s *imageSource) LabelCounts(byID map[int32]int64) map[string]int64 {
 	if !s.countsLabels() {
 		return nil
 	}
-	return countsByName(byID, s.labels)
+	return plan.CountsByName(byID, s.labels)
 }
 
 // estimate returns the approximate size of an image's record, from the size of its file and the
@@ -353,17 +354,17 @@ func (o *ImageOptions) checkRename() error {
 	}
 	for old, name := range o.Rename {
 		if !keys[old] {
-			return optionError(optname.ImageOptionsRename, "there is no feature %q; the features are %s", old, strings.Join(o.keys(), " "))
+			return plan.OptionErrorf(optname.ImageOptionsRename, "there is no feature %q; the features are %s", old, strings.Join(o.keys(), " "))
 		}
 		if name == "" {
-			return optionError(optname.ImageOptionsRename, "%s: the new name is empty", old)
+			return plan.OptionErrorf(optname.ImageOptionsRename, "%s: the new name is empty", old)
 		}
 	}
 	seen := map[string]string{}
 	for _, key := range o.keys() {
 		name := o.key(key)
 		if other, ok := seen[name]; ok {
-			return optionError(optname.ImageOptionsRename, "%s and %s would both be %s", other, key, name)
+			return plan.OptionErrorf(optname.ImageOptionsRename, "%s and %s would both be %s", other, key, name)
 		}
 		seen[name] = key
 	}

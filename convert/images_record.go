@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -22,12 +23,12 @@ type recordBuilder struct {
 }
 
 // frame adds the record of a stored image to the piece.
-func (s *imageSource) frame(m *sampleWork, p *piece) {
+func (s *imageSource) frame(m *sampleWork, p *plan.Piece) {
 	r, image := &m.record, m.out.data
 	around, at := r.builder.AppendAround(r.around[:0], s.o.key(imagekey.Encoded), len(image))
 	r.around = around
-	if frame := m.large.take(image); frame == nil || !p.frameLarge(frame, image, around, at) {
-		p.frame(around[:at], image, around[at:])
+	if frame := m.large.take(image); frame == nil || !p.FrameLarge(frame, image, around, at) {
+		p.Frame(around[:at], image, around[at:])
 	}
 }
 

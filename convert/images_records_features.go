@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
@@ -94,9 +95,9 @@ func (c *carriedFeatures) checkMix(policy string) error {
 	label := c.seen[imagekey.Label]
 	switch {
 	case c.soft:
-		return optionError(optname.AugmentSpecPolicy, "%s mixes images, and those of the records are mixed already, with soft labels: convert the images that they were made from, or give them other labels (%s) or none (%s)", policy, optname.LabelSpecFile, optname.LabelSpecNone)
+		return plan.OptionErrorf(optname.AugmentSpecPolicy, "%s mixes images, and those of the records are mixed already, with soft labels: convert the images that they were made from, or give them other labels (%s) or none (%s)", policy, optname.LabelSpecFile, optname.LabelSpecNone)
 	case label != nil && label.most > 0 && !c.counted:
-		return optionError(optname.AugmentSpecPolicy, "%s mixes labels, and the records have not one label of at least 0 each in %s: convert the images that they were made from, or give them other labels (%s) or none (%s)", policy, imagekey.Label, optname.LabelSpecFile, optname.LabelSpecNone)
+		return plan.OptionErrorf(optname.AugmentSpecPolicy, "%s mixes labels, and the records have not one label of at least 0 each in %s: convert the images that they were made from, or give them other labels (%s) or none (%s)", policy, imagekey.Label, optname.LabelSpecFile, optname.LabelSpecNone)
 	}
 	return nil
 }
@@ -124,7 +125,7 @@ func (c *carriedFeatures) describe(l *listing, o *ImageOptions, set *shard.Set) 
 		}
 		own[name] = true
 		if f.mixed || f.kind == tfrecord.KindNone {
-			o.note("the feature %s has values of several kinds, or none: it is stored, but readers such as TFDS will not see it", jsontext.Readable(key))
+			o.Notef("the feature %s has values of several kinds, or none: it is stored, but readers such as TFDS will not see it", jsontext.Readable(key))
 			continue
 		}
 		d := f.describe(key, name, c.records, l, set)

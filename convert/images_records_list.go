@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/jsontext"
@@ -47,11 +48,11 @@ func (o *ImageOptions) imageKey() string {
 func (w *walker) listRecords(src imagePlace, out string) (*recordWalker, error) {
 	switch l := &w.o.Labels; {
 	case w.o.Select.FollowSymlinks:
-		return nil, optionError(optname.SelectSpecFollowSymlinks, "is for directories of images")
+		return nil, plan.OptionErrorf(optname.SelectSpecFollowSymlinks, "is for directories of images")
 	case l.File == "" && l.Classes != "":
-		return nil, optionError(optname.LabelSpecClasses, "is for labels that are names: those of records have ids, which stay")
+		return nil, plan.OptionErrorf(optname.LabelSpecClasses, "is for labels that are names: those of records have ids, which stay")
 	case l.File == "" && l.Offset != 0:
-		return nil, optionError(optname.LabelSpecOffset, "is for labels that are names: those of records have ids, which stay")
+		return nil, plan.OptionErrorf(optname.LabelSpecOffset, "is for labels that are names: those of records have ids, which stay")
 	}
 	a := &recordWalker{walker: w, origin: &imageRecords{src: src.at, key: w.o.imageKey()}}
 	a.carried = newCarriedFeatures(w.o)
@@ -79,7 +80,7 @@ func (w *walker) listRecords(src imagePlace, out string) (*recordWalker, error) 
 		return nil, err
 	}
 	if unknown := a.tally.Unknown(); unknown != nil {
-		a.o.note("unknown fields, which are not carried over: %v", unknown)
+		a.o.Notef("unknown fields, which are not carried over: %v", unknown)
 	}
 	return a, a.nameNumbered(a.origin)
 }

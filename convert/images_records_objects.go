@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/objects"
@@ -57,31 +58,31 @@ func (o *ImageOptions) movesCarried(c *carriedFeatures) bool {
 
 // follow moves the objects of a record with its pixels, unless its image is kept. An error says why
 // the record cannot be used.
-func (s *imageSource) follow(m *sampleWork, p *piece, info augment.Info) *fault {
+func (s *imageSource) follow(m *sampleWork, p *plan.Piece, info augment.Info) *fault {
 	if m.out.data != nil {
 		return nil
 	}
 	f, place := &m.followed, s.placement(m, info)
 	f.active, f.kept = true, f.kept[:0]
 	if err := f.read(m, place); err != nil {
-		return &fault{stage: stageAnnotation, err: err}
+		return &fault{stage: plan.StageAnnotation, err: err}
 	}
 	if err := s.followMask(m, place); err != nil {
-		return &fault{stage: stageAnnotation, err: err}
+		return &fault{stage: plan.StageAnnotation, err: err}
 	}
 	s.placeObjects(m, place, &f.image)
 	if len(m.objects.placed) < len(f.image.Objects) {
 		if err := f.keypoints.check(&m.record.row, f.parsed.Len()); err != nil {
-			return &fault{stage: stageAnnotation, err: err}
+			return &fault{stage: plan.StageAnnotation, err: err}
 		}
 	}
 	pic := &s.images[m.sample.image]
 	if s.reportsFaults(m.sample) {
 		for _, fault := range slices.Concat(f.image.Faults, m.objects.faults) {
 			fault.Source = s.origin.source(pic)
-			p.bad = append(p.bad, *s.o.badAnnotation(pic.path, fault))
+			p.Bad = append(p.Bad, *s.o.badAnnotation(pic.path, fault))
 		}
-		p.dropped += annotation.Unusable(m.objects.faults)
+		p.Dropped += annotation.Unusable(m.objects.faults)
 	}
 	for i := range m.objects.placed { // in the order of the record
 		n := 0

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/manifest"
@@ -177,7 +178,7 @@ func TestRecordsWhoseObjectsCannotFollow(t *testing.T) {
 		o := ImageOptions{Options: Options{Name: "n"}, Resize: augment.ResizeSpec{Width: 30, Height: 30, Fit: augment.Crop, NoAntialias: true}}
 		var bad *BadSamplesError
 		_, err := Images(context.Background(), src, t.TempDir(), o)
-		if !errors.As(err, &bad) || len(bad.Samples) != 1 || bad.Samples[0].Stage != stageAnnotation || !strings.Contains(bad.Samples[0].Reason, c.says) {
+		if !errors.As(err, &bad) || len(bad.Samples) != 1 || bad.Samples[0].Stage != plan.StageAnnotation || !strings.Contains(bad.Samples[0].Reason, c.says) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}

@@ -3,6 +3,7 @@ package convert
 import (
 	"slices"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/setdir"
 )
 
@@ -24,7 +25,9 @@ type entryKind struct {
 	annotation bool
 }
 
-func kindOfEntry(b *setdir.BadSample) entryKind { return entryKind{b.Key, b.Stage == stageAnnotation} }
+func kindOfEntry(b *setdir.BadSample) entryKind {
+	return entryKind{b.Key, b.Stage == plan.StageAnnotation}
+}
 
 // relist returns the ledger entries of a job's shard with those that are Listed as they are now.
 // faults are the errors of the images that cannot be read.

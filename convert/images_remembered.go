@@ -40,14 +40,14 @@ type rememberedHashes struct {
 	searched bool
 }
 
-// recall implements source. States list their inputs in the order of the samples, so most of them
+// Recall implements source. States list their inputs in the order of the samples, so most of them
 // are found where the last one ended.
-func (s *imageSource) recall(jobs []int) *setdir.Recall {
+func (s *imageSource) Recall(jobs []int) *setdir.Recall {
 	if s.o.HashInputs {
 		return nil
 	}
 	last, next := -1, 0
-	return &setdir.Recall{Source: s.place(), Yield: func(shard int, in *setdir.RecordedInput) {
+	return &setdir.Recall{Source: s.Place(), Yield: func(shard int, in *setdir.RecordedInput) {
 		if shard != last {
 			last, next = shard, 0
 		}
@@ -69,7 +69,7 @@ func (s *imageSource) recall(jobs []int) *setdir.Recall {
 func (s *imageSource) searchAll() {
 	if r := &s.remembered; !r.searched && !s.o.HashInputs {
 		r.searched = true
-		s.dir.Remembered(s.place(), s.rememberInput)
+		s.dir.Remembered(s.Place(), s.rememberInput)
 	}
 }
 
@@ -140,8 +140,8 @@ func (s *imageSource) imageHash(image int32) string {
 	return s.origin.hash(&s.images[image])
 }
 
-// inputs implements source.
-func (s *imageSource) inputs(job int) []setdir.Input {
+// Inputs implements source.
+func (s *imageSource) Inputs(job int) []setdir.Input {
 	var inputs []setdir.Input
 	for image := range s.imagesOfJob(job) {
 		p := &s.images[image]

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/classfile"
 	"github.com/tfrec/tfrec/internal/imagetable"
@@ -53,9 +54,9 @@ type rowWalker struct {
 func (w *walker) listRows(src imagePlace) (*rowWalker, error) {
 	switch o := w.o; {
 	case o.Select.FollowSymlinks:
-		return nil, optionError(optname.SelectSpecFollowSymlinks, "is for directories of images")
+		return nil, plan.OptionErrorf(optname.SelectSpecFollowSymlinks, "is for directories of images")
 	case o.Labels.File != "":
-		return nil, optionError(optname.LabelSpecFile, "is for images that are files or in records: the labels and features of images in a table are other columns of it")
+		return nil, plan.OptionErrorf(optname.LabelSpecFile, "is for images that are files or in records: the labels and features of images in a table are other columns of it")
 	}
 	a := &rowWalker{walker: w, origin: &imageRows{src: src.at}}
 	paths := make([]string, len(src.tables))
@@ -94,7 +95,7 @@ func (a *rowWalker) open(at storage.Location, name string) error {
 	if err != nil {
 		return err
 	}
-	o := table.ScanOptions{Workers: a.o.workers(), Kinds: map[string]table.Kind{}, Wanted: a.wants}
+	o := table.ScanOptions{Workers: a.o.Goroutines(), Kinds: map[string]table.Kind{}, Wanted: a.wants}
 	for _, f := range a.o.Features {
 		o.Kinds[f.Name] = kindOfType[f.Type]
 	}
@@ -271,7 +272,7 @@ func (a *rowWalker) finish(l *listing) error {
 		l.account.Add(account.Column, name)
 	}
 	if len(a.unused) > 0 {
-		a.o.note("columns that are not stored: %s (%s stores some)", plural.Quoted(a.unused, 5), optname.ImageOptionsFeatures)
+		a.o.Notef("columns that are not stored: %s (%s stores some)", plural.Quoted(a.unused, 5), optname.ImageOptionsFeatures)
 	}
 	used, err := a.split.state(a.o, l, a.origin.src.Path())
 	if err != nil {

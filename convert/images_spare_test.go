@@ -56,7 +56,7 @@ func TestSpareWorkers(t *testing.T) {
 
 // TestSpareWorkersAreCounted: those with a task can't help, and those that help count as busy.
 func TestSpareWorkersAreCounted(t *testing.T) {
-	s := &imageSource{o: &ImageOptions{Options: Options{Workers: 3}}}
+	s := &imageSource{o: new(ImageOptions), workers: 3}
 	spare := s.decoding().Spare
 	s.busy.Add(1) // a task
 	for i, want := range []bool{true, true, false} {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/imagetree"
@@ -128,7 +129,7 @@ func (l *listing) stateSplits(ctx context.Context, o *ImageOptions) error {
 	l.above = dirs.above
 	if len(o.Splits) > 0 {
 		if dirs.above > 0 {
-			o.note("%s are not taken as splits: %s is given", strings.Join(dirs.names(), ", "), optname.OptionsSplits)
+			o.Notef("%s are not taken as splits: %s is given", strings.Join(dirs.names(), ", "), optname.OptionsSplits)
 		}
 		l.accountForLists(o, nil)
 		return nil
@@ -171,7 +172,7 @@ func (l *listing) stateSplits(ctx context.Context, o *ImageOptions) error {
 		if tree, ok := l.origin.(*imageTree); ok {
 			base := path.Base(filepath.ToSlash(tree.place()))
 			if split := imagetree.Split(base); split != "" && split != "train" {
-				o.note("the images of %s are in the split train: %s %s=1 puts them into %s", base, optname.OptionsSplits, split, split)
+				o.Notef("the images of %s are in the split train: %s %s=1 puts them into %s", base, optname.OptionsSplits, split, split)
 			}
 		}
 		return nil
@@ -180,7 +181,7 @@ func (l *listing) stateSplits(ctx context.Context, o *ImageOptions) error {
 	switch {
 	case stated != nil:
 	case lists.used():
-		l.splitsBy = splitsByLists
+		l.splitsBy = plan.SplitsByLists
 		l.dropUnlisted(o, lists)
 	default:
 		dirs.note(o)
@@ -219,17 +220,17 @@ func (l *listing) dropUnlisted(o *ImageOptions, lists *statedLists) {
 	}
 	if n := len(l.images) - len(kept); n > 0 {
 		l.skipped += int64(n)
-		o.note("%s in none of the lists of splits left alone, such as %s (%s takes all)", plural.Of(n, "image"), jsontext.Readable(example), optname.OptionsSplits)
+		o.Notef("%s in none of the lists of splits left alone, such as %s (%s takes all)", plural.Of(n, "image"), jsontext.Readable(example), optname.OptionsSplits)
 	}
 	l.images = kept
 	var sources []string
 	for k, list := range lists.lists {
 		sources = append(sources, list.Source)
 		if n := lists.found.Unmatched[k]; n > 0 {
-			o.note("%s: %s of no image here, such as %s", list.Source, plural.Of(n, "line"), jsontext.Readable(lists.found.FirstUnmatched[k]))
+			o.Notef("%s: %s of no image here, such as %s", list.Source, plural.Of(n, "line"), jsontext.Readable(lists.found.FirstUnmatched[k]))
 		}
 	}
-	o.note("splits are those of %s", strings.Join(slices.Compact(sources), ", "))
+	o.Notef("splits are those of %s", strings.Join(slices.Compact(sources), ", "))
 }
 
 // statedLists are the lists of splits of a source. The zero value has none.
@@ -290,7 +291,7 @@ func (l *listing) splitLists(ctx context.Context, o *ImageOptions) (*statedLists
 		for _, list := range s.lists {
 			sources = append(sources, list.Source)
 		}
-		o.note("%s: not used, as it has no image here, such as %s", strings.Join(slices.Compact(sources), ", "), jsontext.Readable(cmp.Or(found.FirstUnmatched...)))
+		o.Notef("%s: not used, as it has no image here, such as %s", strings.Join(slices.Compact(sources), ", "), jsontext.Readable(cmp.Or(found.FirstUnmatched...)))
 		return new(statedLists), nil
 	}
 	for _, list := range s.lists {
@@ -338,7 +339,7 @@ func (d *splitDirectories) note(o *ImageOptions) {
 		}
 	}
 	if len(renamed) > 0 {
-		o.note("%s", strings.Join(renamed, ", "))
+		o.Notef("%s", strings.Join(renamed, ", "))
 	}
 }
 
@@ -375,7 +376,7 @@ func (l *listing) splitDirectories(o *ImageOptions) (*splitDirectories, error) {
 		// As classes, the images held out for testing would be trained on.
 		return nil, fmt.Errorf("%s are split directories, but %s is in none of them: move it, or leave it out with %s", strings.Join(d.names(), ", "), jsontext.Readable(stray), optname.SelectSpecExclude)
 	case stray != "":
-		o.note("the directory %s is taken as a class, not as a split: there are images outside of it, such as %s", d.names()[0], jsontext.Readable(stray))
+		o.Notef("the directory %s is taken as a class, not as a split: there are images outside of it, such as %s", d.names()[0], jsontext.Readable(stray))
 		return new(splitDirectories), nil
 	}
 	d.above = 1 + strings.Count(above, "/")
@@ -434,12 +435,12 @@ func (c *splitColumn) state(o *ImageOptions, l *listing, source string) (used bo
 	names := slices.Sorted(maps.Keys(c.splits))
 	switch given := o.Labels.SplitColumn != ""; {
 	case given && len(names) == 0:
-		return false, optionError(optname.LabelSpecSplitColumn, "no cell of column %q is the name of a split: want letters, digits and _", c.name)
+		return false, plan.OptionErrorf(optname.LabelSpecSplitColumn, "no cell of column %q is the name of a split: want letters, digits and _", c.name)
 	case given, slices.ContainsFunc(names, func(name string) bool { return imagetree.Split(name) != "" }):
-		l.splits, l.splitsBy, l.stated = names, splitsByTable, fmt.Sprintf("column %q of %s", c.name, source)
+		l.splits, l.splitsBy, l.stated = names, plan.SplitsByTable, fmt.Sprintf("column %q of %s", c.name, source)
 		return true, nil
 	}
-	o.note("%s: column %q is not used: none of its values, such as %s, is train, val or test (%s takes them as splits)",
+	o.Notef("%s: column %q is not used: none of its values, such as %s, is train, val or test (%s takes them as splits)",
 		source, c.name, plural.Quoted(names, 3), optname.LabelSpecSplitColumn)
 	for i := range l.images {
 		l.images[i].split = nil

@@ -70,16 +70,16 @@ func (l *listing) imagesFromTable(ctx context.Context, o *ImageOptions) error {
 			t.file, t.first, optname.LabelSpecPathColumn, optname.LabelSpecColumn))
 	}
 	for _, cause := range o.causes {
-		o.note("%s", cause)
+		o.Notef("%s", cause)
 	}
 	for _, how := range paths.notes() {
-		o.note("%s: %s", o.Labels.File, how)
+		o.Notef("%s: %s", o.Labels.File, how)
 	}
 	if label := opened.Spaced(); label != "" {
-		o.note("%s: spaces around labels do not count, as in %q", o.Labels.File, label)
+		o.Notef("%s: spaces around labels do not count, as in %q", o.Labels.File, label)
 	}
 	if left > 0 {
-		o.note("%s of %s left out by %s and %s", plural.Of(left, "row"), o.Labels.File, optname.SelectSpecInclude, optname.SelectSpecExclude)
+		o.Notef("%s of %s left out by %s and %s", plural.Of(left, "row"), o.Labels.File, optname.SelectSpecInclude, optname.SelectSpecExclude)
 	}
 	if len(images) == 0 {
 		return fmt.Errorf("%s %s: no rows to use: want a path and a label in each", optname.LabelSpecFile, o.Labels.File)
@@ -94,7 +94,7 @@ func (l *listing) imagesFromTable(ctx context.Context, o *ImageOptions) error {
 				l.account.Add(account.Unnamed, l.images[i].path)
 			}
 		}
-		o.note("%s not named in %s left alone", plural.Of(n, "image"), o.Labels.File)
+		o.Notef("%s not named in %s left alone", plural.Of(n, "image"), o.Labels.File)
 	}
 	slices.SortStableFunc(images, func(a, b imageFile) int { return strings.Compare(a.path, b.path) })
 	for _, f := range l.left {
@@ -114,7 +114,7 @@ func (o *ImageOptions) openTable(ctx context.Context, paths *rowPaths) (*imageta
 		PathColumn: o.Labels.PathColumn, LabelColumn: o.Labels.Column, NoLabels: o.Labels.None,
 		SplitColumn: o.Labels.SplitColumn, NoSplits: len(o.Splits) > 0,
 		Separator: o.Labels.Separator, Suffix: o.Labels.PathSuffix, IsImage: paths.has, LikeImage: paths.like,
-		OpenTyped: openTyped, Workers: o.workers(),
+		OpenTyped: openTyped, Workers: o.Goroutines(),
 	}
 	for _, f := range o.Features {
 		to.Features = append(to.Features, imagetable.Feature{Name: f.Name, Kind: kindOfType[f.Type]})
@@ -165,6 +165,6 @@ func (o *ImageOptions) noteColumns(t *imagetable.Table) {
 		says = append(says, "ignored: "+imagetable.Quote(ignored))
 	}
 	if says = append(says, t.Notes()...); len(says) > 0 {
-		o.note("%s: %s", o.Labels.File, strings.Join(says, "; "))
+		o.Notef("%s: %s", o.Labels.File, strings.Join(says, "; "))
 	}
 }

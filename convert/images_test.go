@@ -131,7 +131,7 @@ func TestImagesKeepsBytesAndLabels(t *testing.T) {
 	src, out := directories(t, 30), t.TempDir()
 	put(t, src, "c1/notes.txt", []byte("no picture"))
 	s := mustImages(t, src, out, ImageOptions{Options: Options{Shards: 3}})
-	if s.Status != Written || s.Samples != 30 || s.Records != 30 || s.SkippedFiles != 1 || s.ShardsWritten != 3 || s.Splits["train"] != (SplitSummary{30, 3}) {
+	if s.Status != Written || s.Samples != 30 || s.Records != 30 || s.SkippedFiles != 1 || s.ShardsWritten != 3 || s.Splits["train"] != (SplitSummary{Records: 30, Shards: 3}) {
 		t.Errorf("summary %+v", s)
 	}
 	got := records(t, out, "train")

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/archive"
 	"github.com/tfrec/tfrec/internal/imagekey"
@@ -41,7 +42,7 @@ const (
 // check returns an error for an unknown format.
 func (f ArchiveFormat) check() error {
 	if !slices.Contains([]ArchiveFormat{"", AutoFormat, Files, WebDataset}, f) {
-		return optionError(optname.ImageOptionsArchiveFormat, "%q: want auto, files or webdataset", string(f))
+		return plan.OptionErrorf(optname.ImageOptionsArchiveFormat, "%q: want auto, files or webdataset", string(f))
 	}
 	return nil
 }
@@ -157,7 +158,7 @@ func (a *archiveWalker) groupSamples() {
 		for _, image := range left {
 			a.account.Add(account.NoSample, image)
 		}
-		a.o.note("%s in no sample of the WebDataset left alone, as no member is named like the sample with the extension of an image: such as %s (%s %s takes all images)",
+		a.o.Notef("%s in no sample of the WebDataset left alone, as no member is named like the sample with the extension of an image: such as %s (%s %s takes all images)",
 			plural.Of(len(left), "image"), jsontext.Readable(left[0]), optname.ImageOptionsArchiveFormat, Files)
 	}
 	slices.SortFunc(samples, func(p, q imageFile) int { return strings.Compare(p.path, q.path) })

@@ -12,14 +12,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/shard"
 )
 
 // inOrder is a source whose tasks are taken in the order of its jobs.
-type inOrder struct{ source }
+type inOrder struct{ plan.Source }
 
-func (inOrder) anyOrder() bool { return false }
+func (inOrder) AnyOrder() bool { return false }
 
 // interrupting is a source that cancels its run once a number of shards are finished, before the
 // next one begins.
@@ -31,12 +32,12 @@ type interrupting struct {
 	cancel   context.CancelFunc
 }
 
-func (s *interrupting) tasks(ctx context.Context, job int) iter.Seq2[task, error] {
+func (s *interrupting) Pieces(ctx context.Context, job int) iter.Seq2[plan.Fill, error] {
 	s.begun++
 	if s.begun <= s.after {
-		return s.source.tasks(ctx, job)
+		return s.Source.Pieces(ctx, job)
 	}
-	return func(yield func(task, error) bool) {
+	return func(yield func(plan.Fill, error) bool) {
 		for s.progress.Finished.Load() < s.after && ctx.Err() == nil {
 			time.Sleep(100 * time.Microsecond)
 		}
@@ -48,18 +49,18 @@ func (s *interrupting) tasks(ctx context.Context, job int) iter.Seq2[task, error
 // interruptible is a conversion of images or tables that can be interrupted.
 type interruptible struct {
 	convert func(out string, o Options) (*Summary, error)
-	input   func(o Options) input
+	input   func(o Options) plan.Input
 	change  func() // changes the whole input
 }
 
 // changedInput is an input whose planned source a test changes.
 type changedInput struct {
-	input
-	change func(source) source
+	plan.Input
+	change func(plan.Source) plan.Source
 }
 
-func (c *changedInput) plan(ctx context.Context, before *previous) (source, error) {
-	s, err := c.input.plan(ctx, before)
+func (c *changedInput) Plan(ctx context.Context, before *plan.Previous) (plan.Source, error) {
+	s, err := c.Input.Plan(ctx, before)
 	if err == nil {
 		s = c.change(s)
 	}
@@ -72,7 +73,7 @@ func (c *interruptible) interrupt(t *testing.T, out string, o Options, after int
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	o.Progress = new(Progress)
-	_, err := runConversion(ctx, &changedInput{c.input(o), func(s source) source {
+	_, err := plan.Run(ctx, &changedInput{c.input(o), func(s plan.Source) plan.Source {
 		return &interrupting{inOrder: inOrder{s}, progress: o.Progress, after: int64(after), cancel: cancel}
 	}}, out)
 	if !errors.Is(err, context.Canceled) {
@@ -88,7 +89,7 @@ func interruptibleImages(t *testing.T) *interruptible {
 		convert: func(out string, o Options) (*Summary, error) {
 			return Images(ctx, src, out, ImageOptions{Options: o})
 		},
-		input: func(o Options) input { return &imageInput{o: &ImageOptions{Options: o}, src: src} },
+		input: func(o Options) plan.Input { return &imageInput{o: &ImageOptions{Options: o}, src: src} },
 		change: func() {
 			changes++
 			for i := range 48 {
@@ -112,7 +113,7 @@ func interruptibleTable(t *testing.T, shuffle bool) *interruptible {
 		convert: func(out string, o Options) (*Summary, error) {
 			return CSV(ctx, []string{src}, out, options(o))
 		},
-		input: func(o Options) input {
+		input: func(o Options) plan.Input {
 			return csvInput([]string{src}, options(o))
 		},
 		change: func() {
@@ -151,7 +152,7 @@ func TestInterruptedRunsKeepWhatTheyFinished(t *testing.T) {
 			tasks := 0
 			if mode != "overwrite" && r.IntN(2) == 0 {
 				tasks = 1 + r.IntN(2)
-				o.Task = &Task{r.IntN(tasks), tasks}
+				o.Task = &Task{Index: r.IntN(tasks), Count: tasks}
 			}
 			old := map[string]string{}
 			if mode != "first" {
@@ -227,7 +228,7 @@ func TestInterruptedRunsKeepWhatTheyFinished(t *testing.T) {
 				t.Errorf("%s, %d tasks: kept %d and wrote %d shards, want %d and %d", mode, tasks, s.ShardsKept, s.ShardsWritten, kept, mine-kept)
 			}
 			for i := range tasks {
-				o.Task = &Task{i, tasks}
+				o.Task = &Task{Index: i, Count: tasks}
 				must(out, o)
 			}
 			if tasks > 0 {
@@ -328,11 +329,11 @@ func TestReplanGivesUpAnUnfinishedSet(t *testing.T) {
 			if r.IntN(3) == 0 {
 				c.interrupt(t, out, was, 1)
 			} else {
-				was.Task = &Task{0, 1}
+				was.Task = &Task{Index: 0, Count: 1}
 				c.interrupt(t, out, was, 1+r.IntN(was.Shards-1))
 			}
 			before := contents(t, out)
-			now.Task = &Task{r.IntN(tasks), tasks}
+			now.Task = &Task{Index: r.IntN(tasks), Count: tasks}
 			if _, err := c.convert(out, now); err == nil || !strings.Contains(err.Error(), "Options.Replan") {
 				t.Fatalf("another plan: %v", err)
 			}
@@ -345,7 +346,7 @@ func TestReplanGivesUpAnUnfinishedSet(t *testing.T) {
 				of = late[len(late)-len("-of-00000"):]
 			}
 			for n, i := range append([]int{now.Task.Index}, r.Perm(tasks)...) {
-				now.Task = &Task{i, tasks}
+				now.Task = &Task{Index: i, Count: tasks}
 				if _, err := c.convert(out, now); err != nil {
 					t.Fatal(err)
 				}
@@ -370,11 +371,11 @@ func TestReplanGivesUpAnUnfinishedSet(t *testing.T) {
 			if r.IntN(2) == 0 {
 				c.change()
 				update := now
-				update.Task = &Task{0, 1}
+				update.Task = &Task{Index: 0, Count: 1}
 				c.interrupt(t, out, update, 0)
 			}
 			other := now
-			other.Task, other.Seed = &Task{0, 1}, 9
+			other.Task, other.Seed = &Task{Index: 0, Count: 1}, 9
 			for _, other.Replan = range []bool{false, true} {
 				if _, err := c.convert(out, other); err == nil || !strings.Contains(err.Error(), "Options.Seed was") || strings.Contains(err.Error(), "Options.Replan") {
 					t.Errorf("tasks of other options over a finished set: %v", err)

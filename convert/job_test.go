@@ -16,6 +16,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -291,7 +292,7 @@ func TestJobsRefuseWhatTheyAreNotFor(t *testing.T) {
 		}
 	}
 	j.Close()
-	if _, err := j.Make(context.Background(), 0); !errors.Is(err, errStopped) {
+	if _, err := j.Make(context.Background(), 0); !errors.Is(err, plan.ErrStopped) {
 		t.Errorf("after Close: %v", err)
 	}
 	j.Close()
@@ -299,23 +300,23 @@ func TestJobsRefuseWhatTheyAreNotFor(t *testing.T) {
 
 // faulty is a source in which some shards fail a number of times.
 type faulty struct {
-	source
+	plan.Source
 	mu    sync.Mutex
 	fails map[int]int
 	begun map[int]int
 }
 
-func (f *faulty) tasks(ctx context.Context, job int) iter.Seq2[task, error] {
+func (f *faulty) Pieces(ctx context.Context, job int) iter.Seq2[plan.Fill, error] {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.begun[job]++
 	if f.fails[job] > 0 {
 		f.fails[job]--
-		return func(yield func(task, error) bool) {
-			yield(func(*piece) error { return fmt.Errorf("shard %d is out of luck", job) }, nil)
+		return func(yield func(plan.Fill, error) bool) {
+			yield(func(*plan.Piece) error { return fmt.Errorf("shard %d is out of luck", job) }, nil)
 		}
 	}
-	return f.source.tasks(ctx, job)
+	return f.Source.Pieces(ctx, job)
 }
 
 func TestAShardThatFailsIsMadeAgainAlone(t *testing.T) {
@@ -334,11 +335,11 @@ func TestAShardThatFailsIsMadeAgainAlone(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			out, o := t.TempDir(), base
 			f := &faulty{fails: c.fails, begun: map[int]int{}}
-			in := &changedInput{&imageInput{o: &o, src: src}, func(s source) source {
-				f.source = s
+			in := &changedInput{&imageInput{o: &o, src: src}, func(s plan.Source) plan.Source {
+				f.Source = s
 				return f
 			}}
-			j, err := begin(context.Background(), in, out)
+			j, err := plan.Begin(context.Background(), in, out)
 			mustBegin(t, j, err)
 			var lost []int
 			_, err = j.Run(context.Background(), func(ctx context.Context) error {

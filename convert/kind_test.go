@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/plan"
 )
 
 // TestOptionsHaveFields: each option in a manifest has a field, whose flag has the option's name.
@@ -29,11 +30,11 @@ func TestOptionsHaveFields(t *testing.T) {
 		found := map[string]bool{}
 		for _, options := range all {
 			for key := range options {
-				if slices.Contains([]string{"source", optionAuto, optionGiven}, key) {
+				if slices.Contains([]string{"source", plan.OptionAuto, plan.OptionGiven}, key) {
 					continue // never named in a difference
 				}
 				found[key] = true
-				field, want := kinds[kind].fieldOf(key), "--"+strings.ReplaceAll(key, "_", "-")
+				field, want := plan.Kinds[kind].FieldOf(key), "--"+strings.ReplaceAll(key, "_", "-")
 				if key == "labels" {
 					want = "--table" // of which --labels is a part
 				}
@@ -42,7 +43,7 @@ func TestOptionsHaveFields(t *testing.T) {
 				}
 			}
 		}
-		for key := range kinds[kind].fields {
+		for key := range plan.Kinds[kind].Fields {
 			if !found[key] {
 				t.Errorf("%s: no set has the option %s", kind, key)
 			}

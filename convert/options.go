@@ -1,203 +1,50 @@
 package convert
 
 import (
-	"fmt"
-	"runtime"
-	"strconv"
-	"strings"
-
-	"github.com/tfrec/tfrec/internal/optname"
-	"github.com/tfrec/tfrec/internal/shares"
-	"github.com/tfrec/tfrec/shard"
-	"github.com/tfrec/tfrec/tfrecord"
+	"github.com/tfrec/tfrec/convert/internal/plan"
 )
 
-// optionError returns an error about an option, named by struct and field.
-func optionError(option optname.Name, format string, args ...any) error {
-	return &shard.OptionError{Field: option.String(), Err: fmt.Errorf(format, args...)}
-}
-
 // Options are common to conversions of all kinds of input. The zero value is a sensible default.
-type Options struct {
-	// Name of the dataset. Default: the source's base name in snake case.
-	Name string
-	// Seed of all randomness: limit, split, shard and order. Default: 0.
-	Seed uint64
-	// Limit keeps the N samples with the smallest seeded hashes. 0 keeps all.
-	Limit int64
-	// MaxErrors is the number of unusable samples allowed. Default: none.
-	MaxErrors Tolerance
+//
+// They say what the set is (Name, Seed, Limit, Splits, Shards, SplitShards, ShardsLike, Even,
+// Compression), what a run may do to one that exists (Overwrite, AllowShrink, Expect, MaxErrors), how
+// it finds out what has changed (TrustTimes, HashInputs), how it works (Workers, Retries, Task, Replan,
+// DryRun, Estimate), and what it tells (Progress, Note, Depfile, AlsoReads, Args). Only the first group
+// changes the bytes of records or their order.
+type Options = plan.Options
 
-	// Splits by ratio. Default: all samples in "train". Not needed if directories name the splits.
-	Splits []SplitShare
-	// Shards per split. 0 chooses: about 128 MiB per shard, at least min(16, samples/64) and one.
-	Shards int
-	// SplitShards are the numbers of shards of splits, by name, if Shards is 0. For other splits
-	// the number is chosen.
-	SplitShards map[string]int
-	// ShardsLike are the numbers of shards of another set, by split; they are kept if Shards is 0
-	// and they are within a factor of two.
-	ShardsLike map[string]int
-	// Even cuts shards to equal lengths. Adding a sample then moves others, and more than one shard
-	// is redone.
-	Even bool
-	// Compression of the shards. Default: none.
-	Compression tfrecord.Compression
+// SplitShare is a split's Name and its Share of the samples.
+type SplitShare = plan.SplitShare
 
-	// Overwrite replaces a set made with other options.
-	Overwrite bool
-	// AllowShrink lets an update remove more than half of a set's samples, which otherwise is an
-	// error: more often than not, the listing of the input is incomplete.
-	AllowShrink bool
-	// Expect is how many samples the input has, unusable ones included. Others are an error, before
-	// anything is replaced. Default (zero): any number.
-	Expect Expected
-	// TrustTimes takes inputs of the same size and modification time for unchanged. Default: the
-	// inode and the time of its last change count, too, where the file system has them; a file of
-	// which only these differ is read again, and nothing is redone if its content is the same.
-	TrustTimes bool
-	// HashInputs also reads inputs whose size and time have not changed.
-	HashInputs bool
-	// Workers is the number of goroutines that make records. Default: one per core. For a backend
-	// that works in batches, half as many plus one, which keep the cores busy while others wait for
-	// it.
-	Workers int
-	// Retries is how often failed shards are retried. Default: 0.
-	Retries int
+// ParseSplits parses "train=0.9,val=0.1" or "train=90%,val=10%". Shares that do not add up to 1 are an
+// error.
+func ParseSplits(s string) ([]SplitShare, error) { return plan.ParseSplits(s) }
 
-	// Task makes this run one of an array job: it makes its share of the shards, and Finalize makes
-	// a set of all shares.
-	Task *Task
-	// Replan lets a task abandon an array job's plan that was not finalized, and begin another: for
-	// a corrected input or, unless there is a finished set, other options.
-	Replan bool
-
-	// DryRun plans and compares, and writes nothing.
-	DryRun bool
-	// Estimate makes a DryRun estimate bytes and time from some samples.
-	Estimate bool
-
-	// Depfile is where to write, for make and ninja, what the set was made from. It is written
-	// after a successful run. Default: nowhere.
-	Depfile string
-	// AlsoReads are further files that the options were read from, for Depfile.
-	AlsoReads []string
-	// Args are the arguments of the current tfrec command, if any. They are recorded, and shown
-	// when the set is found incomplete (see [shard.IncompleteError]).
-	Args []string
-
-	// Progress, if not nil, is updated during the run.
-	Progress *Progress
-	// Note, if not nil, is called with human-readable notes about automatic choices, one call at a
-	// time.
-	Note func(sentence string)
-}
-
-func (o *Options) note(format string, args ...any) {
-	if o.Note != nil {
-		o.Note(fmt.Sprintf(format, args...))
-	}
-}
-
-// workers is the number of goroutines that make records, unless they wait for a backend.
-func (o *Options) workers() int {
-	if o.Workers > 0 {
-		return o.Workers
-	}
-	return runtime.GOMAXPROCS(0)
-}
-
-// shardsOf returns the requested number of shards of a split, 0 to choose.
-func (o *Options) shardsOf(split string) int { return max(o.Shards, o.SplitShards[split]) }
-
-// checkShardsOf returns an error for shard numbers of unknown splits.
-func (o *Options) checkShardsOf(splits []string) error {
-	if err := shares.CheckShardsOf(splits, o.SplitShards); err != nil {
-		return optionError(optname.OptionsShards, "%v", err)
-	}
-	return nil
-}
-
-// maxShards is the maximum that fits the five digits of a shard's name.
-const maxShards = 99999
-
-// check returns an error for invalid shared options.
-func (o *Options) check() error {
-	if err := shard.CheckDataset(o.Name); err != nil {
-		return optionError(optname.OptionsName, "%v", err)
-	}
-	if err := shares.CheckShards(o.Shards, o.SplitShards); err != nil {
-		return optionError(optname.OptionsShards, "%v", err)
-	}
-	if o.Workers < 0 {
-		return optionError(optname.OptionsWorkers, "%d is negative", o.Workers)
-	}
-	if o.Limit < 0 {
-		return optionError(optname.OptionsLimit, "%d is negative", o.Limit)
-	}
-	if o.Retries < 0 {
-		return optionError(optname.OptionsRetries, "%d is negative", o.Retries)
-	}
-	if o.Task != nil {
-		if err := o.Task.check(); err != nil {
-			return err
-		}
-		if o.Depfile != "" {
-			return optionError(optname.OptionsDepfile, "a task writes no manifest that a rule could name")
-		}
-		if o.Overwrite {
-			return optionError(optname.OptionsOverwrite, "a task cannot replace a set that others may be working on: remove the set first")
-		}
-	} else if o.Replan {
-		return optionError(optname.OptionsReplan, "is for the tasks of an array job (%s)", optname.OptionsTask)
-	}
-	if len(o.Splits) > 0 {
-		if _, err := ParseSplits(shares.FormatSplits(o.Splits)); err != nil {
-			return optionError(optname.OptionsSplits, "%v", err)
-		}
-	}
-	return nil
-}
-
-// SplitShare is a split's name and its share of the samples.
-type SplitShare = shard.SplitShare
-
-// ParseSplits parses "train=0.9,val=0.1" or "train=90%,val=10%".
-func ParseSplits(s string) ([]SplitShare, error) { return shares.ParseSplits(s) }
-
-// Tolerance is the number of unusable samples that a run allows: absolute, or a share of the
-// planned samples, in which a sample counts once whatever the number of its annotations that cannot
-// be used, and an annotation of no image like one. The zero value allows none.
-type Tolerance struct {
-	Count int64
-	Share float64 // used when above 0
-}
+// Tolerance is the number of unusable samples that a run allows: Count of them or, above 0, a Share of
+// the planned samples. A sample counts once in a share whatever the number of its annotations that
+// cannot be used, and an annotation of no image counts like one. The zero value allows none.
+type Tolerance = plan.Tolerance
 
 // ParseTolerance parses "5" or "2%".
-func ParseTolerance(s string) (Tolerance, error) {
-	if strings.HasSuffix(strings.TrimSpace(s), "%") {
-		v, err := shares.ParseShare(s)
-		return Tolerance{Share: v}, err
-	}
-	n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
-	if err != nil || n < 0 {
-		return Tolerance{}, fmt.Errorf("%q: want a number of samples such as 5, or a percentage such as 2%%", s)
-	}
-	return Tolerance{Count: n}, nil
-}
+func ParseTolerance(s string) (Tolerance, error) { return plan.ParseTolerance(s) }
 
-// allows reports whether bad of planned samples are allowed.
-func (t Tolerance) allows(bad, planned int64) bool {
-	if t.Share > 0 {
-		return float64(bad) <= t.Share*float64(planned)
-	}
-	return bad <= t.Count
-}
+// Expected is a number of samples: Min to Max. The zero value expects nothing.
+type Expected = plan.Expected
 
-// splits returns the splits with their shares from the options.
-func (o *Options) splits() []SplitShare {
-	if len(o.Splits) == 0 {
-		return []SplitShare{{Name: "train", Share: 1}}
-	}
-	return o.Splits
+// ParseExpected parses "N" or "MIN-MAX".
+func ParseExpected(s string) (Expected, error) { return plan.ParseExpected(s) }
+
+// Task is one of Count tasks of an array job, with an Index from 0. It makes the shards whose number in
+// the plan is Index modulo Count; Finalize makes a set of what all tasks made. Tasks need the same
+// input, options and output directory, and are otherwise independent: they may run in any order,
+// concurrently, repeatedly, on other machines, and with a different Count than before.
+type Task = plan.Task
+
+// TaskOf returns which of count tasks this process is, from the variables that an array job scheduler
+// sets, and says which it used: Slurm, Kubernetes, AWS Batch, Cloud Run, Google Batch, PBS, LSF and
+// Grid Engine. The number of tasks is always the caller's: a different number from the scheduler is an
+// error, because a job that resubmits a few of its tasks has other counts, and would assign the shards
+// differently. Finding no scheduler, or several that disagree, is an error.
+func TaskOf(count int, lookup func(string) (string, bool)) (task Task, from string, err error) {
+	return plan.TaskOf(count, lookup)
 }

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/annotation/annotationtest"
 	"github.com/tfrec/tfrec/internal/dev/torture"
@@ -467,7 +468,7 @@ func (x *objectsTrial) check(s *Summary) {
 		case x.masks && f.unmasked && !f.missing:
 			want, stages = 0, []string{"read"}
 		case f.unreadable && !f.bare:
-			want, stages, unreadable = 0, []string{stageAnnotation}, unreadable+1
+			want, stages, unreadable = 0, []string{plan.StageAnnotation}, unreadable+1
 		case f.bare && !f.cut:
 		case f.missing:
 			want, stages = 0, []string{"read"}
@@ -475,7 +476,7 @@ func (x *objectsTrial) check(s *Summary) {
 			want, stages = 0, []string{"decode"}
 		default:
 			made += int64(copies * len(f.rects))
-			stages = slices.Repeat([]string{stageAnnotation}, f.broken)
+			stages = slices.Repeat([]string{plan.StageAnnotation}, f.broken)
 		}
 		// Without its records nobody knows which split it is in, and how many records are left out.
 		unknown = unknown || want > 0 && found[name] == 0 && x.splits == nil && x.o.Augment.Policy != nil
@@ -490,7 +491,7 @@ func (x *objectsTrial) check(s *Summary) {
 		if !slices.Equal(got, stages) {
 			t.Errorf("%s: ledger %v, want %v", name, got, stages)
 		}
-		faults += int64(len(slices.DeleteFunc(stages, func(s string) bool { return s != stageAnnotation })))
+		faults += int64(len(slices.DeleteFunc(stages, func(s string) bool { return s != plan.StageAnnotation })))
 		if x.splits != nil && found[name] > 0 && splits[name] != x.splitOf(name) {
 			t.Errorf("%s is in %s", name, splits[name])
 		}

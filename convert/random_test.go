@@ -181,7 +181,7 @@ func (c *conversionTrial) anyhow(o Options) error {
 	tasks := 1 + c.r.IntN(4)
 	c.say("by %d tasks", tasks)
 	for _, i := range c.r.Perm(tasks) {
-		o.Task = &Task{i, tasks}
+		o.Task = &Task{Index: i, Count: tasks}
 		o.Replan = true
 		if _, err := c.convert(c.t.Context(), c.out, o); err != nil {
 			return err

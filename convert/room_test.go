@@ -37,17 +37,17 @@ func TestPlannedBytesOfImages(t *testing.T) {
 			}
 		}
 		in := &imageInput{o: &o, src: src}
-		if err := in.scan(context.Background(), out); err != nil {
+		if err := in.Scan(context.Background(), out); err != nil {
 			t.Fatal(err)
 		}
-		s, err := in.plan(context.Background(), nil)
+		s, err := in.Plan(context.Background(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, j := range s.layout().jobs {
-			is := actual[j.name.String()].Bytes
-			if is == 0 || (j.bytes == 0) != test.unknown || j.bytes != 0 && (j.bytes < is*9/10 || j.bytes > is*11/10) {
-				t.Errorf("%s: %s has %d bytes, estimated at %d", name, j.name, is, j.bytes)
+		for _, j := range s.Layout().Shards {
+			is := actual[j.Name.String()].Bytes
+			if is == 0 || (j.Bytes == 0) != test.unknown || j.Bytes != 0 && (j.Bytes < is*9/10 || j.Bytes > is*11/10) {
+				t.Errorf("%s: %s has %d bytes, estimated at %d", name, j.Name, is, j.Bytes)
 			}
 		}
 	}

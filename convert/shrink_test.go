@@ -117,7 +117,7 @@ func TestShrinkOfTables(t *testing.T) {
 
 // TestExpectedSamples converts with ranges around the number of samples: others change nothing.
 func TestExpectedSamples(t *testing.T) {
-	for text, want := range map[string]Expected{"7": {7, 7}, "1-7": {1, 7}, "0-9": {0, 9}} {
+	for text, want := range map[string]Expected{"7": {Min: 7, Max: 7}, "1-7": {Min: 1, Max: 7}, "0-9": {Min: 0, Max: 9}} {
 		if got, err := ParseExpected(text); err != nil || got != want || got.String() != text {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
@@ -130,7 +130,7 @@ func TestExpectedSamples(t *testing.T) {
 	src, out := directories(t, 9), t.TempDir()
 	mustImages(t, src, out, ImageOptions{})
 	before := contents(t, out)
-	for _, e := range []Expected{{9, 9}, {1, 9}, {9, 10}, {10, 20}, {1, 8}} {
+	for _, e := range []Expected{{Min: 9, Max: 9}, {Min: 1, Max: 9}, {Min: 9, Max: 10}, {Min: 10, Max: 20}, {Min: 1, Max: 8}} {
 		o := ImageOptions{Options: Options{Expect: e, Overwrite: true}, Encode: EncodeSpec{Format: Raw}}
 		for _, o := range []ImageOptions{o, {Options: Options{Expect: e, DryRun: true}}} {
 			_, err := Images(t.Context(), src, out, o)

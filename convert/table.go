@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/shares"
@@ -40,14 +41,14 @@ func Table(ctx context.Context, srcs []string, out string, o TableOptions) (*Sum
 // that of an earlier run, all is scanned again, once.
 func convertTables(ctx context.Context, in func() *tableInput, out string) (*Summary, error) {
 	first := in()
-	s, err := runConversion(ctx, first, out)
+	s, err := plan.Run(ctx, first, out)
 	if ctx.Err() != nil || !errors.Is(err, csvscan.ErrChanged) && !errors.Is(err, table.ErrChanged) {
 		return s, err
 	}
-	first.o.note("all tables are scanned again: %v", err)
+	first.o.Notef("all tables are scanned again: %v", err)
 	again := in()
 	again.rescan = true
-	return runConversion(ctx, again, out)
+	return plan.Run(ctx, again, out)
 }
 
 func newTableInput(srcs []string, o TableOptions) *tableInput {
@@ -66,10 +67,10 @@ type tableInput struct {
 	rescan  bool             // scans of earlier runs are of no use
 }
 
-func (in *tableInput) shared() *Options { return &in.o.Options }
+func (in *tableInput) Shared() *Options { return &in.o.Options }
 
-// scan finds the row boundaries and determines the columns.
-func (in *tableInput) scan(ctx context.Context, out string) (err error) {
+// Scan finds the row boundaries and determines the columns.
+func (in *tableInput) Scan(ctx context.Context, out string) (err error) {
 	if in.tables, err = in.o.open(ctx, in.srcs); err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func (in *tableInput) scan(ctx context.Context, out string) (err error) {
 	return err
 }
 
-func (in *tableInput) plan(ctx context.Context, before *previous) (source, error) {
+func (in *tableInput) Plan(ctx context.Context, before *plan.Previous) (plan.Source, error) {
 	s, err := planTable(ctx, in.o, in.tables, in.columns, before)
 	if err != nil {
 		return nil, err
@@ -95,7 +96,7 @@ func (in *tableInput) plan(ctx context.Context, before *previous) (source, error
 	return s, nil
 }
 
-func (in *tableInput) close() {
+func (in *tableInput) Close() {
 	if in.planned != nil {
 		in.planned.close()
 	}
@@ -114,7 +115,7 @@ func (o *TableOptions) open(ctx context.Context, srcs []string) (*tables, error)
 		return nil, err
 	}
 	o.Name = cmp.Or(o.Name, t.name())
-	if err := o.check(); err != nil {
+	if err := o.Check(); err != nil {
 		t.close()
 		return nil, err
 	}
@@ -129,42 +130,42 @@ func (o *TableOptions) complete() error {
 	o.MaxRow = cmp.Or(o.MaxRow, csvscan.DefaultMaxRow)
 	switch {
 	case o.Format != "" && o.Format != TableCSV && openers[o.Format] == nil:
-		return optionError(optname.TableOptionsFormat, "%q: want %s", o.Format, strings.Join(TableFormats(), ", "))
+		return plan.OptionErrorf(optname.TableOptionsFormat, "%q: want %s", o.Format, strings.Join(TableFormats(), ", "))
 	case o.Missing != MissingDrop && o.Missing != MissingDefault && o.Missing != MissingError:
-		return optionError(optname.CSVOptionsMissing, "%q: want drop-feature, default or error", o.Missing)
+		return plan.OptionErrorf(optname.CSVOptionsMissing, "%q: want drop-feature, default or error", o.Missing)
 	case o.Vocab && o.Label == "":
-		return optionError(optname.CSVOptionsVocab, "needs %s: the column to map", optname.CSVOptionsLabel)
+		return plan.OptionErrorf(optname.CSVOptionsVocab, "needs %s: the column to map", optname.CSVOptionsLabel)
 	case o.LabelOffset != 0 && !o.Vocab:
-		return optionError(optname.CSVOptionsLabelOffset, "needs %s and %s", optname.CSVOptionsLabel, optname.CSVOptionsVocab)
+		return plan.OptionErrorf(optname.CSVOptionsLabelOffset, "needs %s and %s", optname.CSVOptionsLabel, optname.CSVOptionsVocab)
 	case o.LabelOffset < 0 || o.LabelOffset > 1<<20:
-		return optionError(optname.CSVOptionsLabelOffset, "%d is not between 0 and %d", o.LabelOffset, 1<<20)
+		return plan.OptionErrorf(optname.CSVOptionsLabelOffset, "%d is not between 0 and %d", o.LabelOffset, 1<<20)
 	case strings.IndexByte("\"\r\n", o.Delimiter) >= 0:
-		return optionError(optname.CSVOptionsDelimiter, "%q is a quote or ends a row", o.Delimiter)
+		return plan.OptionErrorf(optname.CSVOptionsDelimiter, "%q is a quote or ends a row", o.Delimiter)
 	case o.NoHeader && len(o.Columns) == 0:
-		return optionError(optname.CSVOptionsNoHeader, "the columns need names: %s", optname.CSVOptionsColumns)
+		return plan.OptionErrorf(optname.CSVOptionsNoHeader, "the columns need names: %s", optname.CSVOptionsColumns)
 	case o.MaxRow < csvscan.ChunkSize || o.MaxRow > 1<<30:
-		return optionError(optname.CSVOptionsMaxRow, "%d bytes: want 1 MiB to 1 GiB", o.MaxRow)
+		return plan.OptionErrorf(optname.CSVOptionsMaxRow, "%d bytes: want 1 MiB to 1 GiB", o.MaxRow)
 	case o.Memory < 16<<20:
-		return optionError(optname.CSVOptionsMemory, "%d bytes: want 16 MiB or more", o.Memory)
+		return plan.OptionErrorf(optname.CSVOptionsMemory, "%d bytes: want 16 MiB or more", o.Memory)
 	}
 	var splits []string
-	for _, share := range o.splits() {
+	for _, share := range o.SplitShares() {
 		splits = append(splits, share.Name)
 	}
-	if err := o.checkShardsOf(splits); err != nil {
+	if err := o.CheckShardsOf(splits); err != nil {
 		return err
 	}
 	for field, names := range map[optname.Name][]string{optname.CSVOptionsTypes: slices.Sorted(maps.Keys(o.Types)), optname.CSVOptionsLabel: {o.Label}, optname.CSVOptionsKey: {o.Key}} {
 		for _, name := range names {
 			if name != "" && o.drops(name) {
-				return optionError(field, "column %q is left out by %s", name, optname.CSVOptionsDrop)
+				return plan.OptionErrorf(field, "column %q is left out by %s", name, optname.CSVOptionsDrop)
 			}
 		}
 	}
 	seen := map[string]bool{}
 	for _, name := range o.Vocabulary {
 		if seen[name] {
-			return optionError(optname.CSVOptionsVocab, "%q is named twice", name)
+			return plan.OptionErrorf(optname.CSVOptionsVocab, "%q is named twice", name)
 		}
 		seen[name] = true
 	}
@@ -196,8 +197,8 @@ func (o *TableOptions) effective(s *tableSource) map[string]any {
 	}
 	slices.Sort(types)
 	m := map[string]any{
-		"source": s.kind, optionSplits: shares.FormatSplits(o.splits()),
-		"compression": compressionName(o.Compression), "limit": o.Limit, "seed": o.Seed,
+		"source": s.kind, plan.OptionSplits: shares.FormatSplits(o.SplitShares()),
+		"compression": plan.CompressionName(o.Compression), "limit": o.Limit, "seed": o.Seed,
 		"column": types, "na": o.Missing, "vector": o.Vectors, "label": o.Label, "vocab": o.Vocab,
 		"label_offset": o.LabelOffset, "key": o.Key, "shuffle": o.Shuffle, "even": o.Even && o.Shuffle,
 	}
@@ -214,6 +215,6 @@ func (o *TableOptions) effective(s *tableSource) map[string]any {
 		}
 		m["no_header"], m["columns"], m["na_values"] = o.NoHeader, o.Columns, o.MissingValues
 	}
-	o.setShards(m, s.planned)
+	o.RecordShards(m, s.planned)
 	return m
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/jsontext"
@@ -51,7 +52,7 @@ func columnNumber(field optname.Name, name string, header []string) (int, error)
 	if i >= 0 {
 		return i, nil
 	}
-	return 0, optionError(field, "there is no column %q; the columns are %s", name, plural.Quoted(header, 20))
+	return 0, plan.OptionErrorf(field, "there is no column %q; the columns are %s", name, plural.Quoted(header, 20))
 }
 
 // resolve determines the features of the columns.
@@ -86,7 +87,7 @@ func (o *TableOptions) resolve(t *tables) (*tableColumns, error) {
 		}
 	}
 	if c.label >= 0 && t.columns[c.label].list {
-		return nil, optionError(optname.CSVOptionsLabel, "column %q holds lists: a label is one value", o.Label)
+		return nil, plan.OptionErrorf(optname.CSVOptionsLabel, "column %q holds lists: a label is one value", o.Label)
 	}
 	if o.Vocab {
 		if c.vocab, c.labels, err = o.vocabulary(t, c.label); err != nil {
@@ -97,7 +98,7 @@ func (o *TableOptions) resolve(t *tables) (*tableColumns, error) {
 		return nil, err
 	}
 	if o.Format == TableCSV && header[0] == csvscan.IndexName && !o.drops(csvscan.IndexName) {
-		o.note("the first column is %q, as pandas names the index of rows, and is stored: %s leaves it out", csvscan.IndexName, optname.CSVOptionsDrop)
+		o.Notef("the first column is %q, as pandas names the index of rows, and is stored: %s leaves it out", csvscan.IndexName, optname.CSVOptionsDrop)
 	}
 	for i, name := range header {
 		if o.drops(name) {
@@ -136,7 +137,7 @@ func (c *inputColumn) accountFor(a *account.Account, stored ColumnType) {
 // noteIf reports a note that is not empty.
 func (o *TableOptions) noteIf(sentence string) {
 	if sentence != "" {
-		o.note("%s", sentence)
+		o.Notef("%s", sentence)
 	}
 }
 
@@ -152,16 +153,16 @@ func (c *tableColumns) makeFeatures(o *TableOptions, t *tables) error {
 		f := tableFeature{Key: v.Name, Columns: columns, Vector: true}
 		for _, i := range columns {
 			if other, ok := packed[i]; ok {
-				return optionError(optname.CSVOptionsVectors, "column %q is in %s and in %s", header[i], other, v.Name)
+				return plan.OptionErrorf(optname.CSVOptionsVectors, "column %q is in %s and in %s", header[i], other, v.Name)
 			}
 			if i == c.label {
-				return optionError(optname.CSVOptionsVectors, "%s: column %q is the label", v.Name, header[i])
+				return plan.OptionErrorf(optname.CSVOptionsVectors, "%s: column %q is the label", v.Name, header[i])
 			}
 			if o.drops(header[i]) {
-				return optionError(optname.CSVOptionsVectors, "%s: column %q is left out by %s", v.Name, header[i], optname.CSVOptionsDrop)
+				return plan.OptionErrorf(optname.CSVOptionsVectors, "%s: column %q is left out by %s", v.Name, header[i], optname.CSVOptionsDrop)
 			}
 			if t.columns[i].list {
-				return optionError(optname.CSVOptionsVectors, "%s: column %q holds lists, which are features of their own", v.Name, header[i])
+				return plan.OptionErrorf(optname.CSVOptionsVectors, "%s: column %q holds lists, which are features of their own", v.Name, header[i])
 			}
 			packed[i] = v.Name
 			kind := c.types[i]
@@ -170,7 +171,7 @@ func (c *tableColumns) makeFeatures(o *TableOptions, t *tables) error {
 				c.types[i] = kind
 			}
 			if f.Type, err = commonType(f.Type, kind); err != nil {
-				return optionError(optname.CSVOptionsVectors, "%s: column %q is %s and others are %s; %s gives it another type, or leave it out", v.Name, header[i], kind, f.Type, optname.CSVOptionsTypes)
+				return plan.OptionErrorf(optname.CSVOptionsVectors, "%s: column %q is %s and others are %s; %s gives it another type, or leave it out", v.Name, header[i], kind, f.Type, optname.CSVOptionsTypes)
 			}
 		}
 		c.features = append(c.features, f)
@@ -189,7 +190,7 @@ func (c *tableColumns) makeFeatures(o *TableOptions, t *tables) error {
 	for i := range c.features {
 		f := &c.features[i]
 		if i > 0 && c.features[i-1].Key == f.Key {
-			return optionError(optname.CSVOptionsVectors, "two features would be named %q", f.Key)
+			return plan.OptionErrorf(optname.CSVOptionsVectors, "two features would be named %q", f.Key)
 		}
 		for _, column := range f.Columns {
 			if f.List && o.Missing == MissingDefault && t.columns[column].missing > 0 {
@@ -217,7 +218,7 @@ func commonType(a, b ColumnType) (ColumnType, error) {
 // expand returns the indexes of a vector's columns.
 func (v Vector) expand(header []string) ([]int, error) {
 	if v.Name == "" {
-		return nil, optionError(optname.CSVOptionsVectors, "it has no name")
+		return nil, plan.OptionErrorf(optname.CSVOptionsVectors, "it has no name")
 	}
 	var columns []int
 	for _, name := range v.Columns {
@@ -234,20 +235,20 @@ func (v Vector) expand(header []string) ([]int, error) {
 			return nil, err
 		}
 		if to < from {
-			return nil, optionError(optname.CSVOptionsVectors, "%s: column %q comes after %q", v.Name, first, last)
+			return nil, plan.OptionErrorf(optname.CSVOptionsVectors, "%s: column %q comes after %q", v.Name, first, last)
 		}
 		for i := from; i <= to; i++ {
 			columns = append(columns, i)
 		}
 	}
 	if len(columns) == 0 {
-		return nil, optionError(optname.CSVOptionsVectors, "%s: no columns", v.Name)
+		return nil, plan.OptionErrorf(optname.CSVOptionsVectors, "%s: no columns", v.Name)
 	}
 	return columns, nil
 }
 
-// describe implements source.
-func (s *tableSource) describe(m *manifest.Manifest) {
+// Describe implements source.
+func (s *tableSource) Describe(m *manifest.Manifest) {
 	m.Labels = []string{}
 	for _, name := range s.columns.labels {
 		m.Labels = append(m.Labels, jsontext.Readable(name))

@@ -88,7 +88,7 @@ func (c *csvFormat) noRows() string { return "a header and no rows" }
 
 func (c *csvFormat) scanOptions() (string, error) {
 	o := c.o
-	c.scans = csvscan.ScanOptions{Workers: o.workers(), Missing: c.missing}
+	c.scans = csvscan.ScanOptions{Workers: o.Goroutines(), Missing: c.missing}
 	if o.Vocab && o.Vocabulary == nil {
 		label, err := columnNumber(optname.CSVOptionsLabel, o.Label, c.first.Header())
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -228,7 +229,7 @@ func (o *TableOptions) newFormat() (tableFormat, error) {
 		{optname.CSVOptionsColumns, o.Columns != nil}, {optname.CSVOptionsMissingValues, o.MissingValues != nil},
 	} {
 		if option.given {
-			return nil, optionError(option.field, "is for CSV, and the format is %s", o.Format)
+			return nil, plan.OptionErrorf(option.field, "is for CSV, and the format is %s", o.Format)
 		}
 	}
 	return &typedFormat{o: o}, nil

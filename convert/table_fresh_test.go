@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/tfrec/tfrec/convert/internal/plan"
 )
 
 // A table that had just changed when it was scanned, and whose time reveals a change when the scan
@@ -61,7 +63,7 @@ func TestFreshTablesAreScannedOnce(t *testing.T) {
 				ages = ages[min(1, len(ages)-1):]
 				return changed.Add(age)
 			}
-			if _, err := runConversion(t.Context(), in, out); err != nil {
+			if _, err := plan.Run(t.Context(), in, out); err != nil {
 				t.Fatal(err)
 			}
 			_, err := os.Stat(filepath.Join(out, ".tfrec", scanFile))

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/classfile"
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/optname"
@@ -33,7 +34,7 @@ func (o *TableOptions) vocabulary(t *tables, column int) (*tableVocabulary, []st
 			}
 		}
 		v.given = classfile.Of(o.Vocabulary, "the vocabulary").Lookup()
-		return v, labelNames(o.Vocabulary, o.LabelOffset), nil
+		return v, plan.WithBackground(o.Vocabulary, o.LabelOffset), nil
 	}
 	found := map[string]string{} // labels by how they are written
 	for _, f := range t.files {
@@ -45,7 +46,7 @@ func (o *TableOptions) vocabulary(t *tables, column int) (*tableVocabulary, []st
 			case t.columns[column].kind == TypeFloat:
 				var err error
 				if label, err = integerText(written); err != nil {
-					return nil, nil, optionError(optname.CSVOptionsVocab, "column %q: %v: labels are integers or text", o.Label, err)
+					return nil, nil, plan.OptionErrorf(optname.CSVOptionsVocab, "column %q: %v: labels are integers or text", o.Label, err)
 				}
 				written = label // as rows have it
 			}
@@ -57,12 +58,12 @@ func (o *TableOptions) vocabulary(t *tables, column int) (*tableVocabulary, []st
 	of := slices.Sorted(maps.Values(found))
 	of = slices.Compact(of)
 	if csv != nil && !csv.given {
-		of = o.withoutMissing(of, fmt.Sprintf("; %s makes it one", optname.CSVOptionsMissingValues))
+		of = o.WithoutMissing(of, fmt.Sprintf("; %s makes it one", optname.CSVOptionsMissingValues))
 	}
 	if len(of) == 0 {
 		return nil, nil, fmt.Errorf("column %q has no values: there are no labels to number", o.Label)
 	}
-	n, err := o.numberLabels(of, numbering{offset: o.LabelOffset, listOption: optname.CSVOptionsVocabulary, offsetOption: optname.CSVOptionsLabelOffset})
+	n, err := o.NumberLabels(of, plan.Numbering{Offset: o.LabelOffset, ListOption: optname.CSVOptionsVocabulary, OffsetOption: optname.CSVOptionsLabelOffset})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -76,9 +77,9 @@ func (o *TableOptions) vocabulary(t *tables, column int) (*tableVocabulary, []st
 		}
 	}
 	if spaced != "" {
-		o.note("column %q: spaces around labels do not count, as in %q", o.Label, spaced)
+		o.Notef("column %q: spaces around labels do not count, as in %q", o.Label, spaced)
 	}
-	return v, labelNames(n.Names, o.LabelOffset), nil
+	return v, plan.WithBackground(n.Names, o.LabelOffset), nil
 }
 
 // integerText returns the digits of an integer of kind Float; "" for NaN.

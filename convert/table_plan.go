@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shares"
@@ -23,7 +24,7 @@ type tableSource struct {
 	columns *tableColumns
 	chunks  []rowChunk
 	pick    picker
-	planned []job
+	planned []plan.Shard
 	ranges  []rowRange  // of each job
 	shuffle *shuffle    // nil if rows keep the order of the input
 	dir     *setdir.Dir // the directory of the set
@@ -54,9 +55,9 @@ type rowRange struct {
 }
 
 // planTable assigns the rows to splits and shards. The plan holds chunks, not rows.
-func planTable(ctx context.Context, o *TableOptions, t *tables, columns *tableColumns, before *previous) (*tableSource, error) {
+func planTable(ctx context.Context, o *TableOptions, t *tables, columns *tableColumns, before *plan.Previous) (*tableSource, error) {
 	s := &tableSource{o: o, tables: t, columns: columns}
-	o.noteNewIDs(before, columns.labels)
+	o.NoteNewIDs(before, columns.labels)
 	for i, f := range t.files {
 		row := int64(0)
 		for n, c := range f.chunks() {
@@ -72,13 +73,13 @@ func planTable(ctx context.Context, o *TableOptions, t *tables, columns *tableCo
 	if err := s.countRows(ctx); err != nil {
 		return nil, err
 	}
-	for i, split := range o.splits() {
+	for i, split := range o.SplitShares() {
 		rows := s.preceding[i][len(s.chunks)]
 		if rows == 0 {
-			o.note("split %s gets no rows and is left out", split.Name)
+			o.Notef("split %s gets no rows and is left out", split.Name)
 			continue
 		}
-		s.planSplit(i, split.Name, rows, o.existingShards(before, split.Name))
+		s.planSplit(i, split.Name, rows, o.ExistingShards(before, split.Name))
 	}
 	if o.Shuffle {
 		var err error
@@ -91,20 +92,20 @@ func planTable(ctx context.Context, o *TableOptions, t *tables, columns *tableCo
 
 // planSplit cuts the rows of a split into shards of equal length.
 func (s *tableSource) planSplit(split int, name string, rows int64, existing int) {
-	count := int64(s.o.shardsOf(name))
+	count := int64(s.o.ShardsOf(name))
 	if count == 0 {
-		count = int64(autoShards(rows, rows*s.estimate(), existing))
+		count = int64(plan.AutoShards(rows, rows*s.estimate(), existing))
 	}
 	if count > rows {
-		s.o.note("split %s has only %s, so as many shards, not %d", name, plural.Of(rows, "row"), count)
+		s.o.Notef("split %s has only %s, so as many shards, not %d", name, plural.Of(rows, "row"), count)
 		count = rows
 	}
 	for i := range count {
 		r := rowRange{split, rowCut(i, count, rows), rowCut(i+1, count, rows)}
 		s.ranges = append(s.ranges, r)
-		s.planned = append(s.planned, job{
-			name:    shard.Name{Dataset: s.o.Name, Split: name, Index: int(i), Count: int(count)},
-			samples: r.to - r.from,
+		s.planned = append(s.planned, plan.Shard{
+			Name:    shard.Name{Dataset: s.o.Name, Split: name, Index: int(i), Count: int(count)},
+			Samples: r.to - r.from,
 		})
 	}
 }
@@ -133,12 +134,12 @@ func (s *tableSource) estimate() int64 {
 
 // countRows fills in preceding.
 func (s *tableSource) countRows(ctx context.Context) error {
-	counts := make([][]int64, len(s.o.splits()))
+	counts := make([][]int64, len(s.o.SplitShares()))
 	for i := range counts {
 		counts[i] = make([]int64, len(s.chunks)+1)
 	}
 	var g errgroup.Group
-	g.SetLimit(s.o.workers())
+	g.SetLimit(s.o.Goroutines())
 	for c := range s.chunks {
 		chunk := &s.chunks[c]
 		if s.pick.all {
@@ -223,17 +224,17 @@ func (s *tableSource) identityOf(dst []byte, p part) []byte {
 	return append(dst, c.hash[:]...)
 }
 
-// layout implements source.
-func (s *tableSource) layout() layout {
-	return layout{jobs: s.planned, options: s.o.effective(s), leftOut: leftOutOf(&s.tables.account)}
+// Layout implements source.
+func (s *tableSource) Layout() plan.Layout {
+	return plan.Layout{Shards: s.planned, Options: s.o.effective(s), LeftOut: plan.LeftOutOf(&s.tables.account)}
 }
 
-// labelCounts implements source.
-func (s *tableSource) labelCounts(byID map[int32]int64) map[string]int64 {
+// LabelCounts implements source.
+func (s *tableSource) LabelCounts(byID map[int32]int64) map[string]int64 {
 	if s.columns.labels == nil {
 		return nil
 	}
-	return countsByName(byID, s.columns.labels)
+	return plan.CountsByName(byID, s.columns.labels)
 }
 
 // picker decides which split a row is in, if any.
@@ -244,23 +245,23 @@ type picker struct {
 }
 
 // rowHashers hash the rows of one file by their numbers, so that adding a file does not move any.
-type rowHashers struct{ limit, split, shard, order hasher }
+type rowHashers struct{ limit, split, shard, order plan.Hasher }
 
 func newRowHashers(seed uint64, name string) rowHashers {
-	of := func(p purpose) hasher { return hasher(newHasher(seed, p).key(name)) }
-	return rowHashers{of(forLimit), of(forSplit), of(forShard), of(forOrder)}
+	of := func(p plan.Purpose) plan.Hasher { return plan.Hasher(plan.NewHasher(seed, p).Key(name)) }
+	return rowHashers{of(plan.ForLimit), of(plan.ForSplit), of(plan.ForShard), of(plan.ForOrder)}
 }
 
 // makePicker determines which rows the limit drops.
 func (s *tableSource) makePicker(ctx context.Context) error {
-	s.pick = picker{shares: s.o.splits()}
+	s.pick = picker{shares: s.o.SplitShares()}
 	limited := s.o.Limit > 0 && s.o.Limit < s.tables.rows
 	s.pick.all = !limited && len(s.pick.shares) == 1
 	if !limited {
 		return nil
 	}
 	found, err := bounds(func(yield func(uint64, int64)) error {
-		return s.eachRow(ctx, func(f *tableFile, row int64) { yield(f.hashers.limit.number(row), f.firstRow+row) })
+		return s.eachRow(ctx, func(f *tableFile, row int64) { yield(f.hashers.limit.Number(row), f.firstRow+row) })
 	}, s.tables.rows, []int64{s.o.Limit})
 	if err != nil {
 		return err
@@ -274,11 +275,11 @@ func (p *picker) split(f *tableFile, row int64) int {
 	if p.all {
 		return 0
 	}
-	if p.limit != nil && !p.limit.above(f.hashers.limit.number(row), f.firstRow+row) {
+	if p.limit != nil && !p.limit.above(f.hashers.limit.Number(row), f.firstRow+row) {
 		return -1
 	}
 	if len(p.shares) == 1 {
 		return 0
 	}
-	return shares.ShareOf(f.hashers.split.number(row), p.shares)
+	return shares.ShareOf(f.hashers.split.Number(row), p.shares)
 }

@@ -7,17 +7,18 @@ import (
 	"iter"
 	"sync"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/table"
 )
 
-// attach implements source.
-func (s *tableSource) attach(dir *setdir.Dir) { s.dir = dir }
+// Attach implements source.
+func (s *tableSource) Attach(dir *setdir.Dir) { s.dir = dir }
 
-// remember implements source: it saves the results of scanning the input, unless it has.
-func (s *tableSource) remember() {
+// Remember implements source: it saves the results of scanning the input, unless it has.
+func (s *tableSource) Remember() {
 	for _, f := range s.tables.files {
 		if result, ok := f.confirm(s.dir.Context()); ok {
 			s.tables.scanned.Files[f.path()], f.fresh = result, nil
@@ -30,22 +31,22 @@ func (s *tableSource) remember() {
 	}
 }
 
-// recall implements source.
-func (s *tableSource) recall([]int) *setdir.Recall { return nil }
+// Recall implements source.
+func (s *tableSource) Recall([]int) *setdir.Recall { return nil }
 
-// place implements source. The saved state of tables has their paths.
-func (s *tableSource) place() string { return "" }
+// Place implements source. The saved state of tables has their paths.
+func (s *tableSource) Place() string { return "" }
 
-// known implements source. Scanning has hashed all chunks, so it reads nothing.
-func (s *tableSource) known(_ context.Context, job int, bad []setdir.BadSample) (identity []byte, now []setdir.BadSample, read bool, err error) {
-	return s.outline(job), bad, false, nil
+// Known implements source. Scanning has hashed all chunks, so it reads nothing.
+func (s *tableSource) Known(_ context.Context, job int, bad []setdir.BadSample) (identity []byte, now []setdir.BadSample, read bool, err error) {
+	return s.Outline(job), bad, false, nil
 }
 
-// keys implements source.
-func (s *tableSource) keys(int) []string { return nil }
+// Keys implements source.
+func (s *tableSource) Keys(int) []string { return nil }
 
-// files implements source.
-func (s *tableSource) files() iter.Seq[string] {
+// Files implements source.
+func (s *tableSource) Files() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, f := range s.tables.files {
 			if !yield(f.Name()) {
@@ -55,8 +56,8 @@ func (s *tableSource) files() iter.Seq[string] {
 	}
 }
 
-// outline implements source: the plan includes the content of tables.
-func (s *tableSource) outline(job int) (identity []byte) {
+// Outline implements source: the plan includes the content of tables.
+func (s *tableSource) Outline(job int) (identity []byte) {
 	if s.shuffle != nil {
 		return s.shuffle.identity()
 	}
@@ -66,41 +67,41 @@ func (s *tableSource) outline(job int) (identity []byte) {
 	return identity
 }
 
-// inputs implements source: for tables, remember saves what is known.
-func (s *tableSource) inputs(int) []setdir.Input { return nil }
+// Inputs implements source: for tables, remember saves what is known.
+func (s *tableSource) Inputs(int) []setdir.Input { return nil }
 
-// prepare implements source.
-func (s *tableSource) prepare(ctx context.Context, jobs []int, _ bool) error {
+// Prepare implements source.
+func (s *tableSource) Prepare(ctx context.Context, jobs []int, _ bool) error {
 	if s.shuffle == nil {
 		return nil
 	}
 	return s.shuffle.prepare(ctx, jobs)
 }
 
-// rest implements source. The results of prepare are kept for another attempt.
-func (s *tableSource) rest() {}
+// Rest implements source. The results of prepare are kept for another attempt.
+func (s *tableSource) Rest() {}
 
-// tasks implements source: there is one task per chunk.
-func (s *tableSource) tasks(ctx context.Context, job int) iter.Seq2[task, error] {
+// Pieces implements source: there is one task per chunk.
+func (s *tableSource) Pieces(ctx context.Context, job int) iter.Seq2[plan.Fill, error] {
 	if s.shuffle != nil {
 		return s.shuffle.tasks(job)
 	}
-	return func(yield func(task, error) bool) {
+	return func(yield func(plan.Fill, error) bool) {
 		for p := range s.parts(s.ranges[job]) {
 			c := s.nextChunk(p.chunk)
 			if err := c.readAhead(ctx); err != nil {
 				yield(nil, err)
 				return
 			}
-			if !yield(func(out *piece) error { return s.makeRows(ctx, c, p, out) }, nil) {
+			if !yield(func(out *plan.Piece) error { return s.makeRows(ctx, c, p, out) }, nil) {
 				return
 			}
 		}
 	}
 }
 
-// anyOrder implements source: a file is closed where the chunks of the next one begin.
-func (s *tableSource) anyOrder() bool {
+// AnyOrder implements source: a file is closed where the chunks of the next one begin.
+func (s *tableSource) AnyOrder() bool {
 	return s.shuffle != nil || len(s.tables.files) == 1 && !s.tables.files[0].InOrder()
 }
 
@@ -138,7 +139,7 @@ var chunkBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // putChunkBuffer keeps a buffer for reuse, unless a long row has grown it.
 func putChunkBuffer(b *[]byte) {
-	if cap(*b) <= keepFrames {
+	if cap(*b) <= plan.KeepFrames {
 		chunkBuffers.Put(b)
 	}
 }
@@ -181,7 +182,7 @@ func (c *openChunk) done() {
 }
 
 // makeRows makes the records of the rows of a part.
-func (s *tableSource) makeRows(ctx context.Context, c *openChunk, part part, out *piece) error {
+func (s *tableSource) makeRows(ctx context.Context, c *openChunk, part part, out *plan.Piece) error {
 	if err := c.read(ctx); err != nil {
 		return err
 	}
@@ -191,8 +192,8 @@ func (s *tableSource) makeRows(ctx context.Context, c *openChunk, part part, out
 	if err := e.begin(c); err != nil {
 		return err
 	}
-	out.identity = s.identityOf(out.identity, part)
-	out.bytesIn = c.bytes * (part.to - part.from) / c.rowChunk.rows
+	out.Identity = s.identityOf(out.Identity, part)
+	out.BytesIn = c.bytes * (part.to - part.from) / c.rowChunk.rows
 	row, n := c.row-1, int64(0)
 	for n < part.to && e.rows.next() {
 		row++
@@ -202,16 +203,16 @@ func (s *tableSource) makeRows(ctx context.Context, c *openChunk, part part, out
 		if n++; n <= part.from {
 			continue
 		}
-		out.samples++
+		out.Samples++
 		if reason := e.row(); reason != "" {
-			out.bad = append(out.bad, e.bad(c.f, row, reason))
+			out.Bad = append(out.Bad, e.bad(c.f, row, reason))
 			continue
 		}
-		start := len(out.frames)
-		out.frames = e.appendFrame(out.frames)
-		out.sizes = append(out.sizes, len(out.frames)-start)
+		start := len(out.Frames)
+		out.Frames = e.appendFrame(out.Frames)
+		out.Sizes = append(out.Sizes, len(out.Frames)-start)
 		if e.columns.labels != nil {
-			out.labels = append(out.labels, e.label)
+			out.Labels = append(out.Labels, e.label)
 		}
 	}
 	return nil

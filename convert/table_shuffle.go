@@ -13,6 +13,7 @@ import (
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/spill"
 )
@@ -36,7 +37,7 @@ type shuffledSplit struct {
 
 // newShuffle reassigns the rows of the planned splits to their shards.
 func newShuffle(ctx context.Context, s *tableSource) (*shuffle, error) {
-	sh := &shuffle{tableSource: s, splits: make([]shuffledSplit, len(s.o.splits()))}
+	sh := &shuffle{tableSource: s, splits: make([]shuffledSplit, len(s.o.SplitShares()))}
 	for i, r := range s.ranges {
 		split := &sh.splits[r.split]
 		if split.count == 0 {
@@ -52,10 +53,10 @@ func newShuffle(ctx context.Context, s *tableSource) (*shuffle, error) {
 	// A quarter of the memory is for filling the buckets and a quarter for the pieces in flight,
 	// which hold a bucket twice: unsorted and sorted. The garbage collector may let the heap grow
 	// to twice that.
-	size := max(s.o.Memory/8/int64(2*s.o.workers()+2), 1<<20)
+	size := max(s.o.Memory/8/int64(2*s.o.Goroutines()+2), 1<<20)
 	var total int64
 	for _, j := range s.planned {
-		total += j.samples * s.estimate()
+		total += j.Samples * s.estimate()
 	}
 	if total < s.o.heldRows() {
 		size = min(size, 2<<20) // nothing will be read back from disk: small ones sort faster
@@ -63,7 +64,7 @@ func newShuffle(ctx context.Context, s *tableSource) (*shuffle, error) {
 	n := 0
 	for _, j := range s.planned {
 		sh.buckets = append(sh.buckets, n)
-		n += int((j.samples*s.estimate() + size - 1) / size)
+		n += int((j.Samples*s.estimate() + size - 1) / size)
 	}
 	sh.buckets = append(sh.buckets, n)
 	return sh, nil
@@ -82,16 +83,16 @@ func (sh *shuffle) planSplit(ctx context.Context, n int) error {
 	each := func(yield func(uint64, int64)) error {
 		return sh.eachRow(ctx, func(f *tableFile, row int64) {
 			if sh.pick.split(f, row) == n {
-				yield(f.hashers.shard.number(row), f.firstRow+row)
+				yield(f.hashers.shard.Number(row), f.firstRow+row)
 			}
 		})
 	}
 	counts := make([]int, split.count)
-	if err := each(func(hash uint64, _ int64) { counts[rangeOf(hash, split.count)]++ }); err != nil {
+	if err := each(func(hash uint64, _ int64) { counts[plan.RangeOf(hash, split.count)]++ }); err != nil {
 		return err
 	}
 	rows := sh.preceding[n][len(sh.chunks)]
-	if sh.o.Even || !balanced(counts, int(rows)) {
+	if sh.o.Even || !plan.Balanced(counts, int(rows)) {
 		var ranks []int64
 		for i := 1; i < split.count; i++ {
 			ranks = append(ranks, rowCut(int64(i), int64(split.count), rows))
@@ -105,7 +106,7 @@ func (sh *shuffle) planSplit(ctx context.Context, n int) error {
 		}
 	}
 	for i, count := range counts {
-		sh.planned[split.first+i].samples = int64(count)
+		sh.planned[split.first+i].Samples = int64(count)
 	}
 	return nil
 }
@@ -113,7 +114,7 @@ func (sh *shuffle) planSplit(ctx context.Context, n int) error {
 // job returns the job of a row of a split.
 func (s *shuffledSplit) job(hash uint64, row int64) int {
 	if s.cuts == nil {
-		return s.first + rangeOf(hash, s.count)
+		return s.first + plan.RangeOf(hash, s.count)
 	}
 	return s.first + sort.Search(len(s.cuts), func(i int) bool { return s.cuts[i].above(hash, row) })
 }
@@ -139,7 +140,7 @@ func (sh *shuffle) prepare(ctx context.Context, jobs []int) error {
 	progress.Scanned.Store(0) // reset after a failed attempt
 	progress.ToScan.Store(0)
 	for _, j := range jobs {
-		progress.ToScan.Add(sh.planned[j].samples)
+		progress.ToScan.Add(sh.planned[j].Samples)
 		wanted[j] = true
 		left += sh.buckets[j+1] - sh.buckets[j]
 	}
@@ -147,7 +148,7 @@ func (sh *shuffle) prepare(ctx context.Context, jobs []int) error {
 		_ = sh.spill.Close()
 	}
 	sh.spill = spill.New(sh.buckets[len(sh.planned)], left, sh.o.heldRows(), func() (spill.File, error) { return sh.dir.TempFile("shuffle") })
-	workers := min(sh.o.workers(), runtime.GOMAXPROCS(0))
+	workers := min(sh.o.Goroutines(), runtime.GOMAXPROCS(0))
 	chunks := make(chan *openChunk, workers)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
@@ -199,12 +200,12 @@ func (sh *shuffle) deal(ctx context.Context, c *openChunk, wanted []bool, progre
 			continue
 		}
 		number := c.f.firstRow + row
-		job := sh.splits[split].job(c.f.hashers.shard.number(row), number)
+		job := sh.splits[split].job(c.f.hashers.shard.Number(row), number)
 		if !wanted[job] {
 			continue
 		}
-		order := c.f.hashers.order.number(row)
-		bucket := sh.buckets[job] + rangeOf(order, sh.buckets[job+1]-sh.buckets[job])
+		order := c.f.hashers.order.Number(row)
+		bucket := sh.buckets[job] + plan.RangeOf(order, sh.buckets[job+1]-sh.buckets[job])
 		reason := e.row()
 		entry := spill.Row{Key: order, Number: number, Tag: int64(e.label)}
 		batch.Begin()
@@ -230,12 +231,12 @@ func (sh *shuffle) deal(ctx context.Context, c *openChunk, wanted []bool, progre
 }
 
 // tasks yields one task for each bucket of a job.
-func (sh *shuffle) tasks(job int) iter.Seq2[task, error] {
-	return func(yield func(task, error) bool) {
+func (sh *shuffle) tasks(job int) iter.Seq2[plan.Fill, error] {
+	return func(yield func(plan.Fill, error) bool) {
 		for b := sh.buckets[job]; b < sh.buckets[job+1]; b++ {
-			t := func(p *piece) error {
+			t := func(p *plan.Piece) error {
 				if b == sh.buckets[job] {
-					p.identity = append(p.identity, sh.identity()...)
+					p.Identity = append(p.Identity, sh.identity()...)
 				}
 				return sh.emit(b, p)
 			}
@@ -247,7 +248,7 @@ func (sh *shuffle) tasks(job int) iter.Seq2[task, error] {
 }
 
 // emit sorts a bucket and writes it to a piece.
-func (sh *shuffle) emit(bucket int, p *piece) error {
+func (sh *shuffle) emit(bucket int, p *plan.Piece) error {
 	buffer := chunkBuffers.Get().(*[]byte)
 	defer putChunkBuffer(buffer)
 	data, err := sh.spill.Take(bucket, (*buffer)[:0])
@@ -264,8 +265,8 @@ func (sh *shuffle) emit(bucket int, p *piece) error {
 	slices.SortFunc(entries, func(a, b spill.Row) int {
 		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Number, b.Number))
 	})
-	p.samples = int64(len(entries))
-	p.frames = slices.Grow(p.frames, len(data))
+	p.Samples = int64(len(entries))
+	p.Frames = slices.Grow(p.Frames, len(data))
 	for _, entry := range entries {
 		payload := data[entry.From:entry.To]
 		if entry.Flag {
@@ -273,13 +274,13 @@ func (sh *shuffle) emit(bucket int, p *piece) error {
 			if err := json.Unmarshal(payload, &bad); err != nil {
 				return fmt.Errorf("shuffle: %w", err)
 			}
-			p.bad = append(p.bad, bad)
+			p.Bad = append(p.Bad, bad)
 			continue
 		}
-		p.frames = append(p.frames, payload...)
-		p.sizes = append(p.sizes, len(payload))
+		p.Frames = append(p.Frames, payload...)
+		p.Sizes = append(p.Sizes, len(payload))
 		if sh.columns.labels != nil {
-			p.labels = append(p.labels, int32(entry.Tag))
+			p.Labels = append(p.Labels, int32(entry.Tag))
 		}
 	}
 	return nil

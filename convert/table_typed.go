@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/table"
@@ -37,7 +38,7 @@ func (t *typedFormat) noRows() string { return "no rows" }
 func (t *typedFormat) scanOptions() (string, error) {
 	o := t.o
 	wanted := func(name string) bool { return !o.drops(name) }
-	t.scans = table.ScanOptions{Workers: o.workers(), Kinds: make(map[string]table.Kind, len(o.Types)), Wanted: wanted}
+	t.scans = table.ScanOptions{Workers: o.Goroutines(), Kinds: make(map[string]table.Kind, len(o.Types)), Wanted: wanted}
 	for name, kind := range o.Types {
 		t.scans.Kinds[name] = kindOfType[kind]
 	}
@@ -107,7 +108,7 @@ func (t *typedFormat) merge(files []*tableFile) ([]inputColumn, error) {
 	}
 	for _, name := range t.o.Drop {
 		if !slices.ContainsFunc(dropped, func(column string) bool { return isWithin(column, name) }) {
-			return nil, optionError(optname.CSVOptionsDrop, "there is no column %q", name)
+			return nil, plan.OptionErrorf(optname.CSVOptionsDrop, "there is no column %q", name)
 		}
 	}
 	t.columns = slices.DeleteFunc(t.columns, func(c table.Column) bool { return c.Kind == table.Unknown && !c.List && isParent(c.Name, at) })

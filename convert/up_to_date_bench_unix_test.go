@@ -10,11 +10,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/dev/cputime"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
@@ -51,12 +51,12 @@ func BenchmarkUpToDate(b *testing.B) {
 	convert()
 	var wall, cpu, findWall, findCPU time.Duration
 	for b.Loop() {
-		began, before := time.Now(), cpuTime(b)
+		began, before := time.Now(), cputime.Used()
 		if s := convert(); s.Status != UpToDate {
 			b.Fatal(s.Status)
 		}
 		wall += time.Since(began)
-		cpu += cpuTime(b) - before
+		cpu += cputime.Used() - before
 		began = time.Now()
 		find := exec.Command("find", src, "-type", "f", "-printf", "%s %T@ %p\n")
 		if out, err := find.Output(); err != nil || len(out) == 0 {
@@ -88,12 +88,12 @@ func BenchmarkManyShards(b *testing.B) {
 				return e, nil
 			})
 			convert := func(out string, shards int, want Status) time.Duration {
-				before := cpuTime(b)
+				before := cputime.Used()
 				s, err := Images(b.Context(), url, out, ImageOptions{Options: Options{Name: "photos", Shards: shards}})
 				if err != nil || s.Status != want {
 					b.Fatalf("%+v, %v", s, err)
 				}
-				return cpuTime(b) - before
+				return cputime.Used() - before
 			}
 			var first, again [2]time.Duration
 			for n := 0; b.Loop(); n++ {
@@ -136,7 +136,7 @@ func BenchmarkShardFiles(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				before := cpuTime(b)
+				before := cputime.Used()
 				par.ForEach(b.Context(), shards, atOnce, func(next func() (int, bool)) {
 					for i, ok := next(); ok; i, ok = next() {
 						for _, dir := range dirs {
@@ -155,19 +155,9 @@ func BenchmarkShardFiles(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				used += cpuTime(b) - before
+				used += cputime.Used() - before
 			}
 			b.ReportMetric(float64(used.Microseconds())/float64(b.N)/shards, "cpu-us/shard")
 		})
 	}
-}
-
-// cpuTime is the processor time of this process so far.
-func cpuTime(b *testing.B) time.Duration {
-	b.Helper()
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

@@ -1,0 +1,328 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
+)
+
+// Task is one of Count tasks of an array job. It makes the shards whose number in the plan is Index
+// modulo Count; Finalize makes a set of what all tasks made. Tasks need the same input, options and
+// output directory, and are otherwise independent: they may run in any order, concurrently,
+// repeatedly, on other machines, and with a different Count than before.
+type Task struct {
+	Index int `json:"index"` // from 0
+	Count int `json:"count"`
+}
+
+func (t *Task) check() error {
+	if t.Count < 1 {
+		return OptionErrorf(optname.TaskCount, "%d is below 1", t.Count)
+	}
+	if t.Index < 0 || t.Index >= t.Count {
+		return OptionErrorf(optname.TaskIndex, "%d is not between 0 and %d, with %s", t.Index, t.Count-1, plural.Of(t.Count, "task"))
+	}
+	return nil
+}
+
+// mine reports whether this run makes a job.
+func (r *run) mine(job int) bool { return r.Task == nil || job%r.Task.Count == r.Task.Index }
+
+// planFile holds the plan of an array job until the job is finalized.
+const planFile = setdir.ArrayPlanFile
+
+// arrayPlan is what tasks of one array job must agree on, and everything that Finalize needs. Its
+// bytes are the same for each task.
+type arrayPlan struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	Tool    string `json:"tool"`
+	// Name, Options, Seed, Decoder and Encoder are the manifest's.
+	Name    string                     `json:"name"`
+	Options map[string]json.RawMessage `json:"options"`
+	Seed    uint64                     `json:"seed"`
+	Decoder string                     `json:"decoder"`
+	Encoder string                     `json:"encoder"`
+	// MaxErrors is what Finalize allows.
+	MaxErrors Tolerance `json:"max_errors"`
+	Skipped   int64     `json:"skipped_files"`
+	LeftOut   []LeftOut `json:"left_out"`
+	// Records describes the contents of a record.
+	Labels     []string             `json:"labels"`
+	Features   []manifest.Feature   `json:"features"`
+	Supervised *manifest.Supervised `json:"supervised,omitempty"`
+	LabelMap   bool                 `json:"label_map,omitempty"`
+	// Shards in the order of the manifest.
+	Shards []plannedShard `json:"shards"`
+
+	hash string // see named
+}
+
+// plannedShard is one shard of an arrayPlan.
+type plannedShard struct {
+	File    string `json:"file"`
+	Samples int64  `json:"samples"`
+	// Outline is a hash of the source's outline.
+	Outline string `json:"outline"`
+}
+
+const (
+	planFormat  = "tfrec.plan"
+	planVersion = 1
+)
+
+// id returns the name of a plan; empty if there is none.
+func (p *arrayPlan) id() string {
+	if p == nil {
+		return ""
+	}
+	return p.hash
+}
+
+// named computes the name of a complete plan. Each shard is stamped with it, so it is computed
+// once.
+func (p *arrayPlan) named() *arrayPlan {
+	data, err := json.Marshal(p)
+	if err != nil {
+		panic(fmt.Sprintf("convert: a plan that was decoded or made of marshalled parts does not marshal: %v", err))
+	}
+	f := NewFingerprint()
+	f.Add(string(data))
+	p.hash = f.String()
+	return p
+}
+
+// makePlan describes what this run would make on its own.
+func (r *run) makePlan() *arrayPlan {
+	p := &arrayPlan{
+		Format: planFormat, Version: planVersion, Tool: build.Tool, Name: r.Name, Options: r.options, Seed: r.Seed,
+		Decoder: r.codecs.Decoder, Encoder: r.codecs.Encoder, MaxErrors: r.MaxErrors, Skipped: r.skipped, LeftOut: r.leftOut,
+		Labels: r.described.Labels, Features: r.described.Features, Supervised: r.described.Supervised, LabelMap: r.described.LabelMap,
+	}
+	for i, j := range r.shards {
+		f := NewFingerprint()
+		f.Add(string(r.source.Outline(i)))
+		p.Shards = append(p.Shards, plannedShard{File: j.Name.String(), Samples: j.Samples, Outline: f.String()})
+	}
+	return p.named()
+}
+
+// readPlan reads the plan of the current array job in a directory. It returns nil if there is none.
+func readPlan(dir *setdir.Dir) (*arrayPlan, error) {
+	data, err := dir.Read(planFile, setdir.MaxState)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := new(arrayPlan)
+	if err := setdir.DecodeState(data, p); err != nil || p.Format != planFormat || p.Version != planVersion {
+		return nil, fmt.Errorf("%s is not a plan of this version of tfrec: remove it, and run all tasks again (finished shards are kept)", storage.Join(dir.Path(), planFile))
+	}
+	return p.named(), nil
+}
+
+// executeTask is execute for a task of an array job: it checks that the plan in the directory is
+// its own, and makes its share of the shards.
+func (r *run) executeTask(ctx context.Context) (*Summary, error) {
+	var before *Previous
+	r.plan = r.makePlan()
+	var planned bool
+	isPlanned := func() (_ bool, err error) {
+		planned, err = r.underWay()
+		return planned, err
+	}
+	// Other tasks may have started since the directory was checked, and none starts while it is
+	// checked again: their shards are not foreign. If the plan is already this task's, there is
+	// nothing to check.
+	err := r.dir.WithLockUnless(ctx, "plan", isPlanned, func() (err error) {
+		if before, err = readPrevious(r.dir); err != nil {
+			return err
+		}
+		if planned, err := isPlanned(); planned || err != nil {
+			return err
+		}
+		if err := r.checkOptions(before); err != nil {
+			return err
+		}
+		if err := r.refuseShrink(before); err != nil {
+			return err
+		}
+		if err := r.refuseForeign(before); err != nil || before != nil {
+			return err
+		}
+		return r.begin(nil, len(r.todo()) > 0) // there is nothing to keep
+	})
+	if err == nil && planned && before == nil {
+		before, err = readPrevious(r.dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.stageOver(before)
+	if err := r.keepWhatIsUpToDate(ctx, before); err != nil {
+		return nil, err
+	}
+	todo := r.todo()
+	err = r.dir.WithLockUnless(ctx, "plan", isPlanned, func() error {
+		if err := r.begin(before, len(todo) > 0); err != nil || before == nil || before.manifest != nil {
+			return err
+		}
+		// A reader of an unfinished set would count shards of the abandoned plan as part of this
+		// one.
+		stale, err := before.stale(r.dir, r.intent(true).Files)
+		return errors.Join(err, r.dir.Remove(stale...))
+	})
+	if err == nil && planned {
+		err = r.removeManifest(before)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.source.Remember()
+	status := Written
+	switch {
+	case len(todo) == 0:
+		status = UpToDate
+	case r.progress.Kept.Load() > 0:
+		status = Resumed
+	}
+	if len(todo) > 0 {
+		if err := r.make(ctx, todo); err != nil {
+			return nil, err
+		}
+	}
+	return r.summary(status, r.plan.id()), nil
+}
+
+// checkOptions refuses a task whose options differ from those of the set in the directory, unless
+// that set was never finished and Replan abandons it.
+func (r *run) checkOptions(before *Previous) error {
+	if before == nil {
+		return nil
+	}
+	diff := r.difference(before)
+	replaceable := before.manifest == nil && before.options[setdir.OptionVerb] == nil
+	switch {
+	case diff == "", replaceable && r.Replan:
+		return nil
+	case replaceable:
+		return fmt.Errorf("%s holds an unfinished set made with other options: %s; give the same, another directory, or %s to discard that set", r.dir.Path(), diff, optname.OptionsReplan)
+	}
+	return fmt.Errorf("%s holds a set made with other options: %s; give the same, or another directory", r.dir.Path(), diff)
+}
+
+// underWay reports whether the plan in the directory is this run's. It returns an error if it is
+// another one that must not be abandoned.
+func (r *run) underWay() (bool, error) {
+	p, err := readPlan(r.dir)
+	if err != nil || p == nil {
+		return false, err
+	}
+	if p.id() == r.plan.id() {
+		return true, nil
+	}
+	if r.Replan {
+		return false, nil
+	}
+	before, err := readPrevious(r.dir)
+	if err != nil {
+		return false, err
+	}
+	if before != nil && before.manifest != nil {
+		if err := r.checkOptions(before); err != nil {
+			return false, err // Replan would be refused
+		}
+	}
+	return false, fmt.Errorf("%s: tasks of another plan are running: %s; give the same input and options, another directory, or %s to discard that plan",
+		r.dir.Path(), r.plan.difference(p), optname.OptionsReplan)
+}
+
+// stillPlanned returns an error unless the plan in the directory is still this run's, after the
+// directory was closed and reopened.
+func (r *run) stillPlanned() error {
+	p, err := readPlan(r.dir)
+	if err == nil && p.id() != r.plan.id() {
+		err = fmt.Errorf("%s: this conversion has ended, or another one has begun in the directory", r.dir.Path())
+	}
+	return err
+}
+
+// begin writes this run's plan unless that was already done. In a store it removes the manifest of
+// a finished set if shards are to be made.
+func (r *run) begin(before *Previous, makes bool) error {
+	planned, err := r.underWay()
+	if err != nil {
+		return err
+	}
+	if !planned {
+		if !makes && before != nil && before.manifest != nil {
+			return nil // the finished set already has this task's shards
+		}
+		if r.stage == nil {
+			run := r.intent(true)
+			// Whether or not they exist: tasks of an abandoned plan may still be running.
+			run.Stale = before.others(run.Files)
+			if err := r.dir.PutRun(run); err != nil {
+				return err
+			}
+		}
+		data, err := json.Marshal(r.plan)
+		if err != nil {
+			return fmt.Errorf("plan: %w", err)
+		}
+		if err := r.dir.Put(planFile, append(data, '\n')); err != nil {
+			return err
+		}
+	}
+	return r.removeManifest(before)
+}
+
+// difference names the first difference between p and the current plan.
+func (p *arrayPlan) difference(was *arrayPlan) string {
+	if p.Tool != was.Tool {
+		return fmt.Sprintf("it is of %s, this is %s", was.Tool, p.Tool)
+	}
+	r := &run{Options: &Options{Name: p.Name, Shards: 1}, options: p.Options, codecs: Codecs{p.Decoder, p.Encoder}}
+	if d := r.difference(&Previous{name: was.Name, options: was.Options, codecs: Codecs{was.Decoder, was.Encoder}}); d != "" {
+		return d
+	}
+	if p.MaxErrors != was.MaxErrors {
+		return fmt.Sprintf("%s was %s, now it is %s", optname.OptionsMaxErrors, was.MaxErrors, p.MaxErrors)
+	}
+	var samples, before int64
+	for _, s := range p.Shards {
+		samples += s.Samples
+	}
+	for _, s := range was.Shards {
+		before += s.Samples
+	}
+	if samples != before {
+		return fmt.Sprintf("its input has %s, now there are %d", plural.Of(before, "sample"), samples)
+	}
+	for i, s := range p.Shards {
+		if i < len(was.Shards) && s != was.Shards[i] {
+			return fmt.Sprintf("its input differs: other keys, labels or sizes of files, or versions of objects, first in %s", s.File)
+		}
+	}
+	return "its input has other labels or features"
+}
+
+// String formats the tolerance for ParseTolerance.
+func (t Tolerance) String() string {
+	if t.Share > 0 {
+		return strings.TrimRight(strings.TrimRight(fmt.Sprintf("%.6f", 100*t.Share), "0"), ".") + "%"
+	}
+	return fmt.Sprint(t.Count)
+}

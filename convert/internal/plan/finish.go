@@ -1,0 +1,307 @@
+package plan
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// finish counts, writes the ledger, the metadata and finally the manifest, or returns an error if
+// too many samples were bad.
+func (r *run) finish(before *Previous, made bool) (*Summary, error) {
+	m := r.manifest()
+	status := Written
+	switch {
+	case !made && before != nil && before.manifest != nil:
+		status = UpToDate
+	case before != nil && before.manifest != nil:
+		status = Updated
+	case r.progress.Kept.Load() > 0:
+		status = Resumed
+	}
+	sum := r.summary(status, m.Fingerprint)
+	bad := r.bad()
+	ledger, err := encodeLedger(bad)
+	if err != nil {
+		return nil, err
+	}
+	if r.stage == nil && ledger != nil && !r.dir.Holds(manifest.LedgerFile, ledger) {
+		if err := r.announce(before, true); err != nil {
+			return nil, err
+		}
+	}
+	errs := sum.Errors
+	if sum.AnnotationCounts != nil && r.MaxErrors.Share > 0 {
+		errs = min(samplesAtFault(bad), sum.Samples)
+	}
+	if !r.MaxErrors.allows(errs, sum.Samples) || sum.Records == 0 && sum.Errors > 0 {
+		sum.Status = Failed
+		name := manifest.LedgerFile
+		if r.stage != nil {
+			name = failedLedger // the set keeps its own
+		}
+		if !r.dir.Holds(name, ledger) {
+			if err := r.dir.Put(name, ledger); err != nil {
+				return nil, err
+			}
+		}
+		sum.Ledger = storage.Join(r.dir.Path(), name)
+		return nil, &BadSamplesError{Summary: sum, Samples: bad, Causes: r.causes, Ledger: sum.Ledger, allowed: r.MaxErrors}
+	}
+	if sum.Records == 0 {
+		return nil, r.leavesOutAll(sum)
+	}
+	r.noteDepth(sum)
+	files, err := r.metadata(m, ledger)
+	if err != nil {
+		return nil, err
+	}
+	place := r.place
+	if r.stage != nil {
+		place = r.replace
+	}
+	changed, err := place(before, files)
+	if err == nil {
+		err = r.dir.Remove(planFile) // of an array job, which is now complete
+	}
+	if err == nil {
+		err = r.dir.Sweep()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if changed && sum.Status == UpToDate {
+		sum.Status = Updated
+	}
+	return sum, nil
+}
+
+// file is one of a set's small files.
+type file struct {
+	name string
+	data []byte // nil: the file must not exist
+}
+
+// metadata returns the small files of the set in write order, the ledger first and the manifest
+// last.
+func (r *run) metadata(m *manifest.Manifest, ledger []byte) ([]file, error) {
+	files := []file{{manifest.LedgerFile, ledger}}
+	metadata, err := setdir.Metadata(m)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range m.MetadataFiles() {
+		files = append(files, file{name, metadata[name]})
+	}
+	if m.Compression != tfrecord.None.String() {
+		r.Notef("no metadata for TFDS: it cannot read %s shards", m.Compression)
+	}
+	data, err := m.Encode()
+	if err != nil {
+		return nil, err
+	}
+	return append(files, file{manifest.File, data}), nil
+}
+
+// place removes what is stale, then writes the files that are not already in place, and reports
+// whether anything changed.
+func (r *run) place(before *Previous, files []file) (changed bool, err error) {
+	stale, err := before.stale(r.dir, r.remaining(files))
+	if err != nil {
+		return false, err
+	}
+	if len(stale) > 0 {
+		changed = true
+		ledger := files[0].data != nil // metadata puts it first
+		if err := r.announce(before, ledger); err != nil {
+			return changed, err
+		}
+		if err := r.dir.Remove(append([]string{manifest.File}, stale...)...); err != nil {
+			return changed, err
+		}
+	}
+	for _, f := range files {
+		if f.data == nil || r.dir.Holds(f.name, f.data) {
+			continue
+		}
+		changed = true
+		if err := r.dir.Put(f.name, f.data); err != nil {
+			return changed, err
+		}
+	}
+	if !changed {
+		return false, nil
+	}
+	return true, r.dir.Forget(r.names())
+}
+
+// remaining names every file of the set as it will be; files are its small ones.
+func (r *run) remaining(files []file) []string {
+	names := r.files()
+	for _, f := range files {
+		if f.data != nil {
+			names = append(names, f.name)
+		} else {
+			names = slices.DeleteFunc(names, func(name string) bool { return name == f.name })
+		}
+	}
+	return names
+}
+
+// failedLedger lists the samples that made an update of a set fail; the set keeps its own ledger.
+const failedLedger = shard.StateDir + "/" + manifest.LedgerFile
+
+// replace atomically replaces the complete set with its new version, and reports whether anything
+// changed.
+func (r *run) replace(_ *Previous, files []file) (changed bool, err error) {
+	var staged []string
+	for i, j := range r.shards {
+		if !r.inPlace[i] {
+			staged = append(staged, j.Name.String())
+		}
+	}
+	var renewed []file
+	for _, f := range files {
+		if f.data != nil && (f.name == manifest.File || !r.dir.Holds(f.name, f.data)) {
+			renewed = append(renewed, f)
+		}
+	}
+	stale, err := r.before.stale(r.dir, r.remaining(files))
+	if err != nil {
+		return false, err
+	}
+	if len(staged)+len(stale) == 0 && len(renewed) == 1 && r.dir.Holds(manifest.File, renewed[0].data) {
+		return false, errors.Join(r.dir.Remove(failedLedger), r.dir.ClearStage())
+	}
+	var put []string
+	for _, f := range renewed {
+		if err := r.stage.Put(f.name, f.data); err != nil {
+			return false, err
+		}
+		put = append(put, f.name)
+	}
+	ledger := files[0].data != nil // metadata puts it first
+	if err := r.stage.PutRun(r.intent(ledger)); err != nil {
+		return false, err
+	}
+	put = slices.Insert(put, 0, setdir.RunFile)
+	if err := r.dir.PutStaged(staged, put, append(stale, failedLedger)); err != nil {
+		return true, err
+	}
+	return true, r.dir.Forget(r.names())
+}
+
+// names names all shards of the set.
+func (r *run) names() []string {
+	shards := make([]string, len(r.shards))
+	for i, j := range r.shards {
+		shards[i] = j.Name.String()
+	}
+	return shards
+}
+
+// leavesOutAll is the error of a set without records, which names the options that left them out.
+func (r *run) leavesOutAll(sum *Summary) error {
+	kind := r.kind()
+	var given []string
+	for _, option := range []string{"min_size", "max_aspect", OptionDropEmpty} {
+		if v := string(r.options[option]); v != "" && v != "0" && v != "false" {
+			given = append(given, kind.FieldOf(option).String())
+		}
+	}
+	by := cmp.Or(strings.Join(given, ", "), "options")
+	if by == kind.FieldOf(OptionDropEmpty).String() {
+		by += ": none has an object"
+	}
+	return fmt.Errorf("%s: no record is left to write a manifest for: %s left out by %s", r.dir.Path(), plural.Of(sum.Samples, "sample"), by)
+}
+
+// bad returns the ledger: every unusable sample, by key, and annotations as they are numbered.
+func (r *run) bad() []setdir.BadSample {
+	var bad []setdir.BadSample
+	for _, d := range r.done {
+		bad = append(bad, d.Bad...)
+	}
+	for i := range bad {
+		bad[i].Listed = false // of the state only
+	}
+	slices.SortStableFunc(bad, func(a, b setdir.BadSample) int {
+		if c := cmp.Or(strings.Compare(a.Key, b.Key), cmp.Compare(a.Line, b.Line)); c != 0 || a.Stage != StageAnnotation || b.Stage != StageAnnotation {
+			return c
+		}
+		return compareFaultNames(a.Reason, b.Reason)
+	})
+	return bad
+}
+
+// samplesAtFault returns how many samples of a ledger, sorted by key, have faults: several annotations
+// of an image count once, and one of no image counts like a sample.
+func samplesAtFault(bad []setdir.BadSample) (n int64) {
+	for i, b := range bad {
+		if i == 0 || b.Key != bad[i-1].Key || b.Stage != StageAnnotation && bad[i-1].Stage != StageAnnotation {
+			n++
+		}
+	}
+	return n
+}
+
+// encodeLedger returns the bytes of errors.jsonl, nil if it would be empty.
+func encodeLedger(bad []setdir.BadSample) ([]byte, error) {
+	var out []byte
+	for _, b := range bad {
+		line, err := json.Marshal(b)
+		if err != nil {
+			return nil, fmt.Errorf("ledger: %w", err)
+		}
+		out = append(append(out, line...), '\n')
+	}
+	return out, nil
+}
+
+func (r *run) summary(status Status, fingerprint string) *Summary {
+	s := &Summary{
+		Status: status, Decoder: r.codecs.Decoder, Fingerprint: fingerprint, SkippedFiles: r.skipped, LeftOut: append([]LeftOut{}, r.leftOut...), Decoded: r.decoded.counts(),
+		Seconds: time.Since(r.began).Seconds(), Splits: map[string]SplitSummary{}, Task: r.Task,
+	}
+	if r.movesObjects() {
+		s.AnnotationCounts = new(AnnotationCounts)
+	}
+	for i, j := range r.shards {
+		if !r.mine(i) {
+			continue
+		}
+		s.Samples += j.Samples
+		split := s.Splits[j.Name.Split]
+		split.Shards++
+		if d := r.done[i]; d != nil {
+			s.Records += d.Records
+			s.Errors += int64(len(d.Bad))
+			s.Filtered += d.Filtered
+			s.Narrowed += d.Narrowed
+			if c := s.AnnotationCounts; c != nil {
+				c.Annotations += d.Annotations
+				c.Dropped += d.AnnotationsDropped
+			}
+			s.Bytes += d.Bytes
+			split.Records += d.Records
+		}
+		s.Splits[j.Name.Split] = split
+		if r.kept[i] {
+			s.ShardsKept++
+		} else if status != Planned {
+			s.ShardsWritten++
+		}
+	}
+	return s
+}

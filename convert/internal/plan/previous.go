@@ -1,0 +1,323 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/shares"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// Previous is what an earlier run left in the output directory: its manifest, the state of an
+// unfinished run, or both.
+type Previous struct {
+	manifest *manifest.Manifest // nil if the run did not finish
+	name     string
+	options  map[string]json.RawMessage
+	codecs   Codecs
+	files    map[string]bool // all that it named, relative to the directory
+	samples  int64           // of the set, finished, or before its update was interrupted; 0: unknown
+}
+
+// readPrevious reads what an earlier run left in a directory. It returns nil if there was none.
+func readPrevious(dir *setdir.Dir) (*Previous, error) {
+	m, err := dir.Manifest()
+	if err != nil {
+		return nil, fmt.Errorf("%w; move it away to start over: shards that are finished and known are kept", err)
+	}
+	state, err := dir.Run()
+	if err != nil {
+		return nil, err
+	}
+	if m == nil && state == nil {
+		return nil, nil
+	}
+	p := &Previous{manifest: m, files: map[string]bool{}}
+	if state != nil {
+		p.name, p.options, p.codecs = state.Name, state.Options, Codecs{state.Decoder, state.Encoder}
+		p.add(state.Files)
+		p.add(state.Stale)
+		p.samples = state.Replaces
+	}
+	if m != nil {
+		p.name, p.options, p.codecs = m.Name, m.Options, Codecs{m.Decoder, m.Encoder}
+		p.add(m.Files())
+		p.samples = 0 // without the unusable ones: lines of the ledger may be annotations
+		for _, s := range m.Splits {
+			p.samples += s.Records
+		}
+	}
+	return p, nil
+}
+
+// add adds files, except names outside the directory, which no run writes.
+func (p *Previous) add(files []string) {
+	for _, f := range files {
+		if filepath.IsLocal(filepath.FromSlash(f)) {
+			p.files[f] = true
+		}
+	}
+}
+
+// stale returns those of others that exist.
+func (p *Previous) stale(dir *setdir.Dir, files []string) ([]string, error) {
+	return dir.Existing(p.others(files))
+}
+
+// others returns the files that the earlier run named and that are not among the given ones,
+// sorted.
+func (p *Previous) others(files []string) []string {
+	if p == nil {
+		return nil
+	}
+	wanted := make(map[string]bool, len(files))
+	for _, f := range files {
+		wanted[f] = true
+	}
+	var others []string
+	for f := range p.files {
+		if !wanted[f] {
+			others = append(others, f)
+		}
+	}
+	slices.Sort(others)
+	return others
+}
+
+// ExistingShards returns the number of shards of a split in an earlier plan, or in the set of
+// ShardsLike; 0 if there is neither.
+func (o *Options) ExistingShards(p *Previous, split string) int {
+	if p == nil {
+		return o.ShardsLike[split]
+	}
+	var counts map[string]int
+	if json.Unmarshal(p.options[optionShards], &counts) != nil {
+		return 0
+	}
+	return counts[split]
+}
+
+// The options about the number of shards. The requested value is an option: none, a number, or
+// numbers by split. The actual numbers follow from it and from the input, which may grow.
+const (
+	optionShards = "shards"       // per split
+	OptionAuto   = "shards_auto"  // whether the numbers were chosen automatically
+	OptionGiven  = "shards_given" // the requested number otherwise, or text: "train=16,val=2"
+)
+
+// OptionSplits says how samples are divided. With the other words here the source states it, by
+// directories, annotations, lists or a table.
+const (
+	OptionSplits        = "splits"
+	SplitsByDirectories = "folders"
+	SplitsByAnnotations = "annotations"
+	SplitsByLists       = "lists"
+	SplitsByTable       = "table"
+)
+
+// RecordShards fills in the options about the number of shards.
+func (o *Options) RecordShards(m map[string]any, jobs []Shard) {
+	shards := map[string]int{}
+	for _, j := range jobs {
+		shards[j.Name.Split] = j.Name.Count
+	}
+	m[optionShards], m[OptionAuto] = shards, false
+	switch {
+	case o.Shards > 0:
+		m[OptionGiven] = o.Shards
+	case len(o.SplitShards) > 0:
+		m[OptionGiven] = shares.FormatShards(o.SplitShards)
+	default:
+		m[OptionAuto] = true
+	}
+}
+
+// sameAsked reports whether two runs were given the same option, where the effective value may
+// differ with the input.
+func (r *run) sameAsked(p *Previous, name string) bool {
+	switch name {
+	case OptionAuto, OptionGiven:
+		return true // they matter if the numbers of shards differ
+	case optionShards:
+		wasAuto := compact(p.options[OptionAuto]) == "true"
+		was, now := p.options[OptionGiven], r.options[OptionGiven]
+		return wasAuto && compact(r.options[OptionAuto]) == "true" || was != nil && compact(was) == compact(now)
+	case OptionSplits:
+		unasked := []string{strconv.Quote(SplitsByDirectories), strconv.Quote(SplitsByLists), strconv.Quote(SplitsByTable), strconv.Quote(shares.FormatSplits((&Options{}).SplitShares()))}
+		return slices.Contains(unasked, compact(p.options[name])) && slices.Contains(unasked, compact(r.options[name]))
+	}
+	return false
+}
+
+// difference names the first difference from an earlier run because of which their shards cannot
+// form one set; empty if there is none.
+func (r *run) difference(p *Previous) string {
+	if verb := p.options[setdir.OptionVerb]; verb != nil {
+		return fmt.Sprintf("it is of tfrec %s, this is a conversion", strings.Trim(string(verb), `"`))
+	}
+	if p.name != r.Name {
+		return fmt.Sprintf("%s was %s, now it is %s", optname.OptionsName, p.name, r.Name)
+	}
+	names := make([]string, 0, len(r.options))
+	for name := range r.options {
+		names = append(names, name)
+	}
+	for name := range p.options {
+		if _, ok := r.options[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if r.sameAsked(p, name) {
+			continue
+		}
+		was, now := compact(p.options[name]), compact(r.options[name])
+		if was != now {
+			kind := r.kind()
+			was, now = kind.optionText(p.options[name]), kind.optionText(r.options[name])
+			if name == optionShards {
+				was, now = askedShards(p.options), askedShards(r.options)
+			}
+			field := kind.FieldOf(name)
+			if name == OptionAntialias { // a field of the opposite
+				return fmt.Sprintf("%s: antialias was %s, now it is %s", field, was, now)
+			}
+			return fmt.Sprintf("%s was %s, now it is %s", field, was, now)
+		}
+	}
+	if p.codecs != r.codecs {
+		return otherCodecs(p.codecs, r.codecs)
+	}
+	return ""
+}
+
+// askedShards returns Options.Shards of a run with these options.
+func askedShards(options map[string]json.RawMessage) string {
+	var bySplit map[string]int
+	switch {
+	case options[OptionGiven] != nil:
+		return strings.Trim(compact(options[OptionGiven]), `"`)
+	case compact(options[OptionAuto]) == "true":
+		return "auto"
+	case json.Unmarshal(options[optionShards], &bySplit) == nil:
+		return shares.FormatShards(bySplit) // of a version that did not record the requested value
+	}
+	return notGiven
+}
+
+func compact(raw json.RawMessage) string {
+	if text, ok := jsontext.Compact(raw); ok {
+		return text
+	}
+	return notGiven
+}
+
+const notGiven = "not given"
+
+// refuseForeign refuses to replace a file that no earlier run named.
+func (r *run) refuseForeign(p *Previous) error {
+	var unknown []string
+	for _, name := range r.files() {
+		if p == nil || !p.files[name] {
+			unknown = append(unknown, name)
+		}
+	}
+	foreign, err := r.dir.Existing(unknown)
+	if err != nil || len(foreign) == 0 {
+		return err
+	}
+	return fmt.Errorf("%s exists and no manifest or state of tfrec names it: move it away, or choose another directory or %s", storage.Join(r.dir.Path(), foreign[0]), optname.OptionsName)
+}
+
+// files names every file that this run may write, relative to the directory.
+func (r *run) files() []string {
+	var files []string
+	for _, j := range r.shards {
+		name := j.Name.String()
+		files = append(files, name)
+		if r.uncompressed() {
+			files = append(files, manifest.IndexName(name))
+		}
+	}
+	if r.uncompressed() {
+		files = append(files, manifest.TFDSFiles(r.described.Features)...)
+	}
+	if r.described.LabelMap {
+		files = append(files, manifest.LabelMapFile)
+	}
+	return append(files, manifest.File)
+}
+
+// maxName is the maximum file name length of file systems, less the suffix of a temporary file.
+const maxName = 255 - 12
+
+// checkNames returns an error for file names that are too long, before anything is made: names of
+// label files contain a feature's key.
+func (r *run) checkNames() error {
+	for _, name := range r.files() {
+		if base := filepath.Base(name); len(base) > maxName {
+			return fmt.Errorf("the file %s... would have a name of %d bytes, more than the limit of %d: shorten %s, or the names of features", base[:40], len(base), maxName, optname.OptionsName)
+		}
+	}
+	return nil
+}
+
+func (r *run) uncompressed() bool {
+	return r.Compression == tfrecord.Auto || r.Compression == tfrecord.None
+}
+
+// removeOld removes exactly the files that an earlier run named, the manifest first, and their
+// recorded state.
+func (r *run) removeOld(p *Previous) error {
+	// Announced first, so that if this run is killed here, the next one knows all remaining files.
+	stale, err := p.stale(r.dir, nil)
+	if err != nil {
+		return err
+	}
+	if err := r.dir.PutRun(&setdir.Run{Name: p.name, Options: p.options, Decoder: p.codecs.Decoder, Encoder: p.codecs.Encoder, Stale: stale}); err != nil {
+		return err
+	}
+	if err := r.dir.Remove(manifest.File); err != nil {
+		return err
+	}
+	if err := r.dir.Remove(stale...); err != nil {
+		return err
+	}
+	return r.dir.Reset()
+}
+
+// announce records what this run intends to write, before it writes anything else; ledger says
+// whether that includes a ledger.
+func (r *run) announce(p *Previous, ledger bool) error {
+	run := r.intent(ledger)
+	var err error
+	if run.Stale, err = p.stale(r.dir, run.Files); err != nil {
+		return err
+	}
+	return r.dir.PutRun(run)
+}
+
+// intent is what this run writes, with a ledger or without.
+func (r *run) intent(ledger bool) *setdir.Run {
+	files := r.files()
+	if ledger {
+		files = append(files, manifest.LedgerFile)
+	}
+	run := &setdir.Run{
+		Name: r.Name, Options: r.options, Decoder: r.codecs.Decoder, Encoder: r.codecs.Encoder, Files: files, Args: r.Args,
+	}
+	if r.before != nil {
+		run.Replaces = r.before.samples
+	}
+	return run
+}

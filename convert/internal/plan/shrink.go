@@ -1,0 +1,67 @@
+package plan
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/internal/plural"
+)
+
+// Expected is a number of samples: Min to Max. The zero value expects nothing.
+type Expected struct{ Min, Max int64 }
+
+// ParseExpected parses "N" or "MIN-MAX".
+func ParseExpected(s string) (Expected, error) {
+	low, high, ranged := strings.Cut(s, "-")
+	if !ranged {
+		high = low
+	}
+	least, err1 := strconv.ParseInt(low, 10, 64)
+	most, err2 := strconv.ParseInt(high, 10, 64)
+	if err1 != nil || err2 != nil || least < 0 || most < max(least, 1) {
+		return Expected{}, fmt.Errorf("%q: want a number of samples, or MIN-MAX", s)
+	}
+	return Expected{least, most}, nil
+}
+
+// String returns what ParseExpected parses.
+func (e Expected) String() string {
+	if e.Min == e.Max {
+		return strconv.FormatInt(e.Min, 10)
+	}
+	return fmt.Sprintf("%d-%d", e.Min, e.Max)
+}
+
+// plannedSamples returns how many samples the jobs have.
+func (r *run) plannedSamples() (n int64) {
+	for _, j := range r.shards {
+		n += j.Samples
+	}
+	return n
+}
+
+// refuseUnexpected returns an error if another number of samples is planned than Options.Expect says.
+func (r *run) refuseUnexpected() error {
+	planned := r.plannedSamples()
+	if e := r.Expect; e != (Expected{}) && (planned < e.Min || planned > e.Max) {
+		return fmt.Errorf("the input gives %s, and %s is %v: nothing was written", plural.Of(planned, "sample"), optname.OptionsExpect, e)
+	}
+	return nil
+}
+
+// refuseShrink returns an error if the set that an earlier run left has more than twice the samples
+// that are planned now, with the same options: whoever lists a store through a broken proxy, or a
+// disk that is not mounted, does not want the set to follow.
+func (r *run) refuseShrink(before *Previous) error {
+	if before == nil || r.AllowShrink || r.difference(before) != "" {
+		return nil
+	}
+	planned := r.plannedSamples()
+	if planned >= before.samples-planned {
+		return nil
+	}
+	return fmt.Errorf("%s has %s, and the input now gives only %d: an update would remove more than half of them; see whether all of the input is there, and give %s if it is",
+		r.dir.Path(), plural.Of(before.samples, "sample"), planned, optname.OptionsAllowShrink)
+}

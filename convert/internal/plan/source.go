@@ -1,0 +1,93 @@
+package plan
+
+import (
+	"context"
+	"iter"
+
+	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// Input is a source of samples before planning. Each kind has its own files; runs, plans, array
+// jobs and updates only know input and source.
+type Input interface {
+	// Shared returns the options common to all kinds of input; scan fills in their defaults.
+	Shared() *Options
+	// Scan checks the options, fills in defaults, and reads from the input what plan needs. The
+	// output directory out is not part of the input.
+	Scan(ctx context.Context, out string) error
+	// Plan assigns the input to shards, with regard to what an earlier run left.
+	Plan(ctx context.Context, before *Previous) (Source, error)
+	// Close releases what scan and plan hold.
+	Close()
+}
+
+// Source is a planned input as seen by a run. A job is one shard to make; jobs are numbered in the
+// order of the manifest.
+type Source interface {
+	// Layout returns what the run needs to know of the plan.
+	Layout() Layout
+	// Attach is called once, before all of the following, with the directory of the set.
+	Attach(dir *setdir.Dir)
+	// Place is the location of the inputs on this machine.
+	Place() string
+	// Remember saves the results of planning for the next run. It is called once the run is certain
+	// to be carried out, and again when its shards are made.
+	Remember()
+	// Keys returns the keys of a job's samples, in order, nil if there are too many to keep.
+	Keys(job int) []string
+	// Files yields the paths of everything the set is made from, as the caller named it: files, and
+	// directories whose entries matter.
+	Files() iter.Seq[string]
+	// Outline is what a job is planned from, in a form that is the same on every machine: as much
+	// of its samples' identity as planning knows.
+	Outline(job int) []byte
+	// Recall returns what receives the inputs that are recorded for the shards of these jobs; nil if
+	// they are of no use.
+	Recall(jobs []int) *setdir.Recall
+	// Known returns the identity of all of a job's samples, in order, as in the pieces of a shard with
+	// these ledger entries, and the entries as they are now if the identity is that of the shard. It
+	// reads no more of the input than necessary, and reports whether it read any.
+	Known(ctx context.Context, job int, bad []setdir.BadSample) (identity []byte, now []setdir.BadSample, read bool, err error)
+	// Inputs returns what is recorded of a job's inputs after known.
+	Inputs(job int) []setdir.Input
+	// Prepare is called once before the pieces of the given jobs are requested: all of them in that
+	// order, or some in any order.
+	Prepare(ctx context.Context, jobs []int, inOrder bool) error
+	// Rest is called when no more pieces are requested and none is in progress: it ends what
+	// prepare began.
+	Rest()
+	// Pieces yields the work of a job in the order of its records. Tasks run concurrently, and fill
+	// the piece they are given.
+	Pieces(ctx context.Context, job int) iter.Seq2[Fill, error]
+	// AnyOrder reports, after prepare, whether tasks of different jobs may be taken in any order.
+	// Otherwise those of one job are taken after all of the one before.
+	AnyOrder() bool
+	// LabelCounts maps label counts by id to counts by name; nil without labels.
+	LabelCounts(byID map[int32]int64) map[string]int64
+	// Describe fills in the manifest's description of the records.
+	Describe(m *manifest.Manifest)
+}
+
+// Layout is the result of planning an input.
+type Layout struct {
+	Shards []Shard
+	// Options are those that the records depend on, by manifest key; "source" is the kind of input:
+	// kinds maps it to the fields that set them.
+	Options map[string]any
+	Codecs  Codecs
+	Skipped int64     // files in the input that are not samples
+	LeftOut []LeftOut // what is not used, by reason
+	Decoded *Tally    // images by decoder; nil if there is only one
+	Workers int       // goroutines that make records; 0: as many as Options say
+	Memory  int64     // bounds the memory for samples in progress, in bytes; 0: no bound
+	Causes  []string  // why samples are unusable: BadSamplesError.Causes
+}
+
+// Shard is one planned shard.
+type Shard struct {
+	Name    shard.Name
+	Samples int64
+	Bytes   int64 // of its records before compression, estimated from the input; 0: unknown
+}
