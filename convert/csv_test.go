@@ -139,9 +139,9 @@ func TestCSVRows(t *testing.T) {
 		{"missing is an error", "i,f\n1,1.5\n2,NA\n", CSVOptions{Missing: MissingError, Options: Options{MaxErrors: Tolerance{Share: 0.5}}}, []string{`f=[1.5] i=[1]`}, []string{
 			`t.csv:000000003 3 parse column "f": the value is missing`}},
 		{"missing spelt otherwise", "i,b\n-999,\n1,NA\n", CSVOptions{MissingValues: []string{"-999"}}, []string{`b=[""]`, `b=["NA"] i=[1]`}, nil},
-		{"vectors", "V1,V2,V3,n,m,s\n1.5,2,3,4,5,x\nNA,2,3,-4,5,y\n", CSVOptions{Vectors: []Vector{{"v", []string{"V1..V3"}}, {"w", []string{"m", "n"}}}}, []string{
+		{"vectors", "V1,V2,V3,n,m,s\n1.5,2,3,4,5,x\nNA,2,3,-4,5,y\n", CSVOptions{Vectors: []Vector{{Name: "v", Columns: []string{"V1..V3"}}, {Name: "w", Columns: []string{"m", "n"}}}}, []string{
 			`s=["x"] v=[1.5 2 3] w=[5 4]`, `s=["y"] w=[5 -4]`}, nil},
-		{"vectors by default", "a,b,c,d\nNA,2.5,NA,x\n", CSVOptions{Missing: MissingDefault, Vectors: []Vector{{"f", []string{"a", "b"}}, {"s", []string{"c", "d"}}}, Types: map[string]ColumnType{"c": TypeBytes}}, []string{
+		{"vectors by default", "a,b,c,d\nNA,2.5,NA,x\n", CSVOptions{Missing: MissingDefault, Vectors: []Vector{{Name: "f", Columns: []string{"a", "b"}}, {Name: "s", Columns: []string{"c", "d"}}}, Types: map[string]ColumnType{"c": TypeBytes}}, []string{
 			`f=[0 2.5] s=["" "x"]`}, nil},
 		{"labels", "x,y\n1,dog\n2,cat\n3,\n4,dog\n5, cat\n6,  \n", CSVOptions{Label: "y", Vocab: true, LabelOffset: 1, Options: Options{MaxErrors: Tolerance{Count: 2}}}, []string{
 			`x=[1] y=[2]`, `x=[2] y=[1]`, `x=[4] y=[2]`, `x=[5] y=[1]`}, []string{
@@ -198,7 +198,7 @@ func TestCSVDescribesFeatures(t *testing.T) {
 	rewrite(t, src, gz.String())
 	var notes []string
 	mustCSV(t, []string{src}, out, CSVOptions{
-		Vectors: []Vector{{"v", []string{"V1", "V2"}}}, Label: "y", Vocab: true,
+		Vectors: []Vector{{Name: "v", Columns: []string{"V1", "V2"}}}, Label: "y", Vocab: true,
 		Options: Options{Note: func(s string) { notes = append(notes, s) }},
 	})
 	m, err := manifest.Read(t.Context(), filepath.Join(out, manifest.File))
@@ -527,12 +527,12 @@ func TestCSVErrors(t *testing.T) {
 		{"vocabulary of nothing", []string{put("nothing.csv", "a,b\n1,\n2,NA\n")}, CSVOptions{Label: "b", Vocab: true}, "no labels to number", false},
 		{"offset without names", []string{put("below.csv", "a,b\n1,-1\n2,1\n")}, CSVOptions{Label: "b", Vocab: true, LabelOffset: 1}, "CSVOptions.LabelOffset: labels are integers from -1 to 1", true},
 		{"vocabulary with doubles", []string{good}, CSVOptions{Label: "a", Vocab: true, Vocabulary: []string{"x", "x"}}, "named twice", true},
-		{"vector of no column", []string{good}, CSVOptions{Vectors: []Vector{{"v", []string{"a..x"}}}}, `CSVOptions.Vectors: there is no column "x"`, true},
-		{"vector backwards", []string{good}, CSVOptions{Vectors: []Vector{{"v", []string{"b..a"}}}}, "comes after", true},
-		{"vector twice", []string{good}, CSVOptions{Vectors: []Vector{{"v", []string{"a"}}, {"w", []string{"a"}}}}, `column "a" is in v and in w`, true},
-		{"vector named as a column", []string{good}, CSVOptions{Vectors: []Vector{{"b", []string{"a"}}}}, `two features would be named "b"`, true},
-		{"vector of the label", []string{good}, CSVOptions{Label: "a", Vectors: []Vector{{"v", []string{"a"}}}}, "is the label", true},
-		{"vector of text and numbers", []string{put("text.csv", "a,b\n1,x\n")}, CSVOptions{Vectors: []Vector{{"v", []string{"a", "b"}}}}, `column "b" is bytes and others are int64`, true},
+		{"vector of no column", []string{good}, CSVOptions{Vectors: []Vector{{Name: "v", Columns: []string{"a..x"}}}}, `CSVOptions.Vectors: there is no column "x"`, true},
+		{"vector backwards", []string{good}, CSVOptions{Vectors: []Vector{{Name: "v", Columns: []string{"b..a"}}}}, "comes after", true},
+		{"vector twice", []string{good}, CSVOptions{Vectors: []Vector{{Name: "v", Columns: []string{"a"}}, {Name: "w", Columns: []string{"a"}}}}, `column "a" is in v and in w`, true},
+		{"vector named as a column", []string{good}, CSVOptions{Vectors: []Vector{{Name: "b", Columns: []string{"a"}}}}, `two features would be named "b"`, true},
+		{"vector of the label", []string{good}, CSVOptions{Label: "a", Vectors: []Vector{{Name: "v", Columns: []string{"a"}}}}, "is the label", true},
+		{"vector of text and numbers", []string{put("text.csv", "a,b\n1,x\n")}, CSVOptions{Vectors: []Vector{{Name: "v", Columns: []string{"a", "b"}}}}, `column "b" is bytes and others are int64`, true},
 		{"policy", []string{good}, CSVOptions{Missing: "ignore"}, "CSVOptions.Missing", true},
 		{"longest row", []string{good}, CSVOptions{MaxRow: 7}, "CSVOptions.MaxRow", true},
 		{"delimiter", []string{good}, CSVOptions{Delimiter: '"'}, "CSVOptions.Delimiter", true},
@@ -574,7 +574,7 @@ func TestCSVNoticesChangeWhileReading(t *testing.T) {
 func TestCSVSchema(t *testing.T) {
 	src := writeTable(t, "t.csv", "a,b,c\n1,2.5,x\n")
 	s, err := CSVSchema(t.Context(), []string{src}, CSVOptions{Types: map[string]ColumnType{"a": TypeBytes}})
-	want := &Schema{[]SchemaColumn{{"a", TypeBytes}, {"b", TypeFloat}, {"c", TypeBytes}}}
+	want := &Schema{Columns: []SchemaColumn{{Name: "a", Type: TypeBytes}, {Name: "b", Type: TypeFloat}, {Name: "c", Type: TypeBytes}}}
 	if err != nil || !reflect.DeepEqual(s, want) {
 		t.Fatalf("%+v, %v", s, err)
 	}
@@ -595,7 +595,7 @@ func TestCSVSchema(t *testing.T) {
 
 func TestParseVector(t *testing.T) {
 	v, err := ParseVector("v=V1..V3,x")
-	if err != nil || !reflect.DeepEqual(v, Vector{"v", []string{"V1..V3", "x"}}) {
+	if err != nil || !reflect.DeepEqual(v, Vector{Name: "v", Columns: []string{"V1..V3", "x"}}) {
 		t.Errorf("%+v, %v", v, err)
 	}
 	for _, s := range []string{"", "v", "=a", "v="} {
@@ -637,34 +637,6 @@ func TestCSVManyFiles(t *testing.T) {
 	for i, v := range got {
 		if v != int64(i) {
 			t.Fatalf("row %d is %d", i, v)
-		}
-	}
-}
-
-func TestCSVStopsWhenCancelled(t *testing.T) {
-	src := writeTable(t, "t.csv", numberedRows(3000))
-	cancelled, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := CSV(cancelled, []string{src}, t.TempDir(), CSVOptions{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("scanning: %v", err)
-	}
-	for name, csv := range map[string]CSVOptions{
-		"limit": {Options: Options{Limit: 5}}, "splits": {Options: Options{Splits: []SplitShare{{Name: "a", Share: .5}, {Name: "b", Share: .5}}}}, "shuffle": {Shuffle: true},
-	} {
-		o := TableOptions{CSVOptions: csv, Format: TableCSV}
-		tables, err := o.open(cancelled, []string{src})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := tables.scan(t.Context(), &o, ""); err != nil {
-			t.Fatal(err)
-		}
-		columns, err := o.resolve(tables)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := planTable(cancelled, &o, tables, columns, nil); !errors.Is(err, context.Canceled) {
-			t.Errorf("planning %s: %v", name, err)
 		}
 	}
 }

@@ -307,17 +307,9 @@ func (o *ImageOptions) addNewer(m map[string]any, s *imageSource) {
 
 // sorted returns globs, or splits, in an order independent of how they were given.
 func sorted(globs []string) []string {
-	globs = slices.Clone(given(globs))
+	globs = slices.Clone(plan.Given(globs))
 	slices.Sort(globs)
 	return globs
-}
-
-// given returns a list that an option gives; nil if it is empty, as if it was not given.
-func given[T any](list []T) []T {
-	if len(list) == 0 {
-		return nil
-	}
-	return list
 }
 
 // sizeText formats ImageOptions.Resize as it was given.

@@ -139,9 +139,9 @@ func (a *imageArchives) parts(p *imageFile, data []byte) (image []byte, rest bes
 func isSettled(in *archive.Archive) bool {
 	age := time.Since(in.ModTime())
 	if in.Remote() {
-		return age > 2*settled || !strings.HasPrefix(in.Version(), storage.Modified)
+		return age > 2*plan.Settled || !strings.HasPrefix(in.Version(), storage.Modified)
 	}
-	return age > settled
+	return age > plan.Settled
 }
 
 // versionOf identifies the content of an archive: on disk by its size and time.

@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/splitlists"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/table"
 )
 
 // otherFile is a file of the source without an image's extension, of which the content may tell more.
@@ -161,9 +162,9 @@ func (w *walker) findUsed(root storage.Location) {
 		if p == "" {
 			continue
 		}
-		if p = placed(storage.Parse(p)); isWithin(place, p) {
+		if p = placed(storage.Parse(p)); table.Within(place, p) {
 			w.used = append(w.used, "")
-		} else if isWithin(p, place) {
+		} else if table.Within(p, place) {
 			w.used = append(w.used, p[len(place)+1:])
 		}
 	}
@@ -172,7 +173,7 @@ func (w *walker) findUsed(root storage.Location) {
 // uses reports whether the run reads a file of the source for something other than images.
 func (w *walker) uses(rel string) bool {
 	return slices.ContainsFunc(w.used, func(used string) bool {
-		return rel == used || (used == "" || isWithin(rel, used)) && slices.Contains(annotationExtensions, strings.ToLower(path.Ext(rel)))
+		return rel == used || (used == "" || table.Within(rel, used)) && slices.Contains(annotationExtensions, strings.ToLower(path.Ext(rel)))
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/convert/internal/plan"
@@ -20,10 +19,6 @@ const maxInput = 1 << 30
 // maxStored is the maximum size of a stored image: it leaves room for the other features of a
 // record.
 const maxStored = maxInput - 1<<20
-
-// settled is the age a file needs for its time to reveal a later change. File systems have coarse
-// timestamps, so the time of a file that has just changed may stay the same when it changes again.
-const settled = time.Second
 
 // sampleWork is a sample being made into a record, with memory that is reused for the next one.
 type sampleWork struct {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/convert/internal/tables"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/textfile"
 	"github.com/tfrec/tfrec/manifest"
@@ -86,7 +87,7 @@ func lookInto(ctx context.Context, at storage.Location) (table, records bool) {
 		return false, false // whoever opens it next says why
 	}
 	_, frame := tfrecord.Framing{MaxRecord: 1 << 62}.Check(f.Head())
-	format := formatOfHead(f.Head())
+	format := tables.FormatOfHead(f.Head())
 	return format == TableParquet || format == TableArrow, len(f.Head()) >= tfrecord.HeaderSize && frame != tfrecord.FrameBroken
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/convert/internal/tables"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/classfile"
 	"github.com/tfrec/tfrec/internal/imagetable"
@@ -84,20 +85,20 @@ func (w *walker) listRows(src imagePlace) (*rowWalker, error) {
 
 // open adds a file to those of the origin, and its columns to those of the files before it.
 func (a *rowWalker) open(at storage.Location, name string) error {
-	format, err := detectFormat(a.ctx, at.Path())
+	format, err := tables.DetectFormat(a.ctx, at.Path())
 	if err != nil {
 		return err
 	}
 	if format != TableParquet && format != TableArrow {
 		return fmt.Errorf("%s: neither Parquet nor Arrow, as %s is", at.Path(), a.origin.src.Path())
 	}
-	src, err := openers[format](a.ctx, at.Path(), &TableOptions{})
+	src, err := tables.Openers[format](a.ctx, at.Path(), &TableOptions{})
 	if err != nil {
 		return err
 	}
 	o := table.ScanOptions{Workers: a.o.Goroutines(), Kinds: map[string]table.Kind{}, Wanted: a.wants}
 	for _, f := range a.o.Features {
-		o.Kinds[f.Name] = kindOfType[f.Type]
+		o.Kinds[f.Name] = tables.KindOfType[f.Type]
 	}
 	t, err := src.Scan(a.ctx, o)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/convert/internal/tables"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/imagetable"
 	"github.com/tfrec/tfrec/internal/optname"
@@ -117,7 +118,7 @@ func (o *ImageOptions) openTable(ctx context.Context, paths *rowPaths) (*imageta
 		OpenTyped: openTyped, Workers: o.Goroutines(),
 	}
 	for _, f := range o.Features {
-		to.Features = append(to.Features, imagetable.Feature{Name: f.Name, Kind: kindOfType[f.Type]})
+		to.Features = append(to.Features, imagetable.Feature{Name: f.Name, Kind: tables.KindOfType[f.Type]})
 	}
 	t, err := imagetable.Open(ctx, o.Labels.File, to)
 	if err == nil {
@@ -128,11 +129,11 @@ func (o *ImageOptions) openTable(ctx context.Context, paths *rowPaths) (*imageta
 
 // openTyped opens a table in a format with types; nil for CSV and lists.
 func openTyped(ctx context.Context, path string) (table.Source, error) {
-	format, err := detectFormat(ctx, path)
-	if err != nil || openers[format] == nil {
+	format, err := tables.DetectFormat(ctx, path)
+	if err != nil || tables.Openers[format] == nil {
 		return nil, err
 	}
-	return openers[format](ctx, path, &TableOptions{})
+	return tables.Openers[format](ctx, path, &TableOptions{})
 }
 
 // noteColumns notes which columns of a table are used, if their names are not path and label, and

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
@@ -124,7 +125,7 @@ func (t *imageTree) read(ctx context.Context, p *imageFile, buf []byte) ([]byte,
 		return t.readStored(ctx, p, buf)
 	}
 	data, st, err := readFile(ctx, t.at(p), buf)
-	if err != nil || time.Since(st.ModTime()) <= settled {
+	if err != nil || time.Since(st.ModTime()) <= plan.Settled {
 		return data, setdir.Input{}, err
 	}
 	return data, setdir.Input{Key: setdir.InputKey(p.path), Size: st.Size(), ModTime: st.ModTime().UnixNano(), Version: changeVersion(storage.Change(st))}, nil
@@ -137,7 +138,7 @@ func (t *imageTree) readStored(ctx context.Context, p *imageFile, buf []byte) ([
 	}
 	version := p.version.text()
 	data, err := t.at(p).ReadListed(ctx, storage.Object{Size: p.size, Version: version}, buf)
-	if err != nil || strings.HasPrefix(version, storage.Modified) && time.Since(time.Unix(0, p.modTime)) <= 2*settled {
+	if err != nil || strings.HasPrefix(version, storage.Modified) && time.Since(time.Unix(0, p.modTime)) <= 2*plan.Settled {
 		return data, setdir.Input{}, err // stores report times in whole seconds
 	}
 	return data, setdir.Input{Key: setdir.InputKey(p.path), Size: p.size, ModTime: p.modTime, Version: version}, nil

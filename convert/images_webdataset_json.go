@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/tfrec/tfrec/convert/internal/tables"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/table"
@@ -48,7 +49,7 @@ const (
 func newJSONFeatures(specs []FeatureSpec) *jsonFeatures {
 	j := &jsonFeatures{specs: specs, rows: map[int32][][]jsonScalar{}, beside: map[int32]int32{}, unused: map[string]int64{}, seen: make([]bool, len(specs))}
 	for _, s := range specs {
-		j.columns = append(j.columns, table.Column{Name: s.Name, Kind: kindOfType[s.Type], Length: 1})
+		j.columns = append(j.columns, table.Column{Name: s.Name, Kind: tables.KindOfType[s.Type], Length: 1})
 	}
 	return j
 }
@@ -72,7 +73,7 @@ func (j *jsonFeatures) add(item int32, text []byte) error {
 			return fmt.Errorf("%q: %w", s.Name, err)
 		}
 		for _, v := range values {
-			if err := v.fits(kindOfType[s.Type]); err != nil {
+			if err := v.fits(tables.KindOfType[s.Type]); err != nil {
 				return fmt.Errorf("%q: %w", s.Name, err)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/convert/internal/tables"
 	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -114,7 +115,7 @@ func interruptibleTable(t *testing.T, shuffle bool) *interruptible {
 			return CSV(ctx, []string{src}, out, options(o))
 		},
 		input: func(o Options) plan.Input {
-			return csvInput([]string{src}, options(o))
+			return tables.NewCSV([]string{src}, options(o))
 		},
 		change: func() {
 			rows += 57

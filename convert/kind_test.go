@@ -21,11 +21,8 @@ func TestOptionsHaveFields(t *testing.T) {
 		Annotations: AnnotationSpec{Files: []AnnotationFile{{Path: "a.json"}}, Masks: "masks"},
 		Encode:      EncodeSpec{Format: JPEG}, Codec: augment.CodecOptions{AllowArithmetic: true, FloatRange: &[2]float64{0, 1}}, Augment: AugmentSpec{Policy: policy}, Resize: augment.ResizeSpec{Width: 8, Height: 8, NoAntialias: true},
 	}
-	csv, jsonl := TableOptions{Format: TableCSV, CSVOptions: CSVOptions{Drop: []string{"a"}}}, TableOptions{Format: TableJSONL}
 	for kind, all := range map[string][]map[string]any{
 		"images": {everything.effective(&imageSource{webdataset: true, annotations: new(annotations), carried: newCarriedFeatures(&everything)}), (&ImageOptions{Encode: EncodeSpec{Format: Float32}}).effective(&imageSource{columns: imageColumns{key: "image", label: "label"}})},
-		"csv":    {csv.effective(&tableSource{kind: "csv"})},
-		"table":  {csv.effective(&tableSource{kind: "table"}), jsonl.effective(&tableSource{kind: "table"})},
 	} {
 		found := map[string]bool{}
 		for _, options := range all {

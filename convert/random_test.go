@@ -151,7 +151,7 @@ func (c *conversionTrial) step() (converted bool) {
 		t.Fatal(err)
 	}
 	for _, e := range left {
-		if !slices.Contains([]string{"lock", "run.json", "shards", "finalized.json", scanFile}, e.Name()) {
+		if !slices.Contains([]string{"lock", "run.json", "shards", "finalized.json", "scan.json"}, e.Name()) {
 			t.Errorf("left: %s", e.Name())
 		}
 	}

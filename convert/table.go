@@ -1,28 +1,31 @@
 package convert
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"maps"
-	"slices"
-	"strings"
-	"time"
 
-	"github.com/tfrec/tfrec/convert/internal/plan"
-	"github.com/tfrec/tfrec/internal/csvscan"
-	"github.com/tfrec/tfrec/internal/optname"
-	"github.com/tfrec/tfrec/internal/shares"
-	"github.com/tfrec/tfrec/internal/table"
+	"github.com/tfrec/tfrec/convert/internal/tables"
 )
 
-// TableOptions configure how tables of any format become records. Delimiter, NoHeader, Columns and
-// MissingValues are for CSV alone, MaxRow is for the formats that are text.
-type TableOptions struct {
-	CSVOptions
+// CSVOptions configure how tables of CSV become records. They embed Options.
+//
+// Delimiter, NoHeader, Columns and MaxRow say how files are read. Types, Missing, MissingValues, Drop
+// and Vectors say what columns become: by default, int64 when all values are integers, float when all
+// are numbers, and bytes otherwise, and a missing value is no feature. Label, Vocab, Vocabulary and
+// LabelOffset say which column is the label and how labels get ids; Key is the column that identifies
+// a row in the ledger. Shuffle puts the rows of a split into a random order, with up to Memory bytes
+// (512 MiB) and else on disk; without it they keep the order of the input.
+type CSVOptions = tables.CSVOptions
 
-	// Format of all files. Default: inferred from the content of each.
-	Format TableFormat
+// TableOptions configure how tables of any format become records. They embed CSVOptions, of which
+// Delimiter, NoHeader, Columns and MissingValues are for CSV alone and MaxRow is for the formats that
+// are text, and add the Format of all files. Default: inferred from the content of each.
+type TableOptions = tables.TableOptions
+
+// CSV converts the tables that srcs name, files or globs, into a set in the directory out. They are
+// read in the given order, those of a glob in the order of their names, and must have the same
+// columns.
+func CSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Summary, error) {
+	return tables.CSV(ctx, srcs, out, o)
 }
 
 // Table converts the tables that srcs name, files or globs, into a set in the directory out. They
@@ -34,187 +37,77 @@ type TableOptions struct {
 // A column becomes a feature of its kind, and a list of values one of as many. A missing value
 // (null) is none, which Missing handles; an empty list is a feature without values.
 func Table(ctx context.Context, srcs []string, out string, o TableOptions) (*Summary, error) {
-	return convertTables(ctx, func() *tableInput { return newTableInput(srcs, o) }, out)
+	return tables.Table(ctx, srcs, out, o)
 }
 
-// convertTables converts tables. If rows turn out to be others than those of the scan, which may be
-// that of an earlier run, all is scanned again, once.
-func convertTables(ctx context.Context, in func() *tableInput, out string) (*Summary, error) {
-	first := in()
-	s, err := plan.Run(ctx, first, out)
-	if ctx.Err() != nil || !errors.Is(err, csvscan.ErrChanged) && !errors.Is(err, table.ErrChanged) {
-		return s, err
-	}
-	first.o.Notef("all tables are scanned again: %v", err)
-	again := in()
-	again.rescan = true
-	return plan.Run(ctx, again, out)
+// ColumnType is the type of a column's values in an Example.
+type ColumnType = tables.ColumnType
+
+// The types of columns.
+const (
+	TypeInt64 = tables.TypeInt64 // "int64"
+	TypeFloat = tables.TypeFloat // "float": 32 bits, like every float of an Example
+	TypeBytes = tables.TypeBytes // "bytes": the text, unchanged
+)
+
+// ParseColumnType parses "int64", "float" or "bytes".
+func ParseColumnType(s string) (ColumnType, error) { return tables.ParseColumnType(s) }
+
+// MissingPolicy says how to handle missing values.
+type MissingPolicy = tables.MissingPolicy
+
+// The policies for missing values.
+const (
+	// MissingDrop ("drop-feature") omits the feature from the record. A vector with a missing value is
+	// omitted as a whole.
+	MissingDrop = tables.MissingDrop
+	// MissingDefault ("default") stores 0 or the empty string; for a label with Vocab -1, TFDS's
+	// unknown label; for lists that are all of one length as many zeros, and for others none.
+	MissingDefault = tables.MissingDefault
+	// MissingError ("error") makes the row a bad sample.
+	MissingError = tables.MissingError
+)
+
+// Vector packs Columns into one feature of this Name. FIRST..LAST among the columns means the range
+// from one to the other, in the order of the input.
+type Vector = tables.Vector
+
+// ParseVector parses "NAME=FIRST..LAST" or "NAME=A,B,C".
+func ParseVector(s string) (Vector, error) { return tables.ParseVector(s) }
+
+// TableFormat is a format of tables.
+type TableFormat = tables.TableFormat
+
+// The formats of tables.
+const (
+	TableCSV     = tables.TableCSV     // "csv"
+	TableJSONL   = tables.TableJSONL   // "jsonl": JSON lines, an object a line
+	TableParquet = tables.TableParquet // "parquet"
+	TableArrow   = tables.TableArrow   // "arrow": Arrow IPC: a file, which Feather is too, or a stream
+	TableNPY     = tables.TableNPY     // "npy": an array of NumPy
+	TableNPZ     = tables.TableNPZ     // "npz": arrays of NumPy
+)
+
+// TableFormats returns the names of all formats, sorted.
+func TableFormats() []string { return tables.TableFormats() }
+
+// Schema describes the columns of a table, in the format of a schema file.
+type Schema = tables.Schema
+
+// SchemaColumn is a column of a Schema: its Name and Type.
+type SchemaColumn = tables.SchemaColumn
+
+// CSVSchema returns the types that CSV would give to the columns of tables, and writes nothing.
+func CSVSchema(ctx context.Context, srcs []string, o CSVOptions) (*Schema, error) {
+	return tables.CSVSchema(ctx, srcs, o)
 }
 
-func newTableInput(srcs []string, o TableOptions) *tableInput {
-	return &tableInput{source: "table", o: &o, srcs: srcs}
+// TableSchema returns the types that Table would give to the columns of tables, and writes nothing.
+func TableSchema(ctx context.Context, srcs []string, o TableOptions) (*Schema, error) {
+	return tables.TableSchema(ctx, srcs, o)
 }
 
-// tableInput is the tables of a conversion.
-type tableInput struct {
-	source  string // the option of this name: "csv" or "table"
-	o       *TableOptions
-	srcs    []string
-	tables  *tables // nil before scan
-	columns *tableColumns
-	planned *tableSource     // nil before plan
-	now     func() time.Time // nil: time.Now
-	rescan  bool             // scans of earlier runs are of no use
-}
-
-func (in *tableInput) Shared() *Options { return &in.o.Options }
-
-// Scan finds the row boundaries and determines the columns.
-func (in *tableInput) Scan(ctx context.Context, out string) (err error) {
-	if in.tables, err = in.o.open(ctx, in.srcs); err != nil {
-		return err
-	}
-	if in.now != nil {
-		in.tables.now = in.now
-	}
-	if in.rescan {
-		out = ""
-	}
-	if err := in.tables.scan(ctx, in.o, out); err != nil {
-		return err
-	}
-	in.columns, err = in.o.resolve(in.tables)
-	return err
-}
-
-func (in *tableInput) Plan(ctx context.Context, before *plan.Previous) (plan.Source, error) {
-	s, err := planTable(ctx, in.o, in.tables, in.columns, before)
-	if err != nil {
-		return nil, err
-	}
-	s.kind, in.planned = in.source, s
-	return s, nil
-}
-
-func (in *tableInput) Close() {
-	if in.planned != nil {
-		in.planned.close()
-	}
-	if in.tables != nil {
-		in.tables.close()
-	}
-}
-
-// open checks the options, fills in defaults and opens the sources.
-func (o *TableOptions) open(ctx context.Context, srcs []string) (*tables, error) {
-	if err := o.complete(); err != nil {
-		return nil, err
-	}
-	t, err := openTables(ctx, srcs, o)
-	if err != nil {
-		return nil, err
-	}
-	o.Name = cmp.Or(o.Name, t.name())
-	if err := o.Check(); err != nil {
-		t.close()
-		return nil, err
-	}
-	return t, nil
-}
-
-// complete fills in defaults and returns an error for invalid options.
-func (o *TableOptions) complete() error {
-	o.Columns, o.Vectors = given(o.Columns), given(o.Vectors)
-	o.Missing = cmp.Or(o.Missing, MissingDrop)
-	o.Memory = cmp.Or(o.Memory, 512<<20)
-	o.MaxRow = cmp.Or(o.MaxRow, csvscan.DefaultMaxRow)
-	switch {
-	case o.Format != "" && o.Format != TableCSV && openers[o.Format] == nil:
-		return plan.OptionErrorf(optname.TableOptionsFormat, "%q: want %s", o.Format, strings.Join(TableFormats(), ", "))
-	case o.Missing != MissingDrop && o.Missing != MissingDefault && o.Missing != MissingError:
-		return plan.OptionErrorf(optname.CSVOptionsMissing, "%q: want drop-feature, default or error", o.Missing)
-	case o.Vocab && o.Label == "":
-		return plan.OptionErrorf(optname.CSVOptionsVocab, "needs %s: the column to map", optname.CSVOptionsLabel)
-	case o.LabelOffset != 0 && !o.Vocab:
-		return plan.OptionErrorf(optname.CSVOptionsLabelOffset, "needs %s and %s", optname.CSVOptionsLabel, optname.CSVOptionsVocab)
-	case o.LabelOffset < 0 || o.LabelOffset > 1<<20:
-		return plan.OptionErrorf(optname.CSVOptionsLabelOffset, "%d is not between 0 and %d", o.LabelOffset, 1<<20)
-	case strings.IndexByte("\"\r\n", o.Delimiter) >= 0:
-		return plan.OptionErrorf(optname.CSVOptionsDelimiter, "%q is a quote or ends a row", o.Delimiter)
-	case o.NoHeader && len(o.Columns) == 0:
-		return plan.OptionErrorf(optname.CSVOptionsNoHeader, "the columns need names: %s", optname.CSVOptionsColumns)
-	case o.MaxRow < csvscan.ChunkSize || o.MaxRow > 1<<30:
-		return plan.OptionErrorf(optname.CSVOptionsMaxRow, "%d bytes: want 1 MiB to 1 GiB", o.MaxRow)
-	case o.Memory < 16<<20:
-		return plan.OptionErrorf(optname.CSVOptionsMemory, "%d bytes: want 16 MiB or more", o.Memory)
-	}
-	var splits []string
-	for _, share := range o.SplitShares() {
-		splits = append(splits, share.Name)
-	}
-	if err := o.CheckShardsOf(splits); err != nil {
-		return err
-	}
-	for field, names := range map[optname.Name][]string{optname.CSVOptionsTypes: slices.Sorted(maps.Keys(o.Types)), optname.CSVOptionsLabel: {o.Label}, optname.CSVOptionsKey: {o.Key}} {
-		for _, name := range names {
-			if name != "" && o.drops(name) {
-				return plan.OptionErrorf(field, "column %q is left out by %s", name, optname.CSVOptionsDrop)
-			}
-		}
-	}
-	seen := map[string]bool{}
-	for _, name := range o.Vocabulary {
-		if seen[name] {
-			return plan.OptionErrorf(optname.CSVOptionsVocab, "%q is named twice", name)
-		}
-		seen[name] = true
-	}
-	return nil
-}
-
-// drops reports whether Drop names a column, or what it is a member of.
-func (o *TableOptions) drops(column string) bool {
-	if o.Format == TableCSV {
-		return slices.Contains(o.Drop, column)
-	}
-	return slices.ContainsFunc(o.Drop, func(name string) bool { return isWithin(column, name) })
-}
-
-// isWithin reports whether a path with slashes is another one, or below it. A column belongs to an
-// object or struct in the same way.
-func isWithin(path, above string) bool {
-	rest, ok := strings.CutPrefix(path, above)
-	return ok && (rest == "" || rest[0] == '/')
-}
-
-// effective returns the options that the bytes depend on, by flag name. What follows from the
-// input, such as inferred types, is not included but is part of the identity of the rows: when the
-// input changes, the set is out of date, but its options are the same.
-func (o *TableOptions) effective(s *tableSource) map[string]any {
-	types := make([]string, 0, len(o.Types))
-	for name, t := range o.Types {
-		types = append(types, name+"="+string(t))
-	}
-	slices.Sort(types)
-	m := map[string]any{
-		"source": s.kind, plan.OptionSplits: shares.FormatSplits(o.SplitShares()),
-		"compression": plan.CompressionName(o.Compression), "limit": o.Limit, "seed": o.Seed,
-		"column": types, "na": o.Missing, "vector": o.Vectors, "label": o.Label, "vocab": o.Vocab,
-		"label_offset": o.LabelOffset, "key": o.Key, "shuffle": o.Shuffle, "even": o.Even && o.Shuffle,
-	}
-	if s.kind != "csv" {
-		m["format"] = o.Format
-	}
-	if len(o.Drop) > 0 {
-		m["drop"] = o.Drop
-	}
-	if o.Format == TableCSV {
-		m["delimiter"] = "auto"
-		if o.Delimiter != 0 {
-			m["delimiter"] = string(rune(o.Delimiter))
-		}
-		m["no_header"], m["columns"], m["na_values"] = o.NoHeader, o.Columns, o.MissingValues
-	}
-	o.RecordShards(m, s.planned)
-	return m
+// ReadSchema reads a schema file. Unknown fields are an error.
+func ReadSchema(ctx context.Context, path string) (*Schema, error) {
+	return tables.ReadSchema(ctx, path)
 }

@@ -45,8 +45,8 @@ func TestTableRows(t *testing.T) {
 		{"missing is an error", `{"i":1,"l":[]}` + "\n" + `{"l":[]}` + "\n" + `{"i":1,"l":null}`, csv(CSVOptions{Missing: MissingError, Options: anyErrors}), []string{`i=[1] l=[]`}, []string{
 			`t:000000002 2 parse column "i": the value is missing`, `t:000000003 3 parse column "l": the value is missing`}},
 		{"lists of one length by default", `{"i":[1,2],"f":[1.5,2.5],"s":["a","b"]}` + "\n" + `{}`, csv(CSVOptions{Missing: MissingDefault}), []string{`f=[1.5 2.5] i=[1 2] s=["a" "b"]`, `f=[0 0] i=[0 0] s=["" ""]`}, nil},
-		{"vectors", `{"a":1,"b":2.5,"c":3,"d":[4]}` + "\n" + `{"a":1,"c":3}`, csv(CSVOptions{Vectors: []Vector{{"v", []string{"a..c"}}}}), []string{`d=[4] v=[1 2.5 3]`, ``}, nil},
-		{"vectors by default", `{"a":1,"b":2,"s":"x","u":"y"}` + "\n" + `{"b":2,"u":"z"}`, csv(CSVOptions{Missing: MissingDefault, Vectors: []Vector{{"v", []string{"b", "a"}}, {"w", []string{"s", "u"}}}}), []string{
+		{"vectors", `{"a":1,"b":2.5,"c":3,"d":[4]}` + "\n" + `{"a":1,"c":3}`, csv(CSVOptions{Vectors: []Vector{{Name: "v", Columns: []string{"a..c"}}}}), []string{`d=[4] v=[1 2.5 3]`, ``}, nil},
+		{"vectors by default", `{"a":1,"b":2,"s":"x","u":"y"}` + "\n" + `{"b":2,"u":"z"}`, csv(CSVOptions{Missing: MissingDefault, Vectors: []Vector{{Name: "v", Columns: []string{"b", "a"}}, {Name: "w", Columns: []string{"s", "u"}}}}), []string{
 			`v=[2 1] w=["x" "y"]`, `v=[2 0] w=["" "z"]`}, nil},
 		{"labels", `{"l":"cat"}` + "\n" + `{"l":"ant"}` + "\n" + `{}` + "\n" + `{"l":""}` + "\n" + `{"l":"NA"}`, csv(CSVOptions{Options: anyErrors, Label: "l", Vocab: true}), []string{`l=[2]`, `l=[1]`, `l=[0]`}, []string{
 			`t:000000003 3 parse column "l": the row has no label`, `t:000000004 4 parse column "l": the row has no label`}},
@@ -193,7 +193,7 @@ func TestTablesAreMerged(t *testing.T) {
 		t.Errorf("notes %q, left out: %+v", notes, sum.LeftOut)
 	}
 	schema, err := TableSchema(t.Context(), paths("a.jsonl", "b.jsonl"), TableOptions{})
-	if want := (&Schema{Columns: []SchemaColumn{{"n", TypeFloat}, {"l", TypeInt64}, {"only", TypeBytes}, {"p/q", TypeInt64}}}); err != nil || !slices.Equal(schema.Columns, want.Columns) {
+	if want := (&Schema{Columns: []SchemaColumn{{Name: "n", Type: TypeFloat}, {Name: "l", Type: TypeInt64}, {Name: "only", Type: TypeBytes}, {Name: "p/q", Type: TypeInt64}}}); err != nil || !slices.Equal(schema.Columns, want.Columns) {
 		t.Errorf("%+v, %v", schema, err)
 	}
 
@@ -211,7 +211,7 @@ func TestTablesAreMerged(t *testing.T) {
 		{paths("a.jsonl"), TableOptions{Format: "xml"}, `TableOptions.Format: "xml": want`},
 		{paths("a.jsonl"), TableOptions{CSVOptions: CSVOptions{Delimiter: ';'}}, "CSVOptions.Delimiter: is for CSV, and the format is jsonl"},
 		{paths("a.jsonl"), TableOptions{CSVOptions: CSVOptions{MissingValues: []string{"NA"}}}, "CSVOptions.MissingValues: is for CSV"},
-		{paths("b.jsonl"), TableOptions{CSVOptions: CSVOptions{Vectors: []Vector{{"v", []string{"n", "l"}}}}}, `column "l" holds lists`},
+		{paths("b.jsonl"), TableOptions{CSVOptions: CSVOptions{Vectors: []Vector{{Name: "v", Columns: []string{"n", "l"}}}}}, `column "l" holds lists`},
 		{paths("b.jsonl"), TableOptions{CSVOptions: CSVOptions{Label: "l"}}, `column "l" holds lists`},
 		{paths("b.jsonl"), TableOptions{CSVOptions: CSVOptions{Label: "n", Vocab: true}}, `column "n": 0.5 is not an integer: labels are integers or text`},
 		{paths("wide.jsonl"), TableOptions{CSVOptions: CSVOptions{Label: "n", Vocab: true}}, `column "n": 16777216 is a float of 32 bits, which are exact up to 16777215`},
@@ -235,25 +235,6 @@ func TestTableOfCSV(t *testing.T) {
 	delete(want, "manifest.json")
 	delete(got, "manifest.json")
 	sameSet(t, got, want)
-}
-
-func TestDetectFormat(t *testing.T) {
-	for text, want := range map[string]TableFormat{
-		"": "", " \r\n\n": "", "a,b\n1,2\n": TableCSV, "{a},{b}\n": TableCSV, "[1]\n": TableCSV, "\x1f\x8b": TableCSV,
-		"{}": TableJSONL, " \r\n\t{ \"a\":1": TableJSONL, "\xef\xbb\xbf{\"a\":1}\n{": TableJSONL,
-		"PAR1\x15\x04": TableParquet, "ARROW1\x00\x00": TableArrow, "\xff\xff\xff\xff\x10": TableArrow, "\x93NUMPY\x01": TableNPY, "PK\x03\x04": TableNPZ,
-	} {
-		if got, err := detectFormat(t.Context(), writeTable(t, "t", text)); got != want || err != nil {
-			t.Errorf("%q: %s, %v", text, got, err)
-		}
-	}
-	blank, csv := writeTable(t, "blank", "\n"), writeTable(t, "csv", "a\n1\n")
-	if got, err := detectFormats(t.Context(), []string{blank, csv, blank}); got != TableCSV || err != nil {
-		t.Errorf("blank and CSV: %s, %v", got, err)
-	}
-	if got, err := detectFormats(t.Context(), []string{blank}); got != TableCSV || err != nil {
-		t.Errorf("blank: %s, %v", got, err)
-	}
 }
 
 // Records equal those that tfrecord.Builder makes of what encoding/json reads.

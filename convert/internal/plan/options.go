@@ -201,3 +201,11 @@ func (o *Options) SplitShares() []SplitShare {
 	}
 	return o.Splits
 }
+
+// Given returns a list that an option gives; nil if it is empty, as if it was not given.
+func Given[T any](list []T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}

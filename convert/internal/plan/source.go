@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"iter"
+	"time"
 
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/manifest"
@@ -91,3 +92,7 @@ type Shard struct {
 	Samples int64
 	Bytes   int64 // of its records before compression, estimated from the input; 0: unknown
 }
+
+// Settled is the age a file needs for its time to reveal a later change. File systems have coarse
+// timestamps, so the time of a file that has just changed may stay the same when it changes again.
+const Settled = time.Second

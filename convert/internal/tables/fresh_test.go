@@ -1,4 +1,4 @@
-package convert
+package tables
 
 import (
 	"bytes"
@@ -40,7 +40,7 @@ func TestFreshTablesAreScannedOnce(t *testing.T) {
 		"gzip":                    {file: "t.csv.gz", text: zipped(text), ended: 2 * time.Second},
 		"JSON lines":              {file: "t.jsonl", text: lines(text), ended: 2 * time.Second},
 		"a scan that ends early":  {file: "t.csv", text: text, ended: 600 * time.Millisecond, again: true},
-		"a task, of half of rows": {file: "t.csv", text: text, ended: 2 * time.Second, o: TableOptions{CSVOptions: CSVOptions{Options: Options{Task: &Task{Index: 0, Count: 2}}}}, again: true},
+		"a task, of half of rows": {file: "t.csv", text: text, ended: 2 * time.Second, o: TableOptions{CSVOptions: CSVOptions{Options: plan.Options{Task: &plan.Task{Index: 0, Count: 2}}}}, again: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), c.file)
@@ -56,7 +56,7 @@ func TestFreshTablesAreScannedOnce(t *testing.T) {
 			write(c.text)
 			out := filepath.Join(t.TempDir(), "out")
 			c.o.Name, c.o.Shards, c.o.TrustTimes = "t", 2, true
-			in := newTableInput([]string{path}, c.o)
+			in := New([]string{path}, c.o)
 			ages := []time.Duration{500 * time.Millisecond, c.ended}
 			in.now = func() time.Time {
 				age := ages[0]
@@ -74,12 +74,12 @@ func TestFreshTablesAreScannedOnce(t *testing.T) {
 				return
 			}
 			write(other) // with the time and size of the old, so it is not read
-			if s, err := Table(t.Context(), []string{path}, out, c.o); err != nil || s.Status != UpToDate {
+			if s, err := Table(t.Context(), []string{path}, out, c.o); err != nil || s.Status != plan.UpToDate {
 				t.Errorf("%+v, %v", s, err)
 			}
 			changed = changed.Add(time.Second)
 			write(other)
-			if s, err := Table(t.Context(), []string{path}, out, c.o); err != nil || s.Status != Updated {
+			if s, err := Table(t.Context(), []string{path}, out, c.o); err != nil || s.Status != plan.Updated {
 				t.Errorf("changed: %+v, %v", s, err)
 			}
 		})

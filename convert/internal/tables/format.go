@@ -1,4 +1,4 @@
-package convert
+package tables
 
 import (
 	"bytes"
@@ -35,8 +35,8 @@ const (
 	TableNPZ     TableFormat = "npz"   // arrays of NumPy
 )
 
-// openers open the files of all formats but CSV, which is text without types.
-var openers = map[TableFormat]func(ctx context.Context, path string, o *TableOptions) (table.Source, error){
+// Openers open the files of all formats but CSV, which is text without types.
+var Openers = map[TableFormat]func(ctx context.Context, path string, o *TableOptions) (table.Source, error){
 	TableJSONL: func(ctx context.Context, path string, o *TableOptions) (table.Source, error) {
 		return jsonl.Open(ctx, path, jsonl.Options{MaxRow: o.MaxRow, Skip: o.drops})
 	},
@@ -67,7 +67,7 @@ func openNumPy(ctx context.Context, path string, _ *TableOptions) (table.Source,
 // TableFormats returns the names of all formats, sorted.
 func TableFormats() []string {
 	names := []string{string(TableCSV)}
-	for name := range openers {
+	for name := range Openers {
 		names = append(names, string(name))
 	}
 	slices.Sort(names)
@@ -79,7 +79,7 @@ func TableFormats() []string {
 func detectFormats(ctx context.Context, paths []string) (format TableFormat, err error) {
 	first := ""
 	for _, path := range paths {
-		f, err := detectFormat(ctx, path)
+		f, err := DetectFormat(ctx, path)
 		switch {
 		case err != nil:
 			return "", err
@@ -93,14 +93,14 @@ func detectFormats(ctx context.Context, paths []string) (format TableFormat, err
 	return cmp.Or(format, TableCSV), nil
 }
 
-// detectFormat infers the format of a file from its content; "" if that is blank. What it does not
+// DetectFormat infers the format of a file from its content; "" if that is blank. What it does not
 // know is taken for CSV, whose reader refuses binary files by name.
-func detectFormat(ctx context.Context, path string) (TableFormat, error) {
+func DetectFormat(ctx context.Context, path string) (TableFormat, error) {
 	f, err := textfile.Open(ctx, path)
 	if err != nil {
 		return "", err
 	}
-	if format := formatOfHead(f.Head()); format != "" {
+	if format := FormatOfHead(f.Head()); format != "" {
 		return format, nil
 	}
 	in, err := f.Stream(ctx)
@@ -122,8 +122,8 @@ func detectFormat(ctx context.Context, path string) (TableFormat, error) {
 	return TableCSV, nil
 }
 
-// formatOfHead returns the binary format of a file that begins so; "" for others.
-func formatOfHead(head []byte) TableFormat {
+// FormatOfHead returns the binary format of a file that begins so; "" for others.
+func FormatOfHead(head []byte) TableFormat {
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.head)) {
 			return m.format

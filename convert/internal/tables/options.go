@@ -1,15 +1,17 @@
-package convert
+package tables
 
 import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/tfrec/tfrec/convert/internal/plan"
 )
 
 // CSVOptions configure how tables become records. The zero value takes the names from the header
 // and infers the types from all values of the input.
 type CSVOptions struct {
-	Options
+	plan.Options
 
 	// Delimiter between fields. Default: detected from the first lines of each file.
 	Delimiter byte
@@ -110,11 +112,11 @@ func ParseVector(s string) (Vector, error) {
 // CSV converts the tables that srcs name, files or globs, into a set in the directory out. They are
 // read in the given order, those of a glob in the order of their names, and must have the same
 // columns.
-func CSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Summary, error) {
-	return convertTables(ctx, func() *tableInput { return csvInput(srcs, o) }, out)
+func CSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*plan.Summary, error) {
+	return convertTables(ctx, func() *tableInput { return NewCSV(srcs, o) }, out)
 }
 
-// csvInput is the input of CSV.
-func csvInput(srcs []string, o CSVOptions) *tableInput {
+// NewCSV is the input of CSV.
+func NewCSV(srcs []string, o CSVOptions) *tableInput {
 	return &tableInput{source: "csv", o: &TableOptions{CSVOptions: o, Format: TableCSV}, srcs: srcs}
 }

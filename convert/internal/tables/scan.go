@@ -1,4 +1,4 @@
-package convert
+package tables
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -54,9 +55,9 @@ func (o *TableOptions) changeOf(f tableReader) string {
 func settledBy(f tableReader, began time.Time) bool {
 	age := began.Sub(f.ModTime())
 	if v := f.Version(); v != "" {
-		return !strings.HasPrefix(v, storage.Modified) || age > 2*settled
+		return !strings.HasPrefix(v, storage.Modified) || age > 2*plan.Settled
 	}
-	return age > settled
+	return age > plan.Settled
 }
 
 // scan finds the column types and row boundaries. For unchanged files it takes them from the state

@@ -1,4 +1,4 @@
-package convert
+package tables
 
 import (
 	"cmp"
@@ -135,7 +135,7 @@ func (sh *shuffle) prepare(ctx context.Context, jobs []int) error {
 	left := 0
 	progress := sh.o.Progress
 	if progress == nil {
-		progress = new(Progress)
+		progress = new(plan.Progress)
 	}
 	progress.Scanned.Store(0) // reset after a failed attempt
 	progress.ToScan.Store(0)
@@ -180,7 +180,7 @@ func (sh *shuffle) prepare(ctx context.Context, jobs []int) error {
 }
 
 // deal encodes the rows of a chunk and puts them into their buckets.
-func (sh *shuffle) deal(ctx context.Context, c *openChunk, wanted []bool, progress *Progress) error {
+func (sh *shuffle) deal(ctx context.Context, c *openChunk, wanted []bool, progress *plan.Progress) error {
 	if err := c.read(ctx); err != nil {
 		return err
 	}

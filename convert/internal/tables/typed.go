@@ -1,4 +1,4 @@
-package convert
+package tables
 
 import (
 	"context"
@@ -22,7 +22,7 @@ type typedFormat struct {
 }
 
 func (t *typedFormat) open(ctx context.Context, path string) (tableReader, error) {
-	src, err := openers[t.o.Format](ctx, path, t.o)
+	src, err := Openers[t.o.Format](ctx, path, t.o)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (t *typedFormat) scanOptions() (string, error) {
 	wanted := func(name string) bool { return !o.drops(name) }
 	t.scans = table.ScanOptions{Workers: o.Goroutines(), Kinds: make(map[string]table.Kind, len(o.Types)), Wanted: wanted}
 	for name, kind := range o.Types {
-		t.scans.Kinds[name] = kindOfType[kind]
+		t.scans.Kinds[name] = KindOfType[kind]
 	}
 	if o.Vocab && o.Vocabulary == nil {
 		t.scans.Distinct = o.Label
@@ -52,9 +52,9 @@ func (t *typedFormat) scanOptions() (string, error) {
 	return fmt.Sprintf("%s 2 %d %s %q %q", o.Format, o.MaxRow, kinds, t.scans.Distinct, o.Drop), nil
 }
 
-// kindOfType maps types of columns to kinds, typeOfKind maps them back.
+// KindOfType maps types of columns to kinds, typeOfKind maps them back.
 var (
-	kindOfType = map[ColumnType]table.Kind{TypeInt64: table.Int64, TypeFloat: table.Float, TypeBytes: table.Bytes}
+	KindOfType = map[ColumnType]table.Kind{TypeInt64: table.Int64, TypeFloat: table.Float, TypeBytes: table.Bytes}
 	typeOfKind = map[table.Kind]ColumnType{table.Int64: TypeInt64, table.Float: TypeFloat, table.Bytes: TypeBytes, table.Unknown: ""}
 )
 
@@ -88,7 +88,7 @@ func (t *typedFormat) merge(files []*tableFile) ([]inputColumn, error) {
 				at[c.Name] = i
 				t.columns = append(t.columns, table.Column{Name: c.Name, Text: true, Missing: rows})
 			}
-			if err := mergeColumn(&t.columns[i], &c); err != nil {
+			if err := MergeColumn(&t.columns[i], &c); err != nil {
 				remedy := "write it in one type, or convert the files by themselves"
 				if t.o.Format == TableJSONL {
 					remedy = fmt.Sprintf("%s gives it one type", optname.CSVOptionsTypes)
@@ -107,7 +107,7 @@ func (t *typedFormat) merge(files []*tableFile) ([]inputColumn, error) {
 		rows += found.Rows
 	}
 	for _, name := range t.o.Drop {
-		if !slices.ContainsFunc(dropped, func(column string) bool { return isWithin(column, name) }) {
+		if !slices.ContainsFunc(dropped, func(column string) bool { return table.Within(column, name) }) {
 			return nil, plan.OptionErrorf(optname.CSVOptionsDrop, "there is no column %q", name)
 		}
 	}
@@ -137,9 +137,9 @@ func isParent(name string, columns map[string]int) bool {
 	return false
 }
 
-// mergeColumn adds a file's column to that of the files before it. It returns an error if they have
+// MergeColumn adds a file's column to that of the files before it. It returns an error if they have
 // no common kind.
-func mergeColumn(c, other *table.Column) error {
+func MergeColumn(c, other *table.Column) error {
 	c.Missing += other.Missing
 	if other.Kind == table.Unknown && !other.List {
 		return nil // no row has a value

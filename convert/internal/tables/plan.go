@@ -1,4 +1,4 @@
-package convert
+package tables
 
 import (
 	"context"
@@ -240,7 +240,7 @@ func (s *tableSource) LabelCounts(byID map[int32]int64) map[string]int64 {
 // picker decides which split a row is in, if any.
 type picker struct {
 	all    bool // every row is in the only split
-	shares []SplitShare
+	shares []plan.SplitShare
 	limit  *bound // rows at or after it are dropped
 }
 
