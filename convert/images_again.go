@@ -10,7 +10,7 @@ import (
 
 // suspect reports whether a sample may be unusable because bytes of its images changed in transit:
 // not all stores state checksums of all objects, and none do of parts.
-func (s *imageSource) suspect(m *sampleWork) bool {
+func (s *sampleMaker) suspect(m *sampleWork) bool {
 	return m.bad != nil && s.images[m.sample.image].bad() == nil && s.origin.remote()
 }
 
@@ -18,7 +18,7 @@ func (s *imageSource) suspect(m *sampleWork) bool {
 // work in place of m. If other bytes come, that is counted as harm done in transit, and they are
 // read once more if they are unusable too; bytes that come twice are the object's own. An error
 // says that other bytes come each time.
-func (s *imageSource) beginAgain(ctx context.Context, m *sampleWork, p *plan.Piece, before plan.Mark) (*sampleWork, error) {
+func (s *sampleMaker) beginAgain(ctx context.Context, m *sampleWork, p *plan.Piece, before plan.Mark) (*sampleWork, error) {
 	sample, alone := m.sample, m.alone
 	pic := &s.images[sample.image]
 	for range storage.MostRefetches {

@@ -17,7 +17,7 @@ import (
 
 // annotate makes what records have of annotations, for an image that was just prepared. A fault is
 // one of the image; annotations that cannot be used go into the piece.
-func (s *imageSource) annotate(m *sampleWork, p *plan.Piece, info augment.Info) *fault {
+func (s *placer) annotate(m *sampleWork, p *plan.Piece, info augment.Info) *fault {
 	if m.beside.record != nil {
 		return s.follow(m, p, info)
 	}
@@ -42,7 +42,7 @@ func (s *imageSource) annotate(m *sampleWork, p *plan.Piece, info augment.Info) 
 
 // placeOwnObjects makes the objects of the sample's own image. The annotations of it that cannot be
 // used go into the piece.
-func (s *imageSource) placeOwnObjects(m *sampleWork, p *plan.Piece, place *placement) {
+func (s *placer) placeOwnObjects(m *sampleWork, p *plan.Piece, place *placement) {
 	pic := &s.images[m.sample.image]
 	image := pic.annotated()
 	if image == nil {
@@ -66,13 +66,13 @@ func (s *imageSource) placeOwnObjects(m *sampleWork, p *plan.Piece, place *place
 
 // reportsFaults reports whether a sample is the one, of those made from its image, whose shard has
 // the ledger entries of the image's annotations.
-func (s *imageSource) reportsFaults(sample sample) bool {
+func (s *imageSet) reportsFaults(sample sample) bool {
 	return sample.copy == 0 || sample.copy == 1 && !s.o.Augment.KeepOriginal
 }
 
 // annotationFiles yields the paths of annotations and masks: the files, and directories whose
 // entries matter.
-func (s *imageSource) annotationFiles() iter.Seq[string] {
+func (s *imageSet) annotationFiles() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i, f := range s.o.Annotations.Files {
 			if !yield(f.Path) {
@@ -131,7 +131,7 @@ func filesBelow(set *annotation.Set) iter.Seq[string] {
 
 // annotationMemory estimates the peak memory for the masks and keypoints of an image, in bytes: those of
 // its annotations and a number of other masks.
-func (s *imageSource) annotationMemory(pic *imageFile, info augment.Info, masks int64) int64 {
+func (s *placer) annotationMemory(pic *imageFile, info augment.Info, masks int64) int64 {
 	if pic.mask() != nil {
 		masks++
 	}
@@ -162,7 +162,7 @@ func (s *imageSource) annotationMemory(pic *imageFile, info augment.Info, masks 
 // identifyAnnotations appends the hash of what records have of an image's annotations, and the
 // numbers of those that reading has found to be faulty. The names of the others are only in the
 // ledger, if at all: see identifyNames.
-func (s *imageSource) identifyAnnotations(dst []byte, image *annotation.Image) []byte {
+func (s *imageSet) identifyAnnotations(dst []byte, image *annotation.Image) []byte {
 	begin := len(dst)
 	dst = s.appendAnnotations(dst, image)
 	sum := xxh3.Hash128(dst[begin:]).Bytes()
@@ -202,7 +202,7 @@ func misplacedAnnotations(bad []setdir.BadSample) map[string]bool {
 }
 
 // appendAnnotations appends an encoding of an image's annotations.
-func (s *imageSource) appendAnnotations(dst []byte, image *annotation.Image) []byte {
+func (s *imageSet) appendAnnotations(dst []byte, image *annotation.Image) []byte {
 	text := func(v string) {
 		dst = binary.AppendUvarint(dst, uint64(len(v)))
 		dst = append(dst, v...)

@@ -81,7 +81,7 @@ func (a *AugmentSpec) variants(members []sample, image int32, split string) []sa
 }
 
 // key returns a sample's key: the image's path, followed for a variant by # and its number.
-func (s *imageSource) key(sample sample) string {
+func (s *imageSet) key(sample sample) string {
 	path := s.images[sample.image].path
 	if sample.copy == 0 {
 		return path
@@ -90,7 +90,7 @@ func (s *imageSource) key(sample sample) string {
 }
 
 // draw draws the steps for a sample, given the info of its image: none for an original.
-func (s *imageSource) draw(m *sampleWork, info augment.Info) augment.Draw {
+func (s *sampleMaker) draw(m *sampleWork, info augment.Info) augment.Draw {
 	if m.sample.copy == 0 {
 		return augment.Draw{}
 	}

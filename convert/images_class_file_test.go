@@ -141,7 +141,7 @@ func TestChangedClassesRedoTheirShards(t *testing.T) {
 
 // TestFilesOfLabelsAreInputs: rules for build tools name the table and the file of classes.
 func TestFilesOfLabelsAreInputs(t *testing.T) {
-	s := &imageSource{origin: &imageTree{}, o: &ImageOptions{Labels: LabelSpec{File: "t.csv", Classes: "c.txt"}}}
+	s := &imageSet{origin: &imageTree{}, o: &ImageOptions{Labels: LabelSpec{File: "t.csv", Classes: "c.txt"}}}
 	if got := slices.Collect(s.Files()); !slices.Equal(got, []string{"t.csv", "c.txt"}) {
 		t.Errorf("%q", got)
 	}

@@ -32,7 +32,7 @@ func (o *ImageOptions) checkBackend() error {
 }
 
 // decoderName identifies the decoders that the set's bytes depend on.
-func (s *imageSource) decoderName() string {
+func (s *sampleMaker) decoderName() string {
 	if !s.decodes {
 		return s.codec.Decoder()
 	}
@@ -41,7 +41,7 @@ func (s *imageSource) decoderName() string {
 
 // encoderName names what the stored bytes depend on besides the pixels, of images and of masks of
 // classes.
-func (s *imageSource) encoderName() string {
+func (s *sampleMaker) encoderName() string {
 	var names []string
 	png := s.o.Annotations.hasMasks() || s.carried != nil && s.carried.seen[objects.KeySegmentation] != nil
 	switch s.o.Encode.Format {
@@ -58,7 +58,7 @@ func (s *imageSource) encoderName() string {
 
 // decoderOf names the decoder of an image: a part of a backend, or else the codec, whose decoder
 // matters for JPEG and which decodes any other format in one way. It also counts it.
-func (s *imageSource) decoderOf(m *sampleWork) string {
+func (s *sampleMaker) decoderOf(m *sampleWork) string {
 	name := string(m.info.Format)
 	if m.info.Format == augment.JPEG {
 		name = s.codec.Decoder()
@@ -75,7 +75,7 @@ const stranding = "\x00stranded"
 
 // strand records that an image was not decoded by the intended decoder because a GPU failed. The
 // fingerprint of its shard then differs, and the next run that has a GPU makes it again.
-func (s *imageSource) strand(identity []byte, m *sampleWork) []byte {
+func (s *sampleMaker) strand(identity []byte, m *sampleWork) []byte {
 	if m.input == 0 || !m.task.FellBack {
 		return identity
 	}
@@ -83,7 +83,7 @@ func (s *imageSource) strand(identity []byte, m *sampleWork) []byte {
 }
 
 // tally counts images by decoder, if there is a choice.
-func (s *imageSource) tally() *plan.Tally {
+func (s *sampleMaker) tally() *plan.Tally {
 	if !s.decodes {
 		return nil
 	}

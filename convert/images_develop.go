@@ -6,7 +6,7 @@ import (
 )
 
 // decoding returns the settings that decide how images are decoded.
-func (s *imageSource) decoding() decodeplan.Spec {
+func (s *sampleMaker) decoding() decodeplan.Spec {
 	spec := decodeplan.Spec{Codec: s.codec, Channels: s.o.Encode.Channels, ExactPixels: s.o.ExactPixels, Spare: s}
 	if s.o.resizes() {
 		spec.Resize = &s.o.Resize
@@ -17,7 +17,7 @@ func (s *imageSource) decoding() decodeplan.Spec {
 // decode decodes an image as needed by the task that turns it into what is stored, and sets the
 // task: in planes until it has its final size, where the steps allow that. An image that stays
 // unchanged has no task. One that the backend decodes is only checked for damage here.
-func (s *imageSource) decode(m *sampleWork, data []byte, draw augment.Draw, info augment.Info) error {
+func (s *sampleMaker) decode(m *sampleWork, data []byte, draw augment.Draw, info augment.Info) error {
 	w, h := info.Oriented()
 	drawn := len(draw.Steps) > 0
 	spec := s.decoding()

@@ -85,7 +85,7 @@ func (e *EncodeSpec) complete(changesPixels bool) error {
 }
 
 // encode encodes an image according to the options.
-func (s *imageSource) encode(m *sampleWork) (stored, error) {
+func (s *sampleMaker) encode(m *sampleWork) (stored, error) {
 	im, t := &m.decoded, &m.task
 	out := stored{width: im.Width, height: im.Height, channels: im.Channels}
 	if m.waits {

@@ -11,7 +11,7 @@ import (
 )
 
 // Describe implements source.
-func (s *imageSource) Describe(m *manifest.Manifest) {
+func (s *sampleMaker) Describe(m *manifest.Manifest) {
 	o := s.o
 	m.Labels, m.LabelMap = []string{}, s.labelMap
 	for _, name := range s.labels {
@@ -67,7 +67,7 @@ func (s *imageSource) Describe(m *manifest.Manifest) {
 }
 
 // labelClass returns the class of a feature with a label, or a list of them.
-func (s *imageSource) labelClass(list bool) manifest.FeatureClass {
+func (s *imageSet) labelClass(list bool) manifest.FeatureClass {
 	switch {
 	case s.values == nil:
 		return manifest.ClassLabel
@@ -78,7 +78,7 @@ func (s *imageSource) labelClass(list bool) manifest.FeatureClass {
 }
 
 // imageFeature describes how the image itself is stored.
-func (s *imageSource) imageFeature() manifest.Feature {
+func (s *imageSet) imageFeature() manifest.Feature {
 	o := s.o
 	f := manifest.Feature{Key: o.key(imagekey.Encoded), Kind: "bytes", Class: manifest.ClassImage, DType: "uint8"}
 	channels := 3 // readers return three channels for grayscale images on request

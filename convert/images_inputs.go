@@ -14,7 +14,7 @@ import (
 
 // identity appends the identity of a sample, the same on every machine: its key, its labels, its
 // row of a table and the hash of its image's content.
-func (s *imageSource) identity(dst []byte, sample sample, hash string) []byte {
+func (s *imageSet) identity(dst []byte, sample sample, hash string) []byte {
 	p, key := &s.images[sample.image], s.key(sample)
 	dst = binary.AppendUvarint(dst, uint64(len(key)))
 	dst = append(dst, key...)
@@ -44,7 +44,7 @@ func (s *imageSource) identity(dst []byte, sample sample, hash string) []byte {
 }
 
 // identifyLabel appends the identity of a label by its id: all that records have of it.
-func (s *imageSource) identifyLabel(dst []byte, id int32) []byte {
+func (s *imageSet) identifyLabel(dst []byte, id int32) []byte {
 	dst = binary.AppendVarint(dst, s.labelID(id))
 	if len(s.labels) == 0 {
 		return dst

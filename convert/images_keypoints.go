@@ -45,7 +45,7 @@ func (a *annotations) joinKeypoints(files []AnnotationFile) error {
 
 // identifyAll returns what identifies the features that annotations give all records: a hash of their
 // keypoints, and which flags a table has columns for; nil without both.
-func (s *imageSource) identifyAll() (b []byte) {
+func (s *imageSet) identifyAll() (b []byte) {
 	a := s.annotations
 	if a == nil {
 		return nil
@@ -60,7 +60,7 @@ func (s *imageSource) identifyAll() (b []byte) {
 }
 
 // hashKeypoints hashes what all records have of keypoints.
-func (s *imageSource) hashKeypoints() []byte {
+func (s *imageSet) hashKeypoints() []byte {
 	a := s.annotations
 	b := binary.AppendUvarint(nil, uint64(a.keypoints.Count))
 	for _, name := range a.keypoints.Names {
@@ -90,7 +90,7 @@ func (o *ImageOptions) noteMirrors(l *listing) {
 }
 
 // keypointCount returns how many keypoints each object of a sample's record has that are moved.
-func (s *imageSource) keypointCount(m *sampleWork) int {
+func (s *placer) keypointCount(m *sampleWork) int {
 	switch {
 	case m.beside.record != nil:
 		if k := &m.followed.keypoints; k.moves {
@@ -108,7 +108,7 @@ func (s *imageSource) keypointCount(m *sampleWork) int {
 var maxKeypointBytes int64 = 64 << 20
 
 // keypointBytes is the size of the keypoints of an object of annotations in a record.
-func (s *imageSource) keypointBytes() (n int64) {
+func (s *placer) keypointBytes() (n int64) {
 	if s.annotations == nil {
 		return 0
 	}
@@ -120,7 +120,7 @@ func (s *imageSource) keypointBytes() (n int64) {
 }
 
 // flipOf returns what the keypoints of object i are in a mirror image; nil if that is not known.
-func (s *imageSource) flipOf(m *sampleWork, i int) []int {
+func (s *placer) flipOf(m *sampleWork, i int) []int {
 	if m.beside.record != nil {
 		k := &m.followed.keypoints
 		return k.names.Of(k.parsed.Names(i))
@@ -130,7 +130,7 @@ func (s *imageSource) flipOf(m *sampleWork, i int) []int {
 
 // placeKeypoints appends the keypoints of object i, as many as each object of the record has. Those
 // that are no longer in the image are not labelled. In a mirrored image left is right.
-func (s *imageSource) placeKeypoints(m *sampleWork, p *placement, image *annotation.Image, i int) {
+func (s *placer) placeKeypoints(m *sampleWork, p *placement, image *annotation.Image, i int) {
 	count, from := s.keypointCount(m), len(m.objects.keypoints)
 	if count == 0 {
 		return
@@ -191,7 +191,7 @@ func countLabelled(keypoints []placedKeypoint) (n int64) {
 }
 
 // buildKeypoints adds the keypoints of the placed objects of annotations.
-func (s *imageSource) buildKeypoints(m *sampleWork) {
+func (s *recordMaker) buildKeypoints(m *sampleWork) {
 	b, l, k := &m.record.builder, &m.record.objects, &s.annotations.keypoints
 	placed := m.objects.keypoints
 	l.ints = l.ints[:0]

@@ -39,7 +39,7 @@ func (l *largeResult) free() {
 
 // placeResult lets a large array of pixels be made where it is stored, if nothing else is in its
 // piece. The image is decoded to this many channels.
-func (s *imageSource) placeResult(m *sampleWork, channels int) {
+func (s *sampleMaker) placeResult(m *sampleWork, channels int) {
 	t := &m.task
 	if !m.alone || s.o.Encode.Format != Raw || t.Form != augment.Pixels {
 		return

@@ -62,7 +62,7 @@ func TestMemoryOfAnImage(t *testing.T) {
 		{ImageOptions{Encode: EncodeSpec{Format: JPEG}, Resize: augment.ResizeSpec{Width: 320, Height: 176, NoAntialias: true}}, 36, 44},
 		{ImageOptions{Encode: EncodeSpec{Format: PNG}, Augment: AugmentSpec{Policy: policy(t, "hflip")}}, 18, 22},
 	} {
-		s := imageSource{o: &test.o, codec: codec}
+		s := newSampleMaker(&imageSet{o: &test.o}, codec, nil)
 		if n := s.memory(info, len(data)); n < test.least*pixels || n > test.most*pixels {
 			t.Errorf("%+v: %.1f bytes a pixel, want %d to %d", test.o, float64(n)/pixels, test.least, test.most)
 		}

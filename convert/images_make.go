@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/convert/internal/plan"
@@ -19,6 +20,24 @@ const maxInput = 1 << 30
 // maxStored is the maximum size of a stored image: it leaves room for the other features of a
 // record.
 const maxStored = maxInput - 1<<20
+
+// sampleMaker makes records of samples.
+type sampleMaker struct {
+	*imageSet
+	placer
+	recordMaker
+	codec   *augment.Codec
+	backend augment.Backend
+	decodes bool // the backend decodes JPEGs
+	decoded plan.Tally
+	workers int          // goroutines that make records
+	busy    atomic.Int64 // workers with a task, and those that help to decode
+}
+
+// newSampleMaker returns a maker of records on this backend.
+func newSampleMaker(set *imageSet, codec *augment.Codec, backend augment.Backend) *sampleMaker {
+	return &sampleMaker{imageSet: set, placer: placer{set, codec}, recordMaker: recordMaker{set}, codec: codec, backend: backend}
+}
 
 // sampleWork is a sample being made into a record, with memory that is reused for the next one.
 type sampleWork struct {
@@ -73,7 +92,7 @@ func getSampleWork(sample sample) *sampleWork {
 
 // newSampleWork begins a sample with its partners, given what was fetched ahead for them, if
 // anything was.
-func (s *imageSource) newSampleWork(sample sample, fetched []*fetch) *sampleWork {
+func (s *sampleMaker) newSampleWork(sample sample, fetched []*fetch) *sampleWork {
 	m := getSampleWork(sample)
 	for _, image := range s.partners(sample) {
 		m.partners = append(m.partners, getSampleWork(sampleOf(image)))
@@ -124,7 +143,7 @@ const batchBytes = 32 << 20
 
 // make makes the records of consecutive samples, or records in the piece why there are none, in
 // batches of the size that suits the backend. The images come from fetched, if that is not nil.
-func (s *imageSource) make(ctx context.Context, samples []sample, fetched [][]*fetch, p *plan.Piece) error {
+func (s *sampleMaker) make(ctx context.Context, samples []sample, fetched [][]*fetch, p *plan.Piece) error {
 	p.Samples = 0
 	batch := make([]*sampleWork, 0, len(samples))
 	held := 0
@@ -171,7 +190,7 @@ func (s *imageSource) make(ctx context.Context, samples []sample, fetched [][]*f
 }
 
 // render runs the tasks of a batch of images. An error is the backend's.
-func (s *imageSource) render(batch []*sampleWork) error {
+func (s *sampleMaker) render(batch []*sampleWork) error {
 	tasks := make([]*augment.Task, 0, len(batch))
 	for _, m := range batch {
 		if m.waits {
@@ -185,7 +204,7 @@ func (s *imageSource) render(batch []*sampleWork) error {
 }
 
 // begin reads and decodes an image. An error ends the run.
-func (s *imageSource) begin(ctx context.Context, m *sampleWork, p *plan.Piece) error {
+func (s *sampleMaker) begin(ctx context.Context, m *sampleWork, p *plan.Piece) error {
 	pic := &s.images[m.sample.image]
 	if bad := pic.bad(); bad != nil {
 		m.bad = listed(bad)
@@ -248,7 +267,7 @@ func (s *imageSource) begin(ctx context.Context, m *sampleWork, p *plan.Piece) e
 }
 
 // end encodes the resulting image and makes the record.
-func (s *imageSource) end(m *sampleWork, p *plan.Piece) {
+func (s *sampleMaker) end(m *sampleWork, p *plan.Piece) {
 	p.Identity = s.strand(p.Identity, m)
 	if m.bad == nil && !m.filtered {
 		if fault := s.store(m); fault != nil {
@@ -282,7 +301,7 @@ func (s *imageSource) end(m *sampleWork, p *plan.Piece) {
 }
 
 // unusable returns a ledger entry.
-func (s *imageSource) unusable(sample sample, stage string, err error) *setdir.BadSample {
+func (s *imageSet) unusable(sample sample, stage string, err error) *setdir.BadSample {
 	return &setdir.BadSample{
 		Key: jsontext.Readable(s.key(sample)), Source: jsontext.Readable(s.origin.source(&s.images[sample.image])),
 		Stage: stage, Reason: err.Error(),
@@ -309,7 +328,7 @@ type stored struct {
 
 // develop decodes an image and prepares the steps that the options require. An image that is kept is
 // finished.
-func (s *imageSource) develop(m *sampleWork, data []byte, info augment.Info) *fault {
+func (s *sampleMaker) develop(m *sampleWork, data []byte, info augment.Info) *fault {
 	var err error
 	m.info = info
 	switch keep := s.o.Encode.Format == Keep; {
@@ -343,7 +362,7 @@ func (s *imageSource) develop(m *sampleWork, data []byte, info augment.Info) *fa
 }
 
 // keepDeep stores an image of more than 8 bits a sample as a PNG of 16.
-func (s *imageSource) keepDeep(m *sampleWork, data []byte) *fault {
+func (s *sampleMaker) keepDeep(m *sampleWork, data []byte) *fault {
 	var err error
 	if m.encoded, _, err = s.codec.AppendDeepPNG(m.encoded[:0], data); err != nil {
 		return &fault{stage: "decode", err: err}
@@ -357,7 +376,7 @@ func (s *imageSource) keepDeep(m *sampleWork, data []byte) *fault {
 }
 
 // store encodes the resulting image, unless the original is kept.
-func (s *imageSource) store(m *sampleWork) *fault {
+func (s *sampleMaker) store(m *sampleWork) *fault {
 	if m.out.data != nil {
 		return nil
 	}
@@ -374,7 +393,7 @@ func (s *imageSource) store(m *sampleWork) *fault {
 }
 
 // leavesOut reports whether an option drops images of this size.
-func (s *imageSource) leavesOut(w, h int) bool {
+func (s *sampleMaker) leavesOut(w, h int) bool {
 	short, long := min(w, h), max(w, h)
 	return short < s.o.Select.MinSize || s.o.Select.MaxAspect > 0 && float64(long) > s.o.Select.MaxAspect*float64(short)
 }

@@ -101,10 +101,10 @@ func (e *maskError) Error() string {
 }
 
 // maskKey identifies a mask among the inputs: keys of images are relative paths.
-func (s *imageSource) maskKey(path string) string { return s.masks.place() + "/" + path }
+func (s *imageSet) maskKey(path string) string { return s.masks.place() + "/" + path }
 
 // readMask reads the mask of an image into m and returns its hash.
-func (s *imageSource) readMask(ctx context.Context, m *sampleWork, pic *imageFile) (hash string, err error) {
+func (s *imageSet) readMask(ctx context.Context, m *sampleWork, pic *imageFile) (hash string, err error) {
 	mask := pic.mask()
 	var data []byte
 	var in setdir.Input
@@ -127,7 +127,7 @@ func (s *imageSource) readMask(ctx context.Context, m *sampleWork, pic *imageFil
 }
 
 // placeMask makes the mask of classes of the image as it is stored.
-func (s *imageSource) placeMask(m *sampleWork, own *placement, mask *imageFile) error {
+func (s *placer) placeMask(m *sampleWork, own *placement, mask *imageFile) error {
 	p := *own
 	w, h, err := s.decodeMask(m, &p, mask)
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *imageSource) placeMask(m *sampleWork, own *placement, mask *imageFile) 
 
 // storeMask makes the mask of classes of the image as it is stored of the one in m.drawn, which is
 // annotated on an image of w x h pixels.
-func (s *imageSource) storeMask(m *sampleWork, p *placement, w, h int) error {
+func (s *placer) storeMask(m *sampleWork, p *placement, w, h int) error {
 	placed, err := p.mask(m, w, h, s.o.Annotations.maskFill())
 	if err == nil {
 		m.segmentation, err = augment.AppendPNG(m.segmentation[:0], placed)
@@ -152,7 +152,7 @@ func (s *imageSource) storeMask(m *sampleWork, p *placement, w, h int) error {
 }
 
 // decodeMask decodes the mask of classes of an image into m.drawn, and returns its size.
-func (s *imageSource) decodeMask(m *sampleWork, p *placement, mask *imageFile) (w, h int, err error) {
+func (s *placer) decodeMask(m *sampleWork, p *placement, mask *imageFile) (w, h int, err error) {
 	info, err := s.codec.Stat(m.maskFile)
 	if err != nil {
 		return 0, 0, fmt.Errorf("mask %s: %w", jsontext.Readable(mask.path), err)

@@ -4,7 +4,7 @@ import "github.com/tfrec/tfrec/augment"
 
 // memory estimates the peak memory for making a record of an image, given the size of its file, in
 // bytes.
-func (s *imageSource) memory(info augment.Info, file int) int64 {
+func (s *sampleMaker) memory(info augment.Info, file int) int64 {
 	if s.o.Encode.Format == Keep && info.Keepable {
 		stored := 2 * int64(file) // the record, and its frame
 		switch {
@@ -28,7 +28,7 @@ func (s *imageSource) memory(info augment.Info, file int) int64 {
 
 // resultMemory estimates the memory for storing an image of w x h pixels, after the steps of the
 // policy, in bytes.
-func (s *imageSource) resultMemory(w, h int) int64 {
+func (s *sampleMaker) resultMemory(w, h int) int64 {
 	if s.o.resizes() {
 		g := s.o.Resize.Geometry(w, h)
 		w, h = g.Width, g.Height

@@ -59,7 +59,7 @@ type ringImage struct {
 
 // addRing adds the ring of the next split, with those of the images that can be read as far as is
 // known.
-func (s *imageSource) addRing(images []int32) {
+func (s *imageSet) addRing(images []int32) {
 	h := plan.NewHasher(s.o.Seed, plan.ForPartner)
 	var r ring
 	for _, i := range images {
@@ -85,7 +85,7 @@ func (r ring) after(hash uint64, not int32) int32 {
 }
 
 // partners returns the images that are mixed into a sample.
-func (s *imageSource) partners(m sample) []int32 {
+func (s *imageSet) partners(m sample) []int32 {
 	pic := &s.images[m.image]
 	if m.copy == 0 || len(s.rings) == 0 || pic.bad() != nil {
 		return nil
@@ -102,7 +102,7 @@ func (s *imageSource) partners(m sample) []int32 {
 
 // needs appends the images that a sample is made from, its own first; none if the listing rejected
 // it.
-func (s *imageSource) needs(images []int32, m sample) []int32 {
+func (s *imageSet) needs(images []int32, m sample) []int32 {
 	if s.images[m.image].bad() != nil {
 		return images
 	}
@@ -116,7 +116,7 @@ func partnerFault(stage string, pic *imageFile, err error) *fault {
 
 // readPartners reads the images that are mixed into a sample, and appends their identities. An error
 // ends the run.
-func (s *imageSource) readPartners(ctx context.Context, m *sampleWork, p *plan.Piece) (bad *fault, err error) {
+func (s *sampleMaker) readPartners(ctx context.Context, m *sampleWork, p *plan.Piece) (bad *fault, err error) {
 	for _, pm := range m.partners {
 		pic := &s.images[pm.sample.image]
 		if err := p.Reserve(pic.size); err != nil {
@@ -142,7 +142,7 @@ func (s *imageSource) readPartners(ctx context.Context, m *sampleWork, p *plan.P
 
 // drawMixture draws what is done to a sample and its partners, and returns the memory that these
 // take.
-func (s *imageSource) drawMixture(m *sampleWork, info augment.Info) (need int64, bad *fault) {
+func (s *sampleMaker) drawMixture(m *sampleWork, info augment.Info) (need int64, bad *fault) {
 	m.channels = s.o.Encode.Channels
 	gray := info.Channels == 1
 	partners := make([]augment.Partner, len(m.partners))
@@ -175,7 +175,7 @@ func (s *imageSource) drawMixture(m *sampleWork, info augment.Info) (need int64,
 }
 
 // decodePartners decodes the partners of a sample and applies their own steps.
-func (s *imageSource) decodePartners(m *sampleWork) *fault {
+func (s *sampleMaker) decodePartners(m *sampleWork) *fault {
 	mixture := mixtureOf(m.mixture)
 	for k, pm := range m.partners {
 		one := &mixture.Partners[k]
@@ -211,7 +211,7 @@ func (s *imageSource) decodePartners(m *sampleWork) *fault {
 
 // placeMixedObjects adds the objects of the partners of a sample, placed by the placement of its
 // own. Those that cannot be used are in the ledger for their own image.
-func (s *imageSource) placeMixedObjects(m *sampleWork, own *placement) {
+func (s *placer) placeMixedObjects(m *sampleWork, own *placement) {
 	faults := len(m.objects.faults)
 	for k, pm := range m.partners {
 		image := s.images[pm.sample.image].annotated()
@@ -229,7 +229,7 @@ func (s *imageSource) placeMixedObjects(m *sampleWork, own *placement) {
 }
 
 // mixMasks returns the draw of a sample for its mask of classes, with the masks of its partners.
-func (s *imageSource) mixMasks(m *sampleWork, fill uint8) (augment.Draw, error) {
+func (s *placer) mixMasks(m *sampleWork, fill uint8) (augment.Draw, error) {
 	draw := m.task.Draw.Mask(fill)
 	partners := mixtureOf(m.task.Draw).Partners
 	for k, pm := range m.partners {
@@ -248,12 +248,12 @@ func (s *imageSource) mixMasks(m *sampleWork, fill uint8) (augment.Draw, error) 
 
 // storesMixture reports whether records have the labels of what they are mixed of: in a set with
 // mixtures, if each image has labels of its own.
-func (s *imageSource) storesMixture() bool {
+func (s *imageSet) storesMixture() bool {
 	return s.o.Augment.mixes() && (s.writesLabels() || s.carried != nil && s.carried.labels && s.carried.counted)
 }
 
 // buildMixture adds the labels of what a sample is mixed of, and their weights.
-func (s *imageSource) buildMixture(m *sampleWork) {
+func (s *recordMaker) buildMixture(m *sampleWork) {
 	r := &m.record
 	r.ids, r.weights = r.ids[:0], r.weights[:0]
 	add := func(image int32, weight float64) {

@@ -343,7 +343,7 @@ func TestMemoryOfAMosaic(t *testing.T) {
 	}
 	for width, want := range map[int]int64{0: 15, 8: 6} {
 		o := ImageOptions{Encode: EncodeSpec{Format: PNG}, Augment: AugmentSpec{Policy: policy(t, "mosaic:500")}, Resize: augment.ResizeSpec{Width: width, Height: width, NoAntialias: true}}
-		s := imageSource{o: &o, codec: codec, images: []imageFile{{path: "a"}}}
+		s := newSampleMaker(&imageSet{o: &o, images: []imageFile{{path: "a"}}}, codec, nil)
 		m := &sampleWork{sample: sample{copy: 1}}
 		for range 3 {
 			m.partners = append(m.partners, &sampleWork{data: data})
@@ -481,7 +481,7 @@ func TestMixedClassMasks(t *testing.T) {
 // more changes.
 func TestRing(t *testing.T) {
 	const n = 3000
-	s := &imageSource{o: &ImageOptions{}}
+	s := newSampleMaker(&imageSet{o: &ImageOptions{}}, nil, nil)
 	var all []int32
 	for i := range n {
 		s.images = append(s.images, imageFile{path: fmt.Sprint(i)})

@@ -11,6 +11,12 @@ import (
 	"github.com/tfrec/tfrec/internal/annotation/region"
 )
 
+// placer moves objects and masks with the pixels of their image.
+type placer struct {
+	*imageSet
+	codec *augment.Codec
+}
+
 // placedObject is an object of a record.
 type placedObject struct {
 	*annotation.Object
@@ -48,7 +54,7 @@ var maxMasks = maxStored / 4
 
 // placeObjects makes the objects of an image as it is stored. Those that cannot be used are faults,
 // and so are masks that cannot be: their objects have empty ones.
-func (s *imageSource) placeObjects(m *sampleWork, p *placement, image *annotation.Image) {
+func (s *placer) placeObjects(m *sampleWork, p *placement, image *annotation.Image) {
 	scale := p.areaScale()
 	for i := range image.Objects {
 		object := &image.Objects[i]
@@ -73,7 +79,7 @@ func (s *imageSource) placeObjects(m *sampleWork, p *placement, image *annotatio
 
 // placeObject makes object i; its Object is nil if too little of it is visible. An error says why
 // the annotation cannot be used, and unmasked why its mask cannot be.
-func (s *imageSource) placeObject(m *sampleWork, p *placement, image *annotation.Image, i int, scale float64) (none placedObject, unmasked, err error) {
+func (s *placer) placeObject(m *sampleWork, p *placement, image *annotation.Image, i int, scale float64) (none placedObject, unmasked, err error) {
 	object := &image.Objects[i]
 	shown, err := p.shownBox(image, object.Box)
 	if err != nil {
@@ -157,7 +163,7 @@ func (p *placement) regionSize(image *annotation.Image) (w, h int) {
 // drawMask draws the mask of object i into m.drawn, at the size of the annotated image, and reports
 // whether it has pixels. An error says why it cannot be used; it is then empty. It is empty without
 // an error if a fault of the annotations says why, or if the record has it so.
-func (s *imageSource) drawMask(m *sampleWork, p *placement, image *annotation.Image, i int) (drawn bool, err error) {
+func (s *placer) drawMask(m *sampleWork, p *placement, image *annotation.Image, i int) (drawn bool, err error) {
 	object := &image.Objects[i]
 	w, h := p.regionSize(image)
 	switch {

@@ -67,7 +67,7 @@ type objectLists struct {
 }
 
 // buildObjects adds the objects of the sample, in lists of equal length.
-func (s *imageSource) buildObjects(m *sampleWork) {
+func (s *recordMaker) buildObjects(m *sampleWork) {
 	b, l := &m.record.builder, &m.record.objects
 	placed := m.objects.placed
 	floats := func(key string, of func(*placedObject) float32) {
@@ -140,7 +140,7 @@ func (o *ImageOptions) maskShape() []int {
 }
 
 // describeAnnotations describes the features of annotations.
-func (s *imageSource) describeAnnotations() []manifest.Feature {
+func (s *imageSet) describeAnnotations() []manifest.Feature {
 	o := s.o
 	var features []manifest.Feature
 	add := func(key, kind string, class manifest.FeatureClass, shape ...int) {

@@ -27,7 +27,7 @@ func newPlacement(info augment.Info) *placement {
 }
 
 // placement returns the placement for an image that was just prepared.
-func (s *imageSource) placement(m *sampleWork, info augment.Info) *placement {
+func (s *placer) placement(m *sampleWork, info augment.Info) *placement {
 	p := newPlacement(info)
 	if p.keeps = m.out.data != nil && info.Keepable; p.keeps {
 		p.resultWidth, p.resultHeight = info.Width, info.Height

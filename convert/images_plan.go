@@ -7,7 +7,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/convert/internal/plan"
@@ -17,48 +16,22 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shares"
-	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
 
 // imageSource is a planned conversion of images.
 type imageSource struct {
-	o            *ImageOptions
-	origin       origin
-	webdataset   bool
+	*sampleMaker
 	dir          *setdir.Dir  // of the set, for temporary files
 	ahead        *aheadOfJobs // of a current run that reads from a store
-	workers      int          // goroutines that make records
 	sampleMemory int64        // bounds the memory for samples in progress, in bytes
 	fetchMemory  int64        // bytes of images that may be requested and not used
-	codec        *augment.Codec
-	backend      augment.Backend
-	decodes      bool // the backend decodes JPEGs
-	decoded      plan.Tally
-	images       []imageFile // the last of them are annotations of no image
-	loose        int         // how many these are
-	labels       []string    // names by id, background names included
-	synsets      []string    // labels in the source, by id as labels; nil if they are the names
-	values       []int64     // of labels without names: what is stored; nil with names
-	texts        []string    // of values
-	features     []manifest.Feature
-	annotations  *annotations     // nil without AnnotationSpec.Files
-	objectKeys   []string         // of their lists, besides those of all
-	allIdentity  []byte           // of what annotations give all records: see identifyAll
-	masks        *imageTree       // nil without AnnotationSpec.Masks
-	colors       *maskColors      // of RGB masks; nil without a list of them
-	carried      *carriedFeatures // of TFRecords; nil for other sources
-	labelMap     bool             // labels are those of objects
-	columns      imageColumns     // of Parquet and Arrow files
-	skipped      int64            // files of the origin that are not samples
-	leftOut      []LeftOut        // what is not used, by reason
-	splitsBy     string           // how samples are assigned to splits: the shares, or "folders"
+	skipped      int64        // files of the origin that are not samples
+	leftOut      []LeftOut    // what is not used, by reason
+	splitsBy     string       // how samples are assigned to splits: the shares, or "folders"
 	planned      []plan.Shard
-	samples      [][]sample      // of each job, in order
-	rings        []ring          // of the splits, if variants are mixed
-	splitOf      func(p int) int // the index of an image's split
+	samples      [][]sample // of each job, in order
 	remembered   rememberedHashes
-	busy         atomic.Int64 // workers with a task, and those that help to decode
 }
 
 // sample is a planned record: an original image or, in an augmented set, one of its variants.
@@ -69,11 +42,16 @@ type sample struct {
 
 // planImages assigns the listed images to splits and shards.
 func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *plan.Previous) (*imageSource, error) {
-	s := &imageSource{
-		o: o, workers: o.Goroutines(), origin: l.origin, webdataset: l.webdataset, codec: codec, backend: augment.CPU{}, decodes: o.BackendDecodes,
-		images: l.images, loose: len(l.loose), skipped: l.skipped, leftOut: plan.LeftOutOf(&l.account), labels: plan.WithBackground(l.labels, o.Labels.Offset),
+	set := &imageSet{
+		o: o, origin: l.origin, webdataset: l.webdataset, images: l.images, loose: len(l.loose), labels: plan.WithBackground(l.labels, o.Labels.Offset),
 		values: l.values, texts: l.texts, features: l.features, carried: l.carried, labelMap: l.labelMap || l.annotations != nil, columns: l.columns, annotations: l.annotations, masks: l.masks, colors: l.colors,
 	}
+	maker := newSampleMaker(set, codec, cmp.Or(o.Backend, augment.Backend(augment.CPU{})))
+	maker.decodes, maker.workers = o.BackendDecodes, o.Goroutines()
+	if maker.backend.Batch() > 1 { // goroutines wait for it
+		maker.workers += maker.workers/2 + 1
+	}
+	s := &imageSource{sampleMaker: maker, skipped: l.skipped, leftOut: plan.LeftOutOf(&l.account)}
 	if l.annotations != nil {
 		s.labels, s.objectKeys = l.annotations.labels(), o.objectKeys(l.annotations)
 	}
@@ -81,11 +59,6 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *plan.
 	o.noteMirrors(l)
 	if l.synsets != nil {
 		s.synsets = append(make([]string, o.Labels.Offset), l.synsets...)
-	}
-	if o.Backend != nil {
-		if s.backend = o.Backend; s.backend.Batch() > 1 { // goroutines wait for it
-			s.workers += s.workers/2 + 1
-		}
 	}
 	s.sampleMemory = cmp.Or(o.Memory, memory.Limit()/4)
 	if s.fetches() {
@@ -153,7 +126,7 @@ func (s *imageSource) planLoose() {
 }
 
 // isLoose reports whether a sample stands for an annotation of no image, and does not count.
-func (s *imageSource) isLoose(sample sample) bool { return int(sample.image) >= len(s.images)-s.loose }
+func (s *imageSet) isLoose(sample sample) bool { return int(sample.image) >= len(s.images)-s.loose }
 
 // limit returns the n images with the smallest hashes, sorted by path.
 func limit(images []imageFile, n int64, h plan.Hasher) []imageFile {
@@ -263,7 +236,7 @@ func (s *imageSource) Keys(job int) []string {
 	return keys
 }
 
-func (s *imageSource) Files() iter.Seq[string] {
+func (s *imageSet) Files() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for path := range s.origin.files(s.images) {
 			if !yield(path) {

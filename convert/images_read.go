@@ -21,7 +21,7 @@ func withoutPath(err error) error {
 
 // read reads an image, and what is beside it into m, and returns their identity. The bytes are valid
 // until the next image.
-func (s *imageSource) read(ctx context.Context, m *sampleWork, pic *imageFile) (data []byte, hash string, in setdir.Input, err error) {
+func (s *sampleMaker) read(ctx context.Context, m *sampleWork, pic *imageFile) (data []byte, hash string, in setdir.Input, err error) {
 	if ahead := m.fetched; ahead != nil && ahead.pic == pic && ahead.image.wanted {
 		ahead.wait()
 		data, in, err = ahead.image.data, ahead.image.input, ahead.image.err
@@ -47,7 +47,7 @@ func (s *imageSource) read(ctx context.Context, m *sampleWork, pic *imageFile) (
 }
 
 // endsRun reports whether an error of read has a reason other than the image or its mask.
-func (s *imageSource) endsRun(err error) bool {
+func (s *imageSet) endsRun(err error) bool {
 	var mask *maskError
 	if errors.As(err, &mask) {
 		return s.masks.endsRun(mask.err)

@@ -10,6 +10,9 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
+// recordMaker puts what was made of a sample into its record.
+type recordMaker struct{ *imageSet }
+
 // recordBuilder makes the Examples of images, with memory that is reused for the next one.
 type recordBuilder struct {
 	builder tfrecord.Builder
@@ -23,7 +26,7 @@ type recordBuilder struct {
 }
 
 // frame adds the record of a stored image to the piece.
-func (s *imageSource) frame(m *sampleWork, p *plan.Piece) {
+func (s *recordMaker) frame(m *sampleWork, p *plan.Piece) {
 	r, image := &m.record, m.out.data
 	around, at := r.builder.AppendAround(r.around[:0], s.o.key(imagekey.Encoded), len(image))
 	r.around = around
@@ -35,7 +38,7 @@ func (s *imageSource) frame(m *sampleWork, p *plan.Piece) {
 // build makes the Example of a stored image, without the image itself, which frame adds. Keys are
 // added in sorted order, which saves the builder a sort unless some were renamed or come from a
 // table.
-func (s *imageSource) build(m *sampleWork) {
+func (s *recordMaker) build(m *sampleWork) {
 	r, out := &m.record, &m.out
 	pic := &s.images[m.sample.image]
 	colorspace := "RGB"
@@ -93,7 +96,7 @@ func (s *imageSource) build(m *sampleWork) {
 }
 
 // labelID returns the id that is stored of a label, by the id that an imageFile has.
-func (s *imageSource) labelID(id int32) int64 {
+func (s *imageSet) labelID(id int32) int64 {
 	if s.values != nil && id >= 0 {
 		return s.values[id]
 	}
@@ -102,7 +105,7 @@ func (s *imageSource) labelID(id int32) int64 {
 
 // labelText returns the name of a label, by the id that an imageFile has: its digits without a
 // vocabulary, and no text for labels.Unlabelled.
-func (s *imageSource) labelText(id int32) string {
+func (s *imageSet) labelText(id int32) string {
 	switch {
 	case id < 0:
 		return ""
@@ -113,7 +116,7 @@ func (s *imageSource) labelText(id int32) string {
 }
 
 // buildLabels adds the label of an image, or the list of them.
-func (s *imageSource) buildLabels(r *recordBuilder, pic *imageFile) {
+func (s *recordMaker) buildLabels(r *recordBuilder, pic *imageFile) {
 	r.ids, r.texts, r.synsets = r.ids[:0], r.texts[:0], r.synsets[:0]
 	add := func(id int32) {
 		r.ids, r.texts = append(r.ids, s.labelID(id)), append(r.texts, s.labelText(id))

@@ -253,18 +253,18 @@ func (r *recordLabels) name(l *listing) {
 }
 
 // writesLabels reports whether records have labels other than those carried over.
-func (s *imageSource) writesLabels() bool {
+func (s *imageSet) writesLabels() bool {
 	return !s.o.Labels.None && (s.carried == nil || !s.carried.labels)
 }
 
 // countsLabels reports whether each record has one label, which the summary counts.
-func (s *imageSource) countsLabels() bool {
+func (s *imageSet) countsLabels() bool {
 	return len(s.labels) > 0 && s.annotations == nil && !s.o.Labels.several() && (s.carried == nil || !s.carried.labels || s.carried.counted)
 }
 
 // carryOver adds the features of a source's record to a new one. What depends on the image follows
 // it.
-func (s *imageSource) carryOver(m *sampleWork, e *tfrecord.Example) {
+func (s *recordMaker) carryOver(m *sampleWork, e *tfrecord.Example) {
 	b := &m.record.builder
 	for i := range e.Len() {
 		key, value := e.At(i)

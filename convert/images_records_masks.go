@@ -10,7 +10,7 @@ import (
 )
 
 // decodeObjectMask decodes the mask of object i of a record into m.drawn.
-func (s *imageSource) decodeObjectMask(m *sampleWork, p *placement, i int) error {
+func (s *placer) decodeObjectMask(m *sampleWork, p *placement, i int) error {
 	data := m.followed.parsed.Masks[i]
 	if _, err := masks.Check(s.codec, data, p.storedWidth, p.storedHeight); err != nil {
 		return err
@@ -19,7 +19,7 @@ func (s *imageSource) decodeObjectMask(m *sampleWork, p *placement, i int) error
 }
 
 // followMask moves the mask of classes of a record, if it has one, with the pixels of its image.
-func (s *imageSource) followMask(m *sampleWork, p *placement) error {
+func (s *placer) followMask(m *sampleWork, p *placement) error {
 	data := m.followed.segmentation
 	if data == nil {
 		return nil
@@ -64,7 +64,7 @@ func (f *followed) addMask(b *tfrecord.Builder, name, key string, m *sampleWork)
 }
 
 // carriedMasks returns how many masks of a sample's record may have to follow its pixels.
-func (s *imageSource) carriedMasks(m *sampleWork) (n int64) {
+func (s *placer) carriedMasks(m *sampleWork) (n int64) {
 	e := &m.record.row
 	if m.beside.record == nil || !s.o.movesCarried(s.carried) || e.Parse(m.beside.record) != nil {
 		return 0

@@ -58,7 +58,7 @@ func (o *ImageOptions) movesCarried(c *carriedFeatures) bool {
 
 // follow moves the objects of a record with its pixels, unless its image is kept. An error says why
 // the record cannot be used.
-func (s *imageSource) follow(m *sampleWork, p *plan.Piece, info augment.Info) *fault {
+func (s *placer) follow(m *sampleWork, p *plan.Piece, info augment.Info) *fault {
 	if m.out.data != nil {
 		return nil
 	}

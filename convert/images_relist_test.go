@@ -219,7 +219,7 @@ func TestReasonsAreInNoIdentity(t *testing.T) {
 			image.Faults = append(image.Faults, annotation.Fault{Name: "object 1", Reason: reason})
 		}
 		bad := &setdir.BadSample{Key: "a.png", Source: "l.csv", Line: line, Stage: "read", Reason: reason}
-		s := &imageSource{o: new(ImageOptions), annotations: new(annotations), images: []imageFile{{path: "a.png", extra: &imageExtra{bad: bad, annotated: image}}}}
+		s := &imageSource{sampleMaker: newSampleMaker(&imageSet{o: new(ImageOptions), annotations: new(annotations), images: []imageFile{{path: "a.png", extra: &imageExtra{bad: bad, annotated: image}}}}, nil, nil)}
 		return string(s.identity(nil, sampleOf(0), s.knownHash(0)))
 	}
 	want := identity("old words", 2, 1)

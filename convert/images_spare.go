@@ -2,7 +2,7 @@ package convert
 
 // TryAcquire takes a worker that has no task, to help to decode a large image; false if all have
 // one. A task that comes meanwhile does not wait for it.
-func (s *imageSource) TryAcquire() bool {
+func (s *sampleMaker) TryAcquire() bool {
 	for {
 		n := s.busy.Load()
 		if n >= int64(s.workers) {
@@ -15,4 +15,4 @@ func (s *imageSource) TryAcquire() bool {
 }
 
 // Release gives back what TryAcquire took.
-func (s *imageSource) Release() { s.busy.Add(-1) }
+func (s *sampleMaker) Release() { s.busy.Add(-1) }

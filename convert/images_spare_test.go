@@ -56,7 +56,8 @@ func TestSpareWorkers(t *testing.T) {
 
 // TestSpareWorkersAreCounted: those with a task can't help, and those that help count as busy.
 func TestSpareWorkersAreCounted(t *testing.T) {
-	s := &imageSource{o: new(ImageOptions), workers: 3}
+	s := newSampleMaker(&imageSet{o: new(ImageOptions)}, nil, nil)
+	s.workers = 3
 	spare := s.decoding().Spare
 	s.busy.Add(1) // a task
 	for i, want := range []bool{true, true, false} {

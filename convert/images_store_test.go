@@ -261,7 +261,7 @@ func TestFetchesAreBounded(t *testing.T) {
 		}
 		large.version = versionAs([]byte(o.Version), imageVersion{})
 	}
-	source := &imageSource{origin: &imageTree{root: storage.Parse(url)}, fetchMemory: fetchBytes}
+	source := &imageSource{sampleMaker: newSampleMaker(&imageSet{origin: &imageTree{root: storage.Parse(url)}}, nil, nil), fetchMemory: fetchBytes}
 	const images = 8
 	given := 0
 	f := source.fetch(t.Context(), func() *imageFile {

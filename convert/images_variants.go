@@ -21,7 +21,7 @@ type ImageVariants struct {
 	Annotations string
 	// Faults are the annotations of the image that cannot be used, each with the reason.
 	Faults []string
-	source *imageSource
+	source *sampleMaker
 	info   augment.Info
 	mask   []byte
 }
@@ -57,7 +57,7 @@ func NewImageVariants(ctx context.Context, key string, data, mask []byte, o Imag
 		return nil, err
 	}
 	pic := imageFile{path: key}
-	v.source = &imageSource{o: &o, codec: codec}
+	v.source = newSampleMaker(&imageSet{o: &o}, codec, augment.CPU{})
 	if o.Annotations.hasObjects() {
 		a, err := o.readAnnotations(ctx)
 		if err != nil {

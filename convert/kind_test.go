@@ -21,8 +21,9 @@ func TestOptionsHaveFields(t *testing.T) {
 		Annotations: AnnotationSpec{Files: []AnnotationFile{{Path: "a.json"}}, Masks: "masks"},
 		Encode:      EncodeSpec{Format: JPEG}, Codec: augment.CodecOptions{AllowArithmetic: true, FloatRange: &[2]float64{0, 1}}, Augment: AugmentSpec{Policy: policy}, Resize: augment.ResizeSpec{Width: 8, Height: 8, NoAntialias: true},
 	}
+	source := func(set imageSet) *imageSource { return &imageSource{sampleMaker: newSampleMaker(&set, nil, nil)} }
 	for kind, all := range map[string][]map[string]any{
-		"images": {everything.effective(&imageSource{webdataset: true, annotations: new(annotations), carried: newCarriedFeatures(&everything)}), (&ImageOptions{Encode: EncodeSpec{Format: Float32}}).effective(&imageSource{columns: imageColumns{key: "image", label: "label"}})},
+		"images": {everything.effective(source(imageSet{webdataset: true, annotations: new(annotations), carried: newCarriedFeatures(&everything)})), (&ImageOptions{Encode: EncodeSpec{Format: Float32}}).effective(source(imageSet{columns: imageColumns{key: "image", label: "label"}}))},
 	} {
 		found := map[string]bool{}
 		for _, options := range all {
