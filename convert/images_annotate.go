@@ -56,10 +56,10 @@ func (s *placer) placeOwnObjects(m *sampleWork, p *plan.Piece, place *placement)
 		p.Identity = identifyNames(p.Identity, image)
 	}
 	for _, f := range image.Faults {
-		p.Bad = append(p.Bad, *listed(s.o.badAnnotation(pic.path, f)))
+		p.Bad = append(p.Bad, *listed(badAnnotation(s.o, pic.path, f)))
 	}
 	for _, f := range m.objects.faults {
-		p.Bad = append(p.Bad, *s.o.badAnnotation(pic.path, f))
+		p.Bad = append(p.Bad, *badAnnotation(s.o, pic.path, f))
 	}
 	p.Dropped += annotation.Unusable(image.Faults) + annotation.Unusable(m.objects.faults)
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/annotation"
-	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
@@ -36,7 +35,7 @@ func (l *listing) annotate(ctx context.Context, o *ImageOptions) error {
 // they say that cannot be used becomes bad samples. Other images count as skipped files, unless they
 // are kept.
 func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) error {
-	a, err := o.readAnnotations(ctx)
+	a, err := readAnnotations(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -90,21 +89,21 @@ func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) er
 				left++
 				continue
 			}
-			missing = append(missing, imageFile{path: image.Name, split: split, extra: &imageExtra{bad: o.missingImage(image)}})
+			missing = append(missing, imageFile{path: image.Name, split: split, extra: &imageExtra{bad: missingImage(o, image)}})
 		}
 		for _, f := range set.Faults {
-			l.loose = append(l.loose, imageFile{path: faultKey(f), extra: &imageExtra{bad: o.badAnnotation(faultKey(f), f)}})
+			l.loose = append(l.loose, imageFile{path: faultKey(f), extra: &imageExtra{bad: badAnnotation(o, faultKey(f), f)}})
 		}
 	}
 	if left > 0 {
 		o.Notef("%s left out by %s and %s", plural.Of(left, "annotated image"), optname.SelectSpecInclude, optname.SelectSpecExclude)
 	}
-	if o.keepsUnannotated(a) && !o.Annotations.KeepUnannotated {
-		o.noteUnlabelled(paths[:len(l.images)], of)
+	if keepsUnannotated(o, a) && !o.Annotations.KeepUnannotated {
+		noteUnlabelled(o, paths[:len(l.images)], of)
 	}
 	kept := l.images[:0]
 	for i, p := range l.images {
-		if of[i] != 0 || o.keepsUnannotated(a) {
+		if of[i] != 0 || keepsUnannotated(o, a) {
 			kept = append(kept, p)
 		} else {
 			l.account.Add(account.Unannotated, p.path)
@@ -124,7 +123,7 @@ func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) er
 
 // noteUnlabelled notes directories of images that are kept without objects where no image has labels:
 // their labels may be in a directory that was not given.
-func (o *ImageOptions) noteUnlabelled(paths []string, of []int32) {
+func noteUnlabelled(o *ImageOptions, paths []string, of []int32) {
 	labelled, unlabelled := map[string]bool{}, map[string]int{}
 	for i, p := range paths {
 		if dir := path.Dir(p); of[i] != 0 {
@@ -144,17 +143,9 @@ func (o *ImageOptions) noteUnlabelled(paths []string, of []int32) {
 	}
 }
 
-// wantsNamed reports whether the globs select an annotated image, whose extension is not known.
-func (s *SelectSpec) wantsNamed(name string) bool {
-	bare := strings.TrimSuffix(name, path.Ext(name))
-	return slices.ContainsFunc(append([]string{path.Ext(name)}, imagetree.Extensions...), func(ext string) bool {
-		return s.wants(bare + ext)
-	})
-}
-
 // keepsUnannotated reports whether images that no file lists are samples: for YOLO they are images
 // without objects, if their split is known.
-func (o *ImageOptions) keepsUnannotated(a *annotations) bool {
+func keepsUnannotated(o *ImageOptions, a *annotations) bool {
 	return o.Annotations.KeepUnannotated || a.format == "yolo" && o.Annotations.splits() == nil
 }
 
@@ -166,15 +157,15 @@ func (p *imageFile) annotate(o *ImageOptions, image *annotation.Image, split *st
 		p.split = split
 	}
 	if image.Unreadable != "" && extra.bad == nil {
-		extra.bad = o.badAnnotation(p.path, annotation.Fault{Source: image.Source, Reason: image.Unreadable})
+		extra.bad = badAnnotation(o, p.path, annotation.Fault{Source: image.Source, Reason: image.Unreadable})
 	}
 }
 
 // missingImage returns the ledger entry for an annotated image without a file, or for a file that
 // cannot be read and is for no image.
-func (o *ImageOptions) missingImage(image *annotation.Image) *setdir.BadSample {
+func missingImage(o *ImageOptions, image *annotation.Image) *setdir.BadSample {
 	if image.Unreadable != "" {
-		return o.badAnnotation(image.Name, annotation.Fault{Source: image.Source, Reason: image.Unreadable})
+		return badAnnotation(o, image.Name, annotation.Fault{Source: image.Source, Reason: image.Unreadable})
 	}
 	return &setdir.BadSample{
 		Key: jsontext.Readable(image.Name), Source: jsontext.Readable(image.Source), Line: image.Line, Stage: "read",
@@ -183,7 +174,7 @@ func (o *ImageOptions) missingImage(image *annotation.Image) *setdir.BadSample {
 }
 
 // badAnnotation returns the ledger entry for an annotation of the image, or other sample, of a key.
-func (o *ImageOptions) badAnnotation(key string, f annotation.Fault) *setdir.BadSample {
+func badAnnotation(o *ImageOptions, key string, f annotation.Fault) *setdir.BadSample {
 	reason := f.Reason
 	if f.Part != "" {
 		reason = string(f.Part) + ": " + reason + "; boxes stay"

@@ -38,14 +38,14 @@ type annotations struct {
 }
 
 // readAnnotations reads AnnotationSpec.Files.
-func (o *ImageOptions) readAnnotations(ctx context.Context) (*annotations, error) {
+func readAnnotations(ctx context.Context, o *ImageOptions) (*annotations, error) {
 	a := new(annotations)
-	classes, err := o.annotationClasses(ctx)
+	classes, err := annotationClasses(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range o.Annotations.Files {
-		set, err := o.readAnnotationFile(ctx, f.Path, classes)
+		set, err := readAnnotationFile(ctx, o, f.Path, classes)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", optname.AnnotationSpecFiles, err)
 		}
@@ -70,7 +70,7 @@ func (o *ImageOptions) readAnnotations(ctx context.Context) (*annotations, error
 	if err := a.joinKeypoints(o.Annotations.Files); err != nil {
 		return nil, err
 	}
-	o.noteClasses(a.classes)
+	noteClasses(o, a.classes)
 	images, objects := 0, 0
 	for _, set := range a.sets {
 		images += len(set.Images)
@@ -108,7 +108,7 @@ func (a *annotations) nameSources(files []AnnotationFile) {
 }
 
 // noteClasses notes the first class with id 0, and the first whose name another has.
-func (o *ImageOptions) noteClasses(classes []annotation.Class) {
+func noteClasses(o *ImageOptions, classes []annotation.Class) {
 	if len(classes) > 0 && classes[0].ID == 0 {
 		o.Notef("class %s has id 0, which TensorFlow's Object Detection API has for the background", jsontext.Readable(classes[0].Name))
 	}
@@ -123,7 +123,7 @@ func (o *ImageOptions) noteClasses(classes []annotation.Class) {
 }
 
 // annotationClasses returns the list in LabelSpec.Classes; nil without one.
-func (o *ImageOptions) annotationClasses(ctx context.Context) (*classfile.List, error) {
+func annotationClasses(ctx context.Context, o *ImageOptions) (*classfile.List, error) {
 	if o.Labels.Classes == "" {
 		return nil, nil
 	}
@@ -136,7 +136,7 @@ func (o *ImageOptions) annotationClasses(ctx context.Context) (*classfile.List, 
 
 // readAnnotationFile reads a file or directory of annotations, whose classes get the order of
 // classes unless that is nil.
-func (o *ImageOptions) readAnnotationFile(ctx context.Context, path string, classes *classfile.List) (*annotation.Set, error) {
+func readAnnotationFile(ctx context.Context, o *ImageOptions, path string, classes *classfile.List) (*annotation.Set, error) {
 	format := o.Annotations.Format
 	if format == "" || format == "auto" {
 		var err error

@@ -6,30 +6,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/objects"
-	"github.com/tfrec/tfrec/internal/optname"
 )
-
-// decodingBackend is a backend that can decode the JPEGs of tasks.
-type decodingBackend interface {
-	augment.Backend
-	// Decoder identifies everything its pixels depend on; "" if it decodes nothing, leaving that to
-	// each task's codec.
-	Decoder() string
-}
-
-// checkBackend returns an error if the backend has to decode and cannot.
-func (o *ImageOptions) checkBackend() error {
-	if !o.BackendDecodes {
-		return nil
-	}
-	if b, ok := o.Backend.(decodingBackend); !ok || b.Decoder() == "" {
-		return plan.OptionErrorf(optname.ImageOptionsBackendDecodes, "the backend does not decode")
-	}
-	if o.Encode.Format == Keep {
-		return plan.OptionErrorf(optname.ImageOptionsBackendDecodes, "is for images that are decoded, and %s keep stores them unchanged", optname.EncodeSpecFormat)
-	}
-	return nil
-}
 
 // decoderName identifies the decoders that the set's bytes depend on.
 func (s *sampleMaker) decoderName() string {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/manifest"
@@ -100,18 +99,4 @@ func (s *imageSet) imageFeature() manifest.Feature {
 		f.Encoding = string(JPEG)
 	}
 	return f
-}
-
-// fixedSize returns the common size of all images, if there is one.
-func (o *ImageOptions) fixedSize() (w, h int, fixed bool) {
-	r := o.Resize
-	switch {
-	case !o.resizes():
-		return 0, 0, false
-	case r.Square > 0:
-		return r.Square, r.Square, !r.NoUpscale
-	case r.Fit == augment.Pad:
-		return r.Width, r.Height, true
-	}
-	return r.Width, r.Height, !r.NoUpscale && (r.Fit == augment.Stretch || r.Fit == augment.Crop)
 }

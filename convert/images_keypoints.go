@@ -76,12 +76,9 @@ func (s *imageSet) hashKeypoints() []byte {
 	return sum[:]
 }
 
-// mirrors reports whether variants may be mirrored.
-func (a *AugmentSpec) mirrors() bool { return a.Policy != nil && a.Policy.Mirrors() }
-
 // noteMirrors notes that mirrored keypoints keep their names, if it is not known which others they
 // become.
-func (o *ImageOptions) noteMirrors(l *listing) {
+func noteMirrors(o *ImageOptions, l *listing) {
 	unknown := l.annotations != nil && l.annotations.keypoints.Count > 0 && l.annotations.flip == nil ||
 		l.carried != nil && l.carried.keypoints && !l.carried.mirrors
 	if unknown && o.Augment.mirrors() {

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
-
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/imagetree"
@@ -20,44 +18,6 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
 )
-
-// SelectSpec says which files of a source become samples.
-type SelectSpec struct {
-	// Include selects paths that match one of these globs, Exclude drops those that match one. A
-	// glob without a slash matches the file name, ** matches any directories.
-	Include, Exclude []string
-	// ByContent takes all files of a directory that are images by their content, whatever their
-	// extensions. Default: those with an image's extension.
-	ByContent bool
-	// FollowSymlinks follows symbolic links.
-	FollowSymlinks bool
-	// MinSize drops images whose shorter side is below it, in pixels.
-	MinSize int
-	// MaxAspect drops images whose longer side is more than this many times the shorter. 0 means no
-	// limit.
-	MaxAspect float64
-}
-
-// check returns an error for invalid fields.
-func (s *SelectSpec) check() error {
-	switch {
-	case s.MinSize < 0:
-		return plan.OptionErrorf(optname.SelectSpecMinSize, "%d is negative", s.MinSize)
-	case s.MaxAspect != 0 && !(s.MaxAspect >= 1):
-		return plan.OptionErrorf(optname.SelectSpecMaxAspect, "%g is below 1", s.MaxAspect)
-	}
-	for _, g := range s.Include {
-		if !doublestar.ValidatePattern(g) {
-			return plan.OptionErrorf(optname.SelectSpecInclude, "%q is not a valid glob", g)
-		}
-	}
-	for _, g := range s.Exclude {
-		if !doublestar.ValidatePattern(g) {
-			return plan.OptionErrorf(optname.SelectSpecExclude, "%q is not a valid glob", g)
-		}
-	}
-	return nil
-}
 
 // imageFile is a planned sample: a file below the source directory, a member of an archive, a record
 // or a row.
@@ -116,11 +76,12 @@ type listing struct {
 	masks       *imageTree       // nil without AnnotationSpec.Masks
 	colors      *maskColors      // of RGB masks; nil without a list of them
 	directories []string         // those of the source, relative to it
+	causes      []string         // why rows of a table name no image
 	stating     []string         // files that may state splits, relative to the source
 }
 
 // list finds the images of a source with their labels and splits.
-func (o *ImageOptions) list(ctx context.Context, src imagePlace, out string) (*listing, error) {
+func listImages(ctx context.Context, o *ImageOptions, src imagePlace, out string) (*listing, error) {
 	w := &walker{o: o, ctx: ctx, visited: map[string]bool{}}
 	l := new(listing)
 	var err error
@@ -138,7 +99,7 @@ func (o *ImageOptions) list(ctx context.Context, src imagePlace, out string) (*l
 			return nil, err
 		}
 	}
-	if l.colors, err = o.readMaskColors(ctx); err != nil {
+	if l.colors, err = readMaskColors(ctx, o); err != nil {
 		return nil, err
 	}
 	if l.colors != nil {
@@ -166,7 +127,7 @@ func (o *ImageOptions) list(ctx context.Context, src imagePlace, out string) (*l
 	if len(o.Features) > 0 && o.Labels.File == "" && !l.webdataset && rows == nil {
 		return nil, plan.OptionErrorf(optname.ImageOptionsFeatures, "is for %s, WebDatasets, and images in Parquet or Arrow files", optname.LabelSpecFile)
 	}
-	if a := &o.Annotations; a.MinVisibility != 0 && !a.hasObjects() && !o.movesCarried(l.carried) {
+	if a := &o.Annotations; a.MinVisibility != 0 && !a.hasObjects() && !movesCarried(o, l.carried) {
 		return nil, plan.OptionErrorf(optname.AnnotationSpecMinVisibility, "is for %s, and for TFRecords with objects whose images change", optname.AnnotationSpecFiles)
 	}
 	l.images, l.excluded, l.skipped, l.directories, l.stating = w.images, w.excluded, w.skipped, w.directories, w.stating
@@ -434,23 +395,6 @@ func (w *walker) wanted(rel string) bool {
 		w.excluded = append(w.excluded, rel)
 	}
 	return false
-}
-
-// wants reports whether the globs select a path.
-func (s *SelectSpec) wants(rel string) bool {
-	return (len(s.Include) == 0 || anyMatches(s.Include, rel)) && !anyMatches(s.Exclude, rel)
-}
-
-// anyMatches reports whether one of the globs, which SelectSpec.check has accepted, matches a path.
-func anyMatches(globs []string, rel string) bool {
-	return slices.ContainsFunc(globs, func(glob string) bool {
-		name := rel
-		if !strings.Contains(glob, "/") {
-			name = path.Base(rel)
-		}
-		ok, _ := doublestar.Match(glob, name)
-		return ok
-	})
 }
 
 // noteLeft says what the walk left alone, where a user may not expect it.

@@ -27,7 +27,7 @@ type maskColors struct {
 }
 
 // readMaskColors reads the colours of AnnotationSpec.Masks; nil if there is no list of them.
-func (o *ImageOptions) readMaskColors(ctx context.Context) (*maskColors, error) {
+func readMaskColors(ctx context.Context, o *ImageOptions) (*maskColors, error) {
 	if !o.Annotations.hasMasks() {
 		return nil, nil
 	}

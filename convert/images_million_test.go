@@ -102,7 +102,7 @@ func TestListingOfAStoreIsCompact(t *testing.T) {
 	e, url := endlessStore(t, keys)
 	o := &ImageOptions{Options: Options{Name: "photos"}}
 	before := heap()
-	l, err := o.list(t.Context(), imagePlace{at: storage.Parse(url)}, t.TempDir())
+	l, err := listImages(t.Context(), o, imagePlace{at: storage.Parse(url)}, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestLabelsInATableAreHeldCompactly(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "t.csv", []byte(text.String()))
 	o := &ImageOptions{Options: Options{Name: "photos"}, Labels: LabelSpec{File: filepath.Join(dir, "t.csv")}}
-	l, err := o.list(t.Context(), imagePlace{at: storage.Parse(src)}, t.TempDir())
+	l, err := listImages(t.Context(), o, imagePlace{at: storage.Parse(src)}, t.TempDir())
 	if err != nil || len(l.images) == 0 {
 		t.Fatalf("%v, %d images", err, len(l.images))
 	}
@@ -162,7 +162,7 @@ func TestTablesAreHeldCompactly(t *testing.T) {
 		Features: []FeatureSpec{{Name: "n"}, {Name: "x", Type: TypeFloat}, {Name: "caption"}},
 	}
 	before := heap()
-	l, err := o.list(t.Context(), imagePlace{at: storage.Parse(url)}, t.TempDir())
+	l, err := listImages(t.Context(), o, imagePlace{at: storage.Parse(url)}, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,11 +16,8 @@ import (
 	"github.com/tfrec/tfrec/internal/optname"
 )
 
-// mixes reports whether variants are mixed with other images.
-func (a *AugmentSpec) mixes() bool { return a.Policy != nil && a.Policy.Mixes() }
-
 // checkMix returns an error if what is listed cannot be mixed.
-func (a *AugmentSpec) checkMix(l *listing) error {
+func checkMix(a *AugmentSpec, l *listing) error {
 	if !a.mixes() {
 		return nil
 	}

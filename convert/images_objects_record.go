@@ -4,32 +4,12 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/annotation"
-	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// annotationKeys are the features of annotations, sorted.
-var annotationKeys = []string{
-	objects.KeySHA256, objects.KeyArea, objects.KeyXMax, objects.KeyXMin, objects.KeyYMax, objects.KeyYMin,
-	objects.KeyLabel, objects.KeyText, objects.KeyDifficult, objects.KeyCrowd,
-	objects.KeyKeypointNum, objects.KeyKeypointText, objects.KeyKeypointVisibility, objects.KeyKeypointX, objects.KeyKeypointY,
-	objects.KeyMask, objects.KeyTruncated,
-	objects.KeyView, objects.KeySegmentation, objects.KeySegmentationFormat, objects.KeySourceID,
-}
-
-// keys returns the default keys of the features of records, sorted.
-func (o *ImageOptions) keys() []string {
-	if !o.Annotations.hasObjects() && !o.Annotations.hasMasks() {
-		return imagekey.All
-	}
-	keys := slices.Concat(imagekey.All, annotationKeys)
-	slices.Sort(keys)
-	return keys
-}
-
 // objectKeys are the lists of the objects of annotations, besides boxes, labels and texts, sorted.
-func (o *ImageOptions) objectKeys(a *annotations) []string {
+func objectKeysOf(o *ImageOptions, a *annotations) []string {
 	var keys []string
 	switch a.format {
 	case "coco":
@@ -129,14 +109,6 @@ func (p *imageFile) sourceID() string {
 		return p.annotated().ID
 	}
 	return p.path
-}
-
-// maskShape is the shape of masks of classes in the manifest.
-func (o *ImageOptions) maskShape() []int {
-	if w, h, fixed := o.fixedSize(); fixed {
-		return []int{h, w, 1}
-	}
-	return []int{-1, -1, 1}
 }
 
 // describeAnnotations describes the features of annotations.

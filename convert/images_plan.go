@@ -28,6 +28,7 @@ type imageSource struct {
 	fetchMemory  int64        // bytes of images that may be requested and not used
 	skipped      int64        // files of the origin that are not samples
 	leftOut      []LeftOut    // what is not used, by reason
+	causes       []string     // why rows of a table name no image
 	splitsBy     string       // how samples are assigned to splits: the shares, or "folders"
 	planned      []plan.Shard
 	samples      [][]sample // of each job, in order
@@ -51,12 +52,12 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *plan.
 	if maker.backend.Batch() > 1 { // goroutines wait for it
 		maker.workers += maker.workers/2 + 1
 	}
-	s := &imageSource{sampleMaker: maker, skipped: l.skipped, leftOut: plan.LeftOutOf(&l.account)}
+	s := &imageSource{sampleMaker: maker, skipped: l.skipped, leftOut: plan.LeftOutOf(&l.account), causes: l.causes}
 	if l.annotations != nil {
-		s.labels, s.objectKeys = l.annotations.labels(), o.objectKeys(l.annotations)
+		s.labels, s.objectKeys = l.annotations.labels(), objectKeysOf(o, l.annotations)
 	}
 	s.allIdentity = s.identifyAll()
-	o.noteMirrors(l)
+	noteMirrors(o, l)
 	if l.synsets != nil {
 		s.synsets = append(make([]string, o.Labels.Offset), l.synsets...)
 	}
@@ -83,7 +84,7 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *plan.
 	if err := o.CheckShardsOf(splits); err != nil {
 		return nil, err
 	}
-	if err := o.Augment.checkMix(l); err != nil {
+	if err := checkMix(&o.Augment, l); err != nil {
 		return nil, err
 	}
 	s.splitOf = of
@@ -97,7 +98,7 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *plan.
 			case (s.annotations != nil || s.masks != nil) && s.images[p].bad() != nil:
 				members = append(members, sample{image: int32(p)}) // one entry in the ledger
 			default:
-				members = o.Augment.variants(members, int32(p), split)
+				members = appendVariants(&o.Augment, members, int32(p), split)
 			}
 			if o.Augment.mixes() {
 				images = append(images, int32(p))
@@ -286,70 +287,6 @@ func (s *imageSource) LabelCounts(byID map[int32]int64) map[string]int64 {
 		return nil
 	}
 	return plan.CountsByName(byID, s.labels)
-}
-
-// estimate returns the approximate size of an image's record, from the size of its file and the
-// options alone. The figures per pixel are typical of photographs; they only serve to choose the
-// number of shards, and to check for disk space.
-func (o *ImageOptions) estimate(size int64) int64 {
-	const features = 300 // everything but the image
-	if !o.resizes() && (o.Encode.Format == Keep || o.Encode.Format == JPEG) {
-		return size + features
-	}
-	const wide, high = 500, 375 // an ImageNet image, for lack of a better guess
-	w, h := wide, high
-	if o.resizes() {
-		g := o.Resize.Geometry(wide, high)
-		w, h = g.Width, g.Height
-	}
-	pixels := int64(w) * int64(h)
-	channels := int64(3)
-	if o.Encode.Channels == 1 {
-		channels = 1
-	}
-	switch o.Encode.Format {
-	case JPEG:
-		return pixels*channels/6 + features
-	case PNG:
-		return pixels*channels*2/3 + features
-	case Float32:
-		return pixels*channels*4 + features
-	default:
-		return pixels*channels + features
-	}
-}
-
-// checkRename returns an error for an invalid renamed key.
-func (o *ImageOptions) checkRename() error {
-	keys := map[string]bool{}
-	for _, key := range o.keys() {
-		keys[key] = true
-	}
-	for old, name := range o.Rename {
-		if !keys[old] {
-			return plan.OptionErrorf(optname.ImageOptionsRename, "there is no feature %q; the features are %s", old, strings.Join(o.keys(), " "))
-		}
-		if name == "" {
-			return plan.OptionErrorf(optname.ImageOptionsRename, "%s: the new name is empty", old)
-		}
-	}
-	seen := map[string]string{}
-	for _, key := range o.keys() {
-		name := o.key(key)
-		if other, ok := seen[name]; ok {
-			return plan.OptionErrorf(optname.ImageOptionsRename, "%s and %s would both be %s", other, key, name)
-		}
-		seen[name] = key
-	}
-	return nil
-}
-
-// key returns the name under which a feature is stored.
-func (o *ImageOptions) key(name string) string {
-	if renamed, ok := o.Rename[name]; ok {
-		return renamed
-	}
-	return name
 }
 
 var errSize = fmt.Errorf("larger than %d bytes", maxStored)

@@ -36,14 +36,6 @@ type recordWalker struct {
 	tally   message.Tally
 }
 
-// imageKey returns the key of the feature that is the image.
-func (o *ImageOptions) imageKey() string {
-	if o.ImageKey == "" {
-		return imagekey.Encoded
-	}
-	return o.ImageKey
-}
-
 // listRecords lists the images of TFRecords.
 func (w *walker) listRecords(src imagePlace, out string) (*recordWalker, error) {
 	switch l := &w.o.Labels; {

@@ -52,7 +52,7 @@ func (c *carriedFeatures) hasObjects() bool {
 }
 
 // movesCarried reports whether the objects of records are moved with the pixels of their images.
-func (o *ImageOptions) movesCarried(c *carriedFeatures) bool {
+func movesCarried(o *ImageOptions, c *carriedFeatures) bool {
 	return o.Encode.Format != Keep && c.hasObjects()
 }
 
@@ -80,7 +80,7 @@ func (s *placer) follow(m *sampleWork, p *plan.Piece, info augment.Info) *fault 
 	if s.reportsFaults(m.sample) {
 		for _, fault := range slices.Concat(f.image.Faults, m.objects.faults) {
 			fault.Source = s.origin.source(pic)
-			p.Bad = append(p.Bad, *s.o.badAnnotation(pic.path, fault))
+			p.Bad = append(p.Bad, *badAnnotation(s.o, pic.path, fault))
 		}
 		p.Dropped += annotation.Unusable(m.objects.faults)
 	}

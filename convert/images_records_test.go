@@ -356,7 +356,7 @@ func TestRecordsThatChange(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := &ImageOptions{}
-		l, err := o.list(ctx, place, t.TempDir())
+		l, err := listImages(ctx, o, place, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}

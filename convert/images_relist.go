@@ -48,7 +48,7 @@ func (s *imageSource) relist(job int, bad []setdir.BadSample, faults map[int32]e
 		}
 		if image := p.annotated(); image != nil && s.reportsFaults(sample) {
 			for _, f := range image.Faults {
-				add(listed(s.o.badAnnotation(p.path, f)))
+				add(listed(badAnnotation(s.o, p.path, f)))
 			}
 		}
 	}

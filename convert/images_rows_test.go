@@ -437,7 +437,7 @@ func TestRowsThatChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := (&ImageOptions{}).list(ctx, place, t.TempDir())
+	l, err := listImages(ctx, (&ImageOptions{}), place, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ const maxBadRows = 1 << 20
 // usable image become bad samples. Images that no row names count as skipped files.
 func (l *listing) imagesFromTable(ctx context.Context, o *ImageOptions) error {
 	paths := newRowPaths(l)
-	opened, err := o.openTable(ctx, paths)
+	opened, err := openLabels(ctx, o, paths)
 	if err != nil {
 		return fmt.Errorf("%s: %w", optname.LabelSpecFile, err)
 	}
@@ -65,12 +65,12 @@ func (l *listing) imagesFromTable(ctx context.Context, o *ImageOptions) error {
 		}
 		images = append(images, p)
 	}
-	o.causes = paths.causes(t.file)
+	l.causes = paths.causes(t.file)
 	if t.perhapsHeader {
-		o.causes = append(o.causes, fmt.Sprintf("%s: line %d names no image: if it is the header, %s and %s name its columns",
+		l.causes = append(l.causes, fmt.Sprintf("%s: line %d names no image: if it is the header, %s and %s name its columns",
 			t.file, t.first, optname.LabelSpecPathColumn, optname.LabelSpecColumn))
 	}
-	for _, cause := range o.causes {
+	for _, cause := range l.causes {
 		o.Notef("%s", cause)
 	}
 	for _, how := range paths.notes() {
@@ -110,7 +110,7 @@ func (l *listing) imagesFromTable(ctx context.Context, o *ImageOptions) error {
 }
 
 // openTable opens the table of labels and features.
-func (o *ImageOptions) openTable(ctx context.Context, paths *rowPaths) (*imagetable.Table, error) {
+func openLabels(ctx context.Context, o *ImageOptions, paths *rowPaths) (*imagetable.Table, error) {
 	to := imagetable.Options{
 		PathColumn: o.Labels.PathColumn, LabelColumn: o.Labels.Column, NoLabels: o.Labels.None,
 		SplitColumn: o.Labels.SplitColumn, NoSplits: len(o.Splits) > 0,
@@ -122,7 +122,7 @@ func (o *ImageOptions) openTable(ctx context.Context, paths *rowPaths) (*imageta
 	}
 	t, err := imagetable.Open(ctx, o.Labels.File, to)
 	if err == nil {
-		o.noteColumns(t)
+		noteColumns(o, t)
 	}
 	return t, err
 }
@@ -138,7 +138,7 @@ func openTyped(ctx context.Context, path string) (table.Source, error) {
 
 // noteColumns notes which columns of a table are used, if their names are not path and label, and
 // which are ignored.
-func (o *ImageOptions) noteColumns(t *imagetable.Table) {
+func noteColumns(o *ImageOptions, t *imagetable.Table) {
 	paths, labels, ignored := t.Columns()
 	var says []string
 	if n := t.Comments(); n > 0 {

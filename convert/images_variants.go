@@ -59,7 +59,7 @@ func NewImageVariants(ctx context.Context, key string, data, mask []byte, o Imag
 	pic := imageFile{path: key}
 	v.source = newSampleMaker(&imageSet{o: &o}, codec, augment.CPU{})
 	if o.Annotations.hasObjects() {
-		a, err := o.readAnnotations(ctx)
+		a, err := readAnnotations(ctx, &o)
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +71,7 @@ func NewImageVariants(ctx context.Context, key string, data, mask []byte, o Imag
 		if bad := pic.bad(); bad != nil {
 			return nil, fmt.Errorf("%s: %s: %s", optname.AnnotationSpecFiles, bad.Source, bad.Reason)
 		}
-		v.Annotations, v.source.annotations, v.source.objectKeys = image.Name, a, o.objectKeys(a)
+		v.Annotations, v.source.annotations, v.source.objectKeys = image.Name, a, objectKeysOf(&o, a)
 	}
 	if mask != nil {
 		pic.addExtra().mask = &imageFile{path: "of " + key}
@@ -122,7 +122,7 @@ const maxCandidates = 5
 func (v *ImageVariants) addFaults(faults []annotation.Fault) {
 	s := v.source
 	for _, f := range faults {
-		bad := s.o.badAnnotation(s.images[0].path, f)
+		bad := badAnnotation(s.o, s.images[0].path, f)
 		v.Faults = append(v.Faults, bad.Source+": "+bad.Reason)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/archive"
 	"github.com/tfrec/tfrec/internal/imagekey"
@@ -21,31 +20,6 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
 )
-
-// ArchiveFormat says what the members of archives are.
-type ArchiveFormat string
-
-// The formats of archives.
-const (
-	// AutoFormat is WebDataset if an image in an archive has a .cls or .json member beside it, and
-	// Files otherwise.
-	AutoFormat ArchiveFormat = "auto"
-	// Files are the files of a directory tree.
-	Files ArchiveFormat = "files"
-	// WebDataset has samples of several members KEY.EXT: KEY is everything up to the first dot of
-	// the base name or, where that leaves no image, to the last. The label is the integer in .cls,
-	// which is its own id. Members other than the image become bytes features EXT; with
-	// ImageOptions.Features, keys of .json do instead of it.
-	WebDataset ArchiveFormat = "webdataset"
-)
-
-// check returns an error for an unknown format.
-func (f ArchiveFormat) check() error {
-	if !slices.Contains([]ArchiveFormat{"", AutoFormat, Files, WebDataset}, f) {
-		return plan.OptionErrorf(optname.ImageOptionsArchiveFormat, "%q: want auto, files or webdataset", string(f))
-	}
-	return nil
-}
 
 // samplePart is a member of a sample besides its image.
 type samplePart struct {

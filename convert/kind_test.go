@@ -23,7 +23,7 @@ func TestOptionsHaveFields(t *testing.T) {
 	}
 	source := func(set imageSet) *imageSource { return &imageSource{sampleMaker: newSampleMaker(&set, nil, nil)} }
 	for kind, all := range map[string][]map[string]any{
-		"images": {everything.effective(source(imageSet{webdataset: true, annotations: new(annotations), carried: newCarriedFeatures(&everything)})), (&ImageOptions{Encode: EncodeSpec{Format: Float32}}).effective(source(imageSet{columns: imageColumns{key: "image", label: "label"}}))},
+		"images": {recordedOptions(&everything, source(imageSet{webdataset: true, annotations: new(annotations), carried: newCarriedFeatures(&everything)})), recordedOptions((&ImageOptions{Encode: EncodeSpec{Format: Float32}}), source(imageSet{columns: imageColumns{key: "image", label: "label"}}))},
 	} {
 		found := map[string]bool{}
 		for _, options := range all {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/convert/internal/tables"
 	"github.com/tfrec/tfrec/internal/optname"
 )
 
@@ -15,7 +16,7 @@ type FeatureSpec struct {
 	Name string
 	// Type of its values. Default: the type that the column has; of a column of text, int64 when
 	// all values are integers, float when all are numbers, and bytes otherwise.
-	Type ColumnType
+	Type tables.ColumnType
 }
 
 // ParseFeatures parses "NAME[:TYPE],...". Only a type may follow the last colon of a name, so that
@@ -25,7 +26,7 @@ func ParseFeatures(s string) ([]FeatureSpec, error) {
 	for part := range strings.SplitSeq(s, ",") {
 		f := FeatureSpec{Name: part}
 		if i := strings.LastIndexByte(part, ':'); i >= 0 {
-			t, err := ParseColumnType(part[i+1:])
+			t, err := tables.ParseColumnType(part[i+1:])
 			if err != nil {
 				return nil, fmt.Errorf("%q: %w", part, err)
 			}
@@ -60,7 +61,7 @@ func checkFeatures(field optname.Name, features []FeatureSpec, taken func(key st
 		case taken(f.Name):
 			return plan.OptionErrorf(field, "%q is a feature that every image has: give the column another name", f.Name)
 		}
-		if _, err := ParseColumnType(string(f.Type)); f.Type != "" && err != nil {
+		if _, err := tables.ParseColumnType(string(f.Type)); f.Type != "" && err != nil {
 			return plan.OptionErrorf(field, "%q: %v", f.Name, err)
 		}
 		seen[f.Name] = true

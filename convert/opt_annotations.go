@@ -174,18 +174,3 @@ func (a *AnnotationSpec) refuse() error {
 	}
 	return nil
 }
-
-// addAnnotations adds the options of annotations that records depend on, where they are given.
-func (o *ImageOptions) addAnnotations(m map[string]any, s *imageSource) {
-	a := &o.Annotations
-	if a.hasObjects() {
-		m[plan.OptionAnnotations], m[plan.OptionMinVisibility] = s.annotations.format, a.MinVisibility
-		m["instance_masks"], m[plan.OptionDropEmpty], m["keep_unannotated"] = a.InstanceMasks, a.DropEmpty, a.KeepUnannotated
-	}
-	if o.movesCarried(s.carried) {
-		m[plan.OptionMinVisibility] = a.MinVisibility // they are moved with the pixels
-	}
-	if a.hasMasks() {
-		m["masks"], m["mask_fill"] = true, a.maskFill()
-	}
-}

@@ -1,0 +1,115 @@
+package convert
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/plan"
+)
+
+// addAnnotations adds the options of annotations that records depend on, where they are given.
+func addAnnotationOptions(o *ImageOptions, m map[string]any, s *imageSource) {
+	a := &o.Annotations
+	if a.hasObjects() {
+		m[plan.OptionAnnotations], m[plan.OptionMinVisibility] = s.annotations.format, a.MinVisibility
+		m["instance_masks"], m[plan.OptionDropEmpty], m["keep_unannotated"] = a.InstanceMasks, a.DropEmpty, a.KeepUnannotated
+	}
+	if movesCarried(o, s.carried) {
+		m[plan.OptionMinVisibility] = a.MinVisibility // they are moved with the pixels
+	}
+	if a.hasMasks() {
+		m["masks"], m["mask_fill"] = true, a.maskFill()
+	}
+}
+
+// effective returns the options that the bytes depend on, by flag name.
+func recordedOptions(o *ImageOptions, s *imageSource) map[string]any {
+	m := map[string]any{
+		"source": "images", plan.OptionSplits: s.splitsBy, "even": o.Even,
+		"compression": plan.CompressionName(o.Compression), "limit": o.Limit,
+		"labels": o.Labels.mode(), "label_offset": o.Labels.Offset, "rename": o.Rename,
+		"include": sorted(o.Select.Include), "exclude": sorted(o.Select.Exclude), "follow_symlinks": o.Select.FollowSymlinks,
+		"encode": o.Encode.Format, "channels": o.Encode.Channels, "min_size": o.Select.MinSize, "max_aspect": o.Select.MaxAspect,
+		"max_pixels": cmp.Or(o.Codec.MaxPixels, augment.DefaultMaxPixels), "background": o.Codec.Background, "no_check": o.Encode.NoCheck, "seed": o.Seed,
+	}
+	if len(o.Rename) == 0 {
+		m["rename"] = nil
+	}
+	o.RecordShards(m, s.planned)
+	if o.resizes() {
+		m["resize"], m["filter"] = sizeText(o.Resize), o.Resize.Filter.String()
+		if o.Resize.Square == 0 {
+			m["fit"], m["pad_color"] = o.Resize.Fit.String(), o.Resize.PadColor
+		}
+		m[plan.OptionAntialias], m["no_upscale"] = !o.Resize.NoAntialias, o.Resize.NoUpscale
+	}
+	if o.resizes() || o.Augment.Policy != nil {
+		m["exact_pixels"] = o.ExactPixels
+	}
+	addNewerOptions(o, m, s)
+	if o.Augment.Policy != nil {
+		m["augment"], m["copies"], m["keep_original"] = o.Augment.Policy.String(), o.Augment.Copies, o.Augment.KeepOriginal
+		m["augment_splits"] = sorted(o.Augment.splits())
+	}
+	switch o.Encode.Format {
+	case JPEG:
+		m["quality"], m["subsampling"] = o.Encode.Quality, o.Encode.Subsampling
+	case Float32:
+		m["mean"], m["std"] = o.Encode.Normalize.Mean, o.Encode.Normalize.Std
+	}
+	return m
+}
+
+// addNewer adds the options that sets older than them do not record, where they are given.
+func addNewerOptions(o *ImageOptions, m map[string]any, s *imageSource) {
+	if o.Codec.AllowArithmetic {
+		m["allow_arithmetic"] = true
+	}
+	if o.Select.ByContent {
+		m["by_content"] = true
+	}
+	if o.Codec.FloatRange != nil {
+		m["float_range"] = o.Codec.FloatRange
+	}
+	if s.webdataset {
+		m["archive_format"] = WebDataset
+	}
+	if s.carried != nil {
+		m["image_key"] = o.imageKey()
+	}
+	if c := s.columns; c.key != "" {
+		m["image_key"] = c.key
+		if c.label != "" {
+			m["labels"], m["label_column"] = "column", c.label
+		}
+	}
+	if o.Labels.several() {
+		m["multi_label"] = o.Labels.Separator
+	}
+	if o.Labels.SplitColumn != "" {
+		m["split_column"] = o.Labels.SplitColumn
+	}
+	if len(o.Features) > 0 {
+		var names []string
+		for _, f := range o.Features {
+			names = append(names, f.String())
+		}
+		m["features"] = names
+	}
+	addAnnotationOptions(o, m, s)
+	switch {
+	case o.Labels.Classes == "":
+	case s.synsets != nil:
+		m["classes"] = "pairs"
+	default:
+		m["classes"] = "names"
+	}
+}
+
+// sorted returns globs, or splits, in an order independent of how they were given.
+func sorted(globs []string) []string {
+	globs = slices.Clone(plan.Given(globs))
+	slices.Sort(globs)
+	return globs
+}
