@@ -30,8 +30,8 @@ func mustFinalize(t *testing.T, out string) *Summary {
 	return s
 }
 
-// task returns options for task i of n.
-func (o ImageOptions) task(i, n int) ImageOptions {
+// taskOf returns options for task i of n.
+func taskOf(o ImageOptions, i, n int) ImageOptions {
 	o.Task = &Task{Index: i, Count: n}
 	return o
 }
@@ -49,7 +49,7 @@ func TestArrayJobsMakeOneMachinesBytes(t *testing.T) {
 		out := t.TempDir()
 		runs := append(rng.Perm(n), rng.IntN(n), rng.IntN(n)) // each, and some of them again
 		for _, i := range runs {
-			s := mustImages(t, src, out, o.task(i, n))
+			s := mustImages(t, src, out, taskOf(o, i, n))
 			if s.Task == nil || s.Task.Index != i {
 				t.Fatalf("task %d of %d: %+v", i, n, s)
 			}
@@ -75,7 +75,7 @@ func TestArrayJobsMakeOneMachinesBytes(t *testing.T) {
 			t.Errorf("one machine after %d tasks: %+v", n, s)
 		}
 		// A late task of the same plan does no harm either.
-		if s := mustImages(t, src, out, o.task(0, n)); s.Status != UpToDate {
+		if s := mustImages(t, src, out, taskOf(o, 0, n)); s.Status != UpToDate {
 			t.Errorf("a task after all: %+v", s)
 		}
 		sameSet(t, contents(t, out), want)
@@ -105,7 +105,7 @@ func TestTasksAtOnce(t *testing.T) {
 	mustImages(t, src, ref, o)
 	const tasks = 4
 	run := func(ctx context.Context, i int) error {
-		_, err := Images(ctx, src, out, o.task(i, tasks))
+		_, err := Images(ctx, src, out, taskOf(o, i, tasks))
 		return err
 	}
 	var wait sync.WaitGroup
@@ -143,8 +143,8 @@ func TestFinalizeNamesWhatIsMissing(t *testing.T) {
 	if _, err := Finalize(context.Background(), filepath.Join(out, "none"), FinalizeOptions{}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
 	}
-	mustImages(t, src, out, o.task(0, 3))
-	mustImages(t, src, out, o.task(2, 3))
+	mustImages(t, src, out, taskOf(o, 0, 3))
+	mustImages(t, src, out, taskOf(o, 2, 3))
 	var missing *MissingShardsError
 	if _, err := Finalize(context.Background(), out, FinalizeOptions{}); !errors.As(err, &missing) {
 		t.Fatal(err)
@@ -154,14 +154,14 @@ func TestFinalizeNamesWhatIsMissing(t *testing.T) {
 		t.Errorf("missing %q of %d", missing.Missing, missing.Planned)
 	}
 	// A shard damaged after it was made counts as missing, too.
-	mustImages(t, src, out, o.task(1, 3))
+	mustImages(t, src, out, taskOf(o, 1, 3))
 	if err := os.Truncate(filepath.Join(out, want[0]), 100); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Finalize(context.Background(), out, FinalizeOptions{}); !errors.As(err, &missing) || len(missing.Missing) != 1 {
 		t.Errorf("a cut shard: %v", err)
 	}
-	mustImages(t, src, out, o.task(1, 3))
+	mustImages(t, src, out, taskOf(o, 1, 3))
 	mustFinalize(t, out)
 }
 
@@ -182,10 +182,10 @@ func TestTasksOfAnotherPlanAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			src, out := copyOf(t, src), t.TempDir()
-			mustImages(t, src, out, base.task(0, 2))
+			mustImages(t, src, out, taskOf(base, 0, 2))
 			o := base
 			c.change(src, &o)
-			_, err := Images(context.Background(), src, out, o.task(1, 2))
+			_, err := Images(context.Background(), src, out, taskOf(o, 1, 2))
 			if err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %v, want %q", err, c.says)
 			}
@@ -209,19 +209,19 @@ func TestTasksNeverStopForBadSamples(t *testing.T) {
 	put(t, src, "c2/002.png", []byte("no picture"))
 	o := ImageOptions{Options: Options{Shards: 4}}
 	for i := range 2 {
-		mustImages(t, src, out, o.task(i, 2))
+		mustImages(t, src, out, taskOf(o, i, 2))
 	}
 	var bad *BadSamplesError
 	if _, err := Finalize(context.Background(), out, FinalizeOptions{}); !errors.As(err, &bad) || bad.Summary.Errors != 1 {
 		t.Fatalf("finalized in spite of a bad sample: %v", err)
 	}
 	put(t, src, "c2/002.png", pngOf(2))
-	if _, err := Images(context.Background(), src, out, o.task(0, 2)); err == nil {
+	if _, err := Images(context.Background(), src, out, taskOf(o, 0, 2)); err == nil {
 		t.Error("another input went into the plan under way")
 	}
 	kept := 0
 	for i := range 2 {
-		o := o.task(i, 2)
+		o := taskOf(o, i, 2)
 		o.Replan = true
 		kept += mustImages(t, src, out, o).ShardsKept
 	}
@@ -237,7 +237,7 @@ func TestTasksNeverStopForBadSamples(t *testing.T) {
 	allowed := Tolerance{Count: 1}
 	put(t, src, "c2/002.png", []byte("no picture"))
 	for i := range 2 {
-		mustImages(t, src, out, o.task(i, 2))
+		mustImages(t, src, out, taskOf(o, i, 2))
 	}
 	if s, err := Finalize(context.Background(), out, FinalizeOptions{MaxErrors: &allowed}); err != nil || s.Errors != 1 {
 		t.Errorf("with one bad sample allowed: %+v, %v", s, err)
@@ -248,7 +248,7 @@ func TestOneMachineFinishesAnArrayJob(t *testing.T) {
 	src, out, ref := directories(t, 40), t.TempDir(), t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 4}}
 	mustImages(t, src, ref, o)
-	mustImages(t, src, out, o.task(1, 2))
+	mustImages(t, src, out, taskOf(o, 1, 2))
 	if s := mustImages(t, src, out, o); s.Status != Resumed || s.ShardsKept != 2 {
 		t.Errorf("%+v", s)
 	}
@@ -271,14 +271,14 @@ func TestTasksAndOthersKeepOut(t *testing.T) {
 	if _, err := Finalize(context.Background(), out, FinalizeOptions{}); !errors.Is(err, shard.ErrBusy) {
 		t.Errorf("finalize beside tasks: %v", err)
 	}
-	mustImages(t, src, out, o.task(0, 2))
+	mustImages(t, src, out, taskOf(o, 0, 2))
 	joined.Close()
 	alone, err := setdir.Open(context.Background(), out, setdir.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer alone.Close()
-	if _, err := Images(context.Background(), src, out, o.task(1, 2)); !errors.Is(err, shard.ErrBusy) {
+	if _, err := Images(context.Background(), src, out, taskOf(o, 1, 2)); !errors.Is(err, shard.ErrBusy) {
 		t.Errorf("a task beside a run: %v", err)
 	}
 }
@@ -427,7 +427,7 @@ func TestTaskOf(t *testing.T) {
 func TestPlansAreShownAndEstimated(t *testing.T) {
 	src, out := directories(t, 50), filepath.Join(t.TempDir(), "out")
 	o := ImageOptions{Options: Options{Shards: 4, DryRun: true, Estimate: true}}
-	p := mustImages(t, src, out, o.task(0, 3)).Plan
+	p := mustImages(t, src, out, taskOf(o, 0, 3)).Plan
 	if len(p.Shards) != 4 || p.Shards[3].Task != 0 || p.Shards[2].Task != 2 {
 		t.Fatalf("%+v", p)
 	}
@@ -505,12 +505,12 @@ func TestTasksOvertake(t *testing.T) {
 	o := ImageOptions{Options: Options{Shards: 4, Name: "pets"}}
 	mustImages(t, src, ref, o)
 	for name, meanwhile := range map[string]func(out string){
-		"another task": func(out string) { mustImages(t, src, out, o.task(1, 2)) },
-		"a twin":       func(out string) { mustImages(t, src, out, o.task(0, 2)) },
+		"another task": func(out string) { mustImages(t, src, out, taskOf(o, 1, 2)) },
+		"a twin":       func(out string) { mustImages(t, src, out, taskOf(o, 0, 2)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := t.TempDir()
-			slow := o.task(0, 2)
+			slow := taskOf(o, 0, 2)
 			_, err := plan.Run(context.Background(), &changedInput{&imageInput{o: &slow, src: src}, func(s plan.Source) plan.Source {
 				meanwhile(out)
 				return s
@@ -519,7 +519,7 @@ func TestTasksOvertake(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range 2 {
-				mustImages(t, src, out, o.task(i, 2))
+				mustImages(t, src, out, taskOf(o, i, 2))
 			}
 			mustFinalize(t, out)
 			sameSet(t, contents(t, out), contents(t, ref))

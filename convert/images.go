@@ -44,7 +44,7 @@ func (in *imageInput) Scan(ctx context.Context, out string) (err error) {
 	if o.Name == "" {
 		o.Name = nameOf(in.src, src)
 	}
-	if err := o.complete(src.tables != nil || unusable != nil); err != nil {
+	if err := o.Complete(src.tables != nil || unusable != nil); err != nil {
 		return err
 	}
 	if unusable != nil {

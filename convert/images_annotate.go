@@ -151,7 +151,7 @@ func (s *placer) annotationMemory(pic *imageFile, info augment.Info, masks int64
 	if s.colors != nil {
 		n += 5 * int64(w) * int64(h) // drawn and turned in RGB
 	}
-	if s.o.resizes() {
+	if s.o.Resizes() {
 		g := s.o.Resize.Geometry(w, h)
 		w, h = g.Width, g.Height
 	}

@@ -20,12 +20,12 @@ import (
 
 // annotate adds masks and annotations to the listed images.
 func (l *listing) annotate(ctx context.Context, o *ImageOptions) error {
-	if o.Annotations.hasMasks() {
+	if o.Annotations.HasMasks() {
 		if err := l.addMasks(ctx, o); err != nil {
 			return err
 		}
 	}
-	if o.Annotations.hasObjects() {
+	if o.Annotations.HasObjects() {
 		return l.imagesFromAnnotations(ctx, o)
 	}
 	return nil
@@ -40,7 +40,7 @@ func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) er
 		return err
 	}
 	l.annotations = a
-	if splits := o.Annotations.splits(); splits != nil {
+	if splits := o.Annotations.Splits(); splits != nil {
 		l.splits, l.splitsBy, l.stated = splits, plan.SplitsByAnnotations, optname.AnnotationSpecFiles.String()
 	}
 	unused := annotation.Fields{}
@@ -85,7 +85,7 @@ func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) er
 		}
 		for _, k := range found.Missing {
 			image := &set.Images[k]
-			if !o.Select.wantsNamed(image.Name) {
+			if !o.Select.WantsNamed(image.Name) {
 				left++
 				continue
 			}
@@ -146,7 +146,7 @@ func noteUnlabelled(o *ImageOptions, paths []string, of []int32) {
 // keepsUnannotated reports whether images that no file lists are samples: for YOLO they are images
 // without objects, if their split is known.
 func keepsUnannotated(o *ImageOptions, a *annotations) bool {
-	return o.Annotations.KeepUnannotated || a.format == "yolo" && o.Annotations.splits() == nil
+	return o.Annotations.KeepUnannotated || a.format == "yolo" && o.Annotations.Splits() == nil
 }
 
 // annotate adds what a file says of an image.

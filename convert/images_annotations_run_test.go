@@ -44,7 +44,7 @@ func TestAnnotatedRuns(t *testing.T) {
 
 	tasks := t.TempDir()
 	for i := range 3 {
-		mustImages(t, src, tasks, o.task(i, 3))
+		mustImages(t, src, tasks, taskOf(o, i, 3))
 	}
 	for _, status := range []Status{Written, UpToDate} {
 		s := mustFinalize(t, tasks)
@@ -182,7 +182,7 @@ func TestUnusableAnnotations(t *testing.T) {
 		t.Errorf("again: %+v", s)
 	}
 	for i := range 2 { // a task does not stop for them
-		mustImages(t, src, filepath.Join(out, "tasks"), o.task(i, 2))
+		mustImages(t, src, filepath.Join(out, "tasks"), taskOf(o, i, 2))
 	}
 	if s := mustFinalize(t, filepath.Join(out, "tasks")); s.Samples != 7 || s.Errors != 5 || s.Dropped != 4 {
 		t.Errorf("finalized: %+v", s)

@@ -10,7 +10,7 @@ import (
 
 // variants appends the samples made from an image of a split.
 func appendVariants(a *AugmentSpec, members []sample, image int32, split string) []sample {
-	if a.Policy == nil || !slices.Contains(a.splits(), split) {
+	if a.Policy == nil || !slices.Contains(a.Augmented(), split) {
 		return append(members, sample{image: image})
 	}
 	if a.KeepOriginal {

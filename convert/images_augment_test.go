@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/internal/imagekey"
 )
 
@@ -155,7 +156,7 @@ func TestOptionsAboutVariants(t *testing.T) {
 		{Augment: AugmentSpec{KeepOriginal: true}},
 		{Augment: AugmentSpec{Splits: []string{"val"}}},
 		{Augment: AugmentSpec{Policy: policy(t, "hflip"), Copies: -1}},
-		{Augment: AugmentSpec{Policy: policy(t, "hflip"), Copies: maxCopies + 1}},
+		{Augment: AugmentSpec{Policy: policy(t, "hflip"), Copies: options.MaxCopies + 1}},
 		{Augment: AugmentSpec{Policy: policy(t, "hflip")}, Encode: EncodeSpec{Format: Keep}},
 	} {
 		if _, err := Images(context.Background(), src, t.TempDir(), o); !ofOption(err) {

@@ -173,7 +173,7 @@ func (l *listing) number(ctx context.Context, o *ImageOptions, stated *classfile
 	if err != nil {
 		return l.located(o, err)
 	}
-	if slices.Contains(n.IDs, labels.Unlabelled) && n.Names != nil && (o.Augment.mixes() || o.Labels.several()) {
+	if slices.Contains(n.IDs, labels.Unlabelled) && n.Names != nil && (o.Augment.Mixes() || o.Labels.Several()) {
 		return fmt.Errorf("a label is %d, which stands for none: an image in a mixture, and in lists of labels, has a label", labels.Unlabelled)
 	}
 	l.use(o, seen, n)

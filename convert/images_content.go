@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/splitlists"
@@ -35,13 +36,13 @@ var noImages = []string{
 // leave counts a file that is no image by its name, or that the globs leave out.
 func (w *walker) leave(f otherFile) {
 	w.skipped++
-	if splitlists.MayState(f.path) && !anyMatches(w.o.Select.Exclude, f.path) {
+	if splitlists.MayState(f.path) && !options.AnyMatches(w.o.Select.Exclude, f.path) {
 		w.stating = append(w.stating, f.path) // counted once it is known whether they are used
 		return
 	}
 	switch r := account.OfFile(f.path); {
 	case w.uses(f.path):
-	case !w.o.Select.wants(f.path):
+	case !w.o.Select.Wants(f.path):
 		if imagetree.IsImage(f.path) {
 			w.explain(account.Excluded, f.path)
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/objects"
 )
@@ -13,14 +14,14 @@ func (s *sampleMaker) decoderName() string {
 	if !s.decodes {
 		return s.codec.Decoder()
 	}
-	return s.o.Backend.(decodingBackend).Decoder() + plan.Behind + s.codec.Decoder()
+	return s.o.Backend.(options.DecodingBackend).Decoder() + plan.Behind + s.codec.Decoder()
 }
 
 // encoderName names what the stored bytes depend on besides the pixels, of images and of masks of
 // classes.
 func (s *sampleMaker) encoderName() string {
 	var names []string
-	png := s.o.Annotations.hasMasks() || s.carried != nil && s.carried.seen[objects.KeySegmentation] != nil
+	png := s.o.Annotations.HasMasks() || s.carried != nil && s.carried.seen[objects.KeySegmentation] != nil
 	switch s.o.Encode.Format {
 	case JPEG:
 		names = append(names, s.codec.Encoder())

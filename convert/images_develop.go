@@ -8,7 +8,7 @@ import (
 // decoding returns the settings that decide how images are decoded.
 func (s *sampleMaker) decoding() decodeplan.Spec {
 	spec := decodeplan.Spec{Codec: s.codec, Channels: s.o.Encode.Channels, ExactPixels: s.o.ExactPixels, Spare: s}
-	if s.o.resizes() {
+	if s.o.Resizes() {
 		spec.Resize = &s.o.Resize
 	}
 	return spec

@@ -17,10 +17,10 @@ func (s *sampleMaker) Describe(m *manifest.Manifest) {
 		m.Labels = append(m.Labels, jsontext.Readable(name))
 	}
 	scalar := func(key, kind string) manifest.Feature {
-		return manifest.Feature{Key: o.key(key), Kind: kind, Class: manifest.ClassScalar}
+		return manifest.Feature{Key: o.Key(key), Kind: kind, Class: manifest.ClassScalar}
 	}
 	text := func(key string) manifest.Feature {
-		return manifest.Feature{Key: o.key(key), Kind: "bytes", Class: manifest.ClassText}
+		return manifest.Feature{Key: o.Key(key), Kind: "bytes", Class: manifest.ClassText}
 	}
 	m.Features = []manifest.Feature{
 		scalar(imagekey.Channels, "int64"), text(imagekey.Colorspace), s.imageFeature(), text(imagekey.Filename),
@@ -31,8 +31,8 @@ func (s *sampleMaker) Describe(m *manifest.Manifest) {
 	}
 	if s.storesMixture() {
 		m.Features = append(m.Features,
-			manifest.Feature{Key: o.key(imagekey.MixLabel), Kind: "int64", Class: s.labelClass(true), Shape: []int{-1}},
-			manifest.Feature{Key: o.key(imagekey.MixWeight), Kind: "float", Class: manifest.ClassVector, Shape: []int{-1}})
+			manifest.Feature{Key: o.Key(imagekey.MixLabel), Kind: "int64", Class: s.labelClass(true), Shape: []int{-1}},
+			manifest.Feature{Key: o.Key(imagekey.MixWeight), Kind: "float", Class: manifest.ClassVector, Shape: []int{-1}})
 	}
 	if s.decodes {
 		m.Features = append(m.Features, text(imagekey.Decoder))
@@ -42,23 +42,23 @@ func (s *sampleMaker) Describe(m *manifest.Manifest) {
 	}
 	if s.writesLabels() {
 		label := scalar(imagekey.Label, "int64")
-		label.Class = s.labelClass(o.Labels.several())
+		label.Class = s.labelClass(o.Labels.Several())
 		features := []manifest.Feature{label, text(imagekey.Text)}
 		if s.synsets != nil {
 			features = append(features, text(imagekey.Synset))
 		}
 		for _, f := range features {
-			if o.Labels.several() {
+			if o.Labels.Several() {
 				f.Shape = []int{-1}
 			}
 			m.Features = append(m.Features, f)
 		}
-		m.Supervised = &manifest.Supervised{Input: o.key(imagekey.Encoded), Target: o.key(imagekey.Label)}
+		m.Supervised = &manifest.Supervised{Input: o.Key(imagekey.Encoded), Target: o.Key(imagekey.Label)}
 	}
 	if slices.ContainsFunc(s.features, func(f manifest.Feature) bool {
 		return f.Class == manifest.ClassLabel && len(f.Shape) == 0 && !f.Optional
 	}) {
-		m.Supervised = &manifest.Supervised{Input: o.key(imagekey.Encoded), Target: o.key(imagekey.Label)}
+		m.Supervised = &manifest.Supervised{Input: o.Key(imagekey.Encoded), Target: o.Key(imagekey.Label)}
 	}
 	m.Features = append(m.Features, s.features...)
 	m.Features = append(m.Features, s.describeAnnotations()...)
@@ -79,13 +79,13 @@ func (s *imageSet) labelClass(list bool) manifest.FeatureClass {
 // imageFeature describes how the image itself is stored.
 func (s *imageSet) imageFeature() manifest.Feature {
 	o := s.o
-	f := manifest.Feature{Key: o.key(imagekey.Encoded), Kind: "bytes", Class: manifest.ClassImage, DType: "uint8"}
+	f := manifest.Feature{Key: o.Key(imagekey.Encoded), Kind: "bytes", Class: manifest.ClassImage, DType: "uint8"}
 	channels := 3 // readers return three channels for grayscale images on request
 	if o.Encode.Channels != 0 {
 		channels = o.Encode.Channels
 	}
 	f.Shape = []int{-1, -1, channels}
-	if w, h, fixed := o.fixedSize(); fixed {
+	if w, h, fixed := o.FixedSize(); fixed {
 		f.Shape = []int{h, w, channels}
 	}
 	switch o.Encode.Format {

@@ -242,7 +242,7 @@ func TestLabelsThatAreMissing(t *testing.T) {
 		var got []string
 		for name, r := range records(t, out, "train") {
 			ids := fmt.Sprint(r[imagekey.Label])
-			if !o.Labels.several() {
+			if !o.Labels.Several() {
 				ids = strings.Trim(ids, "[]")
 			}
 			got = append(got, strings.TrimSuffix(name, ".png")+":"+ids)
@@ -400,7 +400,7 @@ func TestRandomIntegerLabels(t *testing.T) {
 				mustImages(t, src, fresh, o)
 				sameSet(t, contents(t, out), contents(t, fresh))
 				for i := range 3 {
-					mustImages(t, src, tasks, o.task(2-i, 3))
+					mustImages(t, src, tasks, taskOf(o, 2-i, 3))
 				}
 				mustFinalize(t, tasks)
 				sameSet(t, contents(t, out), contents(t, tasks))

@@ -67,7 +67,7 @@ func (s *imageSet) hashKeypoints() []byte {
 		b = binary.AppendUvarint(b, uint64(len(name)))
 		b = append(b, name...)
 	}
-	if s.o.Augment.mirrors() {
+	if s.o.Augment.Mirrors() {
 		for _, i := range a.flip {
 			b = binary.AppendUvarint(b, uint64(i))
 		}
@@ -81,7 +81,7 @@ func (s *imageSet) hashKeypoints() []byte {
 func noteMirrors(o *ImageOptions, l *listing) {
 	unknown := l.annotations != nil && l.annotations.keypoints.Count > 0 && l.annotations.flip == nil ||
 		l.carried != nil && l.carried.keypoints && !l.carried.mirrors
-	if unknown && o.Augment.mirrors() {
+	if unknown && o.Augment.Mirrors() {
 		o.Notef("the keypoints of mirrored images keep their names, as nothing says which is left and which is right: names with left and right do, and flip_idx of YOLO")
 	}
 }
@@ -195,29 +195,29 @@ func (s *recordMaker) buildKeypoints(m *sampleWork) {
 	for of := range slices.Chunk(placed, k.Count) {
 		l.ints = append(l.ints, countLabelled(of))
 	}
-	b.Int64(s.o.key(objects.KeyKeypointNum), l.ints...)
+	b.Int64(s.o.Key(objects.KeyKeypointNum), l.ints...)
 	if k.Names != nil {
 		l.texts = l.texts[:0]
 		for range m.objects.placed {
 			l.texts = append(l.texts, k.Names...)
 		}
-		b.String(s.o.key(objects.KeyKeypointText), l.texts...)
+		b.String(s.o.Key(objects.KeyKeypointText), l.texts...)
 	}
 	l.ints = l.ints[:0]
 	for _, at := range placed {
 		l.ints = append(l.ints, int64(at.visibility))
 	}
-	b.Int64(s.o.key(objects.KeyKeypointVisibility), l.ints...)
+	b.Int64(s.o.Key(objects.KeyKeypointVisibility), l.ints...)
 	l.floats = l.floats[:0]
 	for _, at := range placed {
 		l.floats = append(l.floats, at.x)
 	}
-	b.Float(s.o.key(objects.KeyKeypointX), l.floats...)
+	b.Float(s.o.Key(objects.KeyKeypointX), l.floats...)
 	l.floats = l.floats[:0]
 	for _, at := range placed {
 		l.floats = append(l.floats, at.y)
 	}
-	b.Float(s.o.key(objects.KeyKeypointY), l.floats...)
+	b.Float(s.o.Key(objects.KeyKeypointY), l.floats...)
 }
 
 // keypointsText says how many keypoints objects have, for a note; "" without.

@@ -233,7 +233,7 @@ func checkMoved(t *testing.T, e map[string]any, drawings map[string]*posed, o *I
 			for _, s := range steps {
 				p.step(t, s)
 			}
-			if o.resizes() {
+			if o.Resizes() {
 				g := o.Resize.Geometry(int(p.w), int(p.h))
 				p.step(t, augment.ResizeTo{Width: g.ScaledWidth, Height: g.ScaledHeight})
 				p.step(t, augment.CropBox{X: g.CropX, Y: g.CropY, W: g.WindowWidth, H: g.WindowHeight})

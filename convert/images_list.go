@@ -95,7 +95,7 @@ func listImages(ctx context.Context, o *ImageOptions, src imagePlace, out string
 		return nil, plan.OptionErrorf(optname.SelectSpecByContent, "is for directories, and %s is not one", src.at.Path())
 	}
 	if src.tables != nil || src.records != nil {
-		if err := o.Annotations.refuse(); err != nil {
+		if err := o.Annotations.RefuseForRecords(); err != nil {
 			return nil, err
 		}
 	}
@@ -127,7 +127,7 @@ func listImages(ctx context.Context, o *ImageOptions, src imagePlace, out string
 	if len(o.Features) > 0 && o.Labels.File == "" && !l.webdataset && rows == nil {
 		return nil, plan.OptionErrorf(optname.ImageOptionsFeatures, "is for %s, WebDatasets, and images in Parquet or Arrow files", optname.LabelSpecFile)
 	}
-	if a := &o.Annotations; a.MinVisibility != 0 && !a.hasObjects() && !movesCarried(o, l.carried) {
+	if a := &o.Annotations; a.MinVisibility != 0 && !a.HasObjects() && !movesCarried(o, l.carried) {
 		return nil, plan.OptionErrorf(optname.AnnotationSpecMinVisibility, "is for %s, and for TFRecords with objects whose images change", optname.AnnotationSpecFiles)
 	}
 	l.images, l.excluded, l.skipped, l.directories, l.stating = w.images, w.excluded, w.skipped, w.directories, w.stating
@@ -388,10 +388,10 @@ func (w *walker) directory(full, rel string) error {
 // wanted reports whether the globs select a path. With annotations it notes an image that they do
 // not.
 func (w *walker) wanted(rel string) bool {
-	if w.o.Select.wants(rel) {
+	if w.o.Select.Wants(rel) {
 		return true
 	}
-	if w.o.Annotations.hasObjects() {
+	if w.o.Annotations.HasObjects() {
 		w.excluded = append(w.excluded, rel)
 	}
 	return false

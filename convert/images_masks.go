@@ -134,7 +134,7 @@ func (s *placer) placeMask(m *sampleWork, own *placement, mask *imageFile) error
 		return err
 	}
 	if len(m.partners) > 0 {
-		if p.draw, err = s.mixMasks(m, s.o.Annotations.maskFill()); err != nil {
+		if p.draw, err = s.mixMasks(m, s.o.Annotations.FillClass()); err != nil {
 			return err
 		}
 	}
@@ -144,7 +144,7 @@ func (s *placer) placeMask(m *sampleWork, own *placement, mask *imageFile) error
 // storeMask makes the mask of classes of the image as it is stored of the one in m.drawn, which is
 // annotated on an image of w x h pixels.
 func (s *placer) storeMask(m *sampleWork, p *placement, w, h int) error {
-	placed, err := p.mask(m, w, h, s.o.Annotations.maskFill())
+	placed, err := p.mask(m, w, h, s.o.Annotations.FillClass())
 	if err == nil {
 		m.segmentation, err = augment.AppendPNG(m.segmentation[:0], placed)
 	}

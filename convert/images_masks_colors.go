@@ -28,7 +28,7 @@ type maskColors struct {
 
 // readMaskColors reads the colours of AnnotationSpec.Masks; nil if there is no list of them.
 func readMaskColors(ctx context.Context, o *ImageOptions) (*maskColors, error) {
-	if !o.Annotations.hasMasks() {
+	if !o.Annotations.HasMasks() {
 		return nil, nil
 	}
 	at, found, err := maskcolors.Find(ctx, storage.Parse(o.Annotations.Masks))

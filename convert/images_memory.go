@@ -29,7 +29,7 @@ func (s *sampleMaker) memory(info augment.Info, file int) int64 {
 // resultMemory estimates the memory for storing an image of w x h pixels, after the steps of the
 // policy, in bytes.
 func (s *sampleMaker) resultMemory(w, h int) int64 {
-	if s.o.resizes() {
+	if s.o.Resizes() {
 		g := s.o.Resize.Geometry(w, h)
 		w, h = g.Width, g.Height
 	}

@@ -18,7 +18,7 @@ import (
 
 // checkMix returns an error if what is listed cannot be mixed.
 func checkMix(a *AugmentSpec, l *listing) error {
-	if !a.mixes() {
+	if !a.Mixes() {
 		return nil
 	}
 	if l.carried.hasObjects() {
@@ -246,7 +246,7 @@ func (s *placer) mixMasks(m *sampleWork, fill uint8) (augment.Draw, error) {
 // storesMixture reports whether records have the labels of what they are mixed of: in a set with
 // mixtures, if each image has labels of its own.
 func (s *imageSet) storesMixture() bool {
-	return s.o.Augment.mixes() && (s.writesLabels() || s.carried != nil && s.carried.labels && s.carried.counted)
+	return s.o.Augment.Mixes() && (s.writesLabels() || s.carried != nil && s.carried.labels && s.carried.counted)
 }
 
 // buildMixture adds the labels of what a sample is mixed of, and their weights.
@@ -255,7 +255,7 @@ func (s *recordMaker) buildMixture(m *sampleWork) {
 	r.ids, r.weights = r.ids[:0], r.weights[:0]
 	add := func(image int32, weight float64) {
 		pic := &s.images[image]
-		if !s.o.Labels.several() {
+		if !s.o.Labels.Several() {
 			r.ids, r.weights = append(r.ids, s.labelID(pic.id)), append(r.weights, float32(weight))
 			return
 		}
@@ -272,6 +272,6 @@ func (s *recordMaker) buildMixture(m *sampleWork) {
 			add(pm.sample.image, mixture.Partners[k].Weight)
 		}
 	}
-	r.builder.Int64(s.o.key(imagekey.MixLabel), r.ids...)
-	r.builder.Float(s.o.key(imagekey.MixWeight), r.weights...)
+	r.builder.Int64(s.o.Key(imagekey.MixLabel), r.ids...)
+	r.builder.Float(s.o.Key(imagekey.MixWeight), r.weights...)
 }

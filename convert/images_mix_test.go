@@ -124,7 +124,7 @@ func TestMixtures(t *testing.T) {
 			mustImages(t, archive, packed, o)
 			sameSet(t, contents(t, packed), contents(t, out))
 			for i := range 2 {
-				mustImages(t, src, tasks, o.task(1-i, 2))
+				mustImages(t, src, tasks, taskOf(o, 1-i, 2))
 			}
 			mustFinalize(t, tasks)
 			sameSet(t, contents(t, tasks), contents(t, out))

@@ -55,21 +55,21 @@ func (s *recordMaker) buildObjects(m *sampleWork) {
 		for i := range placed {
 			l.floats = append(l.floats, of(&placed[i]))
 		}
-		b.Float(s.o.key(key), l.floats...)
+		b.Float(s.o.Key(key), l.floats...)
 	}
 	ints := func(key string, of func(*placedObject) int64) {
 		l.ints = l.ints[:0]
 		for i := range placed {
 			l.ints = append(l.ints, of(&placed[i]))
 		}
-		b.Int64(s.o.key(key), l.ints...)
+		b.Int64(s.o.Key(key), l.ints...)
 	}
 	texts := func(key string, of func(*placedObject) string) {
 		l.texts = l.texts[:0]
 		for i := range placed {
 			l.texts = append(l.texts, of(&placed[i]))
 		}
-		b.String(s.o.key(key), l.texts...)
+		b.String(s.o.Key(key), l.texts...)
 	}
 	class := func(o *placedObject) *annotation.Class { return &s.annotations.classes[o.Class] }
 	has := func(key string) bool { return slices.Contains(s.objectKeys, key) }
@@ -93,7 +93,7 @@ func (s *recordMaker) buildObjects(m *sampleWork) {
 	}
 	if has(objects.KeyMask) {
 		l.masks = m.objects.appendMasks(l.masks[:0])
-		b.Bytes(s.o.key(objects.KeyMask), l.masks...)
+		b.Bytes(s.o.Key(objects.KeyMask), l.masks...)
 	}
 	if has(objects.KeyTruncated) {
 		ints(objects.KeyTruncated, func(o *placedObject) int64 { return int64(o.Truncated) })
@@ -116,12 +116,12 @@ func (s *imageSet) describeAnnotations() []manifest.Feature {
 	o := s.o
 	var features []manifest.Feature
 	add := func(key, kind string, class manifest.FeatureClass, shape ...int) {
-		features = append(features, manifest.Feature{Key: o.key(key), Kind: kind, Class: class, Shape: shape})
+		features = append(features, manifest.Feature{Key: o.Key(key), Kind: kind, Class: class, Shape: shape})
 	}
-	if o.Annotations.hasMasks() {
+	if o.Annotations.HasMasks() {
 		features = append(features, manifest.Feature{
-			Key: o.key(objects.KeySegmentation), Kind: "bytes", Class: manifest.ClassImage,
-			DType: "uint8", Encoding: string(PNG), Shape: o.maskShape(),
+			Key: o.Key(objects.KeySegmentation), Kind: "bytes", Class: manifest.ClassImage,
+			DType: "uint8", Encoding: string(PNG), Shape: o.MaskShape(),
 		})
 		add(objects.KeySegmentationFormat, "bytes", manifest.ClassText)
 	}

@@ -35,7 +35,7 @@ func (s *placer) placement(m *sampleWork, info augment.Info) *placement {
 	}
 	p.draw = m.task.Draw
 	p.resultWidth, p.resultHeight = p.draw.Size(p.width, p.height)
-	if s.o.resizes() {
+	if s.o.Resizes() {
 		p.resize = &s.o.Resize
 		p.geometry = p.resize.Geometry(p.resultWidth, p.resultHeight)
 		p.resultWidth, p.resultHeight = p.geometry.Width, p.geometry.Height

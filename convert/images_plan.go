@@ -74,11 +74,11 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *plan.
 		return nil, fmt.Errorf("a class is called %s, the name that %s gives to background labels: rename its directory", l.labels[i], optname.LabelSpecOffset)
 	}
 	o.NoteNewIDs(before, s.labels)
-	if _, _, fixed := o.fixedSize(); !fixed && (o.Encode.Format == Raw || o.Encode.Format == Float32) {
+	if _, _, fixed := o.FixedSize(); !fixed && (o.Encode.Format == Raw || o.Encode.Format == Float32) {
 		o.Notef("the sizes of images vary, so TFDS will give %s as bytes; %s WxH would make them tensors", o.Encode.Format, optname.ImageOptionsResize)
 	}
 	splits, of := s.splits(l)
-	if err := o.Augment.checkSplits(splits); err != nil {
+	if err := o.Augment.CheckSplits(splits); err != nil {
 		return nil, err
 	}
 	if err := o.CheckShardsOf(splits); err != nil {
@@ -100,11 +100,11 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *plan.
 			default:
 				members = appendVariants(&o.Augment, members, int32(p), split)
 			}
-			if o.Augment.mixes() {
+			if o.Augment.Mixes() {
 				images = append(images, int32(p))
 			}
 		}
-		if o.Augment.mixes() {
+		if o.Augment.Mixes() {
 			s.addRing(images)
 		}
 		if len(members) == 0 {
@@ -169,7 +169,7 @@ func (s *imageSource) planSplit(split string, members []sample, existing int) {
 	if count == 0 {
 		var bytes int64
 		for _, m := range members {
-			bytes += o.estimate(s.images[m.image].size)
+			bytes += o.RecordSize(s.images[m.image].size)
 		}
 		count = plan.AutoShards(int64(len(members)), bytes, existing)
 	}
@@ -220,11 +220,11 @@ func (s *imageSource) shardKey(sample sample) string {
 // bytesOf estimates the total size of samples' records; 0 if that requires the images' dimensions,
 // which planning does not read.
 func (s *imageSource) bytesOf(samples []sample) (bytes int64) {
-	if o := s.o; !o.resizes() && o.Encode.Format != Keep && o.Encode.Format != JPEG {
+	if o := s.o; !o.Resizes() && o.Encode.Format != Keep && o.Encode.Format != JPEG {
 		return 0
 	}
 	for _, m := range samples {
-		bytes += s.o.estimate(s.images[m.image].size)
+		bytes += s.o.RecordSize(s.images[m.image].size)
 	}
 	return bytes
 }

@@ -28,7 +28,7 @@ type recordBuilder struct {
 // frame adds the record of a stored image to the piece.
 func (s *recordMaker) frame(m *sampleWork, p *plan.Piece) {
 	r, image := &m.record, m.out.data
-	around, at := r.builder.AppendAround(r.around[:0], s.o.key(imagekey.Encoded), len(image))
+	around, at := r.builder.AppendAround(r.around[:0], s.o.Key(imagekey.Encoded), len(image))
 	r.around = around
 	if frame := m.large.take(image); frame == nil || !p.FrameLarge(frame, image, around, at) {
 		p.Frame(around[:at], image, around[at:])
@@ -48,39 +48,39 @@ func (s *recordMaker) build(m *sampleWork) {
 	b := &r.builder
 	b.Reset()
 	if out.ops != nil {
-		b.Int64(s.o.key(imagekey.Copy), int64(m.sample.copy))
-		b.Bytes(s.o.key(imagekey.Ops), out.ops)
+		b.Int64(s.o.Key(imagekey.Copy), int64(m.sample.copy))
+		b.Bytes(s.o.Key(imagekey.Ops), out.ops)
 	}
-	b.Int64(s.o.key(imagekey.Channels), int64(out.channels))
+	b.Int64(s.o.Key(imagekey.Channels), int64(out.channels))
 	if s.writesLabels() {
 		s.buildLabels(r, pic)
 	}
 	if s.storesMixture() {
 		s.buildMixture(m)
 	}
-	b.String(s.o.key(imagekey.Colorspace), colorspace)
+	b.String(s.o.Key(imagekey.Colorspace), colorspace)
 	if out.decoder != "" {
-		b.String(s.o.key(imagekey.Decoder), out.decoder)
+		b.String(s.o.Key(imagekey.Decoder), out.decoder)
 	}
-	b.String(s.o.key(imagekey.Filename), pic.path)
-	b.String(s.o.key(imagekey.Format), out.format)
-	b.Int64(s.o.key(imagekey.Height), int64(out.height))
+	b.String(s.o.Key(imagekey.Filename), pic.path)
+	b.String(s.o.Key(imagekey.Format), out.format)
+	b.Int64(s.o.Key(imagekey.Height), int64(out.height))
 	if s.annotations != nil {
 		sum := sha256.Sum256(out.data)
-		b.String(s.o.key(objects.KeySHA256), hex.EncodeToString(sum[:]))
+		b.String(s.o.Key(objects.KeySHA256), hex.EncodeToString(sum[:]))
 		s.buildObjects(m)
 	}
 	if out.orientation != 0 {
-		b.Int64(s.o.key(imagekey.Orientation), int64(out.orientation))
+		b.Int64(s.o.Key(imagekey.Orientation), int64(out.orientation))
 	}
 	if pic.mask() != nil {
-		b.Bytes(s.o.key(objects.KeySegmentation), m.segmentation)
-		b.String(s.o.key(objects.KeySegmentationFormat), string(PNG))
+		b.Bytes(s.o.Key(objects.KeySegmentation), m.segmentation)
+		b.String(s.o.Key(objects.KeySegmentationFormat), string(PNG))
 	}
 	if s.annotations != nil {
-		b.String(s.o.key(objects.KeySourceID), pic.sourceID())
+		b.String(s.o.Key(objects.KeySourceID), pic.sourceID())
 	}
-	b.Int64(s.o.key(imagekey.Width), int64(out.width))
+	b.Int64(s.o.Key(imagekey.Width), int64(out.width))
 	if row := pic.row(); row != nil && r.row.Parse(row.features) == nil { // our own encoding
 		for i := range r.row.Len() {
 			key, value := r.row.At(i)
@@ -124,16 +124,16 @@ func (s *recordMaker) buildLabels(r *recordBuilder, pic *imageFile) {
 			r.synsets = append(r.synsets, s.synsets[id])
 		}
 	}
-	if s.o.Labels.several() {
+	if s.o.Labels.Several() {
 		for _, id := range pic.row().labels {
 			add(id)
 		}
 	} else {
 		add(pic.id)
 	}
-	r.builder.Int64(s.o.key(imagekey.Label), r.ids...)
+	r.builder.Int64(s.o.Key(imagekey.Label), r.ids...)
 	if s.synsets != nil {
-		r.builder.String(s.o.key(imagekey.Synset), r.synsets...)
+		r.builder.String(s.o.Key(imagekey.Synset), r.synsets...)
 	}
-	r.builder.String(s.o.key(imagekey.Text), r.texts...)
+	r.builder.String(s.o.Key(imagekey.Text), r.texts...)
 }

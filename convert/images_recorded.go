@@ -5,21 +5,22 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 )
 
 // addAnnotations adds the options of annotations that records depend on, where they are given.
 func addAnnotationOptions(o *ImageOptions, m map[string]any, s *imageSource) {
 	a := &o.Annotations
-	if a.hasObjects() {
+	if a.HasObjects() {
 		m[plan.OptionAnnotations], m[plan.OptionMinVisibility] = s.annotations.format, a.MinVisibility
 		m["instance_masks"], m[plan.OptionDropEmpty], m["keep_unannotated"] = a.InstanceMasks, a.DropEmpty, a.KeepUnannotated
 	}
 	if movesCarried(o, s.carried) {
 		m[plan.OptionMinVisibility] = a.MinVisibility // they are moved with the pixels
 	}
-	if a.hasMasks() {
-		m["masks"], m["mask_fill"] = true, a.maskFill()
+	if a.HasMasks() {
+		m["masks"], m["mask_fill"] = true, a.FillClass()
 	}
 }
 
@@ -28,7 +29,7 @@ func recordedOptions(o *ImageOptions, s *imageSource) map[string]any {
 	m := map[string]any{
 		"source": "images", plan.OptionSplits: s.splitsBy, "even": o.Even,
 		"compression": plan.CompressionName(o.Compression), "limit": o.Limit,
-		"labels": o.Labels.mode(), "label_offset": o.Labels.Offset, "rename": o.Rename,
+		"labels": o.Labels.Mode(), "label_offset": o.Labels.Offset, "rename": o.Rename,
 		"include": sorted(o.Select.Include), "exclude": sorted(o.Select.Exclude), "follow_symlinks": o.Select.FollowSymlinks,
 		"encode": o.Encode.Format, "channels": o.Encode.Channels, "min_size": o.Select.MinSize, "max_aspect": o.Select.MaxAspect,
 		"max_pixels": cmp.Or(o.Codec.MaxPixels, augment.DefaultMaxPixels), "background": o.Codec.Background, "no_check": o.Encode.NoCheck, "seed": o.Seed,
@@ -37,20 +38,20 @@ func recordedOptions(o *ImageOptions, s *imageSource) map[string]any {
 		m["rename"] = nil
 	}
 	o.RecordShards(m, s.planned)
-	if o.resizes() {
-		m["resize"], m["filter"] = sizeText(o.Resize), o.Resize.Filter.String()
+	if o.Resizes() {
+		m["resize"], m["filter"] = options.SizeText(o.Resize), o.Resize.Filter.String()
 		if o.Resize.Square == 0 {
 			m["fit"], m["pad_color"] = o.Resize.Fit.String(), o.Resize.PadColor
 		}
 		m[plan.OptionAntialias], m["no_upscale"] = !o.Resize.NoAntialias, o.Resize.NoUpscale
 	}
-	if o.resizes() || o.Augment.Policy != nil {
+	if o.Resizes() || o.Augment.Policy != nil {
 		m["exact_pixels"] = o.ExactPixels
 	}
 	addNewerOptions(o, m, s)
 	if o.Augment.Policy != nil {
 		m["augment"], m["copies"], m["keep_original"] = o.Augment.Policy.String(), o.Augment.Copies, o.Augment.KeepOriginal
-		m["augment_splits"] = sorted(o.Augment.splits())
+		m["augment_splits"] = sorted(o.Augment.Augmented())
 	}
 	switch o.Encode.Format {
 	case JPEG:
@@ -76,7 +77,7 @@ func addNewerOptions(o *ImageOptions, m map[string]any, s *imageSource) {
 		m["archive_format"] = WebDataset
 	}
 	if s.carried != nil {
-		m["image_key"] = o.imageKey()
+		m["image_key"] = o.ImageFeature()
 	}
 	if c := s.columns; c.key != "" {
 		m["image_key"] = c.key
@@ -84,7 +85,7 @@ func addNewerOptions(o *ImageOptions, m map[string]any, s *imageSource) {
 			m["labels"], m["label_column"] = "column", c.label
 		}
 	}
-	if o.Labels.several() {
+	if o.Labels.Several() {
 		m["multi_label"] = o.Labels.Separator
 	}
 	if o.Labels.SplitColumn != "" {

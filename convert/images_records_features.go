@@ -43,14 +43,14 @@ type carriedFeature struct {
 }
 
 func newCarriedFeatures(o *ImageOptions) *carriedFeatures {
-	c := &carriedFeatures{labels: o.Labels.File == "" && !o.Labels.None, replaced: map[string]bool{o.imageKey(): true}, seen: map[string]*carriedFeature{}}
+	c := &carriedFeatures{labels: o.Labels.File == "" && !o.Labels.None, replaced: map[string]bool{o.ImageFeature(): true}, seen: map[string]*carriedFeature{}}
 	for _, key := range imagekey.All {
 		switch key {
 		case imagekey.Encoded: // an error unless it is the image
 		case imagekey.Label, imagekey.Text, imagekey.Synset:
 			c.replaced[key] = !c.labels
 		case imagekey.MixLabel, imagekey.MixWeight:
-			c.replaced[key] = o.Augment.mixes() || !c.labels
+			c.replaced[key] = o.Augment.Mixes() || !c.labels
 		case imagekey.Copy, imagekey.Ops:
 			c.replaced[key] = o.Augment.Policy != nil
 		default:
@@ -108,7 +108,7 @@ func (c *carriedFeatures) describe(l *listing, o *ImageOptions, set *shard.Set) 
 	own := map[string]bool{}
 	for _, key := range imagekey.All {
 		if c.replaced[key] || key == imagekey.Encoded {
-			own[o.key(key)] = true
+			own[o.Key(key)] = true
 		}
 	}
 	for _, f := range l.features { // columns of a table
@@ -116,7 +116,7 @@ func (c *carriedFeatures) describe(l *listing, o *ImageOptions, set *shard.Set) 
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.seen)) {
 		f := c.seen[key]
-		name := o.key(key)
+		name := o.Key(key)
 		if key == imagekey.Encoded {
 			name = key // what is renamed is the image
 		}
@@ -136,7 +136,7 @@ func (c *carriedFeatures) describe(l *listing, o *ImageOptions, set *shard.Set) 
 			}
 		}
 		if key == objects.KeySegmentation && d.Class == manifest.ClassImage && o.Encode.Format != Keep {
-			d.Shape = o.maskShape()
+			d.Shape = o.MaskShape()
 		}
 		l.features = append(l.features, d)
 	}
@@ -259,7 +259,7 @@ func (s *imageSet) writesLabels() bool {
 
 // countsLabels reports whether each record has one label, which the summary counts.
 func (s *imageSet) countsLabels() bool {
-	return len(s.labels) > 0 && s.annotations == nil && !s.o.Labels.several() && (s.carried == nil || !s.carried.labels || s.carried.counted)
+	return len(s.labels) > 0 && s.annotations == nil && !s.o.Labels.Several() && (s.carried == nil || !s.carried.labels || s.carried.counted)
 }
 
 // carryOver adds the features of a source's record to a new one. What depends on the image follows
@@ -270,11 +270,11 @@ func (s *recordMaker) carryOver(m *sampleWork, e *tfrecord.Example) {
 		key, value := e.At(i)
 		switch name := string(key); {
 		case s.carried.replaced[name]:
-		case m.followed.add(b, s.o.key(name), name, value, m):
+		case m.followed.add(b, s.o.Key(name), name, value, m):
 		case name == imagekey.Encoded:
 			b.Feature(name, value) // what is renamed is the image
 		default:
-			b.Feature(s.o.key(name), value)
+			b.Feature(s.o.Key(name), value)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func (w *walker) listRecords(src imagePlace, out string) (*recordWalker, error) 
 	case l.File == "" && l.Offset != 0:
 		return nil, plan.OptionErrorf(optname.LabelSpecOffset, "is for labels that are names: those of records have ids, which stay")
 	}
-	a := &recordWalker{walker: w, origin: &imageRecords{src: src.at, key: w.o.imageKey()}}
+	a := &recordWalker{walker: w, origin: &imageRecords{src: src.at, key: w.o.ImageFeature()}}
 	a.carried = newCarriedFeatures(w.o)
 	a.labels.set = commonSet(src.records)
 	paths := make([]string, len(src.records))

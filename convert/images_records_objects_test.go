@@ -205,7 +205,7 @@ func TestRecordsKeepTheLabelMap(t *testing.T) {
 		t.Errorf("verify: %v %+v", err, report)
 	}
 	for i := range 2 {
-		mustImages(t, first, tasks, o.task(i, 2))
+		mustImages(t, first, tasks, taskOf(o, i, 2))
 	}
 	mustFinalize(t, tasks)
 	sameSet(t, contents(t, tasks), contents(t, out))

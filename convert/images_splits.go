@@ -200,7 +200,7 @@ func (l *listing) accountForLists(o *ImageOptions, used []splitlists.List) {
 		isUsed := slices.ContainsFunc(used, func(list splitlists.List) bool {
 			return list.Source == file || slices.Contains(list.Reads, file) || path.Dir(list.Source) == path.Dir(file) && path.Dir(file) != "."
 		})
-		if !isUsed && !(o.Annotations.hasObjects() && annotation.IsClassFile(path.Base(file))) {
+		if !isUsed && !(o.Annotations.HasObjects() && annotation.IsClassFile(path.Base(file))) {
 			l.account.Add(account.OfFile(file), file)
 		}
 	}
@@ -348,7 +348,7 @@ func (d *splitDirectories) note(o *ImageOptions) {
 func (l *listing) splitDirectories(o *ImageOptions) (*splitDirectories, error) {
 	above := ""
 	if first := l.firstNames(); len(first) == 1 && slices.Contains(imageDirs, strings.ToLower(first[0])) &&
-		(o.Annotations.hasObjects() || slices.ContainsFunc(l.directories, func(dir string) bool { return strings.EqualFold(dir, "labels") })) {
+		(o.Annotations.HasObjects() || slices.ContainsFunc(l.directories, func(dir string) bool { return strings.EqualFold(dir, "labels") })) {
 		above = first[0] + "/"
 	}
 	d := &splitDirectories{dirs: map[string]string{}}

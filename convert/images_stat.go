@@ -41,7 +41,7 @@ func (w *walker) statImages(at, below string, entries []fs.DirEntry) ([]statted,
 	stat := func(from, to int) {
 		for i := from; i < to && w.ctx.Err() == nil; i++ {
 			name := entries[i].Name()
-			if !entries[i].Type().IsRegular() || imagetree.Hidden(name) || !imagetree.IsImage(name) || globs && !w.o.Select.wants(path.Join(below, name)) {
+			if !entries[i].Type().IsRegular() || imagetree.Hidden(name) || !imagetree.IsImage(name) || globs && !w.o.Select.Wants(path.Join(below, name)) {
 				continue
 			}
 			if found[i] = dir.stat(name); found[i].err != nil {

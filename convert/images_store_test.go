@@ -239,11 +239,11 @@ func TestTasksSeeTheSameVersions(t *testing.T) {
 	s, url := inStore(t, directories(t, 20))
 	out := t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 4}}
-	mustImages(t, url, out, o.task(0, 2))
-	mustImages(t, url, out, o.task(0, 2))
+	mustImages(t, url, out, taskOf(o, 0, 2))
+	mustImages(t, url, out, taskOf(o, 0, 2))
 	name := s.Names()[5]
 	s.Put(name, slices.Clone(s.Get(name)))
-	_, err := Images(context.Background(), url, out, o.task(1, 2))
+	_, err := Images(context.Background(), url, out, taskOf(o, 1, 2))
 	if err == nil || !strings.Contains(err.Error(), "versions of objects") {
 		t.Errorf("a task that sees another version: %v", err)
 	}

@@ -93,7 +93,7 @@ func (t *imageTable) imageFile(row *imagetable.Row) imageFile {
 	switch {
 	case row.Err != nil:
 		return bad("parse", "%v", row.Err)
-	case t.o.Labels.several() || t.o.Labels.None:
+	case t.o.Labels.Several() || t.o.Labels.None:
 	case row.Labels[0] == "":
 		return bad("read", "%s has an empty label", jsontext.Readable(name))
 	default:
@@ -104,7 +104,7 @@ func (t *imageTable) imageFile(row *imagetable.Row) imageFile {
 			t.noSplits[p.path] = row.Split
 		}
 	}
-	if t.o.Labels.several() || len(t.features.columns) > 0 {
+	if t.o.Labels.Several() || len(t.features.columns) > 0 {
 		p.addExtra().row = t.imageRow(row)
 	}
 	return p
@@ -128,7 +128,7 @@ func (t *imageTable) stateSplits(l *listing) error {
 // imageRow keeps the labels and features of a row.
 func (t *imageTable) imageRow(row *imagetable.Row) *imageRow {
 	r := &imageRow{}
-	if t.o.Labels.several() {
+	if t.o.Labels.Several() {
 		r.labels = make([]int32, len(row.Labels))
 		for i, label := range row.Labels {
 			r.labels[i] = t.id(label)

@@ -140,7 +140,7 @@ func TestRandomTablesOfImages(t *testing.T) {
 				mustImages(t, src, fresh, other)
 				sameSet(t, contents(t, out), contents(t, fresh))
 				for i := range 3 {
-					mustImages(t, src, tasks, o.task(2-i, 3))
+					mustImages(t, src, tasks, taskOf(o, 2-i, 3))
 				}
 				mustFinalize(t, tasks)
 				sameSet(t, contents(t, out), contents(t, tasks))
@@ -234,7 +234,7 @@ func TestRowsThatCannotBeUsed(t *testing.T) {
 		"sub/4.png,a,,NaN\n"))
 	o := ImageOptions{
 		Options: Options{Name: "n", MaxErrors: Tolerance{Count: 9}}, Labels: LabelSpec{File: file},
-		Features: []FeatureSpec{{"n", TypeInt64}, {"x", TypeFloat}},
+		Features: []FeatureSpec{{Name: "n", Type: TypeInt64}, {Name: "x", Type: TypeFloat}},
 	}
 	out := t.TempDir()
 	s := mustImages(t, src, out, o)

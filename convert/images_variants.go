@@ -45,7 +45,7 @@ type ImageVariant struct {
 // Annotations are found by the key, as those of a source's only image. It is an error if there are
 // none, or if several fit.
 func NewImageVariants(ctx context.Context, key string, data, mask []byte, o ImageOptions) (*ImageVariants, error) {
-	if err := o.Annotations.check(); err != nil {
+	if err := o.Annotations.Check(); err != nil {
 		return nil, err
 	}
 	codec, err := augment.NewCodec(o.Codec)
@@ -58,7 +58,7 @@ func NewImageVariants(ctx context.Context, key string, data, mask []byte, o Imag
 	}
 	pic := imageFile{path: key}
 	v.source = newSampleMaker(&imageSet{o: &o}, codec, augment.CPU{})
-	if o.Annotations.hasObjects() {
+	if o.Annotations.HasObjects() {
 		a, err := readAnnotations(ctx, &o)
 		if err != nil {
 			return nil, err

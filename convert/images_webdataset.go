@@ -70,7 +70,7 @@ type sampleGroup struct {
 // isWebDataset reports whether the listed archives are WebDatasets.
 func (a *archiveWalker) isWebDataset() bool {
 	switch {
-	case a.o.ArchiveFormat == Files, a.o.Annotations.hasObjects(): // whose files may look like a sample's
+	case a.o.ArchiveFormat == Files, a.o.Annotations.HasObjects(): // whose files may look like a sample's
 		return false
 	case a.o.ArchiveFormat == WebDataset:
 		return true
@@ -294,7 +294,7 @@ func (l *listing) describeParts(o *ImageOptions, parts map[int32][]samplePart) e
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(counts)) {
-		taken := slices.ContainsFunc(imagekey.All, func(name string) bool { return o.key(name) == key })
+		taken := slices.ContainsFunc(imagekey.All, func(name string) bool { return o.Key(name) == key })
 		if taken || slices.ContainsFunc(l.features, func(f manifest.Feature) bool { return f.Key == key }) {
 			return fmt.Errorf("members .%s become the feature %q, which another feature is called: give that another name", key, key)
 		}

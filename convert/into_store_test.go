@@ -314,7 +314,7 @@ func TestArrayJobsInStores(t *testing.T) {
 	s, url := emptyStore(t)
 	const tasks = 3
 	run := func(ctx context.Context, i int) error {
-		_, err := Images(ctx, src, url, o.task(i, tasks))
+		_, err := Images(ctx, src, url, taskOf(o, i, tasks))
 		return err
 	}
 	if err := run(t.Context(), 0); err != nil {

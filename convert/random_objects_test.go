@@ -463,7 +463,7 @@ func (x *objectsTrial) check(s *Summary) {
 		unlisted := f.bare && !(x.format == "yolo" && x.splits == nil || x.o.Annotations.KeepUnannotated)
 		want, stages := copies, []string(nil)
 		switch {
-		case f.bare && f.missing, unlisted, !x.o.Select.wants(name):
+		case f.bare && f.missing, unlisted, !x.o.Select.Wants(name):
 			want = 0
 		case x.masks && f.unmasked && !f.missing:
 			want, stages = 0, []string{"read"}

@@ -52,7 +52,7 @@ func TestThousandWorkers(t *testing.T) {
 					begins := time.Duration(random.Int64N(int64(5 * time.Second)))
 					wait.Go(func() {
 						time.Sleep(begins)
-						if _, err := Images(t.Context(), "mem://store/pets", out, o.task(w%tasks, tasks)); err != nil {
+						if _, err := Images(t.Context(), "mem://store/pets", out, taskOf(o, w%tasks, tasks)); err != nil {
 							t.Errorf("worker %d: %v", w, err)
 						}
 					})

@@ -1,4 +1,4 @@
-package convert
+package options
 
 import (
 	"fmt"
@@ -70,22 +70,22 @@ func ParseAnnotationFile(s string) (AnnotationFile, error) {
 // annotationFormats are the formats of AnnotationSpec.Files.
 var annotationFormats = []string{"auto", "coco", "csv", "voc", "yolo", "kitti", "labelme"}
 
-// hasObjects reports whether records have lists of objects.
-func (a *AnnotationSpec) hasObjects() bool { return len(a.Files) > 0 }
+// HasObjects reports whether records have lists of objects.
+func (a *AnnotationSpec) HasObjects() bool { return len(a.Files) > 0 }
 
-// hasMasks reports whether records have a mask of classes.
-func (a *AnnotationSpec) hasMasks() bool { return a.Masks != "" }
+// HasMasks reports whether records have a mask of classes.
+func (a *AnnotationSpec) HasMasks() bool { return a.Masks != "" }
 
-// maskFill returns the class of pixels outside of the image.
-func (a *AnnotationSpec) maskFill() uint8 {
+// FillClass returns the class of pixels outside of the image.
+func (a *AnnotationSpec) FillClass() uint8 {
 	if a.MaskFill == nil {
 		return 255
 	}
 	return *a.MaskFill
 }
 
-// splits returns the splits that Files name, sorted; nil if they name none.
-func (a *AnnotationSpec) splits() []string {
+// Splits returns the splits that Files name, sorted; nil if they name none.
+func (a *AnnotationSpec) Splits() []string {
 	var splits []string
 	for _, f := range a.Files {
 		if f.Split != "" && !slices.Contains(splits, f.Split) {
@@ -96,8 +96,8 @@ func (a *AnnotationSpec) splits() []string {
 	return splits
 }
 
-// check returns an error for invalid fields.
-func (a *AnnotationSpec) check() error {
+// Check returns an error for invalid fields.
+func (a *AnnotationSpec) Check() error {
 	for _, f := range a.Files {
 		switch {
 		case f.Path == "":
@@ -108,7 +108,7 @@ func (a *AnnotationSpec) check() error {
 			return plan.OptionErrorf(optname.AnnotationSpecFiles, "%v", shard.CheckSplit(f.Split))
 		}
 	}
-	if !a.hasObjects() {
+	if !a.HasObjects() {
 		switch {
 		case a.Format != "" && a.Format != "auto":
 			return plan.OptionErrorf(optname.AnnotationSpecFormat, "is for %s", optname.AnnotationSpecFiles)
@@ -127,9 +127,9 @@ func (a *AnnotationSpec) check() error {
 		return plan.OptionErrorf(optname.AnnotationSpecMinVisibility, "%g is not between 0 and 1", a.MinVisibility)
 	case a.KeepUnannotated && a.DropEmpty:
 		return plan.OptionErrorf(optname.AnnotationSpecKeepUnannotated, "cannot be combined with %s, which would leave these images out again", optname.AnnotationSpecDropEmpty)
-	case a.KeepUnannotated && a.splits() != nil:
+	case a.KeepUnannotated && a.Splits() != nil:
 		return plan.OptionErrorf(optname.AnnotationSpecKeepUnannotated, "images that no file lists have no split: leave the splits of %s out", optname.AnnotationSpecFiles)
-	case a.MaskFill != nil && !a.hasMasks():
+	case a.MaskFill != nil && !a.HasMasks():
 		return plan.OptionErrorf(optname.AnnotationSpecMaskFill, "is for %s", optname.AnnotationSpecMasks)
 	}
 	return nil
@@ -139,7 +139,7 @@ func (a *AnnotationSpec) check() error {
 // Objects take the place of labels.
 func (o *ImageOptions) checkAnnotations() error {
 	a := &o.Annotations
-	if err := a.check(); err != nil || !a.hasObjects() {
+	if err := a.Check(); err != nil || !a.HasObjects() {
 		return err
 	}
 	switch l := &o.Labels; {
@@ -147,7 +147,7 @@ func (o *ImageOptions) checkAnnotations() error {
 		return plan.OptionErrorf(optname.LabelSpecFile, "cannot be combined with %s, which say which images are used and what is on them", optname.AnnotationSpecFiles)
 	case l.Offset != 0:
 		return plan.OptionErrorf(optname.LabelSpecOffset, "is for labels of images: ids of objects are those of %s, or from 1", optname.AnnotationSpecFiles)
-	case len(o.Splits) > 0 && a.splits() != nil:
+	case len(o.Splits) > 0 && a.Splits() != nil:
 		return plan.OptionErrorf(optname.OptionsSplits, "cannot be combined with the splits of %s", optname.AnnotationSpecFiles)
 	}
 	if o.ArchiveFormat == WebDataset {
@@ -162,14 +162,14 @@ func (o *ImageOptions) checkAnnotations() error {
 	return nil
 }
 
-// refuse returns an error for a source of records or tables, whose images have other names than
+// RefuseForRecords returns an error for a source of records or tables, whose images have other names than
 // files do, if there are annotations.
-func (a *AnnotationSpec) refuse() error {
+func (a *AnnotationSpec) RefuseForRecords() error {
 	const advice = "is for images in files: convert those that the source was made from"
 	switch {
-	case a.hasObjects():
+	case a.HasObjects():
 		return plan.OptionErrorf(optname.AnnotationSpecFiles, advice)
-	case a.hasMasks():
+	case a.HasMasks():
 		return plan.OptionErrorf(optname.AnnotationSpecMasks, advice)
 	}
 	return nil

@@ -1,4 +1,4 @@
-package convert
+package options
 
 import (
 	"strings"
@@ -86,8 +86,8 @@ func (l *LabelSpec) check(features, columns bool) error {
 	return nil
 }
 
-// mode returns where labels come from, as manifests record it.
-func (l *LabelSpec) mode() string {
+// Mode returns where labels come from, as manifests record it.
+func (l *LabelSpec) Mode() string {
 	switch {
 	case l.None:
 		return "none"
@@ -97,5 +97,5 @@ func (l *LabelSpec) mode() string {
 	return "folders"
 }
 
-// several reports whether a record has a list of labels.
-func (l *LabelSpec) several() bool { return l.Separator != "" }
+// Several reports whether a record has a list of labels.
+func (l *LabelSpec) Several() bool { return l.Separator != "" }

@@ -1,4 +1,4 @@
-package convert
+package options
 
 import (
 	"fmt"
@@ -68,13 +68,13 @@ type ImageOptions struct {
 	BackendDecodes bool
 }
 
-// complete fills in defaults and returns an error for invalid options. Columns says that the source
+// Complete fills in defaults and returns an error for invalid options. Columns says that the source
 // may have a column of labels.
-func (o *ImageOptions) complete(columns bool) error {
+func (o *ImageOptions) Complete(columns bool) error {
 	if err := o.Check(); err != nil {
 		return err
 	}
-	if o.resizes() {
+	if o.Resizes() {
 		if err := o.Resize.Validate(); err != nil {
 			return plan.OptionErrorf(optname.ImageOptionsResize, "%v", err)
 		}
@@ -83,7 +83,7 @@ func (o *ImageOptions) complete(columns bool) error {
 		return err
 	}
 	switch {
-	case o.ExactPixels && !o.resizes() && o.Augment.Policy == nil:
+	case o.ExactPixels && !o.Resizes() && o.Augment.Policy == nil:
 		return plan.OptionErrorf(optname.ImageOptionsExactPixels, "is for %s and %s: without them pixels are always exact", optname.ImageOptionsResize, optname.AugmentSpecPolicy)
 	case o.Memory < 0:
 		return plan.OptionErrorf(optname.ImageOptionsMemory, "%d is negative", o.Memory)
@@ -97,7 +97,7 @@ func (o *ImageOptions) complete(columns bool) error {
 		return err
 	}
 	own := func(key string) bool {
-		return slices.ContainsFunc(o.keys(), func(name string) bool { return o.key(name) == key })
+		return slices.ContainsFunc(o.keys(), func(name string) bool { return o.Key(name) == key })
 	}
 	if err := checkFeatures(optname.ImageOptionsFeatures, o.Features, own); err != nil {
 		return err
@@ -119,30 +119,30 @@ func (o *ImageOptions) complete(columns bool) error {
 
 // changesPixels reports whether an option changes the source's pixels.
 func (o *ImageOptions) changesPixels() bool {
-	return o.resizes() || o.Augment.Policy != nil || o.Encode.Channels != 0 && o.Encode.Format != Raw && o.Encode.Format != Float32 || o.Codec.Background != nil
+	return o.Resizes() || o.Augment.Policy != nil || o.Encode.Channels != 0 && o.Encode.Format != Raw && o.Encode.Format != Float32 || o.Codec.Background != nil
 }
 
-func (o *ImageOptions) resizes() bool { return o.Resize.Width > 0 || o.Resize.Square > 0 }
+func (o *ImageOptions) Resizes() bool { return o.Resize.Width > 0 || o.Resize.Square > 0 }
 
-// sizeText formats ImageOptions.Resize as it was given.
-func sizeText(r augment.ResizeSpec) string {
+// SizeText formats ImageOptions.Resize as it was given.
+func SizeText(r augment.ResizeSpec) string {
 	if r.Square > 0 {
 		return strconv.Itoa(r.Square)
 	}
 	return fmt.Sprintf("%dx%d", r.Width, r.Height)
 }
 
-// estimate returns the approximate size of an image's record, from the size of its file and the
+// RecordSize returns the approximate size of an image's record, from the size of its file and the
 // options alone. The figures per pixel are typical of photographs; they only serve to choose the
 // number of shards, and to check for disk space.
-func (o *ImageOptions) estimate(size int64) int64 {
+func (o *ImageOptions) RecordSize(size int64) int64 {
 	const features = 300 // everything but the image
-	if !o.resizes() && (o.Encode.Format == Keep || o.Encode.Format == JPEG) {
+	if !o.Resizes() && (o.Encode.Format == Keep || o.Encode.Format == JPEG) {
 		return size + features
 	}
 	const wide, high = 500, 375 // an ImageNet image, for lack of a better guess
 	w, h := wide, high
-	if o.resizes() {
+	if o.Resizes() {
 		g := o.Resize.Geometry(wide, high)
 		w, h = g.Width, g.Height
 	}
@@ -179,7 +179,7 @@ func (o *ImageOptions) checkRename() error {
 	}
 	seen := map[string]string{}
 	for _, key := range o.keys() {
-		name := o.key(key)
+		name := o.Key(key)
 		if other, ok := seen[name]; ok {
 			return plan.OptionErrorf(optname.ImageOptionsRename, "%s and %s would both be %s", other, key, name)
 		}
@@ -188,19 +188,19 @@ func (o *ImageOptions) checkRename() error {
 	return nil
 }
 
-// key returns the name under which a feature is stored.
-func (o *ImageOptions) key(name string) string {
+// Key returns the name under which a feature is stored.
+func (o *ImageOptions) Key(name string) string {
 	if renamed, ok := o.Rename[name]; ok {
 		return renamed
 	}
 	return name
 }
 
-// fixedSize returns the common size of all images, if there is one.
-func (o *ImageOptions) fixedSize() (w, h int, fixed bool) {
+// FixedSize returns the common size of all images, if there is one.
+func (o *ImageOptions) FixedSize() (w, h int, fixed bool) {
 	r := o.Resize
 	switch {
-	case !o.resizes():
+	case !o.Resizes():
 		return 0, 0, false
 	case r.Square > 0:
 		return r.Square, r.Square, !r.NoUpscale
@@ -221,7 +221,7 @@ var annotationKeys = []string{
 
 // keys returns the default keys of the features of records, sorted.
 func (o *ImageOptions) keys() []string {
-	if !o.Annotations.hasObjects() && !o.Annotations.hasMasks() {
+	if !o.Annotations.HasObjects() && !o.Annotations.HasMasks() {
 		return imagekey.All
 	}
 	keys := slices.Concat(imagekey.All, annotationKeys)
@@ -229,24 +229,24 @@ func (o *ImageOptions) keys() []string {
 	return keys
 }
 
-// maskShape is the shape of masks of classes in the manifest.
-func (o *ImageOptions) maskShape() []int {
-	if w, h, fixed := o.fixedSize(); fixed {
+// MaskShape is the shape of masks of classes in the manifest.
+func (o *ImageOptions) MaskShape() []int {
+	if w, h, fixed := o.FixedSize(); fixed {
 		return []int{h, w, 1}
 	}
 	return []int{-1, -1, 1}
 }
 
-// imageKey returns the key of the feature that is the image.
-func (o *ImageOptions) imageKey() string {
+// ImageFeature returns the key of the feature that is the image.
+func (o *ImageOptions) ImageFeature() string {
 	if o.ImageKey == "" {
 		return imagekey.Encoded
 	}
 	return o.ImageKey
 }
 
-// decodingBackend is a backend that can decode the JPEGs of tasks.
-type decodingBackend interface {
+// DecodingBackend is a backend that can decode the JPEGs of tasks.
+type DecodingBackend interface {
 	augment.Backend
 	// Decoder identifies everything its pixels depend on; "" if it decodes nothing, leaving that to
 	// each task's codec.
@@ -258,7 +258,7 @@ func (o *ImageOptions) checkBackend() error {
 	if !o.BackendDecodes {
 		return nil
 	}
-	if b, ok := o.Backend.(decodingBackend); !ok || b.Decoder() == "" {
+	if b, ok := o.Backend.(DecodingBackend); !ok || b.Decoder() == "" {
 		return plan.OptionErrorf(optname.ImageOptionsBackendDecodes, "the backend does not decode")
 	}
 	if o.Encode.Format == Keep {

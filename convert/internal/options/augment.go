@@ -1,4 +1,4 @@
-package convert
+package options
 
 import (
 	"fmt"
@@ -23,8 +23,8 @@ type AugmentSpec struct {
 	Splits []string
 }
 
-// maxCopies bounds AugmentSpec.Copies: more would be a mistake.
-const maxCopies = 10000
+// MaxCopies bounds AugmentSpec.Copies: more would be a mistake.
+const MaxCopies = 10000
 
 // complete fills in defaults and returns an error for invalid fields.
 func (a *AugmentSpec) complete() error {
@@ -37,26 +37,26 @@ func (a *AugmentSpec) complete() error {
 	if a.Copies == 0 {
 		a.Copies = 1
 	}
-	if a.Copies < 1 || a.Copies > maxCopies {
-		return plan.OptionErrorf(optname.AugmentSpecCopies, "%d is not between 1 and %d", a.Copies, maxCopies)
+	if a.Copies < 1 || a.Copies > MaxCopies {
+		return plan.OptionErrorf(optname.AugmentSpecCopies, "%d is not between 1 and %d", a.Copies, MaxCopies)
 	}
 	return nil
 }
 
-// splits returns the splits whose images get variants.
-func (a *AugmentSpec) splits() []string {
+// Augmented returns the splits whose images get variants.
+func (a *AugmentSpec) Augmented() []string {
 	if len(a.Splits) == 0 {
 		return []string{"train"}
 	}
 	return a.Splits
 }
 
-// checkSplits returns an error if the set lacks a split to be augmented.
-func (a *AugmentSpec) checkSplits(splits []string) error {
+// CheckSplits returns an error if the set lacks a split to be augmented.
+func (a *AugmentSpec) CheckSplits(splits []string) error {
 	if a.Policy == nil {
 		return nil
 	}
-	for _, name := range a.splits() {
+	for _, name := range a.Augmented() {
 		if !slices.Contains(splits, name) {
 			return fmt.Errorf("there is no split %q to augment (the splits are %s): choose with %s", name, plural.Quoted(splits, len(splits)), optname.AugmentSpecSplits)
 		}
@@ -64,8 +64,8 @@ func (a *AugmentSpec) checkSplits(splits []string) error {
 	return nil
 }
 
-// mirrors reports whether variants may be mirrored.
-func (a *AugmentSpec) mirrors() bool { return a.Policy != nil && a.Policy.Mirrors() }
+// Mirrors reports whether variants may be mirrored.
+func (a *AugmentSpec) Mirrors() bool { return a.Policy != nil && a.Policy.Mirrors() }
 
-// mixes reports whether variants are mixed with other images.
-func (a *AugmentSpec) mixes() bool { return a.Policy != nil && a.Policy.Mixes() }
+// Mixes reports whether variants are mixed with other images.
+func (a *AugmentSpec) Mixes() bool { return a.Policy != nil && a.Policy.Mixes() }

@@ -1,18 +1,21 @@
-package convert
+package options
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/convert/internal/tables"
 	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/shard"
 )
 
 func TestParseFeatures(t *testing.T) {
 	for s, want := range map[string][]FeatureSpec{
 		"score":                   {{Name: "score"}},
-		"score:float,n:int64,who": {{"score", TypeFloat}, {"n", TypeInt64}, {Name: "who"}},
-		"a:b:bytes,é x/y":         {{"a:b", TypeBytes}, {Name: "é x/y"}},
+		"score:float,n:int64,who": {{"score", tables.TypeFloat}, {"n", tables.TypeInt64}, {Name: "who"}},
+		"a:b:bytes,é x/y":         {{"a:b", tables.TypeBytes}, {Name: "é x/y"}},
 	} {
 		got, err := ParseFeatures(s)
 		if err != nil || !slices.Equal(got, want) {
@@ -41,14 +44,14 @@ func TestParseFeatures(t *testing.T) {
 
 func TestFeaturesThatRecordsCannotHave(t *testing.T) {
 	for want, features := range map[string][]FeatureSpec{
-		"":                        {{Name: "a"}, {Name: "b", Type: TypeFloat}},
+		"":                        {{Name: "a"}, {Name: "b", Type: tables.TypeFloat}},
 		"a feature has no name":   {{Name: ""}},
-		`"a" is given twice`:      {{Name: "a"}, {Name: "a", Type: TypeFloat}},
+		`"a" is given twice`:      {{Name: "a"}, {Name: "a", Type: tables.TypeFloat}},
 		`"key" is a feature that`: {{Name: "key"}},
 		`"a": type "double"`:      {{Name: "a", Type: "double"}},
 	} {
 		err := checkFeatures(optname.ImageOptionsFeatures, features, func(key string) bool { return key == "key" })
-		if want == "" && err != nil || want != "" && (!ofOption(err) || !strings.Contains(err.Error(), want)) {
+		if want == "" && err != nil || want != "" && (!errors.As(err, new(*shard.OptionError)) || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%v: %v, want %q", features, err, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package convert
+package options
 
 import (
 	"path"
@@ -49,13 +49,13 @@ func (s *SelectSpec) check() error {
 	return nil
 }
 
-// wants reports whether the globs select a path.
-func (s *SelectSpec) wants(rel string) bool {
-	return (len(s.Include) == 0 || anyMatches(s.Include, rel)) && !anyMatches(s.Exclude, rel)
+// Wants reports whether the globs select a path.
+func (s *SelectSpec) Wants(rel string) bool {
+	return (len(s.Include) == 0 || AnyMatches(s.Include, rel)) && !AnyMatches(s.Exclude, rel)
 }
 
-// anyMatches reports whether one of the globs, which SelectSpec.check has accepted, matches a path.
-func anyMatches(globs []string, rel string) bool {
+// AnyMatches reports whether one of the globs, which SelectSpec.check has accepted, matches a path.
+func AnyMatches(globs []string, rel string) bool {
 	return slices.ContainsFunc(globs, func(glob string) bool {
 		name := rel
 		if !strings.Contains(glob, "/") {
@@ -66,10 +66,10 @@ func anyMatches(globs []string, rel string) bool {
 	})
 }
 
-// wantsNamed reports whether the globs select an annotated image, whose extension is not known.
-func (s *SelectSpec) wantsNamed(name string) bool {
+// WantsNamed reports whether the globs select an annotated image, whose extension is not known.
+func (s *SelectSpec) WantsNamed(name string) bool {
 	bare := strings.TrimSuffix(name, path.Ext(name))
 	return slices.ContainsFunc(append([]string{path.Ext(name)}, imagetree.Extensions...), func(ext string) bool {
-		return s.wants(bare + ext)
+		return s.Wants(bare + ext)
 	})
 }

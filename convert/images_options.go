@@ -1,0 +1,82 @@
+package convert
+
+import (
+	"github.com/tfrec/tfrec/convert/internal/options"
+)
+
+// ImageOptions configure how images become records. The zero value stores the images of class
+// directories unchanged. They embed Options.
+//
+// ArchiveFormat, ImageKey and Select say what of the source becomes samples; Labels, Features and
+// Annotations what is known of them. Augment makes variants, Resize, ExactPixels, Encode and Codec say
+// how pixels are changed and stored, and Rename under which keys. Memory bounds the samples in
+// progress; Backend draws and resizes, and BackendDecodes lets it decode.
+type ImageOptions = options.ImageOptions
+
+// SelectSpec says which files of a source become samples: those that Include and Exclude select and,
+// ByContent, of which kind, whether to FollowSymlinks, and by size (MinSize, MaxAspect).
+type SelectSpec = options.SelectSpec
+
+// LabelSpec says where the labels of images come from: the names of the first directories or, of
+// another column or a table, File with PathColumn, Column, PathSuffix, SplitColumn and Separator.
+// Classes states the order of ids, Offset shifts them, None stores none, and Strict refuses to leave
+// images out.
+type LabelSpec = options.LabelSpec
+
+// FeatureSpec names a value that comes with an image and becomes a feature of its record: a column of
+// a table, or a key of a JSON object, and the Type of its values.
+type FeatureSpec = options.FeatureSpec
+
+// ParseFeatures parses "NAME[:TYPE],...". Only a type may follow the last colon of a name, so that
+// a column named a:b is "a:b:bytes".
+func ParseFeatures(s string) ([]FeatureSpec, error) { return options.ParseFeatures(s) }
+
+// AnnotationSpec says which Files describe what is on the images: objects with boxes and regions
+// (InstanceMasks, MinVisibility, DropEmpty, KeepUnannotated), or a class for each pixel (Masks,
+// MaskFill). Records then have the features of TensorFlow's Object Detection API, and those of DeepLab.
+type AnnotationSpec = options.AnnotationSpec
+
+// AnnotationFile is the Path of a file of annotations, or of a directory of them, and the Split of the
+// images that it annotates: all files have one, or none has.
+type AnnotationFile = options.AnnotationFile
+
+// ParseAnnotationFile parses "PATH" or "SPLIT=PATH". In a path with "=", write "./PATH".
+func ParseAnnotationFile(s string) (AnnotationFile, error) { return options.ParseAnnotationFile(s) }
+
+// AugmentSpec says which variants of images are made: Copies of those in Splits, by default 1 of those
+// in "train", by Policy, and whether to KeepOriginal.
+type AugmentSpec = options.AugmentSpec
+
+// EncodeSpec says how images are stored: the Format, Channels, and for JPEG Quality and Subsampling,
+// for Float32 Normalize, for Keep whether to skip the check for damage (NoCheck).
+type EncodeSpec = options.EncodeSpec
+
+// Encoding is how an image is stored in a record.
+type Encoding = options.Encoding
+
+// The encodings. Raw is uint8, Float32 is normalised little-endian float32; both are arrays of
+// height x width x channels.
+const (
+	Keep    = options.Keep // "keep": RGB and grayscale JPEG and PNG unchanged, others as PNG
+	JPEG    = options.JPEG
+	PNG     = options.PNG
+	Raw     = options.Raw
+	Float32 = options.Float32
+)
+
+// ArchiveFormat says what the members of archives are.
+type ArchiveFormat = options.ArchiveFormat
+
+// The formats of archives.
+const (
+	// AutoFormat ("auto") is WebDataset if an image in an archive has a .cls or .json member beside it,
+	// and Files otherwise.
+	AutoFormat = options.AutoFormat
+	// Files ("files") are the files of a directory tree.
+	Files = options.Files
+	// WebDataset ("webdataset") has samples of several members KEY.EXT: KEY is everything up to the
+	// first dot of the base name or, where that leaves no image, to the last. The label is the integer
+	// in .cls, which is its own id. Members other than the image become bytes features EXT; with
+	// ImageOptions.Features, keys of .json do instead of it.
+	WebDataset = options.WebDataset
+)
