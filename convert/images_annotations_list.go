@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/annotation"
@@ -19,7 +20,7 @@ import (
 )
 
 // annotate adds masks and annotations to the listed images.
-func (l *listing) annotate(ctx context.Context, o *ImageOptions) error {
+func (l *listing) annotate(ctx context.Context, o *options.ImageOptions) error {
 	if o.Annotations.HasMasks() {
 		if err := l.addMasks(ctx, o); err != nil {
 			return err
@@ -34,7 +35,7 @@ func (l *listing) annotate(ctx context.Context, o *ImageOptions) error {
 // imagesFromAnnotations replaces the listing by the images that AnnotationSpec.Files list. What
 // they say that cannot be used becomes bad samples. Other images count as skipped files, unless they
 // are kept.
-func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) error {
+func (l *listing) imagesFromAnnotations(ctx context.Context, o *options.ImageOptions) error {
 	a, err := readAnnotations(ctx, o)
 	if err != nil {
 		return err
@@ -123,7 +124,7 @@ func (l *listing) imagesFromAnnotations(ctx context.Context, o *ImageOptions) er
 
 // noteUnlabelled notes directories of images that are kept without objects where no image has labels:
 // their labels may be in a directory that was not given.
-func noteUnlabelled(o *ImageOptions, paths []string, of []int32) {
+func noteUnlabelled(o *options.ImageOptions, paths []string, of []int32) {
 	labelled, unlabelled := map[string]bool{}, map[string]int{}
 	for i, p := range paths {
 		if dir := path.Dir(p); of[i] != 0 {
@@ -145,12 +146,12 @@ func noteUnlabelled(o *ImageOptions, paths []string, of []int32) {
 
 // keepsUnannotated reports whether images that no file lists are samples: for YOLO they are images
 // without objects, if their split is known.
-func keepsUnannotated(o *ImageOptions, a *annotations) bool {
+func keepsUnannotated(o *options.ImageOptions, a *annotations) bool {
 	return o.Annotations.KeepUnannotated || a.format == "yolo" && o.Annotations.Splits() == nil
 }
 
 // annotate adds what a file says of an image.
-func (p *imageFile) annotate(o *ImageOptions, image *annotation.Image, split *string) {
+func (p *imageFile) annotate(o *options.ImageOptions, image *annotation.Image, split *string) {
 	extra := p.addExtra()
 	extra.annotated = image
 	if split != nil {
@@ -163,7 +164,7 @@ func (p *imageFile) annotate(o *ImageOptions, image *annotation.Image, split *st
 
 // missingImage returns the ledger entry for an annotated image without a file, or for a file that
 // cannot be read and is for no image.
-func missingImage(o *ImageOptions, image *annotation.Image) *setdir.BadSample {
+func missingImage(o *options.ImageOptions, image *annotation.Image) *setdir.BadSample {
 	if image.Unreadable != "" {
 		return badAnnotation(o, image.Name, annotation.Fault{Source: image.Source, Reason: image.Unreadable})
 	}
@@ -174,7 +175,7 @@ func missingImage(o *ImageOptions, image *annotation.Image) *setdir.BadSample {
 }
 
 // badAnnotation returns the ledger entry for an annotation of the image, or other sample, of a key.
-func badAnnotation(o *ImageOptions, key string, f annotation.Fault) *setdir.BadSample {
+func badAnnotation(o *options.ImageOptions, key string, f annotation.Fault) *setdir.BadSample {
 	reason := f.Reason
 	if f.Part != "" {
 		reason = string(f.Part) + ": " + reason + "; boxes stay"
@@ -205,4 +206,12 @@ func faultKey(f annotation.Fault) string {
 		return f.Source + ":" + f.Name
 	}
 	return cmp.Or(f.Source, f.Image)
+}
+
+// sourceID is the id of an image: that of its annotations, or else its key.
+func (p *imageFile) sourceID() string {
+	if p.annotated() != nil && p.annotated().ID != "" {
+		return p.annotated().ID
+	}
+	return p.path
 }

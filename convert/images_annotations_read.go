@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
+	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/annotation/coco"
 	"github.com/tfrec/tfrec/internal/annotation/csvboxes"
@@ -16,6 +18,7 @@ import (
 	"github.com/tfrec/tfrec/internal/classfile"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 )
@@ -38,7 +41,7 @@ type annotations struct {
 }
 
 // readAnnotations reads AnnotationSpec.Files.
-func readAnnotations(ctx context.Context, o *ImageOptions) (*annotations, error) {
+func readAnnotations(ctx context.Context, o *options.ImageOptions) (*annotations, error) {
 	a := new(annotations)
 	classes, err := annotationClasses(ctx, o)
 	if err != nil {
@@ -84,7 +87,7 @@ func readAnnotations(ctx context.Context, o *ImageOptions) (*annotations, error)
 
 // nameSources tells several files of COCO or tables apart in the ledger, which often have one name in the
 // directories of splits.
-func (a *annotations) nameSources(files []AnnotationFile) {
+func (a *annotations) nameSources(files []options.AnnotationFile) {
 	if !annotation.IsFile(a.format) || len(files) < 2 {
 		return
 	}
@@ -108,7 +111,7 @@ func (a *annotations) nameSources(files []AnnotationFile) {
 }
 
 // noteClasses notes the first class with id 0, and the first whose name another has.
-func noteClasses(o *ImageOptions, classes []annotation.Class) {
+func noteClasses(o *options.ImageOptions, classes []annotation.Class) {
 	if len(classes) > 0 && classes[0].ID == 0 {
 		o.Notef("class %s has id 0, which TensorFlow's Object Detection API has for the background", jsontext.Readable(classes[0].Name))
 	}
@@ -123,7 +126,7 @@ func noteClasses(o *ImageOptions, classes []annotation.Class) {
 }
 
 // annotationClasses returns the list in LabelSpec.Classes; nil without one.
-func annotationClasses(ctx context.Context, o *ImageOptions) (*classfile.List, error) {
+func annotationClasses(ctx context.Context, o *options.ImageOptions) (*classfile.List, error) {
 	if o.Labels.Classes == "" {
 		return nil, nil
 	}
@@ -136,7 +139,7 @@ func annotationClasses(ctx context.Context, o *ImageOptions) (*classfile.List, e
 
 // readAnnotationFile reads a file or directory of annotations, whose classes get the order of
 // classes unless that is nil.
-func readAnnotationFile(ctx context.Context, o *ImageOptions, path string, classes *classfile.List) (*annotation.Set, error) {
+func readAnnotationFile(ctx context.Context, o *options.ImageOptions, path string, classes *classfile.List) (*annotation.Set, error) {
 	format := o.Annotations.Format
 	if format == "" || format == "auto" {
 		var err error
@@ -248,3 +251,66 @@ func (a *annotations) labels() []string {
 	}
 	return names
 }
+
+// joinKeypoints gives the objects of all files the same keypoints.
+func (a *annotations) joinKeypoints(files []options.AnnotationFile) error {
+	first := -1 // the first file with keypoints
+	for i, set := range a.sets {
+		union, err := a.keypoints.Union(set.Keypoints)
+		if err != nil {
+			return fmt.Errorf("%s: the keypoints of %s and %s cannot be in one set: %w", optname.AnnotationSpecFiles, files[first].Path, files[i].Path, err)
+		}
+		if a.keypoints = union; first < 0 && union.Count > 0 {
+			first = i
+		}
+	}
+	for _, set := range a.sets {
+		set.SetKeypoints(a.keypoints)
+	}
+	if a.flip = a.keypoints.Flip; a.flip == nil {
+		a.flip = objects.MirrorOf(a.keypoints.Names)
+	}
+	return nil
+}
+
+// keypointsText says how many keypoints objects have, for a note; "" without.
+func keypointsText(k *annotation.Keypoints) string {
+	if k.Count == 0 {
+		return ""
+	}
+	return ", " + plural.Of(k.Count, "keypoint") + " an object"
+}
+
+// of returns what the files say of the image of a key.
+func (a *annotations) of(key string, files []options.AnnotationFile) (*annotation.Image, error) {
+	var found *annotation.Image
+	var names []string
+	from := -1
+	for i, set := range a.sets {
+		set.Within(files[i].Path, []string{key})
+		matched, err := set.Match([]string{key})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w; or give the image its path below the source as the key", optname.AnnotationSpecFiles, files[i].Path, err)
+		}
+		switch k := matched.Of[0]; {
+		case k < 0:
+			for n := range min(len(set.Images), maxCandidates-len(names)) {
+				names = append(names, jsontext.Readable(set.Images[n].Name))
+			}
+		case found != nil:
+			return nil, fmt.Errorf("%s: %s and %s both annotate %s", optname.AnnotationSpecFiles, files[from].Path, files[i].Path, jsontext.Readable(key))
+		default:
+			found, from = &set.Images[k], i
+		}
+	}
+	switch {
+	case found != nil:
+		return found, nil
+	case len(names) == 0:
+		return nil, fmt.Errorf("%s: %s annotates no image", optname.AnnotationSpecFiles, files[0].Path)
+	}
+	return nil, fmt.Errorf("%s: no annotations of %s: there are those of %s; give the image its path below the source as the key", optname.AnnotationSpecFiles, jsontext.Readable(key), strings.Join(names, ", "))
+}
+
+// maxCandidates is how many annotated images an error names.
+const maxCandidates = 5

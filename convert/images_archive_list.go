@@ -9,6 +9,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/archive"
@@ -100,7 +101,7 @@ func (a *archiveWalker) visit(m *archive.Member) error {
 	a.addDirectories(key)
 	switch {
 	case !imagetree.IsImage(key):
-		if a.o.ArchiveFormat == Files {
+		if a.o.ArchiveFormat == options.Files {
 			a.leaveOut(account.OfFile(key), key)
 			return nil
 		}

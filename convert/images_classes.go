@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/classfile"
 	"github.com/tfrec/tfrec/internal/imagetree"
@@ -24,7 +25,7 @@ var errUnlabelled = optname.Errorf("put it into a class directory, leave it out 
 
 // labelsFromDirectories uses the first directory below the split as the label: what it was named
 // after, if an export named it.
-func (l *listing) labelsFromDirectories(o *ImageOptions) error {
+func (l *listing) labelsFromDirectories(o *options.ImageOptions) error {
 	last, dir, renamed := new(string), "", ""
 	for i := range l.images {
 		p := &l.images[i]
@@ -55,7 +56,7 @@ func (l *listing) labelsFromDirectories(o *ImageOptions) error {
 
 // noteSingleClass warns if the only class directory has directories and no images: src is then
 // likely the parent of the intended source.
-func (l *listing) noteSingleClass(o *ImageOptions) {
+func (l *listing) noteSingleClass(o *options.ImageOptions) {
 	if l.above > 0 {
 		return
 	}
@@ -108,7 +109,7 @@ var (
 
 // noteMasks warns about directories of images and of their masks or annotations that are used as
 // classes.
-func (l *listing) noteMasks(o *ImageOptions) {
+func (l *listing) noteMasks(o *options.ImageOptions) {
 	if o.Labels.File != "" {
 		return
 	}
@@ -151,7 +152,7 @@ func (l *listing) noteMasks(o *ImageOptions) {
 
 // number assigns each label its id, after the background names: see numberLabels. Stated is a list
 // of the names of ids in the source, which LabelSpec.Classes replaces; nil without.
-func (l *listing) number(ctx context.Context, o *ImageOptions, stated *classfile.List) error {
+func (l *listing) number(ctx context.Context, o *options.ImageOptions, stated *classfile.List) error {
 	by := plan.Numbering{
 		Directories: l.labels == nil, List: stated, Offset: o.Labels.Offset,
 		ListOption: optname.LabelSpecClasses, OffsetOption: optname.LabelSpecOffset,
@@ -181,7 +182,7 @@ func (l *listing) number(ctx context.Context, o *ImageOptions, stated *classfile
 }
 
 // located adds to an error of numberLabels the option that it is about, and an image.
-func (l *listing) located(o *ImageOptions, err error) error {
+func (l *listing) located(o *options.ImageOptions, err error) error {
 	var option *shard.OptionError
 	if errors.As(err, &option) {
 		return err
@@ -218,7 +219,7 @@ func (l *listing) labelsOfImages() []string {
 }
 
 // use gives the images the ids of their labels, each of which is among seen unless it is missing.
-func (l *listing) use(o *ImageOptions, seen []string, n *plan.LabelIDs) {
+func (l *listing) use(o *options.ImageOptions, seen []string, n *plan.LabelIDs) {
 	named := n.Names != nil || !n.Integers
 	l.labels, l.synsets = n.Names, n.Synsets
 	if !named {

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"github.com/tfrec/tfrec/convert/internal/tables"
 	"github.com/tfrec/tfrec/internal/table"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -27,7 +28,7 @@ func newColumnEncoder(columns []table.Column) columnEncoder {
 
 // describeColumn describes the feature that a column becomes. One without any value is bytes.
 func describeColumn(c table.Column) manifest.Feature {
-	f := manifest.Feature{Key: c.Name, Kind: string(TypeBytes), Class: manifest.ClassScalar}
+	f := manifest.Feature{Key: c.Name, Kind: string(tables.TypeBytes), Class: manifest.ClassScalar}
 	if c.Kind != table.Unknown {
 		f.Kind = c.Kind.String()
 	}
@@ -36,7 +37,7 @@ func describeColumn(c table.Column) manifest.Feature {
 		f.Class, f.Shape = manifest.ClassVector, []int{c.Length}
 	case c.List:
 		f.Class, f.Shape = manifest.ClassVector, []int{-1}
-	case f.Kind == string(TypeBytes):
+	case f.Kind == string(tables.TypeBytes):
 		f.Class = manifest.ClassText
 	}
 	return f

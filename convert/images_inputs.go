@@ -3,9 +3,7 @@ package convert
 import (
 	"context"
 	"encoding/binary"
-	"encoding/hex"
 
-	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
@@ -234,22 +232,4 @@ func (s *imageSource) readInput(ctx context.Context, m *sampleWork, in *readInpu
 	}
 	in.hash, in.err = unread, err
 	return nil
-}
-
-// hashOf identifies an image and what is beside it in hexadecimal.
-func hashOf(image []byte, rest *beside) string {
-	if rest.record != nil {
-		image = rest.record // it has the image
-	}
-	sum := xxh3.Hash128(image).Bytes()
-	for _, part := range rest.features {
-		sum = withPart(sum, part.key, xxh3.Hash128(part.value).Bytes())
-	}
-	return hex.EncodeToString(sum[:])
-}
-
-// withPart adds the hash of a part to that of an image.
-func withPart(sum [16]byte, key string, part [16]byte) [16]byte {
-	b := append(sum[:len(sum):len(sum)], part[:]...)
-	return xxh3.Hash128(append(b, key...)).Bytes()
 }

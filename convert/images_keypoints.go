@@ -10,9 +10,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/objects"
-	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/orientation"
-	"github.com/tfrec/tfrec/internal/plural"
 )
 
 // placedKeypoint is a keypoint of an object of a record, in shares of the stored image. The zero value
@@ -20,27 +18,6 @@ import (
 type placedKeypoint struct {
 	x, y       float32
 	visibility int8
-}
-
-// joinKeypoints gives the objects of all files the same keypoints.
-func (a *annotations) joinKeypoints(files []AnnotationFile) error {
-	first := -1 // the first file with keypoints
-	for i, set := range a.sets {
-		union, err := a.keypoints.Union(set.Keypoints)
-		if err != nil {
-			return fmt.Errorf("%s: the keypoints of %s and %s cannot be in one set: %w", optname.AnnotationSpecFiles, files[first].Path, files[i].Path, err)
-		}
-		if a.keypoints = union; first < 0 && union.Count > 0 {
-			first = i
-		}
-	}
-	for _, set := range a.sets {
-		set.SetKeypoints(a.keypoints)
-	}
-	if a.flip = a.keypoints.Flip; a.flip == nil {
-		a.flip = objects.MirrorOf(a.keypoints.Names)
-	}
-	return nil
 }
 
 // identifyAll returns what identifies the features that annotations give all records: a hash of their
@@ -218,12 +195,4 @@ func (s *recordMaker) buildKeypoints(m *sampleWork) {
 		l.floats = append(l.floats, at.y)
 	}
 	b.Float(s.o.Key(objects.KeyKeypointY), l.floats...)
-}
-
-// keypointsText says how many keypoints objects have, for a note; "" without.
-func keypointsText(k *annotation.Keypoints) string {
-	if k.Count == 0 {
-		return ""
-	}
-	return ", " + plural.Of(k.Count, "keypoint") + " an object"
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/imagetree"
@@ -81,14 +82,14 @@ type listing struct {
 }
 
 // list finds the images of a source with their labels and splits.
-func listImages(ctx context.Context, o *ImageOptions, src imagePlace, out string) (*listing, error) {
+func listImages(ctx context.Context, o *options.ImageOptions, src imagePlace, out string) (*listing, error) {
 	w := &walker{o: o, ctx: ctx, visited: map[string]bool{}}
 	l := new(listing)
 	var err error
 	var archives *archiveWalker
 	var records *recordWalker
 	var rows *rowWalker
-	if o.ArchiveFormat != "" && o.ArchiveFormat != AutoFormat && src.archives == nil {
+	if o.ArchiveFormat != "" && o.ArchiveFormat != options.AutoFormat && src.archives == nil {
 		return nil, plan.OptionErrorf(optname.ImageOptionsArchiveFormat, "is for archives, and %s is not one", src.at.Path())
 	}
 	if o.Select.ByContent && src.directory == nil {
@@ -179,7 +180,7 @@ func listImages(ctx context.Context, o *ImageOptions, src imagePlace, out string
 }
 
 // refuseLosses returns an error if LabelSpec.Strict refuses what is left out.
-func (l *listing) refuseLosses(o *ImageOptions) error {
+func (l *listing) refuseLosses(o *options.ImageOptions) error {
 	for _, e := range l.account.Entries() {
 		if o.Labels.Strict && e.Reason.Loses() {
 			return fmt.Errorf("%s: %v", optname.LabelSpecStrict, e)
@@ -226,7 +227,7 @@ func (w *walker) listTree(src imagePlace, out string) (*imageTree, error) {
 
 // walker lists a directory tree: on disk, or see walkStore.
 type walker struct {
-	o           *ImageOptions
+	o           *options.ImageOptions
 	ctx         context.Context
 	out         fs.FileInfo // the output directory; nil if it does not exist
 	images      []imageFile
@@ -398,7 +399,7 @@ func (w *walker) wanted(rel string) bool {
 }
 
 // noteLeft says what the walk left alone, where a user may not expect it.
-func (l *listing) noteLeft(o *ImageOptions) {
+func (l *listing) noteLeft(o *options.ImageOptions) {
 	if n := l.account.Count(account.Hidden); n > 0 {
 		o.Notef("%s left alone: hidden (the name begins with a dot) or in __MACOSX", plural.Of(n, "image"))
 	}

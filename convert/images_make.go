@@ -13,14 +13,6 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 )
 
-// maxInput is the maximum size of an image file: most readers would refuse a record with a larger
-// one.
-const maxInput = 1 << 30
-
-// maxStored is the maximum size of a stored image: it leaves room for the other features of a
-// record.
-const maxStored = maxInput - 1<<20
-
 // sampleMaker makes records of samples.
 type sampleMaker struct {
 	*imageSet

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/annotation/maskcolors"
 	"github.com/tfrec/tfrec/internal/jsontext"
@@ -27,7 +28,7 @@ type maskColors struct {
 }
 
 // readMaskColors reads the colours of AnnotationSpec.Masks; nil if there is no list of them.
-func readMaskColors(ctx context.Context, o *ImageOptions) (*maskColors, error) {
+func readMaskColors(ctx context.Context, o *options.ImageOptions) (*maskColors, error) {
 	if !o.Annotations.HasMasks() {
 		return nil, nil
 	}
@@ -55,7 +56,7 @@ func readMaskColors(ctx context.Context, o *ImageOptions) (*maskColors, error) {
 
 // note notes which class of RGB masks is which, since sets do not store the names, and adds what of
 // the list is not used to an account.
-func (c *maskColors) note(o *ImageOptions, a *account.Account) {
+func (c *maskColors) note(o *options.ImageOptions, a *account.Account) {
 	if c == nil {
 		return
 	}

@@ -103,14 +103,6 @@ func (s *recordMaker) buildObjects(m *sampleWork) {
 	}
 }
 
-// sourceID is the id of an image: that of its annotations, or else its key.
-func (p *imageFile) sourceID() string {
-	if p.annotated() != nil && p.annotated().ID != "" {
-		return p.annotated().ID
-	}
-	return p.path
-}
-
 // describeAnnotations describes the features of annotations.
 func (s *imageSet) describeAnnotations() []manifest.Feature {
 	o := s.o

@@ -2,10 +2,14 @@ package convert
 
 import (
 	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
 	"iter"
 	"os"
 
 	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/zeebo/xxh3"
 )
 
 // origin is where the images of a source are: a directory tree, archives or TFRecords. Its listing
@@ -63,4 +67,42 @@ func (b *beside) size() (n int64) {
 type bytesFeature struct {
 	key   string
 	value []byte
+}
+
+// hashOf identifies an image and what is beside it in hexadecimal.
+func hashOf(image []byte, rest *beside) string {
+	if rest.record != nil {
+		image = rest.record // it has the image
+	}
+	sum := xxh3.Hash128(image).Bytes()
+	for _, part := range rest.features {
+		sum = withPart(sum, part.key, xxh3.Hash128(part.value).Bytes())
+	}
+	return hex.EncodeToString(sum[:])
+}
+
+// withPart adds the hash of a part to that of an image.
+func withPart(sum [16]byte, key string, part [16]byte) [16]byte {
+	b := append(sum[:len(sum):len(sum)], part[:]...)
+	return xxh3.Hash128(append(b, key...)).Bytes()
+}
+
+// maxInput is the maximum size of an image file: most readers would refuse a record with a larger
+// one.
+const maxInput = 1 << 30
+
+// maxStored is the maximum size of a stored image: it leaves room for the other features of a
+// record.
+const maxStored = maxInput - 1<<20
+
+var errSize = fmt.Errorf("larger than %d bytes", maxStored)
+
+// withoutPath removes the path from a file error: the ledger names its source relative to the
+// source directory, whatever the machine.
+func withoutPath(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return fmt.Errorf("%s: %w", pe.Op, pe.Err)
+	}
+	return err
 }

@@ -88,7 +88,7 @@ func lookInto(ctx context.Context, at storage.Location) (table, records bool) {
 	}
 	_, frame := tfrecord.Framing{MaxRecord: 1 << 62}.Check(f.Head())
 	format := tables.FormatOfHead(f.Head())
-	return format == TableParquet || format == TableArrow, len(f.Head()) >= tfrecord.HeaderSize && frame != tfrecord.FrameBroken
+	return format == tables.TableParquet || format == tables.TableArrow, len(f.Head()) >= tfrecord.HeaderSize && frame != tfrecord.FrameBroken
 }
 
 // Extensions of archives and of tables, in lower case.

@@ -288,5 +288,3 @@ func (s *imageSource) LabelCounts(byID map[int32]int64) map[string]int64 {
 	}
 	return plan.CountsByName(byID, s.labels)
 }
-
-var errSize = fmt.Errorf("larger than %d bytes", maxStored)

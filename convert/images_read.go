@@ -3,21 +3,9 @@ package convert
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 
 	"github.com/tfrec/tfrec/internal/setdir"
 )
-
-// withoutPath removes the path from a file error: the ledger names its source relative to the
-// source directory, whatever the machine.
-func withoutPath(err error) error {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
-		return fmt.Errorf("%s: %w", pe.Op, pe.Err)
-	}
-	return err
-}
 
 // read reads an image, and what is beside it into m, and returns their identity. The bytes are valid
 // until the next image.

@@ -137,3 +137,20 @@ func (s *recordMaker) buildLabels(r *recordBuilder, pic *imageFile) {
 	}
 	r.builder.String(s.o.Key(imagekey.Text), r.texts...)
 }
+
+// carryOver adds the features of a source's record to a new one. What depends on the image follows
+// it.
+func (s *recordMaker) carryOver(m *sampleWork, e *tfrecord.Example) {
+	b := &m.record.builder
+	for i := range e.Len() {
+		key, value := e.At(i)
+		switch name := string(key); {
+		case s.carried.replaced[name]:
+		case m.followed.add(b, s.o.Key(name), name, value, m):
+		case name == imagekey.Encoded:
+			b.Feature(name, value) // what is renamed is the image
+		default:
+			b.Feature(s.o.Key(name), value)
+		}
+	}
+}

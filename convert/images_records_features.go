@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/jsontext"
@@ -42,7 +43,7 @@ type carriedFeature struct {
 	least, most int   // values of a record
 }
 
-func newCarriedFeatures(o *ImageOptions) *carriedFeatures {
+func newCarriedFeatures(o *options.ImageOptions) *carriedFeatures {
 	c := &carriedFeatures{labels: o.Labels.File == "" && !o.Labels.None, replaced: map[string]bool{o.ImageFeature(): true}, seen: map[string]*carriedFeature{}}
 	for _, key := range imagekey.All {
 		switch key {
@@ -104,7 +105,7 @@ func (c *carriedFeatures) checkMix(policy string) error {
 
 // describe describes the features for the manifest: as the set does that the records are from, or
 // by their values. It refuses one whose key another feature has.
-func (c *carriedFeatures) describe(l *listing, o *ImageOptions, set *shard.Set) error {
+func (c *carriedFeatures) describe(l *listing, o *options.ImageOptions, set *shard.Set) error {
 	own := map[string]bool{}
 	for _, key := range imagekey.All {
 		if c.replaced[key] || key == imagekey.Encoded {
@@ -129,13 +130,13 @@ func (c *carriedFeatures) describe(l *listing, o *ImageOptions, set *shard.Set) 
 			continue
 		}
 		d := f.describe(key, name, c.records, l, set)
-		if strings.HasPrefix(key, objects.KeyPrefix) && o.Encode.Format != Keep { // some may be lost
+		if strings.HasPrefix(key, objects.KeyPrefix) && o.Encode.Format != options.Keep { // some may be lost
 			d.Shape = []int{-1}
 			if d.Class == manifest.ClassScalar {
 				d.Class = manifest.ClassVector
 			}
 		}
-		if key == objects.KeySegmentation && d.Class == manifest.ClassImage && o.Encode.Format != Keep {
+		if key == objects.KeySegmentation && d.Class == manifest.ClassImage && o.Encode.Format != options.Keep {
 			d.Shape = o.MaskShape()
 		}
 		l.features = append(l.features, d)
@@ -252,29 +253,40 @@ func (r *recordLabels) name(l *listing) {
 	}
 }
 
-// writesLabels reports whether records have labels other than those carried over.
-func (s *imageSet) writesLabels() bool {
-	return !s.o.Labels.None && (s.carried == nil || !s.carried.labels)
-}
-
-// countsLabels reports whether each record has one label, which the summary counts.
-func (s *imageSet) countsLabels() bool {
-	return len(s.labels) > 0 && s.annotations == nil && !s.o.Labels.Several() && (s.carried == nil || !s.carried.labels || s.carried.counted)
-}
-
-// carryOver adds the features of a source's record to a new one. What depends on the image follows
-// it.
-func (s *recordMaker) carryOver(m *sampleWork, e *tfrecord.Example) {
-	b := &m.record.builder
-	for i := range e.Len() {
-		key, value := e.At(i)
-		switch name := string(key); {
-		case s.carried.replaced[name]:
-		case m.followed.add(b, s.o.Key(name), name, value, m):
-		case name == imagekey.Encoded:
-			b.Feature(name, value) // what is renamed is the image
-		default:
-			b.Feature(s.o.Key(name), value)
+// hasObjects reports whether records have objects or masks.
+func (c *carriedFeatures) hasObjects() bool {
+	if c == nil {
+		return false
+	}
+	for key := range c.seen {
+		if isObjects(key) {
+			return true
 		}
 	}
+	return false
+}
+
+// movesCarried reports whether the objects of records are moved with the pixels of their images.
+func movesCarried(o *options.ImageOptions, c *carriedFeatures) bool {
+	return o.Encode.Format != options.Keep && c.hasObjects()
+}
+
+// isObjects reports whether a feature has an element an object, or is a mask of classes.
+func isObjects(key string) bool {
+	return strings.HasPrefix(key, objects.KeyPrefix) || key == objects.KeySegmentation
+}
+
+// mirrorsKeypoints reports whether the names of the keypoints in a record say which of them change
+// places in a mirror image.
+func mirrorsKeypoints(e *tfrecord.Example) bool {
+	boxes, err := objects.Check(&e.Features)
+	if err != nil {
+		return false
+	}
+	var k objects.Keypoints
+	if k.Parse(&e.Features, boxes) != nil || k.Count == 0 {
+		return false
+	}
+	var m objects.Mirrors
+	return m.Of(k.Names(0)) != nil
 }

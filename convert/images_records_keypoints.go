@@ -49,21 +49,6 @@ func (k *followedKeypoints) read(e *tfrecord.Example, boxes int, moves bool) err
 	return k.err
 }
 
-// mirrorsKeypoints reports whether the names of the keypoints in a record say which of them change
-// places in a mirror image.
-func mirrorsKeypoints(e *tfrecord.Example) bool {
-	boxes, err := objects.Check(&e.Features)
-	if err != nil {
-		return false
-	}
-	var k objects.Keypoints
-	if k.Parse(&e.Features, boxes) != nil || k.Count == 0 {
-		return false
-	}
-	var m objects.Mirrors
-	return m.Of(k.Names(0)) != nil
-}
-
 // of returns the keypoints of object i, on an image of the pixels that x and y return for shares of its
 // sides. Those that are not in the image are not labelled, and the reason is why the first of them
 // is not.

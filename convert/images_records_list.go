@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/imagekey"
@@ -183,7 +184,7 @@ func (a *recordWalker) read(p *imageFile, record []byte, number int64) (stage, r
 	if name, ok := singleBytes(e, imagekey.Filename); ok && len(name) <= maxFilename {
 		p.path = string(name)
 	}
-	if format, _ := singleBytes(e, imagekey.Format); a.origin.key == imagekey.Encoded && (string(format) == string(Raw) || string(format) == string(Float32)) {
+	if format, _ := singleBytes(e, imagekey.Format); a.origin.key == imagekey.Encoded && (string(format) == string(options.Raw) || string(format) == string(options.Float32)) {
 		return "", "", fmt.Errorf("its image is %s pixels: convert the images that it was made from", format)
 	}
 	image, ok := e.Get(a.origin.key)

@@ -33,29 +33,6 @@ type followed struct {
 	bytes        [][]byte
 }
 
-// isObjects reports whether a feature has an element an object, or is a mask of classes.
-func isObjects(key string) bool {
-	return strings.HasPrefix(key, objects.KeyPrefix) || key == objects.KeySegmentation
-}
-
-// hasObjects reports whether records have objects or masks.
-func (c *carriedFeatures) hasObjects() bool {
-	if c == nil {
-		return false
-	}
-	for key := range c.seen {
-		if isObjects(key) {
-			return true
-		}
-	}
-	return false
-}
-
-// movesCarried reports whether the objects of records are moved with the pixels of their images.
-func movesCarried(o *ImageOptions, c *carriedFeatures) bool {
-	return o.Encode.Format != Keep && c.hasObjects()
-}
-
 // follow moves the objects of a record with its pixels, unless its image is kept. An error says why
 // the record cannot be used.
 func (s *placer) follow(m *sampleWork, p *plan.Piece, info augment.Info) *fault {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/convert/internal/tables"
 	"github.com/tfrec/tfrec/internal/account"
@@ -89,10 +90,10 @@ func (a *rowWalker) open(at storage.Location, name string) error {
 	if err != nil {
 		return err
 	}
-	if format != TableParquet && format != TableArrow {
+	if format != tables.TableParquet && format != tables.TableArrow {
 		return fmt.Errorf("%s: neither Parquet nor Arrow, as %s is", at.Path(), a.origin.src.Path())
 	}
-	src, err := tables.Openers[format](a.ctx, at.Path(), &TableOptions{})
+	src, err := tables.Openers[format](a.ctx, at.Path(), &tables.TableOptions{})
 	if err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func (a *rowWalker) open(at storage.Location, name string) error {
 // its values decide how many rows are read at a time.
 func (a *rowWalker) wants(name string) bool {
 	switch key := a.o.ImageKey; {
-	case slices.ContainsFunc(a.o.Features, func(f FeatureSpec) bool { return f.Name == name }):
+	case slices.ContainsFunc(a.o.Features, func(f options.FeatureSpec) bool { return f.Name == name }):
 		return true
 	case key != "":
 		return name == key || name == key+bytesMember

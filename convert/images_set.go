@@ -28,3 +28,13 @@ type imageSet struct {
 	rings       []ring           // of the splits, if variants are mixed
 	splitOf     func(p int) int  // the index of an image's split
 }
+
+// writesLabels reports whether records have labels other than those carried over.
+func (s *imageSet) writesLabels() bool {
+	return !s.o.Labels.None && (s.carried == nil || !s.carried.labels)
+}
+
+// countsLabels reports whether each record has one label, which the summary counts.
+func (s *imageSet) countsLabels() bool {
+	return len(s.labels) > 0 && s.annotations == nil && !s.o.Labels.Several() && (s.carried == nil || !s.carried.labels || s.carried.counted)
+}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/annotation"
@@ -91,7 +92,7 @@ func exported(base string) string {
 
 // splitsFromFiles keeps the splits that the names of all files of a source state, unless others are
 // asked for.
-func (l *listing) splitsFromFiles(o *ImageOptions, paths []string, fileOf func(p *imageFile) int) error {
+func (l *listing) splitsFromFiles(o *options.ImageOptions, paths []string, fileOf func(p *imageFile) int) error {
 	if len(o.Splits) > 0 {
 		return nil
 	}
@@ -103,7 +104,7 @@ func (l *listing) splitsFromFiles(o *ImageOptions, paths []string, fileOf func(p
 }
 
 // keepSplits keeps the splits of a source whose files all have one, unless others are asked for.
-func (l *listing) keepSplits(o *ImageOptions, splits []string, fileOf func(p *imageFile) int) {
+func (l *listing) keepSplits(o *options.ImageOptions, splits []string, fileOf func(p *imageFile) int) {
 	if len(o.Splits) > 0 || len(splits) == 0 || slices.Contains(splits, "") {
 		return
 	}
@@ -121,7 +122,7 @@ func (l *listing) keepSplits(o *ImageOptions, splits []string, fileOf func(p *im
 // stateSplits takes over the splits that a directory or archive states: by directories, by lists, and
 // by files of annotations. Those of Options.Splits replace them; directories of splits are no labels
 // even then.
-func (l *listing) stateSplits(ctx context.Context, o *ImageOptions) error {
+func (l *listing) stateSplits(ctx context.Context, o *options.ImageOptions) error {
 	dirs, err := l.splitDirectories(o)
 	if err != nil {
 		return err
@@ -195,7 +196,7 @@ func (l *listing) stateSplits(ctx context.Context, o *ImageOptions) error {
 }
 
 // accountForLists adds the files that may state splits, and are not used for that or for classes.
-func (l *listing) accountForLists(o *ImageOptions, used []splitlists.List) {
+func (l *listing) accountForLists(o *options.ImageOptions, used []splitlists.List) {
 	for _, file := range l.stating {
 		isUsed := slices.ContainsFunc(used, func(list splitlists.List) bool {
 			return list.Source == file || slices.Contains(list.Reads, file) || path.Dir(list.Source) == path.Dir(file) && path.Dir(file) != "."
@@ -207,7 +208,7 @@ func (l *listing) accountForLists(o *ImageOptions, used []splitlists.List) {
 }
 
 // dropUnlisted drops the images that no list has.
-func (l *listing) dropUnlisted(o *ImageOptions, lists *statedLists) {
+func (l *listing) dropUnlisted(o *options.ImageOptions, lists *statedLists) {
 	kept := l.images[:0]
 	example := ""
 	for _, p := range l.images {
@@ -252,7 +253,7 @@ func (s *statedLists) of(i int) [2]string {
 }
 
 // splitLists finds the lists of a source that is a directory: in it, and else beside annotations.
-func (l *listing) splitLists(ctx context.Context, o *ImageOptions) (*statedLists, error) {
+func (l *listing) splitLists(ctx context.Context, o *options.ImageOptions) (*statedLists, error) {
 	tree, ok := l.origin.(*imageTree)
 	if !ok {
 		return new(statedLists), nil
@@ -331,7 +332,7 @@ func (d *splitDirectories) names() (names []string) {
 }
 
 // note says which directories have other names than their splits.
-func (d *splitDirectories) note(o *ImageOptions) {
+func (d *splitDirectories) note(o *options.ImageOptions) {
 	var renamed []string
 	for _, split := range slices.Sorted(maps.Keys(d.dirs)) {
 		if dir := d.dirs[split]; path.Base(dir) != split {
@@ -345,7 +346,7 @@ func (d *splitDirectories) note(o *ImageOptions) {
 
 // splitDirectories finds the directories of splits: SPLIT/... or, beside a directory of labels or
 // with annotations, images/SPLIT/...
-func (l *listing) splitDirectories(o *ImageOptions) (*splitDirectories, error) {
+func (l *listing) splitDirectories(o *options.ImageOptions) (*splitDirectories, error) {
 	above := ""
 	if first := l.firstNames(); len(first) == 1 && slices.Contains(imageDirs, strings.ToLower(first[0])) &&
 		(o.Annotations.HasObjects() || slices.ContainsFunc(l.directories, func(dir string) bool { return strings.EqualFold(dir, "labels") })) {
@@ -428,7 +429,7 @@ func (c *splitColumn) names(cell string) string {
 
 // state makes the splits of the column those of the listing, if LabelSpec.SplitColumn names it or one of
 // them is train, val or test. It reports whether it did.
-func (c *splitColumn) state(o *ImageOptions, l *listing, source string) (used bool, err error) {
+func (c *splitColumn) state(o *options.ImageOptions, l *listing, source string) (used bool, err error) {
 	if c.name == "" {
 		return false, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/tables"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/imagetable"
@@ -19,7 +20,7 @@ const maxBadRows = 1 << 20
 
 // imagesFromTable replaces the listing by the images named in the rows of a table. Rows without a
 // usable image become bad samples. Images that no row names count as skipped files.
-func (l *listing) imagesFromTable(ctx context.Context, o *ImageOptions) error {
+func (l *listing) imagesFromTable(ctx context.Context, o *options.ImageOptions) error {
 	paths := newRowPaths(l)
 	opened, err := openLabels(ctx, o, paths)
 	if err != nil {
@@ -110,7 +111,7 @@ func (l *listing) imagesFromTable(ctx context.Context, o *ImageOptions) error {
 }
 
 // openTable opens the table of labels and features.
-func openLabels(ctx context.Context, o *ImageOptions, paths *rowPaths) (*imagetable.Table, error) {
+func openLabels(ctx context.Context, o *options.ImageOptions, paths *rowPaths) (*imagetable.Table, error) {
 	to := imagetable.Options{
 		PathColumn: o.Labels.PathColumn, LabelColumn: o.Labels.Column, NoLabels: o.Labels.None,
 		SplitColumn: o.Labels.SplitColumn, NoSplits: len(o.Splits) > 0,
@@ -133,12 +134,12 @@ func openTyped(ctx context.Context, path string) (table.Source, error) {
 	if err != nil || tables.Openers[format] == nil {
 		return nil, err
 	}
-	return tables.Openers[format](ctx, path, &TableOptions{})
+	return tables.Openers[format](ctx, path, &tables.TableOptions{})
 }
 
 // noteColumns notes which columns of a table are used, if their names are not path and label, and
 // which are ignored.
-func noteColumns(o *ImageOptions, t *imagetable.Table) {
+func noteColumns(o *options.ImageOptions, t *imagetable.Table) {
 	paths, labels, ignored := t.Columns()
 	var says []string
 	if n := t.Comments(); n > 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/internal/imagetable"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/setdir"
@@ -19,7 +20,7 @@ type imageRow struct {
 
 // imageTable makes samples from the rows of a table.
 type imageTable struct {
-	o        *ImageOptions
+	o        *options.ImageOptions
 	file     string
 	paths    *rowPaths
 	lines    map[string]int64 // line where a path was first named
@@ -52,7 +53,7 @@ func (t *imageTable) number(row []int32, ids map[string]int32) []int32 {
 	return kept
 }
 
-func newImageTable(o *ImageOptions, opened *imagetable.Table, paths *rowPaths) *imageTable {
+func newImageTable(o *options.ImageOptions, opened *imagetable.Table, paths *rowPaths) *imageTable {
 	t := &imageTable{
 		o: o, file: storage.Base(o.Labels.File), text: opened.Text(), paths: paths,
 		lines: map[string]int64{}, features: newColumnEncoder(opened.Features()),

@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/annotation"
-	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/optname"
 )
@@ -83,40 +81,6 @@ func NewImageVariants(ctx context.Context, key string, data, mask []byte, o Imag
 	}
 	return v, nil
 }
-
-// of returns what the files say of the image of a key.
-func (a *annotations) of(key string, files []AnnotationFile) (*annotation.Image, error) {
-	var found *annotation.Image
-	var names []string
-	from := -1
-	for i, set := range a.sets {
-		set.Within(files[i].Path, []string{key})
-		matched, err := set.Match([]string{key})
-		if err != nil {
-			return nil, fmt.Errorf("%s: %s: %w; or give the image its path below the source as the key", optname.AnnotationSpecFiles, files[i].Path, err)
-		}
-		switch k := matched.Of[0]; {
-		case k < 0:
-			for n := range min(len(set.Images), maxCandidates-len(names)) {
-				names = append(names, jsontext.Readable(set.Images[n].Name))
-			}
-		case found != nil:
-			return nil, fmt.Errorf("%s: %s and %s both annotate %s", optname.AnnotationSpecFiles, files[from].Path, files[i].Path, jsontext.Readable(key))
-		default:
-			found, from = &set.Images[k], i
-		}
-	}
-	switch {
-	case found != nil:
-		return found, nil
-	case len(names) == 0:
-		return nil, fmt.Errorf("%s: %s annotates no image", optname.AnnotationSpecFiles, files[0].Path)
-	}
-	return nil, fmt.Errorf("%s: no annotations of %s: there are those of %s; give the image its path below the source as the key", optname.AnnotationSpecFiles, jsontext.Readable(key), strings.Join(names, ", "))
-}
-
-// maxCandidates is how many annotated images an error names.
-const maxCandidates = 5
 
 // addFaults adds annotations that cannot be used to Faults.
 func (v *ImageVariants) addFaults(faults []annotation.Fault) {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/convert/internal/options"
+	"github.com/tfrec/tfrec/convert/internal/tables"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/archive"
 	"github.com/tfrec/tfrec/internal/imagekey"
@@ -70,9 +72,9 @@ type sampleGroup struct {
 // isWebDataset reports whether the listed archives are WebDatasets.
 func (a *archiveWalker) isWebDataset() bool {
 	switch {
-	case a.o.ArchiveFormat == Files, a.o.Annotations.HasObjects(): // whose files may look like a sample's
+	case a.o.ArchiveFormat == options.Files, a.o.Annotations.HasObjects(): // whose files may look like a sample's
 		return false
-	case a.o.ArchiveFormat == WebDataset:
+	case a.o.ArchiveFormat == options.WebDataset:
 		return true
 	}
 	beside := map[string]bool{}
@@ -133,7 +135,7 @@ func (a *archiveWalker) groupSamples() {
 			a.account.Add(account.NoSample, image)
 		}
 		a.o.Notef("%s in no sample of the WebDataset left alone, as no member is named like the sample with the extension of an image: such as %s (%s %s takes all images)",
-			plural.Of(len(left), "image"), jsontext.Readable(left[0]), optname.ImageOptionsArchiveFormat, Files)
+			plural.Of(len(left), "image"), jsontext.Readable(left[0]), optname.ImageOptionsArchiveFormat, options.Files)
 	}
 	slices.SortFunc(samples, func(p, q imageFile) int { return strings.Compare(p.path, q.path) })
 	a.images = samples
@@ -283,7 +285,7 @@ func (a *archiveWalker) finish(l *listing) error {
 }
 
 // describeParts describes the features that parts become, and refuses one that the image has.
-func (l *listing) describeParts(o *ImageOptions, parts map[int32][]samplePart) error {
+func (l *listing) describeParts(o *options.ImageOptions, parts map[int32][]samplePart) error {
 	counts, samples := map[string]int{}, 0
 	for i := range l.images {
 		if l.images[i].bad() == nil {
@@ -298,7 +300,7 @@ func (l *listing) describeParts(o *ImageOptions, parts map[int32][]samplePart) e
 		if taken || slices.ContainsFunc(l.features, func(f manifest.Feature) bool { return f.Key == key }) {
 			return fmt.Errorf("members .%s become the feature %q, which another feature is called: give that another name", key, key)
 		}
-		l.features = append(l.features, manifest.Feature{Key: key, Kind: string(TypeBytes), Class: manifest.ClassText, Optional: counts[key] < samples})
+		l.features = append(l.features, manifest.Feature{Key: key, Kind: string(tables.TypeBytes), Class: manifest.ClassText, Optional: counts[key] < samples})
 	}
 	return nil
 }

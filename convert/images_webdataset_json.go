@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/tables"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/optname"
@@ -21,7 +22,7 @@ import (
 
 // jsonFeatures are the values that ImageOptions.Features name in the .json members of samples.
 type jsonFeatures struct {
-	specs   []FeatureSpec
+	specs   []options.FeatureSpec
 	columns []table.Column
 	seen    []bool
 	bytes   int64                    // of the values in rows
@@ -46,7 +47,7 @@ const (
 	jsonValueCost = 64
 )
 
-func newJSONFeatures(specs []FeatureSpec) *jsonFeatures {
+func newJSONFeatures(specs []options.FeatureSpec) *jsonFeatures {
 	j := &jsonFeatures{specs: specs, rows: map[int32][][]jsonScalar{}, beside: map[int32]int32{}, unused: map[string]int64{}, seen: make([]bool, len(specs))}
 	for _, s := range specs {
 		j.columns = append(j.columns, table.Column{Name: s.Name, Kind: tables.KindOfType[s.Type], Length: 1})
