@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"context"
 	"path/filepath"
@@ -30,7 +32,7 @@ type imageInput struct {
 	o       *ImageOptions
 	src     string
 	codec   *augment.Codec
-	listing *listing
+	listing *origin.Listing
 }
 
 func (in *imageInput) Shared() *Options { return &in.o.Options }
@@ -40,11 +42,11 @@ func (in *imageInput) Close() {}
 // Scan lists the images.
 func (in *imageInput) Scan(ctx context.Context, out string) (err error) {
 	o := in.o
-	src, unusable := imagePlaceOf(ctx, storage.Parse(in.src), o.ImageKey != "")
+	src, unusable := origin.PlaceOf(ctx, storage.Parse(in.src), o.ImageKey != "")
 	if o.Name == "" {
 		o.Name = nameOf(in.src, src)
 	}
-	if err := o.Complete(src.tables != nil || unusable != nil); err != nil {
+	if err := o.Complete(src.Tables != nil || unusable != nil); err != nil {
 		return err
 	}
 	if unusable != nil {
@@ -59,10 +61,10 @@ func (in *imageInput) Scan(ctx context.Context, out string) (err error) {
 			return plan.OptionErrorf(optname.EncodeSpecSubsampling, "%v", err)
 		}
 	}
-	if in.listing, err = listImages(ctx, o, src, out); err != nil {
+	if in.listing, err = origin.List(ctx, o, src, out); err != nil {
 		return err
 	}
-	return in.listing.refuseLosses(o)
+	return in.listing.RefuseLosses(o)
 }
 
 func (in *imageInput) Plan(_ context.Context, before *plan.Previous) (plan.Source, error) {
@@ -84,7 +86,7 @@ func (s *imageSource) Layout() plan.Layout {
 
 // nameOf derives a dataset name from a source's path; of archives and records, without their
 // extensions.
-func nameOf(src string, place imagePlace) string {
+func nameOf(src string, place origin.Place) string {
 	abs, err := filepath.Abs(src)
 	if err != nil {
 		abs = src
@@ -93,10 +95,10 @@ func nameOf(src string, place imagePlace) string {
 	if n, ok := shard.ParseName(base); ok {
 		return n.Dataset
 	}
-	if place.records != nil || place.tables != nil {
+	if place.Records != nil || place.Tables != nil {
 		base, _, _ = strings.Cut(base, ".")
 	}
-	if place.archives != nil {
+	if place.Archives != nil {
 		for _, ext := range []string{".gz", ".zst", ".tar", ".tgz", ".zip"} {
 			base = strings.TrimSuffix(base, ext)
 		}

@@ -11,7 +11,7 @@ import (
 // suspect reports whether a sample may be unusable because bytes of its images changed in transit:
 // not all stores state checksums of all objects, and none do of parts.
 func (s *sampleMaker) suspect(m *sampleWork) bool {
-	return m.bad != nil && s.images[m.sample.image].bad() == nil && s.origin.remote()
+	return m.bad != nil && s.images[m.sample.image].Bad() == nil && s.origin.Remote()
 }
 
 // beginAgain begins an unusable sample again, with images read around all caches, and returns its
@@ -30,10 +30,10 @@ func (s *sampleMaker) beginAgain(ctx context.Context, m *sampleWork, p *plan.Pie
 		if err := s.begin(storage.Around(ctx), m, p); err != nil || bytes.Equal(p.Identity[before.Identity:], last) {
 			return m, err
 		}
-		storage.CountHarm(s.origin.source(pic), 0, pic.size)
+		storage.CountHarm(s.origin.Source(pic), 0, pic.Size)
 		if !s.suspect(m) {
 			return m, nil
 		}
 	}
-	return m, storage.Unstable(s.origin.source(pic))
+	return m, storage.Unstable(s.origin.Source(pic))
 }

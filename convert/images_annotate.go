@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"encoding/binary"
 	"iter"
@@ -18,18 +20,18 @@ import (
 // annotate makes what records have of annotations, for an image that was just prepared. A fault is
 // one of the image; annotations that cannot be used go into the piece.
 func (s *placer) annotate(m *sampleWork, p *plan.Piece, info augment.Info) *fault {
-	if m.beside.record != nil {
+	if m.beside.Record != nil {
 		return s.follow(m, p, info)
 	}
 	pic := &s.images[m.sample.image]
-	if pic.mask() == nil && s.annotations == nil {
+	if pic.Mask() == nil && s.annotations == nil {
 		return nil
 	}
 	place := s.placement(m, info)
 	place.draw = place.draw.Of(0, place.width, place.height)
 	s.placeOwnObjects(m, p, place)
-	if pic.mask() != nil {
-		if err := s.placeMask(m, place, pic.mask()); err != nil {
+	if pic.Mask() != nil {
+		if err := s.placeMask(m, place, pic.Mask()); err != nil {
 			return &fault{stage: "decode", err: err}
 		}
 	}
@@ -44,7 +46,7 @@ func (s *placer) annotate(m *sampleWork, p *plan.Piece, info augment.Info) *faul
 // used go into the piece.
 func (s *placer) placeOwnObjects(m *sampleWork, p *plan.Piece, place *placement) {
 	pic := &s.images[m.sample.image]
-	image := pic.annotated()
+	image := pic.Annotated()
 	if image == nil {
 		return
 	}
@@ -56,10 +58,10 @@ func (s *placer) placeOwnObjects(m *sampleWork, p *plan.Piece, place *placement)
 		p.Identity = identifyNames(p.Identity, image)
 	}
 	for _, f := range image.Faults {
-		p.Bad = append(p.Bad, *listed(badAnnotation(s.o, pic.path, f)))
+		p.Bad = append(p.Bad, *listed(origin.BadAnnotation(s.o, pic.Path, f)))
 	}
 	for _, f := range m.objects.faults {
-		p.Bad = append(p.Bad, *badAnnotation(s.o, pic.path, f))
+		p.Bad = append(p.Bad, *origin.BadAnnotation(s.o, pic.Path, f))
 	}
 	p.Dropped += annotation.Unusable(image.Faults) + annotation.Unusable(m.objects.faults)
 }
@@ -78,27 +80,27 @@ func (s *imageSet) annotationFiles() iter.Seq[string] {
 			if !yield(f.Path) {
 				return
 			}
-			for _, beside := range s.annotations.sets[i].Beside {
+			for _, beside := range s.annotations.Sets[i].Beside {
 				if !yield(beside) {
 					return
 				}
 			}
-			for name := range filesBelow(s.annotations.sets[i]) {
+			for name := range filesBelow(s.annotations.Sets[i]) {
 				if !yield(storage.Join(f.Path, name)) {
 					return
 				}
 			}
 		}
-		if s.masks == nil || s.colors != nil && !yield(s.colors.at.Path()) {
+		if s.masks == nil || s.colors != nil && !yield(s.colors.At.Path()) {
 			return
 		}
-		var masks []imageFile
+		var masks []origin.Image
 		for i := range s.images {
-			if mask := s.images[i].mask(); mask != nil {
+			if mask := s.images[i].Mask(); mask != nil {
 				masks = append(masks, *mask)
 			}
 		}
-		for path := range s.masks.files(masks) {
+		for path := range s.masks.Files(masks) {
 			if !yield(path) {
 				return
 			}
@@ -131,17 +133,17 @@ func filesBelow(set *annotation.Set) iter.Seq[string] {
 
 // annotationMemory estimates the peak memory for the masks and keypoints of an image, in bytes: those of
 // its annotations and a number of other masks.
-func (s *placer) annotationMemory(pic *imageFile, info augment.Info, masks int64) int64 {
-	if pic.mask() != nil {
+func (s *placer) annotationMemory(pic *origin.Image, info augment.Info, masks int64) int64 {
+	if pic.Mask() != nil {
 		masks++
 	}
-	if pic.annotated() != nil && s.o.Annotations.InstanceMasks {
-		masks += int64(len(pic.annotated().Objects))
+	if pic.Annotated() != nil && s.o.Annotations.InstanceMasks {
+		masks += int64(len(pic.Annotated().Objects))
 	}
 	var n int64
-	if pic.annotated() != nil {
+	if pic.Annotated() != nil {
 		const copies = 7 // placed, in lists, in the record, and in its frame
-		n = copies * min(s.keypointBytes()*int64(len(pic.annotated().Objects)), maxKeypointBytes)
+		n = copies * min(s.keypointBytes()*int64(len(pic.Annotated().Objects)), maxKeypointBytes)
 	}
 	if masks == 0 {
 		return n
@@ -218,7 +220,7 @@ func (s *imageSet) appendAnnotations(dst []byte, image *annotation.Image) []byte
 	number(len(image.Objects))
 	for i := range image.Objects {
 		o := &image.Objects[i]
-		class := &s.annotations.classes[o.Class]
+		class := &s.annotations.Classes[o.Class]
 		number(int(class.ID))
 		text(class.Name)
 		for _, v := range [...]float64{o.Box.XMin, o.Box.YMin, o.Box.XMax, o.Box.YMax, o.Area} {
@@ -226,7 +228,7 @@ func (s *imageSet) appendAnnotations(dst []byte, image *annotation.Image) []byte
 		}
 		dst = append(dst, byte(o.Crowd), byte(o.Difficult), byte(o.Truncated))
 		text(o.View)
-		if s.annotations.keypoints.Count > 0 {
+		if s.annotations.Keypoints.Count > 0 {
 			number(len(o.Keypoints))
 		}
 		for _, k := range o.Keypoints {

@@ -24,7 +24,7 @@ func appendVariants(a *AugmentSpec, members []sample, image int32, split string)
 
 // key returns a sample's key: the image's path, followed for a variant by # and its number.
 func (s *imageSet) key(sample sample) string {
-	path := s.images[sample.image].path
+	path := s.images[sample.image].Path
 	if sample.copy == 0 {
 		return path
 	}
@@ -37,11 +37,11 @@ func (s *sampleMaker) draw(m *sampleWork, info augment.Info) augment.Draw {
 		return augment.Draw{}
 	}
 	pic, p := &s.images[m.sample.image], newPlacement(info)
-	image := pic.annotated()
-	if m.beside.record != nil && m.followed.read(m, p) == nil { // follow reports the error
+	image := pic.Annotated()
+	if m.beside.Record != nil && m.followed.read(m, p) == nil { // follow reports the error
 		image = &m.followed.image
 	}
-	return s.o.Augment.Policy.DrawBoxes(s.o.Seed, pic.path, int(m.sample.copy), p.width, p.height, p.shownBoxes(image))
+	return s.o.Augment.Policy.DrawBoxes(s.o.Seed, pic.Path, int(m.sample.copy), p.width, p.height, p.shownBoxes(image))
 }
 
 // shownBoxes returns the usable boxes of an image, which may be nil, in pixels of the image as

@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"errors"
 	"fmt"
@@ -141,7 +143,7 @@ func TestChangedClassesRedoTheirShards(t *testing.T) {
 
 // TestFilesOfLabelsAreInputs: rules for build tools name the table and the file of classes.
 func TestFilesOfLabelsAreInputs(t *testing.T) {
-	s := &imageSet{origin: &imageTree{}, o: &ImageOptions{Labels: LabelSpec{File: "t.csv", Classes: "c.txt"}}}
+	s := &imageSet{origin: &origin.Tree{}, o: &ImageOptions{Labels: LabelSpec{File: "t.csv", Classes: "c.txt"}}}
 	if got := slices.Collect(s.Files()); !slices.Equal(got, []string{"t.csv", "c.txt"}) {
 		t.Errorf("%q", got)
 	}

@@ -21,7 +21,7 @@ func (s *sampleMaker) decoderName() string {
 // classes.
 func (s *sampleMaker) encoderName() string {
 	var names []string
-	png := s.o.Annotations.HasMasks() || s.carried != nil && s.carried.seen[objects.KeySegmentation] != nil
+	png := s.o.Annotations.HasMasks() || s.carried != nil && s.carried.Seen[objects.KeySegmentation] != nil
 	switch s.o.Encode.Format {
 	case JPEG:
 		names = append(names, s.codec.Encoder())

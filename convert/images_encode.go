@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"encoding/binary"
 	"fmt"
@@ -21,8 +23,8 @@ func (s *sampleMaker) encode(m *sampleWork) (stored, error) {
 	if s.o.Encode.Format == Float32 {
 		size *= 4
 	}
-	if (s.o.Encode.Format == Raw || s.o.Encode.Format == Float32) && size > maxStored {
-		return stored{}, fmt.Errorf("%d bytes as %s: readers take records up to %d; resize it, or store it as jpeg or png", size, s.o.Encode.Format, maxInput)
+	if (s.o.Encode.Format == Raw || s.o.Encode.Format == Float32) && size > origin.MaxStored {
+		return stored{}, fmt.Errorf("%d bytes as %s: readers take records up to %d; resize it, or store it as jpeg or png", size, s.o.Encode.Format, origin.MaxInput)
 	}
 	var err error
 	if s.o.Encode.Format == Keep {
@@ -66,8 +68,8 @@ func (s *sampleMaker) encode(m *sampleWork) (stored, error) {
 
 // checkStored returns an error for an encoded image that is too large for a record.
 func checkStored(data []byte, format string) error {
-	if len(data) > maxStored {
-		return fmt.Errorf("%d bytes as %s: readers take records up to %d", len(data), format, maxInput)
+	if len(data) > origin.MaxStored {
+		return fmt.Errorf("%d bytes as %s: readers take records up to %d", len(data), format, origin.MaxInput)
 	}
 	return nil
 }

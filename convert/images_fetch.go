@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"context"
 	"iter"
@@ -29,9 +31,9 @@ type fetcher struct {
 	work   sync.WaitGroup
 
 	mu      sync.Mutex
-	next    func() *imageFile // next image to request; nil after the last one
-	ahead   []*fetch          // not yet taken, in order; the last may not have begun
-	waiting int               // requests in flight
+	next    func() *origin.Image // next image to request; nil after the last one
+	ahead   []*fetch             // not yet taken, in order; the last may not have begun
+	waiting int                  // requests in flight
 	closed  bool
 	held    int64 // bytes requested and not yet used
 }
@@ -39,7 +41,7 @@ type fetcher struct {
 // fetch is an image being read, with its mask, as far as these are in a store.
 type fetch struct {
 	fetcher *fetcher
-	pic     *imageFile
+	pic     *origin.Image
 	begun   bool          // guarded by the fetcher's mu
 	waited  bool          // a worker waited for it
 	ready   chan struct{} // closed when image and mask are set
@@ -58,9 +60,9 @@ type fetched struct {
 }
 
 // read reads the file.
-func (f *fetched) read(ctx context.Context, from origin, pic *imageFile) {
+func (f *fetched) read(ctx context.Context, from origin.Origin, pic *origin.Image) {
 	f.buffer = fetchBuffers.Get().(*[]byte)
-	f.data, f.input, f.err = from.read(ctx, pic, *f.buffer)
+	f.data, f.input, f.err = from.Read(ctx, pic, *f.buffer)
 }
 
 // done gives back the memory.
@@ -77,12 +79,12 @@ var fetchBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // fetches reports whether images or their masks are in a store.
 func (s *imageSource) fetches() bool {
-	return s.origin.remote() || s.masks != nil && s.masks.remote()
+	return s.origin.Remote() || s.masks != nil && s.masks.Remote()
 }
 
 // fetch begins to read the images that next returns, until it returns nil. The caller closes the
 // fetcher.
-func (s *imageSource) fetch(ctx context.Context, next func() *imageFile) *fetcher {
+func (s *imageSource) fetch(ctx context.Context, next func() *origin.Image) *fetcher {
 	f := &fetcher{source: s, next: next}
 	f.ctx, f.cancel = context.WithCancel(storage.Limited(ctx))
 	f.mu.Lock()
@@ -136,11 +138,11 @@ func (f *fetcher) look() bool {
 		return false
 	}
 	t := &fetch{fetcher: f, pic: pic, ready: make(chan struct{})}
-	if t.image.wanted = f.source.origin.remote(); t.image.wanted {
-		t.image.size = pic.size
+	if t.image.wanted = f.source.origin.Remote(); t.image.wanted {
+		t.image.size = pic.Size
 	}
-	if mask := pic.mask(); mask != nil && f.source.masks.remote() {
-		t.mask.wanted, t.mask.size = true, mask.size
+	if mask := pic.Mask(); mask != nil && f.source.masks.Remote() {
+		t.mask.wanted, t.mask.size = true, mask.Size
 	}
 	f.ahead = append(f.ahead, t)
 	return true
@@ -162,7 +164,7 @@ func (f *fetcher) begin(t *fetch) {
 			t.image.read(f.ctx, f.source.origin, t.pic)
 		}
 		if t.mask.wanted && t.image.err == nil {
-			t.mask.read(f.ctx, f.source.masks, t.pic.mask())
+			t.mask.read(f.ctx, f.source.masks, t.pic.Mask())
 		}
 		close(t.ready)
 		f.mu.Lock()
@@ -211,7 +213,7 @@ type jobImages struct {
 	rest   []int32 // images of the sample before
 }
 
-func (p *jobImages) next() *imageFile {
+func (p *jobImages) next() *origin.Image {
 	for ; p.job < len(p.jobs); p.job, p.i = p.job+1, 0 {
 		for samples := p.source.samples[p.jobs[p.job]]; len(p.rest) > 0 || p.i < len(samples); {
 			if len(p.rest) == 0 {
@@ -236,7 +238,7 @@ type aheadOfJobs struct {
 
 // Prepare implements source.
 func (s *imageSource) Prepare(ctx context.Context, jobs []int, inOrder bool) error {
-	if err := s.origin.load(ctx, s.temp, s.imagesOf(jobs)); err != nil {
+	if err := s.origin.Load(ctx, s.temp, s.imagesOf(jobs)); err != nil {
 		return err
 	}
 	if !s.fetches() || len(jobs) == 0 {
@@ -261,14 +263,14 @@ func (s *imageSource) temp() (*os.File, error) {
 
 // imagesOf yields the images of jobs that can be read, in order; those of all jobs for nil. An image
 // with variants comes several times.
-func (s *imageSource) imagesOf(jobs []int) iter.Seq[*imageFile] {
+func (s *imageSource) imagesOf(jobs []int) iter.Seq[*origin.Image] {
 	if jobs == nil {
 		for job := range s.samples {
 			jobs = append(jobs, job)
 		}
 	}
 	images := jobImages{source: s, jobs: jobs}
-	return func(yield func(*imageFile) bool) {
+	return func(yield func(*origin.Image) bool) {
 		for p := images.next(); p != nil && yield(p); p = images.next() {
 		}
 	}
@@ -280,7 +282,7 @@ func (s *imageSource) Rest() {
 		s.ahead.close()
 		s.ahead = nil
 	}
-	_ = s.origin.unload() // nobody reads its temporary files again
+	_ = s.origin.Unload() // nobody reads its temporary files again
 }
 
 // begin requests the images of a job whose tasks come next, unless that was done.

@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"context"
 	"encoding/binary"
@@ -16,27 +18,27 @@ func (s *imageSet) identity(dst []byte, sample sample, hash string) []byte {
 	p, key := &s.images[sample.image], s.key(sample)
 	dst = binary.AppendUvarint(dst, uint64(len(key)))
 	dst = append(dst, key...)
-	label := p.labelName()
+	label := p.LabelName()
 	dst = binary.AppendUvarint(dst, uint64(len(label)))
 	dst = append(dst, label...)
-	dst = binary.AppendVarint(dst, s.labelID(p.id))
+	dst = binary.AppendVarint(dst, s.labelID(p.ID))
 	if s.synsets != nil {
-		dst = s.identifyLabel(dst, p.id)
+		dst = s.identifyLabel(dst, p.ID)
 	}
-	if row := p.row(); row != nil {
-		dst = binary.AppendUvarint(dst, uint64(len(row.labels)))
-		for _, id := range row.labels {
+	if row := p.Row(); row != nil {
+		dst = binary.AppendUvarint(dst, uint64(len(row.Labels)))
+		for _, id := range row.Labels {
 			dst = s.identifyLabel(dst, id)
 		}
-		dst = binary.AppendUvarint(dst, uint64(len(row.features)))
-		dst = append(dst, row.features...)
+		dst = binary.AppendUvarint(dst, uint64(len(row.Features)))
+		dst = append(dst, row.Features...)
 	}
 	dst = append(dst, s.allIdentity...)
-	if p.mask() != nil && s.colors != nil {
-		dst = append(dst, s.colors.identity...)
+	if p.Mask() != nil && s.colors != nil {
+		dst = append(dst, s.colors.Identity...)
 	}
-	if p.annotated() != nil {
-		dst = s.identifyAnnotations(dst, p.annotated())
+	if p.Annotated() != nil {
+		dst = s.identifyAnnotations(dst, p.Annotated())
 	}
 	return append(dst, hash...)
 }
@@ -62,12 +64,12 @@ func (s *imageSource) Outline(job int) []byte {
 	var b []byte
 	add := func(sample sample) {
 		p := &s.images[sample.image]
-		b = s.identity(b, sample, s.origin.hash(p))
-		b = binary.AppendVarint(b, p.size)
-		if p.mask() != nil {
-			b = binary.AppendVarint(b, p.mask().size)
+		b = s.identity(b, sample, s.origin.Hash(p))
+		b = binary.AppendVarint(b, p.Size)
+		if p.Mask() != nil {
+			b = binary.AppendVarint(b, p.Mask().Size)
 		}
-		if version := p.version.text(); version != "" && s.origin.remote() {
+		if version := p.Version.Text(); version != "" && s.origin.Remote() {
 			b = binary.AppendUvarint(b, uint64(len(version)))
 			b = append(b, version...)
 		}
@@ -99,7 +101,7 @@ func (s *imageSource) Attach(dir *setdir.Dir) {
 
 func (s *imageSource) Remember() {} // shards record their inputs
 
-func (s *imageSource) Place() string { return s.origin.place() }
+func (s *imageSource) Place() string { return s.origin.Place() }
 
 // Known implements source. It records what it has to read.
 func (s *imageSource) Known(ctx context.Context, job int, bad []setdir.BadSample) (identity []byte, now []setdir.BadSample, read bool, err error) {
@@ -124,7 +126,7 @@ func (s *imageSource) Known(ctx context.Context, job int, bad []setdir.BadSample
 				identity = s.identity(identity, sampleOf(image), hashOf(image))
 			}
 		}
-		if notes := p.annotated(); notes != nil && p.bad() == nil && s.reportsFaults(sample) && misplaced[jsontext.Readable(p.path)] {
+		if notes := p.Annotated(); notes != nil && p.Bad() == nil && s.reportsFaults(sample) && misplaced[jsontext.Readable(p.Path)] {
 			identity = identifyNames(identity, notes)
 		}
 	}
@@ -137,7 +139,7 @@ const identitySize = 96
 // unknown returns the images of a job whose hashes are not known.
 func (s *imageSource) unknown(job int) (unknown []int32) {
 	for image := range s.imagesOfJob(job) {
-		if p := &s.images[image]; p.mask() == nil && s.remembered.images[image] != (hash128{}) {
+		if p := &s.images[image]; p.Mask() == nil && s.remembered.images[image] != (hash128{}) {
 			continue // the usual case
 		}
 		if s.knownHash(image) == "" {
@@ -164,9 +166,9 @@ func (s *imageSource) readUnknown(ctx context.Context, job int) (hashes map[int3
 		found[i].unmasked = s.imageHash(image)
 	}
 	var ahead *fetcher
-	if s.origin.remote() {
+	if s.origin.Remote() {
 		rest := 0
-		ahead = s.fetch(ctx, func() *imageFile {
+		ahead = s.fetch(ctx, func() *origin.Image {
 			for ; rest < len(images); rest++ {
 				if found[rest].unmasked == "" {
 					rest++

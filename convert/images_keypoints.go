@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"encoding/binary"
 	"fmt"
@@ -27,11 +29,11 @@ func (s *imageSet) identifyAll() (b []byte) {
 	if a == nil {
 		return nil
 	}
-	if a.keypoints.Count > 0 {
+	if a.Keypoints.Count > 0 {
 		b = s.hashKeypoints()
 	}
-	if a.flags != (annotation.Flags{}) {
-		b = fmt.Appendf(b, "crowd %t, truncated %t;", a.flags.Crowd, a.flags.Truncated)
+	if a.Flags != (annotation.Flags{}) {
+		b = fmt.Appendf(b, "crowd %t, truncated %t;", a.Flags.Crowd, a.Flags.Truncated)
 	}
 	return b
 }
@@ -39,13 +41,13 @@ func (s *imageSet) identifyAll() (b []byte) {
 // hashKeypoints hashes what all records have of keypoints.
 func (s *imageSet) hashKeypoints() []byte {
 	a := s.annotations
-	b := binary.AppendUvarint(nil, uint64(a.keypoints.Count))
-	for _, name := range a.keypoints.Names {
+	b := binary.AppendUvarint(nil, uint64(a.Keypoints.Count))
+	for _, name := range a.Keypoints.Names {
 		b = binary.AppendUvarint(b, uint64(len(name)))
 		b = append(b, name...)
 	}
 	if s.o.Augment.Mirrors() {
-		for _, i := range a.flip {
+		for _, i := range a.Flip {
 			b = binary.AppendUvarint(b, uint64(i))
 		}
 	}
@@ -55,9 +57,9 @@ func (s *imageSet) hashKeypoints() []byte {
 
 // noteMirrors notes that mirrored keypoints keep their names, if it is not known which others they
 // become.
-func noteMirrors(o *ImageOptions, l *listing) {
-	unknown := l.annotations != nil && l.annotations.keypoints.Count > 0 && l.annotations.flip == nil ||
-		l.carried != nil && l.carried.keypoints && !l.carried.mirrors
+func noteMirrors(o *ImageOptions, l *origin.Listing) {
+	unknown := l.Annotations != nil && l.Annotations.Keypoints.Count > 0 && l.Annotations.Flip == nil ||
+		l.Carried != nil && l.Carried.Keypoints && !l.Carried.Mirrors
 	if unknown && o.Augment.Mirrors() {
 		o.Notef("the keypoints of mirrored images keep their names, as nothing says which is left and which is right: names with left and right do, and flip_idx of YOLO")
 	}
@@ -66,13 +68,13 @@ func noteMirrors(o *ImageOptions, l *listing) {
 // keypointCount returns how many keypoints each object of a sample's record has that are moved.
 func (s *placer) keypointCount(m *sampleWork) int {
 	switch {
-	case m.beside.record != nil:
+	case m.beside.Record != nil:
 		if k := &m.followed.keypoints; k.moves {
 			return k.parsed.Count
 		}
 		return 0
 	case s.annotations != nil:
-		return s.annotations.keypoints.Count
+		return s.annotations.Keypoints.Count
 	}
 	return 0
 }
@@ -86,7 +88,7 @@ func (s *placer) keypointBytes() (n int64) {
 	if s.annotations == nil {
 		return 0
 	}
-	k := &s.annotations.keypoints
+	k := &s.annotations.Keypoints
 	for _, name := range k.Names {
 		n += int64(len(name)) + 3 // as a protobuf field
 	}
@@ -95,11 +97,11 @@ func (s *placer) keypointBytes() (n int64) {
 
 // flipOf returns what the keypoints of object i are in a mirror image; nil if that is not known.
 func (s *placer) flipOf(m *sampleWork, i int) []int {
-	if m.beside.record != nil {
+	if m.beside.Record != nil {
 		k := &m.followed.keypoints
 		return k.names.Of(k.parsed.Names(i))
 	}
-	return s.annotations.flip
+	return s.annotations.Flip
 }
 
 // placeKeypoints appends the keypoints of object i, as many as each object of the record has. Those
@@ -166,7 +168,7 @@ func countLabelled(keypoints []placedKeypoint) (n int64) {
 
 // buildKeypoints adds the keypoints of the placed objects of annotations.
 func (s *recordMaker) buildKeypoints(m *sampleWork) {
-	b, l, k := &m.record.builder, &m.record.objects, &s.annotations.keypoints
+	b, l, k := &m.record.builder, &m.record.objects, &s.annotations.Keypoints
 	placed := m.objects.keypoints
 	l.ints = l.ints[:0]
 	for of := range slices.Chunk(placed, k.Count) {

@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/convert/internal/plan"
@@ -49,7 +51,7 @@ func (s *sampleMaker) placeResult(m *sampleWork, channels int) {
 		array = &t.Pixels.Pix
 		w, h = m.resultSize()
 	}
-	if n := int64(w) * int64(h) * int64(channels); n >= plan.LargeArray && n <= maxStored {
+	if n := int64(w) * int64(h) * int64(channels); n >= plan.LargeArray && n <= origin.MaxStored {
 		m.large.use(array, n)
 	}
 }

@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"context"
 	"encoding/json"
@@ -34,8 +36,8 @@ func newSampleMaker(set *imageSet, codec *augment.Codec, backend augment.Backend
 // sampleWork is a sample being made into a record, with memory that is reused for the next one.
 type sampleWork struct {
 	sample   sample
-	fetched  *fetch // from a store; nil without fetching ahead
-	beside   beside // stored with the image; valid as long as its file
+	fetched  *fetch        // from a store; nil without fetching ahead
+	beside   origin.Beside // stored with the image; valid as long as its file
 	out      stored
 	filtered bool
 	bad      *setdir.BadSample
@@ -73,7 +75,7 @@ var makings = sync.Pool{New: func() any { return new(sampleWork) }}
 
 func getSampleWork(sample sample) *sampleWork {
 	m := makings.Get().(*sampleWork)
-	m.sample, m.fetched, m.beside, m.out, m.filtered, m.bad, m.waits, m.alone = sample, nil, beside{}, stored{}, false, nil, false, false
+	m.sample, m.fetched, m.beside, m.out, m.filtered, m.bad, m.waits, m.alone = sample, nil, origin.Beside{}, stored{}, false, nil, false, false
 	m.task.Image, m.task.Planes, m.task.JPEGInfo, m.input = nil, nil, augment.Info{}, 0
 	m.objects.reset()
 	m.followed.active, m.followed.movesMasks = false, false
@@ -198,12 +200,12 @@ func (s *sampleMaker) render(batch []*sampleWork) error {
 // begin reads and decodes an image. An error ends the run.
 func (s *sampleMaker) begin(ctx context.Context, m *sampleWork, p *plan.Piece) error {
 	pic := &s.images[m.sample.image]
-	if bad := pic.bad(); bad != nil {
+	if bad := pic.Bad(); bad != nil {
 		m.bad = listed(bad)
 		p.Identity = s.identity(p.Identity, m.sample, unusedHash(bad))
 		return nil
 	}
-	if err := p.Reserve(pic.size); err != nil {
+	if err := p.Reserve(pic.Size); err != nil {
 		return err
 	}
 	data, hash, input, err := s.read(ctx, m, pic)
@@ -212,7 +214,7 @@ func (s *sampleMaker) begin(ctx context.Context, m *sampleWork, p *plan.Piece) e
 			return err
 		}
 		p.Identity = s.identity(p.Identity, m.sample, unread)
-		m.bad = listed(s.unusable(m.sample, "read", withoutPath(err)))
+		m.bad = listed(s.unusable(m.sample, "read", origin.WithoutPath(err)))
 		return nil
 	}
 	p.BytesIn += int64(len(data))
@@ -231,7 +233,7 @@ func (s *sampleMaker) begin(ctx context.Context, m *sampleWork, p *plan.Piece) e
 		m.filtered = true
 		return nil
 	}
-	need := s.memory(info, len(data)) + 2*m.beside.size() // in the record, and in its frame
+	need := s.memory(info, len(data)) + 2*m.beside.Size() // in the record, and in its frame
 	need += s.annotationMemory(pic, info, s.carriedMasks(m))
 	fault := partnerFault
 	if len(m.partners) > 0 && fault == nil {
@@ -264,8 +266,8 @@ func (s *sampleMaker) end(m *sampleWork, p *plan.Piece) {
 	if m.bad == nil && !m.filtered {
 		if fault := s.store(m); fault != nil {
 			m.bad = s.unusable(m.sample, fault.stage, fault.err)
-		} else if int64(len(m.out.data)) > int64(maxStored-len(m.objects.masks))-s.keypointBytes()*int64(len(m.objects.placed)) {
-			m.bad = s.unusable(m.sample, "encode", fmt.Errorf("with its masks and keypoints, %w", errSize))
+		} else if int64(len(m.out.data)) > int64(origin.MaxStored-len(m.objects.masks))-s.keypointBytes()*int64(len(m.objects.placed)) {
+			m.bad = s.unusable(m.sample, "encode", fmt.Errorf("with its masks and keypoints, %w", origin.ErrSize))
 		}
 	}
 	switch {
@@ -287,7 +289,7 @@ func (s *sampleMaker) end(m *sampleWork, p *plan.Piece) {
 		p.Annotations += int64(len(m.objects.placed))
 		p.Dropped += m.objects.dropped
 		if s.countsLabels() {
-			p.Labels = append(p.Labels, s.images[m.sample.image].id)
+			p.Labels = append(p.Labels, s.images[m.sample.image].ID)
 		}
 	}
 }
@@ -295,7 +297,7 @@ func (s *sampleMaker) end(m *sampleWork, p *plan.Piece) {
 // unusable returns a ledger entry.
 func (s *imageSet) unusable(sample sample, stage string, err error) *setdir.BadSample {
 	return &setdir.BadSample{
-		Key: jsontext.Readable(s.key(sample)), Source: jsontext.Readable(s.origin.source(&s.images[sample.image])),
+		Key: jsontext.Readable(s.key(sample)), Source: jsontext.Readable(s.origin.Source(&s.images[sample.image])),
 		Stage: stage, Reason: err.Error(),
 	}
 }

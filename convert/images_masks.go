@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"context"
 	"encoding/hex"
@@ -22,37 +24,37 @@ type maskError struct {
 }
 
 func (e *maskError) Error() string {
-	return fmt.Sprintf("mask %s: %v", jsontext.Readable(e.mask), withoutPath(e.err))
+	return fmt.Sprintf("mask %s: %v", jsontext.Readable(e.mask), origin.WithoutPath(e.err))
 }
 
 // maskKey identifies a mask among the inputs: keys of images are relative paths.
-func (s *imageSet) maskKey(path string) string { return s.masks.place() + "/" + path }
+func (s *imageSet) maskKey(path string) string { return s.masks.Place() + "/" + path }
 
 // readMask reads the mask of an image into m and returns its hash.
-func (s *imageSet) readMask(ctx context.Context, m *sampleWork, pic *imageFile) (hash string, err error) {
-	mask := pic.mask()
+func (s *imageSet) readMask(ctx context.Context, m *sampleWork, pic *origin.Image) (hash string, err error) {
+	mask := pic.Mask()
 	var data []byte
 	var in setdir.Input
 	if ahead := m.fetched; ahead != nil && ahead.pic == pic && ahead.mask.wanted {
 		ahead.wait()
 		data, in, err = ahead.mask.data, ahead.mask.input, ahead.mask.err
 	} else {
-		data, in, err = s.masks.read(ctx, mask, m.maskFile)
+		data, in, err = s.masks.Read(ctx, mask, m.maskFile)
 	}
 	if err != nil {
-		return "", &maskError{mask.path, err}
+		return "", &maskError{mask.Path, err}
 	}
 	sum := xxh3.Hash128(data).Bytes()
 	hash = hex.EncodeToString(sum[:])
 	if m.maskFile = data; in.Key != "" {
-		in.Key, in.Hash = setdir.InputKey(s.maskKey(mask.path)), hash
+		in.Key, in.Hash = setdir.InputKey(s.maskKey(mask.Path)), hash
 		m.maskInput = in
 	}
 	return hash, nil
 }
 
 // placeMask makes the mask of classes of the image as it is stored.
-func (s *placer) placeMask(m *sampleWork, own *placement, mask *imageFile) error {
+func (s *placer) placeMask(m *sampleWork, own *placement, mask *origin.Image) error {
 	p := *own
 	w, h, err := s.decodeMask(m, &p, mask)
 	if err != nil {
@@ -77,22 +79,22 @@ func (s *placer) storeMask(m *sampleWork, p *placement, w, h int) error {
 }
 
 // decodeMask decodes the mask of classes of an image into m.drawn, and returns its size.
-func (s *placer) decodeMask(m *sampleWork, p *placement, mask *imageFile) (w, h int, err error) {
+func (s *placer) decodeMask(m *sampleWork, p *placement, mask *origin.Image) (w, h int, err error) {
 	info, err := s.codec.Stat(m.maskFile)
 	if err != nil {
-		return 0, 0, fmt.Errorf("mask %s: %w", jsontext.Readable(mask.path), err)
+		return 0, 0, fmt.Errorf("mask %s: %w", jsontext.Readable(mask.Path), err)
 	}
 	w, h = info.Oriented()
 	if turned := p.turned(w, h); !turned && (w != p.width || h != p.height) {
-		return 0, 0, fmt.Errorf("mask %s is %dx%d, and the image %dx%d", jsontext.Readable(mask.path), w, h, p.width, p.height)
+		return 0, 0, fmt.Errorf("mask %s is %dx%d, and the image %dx%d", jsontext.Readable(mask.Path), w, h, p.width, p.height)
 	}
 	if s.colors != nil && masks.IsRGB(info) {
-		err = s.colors.table.Decode(s.codec, &m.drawn, m.maskFile)
+		err = s.colors.Table.Decode(s.codec, &m.drawn, m.maskFile)
 	} else if _, err = s.codec.DecodeMask(&m.drawn, m.maskFile); err != nil && !info.Mask && s.masks != nil {
 		err = fmt.Errorf("%w, or RGB with 8 bits a sample and no transparency, with the colours of classes in %s, in the directory of masks or next to it", err, maskcolors.File)
 	}
 	if err != nil {
-		return 0, 0, fmt.Errorf("mask %s: %w", jsontext.Readable(mask.path), err)
+		return 0, 0, fmt.Errorf("mask %s: %w", jsontext.Readable(mask.Path), err)
 	}
 	return w, h, nil
 }

@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"bytes"
 	"context"
@@ -13,7 +15,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,7 +22,6 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -102,7 +102,7 @@ func TestListingOfAStoreIsCompact(t *testing.T) {
 	e, url := endlessStore(t, keys)
 	o := &ImageOptions{Options: Options{Name: "photos"}}
 	before := heap()
-	l, err := listImages(t.Context(), o, imagePlace{at: storage.Parse(url)}, t.TempDir())
+	l, err := origin.List(t.Context(), o, origin.Place{At: storage.Parse(url)}, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,8 +110,8 @@ func TestListingOfAStoreIsCompact(t *testing.T) {
 	if kept := (heap() - before) / keys; kept > int64(path+96)*5/4 {
 		t.Errorf("%d bytes are kept of an image, and %d are its path", kept, path)
 	}
-	if len(l.images) != keys || e.lists > 2 {
-		t.Errorf("%d pictures in %d lists", len(l.images), e.lists)
+	if len(l.Images) != keys || e.lists > 2 {
+		t.Errorf("%d pictures in %d lists", len(l.Images), e.lists)
 	}
 	runtime.KeepAlive(l)
 }
@@ -132,13 +132,13 @@ func TestLabelsInATableAreHeldCompactly(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "t.csv", []byte(text.String()))
 	o := &ImageOptions{Options: Options{Name: "photos"}, Labels: LabelSpec{File: filepath.Join(dir, "t.csv")}}
-	l, err := listImages(t.Context(), o, imagePlace{at: storage.Parse(src)}, t.TempDir())
-	if err != nil || len(l.images) == 0 {
-		t.Fatalf("%v, %d images", err, len(l.images))
+	l, err := origin.List(t.Context(), o, origin.Place{At: storage.Parse(src)}, t.TempDir())
+	if err != nil || len(l.Images) == 0 {
+		t.Fatalf("%v, %d images", err, len(l.Images))
 	}
-	for _, p := range l.images {
-		if p.extra != nil || p.labelName() != "a" {
-			t.Errorf("%s, of %q: %+v", p.path, p.labelName(), p.extra)
+	for _, p := range l.Images {
+		if p.Extra != nil || p.LabelName() != "a" {
+			t.Errorf("%s, of %q: %+v", p.Path, p.LabelName(), p.Extra)
 		}
 	}
 }
@@ -162,13 +162,13 @@ func TestTablesAreHeldCompactly(t *testing.T) {
 		Features: []FeatureSpec{{Name: "n"}, {Name: "x", Type: TypeFloat}, {Name: "caption"}},
 	}
 	before := heap()
-	l, err := listImages(t.Context(), o, imagePlace{at: storage.Parse(url)}, t.TempDir())
+	l, err := origin.List(t.Context(), o, origin.Place{At: storage.Parse(url)}, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	features := 0
-	for i := range l.images {
-		features += len(l.images[i].row().features)
+	for i := range l.Images {
+		features += len(l.Images[i].Row().Features)
 	}
 	path := len("class-000/IMG_00000000.jpg")
 	want := int64(path+96+features/keys+130) * 5 / 4
@@ -274,39 +274,6 @@ func BenchmarkSecondRunOfAMillion(b *testing.B) {
 		peak := sampleHeap()
 		convertStored(b, url, out, UpToDate, images)
 		b.ReportMetric(float64(peak())/1e6, "peak-MB")
-	}
-}
-
-// What is listed comes back, whatever the order and the names.
-func TestFoundImagesAreTheListed(t *testing.T) {
-	rng := torture.Rand(t)
-	for range 20 {
-		var found foundImages
-		type listed struct {
-			path, version string
-			size, modTime int64
-		}
-		var want, got []listed
-		for range rng.IntN(3000) {
-			p := listed{
-				strings.Repeat("dir/", rng.IntN(3)) + fmt.Sprintf("%x.png", rng.IntN(1000)),
-				strings.Repeat("v", rng.IntN(3)*rng.IntN(100)), rng.Int64() >> rng.IntN(64), rng.Int64() - rng.Int64(),
-			}
-			if rng.IntN(2) == 0 {
-				p.version = fmt.Sprintf(`"%016x%016x"`, rng.Uint64(), rng.Uint64())
-			}
-			if rng.IntN(500) == 0 {
-				p.path += strings.Repeat("\xff", foundBlock)
-			}
-			found.add(p.path, p.version, p.size, p.modTime)
-			want = append(want, p)
-		}
-		for _, p := range found.images() {
-			got = append(got, listed{p.path, p.version.text(), p.size, p.modTime})
-		}
-		if !slices.Equal(got, want) {
-			t.Fatalf("%d images listed, %d back, or others", len(want), len(got))
-		}
 	}
 }
 

@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"cmp"
 	"context"
@@ -17,18 +19,18 @@ import (
 )
 
 // checkMix returns an error if what is listed cannot be mixed.
-func checkMix(a *AugmentSpec, l *listing) error {
+func checkMix(a *AugmentSpec, l *origin.Listing) error {
 	if !a.Mixes() {
 		return nil
 	}
-	if l.carried.hasObjects() {
+	if l.Carried.HasObjects() {
 		return plan.OptionErrorf(optname.AugmentSpecPolicy, "%s mixes images, and the objects and masks of TFRecords cannot be mixed: drop these features first (%s)", a.Policy, optname.ReshapeDropFeatures)
 	}
-	if err := l.carried.checkMix(a.Policy.String()); err != nil {
+	if err := l.Carried.CheckMix(a.Policy.String()); err != nil {
 		return err
 	}
 	draw := a.Policy.DrawMixed(0, "", 1, 1, 1, nil, make([]augment.Partner, 1))
-	if s := mixtureOf(draw); l.masks != nil && s != nil && s.Method == "mixup" {
+	if s := mixtureOf(draw); l.Masks != nil && s != nil && s.Method == "mixup" {
 		return plan.OptionErrorf(optname.AugmentSpecPolicy, "mixup cannot mix the classes of %s: use cutmix or mosaic", optname.AnnotationSpecMasks)
 	}
 	return nil
@@ -60,8 +62,8 @@ func (s *imageSet) addRing(images []int32) {
 	h := plan.NewHasher(s.o.Seed, plan.ForPartner)
 	var r ring
 	for _, i := range images {
-		if p := &s.images[i]; p.bad() == nil {
-			r = append(r, ringImage{h.Key(p.path), i})
+		if p := &s.images[i]; p.Bad() == nil {
+			r = append(r, ringImage{h.Key(p.Path), i})
 		}
 	}
 	slices.SortFunc(r, func(a, b ringImage) int {
@@ -84,14 +86,14 @@ func (r ring) after(hash uint64, not int32) int32 {
 // partners returns the images that are mixed into a sample.
 func (s *imageSet) partners(m sample) []int32 {
 	pic := &s.images[m.image]
-	if m.copy == 0 || len(s.rings) == 0 || pic.bad() != nil {
+	if m.copy == 0 || len(s.rings) == 0 || pic.Bad() != nil {
 		return nil
 	}
-	n := s.o.Augment.Policy.Partners(s.o.Seed, pic.path, int(m.copy))
+	n := s.o.Augment.Policy.Partners(s.o.Seed, pic.Path, int(m.copy))
 	h := plan.NewHasher(s.o.Seed, plan.ForPartner)
 	images := make([]int32, n)
 	for k := range images {
-		key := pic.path + "\x00" + strconv.Itoa(int(m.copy)) + "\x00" + strconv.Itoa(k)
+		key := pic.Path + "\x00" + strconv.Itoa(int(m.copy)) + "\x00" + strconv.Itoa(k)
 		images[k] = s.rings[s.splitOf(int(m.image))].after(h.Key(key), m.image)
 	}
 	return images
@@ -100,15 +102,15 @@ func (s *imageSet) partners(m sample) []int32 {
 // needs appends the images that a sample is made from, its own first; none if the listing rejected
 // it.
 func (s *imageSet) needs(images []int32, m sample) []int32 {
-	if s.images[m.image].bad() != nil {
+	if s.images[m.image].Bad() != nil {
 		return images
 	}
 	return append(append(images, m.image), s.partners(m)...)
 }
 
 // partnerFault is a fault of a partner, and of what it is mixed into.
-func partnerFault(stage string, pic *imageFile, err error) *fault {
-	return &fault{stage: stage, err: fmt.Errorf("partner %s: %w", jsontext.Readable(pic.path), err), partner: true}
+func partnerFault(stage string, pic *origin.Image, err error) *fault {
+	return &fault{stage: stage, err: fmt.Errorf("partner %s: %w", jsontext.Readable(pic.Path), err), partner: true}
 }
 
 // readPartners reads the images that are mixed into a sample, and appends their identities. An error
@@ -116,7 +118,7 @@ func partnerFault(stage string, pic *imageFile, err error) *fault {
 func (s *sampleMaker) readPartners(ctx context.Context, m *sampleWork, p *plan.Piece) (bad *fault, err error) {
 	for _, pm := range m.partners {
 		pic := &s.images[pm.sample.image]
-		if err := p.Reserve(pic.size); err != nil {
+		if err := p.Reserve(pic.Size); err != nil {
 			return nil, err
 		}
 		data, hash, input, err := s.read(ctx, pm, pic)
@@ -126,7 +128,7 @@ func (s *sampleMaker) readPartners(ctx context.Context, m *sampleWork, p *plan.P
 			}
 			hash = unread
 			if bad == nil {
-				bad = partnerFault("read", pic, withoutPath(err))
+				bad = partnerFault("read", pic, origin.WithoutPath(err))
 			}
 		}
 		pm.data = data
@@ -152,7 +154,7 @@ func (s *sampleMaker) drawMixture(m *sampleWork, info augment.Info) (need int64,
 		gray = gray && pm.info.Channels == 1
 		place := newPlacement(pm.info)
 		partners[k] = augment.Partner{
-			Key: jsontext.Readable(pic.path), Width: place.width, Height: place.height, Boxes: place.shownBoxes(pic.annotated()),
+			Key: jsontext.Readable(pic.Path), Width: place.width, Height: place.height, Boxes: place.shownBoxes(pic.Annotated()),
 		}
 		need += pm.info.Memory() + 6*int64(place.width)*int64(place.height) + s.annotationMemory(pic, pm.info, 0)
 	}
@@ -162,7 +164,7 @@ func (s *sampleMaker) drawMixture(m *sampleWork, info augment.Info) (need int64,
 		}
 	}
 	pic, p := &s.images[m.sample.image], newPlacement(info)
-	m.mixture = s.o.Augment.Policy.DrawMixed(s.o.Seed, pic.path, int(m.sample.copy), p.width, p.height, p.shownBoxes(pic.annotated()), partners)
+	m.mixture = s.o.Augment.Policy.DrawMixed(s.o.Seed, pic.Path, int(m.sample.copy), p.width, p.height, p.shownBoxes(pic.Annotated()), partners)
 	if mixture := mixtureOf(m.mixture); mixture != nil {
 		need += 6 * int64(mixture.Size) * int64(mixture.Size)
 		w, h := m.mixture.Size(p.width, p.height)
@@ -211,7 +213,7 @@ func (s *sampleMaker) decodePartners(m *sampleWork) *fault {
 func (s *placer) placeMixedObjects(m *sampleWork, own *placement) {
 	faults := len(m.objects.faults)
 	for k, pm := range m.partners {
-		image := s.images[pm.sample.image].annotated()
+		image := s.images[pm.sample.image].Annotated()
 		if image == nil {
 			continue
 		}
@@ -232,7 +234,7 @@ func (s *placer) mixMasks(m *sampleWork, fill uint8) (augment.Draw, error) {
 	for k, pm := range m.partners {
 		p := newPlacement(pm.info)
 		p.draw = partners[k].Draw
-		w, h, err := s.decodeMask(pm, p, s.images[pm.sample.image].mask())
+		w, h, err := s.decodeMask(pm, p, s.images[pm.sample.image].Mask())
 		if err != nil {
 			return draw, err
 		}
@@ -246,7 +248,7 @@ func (s *placer) mixMasks(m *sampleWork, fill uint8) (augment.Draw, error) {
 // storesMixture reports whether records have the labels of what they are mixed of: in a set with
 // mixtures, if each image has labels of its own.
 func (s *imageSet) storesMixture() bool {
-	return s.o.Augment.Mixes() && (s.writesLabels() || s.carried != nil && s.carried.labels && s.carried.counted)
+	return s.o.Augment.Mixes() && (s.writesLabels() || s.carried != nil && s.carried.Labels && s.carried.Counted)
 }
 
 // buildMixture adds the labels of what a sample is mixed of, and their weights.
@@ -256,10 +258,10 @@ func (s *recordMaker) buildMixture(m *sampleWork) {
 	add := func(image int32, weight float64) {
 		pic := &s.images[image]
 		if !s.o.Labels.Several() {
-			r.ids, r.weights = append(r.ids, s.labelID(pic.id)), append(r.weights, float32(weight))
+			r.ids, r.weights = append(r.ids, s.labelID(pic.ID)), append(r.weights, float32(weight))
 			return
 		}
-		for _, id := range pic.row().labels {
+		for _, id := range pic.Row().Labels {
 			r.ids, r.weights = append(r.ids, s.labelID(id)), append(r.weights, float32(weight))
 		}
 	}

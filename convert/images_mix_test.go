@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"bytes"
 	"context"
@@ -343,7 +345,7 @@ func TestMemoryOfAMosaic(t *testing.T) {
 	}
 	for width, want := range map[int]int64{0: 15, 8: 6} {
 		o := ImageOptions{Encode: EncodeSpec{Format: PNG}, Augment: AugmentSpec{Policy: policy(t, "mosaic:500")}, Resize: augment.ResizeSpec{Width: width, Height: width, NoAntialias: true}}
-		s := newSampleMaker(&imageSet{o: &o, images: []imageFile{{path: "a"}}}, codec, nil)
+		s := newSampleMaker(&imageSet{o: &o, images: []origin.Image{{Path: "a"}}}, codec, nil)
 		m := &sampleWork{sample: sample{copy: 1}}
 		for range 3 {
 			m.partners = append(m.partners, &sampleWork{data: data})
@@ -484,7 +486,7 @@ func TestRing(t *testing.T) {
 	s := newSampleMaker(&imageSet{o: &ImageOptions{}}, nil, nil)
 	var all []int32
 	for i := range n {
-		s.images = append(s.images, imageFile{path: fmt.Sprint(i)})
+		s.images = append(s.images, origin.Image{Path: fmt.Sprint(i)})
 		all = append(all, int32(i))
 	}
 	s.addRing(all[:n-1])

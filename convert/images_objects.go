@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"bytes"
 	"errors"
@@ -50,7 +52,7 @@ func (o *sampleObjects) appendMasks(dst [][]byte) [][]byte {
 
 // maxMasks bounds the instance masks of a record, in bytes: with them and its image, readers still
 // take the record. It is a variable for tests.
-var maxMasks = maxStored / 4
+var maxMasks = origin.MaxStored / 4
 
 // placeObjects makes the objects of an image as it is stored. Those that cannot be used are faults,
 // and so are masks that cannot be: their objects have empty ones.

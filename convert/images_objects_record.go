@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"slices"
 
@@ -9,9 +11,9 @@ import (
 )
 
 // objectKeys are the lists of the objects of annotations, besides boxes, labels and texts, sorted.
-func objectKeysOf(o *ImageOptions, a *annotations) []string {
+func objectKeysOf(o *ImageOptions, a *origin.Annotations) []string {
 	var keys []string
-	switch a.format {
+	switch a.Format {
 	case "coco":
 		keys = []string{objects.KeyArea, objects.KeyCrowd}
 	case "voc":
@@ -19,16 +21,16 @@ func objectKeysOf(o *ImageOptions, a *annotations) []string {
 	case "kitti":
 		keys = []string{objects.KeyTruncated}
 	}
-	if a.flags.Crowd {
+	if a.Flags.Crowd {
 		keys = append(keys, objects.KeyCrowd)
 	}
-	if a.flags.Truncated {
+	if a.Flags.Truncated {
 		keys = append(keys, objects.KeyTruncated)
 	}
-	if a.keypoints.Count > 0 {
+	if a.Keypoints.Count > 0 {
 		keys = append(keys, objects.KeyKeypointNum, objects.KeyKeypointVisibility, objects.KeyKeypointX, objects.KeyKeypointY)
 	}
-	if a.keypoints.Names != nil {
+	if a.Keypoints.Names != nil {
 		keys = append(keys, objects.KeyKeypointText)
 	}
 	if o.Annotations.InstanceMasks {
@@ -71,7 +73,7 @@ func (s *recordMaker) buildObjects(m *sampleWork) {
 		}
 		b.String(s.o.Key(key), l.texts...)
 	}
-	class := func(o *placedObject) *annotation.Class { return &s.annotations.classes[o.Class] }
+	class := func(o *placedObject) *annotation.Class { return &s.annotations.Classes[o.Class] }
 	has := func(key string) bool { return slices.Contains(s.objectKeys, key) }
 	if has(objects.KeyArea) {
 		floats(objects.KeyArea, func(o *placedObject) float32 { return o.area })

@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"cmp"
 	"context"
@@ -42,24 +44,24 @@ type sample struct {
 }
 
 // planImages assigns the listed images to splits and shards.
-func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *plan.Previous) (*imageSource, error) {
+func planImages(o *ImageOptions, l *origin.Listing, codec *augment.Codec, before *plan.Previous) (*imageSource, error) {
 	set := &imageSet{
-		o: o, origin: l.origin, webdataset: l.webdataset, images: l.images, loose: len(l.loose), labels: plan.WithBackground(l.labels, o.Labels.Offset),
-		values: l.values, texts: l.texts, features: l.features, carried: l.carried, labelMap: l.labelMap || l.annotations != nil, columns: l.columns, annotations: l.annotations, masks: l.masks, colors: l.colors,
+		o: o, origin: l.Origin, webdataset: l.WebDataset, images: l.Images, loose: len(l.Loose), labels: plan.WithBackground(l.Labels, o.Labels.Offset),
+		values: l.Values, texts: l.Texts, features: l.Features, carried: l.Carried, labelMap: l.LabelMap || l.Annotations != nil, columns: l.Columns, annotations: l.Annotations, masks: l.Masks, colors: l.Colors,
 	}
 	maker := newSampleMaker(set, codec, cmp.Or(o.Backend, augment.Backend(augment.CPU{})))
 	maker.decodes, maker.workers = o.BackendDecodes, o.Goroutines()
 	if maker.backend.Batch() > 1 { // goroutines wait for it
 		maker.workers += maker.workers/2 + 1
 	}
-	s := &imageSource{sampleMaker: maker, skipped: l.skipped, leftOut: plan.LeftOutOf(&l.account), causes: l.causes}
-	if l.annotations != nil {
-		s.labels, s.objectKeys = l.annotations.labels(), objectKeysOf(o, l.annotations)
+	s := &imageSource{sampleMaker: maker, skipped: l.Skipped, leftOut: plan.LeftOutOf(&l.Account), causes: l.Causes}
+	if l.Annotations != nil {
+		s.labels, s.objectKeys = l.Annotations.Labels(), objectKeysOf(o, l.Annotations)
 	}
 	s.allIdentity = s.identifyAll()
 	noteMirrors(o, l)
-	if l.synsets != nil {
-		s.synsets = append(make([]string, o.Labels.Offset), l.synsets...)
+	if l.Synsets != nil {
+		s.synsets = append(make([]string, o.Labels.Offset), l.Synsets...)
 	}
 	s.sampleMemory = cmp.Or(o.Memory, memory.Limit()/4)
 	if s.fetches() {
@@ -69,9 +71,9 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *plan.
 	if o.Limit > 0 {
 		s.images = limit(s.images, o.Limit, plan.NewHasher(o.Seed, plan.ForLimit))
 	}
-	s.images = append(s.images, l.loose...)
-	if i := slices.Index(l.labels, plan.BackgroundName(0)); o.Labels.Offset > 0 && i >= 0 {
-		return nil, fmt.Errorf("a class is called %s, the name that %s gives to background labels: rename its directory", l.labels[i], optname.LabelSpecOffset)
+	s.images = append(s.images, l.Loose...)
+	if i := slices.Index(l.Labels, plan.BackgroundName(0)); o.Labels.Offset > 0 && i >= 0 {
+		return nil, fmt.Errorf("a class is called %s, the name that %s gives to background labels: rename its directory", l.Labels[i], optname.LabelSpecOffset)
 	}
 	o.NoteNewIDs(before, s.labels)
 	if _, _, fixed := o.FixedSize(); !fixed && (o.Encode.Format == Raw || o.Encode.Format == Float32) {
@@ -95,7 +97,7 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *plan.
 			switch {
 			case of(p) != i:
 				continue
-			case (s.annotations != nil || s.masks != nil) && s.images[p].bad() != nil:
+			case (s.annotations != nil || s.masks != nil) && s.images[p].Bad() != nil:
 				members = append(members, sample{image: int32(p)}) // one entry in the ledger
 			default:
 				members = appendVariants(&o.Augment, members, int32(p), split)
@@ -121,7 +123,7 @@ func planImages(o *ImageOptions, l *listing, codec *augment.Codec, before *plan.
 func (s *imageSource) planLoose() {
 	h := plan.NewHasher(s.o.Seed, plan.ForShard)
 	for p := len(s.images) - s.loose; p < len(s.images); p++ {
-		at := h.Key(s.images[p].path) % uint64(len(s.samples))
+		at := h.Key(s.images[p].Path) % uint64(len(s.samples))
 		s.samples[at] = append(s.samples[at], sample{image: int32(p)})
 	}
 }
@@ -130,17 +132,17 @@ func (s *imageSource) planLoose() {
 func (s *imageSet) isLoose(sample sample) bool { return int(sample.image) >= len(s.images)-s.loose }
 
 // limit returns the n images with the smallest hashes, sorted by path.
-func limit(images []imageFile, n int64, h plan.Hasher) []imageFile {
+func limit(images []origin.Image, n int64, h plan.Hasher) []origin.Image {
 	if n >= int64(len(images)) {
 		return images
 	}
 	hashes := make([]uint64, len(images))
 	for i := range images {
-		hashes[i] = h.Key(images[i].path)
+		hashes[i] = h.Key(images[i].Path)
 	}
 	order := plan.HashOrder(hashes, func(i, j int) int { return i - j })[:n]
 	slices.Sort(order)
-	kept := make([]imageFile, n)
+	kept := make([]origin.Image, n)
 	for i, p := range order {
 		kept[i] = images[p]
 	}
@@ -148,10 +150,10 @@ func limit(images []imageFile, n int64, h plan.Hasher) []imageFile {
 }
 
 // splits returns the names of the splits, and a function that returns the split of an image.
-func (s *imageSource) splits(l *listing) (names []string, of func(p int) int) {
-	if len(l.splits) > 0 {
-		s.splitsBy = cmp.Or(l.splitsBy, plan.SplitsByDirectories)
-		return l.splits, func(p int) int { return slices.Index(l.splits, s.images[p].splitName()) }
+func (s *imageSource) splits(l *origin.Listing) (names []string, of func(p int) int) {
+	if len(l.Splits) > 0 {
+		s.splitsBy = cmp.Or(l.SplitsBy, plan.SplitsByDirectories)
+		return l.Splits, func(p int) int { return slices.Index(l.Splits, s.images[p].SplitName()) }
 	}
 	divided := s.o.SplitShares()
 	s.splitsBy = shares.FormatSplits(divided)
@@ -159,7 +161,7 @@ func (s *imageSource) splits(l *listing) (names []string, of func(p int) int) {
 	for _, share := range divided {
 		names = append(names, share.Name)
 	}
-	return names, func(p int) int { return shares.ShareOf(h.Key(s.images[p].path), divided) }
+	return names, func(p int) int { return shares.ShareOf(h.Key(s.images[p].Path), divided) }
 }
 
 // planSplit assigns the members of a split to its shards.
@@ -169,7 +171,7 @@ func (s *imageSource) planSplit(split string, members []sample, existing int) {
 	if count == 0 {
 		var bytes int64
 		for _, m := range members {
-			bytes += o.RecordSize(s.images[m.image].size)
+			bytes += o.RecordSize(s.images[m.image].Size)
 		}
 		count = plan.AutoShards(int64(len(members)), bytes, existing)
 	}
@@ -212,7 +214,7 @@ func (s *imageSource) planSplit(split string, members []sample, existing int) {
 // original, so that what changes in one line of a file is in one shard.
 func (s *imageSource) shardKey(sample sample) string {
 	if s.annotations != nil {
-		return s.images[sample.image].path
+		return s.images[sample.image].Path
 	}
 	return s.key(sample)
 }
@@ -224,7 +226,7 @@ func (s *imageSource) bytesOf(samples []sample) (bytes int64) {
 		return 0
 	}
 	for _, m := range samples {
-		bytes += s.o.RecordSize(s.images[m.image].size)
+		bytes += s.o.RecordSize(s.images[m.image].Size)
 	}
 	return bytes
 }
@@ -239,7 +241,7 @@ func (s *imageSource) Keys(job int) []string {
 
 func (s *imageSet) Files() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for path := range s.origin.files(s.images) {
+		for path := range s.origin.Files(s.images) {
 			if !yield(path) {
 				return
 			}

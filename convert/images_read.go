@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"context"
 	"errors"
@@ -9,22 +11,22 @@ import (
 
 // read reads an image, and what is beside it into m, and returns their identity. The bytes are valid
 // until the next image.
-func (s *sampleMaker) read(ctx context.Context, m *sampleWork, pic *imageFile) (data []byte, hash string, in setdir.Input, err error) {
+func (s *sampleMaker) read(ctx context.Context, m *sampleWork, pic *origin.Image) (data []byte, hash string, in setdir.Input, err error) {
 	if ahead := m.fetched; ahead != nil && ahead.pic == pic && ahead.image.wanted {
 		ahead.wait()
 		data, in, err = ahead.image.data, ahead.image.input, ahead.image.err
-	} else if data, in, err = s.origin.read(ctx, pic, m.file); err == nil {
+	} else if data, in, err = s.origin.Read(ctx, pic, m.file); err == nil {
 		m.file = data
 	}
 	if err != nil {
 		return nil, "", setdir.Input{}, err
 	}
-	data, m.beside = s.origin.parts(pic, data)
-	hash = hashOf(data, &m.beside)
+	data, m.beside = s.origin.Parts(pic, data)
+	hash = origin.HashOf(data, &m.beside)
 	if in.Key != "" {
 		in.Hash = hash
 	}
-	if pic.mask() != nil {
+	if pic.Mask() != nil {
 		mask, err := s.readMask(ctx, m, pic)
 		if err != nil {
 			return nil, "", setdir.Input{}, err
@@ -38,7 +40,7 @@ func (s *sampleMaker) read(ctx context.Context, m *sampleWork, pic *imageFile) (
 func (s *imageSet) endsRun(err error) bool {
 	var mask *maskError
 	if errors.As(err, &mask) {
-		return s.masks.endsRun(mask.err)
+		return s.masks.EndsRun(mask.err)
 	}
-	return s.origin.endsRun(err)
+	return s.origin.EndsRun(err)
 }

@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"crypto/sha256"
 	"encoding/hex"
@@ -62,7 +64,7 @@ func (s *recordMaker) build(m *sampleWork) {
 	if out.decoder != "" {
 		b.String(s.o.Key(imagekey.Decoder), out.decoder)
 	}
-	b.String(s.o.Key(imagekey.Filename), pic.path)
+	b.String(s.o.Key(imagekey.Filename), pic.Path)
 	b.String(s.o.Key(imagekey.Format), out.format)
 	b.Int64(s.o.Key(imagekey.Height), int64(out.height))
 	if s.annotations != nil {
@@ -73,24 +75,24 @@ func (s *recordMaker) build(m *sampleWork) {
 	if out.orientation != 0 {
 		b.Int64(s.o.Key(imagekey.Orientation), int64(out.orientation))
 	}
-	if pic.mask() != nil {
+	if pic.Mask() != nil {
 		b.Bytes(s.o.Key(objects.KeySegmentation), m.segmentation)
 		b.String(s.o.Key(objects.KeySegmentationFormat), string(PNG))
 	}
 	if s.annotations != nil {
-		b.String(s.o.Key(objects.KeySourceID), pic.sourceID())
+		b.String(s.o.Key(objects.KeySourceID), pic.SourceID())
 	}
 	b.Int64(s.o.Key(imagekey.Width), int64(out.width))
-	if row := pic.row(); row != nil && r.row.Parse(row.features) == nil { // our own encoding
+	if row := pic.Row(); row != nil && r.row.Parse(row.Features) == nil { // our own encoding
 		for i := range r.row.Len() {
 			key, value := r.row.At(i)
 			b.Feature(string(key), value)
 		}
 	}
-	for _, part := range m.beside.features {
-		b.Bytes(part.key, part.value)
+	for _, part := range m.beside.Features {
+		b.Bytes(part.Key, part.Value)
 	}
-	if m.beside.record != nil && r.row.Parse(m.beside.record) == nil { // the listing has parsed it
+	if m.beside.Record != nil && r.row.Parse(m.beside.Record) == nil { // the listing has parsed it
 		s.carryOver(m, &r.row)
 	}
 }
@@ -116,7 +118,7 @@ func (s *imageSet) labelText(id int32) string {
 }
 
 // buildLabels adds the label of an image, or the list of them.
-func (s *recordMaker) buildLabels(r *recordBuilder, pic *imageFile) {
+func (s *recordMaker) buildLabels(r *recordBuilder, pic *origin.Image) {
 	r.ids, r.texts, r.synsets = r.ids[:0], r.texts[:0], r.synsets[:0]
 	add := func(id int32) {
 		r.ids, r.texts = append(r.ids, s.labelID(id)), append(r.texts, s.labelText(id))
@@ -125,11 +127,11 @@ func (s *recordMaker) buildLabels(r *recordBuilder, pic *imageFile) {
 		}
 	}
 	if s.o.Labels.Several() {
-		for _, id := range pic.row().labels {
+		for _, id := range pic.Row().Labels {
 			add(id)
 		}
 	} else {
-		add(pic.id)
+		add(pic.ID)
 	}
 	r.builder.Int64(s.o.Key(imagekey.Label), r.ids...)
 	if s.synsets != nil {
@@ -145,7 +147,7 @@ func (s *recordMaker) carryOver(m *sampleWork, e *tfrecord.Example) {
 	for i := range e.Len() {
 		key, value := e.At(i)
 		switch name := string(key); {
-		case s.carried.replaced[name]:
+		case s.carried.Replaced[name]:
 		case m.followed.add(b, s.o.Key(name), name, value, m):
 		case name == imagekey.Encoded:
 			b.Feature(name, value) // what is renamed is the image

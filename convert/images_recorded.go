@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"cmp"
 	"slices"
@@ -13,10 +15,10 @@ import (
 func addAnnotationOptions(o *ImageOptions, m map[string]any, s *imageSource) {
 	a := &o.Annotations
 	if a.HasObjects() {
-		m[plan.OptionAnnotations], m[plan.OptionMinVisibility] = s.annotations.format, a.MinVisibility
+		m[plan.OptionAnnotations], m[plan.OptionMinVisibility] = s.annotations.Format, a.MinVisibility
 		m["instance_masks"], m[plan.OptionDropEmpty], m["keep_unannotated"] = a.InstanceMasks, a.DropEmpty, a.KeepUnannotated
 	}
-	if movesCarried(o, s.carried) {
+	if origin.MovesCarried(o, s.carried) {
 		m[plan.OptionMinVisibility] = a.MinVisibility // they are moved with the pixels
 	}
 	if a.HasMasks() {
@@ -79,10 +81,10 @@ func addNewerOptions(o *ImageOptions, m map[string]any, s *imageSource) {
 	if s.carried != nil {
 		m["image_key"] = o.ImageFeature()
 	}
-	if c := s.columns; c.key != "" {
-		m["image_key"] = c.key
-		if c.label != "" {
-			m["labels"], m["label_column"] = "column", c.label
+	if c := s.columns; c.Key != "" {
+		m["image_key"] = c.Key
+		if c.Label != "" {
+			m["labels"], m["label_column"] = "column", c.Label
 		}
 	}
 	if o.Labels.Several() {

@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"errors"
 	"fmt"
@@ -66,7 +68,7 @@ func (f *followed) addMask(b *tfrecord.Builder, name, key string, m *sampleWork)
 // carriedMasks returns how many masks of a sample's record may have to follow its pixels.
 func (s *placer) carriedMasks(m *sampleWork) (n int64) {
 	e := &m.record.row
-	if m.beside.record == nil || !movesCarried(s.o, s.carried) || e.Parse(m.beside.record) != nil {
+	if m.beside.Record == nil || !origin.MovesCarried(s.o, s.carried) || e.Parse(m.beside.Record) != nil {
 		return 0
 	}
 	for _, key := range []string{objects.KeyMask, objects.KeySegmentation} {

@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"crypto/sha256"
 	"encoding/hex"
@@ -56,8 +58,8 @@ func (s *placer) follow(m *sampleWork, p *plan.Piece, info augment.Info) *fault 
 	pic := &s.images[m.sample.image]
 	if s.reportsFaults(m.sample) {
 		for _, fault := range slices.Concat(f.image.Faults, m.objects.faults) {
-			fault.Source = s.origin.source(pic)
-			p.Bad = append(p.Bad, *badAnnotation(s.o, pic.path, fault))
+			fault.Source = s.origin.Source(pic)
+			p.Bad = append(p.Bad, *origin.BadAnnotation(s.o, pic.Path, fault))
 		}
 		p.Dropped += annotation.Unusable(m.objects.faults)
 	}
@@ -80,7 +82,7 @@ func (s *placer) follow(m *sampleWork, p *plan.Piece, info augment.Info) *fault 
 func (f *followed) read(m *sampleWork, p *placement) error {
 	p.onStored = true
 	e := &m.record.row
-	if err := e.Parse(m.beside.record); err != nil {
+	if err := e.Parse(m.beside.Record); err != nil {
 		return err // not expected: the listing has parsed it
 	}
 	if err := f.parsed.Parse(&e.Features); err != nil {
@@ -95,7 +97,7 @@ func (f *followed) read(m *sampleWork, p *placement) error {
 		key, value := e.At(i)
 		k, n := string(key), value.Len()
 		switch {
-		case !isObjects(k) || n == 0:
+		case !origin.IsObjects(k) || n == 0:
 		case moves && k == objects.KeySegmentation:
 			if err := f.readMask(value); err != nil {
 				return err

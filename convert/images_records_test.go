@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"context"
 	"errors"
@@ -351,26 +353,26 @@ func TestRecordsThatChange(t *testing.T) {
 		src := filepath.Join(t.TempDir(), "x.tfrecord")
 		record := func(n int) []byte { return exampleOf(map[string]any{imagekey.Encoded: [][]byte{pngOf(n)}}) }
 		writeRecords(t, src, compression, record(0), record(5))
-		place, err := imagePlaceOf(ctx, storage.Parse(src), false)
+		place, err := origin.PlaceOf(ctx, storage.Parse(src), false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o := &ImageOptions{}
-		l, err := listImages(ctx, o, place, t.TempDir())
+		l, err := origin.List(ctx, o, place, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
 		temp := func() (*os.File, error) { return os.CreateTemp(t.TempDir(), "") }
 		for name, changed := range map[string][][]byte{"other": {record(0), record(10)}, "fewer": {record(0)}, "none": {}} {
 			writeRecords(t, src, compression, changed...)
-			err := l.origin.load(ctx, temp, slices.Values([]*imageFile{&l.images[0], &l.images[1]}))
+			err := l.Origin.Load(ctx, temp, slices.Values([]*origin.Image{&l.Images[0], &l.Images[1]}))
 			if err == nil {
-				_, _, err = l.origin.read(ctx, &l.images[1], nil)
+				_, _, err = l.Origin.Read(ctx, &l.Images[1], nil)
 			}
 			if err == nil || !strings.Contains(err.Error(), "changed while it was read") {
 				t.Errorf("%v, %s: %v", compression, name, err)
 			}
-			if err := l.origin.unload(); err != nil {
+			if err := l.Origin.Unload(); err != nil {
 				t.Error(err)
 			}
 		}

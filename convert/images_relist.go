@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"slices"
 
@@ -39,16 +41,16 @@ func (s *imageSource) relist(job int, bad []setdir.BadSample, faults map[int32]e
 	add := func(b *setdir.BadSample) { now[kindOfEntry(b)] = append(now[kindOfEntry(b)], b) }
 	for _, sample := range s.samples[job] {
 		p := &s.images[sample.image]
-		if p.bad() != nil {
-			add(listed(p.bad()))
+		if p.Bad() != nil {
+			add(listed(p.Bad()))
 			continue
 		}
 		if fault := s.unreadFault(sample, faults); fault != nil {
 			add(listed(s.unusable(sample, fault.stage, fault.err)))
 		}
-		if image := p.annotated(); image != nil && s.reportsFaults(sample) {
+		if image := p.Annotated(); image != nil && s.reportsFaults(sample) {
 			for _, f := range image.Faults {
-				add(listed(badAnnotation(s.o, p.path, f)))
+				add(listed(origin.BadAnnotation(s.o, p.Path, f)))
 			}
 		}
 	}
@@ -69,11 +71,11 @@ func (s *imageSource) unreadFault(sample sample, faults map[int32]error) *fault 
 		return nil
 	}
 	if err := faults[sample.image]; err != nil {
-		return &fault{stage: "read", err: withoutPath(err)}
+		return &fault{stage: "read", err: origin.WithoutPath(err)}
 	}
 	for _, image := range s.partners(sample) {
 		if err := faults[image]; err != nil {
-			return partnerFault("read", &s.images[image], withoutPath(err))
+			return partnerFault("read", &s.images[image], origin.WithoutPath(err))
 		}
 	}
 	return nil

@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"encoding/json"
 	"fmt"
@@ -76,7 +78,7 @@ func (in *relistInput) change(t *testing.T, r *rand.Rand, i int) {
 		put(t, in.src, name, nil)
 	case 3: // cannot be read
 		put(t, in.src, name, nil)
-		if err := os.Truncate(filepath.Join(in.src, name), maxInput+1+r.Int64N(9)); err != nil {
+		if err := os.Truncate(filepath.Join(in.src, name), origin.MaxInput+1+r.Int64N(9)); err != nil {
 			t.Fatal(err)
 		}
 	default:
@@ -219,7 +221,7 @@ func TestReasonsAreInNoIdentity(t *testing.T) {
 			image.Faults = append(image.Faults, annotation.Fault{Name: "object 1", Reason: reason})
 		}
 		bad := &setdir.BadSample{Key: "a.png", Source: "l.csv", Line: line, Stage: "read", Reason: reason}
-		s := &imageSource{sampleMaker: newSampleMaker(&imageSet{o: new(ImageOptions), annotations: new(annotations), images: []imageFile{{path: "a.png", extra: &imageExtra{bad: bad, annotated: image}}}}, nil, nil)}
+		s := &imageSource{sampleMaker: newSampleMaker(&imageSet{o: new(ImageOptions), annotations: new(origin.Annotations), images: []origin.Image{{Path: "a.png", Extra: &origin.Extra{Bad: bad, Annotated: image}}}}, nil, nil)}
 		return string(s.identity(nil, sampleOf(0), s.knownHash(0)))
 	}
 	want := identity("old words", 2, 1)

@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"bytes"
 	"encoding/hex"
@@ -54,7 +56,7 @@ func (s *imageSource) Recall(jobs []int) *setdir.Recall {
 		const near = 4 // samples that may have no input
 		samples := s.samples[jobs[shard]]
 		for i := next; i < min(next+near, len(samples)); i++ {
-			if image := samples[i].image; s.images[image].path == string(in.Key) {
+			if image := samples[i].image; s.images[image].Path == string(in.Key) {
 				s.rememberImage(image, in)
 				next = i + 1
 				return
@@ -80,8 +82,8 @@ func (s *imageSource) rememberInput(in *setdir.RecordedInput) {
 		return
 	}
 	listed := s.images[:len(s.images)-s.loose] // sorted
-	at := sort.Search(len(listed), func(i int) bool { return listed[i].path >= string(in.Key) })
-	for ; at < len(listed) && listed[at].path == string(in.Key); at++ {
+	at := sort.Search(len(listed), func(i int) bool { return listed[i].Path >= string(in.Key) })
+	for ; at < len(listed) && listed[at].Path == string(in.Key); at++ {
 		s.rememberImage(int32(at), in)
 	}
 }
@@ -116,15 +118,15 @@ func (s *imageSource) rememberRead(image int32, in, mask setdir.Input) (read boo
 // knownHash returns the hash of a sample's content if it need not be read; empty otherwise.
 func (s *imageSource) knownHash(image int32) string {
 	p := &s.images[image]
-	if bad := p.bad(); bad != nil {
+	if bad := p.Bad(); bad != nil {
 		return unusedHash(bad)
 	}
 	hash := s.imageHash(image)
-	if hash == "" || p.mask() == nil {
+	if hash == "" || p.Mask() == nil {
 		return hash
 	}
-	mask := p.mask()
-	in, ok := s.remembered.masks[s.maskKey(mask.path)]
+	mask := p.Mask()
+	in, ok := s.remembered.masks[s.maskKey(mask.Path)]
 	if !ok || !s.is(mask, in.Size, in.ModTime, []byte(in.Version)) {
 		return ""
 	}
@@ -137,7 +139,7 @@ func (s *imageSource) imageHash(image int32) string {
 	if hash := s.remembered.images[image].text(); hash != "" {
 		return hash
 	}
-	return s.origin.hash(&s.images[image])
+	return s.origin.Hash(&s.images[image])
 }
 
 // Inputs implements source.
@@ -146,12 +148,12 @@ func (s *imageSource) Inputs(job int) []setdir.Input {
 	for image := range s.imagesOfJob(job) {
 		p := &s.images[image]
 		if hash := s.remembered.images[image].text(); hash != "" {
-			inputs = append(inputs, setdir.Input{Key: setdir.InputKey(p.path), Size: p.size, ModTime: p.modTime, Hash: hash, Version: p.version.text()})
+			inputs = append(inputs, setdir.Input{Key: setdir.InputKey(p.Path), Size: p.Size, ModTime: p.ModTime, Hash: hash, Version: p.Version.Text()})
 		}
-		if p.mask() == nil {
+		if p.Mask() == nil {
 			continue
 		}
-		if in, ok := s.remembered.masks[s.maskKey(p.mask().path)]; ok {
+		if in, ok := s.remembered.masks[s.maskKey(p.Mask().Path)]; ok {
 			inputs = append(inputs, in)
 		}
 	}
@@ -189,12 +191,12 @@ func (s *imageSource) imagesOfJob(job int) iter.Seq[int32] {
 
 // is reports whether an image has this size and version. On disk, the modification time must be the same,
 // too; the version counts only if both are known, and not with Options.TrustTimes.
-func (s *imageSource) is(p *imageFile, size, modTime int64, version []byte) bool {
+func (s *imageSource) is(p *origin.Image, size, modTime int64, version []byte) bool {
 	switch {
-	case size != p.size:
+	case size != p.Size:
 		return false
-	case len(version) == 0, bytes.HasPrefix(version, []byte(onDisk)):
-		return modTime == p.modTime && (s.o.TrustTimes || len(version) == 0 || p.version.form == nil || p.version.is(version))
+	case len(version) == 0, bytes.HasPrefix(version, []byte(origin.OnDisk)):
+		return modTime == p.ModTime && (s.o.TrustTimes || len(version) == 0 || p.Version.Form == nil || p.Version.Is(version))
 	}
-	return p.version.is(version)
+	return p.Version.Is(version)
 }

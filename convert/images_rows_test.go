@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"bytes"
 	"context"
@@ -269,45 +271,6 @@ func TestImagesOfRowsAgainstModel(t *testing.T) {
 	}
 }
 
-// Files named after splits keep them, unless others are asked for.
-func TestSplitsOfFiles(t *testing.T) {
-	for names, want := range map[string]string{
-		"train-000000.tar train-000001.tar":                              "[train train]",
-		"train-00000-of-00002.parquet validation-00000-of-00001.parquet": "[train val]",
-		"test-00000-of-00001-a09b74b3ef9c3b56.parquet":                   "[test]",
-		"train-000000.tar extra-000000.tar":                              "[train extra]",
-		"train-000000.tar web.tar":                                       "[]",
-		"web-000000.tar web-000001.tar":                                  "[]",
-		"train-1.tar":                                                    "[train]",
-		"my-train-000000.tar":                                            "[train]",
-		"train.tfrecord x_val.record":                                    "[train val]",
-		"trainval.record":                                                "[]",
-		"a/test.tar":                                                     "[test]",
-		"a/test/1.tar a/train/1.tar":                                     "[test train]",
-		"test/1.tar test/2.tar":                                          "[]",
-		"a/test/1.tar a/more/1.tar":                                      "a/test/1.tar is of the split test",
-		"test.tar extra.tar":                                             "test.tar is of the split test by its name, and the name of extra.tar states none",
-		"train.tar extra.tar":                                            "[]",
-		"test-000000.tar extra-000000.tar":                               "[test extra]",
-	} {
-		splits, err := splitsOfFiles(strings.Fields(names))
-		if got := fmt.Sprint(splits); got != want && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%s: %s, %v, want %s", names, got, err, want)
-		}
-	}
-	dir := t.TempDir()
-	rows := namedRows(t, directories(t, 30))
-	writeParquet(t, filepath.Join(dir, "train-00000-of-00001.parquet"), rows[:20])
-	writeParquet(t, filepath.Join(dir, "test-00000-of-00001.parquet"), rows[20:])
-	src := filepath.Join(dir, "*.parquet")
-	if s := mustImages(t, src, t.TempDir(), ImageOptions{}); s.Splits["train"].Records != 20 || s.Splits["test"].Records != 10 {
-		t.Errorf("%+v", s.Splits)
-	}
-	if s := mustImages(t, src, t.TempDir(), ImageOptions{Options: Options{Splits: []SplitShare{{Name: "all", Share: 1}}}}); s.Splits["all"].Records != 30 {
-		t.Errorf("%+v", s.Splits)
-	}
-}
-
 // What cannot be converted is refused, and nothing is written.
 func TestImageRowsRefused(t *testing.T) {
 	dir := t.TempDir()
@@ -329,7 +292,7 @@ func TestImageRowsRefused(t *testing.T) {
 	if err := os.WriteFile(at("hf3.parquet"), []byte("path,label\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	writeMany(t, at("nulls.parquet"), fewRows+1)
+	writeMany(t, at("nulls.parquet"), origin.FewRows+1)
 	for name, c := range map[string]struct {
 		src  string
 		o    ImageOptions
@@ -433,19 +396,34 @@ func TestRowsThatChange(t *testing.T) {
 	src := filepath.Join(t.TempDir(), "x.parquet")
 	rows := namedRows(t, directories(t, 10))
 	writeParquet(t, src, rows)
-	place, err := imagePlaceOf(ctx, storage.Parse(src), false)
+	place, err := origin.PlaceOf(ctx, storage.Parse(src), false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := listImages(ctx, (&ImageOptions{}), place, t.TempDir())
+	l, err := origin.List(ctx, (&ImageOptions{}), place, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	rows[4].Image.Bytes = pngOf(1000)
 	writeParquet(t, src, rows)
 	temp := func() (*os.File, error) { return os.CreateTemp(t.TempDir(), "") }
-	err = l.origin.load(ctx, temp, slices.Values([]*imageFile{&l.images[0]}))
+	err = l.Origin.Load(ctx, temp, slices.Values([]*origin.Image{&l.Images[0]}))
 	if err == nil || !strings.Contains(err.Error(), "changed since it was scanned") {
 		t.Error(err)
+	}
+}
+
+// Parquet files named after splits keep them, unless others are asked for.
+func TestSplitsOfParquetFiles(t *testing.T) {
+	dir := t.TempDir()
+	rows := namedRows(t, directories(t, 30))
+	writeParquet(t, filepath.Join(dir, "train-00000-of-00001.parquet"), rows[:20])
+	writeParquet(t, filepath.Join(dir, "test-00000-of-00001.parquet"), rows[20:])
+	src := filepath.Join(dir, "*.parquet")
+	if s := mustImages(t, src, t.TempDir(), ImageOptions{}); s.Splits["train"].Records != 20 || s.Splits["test"].Records != 10 {
+		t.Errorf("%+v", s.Splits)
+	}
+	if s := mustImages(t, src, t.TempDir(), ImageOptions{Options: Options{Splits: []SplitShare{{Name: "all", Share: 1}}}}); s.Splits["all"].Records != 30 {
+		t.Errorf("%+v", s.Splits)
 	}
 }

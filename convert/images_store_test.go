@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"context"
 	"errors"
@@ -254,17 +256,17 @@ func TestFetchesAreBounded(t *testing.T) {
 	const size = fetchBytes / 3
 	s, url := inStore(t, directories(t, 1))
 	s.Put("photos/pets/large", make([]byte, size))
-	large := imageFile{path: "large", size: size}
+	large := origin.Image{Path: "large", Size: size}
 	for o, err := range storage.Parse(url).Walk(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		large.version = versionAs([]byte(o.Version), imageVersion{})
+		large.Version = origin.VersionAs([]byte(o.Version), origin.Version{})
 	}
-	source := &imageSource{sampleMaker: newSampleMaker(&imageSet{origin: &imageTree{root: storage.Parse(url)}}, nil, nil), fetchMemory: fetchBytes}
+	source := &imageSource{sampleMaker: newSampleMaker(&imageSet{origin: &origin.Tree{Root: storage.Parse(url)}}, nil, nil), fetchMemory: fetchBytes}
 	const images = 8
 	given := 0
-	f := source.fetch(t.Context(), func() *imageFile {
+	f := source.fetch(t.Context(), func() *origin.Image {
 		if given == images {
 			return nil
 		}

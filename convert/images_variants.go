@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"context"
 	"fmt"
@@ -54,28 +56,28 @@ func NewImageVariants(ctx context.Context, key string, data, mask []byte, o Imag
 	if v.info, err = codec.Stat(data); err != nil {
 		return nil, err
 	}
-	pic := imageFile{path: key}
+	pic := origin.Image{Path: key}
 	v.source = newSampleMaker(&imageSet{o: &o}, codec, augment.CPU{})
 	if o.Annotations.HasObjects() {
-		a, err := readAnnotations(ctx, &o)
+		a, err := origin.ReadAnnotations(ctx, &o)
 		if err != nil {
 			return nil, err
 		}
-		image, err := a.of(key, o.Annotations.Files)
+		image, err := a.Of(key, o.Annotations.Files)
 		if err != nil {
 			return nil, err
 		}
-		pic.annotate(&o, image, nil)
-		if bad := pic.bad(); bad != nil {
+		pic.Annotate(&o, image, nil)
+		if bad := pic.Bad(); bad != nil {
 			return nil, fmt.Errorf("%s: %s: %s", optname.AnnotationSpecFiles, bad.Source, bad.Reason)
 		}
 		v.Annotations, v.source.annotations, v.source.objectKeys = image.Name, a, objectKeysOf(&o, a)
 	}
 	if mask != nil {
-		pic.addExtra().mask = &imageFile{path: "of " + key}
+		pic.AddExtra().Mask = &origin.Image{Path: "of " + key}
 	}
-	v.source.images = []imageFile{pic}
-	if image := pic.annotated(); image != nil {
+	v.source.images = []origin.Image{pic}
+	if image := pic.Annotated(); image != nil {
 		v.addFaults(image.Faults)
 		v.addFaults(v.place(new(sampleWork)).faults)
 	}
@@ -86,7 +88,7 @@ func NewImageVariants(ctx context.Context, key string, data, mask []byte, o Imag
 func (v *ImageVariants) addFaults(faults []annotation.Fault) {
 	s := v.source
 	for _, f := range faults {
-		bad := badAnnotation(s.o, s.images[0].path, f)
+		bad := origin.BadAnnotation(s.o, s.images[0].Path, f)
 		v.Faults = append(v.Faults, bad.Source+": "+bad.Reason)
 	}
 }
@@ -97,7 +99,7 @@ func (v *ImageVariants) Variant(number int) (*ImageVariant, error) {
 	defer putSampleWork(m)
 	s := v.source
 	placed := v.place(m)
-	if mask := s.images[0].mask(); mask != nil {
+	if mask := s.images[0].Mask(); mask != nil {
 		m.maskFile = v.mask
 		err := s.placeMask(m, s.placement(m, v.info), mask)
 		m.maskFile = nil // it is the caller's
@@ -120,7 +122,7 @@ func (v *ImageVariants) Variant(number int) (*ImageVariant, error) {
 func (v *ImageVariants) place(m *sampleWork) *sampleObjects {
 	s := v.source
 	m.task.Draw = s.draw(m, v.info)
-	if image := s.images[0].annotated(); image != nil {
+	if image := s.images[0].Annotated(); image != nil {
 		s.placeObjects(m, s.placement(m, v.info), image)
 	}
 	return &m.objects

@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"encoding/json"
 	"fmt"
@@ -81,7 +83,7 @@ func sameObjects(t *testing.T, name string, record []byte, stored map[string]any
 	}
 	n := 0
 	for key, want := range stored {
-		if !isObjects(key) {
+		if !origin.IsObjects(key) {
 			continue
 		}
 		n++

@@ -1,5 +1,7 @@
 package convert
 
+import "github.com/tfrec/tfrec/convert/internal/origin"
+
 import (
 	"slices"
 	"strings"
@@ -23,7 +25,7 @@ func TestOptionsHaveFields(t *testing.T) {
 	}
 	source := func(set imageSet) *imageSource { return &imageSource{sampleMaker: newSampleMaker(&set, nil, nil)} }
 	for kind, all := range map[string][]map[string]any{
-		"images": {recordedOptions(&everything, source(imageSet{webdataset: true, annotations: new(annotations), carried: newCarriedFeatures(&everything)})), recordedOptions((&ImageOptions{Encode: EncodeSpec{Format: Float32}}), source(imageSet{columns: imageColumns{key: "image", label: "label"}}))},
+		"images": {recordedOptions(&everything, source(imageSet{webdataset: true, annotations: new(origin.Annotations), carried: origin.NewCarried(&everything)})), recordedOptions((&ImageOptions{Encode: EncodeSpec{Format: Float32}}), source(imageSet{columns: origin.Columns{Key: "image", Label: "label"}}))},
 	} {
 		found := map[string]bool{}
 		for _, options := range all {

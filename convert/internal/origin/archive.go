@@ -1,0 +1,224 @@
+package origin
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/internal/archive"
+	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// imageArchives is the origin of images that are members of archives: one, or those that a glob
+// matches. Members are read where they are. Those of compressed tars, which can only be read from
+// the start, are copied to a temporary file that holds the images of the shards being made.
+type imageArchives struct {
+	src      storage.Location // as given: an archive or a glob
+	archives []*archive.Archive
+	versions []Version              // of each archive, identifying its content on this machine
+	members  []archiveMember        // by imageFile.item
+	partsOf  map[int32][]samplePart // of a WebDataset's samples, by the item of their image; sorted
+
+	spill imageSpill // of compressed archives
+}
+
+// archiveMember is a member of one of the archives.
+type archiveMember struct {
+	position archive.Position
+	archive  int32
+	hash     [16]byte // of the content, in a compressed archive
+}
+
+func (a *imageArchives) of(p *Image) (*archiveMember, *archive.Archive) {
+	m := &a.members[p.item]
+	return m, a.archives[m.archive]
+}
+
+func (a *imageArchives) Place() string { return placeOf(a.src) }
+
+func (a *imageArchives) Source(p *Image) string {
+	_, in := a.of(p)
+	return storage.Base(in.Path())
+}
+
+func (a *imageArchives) Enter(dir string) string {
+	return fmt.Sprintf("make the archive of what is in it, as with tar -C %s", jsontext.Readable(dir))
+}
+
+// Remote implements origin. Images of compressed archives are on disk when they are read.
+func (a *imageArchives) Remote() bool {
+	return slices.ContainsFunc(a.archives, func(in *archive.Archive) bool { return in.Remote() && in.Seekable() })
+}
+
+// Find implements origin: the listing has all images of an archive.
+func (a *imageArchives) Find(context.Context, string) (*Image, string, error) {
+	return nil, "", nil
+}
+
+// Files implements origin: with a glob, another archive in a directory is a change.
+func (a *imageArchives) Files([]Image) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		directory := ""
+		for _, in := range a.archives {
+			if dir := storage.Dir(in.Path()); in.Path() != a.src.Path() && dir != directory {
+				if directory = dir; !yield(dir) {
+					return
+				}
+			}
+			if !yield(in.Path()) {
+				return
+			}
+		}
+	}
+}
+
+func (a *imageArchives) Hash(p *Image) string {
+	m, in := a.of(p)
+	if in.Seekable() {
+		return ""
+	}
+	sum := m.hash
+	for _, part := range a.partsOf[p.item] {
+		sum = withPart(sum, part.key, a.members[part.item].hash)
+	}
+	return hex.EncodeToString(sum[:])
+}
+
+func (a *imageArchives) Read(ctx context.Context, p *Image, buf []byte) ([]byte, setdir.Input, error) {
+	_, in := a.of(p)
+	if int64(cap(buf)) < p.Size {
+		buf = make([]byte, p.Size)
+	}
+	buf = buf[:p.Size]
+	err := a.readMember(ctx, in, p.item, buf)
+	rest := buf[a.members[p.item].position.Size():]
+	for _, part := range a.partsOf[p.item] {
+		if err == nil {
+			err = a.readMember(ctx, in, part.item, rest)
+		}
+		rest = rest[a.members[part.item].position.Size():]
+	}
+	if err != nil || !in.Seekable() || !isSettled(in) {
+		return buf, setdir.Input{}, err
+	}
+	return buf, setdir.Input{Key: setdir.InputKey(p.Path), Size: p.Size, Version: p.Version.Text()}, nil
+}
+
+// readMember reads a member to the start of dst, which has room for it.
+func (a *imageArchives) readMember(ctx context.Context, in *archive.Archive, item int32, dst []byte) error {
+	at := a.members[item].position
+	if !in.Seekable() {
+		return a.spill.readAt(dst[:at.Size()], item)
+	}
+	_, err := in.Read(ctx, at, dst[:0:at.Size()])
+	return err
+}
+
+func (a *imageArchives) Parts(p *Image, data []byte) (image []byte, rest Beside) {
+	size := a.members[p.item].position.Size()
+	image, data = data[:size], data[size:]
+	for _, part := range a.partsOf[p.item] {
+		size := a.members[part.item].position.Size()
+		rest.Features = append(rest.Features, bytesFeature{part.key, data[:size:size]})
+		data = data[size:]
+	}
+	return image, rest
+}
+
+// isSettled reports whether an archive's version reveals a later change.
+func isSettled(in *archive.Archive) bool {
+	age := time.Since(in.ModTime())
+	if in.Remote() {
+		return age > 2*plan.Settled || !strings.HasPrefix(in.Version(), storage.Modified)
+	}
+	return age > plan.Settled
+}
+
+// versionOf identifies the content of an archive: on disk by its size and time.
+func versionOf(in *archive.Archive) string {
+	f := plan.NewFingerprint()
+	if in.Remote() {
+		f.Add(in.Path(), in.Version())
+	} else {
+		f.Add(placeOf(storage.Parse(in.Path())), strconv.FormatInt(in.Size(), 10), strconv.FormatInt(in.ModTime().UnixNano(), 10))
+	}
+	return f.String()
+}
+
+// EndsRun implements origin. What cannot be used is known to the listing: later errors are those of
+// the archive.
+func (a *imageArchives) EndsRun(error) bool { return true }
+
+// Load implements origin: it copies the images that are in compressed archives to a temporary file.
+func (a *imageArchives) Load(ctx context.Context, temp func() (*os.File, error), images iter.Seq[*Image]) error {
+	a.spill.reset(len(a.members))
+	wanted := make([][]int32, len(a.archives)) // items of each compressed archive
+	any := false
+	for p := range images {
+		m, in := a.of(p)
+		if in.Seekable() || !a.spill.want(p.item) {
+			continue
+		}
+		wanted[m.archive] = append(wanted[m.archive], p.item)
+		for _, part := range a.partsOf[p.item] {
+			wanted[m.archive] = append(wanted[m.archive], part.item)
+		}
+		any = true
+	}
+	if !any {
+		return nil
+	}
+	if err := a.spill.open(temp); err != nil {
+		return err
+	}
+	for n, items := range wanted {
+		if len(items) == 0 {
+			continue
+		}
+		if err := a.copyMembers(ctx, a.archives[n], items); err != nil {
+			return errors.Join(err, a.Unload())
+		}
+	}
+	return nil
+}
+
+// copyMembers appends members of an archive to the temporary file.
+func (a *imageArchives) copyMembers(ctx context.Context, in *archive.Archive, items []int32) error {
+	return storage.Reread(ctx, in.Path(), func(ctx context.Context) error { return a.tryCopy(ctx, in, items) })
+}
+
+// tryCopy is copyMembers, once.
+func (a *imageArchives) tryCopy(ctx context.Context, in *archive.Archive, items []int32) error {
+	byPosition := make(map[archive.Position]int32, len(items))
+	for _, item := range items {
+		byPosition[a.members[item].position] = item
+	}
+	err := in.Walk(ctx, func(m *archive.Member) error {
+		item, ok := byPosition[m.Position]
+		if !ok || m.Kind != archive.File {
+			return nil
+		}
+		delete(byPosition, m.Position)
+		content, err := m.Content()
+		if err != nil {
+			return err
+		}
+		return a.spill.add(item, content)
+	})
+	if err == nil && len(byPosition) > 0 {
+		err = fmt.Errorf("%s: members are not where they were listed: the archive changed while it was read", in.Path())
+	}
+	return err
+}
+
+func (a *imageArchives) Unload() error { return a.spill.close() }

@@ -1,0 +1,266 @@
+package origin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tfrec/tfrec/convert/internal/options"
+	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/internal/classfile"
+	"github.com/tfrec/tfrec/internal/imagetree"
+	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/internal/safename"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// errUnlabelled says how to label images.
+var errUnlabelled = optname.Errorf("put it into a class directory, leave it out with %s, label it with %s, or give %s",
+	optname.SelectSpecExclude, optname.LabelSpecFile, optname.LabelSpecNone)
+
+// labelsFromDirectories uses the first directory below the split as the label: what it was named
+// after, if an export named it.
+func (l *Listing) labelsFromDirectories(o *options.ImageOptions) error {
+	last, dir, renamed := new(string), "", ""
+	for i := range l.Images {
+		p := &l.Images[i]
+		if p.Bad() != nil {
+			continue // its path does not tell
+		}
+		label, _, ok := strings.Cut(l.belowSplit(p.Path), "/")
+		if !ok {
+			return fmt.Errorf("%s is in no class directory, so it has no label: %w", jsontext.Readable(p.Path), errUnlabelled)
+		}
+		if label != dir {
+			dir = label
+			name := label
+			if original, ok := safename.Original(dir); ok && original != "" {
+				if name = original; renamed == "" {
+					renamed = fmt.Sprintf("%s is the label %s", jsontext.Readable(dir), jsontext.Readable(name))
+				}
+			}
+			last = &name
+		}
+		p.label = last
+	}
+	if renamed != "" {
+		o.Notef("directories are named as an export names them, with %%XX for what not every system takes: %s", renamed)
+	}
+	return nil
+}
+
+// noteSingleClass warns if the only class directory has directories and no images: src is then
+// likely the parent of the intended source.
+func (l *Listing) noteSingleClass(o *options.ImageOptions) {
+	if l.above > 0 {
+		return
+	}
+	var class string
+	below := map[string]bool{}
+	splits := true // all directories in it have split names
+	parts := false // directories of one class, not classes: images and their masks
+	for i := range l.Images {
+		if l.Images[i].Bad() != nil {
+			continue
+		}
+		first, rest, _ := strings.Cut(l.Images[i].Path, "/")
+		if class == "" {
+			class = first
+		}
+		dir, _, ok := strings.Cut(rest, "/")
+		if first != class || !ok {
+			return
+		}
+		below[dir] = true
+		splits = splits && imagetree.Split(dir) != ""
+		parts = parts || slices.Contains(imageDirs, strings.ToLower(dir)) || slices.Contains(maskDirs, strings.ToLower(dir))
+	}
+	names := slices.Sorted(maps.Keys(below))
+	for i, name := range names {
+		names[i] = jsontext.Readable(name)
+	}
+	held := strings.Join(names[:min(3, len(names))], ", ")
+	if n := len(names) - 3; n > 0 {
+		held += fmt.Sprintf(" and %d more", n)
+	}
+	enter := l.Origin.Enter(class)
+	switch {
+	case class == "", parts, len(names) == 1 && !splits: // no image can be used, or this is usual
+	case splits:
+		o.Notef("%s is taken as the only class, but it holds split directories (%s): to use them, %s", jsontext.Readable(class), held, enter)
+	default:
+		o.Notef("%s is taken as the only class: if the directories in it (%s) are the classes, %s", jsontext.Readable(class), held, enter)
+	}
+}
+
+// Usual names, in lower case, of a directory of images and of one with their masks or annotations.
+var (
+	imageDirs = []string{"image", "images", "img", "imgs", "jpegimages", "photo", "photos", "picture", "pictures"}
+	maskDirs  = []string{
+		"annotation", "annotations", "bbox", "bboxes", "gt", "label", "labels", "mask", "masks",
+		"segmentation", "segmentations", "segmentationclass", "segmentationobject",
+	}
+)
+
+// noteMasks warns about directories of images and of their masks or annotations that are used as
+// classes.
+func (l *Listing) noteMasks(o *options.ImageOptions) {
+	if o.Labels.File != "" {
+		return
+	}
+	var images, masks string
+	used := map[string]bool{} // class directories that have images
+	for i := range l.Images {
+		if l.Images[i].Bad() != nil {
+			continue
+		}
+		class, _, ok := strings.Cut(l.belowSplit(l.Images[i].Path), "/")
+		if !ok {
+			return
+		}
+		used[class] = true
+	}
+	for _, dir := range l.directories {
+		class, below, _ := strings.Cut(l.belowSplit(dir), "/")
+		switch name := strings.ToLower(class); {
+		case below != "":
+		case slices.Contains(imageDirs, name) && used[class]:
+			images = class
+		case slices.Contains(maskDirs, name):
+			if masks == "" || used[class] && !used[masks] {
+				masks = class
+			}
+		case used[class]:
+			return // these are classes
+		}
+	}
+	switch {
+	case images == "" || masks == "":
+	case used[masks] && o.Labels.None:
+		o.Notef("the images in %s become samples, too: if they are masks of those in %s, leave them out with %s '**/%s/**'", masks, images, optname.SelectSpecExclude, masks)
+	case used[masks]:
+		o.Notef("%s and %s are taken as classes: if %s holds masks of the images in %s, leave it out with %s '**/%s/**', and give %s or %s", images, masks, masks, images, optname.SelectSpecExclude, masks, optname.LabelSpecNone, optname.LabelSpecFile)
+	case !o.Labels.None:
+		o.Notef("%s is taken as a class, and %s is not read: give %s, or %s for labels", images, masks, optname.LabelSpecNone, optname.LabelSpecFile)
+	}
+}
+
+// number assigns each label its id, after the background names: see numberLabels. Stated is a list
+// of the names of ids in the source, which LabelSpec.Classes replaces; nil without.
+func (l *Listing) number(ctx context.Context, o *options.ImageOptions, stated *classfile.List) error {
+	by := plan.Numbering{
+		Directories: l.Labels == nil, List: stated, Offset: o.Labels.Offset,
+		ListOption: optname.LabelSpecClasses, OffsetOption: optname.LabelSpecOffset,
+	}
+	seen := l.Labels // each once
+	if by.Directories {
+		seen = l.labelsOfImages()
+	}
+	if o.Labels.Classes != "" {
+		var err error
+		if by.List, err = classfile.Read(ctx, o.Labels.Classes); err != nil {
+			return fmt.Errorf("%s: %w", optname.LabelSpecClasses, err)
+		}
+	}
+	if l.rows != nil && l.rows.text {
+		seen = o.WithoutMissing(seen, "")
+	}
+	n, err := o.NumberLabels(seen, by)
+	if err != nil {
+		return l.located(o, err)
+	}
+	if slices.Contains(n.IDs, labels.Unlabelled) && n.Names != nil && (o.Augment.Mixes() || o.Labels.Several()) {
+		return fmt.Errorf("a label is %d, which stands for none: an image in a mixture, and in lists of labels, has a label", labels.Unlabelled)
+	}
+	l.use(o, seen, n)
+	return nil
+}
+
+// located adds to an error of numberLabels the option that it is about, and an image.
+func (l *Listing) located(o *options.ImageOptions, err error) error {
+	var option *shard.OptionError
+	if errors.As(err, &option) {
+		return err
+	}
+	var id *classfile.IDError
+	if errors.As(err, &id) {
+		for i := range l.Images {
+			if digits, _, ok := labels.Integer(l.Images[i].LabelName()); ok && digits == id.Digits {
+				err = fmt.Errorf("the label of %s: %w", jsontext.Readable(l.Images[i].Path), err)
+				break
+			}
+		}
+	}
+	if o.Labels.Classes == "" {
+		return fmt.Errorf("%w; %s gives other names", err, optname.LabelSpecClasses)
+	}
+	return fmt.Errorf("%s: %w", optname.LabelSpecClasses, err)
+}
+
+// labelsOfImages returns the labels of the images, each once.
+func (l *Listing) labelsOfImages() []string {
+	known := map[string]bool{}
+	var seen []string
+	var last *string
+	for i := range l.Images {
+		if label := l.Images[i].label; label != nil && label != last {
+			if last = label; !known[*label] {
+				known[*label] = true
+				seen = append(seen, *label)
+			}
+		}
+	}
+	return seen
+}
+
+// use gives the images the ids of their labels, each of which is among seen unless it is missing.
+func (l *Listing) use(o *options.ImageOptions, seen []string, n *plan.LabelIDs) {
+	named := n.Names != nil || !n.Integers
+	l.Labels, l.Synsets = n.Names, n.Synsets
+	if !named {
+		l.Values, l.Texts = n.IDs, n.Digits
+	}
+	ids := make(map[string]int32, len(seen)) // as imageFile has them
+	for i, label := range seen {
+		switch id := n.IDs[i]; {
+		case !named:
+			ids[label] = int32(i)
+		case id == labels.Unlabelled:
+			ids[label] = labels.Unlabelled
+		default:
+			ids[label] = int32(id) + int32(o.Labels.Offset)
+		}
+	}
+	for i := range l.Images {
+		p := &l.Images[i]
+		if row := p.Row(); row != nil && row.Labels != nil {
+			row.Labels = l.rows.number(row.Labels, ids)
+		}
+		if p.label == nil {
+			if !named {
+				p.ID = labels.Unlabelled // of an image that cannot be used, or has a list of labels
+			}
+			continue
+		}
+		id, ok := ids[*p.label]
+		switch {
+		case !ok:
+			p.AddExtra().Bad = l.rows.missing(p)
+			p.label = nil
+			continue
+		case n.Integers && !named:
+			p.label = &l.Texts[id]
+		case n.Integers && id < 0:
+			p.label = nil
+		case n.Integers:
+			p.label = &l.Labels[int(id)-o.Labels.Offset]
+		}
+		p.ID = id
+	}
+	l.rows = nil
+}

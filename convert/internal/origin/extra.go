@@ -1,0 +1,57 @@
+package origin
+
+import (
+	"github.com/tfrec/tfrec/internal/annotation"
+	"github.com/tfrec/tfrec/internal/setdir"
+)
+
+// Extra is what most sets have of no image, in one place, so that an image without takes little
+// memory. Copies of an image share it: addExtra changes it.
+type Extra struct {
+	row       *imageRow         // of a table with features, or with lists of labels; else nil
+	Annotated *annotation.Image // what is drawn on it; nil if no file lists it
+	Mask      *Image            // in AnnotationSpec.Masks; nil without
+	Bad       *setdir.BadSample // why it is unusable, if the listing knows
+}
+
+// Row returns the image's row of a table with features, or with lists of labels; nil without.
+func (p *Image) Row() *imageRow {
+	if p.Extra == nil {
+		return nil
+	}
+	return p.Extra.row
+}
+
+// Annotated returns what is drawn on an image; nil if no file of annotations lists it.
+func (p *Image) Annotated() *annotation.Image {
+	if p.Extra == nil {
+		return nil
+	}
+	return p.Extra.Annotated
+}
+
+// Mask returns the mask of classes of an image; nil without.
+func (p *Image) Mask() *Image {
+	if p.Extra == nil {
+		return nil
+	}
+	return p.Extra.Mask
+}
+
+// Bad returns why an image is unusable, if the listing knows; nil otherwise.
+func (p *Image) Bad() *setdir.BadSample {
+	if p.Extra == nil {
+		return nil
+	}
+	return p.Extra.Bad
+}
+
+// AddExtra returns what the image has from now on, to be added to, apart from copies of the image.
+func (p *Image) AddExtra() *Extra {
+	extra := new(Extra)
+	if p.Extra != nil {
+		*extra = *p.Extra
+	}
+	p.Extra = extra
+	return extra
+}

@@ -1,0 +1,261 @@
+package origin
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// imageRecords is the origin of images that are a feature of TFRecords: those of a set, of a file,
+// or of the files that a glob matches. Records are read where they are. Those of compressed files,
+// which can only be read from the start, are copied to a temporary file that holds the records of
+// the shards being made.
+type imageRecords struct {
+	src     storage.Location // as given
+	key     string           // of the feature that is the image
+	sources []recordFile
+	records []imageRecord // by imageFile.item
+
+	spill imageSpill // of compressed files
+}
+
+// recordFile is a file of records.
+type recordFile struct {
+	shard.Source
+	name       string // distinguishes it from the other files, the same on every machine
+	at         storage.Location
+	listed     storage.Object // its size and version when it was listed
+	compressed bool
+}
+
+// imageRecord is a record of one of the files.
+type imageRecord struct {
+	number int64 // in its file, from 0
+	offset int64 // of its frame in the uncompressed stream
+	file   int32
+	hash   [16]byte
+}
+
+func (r *imageRecords) of(p *Image) (*imageRecord, *recordFile) {
+	record := &r.records[p.item]
+	return record, &r.sources[record.file]
+}
+
+func (r *imageRecords) Place() string { return placeOf(r.src) }
+
+func (r *imageRecords) Source(p *Image) string {
+	record, in := r.of(p)
+	return fmt.Sprintf("%s#%d", in.name, record.number)
+}
+
+// Enter implements origin: records are in no directories.
+func (r *imageRecords) Enter(dir string) string { return "convert " + jsontext.Readable(dir) }
+
+// Remote implements origin. Records of compressed files are on disk when they are read.
+func (r *imageRecords) Remote() bool {
+	for i := range r.sources {
+		if in := &r.sources[i]; in.at.Remote() && !in.compressed {
+			return true
+		}
+	}
+	return false
+}
+
+// Find implements origin: the listing has all records.
+func (r *imageRecords) Find(context.Context, string) (*Image, string, error) {
+	return nil, "", nil
+}
+
+// Files implements origin: the manifest of a set has the names of its labels, and with a glob or a
+// directory another file in it is a change.
+func (r *imageRecords) Files([]Image) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		seen := map[string]bool{}
+		once := func(path string) bool {
+			if seen[path] {
+				return true
+			}
+			seen[path] = true
+			return yield(path)
+		}
+		for i := range r.sources {
+			in := &r.sources[i]
+			if dir := storage.Dir(in.Path); in.Path != r.src.Path() && !once(dir) {
+				return
+			}
+			if in.Set != nil && !once(in.Set.Path(manifest.File)) {
+				return
+			}
+			if !once(in.Path) {
+				return
+			}
+		}
+	}
+}
+
+// Load implements origin: it copies the records that are in compressed files to a temporary file.
+func (r *imageRecords) Load(ctx context.Context, temp func() (*os.File, error), images iter.Seq[*Image]) error {
+	r.spill.reset(len(r.records))
+	wanted := make([]bool, len(r.sources)) // compressed files with such records
+	any := false
+	for p := range images {
+		if record, in := r.of(p); in.compressed && r.spill.want(p.item) {
+			wanted[record.file] = true
+			any = true
+		}
+	}
+	if !any {
+		return nil
+	}
+	if err := r.spill.open(temp); err != nil {
+		return err
+	}
+	item := 0 // items are in the order of files and records
+	for n := range r.sources {
+		first := item
+		for item < len(r.records) && int(r.records[item].file) == n {
+			item++
+		}
+		if !wanted[n] {
+			continue
+		}
+		if err := r.copyRecords(ctx, &r.sources[n], first, item); err != nil {
+			return errors.Join(err, r.Unload())
+		}
+	}
+	return nil
+}
+
+// copyRecords appends the wanted ones of the items from first to end, which are all of a file, to
+// the temporary file.
+func (r *imageRecords) copyRecords(ctx context.Context, in *recordFile, first, end int) error {
+	item := first - 1
+	err := in.each(ctx, func(record []byte, number, _ int64) error {
+		item = first + int(number)
+		if item >= end || !r.spill.wants(int32(item)) {
+			return nil
+		}
+		if xxh3.Hash128(record).Bytes() != r.records[item].hash {
+			return in.changed(number)
+		}
+		return r.spill.add(int32(item), bytes.NewReader(record))
+	})
+	if err == nil && item < end-1 {
+		return fmt.Errorf("%s: has fewer records than when it was listed: the file changed while it was read", in.Path)
+	}
+	return err
+}
+
+func (r *imageRecords) Unload() error { return r.spill.close() }
+
+func (r *imageRecords) Hash(p *Image) string {
+	return hex.EncodeToString(r.records[p.item].hash[:])
+}
+
+// Read implements origin. Its input has no key: the listing of each run reads all records.
+func (r *imageRecords) Read(ctx context.Context, p *Image, buf []byte) ([]byte, setdir.Input, error) {
+	if int64(cap(buf)) < p.Size {
+		buf = make([]byte, p.Size)
+	}
+	buf = buf[:p.Size]
+	record, in := r.of(p)
+	var err error
+	if in.compressed {
+		err = r.spill.readAt(buf, p.item)
+	} else {
+		err = in.readAt(ctx, buf, record.offset+tfrecord.HeaderSize)
+	}
+	if err == nil && xxh3.Hash128(buf).Bytes() != record.hash {
+		if in.at.Remote() && !in.compressed && !storage.AroundCaches(ctx) {
+			data, is, err := r.Read(storage.Around(ctx), p, buf)
+			if err == nil {
+				storage.CountHarm(in.Path, record.offset, p.Size)
+			}
+			return data, is, err
+		}
+		err = in.changed(record.number)
+	}
+	return buf, setdir.Input{}, err
+}
+
+func (r *imageRecords) Parts(_ *Image, data []byte) ([]byte, Beside) {
+	var e tfrecord.Example
+	if e.Parse(data) != nil {
+		return nil, Beside{Record: data} // the listing has parsed it
+	}
+	feature, _ := e.Get(r.key)
+	image, _ := feature.Bytes()
+	return image, Beside{Record: data}
+}
+
+// EndsRun implements origin. What cannot be used is known to the listing: later errors are those of
+// the file.
+func (r *imageRecords) EndsRun(error) bool { return true }
+
+// open opens the version of a file that was listed.
+func (in *recordFile) open(ctx context.Context) (storage.File, error) {
+	if in.at.Remote() {
+		return in.at.OpenListed(ctx, in.listed)
+	}
+	return in.at.Open(ctx)
+}
+
+// readAt fills dst from an offset of an uncompressed file.
+func (in *recordFile) readAt(ctx context.Context, dst []byte, offset int64) error {
+	f, err := in.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	n, err := f.ReadAt(dst, offset)
+	if n == len(dst) {
+		return nil
+	}
+	if err == io.EOF {
+		return fmt.Errorf("%s: is shorter than when it was listed: the file changed while it was read", in.Path)
+	}
+	return err
+}
+
+// each calls use with each record, its number and the offset of its frame. It sets compressed.
+func (in *recordFile) each(ctx context.Context, use func(record []byte, number, offset int64) error) error {
+	f, err := in.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r := tfrecord.NewReader(f, tfrecord.ReaderOptions{Name: in.Path})
+	defer r.Close()
+	for record, err := range r.All() {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return shard.Damaged(err)
+		}
+		in.compressed = r.Compression() != tfrecord.None
+		if err := use(record, r.Record(), r.Offset()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changed is the error for a record that is not what was listed.
+func (in *recordFile) changed(number int64) error {
+	return fmt.Errorf("%s: record %d is not what it was when it was listed: the file changed while it was read", in.Path, number)
+}

@@ -1,0 +1,172 @@
+package origin
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tfrec/tfrec/convert/internal/options"
+	"github.com/tfrec/tfrec/convert/internal/tables"
+	"github.com/tfrec/tfrec/internal/account"
+	"github.com/tfrec/tfrec/internal/imagetable"
+	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/table"
+)
+
+// maxBadRows is how many rows of a table may be unusable: each is held in memory.
+const maxBadRows = 1 << 20
+
+// imagesFromTable replaces the listing by the images named in the rows of a table. Rows without a
+// usable image become bad samples. Images that no row names count as skipped files.
+func (l *Listing) imagesFromTable(ctx context.Context, o *options.ImageOptions) error {
+	paths := newRowPaths(l)
+	opened, err := openLabels(ctx, o, paths)
+	if err != nil {
+		return fmt.Errorf("%s: %w", optname.LabelSpecFile, err)
+	}
+	defer opened.Close()
+	t := newImageTable(o, opened, paths)
+	_, _, ignored := opened.Columns()
+	for _, column := range ignored {
+		l.Account.Add(account.Column, column)
+	}
+	l.Account.Merge(opened.Account())
+	w := &walker{o: o}
+	var images []Image
+	named, left, bad := 0, int64(0), 0
+	for row, err := range opened.Rows(ctx) {
+		if err != nil {
+			return fmt.Errorf("%s: %w", optname.LabelSpecFile, err)
+		}
+		if t.first < 0 {
+			t.first = row.Line
+		}
+		p := t.imageFile(&row)
+		if (p.Bad() == nil || t.lines[p.Path] > 0) && !w.wanted(p.Path) {
+			left++
+			continue
+		}
+		if i, ok := paths.found[p.Path]; ok && t.lines[p.Path] == row.Line {
+			p.foundAs(&l.Images[i])
+			named++
+		} else if p.Bad() == nil {
+			if err := t.find(ctx, &p, &row); err != nil {
+				return fmt.Errorf("%s %s: line %d: %w", optname.LabelSpecFile, o.Labels.File, row.Line, err)
+			} else if p.Bad() == nil {
+				l.Skipped-- // the walk counted it as another file
+			}
+		}
+		if p.Bad() != nil {
+			if bad++; bad > maxBadRows {
+				why := append(paths.causes(t.file), "is it the table of these images?")
+				return fmt.Errorf("%s %s: line %d: more than %d rows cannot be used, the last because: %s; %s", optname.LabelSpecFile, o.Labels.File, row.Line, maxBadRows, p.Bad().Reason, why[0])
+			}
+		}
+		images = append(images, p)
+	}
+	l.Causes = paths.causes(t.file)
+	if t.perhapsHeader {
+		l.Causes = append(l.Causes, fmt.Sprintf("%s: line %d names no image: if it is the header, %s and %s name its columns",
+			t.file, t.first, optname.LabelSpecPathColumn, optname.LabelSpecColumn))
+	}
+	for _, cause := range l.Causes {
+		o.Notef("%s", cause)
+	}
+	for _, how := range paths.notes() {
+		o.Notef("%s: %s", o.Labels.File, how)
+	}
+	if label := opened.Spaced(); label != "" {
+		o.Notef("%s: spaces around labels do not count, as in %q", o.Labels.File, label)
+	}
+	if left > 0 {
+		o.Notef("%s of %s left out by %s and %s", plural.Of(left, "row"), o.Labels.File, optname.SelectSpecInclude, optname.SelectSpecExclude)
+	}
+	if len(images) == 0 {
+		return fmt.Errorf("%s %s: no rows to use: want a path and a label in each", optname.LabelSpecFile, o.Labels.File)
+	}
+	if n := int64(len(l.Images) - named); n > 0 {
+		if o.Labels.Strict {
+			return fmt.Errorf("%s: %s not named in %s, such as %s", optname.LabelSpecStrict, plural.Of(n, "image"), o.Labels.File, t.unnamed(l.Images))
+		}
+		l.Skipped += n
+		for i := range l.Images {
+			if t.lines[l.Images[i].Path] == 0 {
+				l.Account.Add(account.Unnamed, l.Images[i].Path)
+			}
+		}
+		o.Notef("%s not named in %s left alone", plural.Of(n, "image"), o.Labels.File)
+	}
+	slices.SortStableFunc(images, func(a, b Image) int { return strings.Compare(a.Path, b.Path) })
+	for _, f := range l.left {
+		i, named := slices.BinarySearchFunc(images, f.path, func(p Image, name string) int { return strings.Compare(p.Path, name) })
+		if !named || images[i].Bad() != nil {
+			l.Account.Add(f.reason, f.path)
+		}
+	}
+	l.left = nil
+	l.Images, l.Labels, l.Features, l.rows = images, t.names, t.features.described, t
+	return t.stateSplits(l)
+}
+
+// openTable opens the table of labels and features.
+func openLabels(ctx context.Context, o *options.ImageOptions, paths *rowPaths) (*imagetable.Table, error) {
+	to := imagetable.Options{
+		PathColumn: o.Labels.PathColumn, LabelColumn: o.Labels.Column, NoLabels: o.Labels.None,
+		SplitColumn: o.Labels.SplitColumn, NoSplits: len(o.Splits) > 0,
+		Separator: o.Labels.Separator, Suffix: o.Labels.PathSuffix, IsImage: paths.has, LikeImage: paths.like,
+		OpenTyped: openTyped, Workers: o.Goroutines(),
+	}
+	for _, f := range o.Features {
+		to.Features = append(to.Features, imagetable.Feature{Name: f.Name, Kind: tables.KindOfType[f.Type]})
+	}
+	t, err := imagetable.Open(ctx, o.Labels.File, to)
+	if err == nil {
+		noteColumns(o, t)
+	}
+	return t, err
+}
+
+// openTyped opens a table in a format with types; nil for CSV and lists.
+func openTyped(ctx context.Context, path string) (table.Source, error) {
+	format, err := tables.DetectFormat(ctx, path)
+	if err != nil || tables.Openers[format] == nil {
+		return nil, err
+	}
+	return tables.Openers[format](ctx, path, &tables.TableOptions{})
+}
+
+// noteColumns notes which columns of a table are used, if their names are not path and label, and
+// which are ignored.
+func noteColumns(o *options.ImageOptions, t *imagetable.Table) {
+	paths, labels, ignored := t.Columns()
+	var says []string
+	if n := t.Comments(); n > 0 {
+		says = append(says, plural.Of(n, "comment line")+" before the first row skipped")
+	}
+	where := fmt.Sprintf("paths are in column %q", paths)
+	if labels != "" {
+		where += fmt.Sprintf(", labels in %q", labels)
+	}
+	given := (paths == "path" || o.Labels.PathColumn != "") && (labels == "label" || labels == "" || o.Labels.Column != "")
+	switch header := t.Header(); {
+	case header == imagetable.FoundHeader:
+		says = append(says, "the first row is taken as its header: "+where)
+	case header == imagetable.NoHeader && labels == "":
+		says = append(says, "taken as a table without a header: paths are in "+paths)
+	case header == imagetable.NoHeader:
+		says = append(says, fmt.Sprintf("taken as a table without a header: paths are in %s, labels in %s", paths, labels))
+	case !given:
+		says = append(says, where)
+	}
+	if split := t.Split(); split != "" && o.Labels.SplitColumn == "" {
+		says = append(says, fmt.Sprintf("splits in %q", split))
+	}
+	if len(ignored) > 0 {
+		says = append(says, "ignored: "+imagetable.Quote(ignored))
+	}
+	if says = append(says, t.Notes()...); len(says) > 0 {
+		o.Notef("%s: %s", o.Labels.File, strings.Join(says, "; "))
+	}
+}

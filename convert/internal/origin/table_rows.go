@@ -1,0 +1,183 @@
+package origin
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/tfrec/tfrec/convert/internal/options"
+	"github.com/tfrec/tfrec/internal/imagetable"
+	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// imageRow is what a table says of an image besides its path and its only label.
+type imageRow struct {
+	Labels   []int32 // ids of a list of labels; nil without LabelSpec.Separator
+	Features []byte  // an encoded Example; nil without ImageOptions.Features
+}
+
+// imageTable makes samples from the rows of a table.
+type imageTable struct {
+	o        *options.ImageOptions
+	file     string
+	paths    *rowPaths
+	lines    map[string]int64 // line where a path was first named
+	first    int64            // line of the first row if it may be a header; 0 if not
+	text     bool             // it is a CSV or a list
+	features columnEncoder
+	split    splitColumn
+	noSplits map[string]string // cells of it that name none, by path
+
+	// perhapsHeader says that the first row, which was not taken for a header, names no image.
+	perhapsHeader bool
+
+	labelNumbers
+}
+
+// missing returns the ledger entry of an image whose label is a missing value: see withoutMissing.
+func (t *imageTable) missing(p *Image) *setdir.BadSample {
+	return t.bad(p.Path, t.lines[p.Path], "read", fmt.Sprintf("%s has the label %q, a missing value: all others are integers", jsontext.Readable(p.Path), *p.label))
+}
+
+// number returns the ids of the labels of a row, which are indexes of t.names; ids has those of
+// labels that are not missing.
+func (t *imageTable) number(row []int32, ids map[string]int32) []int32 {
+	kept := row[:0]
+	for _, i := range row {
+		if id, ok := ids[t.names[i]]; ok {
+			kept = append(kept, id)
+		}
+	}
+	return kept
+}
+
+func newImageTable(o *options.ImageOptions, opened *imagetable.Table, paths *rowPaths) *imageTable {
+	t := &imageTable{
+		o: o, file: storage.Base(o.Labels.File), text: opened.Text(), paths: paths,
+		lines: map[string]int64{}, features: newColumnEncoder(opened.Features()),
+		split: splitColumn{name: opened.Split()}, noSplits: map[string]string{},
+	}
+	if opened.Header() == imagetable.NoHeader {
+		t.first = -1 // not read yet
+	}
+	return t
+}
+
+// imageFile makes a sample from a row. Problems with the row are in its bad. Its path is in lines
+// if the row is the first that names it.
+func (t *imageTable) imageFile(row *imagetable.Row) Image {
+	p := Image{Path: fmt.Sprintf("%s:%d", t.file, row.Line)} // the key of a row without a path
+	bad := func(stage, format string, args ...any) Image {
+		p.AddExtra().Bad = t.bad(p.Path, row.Line, stage, fmt.Sprintf(format, args...))
+		return p
+	}
+	name := row.Path
+	switch {
+	case row.Err != nil && name == "":
+		return bad("parse", "%v", row.Err)
+	case name == "":
+		return bad("read", "the path is empty")
+	}
+	clean := t.paths.take(name, row.Line)
+	if !filepath.IsLocal(filepath.FromSlash(clean)) {
+		t.paths.lose(name, row.Line)
+		p.Path = name
+		return bad("read", "the path leads outside the source directory")
+	}
+	if before, ok := t.lines[clean]; ok {
+		return bad("read", "%s is named twice, first on line %d", jsontext.Readable(clean), before)
+	}
+	p.Path = clean
+	t.lines[clean] = row.Line
+	switch {
+	case row.Err != nil:
+		return bad("parse", "%v", row.Err)
+	case t.o.Labels.Several() || t.o.Labels.None:
+	case row.Labels[0] == "":
+		return bad("read", "%s has an empty label", jsontext.Readable(name))
+	default:
+		p.label = t.label(row.Labels[0])
+	}
+	if t.split.name != "" {
+		if p.split = t.split.of(row.Split); p.split == nil {
+			t.noSplits[p.Path] = row.Split
+		}
+	}
+	if t.o.Labels.Several() || len(t.features.columns) > 0 {
+		p.AddExtra().row = t.imageRow(row)
+	}
+	return p
+}
+
+// stateSplits takes over the splits of the column. A row whose cell names none is a bad sample then.
+func (t *imageTable) stateSplits(l *Listing) error {
+	used, err := t.split.state(t.o, l, t.file)
+	if err != nil || !used {
+		return err
+	}
+	for i := range l.Images {
+		p := &l.Images[i]
+		if cell, ok := t.noSplits[p.Path]; ok && p.Bad() == nil {
+			p.AddExtra().Bad = t.bad(p.Path, t.lines[p.Path], "read", t.split.names(cell))
+		}
+	}
+	return nil
+}
+
+// imageRow keeps the labels and features of a row.
+func (t *imageTable) imageRow(row *imagetable.Row) *imageRow {
+	r := &imageRow{}
+	if t.o.Labels.Several() {
+		r.Labels = make([]int32, len(row.Labels))
+		for i, label := range row.Labels {
+			r.Labels[i] = t.id(label)
+		}
+	}
+	if len(t.features.columns) > 0 {
+		r.Features = t.features.encode(row.Value)
+	}
+	return r
+}
+
+// bad returns the ledger entry for a row.
+func (t *imageTable) bad(key string, line int64, stage, reason string) *setdir.BadSample {
+	return &setdir.BadSample{Key: jsontext.Readable(key), Source: t.file, Line: line, Stage: stage, Reason: reason}
+}
+
+// find looks for an image missing from the listing. An error means that its existence is unknown.
+func (t *imageTable) find(ctx context.Context, p *Image, row *imagetable.Row) error {
+	found, reason, err := t.paths.origin.Find(ctx, p.Path)
+	switch {
+	case err != nil:
+		return err
+	case reason != "":
+		p.AddExtra().Bad = t.bad(p.Path, row.Line, "read", reason)
+	case found == nil:
+		p.AddExtra().Bad = t.bad(p.Path, row.Line, "read", "no such file in the source: "+jsontext.Readable(p.Path))
+		t.perhapsHeader = t.perhapsHeader || row.Line == t.first
+		t.paths.lose(row.Path, row.Line)
+	default:
+		p.foundAs(found)
+	}
+	return nil
+}
+
+// foundAs takes over what the origin knows of an image.
+func (p *Image) foundAs(found *Image) {
+	p.Size, p.ModTime, p.Version, p.item = found.Size, found.ModTime, found.Version, found.item
+	if bad := found.Bad(); bad != nil && p.Bad() == nil {
+		p.AddExtra().Bad = bad
+	}
+}
+
+// unnamed returns the first of the listed images that no row names.
+func (t *imageTable) unnamed(images []Image) string {
+	for i := range images {
+		if t.lines[images[i].Path] == 0 {
+			return jsontext.Readable(images[i].Path)
+		}
+	}
+	return ""
+}
