@@ -5,11 +5,12 @@ import (
 	"strconv"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/internal/annotation"
 )
 
 // variants appends the samples made from an image of a split.
-func appendVariants(a *AugmentSpec, members []sample, image int32, split string) []sample {
+func appendVariants(a *options.AugmentSpec, members []sample, image int32, split string) []sample {
 	if a.Policy == nil || !slices.Contains(a.Augmented(), split) {
 		return append(members, sample{image: image})
 	}

@@ -23,9 +23,9 @@ func (s *sampleMaker) encoderName() string {
 	var names []string
 	png := s.o.Annotations.HasMasks() || s.carried != nil && s.carried.Seen[objects.KeySegmentation] != nil
 	switch s.o.Encode.Format {
-	case JPEG:
+	case options.JPEG:
 		names = append(names, s.codec.Encoder())
-	case PNG, Keep:
+	case options.PNG, options.Keep:
 		png = true
 	}
 	if png {

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/internal/decodeplan"
 )
 
@@ -29,10 +30,10 @@ func (s *sampleMaker) decode(m *sampleWork, data []byte, draw augment.Draw, info
 	t := &m.task
 	t.Image, t.Planes, t.JPEGInfo, t.Width, t.Height, t.Draw, t.Err = nil, nil, augment.Info{}, w, h, draw, nil
 	t.Form, t.Resize, t.Scratch = augment.Pixels, spec.Resize, &m.resize
-	if s.o.Encode.Format == Float32 && s.o.Backend != nil { // the CPU does better with bytes
+	if s.o.Encode.Format == options.Float32 && s.o.Backend != nil { // the CPU does better with bytes
 		t.Form, t.Normalize = augment.Floats, s.o.Encode.Normalize
 	}
-	if plan.Planes && !drawn && s.o.Encode.Format == JPEG { // without conversion to RGB
+	if plan.Planes && !drawn && s.o.Encode.Format == options.JPEG { // without conversion to RGB
 		t.Form, t.Subsampling = augment.YCbCr, s.o.Encode.Subsampling
 	}
 	var err error

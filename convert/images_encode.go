@@ -1,13 +1,13 @@
 package convert
 
-import "github.com/tfrec/tfrec/convert/internal/origin"
-
 import (
 	"encoding/binary"
 	"fmt"
 	"math"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/options"
+	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 )
 
@@ -20,33 +20,33 @@ func (s *sampleMaker) encode(m *sampleWork) (stored, error) {
 		out = stored{width: t.ResultWidth, height: t.ResultHeight, channels: t.Channels}
 	}
 	size := int64(out.width) * int64(out.height) * int64(out.channels)
-	if s.o.Encode.Format == Float32 {
+	if s.o.Encode.Format == options.Float32 {
 		size *= 4
 	}
-	if (s.o.Encode.Format == Raw || s.o.Encode.Format == Float32) && size > origin.MaxStored {
+	if (s.o.Encode.Format == options.Raw || s.o.Encode.Format == options.Float32) && size > origin.MaxStored {
 		return stored{}, fmt.Errorf("%d bytes as %s: readers take records up to %d; resize it, or store it as jpeg or png", size, s.o.Encode.Format, origin.MaxInput)
 	}
 	var err error
-	if s.o.Encode.Format == Keep {
+	if s.o.Encode.Format == options.Keep {
 		out.orientation = 1 // decoding applied the orientation
 	}
 	switch s.o.Encode.Format {
-	case JPEG:
-		out.format = string(JPEG)
+	case options.JPEG:
+		out.format = string(options.JPEG)
 		if m.waits && t.Form == augment.YCbCr {
 			m.encoded, err = s.codec.AppendJPEGPlanes(m.encoded[:0], &t.YCbCr, s.o.Encode.Quality)
 		} else {
 			m.encoded, err = s.codec.AppendJPEG(m.encoded[:0], im, s.o.Encode.Quality, s.o.Encode.Subsampling)
 		}
-	case Raw:
-		out.format = string(Raw)
+	case options.Raw:
+		out.format = string(options.Raw)
 		if im.Stride == im.Width*im.Channels { // without padding
 			out.data = im.Pix[:size]
 			return out, nil
 		}
 		m.encoded = augment.AppendRaw(m.encoded[:0], im)
-	case Float32:
-		out.format = string(Float32)
+	case options.Float32:
+		out.format = string(options.Float32)
 		if m.alone && size >= plan.LargeArray {
 			m.large.use(&m.encoded, size)
 		}
@@ -56,7 +56,7 @@ func (s *sampleMaker) encode(m *sampleWork) (stored, error) {
 			m.encoded = augment.AppendFloat32(m.encoded[:0], im, s.o.Encode.Normalize)
 		}
 	default:
-		out.format = string(PNG)
+		out.format = string(options.PNG)
 		m.encoded, err = augment.AppendPNG(m.encoded[:0], im)
 	}
 	if err == nil {

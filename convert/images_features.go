@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/manifest"
@@ -37,7 +38,7 @@ func (s *sampleMaker) Describe(m *manifest.Manifest) {
 	if s.decodes {
 		m.Features = append(m.Features, text(imagekey.Decoder))
 	}
-	if o.Encode.Format == Keep {
+	if o.Encode.Format == options.Keep {
 		m.Features = append(m.Features, scalar(imagekey.Orientation, "int64"))
 	}
 	if s.writesLabels() {
@@ -89,14 +90,14 @@ func (s *imageSet) imageFeature() manifest.Feature {
 		f.Shape = []int{h, w, channels}
 	}
 	switch o.Encode.Format {
-	case Raw:
+	case options.Raw:
 		f.Class = manifest.ClassTensor
-	case Float32:
+	case options.Float32:
 		f.Class, f.DType = manifest.ClassTensor, "float32"
-	case PNG:
-		f.Encoding = string(PNG)
+	case options.PNG:
+		f.Encoding = string(options.PNG)
 	default:
-		f.Encoding = string(JPEG)
+		f.Encoding = string(options.JPEG)
 	}
 	return f
 }

@@ -1,62 +1,15 @@
 package convert
 
-import "github.com/tfrec/tfrec/convert/internal/origin"
-
 import (
 	"context"
 	"encoding/binary"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/setdir"
 )
-
-// identity appends the identity of a sample, the same on every machine: its key, its labels, its
-// row of a table and the hash of its image's content.
-func (s *imageSet) identity(dst []byte, sample sample, hash string) []byte {
-	p, key := &s.images[sample.image], s.key(sample)
-	dst = binary.AppendUvarint(dst, uint64(len(key)))
-	dst = append(dst, key...)
-	label := p.LabelName()
-	dst = binary.AppendUvarint(dst, uint64(len(label)))
-	dst = append(dst, label...)
-	dst = binary.AppendVarint(dst, s.labelID(p.ID))
-	if s.synsets != nil {
-		dst = s.identifyLabel(dst, p.ID)
-	}
-	if row := p.Row(); row != nil {
-		dst = binary.AppendUvarint(dst, uint64(len(row.Labels)))
-		for _, id := range row.Labels {
-			dst = s.identifyLabel(dst, id)
-		}
-		dst = binary.AppendUvarint(dst, uint64(len(row.Features)))
-		dst = append(dst, row.Features...)
-	}
-	dst = append(dst, s.allIdentity...)
-	if p.Mask() != nil && s.colors != nil {
-		dst = append(dst, s.colors.Identity...)
-	}
-	if p.Annotated() != nil {
-		dst = s.identifyAnnotations(dst, p.Annotated())
-	}
-	return append(dst, hash...)
-}
-
-// identifyLabel appends the identity of a label by its id: all that records have of it.
-func (s *imageSet) identifyLabel(dst []byte, id int32) []byte {
-	dst = binary.AppendVarint(dst, s.labelID(id))
-	if len(s.labels) == 0 {
-		return dst
-	}
-	dst = binary.AppendUvarint(dst, uint64(len(s.labels[id])))
-	dst = append(dst, s.labels[id]...)
-	if s.synsets != nil {
-		dst = binary.AppendUvarint(dst, uint64(len(s.synsets[id])))
-		dst = append(dst, s.synsets[id]...)
-	}
-	return dst
-}
 
 // Outline implements source: keys, labels, file sizes, and what the listing has read; for a store
 // also versions, since all tasks see the same ones.
@@ -82,14 +35,6 @@ func (s *imageSource) Outline(job int) []byte {
 	}
 	return b
 }
-
-// unread replaces the content hash of an image that cannot be read. It is never saved, so the next
-// run tries again.
-const unread = "unread"
-
-// unusedHash replaces the content hash of an image that the listing rejected. Why is not part of it:
-// each run writes the ledger entry again.
-func unusedHash(b *setdir.BadSample) string { return "unused: " + b.Stage }
 
 // Attach implements source.
 func (s *imageSource) Attach(dir *setdir.Dir) {
@@ -168,7 +113,7 @@ func (s *imageSource) readUnknown(ctx context.Context, job int) (hashes map[int3
 	var ahead *fetcher
 	if s.origin.Remote() {
 		rest := 0
-		ahead = s.fetch(ctx, func() *origin.Image {
+		ahead = s.fetch(ctx, s.fetchMemory, func() *origin.Image {
 			for ; rest < len(images); rest++ {
 				if found[rest].unmasked == "" {
 					rest++

@@ -1,7 +1,5 @@
 package convert
 
-import "github.com/tfrec/tfrec/convert/internal/origin"
-
 import (
 	"encoding/binary"
 	"fmt"
@@ -10,6 +8,8 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/options"
+	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/orientation"
@@ -57,7 +57,7 @@ func (s *imageSet) hashKeypoints() []byte {
 
 // noteMirrors notes that mirrored keypoints keep their names, if it is not known which others they
 // become.
-func noteMirrors(o *ImageOptions, l *origin.Listing) {
+func noteMirrors(o *options.ImageOptions, l *origin.Listing) {
 	unknown := l.Annotations != nil && l.Annotations.Keypoints.Count > 0 && l.Annotations.Flip == nil ||
 		l.Carried != nil && l.Carried.Keypoints && !l.Carried.Mirrors
 	if unknown && o.Augment.Mirrors() {

@@ -1,9 +1,9 @@
 package convert
 
-import "github.com/tfrec/tfrec/convert/internal/origin"
-
 import (
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/options"
+	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 )
 
@@ -43,7 +43,7 @@ func (l *largeResult) free() {
 // piece. The image is decoded to this many channels.
 func (s *sampleMaker) placeResult(m *sampleWork, channels int) {
 	t := &m.task
-	if !m.alone || s.o.Encode.Format != Raw || t.Form != augment.Pixels {
+	if !m.alone || s.o.Encode.Format != options.Raw || t.Form != augment.Pixels {
 		return
 	}
 	array, w, h := &m.decoded.Pix, t.Width, t.Height

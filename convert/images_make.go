@@ -1,7 +1,5 @@
 package convert
 
-import "github.com/tfrec/tfrec/convert/internal/origin"
-
 import (
 	"context"
 	"encoding/json"
@@ -10,6 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/options"
+	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/setdir"
@@ -325,7 +325,7 @@ type stored struct {
 func (s *sampleMaker) develop(m *sampleWork, data []byte, info augment.Info) *fault {
 	var err error
 	m.info = info
-	switch keep := s.o.Encode.Format == Keep; {
+	switch keep := s.o.Encode.Format == options.Keep; {
 	case keep && info.Keepable:
 		if !s.o.Encode.NoCheck {
 			if info, err = s.codec.Check(data); err != nil {
@@ -361,11 +361,11 @@ func (s *sampleMaker) keepDeep(m *sampleWork, data []byte) *fault {
 	if m.encoded, _, err = s.codec.AppendDeepPNG(m.encoded[:0], data); err != nil {
 		return &fault{stage: "decode", err: err}
 	}
-	if err := checkStored(m.encoded, string(PNG)); err != nil {
+	if err := checkStored(m.encoded, string(options.PNG)); err != nil {
 		return &fault{stage: "encode", err: err}
 	}
 	w, h := m.info.Oriented()
-	m.out = stored{data: m.encoded, format: string(PNG), width: w, height: h, channels: m.info.Channels, deep: true, orientation: 1}
+	m.out = stored{data: m.encoded, format: string(options.PNG), width: w, height: h, channels: m.info.Channels, deep: true, orientation: 1}
 	return nil
 }
 

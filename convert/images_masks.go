@@ -1,7 +1,5 @@
 package convert
 
-import "github.com/tfrec/tfrec/convert/internal/origin"
-
 import (
 	"context"
 	"encoding/hex"
@@ -11,6 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 
+	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/internal/annotation/maskcolors"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/masks"

@@ -1,11 +1,15 @@
 package convert
 
-import "github.com/tfrec/tfrec/augment"
+import (
+	"github.com/tfrec/tfrec/augment"
+
+	"github.com/tfrec/tfrec/convert/internal/options"
+)
 
 // memory estimates the peak memory for making a record of an image, given the size of its file, in
 // bytes.
 func (s *sampleMaker) memory(info augment.Info, file int) int64 {
-	if s.o.Encode.Format == Keep && info.Keepable {
+	if s.o.Encode.Format == options.Keep && info.Keepable {
 		stored := 2 * int64(file) // the record, and its frame
 		switch {
 		case s.o.Encode.NoCheck:
@@ -17,7 +21,7 @@ func (s *sampleMaker) memory(info augment.Info, file int) int64 {
 	}
 	w, h := info.Oriented()
 	n := info.Memory()
-	if s.o.Encode.Format == Keep && info.Deep {
+	if s.o.Encode.Format == options.Keep && info.Deep {
 		return 2 * (n + s.resultMemory(w, h))
 	}
 	if s.o.Augment.Policy != nil {
@@ -35,9 +39,9 @@ func (s *sampleMaker) resultMemory(w, h int) int64 {
 	}
 	result := 3 * int64(w) * int64(h)
 	switch s.o.Encode.Format {
-	case Raw:
+	case options.Raw:
 		return 2 * result // the pixels, and framed unless they are made there
-	case Float32:
+	case options.Float32:
 		return (1 + 4 + 4 + 4) * result // the pixels, the numbers, encoded and framed
 	}
 	return 3 * result // the pixels, encoded, and framed

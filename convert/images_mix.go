@@ -1,7 +1,5 @@
 package convert
 
-import "github.com/tfrec/tfrec/convert/internal/origin"
-
 import (
 	"cmp"
 	"context"
@@ -10,6 +8,8 @@ import (
 	"strconv"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/options"
+	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/decodeplan"
@@ -19,7 +19,7 @@ import (
 )
 
 // checkMix returns an error if what is listed cannot be mixed.
-func checkMix(a *AugmentSpec, l *origin.Listing) error {
+func checkMix(a *options.AugmentSpec, l *origin.Listing) error {
 	if !a.Mixes() {
 		return nil
 	}

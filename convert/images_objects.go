@@ -1,7 +1,5 @@
 package convert
 
-import "github.com/tfrec/tfrec/convert/internal/origin"
-
 import (
 	"bytes"
 	"errors"
@@ -9,6 +7,7 @@ import (
 	"math"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/annotation/region"
 )

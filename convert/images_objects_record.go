@@ -1,17 +1,17 @@
 package convert
 
-import "github.com/tfrec/tfrec/convert/internal/origin"
-
 import (
 	"slices"
 
+	"github.com/tfrec/tfrec/convert/internal/options"
+	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/manifest"
 )
 
 // objectKeys are the lists of the objects of annotations, besides boxes, labels and texts, sorted.
-func objectKeysOf(o *ImageOptions, a *origin.Annotations) []string {
+func objectKeysOf(o *options.ImageOptions, a *origin.Annotations) []string {
 	var keys []string
 	switch a.Format {
 	case "coco":
@@ -115,7 +115,7 @@ func (s *imageSet) describeAnnotations() []manifest.Feature {
 	if o.Annotations.HasMasks() {
 		features = append(features, manifest.Feature{
 			Key: o.Key(objects.KeySegmentation), Kind: "bytes", Class: manifest.ClassImage,
-			DType: "uint8", Encoding: string(PNG), Shape: o.MaskShape(),
+			DType: "uint8", Encoding: string(options.PNG), Shape: o.MaskShape(),
 		})
 		add(objects.KeySegmentationFormat, "bytes", manifest.ClassText)
 	}

@@ -1,7 +1,5 @@
 package convert
 
-import "github.com/tfrec/tfrec/convert/internal/origin"
-
 import (
 	"cmp"
 	"context"
@@ -11,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/memory"
@@ -35,12 +34,6 @@ type imageSource struct {
 	planned      []plan.Shard
 	samples      [][]sample // of each job, in order
 	remembered   rememberedHashes
-}
-
-// sample is a planned record: an original image or, in an augmented set, one of its variants.
-type sample struct {
-	image int32
-	copy  int32 // 0 is the original
 }
 
 // planImages assigns the listed images to splits and shards.
@@ -127,9 +120,6 @@ func (s *imageSource) planLoose() {
 		s.samples[at] = append(s.samples[at], sample{image: int32(p)})
 	}
 }
-
-// isLoose reports whether a sample stands for an annotation of no image, and does not count.
-func (s *imageSet) isLoose(sample sample) bool { return int(sample.image) >= len(s.images)-s.loose }
 
 // limit returns the n images with the smallest hashes, sorted by path.
 func limit(images []origin.Image, n int64, h plan.Hasher) []origin.Image {

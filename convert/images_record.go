@@ -1,11 +1,11 @@
 package convert
 
-import "github.com/tfrec/tfrec/convert/internal/origin"
-
 import (
 	"crypto/sha256"
 	"encoding/hex"
 
+	"github.com/tfrec/tfrec/convert/internal/options"
+	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
@@ -77,7 +77,7 @@ func (s *recordMaker) build(m *sampleWork) {
 	}
 	if pic.Mask() != nil {
 		b.Bytes(s.o.Key(objects.KeySegmentation), m.segmentation)
-		b.String(s.o.Key(objects.KeySegmentationFormat), string(PNG))
+		b.String(s.o.Key(objects.KeySegmentationFormat), string(options.PNG))
 	}
 	if s.annotations != nil {
 		b.String(s.o.Key(objects.KeySourceID), pic.SourceID())

@@ -1,11 +1,11 @@
 package convert
 
-import "github.com/tfrec/tfrec/convert/internal/origin"
-
 import (
 	"errors"
 	"fmt"
 
+	"github.com/tfrec/tfrec/convert/internal/options"
+	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/internal/masks"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -58,7 +58,7 @@ func (f *followed) addMask(b *tfrecord.Builder, name, key string, m *sampleWork)
 	case key == objects.KeySegmentation && f.segmentation != nil:
 		b.Bytes(name, m.segmentation)
 	case key == objects.KeySegmentationFormat && f.segmentation != nil:
-		b.String(name, string(PNG))
+		b.String(name, string(options.PNG))
 	default:
 		return false
 	}

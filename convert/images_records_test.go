@@ -1,7 +1,5 @@
 package convert
 
-import "github.com/tfrec/tfrec/convert/internal/origin"
-
 import (
 	"context"
 	"errors"
@@ -16,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"

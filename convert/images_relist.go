@@ -1,10 +1,9 @@
 package convert
 
-import "github.com/tfrec/tfrec/convert/internal/origin"
-
 import (
 	"slices"
 
+	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/setdir"
 )
@@ -13,13 +12,6 @@ import (
 // content of images, which the shard's fingerprint covers. What listing and reading the input shows,
 // such as a row without a label, each run finds anyway: these entries are renewed when the shard is
 // kept. So the ledger follows the input, and other words for a fault redo no shard.
-
-// listed returns a ledger entry that relist renews.
-func listed(b *setdir.BadSample) *setdir.BadSample {
-	renewed := *b
-	renewed.Listed = true
-	return &renewed
-}
 
 // entryKind tells apart the ledger entries of a key: of the sample, and of annotations.
 type entryKind struct {

@@ -1,7 +1,5 @@
 package convert
 
-import "github.com/tfrec/tfrec/convert/internal/origin"
-
 import (
 	"bytes"
 	"encoding/hex"
@@ -9,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/internal/setdir"
 )
 

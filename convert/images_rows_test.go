@@ -1,7 +1,5 @@
 package convert
 
-import "github.com/tfrec/tfrec/convert/internal/origin"
-
 import (
 	"bytes"
 	"context"
@@ -21,6 +19,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/table"

@@ -1,7 +1,5 @@
 package convert
 
-import "github.com/tfrec/tfrec/convert/internal/origin"
-
 import (
 	"context"
 	"errors"
@@ -16,6 +14,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
 	"github.com/tfrec/tfrec/manifest"
@@ -263,10 +262,10 @@ func TestFetchesAreBounded(t *testing.T) {
 		}
 		large.Version = origin.VersionAs([]byte(o.Version), origin.Version{})
 	}
-	source := &imageSource{sampleMaker: newSampleMaker(&imageSet{origin: &origin.Tree{Root: storage.Parse(url)}}, nil, nil), fetchMemory: fetchBytes}
+	source := &imageSet{origin: &origin.Tree{Root: storage.Parse(url)}}
 	const images = 8
 	given := 0
-	f := source.fetch(t.Context(), func() *origin.Image {
+	f := source.fetch(t.Context(), fetchBytes, func() *origin.Image {
 		if given == images {
 			return nil
 		}
