@@ -77,9 +77,9 @@ func (in *imageInput) Plan(_ context.Context, before *plan.Previous) (plan.Sourc
 // Layout implements source.
 func (s *imageSource) Layout() plan.Layout {
 	return plan.Layout{
-		Shards: s.planned, Options: recordedOptions(s.o, s), Codecs: plan.Codecs{Decoder: s.decoderName(), Encoder: s.encoderName()},
-		Skipped: s.skipped, LeftOut: s.leftOut, Decoded: s.tally(),
-		Workers: s.workers, Memory: s.sampleMemory, Causes: s.causes,
+		Shards: s.planned, Options: recordedOptions(s.O, s), Codecs: plan.Codecs{Decoder: s.DecoderName(), Encoder: s.EncoderName()},
+		Skipped: s.skipped, LeftOut: s.leftOut, Decoded: s.Tally(),
+		Workers: s.Workers, Memory: s.sampleMemory, Causes: s.causes,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/convert/internal/origin"
+	"github.com/tfrec/tfrec/convert/internal/sample"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard/verify"
@@ -142,7 +143,7 @@ func TestChangedClassesRedoTheirShards(t *testing.T) {
 
 // TestFilesOfLabelsAreInputs: rules for build tools name the table and the file of classes.
 func TestFilesOfLabelsAreInputs(t *testing.T) {
-	s := &imageSet{origin: &origin.Tree{}, o: &ImageOptions{Labels: LabelSpec{File: "t.csv", Classes: "c.txt"}}}
+	s := &sample.Set{Origin: &origin.Tree{}, O: &ImageOptions{Labels: LabelSpec{File: "t.csv", Classes: "c.txt"}}}
 	if got := slices.Collect(s.Files()); !slices.Equal(got, []string{"t.csv", "c.txt"}) {
 		t.Errorf("%q", got)
 	}

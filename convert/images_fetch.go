@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/convert/internal/origin"
+	"github.com/tfrec/tfrec/convert/internal/sample"
 )
 
 // jobImages are the images of jobs in order, each followed by its partners, without those that the
@@ -22,13 +23,13 @@ func (p *jobImages) next() *origin.Image {
 	for ; p.job < len(p.jobs); p.job, p.i = p.job+1, 0 {
 		for samples := p.source.samples[p.jobs[p.job]]; len(p.rest) > 0 || p.i < len(samples); {
 			if len(p.rest) == 0 {
-				p.rest = p.source.needs(p.rest[:0], samples[p.i])
+				p.rest = p.source.Needs(p.rest[:0], samples[p.i])
 				p.i++
 				continue
 			}
 			image := p.rest[0]
 			p.rest = p.rest[1:]
-			return &p.source.images[image]
+			return &p.source.Images[image]
 		}
 	}
 	return nil
@@ -36,31 +37,31 @@ func (p *jobImages) next() *origin.Image {
 
 // aheadOfJobs requests the images of jobs ahead of their tasks.
 type aheadOfJobs struct {
-	*fetcher
+	*sample.Fetcher
 	jobs     jobImages
 	expected []int // jobs whose images were requested but not their tasks, in order
 }
 
 // Prepare implements source.
 func (s *imageSource) Prepare(ctx context.Context, jobs []int, inOrder bool) error {
-	if err := s.origin.Load(ctx, s.temp, s.imagesOf(jobs)); err != nil {
+	if err := s.Origin.Load(ctx, s.temp, s.imagesOf(jobs)); err != nil {
 		return err
 	}
-	if !s.fetches() || len(jobs) == 0 {
+	if !s.Fetches() || len(jobs) == 0 {
 		return nil
 	}
 	a := &aheadOfJobs{jobs: jobImages{source: s}}
 	if inOrder {
 		a.jobs.jobs, a.expected = slices.Clip(jobs), jobs
 	}
-	a.fetcher = s.fetch(ctx, s.fetchMemory, a.jobs.next)
+	a.Fetcher = s.Fetch(ctx, s.fetchMemory, a.jobs.next)
 	s.ahead = a
 	return nil
 }
 
 // temp creates a temporary file. A dry run writes nothing into the directory of the set.
 func (s *imageSource) temp() (*os.File, error) {
-	if s.o.DryRun {
+	if s.O.DryRun {
 		return os.CreateTemp("", "tfrec-archive.*")
 	}
 	return s.dir.TempFile("archive")
@@ -84,31 +85,30 @@ func (s *imageSource) imagesOf(jobs []int) iter.Seq[*origin.Image] {
 // Rest implements source.
 func (s *imageSource) Rest() {
 	if s.ahead != nil {
-		s.ahead.close()
+		s.ahead.Close()
 		s.ahead = nil
 	}
-	_ = s.origin.Unload() // nobody reads its temporary files again
+	_ = s.Origin.Unload() // nobody reads its temporary files again
 }
 
 // begin requests the images of a job whose tasks come next, unless that was done.
 func (a *aheadOfJobs) begin(job int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.expected) > 0 {
-		a.expected = a.expected[1:]
-		return
-	}
-	a.jobs.jobs = append(a.jobs.jobs, job)
-	a.fill()
+	a.More(func() {
+		if len(a.expected) > 0 {
+			a.expected = a.expected[1:]
+		} else {
+			a.jobs.jobs = append(a.jobs.jobs, job)
+		}
+	})
 }
 
 // take returns the images of samples of the job begun last, each with its partners, following those
 // of the previous call.
-func (a *aheadOfJobs) take(samples []sample) [][]*fetch {
-	taken := make([][]*fetch, len(samples))
-	for i, sample := range samples {
-		for range a.jobs.source.needs(nil, sample) {
-			taken[i] = append(taken[i], a.fetcher.take())
+func (a *aheadOfJobs) take(samples []sample.Sample) [][]*sample.Fetch {
+	taken := make([][]*sample.Fetch, len(samples))
+	for i, one := range samples {
+		for range a.jobs.source.Needs(nil, one) {
+			taken[i] = append(taken[i], a.Fetcher.Take())
 		}
 	}
 	return taken

@@ -4,33 +4,33 @@ import (
 	"context"
 	"encoding/binary"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/tfrec/tfrec/convert/internal/origin"
+	"github.com/tfrec/tfrec/convert/internal/sample"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/setdir"
+	"golang.org/x/sync/errgroup"
 )
 
 // Outline implements source: keys, labels, file sizes, and what the listing has read; for a store
 // also versions, since all tasks see the same ones.
 func (s *imageSource) Outline(job int) []byte {
 	var b []byte
-	add := func(sample sample) {
-		p := &s.images[sample.image]
-		b = s.identity(b, sample, s.origin.Hash(p))
+	add := func(one sample.Sample) {
+		p := &s.Images[one.Image]
+		b = s.Identity(b, one, s.Origin.Hash(p))
 		b = binary.AppendVarint(b, p.Size)
 		if p.Mask() != nil {
 			b = binary.AppendVarint(b, p.Mask().Size)
 		}
-		if version := p.Version.Text(); version != "" && s.origin.Remote() {
+		if version := p.Version.Text(); version != "" && s.Origin.Remote() {
 			b = binary.AppendUvarint(b, uint64(len(version)))
 			b = append(b, version...)
 		}
 	}
-	for _, sample := range s.samples[job] {
-		add(sample)
-		for _, image := range s.partners(sample) {
-			add(sampleOf(image))
+	for _, one := range s.samples[job] {
+		add(one)
+		for _, image := range s.Partners(one) {
+			add(sample.Of(image))
 		}
 	}
 	return b
@@ -40,13 +40,13 @@ func (s *imageSource) Outline(job int) []byte {
 func (s *imageSource) Attach(dir *setdir.Dir) {
 	s.dir, s.remembered.searched = dir, false // other processes may have recorded more
 	if s.remembered.images == nil {
-		s.remembered.images = make([]hash128, len(s.images))
+		s.remembered.images = make([]hash128, len(s.Images))
 	}
 }
 
 func (s *imageSource) Remember() {} // shards record their inputs
 
-func (s *imageSource) Place() string { return s.origin.Place() }
+func (s *imageSource) Place() string { return s.Origin.Place() }
 
 // Known implements source. It records what it has to read.
 func (s *imageSource) Known(ctx context.Context, job int, bad []setdir.BadSample) (identity []byte, now []setdir.BadSample, read bool, err error) {
@@ -60,19 +60,19 @@ func (s *imageSource) Known(ctx context.Context, job int, bad []setdir.BadSample
 		}
 		return s.knownHash(image)
 	}
-	misplaced := misplacedAnnotations(bad)
+	misplaced := sample.MisplacedAnnotations(bad)
 	identity = make([]byte, 0, identitySize*len(s.samples[job]))
-	for _, sample := range s.samples[job] {
-		hash := hashOf(sample.image)
-		identity = s.identity(identity, sample, hash)
-		p := &s.images[sample.image]
-		if hash != unread {
-			for _, image := range s.partners(sample) {
-				identity = s.identity(identity, sampleOf(image), hashOf(image))
+	for _, one := range s.samples[job] {
+		hash := hashOf(one.Image)
+		identity = s.Identity(identity, one, hash)
+		p := &s.Images[one.Image]
+		if hash != sample.Unread {
+			for _, image := range s.Partners(one) {
+				identity = s.Identity(identity, sample.Of(image), hashOf(image))
 			}
 		}
-		if notes := p.Annotated(); notes != nil && p.Bad() == nil && s.reportsFaults(sample) && misplaced[jsontext.Readable(p.Path)] {
-			identity = identifyNames(identity, notes)
+		if notes := p.Annotated(); notes != nil && p.Bad() == nil && s.ReportsFaults(one) && misplaced[jsontext.Readable(p.Path)] {
+			identity = sample.IdentifyNames(identity, notes)
 		}
 	}
 	return identity, s.relist(job, bad, faults), read, nil
@@ -84,7 +84,7 @@ const identitySize = 96
 // unknown returns the images of a job whose hashes are not known.
 func (s *imageSource) unknown(job int) (unknown []int32) {
 	for image := range s.imagesOfJob(job) {
-		if p := &s.images[image]; p.Mask() == nil && s.remembered.images[image] != (hash128{}) {
+		if p := &s.Images[image]; p.Mask() == nil && s.remembered.images[image] != (hash128{}) {
 			continue // the usual case
 		}
 		if s.knownHash(image) == "" {
@@ -110,30 +110,30 @@ func (s *imageSource) readUnknown(ctx context.Context, job int) (hashes map[int3
 	for i, image := range images {
 		found[i].unmasked = s.imageHash(image)
 	}
-	var ahead *fetcher
-	if s.origin.Remote() {
+	var ahead *sample.Fetcher
+	if s.Origin.Remote() {
 		rest := 0
-		ahead = s.fetch(ctx, s.fetchMemory, func() *origin.Image {
+		ahead = s.Fetch(ctx, s.fetchMemory, func() *origin.Image {
 			for ; rest < len(images); rest++ {
 				if found[rest].unmasked == "" {
 					rest++
-					return &s.images[images[rest-1]]
+					return &s.Images[images[rest-1]]
 				}
 			}
 			return nil
 		})
-		defer ahead.close()
+		defer ahead.Close()
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(s.workers)
+	g.SetLimit(s.Workers)
 	for i, image := range images {
-		m := getSampleWork(sampleOf(image))
+		m := sample.GetWork(sample.Of(image))
 		in := &found[i]
 		if ahead != nil && in.unmasked == "" {
-			m.fetched = ahead.take()
+			m.Fetched = ahead.Take()
 		}
 		g.Go(func() error {
-			defer putSampleWork(m)
+			defer sample.PutWork(m)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -164,19 +164,19 @@ type readInput struct {
 }
 
 // readInput reads an image and its mask, or only its mask. An error ends the run.
-func (s *imageSource) readInput(ctx context.Context, m *sampleWork, in *readInput) (err error) {
-	pic := &s.images[m.sample.image]
+func (s *imageSource) readInput(ctx context.Context, m *sample.Work, in *readInput) (err error) {
+	pic := &s.Images[m.Sample.Image]
 	if in.unmasked == "" {
-		_, in.hash, in.image, err = s.read(ctx, m, pic)
+		_, in.hash, in.image, err = s.Read(ctx, m, pic)
 	} else {
 		var mask string
-		mask, err = s.readMask(ctx, m, pic)
+		mask, err = s.ReadMask(ctx, m, pic)
 		in.hash = in.unmasked + mask
 	}
-	in.mask = m.maskInput
-	if err == nil || s.endsRun(err) {
+	in.mask = m.MaskInput
+	if err == nil || s.EndsRun(err) {
 		return err
 	}
-	in.hash, in.err = unread, err
+	in.hash, in.err = sample.Unread, err
 	return nil
 }

@@ -34,41 +34,6 @@ func TestMemoryMakesTheSameSet(t *testing.T) {
 	}
 }
 
-// TestMemoryOfAnImage: the estimate for an image grows with its pixels and with the steps applied,
-// and unchanged images take little.
-func TestMemoryOfAnImage(t *testing.T) {
-	codec, err := augment.NewCodec(augment.CodecOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile("../testdata/pictures/made-ok-160x88.jpg")
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := codec.Stat(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const pixels = 160 * 88
-	for _, test := range []struct {
-		o           ImageOptions
-		least, most int64 // per pixel
-	}{
-		{ImageOptions{Encode: EncodeSpec{Format: Keep}}, 0, 1},
-		{ImageOptions{Encode: EncodeSpec{Format: JPEG}}, 12, 16},
-		{ImageOptions{Encode: EncodeSpec{Format: Raw}}, 9, 12},
-		{ImageOptions{Encode: EncodeSpec{Format: Float32}}, 42, 46},
-		{ImageOptions{Encode: EncodeSpec{Format: JPEG}, Resize: augment.ResizeSpec{Width: 16, Height: 8, NoAntialias: true}}, 4, 6},
-		{ImageOptions{Encode: EncodeSpec{Format: JPEG}, Resize: augment.ResizeSpec{Width: 320, Height: 176, NoAntialias: true}}, 36, 44},
-		{ImageOptions{Encode: EncodeSpec{Format: PNG}, Augment: AugmentSpec{Policy: policy(t, "hflip")}}, 18, 22},
-	} {
-		s := newSampleMaker(&imageSet{o: &test.o}, codec, nil)
-		if n := s.memory(info, len(data)); n < test.least*pixels || n > test.most*pixels {
-			t.Errorf("%+v: %.1f bytes a pixel, want %d to %d", test.o, float64(n)/pixels, test.least, test.most)
-		}
-	}
-}
-
 // TestAllowArithmetic: arithmetic coding gives a ledger entry that says how to allow it, and is an
 // option of the set if it is allowed.
 func TestAllowArithmetic(t *testing.T) {

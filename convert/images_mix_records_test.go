@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/convert/internal/sample"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/shard/verify"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -86,7 +87,7 @@ func TestMixturesOfRecords(t *testing.T) {
 		mustImages(t, c.src, out, o)
 		for _, e := range examples(t, out, "train") {
 			want := c.soft
-			if mixtureOf(drawOf(t, e)) == nil {
+			if sample.MixtureOf(drawOf(t, e)) == nil {
 				want = min(want, 1)
 			}
 			labels, _ := e[imagekey.MixLabel].([]int64)

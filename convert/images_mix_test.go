@@ -18,8 +18,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/convert/internal/origin"
-	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/convert/internal/sample"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/manifest"
@@ -137,7 +136,7 @@ func TestMixtures(t *testing.T) {
 			for _, e := range slices.Concat(train, val) {
 				name := string(e[imagekey.Filename].([][]byte)[0])
 				draw := drawOf(t, e)
-				mixture := mixtureOf(draw)
+				mixture := sample.MixtureOf(draw)
 				labels, weights := []int64{int64(name[1] - '0')}, []float64{1}
 				channels := 0
 				if mixture != nil {
@@ -214,7 +213,7 @@ func TestMixtureUpdates(t *testing.T) {
 			}
 			put(t, only, file, data)
 			if slices.ContainsFunc(examples(t, only, "train"), func(e map[string]any) bool {
-				return string(e[imagekey.Filename].([][]byte)[0]) == name || mixtureOf(drawOf(t, e)).Partners[0].Key == name
+				return string(e[imagekey.Filename].([][]byte)[0]) == name || sample.MixtureOf(drawOf(t, e)).Partners[0].Key == name
 			}) {
 				n++
 			}
@@ -271,7 +270,7 @@ func TestUnreadablePartners(t *testing.T) {
 		t.Errorf("%+v, %d partners in the ledger:\n%s", s, lines, ledger)
 	}
 	for _, e := range examples(t, out, "train") {
-		for _, p := range mixtureOf(drawOf(t, e)).Partners {
+		for _, p := range sample.MixtureOf(drawOf(t, e)).Partners {
 			if p.Key == "c0/003.png" {
 				t.Error("a damaged partner was used")
 			}
@@ -330,32 +329,6 @@ func TestFaultsBesideUnreadablePartners(t *testing.T) {
 	}
 }
 
-// TestMemoryOfAMosaic: the estimate has the pixels of the mosaic before and after its steps, encoded
-// and framed, and less if it is made smaller.
-func TestMemoryOfAMosaic(t *testing.T) {
-	codec, err := augment.NewCodec(augment.CodecOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	data := grayOf(8, 8, 1)
-	info, err := codec.Stat(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for width, want := range map[int]int64{0: 15, 8: 6} {
-		o := ImageOptions{Encode: EncodeSpec{Format: PNG}, Augment: AugmentSpec{Policy: policy(t, "mosaic:500")}, Resize: augment.ResizeSpec{Width: width, Height: width, NoAntialias: true}}
-		s := newSampleMaker(&imageSet{o: &o, images: []origin.Image{{Path: "a"}}}, codec, nil)
-		m := &sampleWork{sample: sample{copy: 1}}
-		for range 3 {
-			m.partners = append(m.partners, &sampleWork{data: data})
-		}
-		n, bad := s.drawMixture(m, info)
-		if pixels := int64(500 * 500); bad != nil || n < want*pixels || n > (want+1)*pixels {
-			t.Errorf("%d: %.1f bytes a pixel, want %d; %v", width, float64(n)/float64(pixels), want, bad)
-		}
-	}
-}
-
 // TestMixturesOfFewImages: an image alone is its own partner, and one of two is the other's.
 func TestMixturesOfFewImages(t *testing.T) {
 	for n, want := range map[int]map[string]string{
@@ -365,7 +338,7 @@ func TestMixturesOfFewImages(t *testing.T) {
 		out := t.TempDir()
 		mustImages(t, directories(t, n), out, ImageOptions{Augment: AugmentSpec{Policy: policy(t, "mosaic:16"), Copies: 3}})
 		for _, e := range examples(t, out, "train") {
-			for _, p := range mixtureOf(drawOf(t, e)).Partners {
+			for _, p := range sample.MixtureOf(drawOf(t, e)).Partners {
 				if name := string(e[imagekey.Filename].([][]byte)[0]); p.Key != want[name] {
 					t.Errorf("of %d images %s has the partner %s", n, name, p.Key)
 				}
@@ -389,7 +362,7 @@ func TestMixedObjects(t *testing.T) {
 		s := mustImages(t, src, out, o)
 		stored, all := 0, 0
 		for _, e := range examples(t, out, "train") {
-			mixture := mixtureOf(drawOf(t, e))
+			mixture := sample.MixtureOf(drawOf(t, e))
 			all += count[string(e[imagekey.Filename].([][]byte)[0])]
 			for _, p := range mixture.Partners {
 				all += count[p.Key]
@@ -475,42 +448,5 @@ func TestMixedClassMasks(t *testing.T) {
 	o.Augment = AugmentSpec{Policy: policy(t, "mixup")}
 	if _, err := Images(context.Background(), src, t.TempDir(), o); err == nil || !strings.Contains(err.Error(), "use cutmix or mosaic") {
 		t.Error(err)
-	}
-}
-
-// TestRing compares the ring with a search of all images, and counts how many variants an image
-// more changes.
-func TestRing(t *testing.T) {
-	const n = 3000
-	s := newSampleMaker(&imageSet{o: &ImageOptions{}}, nil, nil)
-	var all []int32
-	for i := range n {
-		s.images = append(s.images, origin.Image{Path: fmt.Sprint(i)})
-		all = append(all, int32(i))
-	}
-	s.addRing(all[:n-1])
-	s.addRing(all)
-	h := plan.NewHasher(0, plan.ForPartner)
-	changed := 0
-	for i := range int32(n - 1) {
-		hash := h.Key(fmt.Sprint("variant", i))
-		want, least := int32(-1), uint64(math.MaxUint64)
-		for _, e := range s.rings[1] {
-			if d := e.hash - hash; e.image != i && d <= least {
-				want, least = e.image, d
-			}
-		}
-		before, got := s.rings[0].after(hash, i), s.rings[1].after(hash, i)
-		if got != want {
-			t.Fatalf("after %x is %d, want %d", hash, got, want)
-		}
-		if got != before {
-			if changed++; got != n-1 {
-				t.Errorf("%d became %d, not the new image", before, got)
-			}
-		}
-	}
-	if changed > 12 {
-		t.Errorf("%d variants of %d changed", changed, n)
 	}
 }

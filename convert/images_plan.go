@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/convert/internal/sample"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/memory"
 	"github.com/tfrec/tfrec/internal/optname"
@@ -22,7 +23,7 @@ import (
 
 // imageSource is a planned conversion of images.
 type imageSource struct {
-	*sampleMaker
+	*sample.Maker
 	dir          *setdir.Dir  // of the set, for temporary files
 	ahead        *aheadOfJobs // of a current run that reads from a store
 	sampleMemory int64        // bounds the memory for samples in progress, in bytes
@@ -32,43 +33,43 @@ type imageSource struct {
 	causes       []string     // why rows of a table name no image
 	splitsBy     string       // how samples are assigned to splits: the shares, or "folders"
 	planned      []plan.Shard
-	samples      [][]sample // of each job, in order
+	samples      [][]sample.Sample // of each job, in order
 	remembered   rememberedHashes
 }
 
 // planImages assigns the listed images to splits and shards.
 func planImages(o *ImageOptions, l *origin.Listing, codec *augment.Codec, before *plan.Previous) (*imageSource, error) {
-	set := &imageSet{
-		o: o, origin: l.Origin, webdataset: l.WebDataset, images: l.Images, loose: len(l.Loose), labels: plan.WithBackground(l.Labels, o.Labels.Offset),
-		values: l.Values, texts: l.Texts, features: l.Features, carried: l.Carried, labelMap: l.LabelMap || l.Annotations != nil, columns: l.Columns, annotations: l.Annotations, masks: l.Masks, colors: l.Colors,
+	set := &sample.Set{
+		O: o, Origin: l.Origin, Webdataset: l.WebDataset, Images: l.Images, Loose: len(l.Loose), Labels: plan.WithBackground(l.Labels, o.Labels.Offset),
+		Values: l.Values, Texts: l.Texts, Features: l.Features, Carried: l.Carried, LabelMap: l.LabelMap || l.Annotations != nil, Columns: l.Columns, Annotations: l.Annotations, Masks: l.Masks, Colors: l.Colors,
 	}
-	maker := newSampleMaker(set, codec, cmp.Or(o.Backend, augment.Backend(augment.CPU{})))
-	maker.decodes, maker.workers = o.BackendDecodes, o.Goroutines()
-	if maker.backend.Batch() > 1 { // goroutines wait for it
-		maker.workers += maker.workers/2 + 1
+	maker := sample.NewMaker(set, codec, cmp.Or(o.Backend, augment.Backend(augment.CPU{})))
+	maker.Decodes, maker.Workers = o.BackendDecodes, o.Goroutines()
+	if maker.Backend.Batch() > 1 { // goroutines wait for it
+		maker.Workers += maker.Workers/2 + 1
 	}
-	s := &imageSource{sampleMaker: maker, skipped: l.Skipped, leftOut: plan.LeftOutOf(&l.Account), causes: l.Causes}
+	s := &imageSource{Maker: maker, skipped: l.Skipped, leftOut: plan.LeftOutOf(&l.Account), causes: l.Causes}
 	if l.Annotations != nil {
-		s.labels, s.objectKeys = l.Annotations.Labels(), objectKeysOf(o, l.Annotations)
+		s.Labels, s.ObjectKeys = l.Annotations.Labels(), sample.ObjectKeysOf(o, l.Annotations)
 	}
-	s.allIdentity = s.identifyAll()
-	noteMirrors(o, l)
+	s.AllIdentity = s.IdentifyAll()
+	sample.NoteMirrors(o, l)
 	if l.Synsets != nil {
-		s.synsets = append(make([]string, o.Labels.Offset), l.Synsets...)
+		s.Synsets = append(make([]string, o.Labels.Offset), l.Synsets...)
 	}
 	s.sampleMemory = cmp.Or(o.Memory, memory.Limit()/4)
-	if s.fetches() {
-		s.fetchMemory = min(s.sampleMemory/4, fetchBytes)
+	if s.Fetches() {
+		s.fetchMemory = min(s.sampleMemory/4, sample.FetchBytes)
 		s.sampleMemory -= s.fetchMemory
 	}
 	if o.Limit > 0 {
-		s.images = limit(s.images, o.Limit, plan.NewHasher(o.Seed, plan.ForLimit))
+		s.Images = limit(s.Images, o.Limit, plan.NewHasher(o.Seed, plan.ForLimit))
 	}
-	s.images = append(s.images, l.Loose...)
+	s.Images = append(s.Images, l.Loose...)
 	if i := slices.Index(l.Labels, plan.BackgroundName(0)); o.Labels.Offset > 0 && i >= 0 {
 		return nil, fmt.Errorf("a class is called %s, the name that %s gives to background labels: rename its directory", l.Labels[i], optname.LabelSpecOffset)
 	}
-	o.NoteNewIDs(before, s.labels)
+	o.NoteNewIDs(before, s.Labels)
 	if _, _, fixed := o.FixedSize(); !fixed && (o.Encode.Format == Raw || o.Encode.Format == Float32) {
 		o.Notef("the sizes of images vary, so TFDS will give %s as bytes; %s WxH would make them tensors", o.Encode.Format, optname.ImageOptionsResize)
 	}
@@ -79,28 +80,28 @@ func planImages(o *ImageOptions, l *origin.Listing, codec *augment.Codec, before
 	if err := o.CheckShardsOf(splits); err != nil {
 		return nil, err
 	}
-	if err := checkMix(&o.Augment, l); err != nil {
+	if err := sample.CheckMix(&o.Augment, l); err != nil {
 		return nil, err
 	}
-	s.splitOf = of
+	s.SplitOf = of
 	for i, split := range splits {
-		members := make([]sample, 0, len(s.images)/len(splits))
+		members := make([]sample.Sample, 0, len(s.Images)/len(splits))
 		var images []int32 // to mix
-		for p := range len(s.images) - s.loose {
+		for p := range len(s.Images) - s.Loose {
 			switch {
 			case of(p) != i:
 				continue
-			case (s.annotations != nil || s.masks != nil) && s.images[p].Bad() != nil:
-				members = append(members, sample{image: int32(p)}) // one entry in the ledger
+			case (s.Annotations != nil || s.Masks != nil) && s.Images[p].Bad() != nil:
+				members = append(members, sample.Sample{Image: int32(p)}) // one entry in the ledger
 			default:
-				members = appendVariants(&o.Augment, members, int32(p), split)
+				members = sample.AppendVariants(&o.Augment, members, int32(p), split)
 			}
 			if o.Augment.Mixes() {
 				images = append(images, int32(p))
 			}
 		}
 		if o.Augment.Mixes() {
-			s.addRing(images)
+			s.AddRing(images)
 		}
 		if len(members) == 0 {
 			o.Notef("split %s gets no samples and is left out", split)
@@ -114,10 +115,10 @@ func planImages(o *ImageOptions, l *origin.Listing, codec *augment.Codec, before
 
 // planLoose assigns the annotations of no image to shards, whose ledger entries they become.
 func (s *imageSource) planLoose() {
-	h := plan.NewHasher(s.o.Seed, plan.ForShard)
-	for p := len(s.images) - s.loose; p < len(s.images); p++ {
-		at := h.Key(s.images[p].Path) % uint64(len(s.samples))
-		s.samples[at] = append(s.samples[at], sample{image: int32(p)})
+	h := plan.NewHasher(s.O.Seed, plan.ForShard)
+	for p := len(s.Images) - s.Loose; p < len(s.Images); p++ {
+		at := h.Key(s.Images[p].Path) % uint64(len(s.samples))
+		s.samples[at] = append(s.samples[at], sample.Sample{Image: int32(p)})
 	}
 }
 
@@ -143,25 +144,25 @@ func limit(images []origin.Image, n int64, h plan.Hasher) []origin.Image {
 func (s *imageSource) splits(l *origin.Listing) (names []string, of func(p int) int) {
 	if len(l.Splits) > 0 {
 		s.splitsBy = cmp.Or(l.SplitsBy, plan.SplitsByDirectories)
-		return l.Splits, func(p int) int { return slices.Index(l.Splits, s.images[p].SplitName()) }
+		return l.Splits, func(p int) int { return slices.Index(l.Splits, s.Images[p].SplitName()) }
 	}
-	divided := s.o.SplitShares()
+	divided := s.O.SplitShares()
 	s.splitsBy = shares.FormatSplits(divided)
-	h := plan.NewHasher(s.o.Seed, plan.ForSplit)
+	h := plan.NewHasher(s.O.Seed, plan.ForSplit)
 	for _, share := range divided {
 		names = append(names, share.Name)
 	}
-	return names, func(p int) int { return shares.ShareOf(h.Key(s.images[p].Path), divided) }
+	return names, func(p int) int { return shares.ShareOf(h.Key(s.Images[p].Path), divided) }
 }
 
 // planSplit assigns the members of a split to its shards.
-func (s *imageSource) planSplit(split string, members []sample, existing int) {
-	o := s.o
+func (s *imageSource) planSplit(split string, members []sample.Sample, existing int) {
+	o := s.O
 	count := o.ShardsOf(split)
 	if count == 0 {
 		var bytes int64
 		for _, m := range members {
-			bytes += o.RecordSize(s.images[m.image].Size)
+			bytes += o.RecordSize(s.Images[m.Image].Size)
 		}
 		count = plan.AutoShards(int64(len(members)), bytes, existing)
 	}
@@ -169,8 +170,8 @@ func (s *imageSource) planSplit(split string, members []sample, existing int) {
 		o.Notef("split %s has only %s, so as many shards, not %d", split, plural.Of(len(members), "sample"), count)
 		count = len(members)
 	}
-	byKey := func(i, j int) int { return strings.Compare(s.key(members[i]), s.key(members[j])) }
-	hashes := func(p plan.Purpose, key func(sample) string) []uint64 {
+	byKey := func(i, j int) int { return strings.Compare(s.Key(members[i]), s.Key(members[j])) }
+	hashes := func(p plan.Purpose, key func(sample.Sample) string) []uint64 {
 		h := plan.NewHasher(o.Seed, p)
 		hashes := make([]uint64, len(members))
 		for i, m := range members {
@@ -183,11 +184,11 @@ func (s *imageSource) planSplit(split string, members []sample, existing int) {
 	for _, shard := range of {
 		sizes[shard]++
 	}
-	shards := make([][]sample, count)
+	shards := make([][]sample.Sample, count)
 	for i, size := range sizes {
-		shards[i] = make([]sample, 0, size)
+		shards[i] = make([]sample.Sample, 0, size)
 	}
-	for _, i := range plan.HashOrder(hashes(plan.ForOrder, s.key), byKey) {
+	for _, i := range plan.HashOrder(hashes(plan.ForOrder, s.Key), byKey) {
 		shards[of[i]] = append(shards[of[i]], members[i])
 	}
 	for i, samples := range shards {
@@ -202,51 +203,31 @@ func (s *imageSource) planSplit(split string, members []sample, existing int) {
 
 // shardKey decides which shard a sample goes to: its key, but for annotated images that of the
 // original, so that what changes in one line of a file is in one shard.
-func (s *imageSource) shardKey(sample sample) string {
-	if s.annotations != nil {
-		return s.images[sample.image].Path
+func (s *imageSource) shardKey(one sample.Sample) string {
+	if s.Annotations != nil {
+		return s.Images[one.Image].Path
 	}
-	return s.key(sample)
+	return s.Key(one)
 }
 
 // bytesOf estimates the total size of samples' records; 0 if that requires the images' dimensions,
 // which planning does not read.
-func (s *imageSource) bytesOf(samples []sample) (bytes int64) {
-	if o := s.o; !o.Resizes() && o.Encode.Format != Keep && o.Encode.Format != JPEG {
+func (s *imageSource) bytesOf(samples []sample.Sample) (bytes int64) {
+	if o := s.O; !o.Resizes() && o.Encode.Format != Keep && o.Encode.Format != JPEG {
 		return 0
 	}
 	for _, m := range samples {
-		bytes += s.o.RecordSize(s.images[m.image].Size)
+		bytes += s.O.RecordSize(s.Images[m.Image].Size)
 	}
 	return bytes
 }
 
 func (s *imageSource) Keys(job int) []string {
 	keys := make([]string, len(s.samples[job]))
-	for i, sample := range s.samples[job] {
-		keys[i] = jsontext.Readable(s.key(sample))
+	for i, one := range s.samples[job] {
+		keys[i] = jsontext.Readable(s.Key(one))
 	}
 	return keys
-}
-
-func (s *imageSet) Files() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for path := range s.origin.Files(s.images) {
-			if !yield(path) {
-				return
-			}
-		}
-		for path := range s.annotationFiles() {
-			if !yield(path) {
-				return
-			}
-		}
-		for _, file := range []string{s.o.Labels.File, s.o.Labels.Classes} {
-			if file != "" && !yield(file) {
-				return
-			}
-		}
-	}
 }
 
 func (s *imageSource) Pieces(ctx context.Context, job int) iter.Seq2[plan.Fill, error] {
@@ -254,15 +235,15 @@ func (s *imageSource) Pieces(ctx context.Context, job int) iter.Seq2[plan.Fill, 
 		if s.ahead != nil {
 			s.ahead.begin(job)
 		}
-		for samples := range slices.Chunk(s.samples[job], max(1, s.backend.Batch())) {
-			var fetched [][]*fetch
+		for samples := range slices.Chunk(s.samples[job], max(1, s.Backend.Batch())) {
+			var fetched [][]*sample.Fetch
 			if s.ahead != nil {
 				fetched = s.ahead.take(samples)
 			}
 			make := func(p *plan.Piece) error {
-				s.busy.Add(1)
-				defer s.busy.Add(-1)
-				return s.make(ctx, samples, fetched, p)
+				s.Busy.Add(1)
+				defer s.Busy.Add(-1)
+				return s.Make(ctx, samples, fetched, p)
 			}
 			if !yield(make, nil) {
 				return
@@ -275,8 +256,8 @@ func (s *imageSource) Pieces(ctx context.Context, job int) iter.Seq2[plan.Fill, 
 func (s *imageSource) AnyOrder() bool { return s.ahead == nil }
 
 func (s *imageSource) LabelCounts(byID map[int32]int64) map[string]int64 {
-	if !s.countsLabels() {
+	if !s.CountsLabels() {
 		return nil
 	}
-	return plan.CountsByName(byID, s.labels)
+	return plan.CountsByName(byID, s.Labels)
 }

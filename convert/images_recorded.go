@@ -14,10 +14,10 @@ import (
 func addAnnotationOptions(o *ImageOptions, m map[string]any, s *imageSource) {
 	a := &o.Annotations
 	if a.HasObjects() {
-		m[plan.OptionAnnotations], m[plan.OptionMinVisibility] = s.annotations.Format, a.MinVisibility
+		m[plan.OptionAnnotations], m[plan.OptionMinVisibility] = s.Annotations.Format, a.MinVisibility
 		m["instance_masks"], m[plan.OptionDropEmpty], m["keep_unannotated"] = a.InstanceMasks, a.DropEmpty, a.KeepUnannotated
 	}
-	if origin.MovesCarried(o, s.carried) {
+	if origin.MovesCarried(o, s.Carried) {
 		m[plan.OptionMinVisibility] = a.MinVisibility // they are moved with the pixels
 	}
 	if a.HasMasks() {
@@ -74,13 +74,13 @@ func addNewerOptions(o *ImageOptions, m map[string]any, s *imageSource) {
 	if o.Codec.FloatRange != nil {
 		m["float_range"] = o.Codec.FloatRange
 	}
-	if s.webdataset {
+	if s.Webdataset {
 		m["archive_format"] = WebDataset
 	}
-	if s.carried != nil {
+	if s.Carried != nil {
 		m["image_key"] = o.ImageFeature()
 	}
-	if c := s.columns; c.Key != "" {
+	if c := s.Columns; c.Key != "" {
 		m["image_key"] = c.Key
 		if c.Label != "" {
 			m["labels"], m["label_column"] = "column", c.Label
@@ -102,7 +102,7 @@ func addNewerOptions(o *ImageOptions, m map[string]any, s *imageSource) {
 	addAnnotationOptions(o, m, s)
 	switch {
 	case o.Labels.Classes == "":
-	case s.synsets != nil:
+	case s.Synsets != nil:
 		m["classes"] = "pairs"
 	default:
 		m["classes"] = "names"

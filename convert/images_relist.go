@@ -5,6 +5,7 @@ import (
 
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/convert/internal/sample"
 	"github.com/tfrec/tfrec/internal/setdir"
 )
 
@@ -31,18 +32,18 @@ func (s *imageSource) relist(job int, bad []setdir.BadSample, faults map[int32]e
 	}
 	now := map[entryKind][]*setdir.BadSample{}
 	add := func(b *setdir.BadSample) { now[kindOfEntry(b)] = append(now[kindOfEntry(b)], b) }
-	for _, sample := range s.samples[job] {
-		p := &s.images[sample.image]
+	for _, one := range s.samples[job] {
+		p := &s.Images[one.Image]
 		if p.Bad() != nil {
-			add(listed(p.Bad()))
+			add(sample.Listed(p.Bad()))
 			continue
 		}
-		if fault := s.unreadFault(sample, faults); fault != nil {
-			add(listed(s.unusable(sample, fault.stage, fault.err)))
+		if fault := s.unreadFault(one, faults); fault != nil {
+			add(sample.Listed(s.Unusable(one, fault.Stage, fault.Err)))
 		}
-		if image := p.Annotated(); image != nil && s.reportsFaults(sample) {
+		if image := p.Annotated(); image != nil && s.ReportsFaults(one) {
 			for _, f := range image.Faults {
-				add(listed(origin.BadAnnotation(s.o, p.Path, f)))
+				add(sample.Listed(origin.BadAnnotation(s.O, p.Path, f)))
 			}
 		}
 	}
@@ -58,16 +59,16 @@ func (s *imageSource) relist(job int, bad []setdir.BadSample, faults map[int32]e
 
 // unreadFault returns the fault of a sample if its image, or one that is mixed into it, cannot be
 // read.
-func (s *imageSource) unreadFault(sample sample, faults map[int32]error) *fault {
+func (s *imageSource) unreadFault(one sample.Sample, faults map[int32]error) *sample.Fault {
 	if len(faults) == 0 {
 		return nil
 	}
-	if err := faults[sample.image]; err != nil {
-		return &fault{stage: "read", err: origin.WithoutPath(err)}
+	if err := faults[one.Image]; err != nil {
+		return &sample.Fault{Stage: "read", Err: origin.WithoutPath(err)}
 	}
-	for _, image := range s.partners(sample) {
+	for _, image := range s.Partners(one) {
 		if err := faults[image]; err != nil {
-			return partnerFault("read", &s.images[image], origin.WithoutPath(err))
+			return sample.PartnerFault("read", &s.Images[image], origin.WithoutPath(err))
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/convert/internal/origin"
+	"github.com/tfrec/tfrec/convert/internal/sample"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/manifest"
@@ -220,8 +221,8 @@ func TestReasonsAreInNoIdentity(t *testing.T) {
 			image.Faults = append(image.Faults, annotation.Fault{Name: "object 1", Reason: reason})
 		}
 		bad := &setdir.BadSample{Key: "a.png", Source: "l.csv", Line: line, Stage: "read", Reason: reason}
-		s := &imageSource{sampleMaker: newSampleMaker(&imageSet{o: new(ImageOptions), annotations: new(origin.Annotations), images: []origin.Image{{Path: "a.png", Extra: &origin.Extra{Bad: bad, Annotated: image}}}}, nil, nil)}
-		return string(s.identity(nil, sampleOf(0), s.knownHash(0)))
+		s := &imageSource{Maker: sample.NewMaker(&sample.Set{O: new(ImageOptions), Annotations: new(origin.Annotations), Images: []origin.Image{{Path: "a.png", Extra: &origin.Extra{Bad: bad, Annotated: image}}}}, nil, nil)}
+		return string(s.Identity(nil, sample.Of(0), s.knownHash(0)))
 	}
 	want := identity("old words", 2, 1)
 	if identity("new ones", 3, 1) != want {

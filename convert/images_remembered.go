@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/convert/internal/origin"
+	"github.com/tfrec/tfrec/convert/internal/sample"
 	"github.com/tfrec/tfrec/internal/setdir"
 )
 
@@ -44,7 +45,7 @@ type rememberedHashes struct {
 // Recall implements source. States list their inputs in the order of the samples, so most of them
 // are found where the last one ended.
 func (s *imageSource) Recall(jobs []int) *setdir.Recall {
-	if s.o.HashInputs {
+	if s.O.HashInputs {
 		return nil
 	}
 	last, next := -1, 0
@@ -55,7 +56,7 @@ func (s *imageSource) Recall(jobs []int) *setdir.Recall {
 		const near = 4 // samples that may have no input
 		samples := s.samples[jobs[shard]]
 		for i := next; i < min(next+near, len(samples)); i++ {
-			if image := samples[i].image; s.images[image].Path == string(in.Key) {
+			if image := samples[i].Image; s.Images[image].Path == string(in.Key) {
 				s.rememberImage(image, in)
 				next = i + 1
 				return
@@ -68,7 +69,7 @@ func (s *imageSource) Recall(jobs []int) *setdir.Recall {
 // searchAll looks for what the states of the planned shards lack, such as images that move to
 // another shard, in the states of all.
 func (s *imageSource) searchAll() {
-	if r := &s.remembered; !r.searched && !s.o.HashInputs {
+	if r := &s.remembered; !r.searched && !s.O.HashInputs {
 		r.searched = true
 		s.dir.Remembered(s.Place(), s.rememberInput)
 	}
@@ -76,11 +77,11 @@ func (s *imageSource) searchAll() {
 
 // rememberInput remembers an input of any image or mask.
 func (s *imageSource) rememberInput(in *setdir.RecordedInput) {
-	if s.masks != nil && strings.HasPrefix(string(in.Key), s.maskKey("")) {
+	if s.Masks != nil && strings.HasPrefix(string(in.Key), s.MaskKey("")) {
 		s.rememberMask(in.Input())
 		return
 	}
-	listed := s.images[:len(s.images)-s.loose] // sorted
+	listed := s.Images[:len(s.Images)-s.Loose] // sorted
 	at := sort.Search(len(listed), func(i int) bool { return listed[i].Path >= string(in.Key) })
 	for ; at < len(listed) && listed[at].Path == string(in.Key); at++ {
 		s.rememberImage(int32(at), in)
@@ -88,7 +89,7 @@ func (s *imageSource) rememberInput(in *setdir.RecordedInput) {
 }
 
 func (s *imageSource) rememberImage(image int32, in *setdir.RecordedInput) {
-	if s.is(&s.images[image], in.Size, in.ModTime, in.Version) {
+	if s.is(&s.Images[image], in.Size, in.ModTime, in.Version) {
 		s.remembered.images[image].parse(in.Hash)
 	}
 }
@@ -103,7 +104,7 @@ func (s *imageSource) rememberMask(in setdir.Input) {
 // rememberRead remembers what was just read of an image and its mask, as far as the inputs have a
 // key, and reports whether it has. An image that changed after the listing is read again next time.
 func (s *imageSource) rememberRead(image int32, in, mask setdir.Input) (read bool) {
-	if in.Key != "" && s.is(&s.images[image], in.Size, in.ModTime, []byte(in.Version)) {
+	if in.Key != "" && s.is(&s.Images[image], in.Size, in.ModTime, []byte(in.Version)) {
 		s.remembered.images[image].parse([]byte(in.Hash))
 		read = true
 	}
@@ -116,16 +117,16 @@ func (s *imageSource) rememberRead(image int32, in, mask setdir.Input) (read boo
 
 // knownHash returns the hash of a sample's content if it need not be read; empty otherwise.
 func (s *imageSource) knownHash(image int32) string {
-	p := &s.images[image]
+	p := &s.Images[image]
 	if bad := p.Bad(); bad != nil {
-		return unusedHash(bad)
+		return sample.UnusedHash(bad)
 	}
 	hash := s.imageHash(image)
 	if hash == "" || p.Mask() == nil {
 		return hash
 	}
 	mask := p.Mask()
-	in, ok := s.remembered.masks[s.maskKey(mask.Path)]
+	in, ok := s.remembered.masks[s.MaskKey(mask.Path)]
 	if !ok || !s.is(mask, in.Size, in.ModTime, []byte(in.Version)) {
 		return ""
 	}
@@ -138,21 +139,21 @@ func (s *imageSource) imageHash(image int32) string {
 	if hash := s.remembered.images[image].text(); hash != "" {
 		return hash
 	}
-	return s.origin.Hash(&s.images[image])
+	return s.Origin.Hash(&s.Images[image])
 }
 
 // Inputs implements source.
 func (s *imageSource) Inputs(job int) []setdir.Input {
 	var inputs []setdir.Input
 	for image := range s.imagesOfJob(job) {
-		p := &s.images[image]
+		p := &s.Images[image]
 		if hash := s.remembered.images[image].text(); hash != "" {
 			inputs = append(inputs, setdir.Input{Key: setdir.InputKey(p.Path), Size: p.Size, ModTime: p.ModTime, Hash: hash, Version: p.Version.Text()})
 		}
 		if p.Mask() == nil {
 			continue
 		}
-		if in, ok := s.remembered.masks[s.maskKey(p.Mask().Path)]; ok {
+		if in, ok := s.remembered.masks[s.MaskKey(p.Mask().Path)]; ok {
 			inputs = append(inputs, in)
 		}
 	}
@@ -163,7 +164,7 @@ func (s *imageSource) Inputs(job int) []setdir.Input {
 func (s *imageSource) imagesOfJob(job int) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		var seen map[int32]bool // nil if no image can be in two samples
-		if s.o.Augment.Policy != nil {
+		if s.O.Augment.Policy != nil {
 			seen = map[int32]bool{}
 		}
 		once := func(image int32) bool {
@@ -175,11 +176,11 @@ func (s *imageSource) imagesOfJob(job int) iter.Seq[int32] {
 			}
 			return yield(image)
 		}
-		for _, sample := range s.samples[job] {
-			if !once(sample.image) {
+		for _, one := range s.samples[job] {
+			if !once(one.Image) {
 				return
 			}
-			for _, image := range s.partners(sample) {
+			for _, image := range s.Partners(one) {
 				if !once(image) {
 					return
 				}
@@ -195,7 +196,7 @@ func (s *imageSource) is(p *origin.Image, size, modTime int64, version []byte) b
 	case size != p.Size:
 		return false
 	case len(version) == 0, bytes.HasPrefix(version, []byte(origin.OnDisk)):
-		return modTime == p.ModTime && (s.o.TrustTimes || len(version) == 0 || p.Version.Form == nil || p.Version.Is(version))
+		return modTime == p.ModTime && (s.O.TrustTimes || len(version) == 0 || p.Version.Form == nil || p.Version.Is(version))
 	}
 	return p.Version.Is(version)
 }

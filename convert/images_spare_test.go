@@ -53,25 +53,3 @@ func TestSpareWorkers(t *testing.T) {
 		}
 	}
 }
-
-// TestSpareWorkersAreCounted: those with a task can't help, and those that help count as busy.
-func TestSpareWorkersAreCounted(t *testing.T) {
-	s := newSampleMaker(&imageSet{o: new(ImageOptions)}, nil, nil)
-	s.workers = 3
-	spare := s.decoding().Spare
-	s.busy.Add(1) // a task
-	for i, want := range []bool{true, true, false} {
-		if got := spare.TryAcquire(); got != want {
-			t.Errorf("helper %d: %v", i, got)
-		}
-	}
-	s.busy.Add(1) // another task, which waits for no one
-	spare.Release()
-	if spare.TryAcquire() {
-		t.Error("a helper in addition to as many as there are workers")
-	}
-	spare.Release()
-	if !spare.TryAcquire() {
-		t.Error("no helper where one has finished")
-	}
-}

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
 	"github.com/tfrec/tfrec/manifest"
@@ -247,54 +246,6 @@ func TestTasksSeeTheSameVersions(t *testing.T) {
 	_, err := Images(context.Background(), url, out, taskOf(o, 1, 2))
 	if err == nil || !strings.Contains(err.Error(), "versions of objects") {
 		t.Errorf("a task that sees another version: %v", err)
-	}
-}
-
-// What is requested ahead is bounded in bytes, and waiting for an image always makes progress.
-func TestFetchesAreBounded(t *testing.T) {
-	const size = fetchBytes / 3
-	s, url := inStore(t, directories(t, 1))
-	s.Put("photos/pets/large", make([]byte, size))
-	large := origin.Image{Path: "large", Size: size}
-	for o, err := range storage.Parse(url).Walk(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		large.Version = origin.VersionAs([]byte(o.Version), origin.Version{})
-	}
-	source := &imageSet{origin: &origin.Tree{Root: storage.Parse(url)}}
-	const images = 8
-	given := 0
-	f := source.fetch(t.Context(), fetchBytes, func() *origin.Image {
-		if given == images {
-			return nil
-		}
-		given++
-		return &large
-	})
-	defer f.close()
-	var taken []*fetch // two at a time, as two workers would
-	for range images {
-		if len(taken) == 2 {
-			taken[0].done()
-			taken = taken[1:]
-		}
-		taken = append(taken, f.take())
-		last := taken[len(taken)-1]
-		if last.wait(); last.image.err != nil || len(last.image.data) != size {
-			t.Fatalf("%d bytes, %v", len(last.image.data), last.image.err)
-		}
-		f.mu.Lock()
-		if f.held > fetchBytes+size || f.waiting > storage.MostRequests() {
-			t.Errorf("%d bytes held, %d requests under way", f.held, f.waiting)
-		}
-		f.mu.Unlock()
-	}
-	for _, fetch := range taken {
-		fetch.done()
-	}
-	if f.held != 0 {
-		t.Errorf("%d bytes were not given back", f.held)
 	}
 }
 

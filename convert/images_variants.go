@@ -7,6 +7,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/convert/internal/origin"
+	"github.com/tfrec/tfrec/convert/internal/sample"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/optname"
@@ -20,7 +21,7 @@ type ImageVariants struct {
 	Annotations string
 	// Faults are the annotations of the image that cannot be used, each with the reason.
 	Faults []string
-	source *sampleMaker
+	source *sample.Maker
 	info   augment.Info
 	mask   []byte
 }
@@ -56,7 +57,7 @@ func NewImageVariants(ctx context.Context, key string, data, mask []byte, o Imag
 		return nil, err
 	}
 	pic := origin.Image{Path: key}
-	v.source = newSampleMaker(&imageSet{o: &o}, codec, augment.CPU{})
+	v.source = sample.NewMaker(&sample.Set{O: &o}, codec, augment.CPU{})
 	if o.Annotations.HasObjects() {
 		a, err := origin.ReadAnnotations(ctx, &o)
 		if err != nil {
@@ -70,15 +71,15 @@ func NewImageVariants(ctx context.Context, key string, data, mask []byte, o Imag
 		if bad := pic.Bad(); bad != nil {
 			return nil, fmt.Errorf("%s: %s: %s", optname.AnnotationSpecFiles, bad.Source, bad.Reason)
 		}
-		v.Annotations, v.source.annotations, v.source.objectKeys = image.Name, a, objectKeysOf(&o, a)
+		v.Annotations, v.source.Annotations, v.source.ObjectKeys = image.Name, a, sample.ObjectKeysOf(&o, a)
 	}
 	if mask != nil {
 		pic.AddExtra().Mask = &origin.Image{Path: "of " + key}
 	}
-	v.source.images = []origin.Image{pic}
+	v.source.Images = []origin.Image{pic}
 	if image := pic.Annotated(); image != nil {
 		v.addFaults(image.Faults)
-		v.addFaults(v.place(new(sampleWork)).faults)
+		v.addFaults(v.place(new(sample.Work)).Faults)
 	}
 	return v, nil
 }
@@ -87,42 +88,42 @@ func NewImageVariants(ctx context.Context, key string, data, mask []byte, o Imag
 func (v *ImageVariants) addFaults(faults []annotation.Fault) {
 	s := v.source
 	for _, f := range faults {
-		bad := origin.BadAnnotation(s.o, s.images[0].Path, f)
+		bad := origin.BadAnnotation(s.O, s.Images[0].Path, f)
 		v.Faults = append(v.Faults, bad.Source+": "+bad.Reason)
 	}
 }
 
 // Variant makes the variant of a number from 1, or the original, which is 0.
 func (v *ImageVariants) Variant(number int) (*ImageVariant, error) {
-	m := getSampleWork(sample{copy: int32(number)})
-	defer putSampleWork(m)
+	m := sample.GetWork(sample.Sample{Copy: int32(number)})
+	defer sample.PutWork(m)
 	s := v.source
 	placed := v.place(m)
-	if mask := s.images[0].Mask(); mask != nil {
-		m.maskFile = v.mask
-		err := s.placeMask(m, s.placement(m, v.info), mask)
-		m.maskFile = nil // it is the caller's
+	if mask := s.Images[0].Mask(); mask != nil {
+		m.MaskFile = v.mask
+		err := s.PlaceMask(m, s.Placement(m, v.info), mask)
+		m.MaskFile = nil // it is the caller's
 		if err != nil {
 			return nil, err
 		}
 	}
-	b := &m.record.builder
+	b := &m.Record.Builder
 	b.Reset()
-	if s.annotations != nil {
-		s.buildObjects(m)
+	if s.Annotations != nil {
+		s.BuildObjects(m)
 	}
 	if v.mask != nil {
-		b.Bytes(objects.KeySegmentation, m.segmentation)
+		b.Bytes(objects.KeySegmentation, m.Segmentation)
 	}
-	return &ImageVariant{Draw: m.task.Draw, Record: slices.Clip(b.Append(nil)), Dropped: placed.dropped}, nil
+	return &ImageVariant{Draw: m.Task.Draw, Record: slices.Clip(b.Append(nil)), Dropped: placed.Dropped}, nil
 }
 
 // place draws a variant and places the objects of the image in it.
-func (v *ImageVariants) place(m *sampleWork) *sampleObjects {
+func (v *ImageVariants) place(m *sample.Work) *sample.Objects {
 	s := v.source
-	m.task.Draw = s.draw(m, v.info)
-	if image := s.images[0].Annotated(); image != nil {
-		s.placeObjects(m, s.placement(m, v.info), image)
+	m.Task.Draw = s.Draw(m, v.info)
+	if image := s.Images[0].Annotated(); image != nil {
+		s.PlaceObjects(m, s.Placement(m, v.info), image)
 	}
-	return &m.objects
+	return &m.Objects
 }

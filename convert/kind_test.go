@@ -8,6 +8,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/convert/internal/sample"
 )
 
 // TestOptionsHaveFields: each option in a manifest has a field, whose flag has the option's name.
@@ -22,9 +23,9 @@ func TestOptionsHaveFields(t *testing.T) {
 		Annotations: AnnotationSpec{Files: []AnnotationFile{{Path: "a.json"}}, Masks: "masks"},
 		Encode:      EncodeSpec{Format: JPEG}, Codec: augment.CodecOptions{AllowArithmetic: true, FloatRange: &[2]float64{0, 1}}, Augment: AugmentSpec{Policy: policy}, Resize: augment.ResizeSpec{Width: 8, Height: 8, NoAntialias: true},
 	}
-	source := func(set imageSet) *imageSource { return &imageSource{sampleMaker: newSampleMaker(&set, nil, nil)} }
+	source := func(set sample.Set) *imageSource { return &imageSource{Maker: sample.NewMaker(&set, nil, nil)} }
 	for kind, all := range map[string][]map[string]any{
-		"images": {recordedOptions(&everything, source(imageSet{webdataset: true, annotations: new(origin.Annotations), carried: origin.NewCarried(&everything)})), recordedOptions((&ImageOptions{Encode: EncodeSpec{Format: Float32}}), source(imageSet{columns: origin.Columns{Key: "image", Label: "label"}}))},
+		"images": {recordedOptions(&everything, source(sample.Set{Webdataset: true, Annotations: new(origin.Annotations), Carried: origin.NewCarried(&everything)})), recordedOptions((&ImageOptions{Encode: EncodeSpec{Format: Float32}}), source(sample.Set{Columns: origin.Columns{Key: "image", Label: "label"}}))},
 	} {
 		found := map[string]bool{}
 		for _, options := range all {

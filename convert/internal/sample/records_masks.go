@@ -1,4 +1,4 @@
-package convert
+package sample
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 )
 
 // decodeObjectMask decodes the mask of object i of a record into m.drawn.
-func (s *placer) decodeObjectMask(m *sampleWork, p *placement, i int) error {
+func (s *placer) decodeObjectMask(m *Work, p *placement, i int) error {
 	data := m.followed.parsed.Masks[i]
 	if _, err := masks.Check(s.codec, data, p.storedWidth, p.storedHeight); err != nil {
 		return err
@@ -21,7 +21,7 @@ func (s *placer) decodeObjectMask(m *sampleWork, p *placement, i int) error {
 }
 
 // followMask moves the mask of classes of a record, if it has one, with the pixels of its image.
-func (s *placer) followMask(m *sampleWork, p *placement) error {
+func (s *placer) followMask(m *Work, p *placement) error {
 	data := m.followed.segmentation
 	if data == nil {
 		return nil
@@ -50,13 +50,13 @@ func (f *followed) readMask(value tfrecord.Feature) error {
 }
 
 // addMask adds a feature of masks that were moved under a name, and reports whether it is one.
-func (f *followed) addMask(b *tfrecord.Builder, name, key string, m *sampleWork) bool {
+func (f *followed) addMask(b *tfrecord.Builder, name, key string, m *Work) bool {
 	switch {
 	case key == objects.KeyMask && f.movesMasks:
-		f.bytes = m.objects.appendMasks(f.bytes[:0])
+		f.bytes = m.Objects.appendMasks(f.bytes[:0])
 		b.Bytes(name, f.bytes...)
 	case key == objects.KeySegmentation && f.segmentation != nil:
-		b.Bytes(name, m.segmentation)
+		b.Bytes(name, m.Segmentation)
 	case key == objects.KeySegmentationFormat && f.segmentation != nil:
 		b.String(name, string(options.PNG))
 	default:
@@ -66,9 +66,9 @@ func (f *followed) addMask(b *tfrecord.Builder, name, key string, m *sampleWork)
 }
 
 // carriedMasks returns how many masks of a sample's record may have to follow its pixels.
-func (s *placer) carriedMasks(m *sampleWork) (n int64) {
-	e := &m.record.row
-	if m.beside.Record == nil || !origin.MovesCarried(s.o, s.carried) || e.Parse(m.beside.Record) != nil {
+func (s *placer) carriedMasks(m *Work) (n int64) {
+	e := &m.Record.row
+	if m.beside.Record == nil || !origin.MovesCarried(s.O, s.Carried) || e.Parse(m.beside.Record) != nil {
 		return 0
 	}
 	for _, key := range []string{objects.KeyMask, objects.KeySegmentation} {

@@ -1,4 +1,4 @@
-package convert
+package sample
 
 import (
 	"context"
@@ -13,14 +13,14 @@ import (
 // Images of an object store are requested ahead of the workers: as many at a time as storage.Limited
 // allows, and at most fetchBytes, or a quarter of Memory, are requested and not yet used. An image
 // that a worker waits for is requested in any case; a worker has one batch at a time.
-const fetchBytes = 64 << 20
+const FetchBytes = 64 << 20
 
 // mostFetched is the maximum number of images that are requested and not yet taken: enough for the
 // others to arrive while a refused request pauses.
 func mostFetched() int { return 4 * storage.MostRequests() }
 
-// fetcher reads images of a store in the order of their use.
-type fetcher struct {
+// Fetcher reads images of a store in the order of their use.
+type Fetcher struct {
 	images origin.Origin
 	masks  *origin.Tree // nil without
 	memory int64        // bytes that may be requested and not used
@@ -30,15 +30,15 @@ type fetcher struct {
 
 	mu      sync.Mutex
 	next    func() *origin.Image // next image to request; nil after the last one
-	ahead   []*fetch             // not yet taken, in order; the last may not have begun
+	ahead   []*Fetch             // not yet taken, in order; the last may not have begun
 	waiting int                  // requests in flight
 	closed  bool
 	held    int64 // bytes requested and not yet used
 }
 
-// fetch is an image being read, with its mask, as far as these are in a store.
-type fetch struct {
-	fetcher *fetcher
+// Fetch is an image being read, with its mask, as far as these are in a store.
+type Fetch struct {
+	fetcher *Fetcher
 	pic     *origin.Image
 	begun   bool          // guarded by the fetcher's mu
 	waited  bool          // a worker waited for it
@@ -75,15 +75,15 @@ func (f *fetched) done() {
 // fetchBuffers holds buffers for images, as *[]byte.
 var fetchBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// fetches reports whether images or their masks are in a store.
-func (s *imageSet) fetches() bool {
-	return s.origin.Remote() || s.masks != nil && s.masks.Remote()
+// Fetches reports whether images or their masks are in a store.
+func (s *Set) Fetches() bool {
+	return s.Origin.Remote() || s.Masks != nil && s.Masks.Remote()
 }
 
-// fetch begins to read the images that next returns, until it returns nil, and has as many bytes in
+// Fetch begins to read the images that next returns, until it returns nil, and has as many bytes in
 // memory that were not used. The caller closes the fetcher.
-func (s *imageSet) fetch(ctx context.Context, memory int64, next func() *origin.Image) *fetcher {
-	f := &fetcher{images: s.origin, masks: s.masks, memory: memory, next: next}
+func (s *Set) Fetch(ctx context.Context, memory int64, next func() *origin.Image) *Fetcher {
+	f := &Fetcher{images: s.Origin, masks: s.Masks, memory: memory, next: next}
 	f.ctx, f.cancel = context.WithCancel(storage.Limited(ctx))
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -91,8 +91,8 @@ func (s *imageSet) fetch(ctx context.Context, memory int64, next func() *origin.
 	return f
 }
 
-// close cancels all requests. Waiting for one returns an error.
-func (f *fetcher) close() {
+// Close cancels all requests. Waiting for one returns an error.
+func (f *Fetcher) Close() {
 	f.cancel()
 	f.mu.Lock()
 	f.closed = true
@@ -100,8 +100,17 @@ func (f *fetcher) close() {
 	f.work.Wait()
 }
 
-// take returns the next image. The order of calls is the order of the images.
-func (f *fetcher) take() *fetch {
+// More lets next return further images: change, which sees to that, is not called at the same time as
+// next.
+func (f *Fetcher) More(change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change()
+	f.fill()
+}
+
+// Take returns the next image. The order of calls is the order of the images.
+func (f *Fetcher) Take() *Fetch {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.ahead) == 0 {
@@ -114,7 +123,7 @@ func (f *fetcher) take() *fetch {
 }
 
 // fill begins as many fetches as there is room for.
-func (f *fetcher) fill() {
+func (f *Fetcher) fill() {
 	for !f.closed && f.waiting < storage.MostRequests() && len(f.ahead) <= mostFetched() {
 		if n := len(f.ahead); n == 0 || f.ahead[n-1].begun {
 			if !f.look() {
@@ -130,12 +139,12 @@ func (f *fetcher) fill() {
 }
 
 // look appends the next image; false if there are no more.
-func (f *fetcher) look() bool {
+func (f *Fetcher) look() bool {
 	pic := f.next()
 	if pic == nil {
 		return false
 	}
-	t := &fetch{fetcher: f, pic: pic, ready: make(chan struct{})}
+	t := &Fetch{fetcher: f, pic: pic, ready: make(chan struct{})}
 	if t.image.wanted = f.images.Remote(); t.image.wanted {
 		t.image.size = pic.Size
 	}
@@ -147,7 +156,7 @@ func (f *fetcher) look() bool {
 }
 
 // begin requests an image.
-func (f *fetcher) begin(t *fetch) {
+func (f *Fetcher) begin(t *Fetch) {
 	t.begun = true
 	if f.closed {
 		t.image.err = context.Cause(f.ctx)
@@ -173,10 +182,10 @@ func (f *fetcher) begin(t *fetch) {
 }
 
 // size is how many bytes are requested.
-func (t *fetch) size() int64 { return t.image.size + t.mask.size }
+func (t *Fetch) size() int64 { return t.image.size + t.mask.size }
 
 // wait returns when the files are there, which are valid until done.
-func (t *fetch) wait() {
+func (t *Fetch) wait() {
 	f := t.fetcher
 	f.mu.Lock()
 	if !t.begun {
@@ -189,7 +198,7 @@ func (t *fetch) wait() {
 
 // done releases the files. Those that nobody waited for belong to a failed run, and keep their
 // memory.
-func (t *fetch) done() {
+func (t *Fetch) done() {
 	if !t.waited {
 		return
 	}

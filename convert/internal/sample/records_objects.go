@@ -1,4 +1,4 @@
-package convert
+package sample
 
 import (
 	"crypto/sha256"
@@ -36,38 +36,38 @@ type followed struct {
 
 // follow moves the objects of a record with its pixels, unless its image is kept. An error says why
 // the record cannot be used.
-func (s *placer) follow(m *sampleWork, p *plan.Piece, info augment.Info) *fault {
+func (s *placer) follow(m *Work, p *plan.Piece, info augment.Info) *Fault {
 	if m.out.data != nil {
 		return nil
 	}
-	f, place := &m.followed, s.placement(m, info)
+	f, place := &m.followed, s.Placement(m, info)
 	f.active, f.kept = true, f.kept[:0]
 	if err := f.read(m, place); err != nil {
-		return &fault{stage: plan.StageAnnotation, err: err}
+		return &Fault{Stage: plan.StageAnnotation, Err: err}
 	}
 	if err := s.followMask(m, place); err != nil {
-		return &fault{stage: plan.StageAnnotation, err: err}
+		return &Fault{Stage: plan.StageAnnotation, Err: err}
 	}
-	s.placeObjects(m, place, &f.image)
-	if len(m.objects.placed) < len(f.image.Objects) {
-		if err := f.keypoints.check(&m.record.row, f.parsed.Len()); err != nil {
-			return &fault{stage: plan.StageAnnotation, err: err}
+	s.PlaceObjects(m, place, &f.image)
+	if len(m.Objects.placed) < len(f.image.Objects) {
+		if err := f.keypoints.check(&m.Record.row, f.parsed.Len()); err != nil {
+			return &Fault{Stage: plan.StageAnnotation, Err: err}
 		}
 	}
-	pic := &s.images[m.sample.image]
-	if s.reportsFaults(m.sample) {
-		for _, fault := range slices.Concat(f.image.Faults, m.objects.faults) {
-			fault.Source = s.origin.Source(pic)
-			p.Bad = append(p.Bad, *origin.BadAnnotation(s.o, pic.Path, fault))
+	pic := &s.Images[m.Sample.Image]
+	if s.ReportsFaults(m.Sample) {
+		for _, fault := range slices.Concat(f.image.Faults, m.Objects.Faults) {
+			fault.Source = s.Origin.Source(pic)
+			p.Bad = append(p.Bad, *origin.BadAnnotation(s.O, pic.Path, fault))
 		}
-		p.Dropped += annotation.Unusable(m.objects.faults)
+		p.Dropped += annotation.Unusable(m.Objects.Faults)
 	}
-	for i := range m.objects.placed { // in the order of the record
+	for i := range m.Objects.placed { // in the order of the record
 		n := 0
 		if i > 0 {
 			n = f.kept[i-1] + 1
 		}
-		for &f.image.Objects[n] != m.objects.placed[i].Object {
+		for &f.image.Objects[n] != m.Objects.placed[i].Object {
 			n++
 		}
 		f.kept = append(f.kept, n)
@@ -78,9 +78,9 @@ func (s *placer) follow(m *sampleWork, p *plan.Piece, info augment.Info) *fault 
 // read reads the objects of a record, which are on the image in its file. It is an error if the
 // lists contradict each other, or if there are features that cannot be moved although the pixels
 // are.
-func (f *followed) read(m *sampleWork, p *placement) error {
+func (f *followed) read(m *Work, p *placement) error {
 	p.onStored = true
-	e := &m.record.row
+	e := &m.Record.row
 	if err := e.Parse(m.beside.Record); err != nil {
 		return err // not expected: the listing has parsed it
 	}
@@ -136,11 +136,11 @@ const shareRounding = 1.2e-7
 
 // add adds a feature of the record under a name, as it is for the stored image, and reports whether
 // it is one of those that follow it.
-func (f *followed) add(b *tfrecord.Builder, name, key string, value tfrecord.Feature, m *sampleWork) bool {
+func (f *followed) add(b *tfrecord.Builder, name, key string, value tfrecord.Feature, m *Work) bool {
 	side := func(i int) {
 		f.floats = f.floats[:0]
-		for k := range m.objects.placed {
-			f.floats = append(f.floats, m.objects.placed[k].box[i])
+		for k := range m.Objects.placed {
+			f.floats = append(f.floats, m.Objects.placed[k].box[i])
 		}
 		b.Float(name, f.floats...)
 	}
@@ -161,8 +161,8 @@ func (f *followed) add(b *tfrecord.Builder, name, key string, value tfrecord.Fea
 		side(3)
 	case key == objects.KeyArea:
 		f.floats = f.floats[:0]
-		for k := range m.objects.placed {
-			f.floats = append(f.floats, m.objects.placed[k].area)
+		for k := range m.Objects.placed {
+			f.floats = append(f.floats, m.Objects.placed[k].area)
 		}
 		b.Float(name, f.floats...)
 	case strings.HasPrefix(key, objects.KeyPrefix) && len(f.kept) < f.parsed.Len() && (len(f.kept) == 0 || !f.keypoints.namedOnce(key, value, f.parsed.Len())):

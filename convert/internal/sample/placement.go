@@ -1,4 +1,4 @@
-package convert
+package sample
 
 import (
 	"github.com/tfrec/tfrec/augment"
@@ -26,17 +26,17 @@ func newPlacement(info augment.Info) *placement {
 	return p
 }
 
-// placement returns the placement for an image that was just prepared.
-func (s *placer) placement(m *sampleWork, info augment.Info) *placement {
+// Placement returns the placement for an image that was just prepared.
+func (s *placer) Placement(m *Work, info augment.Info) *placement {
 	p := newPlacement(info)
 	if p.keeps = m.out.data != nil && info.Keepable; p.keeps {
 		p.resultWidth, p.resultHeight = info.Width, info.Height
 		return p
 	}
-	p.draw = m.task.Draw
+	p.draw = m.Task.Draw
 	p.resultWidth, p.resultHeight = p.draw.Size(p.width, p.height)
-	if s.o.Resizes() {
-		p.resize = &s.o.Resize
+	if s.O.Resizes() {
+		p.resize = &s.O.Resize
 		p.geometry = p.resize.Geometry(p.resultWidth, p.resultHeight)
 		p.resultWidth, p.resultHeight = p.geometry.Width, p.geometry.Height
 	}
@@ -90,7 +90,7 @@ func (p *placement) areaScale() float64 {
 // mask moves the mask in m.drawn, which has one channel and is annotated on an image of w x h
 // pixels, to the stored image, taking the nearest pixels; fill is what is outside. The result is
 // valid until the next mask.
-func (p *placement) mask(m *sampleWork, w, h int, fill uint8) (*augment.Image, error) {
+func (p *placement) mask(m *Work, w, h int, fill uint8) (*augment.Image, error) {
 	exif := 1
 	switch turned := p.turned(w, h); {
 	case p.keeps && !turned:

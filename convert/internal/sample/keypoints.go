@@ -1,4 +1,4 @@
-package convert
+package sample
 
 import (
 	"encoding/binary"
@@ -22,10 +22,10 @@ type placedKeypoint struct {
 	visibility int8
 }
 
-// identifyAll returns what identifies the features that annotations give all records: a hash of their
+// IdentifyAll returns what identifies the features that annotations give all records: a hash of their
 // keypoints, and which flags a table has columns for; nil without both.
-func (s *imageSet) identifyAll() (b []byte) {
-	a := s.annotations
+func (s *Set) IdentifyAll() (b []byte) {
+	a := s.Annotations
 	if a == nil {
 		return nil
 	}
@@ -39,14 +39,14 @@ func (s *imageSet) identifyAll() (b []byte) {
 }
 
 // hashKeypoints hashes what all records have of keypoints.
-func (s *imageSet) hashKeypoints() []byte {
-	a := s.annotations
+func (s *Set) hashKeypoints() []byte {
+	a := s.Annotations
 	b := binary.AppendUvarint(nil, uint64(a.Keypoints.Count))
 	for _, name := range a.Keypoints.Names {
 		b = binary.AppendUvarint(b, uint64(len(name)))
 		b = append(b, name...)
 	}
-	if s.o.Augment.Mirrors() {
+	if s.O.Augment.Mirrors() {
 		for _, i := range a.Flip {
 			b = binary.AppendUvarint(b, uint64(i))
 		}
@@ -55,9 +55,9 @@ func (s *imageSet) hashKeypoints() []byte {
 	return sum[:]
 }
 
-// noteMirrors notes that mirrored keypoints keep their names, if it is not known which others they
+// NoteMirrors notes that mirrored keypoints keep their names, if it is not known which others they
 // become.
-func noteMirrors(o *options.ImageOptions, l *origin.Listing) {
+func NoteMirrors(o *options.ImageOptions, l *origin.Listing) {
 	unknown := l.Annotations != nil && l.Annotations.Keypoints.Count > 0 && l.Annotations.Flip == nil ||
 		l.Carried != nil && l.Carried.Keypoints && !l.Carried.Mirrors
 	if unknown && o.Augment.Mirrors() {
@@ -66,29 +66,29 @@ func noteMirrors(o *options.ImageOptions, l *origin.Listing) {
 }
 
 // keypointCount returns how many keypoints each object of a sample's record has that are moved.
-func (s *placer) keypointCount(m *sampleWork) int {
+func (s *placer) keypointCount(m *Work) int {
 	switch {
 	case m.beside.Record != nil:
 		if k := &m.followed.keypoints; k.moves {
 			return k.parsed.Count
 		}
 		return 0
-	case s.annotations != nil:
-		return s.annotations.Keypoints.Count
+	case s.Annotations != nil:
+		return s.Annotations.Keypoints.Count
 	}
 	return 0
 }
 
-// maxKeypointBytes bounds the keypoints of a record, which repeats their names for each object. It is a
+// MaxKeypointBytes bounds the keypoints of a record, which repeats their names for each object. It is a
 // variable for tests.
-var maxKeypointBytes int64 = 64 << 20
+var MaxKeypointBytes int64 = 64 << 20
 
 // keypointBytes is the size of the keypoints of an object of annotations in a record.
 func (s *placer) keypointBytes() (n int64) {
-	if s.annotations == nil {
+	if s.Annotations == nil {
 		return 0
 	}
-	k := &s.annotations.Keypoints
+	k := &s.Annotations.Keypoints
 	for _, name := range k.Names {
 		n += int64(len(name)) + 3 // as a protobuf field
 	}
@@ -96,23 +96,23 @@ func (s *placer) keypointBytes() (n int64) {
 }
 
 // flipOf returns what the keypoints of object i are in a mirror image; nil if that is not known.
-func (s *placer) flipOf(m *sampleWork, i int) []int {
+func (s *placer) flipOf(m *Work, i int) []int {
 	if m.beside.Record != nil {
 		k := &m.followed.keypoints
 		return k.names.Of(k.parsed.Names(i))
 	}
-	return s.annotations.Flip
+	return s.Annotations.Flip
 }
 
 // placeKeypoints appends the keypoints of object i, as many as each object of the record has. Those
 // that are no longer in the image are not labelled. In a mirrored image left is right.
-func (s *placer) placeKeypoints(m *sampleWork, p *placement, image *annotation.Image, i int) {
-	count, from := s.keypointCount(m), len(m.objects.keypoints)
+func (s *placer) placeKeypoints(m *Work, p *placement, image *annotation.Image, i int) {
+	count, from := s.keypointCount(m), len(m.Objects.keypoints)
 	if count == 0 {
 		return
 	}
-	m.objects.keypoints = slices.Grow(m.objects.keypoints, count)[:from+count]
-	placed := m.objects.keypoints[from:]
+	m.Objects.keypoints = slices.Grow(m.Objects.keypoints, count)[:from+count]
+	placed := m.Objects.keypoints[from:]
 	clear(placed)
 	var flip []int
 	if !p.keeps && p.draw.Mirrors() {
@@ -167,34 +167,34 @@ func countLabelled(keypoints []placedKeypoint) (n int64) {
 }
 
 // buildKeypoints adds the keypoints of the placed objects of annotations.
-func (s *recordMaker) buildKeypoints(m *sampleWork) {
-	b, l, k := &m.record.builder, &m.record.objects, &s.annotations.Keypoints
-	placed := m.objects.keypoints
+func (s *recordMaker) buildKeypoints(m *Work) {
+	b, l, k := &m.Record.Builder, &m.Record.objects, &s.Annotations.Keypoints
+	placed := m.Objects.keypoints
 	l.ints = l.ints[:0]
 	for of := range slices.Chunk(placed, k.Count) {
 		l.ints = append(l.ints, countLabelled(of))
 	}
-	b.Int64(s.o.Key(objects.KeyKeypointNum), l.ints...)
+	b.Int64(s.O.Key(objects.KeyKeypointNum), l.ints...)
 	if k.Names != nil {
 		l.texts = l.texts[:0]
-		for range m.objects.placed {
+		for range m.Objects.placed {
 			l.texts = append(l.texts, k.Names...)
 		}
-		b.String(s.o.Key(objects.KeyKeypointText), l.texts...)
+		b.String(s.O.Key(objects.KeyKeypointText), l.texts...)
 	}
 	l.ints = l.ints[:0]
 	for _, at := range placed {
 		l.ints = append(l.ints, int64(at.visibility))
 	}
-	b.Int64(s.o.Key(objects.KeyKeypointVisibility), l.ints...)
+	b.Int64(s.O.Key(objects.KeyKeypointVisibility), l.ints...)
 	l.floats = l.floats[:0]
 	for _, at := range placed {
 		l.floats = append(l.floats, at.x)
 	}
-	b.Float(s.o.Key(objects.KeyKeypointX), l.floats...)
+	b.Float(s.O.Key(objects.KeyKeypointX), l.floats...)
 	l.floats = l.floats[:0]
 	for _, at := range placed {
 		l.floats = append(l.floats, at.y)
 	}
-	b.Float(s.o.Key(objects.KeyKeypointY), l.floats...)
+	b.Float(s.O.Key(objects.KeyKeypointY), l.floats...)
 }

@@ -1,4 +1,4 @@
-package convert
+package sample
 
 import (
 	"cmp"
@@ -18,8 +18,8 @@ import (
 	"github.com/tfrec/tfrec/internal/optname"
 )
 
-// checkMix returns an error if what is listed cannot be mixed.
-func checkMix(a *options.AugmentSpec, l *origin.Listing) error {
+// CheckMix returns an error if what is listed cannot be mixed.
+func CheckMix(a *options.AugmentSpec, l *origin.Listing) error {
 	if !a.Mixes() {
 		return nil
 	}
@@ -30,14 +30,14 @@ func checkMix(a *options.AugmentSpec, l *origin.Listing) error {
 		return err
 	}
 	draw := a.Policy.DrawMixed(0, "", 1, 1, 1, nil, make([]augment.Partner, 1))
-	if s := mixtureOf(draw); l.Masks != nil && s != nil && s.Method == "mixup" {
+	if s := MixtureOf(draw); l.Masks != nil && s != nil && s.Method == "mixup" {
 		return plan.OptionErrorf(optname.AugmentSpecPolicy, "mixup cannot mix the classes of %s: use cutmix or mosaic", optname.AnnotationSpecMasks)
 	}
 	return nil
 }
 
-// mixtureOf returns the mixture of a draw; nil without one. It shares the Partners.
-func mixtureOf(d augment.Draw) *augment.Mixture {
+// MixtureOf returns the mixture of a draw; nil without one. It shares the Partners.
+func MixtureOf(d augment.Draw) *augment.Mixture {
 	for _, s := range d.Steps {
 		if s, ok := s.(augment.Mixture); ok {
 			return &s
@@ -56,13 +56,13 @@ type ringImage struct {
 	image int32
 }
 
-// addRing adds the ring of the next split, with those of the images that can be read as far as is
+// AddRing adds the ring of the next split, with those of the images that can be read as far as is
 // known.
-func (s *imageSet) addRing(images []int32) {
-	h := plan.NewHasher(s.o.Seed, plan.ForPartner)
+func (s *Set) AddRing(images []int32) {
+	h := plan.NewHasher(s.O.Seed, plan.ForPartner)
 	var r ring
 	for _, i := range images {
-		if p := &s.images[i]; p.Bad() == nil {
+		if p := &s.Images[i]; p.Bad() == nil {
 			r = append(r, ringImage{h.Key(p.Path), i})
 		}
 	}
@@ -83,73 +83,73 @@ func (r ring) after(hash uint64, not int32) int32 {
 	return not
 }
 
-// partners returns the images that are mixed into a sample.
-func (s *imageSet) partners(m sample) []int32 {
-	pic := &s.images[m.image]
-	if m.copy == 0 || len(s.rings) == 0 || pic.Bad() != nil {
+// Partners returns the images that are mixed into a sample.
+func (s *Set) Partners(m Sample) []int32 {
+	pic := &s.Images[m.Image]
+	if m.Copy == 0 || len(s.rings) == 0 || pic.Bad() != nil {
 		return nil
 	}
-	n := s.o.Augment.Policy.Partners(s.o.Seed, pic.Path, int(m.copy))
-	h := plan.NewHasher(s.o.Seed, plan.ForPartner)
+	n := s.O.Augment.Policy.Partners(s.O.Seed, pic.Path, int(m.Copy))
+	h := plan.NewHasher(s.O.Seed, plan.ForPartner)
 	images := make([]int32, n)
 	for k := range images {
-		key := pic.Path + "\x00" + strconv.Itoa(int(m.copy)) + "\x00" + strconv.Itoa(k)
-		images[k] = s.rings[s.splitOf(int(m.image))].after(h.Key(key), m.image)
+		key := pic.Path + "\x00" + strconv.Itoa(int(m.Copy)) + "\x00" + strconv.Itoa(k)
+		images[k] = s.rings[s.SplitOf(int(m.Image))].after(h.Key(key), m.Image)
 	}
 	return images
 }
 
-// needs appends the images that a sample is made from, its own first; none if the listing rejected
+// Needs appends the images that a sample is made from, its own first; none if the listing rejected
 // it.
-func (s *imageSet) needs(images []int32, m sample) []int32 {
-	if s.images[m.image].Bad() != nil {
+func (s *Set) Needs(images []int32, m Sample) []int32 {
+	if s.Images[m.Image].Bad() != nil {
 		return images
 	}
-	return append(append(images, m.image), s.partners(m)...)
+	return append(append(images, m.Image), s.Partners(m)...)
 }
 
-// partnerFault is a fault of a partner, and of what it is mixed into.
-func partnerFault(stage string, pic *origin.Image, err error) *fault {
-	return &fault{stage: stage, err: fmt.Errorf("partner %s: %w", jsontext.Readable(pic.Path), err), partner: true}
+// PartnerFault is a fault of a partner, and of what it is mixed into.
+func PartnerFault(stage string, pic *origin.Image, err error) *Fault {
+	return &Fault{Stage: stage, Err: fmt.Errorf("partner %s: %w", jsontext.Readable(pic.Path), err), partner: true}
 }
 
 // readPartners reads the images that are mixed into a sample, and appends their identities. An error
 // ends the run.
-func (s *sampleMaker) readPartners(ctx context.Context, m *sampleWork, p *plan.Piece) (bad *fault, err error) {
+func (s *Maker) readPartners(ctx context.Context, m *Work, p *plan.Piece) (bad *Fault, err error) {
 	for _, pm := range m.partners {
-		pic := &s.images[pm.sample.image]
+		pic := &s.Images[pm.Sample.Image]
 		if err := p.Reserve(pic.Size); err != nil {
 			return nil, err
 		}
-		data, hash, input, err := s.read(ctx, pm, pic)
+		data, hash, input, err := s.Read(ctx, pm, pic)
 		if err != nil {
-			if s.endsRun(err) {
+			if s.EndsRun(err) {
 				return nil, err
 			}
-			hash = unread
+			hash = Unread
 			if bad == nil {
-				bad = partnerFault("read", pic, origin.WithoutPath(err))
+				bad = PartnerFault("read", pic, origin.WithoutPath(err))
 			}
 		}
 		pm.data = data
 		p.BytesIn += int64(len(data))
-		p.Identity = s.identity(p.Identity, pm.sample, hash)
-		p.AddInputs(input, pm.maskInput)
+		p.Identity = s.Identity(p.Identity, pm.Sample, hash)
+		p.AddInputs(input, pm.MaskInput)
 	}
 	return bad, nil
 }
 
 // drawMixture draws what is done to a sample and its partners, and returns the memory that these
 // take.
-func (s *sampleMaker) drawMixture(m *sampleWork, info augment.Info) (need int64, bad *fault) {
-	m.channels = s.o.Encode.Channels
+func (s *Maker) drawMixture(m *Work, info augment.Info) (need int64, bad *Fault) {
+	m.channels = s.O.Encode.Channels
 	gray := info.Channels == 1
 	partners := make([]augment.Partner, len(m.partners))
 	for k, pm := range m.partners {
-		pic := &s.images[pm.sample.image]
+		pic := &s.Images[pm.Sample.Image]
 		var err error
 		if pm.info, err = s.codec.Stat(pm.data); err != nil {
-			return 0, partnerFault("decode", pic, err)
+			return 0, PartnerFault("decode", pic, err)
 		}
 		gray = gray && pm.info.Channels == 1
 		place := newPlacement(pm.info)
@@ -163,9 +163,9 @@ func (s *sampleMaker) drawMixture(m *sampleWork, info augment.Info) (need int64,
 			m.channels = 1
 		}
 	}
-	pic, p := &s.images[m.sample.image], newPlacement(info)
-	m.mixture = s.o.Augment.Policy.DrawMixed(s.o.Seed, pic.Path, int(m.sample.copy), p.width, p.height, p.shownBoxes(pic.Annotated()), partners)
-	if mixture := mixtureOf(m.mixture); mixture != nil {
+	pic, p := &s.Images[m.Sample.Image], newPlacement(info)
+	m.mixture = s.O.Augment.Policy.DrawMixed(s.O.Seed, pic.Path, int(m.Sample.Copy), p.width, p.height, p.shownBoxes(pic.Annotated()), partners)
+	if mixture := MixtureOf(m.mixture); mixture != nil {
 		need += 6 * int64(mixture.Size) * int64(mixture.Size)
 		w, h := m.mixture.Size(p.width, p.height)
 		need += max(0, s.resultMemory(w, h)-s.resultMemory(p.width, p.height))
@@ -174,14 +174,14 @@ func (s *sampleMaker) drawMixture(m *sampleWork, info augment.Info) (need int64,
 }
 
 // decodePartners decodes the partners of a sample and applies their own steps.
-func (s *sampleMaker) decodePartners(m *sampleWork) *fault {
-	mixture := mixtureOf(m.mixture)
+func (s *Maker) decodePartners(m *Work) *Fault {
+	mixture := MixtureOf(m.mixture)
 	for k, pm := range m.partners {
 		one := &mixture.Partners[k]
-		spec := decodeplan.Spec{Codec: s.codec, Channels: m.channels, ExactPixels: s.o.ExactPixels, Spare: s}
+		spec := decodeplan.Spec{Codec: s.codec, Channels: m.channels, ExactPixels: s.O.ExactPixels, Spare: s}
 		plan := spec.For(pm.info, one.Draw)
 		pm.resize.Codec = s.codec
-		t := &pm.task
+		t := &pm.Task
 		t.Image, t.Planes, t.Width, t.Height, t.Draw, t.Err = nil, nil, 0, 0, one.Draw, nil
 		t.Form, t.Resize, t.Scratch = augment.Pixels, nil, &pm.resize
 		var err error
@@ -192,16 +192,16 @@ func (s *sampleMaker) decodePartners(m *sampleWork) *fault {
 			_, err = s.codec.Decode(&pm.decoded, pm.data, plan.Options)
 			t.Image = &pm.decoded
 		}
-		pic := &s.images[pm.sample.image]
+		pic := &s.Images[pm.Sample.Image]
 		if err != nil {
-			return partnerFault("decode", pic, err)
+			return PartnerFault("decode", pic, err)
 		}
 		if one.Image = t.Image; len(one.Draw.Steps) == 0 {
 			continue
 		}
 		_ = augment.CPU{}.Render([]*augment.Task{t}) // the error is the task's
 		if t.Err != nil {
-			return partnerFault("transform", pic, t.Err)
+			return PartnerFault("transform", pic, t.Err)
 		}
 		one.Image = &t.Pixels
 	}
@@ -210,35 +210,35 @@ func (s *sampleMaker) decodePartners(m *sampleWork) *fault {
 
 // placeMixedObjects adds the objects of the partners of a sample, placed by the placement of its
 // own. Those that cannot be used are in the ledger for their own image.
-func (s *placer) placeMixedObjects(m *sampleWork, own *placement) {
-	faults := len(m.objects.faults)
+func (s *placer) placeMixedObjects(m *Work, own *placement) {
+	faults := len(m.Objects.Faults)
 	for k, pm := range m.partners {
-		image := s.images[pm.sample.image].Annotated()
+		image := s.Images[pm.Sample.Image].Annotated()
 		if image == nil {
 			continue
 		}
 		place := *own
 		p := newPlacement(pm.info)
 		place.width, place.height, place.storedWidth, place.storedHeight, place.orientation = p.width, p.height, p.storedWidth, p.storedHeight, p.orientation
-		place.draw = m.task.Draw.Of(k+1, own.width, own.height)
-		s.placeObjects(m, &place, image)
+		place.draw = m.Task.Draw.Of(k+1, own.width, own.height)
+		s.PlaceObjects(m, &place, image)
 	}
-	m.objects.dropped += annotation.Unusable(m.objects.faults[faults:])
-	m.objects.faults = m.objects.faults[:faults]
+	m.Objects.Dropped += annotation.Unusable(m.Objects.Faults[faults:])
+	m.Objects.Faults = m.Objects.Faults[:faults]
 }
 
 // mixMasks returns the draw of a sample for its mask of classes, with the masks of its partners.
-func (s *placer) mixMasks(m *sampleWork, fill uint8) (augment.Draw, error) {
-	draw := m.task.Draw.Mask(fill)
-	partners := mixtureOf(m.task.Draw).Partners
+func (s *placer) mixMasks(m *Work, fill uint8) (augment.Draw, error) {
+	draw := m.Task.Draw.Mask(fill)
+	partners := MixtureOf(m.Task.Draw).Partners
 	for k, pm := range m.partners {
 		p := newPlacement(pm.info)
 		p.draw = partners[k].Draw
-		w, h, err := s.decodeMask(pm, p, s.images[pm.sample.image].Mask())
+		w, h, err := s.decodeMask(pm, p, s.Images[pm.Sample.Image].Mask())
 		if err != nil {
 			return draw, err
 		}
-		if mixtureOf(draw).Partners[k].Image, err = p.mask(pm, w, h, fill); err != nil {
+		if MixtureOf(draw).Partners[k].Image, err = p.mask(pm, w, h, fill); err != nil {
 			return draw, err
 		}
 	}
@@ -247,17 +247,17 @@ func (s *placer) mixMasks(m *sampleWork, fill uint8) (augment.Draw, error) {
 
 // storesMixture reports whether records have the labels of what they are mixed of: in a set with
 // mixtures, if each image has labels of its own.
-func (s *imageSet) storesMixture() bool {
-	return s.o.Augment.Mixes() && (s.writesLabels() || s.carried != nil && s.carried.Labels && s.carried.Counted)
+func (s *Set) storesMixture() bool {
+	return s.O.Augment.Mixes() && (s.writesLabels() || s.Carried != nil && s.Carried.Labels && s.Carried.Counted)
 }
 
 // buildMixture adds the labels of what a sample is mixed of, and their weights.
-func (s *recordMaker) buildMixture(m *sampleWork) {
-	r := &m.record
+func (s *recordMaker) buildMixture(m *Work) {
+	r := &m.Record
 	r.ids, r.weights = r.ids[:0], r.weights[:0]
 	add := func(image int32, weight float64) {
-		pic := &s.images[image]
-		if !s.o.Labels.Several() {
+		pic := &s.Images[image]
+		if !s.O.Labels.Several() {
 			r.ids, r.weights = append(r.ids, s.labelID(pic.ID)), append(r.weights, float32(weight))
 			return
 		}
@@ -266,14 +266,14 @@ func (s *recordMaker) buildMixture(m *sampleWork) {
 		}
 	}
 	if len(m.partners) == 0 {
-		add(m.sample.image, 1)
+		add(m.Sample.Image, 1)
 	} else {
-		mixture := mixtureOf(m.mixture)
-		add(m.sample.image, mixture.Lambda)
+		mixture := MixtureOf(m.mixture)
+		add(m.Sample.Image, mixture.Lambda)
 		for k, pm := range m.partners {
-			add(pm.sample.image, mixture.Partners[k].Weight)
+			add(pm.Sample.Image, mixture.Partners[k].Weight)
 		}
 	}
-	r.builder.Int64(s.o.Key(imagekey.MixLabel), r.ids...)
-	r.builder.Float(s.o.Key(imagekey.MixWeight), r.weights...)
+	r.Builder.Int64(s.O.Key(imagekey.MixLabel), r.ids...)
+	r.Builder.Float(s.O.Key(imagekey.MixWeight), r.weights...)
 }

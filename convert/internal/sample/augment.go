@@ -1,4 +1,4 @@
-package convert
+package sample
 
 import (
 	"slices"
@@ -10,39 +10,39 @@ import (
 )
 
 // variants appends the samples made from an image of a split.
-func appendVariants(a *options.AugmentSpec, members []sample, image int32, split string) []sample {
+func AppendVariants(a *options.AugmentSpec, members []Sample, image int32, split string) []Sample {
 	if a.Policy == nil || !slices.Contains(a.Augmented(), split) {
-		return append(members, sample{image: image})
+		return append(members, Sample{Image: image})
 	}
 	if a.KeepOriginal {
-		members = append(members, sample{image: image})
+		members = append(members, Sample{Image: image})
 	}
 	for i := range a.Copies {
-		members = append(members, sample{image: image, copy: int32(i + 1)})
+		members = append(members, Sample{Image: image, Copy: int32(i + 1)})
 	}
 	return members
 }
 
-// key returns a sample's key: the image's path, followed for a variant by # and its number.
-func (s *imageSet) key(sample sample) string {
-	path := s.images[sample.image].Path
-	if sample.copy == 0 {
+// Key returns a sample's key: the image's path, followed for a variant by # and its number.
+func (s *Set) Key(sample Sample) string {
+	path := s.Images[sample.Image].Path
+	if sample.Copy == 0 {
 		return path
 	}
-	return path + "#" + strconv.Itoa(int(sample.copy))
+	return path + "#" + strconv.Itoa(int(sample.Copy))
 }
 
-// draw draws the steps for a sample, given the info of its image: none for an original.
-func (s *sampleMaker) draw(m *sampleWork, info augment.Info) augment.Draw {
-	if m.sample.copy == 0 {
+// Draw draws the steps for a sample, given the info of its image: none for an original.
+func (s *Maker) Draw(m *Work, info augment.Info) augment.Draw {
+	if m.Sample.Copy == 0 {
 		return augment.Draw{}
 	}
-	pic, p := &s.images[m.sample.image], newPlacement(info)
+	pic, p := &s.Images[m.Sample.Image], newPlacement(info)
 	image := pic.Annotated()
 	if m.beside.Record != nil && m.followed.read(m, p) == nil { // follow reports the error
 		image = &m.followed.image
 	}
-	return s.o.Augment.Policy.DrawBoxes(s.o.Seed, pic.Path, int(m.sample.copy), p.width, p.height, p.shownBoxes(image))
+	return s.O.Augment.Policy.DrawBoxes(s.O.Seed, pic.Path, int(m.Sample.Copy), p.width, p.height, p.shownBoxes(image))
 }
 
 // shownBoxes returns the usable boxes of an image, which may be nil, in pixels of the image as

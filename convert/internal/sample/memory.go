@@ -1,4 +1,4 @@
-package convert
+package sample
 
 import (
 	"github.com/tfrec/tfrec/augment"
@@ -8,11 +8,11 @@ import (
 
 // memory estimates the peak memory for making a record of an image, given the size of its file, in
 // bytes.
-func (s *sampleMaker) memory(info augment.Info, file int) int64 {
-	if s.o.Encode.Format == options.Keep && info.Keepable {
+func (s *Maker) memory(info augment.Info, file int) int64 {
+	if s.O.Encode.Format == options.Keep && info.Keepable {
 		stored := 2 * int64(file) // the record, and its frame
 		switch {
-		case s.o.Encode.NoCheck:
+		case s.O.Encode.NoCheck:
 			return stored
 		case info.Format == augment.JPEG:
 			return stored + int64(file) // the data without stuffing bytes
@@ -21,10 +21,10 @@ func (s *sampleMaker) memory(info augment.Info, file int) int64 {
 	}
 	w, h := info.Oriented()
 	n := info.Memory()
-	if s.o.Encode.Format == options.Keep && info.Deep {
+	if s.O.Encode.Format == options.Keep && info.Deep {
 		return 2 * (n + s.resultMemory(w, h))
 	}
-	if s.o.Augment.Policy != nil {
+	if s.O.Augment.Policy != nil {
 		n += 6 * int64(w) * int64(h) // the images before and after a step
 	}
 	return n + s.resultMemory(w, h)
@@ -32,13 +32,13 @@ func (s *sampleMaker) memory(info augment.Info, file int) int64 {
 
 // resultMemory estimates the memory for storing an image of w x h pixels, after the steps of the
 // policy, in bytes.
-func (s *sampleMaker) resultMemory(w, h int) int64 {
-	if s.o.Resizes() {
-		g := s.o.Resize.Geometry(w, h)
+func (s *Maker) resultMemory(w, h int) int64 {
+	if s.O.Resizes() {
+		g := s.O.Resize.Geometry(w, h)
 		w, h = g.Width, g.Height
 	}
 	result := 3 * int64(w) * int64(h)
-	switch s.o.Encode.Format {
+	switch s.O.Encode.Format {
 	case options.Raw:
 		return 2 * result // the pixels, and framed unless they are made there
 	case options.Float32:
@@ -49,30 +49,30 @@ func (s *sampleMaker) resultMemory(w, h int) int64 {
 
 // held is approximately how many bytes wait for the backend or for encoding, including what the
 // backend will produce.
-func (m *sampleWork) held() int {
+func (m *Work) held() int {
 	n := len(m.out.data) + m.input
 	if m.waits {
 		w, h := m.resultSize()
-		if m.task.Form == augment.Floats {
+		if m.Task.Form == augment.Floats {
 			w *= 4
 		}
 		n += 3 * w * h
 	}
 	for _, partner := range m.partners {
-		n += len(partner.task.Pixels.Pix) + partner.held()
+		n += len(partner.Task.Pixels.Pix) + partner.held()
 	}
-	if m.task.Image != nil {
+	if m.Task.Image != nil {
 		n += len(m.decoded.Pix)
 	}
-	if p := &m.planes; m.task.Planes != nil {
+	if p := &m.planes; m.Task.Planes != nil {
 		n += len(p.Y.Pix) + len(p.Cb.Pix) + len(p.Cr.Pix)
 	}
 	return n
 }
 
 // resultSize is the size of the pixels that the task makes.
-func (m *sampleWork) resultSize() (w, h int) {
-	t := &m.task
+func (m *Work) resultSize() (w, h int) {
+	t := &m.Task
 	w, h = t.Draw.Size(t.Width, t.Height)
 	if t.Resize != nil {
 		g := t.Resize.Geometry(w, h)

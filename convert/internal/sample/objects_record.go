@@ -1,4 +1,4 @@
-package convert
+package sample
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ import (
 )
 
 // objectKeys are the lists of the objects of annotations, besides boxes, labels and texts, sorted.
-func objectKeysOf(o *options.ImageOptions, a *origin.Annotations) []string {
+func ObjectKeysOf(o *options.ImageOptions, a *origin.Annotations) []string {
 	var keys []string
 	switch a.Format {
 	case "coco":
@@ -48,33 +48,33 @@ type objectLists struct {
 	masks  [][]byte
 }
 
-// buildObjects adds the objects of the sample, in lists of equal length.
-func (s *recordMaker) buildObjects(m *sampleWork) {
-	b, l := &m.record.builder, &m.record.objects
-	placed := m.objects.placed
+// BuildObjects adds the objects of the sample, in lists of equal length.
+func (s *recordMaker) BuildObjects(m *Work) {
+	b, l := &m.Record.Builder, &m.Record.objects
+	placed := m.Objects.placed
 	floats := func(key string, of func(*placedObject) float32) {
 		l.floats = l.floats[:0]
 		for i := range placed {
 			l.floats = append(l.floats, of(&placed[i]))
 		}
-		b.Float(s.o.Key(key), l.floats...)
+		b.Float(s.O.Key(key), l.floats...)
 	}
 	ints := func(key string, of func(*placedObject) int64) {
 		l.ints = l.ints[:0]
 		for i := range placed {
 			l.ints = append(l.ints, of(&placed[i]))
 		}
-		b.Int64(s.o.Key(key), l.ints...)
+		b.Int64(s.O.Key(key), l.ints...)
 	}
 	texts := func(key string, of func(*placedObject) string) {
 		l.texts = l.texts[:0]
 		for i := range placed {
 			l.texts = append(l.texts, of(&placed[i]))
 		}
-		b.String(s.o.Key(key), l.texts...)
+		b.String(s.O.Key(key), l.texts...)
 	}
-	class := func(o *placedObject) *annotation.Class { return &s.annotations.Classes[o.Class] }
-	has := func(key string) bool { return slices.Contains(s.objectKeys, key) }
+	class := func(o *placedObject) *annotation.Class { return &s.Annotations.Classes[o.Class] }
+	has := func(key string) bool { return slices.Contains(s.ObjectKeys, key) }
 	if has(objects.KeyArea) {
 		floats(objects.KeyArea, func(o *placedObject) float32 { return o.area })
 	}
@@ -94,8 +94,8 @@ func (s *recordMaker) buildObjects(m *sampleWork) {
 		s.buildKeypoints(m)
 	}
 	if has(objects.KeyMask) {
-		l.masks = m.objects.appendMasks(l.masks[:0])
-		b.Bytes(s.o.Key(objects.KeyMask), l.masks...)
+		l.masks = m.Objects.appendMasks(l.masks[:0])
+		b.Bytes(s.O.Key(objects.KeyMask), l.masks...)
 	}
 	if has(objects.KeyTruncated) {
 		ints(objects.KeyTruncated, func(o *placedObject) int64 { return int64(o.Truncated) })
@@ -106,8 +106,8 @@ func (s *recordMaker) buildObjects(m *sampleWork) {
 }
 
 // describeAnnotations describes the features of annotations.
-func (s *imageSet) describeAnnotations() []manifest.Feature {
-	o := s.o
+func (s *Set) describeAnnotations() []manifest.Feature {
+	o := s.O
 	var features []manifest.Feature
 	add := func(key, kind string, class manifest.FeatureClass, shape ...int) {
 		features = append(features, manifest.Feature{Key: o.Key(key), Kind: kind, Class: class, Shape: shape})
@@ -119,7 +119,7 @@ func (s *imageSet) describeAnnotations() []manifest.Feature {
 		})
 		add(objects.KeySegmentationFormat, "bytes", manifest.ClassText)
 	}
-	if s.annotations == nil {
+	if s.Annotations == nil {
 		return features
 	}
 	add(objects.KeySHA256, "bytes", manifest.ClassText)
@@ -129,7 +129,7 @@ func (s *imageSet) describeAnnotations() []manifest.Feature {
 	}
 	add(objects.KeyLabel, "int64", manifest.ClassLabel, -1)
 	add(objects.KeyText, "bytes", manifest.ClassText, -1)
-	for _, key := range s.objectKeys {
+	for _, key := range s.ObjectKeys {
 		switch key {
 		case objects.KeyArea, objects.KeyKeypointX, objects.KeyKeypointY:
 			add(key, "float", manifest.ClassVector, -1)

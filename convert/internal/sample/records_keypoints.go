@@ -1,4 +1,4 @@
-package convert
+package sample
 
 import (
 	"fmt"
@@ -91,12 +91,12 @@ func (k *followedKeypoints) namedOnce(key string, value tfrecord.Feature, boxes 
 }
 
 // addKeypoints adds a feature of keypoints that were moved under a name, and reports whether it is one.
-func (f *followed) addKeypoints(b *tfrecord.Builder, name, key string, m *sampleWork) bool {
+func (f *followed) addKeypoints(b *tfrecord.Builder, name, key string, m *Work) bool {
 	k := &f.keypoints
 	if !k.moves || !slices.Contains(movingKeypoints, key) {
 		return false
 	}
-	placed := m.objects.keypoints
+	placed := m.Objects.keypoints
 	switch key {
 	case objects.KeyKeypointNum:
 		f.ints = f.ints[:0]

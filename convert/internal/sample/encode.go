@@ -1,4 +1,4 @@
-package convert
+package sample
 
 import (
 	"encoding/binary"
@@ -12,31 +12,31 @@ import (
 )
 
 // encode encodes an image according to the options.
-func (s *sampleMaker) encode(m *sampleWork) (stored, error) {
-	im, t := &m.decoded, &m.task
+func (s *Maker) encode(m *Work) (stored, error) {
+	im, t := &m.decoded, &m.Task
 	out := stored{width: im.Width, height: im.Height, channels: im.Channels}
 	if m.waits {
 		im = &t.Pixels
 		out = stored{width: t.ResultWidth, height: t.ResultHeight, channels: t.Channels}
 	}
 	size := int64(out.width) * int64(out.height) * int64(out.channels)
-	if s.o.Encode.Format == options.Float32 {
+	if s.O.Encode.Format == options.Float32 {
 		size *= 4
 	}
-	if (s.o.Encode.Format == options.Raw || s.o.Encode.Format == options.Float32) && size > origin.MaxStored {
-		return stored{}, fmt.Errorf("%d bytes as %s: readers take records up to %d; resize it, or store it as jpeg or png", size, s.o.Encode.Format, origin.MaxInput)
+	if (s.O.Encode.Format == options.Raw || s.O.Encode.Format == options.Float32) && size > origin.MaxStored {
+		return stored{}, fmt.Errorf("%d bytes as %s: readers take records up to %d; resize it, or store it as jpeg or png", size, s.O.Encode.Format, origin.MaxInput)
 	}
 	var err error
-	if s.o.Encode.Format == options.Keep {
+	if s.O.Encode.Format == options.Keep {
 		out.orientation = 1 // decoding applied the orientation
 	}
-	switch s.o.Encode.Format {
+	switch s.O.Encode.Format {
 	case options.JPEG:
 		out.format = string(options.JPEG)
 		if m.waits && t.Form == augment.YCbCr {
-			m.encoded, err = s.codec.AppendJPEGPlanes(m.encoded[:0], &t.YCbCr, s.o.Encode.Quality)
+			m.encoded, err = s.codec.AppendJPEGPlanes(m.encoded[:0], &t.YCbCr, s.O.Encode.Quality)
 		} else {
-			m.encoded, err = s.codec.AppendJPEG(m.encoded[:0], im, s.o.Encode.Quality, s.o.Encode.Subsampling)
+			m.encoded, err = s.codec.AppendJPEG(m.encoded[:0], im, s.O.Encode.Quality, s.O.Encode.Subsampling)
 		}
 	case options.Raw:
 		out.format = string(options.Raw)
@@ -53,7 +53,7 @@ func (s *sampleMaker) encode(m *sampleWork) (stored, error) {
 		if t.Form == augment.Floats {
 			m.encoded = appendFloats(m.encoded[:0], t.Floats)
 		} else {
-			m.encoded = augment.AppendFloat32(m.encoded[:0], im, s.o.Encode.Normalize)
+			m.encoded = augment.AppendFloat32(m.encoded[:0], im, s.O.Encode.Normalize)
 		}
 	default:
 		out.format = string(options.PNG)

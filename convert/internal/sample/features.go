@@ -1,4 +1,4 @@
-package convert
+package sample
 
 import (
 	"slices"
@@ -11,10 +11,10 @@ import (
 )
 
 // Describe implements source.
-func (s *sampleMaker) Describe(m *manifest.Manifest) {
-	o := s.o
-	m.Labels, m.LabelMap = []string{}, s.labelMap
-	for _, name := range s.labels {
+func (s *Maker) Describe(m *manifest.Manifest) {
+	o := s.O
+	m.Labels, m.LabelMap = []string{}, s.LabelMap
+	for _, name := range s.Labels {
 		m.Labels = append(m.Labels, jsontext.Readable(name))
 	}
 	scalar := func(key, kind string) manifest.Feature {
@@ -35,7 +35,7 @@ func (s *sampleMaker) Describe(m *manifest.Manifest) {
 			manifest.Feature{Key: o.Key(imagekey.MixLabel), Kind: "int64", Class: s.labelClass(true), Shape: []int{-1}},
 			manifest.Feature{Key: o.Key(imagekey.MixWeight), Kind: "float", Class: manifest.ClassVector, Shape: []int{-1}})
 	}
-	if s.decodes {
+	if s.Decodes {
 		m.Features = append(m.Features, text(imagekey.Decoder))
 	}
 	if o.Encode.Format == options.Keep {
@@ -45,7 +45,7 @@ func (s *sampleMaker) Describe(m *manifest.Manifest) {
 		label := scalar(imagekey.Label, "int64")
 		label.Class = s.labelClass(o.Labels.Several())
 		features := []manifest.Feature{label, text(imagekey.Text)}
-		if s.synsets != nil {
+		if s.Synsets != nil {
 			features = append(features, text(imagekey.Synset))
 		}
 		for _, f := range features {
@@ -56,20 +56,20 @@ func (s *sampleMaker) Describe(m *manifest.Manifest) {
 		}
 		m.Supervised = &manifest.Supervised{Input: o.Key(imagekey.Encoded), Target: o.Key(imagekey.Label)}
 	}
-	if slices.ContainsFunc(s.features, func(f manifest.Feature) bool {
+	if slices.ContainsFunc(s.Features, func(f manifest.Feature) bool {
 		return f.Class == manifest.ClassLabel && len(f.Shape) == 0 && !f.Optional
 	}) {
 		m.Supervised = &manifest.Supervised{Input: o.Key(imagekey.Encoded), Target: o.Key(imagekey.Label)}
 	}
-	m.Features = append(m.Features, s.features...)
+	m.Features = append(m.Features, s.Features...)
 	m.Features = append(m.Features, s.describeAnnotations()...)
 	slices.SortFunc(m.Features, func(a, b manifest.Feature) int { return strings.Compare(a.Key, b.Key) })
 }
 
 // labelClass returns the class of a feature with a label, or a list of them.
-func (s *imageSet) labelClass(list bool) manifest.FeatureClass {
+func (s *Set) labelClass(list bool) manifest.FeatureClass {
 	switch {
-	case s.values == nil:
+	case s.Values == nil:
 		return manifest.ClassLabel
 	case list:
 		return manifest.ClassVector
@@ -78,8 +78,8 @@ func (s *imageSet) labelClass(list bool) manifest.FeatureClass {
 }
 
 // imageFeature describes how the image itself is stored.
-func (s *imageSet) imageFeature() manifest.Feature {
-	o := s.o
+func (s *Set) imageFeature() manifest.Feature {
+	o := s.O
 	f := manifest.Feature{Key: o.Key(imagekey.Encoded), Kind: "bytes", Class: manifest.ClassImage, DType: "uint8"}
 	channels := 3 // readers return three channels for grayscale images on request
 	if o.Encode.Channels != 0 {

@@ -1,4 +1,4 @@
-package convert
+package sample
 
 import (
 	"slices"
@@ -8,8 +8,8 @@ import (
 
 // countDepth counts a record by the bits of its samples: as stored, and in the images that it is
 // made of.
-func countDepth(p *plan.Piece, m *sampleWork) {
-	switch deep := m.info.Deep || slices.ContainsFunc(m.partners, func(pm *sampleWork) bool { return pm.info.Deep }); {
+func countDepth(p *plan.Piece, m *Work) {
+	switch deep := m.info.Deep || slices.ContainsFunc(m.partners, func(pm *Work) bool { return pm.info.Deep }); {
 	case m.out.deep:
 		p.Deep++
 	case deep:

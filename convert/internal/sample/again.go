@@ -1,4 +1,4 @@
-package convert
+package sample
 
 import (
 	"bytes"
@@ -10,19 +10,19 @@ import (
 
 // suspect reports whether a sample may be unusable because bytes of its images changed in transit:
 // not all stores state checksums of all objects, and none do of parts.
-func (s *sampleMaker) suspect(m *sampleWork) bool {
-	return m.bad != nil && s.images[m.sample.image].Bad() == nil && s.origin.Remote()
+func (s *Maker) suspect(m *Work) bool {
+	return m.bad != nil && s.Images[m.Sample.Image].Bad() == nil && s.Origin.Remote()
 }
 
 // beginAgain begins an unusable sample again, with images read around all caches, and returns its
 // work in place of m. If other bytes come, that is counted as harm done in transit, and they are
 // read once more if they are unusable too; bytes that come twice are the object's own. An error
 // says that other bytes come each time.
-func (s *sampleMaker) beginAgain(ctx context.Context, m *sampleWork, p *plan.Piece, before plan.Mark) (*sampleWork, error) {
-	sample, alone := m.sample, m.alone
-	pic := &s.images[sample.image]
+func (s *Maker) beginAgain(ctx context.Context, m *Work, p *plan.Piece, before plan.Mark) (*Work, error) {
+	sample, alone := m.Sample, m.alone
+	pic := &s.Images[sample.Image]
 	for range storage.MostRefetches {
-		putSampleWork(m)
+		PutWork(m)
 		last := bytes.Clone(p.Identity[before.Identity:])
 		p.ReturnTo(before)
 		m = s.newSampleWork(sample, nil)
@@ -30,10 +30,10 @@ func (s *sampleMaker) beginAgain(ctx context.Context, m *sampleWork, p *plan.Pie
 		if err := s.begin(storage.Around(ctx), m, p); err != nil || bytes.Equal(p.Identity[before.Identity:], last) {
 			return m, err
 		}
-		storage.CountHarm(s.origin.Source(pic), 0, pic.Size)
+		storage.CountHarm(s.Origin.Source(pic), 0, pic.Size)
 		if !s.suspect(m) {
 			return m, nil
 		}
 	}
-	return m, storage.Unstable(s.origin.Source(pic))
+	return m, storage.Unstable(s.Origin.Source(pic))
 }

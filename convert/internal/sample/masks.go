@@ -1,4 +1,4 @@
-package convert
+package sample
 
 import (
 	"context"
@@ -26,41 +26,41 @@ func (e *maskError) Error() string {
 	return fmt.Sprintf("mask %s: %v", jsontext.Readable(e.mask), origin.WithoutPath(e.err))
 }
 
-// maskKey identifies a mask among the inputs: keys of images are relative paths.
-func (s *imageSet) maskKey(path string) string { return s.masks.Place() + "/" + path }
+// MaskKey identifies a mask among the inputs: keys of images are relative paths.
+func (s *Set) MaskKey(path string) string { return s.Masks.Place() + "/" + path }
 
-// readMask reads the mask of an image into m and returns its hash.
-func (s *imageSet) readMask(ctx context.Context, m *sampleWork, pic *origin.Image) (hash string, err error) {
+// ReadMask reads the mask of an image into m and returns its hash.
+func (s *Set) ReadMask(ctx context.Context, m *Work, pic *origin.Image) (hash string, err error) {
 	mask := pic.Mask()
 	var data []byte
 	var in setdir.Input
-	if ahead := m.fetched; ahead != nil && ahead.pic == pic && ahead.mask.wanted {
+	if ahead := m.Fetched; ahead != nil && ahead.pic == pic && ahead.mask.wanted {
 		ahead.wait()
 		data, in, err = ahead.mask.data, ahead.mask.input, ahead.mask.err
 	} else {
-		data, in, err = s.masks.Read(ctx, mask, m.maskFile)
+		data, in, err = s.Masks.Read(ctx, mask, m.MaskFile)
 	}
 	if err != nil {
 		return "", &maskError{mask.Path, err}
 	}
 	sum := xxh3.Hash128(data).Bytes()
 	hash = hex.EncodeToString(sum[:])
-	if m.maskFile = data; in.Key != "" {
-		in.Key, in.Hash = setdir.InputKey(s.maskKey(mask.Path)), hash
-		m.maskInput = in
+	if m.MaskFile = data; in.Key != "" {
+		in.Key, in.Hash = setdir.InputKey(s.MaskKey(mask.Path)), hash
+		m.MaskInput = in
 	}
 	return hash, nil
 }
 
-// placeMask makes the mask of classes of the image as it is stored.
-func (s *placer) placeMask(m *sampleWork, own *placement, mask *origin.Image) error {
+// PlaceMask makes the mask of classes of the image as it is stored.
+func (s *placer) PlaceMask(m *Work, own *placement, mask *origin.Image) error {
 	p := *own
 	w, h, err := s.decodeMask(m, &p, mask)
 	if err != nil {
 		return err
 	}
 	if len(m.partners) > 0 {
-		if p.draw, err = s.mixMasks(m, s.o.Annotations.FillClass()); err != nil {
+		if p.draw, err = s.mixMasks(m, s.O.Annotations.FillClass()); err != nil {
 			return err
 		}
 	}
@@ -69,17 +69,17 @@ func (s *placer) placeMask(m *sampleWork, own *placement, mask *origin.Image) er
 
 // storeMask makes the mask of classes of the image as it is stored of the one in m.drawn, which is
 // annotated on an image of w x h pixels.
-func (s *placer) storeMask(m *sampleWork, p *placement, w, h int) error {
-	placed, err := p.mask(m, w, h, s.o.Annotations.FillClass())
+func (s *placer) storeMask(m *Work, p *placement, w, h int) error {
+	placed, err := p.mask(m, w, h, s.O.Annotations.FillClass())
 	if err == nil {
-		m.segmentation, err = augment.AppendPNG(m.segmentation[:0], placed)
+		m.Segmentation, err = augment.AppendPNG(m.Segmentation[:0], placed)
 	}
 	return err
 }
 
 // decodeMask decodes the mask of classes of an image into m.drawn, and returns its size.
-func (s *placer) decodeMask(m *sampleWork, p *placement, mask *origin.Image) (w, h int, err error) {
-	info, err := s.codec.Stat(m.maskFile)
+func (s *placer) decodeMask(m *Work, p *placement, mask *origin.Image) (w, h int, err error) {
+	info, err := s.codec.Stat(m.MaskFile)
 	if err != nil {
 		return 0, 0, fmt.Errorf("mask %s: %w", jsontext.Readable(mask.Path), err)
 	}
@@ -87,9 +87,9 @@ func (s *placer) decodeMask(m *sampleWork, p *placement, mask *origin.Image) (w,
 	if turned := p.turned(w, h); !turned && (w != p.width || h != p.height) {
 		return 0, 0, fmt.Errorf("mask %s is %dx%d, and the image %dx%d", jsontext.Readable(mask.Path), w, h, p.width, p.height)
 	}
-	if s.colors != nil && masks.IsRGB(info) {
-		err = s.colors.Table.Decode(s.codec, &m.drawn, m.maskFile)
-	} else if _, err = s.codec.DecodeMask(&m.drawn, m.maskFile); err != nil && !info.Mask && s.masks != nil {
+	if s.Colors != nil && masks.IsRGB(info) {
+		err = s.Colors.Table.Decode(s.codec, &m.drawn, m.MaskFile)
+	} else if _, err = s.codec.DecodeMask(&m.drawn, m.MaskFile); err != nil && !info.Mask && s.Masks != nil {
 		err = fmt.Errorf("%w, or RGB with 8 bits a sample and no transparency, with the colours of classes in %s, in the directory of masks or next to it", err, maskcolors.File)
 	}
 	if err != nil {

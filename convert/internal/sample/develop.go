@@ -1,4 +1,4 @@
-package convert
+package sample
 
 import (
 	"github.com/tfrec/tfrec/augment"
@@ -7,10 +7,10 @@ import (
 )
 
 // decoding returns the settings that decide how images are decoded.
-func (s *sampleMaker) decoding() decodeplan.Spec {
-	spec := decodeplan.Spec{Codec: s.codec, Channels: s.o.Encode.Channels, ExactPixels: s.o.ExactPixels, Spare: s}
-	if s.o.Resizes() {
-		spec.Resize = &s.o.Resize
+func (s *Maker) decoding() decodeplan.Spec {
+	spec := decodeplan.Spec{Codec: s.codec, Channels: s.O.Encode.Channels, ExactPixels: s.O.ExactPixels, Spare: s}
+	if s.O.Resizes() {
+		spec.Resize = &s.O.Resize
 	}
 	return spec
 }
@@ -18,7 +18,7 @@ func (s *sampleMaker) decoding() decodeplan.Spec {
 // decode decodes an image as needed by the task that turns it into what is stored, and sets the
 // task: in planes until it has its final size, where the steps allow that. An image that stays
 // unchanged has no task. One that the backend decodes is only checked for damage here.
-func (s *sampleMaker) decode(m *sampleWork, data []byte, draw augment.Draw, info augment.Info) error {
+func (s *Maker) decode(m *Work, data []byte, draw augment.Draw, info augment.Info) error {
 	w, h := info.Oriented()
 	drawn := len(draw.Steps) > 0
 	spec := s.decoding()
@@ -27,18 +27,18 @@ func (s *sampleMaker) decode(m *sampleWork, data []byte, draw augment.Draw, info
 	}
 	plan := spec.For(info, draw)
 	m.resize.Codec = s.codec // JPEG artefacts need one
-	t := &m.task
+	t := &m.Task
 	t.Image, t.Planes, t.JPEGInfo, t.Width, t.Height, t.Draw, t.Err = nil, nil, augment.Info{}, w, h, draw, nil
 	t.Form, t.Resize, t.Scratch = augment.Pixels, spec.Resize, &m.resize
-	if s.o.Encode.Format == options.Float32 && s.o.Backend != nil { // the CPU does better with bytes
-		t.Form, t.Normalize = augment.Floats, s.o.Encode.Normalize
+	if s.O.Encode.Format == options.Float32 && s.O.Backend != nil { // the CPU does better with bytes
+		t.Form, t.Normalize = augment.Floats, s.O.Encode.Normalize
 	}
-	if plan.Planes && !drawn && s.o.Encode.Format == options.JPEG { // without conversion to RGB
-		t.Form, t.Subsampling = augment.YCbCr, s.o.Encode.Subsampling
+	if plan.Planes && !drawn && s.O.Encode.Format == options.JPEG { // without conversion to RGB
+		t.Form, t.Subsampling = augment.YCbCr, s.O.Encode.Subsampling
 	}
 	var err error
 	switch {
-	case s.decodes && info.Usual:
+	case s.Decodes && info.Usual:
 		if err := t.ReadJPEG(s.codec, data); err != nil {
 			return err
 		}

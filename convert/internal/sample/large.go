@@ -1,4 +1,4 @@
-package convert
+package sample
 
 import (
 	"github.com/tfrec/tfrec/augment"
@@ -41,9 +41,9 @@ func (l *largeResult) free() {
 
 // placeResult lets a large array of pixels be made where it is stored, if nothing else is in its
 // piece. The image is decoded to this many channels.
-func (s *sampleMaker) placeResult(m *sampleWork, channels int) {
-	t := &m.task
-	if !m.alone || s.o.Encode.Format != options.Raw || t.Form != augment.Pixels {
+func (s *Maker) placeResult(m *Work, channels int) {
+	t := &m.Task
+	if !m.alone || s.O.Encode.Format != options.Raw || t.Form != augment.Pixels {
 		return
 	}
 	array, w, h := &m.decoded.Pix, t.Width, t.Height

@@ -1,4 +1,4 @@
-package convert
+package sample
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 
 // placer moves objects and masks with the pixels of their image.
 type placer struct {
-	*imageSet
+	*Set
 	codec *augment.Codec
 }
 
@@ -26,21 +26,21 @@ type placedObject struct {
 	maskEnd int        // of its mask in sampleWork.masks
 }
 
-// sampleObjects are the objects of the sample in progress.
-type sampleObjects struct {
+// Objects are the objects of the sample in progress.
+type Objects struct {
 	placed    []placedObject
 	masks     []byte           // PNGs, one after the other
 	keypoints []placedKeypoint // as many for each placed object
-	faults    []annotation.Fault
-	dropped   int64 // lost to crops, or hardly visible
+	Faults    []annotation.Fault
+	Dropped   int64 // lost to crops, or hardly visible
 }
 
-func (o *sampleObjects) reset() {
-	o.placed, o.masks, o.keypoints, o.faults, o.dropped = o.placed[:0], o.masks[:0], o.keypoints[:0], o.faults[:0], 0
+func (o *Objects) reset() {
+	o.placed, o.masks, o.keypoints, o.Faults, o.Dropped = o.placed[:0], o.masks[:0], o.keypoints[:0], o.Faults[:0], 0
 }
 
 // appendMasks appends the masks of the placed objects to dst.
-func (o *sampleObjects) appendMasks(dst [][]byte) [][]byte {
+func (o *Objects) appendMasks(dst [][]byte) [][]byte {
 	begin := 0
 	for i := range o.placed {
 		dst = append(dst, o.masks[begin:o.placed[i].maskEnd])
@@ -49,27 +49,27 @@ func (o *sampleObjects) appendMasks(dst [][]byte) [][]byte {
 	return dst
 }
 
-// maxMasks bounds the instance masks of a record, in bytes: with them and its image, readers still
+// MaxMasks bounds the instance masks of a record, in bytes: with them and its image, readers still
 // take the record. It is a variable for tests.
-var maxMasks = origin.MaxStored / 4
+var MaxMasks = origin.MaxStored / 4
 
-// placeObjects makes the objects of an image as it is stored. Those that cannot be used are faults,
+// PlaceObjects makes the objects of an image as it is stored. Those that cannot be used are faults,
 // and so are masks that cannot be: their objects have empty ones.
-func (s *placer) placeObjects(m *sampleWork, p *placement, image *annotation.Image) {
+func (s *placer) PlaceObjects(m *Work, p *placement, image *annotation.Image) {
 	scale := p.areaScale()
 	for i := range image.Objects {
 		object := &image.Objects[i]
 		placed, unmasked, err := s.placeObject(m, p, image, i, scale)
 		refuse := func(err error, part annotation.Part) {
-			m.objects.faults = append(m.objects.faults, annotation.Fault{Name: object.Name, Source: image.Source, Reason: err.Error(), Part: part})
+			m.Objects.Faults = append(m.Objects.Faults, annotation.Fault{Name: object.Name, Source: image.Source, Reason: err.Error(), Part: part})
 		}
 		switch {
 		case err != nil:
 			refuse(err, "")
 		case placed.Object == nil:
-			m.objects.dropped++
+			m.Objects.Dropped++
 		default:
-			m.objects.placed = append(m.objects.placed, placed)
+			m.Objects.placed = append(m.Objects.placed, placed)
 			s.placeKeypoints(m, p, image, i)
 		}
 		if unmasked != nil {
@@ -80,18 +80,18 @@ func (s *placer) placeObjects(m *sampleWork, p *placement, image *annotation.Ima
 
 // placeObject makes object i; its Object is nil if too little of it is visible. An error says why
 // the annotation cannot be used, and unmasked why its mask cannot be.
-func (s *placer) placeObject(m *sampleWork, p *placement, image *annotation.Image, i int, scale float64) (none placedObject, unmasked, err error) {
+func (s *placer) placeObject(m *Work, p *placement, image *annotation.Image, i int, scale float64) (none placedObject, unmasked, err error) {
 	object := &image.Objects[i]
 	shown, err := p.shownBox(image, object.Box)
 	if err != nil {
 		return none, nil, err
 	}
-	masked, drawn := s.o.Annotations.InstanceMasks || m.followed.movesMasks, false
-	if len(m.objects.masks) > maxMasks {
-		return none, nil, fmt.Errorf("the masks of the objects before it take %d bytes, and a record holds at most %d", len(m.objects.masks), maxMasks)
+	masked, drawn := s.O.Annotations.InstanceMasks || m.followed.movesMasks, false
+	if len(m.Objects.masks) > MaxMasks {
+		return none, nil, fmt.Errorf("the masks of the objects before it take %d bytes, and a record holds at most %d", len(m.Objects.masks), MaxMasks)
 	}
-	if n := s.keypointBytes() * int64(len(m.objects.placed)); n > maxKeypointBytes {
-		return none, nil, fmt.Errorf("the keypoints of the objects before it take %d bytes, and a record holds at most %d", n, maxKeypointBytes)
+	if n := s.keypointBytes() * int64(len(m.Objects.placed)); n > MaxKeypointBytes {
+		return none, nil, fmt.Errorf("the keypoints of the objects before it take %d bytes, and a record holds at most %d", n, MaxKeypointBytes)
 	}
 	box, visible := p.box(shown)
 	if masked { // even if nothing is visible: a broken mask is a fault of every copy
@@ -99,7 +99,7 @@ func (s *placer) placeObject(m *sampleWork, p *placement, image *annotation.Imag
 	}
 	const rounding = 1e-9
 	placed := placedObject{Object: object, box: p.shares(box)}
-	if visible < s.o.Annotations.MinVisibility-rounding || !(placed.box[0] < placed.box[2] && placed.box[1] < placed.box[3]) {
+	if visible < s.O.Annotations.MinVisibility-rounding || !(placed.box[0] < placed.box[2] && placed.box[1] < placed.box[3]) {
 		return none, unmasked, nil
 	}
 	area := object.Area
@@ -120,9 +120,9 @@ func (s *placer) placeObject(m *sampleWork, p *placement, image *annotation.Imag
 		if drawn && visible < 1-rounding {
 			area = float64(pixels)
 		}
-		m.objects.masks = region.AppendPNG(m.objects.masks, mask.Pix, mask.Width, mask.Height)
+		m.Objects.masks = region.AppendPNG(m.Objects.masks, mask.Pix, mask.Width, mask.Height)
 	}
-	placed.area, placed.maskEnd = float32(area), len(m.objects.masks)
+	placed.area, placed.maskEnd = float32(area), len(m.Objects.masks)
 	return placed, unmasked, nil
 }
 
@@ -164,7 +164,7 @@ func (p *placement) regionSize(image *annotation.Image) (w, h int) {
 // drawMask draws the mask of object i into m.drawn, at the size of the annotated image, and reports
 // whether it has pixels. An error says why it cannot be used; it is then empty. It is empty without
 // an error if a fault of the annotations says why, or if the record has it so.
-func (s *placer) drawMask(m *sampleWork, p *placement, image *annotation.Image, i int) (drawn bool, err error) {
+func (s *placer) drawMask(m *Work, p *placement, image *annotation.Image, i int) (drawn bool, err error) {
 	object := &image.Objects[i]
 	w, h := p.regionSize(image)
 	switch {

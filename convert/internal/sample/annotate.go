@@ -1,4 +1,4 @@
-package convert
+package sample
 
 import (
 	"encoding/binary"
@@ -18,24 +18,24 @@ import (
 
 // annotate makes what records have of annotations, for an image that was just prepared. A fault is
 // one of the image; annotations that cannot be used go into the piece.
-func (s *placer) annotate(m *sampleWork, p *plan.Piece, info augment.Info) *fault {
+func (s *placer) annotate(m *Work, p *plan.Piece, info augment.Info) *Fault {
 	if m.beside.Record != nil {
 		return s.follow(m, p, info)
 	}
-	pic := &s.images[m.sample.image]
-	if pic.Mask() == nil && s.annotations == nil {
+	pic := &s.Images[m.Sample.Image]
+	if pic.Mask() == nil && s.Annotations == nil {
 		return nil
 	}
-	place := s.placement(m, info)
+	place := s.Placement(m, info)
 	place.draw = place.draw.Of(0, place.width, place.height)
 	s.placeOwnObjects(m, p, place)
 	if pic.Mask() != nil {
-		if err := s.placeMask(m, place, pic.Mask()); err != nil {
-			return &fault{stage: "decode", err: err}
+		if err := s.PlaceMask(m, place, pic.Mask()); err != nil {
+			return &Fault{Stage: "decode", Err: err}
 		}
 	}
 	s.placeMixedObjects(m, place)
-	if s.o.Annotations.DropEmpty && len(m.objects.placed) == 0 {
+	if s.O.Annotations.DropEmpty && len(m.Objects.placed) == 0 {
 		m.filtered, m.waits = true, false
 	}
 	return nil
@@ -43,63 +43,63 @@ func (s *placer) annotate(m *sampleWork, p *plan.Piece, info augment.Info) *faul
 
 // placeOwnObjects makes the objects of the sample's own image. The annotations of it that cannot be
 // used go into the piece.
-func (s *placer) placeOwnObjects(m *sampleWork, p *plan.Piece, place *placement) {
-	pic := &s.images[m.sample.image]
+func (s *placer) placeOwnObjects(m *Work, p *plan.Piece, place *placement) {
+	pic := &s.Images[m.Sample.Image]
 	image := pic.Annotated()
 	if image == nil {
 		return
 	}
-	s.placeObjects(m, place, image)
-	if !s.reportsFaults(m.sample) {
+	s.PlaceObjects(m, place, image)
+	if !s.ReportsFaults(m.Sample) {
 		return
 	}
-	if len(m.objects.faults) > 0 {
-		p.Identity = identifyNames(p.Identity, image)
+	if len(m.Objects.Faults) > 0 {
+		p.Identity = IdentifyNames(p.Identity, image)
 	}
 	for _, f := range image.Faults {
-		p.Bad = append(p.Bad, *listed(origin.BadAnnotation(s.o, pic.Path, f)))
+		p.Bad = append(p.Bad, *Listed(origin.BadAnnotation(s.O, pic.Path, f)))
 	}
-	for _, f := range m.objects.faults {
-		p.Bad = append(p.Bad, *origin.BadAnnotation(s.o, pic.Path, f))
+	for _, f := range m.Objects.Faults {
+		p.Bad = append(p.Bad, *origin.BadAnnotation(s.O, pic.Path, f))
 	}
-	p.Dropped += annotation.Unusable(image.Faults) + annotation.Unusable(m.objects.faults)
+	p.Dropped += annotation.Unusable(image.Faults) + annotation.Unusable(m.Objects.Faults)
 }
 
-// reportsFaults reports whether a sample is the one, of those made from its image, whose shard has
+// ReportsFaults reports whether a sample is the one, of those made from its image, whose shard has
 // the ledger entries of the image's annotations.
-func (s *imageSet) reportsFaults(sample sample) bool {
-	return sample.copy == 0 || sample.copy == 1 && !s.o.Augment.KeepOriginal
+func (s *Set) ReportsFaults(sample Sample) bool {
+	return sample.Copy == 0 || sample.Copy == 1 && !s.O.Augment.KeepOriginal
 }
 
-// annotationFiles yields the paths of annotations and masks: the files, and directories whose
+// AnnotationFiles yields the paths of annotations and masks: the files, and directories whose
 // entries matter.
-func (s *imageSet) annotationFiles() iter.Seq[string] {
+func (s *Set) AnnotationFiles() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for i, f := range s.o.Annotations.Files {
+		for i, f := range s.O.Annotations.Files {
 			if !yield(f.Path) {
 				return
 			}
-			for _, beside := range s.annotations.Sets[i].Beside {
+			for _, beside := range s.Annotations.Sets[i].Beside {
 				if !yield(beside) {
 					return
 				}
 			}
-			for name := range filesBelow(s.annotations.Sets[i]) {
+			for name := range filesBelow(s.Annotations.Sets[i]) {
 				if !yield(storage.Join(f.Path, name)) {
 					return
 				}
 			}
 		}
-		if s.masks == nil || s.colors != nil && !yield(s.colors.At.Path()) {
+		if s.Masks == nil || s.Colors != nil && !yield(s.Colors.At.Path()) {
 			return
 		}
 		var masks []origin.Image
-		for i := range s.images {
-			if mask := s.images[i].Mask(); mask != nil {
+		for i := range s.Images {
+			if mask := s.Images[i].Mask(); mask != nil {
 				masks = append(masks, *mask)
 			}
 		}
-		for path := range s.masks.Files(masks) {
+		for path := range s.Masks.Files(masks) {
 			if !yield(path) {
 				return
 			}
@@ -136,24 +136,24 @@ func (s *placer) annotationMemory(pic *origin.Image, info augment.Info, masks in
 	if pic.Mask() != nil {
 		masks++
 	}
-	if pic.Annotated() != nil && s.o.Annotations.InstanceMasks {
+	if pic.Annotated() != nil && s.O.Annotations.InstanceMasks {
 		masks += int64(len(pic.Annotated().Objects))
 	}
 	var n int64
 	if pic.Annotated() != nil {
 		const copies = 7 // placed, in lists, in the record, and in its frame
-		n = copies * min(s.keypointBytes()*int64(len(pic.Annotated().Objects)), maxKeypointBytes)
+		n = copies * min(s.keypointBytes()*int64(len(pic.Annotated().Objects)), MaxKeypointBytes)
 	}
 	if masks == 0 {
 		return n
 	}
 	w, h := info.Oriented()
 	n += 6 * int64(w) * int64(h) // drawn, turned, and the images between steps
-	if s.colors != nil {
+	if s.Colors != nil {
 		n += 5 * int64(w) * int64(h) // drawn and turned in RGB
 	}
-	if s.o.Resizes() {
-		g := s.o.Resize.Geometry(w, h)
+	if s.O.Resizes() {
+		g := s.O.Resize.Geometry(w, h)
 		w, h = g.Width, g.Height
 	}
 	result := int64(w) * int64(h)
@@ -163,16 +163,16 @@ func (s *placer) annotationMemory(pic *origin.Image, info augment.Info, masks in
 // identifyAnnotations appends the hash of what records have of an image's annotations, and the
 // numbers of those that reading has found to be faulty. The names of the others are only in the
 // ledger, if at all: see identifyNames.
-func (s *imageSet) identifyAnnotations(dst []byte, image *annotation.Image) []byte {
+func (s *Set) identifyAnnotations(dst []byte, image *annotation.Image) []byte {
 	begin := len(dst)
 	dst = s.appendAnnotations(dst, image)
 	sum := xxh3.Hash128(dst[begin:]).Bytes()
 	return append(dst[:begin], sum[:]...)
 }
 
-// identifyNames appends the hash of what the ledger says of an image's annotations that cannot be
+// IdentifyNames appends the hash of what the ledger says of an image's annotations that cannot be
 // used, as decoding the image has shown. Without such faults, other names change nothing.
-func identifyNames(dst []byte, image *annotation.Image) []byte {
+func IdentifyNames(dst []byte, image *annotation.Image) []byte {
 	h := xxh3.New()
 	for _, text := range append([]string{image.Source}, objectNames(image)...) {
 		_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(text))))
@@ -190,9 +190,9 @@ func objectNames(image *annotation.Image) []string {
 	return names
 }
 
-// misplacedAnnotations returns the keys of ledger entries about annotations that decoding an image has
+// MisplacedAnnotations returns the keys of ledger entries about annotations that decoding an image has
 // shown to be unusable.
-func misplacedAnnotations(bad []setdir.BadSample) map[string]bool {
+func MisplacedAnnotations(bad []setdir.BadSample) map[string]bool {
 	keys := map[string]bool{}
 	for i := range bad {
 		if bad[i].Stage == plan.StageAnnotation && !bad[i].Listed {
@@ -203,7 +203,7 @@ func misplacedAnnotations(bad []setdir.BadSample) map[string]bool {
 }
 
 // appendAnnotations appends an encoding of an image's annotations.
-func (s *imageSet) appendAnnotations(dst []byte, image *annotation.Image) []byte {
+func (s *Set) appendAnnotations(dst []byte, image *annotation.Image) []byte {
 	text := func(v string) {
 		dst = binary.AppendUvarint(dst, uint64(len(v)))
 		dst = append(dst, v...)
@@ -219,7 +219,7 @@ func (s *imageSet) appendAnnotations(dst []byte, image *annotation.Image) []byte
 	number(len(image.Objects))
 	for i := range image.Objects {
 		o := &image.Objects[i]
-		class := &s.annotations.Classes[o.Class]
+		class := &s.Annotations.Classes[o.Class]
 		number(int(class.ID))
 		text(class.Name)
 		for _, v := range [...]float64{o.Box.XMin, o.Box.YMin, o.Box.XMax, o.Box.YMax, o.Area} {
@@ -227,7 +227,7 @@ func (s *imageSet) appendAnnotations(dst []byte, image *annotation.Image) []byte
 		}
 		dst = append(dst, byte(o.Crowd), byte(o.Difficult), byte(o.Truncated))
 		text(o.View)
-		if s.annotations.Keypoints.Count > 0 {
+		if s.Annotations.Keypoints.Count > 0 {
 			number(len(o.Keypoints))
 		}
 		for _, k := range o.Keypoints {

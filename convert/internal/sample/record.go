@@ -1,4 +1,4 @@
-package convert
+package sample
 
 import (
 	"crypto/sha256"
@@ -13,11 +13,11 @@ import (
 )
 
 // recordMaker puts what was made of a sample into its record.
-type recordMaker struct{ *imageSet }
+type recordMaker struct{ *Set }
 
 // recordBuilder makes the Examples of images, with memory that is reused for the next one.
 type recordBuilder struct {
-	builder tfrecord.Builder
+	Builder tfrecord.Builder
 	row     tfrecord.Example // the features of a row
 	ids     []int64
 	weights []float32
@@ -28,9 +28,9 @@ type recordBuilder struct {
 }
 
 // frame adds the record of a stored image to the piece.
-func (s *recordMaker) frame(m *sampleWork, p *plan.Piece) {
-	r, image := &m.record, m.out.data
-	around, at := r.builder.AppendAround(r.around[:0], s.o.Key(imagekey.Encoded), len(image))
+func (s *recordMaker) frame(m *Work, p *plan.Piece) {
+	r, image := &m.Record, m.out.data
+	around, at := r.Builder.AppendAround(r.around[:0], s.O.Key(imagekey.Encoded), len(image))
 	r.around = around
 	if frame := m.large.take(image); frame == nil || !p.FrameLarge(frame, image, around, at) {
 		p.Frame(around[:at], image, around[at:])
@@ -40,49 +40,49 @@ func (s *recordMaker) frame(m *sampleWork, p *plan.Piece) {
 // build makes the Example of a stored image, without the image itself, which frame adds. Keys are
 // added in sorted order, which saves the builder a sort unless some were renamed or come from a
 // table.
-func (s *recordMaker) build(m *sampleWork) {
-	r, out := &m.record, &m.out
-	pic := &s.images[m.sample.image]
+func (s *recordMaker) build(m *Work) {
+	r, out := &m.Record, &m.out
+	pic := &s.Images[m.Sample.Image]
 	colorspace := "RGB"
 	if out.channels == 1 {
 		colorspace = "grayscale"
 	}
-	b := &r.builder
+	b := &r.Builder
 	b.Reset()
 	if out.ops != nil {
-		b.Int64(s.o.Key(imagekey.Copy), int64(m.sample.copy))
-		b.Bytes(s.o.Key(imagekey.Ops), out.ops)
+		b.Int64(s.O.Key(imagekey.Copy), int64(m.Sample.Copy))
+		b.Bytes(s.O.Key(imagekey.Ops), out.ops)
 	}
-	b.Int64(s.o.Key(imagekey.Channels), int64(out.channels))
+	b.Int64(s.O.Key(imagekey.Channels), int64(out.channels))
 	if s.writesLabels() {
 		s.buildLabels(r, pic)
 	}
 	if s.storesMixture() {
 		s.buildMixture(m)
 	}
-	b.String(s.o.Key(imagekey.Colorspace), colorspace)
+	b.String(s.O.Key(imagekey.Colorspace), colorspace)
 	if out.decoder != "" {
-		b.String(s.o.Key(imagekey.Decoder), out.decoder)
+		b.String(s.O.Key(imagekey.Decoder), out.decoder)
 	}
-	b.String(s.o.Key(imagekey.Filename), pic.Path)
-	b.String(s.o.Key(imagekey.Format), out.format)
-	b.Int64(s.o.Key(imagekey.Height), int64(out.height))
-	if s.annotations != nil {
+	b.String(s.O.Key(imagekey.Filename), pic.Path)
+	b.String(s.O.Key(imagekey.Format), out.format)
+	b.Int64(s.O.Key(imagekey.Height), int64(out.height))
+	if s.Annotations != nil {
 		sum := sha256.Sum256(out.data)
-		b.String(s.o.Key(objects.KeySHA256), hex.EncodeToString(sum[:]))
-		s.buildObjects(m)
+		b.String(s.O.Key(objects.KeySHA256), hex.EncodeToString(sum[:]))
+		s.BuildObjects(m)
 	}
 	if out.orientation != 0 {
-		b.Int64(s.o.Key(imagekey.Orientation), int64(out.orientation))
+		b.Int64(s.O.Key(imagekey.Orientation), int64(out.orientation))
 	}
 	if pic.Mask() != nil {
-		b.Bytes(s.o.Key(objects.KeySegmentation), m.segmentation)
-		b.String(s.o.Key(objects.KeySegmentationFormat), string(options.PNG))
+		b.Bytes(s.O.Key(objects.KeySegmentation), m.Segmentation)
+		b.String(s.O.Key(objects.KeySegmentationFormat), string(options.PNG))
 	}
-	if s.annotations != nil {
-		b.String(s.o.Key(objects.KeySourceID), pic.SourceID())
+	if s.Annotations != nil {
+		b.String(s.O.Key(objects.KeySourceID), pic.SourceID())
 	}
-	b.Int64(s.o.Key(imagekey.Width), int64(out.width))
+	b.Int64(s.O.Key(imagekey.Width), int64(out.width))
 	if row := pic.Row(); row != nil && r.row.Parse(row.Features) == nil { // our own encoding
 		for i := range r.row.Len() {
 			key, value := r.row.At(i)
@@ -98,23 +98,23 @@ func (s *recordMaker) build(m *sampleWork) {
 }
 
 // labelID returns the id that is stored of a label, by the id that an imageFile has.
-func (s *imageSet) labelID(id int32) int64 {
-	if s.values != nil && id >= 0 {
-		return s.values[id]
+func (s *Set) labelID(id int32) int64 {
+	if s.Values != nil && id >= 0 {
+		return s.Values[id]
 	}
 	return int64(id)
 }
 
 // labelText returns the name of a label, by the id that an imageFile has: its digits without a
 // vocabulary, and no text for labels.Unlabelled.
-func (s *imageSet) labelText(id int32) string {
+func (s *Set) labelText(id int32) string {
 	switch {
 	case id < 0:
 		return ""
-	case s.values != nil:
-		return s.texts[id]
+	case s.Values != nil:
+		return s.Texts[id]
 	}
-	return s.labels[id]
+	return s.Labels[id]
 }
 
 // buildLabels adds the label of an image, or the list of them.
@@ -122,37 +122,37 @@ func (s *recordMaker) buildLabels(r *recordBuilder, pic *origin.Image) {
 	r.ids, r.texts, r.synsets = r.ids[:0], r.texts[:0], r.synsets[:0]
 	add := func(id int32) {
 		r.ids, r.texts = append(r.ids, s.labelID(id)), append(r.texts, s.labelText(id))
-		if s.synsets != nil {
-			r.synsets = append(r.synsets, s.synsets[id])
+		if s.Synsets != nil {
+			r.synsets = append(r.synsets, s.Synsets[id])
 		}
 	}
-	if s.o.Labels.Several() {
+	if s.O.Labels.Several() {
 		for _, id := range pic.Row().Labels {
 			add(id)
 		}
 	} else {
 		add(pic.ID)
 	}
-	r.builder.Int64(s.o.Key(imagekey.Label), r.ids...)
-	if s.synsets != nil {
-		r.builder.String(s.o.Key(imagekey.Synset), r.synsets...)
+	r.Builder.Int64(s.O.Key(imagekey.Label), r.ids...)
+	if s.Synsets != nil {
+		r.Builder.String(s.O.Key(imagekey.Synset), r.synsets...)
 	}
-	r.builder.String(s.o.Key(imagekey.Text), r.texts...)
+	r.Builder.String(s.O.Key(imagekey.Text), r.texts...)
 }
 
 // carryOver adds the features of a source's record to a new one. What depends on the image follows
 // it.
-func (s *recordMaker) carryOver(m *sampleWork, e *tfrecord.Example) {
-	b := &m.record.builder
+func (s *recordMaker) carryOver(m *Work, e *tfrecord.Example) {
+	b := &m.Record.Builder
 	for i := range e.Len() {
 		key, value := e.At(i)
 		switch name := string(key); {
-		case s.carried.Replaced[name]:
-		case m.followed.add(b, s.o.Key(name), name, value, m):
+		case s.Carried.Replaced[name]:
+		case m.followed.add(b, s.O.Key(name), name, value, m):
 		case name == imagekey.Encoded:
 			b.Feature(name, value) // what is renamed is the image
 		default:
-			b.Feature(s.o.Key(name), value)
+			b.Feature(s.O.Key(name), value)
 		}
 	}
 }

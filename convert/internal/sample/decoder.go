@@ -1,4 +1,4 @@
-package convert
+package sample
 
 import (
 	"strings"
@@ -9,20 +9,20 @@ import (
 	"github.com/tfrec/tfrec/internal/objects"
 )
 
-// decoderName identifies the decoders that the set's bytes depend on.
-func (s *sampleMaker) decoderName() string {
-	if !s.decodes {
+// DecoderName identifies the decoders that the set's bytes depend on.
+func (s *Maker) DecoderName() string {
+	if !s.Decodes {
 		return s.codec.Decoder()
 	}
-	return s.o.Backend.(options.DecodingBackend).Decoder() + plan.Behind + s.codec.Decoder()
+	return s.O.Backend.(options.DecodingBackend).Decoder() + plan.Behind + s.codec.Decoder()
 }
 
-// encoderName names what the stored bytes depend on besides the pixels, of images and of masks of
+// EncoderName names what the stored bytes depend on besides the pixels, of images and of masks of
 // classes.
-func (s *sampleMaker) encoderName() string {
+func (s *Maker) EncoderName() string {
 	var names []string
-	png := s.o.Annotations.HasMasks() || s.carried != nil && s.carried.Seen[objects.KeySegmentation] != nil
-	switch s.o.Encode.Format {
+	png := s.O.Annotations.HasMasks() || s.Carried != nil && s.Carried.Seen[objects.KeySegmentation] != nil
+	switch s.O.Encode.Format {
 	case options.JPEG:
 		names = append(names, s.codec.Encoder())
 	case options.PNG, options.Keep:
@@ -36,13 +36,13 @@ func (s *sampleMaker) encoderName() string {
 
 // decoderOf names the decoder of an image: a part of a backend, or else the codec, whose decoder
 // matters for JPEG and which decodes any other format in one way. It also counts it.
-func (s *sampleMaker) decoderOf(m *sampleWork) string {
+func (s *Maker) decoderOf(m *Work) string {
 	name := string(m.info.Format)
 	if m.info.Format == augment.JPEG {
 		name = s.codec.Decoder()
 	}
 	if m.input > 0 {
-		name = m.task.Decoder
+		name = m.Task.Decoder
 	}
 	s.decoded.Add(name)
 	return name
@@ -53,16 +53,16 @@ const stranding = "\x00stranded"
 
 // strand records that an image was not decoded by the intended decoder because a GPU failed. The
 // fingerprint of its shard then differs, and the next run that has a GPU makes it again.
-func (s *sampleMaker) strand(identity []byte, m *sampleWork) []byte {
-	if m.input == 0 || !m.task.FellBack {
+func (s *Maker) strand(identity []byte, m *Work) []byte {
+	if m.input == 0 || !m.Task.FellBack {
 		return identity
 	}
-	return append(append(identity, stranding...), s.key(m.sample)...)
+	return append(append(identity, stranding...), s.Key(m.Sample)...)
 }
 
-// tally counts images by decoder, if there is a choice.
-func (s *sampleMaker) tally() *plan.Tally {
-	if !s.decodes {
+// Tally counts images by decoder, if there is a choice.
+func (s *Maker) Tally() *plan.Tally {
+	if !s.Decodes {
 		return nil
 	}
 	return &s.decoded
