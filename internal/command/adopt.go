@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
@@ -25,7 +26,7 @@ func newAdoptCommand() *cobra.Command {
 	var labels string
 	cmd := &cobra.Command{
 		Use:     "adopt DIR",
-		GroupID: groupReshape,
+		GroupID: cli.GroupReshape,
 		Short:   "Make a set of shards that other tools wrote",
 		Long: `Make a set of a directory of TFRecord files that another tool wrote: write a
 manifest, indexes, and the files that TFDS reads, so that
@@ -44,15 +45,15 @@ NAME-SPLIT.tfrecord-00000-of-00002.`,
 		Example: `  tfrec adopt shards/
   tfrec adopt shards/ --classes daisy,roses,tulips
   tfrec adopt shards/ --check --json`,
-		Annotations: map[string]string{faultsMean: "the data have faults, and nothing was written; or --check found something to write"},
-		Args:        exactArgs("DIR"),
+		Annotations: map[string]string{cli.FaultsMean: "the data have faults, and nothing was written; or --check found something to write"},
+		Args:        cli.ExactArgs("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Workers < 1 {
-				return usageError("--workers %d: want 1 or more", o.Workers)
+				return cli.UsageError("--workers %d: want 1 or more", o.Workers)
 			}
 			if o.Name != "" {
 				if err := shard.CheckDataset(o.Name); err != nil {
-					return usageError("--name: %w", err)
+					return cli.UsageError("--name: %w", err)
 				}
 			}
 			var err error
@@ -60,24 +61,24 @@ NAME-SPLIT.tfrecord-00000-of-00002.`,
 				return err
 			}
 			o.Progress = new(shard.ReadProgress)
-			stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
+			stop := cli.ShowProgress(cmd.ErrOrStderr(), cli.ReadGauge(o.Progress), cli.QuietFlag(cmd))
 			report, err := repair.Adopt(cmd.Context(), args[0], o)
 			stop()
 			if err != nil {
 				return err
 			}
-			if jsonFlag(cmd) {
+			if cli.JSONFlag(cmd) {
 				readableFaults(report.Faults)
-				err = printJSON(cmd, report)
+				err = cli.PrintJSON(cmd, report)
 			} else {
-				w := summaryTo(cmd)
+				w := cli.SummaryTo(cmd)
 				if o.Check { // it was asked for
 					w = cmd.OutOrStdout()
 				}
 				printAdoption(cmd.OutOrStdout(), w, report)
 			}
 			if err == nil && (report.Status == "damaged" || report.Status == "differs") {
-				err = faultError(errors.New("")) // all of it was printed
+				err = cli.FaultError(errors.New("")) // all of it was printed
 			}
 			return err
 		},
@@ -85,11 +86,11 @@ NAME-SPLIT.tfrecord-00000-of-00002.`,
 	fs := cmd.Flags()
 	fs.StringVar(&o.Name, "name", "", "`NAME` of the dataset (default: the name found, else the directory's name in snake case)")
 	fs.StringVar(&o.Label, "label-feature", "", "`KEY` of the feature with the label's id (default: one whose key ends in label)")
-	maxRecordVar(fs, &o.MaxRecord)
+	cli.MaxRecordVar(fs, &o.MaxRecord)
 	fs.StringVar(&labels, "classes", "", "label names in the order of their ids: `FILE|NAME,...`, a file with one per line, a label map or a list")
 	fs.BoolVar(&o.Rename, "rename", false, "rename the shards as TFDS names its own")
 	fs.BoolVar(&o.Check, "check", false, "write nothing, and print what would be written")
-	workersVar(fs, &o.Workers, "read `N` files at a time")
+	cli.WorkersVar(fs, &o.Workers, "read `N` files at a time")
 	return cmd
 }
 
@@ -102,14 +103,14 @@ func labelNames(ctx context.Context, s string) ([]string, error) {
 		return repair.ReadLabels(ctx, s)
 	}
 	if !strings.Contains(s, ",") {
-		return nil, usageError("--classes %q: no such file, and not a comma-separated list", s)
+		return nil, cli.UsageError("--classes %q: no such file, and not a comma-separated list", s)
 	}
 	names := strings.Split(s, ",")
 	seen := map[string]bool{}
 	for i, name := range names {
 		names[i] = strings.TrimSpace(name)
 		if names[i] == "" || seen[names[i]] {
-			return nil, usageError("--classes %q: name %d is empty or given twice", s, i+1)
+			return nil, cli.UsageError("--classes %q: name %d is empty or given twice", s, i+1)
 		}
 		seen[names[i]] = true
 	}

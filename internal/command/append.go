@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/shard/reshape"
 )
@@ -22,7 +23,7 @@ func newAppendCommand() *cobra.Command {
 	var o reshape.AppendOptions
 	cmd := &cobra.Command{
 		Use:     "append DIR [IN...]",
-		GroupID: groupReshape,
+		GroupID: cli.GroupReshape,
 		Short:   "Add records to an existing set",
 		Long: `Add the records of IN to the set in DIR, in new shards after those of their
 split. Existing shards keep their bytes, and are renamed to the new total; the
@@ -40,8 +41,8 @@ next append to complete. Repeating a command does not add the records twice unle
 		Example: `  tfrec append out/ more/
   tfrec append out/ 'new-*.tfrecord' --split train --shards 2
   tfrec append out/`,
-		Annotations: map[string]string{faultsMean: damagedFaults},
-		Args:        minArgs("DIR"),
+		Annotations: map[string]string{cli.FaultsMean: damagedFaults},
+		Args:        cli.MinArgs("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd, args[0], func(ctx context.Context) (any, error) {
 				o.Options = f.options
@@ -55,6 +56,6 @@ next append to complete. Repeating a command does not add the records twice unle
 	fs.BoolVar(&o.NewLabels, "new-labels", false, "accept label names that the set does not have, and add them after its own")
 	fs.BoolVar(&o.Again, "again", false, "append records again that were appended before, in the same shards")
 	f.addShards(fs)
-	partialVar(cmd, &f.options.Partial)
+	cli.PartialVar(cmd, &f.options.Partial)
 	return cmd
 }

@@ -10,12 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/command/cli"
 )
 
 func newAugmentCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "augment",
-		GroupID: groupConvert,
+		GroupID: cli.GroupConvert,
 		Short:   "List and try out augmentation operations",
 		Long: `List and try out the operations of convert images --augment.
 
@@ -48,8 +49,8 @@ those named with all their parameters.`,
 					return err
 				}
 			}
-			if jsonFlag(cmd) {
-				return printJSON(cmd, struct {
+			if cli.JSONFlag(cmd) {
+				return cli.PrintJSON(cmd, struct {
 					Operations []augment.Operation `json:"operations"`
 				}{operations})
 			}
@@ -76,7 +77,7 @@ func chosen(operations []augment.Operation, names []string) ([]augment.Operation
 	for _, name := range names {
 		i := slices.IndexFunc(operations, func(o augment.Operation) bool { return o.Name == name })
 		if i < 0 {
-			return nil, usageError("unknown operation %q; tfrec augment list names all", name)
+			return nil, cli.UsageError("unknown operation %q; tfrec augment list names all", name)
 		}
 		some = append(some, operations[i])
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -56,7 +57,7 @@ classes.`,
 		Example: `  tfrec augment preview cat.jpg --augment 'rotate:30|hflip' -o sheet.png
   tfrec augment preview photos/cats/1.jpg --key cats/1.jpg --seed 7 --augment train.yaml --copies 8 -o sheet.png
   tfrec augment preview images/1.jpg --annotations instances.json --augment 'iou_crop|hflip' --min-visibility 0.3 -o sheet.png`,
-		Args: exactArgs("IMAGE"),
+		Args: cli.ExactArgs("IMAGE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err
@@ -65,17 +66,17 @@ classes.`,
 		},
 	}
 	fs := cmd.Flags()
-	textVar(fs, "augment", "", "SPEC|FILE", "the policy: text such as hflip|rotate:15, or a YAML file", func(s string) (err error) {
+	cli.TextVar(fs, "augment", "", "SPEC|FILE", "the policy: text such as hflip|rotate:15, or a YAML file", func(s string) (err error) {
 		o.images.Augment.Policy, err = augment.LoadPolicy(s)
 		return err
 	})
 	fs.StringVarP(&o.sheet, "output", "o", "", "write the PNG `FILE`")
 	fs.IntVar(&o.copies, "copies", 15, "make `N` variants")
 	fs.IntVar(&o.cell, "cell", 192, "make each small image `N` pixels wide and high")
-	seedVar(fs, &o.images.Seed, "seed, as that of convert")
+	cli.SeedVar(fs, &o.images.Seed, "seed, as that of convert")
 	fs.StringVar(&o.key, "key", "", "`KEY` of the image in convert: its path below SRC (default: the file's name)")
-	decoderVar(fs, &o.images.Codec.Decoder)
-	floatRangeVar(fs, &o.images.Codec.FloatRange)
+	cli.DecoderVar(fs, &o.images.Codec.Decoder)
+	cli.FloatRangeVar(fs, &o.images.Codec.FloatRange)
 	addObjectFlags(fs, &o.images.Annotations, "draw")
 	fs.StringVar(&o.images.Labels.Classes, "classes", "", "`FILE` with the classes of --annotations, a name on each line")
 	fs.StringVar(&o.mask, "mask", "", "draw the mask of classes in the PNG `FILE`")
@@ -85,25 +86,25 @@ classes.`,
 func (o *previewOptions) check() error {
 	switch {
 	case o.images.Augment.Policy == nil:
-		return usageError("--augment is missing: give a policy")
+		return cli.UsageError("--augment is missing: give a policy")
 	case o.images.Augment.Policy.Mixes():
-		return usageError("--augment %s mixes images with others of their split, and one image has none: leave that operation out here, and see its results with tfrec preview of a converted set", o.images.Augment.Policy)
+		return cli.UsageError("--augment %s mixes images with others of their split, and one image has none: leave that operation out here, and see its results with tfrec preview of a converted set", o.images.Augment.Policy)
 	case o.sheet == "":
-		return usageError("-o is missing: name the PNG file to write")
+		return cli.UsageError("-o is missing: name the PNG file to write")
 	case !strings.EqualFold(filepath.Ext(o.sheet), ".png"):
-		return usageError("-o %s: want a name that ends in .png", o.sheet)
+		return cli.UsageError("-o %s: want a name that ends in .png", o.sheet)
 	case storage.Remote(o.sheet):
 		return storage.CheckOutput(o.sheet)
 	case o.copies < 1 || o.copies > maxPreviews:
-		return usageError("--copies %d: want 1 to %d", o.copies, maxPreviews)
+		return cli.UsageError("--copies %d: want 1 to %d", o.copies, maxPreviews)
 	case o.cell < 16 || o.cell > maxPreviewCell:
-		return usageError("--cell %d: want 16 to %d", o.cell, maxPreviewCell)
+		return cli.UsageError("--cell %d: want 16 to %d", o.cell, maxPreviewCell)
 	case len(o.images.Annotations.Files) > 0:
 		return nil
 	case o.images.Labels.Classes != "":
-		return usageError("--classes is for --annotations")
+		return cli.UsageError("--classes is for --annotations")
 	case o.images.Annotations.MinVisibility != 0:
-		return usageError("--min-visibility is for --annotations")
+		return cli.UsageError("--min-visibility is for --annotations")
 	}
 	return nil
 }
@@ -161,8 +162,8 @@ func runPreview(cmd *cobra.Command, path string, o *previewOptions) error {
 		result.Key = filepath.Base(path)
 	}
 	note := func(string) {}
-	if !quietFlag(cmd) {
-		note = notesTo(cmd.ErrOrStderr())
+	if !cli.QuietFlag(cmd) {
+		note = cli.NotesTo(cmd.ErrOrStderr())
 	}
 	o.images.Note = note
 	if p.source, err = convert.NewImageVariants(cmd.Context(), result.Key, data, mask, o.images); err != nil {
@@ -200,10 +201,10 @@ func runPreview(cmd *cobra.Command, path string, o *previewOptions) error {
 	for _, fault := range result.Faults {
 		note("not drawn: " + fault)
 	}
-	if jsonFlag(cmd) {
-		return printJSON(cmd, result)
+	if cli.JSONFlag(cmd) {
+		return cli.PrintJSON(cmd, result)
 	}
-	return printPreview(summaryTo(cmd), &result)
+	return printPreview(cli.SummaryTo(cmd), &result)
 }
 
 func printPreview(w io.Writer, p *previewResult) error {

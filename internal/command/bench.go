@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/reader"
@@ -23,7 +24,7 @@ func newBenchCommand() *cobra.Command {
 	var seconds float64
 	cmd := &cobra.Command{
 		Use:     "bench PATH...",
-		GroupID: groupRead,
+		GroupID: cli.GroupRead,
 		Short:   "Measure how fast TFRecord files can be read",
 		Long: `Measure how fast package reader delivers batches from files: of raw records, of
 columns (--parse), or of decoded images (--decode). Everything is read at least
@@ -42,20 +43,20 @@ over the data, plus the part of the last pass before the time ran out.`,
 		Example: `  tfrec bench out/
   tfrec bench --parse --shuffle 10000 --batch 1024 'data/*.tfrecord'
   tfrec bench --decode --resize 224x224 --batch 32 photos/`,
-		Annotations: map[string]string{faultsMean: "the data have faults"},
-		Args:        minArgs("PATH..."),
+		Annotations: map[string]string{cli.FaultsMean: "the data have faults"},
+		Args:        cli.MinArgs("PATH..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := benchFlags(cmd, &o, size, seconds); err != nil {
 				return err
 			}
 			o.Cache = cacheOptions(cache)
-			o.Note = partialWarning(cmd)
+			o.Note = cli.PartialWarning(cmd)
 			res, err := reader.Bench(cmd.Context(), args, o)
 			if err != nil {
 				return benchError(cmd, err)
 			}
-			if jsonFlag(cmd) {
-				return printJSON(cmd, res)
+			if cli.JSONFlag(cmd) {
+				return cli.PrintJSON(cmd, res)
 			}
 			printBench(cmd.OutOrStdout(), res)
 			return nil
@@ -68,9 +69,9 @@ over the data, plus the part of the last pass before the time ran out.`,
 	fs.IntVar(&o.Batch, "batch", 1, "make batches of `N` records")
 	fs.IntVarP(&o.Workers, "workers", "j", 0, "use `N` goroutines (default: tuned while running)")
 	fs.IntVar(&o.Shuffle, "shuffle", 0, "shuffle with a buffer of `N` records (default: none)")
-	cacheVar(fs, &cache, "cache the records in DIR, or in memory, for the passes after the first")
+	cli.CacheVar(fs, &cache, "cache the records in DIR, or in memory, for the passes after the first")
 	fs.Float64Var(&seconds, "seconds", 2, "read for `N` seconds; 0 reads everything once")
-	partialVar(cmd, &o.Partial)
+	cli.PartialVar(cmd, &o.Partial)
 	return cmd
 }
 
@@ -84,10 +85,10 @@ type benchFailure struct {
 func benchError(cmd *cobra.Command, err error) error {
 	var located *tfrecord.Error
 	if !errors.As(err, &located) {
-		return withoutRemedy(err)
+		return cli.WithoutRemedy(err)
 	}
-	if jsonFlag(cmd) {
-		if err := printJSON(cmd, benchFailure{Error: err.Error()}); err != nil {
+	if cli.JSONFlag(cmd) {
+		if err := cli.PrintJSON(cmd, benchFailure{Error: err.Error()}); err != nil {
 			return err
 		}
 	}
@@ -105,23 +106,23 @@ const (
 func benchFlags(cmd *cobra.Command, o *reader.BenchOptions, size string, seconds float64) error {
 	switch {
 	case o.Parse && o.Decode:
-		return usageError("--parse and --decode: give one of them")
+		return cli.UsageError("--parse and --decode: give one of them")
 	case o.Decode != cmd.Flags().Changed("resize"):
-		return usageError("--decode and --resize go together: a batch has images of one size")
+		return cli.UsageError("--decode and --resize go together: a batch has images of one size")
 	case o.Batch < 1 || o.Batch > maxBatch:
-		return usageError("--batch %d: want 1 to %d", o.Batch, maxBatch)
+		return cli.UsageError("--batch %d: want 1 to %d", o.Batch, maxBatch)
 	case (o.Workers != 0 || cmd.Flags().Changed("workers")) && (o.Workers < 1 || o.Workers > maxWorkers):
-		return usageError("--workers %d: want 1 to %d", o.Workers, maxWorkers)
+		return cli.UsageError("--workers %d: want 1 to %d", o.Workers, maxWorkers)
 	case o.Shuffle < 0:
-		return usageError("--shuffle %d: want 0 or more", o.Shuffle)
+		return cli.UsageError("--shuffle %d: want 0 or more", o.Shuffle)
 	case !(seconds >= 0 && seconds <= math.MaxInt32):
-		return usageError("--seconds %v: want 0 or more", seconds)
+		return cli.UsageError("--seconds %v: want 0 or more", seconds)
 	}
 	o.For = time.Duration(seconds * float64(time.Second))
 	if o.Decode {
 		spec, err := augment.ParseSize(size)
 		if err != nil {
-			return usageError("--resize: %w", err)
+			return cli.UsageError("--resize: %w", err)
 		}
 		o.Resize = spec
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/reader"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -33,7 +34,7 @@ func newCatCommand() *cobra.Command {
 	var o catOptions
 	cmd := &cobra.Command{
 		Use:     "cat PATH...",
-		GroupID: groupRead,
+		GroupID: cli.GroupRead,
 		Short:   "Print records",
 		Long: `Print the records of files, one file after another in name order, and stop at the
 first damaged one.
@@ -61,8 +62,8 @@ counts from the beginning.`,
   tfrec cat --cycle 16 --shuffle 1000 --seed 7 --take 5 --save-state at.json out/
   tfrec cat --cycle 16 --shuffle 1000 --seed 7 --take 5 --resume at.json out/
   tfrec cat --shuffle global --shard 0/4 --repeat 2 out/`,
-		Annotations: map[string]string{readsStdin: "", faultsMean: "the data have faults; the records before the first, or before the first that --skip-bad does not allow, were printed"},
-		Args:        minArgs("PATH..."),
+		Annotations: map[string]string{cli.ReadsStdin: "", cli.FaultsMean: "the data have faults; the records before the first, or before the first that --skip-bad does not allow, were printed"},
+		Args:        cli.MinArgs("PATH..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(cmd); err != nil {
 				return err
@@ -71,9 +72,9 @@ counts from the beginning.`,
 		},
 	}
 	fs := cmd.Flags()
-	wordVar(fs, &o.format, "format", "text", "FORMAT", "text, json, proto or hex", catFormats...)
+	cli.WordVar(fs, &o.format, "format", "text", "FORMAT", "text, json, proto or hex", catFormats...)
 	o.read.add(fs)
-	partialVar(cmd, &o.partial)
+	cli.PartialVar(cmd, &o.partial)
 	fs.Int64Var(&o.skip, "skip", 0, "skip the first `N` records")
 	fs.Int64Var(&o.take, "take", 0, "stop after `N` records (default: all)")
 	fs.StringVar(&o.saveState, "save-state", "", "at the end, write the position to `FILE`")
@@ -83,9 +84,9 @@ counts from the beginning.`,
 
 func (o *catOptions) complete(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
-	if jsonFlag(cmd) {
+	if cli.JSONFlag(cmd) {
 		if changed("format") && o.format != "json" {
-			return usageError("--json and --format %s: give one of them", o.format)
+			return cli.UsageError("--json and --format %s: give one of them", o.format)
 		}
 		o.format, o.framed = "json", true
 	}
@@ -93,15 +94,15 @@ func (o *catOptions) complete(cmd *cobra.Command) error {
 	case !changed("take"):
 		o.take = -1
 	case o.take < 0:
-		return usageError("--take %d: want 0 or more", o.take)
+		return cli.UsageError("--take %d: want 0 or more", o.take)
 	}
 	if o.skip < 0 {
-		return usageError("--skip %d: want 0 or more", o.skip)
+		return cli.UsageError("--skip %d: want 0 or more", o.skip)
 	}
 	if err := storage.CheckOutput(o.saveState); err != nil {
 		return fmt.Errorf("--save-state: %w", err)
 	}
-	o.quiet = quietFlag(cmd)
+	o.quiet = cli.QuietFlag(cmd)
 	return o.read.complete(cmd.Flags())
 }
 
@@ -130,11 +131,11 @@ func (c *cat) all(ctx context.Context, notes io.Writer, paths []string) error {
 	opts.Note = func(sentence string) { fmt.Fprintln(notes, "warning:", sentence) }
 	opts.OnSkip = func(s reader.Skipped) { fmt.Fprintf(notes, "tfrec cat: %v\n", s) }
 	if !o.quiet {
-		opts.Logger = slog.New(costNote{notesTo(notes)})
+		opts.Logger = slog.New(cli.CostNote{Note: cli.NotesTo(notes)})
 	}
 	var err error
 	if c.set, err = reader.OpenAll(ctx, paths, opts); err != nil {
-		return withoutRemedy(err)
+		return cli.WithoutRemedy(err)
 	}
 	if opts.Workers > 1 && !o.quiet {
 		fmt.Fprintf(notes, "tfrec cat: %s\n", o.read.sharding(c.set))
@@ -150,7 +151,7 @@ func (c *cat) all(ctx context.Context, notes io.Writer, paths []string) error {
 	}
 	if c.tally != nil && !o.quiet {
 		if unknown := c.tally.Unknown().String(); unknown != "" {
-			notesTo(notes)("unknown fields, which are not printed: " + unknown)
+			cli.NotesTo(notes)("unknown fields, which are not printed: " + unknown)
 		}
 	}
 	if o.saveState != "" {
@@ -208,7 +209,7 @@ func damage(err error) error {
 	var located *tfrecord.Error
 	var system *fs.PathError
 	if errors.As(err, &located) && !errors.As(err, &system) {
-		return faultError(err)
+		return cli.FaultError(err)
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/reader"
 )
@@ -25,7 +26,7 @@ func (c *cat) setFormat() {
 		"json": func(r reader.Record) error {
 			if c.options.framed {
 				c.line = append(c.line, `{"schema_version":`...)
-				c.line = strconv.AppendInt(c.line, schemaVersion, 10)
+				c.line = strconv.AppendInt(c.line, cli.SchemaVersion, 10)
 				c.line = appendString(append(c.line, `,"path":`...), jsontext.Readable(c.set.Path(r)))
 				c.line = strconv.AppendInt(append(c.line, `,"record":`...), r.Number, 10)
 				c.line = strconv.AppendInt(append(c.line, `,"offset":`...), r.Offset, 10)

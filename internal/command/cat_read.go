@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/regular"
 	"github.com/tfrec/tfrec/reader"
 )
@@ -37,16 +38,16 @@ type readFlags struct {
 func (f *readFlags) add(fs *pflag.FlagSet) {
 	fs.IntVar(&f.cycle, "cycle", 1, "read `N` files in turn")
 	fs.IntVar(&f.block, "block", 1, "read `N` records of a file before the next file's turn")
-	cacheVar(fs, &f.cacheIn, "cache the records in DIR, or in memory, in the order of --cycle, for later passes")
-	textVar(fs, "shuffle", "", "N|global", "shuffle with a buffer of N records, or the whole set", func(s string) error {
+	cli.CacheVar(fs, &f.cacheIn, "cache the records in DIR, or in memory, in the order of --cycle, for later passes")
+	cli.TextVar(fs, "shuffle", "", "N|global", "shuffle with a buffer of N records, or the whole set", func(s string) error {
 		f.shuffle = s
 		return nil
 	}, "global")
-	seedVar(fs, &f.seed, "seed of --shuffle")
+	cli.SeedVar(fs, &f.seed, "seed of --shuffle")
 	fs.StringVar(&f.shard, "shard", "", "read part `I/N` of the set, I from 0")
 	fs.IntVar(&f.repeat, "repeat", 1, "read everything `N` times; -1: for ever")
 	fs.StringVar(&f.skipBad, "skip-bad", "", "skip up to `N|P%` damaged records per pass, and report them (default: none)")
-	maxRecordVar(fs, &f.maxRecord)
+	cli.MaxRecordVar(fs, &f.maxRecord)
 	fs.IntVar(&f.parallel, "parallel", 0, "read with `N` threads (default: the cores)")
 }
 
@@ -54,28 +55,28 @@ func (f *readFlags) add(fs *pflag.FlagSet) {
 func (f *readFlags) complete(fs *pflag.FlagSet) error {
 	switch {
 	case f.cycle < 1 || f.cycle > maxCycle:
-		return usageError("--cycle %d: want 1 to %d", f.cycle, maxCycle)
+		return cli.UsageError("--cycle %d: want 1 to %d", f.cycle, maxCycle)
 	case f.block < 1:
-		return usageError("--block %d: want 1 or more", f.block)
+		return cli.UsageError("--block %d: want 1 or more", f.block)
 	case f.repeat < -1 || f.repeat == 0:
-		return usageError("--repeat %d: want 1 or more, or -1 for ever", f.repeat)
+		return cli.UsageError("--repeat %d: want 1 or more, or -1 for ever", f.repeat)
 	case f.parallel < 1 && fs.Changed("parallel"):
-		return usageError("--parallel %d: want 1 or more", f.parallel)
+		return cli.UsageError("--parallel %d: want 1 or more", f.parallel)
 	}
 	if fs.Changed("shuffle") {
 		if f.global = f.shuffle == "global"; !f.global {
 			n, err := strconv.Atoi(f.shuffle)
 			if err != nil || n < 1 {
-				return usageError("--shuffle %q: want a number of 1 or more, or global", f.shuffle)
+				return cli.UsageError("--shuffle %q: want a number of 1 or more, or global", f.shuffle)
 			}
 			f.buffer = n
 		}
 	}
 	if f.global && (fs.Changed("cycle") || fs.Changed("block")) {
-		return usageError("--shuffle global and --cycle or --block: give one of them, since a global order has no interleave")
+		return cli.UsageError("--shuffle global and --cycle or --block: give one of them, since a global order has no interleave")
 	}
 	if f.global && fs.Changed("cache") {
-		return usageError("--shuffle global and --cache: give one of them, since a cache keeps one order")
+		return cli.UsageError("--shuffle global and --cache: give one of them, since a cache keeps one order")
 	}
 	f.cache = cacheOptions(f.cacheIn)
 	f.workers = 1
@@ -85,13 +86,13 @@ func (f *readFlags) complete(fs *pflag.FlagSet) error {
 		f.worker, err1 = strconv.Atoi(i)
 		f.workers, err2 = strconv.Atoi(n)
 		if !ok || err1 != nil || err2 != nil || f.worker < 0 || f.worker >= f.workers {
-			return usageError("--shard %q: want I/N with I from 0 and below N, such as 0/4", f.shard)
+			return cli.UsageError("--shard %q: want I/N with I from 0 and below N, such as 0/4", f.shard)
 		}
 	}
 	if fs.Changed("skip-bad") {
 		var err error
 		if f.bad, err = parseSkipBad(f.skipBad); err != nil {
-			return usageError("--skip-bad %w", err)
+			return cli.UsageError("--skip-bad %w", err)
 		}
 	}
 	return nil

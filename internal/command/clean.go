@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
@@ -18,7 +19,7 @@ func newCleanCommand() *cobra.Command {
 	var o repair.CleanOptions
 	cmd := &cobra.Command{
 		Use:     "clean OUT...",
-		GroupID: groupOther,
+		GroupID: cli.GroupOther,
 		Short:   "List, or remove, what killed runs left in their directories",
 		Long: `List what killed runs left in their output directories, and with --force remove it:
 temporary files below .tfrec, files staged for an update that did not complete (which
@@ -34,11 +35,11 @@ Fails while a run is writing to the directory. In an object store it may take a 
 to find out whether a run is still alive.`,
 		Example: `  tfrec clean out/
   tfrec clean --force s3://bucket/sets/flowers`,
-		Args: minArgs("OUT..."),
+		Args: cli.MinArgs("OUT..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			stderr := cmd.ErrOrStderr()
-			if !quietFlag(cmd) {
-				o.Note = notesTo(stderr)
+			if !cli.QuietFlag(cmd) {
+				o.Note = cli.NotesTo(stderr)
 			}
 			var result struct {
 				Directories []*repair.CleanReport `json:"folders"`
@@ -51,8 +52,8 @@ to find out whether a run is still alive.`,
 					failed = errors.Join(failed, err)
 					continue
 				}
-				if !jsonFlag(cmd) {
-					w := summaryTo(cmd)
+				if !cli.JSONFlag(cmd) {
+					w := cli.SummaryTo(cmd)
 					if !o.Remove && len(report.Left) > 0 { // the list was asked for
 						w = cmd.OutOrStdout()
 					}
@@ -64,8 +65,8 @@ to find out whether a run is still alive.`,
 				}
 				result.Directories = append(result.Directories, report)
 			}
-			if jsonFlag(cmd) {
-				failed = errors.Join(failed, printJSON(cmd, result))
+			if cli.JSONFlag(cmd) {
+				failed = errors.Join(failed, cli.PrintJSON(cmd, result))
 			}
 			return failed
 		},

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/command/cli"
 )
 
 // TestClosedStdout runs verbs of all kinds when nobody reads what they print: they end
@@ -42,7 +44,7 @@ func TestClosedStdout(t *testing.T) {
 		cmd.Stdout, cmd.Stderr = w, &stderr
 		_ = cmd.Run() // the code is looked at
 		w.Close()
-		if code := cmd.ProcessState.ExitCode(); code != exitClosedPipe || strings.Contains(stderr.String(), "tfrec") {
+		if code := cmd.ProcessState.ExitCode(); code != cli.ExitClosedPipe || strings.Contains(stderr.String(), "tfrec") {
 			t.Errorf("tfrec %s: exit code %d, %s", line, code, stderr.String())
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/internal/command/cli"
 )
 
 // shells that cobra writes completions for.
@@ -17,7 +19,7 @@ var shells = map[string]func(root *cobra.Command, w io.Writer) error{
 func newCompletionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "completion bash|zsh|fish|powershell",
-		GroupID: groupOther,
+		GroupID: cli.GroupOther,
 		Short:   "Write a completion script for a shell",
 		Long: `Write a script to stdout that completes verbs, flags and values.
 
@@ -28,12 +30,12 @@ func newCompletionCommand() *cobra.Command {
 
 bash needs its package bash-completion to be installed and loaded.`,
 		Example:   "  source <(tfrec completion bash)",
-		Args:      exactArgs("SHELL"),
+		Args:      cli.ExactArgs("SHELL"),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			write, ok := shells[args[0]]
 			if !ok {
-				return usageError("no completion for shell %q: want bash, zsh, fish or powershell", args[0])
+				return cli.UsageError("no completion for shell %q: want bash, zsh, fish or powershell", args[0])
 			}
 			return write(cmd.Root(), cmd.OutOrStdout())
 		},

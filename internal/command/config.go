@@ -8,12 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/tfrec/tfrec/internal/command/cli"
 )
 
 func newConfigCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "config",
-		GroupID: groupOther,
+		GroupID: cli.GroupOther,
 		Short:   "Print an example configuration file, or its JSON schema",
 		Long: `tfrec convert --config FILE reads flags from a YAML file: names are those of the
 flags; kind (images or csv), src and out name what to convert. Lists stand for
@@ -31,7 +33,7 @@ func newConfigInitCommand() *cobra.Command {
 		Short: "Print a configuration file with every name commented out",
 		Example: `  tfrec config init > convert.yaml
   tfrec config init --kind csv > tables.yaml`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			verb, err := configVerb(kind)
 			if err != nil {
@@ -41,7 +43,7 @@ func newConfigInitCommand() *cobra.Command {
 			return err
 		},
 	}
-	wordVar(cmd.Flags(), &kind, "kind", "images", "KIND", "what is converted: "+oneOf(configKinds), configKinds...)
+	cli.WordVar(cmd.Flags(), &kind, "kind", "images", "KIND", "what is converted: "+cli.OneOf(configKinds), configKinds...)
 	return cmd
 }
 
@@ -50,7 +52,7 @@ func newConfigSchemaCommand() *cobra.Command {
 		Use:     "schema",
 		Short:   "Print the JSON schema of configuration files, for editors",
 		Example: `  tfrec config schema > convert.schema.json`,
-		Args:    noArgs,
+		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			data, err := configSchema()
 			if err == nil {
@@ -74,7 +76,7 @@ func configVerb(kind string) (*cobra.Command, error) {
 	case "table":
 		return newConvertTableCommand(nil), nil
 	}
-	return nil, usageError("--kind %q: want %s", kind, oneOf(configKinds))
+	return nil, cli.UsageError("--kind %q: want %s", kind, cli.OneOf(configKinds))
 }
 
 // configFlags calls yield with the flags that a configuration may hold.

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/setdir"
@@ -27,7 +28,7 @@ import (
 func newConvertCommand(e *Engine) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "convert",
-		GroupID: groupConvert,
+		GroupID: cli.GroupConvert,
 		Short:   "Convert images or tables to sharded TFRecords",
 		Long: `Convert raw data to sharded, CRC-checked TFRecords with indexes, a manifest
 and the metadata that TFDS reads.
@@ -75,23 +76,23 @@ func (f *convertFlags) add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.config, "config", "", "read flags, and SRC and OUT unless given, from the YAML file `FILE`; flags on the command line win (see tfrec config)")
 	fs.StringVar(&f.from, "from-manifest", "", "use the options of the set that the manifest `FILE` describes for SRC; flags on the command line win")
 	fs.StringVar(&o.Name, "name", "", "`NAME` of the dataset: the first part of every shard's name (default: the source's base name in snake case)")
-	seedVar(fs, &o.Seed, "seed of every random choice: limit, split, shard, order")
-	textVar(fs, "splits", "train=1", "NAME=SHARE,...", "splits by share, such as train=0.9,val=0.1; a sample's split never changes when others are added or removed", func(s string) (err error) {
+	cli.SeedVar(fs, &o.Seed, "seed of every random choice: limit, split, shard, order")
+	cli.TextVar(fs, "splits", "train=1", "NAME=SHARE,...", "splits by share, such as train=0.9,val=0.1; a sample's split never changes when others are added or removed", func(s string) (err error) {
 		o.Splits, err = convert.ParseSplits(s)
 		return err
 	})
-	shardsVar(fs, &o.Shards, &o.SplitShards)
+	cli.ShardsVar(fs, &o.Shards, &o.SplitShards)
 	fs.BoolVar(&o.Even, "even", false, "make shards of even lengths; an added sample then changes several of them")
-	compressionVar(fs, &o.Compression, "none, gzip, zlib or zstd (TensorFlow reads all but zstd; TFDS and DALI only none)")
-	textVar(fs, "max-errors", "0", "N|P%", "how many samples may be unusable, as a number or a percentage", func(s string) (err error) {
+	cli.CompressionVar(fs, &o.Compression, "none, gzip, zlib or zstd (TensorFlow reads all but zstd; TFDS and DALI only none)")
+	cli.TextVar(fs, "max-errors", "0", "N|P%", "how many samples may be unusable, as a number or a percentage", func(s string) (err error) {
 		o.MaxErrors, err = convert.ParseTolerance(s)
 		return err
 	})
-	workersVar(fs, &o.Workers, "make `N` samples at a time")
+	cli.WorkersVar(fs, &o.Workers, "make `N` samples at a time")
 	fs.Int64Var(&o.Limit, "limit", 0, "convert only `N` samples: a random choice that is the same everywhere (0: all)")
 	fs.BoolVar(&o.Overwrite, "overwrite", false, "replace a set that was made with other options")
 	fs.BoolVar(&o.AllowShrink, "allow-shrink", false, "let an update remove more than half of the set's samples; without it, that is refused")
-	textVar(fs, "expect", "", "N|MIN-MAX", "how many samples the input has, unusable ones included; others are an error, before anything is replaced", func(s string) (err error) {
+	cli.TextVar(fs, "expect", "", "N|MIN-MAX", "how many samples the input has, unusable ones included; others are an error, before anything is replaced", func(s string) (err error) {
 		o.Expect, err = convert.ParseExpected(s)
 		return err
 	})
@@ -103,7 +104,7 @@ func (f *convertFlags) add(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.print, "print-outputs", false, "print the path of every file that the set would have, one per line, and write nothing")
 	fs.BoolVar(&f.print0, "print0", false, "--print-outputs with a NUL after each path")
 	fs.StringVar(&o.Depfile, "depfile", "", "write to `FILE` the set's inputs, as a rule for make and ninja")
-	textVar(fs, "task", "", "I|auto", "make only the shards of task I of an array job, I from 0; auto reads the scheduler's environment (tfrec finalize then completes the set)", func(s string) error {
+	cli.TextVar(fs, "task", "", "I|auto", "make only the shards of task I of an array job, I from 0; auto reads the scheduler's environment (tfrec finalize then completes the set)", func(s string) error {
 		f.task = s
 		return nil
 	}, "auto")
@@ -117,16 +118,16 @@ func (f *convertFlags) complete(cmd *cobra.Command) error {
 	o := &f.options
 	changed := cmd.Flags().Changed
 	if changed("workers") && o.Workers < 1 {
-		return usageError("--workers %d: want 1 or more", o.Workers)
+		return cli.UsageError("--workers %d: want 1 or more", o.Workers)
 	}
 	if changed("estimate") && f.planOnly == "" {
-		return usageError("--estimate: is for --plan-only")
+		return cli.UsageError("--estimate: is for --plan-only")
 	}
 	if err := storage.CheckOutput(f.planOnly); err != nil {
 		return fmt.Errorf("--plan-only: %w", err)
 	}
 	if f.planOnly != "" && (f.print || f.print0) {
-		return usageError("--plan-only and --print-outputs: give one of them")
+		return cli.UsageError("--plan-only and --print-outputs: give one of them")
 	}
 	if f.planOnly != "" || f.print || f.print0 {
 		o.DryRun = true
@@ -137,7 +138,7 @@ func (f *convertFlags) complete(cmd *cobra.Command) error {
 		}
 	}
 	if changed("task") != changed("tasks") {
-		return usageError("--task and --tasks go together: --task I --tasks N")
+		return cli.UsageError("--task and --tasks go together: --task I --tasks N")
 	}
 	if (changed("task") || f.engine != nil) && !changed("retries") {
 		o.Retries = 2
@@ -148,7 +149,7 @@ func (f *convertFlags) complete(cmd *cobra.Command) error {
 	if f.task != "auto" {
 		index, err := strconv.Atoi(f.task)
 		if err != nil {
-			return usageError("--task %q: want a number from 0 to %d, or auto", f.task, f.tasks-1)
+			return cli.UsageError("--task %q: want a number from 0 to %d, or auto", f.task, f.tasks-1)
 		}
 		o.Task = &convert.Task{Index: index, Count: f.tasks}
 		return nil
@@ -158,7 +159,7 @@ func (f *convertFlags) complete(cmd *cobra.Command) error {
 		return err
 	}
 	o.Task = &task
-	if !quietFlag(cmd) {
+	if !cli.QuietFlag(cmd) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "note: task %d of %d, from %s\n", task.Index, task.Count, from)
 	}
 	return nil
@@ -188,14 +189,14 @@ func (f *convertFlags) run(cmd *cobra.Command, out string, c *conversion) error 
 	}
 	o := &f.options
 	raiseProcs()
-	quiet := quietFlag(cmd)
-	o.Progress, o.Args = new(convert.Progress), commandArgs(cmd)
+	quiet := cli.QuietFlag(cmd)
+	o.Progress, o.Args = new(convert.Progress), cli.CommandArgs(cmd)
 	stderr := cmd.ErrOrStderr()
 	switch {
 	case f.engine != nil && f.engine.note != nil:
 		o.Note = f.engine.note
 	case !quiet:
-		o.Note = notesTo(stderr)
+		o.Note = cli.NotesTo(stderr)
 	}
 	sum, err := f.carryOut(cmd, c, quiet)
 	switch {
@@ -216,7 +217,7 @@ func (f *convertFlags) carryOut(cmd *cobra.Command, c *conversion, quiet bool) (
 	if err := c.complete(); err != nil {
 		return nil, err
 	}
-	stop := showProgress(cmd.ErrOrStderr(), convertGauge(f.options.Progress), quiet)
+	stop := cli.ShowProgress(cmd.ErrOrStderr(), cli.ConvertGauge(f.options.Progress), quiet)
 	defer stop()
 	if f.engine == nil || f.options.DryRun {
 		return c.whole(cmd.Context())
@@ -229,18 +230,18 @@ func printOutcome(cmd *cobra.Command, sum *convert.Summary, err error, out strin
 	var bad *convert.BadSamplesError
 	switch {
 	case errors.As(err, &bad):
-		if quietFlag(cmd) { // else they are among the notes
+		if cli.QuietFlag(cmd) { // else they are among the notes
 			for _, cause := range bad.Causes {
 				fmt.Fprintln(cmd.ErrOrStderr(), printable.String(cause))
 			}
 		}
 		printBad(cmd.ErrOrStderr(), bad.Samples)
-		if jsonFlag(cmd) {
-			if err := printJSON(cmd, bad.Summary); err != nil {
+		if cli.JSONFlag(cmd) {
+			if err := cli.PrintJSON(cmd, bad.Summary); err != nil {
 				return err
 			}
 		}
-		return faultError(err)
+		return cli.FaultError(err)
 	case err != nil:
 		return err
 	}
@@ -248,10 +249,10 @@ func printOutcome(cmd *cobra.Command, sum *convert.Summary, err error, out strin
 	switch {
 	case sum.Status == convert.Planned:
 		return printDryRun(cmd, sum, out)
-	case jsonFlag(cmd):
-		return printJSON(cmd, sum)
+	case cli.JSONFlag(cmd):
+		return cli.PrintJSON(cmd, sum)
 	}
-	return printSummary(summaryTo(cmd), sum, out)
+	return printSummary(cli.SummaryTo(cmd), sum, out)
 }
 
 // shownBad is how many unusable samples are named on the terminal; the ledger
@@ -333,12 +334,12 @@ func printSummary(w io.Writer, s *convert.Summary, out string) error {
 
 // noteLeftOut says what is not used and no note has said.
 func noteLeftOut(cmd *cobra.Command, s *convert.Summary) {
-	if quietFlag(cmd) || jsonFlag(cmd) {
+	if cli.QuietFlag(cmd) || cli.JSONFlag(cmd) {
 		return
 	}
 	const most = 8
 	unsaid := slices.DeleteFunc(slices.Clone(s.LeftOut), convert.LeftOut.Noted)
 	for _, e := range unsaid[:min(len(unsaid), most)] {
-		notesTo(cmd.ErrOrStderr())(e.String())
+		cli.NotesTo(cmd.ErrOrStderr())(e.String())
 	}
 }

@@ -8,12 +8,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/command/cli"
 )
 
 // addObjectFlags adds the flags about the objects on images, and what is done with them: "store".
 func addObjectFlags(fs *pflag.FlagSet, a *convert.AnnotationSpec, do string) {
 	fs.Var(&annotationFiles{a}, "annotations", do+" the objects that the file or directory `[SPLIT=]PATH` draws on images (repeatable)")
-	wordVar(fs, &a.Format, "annotation-format", "auto", "NAME", "format of --annotations: coco, csv, voc, yolo, kitti, labelme or auto (what it looks like)",
+	cli.WordVar(fs, &a.Format, "annotation-format", "auto", "NAME", "format of --annotations: coco, csv, voc, yolo, kitti, labelme or auto (what it looks like)",
 		"auto", "coco", "csv", "voc", "yolo", "kitti", "labelme")
 	fs.BoolVar(&a.InstanceMasks, "instance-masks", false, do+" a mask of each object of --annotations")
 	fs.Float64Var(&a.MinVisibility, "min-visibility", 0, "drop objects of which less than this `SHARE` of their box is left, 0 to 1")
@@ -25,7 +26,7 @@ func addAnnotationFlags(fs *pflag.FlagSet, a *convert.AnnotationSpec) {
 	fs.BoolVar(&a.DropEmpty, "drop-empty", false, "leave out records without objects")
 	fs.BoolVar(&a.KeepUnannotated, "keep-unannotated", false, "keep images that --annotations does not list, without objects")
 	fs.StringVar(&a.Masks, "masks", "", "store the mask of each image in `DIR`: a PNG of the same name whose samples are classes, or in the colours of CVAT's labelmap.txt")
-	textVar(fs, "mask-fill", "255", "CLASS", "class of pixels outside of the image in --masks, 0 to 255", func(s string) error {
+	cli.TextVar(fs, "mask-fill", "255", "CLASS", "class of pixels outside of the image in --masks, 0 to 255", func(s string) error {
 		n, err := strconv.ParseUint(s, 10, 8)
 		if err != nil {
 			return errors.New("want a number from 0 to 255")

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/regular"
 	"github.com/tfrec/tfrec/manifest"
 )
@@ -93,7 +94,7 @@ func readConfig(path string) (*configured, error) {
 		case configKind:
 			c.kind = strings.Join(values, ",")
 			if !slices.Contains(configKinds, c.kind) {
-				return nil, fmt.Errorf("%s: kind: want %s", where, oneOf(configKinds))
+				return nil, fmt.Errorf("%s: kind: want %s", where, cli.OneOf(configKinds))
 			}
 		case configSrc:
 			c.src = values
@@ -236,31 +237,31 @@ func runConfigured(cmd *cobra.Command, args []string) error {
 	var c *configured
 	var err error
 	switch {
-	case config == dash:
-		return dashError("config")
-	case from == dash:
-		return dashError("from-manifest")
+	case config == cli.Dash:
+		return cli.DashError("config")
+	case from == cli.Dash:
+		return cli.DashError("from-manifest")
 	case config != "":
 		c, err = readConfig(config)
 	case from != "":
 		c, _, err = readSettings(cmd.Context(), from)
 	case len(args) > 0 && strings.HasPrefix(args[0], "-"):
-		return usageError("want one of: %s; or --config FILE, or --from-manifest FILE", strings.Join(verbs(cmd), ", "))
+		return cli.UsageError("want one of: %s; or --config FILE, or --from-manifest FILE", strings.Join(cli.Verbs(cmd), ", "))
 	case len(args) > 0:
-		return unknownVerb(cmd, args[0])
+		return cli.UnknownVerb(cmd, args[0])
 	default:
-		return usageError("want one of: %s; or --config FILE, or --from-manifest FILE", strings.Join(verbs(cmd), ", "))
+		return cli.UsageError("want one of: %s; or --config FILE, or --from-manifest FILE", strings.Join(cli.Verbs(cmd), ", "))
 	}
 	if err != nil {
 		return err
 	}
 	if c.kind == "" {
-		return usageError("%s: does not say what to convert: add kind: %s, or call tfrec convert with one of these", config, oneOf(configKinds))
+		return cli.UsageError("%s: does not say what to convert: add kind: %s, or call tfrec convert with one of these", config, cli.OneOf(configKinds))
 	}
-	verb := childNamed(cmd, c.kind)
+	verb := cli.ChildNamed(cmd, c.kind)
 	verb.SetContext(cmd.Context())
 	if err := verb.ParseFlags(args); err != nil {
-		return flagError(verb, err)
+		return cli.FlagError(verb, err)
 	}
 	rest := verb.Flags().Args()
 	if err := verb.ValidateArgs(rest); err != nil {
@@ -290,7 +291,7 @@ func (f *convertFlags) configure(cmd *cobra.Command, kind string, args []string)
 	var err error
 	switch {
 	case f.config != "" && f.from != "":
-		return nil, usageError("--config and --from-manifest: give one of them")
+		return nil, cli.UsageError("--config and --from-manifest: give one of them")
 	case f.config != "":
 		c, err = readConfig(f.config)
 		f.options.AlsoReads = append(f.options.AlsoReads, f.config)
@@ -301,7 +302,7 @@ func (f *convertFlags) configure(cmd *cobra.Command, kind string, args []string)
 		return nil, err
 	}
 	if c.kind != "" && c.kind != kind {
-		return nil, usageError("%s%s is for convert %s", f.config, f.from, c.kind)
+		return nil, cli.UsageError("%s%s is for convert %s", f.config, f.from, c.kind)
 	}
 	if err := c.apply(cmd); err != nil {
 		return nil, err
@@ -319,13 +320,13 @@ func (f *convertFlags) configure(cmd *cobra.Command, kind string, args []string)
 		return args, nil
 	}
 	if len(c.src) == 0 || c.out == "" {
-		return nil, usageError("%s: has no src and out, and the command line names none", f.config)
+		return nil, cli.UsageError("%s: has no src and out, and the command line names none", f.config)
 	}
 	if kind == "images" && len(c.src) != 1 {
-		return nil, usageError("%s: src: want one directory", f.config)
+		return nil, cli.UsageError("%s: src: want one directory", f.config)
 	}
 	args = append(c.src, c.out)
-	return args, checkDashes(cmd, args)
+	return args, cli.CheckDashes(cmd, args)
 }
 
 // checkFiles returns an error if the set that a manifest describes was made with files that the
@@ -334,15 +335,15 @@ func checkFiles(cmd *cobra.Command, path string, m *manifest.Manifest) error {
 	given := cmd.Flags().Changed
 	switch {
 	case string(m.Options["labels"]) == `"file"` && !given("labels") && !given("table"):
-		return usageError("%s: its labels came from a file: give it with --table", path)
+		return cli.UsageError("%s: its labels came from a file: give it with --table", path)
 	case m.Options["features"] != nil && m.Options["archive_format"] == nil && !given("table"):
-		return usageError("%s: its features came from a file: give it with --table", path)
+		return cli.UsageError("%s: its features came from a file: give it with --table", path)
 	case m.Options["annotations"] != nil && !given("annotations"):
-		return usageError("%s: its objects came from annotations: give them with --annotations", path)
+		return cli.UsageError("%s: its objects came from annotations: give them with --annotations", path)
 	case m.Options["masks"] != nil && !given("masks"):
-		return usageError("%s: its masks came from a directory: give it with --masks", path)
+		return cli.UsageError("%s: its masks came from a directory: give it with --masks", path)
 	case m.Options["classes"] != nil && !given("classes"):
-		return usageError("%s: its classes came from a file: give it with --classes", path)
+		return cli.UsageError("%s: its classes came from a file: give it with --classes", path)
 	}
 	return nil
 }
@@ -356,12 +357,12 @@ func (c *configured) apply(cmd *cobra.Command) error {
 		f := fs.Lookup(s.flag)
 		switch {
 		case slices.Contains(notConfigured, s.flag):
-			return usageError("%s: %s belongs on the command line: it is about one run", s.where, s.flag)
+			return cli.UsageError("%s: %s belongs on the command line: it is about one run", s.where, s.flag)
 		case f == nil:
-			if near := nearFlag(fs, s.flag, notConfigured); near != "" {
-				return usageError("%s: unknown name %q; did you mean %s?", s.where, s.flag, near)
+			if near := cli.NearFlag(fs, s.flag, notConfigured); near != "" {
+				return cli.UsageError("%s: unknown name %q; did you mean %s?", s.where, s.flag, near)
 			}
-			return usageError("%s: unknown name %q (names are those of the flags; tfrec config init lists them)", s.where, s.flag)
+			return cli.UsageError("%s: unknown name %q (names are those of the flags; tfrec config init lists them)", s.where, s.flag)
 		case given[s.flag], c.sparing && len(s.values) == 1 && s.values[0] == f.DefValue:
 			continue
 		}
@@ -371,13 +372,13 @@ func (c *configured) apply(cmd *cobra.Command) error {
 		}
 		if list, ok := f.Value.(pflag.SliceValue); ok { // unchanged, with any characters
 			if err := list.Replace(values); err != nil {
-				return usageError("%s: %s: %w", s.where, s.flag, err)
+				return cli.UsageError("%s: %s: %w", s.where, s.flag, err)
 			}
 			f.Changed = true
 			continue
 		}
 		if len(values) > 1 && !slices.Contains(repeated, s.flag) {
-			return usageError("%s: %s takes one value", s.where, s.flag)
+			return cli.UsageError("%s: %s takes one value", s.where, s.flag)
 		}
 		for _, v := range values {
 			if s.flag == "vocab" && v == "true" {
@@ -386,7 +387,7 @@ func (c *configured) apply(cmd *cobra.Command) error {
 				continue
 			}
 			if err := fs.Set(s.flag, v); err != nil {
-				return usageError("%s: %s: %q: %w", s.where, s.flag, v, flagCause(err))
+				return cli.UsageError("%s: %s: %q: %w", s.where, s.flag, v, cli.FlagCause(err))
 			}
 		}
 	}

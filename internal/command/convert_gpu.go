@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/gpu"
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
@@ -43,15 +44,15 @@ func (u gpuUse) check(cmd *cobra.Command, o *convert.ImageOptions) error {
 	changed := cmd.Flags().Changed
 	if u.decode {
 		if u.when == gpuOff {
-			return usageError("--gpu-decode: give --gpu auto or --gpu on with it, or --gpu-decode=false")
+			return cli.UsageError("--gpu-decode: give --gpu auto or --gpu on with it, or --gpu-decode=false")
 		}
 		if kept := o.Encode.Format == "" && !changed("resize") && !changed("augment") && !changed("channels") && !changed("background"); kept || o.Encode.Format == convert.Keep {
-			return usageError("--gpu-decode: nothing needs decoding: --encode keep stores images unchanged; give --resize, --augment or another --encode")
+			return cli.UsageError("--gpu-decode: nothing needs decoding: --encode keep stores images unchanged; give --resize, --augment or another --encode")
 		}
 		return nil
 	}
 	if u.when != gpuOff && !changed("resize") && !changed("augment") && o.Encode.Format != convert.Float32 {
-		return usageError("--gpu: nothing to do on a GPU without --resize, --augment or --encode float32")
+		return cli.UsageError("--gpu: nothing to do on a GPU without --resize, --augment or --encode float32")
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/command/cli"
 )
 
 func newConvertImagesCommand(e *Engine) *cobra.Command {
@@ -107,8 +108,8 @@ of which counts once.`,
   tfrec convert images photos/ out/ --table photos.csv --features score:float,caption
   tfrec convert images photos/ out/ --annotations instances.json --resize 640x640 --fit pad
   tfrec convert images JPEGImages/ out/ --annotations Annotations/ --masks SegmentationClass/`,
-		Args:        f.args(exactArgs("SRC", "OUT")),
-		Annotations: map[string]string{faultsMean: convertFaults},
+		Args:        f.args(cli.ExactArgs("SRC", "OUT")),
+		Annotations: map[string]string{cli.FaultsMean: convertFaults},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			args, err := f.configure(cmd, "images", args)
 			if err != nil {
@@ -151,10 +152,10 @@ of which counts once.`,
 	fs.StringVar(&o.Labels.Column, "label-column", "", "`NAME` of the column of --table, or of SRC, with the labels (default: found by its name)")
 	fs.StringVar(&o.Labels.PathSuffix, "image-suffix", "", "append `SUFFIX`, such as .jpg, to paths in --table that lack it")
 	fs.StringVar(&o.Labels.Separator, "multi-label", "", "store lists of labels, which `SEP`, such as |, separates in --table")
-	wordVar(fs, &o.ArchiveFormat, "archive-format", convert.AutoFormat, "HOW", "members of archives are files, the samples of a webdataset, or auto: what they look like",
+	cli.WordVar(fs, &o.ArchiveFormat, "archive-format", convert.AutoFormat, "HOW", "members of archives are files, the samples of a webdataset, or auto: what they look like",
 		string(convert.AutoFormat), string(convert.Files), string(convert.WebDataset))
 	fs.StringVar(&o.ImageKey, "image-key", "", "feature `KEY` of TFRecords that is the image (default image/encoded), or column of Parquet and Arrow files (default: found by its structs)")
-	textVar(fs, "features", "", "NAME[:KIND],...", "store these columns of --table or of SRC, or keys in the .json of WebDatasets, as int64, float or bytes (default: their own kind)", func(s string) (err error) {
+	cli.TextVar(fs, "features", "", "NAME[:KIND],...", "store these columns of --table or of SRC, or keys in the .json of WebDatasets, as int64, float or bytes (default: their own kind)", func(s string) (err error) {
 		o.Features, err = convert.ParseFeatures(s)
 		return err
 	})
@@ -163,7 +164,7 @@ of which counts once.`,
 	fs.BoolVar(&o.Labels.None, "unlabelled", false, "store no labels")
 	fs.IntVar(&o.Labels.Offset, "label-offset", 0, "start label ids at `N`, after N background names")
 	addAnnotationFlags(fs, &o.Annotations)
-	textVar(fs, "rename", "", "OLD=NEW,...", "store features under other keys, such as image/encoded=image", func(s string) error {
+	cli.TextVar(fs, "rename", "", "OLD=NEW,...", "store features under other keys, such as image/encoded=image", func(s string) error {
 		if o.Rename == nil {
 			o.Rename = map[string]string{}
 		}
@@ -182,37 +183,37 @@ of which counts once.`,
 	fs.StringArrayVar(&o.Select.Include, "include", nil, "convert only paths that match `GLOB` (repeatable; ** matches any directories)")
 	fs.StringArrayVar(&o.Select.Exclude, "exclude", nil, "skip paths that match `GLOB` (repeatable)")
 	fs.BoolVar(&o.Select.FollowSymlinks, "follow-symlinks", false, "follow symbolic links")
-	textVar(fs, "augment", "", "SPEC|FILE", "make variants of each image: a policy such as hflip:0.5|rotate:15, or a YAML file (see tfrec augment list)", func(s string) (err error) {
+	cli.TextVar(fs, "augment", "", "SPEC|FILE", "make variants of each image: a policy such as hflip:0.5|rotate:15, or a YAML file (see tfrec augment list)", func(s string) (err error) {
 		o.Augment.Policy, err = augment.LoadPolicy(s)
 		return err
 	})
 	fs.IntVar(&o.Augment.Copies, "copies", 0, "make `N` variants of each image (default 1 with --augment)")
 	fs.BoolVar(&o.Augment.KeepOriginal, "keep-original", false, "also store the original")
 	fs.StringSliceVar(&o.Augment.Splits, "augment-splits", nil, "make variants in the splits `NAME,...` (default train)")
-	textVar(fs, "resize", "", "WxH|N", "resize to width x height, or the shorter side to N and then a centre crop to NxN", func(s string) error {
+	cli.TextVar(fs, "resize", "", "WxH|N", "resize to width x height, or the shorter side to N and then a centre crop to NxN", func(s string) error {
 		size, err := augment.ParseSize(s)
 		o.Resize.Width, o.Resize.Height, o.Resize.Square = size.Width, size.Height, size.Square
 		return err
 	})
-	textVar(fs, "fit", "stretch", "HOW", "how to fit images to WxH: stretch, crop, pad, shorter (fit that side) or longer (fit that side)", func(s string) (err error) {
+	cli.TextVar(fs, "fit", "stretch", "HOW", "how to fit images to WxH: stretch, crop, pad, shorter (fit that side) or longer (fit that side)", func(s string) (err error) {
 		o.Resize.Fit, err = augment.ParseFit(s)
 		return err
 	}, "stretch", "crop", "pad", "shorter", "longer")
-	textVar(fs, "pad-color", "", "RRGGBB", "colour that --fit pad fills with (default 000000)", func(s string) (err error) {
+	cli.TextVar(fs, "pad-color", "", "RRGGBB", "colour that --fit pad fills with (default 000000)", func(s string) (err error) {
 		o.Resize.PadColor, err = parseColor(s)
 		return err
 	})
 	fs.BoolVar(&o.Resize.NoUpscale, "no-upscale", false, "never enlarge an image")
-	textVar(fs, "filter", "bilinear", "NAME", "bilinear, lanczos3, bicubic, area or nearest", func(s string) (err error) {
+	cli.TextVar(fs, "filter", "bilinear", "NAME", "bilinear, lanczos3, bicubic, area or nearest", func(s string) (err error) {
 		o.Resize.Filter, err = augment.ParseFilter(s)
 		return err
 	}, "bilinear", "lanczos3", "bicubic", "area", "nearest")
-	notVar(fs, &o.Resize.NoAntialias, "antialias", "take every source pixel into account when reducing, as Pillow does; false: as tf.image.resize")
-	wordVar(fs, &o.Encode.Format, "encode", "", "HOW", "jpeg, png, raw, float32 or keep (the file's bytes unchanged; default: keep, or jpeg when pixels change)",
+	cli.NotVar(fs, &o.Resize.NoAntialias, "antialias", "take every source pixel into account when reducing, as Pillow does; false: as tf.image.resize")
+	cli.WordVar(fs, &o.Encode.Format, "encode", "", "HOW", "jpeg, png, raw, float32 or keep (the file's bytes unchanged; default: keep, or jpeg when pixels change)",
 		string(convert.Keep), string(convert.JPEG), string(convert.PNG), string(convert.Raw), string(convert.Float32))
 	fs.IntVar(&o.Encode.Quality, "quality", 0, "JPEG quality `N`, 1 to 100 (default 95)")
-	wordVar(fs, &o.Encode.Subsampling, "subsampling", "", "HOW", "JPEG chroma subsampling: 420, 422, 440 or 444 (default 420)", "420", "422", "440", "444")
-	textVar(fs, "channels", "", "1|3", "channels to store (default: the image's; 3 for raw and float32)", func(s string) error {
+	cli.WordVar(fs, &o.Encode.Subsampling, "subsampling", "", "HOW", "JPEG chroma subsampling: 420, 422, 440 or 444 (default 420)", "420", "422", "440", "444")
+	cli.TextVar(fs, "channels", "", "1|3", "channels to store (default: the image's; 3 for raw and float32)", func(s string) error {
 		switch s {
 		case "1", "3":
 			o.Encode.Channels = int(s[0] - '0')
@@ -220,30 +221,30 @@ of which counts once.`,
 		}
 		return errors.New("want 1 or 3")
 	}, "1", "3")
-	textVar(fs, "mean", "0,0,0", "R,G,B", "mean that float32 subtracts, for pixels in 0..1", func(s string) (err error) {
+	cli.TextVar(fs, "mean", "0,0,0", "R,G,B", "mean that float32 subtracts, for pixels in 0..1", func(s string) (err error) {
 		o.Encode.Normalize.Mean, err = parseTriple(s)
 		return err
 	})
-	textVar(fs, "std", "1,1,1", "R,G,B", "standard deviation that float32 divides by", func(s string) (err error) {
+	cli.TextVar(fs, "std", "1,1,1", "R,G,B", "standard deviation that float32 divides by", func(s string) (err error) {
 		o.Encode.Normalize.Std, err = parseTriple(s)
 		return err
 	})
 	fs.IntVar(&o.Select.MinSize, "min-size", 0, "skip images whose shorter side is below `N` pixels")
 	fs.Float64Var(&o.Select.MaxAspect, "max-aspect", 0, "skip images whose longer side is more than `R` times the shorter")
-	decoderVar(fs, &o.Codec.Decoder)
-	textVar(fs, "gpu", "off", "WHEN", "augment, resize and normalise on an NVIDIA GPU, to the same bytes: auto (if there is one), on (or fail) or off", func(s string) (err error) {
+	cli.DecoderVar(fs, &o.Codec.Decoder)
+	cli.TextVar(fs, "gpu", "off", "WHEN", "augment, resize and normalise on an NVIDIA GPU, to the same bytes: auto (if there is one), on (or fail) or off", func(s string) (err error) {
 		onGPU.when, err = parseGPU(s)
 		return err
 	}, "auto", "on", "off")
 	fs.BoolVar(&onGPU.decode, "gpu-decode", false, "decode JPEGs on the GPU with nvJPEG, to slightly different pixels: another decoder in the manifest")
 	fs.Int64Var(&o.Codec.MaxPixels, "max-pixels", augment.DefaultMaxPixels, "refuse images of more than `N` pixels, and those over a quarter of that with more than 8192 pixels per byte of the file")
 	fs.BoolVar(&o.Codec.AllowArithmetic, "allow-arithmetic", false, "decode arithmetic-coded JPEGs, whose damage goes unnoticed, with libjpeg-turbo")
-	floatRangeVar(fs, &o.Codec.FloatRange)
-	textVar(fs, "memory", "", "SIZE", "memory for all images being processed, such as 4GiB; one that needs more is processed alone (default a quarter of what this process may use)", func(s string) (err error) {
-		o.Memory, err = parseSize(s)
+	cli.FloatRangeVar(fs, &o.Codec.FloatRange)
+	cli.TextVar(fs, "memory", "", "SIZE", "memory for all images being processed, such as 4GiB; one that needs more is processed alone (default a quarter of what this process may use)", func(s string) (err error) {
+		o.Memory, err = cli.ParseSize(s)
 		return err
 	})
-	textVar(fs, "background", "", "RRGGBB", "composite transparent images on this colour (default: drop the alpha channel)", func(s string) error {
+	cli.TextVar(fs, "background", "", "RRGGBB", "composite transparent images on this colour (default: drop the alpha channel)", func(s string) error {
 		c, err := parseColor(s)
 		o.Codec.Background = &c
 		return err
@@ -264,38 +265,38 @@ func isYAML(policy string) bool {
 func checkImageFlags(cmd *cobra.Command, o *convert.ImageOptions) error {
 	changed := cmd.Flags().Changed
 	if changed("multi-label") && o.Labels.Separator == "" {
-		return usageError("--multi-label: want a separator, such as |")
+		return cli.UsageError("--multi-label: want a separator, such as |")
 	}
 	if changed("labels") && changed("table") {
-		return usageError("--labels and --table: give one of them")
+		return cli.UsageError("--labels and --table: give one of them")
 	}
 	if changed("labels") && changed("features") {
-		return usageError("--features: needs --table instead of --labels")
+		return cli.UsageError("--features: needs --table instead of --labels")
 	}
 	if changed("labels") && changed("annotations") {
-		return usageError("--labels and --annotations: give one of them: annotations say which images are used and what is on them")
+		return cli.UsageError("--labels and --annotations: give one of them: annotations say which images are used and what is on them")
 	}
 	if o.Resize.Square > 0 && changed("fit") {
-		return usageError("--fit: --resize N crops to a square; --fit is for --resize WxH")
+		return cli.UsageError("--fit: --resize N crops to a square; --fit is for --resize WxH")
 	}
 	if changed("pad-color") && o.Resize.Fit != augment.Pad {
-		return usageError("--pad-color: is for --fit pad")
+		return cli.UsageError("--pad-color: is for --fit pad")
 	}
 	if !changed("resize") {
 		for _, name := range []string{"fit", "pad-color", "no-upscale", "filter", "antialias"} {
 			if changed(name) {
-				return usageError("--%s: needs --resize", name)
+				return cli.UsageError("--%s: needs --resize", name)
 			}
 		}
 	}
 	if changed("copies") && o.Augment.Copies < 1 {
-		return usageError("--copies %d: want 1 or more", o.Augment.Copies)
+		return cli.UsageError("--copies %d: want 1 or more", o.Augment.Copies)
 	}
 	if changed("memory") && o.Memory < 1e6 {
-		return usageError("--memory: %d bytes are too few: want 1MB or more", o.Memory)
+		return cli.UsageError("--memory: %d bytes are too few: want 1MB or more", o.Memory)
 	}
 	if changed("quality") && (o.Encode.Quality < 1 || o.Encode.Quality > 100) {
-		return usageError("--quality %d is not between 1 and 100", o.Encode.Quality)
+		return cli.UsageError("--quality %d is not between 1 and 100", o.Encode.Quality)
 	}
 	return nil
 }

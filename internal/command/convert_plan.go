@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
@@ -40,8 +41,8 @@ func printDryRun(cmd *cobra.Command, sum *convert.Summary, out string) error {
 			f.Write = append(f.Write, s.File)
 		}
 	}
-	if jsonFlag(cmd) {
-		return printJSON(cmd, dryRun{sum, f})
+	if cli.JSONFlag(cmd) {
+		return cli.PrintJSON(cmd, dryRun{sum, f})
 	}
 	w := cmd.OutOrStdout()
 	if err := printSummary(w, sum, out); err != nil {
@@ -71,8 +72,8 @@ func printOutputs(w io.Writer, out string, names []string, nul bool) error {
 		}
 	}
 	write := w.Write
-	if raw, ok := w.(*resultWriter); ok && nul {
-		write = raw.writeRaw
+	if raw, ok := w.(*cli.ResultWriter); ok && nul {
+		write = raw.WriteRaw
 	}
 	_, err := write(b)
 	return err
@@ -83,7 +84,7 @@ func writePlan(cmd *cobra.Command, path string, p *convert.Plan) error {
 	data, err := json.MarshalIndent(struct {
 		SchemaVersion int `json:"schema_version"`
 		*convert.Plan
-	}{schemaVersion, p}, "", "  ")
+	}{cli.SchemaVersion, p}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encode the plan: %w", err)
 	}
@@ -95,8 +96,8 @@ func writePlan(cmd *cobra.Command, path string, p *convert.Plan) error {
 	if err := os.WriteFile(path, data, 0o644); err != nil {
 		return err
 	}
-	if jsonFlag(cmd) {
-		return printJSON(cmd, p)
+	if cli.JSONFlag(cmd) {
+		return cli.PrintJSON(cmd, p)
 	}
 	var samples int64
 	kept := 0
@@ -110,6 +111,6 @@ func writePlan(cmd *cobra.Command, path string, p *convert.Plan) error {
 	if e := p.Estimate; e != nil {
 		line += fmt.Sprintf("; about %s in %.0f s with %s, by %s", size.Format(e.Bytes), e.Seconds, plural.Of(e.Workers, "worker"), plural.Of(e.Tried, "sample"))
 	}
-	_, err = fmt.Fprintln(summaryTo(cmd), line)
+	_, err = fmt.Fprintln(cli.SummaryTo(cmd), line)
 	return err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/internal/classfile"
+	"github.com/tfrec/tfrec/internal/command/cli"
 )
 
 func newConvertTableCommand(e *Engine) *cobra.Command {
@@ -69,15 +70,15 @@ func newTableCommand(e *Engine, verb *cobra.Command) *cobra.Command {
 	if isCSV {
 		f.table.Format = convert.TableCSV
 	}
-	verb.Annotations = map[string]string{faultsMean: convertFaults}
+	verb.Annotations = map[string]string{cli.FaultsMean: convertFaults}
 	verb.Args = f.args(func(_ *cobra.Command, args []string) error {
 		switch {
 		case f.printSchema && len(args) < 1:
-			return usageError("want SRC... with --print-schema")
+			return cli.UsageError("want SRC... with --print-schema")
 		case !f.printSchema && len(args) < 2 && isCSV:
-			return usageError("want SRC... OUT: the CSV files and the directory to write to")
+			return cli.UsageError("want SRC... OUT: the CSV files and the directory to write to")
 		case !f.printSchema && len(args) < 2:
-			return usageError("want SRC... OUT: the tables and the directory to write to")
+			return cli.UsageError("want SRC... OUT: the tables and the directory to write to")
 		}
 		return nil
 	})
@@ -96,9 +97,9 @@ func newTableCommand(e *Engine, verb *cobra.Command) *cobra.Command {
 	f.addTable(fs)
 	if !isCSV {
 		formats := append(convert.TableFormats(), "auto")
-		textVar(fs, "format", "auto", "FORMAT", "format of all files: "+oneOf(formats)+": inferred from their content", func(s string) error {
+		cli.TextVar(fs, "format", "auto", "FORMAT", "format of all files: "+cli.OneOf(formats)+": inferred from their content", func(s string) error {
 			if !slices.Contains(formats, s) {
-				return fmt.Errorf("want %s", oneOf(formats))
+				return fmt.Errorf("want %s", cli.OneOf(formats))
 			}
 			f.table.Format = convert.TableFormat(strings.TrimPrefix(s, "auto"))
 			return nil
@@ -111,7 +112,7 @@ func newTableCommand(e *Engine, verb *cobra.Command) *cobra.Command {
 // convert converts srcs into a set in out.
 func (f *tableFlags) convert(cmd *cobra.Command, srcs []string, out string, isCSV bool) error {
 	o := &f.table
-	temp, pipes := "", spooled{}
+	temp, pipes := "", cli.Spooled{}
 	defer func() { _ = os.RemoveAll(temp) }()
 	c := &conversion{
 		complete: func() error {
@@ -123,7 +124,7 @@ func (f *tableFlags) convert(cmd *cobra.Command, srcs []string, out string, isCS
 		},
 		whole: func(ctx context.Context) (*convert.Summary, error) {
 			sum, err := convert.Table(ctx, srcs, out, *o)
-			return sum, pipes.name(err)
+			return sum, pipes.Name(err)
 		},
 		begin: func(ctx context.Context) (*convert.Job, error) { return convert.BeginTable(ctx, srcs, out, *o) },
 		join:  func(ctx context.Context) (*convert.Job, error) { return convert.JoinTable(ctx, srcs, out, *o) },
@@ -131,7 +132,7 @@ func (f *tableFlags) convert(cmd *cobra.Command, srcs []string, out string, isCS
 	if isCSV {
 		c.whole = func(ctx context.Context) (*convert.Summary, error) {
 			sum, err := convert.CSV(ctx, srcs, out, o.CSVOptions)
-			return sum, pipes.name(err)
+			return sum, pipes.Name(err)
 		}
 		c.begin = func(ctx context.Context) (*convert.Job, error) { return convert.BeginCSV(ctx, srcs, out, o.CSVOptions) }
 		c.join = func(ctx context.Context) (*convert.Job, error) { return convert.JoinCSV(ctx, srcs, out, o.CSVOptions) }
@@ -182,14 +183,14 @@ func (f *tableFlags) complete(cmd *cobra.Command) error {
 // spool copies the pipes of SRC, and stdin for a dash, to files, since a conversion
 // reads its input more than once. It returns SRC with these files in it, which it adds
 // to pipes, and the directory to remove afterwards.
-func (f *tableFlags) spool(cmd *cobra.Command, srcs []string, pipes spooled) (files []string, temp string, err error) {
+func (f *tableFlags) spool(cmd *cobra.Command, srcs []string, pipes cli.Spooled) (files []string, temp string, err error) {
 	files = slices.Clone(srcs)
 	for i, src := range srcs {
-		if src != dash && !isPipe(src) {
+		if src != cli.Dash && !cli.IsPipe(src) {
 			continue
 		}
 		if f.engine != nil || f.table.Depfile != "" {
-			return nil, temp, usageError("%s: a pipe can be read only once, and this run reads it again; write it to a file first", src)
+			return nil, temp, cli.UsageError("%s: a pipe can be read only once, and this run reads it again; write it to a file first", src)
 		}
 		if temp == "" {
 			if temp, err = os.MkdirTemp("", "tfrec-pipe-*"); err != nil {
@@ -197,11 +198,11 @@ func (f *tableFlags) spool(cmd *cobra.Command, srcs []string, pipes spooled) (fi
 			}
 		}
 		f.table.HashInputs = true // it is a new file each time
-		if files[i], err = spool(cmd, src, temp); err != nil {
+		if files[i], err = cli.Spool(cmd, src, temp); err != nil {
 			return nil, temp, err
 		}
 		pipes[files[i]] = src
-		if src == dash {
+		if src == cli.Dash {
 			pipes[files[i]] = "stdin"
 		}
 	}
@@ -215,15 +216,15 @@ func (f *tableFlags) runPrintSchema(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	stderr := cmd.ErrOrStderr()
-	if !quietFlag(cmd) {
-		f.table.Note = notesTo(stderr)
+	if !cli.QuietFlag(cmd) {
+		f.table.Note = cli.NotesTo(stderr)
 	}
 	if last := args[len(args)-1]; len(args) > 1 && !strings.ContainsAny(last, "*?[") {
 		if st, err := os.Stat(last); err != nil || st.IsDir() {
 			args = args[:len(args)-1]
 		}
 	}
-	pipes := spooled{}
+	pipes := cli.Spooled{}
 	args, temp, err := f.spool(cmd, args, pipes)
 	defer func() { _ = os.RemoveAll(temp) }()
 	if err != nil {
@@ -232,9 +233,9 @@ func (f *tableFlags) runPrintSchema(cmd *cobra.Command, args []string) error {
 	schema, err := convert.TableSchema(cmd.Context(), args, f.table)
 	switch {
 	case err != nil:
-		return pipes.name(err)
-	case jsonFlag(cmd):
-		return printJSON(cmd, schema)
+		return pipes.Name(err)
+	case cli.JSONFlag(cmd):
+		return cli.PrintJSON(cmd, schema)
 	}
 	e := json.NewEncoder(cmd.OutOrStdout())
 	e.SetEscapeHTML(false)

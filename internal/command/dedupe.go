@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -30,7 +31,7 @@ func newDedupeCommand() *cobra.Command {
 	var list string
 	cmd := &cobra.Command{
 		Use:     "dedupe IN... OUT",
-		GroupID: groupReshape,
+		GroupID: cli.GroupReshape,
 		Short:   "Drop records that repeat earlier ones",
 		Long: `Write the records to a new set in OUT without duplicates of earlier ones: records
 with the same bytes or, with --by, the same value of a feature. The first of them
@@ -41,8 +42,8 @@ Records are compared by 128-bit hashes. Hashes that exceed --memory are spilled 
 OUT or, if that is a URL, to the system's temporary directory.`,
 		Example: `  tfrec dedupe out/ clean/
   tfrec dedupe train/ test/ clean/ --by image/filename --report dropped.jsonl`,
-		Annotations: map[string]string{faultsMean: damagedFaults},
-		Args:        minArgs("IN...", "OUT"),
+		Annotations: map[string]string{cli.FaultsMean: damagedFaults},
+		Args:        cli.MinArgs("IN...", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, out := args[:len(args)-1], args[len(args)-1]
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
@@ -20,7 +21,7 @@ func newDiffCommand() *cobra.Command {
 	o := reshape.DiffOptions{Memory: 256 << 20}
 	cmd := &cobra.Command{
 		Use:     "diff A B",
-		GroupID: groupLook,
+		GroupID: cli.GroupLook,
 		Short:   "Show in which records, features and labels two inputs differ",
 		Long: `Show in which records, features and labels two inputs differ. A and B are each a
 file, a glob, a directory or a manifest. Records are compared by their bytes,
@@ -37,45 +38,45 @@ shown where they differ, but do not count as differences.`,
 		Example: `  tfrec diff old/ new/
   tfrec diff --unordered before.tfrecord shuffled/
   tfrec diff --json a/ b/ | jq .features`,
-		Annotations: map[string]string{faultsMean: "the inputs differ, or have faults"},
-		Args:        exactArgs("A", "B"),
+		Annotations: map[string]string{cli.FaultsMean: "the inputs differ, or have faults"},
+		Args:        cli.ExactArgs("A", "B"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Memory < 1e6 {
-				return usageError("--memory: %d bytes are too few: want 1MB or more", o.Memory)
+				return cli.UsageError("--memory: %d bytes are too few: want 1MB or more", o.Memory)
 			}
 			if o.MaxListed < 1 {
-				return usageError("--max %d: want 1 or more", o.MaxListed)
+				return cli.UsageError("--max %d: want 1 or more", o.MaxListed)
 			}
 			o.Progress = new(shard.ReadProgress)
-			stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
-			o.Note = partialWarning(cmd)
+			stop := cli.ShowProgress(cmd.ErrOrStderr(), cli.ReadGauge(o.Progress), cli.QuietFlag(cmd))
+			o.Note = cli.PartialWarning(cmd)
 			report, err := reshape.Diff(cmd.Context(), args[0], args[1], o)
 			stop()
 			if err != nil {
 				return err
 			}
-			if jsonFlag(cmd) {
-				err = printJSON(cmd, readableDiff(report))
+			if cli.JSONFlag(cmd) {
+				err = cli.PrintJSON(cmd, readableDiff(report))
 			} else if report.Equal {
-				printDiff(summaryTo(cmd), report)
+				printDiff(cli.SummaryTo(cmd), report)
 			} else {
 				printDiff(cmd.OutOrStdout(), report)
 			}
 			if err == nil && !report.Equal {
-				err = faultError(errors.New("")) // all of it was printed
+				err = cli.FaultError(errors.New("")) // all of it was printed
 			}
 			return err
 		},
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&o.Unordered, "unordered", false, "compare which records exist, whatever their order")
-	maxRecordVar(fs, &o.MaxRecord)
+	cli.MaxRecordVar(fs, &o.MaxRecord)
 	fs.IntVar(&o.MaxListed, "max", 10, "list the first `N` differences")
-	textVar(fs, "memory", "256MiB", "SIZE", "memory for --unordered; beyond it, a temporary file is used", func(s string) (err error) {
-		o.Memory, err = parseSize(s)
+	cli.TextVar(fs, "memory", "256MiB", "SIZE", "memory for --unordered; beyond it, a temporary file is used", func(s string) (err error) {
+		o.Memory, err = cli.ParseSize(s)
 		return err
 	})
-	partialVar(cmd, &o.Partial)
+	cli.PartialVar(cmd, &o.Partial)
 	return cmd
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/doctor"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/size"
@@ -19,7 +20,7 @@ func newDoctorCommand() *cobra.Command {
 	var o doctor.Options
 	cmd := &cobra.Command{
 		Use:     "doctor PATH...",
-		GroupID: groupRead,
+		GroupID: cli.GroupRead,
 		Short:   "Say what bounds training on a set, and what to change",
 		Long: `Measure each step between the files and a model on this machine, alone and for
 a bounded time: reading the files (as far as possible not from memory: on Linux
@@ -52,19 +53,19 @@ none:
 		Example: `  tfrec doctor out/
   tfrec doctor --batch 256 --batch-time 180ms --size 224 photos/
   tfrec doctor --json --duration 3s 'data/*.tfrecord.gz'`,
-		Annotations: map[string]string{faultsMean: "no record is intact"},
-		Args:        minArgs("PATH..."),
+		Annotations: map[string]string{cli.FaultsMean: "no record is intact"},
+		Args:        cli.MinArgs("PATH..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := doctorFlags(o); err != nil {
 				return err
 			}
-			o.Note = partialWarning(cmd)
+			o.Note = cli.PartialWarning(cmd)
 			report, err := doctor.Run(cmd.Context(), args, o)
 			if err != nil {
 				return benchError(cmd, err)
 			}
-			if jsonFlag(cmd) {
-				return printJSON(cmd, report)
+			if cli.JSONFlag(cmd) {
+				return cli.PrintJSON(cmd, report)
 			}
 			printDoctor(cmd.OutOrStdout(), report)
 			return nil
@@ -76,7 +77,7 @@ none:
 	fs.IntVar(&o.Size, "size", 224, "the model takes images of `N`xN pixels")
 	fs.IntVar(&o.Shuffle, "shuffle", 10_000, "shuffle with a buffer of `N` records, fewer if they are large")
 	fs.DurationVar(&o.Duration, "duration", 10*time.Second, "measure for about `TIME`")
-	partialVar(cmd, &o.Partial)
+	cli.PartialVar(cmd, &o.Partial)
 	return cmd
 }
 
@@ -89,15 +90,15 @@ const (
 func doctorFlags(o doctor.Options) error {
 	switch {
 	case o.Batch < 1 || o.Batch > maxBatch:
-		return usageError("--batch %d: want 1 to %d", o.Batch, maxBatch)
+		return cli.UsageError("--batch %d: want 1 to %d", o.Batch, maxBatch)
 	case o.BatchTime <= 0 || o.BatchTime > maxDuration:
-		return usageError("--batch-time %v: want more than 0, such as 50ms", o.BatchTime)
+		return cli.UsageError("--batch-time %v: want more than 0, such as 50ms", o.BatchTime)
 	case o.Size < 1 || o.Size > maxSide:
-		return usageError("--size %d: want 1 to %d", o.Size, maxSide)
+		return cli.UsageError("--size %d: want 1 to %d", o.Size, maxSide)
 	case o.Shuffle < 1 || o.Shuffle > math.MaxInt32:
-		return usageError("--shuffle %d: want 1 to %d", o.Shuffle, math.MaxInt32)
+		return cli.UsageError("--shuffle %d: want 1 to %d", o.Shuffle, math.MaxInt32)
 	case o.Duration <= 0 || o.Duration > maxDuration:
-		return usageError("--duration %v: want more than 0, such as 10s", o.Duration)
+		return cli.UsageError("--duration %v: want more than 0, such as 10s", o.Duration)
 	}
 	return nil
 }

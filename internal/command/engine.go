@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/shard/reshape"
 )
 
@@ -95,12 +96,12 @@ var notForEngines = []string{"task", "tasks", "replan", "gpu", "gpu-decode"}
 func (e *Engine) check(cmd *cobra.Command) error {
 	for _, name := range notForEngines {
 		if f := cmd.Flag(name); f != nil && f.Changed && f.Value.String() != f.DefValue {
-			return usageError("--%s: is for tfrec; %s assigns shards to workers itself, and those have no GPU", name, e.Name)
+			return cli.UsageError("--%s: is for tfrec; %s assigns shards to workers itself, and those have no GPU", name, e.Name)
 		}
 	}
 	if e.Check != nil {
 		if err := e.Check(); err != nil {
-			return usageError("%w", err)
+			return cli.UsageError("%w", err)
 		}
 	}
 	return nil

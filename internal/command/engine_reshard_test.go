@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/shard/reshape"
 )
 
@@ -53,14 +54,14 @@ func TestAnEngineReshards(t *testing.T) {
 	set, want, out := t.TempDir(), filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "out")
 	ctx := context.Background()
 	var stdout, stderr bytes.Buffer
-	if code := run(ctx, []string{"--quiet", "convert", "csv", filepath.Join(demo(), "penguins.csv"), set, "--shards", "2"}, &stdout, &stderr); code != exitFine {
+	if code := run(ctx, []string{"--quiet", "convert", "csv", filepath.Join(demo(), "penguins.csv"), set, "--shards", "2"}, &stdout, &stderr); code != cli.ExitFine {
 		t.Fatal(stderr.String())
 	}
-	if code := run(ctx, []string{"reshard", set, want, "--shuffle", "--seed", "3", "--shards", "5"}, &stdout, &stderr); code != exitFine {
+	if code := run(ctx, []string{"reshard", set, want, "--shuffle", "--seed", "3", "--shards", "5"}, &stdout, &stderr); code != cli.ExitFine {
 		t.Fatal(stderr.String())
 	}
 	runs := 0
-	if code := runWith(ctx, byPlan(&runs), []string{"reshard", set, out, "--shuffle", "--machines", "4", "--seed", "3", "--shards", "5"}, &stdout, &stderr); code != exitFine || runs != 1 {
+	if code := runWith(ctx, byPlan(&runs), []string{"reshard", set, out, "--shuffle", "--machines", "4", "--seed", "3", "--shards", "5"}, &stdout, &stderr); code != cli.ExitFine || runs != 1 {
 		t.Fatalf("exit %d, %d runs: %s", code, runs, stderr.String())
 	}
 	a, err1 := readSet(out)
@@ -85,9 +86,9 @@ func TestAnEngineReshards(t *testing.T) {
 		code int
 		says string
 	}{
-		{nil, exitFaults, shards[1] + ": record 1"},
-		{[]string{"--sort-by", "species"}, exitUsage, "--sort-by: only one machine can do it: tfrec reshard --sort-by"},
-		{[]string{"--shards", "0"}, exitUsage, "--shards"},
+		{nil, cli.ExitFaults, shards[1] + ": record 1"},
+		{[]string{"--sort-by", "species"}, cli.ExitUsage, "--sort-by: only one machine can do it: tfrec reshard --sort-by"},
+		{[]string{"--shards", "0"}, cli.ExitUsage, "--shards"},
 	} {
 		stderr.Reset()
 		fresh := filepath.Join(t.TempDir(), "out")

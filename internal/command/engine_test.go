@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"github.com/tfrec/tfrec/internal/command/cli"
 )
 
 // elsewhere is an engine whose shards are all made by a joined job.
@@ -55,7 +57,7 @@ func TestAnEngineMakesTheSameSets(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ref, out := t.TempDir(), t.TempDir()
 			var plain, stdout, stderr bytes.Buffer
-			if code := run(context.Background(), append([]string{"--json"}, into(args, ref)...), &plain, &stderr); code != exitFine {
+			if code := run(context.Background(), append([]string{"--json"}, into(args, ref)...), &plain, &stderr); code != cli.ExitFine {
 				t.Fatal(stderr.String())
 			}
 			var requests []*Work
@@ -63,7 +65,7 @@ func TestAnEngineMakesTheSameSets(t *testing.T) {
 			if name != "config" { // which is a word less
 				full = slices.Insert(full, 4, "--machines", "7")
 			}
-			if code := runWith(context.Background(), elsewhere(t, &requests), full, &stdout, &stderr); code != exitFine {
+			if code := runWith(context.Background(), elsewhere(t, &requests), full, &stdout, &stderr); code != cli.ExitFine {
 				t.Fatalf("exit %d: %s", code, stderr.String())
 			}
 			summary := func(b []byte) map[string]any {
@@ -93,7 +95,7 @@ func TestAnEngineMakesTheSameSets(t *testing.T) {
 				}
 			}
 			requests = nil
-			if code := runWith(context.Background(), elsewhere(t, &requests), into(args, out), &stdout, &stderr); code != exitFine || requests != nil {
+			if code := runWith(context.Background(), elsewhere(t, &requests), into(args, out), &stdout, &stderr); code != cli.ExitFine || requests != nil {
 				t.Errorf("again: exit %d, %d requests", code, len(requests))
 			}
 		})
@@ -113,16 +115,16 @@ func TestAnEngineKeepsTheExitCodes(t *testing.T) {
 		code int
 		says string
 	}{
-		{name: "dry run", args: []string{"--dry-run"}, code: exitFine},
-		{name: "task", args: []string{"--task", "0", "--tasks", "2"}, code: exitUsage, says: "--task: is for tfrec; tfrec-elsewhere assigns shards to workers itself"},
-		{name: "replan", args: []string{"--replan"}, code: exitUsage, says: "--replan"},
-		{name: "gpu", args: []string{"--gpu", "auto", "--resize", "8"}, code: exitUsage, says: "--gpu"},
-		{name: "gpu decode", args: []string{"--gpu-decode", "--resize", "8"}, code: exitUsage, says: "--gpu-decode: is for tfrec"},
-		{name: "no gpu", args: []string{"--gpu=off"}, code: exitFine},
-		{name: "option", args: []string{"--encode", "keep", "--resize", "8"}, code: exitUsage, says: "tfrec-elsewhere convert images: --encode"},
-		{name: "engine", fail: errors.New("no machine left"), code: exitFailed, says: "no machine left"},
-		{name: "bad sample", bad: true, code: exitFaults, says: "a/bad.jpg"},
-		{name: "bearable", args: []string{"--max-errors", "1"}, bad: true, code: exitFine},
+		{name: "dry run", args: []string{"--dry-run"}, code: cli.ExitFine},
+		{name: "task", args: []string{"--task", "0", "--tasks", "2"}, code: cli.ExitUsage, says: "--task: is for tfrec; tfrec-elsewhere assigns shards to workers itself"},
+		{name: "replan", args: []string{"--replan"}, code: cli.ExitUsage, says: "--replan"},
+		{name: "gpu", args: []string{"--gpu", "auto", "--resize", "8"}, code: cli.ExitUsage, says: "--gpu"},
+		{name: "gpu decode", args: []string{"--gpu-decode", "--resize", "8"}, code: cli.ExitUsage, says: "--gpu-decode: is for tfrec"},
+		{name: "no gpu", args: []string{"--gpu=off"}, code: cli.ExitFine},
+		{name: "option", args: []string{"--encode", "keep", "--resize", "8"}, code: cli.ExitUsage, says: "tfrec-elsewhere convert images: --encode"},
+		{name: "engine", fail: errors.New("no machine left"), code: cli.ExitFailed, says: "no machine left"},
+		{name: "bad sample", bad: true, code: cli.ExitFaults, says: "a/bad.jpg"},
+		{name: "bearable", args: []string{"--max-errors", "1"}, bad: true, code: cli.ExitFine},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.bad {

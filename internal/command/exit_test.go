@@ -11,12 +11,14 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/internal/command/cli"
 )
 
 func TestExitCode(t *testing.T) {
 	stopped := func(s os.Signal) context.Context {
 		ctx, cancel := context.WithCancelCause(context.Background())
-		cancel(&interrupted{signal: s})
+		cancel(&cli.Interrupted{Signal: s})
 		return ctx
 	}
 	plain, ctrlC := context.Background(), stopped(os.Interrupt)
@@ -31,11 +33,11 @@ func TestExitCode(t *testing.T) {
 		{"fine", plain, nil, 0, ""},
 		{"fine although interrupted", stopped(os.Interrupt), nil, 0, ""},
 		{"failed", plain, os.ErrNotExist, 1, "tfrec x: file does not exist\n"},
-		{"usage", plain, usageError("--n %d: want more", 1), 2, "tfrec x: --n 1: want more\nRun 'tfrec x --help' for how it is used.\n"},
-		{"wrapped usage", plain, fmt.Errorf("a: %w", usageError("b")), 2, "tfrec x: a: b\n"},
-		{"faults", plain, faultError(errors.New("2 bad samples")), 3, "tfrec x: 2 bad samples\n"},
-		{"faults already printed", plain, faultError(errors.New("")), 3, ""},
-		{"closed stdout", plain, errClosedPipe, 141, ""},
+		{"usage", plain, cli.UsageError("--n %d: want more", 1), 2, "tfrec x: --n 1: want more\nRun 'tfrec x --help' for how it is used.\n"},
+		{"wrapped usage", plain, fmt.Errorf("a: %w", cli.UsageError("b")), 2, "tfrec x: a: b\n"},
+		{"faults", plain, cli.FaultError(errors.New("2 bad samples")), 3, "tfrec x: 2 bad samples\n"},
+		{"faults already printed", plain, cli.FaultError(errors.New("")), 3, ""},
+		{"closed stdout", plain, cli.ErrClosedPipe, 141, ""},
 		{"broken pipe of something else", plain, &os.PathError{Op: "write", Path: "socket", Err: syscall.EPIPE}, 1, "tfrec x: write socket: broken pipe\n"},
 		{"Ctrl-C", stopped(os.Interrupt), context.Canceled, 130, "tfrec x: stopped (interrupt)\n"},
 		{"Ctrl-C with news", stopped(os.Interrupt), kept, 130, "tfrec x: stopped (interrupt): 2 of 8 shards are kept\n"},
@@ -44,13 +46,13 @@ func TestExitCode(t *testing.T) {
 		{"terminated", stopped(syscall.SIGTERM), context.Canceled, 143, "tfrec x: stopped (terminated)\n"},
 		{"failed while stopping", stopped(os.Interrupt), os.ErrClosed, 130, "tfrec x: file already closed\n"},
 	} {
-		if code := exitCode(test.ctx, test.err); code != test.code {
+		if code := cli.ExitCode(test.ctx, test.err); code != test.code {
 			t.Errorf("%s: exit code %d, want %d", test.name, code, test.code)
 		}
 		var stderr bytes.Buffer
 		root, x := &cobra.Command{Use: "tfrec"}, &cobra.Command{Use: "x"}
 		root.AddCommand(x)
-		report(test.ctx, &stderr, x, test.err)
+		cli.Report(test.ctx, &stderr, x, test.err)
 		if got := stderr.String(); !strings.HasPrefix(got, test.says) || (test.says == "") != (got == "") {
 			t.Errorf("%s: says %q, want %q", test.name, got, test.says)
 		}
@@ -117,12 +119,12 @@ func TestPrintJSON(t *testing.T) {
 		{struct{}{}, `{"schema_version":1}` + "\n"},
 		{map[string]string{"a": "<&>"}, `{"schema_version":1,"a":"<&>"}` + "\n"},
 	} {
-		got, err := jsonLine(test.value)
+		got, err := cli.JSONLine(test.value)
 		if err != nil || string(got) != test.want {
 			t.Errorf("%v: %s, %v", test.value, got, err)
 		}
 	}
-	if _, err := jsonLine([]int{1}); err == nil {
+	if _, err := cli.JSONLine([]int{1}); err == nil {
 		t.Error("a list is no JSON object")
 	}
 }
@@ -130,7 +132,7 @@ func TestPrintJSON(t *testing.T) {
 // TestCatStopsWhenInterrupted wants no endless reading of what no one awaits.
 func TestCatStopsWhenInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	cancel(&interrupted{signal: os.Interrupt})
+	cancel(&cli.Interrupted{Signal: os.Interrupt})
 	for _, verb := range []string{"cat", "verify", "inspect"} {
 		var stdout, stderr bytes.Buffer
 		if code := run(ctx, []string{verb, "../../testdata/tfrecords/torchdata-example.tfrecord"}, &stdout, &stderr); code != 130 || stdout.Len() > 0 {

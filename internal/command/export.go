@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/export"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/plural"
@@ -22,7 +23,7 @@ func newExportCommand() *cobra.Command {
 	var o export.Options
 	cmd := &cobra.Command{
 		Use:     "export PATH... OUT --format FORMAT",
-		GroupID: groupRead,
+		GroupID: cli.GroupRead,
 		Short:   "Write records as files that other programs read",
 		Long: `Write records as files that other programs read. OUT is a new directory for
 the formats of images (folders, webdataset, coco, voc, yolo), and a new file for the others; it
@@ -76,8 +77,8 @@ reads the labels back. Names that differ only in case count as the same.`,
   tfrec export coco-set/ yolo/ --format yolo
   tfrec export table/ table.parquet --format parquet
   tfrec export 'table/*-train.*' train.npz --format npz`,
-		Annotations: map[string]string{faultsMean: "an input is damaged or holds no Examples: nothing was written"},
-		Args:        minArgs("PATH...", "OUT"),
+		Annotations: map[string]string{cli.FaultsMean: "an input is damaged or holds no Examples: nothing was written"},
+		Args:        cli.MinArgs("PATH...", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkExport(cmd, &o); err != nil {
 				return err
@@ -86,11 +87,11 @@ reads the labels back. Names that differ only in case count as the same.`,
 		},
 	}
 	flags := cmd.Flags()
-	textVar(flags, "format", "", "FORMAT", "folders, csv, jsonl, parquet, npz, webdataset, coco, voc or yolo", func(s string) (err error) {
+	cli.TextVar(flags, "format", "", "FORMAT", "folders, csv, jsonl, parquet, npz, webdataset, coco, voc or yolo", func(s string) (err error) {
 		o.Format, err = export.ParseFormat(s)
 		return err
 	}, "folders", "csv", "jsonl", "parquet", "npz", "webdataset", "coco", "voc", "yolo")
-	textVar(flags, "on-collision", "error", "error|number", "folders, coco, voc, yolo: what to do when a name is taken: error, or number for NAME~2", func(s string) (err error) {
+	cli.TextVar(flags, "on-collision", "error", "error|number", "folders, coco, voc, yolo: what to do when a name is taken: error, or number for NAME~2", func(s string) (err error) {
 		o.OnCollision, err = export.ParseCollision(s)
 		return err
 	}, "error", "number")
@@ -98,13 +99,13 @@ reads the labels back. Names that differ only in case count as the same.`,
 	flags.StringVar(&o.Label, "label", "", "folders, webdataset: `KEY` of the feature with the label (default: image/class/text, else image/class/label; webdataset: image/class/label)")
 	flags.StringVar(&o.Filename, "filename", imagekey.Filename, "folders, coco, voc, yolo: `KEY` of the feature with the image's path")
 	flags.BoolVar(&o.Safe, "safe", false, "csv: put an apostrophe before text that spreadsheets would take for formulas; it stays when the file is read again")
-	partialVar(cmd, &o.Partial)
+	cli.PartialVar(cmd, &o.Partial)
 	return cmd
 }
 
 func checkExport(cmd *cobra.Command, o *export.Options) error {
 	if o.Format == "" {
-		return usageError("--format is missing; want folders, csv, jsonl, parquet, npz, webdataset, coco, voc or yolo")
+		return cli.UsageError("--format is missing; want folders, csv, jsonl, parquet, npz, webdataset, coco, voc or yolo")
 	}
 	folders, boxes := o.Format == export.Directories, o.Format.HasBoxes()
 	for _, f := range []struct {
@@ -118,32 +119,32 @@ func checkExport(cmd *cobra.Command, o *export.Options) error {
 		{"label", "folders or webdataset", folders || o.Format == export.WebDataset},
 	} {
 		if !f.ok && cmd.Flags().Changed(f.name) {
-			return usageError("--%s is for --format %s; leave it out", f.name, f.formats)
+			return cli.UsageError("--%s is for --format %s; leave it out", f.name, f.formats)
 		}
 	}
 	return nil
 }
 
 func runExport(cmd *cobra.Command, paths []string, out string, o export.Options) error {
-	quiet, stderr := quietFlag(cmd), cmd.ErrOrStderr()
-	o.Progress, o.Warn = new(shard.ReadProgress), partialWarning(cmd)
+	quiet, stderr := cli.QuietFlag(cmd), cmd.ErrOrStderr()
+	o.Progress, o.Warn = new(shard.ReadProgress), cli.PartialWarning(cmd)
 	if !quiet {
-		o.Note = notesTo(stderr)
+		o.Note = cli.NotesTo(stderr)
 	}
-	stop := showProgress(stderr, readGauge(o.Progress), quiet)
+	stop := cli.ShowProgress(stderr, cli.ReadGauge(o.Progress), quiet)
 	report, err := export.Export(cmd.Context(), paths, out, o)
 	stop()
 	var damaged *tfrecord.Error
 	var unread *fs.PathError
 	switch {
 	case errors.As(err, &damaged) && !errors.As(err, &unread):
-		return faultError(err)
+		return cli.FaultError(err)
 	case err != nil:
 		return err
-	case jsonFlag(cmd):
-		return printJSON(cmd, report)
+	case cli.JSONFlag(cmd):
+		return cli.PrintJSON(cmd, report)
 	}
-	return printExported(summaryTo(cmd), out, report)
+	return printExported(cli.SummaryTo(cmd), out, report)
 }
 
 func printExported(w io.Writer, out string, r *export.Report) error {

@@ -5,13 +5,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/shard/reshape"
 )
 
 func newFeaturesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "features",
-		GroupID: groupReshape,
+		GroupID: cli.GroupReshape,
 		Short:   "Select, drop or rename features",
 		Long: `Write all records to a new set with fewer or renamed features. What remains keeps
 its bytes: nothing is decoded.`,
@@ -45,8 +46,8 @@ func newFeaturesVerb(name, short, long, example string, work reshapeKeys) *cobra
 		Short:       short,
 		Long:        long + keysHelp,
 		Example:     example,
-		Annotations: map[string]string{faultsMean: damagedFaults},
-		Args:        minArgs("IN...", "OUT"),
+		Annotations: map[string]string{cli.FaultsMean: damagedFaults},
+		Args:        cli.MinArgs("IN...", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, out := args[:len(args)-1], args[len(args)-1]
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {
@@ -72,14 +73,14 @@ would get the same key, are an error before anything is written. The features in
 the manifest and in TFDS's files are updated.`,
 		Example: `  tfrec features rename out/ renamed/ --keys image/class/label=label,image/encoded=image
   tfrec features rename out/ renamed/ --keys 'image/*=img/*'`,
-		Annotations: map[string]string{faultsMean: damagedFaults},
-		Args:        minArgs("IN...", "OUT"),
+		Annotations: map[string]string{cli.FaultsMean: damagedFaults},
+		Args:        cli.MinArgs("IN...", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var names []reshape.RenameFeature
 			for _, pair := range pairs {
 				from, to, ok := cutLast(pair, "=")
 				if !ok {
-					return usageError("--keys %q: want OLD=NEW", pair)
+					return cli.UsageError("--keys %q: want OLD=NEW", pair)
 				}
 				names = append(names, reshape.RenameFeature{From: from, To: to})
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/where"
 	"github.com/tfrec/tfrec/manifest"
@@ -32,7 +33,7 @@ func newFilterCommand() *cobra.Command {
 	var condition string
 	cmd := &cobra.Command{
 		Use:     "filter IN... OUT --where CONDITION",
-		GroupID: groupReshape,
+		GroupID: cli.GroupReshape,
 		Short:   "Keep the records that meet a condition",
 		Long: `Write the records that meet a condition to a new set in OUT, unchanged and in
 their order and splits.
@@ -63,11 +64,11 @@ The work for one record is limited, so that a condition on all pairs of its valu
 such as any(a, any(b, ...)), is an error for lists of more than some 3,000.`,
 		Example: `  tfrec filter out/ wide/ --where 'width > 200 && label in [3, 4]'
   tfrec filter 'coco-*' dogs/ --where 'any(boxes, .text == "dog" && .area > 0.1)'`,
-		Annotations: map[string]string{faultsMean: damagedFaults},
-		Args:        minArgs("IN...", "OUT"),
+		Annotations: map[string]string{cli.FaultsMean: damagedFaults},
+		Args:        cli.MinArgs("IN...", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if condition == "" {
-				return usageError("--where is missing: give the condition for records to keep")
+				return cli.UsageError("--where is missing: give the condition for records to keep")
 			}
 			in, out := args[:len(args)-1], args[len(args)-1]
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {
@@ -107,7 +108,7 @@ func keepWhere(condition string, features []manifest.Feature, missing *atomic.In
 	}
 	x, err := where.Compile(condition, known)
 	if err != nil {
-		return nil, usageError("--where: %v", err)
+		return nil, cli.UsageError("--where: %v", err)
 	}
 	return func(ctx context.Context, e *tfrecord.Example) (bool, error) {
 		keep, err := x.Match(ctx, &e.Features)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/tfrec/tfrec/internal/command/cli"
 )
 
 // everyFlag calls yield with each flag of each verb but --help.
@@ -143,7 +145,7 @@ func TestFlagErrors(t *testing.T) {
 		"verify a --cache-dir b":                           `--cache-dir: is for the build with object storage (make build-cloud)`,
 	} {
 		var stdout, stderr bytes.Buffer
-		if code := run(context.Background(), strings.Fields(args), &stdout, &stderr); code != exitUsage || !strings.Contains(stderr.String(), want) {
+		if code := run(context.Background(), strings.Fields(args), &stdout, &stderr); code != cli.ExitUsage || !strings.Contains(stderr.String(), want) {
 			t.Errorf("%s: exit code %d: %s", args, code, stderr.String())
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/command/cli"
 )
 
 // foreignHeads are beginnings of files by their kind, with a word of what tfrec calls it.
@@ -39,7 +41,7 @@ var foreignHeads = map[string]struct{ head, name string }{
 // TestForeignFilesAreNamed gives files that hold no records to all verbs that take records: each
 // says what the file is and, if there is one, which verb reads it.
 func TestForeignFilesAreNamed(t *testing.T) {
-	for kind := range foreignAdvice {
+	for kind := range cli.ForeignAdvice {
 		if _, ok := foreignHeads[kind]; !ok {
 			t.Errorf("kind %s has advice and no test", kind)
 		}
@@ -67,7 +69,7 @@ func TestForeignFilesAreNamed(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			code := run(context.Background(), args, &stdout, &stderr)
 			said := stdout.String() + stderr.String()
-			if code != exitFailed && code != exitFaults || !strings.Contains(said, foreign.name) || !strings.Contains(said, foreignAdvice[kind]) || strings.Contains(said, "tfrec repair") {
+			if code != cli.ExitFailed && code != cli.ExitFaults || !strings.Contains(said, foreign.name) || !strings.Contains(said, cli.ForeignAdvice[kind]) || strings.Contains(said, "tfrec repair") {
 				t.Errorf("%s of %s: exit code %d: %s", verb, kind, code, said)
 			}
 			os.Remove(out + ".html")

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/gpu"
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/size"
 )
@@ -59,7 +60,7 @@ type gpuMissing struct {
 func newGPUCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "gpu",
-		GroupID: groupOther,
+		GroupID: cli.GroupOther,
 		Short:   "List NVIDIA GPUs, or say why none is used",
 		Long: `List the NVIDIA driver and GPUs, how much of their memory is free, whether they can
 be used and what nvJPEG supports on them; or say why no GPU is used. Having no GPU is
@@ -69,12 +70,12 @@ except for what nvJPEG decodes.
 A GPU is for heavy policies, many copies of each image and floats, or, with
 convert images --gpu-decode, for decoding. Where JPEGs are only resized and encoded
 again, the processor spends its time on JPEG, and a GPU is not worth it.`,
-		Args:              noArgs,
+		Args:              cli.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			r := findGPUs()
-			if jsonFlag(cmd) {
-				return printJSON(cmd, r)
+			if cli.JSONFlag(cmd) {
+				return cli.PrintJSON(cmd, r)
 			}
 			writeGPUs(cmd.OutOrStdout(), r)
 			return nil // resultWriter keeps errors

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
@@ -18,7 +19,7 @@ func newIndexCommand() *cobra.Command {
 	var o repair.IndexOptions
 	cmd := &cobra.Command{
 		Use:     "index PATH...",
-		GroupID: groupLook,
+		GroupID: cli.GroupLook,
 		Short:   "Build the indexes of TFRecord files",
 		Long: `Build the index of every file that has none: a line per record with the offset and
 size of its frame, in a directory named index next to the file, as DALI and the
@@ -28,35 +29,35 @@ An existing index is kept, and not checked: --check compares it with its file an
 writes nothing, --force rebuilds it. Damaged files get no index.`,
 		Example: `  tfrec index 'data/*.tfrecord'
   tfrec index --check out/`,
-		Annotations: map[string]string{faultsMean: "the data have faults, or --check found an index wrong or missing"},
-		Args:        minArgs("PATH..."),
+		Annotations: map[string]string{cli.FaultsMean: "the data have faults, or --check found an index wrong or missing"},
+		Args:        cli.MinArgs("PATH..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Workers < 1 {
-				return usageError("--workers %d: want 1 or more", o.Workers)
+				return cli.UsageError("--workers %d: want 1 or more", o.Workers)
 			}
 			if o.Force && o.Check {
-				return usageError("--force writes and --check does not: give one of them")
+				return cli.UsageError("--force writes and --check does not: give one of them")
 			}
 			o.Progress = new(shard.ReadProgress)
-			stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
-			o.Note = partialWarning(cmd)
+			stop := cli.ShowProgress(cmd.ErrOrStderr(), cli.ReadGauge(o.Progress), cli.QuietFlag(cmd))
+			o.Note = cli.PartialWarning(cmd)
 			report, err := repair.Index(cmd.Context(), args, o)
 			stop()
 			if report == nil {
 				return err
 			}
-			if jsonFlag(cmd) {
+			if cli.JSONFlag(cmd) {
 				for i := range report.Files {
 					f := &report.Files[i]
 					f.Path, f.Index = jsontext.Readable(f.Path), jsontext.Readable(f.Index)
 				}
 				readableFaults(report.Faults)
-				err = errors.Join(err, printJSON(cmd, report))
+				err = errors.Join(err, cli.PrintJSON(cmd, report))
 			} else {
-				printIndexes(cmd.OutOrStdout(), summaryTo(cmd), report)
+				printIndexes(cmd.OutOrStdout(), cli.SummaryTo(cmd), report)
 			}
 			if err == nil && !report.OK {
-				err = faultError(errors.New("")) // all of it was printed
+				err = cli.FaultError(errors.New("")) // all of it was printed
 			}
 			return err
 		},
@@ -64,9 +65,9 @@ writes nothing, --force rebuilds it. Damaged files get no index.`,
 	fs := cmd.Flags()
 	fs.BoolVar(&o.Force, "force", false, "rebuild existing indexes")
 	fs.BoolVar(&o.Check, "check", false, "compare indexes with their files, and write nothing")
-	maxRecordVar(fs, &o.MaxRecord)
-	workersVar(fs, &o.Workers, "read `N` files at a time")
-	partialVar(cmd, &o.Partial)
+	cli.MaxRecordVar(fs, &o.MaxRecord)
+	cli.WorkersVar(fs, &o.Workers, "read `N` files at a time")
+	cli.PartialVar(cmd, &o.Partial)
 	return cmd
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/emit"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
@@ -31,7 +32,7 @@ func newInspectCommand() *cobra.Command {
 	var sheet string
 	cmd := &cobra.Command{
 		Use:     "inspect PATH...",
-		GroupID: groupLook,
+		GroupID: cli.GroupLook,
 		Short:   "Show what is in TFRecord files",
 		Long: `Show what is in TFRecord files: records and their sizes, compression, which
 message they hold, features with kinds, shapes and ranges, labels, objects, and
@@ -51,19 +52,19 @@ of them.`,
   tfrec inspect --records 1 'data/*.tfrecord'
   tfrec inspect --json out/ | jq '.features[].key'
   tfrec inspect --emit tf out/ > birds.py`,
-		Annotations: map[string]string{readsStdin: "", faultsMean: "the data have faults; the output covers what could be read"},
-		Args:        minArgs("PATH..."),
+		Annotations: map[string]string{cli.ReadsStdin: "", cli.FaultsMean: "the data have faults; the output covers what could be read"},
+		Args:        cli.MinArgs("PATH..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Workers < 1 {
-				return usageError("--workers %d: want 1 or more", o.Workers)
+				return cli.UsageError("--workers %d: want 1 or more", o.Workers)
 			}
 			if o.First < 0 {
-				return usageError("--records %d: want 0 or more", o.First)
+				return cli.UsageError("--records %d: want 0 or more", o.First)
 			}
 			if program != "" && cmd.Flags().Changed("records") {
-				return usageError("--records has no effect with --emit, which prints a program: give one of them")
+				return cli.UsageError("--records has no effect with --emit, which prints a program: give one of them")
 			}
-			o.Note = partialWarning(cmd)
+			o.Note = cli.PartialWarning(cmd)
 			sum, err := stats.Inspect(cmd.Context(), args, o)
 			if sum == nil {
 				return err
@@ -75,16 +76,16 @@ of them.`,
 			}
 			if program != "" {
 				err = errors.Join(err, printProgram(cmd, program, args, sum))
-			} else if jsonFlag(cmd) {
-				err = errors.Join(err, printJSON(cmd, inspectJSON(sum)))
+			} else if cli.JSONFlag(cmd) {
+				err = errors.Join(err, cli.PrintJSON(cmd, inspectJSON(sum)))
 			} else {
 				printInspection(cmd.OutOrStdout(), sum)
 			}
 			if err == nil && len(sum.Faults) > 0 {
-				if program != "" || !jsonFlag(cmd) {
+				if program != "" || !cli.JSONFlag(cmd) {
 					printFaults(cmd.ErrOrStderr(), sum.Faults)
 				}
-				err = faultError(fmt.Errorf("%s in the data; the figures cover what could be read",
+				err = cli.FaultError(fmt.Errorf("%s in the data; the figures cover what could be read",
 					plural.Of(int64(len(sum.Faults))+sum.FaultsOmitted, "fault")))
 			}
 			return err
@@ -92,11 +93,11 @@ of them.`,
 	}
 	fs := cmd.Flags()
 	fs.IntVar(&o.First, "records", 3, "show the first `N` records")
-	maxRecordVar(fs, &o.MaxRecord)
-	workersVar(fs, &o.Workers, "read `N` files at a time")
+	cli.MaxRecordVar(fs, &o.MaxRecord)
+	cli.WorkersVar(fs, &o.Workers, "read `N` files at a time")
 	addEmitFlag(cmd, &program)
 	sheetVar(cmd, &sheet)
-	partialVar(cmd, &o.Partial)
+	cli.PartialVar(cmd, &o.Partial)
 	return cmd
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/emit"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/printable"
@@ -26,7 +27,7 @@ type leftOut struct {
 
 // addEmitFlag adds --emit, whose value becomes target.
 func addEmitFlag(cmd *cobra.Command, target *emit.Target) {
-	textVar(cmd.Flags(), "emit", "", "tf|tfds|torch|go", "print a program that reads these records instead: with TensorFlow's tf.data, TensorFlow Datasets, PyTorch, or package reader", func(s string) (err error) {
+	cli.TextVar(cmd.Flags(), "emit", "", "tf|tfds|torch|go", "print a program that reads these records instead: with TensorFlow's tf.data, TensorFlow Datasets, PyTorch, or package reader", func(s string) (err error) {
 		*target, err = emit.ParseTarget(s)
 		return err
 	}, string(emit.TF), string(emit.TFDS), string(emit.Torch), string(emit.Go))
@@ -45,12 +46,12 @@ func printProgram(cmd *cobra.Command, target emit.Target, paths []string, sum *s
 	left := []leftOut{}
 	for _, l := range d.Left {
 		left = append(left, leftOut{jsontext.Readable(l.Key), l.Why})
-		if !quietFlag(cmd) {
+		if !cli.QuietFlag(cmd) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "note: the program leaves out %s: %s\n", printable.String(l.Key), l.Why)
 		}
 	}
-	if jsonFlag(cmd) {
-		return printJSON(cmd, emitted{target, string(program), left})
+	if cli.JSONFlag(cmd) {
+		return cli.PrintJSON(cmd, emitted{target, string(program), left})
 	}
 	_, err = cmd.OutOrStdout().Write(program)
 	return err

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/plural"
 	page "github.com/tfrec/tfrec/internal/preview"
 	"github.com/tfrec/tfrec/shard/stats"
@@ -15,7 +16,7 @@ import (
 
 // sheetVar adds --sheet to a command that inspects.
 func sheetVar(cmd *cobra.Command, sheet *string) {
-	textVar(cmd.Flags(), "sheet", "", "FILE.png", "also write a contact sheet of a sample of the images", func(s string) error {
+	cli.TextVar(cmd.Flags(), "sheet", "", "FILE.png", "also write a contact sheet of a sample of the images", func(s string) error {
 		if !strings.EqualFold(filepath.Ext(s), ".png") {
 			return fmt.Errorf("%q: want a name that ends in .png", s)
 		}
@@ -35,7 +36,7 @@ func writeSheet(cmd *cobra.Command, sheet string, sum *stats.Summary, workers in
 	if err != nil {
 		return fmt.Errorf("--sheet: %w", err)
 	}
-	if !quietFlag(cmd) {
+	if !cli.QuietFlag(cmd) {
 		note := fmt.Sprintf("note: %s shows %s of %s", sheet, plural.Of(r.Images, "image"), plural.Of(r.Records, "record"))
 		if r.Unreadable > 0 {
 			note += fmt.Sprintf("; %d could not be shown", r.Unreadable)

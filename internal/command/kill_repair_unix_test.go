@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/command/cli"
 )
 
 // mayLose runs the command and wants it to succeed, or to find faults.
@@ -18,7 +20,7 @@ func mayLose(t *testing.T, args ...string) {
 	t.Helper()
 	out, err := tfrec(t, args...).CombinedOutput()
 	var exit *exec.ExitError
-	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != exitFaults) {
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != cli.ExitFaults) {
 		t.Fatalf("tfrec %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/dev/testwait"
 )
 
@@ -152,7 +153,7 @@ func TestKilledBeforeTheFirstShard(t *testing.T) {
 			for _, c := range []struct {
 				verb string
 				code int
-			}{{"verify", exitFaults}, {"inspect", exitFailed}, {"cat", exitFailed}, {"stats", exitFailed}} {
+			}{{"verify", cli.ExitFaults}, {"inspect", cli.ExitFailed}, {"cat", cli.ExitFailed}, {"stats", cli.ExitFailed}} {
 				run := tfrec(t, c.verb, out)
 				text, _ := run.CombinedOutput()
 				if code := run.ProcessState.ExitCode(); code != c.code || !strings.Contains(string(text), "has not completed") || !strings.Contains(string(text), then) {
@@ -183,7 +184,7 @@ func TestSIGTERMEndsAFilter(t *testing.T) {
 	p.Process.Signal(syscall.SIGTERM)
 	began := time.Now()
 	p.Wait()
-	if took, code := time.Since(began), p.ProcessState.ExitCode(); code != exitTerminated || took > 10*time.Second {
+	if took, code := time.Since(began), p.ProcessState.ExitCode(); code != cli.ExitTerminated || took > 10*time.Second {
 		t.Errorf("exit code %d after %v", code, took)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -43,7 +44,7 @@ func runWith(ctx context.Context, e *Engine, args []string, stdout, stderr io.Wr
 	for i, arg := range args {
 		args[i] = storage.Local(arg) // file:///a is /a, also of what is written
 	}
-	out := newResultWriter(stdout)
+	out := cli.NewResultWriter(stdout)
 	errs := printable.NewWriter(stderr)
 	storage.OnSilence(func(store string, since time.Duration) {
 		fmt.Fprintf(errs, "tfrec: %s has not answered for %v; requests are made again\n", store, since)
@@ -56,17 +57,17 @@ func runWith(ctx context.Context, e *Engine, args []string, stdout, stderr io.Wr
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(errs)
-	cmd, err := root.ExecuteContextC(context.WithValue(ctx, argsKey{}, args))
-	out.flush()
-	if out.err != nil && exitCode(ctx, err) != exitUsage {
-		err = out.err // what went before it is its consequence
+	cmd, err := root.ExecuteContextC(context.WithValue(ctx, cli.ArgsKey{}, args))
+	out.Flush()
+	if out.Err != nil && cli.ExitCode(ctx, err) != cli.ExitUsage {
+		err = out.Err // what went before it is its consequence
 		if errors.Is(err, syscall.EPIPE) {
-			err = errClosedPipe
+			err = cli.ErrClosedPipe
 		}
 	}
-	report(ctx, errs, cmd, err)
+	cli.Report(ctx, errs, cmd, err)
 	_ = errs.Flush() // nowhere to report it
-	return exitCode(ctx, err)
+	return cli.ExitCode(ctx, err)
 }
 
 // interruptible returns a context that the first SIGINT or SIGTERM cancels,
@@ -79,7 +80,7 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 		select {
 		case s := <-signals:
 			signal.Stop(signals)
-			cancel(&interrupted{signal: s})
+			cancel(&cli.Interrupted{Signal: s})
 		case <-run.Done():
 		}
 	}()

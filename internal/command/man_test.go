@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/internal/command/cli"
 )
 
 var manDir = flag.String("man", "", "write the manual pages to this `directory` (make man)")
@@ -42,7 +43,7 @@ func TestManualPages(t *testing.T) {
 				}
 			})
 		}
-		for line := range strings.Lines(exitHelp(cmd)) {
+		for line := range strings.Lines(cli.ExitHelp(cmd)) {
 			code, means, _ := strings.Cut(strings.TrimSpace(line), " ")
 			if !strings.Contains(text, code+"\n"+strings.TrimSpace(means)+"\n") {
 				t.Errorf("%s lacks the exit code %s", name, line)
@@ -86,7 +87,7 @@ func manPage(cmd *cobra.Command) string {
 	section("OPTIONS", manFlags(cmd.LocalFlags()))
 	section("GLOBAL OPTIONS", manFlags(cmd.InheritedFlags()))
 	var codes strings.Builder
-	for line := range strings.Lines(exitHelp(cmd)) {
+	for line := range strings.Lines(cli.ExitHelp(cmd)) {
 		code, means, _ := strings.Cut(strings.TrimSpace(line), " ")
 		fmt.Fprintf(&codes, ".TP\n\\fB%s\\fP\n%s\n", code, troff(strings.TrimSpace(means)))
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/tfrec/tfrec/internal/command/cli"
 )
 
 // TestPartialWarns holds every verb with --partial to a warning on stderr for each set
@@ -49,7 +51,7 @@ func TestPartialWarns(t *testing.T) {
 	}
 	var verbs []string
 	everyFlag(func(cmd *cobra.Command, f *pflag.Flag) {
-		if f.Name == partialFlag {
+		if f.Name == cli.PartialFlag {
 			verbs = append(verbs, strings.TrimPrefix(cmd.CommandPath(), "tfrec "))
 		}
 	})

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/race"
 )
 
@@ -123,7 +124,7 @@ func TestMembersWithoutAManifestAreRegular(t *testing.T) {
 	}
 	replaceWith(t, "FIFO", filepath.Join(set, "more.tfrecord"))
 	for _, args := range [][]string{{"verify", set}, {"inspect", set}, {"stats", set}, {"cat", set}, {"index", set}, {"reshard", set, filepath.Join(t.TempDir(), "out")}} {
-		if code, _, stderr := runFor(t, args...); code != exitFailed || !strings.Contains(stderr, "more.tfrecord") || !strings.Contains(stderr, "a pipe") {
+		if code, _, stderr := runFor(t, args...); code != cli.ExitFailed || !strings.Contains(stderr, "more.tfrecord") || !strings.Contains(stderr, "a pipe") {
 			t.Errorf("%s: exit %d, %s", args[0], code, stderr)
 		}
 	}
@@ -161,7 +162,7 @@ func TestFilesOfFlagsAreRegular(t *testing.T) {
 					args[i] = filepath.Join(t.TempDir(), "out")
 				}
 			}
-			if code, _, _ := runFor(t, append(args, "--quiet")...); code != exitFailed && code != exitUsage {
+			if code, _, _ := runFor(t, append(args, "--quiet")...); code != cli.ExitFailed && code != cli.ExitUsage {
 				t.Errorf("%s with a %s: exit %d", strings.Join(args[:2], " "), kind, code)
 			}
 		}
@@ -217,7 +218,7 @@ func TestTablesMayBePipes(t *testing.T) {
 		t.Error(diff)
 	}
 	code, _, stderr := runFor(t, convert("none", "/dev/zero")...)
-	if code != exitFailed || !strings.Contains(stderr, "a device") {
+	if code != cli.ExitFailed || !strings.Contains(stderr, "a device") {
 		t.Errorf("a device: exit %d, %s", code, stderr)
 	}
 	interruptedWaiting(t, convert("none", fifos[0])...)
@@ -246,7 +247,7 @@ func interruptedWaiting(t *testing.T, args ...string) {
 	time.Sleep(200 * time.Millisecond) // more often than not, it waits for the FIFO now
 	c.Process.Signal(os.Interrupt)
 	c.Wait()
-	if code := c.ProcessState.ExitCode(); code != exitInterrupted {
+	if code := c.ProcessState.ExitCode(); code != cli.ExitInterrupted {
 		t.Errorf("%s, interrupted while it waits: %v\n%s", args[0], c.ProcessState, stderr.String())
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/plural"
 	page "github.com/tfrec/tfrec/internal/preview"
 	"github.com/tfrec/tfrec/internal/printable"
@@ -25,7 +26,7 @@ func newPreviewCommand() *cobra.Command {
 	var o page.Options
 	cmd := &cobra.Command{
 		Use:     "preview PATH... OUT.html",
-		GroupID: groupLook,
+		GroupID: cli.GroupLook,
 		Short:   "Make a page that shows what is in a set",
 		Long: `Make a page that shows what is in a set: images with label and key, variants next
 to their original with the operations applied, boxes and masks of objects, class
@@ -42,31 +43,31 @@ sample, spread evenly over the splits and their shards, the same for the same
 		Example: `  tfrec preview out/ page.html
   tfrec preview --samples 400 --seed 7 out/ page.html --overwrite
   tfrec preview --picture photo --label class 'theirs/*.tfrecord' page.html`,
-		Annotations: map[string]string{faultsMean: "the data have faults; the page was written and lists them"},
-		Args:        minArgs("PATH...", "OUT.html"),
+		Annotations: map[string]string{cli.FaultsMean: "the data have faults; the page was written and lists them"},
+		Args:        cli.MinArgs("PATH...", "OUT.html"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Samples < 1 || o.Samples > page.MaxSamples {
-				return usageError("--samples %d: want 1 to %d", o.Samples, page.MaxSamples)
+				return cli.UsageError("--samples %d: want 1 to %d", o.Samples, page.MaxSamples)
 			}
 			if o.Workers < 1 {
-				return usageError("--workers %d: want 1 or more", o.Workers)
+				return cli.UsageError("--workers %d: want 1 or more", o.Workers)
 			}
 			out := args[len(args)-1]
 			if !slices.Contains(pageNames, strings.ToLower(filepath.Ext(out))) { // it may well be an input, and the page forgotten
-				return usageError("OUT.html: %s: want a name that ends in %s", out, strings.Join(pageNames, " or "))
+				return cli.UsageError("OUT.html: %s: want a name that ends in %s", out, strings.Join(pageNames, " or "))
 			}
 			return runPreviewPage(cmd, args[:len(args)-1], out, o)
 		},
 	}
 	fs := cmd.Flags()
 	fs.IntVar(&o.Samples, "samples", 120, "show `N` records")
-	seedVar(fs, &o.Seed, "seed of the sample")
+	cli.SeedVar(fs, &o.Seed, "seed of the sample")
 	fs.StringVar(&o.ImageKey, "picture", "", "`KEY` of the feature with the image (default: image/encoded, else the one with the most images)")
 	fs.StringVar(&o.Label, "label", "", "`KEY` of the feature with the label (default: image/class/text, else a feature that is a label)")
 	fs.StringVar(&o.Key, "key", "", "`KEY` of the feature that names a record (default: image/filename, else one such as key or id)")
 	fs.BoolVar(&o.Overwrite, "overwrite", false, "replace OUT.html if it exists")
-	workersVar(fs, &o.Workers, "read files and decode images, `N` at a time")
-	partialVar(cmd, &o.Partial)
+	cli.WorkersVar(fs, &o.Workers, "read files and decode images, `N` at a time")
+	cli.PartialVar(cmd, &o.Partial)
 	return cmd
 }
 
@@ -80,24 +81,24 @@ func runPreviewPage(cmd *cobra.Command, paths []string, out string, o page.Optio
 	if o.Command, err = commandOf(cmd.Context(), paths); err != nil {
 		return err
 	}
-	o.Progress, o.Note = new(shard.ReadProgress), partialWarning(cmd)
-	stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
+	o.Progress, o.Note = new(shard.ReadProgress), cli.PartialWarning(cmd)
+	stop := cli.ShowProgress(cmd.ErrOrStderr(), cli.ReadGauge(o.Progress), cli.QuietFlag(cmd))
 	report, err := page.Write(cmd.Context(), paths, out, o)
 	stop()
 	if err != nil {
 		return err
 	}
-	if jsonFlag(cmd) {
+	if cli.JSONFlag(cmd) {
 		readableFaults(report.Faults)
-		err = printJSON(cmd, report)
+		err = cli.PrintJSON(cmd, report)
 	} else {
-		err = printPreviewed(summaryTo(cmd), report)
+		err = printPreviewed(cli.SummaryTo(cmd), report)
 	}
 	if err == nil && len(report.Faults) > 0 {
-		if !jsonFlag(cmd) {
+		if !cli.JSONFlag(cmd) {
 			printFaults(cmd.ErrOrStderr(), report.Faults)
 		}
-		err = faultError(fmt.Errorf("%s in the data; the page covers what could be read",
+		err = cli.FaultError(fmt.Errorf("%s in the data; the page covers what could be read",
 			plural.Of(int64(len(report.Faults))+report.FaultsOmitted, "fault")))
 	}
 	return err

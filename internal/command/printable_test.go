@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/race"
@@ -79,7 +80,7 @@ func TestNoControlCharacterIsPrinted(t *testing.T) {
 						t.Errorf("%q, exit %d: %s has %q at byte %d", all, code, what, got[max(0, i-20):max(0, min(len(got), i+20))], i)
 					}
 				}
-				if more == nil || code != exitFine || args[0] == "completion" || slices.Contains(args, "--print-outputs") {
+				if more == nil || code != cli.ExitFine || args[0] == "completion" || slices.Contains(args, "--print-outputs") {
 					continue
 				}
 				for d := json.NewDecoder(&out); ; {

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/command/cli"
 )
 
 // shownTimes are what differs from run to run.
@@ -56,7 +58,7 @@ func TestDocsShowWhatTheDemoPrints(t *testing.T) {
 			}
 			commands++
 			var out bytes.Buffer
-			if code := run(context.Background(), strings.Fields(line), &out, &out); code != exitFine {
+			if code := run(context.Background(), strings.Fields(line), &out, &out); code != cli.ExitFine {
 				t.Fatalf("tfrec %s: exit code %d, %s", line, code, &out)
 			}
 			printed := out.String()

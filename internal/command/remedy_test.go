@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/command/cli"
 )
 
 // TestRemediesOfAFullDisk names TMPDIR only where it is tfrec that chose the place.
@@ -20,7 +22,7 @@ func TestRemediesOfAFullDisk(t *testing.T) {
 		os.Stdout.Name():                                     "free space where stdout goes",
 	} {
 		err := fmt.Errorf("copy: %w", &fs.PathError{Op: "write", Path: path, Err: syscall.ENOSPC})
-		if got := pathRemedy(newRootCommand(nil), err); !strings.Contains(got, want) {
+		if got := cli.PathRemedy(newRootCommand(nil), err); !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q in it", path, got, want)
 		}
 	}
@@ -29,7 +31,7 @@ func TestRemediesOfAFullDisk(t *testing.T) {
 // TestRemedyOfOpenFiles: few open files are allowed, which is a matter of the shell.
 func TestRemedyOfOpenFiles(t *testing.T) {
 	err := fmt.Errorf("source: %w", &fs.PathError{Op: "open", Path: "a.jpg", Err: syscall.EMFILE})
-	if got := remedy(nil, err); !strings.Contains(got, "ulimit -n") {
+	if got := cli.Remedy(nil, err); !strings.Contains(got, "ulimit -n") {
 		t.Errorf("%v: %q", err, got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
@@ -22,7 +23,7 @@ func newRepairCommand() *cobra.Command {
 	var compression string
 	cmd := &cobra.Command{
 		Use:     "repair IN OUT",
-		GroupID: groupReshape,
+		GroupID: cli.GroupReshape,
 		Short:   "Save every intact record of damaged files",
 		Long: `Save every intact record of a damaged file or of the files of a directory: all
 those whose two checksums match. After damage, repair continues with the next
@@ -51,31 +52,31 @@ file has several.`,
   tfrec repair out/ repaired/
   tfrec repair --in-place out/
   tfrec cat saved.tfrecord.quarantine`,
-		Annotations: map[string]string{faultsMean: "something was lost; the rest is saved"},
+		Annotations: map[string]string{cli.FaultsMean: "something was lost; the rest is saved"},
 		Args: func(cmd *cobra.Command, args []string) error {
 			if inPlace {
-				return exactArgs("IN")(cmd, args)
+				return cli.ExactArgs("IN")(cmd, args)
 			}
-			return exactArgs("IN", "OUT")(cmd, args)
+			return cli.ExactArgs("IN", "OUT")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
 			if o.Compression, err = tfrecord.ParseCompression(compression); err != nil {
-				return usageError("--compression: %w", err)
+				return cli.UsageError("--compression: %w", err)
 			}
 			if o.MaxDamage < 1 {
-				return usageError("--max-damage %d: want 1 or more", o.MaxDamage)
+				return cli.UsageError("--max-damage %d: want 1 or more", o.MaxDamage)
 			}
 			o.Progress = new(shard.ReadProgress)
-			stop := sync.OnceFunc(showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd)))
+			stop := sync.OnceFunc(cli.ShowProgress(cmd.ErrOrStderr(), cli.ReadGauge(o.Progress), cli.QuietFlag(cmd)))
 			defer stop()
-			o.Note = partialWarning(cmd)
+			o.Note = cli.PartialWarning(cmd)
 			o.Deliver = func(report *repair.Report) error {
 				stop()
-				if jsonFlag(cmd) {
-					return printJSON(cmd, report.Readable())
+				if cli.JSONFlag(cmd) {
+					return cli.PrintJSON(cmd, report.Readable())
 				}
-				printRepair(cmd.OutOrStdout(), summaryTo(cmd), report)
+				printRepair(cmd.OutOrStdout(), cli.SummaryTo(cmd), report)
 				_, err := cmd.OutOrStdout().Write(nil) // the first error of all writes
 				return err
 			}
@@ -87,19 +88,19 @@ file has several.`,
 			}
 			switch {
 			case errors.Is(err, repair.ErrNothingSaved):
-				return faultError(err)
+				return cli.FaultError(err)
 			case err == nil && report.Lost():
-				return faultError(errors.New("")) // all of it was printed
+				return cli.FaultError(errors.New("")) // all of it was printed
 			}
 			return err
 		},
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&inPlace, "in-place", false, "replace damaged files and wrong indexes, and keep the originals in a directory named damaged")
-	wordVar(fs, &compression, "compression", "auto", "KIND", "how the input is compressed: auto, none, gzip, zlib or zstd", append([]string{"auto"}, compressions...)...)
-	maxRecordVar(fs, &o.MaxRecord)
+	cli.WordVar(fs, &compression, "compression", "auto", "KIND", "how the input is compressed: auto, none, gzip, zlib or zstd", append([]string{"auto"}, cli.Compressions...)...)
+	cli.MaxRecordVar(fs, &o.MaxRecord)
 	fs.IntVar(&o.MaxDamage, "max-damage", 1000, "list at most `N` stretches of damage of each file, and count the others")
-	partialVar(cmd, &o.Partial)
+	cli.PartialVar(cmd, &o.Partial)
 	return cmd
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
@@ -31,36 +32,36 @@ type reshapeFlags struct {
 func (f *reshapeFlags) add(cmd *cobra.Command) {
 	o, fs := &f.options, cmd.Flags()
 	fs.StringVar(&o.Name, "name", "", "`NAME` of the dataset: the first part of every shard's name (default: the inputs', else OUT's base name in snake case)")
-	compressionVar(fs, &o.Compression, "compression of the new shards: none, gzip, zlib or zstd (TensorFlow reads all but zstd; TFDS and DALI only none)")
+	cli.CompressionVar(fs, &o.Compression, "compression of the new shards: none, gzip, zlib or zstd (TensorFlow reads all but zstd; TFDS and DALI only none)")
 	f.addShards(fs)
 	fs.BoolVar(&o.Union, "union", false, "take inputs without a common schema: records keep their features, and the set has those of all of them")
 	fs.BoolVar(&o.Overwrite, "overwrite", false, "replace the set in OUT, whatever it was made from; not in object storage")
-	partialVar(cmd, &o.Partial)
+	cli.PartialVar(cmd, &o.Partial)
 }
 
 // addShards adds those that do not say what the set as a whole is.
 func (f *reshapeFlags) addShards(fs *pflag.FlagSet) {
 	o := &f.options
-	seedVar(fs, &o.Seed, "seed of every random choice")
-	shardsVar(fs, &o.Shards, &o.SplitShards)
-	textVar(fs, "shard-size", "", "SIZE", "make shards of about this size, such as 256MiB", func(s string) (err error) {
-		if o.ShardSize, err = parseSize(s); err == nil && o.ShardSize == 0 {
+	cli.SeedVar(fs, &o.Seed, "seed of every random choice")
+	cli.ShardsVar(fs, &o.Shards, &o.SplitShards)
+	cli.TextVar(fs, "shard-size", "", "SIZE", "make shards of about this size, such as 256MiB", func(s string) (err error) {
+		if o.ShardSize, err = cli.ParseSize(s); err == nil && o.ShardSize == 0 {
 			err = errors.New("want a size above 0")
 		}
 		return err
 	})
-	textVar(fs, "records-per-shard", "", "N", "make shards of N records; the last of a split may have fewer", func(s string) (err error) {
+	cli.TextVar(fs, "records-per-shard", "", "N", "make shards of N records; the last of a split may have fewer", func(s string) (err error) {
 		if o.RecordsPerShard, err = strconv.ParseInt(s, 10, 64); err != nil || o.RecordsPerShard < 1 {
 			err = errors.New("want a number above 0")
 		}
 		return err
 	})
-	textVar(fs, "memory", "256MiB", "SIZE", "memory for shuffling, sorting and comparing records; beyond it, disk space in OUT or, for a URL, in the system's temporary directory is used", func(s string) (err error) {
-		o.Memory, err = parseSize(s)
+	cli.TextVar(fs, "memory", "256MiB", "SIZE", "memory for shuffling, sorting and comparing records; beyond it, disk space in OUT or, for a URL, in the system's temporary directory is used", func(s string) (err error) {
+		o.Memory, err = cli.ParseSize(s)
 		return err
 	})
-	maxRecordVar(fs, &o.MaxRecord)
-	workersVar(fs, &o.Workers, "process `N` blocks of records at a time")
+	cli.MaxRecordVar(fs, &o.MaxRecord)
+	cli.WorkersVar(fs, &o.Workers, "process `N` blocks of records at a time")
 }
 
 // note says a sentence.
@@ -75,15 +76,15 @@ func (f *reshapeFlags) note(format string, args ...any) {
 func (f *reshapeFlags) run(cmd *cobra.Command, out string, work func(context.Context) (any, error)) error {
 	o := &f.options
 	if cmd.Flags().Changed("workers") && o.Workers < 1 {
-		return usageError("--workers %d: want 1 or more", o.Workers)
+		return cli.UsageError("--workers %d: want 1 or more", o.Workers)
 	}
-	quiet := quietFlag(cmd)
+	quiet := cli.QuietFlag(cmd)
 	stderr := cmd.ErrOrStderr()
-	o.Progress, o.Args, o.Warn = new(reshape.Progress), commandArgs(cmd), partialWarning(cmd)
+	o.Progress, o.Args, o.Warn = new(reshape.Progress), cli.CommandArgs(cmd), cli.PartialWarning(cmd)
 	if !quiet {
-		o.Note = notesTo(stderr)
+		o.Note = cli.NotesTo(stderr)
 	}
-	stop := showProgress(stderr, reshapeGauge(o.Progress), quiet)
+	stop := cli.ShowProgress(stderr, cli.ReshapeGauge(o.Progress), quiet)
 	report, err := work(cmd.Context())
 	stop()
 
@@ -91,13 +92,13 @@ func (f *reshapeFlags) run(cmd *cobra.Command, out string, work func(context.Con
 	var unfit *reshape.UnfitError
 	switch {
 	case errors.As(err, &damaged), errors.As(err, &unfit):
-		return faultError(err)
+		return cli.FaultError(err)
 	case err != nil:
 		return err
-	case jsonFlag(cmd):
-		return printJSON(cmd, report)
+	case cli.JSONFlag(cmd):
+		return cli.PrintJSON(cmd, report)
 	}
-	return printReshaped(summaryTo(cmd), out, report)
+	return printReshaped(cli.SummaryTo(cmd), out, report)
 }
 
 // detailed is a report with details of its own in the text output.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/shard/reshape"
 )
 
@@ -17,7 +18,7 @@ func newReshardCommand(e *Engine) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:     "reshard IN... OUT",
-		GroupID: groupReshape,
+		GroupID: cli.GroupReshape,
 		Short:   "Rewrite records into other shards, optionally shuffled or sorted",
 		Long: `Write all records of IN to a new set in OUT with other shards. Records keep their
 bytes, their splits and, without --shuffle or --sort-by, their order: that of the
@@ -36,8 +37,8 @@ system's temporary directory.`,
   tfrec reshard 'old-*.tfrecord.gz' out/ --name birds --shuffle --seed 1
   tfrec reshard out/ sorted/ --sort-by image/width --records-per-shard 1000
   tfrec reshard out/ bylabel/ --group-by image/class/text`,
-		Annotations: map[string]string{faultsMean: damagedFaults},
-		Args:        minArgs("IN...", "OUT"),
+		Annotations: map[string]string{cli.FaultsMean: damagedFaults},
+		Args:        cli.MinArgs("IN...", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if e != nil {
 				if err := e.check(cmd); err != nil {
@@ -66,7 +67,7 @@ func newMergeCommand() *cobra.Command {
 	f := new(reshapeFlags)
 	cmd := &cobra.Command{
 		Use:     "merge IN... OUT",
-		GroupID: groupReshape,
+		GroupID: cli.GroupReshape,
 		Short:   "Merge several sets into one",
 		Long: `Write all records of several sets or files to one new set in OUT: splits with the
 same name become one, in the order of the arguments. Records keep their bytes. Files
@@ -78,8 +79,8 @@ label names differ, the new set has all names in sorted order, and the label ids
 in the records are changed to fit; sets without names are refused then.`,
 		Example: `  tfrec merge monday/ tuesday/ week/
   tfrec merge 'day-*/' week/ --name week`,
-		Annotations: map[string]string{faultsMean: damagedFaults},
-		Args:        minArgs("IN...", "OUT"),
+		Annotations: map[string]string{cli.FaultsMean: damagedFaults},
+		Args:        cli.MinArgs("IN...", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, out := args[:len(args)-1], args[len(args)-1]
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {

@@ -7,16 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/build"
-	"github.com/tfrec/tfrec/internal/plural"
-)
-
-// The groups of verbs in the help.
-const (
-	groupConvert = "convert"
-	groupLook    = "look"
-	groupReshape = "reshape"
-	groupRead    = "read"
-	groupOther   = "other"
+	"github.com/tfrec/tfrec/internal/command/cli"
 )
 
 // helpWidth is how many columns the flags in the help take at most.
@@ -28,7 +19,7 @@ func helpText(cmd *cobra.Command) string {
 	if about == "" {
 		about = cmd.Short
 	}
-	return about + "\n\n" + cmd.UsageString() + "\nExit codes:\n" + exitHelp(cmd)
+	return about + "\n\n" + cmd.UsageString() + "\nExit codes:\n" + cli.ExitHelp(cmd)
 }
 
 // newRootCommand makes the command; an engine carries out its conversions unless it
@@ -55,19 +46,19 @@ KiB, MiB, GiB; as values of flags, 64MiB and 64MB are both understood.`,
 		io.WriteString(cmd.OutOrStdout(), helpText(cmd)) // resultWriter keeps the error
 	})
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(cli.FlagError)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped "+helpWidth))
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.PersistentFlags().Bool("json", false, "print the result as one JSON object on stdout")
 	root.PersistentFlags().BoolP("quiet", "q", false, "no progress, notes or summaries: print only requested output and errors")
-	addObjectCache(root)
+	cli.AddObjectCache(root)
 
 	root.AddGroup(
-		&cobra.Group{ID: groupConvert, Title: "Convert:"},
-		&cobra.Group{ID: groupLook, Title: "Look:"},
-		&cobra.Group{ID: groupReshape, Title: "Reshape:"},
-		&cobra.Group{ID: groupRead, Title: "Read:"},
-		&cobra.Group{ID: groupOther, Title: "Other:"},
+		&cobra.Group{ID: cli.GroupConvert, Title: "Convert:"},
+		&cobra.Group{ID: cli.GroupLook, Title: "Look:"},
+		&cobra.Group{ID: cli.GroupReshape, Title: "Reshape:"},
+		&cobra.Group{ID: cli.GroupRead, Title: "Read:"},
+		&cobra.Group{ID: cli.GroupOther, Title: "Other:"},
 	)
 	root.AddCommand(
 		newConvertCommand(e),
@@ -104,8 +95,8 @@ KiB, MiB, GiB; as values of flags, 64MiB and 64MB are both understood.`,
 	root.SetHelpCommand(help)
 	root.AddCommand(help)
 	refuseUnknownVerbs(root)
-	completeFlags(root)
-	handleDashes(root)
+	cli.CompleteFlags(root)
+	cli.HandleDashes(root)
 	root.InitDefaultVersionFlag()
 	return root
 }
@@ -123,12 +114,12 @@ func refuseUnknownVerbs(cmd *cobra.Command) {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return unknownVerb(cmd, args[0])
+			return cli.UnknownVerb(cmd, args[0])
 		}
 		if cmd.HasParent() {
-			return usageError("want one of: %s", strings.Join(verbs(cmd), ", "))
+			return cli.UsageError("want one of: %s", strings.Join(cli.Verbs(cmd), ", "))
 		}
-		_, err := io.WriteString(cmd.OutOrStdout(), cmd.Short+".\n\n"+startText(cmd.Name()))
+		_, err := io.WriteString(cmd.OutOrStdout(), cmd.Short+".\n\n"+cli.StartText(cmd.Name()))
 		return err
 	}
 }
@@ -138,15 +129,15 @@ func refuseUnknownVerbs(cmd *cobra.Command) {
 func newHelpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [VERB]...",
-		GroupID: groupOther,
+		GroupID: cli.GroupOther,
 		Short:   "Show the help of a verb",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at := cmd.Root()
 			for _, word := range args {
-				next := childNamed(at, word)
+				next := cli.ChildNamed(at, word)
 				if next == nil {
-					return unknownVerb(at, word)
+					return cli.UnknownVerb(at, word)
 				}
 				at = next
 			}
@@ -156,55 +147,11 @@ func newHelpCommand() *cobra.Command {
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			at := cmd.Root()
 			for _, word := range args {
-				if at = childNamed(at, word); at == nil {
+				if at = cli.ChildNamed(at, word); at == nil {
 					return nil, cobra.ShellCompDirectiveNoFileComp
 				}
 			}
-			return verbs(at), cobra.ShellCompDirectiveNoFileComp
+			return cli.Verbs(at), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
 }
-
-func childNamed(cmd *cobra.Command, name string) *cobra.Command {
-	for _, c := range cmd.Commands() {
-		if c.Name() == name {
-			return c
-		}
-	}
-	return nil
-}
-
-// exactArgs wants one argument for each name.
-func exactArgs(names ...string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) == len(names) {
-			return nil
-		}
-		if len(args) > len(names) {
-			return usageError("%s too many: %q; want %s", plural.Of(len(args)-len(names), "argument"), args[len(names)], wanted(names))
-		}
-		return usageError("%s missing; want %s", strings.Join(names[len(args):], " and "), wanted(names))
-	}
-}
-
-// minArgs wants an argument for each name, and any number more. A name that
-// ends in ... is the one that repeats.
-func minArgs(names ...string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) >= len(names) {
-			return nil
-		}
-		missing := strings.ReplaceAll(strings.Join(names[len(args):], " and "), "...", "")
-		return usageError("%s missing; want %s", missing, wanted(names))
-	}
-}
-
-// noArgs wants no argument.
-func noArgs(_ *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usageError("unexpected argument %q", args[0])
-	}
-	return nil
-}
-
-func wanted(names []string) string { return strings.Join(names, " ") }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/regular"
 	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/shard/reshape"
@@ -17,7 +18,7 @@ func newSplitCommand() *cobra.Command {
 	var list string
 	cmd := &cobra.Command{
 		Use:     "split IN... OUT --splits NAME=SHARE,...",
-		GroupID: groupReshape,
+		GroupID: cli.GroupReshape,
 		Short:   "Assign all records to new splits",
 		Long: `Write all records of IN, whatever split they are in, to a new set in OUT with
 the given splits. Records keep their bytes, and their order within a split.
@@ -38,8 +39,8 @@ having one value of their own.`,
   tfrec split coco/ parts/ --splits train=0.9,val=0.1 --stratify image/object/class/label
   tfrec split scans/ parts/ --splits train=0.9,test=0.1 --together patient
   tfrec split out/ parts/ --list splits.tsv --key image/filename`,
-		Annotations: map[string]string{faultsMean: damagedFaults},
-		Args:        minArgs("IN...", "OUT"),
+		Annotations: map[string]string{cli.FaultsMean: damagedFaults},
+		Args:        cli.MinArgs("IN...", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, out := args[:len(args)-1], args[len(args)-1]
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {
@@ -55,7 +56,7 @@ having one value of their own.`,
 		},
 	}
 	fs := cmd.Flags()
-	textVar(fs, "splits", "", "NAME=SHARE,...", "the splits and their shares, such as train=0.9,val=0.1", func(s string) (err error) {
+	cli.TextVar(fs, "splits", "", "NAME=SHARE,...", "the splits and their shares, such as train=0.9,val=0.1", func(s string) (err error) {
 		o.Splits, err = shares.ParseSplits(s)
 		return err
 	})

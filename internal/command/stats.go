@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/shard"
@@ -25,7 +26,7 @@ func newStatsCommand() *cobra.Command {
 	c := statsCommand{pixels: 500}
 	cmd := &cobra.Command{
 		Use:     "stats PATH...",
-		GroupID: groupLook,
+		GroupID: cli.GroupLook,
 		Short:   "Show value distributions per feature",
 		Long: `Show value distributions per feature: how many records lack it, range, mean,
 standard deviation, quantiles, histogram, the most frequent and the number of
@@ -59,8 +60,8 @@ differ: their number, sizes, aspect ratios and classes.`,
   tfrec stats --by image/class/label --pixels all out/
   tfrec stats --compare january/ february/
   tfrec stats --json out/ | jq '.features[] | {key, missing, float}'`,
-		Annotations: map[string]string{faultsMean: "the data have faults; the figures cover what could be read"},
-		Args:        minArgs("PATH..."),
+		Annotations: map[string]string{cli.FaultsMean: "the data have faults; the figures cover what could be read"},
+		Args:        cli.MinArgs("PATH..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.check(args); err != nil {
 				return err
@@ -71,7 +72,7 @@ differ: their number, sizes, aspect ratios and classes.`,
 	fs := cmd.Flags()
 	fs.StringVar(&c.o.By, "by", "", "also give all figures for the records of each value of the feature `KEY`")
 	fs.BoolVar(&c.compare, "compare", false, "show what differs between the two PATHs")
-	textVar(fs, "pixels", "500", "N|all", "images of each feature to decode for the pixels' mean and standard deviation; 0: none", func(s string) (err error) {
+	cli.TextVar(fs, "pixels", "500", "N|all", "images of each feature to decode for the pixels' mean and standard deviation; 0: none", func(s string) (err error) {
 		if s == "all" {
 			c.pixels = -1
 		} else if c.pixels, err = strconv.Atoi(s); err != nil || c.pixels < 0 {
@@ -79,13 +80,13 @@ differ: their number, sizes, aspect ratios and classes.`,
 		}
 		return nil
 	}, "all")
-	seedVar(fs, &c.o.Seed, "seed of the sample of images")
+	cli.SeedVar(fs, &c.o.Seed, "seed of the sample of images")
 	fs.IntVar(&c.o.Top, "top", 20, "list the `N` most frequent values")
 	fs.IntVar(&c.o.MaxGroups, "max-groups", 32, "give figures for at most `N` values of --by")
 	fs.IntVar(&c.o.MaxFeatures, "max-features", 2000, "measure at most `N` features, and count the others")
-	maxRecordVar(fs, &c.o.MaxRecord)
-	workersVar(fs, &c.o.Workers, "read `N` files at a time")
-	partialVar(cmd, &c.o.Partial)
+	cli.MaxRecordVar(fs, &c.o.MaxRecord)
+	cli.WorkersVar(fs, &c.o.Workers, "read `N` files at a time")
+	cli.PartialVar(cmd, &c.o.Partial)
 	return cmd
 }
 
@@ -95,14 +96,14 @@ func (c *statsCommand) check(args []string) error {
 		value int
 	}{{"top", c.o.Top}, {"max-groups", c.o.MaxGroups}, {"max-features", c.o.MaxFeatures}, {"workers", c.o.Workers}} {
 		if flag.value < 1 {
-			return usageError("--%s %d: want 1 or more", flag.name, flag.value)
+			return cli.UsageError("--%s %d: want 1 or more", flag.name, flag.value)
 		}
 	}
 	if c.compare && len(args) != 2 {
-		return usageError("--compare: want exactly two PATHs, A and B (quote a glob); there are %d", len(args))
+		return cli.UsageError("--compare: want exactly two PATHs, A and B (quote a glob); there are %d", len(args))
 	}
 	if c.compare && c.o.By != "" {
-		return usageError("--compare and --by: give one of them")
+		return cli.UsageError("--compare and --by: give one of them")
 	}
 	return nil
 }
@@ -116,18 +117,18 @@ func (c *statsCommand) run(cmd *cobra.Command, args []string) error {
 	if c.pixels != 0 {
 		c.o.Pixels, c.o.SamplePixels = pixelSums(codec), c.pixels
 	}
-	c.o.Progress, c.o.Note = new(shard.ReadProgress), partialWarning(cmd)
+	c.o.Progress, c.o.Note = new(shard.ReadProgress), cli.PartialWarning(cmd)
 	if c.compare {
 		return c.runCompare(cmd, args[0], args[1])
 	}
-	stop := showProgress(cmd.ErrOrStderr(), readGauge(c.o.Progress), quietFlag(cmd))
+	stop := cli.ShowProgress(cmd.ErrOrStderr(), cli.ReadGauge(c.o.Progress), cli.QuietFlag(cmd))
 	st, err := stats.Measure(cmd.Context(), args, c.o)
 	stop()
 	if st == nil {
 		return err
 	}
-	if jsonFlag(cmd) {
-		err = errors.Join(err, printJSON(cmd, readableStats(st)))
+	if cli.JSONFlag(cmd) {
+		err = errors.Join(err, cli.PrintJSON(cmd, readableStats(st)))
 	} else {
 		printStats(cmd.OutOrStdout(), st)
 	}
@@ -143,8 +144,8 @@ func (c *statsCommand) runCompare(cmd *cobra.Command, a, b string) error {
 		return err
 	}
 	drift := stats.Compare(both[0], both[1])
-	if jsonFlag(cmd) {
-		if err := printJSON(cmd, readableDrift(drift)); err != nil {
+	if cli.JSONFlag(cmd) {
+		if err := cli.PrintJSON(cmd, readableDrift(drift)); err != nil {
 			return err
 		}
 	} else {
@@ -155,7 +156,7 @@ func (c *statsCommand) runCompare(cmd *cobra.Command, a, b string) error {
 
 // measureBoth measures the sides of a comparison, all of which must be readable.
 func (c *statsCommand) measureBoth(cmd *cobra.Command, a, b string) (both [2]*stats.Report, err error) {
-	defer showProgress(cmd.ErrOrStderr(), readGauge(c.o.Progress), quietFlag(cmd))()
+	defer cli.ShowProgress(cmd.ErrOrStderr(), cli.ReadGauge(c.o.Progress), cli.QuietFlag(cmd))()
 	for i, path := range []string{a, b} {
 		if both[i], err = stats.Measure(cmd.Context(), []string{path}, c.o); err != nil {
 			return both, err
@@ -169,10 +170,10 @@ func reportFaults(cmd *cobra.Command, st *stats.Report) error {
 	if len(st.Faults) == 0 {
 		return nil
 	}
-	if !jsonFlag(cmd) {
+	if !cli.JSONFlag(cmd) {
 		printFaults(cmd.ErrOrStderr(), st.Faults)
 	}
-	return faultError(fmt.Errorf("%s in the data; the figures cover what could be read",
+	return cli.FaultError(fmt.Errorf("%s in the data; the figures cover what could be read",
 		plural.Of(int64(len(st.Faults))+st.FaultsOmitted, "fault")))
 }
 

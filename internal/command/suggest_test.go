@@ -6,16 +6,18 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/command/cli"
 )
 
 func TestOtherNamesAreOfVerbs(t *testing.T) {
 	root := newRootCommand(nil)
-	for word, verb := range otherNames {
+	for word, verb := range cli.OtherNames {
 		cmd, rest, err := root.Find(strings.Fields(verb))
 		if err != nil || len(rest) > 0 || cmd == root {
 			t.Errorf("%s stands for %q, which is no verb", word, verb)
 		}
-		if childNamed(root, word) != nil {
+		if cli.ChildNamed(root, word) != nil {
 			t.Errorf("%s is a verb", word)
 		}
 	}
@@ -26,20 +28,20 @@ func TestOtherNamesAreOfVerbs(t *testing.T) {
 func TestVerbsAreSuggested(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	root := newRootCommand(nil)
-	names := verbs(root)
+	names := cli.Verbs(root)
 	for range 1000 {
 		name := names[rng.IntN(len(names))]
 		i, c := rng.IntN(len(name)), string(rune('a'+rng.IntN(26)))
 		slip := []string{name[:i] + c + name[i+1:], name[:i] + name[i+1:], name[:i] + c + name[i:]}[rng.IntN(3)]
-		if childNamed(root, slip) != nil || otherNames[slip] != "" || len(name) < 5 {
+		if cli.ChildNamed(root, slip) != nil || cli.OtherNames[slip] != "" || len(name) < 5 {
 			continue
 		}
-		if got := suggest(root, slip); got != name && !strings.HasPrefix(got, slip) {
+		if got := cli.Suggest(root, slip); got != name && !strings.HasPrefix(got, slip) {
 			t.Errorf("%s: %q, want %s", slip, got, name)
 		}
 	}
 	for _, word := range []string{"x", "", "qqqqqq", strings.Repeat("inspect", 50)} {
-		if got := suggest(root, word); got != "" {
+		if got := cli.Suggest(root, word); got != "" {
 			t.Errorf("%q: %s", word, got)
 		}
 	}
@@ -48,7 +50,7 @@ func TestVerbsAreSuggested(t *testing.T) {
 		"features keep": "there are: drop, rename, select",
 	} {
 		var stdout, stderr bytes.Buffer
-		if code := run(context.Background(), strings.Fields(args), &stdout, &stderr); code != exitUsage || !strings.Contains(stderr.String(), want) {
+		if code := run(context.Background(), strings.Fields(args), &stdout, &stderr); code != cli.ExitUsage || !strings.Contains(stderr.String(), want) {
 			t.Errorf("%s: exit code %d: %s", args, code, stderr.String())
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/dev/torture"
 )
 
@@ -45,10 +46,10 @@ func TestTortureFaults(t *testing.T) {
 					if p := torture.Panicked(out); p != "" {
 						t.Errorf("%s: %s", what, p)
 					}
-					if code != s.code && code != exitFailed {
-						t.Errorf("%s: exit code %d, want %d or %d: %s", what, code, s.code, exitFailed, out)
+					if code != s.code && code != cli.ExitFailed {
+						t.Errorf("%s: exit code %d, want %d or %d: %s", what, code, s.code, cli.ExitFailed, out)
 					}
-					if code == exitFailed && strings.TrimSpace(out) == "" {
+					if code == cli.ExitFailed && strings.TrimSpace(out) == "" {
 						t.Errorf("%s: nothing is said about it", what)
 					}
 					if code == s.code {
@@ -198,7 +199,7 @@ func TestTortureUnreadable(t *testing.T) {
 			}
 			met++
 			what := fmt.Sprintf("tfrec %s, %s on %s", strings.Join(c.args, " "), fault, c.path)
-			if code != exitFailed || strings.TrimSpace(out) == "" || torture.Panicked(out) != "" {
+			if code != cli.ExitFailed || strings.TrimSpace(out) == "" || torture.Panicked(out) != "" {
 				t.Errorf("%s: exit code %d: %s", what, code, out)
 			}
 			if diff := unlike(before, everything(t, dir)); len(diff) > 0 {

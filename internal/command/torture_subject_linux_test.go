@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/dev/torture"
 )
 
@@ -34,11 +35,11 @@ type subject struct {
 }
 
 var subjects = []subject{
-	{name: "repair a set in place", args: []string{"repair", "--in-place", "set"}, code: exitFaults, places: true},
-	{name: "repair a directory in place", args: []string{"repair", "--in-place", "loose"}, code: exitFaults, places: true},
-	{name: "repair a file in place", args: []string{"repair", "--in-place", "loose/b.tfrecord"}, code: exitFaults, places: true},
-	{name: "repair a set", args: []string{"repair", "set", "out"}, code: exitFaults, again: exitFaults},
-	{name: "repair a file", args: []string{"repair", "loose/b.tfrecord", "out.tfrecord"}, code: exitFaults, again: exitFaults},
+	{name: "repair a set in place", args: []string{"repair", "--in-place", "set"}, code: cli.ExitFaults, places: true},
+	{name: "repair a directory in place", args: []string{"repair", "--in-place", "loose"}, code: cli.ExitFaults, places: true},
+	{name: "repair a file in place", args: []string{"repair", "--in-place", "loose/b.tfrecord"}, code: cli.ExitFaults, places: true},
+	{name: "repair a set", args: []string{"repair", "set", "out"}, code: cli.ExitFaults, again: cli.ExitFaults},
+	{name: "repair a file", args: []string{"repair", "loose/b.tfrecord", "out.tfrecord"}, code: cli.ExitFaults, again: cli.ExitFaults},
 	{name: "adopt", args: []string{"adopt", "whole"}, places: true},
 	{name: "adopt and rename", args: []string{"adopt", "--rename", "whole"}, places: true},
 	{name: "index", args: []string{"index", "whole"}},

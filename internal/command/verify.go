@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/shard"
@@ -28,7 +29,7 @@ func newVerifyCommand() *cobra.Command {
 	c := new(verifyCommand)
 	cmd := &cobra.Command{
 		Use:     "verify PATH...",
-		GroupID: groupLook,
+		GroupID: cli.GroupLook,
 		Short:   "Check every record, and sets against their manifests",
 		Long: `Check every record's checksums and list all faults, each with its file, record
 number and offset. It works on any TFRecord file, event files included.
@@ -54,8 +55,8 @@ did not check. --limit-rate keeps a shared disk usable for others.`,
   tfrec verify --deep --sample 1% --limit-rate 50MB 'data/*.tfrecord'
   tfrec verify --against original/manifest.json copy/
   tfrec verify --json out/ | jq '.faults[]'`,
-		Annotations: map[string]string{readsStdin: "", faultsMean: "the data have faults"},
-		Args:        minArgs("PATH..."),
+		Annotations: map[string]string{cli.ReadsStdin: "", cli.FaultsMean: "the data have faults"},
+		Args:        cli.MinArgs("PATH..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.check(cmd, args); err != nil {
 				return err
@@ -65,33 +66,33 @@ did not check. --limit-rate keeps a shared disk usable for others.`,
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&c.o.Examples, "examples", false, "parse every record as a tf.train.Example")
-	maxRecordVar(fs, &c.o.MaxRecord)
-	workersVar(fs, &c.o.Workers, "read files and decode images, `N` at a time")
+	cli.MaxRecordVar(fs, &c.o.MaxRecord)
+	cli.WorkersVar(fs, &c.o.Workers, "read files and decode images, `N` at a time")
 	fs.IntVar(&c.o.MaxFaults, "max-faults", 1000, "list at most `N` faults of each file, and count the others")
 	fs.StringVar(&c.o.Against, "against", "", "PATH is the directory of a copy: compare it with `ORIGINAL`, a manifest or the directory that has it")
-	textVar(fs, "limit-rate", "", "SIZE", "read at most this many bytes per second, such as 50MB, over all workers", func(s string) (err error) {
-		if c.o.LimitRate, err = parseSize(s); err == nil && c.o.LimitRate < 1 {
+	cli.TextVar(fs, "limit-rate", "", "SIZE", "read at most this many bytes per second, such as 50MB, over all workers", func(s string) (err error) {
+		if c.o.LimitRate, err = cli.ParseSize(s); err == nil && c.o.LimitRate < 1 {
 			err = fmt.Errorf("%q: want a size above 0", s)
 		}
 		return err
 	})
-	textVar(fs, "sample", "", "N|P", "check N records in total, or a share such as 1% or 0.01, evenly over the files", func(s string) error {
+	cli.TextVar(fs, "sample", "", "N|P", "check N records in total, or a share such as 1% or 0.01, evenly over the files", func(s string) error {
 		return parseSample(s, &c.o.Sample)
 	})
-	seedVar(fs, &c.o.Sample.Seed, "seed of --sample")
+	cli.SeedVar(fs, &c.o.Sample.Seed, "seed of --sample")
 	fs.BoolVar(&c.deep, "deep", false, "check the contents of records: images, labels, features, duplicates")
 	fs.BoolVar(&c.looks.Near, "near", false, "--deep, and find images that look alike")
 	fs.IntVar(&c.looks.NearDistance, "near-distance", 31, "images look alike if their 256-bit hashes differ in at most `N` bits; 47 at most")
 	fs.IntVar(&c.looks.MaxFindings, "max-findings", 10_000, "list at most `N` duplicates, and as many leaks, and count the others")
-	textVar(fs, "memory", "64MiB", "SIZE", "memory for hashes of records; beyond it, a temporary file is used", func(s string) (err error) {
-		c.looks.Memory, err = parseSize(s)
+	cli.TextVar(fs, "memory", "64MiB", "SIZE", "memory for hashes of records; beyond it, a temporary file is used", func(s string) (err error) {
+		c.looks.Memory, err = cli.ParseSize(s)
 		return err
 	})
 	fs.Int64Var(&c.codec.MaxPixels, "max-pixels", augment.DefaultMaxPixels, "do not decode images of more than `N` pixels")
-	decoderVar(fs, &c.codec.Decoder)
+	cli.DecoderVar(fs, &c.codec.Decoder)
 	fs.BoolVar(&c.codec.AllowArithmetic, "allow-arithmetic", false, "also decode arithmetic-coded JPEGs, with libjpeg-turbo; their damage goes unnoticed")
 	fs.StringVar(&c.list, "report", "", "also list the findings of --deep in `FILE`: a JSON object per line")
-	partialVar(cmd, &c.o.Partial)
+	cli.PartialVar(cmd, &c.o.Partial)
 	return cmd
 }
 
@@ -116,27 +117,27 @@ func (c *verifyCommand) check(cmd *cobra.Command, args []string) error {
 	c.deep = c.deep || c.looks.Near
 	switch {
 	case c.o.Workers < 1:
-		return usageError("--workers %d: want 1 or more", c.o.Workers)
+		return cli.UsageError("--workers %d: want 1 or more", c.o.Workers)
 	case c.o.MaxFaults < 1:
-		return usageError("--max-faults %d: want 1 or more", c.o.MaxFaults)
+		return cli.UsageError("--max-faults %d: want 1 or more", c.o.MaxFaults)
 	case c.looks.MaxFindings < 1:
-		return usageError("--max-findings %d: want 1 or more", c.looks.MaxFindings)
+		return cli.UsageError("--max-findings %d: want 1 or more", c.looks.MaxFindings)
 	case c.looks.NearDistance < 1 || c.looks.NearDistance > verify.MaxNearDistance:
-		return usageError("--near-distance %d: want 1 to %d", c.looks.NearDistance, verify.MaxNearDistance)
+		return cli.UsageError("--near-distance %d: want 1 to %d", c.looks.NearDistance, verify.MaxNearDistance)
 	case changed("memory") && c.looks.Memory < 1e6:
-		return usageError("--memory: %d bytes are too few: want 1MB or more", c.looks.Memory)
+		return cli.UsageError("--memory: %d bytes are too few: want 1MB or more", c.looks.Memory)
 	case c.codec.MaxPixels < 1:
-		return usageError("--max-pixels %d: want 1 or more", c.codec.MaxPixels)
+		return cli.UsageError("--max-pixels %d: want 1 or more", c.codec.MaxPixels)
 	case changed("against") && len(args) != 1:
-		return usageError("--against: want one PATH, the directory of the copy")
+		return cli.UsageError("--against: want one PATH, the directory of the copy")
 	case changed("seed") && !changed("sample"):
-		return usageError("--seed: give --sample, too")
+		return cli.UsageError("--seed: give --sample, too")
 	case changed("near-distance") && !c.looks.Near:
-		return usageError("--near-distance: give --near, too")
+		return cli.UsageError("--near-distance: give --near, too")
 	}
 	for _, name := range deepFlags {
 		if changed(name) && !c.deep {
-			return usageError("--%s: give --deep, too", name)
+			return cli.UsageError("--%s: give --deep, too", name)
 		}
 	}
 	return nil
@@ -162,9 +163,9 @@ func (c *verifyCommand) run(cmd *cobra.Command, args []string) error {
 		}
 		defer list.discard()
 	}
-	quiet := quietFlag(cmd) || cmd.Flags().Changed("sample") // of which nothing is planned
-	c.o.Progress, c.o.Note = new(shard.ReadProgress), partialWarning(cmd)
-	stop := showProgress(cmd.ErrOrStderr(), readGauge(c.o.Progress), quiet)
+	quiet := cli.QuietFlag(cmd) || cmd.Flags().Changed("sample") // of which nothing is planned
+	c.o.Progress, c.o.Note = new(shard.ReadProgress), cli.PartialWarning(cmd)
+	stop := cli.ShowProgress(cmd.ErrOrStderr(), cli.ReadGauge(c.o.Progress), quiet)
 	report, err := verify.Files(cmd.Context(), args, c.o)
 	stop()
 	if cmd.Context().Err() != nil || err != nil && len(report.Files) == 0 {
@@ -174,14 +175,14 @@ func (c *verifyCommand) run(cmd *cobra.Command, args []string) error {
 	if list != nil {
 		err = errors.Join(err, writeFindings(list, report.Deep))
 	}
-	if jsonFlag(cmd) {
+	if cli.JSONFlag(cmd) {
 		report.Faults = append(report.Faults, recordFaults(report.Deep)...)
-		err = errors.Join(err, printJSON(cmd, report))
+		err = errors.Join(err, cli.PrintJSON(cmd, report))
 	} else {
-		printReport(cmd.OutOrStdout(), summaryTo(cmd), report)
+		printReport(cmd.OutOrStdout(), cli.SummaryTo(cmd), report)
 	}
 	if err == nil && !report.OK {
-		err = faultError(errors.New("")) // all of it was printed
+		err = cli.FaultError(errors.New("")) // all of it was printed
 	}
 	return err
 }

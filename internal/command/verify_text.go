@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
@@ -82,7 +83,7 @@ func printFaults(w io.Writer, faults []shard.Fault) {
 		}
 		fmt.Fprintf(w, "%s: %s\n", f.Part, printable.String(f.Message))
 	}
-	printAdvice(w, faults)
+	cli.PrintAdvice(w, faults)
 }
 
 // printDeep prints what was found in the records: the first findings of each

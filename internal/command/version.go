@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/internal/command/cli"
 )
 
 // versionResult is what `version --json` prints.
@@ -26,20 +27,20 @@ type versionResult struct {
 func newVersionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
-		GroupID: groupOther,
+		GroupID: cli.GroupOther,
 		Short:   "Show the version and the JPEG codecs in use",
 		Long: `Show the version of tfrec, the JPEG decoder and encoder in use, and how to install
 libjpeg-turbo if it is missing: it is faster on processors without AVX2, and reads
 arithmetic coding where that is allowed.`,
-		Args:              noArgs,
+		Args:              cli.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v, err := version()
 			if err != nil {
 				return err
 			}
-			if jsonFlag(cmd) {
-				return printJSON(cmd, v)
+			if cli.JSONFlag(cmd) {
+				return cli.PrintJSON(cmd, v)
 			}
 			revision := ""
 			if v.Revision != "" {

@@ -1,4 +1,4 @@
-package command
+package cli
 
 import (
 	"errors"
@@ -14,23 +14,23 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-const partialFlag = "partial"
+const PartialFlag = "partial"
 
-// partialVar adds --partial, for verbs that take sets. Their JSON then says
+// PartialVar adds --partial, for verbs that take sets. Their JSON then says
 // "partial": true (see printJSON).
-func partialVar(cmd *cobra.Command, partial *bool) {
-	cmd.Flags().BoolVar(partial, partialFlag, false, "read the existing shards of a set that lacks some, or whose run has not completed, instead of refusing it")
+func PartialVar(cmd *cobra.Command, partial *bool) {
+	cmd.Flags().BoolVar(partial, PartialFlag, false, "read the existing shards of a set that lacks some, or whose run has not completed, instead of refusing it")
 }
 
-// partialWarning prints which sets --partial takes in part, also with --quiet: what is
+// PartialWarning prints which sets --partial takes in part, also with --quiet: what is
 // read or written then is not all of them.
-func partialWarning(cmd *cobra.Command) func(sentence string) {
+func PartialWarning(cmd *cobra.Command) func(sentence string) {
 	return func(sentence string) { fmt.Fprintln(cmd.ErrOrStderr(), "warning:", sentence) }
 }
 
-// withoutRemedy takes the reader's words for Go programs off the error of a set that is
+// WithoutRemedy takes the reader's words for Go programs off the error of a set that is
 // not whole: incompleteRemedy has those for the command line.
-func withoutRemedy(err error) error {
+func WithoutRemedy(err error) error {
 	var part *shard.IncompleteError
 	if errors.As(err, &part) {
 		return part
@@ -59,7 +59,7 @@ func incompleteRemedy(cmd *cobra.Command, err error) string {
 	default:
 		then = append(then, "fetch what is missing, or make the set again with the tfrec convert command that wrote it")
 	}
-	if cmd.Flags().Lookup(partialFlag) != nil && !appendsTo(cmd, part.Dir) {
+	if cmd.Flags().Lookup(PartialFlag) != nil && !appendsTo(cmd, part.Dir) {
 		then = append(then, "--partial reads the existing shards")
 	}
 	return strings.Join(then, "; ")
@@ -71,15 +71,15 @@ func appendsTo(cmd *cobra.Command, dir string) bool {
 	return cmd.Name() == "append" && len(args) > 0 && filepath.Clean(args[0]) == filepath.Clean(dir)
 }
 
-// commandArgs returns the arguments of the command that runs, to be recorded in the state
+// CommandArgs returns the arguments of the command that runs, to be recorded in the state
 // of its run; nil where one is not UTF-8, which JSON cannot hold.
-func commandArgs(cmd *cobra.Command) []string {
-	args, _ := cmd.Context().Value(argsKey{}).([]string)
+func CommandArgs(cmd *cobra.Command) []string {
+	args, _ := cmd.Context().Value(ArgsKey{}).([]string)
 	if slices.ContainsFunc(args, func(arg string) bool { return !utf8.ValidString(arg) }) {
 		return nil
 	}
 	return args
 }
 
-// argsKey is the key of the arguments in a command's context.
-type argsKey struct{}
+// ArgsKey is the key of the arguments in a command's context.
+type ArgsKey struct{}

@@ -1,4 +1,4 @@
-package command
+package cli
 
 import (
 	"context"
@@ -17,17 +17,17 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// dash stands for stdin or stdout where a stream makes sense.
-const dash = "-"
+// Dash stands for stdin or stdout where a stream makes sense.
+const Dash = "-"
 
-// readsStdin is the annotation of a command whose one PATH may be a dash.
-const readsStdin = "stdin"
+// ReadsStdin is the annotation of a command whose one PATH may be a dash.
+const ReadsStdin = "stdin"
 
-// handleDashes has the commands that read streams take a dash for stdin, and all
+// HandleDashes has the commands that read streams take a dash for stdin, and all
 // others refuse it: none of them means a file of that name.
-func handleDashes(cmd *cobra.Command) {
+func HandleDashes(cmd *cobra.Command) {
 	for _, below := range cmd.Commands() {
-		handleDashes(below)
+		HandleDashes(below)
 	}
 	check, run := cmd.Args, cmd.RunE
 	if check == nil || run == nil || cmd.DisableFlagParsing {
@@ -37,11 +37,11 @@ func handleDashes(cmd *cobra.Command) {
 		if err := check(cmd, args); err != nil {
 			return err
 		}
-		return checkDashes(cmd, args)
+		return CheckDashes(cmd, args)
 	}
-	if _, ok := cmd.Annotations[readsStdin]; ok {
+	if _, ok := cmd.Annotations[ReadsStdin]; ok {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
-			if slices.Contains(args, dash) {
+			if slices.Contains(args, Dash) {
 				args = []string{os.Stdin.Name()}
 			}
 			return run(cmd, args)
@@ -49,53 +49,53 @@ func handleDashes(cmd *cobra.Command) {
 	}
 }
 
-// checkDashes refuses dashes that do not stand for a stream.
-func checkDashes(cmd *cobra.Command, args []string) (err error) {
+// CheckDashes refuses dashes that do not stand for a stream.
+func CheckDashes(cmd *cobra.Command, args []string) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		kind, _ := pflag.UnquoteUsage(f)
-		if f.Value.String() == dash && f.Name != "plan-only" && f.Name != "vocab" && (kind == "DIR" || slices.Contains(fileKinds, kind)) {
-			err = dashError(f.Name)
+		if f.Value.String() == Dash && f.Name != "plan-only" && f.Name != "vocab" && (kind == "DIR" || slices.Contains(fileKinds, kind)) {
+			err = DashError(f.Name)
 		}
 	})
-	at := slices.Index(args, dash)
+	at := slices.Index(args, Dash)
 	if err != nil || at < 0 {
 		return err
 	}
-	_, stream := cmd.Annotations[readsStdin]
+	_, stream := cmd.Annotations[ReadsStdin]
 	path := cmd.CommandPath()
 	switch table := strings.HasSuffix(path, " convert csv") || strings.HasSuffix(path, " convert table"); {
 	case table && len(args) <= 2 && at == 0, stream && len(args) == 1:
 		if stream && runtime.GOOS == "windows" {
-			return usageError("-: Windows cannot open stdin as a file; name a file")
+			return UsageError("-: Windows cannot open stdin as a file; name a file")
 		}
 		return nil
 	case table && at < len(args)-1, stream:
-		return usageError("-: stdin must be the only input")
+		return UsageError("-: stdin must be the only input")
 	}
 	verb := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 	if at == len(args)-1 && at > 0 && strings.Contains(cmd.Use, " OUT") {
-		return usageError("-: OUT of %s cannot be stdout; name a file or directory (./- for one of that name)", verb)
+		return UsageError("-: OUT of %s cannot be stdout; name a file or directory (./- for one of that name)", verb)
 	}
-	return usageError("-: %s can use neither stdin nor stdout here; name a file or directory (./- for one of that name)", verb)
+	return UsageError("-: %s can use neither stdin nor stdout here; name a file or directory (./- for one of that name)", verb)
 }
 
-// dashError refuses a dash as the value of a flag that wants a file.
-func dashError(flag string) error {
-	return usageError("--%s -: it can be neither stdin nor stdout; name a file", flag)
+// DashError refuses a dash as the value of a flag that wants a file.
+func DashError(flag string) error {
+	return UsageError("--%s -: it can be neither stdin nor stdout; name a file", flag)
 }
 
-// isPipe reports whether a path is that of a pipe, such as a FIFO or the /dev/fd/63 of
+// IsPipe reports whether a path is that of a pipe, such as a FIFO or the /dev/fd/63 of
 // a shell.
-func isPipe(path string) bool {
+func IsPipe(path string) bool {
 	st, err := os.Stat(path)
 	return err == nil && st.Mode()&fs.ModeNamedPipe != 0
 }
 
-// spooled are the files that pipes were copied to, and what the user calls each of them.
-type spooled map[string]string
+// Spooled are the files that pipes were copied to, and what the user calls each of them.
+type Spooled map[string]string
 
-// name gives pipes their own names in an error.
-func (s spooled) name(err error) error {
+// Name gives pipes their own names in an error.
+func (s Spooled) Name(err error) error {
 	if err == nil || len(s) == 0 {
 		return err
 	}
@@ -115,11 +115,11 @@ type namedError struct {
 func (e *namedError) Error() string { return e.text }
 func (e *namedError) Unwrap() error { return e.err }
 
-// spool copies a pipe, or stdin for a dash, to a file of its name in dir, or below it where
+// Spool copies a pipe, or stdin for a dash, to a file of its name in dir, or below it where
 // another one has the name.
-func spool(cmd *cobra.Command, src, dir string) (file string, err error) {
+func Spool(cmd *cobra.Command, src, dir string) (file string, err error) {
 	name, in := "stdin", io.NopCloser(cmd.InOrStdin())
-	if src != dash {
+	if src != Dash {
 		name = filepath.Base(src)
 		if in, err = storage.OpenStream(cmd.Context(), src); err != nil {
 			return "", err

@@ -1,4 +1,4 @@
-package command
+package cli
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"github.com/tfrec/tfrec/internal/spelling"
 )
 
-// otherNames are other words for verbs: those of other tools, and those of formats and tasks.
-var otherNames = map[string]string{
+// OtherNames are other words for verbs: those of other tools, and those of formats and tasks.
+var OtherNames = map[string]string{
 	"create": "convert", "make": "convert", "build": "convert", "write": "convert", "generate": "convert", "pack": "convert", "encode": "convert", "import": "convert", "ingest": "convert",
 	"image": "convert images", "images": "convert images", "photo": "convert images", "photos": "convert images", "picture": "convert images", "pictures": "convert images", "folder": "convert images",
 	"csv": "convert csv", "tsv": "convert csv", "table": "convert table", "tables": "convert table", "jsonl": "convert table", "ndjson": "convert table",
@@ -39,18 +39,18 @@ var otherNames = map[string]string{
 	"cuda": "gpu", "nvidia": "gpu", "transform": "augment", "man": "help", "usage": "help", "about": "version", "init": "config init",
 }
 
-// suggest returns the verb below cmd that a word which is none may stand for; "" where
+// Suggest returns the verb below cmd that a word which is none may stand for; "" where
 // there is none.
-func suggest(cmd *cobra.Command, word string) string {
+func Suggest(cmd *cobra.Command, word string) string {
 	word = strings.ToLower(word)
-	other := otherNames[word]
+	other := OtherNames[word]
 	if cmd.HasParent() { // of which only what is below this verb counts
 		_, other, _ = strings.Cut(other, cmd.Name()+" ")
 	}
 	if other != "" {
 		return other
 	}
-	names := verbs(cmd)
+	names := Verbs(cmd)
 	if i := slices.IndexFunc(names, func(name string) bool { return len(word) > 1 && strings.HasPrefix(name, word) }); i >= 0 {
 		return names[i]
 	}
@@ -63,8 +63,8 @@ func suggest(cmd *cobra.Command, word string) string {
 	return best
 }
 
-// startText shows the first verbs to know, by what they are for.
-func startText(root string) string {
+// StartText shows the first verbs to know, by what they are for.
+func StartText(root string) string {
 	return strings.ReplaceAll(`  tfrec convert images DIR OUT    convert a directory of images to shards
   tfrec inspect OUT               see what is in them
   tfrec verify OUT                check every record
@@ -75,19 +75,19 @@ func startText(root string) string {
 `, "tfrec ", root+" ")
 }
 
-// unknownVerb is the error for a word that is not a verb of cmd.
-func unknownVerb(cmd *cobra.Command, word string) error {
-	if near := suggest(cmd, word); near != "" {
-		return usageError("unknown verb %q; did you mean %s?", word, near)
+// UnknownVerb is the error for a word that is not a verb of cmd.
+func UnknownVerb(cmd *cobra.Command, word string) error {
+	if near := Suggest(cmd, word); near != "" {
+		return UsageError("unknown verb %q; did you mean %s?", word, near)
 	}
 	if cmd.HasParent() {
-		return usageError("unknown verb %q; there are: %s", word, strings.Join(verbs(cmd), ", "))
+		return UsageError("unknown verb %q; there are: %s", word, strings.Join(Verbs(cmd), ", "))
 	}
-	return &wrongUsage{err: fmt.Errorf("unknown verb %q", word), help: "The first verbs to know:\n\n" + startText(cmd.Name())}
+	return &wrongUsage{err: fmt.Errorf("unknown verb %q", word), help: "The first verbs to know:\n\n" + StartText(cmd.Name())}
 }
 
-// verbs returns the names of the commands below cmd.
-func verbs(cmd *cobra.Command) []string {
+// Verbs returns the names of the commands below cmd.
+func Verbs(cmd *cobra.Command) []string {
 	var names []string
 	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() {

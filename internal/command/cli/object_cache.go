@@ -1,4 +1,4 @@
-package command
+package cli
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 // objectCacheFlags are the flags that only a build with object storage has.
 var objectCacheFlags = []string{"cache-dir", "cache-size"}
 
-// addObjectCache adds --cache-dir and --cache-size to all verbs where there is object
+// AddObjectCache adds --cache-dir and --cache-size to all verbs where there is object
 // storage. The cache is in use while the verb runs.
-func addObjectCache(root *cobra.Command) {
+func AddObjectCache(root *cobra.Command) {
 	if !storage.HasStores() {
 		return
 	}
@@ -21,21 +21,21 @@ func addObjectCache(root *cobra.Command) {
 	var size int64
 	fs := root.PersistentFlags()
 	fs.StringVar(&dir, "cache-dir", "", "cache what is read from s3://, gs:// and azblob:// in `DIR` for the next run")
-	textVar(fs, "cache-size", "10GiB", "SIZE", "how much --cache-dir may hold", func(s string) (err error) {
-		if size, err = parseSize(s); err == nil && size < storage.MinCacheSize {
+	TextVar(fs, "cache-size", "10GiB", "SIZE", "how much --cache-dir may hold", func(s string) (err error) {
+		if size, err = ParseSize(s); err == nil && size < storage.MinCacheSize {
 			err = fmt.Errorf("%s is too small for a cache: the minimum is 4MiB", s)
 		}
 		return err
 	})
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		var note func(string)
-		if !quietFlag(cmd) {
-			note = notesTo(cmd.ErrOrStderr())
+		if !QuietFlag(cmd) {
+			note = NotesTo(cmd.ErrOrStderr())
 			after(cmd, storage.NoteHarm(note))
 		}
 		if dir == "" {
 			if cmd.Flags().Changed("cache-size") || cmd.Flags().Changed("cache-dir") {
-				return usageError("--cache-size: give --cache-dir, too")
+				return UsageError("--cache-size: give --cache-dir, too")
 			}
 			return nil
 		}

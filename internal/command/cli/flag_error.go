@@ -1,4 +1,4 @@
-package command
+package cli
 
 import (
 	"errors"
@@ -12,8 +12,8 @@ import (
 	"github.com/tfrec/tfrec/internal/spelling"
 )
 
-// flagError says what is wrong with a flag on the command line.
-func flagError(cmd *cobra.Command, err error) error {
+// FlagError says what is wrong with a flag on the command line.
+func FlagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var missing *pflag.ValueRequiredError
 	var invalid *pflag.InvalidValueError
@@ -21,25 +21,25 @@ func flagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
 		name := unknown.GetSpecifiedName()
 		if slices.Contains(objectCacheFlags, name) {
-			return usageError("--%s: is for the build with object storage (make build-cloud)", name)
+			return UsageError("--%s: is for the build with object storage (make build-cloud)", name)
 		}
-		if near := nearFlag(cmd.Flags(), name, nil); near != "" {
-			return usageError("unknown flag --%s; did you mean --%s?", name, near)
+		if near := NearFlag(cmd.Flags(), name, nil); near != "" {
+			return UsageError("unknown flag --%s; did you mean --%s?", name, near)
 		}
-		return usageError("unknown flag --%s", name)
+		return UsageError("unknown flag --%s", name)
 	case errors.As(err, &unknown):
-		return usageError("unknown flag -%s", unknown.GetSpecifiedName())
+		return UsageError("unknown flag -%s", unknown.GetSpecifiedName())
 	case errors.As(err, &missing):
 		kind, _ := pflag.UnquoteUsage(missing.GetFlag())
-		return usageError("--%s: its value is missing: want %s", missing.GetFlag().Name, kind)
+		return UsageError("--%s: its value is missing: want %s", missing.GetFlag().Name, kind)
 	case errors.As(err, &invalid):
-		return usageError("--%s %q: %w", invalid.GetFlag().Name, invalid.GetValue(), flagCause(invalid))
+		return UsageError("--%s %q: %w", invalid.GetFlag().Name, invalid.GetValue(), FlagCause(invalid))
 	}
-	return usageError("%w", err)
+	return UsageError("%w", err)
 }
 
-// flagCause says what is wrong with the value of a flag, without flag and value.
-func flagCause(err error) error {
+// FlagCause says what is wrong with the value of a flag, without flag and value.
+func FlagCause(err error) error {
 	var invalid *pflag.InvalidValueError
 	var number *strconv.NumError
 	switch {
@@ -64,9 +64,9 @@ func flagCause(err error) error {
 // maxSlips is how many letters a misspelt flag may differ in.
 const maxSlips = 2
 
-// nearFlag returns the flag, not among those to skip, that a misspelt name may stand
+// NearFlag returns the flag, not among those to skip, that a misspelt name may stand
 // for; "" where none is near.
-func nearFlag(fs *pflag.FlagSet, name string, skip []string) string {
+func NearFlag(fs *pflag.FlagSet, name string, skip []string) string {
 	best, least := "", maxSlips+1
 	fs.VisitAll(func(f *pflag.Flag) {
 		if d := spelling.Distance(f.Name, name); d < least && d < len(name) && !f.Hidden && !slices.Contains(skip, f.Name) {

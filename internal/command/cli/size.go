@@ -1,4 +1,4 @@
-package command
+package cli
 
 import (
 	"fmt"
@@ -17,8 +17,8 @@ var sizeUnits = []struct {
 	{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
 }
 
-// parseSize reads a size in bytes such as 64MiB, 1.5GB or 4096.
-func parseSize(s string) (int64, error) {
+// ParseSize reads a size in bytes such as 64MiB, 1.5GB or 4096.
+func ParseSize(s string) (int64, error) {
 	number, unit := strings.TrimSpace(s), 1.0
 	for _, u := range sizeUnits {
 		if rest, ok := strings.CutSuffix(number, u.name); ok {

@@ -1,4 +1,4 @@
-package command
+package cli
 
 import (
 	"errors"
@@ -17,9 +17,9 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// remedy returns what to do about an error; empty if the error says so itself or the remedy is
+// Remedy returns what to do about an error; empty if the error says so itself or the remedy is
 // unknown.
-func remedy(cmd *cobra.Command, err error) string {
+func Remedy(cmd *cobra.Command, err error) string {
 	var bad *convert.BadSamplesError
 	if errors.As(err, &bad) {
 		const what = "fix or remove them, and run the same command again"
@@ -28,7 +28,7 @@ func remedy(cmd *cobra.Command, err error) string {
 		}
 		return what + "; --max-errors N|P% skips them"
 	}
-	for _, of := range []string{incompleteRemedy(cmd, err), foreignRemedy(err), pathRemedy(cmd, err)} {
+	for _, of := range []string{incompleteRemedy(cmd, err), foreignRemedy(err), PathRemedy(cmd, err)} {
 		if of != "" {
 			return of
 		}
@@ -36,8 +36,8 @@ func remedy(cmd *cobra.Command, err error) string {
 	return ""
 }
 
-// pathRemedy says what to do about a path that the operating system refuses.
-func pathRemedy(cmd *cobra.Command, err error) string {
+// PathRemedy says what to do about a path that the operating system refuses.
+func PathRemedy(cmd *cobra.Command, err error) string {
 	var at *fs.PathError
 	switch {
 	case errors.Is(err, syscall.ENOSPC) && errors.As(err, &at) && at.Path == os.Stdout.Name():
@@ -91,7 +91,7 @@ func isTemporary(path string) bool {
 
 // isGiven reports whether a path is one that the command line names.
 func isGiven(cmd *cobra.Command, path string) bool {
-	args, _ := cmd.Context().Value(argsKey{}).([]string)
+	args, _ := cmd.Context().Value(ArgsKey{}).([]string)
 	for _, arg := range args {
 		if strings.HasPrefix(arg, "-") {
 			_, arg, _ = strings.Cut(arg, "=")

@@ -1,4 +1,4 @@
-package command
+package cli
 
 import (
 	"log/slog"
@@ -8,7 +8,7 @@ import (
 
 func TestCostNote(t *testing.T) {
 	var notes []string
-	log := slog.New(costNote{func(s string) { notes = append(notes, s) }})
+	log := slog.New(CostNote{func(s string) { notes = append(notes, s) }})
 	tell := func(set, read int64) {
 		log.Warn("global order exceeds memory", slog.String("order", "shuffle_all(seed=0)"), slog.Int64("set_bytes", set),
 			slog.Int64("read_bytes", read), slog.Int64("requests", 7000), slog.Int64("memory", 1<<30), slog.Int64("memory_needed", 16<<30))

@@ -1,4 +1,4 @@
-package command
+package cli
 
 import (
 	"fmt"
@@ -38,7 +38,7 @@ type gauge struct {
 	read func() progress
 }
 
-func convertGauge(p *convert.Progress) gauge {
+func ConvertGauge(p *convert.Progress) gauge {
 	return gauge{"sample", func() progress {
 		if of, n := p.ToScan.Load(), p.Scanned.Load(); n < of {
 			return progress{phase: "shuffle", planned: of, done: n, bytes: p.BytesIn.Load()}
@@ -51,23 +51,23 @@ func convertGauge(p *convert.Progress) gauge {
 	}}
 }
 
-func reshapeGauge(p *reshape.Progress) gauge {
+func ReshapeGauge(p *reshape.Progress) gauge {
 	return gauge{"record", func() progress {
 		return progress{planned: p.Planned.Load(), done: p.Done.Load(), bytes: p.Bytes.Load()}
 	}}
 }
 
-func readGauge(p *shard.ReadProgress) gauge {
+func ReadGauge(p *shard.ReadProgress) gauge {
 	return gauge{"", func() progress {
 		done := p.Done.Load()
 		return progress{planned: p.Planned.Load(), done: min(done, p.Planned.Load()), bytes: done}
 	}}
 }
 
-// showProgress shows a run's progress on stderr until the function that it
+// ShowProgress shows a run's progress on stderr until the function that it
 // returns is called: a line that is drawn again and again on a terminal, a new
 // line now and then elsewhere, nothing when quiet.
-func showProgress(stderr io.Writer, g gauge, quiet bool) (stop func()) {
+func ShowProgress(stderr io.Writer, g gauge, quiet bool) (stop func()) {
 	if quiet {
 		return func() {}
 	}
@@ -116,7 +116,7 @@ type reading struct {
 	progress
 	noun    string
 	rate    float64 // per second, of what is counted
-	mib     float64 // per second, read or written
+	MiB     float64 // per second, read or written
 	left    time.Duration
 	hasLeft bool
 }
@@ -132,7 +132,7 @@ func (m *meter) look(now time.Time) reading {
 		return r
 	}
 	done := p.done - m.from.done
-	r.rate, r.mib = float64(done)/seconds, float64(p.bytes-m.from.bytes)/(1<<20)/seconds
+	r.rate, r.MiB = float64(done)/seconds, float64(p.bytes-m.from.bytes)/(1<<20)/seconds
 	if done > 0 {
 		r.hasLeft = true
 		r.left = time.Duration(seconds / float64(done) * float64(max(0, p.planned-p.done)) * float64(time.Second)).Round(time.Second)
@@ -166,10 +166,10 @@ func (r reading) amount() string {
 }
 
 func (r reading) rates() []string {
-	if r.rate == 0 && r.mib == 0 {
+	if r.rate == 0 && r.MiB == 0 {
 		return nil // nothing is known yet
 	}
-	bytes := fmt.Sprintf("%.1f MiB/s", r.mib)
+	bytes := fmt.Sprintf("%.1f MiB/s", r.MiB)
 	if r.noun == "" {
 		return []string{bytes}
 	}

@@ -1,4 +1,4 @@
-package command
+package cli
 
 import (
 	"errors"
@@ -23,9 +23,9 @@ type text struct {
 	set         func(string) error
 }
 
-// textVar adds a flag that set parses. The default is shown, and not set. Shells offer
+// TextVar adds a flag that set parses. The default is shown, and not set. Shells offer
 // the words.
-func textVar(fs *pflag.FlagSet, name, value, kind, usage string, set func(string) error, words ...string) {
+func TextVar(fs *pflag.FlagSet, name, value, kind, usage string, set func(string) error, words ...string) {
 	fs.Var(&text{value: value, kind: kind, words: words, set: set}, name, usage)
 }
 
@@ -39,8 +39,8 @@ func (t *text) Set(s string) error {
 	return nil
 }
 
-// notVar adds a flag that is true by default and sets the opposite.
-func notVar(fs *pflag.FlagSet, to *bool, name, usage string) {
+// NotVar adds a flag that is true by default and sets the opposite.
+func NotVar(fs *pflag.FlagSet, to *bool, name, usage string) {
 	fs.VarPF((*opposite)(to), name, "", usage).NoOptDefVal = "true"
 }
 
@@ -55,29 +55,29 @@ func (o *opposite) Set(s string) error {
 	return err
 }
 
-// wordVar adds a flag whose value is one of the words, and sets the default.
-func wordVar[T ~string](fs *pflag.FlagSet, to *T, name string, value T, kind, usage string, words ...string) {
+// WordVar adds a flag whose value is one of the words, and sets the default.
+func WordVar[T ~string](fs *pflag.FlagSet, to *T, name string, value T, kind, usage string, words ...string) {
 	*to = value
-	textVar(fs, name, string(value), kind, usage, func(s string) error {
+	TextVar(fs, name, string(value), kind, usage, func(s string) error {
 		if !slices.Contains(words, s) {
-			return fmt.Errorf("want %s", oneOf(words))
+			return fmt.Errorf("want %s", OneOf(words))
 		}
 		*to = T(s)
 		return nil
 	}, words...)
 }
 
-// oneOf lists words: "a", "a or b", "a, b or c".
-func oneOf(words []string) string {
+// OneOf lists words: "a", "a or b", "a, b or c".
+func OneOf(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
-// seedVar adds --seed, whose default is 0.
-func seedVar(fs *pflag.FlagSet, seed *uint64, usage string) {
-	textVar(fs, "seed", "0", "N", usage, func(s string) (err error) {
+// SeedVar adds --seed, whose default is 0.
+func SeedVar(fs *pflag.FlagSet, seed *uint64, usage string) {
+	TextVar(fs, "seed", "0", "N", usage, func(s string) (err error) {
 		if *seed, err = strconv.ParseUint(s, 10, 64); err != nil {
 			err = errors.New("want a whole number, 0 or more")
 		}
@@ -85,29 +85,29 @@ func seedVar(fs *pflag.FlagSet, seed *uint64, usage string) {
 	})
 }
 
-// shardsVar adds --shards: a number for each split, numbers by split, or auto.
-func shardsVar(fs *pflag.FlagSet, each *int, bySplit *map[string]int) {
+// ShardsVar adds --shards: a number for each split, numbers by split, or auto.
+func ShardsVar(fs *pflag.FlagSet, each *int, bySplit *map[string]int) {
 	const usage = "number of shards in each split, or by split; auto, also for splits not named, makes one per 128 MiB, and at least one per 64 records up to 16, so that small sets can be read in parallel"
-	textVar(fs, "shards", "auto", "N|auto|SPLIT=N,...", usage, func(s string) (err error) {
+	TextVar(fs, "shards", "auto", "N|auto|SPLIT=N,...", usage, func(s string) (err error) {
 		*each, *bySplit, err = shares.ParseShards(s)
 		return err
 	}, "auto")
 }
 
-// maxRecordVar adds --max-record, the limit of a record, which bounds the memory that a
+// MaxRecordVar adds --max-record, the limit of a record, which bounds the memory that a
 // verb takes; see docs/security.md.
-func maxRecordVar(fs *pflag.FlagSet, most *int64) {
-	textVar(fs, "max-record", "1GiB", "SIZE", "treat larger records as damage: each file that is read may hold one or two in memory", func(s string) (err error) {
-		if *most, err = parseSize(s); err == nil && *most < 1 {
+func MaxRecordVar(fs *pflag.FlagSet, most *int64) {
+	TextVar(fs, "max-record", "1GiB", "SIZE", "treat larger records as damage: each file that is read may hold one or two in memory", func(s string) (err error) {
+		if *most, err = ParseSize(s); err == nil && *most < 1 {
 			err = errors.New("want a size above 0")
 		}
 		return err
 	})
 }
 
-// cacheVar adds --cache.
-func cacheVar(fs *pflag.FlagSet, cache *string, usage string) {
-	textVar(fs, "cache", "", "DIR|memory", usage, func(s string) error {
+// CacheVar adds --cache.
+func CacheVar(fs *pflag.FlagSet, cache *string, usage string) {
+	TextVar(fs, "cache", "", "DIR|memory", usage, func(s string) error {
 		if s == "" {
 			return errors.New("want a directory, or the word memory")
 		}
@@ -116,44 +116,44 @@ func cacheVar(fs *pflag.FlagSet, cache *string, usage string) {
 	}, "memory")
 }
 
-// workersVar adds --workers, whose default is as many as there are cores.
-func workersVar(fs *pflag.FlagSet, workers *int, usage string) {
+// WorkersVar adds --workers, whose default is as many as there are cores.
+func WorkersVar(fs *pflag.FlagSet, workers *int, usage string) {
 	fs.IntVarP(workers, "workers", "j", runtime.GOMAXPROCS(0), usage)
 }
 
-// decoderVar adds --decoder.
-func decoderVar(fs *pflag.FlagSet, decoder *string) {
-	wordVar(fs, decoder, "decoder", "auto", "WHICH", "JPEG decoder: auto (the faster one here), turbo (libjpeg-turbo) or go (built in)", "auto", "turbo", "go")
+// DecoderVar adds --decoder.
+func DecoderVar(fs *pflag.FlagSet, decoder *string) {
+	WordVar(fs, decoder, "decoder", "auto", "WHICH", "JPEG decoder: auto (the faster one here), turbo (libjpeg-turbo) or go (built in)", "auto", "turbo", "go")
 }
 
-// floatRangeVar adds --float-range.
-func floatRangeVar(fs *pflag.FlagSet, ends **[2]float64) {
-	textVar(fs, "float-range", "", "MIN,MAX", "in images of floats (TIFF), MIN is black and MAX white, and what is outside is cut (default: such images are not usable)", func(s string) (err error) {
+// FloatRangeVar adds --float-range.
+func FloatRangeVar(fs *pflag.FlagSet, ends **[2]float64) {
+	TextVar(fs, "float-range", "", "MIN,MAX", "in images of floats (TIFF), MIN is black and MAX white, and what is outside is cut (default: such images are not usable)", func(s string) (err error) {
 		*ends, err = augment.ParseFloatRange(s)
 		return err
 	})
 }
 
-// compressions are how shards that are written may be compressed.
-var compressions = []string{"none", "gzip", "zlib", "zstd"}
+// Compressions are how shards that are written may be compressed.
+var Compressions = []string{"none", "gzip", "zlib", "zstd"}
 
-// compressionVar adds --compression of what is written.
-func compressionVar(fs *pflag.FlagSet, c *tfrecord.Compression, usage string) {
-	textVar(fs, "compression", "none", "KIND", usage, func(s string) (err error) {
+// CompressionVar adds --compression of what is written.
+func CompressionVar(fs *pflag.FlagSet, c *tfrecord.Compression, usage string) {
+	TextVar(fs, "compression", "none", "KIND", usage, func(s string) (err error) {
 		*c, err = tfrecord.ParseCompression(s)
 		if err == nil && *c == tfrecord.Auto {
 			err = errors.New("auto is only for reading: want none, gzip, zlib or zstd")
 		}
 		return err
-	}, compressions...)
+	}, Compressions...)
 }
 
 // fileKinds are the names that flags give to values which are paths of files.
 var fileKinds = []string{"FILE", "FILE.png", "SPEC|FILE", "FILE|NAME,...", "ORIGINAL"}
 
-// completeFlags sets what the shell offers for all flags of a command and its subcommands: a flag's
+// CompleteFlags sets what the shell offers for all flags of a command and its subcommands: a flag's
 // words, paths, or nothing, for numbers and names.
-func completeFlags(cmd *cobra.Command) {
+func CompleteFlags(cmd *cobra.Command) {
 	offer := func(f *pflag.Flag) {
 		words, how := []string(nil), cobra.ShellCompDirectiveNoFileComp
 		if t, ok := f.Value.(*text); ok {
@@ -176,6 +176,6 @@ func completeFlags(cmd *cobra.Command) {
 	}
 	cmd.Flags().VisitAll(offer)
 	for _, below := range cmd.Commands() {
-		completeFlags(below)
+		CompleteFlags(below)
 	}
 }

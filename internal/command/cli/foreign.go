@@ -1,4 +1,4 @@
-package command
+package cli
 
 import (
 	"errors"
@@ -21,9 +21,9 @@ const (
 	compressedAdvice = "decompress it: tfrec reads files compressed with gzip, zlib or zstd"
 )
 
-// foreignAdvice says what to do with files by what they hold in place of records (see
+// ForeignAdvice says what to do with files by what they hold in place of records (see
 // tfrecord.ForeignError).
-var foreignAdvice = map[string]string{
+var ForeignAdvice = map[string]string{
 	"jpeg": imagesAdvice, "png": imagesAdvice, "gif": imagesAdvice, "bmp": imagesAdvice, "webp": imagesAdvice, "tiff": imagesAdvice,
 	"zip": archiveAdvice, "tar": archiveAdvice, "7z": unpackAdvice,
 	"csv": tablesAdvice, "text": "if it is a table, " + tablesAdvice,
@@ -40,14 +40,14 @@ func foreignRemedy(err error) string {
 	if !errors.As(err, &other) {
 		return ""
 	}
-	return foreignAdvice[other.Kind]
+	return ForeignAdvice[other.Kind]
 }
 
-// printAdvice says, once for each kind, what to do with the files that hold no records.
-func printAdvice(w io.Writer, faults []shard.Fault) {
+// PrintAdvice says, once for each kind, what to do with the files that hold no records.
+func PrintAdvice(w io.Writer, faults []shard.Fault) {
 	var said []string
 	for _, f := range faults {
-		if advice := foreignAdvice[f.Kind]; advice != "" && !slices.Contains(said, advice) {
+		if advice := ForeignAdvice[f.Kind]; advice != "" && !slices.Contains(said, advice) {
 			said = append(said, advice)
 			fmt.Fprintf(w, "  %s: %s\n", f.Kind, advice)
 		}

@@ -1,4 +1,4 @@
-package command
+package cli
 
 import (
 	"io"
@@ -19,7 +19,7 @@ func TestProgressFits(t *testing.T) {
 		r := reading{
 			progress: progress{planned: upTo(50), bytes: upTo(50), errors: upTo(40), phase: []string{"", "shuffle", "write"}[rng.IntN(3)]},
 			noun:     []string{"", "sample", "record"}[rng.IntN(3)],
-			rate:     rng.ExpFloat64() * 1e6, mib: rng.ExpFloat64() * 1e4,
+			rate:     rng.ExpFloat64() * 1e6, MiB: rng.ExpFloat64() * 1e4,
 			left: time.Duration(upTo(52)), hasLeft: rng.IntN(2) > 0,
 		}
 		r.done = min(upTo(50), r.planned)
@@ -53,7 +53,7 @@ func TestProgressSaysMoreWhereThereIsRoom(t *testing.T) {
 // the phase alone, as is that of a run after its input was listed.
 func TestProgressOfPhases(t *testing.T) {
 	p := new(convert.Progress)
-	m := &meter{gauge: convertGauge(p)}
+	m := &meter{gauge: ConvertGauge(p)}
 	at := time.Unix(1e9, 0)
 	see := func(after time.Duration, want string) {
 		t.Helper()

@@ -1,4 +1,4 @@
-package command
+package cli
 
 import (
 	"context"
@@ -17,13 +17,13 @@ import (
 // Exit codes. A script may rely on them; interface.md of the design and every
 // command's help say the same.
 const (
-	exitFine        = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitFaults      = 3
-	exitInterrupted = 130 // 128 + SIGINT
-	exitClosedPipe  = 141 // 128 + SIGPIPE
-	exitTerminated  = 143 // 128 + SIGTERM
+	ExitFine        = 0
+	ExitFailed      = 1
+	ExitUsage       = 2
+	ExitFaults      = 3
+	ExitInterrupted = 130 // 128 + SIGINT
+	ExitClosedPipe  = 141 // 128 + SIGPIPE
+	ExitTerminated  = 143 // 128 + SIGTERM
 )
 
 // maxUsage bounds what a wrong use writes to stderr, in bytes.
@@ -38,9 +38,9 @@ type wrongUsage struct {
 func (e *wrongUsage) Error() string { return e.err.Error() }
 func (e *wrongUsage) Unwrap() error { return e.err }
 
-// usageError says that the command was called wrongly (exit code 2). A hint at
+// UsageError says that the command was called wrongly (exit code 2). A hint at
 // --help is added when it is printed.
-func usageError(format string, args ...any) error {
+func UsageError(format string, args ...any) error {
 	return &wrongUsage{err: fmt.Errorf(format, args...)}
 }
 
@@ -50,54 +50,54 @@ type dataFaults struct{ err error }
 func (e *dataFaults) Error() string { return e.err.Error() }
 func (e *dataFaults) Unwrap() error { return e.err }
 
-// faultError says that the data have faults (exit code 3). An err whose text
+// FaultError says that the data have faults (exit code 3). An err whose text
 // is empty prints nothing: everything was said already.
-func faultError(err error) error { return &dataFaults{err: err} }
+func FaultError(err error) error { return &dataFaults{err: err} }
 
-// interrupted is the cause of a context that a signal cancelled.
-type interrupted struct{ signal os.Signal }
+// Interrupted is the cause of a context that a signal cancelled.
+type Interrupted struct{ Signal os.Signal }
 
-func (e *interrupted) Error() string { return e.signal.String() }
+func (e *Interrupted) Error() string { return e.Signal.String() }
 
-// errClosedPipe says that nobody reads stdout any more, as after head.
-var errClosedPipe = errors.New("stdout is closed")
+// ErrClosedPipe says that nobody reads stdout any more, as after head.
+var ErrClosedPipe = errors.New("stdout is closed")
 
-// exitCode maps what a command returned to the exit code. It is the only place
+// ExitCode maps what a command returned to the exit code. It is the only place
 // that does.
-func exitCode(ctx context.Context, err error) int {
+func ExitCode(ctx context.Context, err error) int {
 	var wrong *wrongUsage
 	var option *shard.OptionError
 	var bad *dataFaults
-	var stopped *interrupted
+	var stopped *Interrupted
 	switch {
 	case err == nil:
-		return exitFine
+		return ExitFine
 	case errors.As(context.Cause(ctx), &stopped):
-		if stopped.signal == syscall.SIGTERM {
-			return exitTerminated
+		if stopped.Signal == syscall.SIGTERM {
+			return ExitTerminated
 		}
-		return exitInterrupted
-	case errors.Is(err, errClosedPipe):
-		return exitClosedPipe
+		return ExitInterrupted
+	case errors.Is(err, ErrClosedPipe):
+		return ExitClosedPipe
 	case errors.As(err, &wrong), errors.As(err, &option):
-		return exitUsage
+		return ExitUsage
 	case errors.As(err, &bad):
-		return exitFaults
+		return ExitFaults
 	default:
-		return exitFailed
+		return ExitFailed
 	}
 }
 
-// report prints an error for the user: one line, and for wrong usage a second one that names the
+// Report prints an error for the user: one line, and for wrong usage a second one that names the
 // help.
-func report(ctx context.Context, stderr io.Writer, cmd *cobra.Command, err error) {
+func Report(ctx context.Context, stderr io.Writer, cmd *cobra.Command, err error) {
 	if err == nil {
 		return
 	}
 	text := err.Error()
-	switch code := exitCode(ctx, err); {
-	case code == exitClosedPipe: // no reason to complain
-	case code == exitUsage:
+	switch code := ExitCode(ctx, err); {
+	case code == ExitClosedPipe: // no reason to complain
+	case code == ExitUsage:
 		if len(text) > maxUsage {
 			text = strings.ToValidUTF8(text[:maxUsage], "") + "..."
 		}
@@ -107,7 +107,7 @@ func report(ctx context.Context, stderr io.Writer, cmd *cobra.Command, err error
 		} else {
 			fmt.Fprintf(stderr, "Run '%s --help' for how it is used.\n", cmd.CommandPath())
 		}
-	case (code == exitInterrupted || code == exitTerminated) && isStop(ctx, err):
+	case (code == ExitInterrupted || code == ExitTerminated) && isStop(ctx, err):
 		cause := context.Cause(ctx)
 		for _, end := range []string{context.Canceled.Error(), cause.Error(), ": "} {
 			text = strings.TrimSuffix(text, end)
@@ -118,7 +118,7 @@ func report(ctx context.Context, stderr io.Writer, cmd *cobra.Command, err error
 		fmt.Fprintf(stderr, "%s: stopped (%v)%s\n", cmd.CommandPath(), cause, text)
 	case text != "":
 		fmt.Fprintf(stderr, "%s: %s\n", cmd.CommandPath(), text)
-		if then := remedy(cmd, err); then != "" {
+		if then := Remedy(cmd, err); then != "" {
 			fmt.Fprintf(stderr, "%s: %s\n", cmd.CommandPath(), then)
 		}
 	}
@@ -129,22 +129,22 @@ func isStop(ctx context.Context, err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))
 }
 
-// faultsMean is the annotation of a command that says what exit code 3 means
+// FaultsMean is the annotation of a command that says what exit code 3 means
 // for it. Commands that look at no data have none.
-const faultsMean = "faults"
+const FaultsMean = "faults"
 
-// exitHelp is the list of exit codes at the end of a command's help.
-func exitHelp(cmd *cobra.Command) string {
+// ExitHelp is the list of exit codes at the end of a command's help.
+func ExitHelp(cmd *cobra.Command) string {
 	var b strings.Builder
 	line := func(code int, means string) { fmt.Fprintf(&b, "  %-3d  %s\n", code, means) }
-	line(exitFine, "fine")
-	line(exitFailed, "failed: missing or empty input, I/O error, refused")
-	line(exitUsage, "wrong usage: unknown verb, flag or value")
-	if means := cmd.Annotations[faultsMean]; means != "" {
-		line(exitFaults, means)
+	line(ExitFine, "fine")
+	line(ExitFailed, "failed: missing or empty input, I/O error, refused")
+	line(ExitUsage, "wrong usage: unknown verb, flag or value")
+	if means := cmd.Annotations[FaultsMean]; means != "" {
+		line(ExitFaults, means)
 	}
-	line(exitInterrupted, "interrupted (Ctrl-C)")
-	line(exitClosedPipe, "stdout was closed before everything was written, as head does")
-	line(exitTerminated, "terminated")
+	line(ExitInterrupted, "interrupted (Ctrl-C)")
+	line(ExitClosedPipe, "stdout was closed before everything was written, as head does")
+	line(ExitTerminated, "terminated")
 	return b.String()
 }
