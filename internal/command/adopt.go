@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/command/cli"
+	"github.com/tfrec/tfrec/internal/command/text"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
@@ -120,7 +121,7 @@ func labelNames(ctx context.Context, s string) ([]string, error) {
 // printAdoption prints faults, which have a writer of their own, then what was found
 // and what was done.
 func printAdoption(faults, w io.Writer, r *repair.AdoptReport) {
-	printFaults(faults, r.Faults)
+	text.PrintFaults(faults, r.Faults)
 	for _, note := range r.Notes {
 		fmt.Fprintln(w, note)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/command/cli"
+	"github.com/tfrec/tfrec/internal/command/text"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
@@ -123,7 +124,7 @@ func printDiff(w io.Writer, r *reshape.DiffReport) {
 			}
 		}
 	}
-	printFaults(w, r.Faults)
+	text.PrintFaults(w, r.Faults)
 	for _, key := range slices.Sorted(maps.Keys(r.Features)) {
 		fmt.Fprintf(w, "feature %s differs in %s\n", printable.String(key), plural.Of(r.Features[key], "record"))
 	}

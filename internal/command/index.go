@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/command/cli"
+	"github.com/tfrec/tfrec/internal/command/text"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
@@ -79,6 +80,6 @@ func printIndexes(faults, w io.Writer, r *repair.IndexReport) {
 			fmt.Fprintf(w, "%-7s  %s\n", f.Status, printable.String(f.Path))
 		}
 	}
-	printFaults(faults, r.Faults)
+	text.PrintFaults(faults, r.Faults)
 	fmt.Fprintf(w, "%s, %d built, %s\n", plural.Of(len(r.Files), "file"), r.Built, plural.Of(len(r.Faults), "fault"))
 }

@@ -1,5 +1,9 @@
 package command
 
+import "github.com/tfrec/tfrec/internal/command/formats"
+
+import "github.com/tfrec/tfrec/internal/command/text"
+
 import (
 	"encoding/json"
 	"errors"
@@ -18,13 +22,8 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
-	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard/stats"
-	"github.com/tfrec/tfrec/tfrecord/message"
 )
-
-// shownLabels is how many labels of a feature the text form shows.
-const shownLabels = 20
 
 func newInspectCommand() *cobra.Command {
 	var o stats.InspectOptions
@@ -83,7 +82,7 @@ of them.`,
 			}
 			if err == nil && len(sum.Faults) > 0 {
 				if program != "" || !cli.JSONFlag(cmd) {
-					printFaults(cmd.ErrOrStderr(), sum.Faults)
+					text.PrintFaults(cmd.ErrOrStderr(), sum.Faults)
 				}
 				err = cli.FaultError(fmt.Errorf("%s in the data; the figures cover what could be read",
 					plural.Of(int64(len(sum.Faults))+sum.FaultsOmitted, "fault")))
@@ -126,11 +125,11 @@ func inspectJSON(sum *stats.Summary) inspection {
 		}
 	}
 	first := []firstRecord{}
-	var show readableFormat
+	var show formats.Readable
 	for _, r := range sum.First {
 		one := firstRecord{jsontext.Readable(r.Path), r.Record, r.Offset, r.Size, nil}
 		if r.Data != nil {
-			one.Value = show.object(nil, r.Data)
+			one.Value = show.Object(nil, r.Data)
 		}
 		first = append(first, one)
 	}
@@ -140,7 +139,7 @@ func inspectJSON(sum *stats.Summary) inspection {
 func printInspection(w io.Writer, s *stats.Summary) {
 	fmt.Fprintf(w, "%s, %s, %s", plural.Of(len(s.Files), "file"), plural.Of(s.Records, "record"), size.Format(s.Bytes))
 	if len(s.Compression) > 1 || s.Compression["none"] == 0 {
-		fmt.Fprintf(w, " (%s)", listCounts(s.Compression))
+		fmt.Fprintf(w, " (%s)", text.ListCounts(s.Compression))
 	}
 	fmt.Fprintln(w)
 	splits := map[string]int64{}
@@ -150,11 +149,11 @@ func printInspection(w io.Writer, s *stats.Summary) {
 		}
 	}
 	if len(splits) > 0 {
-		fmt.Fprintf(w, "splits: %s\n", listCounts(splits))
+		fmt.Fprintf(w, "splits: %s\n", text.ListCounts(splits))
 	}
 	if s.Records > 0 {
 		fmt.Fprintf(w, "record sizes: %d to %d bytes, mean %.1f\n", s.RecordBytes.Min, s.RecordBytes.Max, s.RecordBytes.Mean)
-		fmt.Fprintf(w, "messages: %s\n", listMessages(s.Messages))
+		fmt.Fprintf(w, "messages: %s\n", text.ListMessages(s.Messages))
 	}
 	if len(s.UnknownFields) > 0 {
 		fmt.Fprintf(w, "unknown fields: %v\n", s.UnknownFields)
@@ -167,15 +166,15 @@ func printInspection(w io.Writer, s *stats.Summary) {
 	for _, l := range s.Labels {
 		printLabels(w, l)
 	}
-	printObjects(w, s.Objects, false)
-	var show readableFormat
+	text.PrintObjects(w, s.Objects, false)
+	var show formats.Readable
 	for _, r := range s.First {
 		fmt.Fprintln(w)
 		if r.Data == nil {
 			fmt.Fprintf(w, "%s: record %d at byte %d, %s\n  too large to show here: tfrec cat prints it\n", printable.String(r.Path), r.Record, r.Offset, plural.Of(r.Size, "byte"))
 			continue
 		}
-		w.Write(show.text(nil, r.Path, r.Record, r.Offset, r.Data)) // resultWriter keeps the error
+		w.Write(show.Text(nil, r.Path, r.Record, r.Offset, r.Data)) // resultWriter keeps the error
 	}
 }
 
@@ -201,28 +200,21 @@ func printFeatures(w io.Writer, title string, features []stats.FeatureSummary) {
 func shape(f stats.FeatureSummary) string {
 	var s string
 	if f.Steps != nil {
-		s = "[" + between(strconv.FormatInt(f.Steps.Min, 10), strconv.FormatInt(f.Steps.Max, 10)) + "]"
+		s = "[" + text.Between(strconv.FormatInt(f.Steps.Min, 10), strconv.FormatInt(f.Steps.Max, 10)) + "]"
 	}
 	if f.Values.Min == 1 && f.Values.Max == 1 {
 		return s
 	}
-	return s + "[" + between(strconv.FormatInt(f.Values.Min, 10), strconv.FormatInt(f.Values.Max, 10)) + "]"
-}
-
-func between(least, most string) string {
-	if least == most {
-		return least
-	}
-	return least + ".." + most
+	return s + "[" + text.Between(strconv.FormatInt(f.Values.Min, 10), strconv.FormatInt(f.Values.Max, 10)) + "]"
 }
 
 func ranges(f stats.FeatureSummary) string {
 	var says []string
 	if f.Int64 != nil {
-		says = append(says, between(strconv.FormatInt(f.Int64.Min, 10), strconv.FormatInt(f.Int64.Max, 10)))
+		says = append(says, text.Between(strconv.FormatInt(f.Int64.Min, 10), strconv.FormatInt(f.Int64.Max, 10)))
 	}
 	if f.Float != nil {
-		says = append(says, between(fmt.Sprint(f.Float.Min), fmt.Sprint(f.Float.Max)))
+		says = append(says, text.Between(fmt.Sprint(f.Float.Min), fmt.Sprint(f.Float.Max)))
 	}
 	if f.NaNs > 0 {
 		says = append(says, plural.Of(f.NaNs, "NaN"))
@@ -231,7 +223,7 @@ func ranges(f stats.FeatureSummary) string {
 		says = append(says, fmt.Sprintf("%d infinite", f.Infinities))
 	}
 	if f.Bytes != nil {
-		size := between(strconv.FormatInt(f.Bytes.Min, 10), strconv.FormatInt(f.Bytes.Max, 10)) + " bytes"
+		size := text.Between(strconv.FormatInt(f.Bytes.Min, 10), strconv.FormatInt(f.Bytes.Max, 10)) + " bytes"
 		if f.Bytes.Min == f.Bytes.Max {
 			size = plural.Of(f.Bytes.Max, "byte")
 		}
@@ -241,7 +233,7 @@ func ranges(f stats.FeatureSummary) string {
 		says = append(says, size)
 	}
 	if len(f.Formats) > 0 {
-		says = append(says, listCounts(f.Formats))
+		says = append(says, text.ListCounts(f.Formats))
 	}
 	if f.Missing > 0 {
 		says = append(says, fmt.Sprintf("missing in %d", f.Missing))
@@ -253,8 +245,8 @@ func printLabels(w io.Writer, l stats.LabelCounts) {
 	fmt.Fprintf(w, "\n%s, by %s:\n", plural.Of(len(l.Counts), "label"), printable.String(l.Key))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i, c := range l.Counts {
-		if i == shownLabels {
-			fmt.Fprintf(table, "  ... and %d more (--json lists them)\n", len(l.Counts)-shownLabels)
+		if i == text.ShownLabels {
+			fmt.Fprintf(table, "  ... and %d more (--json lists them)\n", len(l.Counts)-text.ShownLabels)
 			break
 		}
 		if c.ID != nil {
@@ -267,24 +259,4 @@ func printLabels(w io.Writer, l stats.LabelCounts) {
 	if l.Omitted > 0 {
 		fmt.Fprintf(w, "  %s of further labels\n", plural.Of(l.Omitted, "record"))
 	}
-}
-
-func listCounts(counts map[string]int64) string {
-	names := make([]string, 0, len(counts))
-	for name := range counts {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for i, name := range names {
-		names[i] = fmt.Sprintf("%s %d", name, counts[name])
-	}
-	return strings.Join(names, ", ")
-}
-
-func listMessages(counts map[string]int64) string {
-	s := listCounts(counts)
-	if counts[manifest.RecordExample] == 0 && counts[string(message.SequenceExample)] == 0 {
-		s += " (not tf.train.Example)"
-	}
-	return s
 }

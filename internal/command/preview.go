@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/build"
 	"github.com/tfrec/tfrec/internal/command/cli"
+	"github.com/tfrec/tfrec/internal/command/text"
 	"github.com/tfrec/tfrec/internal/plural"
 	page "github.com/tfrec/tfrec/internal/preview"
 	"github.com/tfrec/tfrec/internal/printable"
@@ -96,7 +97,7 @@ func runPreviewPage(cmd *cobra.Command, paths []string, out string, o page.Optio
 	}
 	if err == nil && len(report.Faults) > 0 {
 		if !cli.JSONFlag(cmd) {
-			printFaults(cmd.ErrOrStderr(), report.Faults)
+			text.PrintFaults(cmd.ErrOrStderr(), report.Faults)
 		}
 		err = cli.FaultError(fmt.Errorf("%s in the data; the page covers what could be read",
 			plural.Of(int64(len(report.Faults))+report.FaultsOmitted, "fault")))

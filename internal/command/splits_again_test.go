@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -87,4 +88,19 @@ func splitOfImages(t *testing.T, set string) map[[32]byte]string {
 		t.Fatalf("%s has %d images", set, len(of))
 	}
 	return of
+}
+
+func eachRecord(t *testing.T, path string, do func(record []byte)) {
+	t.Helper()
+	r, err := shard.Open(t.Context(), filepath.FromSlash(path), tfrecord.ReaderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for record, err := range r.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		do(record)
+	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/command/cli"
+	"github.com/tfrec/tfrec/internal/command/text"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/shard"
@@ -130,7 +131,7 @@ func (c *statsCommand) run(cmd *cobra.Command, args []string) error {
 	if cli.JSONFlag(cmd) {
 		err = errors.Join(err, cli.PrintJSON(cmd, readableStats(st)))
 	} else {
-		printStats(cmd.OutOrStdout(), st)
+		text.PrintStats(cmd.OutOrStdout(), st)
 	}
 	if err != nil {
 		return err
@@ -145,11 +146,11 @@ func (c *statsCommand) runCompare(cmd *cobra.Command, a, b string) error {
 	}
 	drift := stats.Compare(both[0], both[1])
 	if cli.JSONFlag(cmd) {
-		if err := cli.PrintJSON(cmd, readableDrift(drift)); err != nil {
+		if err := cli.PrintJSON(cmd, text.ReadableDrift(drift)); err != nil {
 			return err
 		}
 	} else {
-		printDrift(cmd.OutOrStdout(), drift)
+		text.PrintDrift(cmd.OutOrStdout(), drift)
 	}
 	return errors.Join(reportFaults(cmd, both[0]), reportFaults(cmd, both[1]))
 }
@@ -171,7 +172,7 @@ func reportFaults(cmd *cobra.Command, st *stats.Report) error {
 		return nil
 	}
 	if !cli.JSONFlag(cmd) {
-		printFaults(cmd.ErrOrStderr(), st.Faults)
+		text.PrintFaults(cmd.ErrOrStderr(), st.Faults)
 	}
 	return cli.FaultError(fmt.Errorf("%s in the data; the figures cover what could be read",
 		plural.Of(int64(len(st.Faults))+st.FaultsOmitted, "fault")))

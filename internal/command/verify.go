@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/command/cli"
+	"github.com/tfrec/tfrec/internal/command/text"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/shard"
@@ -179,7 +180,7 @@ func (c *verifyCommand) run(cmd *cobra.Command, args []string) error {
 		report.Faults = append(report.Faults, recordFaults(report.Deep)...)
 		err = errors.Join(err, cli.PrintJSON(cmd, report))
 	} else {
-		printReport(cmd.OutOrStdout(), cli.SummaryTo(cmd), report)
+		text.PrintReport(cmd.OutOrStdout(), cli.SummaryTo(cmd), report)
 	}
 	if err == nil && !report.OK {
 		err = cli.FaultError(errors.New("")) // all of it was printed

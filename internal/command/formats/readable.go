@@ -1,4 +1,4 @@
-package command
+package formats
 
 import (
 	"encoding/json"
@@ -21,38 +21,38 @@ const (
 	maxShownValues = 64   // values of a list, in the text form
 )
 
-// readableFormat formats records for reading: as text, or as JSON objects with a scalar if a
+// Readable formats records for reading: as text, or as JSON objects with a scalar if a
 // feature has one value. It reuses its memory; the zero value is ready.
-type readableFormat struct {
+type Readable struct {
 	example  tfrecord.Example
 	sequence tfrecord.SequenceExample
-	tally    message.Tally // of the records so far
-	outlet
+	Tally    message.Tally // of the records so far
+	Outlet
 }
 
-// outlet has what is formatted written piece by piece, so that a record of a
+// Outlet has what is formatted written piece by piece, so that a record of a
 // gigabyte is not held again as text. The zero outlet writes nothing.
-type outlet struct {
-	write func(p []byte) // nil: all is kept
+type Outlet struct {
+	Write func(p []byte) // nil: all is kept
 }
 
-// enough is how much is formatted before it is written, in bytes.
-const enough = 256 << 10
+// Enough is how much is formatted before it is written, in bytes.
+const Enough = 256 << 10
 
-// drain writes dst when there is enough of it, and returns what is left.
-func (o outlet) drain(dst []byte) []byte {
-	if o.write == nil || len(dst) < enough {
+// Drain writes dst when there is enough of it, and returns what is left.
+func (o Outlet) Drain(dst []byte) []byte {
+	if o.Write == nil || len(dst) < Enough {
 		return dst
 	}
-	o.write(dst)
+	o.Write(dst)
 	return dst[:0]
 }
 
-// object appends the record as a JSON object: an Example's features by key; a
+// Object appends the record as a JSON object: an Example's features by key; a
 // SequenceExample's under "context" and "feature_lists"; of anything else the
 // bytes.
-func (f *readableFormat) object(dst, record []byte) []byte {
-	switch f.tally.Of(record) {
+func (f *Readable) Object(dst, record []byte) []byte {
+	switch f.Tally.Of(record) {
 	case message.Example:
 		if f.example.Parse(record) == nil {
 			return f.features(dst, &f.example.Features)
@@ -68,30 +68,30 @@ func (f *readableFormat) object(dst, record []byte) []byte {
 	return append(f.bytes(dst, record), '}')
 }
 
-func (f *readableFormat) features(dst []byte, features *tfrecord.Features) []byte {
+func (f *Readable) features(dst []byte, features *tfrecord.Features) []byte {
 	dst = append(dst, '{')
 	for i := range features.Len() {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
 		key, value := features.At(i)
-		dst = append(appendString(f.drain(dst), jsontext.Readable(string(key))), ':')
+		dst = append(AppendString(f.Drain(dst), jsontext.Readable(string(key))), ':')
 		dst = f.feature(dst, value)
 	}
 	return append(dst, '}')
 }
 
-func (f *readableFormat) lists(dst []byte, lists *tfrecord.FeatureLists) []byte {
+func (f *Readable) lists(dst []byte, lists *tfrecord.FeatureLists) []byte {
 	dst = append(dst, '{')
 	for i := range lists.Len() {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
 		key, list := lists.At(i)
-		dst = append(appendString(dst, jsontext.Readable(string(key))), ":["...)
+		dst = append(AppendString(dst, jsontext.Readable(string(key))), ":["...)
 		for step := range list.Len() {
 			if step > 0 {
-				dst = append(f.drain(dst), ',')
+				dst = append(f.Drain(dst), ',')
 			}
 			dst = f.feature(dst, list.At(step))
 		}
@@ -102,7 +102,7 @@ func (f *readableFormat) lists(dst []byte, lists *tfrecord.FeatureLists) []byte 
 
 // feature appends a feature's values: a scalar, a list, or null when no kind
 // is set.
-func (f *readableFormat) feature(dst []byte, value tfrecord.Feature) []byte {
+func (f *Readable) feature(dst []byte, value tfrecord.Feature) []byte {
 	if value.Kind() == tfrecord.KindNone {
 		return append(dst, "null"...)
 	}
@@ -112,7 +112,7 @@ func (f *readableFormat) feature(dst []byte, value tfrecord.Feature) []byte {
 	first := true
 	comma := func() {
 		if !first {
-			dst = append(f.drain(dst), ',')
+			dst = append(f.Drain(dst), ',')
 		}
 		first = false
 	}
@@ -135,9 +135,9 @@ func (f *readableFormat) feature(dst []byte, value tfrecord.Feature) []byte {
 }
 
 // bytes appends a value as a string when it is text of acceptable length, and otherwise its size.
-func (f *readableFormat) bytes(dst, value []byte) []byte {
+func (f *Readable) bytes(dst, value []byte) []byte {
 	if isShown(value) {
-		return appendString(dst, jsontext.Readable(string(value)))
+		return AppendString(dst, jsontext.Readable(string(value)))
 	}
 	return append(strconv.AppendInt(append(dst, `{"size":`...), int64(len(value)), 10), '}')
 }
@@ -156,10 +156,10 @@ func isShown(value []byte) bool {
 // isBinary reports whether a character does not occur in texts.
 func isBinary(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }
 
-// text appends the record as text: a heading, then a line for each feature.
-func (f *readableFormat) text(dst []byte, path string, record, offset int64, data []byte) []byte {
+// Text appends the record as text: a heading, then a line for each feature.
+func (f *Readable) Text(dst []byte, path string, record, offset int64, data []byte) []byte {
 	dst = fmt.Appendf(dst, "%s: record %d at byte %d, %s\n", printable.String(path), record, offset, plural.Of(len(data), "byte"))
-	switch kind := f.tally.Of(data); kind {
+	switch kind := f.Tally.Of(data); kind {
 	case message.Example:
 		if f.example.Parse(data) == nil {
 			return f.lines(dst, "  ", &f.example.Features)
@@ -189,17 +189,17 @@ func (f *readableFormat) text(dst []byte, path string, record, offset int64, dat
 	return append(f.value(dst, data), '\n')
 }
 
-func (f *readableFormat) lines(dst []byte, indent string, features *tfrecord.Features) []byte {
+func (f *Readable) lines(dst []byte, indent string, features *tfrecord.Features) []byte {
 	for i := range features.Len() {
 		key, value := features.At(i)
-		dst = append(append(append(f.drain(dst), indent...), printable.String(string(key))...), ": "...)
+		dst = append(append(append(f.Drain(dst), indent...), printable.String(string(key))...), ": "...)
 		dst = append(f.line(dst, value), '\n')
 	}
 	return dst
 }
 
 // line appends a feature's values, as many as a person would read.
-func (f *readableFormat) line(dst []byte, value tfrecord.Feature) []byte {
+func (f *Readable) line(dst []byte, value tfrecord.Feature) []byte {
 	if value.Kind() == tfrecord.KindNone {
 		return append(dst, "(not set)"...)
 	}
@@ -238,7 +238,7 @@ func (f *readableFormat) line(dst []byte, value tfrecord.Feature) []byte {
 }
 
 // value appends bytes in readable form: quoted text, or their size and beginning.
-func (f *readableFormat) value(dst, value []byte) []byte {
+func (f *Readable) value(dst, value []byte) []byte {
 	const beginning = 16
 	switch {
 	case isShown(value):
@@ -250,8 +250,8 @@ func (f *readableFormat) value(dst, value []byte) []byte {
 	}
 }
 
-// appendString appends a JSON string.
-func appendString(dst []byte, s string) []byte {
+// AppendString appends a JSON string.
+func AppendString(dst []byte, s string) []byte {
 	if strings.ContainsAny(s, "<>&") { // slower, without escapes for HTML
 		if dst, err := jsontext.Append(dst, s); err == nil {
 			return dst

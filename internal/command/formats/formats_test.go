@@ -1,20 +1,16 @@
-package command
+package formats
 
 import (
 	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
-	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -62,11 +58,11 @@ func (f protoFeatures) build(t *testing.T, b *tfrecord.Builder) {
 // TestProtoFormatComesBack reads the JSON of TensorFlow's own Examples and
 // encodes what it says again: the same features.
 func TestProtoFormatComesBack(t *testing.T) {
-	var format protoFormat
+	var format Proto
 	n := 0
-	for _, file := range []string{"../../testdata/goldens/examples.tfrecord", "../../testdata/tfrecords/spotify-iris-part-00000-of-00003.tfrecords"} {
+	for _, file := range []string{"../../../testdata/goldens/examples.tfrecord", "../../../testdata/tfrecords/spotify-iris-part-00000-of-00003.tfrecords"} {
 		eachRecord(t, file, func(record []byte) {
-			line, err := format.object(nil, record)
+			line, err := format.Object(nil, record)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,9 +90,9 @@ func TestProtoFormatComesBack(t *testing.T) {
 }
 
 func TestProtoFormatOfSequences(t *testing.T) {
-	var format protoFormat
-	eachRecord(t, "../../testdata/tfrecords/torchdata-sequence_example.tfrecord", func(record []byte) {
-		line, err := format.object(nil, record)
+	var format Proto
+	eachRecord(t, "../../../testdata/tfrecords/torchdata-sequence_example.tfrecord", func(record []byte) {
+		line, err := format.Object(nil, record)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +159,7 @@ func oddRecord() []byte {
 }
 
 func TestReadableObject(t *testing.T) {
-	var format readableFormat
+	var format Readable
 	for _, test := range []struct {
 		name   string
 		record []byte
@@ -178,7 +174,7 @@ func TestReadableObject(t *testing.T) {
 		{"text", []byte("hello"), `{"bytes":"hello"}`},
 		{"bytes", []byte{0xff}, `{"bytes":{"size":1}}`},
 	} {
-		got := format.object(nil, test.record)
+		got := format.Object(nil, test.record)
 		if string(got) != test.want || !json.Valid(got) {
 			t.Errorf("%s: %s\nwant %s", test.name, got, test.want)
 		}
@@ -186,8 +182,8 @@ func TestReadableObject(t *testing.T) {
 }
 
 func TestReadableText(t *testing.T) {
-	var format readableFormat
-	got := string(format.text(nil, "x", 2, 10, oddRecord()))
+	var format Readable
+	got := string(format.Text(nil, "x", 2, 10, oddRecord()))
 	want := `x: record 2 at byte 10, 1294 bytes
   a/big: 9223372036854775807, -9223372036854775808
   b/none: (no int64 values)
@@ -209,52 +205,8 @@ func TestReadableText(t *testing.T) {
 		"hello":                 "not tf.train.Example: \"hello\"",
 		"\x1a\x0dbrain.Event:2": "tensorflow.Event: 15 bytes",
 	} {
-		if got := string(format.text(nil, "x", 0, 0, []byte(record))); !strings.Contains(got, want) {
+		if got := string(format.Text(nil, "x", 0, 0, []byte(record))); !strings.Contains(got, want) {
 			t.Errorf("%q: %s, want %s", record, got, want)
-		}
-	}
-}
-
-// TestLongRecordsComeWhole prints records whose text is written piece by piece.
-func TestLongRecordsComeWhole(t *testing.T) {
-	race.Skip(t)
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 4 {
-		var b tfrecord.Builder
-		floats, ints, values := make([]float32, rng.IntN(100_000)), make([]int64, rng.IntN(200_000)), make([][]byte, rng.IntN(50_000))
-		for i := range floats {
-			floats[i] = rng.Float32()
-		}
-		for i := range ints {
-			ints[i] = rng.Int64()
-		}
-		for i := range values {
-			values[i] = []byte(strconv.Itoa(i))
-		}
-		b.Float("floats", floats...)
-		b.Int64("ints", ints...)
-		b.Bytes("values", values...)
-		b.Bytes("blob", bytes.Repeat([]byte{0xff, 1}, rng.IntN(500_000)))
-		record := b.Append(nil)
-		path := filepath.Join(t.TempDir(), "long.tfrecord")
-		if err := os.WriteFile(path, tfrecord.AppendFrame(nil, record), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		proto, err := new(protoFormat).object(nil, record)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for format, want := range map[string][]byte{
-			"json": new(readableFormat).object(nil, record), "proto": proto,
-			"hex": hex.AppendEncode(nil, record), "text": new(readableFormat).text(nil, path, 0, 0, record),
-		} {
-			var out, errs bytes.Buffer
-			if code := run(t.Context(), []string{"cat", path, "--format", format}, &out, &errs); code != 0 {
-				t.Fatalf("%s: exit %d, %s", format, code, &errs)
-			}
-			if got := bytes.TrimSuffix(out.Bytes(), []byte("\n")); !bytes.Equal(got, bytes.TrimSuffix(want, []byte("\n"))) {
-				t.Errorf("%s: %d bytes, want %d", format, len(got), len(want))
-			}
 		}
 	}
 }
@@ -265,13 +217,13 @@ func FuzzFormats(f *testing.F) {
 	f.Add([]byte("\x12\x09\x0a\x07\x0a\x01k\x12\x02\x0a\x00"))
 	f.Add([]byte{0xff})
 	f.Fuzz(func(t *testing.T, record []byte) {
-		var readable readableFormat
-		if line := readable.object(nil, record); !json.Valid(line) {
+		var readable Readable
+		if line := readable.Object(nil, record); !json.Valid(line) {
 			t.Errorf("readable form of %q: %s", record, line)
 		}
-		readable.text(nil, "x", 0, 0, record)
-		var proto protoFormat
-		if line, err := proto.object(nil, record); err == nil && !json.Valid(line) {
+		readable.Text(nil, "x", 0, 0, record)
+		var proto Proto
+		if line, err := proto.Object(nil, record); err == nil && !json.Valid(line) {
 			t.Errorf("proto form of %q: %s", record, line)
 		}
 	})

@@ -1,4 +1,4 @@
-package command
+package text
 
 import (
 	"fmt"
@@ -15,8 +15,8 @@ import (
 // shows.
 const shownShares = 10
 
-// readableDrift makes keys fit for JSON.
-func readableDrift(d *stats.Drift) *stats.Drift {
+// ReadableDrift makes keys fit for JSON.
+func ReadableDrift(d *stats.Drift) *stats.Drift {
 	for _, list := range [][]stats.FeatureDrift{d.Features, d.FeatureLists} {
 		for i := range list {
 			list[i].Key = jsontext.Readable(list[i].Key)
@@ -28,8 +28,8 @@ func readableDrift(d *stats.Drift) *stats.Drift {
 	return d
 }
 
-// printDrift prints what differs, most first.
-func printDrift(w io.Writer, d *stats.Drift) {
+// PrintDrift prints what differs, most first.
+func PrintDrift(w io.Writer, d *stats.Drift) {
 	fmt.Fprintf(w, "A: %s\nB: %s\n", plural.Of(d.Records[0], "record"), plural.Of(d.Records[1], "record"))
 	printFeatureDrifts(w, "features", d.Features)
 	printFeatureDrifts(w, "feature lists", d.FeatureLists)

@@ -1,4 +1,4 @@
-package command
+package text
 
 import (
 	"cmp"
@@ -14,7 +14,9 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard/stats"
+	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
 // How many values, sizes and labels the text form shows.
@@ -24,11 +26,11 @@ const (
 	shownText  = 24 // characters of a value
 )
 
-// printStats prints what was measured, as tables.
-func printStats(w io.Writer, st *stats.Report) {
+// PrintStats prints what was measured, as tables.
+func PrintStats(w io.Writer, st *stats.Report) {
 	fmt.Fprintf(w, "%s, %s, %s", plural.Of(len(st.Files), "file"), plural.Of(st.Records, "record"), size.Format(st.Bytes))
 	if len(st.Compression) > 1 || st.Compression["none"] == 0 {
-		fmt.Fprintf(w, " (%s)", listCounts(st.Compression))
+		fmt.Fprintf(w, " (%s)", ListCounts(st.Compression))
 	}
 	fmt.Fprintln(w)
 	printFigures(w, &st.Figures)
@@ -71,7 +73,7 @@ func printFigures(w io.Writer, f *stats.Figures) {
 	if f.Records > 0 {
 		b := f.RecordBytes
 		fmt.Fprintf(w, "record sizes: %s to %s bytes, mean %.1f, median %s\n", b.Min, b.Max, b.Mean, figure(quantileAt(b, 0.5)))
-		fmt.Fprintf(w, "messages: %s\n", listMessages(f.Messages))
+		fmt.Fprintf(w, "messages: %s\n", ListMessages(f.Messages))
 	}
 	printSpread(w, "features", f.Features)
 	printSpread(w, "feature lists", f.FeatureLists)
@@ -84,7 +86,7 @@ func printFigures(w io.Writer, f *stats.Figures) {
 	for _, l := range f.Labels {
 		printBalance(w, l)
 	}
-	printObjects(w, f.Objects, true)
+	PrintObjects(w, f.Objects, true)
 }
 
 // statsColumns is how many columns the table of the features has.
@@ -155,9 +157,9 @@ func oddFloats(f *stats.Feature) string {
 
 // shapeOf says how many values there are at a time, and in how many steps.
 func shapeOf(f *stats.Feature) string {
-	values := between(strconv.FormatInt(f.Values.Min, 10), strconv.FormatInt(f.Values.Max, 10))
+	values := Between(strconv.FormatInt(f.Values.Min, 10), strconv.FormatInt(f.Values.Max, 10))
 	if f.Steps != nil {
-		return between(strconv.FormatInt(f.Steps.Min, 10), strconv.FormatInt(f.Steps.Max, 10)) + "x" + values
+		return Between(strconv.FormatInt(f.Steps.Min, 10), strconv.FormatInt(f.Steps.Max, 10)) + "x" + values
 	}
 	return values
 }
@@ -239,7 +241,7 @@ func printImages(w io.Writer, f *stats.Feature) {
 	if p == nil {
 		return
 	}
-	fmt.Fprintf(w, "\nimages in %s: %d (%s)", printable.String(f.Key), p.Count, listCounts(p.Formats))
+	fmt.Fprintf(w, "\nimages in %s: %d (%s)", printable.String(f.Key), p.Count, ListCounts(p.Formats))
 	if p.Unreadable > 0 {
 		fmt.Fprintf(w, ", %d with a header that cannot be read", p.Unreadable)
 	}
@@ -260,7 +262,7 @@ func printImages(w io.Writer, f *stats.Feature) {
 		fmt.Fprintf(w, "  sizes: %s\n", strings.Join(sizes, ", "))
 	}
 	if len(p.Channels) > 0 {
-		fmt.Fprintf(w, "  channels: %s\n", listCounts(p.Channels))
+		fmt.Fprintf(w, "  channels: %s\n", ListCounts(p.Channels))
 	}
 	printPixels(w, p.Pixels)
 }
@@ -299,8 +301,8 @@ func printBalance(w io.Writer, l stats.LabelCounts) {
 	fmt.Fprintf(w, "\n%s, by %s:\n", plural.Of(len(counts), "label"), printable.String(l.Key))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i, c := range counts {
-		if i == shownLabels {
-			fmt.Fprintf(table, "  ... and %d more (--json lists them)\n", len(counts)-shownLabels)
+		if i == ShownLabels {
+			fmt.Fprintf(table, "  ... and %d more (--json lists them)\n", len(counts)-ShownLabels)
 			break
 		}
 		fmt.Fprintf(table, "  %s\t%d\t%s\n", labelName(c.ID, c.Name), c.Records, percent(c.Records, total))
@@ -318,3 +320,33 @@ func labelName(id *int64, name string) string {
 	}
 	return strings.TrimSpace(fmt.Sprintf("%d %s", *id, printable.String(name)))
 }
+
+func Between(least, most string) string {
+	if least == most {
+		return least
+	}
+	return least + ".." + most
+}
+
+func ListCounts(counts map[string]int64) string {
+	names := make([]string, 0, len(counts))
+	for name := range counts {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%s %d", name, counts[name])
+	}
+	return strings.Join(names, ", ")
+}
+
+func ListMessages(counts map[string]int64) string {
+	s := ListCounts(counts)
+	if counts[manifest.RecordExample] == 0 && counts[string(message.SequenceExample)] == 0 {
+		s += " (not tf.train.Example)"
+	}
+	return s
+}
+
+// ShownLabels is how many labels of a feature the text form shows.
+const ShownLabels = 20

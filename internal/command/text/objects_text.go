@@ -1,4 +1,4 @@
-package command
+package text
 
 import (
 	"cmp"
@@ -12,9 +12,9 @@ import (
 	"github.com/tfrec/tfrec/shard/stats"
 )
 
-// printObjects prints the figures of objects, and their classes with shares, the most frequent
+// PrintObjects prints the figures of objects, and their classes with shares, the most frequent
 // first. Histograms are left out if histograms is false.
-func printObjects(w io.Writer, o *stats.Objects, histograms bool) {
+func PrintObjects(w io.Writer, o *stats.Objects, histograms bool) {
 	if o == nil {
 		return
 	}
@@ -67,8 +67,8 @@ func printClasses(w io.Writer, o *stats.Objects) {
 	slices.SortStableFunc(classes, func(a, b stats.ObjectClass) int { return cmp.Compare(b.Objects, a.Objects) })
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i, c := range classes {
-		if i == shownLabels {
-			fmt.Fprintf(table, "  ... and %d more (--json lists them)\n", len(classes)-shownLabels)
+		if i == ShownLabels {
+			fmt.Fprintf(table, "  ... and %d more (--json lists them)\n", len(classes)-ShownLabels)
 			break
 		}
 		fmt.Fprintf(table, "  %s\t%d\t%s\tin %s\n", labelName(c.ID, c.Name), c.Objects, percent(c.Objects, o.Objects), plural.Of(c.Images, "image"))

@@ -1,4 +1,4 @@
-package command
+package text
 
 import (
 	"fmt"
@@ -18,9 +18,9 @@ import (
 // shownFindings is how many findings of a kind the text form shows.
 const shownFindings = 20
 
-// printReport prints a line for each file, the faults and findings, which have a
+// PrintReport prints a line for each file, the faults and findings, which have a
 // writer of their own, and a summary.
-func printReport(faults, w io.Writer, r *verify.Report) {
+func PrintReport(faults, w io.Writer, r *verify.Report) {
 	var bad int
 	var bytes int64
 	for _, f := range r.Files {
@@ -36,7 +36,7 @@ func printReport(faults, w io.Writer, r *verify.Report) {
 		}
 		fmt.Fprintln(w)
 	}
-	printFaults(faults, r.Faults)
+	PrintFaults(faults, r.Faults)
 	for _, f := range r.Files {
 		if f.FaultsOmitted > 0 {
 			fmt.Fprintf(faults, "%s: %s more, not listed\n", printable.String(f.Path), plural.Of(f.FaultsOmitted, "fault"))
@@ -75,7 +75,7 @@ func findings(r *verify.DeepReport) (n int64) {
 	return n
 }
 
-func printFaults(w io.Writer, faults []shard.Fault) {
+func PrintFaults(w io.Writer, faults []shard.Fault) {
 	for _, f := range faults {
 		fmt.Fprintf(w, "%s: ", printable.String(f.Path))
 		if f.Record >= 0 {

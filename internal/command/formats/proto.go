@@ -1,4 +1,4 @@
-package command
+package formats
 
 import (
 	"encoding/base64"
@@ -11,21 +11,21 @@ import (
 	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
-// protoFormat writes Examples and SequenceExamples in protobuf's JSON mapping,
+// Proto writes Examples and SequenceExamples in protobuf's JSON mapping,
 // as json_format.Parse reads them. Its memory is used again; the zero value is
 // ready.
-type protoFormat struct {
+type Proto struct {
 	example  tfrecord.Example
 	sequence tfrecord.SequenceExample
-	tally    message.Tally // of the records so far
-	outlet
+	Tally    message.Tally // of the records so far
+	Outlet
 }
 
 var errNoExample = errors.New("neither a tf.train.Example nor a SequenceExample; --format hex shows any record")
 
-// object appends the record as a JSON object.
-func (f *protoFormat) object(dst, record []byte) ([]byte, error) {
-	switch f.tally.Of(record) {
+// Object appends the record as a JSON object.
+func (f *Proto) Object(dst, record []byte) ([]byte, error) {
+	switch f.Tally.Of(record) {
 	case message.SequenceExample:
 		if err := f.sequence.Parse(record); err != nil {
 			return dst, err
@@ -37,7 +37,7 @@ func (f *protoFormat) object(dst, record []byte) ([]byte, error) {
 			dst = append(dst, `{"feature":[`...)
 			for step := range list.Len() {
 				if step > 0 {
-					dst = append(f.drain(dst), ',')
+					dst = append(f.Drain(dst), ',')
 				}
 				dst = f.feature(dst, list.At(step))
 			}
@@ -53,11 +53,11 @@ func (f *protoFormat) object(dst, record []byte) ([]byte, error) {
 	return dst, &tfrecord.Error{Record: -1, Part: tfrecord.PartParse, Err: errNoExample}
 }
 
-func (f *protoFormat) features(dst []byte, features *tfrecord.Features) []byte {
+func (f *Proto) features(dst []byte, features *tfrecord.Features) []byte {
 	dst = append(dst, `{"feature":{`...)
 	for i := range features.Len() {
 		key, value := features.At(i)
-		dst = f.feature(appendKey(f.drain(dst), i, key), value)
+		dst = f.feature(appendKey(f.Drain(dst), i, key), value)
 	}
 	return append(dst, "}}"...)
 }
@@ -66,14 +66,14 @@ func appendKey(dst []byte, i int, key []byte) []byte {
 	if i > 0 {
 		dst = append(dst, ',')
 	}
-	return append(appendString(dst, jsontext.Readable(string(key))), ':')
+	return append(AppendString(dst, jsontext.Readable(string(key))), ':')
 }
 
-func (f *protoFormat) feature(dst []byte, value tfrecord.Feature) []byte {
+func (f *Proto) feature(dst []byte, value tfrecord.Feature) []byte {
 	first := true
 	comma := func() {
 		if !first {
-			dst = append(f.drain(dst), ',')
+			dst = append(f.Drain(dst), ',')
 		}
 		first = false
 	}
@@ -83,8 +83,8 @@ func (f *protoFormat) feature(dst []byte, value tfrecord.Feature) []byte {
 		for x := range value.BytesList() {
 			comma()
 			dst = append(dst, '"')
-			for part := range slices.Chunk(x, enough/4*3) { // of whole groups of three
-				dst = base64.StdEncoding.AppendEncode(f.drain(dst), part)
+			for part := range slices.Chunk(x, Enough/4*3) { // of whole groups of three
+				dst = base64.StdEncoding.AppendEncode(f.Drain(dst), part)
 			}
 			dst = append(dst, '"')
 		}

@@ -1,0 +1,2 @@
+// Package text prints statistics, comparisons and reports of faults for people.
+package text
