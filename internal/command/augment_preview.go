@@ -14,6 +14,7 @@ import (
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/command/cli"
+	"github.com/tfrec/tfrec/internal/command/conversion"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -77,7 +78,7 @@ classes.`,
 	fs.StringVar(&o.key, "key", "", "`KEY` of the image in convert: its path below SRC (default: the file's name)")
 	cli.DecoderVar(fs, &o.images.Codec.Decoder)
 	cli.FloatRangeVar(fs, &o.images.Codec.FloatRange)
-	addObjectFlags(fs, &o.images.Annotations, "draw")
+	conversion.AddObjectFlags(fs, &o.images.Annotations, "draw")
 	fs.StringVar(&o.images.Labels.Classes, "classes", "", "`FILE` with the classes of --annotations, a name on each line")
 	fs.StringVar(&o.mask, "mask", "", "draw the mask of classes in the PNG `FILE`")
 	return cmd

@@ -1,13 +1,12 @@
 package command
 
-import "github.com/tfrec/tfrec/internal/command/formats"
-
 import (
 	"encoding/hex"
 	"slices"
 	"strconv"
 
 	"github.com/tfrec/tfrec/internal/command/cli"
+	"github.com/tfrec/tfrec/internal/command/formats"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/reader"
 )

@@ -1,7 +1,5 @@
 package command
 
-import "github.com/tfrec/tfrec/internal/command/formats"
-
 import (
 	"bytes"
 	"encoding/hex"
@@ -11,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/command/formats"
 	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/tfrecord"
 )

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/internal/command/conversion"
 )
 
 var update = flag.Bool("update", false, "write the generated docs instead of comparing with them")
@@ -46,7 +48,7 @@ func TestDocsAreGenerated(t *testing.T) {
 // schema prints; with -update it writes it.
 func TestDocsHaveTheSchema(t *testing.T) {
 	const file = "../../docs/convert.schema.json"
-	want, err := configSchema()
+	want, err := conversion.ConfigSchema()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,12 +11,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tfrec/tfrec/internal/command/cli"
+	"github.com/tfrec/tfrec/internal/command/conversion"
 	"github.com/tfrec/tfrec/shard/reshape"
 )
 
 // byPlan is an engine that reshards by a plan.
-func byPlan(runs *int) *Engine {
-	return &Engine{
+func byPlan(runs *int) *conversion.Engine {
+	return &conversion.Engine{
 		Name:  "tfrec-elsewhere",
 		Flags: func(fs *pflag.FlagSet) { fs.Int("machines", 1, "how many") },
 		Reshard: func(ctx context.Context, in []string, out string, o reshape.ReshardOptions) (*reshape.Report, error) {

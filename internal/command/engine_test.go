@@ -14,14 +14,15 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tfrec/tfrec/internal/command/cli"
+	"github.com/tfrec/tfrec/internal/command/conversion"
 )
 
 // elsewhere is an engine whose shards are all made by a joined job.
-func elsewhere(t *testing.T, requests *[]*Work) *Engine {
-	return &Engine{
+func elsewhere(t *testing.T, requests *[]*conversion.Work) *conversion.Engine {
+	return &conversion.Engine{
 		Name:  "tfrec-elsewhere",
 		Flags: func(fs *pflag.FlagSet) { fs.Int("machines", 1, "how many") },
-		Make: func(ctx context.Context, w *Work) error {
+		Make: func(ctx context.Context, w *conversion.Work) error {
 			*requests = append(*requests, w)
 			j, err := JoinJob(ctx, w.Args, func(s string) { t.Log(s) })
 			if err != nil {
@@ -60,7 +61,7 @@ func TestAnEngineMakesTheSameSets(t *testing.T) {
 			if code := run(context.Background(), append([]string{"--json"}, into(args, ref)...), &plain, &stderr); code != cli.ExitFine {
 				t.Fatal(stderr.String())
 			}
-			var requests []*Work
+			var requests []*conversion.Work
 			full := append([]string{"--json"}, into(args, out)...)
 			if name != "config" { // which is a word less
 				full = slices.Insert(full, 4, "--machines", "7")
@@ -134,10 +135,10 @@ func TestAnEngineKeepsTheExitCodes(t *testing.T) {
 				}
 				defer os.Remove(bad)
 			}
-			var requests []*Work
+			var requests []*conversion.Work
 			e := elsewhere(t, &requests)
 			if c.fail != nil {
-				e.Make = func(context.Context, *Work) error { return c.fail }
+				e.Make = func(context.Context, *conversion.Work) error { return c.fail }
 			}
 			var stdout, stderr bytes.Buffer
 			args := append([]string{"convert", "images", photos, filepath.Join(t.TempDir(), "out")}, c.args...)

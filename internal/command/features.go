@@ -78,7 +78,7 @@ the manifest and in TFDS's files are updated.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var names []reshape.RenameFeature
 			for _, pair := range pairs {
-				from, to, ok := cutLast(pair, "=")
+				from, to, ok := cli.CutLast(pair, "=")
 				if !ok {
 					return cli.UsageError("--keys %q: want OLD=NEW", pair)
 				}

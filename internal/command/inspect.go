@@ -1,9 +1,5 @@
 package command
 
-import "github.com/tfrec/tfrec/internal/command/formats"
-
-import "github.com/tfrec/tfrec/internal/command/text"
-
 import (
 	"encoding/json"
 	"errors"
@@ -17,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/command/cli"
+	"github.com/tfrec/tfrec/internal/command/formats"
+	"github.com/tfrec/tfrec/internal/command/text"
 	"github.com/tfrec/tfrec/internal/emit"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"

@@ -1,7 +1,7 @@
-// Package command is the command tfrec: what its main functions, with and
-// without object storage, have in common. Each verb has a file here that parses
-// flags, calls a package and prints. Results go to stdout, everything else to
-// stderr; exit.go has the exit codes.
+// Package command is the command tfrec: what its main functions, with and without object storage, have
+// in common. Each verb has a file here that parses flags, calls a package and prints; conversions have a
+// package below. Results go to stdout, everything else to stderr. What verbs share is in cli (flags, exit
+// codes, progress), text and formats.
 package command
 
 import (
@@ -52,7 +52,7 @@ func runWith(ctx context.Context, e *Engine, args []string, stdout, stderr io.Wr
 	defer storage.OnSilence(nil)
 	root := newRootCommand(e)
 	if e != nil {
-		e.args = args
+		e.Args = args
 	}
 	root.SetArgs(args)
 	root.SetOut(out)

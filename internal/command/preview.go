@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/build"
 	"github.com/tfrec/tfrec/internal/command/cli"
+	"github.com/tfrec/tfrec/internal/command/conversion"
 	"github.com/tfrec/tfrec/internal/command/text"
 	"github.com/tfrec/tfrec/internal/plural"
 	page "github.com/tfrec/tfrec/internal/preview"
@@ -79,7 +80,7 @@ func runPreviewPage(cmd *cobra.Command, paths []string, out string, o page.Optio
 	}
 	o.Codec, o.Header, o.Pixels = codec, imageHeader(codec), pixelSums(codec)
 	o.Tool = "tfrec " + build.Version
-	if o.Command, err = commandOf(cmd.Context(), paths); err != nil {
+	if o.Command, err = conversion.CommandOf(cmd.Context(), paths); err != nil {
 		return err
 	}
 	o.Progress, o.Note = new(shard.ReadProgress), cli.PartialWarning(cmd)

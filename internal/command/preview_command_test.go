@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/command/conversion"
 	page "github.com/tfrec/tfrec/internal/preview"
 	"github.com/tfrec/tfrec/manifest"
 )
@@ -62,7 +63,7 @@ func TestCommandMakesTheSetAgain(t *testing.T) {
 			dir := t.TempDir()
 			first, again := filepath.Join(dir, "first"), filepath.Join(dir, "again")
 			must(t, append([]string{"convert", c.args[0], c.args[1], first, "--quiet"}, c.args[2:]...)...)
-			command, err := commandOf(t.Context(), []string{first})
+			command, err := conversion.CommandOf(t.Context(), []string{first})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,7 +123,7 @@ func TestHostileOptionsInCommands(t *testing.T) {
 		if err := os.WriteFile(path, changed, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		command, err := commandOf(t.Context(), []string{filepath.Dir(path)})
+		command, err := conversion.CommandOf(t.Context(), []string{filepath.Dir(path)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,7 +41,7 @@ system's temporary directory.`,
 		Args:        cli.MinArgs("IN...", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if e != nil {
-				if err := e.check(cmd); err != nil {
+				if err := e.Allows(cmd); err != nil {
 					return err
 				}
 			}
@@ -58,7 +58,7 @@ system's temporary directory.`,
 	fs.StringVar(&o.GroupBy, "group-by", "", "make a set of the records of each value of the feature `KEY`")
 	f.add(cmd)
 	if e != nil && e.Reshard != nil {
-		e.addFlags(fs)
+		e.AddFlags(fs)
 	}
 	return cmd
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/build"
 	"github.com/tfrec/tfrec/internal/command/cli"
+	"github.com/tfrec/tfrec/internal/command/conversion"
 )
 
 // helpWidth is how many columns the flags in the help take at most.
@@ -61,8 +62,8 @@ KiB, MiB, GiB; as values of flags, 64MiB and 64MB are both understood.`,
 		&cobra.Group{ID: cli.GroupOther, Title: "Other:"},
 	)
 	root.AddCommand(
-		newConvertCommand(e),
-		newFinalizeCommand(),
+		conversion.NewCommand(e),
+		conversion.NewFinalizeCommand(),
 		newAugmentCommand(),
 		newInspectCommand(),
 		newStatsCommand(),
@@ -87,7 +88,7 @@ KiB, MiB, GiB; as values of flags, 64MiB and 64MB are both understood.`,
 		newDoctorCommand(),
 		newCleanCommand(),
 		newGPUCommand(),
-		newConfigCommand(),
+		conversion.NewConfigCommand(),
 		newVersionCommand(),
 		newCompletionCommand(),
 	)

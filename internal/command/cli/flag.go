@@ -179,3 +179,12 @@ func CompleteFlags(cmd *cobra.Command) {
 		CompleteFlags(below)
 	}
 }
+
+// CutLast cuts around the last sep: names may hold it.
+func CutLast(s, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}

@@ -1,9 +1,8 @@
-package command
+package conversion
 
 import (
 	"context"
 	"errors"
-	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -31,9 +30,11 @@ type Engine struct {
 	// nil.
 	Reshard func(ctx context.Context, in []string, out string, o reshape.ReshardOptions) (*reshape.Report, error)
 
-	joined func(*convert.Job) // only to join a job
-	note   func(string)       // of one that joins
-	args   []string           // of the process
+	// Joined is called with the job of a process that only joins one, and Note with sentences for its
+	// user. Args are the arguments of the process. The command sets them.
+	Joined func(*convert.Job)
+	Note   func(string)
+	Args   []string
 }
 
 // Work is a conversion for an Engine.
@@ -46,27 +47,11 @@ type Work struct {
 	Note func(sentence string)
 }
 
-// JoinJob plans the conversion of Work.Args once more, in another process, and returns it as a job
-// that makes shards of it, with Work.Job's numbers. The caller must close it. Note is called with
-// sentences for the user, from one goroutine at a time.
-func JoinJob(ctx context.Context, args []string, note func(sentence string)) (*convert.Job, error) {
-	var job *convert.Job
-	root := newRootCommand(&Engine{Name: "tfrec", joined: func(j *convert.Job) { job = j }, note: note})
-	root.SetArgs(args)
-	root.SetOut(io.Discard)
-	root.SetErr(io.Discard)
-	err := root.ExecuteContext(ctx)
-	if err == nil && job == nil {
-		err = errors.New("the arguments name no conversion")
-	}
-	return job, err
-}
-
 // ofEngine is the annotation of flags that are an engine's own.
 const ofEngine = "engine"
 
-// addFlags adds the engine's flags to those of a verb.
-func (e *Engine) addFlags(fs *pflag.FlagSet) {
+// AddFlags adds the engine's flags to those of a verb.
+func (e *Engine) AddFlags(fs *pflag.FlagSet) {
 	if e == nil || e.Flags == nil {
 		return
 	}
@@ -92,8 +77,8 @@ func (e *Engine) addFlags(fs *pflag.FlagSet) {
 // an engine's machines may lack.
 var notForEngines = []string{"task", "tasks", "replan", "gpu", "gpu-decode"}
 
-// check refuses flags that mean nothing with an engine.
-func (e *Engine) check(cmd *cobra.Command) error {
+// Allows refuses flags that mean nothing with an engine.
+func (e *Engine) Allows(cmd *cobra.Command) error {
 	for _, name := range notForEngines {
 		if f := cmd.Flag(name); f != nil && f.Changed && f.Value.String() != f.DefValue {
 			return cli.UsageError("--%s: is for tfrec; %s assigns shards to workers itself, and those have no GPU", name, e.Name)
@@ -110,10 +95,10 @@ func (e *Engine) check(cmd *cobra.Command) error {
 // carryOut has the engine make the shards of a conversion.
 func (e *Engine) carryOut(cmd *cobra.Command, c *conversion, note func(string)) (*convert.Summary, error) {
 	ctx := cmd.Context()
-	if e.joined != nil {
+	if e.Joined != nil {
 		job, err := c.join(ctx)
 		if err == nil {
-			e.joined(job)
+			e.Joined(job)
 		}
 		return nil, err
 	}
@@ -133,7 +118,7 @@ func (e *Engine) carryOut(cmd *cobra.Command, c *conversion, note func(string)) 
 // forOthers returns the arguments of a verb for JoinJob: without the engine's flags,
 // and those of all verbs, which are about this process.
 func (e *Engine) forOthers(verb *cobra.Command) ([]string, error) {
-	_, rest, err := verb.Root().Find(e.args)
+	_, rest, err := verb.Root().Find(e.Args)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package command
+package conversion
 
 import (
 	"encoding/json"
@@ -12,7 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/command/cli"
 )
 
-func newConfigCommand() *cobra.Command {
+func NewConfigCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "config",
 		GroupID: cli.GroupOther,
@@ -54,7 +54,7 @@ func newConfigSchemaCommand() *cobra.Command {
 		Example: `  tfrec config schema > convert.schema.json`,
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			data, err := configSchema()
+			data, err := ConfigSchema()
 			if err == nil {
 				_, err = cmd.OutOrStdout().Write(data)
 			}
@@ -134,9 +134,9 @@ func wrapComment(text string) string {
 	return b.String()
 }
 
-// configSchema describes configuration files of all kinds as JSON Schema,
+// ConfigSchema describes configuration files of all kinds as JSON Schema,
 // draft 2020-12.
-func configSchema() ([]byte, error) {
+func ConfigSchema() ([]byte, error) {
 	text := map[string]any{"type": "string"}
 	properties := map[string]any{
 		configKind: map[string]any{"enum": configKinds, "description": "what is converted"},

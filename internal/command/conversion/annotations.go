@@ -1,4 +1,4 @@
-package command
+package conversion
 
 import (
 	"errors"
@@ -11,8 +11,8 @@ import (
 	"github.com/tfrec/tfrec/internal/command/cli"
 )
 
-// addObjectFlags adds the flags about the objects on images, and what is done with them: "store".
-func addObjectFlags(fs *pflag.FlagSet, a *convert.AnnotationSpec, do string) {
+// AddObjectFlags adds the flags about the objects on images, and what is done with them: "store".
+func AddObjectFlags(fs *pflag.FlagSet, a *convert.AnnotationSpec, do string) {
 	fs.Var(&annotationFiles{a}, "annotations", do+" the objects that the file or directory `[SPLIT=]PATH` draws on images (repeatable)")
 	cli.WordVar(fs, &a.Format, "annotation-format", "auto", "NAME", "format of --annotations: coco, csv, voc, yolo, kitti, labelme or auto (what it looks like)",
 		"auto", "coco", "csv", "voc", "yolo", "kitti", "labelme")
@@ -22,7 +22,7 @@ func addObjectFlags(fs *pflag.FlagSet, a *convert.AnnotationSpec, do string) {
 
 // addAnnotationFlags adds the flags about what is drawn on images.
 func addAnnotationFlags(fs *pflag.FlagSet, a *convert.AnnotationSpec) {
-	addObjectFlags(fs, a, "store")
+	AddObjectFlags(fs, a, "store")
 	fs.BoolVar(&a.DropEmpty, "drop-empty", false, "leave out records without objects")
 	fs.BoolVar(&a.KeepUnannotated, "keep-unannotated", false, "keep images that --annotations does not list, without objects")
 	fs.StringVar(&a.Masks, "masks", "", "store the mask of each image in `DIR`: a PNG of the same name whose samples are classes, or in the colours of CVAT's labelmap.txt")

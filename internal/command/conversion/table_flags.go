@@ -1,4 +1,4 @@
-package command
+package conversion
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ func (f *tableFlags) addTable(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.NoHeader, "no-header", false, "the first row is data, not a header (needs --columns)")
 	fs.StringSliceVar(&o.Columns, "columns", nil, "column names `NAME,...`, instead of the header's")
 	cli.TextVar(fs, "column", "inferred", "NAME=TYPE", "type of a column: int64, float or bytes (repeatable)", func(s string) error {
-		name, kind, ok := cutLast(s, "=")
+		name, kind, ok := cli.CutLast(s, "=")
 		if !ok {
 			return fmt.Errorf("want NAME=int64, NAME=float or NAME=bytes")
 		}

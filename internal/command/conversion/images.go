@@ -1,4 +1,4 @@
-package command
+package conversion
 
 import (
 	"context"
@@ -251,7 +251,7 @@ of which counts once.`,
 	})
 	fs.BoolVar(&o.ExactPixels, "exact-pixels", false, "always resize in RGB and from the full size, never in planes or from a reduced decode")
 	fs.BoolVar(&o.Encode.NoCheck, "no-check", false, "under --encode keep, do not decode images to find damage")
-	e.addFlags(fs)
+	e.AddFlags(fs)
 	return cmd
 }
 

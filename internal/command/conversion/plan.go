@@ -1,4 +1,4 @@
-package command
+package conversion
 
 import (
 	"encoding/json"

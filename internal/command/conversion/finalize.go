@@ -1,4 +1,4 @@
-package command
+package conversion
 
 import (
 	"github.com/spf13/cobra"
@@ -7,7 +7,7 @@ import (
 	"github.com/tfrec/tfrec/internal/command/cli"
 )
 
-func newFinalizeCommand() *cobra.Command {
+func NewFinalizeCommand() *cobra.Command {
 	var allowed *convert.Tolerance
 	cmd := &cobra.Command{
 		Use:     "finalize OUT",

@@ -1,4 +1,4 @@
-package command
+package conversion
 
 import (
 	"cmp"
@@ -19,10 +19,10 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// commandOf returns the command that made the set that a lone path stands for,
+// CommandOf returns the command that made the set that a lone path stands for,
 // as far as its manifest tells; "" where that does not. SRC, OUT and FILE stand
 // for what it does not tell. A manifest that cannot be read is an error.
-func commandOf(ctx context.Context, paths []string) (string, error) {
+func CommandOf(ctx context.Context, paths []string) (string, error) {
 	if len(paths) != 1 {
 		return "", nil
 	}
@@ -40,7 +40,7 @@ func commandOf(ctx context.Context, paths []string) (string, error) {
 	if err != nil {
 		return "", nil
 	}
-	verb, _, err := newConvertCommand(nil).Find([]string{made.kind})
+	verb, _, err := NewCommand(nil).Find([]string{made.kind})
 	if err != nil {
 		return "", nil
 	}

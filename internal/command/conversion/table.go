@@ -1,4 +1,4 @@
-package command
+package conversion
 
 import (
 	"context"
@@ -105,7 +105,7 @@ func newTableCommand(e *Engine, verb *cobra.Command) *cobra.Command {
 			return nil
 		}, formats...)
 	}
-	e.addFlags(fs)
+	e.AddFlags(fs)
 	return verb
 }
 
@@ -241,13 +241,4 @@ func (f *tableFlags) runPrintSchema(cmd *cobra.Command, args []string) error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(schema)
-}
-
-// cutLast cuts around the last sep: names may hold it.
-func cutLast(s, sep string) (before, after string, found bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(sep):], true
 }

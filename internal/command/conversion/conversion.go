@@ -1,4 +1,4 @@
-package command
+package conversion
 
 import (
 	"context"
@@ -25,7 +25,7 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 )
 
-func newConvertCommand(e *Engine) *cobra.Command {
+func NewCommand(e *Engine) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "convert",
 		GroupID: cli.GroupConvert,
@@ -133,7 +133,7 @@ func (f *convertFlags) complete(cmd *cobra.Command) error {
 		o.DryRun = true
 	}
 	if f.engine != nil {
-		if err := f.engine.check(cmd); err != nil {
+		if err := f.engine.Allows(cmd); err != nil {
 			return err
 		}
 	}
@@ -193,14 +193,14 @@ func (f *convertFlags) run(cmd *cobra.Command, out string, c *conversion) error 
 	o.Progress, o.Args = new(convert.Progress), cli.CommandArgs(cmd)
 	stderr := cmd.ErrOrStderr()
 	switch {
-	case f.engine != nil && f.engine.note != nil:
-		o.Note = f.engine.note
+	case f.engine != nil && f.engine.Note != nil:
+		o.Note = f.engine.Note
 	case !quiet:
 		o.Note = cli.NotesTo(stderr)
 	}
 	sum, err := f.carryOut(cmd, c, quiet)
 	switch {
-	case f.engine != nil && f.engine.joined != nil:
+	case f.engine != nil && f.engine.Joined != nil:
 		return err
 	case err == nil && (f.print || f.print0):
 		return printOutputs(cmd.OutOrStdout(), out, sum.Plan.Outputs, f.print0)
