@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/listing"
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/naming"
@@ -31,7 +32,7 @@ type imageInput struct {
 	o       *ImageOptions
 	src     string
 	codec   *augment.Codec
-	listing *origin.Listing
+	listing *listing.Listing
 }
 
 func (in *imageInput) Shared() *Options { return &in.o.Options }
@@ -60,7 +61,7 @@ func (in *imageInput) Scan(ctx context.Context, out string) (err error) {
 			return plan.OptionErrorf(optname.EncodeSpecSubsampling, "%v", err)
 		}
 	}
-	if in.listing, err = origin.List(ctx, o, src, out); err != nil {
+	if in.listing, err = listing.List(ctx, o, src, out); err != nil {
 		return err
 	}
 	return in.listing.RefuseLosses(o)

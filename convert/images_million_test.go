@@ -21,6 +21,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/convert/internal/listing"
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -102,7 +103,7 @@ func TestListingOfAStoreIsCompact(t *testing.T) {
 	e, url := endlessStore(t, keys)
 	o := &ImageOptions{Options: Options{Name: "photos"}}
 	before := heap()
-	l, err := origin.List(t.Context(), o, origin.Place{At: storage.Parse(url)}, t.TempDir())
+	l, err := listing.List(t.Context(), o, origin.Place{At: storage.Parse(url)}, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +133,7 @@ func TestLabelsInATableAreHeldCompactly(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "t.csv", []byte(text.String()))
 	o := &ImageOptions{Options: Options{Name: "photos"}, Labels: LabelSpec{File: filepath.Join(dir, "t.csv")}}
-	l, err := origin.List(t.Context(), o, origin.Place{At: storage.Parse(src)}, t.TempDir())
+	l, err := listing.List(t.Context(), o, origin.Place{At: storage.Parse(src)}, t.TempDir())
 	if err != nil || len(l.Images) == 0 {
 		t.Fatalf("%v, %d images", err, len(l.Images))
 	}
@@ -162,7 +163,7 @@ func TestTablesAreHeldCompactly(t *testing.T) {
 		Features: []FeatureSpec{{Name: "n"}, {Name: "x", Type: TypeFloat}, {Name: "caption"}},
 	}
 	before := heap()
-	l, err := origin.List(t.Context(), o, origin.Place{At: storage.Parse(url)}, t.TempDir())
+	l, err := listing.List(t.Context(), o, origin.Place{At: storage.Parse(url)}, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

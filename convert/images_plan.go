@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/listing"
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/convert/internal/sample"
@@ -38,7 +39,7 @@ type imageSource struct {
 }
 
 // planImages assigns the listed images to splits and shards.
-func planImages(o *ImageOptions, l *origin.Listing, codec *augment.Codec, before *plan.Previous) (*imageSource, error) {
+func planImages(o *ImageOptions, l *listing.Listing, codec *augment.Codec, before *plan.Previous) (*imageSource, error) {
 	set := &sample.Set{
 		O: o, Origin: l.Origin, Webdataset: l.WebDataset, Images: l.Images, Loose: len(l.Loose), Labels: plan.WithBackground(l.Labels, o.Labels.Offset),
 		Values: l.Values, Texts: l.Texts, Features: l.Features, Carried: l.Carried, LabelMap: l.LabelMap || l.Annotations != nil, Columns: l.Columns, Annotations: l.Annotations, Masks: l.Masks, Colors: l.Colors,
@@ -141,7 +142,7 @@ func limit(images []origin.Image, n int64, h plan.Hasher) []origin.Image {
 }
 
 // splits returns the names of the splits, and a function that returns the split of an image.
-func (s *imageSource) splits(l *origin.Listing) (names []string, of func(p int) int) {
+func (s *imageSource) splits(l *listing.Listing) (names []string, of func(p int) int) {
 	if len(l.Splits) > 0 {
 		s.splitsBy = cmp.Or(l.SplitsBy, plan.SplitsByDirectories)
 		return l.Splits, func(p int) int { return slices.Index(l.Splits, s.Images[p].SplitName()) }

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/listing"
 	"github.com/tfrec/tfrec/convert/internal/options"
-	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 )
 
@@ -17,7 +17,7 @@ func addAnnotationOptions(o *ImageOptions, m map[string]any, s *imageSource) {
 		m[plan.OptionAnnotations], m[plan.OptionMinVisibility] = s.Annotations.Format, a.MinVisibility
 		m["instance_masks"], m[plan.OptionDropEmpty], m["keep_unannotated"] = a.InstanceMasks, a.DropEmpty, a.KeepUnannotated
 	}
-	if origin.MovesCarried(o, s.Carried) {
+	if listing.MovesCarried(o, s.Carried) {
 		m[plan.OptionMinVisibility] = a.MinVisibility // they are moved with the pixels
 	}
 	if a.HasMasks() {

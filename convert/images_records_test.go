@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/listing"
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -357,7 +358,7 @@ func TestRecordsThatChange(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := &ImageOptions{}
-		l, err := origin.List(ctx, o, place, t.TempDir())
+		l, err := listing.List(ctx, o, place, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/convert/internal/listing"
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/sample"
 	"github.com/tfrec/tfrec/internal/annotation"
@@ -221,7 +222,7 @@ func TestReasonsAreInNoIdentity(t *testing.T) {
 			image.Faults = append(image.Faults, annotation.Fault{Name: "object 1", Reason: reason})
 		}
 		bad := &setdir.BadSample{Key: "a.png", Source: "l.csv", Line: line, Stage: "read", Reason: reason}
-		s := &imageSource{Maker: sample.NewMaker(&sample.Set{O: new(ImageOptions), Annotations: new(origin.Annotations), Images: []origin.Image{{Path: "a.png", Extra: &origin.Extra{Bad: bad, Annotated: image}}}}, nil, nil)}
+		s := &imageSource{Maker: sample.NewMaker(&sample.Set{O: new(ImageOptions), Annotations: new(listing.Annotations), Images: []origin.Image{{Path: "a.png", Extra: &origin.Extra{Bad: bad, Annotated: image}}}}, nil, nil)}
 		return string(s.Identity(nil, sample.Of(0), s.knownHash(0)))
 	}
 	want := identity("old words", 2, 1)

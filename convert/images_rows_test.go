@@ -19,6 +19,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/tfrec/tfrec/convert/internal/listing"
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -291,7 +292,7 @@ func TestImageRowsRefused(t *testing.T) {
 	if err := os.WriteFile(at("hf3.parquet"), []byte("path,label\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	writeMany(t, at("nulls.parquet"), origin.FewRows+1)
+	writeMany(t, at("nulls.parquet"), listing.FewRows+1)
 	for name, c := range map[string]struct {
 		src  string
 		o    ImageOptions
@@ -399,7 +400,7 @@ func TestRowsThatChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := origin.List(ctx, (&ImageOptions{}), place, t.TempDir())
+	l, err := listing.List(ctx, (&ImageOptions{}), place, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/convert/internal/origin"
+	"github.com/tfrec/tfrec/convert/internal/listing"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/convert/internal/sample"
 )
@@ -25,7 +25,7 @@ func TestOptionsHaveFields(t *testing.T) {
 	}
 	source := func(set sample.Set) *imageSource { return &imageSource{Maker: sample.NewMaker(&set, nil, nil)} }
 	for kind, all := range map[string][]map[string]any{
-		"images": {recordedOptions(&everything, source(sample.Set{Webdataset: true, Annotations: new(origin.Annotations), Carried: origin.NewCarried(&everything)})), recordedOptions((&ImageOptions{Encode: EncodeSpec{Format: Float32}}), source(sample.Set{Columns: origin.Columns{Key: "image", Label: "label"}}))},
+		"images": {recordedOptions(&everything, source(sample.Set{Webdataset: true, Annotations: new(listing.Annotations), Carried: listing.NewCarried(&everything)})), recordedOptions((&ImageOptions{Encode: EncodeSpec{Format: Float32}}), source(sample.Set{Columns: listing.Columns{Key: "image", Label: "label"}}))},
 	} {
 		found := map[string]bool{}
 		for _, options := range all {

@@ -19,58 +19,58 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// imageArchives is the origin of images that are members of archives: one, or those that a glob
+// Archives is the origin of images that are members of archives: one, or those that a glob
 // matches. Members are read where they are. Those of compressed tars, which can only be read from
 // the start, are copied to a temporary file that holds the images of the shards being made.
-type imageArchives struct {
-	src      storage.Location // as given: an archive or a glob
-	archives []*archive.Archive
-	versions []Version              // of each archive, identifying its content on this machine
-	members  []archiveMember        // by imageFile.item
-	partsOf  map[int32][]samplePart // of a WebDataset's samples, by the item of their image; sorted
+type Archives struct {
+	Src      storage.Location // as given: an archive or a glob
+	Archives []*archive.Archive
+	Versions []Version        // of each archive, identifying its content on this machine
+	Members  []Member         // by Image.Item
+	PartsOf  map[int32][]Part // of a WebDataset's samples, by the item of their image; sorted
 
 	spill imageSpill // of compressed archives
 }
 
-// archiveMember is a member of one of the archives.
-type archiveMember struct {
-	position archive.Position
-	archive  int32
-	hash     [16]byte // of the content, in a compressed archive
+// Member is a member of one of the archives.
+type Member struct {
+	Position archive.Position
+	Archive  int32
+	Hash     [16]byte // of the content, in a compressed archive
 }
 
-func (a *imageArchives) of(p *Image) (*archiveMember, *archive.Archive) {
-	m := &a.members[p.item]
-	return m, a.archives[m.archive]
+func (a *Archives) of(p *Image) (*Member, *archive.Archive) {
+	m := &a.Members[p.Item]
+	return m, a.Archives[m.Archive]
 }
 
-func (a *imageArchives) Place() string { return placeOf(a.src) }
+func (a *Archives) Place() string { return Absolute(a.Src) }
 
-func (a *imageArchives) Source(p *Image) string {
+func (a *Archives) Source(p *Image) string {
 	_, in := a.of(p)
 	return storage.Base(in.Path())
 }
 
-func (a *imageArchives) Enter(dir string) string {
+func (a *Archives) Enter(dir string) string {
 	return fmt.Sprintf("make the archive of what is in it, as with tar -C %s", jsontext.Readable(dir))
 }
 
 // Remote implements origin. Images of compressed archives are on disk when they are read.
-func (a *imageArchives) Remote() bool {
-	return slices.ContainsFunc(a.archives, func(in *archive.Archive) bool { return in.Remote() && in.Seekable() })
+func (a *Archives) Remote() bool {
+	return slices.ContainsFunc(a.Archives, func(in *archive.Archive) bool { return in.Remote() && in.Seekable() })
 }
 
 // Find implements origin: the listing has all images of an archive.
-func (a *imageArchives) Find(context.Context, string) (*Image, string, error) {
+func (a *Archives) Find(context.Context, string) (*Image, string, error) {
 	return nil, "", nil
 }
 
 // Files implements origin: with a glob, another archive in a directory is a change.
-func (a *imageArchives) Files([]Image) iter.Seq[string] {
+func (a *Archives) Files([]Image) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		directory := ""
-		for _, in := range a.archives {
-			if dir := storage.Dir(in.Path()); in.Path() != a.src.Path() && dir != directory {
+		for _, in := range a.Archives {
+			if dir := storage.Dir(in.Path()); in.Path() != a.Src.Path() && dir != directory {
 				if directory = dir; !yield(dir) {
 					return
 				}
@@ -82,31 +82,31 @@ func (a *imageArchives) Files([]Image) iter.Seq[string] {
 	}
 }
 
-func (a *imageArchives) Hash(p *Image) string {
+func (a *Archives) Hash(p *Image) string {
 	m, in := a.of(p)
 	if in.Seekable() {
 		return ""
 	}
-	sum := m.hash
-	for _, part := range a.partsOf[p.item] {
-		sum = withPart(sum, part.key, a.members[part.item].hash)
+	sum := m.Hash
+	for _, part := range a.PartsOf[p.Item] {
+		sum = withPart(sum, part.Key, a.Members[part.Item].Hash)
 	}
 	return hex.EncodeToString(sum[:])
 }
 
-func (a *imageArchives) Read(ctx context.Context, p *Image, buf []byte) ([]byte, setdir.Input, error) {
+func (a *Archives) Read(ctx context.Context, p *Image, buf []byte) ([]byte, setdir.Input, error) {
 	_, in := a.of(p)
 	if int64(cap(buf)) < p.Size {
 		buf = make([]byte, p.Size)
 	}
 	buf = buf[:p.Size]
-	err := a.readMember(ctx, in, p.item, buf)
-	rest := buf[a.members[p.item].position.Size():]
-	for _, part := range a.partsOf[p.item] {
+	err := a.readMember(ctx, in, p.Item, buf)
+	rest := buf[a.Members[p.Item].Position.Size():]
+	for _, part := range a.PartsOf[p.Item] {
 		if err == nil {
-			err = a.readMember(ctx, in, part.item, rest)
+			err = a.readMember(ctx, in, part.Item, rest)
 		}
-		rest = rest[a.members[part.item].position.Size():]
+		rest = rest[a.Members[part.Item].Position.Size():]
 	}
 	if err != nil || !in.Seekable() || !isSettled(in) {
 		return buf, setdir.Input{}, err
@@ -115,8 +115,8 @@ func (a *imageArchives) Read(ctx context.Context, p *Image, buf []byte) ([]byte,
 }
 
 // readMember reads a member to the start of dst, which has room for it.
-func (a *imageArchives) readMember(ctx context.Context, in *archive.Archive, item int32, dst []byte) error {
-	at := a.members[item].position
+func (a *Archives) readMember(ctx context.Context, in *archive.Archive, item int32, dst []byte) error {
+	at := a.Members[item].Position
 	if !in.Seekable() {
 		return a.spill.readAt(dst[:at.Size()], item)
 	}
@@ -124,12 +124,12 @@ func (a *imageArchives) readMember(ctx context.Context, in *archive.Archive, ite
 	return err
 }
 
-func (a *imageArchives) Parts(p *Image, data []byte) (image []byte, rest Beside) {
-	size := a.members[p.item].position.Size()
+func (a *Archives) Parts(p *Image, data []byte) (image []byte, rest Beside) {
+	size := a.Members[p.Item].Position.Size()
 	image, data = data[:size], data[size:]
-	for _, part := range a.partsOf[p.item] {
-		size := a.members[part.item].position.Size()
-		rest.Features = append(rest.Features, bytesFeature{part.key, data[:size:size]})
+	for _, part := range a.PartsOf[p.Item] {
+		size := a.Members[part.Item].Position.Size()
+		rest.Features = append(rest.Features, bytesFeature{part.Key, data[:size:size]})
 		data = data[size:]
 	}
 	return image, rest
@@ -144,34 +144,34 @@ func isSettled(in *archive.Archive) bool {
 	return age > plan.Settled
 }
 
-// versionOf identifies the content of an archive: on disk by its size and time.
-func versionOf(in *archive.Archive) string {
+// VersionOf identifies the content of an archive: on disk by its size and time.
+func VersionOf(in *archive.Archive) string {
 	f := plan.NewFingerprint()
 	if in.Remote() {
 		f.Add(in.Path(), in.Version())
 	} else {
-		f.Add(placeOf(storage.Parse(in.Path())), strconv.FormatInt(in.Size(), 10), strconv.FormatInt(in.ModTime().UnixNano(), 10))
+		f.Add(Absolute(storage.Parse(in.Path())), strconv.FormatInt(in.Size(), 10), strconv.FormatInt(in.ModTime().UnixNano(), 10))
 	}
 	return f.String()
 }
 
 // EndsRun implements origin. What cannot be used is known to the listing: later errors are those of
 // the archive.
-func (a *imageArchives) EndsRun(error) bool { return true }
+func (a *Archives) EndsRun(error) bool { return true }
 
 // Load implements origin: it copies the images that are in compressed archives to a temporary file.
-func (a *imageArchives) Load(ctx context.Context, temp func() (*os.File, error), images iter.Seq[*Image]) error {
-	a.spill.reset(len(a.members))
-	wanted := make([][]int32, len(a.archives)) // items of each compressed archive
+func (a *Archives) Load(ctx context.Context, temp func() (*os.File, error), images iter.Seq[*Image]) error {
+	a.spill.reset(len(a.Members))
+	wanted := make([][]int32, len(a.Archives)) // items of each compressed archive
 	any := false
 	for p := range images {
 		m, in := a.of(p)
-		if in.Seekable() || !a.spill.want(p.item) {
+		if in.Seekable() || !a.spill.want(p.Item) {
 			continue
 		}
-		wanted[m.archive] = append(wanted[m.archive], p.item)
-		for _, part := range a.partsOf[p.item] {
-			wanted[m.archive] = append(wanted[m.archive], part.item)
+		wanted[m.Archive] = append(wanted[m.Archive], p.Item)
+		for _, part := range a.PartsOf[p.Item] {
+			wanted[m.Archive] = append(wanted[m.Archive], part.Item)
 		}
 		any = true
 	}
@@ -185,7 +185,7 @@ func (a *imageArchives) Load(ctx context.Context, temp func() (*os.File, error),
 		if len(items) == 0 {
 			continue
 		}
-		if err := a.copyMembers(ctx, a.archives[n], items); err != nil {
+		if err := a.copyMembers(ctx, a.Archives[n], items); err != nil {
 			return errors.Join(err, a.Unload())
 		}
 	}
@@ -193,15 +193,15 @@ func (a *imageArchives) Load(ctx context.Context, temp func() (*os.File, error),
 }
 
 // copyMembers appends members of an archive to the temporary file.
-func (a *imageArchives) copyMembers(ctx context.Context, in *archive.Archive, items []int32) error {
+func (a *Archives) copyMembers(ctx context.Context, in *archive.Archive, items []int32) error {
 	return storage.Reread(ctx, in.Path(), func(ctx context.Context) error { return a.tryCopy(ctx, in, items) })
 }
 
 // tryCopy is copyMembers, once.
-func (a *imageArchives) tryCopy(ctx context.Context, in *archive.Archive, items []int32) error {
+func (a *Archives) tryCopy(ctx context.Context, in *archive.Archive, items []int32) error {
 	byPosition := make(map[archive.Position]int32, len(items))
 	for _, item := range items {
-		byPosition[a.members[item].position] = item
+		byPosition[a.Members[item].Position] = item
 	}
 	err := in.Walk(ctx, func(m *archive.Member) error {
 		item, ok := byPosition[m.Position]
@@ -221,4 +221,10 @@ func (a *imageArchives) tryCopy(ctx context.Context, in *archive.Archive, items 
 	return err
 }
 
-func (a *imageArchives) Unload() error { return a.spill.close() }
+func (a *Archives) Unload() error { return a.spill.close() }
+
+// Part is a member of a sample besides its image.
+type Part struct {
+	Key  string // of the feature: the member's extension
+	Item int32  // in Archives.Members
+}

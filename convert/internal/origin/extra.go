@@ -8,18 +8,18 @@ import (
 // Extra is what most sets have of no image, in one place, so that an image without takes little
 // memory. Copies of an image share it: addExtra changes it.
 type Extra struct {
-	row       *imageRow         // of a table with features, or with lists of labels; else nil
+	Row       *Row              // of a table with features, or with lists of labels; else nil
 	Annotated *annotation.Image // what is drawn on it; nil if no file lists it
 	Mask      *Image            // in AnnotationSpec.Masks; nil without
 	Bad       *setdir.BadSample // why it is unusable, if the listing knows
 }
 
 // Row returns the image's row of a table with features, or with lists of labels; nil without.
-func (p *Image) Row() *imageRow {
+func (p *Image) Row() *Row {
 	if p.Extra == nil {
 		return nil
 	}
-	return p.Extra.row
+	return p.Extra.Row
 }
 
 // Annotated returns what is drawn on an image; nil if no file of annotations lists it.
@@ -54,4 +54,18 @@ func (p *Image) AddExtra() *Extra {
 	}
 	p.Extra = extra
 	return extra
+}
+
+// Row is what a table says of an image besides its path and its only label.
+type Row struct {
+	Labels   []int32 // ids of a list of labels; nil without LabelSpec.Separator
+	Features []byte  // an encoded Example; nil without ImageOptions.Features
+}
+
+// SourceID is the id of an image: that of its annotations, or else its key.
+func (p *Image) SourceID() string {
+	if p.Annotated() != nil && p.Annotated().ID != "" {
+		return p.Annotated().ID
+	}
+	return p.Path
 }

@@ -19,7 +19,7 @@ import (
 // Place is what a source names: a directory of images, archives, tables, or TFRecords.
 type Place struct {
 	At        storage.Location
-	directory os.FileInfo        // nil for files
+	Directory os.FileInfo        // nil for files
 	Archives  []storage.Location // itself, or those that match it as a glob
 	Tables    []storage.Location // likewise
 	Records   []shard.Source     // files of records
@@ -49,7 +49,7 @@ func PlaceOf(ctx context.Context, src storage.Location, records bool) (Place, er
 			err = fmt.Errorf("source: %w", err)
 		}
 	case isDir:
-		p.directory = st
+		p.Directory = st
 	default:
 		p.Archives = files
 	}

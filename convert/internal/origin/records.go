@@ -20,55 +20,55 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// imageRecords is the origin of images that are a feature of TFRecords: those of a set, of a file,
+// Records is the origin of images that are a feature of TFRecords: those of a set, of a file,
 // or of the files that a glob matches. Records are read where they are. Those of compressed files,
 // which can only be read from the start, are copied to a temporary file that holds the records of
 // the shards being made.
-type imageRecords struct {
-	src     storage.Location // as given
-	key     string           // of the feature that is the image
-	sources []recordFile
-	records []imageRecord // by imageFile.item
+type Records struct {
+	Src     storage.Location // as given
+	Key     string           // of the feature that is the image
+	Sources []RecordFile
+	Records []Record // by Image.Item
 
 	spill imageSpill // of compressed files
 }
 
-// recordFile is a file of records.
-type recordFile struct {
+// RecordFile is a file of records.
+type RecordFile struct {
 	shard.Source
-	name       string // distinguishes it from the other files, the same on every machine
-	at         storage.Location
-	listed     storage.Object // its size and version when it was listed
+	Name       string // distinguishes it from the other files, the same on every machine
+	At         storage.Location
+	Listed     storage.Object // its size and version when it was listed
 	compressed bool
 }
 
-// imageRecord is a record of one of the files.
-type imageRecord struct {
-	number int64 // in its file, from 0
-	offset int64 // of its frame in the uncompressed stream
-	file   int32
-	hash   [16]byte
+// Record is a record of one of the files.
+type Record struct {
+	Number int64 // in its file, from 0
+	Offset int64 // of its frame in the uncompressed stream
+	File   int32
+	Hash   [16]byte
 }
 
-func (r *imageRecords) of(p *Image) (*imageRecord, *recordFile) {
-	record := &r.records[p.item]
-	return record, &r.sources[record.file]
+func (r *Records) of(p *Image) (*Record, *RecordFile) {
+	record := &r.Records[p.Item]
+	return record, &r.Sources[record.File]
 }
 
-func (r *imageRecords) Place() string { return placeOf(r.src) }
+func (r *Records) Place() string { return Absolute(r.Src) }
 
-func (r *imageRecords) Source(p *Image) string {
+func (r *Records) Source(p *Image) string {
 	record, in := r.of(p)
-	return fmt.Sprintf("%s#%d", in.name, record.number)
+	return fmt.Sprintf("%s#%d", in.Name, record.Number)
 }
 
 // Enter implements origin: records are in no directories.
-func (r *imageRecords) Enter(dir string) string { return "convert " + jsontext.Readable(dir) }
+func (r *Records) Enter(dir string) string { return "convert " + jsontext.Readable(dir) }
 
 // Remote implements origin. Records of compressed files are on disk when they are read.
-func (r *imageRecords) Remote() bool {
-	for i := range r.sources {
-		if in := &r.sources[i]; in.at.Remote() && !in.compressed {
+func (r *Records) Remote() bool {
+	for i := range r.Sources {
+		if in := &r.Sources[i]; in.At.Remote() && !in.compressed {
 			return true
 		}
 	}
@@ -76,13 +76,13 @@ func (r *imageRecords) Remote() bool {
 }
 
 // Find implements origin: the listing has all records.
-func (r *imageRecords) Find(context.Context, string) (*Image, string, error) {
+func (r *Records) Find(context.Context, string) (*Image, string, error) {
 	return nil, "", nil
 }
 
 // Files implements origin: the manifest of a set has the names of its labels, and with a glob or a
 // directory another file in it is a change.
-func (r *imageRecords) Files([]Image) iter.Seq[string] {
+func (r *Records) Files([]Image) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		seen := map[string]bool{}
 		once := func(path string) bool {
@@ -92,9 +92,9 @@ func (r *imageRecords) Files([]Image) iter.Seq[string] {
 			seen[path] = true
 			return yield(path)
 		}
-		for i := range r.sources {
-			in := &r.sources[i]
-			if dir := storage.Dir(in.Path); in.Path != r.src.Path() && !once(dir) {
+		for i := range r.Sources {
+			in := &r.Sources[i]
+			if dir := storage.Dir(in.Path); in.Path != r.Src.Path() && !once(dir) {
 				return
 			}
 			if in.Set != nil && !once(in.Set.Path(manifest.File)) {
@@ -108,13 +108,13 @@ func (r *imageRecords) Files([]Image) iter.Seq[string] {
 }
 
 // Load implements origin: it copies the records that are in compressed files to a temporary file.
-func (r *imageRecords) Load(ctx context.Context, temp func() (*os.File, error), images iter.Seq[*Image]) error {
-	r.spill.reset(len(r.records))
-	wanted := make([]bool, len(r.sources)) // compressed files with such records
+func (r *Records) Load(ctx context.Context, temp func() (*os.File, error), images iter.Seq[*Image]) error {
+	r.spill.reset(len(r.Records))
+	wanted := make([]bool, len(r.Sources)) // compressed files with such records
 	any := false
 	for p := range images {
-		if record, in := r.of(p); in.compressed && r.spill.want(p.item) {
-			wanted[record.file] = true
+		if record, in := r.of(p); in.compressed && r.spill.want(p.Item) {
+			wanted[record.File] = true
 			any = true
 		}
 	}
@@ -125,15 +125,15 @@ func (r *imageRecords) Load(ctx context.Context, temp func() (*os.File, error), 
 		return err
 	}
 	item := 0 // items are in the order of files and records
-	for n := range r.sources {
+	for n := range r.Sources {
 		first := item
-		for item < len(r.records) && int(r.records[item].file) == n {
+		for item < len(r.Records) && int(r.Records[item].File) == n {
 			item++
 		}
 		if !wanted[n] {
 			continue
 		}
-		if err := r.copyRecords(ctx, &r.sources[n], first, item); err != nil {
+		if err := r.copyRecords(ctx, &r.Sources[n], first, item); err != nil {
 			return errors.Join(err, r.Unload())
 		}
 	}
@@ -142,14 +142,14 @@ func (r *imageRecords) Load(ctx context.Context, temp func() (*os.File, error), 
 
 // copyRecords appends the wanted ones of the items from first to end, which are all of a file, to
 // the temporary file.
-func (r *imageRecords) copyRecords(ctx context.Context, in *recordFile, first, end int) error {
+func (r *Records) copyRecords(ctx context.Context, in *RecordFile, first, end int) error {
 	item := first - 1
-	err := in.each(ctx, func(record []byte, number, _ int64) error {
+	err := in.Each(ctx, func(record []byte, number, _ int64) error {
 		item = first + int(number)
 		if item >= end || !r.spill.wants(int32(item)) {
 			return nil
 		}
-		if xxh3.Hash128(record).Bytes() != r.records[item].hash {
+		if xxh3.Hash128(record).Bytes() != r.Records[item].Hash {
 			return in.changed(number)
 		}
 		return r.spill.add(int32(item), bytes.NewReader(record))
@@ -160,14 +160,14 @@ func (r *imageRecords) copyRecords(ctx context.Context, in *recordFile, first, e
 	return err
 }
 
-func (r *imageRecords) Unload() error { return r.spill.close() }
+func (r *Records) Unload() error { return r.spill.close() }
 
-func (r *imageRecords) Hash(p *Image) string {
-	return hex.EncodeToString(r.records[p.item].hash[:])
+func (r *Records) Hash(p *Image) string {
+	return hex.EncodeToString(r.Records[p.Item].Hash[:])
 }
 
 // Read implements origin. Its input has no key: the listing of each run reads all records.
-func (r *imageRecords) Read(ctx context.Context, p *Image, buf []byte) ([]byte, setdir.Input, error) {
+func (r *Records) Read(ctx context.Context, p *Image, buf []byte) ([]byte, setdir.Input, error) {
 	if int64(cap(buf)) < p.Size {
 		buf = make([]byte, p.Size)
 	}
@@ -175,47 +175,47 @@ func (r *imageRecords) Read(ctx context.Context, p *Image, buf []byte) ([]byte, 
 	record, in := r.of(p)
 	var err error
 	if in.compressed {
-		err = r.spill.readAt(buf, p.item)
+		err = r.spill.readAt(buf, p.Item)
 	} else {
-		err = in.readAt(ctx, buf, record.offset+tfrecord.HeaderSize)
+		err = in.readAt(ctx, buf, record.Offset+tfrecord.HeaderSize)
 	}
-	if err == nil && xxh3.Hash128(buf).Bytes() != record.hash {
-		if in.at.Remote() && !in.compressed && !storage.AroundCaches(ctx) {
+	if err == nil && xxh3.Hash128(buf).Bytes() != record.Hash {
+		if in.At.Remote() && !in.compressed && !storage.AroundCaches(ctx) {
 			data, is, err := r.Read(storage.Around(ctx), p, buf)
 			if err == nil {
-				storage.CountHarm(in.Path, record.offset, p.Size)
+				storage.CountHarm(in.Path, record.Offset, p.Size)
 			}
 			return data, is, err
 		}
-		err = in.changed(record.number)
+		err = in.changed(record.Number)
 	}
 	return buf, setdir.Input{}, err
 }
 
-func (r *imageRecords) Parts(_ *Image, data []byte) ([]byte, Beside) {
+func (r *Records) Parts(_ *Image, data []byte) ([]byte, Beside) {
 	var e tfrecord.Example
 	if e.Parse(data) != nil {
 		return nil, Beside{Record: data} // the listing has parsed it
 	}
-	feature, _ := e.Get(r.key)
+	feature, _ := e.Get(r.Key)
 	image, _ := feature.Bytes()
 	return image, Beside{Record: data}
 }
 
 // EndsRun implements origin. What cannot be used is known to the listing: later errors are those of
 // the file.
-func (r *imageRecords) EndsRun(error) bool { return true }
+func (r *Records) EndsRun(error) bool { return true }
 
 // open opens the version of a file that was listed.
-func (in *recordFile) open(ctx context.Context) (storage.File, error) {
-	if in.at.Remote() {
-		return in.at.OpenListed(ctx, in.listed)
+func (in *RecordFile) open(ctx context.Context) (storage.File, error) {
+	if in.At.Remote() {
+		return in.At.OpenListed(ctx, in.Listed)
 	}
-	return in.at.Open(ctx)
+	return in.At.Open(ctx)
 }
 
 // readAt fills dst from an offset of an uncompressed file.
-func (in *recordFile) readAt(ctx context.Context, dst []byte, offset int64) error {
+func (in *RecordFile) readAt(ctx context.Context, dst []byte, offset int64) error {
 	f, err := in.open(ctx)
 	if err != nil {
 		return err
@@ -231,8 +231,8 @@ func (in *recordFile) readAt(ctx context.Context, dst []byte, offset int64) erro
 	return err
 }
 
-// each calls use with each record, its number and the offset of its frame. It sets compressed.
-func (in *recordFile) each(ctx context.Context, use func(record []byte, number, offset int64) error) error {
+// Each calls use with each record, its number and the offset of its frame. It sets compressed.
+func (in *RecordFile) Each(ctx context.Context, use func(record []byte, number, offset int64) error) error {
 	f, err := in.open(ctx)
 	if err != nil {
 		return err
@@ -256,6 +256,6 @@ func (in *recordFile) each(ctx context.Context, use func(record []byte, number, 
 }
 
 // changed is the error for a record that is not what was listed.
-func (in *recordFile) changed(number int64) error {
+func (in *RecordFile) changed(number int64) error {
 	return fmt.Errorf("%s: record %d is not what it was when it was listed: the file changed while it was read", in.Path, number)
 }

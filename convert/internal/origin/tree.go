@@ -24,19 +24,19 @@ import (
 // Tree is the origin of images that are files of a directory tree: on disk, or in a store.
 type Tree struct {
 	Root        storage.Location
-	directories []string // those listed, below root
-	follow      bool     // symbolic links
-	lists       []string // files that state splits
+	Directories []string // those listed, below root
+	Follow      bool     // symbolic links
+	Lists       []string // files that state splits
 }
 
 func (t *Tree) at(p *Image) storage.Location { return t.Root.Join(p.Path) }
 
 func (t *Tree) Remote() bool { return t.Root.Remote() }
 
-func (t *Tree) Place() string { return placeOf(t.Root) }
+func (t *Tree) Place() string { return Absolute(t.Root) }
 
-// placeOf returns an absolute path. A URL is the same on every machine.
-func placeOf(at storage.Location) string {
+// Absolute returns an absolute path. A URL is the same on every machine.
+func Absolute(at storage.Location) string {
 	if at.Remote() {
 		return at.String()
 	}
@@ -55,12 +55,12 @@ func (t *Tree) Enter(dir string) string {
 
 func (t *Tree) Files(images []Image) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for _, list := range t.lists {
+		for _, list := range t.Lists {
 			if !yield(list) {
 				return
 			}
 		}
-		for _, directory := range t.directories {
+		for _, directory := range t.Directories {
 			if !yield(t.Root.Join(directory).Path()) {
 				return
 			}
@@ -77,7 +77,7 @@ func (t *Tree) Files(images []Image) iter.Seq[string] {
 func (t *Tree) Find(ctx context.Context, name string) (p *Image, reason string, err error) {
 	st, err := t.Root.Join(name).Stat(ctx)
 	switch {
-	case err == nil && !t.follow && !t.Remote() && t.linked(name):
+	case err == nil && !t.Follow && !t.Remote() && t.linked(name):
 		return nil, "reached by a symbolic link, and these are not followed: " + jsontext.Readable(name), nil
 	case err != nil && !missing(err):
 		return nil, "", err
@@ -86,7 +86,7 @@ func (t *Tree) Find(ctx context.Context, name string) (p *Image, reason string, 
 	case !st.Mode().IsRegular():
 		return nil, "not a file: " + jsontext.Readable(name), nil
 	}
-	version := changeVersion(storage.Change(st))
+	version := ChangeVersion(storage.Change(st))
 	if o, remote := st.Sys().(storage.Object); remote {
 		version = o.Version
 	}
@@ -128,7 +128,7 @@ func (t *Tree) Read(ctx context.Context, p *Image, buf []byte) ([]byte, setdir.I
 	if err != nil || time.Since(st.ModTime()) <= plan.Settled {
 		return data, setdir.Input{}, err
 	}
-	return data, setdir.Input{Key: setdir.InputKey(p.Path), Size: st.Size(), ModTime: st.ModTime().UnixNano(), Version: changeVersion(storage.Change(st))}, nil
+	return data, setdir.Input{Key: setdir.InputKey(p.Path), Size: st.Size(), ModTime: st.ModTime().UnixNano(), Version: ChangeVersion(storage.Change(st))}, nil
 }
 
 // readStored reads the listed version of an image of a store.
@@ -188,10 +188,10 @@ func (t *Tree) EndsRun(err error) bool {
 		return true
 	}
 	var system *fs.PathError
-	return errors.As(err, &system) && !leadsNowhere(err)
+	return errors.As(err, &system) && !LeadsNowhere(err)
 }
 
-// leadsNowhere reports whether a path does not exist.
-func leadsNowhere(err error) bool {
+// LeadsNowhere reports whether a path does not exist.
+func LeadsNowhere(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
 }

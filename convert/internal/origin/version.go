@@ -29,8 +29,8 @@ var versionForms = [...]versionForm{
 // OnDisk is before the version of a file on disk, which is a storage.Change.
 const OnDisk = "disk "
 
-// changeVersion is the version of a file on disk; "" if there is none.
-func changeVersion(change string) string {
+// ChangeVersion is the version of a file on disk; "" if there is none.
+func ChangeVersion(change string) string {
 	if change == "" {
 		return ""
 	}

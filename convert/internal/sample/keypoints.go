@@ -8,8 +8,8 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/listing"
 	"github.com/tfrec/tfrec/convert/internal/options"
-	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/orientation"
@@ -57,7 +57,7 @@ func (s *Set) hashKeypoints() []byte {
 
 // NoteMirrors notes that mirrored keypoints keep their names, if it is not known which others they
 // become.
-func NoteMirrors(o *options.ImageOptions, l *origin.Listing) {
+func NoteMirrors(o *options.ImageOptions, l *listing.Listing) {
 	unknown := l.Annotations != nil && l.Annotations.Keypoints.Count > 0 && l.Annotations.Flip == nil ||
 		l.Carried != nil && l.Carried.Keypoints && !l.Carried.Mirrors
 	if unknown && o.Augment.Mirrors() {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/listing"
 	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/plan"
@@ -19,7 +20,7 @@ import (
 )
 
 // CheckMix returns an error if what is listed cannot be mixed.
-func CheckMix(a *options.AugmentSpec, l *origin.Listing) error {
+func CheckMix(a *options.AugmentSpec, l *listing.Listing) error {
 	if !a.Mixes() {
 		return nil
 	}

@@ -3,15 +3,15 @@ package sample
 import (
 	"slices"
 
+	"github.com/tfrec/tfrec/convert/internal/listing"
 	"github.com/tfrec/tfrec/convert/internal/options"
-	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/manifest"
 )
 
 // objectKeys are the lists of the objects of annotations, besides boxes, labels and texts, sorted.
-func ObjectKeysOf(o *options.ImageOptions, a *origin.Annotations) []string {
+func ObjectKeysOf(o *options.ImageOptions, a *listing.Annotations) []string {
 	var keys []string
 	switch a.Format {
 	case "coco":

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"iter"
 
+	"github.com/tfrec/tfrec/convert/internal/listing"
 	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/internal/setdir"
@@ -23,16 +24,16 @@ type Set struct {
 	Values      []int64        // of labels without names: what is stored; nil with names
 	Texts       []string       // of values
 	Features    []manifest.Feature
-	Annotations *origin.Annotations // nil without AnnotationSpec.Files
-	ObjectKeys  []string            // of their lists, besides those of all
-	AllIdentity []byte              // of what annotations give all records: see identifyAll
-	Masks       *origin.Tree        // nil without AnnotationSpec.Masks
-	Colors      *origin.MaskColors  // of RGB masks; nil without a list of them
-	Carried     *origin.Carried     // of TFRecords; nil for other sources
-	LabelMap    bool                // labels are those of objects
-	Columns     origin.Columns      // of Parquet and Arrow files
-	rings       []ring              // of the splits, if variants are mixed
-	SplitOf     func(p int) int     // the index of an image's split
+	Annotations *listing.Annotations // nil without AnnotationSpec.Files
+	ObjectKeys  []string             // of their lists, besides those of all
+	AllIdentity []byte               // of what annotations give all records: see identifyAll
+	Masks       *origin.Tree         // nil without AnnotationSpec.Masks
+	Colors      *listing.MaskColors  // of RGB masks; nil without a list of them
+	Carried     *listing.Carried     // of TFRecords; nil for other sources
+	LabelMap    bool                 // labels are those of objects
+	Columns     listing.Columns      // of Parquet and Arrow files
+	rings       []ring               // of the splits, if variants are mixed
+	SplitOf     func(p int) int      // the index of an image's split
 }
 
 // writesLabels reports whether records have labels other than those carried over.

@@ -1,4 +1,6 @@
-package origin
+package listing
+
+import "github.com/tfrec/tfrec/convert/internal/origin"
 
 import (
 	"context"
@@ -29,11 +31,11 @@ func (l *Listing) addMasks(ctx context.Context, o *options.ImageOptions) error {
 	}
 	l.Colors.note(o, &l.Account)
 	w := &walker{o: new(options.ImageOptions), ctx: ctx, visited: map[string]bool{}}
-	if l.Masks, err = w.listTree(Place{At: at, directory: st}, ""); err != nil {
+	if l.Masks, err = w.listTree(origin.Place{At: at, Directory: st}, ""); err != nil {
 		return fmt.Errorf("%s: %w", optname.AnnotationSpecMasks, err)
 	}
 	l.leaveOutMasks(l.Masks.Place())
-	var found []Image
+	var found []origin.Image
 	names := annotation.Set{}
 	for _, mask := range w.images {
 		if strings.ToLower(path.Ext(mask.Path)) == ".png" {

@@ -1,4 +1,6 @@
-package origin
+package listing
+
+import "github.com/tfrec/tfrec/convert/internal/origin"
 
 import (
 	"bytes"
@@ -232,7 +234,7 @@ func (j *jsonFeatures) fill(l *Listing) error {
 		}
 		b.Reset()
 		var row [][]jsonScalar
-		if item, ok := j.beside[p.item]; ok {
+		if item, ok := j.beside[p.Item]; ok {
 			row = j.rows[item]
 			delete(j.rows, item)
 		}
@@ -243,7 +245,7 @@ func (j *jsonFeatures) fill(l *Listing) error {
 			}
 			j.encode(&b, k, row[k])
 		}
-		p.AddExtra().row = &imageRow{Features: b.Append(nil)}
+		p.AddExtra().Row = &origin.Row{Features: b.Append(nil)}
 	}
 	return nil
 }

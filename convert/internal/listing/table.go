@@ -1,4 +1,6 @@
-package origin
+package listing
+
+import "github.com/tfrec/tfrec/convert/internal/origin"
 
 import (
 	"context"
@@ -34,7 +36,7 @@ func (l *Listing) imagesFromTable(ctx context.Context, o *options.ImageOptions) 
 	}
 	l.Account.Merge(opened.Account())
 	w := &walker{o: o}
-	var images []Image
+	var images []origin.Image
 	named, left, bad := 0, int64(0), 0
 	for row, err := range opened.Rows(ctx) {
 		if err != nil {
@@ -49,7 +51,7 @@ func (l *Listing) imagesFromTable(ctx context.Context, o *options.ImageOptions) 
 			continue
 		}
 		if i, ok := paths.found[p.Path]; ok && t.lines[p.Path] == row.Line {
-			p.foundAs(&l.Images[i])
+			foundAs(&p, &l.Images[i])
 			named++
 		} else if p.Bad() == nil {
 			if err := t.find(ctx, &p, &row); err != nil {
@@ -98,9 +100,9 @@ func (l *Listing) imagesFromTable(ctx context.Context, o *options.ImageOptions) 
 		}
 		o.Notef("%s not named in %s left alone", plural.Of(n, "image"), o.Labels.File)
 	}
-	slices.SortStableFunc(images, func(a, b Image) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(images, func(a, b origin.Image) int { return strings.Compare(a.Path, b.Path) })
 	for _, f := range l.left {
-		i, named := slices.BinarySearchFunc(images, f.path, func(p Image, name string) int { return strings.Compare(p.Path, name) })
+		i, named := slices.BinarySearchFunc(images, f.path, func(p origin.Image, name string) int { return strings.Compare(p.Path, name) })
 		if !named || images[i].Bad() != nil {
 			l.Account.Add(f.reason, f.path)
 		}

@@ -1,4 +1,6 @@
-package origin
+package listing
+
+import "github.com/tfrec/tfrec/convert/internal/origin"
 
 import (
 	"cmp"
@@ -16,8 +18,8 @@ import (
 
 // rowPaths finds the images that the rows of a table name, and why rows name none.
 type rowPaths struct {
-	origin Origin
-	images []Image        // listed
+	origin origin.Origin
+	images []origin.Image // listed
 	found  map[string]int // by path
 	roots  []string       // of the source, with /: absolute paths below one of them are its own
 
@@ -57,7 +59,7 @@ func newRowPaths(l *Listing) *rowPaths {
 	for i := range l.Images {
 		r.found[l.Images[i].Path] = i
 	}
-	if tree, ok := l.Origin.(*Tree); ok {
+	if tree, ok := l.Origin.(*origin.Tree); ok {
 		root := tree.Place()
 		r.roots = []string{filepath.ToSlash(root)}
 		if real, err := filepath.EvalSymlinks(root); err == nil && real != root && !tree.Remote() {
@@ -232,7 +234,7 @@ func (r *rowPaths) causes(table string) []string {
 }
 
 // explain says in which way the paths of rows differ from those of images, and what to do.
-func (l *lostPath) explain(o Origin) (why, remedy string) {
+func (l *lostPath) explain(o origin.Origin) (why, remedy string) {
 	var ways, remedies []string
 	add := func(way, remedy string) { ways, remedies = append(ways, way), append(remedies, remedy) }
 	switch dir := strings.TrimSuffix(l.prefix, "/"); {

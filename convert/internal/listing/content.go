@@ -1,4 +1,6 @@
-package origin
+package listing
+
+import "github.com/tfrec/tfrec/convert/internal/origin"
 
 import (
 	"fmt"
@@ -123,7 +125,7 @@ func (w *walker) addOther(root storage.Location, f otherFile) error {
 		if err != nil {
 			return fmt.Errorf("list source: %w", err)
 		}
-		f.size, f.modTime, f.version = st.Size(), st.ModTime().UnixNano(), changeVersion(storage.Change(st))
+		f.size, f.modTime, f.version = st.Size(), st.ModTime().UnixNano(), origin.ChangeVersion(storage.Change(st))
 	}
 	w.found.add(f.path, f.version, f.size, f.modTime)
 	return nil
@@ -144,7 +146,7 @@ func (w *walker) isImage(root storage.Location, f otherFile) (bool, error) {
 		// BM alone is the beginning of texts, too.
 		return format != "" && (format != augment.BMP || n > 18 && string(head[6:10]) == "\x00\x00\x00\x00"), nil
 	}
-	if w.o.Select.ByContent && !leadsNowhere(err) {
+	if w.o.Select.ByContent && !origin.LeadsNowhere(err) {
 		return false, fmt.Errorf("list source: %w", err)
 	}
 	return false, nil
@@ -157,7 +159,9 @@ func (w *walker) findUsed(root storage.Location) {
 	for _, f := range w.o.Annotations.Files {
 		of = append(of, f.Path)
 	}
-	placed := func(at storage.Location) string { return strings.TrimSuffix(filepath.ToSlash(placeOf(at)), "/") }
+	placed := func(at storage.Location) string {
+		return strings.TrimSuffix(filepath.ToSlash(origin.Absolute(at)), "/")
+	}
 	place := placed(root)
 	for _, p := range of {
 		if p == "" {

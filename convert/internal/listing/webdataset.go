@@ -1,4 +1,6 @@
-package origin
+package listing
+
+import "github.com/tfrec/tfrec/convert/internal/origin"
 
 import (
 	"fmt"
@@ -22,12 +24,6 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
 )
-
-// samplePart is a member of a sample besides its image.
-type samplePart struct {
-	key  string // of the feature: the member's extension
-	item int32  // in imageArchives.members
-}
 
 // otherMember is a listed member that is not an image, or why it cannot be read.
 type otherMember struct {
@@ -85,7 +81,7 @@ func (a *archiveWalker) isWebDataset() bool {
 			}
 		}
 	}
-	return slices.ContainsFunc(a.images, func(p Image) bool {
+	return slices.ContainsFunc(a.images, func(p origin.Image) bool {
 		first, _ := cutSample(p.Path)
 		last, _ := cutLast(p.Path)
 		return beside[first] || beside[last]
@@ -102,8 +98,8 @@ func (a *archiveWalker) groupSamples() {
 	for i := range all.others {
 		all.others[i] = i
 	}
-	a.origin.partsOf = map[int32][]samplePart{}
-	var samples []Image
+	a.origin.PartsOf = map[int32][]origin.Part{}
+	var samples []origin.Image
 	var left []string
 	add := func(g *sampleGroup) bool {
 		chosen := a.chooseImage(g)
@@ -137,7 +133,7 @@ func (a *archiveWalker) groupSamples() {
 		a.o.Notef("%s in no sample of the WebDataset left alone, as no member is named like the sample with the extension of an image: such as %s (%s %s takes all images)",
 			plural.Of(len(left), "image"), jsontext.Readable(left[0]), optname.ImageOptionsArchiveFormat, options.Files)
 	}
-	slices.SortFunc(samples, func(p, q Image) int { return strings.Compare(p.Path, q.Path) })
+	slices.SortFunc(samples, func(p, q origin.Image) int { return strings.Compare(p.Path, q.Path) })
 	a.images = samples
 }
 
@@ -150,7 +146,7 @@ func (a *archiveWalker) groups(of *sampleGroup, cut func(name string) (key, ext 
 	byKey := map[sampleKey]*sampleGroup{}
 	groupOf := func(name string, item int32) *sampleGroup {
 		key, _ := cut(name)
-		k := sampleKey{a.origin.members[item].archive, key}
+		k := sampleKey{a.origin.Members[item].Archive, key}
 		if byKey[k] == nil {
 			byKey[k] = &sampleGroup{cut: cut}
 			groups = append(groups, byKey[k])
@@ -158,7 +154,7 @@ func (a *archiveWalker) groups(of *sampleGroup, cut func(name string) (key, ext 
 		return byKey[k]
 	}
 	for _, i := range of.images {
-		g := groupOf(a.images[i].Path, a.images[i].item)
+		g := groupOf(a.images[i].Path, a.images[i].Item)
 		g.images = append(g.images, i)
 	}
 	for _, i := range of.others {
@@ -182,11 +178,11 @@ func (a *archiveWalker) chooseImage(g *sampleGroup) int {
 }
 
 // sample makes one image of a group.
-func (a *archiveWalker) sample(g *sampleGroup, chosen int) Image {
+func (a *archiveWalker) sample(g *sampleGroup, chosen int) origin.Image {
 	p := a.images[chosen]
 	bad := func(stage, format string, args ...any) {
 		if p.Bad() == nil {
-			in := a.origin.archives[a.origin.members[p.item].archive]
+			in := a.origin.Archives[a.origin.Members[p.Item].Archive]
 			p.AddExtra().Bad = &setdir.BadSample{
 				Key: jsontext.Readable(p.Path), Source: storage.Base(in.Path()), Stage: stage,
 				Reason: fmt.Sprintf(format, args...),
@@ -194,7 +190,7 @@ func (a *archiveWalker) sample(g *sampleGroup, chosen int) Image {
 		}
 	}
 	label := false
-	var parts []samplePart
+	var parts []origin.Part
 	add := func(name string, item int32, stage, reason string) {
 		_, ext := g.cut(name)
 		switch {
@@ -203,17 +199,17 @@ func (a *archiveWalker) sample(g *sampleGroup, chosen int) Image {
 		case ext == classExt && a.labelled():
 			_, id, ok := labels.Integer(strings.TrimSpace(a.classes[item]))
 			if label = true; ok {
-				p.label = a.labels.label(strconv.FormatInt(id, 10))
+				p.Label = a.labels.label(strconv.FormatInt(id, 10))
 			} else {
 				bad("parse", "%s: %q is not an integer", jsontext.Readable(name), jsontext.Readable(a.classes[item]))
 			}
 		case ext == jsonExt && a.json != nil:
-			a.json.beside[p.item] = item
+			a.json.beside[p.Item] = item
 		case ext == "":
 			return
 		default:
-			parts = append(parts, samplePart{ext, item})
-			p.Size += a.origin.members[item].position.Size()
+			parts = append(parts, origin.Part{Key: ext, Item: item})
+			p.Size += a.origin.Members[item].Position.Size()
 		}
 		a.skipped--
 	}
@@ -227,7 +223,7 @@ func (a *archiveWalker) sample(g *sampleGroup, chosen int) Image {
 			if b := a.images[i].Bad(); b != nil {
 				reason = b.Reason
 			}
-			add(a.images[i].Path, a.images[i].item, "read", reason)
+			add(a.images[i].Path, a.images[i].Item, "read", reason)
 		}
 	}
 	if p.Size > archive.MaxMember {
@@ -237,14 +233,14 @@ func (a *archiveWalker) sample(g *sampleGroup, chosen int) Image {
 		bad("read", "the sample has no .cls member, so it has no label")
 	}
 	a.someLabel = a.someLabel || label
-	slices.SortFunc(parts, func(x, y samplePart) int { return strings.Compare(x.key, y.key) })
+	slices.SortFunc(parts, func(x, y origin.Part) int { return strings.Compare(x.Key, y.Key) })
 	for i := range parts {
-		if i > 0 && parts[i].key == parts[i-1].key {
-			bad("read", "the sample has two members .%s", parts[i].key)
+		if i > 0 && parts[i].Key == parts[i-1].Key {
+			bad("read", "the sample has two members .%s", parts[i].Key)
 		}
 	}
 	if len(parts) > 0 && p.Bad() == nil {
-		a.origin.partsOf[p.item] = parts
+		a.origin.PartsOf[p.Item] = parts
 	}
 	return p
 }
@@ -255,10 +251,10 @@ func (a *archiveWalker) labelled() bool { return !a.o.Labels.None && a.o.Labels.
 // keepSplits keeps the splits that the names of all archives state.
 func (a *archiveWalker) keepSplits(l *Listing) error {
 	var paths []string
-	for _, in := range a.origin.archives {
+	for _, in := range a.origin.Archives {
 		paths = append(paths, in.Path())
 	}
-	return l.splitsFromFiles(a.o, paths, func(p *Image) int { return int(a.origin.members[p.item].archive) })
+	return l.splitsFromFiles(a.o, paths, func(p *origin.Image) int { return int(a.origin.Members[p.Item].Archive) })
 }
 
 // finish adds the labels and features of samples to the listing.
@@ -281,17 +277,17 @@ func (a *archiveWalker) finish(l *Listing) error {
 			return err
 		}
 	}
-	return l.describeParts(a.o, a.origin.partsOf)
+	return l.describeParts(a.o, a.origin.PartsOf)
 }
 
 // describeParts describes the features that parts become, and refuses one that the image has.
-func (l *Listing) describeParts(o *options.ImageOptions, parts map[int32][]samplePart) error {
+func (l *Listing) describeParts(o *options.ImageOptions, parts map[int32][]origin.Part) error {
 	counts, samples := map[string]int{}, 0
 	for i := range l.Images {
 		if l.Images[i].Bad() == nil {
 			samples++
-			for _, part := range parts[l.Images[i].item] {
-				counts[part.key]++
+			for _, part := range parts[l.Images[i].Item] {
+				counts[part.Key]++
 			}
 		}
 	}

@@ -1,4 +1,6 @@
-package origin
+package listing
+
+import "github.com/tfrec/tfrec/convert/internal/origin"
 
 import (
 	"context"
@@ -30,7 +32,7 @@ const maxFilename = 4096
 // recordWalker lists the images of records, with the rules and counts of a walker.
 type recordWalker struct {
 	*walker
-	origin  *imageRecords
+	origin  *origin.Records
 	carried *Carried
 	labels  recordLabels
 	example tfrecord.Example
@@ -38,7 +40,7 @@ type recordWalker struct {
 }
 
 // listRecords lists the images of TFRecords.
-func (w *walker) listRecords(src Place, out string) (*recordWalker, error) {
+func (w *walker) listRecords(src origin.Place, out string) (*recordWalker, error) {
 	switch l := &w.o.Labels; {
 	case w.o.Select.FollowSymlinks:
 		return nil, plan.OptionErrorf(optname.SelectSpecFollowSymlinks, "is for directories of images")
@@ -47,7 +49,7 @@ func (w *walker) listRecords(src Place, out string) (*recordWalker, error) {
 	case l.File == "" && l.Offset != 0:
 		return nil, plan.OptionErrorf(optname.LabelSpecOffset, "is for labels that are names: those of records have ids, which stay")
 	}
-	a := &recordWalker{walker: w, origin: &imageRecords{src: src.At, key: w.o.ImageFeature()}}
+	a := &recordWalker{walker: w, origin: &origin.Records{Src: src.At, Key: w.o.ImageFeature()}}
 	a.carried = NewCarried(w.o)
 	a.labels.set = commonSet(src.Records)
 	paths := make([]string, len(src.Records))
@@ -67,7 +69,7 @@ func (w *walker) listRecords(src Place, out string) (*recordWalker, error) {
 		return nil, fmt.Errorf("no records in %s", src.At.Path())
 	}
 	if len(a.images) > 0 && a.carried.records == 0 {
-		return nil, fmt.Errorf("no record in %s has an image in the feature %q (%s): %s", src.At.Path(), a.origin.key, optname.ImageOptionsImageKey, a.images[0].Bad().Reason)
+		return nil, fmt.Errorf("no record in %s has an image in the feature %q (%s): %s", src.At.Path(), a.origin.Key, optname.ImageOptionsImageKey, a.images[0].Bad().Reason)
 	}
 	if err := a.accountForLabelMaps(); err != nil {
 		return nil, err
@@ -82,7 +84,7 @@ func (w *walker) listRecords(src Place, out string) (*recordWalker, error) {
 // used. The names of a set are those of its manifest.
 func (a *recordWalker) accountForLabelMaps() error {
 	seen := map[string]bool{}
-	for _, s := range a.origin.sources {
+	for _, s := range a.origin.Sources {
 		at := storage.Parse(storage.Join(storage.Dir(s.Path), manifest.LabelMapFile))
 		if s.Set != nil || seen[at.String()] || at.String() == storage.Parse(a.o.Labels.Classes).String() {
 			continue
@@ -112,7 +114,7 @@ func commonSet(sources []shard.Source) *shard.Set {
 
 // open adds a file to those of the origin.
 func (a *recordWalker) open(s shard.Source, name, out string) error {
-	in := recordFile{Source: s, name: name, at: storage.Parse(s.Path)}
+	in := origin.RecordFile{Source: s, Name: name, At: storage.Parse(s.Path)}
 	if in.Split == "" {
 		if n, ok := shard.ParseName(storage.Base(s.Path)); ok {
 			in.Split = n.Split
@@ -121,17 +123,17 @@ func (a *recordWalker) open(s shard.Source, name, out string) error {
 	if s.Set != nil && s.Set.Records != "" && s.Set.Records != manifest.RecordExample {
 		return fmt.Errorf("source: %s: its records are %ss: want tf.train.Examples", s.Path, s.Set.Records)
 	}
-	st, err := in.at.Stat(a.ctx)
+	st, err := in.At.Stat(a.ctx)
 	if err != nil {
 		return fmt.Errorf("source: %w", err)
 	}
 	if o, ok := st.Sys().(storage.Object); ok {
-		in.listed = o
+		in.Listed = o
 	}
-	if dir := in.at.Dir(); sameDirectory(a.ctx, dir, storage.Parse(out)) {
+	if dir := in.At.Dir(); sameDirectory(a.ctx, dir, storage.Parse(out)) {
 		return fmt.Errorf("%s is both source and output: choose another output directory", dir.Path())
 	}
-	a.origin.sources = append(a.origin.sources, in)
+	a.origin.Sources = append(a.origin.Sources, in)
 	return nil
 }
 
@@ -147,15 +149,15 @@ func sameDirectory(ctx context.Context, a, b storage.Location) bool {
 
 // scan lists the records of the last file.
 func (a *recordWalker) scan() error {
-	n := len(a.origin.sources) - 1
-	in := &a.origin.sources[n]
-	return in.each(a.ctx, func(record []byte, number, offset int64) error {
-		p := Image{item: int32(len(a.origin.records)), Size: int64(len(record))}
-		if n := len(a.origin.records); n == 1<<31-1 {
+	n := len(a.origin.Sources) - 1
+	in := &a.origin.Sources[n]
+	return in.Each(a.ctx, func(record []byte, number, offset int64) error {
+		p := origin.Image{Item: int32(len(a.origin.Records)), Size: int64(len(record))}
+		if n := len(a.origin.Records); n == 1<<31-1 {
 			return fmt.Errorf("more than %d records: convert fewer files at a time", n)
 		}
-		kept := imageRecord{number: number, offset: offset, file: int32(n), hash: xxh3.Hash128(record).Bytes()}
-		a.origin.records = append(a.origin.records, kept)
+		kept := origin.Record{Number: number, Offset: offset, File: int32(n), Hash: xxh3.Hash128(record).Bytes()}
+		a.origin.Records = append(a.origin.Records, kept)
 		stage, reason, err := a.read(&p, record, number)
 		if err != nil {
 			return fmt.Errorf("%s: record %d: %w", in.Path, number, err)
@@ -169,7 +171,7 @@ func (a *recordWalker) scan() error {
 }
 
 // read parses a record, and returns why it cannot be used; empty if it can.
-func (a *recordWalker) read(p *Image, record []byte, number int64) (stage, reason string, err error) {
+func (a *recordWalker) read(p *origin.Image, record []byte, number int64) (stage, reason string, err error) {
 	e := &a.example
 	if err := e.Parse(record); err != nil {
 		return "parse", err.Error(), nil
@@ -184,17 +186,17 @@ func (a *recordWalker) read(p *Image, record []byte, number int64) (stage, reaso
 	if name, ok := singleBytes(e, imagekey.Filename); ok && len(name) <= maxFilename {
 		p.Path = string(name)
 	}
-	if format, _ := singleBytes(e, imagekey.Format); a.origin.key == imagekey.Encoded && (string(format) == string(options.Raw) || string(format) == string(options.Float32)) {
+	if format, _ := singleBytes(e, imagekey.Format); a.origin.Key == imagekey.Encoded && (string(format) == string(options.Raw) || string(format) == string(options.Float32)) {
 		return "", "", fmt.Errorf("its image is %s pixels: convert the images that it was made from", format)
 	}
-	image, ok := e.Get(a.origin.key)
+	image, ok := e.Get(a.origin.Key)
 	switch {
 	case !ok:
-		return "read", fmt.Sprintf("the record has no feature %q: its features are %s", a.origin.key, someKeys(e)), nil
+		return "read", fmt.Sprintf("the record has no feature %q: its features are %s", a.origin.Key, someKeys(e)), nil
 	case image.Kind() != tfrecord.KindBytes || image.Len() != 1:
-		return "read", fmt.Sprintf("the feature %q has %d values of kind %s: want the bytes of one image", a.origin.key, image.Len(), image.Kind()), nil
-	case len(record) > MaxStored:
-		return "read", ErrSize.Error(), nil
+		return "read", fmt.Sprintf("the feature %q has %d values of kind %s: want the bytes of one image", a.origin.Key, image.Len(), image.Kind()), nil
+	case len(record) > origin.MaxStored:
+		return "read", origin.ErrSize.Error(), nil
 	}
 	a.labels.add(p, e)
 	return "", "", a.carried.add(e)
@@ -226,17 +228,17 @@ func someKeys(e *tfrecord.Example) string {
 // finish adds the splits, labels and features of records to the listing.
 func (a *recordWalker) finish(l *Listing) error {
 	if len(l.Images) == 0 {
-		return fmt.Errorf("no records in %s are selected", a.origin.src.Path())
+		return fmt.Errorf("no records in %s are selected", a.origin.Src.Path())
 	}
-	splits := make([]string, len(a.origin.sources))
+	splits := make([]string, len(a.origin.Sources))
 	for i := range splits {
-		splits[i] = a.origin.sources[i].Split
+		splits[i] = a.origin.Sources[i].Split
 	}
-	fileOf := func(p *Image) int { return int(a.origin.records[p.item].file) }
+	fileOf := func(p *origin.Image) int { return int(a.origin.Records[p.Item].File) }
 	if slices.Contains(splits, "") {
-		paths := make([]string, len(a.origin.sources))
+		paths := make([]string, len(a.origin.Sources))
 		for i := range paths {
-			paths[i] = a.origin.sources[i].Path
+			paths[i] = a.origin.Sources[i].Path
 		}
 		if err := l.splitsFromFiles(a.o, paths, fileOf); err != nil {
 			return err

@@ -1,4 +1,6 @@
-package origin
+package listing
+
+import "github.com/tfrec/tfrec/convert/internal/origin"
 
 import (
 	"encoding/binary"
@@ -46,11 +48,11 @@ func appendText(b []byte, text string) []byte {
 }
 
 // images returns the images in a list of exactly their number, and forgets them.
-func (f *foundImages) images() []Image {
-	images := make([]Image, 0, f.n)
+func (f *foundImages) images() []origin.Image {
+	images := make([]origin.Image, 0, f.n)
 	var kept texts
 	var path, version []byte // of the last image
-	var as Version
+	var as origin.Version
 	var modTime int64
 	for i, b := range f.blocks {
 		number := func() int64 {
@@ -73,8 +75,8 @@ func (f *foundImages) images() []Image {
 			samePath, sameVersion, size := length(), length(), number()
 			modTime += number()
 			path, version = text(path, samePath), text(version, sameVersion)
-			as = VersionAs(version, as)
-			images = append(images, Image{Path: kept.keep(path), Version: as, Size: size, ModTime: modTime})
+			as = origin.VersionAs(version, as)
+			images = append(images, origin.Image{Path: kept.keep(path), Version: as, Size: size, ModTime: modTime})
 		}
 		f.blocks[i] = nil
 	}

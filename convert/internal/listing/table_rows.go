@@ -1,4 +1,6 @@
-package origin
+package listing
+
+import "github.com/tfrec/tfrec/convert/internal/origin"
 
 import (
 	"context"
@@ -11,12 +13,6 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 )
-
-// imageRow is what a table says of an image besides its path and its only label.
-type imageRow struct {
-	Labels   []int32 // ids of a list of labels; nil without LabelSpec.Separator
-	Features []byte  // an encoded Example; nil without ImageOptions.Features
-}
 
 // imageTable makes samples from the rows of a table.
 type imageTable struct {
@@ -37,8 +33,8 @@ type imageTable struct {
 }
 
 // missing returns the ledger entry of an image whose label is a missing value: see withoutMissing.
-func (t *imageTable) missing(p *Image) *setdir.BadSample {
-	return t.bad(p.Path, t.lines[p.Path], "read", fmt.Sprintf("%s has the label %q, a missing value: all others are integers", jsontext.Readable(p.Path), *p.label))
+func (t *imageTable) missing(p *origin.Image) *setdir.BadSample {
+	return t.bad(p.Path, t.lines[p.Path], "read", fmt.Sprintf("%s has the label %q, a missing value: all others are integers", jsontext.Readable(p.Path), *p.Label))
 }
 
 // number returns the ids of the labels of a row, which are indexes of t.names; ids has those of
@@ -67,9 +63,9 @@ func newImageTable(o *options.ImageOptions, opened *imagetable.Table, paths *row
 
 // imageFile makes a sample from a row. Problems with the row are in its bad. Its path is in lines
 // if the row is the first that names it.
-func (t *imageTable) imageFile(row *imagetable.Row) Image {
-	p := Image{Path: fmt.Sprintf("%s:%d", t.file, row.Line)} // the key of a row without a path
-	bad := func(stage, format string, args ...any) Image {
+func (t *imageTable) imageFile(row *imagetable.Row) origin.Image {
+	p := origin.Image{Path: fmt.Sprintf("%s:%d", t.file, row.Line)} // the key of a row without a path
+	bad := func(stage, format string, args ...any) origin.Image {
 		p.AddExtra().Bad = t.bad(p.Path, row.Line, stage, fmt.Sprintf(format, args...))
 		return p
 	}
@@ -98,15 +94,15 @@ func (t *imageTable) imageFile(row *imagetable.Row) Image {
 	case row.Labels[0] == "":
 		return bad("read", "%s has an empty label", jsontext.Readable(name))
 	default:
-		p.label = t.label(row.Labels[0])
+		p.Label = t.label(row.Labels[0])
 	}
 	if t.split.name != "" {
-		if p.split = t.split.of(row.Split); p.split == nil {
+		if p.Split = t.split.of(row.Split); p.Split == nil {
 			t.noSplits[p.Path] = row.Split
 		}
 	}
 	if t.o.Labels.Several() || len(t.features.columns) > 0 {
-		p.AddExtra().row = t.imageRow(row)
+		p.AddExtra().Row = t.imageRow(row)
 	}
 	return p
 }
@@ -127,8 +123,8 @@ func (t *imageTable) stateSplits(l *Listing) error {
 }
 
 // imageRow keeps the labels and features of a row.
-func (t *imageTable) imageRow(row *imagetable.Row) *imageRow {
-	r := &imageRow{}
+func (t *imageTable) imageRow(row *imagetable.Row) *origin.Row {
+	r := &origin.Row{}
 	if t.o.Labels.Several() {
 		r.Labels = make([]int32, len(row.Labels))
 		for i, label := range row.Labels {
@@ -147,7 +143,7 @@ func (t *imageTable) bad(key string, line int64, stage, reason string) *setdir.B
 }
 
 // find looks for an image missing from the listing. An error means that its existence is unknown.
-func (t *imageTable) find(ctx context.Context, p *Image, row *imagetable.Row) error {
+func (t *imageTable) find(ctx context.Context, p *origin.Image, row *imagetable.Row) error {
 	found, reason, err := t.paths.origin.Find(ctx, p.Path)
 	switch {
 	case err != nil:
@@ -159,21 +155,21 @@ func (t *imageTable) find(ctx context.Context, p *Image, row *imagetable.Row) er
 		t.perhapsHeader = t.perhapsHeader || row.Line == t.first
 		t.paths.lose(row.Path, row.Line)
 	default:
-		p.foundAs(found)
+		foundAs(p, found)
 	}
 	return nil
 }
 
 // foundAs takes over what the origin knows of an image.
-func (p *Image) foundAs(found *Image) {
-	p.Size, p.ModTime, p.Version, p.item = found.Size, found.ModTime, found.Version, found.item
+func foundAs(p, found *origin.Image) {
+	p.Size, p.ModTime, p.Version, p.Item = found.Size, found.ModTime, found.Version, found.Item
 	if bad := found.Bad(); bad != nil && p.Bad() == nil {
 		p.AddExtra().Bad = bad
 	}
 }
 
 // unnamed returns the first of the listed images that no row names.
-func (t *imageTable) unnamed(images []Image) string {
+func (t *imageTable) unnamed(images []origin.Image) string {
 	for i := range images {
 		if t.lines[images[i].Path] == 0 {
 			return jsontext.Readable(images[i].Path)

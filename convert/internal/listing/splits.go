@@ -1,4 +1,6 @@
-package origin
+package listing
+
+import "github.com/tfrec/tfrec/convert/internal/origin"
 
 import (
 	"cmp"
@@ -92,7 +94,7 @@ func exported(base string) string {
 
 // splitsFromFiles keeps the splits that the names of all files of a source state, unless others are
 // asked for.
-func (l *Listing) splitsFromFiles(o *options.ImageOptions, paths []string, fileOf func(p *Image) int) error {
+func (l *Listing) splitsFromFiles(o *options.ImageOptions, paths []string, fileOf func(p *origin.Image) int) error {
 	if len(o.Splits) > 0 {
 		return nil
 	}
@@ -104,7 +106,7 @@ func (l *Listing) splitsFromFiles(o *options.ImageOptions, paths []string, fileO
 }
 
 // keepSplits keeps the splits of a source whose files all have one, unless others are asked for.
-func (l *Listing) keepSplits(o *options.ImageOptions, splits []string, fileOf func(p *Image) int) {
+func (l *Listing) keepSplits(o *options.ImageOptions, splits []string, fileOf func(p *origin.Image) int) {
 	if len(o.Splits) > 0 || len(splits) == 0 || slices.Contains(splits, "") {
 		return
 	}
@@ -112,10 +114,10 @@ func (l *Listing) keepSplits(o *options.ImageOptions, splits []string, fileOf fu
 	for i := range l.Images {
 		p := &l.Images[i]
 		if bad := p.Bad(); bad != nil && bad.Line > 0 {
-			p.split = &l.Splits[0] // a row of a table without an image
+			p.Split = &l.Splits[0] // a row of a table without an image
 			continue
 		}
-		p.split = &splits[fileOf(p)]
+		p.Split = &splits[fileOf(p)]
 	}
 }
 
@@ -167,10 +169,10 @@ func (l *Listing) stateSplits(ctx context.Context, o *options.ImageOptions) erro
 			name := split
 			splits[split] = &name
 		}
-		p.split = splits[split]
+		p.Split = splits[split]
 	}
 	if listed == 0 && stated == nil {
-		if tree, ok := l.Origin.(*Tree); ok {
+		if tree, ok := l.Origin.(*origin.Tree); ok {
 			base := path.Base(filepath.ToSlash(tree.Place()))
 			if split := imagetree.Split(base); split != "" && split != "train" {
 				o.Notef("the images of %s are in the split train: %s %s=1 puts them into %s", base, optname.OptionsSplits, split, split)
@@ -188,8 +190,8 @@ func (l *Listing) stateSplits(ctx context.Context, o *options.ImageOptions) erro
 		dirs.note(o)
 	}
 	for i := range l.Images {
-		if p := &l.Images[i]; p.split == nil { // a bad sample's path may state none
-			p.split = splits[l.Splits[0]]
+		if p := &l.Images[i]; p.Split == nil { // a bad sample's path may state none
+			p.Split = splits[l.Splits[0]]
 		}
 	}
 	return nil
@@ -212,7 +214,7 @@ func (l *Listing) dropUnlisted(o *options.ImageOptions, lists *statedLists) {
 	kept := l.Images[:0]
 	example := ""
 	for _, p := range l.Images {
-		if p.split != nil || p.Bad() != nil {
+		if p.Split != nil || p.Bad() != nil {
 			kept = append(kept, p)
 		} else {
 			example = cmp.Or(example, p.Path)
@@ -254,7 +256,7 @@ func (s *statedLists) of(i int) [2]string {
 
 // splitLists finds the lists of a source that is a directory: in it, and else beside annotations.
 func (l *Listing) splitLists(ctx context.Context, o *options.ImageOptions) (*statedLists, error) {
-	tree, ok := l.Origin.(*Tree)
+	tree, ok := l.Origin.(*origin.Tree)
 	if !ok {
 		return new(statedLists), nil
 	}
@@ -266,10 +268,10 @@ func (l *Listing) splitLists(ctx context.Context, o *options.ImageOptions) (*sta
 	for _, f := range o.Annotations.Files {
 		at := storage.Parse(f.Path)
 		if !at.Remote() { // "." has no name
-			at = storage.Parse(placeOf(at))
+			at = storage.Parse(origin.Absolute(at))
 		}
 		for _, root := range []storage.Location{at, at.Dir()} {
-			if len(s.lists) == 0 && placeOf(root) != tree.Place() {
+			if len(s.lists) == 0 && origin.Absolute(root) != tree.Place() {
 				if s.lists, err = splitlists.Find(ctx, root); err != nil {
 					return nil, err
 				}
@@ -296,9 +298,9 @@ func (l *Listing) splitLists(ctx context.Context, o *options.ImageOptions) (*sta
 		return new(statedLists), nil
 	}
 	for _, list := range s.lists {
-		tree.lists = append(tree.lists, list.File)
+		tree.Lists = append(tree.Lists, list.File)
 		for _, read := range list.Reads {
-			tree.lists = append(tree.lists, storage.Join(storage.Dir(list.File), strings.TrimPrefix(read, list.Below+"/")))
+			tree.Lists = append(tree.Lists, storage.Join(storage.Dir(list.File), strings.TrimPrefix(read, list.Below+"/")))
 		}
 	}
 	s.found = found
@@ -444,7 +446,7 @@ func (c *splitColumn) state(o *options.ImageOptions, l *Listing, source string) 
 	o.Notef("%s: column %q is not used: none of its values, such as %s, is train, val or test (%s takes them as splits)",
 		source, c.name, plural.Quoted(names, 3), optname.LabelSpecSplitColumn)
 	for i := range l.Images {
-		l.Images[i].split = nil
+		l.Images[i].Split = nil
 	}
 	return false, nil
 }

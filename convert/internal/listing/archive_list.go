@@ -1,4 +1,6 @@
-package origin
+package listing
+
+import "github.com/tfrec/tfrec/convert/internal/origin"
 
 import (
 	"context"
@@ -24,7 +26,7 @@ import (
 // archiveWalker lists the images of archives, with the rules and counts of a walker.
 type archiveWalker struct {
 	*walker
-	origin *imageArchives
+	origin *origin.Archives
 	seen   map[string]bool // directories
 
 	// What a WebDataset needs; nothing with ArchiveFormat Files.
@@ -36,7 +38,7 @@ type archiveWalker struct {
 }
 
 // listArchives lists the images of archives.
-func (w *walker) listArchives(src Place) (*archiveWalker, error) {
+func (w *walker) listArchives(src origin.Place) (*archiveWalker, error) {
 	if w.o.Select.FollowSymlinks {
 		return nil, plan.OptionErrorf(optname.SelectSpecFollowSymlinks, "is for directories: links in archives are not followed")
 	}
@@ -53,8 +55,8 @@ func (w *walker) listArchives(src Place) (*archiveWalker, error) {
 }
 
 // tryArchives is listArchives, once.
-func (w *walker) tryArchives(src Place) (*archiveWalker, error) {
-	a := &archiveWalker{walker: w, origin: &imageArchives{src: src.At}, seen: map[string]bool{}, classes: map[int32]string{}}
+func (w *walker) tryArchives(src origin.Place) (*archiveWalker, error) {
+	a := &archiveWalker{walker: w, origin: &origin.Archives{Src: src.At}, seen: map[string]bool{}, classes: map[int32]string{}}
 	if w.o.Labels.File == "" && len(w.o.Features) > 0 {
 		a.json = newJSONFeatures(w.o.Features)
 	}
@@ -63,8 +65,8 @@ func (w *walker) tryArchives(src Place) (*archiveWalker, error) {
 		if err != nil {
 			return nil, fmt.Errorf("source: %w", err)
 		}
-		a.origin.archives = append(a.origin.archives, in)
-		a.origin.versions = append(a.origin.versions, VersionAs([]byte(versionOf(in)), Version{}))
+		a.origin.Archives = append(a.origin.Archives, in)
+		a.origin.Versions = append(a.origin.Versions, origin.VersionAs([]byte(origin.VersionOf(in)), origin.Version{}))
 		if err := in.Walk(w.ctx, a.visit); err != nil {
 			return nil, fmt.Errorf("source: %w", err)
 		}
@@ -140,12 +142,12 @@ func (a *archiveWalker) addDirectories(key string) {
 // add adds an image, or one that cannot be used for a reason. That of a compressed archive is read,
 // since it is passed anyway.
 func (a *archiveWalker) add(m *archive.Member, key, reason string) error {
-	n := len(a.origin.archives) - 1
-	p := Image{Path: key, item: int32(len(a.origin.members)), Size: m.Size, Version: a.origin.versions[n]}
+	n := len(a.origin.Archives) - 1
+	p := origin.Image{Path: key, Item: int32(len(a.origin.Members)), Size: m.Size, Version: a.origin.Versions[n]}
 	if reason != "" {
 		p.Size = 0
 		p.AddExtra().Bad = &setdir.BadSample{
-			Key: jsontext.Readable(key), Source: storage.Base(a.origin.archives[n].Path()), Stage: "read", Reason: reason,
+			Key: jsontext.Readable(key), Source: storage.Base(a.origin.Archives[n].Path()), Stage: "read", Reason: reason,
 		}
 	}
 	a.images = append(a.images, p)
@@ -154,7 +156,7 @@ func (a *archiveWalker) add(m *archive.Member, key, reason string) error {
 
 // addOther adds a member that is not an image. What is needed to plan a WebDataset is read.
 func (a *archiveWalker) addOther(m *archive.Member, key string) error {
-	other := otherMember{path: key, item: int32(len(a.origin.members)), stage: "read", reason: unusableMember(m)}
+	other := otherMember{path: key, item: int32(len(a.origin.Members)), stage: "read", reason: unusableMember(m)}
 	_, ext := cutLast(key)
 	most := int64(0)
 	switch {
@@ -191,9 +193,9 @@ func (a *archiveWalker) addOther(m *archive.Member, key string) error {
 // keep appends a member to those of the origin. That of a compressed archive is read if it is
 // usable, since it is passed anyway.
 func (a *archiveWalker) keep(m *archive.Member, usable bool) error {
-	n := len(a.origin.archives) - 1
-	kept := archiveMember{archive: int32(n), position: m.Position}
-	if usable && !a.origin.archives[n].Seekable() {
+	n := len(a.origin.Archives) - 1
+	kept := origin.Member{Archive: int32(n), Position: m.Position}
+	if usable && !a.origin.Archives[n].Seekable() {
 		content, err := m.Content()
 		if err != nil {
 			return err
@@ -202,17 +204,17 @@ func (a *archiveWalker) keep(m *archive.Member, usable bool) error {
 		if _, err := io.Copy(h, content); err != nil {
 			return err
 		}
-		kept.hash = h.Sum128().Bytes()
+		kept.Hash = h.Sum128().Bytes()
 	}
-	a.origin.members = append(a.origin.members, kept)
+	a.origin.Members = append(a.origin.Members, kept)
 	return nil
 }
 
 // dropRepeated keeps the first of several members of one name in an archive, as tar's listing and
 // append order has it; in two archives it is an error.
 func (a *archiveWalker) dropRepeated() error {
-	slices.SortStableFunc(a.images, func(p, q Image) int { return strings.Compare(p.Path, q.Path) })
-	archiveOf := func(p *Image) int32 { return a.origin.members[p.item].archive }
+	slices.SortStableFunc(a.images, func(p, q origin.Image) int { return strings.Compare(p.Path, q.Path) })
+	archiveOf := func(p *origin.Image) int32 { return a.origin.Members[p.Item].Archive }
 	var repeated int64
 	kept := a.images[:0]
 	for _, p := range a.images {
@@ -221,7 +223,7 @@ func (a *archiveWalker) dropRepeated() error {
 			continue
 		}
 		if first, second := archiveOf(&kept[len(kept)-1]), archiveOf(&p); first != second {
-			return fmt.Errorf("%s is in both %s and %s: a name can be in one archive only", jsontext.Readable(p.Path), a.origin.archives[first].Path(), a.origin.archives[second].Path())
+			return fmt.Errorf("%s is in both %s and %s: a name can be in one archive only", jsontext.Readable(p.Path), a.origin.Archives[first].Path(), a.origin.Archives[second].Path())
 		}
 		repeated++
 		a.account.Add(account.Repeated, p.Path)
@@ -229,7 +231,7 @@ func (a *archiveWalker) dropRepeated() error {
 	a.images = kept
 	slices.SortStableFunc(a.others, func(p, q otherMember) int { return strings.Compare(p.path, q.path) })
 	a.others = slices.CompactFunc(a.others, func(p, q otherMember) bool {
-		return p.path == q.path && a.origin.members[p.item].archive == a.origin.members[q.item].archive
+		return p.path == q.path && a.origin.Members[p.item].Archive == a.origin.Members[q.item].Archive
 	})
 	a.skipped += repeated
 	if repeated > 0 {

@@ -1,4 +1,6 @@
-package origin
+package listing
+
+import "github.com/tfrec/tfrec/convert/internal/origin"
 
 import (
 	"context"
@@ -20,42 +22,12 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// Image is a planned sample: a file below the source directory, a member of an archive, a record
-// or a row.
-type Image struct {
-	Path    string  // relative to the source, with /; the key of a record; any bytes
-	split   *string // from its directory or the file of its record, shared; nil without
-	label   *string // shared by all images that have it; nil without labels
-	ID      int32   // of the label, with the offset; without a vocabulary an index of listing.values
-	item    int32   // its number in an origin that numbers its images
-	Size    int64
-	ModTime int64   // nanoseconds since 1970; 0 in archives
-	Version Version // in an object store, an archive or on disk
-	Extra   *Extra  // nil without any
-}
-
-// LabelName returns the label of an image; empty without.
-func (p *Image) LabelName() string {
-	if p.label == nil {
-		return ""
-	}
-	return *p.label
-}
-
-// SplitName returns the split of an image; empty without.
-func (p *Image) SplitName() string {
-	if p.split == nil {
-		return ""
-	}
-	return *p.split
-}
-
 // Listing is the content of a source.
 type Listing struct {
-	Origin      Origin
+	Origin      origin.Origin
 	WebDataset  bool
-	Images      []Image         // sorted by path
-	Loose       []Image         // annotations of no image: not samples, but lines of the ledger
+	Images      []origin.Image  // sorted by path
+	Loose       []origin.Image  // annotations of no image: not samples, but lines of the ledger
 	excluded    []string        // paths of images that the globs leave out, for annotations
 	Skipped     int64           // other files
 	Account     account.Account // of them, by reason
@@ -74,7 +46,7 @@ type Listing struct {
 	stated      string       // the same for people, of what is stated for each image by itself
 	above       int          // how many names of a path are above its label: of directories of splits
 	Annotations *Annotations // nil without AnnotationSpec.Files
-	Masks       *Tree        // nil without AnnotationSpec.Masks
+	Masks       *origin.Tree // nil without AnnotationSpec.Masks
 	Colors      *MaskColors  // of RGB masks; nil without a list of them
 	directories []string     // those of the source, relative to it
 	Causes      []string     // why rows of a table name no image
@@ -82,7 +54,7 @@ type Listing struct {
 }
 
 // list finds the images of a source with their labels and splits.
-func List(ctx context.Context, o *options.ImageOptions, src Place, out string) (*Listing, error) {
+func List(ctx context.Context, o *options.ImageOptions, src origin.Place, out string) (*Listing, error) {
 	w := &walker{o: o, ctx: ctx, visited: map[string]bool{}}
 	l := new(Listing)
 	var err error
@@ -92,7 +64,7 @@ func List(ctx context.Context, o *options.ImageOptions, src Place, out string) (
 	if o.ArchiveFormat != "" && o.ArchiveFormat != options.AutoFormat && src.Archives == nil {
 		return nil, plan.OptionErrorf(optname.ImageOptionsArchiveFormat, "is for archives, and %s is not one", src.At.Path())
 	}
-	if o.Select.ByContent && src.directory == nil {
+	if o.Select.ByContent && src.Directory == nil {
 		return nil, plan.OptionErrorf(optname.SelectSpecByContent, "is for directories, and %s is not one", src.At.Path())
 	}
 	if src.Tables != nil || src.Records != nil {
@@ -117,7 +89,7 @@ func List(ctx context.Context, o *options.ImageOptions, src Place, out string) (
 		}
 	case src.Archives != nil:
 		if archives, err = w.listArchives(src); err == nil {
-			l.Origin, l.WebDataset = archives.origin, archives.origin.partsOf != nil
+			l.Origin, l.WebDataset = archives.origin, archives.origin.PartsOf != nil
 		}
 	default:
 		l.Origin, err = w.listTree(src, out)
@@ -203,9 +175,9 @@ func (l *Listing) besides() string {
 }
 
 // listTree lists the images below a directory. It skips the output directory if that is inside.
-func (w *walker) listTree(src Place, out string) (*Tree, error) {
+func (w *walker) listTree(src origin.Place, out string) (*origin.Tree, error) {
 	var err error
-	if w.out, err = os.Stat(out); err == nil && os.SameFile(src.directory, w.out) {
+	if w.out, err = os.Stat(out); err == nil && os.SameFile(src.Directory, w.out) {
 		return nil, fmt.Errorf("%s is both source and output: choose another output directory", src.At.Path())
 	}
 	w.findUsed(src.At)
@@ -221,8 +193,8 @@ func (w *walker) listTree(src Place, out string) (*Tree, error) {
 		return nil, err
 	}
 	w.images = w.found.images()
-	slices.SortFunc(w.images, func(a, b Image) int { return strings.Compare(a.Path, b.Path) })
-	return &Tree{Root: src.At, directories: w.directories, follow: w.o.Select.FollowSymlinks}, nil
+	slices.SortFunc(w.images, func(a, b origin.Image) int { return strings.Compare(a.Path, b.Path) })
+	return &origin.Tree{Root: src.At, Directories: w.directories, Follow: w.o.Select.FollowSymlinks}, nil
 }
 
 // walker lists a directory tree: on disk, or see walkStore.
@@ -230,7 +202,7 @@ type walker struct {
 	o           *options.ImageOptions
 	ctx         context.Context
 	out         fs.FileInfo // the output directory; nil if it does not exist
-	images      []Image
+	images      []origin.Image
 	excluded    []string // images that the globs leave out
 	directories []string
 	stating     []string // files that may state splits
@@ -275,7 +247,7 @@ func (w *walker) walk(dir, below string) error {
 				continue
 			}
 			st, err := os.Stat(storage.Join(dir, e.Name())) // the target of the link matters
-			if err != nil && !leadsNowhere(err) {
+			if err != nil && !origin.LeadsNowhere(err) {
 				return fmt.Errorf("list source: %w", err)
 			}
 			if err != nil {
@@ -302,7 +274,7 @@ func (w *walker) walk(dir, below string) error {
 			if image.err != nil {
 				return fmt.Errorf("list source: %w", image.err)
 			}
-			w.found.add(rel, changeVersion(image.change), image.size, image.modTime)
+			w.found.add(rel, origin.ChangeVersion(image.change), image.size, image.modTime)
 		}
 	}
 	return nil

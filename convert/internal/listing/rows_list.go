@@ -1,4 +1,6 @@
-package origin
+package listing
+
+import "github.com/tfrec/tfrec/convert/internal/origin"
 
 import (
 	"fmt"
@@ -40,7 +42,7 @@ type Columns struct {
 // rowWalker lists the images in the rows of tables, with the rules and counts of a walker.
 type rowWalker struct {
 	*walker
-	origin   *imageRows
+	origin   *origin.Rows
 	use      Columns
 	columns  []table.Column // to read: the image, the path, the label if they are used, the features
 	features columnEncoder
@@ -53,14 +55,14 @@ type rowWalker struct {
 }
 
 // listRows lists the images of Parquet and Arrow files.
-func (w *walker) listRows(src Place) (*rowWalker, error) {
+func (w *walker) listRows(src origin.Place) (*rowWalker, error) {
 	switch o := w.o; {
 	case o.Select.FollowSymlinks:
 		return nil, plan.OptionErrorf(optname.SelectSpecFollowSymlinks, "is for directories of images")
 	case o.Labels.File != "":
 		return nil, plan.OptionErrorf(optname.LabelSpecFile, "is for images that are files or in records: the labels and features of images in a table are other columns of it")
 	}
-	a := &rowWalker{walker: w, origin: &imageRows{src: src.At}}
+	a := &rowWalker{walker: w, origin: &origin.Rows{Src: src.At}}
 	paths := make([]string, len(src.Tables))
 	for i, at := range src.Tables {
 		paths[i] = at.Path()
@@ -71,13 +73,13 @@ func (w *walker) listRows(src Place) (*rowWalker, error) {
 			return nil, fmt.Errorf("source: %w", err)
 		}
 	}
-	if len(a.origin.hashes) == 0 {
+	if len(a.origin.Hashes) == 0 {
 		return nil, fmt.Errorf("no rows in %s", src.At.Path())
 	}
-	a.origin.column = a.columns[0]
+	a.origin.Column = a.columns[0]
 	a.features = newColumnEncoder(a.columns[len(a.columns)-len(w.o.Features):])
-	for i := range a.origin.tables {
-		if err := a.list(&a.origin.tables[i]); err != nil {
+	for i := range a.origin.Tables {
+		if err := a.list(&a.origin.Tables[i]); err != nil {
 			return nil, fmt.Errorf("source: %w", err)
 		}
 	}
@@ -91,7 +93,7 @@ func (a *rowWalker) open(at storage.Location, name string) error {
 		return err
 	}
 	if format != tables.TableParquet && format != tables.TableArrow {
-		return fmt.Errorf("%s: neither Parquet nor Arrow, as %s is", at.Path(), a.origin.src.Path())
+		return fmt.Errorf("%s: neither Parquet nor Arrow, as %s is", at.Path(), a.origin.Src.Path())
 	}
 	src, err := tables.Openers[format](a.ctx, at.Path(), &tables.TableOptions{})
 	if err != nil {
@@ -105,7 +107,7 @@ func (a *rowWalker) open(at storage.Location, name string) error {
 	if err != nil {
 		return err
 	}
-	if t.Rows > max(FewRows, src.Size()) || t.Rows > 1<<31-1-int64(len(a.origin.hashes)) {
+	if t.Rows > max(FewRows, src.Size()) || t.Rows > 1<<31-1-int64(len(a.origin.Hashes)) {
 		return fmt.Errorf("%s: %d rows in %d bytes are too many for images", at.Path(), t.Rows, src.Size())
 	}
 	if err := a.addColumns(t.Columns); err != nil {
@@ -117,8 +119,8 @@ func (a *rowWalker) open(at storage.Location, name string) error {
 		}
 		a.classes = names
 	}
-	a.origin.tables = append(a.origin.tables, rowFile{Source: src, name: name, chunks: t.Chunks, first: len(a.origin.hashes)})
-	a.origin.hashes = append(a.origin.hashes, make([][16]byte, t.Rows)...)
+	a.origin.Tables = append(a.origin.Tables, origin.RowFile{Source: src, As: name, Chunks: t.Chunks, First: len(a.origin.Hashes)})
+	a.origin.Hashes = append(a.origin.Hashes, make([][16]byte, t.Rows)...)
 	return nil
 }
 
@@ -135,15 +137,15 @@ func (a *rowWalker) wants(name string) bool {
 }
 
 // list lists the rows of a file.
-func (a *rowWalker) list(in *rowFile) error {
+func (a *rowWalker) list(in *origin.RowFile) error {
 	var b table.Batch
-	for _, c := range in.chunks {
+	for _, c := range in.Chunks {
 		if err := in.Read(a.ctx, c, a.columns, &b); err != nil {
 			return err
 		}
 		bad := b.Bad
 		for row := range b.Rows {
-			p := Image{item: int32(in.first + int(c.FirstRow) + row)}
+			p := origin.Image{Item: int32(in.First + int(c.FirstRow) + row)}
 			reason := ""
 			if len(bad) > 0 && bad[0].Row == row {
 				reason, bad = bad[0].Reason, bad[1:]
@@ -164,19 +166,19 @@ func (a *rowWalker) list(in *rowFile) error {
 }
 
 // row makes a sample of a row, which cannot be used if there is a reason.
-func (a *rowWalker) row(p *Image, b *table.Batch, row int, reason string) {
+func (a *rowWalker) row(p *origin.Image, b *table.Batch, row int, reason string) {
 	stage, columns := "parse", b.Columns
 	unusable := func(format string, args ...any) {
 		if reason == "" {
 			stage, reason = "read", fmt.Sprintf(format, args...)
 		}
 	}
-	image, ok := cellBytes(&columns[0], row)
+	image, ok := origin.CellBytes(&columns[0], row)
 	p.Size = int64(len(image))
-	a.origin.hashes[p.item] = xxh3.Hash128(image).Bytes()
+	a.origin.Hashes[p.Item] = xxh3.Hash128(image).Bytes()
 	next := 1
 	if a.use.path != "" {
-		if path, ok := cellBytes(&columns[next], row); ok && len(path) <= maxFilename {
+		if path, ok := origin.CellBytes(&columns[next], row); ok && len(path) <= maxFilename {
 			p.Path = string(path)
 		}
 		next++
@@ -188,8 +190,8 @@ func (a *rowWalker) row(p *Image, b *table.Batch, row int, reason string) {
 		unusable("the row has no image: %q is null", a.use.image)
 	case len(image) == 0:
 		unusable("the image in %q has 0 bytes", a.use.image)
-	case len(image) > MaxStored:
-		unusable("%v", ErrSize)
+	case len(image) > origin.MaxStored:
+		unusable("%v", origin.ErrSize)
 	}
 	if a.use.Label != "" {
 		if why := a.label(p, &columns[next], row); why != "" {
@@ -200,7 +202,7 @@ func (a *rowWalker) row(p *Image, b *table.Batch, row int, reason string) {
 	if a.use.split != "" {
 		v := &columns[next]
 		if first, _, ok := imagetable.Cell(v, row); ok {
-			p.split = a.split.of(strings.TrimSpace(v.Text(first)))
+			p.Split = a.split.of(strings.TrimSpace(v.Text(first)))
 		}
 		next++
 	}
@@ -208,7 +210,7 @@ func (a *rowWalker) row(p *Image, b *table.Batch, row int, reason string) {
 		p.Size = 0
 		p.AddExtra().Bad = &setdir.BadSample{Source: a.origin.Source(p), Stage: stage, Reason: reason}
 	} else if len(a.features.columns) > 0 {
-		p.AddExtra().row = &imageRow{Features: a.features.encode(func(i int) (*table.Values, int, int, bool) {
+		p.AddExtra().Row = &origin.Row{Features: a.features.encode(func(i int) (*table.Values, int, int, bool) {
 			v := &columns[next+i]
 			first, end, ok := imagetable.Cell(v, row)
 			return v, first, end, ok
@@ -219,7 +221,7 @@ func (a *rowWalker) row(p *Image, b *table.Batch, row int, reason string) {
 }
 
 // label reads the label of a row: an id, or a name. It returns why there is none.
-func (a *rowWalker) label(p *Image, v *table.Values, row int) (reason string) {
+func (a *rowWalker) label(p *origin.Image, v *table.Values, row int) (reason string) {
 	first, _, ok := imagetable.Cell(v, row)
 	var text string
 	switch {
@@ -239,7 +241,7 @@ func (a *rowWalker) label(p *Image, v *table.Values, row int) (reason string) {
 		text = strconv.FormatInt(id, 10)
 	}
 	before := len(a.labels.names)
-	if p.label = a.labels.label(text); len(a.labels.names) > before {
+	if p.Label = a.labels.label(text); len(a.labels.names) > before {
 		a.text += int64(len(text))
 	}
 	return ""
@@ -247,19 +249,19 @@ func (a *rowWalker) label(p *Image, v *table.Values, row int) (reason string) {
 
 // splitsOfRows compares the splits of rows with those that the names of files state. A row without one
 // is a bad sample.
-func (a *rowWalker) splitsOfRows(l *Listing, paths []string, fileOf func(p *Image) int) error {
+func (a *rowWalker) splitsOfRows(l *Listing, paths []string, fileOf func(p *origin.Image) int) error {
 	stated, _ := splitsOfFiles(paths)
 	for i := range l.Images {
 		p := &l.Images[i]
 		switch {
-		case p.split == nil:
+		case p.Split == nil:
 			if p.Bad() == nil {
 				p.AddExtra().Bad = &setdir.BadSample{Key: jsontext.Readable(p.Path), Source: a.origin.Source(p), Stage: "read", Reason: fmt.Sprintf("column %q: the row names no split", a.split.name)}
 			}
-			p.split = a.split.splits[l.Splits[0]]
-		case stated != nil && stated[fileOf(p)] != *p.split:
+			p.Split = a.split.splits[l.Splits[0]]
+		case stated != nil && stated[fileOf(p)] != *p.Split:
 			return fmt.Errorf("%s is in the split %s by %s, and in %s by the name of its file: make them agree, or give %s, which replaces both",
-				jsontext.Readable(p.Path), *p.split, l.stated, stated[fileOf(p)], optname.OptionsSplits)
+				jsontext.Readable(p.Path), *p.Split, l.stated, stated[fileOf(p)], optname.OptionsSplits)
 		}
 	}
 	return nil
@@ -268,7 +270,7 @@ func (a *rowWalker) splitsOfRows(l *Listing, paths []string, fileOf func(p *Imag
 // finish adds the splits, labels and features of rows to the listing.
 func (a *rowWalker) finish(l *Listing) error {
 	if len(l.Images) == 0 {
-		return fmt.Errorf("no rows in %s are selected", a.origin.src.Path())
+		return fmt.Errorf("no rows in %s are selected", a.origin.Src.Path())
 	}
 	for _, name := range a.unused {
 		l.Account.Add(account.Column, name)
@@ -276,16 +278,16 @@ func (a *rowWalker) finish(l *Listing) error {
 	if len(a.unused) > 0 {
 		a.o.Notef("columns that are not stored: %s (%s stores some)", plural.Quoted(a.unused, 5), optname.ImageOptionsFeatures)
 	}
-	used, err := a.split.state(a.o, l, a.origin.src.Path())
+	used, err := a.split.state(a.o, l, a.origin.Src.Path())
 	if err != nil {
 		return err
 	}
 	var paths []string
-	for i := range a.origin.tables {
-		paths = append(paths, a.origin.tables[i].Name())
+	for i := range a.origin.Tables {
+		paths = append(paths, a.origin.Tables[i].Name())
 	}
-	fileOf := func(p *Image) int {
-		file, _ := a.origin.of(p)
+	fileOf := func(p *origin.Image) int {
+		file, _ := a.origin.Of(p)
 		return file
 	}
 	if used {

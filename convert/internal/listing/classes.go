@@ -1,4 +1,4 @@
-package origin
+package listing
 
 import (
 	"context"
@@ -46,7 +46,7 @@ func (l *Listing) labelsFromDirectories(o *options.ImageOptions) error {
 			}
 			last = &name
 		}
-		p.label = last
+		p.Label = last
 	}
 	if renamed != "" {
 		o.Notef("directories are named as an export names them, with %%XX for what not every system takes: %s", renamed)
@@ -208,7 +208,7 @@ func (l *Listing) labelsOfImages() []string {
 	var seen []string
 	var last *string
 	for i := range l.Images {
-		if label := l.Images[i].label; label != nil && label != last {
+		if label := l.Images[i].Label; label != nil && label != last {
 			if last = label; !known[*label] {
 				known[*label] = true
 				seen = append(seen, *label)
@@ -241,24 +241,24 @@ func (l *Listing) use(o *options.ImageOptions, seen []string, n *plan.LabelIDs) 
 		if row := p.Row(); row != nil && row.Labels != nil {
 			row.Labels = l.rows.number(row.Labels, ids)
 		}
-		if p.label == nil {
+		if p.Label == nil {
 			if !named {
 				p.ID = labels.Unlabelled // of an image that cannot be used, or has a list of labels
 			}
 			continue
 		}
-		id, ok := ids[*p.label]
+		id, ok := ids[*p.Label]
 		switch {
 		case !ok:
 			p.AddExtra().Bad = l.rows.missing(p)
-			p.label = nil
+			p.Label = nil
 			continue
 		case n.Integers && !named:
-			p.label = &l.Texts[id]
+			p.Label = &l.Texts[id]
 		case n.Integers && id < 0:
-			p.label = nil
+			p.Label = nil
 		case n.Integers:
-			p.label = &l.Labels[int(id)-o.Labels.Offset]
+			p.Label = &l.Labels[int(id)-o.Labels.Offset]
 		}
 		p.ID = id
 	}

@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package origin
+package listing
 
 import (
 	"io/fs"

@@ -1,4 +1,6 @@
-package origin
+package listing
+
+import "github.com/tfrec/tfrec/convert/internal/origin"
 
 import (
 	"fmt"
@@ -186,7 +188,7 @@ type recordLabels struct {
 }
 
 // add notes the label of a record.
-func (r *recordLabels) add(p *Image, e *tfrecord.Example) {
+func (r *recordLabels) add(p *origin.Image, e *tfrecord.Example) {
 	label, ok := e.Get(imagekey.Label)
 	if !ok || label.Kind() != tfrecord.KindInt64 {
 		r.lists = true
@@ -248,7 +250,7 @@ func (r *recordLabels) name(l *Listing) {
 	}
 	for i := range l.Images {
 		if p := &l.Images[i]; p.Bad() == nil && l.Carried.Counted {
-			p.label = &l.Labels[p.ID]
+			p.Label = &l.Labels[p.ID]
 		}
 	}
 }

@@ -1,4 +1,6 @@
-package origin
+package listing
+
+import "github.com/tfrec/tfrec/convert/internal/origin"
 
 import (
 	"cmp"
@@ -57,7 +59,7 @@ func (l *Listing) imagesFromAnnotations(ctx context.Context, o *options.ImageOpt
 	}
 	all := append(paths, l.excluded...)
 	of := make([]int32, len(l.Images)) // the file that annotates an image, from 1
-	var missing []Image
+	var missing []origin.Image
 	left := 0
 	for i, set := range a.Sets {
 		file := o.Annotations.Files[i]
@@ -82,7 +84,7 @@ func (l *Listing) imagesFromAnnotations(ctx context.Context, o *options.ImageOpt
 				return fmt.Errorf("%s: %s and %s both annotate %s", optname.AnnotationSpecFiles, o.Annotations.Files[of[at]-1].Path, file.Path, jsontext.Readable(paths[at]))
 			}
 			of[at] = int32(i) + 1
-			l.Images[at].Annotate(o, &set.Images[k], split)
+			Annotate(&l.Images[at], o, &set.Images[k], split)
 		}
 		for _, k := range found.Missing {
 			image := &set.Images[k]
@@ -90,10 +92,10 @@ func (l *Listing) imagesFromAnnotations(ctx context.Context, o *options.ImageOpt
 				left++
 				continue
 			}
-			missing = append(missing, Image{Path: image.Name, split: split, Extra: &Extra{Bad: missingImage(o, image)}})
+			missing = append(missing, origin.Image{Path: image.Name, Split: split, Extra: &origin.Extra{Bad: missingImage(o, image)}})
 		}
 		for _, f := range set.Faults {
-			l.Loose = append(l.Loose, Image{Path: faultKey(f), Extra: &Extra{Bad: BadAnnotation(o, faultKey(f), f)}})
+			l.Loose = append(l.Loose, origin.Image{Path: faultKey(f), Extra: &origin.Extra{Bad: BadAnnotation(o, faultKey(f), f)}})
 		}
 	}
 	if left > 0 {
@@ -118,7 +120,7 @@ func (l *Listing) imagesFromAnnotations(ctx context.Context, o *options.ImageOpt
 		return fmt.Errorf("%s: none of the images in %s is annotated: names must be equal but for extensions", optname.AnnotationSpecFiles, l.Origin.Place())
 	}
 	l.Images = append(kept, missing...)
-	slices.SortStableFunc(l.Images, func(a, b Image) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(l.Images, func(a, b origin.Image) int { return strings.Compare(a.Path, b.Path) })
 	return nil
 }
 
@@ -150,12 +152,12 @@ func keepsUnannotated(o *options.ImageOptions, a *Annotations) bool {
 	return o.Annotations.KeepUnannotated || a.Format == "yolo" && o.Annotations.Splits() == nil
 }
 
-// Annotate adds what a file says of an image.
-func (p *Image) Annotate(o *options.ImageOptions, image *annotation.Image, split *string) {
+// Annotate adds to an image what a file says of it.
+func Annotate(p *origin.Image, o *options.ImageOptions, image *annotation.Image, split *string) {
 	extra := p.AddExtra()
 	extra.Annotated = image
 	if split != nil {
-		p.split = split
+		p.Split = split
 	}
 	if image.Unreadable != "" && extra.Bad == nil {
 		extra.Bad = BadAnnotation(o, p.Path, annotation.Fault{Source: image.Source, Reason: image.Unreadable})
@@ -206,12 +208,4 @@ func faultKey(f annotation.Fault) string {
 		return f.Source + ":" + f.Name
 	}
 	return cmp.Or(f.Source, f.Image)
-}
-
-// SourceID is the id of an image: that of its annotations, or else its key.
-func (p *Image) SourceID() string {
-	if p.Annotated() != nil && p.Annotated().ID != "" {
-		return p.Annotated().ID
-	}
-	return p.Path
 }

@@ -1,4 +1,4 @@
-package origin
+package listing
 
 import (
 	"context"

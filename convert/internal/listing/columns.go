@@ -1,4 +1,4 @@
-package origin
+package listing
 
 import (
 	"github.com/tfrec/tfrec/convert/internal/tables"

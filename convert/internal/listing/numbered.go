@@ -1,4 +1,6 @@
-package origin
+package listing
+
+import "github.com/tfrec/tfrec/convert/internal/origin"
 
 import (
 	"fmt"
@@ -13,8 +15,8 @@ import (
 
 // nameNumbered gives each record or row its key: its own name if no other has it, and otherwise
 // FILE#NUMBER, as the origin names it in the ledger. It drops those that the globs do not select.
-func (w *walker) nameNumbered(o Origin) error {
-	byPath := func(p, q Image) int { return strings.Compare(p.Path, q.Path) }
+func (w *walker) nameNumbered(o origin.Origin) error {
+	byPath := func(p, q origin.Image) int { return strings.Compare(p.Path, q.Path) }
 	slices.SortFunc(w.images, byPath)
 	for begin, end := 0, 0; begin < len(w.images); begin = end {
 		name := w.images[begin].Path
