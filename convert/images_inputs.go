@@ -58,7 +58,7 @@ func (s *imageSource) Known(ctx context.Context, job int, bad []setdir.BadSample
 		if hash, ok := hashes[image]; ok {
 			return hash
 		}
-		return s.knownHash(image)
+		return s.remembered.known(image)
 	}
 	misplaced := sample.MisplacedAnnotations(bad)
 	identity = make([]byte, 0, identitySize*len(s.samples[job]))
@@ -87,7 +87,7 @@ func (s *imageSource) unknown(job int) (unknown []int32) {
 		if p := &s.Images[image]; p.Mask() == nil && s.remembered.images[image] != (hash128{}) {
 			continue // the usual case
 		}
-		if s.knownHash(image) == "" {
+		if s.remembered.known(image) == "" {
 			unknown = append(unknown, image)
 		}
 	}
@@ -100,7 +100,7 @@ func (s *imageSource) unknown(job int) (unknown []int32) {
 func (s *imageSource) readUnknown(ctx context.Context, job int) (hashes map[int32]string, faults map[int32]error, read bool, err error) {
 	images := s.unknown(job)
 	if len(images) > 0 && !s.remembered.searched {
-		s.searchAll()
+		s.remembered.searchAll(s.dir)
 		images = s.unknown(job)
 	}
 	if len(images) == 0 {
@@ -108,7 +108,7 @@ func (s *imageSource) readUnknown(ctx context.Context, job int) (hashes map[int3
 	}
 	found := make([]readInput, len(images))
 	for i, image := range images {
-		found[i].unmasked = s.imageHash(image)
+		found[i].unmasked = s.remembered.ofImage(image)
 	}
 	var ahead *sample.Fetcher
 	if s.Origin.Remote() {
@@ -148,7 +148,7 @@ func (s *imageSource) readUnknown(ctx context.Context, job int) (hashes map[int3
 		if hashes[image] = found[i].hash; found[i].err != nil {
 			faults[image] = found[i].err
 		}
-		if s.rememberRead(image, found[i].image, found[i].mask) {
+		if s.remembered.read(image, found[i].image, found[i].mask) {
 			read = true
 		}
 	}

@@ -49,7 +49,7 @@ func planImages(o *ImageOptions, l *listing.Listing, codec *augment.Codec, befor
 	if maker.Backend.Batch() > 1 { // goroutines wait for it
 		maker.Workers += maker.Workers/2 + 1
 	}
-	s := &imageSource{Maker: maker, skipped: l.Skipped, leftOut: plan.LeftOutOf(&l.Account), causes: l.Causes}
+	s := &imageSource{Maker: maker, skipped: l.Skipped, leftOut: plan.LeftOutOf(&l.Account), causes: l.Causes, remembered: rememberedHashes{Set: set}}
 	if l.Annotations != nil {
 		s.Labels, s.ObjectKeys = l.Annotations.Labels(), sample.ObjectKeysOf(o, l.Annotations)
 	}

@@ -36,6 +36,7 @@ func (h *hash128) text() string {
 // rememberedHashes are the hashes of images and masks that need not be read: earlier runs recorded
 // them for files of the same size and time, or this one has read them. An image takes 16 bytes.
 type rememberedHashes struct {
+	*sample.Set
 	images []hash128 // by image
 	masks  map[string]setdir.Input
 	// searched says that all states were searched, not only those of the planned shards.
@@ -57,89 +58,89 @@ func (s *imageSource) Recall(jobs []int) *setdir.Recall {
 		samples := s.samples[jobs[shard]]
 		for i := next; i < min(next+near, len(samples)); i++ {
 			if image := samples[i].Image; s.Images[image].Path == string(in.Key) {
-				s.rememberImage(image, in)
+				s.remembered.image(image, in)
 				next = i + 1
 				return
 			}
 		}
-		s.rememberInput(in)
+		s.remembered.input(in)
 	}}
 }
 
 // searchAll looks for what the states of the planned shards lack, such as images that move to
 // another shard, in the states of all.
-func (s *imageSource) searchAll() {
-	if r := &s.remembered; !r.searched && !s.O.HashInputs {
+func (r *rememberedHashes) searchAll(dir *setdir.Dir) {
+	if !r.searched && !r.O.HashInputs {
 		r.searched = true
-		s.dir.Remembered(s.Place(), s.rememberInput)
+		dir.Remembered(r.Origin.Place(), r.input)
 	}
 }
 
-// rememberInput remembers an input of any image or mask.
-func (s *imageSource) rememberInput(in *setdir.RecordedInput) {
-	if s.Masks != nil && strings.HasPrefix(string(in.Key), s.MaskKey("")) {
-		s.rememberMask(in.Input())
+// input remembers an input of any image or mask.
+func (r *rememberedHashes) input(in *setdir.RecordedInput) {
+	if r.Masks != nil && strings.HasPrefix(string(in.Key), r.MaskKey("")) {
+		r.mask(in.Input())
 		return
 	}
-	listed := s.Images[:len(s.Images)-s.Loose] // sorted
+	listed := r.Images[:len(r.Images)-r.Loose] // sorted
 	at := sort.Search(len(listed), func(i int) bool { return listed[i].Path >= string(in.Key) })
 	for ; at < len(listed) && listed[at].Path == string(in.Key); at++ {
-		s.rememberImage(int32(at), in)
+		r.image(int32(at), in)
 	}
 }
 
-func (s *imageSource) rememberImage(image int32, in *setdir.RecordedInput) {
-	if s.is(&s.Images[image], in.Size, in.ModTime, in.Version) {
-		s.remembered.images[image].parse(in.Hash)
+func (r *rememberedHashes) image(image int32, in *setdir.RecordedInput) {
+	if r.is(&r.Images[image], in.Size, in.ModTime, in.Version) {
+		r.images[image].parse(in.Hash)
 	}
 }
 
-func (s *imageSource) rememberMask(in setdir.Input) {
-	if s.remembered.masks == nil {
-		s.remembered.masks = map[string]setdir.Input{}
+func (r *rememberedHashes) mask(in setdir.Input) {
+	if r.masks == nil {
+		r.masks = map[string]setdir.Input{}
 	}
-	s.remembered.masks[string(in.Key)] = in
+	r.masks[string(in.Key)] = in
 }
 
-// rememberRead remembers what was just read of an image and its mask, as far as the inputs have a
+// read remembers what was just read of an image and its mask, as far as the inputs have a
 // key, and reports whether it has. An image that changed after the listing is read again next time.
-func (s *imageSource) rememberRead(image int32, in, mask setdir.Input) (read bool) {
-	if in.Key != "" && s.is(&s.Images[image], in.Size, in.ModTime, []byte(in.Version)) {
-		s.remembered.images[image].parse([]byte(in.Hash))
+func (r *rememberedHashes) read(image int32, in, mask setdir.Input) (read bool) {
+	if in.Key != "" && r.is(&r.Images[image], in.Size, in.ModTime, []byte(in.Version)) {
+		r.images[image].parse([]byte(in.Hash))
 		read = true
 	}
 	if mask.Key != "" {
-		s.rememberMask(mask)
+		r.mask(mask)
 		read = true
 	}
 	return read
 }
 
-// knownHash returns the hash of a sample's content if it need not be read; empty otherwise.
-func (s *imageSource) knownHash(image int32) string {
-	p := &s.Images[image]
+// known returns the hash of a sample's content if it need not be read; empty otherwise.
+func (r *rememberedHashes) known(image int32) string {
+	p := &r.Images[image]
 	if bad := p.Bad(); bad != nil {
 		return sample.UnusedHash(bad)
 	}
-	hash := s.imageHash(image)
+	hash := r.ofImage(image)
 	if hash == "" || p.Mask() == nil {
 		return hash
 	}
 	mask := p.Mask()
-	in, ok := s.remembered.masks[s.MaskKey(mask.Path)]
-	if !ok || !s.is(mask, in.Size, in.ModTime, []byte(in.Version)) {
+	in, ok := r.masks[r.MaskKey(mask.Path)]
+	if !ok || !r.is(mask, in.Size, in.ModTime, []byte(in.Version)) {
 		return ""
 	}
 	return hash + in.Hash
 }
 
-// imageHash returns the hash of an image and what is beside it, but not of its mask, if it need not
+// ofImage returns the hash of an image and what is beside it, but not of its mask, if it need not
 // be read; empty otherwise.
-func (s *imageSource) imageHash(image int32) string {
-	if hash := s.remembered.images[image].text(); hash != "" {
+func (r *rememberedHashes) ofImage(image int32) string {
+	if hash := r.images[image].text(); hash != "" {
 		return hash
 	}
-	return s.Origin.Hash(&s.Images[image])
+	return r.Origin.Hash(&r.Images[image])
 }
 
 // Inputs implements source.
@@ -191,12 +192,12 @@ func (s *imageSource) imagesOfJob(job int) iter.Seq[int32] {
 
 // is reports whether an image has this size and version. On disk, the modification time must be the same,
 // too; the version counts only if both are known, and not with Options.TrustTimes.
-func (s *imageSource) is(p *origin.Image, size, modTime int64, version []byte) bool {
+func (r *rememberedHashes) is(p *origin.Image, size, modTime int64, version []byte) bool {
 	switch {
 	case size != p.Size:
 		return false
 	case len(version) == 0, bytes.HasPrefix(version, []byte(origin.OnDisk)):
-		return modTime == p.ModTime && (s.O.TrustTimes || len(version) == 0 || p.Version.Form == nil || p.Version.Is(version))
+		return modTime == p.ModTime && (r.O.TrustTimes || len(version) == 0 || p.Version.Form == nil || p.Version.Is(version))
 	}
 	return p.Version.Is(version)
 }
