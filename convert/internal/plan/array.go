@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/tfrec/tfrec/internal/build"
 	"github.com/tfrec/tfrec/internal/optname"
@@ -15,25 +14,6 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
 )
-
-// Task is one of Count tasks of an array job. It makes the shards whose number in the plan is Index
-// modulo Count; Finalize makes a set of what all tasks made. Tasks need the same input, options and
-// output directory, and are otherwise independent: they may run in any order, concurrently,
-// repeatedly, on other machines, and with a different Count than before.
-type Task struct {
-	Index int `json:"index"` // from 0
-	Count int `json:"count"`
-}
-
-func (t *Task) check() error {
-	if t.Count < 1 {
-		return OptionErrorf(optname.TaskCount, "%d is below 1", t.Count)
-	}
-	if t.Index < 0 || t.Index >= t.Count {
-		return OptionErrorf(optname.TaskIndex, "%d is not between 0 and %d, with %s", t.Index, t.Count-1, plural.Of(t.Count, "task"))
-	}
-	return nil
-}
 
 // mine reports whether this run makes a job.
 func (r *run) mine(job int) bool { return r.Task == nil || job%r.Task.Count == r.Task.Index }
@@ -317,12 +297,4 @@ func (p *arrayPlan) difference(was *arrayPlan) string {
 		}
 	}
 	return "its input has other labels or features"
-}
-
-// String formats the tolerance for ParseTolerance.
-func (t Tolerance) String() string {
-	if t.Share > 0 {
-		return strings.TrimRight(strings.TrimRight(fmt.Sprintf("%.6f", 100*t.Share), "0"), ".") + "%"
-	}
-	return fmt.Sprint(t.Count)
 }

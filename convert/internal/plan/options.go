@@ -209,3 +209,36 @@ func Given[T any](list []T) []T {
 	}
 	return list
 }
+
+// Expected is a number of samples: Min to Max. The zero value expects nothing.
+type Expected struct{ Min, Max int64 }
+
+// ParseExpected parses "N" or "MIN-MAX".
+func ParseExpected(s string) (Expected, error) {
+	low, high, ranged := strings.Cut(s, "-")
+	if !ranged {
+		high = low
+	}
+	least, err1 := strconv.ParseInt(low, 10, 64)
+	most, err2 := strconv.ParseInt(high, 10, 64)
+	if err1 != nil || err2 != nil || least < 0 || most < max(least, 1) {
+		return Expected{}, fmt.Errorf("%q: want a number of samples, or MIN-MAX", s)
+	}
+	return Expected{least, most}, nil
+}
+
+// String returns what ParseExpected parses.
+func (e Expected) String() string {
+	if e.Min == e.Max {
+		return strconv.FormatInt(e.Min, 10)
+	}
+	return fmt.Sprintf("%d-%d", e.Min, e.Max)
+}
+
+// String formats the tolerance for ParseTolerance.
+func (t Tolerance) String() string {
+	if t.Share > 0 {
+		return strings.TrimRight(strings.TrimRight(fmt.Sprintf("%.6f", 100*t.Share), "0"), ".") + "%"
+	}
+	return fmt.Sprint(t.Count)
+}

@@ -2,37 +2,10 @@ package plan
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 )
-
-// Expected is a number of samples: Min to Max. The zero value expects nothing.
-type Expected struct{ Min, Max int64 }
-
-// ParseExpected parses "N" or "MIN-MAX".
-func ParseExpected(s string) (Expected, error) {
-	low, high, ranged := strings.Cut(s, "-")
-	if !ranged {
-		high = low
-	}
-	least, err1 := strconv.ParseInt(low, 10, 64)
-	most, err2 := strconv.ParseInt(high, 10, 64)
-	if err1 != nil || err2 != nil || least < 0 || most < max(least, 1) {
-		return Expected{}, fmt.Errorf("%q: want a number of samples, or MIN-MAX", s)
-	}
-	return Expected{least, most}, nil
-}
-
-// String returns what ParseExpected parses.
-func (e Expected) String() string {
-	if e.Min == e.Max {
-		return strconv.FormatInt(e.Min, 10)
-	}
-	return fmt.Sprintf("%d-%d", e.Min, e.Max)
-}
 
 // plannedSamples returns how many samples the jobs have.
 func (r *run) plannedSamples() (n int64) {

@@ -156,3 +156,44 @@ func (e *BadSamplesError) Error() string {
 	return fmt.Sprintf("%s, %s; the first: %s: %s: %s (all of them: %s)",
 		what, verdict, where, first.Stage, first.Reason, e.Ledger)
 }
+
+// Plan is what a run would do, as determined with Options.DryRun.
+type Plan struct {
+	Name   string      `json:"name"`
+	Seed   uint64      `json:"seed"`
+	Shards []PlanShard `json:"shards"`
+	// Outputs are all files that the run would write, relative to the output directory.
+	Outputs []string `json:"outputs"`
+	// Removed are the files of the existing set that the run would remove and not write again,
+	// relative to the directory and sorted. A ledger is not among them: only a run determines
+	// whether there is one.
+	Removed []string `json:"removed"`
+	// Estimate is based on some samples; only with Options.Estimate.
+	Estimate *Estimate `json:"estimate,omitempty"`
+}
+
+// PlanShard is one shard of a Plan.
+type PlanShard struct {
+	File    string `json:"file"`
+	Split   string `json:"split"`
+	Samples int64  `json:"samples"`
+	// Kept is set for shards that are finished and up to date.
+	Kept bool `json:"kept"`
+	// Task is the index, out of Options.Task.Count, of the task that makes it; 0 without tasks.
+	Task int `json:"task"`
+	// Keys of the samples, in order; none for tables, which have too many rows.
+	Keys []string `json:"keys,omitempty"`
+}
+
+// Estimate is what a run would take, estimated from some of its samples.
+type Estimate struct {
+	// Tried is the number of samples made for it, and discarded.
+	Tried int64 `json:"tried"`
+	// Errors is how many of these were unusable.
+	Errors int64 `json:"errors"`
+	// Bytes of all shards before compression.
+	Bytes int64 `json:"bytes"`
+	// Seconds with Workers goroutines.
+	Seconds float64 `json:"seconds"`
+	Workers int     `json:"workers"`
+}

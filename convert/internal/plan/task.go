@@ -9,6 +9,25 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
+// Task is one of Count tasks of an array job. It makes the shards whose number in the plan is Index
+// modulo Count; Finalize makes a set of what all tasks made. Tasks need the same input, options and
+// output directory, and are otherwise independent: they may run in any order, concurrently,
+// repeatedly, on other machines, and with a different Count than before.
+type Task struct {
+	Index int `json:"index"` // from 0
+	Count int `json:"count"`
+}
+
+func (t *Task) check() error {
+	if t.Count < 1 {
+		return OptionErrorf(optname.TaskCount, "%d is below 1", t.Count)
+	}
+	if t.Index < 0 || t.Index >= t.Count {
+		return OptionErrorf(optname.TaskIndex, "%d is not between 0 and %d, with %s", t.Index, t.Count-1, plural.Of(t.Count, "task"))
+	}
+	return nil
+}
+
 // scheduler describes how a scheduler tells tasks the index in their array job.
 type scheduler struct {
 	name  string
