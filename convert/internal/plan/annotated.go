@@ -15,7 +15,7 @@ const OptionDropEmpty = "drop_empty"
 const OptionMinVisibility = "min_visibility"
 
 // movesObjects reports whether objects are moved with the pixels, and counted.
-func (r *run) movesObjects() bool { return r.options[OptionMinVisibility] != nil }
+func (r *target) movesObjects() bool { return r.options[OptionMinVisibility] != nil }
 
 // StageAnnotation is the stage of ledger entries for annotations.
 const StageAnnotation = "annotation"

@@ -82,8 +82,13 @@ func (p *arrayPlan) named() *arrayPlan {
 	return p
 }
 
+// agreed is a run that shares its plan with other processes: a task of an array job, or a Job.
+type agreed struct{ *run }
+
+func (r *run) agreed() agreed { return agreed{r} }
+
 // makePlan describes what this run would make on its own.
-func (r *run) makePlan() *arrayPlan {
+func (r agreed) makePlan() *arrayPlan {
 	p := &arrayPlan{
 		Format: planFormat, Version: planVersion, Tool: build.Tool, Name: r.Name, Options: r.options, Seed: r.Seed,
 		Decoder: r.codecs.Decoder, Encoder: r.codecs.Encoder, MaxErrors: r.MaxErrors, Skipped: r.skipped, LeftOut: r.leftOut,
@@ -115,7 +120,7 @@ func readPlan(dir *setdir.Dir) (*arrayPlan, error) {
 
 // executeTask is execute for a task of an array job: it checks that the plan in the directory is
 // its own, and makes its share of the shards.
-func (r *run) executeTask(ctx context.Context) (*Summary, error) {
+func (r agreed) executeTask(ctx context.Context) (*Summary, error) {
 	var before *Previous
 	r.plan = r.makePlan()
 	var planned bool
@@ -188,7 +193,7 @@ func (r *run) executeTask(ctx context.Context) (*Summary, error) {
 
 // checkOptions refuses a task whose options differ from those of the set in the directory, unless
 // that set was never finished and Replan abandons it.
-func (r *run) checkOptions(before *Previous) error {
+func (r agreed) checkOptions(before *Previous) error {
 	if before == nil {
 		return nil
 	}
@@ -205,7 +210,7 @@ func (r *run) checkOptions(before *Previous) error {
 
 // underWay reports whether the plan in the directory is this run's. It returns an error if it is
 // another one that must not be abandoned.
-func (r *run) underWay() (bool, error) {
+func (r agreed) underWay() (bool, error) {
 	p, err := readPlan(r.dir)
 	if err != nil || p == nil {
 		return false, err
@@ -231,7 +236,7 @@ func (r *run) underWay() (bool, error) {
 
 // stillPlanned returns an error unless the plan in the directory is still this run's, after the
 // directory was closed and reopened.
-func (r *run) stillPlanned() error {
+func (r agreed) stillPlanned() error {
 	p, err := readPlan(r.dir)
 	if err == nil && p.id() != r.plan.id() {
 		err = fmt.Errorf("%s: this conversion has ended, or another one has begun in the directory", r.dir.Path())
@@ -241,7 +246,7 @@ func (r *run) stillPlanned() error {
 
 // begin writes this run's plan unless that was already done. In a store it removes the manifest of
 // a finished set if shards are to be made.
-func (r *run) begin(before *Previous, makes bool) error {
+func (r agreed) begin(before *Previous, makes bool) error {
 	planned, err := r.underWay()
 	if err != nil {
 		return err
@@ -274,8 +279,8 @@ func (p *arrayPlan) difference(was *arrayPlan) string {
 	if p.Tool != was.Tool {
 		return fmt.Sprintf("it is of %s, this is %s", was.Tool, p.Tool)
 	}
-	r := &run{Options: &Options{Name: p.Name, Shards: 1}, options: p.Options, codecs: Codecs{p.Decoder, p.Encoder}}
-	if d := r.difference(&Previous{name: was.Name, options: was.Options, codecs: Codecs{was.Decoder, was.Encoder}}); d != "" {
+	t := &target{Options: &Options{Name: p.Name, Shards: 1}, options: p.Options, codecs: Codecs{p.Decoder, p.Encoder}}
+	if d := t.difference(&Previous{name: was.Name, options: was.Options, codecs: Codecs{was.Decoder, was.Encoder}}); d != "" {
 		return d
 	}
 	if p.MaxErrors != was.MaxErrors {

@@ -55,7 +55,7 @@ func Begin(ctx context.Context, in Input, out string) (_ *Job, err error) {
 	}
 	r, before, err := planInto(ctx, in, dir, began)
 	if err == nil {
-		before, err = r.beginJob(ctx, before)
+		before, err = r.agreed().beginJob(ctx, before)
 	}
 	if closing := dir.Close(); err == nil {
 		err = closing
@@ -69,7 +69,7 @@ func Begin(ctx context.Context, in Input, out string) (_ *Job, err error) {
 	r.open(dir)
 	j := &Job{shardQueue: newShardQueue(ctx, r, in.Close), before: before, todo: r.todo()}
 	if len(j.todo) > 0 {
-		if err := r.stillPlanned(); err != nil {
+		if err := r.agreed().stillPlanned(); err != nil {
 			return nil, errors.Join(err, r.dir.Close())
 		}
 	}
@@ -78,7 +78,7 @@ func Begin(ctx context.Context, in Input, out string) (_ *Job, err error) {
 }
 
 // beginJob checks the directory as execute does, and writes the plan.
-func (r *run) beginJob(ctx context.Context, before *Previous) (*Previous, error) {
+func (r agreed) beginJob(ctx context.Context, before *Previous) (*Previous, error) {
 	if err := r.checkNames(); err != nil {
 		return nil, err
 	}
@@ -128,8 +128,8 @@ func Join(ctx context.Context, in Input, out string) (_ *Job, err error) {
 		return nil, err
 	}
 	r.stageOver(before)
-	r.plan = r.makePlan()
-	planned, err := r.underWay()
+	r.plan = r.agreed().makePlan()
+	planned, err := r.agreed().underWay()
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +227,7 @@ func (j *Job) byOthers(ctx context.Context) (map[int]*setdir.Done, error) {
 	}
 	made := map[int]*setdir.Done{}
 	for n, i := range numbers {
-		if done, inPlace := r.planned(staged[n], placed[n]); done != nil {
+		if done, inPlace := r.agreed().planned(staged[n], placed[n]); done != nil {
 			made[i], r.inPlace[i] = done, inPlace
 		}
 	}
@@ -258,7 +258,7 @@ func (j *Job) finish(ctx context.Context) (*Summary, error) {
 	}
 	r.open(dir) // Close closes it
 	if len(j.todo) > 0 {
-		if err := r.stillPlanned(); err != nil {
+		if err := r.agreed().stillPlanned(); err != nil {
 			return nil, err
 		}
 	}
@@ -279,7 +279,7 @@ func (j *Job) finish(ctx context.Context) (*Summary, error) {
 	if missing != nil {
 		return nil, &MissingShardsError{Dir: out, Missing: missing, Planned: len(r.shards)}
 	}
-	sum, err := r.finish(j.before, len(j.todo) > 0)
+	sum, err := r.finishing().finish(j.before, len(j.todo) > 0)
 	if err == nil {
 		err = r.putDepfile(sum.Status)
 	}

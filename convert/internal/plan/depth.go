@@ -35,7 +35,7 @@ func describeDepth(m *manifest.Manifest) {
 
 // noteDepth notes images that are stored with fewer bits a sample than they have, and those that
 // readers get with fewer.
-func (r *run) noteDepth(sum *Summary) {
+func (r finishing) noteDepth(sum *Summary) {
 	if sum.Narrowed > 0 {
 		r.Notef("samples of more than 8 bits reduced to 8 in %s: %s keep, without options that change pixels, stores 16", plural.Of(sum.Narrowed, "image"), optname.EncodeSpecFormat)
 	}

@@ -90,14 +90,14 @@ func Finalize(ctx context.Context, out string, o FinalizeOptions) (*Summary, err
 	}
 	var missing []string
 	for i, s := range plan.Shards {
-		if r.done[i], r.inPlace[i] = r.planned(staged[i], placed[i]); r.done[i] == nil {
+		if r.done[i], r.inPlace[i] = r.agreed().planned(staged[i], placed[i]); r.done[i] == nil {
 			missing = append(missing, s.File)
 		}
 	}
 	if missing != nil {
 		return nil, &MissingShardsError{Dir: out, Missing: missing, Planned: len(plan.Shards)}
 	}
-	sum, err := r.finish(before, true)
+	sum, err := r.finishing().finish(before, true)
 	if err == nil {
 		err = dir.PutState(leftOutFile, leftOut{sum.Fingerprint, sum.Samples, sum.Filtered, sum.SkippedFiles, sum.LeftOut, sum.AnnotationCounts})
 	}
@@ -106,7 +106,7 @@ func Finalize(ctx context.Context, out string, o FinalizeOptions) (*Summary, err
 
 // planned returns the recorded state of a shard of the plan, staged or in place; nil if neither is
 // of this plan.
-func (r *run) planned(staged, placed *setdir.Done) (done *setdir.Done, inPlace bool) {
+func (r agreed) planned(staged, placed *setdir.Done) (done *setdir.Done, inPlace bool) {
 	switch {
 	case staged != nil && staged.Plan == r.plan.id():
 		return staged, false

@@ -32,7 +32,7 @@ func (f fingerprint) String() string { return hex.EncodeToString(f.h.Sum(nil)[:1
 
 // shardFingerprint begins a shard's fingerprint: its name, the codecs and the effective options.
 // The identities of its samples follow, in order.
-func (r *run) shardFingerprint(file string) fingerprint {
+func (r *target) shardFingerprint(file string) fingerprint {
 	f := NewFingerprint()
 	f.Add("tfrec.shard", strconv.Itoa(pixelVersion), file, r.codecs.Decoder, r.codecs.Encoder, r.hashedOptions)
 	return f

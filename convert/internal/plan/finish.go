@@ -17,9 +17,14 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
+// finishing is a run whose shards are there.
+type finishing struct{ *run }
+
+func (r *run) finishing() finishing { return finishing{r} }
+
 // finish counts, writes the ledger, the metadata and finally the manifest, or returns an error if
 // too many samples were bad.
-func (r *run) finish(before *Previous, made bool) (*Summary, error) {
+func (r finishing) finish(before *Previous, made bool) (*Summary, error) {
 	m := r.manifest()
 	status := Written
 	switch {
@@ -95,7 +100,7 @@ type file struct {
 
 // metadata returns the small files of the set in write order, the ledger first and the manifest
 // last.
-func (r *run) metadata(m *manifest.Manifest, ledger []byte) ([]file, error) {
+func (r finishing) metadata(m *manifest.Manifest, ledger []byte) ([]file, error) {
 	files := []file{{manifest.LedgerFile, ledger}}
 	metadata, err := setdir.Metadata(m)
 	if err != nil {
@@ -116,7 +121,7 @@ func (r *run) metadata(m *manifest.Manifest, ledger []byte) ([]file, error) {
 
 // place removes what is stale, then writes the files that are not already in place, and reports
 // whether anything changed.
-func (r *run) place(before *Previous, files []file) (changed bool, err error) {
+func (r finishing) place(before *Previous, files []file) (changed bool, err error) {
 	stale, err := before.stale(r.dir, r.remaining(files))
 	if err != nil {
 		return false, err
@@ -147,7 +152,7 @@ func (r *run) place(before *Previous, files []file) (changed bool, err error) {
 }
 
 // remaining names every file of the set as it will be; files are its small ones.
-func (r *run) remaining(files []file) []string {
+func (r finishing) remaining(files []file) []string {
 	names := r.files()
 	for _, f := range files {
 		if f.data != nil {
@@ -164,7 +169,7 @@ const failedLedger = shard.StateDir + "/" + manifest.LedgerFile
 
 // replace atomically replaces the complete set with its new version, and reports whether anything
 // changed.
-func (r *run) replace(_ *Previous, files []file) (changed bool, err error) {
+func (r finishing) replace(_ *Previous, files []file) (changed bool, err error) {
 	var staged []string
 	for i, j := range r.shards {
 		if !r.inPlace[i] {
@@ -203,7 +208,7 @@ func (r *run) replace(_ *Previous, files []file) (changed bool, err error) {
 }
 
 // names names all shards of the set.
-func (r *run) names() []string {
+func (r *target) names() []string {
 	shards := make([]string, len(r.shards))
 	for i, j := range r.shards {
 		shards[i] = j.Name.String()
@@ -212,7 +217,7 @@ func (r *run) names() []string {
 }
 
 // leavesOutAll is the error of a set without records, which names the options that left them out.
-func (r *run) leavesOutAll(sum *Summary) error {
+func (r finishing) leavesOutAll(sum *Summary) error {
 	kind := r.kind()
 	var given []string
 	for _, option := range []string{"min_size", "max_aspect", OptionDropEmpty} {
@@ -228,7 +233,7 @@ func (r *run) leavesOutAll(sum *Summary) error {
 }
 
 // bad returns the ledger: every unusable sample, by key, and annotations as they are numbered.
-func (r *run) bad() []setdir.BadSample {
+func (r finishing) bad() []setdir.BadSample {
 	var bad []setdir.BadSample
 	for _, d := range r.done {
 		bad = append(bad, d.Bad...)

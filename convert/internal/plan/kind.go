@@ -31,7 +31,7 @@ var sharedFields = map[string]optname.Name{
 }
 
 // kind returns the run's kind of input.
-func (r *run) kind() kind {
+func (r *target) kind() kind {
 	var name string
 	_ = json.Unmarshal(r.options["source"], &name) // of another version: an unknown kind
 	return Kinds[name]

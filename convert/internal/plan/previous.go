@@ -143,7 +143,7 @@ func (o *Options) RecordShards(m map[string]any, jobs []Shard) {
 
 // sameAsked reports whether two runs were given the same option, where the effective value may
 // differ with the input.
-func (r *run) sameAsked(p *Previous, name string) bool {
+func (r *target) sameAsked(p *Previous, name string) bool {
 	switch name {
 	case OptionAuto, OptionGiven:
 		return true // they matter if the numbers of shards differ
@@ -160,7 +160,7 @@ func (r *run) sameAsked(p *Previous, name string) bool {
 
 // difference names the first difference from an earlier run because of which their shards cannot
 // form one set; empty if there is none.
-func (r *run) difference(p *Previous) string {
+func (r *target) difference(p *Previous) string {
 	if verb := p.options[setdir.OptionVerb]; verb != nil {
 		return fmt.Sprintf("it is of tfrec %s, this is a conversion", strings.Trim(string(verb), `"`))
 	}
@@ -240,7 +240,7 @@ func (r *run) refuseForeign(p *Previous) error {
 }
 
 // files names every file that this run may write, relative to the directory.
-func (r *run) files() []string {
+func (r *target) files() []string {
 	var files []string
 	for _, j := range r.shards {
 		name := j.Name.String()
@@ -263,7 +263,7 @@ const maxName = 255 - 12
 
 // checkNames returns an error for file names that are too long, before anything is made: names of
 // label files contain a feature's key.
-func (r *run) checkNames() error {
+func (r *target) checkNames() error {
 	for _, name := range r.files() {
 		if base := filepath.Base(name); len(base) > maxName {
 			return fmt.Errorf("the file %s... would have a name of %d bytes, more than the limit of %d: shorten %s, or the names of features", base[:40], len(base), maxName, optname.OptionsName)
@@ -272,7 +272,7 @@ func (r *run) checkNames() error {
 	return nil
 }
 
-func (r *run) uncompressed() bool {
+func (r *target) uncompressed() bool {
 	return r.Compression == tfrecord.Auto || r.Compression == tfrecord.None
 }
 

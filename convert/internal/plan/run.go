@@ -19,33 +19,42 @@ import (
 
 // run is one conversion: what was planned, kept and made.
 type run struct {
+	target
+	destination
+	source   Source // nil for a run that only finalizes
+	skipped  int64
+	leftOut  []LeftOut
+	inPlace  []bool         // shards that are kept in dir, and not staged; by number, as done and kept
+	done     []*setdir.Done // kept or made
+	kept     []bool
+	plan     *arrayPlan // of a task of an array job
+	began    time.Time
+	decoded  *Tally // images by decoder; nil if there is only one
+	workers  int    // goroutines that make records
+	memory   int64  // as Layout has it
+	causes   []string
+	progress *Progress
+}
+
+// target is the set that a run makes, as it is planned.
+type target struct {
 	*Options
-	source    Source // nil for a run that only finalizes
 	described manifest.Manifest
-	dir       *setdir.Dir
-	// stage is where shards are written if a whole set is to be replaced; nil if finished shards
-	// are renamed directly into dir. inPlace says for which jobs the shard in dir is kept: none
-	// with overwrites, since that set has other options.
-	stage      *setdir.Dir
-	inPlace    []bool
-	overwrites bool
-	options    map[string]json.RawMessage // effective, as in the manifest
+	options   map[string]json.RawMessage // effective, as in the manifest
 	// hashedOptions are the optionBytes of options.
 	hashedOptions string
 	codecs        Codecs
-	skipped       int64
-	leftOut       []LeftOut
 	shards        []Shard
-	done          []*setdir.Done // of each job: kept or made
-	kept          []bool
-	before        *Previous  // all that an earlier run named, whatever its options
-	plan          *arrayPlan // of a task of an array job
-	began         time.Time
-	decoded       *Tally // images by decoder; nil if there is only one
-	workers       int    // goroutines that make records
-	memory        int64  // as layout has it
-	causes        []string
-	progress      *Progress
+}
+
+// destination is where a set goes, and what is there.
+type destination struct {
+	dir *setdir.Dir
+	// stage is where shards are written if a whole set is to be replaced; nil if finished shards
+	// are renamed directly into dir.
+	stage      *setdir.Dir
+	overwrites bool      // the set in dir has other options, so that none of its shards is kept
+	before     *Previous // all that an earlier run named, whatever its options
 }
 
 // newRun returns a run of a planned source; execute carries it out.
@@ -69,7 +78,10 @@ func newRun(o *Options, src Source) (*run, error) {
 
 // emptyRun returns a run of which nothing is done yet.
 func emptyRun(o *Options, jobs []Shard, described manifest.Manifest, options map[string]json.RawMessage, c Codecs) *run {
-	r := &run{Options: o, described: described, options: options, hashedOptions: string(optionBytes(options)), codecs: c, shards: jobs, progress: o.Progress, workers: o.Goroutines()}
+	r := &run{
+		target:   target{Options: o, described: described, options: options, hashedOptions: string(optionBytes(options)), codecs: c, shards: jobs},
+		progress: o.Progress, workers: o.Goroutines(),
+	}
 	if r.progress == nil {
 		r.progress = new(Progress)
 	}
@@ -90,7 +102,7 @@ func (r *run) execute(ctx context.Context, before *Previous) (*Summary, error) {
 		return nil, err
 	}
 	if r.Task != nil && !r.DryRun {
-		return r.executeTask(ctx)
+		return r.agreed().executeTask(ctx)
 	}
 	like, err := r.reconcile(before)
 	if err != nil {
@@ -116,7 +128,7 @@ func (r *run) execute(ctx context.Context, before *Previous) (*Summary, error) {
 		}
 		r.source.Remember()
 	}
-	sum, err := r.finish(like, len(todo) > 0)
+	sum, err := r.finishing().finish(like, len(todo) > 0)
 	if err == nil {
 		err = r.putDepfile(sum.Status)
 	}
@@ -162,7 +174,7 @@ func (r *run) stageOver(before *Previous) {
 }
 
 // open gives the run its directory again, which was closed in between.
-func (r *run) open(dir *setdir.Dir) {
+func (r *destination) open(dir *setdir.Dir) {
 	r.dir = dir
 	if r.stage != nil {
 		r.stage = dir.Stage()
@@ -170,7 +182,7 @@ func (r *run) open(dir *setdir.Dir) {
 }
 
 // into returns the directory for new shards.
-func (r *run) into() *setdir.Dir {
+func (r *destination) into() *setdir.Dir {
 	if r.stage != nil {
 		return r.stage
 	}
@@ -178,7 +190,7 @@ func (r *run) into() *setdir.Dir {
 }
 
 // sweep removes partial files of killed runs.
-func (r *run) sweep() error {
+func (r *destination) sweep() error {
 	if r.stage != nil {
 		if err := r.stage.Sweep(); err != nil {
 			return err
@@ -221,7 +233,7 @@ func (r *run) todo() []int {
 }
 
 // removeManifest removes what would describe shards that are replaced in place.
-func (r *run) removeManifest(before *Previous) error {
+func (r *destination) removeManifest(before *Previous) error {
 	if r.stage != nil {
 		return nil
 	}
@@ -306,7 +318,7 @@ func (r *run) fingerprint() string {
 }
 
 // manifest describes the finished set.
-func (r *run) manifest() *manifest.Manifest {
+func (r finishing) manifest() *manifest.Manifest {
 	described := r.described
 	m := &described
 	m.Format, m.Version, m.Tool = manifest.Format, manifest.Version, build.Tool

@@ -152,7 +152,7 @@ func (b *shardQueue) pass() error {
 		}
 		defer dir.Close()
 		r.open(dir)
-		if err := r.stillPlanned(); err != nil { // nobody can change it now
+		if err := r.agreed().stillPlanned(); err != nil { // nobody can change it now
 			return err
 		}
 		r.source.Attach(dir)

@@ -8,7 +8,7 @@ import (
 )
 
 // plannedSamples returns how many samples the jobs have.
-func (r *run) plannedSamples() (n int64) {
+func (r *target) plannedSamples() (n int64) {
 	for _, j := range r.shards {
 		n += j.Samples
 	}
