@@ -76,6 +76,8 @@ var (
 	engine = []string{"manifest", "tfrecord/message", "internal", "internal/inflate", "internal/digest", "internal/labels", "internal/recheck", "internal/setdir"}
 	// onSets is what packages that work on sets share, above shard.
 	onSets = []string{"internal/classfile", "internal/features", "internal/fingerprint", "internal/objects", "internal/recordcount", "internal/shares", "internal/tfds"}
+	// ofConversions are the packages below convert, each above those before it.
+	ofConversions = []string{"convert/internal/plan", "convert/internal/tables", "convert/internal/options", "convert/internal/origin", "convert/internal/listing", "convert/internal/sample"}
 	// verbs are the packages that work on sets.
 	verbs = []string{"shard/stats", "shard/verify", "shard/repair", "shard/reshape"}
 )
@@ -107,19 +109,60 @@ var rooms = map[string]room{
 		tests:  []string{"internal/settest"},
 		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
 	},
+	// A conversion, from the top down: each room imports those below it.
 	"convert": {
-		ours:   slices.Concat(engine, onSets, []string{"shard", "tfrecord", "augment", "internal/decodeplan", "internal/masks", "internal/orientation", "internal/table/arrow", "internal/table/parquet"}),
-		tests:  slices.Concat(verbs, []string{"internal/settest"}),
+		ours:   slices.Concat(engine, onSets, ofConversions, []string{"shard", "tfrecord", "augment", "internal/decodeplan", "internal/masks", "internal/orientation"}),
+		tests:  slices.Concat(verbs, []string{"internal/settest", "internal/table/arrow", "internal/table/parquet"}),
 		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow),
 		judges: slices.Concat(judges, []string{"github.com/parquet-go"}), // its tests write Parquet
+	},
+	"convert/internal/sample": {
+		ours:   slices.Concat(engine, onSets, ofConversions[:5], []string{"shard", "tfrecord", "augment", "internal/decodeplan", "internal/masks", "internal/orientation"}),
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+	},
+	"convert/internal/listing": {
+		ours:   slices.Concat(engine, onSets, ofConversions[:4], []string{"shard", "tfrecord", "augment", "internal/masks", "internal/table/parquet"}),
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+	},
+	"convert/internal/origin": {
+		ours:   slices.Concat(engine, onSets, ofConversions[:3], []string{"shard", "tfrecord"}),
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+	},
+	"convert/internal/options": {
+		ours:   slices.Concat(engine, onSets, ofConversions[:2], []string{"shard", "tfrecord", "augment"}),
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+	},
+	"convert/internal/tables": {
+		ours:   slices.Concat(engine, onSets, ofConversions[:1], []string{"shard", "tfrecord", "internal/table/arrow", "internal/table/parquet"}),
+		theirs: slices.Concat(wire, files, globs, parquet, arrow), judges: judges,
+	},
+	"convert/internal/plan": {
+		ours:   slices.Concat(engine, onSets, []string{"shard", "tfrecord"}),
+		tests:  []string{"internal/settest"},
+		theirs: slices.Concat(wire, files, globs), judges: judges,
 	},
 	"gpu": {ours: []string{"augment", "internal", "internal/backendtest"}, tests: []string{"columns", "reader", "tfrecord"}, theirs: slices.Concat(pixels, driver), judges: judges},
 	// Main functions, which only call the command.
 	"cmd": {ours: []string{"internal/command"}, theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, arrow, prompt, conditions, driver)},
 	"internal/command": {
-		ours:   slices.Concat(engine, onSets, verbs, []string{"shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal/where", "internal/export", "internal/emit", "internal/preview", "internal/thumbnail", "internal/doctor"}),
+		ours:   slices.Concat(engine, onSets, verbs, []string{"internal/command/cli", "internal/command/conversion", "internal/command/formats", "internal/command/text", "shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal/where", "internal/export", "internal/emit", "internal/preview", "internal/thumbnail", "internal/doctor"}),
 		tests:  []string{"columns"}, // what batches are read with
 		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, arrow, prompt, conditions, driver), judges: slices.Concat(judges, scripts),
+	},
+	// What verbs share: these know no verb.
+	"internal/command/cli": {
+		ours:   slices.Concat(engine, onSets, []string{"shard", "tfrecord", "augment", "reader", "convert", "shard/reshape"}),
+		theirs: slices.Concat(wire, files, globs, pixels, estimates, parquet, arrow, prompt), judges: judges,
+	},
+	"internal/command/text": {
+		ours:   slices.Concat(engine, onSets, []string{"internal/command/cli", "shard", "shard/stats", "shard/verify", "tfrecord"}),
+		theirs: slices.Concat(wire, files, globs, pixels, estimates, parquet, arrow, prompt), judges: judges,
+	},
+	"internal/command/formats": {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
+	"internal/command/conversion": {
+		ours:   slices.Concat(engine, onSets, []string{"internal/command/cli", "shard", "shard/reshape", "shard/stats", "tfrecord", "augment", "convert", "gpu", "internal/preview"}),
+		tests:  []string{"internal/settest"},
+		theirs: slices.Concat(wire, files, globs, pixels, estimates, parquet, arrow, prompt, driver), judges: judges,
 	},
 	// Programs of users, which see what users see.
 	"examples": {
