@@ -35,8 +35,10 @@ type imageInput struct {
 	listing *listing.Listing
 }
 
+// Shared implements plan.Input.
 func (in *imageInput) Shared() *Options { return &in.o.Options }
 
+// Close implements plan.Input.
 func (in *imageInput) Close() {}
 
 // Scan lists the images.
@@ -67,6 +69,7 @@ func (in *imageInput) Scan(ctx context.Context, out string) (err error) {
 	return in.listing.RefuseLosses(o)
 }
 
+// Plan implements plan.Input.
 func (in *imageInput) Plan(_ context.Context, before *plan.Previous) (plan.Source, error) {
 	s, err := planImages(in.o, in.listing, in.codec, before)
 	if err != nil {
@@ -75,7 +78,7 @@ func (in *imageInput) Plan(_ context.Context, before *plan.Previous) (plan.Sourc
 	return s, nil
 }
 
-// Layout implements source.
+// Layout implements plan.Source.
 func (s *imageSource) Layout() plan.Layout {
 	return plan.Layout{
 		Shards: s.planned, Options: recordedOptions(s.O, s), Codecs: plan.Codecs{Decoder: s.DecoderName(), Encoder: s.EncoderName()},

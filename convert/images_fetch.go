@@ -42,7 +42,7 @@ type aheadOfJobs struct {
 	expected []int // jobs whose images were requested but not their tasks, in order
 }
 
-// Prepare implements source.
+// Prepare implements plan.Source.
 func (s *imageSource) Prepare(ctx context.Context, jobs []int, inOrder bool) error {
 	if err := s.Origin.Load(ctx, s.temp, s.imagesOf(jobs)); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (s *imageSource) imagesOf(jobs []int) iter.Seq[*origin.Image] {
 	}
 }
 
-// Rest implements source.
+// Rest implements plan.Source.
 func (s *imageSource) Rest() {
 	if s.ahead != nil {
 		s.ahead.Close()

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Outline implements source: keys, labels, file sizes, and what the listing has read; for a store
+// Outline implements plan.Source: keys, labels, file sizes, and what the listing has read; for a store
 // also versions, since all tasks see the same ones.
 func (s *imageSource) Outline(job int) []byte {
 	var b []byte
@@ -36,7 +36,7 @@ func (s *imageSource) Outline(job int) []byte {
 	return b
 }
 
-// Attach implements source.
+// Attach implements plan.Source.
 func (s *imageSource) Attach(dir *setdir.Dir) {
 	s.dir, s.remembered.searched = dir, false // other processes may have recorded more
 	if s.remembered.images == nil {
@@ -44,11 +44,13 @@ func (s *imageSource) Attach(dir *setdir.Dir) {
 	}
 }
 
-func (s *imageSource) Remember() {} // shards record their inputs
+// Remember implements plan.Source: shards record their inputs.
+func (s *imageSource) Remember() {}
 
+// Place implements plan.Source.
 func (s *imageSource) Place() string { return s.Origin.Place() }
 
-// Known implements source. It records what it has to read.
+// Known implements plan.Source. It records what it has to read.
 func (s *imageSource) Known(ctx context.Context, job int, bad []setdir.BadSample) (identity []byte, now []setdir.BadSample, read bool, err error) {
 	hashes, faults, read, err := s.readUnknown(ctx, job)
 	if err != nil {

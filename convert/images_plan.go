@@ -223,6 +223,7 @@ func (s *imageSource) bytesOf(samples []sample.Sample) (bytes int64) {
 	return bytes
 }
 
+// Keys implements plan.Source.
 func (s *imageSource) Keys(job int) []string {
 	keys := make([]string, len(s.samples[job]))
 	for i, one := range s.samples[job] {
@@ -231,6 +232,7 @@ func (s *imageSource) Keys(job int) []string {
 	return keys
 }
 
+// Pieces implements plan.Source: a piece has as many samples as the backend takes at a time.
 func (s *imageSource) Pieces(ctx context.Context, job int) iter.Seq2[plan.Fill, error] {
 	return func(yield func(plan.Fill, error) bool) {
 		if s.ahead != nil {
@@ -253,9 +255,10 @@ func (s *imageSource) Pieces(ctx context.Context, job int) iter.Seq2[plan.Fill, 
 	}
 }
 
-// AnyOrder implements source: what is fetched ahead is fetched in order.
+// AnyOrder implements plan.Source: what is fetched ahead is fetched in order.
 func (s *imageSource) AnyOrder() bool { return s.ahead == nil }
 
+// LabelCounts implements plan.Source.
 func (s *imageSource) LabelCounts(byID map[int32]int64) map[string]int64 {
 	if !s.CountsLabels() {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/plan"
 )
 
-// addAnnotations adds the options of annotations that records depend on, where they are given.
+// addAnnotationOptions adds the options of annotations that records depend on, where they are given.
 func addAnnotationOptions(o *ImageOptions, m map[string]any, s *imageSource) {
 	a := &o.Annotations
 	if a.HasObjects() {
@@ -25,7 +25,7 @@ func addAnnotationOptions(o *ImageOptions, m map[string]any, s *imageSource) {
 	}
 }
 
-// effective returns the options that the bytes depend on, by flag name.
+// recordedOptions returns the options that the bytes depend on, by flag name.
 func recordedOptions(o *ImageOptions, s *imageSource) map[string]any {
 	m := map[string]any{
 		"source": "images", plan.OptionSplits: s.splitsBy, "even": o.Even,
@@ -63,7 +63,7 @@ func recordedOptions(o *ImageOptions, s *imageSource) map[string]any {
 	return m
 }
 
-// addNewer adds the options that sets older than them do not record, where they are given.
+// addNewerOptions adds the options that sets older than them do not record, where they are given.
 func addNewerOptions(o *ImageOptions, m map[string]any, s *imageSource) {
 	if o.Codec.AllowArithmetic {
 		m["allow_arithmetic"] = true

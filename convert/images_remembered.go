@@ -43,7 +43,7 @@ type rememberedHashes struct {
 	searched bool
 }
 
-// Recall implements source. States list their inputs in the order of the samples, so most of them
+// Recall implements plan.Source. States list their inputs in the order of the samples, so most of them
 // are found where the last one ended.
 func (s *imageSource) Recall(jobs []int) *setdir.Recall {
 	if s.O.HashInputs {
@@ -143,7 +143,7 @@ func (r *rememberedHashes) ofImage(image int32) string {
 	return r.Origin.Hash(&r.Images[image])
 }
 
-// Inputs implements source.
+// Inputs implements plan.Source.
 func (s *imageSource) Inputs(job int) []setdir.Input {
 	var inputs []setdir.Input
 	for image := range s.imagesOfJob(job) {

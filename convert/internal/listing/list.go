@@ -53,7 +53,7 @@ type Listing struct {
 	stating     []string     // files that may state splits, relative to the source
 }
 
-// list finds the images of a source with their labels and splits.
+// List finds the images of a source with their labels and splits.
 func List(ctx context.Context, o *options.ImageOptions, src origin.Place, out string) (*Listing, error) {
 	w := &walker{o: o, ctx: ctx, visited: map[string]bool{}}
 	l := new(Listing)

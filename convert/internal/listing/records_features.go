@@ -45,6 +45,7 @@ type carriedFeature struct {
 	least, most int   // values of a record
 }
 
+// NewCarried returns what is carried over of records, before one was seen.
 func NewCarried(o *options.ImageOptions) *Carried {
 	c := &Carried{Labels: o.Labels.File == "" && !o.Labels.None, Replaced: map[string]bool{o.ImageFeature(): true}, Seen: map[string]*carriedFeature{}}
 	for _, key := range imagekey.All {

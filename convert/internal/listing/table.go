@@ -112,7 +112,7 @@ func (l *Listing) imagesFromTable(ctx context.Context, o *options.ImageOptions) 
 	return t.stateSplits(l)
 }
 
-// openTable opens the table of labels and features.
+// openLabels opens the table of labels and features.
 func openLabels(ctx context.Context, o *options.ImageOptions, paths *rowPaths) (*imagetable.Table, error) {
 	to := imagetable.Options{
 		PathColumn: o.Labels.PathColumn, LabelColumn: o.Labels.Column, NoLabels: o.Labels.None,

@@ -122,6 +122,7 @@ func (o *ImageOptions) changesPixels() bool {
 	return o.Resizes() || o.Augment.Policy != nil || o.Encode.Channels != 0 && o.Encode.Format != Raw && o.Encode.Format != Float32 || o.Codec.Background != nil
 }
 
+// Resizes reports whether images get another size.
 func (o *ImageOptions) Resizes() bool { return o.Resize.Width > 0 || o.Resize.Square > 0 }
 
 // SizeText formats ImageOptions.Resize as it was given.

@@ -27,11 +27,13 @@ const (
 // the purpose, a NUL and the seed's eight bytes, little-endian.
 type Hasher uint64
 
+// NewHasher returns the hasher of a choice.
 func NewHasher(seed uint64, p Purpose) Hasher {
 	b := binary.LittleEndian.AppendUint64(append([]byte(p), 0), seed)
 	return Hasher(xxh3.Hash(b))
 }
 
+// Key hashes a sample identified by its key.
 func (h Hasher) Key(key string) uint64 { return xxh3.HashStringSeed(key, uint64(h)) }
 
 // Number hashes a sample identified by its number, such as a CSV row.

@@ -51,6 +51,7 @@ type Tally struct {
 	by map[string]int64
 }
 
+// Add counts one more of a name.
 func (t *Tally) Add(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

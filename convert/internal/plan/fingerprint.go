@@ -17,8 +17,10 @@ const pixelVersion = 3
 // fingerprint hashes a sequence of strings unambiguously: each is preceded by its length.
 type fingerprint struct{ h hash.Hash }
 
+// NewFingerprint returns one of nothing yet.
 func NewFingerprint() fingerprint { return fingerprint{sha256.New()} }
 
+// Add adds strings to what is hashed.
 func (f fingerprint) Add(parts ...string) {
 	var b []byte
 	for _, p := range parts {

@@ -170,4 +170,5 @@ func CountsByName(byID map[int32]int64, names []string) map[string]int64 {
 	return counts
 }
 
+// BackgroundName is the name of a background label.
 func BackgroundName(i int) string { return "background_" + strconv.Itoa(i) }

@@ -49,6 +49,7 @@ func GetLarge(n int64) []byte {
 	return found
 }
 
+// PutLarge gives back a buffer of GetLarge.
 func PutLarge(b []byte) {
 	largeFrames.mu.Lock()
 	defer largeFrames.mu.Unlock()

@@ -93,6 +93,7 @@ type Options struct {
 	Note func(sentence string)
 }
 
+// Notef calls Note with a sentence.
 func (o *Options) Notef(format string, args ...any) {
 	if o.Note != nil {
 		o.Note(fmt.Sprintf(format, args...))

@@ -102,10 +102,12 @@ type Mark struct {
 	dropped, bytesIn      int64
 }
 
+// Mark returns how far the piece is.
 func (p *Piece) Mark() Mark {
 	return Mark{len(p.Identity), len(p.inputs), len(p.Bad), p.Dropped, p.BytesIn}
 }
 
+// ReturnTo drops what was added to the piece since a mark, but no record.
 func (p *Piece) ReturnTo(to Mark) {
 	p.Identity, p.inputs, p.Bad = p.Identity[:to.Identity], p.inputs[:to.inputs], p.Bad[:to.bad]
 	p.Dropped, p.BytesIn = to.dropped, to.bytesIn

@@ -341,6 +341,7 @@ func (r finishing) manifest() *manifest.Manifest {
 	return m
 }
 
+// CompressionName is how manifests name a compression.
 func CompressionName(c tfrecord.Compression) string {
 	if c == tfrecord.Auto {
 		c = tfrecord.None

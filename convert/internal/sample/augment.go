@@ -9,7 +9,7 @@ import (
 	"github.com/tfrec/tfrec/internal/annotation"
 )
 
-// variants appends the samples made from an image of a split.
+// AppendVariants appends the samples made from an image of a split.
 func AppendVariants(a *options.AugmentSpec, members []Sample, image int32, split string) []Sample {
 	if a.Policy == nil || !slices.Contains(a.Augmented(), split) {
 		return append(members, Sample{Image: image})

@@ -10,7 +10,7 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// Describe implements source.
+// Describe implements plan.Source.
 func (s *Maker) Describe(m *manifest.Manifest) {
 	o := s.O
 	m.Labels, m.LabelMap = []string{}, s.LabelMap

@@ -73,6 +73,7 @@ type Work struct {
 
 var makings = sync.Pool{New: func() any { return new(Work) }}
 
+// GetWork returns memory for the work on a sample, to be given back with PutWork.
 func GetWork(sample Sample) *Work {
 	m := makings.Get().(*Work)
 	m.Sample, m.Fetched, m.beside, m.out, m.filtered, m.bad, m.waits, m.alone = sample, nil, origin.Beside{}, stored{}, false, nil, false, false

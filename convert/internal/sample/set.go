@@ -116,6 +116,7 @@ func Listed(b *setdir.BadSample) *setdir.BadSample {
 	return &renewed
 }
 
+// Files yields the paths of everything that the set is made from, as the caller named it.
 func (s *Set) Files() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for path := range s.Origin.Files(s.Images) {

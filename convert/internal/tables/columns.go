@@ -247,7 +247,7 @@ func (v Vector) expand(header []string) ([]int, error) {
 	return columns, nil
 }
 
-// Describe implements source.
+// Describe implements plan.Source.
 func (s *tableSource) Describe(m *manifest.Manifest) {
 	m.Labels = []string{}
 	for _, name := range s.columns.labels {

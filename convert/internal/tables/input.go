@@ -51,6 +51,7 @@ func convertTables(ctx context.Context, in func() *tableInput, out string) (*pla
 	return plan.Run(ctx, again, out)
 }
 
+// New is the input of Table.
 func New(srcs []string, o TableOptions) *tableInput {
 	return &tableInput{source: "table", o: &o, srcs: srcs}
 }
@@ -67,6 +68,7 @@ type tableInput struct {
 	rescan  bool             // scans of earlier runs are of no use
 }
 
+// Shared implements plan.Input.
 func (in *tableInput) Shared() *plan.Options { return &in.o.Options }
 
 // Scan finds the row boundaries and determines the columns.
@@ -87,6 +89,7 @@ func (in *tableInput) Scan(ctx context.Context, out string) (err error) {
 	return err
 }
 
+// Plan implements plan.Input.
 func (in *tableInput) Plan(ctx context.Context, before *plan.Previous) (plan.Source, error) {
 	s, err := planTable(ctx, in.o, in.tables, in.columns, before)
 	if err != nil {
@@ -96,6 +99,7 @@ func (in *tableInput) Plan(ctx context.Context, before *plan.Previous) (plan.Sou
 	return s, nil
 }
 
+// Close implements plan.Input.
 func (in *tableInput) Close() {
 	if in.planned != nil {
 		in.planned.close()

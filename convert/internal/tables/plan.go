@@ -224,12 +224,12 @@ func (s *tableSource) identityOf(dst []byte, p part) []byte {
 	return append(dst, c.hash[:]...)
 }
 
-// Layout implements source.
+// Layout implements plan.Source.
 func (s *tableSource) Layout() plan.Layout {
 	return plan.Layout{Shards: s.planned, Options: s.o.effective(s), LeftOut: plan.LeftOutOf(&s.tables.account)}
 }
 
-// LabelCounts implements source.
+// LabelCounts implements plan.Source.
 func (s *tableSource) LabelCounts(byID map[int32]int64) map[string]int64 {
 	if s.columns.labels == nil {
 		return nil

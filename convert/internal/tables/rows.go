@@ -14,10 +14,10 @@ import (
 	"github.com/tfrec/tfrec/internal/table"
 )
 
-// Attach implements source.
+// Attach implements plan.Source.
 func (s *tableSource) Attach(dir *setdir.Dir) { s.dir = dir }
 
-// Remember implements source: it saves the results of scanning the input, unless it has.
+// Remember implements plan.Source: it saves the results of scanning the input, unless it has.
 func (s *tableSource) Remember() {
 	for _, f := range s.tables.files {
 		if result, ok := f.confirm(s.dir.Context()); ok {
@@ -31,21 +31,21 @@ func (s *tableSource) Remember() {
 	}
 }
 
-// Recall implements source.
+// Recall implements plan.Source.
 func (s *tableSource) Recall([]int) *setdir.Recall { return nil }
 
-// Place implements source. The saved state of tables has their paths.
+// Place implements plan.Source. The saved state of tables has their paths.
 func (s *tableSource) Place() string { return "" }
 
-// Known implements source. Scanning has hashed all chunks, so it reads nothing.
+// Known implements plan.Source. Scanning has hashed all chunks, so it reads nothing.
 func (s *tableSource) Known(_ context.Context, job int, bad []setdir.BadSample) (identity []byte, now []setdir.BadSample, read bool, err error) {
 	return s.Outline(job), bad, false, nil
 }
 
-// Keys implements source.
+// Keys implements plan.Source.
 func (s *tableSource) Keys(int) []string { return nil }
 
-// Files implements source.
+// Files implements plan.Source.
 func (s *tableSource) Files() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, f := range s.tables.files {
@@ -56,7 +56,7 @@ func (s *tableSource) Files() iter.Seq[string] {
 	}
 }
 
-// Outline implements source: the plan includes the content of tables.
+// Outline implements plan.Source: the plan includes the content of tables.
 func (s *tableSource) Outline(job int) (identity []byte) {
 	if s.shuffle != nil {
 		return s.shuffle.identity()
@@ -67,10 +67,10 @@ func (s *tableSource) Outline(job int) (identity []byte) {
 	return identity
 }
 
-// Inputs implements source: for tables, remember saves what is known.
+// Inputs implements plan.Source: for tables, remember saves what is known.
 func (s *tableSource) Inputs(int) []setdir.Input { return nil }
 
-// Prepare implements source.
+// Prepare implements plan.Source.
 func (s *tableSource) Prepare(ctx context.Context, jobs []int, _ bool) error {
 	if s.shuffle == nil {
 		return nil
@@ -78,10 +78,10 @@ func (s *tableSource) Prepare(ctx context.Context, jobs []int, _ bool) error {
 	return s.shuffle.prepare(ctx, jobs)
 }
 
-// Rest implements source. The results of prepare are kept for another attempt.
+// Rest implements plan.Source. The results of prepare are kept for another attempt.
 func (s *tableSource) Rest() {}
 
-// Pieces implements source: there is one task per chunk.
+// Pieces implements plan.Source: there is one task per chunk.
 func (s *tableSource) Pieces(ctx context.Context, job int) iter.Seq2[plan.Fill, error] {
 	if s.shuffle != nil {
 		return s.shuffle.tasks(job)
@@ -100,7 +100,7 @@ func (s *tableSource) Pieces(ctx context.Context, job int) iter.Seq2[plan.Fill, 
 	}
 }
 
-// AnyOrder implements source: a file is closed where the chunks of the next one begin.
+// AnyOrder implements plan.Source: a file is closed where the chunks of the next one begin.
 func (s *tableSource) AnyOrder() bool {
 	return s.shuffle != nil || len(s.tables.files) == 1 && !s.tables.files[0].InOrder()
 }

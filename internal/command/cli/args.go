@@ -16,6 +16,7 @@ const (
 	GroupOther   = "other"
 )
 
+// ChildNamed returns the command of a name below cmd; nil if there is none.
 func ChildNamed(cmd *cobra.Command, name string) *cobra.Command {
 	for _, c := range cmd.Commands() {
 		if c.Name() == name {

@@ -24,6 +24,7 @@ type ResultWriter struct {
 	Err error
 }
 
+// NewResultWriter returns a writer of results to stdout.
 func NewResultWriter(w io.Writer) *ResultWriter {
 	return &ResultWriter{w: printable.NewWriter(w)}
 }
@@ -86,6 +87,7 @@ func PrintJSON(cmd *cobra.Command, v any) error {
 	return err
 }
 
+// JSONLine returns a value as a line of JSON.
 func JSONLine(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -38,6 +38,7 @@ type gauge struct {
 	read func() progress
 }
 
+// ConvertGauge shows a conversion.
 func ConvertGauge(p *convert.Progress) gauge {
 	return gauge{"sample", func() progress {
 		if of, n := p.ToScan.Load(), p.Scanned.Load(); n < of {
@@ -51,12 +52,14 @@ func ConvertGauge(p *convert.Progress) gauge {
 	}}
 }
 
+// ReshapeGauge shows a verb that makes a set of records.
 func ReshapeGauge(p *reshape.Progress) gauge {
 	return gauge{"record", func() progress {
 		return progress{planned: p.Planned.Load(), done: p.Done.Load(), bytes: p.Bytes.Load()}
 	}}
 }
 
+// ReadGauge shows a verb that reads sets.
 func ReadGauge(p *shard.ReadProgress) gauge {
 	return gauge{"", func() progress {
 		done := p.Done.Load()
