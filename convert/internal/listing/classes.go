@@ -225,7 +225,7 @@ func (l *Listing) use(o *options.ImageOptions, seen []string, n *plan.LabelIDs) 
 	if !named {
 		l.Values, l.Texts = n.IDs, n.Digits
 	}
-	ids := make(map[string]int32, len(seen)) // as imageFile has them
+	ids := make(map[string]int32, len(seen)) // as origin.Image has them
 	for i, label := range seen {
 		switch id := n.IDs[i]; {
 		case !named:

@@ -42,7 +42,7 @@ type Listing struct {
 	LabelMap    bool         // labels are those of the objects of TFRecords
 	Columns     Columns      // of Parquet and Arrow files
 	Splits      []string     // that the source states, sorted; empty without
-	SplitsBy    string       // what states them, as in optionSplits
+	SplitsBy    string       // what states them, as in plan.OptionSplits
 	stated      string       // the same for people, of what is stated for each image by itself
 	above       int          // how many names of a path are above its label: of directories of splits
 	Annotations *Annotations // nil without AnnotationSpec.Files

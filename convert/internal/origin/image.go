@@ -6,7 +6,7 @@ type Image struct {
 	Path    string  // relative to the source, with /; the key of a record; any bytes
 	Split   *string // from its directory or the file of its record, shared; nil without
 	Label   *string // shared by all images that have it; nil without labels
-	ID      int32   // of the label, with the offset; without a vocabulary an index of listing.values
+	ID      int32   // of the label, with the offset; without a vocabulary an index of the values of a Listing
 	Item    int32   // its number in an origin that numbers its images
 	Size    int64
 	ModTime int64   // nanoseconds since 1970; 0 in archives

@@ -19,7 +19,7 @@ func window(workers int) int { return 2*workers + 2 }
 // ordered runs tasks on workers goroutines and hands their pieces to consume in the order of the
 // tasks. At most window pieces wait for consume, and the size of all that are not freed is bounded by
 // bytes, so memory is bounded whatever the number of tasks. What tasks reserve for their work
-// ([piece.reserve]) plus the size of the pieces is bounded by memory; 0 is no bound. consume sees to
+// ([Piece.Reserve]) plus the size of the pieces is bounded by memory; 0 is no bound. consume sees to
 // it that each piece is freed, at once or later, unless it returns an error. The error is the first
 // one in the order of the tasks, or ctx's.
 func ordered(ctx context.Context, tasks iter.Seq2[numbered, error], workers, window int, bytes, memory int64, consume func(t numbered, p *Piece) error) error {

@@ -15,7 +15,7 @@ type Fill func(p *Piece) error
 // shard needs to know about them.
 type Piece struct {
 	Frames               []byte
-	large                []byte  // of [getLarge], with the frames; nil: they have memory of their own
+	large                []byte  // of [GetLarge], with the frames; nil: they have memory of their own
 	Sizes                []int   // of each frame
 	Labels               []int32 // of each record, if there are labels
 	Bad                  []setdir.BadSample

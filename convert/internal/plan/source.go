@@ -10,17 +10,17 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// Input is a source of samples before planning. Each kind has its own files; runs, plans, array
-// jobs and updates only know input and source.
+// Input is a source of samples before planning. Each kind has its own package; runs, plans, array
+// jobs and updates only know Input and Source.
 type Input interface {
-	// Shared returns the options common to all kinds of input; scan fills in their defaults.
+	// Shared returns the options common to all kinds of input; Scan fills in their defaults.
 	Shared() *Options
-	// Scan checks the options, fills in defaults, and reads from the input what plan needs. The
+	// Scan checks the options, fills in defaults, and reads from the input what Plan needs. The
 	// output directory out is not part of the input.
 	Scan(ctx context.Context, out string) error
 	// Plan assigns the input to shards, with regard to what an earlier run left.
 	Plan(ctx context.Context, before *Previous) (Source, error)
-	// Close releases what scan and plan hold.
+	// Close releases what Scan and Plan hold.
 	Close()
 }
 
@@ -51,18 +51,18 @@ type Source interface {
 	// these ledger entries, and the entries as they are now if the identity is that of the shard. It
 	// reads no more of the input than necessary, and reports whether it read any.
 	Known(ctx context.Context, job int, bad []setdir.BadSample) (identity []byte, now []setdir.BadSample, read bool, err error)
-	// Inputs returns what is recorded of a job's inputs after known.
+	// Inputs returns what is recorded of a job's inputs after Known.
 	Inputs(job int) []setdir.Input
 	// Prepare is called once before the pieces of the given jobs are requested: all of them in that
 	// order, or some in any order.
 	Prepare(ctx context.Context, jobs []int, inOrder bool) error
 	// Rest is called when no more pieces are requested and none is in progress: it ends what
-	// prepare began.
+	// Prepare began.
 	Rest()
-	// Pieces yields the work of a job in the order of its records. Tasks run concurrently, and fill
-	// the piece they are given.
+	// Pieces yields what makes the records of a job, in their order. The functions run concurrently,
+	// and fill the piece they are given.
 	Pieces(ctx context.Context, job int) iter.Seq2[Fill, error]
-	// AnyOrder reports, after prepare, whether tasks of different jobs may be taken in any order.
+	// AnyOrder reports, after Prepare, whether pieces of different jobs may be taken in any order.
 	// Otherwise those of one job are taken after all of the one before.
 	AnyOrder() bool
 	// LabelCounts maps label counts by id to counts by name; nil without labels.
@@ -75,7 +75,7 @@ type Source interface {
 type Layout struct {
 	Shards []Shard
 	// Options are those that the records depend on, by manifest key; "source" is the kind of input:
-	// kinds maps it to the fields that set them.
+	// Kinds maps it to the fields that set them.
 	Options map[string]any
 	Codecs  Codecs
 	Skipped int64     // files in the input that are not samples

@@ -23,7 +23,7 @@ type placedObject struct {
 	*annotation.Object
 	box     [4]float32 // xmin, ymin, xmax and ymax in shares of the stored image
 	area    float32    // in pixels of the stored image
-	maskEnd int        // of its mask in sampleWork.masks
+	maskEnd int        // of its mask in Work.masks
 }
 
 // Objects are the objects of the sample in progress.

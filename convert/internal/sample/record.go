@@ -97,7 +97,7 @@ func (s *recordMaker) build(m *Work) {
 	}
 }
 
-// labelID returns the id that is stored of a label, by the id that an imageFile has.
+// labelID returns the id that is stored of a label, by the id that an origin.Image has.
 func (s *Set) labelID(id int32) int64 {
 	if s.Values != nil && id >= 0 {
 		return s.Values[id]
@@ -105,7 +105,7 @@ func (s *Set) labelID(id int32) int64 {
 	return int64(id)
 }
 
-// labelText returns the name of a label, by the id that an imageFile has: its digits without a
+// labelText returns the name of a label, by the id that an origin.Image has: its digits without a
 // vocabulary, and no text for labels.Unlabelled.
 func (s *Set) labelText(id int32) string {
 	switch {

@@ -17,7 +17,7 @@ import (
 const PartialFlag = "partial"
 
 // PartialVar adds --partial, for verbs that take sets. Their JSON then says
-// "partial": true (see printJSON).
+// "partial": true (see PrintJSON).
 func PartialVar(cmd *cobra.Command, partial *bool) {
 	cmd.Flags().BoolVar(partial, PartialFlag, false, "read the existing shards of a set that lacks some, or whose run has not completed, instead of refusing it")
 }
