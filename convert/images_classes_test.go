@@ -193,7 +193,7 @@ func TestMasksAreNoted(t *testing.T) {
 		{"images/1.png masks/1.png", ImageOptions{}, "images and masks are taken as classes: if masks holds masks of the images in images, leave it out with SelectSpec.Exclude '**/masks/**', and give LabelSpec.None"},
 		{"train/images/1.png train/masks/1.png val/images/1.png val/masks/1.png", ImageOptions{}, "images and masks are taken as classes"},
 		{"JPEGImages/1.png SegmentationClass/1.png Annotations/1.xml ImageSets/1.txt", ImageOptions{}, "leave it out with SelectSpec.Exclude '**/SegmentationClass/**'"},
-		{"images/1.png annotations/1.xml", ImageOptions{}, "images is taken as a class, and annotations is not read"},
+		{"images/1.png annotations/1.xml", ImageOptions{}, "images is taken as a class, and annotations is not read: give AnnotationSpec.Files for what is on the images, LabelSpec.None"},
 		{"train/images/1.png train/labels/1.txt val/images/2.png val/labels/2.txt", ImageOptions{}, "images is taken as a class, and labels is not read"},
 		{"train/Images/1.png train/Masks/1.png", ImageOptions{}, "SelectSpec.Exclude '**/Masks/**'"},
 		{"images/1.png masks/1.png", ImageOptions{Labels: LabelSpec{None: true}}, "the images in masks become samples, too"},
@@ -274,6 +274,38 @@ func TestASingleClassOfDirectoriesIsNoted(t *testing.T) {
 		mustImages(t, src, filepath.Join(t.TempDir(), "out"), o)
 		if strings.Contains(strings.Join(*said, ""), "only class") {
 			t.Errorf("%s without labels: notes %q", tree, *said)
+		}
+	}
+}
+
+// TestImagesWithoutClassesAreHelped: the error for images in no class directory names what in the source
+// may say what is on them, with the option that reads it.
+func TestImagesWithoutClassesAreHelped(t *testing.T) {
+	for names, want := range map[string]string{
+		"1.png train.csv":                                        "if train.csv says what is on the images, name it with LabelSpec.File",
+		"1.png readme.csv":                                       "",
+		"1.png sample_submission.csv":                            "",
+		"1.png metadata.json":                                    "",
+		"1.png instances_train2017.json":                         "if instances_train2017.json says what is on the images, name it with AnnotationSpec.Files",
+		"train/1.png train/_annotations.coco.json":               "if train/_annotations.coco.json says",
+		"train/1.png train/_annotations.csv":                     "if train/_annotations.csv says what is on the images, name it with AnnotationSpec.Files",
+		"1.png labels/1.txt":                                     "if labels has what is on the images, name it with AnnotationSpec.Files",
+		"1.png a/Annotations/1.xml":                              "if a/Annotations has what is on the images",
+		"train/1.png train/labels/1.txt":                         "if train/labels has what is on the images",
+		"images/train/1.png labels/train/1.txt images/val/2.png": "if labels has what is on the images",
+		"train/1.png test/2.png classes.txt":                     "",
+	} {
+		src := t.TempDir()
+		for i, name := range strings.Fields(names) {
+			data := []byte("text")
+			if strings.HasSuffix(name, ".png") {
+				data = pngOf(i)
+			}
+			put(t, src, name, data)
+		}
+		_, err := Images(t.Context(), src, t.TempDir(), ImageOptions{})
+		if err == nil || !strings.Contains(err.Error(), "in no class directory") || !strings.Contains(err.Error(), want) || want == "" && strings.Contains(err.Error(), "; if ") {
+			t.Errorf("%s: %v, want %q in it", names, err, want)
 		}
 	}
 }

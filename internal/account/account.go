@@ -218,7 +218,7 @@ func init() {
 
 // metadata are the names of files that say something about images, in lower case.
 var metadata = []string{
-	"_classes.csv", "annotations.json", "classes.txt", "data.yaml", "data.yml", "dataset_info.json", "label_map.pbtxt", "labelmap.txt",
+	"_annotations.coco.json", "_annotations.csv", "_classes.csv", "annotations.json", "classes.txt", "data.yaml", "data.yml", "dataset_info.json", "label_map.pbtxt", "labelmap.txt",
 	"labels.csv", "labels.json", "labels.txt", "metadata.csv", "metadata.json", "metadata.jsonl", "metadata.parquet", "obj.data", "obj.names", "sample_submission.csv",
 	"test.csv", "test.txt", "train.csv", "train.txt", "val.csv", "val.txt", "valid.txt",
 }

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/classfile"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
@@ -34,7 +36,7 @@ func (l *Listing) labelsFromDirectories(o *options.ImageOptions) error {
 		}
 		label, _, ok := strings.Cut(l.belowSplit(p.Path), "/")
 		if !ok {
-			return fmt.Errorf("%s is in no class directory, so it has no label: %w", jsontext.Readable(p.Path), errUnlabelled)
+			return fmt.Errorf("%s is in no class directory, so it has no label: %w%s", jsontext.Readable(p.Path), errUnlabelled, l.perhapsLabels())
 		}
 		if label != dir {
 			dir = label
@@ -52,6 +54,32 @@ func (l *Listing) labelsFromDirectories(o *options.ImageOptions) error {
 		o.Notef("directories are named as an export names them, with %%XX for what not every system takes: %s", renamed)
 	}
 	return nil
+}
+
+// perhapsLabels names what in the source may say what is on its images, with the option that reads it,
+// to follow an error; "" if there is nothing of the usual names.
+func (l *Listing) perhapsLabels() string {
+	for _, dir := range l.directories {
+		if base := strings.ToLower(path.Base(dir)); slices.Contains(annotationDirs, base) {
+			return fmt.Sprintf("; if %s has what is on the images, name it with %s", jsontext.Readable(dir), optname.AnnotationSpecFiles)
+		}
+	}
+	for _, e := range l.Account.Entries() {
+		for _, name := range e.Names {
+			option := optname.AnnotationSpecFiles
+			switch base := strings.ToLower(path.Base(name)); {
+			case e.Reason != account.Metadata:
+				continue
+			case path.Ext(base) == ".json" && base != "metadata.json" && base != "dataset_info.json", base == "_annotations.csv":
+			case path.Ext(base) == ".csv" && base != "sample_submission.csv":
+				option = optname.LabelSpecFile
+			default:
+				continue
+			}
+			return fmt.Sprintf("; if %s says what is on the images, name it with %s", name, option)
+		}
+	}
+	return ""
 }
 
 // noteSingleClass warns if the only class directory has directories and no images: src is then
@@ -100,8 +128,9 @@ func (l *Listing) noteSingleClass(o *options.ImageOptions) {
 
 // Usual names, in lower case, of a directory of images and of one with their masks or annotations.
 var (
-	imageDirs = []string{"image", "images", "img", "imgs", "jpegimages", "photo", "photos", "picture", "pictures"}
-	maskDirs  = []string{
+	imageDirs      = []string{"image", "images", "img", "imgs", "jpegimages", "photo", "photos", "picture", "pictures"}
+	annotationDirs = []string{"annotation", "annotations", "label", "labels"}
+	maskDirs       = []string{
 		"annotation", "annotations", "bbox", "bboxes", "gt", "label", "labels", "mask", "masks",
 		"segmentation", "segmentations", "segmentationclass", "segmentationobject",
 	}
@@ -146,7 +175,11 @@ func (l *Listing) noteMasks(o *options.ImageOptions) {
 	case used[masks]:
 		o.Notef("%s and %s are taken as classes: if %s holds masks of the images in %s, leave it out with %s '**/%s/**', and give %s or %s", images, masks, masks, images, optname.SelectSpecExclude, masks, optname.LabelSpecNone, optname.LabelSpecFile)
 	case !o.Labels.None:
-		o.Notef("%s is taken as a class, and %s is not read: give %s, or %s for labels", images, masks, optname.LabelSpecNone, optname.LabelSpecFile)
+		hint := fmt.Sprintf("%s for masks", optname.AnnotationSpecMasks)
+		if slices.Contains(annotationDirs, strings.ToLower(masks)) {
+			hint = fmt.Sprintf("%s for what is on the images", optname.AnnotationSpecFiles)
+		}
+		o.Notef("%s is taken as a class, and %s is not read: give %s, %s, or %s for labels", images, masks, hint, optname.LabelSpecNone, optname.LabelSpecFile)
 	}
 }
 
