@@ -16,6 +16,7 @@ package optname
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 )
 
@@ -34,6 +35,11 @@ func (n Name) String() string {
 		return n.Word
 	}
 	return n.Go
+}
+
+// Key is how manifests name an option: by its flag, with _ for each -.
+func (n Name) Key() string {
+	return strings.ReplaceAll(strings.TrimPrefix(n.Word, "--"), "-", "_")
 }
 
 // With returns the name of a call of a function with an option, or of an option with another one:

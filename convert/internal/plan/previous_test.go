@@ -7,6 +7,7 @@ import (
 
 // TestOptionsInErrors: options are formatted as on a command line.
 func TestOptionsInErrors(t *testing.T) {
+	kind := Kinds["csv"]
 	for _, test := range []struct {
 		value any
 		want  string
@@ -28,11 +29,11 @@ func TestOptionsInErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := csvKind.optionText(raw); got != test.want {
+		if got := kind.optionText(raw); got != test.want {
 			t.Errorf("%s: %s, want %s", raw, got, test.want)
 		}
 	}
-	if got := csvKind.optionText(nil); got != "not given" {
+	if got := kind.optionText(nil); got != "not given" {
 		t.Errorf("an absent option: %s", got)
 	}
 }
