@@ -28,6 +28,10 @@
 //		Encode: convert.EncodeSpec{Format: convert.PNG},
 //	}
 //
+// Options and results are declared in the packages of the rooms that they belong to, with a comment for
+// each field: go doc -all of convert/internal/plan (Options, Summary), convert/internal/options
+// (ImageOptions) and convert/internal/tables (CSVOptions, TableOptions).
+//
 // With [AnnotationSpec], records of images have objects with boxes, classes and masks, which move
 // with the pixels, in place of labels:
 //
