@@ -69,7 +69,7 @@ NAME-SPLIT.tfrecord-00000-of-00002.`,
 				return err
 			}
 			if cli.JSONFlag(cmd) {
-				readableFaults(report.Faults)
+				text.ReadableFaults(report.Faults)
 				err = cli.PrintJSON(cmd, report)
 			} else {
 				w := cli.SummaryTo(cmd)

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -15,7 +14,6 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/reader"
-	"github.com/tfrec/tfrec/tfrecord"
 )
 
 func newBenchCommand() *cobra.Command {
@@ -53,7 +51,7 @@ over the data, plus the part of the last pass before the time ran out.`,
 			o.Note = cli.PartialWarning(cmd)
 			res, err := reader.Bench(cmd.Context(), args, o)
 			if err != nil {
-				return benchError(cmd, err)
+				return cli.MeasureError(cmd, err)
 			}
 			if cli.JSONFlag(cmd) {
 				return cli.PrintJSON(cmd, res)
@@ -73,26 +71,6 @@ over the data, plus the part of the last pass before the time ran out.`,
 	fs.Float64Var(&seconds, "seconds", 2, "read for `N` seconds; 0 reads everything once")
 	cli.PartialVar(cmd, &o.Partial)
 	return cmd
-}
-
-// benchFailure is what --json prints of damaged data.
-type benchFailure struct {
-	Error string `json:"error"`
-}
-
-// benchError returns the error of a verb that measures, after printing that of damaged data for
-// --json.
-func benchError(cmd *cobra.Command, err error) error {
-	var located *tfrecord.Error
-	if !errors.As(err, &located) {
-		return cli.WithoutRemedy(err)
-	}
-	if cli.JSONFlag(cmd) {
-		if err := cli.PrintJSON(cmd, benchFailure{Error: err.Error()}); err != nil {
-			return err
-		}
-	}
-	return damage(err)
 }
 
 // Bounds of flags, beyond which a bench would measure its own memory.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 
 	"github.com/spf13/cobra"
@@ -14,7 +13,6 @@ import (
 	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/reader"
-	"github.com/tfrec/tfrec/tfrecord"
 	"github.com/tfrec/tfrec/tfrecord/message"
 )
 
@@ -142,7 +140,7 @@ func (c *cat) all(ctx context.Context, notes io.Writer, paths []string) error {
 	}
 	stream, err := c.start(ctx, o.read.pipe(c.set))
 	if err != nil {
-		return damage(err)
+		return cli.Damage(err)
 	}
 	defer stream.Close()
 	err = c.records(stream)
@@ -183,7 +181,7 @@ func (c *cat) records(stream *reader.RecordStream) error {
 			return nil
 		}
 		if err != nil {
-			return damage(err)
+			return cli.Damage(err)
 		}
 		if skip > 0 {
 			skip--
@@ -191,7 +189,7 @@ func (c *cat) records(stream *reader.RecordStream) error {
 		}
 		c.line = c.line[:0]
 		if err := c.printOne(record); err != nil {
-			return damage(c.set.Locate(record, err))
+			return cli.Damage(c.set.Locate(record, err))
 		}
 		if _, err := c.out.Write(c.line); err != nil {
 			return err
@@ -201,15 +199,4 @@ func (c *cat) records(stream *reader.RecordStream) error {
 		}
 	}
 	return nil
-}
-
-// damage makes an error in the data a fault. One of the operating system, such
-// as a disk that cannot be read, stays what it is.
-func damage(err error) error {
-	var located *tfrecord.Error
-	var system *fs.PathError
-	if errors.As(err, &located) && !errors.As(err, &system) {
-		return cli.FaultError(err)
-	}
-	return err
 }

@@ -1,22 +1,15 @@
 package command
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/manifest"
-	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/reshape"
 )
 
@@ -55,20 +48,20 @@ OUT or, if that is a URL, to the system's temporary directory.`,
 				if err := storage.CheckOutput(list); err != nil {
 					return nil, fmt.Errorf("--report: %w", err)
 				}
-				if err := keepInputs(ctx, list, in); err != nil {
+				if err := cli.KeepInputs(ctx, list, in); err != nil {
 					return nil, err
 				}
-				w, err := newLinesFile(list)
+				w, err := cli.NewLinesFile(list)
 				if err != nil {
 					return nil, fmt.Errorf("--report: %w", err)
 				}
-				defer w.discard()
+				defer w.Discard()
 				o.Dropped = func(d reshape.Duplicate) error {
-					return w.add(newDroppedRecord(d))
+					return w.Add(newDroppedRecord(d))
 				}
 				report, err := reshape.Dedupe(ctx, in, out, o)
 				if err == nil {
-					err = w.place()
+					err = w.Place()
 				}
 				return dedupeResult{report}, err
 			})
@@ -79,30 +72,6 @@ OUT or, if that is a URL, to the system's temporary directory.`,
 	fs.StringVar(&list, "report", "", "list dropped records in `FILE`: a JSON object per line, with file and number of the record and of the one that it repeats")
 	f.add(cmd)
 	return cmd
-}
-
-// keepInputs refuses a list that would take the place of a file of the inputs.
-func keepInputs(ctx context.Context, list string, in []string) error {
-	there, err := os.Stat(list)
-	if err != nil {
-		return nil // a new file
-	}
-	sources, err := shard.Expand(ctx, in, shard.ExpandOptions{Partial: true})
-	if err != nil {
-		return err
-	}
-	for _, s := range sources {
-		files := []string{s.Path}
-		if s.Set != nil {
-			files = append(files, filepath.Join(s.Set.Dir, manifest.File))
-		}
-		for _, file := range files {
-			if st, err := os.Stat(file); err == nil && os.SameFile(st, there) {
-				return fmt.Errorf("--report: %s is one of the inputs: give another file", list)
-			}
-		}
-	}
-	return nil
 }
 
 // droppedRecord is a line of --report.
@@ -123,36 +92,3 @@ func newDroppedRecord(d reshape.Duplicate) droppedRecord {
 		Repeats:    recordLine{jsontext.Readable(d.Kept.Path), d.Kept.Record},
 	}
 }
-
-// linesFile is a file of JSON lines that is written atomically.
-type linesFile struct {
-	path string
-	file *os.File
-	buf  *bufio.Writer
-	to   *json.Encoder // to buf
-}
-
-func newLinesFile(path string) (*linesFile, error) {
-	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return nil, err
-	}
-	w := &linesFile{path: path, file: file, buf: bufio.NewWriter(file)}
-	w.to = json.NewEncoder(w.buf)
-	w.to.SetEscapeHTML(false)
-	return w, nil
-}
-
-func (w *linesFile) add(v any) error {
-	return w.to.Encode(v)
-}
-
-func (w *linesFile) place() error {
-	if err := w.buf.Flush(); err != nil {
-		return err
-	}
-	return atomicfile.Place(w.file, w.path)
-}
-
-// discard removes what was not placed.
-func (w *linesFile) discard() { atomicfile.Discard(w.file) }

@@ -90,7 +90,7 @@ func readableDiff(r *reshape.DiffReport) *reshape.DiffReport {
 			}
 		}
 	}
-	readableFaults(r.Faults)
+	text.ReadableFaults(r.Faults)
 	return r
 }
 

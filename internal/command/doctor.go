@@ -62,7 +62,7 @@ none:
 			o.Note = cli.PartialWarning(cmd)
 			report, err := doctor.Run(cmd.Context(), args, o)
 			if err != nil {
-				return benchError(cmd, err)
+				return cli.MeasureError(cmd, err)
 			}
 			if cli.JSONFlag(cmd) {
 				return cli.PrintJSON(cmd, report)

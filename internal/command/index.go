@@ -52,7 +52,7 @@ writes nothing, --force rebuilds it. Damaged files get no index.`,
 					f := &report.Files[i]
 					f.Path, f.Index = jsontext.Readable(f.Path), jsontext.Readable(f.Index)
 				}
-				readableFaults(report.Faults)
+				text.ReadableFaults(report.Faults)
 				err = errors.Join(err, cli.PrintJSON(cmd, report))
 			} else {
 				printIndexes(cmd.OutOrStdout(), cli.SummaryTo(cmd), report)

@@ -116,7 +116,7 @@ func inspectJSON(sum *stats.Summary) inspection {
 	for i := range sum.Files {
 		sum.Files[i].Path = jsontext.Readable(sum.Files[i].Path)
 	}
-	readableFaults(sum.Faults)
+	text.ReadableFaults(sum.Faults)
 	for _, list := range [][]stats.FeatureSummary{sum.Features, sum.FeatureLists} {
 		for i := range list {
 			list[i].Key = jsontext.Readable(list[i].Key)

@@ -91,7 +91,7 @@ func runPreviewPage(cmd *cobra.Command, paths []string, out string, o page.Optio
 		return err
 	}
 	if cli.JSONFlag(cmd) {
-		readableFaults(report.Faults)
+		text.ReadableFaults(report.Faults)
 		err = cli.PrintJSON(cmd, report)
 	} else {
 		err = printPreviewed(cli.SummaryTo(cmd), report)

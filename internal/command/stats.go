@@ -183,7 +183,7 @@ func readableStats(st *stats.Report) *stats.Report {
 	for i := range st.Files {
 		st.Files[i].Path = jsontext.Readable(st.Files[i].Path)
 	}
-	readableFaults(st.Faults)
+	text.ReadableFaults(st.Faults)
 	st.By = jsontext.Readable(st.By)
 	readableFigures(&st.Figures)
 	for i := range st.Groups {

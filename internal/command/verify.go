@@ -153,16 +153,16 @@ func (c *verifyCommand) run(cmd *cobra.Command, args []string) error {
 		c.looks.Decode = imageDecoder(codec)
 		c.o.Deep = &c.looks
 	}
-	var list *linesFile
+	var list *cli.LinesFile
 	if c.list != "" {
-		if err := keepInputs(cmd.Context(), c.list, args); err != nil {
+		if err := cli.KeepInputs(cmd.Context(), c.list, args); err != nil {
 			return err
 		}
 		var err error
-		if list, err = newLinesFile(c.list); err != nil { // now, not after hours of reading
+		if list, err = cli.NewLinesFile(c.list); err != nil { // now, not after hours of reading
 			return fmt.Errorf("--report: %w", err)
 		}
-		defer list.discard()
+		defer list.Discard()
 	}
 	quiet := cli.QuietFlag(cmd) || cmd.Flags().Changed("sample") // of which nothing is planned
 	c.o.Progress, c.o.Note = new(shard.ReadProgress), cli.PartialWarning(cmd)
@@ -208,15 +208,15 @@ func recordFaults(r *verify.DeepReport) (faults []shard.Fault) {
 }
 
 // writeFindings lists all findings in a file.
-func writeFindings(w *linesFile, r *verify.DeepReport) error {
+func writeFindings(w *cli.LinesFile, r *verify.DeepReport) error {
 	if r != nil {
 		for i := range r.Findings {
-			if err := w.add(&r.Findings[i]); err != nil {
+			if err := w.Add(&r.Findings[i]); err != nil {
 				return err
 			}
 		}
 	}
-	return w.place()
+	return w.Place()
 }
 
 // readableReport makes paths fit for JSON.
@@ -224,7 +224,7 @@ func readableReport(r *verify.Report) {
 	for i := range r.Files {
 		r.Files[i].Path = jsontext.Readable(r.Files[i].Path)
 	}
-	readableFaults(r.Faults)
+	text.ReadableFaults(r.Faults)
 	if r.Deep == nil {
 		return
 	}
@@ -237,11 +237,5 @@ func readableReport(r *verify.Report) {
 	}
 	for i := range r.Deep.Labels {
 		r.Deep.Labels[i].Path = jsontext.Readable(r.Deep.Labels[i].Path)
-	}
-}
-
-func readableFaults(faults []shard.Fault) {
-	for i := range faults {
-		faults[i].Path = jsontext.Readable(faults[i].Path)
 	}
 }
