@@ -19,11 +19,19 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
+// expireClaims has claims renewed and expire in these times until the test ends.
+func expireClaims(t *testing.T, renew, expire time.Duration) {
+	t.Helper()
+	r, e := claim.Renew, claim.Expire
+	t.Cleanup(func() { claim.Renew, claim.Expire = r, e })
+	claim.Renew, claim.Expire = renew, expire
+}
+
 // emptyStore returns a store and the URL of a directory in it. Its clock is an hour
 // ahead of this machine's. Claims do not expire while a busy machine does something else.
 func emptyStore(t *testing.T) (*storagetest.Store, string) {
 	t.Helper()
-	claim.Renew, claim.Expire = 250*time.Millisecond, time.Minute
+	expireClaims(t, 250*time.Millisecond, time.Minute)
 	s := storagetest.New()
 	s.Now = func() time.Time { return time.Now().Add(time.Hour) }
 	storage.Register("mem", func(context.Context, string) (storage.Store, error) { return s, nil })
@@ -205,7 +213,7 @@ func dieEverywhere(t *testing.T, step int, first, run func(out string) error) {
 	dead := errors.New("dead")
 	for last := 0; ; last += step {
 		s, url := emptyStore(t)
-		claim.Renew, claim.Expire = 4*time.Millisecond, 16*time.Millisecond // alone
+		expireClaims(t, 4*time.Millisecond, 16*time.Millisecond) // alone
 		begin(url)
 		var mu sync.Mutex
 		requests := 0

@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/tfrec/tfrec/internal/claim"
 	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -40,7 +39,7 @@ func TestThousandWorkers(t *testing.T) {
 			for name, data := range contents(t, src) {
 				d.Put("pets/"+name, []byte(data))
 			}
-			claim.Renew, claim.Expire = 4*time.Second, 12*time.Second
+			expireClaims(t, 4*time.Second, 12*time.Second)
 			storage.Register("mem", func(context.Context, string) (storage.Store, error) { return d, nil })
 			t.Cleanup(storage.Forget)
 			synctest.Test(t, func(t *testing.T) {

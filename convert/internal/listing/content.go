@@ -1,7 +1,5 @@
 package listing
 
-import "github.com/tfrec/tfrec/convert/internal/origin"
-
 import (
 	"fmt"
 	"maps"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/convert/internal/options"
+	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/splitlists"

@@ -1,13 +1,12 @@
 package listing
 
-import "github.com/tfrec/tfrec/convert/internal/origin"
-
 import (
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/storage"

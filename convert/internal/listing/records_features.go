@@ -1,7 +1,5 @@
 package listing
 
-import "github.com/tfrec/tfrec/convert/internal/origin"
-
 import (
 	"fmt"
 	"maps"
@@ -10,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/convert/internal/options"
+	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/jsontext"

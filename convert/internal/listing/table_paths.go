@@ -1,7 +1,5 @@
 package listing
 
-import "github.com/tfrec/tfrec/convert/internal/origin"
-
 import (
 	"cmp"
 	"fmt"
@@ -10,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/optname"
