@@ -41,7 +41,7 @@ type imageSource struct {
 // planImages assigns the listed images to splits and shards.
 func planImages(o *ImageOptions, l *listing.Listing, codec *augment.Codec, before *plan.Previous) (*imageSource, error) {
 	set := &sample.Set{
-		O: o, Origin: l.Origin, Webdataset: l.WebDataset, Images: l.Images, Loose: len(l.Loose), Labels: plan.WithBackground(l.Labels, o.Labels.Offset),
+		O: o, Origin: l.Origin, WebDataset: l.WebDataset, Images: l.Images, Loose: len(l.Loose), Labels: plan.WithBackground(l.Labels, o.Labels.Offset),
 		Values: l.Values, Texts: l.Texts, Features: l.Features, Carried: l.Carried, LabelMap: l.LabelMap || l.Annotations != nil, Columns: l.Columns, Annotations: l.Annotations, Masks: l.Masks, Colors: l.Colors,
 	}
 	maker := sample.NewMaker(set, codec, cmp.Or(o.Backend, augment.Backend(augment.CPU{})))

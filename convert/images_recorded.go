@@ -74,7 +74,7 @@ func addNewerOptions(o *ImageOptions, m map[string]any, s *imageSource) {
 	if o.Codec.FloatRange != nil {
 		m["float_range"] = o.Codec.FloatRange
 	}
-	if s.Webdataset {
+	if s.WebDataset {
 		m["archive_format"] = WebDataset
 	}
 	if s.Carried != nil {

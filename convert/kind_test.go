@@ -25,7 +25,7 @@ func TestOptionsHaveFields(t *testing.T) {
 	}
 	source := func(set sample.Set) *imageSource { return &imageSource{Maker: sample.NewMaker(&set, nil, nil)} }
 	for kind, all := range map[string][]map[string]any{
-		"images": {recordedOptions(&everything, source(sample.Set{Webdataset: true, Annotations: new(listing.Annotations), Carried: listing.NewCarried(&everything)})), recordedOptions((&ImageOptions{Encode: EncodeSpec{Format: Float32}}), source(sample.Set{Columns: listing.Columns{Key: "image", Label: "label"}}))},
+		"images": {recordedOptions(&everything, source(sample.Set{WebDataset: true, Annotations: new(listing.Annotations), Carried: listing.NewCarried(&everything)})), recordedOptions((&ImageOptions{Encode: EncodeSpec{Format: Float32}}), source(sample.Set{Columns: listing.Columns{Key: "image", Label: "label"}}))},
 	} {
 		for _, options := range all {
 			for key := range options {

@@ -16,7 +16,7 @@ import (
 type Set struct {
 	O           *options.ImageOptions
 	Origin      origin.Origin
-	Webdataset  bool
+	WebDataset  bool
 	Images      []origin.Image // the last of them are annotations of no image
 	Loose       int            // how many these are
 	Labels      []string       // names by id, background names included
