@@ -7,10 +7,26 @@ import (
 // ImageOptions configure how images become records. The zero value stores the images of class
 // directories unchanged. They embed Options.
 //
-// ArchiveFormat, ImageKey and Select say what of the source becomes samples; Labels, Features and
-// Annotations what is known of them. Augment makes variants, Resize, ExactPixels, Encode and Codec say
-// how pixels are changed and stored, and Rename under which keys. Memory bounds the samples in
-// progress; Backend draws and resizes, and BackendDecodes lets it decode.
+// What of the source becomes samples, and what is known of them:
+//   - ArchiveFormat says what the members of a source of archives are. Default: AutoFormat.
+//   - ImageKey is the feature of TFRecords, or the column of Parquet and Arrow files, with the image.
+//   - Select says which files become samples. Default: all images.
+//   - Labels says where labels come from. Default: the names of the first directories.
+//   - Features are columns of a table, or keys of JSON members, that become features.
+//   - Annotations say what is drawn on the images. Default: nothing.
+//
+// What is made of them:
+//   - Augment says which variants are made. Default: none.
+//   - Resize is the size of stored images, with its filter and fit. Default: their own.
+//   - ExactPixels decodes at full size and to RGB before resizing, even where planes or a reduced decode
+//     would do.
+//   - Encode says how images are stored, and Codec how they are decoded.
+//   - Rename maps the keys of features to other ones.
+//
+// How the run works:
+//   - Memory bounds the samples in progress, in bytes. Default: a quarter of what is available.
+//   - Backend draws, resizes and normalises decoded images, with the same bytes as augment.CPU, the
+//     default; BackendDecodes lets it decode common JPEGs, which makes another set.
 type ImageOptions = options.ImageOptions
 
 // SelectSpec says which files of a source become samples: those that Include and Exclude select and,
@@ -23,17 +39,25 @@ type SelectSpec = options.SelectSpec
 // images out.
 type LabelSpec = options.LabelSpec
 
-// FeatureSpec names a value that comes with an image and becomes a feature of its record: a column of
-// a table, or a key of a JSON object, and the Type of its values.
+// FeatureSpec names a value that comes with an image and becomes a feature of its record: the Name of a
+// column of a table, or of a key of a JSON object, and the Type of its values.
 type FeatureSpec = options.FeatureSpec
 
 // ParseFeatures parses "NAME[:TYPE],...". Only a type may follow the last colon of a name, so that
 // a column named a:b is "a:b:bytes".
 func ParseFeatures(s string) ([]FeatureSpec, error) { return options.ParseFeatures(s) }
 
-// AnnotationSpec says which Files describe what is on the images: objects with boxes and regions
-// (InstanceMasks, MinVisibility, DropEmpty, KeepUnannotated), or a class for each pixel (Masks,
-// MaskFill). Records then have the features of TensorFlow's Object Detection API, and those of DeepLab.
+// AnnotationSpec says which files describe what is on the images: objects with boxes and regions, or a
+// class for each pixel. Records then have the features of TensorFlow's Object Detection API, and those of
+// DeepLab.
+//
+//   - Files have the objects of the images, all of one Format (coco, csv, voc, yolo, kitti, labelme;
+//     default: auto).
+//   - InstanceMasks stores the region of each object, as a PNG of the size of the stored image.
+//   - MinVisibility drops objects of which cropping leaves less than this share of their box, 0 to 1.
+//   - DropEmpty leaves out records without objects, KeepUnannotated keeps images that Files do not list.
+//   - Masks is a directory with a mask for each image, and MaskFill the class of pixels outside of the
+//     image. Default: 255.
 type AnnotationSpec = options.AnnotationSpec
 
 // AnnotationFile is the Path of a file of annotations, or of a directory of them, and the Split of the

@@ -19,7 +19,8 @@ import (
 // and up to date are kept.
 type Job = plan.Job
 
-// Made describes a shard of a Job: its File, the Samples planned for it, and what became of them.
+// Made describes a shard of a Job: its File, the Samples planned for it, its Records, the Errors and
+// Filtered samples that have none, and the Bytes of the file.
 type Made = plan.Made
 
 // BeginImages plans what Images would do with the same arguments, as a Job whose Run does it. It

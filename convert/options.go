@@ -6,11 +6,35 @@ import (
 
 // Options are common to conversions of all kinds of input. The zero value is a sensible default.
 //
-// They say what the set is (Name, Seed, Limit, Splits, Shards, SplitShards, ShardsLike, Even,
-// Compression), what a run may do to one that exists (Overwrite, AllowShrink, Expect, MaxErrors), how
-// it finds out what has changed (TrustTimes, HashInputs), how it works (Workers, Retries, Task, Replan,
-// DryRun, Estimate), and what it tells (Progress, Note, Depfile, AlsoReads, Args). Only the first group
-// changes the bytes of records or their order.
+// What the set is:
+//   - Name of the dataset. Default: the source's base name in snake case.
+//   - Seed of all randomness: limit, split, shard and order. Default: 0.
+//   - Limit keeps the N samples with the smallest seeded hashes; 0 keeps all.
+//   - Splits by ratio. Default: those that the source states, or all samples in "train".
+//   - Shards per split, SplitShards by the name of a split, ShardsLike those of another set, which are
+//     kept within a factor of two. Default: about 128 MiB a shard, at least min(16, samples/64) and one.
+//   - Even cuts shards to equal lengths; adding a sample then moves others.
+//   - Compression of the shards. Default: none.
+//
+// What a run may do:
+//   - MaxErrors is the number of unusable samples allowed. Default: none.
+//   - Overwrite replaces a set made with other options.
+//   - AllowShrink lets an update remove more than half of a set's samples.
+//   - Expect is how many samples the input has; others are an error before anything is replaced.
+//
+// How it finds out what has changed, and works:
+//   - TrustTimes takes inputs of the same size and modification time for unchanged, HashInputs reads all.
+//   - Workers is the number of goroutines that make records. Default: one per core.
+//   - Retries is how often failed shards are retried. Default: 0.
+//   - Task makes the run one of an array job, and Replan lets it abandon another plan.
+//   - DryRun plans and compares, and writes nothing; with Estimate it estimates bytes and time.
+//
+// What it tells:
+//   - Progress, if not nil, is updated during the run.
+//   - Note, if not nil, is called with sentences about automatic choices, one call at a time.
+//   - Depfile is where to write what the set was made from, for make and ninja; AlsoReads are further
+//     files for it.
+//   - Args are the arguments of the command, which are recorded.
 type Options = plan.Options
 
 // SplitShare is a split's Name and its Share of the samples.

@@ -6,9 +6,21 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/plan"
 )
 
-// Summary is the result of a run: its Status, the counts of samples, records, errors, files left out
-// and bytes, the shards written and kept, the splits, and the Fingerprint of the set. Its JSON is what
-// the command prints with --json.
+// Summary is the result of a run. Its JSON is what the command prints with --json.
+//
+//   - Status is the outcome; Seconds is how long it took.
+//   - Samples is the number planned: Records, Errors and Filtered (dropped by options) together, less
+//     the Errors that are annotations of images with a record, or of none.
+//   - SkippedFiles are files of the source that are not images; LeftOut is what the source has and the
+//     set does not, by reason.
+//   - AnnotationCounts are nil for a set without objects.
+//   - Narrowed is the number of records whose image has 8 bits a sample and was made of one with more.
+//   - Bytes of all shards, ShardsWritten and ShardsKept by this run, and Splits by name.
+//   - Decoder that the bytes depend on, and Decoded, the records by decoder if a backend decodes.
+//   - Fingerprint of the set.
+//   - Ledger is the path of the list of unusable samples, if the run failed because of them.
+//   - Task is set for a task of an array job: all counts are then those of its share.
+//   - Plan is what would be done; only with Options.DryRun.
 type Summary = plan.Summary
 
 // SplitSummary has the Records and Shards of one split.
@@ -35,26 +47,35 @@ const (
 	Planned  = plan.Planned  // "planned": nothing: Options.DryRun
 )
 
-// Progress counts what a run has done so far: samples, bytes and shards. Its fields are atomic, and
-// may be read during the run.
+// Progress counts what a run has done so far. Its fields are atomic, and may be read during the run:
+// the samples Planned, those Done of them, and the Errors among these; BytesIn read from the input and
+// BytesOut framed, before compression; the Shards in all, those Kept from earlier runs and those Finished
+// by this one. With CSVOptions.Shuffle, ToScan is the number of samples to read before the first is done,
+// and Scanned is how many were.
 type Progress = plan.Progress
 
-// Plan is what a run would do, as determined with Options.DryRun: the shards, the files it would write
-// and those that it would remove, and with Options.Estimate how much of both.
+// Plan is what a run would do, as determined with Options.DryRun: the Name and Seed of the set, its
+// Shards, the Outputs that the run would write, relative to the output directory, the files of the
+// existing set that would be Removed, and with Options.Estimate an Estimate.
 type Plan = plan.Plan
 
-// PlanShard is one shard of a Plan.
+// PlanShard is one shard of a Plan: its File and Split, the number of Samples, whether it is Kept as
+// up to date, the Task that makes it (0 without tasks), and the Keys of its samples, in order; none for
+// tables, which have too many rows.
 type PlanShard = plan.PlanShard
 
-// Estimate is what a run would take, estimated from some of its samples.
+// Estimate is what a run would take, estimated from some of its samples: the number Tried, and Errors
+// among them; the Bytes of all shards before compression, and the Seconds with Workers goroutines.
 type Estimate = plan.Estimate
 
 // BadSamplesError means that more samples were unusable than Options.MaxErrors allows, or that none is
-// left: Samples names them, and Causes says what many of them have in common. Finished shards are kept,
-// so that after the input is corrected a run only remakes the shards of these samples.
+// left. Samples are the unusable ones, sorted by key, Causes say what many of them have in common, Ledger
+// is the path of the file that lists them, and Summary that of the run. Finished shards are kept, so that
+// after the input is corrected a run only remakes the shards of these samples.
 type BadSamplesError = plan.BadSamplesError
 
-// MissingShardsError means that an array job is not complete: Missing names the shards.
+// MissingShardsError means that an array job is not complete: of the shards Planned for Dir those in
+// Missing are not there.
 type MissingShardsError = plan.MissingShardsError
 
 // FinalizeOptions are the options of Finalize: MaxErrors, by default that of the tasks, and Note.

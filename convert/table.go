@@ -8,12 +8,22 @@ import (
 
 // CSVOptions configure how tables of CSV become records. They embed Options.
 //
-// Delimiter, NoHeader, Columns and MaxRow say how files are read. Types, Missing, MissingValues, Drop
-// and Vectors say what columns become: by default, int64 when all values are integers, float when all
-// are numbers, and bytes otherwise, and a missing value is no feature. Label, Vocab, Vocabulary and
-// LabelOffset say which column is the label and how labels get ids; Key is the column that identifies
-// a row in the ledger. Shuffle puts the rows of a split into a random order, with up to Memory bytes
-// (512 MiB) and else on disk; without it they keep the order of the input.
+// How files are read:
+//   - Delimiter between fields. Default: detected from the first lines of each file.
+//   - NoHeader means that the first row is data; Columns then names all columns.
+//   - MaxRow is the maximum length of a row in bytes. Default: 64 MiB.
+//
+// What columns become:
+//   - Types of columns by name. Default: int64 when all values are integers, float when all are numbers,
+//     and bytes otherwise.
+//   - Missing says how to handle missing values, and MissingValues how they are spelled. Default:
+//     MissingDrop, and the empty field, NA, N/A, NULL and null.
+//   - Drop names columns that are left out, and Vectors packs columns into one feature each.
+//   - Label is the column with the label, Vocab maps labels to ids, Vocabulary names them in the order of
+//     ids, and LabelOffset is the number of background names before them.
+//   - Key is the column that identifies a row in the ledger. Default: file and line.
+//   - Shuffle puts the rows of a split into a random order, with up to Memory bytes (512 MiB), and else on
+//     disk. Default: the order of the input.
 type CSVOptions = tables.CSVOptions
 
 // TableOptions configure how tables of any format become records. They embed CSVOptions, of which
@@ -91,7 +101,7 @@ const (
 // TableFormats returns the names of all formats, sorted.
 func TableFormats() []string { return tables.TableFormats() }
 
-// Schema describes the columns of a table, in the format of a schema file.
+// Schema describes the Columns of a table, in the format of a schema file.
 type Schema = tables.Schema
 
 // SchemaColumn is a column of a Schema: its Name and Type.
