@@ -20,20 +20,20 @@ import (
 //   - MaxErrors is the number of unusable samples allowed. Default: none.
 //   - Overwrite replaces a set made with other options.
 //   - AllowShrink lets an update remove more than half of a set's samples.
-//   - Expect is how many samples the input has; others are an error before anything is replaced.
+//   - Expect is the number of samples of the input; any other number is an error before anything is replaced.
 //
 // How it finds out what has changed, and works:
 //   - TrustTimes takes inputs of the same size and modification time for unchanged, HashInputs reads all.
 //   - Workers is the number of goroutines that make records. Default: one per core.
-//   - Retries is how often failed shards are retried. Default: 0.
+//   - Retries is the number of times that a failed shard is retried. Default: 0.
 //   - Task makes the run one of an array job, and Replan lets it abandon another plan.
 //   - DryRun plans and compares, and writes nothing; with Estimate it estimates bytes and time.
 //
 // What it tells:
 //   - Progress, if not nil, is updated during the run.
 //   - Note, if not nil, is called with sentences about automatic choices, one call at a time.
-//   - Depfile is where to write what the set was made from, for make and ninja; AlsoReads are further
-//     files for it.
+//   - Depfile is the path of a file that names the inputs of the set, for make and ninja; AlsoReads are
+//     further inputs.
 //   - Args are the arguments of the command, which are recorded.
 type Options = plan.Options
 

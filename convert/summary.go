@@ -11,8 +11,8 @@ import (
 //   - Status is the outcome; Seconds is how long it took.
 //   - Samples is the number planned: Records, Errors and Filtered (dropped by options) together, less
 //     the Errors that are annotations of images with a record, or of none.
-//   - SkippedFiles are files of the source that are not images; LeftOut is what the source has and the
-//     set does not, by reason.
+//   - SkippedFiles are files of the source that are not images; LeftOut counts the parts of
+//     the source that the set does not have, by reason.
 //   - AnnotationCounts are nil for a set without objects.
 //   - Narrowed is the number of records whose image has 8 bits a sample and was made of one with more.
 //   - Bytes of all shards, ShardsWritten and ShardsKept by this run, and Splits by name.
@@ -20,7 +20,7 @@ import (
 //   - Fingerprint of the set.
 //   - Ledger is the path of the list of unusable samples, if the run failed because of them.
 //   - Task is set for a task of an array job: all counts are then those of its share.
-//   - Plan is what would be done; only with Options.DryRun.
+//   - Plan is set with Options.DryRun alone.
 type Summary = plan.Summary
 
 // SplitSummary has the Records and Shards of one split.
@@ -30,7 +30,7 @@ type SplitSummary = plan.SplitSummary
 // and those Dropped.
 type AnnotationCounts = plan.AnnotationCounts
 
-// LeftOut is what a source has and a set does not, for one reason: a Reason of a closed list of words,
+// LeftOut counts the parts of a source that a set does not have, for one reason: a Reason of a closed list of words,
 // a Count, and the first five Names. Its String is a sentence for people.
 type LeftOut = plan.LeftOut
 
@@ -47,14 +47,14 @@ const (
 	Planned  = plan.Planned  // "planned": nothing: Options.DryRun
 )
 
-// Progress counts what a run has done so far. Its fields are atomic, and may be read during the run:
+// Progress has the counters of a run. Its fields are atomic, and may be read during the run:
 // the samples Planned, those Done of them, and the Errors among these; BytesIn read from the input and
 // BytesOut framed, before compression; the Shards in all, those Kept from earlier runs and those Finished
 // by this one. With CSVOptions.Shuffle, ToScan is the number of samples to read before the first is done,
 // and Scanned is how many were.
 type Progress = plan.Progress
 
-// Plan is what a run would do, as determined with Options.DryRun: the Name and Seed of the set, its
+// Plan describes the work of a run, as determined with Options.DryRun: the Name and Seed of the set, its
 // Shards, the Outputs that the run would write, relative to the output directory, the files of the
 // existing set that would be Removed, and with Options.Estimate an Estimate.
 type Plan = plan.Plan
@@ -64,12 +64,12 @@ type Plan = plan.Plan
 // tables, which have too many rows.
 type PlanShard = plan.PlanShard
 
-// Estimate is what a run would take, estimated from some of its samples: the number Tried, and Errors
+// Estimate has the expected size and duration of a run, from some of its samples: the number Tried, and Errors
 // among them; the Bytes of all shards before compression, and the Seconds with Workers goroutines.
 type Estimate = plan.Estimate
 
 // BadSamplesError means that more samples were unusable than Options.MaxErrors allows, or that none is
-// left. Samples are the unusable ones, sorted by key, Causes say what many of them have in common, Ledger
+// left. Samples are the unusable ones, sorted by key, Causes explain what many of them have in common, Ledger
 // is the path of the file that lists them, and Summary that of the run. Finished shards are kept, so that
 // after the input is corrected a run only remakes the shards of these samples.
 type BadSamplesError = plan.BadSamplesError

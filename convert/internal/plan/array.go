@@ -21,7 +21,7 @@ func (r *run) mine(job int) bool { return r.Task == nil || job%r.Task.Count == r
 // planFile holds the plan of an array job until the job is finalized.
 const planFile = setdir.ArrayPlanFile
 
-// arrayPlan is what tasks of one array job must agree on, and everything that Finalize needs. Its
+// arrayPlan holds everything that the tasks of one array job must agree on and that Finalize needs. Its
 // bytes are the same for each task.
 type arrayPlan struct {
 	Format  string `json:"format"`
@@ -33,7 +33,7 @@ type arrayPlan struct {
 	Seed    uint64                     `json:"seed"`
 	Decoder string                     `json:"decoder"`
 	Encoder string                     `json:"encoder"`
-	// MaxErrors is what Finalize allows.
+	// MaxErrors is the tolerance of Finalize.
 	MaxErrors Tolerance `json:"max_errors"`
 	Skipped   int64     `json:"skipped_files"`
 	LeftOut   []LeftOut `json:"left_out"`
@@ -191,7 +191,7 @@ func (r agreed) executeTask(ctx context.Context) (*Summary, error) {
 	return r.summary(status, r.plan.id()), nil
 }
 
-// checkOptions refuses a task whose options differ from those of the set in the directory, unless
+// checkOptions refuses a task with other options than the set in the directory has, unless
 // that set was never finished and Replan abandons it.
 func (r agreed) checkOptions(before *Previous) error {
 	if before == nil {

@@ -208,7 +208,7 @@ func (j *Job) Run(ctx context.Context, work func(context.Context) error) (*Summa
 	return sum, j.run.unfinished(ctx, err)
 }
 
-// lookTimeout is how long a run that failed may look for shards that others made.
+// lookTimeout bounds the time in which a failed run looks for shards that others made.
 const lookTimeout = 10 * time.Second
 
 // byOthers returns the state of the shards that were to be made and were made by others, by number.

@@ -10,8 +10,8 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 )
 
-// Run scans an input, opens the output directory, plans with regard to what an earlier
-// run left there, and executes the plan.
+// Run scans an input, opens the output directory, plans with regard to the results of an earlier
+// run there, and executes the plan.
 func Run(ctx context.Context, in Input, out string) (*Summary, error) {
 	began := time.Now()
 	defer in.Close()
@@ -54,7 +54,7 @@ func planInto(ctx context.Context, in Input, dir *setdir.Dir, began time.Time) (
 	return r, before, nil
 }
 
-// unfinished adds what is kept of the run to the error that ended it.
+// unfinished adds the number of shards that are kept to the error that ended the run.
 func (r *run) unfinished(ctx context.Context, err error) error {
 	var bad *BadSamplesError
 	if err == nil || errors.As(err, &bad) {

@@ -18,7 +18,7 @@ import (
 
 // FinalizeOptions are the options of Finalize.
 type FinalizeOptions struct {
-	// MaxErrors is the number of unusable samples to allow. Default: that of the tasks.
+	// MaxErrors is the number of unusable samples to allow. Default: as the tasks have it.
 	MaxErrors *Tolerance
 	// Note, if not nil, is called with human-readable notes.
 	Note func(sentence string)

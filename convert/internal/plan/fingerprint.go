@@ -20,7 +20,7 @@ type fingerprint struct{ h hash.Hash }
 // NewFingerprint returns one of nothing yet.
 func NewFingerprint() fingerprint { return fingerprint{sha256.New()} }
 
-// Add adds strings to what is hashed.
+// Add hashes further strings.
 func (f fingerprint) Add(parts ...string) {
 	var b []byte
 	for _, p := range parts {

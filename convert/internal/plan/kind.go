@@ -10,8 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/optname"
 )
 
-// kind is what is known of a kind of input without an input: how messages show the options of a
-// set.
+// kind describes a kind of input when there is no input: how messages show the options of a set.
 type kind struct {
 	// structs are those whose fields set the effective options, besides Options. A manifest names an
 	// option by its flag.
@@ -28,7 +27,7 @@ var Kinds = map[string]kind{
 	"table":  {structs: []string{"CSVOptions", "TableOptions"}, text: vectorsText},
 }
 
-// optionLabels says where the labels of images are from, of which the file of a table is one.
+// optionLabels is the option with the source of labels: directories, a table, or none.
 const optionLabels = "labels"
 
 // kind returns the run's kind of input.

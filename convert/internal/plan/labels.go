@@ -14,9 +14,9 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
-// Numbering says how labels get their ids.
+// Numbering configures how labels get their ids.
 type Numbering struct {
-	// Directories says that the labels are names of directories: integers among them are no ids.
+	// Directories is set if the labels are names of directories: integers among them are not ids.
 	Directories bool
 	List        *classfile.List // of the classes in their order; nil without
 	Offset      int             // background names before the labels
@@ -27,7 +27,7 @@ type Numbering struct {
 // LabelIDs are labels with their ids.
 type LabelIDs struct {
 	// Names are the vocabulary by id, without the background names; nil if there is none, as ids are
-	// negative or too large. IDs are those of the labels, in their order and without the offset.
+	// negative or too large. IDs has the id of each label, in their order and without the offset.
 	classfile.Classes
 	Integers bool     // the labels are integers, which are the ids
 	Digits   []string // of integers, in the order of the labels

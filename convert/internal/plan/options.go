@@ -49,8 +49,8 @@ type Options struct {
 	// AllowShrink lets an update remove more than half of a set's samples, which otherwise is an
 	// error: more often than not, the listing of the input is incomplete.
 	AllowShrink bool
-	// Expect is how many samples the input has, unusable ones included. Others are an error, before
-	// anything is replaced. Default (zero): any number.
+	// Expect is the number of samples of the input, unusable ones included. Any other number is an
+	// error, before anything is replaced. Default (zero): any number.
 	Expect Expected
 	// TrustTimes takes inputs of the same size and modification time for unchanged. Default: the
 	// inode and the time of its last change count, too, where the file system has them; a file of
@@ -62,7 +62,7 @@ type Options struct {
 	// that works in batches, half as many plus one, which keep the cores busy while others wait for
 	// it.
 	Workers int
-	// Retries is how often failed shards are retried. Default: 0.
+	// Retries is the number of times that a failed shard is retried. Default: 0.
 	Retries int
 
 	// Task makes this run one of an array job: it makes its share of the shards, and Finalize makes
@@ -77,7 +77,7 @@ type Options struct {
 	// Estimate makes a DryRun estimate bytes and time from some samples.
 	Estimate bool
 
-	// Depfile is where to write, for make and ninja, what the set was made from. It is written
+	// Depfile is the path of a file that names the inputs of the set, for make and ninja. It is written
 	// after a successful run. Default: nowhere.
 	Depfile string
 	// AlsoReads are further files that the options were read from, for Depfile.

@@ -13,7 +13,8 @@ import (
 // begun. The pieces in progress, one per worker, come in addition.
 const heldBytes = 64 << 20
 
-// window is how many pieces wait for their turn, and as many for the goroutine of their shard.
+// window is the number of pieces that wait for their turn, and of those that wait for the goroutine of
+// their shard.
 func window(workers int) int { return 2*workers + 2 }
 
 // ordered runs tasks on workers goroutines and hands their pieces to consume in the order of the

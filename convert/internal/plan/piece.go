@@ -96,13 +96,13 @@ func putPiece(p *Piece) {
 	}
 }
 
-// Mark is how far a piece was before a sample.
+// Mark records the length of a piece before a sample.
 type Mark struct {
 	Identity, inputs, bad int
 	dropped, bytesIn      int64
 }
 
-// Mark returns how far the piece is.
+// Mark returns the present length of the piece.
 func (p *Piece) Mark() Mark {
 	return Mark{len(p.Identity), len(p.inputs), len(p.Bad), p.Dropped, p.BytesIn}
 }

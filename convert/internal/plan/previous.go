@@ -17,8 +17,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Previous is what an earlier run left in the output directory: its manifest, the state of an
-// unfinished run, or both.
+// Previous describes the results of an earlier run in the output directory: its manifest, the state
+// of an unfinished run, or both.
 type Previous struct {
 	manifest *manifest.Manifest // nil if the run did not finish
 	name     string
@@ -28,7 +28,7 @@ type Previous struct {
 	samples  int64           // of the set, finished, or before its update was interrupted; 0: unknown
 }
 
-// readPrevious reads what an earlier run left in a directory. It returns nil if there was none.
+// readPrevious reads the results of an earlier run in a directory. It returns nil if there are none.
 func readPrevious(dir *setdir.Dir) (*Previous, error) {
 	m, err := dir.Manifest()
 	if err != nil {
@@ -68,7 +68,7 @@ func (p *Previous) add(files []string) {
 	}
 }
 
-// stale returns those of others that exist.
+// stale returns the existing files among others.
 func (p *Previous) stale(dir *setdir.Dir, files []string) ([]string, error) {
 	return dir.Existing(p.others(files))
 }
@@ -114,8 +114,8 @@ const (
 	OptionGiven  = "shards_given" // the requested number otherwise, or text: "train=16,val=2"
 )
 
-// OptionSplits says how samples are divided. With the other words here the source states it, by
-// directories, annotations, lists or a table.
+// OptionSplits is the option with the division into splits. With the other words here the source
+// states it, by directories, annotations, lists or a table.
 const (
 	OptionSplits        = "splits"
 	SplitsByDirectories = "folders"
@@ -307,7 +307,7 @@ func (r *run) announce(p *Previous, ledger bool) error {
 	return r.dir.PutRun(run)
 }
 
-// intent is what this run writes, with a ledger or without.
+// intent describes the files that this run writes, with a ledger or without.
 func (r *run) intent(ledger bool) *setdir.Run {
 	files := r.files()
 	if ledger {

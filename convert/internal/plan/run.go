@@ -47,7 +47,7 @@ type target struct {
 	shards        []Shard
 }
 
-// destination is where a set goes, and what is there.
+// destination is the directory of a set with its present contents.
 type destination struct {
 	dir *setdir.Dir
 	// stage is where shards are written if a whole set is to be replaced; nil if finished shards
@@ -89,8 +89,8 @@ func emptyRun(o *Options, jobs []Shard, described manifest.Manifest, options map
 	return r
 }
 
-// execute compares the plan with what an earlier run left, makes what is missing or out of date,
-// and writes the manifest.
+// execute compares the plan with the set that an earlier run left, makes the shards that are missing
+// or out of date, and writes the manifest.
 func (r *run) execute(ctx context.Context, before *Previous) (*Summary, error) {
 	if err := r.checkNames(); err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (r *run) execute(ctx context.Context, before *Previous) (*Summary, error) {
 	return sum, err
 }
 
-// reconcile decides whether this run can continue from what an earlier one left, and returns that:
+// reconcile decides whether this run can continue from the results of an earlier one, and returns them:
 // nil if that was made with other options and is to be replaced. An incomplete set is then removed.
 // It returns an error if replacing is not allowed.
 func (r *run) reconcile(before *Previous) (*Previous, error) {
@@ -341,7 +341,7 @@ func (r finishing) manifest() *manifest.Manifest {
 	return m
 }
 
-// CompressionName is how manifests name a compression.
+// CompressionName returns the name of a compression in manifests.
 func CompressionName(c tfrecord.Compression) string {
 	if c == tfrecord.Auto {
 		c = tfrecord.None

@@ -40,7 +40,7 @@ type request struct {
 	err   error
 }
 
-// idle is how long a queue waits for the next request before it stops.
+// idle is the time for which a queue waits for the next request before it stops.
 const idle = time.Second
 
 // ErrStopped is the answer to requests pending when a queue is stopped.
@@ -53,7 +53,7 @@ func newShardQueue(ctx context.Context, r *run, release func()) *shardQueue {
 	return b
 }
 
-// ask returns the request for a job, a new one if none is pending.
+// ask returns the pending request for a job, or a new one.
 func (b *shardQueue) ask(job int) *request {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -18,7 +18,7 @@ type Input interface {
 	// Scan checks the options, fills in defaults, and reads from the input what Plan needs. The
 	// output directory out is not part of the input.
 	Scan(ctx context.Context, out string) error
-	// Plan assigns the input to shards, with regard to what an earlier run left.
+	// Plan assigns the input to shards, with regard to the results of an earlier run.
 	Plan(ctx context.Context, before *Previous) (Source, error)
 	// Close releases what Scan and Plan hold.
 	Close()
@@ -27,7 +27,7 @@ type Input interface {
 // Source is a planned input as seen by a run. A job is one shard to make; jobs are numbered in the
 // order of the manifest.
 type Source interface {
-	// Layout returns what the run needs to know of the plan.
+	// Layout returns the parts of the plan that the run needs.
 	Layout() Layout
 	// Attach is called once, before all of the following, with the directory of the set.
 	Attach(dir *setdir.Dir)
@@ -41,8 +41,8 @@ type Source interface {
 	// Files yields the paths of everything the set is made from, as the caller named it: files, and
 	// directories whose entries matter.
 	Files() iter.Seq[string]
-	// Outline is what a job is planned from, in a form that is the same on every machine: as much
-	// of its samples' identity as planning knows.
+	// Outline returns the planned identity of a job's samples, in a form that is the same on every
+	// machine.
 	Outline(job int) []byte
 	// Recall returns what receives the inputs that are recorded for the shards of these jobs; nil if
 	// they are of no use.
@@ -51,7 +51,7 @@ type Source interface {
 	// these ledger entries, and the entries as they are now if the identity is that of the shard. It
 	// reads no more of the input than necessary, and reports whether it read any.
 	Known(ctx context.Context, job int, bad []setdir.BadSample) (identity []byte, now []setdir.BadSample, read bool, err error)
-	// Inputs returns what is recorded of a job's inputs after Known.
+	// Inputs returns the records of a job's inputs, after Known.
 	Inputs(job int) []setdir.Input
 	// Prepare is called once before the pieces of the given jobs are requested: all of them in that
 	// order, or some in any order.
@@ -79,7 +79,7 @@ type Layout struct {
 	Options map[string]any
 	Codecs  Codecs
 	Skipped int64     // files in the input that are not samples
-	LeftOut []LeftOut // what is not used, by reason
+	LeftOut []LeftOut // unused parts of the input, by reason
 	Decoded *Tally    // images by decoder; nil if there is only one
 	Workers int       // goroutines that make records; 0: as many as Options say
 	Memory  int64     // bounds the memory for samples in progress, in bytes; 0: no bound

@@ -36,11 +36,12 @@ type Summary struct {
 	// SkippedFiles is the number of files in the source that are not images, and of images without
 	// annotations that are left out (AnnotationSpec.KeepUnannotated).
 	SkippedFiles int64 `json:"skipped_files"`
-	// LeftOut is what the source has and the set does not, by reason: files, images, columns.
+	// LeftOut counts the parts of the source that the set does not have, by reason: files, images,
+	// columns.
 	LeftOut []LeftOut `json:"left_out"`
 	// AnnotationCounts are nil for a set without objects.
 	*AnnotationCounts
-	// Narrowed is the number of records whose image has 8 bits a sample and was made of one with more.
+	// Narrowed is the number of records whose image has 8 bits a sample, and had more in the source.
 	Narrowed int64 `json:"narrowed,omitempty"`
 	// Bytes of all shards.
 	Bytes         int64                   `json:"bytes"`
@@ -55,13 +56,13 @@ type Summary struct {
 	Decoded map[string]int64 `json:"decoded,omitempty"`
 	// Ledger is the path of the list of unusable samples, if the run failed because of them.
 	Ledger string `json:"ledger,omitempty"`
-	// Task is set for a task of an array job: all counts are then those of its share.
+	// Task is set for a task of an array job: all counts then cover its share alone.
 	Task *Task `json:"task,omitempty"`
-	// Plan is what would be done; only with Options.DryRun.
+	// Plan is set with Options.DryRun alone.
 	Plan *Plan `json:"-"`
 }
 
-// LeftOut is what a source has and a set does not, for one reason.
+// LeftOut counts the parts of a source that a set does not have, for one reason.
 type LeftOut struct {
 	// Reason is one of a closed list of words, such as heic or unannotated.
 	Reason string `json:"reason"`
@@ -74,13 +75,13 @@ func (l LeftOut) entry() account.Entry {
 	return account.Entry{Reason: account.Reason(l.Reason), Count: l.Count, Names: l.Names}
 }
 
-// String says what is left out: "3 HEIC images not read: a.heic, b.heic and 1 more".
+// String describes the entry: "3 HEIC images not read: a.heic, b.heic and 1 more".
 func (l LeftOut) String() string { return l.entry().String() }
 
 // Noted reports whether a note of the run has said it, too.
 func (l LeftOut) Noted() bool { return l.entry().Reason.Noted() }
 
-// LeftOutOf returns what is in an account.
+// LeftOutOf returns the entries of an account.
 func LeftOutOf(a *account.Account) []LeftOut {
 	list := []LeftOut{}
 	for _, e := range a.Entries() {
@@ -104,7 +105,7 @@ type SplitSummary struct {
 	Shards  int   `json:"shards"`
 }
 
-// Progress counts what a run has done so far. Its fields may be read during the run.
+// Progress has the counters of a run. Its fields may be read during the run.
 type Progress struct {
 	Planned  atomic.Int64 // samples that this run has to make; 0 until planned
 	Done     atomic.Int64 // of these, made, unusable or filtered; decreases when a shard fails
@@ -127,8 +128,8 @@ type BadSamplesError struct {
 	Summary *Summary
 	// Samples are the unusable ones, sorted by key.
 	Samples []setdir.BadSample
-	// Causes say why many of them cannot be used, and what to do, where this is known. They are among
-	// the notes, too.
+	// Causes explain why many of them cannot be used, with the remedy, where this is known. They
+	// are among the notes, too.
 	Causes []string
 	// Ledger is the path of the file that lists them.
 	Ledger string
@@ -157,7 +158,7 @@ func (e *BadSamplesError) Error() string {
 		what, verdict, where, first.Stage, first.Reason, e.Ledger)
 }
 
-// Plan is what a run would do, as determined with Options.DryRun.
+// Plan describes the work of a run, as determined with Options.DryRun.
 type Plan struct {
 	Name   string      `json:"name"`
 	Seed   uint64      `json:"seed"`
@@ -185,11 +186,11 @@ type PlanShard struct {
 	Keys []string `json:"keys,omitempty"`
 }
 
-// Estimate is what a run would take, estimated from some of its samples.
+// Estimate has the expected size and duration of a run, from some of its samples.
 type Estimate struct {
 	// Tried is the number of samples made for it, and discarded.
 	Tried int64 `json:"tried"`
-	// Errors is how many of these were unusable.
+	// Errors is the number of unusable ones among them.
 	Errors int64 `json:"errors"`
 	// Bytes of all shards before compression.
 	Bytes int64 `json:"bytes"`

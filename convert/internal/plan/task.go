@@ -55,10 +55,10 @@ var schedulers = []scheduler{
 }
 
 // TaskOf returns which of count tasks this process is, from the variables that an array job
-// scheduler sets, and says which it used. The number of tasks is always the caller's: a different
-// number from the scheduler is an error, because a job that resubmits a few of its tasks has other
-// counts, and would assign the shards differently. Finding no scheduler, or several that disagree,
-// is an error.
+// scheduler sets, and returns which one it used. The number of tasks is always the caller's: a
+// different number from the scheduler is an error, because a job that resubmits a few of its tasks
+// has other counts, and would assign the shards differently. Finding no scheduler, or several that
+// disagree, is an error.
 func TaskOf(count int, lookup func(string) (string, bool)) (task Task, from string, err error) {
 	found := -1
 	for i := range schedulers {

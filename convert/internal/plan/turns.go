@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// mostTurns is the maximum number of shards whose samples are made in turns. What is made of them is
-// lost if the process is killed.
+// mostTurns is the maximum number of shards whose samples are made in turns. Their unfinished
+// shards are lost if the process is killed.
 const mostTurns = 8
 
 // nextJob returns the next job to make; more is false after the last one and, without wait, if

@@ -65,7 +65,7 @@ const (
 	endedShare   = 32 // bytes of a shard that count as one
 )
 
-// memory is what a shard takes of endedMemory until it is in place.
+// memory is the share of endedMemory that a shard takes until it is in place.
 func (ws *writers) memory(o *openShard) int64 {
 	n := o.given/endedShare + inputMemory*o.inputs
 	if ws.run.dir.Remote() {
