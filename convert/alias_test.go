@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestAliasesNameTheirFields: the comment of a type that is declared in a package below names each of its
-// exported fields, which go doc does not show, and each of its methods.
+// TestAliasesNameTheirFields: the comment of a type that is declared in a package below names each
+// of its exported fields, which go doc does not show, and each of its methods.
 func TestAliasesNameTheirFields(t *testing.T) {
 	members := map[string][]string{} // of plan.Options
 	for _, dir := range []string{"plan", "tables", "options"} {

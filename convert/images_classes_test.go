@@ -278,8 +278,8 @@ func TestASingleClassOfDirectoriesIsNoted(t *testing.T) {
 	}
 }
 
-// TestImagesWithoutClassesAreHelped: the error for images in no class directory names what in the source
-// may say what is on them, with the option that reads it.
+// TestImagesWithoutClassesAreHelped: the error for images in no class directory names what in the
+// source may say what is on them, with the option that reads it.
 func TestImagesWithoutClassesAreHelped(t *testing.T) {
 	for names, want := range map[string]string{
 		"1.png train.csv":                                        "if train.csv says what is on the images, name it with LabelSpec.File",

@@ -104,8 +104,8 @@ func TestUsedFilesAreNotInTheAccount(t *testing.T) {
 	}
 }
 
-// TestTableNamesOtherFiles has a table name some of the files that a walk leaves out: those are samples,
-// and neither in the account nor lost for LabelSpec.Strict.
+// TestTableNamesOtherFiles has a table name some of the files that a walk leaves out: those are
+// samples, and neither in the account nor lost for LabelSpec.Strict.
 func TestTableNamesOtherFiles(t *testing.T) {
 	kinds := []struct {
 		name, reason string // with the number of the file

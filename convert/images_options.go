@@ -47,9 +47,9 @@ type FeatureSpec = options.FeatureSpec
 // a column named a:b is "a:b:bytes".
 func ParseFeatures(s string) ([]FeatureSpec, error) { return options.ParseFeatures(s) }
 
-// AnnotationSpec says which files describe what is on the images: objects with boxes and regions, or a
-// class for each pixel. Records then have the features of TensorFlow's Object Detection API, and those of
-// DeepLab.
+// AnnotationSpec says which files describe what is on the images: objects with boxes and regions,
+// or a class for each pixel. Records then have the features of TensorFlow's Object Detection API,
+// and those of DeepLab.
 //
 //   - Files have the objects of the images, all of one Format (coco, csv, voc, yolo, kitti, labelme;
 //     default: auto).

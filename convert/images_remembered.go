@@ -190,8 +190,8 @@ func (s *imageSource) imagesOfJob(job int) iter.Seq[int32] {
 	}
 }
 
-// is reports whether an image has this size and version. On disk, the modification time must be the same,
-// too; the version counts only if both are known, and not with Options.TrustTimes.
+// is reports whether an image has this size and version. On disk, the modification time must be the
+// same, too; the version counts only if both are known, and not with Options.TrustTimes.
 func (r *rememberedHashes) is(p *origin.Image, size, modTime int64, version []byte) bool {
 	switch {
 	case size != p.Size:

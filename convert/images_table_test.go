@@ -90,7 +90,8 @@ func tableOf(t *testing.T, path string, rows map[string]rowModel) {
 }
 
 // TestRandomTablesOfImages changes images and rows at random: the records hold what the rows say,
-// an update equals a fresh run, a job of tasks and one of an engine, and nothing is left to do after it.
+// an update equals a fresh run, a job of tasks and one of an engine, and nothing is left to do
+// after it.
 func TestRandomTablesOfImages(t *testing.T) {
 	for _, seed := range torture.Seeds(4, 300) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -20,7 +20,8 @@ import (
 //   - MaxErrors is the number of unusable samples allowed. Default: none.
 //   - Overwrite replaces a set made with other options.
 //   - AllowShrink lets an update remove more than half of a set's samples.
-//   - Expect is the number of samples of the input; any other number is an error before anything is replaced.
+//   - Expect is the number of samples of the input; any other number is an error before anything is
+//     replaced.
 //
 // How it finds out what has changed, and works:
 //   - TrustTimes takes inputs of the same size and modification time for unchanged, HashInputs reads all.

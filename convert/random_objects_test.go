@@ -522,8 +522,9 @@ func (x *objectsTrial) ledgerStages() map[string][]string {
 	return stages
 }
 
-// checkColours compares the objects of a record with the colours of its image: pixels of an object's
-// colour are in its box and its mask, and these are no larger than rounding makes them, if they are exact.
+// checkColours compares the objects of a record with the colours of its image: pixels of an
+// object's colour are in its box and its mask, and these are no larger than rounding makes them, if
+// they are exact.
 func (x *objectsTrial) checkColours(e map[string]any) {
 	t, name := x.t, e[imagekey.Filename].([][]byte)[0]
 	im := decodePNG(t, e[imagekey.Encoded].([][]byte)[0])

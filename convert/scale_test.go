@@ -72,8 +72,8 @@ func TestThousandWorkers(t *testing.T) {
 				}
 				faults, stale := d.Harm()
 				t.Logf("%d workers took %v: %d requests %v; %d failed, and %d lists were stale", workers, took.Round(time.Second), sum, requests, faults, stale)
-				// Each lists the input, reads the plan, and makes a shard or finds it made: some 30 requests.
-				// Those that wait until there is a plan make up to three times as many.
+				// Each lists the input, reads the plan, and makes a shard or finds it made: some 30
+				// requests. Those that wait until there is a plan make up to three times as many.
 				if most := 120 * workers; sum > most {
 					t.Errorf("more than %d requests", most)
 				}

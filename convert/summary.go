@@ -30,8 +30,8 @@ type SplitSummary = plan.SplitSummary
 // and those Dropped.
 type AnnotationCounts = plan.AnnotationCounts
 
-// LeftOut counts the parts of a source that a set does not have, for one reason: a Reason of a closed list of words,
-// a Count, and the first five Names. Its String is a sentence for people.
+// LeftOut counts the parts of a source that a set does not have, for one reason: a Reason of a
+// closed list of words, a Count, and the first five Names. Its String is a sentence for people.
 type LeftOut = plan.LeftOut
 
 // Status is the outcome of a run.
@@ -47,16 +47,16 @@ const (
 	Planned  = plan.Planned  // "planned": nothing: Options.DryRun
 )
 
-// Progress has the counters of a run. Its fields are atomic, and may be read during the run:
-// the samples Planned, those Done of them, and the Errors among these; BytesIn read from the input and
-// BytesOut framed, before compression; the Shards in all, those Kept from earlier runs and those Finished
-// by this one. With CSVOptions.Shuffle, ToScan is the number of samples to read before the first is done,
-// and Scanned is how many were.
+// Progress has the counters of a run. Its fields are atomic, and may be read during the run: the
+// samples Planned, those Done of them, and the Errors among these; BytesIn read from the input and
+// BytesOut framed, before compression; the Shards in all, those Kept from earlier runs and those
+// Finished by this one. With CSVOptions.Shuffle, ToScan is the number of samples to read before the
+// first is done, and Scanned is how many were.
 type Progress = plan.Progress
 
-// Plan describes the work of a run, as determined with Options.DryRun: the Name and Seed of the set, its
-// Shards, the Outputs that the run would write, relative to the output directory, the files of the
-// existing set that would be Removed, and with Options.Estimate an Estimate.
+// Plan describes the work of a run, as determined with Options.DryRun: the Name and Seed of the
+// set, its Shards, the Outputs that the run would write, relative to the output directory, the
+// files of the existing set that would be Removed, and with Options.Estimate an Estimate.
 type Plan = plan.Plan
 
 // PlanShard is one shard of a Plan: its File and Split, the number of Samples, whether it is Kept as
@@ -64,14 +64,16 @@ type Plan = plan.Plan
 // tables, which have too many rows.
 type PlanShard = plan.PlanShard
 
-// Estimate has the expected size and duration of a run, from some of its samples: the number Tried, and Errors
-// among them; the Bytes of all shards before compression, and the Seconds with Workers goroutines.
+// Estimate has the expected size and duration of a run, from some of its samples: the number Tried,
+// and Errors among them; the Bytes of all shards before compression, and the Seconds with Workers
+// goroutines.
 type Estimate = plan.Estimate
 
-// BadSamplesError means that more samples were unusable than Options.MaxErrors allows, or that none is
-// left. Samples are the unusable ones, sorted by key, Causes explain what many of them have in common, Ledger
-// is the path of the file that lists them, and Summary that of the run. Finished shards are kept, so that
-// after the input is corrected a run only remakes the shards of these samples.
+// BadSamplesError means that more samples were unusable than Options.MaxErrors allows, or that none
+// is left. Samples are the unusable ones, sorted by key, Causes explain what many of them have in
+// common, Ledger is the path of the file that lists them, and Summary that of the run. Finished
+// shards are kept, so that after the input is corrected a run only remakes the shards of these
+// samples.
 type BadSamplesError = plan.BadSamplesError
 
 // MissingShardsError means that an array job is not complete: of the shards Planned for Dir those in
