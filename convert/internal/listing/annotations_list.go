@@ -151,7 +151,7 @@ func keepsUnannotated(o *options.ImageOptions, a *Annotations) bool {
 	return o.Annotations.KeepUnannotated || a.Format == "yolo" && o.Annotations.Splits() == nil
 }
 
-// Annotate adds to an image what a file says of it.
+// Annotate adds the annotations of a file to an image.
 func Annotate(p *origin.Image, o *options.ImageOptions, image *annotation.Image, split *string) {
 	extra := p.AddExtra()
 	extra.Annotated = image
@@ -190,7 +190,7 @@ func BadAnnotation(o *options.ImageOptions, key string, f annotation.Fault) *set
 	}
 }
 
-// faultName is what an annotation is called in the ledger: by its id in the file, or as "object 3".
+// faultName returns the name of an annotation in the ledger: its id in the file, or "object 3".
 func faultName(f annotation.Fault) string {
 	if strings.Contains(f.Name, " ") {
 		return f.Name

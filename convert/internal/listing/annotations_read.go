@@ -85,8 +85,8 @@ func ReadAnnotations(ctx context.Context, o *options.ImageOptions) (*Annotations
 	return a, nil
 }
 
-// nameSources tells several files of COCO or tables apart in the ledger, which often have one name in the
-// directories of splits.
+// nameSources tells several files of COCO or tables apart in the ledger, which often have one name
+// in the directories of splits.
 func (a *Annotations) nameSources(files []options.AnnotationFile) {
 	if !annotation.IsFile(a.Format) || len(files) < 2 {
 		return
@@ -273,7 +273,7 @@ func (a *Annotations) joinKeypoints(files []options.AnnotationFile) error {
 	return nil
 }
 
-// keypointsText says how many keypoints objects have, for a note; "" without.
+// keypointsText returns the number of keypoints of an object, for a note; "" without.
 func keypointsText(k *annotation.Keypoints) string {
 	if k.Count == 0 {
 		return ""
@@ -281,7 +281,7 @@ func keypointsText(k *annotation.Keypoints) string {
 	return ", " + plural.Of(k.Count, "keypoint") + " an object"
 }
 
-// Of returns what the files say of the image of a key.
+// Of returns the annotations of the image of a key.
 func (a *Annotations) Of(key string, files []options.AnnotationFile) (*annotation.Image, error) {
 	var found *annotation.Image
 	var names []string
@@ -312,5 +312,5 @@ func (a *Annotations) Of(key string, files []options.AnnotationFile) (*annotatio
 	return nil, fmt.Errorf("%s: no annotations of %s: there are those of %s; give the image its path below the source as the key", optname.AnnotationSpecFiles, jsontext.Readable(key), strings.Join(names, ", "))
 }
 
-// maxCandidates is how many annotated images an error names.
+// maxCandidates is the number of annotated images that an error names at most.
 const maxCandidates = 5

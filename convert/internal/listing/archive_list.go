@@ -28,7 +28,7 @@ type archiveWalker struct {
 	origin *origin.Archives
 	seen   map[string]bool // directories
 
-	// What a WebDataset needs; nothing with ArchiveFormat Files.
+	// For WebDatasets alone; unused with ArchiveFormat Files.
 	others    []otherMember
 	classes   map[int32]string // contents of .cls members by item
 	json      *jsonFeatures    // nil without ImageOptions.Features
@@ -115,7 +115,7 @@ func (a *archiveWalker) visit(m *archive.Member) error {
 	return a.add(m, key, unusableMember(m))
 }
 
-// unusableMember says why a member cannot be used; empty if it can.
+// unusableMember returns the reason why a member cannot be used; empty if it can.
 func unusableMember(m *archive.Member) string {
 	switch {
 	case m.Kind == archive.Link:
@@ -153,7 +153,7 @@ func (a *archiveWalker) add(m *archive.Member, key, reason string) error {
 	return a.keep(m, reason == "")
 }
 
-// addOther adds a member that is not an image. What is needed to plan a WebDataset is read.
+// addOther adds a member that is not an image. It reads those that a WebDataset needs for planning.
 func (a *archiveWalker) addOther(m *archive.Member, key string) error {
 	other := otherMember{path: key, item: int32(len(a.origin.Members)), stage: "read", reason: unusableMember(m)}
 	_, ext := cutLast(key)
@@ -186,7 +186,7 @@ func (a *archiveWalker) addOther(m *archive.Member, key string) error {
 		other.stage, other.reason = "parse", err.Error()
 	}
 	a.others = append(a.others, other)
-	return a.keep(m, false) // what is used of it is known
+	return a.keep(m, false) // it need not be read again
 }
 
 // keep appends a member to those of the origin. That of a compressed archive is read if it is

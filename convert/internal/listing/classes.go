@@ -21,7 +21,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// errUnlabelled says how to label images.
+// errUnlabelled has the remedies for images without a label.
 var errUnlabelled = optname.Errorf("put it into a class directory, leave it out with %s, label it with %s, or give %s",
 	optname.SelectSpecExclude, optname.LabelSpecFile, optname.LabelSpecNone)
 
@@ -56,8 +56,8 @@ func (l *Listing) labelsFromDirectories(o *options.ImageOptions) error {
 	return nil
 }
 
-// perhapsLabels names what in the source may say what is on its images, with the option that reads it,
-// to follow an error; "" if there is nothing of the usual names.
+// perhapsLabels names a file or directory of the source that may have labels or annotations, with the
+// option that reads it, to follow an error; "" if nothing has one of the usual names.
 func (l *Listing) perhapsLabels() string {
 	for _, dir := range l.directories {
 		if base := strings.ToLower(path.Base(dir)); slices.Contains(annotationDirs, base) {

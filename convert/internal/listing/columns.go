@@ -10,7 +10,7 @@ import (
 // columnEncoder encodes the columns that ImageOptions.Features name, row by row.
 type columnEncoder struct {
 	columns   []table.Column
-	described []manifest.Feature // optional once a row lacks them
+	described []manifest.Feature // optional once a row has none of them
 
 	builder tfrecord.Builder
 	texts   [][]byte

@@ -54,14 +54,14 @@ func (w *walker) leave(f otherFile) {
 	}
 }
 
-// looks is how many files of an extension are looked into, unless one of them is an image; fewer in a
-// store, where each is a request.
+// looks bounds the number of files of an extension that are looked into, unless one of them is an
+// image; fewer in a store, where each is a request.
 const (
 	looks       = 8
 	looksRemote = 2
 )
 
-// mostLooks is how many files are looked into in all, unless SelectSpec.ByContent asks for it: each
+// mostLooks bounds the number of files looked into in all, unless SelectSpec.ByContent is set: each
 // may have an extension of its own.
 const (
 	mostLooks       = 1 << 13

@@ -150,7 +150,7 @@ func List(ctx context.Context, o *options.ImageOptions, src origin.Place, out st
 	return l, l.number(ctx, o, nil)
 }
 
-// RefuseLosses returns an error if LabelSpec.Strict refuses what is left out.
+// RefuseLosses returns an error if something is left out that LabelSpec.Strict refuses to leave out.
 func (l *Listing) RefuseLosses(o *options.ImageOptions) error {
 	for _, e := range l.Account.Entries() {
 		if o.Labels.Strict && e.Reason.Loses() {
@@ -160,7 +160,7 @@ func (l *Listing) RefuseLosses(o *options.ImageOptions) error {
 	return nil
 }
 
-// besides describes what the source has besides images.
+// besides describes the other contents of the source.
 func (l *Listing) besides() string {
 	entries := l.Account.Entries()
 	if len(entries) == 0 {
@@ -369,7 +369,7 @@ func (w *walker) wanted(rel string) bool {
 	return false
 }
 
-// noteLeft says what the walk left alone, where a user may not expect it.
+// noteLeft notes which files the walk left alone, where a user may not expect it.
 func (l *Listing) noteLeft(o *options.ImageOptions) {
 	if n := l.Account.Count(account.Hidden); n > 0 {
 		o.Notef("%s left alone: hidden (the name begins with a dot) or in __MACOSX", plural.Of(n, "image"))

@@ -36,7 +36,7 @@ type Carried struct {
 	Mirrors   bool
 }
 
-// carriedFeature is what is known of a feature's values.
+// carriedFeature describes the values of a feature.
 type carriedFeature struct {
 	kind        tfrecord.Kind
 	mixed       bool  // it has another kind in some records
@@ -44,7 +44,7 @@ type carriedFeature struct {
 	least, most int   // values of a record
 }
 
-// NewCarried returns what is carried over of records, before one was seen.
+// NewCarried returns the features to carry over, before a record was seen.
 func NewCarried(o *options.ImageOptions) *Carried {
 	c := &Carried{Labels: o.Labels.File == "" && !o.Labels.None, Replaced: map[string]bool{o.ImageFeature(): true}, Seen: map[string]*carriedFeature{}}
 	for _, key := range imagekey.All {
@@ -121,7 +121,7 @@ func (c *Carried) describe(l *Listing, o *options.ImageOptions, set *shard.Set) 
 		f := c.Seen[key]
 		name := o.Key(key)
 		if key == imagekey.Encoded {
-			name = key // what is renamed is the image
+			name = key // the option renames the image
 		}
 		if own[name] {
 			return fmt.Errorf("the records have a feature %q besides the image, and the new records have another one of that key: give the other one a new name in %s", jsontext.Readable(name), optname.ImageOptionsRename)

@@ -332,7 +332,7 @@ func (d *splitDirectories) names() (names []string) {
 	return names
 }
 
-// note says which directories have other names than their splits.
+// note notes which directories have other names than their splits.
 func (d *splitDirectories) note(o *options.ImageOptions) {
 	var renamed []string
 	for _, split := range slices.Sorted(maps.Keys(d.dirs)) {
@@ -423,13 +423,13 @@ func (c *splitColumn) of(cell string) *string {
 	return &name
 }
 
-// names says that a cell names no split.
+// names notes that a cell names no split.
 func (c *splitColumn) names(cell string) string {
 	return fmt.Sprintf("column %q: %q is not the name of a split", c.name, cell)
 }
 
-// state makes the splits of the column those of the listing, if LabelSpec.SplitColumn names it or one of
-// them is train, val or test. It reports whether it did.
+// state makes the splits of the column those of the listing, if LabelSpec.SplitColumn names it or
+// one of them is train, val or test. It reports whether it did.
 func (c *splitColumn) state(o *options.ImageOptions, l *Listing, source string) (used bool, err error) {
 	if c.name == "" {
 		return false, nil

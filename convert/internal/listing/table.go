@@ -16,7 +16,7 @@ import (
 	"github.com/tfrec/tfrec/internal/table"
 )
 
-// maxBadRows is how many rows of a table may be unusable: each is held in memory.
+// maxBadRows is the number of unusable rows of a table that is allowed: each is held in memory.
 const maxBadRows = 1 << 20
 
 // imagesFromTable replaces the listing by the images named in the rows of a table. Rows without a

@@ -41,15 +41,15 @@ type rowsAlike struct {
 type lostPath struct {
 	prefix   string // that the path has before that of the image
 	absolute bool
-	suffix   string // the extension that it lacks
+	suffix   string // the missing extension
 	other    string // another difference
-	below    string // the directory that it lacks
+	below    string // the missing directory
 }
 
 const (
-	// maxLostPaths is how many differences are told apart.
+	// maxLostPaths is the number of differences that are counted separately.
 	maxLostPaths = 100
-	// maxDepth is how many directories are left out of a path to find an image.
+	// maxDepth is the number of directories left out of a path, at most, to find an image.
 	maxDepth = 32
 )
 
@@ -84,7 +84,8 @@ func (r *rowPaths) like(written string) bool {
 	return ok
 }
 
-// find returns the path below the source of what a row names, and how it was taken if not as it is.
+// find returns the path, below the source, of the image that a row names, and how the row's path was
+// changed for that.
 func (r *rowPaths) find(written string) (name, how string) {
 	name = path.Clean(written)
 	if _, ok := r.found[name]; ok {
@@ -200,7 +201,7 @@ func (l *lostPath) differ(written, image string) {
 	}
 }
 
-// notes says how paths were taken, once for all rows.
+// notes returns sentences about changes of paths, once for all rows.
 func (r *rowPaths) notes() []string {
 	var says []string
 	for how, rows := range r.taken {
@@ -210,7 +211,7 @@ func (r *rowPaths) notes() []string {
 	return says
 }
 
-// causes says why rows of a table name no image, and what to do: what most rows share first.
+// causes explains why rows of a table name no image, with the remedies: the cause of most rows first.
 func (r *rowPaths) causes(table string) []string {
 	type counted struct {
 		lostPath

@@ -25,7 +25,7 @@ type imageTable struct {
 	split    splitColumn
 	noSplits map[string]string // cells of it that name none, by path
 
-	// perhapsHeader says that the first row, which was not taken for a header, names no image.
+	// perhapsHeader is set if the first row, which was not taken for a header, names no image.
 	perhapsHeader bool
 
 	labelNumbers
@@ -159,7 +159,7 @@ func (t *imageTable) find(ctx context.Context, p *origin.Image, row *imagetable.
 	return nil
 }
 
-// foundAs takes over what the origin knows of an image.
+// foundAs copies the size and version of an image that the origin has found.
 func foundAs(p, found *origin.Image) {
 	p.Size, p.ModTime, p.Version, p.Item = found.Size, found.ModTime, found.Version, found.Item
 	if bad := found.Bad(); bad != nil && p.Bad() == nil {

@@ -38,7 +38,7 @@ type jsonScalar struct {
 	kind table.Kind
 }
 
-// maxUnusedKeys is how many keys are told apart; all others are "...".
+// maxUnusedKeys is the number of keys that are counted separately; all others are "...".
 const maxUnusedKeys = 64
 
 // maxJSONValues bounds the memory for the values of all samples in bytes. Each takes jsonValueCost

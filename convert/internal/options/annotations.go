@@ -11,7 +11,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// AnnotationSpec says which files describe what is on the images: objects with boxes and regions,
+// AnnotationSpec names the files that describe the contents of images: objects with boxes and regions,
 // or a class for each pixel. Records then have the features of TensorFlow's Object Detection API,
 // and those of DeepLab.
 type AnnotationSpec struct {
@@ -162,8 +162,8 @@ func (o *ImageOptions) checkAnnotations() error {
 	return nil
 }
 
-// RefuseForRecords returns an error for a source of records or tables, whose images have other names than
-// files do, if there are annotations.
+// RefuseForRecords returns an error for a source of records or tables, whose images have other
+// names than files do, if there are annotations.
 func (a *AnnotationSpec) RefuseForRecords() error {
 	const advice = "is for images in files: convert those that the source was made from"
 	switch {

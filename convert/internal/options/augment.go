@@ -10,7 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
-// AugmentSpec says which variants of images are made.
+// AugmentSpec configures the variants of images.
 type AugmentSpec struct {
 	// Policy draws the steps of each variant. They apply to the decoded image, before it is
 	// resized. Default: no variants.
@@ -51,7 +51,7 @@ func (a *AugmentSpec) Augmented() []string {
 	return a.Splits
 }
 
-// CheckSplits returns an error if the set lacks a split to be augmented.
+// CheckSplits returns an error if the set does not have a split to be augmented.
 func (a *AugmentSpec) CheckSplits(splits []string) error {
 	if a.Policy == nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/tfrec/tfrec/internal/optname"
 )
 
-// EncodeSpec says how images are stored.
+// EncodeSpec configures the stored form of images.
 type EncodeSpec struct {
 	// Format of the stored image. Default: Keep, or JPEG if an option changes pixels.
 	Format Encoding
@@ -19,14 +19,14 @@ type EncodeSpec struct {
 	Quality int
 	// Subsampling of the JPEG chroma: "420", "422", "440" or "444". Default: "420".
 	Subsampling string
-	// Normalize is what Float32 subtracts and divides by. Default: 0 and 1, so that values are in
-	// 0..1.
+	// Normalize has the values that Float32 subtracts and divides by. Default: 0 and 1, so that
+	// values are in 0..1.
 	Normalize augment.Normalize
 	// NoCheck stores images under Keep without decoding them to check for damage.
 	NoCheck bool
 }
 
-// Encoding is how an image is stored in a record.
+// Encoding is the form of a stored image.
 type Encoding string
 
 // The encodings. Raw is uint8, Float32 is normalised little-endian float32;

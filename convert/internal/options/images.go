@@ -18,38 +18,38 @@ import (
 type ImageOptions struct {
 	plan.Options
 
-	// ArchiveFormat says what the members of a source of archives are. Default: AutoFormat.
+	// ArchiveFormat is the meaning of the members of archives. Default: AutoFormat.
 	ArchiveFormat ArchiveFormat
 	// ImageKey is the key of the feature that is the image in a source of TFRecords; it is stored as
 	// image/encoded. A source whose name does not tell that it holds records is one if it is given.
 	// Default: image/encoded. Of Parquet and Arrow files it is the column with the images: bytes, or
 	// structs of bytes and path. Default: the only column of such structs, or the one called image.
 	ImageKey string
-	// Select says which files of the source become samples. Default: all images.
+	// Select chooses the files of the source that become samples. Default: all images.
 	Select SelectSpec
-	// Labels says where labels come from. Default: the names of the first directories.
+	// Labels configures the source of labels. Default: the names of the first directories.
 	Labels LabelSpec
 	// Features are columns of Labels.File or of a source of Parquet or Arrow files, or keys in the
 	// .json members of a WebDataset, that become features of the records, under their own names. A
 	// row without a value, or with an empty text, gives no feature. Default: none.
 	Features []FeatureSpec
-	// Annotations say what is drawn on the images. Default: nothing.
+	// Annotations configure objects and masks of the images. Default: nothing.
 	Annotations AnnotationSpec
 	// Rename maps the default keys of features to new ones.
 	Rename map[string]string
 
 	// Augment makes variants of the images. Default: none.
 	Augment AugmentSpec
-	// Resize says how images are resized. Default: not at all.
+	// Resize is the size of stored images, and how they get it. Default: not at all.
 	Resize augment.ResizeSpec
 	// ExactPixels decodes at full size and to RGB before resizing, even where planes or a reduced
 	// decode would do.
 	ExactPixels bool
-	// Encode says how images are stored. Default: unchanged, or as JPEG if an option changes
+	// Encode configures the stored form of images. Default: unchanged, or as JPEG if an option changes
 	// pixels.
 	Encode EncodeSpec
 
-	// Codec says how images are decoded, and which are refused.
+	// Codec configures decoding, and which images are refused.
 	Codec augment.CodecOptions
 	// Memory bounds what the images in progress take together, over all workers, in bytes: their
 	// files, pixels and records. Images that are requested ahead from a store count, and take up to
@@ -268,7 +268,7 @@ func (o *ImageOptions) checkBackend() error {
 	return nil
 }
 
-// ArchiveFormat says what the members of archives are.
+// ArchiveFormat is a meaning of the members of archives.
 type ArchiveFormat string
 
 // The formats of archives.

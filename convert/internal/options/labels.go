@@ -7,7 +7,7 @@ import (
 	"github.com/tfrec/tfrec/internal/optname"
 )
 
-// LabelSpec says where the labels of images come from.
+// LabelSpec configures the source of the labels of images.
 type LabelSpec struct {
 	// File is a table with the path of an image, relative to the source, and its label in each row:
 	// CSV with any usual delimiter, a list with spaces, JSON lines or Parquet, plain or compressed
@@ -39,10 +39,10 @@ type LabelSpec struct {
 	// Classes is a file with the names of all labels, in the order of their ids, one a line. In a
 	// line "FOLDER name", with a space or a tab, FOLDER is the label in the source, and name its
 	// text: such a line is not a label as a whole, and its first word is one. Records then have
-	// FOLDER as image/class/synset. Lines that all begin with another integer, which is no label that
-	// is a name, state the ids, and so does a label map of TensorFlow's Object Detection API. Labels
-	// that are integers and not names are ids of the file. Labels that the file lacks are an error,
-	// except -1, which stands for no label.
+	// FOLDER as image/class/synset. Lines that all begin with another integer, which is no label
+	// that is a name, state the ids, and so does a label map of TensorFlow's Object Detection API.
+	// Labels that are integers and not names are ids of the file. Labels that are not in the file
+	// are an error, except -1, which stands for no label.
 	//
 	// Default: labels that are integers from 0 to 1,000,000 are ids, and ids between them are named
 	// by their numbers; with other integers there are no names. Names are sorted. Directories are

@@ -11,7 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/optname"
 )
 
-// SelectSpec says which files of a source become samples.
+// SelectSpec chooses the files of a source that become samples.
 type SelectSpec struct {
 	// Include selects paths that match one of these globs, Exclude drops those that match one. A
 	// glob without a slash matches the file name, ** matches any directories.

@@ -5,7 +5,7 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 )
 
-// Extra is what most sets have of no image, in one place, so that an image without takes little
+// Extra holds the data that few images have, in one place, so that an image without them takes little
 // memory. Copies of an image share it: addExtra changes it.
 type Extra struct {
 	Row       *Row              // of a table with features, or with lists of labels; else nil
@@ -56,7 +56,7 @@ func (p *Image) AddExtra() *Extra {
 	return extra
 }
 
-// Row is what a table says of an image besides its path and its only label.
+// Row holds the columns of a table for an image, other than its path and its only label.
 type Row struct {
 	Labels   []int32 // ids of a list of labels; nil without LabelSpec.Separator
 	Features []byte  // an encoded Example; nil without ImageOptions.Features

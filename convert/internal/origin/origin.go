@@ -25,7 +25,7 @@ type Origin interface {
 	// Remote reports whether reading an image waits for a network, so that images are requested
 	// ahead.
 	Remote() bool
-	// Find returns an image that the listing lacks, such as one without an image's extension, or
+	// Find returns an image that is not in the listing, such as one without an image's extension, or
 	// the reason why it cannot be used; neither if there is none. An error means that its existence
 	// is unknown.
 	Find(ctx context.Context, path string) (p *Image, reason string, err error)
@@ -49,13 +49,13 @@ type Origin interface {
 	EndsRun(err error) bool
 }
 
-// Beside is what an origin has of a sample beside the image.
+// Beside holds the data that an origin has for a sample in addition to the image.
 type Beside struct {
 	Features []bytesFeature
 	Record   []byte // an encoded Example, with the image; nil for features
 }
 
-// Size is how many bytes of it are stored, at most.
+// Size bounds the number of bytes of it that are stored.
 func (b *Beside) Size() (n int64) {
 	for _, f := range b.Features {
 		n += int64(len(f.Value))

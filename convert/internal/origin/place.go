@@ -16,7 +16,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Place is what a source names: a directory of images, archives, tables, or TFRecords.
+// Place is the target of a source's path: a directory of images, archives, tables, or TFRecords.
 type Place struct {
 	At        storage.Location
 	Directory os.FileInfo        // nil for files
@@ -110,7 +110,7 @@ func isRecordName(name string) bool {
 	return (strings.Contains(name, "tfrec") || strings.Contains(name, ".record")) && !slices.Contains(archiveExtensions, ext) && !slices.Contains(tableExtensions, ext) || path.Ext(name) == ".json"
 }
 
-// maxLook is how many entries of a directory are looked at for names of shards.
+// maxLook bounds the entries of a directory that are searched for names of shards.
 const maxLook = 10_000
 
 // isSet reports whether a directory has the manifest of a set or, on disk, shards. In a store it

@@ -73,7 +73,7 @@ func (t *Tree) Files(images []Image) iter.Seq[string] {
 	}
 }
 
-// Find implements origin: a file without an image's extension is accepted, since somebody names it.
+// Find implements origin: a file without an image's extension is accepted, since a table names it.
 func (t *Tree) Find(ctx context.Context, name string) (p *Image, reason string, err error) {
 	st, err := t.Root.Join(name).Stat(ctx)
 	switch {

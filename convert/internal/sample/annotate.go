@@ -131,8 +131,8 @@ func filesBelow(set *annotation.Set) iter.Seq[string] {
 	}
 }
 
-// annotationMemory estimates the peak memory for the masks and keypoints of an image, in bytes: those of
-// its annotations and a number of other masks.
+// annotationMemory estimates the peak memory for the masks and keypoints of an image, in bytes:
+// those of its annotations and a number of other masks.
 func (s *placer) annotationMemory(pic *origin.Image, info augment.Info, masks int64) int64 {
 	if pic.Mask() != nil {
 		masks++

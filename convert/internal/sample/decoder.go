@@ -17,7 +17,7 @@ func (s *Maker) DecoderName() string {
 	return s.O.Backend.(options.DecodingBackend).Decoder() + plan.Behind + s.codec.Decoder()
 }
 
-// EncoderName names what the stored bytes depend on besides the pixels, of images and of masks of
+// EncoderName identifies the encoders of the stored bytes, of images and of masks of
 // classes.
 func (s *Maker) EncoderName() string {
 	var names []string

@@ -181,7 +181,7 @@ func (f *Fetcher) begin(t *Fetch) {
 	})
 }
 
-// size is how many bytes are requested.
+// size is the number of bytes requested.
 func (t *Fetch) size() int64 { return t.image.size + t.mask.size }
 
 // wait returns when the files are there, which are valid until done.
@@ -196,7 +196,7 @@ func (t *Fetch) wait() {
 	<-t.ready
 }
 
-// done releases the files. Those that nobody waited for belong to a failed run, and keep their
+// done releases the files. Those that no worker waited for belong to a failed run, and keep their
 // memory.
 func (t *Fetch) done() {
 	if !t.waited {

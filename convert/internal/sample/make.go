@@ -41,7 +41,7 @@ type Work struct {
 	out      stored
 	filtered bool
 	bad      *setdir.BadSample
-	// waits means that the task must run before there is something to encode.
+	// waits is set if the task must run before the image can be encoded.
 	waits bool
 	Task  augment.Task
 	input int // size of the JPEG that the backend decodes; 0 for others

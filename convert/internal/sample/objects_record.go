@@ -10,7 +10,8 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// ObjectKeysOf returns the keys of the lists of the objects of annotations, besides boxes, labels and texts, sorted.
+// ObjectKeysOf returns the keys of the lists of the objects of annotations, besides boxes, labels
+// and texts, sorted.
 func ObjectKeysOf(o *options.ImageOptions, a *listing.Annotations) []string {
 	var keys []string
 	switch a.Format {

@@ -74,7 +74,7 @@ func (p *placement) moves() bool {
 		p.resize != nil && (g.ScaledWidth != p.width || g.ScaledHeight != p.height || g.Width != p.width || g.Height != p.height)
 }
 
-// areaScale is how much larger the stored image shows an object.
+// areaScale is the ratio of the area of an object in the stored image to that in the source.
 func (p *placement) areaScale() float64 {
 	if p.keeps {
 		return 1

@@ -24,7 +24,7 @@ type followed struct {
 	parsed objects.Objects
 	image  annotation.Image
 	kept   []int // the objects that are left, by their index in the record
-	// movesMasks says that the objects have masks that must be moved; segmentation is such a mask of
+	// movesMasks is set if the objects have masks that must be moved; segmentation is such a mask of
 	// classes.
 	movesMasks   bool
 	segmentation []byte
@@ -130,7 +130,7 @@ func (f *followed) read(m *Work, p *placement) error {
 	return nil
 }
 
-// shareRounding is how far a float32 share of a width or height may be from the exact one: two
+// shareRounding bounds the distance of a float32 share of a width or height from the exact one: two
 // units in the last place.
 const shareRounding = 1.2e-7
 

@@ -42,7 +42,7 @@ type tableFeature struct {
 	shape    []int      // of a list that is an array of several dimensions
 	text     bool       // all bytes are UTF-8
 	optional bool
-	// Required says that rows of the input have no value, and are then no records: the label.
+	// Required is set if rows without a value are not records: for the label.
 	Required bool `json:"required,omitempty"`
 }
 

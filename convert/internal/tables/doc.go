@@ -1,5 +1,5 @@
-// Package tables makes records of the rows of tables: CSV, JSON lines, Parquet, Arrow and NumPy's arrays,
-// one record a row.
+// Package tables makes records of the rows of tables: CSV, JSON lines, Parquet, Arrow and NumPy's
+// arrays, one record a row.
 //
 // A run scans all rows for the kinds of their columns ([Schema]), decides what columns become features,
 // assigns rows to shards by their numbers, and reads them again in chunks, whose rows are encoded

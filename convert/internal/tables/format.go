@@ -105,7 +105,7 @@ func DetectFormat(ctx context.Context, path string) (TableFormat, error) {
 	}
 	in, err := f.Stream(ctx)
 	if err != nil {
-		return TableCSV, nil // which says what is wrong with it
+		return TableCSV, nil // its errors explain the fault
 	}
 	defer in.Close()
 	sample := make([]byte, 4<<10)
@@ -143,7 +143,7 @@ func isObject(text []byte) bool {
 	return opens && len(rest) > 0 && (rest[0] == '"' || rest[0] == '}')
 }
 
-// tableFormat is how the files of a table are read: as CSV, whose rows are fields of text until
+// tableFormat reads the files of a table: as CSV, whose rows are fields of text until
 // they are encoded, or as typed columns.
 type tableFormat interface {
 	// open opens a file of the table.
@@ -156,7 +156,7 @@ type tableFormat interface {
 	newRows(header []string) tableRows
 	// suffixes of file names that are not part of a dataset's name, in the order they are cut off.
 	suffixes() []string
-	// noRows says what a file without rows holds.
+	// noRows describes a file without rows.
 	noRows() string
 }
 
@@ -192,7 +192,7 @@ type inputColumn struct {
 	shape   []int // of a list that is an array of several dimensions, of length values
 	text    bool  // bytes are UTF-8
 	missing int64
-	// narrowed says that numbers have 64 bits and may have more digits than floats hold, for columns
+	// narrowed is set if numbers have 64 bits and may have more digits than floats hold, for columns
 	// without counts.
 	narrowed bool
 	// counts are those of a column of CSV; nil for other formats.

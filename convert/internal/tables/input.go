@@ -27,9 +27,9 @@ type TableOptions struct {
 
 // Table converts the tables that srcs name, files or globs, into a set in the directory out. They
 // are read in the given order, those of a glob in the order of their names, and are of one format.
-// CSV files must have the same columns. In all other formats a column that a file lacks is missing
-// in its rows; a column of integers here and of floats there is one of floats, and any other
-// difference between kinds is an error.
+// CSV files must have the same columns. In all other formats a column that a file does not have is
+// missing in its rows; a column of integers here and of floats there is one of floats, and any
+// other difference between kinds is an error.
 //
 // A column becomes a feature of its kind, and a list of values one of as many. A missing value
 // (null) is none, which Missing handles; an empty list is a feature without values.

@@ -25,7 +25,7 @@ type CSVOptions struct {
 	// Types of columns by name. Default: int64 when all values of the column
 	// are integers, float when all are numbers, bytes otherwise.
 	Types map[string]ColumnType
-	// Missing says how to handle missing values. Default: MissingDrop.
+	// Missing is the treatment of missing values. Default: MissingDrop.
 	Missing MissingPolicy
 	// MissingValues are the spellings of a missing value. Default (nil): the
 	// empty field, NA, N/A, NULL and null; but all but the empty one are names of labels with Vocab,
@@ -77,7 +77,7 @@ func ParseColumnType(s string) (ColumnType, error) {
 	return "", fmt.Errorf("type %q: want int64, float or bytes", s)
 }
 
-// MissingPolicy says how to handle missing values.
+// MissingPolicy is a treatment of missing values.
 type MissingPolicy string
 
 // The policies for missing values.

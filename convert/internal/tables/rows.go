@@ -81,7 +81,7 @@ func (s *tableSource) Prepare(ctx context.Context, jobs []int, _ bool) error {
 // Rest implements plan.Source. The results of prepare are kept for another attempt.
 func (s *tableSource) Rest() {}
 
-// Pieces implements plan.Source: there is one task per chunk.
+// Pieces implements plan.Source, with a piece for each chunk.
 func (s *tableSource) Pieces(ctx context.Context, job int) iter.Seq2[plan.Fill, error] {
 	if s.shuffle != nil {
 		return s.shuffle.tasks(job)
@@ -108,7 +108,7 @@ func (s *tableSource) AnyOrder() bool {
 // close releases what a failed run still holds.
 func (s *tableSource) close() {
 	if s.shuffle != nil && s.shuffle.spill != nil {
-		_ = s.shuffle.spill.Close() // nobody will read it
+		_ = s.shuffle.spill.Close() // it is not read again
 	}
 }
 

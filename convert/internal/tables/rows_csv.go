@@ -88,7 +88,7 @@ func (r *csvRows) scalar(e *rowEncoder, body []byte, f *featureEncoder) ([]byte,
 	return body, r.unparsable(column, f.Type, field)
 }
 
-// missing says whether a feature's field stands for a missing value.
+// missing reports whether a feature's field means a missing value.
 func (r *csvRows) missing(f *featureEncoder, field []byte) bool {
 	if f.Type == TypeBytes || f.Label {
 		return r.format.missing.Is(field)

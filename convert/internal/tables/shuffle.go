@@ -70,7 +70,7 @@ func newShuffle(ctx context.Context, s *tableSource) (*shuffle, error) {
 	return sh, nil
 }
 
-// heldRows is how many bytes of rows Shuffle keeps in memory before it spills to disk.
+// heldRows is the number of bytes of rows that Shuffle keeps in memory before it spills to disk.
 func (o *TableOptions) heldRows() int64 { return o.Memory / 4 }
 
 // planSplit counts the rows of each shard of a split. As with images, each has an equal range of
