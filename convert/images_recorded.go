@@ -11,8 +11,8 @@ import (
 )
 
 // addAnnotationOptions adds the options of annotations that records depend on, where they are given.
-func addAnnotationOptions(o *ImageOptions, m map[string]any, s *imageSource) {
-	a := &o.Annotations
+func (s *imageSource) addAnnotationOptions(m map[string]any) {
+	o, a := s.O, &s.O.Annotations
 	if a.HasObjects() {
 		m[plan.OptionAnnotations], m[plan.OptionMinVisibility] = s.Annotations.Format, a.MinVisibility
 		m["instance_masks"], m[plan.OptionDropEmpty], m["keep_unannotated"] = a.InstanceMasks, a.DropEmpty, a.KeepUnannotated
@@ -26,7 +26,8 @@ func addAnnotationOptions(o *ImageOptions, m map[string]any, s *imageSource) {
 }
 
 // recordedOptions returns the options that the bytes depend on, by flag name.
-func recordedOptions(o *ImageOptions, s *imageSource) map[string]any {
+func (s *imageSource) recordedOptions() map[string]any {
+	o := s.O
 	m := map[string]any{
 		"source": "images", plan.OptionSplits: s.splitsBy, "even": o.Even,
 		"compression": plan.CompressionName(o.Compression), "limit": o.Limit,
@@ -49,7 +50,7 @@ func recordedOptions(o *ImageOptions, s *imageSource) map[string]any {
 	if o.Resizes() || o.Augment.Policy != nil {
 		m["exact_pixels"] = o.ExactPixels
 	}
-	addNewerOptions(o, m, s)
+	s.addNewerOptions(m)
 	if o.Augment.Policy != nil {
 		m["augment"], m["copies"], m["keep_original"] = o.Augment.Policy.String(), o.Augment.Copies, o.Augment.KeepOriginal
 		m["augment_splits"] = sorted(o.Augment.Augmented())
@@ -64,7 +65,8 @@ func recordedOptions(o *ImageOptions, s *imageSource) map[string]any {
 }
 
 // addNewerOptions adds the options that sets older than them do not record, where they are given.
-func addNewerOptions(o *ImageOptions, m map[string]any, s *imageSource) {
+func (s *imageSource) addNewerOptions(m map[string]any) {
+	o := s.O
 	if o.Codec.AllowArithmetic {
 		m["allow_arithmetic"] = true
 	}
@@ -99,7 +101,7 @@ func addNewerOptions(o *ImageOptions, m map[string]any, s *imageSource) {
 		}
 		m["features"] = names
 	}
-	addAnnotationOptions(o, m, s)
+	s.addAnnotationOptions(m)
 	switch {
 	case o.Labels.Classes == "":
 	case s.Synsets != nil:

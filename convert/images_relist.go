@@ -44,7 +44,7 @@ func (s *imageSource) relist(job int, bad []setdir.BadSample, faults map[int32]e
 		}
 		if image := p.Annotated(); image != nil && s.ReportsFaults(one) {
 			for _, f := range image.Faults {
-				add(sample.Listed(listing.BadAnnotation(s.O, p.Path, f)))
+				add(sample.Listed(listing.BadAnnotation(p.Path, f)))
 			}
 		}
 	}

@@ -68,7 +68,7 @@ func NewImageVariants(ctx context.Context, key string, data, mask []byte, o Imag
 		if err != nil {
 			return nil, err
 		}
-		listing.Annotate(&pic, &o, image, nil)
+		listing.Annotate(&pic, image, nil)
 		if bad := pic.Bad(); bad != nil {
 			return nil, fmt.Errorf("%s: %s: %s", optname.AnnotationSpecFiles, bad.Source, bad.Reason)
 		}
@@ -89,7 +89,7 @@ func NewImageVariants(ctx context.Context, key string, data, mask []byte, o Imag
 func (v *ImageVariants) addFaults(faults []annotation.Fault) {
 	s := v.source
 	for _, f := range faults {
-		bad := listing.BadAnnotation(s.O, s.Images[0].Path, f)
+		bad := listing.BadAnnotation(s.Images[0].Path, f)
 		v.Faults = append(v.Faults, bad.Source+": "+bad.Reason)
 	}
 }

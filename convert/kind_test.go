@@ -23,9 +23,11 @@ func TestOptionsHaveFields(t *testing.T) {
 		Annotations: AnnotationSpec{Files: []AnnotationFile{{Path: "a.json"}}, Masks: "masks"},
 		Encode:      EncodeSpec{Format: JPEG}, Codec: augment.CodecOptions{AllowArithmetic: true, FloatRange: &[2]float64{0, 1}}, Augment: AugmentSpec{Policy: policy}, Resize: augment.ResizeSpec{Width: 8, Height: 8, NoAntialias: true},
 	}
-	source := func(set sample.Set) *imageSource { return &imageSource{Maker: sample.NewMaker(&set, nil, nil)} }
+	recorded := func(set sample.Set) map[string]any {
+		return (&imageSource{Maker: sample.NewMaker(&set, nil, nil)}).recordedOptions()
+	}
 	for kind, all := range map[string][]map[string]any{
-		"images": {recordedOptions(&everything, source(sample.Set{WebDataset: true, Annotations: new(listing.Annotations), Carried: listing.NewCarried(&everything)})), recordedOptions((&ImageOptions{Encode: EncodeSpec{Format: Float32}}), source(sample.Set{Columns: listing.Columns{Key: "image", Label: "label"}}))},
+		"images": {recorded(sample.Set{O: &everything, WebDataset: true, Annotations: new(listing.Annotations), Carried: listing.NewCarried(&everything)}), recorded(sample.Set{O: &ImageOptions{Encode: EncodeSpec{Format: Float32}}, Columns: listing.Columns{Key: "image", Label: "label"}})},
 	} {
 		for _, options := range all {
 			for key := range options {

@@ -83,7 +83,7 @@ func (l *Listing) imagesFromAnnotations(ctx context.Context, o *options.ImageOpt
 				return fmt.Errorf("%s: %s and %s both annotate %s", optname.AnnotationSpecFiles, o.Annotations.Files[of[at]-1].Path, file.Path, jsontext.Readable(paths[at]))
 			}
 			of[at] = int32(i) + 1
-			Annotate(&l.Images[at], o, &set.Images[k], split)
+			Annotate(&l.Images[at], &set.Images[k], split)
 		}
 		for _, k := range found.Missing {
 			image := &set.Images[k]
@@ -91,10 +91,10 @@ func (l *Listing) imagesFromAnnotations(ctx context.Context, o *options.ImageOpt
 				left++
 				continue
 			}
-			missing = append(missing, origin.Image{Path: image.Name, Split: split, Extra: &origin.Extra{Bad: missingImage(o, image)}})
+			missing = append(missing, origin.Image{Path: image.Name, Split: split, Extra: &origin.Extra{Bad: missingImage(image)}})
 		}
 		for _, f := range set.Faults {
-			l.Loose = append(l.Loose, origin.Image{Path: faultKey(f), Extra: &origin.Extra{Bad: BadAnnotation(o, faultKey(f), f)}})
+			l.Loose = append(l.Loose, origin.Image{Path: faultKey(f), Extra: &origin.Extra{Bad: BadAnnotation(faultKey(f), f)}})
 		}
 	}
 	if left > 0 {
@@ -152,22 +152,22 @@ func keepsUnannotated(o *options.ImageOptions, a *Annotations) bool {
 }
 
 // Annotate adds the annotations of a file to an image.
-func Annotate(p *origin.Image, o *options.ImageOptions, image *annotation.Image, split *string) {
+func Annotate(p *origin.Image, image *annotation.Image, split *string) {
 	extra := p.AddExtra()
 	extra.Annotated = image
 	if split != nil {
 		p.Split = split
 	}
 	if image.Unreadable != "" && extra.Bad == nil {
-		extra.Bad = BadAnnotation(o, p.Path, annotation.Fault{Source: image.Source, Reason: image.Unreadable})
+		extra.Bad = BadAnnotation(p.Path, annotation.Fault{Source: image.Source, Reason: image.Unreadable})
 	}
 }
 
 // missingImage returns the ledger entry for an annotated image without a file, or for a file that
 // cannot be read and is for no image.
-func missingImage(o *options.ImageOptions, image *annotation.Image) *setdir.BadSample {
+func missingImage(image *annotation.Image) *setdir.BadSample {
 	if image.Unreadable != "" {
-		return BadAnnotation(o, image.Name, annotation.Fault{Source: image.Source, Reason: image.Unreadable})
+		return BadAnnotation(image.Name, annotation.Fault{Source: image.Source, Reason: image.Unreadable})
 	}
 	return &setdir.BadSample{
 		Key: jsontext.Readable(image.Name), Source: jsontext.Readable(image.Source), Line: image.Line, Stage: "read",
@@ -176,7 +176,7 @@ func missingImage(o *options.ImageOptions, image *annotation.Image) *setdir.BadS
 }
 
 // BadAnnotation returns the ledger entry for an annotation of the image, or other sample, of a key.
-func BadAnnotation(o *options.ImageOptions, key string, f annotation.Fault) *setdir.BadSample {
+func BadAnnotation(key string, f annotation.Fault) *setdir.BadSample {
 	reason := f.Reason
 	if f.Part != "" {
 		reason = string(f.Part) + ": " + reason + "; boxes stay"

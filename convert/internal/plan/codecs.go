@@ -12,11 +12,15 @@ import (
 // Codecs identify the JPEG codecs that the bytes depend on.
 type Codecs struct{ Decoder, Encoder string }
 
-// Behind separates the decoder of a backend from the codec's, which decodes the rest.
-const Behind = "; "
+// ofBackend separates the decoder of a backend from that of the codec.
+const ofBackend = "; "
+
+// BackendDecoder returns the decoder of a set whose images a backend decodes, as far as it can, and a
+// codec the rest.
+func BackendDecoder(backend, codec string) string { return backend + ofBackend + codec }
 
 // backendDecodes reports whether a set's decoder is a backend's.
-func backendDecodes(decoder string) bool { return strings.Contains(decoder, Behind) }
+func backendDecodes(decoder string) bool { return strings.Contains(decoder, ofBackend) }
 
 // otherBackend describes how decoders differ, at least one of which is a backend's.
 func otherBackend(was, now string) string {

@@ -58,10 +58,10 @@ func (s *placer) placeOwnObjects(m *Work, p *plan.Piece, place *placement) {
 		p.Identity = IdentifyNames(p.Identity, image)
 	}
 	for _, f := range image.Faults {
-		p.Bad = append(p.Bad, *Listed(listing.BadAnnotation(s.O, pic.Path, f)))
+		p.Bad = append(p.Bad, *Listed(listing.BadAnnotation(pic.Path, f)))
 	}
 	for _, f := range m.Objects.Faults {
-		p.Bad = append(p.Bad, *listing.BadAnnotation(s.O, pic.Path, f))
+		p.Bad = append(p.Bad, *listing.BadAnnotation(pic.Path, f))
 	}
 	p.Dropped += annotation.Unusable(image.Faults) + annotation.Unusable(m.Objects.Faults)
 }

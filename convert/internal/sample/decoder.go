@@ -14,7 +14,7 @@ func (s *Maker) DecoderName() string {
 	if !s.Decodes {
 		return s.codec.Decoder()
 	}
-	return s.O.Backend.(options.DecodingBackend).Decoder() + plan.Behind + s.codec.Decoder()
+	return plan.BackendDecoder(s.O.Backend.(options.DecodingBackend).Decoder(), s.codec.Decoder())
 }
 
 // EncoderName identifies the encoders of the stored bytes, of images and of masks of

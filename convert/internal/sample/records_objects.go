@@ -58,7 +58,7 @@ func (s *placer) follow(m *Work, p *plan.Piece, info augment.Info) *Fault {
 	if s.ReportsFaults(m.Sample) {
 		for _, fault := range slices.Concat(f.image.Faults, m.Objects.Faults) {
 			fault.Source = s.Origin.Source(pic)
-			p.Bad = append(p.Bad, *listing.BadAnnotation(s.O, pic.Path, fault))
+			p.Bad = append(p.Bad, *listing.BadAnnotation(pic.Path, fault))
 		}
 		p.Dropped += annotation.Unusable(m.Objects.Faults)
 	}
