@@ -143,7 +143,7 @@ func TestChangedClassesRedoTheirShards(t *testing.T) {
 
 // TestFilesOfLabelsAreInputs: rules for build tools name the table and the file of classes.
 func TestFilesOfLabelsAreInputs(t *testing.T) {
-	s := &sample.Set{Origin: &origin.Tree{}, O: &ImageOptions{Labels: LabelSpec{File: "t.csv", Classes: "c.txt"}}}
+	s := &sample.Set{Origin: &origin.Tree{}, Options: &ImageOptions{Labels: LabelSpec{File: "t.csv", Classes: "c.txt"}}}
 	if got := slices.Collect(s.Files()); !slices.Equal(got, []string{"t.csv", "c.txt"}) {
 		t.Errorf("%q", got)
 	}

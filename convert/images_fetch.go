@@ -61,7 +61,7 @@ func (s *imageSource) Prepare(ctx context.Context, jobs []int, inOrder bool) err
 
 // temp creates a temporary file. A dry run writes nothing into the directory of the set.
 func (s *imageSource) temp() (*os.File, error) {
-	if s.O.DryRun {
+	if s.Options.DryRun {
 		return os.CreateTemp("", "tfrec-archive.*")
 	}
 	return s.dir.TempFile("archive")

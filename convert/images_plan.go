@@ -41,7 +41,7 @@ type imageSource struct {
 // planImages assigns the listed images to splits and shards.
 func planImages(o *ImageOptions, l *listing.Listing, codec *augment.Codec, before *plan.Previous) (*imageSource, error) {
 	set := &sample.Set{
-		O: o, Origin: l.Origin, WebDataset: l.WebDataset, Images: l.Images, Loose: len(l.Loose), Labels: plan.WithBackground(l.Labels, o.Labels.Offset),
+		Options: o, Origin: l.Origin, WebDataset: l.WebDataset, Images: l.Images, Loose: len(l.Loose), Labels: plan.WithBackground(l.Labels, o.Labels.Offset),
 		Values: l.Values, Texts: l.Texts, Features: l.Features, Carried: l.Carried, LabelMap: l.LabelMap || l.Annotations != nil, Columns: l.Columns, Annotations: l.Annotations, Masks: l.Masks, Colors: l.Colors,
 	}
 	maker := sample.NewMaker(set, codec, cmp.Or(o.Backend, augment.Backend(augment.CPU{})))
@@ -116,7 +116,7 @@ func planImages(o *ImageOptions, l *listing.Listing, codec *augment.Codec, befor
 
 // planLoose assigns the annotations of no image to shards, whose ledger entries they become.
 func (s *imageSource) planLoose() {
-	h := plan.NewHasher(s.O.Seed, plan.ForShard)
+	h := plan.NewHasher(s.Options.Seed, plan.ForShard)
 	for p := len(s.Images) - s.Loose; p < len(s.Images); p++ {
 		at := h.Key(s.Images[p].Path) % uint64(len(s.samples))
 		s.samples[at] = append(s.samples[at], sample.Sample{Image: int32(p)})
@@ -147,9 +147,9 @@ func (s *imageSource) splits(l *listing.Listing) (names []string, of func(p int)
 		s.splitsBy = cmp.Or(l.SplitsBy, plan.SplitsByDirectories)
 		return l.Splits, func(p int) int { return slices.Index(l.Splits, s.Images[p].SplitName()) }
 	}
-	divided := s.O.SplitShares()
+	divided := s.Options.SplitShares()
 	s.splitsBy = shares.FormatSplits(divided)
-	h := plan.NewHasher(s.O.Seed, plan.ForSplit)
+	h := plan.NewHasher(s.Options.Seed, plan.ForSplit)
 	for _, share := range divided {
 		names = append(names, share.Name)
 	}
@@ -158,7 +158,7 @@ func (s *imageSource) splits(l *listing.Listing) (names []string, of func(p int)
 
 // planSplit assigns the members of a split to its shards.
 func (s *imageSource) planSplit(split string, members []sample.Sample, existing int) {
-	o := s.O
+	o := s.Options
 	count := o.ShardsOf(split)
 	if count == 0 {
 		var bytes int64
@@ -214,11 +214,11 @@ func (s *imageSource) shardKey(one sample.Sample) string {
 // bytesOf estimates the total size of samples' records; 0 if that requires the images' dimensions,
 // which planning does not read.
 func (s *imageSource) bytesOf(samples []sample.Sample) (bytes int64) {
-	if o := s.O; !o.Resizes() && o.Encode.Format != Keep && o.Encode.Format != JPEG {
+	if o := s.Options; !o.Resizes() && o.Encode.Format != Keep && o.Encode.Format != JPEG {
 		return 0
 	}
 	for _, m := range samples {
-		bytes += s.O.RecordSize(s.Images[m.Image].Size)
+		bytes += s.Options.RecordSize(s.Images[m.Image].Size)
 	}
 	return bytes
 }

@@ -12,7 +12,7 @@ import (
 
 // addAnnotationOptions adds the options of annotations that records depend on, where they are given.
 func (s *imageSource) addAnnotationOptions(m map[string]any) {
-	o, a := s.O, &s.O.Annotations
+	o, a := s.Options, &s.Options.Annotations
 	if a.HasObjects() {
 		m[plan.OptionAnnotations], m[plan.OptionMinVisibility] = s.Annotations.Format, a.MinVisibility
 		m["instance_masks"], m[plan.OptionDropEmpty], m["keep_unannotated"] = a.InstanceMasks, a.DropEmpty, a.KeepUnannotated
@@ -27,7 +27,7 @@ func (s *imageSource) addAnnotationOptions(m map[string]any) {
 
 // recordedOptions returns the options that the bytes depend on, by flag name.
 func (s *imageSource) recordedOptions() map[string]any {
-	o := s.O
+	o := s.Options
 	m := map[string]any{
 		"source": "images", plan.OptionSplits: s.splitsBy, "even": o.Even,
 		"compression": plan.CompressionName(o.Compression), "limit": o.Limit,
@@ -66,7 +66,7 @@ func (s *imageSource) recordedOptions() map[string]any {
 
 // addNewerOptions adds the options that sets older than them do not record, where they are given.
 func (s *imageSource) addNewerOptions(m map[string]any) {
-	o := s.O
+	o := s.Options
 	if o.Codec.AllowArithmetic {
 		m["allow_arithmetic"] = true
 	}

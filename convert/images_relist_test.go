@@ -222,7 +222,7 @@ func TestReasonsAreInNoIdentity(t *testing.T) {
 			image.Faults = append(image.Faults, annotation.Fault{Name: "object 1", Reason: reason})
 		}
 		bad := &setdir.BadSample{Key: "a.png", Source: "l.csv", Line: line, Stage: "read", Reason: reason}
-		set := &sample.Set{O: new(ImageOptions), Annotations: new(listing.Annotations), Images: []origin.Image{{Path: "a.png", Extra: &origin.Extra{Bad: bad, Annotated: image}}}}
+		set := &sample.Set{Options: new(ImageOptions), Annotations: new(listing.Annotations), Images: []origin.Image{{Path: "a.png", Extra: &origin.Extra{Bad: bad, Annotated: image}}}}
 		return string(set.Identity(nil, sample.Of(0), (&rememberedHashes{Set: set}).known(0)))
 	}
 	want := identity("old words", 2, 1)

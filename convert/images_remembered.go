@@ -46,7 +46,7 @@ type rememberedHashes struct {
 // Recall implements plan.Source. States list their inputs in the order of the samples, so most of them
 // are found where the last one ended.
 func (s *imageSource) Recall(jobs []int) *setdir.Recall {
-	if s.O.HashInputs {
+	if s.Options.HashInputs {
 		return nil
 	}
 	last, next := -1, 0
@@ -70,7 +70,7 @@ func (s *imageSource) Recall(jobs []int) *setdir.Recall {
 // searchAll looks for what the states of the planned shards lack, such as images that move to
 // another shard, in the states of all.
 func (r *rememberedHashes) searchAll(dir *setdir.Dir) {
-	if !r.searched && !r.O.HashInputs {
+	if !r.searched && !r.Options.HashInputs {
 		r.searched = true
 		dir.Remembered(r.Origin.Place(), r.input)
 	}
@@ -165,7 +165,7 @@ func (s *imageSource) Inputs(job int) []setdir.Input {
 func (s *imageSource) imagesOfJob(job int) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		var seen map[int32]bool // nil if no image can be in two samples
-		if s.O.Augment.Policy != nil {
+		if s.Options.Augment.Policy != nil {
 			seen = map[int32]bool{}
 		}
 		once := func(image int32) bool {
@@ -197,7 +197,7 @@ func (r *rememberedHashes) is(p *origin.Image, size, modTime int64, version []by
 	case size != p.Size:
 		return false
 	case len(version) == 0, bytes.HasPrefix(version, []byte(origin.OnDisk)):
-		return modTime == p.ModTime && (r.O.TrustTimes || len(version) == 0 || p.Version.Form == nil || p.Version.Is(version))
+		return modTime == p.ModTime && (r.Options.TrustTimes || len(version) == 0 || p.Version.Form == nil || p.Version.Is(version))
 	}
 	return p.Version.Is(version)
 }

@@ -58,7 +58,7 @@ func NewImageVariants(ctx context.Context, key string, data, mask []byte, o Imag
 		return nil, err
 	}
 	pic := origin.Image{Path: key}
-	v.source = sample.NewMaker(&sample.Set{O: &o}, codec, augment.CPU{})
+	v.source = sample.NewMaker(&sample.Set{Options: &o}, codec, augment.CPU{})
 	if o.Annotations.HasObjects() {
 		a, err := listing.ReadAnnotations(ctx, &o)
 		if err != nil {

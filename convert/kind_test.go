@@ -27,7 +27,7 @@ func TestOptionsHaveFields(t *testing.T) {
 		return (&imageSource{Maker: sample.NewMaker(&set, nil, nil)}).recordedOptions()
 	}
 	for kind, all := range map[string][]map[string]any{
-		"images": {recorded(sample.Set{O: &everything, WebDataset: true, Annotations: new(listing.Annotations), Carried: listing.NewCarried(&everything)}), recorded(sample.Set{O: &ImageOptions{Encode: EncodeSpec{Format: Float32}}, Columns: listing.Columns{Key: "image", Label: "label"}})},
+		"images": {recorded(sample.Set{Options: &everything, WebDataset: true, Annotations: new(listing.Annotations), Carried: listing.NewCarried(&everything)}), recorded(sample.Set{Options: &ImageOptions{Encode: EncodeSpec{Format: Float32}}, Columns: listing.Columns{Key: "image", Label: "label"}})},
 	} {
 		for _, options := range all {
 			for key := range options {

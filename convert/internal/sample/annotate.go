@@ -36,7 +36,7 @@ func (s *placer) annotate(m *Work, p *plan.Piece, info augment.Info) *Fault {
 		}
 	}
 	s.placeMixedObjects(m, place)
-	if s.O.Annotations.DropEmpty && len(m.Objects.placed) == 0 {
+	if s.Options.Annotations.DropEmpty && len(m.Objects.placed) == 0 {
 		m.filtered, m.waits = true, false
 	}
 	return nil
@@ -69,14 +69,14 @@ func (s *placer) placeOwnObjects(m *Work, p *plan.Piece, place *placement) {
 // ReportsFaults reports whether a sample is the one, of those made from its image, whose shard has
 // the ledger entries of the image's annotations.
 func (s *Set) ReportsFaults(sample Sample) bool {
-	return sample.Copy == 0 || sample.Copy == 1 && !s.O.Augment.KeepOriginal
+	return sample.Copy == 0 || sample.Copy == 1 && !s.Options.Augment.KeepOriginal
 }
 
 // AnnotationFiles yields the paths of annotations and masks: the files, and directories whose
 // entries matter.
 func (s *Set) AnnotationFiles() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for i, f := range s.O.Annotations.Files {
+		for i, f := range s.Options.Annotations.Files {
 			if !yield(f.Path) {
 				return
 			}
@@ -137,7 +137,7 @@ func (s *placer) annotationMemory(pic *origin.Image, info augment.Info, masks in
 	if pic.Mask() != nil {
 		masks++
 	}
-	if pic.Annotated() != nil && s.O.Annotations.InstanceMasks {
+	if pic.Annotated() != nil && s.Options.Annotations.InstanceMasks {
 		masks += int64(len(pic.Annotated().Objects))
 	}
 	var n int64
@@ -153,8 +153,8 @@ func (s *placer) annotationMemory(pic *origin.Image, info augment.Info, masks in
 	if s.Colors != nil {
 		n += 5 * int64(w) * int64(h) // drawn and turned in RGB
 	}
-	if s.O.Resizes() {
-		g := s.O.Resize.Geometry(w, h)
+	if s.Options.Resizes() {
+		g := s.Options.Resize.Geometry(w, h)
 		w, h = g.Width, g.Height
 	}
 	result := int64(w) * int64(h)

@@ -42,7 +42,7 @@ func (s *Maker) Draw(m *Work, info augment.Info) augment.Draw {
 	if m.beside.Record != nil && m.followed.read(m, p) == nil { // follow reports the error
 		image = &m.followed.image
 	}
-	return s.O.Augment.Policy.DrawBoxes(s.O.Seed, pic.Path, int(m.Sample.Copy), p.width, p.height, p.shownBoxes(image))
+	return s.Options.Augment.Policy.DrawBoxes(s.Options.Seed, pic.Path, int(m.Sample.Copy), p.width, p.height, p.shownBoxes(image))
 }
 
 // shownBoxes returns the usable boxes of an image, which may be nil, in pixels of the image as

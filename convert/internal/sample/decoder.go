@@ -14,15 +14,15 @@ func (s *Maker) DecoderName() string {
 	if !s.Decodes {
 		return s.codec.Decoder()
 	}
-	return plan.BackendDecoder(s.O.Backend.(options.DecodingBackend).Decoder(), s.codec.Decoder())
+	return plan.BackendDecoder(s.Options.Backend.(options.DecodingBackend).Decoder(), s.codec.Decoder())
 }
 
 // EncoderName identifies the encoders of the stored bytes, of images and of masks of
 // classes.
 func (s *Maker) EncoderName() string {
 	var names []string
-	png := s.O.Annotations.HasMasks() || s.Carried != nil && s.Carried.Seen[objects.KeySegmentation] != nil
-	switch s.O.Encode.Format {
+	png := s.Options.Annotations.HasMasks() || s.Carried != nil && s.Carried.Seen[objects.KeySegmentation] != nil
+	switch s.Options.Encode.Format {
 	case options.JPEG:
 		names = append(names, s.codec.Encoder())
 	case options.PNG, options.Keep:

@@ -8,9 +8,9 @@ import (
 
 // decoding returns the settings that decide how images are decoded.
 func (s *Maker) decoding() decodeplan.Spec {
-	spec := decodeplan.Spec{Codec: s.codec, Channels: s.O.Encode.Channels, ExactPixels: s.O.ExactPixels, Spare: s}
-	if s.O.Resizes() {
-		spec.Resize = &s.O.Resize
+	spec := decodeplan.Spec{Codec: s.codec, Channels: s.Options.Encode.Channels, ExactPixels: s.Options.ExactPixels, Spare: s}
+	if s.Options.Resizes() {
+		spec.Resize = &s.Options.Resize
 	}
 	return spec
 }
@@ -30,11 +30,11 @@ func (s *Maker) decode(m *Work, data []byte, draw augment.Draw, info augment.Inf
 	t := &m.Task
 	t.Image, t.Planes, t.JPEGInfo, t.Width, t.Height, t.Draw, t.Err = nil, nil, augment.Info{}, w, h, draw, nil
 	t.Form, t.Resize, t.Scratch = augment.Pixels, spec.Resize, &m.resize
-	if s.O.Encode.Format == options.Float32 && s.O.Backend != nil { // the CPU does better with bytes
-		t.Form, t.Normalize = augment.Floats, s.O.Encode.Normalize
+	if s.Options.Encode.Format == options.Float32 && s.Options.Backend != nil { // the CPU does better with bytes
+		t.Form, t.Normalize = augment.Floats, s.Options.Encode.Normalize
 	}
-	if plan.Planes && !drawn && s.O.Encode.Format == options.JPEG { // without conversion to RGB
-		t.Form, t.Subsampling = augment.YCbCr, s.O.Encode.Subsampling
+	if plan.Planes && !drawn && s.Options.Encode.Format == options.JPEG { // without conversion to RGB
+		t.Form, t.Subsampling = augment.YCbCr, s.Options.Encode.Subsampling
 	}
 	var err error
 	switch {

@@ -20,23 +20,23 @@ func (s *Maker) encode(m *Work) (stored, error) {
 		out = stored{width: t.ResultWidth, height: t.ResultHeight, channels: t.Channels}
 	}
 	size := int64(out.width) * int64(out.height) * int64(out.channels)
-	if s.O.Encode.Format == options.Float32 {
+	if s.Options.Encode.Format == options.Float32 {
 		size *= 4
 	}
-	if (s.O.Encode.Format == options.Raw || s.O.Encode.Format == options.Float32) && size > origin.MaxStored {
-		return stored{}, fmt.Errorf("%d bytes as %s: readers take records up to %d; resize it, or store it as jpeg or png", size, s.O.Encode.Format, origin.MaxInput)
+	if (s.Options.Encode.Format == options.Raw || s.Options.Encode.Format == options.Float32) && size > origin.MaxStored {
+		return stored{}, fmt.Errorf("%d bytes as %s: readers take records up to %d; resize it, or store it as jpeg or png", size, s.Options.Encode.Format, origin.MaxInput)
 	}
 	var err error
-	if s.O.Encode.Format == options.Keep {
+	if s.Options.Encode.Format == options.Keep {
 		out.orientation = 1 // decoding applied the orientation
 	}
-	switch s.O.Encode.Format {
+	switch s.Options.Encode.Format {
 	case options.JPEG:
 		out.format = string(options.JPEG)
 		if m.waits && t.Form == augment.YCbCr {
-			m.encoded, err = s.codec.AppendJPEGPlanes(m.encoded[:0], &t.YCbCr, s.O.Encode.Quality)
+			m.encoded, err = s.codec.AppendJPEGPlanes(m.encoded[:0], &t.YCbCr, s.Options.Encode.Quality)
 		} else {
-			m.encoded, err = s.codec.AppendJPEG(m.encoded[:0], im, s.O.Encode.Quality, s.O.Encode.Subsampling)
+			m.encoded, err = s.codec.AppendJPEG(m.encoded[:0], im, s.Options.Encode.Quality, s.Options.Encode.Subsampling)
 		}
 	case options.Raw:
 		out.format = string(options.Raw)
@@ -53,7 +53,7 @@ func (s *Maker) encode(m *Work) (stored, error) {
 		if t.Form == augment.Floats {
 			m.encoded = appendFloats(m.encoded[:0], t.Floats)
 		} else {
-			m.encoded = augment.AppendFloat32(m.encoded[:0], im, s.O.Encode.Normalize)
+			m.encoded = augment.AppendFloat32(m.encoded[:0], im, s.Options.Encode.Normalize)
 		}
 	default:
 		out.format = string(options.PNG)

@@ -12,7 +12,7 @@ import (
 
 // Describe implements plan.Source.
 func (s *Maker) Describe(m *manifest.Manifest) {
-	o := s.O
+	o := s.Options
 	m.Labels, m.LabelMap = []string{}, s.LabelMap
 	for _, name := range s.Labels {
 		m.Labels = append(m.Labels, jsontext.Readable(name))
@@ -79,7 +79,7 @@ func (s *Set) labelClass(list bool) manifest.FeatureClass {
 
 // imageFeature describes how the image itself is stored.
 func (s *Set) imageFeature() manifest.Feature {
-	o := s.O
+	o := s.Options
 	f := manifest.Feature{Key: o.Key(imagekey.Encoded), Kind: "bytes", Class: manifest.ClassImage, DType: "uint8"}
 	channels := 3 // readers return three channels for grayscale images on request
 	if o.Encode.Channels != 0 {

@@ -46,7 +46,7 @@ func (s *Set) hashKeypoints() []byte {
 		b = binary.AppendUvarint(b, uint64(len(name)))
 		b = append(b, name...)
 	}
-	if s.O.Augment.Mirrors() {
+	if s.Options.Augment.Mirrors() {
 		for _, i := range a.Flip {
 			b = binary.AppendUvarint(b, uint64(i))
 		}
@@ -174,27 +174,27 @@ func (s *recordMaker) buildKeypoints(m *Work) {
 	for of := range slices.Chunk(placed, k.Count) {
 		l.ints = append(l.ints, countLabelled(of))
 	}
-	b.Int64(s.O.Key(objects.KeyKeypointNum), l.ints...)
+	b.Int64(s.Options.Key(objects.KeyKeypointNum), l.ints...)
 	if k.Names != nil {
 		l.texts = l.texts[:0]
 		for range m.Objects.placed {
 			l.texts = append(l.texts, k.Names...)
 		}
-		b.String(s.O.Key(objects.KeyKeypointText), l.texts...)
+		b.String(s.Options.Key(objects.KeyKeypointText), l.texts...)
 	}
 	l.ints = l.ints[:0]
 	for _, at := range placed {
 		l.ints = append(l.ints, int64(at.visibility))
 	}
-	b.Int64(s.O.Key(objects.KeyKeypointVisibility), l.ints...)
+	b.Int64(s.Options.Key(objects.KeyKeypointVisibility), l.ints...)
 	l.floats = l.floats[:0]
 	for _, at := range placed {
 		l.floats = append(l.floats, at.x)
 	}
-	b.Float(s.O.Key(objects.KeyKeypointX), l.floats...)
+	b.Float(s.Options.Key(objects.KeyKeypointX), l.floats...)
 	l.floats = l.floats[:0]
 	for _, at := range placed {
 		l.floats = append(l.floats, at.y)
 	}
-	b.Float(s.O.Key(objects.KeyKeypointY), l.floats...)
+	b.Float(s.Options.Key(objects.KeyKeypointY), l.floats...)
 }

@@ -43,7 +43,7 @@ func (l *largeResult) free() {
 // piece. The image is decoded to this many channels.
 func (s *Maker) placeResult(m *Work, channels int) {
 	t := &m.Task
-	if !m.alone || s.O.Encode.Format != options.Raw || t.Form != augment.Pixels {
+	if !m.alone || s.Options.Encode.Format != options.Raw || t.Form != augment.Pixels {
 		return
 	}
 	array, w, h := &m.decoded.Pix, t.Width, t.Height

@@ -326,9 +326,9 @@ type stored struct {
 func (s *Maker) develop(m *Work, data []byte, info augment.Info) *Fault {
 	var err error
 	m.info = info
-	switch keep := s.O.Encode.Format == options.Keep; {
+	switch keep := s.Options.Encode.Format == options.Keep; {
 	case keep && info.Keepable:
-		if !s.O.Encode.NoCheck {
+		if !s.Options.Encode.NoCheck {
 			if info, err = s.codec.Check(data); err != nil {
 				return &Fault{Stage: "decode", Err: err}
 			}
@@ -342,7 +342,7 @@ func (s *Maker) develop(m *Work, data []byte, info augment.Info) *Fault {
 	if len(m.partners) == 0 {
 		draw = s.Draw(m, info)
 	}
-	if s.O.Augment.Policy != nil {
+	if s.Options.Augment.Policy != nil {
 		if m.out.ops, err = json.Marshal(draw); err != nil {
 			return &Fault{Stage: "transform", Err: err}
 		}
@@ -390,5 +390,5 @@ func (s *Maker) store(m *Work) *Fault {
 // leavesOut reports whether an option drops images of this size.
 func (s *Maker) leavesOut(w, h int) bool {
 	short, long := min(w, h), max(w, h)
-	return short < s.O.Select.MinSize || s.O.Select.MaxAspect > 0 && float64(long) > s.O.Select.MaxAspect*float64(short)
+	return short < s.Options.Select.MinSize || s.Options.Select.MaxAspect > 0 && float64(long) > s.Options.Select.MaxAspect*float64(short)
 }

@@ -52,7 +52,7 @@ func TestMemoryOfAnImage(t *testing.T) {
 		{options.ImageOptions{Encode: options.EncodeSpec{Format: options.JPEG}, Resize: augment.ResizeSpec{Width: 320, Height: 176, NoAntialias: true}}, 36, 44},
 		{options.ImageOptions{Encode: options.EncodeSpec{Format: options.PNG}, Augment: options.AugmentSpec{Policy: policyOf(t, "hflip")}}, 18, 22},
 	} {
-		s := NewMaker(&Set{O: &test.o}, codec, nil)
+		s := NewMaker(&Set{Options: &test.o}, codec, nil)
 		if n := s.memory(info, len(data)); n < test.least*pixels || n > test.most*pixels {
 			t.Errorf("%+v: %.1f bytes a pixel, want %d to %d", test.o, float64(n)/pixels, test.least, test.most)
 		}
@@ -77,7 +77,7 @@ func TestMemoryOfAMosaic(t *testing.T) {
 	}
 	for width, want := range map[int]int64{0: 15, 8: 6} {
 		o := options.ImageOptions{Encode: options.EncodeSpec{Format: options.PNG}, Augment: options.AugmentSpec{Policy: policyOf(t, "mosaic:500")}, Resize: augment.ResizeSpec{Width: width, Height: width, NoAntialias: true}}
-		s := NewMaker(&Set{O: &o, Images: []origin.Image{{Path: "a"}}}, codec, nil)
+		s := NewMaker(&Set{Options: &o, Images: []origin.Image{{Path: "a"}}}, codec, nil)
 		m := &Work{Sample: Sample{Copy: 1}}
 		for range 3 {
 			m.partners = append(m.partners, &Work{data: data})
@@ -93,7 +93,7 @@ func TestMemoryOfAMosaic(t *testing.T) {
 // more changes.
 func TestRing(t *testing.T) {
 	const n = 3000
-	s := NewMaker(&Set{O: &options.ImageOptions{}}, nil, nil)
+	s := NewMaker(&Set{Options: &options.ImageOptions{}}, nil, nil)
 	var all []int32
 	for i := range n {
 		s.Images = append(s.Images, origin.Image{Path: fmt.Sprint(i)})
@@ -128,7 +128,7 @@ func TestRing(t *testing.T) {
 
 // TestSpareWorkersAreCounted: those with a task can't help, and those that help count as busy.
 func TestSpareWorkersAreCounted(t *testing.T) {
-	s := NewMaker(&Set{O: new(options.ImageOptions)}, nil, nil)
+	s := NewMaker(&Set{Options: new(options.ImageOptions)}, nil, nil)
 	s.Workers = 3
 	spare := s.decoding().Spare
 	s.Busy.Add(1) // a task

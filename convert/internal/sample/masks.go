@@ -60,7 +60,7 @@ func (s *placer) PlaceMask(m *Work, own *placement, mask *origin.Image) error {
 		return err
 	}
 	if len(m.partners) > 0 {
-		if p.draw, err = s.mixMasks(m, s.O.Annotations.FillClass()); err != nil {
+		if p.draw, err = s.mixMasks(m, s.Options.Annotations.FillClass()); err != nil {
 			return err
 		}
 	}
@@ -70,7 +70,7 @@ func (s *placer) PlaceMask(m *Work, own *placement, mask *origin.Image) error {
 // storeMask makes the mask of classes of the image as it is stored of the one in m.drawn, which is
 // annotated on an image of w x h pixels.
 func (s *placer) storeMask(m *Work, p *placement, w, h int) error {
-	placed, err := p.mask(m, w, h, s.O.Annotations.FillClass())
+	placed, err := p.mask(m, w, h, s.Options.Annotations.FillClass())
 	if err == nil {
 		m.Segmentation, err = augment.AppendPNG(m.Segmentation[:0], placed)
 	}

@@ -9,10 +9,10 @@ import (
 // memory estimates the peak memory for making a record of an image, given the size of its file, in
 // bytes.
 func (s *Maker) memory(info augment.Info, file int) int64 {
-	if s.O.Encode.Format == options.Keep && info.Keepable {
+	if s.Options.Encode.Format == options.Keep && info.Keepable {
 		stored := 2 * int64(file) // the record, and its frame
 		switch {
-		case s.O.Encode.NoCheck:
+		case s.Options.Encode.NoCheck:
 			return stored
 		case info.Format == augment.JPEG:
 			return stored + int64(file) // the data without stuffing bytes
@@ -21,10 +21,10 @@ func (s *Maker) memory(info augment.Info, file int) int64 {
 	}
 	w, h := info.Oriented()
 	n := info.Memory()
-	if s.O.Encode.Format == options.Keep && info.Deep {
+	if s.Options.Encode.Format == options.Keep && info.Deep {
 		return 2 * (n + s.resultMemory(w, h))
 	}
-	if s.O.Augment.Policy != nil {
+	if s.Options.Augment.Policy != nil {
 		n += 6 * int64(w) * int64(h) // the images before and after a step
 	}
 	return n + s.resultMemory(w, h)
@@ -33,12 +33,12 @@ func (s *Maker) memory(info augment.Info, file int) int64 {
 // resultMemory estimates the memory for storing an image of w x h pixels, after the steps of the
 // policy, in bytes.
 func (s *Maker) resultMemory(w, h int) int64 {
-	if s.O.Resizes() {
-		g := s.O.Resize.Geometry(w, h)
+	if s.Options.Resizes() {
+		g := s.Options.Resize.Geometry(w, h)
 		w, h = g.Width, g.Height
 	}
 	result := 3 * int64(w) * int64(h)
-	switch s.O.Encode.Format {
+	switch s.Options.Encode.Format {
 	case options.Raw:
 		return 2 * result // the pixels, and framed unless they are made there
 	case options.Float32:

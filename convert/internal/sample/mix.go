@@ -60,7 +60,7 @@ type ringImage struct {
 // AddRing adds the ring of the next split, with those of the images that can be read as far as is
 // known.
 func (s *Set) AddRing(images []int32) {
-	h := plan.NewHasher(s.O.Seed, plan.ForPartner)
+	h := plan.NewHasher(s.Options.Seed, plan.ForPartner)
 	var r ring
 	for _, i := range images {
 		if p := &s.Images[i]; p.Bad() == nil {
@@ -90,8 +90,8 @@ func (s *Set) Partners(m Sample) []int32 {
 	if m.Copy == 0 || len(s.rings) == 0 || pic.Bad() != nil {
 		return nil
 	}
-	n := s.O.Augment.Policy.Partners(s.O.Seed, pic.Path, int(m.Copy))
-	h := plan.NewHasher(s.O.Seed, plan.ForPartner)
+	n := s.Options.Augment.Policy.Partners(s.Options.Seed, pic.Path, int(m.Copy))
+	h := plan.NewHasher(s.Options.Seed, plan.ForPartner)
 	images := make([]int32, n)
 	for k := range images {
 		key := pic.Path + "\x00" + strconv.Itoa(int(m.Copy)) + "\x00" + strconv.Itoa(k)
@@ -143,7 +143,7 @@ func (s *Maker) readPartners(ctx context.Context, m *Work, p *plan.Piece) (bad *
 // drawMixture draws what is done to a sample and its partners, and returns the memory that these
 // take.
 func (s *Maker) drawMixture(m *Work, info augment.Info) (need int64, bad *Fault) {
-	m.channels = s.O.Encode.Channels
+	m.channels = s.Options.Encode.Channels
 	gray := info.Channels == 1
 	partners := make([]augment.Partner, len(m.partners))
 	for k, pm := range m.partners {
@@ -165,7 +165,7 @@ func (s *Maker) drawMixture(m *Work, info augment.Info) (need int64, bad *Fault)
 		}
 	}
 	pic, p := &s.Images[m.Sample.Image], newPlacement(info)
-	m.mixture = s.O.Augment.Policy.DrawMixed(s.O.Seed, pic.Path, int(m.Sample.Copy), p.width, p.height, p.shownBoxes(pic.Annotated()), partners)
+	m.mixture = s.Options.Augment.Policy.DrawMixed(s.Options.Seed, pic.Path, int(m.Sample.Copy), p.width, p.height, p.shownBoxes(pic.Annotated()), partners)
 	if mixture := MixtureOf(m.mixture); mixture != nil {
 		need += 6 * int64(mixture.Size) * int64(mixture.Size)
 		w, h := m.mixture.Size(p.width, p.height)
@@ -179,7 +179,7 @@ func (s *Maker) decodePartners(m *Work) *Fault {
 	mixture := MixtureOf(m.mixture)
 	for k, pm := range m.partners {
 		one := &mixture.Partners[k]
-		spec := decodeplan.Spec{Codec: s.codec, Channels: m.channels, ExactPixels: s.O.ExactPixels, Spare: s}
+		spec := decodeplan.Spec{Codec: s.codec, Channels: m.channels, ExactPixels: s.Options.ExactPixels, Spare: s}
 		plan := spec.For(pm.info, one.Draw)
 		pm.resize.Codec = s.codec
 		t := &pm.Task
@@ -249,7 +249,7 @@ func (s *placer) mixMasks(m *Work, fill uint8) (augment.Draw, error) {
 // storesMixture reports whether records have the labels of what they are mixed of: in a set with
 // mixtures, if each image has labels of its own.
 func (s *Set) storesMixture() bool {
-	return s.O.Augment.Mixes() && (s.writesLabels() || s.Carried != nil && s.Carried.Labels && s.Carried.Counted)
+	return s.Options.Augment.Mixes() && (s.writesLabels() || s.Carried != nil && s.Carried.Labels && s.Carried.Counted)
 }
 
 // buildMixture adds the labels of what a sample is mixed of, and their weights.
@@ -258,7 +258,7 @@ func (s *recordMaker) buildMixture(m *Work) {
 	r.ids, r.weights = r.ids[:0], r.weights[:0]
 	add := func(image int32, weight float64) {
 		pic := &s.Images[image]
-		if !s.O.Labels.Several() {
+		if !s.Options.Labels.Several() {
 			r.ids, r.weights = append(r.ids, s.labelID(pic.ID)), append(r.weights, float32(weight))
 			return
 		}
@@ -275,6 +275,6 @@ func (s *recordMaker) buildMixture(m *Work) {
 			add(pm.Sample.Image, mixture.Partners[k].Weight)
 		}
 	}
-	r.Builder.Int64(s.O.Key(imagekey.MixLabel), r.ids...)
-	r.Builder.Float(s.O.Key(imagekey.MixWeight), r.weights...)
+	r.Builder.Int64(s.Options.Key(imagekey.MixLabel), r.ids...)
+	r.Builder.Float(s.Options.Key(imagekey.MixWeight), r.weights...)
 }

@@ -86,7 +86,7 @@ func (s *placer) placeObject(m *Work, p *placement, image *annotation.Image, i i
 	if err != nil {
 		return none, nil, err
 	}
-	masked, drawn := s.O.Annotations.InstanceMasks || m.followed.movesMasks, false
+	masked, drawn := s.Options.Annotations.InstanceMasks || m.followed.movesMasks, false
 	if len(m.Objects.masks) > MaxMasks {
 		return none, nil, fmt.Errorf("the masks of the objects before it take %d bytes, and a record holds at most %d", len(m.Objects.masks), MaxMasks)
 	}
@@ -99,7 +99,7 @@ func (s *placer) placeObject(m *Work, p *placement, image *annotation.Image, i i
 	}
 	const rounding = 1e-9
 	placed := placedObject{Object: object, box: p.shares(box)}
-	if visible < s.O.Annotations.MinVisibility-rounding || !(placed.box[0] < placed.box[2] && placed.box[1] < placed.box[3]) {
+	if visible < s.Options.Annotations.MinVisibility-rounding || !(placed.box[0] < placed.box[2] && placed.box[1] < placed.box[3]) {
 		return none, unmasked, nil
 	}
 	area := object.Area

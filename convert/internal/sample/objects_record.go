@@ -58,21 +58,21 @@ func (s *recordMaker) BuildObjects(m *Work) {
 		for i := range placed {
 			l.floats = append(l.floats, of(&placed[i]))
 		}
-		b.Float(s.O.Key(key), l.floats...)
+		b.Float(s.Options.Key(key), l.floats...)
 	}
 	ints := func(key string, of func(*placedObject) int64) {
 		l.ints = l.ints[:0]
 		for i := range placed {
 			l.ints = append(l.ints, of(&placed[i]))
 		}
-		b.Int64(s.O.Key(key), l.ints...)
+		b.Int64(s.Options.Key(key), l.ints...)
 	}
 	texts := func(key string, of func(*placedObject) string) {
 		l.texts = l.texts[:0]
 		for i := range placed {
 			l.texts = append(l.texts, of(&placed[i]))
 		}
-		b.String(s.O.Key(key), l.texts...)
+		b.String(s.Options.Key(key), l.texts...)
 	}
 	class := func(o *placedObject) *annotation.Class { return &s.Annotations.Classes[o.Class] }
 	has := func(key string) bool { return slices.Contains(s.ObjectKeys, key) }
@@ -96,7 +96,7 @@ func (s *recordMaker) BuildObjects(m *Work) {
 	}
 	if has(objects.KeyMask) {
 		l.masks = m.Objects.appendMasks(l.masks[:0])
-		b.Bytes(s.O.Key(objects.KeyMask), l.masks...)
+		b.Bytes(s.Options.Key(objects.KeyMask), l.masks...)
 	}
 	if has(objects.KeyTruncated) {
 		ints(objects.KeyTruncated, func(o *placedObject) int64 { return int64(o.Truncated) })
@@ -108,7 +108,7 @@ func (s *recordMaker) BuildObjects(m *Work) {
 
 // describeAnnotations describes the features of annotations.
 func (s *Set) describeAnnotations() []manifest.Feature {
-	o := s.O
+	o := s.Options
 	var features []manifest.Feature
 	add := func(key, kind string, class manifest.FeatureClass, shape ...int) {
 		features = append(features, manifest.Feature{Key: o.Key(key), Kind: kind, Class: class, Shape: shape})

@@ -35,8 +35,8 @@ func (s *placer) Placement(m *Work, info augment.Info) *placement {
 	}
 	p.draw = m.Task.Draw
 	p.resultWidth, p.resultHeight = p.draw.Size(p.width, p.height)
-	if s.O.Resizes() {
-		p.resize = &s.O.Resize
+	if s.Options.Resizes() {
+		p.resize = &s.Options.Resize
 		p.geometry = p.resize.Geometry(p.resultWidth, p.resultHeight)
 		p.resultWidth, p.resultHeight = p.geometry.Width, p.geometry.Height
 	}

@@ -30,7 +30,7 @@ type recordBuilder struct {
 // frame adds the record of a stored image to the piece.
 func (s *recordMaker) frame(m *Work, p *plan.Piece) {
 	r, image := &m.Record, m.out.data
-	around, at := r.Builder.AppendAround(r.around[:0], s.O.Key(imagekey.Encoded), len(image))
+	around, at := r.Builder.AppendAround(r.around[:0], s.Options.Key(imagekey.Encoded), len(image))
 	r.around = around
 	if frame := m.large.take(image); frame == nil || !p.FrameLarge(frame, image, around, at) {
 		p.Frame(around[:at], image, around[at:])
@@ -50,39 +50,39 @@ func (s *recordMaker) build(m *Work) {
 	b := &r.Builder
 	b.Reset()
 	if out.ops != nil {
-		b.Int64(s.O.Key(imagekey.Copy), int64(m.Sample.Copy))
-		b.Bytes(s.O.Key(imagekey.Ops), out.ops)
+		b.Int64(s.Options.Key(imagekey.Copy), int64(m.Sample.Copy))
+		b.Bytes(s.Options.Key(imagekey.Ops), out.ops)
 	}
-	b.Int64(s.O.Key(imagekey.Channels), int64(out.channels))
+	b.Int64(s.Options.Key(imagekey.Channels), int64(out.channels))
 	if s.writesLabels() {
 		s.buildLabels(r, pic)
 	}
 	if s.storesMixture() {
 		s.buildMixture(m)
 	}
-	b.String(s.O.Key(imagekey.Colorspace), colorspace)
+	b.String(s.Options.Key(imagekey.Colorspace), colorspace)
 	if out.decoder != "" {
-		b.String(s.O.Key(imagekey.Decoder), out.decoder)
+		b.String(s.Options.Key(imagekey.Decoder), out.decoder)
 	}
-	b.String(s.O.Key(imagekey.Filename), pic.Path)
-	b.String(s.O.Key(imagekey.Format), out.format)
-	b.Int64(s.O.Key(imagekey.Height), int64(out.height))
+	b.String(s.Options.Key(imagekey.Filename), pic.Path)
+	b.String(s.Options.Key(imagekey.Format), out.format)
+	b.Int64(s.Options.Key(imagekey.Height), int64(out.height))
 	if s.Annotations != nil {
 		sum := sha256.Sum256(out.data)
-		b.String(s.O.Key(objects.KeySHA256), hex.EncodeToString(sum[:]))
+		b.String(s.Options.Key(objects.KeySHA256), hex.EncodeToString(sum[:]))
 		s.BuildObjects(m)
 	}
 	if out.orientation != 0 {
-		b.Int64(s.O.Key(imagekey.Orientation), int64(out.orientation))
+		b.Int64(s.Options.Key(imagekey.Orientation), int64(out.orientation))
 	}
 	if pic.Mask() != nil {
-		b.Bytes(s.O.Key(objects.KeySegmentation), m.Segmentation)
-		b.String(s.O.Key(objects.KeySegmentationFormat), string(options.PNG))
+		b.Bytes(s.Options.Key(objects.KeySegmentation), m.Segmentation)
+		b.String(s.Options.Key(objects.KeySegmentationFormat), string(options.PNG))
 	}
 	if s.Annotations != nil {
-		b.String(s.O.Key(objects.KeySourceID), pic.SourceID())
+		b.String(s.Options.Key(objects.KeySourceID), pic.SourceID())
 	}
-	b.Int64(s.O.Key(imagekey.Width), int64(out.width))
+	b.Int64(s.Options.Key(imagekey.Width), int64(out.width))
 	if row := pic.Row(); row != nil && r.row.Parse(row.Features) == nil { // our own encoding
 		for i := range r.row.Len() {
 			key, value := r.row.At(i)
@@ -126,18 +126,18 @@ func (s *recordMaker) buildLabels(r *recordBuilder, pic *origin.Image) {
 			r.synsets = append(r.synsets, s.Synsets[id])
 		}
 	}
-	if s.O.Labels.Several() {
+	if s.Options.Labels.Several() {
 		for _, id := range pic.Row().Labels {
 			add(id)
 		}
 	} else {
 		add(pic.ID)
 	}
-	r.Builder.Int64(s.O.Key(imagekey.Label), r.ids...)
+	r.Builder.Int64(s.Options.Key(imagekey.Label), r.ids...)
 	if s.Synsets != nil {
-		r.Builder.String(s.O.Key(imagekey.Synset), r.synsets...)
+		r.Builder.String(s.Options.Key(imagekey.Synset), r.synsets...)
 	}
-	r.Builder.String(s.O.Key(imagekey.Text), r.texts...)
+	r.Builder.String(s.Options.Key(imagekey.Text), r.texts...)
 }
 
 // carryOver adds the features of a source's record to a new one. What depends on the image follows
@@ -148,11 +148,11 @@ func (s *recordMaker) carryOver(m *Work, e *tfrecord.Example) {
 		key, value := e.At(i)
 		switch name := string(key); {
 		case s.Carried.Replaced[name]:
-		case m.followed.add(b, s.O.Key(name), name, value, m):
+		case m.followed.add(b, s.Options.Key(name), name, value, m):
 		case name == imagekey.Encoded:
 			b.Feature(name, value) // what is renamed is the image
 		default:
-			b.Feature(s.O.Key(name), value)
+			b.Feature(s.Options.Key(name), value)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func (f *followed) addMask(b *tfrecord.Builder, name, key string, m *Work) bool 
 // carriedMasks returns how many masks of a sample's record may have to follow its pixels.
 func (s *placer) carriedMasks(m *Work) (n int64) {
 	e := &m.Record.row
-	if m.beside.Record == nil || !listing.MovesCarried(s.O, s.Carried) || e.Parse(m.beside.Record) != nil {
+	if m.beside.Record == nil || !listing.MovesCarried(s.Options, s.Carried) || e.Parse(m.beside.Record) != nil {
 		return 0
 	}
 	for _, key := range []string{objects.KeyMask, objects.KeySegmentation} {

@@ -14,7 +14,7 @@ import (
 // Set is the images of a conversion and what is known of all of them: it says what a sample is,
 // and not how it is made.
 type Set struct {
-	O           *options.ImageOptions
+	Options     *options.ImageOptions
 	Origin      origin.Origin
 	WebDataset  bool
 	Images      []origin.Image // the last of them are annotations of no image
@@ -38,12 +38,12 @@ type Set struct {
 
 // writesLabels reports whether records have labels other than those carried over.
 func (s *Set) writesLabels() bool {
-	return !s.O.Labels.None && (s.Carried == nil || !s.Carried.Labels)
+	return !s.Options.Labels.None && (s.Carried == nil || !s.Carried.Labels)
 }
 
 // CountsLabels reports whether each record has one label, which the summary counts.
 func (s *Set) CountsLabels() bool {
-	return len(s.Labels) > 0 && s.Annotations == nil && !s.O.Labels.Several() && (s.Carried == nil || !s.Carried.Labels || s.Carried.Counted)
+	return len(s.Labels) > 0 && s.Annotations == nil && !s.Options.Labels.Several() && (s.Carried == nil || !s.Carried.Labels || s.Carried.Counted)
 }
 
 // Sample is a planned record: an original image or, in an augmented set, one of its variants.
@@ -129,7 +129,7 @@ func (s *Set) Files() iter.Seq[string] {
 				return
 			}
 		}
-		for _, file := range []string{s.O.Labels.File, s.O.Labels.Classes} {
+		for _, file := range []string{s.Options.Labels.File, s.Options.Labels.Classes} {
 			if file != "" && !yield(file) {
 				return
 			}
