@@ -1,6 +1,9 @@
 package annotation
 
-import "bytes"
+import (
+	"bytes"
+	"sync"
+)
 
 // Fields count the members of annotations that are not kept, by name. Empty ones do not count.
 type Fields map[string]int64
@@ -39,3 +42,25 @@ func (f Fields) Merge(other Fields) {
 		f[name] += n
 	}
 }
+
+// FieldsOfFiles adds up the fields of files that are read concurrently. The zero value has none.
+type FieldsOfFiles struct {
+	mu  sync.Mutex
+	all Fields
+}
+
+// Merge adds the fields of a file.
+func (f *FieldsOfFiles) Merge(fields Fields) {
+	if len(fields) == 0 {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.all == nil {
+		f.all = Fields{}
+	}
+	f.all.Merge(fields)
+}
+
+// All returns the fields of all files, nil without any, once they are read.
+func (f *FieldsOfFiles) All() Fields { return f.all }

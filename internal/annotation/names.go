@@ -14,22 +14,10 @@ const MaxName = 1024
 // Names number classes that are known by their names alone. The zero value has none. Its methods
 // may be called concurrently.
 type Names struct {
-	mu     sync.RWMutex
-	of     map[string]int32
-	unused Fields
-}
-
-// Unused notes members of annotations that are not kept.
-func (n *Names) Unused(fields Fields) {
-	if len(fields) == 0 {
-		return
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.unused == nil {
-		n.unused = Fields{}
-	}
-	n.unused.Merge(fields)
+	mu sync.RWMutex
+	of map[string]int32
+	// Unused are the members of annotations that are not kept.
+	Unused FieldsOfFiles
 }
 
 // Index returns the number of a class, which is provisional until [Names.Assign]. It is an error if
@@ -68,7 +56,7 @@ func (n *Names) Read(ctx context.Context, f Format, dir string, o Options) (*Set
 		return nil, err
 	}
 	n.Assign(s)
-	s.Unused = n.unused
+	s.Unused = n.Unused.All()
 	return s, nil
 }
 

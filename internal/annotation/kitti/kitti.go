@@ -89,7 +89,7 @@ func parse(im *annotation.Image, data []byte, names *annotation.Names) error {
 			}
 		}
 	}
-	names.Unused(unused)
+	names.Unused.Merge(unused)
 	return nil
 }
 

@@ -55,7 +55,7 @@ func (p *parser) parse(im *annotation.Image, data []byte) error {
 		return err
 	}
 	f := file{parser: p, Cursor: jsonscan.Cursor{Data: text}, im: im, unused: annotation.Fields{}}
-	defer func() { f.names.Unused(f.unused) }()
+	defer func() { f.names.Unused.Merge(f.unused) }()
 	switch err := f.members(f.member); {
 	case err != nil:
 		return fmt.Errorf("it cannot be read: %w", err)

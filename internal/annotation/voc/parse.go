@@ -67,7 +67,7 @@ func parse(im *annotation.Image, data []byte, names *annotation.Names) error {
 	d := xml.NewDecoder(bytes.NewReader(data))
 	d.CharsetReader = charset
 	p := parser{im: im, names: names, unused: annotation.Fields{}}
-	defer func() { names.Unused(p.unused) }()
+	defer func() { names.Unused.Merge(p.unused) }()
 	for {
 		token, err := d.Token()
 		switch {

@@ -8,7 +8,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/csvscan"
@@ -20,16 +19,7 @@ type parser struct {
 	classes int
 	pose    pose
 	regions bool
-
-	mu     sync.Mutex
-	unused annotation.Fields
-}
-
-// count adds what of a file is not kept.
-func (p *parser) count(unused annotation.Fields) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.unused.Merge(unused)
+	unused  annotation.FieldsOfFiles
 }
 
 // slack is how far a point of a polygon, or a keypoint, may be outside of the image, as a share of its
@@ -50,7 +40,7 @@ func (p *parser) parse(im *annotation.Image, data []byte) error {
 	im.Relative = true
 	im.Objects = make([]annotation.Object, 0, min(bytes.Count(text, []byte("\n"))+1, (len(text)+1)/len("0 1 1 1 1\n")))
 	unused := annotation.Fields{}
-	defer p.count(unused)
+	defer p.unused.Merge(unused)
 	var numbers []float64
 	var first []byte // line
 	for n, line := range annotation.Lines(text) {

@@ -46,7 +46,7 @@ func Read(ctx context.Context, dir string, o annotation.Options) (*annotation.Se
 		return nil, err
 	}
 	d.Files = slices.DeleteFunc(d.Files, func(f annotation.File) bool { return annotation.IsClassFile(path.Base(f.Name)) })
-	p := parser{classes: len(l.classes), pose: l.pose, regions: o.Regions, unused: annotation.Fields{}}
+	p := parser{classes: len(l.classes), pose: l.pose, regions: o.Regions}
 	f := annotation.Format{Name: "yolo", Ext: ".txt", Limit: maxFile, Memory: memory, Parse: p.parse}
 	s, err := f.ReadFiles(ctx, d, o)
 	if err != nil {
@@ -54,8 +54,10 @@ func Read(ctx context.Context, dir string, o annotation.Options) (*annotation.Se
 	}
 	dropLists(s)
 	s.Classes, s.Keypoints = annotation.ClassesOf(l.classes), l.pose.Keypoints
-	s.Unused = p.unused
-	s.Unused.Count("kpt_names", l.pose.unusedNames)
+	names := annotation.Fields{}
+	names.Count("kpt_names", l.pose.unusedNames)
+	p.unused.Merge(names)
+	s.Unused = p.unused.All()
 	return s, nil
 }
 
