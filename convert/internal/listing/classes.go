@@ -130,10 +130,9 @@ func (l *Listing) noteSingleClass(o *options.ImageOptions) {
 var (
 	imageDirs      = []string{"image", "images", "img", "imgs", "jpegimages", "photo", "photos", "picture", "pictures"}
 	annotationDirs = []string{"annotation", "annotations", "label", "labels"}
-	maskDirs       = []string{
-		"annotation", "annotations", "bbox", "bboxes", "gt", "label", "labels", "mask", "masks",
-		"segmentation", "segmentations", "segmentationclass", "segmentationobject",
-	}
+	maskDirs       = append([]string{
+		"bbox", "bboxes", "gt", "mask", "masks", "segmentation", "segmentations", "segmentationclass", "segmentationobject",
+	}, annotationDirs...)
 )
 
 // noteMasks warns about directories of images and of their masks or annotations that are used as
