@@ -9,9 +9,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Len returns the number of records in the whole set, those of other workers included. Files
-// without an index are counted when Len is first called.
-func (s *Set) Len(ctx context.Context) (int64, error) {
+// Len returns the number of records in the whole set.
+func (s *fileSet) Len(ctx context.Context) (int64, error) {
 	if len(s.joined) > 0 {
 		all := int64(0)
 		for _, of := range s.joined {
@@ -34,10 +33,8 @@ func (s *Set) Len(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// At reads record n of the whole set, 0 ≤ n < Len, in the order of [Set.Records], and appends its
-// data to dst. The files must be uncompressed. Each call opens the file: to read many records,
-// iterate instead.
-func (s *Set) At(ctx context.Context, dst []byte, n int64) (Record, error) {
+// At reads record n of the whole set, and appends its data to dst.
+func (s *fileSet) At(ctx context.Context, dst []byte, n int64) (Record, error) {
 	if len(s.joined) > 0 {
 		return s.atJoined(ctx, dst, n)
 	}
@@ -80,7 +77,7 @@ func (s *Set) At(ctx context.Context, dst []byte, n int64) (Record, error) {
 }
 
 // atJoined is At of a set with the files of others.
-func (s *Set) atJoined(ctx context.Context, dst []byte, n int64) (Record, error) {
+func (s *fileSet) atJoined(ctx context.Context, dst []byte, n int64) (Record, error) {
 	total, err := s.Len(ctx)
 	if err != nil {
 		return Record{}, err

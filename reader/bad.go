@@ -3,11 +3,8 @@ package reader
 import (
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // SkipBad limits how much damage an epoch may skip before it fails. Each of these counts as one,
@@ -90,29 +87,9 @@ type fault struct {
 }
 
 // skipped returns the fault as a Skipped.
-func (f *fault) skipped(set *Set, epoch int32) Skipped {
+func (f *fault) skipped(path string, epoch int32) Skipped {
 	return Skipped{
-		Path: set.sources[f.file].Path, Record: f.number, Offset: f.offset,
+		Path: path, Record: f.number, Offset: f.offset,
 		Records: max(f.records, 1), Bytes: f.bytes, Epoch: epoch, Err: f.err,
 	}
-}
-
-// errChanged is returned when data that failed a check are good when read again.
-var errChanged = errors.New("the file changed while it was read")
-
-// explain returns the error that tfrecord.Reader gives for the damage at an offset.
-func explain(file io.ReaderAt, o tfrecord.ReaderOptions, at cursor) error {
-	o.BufferSize = 4 << 10
-	err := tfrecord.NewSalvager(file, o).Fault(at.number, at.offset)
-	if located := new(tfrecord.Error); errors.As(err, &located) {
-		return located
-	}
-	return &tfrecord.Error{Name: o.Name, Record: at.number, Offset: at.offset, Part: tfrecord.PartData, Err: errChanged}
-}
-
-// inData reports whether err is damage in the data rather than an operating system error.
-func inData(err error) bool {
-	var located *tfrecord.Error
-	var system *fs.PathError
-	return errors.As(err, &located) && !errors.As(err, &system)
 }

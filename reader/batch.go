@@ -3,6 +3,7 @@ package reader
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // RecordBatch is a run of consecutive records as read. It and its data are valid until the next
@@ -12,16 +13,12 @@ type RecordBatch struct {
 	// Epoch is the epoch of the first record (see [Record.Epoch]).
 	Epoch int32
 
-	mark mark
+	place
 }
 
-// State returns the state of a consumer that has received this batch and all before it.
-func (b *RecordBatch) State() State { return b.mark.whole() }
-
-// Batch describes batches of n records. The last one may be smaller; dropRemainder drops it.
-// Nothing is copied: this is as fast as reading records.
-func (p Pipe) Batch(n int, dropRemainder bool) Flow[*RecordBatch] {
-	return Flow[*RecordBatch]{func(ctx context.Context, from origin) (source[*RecordBatch], error) {
+// flowRecordBatches returns batches of n records.
+func flowRecordBatches(p chain, n int, dropRemainder bool) flow[*RecordBatch] {
+	return func(ctx context.Context, from origin) (source[*RecordBatch], error) {
 		if err := checkBatch(n); err != nil {
 			return nil, err
 		}
@@ -32,7 +29,7 @@ func (p Pipe) Batch(n int, dropRemainder bool) Flow[*RecordBatch] {
 		stream.run.makes(batchName(n, dropRemainder))
 		return &batches{stream: stream, cut: cutter{stream: stream, size: n, drop: dropRemainder},
 			start: stream.State(), counts: stream.run.stats("batch")}, nil
-	}}
+	}
 }
 
 // batchName describes batches of n elements.
@@ -55,7 +52,7 @@ func checkBatch(n int) error {
 
 // batches cuts a stream into batches.
 type batches struct {
-	stream *RecordStream
+	stream *recordStream
 	cut    cutter
 	start  State
 	counts *stageStats
@@ -103,7 +100,30 @@ func (s *batches) startEpoch(epoch int64) error {
 func (s *batches) state() State  { return s.start }
 func (s *batches) running() *run { return s.stream.run }
 
+func (s *batches) recycle() func(*RecordBatch) { return (*RecordBatch).poison }
+
 func (s *batches) close() {
 	s.cut.close()
 	s.stream.Close()
+}
+
+// Clone returns a copy of the batch that stays valid, with its State. The data of its records are
+// consecutive in memory.
+func (b *RecordBatch) Clone() *RecordBatch {
+	data := make([]byte, 0, payload(b.Records))
+	d := &RecordBatch{Records: slices.Clone(b.Records), Epoch: b.Epoch, place: b.place.clone()}
+	for i := range d.Records {
+		r := &d.Records[i]
+		from := len(data)
+		data = append(data, r.Data...)
+		r.Data = data[from:len(data):len(data)]
+	}
+	return d
+}
+
+// poison overwrites the data of the records.
+func (b *RecordBatch) poison() {
+	for _, r := range b.Records {
+		fill(r.Data, poisonByte)
+	}
 }

@@ -6,10 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// BatchFlow describes slices of n elements of a flow. The last one may be shorter, unless
-// dropRemainder drops it.
-func BatchFlow[T any](f Flow[T], n int, dropRemainder bool) Flow[[]T] {
-	return Flow[[]T]{func(ctx context.Context, from origin) (source[[]T], error) {
+// flowSlices returns slices of n elements.
+func flowSlices[T any](f flow[T], n int, dropRemainder bool) flow[[]T] {
+	return func(ctx context.Context, from origin) (source[[]T], error) {
 		if err := checkBatch(n); err != nil {
 			return nil, err
 		}
@@ -19,7 +18,7 @@ func BatchFlow[T any](f Flow[T], n int, dropRemainder bool) Flow[[]T] {
 		}
 		in.running().makes(batchName(n, dropRemainder))
 		return &flowBatches[T]{in: in, n: n, drop: dropRemainder}, nil
-	}}
+	}
 }
 
 // flowBatches collects elements into batches.
@@ -63,7 +62,7 @@ func (s *flowBatches[T]) next() (*element[[]T], error) {
 			b.drop()
 			return nil, err
 		}
-		if s.in.running().set.opts.BatchWithinEpoch && len(b.parts) > 0 && e.epoch() != b.parts[0].epoch() {
+		if s.in.running().opts.BatchWithinEpoch && len(b.parts) > 0 && e.epoch() != b.parts[0].epoch() {
 			s.ahead = e
 			if !s.drop {
 				break
@@ -112,6 +111,8 @@ func (s *flowBatches[T]) startEpoch(epoch int64) error {
 func (s *flowBatches[T]) state() State  { return s.in.state() }
 func (s *flowBatches[T]) running() *run { return s.in.running() }
 
+func (s *flowBatches[T]) recycle() func([]T) { return nil }
+
 func (s *flowBatches[T]) close() {
 	s.forget()
 	s.in.close()
@@ -125,13 +126,11 @@ func (s *flowBatches[T]) forget() {
 	s.ahead, s.ended = nil, nil
 }
 
-// UnbatchFlow describes the elements of a flow of slices, one by one. A State is the one before the
-// slice of its element, with the number of the slice's elements up to there: Resume makes the slice
-// again.
-func UnbatchFlow[T any](f Flow[[]T]) Flow[T] {
-	return Flow[T]{func(ctx context.Context, from origin) (source[T], error) {
+// flowUnbatch returns the elements of slices, one by one.
+func flowUnbatch[T any](f flow[[]T]) flow[T] {
+	return func(ctx context.Context, from origin) (source[T], error) {
 		return openUnbatched(ctx, f, from)
-	}}
+	}
 }
 
 // unbatched splits batches into elements.
@@ -146,7 +145,7 @@ type unbatched[T any] struct {
 	before State     // of the epoch
 }
 
-func openUnbatched[T any](ctx context.Context, f Flow[[]T], from origin) (_ *unbatched[T], err error) {
+func openUnbatched[T any](ctx context.Context, f flow[[]T], from origin) (_ *unbatched[T], err error) {
 	s := &unbatched[T]{stage: flowStage{name: "unbatch"}}
 	var at []int64
 	if s.in, at, err = beginStage(ctx, f, from, s.stage.name, 1, 1); err != nil {
@@ -239,7 +238,7 @@ func (s *unbatched[T]) take(whole *element[[]T]) *loose[T] {
 		e.value, e.free = v, l.free
 		e.marks = append(e.marks, s.locate(whole.marks, i, n))
 		if hasState[T]() {
-			any(v).(marked).setMark(e.marks[0])
+			setMark(v, e.marks[0])
 		}
 	}
 	return l
@@ -290,6 +289,8 @@ func (s *unbatched[T]) forget() {
 
 func (s *unbatched[T]) state() State  { return s.before }
 func (s *unbatched[T]) running() *run { return s.in.running() }
+
+func (s *unbatched[T]) recycle() func(T) { return nil }
 
 func (s *unbatched[T]) close() {
 	s.forget()

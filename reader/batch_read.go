@@ -251,7 +251,7 @@ func (e *batchRead) Refetch(p []byte, off int64, good func([]byte) bool) (bool, 
 
 // pick copies record w out of p, which begins at offset base of its file.
 func (e *batchRead) pick(b *Block, w *readRequest, p []byte, base int64, file storage.File) {
-	set := e.global.run.set
+	set := e.global.set
 	from := file // nil: p is not to be changed
 	if e.global.kept != nil {
 		from = nil
@@ -307,7 +307,7 @@ func (e *batchRead) collect(b *Block) error {
 		return nil
 	}
 	slices.SortFunc(e.failed, func(x, y stepFault) int { return cmp.Compare(x.step, y.step) })
-	tolerant := e.global.run.set.opts.SkipBad.asked()
+	tolerant := e.global.run.opts.SkipBad.asked()
 	all, from := b.Records, 0
 	b.Records = all[:0]
 	for _, f := range e.failed {

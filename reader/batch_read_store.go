@@ -30,7 +30,7 @@ const firstStored = 128
 
 // share is the part of the memory limit that a batch read may use for its records.
 func (g *global) share() int64 {
-	o := g.run.set.opts
+	o := g.run.opts
 	switch {
 	case g.kept != nil:
 		return min(o.Memory/32, maxErrand)
@@ -45,7 +45,7 @@ func (g *global) share() int64 {
 // around is the part for what a batch read reads around its records.
 func (g *global) around() int64 {
 	if g.dense {
-		return min(g.run.set.opts.Memory/8, storedErrand)
+		return min(g.run.opts.Memory/8, storedErrand)
 	}
 	return g.share()
 }
@@ -57,8 +57,8 @@ func (g *global) keep() {
 	if !g.stored || g.kept != nil {
 		return
 	}
-	if size, fits := fitsMemory(g.run.set); fits {
-		g.kept = newResident(&g.finder, size, len(g.run.set.sources))
+	if size, fits := fitsMemory(g.set); fits {
+		g.kept = newResident(&g.finder, size, len(g.set.sources))
 		g.run.budget.add(size, 0)
 	}
 }
@@ -179,7 +179,7 @@ func (g *global) unreadable(w *readRequest, err error) error {
 	if errors.Is(err, storage.ErrChanged) {
 		err = fmt.Errorf("%w: %w", ErrChanged, err)
 	}
-	return &tfrecord.Error{Name: g.run.set.sources[w.file].Path, Record: w.number, Offset: w.begin, Part: tfrecord.PartData, Err: err}
+	return &tfrecord.Error{Name: g.set.sources[w.file].Path, Record: w.number, Offset: w.begin, Part: tfrecord.PartData, Err: err}
 }
 
 // inWindow reads from data, which begins at base of a file, if that is known.

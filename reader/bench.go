@@ -103,19 +103,19 @@ func Bench(ctx context.Context, paths []string, o BenchOptions) (*BenchResult, e
 	switch {
 	case o.Parse:
 		return bench(ctx, ParseColumns(pipe, ColumnSpec{Batch: o.Batch, Workers: o.Workers}), o,
-			func(b *ColumnBatch) (int, mark) { return b.Rows, b.mark })
+			func(b *ColumnBatch) (int, int32) { return b.Rows, b.Epoch })
 	case o.Decode:
 		return bench(ctx, Images(pipe, ImageSpec{Resize: o.Resize, DType: Float32, Batch: o.Batch, Workers: o.Workers, NoLabels: true}), o,
-			func(b *ImageBatch) (int, mark) { return b.Shape[0], b.mark })
+			func(b *ImageBatch) (int, int32) { return b.Shape[0], b.Epoch })
 	default:
 		return bench(ctx, pipe.Batch(o.Batch, false), o,
-			func(b *RecordBatch) (int, mark) { return len(b.Records), b.mark })
+			func(b *RecordBatch) (int, int32) { return len(b.Records), b.Epoch })
 	}
 }
 
 // bench runs a flow over a repeating pipe until everything was read and the time is up. Its batches
 // end with a pass.
-func bench[T any](ctx context.Context, f Flow[T], o BenchOptions, look func(T) (records int, at mark)) (*BenchResult, error) {
+func bench[T any](ctx context.Context, f Flow[T], o BenchOptions, look func(T) (records int, epoch int32)) (*BenchResult, error) {
 	began := time.Now()
 	r, err := f.Start(ctx)
 	if err != nil {
@@ -139,8 +139,8 @@ func bench[T any](ctx context.Context, f Flow[T], o BenchOptions, look func(T) (
 		if err != nil {
 			return nil, err
 		}
-		n, at := look(v)
-		if epoch := int64(at.record().Epoch); epoch > res.Passes {
+		n, of := look(v)
+		if epoch := int64(of); epoch > res.Passes {
 			res.Passes, res.CutOff = epoch, 0
 			if over {
 				break // this batch belongs to the next pass

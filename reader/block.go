@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"github.com/tfrec/tfrec/internal/storage"
@@ -72,7 +73,7 @@ func (b *Block) Release() {
 	for _, p := range b.parents {
 		p.Release()
 	}
-	if b.run.set.opts.PoisonRecycled {
+	if b.run.opts.PoisonRecycled {
 		b.poison()
 	}
 	if len(b.lent) > 0 {
@@ -160,4 +161,33 @@ func (b *Block) handOver() {
 		b.reading = false
 		b.run.budget.add(0, -b.charged)
 	}
+}
+
+// cursor is a position between two records of a file.
+type cursor struct {
+	number int64 // of the next record
+	offset int64 // where its frame begins, in the uncompressed stream
+}
+
+// lent collects the memory that blocks of a shuffle return.
+type lent struct {
+	mu   sync.Mutex
+	back [][]byte
+}
+
+func (l *lent) giveBack(memory [][]byte) {
+	l.mu.Lock()
+	l.back = append(l.back, memory...)
+	l.mu.Unlock()
+}
+
+// takeBack calls keep with the memory that came back since the last call.
+func (l *lent) takeBack(keep func(memory []byte)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, memory := range l.back {
+		keep(memory)
+	}
+	clear(l.back)
+	l.back = l.back[:0]
 }

@@ -6,10 +6,10 @@ import (
 	"io"
 )
 
-// Skip drops the first n elements.
-func (p Pipe) Skip(n int64) Pipe {
+// recordSkip adds a stage that drops the first n elements.
+func recordSkip(before *link, n int64) *link {
 	name := fmt.Sprintf("skip(%d)", n)
-	return p.then(name, func(r *run, up stage) (stage, error) {
+	return before.then(name, func(r *run, up stage) (stage, error) {
 		if n < 0 {
 			return nil, fmt.Errorf("reader: Skip(%d): want 0 or more", n)
 		}
@@ -62,10 +62,10 @@ func (x *skipStage) next() (*Block, error) {
 	}
 }
 
-// Take ends after n elements.
-func (p Pipe) Take(n int64) Pipe {
+// recordTake adds a stage that ends after n elements.
+func recordTake(before *link, n int64) *link {
 	name := fmt.Sprintf("take(%d)", n)
-	return p.then(name, func(r *run, up stage) (stage, error) {
+	return before.then(name, func(r *run, up stage) (stage, error) {
 		if n < 0 {
 			return nil, fmt.Errorf("reader: Take(%d): want 0 or more; all come without it", n)
 		}

@@ -18,20 +18,10 @@ type BucketOptions struct {
 	DropRemainder bool
 }
 
-// BucketByLength describes batches of elements of similar length, so that little is wasted when
-// they are padded to the longest: tf.data's Dataset.bucket_by_sequence_length, in the same order. A
-// batch is returned when its bucket is full. At the end of the epoch the rest of each bucket
-// follows, those of the shortest elements first. Length returns the length of an element; one
-// goroutine at a time calls it.
-//
-// The elements of a batch stay valid as long as the batch. Buckets keep their elements, with the
-// blocks of records that these alias, in memory: fewer elements than the sum of the BatchSizes.
-//
-// A [State] has no elements. To resume, the stages before make again what followed the oldest
-// element that was waiting in a bucket: if a bucket fills slowly, that may be much of the epoch.
-func BucketByLength[T any](f Flow[T], length func(T) int, o BucketOptions) Flow[[]T] {
+// flowBuckets returns batches of elements of similar length.
+func flowBuckets[T any](f flow[T], length func(T) int, o BucketOptions) flow[[]T] {
 	o.Boundaries, o.BatchSizes = slices.Clone(o.Boundaries), slices.Clone(o.BatchSizes)
-	return Flow[[]T]{func(ctx context.Context, from origin) (source[[]T], error) {
+	return func(ctx context.Context, from origin) (source[[]T], error) {
 		if length == nil {
 			return nil, errors.New("reader: BucketByLength needs a function")
 		}
@@ -47,14 +37,14 @@ func BucketByLength[T any](f Flow[T], length func(T) int, o BucketOptions) Flow[
 		b := &bucketed[T]{length: length, BucketOptions: o, buckets: make([]bucket[T], len(o.BatchSizes))}
 		b.replayed = replayed[T]{
 			in: in, stage: flowStage{name: o.name()}, stats: in.running().stats("bucket"),
-			fill: b.fill, within: in.running().set.opts.BatchWithinEpoch,
+			fill: b.fill, within: in.running().opts.BatchWithinEpoch,
 		}
 		if err := b.resume(at); err != nil {
 			b.close()
 			return nil, err
 		}
 		return b, nil
-	}}
+	}
 }
 
 // maxBuckets bounds the length of a State.
@@ -99,6 +89,8 @@ type bucketed[T any] struct {
 	rest    int  // this one's next
 	idle    idle[*flowBatch[T]]
 }
+
+func (b *bucketed[T]) recycle() func([]T) { return nil }
 
 // bucket holds the elements of the next batch of some lengths.
 type bucket[T any] struct {

@@ -76,8 +76,8 @@ func TestNothingStaysInTheBudget(t *testing.T) {
 					}
 				}
 				s.Close()
-				if m := s.Report().Memory; m.InFlight != 0 || s.run.budget.reading != 0 {
-					t.Errorf("%s, %v, after %d records: %+v, %d for reading", name, c, n, m, s.run.budget.reading)
+				if m := s.Report().Memory; m.InFlight != 0 || s.s.run.budget.reading != 0 {
+					t.Errorf("%s, %v, after %d records: %+v, %d for reading", name, c, n, m, s.s.run.budget.reading)
 				}
 			}
 		}
@@ -322,7 +322,7 @@ func TestOptionsOfBudgets(t *testing.T) {
 		}
 	}
 	set := open(t, dir, Options{})
-	if m := set.opts.Memory; m > mostMemory || m > memory.Limit()/4 || m < 16<<20 {
+	if m := set.files.opts.Memory; m > mostMemory || m > memory.Limit()/4 || m < 16<<20 {
 		t.Errorf("a default of %d bytes, of %d", m, memory.Limit())
 	}
 	old := debug.SetMemoryLimit(256 << 20)

@@ -52,32 +52,16 @@ var ErrCacheFull = errors.New("cache is full")
 // version.
 var ErrOtherCache = errors.New("cache of something else")
 
-// Cache returns the elements of the stage before and keeps them: once it has returned all, later
-// epochs (see [Pipe.Repeat]) come from the cache, and no stage before it runs any more. Every epoch
-// has the order of the first one, so shuffle after the cache and not before it. [Record.Epoch]
-// keeps counting; skipped damage is reported while the cache is filled, and not again.
-//
-// An epoch that is left early leaves no cache, and the next one starts filling from scratch. In
-// memory, each run has its own cache. On disk, a complete cache of the same dataset, stages and
-// Version is used at once; while one process fills it, others do not wait but read that epoch from
-// the source. Caching something else in the same directory is refused at Start, also while the
-// cache is being filled, and then even with Replace. Each worker of a job has its own cache in the
-// directory. To remove a cache, delete its files.
-//
-// [Flow.Cache] keeps what is made of records, such as batches of decoded images.
-//
-// A [State] counts the elements of the epoch that were received. Resuming from it costs nothing
-// with a complete cache on disk. Otherwise the epoch's elements are read again from the beginning,
-// which fills the cache.
-func (p Pipe) Cache(o CacheOptions) Pipe {
+// recordCache adds a stage that keeps the elements of an epoch.
+func recordCache(before *link, o CacheOptions) *link {
 	passes := int64(1)
-	if p.last != nil {
-		passes = p.last.passes
+	if before != nil {
+		passes = before.passes
 	}
-	next := p.then(cacheName, func(r *run, up stage) (stage, error) {
+	next := before.then(cacheName, func(r *run, up stage) (stage, error) {
 		return newCacheStage(r, up, o, passes, cacheOf{Stages: slices.Clone(r.names[:len(r.names)-1])})
 	})
-	next.last.rereads = true
+	next.rereads = true
 	return next
 }
 

@@ -56,15 +56,15 @@ func newDiskCache(r *run, o CacheOptions, of cacheOf) *diskCache {
 	if o.Limit == 0 {
 		o.Limit = defaultDiskCache
 	}
-	opts := r.set.opts
+	opts := r.opts
 	return &diskCache{
 		run: r,
 		of: cacheHeader{
-			Format: cacheFormat, FormatVersion: cacheVersion, Dataset: r.set.fingerprint, Worker: opts.Worker, Workers: opts.Workers,
+			Format: cacheFormat, FormatVersion: cacheVersion, Dataset: r.fingerprint, Worker: opts.Worker, Workers: opts.Workers,
 			cacheOf: of, Version: o.Version,
 		},
 		dir: o.Dir, name: fmt.Sprintf("cache-%05d-of-%05d", opts.Worker, opts.Workers),
-		limit: o.Limit, replace: o.Replace, tell: o.OnDiscard, sources: len(r.set.sources),
+		limit: o.Limit, replace: o.Replace, tell: o.OnDiscard, sources: r.data.Files(),
 	}
 }
 

@@ -6,10 +6,8 @@ import (
 	"io"
 )
 
-// Concat returns the records of all pipes, one pipe after another, like
-// tf.data.Dataset.concatenate. What [Mix] says of options, of [Record.File] and of memory holds
-// here, too.
-func Concat(pipes ...Pipe) Pipe {
+// recordConcat returns the records of all pipes, one pipe after another.
+func recordConcat(pipes []chain) chain {
 	name := fmt.Sprintf("concat(pipes=%d)", len(pipes))
 	return join("Concat", name, pipes, func(r *run, in []input) (stage, error) {
 		return &concat{run: r, name: name, in: in, stats: r.stats(name)}, nil

@@ -7,21 +7,21 @@ import (
 
 // tellCost logs, once, what an epoch reads of a set in an object store that does not fit in memory.
 func (g *global) tellCost() {
-	if !g.stored || g.kept != nil || g.length == 0 || g.costTold || g.run.set.opts.Logger == nil {
+	if !g.stored || g.kept != nil || g.length == 0 || g.costTold || g.run.opts.Logger == nil {
 		return
 	}
 	g.costTold = true
 	bytes, requests := g.cost()
-	files, _ := fitsMemory(g.run.set)
+	files, _ := fitsMemory(g.set)
 	g.run.event(slog.LevelWarn, eventCostly,
 		slog.String("order", g.name), slog.Int64("set_bytes", files), slog.Int64("read_bytes", bytes),
-		slog.Int64("requests", requests), slog.Int64("memory", g.run.set.opts.Memory), slog.Int64("memory_needed", neededMemory(files)))
+		slog.Int64("requests", requests), slog.Int64("memory", g.run.opts.Memory), slog.Int64("memory_needed", neededMemory(files)))
 }
 
 // cost estimates the bytes and requests of an epoch, or this worker's part of it, whose records are
 // in random order.
 func (g *global) cost() (bytes, requests int64) {
-	left := (g.length + int64(g.run.set.opts.Workers) - 1) / int64(g.run.set.opts.Workers)
+	left := (g.length + int64(g.run.opts.Workers) - 1) / int64(g.run.opts.Workers)
 	for ramp := g.ramp; left > 0; ramp = g.grown(ramp) {
 		n := min(int64(min(g.steps, ramp)), left)
 		b, r := g.costOf(float64(n))

@@ -42,6 +42,7 @@ type feed struct {
 // feeder starts feeds and stops them together.
 type feeder struct {
 	run   *run
+	set   *fileSet // with the options of the run
 	stats *stageStats
 	chunk int           // bytes to read at a time, of ordinary records
 	most  int           // of large ones
@@ -153,7 +154,7 @@ func (f *feeder) read(d *feed, epoch int32) error {
 			b, err = f.finish(d, source, &ended)
 		}
 		if err != nil {
-			if changed := f.run.set.unchanged(int(d.piece.file), file); changed != nil {
+			if changed := f.set.unchanged(int(d.piece.file), file); changed != nil {
 				return changed // which explains any other error
 			}
 			if err == io.EOF {
@@ -189,11 +190,11 @@ func (f *feeder) read(d *feed, epoch int32) error {
 func (f *feeder) finish(d *feed, source blockSource, ended *bool) (*Block, error) {
 	_, plain := source.(*plainFile)
 	at := source.stands()
-	short := f.run.set.missingRecords(f.ctx, d.piece, at, plain)
+	short := f.set.missingRecords(f.ctx, d.piece, at, plain)
 	switch {
 	case short == nil || *ended:
 		return nil, io.EOF
-	case !f.run.set.opts.SkipBad.asked():
+	case !f.run.opts.SkipBad.asked():
 		return nil, short.err
 	}
 	*ended = true
@@ -206,9 +207,9 @@ func (f *feeder) finish(d *feed, source blockSource, ended *bool) (*Block, error
 // open opens a piece's file at the start of the piece.
 func (fd *feeder) open(p piece, in *blockAllocator) (blockSource, storage.File, error) {
 	r := fd.run
-	path := r.set.sources[p.file].Path
-	o := r.set.opts.readerOptions(path)
-	f, err := r.set.openFile(fd.ctx, int(p.file))
+	path := fd.set.sources[p.file].Path
+	o := r.opts.readerOptions(path)
+	f, err := fd.set.openFile(fd.ctx, int(p.file))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -220,15 +221,15 @@ func (fd *feeder) open(p piece, in *blockAllocator) (blockSource, storage.File, 
 	if plain {
 		chunk := int(min(int64(fd.chunk), max(size, minChunk)))
 		source := &plainFile{
-			run: r, in: in, file: f, name: path, framing: r.set.opts.framing(), chunk: chunk, most: fd.most, at: p.from, end: p.end,
+			run: r, in: in, file: f, name: path, framing: r.opts.framing(), chunk: chunk, most: fd.most, at: p.from, end: p.end,
 		}
 		source.lender, _ = f.(storage.Lender)
 		return source, f, nil
 	}
-	pipe := !r.set.regular(int(p.file))
+	pipe := !fd.set.regular(int(p.file))
 	from := &yieldingReader{Reader: f, run: r, pipe: pipe, slow: pipe}
 	source := &streamFile{
-		run: r, in: r.set.records(int(p.file), f, from, o), from: from, file: f, blocks: in, largest: &fd.largest, chunk: fd.chunk, piece: p, at: p.from,
+		run: r, set: fd.set, in: fd.set.records(int(p.file), f, from, o), from: from, file: f, blocks: in, largest: &fd.largest, chunk: fd.chunk, piece: p, at: p.from,
 	}
 	// A read from a pipe may block forever.
 	source.unwatch = context.AfterFunc(fd.ctx, func() { f.SetReadDeadline(time.Unix(1, 0)) })

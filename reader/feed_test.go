@@ -42,7 +42,7 @@ func TestALostRestIsToldOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	feeder := &s.top.(*checked).stage.(*interleave).feeder
+	feeder := &s.s.top.(*checked).stage.(*interleave).feeder
 	// read returns the number of faults from a cursor on, and the end.
 	read := func(from cursor) (faults int, end cursor) {
 		f := feeder.start(piece{file: 1, end: noEnd}, from, 0)

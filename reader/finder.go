@@ -11,7 +11,7 @@ import (
 
 // finder locates the records of a set.
 type finder struct {
-	set     *Set
+	set     *fileSet
 	indexes []*fileIndex
 	starts  []int64 // number in the set of the first record of each file; the total last
 	mu      sync.Mutex
@@ -23,7 +23,7 @@ type finder struct {
 const keptOpen = 256
 
 // find initialises the finder. What is read of the files for it goes into kept, unless that is nil.
-func (f *finder) find(ctx context.Context, set *Set, kept *resident) error {
+func (f *finder) find(ctx context.Context, set *fileSet, kept *resident) error {
 	if f.set != nil {
 		return nil
 	}

@@ -2,7 +2,6 @@ package reader
 
 import (
 	"context"
-	"errors"
 	"io"
 	"iter"
 	"runtime/trace"
@@ -10,114 +9,7 @@ import (
 
 // Flow describes a pipeline whose elements are made from records: batches, columns, images, or any
 // result of [Map]. Like [Pipe] it is a value: nothing is read before Start, Resume or All.
-type Flow[T any] struct {
-	open func(ctx context.Context, from origin) (source[T], error)
-}
-
-// begin opens the flow, if there is one.
-func (f Flow[T]) begin(ctx context.Context, from origin) (source[T], error) {
-	switch {
-	case f.open == nil:
-		return nil, errors.New("reader: an empty Flow: begin with Open")
-	case ctx == nil:
-		return nil, errNoContext
-	}
-	return f.open(ctx, from)
-}
-
-// source is a running flow. One goroutine at a time calls it, except for interrupt.
-type source[T any] interface {
-	// next returns the next element, which the caller releases with drop; io.EOF at the end of the
-	// epoch.
-	next() (*element[T], error)
-	// interrupt makes a call of next in another goroutine return soon, with an error. Only
-	// startEpoch or close may follow.
-	interrupt()
-	// startEpoch moves to the start of an epoch.
-	startEpoch(epoch int64) error
-	// state returns the state before the first element of the epoch.
-	state() State
-	// running returns what the stages of the pipe share.
-	running() *run
-	// close stops all goroutines and closes all files. Elements stay valid.
-	close()
-}
-
-// element is a value and the memory that it may alias.
-type element[T any] struct {
-	value T
-	marks []mark // position after each part of the value, or only after the whole
-	free  func() // releases the memory; nil: nothing to release
-}
-
-// mark is a position in a flow: after the first n records of a block, which the mark retains.
-type mark struct {
-	block *Block // nil: not known, as in a copy
-	n     int
-	bad   skipCount     // skipped up to there
-	saved *State        // where to resume, if it is not there
-	flow  *flowPosition // after saved, or the stages of the pipe
-}
-
-// record returns the last record before the mark.
-func (m mark) record() Record { return m.block.Records[m.n-1] }
-
-func (m mark) state() State {
-	var s State
-	if m.saved != nil {
-		s = m.saved.clone()
-	} else {
-		s = m.block.State(m.n)
-		s.setTally(m.bad)
-	}
-	s.Flow = m.flow.appendTo(s.Flow)
-	return s
-}
-
-// whole returns the state with the settings of the flow.
-func (m mark) whole() State {
-	s := m.state()
-	if m.block != nil {
-		s.Making = m.block.run.made()
-	}
-	return s
-}
-
-// retain adds a reference to the block, and returns the mark.
-func (m mark) retain() mark {
-	if m.block != nil {
-		m.block.Retain()
-	}
-	return m
-}
-
-func (m mark) release() {
-	if m.block != nil {
-		m.block.Release()
-	}
-}
-
-// last is the position after the element.
-func (e *element[T]) last() mark { return e.marks[len(e.marks)-1] }
-
-// epoch is the epoch of the last record of the element; -1 if it is not known.
-func (e *element[T]) epoch() int32 {
-	if m := e.last(); m.block != nil {
-		return m.record().Epoch
-	}
-	return -1
-}
-
-func (e *element[T]) drop() {
-	for i := range e.marks {
-		e.marks[i].release()
-	}
-	clear(e.marks)
-	e.marks = e.marks[:0]
-	if e.free != nil {
-		e.free()
-	}
-}
+type Flow[T any] struct{ open flow[T] }
 
 // Stream is a running flow. Only Stats and Report are safe for concurrent use.
 type Stream[T any] struct {
@@ -147,7 +39,7 @@ func (f Flow[T]) Resume(ctx context.Context, state State) (*Stream[T], error) {
 }
 
 func (f Flow[T]) start(ctx context.Context, from origin) (*Stream[T], error) {
-	src, err := f.begin(ctx, from)
+	src, err := f.open.begin(ctx, from)
 	if err != nil {
 		return nil, err
 	}
@@ -282,3 +174,15 @@ func (r *Stream[T]) Close() error {
 	}
 	return nil
 }
+
+// Stats returns the counters of the stages, record sources first. It is safe for concurrent use and
+// takes a microsecond or two.
+func (r *Stream[T]) Stats() []StageStats { return r.src.running().stages() }
+
+// Report returns Stats, the memory in flight and the bottleneck of the pipeline. It is safe for
+// concurrent use.
+func (r *Stream[T]) Report() Report { return r.src.running().report() }
+
+// Publish publishes the Report as a variable of package expvar, as
+// [RecordStream.Publish] does.
+func (r *Stream[T]) Publish(name string) error { return publish(name, r.src.running().report) }

@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// Take describes the first n elements of each epoch, like [Pipe.Take] those of records.
-func (f Flow[T]) Take(n int64) Flow[T] {
-	return Flow[T]{func(ctx context.Context, from origin) (source[T], error) {
+// flowTake returns the first n elements of each epoch.
+func flowTake[T any](f flow[T], n int64) flow[T] {
+	return func(ctx context.Context, from origin) (source[T], error) {
 		if n < 0 {
 			return nil, fmt.Errorf("reader: Take(%d): want 0 or more; all come without it", n)
 		}
@@ -17,13 +17,12 @@ func (f Flow[T]) Take(n int64) Flow[T] {
 			return nil, err
 		}
 		return &takenElements[T]{c, n}, nil
-	}}
+	}
 }
 
-// Skip drops the first n elements of each epoch, like [Pipe.Skip] records. They are made, and
-// dropped: to skip records before expensive work, skip them in the pipe.
-func (f Flow[T]) Skip(n int64) Flow[T] {
-	return Flow[T]{func(ctx context.Context, from origin) (source[T], error) {
+// flowSkip drops the first n elements of each epoch.
+func flowSkip[T any](f flow[T], n int64) flow[T] {
+	return func(ctx context.Context, from origin) (source[T], error) {
 		if n < 0 {
 			return nil, fmt.Errorf("reader: Skip(%d): want 0 or more", n)
 		}
@@ -32,7 +31,7 @@ func (f Flow[T]) Skip(n int64) Flow[T] {
 			return nil, err
 		}
 		return &skippedElements[T]{c, n}, nil
-	}}
+	}
 }
 
 // Indexed is an element of [Enumerate].
@@ -42,16 +41,15 @@ type Indexed[T any] struct {
 	Value T
 }
 
-// Enumerate describes the elements of a flow with their numbers in the epoch, like tf.data's
-// Dataset.enumerate. After Resume the numbers continue.
-func Enumerate[T any](f Flow[T]) Flow[Indexed[T]] {
-	return Flow[Indexed[T]]{func(ctx context.Context, from origin) (source[Indexed[T]], error) {
+// flowEnumerate returns elements with their numbers.
+func flowEnumerate[T any](f flow[T]) flow[Indexed[T]] {
+	return func(ctx context.Context, from origin) (source[Indexed[T]], error) {
 		c, err := openCounted(ctx, f, from, "enumerate")
 		if err != nil {
 			return nil, err
 		}
 		return &numberedElements[T]{countedElements: c}, nil
-	}}
+	}
 }
 
 // countedElements is shared by stages that count the elements of the stage before. Their position
@@ -63,7 +61,7 @@ type countedElements[T any] struct {
 	before State // of the epoch
 }
 
-func openCounted[T any](ctx context.Context, f Flow[T], from origin, name string) (*countedElements[T], error) {
+func openCounted[T any](ctx context.Context, f flow[T], from origin, name string) (*countedElements[T], error) {
 	in, at, err := beginStage(ctx, f, from, name, 1, 1)
 	if err != nil {
 		return nil, err
@@ -86,10 +84,11 @@ func (c *countedElements[T]) startEpoch(epoch int64) error {
 	return nil
 }
 
-func (c *countedElements[T]) interrupt()    { c.in.interrupt() }
-func (c *countedElements[T]) state() State  { return c.before }
-func (c *countedElements[T]) running() *run { return c.in.running() }
-func (c *countedElements[T]) close()        { c.in.close() }
+func (c *countedElements[T]) interrupt()       { c.in.interrupt() }
+func (c *countedElements[T]) state() State     { return c.before }
+func (c *countedElements[T]) running() *run    { return c.in.running() }
+func (c *countedElements[T]) recycle() func(T) { return c.in.recycle() }
+func (c *countedElements[T]) close()           { c.in.close() }
 
 type takenElements[T any] struct {
 	*countedElements[T]
@@ -134,6 +133,8 @@ type numberedElements[T any] struct {
 	*countedElements[T]
 	idle idle[*numberedElement[T]]
 }
+
+func (s *numberedElements[T]) recycle() func(Indexed[T]) { return nil }
 
 // numberedElement is an element with its number, and the marks of the element it was made of.
 type numberedElement[T any] struct {

@@ -9,34 +9,9 @@ import (
 	"sync"
 )
 
-// Cache computes the elements of an epoch once and keeps them: batches with their decoded images or
-// parsed columns, or the results of a [Map]. Once it has returned all, later epochs (see
-// [Stream.NextEpoch]) come from the cache, and nothing before it is read, decoded or computed. It
-// is tf.data's ds.map(decode).batch().cache(). [CacheOptions] are as for [Pipe.Cache], except that
-// Partial is refused.
-//
-// All epochs have the elements of epoch 0 in the same order: batches of the same records, and for
-// each image the same draws of [ImageSpec].Policy and Mix. For other draws in each epoch, cache
-// before they are made: records with small images by [Pipe.Map] and [Pipe.Cache], then a Shuffle
-// and [Images]. The Epoch of records and batches is that of the epoch in which they are returned. A
-// [Pipe.Repeat] before the cache repeats within the epoch, and all passes are kept.
-//
-// In memory and on disk, elements are kept as bytes, and each one returned is a copy, also in the
-// first epoch. Elements are numbers, bools, strings, and slices, arrays, structs and pointers of
-// these, which includes all batches of this package; structs have exported fields only. Other types
-// need the methods MarshalBinary and UnmarshalBinary of package encoding, or are refused at Start; a
-// struct that embeds a type with these methods has them, too, and should define its own.
-// Batches reuse their memory as they do without a cache; other elements are new each time.
-//
-// On disk, a cache is of the dataset, the stages, the type of the elements, and the settings of
-// [Images], [ParseColumns] and other stages before it, including the decoder of images: with any
-// other it is refused with [ErrOtherCache]. Only functions are not known: [CacheOptions].Version
-// identifies what they do. Copying from disk takes time: a Prefetch after the cache works ahead.
-//
-// A [State] counts the elements of the epoch that were received, so that it is exact, and resuming
-// is as with [Pipe.Cache]. [MergeStates] refuses it: each worker has elements of its own.
-func (f Flow[T]) Cache(o CacheOptions) Flow[T] {
-	return Flow[T]{func(ctx context.Context, from origin) (source[T], error) {
+// flowCache keeps the elements of an epoch.
+func flowCache[T any](f flow[T], o CacheOptions) flow[T] {
+	return func(ctx context.Context, from origin) (source[T], error) {
 		if o.Partial {
 			return nil, errors.New("reader: Cache of a Flow with Partial: it keeps all elements; cache records with Partial, before they become elements")
 		}
@@ -57,7 +32,7 @@ func (f Flow[T]) Cache(o CacheOptions) Flow[T] {
 			return nil, err
 		}
 		return c, nil
-	}}
+	}
 }
 
 // cachedElements is a running Cache of elements. These are the records of a cacheStage, as bytes.
@@ -205,31 +180,16 @@ func (c *cachedElements[T]) element() *cachedElement[T] {
 	e.free = func() {
 		r := c.in.running()
 		r.budget.add(-e.size, 0)
-		if !recycles(e.value, r.set.opts.PoisonRecycled) {
+		switch recycle := c.in.recycle(); {
+		case recycle == nil:
 			var none T
 			e.value = none
+		case r.opts.PoisonRecycled:
+			recycle(e.value)
 		}
 		c.idle.put(e)
 	}
 	return e
-}
-
-// recycles reports whether the memory of a value is reused: that of a batch, which is then poisoned
-// if asked for.
-func recycles(v any, poison bool) bool {
-	// By type: a struct with an embedded batch has its methods, too.
-	switch v.(type) {
-	case *RecordBatch, *ColumnBatch, *ImageBatch, *PackedBatch[int32], *PackedBatch[int64]:
-	default:
-		return false
-	}
-	if reflect.ValueOf(v).IsNil() {
-		return false
-	}
-	if poison {
-		v.(interface{ poison() }).poison()
-	}
-	return true
 }
 
 func (c *cachedElements[T]) interrupt() {
@@ -241,6 +201,8 @@ func (c *cachedElements[T]) startEpoch(epoch int64) error { return c.startAt(epo
 
 func (c *cachedElements[T]) state() State  { return c.before }
 func (c *cachedElements[T]) running() *run { return c.in.running() }
+
+func (c *cachedElements[T]) recycle() func(T) { return c.in.recycle() }
 
 // drop releases the block.
 func (c *cachedElements[T]) drop() {

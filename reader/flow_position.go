@@ -59,7 +59,7 @@ func (s *flowStage) start(before State, at ...int64) State {
 
 // beginStage opens the flow before a stage with a section, and returns the section: nil at the
 // beginning of an epoch, else of least to most numbers, each from 0 to maxSkip.
-func beginStage[T any](ctx context.Context, f Flow[T], from origin, name string, least, most int) (in source[T], at []int64, err error) {
+func beginStage[T any](ctx context.Context, f flow[T], from origin, name string, least, most int) (in source[T], at []int64, err error) {
 	if from.state != nil {
 		before := *from.state
 		if at, err = before.popFlow(name); err != nil {
@@ -84,7 +84,7 @@ func beginStage[T any](ctx context.Context, f Flow[T], from origin, name string,
 
 // sameWorker returns an error for a State of another worker, whose flow has the named stage.
 func (r *run) sameWorker(s *State, name string) error {
-	if o := r.set.opts; s.Worker != o.Worker || s.Workers != o.Workers {
+	if o := r.opts; s.Worker != o.Worker || s.Workers != o.Workers {
 		return fmt.Errorf("resume: %w: it is of worker %d of %d, this is %d of %d; a flow with %s cannot be divided again",
 			ErrState, s.Worker, s.Workers, o.Worker, o.Workers, name)
 	}
@@ -116,7 +116,7 @@ func (e *element[T]) advance(s *flowStage, at ...int64) {
 	clear(e.marks[1:])
 	e.marks = append(e.marks[:0], m)
 	if hasState[T]() {
-		any(e.value).(marked).setMark(m)
+		setMark(e.value, m)
 	}
 }
 
@@ -128,31 +128,4 @@ func hasState[T any]() bool {
 	var v T
 	_, ok := any(v).(marked)
 	return ok
-}
-
-func (b *RecordBatch) setMark(m mark) {
-	if b != nil {
-		b.mark.become(m)
-	}
-}
-
-func (b *ColumnBatch) setMark(m mark) {
-	if b != nil {
-		b.mark.become(m)
-	}
-}
-
-func (b *ImageBatch) setMark(m mark) {
-	if b != nil {
-		b.mark.become(m)
-	}
-}
-
-// become replaces the mark of a batch. That of a Clone must not refer to a block: the Clone
-// outlives the element that retains it.
-func (m *mark) become(to mark) {
-	if m.block == nil {
-		to = to.clone()
-	}
-	*m = to
 }

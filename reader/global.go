@@ -39,19 +39,8 @@ const leastSteps = 16
 // maxErrand is the maximum number of bytes of records looked up together.
 const maxErrand = 16 << 20
 
-// globalWords is the length of a position's section: an index in the order, and the damage skipped
-// so far in the epoch.
-const globalWords = 2
-
-// ShuffleAll returns the records of all files in one random order, a different one in each epoch: a
-// permutation that is computed, not stored. Worker i of n takes indexes i, i + n, i + 2n … of it.
-// The files must be uncompressed; those without an index file are scanned once, header by header,
-// before the first record.
-//
-// Records are read thousands at once, in file order: the more of the set that is, the less is read
-// between them. In an object store, a set of up to five eighths of [Options.Memory] is read once and
-// kept there; each epoch over a larger one of small records reads it several times.
-func (s *Set) ShuffleAll(o ShuffleAllOptions) Pipe {
+// ShuffleAll returns a source of all records in one random order.
+func (s *fileSet) ShuffleAll(o ShuffleAllOptions) *link {
 	if o.Block == 0 {
 		o.Block = 1
 	}
@@ -62,7 +51,7 @@ func (s *Set) ShuffleAll(o ShuffleAllOptions) Pipe {
 		if o.Block < 1 || o.Block > maxRuns || o.Window < 1 || o.Window > maxRuns {
 			return "", nil, fmt.Errorf("reader: ShuffleAll with Block %d, Window %d: want 1 to %d of each", o.Block, o.Window, maxRuns)
 		}
-		seed := r.set.opts.Seed
+		seed := r.opts.Seed
 		return o.name(seed), func(epoch, records int64) (sequence, int64, error) {
 			if o.SameEachEpoch {
 				epoch = 0
@@ -74,23 +63,24 @@ func (s *Set) ShuffleAll(o ShuffleAllOptions) Pipe {
 
 // inOrder describes the records of a set in a global order, which plan names with what it depends
 // on.
-func (s *Set) inOrder(kind string, plan func(r *run) (string, globalOrder, error)) Pipe {
-	return Pipe{set: s}.then(kind, func(r *run, _ stage) (stage, error) {
-		if len(r.set.joined) > 0 {
+func (s *fileSet) inOrder(kind string, plan func(r *run) (string, globalOrder, error)) *link {
+	return (*link)(nil).then(kind, func(r *run, _ stage) (stage, error) {
+		set := s.as(r.opts)
+		if len(set.joined) > 0 {
 			return nil, errJoined
 		}
 		name, of, err := plan(r)
 		if err != nil {
 			return nil, err
 		}
-		name += fmt.Sprintf(",ends=%d", r.set.opts.Uneven)
-		if r.set.opts.SkipBad.asked() {
+		name += fmt.Sprintf(",ends=%d", r.opts.Uneven)
+		if r.opts.SkipBad.asked() {
 			name += ",skip_bad"
 		}
 		name += ")"
 		r.rename(name)
-		g := &global{run: r, name: name, of: of, stats: r.stats(name), stored: r.set.stored()}
-		g.readers = r.readers(g.stats, maxReaders)
+		g := &global{run: r, set: set, name: name, of: of, stats: r.stats(name), stored: set.stored()}
+		g.readers = r.readers(g.stats, maxReaders, g.stored)
 		r.tally(&g.bad)
 		return g, nil
 	})
@@ -120,6 +110,7 @@ func (o *ShuffleAllOptions) name(seed uint64) string {
 // global returns the records of a set in an order of all of them.
 type global struct {
 	run   *run
+	set   *fileSet // with the options of the run
 	stats *stageStats
 	name  string
 	of    globalOrder
@@ -153,10 +144,10 @@ func (g *global) start(ctx context.Context, epoch int64, at position) error {
 	g.halt()
 	g.ctx, g.cancel = context.WithCancel(ctx)
 	g.keep()
-	if err := g.find(g.ctx, g.run.set, g.kept); err != nil {
+	if err := g.find(g.ctx, g.set, g.kept); err != nil {
 		return err
 	}
-	o := g.run.set.opts
+	o := g.run.opts
 	g.epoch, g.coming, g.i, g.faults, g.err = int32(epoch), 0, 0, 0, nil
 	g.order, g.length = nil, 0
 	if total := g.total(); total > 0 {
@@ -203,11 +194,11 @@ func (g *global) start(ctx context.Context, epoch int64, at position) error {
 // each worker reports those of the files assigned to it by number.
 func (g *global) tellMissing() error {
 	for i, x := range g.indexes {
-		short := g.run.set.missingRecords(g.ctx, wholeFile(i), cursor{x.records, x.size}, true)
-		if short == nil || i%g.run.set.opts.Workers != g.run.set.opts.Worker {
+		short := g.set.missingRecords(g.ctx, wholeFile(i), cursor{x.records, x.size}, true)
+		if short == nil || i%g.run.opts.Workers != g.run.opts.Worker {
 			continue
 		}
-		if err := g.run.skip(&g.bad, short.skipped(g.run.set, g.epoch)); err != nil {
+		if err := g.run.skip(&g.bad, short.skipped(g.set.sources[i].Path, g.epoch)); err != nil {
 			return err
 		}
 	}
@@ -216,7 +207,7 @@ func (g *global) tellMissing() error {
 
 // send starts as many batch reads as may be in flight.
 func (g *global) send() {
-	o, total := g.run.set.opts, g.length
+	o, total := g.run.opts, g.length
 	for len(g.sent) < g.mostSent() {
 		e := g.nextRead()
 		steps := min(g.steps, g.ramp)
@@ -306,7 +297,7 @@ func (g *global) next() (*Block, error) {
 		if g.faults < len(e.block.faults) && e.block.faults[g.faults].before <= g.i {
 			f := &e.block.faults[g.faults]
 			g.faults++
-			if g.err = g.run.skip(&g.bad, f.skipped(g.run.set, g.epoch)); g.err != nil {
+			if g.err = g.run.skip(&g.bad, f.skipped(g.set.sources[f.file].Path, g.epoch)); g.err != nil {
 				break
 			}
 			continue
@@ -327,7 +318,7 @@ func (g *global) next() (*Block, error) {
 		out := g.run.newBlock()
 		out.adopt(e.block)
 		out.Records = append(out.Records, e.block.Records[g.i:end]...)
-		place := e.place + int64(g.i+g.faults)*int64(g.run.set.opts.Workers)
+		place := e.place + int64(g.i+g.faults)*int64(g.run.opts.Workers)
 		out.at = out.at.push(place, g.bad.of(g.epoch))
 		g.i = end
 		return out, nil

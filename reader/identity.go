@@ -11,10 +11,8 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// Fingerprint returns the identity of the set: a hash over the files' names without directories,
-// their sizes and, if the manifest has them, their digests. For files outside a manifest, the first
-// and last 4 KiB represent the content.
-func (s *Set) Fingerprint(ctx context.Context) (string, error) {
+// Fingerprint returns the identity of the set.
+func (s *fileSet) Fingerprint(ctx context.Context) (string, error) {
 	if err := s.identify(ctx); err != nil {
 		return "", err
 	}
@@ -22,7 +20,7 @@ func (s *Set) Fingerprint(ctx context.Context) (string, error) {
 }
 
 // identify sets s.fingerprint if it is not set yet. It is not written again after that.
-func (s *Set) identify(ctx context.Context) error {
+func (s *fileSet) identify(ctx context.Context) error {
 	s.mu.Lock()
 	known := s.fingerprint != ""
 	s.mu.Unlock()
@@ -43,7 +41,7 @@ func (s *Set) identify(ctx context.Context) error {
 }
 
 // hash writes the identities of the files, or of the sets that they came from.
-func (s *Set) hash(ctx context.Context, h *xxh3.Hasher) error {
+func (s *fileSet) hash(ctx context.Context, h *xxh3.Hasher) error {
 	for _, of := range s.joined {
 		if err := of.identify(ctx); err != nil {
 			return err
@@ -66,7 +64,7 @@ func (s *Set) hash(ctx context.Context, h *xxh3.Hasher) error {
 }
 
 // appendIdentity appends the identity of source i.
-func (s *Set) appendIdentity(ctx context.Context, dst []byte, i int) ([]byte, error) {
+func (s *fileSet) appendIdentity(ctx context.Context, dst []byte, i int) ([]byte, error) {
 	source, size := s.sources[i], s.stamps[i].info.Size()
 	dst = append(append(dst, storage.Base(source.Path)...), 0)
 	if !s.regular(i) {

@@ -182,17 +182,15 @@ type ImageSpec struct {
 	Backend augment.Backend
 }
 
-// Images describes batches of images, decoded in advance and in order, each directly into its row
-// of the tensor. An image that cannot be decoded ends the flow with the record's file, number and
-// offset, and the number of the frame in a clip, unless [SkipBad] allows skipping the record.
-func Images(p Pipe, spec ImageSpec) Flow[*ImageBatch] {
-	return Flow[*ImageBatch]{func(ctx context.Context, from origin) (source[*ImageBatch], error) {
+// flowImages returns batches of images.
+func flowImages(p chain, spec ImageSpec) flow[*ImageBatch] {
+	return func(ctx context.Context, from origin) (source[*ImageBatch], error) {
 		w, err := spec.works()
 		if err != nil {
 			return nil, err
 		}
 		return openWorkers(ctx, p, from, func(r *run) (workerSpec[*ImageBatch], error) { return w(r), nil })
-	}}
+	}
 }
 
 // images returns the number of images of a record.
@@ -310,7 +308,7 @@ func (s ImageSpec) works() (func(r *run) workerSpec[*ImageBatch], error) {
 	}
 	table := s.table()
 	return func(r *run) workerSpec[*ImageBatch] {
-		gate := par.NewBudget(r.set.opts.Memory)
+		gate := par.NewBudget(r.opts.Memory)
 		decoder := func() *imageDecoder {
 			return &imageDecoder{spec: &s, run: r, gate: gate, table: table, width: width, height: height, imageTasks: newImageTasks(&s)}
 		}
@@ -326,7 +324,7 @@ func (s ImageSpec) works() (func(r *run) workerSpec[*ImageBatch], error) {
 				return s.newBatch(s.Batch * s.images() * max(s.Frames, 1) * width * height * s.Channels)
 			},
 			free:   (*ImageBatch).freeMemory,
-			mark:   func(b *ImageBatch, m mark) { b.mark = m },
+			mark:   func(b *ImageBatch, m mark) { b.place = place{m} },
 			bytes:  (*ImageBatch).memory,
 			poison: (*ImageBatch).poison,
 			begin:  func(b *ImageBatch, records []Record) { b.begin(&s, records, width, height) },
@@ -371,7 +369,7 @@ func (s ImageSpec) makes(r *run) string {
 		name += ",policy=" + policy.String()
 	}
 	if policy != nil || s.Mix != (augment.Mix{}) {
-		name += fmt.Sprintf(",seed=%d", r.set.opts.Seed)
+		name += fmt.Sprintf(",seed=%d", r.opts.Seed)
 	}
 	return name
 }

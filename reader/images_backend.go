@@ -16,9 +16,6 @@ import (
 // calls of it that overlap.
 const waitingWorkers = 2
 
-// errBackend is an error of the backend itself, which SkipBad does not cover.
-var errBackend = errors.New("the backend of the images failed")
-
 // imageTask is what is left to do for an image or a mask that is decoded.
 type imageTask struct {
 	augment.Task
@@ -204,7 +201,7 @@ func (t *imageTask) size() int64 {
 // most an eighth of the memory together.
 func (d *imageDecoder) release(t *imageTask) {
 	t.Image, t.Planes, t.mask = nil, nil, nil
-	if o := &d.run.set.opts; d.kept+t.size() > o.Memory/8/int64(o.Parallelism) {
+	if o := &d.run.opts; d.kept+t.size() > o.Memory/8/int64(o.Parallelism) {
 		t.planes, t.decoded = augment.Planes{}, augment.Image{}
 	}
 	d.kept += t.size()

@@ -103,7 +103,7 @@ func TestImagesFreeMemory(t *testing.T) {
 		}
 		return data
 	})
-	set.opts.SkipBad.Count = 100
+	set.files.opts.SkipBad.Count = 100
 	p := set.Records().Repeat(4)
 	sum := func(b *ImageBatch) (n int, err error) {
 		for _, x := range b.Halves {
@@ -178,7 +178,7 @@ func TestImagesOverlap(t *testing.T) {
 		return nil
 	}}
 	set := imageSet(t, 9, nil)
-	set.opts.Parallelism = 1
+	set.files.opts.Parallelism = 1
 	rows := 0
 	for batch, err := range Images(set.Records(), ImageSpec{Size: 8, Batch: 4, Backend: b}).All(t.Context()) {
 		if err != nil {
@@ -195,7 +195,7 @@ func TestImagesOverlap(t *testing.T) {
 func TestImagesBackendFails(t *testing.T) {
 	broken := errors.New("the device is lost")
 	set := imageSet(t, 9, nil)
-	set.opts.SkipBad.Share = 1
+	set.files.opts.SkipBad.Share = 1
 	b := &hostBackend{testBackend: testBackend{size: 3, render: func(call int, _ []*augment.Task) error {
 		if call > 3 {
 			return broken

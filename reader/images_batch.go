@@ -49,8 +49,8 @@ type ImageBatch struct {
 	// [augment.Task], and "" for images that only ImageSpec.Codec decodes and for padding.
 	Decoders []string
 
-	imageWork
-	mark mark
+	imageWork `cache:"-"`
+	place
 }
 
 // imageWork is what a batch needs besides its content.
@@ -59,9 +59,6 @@ type imageWork struct {
 	objects []imageObjects // by record, with ImageSpec.Objects
 	free    func()         // frees the memory of the samples; nil: the garbage collector does
 }
-
-// State returns the state of a consumer that has received this batch and all before it.
-func (b *ImageBatch) State() State { return b.mark.whole() }
 
 // memory is the size of the batch in bytes.
 func (b *ImageBatch) memory() int64 {
@@ -153,10 +150,27 @@ func keepRows[V any](s []V, bad []bool) []V {
 	return s[:to]
 }
 
-// resized returns s with n elements of unspecified value.
-func resized[V any](s []V, n int) []V {
-	if n <= cap(s) {
-		return s[:n]
-	}
-	return make([]V, n)
+// Clone returns a copy of the batch that stays valid, with its State.
+func (b *ImageBatch) Clone() *ImageBatch {
+	d := *b
+	d.Shape, d.Pixels, d.Bytes, d.Labels = slices.Clone(b.Shape), slices.Clone(b.Pixels), slices.Clone(b.Bytes), slices.Clone(b.Labels)
+	d.Halves, d.Masks, d.SoftLabels = slices.Clone(b.Halves), slices.Clone(b.Masks), slices.Clone(b.SoftLabels)
+	d.Lengths = slices.Clone(b.Lengths)
+	d.Decoders, d.Objects, d.Columns = slices.Clone(b.Decoders), b.Objects.Clone(), b.Columns.Clone()
+	d.imageWork = imageWork{}
+	d.place = b.place.clone()
+	return &d
+}
+
+// poison overwrites pixels, labels, objects and columns.
+func (b *ImageBatch) poison() {
+	fill(b.Pixels, poisonFloat)
+	fill(b.Bytes, poisonByte)
+	fill(b.Halves, poisonHalf)
+	fill(b.Masks, poisonByte)
+	fill(b.Labels, poisonInt64)
+	fill(b.Lengths, poisonInt64)
+	fill(b.SoftLabels, poisonFloat)
+	poisonObjects(&b.Objects)
+	poisonColumns(&b.Columns)
 }

@@ -234,12 +234,12 @@ func (d *imageDecoder) draw(record Record, w, h int) augment.Draw {
 	if d.spec.Policy == nil {
 		return augment.Draw{}
 	}
-	return d.spec.Policy.DrawBoxes(d.run.set.opts.Seed, drawKey(d.run, record), int(record.Epoch), w, h, d.boxes)
+	return d.spec.Policy.DrawBoxes(d.run.opts.Seed, drawKey(d.run, record), int(record.Epoch), w, h, d.boxes)
 }
 
 // drawKey identifies a record in random draws, wherever its set is.
 func drawKey(r *run, record Record) string {
-	return fmt.Sprintf("%s#%d", filepath.Base(r.set.Path(record)), record.Number)
+	return fmt.Sprintf("%s#%d", filepath.Base(r.data.Path(record)), record.Number)
 }
 
 // isFloats reports whether an image/format is that of normalised samples.

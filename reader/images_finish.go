@@ -77,7 +77,7 @@ func (f *imageFinisher) finish(b *ImageBatch, records []Record, faults []workFau
 	}
 	if f.spec.Mix != (augment.Mix{}) {
 		height, width, _ := b.sides(f.spec.NCHW)
-		b.Mix = f.spec.Mix.Draw(f.run.set.opts.Seed, drawKey(f.run, records[0]), int(records[0].Epoch), width, height)
+		b.Mix = f.spec.Mix.Draw(f.run.opts.Seed, drawKey(f.run, records[0]), int(records[0].Epoch), width, height)
 		f.mixer.mix(b, f.spec.NCHW)
 	}
 	if f.spec.Objects != nil {

@@ -58,7 +58,7 @@ func (x *fileIndex) span(n int64) (begin, end, skip int64) {
 
 // index returns the index of source i, built on first use: from the .idx file of an uncompressed
 // file if that matches, else by reading the headers.
-func (s *Set) index(ctx context.Context, i int, kept *resident) (*fileIndex, error) {
+func (s *fileSet) index(ctx context.Context, i int, kept *resident) (*fileIndex, error) {
 	s.mu.Lock()
 	x := s.indexes[i]
 	s.mu.Unlock()
@@ -82,13 +82,13 @@ func (s *Set) index(ctx context.Context, i int, kept *resident) (*fileIndex, err
 }
 
 // allIndexes returns the indexes of all files.
-func (s *Set) allIndexes(ctx context.Context) ([]*fileIndex, error) {
+func (s *fileSet) allIndexes(ctx context.Context) ([]*fileIndex, error) {
 	return s.allIndexesKeeping(ctx, nil)
 }
 
 // allIndexesKeeping is allIndexes. What must be read of the files for it goes into kept, unless that
 // is nil.
-func (s *Set) allIndexesKeeping(ctx context.Context, kept *resident) ([]*fileIndex, error) {
+func (s *fileSet) allIndexesKeeping(ctx context.Context, kept *resident) ([]*fileIndex, error) {
 	if ctx == nil {
 		return nil, errNoContext
 	}
@@ -105,7 +105,7 @@ func (s *Set) allIndexesKeeping(ctx context.Context, kept *resident) ([]*fileInd
 	return all, g.Wait()
 }
 
-func (s *Set) makeIndex(ctx context.Context, i int, kept *resident) (*fileIndex, error) {
+func (s *fileSet) makeIndex(ctx context.Context, i int, kept *resident) (*fileIndex, error) {
 	source := s.sources[i]
 	o := s.opts.readerOptions(source.Path)
 	most := max(1024, indexMemory/8/len(s.sources))
@@ -159,7 +159,7 @@ func (s *Set) makeIndex(ctx context.Context, i int, kept *resident) (*fileIndex,
 }
 
 // countPacked counts the records of a sequential file.
-func (s *Set) countPacked(ctx context.Context, i int, f storage.File, o tfrecord.ReaderOptions) (*fileIndex, error) {
+func (s *fileSet) countPacked(ctx context.Context, i int, f storage.File, o tfrecord.ReaderOptions) (*fileIndex, error) {
 	if !s.regular(i) {
 		return nil, fmt.Errorf("%s: it is not a regular file, and counting its records would consume them", o.Name)
 	}
@@ -187,7 +187,7 @@ func (s *Set) countPacked(ctx context.Context, i int, f storage.File, o tfrecord
 
 // readIndexFile reads the index file of source i, which has size bytes. It returns nil if there is
 // none or it does not match: reading the headers works as well.
-func (s *Set) readIndexFile(ctx context.Context, i int, size int64, most int) *fileIndex {
+func (s *fileSet) readIndexFile(ctx context.Context, i int, size int64, most int) *fileIndex {
 	f, err := storage.Open(ctx, manifest.IndexPath(s.sources[i].Path))
 	if err != nil {
 		if storage.Missing(err) {
@@ -214,7 +214,7 @@ func (s *Set) readIndexFile(ctx context.Context, i int, size int64, most int) *f
 }
 
 // setTold records where the records end that the index file of source i tells of.
-func (s *Set) setTold(i int, end int64) {
+func (s *fileSet) setTold(i int, end int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stamps[i].told, s.stamps[i].asked = end, true
@@ -223,7 +223,7 @@ func (s *Set) setTold(i int, end int64) {
 // scan walks the frames of a plain file by their headers. It finds the same records and the same
 // damage as a plainFile, except for corrupt data in an intact frame.
 type scan struct {
-	set    *Set
+	set    *fileSet
 	file   io.ReaderAt
 	name   string
 	size   int64
@@ -235,7 +235,7 @@ type scan struct {
 // scanWindow is the read size; larger records are skipped without being read.
 const scanWindow = 64 << 10
 
-func (s *Set) scan(file io.ReaderAt, name string, size int64, at cursor) *scan {
+func (s *fileSet) scan(file io.ReaderAt, name string, size int64, at cursor) *scan {
 	return &scan{set: s, file: file, name: name, size: size, at: at, window: make([]byte, 0, scanWindow)}
 }
 
@@ -299,7 +299,7 @@ func (c *scan) fail(err error) error {
 }
 
 // place returns the cursor of record n of source i, 0 ≤ n ≤ records.
-func (s *Set) place(ctx context.Context, i int, x *fileIndex, n int64) (cursor, error) {
+func (s *fileSet) place(ctx context.Context, i int, x *fileIndex, n int64) (cursor, error) {
 	switch {
 	case !x.plain:
 		return cursor{number: n}, nil

@@ -99,9 +99,9 @@ func TestSparseIndex(t *testing.T) {
 			t.Fatalf("%d offsets of %d records, want %d at most", len(x.offsets), x.records, most)
 		}
 		set := open(t, dir, Options{})
-		set.indexes[0] = x
+		set.files.indexes[0] = x
 		for n := int64(0); n <= 900; n += 37 {
-			c, err := set.place(t.Context(), 0, x, n)
+			c, err := set.files.place(t.Context(), 0, x, n)
 			if err != nil || c != (cursor{n, at[n]}) {
 				t.Errorf("of %d offsets: record %d is at %+v, %v; want %d", most, n, c, err, at[n])
 			}
@@ -128,7 +128,7 @@ func TestFileThatChangedAfterItsIndex(t *testing.T) {
 	if _, err := set.At(t.Context(), nil, 15); !errors.Is(err, ErrChanged) {
 		t.Errorf("error %v", err)
 	}
-	if err := set.stampFiles(t.Context()); err != nil { // as if it had always been so
+	if err := set.files.stampFiles(t.Context()); err != nil { // as if it had always been so
 		t.Fatal(err)
 	}
 	_, err := set.At(t.Context(), nil, 15)

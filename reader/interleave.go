@@ -6,34 +6,27 @@ import (
 	"io"
 )
 
-// Records returns the records of all files, one file after another, in the order of the files.
-func (s *Set) Records() Pipe { return s.Interleave(1, 1) }
-
-// Interleave returns the records of cycle files in turn, block records from each, in tf.data's
-// order: that of Dataset.interleave with cycle_length and block_length, whatever the parallelism.
-// The next file replaces one that has ended when its turn comes again.
-//
-// The files of a cycle, and as many of the following ones as there are goroutines, are read ahead
-// within [Options.Memory].
-func (s *Set) Interleave(cycle, block int) Pipe {
-	return Pipe{set: s}.then("interleave", func(r *run, _ stage) (stage, error) {
-		if len(r.set.joined) > 0 {
+// Interleave returns a source of the records of cycle files in turn, block records from each.
+func (s *fileSet) Interleave(cycle, block int) *link {
+	return (*link)(nil).then("interleave", func(r *run, _ stage) (stage, error) {
+		set := s.as(r.opts)
+		if len(set.joined) > 0 {
 			return nil, errJoined
 		}
 		if cycle < 1 || cycle > maxCycle || block < 1 {
 			return nil, fmt.Errorf("reader: Interleave(%d, %d): want 1 or more of each, and a cycle of %d at most", cycle, block, maxCycle)
 		}
-		name := fmt.Sprintf("interleave(cycle=%d,block=%d%s)", cycle, block, r.set.settings())
+		name := fmt.Sprintf("interleave(cycle=%d,block=%d%s)", cycle, block, set.settings())
 		r.rename(name)
 		// One file per goroutine is read ahead of the cycle.
-		ahead := r.set.opts.Parallelism
-		x := &interleave{run: r, name: name, block: block, slots: make([]slot, cycle), ahead: ahead}
-		x.feeder = feeder{run: r, stats: r.stats("read")}
-		x.feeder.chunk, x.feeder.most = chunksFor(r.set.opts.Memory/2, cycle+ahead)
-		x.feeder.readers = r.readers(x.feeder.stats, cycle+ahead)
+		ahead := r.opts.Parallelism
+		x := &interleave{run: r, set: set, name: name, block: block, slots: make([]slot, cycle), ahead: ahead}
+		x.feeder = feeder{run: r, set: set, stats: r.stats("read")}
+		x.feeder.chunk, x.feeder.most = chunksFor(r.opts.Memory/2, cycle+ahead)
+		x.feeder.readers = r.readers(x.feeder.stats, cycle+ahead, set.stored())
 		x.feeder.stats.queueSpace.Store(int32((cycle + ahead) * feedDepth))
 		x.stats = r.stats(name)
-		if r.set.opts.Unordered {
+		if r.opts.Unordered {
 			x.feeder.ready = make(chan struct{}, 1)
 		}
 		r.tally(&x.bad)
@@ -45,7 +38,7 @@ func (s *Set) Interleave(cycle, block int) Pipe {
 const maxCycle = 1 << 16
 
 // settings returns, for the name of a source, the options that the order of records depends on.
-func (s *Set) settings() string {
+func (s *fileSet) settings() string {
 	o := s.opts
 	text := ""
 	if o.Workers > 1 {
@@ -71,6 +64,7 @@ func chunksFor(memory int64, files int) (chunk, most int) {
 // interleave returns the records of several feeds in turn.
 type interleave struct {
 	run   *run
+	set   *fileSet // with the options of the run
 	stats *stageStats
 	name  string
 	block int
@@ -106,16 +100,16 @@ type slot struct {
 
 func (x *interleave) start(ctx context.Context, epoch int64, at position) error {
 	x.stop()
-	pieces, err := x.run.set.pieces(ctx)
+	pieces, err := x.set.pieces(ctx)
 	if err != nil {
 		return err
 	}
 	x.epoch = int32(epoch)
 	x.order = append(x.order[:0], pieces...)
-	if o := x.run.set.opts; o.ShuffleFiles {
+	if o := x.run.opts; o.ShuffleFiles {
 		permute(x.order, draws(key(o.Seed, forFiles, uint64(epoch))))
 	}
-	if err := x.run.allowPieces(ctx, pieces); err != nil {
+	if err := x.allow(ctx, pieces); err != nil {
 		return err
 	}
 	x.run.beginTally(&x.bad, x.epoch, 0)
@@ -127,6 +121,23 @@ func (x *interleave) start(ctx context.Context, epoch int64, at position) error 
 	}
 	x.startAhead()
 	return err
+}
+
+// allow sets how many records of an epoch of pieces may be skipped.
+func (x *interleave) allow(ctx context.Context, pieces []piece) error {
+	records := int64(-1)
+	if x.run.opts.SkipBad.Share > 0 {
+		all, err := x.set.allIndexes(ctx)
+		if err != nil {
+			return err
+		}
+		records = 0
+		for _, p := range pieces {
+			records += min(p.end.number, all[p.file].records) - p.from.number
+		}
+	}
+	x.run.allow(records)
+	return nil
 }
 
 // slotWords is the length of a slot in the position.
@@ -284,7 +295,7 @@ func (x *interleave) report(s *slot) error {
 	for s.faults < len(s.blk.faults) && s.blk.faults[s.faults].before <= s.i {
 		f := &s.blk.faults[s.faults]
 		s.faults++
-		if err := x.run.skip(&x.bad, f.skipped(x.run.set, x.epoch)); err != nil {
+		if err := x.run.skip(&x.bad, f.skipped(x.set.sources[f.file].Path, x.epoch)); err != nil {
 			return err
 		}
 	}

@@ -52,16 +52,16 @@ func TestInterleaveIsTFDatas(t *testing.T) {
 	}
 }
 
-// place is a record of a file, both counted from 0.
-type place struct{ file, number int }
+// spot is a record of a file, both counted from 0.
+type spot struct{ file, number int }
 
 // interleavePlaces is a minimal model of tf.data's interleave.
-func interleavePlaces(lengths []int, cycle, block int) []place {
-	slots := make([]*place, cycle)
-	var order []place
+func interleavePlaces(lengths []int, cycle, block int) []spot {
+	slots := make([]*spot, cycle)
+	var order []spot
 	for coming, open, turn := 0, 0, 0; coming < len(lengths) || open > 0; turn = (turn + 1) % cycle {
 		if slots[turn] == nil && coming < len(lengths) {
-			slots[turn] = &place{file: coming}
+			slots[turn] = &spot{file: coming}
 			coming++
 			open++
 		}

@@ -2,7 +2,6 @@ package reader
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -10,69 +9,33 @@ import (
 
 // join returns the set of the files of all pipes, one pipe after another, and a pipe of it whose
 // first stage is fed by them.
-func join(kind, name string, pipes []Pipe, open func(r *run, in []input) (stage, error)) Pipe {
-	all := &Set{files: &files{}}
-	first := &link{name: name, inputs: slices.Clone(pipes), passes: 1}
+func join(kind, name string, pipes []chain, open func(r *run, in []input) (stage, error)) chain {
+	all := newJoined()
+	pipes = slices.Clone(pipes)
+	first := &link{name: name, passes: 1}
 	for _, p := range pipes {
 		if p.set == nil {
 			continue // refused below
 		}
+		first.inputs = append(first.inputs, p.last)
 		if len(all.joined) == 0 {
-			all.opts, first.passes = p.set.opts, p.last.passes
-		} else {
-			all.opts.SkipBad.Count = all.opts.SkipBad.count() + p.set.opts.SkipBad.count()
-			all.opts.SkipBad.Share = max(all.opts.SkipBad.Share, p.set.opts.SkipBad.Share)
+			first.passes = p.last.passes
 		}
+		all.join(p.set)
 		if p.last.passes != first.passes {
 			first.passes = -1
 		}
 		first.repeats = first.repeats || p.last.anyRepeats()
-		p.set.mu.Lock()
-		all.sources = append(all.sources, p.set.sources...)
-		all.stamps = append(all.stamps, p.set.stamps...)
-		all.indexes = append(all.indexes, p.set.indexes...)
-		p.set.mu.Unlock()
-		all.joined = append(all.joined, p.set)
 	}
 	first.open = func(r *run, _ stage) (stage, error) {
-		in, err := openInputs(r, kind, first.inputs)
+		in, err := openInputs(r, kind, pipes)
 		if err != nil {
 			return nil, err
 		}
 		return open(r, in)
 	}
-	return Pipe{all, first}
+	return chain{all, first}
 }
-
-// anyRepeats reports whether there is a Repeat in the stage or before it.
-func (l *link) anyRepeats() bool {
-	for ; l != nil; l = l.prev {
-		if l.repeats {
-			return true
-		}
-	}
-	return false
-}
-
-// Set returns the set that [Record.File] of the records of the pipe refers to. After [Mix] and
-// [Concat] it has the files of all their pipes, and [Set.Input] tells them apart; to read it in
-// another order, open the sets again.
-func (p Pipe) Set() *Set { return p.set }
-
-// Input returns which of the pipes of [Mix] or [Concat] the record came from, counted from 0. For a
-// set of Open it is 0.
-func (s *Set) Input(r Record) int {
-	n, end := len(s.joined), 0
-	for i, of := range s.joined {
-		if end += len(of.sources); int(r.File) < end {
-			return i
-		}
-	}
-	return max(n-1, 0)
-}
-
-// errJoined refuses to read the set of a joined pipe in another order.
-var errJoined = errors.New("reader: the Set of a Mix or Concat has files of several sets, with options of their own: open the files as one set")
 
 // input is a running pipeline that feeds a stage.
 type input struct {
@@ -88,7 +51,7 @@ type input struct {
 }
 
 // openInputs opens the pipes that feed the stage whose name was added last, of a kind.
-func openInputs(r *run, kind string, pipes []Pipe) ([]input, error) {
+func openInputs(r *run, kind string, pipes []chain) ([]input, error) {
 	if len(pipes) == 0 {
 		return nil, fmt.Errorf("reader: %s without a Pipe: want one or more", kind)
 	}
@@ -104,10 +67,7 @@ func openInputs(r *run, kind string, pipes []Pipe) ([]input, error) {
 			return nil, fmt.Errorf("reader: %s: pipe %d is of worker %d of %d, pipe 0 of %d of %d: open all sets for the same worker",
 				kind, i, o.Worker, o.Workers, first.Worker, first.Workers)
 		}
-		if err := p.set.identify(r.ctx); err != nil {
-			return nil, err
-		}
-		of, err := r.input(p.set, r.set.opts, len(pipes))
+		of, err := r.input(p.set, o, r.opts, len(pipes))
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +79,7 @@ func openInputs(r *run, kind string, pipes []Pipe) ([]input, error) {
 		}
 		in[i] = input{stage: s, sections: len(of.names), file: file}
 		r.names = append(r.names, of.names...)
-		file += int32(len(p.set.sources))
+		file += int32(len(p.set.Sources()))
 	}
 	r.names = append(r.names, own)
 	return in, nil

@@ -129,7 +129,8 @@ func TestOtherWeightsAreRefused(t *testing.T) {
 	worker := func(w, workers int, weights ...float64) Pipe {
 		return Mix(MixOptions{Weights: weights}, mixed(t, Options{Worker: w, Workers: workers}, 900, 900)...)
 	}
-	s, err := worker(0, 1, 1, 2).Start(t.Context())
+	first := worker(0, 1, 1, 2)
+	s, err := first.Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +142,8 @@ func TestOtherWeightsAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := Mix(MixOptions{Weights: []float64{2, 1}}, s.run.set.joined[0].Records(), s.run.set.joined[1].Records())
+	of := first.Set().files.joined
+	p := Mix(MixOptions{Weights: []float64{2, 1}}, (&Set{of[0]}).Records(), (&Set{of[1]}).Records())
 	if _, err := p.Resume(t.Context(), merged); !errors.Is(err, ErrState) || !strings.Contains(err.Error(), "MergeStates") {
 		t.Errorf("after MergeStates: %v", err)
 	}

@@ -21,7 +21,7 @@ const (
 
 // event logs an event if there is a logger.
 func (r *run) event(level slog.Level, name string, attrs ...slog.Attr) {
-	if log := r.set.opts.Logger; log != nil {
+	if log := r.opts.Logger; log != nil {
 		log.LogAttrs(context.WithoutCancel(r.ctx), level, name, attrs...)
 	}
 }
@@ -61,7 +61,7 @@ func (r *run) logSkipped(s Skipped) {
 // logRefetched logs that length bytes at an offset of a file were fetched again since they were
 // damaged, and were others then, or always others; a length of 0 is all that was read of it.
 func (r *run) logRefetched(file any, offset int64, length int, changed bool, err error) {
-	if r == nil || r.set.opts.Logger == nil || !changed {
+	if r == nil || r.opts.Logger == nil || !changed {
 		return
 	}
 	r.telling.Lock()
@@ -85,7 +85,7 @@ func (r *run) logRefetched(file any, offset int64, length int, changed bool, err
 
 // logEnded logs what a run did.
 func (r *run) logEnded() {
-	log := r.set.opts.Logger
+	log := r.opts.Logger
 	if log == nil || !log.Enabled(r.ctx, slog.LevelDebug) {
 		return
 	}

@@ -126,7 +126,7 @@ func TestLogDamage(t *testing.T) {
 func TestLogDamageIsSampled(t *testing.T) {
 	set := open(t, writeShards(t, tfrecord.None, 100), Options{SkipBad: SkipBad{Count: 100}})
 	h := &logged{}
-	set.opts.Logger = slog.New(h)
+	set.files.opts.Logger = slog.New(h)
 	synctest.Test(t, func(t *testing.T) {
 		p := set.Records().Filter("none", func(Record) (bool, error) {
 			time.Sleep(time.Second)
@@ -152,7 +152,7 @@ var errRefused = errors.New("refused")
 func TestLogCache(t *testing.T) {
 	set := open(t, writeShards(t, tfrecord.None, 30, 30), Options{})
 	h := &logged{}
-	set.opts.Logger = slog.New(h)
+	set.files.opts.Logger = slog.New(h)
 	dir := filepath.Join(t.TempDir(), "cache")
 	o := CacheOptions{Dir: dir, Replace: true}
 	built := `INFO "cache built" cache=` + dir + " records=60 partial=false"
@@ -173,7 +173,7 @@ func TestLogCache(t *testing.T) {
 func TestLogCacheElsewhere(t *testing.T) {
 	set := open(t, writeShards(t, tfrecord.None, 30), Options{})
 	h := &logged{}
-	set.opts.Logger = slog.New(h)
+	set.files.opts.Logger = slog.New(h)
 	pipe := set.Records().Cache(CacheOptions{Dir: t.TempDir()})
 	filling, err := pipe.Start(t.Context())
 	if err != nil {
@@ -189,7 +189,7 @@ func TestLogCacheElsewhere(t *testing.T) {
 func TestLogTuning(t *testing.T) {
 	set := open(t, writeShards(t, tfrecord.None, 900, 900), Options{Parallelism: 16})
 	h := &logged{}
-	set.opts.Logger = slog.New(h)
+	set.files.opts.Logger = slog.New(h)
 	synctest.Test(t, func(t *testing.T) {
 		f := Map(set.Interleave(2, 1).Repeat(-1), func(r Record) (int, error) {
 			time.Sleep(4 * time.Millisecond)

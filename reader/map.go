@@ -6,69 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// MapOptions are the options of [Map]; the zero value preserves the order.
-type MapOptions struct {
-	// Workers is the number of goroutines that call the function. Default: chosen as it runs, up to
-	// the Parallelism of the set, or up to 64 with Waits.
-	Workers int
-	// Waits says that the function mostly waits, as for a service or a disk: its workers then do not
-	// count against the Parallelism of the set. More Workers than Parallelism imply it.
-	Waits bool
-	// Unordered returns results as they are ready, each at most a few dozen per worker early. A
-	// State then refers to the original order: resuming from it may repeat or omit those few.
-	Unordered bool
-	// Size returns the approximate memory of a result in bytes, without its record. With it results
-	// count as in flight (see [Options]), and no more are made in advance than there is room for.
-	// Default: they do not count, and are bounded only by some dozens per worker and the length of
-	// a Prefetch. [Pipe.Map] does not need it: its records count like any others.
-	Size func(result any) int64
-}
-
-// mostWaiting is the maximum number of workers chosen for a function that waits.
-const mostWaiting = 64
-
-// waits reports whether the workers need no processor of a set with this Parallelism.
-func (o MapOptions) waits(parallelism int) bool { return o.Waits || o.Workers > parallelism }
-
-// mapPortion is the maximum number of records that Map's workers share at once.
-const mapPortion = 32
-
-// portionOf returns the number of records that Map's workers share at once: one if results are
-// large enough for Size to be set.
-func portionOf(o MapOptions) int {
-	if o.Size != nil {
-		return 1
-	}
-	return mapPortion
-}
-
-// Map describes the elements that f makes of the records of a pipe, in the order of the records by
-// default. Several goroutines call f; its result may alias the record, whose data stay valid as
-// long as the element. An error of f ends the flow with the record's file, number and offset,
-// unless [SkipBad] allows skipping the record.
-func Map[T any](p Pipe, f func(Record) (T, error), o MapOptions) Flow[T] {
-	if f == nil {
-		return MapWith[T](p, nil, o)
-	}
-	return MapWith(p, func() func(Record) (T, error) { return f }, o)
-}
-
-// MapWith is [Map] with a function for each worker, which one goroutine at a time calls: the place
-// for parsers and buffers that cannot be shared. What the function keeps from one record to the
-// next must not show in its results: which records it gets differs from run to run. Several
-// goroutines call newWorker, as often as there may be workers (see [MapOptions]).
-//
-//	reader.MapWith(pipe, func() func(reader.Record) (int64, error) {
-//		var example tfrecord.Example // reused
-//		return func(r reader.Record) (int64, error) {
-//			if err := example.Parse(r.Data); err != nil {
-//				return 0, err
-//			}
-//			...
-//		}
-//	}, reader.MapOptions{})
-func MapWith[T any](p Pipe, newWorker func() func(Record) (T, error), o MapOptions) Flow[T] {
-	return Flow[T]{func(ctx context.Context, from origin) (source[T], error) {
+// flowMapRecords returns the elements that functions of newWorker make of records.
+func flowMapRecords[T any](p chain, newWorker func() func(Record) (T, error), o MapOptions) flow[T] {
+	return func(ctx context.Context, from origin) (source[T], error) {
 		if newWorker == nil {
 			return nil, errors.New("reader: Map without a function")
 		}
@@ -78,7 +18,7 @@ func MapWith[T any](p Pipe, newWorker func() func(Record) (T, error), o MapOptio
 				makes:     "map",
 				cut:       cutter{size: portionOf(o), within: true},
 				workers:   o.Workers,
-				waits:     o.waits(r.set.opts.Parallelism),
+				waits:     o.waits(r.opts.Parallelism),
 				unordered: o.Unordered,
 				part:      1,
 				make:      func() *mapped[T] { return &mapped[T]{} },
@@ -110,11 +50,8 @@ func MapWith[T any](p Pipe, newWorker func() func(Record) (T, error), o MapOptio
 			return nil, err
 		}
 		return &mapSource[T]{in: in}, nil
-	}}
+	}
 }
-
-// errNoFunction is a mistake of the program, which SkipBad does not cover.
-var errNoFunction = errors.New("reader: MapWith got no function for a worker")
 
 // mapped is the result of Map for a portion.
 type mapped[T any] struct {
@@ -216,4 +153,6 @@ func (s *mapSource[T]) startEpoch(epoch int64) error {
 
 func (s *mapSource[T]) state() State  { return s.in.state() }
 func (s *mapSource[T]) running() *run { return s.in.running() }
-func (s *mapSource[T]) close()        { s.in.close() }
+
+func (s *mapSource[T]) recycle() func(T) { return nil }
+func (s *mapSource[T]) close()           { s.in.close() }

@@ -1,11 +1,7 @@
 package reader
 
 import (
-	"errors"
-	"fmt"
 	"io"
-
-	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // portion is a run of consecutive records of one or more blocks, which it retains.
@@ -33,7 +29,7 @@ func (p *portion) drop() {
 
 // cutter cuts the blocks of a stream into portions.
 type cutter struct {
-	stream *RecordStream
+	stream *recordStream
 	size   int  // records per portion
 	drop   bool // drop the last one if it is smaller
 	within bool // within blocks: a portion has records of one block, and may always be smaller
@@ -55,7 +51,7 @@ func (c *cutter) cut(p *portion) error {
 			}
 			c.block, c.pos = b, 0
 		}
-		if c.stream.run.set.opts.BatchWithinEpoch && len(p.records) > 0 && p.records[0].Epoch != c.block.Records[c.pos].Epoch {
+		if c.stream.run.opts.BatchWithinEpoch && len(p.records) > 0 && p.records[0].Epoch != c.block.Records[c.pos].Epoch {
 			if !c.drop {
 				return nil
 			}
@@ -80,19 +76,6 @@ func (c *cutter) close() {
 		c.block.Release()
 		c.block = nil
 	}
-}
-
-// locate adds file, record and offset to an error about a record.
-func (r *run) locate(record Record, err error) error {
-	e := tfrecord.Error{Name: r.set.Path(record), Record: record.Number, Offset: record.Offset, Part: tfrecord.PartParse, Err: err}
-	var inner *tfrecord.Error
-	if errors.As(err, &inner) && inner.Record < 0 {
-		e.Part, e.Err = inner.Part, inner.Err
-		if errors.Is(err, tfrecord.ErrMalformed) {
-			e.Err = fmt.Errorf("byte %d of the record: %w", inner.Offset, inner.Err)
-		}
-	}
-	return &e
 }
 
 // payload is the total data size of records.

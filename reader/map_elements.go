@@ -10,12 +10,9 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// MapFlow describes the elements that into makes of the elements of a flow, in the same order.
-// Several goroutines call into; its result may alias the element, which stays valid as long. An
-// error of into ends the flow with the location of the last record of the element. The Unordered
-// option is refused.
-func MapFlow[T, U any](f Flow[T], into func(T) (U, error), o MapOptions) Flow[U] {
-	return Flow[U]{func(ctx context.Context, from origin) (source[U], error) {
+// flowMap returns the elements that into makes of those of f.
+func flowMap[T, U any](f flow[T], into func(T) (U, error), o MapOptions) flow[U] {
+	return func(ctx context.Context, from origin) (source[U], error) {
 		if into == nil || o.Unordered {
 			return nil, errors.New("reader: MapFlow needs a function, and keeps the order")
 		}
@@ -35,7 +32,7 @@ func MapFlow[T, U any](f Flow[T], into func(T) (U, error), o MapOptions) Flow[U]
 		m.pool.start(ctx)
 		m.beginEpoch()
 		return m, nil
-	}}
+	}
 }
 
 // elementMapper is a running MapFlow.
@@ -165,13 +162,15 @@ func locateElement(r *run, after mark, err error) error {
 		return err // not known
 	}
 	return &tfrecord.Error{
-		Name: r.set.Path(record), Record: record.Number, Offset: record.Offset, Part: tfrecord.PartParse,
+		Name: r.data.Path(record), Record: record.Number, Offset: record.Offset, Part: tfrecord.PartParse,
 		Err: fmt.Errorf("the element that ends with it: %w", err),
 	}
 }
 
 func (m *elementMapper[T, U]) state() State  { return m.start }
 func (m *elementMapper[T, U]) running() *run { return m.in.running() }
+
+func (m *elementMapper[T, U]) recycle() func(U) { return nil }
 
 func (m *elementMapper[T, U]) close() {
 	m.cancel()
@@ -182,11 +181,9 @@ func (m *elementMapper[T, U]) close() {
 	m.in.close()
 }
 
-// Filter describes the elements for which keep returns true. An error of keep ends the flow, as in
-// [MapFlow]. A State is the one after the last element returned: dropped elements after it are
-// checked again.
-func (f Flow[T]) Filter(keep func(T) (bool, error)) Flow[T] {
-	return Flow[T]{func(ctx context.Context, from origin) (source[T], error) {
+// flowFilter returns the elements for which keep returns true.
+func flowFilter[T any](f flow[T], keep func(T) (bool, error)) flow[T] {
+	return func(ctx context.Context, from origin) (source[T], error) {
 		if keep == nil {
 			return nil, errors.New("reader: Filter needs a function")
 		}
@@ -196,7 +193,7 @@ func (f Flow[T]) Filter(keep func(T) (bool, error)) Flow[T] {
 		}
 		in.running().makes("filter")
 		return &elementFilter[T]{source: in, keep: keep, stats: in.running().stats("filter")}, nil
-	}}
+	}
 }
 
 // elementFilter is a running Filter.

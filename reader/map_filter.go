@@ -5,12 +5,10 @@ import (
 	"fmt"
 )
 
-// Filter returns a pipe of the records for which keep returns true. A [State] identifies keep by
-// its name: another name makes another pipeline. An error of keep ends the pipe with the record's
-// file, number and offset, unless [SkipBad] allows skipping the record.
-func (p Pipe) Filter(name string, keep func(Record) (bool, error)) Pipe {
+// recordFilter adds a stage that drops the records for which keep returns false.
+func recordFilter(before *link, name string, keep func(Record) (bool, error)) *link {
 	name = fmt.Sprintf("filter(%s)", name)
-	return p.then(name, func(r *run, up stage) (stage, error) {
+	return before.then(name, func(r *run, up stage) (stage, error) {
 		if keep == nil {
 			return nil, fmt.Errorf("reader: %s without a function", name)
 		}

@@ -9,15 +9,10 @@ import (
 	"time"
 )
 
-// Map returns a pipe of the same records with other data: f appends the new data of a record to dst
-// and returns the extended slice. Several goroutines call f; the order of the records is preserved.
-// The result is a pipe of records like any other, so this is the place for work that a [Pipe.Cache]
-// should save. A [State] identifies f by its name: another name makes another pipeline. An error of
-// f ends the pipe with the record's file, number and offset, unless [SkipBad] allows skipping the
-// record. The Unordered and Size options are refused.
-func (p Pipe) Map(name string, f func(dst []byte, r Record) ([]byte, error), o MapOptions) Pipe {
+// recordMap adds a stage that replaces the data of records.
+func recordMap(before *link, name string, f func(dst []byte, r Record) ([]byte, error), o MapOptions) *link {
 	name = fmt.Sprintf("map(%s)", name)
-	return p.then(name, func(r *run, up stage) (stage, error) {
+	return before.then(name, func(r *run, up stage) (stage, error) {
 		if f == nil || o.Unordered || o.Size != nil {
 			return nil, fmt.Errorf("reader: %s needs a function, keeps the order, and knows the size of records: no Unordered, no Size", name)
 		}
@@ -64,9 +59,6 @@ func (m *remade) drop() {
 		m.out.Release()
 	}
 }
-
-// maxLead is more than the number of records in any block.
-const maxLead = 1 << 32
 
 func (x *mapStage) start(ctx context.Context, epoch int64, at position) error {
 	x.stop()

@@ -40,13 +40,6 @@ func (p part[T]) end(units bool) (last bool, records int, size int64) {
 	return last, records, size
 }
 
-// workFault is a record of a portion without a result.
-type workFault struct {
-	record int
-	err    error
-	count  skipCount // including it
-}
-
 // part is one worker's share of a task.
 type part[T any] struct {
 	*task[T]
@@ -111,7 +104,7 @@ func (w *workers[T]) task() *task[T] {
 		t.portion.drop()
 		clear(t.faults)
 		t.faults = t.faults[:0]
-		if w.poison != nil && w.stream.run.set.opts.PoisonRecycled {
+		if w.poison != nil && w.stream.run.opts.PoisonRecycled {
 			w.poison(t.value)
 		}
 		if w.clear != nil {
@@ -161,4 +154,12 @@ func (w *workers[T]) account(t *task[T], done bool) {
 	w.stream.run.budget.add(n-t.charged, 0)
 	t.charged = n
 	raise(&w.largest, n)
+}
+
+// resized returns s with n elements of unspecified value.
+func resized[V any](s []V, n int) []V {
+	if n <= cap(s) {
+		return s[:n]
+	}
+	return make([]V, n)
 }

@@ -2,7 +2,6 @@ package reader
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -14,7 +13,7 @@ import (
 // and hands them out, and the caller of next receives them back. The workers persist across epochs.
 type workers[T any] struct {
 	workerSpec[T]
-	stream *RecordStream
+	stream *recordStream
 	ctx    context.Context
 	cancel context.CancelFunc
 	start  State // of the epoch
@@ -52,7 +51,7 @@ func (s *workerSpec[T]) underway(n int) int {
 }
 
 // openWorkers starts a pipe and the workers on its output.
-func openWorkers[T any](ctx context.Context, p Pipe, from origin, plan func(*run) (workerSpec[T], error)) (source[T], error) {
+func openWorkers[T any](ctx context.Context, p chain, from origin, plan func(*run) (workerSpec[T], error)) (source[T], error) {
 	ctx, cancel := context.WithCancel(ctx)
 	upCtx, feeder := withCaller(ctx)
 	stream, err := p.start(upCtx, from)
@@ -162,13 +161,6 @@ func (w *workers[T]) startEpoch(epoch int64) error {
 		return err
 	}
 	w.beginEpoch()
-	return nil
-}
-
-func checkWorkers(n int) error {
-	if n < 0 || n > maxWorkers {
-		return fmt.Errorf("reader: %d workers: want 1 to %d, or 0 to let it be chosen", n, maxWorkers)
-	}
 	return nil
 }
 
@@ -341,6 +333,8 @@ func (w *workers[T]) receive(ctx context.Context) (*task[T], error) {
 func (w *workers[T]) state() State { return w.start }
 
 func (w *workers[T]) running() *run { return w.stream.run }
+
+func (w *workers[T]) recycle() func(T) { return w.poison }
 
 func (w *workers[T]) close() {
 	w.cancel()

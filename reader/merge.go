@@ -122,7 +122,7 @@ func openMerge(r *run, last *link, s *State) (*merge, error) {
 	if len(s.Stages) != 1 || s.Stages[0].Name != mergeName {
 		return refuse("it has merged States, and stages of its own")
 	}
-	o, old := r.set.opts, len(s.Merged)
+	o, old := r.opts, len(s.Merged)
 	own := s.Stages[0].At
 	switch {
 	case s.Format != StateFormat || s.Version != StateVersion:
@@ -131,8 +131,8 @@ func openMerge(r *run, last *link, s *State) (*merge, error) {
 		return refuse("it has the States of %d workers: want %d at most", old, maxParts)
 	case s.merges() > maxMerges:
 		return refuse("it was merged %d times in an epoch: want %d at most", s.merges(), maxMerges)
-	case s.Dataset != r.set.fingerprint:
-		return refuse("it is of the dataset %s, this is %s", s.Dataset, r.set.fingerprint)
+	case s.Dataset != r.fingerprint:
+		return refuse("it is of the dataset %s, this is %s", s.Dataset, r.fingerprint)
 	case checkEpoch(s.Epoch) != nil || s.Skip < 0 || s.Skip > maxSkip:
 		return refuse("epoch is %d, skip is %d", s.Epoch, s.Skip)
 	case s.checkSkipped() != nil:
@@ -140,8 +140,8 @@ func openMerge(r *run, last *link, s *State) (*merge, error) {
 	case own != nil && (s.Worker != o.Worker || s.Workers != o.Workers):
 		return refuse("it is of worker %d of %d, this is %d of %d; MergeStates takes those of all workers", s.Worker, s.Workers, o.Worker, o.Workers)
 	}
-	m := &merge{run: &run{engine: r.engine, set: r.set}, from: s.clone(), coming: int64(o.Worker), stats: r.stats(mergeName)}
-	m.run.merge, m.run.merged = m, true
+	m := &merge{run: &run{engine: r.engine, opts: r.opts, data: r.data, fingerprint: r.fingerprint}, from: s.clone(), coming: int64(o.Worker), stats: r.stats(mergeName)}
+	m.run.stateAt, m.run.merged = m.state, true
 	worker, step := o.Worker, gcd(old, o.Workers)
 	n := (old + step - 1) / step
 	if own != nil {
@@ -165,7 +165,7 @@ func openMerge(r *run, last *link, s *State) (*merge, error) {
 			return refuse("entry %d of its merged States is of worker %d of %d, in format %q", worker, f.state.Worker, f.state.Workers, f.state.Format)
 		}
 		var err error
-		if f.run, err = m.run.input(r.set, o, n); err != nil {
+		if f.run, err = m.run.input(r.data, r.opts, o, n); err != nil {
 			return nil, err
 		}
 		if len(f.state.Merged) > 0 {
@@ -196,7 +196,7 @@ func (m *merge) start(ctx context.Context, epoch int64, at position) error {
 	for i := range m.in {
 		f := &m.in[i]
 		var at position
-		if f.run.merge == nil {
+		if len(f.state.Merged) == 0 {
 			var err error
 			if at, err = f.run.position(&f.state); err != nil {
 				return err
@@ -218,7 +218,7 @@ func (m *merge) next() (*Block, error) {
 	out := m.run.newBlock()
 	m.number++
 	out.at = m.appendAt(out.at)
-	old, workers := int64(len(m.from.Merged)), int64(m.run.set.opts.Workers)
+	old, workers := int64(len(m.from.Merged)), int64(m.run.opts.Workers)
 	for size := 0; len(out.Records) < blockRecords && size < blockBytes; m.coming += workers {
 		if m.live == 0 {
 			m.err = io.EOF
@@ -300,7 +300,7 @@ func (m *merge) appendAt(dst position) position {
 // state returns the State for a position and n elements after it.
 func (m *merge) state(at position, n int64) State {
 	s := m.from.clone()
-	o := m.run.set.opts
+	o := m.run.opts
 	s.Worker, s.Workers, s.Skip, s.Skipped = o.Worker, o.Workers, n, nil
 	if len(at) == 0 {
 		if s.Stages[0].At == nil {

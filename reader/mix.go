@@ -29,24 +29,8 @@ type MixOptions struct {
 	StopOnEmpty bool
 }
 
-// Mix returns records of several pipes, each drawn at random according to the weights, like
-// tf.data.Dataset.sample_from_datasets. The records of each pipe keep their order. Each epoch draws
-// differently, and begins with the beginning of the same epoch of each pipe.
-//
-//	text, code := web.Interleave(16, 1).Shuffle(10_000), repos.ShuffleAll(reader.ShuffleAllOptions{})
-//	mixed := reader.Mix(reader.MixOptions{Weights: []float64{0.9, 0.1}, StopOnEmpty: true},
-//		text, code.Repeat(-1)) // code starts over until text ends
-//
-// The sets may have different options, but are all of the same worker; all workers of a job draw
-// the same sequence of pipes. Parallelism, Memory, BatchWithinEpoch and PoisonRecycled of the first
-// pipe's [Options] apply to the whole, and so do its Seed and OnSkip to the stages that follow,
-// whose skipped records count against the limits of all sets together. [Record.File] refers to the
-// [Pipe.Set] of the result. The memory is divided among the pipes.
-//
-// A [State] may be resumed with other Weights, which apply from the next multiple of 512 elements
-// after it. A Shuffle, a Cache or another Mix after Mix rules that out, and so does [MergeStates] up
-// to the end of the epoch; shuffle before mixing. Two mixes with the same Seed draw alike.
-func Mix(o MixOptions, pipes ...Pipe) Pipe {
+// recordMix returns records of several pipes, each drawn by the weights or chosen.
+func recordMix(o MixOptions, pipes []chain) chain {
 	o.Weights = slices.Clone(o.Weights)
 	name := "mix"
 	switch {
@@ -94,21 +78,6 @@ func (o *MixOptions) weights(n int) ([]float64, error) {
 		return nil, fmt.Errorf("%d Weights for %d pipes", len(o.Weights), n)
 	}
 	return o.Weights, checkWeights(o.Weights)
-}
-
-// checkWeights refuses weights that are no probabilities.
-func checkWeights(weights []float64) error {
-	total := 0.0
-	for i, w := range weights {
-		if !(w >= 0 && w <= math.MaxFloat64) {
-			return fmt.Errorf("weight %d is %g: want a number of 0 or more", i, w)
-		}
-		total += w
-	}
-	if !(total > 0 && total <= math.MaxFloat64) {
-		return fmt.Errorf("the weights add up to %g: want a number above 0", total)
-	}
-	return nil
 }
 
 // mix draws each element from one of its inputs. Its own section is the number of draws, then for

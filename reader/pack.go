@@ -43,25 +43,16 @@ type PackedBatch[N int32 | int64] struct {
 	// Epoch is the epoch of the first sequence of the first row (see [Record.Epoch]).
 	Epoch int32
 
-	mark mark
+	place
 }
-
-// State returns the state of a consumer that has received this batch and all before it.
-func (b *PackedBatch[N]) State() State { return b.mark.whole() }
 
 // Clone returns a copy of the batch that stays valid, with its State.
 func (b *PackedBatch[N]) Clone() *PackedBatch[N] {
 	c := *b
 	c.Shape, c.Tokens = slices.Clone(b.Shape), slices.Clone(b.Tokens)
 	c.Segments, c.Positions = slices.Clone(b.Segments), slices.Clone(b.Positions)
-	c.mark = b.mark.clone()
+	c.place = b.place.clone()
 	return &c
-}
-
-func (b *PackedBatch[N]) setMark(m mark) {
-	if b != nil {
-		b.mark.become(m)
-	}
 }
 
 func (b *PackedBatch[N]) poison() {
@@ -71,24 +62,15 @@ func (b *PackedBatch[N]) poison() {
 	fill(b.Positions, int32(n))
 }
 
-// Pack describes rows of Length tokens, each filled with several sequences of a flow, so that
-// little of a batch is padding. A sequence goes into the first of the open rows that has room; if
-// none has, and OpenRows are open, the oldest of them is closed for a new one. A full row is closed
-// at once. Batches have the rows in the order in which they were closed; at the end of an epoch all
-// are. Empty sequences are left out. This is the bounded-space online bin packing known as
-// Next-k-Fit (Johnson 1974): first fit over k rows. Segments and Positions are as in T5 and Mesh
-// TensorFlow: a model attends only within a segment.
-//
-// A [State] has no tokens. To resume, the stages before make again what followed the oldest
-// sequence in a row that was not returned: about as much as fits in OpenRows and Batch rows.
-func Pack[N int32 | int64](f Flow[[]N], o PackOptions) Flow[*PackedBatch[N]] {
+// flowPack returns rows of tokens that sequences fill.
+func flowPack[N int32 | int64](f flow[[]N], o PackOptions) flow[*PackedBatch[N]] {
 	if o.Batch == 0 {
 		o.Batch = 1
 	}
 	if o.OpenRows == 0 {
 		o.OpenRows = 64
 	}
-	return Flow[*PackedBatch[N]]{func(ctx context.Context, from origin) (source[*PackedBatch[N]], error) {
+	return func(ctx context.Context, from origin) (source[*PackedBatch[N]], error) {
 		if err := o.check(); err != nil {
 			return nil, err
 		}
@@ -100,14 +82,14 @@ func Pack[N int32 | int64](f Flow[[]N], o PackOptions) Flow[*PackedBatch[N]] {
 		p := &packed[N]{PackOptions: o}
 		p.replayed = replayed[[]N]{
 			in: in, stage: flowStage{name: o.name()}, stats: in.running().stats("pack"),
-			fill: p.fill, within: in.running().set.opts.BatchWithinEpoch,
+			fill: p.fill, within: in.running().opts.BatchWithinEpoch,
 		}
 		if err := p.resume(at); err != nil {
 			p.close()
 			return nil, err
 		}
 		return p, nil
-	}}
+	}
 }
 
 const (
@@ -156,6 +138,8 @@ type packed[N int32 | int64] struct {
 	spare   []*packedRow[N]
 	idle    idle[*element[*PackedBatch[N]]]
 }
+
+func (p *packed[N]) recycle() func(*PackedBatch[N]) { return (*PackedBatch[N]).poison }
 
 // packedRow is a row that was not given.
 type packedRow[N int32 | int64] struct {
@@ -298,7 +282,7 @@ func (p *packed[N]) give(n int) *element[*PackedBatch[N]] {
 	if !ok {
 		e = &element[*PackedBatch[N]]{value: &PackedBatch[N]{}}
 		e.free = func() {
-			if p.running().set.opts.PoisonRecycled {
+			if p.running().opts.PoisonRecycled {
 				e.value.poison()
 			}
 			p.idle.put(e)
@@ -321,8 +305,8 @@ func (p *packed[N]) give(n int) *element[*PackedBatch[N]] {
 			oldest = a
 		}
 	}
-	b.mark = p.mark(oldest)
-	e.marks = append(e.marks, b.mark)
+	b.place = place{p.mark(oldest)}
+	e.marks = append(e.marks, b.place.mark)
 	p.stats.elements.Add(1)
 	return e
 }

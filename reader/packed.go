@@ -14,6 +14,7 @@ import (
 // Records are copied into blocks, which costs little compared with decompression.
 type streamFile struct {
 	run     *run
+	set     *fileSet
 	in      *compressedRecords
 	from    *yieldingReader // what in reads,
 	file    storage.File    // from here
@@ -45,7 +46,7 @@ func (p *streamFile) skipTo(ctx context.Context) error {
 		case err == io.EOF:
 			return nil
 		case p.lost(err):
-			if p.at.number == p.in.number || p.at.number >= p.run.set.wanted(ctx, p.piece, p.at, false).records {
+			if p.at.number == p.in.number || p.at.number >= p.set.wanted(ctx, p.piece, p.at, false).records {
 				p.failed = io.EOF // as reported when it was read up to here
 			}
 			return nil // or will be reported when it is read from here
@@ -67,7 +68,7 @@ func raise(v *atomic.Int64, n int64) {
 
 // lost reports whether the rest of the file is lost and may be skipped.
 func (p *streamFile) lost(err error) bool {
-	return err != io.EOF && p.run.set.opts.SkipBad.asked() && inData(err)
+	return err != io.EOF && p.run.opts.SkipBad.asked() && inData(err)
 }
 
 // Close closes the file.

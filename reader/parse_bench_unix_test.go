@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -74,8 +75,18 @@ func BenchmarkParseShuffleAll(b *testing.B) {
 
 func BenchmarkParseMix(b *testing.B) {
 	benchmarkParse(b, func(s *Set) Pipe {
-		even := &Set{opts: s.opts, files: &files{sources: s.sources[:8], stamps: s.stamps[:8], indexes: s.indexes[:8]}}
-		odd := &Set{opts: s.opts, files: &files{sources: s.sources[8:], stamps: s.stamps[8:], indexes: s.indexes[8:]}}
+		half := func(sources []shard.Source) *Set {
+			var paths []string
+			for _, source := range sources {
+				paths = append(paths, source.Path)
+			}
+			set, err := OpenAll(b.Context(), paths, *s.files.Options())
+			if err != nil {
+				b.Fatal(err)
+			}
+			return set
+		}
+		even, odd := half(s.Sources()[:8]), half(s.Sources()[8:])
 		return Mix(MixOptions{Weights: []float64{2, 1}}, even.Interleave(8, 1), odd.Interleave(8, 1))
 	})
 }

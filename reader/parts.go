@@ -7,40 +7,11 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
-// ShardBy says how a set is divided among workers.
-type ShardBy uint8
-
-const (
-	// ShardAuto divides by file if each worker gets at least one and the parts may be uneven, else
-	// by record.
-	ShardAuto ShardBy = iota
-	// ShardFiles assigns files i, i + workers, … of the set to worker i. Nothing is counted.
-	ShardFiles
-	// ShardRecords assigns each worker a run of records, with lengths that differ by at most one.
-	// Compressed files are read from the beginning up to the start of a run.
-	ShardRecords
-)
-
-// Uneven says how to handle workers that have fewer records than others.
-type Uneven uint8
-
-const (
-	// UnevenKeep leaves the parts uneven: each record is read once.
-	UnevenKeep Uneven = iota
-	// UnevenDrop drops records of the longer parts, so that all have the same number.
-	UnevenDrop
-	// UnevenPad repeats records of the shorter parts (see [Record.Pad]).
-	UnevenPad
-)
-
-// Upper bounds for settings: workers of a job, and goroutines.
-const (
-	maxParts   = 1 << 20
-	maxWorkers = 1 << 16
-)
+// worker identifies the worker of the set.
+func (s *fileSet) worker() [2]int { return [2]int{s.opts.Worker, s.opts.Workers} }
 
 // byFile reports whether the set is divided by file.
-func (s *Set) byFile() bool {
+func (s *fileSet) byFile() bool {
 	switch s.opts.ShardBy {
 	case ShardFiles:
 		return true
@@ -50,9 +21,8 @@ func (s *Set) byFile() bool {
 	return s.opts.Uneven == UnevenKeep && len(s.sources) >= s.opts.Workers
 }
 
-// Sharding describes in one line what this worker reads and how the set was divided. It does not
-// apply to [Set.ShuffleAll], which divides records in its own way.
-func (s *Set) Sharding() string {
+// Sharding describes in one line what this worker reads and how the set was divided.
+func (s *fileSet) Sharding() string {
 	switch files := len(s.sources); {
 	case s.opts.Workers == 1:
 		return fmt.Sprintf("all of %s", plural.Of(files, "file"))
@@ -63,7 +33,7 @@ func (s *Set) Sharding() string {
 	}
 }
 
-func (s *Set) filesOf(worker int) []int {
+func (s *fileSet) filesOf(worker int) []int {
 	var files []int
 	for i := worker; i < len(s.sources); i += s.opts.Workers {
 		files = append(files, i)
@@ -79,9 +49,9 @@ type stretch struct {
 }
 
 // pieces returns what this worker reads, in order.
-func (s *Set) pieces(ctx context.Context) ([]piece, error) {
+func (s *fileSet) pieces(ctx context.Context) ([]piece, error) {
 	s.mu.Lock()
-	parts := s.parts
+	parts := s.parts[s.worker()]
 	s.mu.Unlock()
 	if parts != nil {
 		return parts, nil
@@ -94,12 +64,12 @@ func (s *Set) pieces(ctx context.Context) ([]piece, error) {
 		return nil, err
 	}
 	s.mu.Lock()
-	s.parts = parts
+	s.parts[s.worker()] = parts
 	s.mu.Unlock()
 	return parts, nil
 }
 
-func (s *Set) makePieces(ctx context.Context) ([]piece, error) {
+func (s *fileSet) makePieces(ctx context.Context) ([]piece, error) {
 	parts := []piece{}
 	if s.byFile() && (s.opts.Uneven == UnevenKeep || s.opts.Workers == 1) {
 		for _, i := range s.filesOf(s.opts.Worker) {

@@ -16,12 +16,6 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// cursor is a position between two records of a file.
-type cursor struct {
-	number int64 // of the next record
-	offset int64 // where its frame begins, in the uncompressed stream
-}
-
 // piece is a stretch of a file, whole records.
 type piece struct {
 	file int32
@@ -41,7 +35,7 @@ func wholeFile(i int) piece { return piece{file: int32(i), end: noEnd} }
 // file that was cut off between two records shows no other damage, and a stretch of broken framing
 // does not show how many it held. plain means that the file is not compressed. If ctx is done,
 // index files are not read.
-func (s *Set) missingRecords(ctx context.Context, p piece, at cursor, plain bool) *fault {
+func (s *fileSet) missingRecords(ctx context.Context, p piece, at cursor, plain bool) *fault {
 	want := s.wanted(ctx, p, at, plain)
 	if want.records == noEnd.number || at.number >= want.records {
 		return nil
@@ -59,7 +53,7 @@ func (s *Set) missingRecords(ctx context.Context, p piece, at cursor, plain bool
 }
 
 // wanted returns where a piece that ended at a cursor should have ended.
-func (s *Set) wanted(ctx context.Context, p piece, at cursor, plain bool) expectedCount {
+func (s *fileSet) wanted(ctx context.Context, p piece, at cursor, plain bool) expectedCount {
 	if p.end == noEnd {
 		return s.promised(ctx, int(p.file), at, plain)
 	}
@@ -74,7 +68,7 @@ type expectedCount struct {
 }
 
 // promised returns what is known of source i, which ended at a cursor.
-func (s *Set) promised(ctx context.Context, i int, at cursor, plain bool) expectedCount {
+func (s *fileSet) promised(ctx context.Context, i int, at cursor, plain bool) expectedCount {
 	none := expectedCount{noEnd.number, noEnd.offset, ""}
 	if info := s.sources[i].Info; info != nil {
 		want := expectedCount{info.Records, noEnd.offset, "by its manifest"}

@@ -2,12 +2,9 @@ package reader
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"runtime/pprof"
-	"runtime/trace"
 )
 
 // Pipe describes a pipeline: a [Set] in some order, and stages on top. Pipes are values: each
@@ -18,45 +15,41 @@ type Pipe struct {
 	last *link
 }
 
-// link is a stage of a Pipe.
-type link struct {
-	name string // with its settings: must match that of a State
-	open func(r *run, up stage) (stage, error)
-	prev *link
-	// inputs are the pipes that feed the stage, if it is the first one of a pipe of several sets.
-	inputs []Pipe
-	// passes is the number of epochs of the set in one epoch of the stage; -1 if that differs from
-	// set to set.
-	passes int64
-	// shuffles and repeats describe the effect of the stage on the order.
-	shuffles, repeats bool
-	// rereads means that the stage reads what comes before it again when it resumes.
-	rereads bool
-}
+// then returns the pipe with the stages of last.
+func (p Pipe) then(last *link) Pipe { return Pipe{p.set, last} }
 
-// stage is a running stage. One goroutine at a time calls it.
-type stage interface {
-	// start begins an epoch: at its start if at is nil, else where a block with that position
-	// begins. It may be called again at any time, and keeps its memory. When ctx ends, next returns
-	// an error soon.
-	start(ctx context.Context, epoch int64, at position) error
-	// next returns the next block, which has at least one record and which the caller releases;
-	// io.EOF at the end of the epoch. Other errors are final.
-	next() (*Block, error)
-	// stop ends all goroutines of this stage and of those before it, and closes their files. start
-	// may be called again.
-	stop()
-}
-
-// then returns a pipe with one more stage. Its name includes the settings that the order of the
-// records depends on; if these are of the run, open gives the stage its full name with rename.
-func (p Pipe) then(name string, open func(r *run, up stage) (stage, error)) Pipe {
-	next := &link{name: name, open: open, prev: p.last, passes: 1}
-	if p.last != nil {
-		next.passes = p.last.passes
+// seed is the default seed of stages.
+func (p Pipe) seed() uint64 {
+	if p.set == nil {
+		return 0
 	}
-	return Pipe{p.set, next}
+	return p.set.files.opts.Seed
 }
+
+// chain is the pipe for the stages of several sets, and for flows.
+func (p Pipe) chain() chain {
+	if p.set == nil {
+		return chain{last: p.last}
+	}
+	return chain{p.set.files, p.last}
+}
+
+// chains are the pipes for the stages of several sets.
+func chains(pipes []Pipe) []chain {
+	all := make([]chain, len(pipes))
+	for i, p := range pipes {
+		all[i] = p.chain()
+	}
+	return all
+}
+
+// pipeOf is the pipe of a chain with a set.
+func pipeOf(c chain) Pipe { return Pipe{&Set{c.set}, c.last} }
+
+// Set returns the set that [Record.File] of the records of the pipe refers to. After [Mix] and
+// [Concat] it has the files of all their pipes, and [Set.Input] tells them apart; to read it in
+// another order, open the sets again.
+func (p Pipe) Set() *Set { return p.set }
 
 // Start starts the pipeline at the beginning of epoch 0. The caller must Close the result; when ctx
 // ends, Next returns its error.
@@ -89,128 +82,6 @@ func (p Pipe) Resume(ctx context.Context, state State) (*RecordStream, error) {
 	return p.start(ctx, origin{state: &state})
 }
 
-// origin is where a run starts.
-type origin struct {
-	epoch int64  // its beginning, unless there is a state
-	state *State // a state to continue from
-	// idle opens without starting an epoch, for a Cache: next returns errIdle until startEpoch, which
-	// may start epoch 0 more than once. There is no state.
-	idle bool
-}
-
-// errNoContext is returned for a nil context.
-var errNoContext = errors.New("reader: a nil Context: want context.Background() at least")
-
-func (p Pipe) start(ctx context.Context, from origin) (*RecordStream, error) {
-	if p.set == nil {
-		return nil, fmt.Errorf("reader: a Pipe without a Set: begin with Open")
-	}
-	if ctx == nil {
-		return nil, errNoContext
-	}
-	if err := checkEpoch(from.epoch); err != nil {
-		return nil, err
-	}
-	if p.set.opts.BatchWithinEpoch && p.last.mixesPasses() {
-		return nil, errors.New("reader: BatchWithinEpoch, and a Shuffle or Mix after a Repeat, which mixes passes: repeat last")
-	}
-	if err := p.set.identify(ctx); err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	r := newRun(ctx, p.set)
-	r.passes, r.rereads = p.last.passes, from.idle
-	top, err := p.last.build(r)
-	if err != nil {
-		cancel(nil)
-		return nil, err
-	}
-	s := &RecordStream{run: r, pipe: top, top: top, cancel: cancel}
-	if err := s.begin(p.last, from); err != nil {
-		s.Close()
-		return nil, err
-	}
-	return s, nil
-}
-
-// mixesPasses reports whether a Shuffle comes after a Repeat.
-func (l *link) mixesPasses() bool {
-	for shuffled := false; l != nil; l = l.prev {
-		shuffled = shuffled || l.shuffles
-		if shuffled && l.repeats {
-			return true
-		}
-		for _, p := range l.inputs {
-			if p.last.mixesPasses() {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// build opens the stage and all before it.
-func (l *link) build(r *run) (stage, error) {
-	var up stage
-	r.rereads = r.rereads || l.rereads
-	if l.prev != nil {
-		var err error
-		if up, err = l.prev.build(r); err != nil {
-			return nil, err
-		}
-	}
-	r.names = append(r.names, l.name)
-	s, err := l.open(r, up)
-	if err != nil {
-		return nil, err
-	}
-	return newChecked(s, r.names[len(r.names)-1]), nil
-}
-
-// checked wraps every stage. It ends a stage whose context has ended, whatever loop the caller is
-// in, and returns an error if a stage returns an empty block: without it later stages would read
-// past its end or never stop asking. It shows the stage in profiles and traces.
-type checked struct {
-	stage
-	name   string
-	traced string // name of its regions
-	ctx    context.Context
-
-	labels context.Context
-	from   *caller // nil: the consumer
-	own    *caller // for the stages before it
-}
-
-func newChecked(s stage, name string) *checked {
-	return &checked{stage: s, name: name, traced: tracePrefix + stageWord(name)}
-}
-
-func (c *checked) start(ctx context.Context, epoch int64, at position) error {
-	c.ctx, c.labels = ctx, withStage(ctx, c.name)
-	if c.from, _ = ctx.Value(callerKey{}).(*caller); c.from != nil {
-		ctx, c.own = withCaller(ctx)
-	}
-	return c.stage.start(ctx, epoch, at)
-}
-
-func (c *checked) next() (*Block, error) {
-	if err := c.ctx.Err(); err != nil {
-		return nil, err
-	}
-	if c.from != nil && c.from.labels != nil {
-		c.own.labels = c.labels
-		pprof.SetGoroutineLabels(c.labels)
-		defer pprof.SetGoroutineLabels(c.from.labels)
-	}
-	defer trace.StartRegion(c.ctx, c.traced).End()
-	b, err := c.stage.next()
-	if err == nil && len(b.Records) == 0 {
-		b.Release()
-		return nil, fmt.Errorf("reader: %s returned a block without records: this is a bug in tfrec", c.name)
-	}
-	return b, err
-}
-
 // All returns the records of the pipeline, each valid until the next iteration. An error comes with
 // an empty Record and ends the loop. Breaking out of the loop stops everything.
 func (p Pipe) All(ctx context.Context) iter.Seq2[Record, error] {
@@ -228,4 +99,12 @@ func (p Pipe) All(ctx context.Context) iter.Seq2[Record, error] {
 			}
 		}
 	}
+}
+
+func (p Pipe) start(ctx context.Context, from origin) (*RecordStream, error) {
+	s, err := p.chain().start(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	return &RecordStream{s}, nil
 }

@@ -201,8 +201,8 @@ func (p *plainFile) needed(n int) (int, error) {
 
 // skip skips damage at p.at, if allowed, and returns the number of bytes.
 func (p *plainFile) skip(b *Block) (int, error) {
-	found := explain(p.file, p.run.set.opts.readerOptions(p.name), p.at)
-	if !p.run.set.opts.SkipBad.asked() || !inData(found) {
+	found := explain(p.file, p.run.opts.readerOptions(p.name), p.at)
+	if !p.run.opts.SkipBad.asked() || !inData(found) {
 		return 0, found
 	}
 	next, err := p.framing.Behind(p.file, p.at.offset)

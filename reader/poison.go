@@ -63,26 +63,3 @@ func poisonObjects(o *columns.Objects) {
 	fill(o.Splits, poisonInt64)
 	fill(o.Counts, poisonInt64)
 }
-
-// poison overwrites the columns.
-func (b *ColumnBatch) poison() { poisonColumns(&b.Columns) }
-
-// poison overwrites the data of the records.
-func (b *RecordBatch) poison() {
-	for _, r := range b.Records {
-		fill(r.Data, poisonByte)
-	}
-}
-
-// poison overwrites pixels, labels, objects and columns.
-func (b *ImageBatch) poison() {
-	fill(b.Pixels, poisonFloat)
-	fill(b.Bytes, poisonByte)
-	fill(b.Halves, poisonHalf)
-	fill(b.Masks, poisonByte)
-	fill(b.Labels, poisonInt64)
-	fill(b.Lengths, poisonInt64)
-	fill(b.SoftLabels, poisonFloat)
-	poisonObjects(&b.Objects)
-	poisonColumns(&b.Columns)
-}

@@ -2,15 +2,12 @@ package reader
 
 import (
 	"context"
-	"fmt"
 	"sync"
 )
 
-// Prefetch describes the same elements, with up to n made before they are requested, in addition to
-// what workers have in hand. With 0 the number is chosen and adjusted as the pipeline runs. The
-// memory limit of the [Options] applies in any case.
-func (f Flow[T]) Prefetch(n int) Flow[T] {
-	return Flow[T]{func(ctx context.Context, from origin) (source[T], error) {
+// flowPrefetch makes up to n elements in advance; with 0 the number is chosen.
+func flowPrefetch[T any](f flow[T], n int) flow[T] {
+	return func(ctx context.Context, from origin) (source[T], error) {
 		if err := checkPrefetch(n); err != nil {
 			return nil, err
 		}
@@ -25,17 +22,7 @@ func (f Flow[T]) Prefetch(n int) Flow[T] {
 		p.queue = newQueue[*element[T]](in.running(), "prefetch", n)
 		p.beginEpoch()
 		return p, nil
-	}}
-}
-
-// maxPrefetch bounds the length of a Prefetch.
-const maxPrefetch = 1 << 20
-
-func checkPrefetch(n int) error {
-	if n < 0 || n > maxPrefetch {
-		return fmt.Errorf("reader: prefetch of %d: want 1 to %d elements, or 0 to let it be chosen", n, maxPrefetch)
 	}
-	return nil
 }
 
 // prefetched is a running flow with a queue after it.
@@ -108,6 +95,8 @@ func (p *prefetched[T]) next() (*element[T], error) { return p.queue.take() }
 
 func (p *prefetched[T]) state() State  { return p.start }
 func (p *prefetched[T]) running() *run { return p.in.running() }
+
+func (p *prefetched[T]) recycle() func(T) { return p.in.recycle() }
 
 func (p *prefetched[T]) close() {
 	p.cancel()

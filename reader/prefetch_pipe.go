@@ -5,15 +5,9 @@ import (
 	"sync"
 )
 
-// Prefetch returns the same elements, with up to n blocks of them ready before they are requested,
-// each of some hundred small records or a few large ones. The stages before it then run
-// concurrently with those after it. With 0 the number is chosen and adjusted as the pipeline runs.
-// The memory limit of the [Options] applies in any case.
-//
-// Sources and flows already work ahead: this is for stages between them, such as a [Pipe.Filter] or
-// a [Pipe.Cache] on disk.
-func (p Pipe) Prefetch(n int) Pipe {
-	return p.then("prefetch", func(r *run, up stage) (stage, error) {
+// recordPrefetch adds a queue of up to n blocks; with 0 the number is chosen.
+func recordPrefetch(before *link, n int) *link {
+	return before.then("prefetch", func(r *run, up stage) (stage, error) {
 		if err := checkPrefetch(n); err != nil {
 			return nil, err
 		}

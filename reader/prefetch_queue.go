@@ -2,6 +2,7 @@ package reader
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -115,4 +116,14 @@ func (q *queue[T]) take() (v T, err error) {
 	q.mu.Unlock()
 	q.run.budget.wake()
 	return v, nil
+}
+
+// maxPrefetch bounds the length of a Prefetch.
+const maxPrefetch = 1 << 20
+
+func checkPrefetch(n int) error {
+	if n < 0 || n > maxPrefetch {
+		return fmt.Errorf("reader: prefetch of %d: want 1 to %d elements, or 0 to let it be chosen", n, maxPrefetch)
+	}
+	return nil
 }

@@ -1,6 +1,11 @@
 package reader
 
-import "github.com/tfrec/tfrec/internal/random"
+import (
+	"fmt"
+	"math"
+
+	"github.com/tfrec/tfrec/internal/random"
+)
 
 // Purposes of random numbers: each has its own stream, so that they are independent.
 const (
@@ -32,4 +37,19 @@ func permute[T any](s []T, d draws) {
 		j := d.below(int64(i), i+1)
 		s[i], s[j] = s[j], s[i]
 	}
+}
+
+// checkWeights refuses weights that are no probabilities.
+func checkWeights(weights []float64) error {
+	total := 0.0
+	for i, w := range weights {
+		if !(w >= 0 && w <= math.MaxFloat64) {
+			return fmt.Errorf("weight %d is %g: want a number of 0 or more", i, w)
+		}
+		total += w
+	}
+	if !(total > 0 && total <= math.MaxFloat64) {
+		return fmt.Errorf("the weights add up to %g: want a number above 0", total)
+	}
+	return nil
 }

@@ -68,12 +68,12 @@ func BenchmarkShuffleAll(b *testing.B) {
 func BenchmarkMix(b *testing.B) {
 	benchmarkPipe(b, 16, 20_000, 184, tfrecord.None, func(s *Set) Pipe {
 		var halves []Pipe
-		for _, sources := range [][]shard.Source{s.sources[:8], s.sources[8:]} {
+		for _, sources := range [][]shard.Source{s.Sources()[:8], s.Sources()[8:]} {
 			var paths []string
 			for _, source := range sources {
 				paths = append(paths, source.Path)
 			}
-			half, err := OpenAll(b.Context(), paths, s.opts)
+			half, err := OpenAll(b.Context(), paths, s.files.opts)
 			if err != nil {
 				b.Fatal(err)
 			}

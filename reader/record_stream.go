@@ -14,8 +14,8 @@ var errIdle = errors.New("reader: no epoch was started")
 // errClosed is what a stream returns after Close.
 var errClosed = errors.New("reader: the stream is closed")
 
-// RecordStream is a running pipeline. Only Stats and Report are safe for concurrent use.
-type RecordStream struct {
+// recordStream is a running pipeline. Only Stats and Report are safe for concurrent use.
+type recordStream struct {
 	run    *run
 	pipe   stage  // the last of its stages
 	top    stage  // pipe, or merge in the epoch of a merged State
@@ -33,8 +33,48 @@ type RecordStream struct {
 	err   error                   // final
 }
 
+// chain is a pipeline that is described: a set and stages.
+type chain struct {
+	set  *fileSet // nil: it has no beginning
+	last *link
+}
+
+// start opens the stages at an origin.
+func (p chain) start(ctx context.Context, from origin) (*recordStream, error) {
+	if p.set == nil {
+		return nil, fmt.Errorf("reader: a Pipe without a Set: begin with Open")
+	}
+	if ctx == nil {
+		return nil, errNoContext
+	}
+	if err := checkEpoch(from.epoch); err != nil {
+		return nil, err
+	}
+	if p.set.opts.BatchWithinEpoch && p.last.mixesPasses() {
+		return nil, errors.New("reader: BatchWithinEpoch, and a Shuffle or Mix after a Repeat, which mixes passes: repeat last")
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	r, err := newRun(ctx, p.set.opts, p.set)
+	if err != nil {
+		cancel(nil)
+		return nil, err
+	}
+	r.passes, r.rereads = p.last.passes, from.idle
+	top, err := p.last.build(r)
+	if err != nil {
+		cancel(nil)
+		return nil, err
+	}
+	s := &recordStream{run: r, pipe: top, top: top, cancel: cancel}
+	if err := s.begin(p.last, from); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
 // begin starts the stages at the origin of the run.
-func (s *RecordStream) begin(last *link, from origin) error {
+func (s *recordStream) begin(last *link, from origin) error {
 	if from.idle {
 		s.end, s.err = func(error) {}, errIdle
 		s.at = s.at.push(0)
@@ -78,7 +118,7 @@ func (s *RecordStream) begin(last *link, from origin) error {
 }
 
 // startEpoch starts the stages at a position in an epoch; nil is its beginning.
-func (s *RecordStream) startEpoch(epoch int64, at position) error {
+func (s *recordStream) startEpoch(epoch int64, at position) error {
 	ctx, end := context.WithCancelCause(s.run.ctx)
 	s.end = end
 	s.left.Store(false)
@@ -92,7 +132,7 @@ func (s *RecordStream) startEpoch(epoch int64, at position) error {
 }
 
 // openMerge makes the first epoch that of a merged State.
-func (s *RecordStream) openMerge(last *link, state *State) (err error) {
+func (s *recordStream) openMerge(last *link, state *State) (err error) {
 	if s.merge, err = openMerge(s.run, last, state); err != nil {
 		return err
 	}
@@ -104,7 +144,7 @@ func (s *RecordStream) openMerge(last *link, state *State) (err error) {
 }
 
 // endMerge continues with the stages of the pipe.
-func (s *RecordStream) endMerge() {
+func (s *recordStream) endMerge() {
 	s.top.stop()
 	s.run.mu.Lock()
 	s.run.inputs = s.run.inputs[:len(s.run.inputs)-1]
@@ -115,23 +155,23 @@ func (s *RecordStream) endMerge() {
 // errInterrupted ends an epoch that the consumer leaves early.
 var errInterrupted = errors.New("reader: the epoch was left")
 
-// interrupt makes a call of NextBlock in another goroutine return soon, with an
+// interrupt makes a call of nextBlock in another goroutine return soon, with an
 // error. Only NextEpoch or Close may follow.
-func (s *RecordStream) interrupt() {
+func (s *recordStream) interrupt() {
 	s.left.Store(true)
 	s.end(errInterrupted)
 }
 
 // Epoch returns the number of the epoch whose records Next returns.
-func (s *RecordStream) Epoch() int64 { return s.epoch }
+func (s *recordStream) Epoch() int64 { return s.epoch }
 
 // NextEpoch moves to the start of the next epoch, after io.EOF or earlier. Complete caches, memory
 // and tuning are kept. An incomplete [Pipe.Cache] starts over. After any error other than io.EOF it
 // returns that error.
-func (s *RecordStream) NextEpoch() error { return s.moveTo(s.epoch + 1) }
+func (s *recordStream) NextEpoch() error { return s.moveTo(s.epoch + 1) }
 
 // moveTo moves to the start of an epoch.
-func (s *RecordStream) moveTo(epoch int64) error {
+func (s *recordStream) moveTo(epoch int64) error {
 	if s.err != nil && s.err != io.EOF && s.err != errIdle && !(s.left.Load() && s.run.ctx.Err() == nil) {
 		return s.err
 	}
@@ -146,18 +186,8 @@ func (s *RecordStream) moveTo(epoch int64) error {
 	return s.err
 }
 
-// maxEpoch bounds epochs, which Record stores in 32 bits.
-const maxEpoch = 1<<31 - 1
-
-func checkEpoch(epoch int64) error {
-	if epoch < 0 || epoch > maxEpoch {
-		return fmt.Errorf("reader: epoch %d: want 0 to %d", epoch, maxEpoch)
-	}
-	return nil
-}
-
 // nextBlock returns the next block, with a position that includes the epoch.
-func (s *RecordStream) nextBlock() (*Block, error) {
+func (s *recordStream) nextBlock() (*Block, error) {
 	b, err := s.top.next()
 	if err == nil {
 		b.at = b.at.push(s.epoch)
@@ -167,7 +197,7 @@ func (s *RecordStream) nextBlock() (*Block, error) {
 
 // Next returns the next record, valid until the next call; io.EOF at the end of the epoch. Any
 // other error is final.
-func (s *RecordStream) Next() (Record, error) {
+func (s *recordStream) Next() (Record, error) {
 	if s.block == nil || s.given == len(s.block.Records) {
 		if err := s.load(); err != nil {
 			return Record{}, err
@@ -183,7 +213,7 @@ func (s *RecordStream) Next() (Record, error) {
 // NextBlock returns the next records: the rest of the current block of Next, or another block. The
 // caller releases it. [RecordStream.State] counts all of its records as received, [Block.State] any
 // number of them.
-func (s *RecordStream) NextBlock() (*Block, error) {
+func (s *recordStream) NextBlock() (*Block, error) {
 	if s.block == nil || s.given == len(s.block.Records) {
 		if err := s.load(); err != nil {
 			return nil, err
@@ -201,7 +231,7 @@ func (s *RecordStream) NextBlock() (*Block, error) {
 }
 
 // load gets the next block.
-func (s *RecordStream) load() error {
+func (s *recordStream) load() error {
 	s.drop()
 	s.run.tuner.tick()
 	if s.err == nil {
@@ -219,7 +249,7 @@ func (s *RecordStream) load() error {
 	return nil
 }
 
-func (s *RecordStream) drop() {
+func (s *recordStream) drop() {
 	if s.block != nil {
 		s.block.Release()
 		s.block = nil
@@ -228,7 +258,7 @@ func (s *RecordStream) drop() {
 }
 
 // State returns the state after the record or block returned last.
-func (s *RecordStream) State() State {
+func (s *recordStream) State() State {
 	if s.merge != nil {
 		return s.merge.run.state(s.at, s.past)
 	}
@@ -237,7 +267,7 @@ func (s *RecordStream) State() State {
 
 // Close stops the pipeline, waits for its goroutines and closes its files. Blocks that were not
 // released stay valid. It may be called more than once.
-func (s *RecordStream) Close() error {
+func (s *recordStream) Close() error {
 	s.cancel(errClosed)
 	s.top.stop()
 	s.drop()

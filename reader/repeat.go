@@ -6,20 +6,18 @@ import (
 	"io"
 )
 
-// Repeat returns the elements n times, or forever if n is -1. The stages before it begin a new
-// epoch each time (see [Record.Epoch]): shuffles before it are drained first, so that epochs never
-// mix, and use another order. An epoch without elements ends it.
-func (p Pipe) Repeat(n int) Pipe {
+// recordRepeat adds a stage that returns the elements n times, or forever if n is -1.
+func recordRepeat(before *link, n int) *link {
 	name := fmt.Sprintf("repeat(%d)", max(n, -1))
-	next := p.then(name, func(r *run, up stage) (stage, error) {
+	next := before.then(name, func(r *run, up stage) (stage, error) {
 		if n < -1 {
 			return nil, fmt.Errorf("reader: Repeat(%d): want 0 or more, or -1 for ever", n)
 		}
 		return &repeatStage{up: up, name: name, times: int64(n)}, nil
 	})
-	next.last.repeats = true
-	if next.last.passes > 0 {
-		next.last.passes *= int64(max(n, 1))
+	next.repeats = true
+	if next.passes > 0 {
+		next.passes *= int64(max(n, 1))
 	}
 	return next
 }

@@ -21,31 +21,6 @@ type Report struct {
 	Stages []StageStats `json:"stages"`
 }
 
-// Stats returns the counters of the stages, source first. It is safe for concurrent use and takes a
-// microsecond or two.
-func (s *RecordStream) Stats() []StageStats { return s.run.stages() }
-
-// Report returns Stats, the memory in flight and the bottleneck of the pipeline. It is safe for
-// concurrent use.
-func (s *RecordStream) Report() Report { return s.run.report() }
-
-// Publish publishes the Report as a variable of package expvar, which http.DefaultServeMux serves
-// at /debug/vars. A pipeline published later under the same name replaces it; the name of a foreign
-// variable is an error. After Close the variable keeps the final report.
-func (s *RecordStream) Publish(name string) error { return publish(name, s.run.report) }
-
-// Stats returns the counters of the stages, record sources first. It is safe for concurrent use and
-// takes a microsecond or two.
-func (r *Stream[T]) Stats() []StageStats { return r.src.running().stages() }
-
-// Report returns Stats, the memory in flight and the bottleneck of the pipeline. It is safe for
-// concurrent use.
-func (r *Stream[T]) Report() Report { return r.src.running().report() }
-
-// Publish publishes the Report as a variable of package expvar, as
-// [RecordStream.Publish] does.
-func (r *Stream[T]) Publish(name string) error { return publish(name, r.src.running().report) }
-
 func (r *run) stages() []StageStats {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -17,20 +17,11 @@ type ResampleOptions struct {
 	Seed *uint64
 }
 
-// Resample drops records at random so that the shares of the classes become those of the target,
-// with as few dropped as that allows: like tf.data.Dataset.rejection_resample, which estimates the
-// initial shares if they are not given. class returns the class of a record, an index into Initial;
-// a [State] identifies it by its name. Whether a record is kept depends on the seed, its epoch, its
-// file and its number, and nothing else: elements of one record, such as windows or copies, get the
-// same random number.
-//
-// To repeat records of rare classes instead, see [WeightedSampler].
-func (p Pipe) Resample(name string, class func(Record) (int, error), o ResampleOptions) Pipe {
-	var seed uint64
+// recordResample adds a stage that drops records at random, by their class. The seed is that of the
+// set, for options without one.
+func recordResample(before *link, name string, class func(Record) (int, error), o ResampleOptions, seed uint64) *link {
 	if o.Seed != nil {
 		seed = *o.Seed
-	} else if p.set != nil {
-		seed = p.set.opts.Seed
 	}
 	accept, err := o.acceptance()
 	name = fmt.Sprintf("resample(%s,seed=%d,accept=%v)", name, seed, accept)
@@ -39,9 +30,9 @@ func (p Pipe) Resample(name string, class func(Record) (int, error), o ResampleO
 	}
 	if err != nil {
 		err = fmt.Errorf("reader: Resample: %w", err)
-		return p.then(name, func(*run, stage) (stage, error) { return nil, err })
+		return before.then(name, func(*run, stage) (stage, error) { return nil, err })
 	}
-	return p.Filter(name, func(r Record) (bool, error) {
+	return recordFilter(before, name, func(r Record) (bool, error) {
 		c, err := class(r)
 		if err == nil && (c < 0 || c >= len(accept)) {
 			err = fmt.Errorf("class %d: want one of the %d of Initial, from 0", c, len(accept))

@@ -28,7 +28,7 @@ const residentBlock = nearStored
 // fitsMemory returns the size of a set's files, and whether they are kept in memory: up to five
 // eighths of the limit are, which leaves an eighth for reading ahead, and a quarter for what the
 // consumer waits for.
-func fitsMemory(set *Set) (size int64, fits bool) {
+func fitsMemory(set *fileSet) (size int64, fits bool) {
 	for _, is := range set.stamps {
 		size += is.info.Size()
 	}
@@ -76,7 +76,7 @@ func (r *resident) fill(ctx context.Context, e *batchRead) (failed []blockRun) {
 		return nil
 	}
 	near := int64(1)
-	if g := e.global; g.run.set.opts.Workers == 1 && len(e.steps) > firstStored {
+	if g := e.global; g.run.opts.Workers == 1 && len(e.steps) > firstStored {
 		near = runStored / residentBlock // all of it will be needed
 	}
 	missing := r.missing(e.wants, near)

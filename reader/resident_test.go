@@ -86,11 +86,11 @@ func TestResidentSetIsReadOnce(t *testing.T) {
 				if c.bytes > bytes || c.requests > requests || c.indexes > indexes {
 					t.Errorf("%+v, want %d requests for %d bytes and %d for index files at most", *c, requests, bytes, indexes)
 				}
-				if m := stream.run.budget.snapshot(); m.Peak > m.Limit && s.size < 1<<20 {
+				if m := stream.s.run.budget.snapshot(); m.Peak > m.Limit && s.size < 1<<20 {
 					t.Errorf("%d bytes in flight, and %d were given", m.Peak, m.Limit)
 				}
 				stream.Close()
-				if m := stream.run.budget.snapshot(); m.InFlight != 0 {
+				if m := stream.s.run.budget.snapshot(); m.InFlight != 0 {
 					t.Errorf("%d bytes are still accounted for", m.InFlight)
 				}
 				t.Logf("%.2f times %d bytes, %+v", float64(c.bytes)/float64(total), total, *c)
@@ -138,7 +138,7 @@ func TestResidentDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	kept := s.pipe.(*checked).stage.(*repeatStage).up.(*checked).stage.(*global).kept
+	kept := s.s.pipe.(*checked).stage.(*repeatStage).up.(*checked).stage.(*global).kept
 	for _, data := range kept.data {
 		kept.mend.Lock()
 		for i := 0; i < len(data); i += 2000 {
@@ -184,7 +184,7 @@ func TestResidentFailures(t *testing.T) {
 			t.Fatal(err)
 		}
 		if indexed {
-			if _, err := set.allIndexes(t.Context()); err != nil {
+			if _, err := set.files.allIndexes(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -228,7 +228,7 @@ func TestPassesOverALargeSet(t *testing.T) {
 			t.Errorf("reading from a disk logs %v", log.all)
 		}
 		set := open(t, url, o)
-		if _, err := set.allIndexes(t.Context()); err != nil {
+		if _, err := set.files.allIndexes(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		*c = costs{}
@@ -245,7 +245,7 @@ func TestPassesOverALargeSet(t *testing.T) {
 		if c.bytes > passes*total {
 			t.Errorf("%d bytes of %d were read with a limit of %d, want %d times at most", c.bytes, total, memory, passes)
 		}
-		if m := stream.run.budget.snapshot(); m.Peak > m.Limit {
+		if m := stream.s.run.budget.snapshot(); m.Peak > m.Limit {
 			t.Errorf("%d bytes in flight, and %d were given", m.Peak, m.Limit)
 		}
 		t.Logf("limit %d: %.1f times %d bytes, %d requests", memory, float64(c.bytes)/float64(total), total, c.requests)
@@ -302,7 +302,7 @@ func TestResidentParts(t *testing.T) {
 		o := Options{Seed: 2, Memory: 32 << 20, Workers: 4, Worker: worker}
 		want := idsOf(t, open(t, dir, o).ShuffleAll(ShuffleAllOptions{}))
 		set := open(t, url, o)
-		if _, err := set.allIndexes(t.Context()); err != nil {
+		if _, err := set.files.allIndexes(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		*c = costs{}
@@ -340,7 +340,7 @@ func TestIndexesOfAStoreInParts(t *testing.T) {
 		_, url, total, c := storedRecords(t, 1, 12<<20/size, size)
 		set := open(t, url, Options{})
 		*c = costs{}
-		if _, err := set.allIndexes(t.Context()); err != nil {
+		if _, err := set.files.allIndexes(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		most := 1 + (total-256<<10+runStored-1)/runStored // the beginning, and parts

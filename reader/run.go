@@ -17,7 +17,10 @@ import (
 // input of [Mix], has a run of its own.
 type run struct {
 	*engine
-	set *Set
+	opts Options
+	data dataset
+	// fingerprint of data.
+	fingerprint string
 	// names of the stages, source first. Those of the inputs of a stage come before it.
 	names []string
 	// rereads means that a stage may read what comes before it again (see link).
@@ -26,7 +29,20 @@ type run struct {
 	merged  bool  // it continues a former worker (see MergeStates)
 	bad     tallies
 	inputs  []*run
-	merge   *merge // of whose blocks the run is; nil: of those of the stages
+	// stateAt, if not nil, makes the States of positions in place of the stages' names.
+	stateAt func(at position, n int64) State
+}
+
+// dataset is what a pipeline needs to know of the records that it reads.
+type dataset interface {
+	// Path returns the file of a record.
+	Path(Record) string
+	// Len returns the number of records, those of other workers included.
+	Len(context.Context) (int64, error)
+	// Files returns the number of files.
+	Files() int
+	// Fingerprint returns the identity of the files.
+	Fingerprint(context.Context) (string, error)
 }
 
 // engine is what all runs of a pipeline share.
@@ -51,34 +67,40 @@ type engine struct {
 	epochs    atomic.Int64
 }
 
-func newRun(ctx context.Context, set *Set) *run {
-	e := &engine{began: time.Now(), tokens: make(chan struct{}, set.opts.Parallelism)}
+func newRun(ctx context.Context, o Options, data dataset) (*run, error) {
+	fingerprint, err := data.Fingerprint(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e := &engine{began: time.Now(), tokens: make(chan struct{}, o.Parallelism)}
 	e.ctx, e.task = trace.NewTask(ctx, strings.TrimSpace(tracePrefix))
-	e.budget = newBudget(set.opts.Memory, e.blocks.trim)
-	e.budget.beside = !set.opts.memoryGiven
-	r := &run{engine: e, set: set}
+	e.budget = newBudget(o.Memory, e.blocks.trim)
+	e.budget.beside = !o.memoryGiven
+	r := &run{engine: e, opts: o, data: data, fingerprint: fingerprint}
 	e.tuner.clock, e.tuner.settled = time.Now, r.logSettled
-	return r
+	return r, nil
 }
 
-// input returns the run of one of n pipelines that feed a stage of r. What concerns all of them is
-// as in the given options; each gets its part of their memory.
-func (r *run) input(set *Set, all Options, n int) (*run, error) {
-	in := &run{engine: r.engine, rereads: r.rereads, merged: r.merged, set: set.with(func(o *Options) {
-		o.Worker, o.Workers = all.Worker, all.Workers
-		o.Parallelism, o.PoisonRecycled, o.BatchWithinEpoch = all.Parallelism, all.PoisonRecycled, all.BatchWithinEpoch
-		o.Memory, o.memoryGiven = all.Memory/int64(n), all.memoryGiven
-	})}
+// input returns the run of one of n pipelines that feed a stage of r, with data and options of its
+// own. What concerns all of them is as in the options all; each gets its part of their memory.
+func (r *run) input(data dataset, o, all Options, n int) (*run, error) {
+	o.Worker, o.Workers = all.Worker, all.Workers
+	o.Parallelism, o.PoisonRecycled, o.BatchWithinEpoch = all.Parallelism, all.PoisonRecycled, all.BatchWithinEpoch
+	o.Memory, o.memoryGiven = all.Memory/int64(n), all.memoryGiven
+	fingerprint, err := data.Fingerprint(r.ctx)
+	if err != nil {
+		return nil, err
+	}
+	in := &run{engine: r.engine, rereads: r.rereads, merged: r.merged, opts: o, data: data, fingerprint: fingerprint}
 	r.inputs = append(r.inputs, in)
 	// Its limit counts before it starts, and after it has ended.
 	records := int64(0)
-	if in.set.opts.SkipBad.Share > 0 {
-		var err error
-		if records, err = in.set.Len(r.ctx); err != nil {
+	if o.SkipBad.Share > 0 {
+		if records, err = data.Len(r.ctx); err != nil {
 			return nil, err
 		}
 	}
-	in.allow(records / int64(in.set.opts.Workers))
+	in.allow(records / int64(o.Workers))
 	return in, nil
 }
 
@@ -99,7 +121,7 @@ func (r *run) made() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	making := slices.Clone(r.making)
-	if making != nil && r.set.opts.BatchWithinEpoch {
+	if making != nil && r.opts.BatchWithinEpoch {
 		making = append(making, "batches within epochs")
 	}
 	return making
@@ -133,12 +155,15 @@ func (r *run) acquire(ctx context.Context) bool {
 
 func (r *run) release() { <-r.tokens }
 
+// mostWaiting is the maximum number of workers chosen for a function that waits.
+const mostWaiting = 64
+
 // mostWorkers is the limit of the automatic choice of the workers of a stage.
 func (r *run) mostWorkers(waits bool) int {
 	if waits {
-		return max(r.set.opts.Parallelism, mostWaiting)
+		return max(r.opts.Parallelism, mostWaiting)
 	}
-	return r.set.opts.Parallelism
+	return r.opts.Parallelism
 }
 
 // admit waits for a token to work, unless the work waits itself; false if ctx ends first.

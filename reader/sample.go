@@ -29,11 +29,8 @@ type Sampler struct {
 	of   int
 }
 
-// Sample returns the records that a [Sampler] lists, in its order: a subset, weighted draws
-// ([WeightedSampler]), a curriculum ([SortedSampler]), or anything else. It is as [Set.ShuffleAll]
-// in all other respects: worker i of n takes elements i, i + n …, the files must be uncompressed,
-// and a State may be resumed with another number of workers.
-func (s *Set) Sample(from Sampler) Pipe {
+// Sample returns a source of the records that a sampler lists.
+func (s *fileSet) Sample(from Sampler) *link {
 	return s.inOrder("sample", func(*run) (string, globalOrder, error) {
 		if from.Name == "" || from.Records == nil {
 			return "", nil, errors.New("reader: Sample: want a Sampler with a Name and Records")

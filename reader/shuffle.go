@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sync"
 	"unsafe"
 )
 
@@ -19,28 +18,18 @@ type ShuffleOptions struct {
 	SameEachEpoch bool
 }
 
-// Shuffle returns elements in a random order, like tf.data's Dataset.shuffle: each is drawn from a
-// buffer of that many, and the next one takes its slot. So none is returned more than buffer - 1
-// positions early, and any may be late. Each epoch of a Repeat after it has another order.
-//
-// The buffer holds copies of the records; Report shows their size as Held. To resume in the middle,
-// about buffer·(ln buffer + 1) elements are read again.
-func (p Pipe) Shuffle(buffer int) Pipe { return p.ShuffleWith(ShuffleOptions{Buffer: buffer}) }
-
-// ShuffleWith is Shuffle with more options.
-func (p Pipe) ShuffleWith(o ShuffleOptions) Pipe {
-	var seed uint64
+// recordShuffle adds a stage that returns elements in a random order. The seed is that of the set,
+// for options without one.
+func recordShuffle(before *link, o ShuffleOptions, seed uint64) *link {
 	if o.Seed != nil {
 		seed = *o.Seed
-	} else if p.set != nil {
-		seed = p.set.opts.Seed
 	}
 	name := fmt.Sprintf("shuffle(buffer=%d,seed=%d", o.Buffer, seed)
 	if o.SameEachEpoch {
 		name += ",same"
 	}
 	name += ")"
-	next := p.then(name, func(r *run, up stage) (stage, error) {
+	next := before.then(name, func(r *run, up stage) (stage, error) {
 		if o.Buffer < 1 || o.Buffer > maxShuffle {
 			return nil, fmt.Errorf("reader: Shuffle(%d): want a buffer of 1 to %d", o.Buffer, maxShuffle)
 		}
@@ -48,7 +37,7 @@ func (p Pipe) ShuffleWith(o ShuffleOptions) Pipe {
 		k := key(seed, forShuffle, uint64(len(r.names)))
 		return &shuffleStage{run: r, up: up, stats: r.stats(name), name: name, size: o.Buffer, key: k, same: o.SameEachEpoch, lent: &lent{}}, nil
 	})
-	next.last.shuffles, next.last.rereads = true, true
+	next.shuffles, next.rereads = true, true
 	return next
 }
 
@@ -97,18 +86,6 @@ type shuffleStage struct {
 type shuffleSlot struct {
 	record Record // its data have memory of their own
 	mark   *shuffleMark
-}
-
-// lent collects the memory that blocks of a shuffle return.
-type lent struct {
-	mu   sync.Mutex
-	back [][]byte
-}
-
-func (l *lent) giveBack(memory [][]byte) {
-	l.mu.Lock()
-	l.back = append(l.back, memory...)
-	l.mu.Unlock()
 }
 
 // shuffleMark is a position to read again from.
@@ -207,14 +184,10 @@ func (x *shuffleStage) keep(memory []byte) {
 
 // takeBack makes the memory spare that blocks have returned.
 func (x *shuffleStage) takeBack() {
-	x.lent.mu.Lock()
-	defer x.lent.mu.Unlock()
-	for _, memory := range x.lent.back {
+	x.lent.takeBack(func(memory []byte) {
 		x.owned += int64(cap(memory))
 		x.keep(memory)
-	}
-	clear(x.lent.back)
-	x.lent.back = x.lent.back[:0]
+	})
 }
 
 // arrive ensures that in has an element.
@@ -314,7 +287,7 @@ func (x *shuffleStage) next() (*Block, error) {
 func (x *shuffleStage) give(s *shuffleSlot, out *Block) int64 {
 	r := s.record
 	size := cap(r.Data)
-	if size < largeMemory || x.run.set.opts.PoisonRecycled {
+	if size < largeMemory || x.run.opts.PoisonRecycled {
 		out.lend(r.Data, x.lent)
 	}
 	r.Data = r.Data[:len(r.Data):len(r.Data)]

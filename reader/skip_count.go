@@ -107,7 +107,7 @@ func (r *run) beginTally(t *skipCount, epoch int32, seen int64) {
 // allow sets how many of records records may be skipped in an epoch; records is -1 if they were not
 // counted, which only Share requires.
 func (r *run) allow(records int64) {
-	bad := r.set.opts.SkipBad
+	bad := r.opts.SkipBad
 	most := bad.count()
 	if records > 0 {
 		most = max(most, int64(math.Floor(bad.Share*float64(records))))
@@ -115,23 +115,6 @@ func (r *run) allow(records int64) {
 	r.mu.Lock()
 	r.bad.allowed = most
 	r.mu.Unlock()
-}
-
-// allowPieces is allow for an epoch of pieces.
-func (r *run) allowPieces(ctx context.Context, pieces []piece) error {
-	records := int64(-1)
-	if r.set.opts.SkipBad.Share > 0 {
-		all, err := r.set.allIndexes(ctx)
-		if err != nil {
-			return err
-		}
-		records = 0
-		for _, p := range pieces {
-			records += min(p.end.number, all[p.file].records) - p.from.number
-		}
-	}
-	r.allow(records)
-	return nil
 }
 
 // skipped returns how many records of an epoch were skipped, and how many may be, in the run and its
@@ -163,7 +146,7 @@ func (r *run) skip(t *skipCount, s Skipped) error {
 	r.telling.Lock()
 	defer r.telling.Unlock()
 	r.logSkipped(s)
-	if tell := r.set.opts.OnSkip; tell != nil {
+	if tell := r.opts.OnSkip; tell != nil {
 		tell(s)
 	}
 	return nil
@@ -172,7 +155,7 @@ func (r *run) skip(t *skipCount, s Skipped) error {
 // skipRecord is skip for a record without a result.
 func (r *run) skipRecord(t *skipCount, record Record, err error) error {
 	return r.skip(t, Skipped{
-		Path: r.set.Path(record), Record: record.Number, Offset: record.Offset,
+		Path: r.data.Path(record), Record: record.Number, Offset: record.Offset,
 		Records: 1, Bytes: int64(len(record.Data)) + tfrecord.Overhead, Epoch: record.Epoch, Err: r.locate(record, err),
 	})
 }
@@ -182,6 +165,35 @@ func (r *run) skipRecord(t *skipCount, record Record, err error) error {
 // during shutdown.
 func (r *run) passable(err error) bool {
 	var system *fs.PathError
-	return r.set.opts.SkipBad.asked() && !errors.As(err, &system) && !errors.Is(err, errNoFunction) && !errors.Is(err, errBackend) && !errors.Is(err, columns.ErrPadding) &&
+	return r.opts.SkipBad.asked() && !errors.As(err, &system) && !errors.Is(err, errNoFunction) && !errors.Is(err, errBackend) && !errors.Is(err, columns.ErrPadding) &&
 		!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }
+
+// locate adds file, record and offset to an error about a record.
+func (r *run) locate(record Record, err error) error {
+	e := tfrecord.Error{Name: r.data.Path(record), Record: record.Number, Offset: record.Offset, Part: tfrecord.PartParse, Err: err}
+	var inner *tfrecord.Error
+	if errors.As(err, &inner) && inner.Record < 0 {
+		e.Part, e.Err = inner.Part, inner.Err
+		if errors.Is(err, tfrecord.ErrMalformed) {
+			e.Err = fmt.Errorf("byte %d of the record: %w", inner.Offset, inner.Err)
+		}
+	}
+	return &e
+}
+
+// workFault is a record of a portion without a result.
+type workFault struct {
+	record int
+	err    error
+	count  skipCount // including it
+}
+
+// errBackend is an error of the backend itself, which SkipBad does not cover.
+var errBackend = errors.New("the backend of the images failed")
+
+// errNoFunction is a mistake of the program, which SkipBad does not cover.
+var errNoFunction = errors.New("reader: MapWith got no function for a worker")
+
+// maxLead is more than the number of records in any block.
+const maxLead = 1 << 32

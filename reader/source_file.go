@@ -35,7 +35,7 @@ type stamp struct {
 
 // stampFiles stats all sources without opening them. Those in object stores, which are slow to
 // answer, are requested concurrently.
-func (s *Set) stampFiles(ctx context.Context) error {
+func (s *fileSet) stampFiles(ctx context.Context) error {
 	s.stamps = make([]stamp, len(s.sources))
 	var g errgroup.Group
 	g.SetLimit(storage.MostRequests())
@@ -58,10 +58,10 @@ func (s *Set) stampFiles(ctx context.Context) error {
 }
 
 // regular reports whether source i is a regular file rather than a pipe.
-func (s *Set) regular(i int) bool { return s.stamps[i].info.Mode().IsRegular() }
+func (s *fileSet) regular(i int) bool { return s.stamps[i].info.Mode().IsRegular() }
 
 // openFile opens source i, if it is unchanged.
-func (s *Set) openFile(ctx context.Context, i int) (storage.File, error) {
+func (s *fileSet) openFile(ctx context.Context, i int) (storage.File, error) {
 	at := s.stamps[i].at
 	open := at.OpenStream
 	if s.sources[i].Set != nil {
@@ -80,7 +80,7 @@ func (s *Set) openFile(ctx context.Context, i int) (storage.File, error) {
 
 // openAnywhere opens source i for random access. This sends no request to an object store: reads
 // return the data of the recorded version or an error.
-func (s *Set) openAnywhere(ctx context.Context, i int) (storage.File, error) {
+func (s *fileSet) openAnywhere(ctx context.Context, i int) (storage.File, error) {
 	if is, ok := s.stamps[i].info.Sys().(storage.Object); ok && is.Version != "" {
 		return s.stamps[i].at.OpenListed(ctx, is)
 	}
@@ -88,14 +88,14 @@ func (s *Set) openAnywhere(ctx context.Context, i int) (storage.File, error) {
 }
 
 // stored reports whether the files are in an object store.
-func (s *Set) stored() bool {
+func (s *fileSet) stored() bool {
 	return slices.ContainsFunc(s.stamps, func(is stamp) bool { return is.at.Remote() })
 }
 
 // unchanged returns an error that describes how an open file differs from source i. A file with the
 // same metadata but another identity is compared by its first and last bytes: there are file
 // systems that renumber their files.
-func (s *Set) unchanged(i int, f storage.File) error {
+func (s *fileSet) unchanged(i int, f storage.File) error {
 	was := s.stamps[i].info
 	if !was.Mode().IsRegular() {
 		return nil
@@ -129,7 +129,7 @@ func (s *Set) unchanged(i int, f storage.File) error {
 }
 
 // changed returns the error for source i, of which something is not as it was.
-func (s *Set) changed(i int, what string) error {
+func (s *fileSet) changed(i int, what string) error {
 	return &fs.PathError{Op: "read", Path: s.sources[i].Path, Err: fmt.Errorf(
 		"%w: %s; do not change files while they are read; open the set again, and start from its beginning", ErrChanged, what)}
 }
@@ -138,7 +138,7 @@ func stampTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.
 
 // sameEnds compares the ends of source i with those recorded. They are read once, and again if the
 // file is another one.
-func (s *Set) sameEnds(i int, f storage.File, file bool) (bool, error) {
+func (s *fileSet) sameEnds(i int, f storage.File, file bool) (bool, error) {
 	s.mu.Lock()
 	was := s.stamps[i]
 	s.mu.Unlock()

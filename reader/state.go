@@ -141,13 +141,13 @@ func (p position) fill(dst position, n int) position {
 
 // state returns the State for a position and n elements after it.
 func (r *run) state(at position, n int64) State {
-	if r.merge != nil {
+	if r.stateAt != nil {
 		_, at = at.pop()
-		return r.merge.state(at, n)
+		return r.stateAt(at, n)
 	}
 	s := State{
-		Format: StateFormat, Version: StateVersion, Dataset: r.set.fingerprint,
-		Worker: r.set.opts.Worker, Workers: r.set.opts.Workers, Skip: n,
+		Format: StateFormat, Version: StateVersion, Dataset: r.fingerprint,
+		Worker: r.opts.Worker, Workers: r.opts.Workers, Skip: n,
 		Stages: make([]StagePosition, len(r.names)),
 	}
 	own, at := at.pop()
@@ -174,8 +174,8 @@ func (r *run) position(s *State) (position, error) {
 		return refuse("its version is %d, not %d", s.Version, StateVersion)
 	case checkEpoch(s.Epoch) != nil:
 		return refuse("epoch is %d", s.Epoch)
-	case s.Dataset != r.set.fingerprint:
-		return refuse("it is of the dataset %s, this is %s", s.Dataset, r.set.fingerprint)
+	case s.Dataset != r.fingerprint:
+		return refuse("it is of the dataset %s, this is %s", s.Dataset, r.fingerprint)
 	case len(s.Stages) != len(r.names):
 		return refuse("it has %d stages, this has %d", len(s.Stages), len(r.names))
 	case len(s.Flow) > 0:
@@ -220,7 +220,7 @@ func (s *State) checkSkipped() error {
 // movedTo converts a state of another worker to this one, if the order of the records is the same
 // for all of them.
 func (r *run) movedTo(s *State) error {
-	o := r.set.opts
+	o := r.opts
 	if s.Worker == o.Worker && s.Workers == o.Workers {
 		return nil
 	}
@@ -267,7 +267,7 @@ func (s *State) received() int64 {
 // sameMaking returns an error for a State of a flow that is made differently. Where records are divided
 // among other workers, batches begin anew, and may have another size.
 func (r *run) sameMaking(s *State) error {
-	if len(s.Making) == 0 || s.Workers != r.set.opts.Workers {
+	if len(s.Making) == 0 || s.Workers != r.opts.Workers {
 		return nil
 	}
 	here := r.made()
@@ -289,4 +289,18 @@ func (r *run) sameMaking(s *State) error {
 // errPosition is the error for a section that no stage of this kind wrote.
 func errPosition(name string) error {
 	return fmt.Errorf("resume: %w: the position of %s is invalid", ErrState, name)
+}
+
+// globalWords is the length of a position's section: an index in the order, and the damage skipped
+// so far in the epoch.
+const globalWords = 2
+
+// maxEpoch bounds epochs, which Record stores in 32 bits.
+const maxEpoch = 1<<31 - 1
+
+func checkEpoch(epoch int64) error {
+	if epoch < 0 || epoch > maxEpoch {
+		return fmt.Errorf("reader: epoch %d: want 0 to %d", epoch, maxEpoch)
+	}
+	return nil
 }

@@ -78,7 +78,7 @@ func TestShuffleAllOfAStore(t *testing.T) {
 			o := Options{Seed: 3, Memory: c.memory}
 			here, there := open(t, dir, o), open(t, url, o)
 			for _, set := range []*Set{here, there} {
-				indexes, err := set.allIndexes(t.Context())
+				indexes, err := set.files.allIndexes(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -105,7 +105,7 @@ func TestShuffleAllOfAStore(t *testing.T) {
 			} else {
 				t.Logf("%d requests for %d records", n, 2*each)
 			}
-			if m := s.run.budget.snapshot(); m.Peak > m.Limit {
+			if m := s.s.run.budget.snapshot(); m.Peak > m.Limit {
 				t.Errorf("%d bytes in flight, and %d were given", m.Peak, m.Limit)
 			}
 		})

@@ -309,7 +309,7 @@ func (t *trial) join(set *Set, dir string, s step) Pipe {
 			paths = append(paths, shardPath(dir, file))
 			file++
 		}
-		of, err := OpenAll(context.Background(), paths, set.opts)
+		of, err := OpenAll(context.Background(), paths, set.files.opts)
 		if err != nil {
 			panic(err)
 		}

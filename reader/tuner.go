@@ -147,20 +147,14 @@ func (k *knob) hasSettled() bool {
 	return true
 }
 
-// maxReaders bounds Options.Readers. autoReaders bounds the automatic choice, or four times the
-// Parallelism if that is more: waiting for storage takes no processor.
-const (
-	maxReaders  = 1 << 12
-	autoReaders = 16
-)
-
-// readers returns the gate for a stage that reads up to this many files concurrently.
-func (r *run) readers(s *stageStats, files int) *gate {
-	o := r.set.opts
+// readers returns the gate for a stage that reads up to this many files concurrently, which may be
+// objects in a store.
+func (r *run) readers(s *stageStats, files int, stored bool) *gate {
+	o := r.opts
 	n := o.Readers
 	if n == 0 {
 		n = min(o.Parallelism, files)
-		if r.set.stored() { // reads wait without using a processor
+		if stored { // reads wait without using a processor
 			n = min(max(o.Parallelism, autoReaders), files)
 		}
 	}

@@ -42,10 +42,8 @@ func newValueCodec(t reflect.Type, outer ...reflect.Type) (c valueCodec, err err
 	}
 	outer = append(slices.Clip(outer), t)
 	switch kind := t.Kind(); {
-	case t == reflect.TypeFor[mark]():
-		return markCodec, nil
-	case t == reflect.TypeFor[imageWork]():
-		return emptyCodec(t.String()), nil
+	case t == reflect.TypeFor[place]():
+		return placeCodec, nil
 	case marshals(t):
 		return marshaledCodec(t), nil
 	case kind == reflect.Bool:
@@ -202,13 +200,14 @@ func pointerCodec(t reflect.Type, elem valueCodec) valueCodec {
 	}
 }
 
-// ours reports whether the values of a type are not content.
-func ours(t reflect.Type) bool {
-	return t == reflect.TypeFor[mark]() || t == reflect.TypeFor[imageWork]()
+// isBatch reports whether a type is that of a batch, or a record: with an Epoch of its own.
+func isBatch(t reflect.Type) bool {
+	f, embeds := t.FieldByName(reflect.TypeFor[place]().Name())
+	return t == reflect.TypeFor[Record]() || embeds && len(f.Index) == 1 && f.Type == reflect.TypeFor[place]()
 }
 
-// structCodec refuses fields that are not exported, whose values it could not restore; those of
-// columns are known.
+// structCodec refuses fields that are not exported, whose values it could not restore. Those of
+// columns are known, places are made again, and a tag `cache:"-"` leaves a field as it is.
 func structCodec(t reflect.Type, outer []reflect.Type) (c valueCodec, err error) {
 	if t.NumField() == 0 {
 		return emptyCodec(t.String()), nil
@@ -217,13 +216,16 @@ func structCodec(t reflect.Type, outer []reflect.Type) (c valueCodec, err error)
 	names := make([]string, len(fields))
 	for i := range fields {
 		f := t.Field(i)
-		if fields[i], err = newValueCodec(f.Type, outer...); err != nil {
+		scratch := f.Tag.Get("cache") == "-"
+		if scratch {
+			fields[i] = emptyCodec("scratch")
+		} else if fields[i], err = newValueCodec(f.Type, outer...); err != nil {
 			return c, fmt.Errorf("field %s of %v: %w", f.Name, t, err)
 		}
-		if !f.IsExported() && !ours(f.Type) && t != reflect.TypeFor[columns.Column]() {
+		if !f.IsExported() && !scratch && f.Type != reflect.TypeFor[place]() && t != reflect.TypeFor[columns.Column]() {
 			return c, fmt.Errorf("field %s of %v is not exported", f.Name, t)
 		}
-		if t.PkgPath() == reflect.TypeFor[Record]().PkgPath() && f.Name == "Epoch" {
+		if f.Name == "Epoch" && isBatch(t) {
 			fields[i].read = readEpoch
 		}
 		c.least += fields[i].least
@@ -260,11 +262,11 @@ func readEpoch(r *valueReader, v reflect.Value) {
 	}
 }
 
-// markCodec writes nothing: each time it is read, a batch has another position.
-var markCodec = valueCodec{
-	name:  "mark",
+// placeCodec writes nothing: each time it is read, a batch has another position.
+var placeCodec = valueCodec{
+	name:  "place",
 	write: func(dst []byte, v reflect.Value) ([]byte, error) { return dst, nil },
-	read:  func(r *valueReader, v reflect.Value) { *v.Addr().Interface().(*mark) = r.at },
+	read:  func(r *valueReader, v reflect.Value) { *v.Addr().Interface().(*place) = place{r.at} },
 }
 
 // valueReader reads values. After an error they are undefined.

@@ -10,31 +10,8 @@ import (
 	"github.com/tfrec/tfrec/columns"
 )
 
-// Windows returns a pipe of windows over the steps of the records: time series, or episodes in RLDS
-// format. A window is a record, which [Pipe.Shuffle] mixes with those of other records and
-// [ParseColumns] parses, with the [columns.Schema] of the windows or a part of it. It has the file,
-// number and offset of the record that it is from, and never steps of two records.
-//
-//	schema := columns.Schema{
-//		{Key: "steps/action", Kind: tfrecord.KindFloat, Shape: []int{7}, Steps: columns.FlatSteps, Length: 16},
-//	}
-//	windows := columns.WindowSpec{Schema: schema, Length: 16, Stride: 1, DropRemainder: true}
-//	batches := reader.ParseColumns(set.Interleave(16, 1).Windows(windows).Shuffle(10_000), reader.ColumnSpec{
-//		Schema: schema, Batch: 256,
-//	})
-//
-// Batches have the Shape {256, 16, 7}. Without the Length of the field they are ragged, although all
-// windows have 16 steps.
-//
-// Windows of T steps that are images are clips: [Images] with Frames of T decodes them to the Shape
-// {batch, T, height, width, channels}, with the other values of their steps as columns.
-//
-// A record that does not match the schema ends the pipe with an error that names its file, number,
-// offset and feature, unless [SkipBad] allows skipping it. Windows are cut as they are requested.
-// The parsed values of the current record and the starts of its steps are held as well, in addition
-// to Options.Memory: with small int64 values in [columns.FlatSteps], up to 20 times the size of the
-// record. More than 8 MiB are released at the next record that needs less than a quarter.
-func (p Pipe) Windows(spec columns.WindowSpec) Pipe {
+// recordWindows adds a stage that cuts records into windows of steps.
+func recordWindows(before *link, spec columns.WindowSpec) *link {
 	if spec.Stride == 0 {
 		spec.Stride = spec.Length
 	}
@@ -46,7 +23,7 @@ func (p Pipe) Windows(spec columns.WindowSpec) Pipe {
 		name += ",flat"
 	}
 	name += fmt.Sprintf(",schema=%016x)", hashOfSchema(spec.Schema))
-	return p.then(name, func(r *run, up stage) (stage, error) {
+	return before.then(name, func(r *run, up stage) (stage, error) {
 		w, err := columns.NewWindower(spec)
 		if err != nil {
 			return nil, err

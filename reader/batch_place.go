@@ -1,0 +1,44 @@
+package reader
+
+import "reflect"
+
+// place is the position after a batch. The types of batches embed it.
+type place struct{ mark mark }
+
+// State returns the state of a consumer that has received this batch and all before it.
+func (p *place) State() State { return p.mark.whole() }
+
+// setMark replaces the mark of a batch. That of a copy must not refer to a block: the copy outlives
+// the element that retains it.
+func (p *place) setMark(to mark) {
+	if p.mark.block == nil {
+		to = to.clone()
+	}
+	p.mark = to
+}
+
+// clone returns a place with the same State that holds no memory.
+func (p *place) clone() place { return place{p.mark.clone()} }
+
+// setMark replaces the mark of a value that is a batch or embeds one; nil has none.
+func setMark(v any, m mark) {
+	if b, ok := v.(marked); ok && !hasNil(reflect.ValueOf(v)) {
+		b.setMark(m)
+	}
+}
+
+// hasNil reports whether a value is nil, or embeds a pointer that is.
+func hasNil(v reflect.Value) bool {
+	for v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return true
+		}
+		v = v.Elem()
+	}
+	for i := 0; v.Kind() == reflect.Struct && i < v.NumField(); i++ {
+		if f := v.Type().Field(i); f.Anonymous && f.Type.Kind() == reflect.Pointer && hasNil(v.Field(i)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,124 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// fileSet is the files of a dataset, and the part of them that is read. It is safe for concurrent use.
+type fileSet struct {
+	opts Options
+	*files
+}
+
+// files is what sets with different options share.
+type files struct {
+	sources []shard.Source
+
+	mu          sync.Mutex
+	stamps      []stamp            // by source
+	indexes     []*fileIndex       // by source; nil until needed
+	fingerprint string             // "" until identify
+	parts       map[[2]int][]piece // by worker and number of workers, as far as needed
+
+	joined []*fileSet // whose files these are, one set after another; nil: those of Open
+}
+
+func newFiles(sources []shard.Source) *files {
+	return &files{sources: sources, indexes: make([]*fileIndex, len(sources)), parts: map[[2]int][]piece{}}
+}
+
+// as returns the set with other options, which mean the same for each file and are those of the same
+// division among workers.
+func (s *fileSet) as(o Options) *fileSet {
+	return &fileSet{opts: o, files: s.files}
+}
+
+// Options returns the options of the set, with defaults.
+func (s *fileSet) Options() *Options { return &s.opts }
+
+// openFileSet opens what all paths name, in the order of the file names.
+func openFileSet(ctx context.Context, paths []string, o Options) (*fileSet, error) {
+	if err := o.complete(); err != nil {
+		return nil, fmt.Errorf("reader: %w", err)
+	}
+	sources, err := shard.Expand(ctx, paths, shard.ExpandOptions{Partial: o.Partial, Note: o.Note})
+	if err != nil {
+		return nil, withRemedy(err)
+	}
+	if o.Split != "" {
+		all := sources
+		sources = slices.DeleteFunc(slices.Clone(sources), func(s shard.Source) bool { return s.Split != o.Split })
+		if len(sources) == 0 {
+			return nil, fmt.Errorf("%s: %w in a split %q; %s", paths[0], shard.ErrNoRecords, o.Split, splitsOf(all))
+		}
+	}
+	s := &fileSet{opts: o, files: newFiles(sources)}
+	if err := s.stampFiles(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// withRemedy adds to the error of an incomplete set how to complete it.
+func withRemedy(err error) error {
+	var part *shard.IncompleteError
+	if !errors.As(err, &part) {
+		return err
+	}
+	then := "complete it with the tfrec command that wrote it"
+	switch {
+	case part.Tasks:
+		then = fmt.Sprintf("run the remaining tasks of the array job, then %s", optname.ConvertFinalize)
+	case part.Command() != "":
+		then = "make it whole with: " + part.Command()
+	}
+	return fmt.Errorf("%w; %s; %s reads the shards that exist", err, then, optname.OptionsPartial)
+}
+
+// splitsOf lists the existing splits, including empty ones.
+func splitsOf(sources []shard.Source) string {
+	var names []string
+	for _, s := range sources {
+		if s.Set != nil {
+			for _, split := range s.Set.Splits {
+				names = append(names, split.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if len(names) == 0 {
+		return "no manifest names any: leave Split empty, or give the files of the split"
+	}
+	return "there are: " + strings.Join(names, ", ")
+}
+
+// Sources returns the files, ordered by name, including those of other workers.
+func (s *fileSet) Sources() []shard.Source { return s.sources }
+
+// Files returns the number of files, including those of other workers.
+func (s *fileSet) Files() int { return len(s.sources) }
+
+// Path returns the path of the record's file.
+func (s *fileSet) Path(r Record) string { return s.sources[r.File].Path }
+
+// Locate adds file, record and offset to an error from parsing the record.
+func (s *fileSet) Locate(r Record, err error) error {
+	var e *tfrecord.Error
+	if !errors.As(err, &e) || e.Record >= 0 {
+		return err
+	}
+	return &tfrecord.Error{
+		Name: s.Path(r), Record: r.Number, Offset: r.Offset, Part: e.Part,
+		Err: fmt.Errorf("byte %d of the record: %w", e.Offset, e.Err),
+	}
+}

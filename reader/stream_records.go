@@ -1,0 +1,41 @@
+package reader
+
+// RecordStream is a running pipeline. Only Stats and Report are safe for concurrent use.
+type RecordStream struct{ s *recordStream }
+
+// Epoch returns the number of the epoch whose records Next returns.
+func (s *RecordStream) Epoch() int64 { return s.s.Epoch() }
+
+// NextEpoch moves to the start of the next epoch, after io.EOF or earlier. Complete caches, memory
+// and tuning are kept. An incomplete [Pipe.Cache] starts over. After any error other than io.EOF it
+// returns that error.
+func (s *RecordStream) NextEpoch() error { return s.s.NextEpoch() }
+
+// Next returns the next record, valid until the next call; io.EOF at the end of the epoch. Any
+// other error is final.
+func (s *RecordStream) Next() (Record, error) { return s.s.Next() }
+
+// NextBlock returns the next records: the rest of the current block of Next, or another block. The
+// caller releases it. [RecordStream.State] counts all of its records as received, [Block.State] any
+// number of them.
+func (s *RecordStream) NextBlock() (*Block, error) { return s.s.NextBlock() }
+
+// State returns the state after the record or block returned last.
+func (s *RecordStream) State() State { return s.s.State() }
+
+// Close stops the pipeline, waits for its goroutines and closes its files. Blocks that were not
+// released stay valid. It may be called more than once.
+func (s *RecordStream) Close() error { return s.s.Close() }
+
+// Stats returns the counters of the stages, source first. It is safe for concurrent use and takes a
+// microsecond or two.
+func (s *RecordStream) Stats() []StageStats { return s.s.run.stages() }
+
+// Report returns Stats, the memory in flight and the bottleneck of the pipeline. It is safe for
+// concurrent use.
+func (s *RecordStream) Report() Report { return s.s.run.report() }
+
+// Publish publishes the Report as a variable of package expvar, which http.DefaultServeMux serves
+// at /debug/vars. A pipeline published later under the same name replaces it; the name of a foreign
+// variable is an error. After Close the variable keeps the final report.
+func (s *RecordStream) Publish(name string) error { return publish(name, s.s.run.report) }
