@@ -64,12 +64,12 @@ func (s *fileSet) At(ctx context.Context, dst []byte, n int64) (Record, error) {
 	if err != nil && err != io.EOF {
 		return Record{}, &tfrecord.Error{Name: file.Name(), Record: w.number, Offset: scan.at.offset, Part: tfrecord.PartData, Err: err}
 	}
-	size, v, err := recheck.Frame(s.opts.framing(), file, p[:k], scan.at.offset)
+	size, v, err := recheck.Frame(framingOf(&s.opts), file, p[:k], scan.at.offset)
 	if err != nil {
 		return Record{}, &tfrecord.Error{Name: file.Name(), Record: w.number, Offset: scan.at.offset, Part: tfrecord.PartData, Err: err}
 	}
 	if v != tfrecord.FrameWhole {
-		return Record{}, explain(file, s.opts.readerOptions(file.Name()), scan.at)
+		return Record{}, explain(file, readerOptionsOf(&s.opts, file.Name()), scan.at)
 	}
 	begin := len(dst)
 	dst = append(dst, p[tfrecord.HeaderSize:size-tfrecord.FooterSize]...)

@@ -36,11 +36,11 @@ func (s SkipBad) check() error {
 	return nil
 }
 
-// count is Count within maxSkip, so that limits can be added up.
-func (s SkipBad) count() int64 { return min(s.Count, maxSkip) }
+// mostSkipped is Count within maxSkip, so that limits can be added up.
+func mostSkipped(s SkipBad) int64 { return min(s.Count, maxSkip) }
 
-// asked reports whether anything may be skipped at all.
-func (s SkipBad) asked() bool { return s.Count > 0 || s.Share > 0 }
+// maySkip reports whether anything may be skipped at all.
+func maySkip(s SkipBad) bool { return s.Count > 0 || s.Share > 0 }
 
 // Skipped describes damage that was skipped.
 type Skipped struct {

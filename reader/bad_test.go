@@ -156,15 +156,15 @@ func TestDamageIsSkipped(t *testing.T) {
 						t.Errorf("%s, %s, %d workers: got %v", d.name, name, workers, got)
 					}
 					slices.SortFunc(skipped, func(a, b Skipped) int { return int(a.Offset - b.Offset) })
-					checkSkipped(t, d.name+", "+name, skipped, shardPath(dir, 1), at, d.lost, d.bytes)
+					expectSkipped(t, d.name+", "+name, skipped, shardPath(dir, 1), at, d.lost, d.bytes)
 				}
 			}
 		}
 	}
 }
 
-// checkSkipped checks the position of each reported skip.
-func checkSkipped(t *testing.T, name string, skipped []Skipped, path string, at []int64, lost []int, bytes []int64) {
+// expectSkipped checks the position of each reported skip.
+func expectSkipped(t *testing.T, name string, skipped []Skipped, path string, at []int64, lost []int, bytes []int64) {
 	t.Helper()
 	if len(skipped) == 0 || skipped[0].Path != path || skipped[0].Offset != at[lost[0]] || skipped[0].Err == nil {
 		t.Errorf("%s: skipped %v", name, skipped)

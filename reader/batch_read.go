@@ -43,7 +43,7 @@ type batchRead struct {
 	whole  int           // steps from this one on are repeats, to make the parts even
 	wants  []readRequest // of the steps, in file order
 	done   chan struct{} // closed when the fields below are set
-	block  *Block        // nil if nothing could be read
+	block  *recordBlock        // nil if nothing could be read
 	err    error         // after the records of block
 
 	failed  []stepFault
@@ -124,7 +124,7 @@ func (e *batchRead) run(ctx context.Context) {
 }
 
 // readFiles reads all requests, one stretch after another.
-func (e *batchRead) readFiles(ctx context.Context, b *Block, watch *stopwatch) {
+func (e *batchRead) readFiles(ctx context.Context, b *recordBlock, watch *stopwatch) {
 	for rest := e.wants; len(rest) > 0 && ctx.Err() == nil; {
 		n, end := e.global.together(rest)
 		e.read(ctx, b, rest[:n], end, watch)
@@ -134,7 +134,7 @@ func (e *batchRead) readFiles(ctx context.Context, b *Block, watch *stopwatch) {
 
 // reserve waits for the memory that the batch read needs: a block for its records, and what is read
 // around them. It returns nil when ctx has ended.
-func (e *batchRead) reserve(ctx context.Context) *Block {
+func (e *batchRead) reserve(ctx context.Context) *recordBlock {
 	var data, around int64
 	for rest := e.wants; len(rest) > 0; {
 		n, end := e.global.together(rest)
@@ -214,7 +214,7 @@ func (e *batchRead) failAll(wants []readRequest, err error) {
 }
 
 // read reads requests of one file, whose records are in the bytes up to end.
-func (e *batchRead) read(ctx context.Context, b *Block, wants []readRequest, end int64, watch *stopwatch) {
+func (e *batchRead) read(ctx context.Context, b *recordBlock, wants []readRequest, end int64, watch *stopwatch) {
 	file, done, err := e.global.file(ctx, wants[0].file)
 	if err != nil {
 		e.failAll(wants, err)
@@ -250,7 +250,7 @@ func (e *batchRead) Refetch(p []byte, off int64, good func([]byte) bool) (bool, 
 }
 
 // pick copies record w out of p, which begins at offset base of its file.
-func (e *batchRead) pick(b *Block, w *readRequest, p []byte, base int64, file storage.File) {
+func (e *batchRead) pick(b *recordBlock, w *readRequest, p []byte, base int64, file storage.File) {
 	set := e.global.set
 	from := file // nil: p is not to be changed
 	if e.global.kept != nil {
@@ -259,7 +259,7 @@ func (e *batchRead) pick(b *Block, w *readRequest, p []byte, base int64, file st
 	at := cursor{w.number, w.begin}
 	if w.skip > 0 {
 		var in io.ReaderAt = file
-		if e.global.stored && !set.opts.SkipBad.asked() {
+		if e.global.stored && !maySkip(set.opts.SkipBad) {
 			in = inWindow{p, base, from, e.global.run} // it costs no request
 		}
 		scan := set.scan(in, file.Name(), w.end, cursor{w.number - w.skip, w.begin})
@@ -273,7 +273,7 @@ func (e *batchRead) pick(b *Block, w *readRequest, p []byte, base int64, file st
 	}
 	p = p[min(at.offset-base, int64(len(p))):]
 	e.file = from
-	n, v, err := recheck.Frame(set.opts.framing(), e, p, at.offset)
+	n, v, err := recheck.Frame(framingOf(&set.opts), e, p, at.offset)
 	if err != nil {
 		e.fail(w.step, fault{file: w.file, err: e.global.unreadable(w, err)})
 		return
@@ -281,7 +281,7 @@ func (e *batchRead) pick(b *Block, w *readRequest, p []byte, base int64, file st
 	if v != tfrecord.FrameWhole {
 		e.fail(w.step, fault{
 			file: w.file, number: at.number, offset: at.offset, bytes: w.end - at.offset,
-			err: explain(file, set.opts.readerOptions(file.Name()), at),
+			err: explain(file, readerOptionsOf(&set.opts, file.Name()), at),
 		})
 		return
 	}
@@ -302,12 +302,12 @@ func (e *batchRead) pick(b *Block, w *readRequest, p []byte, base int64, file st
 const minRoom int64 = 256 << 10
 
 // collect removes the steps that failed from the records of b, which end before the first error.
-func (e *batchRead) collect(b *Block) error {
+func (e *batchRead) collect(b *recordBlock) error {
 	if len(e.failed) == 0 {
 		return nil
 	}
 	slices.SortFunc(e.failed, func(x, y stepFault) int { return cmp.Compare(x.step, y.step) })
-	tolerant := e.global.run.opts.SkipBad.asked()
+	tolerant := maySkip(e.global.run.opts.SkipBad)
 	all, from := b.Records, 0
 	b.Records = all[:0]
 	for _, f := range e.failed {

@@ -102,7 +102,7 @@ func (g *global) mostSent() int {
 }
 
 // readStored reads all requests, several stretches concurrently.
-func (e *batchRead) readStored(ctx context.Context, b *Block) {
+func (e *batchRead) readStored(ctx context.Context, b *recordBlock) {
 	g := e.global
 	var next sync.Mutex // guards rest
 	rest := e.wants
@@ -140,7 +140,7 @@ func (e *batchRead) readStored(ctx context.Context, b *Block) {
 
 // readStretch reads requests of one file into p, which is as large as the stretch. It leaves the
 // readers' gate.
-func (e *batchRead) readStretch(ctx context.Context, b *Block, wants []readRequest, p []byte, picking *sync.Mutex) {
+func (e *batchRead) readStretch(ctx context.Context, b *recordBlock, wants []readRequest, p []byte, picking *sync.Mutex) {
 	g := e.global
 	watch := g.stats.watch()
 	file, done, err := g.file(ctx, wants[0].file)

@@ -36,14 +36,14 @@ const blockBytes = 1 << 20
 // Block is a run of consecutive records. Stages hand over blocks, so that no record costs a lock, a
 // channel operation or an allocation. A Block is used by one goroutine at a time, except for
 // Retain, Release and State, which are safe for concurrent use.
-type Block struct {
+type recordBlock struct {
 	// Records, at least one. The slice and the data belong to the Block.
 	Records []Record
 
 	run     *run
 	store   []Record // backing array of Records, which may begin later
 	buf     []byte   // what Records alias, if the block owns it
-	parents []*Block // blocks whose buffers Records alias
+	parents []*recordBlock // blocks whose buffers Records alias
 	lent    [][]byte // memory that Records alias, and that goes back to lender
 	lender  *lent
 	loan    *storage.Loan // memory that Records alias; nil: none
@@ -59,11 +59,11 @@ type Block struct {
 }
 
 // Retain adds a reference: the Block needs one more Release.
-func (b *Block) Retain() { b.refs.Add(1) }
+func (b *recordBlock) Retain() { b.refs.Add(1) }
 
 // Release returns the memory of the Block and its Records. A Block that is never released is left
 // to the garbage collector.
-func (b *Block) Release() {
+func (b *recordBlock) Release() {
 	switch left := b.refs.Add(-1); {
 	case left > 0:
 		return
@@ -86,28 +86,28 @@ func (b *Block) Release() {
 }
 
 // lend adds memory that goes back to its lender when b is released.
-func (b *Block) lend(memory []byte, by *lent) {
+func (b *recordBlock) lend(memory []byte, by *lent) {
 	b.lent, b.lender = append(b.lent, memory), by
 }
 
 // State returns the state of a consumer that has received the first n of the Records and all blocks
 // before.
-func (b *Block) State(n int) State { return b.run.state(b.at, b.before+int64(n)) }
+func (b *recordBlock) State(n int) State { return b.run.state(b.at, b.before+int64(n)) }
 
 // behind removes the first n of the Records.
-func (b *Block) behind(n int) *Block {
+func (b *recordBlock) behind(n int) *recordBlock {
 	b.Records, b.before = b.Records[n:], b.before+int64(n)
 	return b
 }
 
 // adopt retains parent until b is released.
-func (b *Block) adopt(parent *Block) {
+func (b *recordBlock) adopt(parent *recordBlock) {
 	parent.Retain()
 	b.parents = append(b.parents, parent)
 }
 
 // bytes is the size of the payloads.
-func (b *Block) bytes() int64 {
+func (b *recordBlock) bytes() int64 {
 	var n int64
 	for i := range b.Records {
 		n += int64(len(b.Records[i].Data))
@@ -119,7 +119,7 @@ func (b *Block) bytes() int64 {
 const recordSize = 64
 
 // filled is the size of the buffer or the loan that Records alias, as far as it is in use.
-func (b *Block) filled() int {
+func (b *recordBlock) filled() int {
 	if b.loan != nil {
 		return len(b.loan.Data)
 	}
@@ -127,7 +127,7 @@ func (b *Block) filled() int {
 }
 
 // size is the memory of a block from newBuffer or a blockAllocator.
-func (b *Block) size() int64 {
+func (b *recordBlock) size() int64 {
 	n := int64(cap(b.buf))
 	if b.loan != nil {
 		n += int64(len(b.loan.Data))
@@ -136,15 +136,15 @@ func (b *Block) size() int64 {
 }
 
 // setBuf gives a block from newBuffer another buffer.
-func (b *Block) setBuf(buf []byte) {
+func (b *recordBlock) setBuf(buf []byte) {
 	b.buf = buf
 	b.settle()
 }
 
 // settle updates the budget to the size of the block.
-func (b *Block) settle() { b.charge(b.size() - b.charged) }
+func (b *recordBlock) settle() { b.charge(b.size() - b.charged) }
 
-func (b *Block) charge(n int64) {
+func (b *recordBlock) charge(n int64) {
 	b.charged += n
 	switch {
 	case n == 0:
@@ -156,7 +156,7 @@ func (b *Block) charge(n int64) {
 }
 
 // handOver marks the block as no longer read-ahead.
-func (b *Block) handOver() {
+func (b *recordBlock) handOver() {
 	if b.reading {
 		b.reading = false
 		b.run.budget.add(0, -b.charged)

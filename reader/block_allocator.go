@@ -16,7 +16,7 @@ type blockAllocator struct {
 
 // block returns an empty block whose buffer has at least n bytes. It waits until there is room to
 // read ahead, or until the consumer waits for the file.
-func (in *blockAllocator) block(n int) (*Block, error) {
+func (in *blockAllocator) block(n int) (*recordBlock, error) {
 	if !in.run.budget.read(in.ctx, int64(n), in.needed) {
 		return nil, in.ctx.Err()
 	}
@@ -24,14 +24,14 @@ func (in *blockAllocator) block(n int) (*Block, error) {
 }
 
 // tryBlock is block without waiting: nil if there is no room.
-func (in *blockAllocator) tryBlock(n int) *Block {
+func (in *blockAllocator) tryBlock(n int) *recordBlock {
 	if !in.run.budget.tryRead(int64(n)) {
 		return nil
 	}
 	return in.alloc(n)
 }
 
-func (in *blockAllocator) alloc(n int) *Block {
+func (in *blockAllocator) alloc(n int) *recordBlock {
 	b := in.run.buffer(true, int64(n))
 	if cap(b.buf) < n {
 		b.setBuf(make([]byte, n))
@@ -41,7 +41,7 @@ func (in *blockAllocator) alloc(n int) *Block {
 
 // borrowed returns a block without records, for those in the memory of a loan, which it takes over.
 // It waits as block does.
-func (in *blockAllocator) borrowed(loan *storage.Loan) (*Block, error) {
+func (in *blockAllocator) borrowed(loan *storage.Loan) (*recordBlock, error) {
 	n := int64(len(loan.Data))
 	if !in.run.budget.read(in.ctx, n, in.needed) {
 		loan.Release()
@@ -54,7 +54,7 @@ func (in *blockAllocator) borrowed(loan *storage.Loan) (*Block, error) {
 
 // grow makes b's buffer at least n bytes large and preserves the first keep bytes. It waits as
 // block does.
-func (in *blockAllocator) grow(b *Block, keep, n int) error {
+func (in *blockAllocator) grow(b *recordBlock, keep, n int) error {
 	more := int64(n - cap(b.buf))
 	if more <= 0 {
 		return nil

@@ -5,8 +5,8 @@ import "sync"
 // blockPool keeps released blocks, with their memory, for reuse.
 type blockPool struct {
 	mu   sync.Mutex
-	free []*Block // with a buffer
-	bare []*Block // without
+	free []*recordBlock // with a buffer
+	bare []*recordBlock // without
 }
 
 // maxFree bounds how many blocks are kept, and freeBuffer the size of their buffers.
@@ -30,14 +30,14 @@ func (p *blockPool) trim() {
 }
 
 // strip removes the block's buffer and the backing array for large record counts.
-func (b *Block) strip() {
+func (b *recordBlock) strip() {
 	b.buf = nil
 	if cap(b.store) > 2*blockRecords {
 		b.store = nil
 	}
 }
 
-func (p *blockPool) put(b *Block) {
+func (p *blockPool) put(b *recordBlock) {
 	if cap(b.Records) >= cap(b.store) {
 		b.store = b.Records[:0]
 	}
@@ -62,7 +62,7 @@ func (p *blockPool) put(b *Block) {
 }
 
 // take pops a block off a list; nil if there is none.
-func (p *blockPool) take(list *[]*Block) (b *Block) {
+func (p *blockPool) take(list *[]*recordBlock) (b *recordBlock) {
 	p.mu.Lock()
 	if n := len(*list); n > 0 {
 		b, (*list)[n-1] = (*list)[n-1], nil
@@ -73,14 +73,14 @@ func (p *blockPool) take(list *[]*Block) (b *Block) {
 }
 
 // newBlock returns an empty block with one reference, for records whose data are elsewhere.
-func (r *run) newBlock() *Block { return r.ready(r.blocks.take(&r.blocks.bare)) }
+func (r *run) newBlock() *recordBlock { return r.ready(r.blocks.take(&r.blocks.bare)) }
 
 // newBuffer returns an empty block with one reference, for records whose data are in its buf, which
 // has any length and content: setBuf replaces it. reading marks it as read-ahead.
-func (r *run) newBuffer(reading bool) *Block { return r.buffer(reading, 0) }
+func (r *run) newBuffer(reading bool) *recordBlock { return r.buffer(reading, 0) }
 
 // buffer is newBuffer for a caller that has already taken paid bytes from the budget.
-func (r *run) buffer(reading bool, paid int64) *Block {
+func (r *run) buffer(reading bool, paid int64) *recordBlock {
 	b, kept := r.blocks.take(&r.blocks.free), int64(0)
 	if b != nil {
 		kept = b.size()
@@ -98,9 +98,9 @@ func (r *run) buffer(reading bool, paid int64) *Block {
 	return b
 }
 
-func (r *run) ready(b *Block) *Block {
+func (r *run) ready(b *recordBlock) *recordBlock {
 	if b == nil {
-		b = &Block{}
+		b = &recordBlock{}
 	}
 	b.run = r
 	b.Records = b.store[:0]

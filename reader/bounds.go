@@ -42,7 +42,7 @@ func (x *counted) stop() { x.up.stop() }
 
 type skipStage struct{ counted }
 
-func (x *skipStage) next() (*Block, error) {
+func (x *skipStage) next() (*recordBlock, error) {
 	for {
 		b, err := x.up.next()
 		if err != nil {
@@ -75,7 +75,7 @@ func recordTake(before *link, n int64) *link {
 
 type takeStage struct{ counted }
 
-func (x *takeStage) next() (*Block, error) {
+func (x *takeStage) next() (*recordBlock, error) {
 	if x.seen >= x.n {
 		x.up.stop() // nothing more is needed: stop reading ahead
 		return nil, io.EOF

@@ -101,7 +101,7 @@ type cacheStore interface {
 	seek(n int64) error
 	rest() cacheRest
 	// read returns the next elements of the content; io.EOF after the last one.
-	read() (*Block, error)
+	read() (*recordBlock, error)
 	// close discards unfinished content and closes files. Finished content stays.
 	close()
 	// isCorrupt reports whether err is damage of the content that open will replace.
@@ -208,10 +208,10 @@ func (x *cacheStage) close() {
 
 func (x *cacheStage) stop() { x.close() }
 
-func (x *cacheStage) next() (*Block, error) {
+func (x *cacheStage) next() (*recordBlock, error) {
 	watch := x.stats.watch()
 	for x.err == nil {
-		var b *Block
+		var b *recordBlock
 		if x.reading {
 			b, x.err = x.read()
 		} else {
@@ -242,7 +242,7 @@ func (x *cacheStage) next() (*Block, error) {
 }
 
 // read returns elements of the store; nil if it has no more but the stage before has.
-func (x *cacheStage) read() (*Block, error) {
+func (x *cacheStage) read() (*recordBlock, error) {
 	if err := x.ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -261,7 +261,7 @@ func (x *cacheStage) read() (*Block, error) {
 }
 
 // pass returns elements of the stage before, and caches them.
-func (x *cacheStage) pass(watch *stopwatch) (*Block, error) {
+func (x *cacheStage) pass(watch *stopwatch) (*recordBlock, error) {
 	b, err := x.up.next()
 	watch.waited()
 	if err == io.EOF && x.filling {

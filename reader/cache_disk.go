@@ -294,7 +294,7 @@ func (d *diskCache) record() (Record, []byte, error) {
 // cacheRead is the number of bytes of records in a block, unless a single record is larger.
 const cacheRead = 256 << 10
 
-func (d *diskCache) read() (*Block, error) {
+func (d *diskCache) read() (*recordBlock, error) {
 	if d.failed != nil {
 		return nil, d.failed
 	}

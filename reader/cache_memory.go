@@ -85,7 +85,7 @@ func (m *memoryCache) seek(n int64) error {
 
 func (m *memoryCache) rest() cacheRest { return m.end }
 
-func (m *memoryCache) read() (*Block, error) {
+func (m *memoryCache) read() (*recordBlock, error) {
 	if m.at == m.count {
 		return nil, io.EOF
 	}

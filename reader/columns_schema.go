@@ -24,7 +24,7 @@ func flowSchema(ctx context.Context, s *fileSet) (columns.Schema, error) {
 	if set := sources[0].Set; set != nil && set.Records == manifest.RecordExample && len(set.Features) > 0 {
 		return columns.SchemaOf(set.Features)
 	}
-	if s.opts.SkipBad.asked() {
+	if maySkip(s.opts.SkipBad) {
 		records, err := firstIntact(ctx, s)
 		if err != nil {
 			return nil, err
@@ -34,7 +34,7 @@ func flowSchema(ctx context.Context, s *fileSet) (columns.Schema, error) {
 	var records [][]byte
 	for _, source := range sources {
 		err := func() error {
-			r, err := shard.Open(ctx, source.Path, s.opts.readerOptions(source.Path))
+			r, err := shard.Open(ctx, source.Path, readerOptionsOf(&s.opts, source.Path))
 			if err != nil {
 				return err
 			}

@@ -124,7 +124,7 @@ func (p *compressedRecords) close() error {
 
 // records returns the records of an open sequential source, as read from from.
 func (s *fileSet) records(i int, f io.Seeker, from io.Reader, o tfrecord.ReaderOptions) *compressedRecords {
-	p := &compressedRecords{in: tfrecord.NewReader(from, o), tolerant: s.opts.SkipBad.asked(), options: o}
+	p := &compressedRecords{in: tfrecord.NewReader(from, o), tolerant: maySkip(s.opts.SkipBad), options: o}
 	if s.regular(i) {
 		p.again = func() (*unpacked, error) { return newUnpacked(f, from, p.in.Compression()) }
 	}

@@ -46,7 +46,7 @@ func (x *concat) start(ctx context.Context, epoch int64, at position) error {
 	return x.in[x.now].start(ctx, epoch, its)
 }
 
-func (x *concat) next() (*Block, error) {
+func (x *concat) next() (*recordBlock, error) {
 	for x.err == nil {
 		in := &x.in[x.now]
 		b, err := in.next()
@@ -65,7 +65,7 @@ func (x *concat) next() (*Block, error) {
 }
 
 // place makes a block of an input one of the stage.
-func (x *concat) place(b *Block, in *input) {
+func (x *concat) place(b *recordBlock, in *input) {
 	for i := range b.Records {
 		b.Records[i].File += in.file
 	}

@@ -15,7 +15,7 @@ import (
 // blockSource reads the blocks of a stretch of a file.
 type blockSource interface {
 	// read returns the next block, io.EOF after the last one.
-	read(*stopwatch) (*Block, error)
+	read(*stopwatch) (*recordBlock, error)
 	// stands returns the position after what was read.
 	stands() cursor
 	// Close closes the file.
@@ -28,7 +28,7 @@ const feedDepth = 1
 // feed reads a piece ahead, in its own goroutine.
 type feed struct {
 	piece  piece
-	blocks chan *Block // closed at the end
+	blocks chan *recordBlock // closed at the end
 	err    error       // why it ended; read after blocks is closed
 	onTurn atomic.Bool // its blocks are consumed now, not only later
 
@@ -86,7 +86,7 @@ func (f *feeder) needed(d *feed) bool {
 // start reads p from a position in it.
 func (f *feeder) start(p piece, from cursor, epoch int32) *feed {
 	p.from = from
-	d := &feed{piece: p, blocks: make(chan *Block, feedDepth)}
+	d := &feed{piece: p, blocks: make(chan *recordBlock, feedDepth)}
 	done := make(chan struct{})
 	f.live[d] = done
 	go func() {
@@ -187,14 +187,14 @@ func (f *feeder) read(d *feed, epoch int32) error {
 
 // finish checks that all of d's piece was read when its source ends. Missing records are an error
 // or, if they may be skipped, a block that reports them; otherwise it returns io.EOF.
-func (f *feeder) finish(d *feed, source blockSource, ended *bool) (*Block, error) {
+func (f *feeder) finish(d *feed, source blockSource, ended *bool) (*recordBlock, error) {
 	_, plain := source.(*plainFile)
 	at := source.stands()
 	short := f.set.missingRecords(f.ctx, d.piece, at, plain)
 	switch {
 	case short == nil || *ended:
 		return nil, io.EOF
-	case !f.run.opts.SkipBad.asked():
+	case !maySkip(f.run.opts.SkipBad):
 		return nil, short.err
 	}
 	*ended = true
@@ -208,7 +208,7 @@ func (f *feeder) finish(d *feed, source blockSource, ended *bool) (*Block, error
 func (fd *feeder) open(p piece, in *blockAllocator) (blockSource, storage.File, error) {
 	r := fd.run
 	path := fd.set.sources[p.file].Path
-	o := r.opts.readerOptions(path)
+	o := readerOptionsOf(&r.opts, path)
 	f, err := fd.set.openFile(fd.ctx, int(p.file))
 	if err != nil {
 		return nil, nil, err
@@ -221,7 +221,7 @@ func (fd *feeder) open(p piece, in *blockAllocator) (blockSource, storage.File, 
 	if plain {
 		chunk := int(min(int64(fd.chunk), max(size, minChunk)))
 		source := &plainFile{
-			run: r, in: in, file: f, name: path, framing: r.opts.framing(), chunk: chunk, most: fd.most, at: p.from, end: p.end,
+			run: r, in: in, file: f, name: path, framing: framingOf(&r.opts), chunk: chunk, most: fd.most, at: p.from, end: p.end,
 		}
 		source.lender, _ = f.(storage.Lender)
 		return source, f, nil

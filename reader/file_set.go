@@ -47,7 +47,7 @@ func (s *fileSet) Options() *Options { return &s.opts }
 
 // openFileSet opens what all paths name, in the order of the file names.
 func openFileSet(ctx context.Context, paths []string, o Options) (*fileSet, error) {
-	if err := o.complete(); err != nil {
+	if err := completeOptions(&o); err != nil {
 		return nil, fmt.Errorf("reader: %w", err)
 	}
 	sources, err := shard.Expand(ctx, paths, shard.ExpandOptions{Partial: o.Partial, Note: o.Note})

@@ -152,7 +152,7 @@ func (r *Stream[T]) State() State {
 	case r.held != nil:
 		s = r.held.last().state()
 	case r.last != nil:
-		return r.last.clone()
+		return cloneState(r.last)
 	default:
 		s = r.src.state()
 	}

@@ -87,11 +87,11 @@ func TestFlowStatesAreRefused(t *testing.T) {
 				}
 			}
 			for _, at := range bad {
-				s := good.clone()
+				s := cloneState(&good)
 				s.Flow[i].At = at
 				refused(name, resume(f, s))
 			}
-			s := good.clone()
+			s := cloneState(&good)
 			s.Flow = slices.Delete(s.Flow, i, i+1)
 			refused(name+" without a section", resume(f, s))
 		}

@@ -48,7 +48,7 @@ type cachedElements[T any] struct {
 	leave  context.CancelFunc
 	start  *State // of the stages before, in the epoch
 	before State  // of the epoch
-	block  *Block
+	block  *recordBlock
 	i      int   // elements of it that were returned
 	given  int64 // elements of the epoch that were received
 }
@@ -96,15 +96,15 @@ func (c *cachedElements[T]) begin(from origin) error {
 // an epoch of the stages before.
 func (c *cachedElements[T]) position(s State) (given int64, err error) {
 	r := c.in.running()
-	own, err := s.popFlow(cacheName)
+	own, err := popFlow(&s, cacheName)
 	if err != nil {
 		return 0, err
 	}
-	if err := r.sameWorker(&s, cacheName); err != nil {
+	if err := sameWorker(r, &s, cacheName); err != nil {
 		return 0, err
 	}
 	for _, stage := range slices.Backward(c.start.Flow) {
-		at, err := s.popFlow(stage.Name)
+		at, err := popFlow(&s, stage.Name)
 		if err != nil {
 			return 0, err
 		}
@@ -243,7 +243,7 @@ func (w *elementWriter[T]) start(ctx context.Context, epoch int64, _ position) e
 	return w.in.startEpoch(epoch)
 }
 
-func (w *elementWriter[T]) next() (*Block, error) {
+func (w *elementWriter[T]) next() (*recordBlock, error) {
 	e, err := w.in.next()
 	if err != nil {
 		return nil, err

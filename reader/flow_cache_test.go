@@ -481,7 +481,7 @@ func TestFlowCacheStates(t *testing.T) {
 	if _, err := MergeStates([]State{state}); !errors.Is(err, ErrState) {
 		t.Errorf("merged: %v", err)
 	}
-	far, moved, odd := state.clone(), state.clone(), state.clone()
+	far, moved, odd := cloneState(&state), cloneState(&state), cloneState(&state)
 	far.Flow[1].At[0], moved.Skip, odd.Flow[0].At[0] = 18, 1, 3
 	for name, start := range map[string]func() error{
 		"no cache":     func() error { _, err := of(Options{}).Skip(1).Resume(t.Context(), state); return err },

@@ -62,7 +62,7 @@ func (s *flowStage) start(before State, at ...int64) State {
 func beginStage[T any](ctx context.Context, f flow[T], from origin, name string, least, most int) (in source[T], at []int64, err error) {
 	if from.state != nil {
 		before := *from.state
-		if at, err = before.popFlow(name); err != nil {
+		if at, err = popFlow(&before, name); err != nil {
 			return nil, nil, err
 		}
 		if len(at) < least || len(at) > most || slices.ContainsFunc(at, func(n int64) bool { return n < 0 || n > maxSkip }) {
@@ -74,7 +74,7 @@ func beginStage[T any](ctx context.Context, f flow[T], from origin, name string,
 		return nil, nil, err
 	}
 	if from.state != nil {
-		if err := in.running().sameWorker(from.state, name); err != nil {
+		if err := sameWorker(in.running(), from.state, name); err != nil {
 			in.close()
 			return nil, nil, err
 		}
@@ -83,7 +83,7 @@ func beginStage[T any](ctx context.Context, f flow[T], from origin, name string,
 }
 
 // sameWorker returns an error for a State of another worker, whose flow has the named stage.
-func (r *run) sameWorker(s *State, name string) error {
+func sameWorker(r *run, s *State, name string) error {
 	if o := r.opts; s.Worker != o.Worker || s.Workers != o.Workers {
 		return fmt.Errorf("resume: %w: it is of worker %d of %d, this is %d of %d; a flow with %s cannot be divided again",
 			ErrState, s.Worker, s.Workers, o.Worker, o.Workers, name)
@@ -92,7 +92,7 @@ func (r *run) sameWorker(s *State, name string) error {
 }
 
 // popFlow removes the last section of Flow, which must be that of the named stage.
-func (s *State) popFlow(name string) ([]int64, error) {
+func popFlow(s *State, name string) ([]int64, error) {
 	n := len(s.Flow)
 	if n == 0 {
 		return nil, fmt.Errorf("resume: %w: it has no position of %s", ErrState, name)

@@ -49,7 +49,7 @@ type element[T any] struct {
 
 // mark is a position in a flow: after the first n records of a block, which the mark retains.
 type mark struct {
-	block *Block // nil: not known, as in a copy
+	block *recordBlock // nil: not known, as in a copy
 	n     int
 	bad   skipCount     // skipped up to there
 	saved *State        // where to resume, if it is not there
@@ -62,10 +62,10 @@ func (m mark) record() Record { return m.block.Records[m.n-1] }
 func (m mark) state() State {
 	var s State
 	if m.saved != nil {
-		s = m.saved.clone()
+		s = cloneState(m.saved)
 	} else {
 		s = m.block.State(m.n)
-		s.setTally(m.bad)
+		setSkipped(&s, m.bad)
 	}
 	s.Flow = m.flow.appendTo(s.Flow)
 	return s

@@ -74,7 +74,7 @@ func (s *fileSet) inOrder(kind string, plan func(r *run) (string, globalOrder, e
 			return nil, err
 		}
 		name += fmt.Sprintf(",ends=%d", r.opts.Uneven)
-		if r.opts.SkipBad.asked() {
+		if maySkip(r.opts.SkipBad) {
 			name += ",skip_bad"
 		}
 		name += ")"
@@ -286,7 +286,7 @@ func (g *global) halt() {
 	g.close()
 }
 
-func (g *global) next() (*Block, error) {
+func (g *global) next() (*recordBlock, error) {
 	for g.err == nil {
 		if g.now == nil {
 			if g.err = g.receive(); g.err != nil {

@@ -88,3 +88,39 @@ func TestShuffleAllBatchReads(t *testing.T) {
 		}
 	}
 }
+
+func TestShuffleAllSpreadsFiles(t *testing.T) {
+	lengths := []int{50, 50, 50, 50}
+	dir := writeShards(t, tfrecord.None, lengths...)
+	want := inOrder(lengths...)
+	read := func(o Options, a ShuffleAllOptions, epochs int) []int {
+		return idsOf(t, open(t, dir, o).ShuffleAll(a).Repeat(epochs))
+	}
+	for _, a := range []ShuffleAllOptions{{}, {Block: 10}, {Block: 7, Window: 3}} {
+		x, y, z := read(Options{Seed: 1}, a, 2), read(Options{Seed: 1, Parallelism: 7, Memory: 1}, a, 2), read(Options{Seed: 2}, a, 2)
+		if !slices.Equal(x, y) {
+			t.Errorf("%+v: the same seed gives another order", a)
+		}
+		if slices.Equal(x, z) || slices.Equal(x[:200], x[200:]) {
+			t.Errorf("%+v: another seed, or epoch, gives the same order", a)
+		}
+		first := 0
+		for _, id := range x[:50] {
+			if id < 1000 {
+				first++
+			}
+		}
+		if a.Block == 0 && (first < 3 || first > 25) {
+			t.Errorf("%d of the first 50 are of the first file", first)
+		}
+		for _, epoch := range [][]int{x[:200], x[200:]} {
+			if !slices.Equal(slices.Sorted(slices.Values(epoch)), want) {
+				t.Errorf("%+v: an epoch is not complete", a)
+			}
+		}
+		a.SameEachEpoch = true
+		if s := read(Options{Seed: 1}, a, 2); !slices.Equal(s[:200], s[200:]) {
+			t.Errorf("%+v: SameEachEpoch gives another order", a)
+		}
+	}
+}

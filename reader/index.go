@@ -69,7 +69,7 @@ func (s *fileSet) index(ctx context.Context, i int, kept *resident) (*fileIndex,
 	if err != nil {
 		return nil, err
 	}
-	if short := s.missingRecords(ctx, wholeFile(i), cursor{x.records, x.size}, x.plain); short != nil && !s.opts.SkipBad.asked() {
+	if short := s.missingRecords(ctx, wholeFile(i), cursor{x.records, x.size}, x.plain); short != nil && !maySkip(s.opts.SkipBad) {
 		return nil, short.err
 	}
 	if err := ctx.Err(); err != nil { // an index file may not have been read
@@ -107,7 +107,7 @@ func (s *fileSet) allIndexesKeeping(ctx context.Context, kept *resident) ([]*fil
 
 func (s *fileSet) makeIndex(ctx context.Context, i int, kept *resident) (*fileIndex, error) {
 	source := s.sources[i]
-	o := s.opts.readerOptions(source.Path)
+	o := readerOptionsOf(&s.opts, source.Path)
 	most := max(1024, indexMemory/8/len(s.sources))
 	open := s.openFile
 	var indexed *fileIndex
@@ -163,7 +163,7 @@ func (s *fileSet) countPacked(ctx context.Context, i int, f storage.File, o tfre
 	if !s.regular(i) {
 		return nil, fmt.Errorf("%s: it is not a regular file, and counting its records would consume them", o.Name)
 	}
-	if !s.opts.SkipBad.asked() {
+	if !maySkip(s.opts.SkipBad) {
 		o.Checksum = max(o.Checksum, tfrecord.ChecksumLength) // data are checked when they are read
 	}
 	r := s.records(i, f, f, o)
@@ -177,7 +177,7 @@ func (s *fileSet) countPacked(ctx context.Context, i int, f storage.File, o tfre
 		_, _, err := r.next()
 		switch {
 		case err == nil, errors.As(err, &damage):
-		case err == io.EOF, s.opts.SkipBad.asked() && inData(err):
+		case err == io.EOF, maySkip(s.opts.SkipBad) && inData(err):
 			return &fileIndex{records: before}, nil
 		default:
 			return nil, err
@@ -241,7 +241,7 @@ func (s *fileSet) scan(file io.ReaderAt, name string, size int64, at cursor) *sc
 
 // next skips one record.
 func (c *scan) next() error {
-	framing := c.set.opts.framing()
+	framing := framingOf(&c.set.opts)
 	header, err := c.header(c.at.offset)
 	if err != nil {
 		return err
@@ -255,10 +255,10 @@ func (c *scan) next() error {
 	if !bad && end > c.size {
 		bad = true
 	}
-	if bad && !c.set.opts.SkipBad.asked() {
-		return explain(c.file, c.set.opts.readerOptions(c.name), c.at)
+	if bad && !maySkip(c.set.opts.SkipBad) {
+		return explain(c.file, readerOptionsOf(&c.set.opts, c.name), c.at)
 	}
-	if !bad && c.set.opts.SkipBad.asked() && end < c.size {
+	if !bad && maySkip(c.set.opts.SkipBad) && end < c.size {
 		// Unless a frame follows, this header may be wrong.
 		if header, err = c.header(end); err != nil {
 			return err

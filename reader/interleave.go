@@ -47,7 +47,7 @@ func (s *fileSet) settings() string {
 	if o.ShuffleFiles {
 		text += fmt.Sprintf(",files=%d", o.Seed)
 	}
-	if o.SkipBad.asked() {
+	if maySkip(o.SkipBad) {
 		text += ",skip_bad"
 	}
 	return text
@@ -92,7 +92,7 @@ type slot struct {
 	feed   *feed // nil if free
 	place  int   // index of the piece in the epoch's order
 	at     cursor
-	blk    *Block // nil if the next one has to be fetched
+	blk    *recordBlock // nil if the next one has to be fetched
 	i      int    // records of blk that were returned
 	faults int    // faults of blk that were reported
 	held   int64  // last call of next whose block adopted blk
@@ -222,7 +222,7 @@ func (x *interleave) stop() {
 	x.ready = x.ready[:0]
 }
 
-func (x *interleave) next() (*Block, error) {
+func (x *interleave) next() (*recordBlock, error) {
 	if x.err != nil {
 		return nil, x.err
 	}
@@ -303,7 +303,7 @@ func (x *interleave) report(s *slot) error {
 }
 
 // pass returns the block of a feed itself if all of it comes next.
-func (x *interleave) pass(s *slot, out *Block) *Block {
+func (x *interleave) pass(s *slot, out *recordBlock) *recordBlock {
 	b := s.blk
 	if len(x.slots) > 1 || len(out.Records) > 0 || s.i > 0 || len(b.faults) > 0 || len(b.Records) == 0 {
 		return nil
@@ -314,7 +314,7 @@ func (x *interleave) pass(s *slot, out *Block) *Block {
 }
 
 // take moves the records of a slot's turn to out.
-func (x *interleave) take(s *slot, out *Block) {
+func (x *interleave) take(s *slot, out *recordBlock) {
 	b := s.blk
 	n := min(len(b.Records)-s.i, blockRecords-len(out.Records))
 	if len(x.slots) > 1 {

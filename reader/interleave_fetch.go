@@ -21,7 +21,7 @@ func (x *interleave) fetch(s *slot, wait bool, watch *stopwatch) bool {
 	return x.fetched(s, b, more)
 }
 
-func (x *interleave) fetched(s *slot, b *Block, more bool) bool {
+func (x *interleave) fetched(s *slot, b *recordBlock, more bool) bool {
 	if more {
 		s.feed.taking++
 		x.feeder.stats.queue.Add(-1)

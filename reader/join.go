@@ -46,7 +46,7 @@ type input struct {
 	ended bool     // io.EOF was returned, and the stage stopped
 	at    position // of the current block, with all sections; nil at the beginning of the epoch
 	i     int      // elements after it that were taken
-	blk   *Block   // the current block; nil if the next one has to be fetched
+	blk   *recordBlock   // the current block; nil if the next one has to be fetched
 	held  int64    // number of the block that adopted blk last
 }
 
@@ -139,7 +139,7 @@ func (in *input) take(n int) {
 }
 
 // give moves the next element to out, which is block number of its stage, from 1.
-func (in *input) give(out *Block, number int64) {
+func (in *input) give(out *recordBlock, number int64) {
 	if in.held != number {
 		out.adopt(in.blk)
 		in.held = number

@@ -11,7 +11,7 @@ func (s *fileSet) join(of *fileSet) {
 	if len(s.joined) == 0 {
 		s.opts = of.opts
 	} else {
-		s.opts.SkipBad.Count = s.opts.SkipBad.count() + of.opts.SkipBad.count()
+		s.opts.SkipBad.Count = mostSkipped(s.opts.SkipBad) + mostSkipped(of.opts.SkipBad)
 		s.opts.SkipBad.Share = max(s.opts.SkipBad.Share, of.opts.SkipBad.Share)
 	}
 	of.mu.Lock()

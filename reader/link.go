@@ -32,7 +32,7 @@ type stage interface {
 	start(ctx context.Context, epoch int64, at position) error
 	// next returns the next block, which has at least one record and which the caller releases;
 	// io.EOF at the end of the epoch. Other errors are final.
-	next() (*Block, error)
+	next() (*recordBlock, error)
 	// stop ends all goroutines of this stage and of those before it, and closes their files. start
 	// may be called again.
 	stop()
@@ -118,7 +118,7 @@ func (c *checked) start(ctx context.Context, epoch int64, at position) error {
 	return c.stage.start(ctx, epoch, at)
 }
 
-func (c *checked) next() (*Block, error) {
+func (c *checked) next() (*recordBlock, error) {
 	if err := c.ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ func flowMapRecords[T any](p chain, newWorker func() func(Record) (T, error), o 
 				makes:     "map",
 				cut:       cutter{size: portionOf(o), within: true},
 				workers:   o.Workers,
-				waits:     o.waits(r.opts.Parallelism),
+				waits:     mapWaits(o, r.opts.Parallelism),
 				unordered: o.Unordered,
 				part:      1,
 				make:      func() *mapped[T] { return &mapped[T]{} },

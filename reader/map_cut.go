@@ -7,7 +7,7 @@ import (
 // portion is a run of consecutive records of one or more blocks, which it retains.
 type portion struct {
 	records []Record
-	blocks  []*Block
+	blocks  []*recordBlock
 	last    int // records of the last block that are received with it
 }
 
@@ -33,7 +33,7 @@ type cutter struct {
 	size   int  // records per portion
 	drop   bool // drop the last one if it is smaller
 	within bool // within blocks: a portion has records of one block, and may always be smaller
-	block  *Block
+	block  *recordBlock
 	pos    int
 }
 

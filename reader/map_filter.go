@@ -29,7 +29,7 @@ type filter struct {
 	counts *stageStats
 	ctx    context.Context
 
-	in     *Block // of the stage before
+	in     *recordBlock // of the stage before
 	judged int    // records of it,
 	lead   int64  // and to drop before it
 }
@@ -57,7 +57,7 @@ func (f *filter) drop() {
 	}
 }
 
-func (f *filter) next() (*Block, error) {
+func (f *filter) next() (*recordBlock, error) {
 	for {
 		watch := f.counts.watch()
 		if f.in == nil {
@@ -83,7 +83,7 @@ func (f *filter) next() (*Block, error) {
 
 // judge returns the records that are kept of the rest of a block, or of a part of it that took some
 // time; nil if there are none.
-func (f *filter) judge() (*Block, error) {
+func (f *filter) judge() (*recordBlock, error) {
 	b, from, bad := f.in, f.judged, f.bad.words()
 	patience := newPatience()
 	n := from // records before it are those of other blocks, or kept

@@ -20,8 +20,8 @@ type MapOptions struct {
 	Size func(result any) int64
 }
 
-// waits reports whether the workers need no processor of a set with this Parallelism.
-func (o MapOptions) waits(parallelism int) bool { return o.Waits || o.Workers > parallelism }
+// mapWaits reports whether the workers need no processor of a set with this Parallelism.
+func mapWaits(o MapOptions, parallelism int) bool { return o.Waits || o.Workers > parallelism }
 
 // mapPortion is the maximum number of records that Map's workers share at once.
 const mapPortion = 32

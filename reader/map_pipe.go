@@ -46,10 +46,10 @@ type mapStage struct {
 
 // remade is a portion of a block of the stage before, and its result.
 type remade struct {
-	in     *Block
+	in     *recordBlock
 	from   int // index of its first record
 	to     int
-	out    *Block
+	out    *recordBlock
 	faults []workFault
 }
 
@@ -167,7 +167,7 @@ func (x *mapStage) remake(m *remade) error {
 	return nil
 }
 
-func (x *mapStage) next() (*Block, error) {
+func (x *mapStage) next() (*recordBlock, error) {
 	for x.err == nil {
 		j, err := x.pool.take()
 		if err != nil {
@@ -188,7 +188,7 @@ func (x *mapStage) next() (*Block, error) {
 }
 
 // settle returns the result of a portion, whose work failed if err is not nil; nil if it is empty.
-func (x *mapStage) settle(m *remade, err error) (*Block, error) {
+func (x *mapStage) settle(m *remade, err error) (*recordBlock, error) {
 	defer m.drop()
 	if err != nil {
 		return nil, err

@@ -89,7 +89,7 @@ func openWorkers[T any](ctx context.Context, p chain, from origin, plan func(*ru
 	stream.run.makes(spec.makes)
 	feeder.labels = withStage(ctx, spec.name)
 	if from.state != nil {
-		w.bad = from.state.tally()
+		w.bad = skippedIn(from.state)
 	}
 	stream.run.tally(&w.bad)
 	w.alone = func() bool { return w.room.occupied() == 1 }
@@ -115,7 +115,7 @@ func openWorkers[T any](ctx context.Context, p chain, from origin, plan func(*ru
 // beginEpoch starts cutting portions of the stream's epoch.
 func (w *workers[T]) beginEpoch() {
 	w.start = w.stream.State()
-	w.start.setTally(w.bad)
+	setSkipped(&w.start, w.bad)
 	w.epoch, w.leave = context.WithCancel(w.ctx)
 	w.over = false
 	w.underWay.Store(1)

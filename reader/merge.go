@@ -52,7 +52,7 @@ func MergeStates(states []State) (State, error) {
 		case s.Epoch != first.Epoch:
 			return refuse("worker %d is in epoch %d, worker %d in %d: save all at the same step", s.Worker, s.Epoch, first.Worker, first.Epoch)
 		}
-		all[s.Worker] = s.clone()
+		all[s.Worker] = cloneState(s)
 		all[s.Worker].Making = nil // batches begin anew
 	}
 	if sameGlobalPlace(all) {
@@ -68,7 +68,7 @@ func MergeStates(states []State) (State, error) {
 func sameGlobalPlace(states []State) bool {
 	for i := range states {
 		s, first := &states[i], &states[0]
-		if !s.global() || s.received() != first.received() || !slices.EqualFunc(s.Stages[1:], first.Stages[1:], func(a, b StagePosition) bool {
+		if !isGlobal(s) || receivedOf(s) != receivedOf(first) || !slices.EqualFunc(s.Stages[1:], first.Stages[1:], func(a, b StagePosition) bool {
 			return a.Name == b.Name && slices.Equal(a.At, b.At)
 		}) {
 			return false
@@ -84,9 +84,9 @@ const mergeName = "merge"
 const maxMerges = 8
 
 // merges returns how often a State was merged.
-func (s *State) merges() (n int) {
+func merges(s *State) (n int) {
 	for i := range s.Merged {
-		n = max(n, 1+s.Merged[i].merges())
+		n = max(n, 1+merges(&s.Merged[i]))
 	}
 	return n
 }
@@ -129,18 +129,18 @@ func openMerge(r *run, last *link, s *State) (*merge, error) {
 		return refuse("its format is %q, version %d", s.Format, s.Version)
 	case old > maxParts:
 		return refuse("it has the States of %d workers: want %d at most", old, maxParts)
-	case s.merges() > maxMerges:
-		return refuse("it was merged %d times in an epoch: want %d at most", s.merges(), maxMerges)
+	case merges(s) > maxMerges:
+		return refuse("it was merged %d times in an epoch: want %d at most", merges(s), maxMerges)
 	case s.Dataset != r.fingerprint:
 		return refuse("it is of the dataset %s, this is %s", s.Dataset, r.fingerprint)
 	case checkEpoch(s.Epoch) != nil || s.Skip < 0 || s.Skip > maxSkip:
 		return refuse("epoch is %d, skip is %d", s.Epoch, s.Skip)
-	case s.checkSkipped() != nil:
-		return refuse("%v", s.checkSkipped())
+	case checkSkipped(s) != nil:
+		return refuse("%v", checkSkipped(s))
 	case own != nil && (s.Worker != o.Worker || s.Workers != o.Workers):
 		return refuse("it is of worker %d of %d, this is %d of %d; MergeStates takes those of all workers", s.Worker, s.Workers, o.Worker, o.Workers)
 	}
-	m := &merge{run: &run{engine: r.engine, opts: r.opts, data: r.data, fingerprint: r.fingerprint}, from: s.clone(), coming: int64(o.Worker), stats: r.stats(mergeName)}
+	m := &merge{run: &run{engine: r.engine, opts: r.opts, data: r.data, fingerprint: r.fingerprint}, from: cloneState(s), coming: int64(o.Worker), stats: r.stats(mergeName)}
 	m.run.stateAt, m.run.merged = m.state, true
 	worker, step := o.Worker, gcd(old, o.Workers)
 	n := (old + step - 1) / step
@@ -210,7 +210,7 @@ func (m *merge) start(ctx context.Context, epoch int64, at position) error {
 	return nil
 }
 
-func (m *merge) next() (*Block, error) {
+func (m *merge) next() (*recordBlock, error) {
 	if m.err != nil {
 		return nil, m.err
 	}
@@ -299,7 +299,7 @@ func (m *merge) appendAt(dst position) position {
 
 // state returns the State for a position and n elements after it.
 func (m *merge) state(at position, n int64) State {
-	s := m.from.clone()
+	s := cloneState(&m.from)
 	o := m.run.opts
 	s.Worker, s.Workers, s.Skip, s.Skipped = o.Worker, o.Workers, n, nil
 	if len(at) == 0 {

@@ -148,7 +148,7 @@ func (x *mix) start(ctx context.Context, epoch int64, at position) error {
 	return nil
 }
 
-func (x *mix) next() (*Block, error) {
+func (x *mix) next() (*recordBlock, error) {
 	if x.err != nil {
 		return nil, x.err
 	}

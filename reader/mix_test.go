@@ -265,7 +265,7 @@ func TestJoinsRefuseStates(t *testing.T) {
 		last := len(good.Stages) - 1
 		for i := range good.Stages[last].At {
 			for _, v := range []int64{-1 << 63, -3, 1 << 33, 1<<63 - 1} {
-				bad := good.clone()
+				bad := cloneState(&good)
 				bad.Stages[last].At[i] = v
 				s, err := p.Resume(t.Context(), bad)
 				if err == nil {

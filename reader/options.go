@@ -111,7 +111,8 @@ const mostMemory = 1 << 30
 // defaultMaxRecord is the default of package tfrecord.
 const defaultMaxRecord = 1 << 30
 
-func (o *Options) complete() error {
+// completeOptions fills in defaults and returns an error for invalid fields.
+func completeOptions(o *Options) error {
 	for _, given := range []struct {
 		name string
 		n    int64
@@ -153,9 +154,11 @@ func (o *Options) complete() error {
 	return o.SkipBad.check()
 }
 
-func (o *Options) framing() tfrecord.Framing { return o.readerOptions("").Framing() }
+// framingOf returns the framing of the files.
+func framingOf(o *Options) tfrecord.Framing { return readerOptionsOf(o, "").Framing() }
 
-func (o *Options) readerOptions(name string) tfrecord.ReaderOptions {
+// readerOptionsOf returns the options of a reader of the named file.
+func readerOptionsOf(o *Options, name string) tfrecord.ReaderOptions {
 	return tfrecord.ReaderOptions{Name: name, Compression: o.Compression, Checksum: o.Checksum, MaxRecord: o.MaxRecord}
 }
 

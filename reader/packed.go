@@ -68,7 +68,7 @@ func raise(v *atomic.Int64, n int64) {
 
 // lost reports whether the rest of the file is lost and may be skipped.
 func (p *streamFile) lost(err error) bool {
-	return err != io.EOF && p.run.opts.SkipBad.asked() && inData(err)
+	return err != io.EOF && maySkip(p.run.opts.SkipBad) && inData(err)
 }
 
 // Close closes the file.
@@ -80,7 +80,7 @@ func (p *streamFile) Close() error {
 
 func (p *streamFile) stands() cursor { return p.at }
 
-func (p *streamFile) read(watch *stopwatch) (*Block, error) {
+func (p *streamFile) read(watch *stopwatch) (*recordBlock, error) {
 	b, err := p.blocks.block(p.chunk)
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (p *streamFile) read(watch *stopwatch) (*Block, error) {
 
 // makeRoom waits for the memory of a large record: for in, enough for the largest record so far,
 // and for the block, enough for the pending one.
-func (p *streamFile) makeRoom(b *Block) error {
+func (p *streamFile) makeRoom(b *recordBlock) error {
 	if n := p.largest.Load(); n > max(p.held, int64(p.chunk)) {
 		if !p.run.budget.read(p.blocks.ctx, n-p.held, p.blocks.needed) {
 			return p.blocks.ctx.Err()
@@ -136,7 +136,7 @@ func (p *streamFile) forget() {
 
 // fill puts records into b. It returns true if there is a record for which b has no room, and b has
 // no other.
-func (p *streamFile) fill(b *Block) bool {
+func (p *streamFile) fill(b *recordBlock) bool {
 	for p.loaded || p.load(b) {
 		if !p.take(b) {
 			return len(b.Records) == 0
@@ -146,7 +146,7 @@ func (p *streamFile) fill(b *Block) bool {
 }
 
 // load gets the next record, or records its damage; false at the end.
-func (p *streamFile) load(b *Block) bool {
+func (p *streamFile) load(b *recordBlock) bool {
 	for p.failed == nil {
 		if p.at.number >= p.piece.end.number {
 			p.failed = io.EOF
@@ -178,13 +178,13 @@ func (p *streamFile) load(b *Block) bool {
 }
 
 // fault records damage.
-func (p *streamFile) fault(b *Block, at cursor, bytes int64, err error) {
+func (p *streamFile) fault(b *recordBlock, at cursor, bytes int64, err error) {
 	b.faults = append(b.faults, fault{before: len(b.Records), number: at.number, offset: at.offset, bytes: bytes, err: err})
 	p.at = cursor{at.number + 1, at.offset + max(bytes, 0)}
 }
 
 // take copies the pending record into b; false if b is full.
-func (p *streamFile) take(b *Block) bool {
+func (p *streamFile) take(b *recordBlock) bool {
 	n := len(p.pending)
 	have := len(b.buf)
 	if have+n > cap(b.buf) {

@@ -24,7 +24,7 @@ type plainFile struct {
 	frame   int    // bytes of the previous frame
 	at      cursor // what was not returned yet begins here
 	end     cursor
-	next    *Block // have bytes from at on are in its buf
+	next    *recordBlock // have bytes from at on are in its buf
 	have    int
 
 	lender storage.Lender // the file, if its bytes can be borrowed
@@ -32,7 +32,7 @@ type plainFile struct {
 }
 
 // read returns the next block, which may hold only faults; io.EOF after the last one.
-func (p *plainFile) read(watch *stopwatch) (*Block, error) {
+func (p *plainFile) read(watch *stopwatch) (*recordBlock, error) {
 	b, want, err := p.borrow(watch)
 	if b != nil || err != nil {
 		return b, err
@@ -104,7 +104,7 @@ func (p *plainFile) Refetch(b []byte, off int64, good func([]byte) bool) (bool, 
 
 // fill makes want bytes of b's buffer valid, fewer at the end of the stretch or of the file: then
 // more is false.
-func (p *plainFile) fill(b *Block, want int, watch *stopwatch) (more bool, err error) {
+func (p *plainFile) fill(b *recordBlock, want int, watch *stopwatch) (more bool, err error) {
 	want = int(min(int64(want), p.end.offset-p.at.offset))
 	if want <= p.have {
 		return p.at.offset+int64(p.have) < p.end.offset, nil
@@ -133,7 +133,7 @@ func (p *plainFile) fill(b *Block, want int, watch *stopwatch) (more bool, err e
 // parse makes Records of the whole frames in data, and returns where the rest begins. If there are
 // none it returns the number of bytes needed for one; 0 at the end. last means that nothing follows
 // data.
-func (p *plainFile) parse(b *Block, data []byte, last bool) (pos, need int, err error) {
+func (p *plainFile) parse(b *recordBlock, data []byte, last bool) (pos, need int, err error) {
 	size := 0
 	for pos < len(data) {
 		n, v, err := recheck.Frame(p.framing, p, data[pos:], p.at.offset)
@@ -200,9 +200,9 @@ func (p *plainFile) needed(n int) (int, error) {
 }
 
 // skip skips damage at p.at, if allowed, and returns the number of bytes.
-func (p *plainFile) skip(b *Block) (int, error) {
-	found := explain(p.file, p.run.opts.readerOptions(p.name), p.at)
-	if !p.run.opts.SkipBad.asked() || !inData(found) {
+func (p *plainFile) skip(b *recordBlock) (int, error) {
+	found := explain(p.file, readerOptionsOf(&p.run.opts, p.name), p.at)
+	if !maySkip(p.run.opts.SkipBad) || !inData(found) {
 		return 0, found
 	}
 	next, err := p.framing.Behind(p.file, p.at.offset)

@@ -5,7 +5,7 @@ import "github.com/tfrec/tfrec/tfrecord"
 // borrow returns the next block as read does, of records in memory that the file has read ahead, and
 // does not copy them. If it has none there, or not all of a frame, it returns nil and the number of
 // bytes to read.
-func (p *plainFile) borrow(watch *stopwatch) (b *Block, want int, err error) {
+func (p *plainFile) borrow(watch *stopwatch) (b *recordBlock, want int, err error) {
 	want = max(p.want, p.chunk)
 	p.lent = false
 	if p.lender == nil {

@@ -60,7 +60,7 @@ func FuzzPlainIsTheReaders(f *testing.F) {
 			t.Fatal(err)
 		}
 		in := &blockAllocator{ctx: t.Context(), run: run, readers: newGate(1), needed: func() bool { return true }}
-		p := &plainFile{run: run, in: in, file: file, name: path, framing: set.files.opts.framing(), chunk: int(chunk) + 1, most: 4 * int(chunk), end: noEnd}
+		p := &plainFile{run: run, in: in, file: file, name: path, framing: framingOf(&set.files.opts), chunk: int(chunk) + 1, most: 4 * int(chunk), end: noEnd}
 		watch := new(stageStats).watch()
 		for {
 			b, err := p.read(&watch)

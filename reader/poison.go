@@ -29,7 +29,7 @@ func fill[T any](s []T, v T) {
 }
 
 // poison overwrites the records' data.
-func (b *Block) poison() {
+func (b *recordBlock) poison() {
 	fill(b.buf, poisonByte)
 	for _, memory := range b.lent {
 		fill(memory, poisonByte)

@@ -36,7 +36,7 @@ type job[T any] struct {
 // newPool returns a pool with the workers of the options, and room for spare jobs besides those that
 // are worked on.
 func newPool[T any](r *run, name string, o MapOptions, spare int, work func(*T) error) *pool[T] {
-	p := &pool[T]{run: r, work: work, waits: o.waits(r.opts.Parallelism)}
+	p := &pool[T]{run: r, work: work, waits: mapWaits(o, r.opts.Parallelism)}
 	most := r.mostWorkers(p.waits && o.Workers == 0)
 	p.queue = newQueue[*job[T]](r, name, max(o.Workers, most)+spare)
 	p.gate, p.most = r.workers(p.queue.stats, o.Workers, most)

@@ -11,14 +11,14 @@ func recordPrefetch(before *link, n int) *link {
 		if err := checkPrefetch(n); err != nil {
 			return nil, err
 		}
-		return &prefetchStage{up: up, queue: newQueue[*Block](r, "prefetch", n)}, nil
+		return &prefetchStage{up: up, queue: newQueue[*recordBlock](r, "prefetch", n)}, nil
 	})
 }
 
 // prefetchStage queues blocks. It has no position of its own.
 type prefetchStage struct {
 	up     stage
-	queue  *queue[*Block]
+	queue  *queue[*recordBlock]
 	cancel context.CancelFunc // not nil once the goroutine was started
 	wait   sync.WaitGroup
 }
@@ -56,7 +56,7 @@ func (x *prefetchStage) fill(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (x *prefetchStage) next() (*Block, error) { return x.queue.take() }
+func (x *prefetchStage) next() (*recordBlock, error) { return x.queue.take() }
 
 func (x *prefetchStage) stop() {
 	if x.cancel != nil {

@@ -22,7 +22,7 @@ type recordStream struct {
 	merge  *merge // nil: none, or its epoch is over
 	cancel context.CancelCauseFunc
 
-	block *Block // whose records Next returns
+	block *recordBlock // whose records Next returns
 	given int    // records of it that were returned
 
 	epoch int64
@@ -187,7 +187,7 @@ func (s *recordStream) moveTo(epoch int64) error {
 }
 
 // nextBlock returns the next block, with a position that includes the epoch.
-func (s *recordStream) nextBlock() (*Block, error) {
+func (s *recordStream) nextBlock() (*recordBlock, error) {
 	b, err := s.top.next()
 	if err == nil {
 		b.at = b.at.push(s.epoch)
@@ -213,7 +213,7 @@ func (s *recordStream) Next() (Record, error) {
 // NextBlock returns the next records: the rest of the current block of Next, or another block. The
 // caller releases it. [RecordStream.State] counts all of its records as received, [Block.State] any
 // number of them.
-func (s *recordStream) NextBlock() (*Block, error) {
+func (s *recordStream) NextBlock() (*recordBlock, error) {
 	if s.block == nil || s.given == len(s.block.Records) {
 		if err := s.load(); err != nil {
 			return nil, err

@@ -49,7 +49,7 @@ func (x *repeatStage) start(ctx context.Context, epoch int64, at position) error
 	return x.up.start(ctx, x.base+x.done, before)
 }
 
-func (x *repeatStage) next() (*Block, error) {
+func (x *repeatStage) next() (*recordBlock, error) {
 	for {
 		if x.done == x.times {
 			return nil, io.EOF

@@ -156,7 +156,7 @@ func (r *resident) request(ctx context.Context, s *blockRun) error {
 }
 
 // readResident picks all requests out of memory.
-func (e *batchRead) readResident(ctx context.Context, b *Block, failed []blockRun) {
+func (e *batchRead) readResident(ctx context.Context, b *recordBlock, failed []blockRun) {
 	g := e.global
 	kept := g.kept
 	kept.mend.RLock()

@@ -68,7 +68,7 @@ type shuffleStage struct {
 
 	draws draws
 	slots []shuffleSlot // those in use
-	in    *Block
+	in    *recordBlock
 	i     int   // elements of in that were taken
 	came  int64 // elements of the epoch that were taken
 	given int64
@@ -233,7 +233,7 @@ func (x *shuffleStage) grow() *shuffleSlot {
 	return &x.slots[n]
 }
 
-func (x *shuffleStage) next() (*Block, error) {
+func (x *shuffleStage) next() (*recordBlock, error) {
 	watch := x.stats.watch()
 	x.takeBack()
 	defer func() {
@@ -284,7 +284,7 @@ func (x *shuffleStage) next() (*Block, error) {
 }
 
 // give moves the element of a slot to out, and returns the size of its memory.
-func (x *shuffleStage) give(s *shuffleSlot, out *Block) int64 {
+func (x *shuffleStage) give(s *shuffleSlot, out *recordBlock) int64 {
 	r := s.record
 	size := cap(r.Data)
 	if size < largeMemory || x.run.opts.PoisonRecycled {

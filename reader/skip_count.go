@@ -108,7 +108,7 @@ func (r *run) beginTally(t *skipCount, epoch int32, seen int64) {
 // counted, which only Share requires.
 func (r *run) allow(records int64) {
 	bad := r.opts.SkipBad
-	most := bad.count()
+	most := mostSkipped(bad)
 	if records > 0 {
 		most = max(most, int64(math.Floor(bad.Share*float64(records))))
 	}
@@ -165,7 +165,7 @@ func (r *run) skipRecord(t *skipCount, record Record, err error) error {
 // during shutdown.
 func (r *run) passable(err error) bool {
 	var system *fs.PathError
-	return r.opts.SkipBad.asked() && !errors.As(err, &system) && !errors.Is(err, errNoFunction) && !errors.Is(err, errBackend) && !errors.Is(err, columns.ErrPadding) &&
+	return maySkip(r.opts.SkipBad) && !errors.As(err, &system) && !errors.Is(err, errNoFunction) && !errors.Is(err, errBackend) && !errors.Is(err, columns.ErrPadding) &&
 		!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }
 

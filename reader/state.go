@@ -57,8 +57,8 @@ type State struct {
 	Skipped [][2]int64 `json:"skipped,omitempty"`
 }
 
-// setTally records the skip count of a flow.
-func (s *State) setTally(t skipCount) {
+// setSkipped records the skip count of a flow.
+func setSkipped(s *State, t skipCount) {
 	s.Skipped = nil
 	for i, n := range t.seen {
 		if n > 0 {
@@ -67,8 +67,8 @@ func (s *State) setTally(t skipCount) {
 	}
 }
 
-// tally decodes Skipped.
-func (s *State) tally() (t skipCount) {
+// skippedIn decodes Skipped.
+func skippedIn(s *State) (t skipCount) {
 	for i, counted := range s.Skipped {
 		slot := i + 2 - len(s.Skipped)
 		t.epochs[slot], t.seen[slot] = int32(counted[0]), counted[1]
@@ -76,8 +76,8 @@ func (s *State) tally() (t skipCount) {
 	return t
 }
 
-// clone returns a copy that shares no memory.
-func (s *State) clone() State {
+// cloneState returns a copy that shares no memory.
+func cloneState(s *State) State {
 	c := *s
 	c.Skipped, c.Stages, c.Flow, c.Merged = slices.Clone(s.Skipped), slices.Clone(s.Stages), slices.Clone(s.Flow), slices.Clone(s.Merged)
 	c.Making = slices.Clone(s.Making)
@@ -87,7 +87,7 @@ func (s *State) clone() State {
 		}
 	}
 	for i := range c.Merged {
-		c.Merged[i] = c.Merged[i].clone()
+		c.Merged[i] = cloneState(&c.Merged[i])
 	}
 	return c
 }
@@ -183,7 +183,7 @@ func (r *run) position(s *State) (position, error) {
 	case s.Skip < 0 || s.Skip > maxSkip:
 		return refuse("skip is %d", s.Skip)
 	}
-	if err := s.checkSkipped(); err != nil {
+	if err := checkSkipped(s); err != nil {
 		return refuse("%v", err)
 	}
 	if err := r.movedTo(s); err != nil {
@@ -204,8 +204,8 @@ func (r *run) position(s *State) (position, error) {
 	return at, nil
 }
 
-// checkSkipped checks what tally decodes.
-func (s *State) checkSkipped() error {
+// checkSkipped checks what skippedIn decodes.
+func checkSkipped(s *State) error {
 	if len(s.Skipped) > 2 {
 		return fmt.Errorf("skipped has %d entries", len(s.Skipped))
 	}
@@ -225,7 +225,7 @@ func (r *run) movedTo(s *State) error {
 		return nil
 	}
 	switch {
-	case !s.global():
+	case !isGlobal(s):
 		return fmt.Errorf("it is of worker %d of %d, this is %d of %d; only a global order and Repeat can be divided again from one State, others from those of all workers with MergeStates",
 			s.Worker, s.Workers, o.Worker, o.Workers)
 	case s.Workers < 1 || s.Workers > maxParts || s.Stages[0].At != nil && len(s.Stages[0].At) != globalWords:
@@ -236,15 +236,15 @@ func (r *run) movedTo(s *State) error {
 		source = make([]int64, globalWords)
 	}
 	if source != nil {
-		source[0] = s.received()
+		source[0] = receivedOf(s)
 	}
 	s.Stages = slices.Clone(s.Stages)
 	s.Stages[0].At, s.Skip = source, 0
 	return nil
 }
 
-// global reports whether the order is global, and may begin anywhere.
-func (s *State) global() bool {
+// isGlobal reports whether the order is global, and may begin anywhere.
+func isGlobal(s *State) bool {
 	for i, stage := range s.Stages {
 		kind, _, _ := strings.Cut(stage.Name, "(")
 		if source := kind == "shuffle_all" || kind == "sample"; i == 0 && !source || i > 0 && kind != "repeat" {
@@ -254,9 +254,9 @@ func (s *State) global() bool {
 	return len(s.Stages) > 0 && len(s.Merged) == 0
 }
 
-// received returns how many elements of the pass all workers have received of a global order, if
+// receivedOf returns how many elements of the pass all workers have received of a global order, if
 // they are at the same step.
-func (s *State) received() int64 {
+func receivedOf(s *State) int64 {
 	n := s.Skip * int64(s.Workers)
 	if at := s.Stages[0].At; len(at) > 0 {
 		n += at[0]

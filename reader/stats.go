@@ -44,7 +44,7 @@ type stageStats struct {
 }
 
 // gave counts a block passed to the next stage.
-func (s *stageStats) gave(b *Block) {
+func (s *stageStats) gave(b *recordBlock) {
 	s.elements.Add(int64(len(b.Records)))
 	s.bytes.Add(b.bytes())
 	s.units.Add(1)

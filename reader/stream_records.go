@@ -18,7 +18,13 @@ func (s *RecordStream) Next() (Record, error) { return s.s.Next() }
 // NextBlock returns the next records: the rest of the current block of Next, or another block. The
 // caller releases it. [RecordStream.State] counts all of its records as received, [Block.State] any
 // number of them.
-func (s *RecordStream) NextBlock() (*Block, error) { return s.s.NextBlock() }
+func (s *RecordStream) NextBlock() (*Block, error) {
+	b, err := s.s.NextBlock()
+	if err != nil {
+		return nil, err
+	}
+	return &Block{b.Records, b}, nil
+}
 
 // State returns the state after the record or block returned last.
 func (s *RecordStream) State() State { return s.s.State() }
@@ -39,3 +45,24 @@ func (s *RecordStream) Report() Report { return s.s.run.report() }
 // at /debug/vars. A pipeline published later under the same name replaces it; the name of a foreign
 // variable is an error. After Close the variable keeps the final report.
 func (s *RecordStream) Publish(name string) error { return publish(name, s.s.run.report) }
+
+// Block is a run of consecutive records. Stages hand over blocks, so that no record costs a lock, a
+// channel operation or an allocation. A Block is used by one goroutine at a time, except for
+// Retain, Release and State, which are safe for concurrent use.
+type Block struct {
+	// Records, at least one. The slice and the data belong to the Block.
+	Records []Record
+
+	block *recordBlock
+}
+
+// Retain adds a reference: the Block needs one more Release.
+func (b *Block) Retain() { b.block.Retain() }
+
+// Release returns the memory of the Block and its Records. A Block that is never released is left
+// to the garbage collector.
+func (b *Block) Release() { b.block.Release() }
+
+// State returns the state of a consumer that has received the first n records of the Block, and all
+// records before it.
+func (b *Block) State(n int) State { return b.block.State(n) }

@@ -55,7 +55,7 @@ type windowStage struct {
 	bad      skipCount
 	counts   *stageStats
 
-	in     *Block // of the stage before
+	in     *recordBlock // of the stage before
 	record int    // index in it of the record being cut
 	given  int    // windows of it that were returned
 	count  int    // windows that it has; -1: not loaded
@@ -111,7 +111,7 @@ func (x *windowStage) drop() {
 	}
 }
 
-func (x *windowStage) next() (*Block, error) {
+func (x *windowStage) next() (*recordBlock, error) {
 	for {
 		if x.in == nil {
 			watch := x.counts.watch()
@@ -134,7 +134,7 @@ func (x *windowStage) next() (*Block, error) {
 }
 
 // cut returns a block of windows of the current block of the stage before; nil if it has no more.
-func (x *windowStage) cut() (*Block, error) {
+func (x *windowStage) cut() (*recordBlock, error) {
 	watch := x.counts.watch()
 	defer watch.busy()
 	out := x.run.newBuffer(false)

@@ -280,7 +280,7 @@ func TestWindowsOfLongRecords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, largest = n+len(b.Records), max(largest, b.bytes())
+		n, largest = n+len(b.Records), max(largest, b.block.bytes())
 		b.Release()
 	}
 	if n != steps+1 || largest > portionBytes+length*100 {
@@ -347,7 +347,7 @@ func TestWindowsRefuse(t *testing.T) {
 		s.Close()
 	}
 	for _, at := range [][]int64{{0}, {-1, 0, 0, 0, 0, 0}, {0, -1, 0, 0, 0, 0}, {maxLead + 1, 0, 0, 0, 0, 0}, {7, 0, 0, 0, 0, 0}, {0, 0, 0, -1, 0, 0}} {
-		bad := state.clone()
+		bad := cloneState(&state)
 		bad.Stages[1].At = at
 		if _, err := set.Records().Windows(columns.WindowSpec{Schema: episodeSchema, Length: 2}).Resume(t.Context(), bad); !errors.Is(err, ErrState) {
 			t.Errorf("position %v: %v", at, err)

@@ -41,7 +41,7 @@ func pairable(s *fileSet) error {
 		}
 	}
 	switch o := s.opts; {
-	case o.SkipBad.asked():
+	case maySkip(o.SkipBad):
 		return errors.New("its set may skip records (SkipBad), and would pair later ones with the wrong partners: repair it first")
 	case o.Unordered:
 		return errors.New("its set is Unordered, and would pair records with the wrong partners")
