@@ -78,7 +78,7 @@ func (x *clipTrial) drawClip(t *testing.T, r *rand.Rand, photos [][]byte, bad bo
 	if x.spec.Frames != columns.Longest {
 		n = min(n, x.spec.Frames)
 	}
-	for range x.spec.images() {
+	for range 1 + len(x.spec.OtherImageKeys) {
 		c.images = append(c.images, nil)
 	}
 	for range n {
@@ -144,7 +144,7 @@ func (x *clipTrial) record(i int, images bool) []byte {
 	}
 	if images {
 		for k, frames := range c.images {
-			add(x.spec.normalKey(k), frames)
+			add(imageKeyOf(&x.spec, k), frames)
 		}
 		add("mask", c.masks)
 	}
@@ -159,12 +159,12 @@ func (x *clipTrial) record(i int, images bool) []byte {
 	return b.Append(nil)
 }
 
-// normalKey is imageKey of a spec without defaults.
-func (s *ImageSpec) normalKey(k int) string {
+// imageKeyOf returns the feature with image k of a record.
+func imageKeyOf(s *ImageSpec, k int) string {
 	if k == 0 {
 		return DefaultImageKey
 	}
-	return s.imageKey(k)
+	return s.OtherImageKeys[k-1]
 }
 
 // expect returns the batches, frame by frame.
@@ -215,8 +215,8 @@ func (x *clipTrial) expect(t *testing.T) (batches []*ImageBatch) {
 		plain.spec.Columns = nil
 		plain.fill(b, records, images)
 		b.Shape = slices.Concat(b.Shape[:1], []int{frames}, b.Shape[len(b.Shape)-3:])
-		if s.images() > 1 {
-			b.Shape = slices.Insert(b.Shape, 1, s.images())
+		if len(s.OtherImageKeys) > 0 {
+			b.Shape = slices.Insert(b.Shape, 1, 1+len(s.OtherImageKeys))
 		}
 		parser, err := columns.NewParser(s.Columns)
 		if err != nil {

@@ -30,7 +30,7 @@ func paint(t *testing.T, r *rand.Rand, w, h, x0, y0, x1, y1 int) objectRecord {
 
 // painted returns the box around the white pixels of image i of a batch, and their number.
 func painted(b *ImageBatch, i int) (box [4]float64, white int) {
-	h, w, _ := b.sides(false)
+	h, w := b.Shape[len(b.Shape)-3], b.Shape[len(b.Shape)-2]
 	box = [4]float64{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
 	for p := range h * w {
 		if b.Bytes[(i*h*w+p)*3] < 128 {

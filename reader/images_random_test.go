@@ -174,7 +174,7 @@ func (x *imageTrial) expect(t *testing.T, p Pipe) (batches []*ImageBatch) {
 	t.Helper()
 	total := len(x.records) * x.repeat
 	pixels := make([][][]byte, total) // of each image of each record; nil: damaged
-	for k := range x.spec.images() {
+	for k := range 1 + len(x.spec.OtherImageKeys) {
 		plain := ImageSpec{Resize: x.spec.Resize, Channels: x.spec.Channels, Policy: x.spec.Policy}
 		if k > 0 {
 			plain.ImageKey = x.spec.OtherImageKeys[k-1]

@@ -204,10 +204,10 @@ func TestUnusableAndDamaged(t *testing.T) {
 	for _, most := range []int64{7, 8} {
 		set := unusableSet(t, Options{SkipBad: SkipBad{Count: most}})
 		for _, file := range []int{0, 3} {
-			path := set.files.sources[file].Path
+			path := set.Sources()[file].Path
 			flip(t, path, offsets(t, path)[9]+14)
 		}
-		set = open(t, filepath.Dir(set.files.sources[0].Path), set.files.opts)
+		set = open(t, filepath.Dir(set.Sources()[0].Path), set.files.opts)
 		for name, build := range usable {
 			for _, p := range []Pipe{set.Records().Repeat(2), set.Interleave(4, 2).Prefetch(1).Repeat(2), set.ShuffleAll(ShuffleAllOptions{}).Repeat(2)} {
 				n := 0
