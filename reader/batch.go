@@ -111,7 +111,7 @@ func (s *batches) close() {
 // consecutive in memory.
 func (b *RecordBatch) Clone() *RecordBatch {
 	data := make([]byte, 0, payload(b.Records))
-	d := &RecordBatch{Records: slices.Clone(b.Records), Epoch: b.Epoch, place: b.place.clone()}
+	d := &RecordBatch{Records: slices.Clone(b.Records), Epoch: b.Epoch, place: copyPlace(&b.place)}
 	for i := range d.Records {
 		r := &d.Records[i]
 		from := len(data)

@@ -17,8 +17,11 @@ func (p *place) setMark(to mark) {
 	p.mark = to
 }
 
-// clone returns a place with the same State that holds no memory.
-func (p *place) clone() place { return place{p.mark.clone()} }
+// placeAt returns the place of a batch whose last record is before a mark.
+func placeAt(m mark) place { return place{m} }
+
+// copyPlace returns a place with the same State that holds no memory.
+func copyPlace(p *place) place { return place{p.mark.clone()} }
 
 // setMark replaces the mark of a value that is a batch or embeds one; nil has none.
 func setMark(v any, m mark) {

@@ -66,7 +66,7 @@ func columnWorks(ctx context.Context, set *fileSet, spec ColumnSpec) (workerSpec
 		workers: spec.Workers,
 		make:    func() *ColumnBatch { return &ColumnBatch{} },
 		begin:   func(b *ColumnBatch, records []Record) { b.Epoch = records[0].Epoch },
-		mark:    func(b *ColumnBatch, m mark) { b.place = place{m} },
+		mark:    func(b *ColumnBatch, m mark) { b.place = placeAt(m) },
 		bytes:   func(b *ColumnBatch) int64 { return columnsMemory(&b.Columns) },
 		poison:  (*ColumnBatch).poison,
 		without: func(b *ColumnBatch, _ []workFault, _ skipCount) int { return b.Rows },
@@ -97,7 +97,7 @@ func columnsMemory(all *columns.Columns) (n int64) {
 
 // Clone returns a copy of the batch that stays valid, with its State.
 func (b *ColumnBatch) Clone() *ColumnBatch {
-	return &ColumnBatch{Columns: b.Columns.Clone(), Epoch: b.Epoch, place: b.place.clone()}
+	return &ColumnBatch{Columns: b.Columns.Clone(), Epoch: b.Epoch, place: copyPlace(&b.place)}
 }
 
 // poison overwrites the columns.

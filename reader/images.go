@@ -324,7 +324,7 @@ func (s ImageSpec) works() (func(r *run) workerSpec[*ImageBatch], error) {
 				return s.newBatch(s.Batch * s.images() * max(s.Frames, 1) * width * height * s.Channels)
 			},
 			free:   (*ImageBatch).freeMemory,
-			mark:   func(b *ImageBatch, m mark) { b.place = place{m} },
+			mark:   func(b *ImageBatch, m mark) { b.place = placeAt(m) },
 			bytes:  (*ImageBatch).memory,
 			poison: (*ImageBatch).poison,
 			begin:  func(b *ImageBatch, records []Record) { b.begin(&s, records, width, height) },

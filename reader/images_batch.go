@@ -158,7 +158,7 @@ func (b *ImageBatch) Clone() *ImageBatch {
 	d.Lengths = slices.Clone(b.Lengths)
 	d.Decoders, d.Objects, d.Columns = slices.Clone(b.Decoders), b.Objects.Clone(), b.Columns.Clone()
 	d.imageWork = imageWork{}
-	d.place = b.place.clone()
+	d.place = copyPlace(&b.place)
 	return &d
 }
 

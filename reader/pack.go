@@ -51,7 +51,7 @@ func (b *PackedBatch[N]) Clone() *PackedBatch[N] {
 	c := *b
 	c.Shape, c.Tokens = slices.Clone(b.Shape), slices.Clone(b.Tokens)
 	c.Segments, c.Positions = slices.Clone(b.Segments), slices.Clone(b.Positions)
-	c.place = b.place.clone()
+	c.place = copyPlace(&b.place)
 	return &c
 }
 
@@ -305,7 +305,7 @@ func (p *packed[N]) give(n int) *element[*PackedBatch[N]] {
 			oldest = a
 		}
 	}
-	b.place = place{p.mark(oldest)}
+	b.place = placeAt(p.mark(oldest))
 	e.marks = append(e.marks, b.place.mark)
 	p.stats.elements.Add(1)
 	return e
