@@ -4,50 +4,15 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"encoding/binary"
 	"errors"
 	"io/fs"
 	"os"
 	"slices"
 	"testing"
 
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
-
-// offsets returns the offsets of the frames of a plain file, and its end.
-func offsets(t testing.TB, path string) []int64 {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []int64
-	at := 0
-	for at < len(data) {
-		all = append(all, int64(at))
-		at += int(binary.LittleEndian.Uint64(data[at:])) + tfrecord.Overhead
-	}
-	return append(all, int64(at))
-}
-
-// change rewrites a file with the result of f.
-func change(t testing.TB, path string, f func([]byte) []byte) {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, f(data), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func flip(t testing.TB, path string, at int64) {
-	change(t, path, func(data []byte) []byte {
-		data[at] ^= 0x20
-		return data
-	})
-}
 
 // damages are ways to damage file 1 of three, with 30 records each.
 var damages = []struct {
@@ -58,34 +23,34 @@ var damages = []struct {
 	lost   []int   // records that are lost
 	bytes  []int64 // of each skip, counted in records
 }{
-	{"data", func(t testing.TB, path string, at []int64) { flip(t, path, at[7]+13) }, 7, tfrecord.PartDataCRC, []int{7}, []int64{1}},
-	{"data CRC", func(t testing.TB, path string, at []int64) { flip(t, path, at[8]-1) }, 7, tfrecord.PartDataCRC, []int{7}, []int64{1}},
-	{"length", func(t testing.TB, path string, at []int64) { flip(t, path, at[20]+3) }, 20, tfrecord.PartLengthCRC, []int{20}, []int64{1}},
-	{"length CRC", func(t testing.TB, path string, at []int64) { flip(t, path, at[0]+9) }, 0, tfrecord.PartLengthCRC, []int{0}, []int64{1}},
+	{"data", func(t testing.TB, path string, at []int64) { readertest.Flip(t, path, at[7]+13) }, 7, tfrecord.PartDataCRC, []int{7}, []int64{1}},
+	{"data CRC", func(t testing.TB, path string, at []int64) { readertest.Flip(t, path, at[8]-1) }, 7, tfrecord.PartDataCRC, []int{7}, []int64{1}},
+	{"length", func(t testing.TB, path string, at []int64) { readertest.Flip(t, path, at[20]+3) }, 20, tfrecord.PartLengthCRC, []int{20}, []int64{1}},
+	{"length CRC", func(t testing.TB, path string, at []int64) { readertest.Flip(t, path, at[0]+9) }, 0, tfrecord.PartLengthCRC, []int{0}, []int64{1}},
 	{"three in a row", func(t testing.TB, path string, at []int64) {
 		for i := at[4]; i < at[7]; i++ {
-			flip(t, path, i)
+			readertest.Flip(t, path, i)
 		}
 	}, 4, tfrecord.PartLengthCRC, []int{4, 5, 6}, []int64{3}},
 	{"two apart", func(t testing.TB, path string, at []int64) {
-		flip(t, path, at[3])
-		flip(t, path, at[29]+12)
+		readertest.Flip(t, path, at[3])
+		readertest.Flip(t, path, at[29]+12)
 	}, 3, tfrecord.PartLengthCRC, []int{3, 29}, []int64{1, 1}},
-	{"the last length", func(t testing.TB, path string, at []int64) { flip(t, path, at[29]) }, 29, tfrecord.PartLengthCRC, []int{29}, []int64{1}},
+	{"the last length", func(t testing.TB, path string, at []int64) { readertest.Flip(t, path, at[29]) }, 29, tfrecord.PartLengthCRC, []int{29}, []int64{1}},
 	{"cut off", func(t testing.TB, path string, at []int64) {
-		change(t, path, func(data []byte) []byte { return data[:at[29]+15] })
+		readertest.Change(t, path, func(data []byte) []byte { return data[:at[29]+15] })
 	}, 29, tfrecord.PartData, []int{29}, nil},
 	{"cut in the middle", func(t testing.TB, path string, at []int64) {
-		change(t, path, func(data []byte) []byte { return slices.Delete(data, int(at[10]+14), int(at[13]+2)) })
+		readertest.Change(t, path, func(data []byte) []byte { return slices.Delete(data, int(at[10]+14), int(at[13]+2)) })
 	}, 10, tfrecord.PartDataCRC, []int{10, 11, 12, 13}, nil},
 }
 
 // damaged writes three files and damages the second. It returns the remaining ids.
 func damaged(t testing.TB, i int) (dir string, at []int64, left []int) {
-	dir = writeShards(t, tfrecord.None, 30, 30, 30)
-	at = offsets(t, shardPath(dir, 1))
-	damages[i].damage(t, shardPath(dir, 1), at)
-	for _, id := range inOrder(30, 30, 30) {
+	dir = readertest.WriteShards(t, tfrecord.None, 30, 30, 30)
+	at = readertest.Offsets(t, readertest.ShardPath(dir, 1))
+	damages[i].damage(t, readertest.ShardPath(dir, 1), at)
+	for _, id := range readertest.InOrder(30, 30, 30) {
 		if !slices.Contains(damages[i].lost, id-1000) {
 			left = append(left, id)
 		}
@@ -114,7 +79,7 @@ func TestDamageFails(t *testing.T) {
 				t.Errorf("%s, %s: error %v", d.name, name, err)
 				continue
 			}
-			if located.Name != shardPath(dir, 1) {
+			if located.Name != readertest.ShardPath(dir, 1) {
 				t.Errorf("%s, %s: the error is of %s", d.name, name, located.Name)
 			}
 			if name == "all" || name == "by record" && d.part == tfrecord.PartDataCRC {
@@ -156,7 +121,7 @@ func TestDamageIsSkipped(t *testing.T) {
 						t.Errorf("%s, %s, %d workers: got %v", d.name, name, workers, got)
 					}
 					slices.SortFunc(skipped, func(a, b Skipped) int { return int(a.Offset - b.Offset) })
-					expectSkipped(t, d.name+", "+name, skipped, shardPath(dir, 1), at, d.lost, d.bytes)
+					expectSkipped(t, d.name+", "+name, skipped, readertest.ShardPath(dir, 1), at, d.lost, d.bytes)
 				}
 			}
 		}
@@ -186,10 +151,10 @@ func expectSkipped(t *testing.T, name string, skipped []Skipped, path string, at
 }
 
 func TestSkipBadHasALimit(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 100, 100)
-	at := offsets(t, shardPath(dir, 0))
+	dir := readertest.WriteShards(t, tfrecord.None, 100, 100)
+	at := readertest.Offsets(t, readertest.ShardPath(dir, 0))
 	for _, i := range []int{5, 50, 70} {
-		flip(t, shardPath(dir, 0), at[i]+12)
+		readertest.Flip(t, readertest.ShardPath(dir, 0), at[i]+12)
 	}
 	for _, c := range []struct {
 		bad SkipBad
@@ -266,29 +231,29 @@ func TestDamageInCompressedFiles(t *testing.T) {
 		var at []int
 		for k := range 30 {
 			at = append(at, len(frames))
-			frames = tfrecord.AppendFrame(frames, numbered(i, k))
+			frames = tfrecord.AppendFrame(frames, readertest.Numbered(i, k))
 		}
 		if i == 0 {
 			frames[at[7]+13] ^= 1
 			frames[at[20]+3] ^= 1
 		}
-		writeCompressed(t, shardPath(dir, i), frames)
+		writeCompressed(t, readertest.ShardPath(dir, i), frames)
 	}
 	set := open(t, dir, Options{})
 	_, err := idsUntil(set.Records())
-	if want := shardPath(dir, 0) + ": record 7 at byte"; err == nil || err.Error()[:len(want)] != want {
+	if want := readertest.ShardPath(dir, 0) + ": record 7 at byte"; err == nil || err.Error()[:len(want)] != want {
 		t.Errorf("error %v", err)
 	}
 	var skipped []Skipped
 	set = open(t, dir, Options{SkipBad: SkipBad{Count: 2}, OnSkip: func(s Skipped) { skipped = append(skipped, s) }})
 	got, err := idsUntil(set.Records())
 	// After the broken length the stream is searched like a plain file.
-	want := slices.DeleteFunc(inOrder(30, 30), func(id int) bool { return id == 7 || id == 20 })
+	want := slices.DeleteFunc(readertest.InOrder(30, 30), func(id int) bool { return id == 7 || id == 20 })
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %v, %v", got, err)
 	}
-	if len(skipped) != 2 || skipped[0].Record != 7 || skipped[0].Bytes != int64(len(numbered(0, 7)))+tfrecord.Overhead ||
-		skipped[1].Record != 20 || skipped[1].Bytes != int64(len(numbered(0, 20)))+tfrecord.Overhead {
+	if len(skipped) != 2 || skipped[0].Record != 7 || skipped[0].Bytes != int64(len(readertest.Numbered(0, 7)))+tfrecord.Overhead ||
+		skipped[1].Record != 20 || skipped[1].Bytes != int64(len(readertest.Numbered(0, 20)))+tfrecord.Overhead {
 		t.Errorf("skipped %v", skipped)
 	}
 }
@@ -325,7 +290,7 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 		if name == "forbidden" && os.Geteuid() == 0 {
 			continue // root may read anything
 		}
-		dir := writeShards(t, tfrecord.None, lengths...)
+		dir := readertest.WriteShards(t, tfrecord.None, lengths...)
 		set := open(t, dir, Options{Parallelism: 1, SkipBad: SkipBad{Count: 100}})
 		s, err := set.Records().Repeat(2).Start(t.Context())
 		if err != nil {
@@ -334,14 +299,14 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 		n := 0
 		for err = nil; err == nil; n++ {
 			if n == 1000 {
-				if err := spoil(shardPath(dir, 1)); err != nil {
+				if err := spoil(readertest.ShardPath(dir, 1)); err != nil {
 					t.Fatal(err)
 				}
 			}
 			_, err = s.Next()
 		}
 		var system *fs.PathError
-		if !errors.As(err, &system) || system.Path != shardPath(dir, 1) {
+		if !errors.As(err, &system) || system.Path != readertest.ShardPath(dir, 1) {
 			t.Errorf("%s: error %v after %d", name, err, n)
 		}
 		if n < 1800 || n > 2500 {

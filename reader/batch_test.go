@@ -8,8 +8,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/tfrec/tfrec/internal/race"
+	"github.com/tfrec/tfrec/reader/internal/flows"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -61,7 +62,7 @@ func TestBatchSizes(t *testing.T) {
 
 func TestBatchRefuses(t *testing.T) {
 	p := writeSet(t, Options{}, 1).Records()
-	for _, n := range []int{0, -1, maxBatch + 1} {
+	for _, n := range []int{0, -1, flows.MaxBatch + 1} {
 		if _, err := p.Batch(n, false).Start(context.Background()); err == nil {
 			t.Errorf("a batch of %d", n)
 		}
@@ -112,7 +113,7 @@ func TestUnbatch(t *testing.T) {
 func TestRecordBatchesAllocateNothing(t *testing.T) {
 	race.Skip(t)
 	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip, tfrecord.Zlib, tfrecord.Zstd} {
-		set := open(t, writeShards(t, c, 160_000), Options{})
+		set := open(t, readertest.WriteShards(t, c, 160_000), Options{})
 		r, err := set.Records().Batch(1000, false).Start(t.Context())
 		if err != nil {
 			t.Fatal(err)

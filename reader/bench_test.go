@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -128,7 +129,7 @@ func TestBottleneck(t *testing.T) {
 
 // TestBenchLimit ends in the first pass.
 func TestBenchLimit(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 30_000, 30_000)
+	dir := readertest.WriteShards(t, tfrecord.None, 30_000, 30_000)
 	r, err := Bench(t.Context(), []string{dir}, BenchOptions{Batch: 10, For: time.Hour, Limit: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -140,9 +141,9 @@ func TestBenchLimit(t *testing.T) {
 
 // TestBenchSkips continues after damage if it may.
 func TestBenchSkips(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 30, 30)
-	at := offsets(t, shardPath(dir, 1))
-	flip(t, shardPath(dir, 1), at[7]+tfrecord.HeaderSize)
+	dir := readertest.WriteShards(t, tfrecord.None, 30, 30)
+	at := readertest.Offsets(t, readertest.ShardPath(dir, 1))
+	readertest.Flip(t, readertest.ShardPath(dir, 1), at[7]+tfrecord.HeaderSize)
 	var skipped []Skipped
 	o := BenchOptions{SkipBad: SkipBad{Count: 1}, OnSkip: func(s Skipped) { skipped = append(skipped, s) }}
 	r, err := Bench(t.Context(), []string{dir}, o)

@@ -10,12 +10,16 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
+	"github.com/tfrec/tfrec/reader/internal/records"
+	"github.com/tfrec/tfrec/reader/internal/stages"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // readSome reads some of a pipe, and returns the error that ends it.
 func readSome(t *testing.T, p Pipe, at *State) error {
-	s, err := p.start(t.Context(), origin{state: at})
+	s, err := p.start(t.Context(), pipeline.Origin{State: at})
 	if err != nil {
 		return err
 	}
@@ -34,7 +38,7 @@ func readSome(t *testing.T, p Pipe, at *State) error {
 // TestHugeNumbers sets numbers whose sums and products overflow. They must be refused or taken
 // literally.
 func TestHugeNumbers(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 5, 7)
+	dir := readertest.WriteShards(t, tfrecord.None, 5, 7)
 	for _, c := range []struct {
 		name string
 		o    Options
@@ -47,7 +51,7 @@ func TestHugeNumbers(t *testing.T) {
 		{"block", Options{}, func(s *Set) Pipe { return s.Interleave(2, math.MaxInt) }, true},
 		{"cycle", Options{}, func(s *Set) Pipe { return s.Interleave(math.MaxInt, 1) }, false},
 		{"shuffle", Options{}, func(s *Set) Pipe { return s.Records().Shuffle(math.MaxInt) }, false},
-		{"large shuffle", Options{}, func(s *Set) Pipe { return s.Records().Shuffle(maxShuffle) }, true},
+		{"large shuffle", Options{}, func(s *Set) Pipe { return s.Records().Shuffle(stages.MaxShuffle) }, true},
 		{"repeat", Options{}, func(s *Set) Pipe { return s.Records().Repeat(math.MaxInt).Repeat(math.MaxInt).Cache(CacheOptions{}) }, true},
 		{"skip", Options{}, func(s *Set) Pipe { return s.Records().Skip(math.MaxInt64) }, true},
 		{"take", Options{}, func(s *Set) Pipe { return s.Records().Take(math.MaxInt64) }, true},
@@ -59,7 +63,9 @@ func TestHugeNumbers(t *testing.T) {
 		{"runs", Options{}, func(s *Set) Pipe {
 			return s.ShuffleAll(ShuffleAllOptions{Block: math.MaxInt, Window: math.MaxInt})
 		}, false},
-		{"large runs", Options{}, func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{Block: maxRuns, Window: maxRuns}) }, true},
+		{"large runs", Options{}, func(s *Set) Pipe {
+			return s.ShuffleAll(ShuffleAllOptions{Block: records.MaxRuns, Window: records.MaxRuns})
+		}, true},
 	} {
 		if err := readSome(t, c.p(open(t, dir, c.o)), nil); (err == nil) != c.ok {
 			t.Errorf("%s: %v", c.name, err)
@@ -78,7 +84,7 @@ func TestHugeNumbers(t *testing.T) {
 
 // TestHugeStates puts huge numbers into states, each in turn.
 func TestHugeStates(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 5, 7)
+	dir := readertest.WriteShards(t, tfrecord.None, 5, 7)
 	o := Options{SkipBad: SkipBad{Count: 3}}
 	for name, build := range pipelines {
 		p := build(open(t, dir, o))
@@ -111,17 +117,17 @@ func TestHugeStates(t *testing.T) {
 // TestPaddingHasABound makes one worker read a record forever.
 func TestPaddingHasABound(t *testing.T) {
 	counts := []int64{1 << 40, 1}
-	if parts, err := divideFiles(counts, 1, 2, UnevenPad); err == nil {
+	if parts, err := records.DivideFiles(counts, 1, 2, UnevenPad); err == nil {
 		t.Errorf("%d stretches", len(parts))
 	}
-	if parts, err := divideFiles([]int64{1000, 1}, 1, 2, UnevenPad); err != nil || len(parts) != 1000 {
+	if parts, err := records.DivideFiles([]int64{1000, 1}, 1, 2, UnevenPad); err != nil || len(parts) != 1000 {
 		t.Errorf("%d stretches, %v", len(parts), err)
 	}
 }
 
 // FuzzState resumes from anything.
 func FuzzState(f *testing.F) {
-	dir := writeShards(f, tfrecord.None, 5, 7)
+	dir := readertest.WriteShards(f, tfrecord.None, 5, 7)
 	set := open(f, dir, Options{SkipBad: SkipBad{Count: 3}})
 	names := slices.Sorted(maps.Keys(pipelines))
 	for i, name := range names {
@@ -151,7 +157,7 @@ func FuzzState(f *testing.F) {
 
 // A forgotten argument is an error, not a panic.
 func TestNothingToBeginWith(t *testing.T) {
-	set := open(t, writeShards(t, tfrecord.None, 3), Options{})
+	set := open(t, readertest.WriteShards(t, tfrecord.None, 3), Options{})
 	var none context.Context
 	for name, begin := range map[string]func() error{
 		"a pipe without a context": func() error { _, err := set.Records().Start(none); return err },

@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
+	"github.com/tfrec/tfrec/reader/internal/flows"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -19,10 +20,10 @@ func TestBucketOptionsAreChecked(t *testing.T) {
 		{BatchSizes: []int{1}},
 		{Boundaries: []int{5}, BatchSizes: []int{1}},
 		{Boundaries: []int{5}, BatchSizes: []int{1, 0}},
-		{Boundaries: []int{5}, BatchSizes: []int{maxBatch + 1, 1}},
+		{Boundaries: []int{5}, BatchSizes: []int{flows.MaxBatch + 1, 1}},
 		{Boundaries: []int{5, 5}, BatchSizes: []int{1, 1, 1}},
 		{Boundaries: []int{5, 4}, BatchSizes: []int{1, 1, 1}},
-		{Boundaries: make([]int, maxBuckets), BatchSizes: slices.Repeat([]int{1}, maxBuckets+1)},
+		{Boundaries: make([]int, flows.MaxBuckets), BatchSizes: slices.Repeat([]int{1}, flows.MaxBuckets+1)},
 	} {
 		if _, err := BucketByLength(f, length, o).Start(context.Background()); err == nil {
 			t.Errorf("%.100v: no error", fmt.Sprint(o))
@@ -92,7 +93,7 @@ func TestBucketsWithinEpoch(t *testing.T) {
 
 // Closed, or left for the next epoch, with elements in the buckets: nothing stays behind.
 func TestBucketsLeaveNothing(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 900, 900, 900)
+	dir := readertest.WriteShards(t, tfrecord.None, 900, 900, 900)
 	o := BucketOptions{Boundaries: []int{20, 40}, BatchSizes: []int{10, 2000, 7}}
 	leavesNothing(t, func() {
 		set := open(t, dir, Options{Memory: 1, Parallelism: 3})

@@ -12,13 +12,15 @@ import (
 	"github.com/tfrec/tfrec/internal/dev/testwait"
 	"github.com/tfrec/tfrec/internal/memory"
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // After a pipeline has released everything, its budget is at zero.
 func TestNothingStaysInTheBudget(t *testing.T) {
 	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
-		dir := writeShards(t, c, 900, 0, 900, 10, 900)
+		dir := readertest.WriteShards(t, c, 900, 0, 900, 10, 900)
 		for name, build := range pipelines {
 			if c != tfrecord.None && name[:3] == "all" {
 				continue
@@ -34,8 +36,8 @@ func TestNothingStaysInTheBudget(t *testing.T) {
 					}
 				}
 				s.Close()
-				if m := s.Report().Memory; m.InFlight != 0 || s.s.run.budget.reading != 0 {
-					t.Errorf("%s, %v, after %d records: %+v, %d for reading", name, c, n, m, s.s.run.budget.reading)
+				if m := s.Report().Memory; m.InFlight != 0 || s.s.Run.Budget.Reading != 0 {
+					t.Errorf("%s, %v, after %d records: %+v, %d for reading", name, c, n, m, s.s.Run.Budget.Reading)
 				}
 			}
 		}
@@ -75,7 +77,7 @@ func largeExamples(t *testing.T, c tfrecord.Compression, files, records, size in
 				b.Bytes("x", bytes.Repeat([]byte{byte(i), byte(k)}, size/2))
 			}))
 		}
-		writeFile(t, shardPath(dir, i), c, all...)
+		readertest.WriteFile(t, readertest.ShardPath(dir, i), c, all...)
 	}
 	return dir
 }
@@ -174,7 +176,7 @@ func TestHeldMemoryIsBounded(t *testing.T) {
 	const limit, size = 24 << 20, 1 << 20
 	// Records that need less than an eighth of the limit, including their blocks.
 	dir := largeExamples(t, tfrecord.None, 8, 6, size/2)
-	tiny, many := writeShards(t, tfrecord.None, 60), writeShards(t, tfrecord.None, 990)
+	tiny, many := readertest.WriteShards(t, tfrecord.None, 60), readertest.WriteShards(t, tfrecord.None, 990)
 	large := func(n int) MapOptions {
 		return MapOptions{Workers: n, Size: func(v any) int64 { return int64(cap(v.([]byte))) }}
 	}
@@ -225,7 +227,7 @@ func TestLeastBudgets(t *testing.T) {
 	dir := t.TempDir()
 	records := slices.Repeat([][]byte{settest.Example(func(b *tfrecord.Builder) { b.Bytes("x", make([]byte, 184)) })}, 1000)
 	for i := range files {
-		writeFile(t, shardPath(dir, i), tfrecord.None, records...)
+		readertest.WriteFile(t, readertest.ShardPath(dir, i), tfrecord.None, records...)
 	}
 	for cycle, limit := range map[int]int64{1: 4 << 20, files: files * 128 << 10} {
 		for name, pipe := range map[string]Pipe{
@@ -273,14 +275,14 @@ func TestMoreThanTheBudget(t *testing.T) {
 }
 
 func TestOptionsOfBudgets(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 3)
+	dir := readertest.WriteShards(t, tfrecord.None, 3)
 	for _, o := range []Options{{Parallelism: 1 << 20}, {Readers: -1}, {Readers: 1 << 20}} {
 		if _, err := Open(t.Context(), dir, o); err == nil {
 			t.Errorf("%+v: no error", o)
 		}
 	}
 	set := open(t, dir, Options{})
-	if m := set.files.opts.Memory; m > mostMemory || m > memory.Limit()/4 || m < 16<<20 {
+	if m := set.files.Opts.Memory; m > pipeline.MostMemory || m > memory.Limit()/4 || m < 16<<20 {
 		t.Errorf("a default of %d bytes, of %d", m, memory.Limit())
 	}
 	old := debug.SetMemoryLimit(256 << 20)

@@ -11,13 +11,15 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
+	"github.com/tfrec/tfrec/reader/internal/stages"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // TestCacheOnDiskServesLaterRuns resumes at every element, with a cache that is missing, complete,
 // or being filled by another run.
 func TestCacheOnDiskServesLaterRuns(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 9, 4)
+	dir := readertest.WriteShards(t, tfrecord.None, 9, 4)
 	build := func(cache string) Pipe {
 		return open(t, dir, Options{Seed: 1}).Records().Shuffle(4).Cache(CacheOptions{Dir: cache}).Shuffle(3).Repeat(2)
 	}
@@ -63,7 +65,7 @@ func TestCacheOnDiskServesLaterRuns(t *testing.T) {
 }
 
 func TestBrokenOffCacheLeavesNothing(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 900, 900)
+	dir := readertest.WriteShards(t, tfrecord.None, 900, 900)
 	for _, p := range []func(cache string) Pipe{
 		func(cache string) Pipe { return open(t, dir, Options{}).Records().Cache(CacheOptions{Dir: cache}) },
 		func(cache string) Pipe {
@@ -88,7 +90,7 @@ func TestBrokenOffCacheLeavesNothing(t *testing.T) {
 
 // TestInterruptedCacheIsDiscarded starts from what a killed process leaves.
 func TestInterruptedCacheIsDiscarded(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 20)
+	dir := readertest.WriteShards(t, tfrecord.None, 20)
 	build := func(cache string) Pipe { return open(t, dir, Options{}).Records().Cache(CacheOptions{Dir: cache}) }
 	whole := t.TempDir()
 	want := idsOf(t, build(whole))
@@ -116,8 +118,8 @@ func TestInterruptedCacheIsDiscarded(t *testing.T) {
 }
 
 func TestOtherCacheIsRefused(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 8, 5)
-	other := writeShards(t, tfrecord.None, 8, 6)
+	dir := readertest.WriteShards(t, tfrecord.None, 8, 5)
+	other := readertest.WriteShards(t, tfrecord.None, 8, 6)
 	cache := t.TempDir()
 	o := CacheOptions{Dir: cache, Version: "1"}
 	want := idsOf(t, open(t, dir, Options{}).Records().Cache(o))
@@ -159,7 +161,7 @@ func TestOtherCacheIsRefused(t *testing.T) {
 
 // TestDamagedCacheIsFound changes a cache on disk.
 func TestDamagedCacheIsFound(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 300, 300)
+	dir := readertest.WriteShards(t, tfrecord.None, 300, 300)
 	build := func(cache string) Pipe { return open(t, dir, Options{}).Records().Cache(CacheOptions{Dir: cache}) }
 	for name, c := range map[string]struct {
 		change func(data, header []byte) ([]byte, []byte)
@@ -193,9 +195,9 @@ func TestDamagedCacheIsFound(t *testing.T) {
 		idsOf(t, build(cache))
 		names := namesIn(cache)
 		var d, h []byte
-		change(t, filepath.Join(cache, names[1]), func(header []byte) []byte { h = header; return header })
-		change(t, filepath.Join(cache, names[0]), func(data []byte) []byte { d, h = c.change(data, h); return d })
-		change(t, filepath.Join(cache, names[1]), func([]byte) []byte { return h })
+		readertest.Change(t, filepath.Join(cache, names[1]), func(header []byte) []byte { h = header; return header })
+		readertest.Change(t, filepath.Join(cache, names[0]), func(data []byte) []byte { d, h = c.change(data, h); return d })
+		readertest.Change(t, filepath.Join(cache, names[1]), func([]byte) []byte { return h })
 		ids, err := idsUntil(build(cache))
 		if err == nil || !strings.Contains(err.Error(), cache) || !strings.Contains(err.Error(), "delete") {
 			t.Errorf("%s: error %v", name, err)
@@ -203,7 +205,7 @@ func TestDamagedCacheIsFound(t *testing.T) {
 		if numbers := name == "numbers" || name == "rest" || name == "places"; numbers && !strings.Contains(err.Error(), "inconsistent") {
 			t.Errorf("%s: it is not the numbers: %v", name, err)
 		}
-		if len(ids) < c.least || !slices.Equal(ids, inOrder(300, 300)[:len(ids)]) {
+		if len(ids) < c.least || !slices.Equal(ids, readertest.InOrder(300, 300)[:len(ids)]) {
 			t.Errorf("%s: %d records before it", name, len(ids))
 		}
 	}
@@ -211,23 +213,23 @@ func TestDamagedCacheIsFound(t *testing.T) {
 
 // TestCacheWithoutTheLock has another process fill the cache forever.
 func TestCacheWithoutTheLock(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 5)
+	dir := readertest.WriteShards(t, tfrecord.None, 5)
 	cache := t.TempDir()
-	lock, err := lockFile(filepath.Join(cache, "cache-00000-of-00001.lock"))
+	lock, err := stages.LockFile(filepath.Join(cache, "cache-00000-of-00001.lock"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := lockFile(lock.Name()); !errors.Is(err, atomicfile.ErrLocked) {
+	if _, err := stages.LockFile(lock.Name()); !errors.Is(err, atomicfile.ErrLocked) {
 		t.Errorf("a second lock: %v", err)
 	}
 	build := func() Pipe { return open(t, dir, Options{}).Records().Cache(CacheOptions{Dir: cache}).Repeat(2) }
-	if got := idsOf(t, build()); !slices.Equal(got, slices.Concat(inOrder(5), inOrder(5))) {
+	if got := idsOf(t, build()); !slices.Equal(got, slices.Concat(readertest.InOrder(5), readertest.InOrder(5))) {
 		t.Errorf("got %v", got)
 	}
 	if names := namesIn(cache); len(names) != 1 {
 		t.Errorf("the folder holds %q", names)
 	}
-	unlockFile(lock)
+	stages.UnlockFile(lock)
 	idsOf(t, build())
 	if names := namesIn(cache); len(names) != 2 {
 		t.Errorf("then the folder holds %q", names)
@@ -236,8 +238,8 @@ func TestCacheWithoutTheLock(t *testing.T) {
 
 // TestCacheByManyAtOnce has runs that share nothing but the directory.
 func TestCacheByManyAtOnce(t *testing.T) {
-	dir, cache := writeShards(t, tfrecord.None, 300, 40), filepath.Join(t.TempDir(), "cache")
-	want := slices.Repeat(inOrder(300, 40), 3)
+	dir, cache := readertest.WriteShards(t, tfrecord.None, 300, 40), filepath.Join(t.TempDir(), "cache")
+	want := slices.Repeat(readertest.InOrder(300, 40), 3)
 	var wait sync.WaitGroup
 	for range 6 {
 		wait.Go(func() {

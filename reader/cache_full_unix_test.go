@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -27,8 +28,8 @@ func TestFullDisk(t *testing.T) {
 	}
 	// The first exceeds the limit midway, the second only at the final flush.
 	for _, records := range []int{20000, 700} {
-		dir := writeShards(t, tfrecord.None, slices.Repeat([]int{records / 10}, 10)...)
-		want := inOrder(slices.Repeat([]int{records / 10}, 10)...)
+		dir := readertest.WriteShards(t, tfrecord.None, slices.Repeat([]int{records / 10}, 10)...)
+		want := readertest.InOrder(slices.Repeat([]int{records / 10}, 10)...)
 		signal.Ignore(syscall.SIGXFSZ)
 		var old syscall.Rlimit
 		if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {

@@ -7,20 +7,21 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // TestDamagedCacheIsReplaced damages a cache in every way: with Replace all elements are still
 // returned in order, and the cache is made again and reported.
 func TestDamagedCacheIsReplaced(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 300, 300)
+	dir := readertest.WriteShards(t, tfrecord.None, 300, 300)
 	var told []error
 	build := func(cache string) Pipe {
 		return open(t, dir, Options{}).Records().Cache(CacheOptions{
 			Dir: cache, Replace: true, OnDiscard: func(why error) { told = append(told, why) },
 		}).Repeat(2)
 	}
-	want := slices.Repeat(inOrder(300, 300), 2)
+	want := slices.Repeat(readertest.InOrder(300, 300), 2)
 	for name, spoil := range map[string]func(data, header []byte) ([]byte, []byte){
 		"data":    func(d, h []byte) ([]byte, []byte) { d[len(d)/2] ^= 1; return d, h },
 		"end":     func(d, h []byte) ([]byte, []byte) { d[len(d)-1] ^= 1; return d, h },
@@ -38,9 +39,9 @@ func TestDamagedCacheIsReplaced(t *testing.T) {
 			s.Close()
 			names := namesIn(cache)
 			var d, h []byte
-			change(t, filepath.Join(cache, names[1]), func(header []byte) []byte { h = header; return header })
-			change(t, filepath.Join(cache, names[0]), func(data []byte) []byte { d, h = spoil(data, h); return d })
-			change(t, filepath.Join(cache, names[1]), func([]byte) []byte { return h })
+			readertest.Change(t, filepath.Join(cache, names[1]), func(header []byte) []byte { h = header; return header })
+			readertest.Change(t, filepath.Join(cache, names[0]), func(data []byte) []byte { d, h = spoil(data, h); return d })
+			readertest.Change(t, filepath.Join(cache, names[1]), func([]byte) []byte { return h })
 			told = nil
 			again, err := build(cache).Resume(t.Context(), state)
 			if err != nil {
@@ -67,7 +68,7 @@ func TestDamagedCacheIsReplaced(t *testing.T) {
 // Caching something else where a cache is being filled fails at Start, not only at the end; a run
 // of the same pipeline reads in the meantime.
 func TestOtherCacheBeingFilledIsRefused(t *testing.T) {
-	dir, cache := writeShards(t, tfrecord.None, 900), t.TempDir()
+	dir, cache := readertest.WriteShards(t, tfrecord.None, 900), t.TempDir()
 	set := open(t, dir, Options{})
 	filling := started(t, set.Records().Cache(CacheOptions{Dir: cache}))
 	takeIDs(t, filling, 3)
@@ -77,7 +78,7 @@ func TestOtherCacheBeingFilledIsRefused(t *testing.T) {
 			t.Errorf("Replace %t: %v", replace, err)
 		}
 		same := started(t, set.Records().Cache(o))
-		if got := rest(t, same); !slices.Equal(got, inOrder(900)) {
+		if got := rest(t, same); !slices.Equal(got, readertest.InOrder(900)) {
 			t.Errorf("Replace %t: who wants the same gets %d elements", replace, len(got))
 		}
 		same.Close()

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -66,7 +67,7 @@ func caches(t *testing.T) map[string]CacheOptions {
 // TestCacheServesLaterEpochs removes the files after the first epoch.
 func TestCacheServesLaterEpochs(t *testing.T) {
 	for name, o := range caches(t) {
-		dir := writeShards(t, tfrecord.None, 700, 1, 600)
+		dir := readertest.WriteShards(t, tfrecord.None, 700, 1, 600)
 		plain := func() Pipe { return open(t, dir, Options{Seed: 5}).Interleave(2, 3).Shuffle(50) }
 		var first []Record
 		for r, err := range plain().All(t.Context()) {
@@ -80,7 +81,7 @@ func TestCacheServesLaterEpochs(t *testing.T) {
 		for i := range 3 * len(first) {
 			if i == len(first)+1 {
 				for k := range 3 {
-					os.Remove(shardPath(dir, k))
+					os.Remove(readertest.ShardPath(dir, k))
 				}
 			}
 			r, err := s.Next()
@@ -107,9 +108,9 @@ func TestCacheServesLaterEpochs(t *testing.T) {
 }
 
 func TestCacheLimits(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 999, 999, 500)
+	dir := readertest.WriteShards(t, tfrecord.None, 999, 999, 500)
 	build := func(o CacheOptions) Pipe { return open(t, dir, Options{Memory: 1}).Records().Cache(o).Repeat(2) }
-	want := slices.Concat(inOrder(999, 999, 500), inOrder(999, 999, 500))
+	want := slices.Concat(readertest.InOrder(999, 999, 500), readertest.InOrder(999, 999, 500))
 	for name, o := range caches(t) {
 		o.Limit = 60_000
 		if _, err := idsUntil(build(o)); !errors.Is(err, ErrCacheFull) {
@@ -200,7 +201,7 @@ func TestCacheBehindMap(t *testing.T) {
 
 // TestEmptyCache has nothing to cache.
 func TestEmptyCache(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 3)
+	dir := readertest.WriteShards(t, tfrecord.None, 3)
 	for name, o := range caches(t) {
 		for range 2 {
 			if got := idsOf(t, open(t, dir, Options{}).Records().Take(0).Cache(o).Repeat(2)); len(got) > 0 {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/dev/testwait"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -38,7 +39,7 @@ func leavesNothing(t *testing.T, f func()) {
 
 func TestBreakLeavesNothing(t *testing.T) {
 	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Zstd} {
-		dir := writeShards(t, c, 900, 0, 900, 10, 900, 900)
+		dir := readertest.WriteShards(t, c, 900, 0, 900, 10, 900, 900)
 		for name, build := range pipelines {
 			if c != tfrecord.None && name[:3] == "all" {
 				continue
@@ -62,7 +63,7 @@ func TestBreakLeavesNothing(t *testing.T) {
 
 // At any moment, from another goroutine, while holding blocks.
 func TestCancelAtAnyMoment(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 900, 0, 900, 10, 900, 900)
+	dir := readertest.WriteShards(t, tfrecord.None, 900, 0, 900, 10, 900, 900)
 	random := rand.New(rand.NewPCG(3, 4))
 	leavesNothing(t, func() {
 		for name, build := range pipelines {
@@ -96,7 +97,7 @@ func TestCancelAtAnyMoment(t *testing.T) {
 }
 
 func TestCloseAndThen(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 900, 900)
+	dir := readertest.WriteShards(t, tfrecord.None, 900, 900)
 	leavesNothing(t, func() {
 		s, err := open(t, dir, Options{}).Interleave(2, 1).Start(t.Context())
 		if err != nil {
@@ -121,8 +122,8 @@ func TestCloseAndThen(t *testing.T) {
 
 // An error in the middle of a file also stops all the others.
 func TestErrorLeavesNothing(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 900, 900, 900)
-	flip(t, shardPath(dir, 1), offsets(t, shardPath(dir, 1))[800]+12)
+	dir := readertest.WriteShards(t, tfrecord.None, 900, 900, 900)
+	readertest.Flip(t, readertest.ShardPath(dir, 1), readertest.Offsets(t, readertest.ShardPath(dir, 1))[800]+12)
 	for _, build := range pipelines {
 		leavesNothing(t, func() { idsUntil(build(open(t, dir, Options{Memory: 1}))) })
 	}
@@ -130,7 +131,7 @@ func TestErrorLeavesNothing(t *testing.T) {
 
 // Records of a block stay unchanged until it is released, while others are read.
 func TestBlocksKeepTheirBytes(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 900, 999, 900, 10, 900, 900)
+	dir := readertest.WriteShards(t, tfrecord.None, 900, 999, 900, 10, 900, 900)
 	for name, build := range pipelines {
 		s, err := build(open(t, dir, Options{Memory: 1})).Start(t.Context())
 		if err != nil {
@@ -138,7 +139,7 @@ func TestBlocksKeepTheirBytes(t *testing.T) {
 		}
 		check := func(b *Block) {
 			for _, r := range b.Records {
-				if want := numbered(int(r.File)%6, int(r.Number)); string(r.Data) != string(want) {
+				if want := readertest.Numbered(int(r.File)%6, int(r.Number)); string(r.Data) != string(want) {
 					t.Fatalf("%s: record %d of file %d has other bytes", name, r.Number, r.File)
 				}
 			}
@@ -175,7 +176,7 @@ func TestNoAllocationARecord(t *testing.T) {
 		records[i] = make([]byte, 100)
 	}
 	for i := range 4 {
-		writeFile(t, shardPath(dir, i), tfrecord.None, records...)
+		readertest.WriteFile(t, readertest.ShardPath(dir, i), tfrecord.None, records...)
 	}
 	for name, build := range map[string]func(*Set) Pipe{
 		"interleave": func(s *Set) Pipe { return s.Interleave(4, 1) },

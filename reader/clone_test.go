@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/columns"
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -74,24 +74,24 @@ func TestClonesOfBatches(t *testing.T) {
 	}
 	p := imageSet(t, 20, nil).Interleave(2, 1)
 	checkClones(t, p.Batch(7, false), (*RecordBatch).Clone, (*RecordBatch).State, func(b *RecordBatch) bool {
-		return len(b.Records) == 0 || len(b.Records[0].Data) == 0 || b.Records[0].Data[0] == poisonByte
+		return len(b.Records) == 0 || len(b.Records[0].Data) == 0 || b.Records[0].Data[0] == pipeline.PoisonByte
 	})
 	checkClones(t, ParseColumns(p, ColumnSpec{Batch: 7}), (*ColumnBatch).Clone, (*ColumnBatch).State, func(b *ColumnBatch) bool {
 		c := b.Get(DefaultLabelKey)
-		return len(c.Int64s) == 0 || c.Int64s[0] == poisonInt64
+		return len(c.Int64s) == 0 || c.Int64s[0] == pipeline.PoisonInt64
 	})
 	checkClones(t, p.Batch(7, false).Cache(CacheOptions{}), (*RecordBatch).Clone, (*RecordBatch).State, func(b *RecordBatch) bool {
-		return b.Records[0].Data[0] == poisonByte
+		return b.Records[0].Data[0] == pipeline.PoisonByte
 	})
 	checkClones(t, ParseColumns(p, ColumnSpec{Batch: 7}).Cache(CacheOptions{}), (*ColumnBatch).Clone, (*ColumnBatch).State, func(b *ColumnBatch) bool {
-		return b.Get(DefaultLabelKey).Int64s[0] == poisonInt64
+		return b.Get(DefaultLabelKey).Int64s[0] == pipeline.PoisonInt64
 	})
 	schema := columns.Schema{{Key: DefaultLabelKey, Kind: tfrecord.KindInt64}}
 	for _, dtype := range []DType{Uint8, Float32, BFloat16} {
 		checkClones(t, Images(p, ImageSpec{Size: 8, Batch: 7, DType: dtype, Columns: schema, Classes: 200, Mix: augment.Mix{MixUp: 1}}), (*ImageBatch).Clone, (*ImageBatch).State, func(b *ImageBatch) bool {
-			return b.Labels[0] == poisonInt64 && b.Columns.Get(DefaultLabelKey).Int64s[0] == poisonInt64 &&
+			return b.Labels[0] == pipeline.PoisonInt64 && b.Columns.Get(DefaultLabelKey).Int64s[0] == pipeline.PoisonInt64 &&
 				math.IsNaN(float64(b.SoftLabels[0])) &&
-				(dtype == Uint8 && b.Bytes[0] == poisonByte || dtype == Float32 && math.IsNaN(float64(b.Pixels[0])) || dtype == BFloat16 && b.Halves[0] == poisonHalf)
+				(dtype == Uint8 && b.Bytes[0] == pipeline.PoisonByte || dtype == Float32 && math.IsNaN(float64(b.Pixels[0])) || dtype == BFloat16 && b.Halves[0] == pipeline.PoisonHalf)
 		})
 	}
 	detections := boxedSet(t, 8, 2).Records()
@@ -99,12 +99,12 @@ func TestClonesOfBatches(t *testing.T) {
 		spec := ImageSpec{Size: 8, Batch: 3, Mix: augment.Mix{MixUp: 1}, Objects: &columns.ObjectSpec{MaxBoxes: most}}
 		checkClones(t, Images(detections, spec), (*ImageBatch).Clone, (*ImageBatch).State, func(b *ImageBatch) bool {
 			o := &b.Objects
-			return math.IsNaN(float64(o.Boxes[0])) && math.IsNaN(float64(o.Weights[0])) && o.Labels[0] == poisonInt64 &&
-				o.Indexes[0] == poisonInt64 && o.Counts[0] == poisonInt64 && (most > 0 || o.Splits[0] == poisonInt64)
+			return math.IsNaN(float64(o.Boxes[0])) && math.IsNaN(float64(o.Weights[0])) && o.Labels[0] == pipeline.PoisonInt64 &&
+				o.Indexes[0] == pipeline.PoisonInt64 && o.Counts[0] == pipeline.PoisonInt64 && (most > 0 || o.Splits[0] == pipeline.PoisonInt64)
 		})
 	}
 	frames := ImageSpec{Size: 8, Batch: 7, Steps: columns.FlatSteps, Frames: 2}
 	checkClones(t, Images(p, frames), (*ImageBatch).Clone, (*ImageBatch).State, func(b *ImageBatch) bool {
-		return b.Lengths[0] == poisonInt64 && b.Bytes[0] == poisonByte
+		return b.Lengths[0] == pipeline.PoisonInt64 && b.Bytes[0] == pipeline.PoisonByte
 	})
 }

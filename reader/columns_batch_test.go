@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/tfrec/tfrec/columns"
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -194,10 +194,10 @@ func TestSchemaIsInferredFromIntactRecords(t *testing.T) {
 		for i := range 5 {
 			records = append(records, settest.Example(func(b *tfrecord.Builder) { b.Int64("id", int64(i)) }))
 		}
-		writeFile(t, shardPath(dir, 0), tfrecord.None, records...)
-		at := offsets(t, shardPath(dir, 0))
+		readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.None, records...)
+		at := readertest.Offsets(t, readertest.ShardPath(dir, 0))
 		for _, i := range bad {
-			flip(t, shardPath(dir, 0), at[i]+tfrecord.HeaderSize)
+			readertest.Flip(t, readertest.ShardPath(dir, 0), at[i]+tfrecord.HeaderSize)
 		}
 		skipped := 0
 		set := open(t, dir, Options{SkipBad: SkipBad{Count: int64(len(bad))}, OnSkip: func(Skipped) { skipped++ }})

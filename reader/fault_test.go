@@ -13,6 +13,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -49,7 +50,7 @@ func TestFilesThatChangeMeanwhile(t *testing.T) {
 			if kind == "all" && (name == "gone" || name == "a folder") {
 				continue // its files stay open
 			}
-			dir := writeShards(t, tfrecord.None, 600, 600, 600)
+			dir := readertest.WriteShards(t, tfrecord.None, 600, 600, 600)
 			set := open(t, dir, Options{Memory: 1})
 			leavesNothing(t, func() {
 				r, err := build(set).Start(t.Context())
@@ -60,7 +61,7 @@ func TestFilesThatChangeMeanwhile(t *testing.T) {
 				n := 0
 				for err = nil; err == nil; n++ {
 					if n == 100 {
-						if err := spoil(shardPath(dir, 2)); err != nil {
+						if err := spoil(readertest.ShardPath(dir, 2)); err != nil {
 							t.Fatal(err)
 						}
 					}
@@ -69,8 +70,8 @@ func TestFilesThatChangeMeanwhile(t *testing.T) {
 				var located *tfrecord.Error
 				var system *os.PathError
 				switch {
-				case errors.As(err, &located) && located.Name == shardPath(dir, 2):
-				case errors.As(err, &system) && system.Path == shardPath(dir, 2):
+				case errors.As(err, &located) && located.Name == readertest.ShardPath(dir, 2):
+				case errors.As(err, &system) && system.Path == readertest.ShardPath(dir, 2):
 				default:
 					t.Errorf("%s, %s: after %d: %v", name, kind, n, err)
 				}
@@ -86,7 +87,7 @@ func idFrom(r Record) (int, error) { return idOf(r), nil }
 
 // Flows are cancelled at random moments, from another goroutine.
 func TestCancelFlowsAtAnyMoment(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 900, 0, 900, 10, 900)
+	dir := readertest.WriteShards(t, tfrecord.None, 900, 0, 900, 10, 900)
 	rows := writeRecords(t, Options{}, 3, func(int) [][]byte { return settest.Table(400) }).Sources()
 	var tables []string
 	for _, s := range rows {
@@ -140,7 +141,7 @@ func cancelled[T any](t *testing.T, random *rand.Rand, f Flow[T]) {
 // A global order can be divided again among other workers at a batch boundary, also in runs and
 // whatever Options.Uneven is.
 func TestResumeBatchesWithOtherWorkers(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 17, 30, 6)
+	dir := readertest.WriteShards(t, tfrecord.None, 17, 30, 6)
 	const batch = 3
 	for _, o := range []ShuffleAllOptions{{}, {Block: 4, Window: 2}} {
 		for ends := UnevenKeep; ends <= UnevenPad; ends++ {
@@ -185,7 +186,7 @@ func TestResumeBatchesWithOtherWorkers(t *testing.T) {
 					r.Close()
 				}
 				slices.Sort(got)
-				want := inOrder(17, 30, 6)
+				want := readertest.InOrder(17, 30, 6)
 				if ends == UnevenDrop {
 					// Less than one record per worker is dropped, and none is returned twice.
 					if n := len(slices.Compact(slices.Clone(got))); n != len(got) || n <= len(want)-workers[1] {
@@ -211,7 +212,7 @@ func TestRecordsThatAreMissingAtTheEnd(t *testing.T) {
 				continue
 			}
 			for _, want := range []int64{19, 20, 21} {
-				set := open(t, writeShards(t, c, 30, 20), Options{})
+				set := open(t, readertest.WriteShards(t, c, 30, 20), Options{})
 				set.Sources()[1].Info = &manifest.Shard{Records: want, Bytes: -1}
 				err := readSome(t, build(set), nil)
 				missing := new(tfrecord.Error)

@@ -3,13 +3,14 @@ package reader
 import (
 	"testing"
 
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // An unordered reader is woken by the end of a file as well as by records: it must not sleep if the
 // last file ends between its check and its sleep.
 func TestUnorderedReadersWakeAtTheEnd(t *testing.T) {
-	set := open(t, writeShards(t, tfrecord.None, 1, 0, 2, 1, 0, 1, 3, 1), Options{Unordered: true})
+	set := open(t, readertest.WriteShards(t, tfrecord.None, 1, 0, 2, 1, 0, 1, 3, 1), Options{Unordered: true})
 	const epochs = 4000
 	records := 0
 	for _, err := range set.Interleave(8, 1).Repeat(epochs).All(t.Context()) {
@@ -27,14 +28,14 @@ func TestUnorderedReadersWakeAtTheEnd(t *testing.T) {
 func TestALargeRecordTakesOnePlace(t *testing.T) {
 	const size = 1 << 20
 	dir := t.TempDir()
-	writeFile(t, shardPath(dir, 0), tfrecord.None, make([]byte, size), make([]byte, size))
+	readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.None, make([]byte, size), make([]byte, size))
 	s := started(t, open(t, dir, Options{Memory: 64 << 10}).Records())
 	b, err := s.NextBlock()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.Release()
-	if n := b.block.size(); len(b.Records) != 1 || n > size+size/8 {
+	if n := b.block.Size(); len(b.Records) != 1 || n > size+size/8 {
 		t.Errorf("%d records of %d bytes, in a block of %d", len(b.Records), size, n)
 	}
 }

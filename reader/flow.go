@@ -5,18 +5,22 @@ import (
 	"io"
 	"iter"
 	"runtime/trace"
+
+	"github.com/tfrec/tfrec/reader/internal/flows"
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
+	"github.com/tfrec/tfrec/reader/internal/stages"
 )
 
 // Flow describes a pipeline whose elements are made from records: batches, columns, images, or any
 // result of [Map]. Like [Pipe] it is a value: nothing is read before Start, Resume or All.
-type Flow[T any] struct{ open flow[T] }
+type Flow[T any] struct{ open flows.Flow[T] }
 
 // Stream is a running flow. Only Stats and Report are safe for concurrent use.
 type Stream[T any] struct {
-	src   source[T]
+	src   flows.Source[T]
 	epoch int64
-	held  *element[T] // last result of Next
-	last  *State      // after it, once it is released
+	held  *flows.Element[T] // last result of Next
+	last  *State            // after it, once it is released
 	err   error
 }
 
@@ -27,7 +31,7 @@ func (f Flow[T]) Start(ctx context.Context) (*Stream[T], error) { return f.Start
 // StartEpoch starts the flow at the beginning of an epoch, as [Pipe.StartEpoch]
 // does. [Stream.NextEpoch] continues with the next one in the same run.
 func (f Flow[T]) StartEpoch(ctx context.Context, epoch int64) (*Stream[T], error) {
-	return f.start(ctx, origin{epoch: epoch})
+	return f.start(ctx, pipeline.Origin{Epoch: epoch})
 }
 
 // Resume starts the flow after the elements that state records as received, like [Pipe.Resume]. A
@@ -35,21 +39,21 @@ func (f Flow[T]) StartEpoch(ctx context.Context, epoch int64) (*Stream[T], error
 // [ErrState]. The functions that make the elements are not in the State: the same functions give the
 // same elements.
 func (f Flow[T]) Resume(ctx context.Context, state State) (*Stream[T], error) {
-	return f.start(ctx, origin{state: &state})
+	return f.start(ctx, pipeline.Origin{State: &state})
 }
 
-func (f Flow[T]) start(ctx context.Context, from origin) (*Stream[T], error) {
-	src, err := f.open.begin(ctx, from)
+func (f Flow[T]) start(ctx context.Context, from pipeline.Origin) (*Stream[T], error) {
+	src, err := f.open.Begin(ctx, from)
 	if err != nil {
 		return nil, err
 	}
-	r := &Stream[T]{src: src, epoch: from.epoch}
-	if from.state != nil {
-		if err := src.running().sameMaking(from.state); err != nil {
-			src.close()
+	r := &Stream[T]{src: src, epoch: from.Epoch}
+	if from.State != nil {
+		if err := src.Running().SameMaking(from.State); err != nil {
+			src.Close()
 			return nil, err
 		}
-		r.epoch = from.state.Epoch
+		r.epoch = from.State.Epoch
 	}
 	return r, nil
 }
@@ -95,11 +99,11 @@ func (r *Stream[T]) NextEpoch() error {
 		return r.err
 	}
 	if r.held != nil {
-		r.held.drop()
+		r.held.Drop()
 		r.held = nil
 	}
 	r.last = nil
-	if r.err = r.src.startEpoch(r.epoch + 1); r.err == nil {
+	if r.err = r.src.StartEpoch(r.epoch + 1); r.err == nil {
 		r.epoch++
 	}
 	return r.err
@@ -120,22 +124,22 @@ func (r *Stream[T]) Next() (T, error) {
 		if err != nil {
 			r.remember()
 		}
-		r.held.drop()
+		r.held.Drop()
 	}
 	r.held = e
 	if err != nil {
 		r.held = nil
 		return none, err
 	}
-	return e.value, nil
+	return e.Value, nil
 }
 
 // take returns the next element of the source, in a region of the execution trace.
-func (r *Stream[T]) take() (*element[T], error) {
+func (r *Stream[T]) take() (*flows.Element[T], error) {
 	if trace.IsEnabled() {
-		defer trace.StartRegion(r.src.running().ctx, tracePrefix+"next").End()
+		defer trace.StartRegion(r.src.Running().Ctx, pipeline.TracePrefix+"next").End()
 	}
-	return r.src.next()
+	return r.src.Next()
 }
 
 // remember saves the state after the element that is about to be released.
@@ -150,13 +154,13 @@ func (r *Stream[T]) State() State {
 	var s State
 	switch {
 	case r.held != nil:
-		s = r.held.last().state()
+		s = r.held.Last().State()
 	case r.last != nil:
-		return cloneState(r.last)
+		return pipeline.CloneState(r.last)
 	default:
-		s = r.src.state()
+		s = r.src.State()
 	}
-	s.Making = r.src.running().made()
+	s.Making = r.src.Running().Made()
 	return s
 }
 
@@ -165,24 +169,24 @@ func (r *Stream[T]) State() State {
 func (r *Stream[T]) Close() error {
 	if r.held != nil {
 		r.remember()
-		r.held.drop()
+		r.held.Drop()
 		r.held = nil
 	}
-	if r.err != errClosed {
-		r.src.close()
-		r.err = errClosed
+	if r.err != stages.ErrClosed {
+		r.src.Close()
+		r.err = stages.ErrClosed
 	}
 	return nil
 }
 
 // Stats returns the counters of the stages, record sources first. It is safe for concurrent use and
 // takes a microsecond or two.
-func (r *Stream[T]) Stats() []StageStats { return r.src.running().stages() }
+func (r *Stream[T]) Stats() []StageStats { return r.src.Running().Stages() }
 
 // Report returns Stats, the memory in flight and the bottleneck of the pipeline. It is safe for
 // concurrent use.
-func (r *Stream[T]) Report() Report { return r.src.running().report() }
+func (r *Stream[T]) Report() Report { return r.src.Running().Report() }
 
 // Publish publishes the Report as a variable of package expvar, as
 // [RecordStream.Publish] does.
-func (r *Stream[T]) Publish(name string) error { return publish(name, r.src.running().report) }
+func (r *Stream[T]) Publish(name string) error { return pipeline.Publish(name, r.src.Running().Report) }

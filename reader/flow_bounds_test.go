@@ -11,7 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -61,7 +62,7 @@ func TestFlowStatesAreRefused(t *testing.T) {
 	_, err := set.Records().Resume(t.Context(), taken)
 	refused("a Pipe", err)
 	worker := func(n int) Pipe {
-		return open(t, writeShards(t, tfrecord.None, 30), Options{Worker: 0, Workers: n}).ShuffleAll(ShuffleAllOptions{})
+		return open(t, readertest.WriteShards(t, tfrecord.None, 30), Options{Worker: 0, Workers: n}).ShuffleAll(ShuffleAllOptions{})
 	}
 	refused("another number of workers", resume(Map(worker(2), textOf, MapOptions{}).Take(5), stateAfter(t, Map(worker(1), textOf, MapOptions{}).Take(5), 2)))
 
@@ -80,37 +81,37 @@ func TestFlowStatesAreRefused(t *testing.T) {
 			n := len(good.Flow[i].At)
 			bad := [][]int64{nil, {}, make([]int64, n+1), make([]int64, 1<<16)}
 			for k := range n {
-				for _, v := range []int64{-1, -1 << 63, 1<<63 - 1, maxSkip + 1} {
+				for _, v := range []int64{-1, -1 << 63, 1<<63 - 1, pipeline.MaxSkip + 1} {
 					at := slices.Clone(good.Flow[i].At)
 					at[k] = v
 					bad = append(bad, at)
 				}
 			}
 			for _, at := range bad {
-				s := cloneState(&good)
+				s := pipeline.CloneState(&good)
 				s.Flow[i].At = at
 				refused(name, resume(f, s))
 			}
-			s := cloneState(&good)
+			s := pipeline.CloneState(&good)
 			s.Flow = slices.Delete(s.Flow, i, i+1)
 			refused(name+" without a section", resume(f, s))
 		}
 	}
 	// Numbers of the right size that no run wrote.
-	for _, at := range [][]int64{{0, 1, 0}, {1, 2, 3}, {0, 3, 0}, {100, 0, 0}, {maxSkip, 2, 2}} {
+	for _, at := range [][]int64{{0, 1, 0}, {1, 2, 3}, {0, 3, 0}, {100, 0, 0}, {pipeline.MaxSkip, 2, 2}} {
 		s := stateAfter(t, BucketByLength(records, length, buckets), 0)
 		s.Flow[0].At = at
 		_, err := BucketByLength(records, length, buckets).Resume(t.Context(), s)
 		refused("bucket", err)
 	}
-	for _, at := range [][]int64{{0, 1, 7}, {0, 0, 3}, {0, 0, 0}, {0, 0, 8}, {1, 0, 3, 3, 3}, {100, 0}, {maxSkip, 0, 1}} {
+	for _, at := range [][]int64{{0, 1, 7}, {0, 0, 3}, {0, 0, 0}, {0, 0, 8}, {1, 0, 3, 3, 3}, {100, 0}, {pipeline.MaxSkip, 0, 1}} {
 		s := stateAfter(t, Pack(tokens, rows), 0)
 		s.Flow[0].At = at
 		_, err := Pack(tokens, rows).Resume(t.Context(), s)
 		refused("pack", err)
 	}
 	s := stateAfter(t, UnbatchFlow(BatchFlow(records, 4, false).Take(5)), 2)
-	s.Flow[1].At = []int64{maxSkip}
+	s.Flow[1].At = []int64{pipeline.MaxSkip}
 	refused("unbatch past the end", resume(UnbatchFlow(BatchFlow(records, 4, false).Take(5)), s))
 }
 
@@ -240,7 +241,7 @@ func TestBoundsRefuse(t *testing.T) {
 
 // Stages with a position cost a share of an allocation.
 func TestFlowStagesAllocateLittle(t *testing.T) {
-	set := open(t, writeShards(t, tfrecord.None, 200_000), Options{})
+	set := open(t, readertest.WriteShards(t, tfrecord.None, 200_000), Options{})
 	f := Map(set.Records(), func(r Record) (int64, error) { return r.Number, nil }, MapOptions{})
 	r, err := Enumerate(f.Take(1 << 40).Skip(3)).Start(t.Context())
 	if err != nil {

@@ -2,10 +2,13 @@ package reader
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"io"
+	"math/big"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,9 +19,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/columns"
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -145,7 +149,7 @@ func TestFlowCacheOfEverything(t *testing.T) {
 	lists := BucketByLength(Map(p, record, MapOptions{}), func(r Record) int { return len(r.Data) }, BucketOptions{Boundaries: []int{2500}, BatchSizes: []int{3, 2}})
 	checkCached(t, lists, func(rs []Record) []Record { return (&RecordBatch{Records: rs}).Clone().Records }, laterRecords)
 	checkCached(t, Enumerate(tokens), func(v Indexed[[]int64]) Indexed[[]int64] {
-		return Indexed[[]int64]{v.Index, slices.Clone(v.Value)}
+		return Indexed[[]int64]{Index: v.Index, Value: slices.Clone(v.Value)}
 	}, func(Indexed[[]int64], int32) {})
 }
 
@@ -153,7 +157,7 @@ func TestFlowCacheOfEverything(t *testing.T) {
 // disk needs none from the start.
 func TestFlowCacheSavesTheWork(t *testing.T) {
 	for name, o := range caches(t) {
-		dir := writeShards(t, tfrecord.None, 700, 1, 600)
+		dir := readertest.WriteShards(t, tfrecord.None, 700, 1, 600)
 		var calls atomic.Int64
 		flow := func() Flow[[]int] {
 			f := Map(open(t, dir, Options{Seed: 5}).Interleave(2, 3).Shuffle(50), func(r Record) (int, error) {
@@ -162,7 +166,7 @@ func TestFlowCacheSavesTheWork(t *testing.T) {
 			}, MapOptions{})
 			return BatchFlow(f, 10, false).Prefetch(3).Cache(o).Prefetch(2)
 		}
-		want := slices.Sorted(slices.Values(inOrder(700, 1, 600)))
+		want := slices.Sorted(slices.Values(readertest.InOrder(700, 1, 600)))
 		s := startedFlow(t, flow())
 		for epoch := range 4 {
 			got := []int{}
@@ -273,7 +277,7 @@ func TestFlowCacheOfAnySize(t *testing.T) {
 // An epoch that is left early leaves no cache, no goroutine and no file, and the next one has the
 // same elements.
 func TestFlowCacheLeftEarly(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 90, 90)
+	dir := readertest.WriteShards(t, tfrecord.None, 90, 90)
 	for name, o := range caches(t) {
 		leavesNothing(t, func() {
 			f := Map(open(t, dir, Options{}).Records().Shuffle(20), func(r Record) (int64, error) { return int64(idOf(r)), nil }, MapOptions{})
@@ -333,7 +337,7 @@ func TestFlowCacheCountsSkipsOnce(t *testing.T) {
 
 // Runs that share nothing but the directory.
 func TestFlowCacheByManyAtOnce(t *testing.T) {
-	dir, cache := writeShards(t, tfrecord.None, 300, 40), filepath.Join(t.TempDir(), "cache")
+	dir, cache := readertest.WriteShards(t, tfrecord.None, 300, 40), filepath.Join(t.TempDir(), "cache")
 	var wait sync.WaitGroup
 	for range 6 {
 		wait.Go(func() {
@@ -350,7 +354,7 @@ func TestFlowCacheByManyAtOnce(t *testing.T) {
 			defer s.Close()
 			for range 3 {
 				got, err := collect(s)
-				if err != nil || !slices.Equal(slices.Concat(got...), inOrder(300, 40)) {
+				if err != nil || !slices.Equal(slices.Concat(got...), readertest.InOrder(300, 40)) {
 					t.Errorf("%d elements, %v", len(got), err)
 				}
 				if err := s.NextEpoch(); err != nil {
@@ -367,7 +371,7 @@ func TestFlowCacheByManyAtOnce(t *testing.T) {
 
 // A damaged cache is found, with its path, and with Replace made again, from any State.
 func TestDamagedFlowCache(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 300, 300)
+	dir := readertest.WriteShards(t, tfrecord.None, 300, 300)
 	f := func(o CacheOptions) Flow[[]int] {
 		return numbersOf(open(t, dir, Options{}).Records().Batch(1, false)).Cache(o)
 	}
@@ -388,9 +392,9 @@ func TestDamagedFlowCache(t *testing.T) {
 		names := namesIn(o.Dir)
 		data, header := filepath.Join(o.Dir, names[0]), filepath.Join(o.Dir, names[1])
 		var d, h []byte
-		change(t, header, func(p []byte) []byte { h = p; return p })
-		change(t, data, func(p []byte) []byte { d, h = damage(p, h); return d })
-		change(t, header, func([]byte) []byte { return h })
+		readertest.Change(t, header, func(p []byte) []byte { h = p; return p })
+		readertest.Change(t, data, func(p []byte) []byte { d, h = damage(p, h); return d })
+		readertest.Change(t, header, func([]byte) []byte { return h })
 		s, err := f(o).Start(t.Context())
 		if err == nil {
 			_, err = collect(s)
@@ -403,7 +407,7 @@ func TestDamagedFlowCache(t *testing.T) {
 		o.Replace, o.OnDiscard = true, func(error) { told++ }
 		s = startedFlow(t, f(o))
 		for range 2 {
-			if got, err := collect(s); err != nil || !slices.Equal(slices.Concat(got...), inOrder(300, 300)) {
+			if got, err := collect(s); err != nil || !slices.Equal(slices.Concat(got...), readertest.InOrder(300, 300)) {
 				t.Errorf("%s, replaced: %d elements, %v", name, len(got), err)
 			}
 			if err := s.NextEpoch(); err != nil {
@@ -469,7 +473,7 @@ func TestOtherFlowCacheIsRefused(t *testing.T) {
 
 // A State of a cache is refused where it does not belong.
 func TestFlowCacheStates(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 9, 9)
+	dir := readertest.WriteShards(t, tfrecord.None, 9, 9)
 	of := func(o Options) Flow[int] {
 		return Map(open(t, dir, o).Records(), func(r Record) (int, error) { return idOf(r), nil }, MapOptions{})
 	}
@@ -481,7 +485,7 @@ func TestFlowCacheStates(t *testing.T) {
 	if _, err := MergeStates([]State{state}); !errors.Is(err, ErrState) {
 		t.Errorf("merged: %v", err)
 	}
-	far, moved, odd := cloneState(&state), cloneState(&state), cloneState(&state)
+	far, moved, odd := pipeline.CloneState(&state), pipeline.CloneState(&state), pipeline.CloneState(&state)
 	far.Flow[1].At[0], moved.Skip, odd.Flow[0].At[0] = 18, 1, 3
 	for name, start := range map[string]func() error{
 		"no cache":     func() error { _, err := of(Options{}).Skip(1).Resume(t.Context(), state); return err },
@@ -599,7 +603,7 @@ func TestFlowCacheOfEmbeddedBatches(t *testing.T) {
 		}
 		return sample{b.Value.Clone(), []int64{b.Index}}
 	}
-	batches := Enumerate(open(t, writeShards(t, tfrecord.None, 9), Options{PoisonRecycled: true}).Records().Batch(2, false))
+	batches := Enumerate(open(t, readertest.WriteShards(t, tfrecord.None, 9), Options{PoisonRecycled: true}).Records().Batch(2, false))
 	values := MapFlow(batches, func(b Indexed[*RecordBatch]) (sample, error) { return of(b), nil }, MapOptions{})
 	pointers := MapFlow(batches, func(b Indexed[*RecordBatch]) (*sample, error) { s := of(b); return &s, nil }, MapOptions{})
 	want, got := []int64{0, 1, 2, 3, 4}, []int64{}
@@ -623,4 +627,39 @@ func TestFlowCacheOfEmbeddedBatches(t *testing.T) {
 	if !slices.Equal(got, want) || !slices.Equal(again, want) {
 		t.Errorf("values %v, pointers that were kept %v", got, again)
 	}
+}
+
+// refused returns the error of caching values of a type.
+func refused[T any](t *testing.T) string {
+	t.Helper()
+	f := Map(writeSet(t, Options{}, 1).Records(), func(Record) (v T, err error) { return v, nil }, MapOptions{})
+	s, err := f.Cache(CacheOptions{}).Start(context.Background())
+	if err == nil {
+		s.Close()
+		return ""
+	}
+	return err.Error()
+}
+
+func TestTypesThatCannotBeCached(t *testing.T) {
+	type list struct{ Next *list }
+	type hidden struct{ n int }
+	for want, err := range map[string]string{
+		"map[string]int is not a":           refused[map[string]int](t),
+		"interface {} is not a":             refused[any](t),
+		"chan int is not a":                 refused[[]chan int](t),
+		"field F of ":                       refused[struct{ F func() }](t),
+		"field neg of big.Int is not":       refused[*big.Int](t),
+		"reader.list is recursive":          refused[list](t),
+		"uintptr is not a":                  refused[uintptr](t),
+		"field n of reader.hidden is not e": refused[*hidden](t),
+	} {
+		if !strings.Contains(err, want) || !strings.Contains(err, "MarshalBinary") {
+			t.Errorf("want %q: %s", want, err)
+		}
+	}
+	if err := refused[*netip.Addr](t); err != "" {
+		t.Error(err)
+	}
+	_ = hidden{}.n
 }

@@ -1,5 +1,10 @@
 package reader
 
+import (
+	"github.com/tfrec/tfrec/reader/internal/flows"
+	"github.com/tfrec/tfrec/reader/internal/images"
+)
+
 // Map describes the elements that f makes of the records of a pipe, in the order of the records by
 // default. Several goroutines call f; its result may alias the record, whose data stay valid as
 // long as the element. An error of f ends the flow with the record's file, number and offset,
@@ -26,7 +31,7 @@ func Map[T any](p Pipe, f func(Record) (T, error), o MapOptions) Flow[T] {
 //		}
 //	}, reader.MapOptions{})
 func MapWith[T any](p Pipe, newWorker func() func(Record) (T, error), o MapOptions) Flow[T] {
-	return Flow[T]{flowMapRecords(p.chain(), newWorker, o)}
+	return Flow[T]{flows.MapRecords(p.chain(), newWorker, o)}
 }
 
 // MapFlow describes the elements that into makes of the elements of a flow, in the same order.
@@ -34,24 +39,26 @@ func MapWith[T any](p Pipe, newWorker func() func(Record) (T, error), o MapOptio
 // error of into ends the flow with the location of the last record of the element. The Unordered
 // option is refused.
 func MapFlow[T, U any](f Flow[T], into func(T) (U, error), o MapOptions) Flow[U] {
-	return Flow[U]{flowMap(f.open, into, o)}
+	return Flow[U]{flows.Map(f.open, into, o)}
 }
 
 // Filter describes the elements for which keep returns true. An error of keep ends the flow, as in
 // [MapFlow]. A State is the one after the last element returned: dropped elements after it are
 // checked again.
-func (f Flow[T]) Filter(keep func(T) (bool, error)) Flow[T] { return Flow[T]{flowFilter(f.open, keep)} }
+func (f Flow[T]) Filter(keep func(T) (bool, error)) Flow[T] {
+	return Flow[T]{flows.Filter(f.open, keep)}
+}
 
 // Take describes the first n elements of each epoch, like [Pipe.Take] those of records.
-func (f Flow[T]) Take(n int64) Flow[T] { return Flow[T]{flowTake(f.open, n)} }
+func (f Flow[T]) Take(n int64) Flow[T] { return Flow[T]{flows.Take(f.open, n)} }
 
 // Skip drops the first n elements of each epoch, like [Pipe.Skip] records. They are made, and
 // dropped: to skip records before expensive work, skip them in the pipe.
-func (f Flow[T]) Skip(n int64) Flow[T] { return Flow[T]{flowSkip(f.open, n)} }
+func (f Flow[T]) Skip(n int64) Flow[T] { return Flow[T]{flows.Skip(f.open, n)} }
 
 // Enumerate describes the elements of a flow with their numbers in the epoch, like tf.data's
 // Dataset.enumerate. After Resume the numbers continue.
-func Enumerate[T any](f Flow[T]) Flow[Indexed[T]] { return Flow[Indexed[T]]{flowEnumerate(f.open)} }
+func Enumerate[T any](f Flow[T]) Flow[Indexed[T]] { return Flow[Indexed[T]]{flows.Enumerate(f.open)} }
 
 // Cache computes the elements of an epoch once and keeps them: batches with their decoded images or
 // parsed columns, or the results of a [Map]. Once it has returned all, later epochs (see
@@ -79,23 +86,23 @@ func Enumerate[T any](f Flow[T]) Flow[Indexed[T]] { return Flow[Indexed[T]]{flow
 //
 // A [State] counts the elements of the epoch that were received, so that it is exact, and resuming
 // is as with [Pipe.Cache]. [MergeStates] refuses it: each worker has elements of its own.
-func (f Flow[T]) Cache(o CacheOptions) Flow[T] { return Flow[T]{flowCache(f.open, o)} }
+func (f Flow[T]) Cache(o CacheOptions) Flow[T] { return Flow[T]{flows.Cache(f.open, o)} }
 
 // Prefetch describes the same elements, with up to n made before they are requested, in addition to
 // what workers have in hand. With 0 the number is chosen and adjusted as the pipeline runs. The
 // memory limit of the [Options] applies in any case.
-func (f Flow[T]) Prefetch(n int) Flow[T] { return Flow[T]{flowPrefetch(f.open, n)} }
+func (f Flow[T]) Prefetch(n int) Flow[T] { return Flow[T]{flows.Prefetch(f.open, n)} }
 
 // BatchFlow describes slices of n elements of a flow. The last one may be shorter, unless
 // dropRemainder drops it.
 func BatchFlow[T any](f Flow[T], n int, dropRemainder bool) Flow[[]T] {
-	return Flow[[]T]{flowSlices(f.open, n, dropRemainder)}
+	return Flow[[]T]{flows.Batch(f.open, n, dropRemainder)}
 }
 
 // UnbatchFlow describes the elements of a flow of slices, one by one. A State is the one before the
 // slice of its element, with the number of the slice's elements up to there: Resume makes the slice
 // again.
-func UnbatchFlow[T any](f Flow[[]T]) Flow[T] { return Flow[T]{flowUnbatch(f.open)} }
+func UnbatchFlow[T any](f Flow[[]T]) Flow[T] { return Flow[T]{flows.Unbatch(f.open)} }
 
 // BucketByLength describes batches of elements of similar length, so that little is wasted when
 // they are padded to the longest: tf.data's Dataset.bucket_by_sequence_length, in the same order. A
@@ -109,7 +116,7 @@ func UnbatchFlow[T any](f Flow[[]T]) Flow[T] { return Flow[T]{flowUnbatch(f.open
 // A [State] has no elements. To resume, the stages before make again what followed the oldest
 // element that was waiting in a bucket: if a bucket fills slowly, that may be much of the epoch.
 func BucketByLength[T any](f Flow[T], length func(T) int, o BucketOptions) Flow[[]T] {
-	return Flow[[]T]{flowBuckets(f.open, length, o)}
+	return Flow[[]T]{flows.BucketByLength(f.open, length, o)}
 }
 
 // Pack describes rows of Length tokens, each filled with several sequences of a flow, so that
@@ -123,7 +130,7 @@ func BucketByLength[T any](f Flow[T], length func(T) int, o BucketOptions) Flow[
 // A [State] has no tokens. To resume, the stages before make again what followed the oldest
 // sequence in a row that was not returned: about as much as fits in OpenRows and Batch rows.
 func Pack[N int32 | int64](f Flow[[]N], o PackOptions) Flow[*PackedBatch[N]] {
-	return Flow[*PackedBatch[N]]{flowPack(f.open, o)}
+	return Flow[*PackedBatch[N]]{flows.Pack(f.open, o)}
 }
 
 // Zip describes the elements that f makes of the next record of each pipe: images of one set with
@@ -136,7 +143,7 @@ func Pack[N int32 | int64](f Flow[[]N], o PackOptions) Flow[*PackedBatch[N]] {
 // too. Whatever would pair a record with the wrong partner is an error: SkipBad, Unordered, a State
 // of [MergeStates], and several workers, who would not get the same places of different sets.
 func Zip[T any](f func([]Record) (T, error), pipes ...Pipe) Flow[T] {
-	return Flow[T]{flowZip(f, chains(pipes))}
+	return Flow[T]{flows.Zip(f, chains(pipes))}
 }
 
 // ParseColumns describes batches of records as columns, parsed in advance and in order. Fields with
@@ -144,12 +151,12 @@ func Zip[T any](f func([]Record) (T, error), pipes ...Pipe) Flow[T] {
 // that does not match the schema ends the flow with an error that names its file, number, offset
 // and feature, unless [SkipBad] allows skipping it.
 func ParseColumns(p Pipe, spec ColumnSpec) Flow[*ColumnBatch] {
-	return Flow[*ColumnBatch]{flowColumns(p.chain(), spec)}
+	return Flow[*ColumnBatch]{flows.Columns(p.chain(), spec)}
 }
 
 // Images describes batches of images, decoded in advance and in order, each directly into its row
 // of the tensor. An image that cannot be decoded ends the flow with the record's file, number and
 // offset, and the number of the frame in a clip, unless [SkipBad] allows skipping the record.
 func Images(p Pipe, spec ImageSpec) Flow[*ImageBatch] {
-	return Flow[*ImageBatch]{flowImages(p.chain(), spec)}
+	return Flow[*ImageBatch]{images.Batches(p.chain(), spec)}
 }

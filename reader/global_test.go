@@ -8,6 +8,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
+	"github.com/tfrec/tfrec/reader/internal/records"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -23,9 +26,9 @@ func TestShuffleAllBatchReads(t *testing.T) {
 	all[perFile+3] = bytes.Repeat([]byte("large"), 1<<20)
 	dir := t.TempDir()
 	for i := range 3 {
-		writeFile(t, shardPath(dir, i), tfrecord.None, all[i*perFile:(i+1)*perFile]...)
+		readertest.WriteFile(t, readertest.ShardPath(dir, i), tfrecord.None, all[i*perFile:(i+1)*perFile]...)
 	}
-	data, err := os.ReadFile(shardPath(dir, 2))
+	data, err := os.ReadFile(readertest.ShardPath(dir, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,13 +41,13 @@ func TestShuffleAllBatchReads(t *testing.T) {
 		}
 		offset += tfrecord.Overhead + n
 	}
-	if err := os.WriteFile(shardPath(dir, 2), data, 0o644); err != nil {
+	if err := os.WriteFile(readertest.ShardPath(dir, 2), data, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	want := make([]int64, 0, len(all))
-	o := newOrder(int64(len(all)), 1, defaultWindow, key(5, forOrder, 0))
+	o := records.NewOrder(int64(len(all)), 1, records.DefaultWindow, pipeline.Key(5, pipeline.ForOrder, 0))
 	for i := range int64(len(all)) {
-		if n := o.at(i); !slices.Contains(damaged, n) {
+		if n := o.At(i); !slices.Contains(damaged, n) {
 			want = append(want, n)
 		}
 	}
@@ -76,7 +79,7 @@ func TestShuffleAllBatchReads(t *testing.T) {
 		}
 		defer s.Close()
 		at := 0
-		for _, to := range []int{100, firstSteps - 1, firstSteps + 1, 3*firstSteps - 7, 3*firstSteps + 9, len(want)} {
+		for _, to := range []int{100, records.FirstSteps - 1, records.FirstSteps + 1, 3*records.FirstSteps - 7, 3*records.FirstSteps + 9, len(want)} {
 			read(s, at, func(n int) bool { return n == to })
 			at = to
 			resumed, err := pipe.Resume(t.Context(), s.State())
@@ -91,8 +94,8 @@ func TestShuffleAllBatchReads(t *testing.T) {
 
 func TestShuffleAllSpreadsFiles(t *testing.T) {
 	lengths := []int{50, 50, 50, 50}
-	dir := writeShards(t, tfrecord.None, lengths...)
-	want := inOrder(lengths...)
+	dir := readertest.WriteShards(t, tfrecord.None, lengths...)
+	want := readertest.InOrder(lengths...)
 	read := func(o Options, a ShuffleAllOptions, epochs int) []int {
 		return idsOf(t, open(t, dir, o).ShuffleAll(a).Repeat(epochs))
 	}

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/columns"
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
 
 // testBackend is the CPU with calls of several tasks.
@@ -59,7 +59,7 @@ func (b *hostBackend) AllocHost(n int) ([]byte, func()) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.freed++
-		fill(memory, poisonByte)
+		pipeline.Fill(memory, pipeline.PoisonByte)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestImagesFreeMemory(t *testing.T) {
 		}
 		return data
 	})
-	set.files.opts.SkipBad.Count = 100
+	set.files.Opts.SkipBad.Count = 100
 	p := set.Records().Repeat(4)
 	sum := func(b *ImageBatch) (n int, err error) {
 		for _, x := range b.Halves {
@@ -178,7 +178,7 @@ func TestImagesOverlap(t *testing.T) {
 		return nil
 	}}
 	set := imageSet(t, 9, nil)
-	set.files.opts.Parallelism = 1
+	set.files.Opts.Parallelism = 1
 	rows := 0
 	for batch, err := range Images(set.Records(), ImageSpec{Size: 8, Batch: 4, Backend: b}).All(t.Context()) {
 		if err != nil {
@@ -195,7 +195,7 @@ func TestImagesOverlap(t *testing.T) {
 func TestImagesBackendFails(t *testing.T) {
 	broken := errors.New("the device is lost")
 	set := imageSet(t, 9, nil)
-	set.files.opts.SkipBad.Share = 1
+	set.files.Opts.SkipBad.Share = 1
 	b := &hostBackend{testBackend: testBackend{size: 3, render: func(call int, _ []*augment.Task) error {
 		if call > 3 {
 			return broken

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/tfrec/tfrec/reader/internal/images"
 )
 
 // halfFormat is a 16-bit float, by its definition.
@@ -18,8 +20,8 @@ type halfFormat struct {
 }
 
 var halfFormats = []*halfFormat{
-	newHalfFormat(halfFormat{name: "float16", mantissa: 10, bias: 15, of: float16Of, value: float16Value}),
-	newHalfFormat(halfFormat{name: "bfloat16", mantissa: 7, bias: 127, of: bfloat16Of, value: bfloat16Value}),
+	newHalfFormat(halfFormat{name: "float16", mantissa: 10, bias: 15, of: images.Float16Of, value: images.Float16Value}),
+	newHalfFormat(halfFormat{name: "bfloat16", mantissa: 7, bias: 127, of: images.BFloat16Of, value: images.BFloat16Value}),
 }
 
 func newHalfFormat(f halfFormat) *halfFormat {

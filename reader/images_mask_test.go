@@ -15,6 +15,7 @@ import (
 	"github.com/tfrec/tfrec/columns"
 	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -119,7 +120,7 @@ func TestMasksFollowOrientations(t *testing.T) {
 			for x := range mask.Width {
 				class := classes[y/block*(mask.Width/block)+x/block]
 				mask.Row(y)[x] = class
-				fill(im.Row(y)[3*x:3*x+3:3*x+3], 255*class)
+				pipeline.Fill(im.Row(y)[3*x:3*x+3:3*x+3], 255*class)
 			}
 		}
 		png, err := augment.AppendPNG(nil, mask)

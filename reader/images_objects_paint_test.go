@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/columns"
 	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -20,7 +21,7 @@ func paint(t *testing.T, r *rand.Rand, w, h, x0, y0, x1, y1 int) objectRecord {
 	im.Reset(w, h, 3)
 	clear(im.Pix)
 	for y := y0; y < y1; y++ {
-		fill(im.Row(y)[3*x0:3*x1:3*x1], 255)
+		pipeline.Fill(im.Row(y)[3*x0:3*x1:3*x1], 255)
 	}
 	e := objectRecord{width: w, height: h, orientation: 1 + r.IntN(8), labels: []int64{1}}
 	e.boxes = [][4]float32{{float32(x0) / float32(w), float32(y0) / float32(h), float32(x1) / float32(w), float32(y1) / float32(h)}}

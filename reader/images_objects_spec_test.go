@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/columns"
 	"github.com/tfrec/tfrec/internal/settest"

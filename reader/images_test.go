@@ -245,7 +245,7 @@ func TestImagesDrawByRecord(t *testing.T) {
 	set := imageSet(t, 5, nil)
 	resize := augment.ResizeSpec{Width: 9, Height: 8, NoAntialias: true}
 	for _, seed := range []uint64{1, 2} {
-		set.files.opts.Seed = seed
+		set.files.Opts.Seed = seed
 		p := set.Interleave(2, 1).Shuffle(4).Repeat(2)
 		var want []byte
 		for r, err := range p.All(t.Context()) {
@@ -297,7 +297,7 @@ func TestImagesOfOtherClasses(t *testing.T) {
 	if !errors.As(err, &located) || located.Record != 5 || !strings.Contains(err.Error(), "label 105: want 0 to 104") {
 		t.Error(err)
 	}
-	set.files.opts.SkipBad.Count = 1
+	set.files.Opts.SkipBad.Count = 1
 	rows := 0
 	for b, err := range Images(set.Records(), spec).All(t.Context()) {
 		if err != nil || len(b.SoftLabels) != 105*b.Shape[0] {

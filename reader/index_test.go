@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -28,11 +29,11 @@ func writeIndex(t testing.TB, path string, entries ...tfrecord.IndexEntry) {
 
 func TestLenAndAt(t *testing.T) {
 	lengths := []int{40, 0, 7, 1}
-	want := inOrder(lengths...)
+	want := readertest.InOrder(lengths...)
 	for _, index := range []string{"none", "good", "of another file", "cut off"} {
-		dir := writeShards(t, tfrecord.None, lengths...)
+		dir := readertest.WriteShards(t, tfrecord.None, lengths...)
 		for i := range lengths {
-			at := offsets(t, shardPath(dir, i))
+			at := readertest.Offsets(t, readertest.ShardPath(dir, i))
 			var entries []tfrecord.IndexEntry
 			for k := range lengths[i] {
 				entries = append(entries, tfrecord.IndexEntry{Offset: at[k], Size: at[k+1] - at[k]})
@@ -46,7 +47,7 @@ func TestLenAndAt(t *testing.T) {
 			default:
 				continue
 			}
-			writeIndex(t, shardPath(dir, i), entries...)
+			writeIndex(t, readertest.ShardPath(dir, i), entries...)
 		}
 		set := open(t, dir, Options{Worker: 1, Workers: 2})
 		n, err := set.Len(t.Context())
@@ -56,7 +57,7 @@ func TestLenAndAt(t *testing.T) {
 		buf := []byte("kept")
 		for i, id := range want {
 			r, err := set.At(t.Context(), buf, int64(i))
-			if err != nil || idOf(r) != id || !bytes.Equal(r.Data, numbered(id/1000, id%1000)) {
+			if err != nil || idOf(r) != id || !bytes.Equal(r.Data, readertest.Numbered(id/1000, id%1000)) {
 				t.Fatalf("index %s: At(%d) = %+v, %v", index, i, r, err)
 			}
 			if r.Number != int64(id%1000) || int(r.File) != id/1000 {
@@ -72,7 +73,7 @@ func TestLenAndAt(t *testing.T) {
 }
 
 func TestCompressedFilesHaveNoPlaces(t *testing.T) {
-	dir := writeShards(t, tfrecord.Gzip, 5, 6)
+	dir := readertest.WriteShards(t, tfrecord.Gzip, 5, 6)
 	set := open(t, dir, Options{})
 	if n, err := set.Len(t.Context()); err != nil || n != 11 {
 		t.Errorf("Len() = %d, %v", n, err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -38,7 +39,7 @@ func interleaveGoldens(t *testing.T) []interleaveGolden {
 func TestInterleaveIsTFDatas(t *testing.T) {
 	for _, g := range interleaveGoldens(t) {
 		for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
-			dir := writeShards(t, c, g.Lengths...)
+			dir := readertest.WriteShards(t, c, g.Lengths...)
 			for _, parallelism := range []int{1, 2, 8} {
 				for _, memory := range []int64{1, 0} {
 					set := open(t, dir, Options{Parallelism: parallelism, Memory: memory})
@@ -92,7 +93,7 @@ func interleaveModel(lengths []int, cycle, block int) []int {
 // Files of many blocks each, with cycles that leave some files over.
 func TestInterleaveOfLongFiles(t *testing.T) {
 	lengths := []int{900, 0, 20, 700, 999, 1, 300}
-	dir := writeShards(t, tfrecord.None, lengths...)
+	dir := readertest.WriteShards(t, tfrecord.None, lengths...)
 	for _, cycle := range []int{1, 2, 3, 7, 20} {
 		for _, block := range []int{1, 5, 600} {
 			want := interleaveModel(lengths, cycle, block)
@@ -116,10 +117,10 @@ func TestModelIsTFDatas(t *testing.T) {
 
 func TestUnorderedGivesTheSameRecords(t *testing.T) {
 	lengths := []int{300, 0, 20, 500, 1}
-	dir := writeShards(t, tfrecord.None, lengths...)
+	dir := readertest.WriteShards(t, tfrecord.None, lengths...)
 	for _, cycle := range []int{1, 2, 5, 9} {
 		got := idsOf(t, open(t, dir, Options{Unordered: true, Memory: 1}).Interleave(cycle, 3).Repeat(2))
-		want := append(inOrder(lengths...), inOrder(lengths...)...)
+		want := append(readertest.InOrder(lengths...), readertest.InOrder(lengths...)...)
 		slices.Sort(got)
 		slices.Sort(want)
 		if !slices.Equal(got, want) {
@@ -133,7 +134,7 @@ func TestShuffledFiles(t *testing.T) {
 	for i := range lengths {
 		lengths[i] = 1
 	}
-	dir := writeShards(t, tfrecord.None, lengths...)
+	dir := readertest.WriteShards(t, tfrecord.None, lengths...)
 	read := func(seed uint64) []int {
 		return idsOf(t, open(t, dir, Options{ShuffleFiles: true, Seed: seed}).Records().Repeat(2))
 	}
@@ -143,7 +144,7 @@ func TestShuffledFiles(t *testing.T) {
 	}
 	for _, epoch := range [][]int{a[:30], a[30:]} {
 		sorted := slices.Sorted(slices.Values(epoch))
-		if !slices.Equal(sorted, inOrder(lengths...)) || slices.Equal(epoch, sorted) {
+		if !slices.Equal(sorted, readertest.InOrder(lengths...)) || slices.Equal(epoch, sorted) {
 			t.Errorf("an epoch of %v", epoch)
 		}
 	}
@@ -151,7 +152,7 @@ func TestShuffledFiles(t *testing.T) {
 
 func TestRecordsSayWhereTheyAre(t *testing.T) {
 	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Zstd} {
-		dir := writeShards(t, c, 3, 0, 2)
+		dir := readertest.WriteShards(t, c, 3, 0, 2)
 		set := open(t, dir, Options{})
 		offset, file := int64(0), int32(0)
 		for r, err := range set.Interleave(1, 1).Repeat(2).All(t.Context()) {
@@ -161,7 +162,7 @@ func TestRecordsSayWhereTheyAre(t *testing.T) {
 			if r.File != file {
 				offset, file = 0, r.File
 			}
-			if want := numbered(int(r.File), int(r.Number)); string(r.Data) != string(want) || r.Offset != offset {
+			if want := readertest.Numbered(int(r.File), int(r.Number)); string(r.Data) != string(want) || r.Offset != offset {
 				t.Errorf("%v: record %d of file %d at %d, want it at %d", c, r.Number, r.File, r.Offset, offset)
 			}
 			offset += int64(len(r.Data)) + tfrecord.Overhead
@@ -170,7 +171,7 @@ func TestRecordsSayWhereTheyAre(t *testing.T) {
 }
 
 func TestRepeat(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 2, 1)
+	dir := readertest.WriteShards(t, tfrecord.None, 2, 1)
 	set := open(t, dir, Options{})
 	once := []int{0, 1, 1000}
 	for times, want := range map[int][]int{0: {}, 1: once, 3: slices.Repeat(once, 3)} {
@@ -188,16 +189,16 @@ func TestRepeat(t *testing.T) {
 	if want := []int32{0, 0, 0, 1, 1, 1, 2, 2, 2, 3}; !slices.Equal(epochs, want) {
 		t.Errorf("epochs %v, want %v", epochs, want)
 	}
-	empty := open(t, writeShards(t, tfrecord.None, 0, 0), Options{})
+	empty := open(t, readertest.WriteShards(t, tfrecord.None, 0, 0), Options{})
 	if got := idsOf(t, empty.Records().Repeat(-1)); len(got) != 0 {
 		t.Errorf("of empty files: %v", got)
 	}
 }
 
 func TestSkipAndTake(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 700, 900)
+	dir := readertest.WriteShards(t, tfrecord.None, 700, 900)
 	set := open(t, dir, Options{})
-	all := inOrder(700, 900)
+	all := readertest.InOrder(700, 900)
 	for _, n := range []int64{0, 1, 511, 512, 513, 1600, 1700} {
 		k := min(n, 1600)
 		if got := idsOf(t, set.Records().Skip(n)); !slices.Equal(got, all[k:]) {
@@ -213,7 +214,7 @@ func TestSkipAndTake(t *testing.T) {
 }
 
 func TestMistakesInSettings(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 1)
+	dir := readertest.WriteShards(t, tfrecord.None, 1)
 	set := open(t, dir, Options{})
 	for name, p := range map[string]Pipe{
 		"no set":     {},
@@ -251,7 +252,7 @@ func TestMistakesInSettings(t *testing.T) {
 }
 
 func TestStatsCount(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 300, 200)
+	dir := readertest.WriteShards(t, tfrecord.None, 300, 200)
 	s, err := open(t, dir, Options{}).Interleave(2, 1).Shuffle(10).Repeat(2).Start(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -12,20 +12,21 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // A file without data yet blocks neither unordered reading nor its end.
 func TestUnorderedWaitsForNoSlowFile(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 50, 0, 50)
-	slow := shardPath(dir, 1)
+	dir := readertest.WriteShards(t, tfrecord.None, 50, 0, 50)
+	slow := readertest.ShardPath(dir, 1)
 	if err := os.Remove(slow); err != nil {
 		t.Fatal(err)
 	}
 	if err := syscall.Mkfifo(slow, 0o644); err != nil {
 		t.Skipf("no pipes here: %v", err)
 	}
-	set, err := OpenAll(t.Context(), []string{shardPath(dir, 0), slow, shardPath(dir, 2)}, Options{Unordered: true, Parallelism: 4})
+	set, err := OpenAll(t.Context(), []string{readertest.ShardPath(dir, 0), slow, readertest.ShardPath(dir, 2)}, Options{Unordered: true, Parallelism: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func TestUnorderedWaitsForNoSlowFile(t *testing.T) {
 		}
 	}
 	// Only now does the pipe have data.
-	frame := tfrecord.AppendFrame(nil, numbered(1, 7))
+	frame := tfrecord.AppendFrame(nil, readertest.Numbered(1, 7))
 	if err := os.WriteFile(slow, frame, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -52,9 +53,9 @@ func TestUnorderedWaitsForNoSlowFile(t *testing.T) {
 // A slow file delays the others but does not change the order; later files are read in the
 // meantime.
 func TestSlowFileKeepsTheOrder(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 20, 20, 20)
+	dir := readertest.WriteShards(t, tfrecord.None, 20, 20, 20)
 	want := idsOf(t, open(t, dir, Options{}).Interleave(3, 2))
-	slow := shardPath(dir, 1)
+	slow := readertest.ShardPath(dir, 1)
 	frames, err := os.ReadFile(slow)
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +83,7 @@ func TestSlowFileKeepsTheOrder(t *testing.T) {
 			}
 		}
 	})
-	set, err := OpenAll(t.Context(), []string{shardPath(dir, 0), slow, shardPath(dir, 2)}, Options{Parallelism: 4})
+	set, err := OpenAll(t.Context(), []string{readertest.ShardPath(dir, 0), slow, readertest.ShardPath(dir, 2)}, Options{Parallelism: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,13 +108,13 @@ func TestWaitingForAPipeIsNoWork(t *testing.T) {
 // readWithPauses reads a pipe whose writer pauses eight times.
 func readWithPauses(t *testing.T, pause time.Duration) StageStats {
 	t.Helper()
-	path := shardPath(t.TempDir(), 0)
+	path := readertest.ShardPath(t.TempDir(), 0)
 	if err := syscall.Mkfifo(path, 0o644); err != nil {
 		t.Skipf("no pipes here: %v", err)
 	}
 	var frames []byte
 	for k := range 10 {
-		frames = tfrecord.AppendFrame(frames, numbered(0, k))
+		frames = tfrecord.AppendFrame(frames, readertest.Numbered(0, k))
 	}
 	s, err := open(t, path, Options{}).Records().Start(t.Context())
 	if err != nil {
@@ -136,7 +137,7 @@ func readWithPauses(t *testing.T, pause time.Duration) StageStats {
 			time.Sleep(pause)
 		}
 	})
-	if ids := rest(t, s); !slices.Equal(ids, inOrder(10)) {
+	if ids := rest(t, s); !slices.Equal(ids, readertest.InOrder(10)) {
 		t.Errorf("got %v", ids)
 	}
 	return s.Stats()[0]
@@ -144,7 +145,7 @@ func readWithPauses(t *testing.T, pause time.Duration) StageStats {
 
 // A cancelled wait for a pipe without data returns the context's error.
 func TestCancelledPipeSaysSo(t *testing.T) {
-	path := shardPath(t.TempDir(), 0)
+	path := readertest.ShardPath(t.TempDir(), 0)
 	if err := syscall.Mkfifo(path, 0o644); err != nil {
 		t.Skipf("no pipes here: %v", err)
 	}
@@ -166,17 +167,17 @@ func TestCancelledPipeSaysSo(t *testing.T) {
 // A pipe without data, whether it has a writer or not, holds no processor token, and can be closed
 // at once.
 func TestSilentPipesHoldNothing(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 2000, 0, 0)
+	dir := readertest.WriteShards(t, tfrecord.None, 2000, 0, 0)
 	for i := 1; i < 3; i++ {
-		if err := os.Remove(shardPath(dir, i)); err != nil {
+		if err := os.Remove(readertest.ShardPath(dir, i)); err != nil {
 			t.Fatal(err)
 		}
-		if err := syscall.Mkfifo(shardPath(dir, i), 0o644); err != nil {
+		if err := syscall.Mkfifo(readertest.ShardPath(dir, i), 0o644); err != nil {
 			t.Skipf("no pipes here: %v", err)
 		}
 	}
 	for range 3 {
-		set, err := OpenAll(t.Context(), []string{shardPath(dir, 0), shardPath(dir, 1), shardPath(dir, 2)}, Options{Unordered: true, Parallelism: 1, Memory: 1 << 20})
+		set, err := OpenAll(t.Context(), []string{readertest.ShardPath(dir, 0), readertest.ShardPath(dir, 1), readertest.ShardPath(dir, 2)}, Options{Unordered: true, Parallelism: 1, Memory: 1 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +185,7 @@ func TestSilentPipesHoldNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mute, err := os.OpenFile(shardPath(dir, 1), os.O_RDWR, 0)
+		mute, err := os.OpenFile(readertest.ShardPath(dir, 1), os.O_RDWR, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

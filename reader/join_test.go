@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
+	"github.com/tfrec/tfrec/reader/internal/records"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -64,11 +66,11 @@ func TestJoinedSetsKeepTheirOptions(t *testing.T) {
 	var pipes []Pipe
 	for _, key := range []string{"a", "b"} {
 		dir := t.TempDir()
-		writeFile(t, shardPath(dir, 0), tfrecord.None, example(key), example(key))
+		readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.None, example(key), example(key))
 		pipes = append(pipes, open(t, dir, Options{Compression: tfrecord.None}).Records())
 	}
 	dir := t.TempDir()
-	writeFile(t, shardPath(dir, 0), tfrecord.Gzip, example("a"))
+	readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.Gzip, example("a"))
 	packed := open(t, dir, Options{Compression: tfrecord.Gzip}).Records()
 	for name, join := range joins {
 		set := join(pipes[0], pipes[1], packed).Set()
@@ -91,7 +93,7 @@ func TestJoinedSetsKeepTheirOptions(t *testing.T) {
 			t.Errorf("%s: the schema of equal features: %v, %v", name, schema, err)
 		}
 		for _, p := range []Pipe{set.Records(), set.ShuffleAll(ShuffleAllOptions{})} {
-			if _, err := readAll(p); !errors.Is(err, errJoined) {
+			if _, err := readAll(p); !errors.Is(err, records.ErrJoined) {
 				t.Errorf("%s: another order: %v", name, err)
 			}
 		}
@@ -142,7 +144,7 @@ func TestOtherWeightsAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := first.Set().files.joined
+	of := first.Set().files.Joined
 	p := Mix(MixOptions{Weights: []float64{2, 1}}, (&Set{of[0]}).Records(), (&Set{of[1]}).Records())
 	if _, err := p.Resume(t.Context(), merged); !errors.Is(err, ErrState) || !strings.Contains(err.Error(), "MergeStates") {
 		t.Errorf("after MergeStates: %v", err)
@@ -151,7 +153,7 @@ func TestOtherWeightsAreRefused(t *testing.T) {
 
 // A merged State with an impossible skip count is refused by flows, too.
 func TestMergedSkipCountsAreNotTrusted(t *testing.T) {
-	f := Map(open(t, writeShards(t, tfrecord.None, 20), Options{}).Records(), func(Record) (int, error) { return 0, nil }, MapOptions{})
+	f := Map(open(t, readertest.WriteShards(t, tfrecord.None, 20), Options{}).Records(), func(Record) (int, error) { return 0, nil }, MapOptions{})
 	s, err := f.Start(t.Context())
 	if err != nil {
 		t.Fatal(err)

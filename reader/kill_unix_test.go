@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/dev/testwait"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -157,7 +158,7 @@ func TestKilledJobsContinue(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(killed)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := writeShards(t, tfrecord.None, 90, 40, 0, 120, 50)
+			dir := readertest.WriteShards(t, tfrecord.None, 90, 40, 0, 120, 50)
 			flow := killed[name](open(t, dir, Options{Seed: 5, ShardBy: ShardRecords}))
 			begin := checkpoint{State: firstState(t, dir, name, flow)}
 			whole := begin

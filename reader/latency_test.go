@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/dev/torture"
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // running is a stream of records or elements.
 type running interface {
-	receive() error
+	Receive() error
 	Close() error
 }
 
@@ -25,7 +27,7 @@ type stream[T any] interface {
 
 type received[T any] struct{ stream[T] }
 
-func (r received[T]) receive() error {
+func (r received[T]) Receive() error {
 	_, err := r.Next()
 	return err
 }
@@ -88,7 +90,7 @@ func TestSlowFunctions(t *testing.T) {
 				defer s.Close()
 				receive := func(n int) time.Duration {
 					for range n {
-						if err := s.receive(); err != nil {
+						if err := s.Receive(); err != nil {
 							t.Fatal(err)
 						}
 					}
@@ -104,7 +106,7 @@ func TestSlowFunctions(t *testing.T) {
 				}
 				began = time.Now()
 				cancel()
-				for s.receive() == nil {
+				for s.Receive() == nil {
 				}
 				if took := time.Since(began); took > 5*slowTime/2 {
 					t.Errorf("the end of the context is seen after %v", took)
@@ -119,13 +121,13 @@ func TestSlowFunctions(t *testing.T) {
 func TestSlowFiltersResume(t *testing.T) {
 	for _, seed := range torture.Sample(t, 8, torture.Seeds(40, 400)) {
 		r := rand.New(rand.NewPCG(seed, 52))
-		set := open(t, writeShards(t, tfrecord.None, 1+r.IntN(40), r.IntN(40)), Options{SkipBad: SkipBad{Share: 1}})
+		set := open(t, readertest.WriteShards(t, tfrecord.None, 1+r.IntN(40), r.IntN(40)), Options{SkipBad: SkipBad{Share: 1}})
 		slow, bad := 2+r.Uint64N(8), 2+r.Uint64N(8)
 		keep := func(name string, wait bool) func(Record) (bool, error) {
 			return func(rec Record) (bool, error) {
-				h := key(seed, uint64(len(name)), uint64(rec.File), uint64(rec.Number))
+				h := pipeline.Key(seed, uint64(len(name)), uint64(rec.File), uint64(rec.Number))
 				if wait && h%slow == 0 {
-					time.Sleep(2 * patienceTime)
+					time.Sleep(2 * pipeline.PatienceTime)
 				}
 				if h>>8%bad == 0 {
 					return false, errBadRecord

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -86,7 +87,7 @@ func expectLines(t *testing.T, got []string, want ...string) {
 
 // TestLogQuiet: a run in which nothing happens says nothing, and its end only at level Debug.
 func TestLogQuiet(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 30, 30)
+	dir := readertest.WriteShards(t, tfrecord.None, 30, 30)
 	for _, c := range []struct {
 		level slog.Level
 		want  []string
@@ -102,10 +103,10 @@ func TestLogQuiet(t *testing.T) {
 
 // TestLogDamage: damage is logged with its location, as OnSkip reports it.
 func TestLogDamage(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 30, 30)
-	path := shardPath(dir, 1)
-	at := offsets(t, path)
-	flip(t, path, at[7]+tfrecord.HeaderSize)
+	dir := readertest.WriteShards(t, tfrecord.None, 30, 30)
+	path := readertest.ShardPath(dir, 1)
+	at := readertest.Offsets(t, path)
+	readertest.Flip(t, path, at[7]+tfrecord.HeaderSize)
 	h := &logged{}
 	var told []Skipped
 	set := open(t, dir, Options{Logger: slog.New(h), SkipBad: SkipBad{Count: 1}, OnSkip: func(s Skipped) { told = append(told, s) }})
@@ -124,9 +125,9 @@ func TestLogDamage(t *testing.T) {
 // TestLogDamageIsSampled: of much damage, the first ten events and then one every ten seconds.
 // Time is synctest's.
 func TestLogDamageIsSampled(t *testing.T) {
-	set := open(t, writeShards(t, tfrecord.None, 100), Options{SkipBad: SkipBad{Count: 100}})
+	set := open(t, readertest.WriteShards(t, tfrecord.None, 100), Options{SkipBad: SkipBad{Count: 100}})
 	h := &logged{}
-	set.files.opts.Logger = slog.New(h)
+	set.files.Opts.Logger = slog.New(h)
 	synctest.Test(t, func(t *testing.T) {
 		p := set.Records().Filter("none", func(Record) (bool, error) {
 			time.Sleep(time.Second)
@@ -150,9 +151,9 @@ var errRefused = errors.New("refused")
 // TestLogCache: a cache is built once, opened by the next run, once however many epochs it runs,
 // and discarded for a version.
 func TestLogCache(t *testing.T) {
-	set := open(t, writeShards(t, tfrecord.None, 30, 30), Options{})
+	set := open(t, readertest.WriteShards(t, tfrecord.None, 30, 30), Options{})
 	h := &logged{}
-	set.files.opts.Logger = slog.New(h)
+	set.files.Opts.Logger = slog.New(h)
 	dir := filepath.Join(t.TempDir(), "cache")
 	o := CacheOptions{Dir: dir, Replace: true}
 	built := `INFO "cache built" cache=` + dir + " records=60 partial=false"
@@ -171,9 +172,9 @@ func TestLogCache(t *testing.T) {
 
 // TestLogCacheElsewhere: a run that may not fill the cache says so once.
 func TestLogCacheElsewhere(t *testing.T) {
-	set := open(t, writeShards(t, tfrecord.None, 30), Options{})
+	set := open(t, readertest.WriteShards(t, tfrecord.None, 30), Options{})
 	h := &logged{}
-	set.files.opts.Logger = slog.New(h)
+	set.files.Opts.Logger = slog.New(h)
 	pipe := set.Records().Cache(CacheOptions{Dir: t.TempDir()})
 	filling, err := pipe.Start(t.Context())
 	if err != nil {
@@ -187,9 +188,9 @@ func TestLogCacheElsewhere(t *testing.T) {
 // TestLogTuning: settings are logged when they have settled, and not again while they stay. Time
 // is synctest's.
 func TestLogTuning(t *testing.T) {
-	set := open(t, writeShards(t, tfrecord.None, 900, 900), Options{Parallelism: 16})
+	set := open(t, readertest.WriteShards(t, tfrecord.None, 900, 900), Options{Parallelism: 16})
 	h := &logged{}
-	set.files.opts.Logger = slog.New(h)
+	set.files.Opts.Logger = slog.New(h)
 	synctest.Test(t, func(t *testing.T) {
 		f := Map(set.Interleave(2, 1).Repeat(-1), func(r Record) (int, error) {
 			time.Sleep(4 * time.Millisecond)

@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
+	"github.com/tfrec/tfrec/reader/internal/stages"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -58,9 +61,9 @@ func startJob(t *testing.T, dir, pipe string, workers, batch int, epoch int64, s
 	for w := range workers {
 		of := func() *Set { return open(t, dir, Options{Seed: 3, Worker: w, Workers: workers, Memory: 8 << 20}) }
 		f := elastic[pipe](of).Batch(batch, false)
-		from := origin{epoch: epoch}
+		from := pipeline.Origin{Epoch: epoch}
 		if state != nil {
-			from = origin{state: state}
+			from = pipeline.Origin{State: state}
 		}
 		s, err := f.start(t.Context(), from)
 		if err != nil {
@@ -129,7 +132,7 @@ func (j *elasticJob) close() {
 // Whatever the pipeline, and however often the number of workers changes in an epoch, at any steps
 // of the workers: every record is read as often as without that, and the next epoch is as usual.
 func TestMergedStatesReadEachRecordOnce(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 90, 0, 41, 130, 7)
+	dir := readertest.WriteShards(t, tfrecord.None, 90, 0, 41, 130, 7)
 	for pipe := range elastic {
 		t.Run(pipe, func(t *testing.T) {
 			t.Parallel()
@@ -228,7 +231,7 @@ func missing(want, got []int) (diff []string) {
 // With the same total size of batches, each step has the same records with other numbers of
 // workers.
 func TestMergedStatesKeepGlobalBatches(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 320, 320)
+	dir := readertest.WriteShards(t, tfrecord.None, 320, 320)
 	for pipe := range elastic {
 		t.Run(pipe, func(t *testing.T) {
 			t.Parallel()
@@ -256,7 +259,7 @@ func TestMergedStatesKeepGlobalBatches(t *testing.T) {
 }
 
 func TestMergeStatesRefuses(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 30, 30)
+	dir := readertest.WriteShards(t, tfrecord.None, 30, 30)
 	state := func(pipe string, worker, workers int, epoch int64) State {
 		of := func() *Set { return open(t, dir, Options{Worker: worker, Workers: workers}) }
 		s, err := elastic[pipe](of).StartEpoch(t.Context(), epoch)
@@ -317,7 +320,7 @@ func TestMergeStatesRefuses(t *testing.T) {
 
 // Numbers that no merge wrote are refused, or lead to an error, never to a panic.
 func TestMergedStatesAreNotTrusted(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 60, 60)
+	dir := readertest.WriteShards(t, tfrecord.None, 60, 60)
 	j := startJob(t, dir, "shuffle", 2, 4, 0, nil)
 	j.step(t)
 	merged := j.merge(t, rand.New(rand.NewPCG(1, 1)))
@@ -361,7 +364,7 @@ func TestMergedStatesAreNotTrusted(t *testing.T) {
 		}
 	}
 	for _, state := range []State{
-		{Merged: good.Merged}, {Merged: good.Merged, Stages: []StagePosition{{Name: mergeName}}},
+		{Merged: good.Merged}, {Merged: good.Merged, Stages: []StagePosition{{Name: stages.MergeName}}},
 		{Format: StateFormat, Version: StateVersion, Dataset: good.Dataset, Merged: []State{{}}, Stages: good.Stages},
 	} {
 		if _, err := p.Resume(t.Context(), state); !errors.Is(err, ErrState) {

@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // entriesOf returns the index of a plain file.
 func entriesOf(t *testing.T, path string) (entries []tfrecord.IndexEntry) {
-	at := offsets(t, path)
+	at := readertest.Offsets(t, path)
 	for i := range at[1:] {
 		entries = append(entries, tfrecord.IndexEntry{Offset: at[i], Size: at[i+1] - at[i]})
 	}
@@ -30,12 +31,12 @@ func cutSet(t *testing.T, known string, left int, o Options) *Set {
 }
 
 func cutFiles(t *testing.T, known string, left int) (dir string) {
-	dir = writeShards(t, tfrecord.None, 10, 10, 10)
-	path := shardPath(dir, 1)
+	dir = readertest.WriteShards(t, tfrecord.None, 10, 10, 10)
+	path := readertest.ShardPath(dir, 1)
 	if known == "index" {
 		writeIndex(t, path, entriesOf(t, path)...)
 	}
-	if err := os.Truncate(path, offsets(t, path)[left]); err != nil {
+	if err := os.Truncate(path, readertest.Offsets(t, path)[left]); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -130,9 +131,9 @@ func TestIndexTellsOfACut(t *testing.T) {
 	if _, err := idsUntil(cutSet(t, "index", 6, Options{}).Records()); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("%v", err)
 	}
-	dir := writeShards(t, tfrecord.None, 10)
-	writeIndex(t, shardPath(dir, 0), entriesOf(t, shardPath(dir, 0))...)
-	writeFile(t, shardPath(dir, 0), tfrecord.None, numbered(3, 3), numbered(4, 4))
+	dir := readertest.WriteShards(t, tfrecord.None, 10)
+	writeIndex(t, readertest.ShardPath(dir, 0), entriesOf(t, readertest.ShardPath(dir, 0))...)
+	readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.None, readertest.Numbered(3, 3), readertest.Numbered(4, 4))
 	if ids, err := idsUntil(open(t, dir, Options{}).Records()); err != nil || len(ids) != 2 {
 		t.Errorf("%v, %v", ids, err)
 	}
@@ -183,17 +184,17 @@ func TestStretchesCountTheirRecords(t *testing.T) {
 		var at []int
 		for k := range 30 {
 			at = append(at, len(frames))
-			frames = tfrecord.AppendFrame(frames, numbered(0, k))
+			frames = tfrecord.AppendFrame(frames, readertest.Numbered(0, k))
 		}
 		for i := at[4]; i < at[7]; i++ { // three records
 			frames[i] ^= 0x20
 		}
 		if c == tfrecord.None {
-			if err := os.WriteFile(shardPath(dir, 0), frames, 0o644); err != nil {
+			if err := os.WriteFile(readertest.ShardPath(dir, 0), frames, 0o644); err != nil {
 				t.Fatal(err)
 			}
 		} else {
-			writeCompressed(t, shardPath(dir, 0), frames)
+			writeCompressed(t, readertest.ShardPath(dir, 0), frames)
 		}
 		for most := int64(2); most <= 3; most++ {
 			set := open(t, dir, Options{SkipBad: SkipBad{Count: most}})
@@ -209,7 +210,7 @@ func TestStretchesCountTheirRecords(t *testing.T) {
 // TestReplacedFiles replaces a file with another valid one, at any time after the set was opened.
 func TestReplacedFiles(t *testing.T) {
 	replace := func(t *testing.T, dir string, keep bool) {
-		path := shardPath(dir, 1)
+		path := readertest.ShardPath(dir, 1)
 		st, err := os.Stat(path)
 		if err != nil {
 			t.Fatal(err)
@@ -220,7 +221,7 @@ func TestReplacedFiles(t *testing.T) {
 		}
 		other := path + ".other"
 		if !keep { // another one of the same size
-			at := offsets(t, path)
+			at := readertest.Offsets(t, path)
 			old = slices.Concat(old[at[1]:], old[:at[1]])
 		}
 		if err := os.WriteFile(other, old, 0o644); err != nil {
@@ -246,15 +247,15 @@ func TestReplacedFiles(t *testing.T) {
 				"another file":  {func(t *testing.T, dir string) { replace(t, dir, false) }, true},
 				"an equal file": {func(t *testing.T, dir string) { replace(t, dir, true) }, false},
 				"a longer one": {func(t *testing.T, dir string) {
-					change(t, shardPath(dir, 1), func(p []byte) []byte { return tfrecord.AppendFrame(p, numbered(7, 7)) })
+					readertest.Change(t, readertest.ShardPath(dir, 1), func(p []byte) []byte { return tfrecord.AppendFrame(p, readertest.Numbered(7, 7)) })
 				}, true},
 				"a newer one": {func(t *testing.T, dir string) {
-					if err := os.Chtimes(shardPath(dir, 1), time.Time{}, time.Unix(1e9, 0)); err != nil {
+					if err := os.Chtimes(readertest.ShardPath(dir, 1), time.Time{}, time.Unix(1e9, 0)); err != nil {
 						t.Fatal(err)
 					}
 				}, true},
 			} {
-				dir := writeShards(t, tfrecord.None, 10, 10, 10)
+				dir := readertest.WriteShards(t, tfrecord.None, 10, 10, 10)
 				set := open(t, dir, Options{SkipBad: SkipBad{Count: 1000}})
 				if _, err := set.Fingerprint(t.Context()); err != nil {
 					t.Fatal(err)

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
+	"github.com/tfrec/tfrec/reader/internal/stages"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -22,9 +25,9 @@ func mixed(t *testing.T, o Options, lengths ...int) []Pipe {
 		dir := t.TempDir()
 		records := make([][]byte, n)
 		for k := range records {
-			records[k] = numbered(i, k)
+			records[k] = readertest.Numbered(i, k)
 		}
-		writeFile(t, shardPath(dir, 0), tfrecord.None, records...)
+		readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.None, records...)
 		pipes = append(pipes, open(t, dir, o).Records())
 	}
 	return pipes
@@ -34,8 +37,8 @@ func mixed(t *testing.T, o Options, lengths ...int) []Pipe {
 func TestMixDrawsByWeight(t *testing.T) {
 	lengths := []int{900, 900, 900}
 	ids := idsOf(t, Mix(MixOptions{Weights: []float64{6, 3, 1}}, mixed(t, Options{Seed: 4}, lengths...)...))
-	if sorted := slices.Sorted(slices.Values(ids)); !slices.Equal(sorted, inOrder(lengths...)) {
-		t.Fatalf("%d records, want each of the %d once", len(ids), len(inOrder(lengths...)))
+	if sorted := slices.Sorted(slices.Values(ids)); !slices.Equal(sorted, readertest.InOrder(lengths...)) {
+		t.Fatalf("%d records, want each of the %d once", len(ids), len(readertest.InOrder(lengths...)))
 	}
 	next, drawn := [3]int{}, [3]float64{}
 	for n, id := range ids {
@@ -187,9 +190,9 @@ func TestMixResumesWithOtherWeights(t *testing.T) {
 		if s, err = other.Resume(t.Context(), state); err != nil {
 			t.Fatal(err)
 		}
-		from := (stop/mixStretch + 1) * mixStretch
-		if stop%mixStretch == 0 {
-			from = stop + mixStretch // at most
+		from := (stop/stages.MixStretch + 1) * stages.MixStretch
+		if stop%stages.MixStretch == 0 {
+			from = stop + stages.MixStretch // at most
 		}
 		ids = append(ids, rest(t, s)...)
 		s.Close()
@@ -265,7 +268,7 @@ func TestJoinsRefuseStates(t *testing.T) {
 		last := len(good.Stages) - 1
 		for i := range good.Stages[last].At {
 			for _, v := range []int64{-1 << 63, -3, 1 << 33, 1<<63 - 1} {
-				bad := cloneState(&good)
+				bad := pipeline.CloneState(&good)
 				bad.Stages[last].At[i] = v
 				s, err := p.Resume(t.Context(), bad)
 				if err == nil {
@@ -277,7 +280,7 @@ func TestJoinsRefuseStates(t *testing.T) {
 				}
 				// Any number of draws up to maxSkip is possible, and any weight.
 				weight := math.Float64frombits(uint64(v))
-				possible := name == "mix" && (i == 0 && v > 0 && v <= maxSkip || i > 0 && i%2 == 0 && weight >= 0 && !math.IsInf(weight, 0))
+				possible := name == "mix" && (i == 0 && v > 0 && v <= pipeline.MaxSkip || i > 0 && i%2 == 0 && weight >= 0 && !math.IsInf(weight, 0))
 				if !errors.Is(err, ErrState) && !(possible && err == io.EOF) {
 					t.Errorf("%s: word %d is %d: %v", name, i, v, err)
 				}

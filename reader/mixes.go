@@ -1,9 +1,11 @@
 package reader
 
+import "github.com/tfrec/tfrec/reader/internal/stages"
+
 // Concat returns the records of all pipes, one pipe after another, like
 // tf.data.Dataset.concatenate. What [Mix] says of options, of [Record.File] and of memory holds
 // here, too.
-func Concat(pipes ...Pipe) Pipe { return pipeOf(recordConcat(chains(pipes))) }
+func Concat(pipes ...Pipe) Pipe { return pipeOf(stages.Concat(chains(pipes))) }
 
 // Mix returns records of several pipes, each drawn at random according to the weights, like
 // tf.data.Dataset.sample_from_datasets. The records of each pipe keep their order. Each epoch draws
@@ -22,4 +24,4 @@ func Concat(pipes ...Pipe) Pipe { return pipeOf(recordConcat(chains(pipes))) }
 // A [State] may be resumed with other Weights, which apply from the next multiple of 512 elements
 // after it. A Shuffle, a Cache or another Mix after Mix rules that out, and so does [MergeStates] up
 // to the end of the epoch; shuffle before mixing. Two mixes with the same Seed draw alike.
-func Mix(o MixOptions, pipes ...Pipe) Pipe { return pipeOf(recordMix(o, chains(pipes))) }
+func Mix(o MixOptions, pipes ...Pipe) Pipe { return pipeOf(stages.Mix(o, chains(pipes))) }

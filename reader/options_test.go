@@ -8,6 +8,8 @@ import (
 
 	"github.com/tfrec/tfrec/columns"
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
+	"github.com/tfrec/tfrec/reader/internal/records"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -15,7 +17,7 @@ import (
 // TestNegativeOptionsAreRefused sets each number in turn to a negative value that does not mean a
 // default: the error names the option.
 func TestNegativeOptionsAreRefused(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 3)
+	dir := readertest.WriteShards(t, tfrecord.None, 3)
 	for want, o := range map[string]Options{
 		"Workers": {Workers: -1}, "worker": {Worker: -1}, "Parallelism": {Parallelism: -1}, "Readers": {Readers: -2},
 		"Memory": {Memory: -1}, "MaxRecord": {MaxRecord: -1}, "SkipBad": {SkipBad: SkipBad{Count: -1}},
@@ -66,12 +68,12 @@ func refuses[T any](t *testing.T, want string, f Flow[T]) {
 }
 
 func TestNamesThatAreNone(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 3)
+	dir := readertest.WriteShards(t, tfrecord.None, 3)
 	if _, err := Open(t.Context(), dir, Options{Split: "train"}); !errors.Is(err, shard.ErrNoRecords) || !strings.Contains(err.Error(), "no manifest") {
 		t.Errorf("a split of files without a manifest: %v", err)
 	}
 	sources := []shard.Source{{Set: &shard.Set{Manifest: &manifest.Manifest{Splits: []manifest.Split{{Name: "train"}, {Name: "empty"}}}}, Split: "train"}}
-	if got := splitsOf(sources); got != "there are: empty, train" {
+	if got := records.SplitsOf(sources); got != "there are: empty, train" {
 		t.Errorf("splits %q", got)
 	}
 	s := started(t, open(t, dir, Options{}).Records())

@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
+	"github.com/tfrec/tfrec/reader/internal/flows"
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -98,12 +100,12 @@ func TestPackOptionsAreChecked(t *testing.T) {
 	for _, o := range []PackOptions{
 		{},
 		{Length: -1},
-		{Length: maxPacked + 1},
+		{Length: flows.MaxPacked + 1},
 		{Length: 8, Batch: -1},
-		{Length: 8, Batch: maxPacked/8 + 1},
+		{Length: 8, Batch: flows.MaxPacked/8 + 1},
 		{Length: 8, OpenRows: -1},
-		{Length: 8, OpenRows: maxOpenRows + 1},
-		{Length: maxPacked},
+		{Length: 8, OpenRows: flows.MaxOpenRows + 1},
+		{Length: flows.MaxPacked},
 		{Length: 8, Split: true, Truncate: true},
 	} {
 		if _, err := Pack(tokens, o).Start(context.Background()); err == nil {
@@ -130,10 +132,10 @@ func TestClonesOfPackedBatches(t *testing.T) {
 		return slices.Repeat([]int64{r.Number}, 1+int(r.Number*r.Number%7)), nil
 	}, MapOptions{}), PackOptions{Length: 16, Batch: 3, OpenRows: 4})
 	checkClones(t, f, (*PackedBatch[int64]).Clone, (*PackedBatch[int64]).State, func(b *PackedBatch[int64]) bool {
-		return b.Tokens[0] == poisonInt64
+		return b.Tokens[0] == pipeline.PoisonInt64
 	})
 	checkClones(t, f.Skip(1).Take(9), (*PackedBatch[int64]).Clone, (*PackedBatch[int64]).State, func(b *PackedBatch[int64]) bool {
-		return b.Tokens[0] == poisonInt64
+		return b.Tokens[0] == pipeline.PoisonInt64
 	})
 }
 
@@ -185,7 +187,7 @@ func TestPackWithinEpoch(t *testing.T) {
 }
 
 func TestPackLeavesNothing(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 900, 900)
+	dir := readertest.WriteShards(t, tfrecord.None, 900, 900)
 	leavesNothing(t, func() {
 		set := open(t, dir, Options{Memory: 1, Parallelism: 3})
 		r, err := Pack(Map(set.Interleave(2, 1), func(r Record) ([]int32, error) {

@@ -7,12 +7,13 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // compress compresses a file, whatever its content.
 func compress(t *testing.T, path string, c tfrecord.Compression) {
-	change(t, path, func(frames []byte) []byte {
+	readertest.Change(t, path, func(frames []byte) []byte {
 		var b bytes.Buffer
 		w, err := tfrecord.NewWriter(&b, tfrecord.WriterOptions{Compression: c})
 		if err != nil {
@@ -42,7 +43,7 @@ func TestDamageInCompressedFilesIsAlike(t *testing.T) {
 			if c != tfrecord.None {
 				dir, _, _ = damaged(t, i)
 				for k := range 3 {
-					compress(t, shardPath(dir, k), c)
+					compress(t, readertest.ShardPath(dir, k), c)
 				}
 			}
 			ids, told := read(Options{})
@@ -83,7 +84,9 @@ func TestDamageInCompressedFilesIsAlike(t *testing.T) {
 // Records larger than the window are found after damage, a stream that ends after it is reported,
 // and a malicious one terminates.
 func TestSalvageOfCompressedFiles(t *testing.T) {
-	large := func(k int) []byte { return append(numbered(0, k), bytes.Repeat([]byte{1, byte(k)}, 700<<10)...) }
+	large := func(k int) []byte {
+		return append(readertest.Numbered(0, k), bytes.Repeat([]byte{1, byte(k)}, 700<<10)...)
+	}
 	var frames []byte
 	var at []int
 	for k := range 6 {
@@ -92,13 +95,13 @@ func TestSalvageOfCompressedFiles(t *testing.T) {
 	}
 	frames[at[1]+9] ^= 1
 	frames[at[4]+3] ^= 1
-	path := shardPath(t.TempDir(), 0)
+	path := readertest.ShardPath(t.TempDir(), 0)
 	read := func(most int64, frames []byte, spoil func([]byte) []byte) (ids []int, told []Skipped, err error) {
 		if err := os.WriteFile(path, frames, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		compress(t, path, tfrecord.Gzip)
-		change(t, path, spoil)
+		readertest.Change(t, path, spoil)
 		ids, err = idsUntil(open(t, path, Options{SkipBad: SkipBad{Count: most}, OnSkip: func(s Skipped) { told = append(told, s) }}).Records())
 		return ids, told, err
 	}

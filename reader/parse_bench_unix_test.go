@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -24,7 +25,7 @@ func benchmarkParse(b *testing.B, build func(*Set) Pipe) {
 				e.Bytes("name", []byte("record"))
 			})
 		}
-		writeFile(b, shardPath(dir, i), tfrecord.None, records...)
+		readertest.WriteFile(b, readertest.ShardPath(dir, i), tfrecord.None, records...)
 	}
 	r, err := ParseColumns(build(open(b, dir, Options{Seed: 1})).Repeat(-1), ColumnSpec{Batch: 128}).Start(b.Context())
 	if err != nil {

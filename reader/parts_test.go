@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -19,8 +20,8 @@ func TestWorkersReadEachRecordOnce(t *testing.T) {
 	}
 	for _, lengths := range [][]int{{7, 3, 9, 1, 5}, {20}, {4, 4}, {0, 1}, {0}} {
 		for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
-			dir := writeShards(t, c, lengths...)
-			want := inOrder(lengths...)
+			dir := readertest.WriteShards(t, c, lengths...)
+			want := readertest.InOrder(lengths...)
 			for name, pipe := range pipes {
 				if c != tfrecord.None && (name == "global" || name == "blocked") {
 					continue
@@ -63,7 +64,7 @@ func TestWorkersReadEachRecordOnce(t *testing.T) {
 }
 
 func TestShardingIsStated(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 1, 1, 1, 1, 1)
+	dir := readertest.WriteShards(t, tfrecord.None, 1, 1, 1, 1, 1)
 	for want, o := range map[string]Options{
 		"all of 5 files":                                   {},
 		"by file: 2 of 5 files":                            {Worker: 1, Workers: 3},

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
+
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
+	"github.com/tfrec/tfrec/reader/internal/stages"
 )
 
 // Pipe describes a pipeline: a [Set] in some order, and stages on top. Pipes are values: each
@@ -12,31 +15,31 @@ import (
 // an error there.
 type Pipe struct {
 	set  *Set
-	last *link
+	last *pipeline.Link
 }
 
 // then returns the pipe with the stages of last.
-func (p Pipe) then(last *link) Pipe { return Pipe{p.set, last} }
+func (p Pipe) then(last *pipeline.Link) Pipe { return Pipe{p.set, last} }
 
 // seed is the default seed of stages.
 func (p Pipe) seed() uint64 {
 	if p.set == nil {
 		return 0
 	}
-	return p.set.files.opts.Seed
+	return p.set.files.Opts.Seed
 }
 
 // chain is the pipe for the stages of several sets, and for flows.
-func (p Pipe) chain() chain {
+func (p Pipe) chain() stages.Pipe {
 	if p.set == nil {
-		return chain{last: p.last}
+		return stages.Pipe{Last: p.last}
 	}
-	return chain{p.set.files, p.last}
+	return stages.Pipe{Set: p.set.files, Last: p.last}
 }
 
 // chains are the pipes for the stages of several sets.
-func chains(pipes []Pipe) []chain {
-	all := make([]chain, len(pipes))
+func chains(pipes []Pipe) []stages.Pipe {
+	all := make([]stages.Pipe, len(pipes))
 	for i, p := range pipes {
 		all[i] = p.chain()
 	}
@@ -44,7 +47,7 @@ func chains(pipes []Pipe) []chain {
 }
 
 // pipeOf is the pipe of a chain with a set.
-func pipeOf(c chain) Pipe { return Pipe{&Set{c.set}, c.last} }
+func pipeOf(c stages.Pipe) Pipe { return Pipe{&Set{c.Set}, c.Last} }
 
 // Set returns the set that [Record.File] of the records of the pipe refers to. After [Mix] and
 // [Concat] it has the files of all their pipes, and [Set.Input] tells them apart; to read it in
@@ -64,7 +67,7 @@ func (p Pipe) Start(ctx context.Context) (*RecordStream, error) { return p.Start
 // With a [Pipe.Repeat] of n in the pipeline, epoch e begins with pass e*n over the set (pass e if n
 // is -1), and [Record.Epoch] is the number of the pass.
 func (p Pipe) StartEpoch(ctx context.Context, epoch int64) (*RecordStream, error) {
-	return p.start(ctx, origin{epoch: epoch})
+	return p.start(ctx, pipeline.Origin{Epoch: epoch})
 }
 
 // Resume starts the pipeline after what state records as received. A state of another dataset or of
@@ -79,7 +82,7 @@ func (p Pipe) Resume(ctx context.Context, state State) (*RecordStream, error) {
 	if len(state.Making) > 0 {
 		return nil, fmt.Errorf("resume: %w: it is of a flow made with %s: resume that flow", ErrState, state.Making[0])
 	}
-	return p.start(ctx, origin{state: &state})
+	return p.start(ctx, pipeline.Origin{State: &state})
 }
 
 // All returns the records of the pipeline, each valid until the next iteration. An error comes with
@@ -101,8 +104,8 @@ func (p Pipe) All(ctx context.Context) iter.Seq2[Record, error] {
 	}
 }
 
-func (p Pipe) start(ctx context.Context, from origin) (*RecordStream, error) {
-	s, err := p.chain().start(ctx, from)
+func (p Pipe) start(ctx context.Context, from pipeline.Origin) (*RecordStream, error) {
+	s, err := p.chain().Start(ctx, from)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,10 @@
 package reader
 
-import "github.com/tfrec/tfrec/columns"
+import (
+	"github.com/tfrec/tfrec/columns"
+	"github.com/tfrec/tfrec/reader/internal/flows"
+	"github.com/tfrec/tfrec/reader/internal/stages"
+)
 
 // Shuffle returns elements in a random order, like tf.data's Dataset.shuffle: each is drawn from a
 // buffer of that many, and the next one takes its slot. So none is returned more than buffer - 1
@@ -11,10 +15,10 @@ import "github.com/tfrec/tfrec/columns"
 func (p Pipe) Shuffle(buffer int) Pipe { return p.ShuffleWith(ShuffleOptions{Buffer: buffer}) }
 
 // Skip drops the first n elements.
-func (p Pipe) Skip(n int64) Pipe { return p.then(recordSkip(p.last, n)) }
+func (p Pipe) Skip(n int64) Pipe { return p.then(stages.Skip(p.last, n)) }
 
 // Take ends after n elements.
-func (p Pipe) Take(n int64) Pipe { return p.then(recordTake(p.last, n)) }
+func (p Pipe) Take(n int64) Pipe { return p.then(stages.Take(p.last, n)) }
 
 // Cache returns the elements of the stage before and keeps them: once it has returned all, later
 // epochs (see [Pipe.Repeat]) come from the cache, and no stage before it runs any more. Every epoch
@@ -33,12 +37,12 @@ func (p Pipe) Take(n int64) Pipe { return p.then(recordTake(p.last, n)) }
 // A [State] counts the elements of the epoch that were received. Resuming from it costs nothing
 // with a complete cache on disk. Otherwise the epoch's elements are read again from the beginning,
 // which fills the cache.
-func (p Pipe) Cache(o CacheOptions) Pipe { return p.then(recordCache(p.last, o)) }
+func (p Pipe) Cache(o CacheOptions) Pipe { return p.then(stages.Cache(p.last, o)) }
 
 // Repeat returns the elements n times, or forever if n is -1. The stages before it begin a new
 // epoch each time (see [Record.Epoch]): shuffles before it are drained first, so that epochs never
 // mix, and use another order. An epoch without elements ends it.
-func (p Pipe) Repeat(n int) Pipe { return p.then(recordRepeat(p.last, n)) }
+func (p Pipe) Repeat(n int) Pipe { return p.then(stages.Repeat(p.last, n)) }
 
 // Prefetch returns the same elements, with up to n blocks of them ready before they are requested,
 // each of some hundred small records or a few large ones. The stages before it then run
@@ -47,7 +51,7 @@ func (p Pipe) Repeat(n int) Pipe { return p.then(recordRepeat(p.last, n)) }
 //
 // Sources and flows already work ahead: this is for stages between them, such as a [Pipe.Filter] or
 // a [Pipe.Cache] on disk.
-func (p Pipe) Prefetch(n int) Pipe { return p.then(recordPrefetch(p.last, n)) }
+func (p Pipe) Prefetch(n int) Pipe { return p.then(stages.Prefetch(p.last, n)) }
 
 // Map returns a pipe of the same records with other data: f appends the new data of a record to dst
 // and returns the extended slice. Several goroutines call f; the order of the records is preserved.
@@ -56,14 +60,14 @@ func (p Pipe) Prefetch(n int) Pipe { return p.then(recordPrefetch(p.last, n)) }
 // f ends the pipe with the record's file, number and offset, unless [SkipBad] allows skipping the
 // record. The Unordered and Size options are refused.
 func (p Pipe) Map(name string, f func(dst []byte, r Record) ([]byte, error), o MapOptions) Pipe {
-	return p.then(recordMap(p.last, name, f, o))
+	return p.then(stages.Map(p.last, name, f, o))
 }
 
 // Filter returns a pipe of the records for which keep returns true. A [State] identifies keep by
 // its name: another name makes another pipeline. An error of keep ends the pipe with the record's
 // file, number and offset, unless [SkipBad] allows skipping the record.
 func (p Pipe) Filter(name string, keep func(Record) (bool, error)) Pipe {
-	return p.then(recordFilter(p.last, name, keep))
+	return p.then(stages.Filter(p.last, name, keep))
 }
 
 // Resample drops records at random so that the shares of the classes become those of the target,
@@ -75,7 +79,7 @@ func (p Pipe) Filter(name string, keep func(Record) (bool, error)) Pipe {
 //
 // To repeat records of rare classes instead, see [WeightedSampler].
 func (p Pipe) Resample(name string, class func(Record) (int, error), o ResampleOptions) Pipe {
-	return p.then(recordResample(p.last, name, class, o, p.seed()))
+	return p.then(stages.Resample(p.last, name, class, o, p.seed()))
 }
 
 // Windows returns a pipe of windows over the steps of the records: time series, or episodes in RLDS
@@ -102,13 +106,13 @@ func (p Pipe) Resample(name string, class func(Record) (int, error), o ResampleO
 // The parsed values of the current record and the starts of its steps are held as well, in addition
 // to Options.Memory: with small int64 values in [columns.FlatSteps], up to 20 times the size of the
 // record. More than 8 MiB are released at the next record that needs less than a quarter.
-func (p Pipe) Windows(spec columns.WindowSpec) Pipe { return p.then(recordWindows(p.last, spec)) }
+func (p Pipe) Windows(spec columns.WindowSpec) Pipe { return p.then(stages.Windows(p.last, spec)) }
 
 // ShuffleWith is Shuffle with more options.
-func (p Pipe) ShuffleWith(o ShuffleOptions) Pipe { return p.then(recordShuffle(p.last, o, p.seed())) }
+func (p Pipe) ShuffleWith(o ShuffleOptions) Pipe { return p.then(stages.Shuffle(p.last, o, p.seed())) }
 
 // Batch describes batches of n records. The last one may be smaller; dropRemainder drops it.
 // Nothing is copied: this is as fast as reading records.
 func (p Pipe) Batch(n int, dropRemainder bool) Flow[*RecordBatch] {
-	return Flow[*RecordBatch]{flowRecordBatches(p.chain(), n, dropRemainder)}
+	return Flow[*RecordBatch]{flows.RecordBatches(p.chain(), n, dropRemainder)}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -28,9 +29,9 @@ func TestBorrowedRecords(t *testing.T) {
 			records = append(records, p)
 			size += len(p) + 1000
 		}
-		writeFile(t, shardPath(dir, i), tfrecord.None, records...)
+		readertest.WriteFile(t, readertest.ShardPath(dir, i), tfrecord.None, records...)
 	}
-	damaged := shardPath(dir, 1)
+	damaged := readertest.ShardPath(dir, 1)
 	data, err := os.ReadFile(damaged)
 	if err != nil {
 		t.Fatal(err)

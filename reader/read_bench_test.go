@@ -5,6 +5,7 @@ import (
 	"io"
 	"testing"
 
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -17,7 +18,7 @@ func benchmarkPipe(b *testing.B, files, records, size int, c tfrecord.Compressio
 		all[i] = bytes.Repeat([]byte{byte(i), byte(i >> 8), 7, 77}, size/4)
 	}
 	for i := range files {
-		writeFile(b, shardPath(dir, i), c, all...)
+		readertest.WriteFile(b, readertest.ShardPath(dir, i), c, all...)
 	}
 	s, err := build(open(b, dir, Options{})).Repeat(-1).Start(b.Context())
 	if err != nil {
@@ -73,7 +74,7 @@ func BenchmarkMix(b *testing.B) {
 			for _, source := range sources {
 				paths = append(paths, source.Path)
 			}
-			half, err := OpenAll(b.Context(), paths, s.files.opts)
+			half, err := OpenAll(b.Context(), paths, s.files.Opts)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -107,8 +108,8 @@ func BenchmarkMapRecords(b *testing.B) {
 
 // BenchmarkTake1 measures starting and stopping.
 func BenchmarkTake1(b *testing.B) {
-	dir := writeShards(b, tfrecord.None, make([]int, 16)...)
-	writeFile(b, shardPath(dir, 16), tfrecord.None, []byte("record"))
+	dir := readertest.WriteShards(b, tfrecord.None, make([]int, 16)...)
+	readertest.WriteFile(b, readertest.ShardPath(dir, 16), tfrecord.None, []byte("record"))
 	p := open(b, dir, Options{}).Interleave(16, 1)
 	for b.Loop() {
 		s, err := p.Start(b.Context())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -38,7 +39,7 @@ func putVersion(t *testing.T, dir string, counts ...int) {
 			t.Fatal(err)
 		}
 		for k := range n {
-			if err := w.WriteRecord(numbered(i, k)); err != nil {
+			if err := w.WriteRecord(readertest.Numbered(i, k)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -18,6 +18,10 @@ import (
 	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
+	"github.com/tfrec/tfrec/reader/internal/records"
+	"github.com/tfrec/tfrec/reader/internal/stages"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -48,10 +52,10 @@ func storedRecords(t *testing.T, files, each, size int) (dir, url string, total 
 	for i := range files {
 		records := make([][]byte, each)
 		for k := range records {
-			records[k] = append(numbered(i, k), make([]byte, size/2+random.IntN(size/2+1))...)
+			records[k] = append(readertest.Numbered(i, k), make([]byte, size/2+random.IntN(size/2+1))...)
 			total += int64(len(records[k]) + tfrecord.Overhead)
 		}
-		writeFile(t, shardPath(dir, i), tfrecord.None, records...)
+		readertest.WriteFile(t, readertest.ShardPath(dir, i), tfrecord.None, records...)
 	}
 	store, url := inStore(t, dir)
 	return dir, url, total, countReads(store)
@@ -86,18 +90,18 @@ func TestResidentSetIsReadOnce(t *testing.T) {
 				if c.bytes > bytes || c.requests > requests || c.indexes > indexes {
 					t.Errorf("%+v, want %d requests for %d bytes and %d for index files at most", *c, requests, bytes, indexes)
 				}
-				if m := stream.s.run.budget.snapshot(); m.Peak > m.Limit && s.size < 1<<20 {
+				if m := stream.s.Run.Budget.Snapshot(); m.Peak > m.Limit && s.size < 1<<20 {
 					t.Errorf("%d bytes in flight, and %d were given", m.Peak, m.Limit)
 				}
 				stream.Close()
-				if m := stream.s.run.budget.snapshot(); m.InFlight != 0 {
+				if m := stream.s.Run.Budget.Snapshot(); m.InFlight != 0 {
 					t.Errorf("%d bytes are still accounted for", m.InFlight)
 				}
 				t.Logf("%.2f times %d bytes, %+v", float64(c.bytes)/float64(total), total, *c)
 			}
 			files := int64(s.files)
-			read(total+files*2*endsSize, 4*files+total/runStored, files)
-			read(total, firstStored+2*files+total/runStored, 0)
+			read(total+files*2*records.EndsSize, 4*files+total/records.RunStored, files)
+			read(total, records.FirstStored+2*files+total/records.RunStored, 0)
 		})
 	}
 }
@@ -109,11 +113,11 @@ func TestResidentSetWithIndexes(t *testing.T) {
 	var lines int64
 	for i := range 3 {
 		var index []byte
-		at := offsets(t, shardPath(dir, i))
+		at := readertest.Offsets(t, readertest.ShardPath(dir, i))
 		for k := range at[1:] {
 			index = tfrecord.AppendIndex(index, tfrecord.IndexEntry{Offset: at[k], Size: at[k+1] - at[k]})
 		}
-		name := filepath.Base(shardPath(dir, i))
+		name := filepath.Base(readertest.ShardPath(dir, i))
 		store.Put(strings.TrimPrefix(manifest.IndexPath("set/"+name), "/"), index)
 		lines += int64(len(index))
 	}
@@ -123,7 +127,7 @@ func TestResidentSetWithIndexes(t *testing.T) {
 	if got := idsOf(t, open(t, url, o).ShuffleAll(ShuffleAllOptions{})); !slices.Equal(got, want) {
 		t.Fatalf("%d records, not in the order of the %d on the disk", len(got), len(want))
 	}
-	if most := total + lines + 3*2*endsSize + 3*tfrecord.HeaderSize; c.bytes > most || c.indexes > 3 {
+	if most := total + lines + 3*2*records.EndsSize + 3*tfrecord.HeaderSize; c.bytes > most || c.indexes > 3 {
 		t.Errorf("%+v of %d bytes, want %d at most", *c, total, most)
 	}
 }
@@ -138,19 +142,19 @@ func TestResidentDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	kept := s.s.pipe.(*checked).stage.(*repeatStage).up.(*checked).stage.(*global).kept
-	for _, data := range kept.data {
-		kept.mend.Lock()
+	kept := s.s.Pipe.(*pipeline.Checked).Stage.(*stages.RepeatStage).Up.(*pipeline.Checked).Stage.(*records.Global).Kept
+	for _, data := range kept.Data {
+		kept.Mend.Lock()
 		for i := 0; i < len(data); i += 2000 {
 			data[i] ^= 4
 		}
-		kept.mend.Unlock()
+		kept.Mend.Unlock()
 	}
 	if got := rest(t, s); !slices.Equal(got, want) {
 		t.Errorf("%d records, not in the order of the %d on the disk", len(got), len(want))
 	}
 
-	path := shardPath(dir, 1)
+	path := readertest.ShardPath(dir, 1)
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +174,7 @@ func TestResidentDamage(t *testing.T) {
 // Compressed files, which have no global order, and requests that fail are reported with the file.
 func TestResidentFailures(t *testing.T) {
 	dir := t.TempDir()
-	writeFile(t, shardPath(dir, 0), tfrecord.Gzip, numbered(0, 0), numbered(0, 1))
+	readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.Gzip, readertest.Numbered(0, 0), readertest.Numbered(0, 1))
 	_, url := inStore(t, dir)
 	_, err := open(t, url, Options{}).ShuffleAll(ShuffleAllOptions{}).Start(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "n-00000.tfrecord: it can only be read sequentially") {
@@ -184,7 +188,7 @@ func TestResidentFailures(t *testing.T) {
 			t.Fatal(err)
 		}
 		if indexed {
-			if _, err := set.files.allIndexes(t.Context()); err != nil {
+			if _, err := set.files.AllIndexes(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -228,7 +232,7 @@ func TestPassesOverALargeSet(t *testing.T) {
 			t.Errorf("reading from a disk logs %v", log.all)
 		}
 		set := open(t, url, o)
-		if _, err := set.files.allIndexes(t.Context()); err != nil {
+		if _, err := set.files.AllIndexes(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		*c = costs{}
@@ -240,12 +244,12 @@ func TestPassesOverALargeSet(t *testing.T) {
 		if got := rest(t, stream); !slices.Equal(got, want) {
 			t.Fatalf("%d records, not in the order of the %d on the disk", len(got), len(want))
 		}
-		all := total + int64(len(want))*(recordSize+requestSize)
+		all := total + int64(len(want))*(pipeline.RecordSize+records.RequestSize)
 		passes := 1 + all/(memory/16*5) + 2
 		if c.bytes > passes*total {
 			t.Errorf("%d bytes of %d were read with a limit of %d, want %d times at most", c.bytes, total, memory, passes)
 		}
-		if m := stream.s.run.budget.snapshot(); m.Peak > m.Limit {
+		if m := stream.s.Run.Budget.Snapshot(); m.Peak > m.Limit {
 			t.Errorf("%d bytes in flight, and %d were given", m.Peak, m.Limit)
 		}
 		t.Logf("limit %d: %.1f times %d bytes, %d requests", memory, float64(c.bytes)/float64(total), total, c.requests)
@@ -302,7 +306,7 @@ func TestResidentParts(t *testing.T) {
 		o := Options{Seed: 2, Memory: 32 << 20, Workers: 4, Worker: worker}
 		want := idsOf(t, open(t, dir, o).ShuffleAll(ShuffleAllOptions{}))
 		set := open(t, url, o)
-		if _, err := set.files.allIndexes(t.Context()); err != nil {
+		if _, err := set.files.AllIndexes(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		*c = costs{}
@@ -340,10 +344,10 @@ func TestIndexesOfAStoreInParts(t *testing.T) {
 		_, url, total, c := storedRecords(t, 1, 12<<20/size, size)
 		set := open(t, url, Options{})
 		*c = costs{}
-		if _, err := set.files.allIndexes(t.Context()); err != nil {
+		if _, err := set.files.AllIndexes(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		most := 1 + (total-256<<10+runStored-1)/runStored // the beginning, and parts
+		most := 1 + (total-256<<10+records.RunStored-1)/records.RunStored // the beginning, and parts
 		if c.bytes > total || c.requests > most {
 			t.Errorf("records of %d bytes: %d requests for %d of %d bytes", size, c.requests, c.bytes, total)
 		}

@@ -7,11 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 func TestStateIsRefused(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 5, 5)
+	dir := readertest.WriteShards(t, tfrecord.None, 5, 5)
 	state := func(p Pipe) State {
 		s, err := p.Start(t.Context())
 		if err != nil {
@@ -25,7 +26,7 @@ func TestStateIsRefused(t *testing.T) {
 	}
 	build := func(s *Set) Pipe { return s.Interleave(2, 1).Shuffle(3).Repeat(2) }
 	good := state(build(open(t, dir, Options{})))
-	other := writeShards(t, tfrecord.None, 5, 6)
+	other := readertest.WriteShards(t, tfrecord.None, 5, 6)
 	bad := good
 	bad.Stages = slices.Clone(good.Stages)
 	for _, c := range []struct {
@@ -67,7 +68,7 @@ func TestStateIsRefused(t *testing.T) {
 
 // TestImpossibleStates refuses states that no stream can return.
 func TestImpossibleStates(t *testing.T) {
-	set := open(t, writeShards(t, tfrecord.None, 7, 3), Options{})
+	set := open(t, readertest.WriteShards(t, tfrecord.None, 7, 3), Options{})
 	pipe := set.Interleave(2, 1).Shuffle(4)
 	stream, err := pipe.Start(context.Background())
 	if err != nil {
@@ -94,7 +95,7 @@ func TestImpossibleStates(t *testing.T) {
 
 // A State is refused by a flow with other settings, and says which; workers and prefetching are free.
 func TestFlowStateOfOtherSettings(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 9, 9)
+	dir := readertest.WriteShards(t, tfrecord.None, 9, 9)
 	numbers := func(o Options) Flow[int64] {
 		return Map(open(t, dir, o).Records(), func(r Record) (int64, error) { return r.Number, nil }, MapOptions{})
 	}

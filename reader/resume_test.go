@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -101,7 +102,7 @@ func through(t *testing.T, s State) State {
 func TestResumeAtEveryElement(t *testing.T) {
 	lengths := []int{6, 2, 0, 5, 2}
 	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
-		dir := writeShards(t, c, lengths...)
+		dir := readertest.WriteShards(t, c, lengths...)
 		for name, build := range pipelines {
 			if c != tfrecord.None && (strings.Contains(name, "all") || strings.Contains(name, "cache") || strings.Contains(name, "prefetch")) {
 				continue // impossible, or without effect there
@@ -145,7 +146,7 @@ func TestResumeAtEveryElement(t *testing.T) {
 // States of blocks work as well, after any number of their elements.
 func TestResumeInBlocks(t *testing.T) {
 	lengths := []int{900, 30, 999, 300}
-	dir := writeShards(t, tfrecord.None, lengths...)
+	dir := readertest.WriteShards(t, tfrecord.None, lengths...)
 	random := rand.New(rand.NewPCG(1, 2))
 	for name, build := range pipelines {
 		o := Options{Seed: 9, Memory: 1}
@@ -180,7 +181,7 @@ func TestResumeInBlocks(t *testing.T) {
 // Resuming a shuffle does not read from the beginning.
 func TestShuffleResumesWithLittleReading(t *testing.T) {
 	lengths := []int{999, 999, 999, 999, 999, 999}
-	dir := writeShards(t, tfrecord.None, lengths...)
+	dir := readertest.WriteShards(t, tfrecord.None, lengths...)
 	build := func() Pipe { return open(t, dir, Options{Memory: 1}).Records().Shuffle(100) }
 	s, err := build().Start(t.Context())
 	if err != nil {
@@ -209,7 +210,7 @@ func TestShuffleResumesWithLittleReading(t *testing.T) {
 
 // The rest of a global order is divided among any number of workers, from the state of any of them.
 func TestResumeWithOtherWorkers(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 17, 30, 6)
+	dir := readertest.WriteShards(t, tfrecord.None, 17, 30, 6)
 	workers := func(n int) []*Set {
 		var sets []*Set
 		for i := range n {
@@ -218,7 +219,7 @@ func TestResumeWithOtherWorkers(t *testing.T) {
 		return sets
 	}
 	build := func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}).Repeat(2) }
-	want := slices.Concat(inOrder(17, 30, 6), inOrder(17, 30, 6))
+	want := slices.Concat(readertest.InOrder(17, 30, 6), readertest.InOrder(17, 30, 6))
 	slices.Sort(want)
 	for _, before := range []int{1, 2, 5} {
 		for _, after := range []int{1, 3, 5} {
@@ -259,7 +260,7 @@ func TestResumeWithOtherWorkers(t *testing.T) {
 
 // The location of the files does not matter, nor how they were named.
 func TestStateMovesWithTheFiles(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 5, 5)
+	dir := readertest.WriteShards(t, tfrecord.None, 5, 5)
 	s, err := open(t, dir, Options{}).Records().Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -310,7 +311,7 @@ func TestResumeInANewProcess(t *testing.T) {
 		fmt.Println("got", rest(t, s))
 		return
 	}
-	dir := writeShards(t, tfrecord.None, 30, 40)
+	dir := readertest.WriteShards(t, tfrecord.None, 30, 40)
 	whole := idsOf(t, resumedPipe(t, dir))
 	for _, k := range []int{20, 95} {
 		for _, cached := range []bool{true, false} {

@@ -4,11 +4,13 @@ import (
 	"context"
 
 	"github.com/tfrec/tfrec/columns"
+	"github.com/tfrec/tfrec/reader/internal/flows"
+	"github.com/tfrec/tfrec/reader/internal/records"
 	"github.com/tfrec/tfrec/shard"
 )
 
 // Set is the files of a dataset, and the part of them that is read. It is safe for concurrent use.
-type Set struct{ files *fileSet }
+type Set struct{ files *records.Set }
 
 // Open opens what path names: a file, a glob, a directory of shards or a manifest (see
 // [shard.Expand]). No match is an error that unwraps to [shard.ErrNoRecords]. A file with fewer
@@ -24,7 +26,7 @@ func Open(ctx context.Context, path string, o Options) (*Set, error) {
 
 // OpenAll opens what all paths name, in the order of the file names.
 func OpenAll(ctx context.Context, paths []string, o Options) (*Set, error) {
-	files, err := openFileSet(ctx, paths, o)
+	files, err := records.OpenAll(ctx, paths, o)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +93,7 @@ func (s *Set) Sharding() string { return s.files.Sharding() }
 
 // Schema returns the schema of the set's manifest, or infers one from its first records as
 // described at [ColumnSpec].
-func (s *Set) Schema(ctx context.Context) (columns.Schema, error) { return flowSchema(ctx, s.files) }
+func (s *Set) Schema(ctx context.Context) (columns.Schema, error) { return flows.Schema(ctx, s.files) }
 
 // Input returns which of the pipes of [Mix] or [Concat] the record came from, counted from 0. For a
 // set of Open it is 0.

@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/race"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
+	"github.com/tfrec/tfrec/reader/internal/stages"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 func TestShuffle(t *testing.T) {
 	lengths := []int{300, 700, 1, 0, 999}
-	dir := writeShards(t, tfrecord.None, lengths...)
-	want := inOrder(lengths...)
+	dir := readertest.WriteShards(t, tfrecord.None, lengths...)
+	want := readertest.InOrder(lengths...)
 	place := map[int]int{}
 	for i, id := range want {
 		place[id] = i
@@ -43,9 +45,9 @@ func TestShuffle(t *testing.T) {
 }
 
 func TestShuffleAndEpochs(t *testing.T) {
-	dir := writeShards(t, tfrecord.None, 40, 30)
+	dir := readertest.WriteShards(t, tfrecord.None, 40, 30)
 	set := open(t, dir, Options{})
-	want := inOrder(40, 30)
+	want := readertest.InOrder(40, 30)
 	got := idsOf(t, set.Records().Shuffle(50).Repeat(3))
 	for i := range 3 {
 		if epoch := slices.Clone(got[70*i : 70*i+70]); !slices.Equal(slices.Sorted(slices.Values(epoch)), want) {
@@ -74,7 +76,7 @@ func TestShuffleAndEpochs(t *testing.T) {
 // With a buffer for all elements, each is about equally likely at each position.
 func TestShuffleIsEven(t *testing.T) {
 	const n, rounds = 12, 1200
-	dir := writeShards(t, tfrecord.None, n)
+	dir := readertest.WriteShards(t, tfrecord.None, n)
 	var at [n][n]int
 	got := idsOf(t, open(t, dir, Options{Seed: 3}).Records().Shuffle(n).Repeat(rounds))
 	for i, id := range got {
@@ -96,9 +98,9 @@ func TestShuffleKeepsBytes(t *testing.T) {
 	dir := t.TempDir()
 	var records [][]byte
 	for i := range 60 {
-		records = append(records, bytes.Repeat([]byte{byte(i)}, 1+i*i*37%(3*largeRecord)))
+		records = append(records, bytes.Repeat([]byte{byte(i)}, 1+i*i*37%(3*stages.LargeRecord)))
 	}
-	writeFile(t, shardPath(dir, 0), tfrecord.None, records...)
+	readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.None, records...)
 	n := 0
 	for r, err := range open(t, dir, Options{Memory: 1}).Records().Shuffle(7).Repeat(4).All(t.Context()) {
 		if err != nil {
@@ -117,7 +119,7 @@ func TestShuffleKeepsBytes(t *testing.T) {
 // A buffer takes as much memory after many records, and after epochs that were left early, as in the
 // beginning, whatever the size of the records.
 func TestShuffleMemoryIsSteady(t *testing.T) {
-	sizes := []int{100, largeRecord, largeMemory, largeRecord - 1, 20_000, largeMemory - 1, 100_000}
+	sizes := []int{100, stages.LargeRecord, stages.LargeMemory, stages.LargeRecord - 1, 20_000, stages.LargeMemory - 1, 100_000}
 	if race.Enabled {
 		sizes = sizes[:3] // one of each kind
 	}
@@ -127,7 +129,7 @@ func TestShuffleMemoryIsSteady(t *testing.T) {
 			records = append(records, bytes.Repeat([]byte{byte(i)}, size))
 		}
 		dir := t.TempDir()
-		writeFile(t, shardPath(dir, 0), tfrecord.None, records...)
+		readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.None, records...)
 		for _, poison := range []bool{false, true} {
 			set, err := Open(t.Context(), dir, Options{PoisonRecycled: poison})
 			if err != nil {

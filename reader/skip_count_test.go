@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/columns"
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -205,9 +207,9 @@ func TestUnusableAndDamaged(t *testing.T) {
 		set := unusableSet(t, Options{SkipBad: SkipBad{Count: most}})
 		for _, file := range []int{0, 3} {
 			path := set.Sources()[file].Path
-			flip(t, path, offsets(t, path)[9]+14)
+			readertest.Flip(t, path, readertest.Offsets(t, path)[9]+14)
 		}
-		set = open(t, filepath.Dir(set.Sources()[0].Path), set.files.opts)
+		set = open(t, filepath.Dir(set.Sources()[0].Path), set.files.Opts)
 		for name, build := range usable {
 			for _, p := range []Pipe{set.Records().Repeat(2), set.Interleave(4, 2).Prefetch(1).Repeat(2), set.ShuffleAll(ShuffleAllOptions{}).Repeat(2)} {
 				n := 0
@@ -219,6 +221,26 @@ func TestUnusableAndDamaged(t *testing.T) {
 					t.Errorf("%s, %d allowed: %d labels, %v", name, most, n, err)
 				}
 			}
+		}
+	}
+}
+
+// A State with impossible numbers of skipped records is refused.
+func TestOddSkipCounts(t *testing.T) {
+	set := unusableSet(t, Options{SkipBad: SkipBad{Count: 9}})
+	r, err := set.Records().Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := r.Next(); err != nil && err != io.EOF {
+		t.Fatal(err)
+	}
+	for _, skipped := range [][][2]int64{{{0, -1}}, {{1 << 40, 1}}, {{0, 1}, {1, 1}, {2, 1}}, {{0, 1 << 60}}} {
+		s := r.State()
+		s.Skipped = skipped
+		if _, err := Map(set.Records(), label, MapOptions{}).Resume(t.Context(), s); !errors.Is(err, ErrState) {
+			t.Errorf("skipped %v: %v", skipped, err)
 		}
 	}
 }

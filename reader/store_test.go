@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -45,9 +46,9 @@ func largeShards(t *testing.T, each int) string {
 	for i := range 2 {
 		records := make([][]byte, each)
 		for k := range records {
-			records[k] = append(numbered(i, k), make([]byte, 4<<10)...)
+			records[k] = append(readertest.Numbered(i, k), make([]byte, 4<<10)...)
 		}
-		writeFile(t, shardPath(dir, i), tfrecord.None, records...)
+		readertest.WriteFile(t, readertest.ShardPath(dir, i), tfrecord.None, records...)
 	}
 	return dir
 }
@@ -78,16 +79,16 @@ func TestShuffleAllOfAStore(t *testing.T) {
 			o := Options{Seed: 3, Memory: c.memory}
 			here, there := open(t, dir, o), open(t, url, o)
 			for _, set := range []*Set{here, there} {
-				indexes, err := set.files.allIndexes(t.Context())
+				indexes, err := set.files.AllIndexes(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
 				for _, x := range indexes {
 					var some []int64
-					for i := int64(0); i < int64(len(x.offsets)); i += c.stride {
-						some = append(some, x.offsets[i])
+					for i := int64(0); i < int64(len(x.Offsets)); i += c.stride {
+						some = append(some, x.Offsets[i])
 					}
-					x.stride, x.offsets = c.stride, some
+					x.Stride, x.Offsets = c.stride, some
 				}
 			}
 			want := idsOf(t, here.ShuffleAll(ShuffleAllOptions{}))
@@ -105,7 +106,7 @@ func TestShuffleAllOfAStore(t *testing.T) {
 			} else {
 				t.Logf("%d requests for %d records", n, 2*each)
 			}
-			if m := s.s.run.budget.snapshot(); m.Peak > m.Limit {
+			if m := s.s.Run.Budget.Snapshot(); m.Peak > m.Limit {
 				t.Errorf("%d bytes in flight, and %d were given", m.Peak, m.Limit)
 			}
 		})

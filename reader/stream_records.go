@@ -1,7 +1,12 @@
 package reader
 
+import (
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
+	"github.com/tfrec/tfrec/reader/internal/stages"
+)
+
 // RecordStream is a running pipeline. Only Stats and Report are safe for concurrent use.
-type RecordStream struct{ s *recordStream }
+type RecordStream struct{ s *stages.Stream }
 
 // Epoch returns the number of the epoch whose records Next returns.
 func (s *RecordStream) Epoch() int64 { return s.s.Epoch() }
@@ -35,16 +40,16 @@ func (s *RecordStream) Close() error { return s.s.Close() }
 
 // Stats returns the counters of the stages, source first. It is safe for concurrent use and takes a
 // microsecond or two.
-func (s *RecordStream) Stats() []StageStats { return s.s.run.stages() }
+func (s *RecordStream) Stats() []StageStats { return s.s.Run.Stages() }
 
 // Report returns Stats, the memory in flight and the bottleneck of the pipeline. It is safe for
 // concurrent use.
-func (s *RecordStream) Report() Report { return s.s.run.report() }
+func (s *RecordStream) Report() Report { return s.s.Run.Report() }
 
 // Publish publishes the Report as a variable of package expvar, which http.DefaultServeMux serves
 // at /debug/vars. A pipeline published later under the same name replaces it; the name of a foreign
 // variable is an error. After Close the variable keeps the final report.
-func (s *RecordStream) Publish(name string) error { return publish(name, s.s.run.report) }
+func (s *RecordStream) Publish(name string) error { return pipeline.Publish(name, s.s.Run.Report) }
 
 // Block is a run of consecutive records. Stages hand over blocks, so that no record costs a lock, a
 // channel operation or an allocation. A Block is used by one goroutine at a time, except for
@@ -53,7 +58,7 @@ type Block struct {
 	// Records, at least one. The slice and the data belong to the Block.
 	Records []Record
 
-	block *recordBlock
+	block *pipeline.Block
 }
 
 // Retain adds a reference: the Block needs one more Release.

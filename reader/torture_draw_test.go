@@ -4,6 +4,9 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
+	"github.com/tfrec/tfrec/reader/internal/stages"
 )
 
 // sizes of records in trials: around the sizes of blocks and buffers, typical ones, and larger than
@@ -11,10 +14,10 @@ import (
 var tortureSizes = map[string]func(*rand.Rand) int{
 	"empty":  func(*rand.Rand) int { return 0 },
 	"100 B":  func(*rand.Rand) int { return 100 },
-	"16 KiB": func(r *rand.Rand) int { return largeRecord - 2 + r.IntN(4) },
+	"16 KiB": func(r *rand.Rand) int { return stages.LargeRecord - 2 + r.IntN(4) },
 	"100 KB": func(r *rand.Rand) int { return 100_000 + r.IntN(10_000) },
 	"150 KB": func(r *rand.Rand) int { return 150_000 + r.IntN(1000) },
-	"1 MiB":  func(r *rand.Rand) int { return blockBytes - 2 + r.IntN(4) },
+	"1 MiB":  func(r *rand.Rand) int { return pipeline.BlockBytes - 2 + r.IntN(4) },
 	"5 MiB":  func(r *rand.Rand) int { return 5<<20 + r.IntN(100) },
 	"small":  func(r *rand.Rand) int { return r.IntN(300) },
 	"photos": func(r *rand.Rand) int { return 20_000 + r.IntN(250_000) },
@@ -24,9 +27,9 @@ var tortureSizes = map[string]func(*rand.Rand) int{
 // ends are the ways to consume a pipe.
 var ends = []string{"next", "blocks", "batch", "map", "elements", "counted", "buckets", "columns", "pictures"}
 
-// stages are the steps of trials, without the source, each drawn for a number of records. Their
+// drawnSteps are the steps of trials, without the source, each drawn for a number of records. Their
 // names are those of [trial.pipe].
-var stages = map[string]func(r *rand.Rand, records int) step{
+var drawnSteps = map[string]func(r *rand.Rand, records int) step{
 	"repeat":   func(r *rand.Rand, _ int) step { return step{"repeat", 1 + r.IntN(3), 0} },
 	"cache":    func(*rand.Rand, int) step { return step{Kind: "cache"} },
 	"disk":     func(*rand.Rand, int) step { return step{Kind: "disk"} },
@@ -50,9 +53,9 @@ func draw(seed uint64, mostBytes int) trial {
 	t.End = ends[r.IntN(len(ends))]
 	t.Examples = t.End == "columns" || t.End == "pictures"
 	t.fill(r, tortureSizes[kinds[r.IntN(len(kinds))]], 1+r.IntN(9), 1+r.IntN(2500), mostBytes)
-	names := slices.Sorted(maps.Keys(stages))
+	names := slices.Sorted(maps.Keys(drawnSteps))
 	for range r.IntN(5) {
-		t.Steps = append(t.Steps, stages[names[r.IntN(len(names))]](r, t.records()))
+		t.Steps = append(t.Steps, drawnSteps[names[r.IntN(len(names))]](r, t.records()))
 	}
 	t.bound(mostBytes)
 	if want := len(t.received(0)); want > 0 {

@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/columns"
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
+	"github.com/tfrec/tfrec/reader/internal/records"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -112,9 +115,9 @@ func (t *trial) expect(steps []step, epoch int64) []item {
 	case "shuffle":
 		n := min(s.N, len(in))
 		buffer, rest := slices.Clone(in[:n]), in[n:]
-		numbers := draws(key(key(t.Seed, forShuffle, uint64(t.stages(steps))), uint64(epoch)))
+		numbers := pipeline.Draws(pipeline.Key(pipeline.Key(t.Seed, pipeline.ForShuffle, uint64(t.stages(steps))), uint64(epoch)))
 		for len(buffer) > 0 {
-			i, last := numbers.below(int64(len(out)), len(buffer)), len(buffer)-1
+			i, last := numbers.Below(int64(len(out)), len(buffer)), len(buffer)-1
 			out = append(out, buffer[i])
 			if len(rest) > 0 {
 				buffer[i], rest = rest[0], rest[1:]
@@ -142,9 +145,9 @@ func (t *trial) source(s step, epoch int64) []item {
 		return t.joined(s, epoch)
 	}
 	if s.Kind == "all" {
-		o := newOrder(max(int64(len(all)), 1), int64(s.N), int64(s.M), key(t.Seed, forOrder, uint64(epoch)))
+		o := records.NewOrder(max(int64(len(all)), 1), int64(s.N), int64(s.M), pipeline.Key(t.Seed, pipeline.ForOrder, uint64(epoch)))
 		for place := range all {
-			out = append(out, all[o.at(int64(place))])
+			out = append(out, all[o.At(int64(place))])
 		}
 		return out
 	}
@@ -212,7 +215,7 @@ func (t *trial) joined(s step, epoch int64) (out []item) {
 		return slices.Concat(in...)
 	}
 	weights := mixWeights(len(in))
-	numbers := draws(key(t.Seed, forMix, uint64(epoch)))
+	numbers := pipeline.Draws(pipeline.Key(t.Seed, pipeline.ForMix, uint64(epoch)))
 	ended := make([]bool, len(in))
 	for drawn := int64(0); slices.Contains(ended, false); drawn++ {
 		total, from := 0.0, 0
@@ -221,7 +224,7 @@ func (t *trial) joined(s step, epoch int64) (out []item) {
 				total += w
 			}
 		}
-		for u := numbers.float(drawn) * total; ended[from] || u >= weights[from]; from++ {
+		for u := numbers.Float(drawn) * total; ended[from] || u >= weights[from]; from++ {
 			if !ended[from] {
 				u -= weights[from]
 			}
@@ -306,10 +309,10 @@ func (t *trial) join(set *Set, dir string, s step) Pipe {
 	for _, part := range t.parts(s) {
 		var paths []string
 		for range part.Files {
-			paths = append(paths, shardPath(dir, file))
+			paths = append(paths, readertest.ShardPath(dir, file))
 			file++
 		}
-		of, err := OpenAll(context.Background(), paths, set.files.opts)
+		of, err := OpenAll(context.Background(), paths, set.files.Opts)
 		if err != nil {
 			panic(err)
 		}

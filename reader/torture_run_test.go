@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/columns"
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -32,7 +34,7 @@ func (t *trial) write(tb testing.TB, dir string) {
 		for k, size := range sizes {
 			records[k] = t.content(int32(i), int64(k), size)
 		}
-		writeFile(tb, shardPath(dir, i), compression, records...)
+		readertest.WriteFile(tb, readertest.ShardPath(dir, i), compression, records...)
 	}
 }
 
@@ -198,14 +200,14 @@ func identified(ids []int64, epoch int32) []Record {
 	return records
 }
 
-func (t *trial) origin(at *State) origin {
+func (t *trial) origin(at *State) pipeline.Origin {
 	if at != nil {
-		return origin{state: at}
+		return pipeline.Origin{State: at}
 	}
-	return origin{epoch: t.Epoch}
+	return pipeline.Origin{Epoch: t.Epoch}
 }
 
-func consumeFlow[T any](ctx context.Context, f Flow[T], from origin, records func(T) []Record) (*consumer, error) {
+func consumeFlow[T any](ctx context.Context, f Flow[T], from pipeline.Origin, records func(T) []Record) (*consumer, error) {
 	r, err := f.start(ctx, from)
 	if err != nil {
 		return nil, err

@@ -36,8 +36,8 @@ func TestPairsOfStages(t *testing.T) {
 	}
 	var pairs []pair
 	for _, size := range sizes {
-		for _, before := range slices.Sorted(maps.Keys(stages)) {
-			for _, after := range slices.Sorted(maps.Keys(stages)) {
+		for _, before := range slices.Sorted(maps.Keys(drawnSteps)) {
+			for _, after := range slices.Sorted(maps.Keys(drawnSteps)) {
 				pairs = append(pairs, pair{uint64(len(pairs) + 1), size, before, after})
 			}
 		}
@@ -55,13 +55,13 @@ func TestHugeRecords(t *testing.T) {
 	if !torture.On() {
 		t.Skip("it takes a minute and gigabytes: give -torture to run it")
 	}
-	for i, name := range slices.Sorted(maps.Keys(stages)) {
+	for i, name := range slices.Sorted(maps.Keys(drawnSteps)) {
 		for j, end := range []string{"next", "batch", "columns"} {
 			t.Run(name+"/"+end, func(t *testing.T) {
 				r := rand.New(rand.NewPCG(uint64(i), 10))
 				x := trial{Memory: []int64{0, 4 << 20}[(i+j)%2], Gzip: i%3 == 0, End: end, Examples: end == "columns", Batch: 2, Epochs: 2, Stops: []int{1}}
 				x.Files = [][]int{{200 << 20, 0}, {200<<20 + 1}}
-				x.Steps = []step{{"interleave", 2, 1}, stages[name](r, 3)}
+				x.Steps = []step{{"interleave", 2, 1}, drawnSteps[name](r, 3)}
 				x.check(t)
 			})
 		}
@@ -73,7 +73,7 @@ func pairTrial(seed uint64, size, before, after string, mostBytes int) trial {
 	t := draw(seed, 1) // the end, memory and the like
 	t.fill(r, tortureSizes[size], 4, 1000, mostBytes)
 	for _, name := range []string{before, after} {
-		t.Steps = append(t.Steps, stages[name](r, t.records()))
+		t.Steps = append(t.Steps, drawnSteps[name](r, t.records()))
 	}
 	t.bound(mostBytes)
 	t.Stops = []int{t.records() / 3, t.records()}

@@ -15,16 +15,17 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"github.com/tfrec/tfrec/internal/dev/testwait"
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // staged returns an endless flow with a goroutine in each stage that may have one: of a copy, of a
 // shuffle after them, and of calls of work.
 func staged(t *testing.T, work func(Record) (int, error)) Flow[int] {
-	dir := writeShards(t, tfrecord.None, 30_000, 30_000) // of several blocks
+	dir := readertest.WriteShards(t, tfrecord.None, 30_000, 30_000) // of several blocks
 	p := open(t, dir, Options{Parallelism: 2}).Interleave(2, 1).Repeat(-1).
 		Map("copy", func(dst []byte, r Record) ([]byte, error) { return append(dst, r.Data...), nil }, MapOptions{Workers: 1}).
 		Prefetch(1).Shuffle(500)
@@ -62,7 +63,9 @@ func TestGoroutinesAreLabelled(t *testing.T) {
 	if !slices.Contains(labels, `{"job":"mine"}`) {
 		t.Errorf("the consumer's goroutine has lost its labels: there are %q", labels)
 	}
-	ours := func(s string) bool { return strings.Contains(s, `"job":"mine"`) && strings.Contains(s, stageLabel) }
+	ours := func(s string) bool {
+		return strings.Contains(s, `"job":"mine"`) && strings.Contains(s, pipeline.StageLabel)
+	}
 	testwait.Until(func() bool { return !slices.ContainsFunc(goroutineLabels(t), ours) })
 }
 
@@ -93,7 +96,7 @@ func goroutineLabelsIn(t *testing.T, function string) (all []string) {
 // TestConsumerKeepsItsLabels: stages that run in the consumer's goroutine do not label it, also
 // while a pipeline resumes by reading again.
 func TestConsumerKeepsItsLabels(t *testing.T) {
-	set := open(t, writeShards(t, tfrecord.None, 300, 300), Options{})
+	set := open(t, readertest.WriteShards(t, tfrecord.None, 300, 300), Options{})
 	// Goroutines of the pipeline have the same labels until they set their own, but this test's
 	// function is on no stack of theirs.
 	own := func() string {
@@ -156,7 +159,7 @@ func TestProfilesHaveStages(t *testing.T) {
 			}
 		}
 		pprof.StopCPUProfile()
-		for _, stage := range labelsOfProfile(t, &b, stageLabel) {
+		for _, stage := range labelsOfProfile(t, &b, pipeline.StageLabel) {
 			if slices.Contains(want, stage) && !slices.Contains(seen, stage) {
 				seen = append(seen, stage)
 			}
@@ -248,11 +251,11 @@ func TestTracesHaveRegions(t *testing.T) {
 		}
 	}
 	run(staged(t, idFrom))
-	run(Map(open(t, writeShards(t, tfrecord.None, 300), Options{}).ShuffleAll(ShuffleAllOptions{}).Repeat(-1), idFrom, MapOptions{}))
+	run(Map(open(t, readertest.WriteShards(t, tfrecord.None, 300), Options{}).ShuffleAll(ShuffleAllOptions{}).Repeat(-1), idFrom, MapOptions{}))
 	trace.Stop()
 	for _, name := range []string{"read", "interleave", "repeat", "map", "prefetch", "shuffle", "shuffle_all", "next"} {
 		// A string in the trace is its length and its bytes.
-		name = tracePrefix + name
+		name = pipeline.TracePrefix + name
 		if !bytes.Contains(b.Bytes(), append([]byte{byte(len(name))}, name...)) {
 			t.Errorf("the trace has no region %q", name)
 		}

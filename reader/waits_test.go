@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -19,7 +20,7 @@ func TestRecordsPassNothingOneByOne(t *testing.T) {
 		records[i] = bytes.Repeat([]byte{byte(i), byte(i >> 8), 7, 77}, 40)
 	}
 	for i := range files {
-		writeFile(t, shardPath(dir, i), tfrecord.None, records...)
+		readertest.WriteFile(t, readertest.ShardPath(dir, i), tfrecord.None, records...)
 	}
 	for name, build := range map[string]func(*Set) Pipe{
 		"sequential": (*Set).Records,

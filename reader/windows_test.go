@@ -10,9 +10,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/tfrec/tfrec/columns"
 	"github.com/tfrec/tfrec/internal/dev/torture"
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
+	"github.com/tfrec/tfrec/reader/internal/stages"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -103,7 +104,7 @@ func TestParseSequencesFlow(t *testing.T) {
 	checkResume(t, f, sequenceText)
 	checkClones(t, f, (*ColumnBatch).Clone, (*ColumnBatch).State, func(b *ColumnBatch) bool {
 		splits := b.Get("words").StepSplits
-		return len(splits) > 0 && splits[0] == poisonInt64
+		return len(splits) > 0 && splits[0] == pipeline.PoisonInt64
 	})
 }
 
@@ -280,10 +281,10 @@ func TestWindowsOfLongRecords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, largest = n+len(b.Records), max(largest, b.block.bytes())
+		n, largest = n+len(b.Records), max(largest, b.block.Bytes())
 		b.Release()
 	}
-	if n != steps+1 || largest > portionBytes+length*100 {
+	if n != steps+1 || largest > stages.PortionBytes+length*100 {
 		t.Errorf("%d windows, in blocks of up to %d bytes", n, largest)
 	}
 }
@@ -346,8 +347,8 @@ func TestWindowsRefuse(t *testing.T) {
 	} else {
 		s.Close()
 	}
-	for _, at := range [][]int64{{0}, {-1, 0, 0, 0, 0, 0}, {0, -1, 0, 0, 0, 0}, {maxLead + 1, 0, 0, 0, 0, 0}, {7, 0, 0, 0, 0, 0}, {0, 0, 0, -1, 0, 0}} {
-		bad := cloneState(&state)
+	for _, at := range [][]int64{{0}, {-1, 0, 0, 0, 0, 0}, {0, -1, 0, 0, 0, 0}, {pipeline.MaxLead + 1, 0, 0, 0, 0, 0}, {7, 0, 0, 0, 0, 0}, {0, 0, 0, -1, 0, 0}} {
+		bad := pipeline.CloneState(&state)
 		bad.Stages[1].At = at
 		if _, err := set.Records().Windows(columns.WindowSpec{Schema: episodeSchema, Length: 2}).Resume(t.Context(), bad); !errors.Is(err, ErrState) {
 			t.Errorf("position %v: %v", at, err)

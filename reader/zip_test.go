@@ -6,13 +6,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // pair joins the numbers of two records.
 func pair(r []Record) ([2]int, error) { return [2]int{idOf(r[0]), idOf(r[1])}, nil }
 
-func zipped(t *testing.T, f Flow[[2]int], from origin) (pairs [][2]int) {
+func zipped(t *testing.T, f Flow[[2]int], from pipeline.Origin) (pairs [][2]int) {
 	t.Helper()
 	s, err := f.start(t.Context(), from)
 	if err != nil {
@@ -31,7 +33,7 @@ func zipped(t *testing.T, f Flow[[2]int], from origin) (pairs [][2]int) {
 // Each pair has the records that the pipes return at the same place, in each epoch and from each
 // State.
 func TestZipPairs(t *testing.T) {
-	left, right := writeShards(t, tfrecord.None, 30, 0, 51, 19), writeShards(t, tfrecord.None, 60, 40)
+	left, right := readertest.WriteShards(t, tfrecord.None, 30, 0, 51, 19), readertest.WriteShards(t, tfrecord.None, 60, 40)
 	a := open(t, left, Options{Seed: 2}).Records().Shuffle(9)
 	b := open(t, right, Options{Seed: 3}).ShuffleAll(ShuffleAllOptions{}).Filter("few", func(r Record) (bool, error) { return r.Number%3 > 0, nil })
 	f := Zip(pair, a, b)
@@ -41,7 +43,7 @@ func TestZipPairs(t *testing.T) {
 		for i := range min(len(x), len(y)) {
 			want = append(want, [2]int{x[i], y[i]})
 		}
-		if got := zipped(t, f, origin{epoch: epoch}); !slices.Equal(got, want) {
+		if got := zipped(t, f, pipeline.Origin{Epoch: epoch}); !slices.Equal(got, want) {
 			t.Fatalf("epoch %d: %v, want %v", epoch, got, want)
 		}
 		s, err := f.StartEpoch(t.Context(), epoch)
@@ -56,7 +58,7 @@ func TestZipPairs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := zipped(t, f, origin{state: &state}); !slices.Equal(got, want[i+1:]) {
+			if got := zipped(t, f, pipeline.Origin{State: &state}); !slices.Equal(got, want[i+1:]) {
 				t.Fatalf("resumed after %d pairs: %v, want %v", i+1, got, want[i+1:])
 			}
 		}

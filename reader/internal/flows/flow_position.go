@@ -1,0 +1,133 @@
+package flows
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
+)
+
+// Most stages of a flow have no position: an element's State is that of the last record it was made
+// of. Stages that count or hold elements add a section to [State.Flow].
+
+// flowPosition is the section of a stage after an element, and those of the stages before it. It
+// never changes, so that marks share it.
+type flowPosition struct {
+	stage  pipeline.StagePosition
+	before *flowPosition
+}
+
+// appendTo appends a copy of the sections, first stage first.
+func (p *flowPosition) appendTo(sections []pipeline.StagePosition) []pipeline.StagePosition {
+	if p == nil {
+		return sections
+	}
+	return appendSection(p.before.appendTo(sections), p.stage.Name, p.stage.At)
+}
+
+func appendSection(sections []pipeline.StagePosition, name string, at []int64) []pipeline.StagePosition {
+	return append(sections, pipeline.StagePosition{Name: name, At: slices.Clone(at)})
+}
+
+// flowStage makes the sections of a stage. They are allocated many at a time.
+type flowStage struct {
+	name  string
+	nodes []flowPosition
+	words []int64
+}
+
+// after adds the section of the stage to a mark.
+func (s *flowStage) after(m Mark, at ...int64) Mark {
+	const slab = 64
+	if len(s.nodes) == 0 {
+		s.nodes = make([]flowPosition, slab)
+	}
+	if len(s.words) < len(at) {
+		s.words = make([]int64, slab+len(at))
+	}
+	n := copy(s.words, at)
+	s.nodes[0] = flowPosition{pipeline.StagePosition{Name: s.name, At: s.words[:n:n]}, m.flow}
+	m.flow = &s.nodes[0]
+	s.nodes, s.words = s.nodes[1:], s.words[n:]
+	return m
+}
+
+// start adds the section of the stage to the State before the first element of an epoch.
+func (s *flowStage) start(before pipeline.State, at ...int64) pipeline.State {
+	before.Flow = appendSection(slices.Clip(before.Flow), s.name, at)
+	return before
+}
+
+// beginStage opens the flow before a stage with a section, and returns the section: nil at the
+// beginning of an epoch, else of least to most numbers, each from 0 to maxSkip.
+func beginStage[T any](ctx context.Context, f Flow[T], from pipeline.Origin, name string, least, most int) (in Source[T], at []int64, err error) {
+	if from.State != nil {
+		before := *from.State
+		if at, err = popFlow(&before, name); err != nil {
+			return nil, nil, err
+		}
+		if len(at) < least || len(at) > most || slices.ContainsFunc(at, func(n int64) bool { return n < 0 || n > pipeline.MaxSkip }) {
+			return nil, nil, pipeline.ErrPosition(name)
+		}
+		from.State = &before
+	}
+	if in, err = f.Begin(ctx, from); err != nil {
+		return nil, nil, err
+	}
+	if from.State != nil {
+		if err := sameWorker(in.Running(), from.State, name); err != nil {
+			in.Close()
+			return nil, nil, err
+		}
+	}
+	return in, at, nil
+}
+
+// sameWorker returns an error for a State of another worker, whose flow has the named stage.
+func sameWorker(r *pipeline.Run, s *pipeline.State, name string) error {
+	if o := r.Opts; s.Worker != o.Worker || s.Workers != o.Workers {
+		return fmt.Errorf("resume: %w: it is of worker %d of %d, this is %d of %d; a flow with %s cannot be divided again",
+			pipeline.ErrState, s.Worker, s.Workers, o.Worker, o.Workers, name)
+	}
+	return nil
+}
+
+// popFlow removes the last section of Flow, which must be that of the named stage.
+func popFlow(s *pipeline.State, name string) ([]int64, error) {
+	n := len(s.Flow)
+	if n == 0 {
+		return nil, fmt.Errorf("resume: %w: it has no position of %s", pipeline.ErrState, name)
+	}
+	last := s.Flow[n-1]
+	if last.Name != name {
+		return nil, fmt.Errorf("resume: %w: its last flow stage is %s, here it is %s", pipeline.ErrState, last.Name, name)
+	}
+	s.Flow = s.Flow[:n-1]
+	return last.At, nil
+}
+
+// advance adds the section of a stage to an element. It keeps only the last mark: the stage has no
+// position within an element.
+func (e *Element[T]) advance(s *flowStage, at ...int64) {
+	last := len(e.marks) - 1
+	for i := range last {
+		e.marks[i].release()
+	}
+	m := s.after(e.marks[last], at...)
+	clear(e.marks[1:])
+	e.marks = append(e.marks[:0], m)
+	if hasState[T]() {
+		setMark(e.Value, m)
+	}
+}
+
+// marked is a batch with a State method.
+type marked interface{ setMark(Mark) }
+
+// hasState reports whether values have a State method.
+func hasState[T any]() bool {
+	var v T
+	_, ok := any(v).(marked)
+	return ok
+}

@@ -1,0 +1,148 @@
+package pipeline
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/optname"
+)
+
+// A remedy is what speeds a stage up: the field that sets its number of workers, if it has several,
+// and everything else.
+type remedy struct {
+	workers *optname.Name
+	others  optname.Text
+}
+
+// remedies are keyed by the first word of a stage's name.
+var remedies = map[string]remedy{
+	"read":        {&optname.OptionsParallelism, optname.Textf("faster storage, or larger records")},
+	"interleave":  {nil, optname.Textf("a longer block length")},
+	"shuffle_all": {&optname.OptionsReaders, optname.Textf("a larger ShuffleAllOptions.Block, or faster storage")},
+	"sample":      {&optname.OptionsReaders, optname.Textf("a Sampler that keeps neighbours together, or faster storage")},
+	"cache":       {nil, optname.Textf("a cache in memory, or faster storage")},
+	"shuffle":     {nil, optname.Textf("a smaller buffer (%s) that fits into the processor's caches, or the global order, which needs none", optname.ShuffleOptionsBuffer)},
+	"filter":      {nil, optname.Textf("a cheaper function, or filtering once with %s", optname.ReshapeFilter)},
+	"map":         {&optname.MapOptionsWorkers, optname.Textf("a cheaper function")},
+	"parse":       {&optname.ColumnSpecWorkers, optname.Textf("a Schema of fewer features")},
+	"pictures":    {&optname.ImageSpecWorkers, optname.Textf("a smaller size (%s), or converting to that size once (%s)", optname.ImageSpecResize, optname.ConvertImages.With(optname.ImageOptionsResize))},
+	"batch":       {nil, optname.Textf("a larger batch (%s)", optname.PipeBatch)},
+}
+
+// remedyOf returns the remedy for a stage. Workers that are tuned are as many as the processor
+// budget allows.
+func remedyOf(s StageStats) remedy {
+	r, known := remedies[stageWord(s.Name)]
+	if !known {
+		return remedy{others: optname.Textf("its own settings")}
+	}
+	if s.Auto && r.workers != nil {
+		r.workers = &optname.OptionsParallelism
+	}
+	return r
+}
+
+// faster is what helps a stage while processors are idle.
+func (r remedy) faster() string {
+	if r.workers == nil {
+		return r.others.String()
+	}
+	return fmt.Sprintf("%s, %s", r.workers, orAlso(r.others.String()))
+}
+
+// cheaper is what helps while all processors are busy.
+func (r remedy) cheaper() string {
+	if r.workers == nil {
+		return r.others.String()
+	}
+	return fmt.Sprintf("%s; a larger %s would not", r.others, r.workers)
+}
+
+// orAlso continues a list with others, which may be a list itself.
+func orAlso(others string) string {
+	if strings.Contains(others, ", or ") {
+		return others
+	}
+	return "or " + others
+}
+
+// largerBatch returns the setting of the size of the batches that stats make.
+func largerBatch(stats []StageStats) string {
+	setting := optname.PipeBatch
+	for _, s := range stats {
+		switch stageWord(s.Name) {
+		case "parse":
+			setting = optname.ColumnSpecBatch
+		case "pictures":
+			setting = optname.ImageSpecBatch
+		}
+	}
+	return fmt.Sprintf("a larger batch (%s)", setting)
+}
+
+// stageWord returns the name of a stage without its settings.
+func stageWord(name string) string {
+	word, _, _ := strings.Cut(name, "(")
+	return word
+}
+
+// Bottleneck returns a sentence that names the slowest stage of a pipeline, which ran for elapsed
+// on a number of cores, and the setting that would speed it up.
+func Bottleneck(stats []StageStats, elapsed time.Duration, cores int) string {
+	if len(stats) == 0 || elapsed <= 0 {
+		return "nothing ran yet"
+	}
+	var all time.Duration
+	top, load := 0, -1.0
+	for i, s := range stats {
+		all += s.Busy
+		if l := float64(s.Busy) / float64(max(s.Workers, 1)); l > load {
+			top, load = i, l
+		}
+	}
+	used := float64(all) / float64(elapsed) / float64(max(cores, 1))
+	share := float64(stats[top].Busy) / float64(max(all, 1))
+	name := stats[top].Name
+	help := remedyOf(stats[top])
+	switch {
+	case !waitedFor(stats, elapsed):
+		return fmt.Sprintf("the consumer: it waits for %s only %.0f%% of the time; what would help: a cheaper step there, or %s",
+			stats[lastQueue(stats)].Name, 100*float64(stats[lastQueue(stats)].Awaited)/float64(elapsed), largerBatch(stats))
+	case used >= 0.8:
+		return fmt.Sprintf("processors: %.0f%% of %d are busy, %.0f%% of that in %s; what would help: more of them, or %s",
+			100*min(used, 1), cores, 100*share, name, help.cheaper())
+	case load >= 0.7*float64(elapsed):
+		return fmt.Sprintf("%s: its workers (%d) are busy %.0f%% of the time, and others wait for them; what would help: %s",
+			name, stats[top].Workers, 100*min(load/float64(elapsed), 1), help.faster())
+	case stats[0].WaitInput > elapsed/2:
+		return fmt.Sprintf("storage: %s waits for files %.0f%% of the time; what would help: %s",
+			stats[0].Name, 100*min(float64(stats[0].WaitInput)/float64(elapsed)/float64(max(stats[0].Workers, 1)), 1), remedyOf(stats[0]).faster())
+	default:
+		return fmt.Sprintf("the consumer: processors are busy %.0f%% of the time, and most of that in %s; a cheaper step there, or %s",
+			100*used, name, largerBatch(stats))
+	}
+}
+
+// lastQueue returns the index of the last stage that has elements ready; -1 if none has.
+func lastQueue(stats []StageStats) int {
+	i := len(stats) - 1
+	for i >= 0 && stats[i].QueueSize == 0 {
+		i--
+	}
+	return i
+}
+
+// waitedFor reports whether the consumer waits for the pipeline, or that this is unknown: there is
+// no queue, or stages after the last one take time themselves.
+func waitedFor(stats []StageStats, elapsed time.Duration) bool {
+	last := lastQueue(stats)
+	if last < 0 || stats[last].Elements == 0 || stats[last].Awaited > elapsed/20 {
+		return true
+	}
+	var behind time.Duration
+	for _, s := range stats[last+1:] {
+		behind += s.Busy
+	}
+	return behind > elapsed/4
+}

@@ -1,0 +1,184 @@
+package pipeline
+
+import (
+	"runtime"
+	"sync"
+	"time"
+)
+
+// tuner periodically samples the stages of a running pipeline and adjusts what the user did not
+// set. The consumer of a stage calls tick now and then, so that the tuner needs no goroutine. Its
+// changes never affect the order of the elements.
+type tuner struct {
+	clock   func() time.Time
+	settled func(*Knob) // called when a stage has settled; nil: nobody asks
+
+	mu    sync.Mutex
+	last  time.Time
+	knobs []*Knob
+}
+
+// A knob is sampled after lookEvery at the earliest, once each of its workers has finished
+// lookUnits units of work, or else after lookAnyway.
+const (
+	lookEvery  = 100 * time.Millisecond
+	lookAnyway = 3 * time.Second
+	lookUnits  = 2
+)
+
+// Knob is a stage with tunable settings.
+type Knob struct {
+	Stats *Counters
+	Pace  *pace  // nil: the number of workers was set
+	Depth *depth // nil: the length of the queue was set
+	Apply func(workers, depth int)
+	queue int // last choice of depth
+	// reads means that the stage reads files: its workers are busy while they wait for files, and
+	// more of them only help then.
+	reads bool
+
+	since time.Time
+	seen  counts // at since
+
+	steady  int      // consecutive samples that changed nothing
+	settled [2]int32 // workers and queue when it settled last
+	times   int      // it has settled
+}
+
+// counts are the counters that a knob samples.
+type counts struct{ elements, units, busy, wait, awaited, blocked int64 }
+
+func (s *Counters) counts() counts {
+	return counts{
+		s.Elements.Load(), s.Units.Load(), s.busyNS.Load(), s.waitNS.Load(), s.awaitedNS.Load(), s.blockedNS.Load(),
+	}
+}
+
+// Add registers a knob.
+func (t *tuner) Add(k *Knob) {
+	t.mu.Lock()
+	k.since = t.clock()
+	k.Stats.auto.Store(true)
+	if k.Depth != nil {
+		k.queue = k.Depth.now
+	}
+	t.knobs = append(t.knobs, k)
+	t.mu.Unlock()
+}
+
+// Tick samples the stages if it is time to.
+func (t *tuner) Tick() {
+	if !t.mu.TryLock() {
+		return // another goroutine is at it
+	}
+	defer t.mu.Unlock()
+	if len(t.knobs) == 0 {
+		return
+	}
+	now := t.clock()
+	if now.Sub(t.last) < lookEvery {
+		return
+	}
+	t.last = now
+	for _, k := range t.knobs {
+		if k.look(now); k.hasSettled() && t.settled != nil {
+			t.settled(k)
+		}
+	}
+}
+
+func (k *Knob) look(now time.Time) {
+	passed := now.Sub(k.since)
+	is := k.Stats.counts()
+	workers := int(k.Stats.Workers.Load())
+	enough := is.units-k.seen.units >= int64(lookUnits*workers)
+	if passed < lookEvery || !enough && passed < lookAnyway || is.units == k.seen.units {
+		return
+	}
+	was := k.seen
+	k.seen, k.since = is, now
+	share := func(is, was int64) float64 { return float64(is-was) / float64(passed) }
+	l := look{
+		seconds:  passed.Seconds(),
+		elements: float64(is.elements - was.elements),
+		busy:     share(is.busy, was.busy),
+		awaited:  share(is.awaited, was.awaited),
+	}
+	if k.reads {
+		waits := share(is.wait, was.wait)
+		l.noMore = waits < l.busy
+		l.busy += waits
+	}
+	queue := 0
+	if k.Pace != nil {
+		workers = k.Pace.step(l)
+	}
+	if k.Depth != nil {
+		queue = k.Depth.step(queueLook{l.awaited, share(is.blocked, was.blocked), k.Stats.fewestSeen()})
+	}
+	if workers != int(k.Stats.Workers.Load()) || queue != k.queue {
+		k.queue, k.steady = queue, 0
+		k.Stats.Workers.Store(int32(workers))
+		k.Stats.changes.Add(1)
+		k.Apply(workers, queue)
+		return
+	}
+	k.steady++
+}
+
+// A stage counts as settled after settledLooks samples in a row that changed nothing, twice as many
+// each further time, and up to a month of them.
+const (
+	settledLooks = 20
+	mostDoubled  = 20
+)
+
+// hasSettled reports whether the stage has just settled, on other settings than before.
+func (k *Knob) hasSettled() bool {
+	if k.steady < settledLooks<<k.times {
+		return false
+	}
+	k.steady = 0
+	now := [2]int32{k.Stats.Workers.Load(), k.Stats.QueueSpace.Load()}
+	if k.times > 0 && now == k.settled {
+		return false
+	}
+	k.settled, k.times = now, min(k.times+1, mostDoubled)
+	return true
+}
+
+// Readers returns the gate for a stage that reads up to this many files concurrently, which may be
+// objects in a store.
+func (r *Run) Readers(s *Counters, files int, stored bool) *Gate {
+	o := r.Opts
+	n := o.Readers
+	if n == 0 {
+		n = min(o.Parallelism, files)
+		if stored { // reads wait without using a processor
+			n = min(max(o.Parallelism, autoReaders), files)
+		}
+	}
+	g := NewGate(n)
+	s.Workers.Store(int32(n))
+	if o.Readers == 0 {
+		most := min(max(4*o.Parallelism, autoReaders), files)
+		r.Tuner.Add(&Knob{Stats: s, Pace: NewPace(n, 1, most), reads: true, Apply: func(n, _ int) { g.Set(n) }})
+	}
+	return g
+}
+
+// Workers returns the gate for the workers of a stage, and their maximum number: the given one, or
+// limit, up to which it is chosen.
+func (r *Run) Workers(s *Counters, given, limit int) (g *Gate, most int) {
+	n, most := given, given
+	if given == 0 {
+		most = limit
+		n = min(most, runtime.GOMAXPROCS(0))
+	}
+	g = NewGate(n)
+	s.Workers.Store(int32(n))
+	if given == 0 {
+		r.Tuner.Add(&Knob{Stats: s, Pace: NewPace(n, 1, most), Apply: func(n, _ int) { g.Set(n) }})
+	}
+	return g, most
+}

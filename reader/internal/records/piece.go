@@ -1,0 +1,132 @@
+package records
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// piece is a stretch of a file, whole records.
+type piece struct {
+	file int32
+	pad  bool // its records are repeats
+	from pipeline.Cursor
+	end  pipeline.Cursor // of the record after it; noEnd for the rest of the file
+}
+
+// noEnd is past the end of any file.
+var noEnd = pipeline.Cursor{Number: 1<<63 - 1, Offset: 1<<63 - 1}
+
+// wholeFile is all of file i.
+func wholeFile(i int) piece { return piece{file: int32(i), end: noEnd} }
+
+// missingRecords returns the records missing from a piece that ended at a cursor, compared with the
+// records that existed when it was cut, the manifest or an index file; nil if there are none. A
+// file that was cut off between two records shows no other damage, and a stretch of broken framing
+// does not show how many it held. plain means that the file is not compressed. If ctx is done,
+// index files are not read.
+func (s *Set) missingRecords(ctx context.Context, p piece, at pipeline.Cursor, plain bool) *pipeline.Fault {
+	want := s.wanted(ctx, p, at, plain)
+	if want.records == noEnd.Number || at.Number >= want.records {
+		return nil
+	}
+	at.Number = max(at.Number, p.from.Number) // what precedes the piece belongs to another
+	f := &pipeline.Fault{File: p.file, Number: at.Number, Offset: at.Offset, Records: want.records - at.Number, Bytes: -1}
+	if want.end != noEnd.Offset {
+		f.Bytes = max(want.end-at.Offset, 0)
+	}
+	f.Err = &tfrecord.Error{
+		Name: s.sources[p.file].Path, Record: at.Number, Offset: at.Offset, Part: tfrecord.PartCount,
+		Err: fmt.Errorf("%w: the file ends here, and it had %s %s; %s checks the whole set", io.ErrUnexpectedEOF, plural.Of(want.records, "record"), want.by, optname.VerifyFiles),
+	}
+	return f
+}
+
+// wanted returns where a piece that ended at a cursor should have ended.
+func (s *Set) wanted(ctx context.Context, p piece, at pipeline.Cursor, plain bool) expectedCount {
+	if p.end == noEnd {
+		return s.promised(ctx, int(p.file), at, plain)
+	}
+	return expectedCount{p.end.Number, p.end.Offset, "when the set was divided"}
+}
+
+// expectedCount is the number of records that a file should have.
+type expectedCount struct {
+	records int64
+	end     int64  // where they end, in the uncompressed stream; noEnd.offset: unknown
+	by      string // source of the number
+}
+
+// promised returns what is known of source i, which ended at a cursor.
+func (s *Set) promised(ctx context.Context, i int, at pipeline.Cursor, plain bool) expectedCount {
+	none := expectedCount{noEnd.Number, noEnd.Offset, ""}
+	if info := s.sources[i].Info; info != nil {
+		want := expectedCount{info.Records, noEnd.Offset, "by its manifest"}
+		if plain && info.Bytes >= 0 {
+			want.end = info.Bytes
+		}
+		return want
+	}
+	s.mu.Lock()
+	is := s.stamps[i]
+	s.mu.Unlock()
+	if !s.regular(i) || is.asked && at.Offset >= is.told {
+		return none
+	}
+	path := manifest.IndexPath(s.sources[i].Path)
+	f, err := storage.Open(ctx, path)
+	if err != nil {
+		return none
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return none
+	}
+	// Nearly always the last line confirms that nothing is missing.
+	tail := make([]byte, min(st.Size(), indexLine))
+	if _, err := f.ReadAt(tail, st.Size()-int64(len(tail))); err != nil {
+		return none
+	}
+	lines := strings.Split(strings.TrimSuffix(string(tail), "\n"), "\n")
+	if _, end, ok := parseIndexLine(lines[len(lines)-1]); !ok || end <= at.Offset {
+		return none
+	}
+	// It belongs to this file if the file ends where a record began.
+	want, here := expectedCount{0, 0, "by the index " + path}, false
+	for all := bufio.NewScanner(f); all.Scan(); {
+		begin, end, ok := parseIndexLine(all.Text())
+		if !ok || begin != want.end {
+			return none
+		}
+		here = here || begin == at.Offset
+		want.records, want.end = want.records+1, end
+	}
+	if !here {
+		return none
+	}
+	return want
+}
+
+// indexLine is more than the length of a line in an index file.
+const indexLine = 64
+
+// parseIndexLine returns the start and end of the record on a line.
+func parseIndexLine(line string) (begin, end int64, ok bool) {
+	first, second, ok := strings.Cut(line, " ")
+	begin, err1 := strconv.ParseInt(first, 10, 64)
+	size, err2 := strconv.ParseInt(second, 10, 64)
+	ok = ok && err1 == nil && err2 == nil && begin >= 0 && size >= tfrecord.Overhead && size <= math.MaxInt64-begin
+	return begin, begin + size, ok
+}

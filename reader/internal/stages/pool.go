@@ -1,0 +1,115 @@
+package stages
+
+import (
+	"context"
+	"sync"
+
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
+)
+
+// Pool has goroutines work on what one goroutine puts into it, while another takes it out in the
+// same order:
+//
+//	for p.queue.room(ctx) {
+//		j := &job[T]{...}
+//		p.put(j)
+//	}
+//	p.end(ctx.Err())
+//
+// Every job that was put is finished: after the end of the context, with its error.
+type Pool[T any] struct {
+	run   *pipeline.Run
+	work  func(*T) error
+	waits bool                     // the workers need no tokens
+	Queue *pipeline.Queue[*Job[T]] // jobs that were put and not taken, finished or not
+	gate  *pipeline.Gate           // workers now,
+	most  int                      // and at most
+	todo  chan *Job[T]             // for any worker
+	Wait  sync.WaitGroup           // workers
+}
+
+// Job is work for a pool, and its result.
+type Job[T any] struct {
+	V    T
+	Err  error
+	done chan struct{} // closed when finished
+}
+
+// NewPool returns a pool with the workers of the options, and room for spare jobs besides those that
+// are worked on.
+func NewPool[T any](r *pipeline.Run, name string, o pipeline.MapOptions, spare int, work func(*T) error) *Pool[T] {
+	p := &Pool[T]{run: r, work: work, waits: pipeline.MapWaits(o, r.Opts.Parallelism)}
+	most := r.MostWorkers(p.waits && o.Workers == 0)
+	p.Queue = pipeline.NewQueue[*Job[T]](r, name, max(o.Workers, most)+spare)
+	p.gate, p.most = r.Workers(p.Queue.Stats, o.Workers, most)
+	return p
+}
+
+// Start starts the workers. They end after finish.
+func (p *Pool[T]) Start(ctx context.Context) {
+	todo := make(chan *Job[T], p.most)
+	p.todo = todo
+	for range p.most {
+		p.Wait.Go(func() { p.runWorker(ctx, todo) })
+	}
+}
+
+// Put adds a job, after queue.room.
+func (p *Pool[T]) Put(j *Job[T]) {
+	j.done = make(chan struct{})
+	p.Queue.Put(j)
+	p.todo <- j // a worker takes it even during shutdown
+}
+
+// Finish lets the workers end when they have done what was put.
+func (p *Pool[T]) Finish() { close(p.todo) }
+
+// runWorker is the loop of a worker.
+func (p *Pool[T]) runWorker(ctx context.Context, todo <-chan *Job[T]) {
+	pipeline.LabelGoroutine(ctx, p.Queue.Stats.Name)
+	for {
+		admitted := p.gate.Enter(ctx)
+		j, more := <-todo
+		if !more {
+			if admitted {
+				p.gate.Leave()
+			}
+			return
+		}
+		if p.run.Admit(ctx, p.waits) {
+			watch := p.Queue.Stats.Watch()
+			region := p.Queue.Stats.Region(ctx)
+			j.Err = p.work(&j.V)
+			region.End()
+			watch.Busy()
+			p.run.Dismiss(p.waits)
+		} else {
+			j.Err = ctx.Err()
+		}
+		close(j.done)
+		if admitted {
+			p.gate.Leave()
+		}
+	}
+}
+
+// Take returns the next job when it is finished, or after the last one the error of queue.end.
+func (p *Pool[T]) Take() (*Job[T], error) {
+	j, err := p.Queue.Take()
+	if err == nil {
+		p.Queue.Stats.Await(j.done) // workers end with the context
+	}
+	return j, err
+}
+
+// Drain takes all jobs and drops them. The queue must have ended.
+func (p *Pool[T]) Drain(drop func(*T)) {
+	for {
+		j, err := p.Queue.Take()
+		if err != nil {
+			return
+		}
+		<-j.done
+		drop(&j.V)
+	}
+}
