@@ -66,12 +66,12 @@ func Schema(ctx context.Context, s *records.Set) (columns.Schema, error) {
 
 // firstIntact returns the first records of the first file that has any, without the damaged ones.
 // The stream of the records reports and counts the damage.
-func firstIntact(ctx context.Context, s *records.Set) (records [][]byte, err error) {
+func firstIntact(ctx context.Context, s *records.Set) (intact [][]byte, err error) {
 	o := s.Opts
 	o.Worker, o.Workers, o.ShuffleFiles = 0, 1, false
 	o.SkipBad, o.OnSkip, o.Logger = pipeline.SkipBad{Count: pipeline.MaxSkip}, nil, nil
 	all := s.As(o)
-	stream, err := stages.Pipe{Set: all, Last: all.Interleave(1, 1)}.Start(ctx, pipeline.Origin{})
+	stream, err := stages.Pipe{Set: all, Last: records.Interleave(all, 1, 1)}.Start(ctx, pipeline.Origin{})
 	if err != nil {
 		return nil, err
 	}
@@ -85,12 +85,12 @@ func firstIntact(ctx context.Context, s *records.Set) (records [][]byte, err err
 		if err != nil {
 			return nil, err
 		}
-		if len(records) == inferred || len(records) > 0 && r.File != file {
+		if len(intact) == inferred || len(intact) > 0 && r.File != file {
 			break
 		}
-		records, file = append(records, slices.Clone(r.Data)), r.File
+		intact, file = append(intact, slices.Clone(r.Data)), r.File
 	}
-	return records, nil
+	return intact, nil
 }
 
 // joinedSchema is the schema that all sets have.

@@ -14,28 +14,6 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// readRequest is a record to read.
-type readRequest struct {
-	step       int // of the batch read
-	file       int32
-	number     int64
-	begin, end int64 // where to look
-	skip       int64 // after this many records
-}
-
-// orderStep is the number of a record in the set, with its index in a batch read.
-type orderStep uint64
-
-// stepBits bounds the index.
-const stepBits = 20
-
-func newOrderStep(record int64, index int) orderStep {
-	return orderStep(record<<stepBits | int64(index))
-}
-
-func (s orderStep) record() int64 { return int64(s >> stepBits) }
-func (s orderStep) index() int    { return int(s & (1<<stepBits - 1)) }
-
 // batchRead reads a set of records, wherever they are.
 type batchRead struct {
 	global *Global

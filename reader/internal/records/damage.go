@@ -28,3 +28,10 @@ func inData(err error) bool {
 	var system *fs.PathError
 	return errors.As(err, &located) && !errors.As(err, &system)
 }
+
+// isDataCRC reports whether err is about the data of one record, after which a tfrecord.Reader
+// continues.
+func isDataCRC(err error) bool {
+	var located *tfrecord.Error
+	return errors.As(err, &located) && located.Part == tfrecord.PartDataCRC && errors.Is(err, tfrecord.ErrChecksum)
+}

@@ -2,15 +2,12 @@ package records
 
 import (
 	"context"
-	"errors"
 	"io"
-	"math"
 	"sync/atomic"
 	"time"
 
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
-	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // blockSource reads the blocks of a stretch of a file.
@@ -281,42 +278,6 @@ func (p *yieldingReader) Read(b []byte) (int, error) {
 	p.took += time.Since(began)
 	p.slow = p.pipe || read > slowRead
 	return n, err
-}
-
-// isPlain reports whether a file can be read from any offset: it is a regular file and not
-// compressed. A file that is neither framed nor compressed counts as plain, as in package tfrecord.
-func isPlain(f storage.File, o tfrecord.ReaderOptions) (plain bool, size int64, err error) {
-	st, err := f.Stat()
-	if err != nil || !st.Mode().IsRegular() {
-		return false, 0, err
-	}
-	if o.Compression != tfrecord.Auto {
-		return o.Compression == tfrecord.None, st.Size(), nil
-	}
-	var header [tfrecord.HeaderSize]byte
-	n, err := f.ReadAt(header[:], 0)
-	if err != nil && err != io.EOF {
-		return false, 0, err
-	}
-	anyLength := tfrecord.Framing{Checksum: tfrecord.ChecksumLength, MaxRecord: math.MaxInt64}
-	if _, v := anyLength.Check(header[:n]); n == 0 || n == len(header) && v != tfrecord.FrameBroken {
-		return true, st.Size(), nil
-	}
-	o.BufferSize = minChunk // enough for the first record
-	r := tfrecord.NewReader(io.NewSectionReader(f, 0, 1<<62), o)
-	defer r.Close()
-	_, err = r.Next()
-	if located := new(tfrecord.Error); errors.As(err, &located) && !inData(err) {
-		return false, 0, err
-	}
-	return r.Compression() == tfrecord.None, st.Size(), nil
-}
-
-// isDataCRC reports whether err is about the data of one record, after which a tfrecord.Reader
-// continues.
-func isDataCRC(err error) bool {
-	var located *tfrecord.Error
-	return errors.As(err, &located) && located.Part == tfrecord.PartDataCRC && errors.Is(err, tfrecord.ErrChecksum)
 }
 
 // minChunk is the minimum read size. maxChunk is the maximum for ordinary records, so that the data

@@ -22,7 +22,7 @@ func TestALostRestIsToldOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	set := open(t, dir, pipeline.Options{SkipBad: pipeline.SkipBad{Count: 1}})
-	feeder := &started(t, set, set.Interleave(2, 1)).(*interleave).feeder
+	feeder := &started(t, set, Interleave(set, 2, 1)).(*interleave).feeder
 	// read returns the number of faults from a cursor on, and the end.
 	read := func(from pipeline.Cursor) (faults int, end pipeline.Cursor) {
 		f := feeder.start(piece{file: 1, end: noEnd}, from, 0)

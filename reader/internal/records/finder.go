@@ -22,12 +22,13 @@ type finder struct {
 // read.
 const keptOpen = 256
 
-// find initialises the finder. What is read of the files for it goes into kept, unless that is nil.
-func (f *finder) find(ctx context.Context, set *Set, kept *resident) error {
+// find initialises the finder. What must be read of whole files for it is read by load, unless that is
+// nil.
+func (f *finder) find(ctx context.Context, set *Set, load loader) error {
 	if f.set != nil {
 		return nil
 	}
-	indexes, err := set.allIndexesKeeping(ctx, kept)
+	indexes, err := set.allIndexesBy(ctx, load)
 	if err != nil {
 		return err
 	}
@@ -119,3 +120,25 @@ func (f *finder) close() {
 		}
 	}
 }
+
+// readRequest is a record to read.
+type readRequest struct {
+	step       int // of the batch read
+	file       int32
+	number     int64
+	begin, end int64 // where to look
+	skip       int64 // after this many records
+}
+
+// orderStep is the number of a record in the set, with its index in a batch read.
+type orderStep uint64
+
+// stepBits bounds the index.
+const stepBits = 20
+
+func newOrderStep(record int64, index int) orderStep {
+	return orderStep(record<<stepBits | int64(index))
+}
+
+func (s orderStep) record() int64 { return int64(s >> stepBits) }
+func (s orderStep) index() int    { return int(s & (1<<stepBits - 1)) }

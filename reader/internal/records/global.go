@@ -42,14 +42,14 @@ const leastSteps = 16
 const maxErrand = 16 << 20
 
 // ShuffleAll returns a source of all records in one random order.
-func (s *Set) ShuffleAll(o ShuffleAllOptions) *pipeline.Link {
+func ShuffleAll(s *Set, o ShuffleAllOptions) *pipeline.Link {
 	if o.Block == 0 {
 		o.Block = 1
 	}
 	if o.Window == 0 {
 		o.Window = DefaultWindow
 	}
-	return s.inOrder("shuffle_all", func(r *pipeline.Run) (string, globalOrder, error) {
+	return inOrder(s, "shuffle_all", func(r *pipeline.Run) (string, globalOrder, error) {
 		if o.Block < 1 || o.Block > MaxRuns || o.Window < 1 || o.Window > MaxRuns {
 			return "", nil, fmt.Errorf("reader: ShuffleAll with Block %d, Window %d: want 1 to %d of each", o.Block, o.Window, MaxRuns)
 		}
@@ -65,7 +65,7 @@ func (s *Set) ShuffleAll(o ShuffleAllOptions) *pipeline.Link {
 
 // inOrder describes the records of a set in a global order, which plan names with what it depends
 // on.
-func (s *Set) inOrder(kind string, plan func(r *pipeline.Run) (string, globalOrder, error)) *pipeline.Link {
+func inOrder(s *Set, kind string, plan func(r *pipeline.Run) (string, globalOrder, error)) *pipeline.Link {
 	return (*pipeline.Link)(nil).Then(kind, func(r *pipeline.Run, _ pipeline.Stage) (pipeline.Stage, error) {
 		set := s.As(r.Opts)
 		if len(set.Joined) > 0 {
@@ -146,7 +146,11 @@ func (g *Global) Start(ctx context.Context, epoch int64, at pipeline.Position) e
 	g.halt()
 	g.ctx, g.cancel = context.WithCancel(ctx)
 	g.keep()
-	if err := g.find(g.ctx, g.set, g.Kept); err != nil {
+	var load loader
+	if g.Kept != nil {
+		load = g.Kept.load
+	}
+	if err := g.find(g.ctx, g.set, load); err != nil {
 		return err
 	}
 	o := g.run.Opts

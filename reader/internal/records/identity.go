@@ -12,7 +12,7 @@ import (
 )
 
 // Fingerprint returns the identity of the set.
-func (s *Set) Fingerprint(ctx context.Context) (string, error) {
+func (s *files) Fingerprint(ctx context.Context) (string, error) {
 	if err := s.identify(ctx); err != nil {
 		return "", err
 	}
@@ -20,7 +20,7 @@ func (s *Set) Fingerprint(ctx context.Context) (string, error) {
 }
 
 // identify sets s.fingerprint if it is not set yet. It is not written again after that.
-func (s *Set) identify(ctx context.Context) error {
+func (s *files) identify(ctx context.Context) error {
 	s.mu.Lock()
 	known := s.fingerprint != ""
 	s.mu.Unlock()
@@ -41,7 +41,7 @@ func (s *Set) identify(ctx context.Context) error {
 }
 
 // hash writes the identities of the files, or of the sets that they came from.
-func (s *Set) hash(ctx context.Context, h *xxh3.Hasher) error {
+func (s *files) hash(ctx context.Context, h *xxh3.Hasher) error {
 	for _, of := range s.Joined {
 		if err := of.identify(ctx); err != nil {
 			return err
@@ -64,7 +64,7 @@ func (s *Set) hash(ctx context.Context, h *xxh3.Hasher) error {
 }
 
 // appendIdentity appends the identity of source i.
-func (s *Set) appendIdentity(ctx context.Context, dst []byte, i int) ([]byte, error) {
+func (s *files) appendIdentity(ctx context.Context, dst []byte, i int) ([]byte, error) {
 	source, size := s.sources[i], s.stamps[i].info.Size()
 	dst = append(append(dst, storage.Base(source.Path)...), 0)
 	if !s.regular(i) {

@@ -58,14 +58,14 @@ func (x *FileIndex) span(n int64) (begin, end, skip int64) {
 
 // index returns the index of source i, built on first use: from the .idx file of an uncompressed
 // file if that matches, else by reading the headers.
-func (s *Set) index(ctx context.Context, i int, kept *resident) (*FileIndex, error) {
+func (s *Set) index(ctx context.Context, i int, load loader) (*FileIndex, error) {
 	s.mu.Lock()
 	x := s.indexes[i]
 	s.mu.Unlock()
 	if x != nil {
 		return x, nil
 	}
-	x, err := s.makeIndex(ctx, i, kept)
+	x, err := s.makeIndex(ctx, i, load)
 	if err != nil {
 		return nil, err
 	}
@@ -83,12 +83,15 @@ func (s *Set) index(ctx context.Context, i int, kept *resident) (*FileIndex, err
 
 // AllIndexes returns the indexes of all files.
 func (s *Set) AllIndexes(ctx context.Context) ([]*FileIndex, error) {
-	return s.allIndexesKeeping(ctx, nil)
+	return s.allIndexesBy(ctx, nil)
 }
 
-// allIndexesKeeping is allIndexes. What must be read of the files for it goes into kept, unless that
-// is nil.
-func (s *Set) allIndexesKeeping(ctx context.Context, kept *resident) ([]*FileIndex, error) {
+// loader reads all of file i, and returns it.
+type loader = func(i int, f storage.File, size int64) (io.ReaderAt, error)
+
+// allIndexesBy is AllIndexes. What must be read of the files for it is read by load, unless that is
+// nil.
+func (s *Set) allIndexesBy(ctx context.Context, load loader) ([]*FileIndex, error) {
 	if ctx == nil {
 		return nil, pipeline.ErrNoContext
 	}
@@ -98,20 +101,20 @@ func (s *Set) allIndexesKeeping(ctx context.Context, kept *resident) ([]*FileInd
 	for i := range s.sources {
 		g.Go(func() (err error) {
 			pipeline.LabelGoroutine(ctx, "index")
-			all[i], err = s.index(ctx, i, kept)
+			all[i], err = s.index(ctx, i, load)
 			return err
 		})
 	}
 	return all, g.Wait()
 }
 
-func (s *Set) makeIndex(ctx context.Context, i int, kept *resident) (*FileIndex, error) {
+func (s *Set) makeIndex(ctx context.Context, i int, load loader) (*FileIndex, error) {
 	source := s.sources[i]
 	o := pipeline.ReaderOptions(&s.Opts, source.Path)
 	most := max(1024, indexMemory/8/len(s.sources))
 	open := s.openFile
 	var indexed *FileIndex
-	if kept != nil { // an index file saves the request for the beginning
+	if load != nil { // an index file saves the request for the beginning
 		if indexed = s.readIndexFile(ctx, i, s.stamps[i].info.Size(), most); indexed != nil {
 			open = s.openAnywhere
 		}
@@ -131,15 +134,15 @@ func (s *Set) makeIndex(ctx context.Context, i int, kept *resident) (*FileIndex,
 		}
 		return s.countPacked(ctx, i, f, o)
 	}
-	if kept == nil {
+	if load == nil {
 		indexed = s.readIndexFile(ctx, i, size, most)
 	}
 	if indexed != nil {
 		return indexed, nil
 	}
 	var all io.ReaderAt = storage.Forward(f)
-	if kept != nil {
-		if all, err = kept.load(i, f, size); err != nil {
+	if load != nil {
+		if all, err = load(i, f, size); err != nil {
 			return nil, &tfrecord.Error{Name: source.Path, Part: tfrecord.PartLength, Err: err}
 		}
 	}
@@ -214,7 +217,7 @@ func (s *Set) readIndexFile(ctx context.Context, i int, size int64, most int) *F
 }
 
 // setTold records where the records end that the index file of source i tells of.
-func (s *Set) setTold(i int, end int64) {
+func (s *files) setTold(i int, end int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stamps[i].told, s.stamps[i].asked = end, true

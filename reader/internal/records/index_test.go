@@ -31,7 +31,7 @@ func TestSparseIndex(t *testing.T) {
 			}
 		}
 		ids := map[string]bool{}
-		for _, id := range read(t, set, set.ShuffleAll(ShuffleAllOptions{}), func(r pipeline.Record) string { return string(r.Data) }) {
+		for _, id := range read(t, set, ShuffleAll(set, ShuffleAllOptions{}), func(r pipeline.Record) string { return string(r.Data) }) {
 			ids[id] = true
 		}
 		if r, err := set.At(t.Context(), nil, 777); err != nil || !bytes.Equal(r.Data, readertest.Numbered(0, 777)) || len(ids) != 900 {

@@ -9,7 +9,7 @@ import (
 )
 
 // Interleave returns a source of the records of cycle files in turn, block records from each.
-func (s *Set) Interleave(cycle, block int) *pipeline.Link {
+func Interleave(s *Set, cycle, block int) *pipeline.Link {
 	return (*pipeline.Link)(nil).Then("interleave", func(r *pipeline.Run, _ pipeline.Stage) (pipeline.Stage, error) {
 		set := s.As(r.Opts)
 		if len(set.Joined) > 0 {
@@ -18,7 +18,7 @@ func (s *Set) Interleave(cycle, block int) *pipeline.Link {
 		if cycle < 1 || cycle > maxCycle || block < 1 {
 			return nil, fmt.Errorf("reader: Interleave(%d, %d): want 1 or more of each, and a cycle of %d at most", cycle, block, maxCycle)
 		}
-		name := fmt.Sprintf("interleave(cycle=%d,block=%d%s)", cycle, block, set.settings())
+		name := fmt.Sprintf("interleave(cycle=%d,block=%d%s)", cycle, block, settings(&set.Opts))
 		r.Rename(name)
 		// One file per goroutine is read ahead of the cycle.
 		ahead := r.Opts.Parallelism
@@ -40,8 +40,7 @@ func (s *Set) Interleave(cycle, block int) *pipeline.Link {
 const maxCycle = 1 << 16
 
 // settings returns, for the name of a source, the options that the order of records depends on.
-func (s *Set) settings() string {
-	o := s.Opts
+func settings(o *pipeline.Options) string {
 	text := ""
 	if o.Workers > 1 {
 		text = fmt.Sprintf(",shard=%d,ends=%d", o.ShardBy, o.Uneven)

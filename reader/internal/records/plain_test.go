@@ -89,11 +89,11 @@ func FuzzPlainIsTheReaders(f *testing.F) {
 		skip := pipeline.Options{MaxRecord: 1 << 20, Compression: tfrecord.None, SkipBad: pipeline.SkipBad{Count: 1 << 40}}
 		view := func(r pipeline.Record) string { return fmt.Sprint(r.Offset, " ", string(r.Data)) }
 		set = open(t, path, skip)
-		rescued := read(t, set, set.Interleave(1, 1), view)
+		rescued := read(t, set, Interleave(set, 1, 1), view)
 		if len(rescued) < len(want) {
 			t.Fatalf("%d records with skipping, %d without", len(rescued), len(want))
 		}
-		all := read(t, set, set.ShuffleAll(ShuffleAllOptions{}), view)
+		all := read(t, set, ShuffleAll(set, ShuffleAllOptions{}), view)
 		slices.Sort(all)
 		slices.Sort(rescued)
 		if !slices.Equal(all, rescued) {

@@ -30,8 +30,8 @@ type Sampler struct {
 }
 
 // Sample returns a source of the records that a sampler lists.
-func (s *Set) Sample(from Sampler) *pipeline.Link {
-	return s.inOrder("sample", func(*pipeline.Run) (string, globalOrder, error) {
+func Sample(s *Set, from Sampler) *pipeline.Link {
+	return inOrder(s, "sample", func(*pipeline.Run) (string, globalOrder, error) {
 		if from.Name == "" || from.Records == nil {
 			return "", nil, errors.New("reader: Sample: want a Sampler with a Name and Records")
 		}

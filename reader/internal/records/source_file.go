@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // ErrChanged means that a file is not the same as when its [Set] was opened. The error that unwraps
@@ -35,7 +37,7 @@ type stamp struct {
 
 // stampFiles stats all sources without opening them. Those in object stores, which are slow to
 // answer, are requested concurrently.
-func (s *Set) stampFiles(ctx context.Context) error {
+func (s *files) stampFiles(ctx context.Context) error {
 	s.stamps = make([]stamp, len(s.sources))
 	var g errgroup.Group
 	g.SetLimit(storage.MostRequests())
@@ -58,10 +60,10 @@ func (s *Set) stampFiles(ctx context.Context) error {
 }
 
 // regular reports whether source i is a regular file rather than a pipe.
-func (s *Set) regular(i int) bool { return s.stamps[i].info.Mode().IsRegular() }
+func (s *files) regular(i int) bool { return s.stamps[i].info.Mode().IsRegular() }
 
 // openFile opens source i, if it is unchanged.
-func (s *Set) openFile(ctx context.Context, i int) (storage.File, error) {
+func (s *files) openFile(ctx context.Context, i int) (storage.File, error) {
 	at := s.stamps[i].at
 	open := at.OpenStream
 	if s.sources[i].Set != nil {
@@ -80,7 +82,7 @@ func (s *Set) openFile(ctx context.Context, i int) (storage.File, error) {
 
 // openAnywhere opens source i for random access. This sends no request to an object store: reads
 // return the data of the recorded version or an error.
-func (s *Set) openAnywhere(ctx context.Context, i int) (storage.File, error) {
+func (s *files) openAnywhere(ctx context.Context, i int) (storage.File, error) {
 	if is, ok := s.stamps[i].info.Sys().(storage.Object); ok && is.Version != "" {
 		return s.stamps[i].at.OpenListed(ctx, is)
 	}
@@ -88,14 +90,14 @@ func (s *Set) openAnywhere(ctx context.Context, i int) (storage.File, error) {
 }
 
 // stored reports whether the files are in an object store.
-func (s *Set) stored() bool {
+func (s *files) stored() bool {
 	return slices.ContainsFunc(s.stamps, func(is stamp) bool { return is.at.Remote() })
 }
 
 // unchanged returns an error that describes how an open file differs from source i. A file with the
 // same metadata but another identity is compared by its first and last bytes: there are file
 // systems that renumber their files.
-func (s *Set) unchanged(i int, f storage.File) error {
+func (s *files) unchanged(i int, f storage.File) error {
 	was := s.stamps[i].info
 	if !was.Mode().IsRegular() {
 		return nil
@@ -129,7 +131,7 @@ func (s *Set) unchanged(i int, f storage.File) error {
 }
 
 // changed returns the error for source i, of which something is not as it was.
-func (s *Set) changed(i int, what string) error {
+func (s *files) changed(i int, what string) error {
 	return &fs.PathError{Op: "read", Path: s.sources[i].Path, Err: fmt.Errorf(
 		"%w: %s; do not change files while they are read; open the set again, and start from its beginning", ErrChanged, what)}
 }
@@ -138,7 +140,7 @@ func stampTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.
 
 // sameEnds compares the ends of source i with those recorded. They are read once, and again if the
 // file is another one.
-func (s *Set) sameEnds(i int, f storage.File, file bool) (bool, error) {
+func (s *files) sameEnds(i int, f storage.File, file bool) (bool, error) {
 	s.mu.Lock()
 	was := s.stamps[i]
 	s.mu.Unlock()
@@ -173,4 +175,33 @@ func appendEnds(dst []byte, f storage.File, size int64) ([]byte, error) {
 		dst = append(dst, ends[:n]...)
 	}
 	return dst, nil
+}
+
+// isPlain reports whether a file can be read from any offset: it is a regular file and not
+// compressed. A file that is neither framed nor compressed counts as plain, as in package tfrecord.
+func isPlain(f storage.File, o tfrecord.ReaderOptions) (plain bool, size int64, err error) {
+	st, err := f.Stat()
+	if err != nil || !st.Mode().IsRegular() {
+		return false, 0, err
+	}
+	if o.Compression != tfrecord.Auto {
+		return o.Compression == tfrecord.None, st.Size(), nil
+	}
+	var header [tfrecord.HeaderSize]byte
+	n, err := f.ReadAt(header[:], 0)
+	if err != nil && err != io.EOF {
+		return false, 0, err
+	}
+	anyLength := tfrecord.Framing{Checksum: tfrecord.ChecksumLength, MaxRecord: math.MaxInt64}
+	if _, v := anyLength.Check(header[:n]); n == 0 || n == len(header) && v != tfrecord.FrameBroken {
+		return true, st.Size(), nil
+	}
+	o.BufferSize = 16 << 10 // enough for the first record
+	r := tfrecord.NewReader(io.NewSectionReader(f, 0, 1<<62), o)
+	defer r.Close()
+	_, err = r.Next()
+	if located := new(tfrecord.Error); errors.As(err, &located) && !inData(err) {
+		return false, 0, err
+	}
+	return r.Compression() == tfrecord.None, st.Size(), nil
 }
