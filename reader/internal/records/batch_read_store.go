@@ -59,7 +59,7 @@ func (g *Global) keep() {
 		return
 	}
 	if size, fits := fitsMemory(g.set); fits {
-		g.Kept = newResident(&g.finder, size, len(g.set.sources))
+		g.Kept = newResident(&g.finder, size, len(g.set.Sources()))
 		g.run.Budget.Add(size, 0)
 	}
 }
@@ -180,7 +180,7 @@ func (g *Global) unreadable(w *readRequest, err error) error {
 	if errors.Is(err, storage.ErrChanged) {
 		err = fmt.Errorf("%w: %w", ErrChanged, err)
 	}
-	return &tfrecord.Error{Name: g.set.sources[w.file].Path, Record: w.number, Offset: w.begin, Part: tfrecord.PartData, Err: err}
+	return &tfrecord.Error{Name: g.set.Sources()[w.file].Path, Record: w.number, Offset: w.begin, Part: tfrecord.PartData, Err: err}
 }
 
 // inWindow reads from data, which begins at base of a file, if that is known.

@@ -205,7 +205,7 @@ func (f *feeder) finish(d *feed, source blockSource, ended *bool) (*pipeline.Blo
 // open opens a piece's file at the start of the piece.
 func (fd *feeder) open(p piece, in *blockAllocator) (blockSource, storage.File, error) {
 	r := fd.run
-	path := fd.set.sources[p.file].Path
+	path := fd.set.Sources()[p.file].Path
 	o := pipeline.ReaderOptions(&r.Opts, path)
 	f, err := fd.set.openFile(fd.ctx, int(p.file))
 	if err != nil {

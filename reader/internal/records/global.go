@@ -204,7 +204,7 @@ func (g *Global) tellMissing() error {
 		if short == nil || i%g.run.Opts.Workers != g.run.Opts.Worker {
 			continue
 		}
-		if err := g.run.Skip(&g.bad, short.Skipped(g.set.sources[i].Path, g.epoch)); err != nil {
+		if err := g.run.Skip(&g.bad, short.Skipped(g.set.Sources()[i].Path, g.epoch)); err != nil {
 			return err
 		}
 	}
@@ -303,7 +303,7 @@ func (g *Global) Next() (*pipeline.Block, error) {
 		if g.faults < len(e.block.Faults) && e.block.Faults[g.faults].Before <= g.i {
 			f := &e.block.Faults[g.faults]
 			g.faults++
-			if g.err = g.run.Skip(&g.bad, f.Skipped(g.set.sources[f.File].Path, g.epoch)); g.err != nil {
+			if g.err = g.run.Skip(&g.bad, f.Skipped(g.set.Sources()[f.File].Path, g.epoch)); g.err != nil {
 				break
 			}
 			continue

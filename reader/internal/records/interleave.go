@@ -296,7 +296,7 @@ func (x *interleave) report(s *slot) error {
 	for s.faults < len(s.blk.Faults) && s.blk.Faults[s.faults].Before <= s.i {
 		f := &s.blk.Faults[s.faults]
 		s.faults++
-		if err := x.run.Skip(&x.bad, f.Skipped(x.set.sources[f.File].Path, x.epoch)); err != nil {
+		if err := x.run.Skip(&x.bad, f.Skipped(x.set.Sources()[f.File].Path, x.epoch)); err != nil {
 			return err
 		}
 	}

@@ -30,9 +30,7 @@ const residentBlock = nearStored
 // eighths of the limit are, which leaves an eighth for reading ahead, and a quarter for what the
 // consumer waits for.
 func fitsMemory(set *Set) (size int64, fits bool) {
-	for _, is := range set.stamps {
-		size += is.info.Size()
-	}
+	size = set.Size()
 	return size, size <= set.Opts.Memory/8*5
 }
 

@@ -89,6 +89,14 @@ func (s *files) openAnywhere(ctx context.Context, i int) (storage.File, error) {
 	return s.openFile(ctx, i)
 }
 
+// Size returns the total size of the files.
+func (s *files) Size() (n int64) {
+	for _, is := range s.stamps {
+		n += is.info.Size()
+	}
+	return n
+}
+
 // stored reports whether the files are in an object store.
 func (s *files) stored() bool {
 	return slices.ContainsFunc(s.stamps, func(is stamp) bool { return is.at.Remote() })
