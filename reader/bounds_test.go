@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/reader/internal/records"
@@ -117,10 +118,10 @@ func TestHugeStates(t *testing.T) {
 // TestPaddingHasABound makes one worker read a record forever.
 func TestPaddingHasABound(t *testing.T) {
 	counts := []int64{1 << 40, 1}
-	if parts, err := records.DivideFiles(counts, 1, 2, UnevenPad); err == nil {
+	if parts, err := fileset.DivideFiles(counts, 1, 2, UnevenPad); err == nil {
 		t.Errorf("%d stretches", len(parts))
 	}
-	if parts, err := records.DivideFiles([]int64{1000, 1}, 1, 2, UnevenPad); err != nil || len(parts) != 1000 {
+	if parts, err := fileset.DivideFiles([]int64{1000, 1}, 1, 2, UnevenPad); err != nil || len(parts) != 1000 {
 		t.Errorf("%d stretches, %v", len(parts), err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/readertest"
-	"github.com/tfrec/tfrec/reader/internal/records"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -93,7 +93,7 @@ func TestJoinedSetsKeepTheirOptions(t *testing.T) {
 			t.Errorf("%s: the schema of equal features: %v, %v", name, schema, err)
 		}
 		for _, p := range []Pipe{set.Records(), set.ShuffleAll(ShuffleAllOptions{})} {
-			if _, err := readAll(p); !errors.Is(err, records.ErrJoined) {
+			if _, err := readAll(p); !errors.Is(err, fileset.ErrJoined) {
 				t.Errorf("%s: another order: %v", name, err)
 			}
 		}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/tfrec/tfrec/columns"
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/readertest"
-	"github.com/tfrec/tfrec/reader/internal/records"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -73,7 +73,7 @@ func TestNamesThatAreNone(t *testing.T) {
 		t.Errorf("a split of files without a manifest: %v", err)
 	}
 	sources := []shard.Source{{Set: &shard.Set{Manifest: &manifest.Manifest{Splits: []manifest.Split{{Name: "train"}, {Name: "empty"}}}}, Split: "train"}}
-	if got := records.SplitsOf(sources); got != "there are: empty, train" {
+	if got := fileset.SplitsOf(sources); got != "there are: empty, train" {
 		t.Errorf("splits %q", got)
 	}
 	s := started(t, open(t, dir, Options{}).Records())

@@ -18,6 +18,7 @@ import (
 	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/reader/internal/records"
@@ -100,7 +101,7 @@ func TestResidentSetIsReadOnce(t *testing.T) {
 				t.Logf("%.2f times %d bytes, %+v", float64(c.bytes)/float64(total), total, *c)
 			}
 			files := int64(s.files)
-			read(total+files*2*records.EndsSize, 4*files+total/records.RunStored, files)
+			read(total+files*2*fileset.EndsSize, 4*files+total/records.RunStored, files)
 			read(total, records.FirstStored+2*files+total/records.RunStored, 0)
 		})
 	}
@@ -127,7 +128,7 @@ func TestResidentSetWithIndexes(t *testing.T) {
 	if got := idsOf(t, open(t, url, o).ShuffleAll(ShuffleAllOptions{})); !slices.Equal(got, want) {
 		t.Fatalf("%d records, not in the order of the %d on the disk", len(got), len(want))
 	}
-	if most := total + lines + 3*2*records.EndsSize + 3*tfrecord.HeaderSize; c.bytes > most || c.indexes > 3 {
+	if most := total + lines + 3*2*fileset.EndsSize + 3*tfrecord.HeaderSize; c.bytes > most || c.indexes > 3 {
 		t.Errorf("%+v of %d bytes, want %d at most", *c, total, most)
 	}
 }

@@ -4,13 +4,14 @@ import (
 	"context"
 
 	"github.com/tfrec/tfrec/columns"
+	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/flows"
 	"github.com/tfrec/tfrec/reader/internal/records"
 	"github.com/tfrec/tfrec/shard"
 )
 
 // Set is the files of a dataset, and the part of them that is read. It is safe for concurrent use.
-type Set struct{ files *records.Set }
+type Set struct{ files *fileset.Set }
 
 // Open opens what path names: a file, a glob, a directory of shards or a manifest (see
 // [shard.Expand]). No match is an error that unwraps to [shard.ErrNoRecords]. A file with fewer
@@ -26,7 +27,7 @@ func Open(ctx context.Context, path string, o Options) (*Set, error) {
 
 // OpenAll opens what all paths name, in the order of the file names.
 func OpenAll(ctx context.Context, paths []string, o Options) (*Set, error) {
-	files, err := records.OpenAll(ctx, paths, o)
+	files, err := fileset.OpenAll(ctx, paths, o)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +43,9 @@ func (s *Set) Records() Pipe { return s.Interleave(1, 1) }
 //
 // The files of a cycle, and as many of the following ones as there are goroutines, are read ahead
 // within [Options.Memory].
-func (s *Set) Interleave(cycle, block int) Pipe { return Pipe{s, records.Interleave(s.files, cycle, block)} }
+func (s *Set) Interleave(cycle, block int) Pipe {
+	return Pipe{s, records.Interleave(s.files, cycle, block)}
+}
 
 // ShuffleAll returns the records of all files in one random order, a different one in each epoch: a
 // permutation that is computed, not stored. Worker i of n takes indexes i, i + n, i + 2n … of it.

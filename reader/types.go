@@ -3,6 +3,7 @@ package reader
 import (
 	"time"
 
+	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/flows"
 	"github.com/tfrec/tfrec/reader/internal/images"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
@@ -175,7 +176,7 @@ var ErrTooManyBad = pipeline.ErrTooManyBad
 
 // ErrChanged means that a file is not the same as when its [Set] was opened. The error that unwraps
 // to it is an [*fs.PathError].
-var ErrChanged = records.ErrChanged
+var ErrChanged = fileset.ErrChanged
 
 // ErrCacheFull means that there is more to cache than [CacheOptions] allow or the disk has room
 // for.

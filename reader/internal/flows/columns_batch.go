@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/tfrec/tfrec/columns"
+	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
-	"github.com/tfrec/tfrec/reader/internal/records"
 	"github.com/tfrec/tfrec/reader/internal/stages"
 )
 
@@ -48,7 +48,7 @@ func Columns(p stages.Pipe, spec ColumnSpec) Flow[*ColumnBatch] {
 	}
 }
 
-func columnWorks(ctx context.Context, set *records.Set, spec ColumnSpec) (WorkerSpec[*ColumnBatch], error) {
+func columnWorks(ctx context.Context, set *fileset.Set, spec ColumnSpec) (WorkerSpec[*ColumnBatch], error) {
 	schema := spec.Schema
 	if schema == nil {
 		var err error

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/columns"
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/reader/internal/records"
 	"github.com/tfrec/tfrec/reader/internal/stages"
@@ -19,7 +20,7 @@ import (
 const inferred = 100
 
 // Schema returns the schema of the set's manifest, or infers one from its first records.
-func Schema(ctx context.Context, s *records.Set) (columns.Schema, error) {
+func Schema(ctx context.Context, s *fileset.Set) (columns.Schema, error) {
 	if len(s.Joined) > 0 {
 		return joinedSchema(ctx, s.Joined)
 	}
@@ -66,7 +67,7 @@ func Schema(ctx context.Context, s *records.Set) (columns.Schema, error) {
 
 // firstIntact returns the first records of the first file that has any, without the damaged ones.
 // The stream of the records reports and counts the damage.
-func firstIntact(ctx context.Context, s *records.Set) (intact [][]byte, err error) {
+func firstIntact(ctx context.Context, s *fileset.Set) (intact [][]byte, err error) {
 	o := s.Opts
 	o.Worker, o.Workers, o.ShuffleFiles = 0, 1, false
 	o.SkipBad, o.OnSkip, o.Logger = pipeline.SkipBad{Count: pipeline.MaxSkip}, nil, nil
@@ -94,7 +95,7 @@ func firstIntact(ctx context.Context, s *records.Set) (intact [][]byte, err erro
 }
 
 // joinedSchema is the schema that all sets have.
-func joinedSchema(ctx context.Context, sets []*records.Set) (columns.Schema, error) {
+func joinedSchema(ctx context.Context, sets []*fileset.Set) (columns.Schema, error) {
 	schema, err := Schema(ctx, sets[0])
 	if err != nil {
 		return nil, err

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
-	"github.com/tfrec/tfrec/reader/internal/records"
 	"github.com/tfrec/tfrec/reader/internal/stages"
 )
 
@@ -38,7 +38,7 @@ func Zip[T any](f func([]pipeline.Record) (T, error), pipes []stages.Pipe) Flow[
 
 // pairable returns an error if records of the set, or of those that it was joined from, may not be
 // at the same place in each run.
-func pairable(s *records.Set) error {
+func pairable(s *fileset.Set) error {
 	for _, of := range s.Joined {
 		if err := pairable(of); err != nil {
 			return err

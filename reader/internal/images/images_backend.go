@@ -133,8 +133,8 @@ func (d *imageDecoder) fault(unit int, err error) {
 }
 
 // located returns an error with the feature that has the image, and the frame.
-func (d *imageDecoder) located(unit int, key string, err error) error {
-	if clips := d.batch.clips; clips != nil {
+func (b *ImageBatch) located(unit int, key string, err error) error {
+	if clips := b.clips; clips != nil {
 		return frameError(key, clips.units[unit].frame, err)
 	}
 	return fmt.Errorf("feature %q: %w", key, err)
@@ -183,7 +183,8 @@ func (d *imageDecoder) enqueue(t *imageTask, err error) error {
 func (d *imageDecoder) reserve(t *imageTask, bytes int64) error {
 	if !d.gate.TryAcquire(bytes) {
 		d.flush()
-		err := d.wait(func() error { return d.gate.Acquire(context.Background(), bytes) })
+		// Workers that wait for a token have memory, so that none may wait for memory with one.
+		err := d.run.WithoutToken(func() error { return d.gate.Acquire(context.Background(), bytes) })
 		if err != nil {
 			return err
 		}
@@ -221,7 +222,7 @@ func (d *imageDecoder) flush() {
 		problem := err
 		if err == nil {
 			if problem = d.store(t); problem != nil {
-				problem = d.located(t.unit, t.key, problem)
+				problem = d.batch.located(t.unit, t.key, problem)
 			}
 		}
 		if problem != nil {
@@ -240,21 +241,12 @@ func (d *imageDecoder) render() (err error) {
 	if d.spec.Backend == nil {
 		err = d.backend.Render(d.tasks)
 	} else {
-		err = d.wait(func() error { return d.backend.Render(d.tasks) })
+		err = d.run.WithoutToken(func() error { return d.backend.Render(d.tasks) })
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", pipeline.ErrBackend, err)
 	}
 	return nil
-}
-
-// wait calls a function that waits, without the worker's token: memory is held by workers that wait
-// for a token, so that none may wait for memory with one.
-func (d *imageDecoder) wait(f func() error) error {
-	d.run.Release()
-	err := f()
-	d.run.Tokens <- struct{}{} // another goroutine will return it
-	return err
 }
 
 // store writes the result of a task to its row, unless it is there.

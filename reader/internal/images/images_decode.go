@@ -91,7 +91,7 @@ func (d *imageDecoder) beside(i int) error {
 		}
 		if d.spec.Objects.Masks {
 			if err := d.submitObjectMasks(i); err != nil {
-				return d.located(i, objects.KeyMask, err)
+				return d.batch.located(i, objects.KeyMask, err)
 			}
 		}
 	}
@@ -109,7 +109,7 @@ func (d *imageDecoder) value(i int, key string, submit func(data []byte) error) 
 		err = submit(data)
 	}
 	if err != nil {
-		return d.located(i, key, err)
+		return d.batch.located(i, key, err)
 	}
 	return nil
 }
@@ -252,7 +252,7 @@ func isFloats(f tfrecord.Feature) bool {
 // floats converts samples that were normalised before they were stored. They can no longer be
 // resized.
 func (d *imageDecoder) floats(row int, data []byte) error {
-	h, w, c, err := d.stored(len(data) / 4)
+	h, w, c, err := storedSize(d.features, len(data)/4)
 	if err != nil {
 		return err
 	}
@@ -279,7 +279,7 @@ func (d *imageDecoder) floats(row int, data []byte) error {
 
 // raw uses stored pixels as a task's image.
 func (d *imageDecoder) raw(t *imageTask, data []byte, record pipeline.Record) error {
-	h, w, c, err := d.stored(len(data))
+	h, w, c, err := storedSize(d.features, len(data))
 	if err != nil {
 		return err
 	}
@@ -298,11 +298,11 @@ func (d *imageDecoder) raw(t *imageTask, data []byte, record pipeline.Record) er
 	return err
 }
 
-// stored returns the size that a record gives for this many stored samples.
-func (d *imageDecoder) stored(samples int) (h, w, c int, err error) {
+// storedSize returns the size that a record gives for this many stored samples.
+func storedSize(features *tfrecord.Features, samples int) (h, w, c int, err error) {
 	var size [3]int64
 	for i, key := range []string{imagekey.Height, imagekey.Width, imagekey.Channels} {
-		f, _ := d.features.Get(key)
+		f, _ := features.Get(key)
 		n, ok := f.Int64()
 		if !ok || n < 1 || n > augment.MaxSide {
 			return 0, 0, 0, fmt.Errorf("stored samples without a sensible %q", key)

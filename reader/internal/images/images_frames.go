@@ -202,12 +202,12 @@ func (d *imageDecoder) frame(unit int, record pipeline.Record) error {
 	for k := range images {
 		key, row := d.spec.imageKey(k), (u.record*images+k)*frames+u.frame
 		if err := d.submit(unit, row, key, c.frames[k*c.length+u.frame], record); err != nil {
-			return d.located(unit, key, err)
+			return d.batch.located(unit, key, err)
 		}
 		if k == 0 && d.spec.MaskKey != "" {
 			row := u.record*frames + u.frame
 			if err := d.submitMask(unit, row, c.frames[images*c.length+u.frame]); err != nil {
-				return d.located(unit, d.spec.MaskKey, err)
+				return d.batch.located(unit, d.spec.MaskKey, err)
 			}
 		}
 	}

@@ -21,11 +21,11 @@ type Report struct {
 	Stages []StageStats `json:"stages"`
 }
 
-func (r *Run) Stages() []StageStats {
-	r.Mu.Lock()
-	defer r.Mu.Unlock()
-	stats := make([]StageStats, len(r.counters))
-	for i, s := range r.counters {
+func (e *engine) Stages() []StageStats {
+	e.Mu.Lock()
+	defer e.Mu.Unlock()
+	stats := make([]StageStats, len(e.counters))
+	for i, s := range e.counters {
 		stats[i] = s.snapshot()
 	}
 	return stats

@@ -105,14 +105,14 @@ func (r *Run) Input(data dataset, o, all Options, n int) (*Run, error) {
 }
 
 // Makes adds the description of a stage of the flow, or of a long one its beginning and a hash.
-func (r *Run) Makes(stage string) {
+func (e *engine) Makes(stage string) {
 	const most = 4 << 10
 	if len(stage) > most {
 		stage = fmt.Sprintf("%s...(%016x)", stage[:most], xxh3.HashString(stage))
 	}
-	r.Mu.Lock()
-	defer r.Mu.Unlock()
-	r.making = append(r.making, stage)
+	e.Mu.Lock()
+	defer e.Mu.Unlock()
+	e.making = append(e.making, stage)
 }
 
 // Made describes the stages of the flow that are open, first stage first, with what their elements
@@ -131,29 +131,37 @@ func (r *Run) Made() []string {
 func (r *Run) Rename(name string) { r.Names[len(r.Names)-1] = name }
 
 // Stats registers the counters of a stage.
-func (r *Run) Stats(name string) *Counters {
+func (e *engine) Stats(name string) *Counters {
 	s := &Counters{Name: name, traced: TracePrefix + stageWord(name)}
 	s.Workers.Store(1)
-	r.Mu.Lock()
-	r.counters = append(r.counters, s)
-	r.Mu.Unlock()
+	e.Mu.Lock()
+	e.counters = append(e.counters, s)
+	e.Mu.Unlock()
 	return s
 }
 
 // Acquire waits for a token to work; false if ctx ends first.
-func (r *Run) Acquire(ctx context.Context) bool {
+func (e *engine) Acquire(ctx context.Context) bool {
 	if ctx.Err() != nil {
 		return false // select might take a token
 	}
 	select {
-	case r.Tokens <- struct{}{}:
+	case e.Tokens <- struct{}{}:
 		return true
 	case <-ctx.Done():
 		return false
 	}
 }
 
-func (r *Run) Release() { <-r.Tokens }
+func (e *engine) Release() { <-e.Tokens }
+
+// WithoutToken calls a function that waits, while another goroutine may have the token of this one.
+func (e *engine) WithoutToken(f func() error) error {
+	e.Release()
+	err := f()
+	e.Tokens <- struct{}{} // another goroutine will return it
+	return err
+}
 
 // mostWaiting is the maximum number of workers chosen for a function that waits.
 const mostWaiting = 64
@@ -167,17 +175,17 @@ func (r *Run) MostWorkers(waits bool) int {
 }
 
 // Admit waits for a token to work, unless the work waits itself; false if ctx ends first.
-func (r *Run) Admit(ctx context.Context, waits bool) bool {
+func (e *engine) Admit(ctx context.Context, waits bool) bool {
 	if waits {
 		return ctx.Err() == nil
 	}
-	return r.Acquire(ctx)
+	return e.Acquire(ctx)
 }
 
 // Dismiss is the end of what admit began.
-func (r *Run) Dismiss(waits bool) {
+func (e *engine) Dismiss(waits bool) {
 	if !waits {
-		r.Release()
+		e.Release()
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/recheck"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -17,13 +18,13 @@ import (
 // batchRead reads a set of records, wherever they are.
 type batchRead struct {
 	global *Global
-	place  int64           // of the first, of all workers together
-	steps  []orderStep     // in the order of the records
-	whole  int             // steps from this one on are repeats, to make the parts even
-	wants  []readRequest   // of the steps, in file order
-	done   chan struct{}   // closed when the fields below are set
-	block  *pipeline.Block // nil if nothing could be read
-	err    error           // after the records of block
+	place  int64                 // of the first, of all workers together
+	steps  []fileset.OrderStep   // in the order of the records
+	whole  int                   // steps from this one on are repeats, to make the parts even
+	wants  []fileset.ReadRequest // of the steps, in file order
+	done   chan struct{}         // closed when the fields below are set
+	block  *pipeline.Block       // nil if nothing could be read
+	err    error                 // after the records of block
 
 	failed  []stepFault
 	scratch []byte
@@ -50,7 +51,7 @@ func (e *batchRead) run(ctx context.Context) {
 	defer g.stats.Region(ctx).End()
 	defer g.stats.Queue.Add(1)
 	slices.Sort(e.steps)
-	e.wants = g.locateAll(e.wants[:0], e.steps)
+	e.wants = g.LocateAll(e.wants[:0], e.steps)
 	watch := g.stats.Watch()
 	b := e.reserve(ctx)
 	if b == nil {
@@ -117,9 +118,9 @@ func (e *batchRead) reserve(ctx context.Context) *pipeline.Block {
 	var data, around int64
 	for rest := e.wants; len(rest) > 0; {
 		n, end := e.global.together(rest)
-		around = max(around, end-rest[0].begin)
+		around = max(around, end-rest[0].Begin)
 		for _, w := range rest[:n] {
-			data += w.end - w.begin
+			data += w.End - w.Begin
 		}
 		rest = rest[n:]
 	}
@@ -160,19 +161,19 @@ func (g *Global) overhead() int64 {
 const RequestSize = 56
 
 // together returns how many requests are read at once, and the end of their byte range.
-func (g *Global) together(wants []readRequest) (n int, end int64) {
+func (g *Global) together(wants []fileset.ReadRequest) (n int, end int64) {
 	near, most := int64(nearBytes), int64(runBytes)
 	if g.stored {
 		near, most = nearStored, g.mostStored()
 	}
 	first := wants[0]
-	end = first.end
+	end = first.End
 	for n = 1; n < len(wants); n++ {
 		w := wants[n]
-		if w.file != first.file || w.begin > end+near || max(end, w.end)-first.begin > most {
+		if w.File != first.File || w.Begin > end+near || max(end, w.End)-first.Begin > most {
 			break
 		}
-		end = max(end, w.end)
+		end = max(end, w.End)
 	}
 	return n, end
 }
@@ -186,21 +187,21 @@ type stepFault struct {
 func (e *batchRead) fail(step int, f pipeline.Fault) { e.failed = append(e.failed, stepFault{step, f}) }
 
 // failAll records that none of the requests could be read.
-func (e *batchRead) failAll(wants []readRequest, err error) {
+func (e *batchRead) failAll(wants []fileset.ReadRequest, err error) {
 	for _, w := range wants {
-		e.fail(w.step, pipeline.Fault{File: w.file, Err: err})
+		e.fail(w.Step, pipeline.Fault{File: w.File, Err: err})
 	}
 }
 
 // read reads requests of one file, whose records are in the bytes up to end.
-func (e *batchRead) read(ctx context.Context, b *pipeline.Block, wants []readRequest, end int64, watch *pipeline.Stopwatch) {
-	file, done, err := e.global.file(ctx, wants[0].file)
+func (e *batchRead) read(ctx context.Context, b *pipeline.Block, wants []fileset.ReadRequest, end int64, watch *pipeline.Stopwatch) {
+	file, done, err := e.global.File(ctx, wants[0].File)
 	if err != nil {
 		e.failAll(wants, err)
 		return
 	}
 	defer done()
-	begin := wants[0].begin
+	begin := wants[0].Begin
 	watch.Busy()
 	slow := e.slow
 	if slow {
@@ -213,7 +214,7 @@ func (e *batchRead) read(ctx context.Context, b *pipeline.Block, wants []readReq
 		watch.Blocked()
 	}
 	if err != nil && err != io.EOF {
-		e.failAll(wants, &tfrecord.Error{Name: file.Name(), Record: wants[0].number, Offset: begin, Part: tfrecord.PartData, Err: err})
+		e.failAll(wants, &tfrecord.Error{Name: file.Name(), Record: wants[0].Number, Offset: begin, Part: tfrecord.PartData, Err: err})
 		return
 	}
 	for i := range wants {
@@ -229,38 +230,38 @@ func (e *batchRead) Refetch(p []byte, off int64, good func([]byte) bool) (bool, 
 }
 
 // pick copies record w out of p, which begins at offset base of its file.
-func (e *batchRead) pick(b *pipeline.Block, w *readRequest, p []byte, base int64, file storage.File) {
+func (e *batchRead) pick(b *pipeline.Block, w *fileset.ReadRequest, p []byte, base int64, file storage.File) {
 	set := e.global.set
 	from := file // nil: p is not to be changed
 	if e.global.Kept != nil {
 		from = nil
 	}
-	at := pipeline.Cursor{Number: w.number, Offset: w.begin}
-	if w.skip > 0 {
+	at := pipeline.Cursor{Number: w.Number, Offset: w.Begin}
+	if w.Skip > 0 {
 		var in io.ReaderAt = file
 		if e.global.stored && !pipeline.MaySkip(set.Opts.SkipBad) {
 			in = inWindow{p, base, from, e.global.run} // it costs no request
 		}
-		scan := set.scan(in, file.Name(), w.end, pipeline.Cursor{Number: w.number - w.skip, Offset: w.begin})
-		for range w.skip {
-			if err := scan.next(); err != nil {
-				e.fail(w.step, pipeline.Fault{File: w.file, Number: at.Number, Offset: at.Offset, Err: err})
+		scan := set.Scan(in, file.Name(), w.End, pipeline.Cursor{Number: w.Number - w.Skip, Offset: w.Begin})
+		for range w.Skip {
+			if err := scan.Next(); err != nil {
+				e.fail(w.Step, pipeline.Fault{File: w.File, Number: at.Number, Offset: at.Offset, Err: err})
 				return
 			}
 		}
-		at = scan.at
+		at = scan.At
 	}
 	p = p[min(at.Offset-base, int64(len(p))):]
 	e.file = from
 	n, v, err := recheck.Frame(pipeline.Framing(&set.Opts), e, p, at.Offset)
 	if err != nil {
-		e.fail(w.step, pipeline.Fault{File: w.file, Err: e.global.unreadable(w, err)})
+		e.fail(w.Step, pipeline.Fault{File: w.File, Err: e.global.unreadable(w, err)})
 		return
 	}
 	if v != tfrecord.FrameWhole {
-		e.fail(w.step, pipeline.Fault{
-			File: w.file, Number: at.Number, Offset: at.Offset, Bytes: w.end - at.Offset,
-			Err: explain(file, pipeline.ReaderOptions(&set.Opts, file.Name()), at),
+		e.fail(w.Step, pipeline.Fault{
+			File: w.File, Number: at.Number, Offset: at.Offset, Bytes: w.End - at.Offset,
+			Err: fileset.Explain(file, pipeline.ReaderOptions(&set.Opts, file.Name()), at),
 		})
 		return
 	}
@@ -271,9 +272,9 @@ func (e *batchRead) pick(b *pipeline.Block, w *readRequest, p []byte, base int64
 	}
 	begin := len(b.Buf)
 	b.Buf = append(b.Buf, data...)
-	b.Records[w.step] = pipeline.Record{
-		Data: b.Buf[begin:len(b.Buf):len(b.Buf)], Offset: at.Offset, Number: w.number,
-		File: w.file, Epoch: e.global.epoch, Pad: w.step >= e.whole,
+	b.Records[w.Step] = pipeline.Record{
+		Data: b.Buf[begin:len(b.Buf):len(b.Buf)], Offset: at.Offset, Number: w.Number,
+		File: w.File, Epoch: e.global.epoch, Pad: w.Step >= e.whole,
 	}
 }
 
@@ -291,7 +292,7 @@ func (e *batchRead) collect(b *pipeline.Block) error {
 	b.Records = all[:0]
 	for _, f := range e.failed {
 		b.Records = append(b.Records, all[from:f.step]...)
-		if !tolerant || !inData(f.Err) {
+		if !tolerant || !fileset.InData(f.Err) {
 			return f.Err
 		}
 		f.Before = len(b.Records)

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -59,7 +60,7 @@ func (g *Global) keep() {
 		return
 	}
 	if size, fits := fitsMemory(g.set); fits {
-		g.Kept = newResident(&g.finder, size, len(g.set.Sources()))
+		g.Kept = newResident(&g.Finder, size, len(g.set.Sources()))
 		g.run.Budget.Add(size, 0)
 	}
 }
@@ -74,7 +75,7 @@ func (g *Global) most() int {
 
 // grown returns the maximum of the batch read after one with that many records.
 func (g *Global) grown(steps int) int {
-	if g.dense && int64(steps) >= g.bytes()/nearStored {
+	if g.dense && int64(steps) >= g.Bytes()/nearStored {
 		return maxSteps // it read most of the set: a larger one reads hardly more
 	}
 	return min(2*steps, g.most())
@@ -107,7 +108,7 @@ func (e *batchRead) readStored(ctx context.Context, b *pipeline.Block) {
 	g := e.global
 	var next sync.Mutex // guards rest
 	rest := e.wants
-	take := func() (wants []readRequest, end int64) {
+	take := func() (wants []fileset.ReadRequest, end int64) {
 		next.Lock()
 		defer next.Unlock()
 		if len(rest) == 0 || ctx.Err() != nil {
@@ -120,7 +121,7 @@ func (e *batchRead) readStored(ctx context.Context, b *pipeline.Block) {
 	var around int64
 	for left := e.wants; len(left) > 0; {
 		n, end := g.together(left)
-		around, left = max(around, end-left[0].begin), left[n:]
+		around, left = max(around, end-left[0].Begin), left[n:]
 	}
 	var lanes sync.WaitGroup
 	var picking sync.Mutex // b is not safe for concurrent use
@@ -132,7 +133,7 @@ func (e *batchRead) readStored(ctx context.Context, b *pipeline.Block) {
 				if wants == nil || !g.readers.Enter(ctx) {
 					return
 				}
-				e.readStretch(ctx, b, wants, scratch[:end-wants[0].begin], &picking)
+				e.readStretch(ctx, b, wants, scratch[:end-wants[0].Begin], &picking)
 			}
 		})
 	}
@@ -141,14 +142,14 @@ func (e *batchRead) readStored(ctx context.Context, b *pipeline.Block) {
 
 // readStretch reads requests of one file into p, which is as large as the stretch. It leaves the
 // readers' gate.
-func (e *batchRead) readStretch(ctx context.Context, b *pipeline.Block, wants []readRequest, p []byte, picking *sync.Mutex) {
+func (e *batchRead) readStretch(ctx context.Context, b *pipeline.Block, wants []fileset.ReadRequest, p []byte, picking *sync.Mutex) {
 	g := e.global
 	watch := g.stats.Watch()
-	file, done, err := g.file(ctx, wants[0].file)
+	file, done, err := g.File(ctx, wants[0].File)
 	n := 0
 	if err == nil {
 		defer done()
-		n, err = file.ReadAt(p, wants[0].begin)
+		n, err = file.ReadAt(p, wants[0].Begin)
 		if err == io.EOF {
 			err = nil
 		}
@@ -169,18 +170,18 @@ func (e *batchRead) readStretch(ctx context.Context, b *pipeline.Block, wants []
 	}
 	watch.Blocked()
 	for i := range wants {
-		e.pick(b, &wants[i], p[:n], wants[0].begin, file)
+		e.pick(b, &wants[i], p[:n], wants[0].Begin, file)
 	}
 	g.run.Release()
 	watch.Busy()
 }
 
 // unreadable returns the error of a request whose bytes could not be read.
-func (g *Global) unreadable(w *readRequest, err error) error {
+func (g *Global) unreadable(w *fileset.ReadRequest, err error) error {
 	if errors.Is(err, storage.ErrChanged) {
-		err = fmt.Errorf("%w: %w", ErrChanged, err)
+		err = fmt.Errorf("%w: %w", fileset.ErrChanged, err)
 	}
-	return &tfrecord.Error{Name: g.set.Sources()[w.file].Path, Record: w.number, Offset: w.begin, Part: tfrecord.PartData, Err: err}
+	return &tfrecord.Error{Name: g.set.Sources()[w.File].Path, Record: w.Number, Offset: w.Begin, Part: tfrecord.PartData, Err: err}
 }
 
 // inWindow reads from data, which begins at base of a file, if that is known.

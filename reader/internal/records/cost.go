@@ -39,8 +39,8 @@ func (g *Global) cost() (bytes, requests int64) {
 // costOf estimates the bytes and requests of a batch read of n records at random positions: the gaps
 // between them are distributed exponentially, and short ones are read.
 func (g *Global) costOf(n float64) (bytes, requests int64) {
-	size := float64(g.bytes())
-	own := min(size*float64(g.stride())/float64(g.total()), size/n) // a record, or those among which it is looked for
+	size := float64(g.Bytes())
+	own := min(size*float64(g.Stride())/float64(g.Total()), size/n) // a record, or those among which it is looked for
 	gap := max(size/n-own, 1)
 	const near = nearStored
 	apart := math.Exp(-near / gap) // the share of gaps that are not read

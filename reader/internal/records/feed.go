@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
 
@@ -25,7 +26,7 @@ const feedDepth = 1
 
 // feed reads a piece ahead, in its own goroutine.
 type feed struct {
-	piece  piece
+	piece  fileset.Piece
 	blocks chan *pipeline.Block // closed at the end
 	err    error                // why it ended; read after blocks is closed
 	onTurn atomic.Bool          // its blocks are consumed now, not only later
@@ -40,7 +41,7 @@ type feed struct {
 // feeder starts feeds and stops them together.
 type feeder struct {
 	run   *pipeline.Run
-	set   *Set // with the options of the run
+	set   *fileset.Set // with the options of the run
 	stats *pipeline.Counters
 	chunk int           // bytes to read at a time, of ordinary records
 	most  int           // of large ones
@@ -82,8 +83,8 @@ func (f *feeder) needed(d *feed) bool {
 }
 
 // start reads p from a position in it.
-func (f *feeder) start(p piece, from pipeline.Cursor, epoch int32) *feed {
-	p.from = from
+func (f *feeder) start(p fileset.Piece, from pipeline.Cursor, epoch int32) *feed {
+	p.From = from
 	d := &feed{piece: p, blocks: make(chan *pipeline.Block, feedDepth)}
 	done := make(chan struct{})
 	f.live[d] = done
@@ -152,7 +153,7 @@ func (f *feeder) read(d *feed, epoch int32) error {
 			b, err = f.finish(d, source, &ended)
 		}
 		if err != nil {
-			if changed := f.set.unchanged(int(d.piece.file), file); changed != nil {
+			if changed := f.set.Unchanged(int(d.piece.File), file); changed != nil {
 				return changed // which explains any other error
 			}
 			if err == io.EOF {
@@ -162,10 +163,10 @@ func (f *feeder) read(d *feed, epoch int32) error {
 		}
 		for i := range b.Records {
 			r := &b.Records[i]
-			r.File, r.Epoch, r.Pad = d.piece.file, epoch, d.piece.pad
+			r.File, r.Epoch, r.Pad = d.piece.File, epoch, d.piece.Pad
 		}
 		for i := range b.Faults {
-			b.Faults[i].File = d.piece.file
+			b.Faults[i].File = d.piece.File
 		}
 		b.Settle()
 		f.stats.Gave(b)
@@ -188,7 +189,7 @@ func (f *feeder) read(d *feed, epoch int32) error {
 func (f *feeder) finish(d *feed, source blockSource, ended *bool) (*pipeline.Block, error) {
 	_, plain := source.(*plainFile)
 	at := source.stands()
-	short := f.set.missingRecords(f.ctx, d.piece, at, plain)
+	short := f.set.MissingRecords(f.ctx, d.piece, at, plain)
 	switch {
 	case short == nil || *ended:
 		return nil, io.EOF
@@ -203,15 +204,15 @@ func (f *feeder) finish(d *feed, source blockSource, ended *bool) (*pipeline.Blo
 }
 
 // open opens a piece's file at the start of the piece.
-func (fd *feeder) open(p piece, in *blockAllocator) (blockSource, storage.File, error) {
+func (fd *feeder) open(p fileset.Piece, in *blockAllocator) (blockSource, storage.File, error) {
 	r := fd.run
-	path := fd.set.Sources()[p.file].Path
+	path := fd.set.Sources()[p.File].Path
 	o := pipeline.ReaderOptions(&r.Opts, path)
-	f, err := fd.set.openFile(fd.ctx, int(p.file))
+	f, err := fd.set.OpenFile(fd.ctx, int(p.File))
 	if err != nil {
 		return nil, nil, err
 	}
-	plain, size, err := isPlain(f, o)
+	plain, size, err := fileset.IsPlain(f, o)
 	if err != nil {
 		f.Close()
 		return nil, nil, err
@@ -219,15 +220,15 @@ func (fd *feeder) open(p piece, in *blockAllocator) (blockSource, storage.File, 
 	if plain {
 		chunk := int(min(int64(fd.chunk), max(size, minChunk)))
 		source := &plainFile{
-			run: r, in: in, file: f, name: path, framing: pipeline.Framing(&r.Opts), chunk: chunk, most: fd.most, at: p.from, end: p.end,
+			run: r, in: in, file: f, name: path, framing: pipeline.Framing(&r.Opts), chunk: chunk, most: fd.most, at: p.From, end: p.End,
 		}
 		source.lender, _ = f.(storage.Lender)
 		return source, f, nil
 	}
-	pipe := !fd.set.regular(int(p.file))
+	pipe := !fd.set.Regular(int(p.File))
 	from := &yieldingReader{Reader: f, run: r, pipe: pipe, slow: pipe}
 	source := &streamFile{
-		run: r, set: fd.set, in: fd.set.records(int(p.file), f, from, o), from: from, file: f, blocks: in, largest: &fd.largest, chunk: fd.chunk, piece: p, at: p.from,
+		run: r, set: fd.set, in: fd.set.Records(int(p.File), f, from, o), from: from, file: f, blocks: in, largest: &fd.largest, chunk: fd.chunk, piece: p, at: p.From,
 	}
 	// A read from a pipe may block forever.
 	source.unwatch = context.AfterFunc(fd.ctx, func() { f.SetReadDeadline(time.Unix(1, 0)) })

@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -25,7 +26,7 @@ func TestALostRestIsToldOnce(t *testing.T) {
 	feeder := &started(t, set, Interleave(set, 2, 1)).(*interleave).feeder
 	// read returns the number of faults from a cursor on, and the end.
 	read := func(from pipeline.Cursor) (faults int, end pipeline.Cursor) {
-		f := feeder.start(piece{file: 1, end: noEnd}, from, 0)
+		f := feeder.start(fileset.Piece{File: 1, End: fileset.NoEnd}, from, 0)
 		for b := range f.blocks {
 			faults += len(b.Faults)
 			end = b.End

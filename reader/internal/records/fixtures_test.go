@@ -6,15 +6,16 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/memtemp"
+	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
 
 func TestMain(m *testing.M) { memtemp.Main(m) }
 
-func open(t testing.TB, path string, o pipeline.Options) *Set {
+func open(t testing.TB, path string, o pipeline.Options) *fileset.Set {
 	t.Helper()
 	o.PoisonRecycled = true // what is used too late is noticed
-	set, err := OpenAll(t.Context(), []string{path}, o)
+	set, err := fileset.OpenAll(t.Context(), []string{path}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +23,7 @@ func open(t testing.TB, path string, o pipeline.Options) *Set {
 }
 
 // started returns a source of a set at the start of epoch 0.
-func started(t testing.TB, set *Set, source *pipeline.Link) pipeline.Stage {
+func started(t testing.TB, set *fileset.Set, source *pipeline.Link) pipeline.Stage {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	run, err := pipeline.NewRun(ctx, *set.Options(), set)
@@ -45,7 +46,7 @@ func started(t testing.TB, set *Set, source *pipeline.Link) pipeline.Stage {
 }
 
 // read returns what view makes of each record of a source.
-func read(t testing.TB, set *Set, source *pipeline.Link, view func(pipeline.Record) string) (all []string) {
+func read(t testing.TB, set *fileset.Set, source *pipeline.Link, view func(pipeline.Record) string) (all []string) {
 	t.Helper()
 	s := started(t, set, source)
 	for {

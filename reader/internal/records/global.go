@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
 
@@ -29,7 +30,7 @@ const MaxRuns = 1 << 30
 // twice as large as the one before. Batch reads of most of a set in a store have up to maxSteps.
 const (
 	mostSteps = 1 << 15
-	maxSteps  = 1 << stepBits
+	maxSteps  = 1 << fileset.StepBits
 )
 
 // FirstSteps is the maximum number of records in the first batch read of an epoch.
@@ -42,7 +43,7 @@ const leastSteps = 16
 const maxErrand = 16 << 20
 
 // ShuffleAll returns a source of all records in one random order.
-func ShuffleAll(s *Set, o ShuffleAllOptions) *pipeline.Link {
+func ShuffleAll(s *fileset.Set, o ShuffleAllOptions) *pipeline.Link {
 	if o.Block == 0 {
 		o.Block = 1
 	}
@@ -65,11 +66,11 @@ func ShuffleAll(s *Set, o ShuffleAllOptions) *pipeline.Link {
 
 // inOrder describes the records of a set in a global order, which plan names with what it depends
 // on.
-func inOrder(s *Set, kind string, plan func(r *pipeline.Run) (string, globalOrder, error)) *pipeline.Link {
+func inOrder(s *fileset.Set, kind string, plan func(r *pipeline.Run) (string, globalOrder, error)) *pipeline.Link {
 	return (*pipeline.Link)(nil).Then(kind, func(r *pipeline.Run, _ pipeline.Stage) (pipeline.Stage, error) {
 		set := s.As(r.Opts)
 		if len(set.Joined) > 0 {
-			return nil, ErrJoined
+			return nil, fileset.ErrJoined
 		}
 		name, of, err := plan(r)
 		if err != nil {
@@ -81,7 +82,7 @@ func inOrder(s *Set, kind string, plan func(r *pipeline.Run) (string, globalOrde
 		}
 		name += ")"
 		r.Rename(name)
-		g := &Global{run: r, set: set, name: name, of: of, stats: r.Stats(name), stored: set.stored()}
+		g := &Global{run: r, set: set, name: name, of: of, stats: r.Stats(name), stored: set.Stored()}
 		g.readers = r.Readers(g.stats, pipeline.MaxReaders, g.stored)
 		r.Tally(&g.bad)
 		return g, nil
@@ -112,11 +113,11 @@ func (o *ShuffleAllOptions) name(seed uint64) string {
 // Global returns the records of a set in an order of all of them.
 type Global struct {
 	run   *pipeline.Run
-	set   *Set // with the options of the run
+	set   *fileset.Set // with the options of the run
 	stats *pipeline.Counters
 	name  string
 	of    globalOrder
-	finder
+	fileset.Finder
 	readers *pipeline.Gate
 	stored  bool      // the files are in an object store
 	Kept    *resident // what was read of them, if all of it fits in memory
@@ -146,17 +147,17 @@ func (g *Global) Start(ctx context.Context, epoch int64, at pipeline.Position) e
 	g.halt()
 	g.ctx, g.cancel = context.WithCancel(ctx)
 	g.keep()
-	var load loader
+	var load fileset.Loader
 	if g.Kept != nil {
 		load = g.Kept.load
 	}
-	if err := g.find(g.ctx, g.set, load); err != nil {
+	if err := g.Find(g.ctx, g.set, load); err != nil {
 		return err
 	}
 	o := g.run.Opts
 	g.epoch, g.coming, g.i, g.faults, g.err = int32(epoch), 0, 0, 0, nil
 	g.order, g.length = nil, 0
-	if total := g.total(); total > 0 {
+	if total := g.Total(); total > 0 {
 		var err error
 		if g.order, g.length, err = g.of(epoch, total); err != nil {
 			return err
@@ -181,10 +182,10 @@ func (g *Global) Start(ctx context.Context, epoch int64, at pipeline.Position) e
 	}
 	// Half of the read-ahead is for batch reads in flight, half for what they read around their
 	// records.
-	g.dense = g.stored && g.Kept == nil && g.bytes()/g.total() < nearStored
-	size := max(g.bytes()/g.total(), 1)
+	g.dense = g.stored && g.Kept == nil && g.Bytes()/g.Total() < nearStored
+	size := max(g.Bytes()/g.Total(), 1)
 	if g.dense {
-		size *= g.stride()
+		size *= g.Stride()
 	}
 	g.steps = int(min(max(g.share()/(size+g.overhead()), min(minRoom/size, leastSteps), 1), int64(g.most())))
 	g.ramp = FirstSteps
@@ -199,8 +200,8 @@ func (g *Global) Start(ctx context.Context, epoch int64, at pipeline.Position) e
 // tellMissing reports the records missing at the ends of files, which have no index in the order:
 // each worker reports those of the files assigned to it by number.
 func (g *Global) tellMissing() error {
-	for i, x := range g.indexes {
-		short := g.set.missingRecords(g.ctx, wholeFile(i), pipeline.Cursor{Number: x.Records, Offset: x.size}, true)
+	for i, x := range g.Indexes {
+		short := g.set.MissingRecords(g.ctx, fileset.WholeFile(i), pipeline.Cursor{Number: x.Records, Offset: x.Size}, true)
 		if short == nil || i%g.run.Opts.Workers != g.run.Opts.Worker {
 			continue
 		}
@@ -230,7 +231,7 @@ func (g *Global) send() {
 			if o.Uneven == pipeline.UnevenDrop && g.coming+int64(o.Workers) > total {
 				break
 			}
-			e.steps = append(e.steps, newOrderStep(g.order.At(place), len(e.steps)))
+			e.steps = append(e.steps, fileset.NewOrderStep(g.order.At(place), len(e.steps)))
 			g.coming += int64(o.Workers)
 		}
 		if len(e.steps) == 0 {
@@ -289,7 +290,7 @@ func (g *Global) halt() {
 	}
 	clear(g.sent)
 	g.sent, g.idle = g.sent[:0], nil
-	g.close()
+	g.Close()
 }
 
 func (g *Global) Next() (*pipeline.Block, error) {

@@ -5,15 +5,16 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
 
 // Interleave returns a source of the records of cycle files in turn, block records from each.
-func Interleave(s *Set, cycle, block int) *pipeline.Link {
+func Interleave(s *fileset.Set, cycle, block int) *pipeline.Link {
 	return (*pipeline.Link)(nil).Then("interleave", func(r *pipeline.Run, _ pipeline.Stage) (pipeline.Stage, error) {
 		set := s.As(r.Opts)
 		if len(set.Joined) > 0 {
-			return nil, ErrJoined
+			return nil, fileset.ErrJoined
 		}
 		if cycle < 1 || cycle > maxCycle || block < 1 {
 			return nil, fmt.Errorf("reader: Interleave(%d, %d): want 1 or more of each, and a cycle of %d at most", cycle, block, maxCycle)
@@ -25,7 +26,7 @@ func Interleave(s *Set, cycle, block int) *pipeline.Link {
 		x := &interleave{run: r, set: set, name: name, block: block, slots: make([]slot, cycle), ahead: ahead}
 		x.feeder = feeder{run: r, set: set, stats: r.Stats("read")}
 		x.feeder.chunk, x.feeder.most = chunksFor(r.Opts.Memory/2, cycle+ahead)
-		x.feeder.readers = r.Readers(x.feeder.stats, cycle+ahead, set.stored())
+		x.feeder.readers = r.Readers(x.feeder.stats, cycle+ahead, set.Stored())
 		x.feeder.stats.QueueSpace.Store(int32((cycle + ahead) * feedDepth))
 		x.stats = r.Stats(name)
 		if r.Opts.Unordered {
@@ -65,7 +66,7 @@ func chunksFor(memory int64, files int) (chunk, most int) {
 // interleave returns the records of several feeds in turn.
 type interleave struct {
 	run   *pipeline.Run
-	set   *Set // with the options of the run
+	set   *fileset.Set // with the options of the run
 	stats *pipeline.Counters
 	name  string
 	block int
@@ -73,9 +74,9 @@ type interleave struct {
 
 	feeder feeder
 	epoch  int32
-	order  []piece // in the epoch's order
-	began  int     // pieces whose feed was started
-	ready  []*feed // for the pieces after those of the slots, in order
+	order  []fileset.Piece // in the epoch's order
+	began  int             // pieces whose feed was started
+	ready  []*feed         // for the pieces after those of the slots, in order
 	bad    pipeline.SkipCount
 
 	slots    []slot
@@ -101,7 +102,7 @@ type slot struct {
 
 func (x *interleave) Start(ctx context.Context, epoch int64, at pipeline.Position) error {
 	x.Stop()
-	pieces, err := x.set.pieces(ctx)
+	pieces, err := x.set.Pieces(ctx)
 	if err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func (x *interleave) Start(ctx context.Context, epoch int64, at pipeline.Positio
 }
 
 // allow sets how many records of an epoch of pieces may be skipped.
-func (x *interleave) allow(ctx context.Context, pieces []piece) error {
+func (x *interleave) allow(ctx context.Context, pieces []fileset.Piece) error {
 	records := int64(-1)
 	if x.run.Opts.SkipBad.Share > 0 {
 		all, err := x.set.AllIndexes(ctx)
@@ -134,7 +135,7 @@ func (x *interleave) allow(ctx context.Context, pieces []piece) error {
 		}
 		records = 0
 		for _, p := range pieces {
-			records += min(p.end.Number, all[p.file].Records) - p.from.Number
+			records += min(p.End.Number, all[p.File].Records) - p.From.Number
 		}
 	}
 	x.run.Allow(records)
@@ -207,7 +208,7 @@ func (x *interleave) resume(at pipeline.Position) error {
 func (x *interleave) startAhead() {
 	for x.began < len(x.order) && x.open+len(x.ready) < len(x.slots)+x.ahead {
 		p := x.order[x.began]
-		x.ready = append(x.ready, x.feeder.start(p, p.from, x.epoch))
+		x.ready = append(x.ready, x.feeder.start(p, p.From, x.epoch))
 		x.began++
 	}
 }
@@ -278,7 +279,7 @@ func (x *interleave) fill(s *slot) {
 	d := x.ready[0]
 	x.ready = append(x.ready[:0], x.ready[1:]...)
 	d.onTurn.Store(true)
-	*s = slot{feed: d, place: x.coming, at: d.piece.from}
+	*s = slot{feed: d, place: x.coming, at: d.piece.From}
 	x.coming++
 	x.open++
 	x.startAhead()

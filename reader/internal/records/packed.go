@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -15,8 +16,8 @@ import (
 // Records are copied into blocks, which costs little compared with decompression.
 type streamFile struct {
 	run     *pipeline.Run
-	set     *Set
-	in      *compressedRecords
+	set     *fileset.Set
+	in      *fileset.CompressedRecords
 	from    *yieldingReader // what in reads,
 	file    storage.File    // from here
 	unwatch func() bool
@@ -24,7 +25,7 @@ type streamFile struct {
 	largest *atomic.Int64 // largest record of all files so far
 	held    int64         // accounted bytes of in's own buffer
 	chunk   int
-	piece   piece
+	piece   fileset.Piece
 	at      pipeline.Cursor
 	pending []byte // of in: the record at `at`, for which the last block had no room
 	loaded  bool
@@ -33,11 +34,11 @@ type streamFile struct {
 
 // skipTo skips the records before p.at.number.
 func (p *streamFile) skipTo(ctx context.Context) error {
-	for n := 0; p.in.number < p.at.Number; n++ {
+	for n := 0; p.in.Number < p.at.Number; n++ {
 		if n%pipeline.BlockRecords == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		_, _, err := p.in.next()
+		_, _, err := p.in.Next()
 		if err == nil {
 			continue
 		}
@@ -47,7 +48,7 @@ func (p *streamFile) skipTo(ctx context.Context) error {
 		case err == io.EOF:
 			return nil
 		case p.lost(err):
-			if p.at.Number == p.in.number || p.at.Number >= p.set.wanted(ctx, p.piece, p.at, false).records {
+			if p.at.Number == p.in.Number || p.at.Number >= p.set.Wanted(ctx, p.piece, p.at, false).Records {
 				p.failed = io.EOF // as reported when it was read up to here
 			}
 			return nil // or will be reported when it is read from here
@@ -69,14 +70,14 @@ func Raise(v *atomic.Int64, n int64) {
 
 // lost reports whether the rest of the file is lost and may be skipped.
 func (p *streamFile) lost(err error) bool {
-	return err != io.EOF && pipeline.MaySkip(p.run.Opts.SkipBad) && inData(err)
+	return err != io.EOF && pipeline.MaySkip(p.run.Opts.SkipBad) && fileset.InData(err)
 }
 
 // Close closes the file.
 func (p *streamFile) Close() error {
 	p.unwatch()
 	p.forget()
-	return errors.Join(p.in.close(), p.file.Close())
+	return errors.Join(p.in.Close(), p.file.Close())
 }
 
 func (p *streamFile) stands() pipeline.Cursor { return p.at }
@@ -149,11 +150,11 @@ func (p *streamFile) fill(b *pipeline.Block) bool {
 // load gets the next record, or records its damage; false at the end.
 func (p *streamFile) load(b *pipeline.Block) bool {
 	for p.failed == nil {
-		if p.at.Number >= p.piece.end.Number {
+		if p.at.Number >= p.piece.End.Number {
 			p.failed = io.EOF
 			break
 		}
-		record, at, err := p.in.next()
+		record, at, err := p.in.Next()
 		if err == nil {
 			p.at, p.pending, p.loaded = at, record, true
 			Raise(p.largest, int64(len(record)))
@@ -169,7 +170,7 @@ func (p *streamFile) load(b *pipeline.Block) bool {
 				at = pipeline.Cursor{Number: max(located.Record, at.Number), Offset: located.Offset}
 			}
 			p.fault(b, at, -1, err)
-			p.at.Number = p.in.number
+			p.at.Number = p.in.Number
 			p.failed = io.EOF
 		default:
 			p.failed = err

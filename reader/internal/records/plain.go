@@ -7,6 +7,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/recheck"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -202,8 +203,8 @@ func (p *plainFile) needed(n int) (int, error) {
 
 // skip skips damage at p.at, if allowed, and returns the number of bytes.
 func (p *plainFile) skip(b *pipeline.Block) (int, error) {
-	found := explain(p.file, pipeline.ReaderOptions(&p.run.Opts, p.name), p.at)
-	if !pipeline.MaySkip(p.run.Opts.SkipBad) || !inData(found) {
+	found := fileset.Explain(p.file, pipeline.ReaderOptions(&p.run.Opts, p.name), p.at)
+	if !pipeline.MaySkip(p.run.Opts.SkipBad) || !fileset.InData(found) {
 		return 0, found
 	}
 	next, err := p.framing.Behind(p.file, p.at.Offset)

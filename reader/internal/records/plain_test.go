@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -53,7 +54,7 @@ func FuzzPlainIsTheReaders(f *testing.F) {
 			}
 			want = append(want, one{string(data), r.Offset(), r.Record()})
 		}
-		set, err := OpenAll(t.Context(), []string{path}, o)
+		set, err := fileset.OpenAll(t.Context(), []string{path}, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +63,7 @@ func FuzzPlainIsTheReaders(f *testing.F) {
 			t.Fatal(err)
 		}
 		in := &blockAllocator{ctx: t.Context(), run: run, readers: pipeline.NewGate(1), needed: func() bool { return true }}
-		p := &plainFile{run: run, in: in, file: file, name: path, framing: pipeline.Framing(&set.Opts), chunk: int(chunk) + 1, most: 4 * int(chunk), end: noEnd}
+		p := &plainFile{run: run, in: in, file: file, name: path, framing: pipeline.Framing(&set.Opts), chunk: int(chunk) + 1, most: 4 * int(chunk), end: fileset.NoEnd}
 		watch := new(pipeline.Counters).Watch()
 		for {
 			b, err := p.Read(&watch)

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
 
@@ -15,7 +16,7 @@ import (
 // fits is requested twice, in later epochs neither. It is filled in blocks, by one batch read at a
 // time.
 type resident struct {
-	finder *finder
+	finder *fileset.Finder
 	size   int64         // of the files
 	turn   chan struct{} // of the batch read that fills it
 	Data   [][]byte      // of each file, from its first use on
@@ -29,7 +30,7 @@ const residentBlock = nearStored
 // fitsMemory returns the size of a set's files, and whether they are kept in memory: up to five
 // eighths of the limit are, which leaves an eighth for reading ahead, and a quarter for what the
 // consumer waits for.
-func fitsMemory(set *Set) (size int64, fits bool) {
+func fitsMemory(set *fileset.Set) (size int64, fits bool) {
 	size = set.Size()
 	return size, size <= set.Opts.Memory/8*5
 }
@@ -37,7 +38,7 @@ func fitsMemory(set *Set) (size int64, fits bool) {
 // neededMemory returns the limit with which a set is kept in memory.
 func neededMemory(size int64) int64 { return (size + 4) / 5 * 8 }
 
-func newResident(f *finder, size int64, files int) *resident {
+func newResident(f *fileset.Finder, size int64, files int) *resident {
 	return &resident{finder: f, size: size, turn: make(chan struct{}, 1), Data: make([][]byte, files), have: make([][]bool, files)}
 }
 
@@ -111,19 +112,19 @@ func (r *resident) fill(ctx context.Context, e *batchRead) (failed []blockRun) {
 
 // missing returns the stretches to request, up to runStored bytes each, for requests in file order.
 // Those at most near blocks apart are one if none of the blocks between them is there.
-func (r *resident) missing(wants []readRequest, near int64) (all []blockRun) {
+func (r *resident) missing(wants []fileset.ReadRequest, near int64) (all []blockRun) {
 	for _, w := range wants {
-		if r.Data[w.file] == nil {
-			size := r.finder.indexes[w.file].size
-			r.Data[w.file] = make([]byte, size)
-			r.have[w.file] = make([]bool, (size+residentBlock-1)/residentBlock)
+		if r.Data[w.File] == nil {
+			size := r.finder.Indexes[w.File].Size
+			r.Data[w.File] = make([]byte, size)
+			r.have[w.File] = make([]bool, (size+residentBlock-1)/residentBlock)
 		}
-		have := r.have[w.file]
-		for k := w.begin / residentBlock; k*residentBlock < w.end; k++ {
+		have := r.have[w.File]
+		for k := w.Begin / residentBlock; k*residentBlock < w.End; k++ {
 			if have[k] {
 				continue
 			}
-			if n := len(all); n > 0 && all[n-1].file == w.file {
+			if n := len(all); n > 0 && all[n-1].file == w.File {
 				last := &all[n-1]
 				if k < last.end {
 					continue
@@ -133,7 +134,7 @@ func (r *resident) missing(wants []readRequest, near int64) (all []blockRun) {
 					continue
 				}
 			}
-			all = append(all, blockRun{file: w.file, begin: k, end: k + 1})
+			all = append(all, blockRun{file: w.File, begin: k, end: k + 1})
 		}
 	}
 	return all
@@ -141,7 +142,7 @@ func (r *resident) missing(wants []readRequest, near int64) (all []blockRun) {
 
 // request reads a stretch, of a file opened for it: one that is kept open would read ahead.
 func (r *resident) request(ctx context.Context, s *blockRun) error {
-	file, err := r.finder.set.openAnywhere(ctx, int(s.file))
+	file, err := r.finder.Set.OpenAnywhere(ctx, int(s.file))
 	if err != nil {
 		return err
 	}
@@ -162,23 +163,23 @@ func (e *batchRead) readResident(ctx context.Context, b *pipeline.Block, failed 
 	defer kept.Mend.RUnlock()
 	for i := range e.wants {
 		w := &e.wants[i]
-		for len(failed) > 0 && (failed[0].file < w.file || failed[0].file == w.file && failed[0].end*residentBlock <= w.begin) {
+		for len(failed) > 0 && (failed[0].file < w.File || failed[0].file == w.File && failed[0].end*residentBlock <= w.Begin) {
 			failed = failed[1:]
 		}
-		if len(failed) > 0 && failed[0].file == w.file && failed[0].begin*residentBlock < w.end {
-			e.fail(w.step, pipeline.Fault{File: w.file, Err: g.unreadable(w, failed[0].err)})
+		if len(failed) > 0 && failed[0].file == w.File && failed[0].begin*residentBlock < w.End {
+			e.fail(w.Step, pipeline.Fault{File: w.File, Err: g.unreadable(w, failed[0].err)})
 			continue
 		}
-		file, done, err := g.file(ctx, w.file)
+		file, done, err := g.File(ctx, w.File)
 		if err != nil {
-			e.fail(w.step, pipeline.Fault{File: w.file, Err: err})
+			e.fail(w.Step, pipeline.Fault{File: w.File, Err: err})
 			continue
 		}
-		data, before := kept.Data[w.file][w.begin:w.end], len(e.failed)
-		e.pick(b, w, data, w.begin, file)
-		if len(e.failed) > before && kept.again(e.global.run, file, data, w.begin) {
+		data, before := kept.Data[w.File][w.Begin:w.End], len(e.failed)
+		e.pick(b, w, data, w.Begin, file)
+		if len(e.failed) > before && kept.again(e.global.run, file, data, w.Begin) {
 			e.failed = e.failed[:before]
-			e.pick(b, w, data, w.begin, file)
+			e.pick(b, w, data, w.Begin, file)
 		}
 		done()
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/zeebo/xxh3"
 )
@@ -30,7 +31,7 @@ type Sampler struct {
 }
 
 // Sample returns a source of the records that a sampler lists.
-func Sample(s *Set, from Sampler) *pipeline.Link {
+func Sample(s *fileset.Set, from Sampler) *pipeline.Link {
 	return inOrder(s, "sample", func(*pipeline.Run) (string, globalOrder, error) {
 		if from.Name == "" || from.Records == nil {
 			return "", nil, errors.New("reader: Sample: want a Sampler with a Name and Records")

@@ -13,8 +13,8 @@ import (
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
-	"github.com/tfrec/tfrec/reader/internal/records"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -44,7 +44,7 @@ type diskCache struct {
 	lock  *os.File // held while filling
 	out   *os.File // the file being filled
 	w     *tfrecord.Writer
-	index records.FileIndex
+	index fileset.FileIndex
 	frame []byte
 
 	content *cacheHeader // the header of in
@@ -215,7 +215,7 @@ func (d *diskCache) create() error {
 	if d.out, err = os.Create(d.data() + ".partial"); err != nil {
 		return err
 	}
-	d.index = records.FileIndex{Stride: 1}
+	d.index = fileset.FileIndex{Stride: 1}
 	d.w, err = tfrecord.NewWriter(d.out, tfrecord.WriterOptions{})
 	return err
 }

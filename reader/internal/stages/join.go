@@ -6,14 +6,14 @@ import (
 	"io"
 	"slices"
 
+	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
-	"github.com/tfrec/tfrec/reader/internal/records"
 )
 
 // join returns the set of the files of all pipes, one pipe after another, and a pipe of it whose
 // first stage is fed by them.
 func join(kind, name string, pipes []Pipe, open func(r *pipeline.Run, in []input) (pipeline.Stage, error)) Pipe {
-	all := records.NewJoined()
+	all := fileset.NewJoined()
 	pipes = slices.Clone(pipes)
 	first := &pipeline.Link{Name: name, Passes: 1}
 	for _, p := range pipes {

@@ -7,8 +7,8 @@ import (
 	"io"
 	"sync/atomic"
 
+	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
-	"github.com/tfrec/tfrec/reader/internal/records"
 )
 
 // errIdle is what a stream returns before an epoch is started.
@@ -38,7 +38,7 @@ type Stream struct {
 
 // Pipe is a pipeline that is described: a set and stages.
 type Pipe struct {
-	Set  *records.Set // nil: it has no beginning
+	Set  *fileset.Set // nil: it has no beginning
 	Last *pipeline.Link
 }
 

@@ -1,4 +1,4 @@
-package records
+package fileset
 
 import (
 	"errors"
@@ -9,10 +9,10 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// compressedRecords returns the records of a sequential file and the damage between them. Until
+// CompressedRecords returns the records of a sequential file and the damage between them. Until
 // there is damage it uses a tfrecord.Reader; after lost framing it decompresses the file again and
 // searches it with a Salvager, with the same result as for an uncompressed file.
-type compressedRecords struct {
+type CompressedRecords struct {
 	in       *tfrecord.Reader
 	rest     *tfrecord.Salvager // after lost framing; nil before
 	unpacked *unpacked          // what it reads
@@ -20,22 +20,22 @@ type compressedRecords struct {
 	again    func() (*unpacked, error) // nil: the file can be read only once
 	options  tfrecord.ReaderOptions
 
-	number int64 // of the next item: a record or a stretch of damage
+	Number int64 // of the next item: a record or a stretch of damage
 	ahead  bool  // in has already read the next record:
 	record []byte
 	err    error
 }
 
-// next returns the next record, valid until the next call, and its position. For damage that may be
+// Next returns the next record, valid until the next call, and its position. For damage that may be
 // skipped the error is a *tfrecord.Damage, with -1 Bytes if unknown. All other errors are final.
-func (p *compressedRecords) next() (record []byte, at pipeline.Cursor, err error) {
+func (p *CompressedRecords) Next() (record []byte, at pipeline.Cursor, err error) {
 	if p.rest != nil {
 		return p.found()
 	}
 	record, err = p.read()
 	if err == nil {
 		at = pipeline.Cursor{Number: p.in.Record(), Offset: p.in.Offset()}
-		p.number = at.Number + 1
+		p.Number = at.Number + 1
 		return record, at, nil
 	}
 	located := new(tfrecord.Error)
@@ -60,11 +60,11 @@ func (p *compressedRecords) next() (record []byte, at pipeline.Cursor, err error
 		}
 		d.Bytes = behind.Offset - d.Offset
 	}
-	p.number = d.Record + 1
+	p.Number = d.Record + 1
 	return nil, pipeline.Cursor{}, d
 }
 
-func (p *compressedRecords) read() ([]byte, error) {
+func (p *CompressedRecords) read() ([]byte, error) {
 	if p.ahead {
 		p.ahead = false
 		return p.record, p.err
@@ -75,13 +75,13 @@ func (p *compressedRecords) read() ([]byte, error) {
 // isFraming reports whether err is a framing error in a stream that continues.
 func isFraming(err error) bool {
 	located := new(tfrecord.Error)
-	return errors.As(err, &located) && located.Part != tfrecord.PartCompression && inData(err)
+	return errors.As(err, &located) && located.Part != tfrecord.PartCompression && InData(err)
 }
 
 // salvage searches for what follows the damage.
-func (p *compressedRecords) salvage(found *tfrecord.Error) ([]byte, pipeline.Cursor, error) {
+func (p *CompressedRecords) salvage(found *tfrecord.Error) ([]byte, pipeline.Cursor, error) {
 	if p.again == nil || !isFraming(found) {
-		p.number = found.Record + 1
+		p.Number = found.Record + 1
 		return nil, pipeline.Cursor{}, found
 	}
 	var err error
@@ -94,39 +94,39 @@ func (p *compressedRecords) salvage(found *tfrecord.Error) ([]byte, pipeline.Cur
 }
 
 // found returns what the Salvager finds.
-func (p *compressedRecords) found() ([]byte, pipeline.Cursor, error) {
+func (p *CompressedRecords) found() ([]byte, pipeline.Cursor, error) {
 	record, err := p.rest.Next()
 	if err == nil {
 		at := pipeline.Cursor{Number: p.rest.Record(), Offset: p.rest.Offset()}
-		p.number = at.Number + 1
+		p.Number = at.Number + 1
 		return record, at, nil
 	}
 	var damage *tfrecord.Damage
 	if errors.As(err, &damage) {
-		p.number = damage.Record + 1
+		p.Number = damage.Record + 1
 		return nil, pipeline.Cursor{}, err
 	}
 	if bad := p.unpacked.bad(); bad != nil {
 		err = &tfrecord.Error{
-			Name: p.options.Name, Record: p.number, Offset: p.unpacked.end(), Part: tfrecord.PartCompression,
+			Name: p.options.Name, Record: p.Number, Offset: p.unpacked.end(), Part: tfrecord.PartCompression,
 			Err: fmt.Errorf("%v: %w", p.in.Compression(), bad),
 		}
-		p.number++
+		p.Number++
 	}
 	return nil, pipeline.Cursor{}, err
 }
 
-func (p *compressedRecords) close() error {
+func (p *CompressedRecords) Close() error {
 	if p.unpacked != nil {
 		p.unpacked.close()
 	}
 	return p.in.Close()
 }
 
-// records returns the records of an open sequential source, as read from from.
-func (s *Set) records(i int, f io.Seeker, from io.Reader, o tfrecord.ReaderOptions) *compressedRecords {
-	p := &compressedRecords{in: tfrecord.NewReader(from, o), tolerant: pipeline.MaySkip(s.Opts.SkipBad), options: o}
-	if s.regular(i) {
+// Records returns the records of an open sequential source, as read from from.
+func (s *Set) Records(i int, f io.Seeker, from io.Reader, o tfrecord.ReaderOptions) *CompressedRecords {
+	p := &CompressedRecords{in: tfrecord.NewReader(from, o), tolerant: pipeline.MaySkip(s.Opts.SkipBad), options: o}
+	if s.Regular(i) {
 		p.again = func() (*unpacked, error) { return newUnpacked(f, from, p.in.Compression()) }
 	}
 	return p

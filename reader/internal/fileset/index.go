@@ -1,4 +1,4 @@
-package records
+package fileset
 
 import (
 	"bufio"
@@ -24,7 +24,7 @@ type FileIndex struct {
 	Records int64
 	Stride  int64   // a power of two
 	Offsets []int64 // of the frames of records 0, stride, 2·stride …; none for a sequential file
-	size    int64   // where the last record ends
+	Size    int64   // where the last record ends
 	plain   bool
 }
 
@@ -49,7 +49,7 @@ func (x *FileIndex) Add(offset int64, most int) {
 // others.
 func (x *FileIndex) span(n int64) (begin, end, skip int64) {
 	i := n / x.Stride
-	end = x.size
+	end = x.Size
 	if int(i)+1 < len(x.Offsets) {
 		end = x.Offsets[i+1]
 	}
@@ -58,7 +58,7 @@ func (x *FileIndex) span(n int64) (begin, end, skip int64) {
 
 // index returns the index of source i, built on first use: from the .idx file of an uncompressed
 // file if that matches, else by reading the headers.
-func (s *Set) index(ctx context.Context, i int, load loader) (*FileIndex, error) {
+func (s *Set) index(ctx context.Context, i int, load Loader) (*FileIndex, error) {
 	s.mu.Lock()
 	x := s.indexes[i]
 	s.mu.Unlock()
@@ -69,7 +69,7 @@ func (s *Set) index(ctx context.Context, i int, load loader) (*FileIndex, error)
 	if err != nil {
 		return nil, err
 	}
-	if short := s.missingRecords(ctx, wholeFile(i), pipeline.Cursor{Number: x.Records, Offset: x.size}, x.plain); short != nil && !pipeline.MaySkip(s.Opts.SkipBad) {
+	if short := s.MissingRecords(ctx, WholeFile(i), pipeline.Cursor{Number: x.Records, Offset: x.Size}, x.plain); short != nil && !pipeline.MaySkip(s.Opts.SkipBad) {
 		return nil, short.Err
 	}
 	if err := ctx.Err(); err != nil { // an index file may not have been read
@@ -86,12 +86,12 @@ func (s *Set) AllIndexes(ctx context.Context) ([]*FileIndex, error) {
 	return s.allIndexesBy(ctx, nil)
 }
 
-// loader reads all of file i, and returns it.
-type loader = func(i int, f storage.File, size int64) (io.ReaderAt, error)
+// Loader reads all of file i, and returns it.
+type Loader = func(i int, f storage.File, size int64) (io.ReaderAt, error)
 
 // allIndexesBy is AllIndexes. What must be read of the files for it is read by load, unless that is
 // nil.
-func (s *Set) allIndexesBy(ctx context.Context, load loader) ([]*FileIndex, error) {
+func (s *Set) allIndexesBy(ctx context.Context, load Loader) ([]*FileIndex, error) {
 	if ctx == nil {
 		return nil, pipeline.ErrNoContext
 	}
@@ -108,15 +108,15 @@ func (s *Set) allIndexesBy(ctx context.Context, load loader) ([]*FileIndex, erro
 	return all, g.Wait()
 }
 
-func (s *Set) makeIndex(ctx context.Context, i int, load loader) (*FileIndex, error) {
+func (s *Set) makeIndex(ctx context.Context, i int, load Loader) (*FileIndex, error) {
 	source := s.sources[i]
 	o := pipeline.ReaderOptions(&s.Opts, source.Path)
 	most := max(1024, indexMemory/8/len(s.sources))
-	open := s.openFile
+	open := s.OpenFile
 	var indexed *FileIndex
 	if load != nil { // an index file saves the request for the beginning
 		if indexed = s.readIndexFile(ctx, i, s.stamps[i].info.Size(), most); indexed != nil {
-			open = s.openAnywhere
+			open = s.OpenAnywhere
 		}
 	}
 	f, err := open(ctx, i)
@@ -124,7 +124,7 @@ func (s *Set) makeIndex(ctx context.Context, i int, load loader) (*FileIndex, er
 		return nil, err
 	}
 	defer f.Close()
-	plain, size, err := isPlain(f, o)
+	plain, size, err := IsPlain(f, o)
 	if err != nil {
 		return nil, err
 	}
@@ -147,40 +147,40 @@ func (s *Set) makeIndex(ctx context.Context, i int, load loader) (*FileIndex, er
 		}
 	}
 	x := &FileIndex{Stride: 1, plain: true}
-	scan := s.scan(all, source.Path, size, pipeline.Cursor{})
-	for scan.at.Offset < size {
+	scan := s.Scan(all, source.Path, size, pipeline.Cursor{})
+	for scan.At.Offset < size {
 		if x.Records%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		x.Add(scan.at.Offset, most)
-		if err := scan.next(); err != nil {
+		x.Add(scan.At.Offset, most)
+		if err := scan.Next(); err != nil {
 			return nil, err
 		}
 	}
-	x.size = scan.at.Offset
+	x.Size = scan.At.Offset
 	return x, nil
 }
 
 // countPacked counts the records of a sequential file.
 func (s *Set) countPacked(ctx context.Context, i int, f storage.File, o tfrecord.ReaderOptions) (*FileIndex, error) {
-	if !s.regular(i) {
+	if !s.Regular(i) {
 		return nil, fmt.Errorf("%s: it is not a regular file, and counting its records would consume them", o.Name)
 	}
 	if !pipeline.MaySkip(s.Opts.SkipBad) {
 		o.Checksum = max(o.Checksum, tfrecord.ChecksumLength) // data are checked when they are read
 	}
-	r := s.records(i, f, f, o)
-	defer r.close()
+	r := s.Records(i, f, f, o)
+	defer r.Close()
 	var damage *tfrecord.Damage
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		before := r.number
-		_, _, err := r.next()
+		before := r.Number
+		_, _, err := r.Next()
 		switch {
 		case err == nil, errors.As(err, &damage):
-		case err == io.EOF, pipeline.MaySkip(s.Opts.SkipBad) && inData(err):
+		case err == io.EOF, pipeline.MaySkip(s.Opts.SkipBad) && InData(err):
 			return &FileIndex{Records: before}, nil
 		default:
 			return nil, err
@@ -203,13 +203,13 @@ func (s *Set) readIndexFile(ctx context.Context, i int, size int64, most int) *F
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		begin, end, ok := parseIndexLine(lines.Text())
-		if !ok || begin != x.size || end > size {
+		if !ok || begin != x.Size || end > size {
 			return nil
 		}
 		x.Add(begin, most)
-		x.size = end
+		x.Size = end
 	}
-	if lines.Err() != nil || x.size != size {
+	if lines.Err() != nil || x.Size != size {
 		return nil
 	}
 	s.setTold(i, size)
@@ -230,7 +230,7 @@ type scan struct {
 	file   io.ReaderAt
 	name   string
 	size   int64
-	at     pipeline.Cursor
+	At     pipeline.Cursor
 	window []byte // from base on
 	base   int64
 }
@@ -238,28 +238,28 @@ type scan struct {
 // scanWindow is the read size; larger records are skipped without being read.
 const scanWindow = 64 << 10
 
-func (s *Set) scan(file io.ReaderAt, name string, size int64, at pipeline.Cursor) *scan {
-	return &scan{set: s, file: file, name: name, size: size, at: at, window: make([]byte, 0, scanWindow)}
+func (s *Set) Scan(file io.ReaderAt, name string, size int64, at pipeline.Cursor) *scan {
+	return &scan{set: s, file: file, name: name, size: size, At: at, window: make([]byte, 0, scanWindow)}
 }
 
-// next skips one record.
-func (c *scan) next() error {
+// Next skips one record.
+func (c *scan) Next() error {
 	framing := pipeline.Framing(&c.set.Opts)
-	header, err := c.header(c.at.Offset)
+	header, err := c.header(c.At.Offset)
 	if err != nil {
 		return err
 	}
-	n, v, err := recheck.Frame(framing, c.file, header, c.at.Offset)
+	n, v, err := recheck.Frame(framing, c.file, header, c.At.Offset)
 	if err != nil {
 		return c.fail(err)
 	}
 	bad := v == tfrecord.FrameBroken || len(header) < tfrecord.HeaderSize
-	end := c.at.Offset + int64(n)
+	end := c.At.Offset + int64(n)
 	if !bad && end > c.size {
 		bad = true
 	}
 	if bad && !pipeline.MaySkip(c.set.Opts.SkipBad) {
-		return explain(c.file, pipeline.ReaderOptions(&c.set.Opts, c.name), c.at)
+		return Explain(c.file, pipeline.ReaderOptions(&c.set.Opts, c.name), c.At)
 	}
 	if !bad && pipeline.MaySkip(c.set.Opts.SkipBad) && end < c.size {
 		// Unless a frame follows, this header may be wrong.
@@ -269,18 +269,18 @@ func (c *scan) next() error {
 		if _, after, err := recheck.Frame(framing, c.file, header, end); err != nil {
 			return c.fail(err)
 		} else if after == tfrecord.FrameBroken || len(header) < tfrecord.HeaderSize {
-			if v, err = framing.CheckAt(c.file, c.at.Offset); err != nil {
+			if v, err = framing.CheckAt(c.file, c.At.Offset); err != nil {
 				return c.fail(err)
 			}
 			bad = v != tfrecord.FrameWhole
 		}
 	}
 	if bad {
-		if end, err = framing.Resync(c.file, c.at.Offset+1); err != nil {
+		if end, err = framing.Resync(c.file, c.At.Offset+1); err != nil {
 			return err
 		}
 	}
-	c.at = pipeline.Cursor{Number: c.at.Number + 1, Offset: end}
+	c.At = pipeline.Cursor{Number: c.At.Number + 1, Offset: end}
 	return nil
 }
 
@@ -298,7 +298,7 @@ func (c *scan) header(offset int64) ([]byte, error) {
 }
 
 func (c *scan) fail(err error) error {
-	return &tfrecord.Error{Name: c.name, Record: c.at.Number, Offset: c.at.Offset, Part: tfrecord.PartLength, Err: err}
+	return &tfrecord.Error{Name: c.name, Record: c.At.Number, Offset: c.At.Offset, Part: tfrecord.PartLength, Err: err}
 }
 
 // place returns the cursor of record n of source i, 0 ≤ n ≤ records.
@@ -307,22 +307,22 @@ func (s *Set) place(ctx context.Context, i int, x *FileIndex, n int64) (pipeline
 	case !x.plain:
 		return pipeline.Cursor{Number: n}, nil
 	case n == x.Records:
-		return pipeline.Cursor{Number: n, Offset: x.size}, nil
+		return pipeline.Cursor{Number: n, Offset: x.Size}, nil
 	}
 	begin, _, skip := x.span(n)
 	if skip == 0 {
 		return pipeline.Cursor{Number: n, Offset: begin}, nil
 	}
-	f, err := s.openFile(ctx, i)
+	f, err := s.OpenFile(ctx, i)
 	if err != nil {
 		return pipeline.Cursor{}, err
 	}
 	defer f.Close()
-	c := s.scan(f, s.sources[i].Path, x.size, pipeline.Cursor{Number: n - skip, Offset: begin})
+	c := s.Scan(f, s.sources[i].Path, x.Size, pipeline.Cursor{Number: n - skip, Offset: begin})
 	for range skip {
-		if err := c.next(); err != nil {
+		if err := c.Next(); err != nil {
 			return pipeline.Cursor{}, err
 		}
 	}
-	return c.at, nil
+	return c.At, nil
 }

@@ -1,4 +1,4 @@
-package records
+package fileset
 
 import (
 	"bufio"
@@ -17,62 +17,62 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// piece is a stretch of a file, whole records.
-type piece struct {
-	file int32
-	pad  bool // its records are repeats
-	from pipeline.Cursor
-	end  pipeline.Cursor // of the record after it; noEnd for the rest of the file
+// Piece is a stretch of a file, whole records.
+type Piece struct {
+	File int32
+	Pad  bool // its records are repeats
+	From pipeline.Cursor
+	End  pipeline.Cursor // of the record after it; noEnd for the rest of the file
 }
 
-// noEnd is past the end of any file.
-var noEnd = pipeline.Cursor{Number: 1<<63 - 1, Offset: 1<<63 - 1}
+// NoEnd is past the end of any file.
+var NoEnd = pipeline.Cursor{Number: 1<<63 - 1, Offset: 1<<63 - 1}
 
-// wholeFile is all of file i.
-func wholeFile(i int) piece { return piece{file: int32(i), end: noEnd} }
+// WholeFile is all of file i.
+func WholeFile(i int) Piece { return Piece{File: int32(i), End: NoEnd} }
 
-// missingRecords returns the records missing from a piece that ended at a cursor, compared with the
+// MissingRecords returns the records missing from a piece that ended at a cursor, compared with the
 // records that existed when it was cut, the manifest or an index file; nil if there are none. A
 // file that was cut off between two records shows no other damage, and a stretch of broken framing
 // does not show how many it held. plain means that the file is not compressed. If ctx is done,
 // index files are not read.
-func (s *Set) missingRecords(ctx context.Context, p piece, at pipeline.Cursor, plain bool) *pipeline.Fault {
-	want := s.wanted(ctx, p, at, plain)
-	if want.records == noEnd.Number || at.Number >= want.records {
+func (s *Set) MissingRecords(ctx context.Context, p Piece, at pipeline.Cursor, plain bool) *pipeline.Fault {
+	want := s.Wanted(ctx, p, at, plain)
+	if want.Records == NoEnd.Number || at.Number >= want.Records {
 		return nil
 	}
-	at.Number = max(at.Number, p.from.Number) // what precedes the piece belongs to another
-	f := &pipeline.Fault{File: p.file, Number: at.Number, Offset: at.Offset, Records: want.records - at.Number, Bytes: -1}
-	if want.end != noEnd.Offset {
+	at.Number = max(at.Number, p.From.Number) // what precedes the piece belongs to another
+	f := &pipeline.Fault{File: p.File, Number: at.Number, Offset: at.Offset, Records: want.Records - at.Number, Bytes: -1}
+	if want.end != NoEnd.Offset {
 		f.Bytes = max(want.end-at.Offset, 0)
 	}
 	f.Err = &tfrecord.Error{
-		Name: s.sources[p.file].Path, Record: at.Number, Offset: at.Offset, Part: tfrecord.PartCount,
-		Err: fmt.Errorf("%w: the file ends here, and it had %s %s; %s checks the whole set", io.ErrUnexpectedEOF, plural.Of(want.records, "record"), want.by, optname.VerifyFiles),
+		Name: s.sources[p.File].Path, Record: at.Number, Offset: at.Offset, Part: tfrecord.PartCount,
+		Err: fmt.Errorf("%w: the file ends here, and it had %s %s; %s checks the whole set", io.ErrUnexpectedEOF, plural.Of(want.Records, "record"), want.by, optname.VerifyFiles),
 	}
 	return f
 }
 
-// wanted returns where a piece that ended at a cursor should have ended.
-func (s *Set) wanted(ctx context.Context, p piece, at pipeline.Cursor, plain bool) expectedCount {
-	if p.end == noEnd {
-		return s.promised(ctx, int(p.file), at, plain)
+// Wanted returns where a piece that ended at a cursor should have ended.
+func (s *Set) Wanted(ctx context.Context, p Piece, at pipeline.Cursor, plain bool) expectedCount {
+	if p.End == NoEnd {
+		return s.promised(ctx, int(p.File), at, plain)
 	}
-	return expectedCount{p.end.Number, p.end.Offset, "when the set was divided"}
+	return expectedCount{p.End.Number, p.End.Offset, "when the set was divided"}
 }
 
 // expectedCount is the number of records that a file should have.
 type expectedCount struct {
-	records int64
+	Records int64
 	end     int64  // where they end, in the uncompressed stream; noEnd.offset: unknown
 	by      string // source of the number
 }
 
 // promised returns what is known of source i, which ended at a cursor.
 func (s *Set) promised(ctx context.Context, i int, at pipeline.Cursor, plain bool) expectedCount {
-	none := expectedCount{noEnd.Number, noEnd.Offset, ""}
+	none := expectedCount{NoEnd.Number, NoEnd.Offset, ""}
 	if info := s.sources[i].Info; info != nil {
-		want := expectedCount{info.Records, noEnd.Offset, "by its manifest"}
+		want := expectedCount{info.Records, NoEnd.Offset, "by its manifest"}
 		if plain && info.Bytes >= 0 {
 			want.end = info.Bytes
 		}
@@ -81,7 +81,7 @@ func (s *Set) promised(ctx context.Context, i int, at pipeline.Cursor, plain boo
 	s.mu.Lock()
 	is := s.stamps[i]
 	s.mu.Unlock()
-	if !s.regular(i) || is.asked && at.Offset >= is.told {
+	if !s.Regular(i) || is.asked && at.Offset >= is.told {
 		return none
 	}
 	path := manifest.IndexPath(s.sources[i].Path)
@@ -111,7 +111,7 @@ func (s *Set) promised(ctx context.Context, i int, at pipeline.Cursor, plain boo
 			return none
 		}
 		here = here || begin == at.Offset
-		want.records, want.end = want.records+1, end
+		want.Records, want.end = want.Records+1, end
 	}
 	if !here {
 		return none

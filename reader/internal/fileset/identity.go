@@ -1,4 +1,4 @@
-package records
+package fileset
 
 import (
 	"context"
@@ -67,14 +67,14 @@ func (s *files) hash(ctx context.Context, h *xxh3.Hasher) error {
 func (s *files) appendIdentity(ctx context.Context, dst []byte, i int) ([]byte, error) {
 	source, size := s.sources[i], s.stamps[i].info.Size()
 	dst = append(append(dst, storage.Base(source.Path)...), 0)
-	if !s.regular(i) {
+	if !s.Regular(i) {
 		return dst, nil // a pipe: reading would consume its data
 	}
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(size))
 	if source.Info != nil && source.Info.SHA256 != "" && source.Info.Bytes == size {
 		return append(dst, source.Info.SHA256...), nil
 	}
-	f, err := s.openAnywhere(ctx, i) // of an object, the ends are requested on their own
+	f, err := s.OpenAnywhere(ctx, i) // of an object, the ends are requested on their own
 	if err != nil {
 		return nil, err
 	}

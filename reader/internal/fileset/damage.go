@@ -1,4 +1,4 @@
-package records
+package fileset
 
 import (
 	"errors"
@@ -12,8 +12,8 @@ import (
 // errChanged is returned when data that failed a check are good when read again.
 var errChanged = errors.New("the file changed while it was read")
 
-// explain returns the error that tfrecord.Reader gives for the damage at an offset.
-func explain(file io.ReaderAt, o tfrecord.ReaderOptions, at pipeline.Cursor) error {
+// Explain returns the error that tfrecord.Reader gives for the damage at an offset.
+func Explain(file io.ReaderAt, o tfrecord.ReaderOptions, at pipeline.Cursor) error {
 	o.BufferSize = 4 << 10
 	err := tfrecord.NewSalvager(file, o).Fault(at.Number, at.Offset)
 	if located := new(tfrecord.Error); errors.As(err, &located) {
@@ -22,8 +22,8 @@ func explain(file io.ReaderAt, o tfrecord.ReaderOptions, at pipeline.Cursor) err
 	return &tfrecord.Error{Name: o.Name, Record: at.Number, Offset: at.Offset, Part: tfrecord.PartData, Err: errChanged}
 }
 
-// inData reports whether err is damage in the data rather than an operating system error.
-func inData(err error) bool {
+// InData reports whether err is damage in the data rather than an operating system error.
+func InData(err error) bool {
 	var located *tfrecord.Error
 	var system *fs.PathError
 	return errors.As(err, &located) && !errors.As(err, &system)

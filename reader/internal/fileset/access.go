@@ -1,4 +1,4 @@
-package records
+package fileset
 
 import (
 	"context"
@@ -39,42 +39,42 @@ func (s *Set) At(ctx context.Context, dst []byte, n int64) (pipeline.Record, err
 	if len(s.Joined) > 0 {
 		return s.atJoined(ctx, dst, n)
 	}
-	var f finder
-	if err := f.find(ctx, s, nil); err != nil {
+	var f Finder
+	if err := f.Find(ctx, s, nil); err != nil {
 		return pipeline.Record{}, err
 	}
-	defer f.close()
-	if n < 0 || n >= f.total() {
-		return pipeline.Record{}, outOfRange(n, f.total())
+	defer f.Close()
+	if n < 0 || n >= f.Total() {
+		return pipeline.Record{}, outOfRange(n, f.Total())
 	}
 	w := f.locate(n)
-	file, done, err := f.file(ctx, w.file)
+	file, done, err := f.File(ctx, w.File)
 	if err != nil {
 		return pipeline.Record{}, err
 	}
 	defer done()
-	at := pipeline.Cursor{Number: w.number - w.skip, Offset: w.begin}
-	scan := s.scan(file, file.Name(), w.end, at)
-	for range w.skip {
-		if err := scan.next(); err != nil {
+	at := pipeline.Cursor{Number: w.Number - w.Skip, Offset: w.Begin}
+	scan := s.Scan(file, file.Name(), w.End, at)
+	for range w.Skip {
+		if err := scan.Next(); err != nil {
 			return pipeline.Record{}, err
 		}
 	}
-	p := make([]byte, w.end-scan.at.Offset)
-	k, err := file.ReadAt(p, scan.at.Offset)
+	p := make([]byte, w.End-scan.At.Offset)
+	k, err := file.ReadAt(p, scan.At.Offset)
 	if err != nil && err != io.EOF {
-		return pipeline.Record{}, &tfrecord.Error{Name: file.Name(), Record: w.number, Offset: scan.at.Offset, Part: tfrecord.PartData, Err: err}
+		return pipeline.Record{}, &tfrecord.Error{Name: file.Name(), Record: w.Number, Offset: scan.At.Offset, Part: tfrecord.PartData, Err: err}
 	}
-	size, v, err := recheck.Frame(pipeline.Framing(&s.Opts), file, p[:k], scan.at.Offset)
+	size, v, err := recheck.Frame(pipeline.Framing(&s.Opts), file, p[:k], scan.At.Offset)
 	if err != nil {
-		return pipeline.Record{}, &tfrecord.Error{Name: file.Name(), Record: w.number, Offset: scan.at.Offset, Part: tfrecord.PartData, Err: err}
+		return pipeline.Record{}, &tfrecord.Error{Name: file.Name(), Record: w.Number, Offset: scan.At.Offset, Part: tfrecord.PartData, Err: err}
 	}
 	if v != tfrecord.FrameWhole {
-		return pipeline.Record{}, explain(file, pipeline.ReaderOptions(&s.Opts, file.Name()), scan.at)
+		return pipeline.Record{}, Explain(file, pipeline.ReaderOptions(&s.Opts, file.Name()), scan.At)
 	}
 	begin := len(dst)
 	dst = append(dst, p[tfrecord.HeaderSize:size-tfrecord.FooterSize]...)
-	return pipeline.Record{Data: dst[begin:], Offset: scan.at.Offset, Number: w.number, File: w.file}, nil
+	return pipeline.Record{Data: dst[begin:], Offset: scan.At.Offset, Number: w.Number, File: w.File}, nil
 }
 
 // atJoined is At of a set with the files of others.

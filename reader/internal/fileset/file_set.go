@@ -1,4 +1,4 @@
-package records
+package fileset
 
 import (
 	"context"
@@ -28,13 +28,13 @@ type files struct {
 	stamps      []stamp            // by source
 	indexes     []*FileIndex       // by source; nil until needed
 	fingerprint string             // "" until identify
-	parts       map[[2]int][]piece // by worker and number of workers, as far as needed
+	parts       map[[2]int][]Piece // by worker and number of workers, as far as needed
 
 	Joined []*Set // whose files these are, one set after another; nil: those of Open
 }
 
 func newFiles(sources []shard.Source) *files {
-	return &files{sources: sources, indexes: make([]*FileIndex, len(sources)), parts: map[[2]int][]piece{}}
+	return &files{sources: sources, indexes: make([]*FileIndex, len(sources)), parts: map[[2]int][]Piece{}}
 }
 
 // As returns the set with other options, which mean the same for each file and are those of the same

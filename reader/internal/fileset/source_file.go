@@ -1,4 +1,4 @@
-package records
+package fileset
 
 import (
 	"context"
@@ -59,11 +59,11 @@ func (s *files) stampFiles(ctx context.Context) error {
 	return g.Wait()
 }
 
-// regular reports whether source i is a regular file rather than a pipe.
-func (s *files) regular(i int) bool { return s.stamps[i].info.Mode().IsRegular() }
+// Regular reports whether source i is a regular file rather than a pipe.
+func (s *files) Regular(i int) bool { return s.stamps[i].info.Mode().IsRegular() }
 
-// openFile opens source i, if it is unchanged.
-func (s *files) openFile(ctx context.Context, i int) (storage.File, error) {
+// OpenFile opens source i, if it is unchanged.
+func (s *files) OpenFile(ctx context.Context, i int) (storage.File, error) {
 	at := s.stamps[i].at
 	open := at.OpenStream
 	if s.sources[i].Set != nil {
@@ -73,20 +73,20 @@ func (s *files) openFile(ctx context.Context, i int) (storage.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.unchanged(i, f); err != nil {
+	if err := s.Unchanged(i, f); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
-// openAnywhere opens source i for random access. This sends no request to an object store: reads
+// OpenAnywhere opens source i for random access. This sends no request to an object store: reads
 // return the data of the recorded version or an error.
-func (s *files) openAnywhere(ctx context.Context, i int) (storage.File, error) {
+func (s *files) OpenAnywhere(ctx context.Context, i int) (storage.File, error) {
 	if is, ok := s.stamps[i].info.Sys().(storage.Object); ok && is.Version != "" {
 		return s.stamps[i].at.OpenListed(ctx, is)
 	}
-	return s.openFile(ctx, i)
+	return s.OpenFile(ctx, i)
 }
 
 // Size returns the total size of the files.
@@ -97,15 +97,15 @@ func (s *files) Size() (n int64) {
 	return n
 }
 
-// stored reports whether the files are in an object store.
-func (s *files) stored() bool {
+// Stored reports whether the files are in an object store.
+func (s *files) Stored() bool {
 	return slices.ContainsFunc(s.stamps, func(is stamp) bool { return is.at.Remote() })
 }
 
-// unchanged returns an error that describes how an open file differs from source i. A file with the
+// Unchanged returns an error that describes how an open file differs from source i. A file with the
 // same metadata but another identity is compared by its first and last bytes: there are file
 // systems that renumber their files.
-func (s *files) unchanged(i int, f storage.File) error {
+func (s *files) Unchanged(i int, f storage.File) error {
 	was := s.stamps[i].info
 	if !was.Mode().IsRegular() {
 		return nil
@@ -185,9 +185,9 @@ func appendEnds(dst []byte, f storage.File, size int64) ([]byte, error) {
 	return dst, nil
 }
 
-// isPlain reports whether a file can be read from any offset: it is a regular file and not
+// IsPlain reports whether a file can be read from any offset: it is a regular file and not
 // compressed. A file that is neither framed nor compressed counts as plain, as in package tfrecord.
-func isPlain(f storage.File, o tfrecord.ReaderOptions) (plain bool, size int64, err error) {
+func IsPlain(f storage.File, o tfrecord.ReaderOptions) (plain bool, size int64, err error) {
 	st, err := f.Stat()
 	if err != nil || !st.Mode().IsRegular() {
 		return false, 0, err
@@ -208,7 +208,7 @@ func isPlain(f storage.File, o tfrecord.ReaderOptions) (plain bool, size int64, 
 	r := tfrecord.NewReader(io.NewSectionReader(f, 0, 1<<62), o)
 	defer r.Close()
 	_, err = r.Next()
-	if located := new(tfrecord.Error); errors.As(err, &located) && !inData(err) {
+	if located := new(tfrecord.Error); errors.As(err, &located) && !InData(err) {
 		return false, 0, err
 	}
 	return r.Compression() == tfrecord.None, st.Size(), nil

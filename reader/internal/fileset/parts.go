@@ -1,4 +1,4 @@
-package records
+package fileset
 
 import (
 	"context"
@@ -49,8 +49,8 @@ type stretch struct {
 	pad      bool
 }
 
-// pieces returns what this worker reads, in order.
-func (s *Set) pieces(ctx context.Context) ([]piece, error) {
+// Pieces returns what this worker reads, in order.
+func (s *Set) Pieces(ctx context.Context) ([]Piece, error) {
 	s.mu.Lock()
 	parts := s.parts[s.worker()]
 	s.mu.Unlock()
@@ -70,11 +70,11 @@ func (s *Set) pieces(ctx context.Context) ([]piece, error) {
 	return parts, nil
 }
 
-func (s *Set) makePieces(ctx context.Context) ([]piece, error) {
-	parts := []piece{}
+func (s *Set) makePieces(ctx context.Context) ([]Piece, error) {
+	parts := []Piece{}
 	if s.byFile() && (s.Opts.Uneven == pipeline.UnevenKeep || s.Opts.Workers == 1) {
 		for _, i := range s.filesOf(s.Opts.Worker) {
-			parts = append(parts, wholeFile(i))
+			parts = append(parts, WholeFile(i))
 		}
 		return parts, nil
 	}
@@ -95,24 +95,24 @@ func (s *Set) makePieces(ctx context.Context) ([]piece, error) {
 		stretches = divideRecords(counts, s.Opts.Worker, s.Opts.Workers, s.Opts.Uneven)
 	}
 	for _, t := range stretches {
-		p := piece{file: int32(t.file), pad: t.pad, end: noEnd}
-		if p.from, err = s.place(ctx, t.file, all[t.file], t.from); err != nil {
+		p := Piece{File: int32(t.file), Pad: t.pad, End: NoEnd}
+		if p.From, err = s.place(ctx, t.file, all[t.file], t.from); err != nil {
 			return nil, err
 		}
 		if t.to < counts[t.file] {
-			if p.end, err = s.place(ctx, t.file, all[t.file], t.to); err != nil {
+			if p.End, err = s.place(ctx, t.file, all[t.file], t.to); err != nil {
 				return nil, err
 			}
 			if !all[t.file].plain {
-				p.end.Offset = noEnd.Offset
+				p.End.Offset = NoEnd.Offset
 			}
 		}
 		parts = append(parts, p)
 	}
 	for i, x := range all {
 		// Nobody reads an empty file. One worker reports it if it should have records.
-		if x.Records == 0 && i%s.Opts.Workers == s.Opts.Worker && s.missingRecords(ctx, wholeFile(i), pipeline.Cursor{}, x.plain) != nil {
-			parts = append(parts, wholeFile(i))
+		if x.Records == 0 && i%s.Opts.Workers == s.Opts.Worker && s.MissingRecords(ctx, WholeFile(i), pipeline.Cursor{}, x.plain) != nil {
+			parts = append(parts, WholeFile(i))
 		}
 	}
 	return parts, nil
