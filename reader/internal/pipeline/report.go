@@ -21,7 +21,7 @@ type Report struct {
 	Stages []StageStats `json:"stages"`
 }
 
-func (e *engine) Stages() []StageStats {
+func (e *Engine) Stages() []StageStats {
 	e.Mu.Lock()
 	defer e.Mu.Unlock()
 	stats := make([]StageStats, len(e.counters))

@@ -105,7 +105,7 @@ func (r *Run) Input(data dataset, o, all Options, n int) (*Run, error) {
 }
 
 // Makes adds the description of a stage of the flow, or of a long one its beginning and a hash.
-func (e *engine) Makes(stage string) {
+func (e *Engine) Makes(stage string) {
 	const most = 4 << 10
 	if len(stage) > most {
 		stage = fmt.Sprintf("%s...(%016x)", stage[:most], xxh3.HashString(stage))
@@ -131,7 +131,7 @@ func (r *Run) Made() []string {
 func (r *Run) Rename(name string) { r.Names[len(r.Names)-1] = name }
 
 // Stats registers the counters of a stage.
-func (e *engine) Stats(name string) *Counters {
+func (e *Engine) Stats(name string) *Counters {
 	s := &Counters{Name: name, traced: TracePrefix + stageWord(name)}
 	s.Workers.Store(1)
 	e.Mu.Lock()
@@ -141,7 +141,7 @@ func (e *engine) Stats(name string) *Counters {
 }
 
 // Acquire waits for a token to work; false if ctx ends first.
-func (e *engine) Acquire(ctx context.Context) bool {
+func (e *Engine) Acquire(ctx context.Context) bool {
 	if ctx.Err() != nil {
 		return false // select might take a token
 	}
@@ -153,10 +153,10 @@ func (e *engine) Acquire(ctx context.Context) bool {
 	}
 }
 
-func (e *engine) Release() { <-e.Tokens }
+func (e *Engine) Release() { <-e.Tokens }
 
 // WithoutToken calls a function that waits, while another goroutine may have the token of this one.
-func (e *engine) WithoutToken(f func() error) error {
+func (e *Engine) WithoutToken(f func() error) error {
 	e.Release()
 	err := f()
 	e.Tokens <- struct{}{} // another goroutine will return it
@@ -175,7 +175,7 @@ func (r *Run) MostWorkers(waits bool) int {
 }
 
 // Admit waits for a token to work, unless the work waits itself; false if ctx ends first.
-func (e *engine) Admit(ctx context.Context, waits bool) bool {
+func (e *Engine) Admit(ctx context.Context, waits bool) bool {
 	if waits {
 		return ctx.Err() == nil
 	}
@@ -183,7 +183,7 @@ func (e *engine) Admit(ctx context.Context, waits bool) bool {
 }
 
 // Dismiss is the end of what admit began.
-func (e *engine) Dismiss(waits bool) {
+func (e *Engine) Dismiss(waits bool) {
 	if !waits {
 		e.Release()
 	}
