@@ -78,6 +78,8 @@ var (
 	onSets = []string{"internal/classfile", "internal/features", "internal/fingerprint", "internal/objects", "internal/recordcount", "internal/shares", "internal/tfds"}
 	// ofConversions are the packages below convert, each above those before it.
 	ofConversions = []string{"convert/internal/plan", "convert/internal/tables", "convert/internal/options", "convert/internal/origin", "convert/internal/listing", "convert/internal/sample"}
+	// ofReader are the packages below reader, each above those before it.
+	ofReader = []string{"reader/internal/pipeline", "reader/internal/fileset", "reader/internal/records", "reader/internal/stages", "reader/internal/flows", "reader/internal/images"}
 	// verbs are the packages that work on sets.
 	verbs = []string{"shard/stats", "shard/verify", "shard/repair", "shard/reshape"}
 )
@@ -103,12 +105,40 @@ var rooms = map[string]room{
 	"shard/verify":  {ours: slices.Concat(engine, onSets, []string{"shard", "tfrecord"}), tests: slices.Concat(verbs, []string{"internal/settest"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"shard/repair":  {ours: slices.Concat(engine, onSets, []string{"shard", "tfrecord"}), tests: slices.Concat(verbs, []string{"internal/settest"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"shard/reshape": {ours: slices.Concat(engine, onSets, []string{"shard", "tfrecord"}), tests: slices.Concat(verbs, []string{"internal/settest"}), theirs: slices.Concat(wire, files, globs), judges: judges},
-	// Reading a set takes neither what measures one nor its estimators.
+	// Reading a set takes neither what measures one nor its estimators. From the top down: each room
+	// imports those below it.
 	"reader": {
-		ours:   slices.Concat(engine, []string{"columns", "shard", "tfrecord", "augment", "internal/decodeplan", "internal/masks", "internal/objects"}),
-		tests:  []string{"internal/settest"},
+		ours:   slices.Concat(engine, ofReader, []string{"columns", "shard", "tfrecord", "augment", "internal/decodeplan", "internal/masks", "internal/objects"}),
+		tests:  []string{"internal/settest", "reader/internal/readertest"},
 		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
 	},
+	"reader/internal/images": {
+		ours:   slices.Concat(engine, ofReader[:5], []string{"columns", "shard", "tfrecord", "augment", "internal/decodeplan", "internal/masks", "internal/objects"}),
+		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
+	},
+	"reader/internal/flows": {
+		ours:   slices.Concat(engine, ofReader[:4], []string{"columns", "shard", "tfrecord"}),
+		theirs: slices.Concat(wire, files, globs), judges: judges,
+	},
+	"reader/internal/stages": {
+		ours:   slices.Concat(engine, ofReader[:3], []string{"columns", "shard", "tfrecord"}),
+		theirs: slices.Concat(wire, files, globs), judges: judges,
+	},
+	"reader/internal/records": {
+		ours:   slices.Concat(engine, ofReader[:2], []string{"shard", "tfrecord"}),
+		tests:  []string{"reader/internal/readertest"},
+		theirs: slices.Concat(wire, files, globs), judges: judges,
+	},
+	"reader/internal/fileset": {
+		ours:   slices.Concat(engine, ofReader[:1], []string{"shard", "tfrecord"}),
+		tests:  []string{"reader/internal/readertest"},
+		theirs: slices.Concat(wire, files, globs), judges: judges,
+	},
+	"reader/internal/pipeline": {
+		ours:   []string{"columns", "tfrecord", "internal"},
+		theirs: slices.Concat(wire, files, globs), judges: judges,
+	},
+	"reader/internal/readertest": {ours: []string{"tfrecord"}, theirs: wire},
 	// A conversion, from the top down: each room imports those below it.
 	"convert": {
 		ours:   slices.Concat(engine, onSets, ofConversions, []string{"shard", "tfrecord", "augment", "internal/decodeplan", "internal/masks", "internal/orientation"}),

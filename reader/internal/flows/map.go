@@ -3,159 +3,229 @@ package flows
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
+	"github.com/tfrec/tfrec/reader/internal/records"
 	"github.com/tfrec/tfrec/reader/internal/stages"
+	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// MapRecords returns the elements that functions of newWorker make of records.
-func MapRecords[T any](p stages.Pipe, newWorker func() func(pipeline.Record) (T, error), o pipeline.MapOptions) Flow[T] {
-	return func(ctx context.Context, from pipeline.Origin) (Source[T], error) {
-		if newWorker == nil {
-			return nil, errors.New("reader: Map without a function")
+// Map returns the elements that into makes of those of f.
+func Map[T, U any](f Flow[T], into func(T) (U, error), o pipeline.MapOptions) Flow[U] {
+	return func(ctx context.Context, from pipeline.Origin) (Source[U], error) {
+		if into == nil || o.Unordered {
+			return nil, errors.New("reader: MapFlow needs a function, and keeps the order")
 		}
-		in, err := OpenWorkers(ctx, p, from, func(r *pipeline.Run) (WorkerSpec[*mapped[T]], error) {
-			return WorkerSpec[*mapped[T]]{
-				Name:      "map",
-				Makes:     "map",
-				Cut:       Cutter{Size: pipeline.PortionOf(o), within: true},
-				Workers:   o.Workers,
-				waits:     pipeline.MapWaits(o, r.Opts.Parallelism),
-				unordered: o.Unordered,
-				Part:      1,
-				Make:      func() *mapped[T] { return &mapped[T]{} },
-				Begin:     (*mapped[T]).begin,
-				Without:   (*mapped[T]).without,
-				clear:     (*mapped[T]).clear,
-				Bytes:     func(m *mapped[T]) int64 { return m.bytes.Load() },
-				Work: func() func(*mapped[T], []pipeline.Record, int, int, func(int, error) bool) {
-					f := newWorker()
-					if f == nil {
-						f = func(pipeline.Record) (v T, err error) { return v, pipeline.ErrNoFunction }
-					}
-					return func(m *mapped[T], records []pipeline.Record, from, to int, fail func(int, error) bool) {
-						for i := from; i < to; i++ {
-							v, err := f(records[i])
-							if err != nil && !fail(i, err) {
-								return
-							}
-							m.elements[i].Value = v
-							if err == nil && o.Size != nil {
-								m.bytes.Add(max(o.Size(v), 0))
-							}
-						}
-					}
-				},
-			}, nil
-		})
-		if err != nil {
+		if err := pipeline.CheckWorkers(o.Workers); err != nil {
 			return nil, err
 		}
-		return &mapSource[T]{in: in}, nil
-	}
-}
-
-// mapped is the result of Map for a portion.
-type mapped[T any] struct {
-	elements []Element[T]
-	faults   []pipeline.WorkFault // records without an element
-	before   pipeline.SkipCount   // skipped before it
-	left     atomic.Int32         // elements that were not dropped
-	bytes    atomic.Int64         // of the elements, as far as known
-	whole    *Element[*mapped[T]]
-	free     func()
-}
-
-func (m *mapped[T]) begin(records []pipeline.Record) {
-	if m.free == nil {
-		m.free = func() {
-			if m.left.Add(-1) == 0 {
-				m.whole.Drop()
-			}
-		}
-	}
-	if cap(m.elements) < len(records) {
-		m.elements = make([]Element[T], len(records))
-	}
-	m.elements = m.elements[:len(records)]
-	m.left.Store(int32(len(records)))
-	m.faults = nil
-}
-
-// clear drops the values, which may be large.
-func (m *mapped[T]) clear() {
-	var none T
-	for i := range m.elements {
-		m.elements[i].Value = none
-	}
-	m.bytes.Store(0)
-}
-
-func (m *mapped[T]) without(faults []pipeline.WorkFault, before pipeline.SkipCount) (left int) {
-	m.faults, m.before = faults, before
-	left = len(m.elements) - len(faults)
-	m.left.Store(int32(left))
-	return left
-}
-
-// mapSource returns the elements of mapped portions one by one.
-type mapSource[T any] struct {
-	in     Source[*mapped[T]]
-	now    *Element[*mapped[T]]
-	given  int                // elements of it that were returned,
-	faults int                // and of its faults
-	bad    pipeline.SkipCount // skipped up to there
-}
-
-func (s *mapSource[T]) Next() (*Element[T], error) {
-	if s.now == nil {
-		e, err := s.in.Next()
+		ctx, cancel := context.WithCancel(ctx)
+		upCtx, feeder := pipeline.WithCaller(ctx)
+		in, err := f.Begin(upCtx, from)
 		if err != nil {
+			cancel()
 			return nil, err
 		}
-		s.now, s.given, s.faults, e.Value.whole = e, 0, 0, e
-		s.bad = e.marks[0].bad
-		if len(e.Value.faults) > 0 {
-			s.bad = e.Value.before
+		m := &elementMapper[T, U]{in: in, caller: feeder, into: into, size: o.Size, ctx: ctx, cancel: cancel}
+		in.Running().Makes("map")
+		m.pool = stages.NewPool(in.Running(), "map", o, 1, m.work)
+		m.pool.Start(ctx)
+		m.beginEpoch()
+		return m, nil
+	}
+}
+
+// elementMapper is a running MapFlow.
+type elementMapper[T, U any] struct {
+	in     Source[T]
+	caller *pipeline.Caller // of in
+	into   func(T) (U, error)
+	size   func(any) int64 // nil: unknown
+	ctx    context.Context
+	cancel context.CancelFunc
+	pool   *stages.Pool[made[T, U]]
+	err    error // final
+
+	start   pipeline.State // of the epoch
+	epoch   context.Context
+	leave   context.CancelFunc // ends it
+	feeding sync.WaitGroup     // the goroutine that hands out its elements
+
+	largest atomic.Int64 // largest element so far, in bytes
+}
+
+// made is an element being mapped.
+type made[T, U any] struct {
+	Element[U]
+	of      *Element[T]
+	charged int64 // bytes charged to the budget
+}
+
+// beginEpoch starts handing out the elements of an epoch.
+func (m *elementMapper[T, U]) beginEpoch() {
+	m.start = m.in.State()
+	m.epoch, m.leave = context.WithCancel(m.ctx)
+	m.pool.Queue.End(nil)
+	m.caller.Labels = pipeline.WithStage(m.ctx, m.pool.Queue.Stats.Name)
+	m.feeding.Go(func() {
+		pipeline.LabelGoroutine(m.ctx, m.pool.Queue.Stats.Name)
+		m.pool.Queue.End(m.feed())
+	})
+}
+
+func (m *elementMapper[T, U]) Interrupt() {
+	m.in.Interrupt()
+	m.leave()
+}
+
+func (m *elementMapper[T, U]) StartEpoch(epoch int64) error {
+	m.Interrupt()
+	m.feeding.Wait()
+	m.drain()
+	if err := m.in.StartEpoch(epoch); err != nil {
+		return err
+	}
+	m.beginEpoch()
+	return nil
+}
+
+// drain drops what was handed out.
+func (m *elementMapper[T, U]) drain() { m.pool.Drain(func(e *made[T, U]) { e.Drop() }) }
+
+// feed hands out elements until there is an error.
+func (m *elementMapper[T, U]) feed() error {
+	budget := m.in.Running().Budget
+	for m.pool.Queue.Room(m.epoch) {
+		room := m.largest.Load()
+		if room > 0 && !budget.Make(m.epoch, room, 0, m.pool.Queue.Empty) {
+			break
 		}
+		of, err := m.in.Next()
+		if err != nil {
+			budget.Add(-room, 0)
+			return err
+		}
+		j := &stages.Job[made[T, U]]{V: made[T, U]{of: of, charged: room}}
+		e := &j.V
+		for _, mark := range of.marks {
+			e.marks = append(e.marks, mark.retain())
+		}
+		e.free = func() {
+			budget.Add(-e.charged, 0)
+			of.Drop()
+		}
+		m.pool.Put(j)
 	}
-	m := s.now.Value
-	s.pass(m)
-	e := &m.elements[s.given]
-	s.given++
-	// A portion is within one block, and its mark is after all of it.
-	end := s.now.marks[0]
-	end.block.Retain()
-	e.free = m.free
-	e.marks = append(e.marks, Mark{block: end.block, n: end.n - len(m.elements) + s.given, bad: s.bad})
-	if s.pass(m); s.given == len(m.elements) {
-		s.now = nil
-	}
-	return e, nil
+	return m.epoch.Err()
 }
 
-// pass skips the records without an element.
-func (s *mapSource[T]) pass(m *mapped[T]) {
-	for s.faults < len(m.faults) && m.faults[s.faults].Record == s.given {
-		s.bad = m.faults[s.faults].Count
-		s.faults++
-		s.given++
+// work maps an element, and charges the budget for the size of its result.
+func (m *elementMapper[T, U]) work(e *made[T, U]) (err error) {
+	e.Value, err = m.into(e.of.Value)
+	if m.size == nil || err != nil {
+		return err
 	}
+	n := max(m.size(e.Value), 0)
+	m.in.Running().Budget.Add(n-e.charged, 0)
+	e.charged = n
+	records.Raise(&m.largest, n)
+	return nil
 }
 
-func (s *mapSource[T]) Interrupt() { s.in.Interrupt() }
-
-func (s *mapSource[T]) StartEpoch(epoch int64) error {
-	for s.now != nil {
-		e, _ := s.Next() // of the current portion
+func (m *elementMapper[T, U]) Next() (*Element[U], error) {
+	if m.err != nil {
+		return nil, m.err
+	}
+	j, err := m.pool.Take()
+	if err != nil {
+		return nil, err
+	}
+	e := &j.V
+	if j.Err != nil {
+		if m.err = m.ctx.Err(); m.err == nil {
+			m.err = locateElement(m.in.Running(), e.Last(), j.Err)
+		}
 		e.Drop()
+		return nil, m.err
 	}
-	return s.in.StartEpoch(epoch)
+	m.pool.Queue.Stats.Elements.Add(1)
+	return &e.Element, nil
 }
 
-func (s *mapSource[T]) State() pipeline.State  { return s.in.State() }
-func (s *mapSource[T]) Running() *pipeline.Run { return s.in.Running() }
+// locateElement adds the location of the last record of an element to an error about it.
+func locateElement(r *pipeline.Run, after Mark, err error) error {
+	if after.block == nil {
+		return err
+	}
+	record := after.record()
+	if record.Number < 0 {
+		return err // not known
+	}
+	return &tfrecord.Error{
+		Name: r.Data.Path(record), Record: record.Number, Offset: record.Offset, Part: tfrecord.PartParse,
+		Err: fmt.Errorf("the element that ends with it: %w", err),
+	}
+}
 
-func (s *mapSource[T]) recycle() func(T) { return nil }
-func (s *mapSource[T]) Close()           { s.in.Close() }
+func (m *elementMapper[T, U]) State() pipeline.State  { return m.start }
+func (m *elementMapper[T, U]) Running() *pipeline.Run { return m.in.Running() }
+
+func (m *elementMapper[T, U]) recycle() func(U) { return nil }
+
+func (m *elementMapper[T, U]) Close() {
+	m.cancel()
+	m.feeding.Wait()
+	m.pool.Finish()
+	m.pool.Wait.Wait()
+	m.drain()
+	m.in.Close()
+}
+
+// Filter returns the elements for which keep returns true.
+func Filter[T any](f Flow[T], keep func(T) (bool, error)) Flow[T] {
+	return func(ctx context.Context, from pipeline.Origin) (Source[T], error) {
+		if keep == nil {
+			return nil, errors.New("reader: Filter needs a function")
+		}
+		in, err := f.Begin(ctx, from)
+		if err != nil {
+			return nil, err
+		}
+		in.Running().Makes("filter")
+		return &elementFilter[T]{Source: in, keep: keep, stats: in.Running().Stats("filter")}, nil
+	}
+}
+
+// elementFilter is a running Filter.
+type elementFilter[T any] struct {
+	Source[T]
+	keep  func(T) (bool, error)
+	stats *pipeline.Counters
+}
+
+func (f *elementFilter[T]) Next() (*Element[T], error) {
+	for {
+		watch := f.stats.Watch()
+		e, err := f.Source.Next()
+		watch.Waited()
+		if err != nil {
+			return nil, err
+		}
+		keep, err := f.keep(e.Value)
+		watch.Busy()
+		if err != nil {
+			err = locateElement(f.Running(), e.Last(), err)
+		}
+		if keep && err == nil {
+			f.stats.Elements.Add(1)
+			return e, nil
+		}
+		e.Drop()
+		if err != nil {
+			return nil, err
+		}
+	}
+}

@@ -42,7 +42,7 @@ type PackedBatch[N int32 | int64] struct {
 	Positions []int32
 	// Filled is the number of tokens that are not padding: Filled / len(Tokens) is the share used.
 	Filled int
-	// Epoch is the epoch of the first sequence of the first row (see [Record.Epoch]).
+	// Epoch is the epoch of the first sequence of the first row (see Record.Epoch).
 	Epoch int32
 
 	place

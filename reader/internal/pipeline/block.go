@@ -17,7 +17,7 @@ type Record struct {
 	// Number of the record in its file, from 0. A skipped stretch of broken framing counts as one
 	// record.
 	Number int64
-	// File is the index of the record's file in [Set.Sources].
+	// File is the index of the record's file in Set.Sources.
 	File int32
 	// Epoch is how often the set had been read before, from 0.
 	Epoch int32

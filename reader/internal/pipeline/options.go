@@ -17,14 +17,14 @@ type Options struct {
 	Split string
 
 	// Worker is the index of this worker out of Workers, counted from 0; it reads only its part of
-	// the set (see [Set.Sharding]). Workers 0 means 1.
+	// the set (see Set.Sharding). Workers 0 means 1.
 	Worker, Workers int
 	// ShardBy says how the set is divided.
 	ShardBy ShardBy
 	// Uneven says how to handle parts of unequal length.
 	Uneven Uneven
 
-	// Seed of all randomness: the order of files, [Pipe.Shuffle] and [Set.ShuffleAll].
+	// Seed of all randomness: the order of files, Pipe.Shuffle and Set.ShuffleAll.
 	Seed uint64
 	// ShuffleFiles reads the files in a different order in each epoch.
 	ShuffleFiles bool
@@ -38,7 +38,7 @@ type Options struct {
 	// to four times that, or 16, while more reads get more out of slow storage.
 	Readers int
 	// Memory bounds what is in flight, in bytes: read ahead, decoded, in queues, in the buffers of
-	// [Pipe.Shuffle] and in use by the consumer (see [MemoryStats]). Nothing is read or made in
+	// Pipe.Shuffle and in use by the consumer (see [MemoryStats]). Nothing is read or made in
 	// advance beyond it. What the consumer waits for is made regardless, so that elements that
 	// alone need more than an eighth of it, with their records, may exceed it, and so may Shuffle
 	// buffers that need more than five eighths. Buffers have a minimum size: a limit below 4 MiB,
@@ -50,7 +50,7 @@ type Options struct {
 	Unordered bool
 	// BatchWithinEpoch ends a batch at the end of a pass over the set, so that no batch mixes two
 	// (see [Record.Epoch]): the last one of a pass is smaller, or dropped if remainders are. It
-	// matters if a [Pipe.Repeat] comes before the batches; a Shuffle between them is an error,
+	// matters if a Pipe.Repeat comes before the batches; a Shuffle between them is an error,
 	// since it mixes passes. Default: batches continue across passes, as in tf.data.
 	BatchWithinEpoch bool
 

@@ -14,7 +14,7 @@ import (
 )
 
 // Run is what the stages of a running pipeline share. A pipeline within another one, such as an
-// input of [Mix], has a run of its own.
+// input of Mix, has a run of its own.
 type Run struct {
 	*Engine
 	Opts Options

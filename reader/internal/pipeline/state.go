@@ -18,37 +18,37 @@ const (
 	StateVersion = 3
 )
 
-// State records what a consumer has received: after [Pipe.Resume] the next record is the one that
+// State records what a consumer has received: after Pipe.Resume the next record is the one that
 // follows. It is small (positions in files, never data), plain JSON, and only valid for the same
 // dataset, wherever it is stored, and the same stages.
 //
-// Resuming costs reading one block again. After a [Pipe.Shuffle] of n elements it costs reading
+// Resuming costs reading one block again. After a Pipe.Shuffle of n elements it costs reading
 // about n·(ln n + 1) elements to refill the buffer; for compressed files also what precedes the
-// position in each of the open ones. A [Pipe.Cache] or [Flow.Cache] that is not complete on disk
+// position in each of the open ones. A Pipe.Cache or Flow.Cache that is not complete on disk
 // makes its epoch again from the beginning.
 type State struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
-	// Dataset is the fingerprint of the files (see [Set.Fingerprint]).
+	// Dataset is the fingerprint of the files (see Set.Fingerprint).
 	Dataset string `json:"dataset"`
 	// Worker and Workers are as in [Options]. A global order may be resumed with other Workers: see
-	// [Pipe.Resume].
+	// Pipe.Resume.
 	Worker  int `json:"worker"`
 	Workers int `json:"workers"`
-	// Epoch is the consumer's current epoch (see [Pipe.StartEpoch]).
+	// Epoch is the consumer's current epoch (see Pipe.StartEpoch).
 	Epoch int64 `json:"epoch"`
 	// Skip is the number of elements received after the position in Stages.
 	Skip int64 `json:"skip"`
 	// Stages are the positions of the stages, source first. At is private to the stage, nil at the
 	// beginning.
 	Stages []StagePosition `json:"stages"`
-	// Merged are the States of former workers, by number: see [MergeStates].
+	// Merged are the States of former workers, by number: see MergeStates.
 	Merged []State `json:"merged,omitempty"`
-	// Flow are the positions of the stages of a [Flow] that have one, such as [Flow.Take], first
+	// Flow are the positions of the stages of a [Flow] that have one, such as Flow.Take, first
 	// stage first. None if there are no such stages.
 	Flow []StagePosition `json:"flow,omitempty"`
 	// Making describes the stages of a [Flow], first stage first, with the settings that its elements
-	// depend on; the functions of the stages are not in it. None for a [Pipe], and from [MergeStates].
+	// depend on; the functions of the stages are not in it. None for a Pipe, and from MergeStates.
 	// Resume refuses the State of a flow that is made differently, unless the number of workers
 	// changes.
 	Making []string `json:"making,omitempty"`

@@ -9,7 +9,7 @@ import (
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
 
-// ShuffleAllOptions are the options of [Set.ShuffleAll].
+// ShuffleAllOptions are the options of Set.ShuffleAll.
 type ShuffleAllOptions struct {
 	// SameEachEpoch keeps the order from epoch to epoch.
 	SameEachEpoch bool

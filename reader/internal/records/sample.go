@@ -17,11 +17,11 @@ import (
 
 // Sampler lists the records of each epoch, as a torch.utils.data.Sampler does.
 type Sampler struct {
-	// Name identifies the lists in a [State]: another name makes another pipeline.
+	// Name identifies the lists in a State: another name makes another pipeline.
 	Name string
 	// Records returns the numbers of the records of an epoch in the order in which they are read:
-	// any of 0 up to, not including, [Set.Len], as [Set.At] counts them, each any number of times;
-	// its copies get the same draws of [ImageSpec].Policy. All workers of a job must get the same
+	// any of 0 up to, not including, Set.Len, as Set.At counts them, each any number of times;
+	// its copies get the same draws of ImageSpec.Policy. All workers of a job must get the same
 	// list. The list is not changed, and kept until the next epoch begins.
 	Records func(epoch int64) ([]int64, error)
 
@@ -64,7 +64,7 @@ type WeightedOptions struct {
 	// Records is the number of elements of an epoch. Default: as many as there are weights above 0.
 	Records int64
 	// Replacement draws each element from all records, so that a record may come any number of
-	// times. The copies of an epoch get the same draws of [ImageSpec].Policy. Default: each comes
+	// times. The copies of an epoch get the same draws of ImageSpec.Policy. Default: each comes
 	// once at most, those with large weights rather early.
 	Replacement bool
 	// Seed of the draws.
@@ -74,7 +74,7 @@ type WeightedOptions struct {
 // WeightedSampler draws records with probabilities proportional to their weights: weights[i] is
 // that of record i, a number of 0 or more, and there is one for each record of the whole set. To
 // draw classes equally often, give each record 1 / the number of records of its class, with
-// Replacement; the [Set.Records] of a set opened without Workers are in the order of the weights.
+// Replacement; the Set.Records of a set opened without Workers are in the order of the weights.
 // The weights are not changed, and must not be while the sampler is in use.
 //
 // It is torch.utils.data.WeightedRandomSampler. With replacement it uses the alias method (Vose: A

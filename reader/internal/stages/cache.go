@@ -12,14 +12,14 @@ import (
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
 
-// CacheOptions configure [Pipe.Cache] and [Flow.Cache], where an element counts as a record of its
+// CacheOptions configure Pipe.Cache and Flow.Cache, where an element counts as a record of its
 // bytes; the zero value caches in memory.
 type CacheOptions struct {
 	// Dir is a directory for the cache, created if missing. Later runs and other processes use it,
 	// too. Default: memory, for one run.
 	Dir string
 	// Limit is the maximum number of bytes of records to cache, including about 64 more for each
-	// record in memory and about 24 on disk. It does not count towards [Options.Memory]. Default: 1
+	// record in memory and about 24 on disk. It does not count towards Options.Memory. Default: 1
 	// GiB in memory, 16 GiB on disk.
 	Limit int64
 	// Partial caches as many elements as fit, from the first one on, and reads the rest from the

@@ -11,14 +11,14 @@ import (
 
 // MergeStates combines the States of all workers of a job, in any order, into one with which any
 // number of workers continue: each resumes from it with its own Worker and Workers in the
-// [Options]. Element t of worker i counts as element t·workers + i of the job, and new worker j of
+// Options. Element t of worker i counts as element t·workers + i of the job, and new worker j of
 // m takes elements j, j + m …, so that every record of the epoch is read once, and workers at the
 // same step with batches of the same total size get the same records as before in each step. The
 // next epoch is divided as if the job had begun with the new workers.
 //
 // For the rest of the epoch a new worker runs the pipelines of the old workers that it continues,
 // and drops the elements of others: half as many workers run two each; twice as many run one each
-// and read all of it. The memory is divided among them. A global order ([Set.ShuffleAll] and
+// and read all of it. The memory is divided among them. A global order (Set.ShuffleAll and
 // Repeat) needs no such detour if all States are of the same step.
 //
 // The new workers open the set with the options of the former ones, except for Worker and Workers.
@@ -26,7 +26,7 @@ import (
 // a global order with UnevenDrop, the new workers drop again what cannot be divided evenly.
 //
 // States of other datasets or epochs, and too few or too many of them, are an error that unwraps to
-// [ErrState].
+// ErrState.
 func MergeStates(states []pipeline.State) (pipeline.State, error) {
 	refuse := func(format string, args ...any) (pipeline.State, error) {
 		return pipeline.State{}, fmt.Errorf("merge: %w: "+format, append([]any{pipeline.ErrState}, args...)...)

@@ -11,7 +11,7 @@ import (
 // same order:
 //
 //	for p.queue.room(ctx) {
-//		j := &job[T]{...}
+//		j := &jobT{...}
 //		p.put(j)
 //	}
 //	p.end(ctx.Err())

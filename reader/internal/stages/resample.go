@@ -9,13 +9,13 @@ import (
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
 
-// ResampleOptions are the options of [Pipe.Resample].
+// ResampleOptions are the options of Pipe.Resample.
 type ResampleOptions struct {
 	// Initial are the shares of the classes in the records, and Target those wanted in the result:
 	// for each class a number of 0 or more, in proportion. A class that is wanted must be there.
 	// Label counts, as `tfrec stats` prints them, will do for Initial. Default of Target: all equal.
 	Initial, Target []float64
-	// Seed of the decisions. Default: that of the [Options].
+	// Seed of the decisions. Default: that of the Options.
 	Seed *uint64
 }
 

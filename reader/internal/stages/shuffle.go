@@ -10,11 +10,11 @@ import (
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
 
-// ShuffleOptions are the options of [Pipe.ShuffleWith].
+// ShuffleOptions are the options of Pipe.ShuffleWith.
 type ShuffleOptions struct {
 	// Buffer is the number of elements to draw from, 1 or more.
 	Buffer int
-	// Seed of the order. Default: that of the [Options].
+	// Seed of the order. Default: that of the Options.
 	Seed *uint64
 	// SameEachEpoch keeps the order from epoch to epoch, if the order of the input stays the same.
 	SameEachEpoch bool

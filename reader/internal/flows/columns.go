@@ -13,7 +13,7 @@ import (
 // ColumnSpec configures how records become columns.
 type ColumnSpec struct {
 	// Schema of the columns. Default: that of the manifest, if there is one, else the result of
-	// [InferSchema] for the first 100 records of the first non-empty file.
+	// InferSchema for the first 100 records of the first non-empty file.
 	Schema columns.Schema
 	// Batch is the number of records in a batch. Default: 1.
 	Batch int
@@ -28,7 +28,7 @@ type ColumnSpec struct {
 // which reuses its memory: keep a Clone.
 type ColumnBatch struct {
 	columns.Columns
-	// Epoch is the epoch of the first record (see [Record.Epoch]).
+	// Epoch is the epoch of the first record (see Record.Epoch).
 	Epoch int32
 
 	place

@@ -169,7 +169,7 @@ func (s *Stream) Interrupt() {
 func (s *Stream) Epoch() int64 { return s.epoch }
 
 // NextEpoch moves to the start of the next epoch, after io.EOF or earlier. Complete caches, memory
-// and tuning are kept. An incomplete [Pipe.Cache] starts over. After any error other than io.EOF it
+// and tuning are kept. An incomplete Pipe.Cache starts over. After any error other than io.EOF it
 // returns that error.
 func (s *Stream) NextEpoch() error { return s.MoveTo(s.epoch + 1) }
 
@@ -214,7 +214,7 @@ func (s *Stream) Next() (pipeline.Record, error) {
 }
 
 // NextBlock returns the next records: the rest of the current block of Next, or another block. The
-// caller releases it. [RecordStream.State] counts all of its records as received, [Block.State] any
+// caller releases it. RecordStream.State counts all of its records as received, Block.State any
 // number of them.
 func (s *Stream) NextBlock() (*pipeline.Block, error) {
 	if s.block == nil || s.given == len(s.block.Records) {

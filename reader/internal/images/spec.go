@@ -72,7 +72,7 @@ type ImageSpec struct {
 	// Policy, if not nil, draws random steps for each image, before it is resized. They depend only
 	// on the seed of the set, the epoch, and the record's file name and number, so that resuming
 	// repeats them. Elements of one record in an epoch, such as windows of an episode or copies
-	// that a [Sampler] lists, therefore get the same draw. One that mixes images is refused: Mix
+	// that a Sampler lists, therefore get the same draw. One that mixes images is refused: Mix
 	// mixes those of a batch.
 	Policy *augment.Policy
 	// Mix draws how the images of each batch are mixed with MixUp or CutMix, as
@@ -96,7 +96,7 @@ type ImageSpec struct {
 	Steps columns.Steps
 	// Frames is the number of frames of each clip, if Steps is set. Shorter records are padded with
 	// frames whose samples are all 0, of any DType, and whose masks are MaskFill; Lengths of the
-	// batch has the numbers of frames before. A longer record is an error: [Pipe.Windows] cuts it.
+	// batch has the numbers of frames before. A longer record is an error: Pipe.Windows cuts it.
 	// [columns.Longest] is the number of frames of the longest record in the batch, at least 1; a
 	// batch may then take 1 GiB, and more is a [columns.ErrPadding].
 	Frames int
@@ -136,7 +136,7 @@ type ImageSpec struct {
 	// it; CutMix is an error, and so are Steps. Default: nil, without objects.
 	Objects *columns.ObjectSpec
 	// Columns are further features, such as several labels or a text. They are parsed as by
-	// [ParseColumns]; a record that does not match them is an error. They are as stored: only those
+	// ParseColumns; a record that does not match them is an error. They are as stored: only those
 	// of Objects move with the pixels. Default: none. Points of 2 numbers, of which each image has
 	// another number, become a padded column of the Shape {batch, points, 2} with
 	//
@@ -147,7 +147,7 @@ type ImageSpec struct {
 	Columns columns.Schema
 	// Codec decodes. Default: that of package augment, which limits the pixels of an image
 	// ([augment.CodecOptions.MaxPixels]) and refuses arithmetic coding. Images decoded at the same
-	// time take at most [Options].Memory together, in addition to what that accounts for; an image
+	// time take at most Options.Memory together, in addition to what that accounts for; an image
 	// that takes more is decoded alone.
 	Codec *augment.Codec
 	// ExactPixels decodes at full size and to RGB before anything else. Default: images are resized
@@ -179,7 +179,7 @@ type ImageSpec struct {
 	// a device overlap its work, and batches are made while earlier ones are used: want 2 Workers
 	// or more, and a Batch of at least that of the backend. By default there are 2 more than
 	// otherwise. If it is an [augment.HostAllocator], the samples of batches are in its memory. An
-	// error of the backend itself ends the flow, whatever [SkipBad] allows; it is the backend that
+	// error of the backend itself ends the flow, whatever SkipBad allows; it is the backend that
 	// may continue on the CPU instead (package gpu, unless its option Required is set). It must
 	// work until the Stream is closed. Default: augment.CPU.
 	Backend augment.Backend

@@ -14,7 +14,7 @@ type place = flows.Place
 
 // ImageBatch is a batch of images as one tensor. It is valid until the next batch is requested,
 // which reuses its memory: keep a Clone. If ImageSpec.Backend is an [augment.HostAllocator], the
-// samples are in its memory, unless the Frames are [columns.Longest]. It is freed when the [Stream]
+// samples are in its memory, unless the Frames are [columns.Longest]. It is freed when the Stream
 // is closed: a copy to a device that does not wait must have ended before the next batch is
 // requested, and before Close.
 type ImageBatch struct {
@@ -48,7 +48,7 @@ type ImageBatch struct {
 	Objects columns.Objects
 	// Columns are those of the spec, one row for each record; empty without.
 	Columns columns.Columns
-	// Epoch is the epoch of the first record (see [Record.Epoch]).
+	// Epoch is the epoch of the first record (see Record.Epoch).
 	Epoch int32
 	// Decoders are what decoded each image, in order, if ImageSpec.Backend decodes: its Decoder of
 	// [augment.Task], and "" for images that only ImageSpec.Codec decodes and for padding.
