@@ -1,0 +1,44 @@
+package option
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/tfrec/tfrec/internal/plural"
+)
+
+// Parser returns what parses a value and sets the field: Set, or a function for options with Words and
+// for seeds. It is nil for other fields, which any package of flags parses. A text with Words gets its
+// default.
+func (o *Option) Parser() func(string) error {
+	if to, ok := o.To.(*uint64); ok {
+		return func(s string) (err error) {
+			if *to, err = strconv.ParseUint(s, 10, 64); err != nil {
+				err = errors.New("want a whole number, 0 or more")
+			}
+			return err
+		}
+	}
+	if o.Set != nil || o.Words == nil {
+		return o.Set
+	}
+	to := reflect.ValueOf(o.To).Elem()
+	if to.Kind() == reflect.String {
+		to.SetString(o.Default)
+	}
+	return func(s string) error {
+		if !slices.Contains(o.Words, s) {
+			return fmt.Errorf("want %s", plural.OneOf(o.Words))
+		}
+		if to.Kind() == reflect.String {
+			to.SetString(s)
+			return nil
+		}
+		n, err := strconv.ParseInt(s, 10, 64)
+		to.SetInt(n)
+		return err
+	}
+}
