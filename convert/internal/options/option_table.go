@@ -140,12 +140,13 @@ func restoreUnlabelled(recorded map[string]json.RawMessage) ([]string, error) {
 	return nil, nil
 }
 
-// tableInput returns what came from a table of labels.
+// tableInput returns what came from a table. Features of WebDatasets and of Parquet files are from the
+// source itself.
 func tableInput(recorded map[string]json.RawMessage) string {
 	switch {
 	case string(recorded[plan.OptionLabels]) == `"file"`:
 		return "its labels came from a file: give it"
-	case recorded["features"] != nil && recorded["archive_format"] == nil:
+	case recorded["features"] != nil && recorded["archive_format"] == nil && recorded["image_key"] == nil:
 		return "its features came from a file: give it"
 	}
 	return ""

@@ -120,3 +120,30 @@ func valuesOf(f *pflag.Flag) []string {
 	}
 	return []string{f.Value.String()}
 }
+
+// TestVerbsHaveTheFlagsOfTheirTables also compares the flags of fields with those that package optname
+// has for structs of the same name.
+func TestVerbsHaveTheFlagsOfTheirTables(t *testing.T) {
+	for _, kind := range configKinds {
+		verb, _, err := NewCommand(nil).Find([]string{kind})
+		if err != nil {
+			t.Fatal(err)
+		}
+		flags := 0
+		verb.Flags().VisitAll(func(*pflag.Flag) { flags++ })
+		table := tableOf(kind)
+		if flags != len(table) {
+			t.Errorf("convert %s has %d flags for %d options", kind, flags, len(table))
+		}
+		for _, o := range table {
+			if f := verb.Flags().Lookup(o.Flag); f == nil || f.Usage != o.Help {
+				t.Errorf("convert %s --%s: %v", kind, o.Flag, f)
+			}
+		}
+	}
+	for name, flag := range FieldFlags() {
+		if word := name.Word(); word != string(name) && word != "--"+flag {
+			t.Errorf("%s is %s, and in its table --%s", name, word, flag)
+		}
+	}
+}
