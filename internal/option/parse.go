@@ -42,3 +42,20 @@ func (o *Option) Parser() func(string) error {
 		return err
 	}
 }
+
+// Parse returns a Set for a field whose type has a parser.
+func Parse[T any](to *T, parse func(string) (T, error)) func(string) error {
+	return func(s string) (err error) {
+		*to, err = parse(s)
+		return err
+	}
+}
+
+// Append returns a Set for a list to which each value adds an element.
+func Append[T any](to *[]T, parse func(string) (T, error)) func(string) error {
+	return func(s string) error {
+		v, err := parse(s)
+		*to = append(*to, v)
+		return err
+	}
+}

@@ -53,11 +53,8 @@ func (o *ImageOptions) sourceRows(d Decided) []option.Option {
 		},
 		{
 			Flag: "features", To: &o.Features, Value: "NAME[:KIND],...", Many: option.Joined,
-			Help: "store these columns of --table or of SRC, or keys in the .json of WebDatasets, as int64, float or bytes (default: their own kind)",
-			Set: func(s string) (err error) {
-				o.Features, err = ParseFeatures(s)
-				return err
-			},
+			Help:     "store these columns of --table or of SRC, or keys in the .json of WebDatasets, as int64, float or bytes (default: their own kind)",
+			Set:      option.Parse(&o.Features, ParseFeatures),
 			Recorded: len(o.Features) > 0, As: func() any { return texts(o.Features) },
 		},
 	}
@@ -157,14 +154,8 @@ func (a *AnnotationSpec) rows(d Decided) []option.Option {
 	return []option.Option{
 		{
 			Flag: "annotations", To: &a.Files, Value: "[SPLIT=]PATH", Many: option.Repeated,
-			Help: "store the objects that the file or directory `[SPLIT=]PATH` draws on images (repeatable)",
-			Set: func(s string) error {
-				f, err := ParseAnnotationFile(s)
-				if err == nil {
-					a.Files = append(a.Files, f)
-				}
-				return err
-			},
+			Help:     "store the objects that the file or directory `[SPLIT=]PATH` draws on images (repeatable)",
+			Set:      option.Append(&a.Files, ParseAnnotationFile),
 			Recorded: objects, As: func() any { return d.AnnotationFormat }, RestoredBy: "annotation-format",
 			Input: option.From(plan.OptionAnnotations, "its objects came from annotations: give them"),
 		},
@@ -214,11 +205,8 @@ func (a *AugmentSpec) rows() []option.Option {
 	return []option.Option{
 		{
 			Flag: "augment", To: &a.Policy, Value: "SPEC|FILE",
-			Help: "make variants of each image: a policy such as hflip:0.5|rotate:15, or a YAML file (see tfrec augment list)",
-			Set: func(s string) (err error) {
-				a.Policy, err = augment.LoadPolicy(s)
-				return err
-			},
+			Help:     "make variants of each image: a policy such as hflip:0.5|rotate:15, or a YAML file (see tfrec augment list)",
+			Set:      option.Parse(&a.Policy, augment.LoadPolicy),
 			Recorded: augments, As: func() any { return a.Policy.String() },
 		},
 		{Flag: "copies", To: &a.Copies, Help: "make `N` variants of each image (default 1 with --augment)", Recorded: augments},
@@ -246,19 +234,13 @@ func (o *ImageOptions) sizeRows() []option.Option {
 		},
 		{
 			Flag: "fit", To: &r.Fit, Value: "HOW", Default: "stretch", Words: []string{"stretch", "crop", "pad", "shorter", "longer"},
-			Help: "how to fit images to WxH: stretch, crop, pad, shorter (fit that side) or longer (fit that side)",
-			Set: func(s string) (err error) {
-				r.Fit, err = augment.ParseFit(s)
-				return err
-			},
+			Help:     "how to fit images to WxH: stretch, crop, pad, shorter (fit that side) or longer (fit that side)",
+			Set:      option.Parse(&r.Fit, augment.ParseFit),
 			Recorded: fits, As: func() any { return r.Fit.String() },
 		},
 		{
 			Flag: "pad-color", To: &r.PadColor, Value: "RRGGBB", Help: "colour that --fit pad fills with (default 000000)",
-			Set: func(s string) (err error) {
-				r.PadColor, err = parseColor(s)
-				return err
-			},
+			Set:      option.Parse(&r.PadColor, parseColor),
 			Recorded: fits, Restore: restorePadColor,
 		},
 		{Flag: "no-upscale", To: &r.NoUpscale, Help: "never enlarge an image", Recorded: o.Resizes()},
@@ -271,11 +253,8 @@ func (o *ImageOptions) pixelRows() []option.Option {
 	return []option.Option{
 		{
 			Flag: "filter", To: &r.Filter, Value: "NAME", Default: "bilinear", Words: []string{"bilinear", "lanczos3", "bicubic", "area", "nearest"},
-			Help: "bilinear, lanczos3, bicubic, area or nearest",
-			Set: func(s string) (err error) {
-				r.Filter, err = augment.ParseFilter(s)
-				return err
-			},
+			Help:     "bilinear, lanczos3, bicubic, area or nearest",
+			Set:      option.Parse(&r.Filter, augment.ParseFilter),
 			Recorded: o.Resizes(), As: func() any { return r.Filter.String() },
 		},
 		{
@@ -308,20 +287,14 @@ func (e *EncodeSpec) rows() []option.Option {
 		},
 		{
 			Flag: "mean", To: &e.Normalize.Mean, Value: "R,G,B", Default: "0,0,0", Many: option.Joined,
-			Help: "mean that float32 subtracts, for pixels in 0..1",
-			Set: func(s string) (err error) {
-				e.Normalize.Mean, err = parseTriple(s)
-				return err
-			},
+			Help:     "mean that float32 subtracts, for pixels in 0..1",
+			Set:      option.Parse(&e.Normalize.Mean, parseTriple),
 			Recorded: float,
 		},
 		{
 			Flag: "std", To: &e.Normalize.Std, Value: "R,G,B", Default: "1,1,1", Many: option.Joined,
-			Help: "standard deviation that float32 divides by",
-			Set: func(s string) (err error) {
-				e.Normalize.Std, err = parseTriple(s)
-				return err
-			},
+			Help:     "standard deviation that float32 divides by",
+			Set:      option.Parse(&e.Normalize.Std, parseTriple),
 			Recorded: float,
 		},
 		{Flag: "no-check", To: &e.NoCheck, Help: "under --encode keep, do not decode images to find damage", Recorded: true},
@@ -346,11 +319,8 @@ func codecRows(c *augment.CodecOptions) []option.Option {
 		},
 		{
 			Flag: "float-range", To: &c.FloatRange, Value: "MIN,MAX", Many: option.Joined,
-			Help: "in images of floats (TIFF), MIN is black and MAX white, and what is outside is cut (default: such images are not usable)",
-			Set: func(s string) (err error) {
-				c.FloatRange, err = augment.ParseFloatRange(s)
-				return err
-			},
+			Help:     "in images of floats (TIFF), MIN is black and MAX white, and what is outside is cut (default: such images are not usable)",
+			Set:      option.Parse(&c.FloatRange, augment.ParseFloatRange),
 			Recorded: c.FloatRange != nil,
 		},
 		{
@@ -381,10 +351,7 @@ func (o *ImageOptions) storageRows() []option.Option {
 		{
 			Flag: "memory", To: &o.Memory, Value: "SIZE",
 			Help: "memory for all images being processed, such as 4GiB; one that needs more is processed alone (default a quarter of what this process may use)",
-			Set: func(s string) (err error) {
-				o.Memory, err = size.Parse(s)
-				return err
-			},
+			Set:  option.Parse(&o.Memory, size.Parse),
 		},
 	}
 }

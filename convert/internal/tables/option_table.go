@@ -44,11 +44,8 @@ func (o *CSVOptions) fileRows(csv bool) []option.Option {
 	return []option.Option{
 		{
 			Flag: "delimiter", To: &o.Delimiter, Value: "CHAR", Default: "auto", Words: []string{"auto", "tab", ",", ";"},
-			Help: `field delimiter: a character, tab or \t, or auto: inferred from the first lines (one of , ; tab |)`,
-			Set: func(s string) (err error) {
-				o.Delimiter, err = parseDelimiter(s)
-				return err
-			},
+			Help:     `field delimiter: a character, tab or \t, or auto: inferred from the first lines (one of , ; tab |)`,
+			Set:      option.Parse(&o.Delimiter, parseDelimiter),
 			Recorded: csv, As: func() any { return delimiterText(o.Delimiter) }, Restore: restoreDelimiter,
 		},
 		{Flag: "no-header", To: &o.NoHeader, Help: "the first row is data, not a header (needs --columns)", Recorded: csv},
@@ -64,10 +61,7 @@ func (o *CSVOptions) fileRows(csv bool) []option.Option {
 		},
 		{
 			Flag: "max-row", To: &o.MaxRow, Value: "SIZE", Default: "64MiB", Help: "maximum length of a row",
-			Set: func(s string) (err error) {
-				o.MaxRow, err = size.Parse(s)
-				return err
-			},
+			Set: option.Parse(&o.MaxRow, size.Parse),
 		},
 	}
 }
@@ -93,12 +87,8 @@ func (o *CSVOptions) columnRows() []option.Option {
 		},
 		{
 			Flag: "vector", To: &o.Vectors, Value: "NAME=FIRST..LAST", Many: option.Repeated,
-			Help: "pack columns into one feature: NAME=FIRST..LAST or NAME=A,B,C (repeatable)",
-			Set: func(s string) error {
-				v, err := ParseVector(s)
-				o.Vectors = append(o.Vectors, v)
-				return err
-			},
+			Help:     "pack columns into one feature: NAME=FIRST..LAST or NAME=A,B,C (repeatable)",
+			Set:      option.Append(&o.Vectors, ParseVector),
 			Recorded: true, Restore: restoreVectors,
 		},
 	}
@@ -124,10 +114,7 @@ func (o *CSVOptions) orderRows() []option.Option {
 		{Flag: "shuffle", To: &o.Shuffle, Help: "shuffle the rows of a split over all of its shards", Recorded: true},
 		{
 			Flag: "memory", To: &o.Memory, Value: "SIZE", Default: "512MiB", Help: "memory for --shuffle; beyond it, disk space in OUT is used",
-			Set: func(s string) (err error) {
-				o.Memory, err = size.Parse(s)
-				return err
-			},
+			Set: option.Parse(&o.Memory, size.Parse),
 		},
 	}
 }
