@@ -15,7 +15,7 @@ type Option struct {
 	Flag string
 	// Short is the letter of the flag's short form.
 	Short string
-	// To points to the field. Without Set, the field is a bool, a text, a number or a []string.
+	// To points to the field: without Set, a bool, a string, a number or a list of strings.
 	To any
 	// Not marks a bool that the flag sets to the opposite.
 	Not bool
@@ -32,15 +32,15 @@ type Option struct {
 	Help string
 	// Value is the name of the value if Help has none.
 	Value string
-	// Default is the value that the help shows, as the flag takes it. If Set is nil, the field gets it,
-	// too. Default: the zero value.
+	// Default is the value that the help shows, as the flag takes it. Without Set, the field gets it.
+	// Default: the zero value.
 	Default string
 	// Once marks an option of one run, which configuration files cannot have.
 	Once bool
 
-	// Recorded reports whether the records of the set depend on the option, as the struct has it. The
-	// manifest then has it, and another value makes another set. An option that is new is recorded only
-	// if it is given: sets made without it, by whatever version, stay up to date.
+	// Recorded reports whether the manifest has the option: the records of a set with these options
+	// depend on it, and with another value it is another set. An option that is newer than existing sets
+	// is recorded only if it is given, so that they stay up to date.
 	Recorded bool
 	// As returns the recorded value. Default: the value of the field.
 	As func() any
@@ -51,8 +51,8 @@ type Option struct {
 	Restore func(recorded map[string]json.RawMessage) ([]string, error)
 	// RestoredBy is another flag that takes the values of Restore.
 	RestoredBy string
-	// Input returns a clause about the input that made a set with these options, if the option names it:
-	// a manifest has no paths. It is empty if that set was made without the option.
+	// Input returns a clause about the files that this option named when a set with the recorded options
+	// was made; "" if it named none. A manifest has no paths, so the caller must name them again.
 	Input func(recorded map[string]json.RawMessage) string
 
 	field string // such as "LabelSpec.File"; see New

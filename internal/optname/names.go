@@ -1,8 +1,8 @@
 package optname
 
-// Options: fields of the structs that Go programs fill in, and the flags that set them. Structs of one
-// name in two packages share their fields here. A method of reader.Pipe stands for the argument that
-// it takes.
+// Options: fields of the structs that Go programs fill in, and the flags that set them; the flags of
+// conversions are in their tables. Structs of one name in two packages share their fields here. A
+// method of reader.Pipe names the argument that it takes.
 var (
 	OptionsName            = option("Options.Name", "name")
 	OptionsSeed            = option("Options.Seed", "seed")

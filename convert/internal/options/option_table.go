@@ -33,8 +33,8 @@ func (o *ImageOptions) Table() option.Table { return o.TableFor(Decided{}) }
 // TableFor returns the options for an input.
 func (o *ImageOptions) TableFor(d Decided) option.Table {
 	return option.New(o,
-		o.Options.Rows(d.Splits), o.sourceRows(d), o.Select.rows(), o.Labels.rows(d), o.Annotations.rows(d), o.Annotations.maskRows(),
-		o.Augment.rows(), o.sizeRows(), o.pixelRows(), o.Encode.rows(), codecRows(&o.Codec), o.storageRows())
+		o.Options.Rows(d.Splits), o.sourceRows(d), o.Select.rows(), o.Labels.tableRows(d), o.Annotations.rows(d), o.Annotations.maskRows(),
+		o.Labels.classRows(d), o.Augment.rows(), o.sizeRows(), o.pixelRows(), o.Encode.rows(), codecRows(&o.Codec), o.storageRows())
 }
 
 // sourceRows are the options about kinds of sources.
@@ -53,9 +53,8 @@ func (o *ImageOptions) sourceRows(d Decided) []option.Option {
 		},
 		{
 			Flag: "features", To: &o.Features, Value: "NAME[:KIND],...", Many: option.Joined,
-			Help:     "store these columns of --table or of SRC, or keys in the .json of WebDatasets, as int64, float or bytes (default: their own kind)",
-			Set:      option.Parse(&o.Features, ParseFeatures),
-			Recorded: len(o.Features) > 0, As: func() any { return texts(o.Features) },
+			Help: "store these columns of --table or of SRC, or keys in the .json of WebDatasets, as int64, float or bytes (default: their own kind)",
+			Set:  option.Parse(&o.Features, ParseFeatures), Recorded: len(o.Features) > 0, As: func() any { return texts(o.Features) },
 		},
 	}
 }
@@ -75,10 +74,7 @@ func (s *SelectSpec) rows() []option.Option {
 			Flag: "include", To: &s.Include, Help: "convert only paths that match `GLOB` (repeatable; ** matches any directories)",
 			Recorded: true, As: func() any { return sorted(s.Include) },
 		},
-		{
-			Flag: "exclude", To: &s.Exclude, Help: "skip paths that match `GLOB` (repeatable)",
-			Recorded: true, As: func() any { return sorted(s.Exclude) },
-		},
+		{Flag: "exclude", To: &s.Exclude, Help: "skip paths that match `GLOB` (repeatable)", Recorded: true, As: func() any { return sorted(s.Exclude) }},
 		{Flag: "by-content", To: &s.ByContent, Help: "take all files of a directory that are images by their content, whatever their extensions", Recorded: s.ByContent},
 		{Flag: "follow-symlinks", To: &s.FollowSymlinks, Help: "follow symbolic links", Recorded: true},
 		{Flag: "min-size", To: &s.MinSize, Help: "skip images whose shorter side is below `N` pixels", Recorded: true},
@@ -93,7 +89,8 @@ func sorted(list []string) []string {
 	return list
 }
 
-func (l *LabelSpec) rows(d Decided) []option.Option {
+// tableRows are the options about tables with labels.
+func (l *LabelSpec) tableRows(d Decided) []option.Option {
 	return []option.Option{
 		{
 			Flag: "table", To: &l.File, Help: "`FILE` with a path and a label in each row, for images without class directories",
@@ -113,6 +110,32 @@ func (l *LabelSpec) rows(d Decided) []option.Option {
 		{Flag: "image-suffix", To: &l.PathSuffix, Help: "append `SUFFIX`, such as .jpg, to paths in --table that lack it"},
 		{Flag: "multi-label", To: &l.Separator, Help: "store lists of labels, which `SEP`, such as |, separates in --table", Recorded: l.Several()},
 		{Flag: "strict", To: &l.Strict, Help: "refuse a source with images that would be left out, such as those that --table does not name"},
+	}
+}
+
+// restoreUnlabelled returns "true" for sets without labels.
+func restoreUnlabelled(recorded map[string]json.RawMessage) ([]string, error) {
+	if string(recorded[plan.OptionLabels]) == `"none"` {
+		return []string{"true"}, nil
+	}
+	return nil, nil
+}
+
+// tableInput reports labels or features from a table. Features of WebDatasets and Parquet files are
+// from the source itself.
+func tableInput(recorded map[string]json.RawMessage) string {
+	switch {
+	case string(recorded[plan.OptionLabels]) == `"file"`:
+		return "its labels came from a file: give it"
+	case recorded["features"] != nil && recorded["archive_format"] == nil && recorded["image_key"] == nil:
+		return "its features came from a file: give it"
+	}
+	return ""
+}
+
+// classRows are the options about the ids of classes.
+func (l *LabelSpec) classRows(d Decided) []option.Option {
+	return []option.Option{
 		{
 			Flag: "classes", To: &l.Classes,
 			Help:     "`FILE` with the names of all classes in the order of their ids, one per line, or a directory or id and its name; or a label map",
@@ -129,33 +152,12 @@ func (l *LabelSpec) rows(d Decided) []option.Option {
 	}
 }
 
-// restoreUnlabelled returns "true" for sets without labels.
-func restoreUnlabelled(recorded map[string]json.RawMessage) ([]string, error) {
-	if string(recorded[plan.OptionLabels]) == `"none"` {
-		return []string{"true"}, nil
-	}
-	return nil, nil
-}
-
-// tableInput returns what came from a table. Features of WebDatasets and of Parquet files are from the
-// source itself.
-func tableInput(recorded map[string]json.RawMessage) string {
-	switch {
-	case string(recorded[plan.OptionLabels]) == `"file"`:
-		return "its labels came from a file: give it"
-	case recorded["features"] != nil && recorded["archive_format"] == nil && recorded["image_key"] == nil:
-		return "its features came from a file: give it"
-	}
-	return ""
-}
-
 func (a *AnnotationSpec) rows(d Decided) []option.Option {
 	objects := a.HasObjects()
 	return []option.Option{
 		{
 			Flag: "annotations", To: &a.Files, Value: "[SPLIT=]PATH", Many: option.Repeated,
-			Help:     "store the objects that the file or directory `[SPLIT=]PATH` draws on images (repeatable)",
-			Set:      option.Append(&a.Files, ParseAnnotationFile),
+			Help: "store the objects that the file or directory `[SPLIT=]PATH` draws on images (repeatable)", Set: option.Append(&a.Files, ParseAnnotationFile),
 			Recorded: objects, As: func() any { return d.AnnotationFormat }, RestoredBy: "annotation-format",
 			Input: option.From(plan.OptionAnnotations, "its objects came from annotations: give them"),
 		},
@@ -164,10 +166,7 @@ func (a *AnnotationSpec) rows(d Decided) []option.Option {
 			Help: "format of --annotations: coco, csv, voc, yolo, kitti, labelme or auto (what it looks like)",
 		},
 		{Flag: "instance-masks", To: &a.InstanceMasks, Help: "store a mask of each object of --annotations", Recorded: objects},
-		{
-			Flag: "min-visibility", To: &a.MinVisibility, Help: "drop objects of which less than this `SHARE` of their box is left, 0 to 1",
-			Recorded: objects || d.MovesObjects,
-		},
+		{Flag: "min-visibility", To: &a.MinVisibility, Help: "drop objects of which less than this `SHARE` of their box is left, 0 to 1", Recorded: objects || d.MovesObjects},
 		{Flag: "drop-empty", To: &a.DropEmpty, Help: "leave out records without objects", Recorded: objects},
 		{Flag: "keep-unannotated", To: &a.KeepUnannotated, Help: "keep images that --annotations does not list, without objects", Recorded: objects},
 	}
@@ -205,9 +204,8 @@ func (a *AugmentSpec) rows() []option.Option {
 	return []option.Option{
 		{
 			Flag: "augment", To: &a.Policy, Value: "SPEC|FILE",
-			Help:     "make variants of each image: a policy such as hflip:0.5|rotate:15, or a YAML file (see tfrec augment list)",
-			Set:      option.Parse(&a.Policy, augment.LoadPolicy),
-			Recorded: augments, As: func() any { return a.Policy.String() },
+			Help: "make variants of each image: a policy such as hflip:0.5|rotate:15, or a YAML file (see tfrec augment list)",
+			Set:  option.Parse(&a.Policy, augment.LoadPolicy), Recorded: augments, As: func() any { return a.Policy.String() },
 		},
 		{Flag: "copies", To: &a.Copies, Help: "make `N` variants of each image (default 1 with --augment)", Recorded: augments},
 		{Flag: "keep-original", To: &a.KeepOriginal, Help: "also store the original", Recorded: augments},
@@ -234,14 +232,12 @@ func (o *ImageOptions) sizeRows() []option.Option {
 		},
 		{
 			Flag: "fit", To: &r.Fit, Value: "HOW", Default: "stretch", Words: []string{"stretch", "crop", "pad", "shorter", "longer"},
-			Help:     "how to fit images to WxH: stretch, crop, pad, shorter (fit that side) or longer (fit that side)",
-			Set:      option.Parse(&r.Fit, augment.ParseFit),
+			Help: "how to fit images to WxH: stretch, crop, pad, shorter (fit that side) or longer (fit that side)", Set: option.Parse(&r.Fit, augment.ParseFit),
 			Recorded: fits, As: func() any { return r.Fit.String() },
 		},
 		{
 			Flag: "pad-color", To: &r.PadColor, Value: "RRGGBB", Help: "colour that --fit pad fills with (default 000000)",
-			Set:      option.Parse(&r.PadColor, parseColor),
-			Recorded: fits, Restore: restorePadColor,
+			Set: option.Parse(&r.PadColor, parseColor), Recorded: fits, Restore: restorePadColor,
 		},
 		{Flag: "no-upscale", To: &r.NoUpscale, Help: "never enlarge an image", Recorded: o.Resizes()},
 	}
@@ -253,8 +249,7 @@ func (o *ImageOptions) pixelRows() []option.Option {
 	return []option.Option{
 		{
 			Flag: "filter", To: &r.Filter, Value: "NAME", Default: "bilinear", Words: []string{"bilinear", "lanczos3", "bicubic", "area", "nearest"},
-			Help:     "bilinear, lanczos3, bicubic, area or nearest",
-			Set:      option.Parse(&r.Filter, augment.ParseFilter),
+			Help: "bilinear, lanczos3, bicubic, area or nearest", Set: option.Parse(&r.Filter, augment.ParseFilter),
 			Recorded: o.Resizes(), As: func() any { return r.Filter.String() },
 		},
 		{
@@ -273,29 +268,21 @@ func (e *EncodeSpec) rows() []option.Option {
 	return []option.Option{
 		{
 			Flag: "encode", To: &e.Format, Value: "HOW", Words: []string{string(Keep), string(JPEG), string(PNG), string(Raw), string(Float32)},
-			Help:     "jpeg, png, raw, float32 or keep (the file's bytes unchanged; default: keep, or jpeg when pixels change)",
-			Recorded: true,
+			Help: "jpeg, png, raw, float32 or keep (the file's bytes unchanged; default: keep, or jpeg when pixels change)", Recorded: true,
 		},
 		{Flag: "quality", To: &e.Quality, Help: "JPEG quality `N`, 1 to 100 (default 95)", Recorded: jpeg},
 		{
 			Flag: "subsampling", To: &e.Subsampling, Value: "HOW", Words: []string{"420", "422", "440", "444"},
 			Help: "JPEG chroma subsampling: 420, 422, 440 or 444 (default 420)", Recorded: jpeg,
 		},
+		{Flag: "channels", To: &e.Channels, Value: "1|3", Words: []string{"1", "3"}, Help: "channels to store (default: the image's; 3 for raw and float32)", Recorded: true},
 		{
-			Flag: "channels", To: &e.Channels, Value: "1|3", Words: []string{"1", "3"},
-			Help: "channels to store (default: the image's; 3 for raw and float32)", Recorded: true,
+			Flag: "mean", To: &e.Normalize.Mean, Value: "R,G,B", Default: "0,0,0", Many: option.Joined, Help: "mean that float32 subtracts, for pixels in 0..1",
+			Set: option.Parse(&e.Normalize.Mean, parseTriple), Recorded: float,
 		},
 		{
-			Flag: "mean", To: &e.Normalize.Mean, Value: "R,G,B", Default: "0,0,0", Many: option.Joined,
-			Help:     "mean that float32 subtracts, for pixels in 0..1",
-			Set:      option.Parse(&e.Normalize.Mean, parseTriple),
-			Recorded: float,
-		},
-		{
-			Flag: "std", To: &e.Normalize.Std, Value: "R,G,B", Default: "1,1,1", Many: option.Joined,
-			Help:     "standard deviation that float32 divides by",
-			Set:      option.Parse(&e.Normalize.Std, parseTriple),
-			Recorded: float,
+			Flag: "std", To: &e.Normalize.Std, Value: "R,G,B", Default: "1,1,1", Many: option.Joined, Help: "standard deviation that float32 divides by",
+			Set: option.Parse(&e.Normalize.Std, parseTriple), Recorded: float,
 		},
 		{Flag: "no-check", To: &e.NoCheck, Help: "under --encode keep, do not decode images to find damage", Recorded: true},
 	}
@@ -313,15 +300,11 @@ func codecRows(c *augment.CodecOptions) []option.Option {
 			Help:     "refuse images of more than `N` pixels, and those over a quarter of that with more than 8192 pixels per byte of the file",
 			Recorded: true, As: func() any { return cmp.Or(c.MaxPixels, augment.DefaultMaxPixels) },
 		},
-		{
-			Flag: "allow-arithmetic", To: &c.AllowArithmetic, Help: "decode arithmetic-coded JPEGs, whose damage goes unnoticed, with libjpeg-turbo",
-			Recorded: c.AllowArithmetic,
-		},
+		{Flag: "allow-arithmetic", To: &c.AllowArithmetic, Help: "decode arithmetic-coded JPEGs, whose damage goes unnoticed, with libjpeg-turbo", Recorded: c.AllowArithmetic},
 		{
 			Flag: "float-range", To: &c.FloatRange, Value: "MIN,MAX", Many: option.Joined,
-			Help:     "in images of floats (TIFF), MIN is black and MAX white, and what is outside is cut (default: such images are not usable)",
-			Set:      option.Parse(&c.FloatRange, augment.ParseFloatRange),
-			Recorded: c.FloatRange != nil,
+			Help: "in images of floats (TIFF), MIN is black and MAX white, and what is outside is cut (default: such images are not usable)",
+			Set:  option.Parse(&c.FloatRange, augment.ParseFloatRange), Recorded: c.FloatRange != nil,
 		},
 		{
 			Flag: "background", To: &c.Background, Value: "RRGGBB", Help: "composite transparent images on this colour (default: drop the alpha channel)",

@@ -25,9 +25,8 @@ func (o *Options) setRows(splits string) []option.Option {
 		{Flag: "seed", To: &o.Seed, Value: "N", Default: "0", Help: "seed of every random choice: limit, split, shard, order", Recorded: true},
 		{
 			Flag: "splits", To: &o.Splits, Value: "NAME=SHARE,...", Default: "train=1", Many: option.Joined,
-			Help:     "splits by share, such as train=0.9,val=0.1; a sample's split never changes when others are added or removed",
-			Set:      option.Parse(&o.Splits, ParseSplits),
-			Recorded: true, As: func() any { return splits }, Restore: restoreSplits,
+			Help: "splits by share, such as train=0.9,val=0.1; a sample's split never changes when others are added or removed",
+			Set:  option.Parse(&o.Splits, ParseSplits), Recorded: true, As: func() any { return splits }, Restore: restoreSplits,
 		},
 		{
 			Flag: "shards", To: &o.Shards, Value: "N|auto|SPLIT=N,...", Default: "auto", Words: []string{"auto"}, Help: shares.ShardsHelp,
@@ -40,8 +39,7 @@ func (o *Options) setRows(splits string) []option.Option {
 		{Flag: "even", To: &o.Even, Help: "make shards of even lengths; an added sample then changes several of them", Recorded: true},
 		{
 			Flag: "compression", To: &o.Compression, Value: "KIND", Default: "none", Words: shares.Compressions,
-			Help:     "none, gzip, zlib or zstd (TensorFlow reads all but zstd; TFDS and DALI only none)",
-			Set:      option.Parse(&o.Compression, shares.ParseCompression),
+			Help: "none, gzip, zlib or zstd (TensorFlow reads all but zstd; TFDS and DALI only none)", Set: option.Parse(&o.Compression, shares.ParseCompression),
 			Recorded: true, As: func() any { return CompressionName(o.Compression) },
 		},
 		{Flag: "limit", To: &o.Limit, Help: "convert only `N` samples: a random choice that is the same everywhere (0: all)", Recorded: true},
@@ -52,9 +50,8 @@ func (o *Options) setRows(splits string) []option.Option {
 func (o *Options) runRows() []option.Option {
 	return []option.Option{
 		{
-			Flag: "max-errors", To: &o.MaxErrors, Value: "N|P%", Default: "0",
-			Help: "how many samples may be unusable, as a number or a percentage",
-			Set:  option.Parse(&o.MaxErrors, ParseTolerance),
+			Flag: "max-errors", To: &o.MaxErrors, Value: "N|P%", Default: "0", Help: "how many samples may be unusable, as a number or a percentage",
+			Set: option.Parse(&o.MaxErrors, ParseTolerance),
 		},
 		{
 			Flag: "expect", To: &o.Expect, Value: "N|MIN-MAX",

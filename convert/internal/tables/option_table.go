@@ -44,9 +44,8 @@ func (o *CSVOptions) fileRows(csv bool) []option.Option {
 	return []option.Option{
 		{
 			Flag: "delimiter", To: &o.Delimiter, Value: "CHAR", Default: "auto", Words: []string{"auto", "tab", ",", ";"},
-			Help:     `field delimiter: a character, tab or \t, or auto: inferred from the first lines (one of , ; tab |)`,
-			Set:      option.Parse(&o.Delimiter, parseDelimiter),
-			Recorded: csv, As: func() any { return delimiterText(o.Delimiter) }, Restore: restoreDelimiter,
+			Help: `field delimiter: a character, tab or \t, or auto: inferred from the first lines (one of , ; tab |)`,
+			Set:  option.Parse(&o.Delimiter, parseDelimiter), Recorded: csv, As: func() any { return delimiterText(o.Delimiter) }, Restore: restoreDelimiter,
 		},
 		{Flag: "no-header", To: &o.NoHeader, Help: "the first row is data, not a header (needs --columns)", Recorded: csv},
 		{Flag: "columns", To: &o.Columns, Many: option.Joined, Help: "column names `NAME,...`, instead of the header's", Recorded: csv},
@@ -59,10 +58,7 @@ func (o *CSVOptions) fileRows(csv bool) []option.Option {
 			},
 			Recorded: csv, Restore: restoreMissingValues,
 		},
-		{
-			Flag: "max-row", To: &o.MaxRow, Value: "SIZE", Default: "64MiB", Help: "maximum length of a row",
-			Set: option.Parse(&o.MaxRow, size.Parse),
-		},
+		{Flag: "max-row", To: &o.MaxRow, Value: "SIZE", Default: "64MiB", Help: "maximum length of a row", Set: option.Parse(&o.MaxRow, size.Parse)},
 	}
 }
 
@@ -71,9 +67,7 @@ func (o *CSVOptions) columnRows() []option.Option {
 	return []option.Option{
 		{
 			Flag: "column", To: &o.Types, Value: "NAME=TYPE", Default: "inferred", Many: option.Repeated,
-			Help:     "type of a column: int64, float or bytes (repeatable)",
-			Set:      o.addType,
-			Recorded: true, As: func() any { return typeTexts(o.Types) },
+			Help: "type of a column: int64, float or bytes (repeatable)", Set: o.addType, Recorded: true, As: func() any { return typeTexts(o.Types) },
 		},
 		{
 			Flag: "drop", To: &o.Drop, Many: option.Joined, Recorded: len(o.Drop) > 0,
@@ -81,14 +75,12 @@ func (o *CSVOptions) columnRows() []option.Option {
 		},
 		{
 			Flag: "na", To: &o.Missing, Value: "HOW", Default: string(MissingDrop),
-			Words:    []string{string(MissingDrop), string(MissingDefault), string(MissingError)},
-			Help:     "missing values: drop-feature leaves the feature out of the record, default stores 0 or nothing, error makes the row unusable",
-			Recorded: true,
+			Words: []string{string(MissingDrop), string(MissingDefault), string(MissingError)},
+			Help:  "missing values: drop-feature leaves the feature out of the record, default stores 0 or nothing, error makes the row unusable", Recorded: true,
 		},
 		{
 			Flag: "vector", To: &o.Vectors, Value: "NAME=FIRST..LAST", Many: option.Repeated,
-			Help:     "pack columns into one feature: NAME=FIRST..LAST or NAME=A,B,C (repeatable)",
-			Set:      option.Append(&o.Vectors, ParseVector),
+			Help: "pack columns into one feature: NAME=FIRST..LAST or NAME=A,B,C (repeatable)", Set: option.Append(&o.Vectors, ParseVector),
 			Recorded: true, Restore: restoreVectors,
 		},
 	}

@@ -25,7 +25,7 @@ type imageFlags struct {
 func newImageFlags(e *Engine) *imageFlags {
 	f := &imageFlags{convertFlags: convertFlags{engine: e}, gpu: gpuUse{when: gpuOff}}
 	f.options = &f.images.Options
-	f.table = slices.Concat(f.images.Table(), f.convertFlags.rows(), f.rows())
+	f.table = slices.Concat(f.images.Table(), f.convertFlags.rows(), f.rows()) // --labels is not the key of this name
 	return f
 }
 

@@ -338,8 +338,9 @@ func (f *convertFlags) configure(cmd *cobra.Command, kind string, args []string)
 // checkFiles returns an error if the set that a manifest describes was made with files that the
 // command line does not name.
 func checkFiles(fs *pflag.FlagSet, t option.Table, path string, m *manifest.Manifest) error {
+	labels := fs.Changed("labels") && m.Options["features"] == nil // is --table then
 	for _, o := range t {
-		if o.Input == nil || fs.Changed(o.Flag) || o.Flag == "table" && fs.Changed("labels") {
+		if o.Input == nil || fs.Changed(o.Flag) || o.Flag == "table" && labels {
 			continue
 		}
 		if clause := o.Input(m.Options); clause != "" {
