@@ -22,7 +22,7 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// notRecorded are the options on which no bytes depend, and those that manifests have elsewhere.
+// notRecorded are the options that manifests do not have under their own keys, with the reason.
 var notRecorded = map[string]string{
 	"name":              "the manifest's name",
 	"decoder":           "the manifest's decoder",
@@ -73,6 +73,7 @@ func (d *drawn) from(alternatives ...string) (added string) {
 	return added
 }
 
+// shared draws options of all kinds of input.
 func (d *drawn) shared() {
 	d.maybe("--seed=7", "--seed=18446744073709551615")
 	d.maybe("--shards=2", "--shards=train=2")
@@ -199,12 +200,17 @@ func (d *drawn) tables(verb string) {
 	}
 }
 
-// tryRestoring converts with the options drawn, and again with --from-manifest: the set must be up to
-// date. It returns the options that the manifest has.
+// unrecorded are flags of all kinds of input that no bytes depend on.
+var unrecorded = []string{"--workers=1", "--retries=1", "--trust-times", "--hash-inputs", "--memory=64MiB", "--max-errors=3"}
+
+// tryRestoring converts with the options drawn, and twice with --from-manifest: the set must be up to
+// date, and a set made with other options that are not recorded has the same bytes. It returns the
+// recorded options.
 func tryRestoring(t *testing.T, verb string, d *drawn) map[string]json.RawMessage {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")
-	convert := func(args ...string) (status string) {
+	again := out + "-again"
+	convert := func(out string, args ...string) (status string) {
 		var s struct{ Status string }
 		var stdout, stderr bytes.Buffer
 		args = append([]string{"convert", verb, d.source, out, "--json", "--quiet"}, args...)
@@ -215,11 +221,20 @@ func tryRestoring(t *testing.T, verb string, d *drawn) map[string]json.RawMessag
 		}
 		return s.Status
 	}
-	if convert(slices.Concat(d.inputs, d.args)...) == "" {
+	if convert(out, slices.Concat(d.inputs, d.args)...) == "" {
 		return nil
 	}
-	if status := convert(append(d.inputs, "--from-manifest="+out)...); status != "up_to_date" {
+	restore := append(d.inputs, "--from-manifest="+out)
+	if status := convert(out, restore...); status != "up_to_date" {
 		t.Errorf("%s %s: with --from-manifest it is %q", verb, strings.Join(d.args, " "), status)
+	}
+	convert(again, slices.Concat(restore, unrecorded)...)
+	shards, others, err := digestSet(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, o, err := digestSet(again); s != shards || o != others || err != nil {
+		t.Errorf("%s %s: with --from-manifest other bytes are written (%v)", verb, strings.Join(d.args, " "), err)
 	}
 	m, err := manifest.Read(t.Context(), filepath.Join(out, manifest.File))
 	if err != nil {
@@ -229,8 +244,8 @@ func tryRestoring(t *testing.T, verb string, d *drawn) map[string]json.RawMessag
 	return m.Options
 }
 
-// TestRecordedOptionsAreRestored: whatever the options of a set, --from-manifest gives them again, but
-// for files. Each option is recorded in a set that was made with it, or is known not to matter.
+// TestRecordedOptionsAreRestored: --from-manifest restores the options of a set, except for files. Each
+// option is recorded in a set that was made with it, or is in notRecorded.
 func TestRecordedOptionsAreRestored(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeSources(t)

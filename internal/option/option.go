@@ -75,8 +75,8 @@ func (o *Option) RecordedKey() string {
 	return strings.ReplaceAll(o.Flag, "-", "_")
 }
 
-// Field returns the struct and the name of the field, such as "LabelSpec.File"; "" if To points to
-// none of the struct's.
+// Field returns the struct and the name of the field, such as "LabelSpec.File"; "" if To does not
+// point to a field of the table's struct.
 func (o *Option) Field() string { return o.field }
 
 // value returns the value to record.
@@ -121,20 +121,21 @@ func nameFields(names map[any]string, s reflect.Value) {
 
 // Find returns the option of a flag, or nil.
 func (t Table) Find(flag string) *Option {
-	i := slices.IndexFunc(t, func(o Option) bool { return o.Flag == flag })
-	if i < 0 {
-		return nil
-	}
-	return &t[i]
+	return t.first(func(o *Option) bool { return o.Flag == flag })
 }
 
-// ByKey returns the option that manifests record under a key, or nil.
+// ByKey returns the first option that manifests record under a key, or nil.
 func (t Table) ByKey(key string) *Option {
-	i := slices.IndexFunc(t, func(o Option) bool { return o.RecordedKey() == key })
-	if i < 0 {
-		return nil
+	return t.first(func(o *Option) bool { return o.RecordedKey() == key })
+}
+
+func (t Table) first(matches func(*Option) bool) *Option {
+	for i := range t {
+		if matches(&t[i]) {
+			return &t[i]
+		}
 	}
-	return &t[i]
+	return nil
 }
 
 // Recorded returns the options that the records depend on, by their keys in manifests.

@@ -10,9 +10,9 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
-// Parser returns what parses a value and sets the field: Set, or a function for options with Words and
-// for seeds. It is nil for other fields, which any package of flags parses. A text with Words gets its
-// default.
+// Parser returns the function that parses a value and sets the field: Set, or one for fields with Words
+// or of type uint64. It returns nil for other fields, which packages of flags parse. A string with Words
+// gets its default.
 func (o *Option) Parser() func(string) error {
 	if to, ok := o.To.(*uint64); ok {
 		return func(s string) (err error) {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Restored returns the flag that gives what is recorded of a set, and its values; no values if none is
-// needed.
+// Restored returns the flag and the values that give a set the recorded value of the option; no values
+// if the default does.
 func (o *Option) Restored(recorded map[string]json.RawMessage) (flag string, values []string, err error) {
 	flag = o.Flag
 	if o.RestoredBy != "" {
@@ -25,8 +25,8 @@ func (o *Option) Restored(recorded map[string]json.RawMessage) (flag string, val
 	return flag, values, err
 }
 
-// Values returns a JSON value as flags take it; none for null, an empty text, list or object, and 0: not
-// given, or the default.
+// Values returns a JSON value as flags take it. Null, 0 and empty strings, lists and objects have no
+// values: they are the default.
 func Values(raw json.RawMessage) ([]string, error) {
 	if raw == nil {
 		return nil, nil
@@ -72,10 +72,10 @@ func Values(raw json.RawMessage) ([]string, error) {
 	return nil, fmt.Errorf("%T has no form as a flag", v)
 }
 
-// Nothing is a Restore for options that only the caller can give again.
+// Nothing is a Restore for options whose values are not in manifests.
 func Nothing(map[string]json.RawMessage) ([]string, error) { return nil, nil }
 
-// From returns an Input for sets that have the option with the given key.
+// From returns an Input with a clause for all sets whose manifest has the key.
 func From(key, clause string) func(recorded map[string]json.RawMessage) string {
 	return func(recorded map[string]json.RawMessage) string {
 		if recorded[key] == nil {
