@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tfrec/tfrec/internal/option"
-	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -54,14 +53,7 @@ func (o *opposite) Set(s string) error {
 
 // WordVar adds a flag whose value is one of the words, and sets the default.
 func WordVar[T ~string](fs *pflag.FlagSet, to *T, name string, value T, kind, usage string, words ...string) {
-	*to = value
-	TextVar(fs, name, string(value), kind, usage, func(s string) error {
-		if !slices.Contains(words, s) {
-			return fmt.Errorf("want %s", plural.OneOf(words))
-		}
-		*to = T(s)
-		return nil
-	}, words...)
+	AddOption(fs, &option.Option{Flag: name, To: to, Value: kind, Default: string(value), Words: words, Help: usage})
 }
 
 // SeedVar adds --seed, whose default is 0.
