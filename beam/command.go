@@ -5,14 +5,13 @@ import (
 
 	_ "github.com/tfrec/tfrec/cloud" // workers read and write URLs, too
 	"github.com/tfrec/tfrec/internal/command"
-	"github.com/tfrec/tfrec/internal/optname"
 )
 
 // Main runs the command with the process's arguments, and returns the exit code. In
 // a process that a runner has started as a worker, it is that worker; with --worker_pool, it starts
 // workers.
 func Main() int {
-	optname.ForCommand() // also of workers, whose reasons are in the ledger
+	command.NameFlags() // also of workers, whose reasons are in the ledger
 	if address, is := poolAddress(os.Args[1:]); is {
 		return runPool(address)
 	}

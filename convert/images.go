@@ -81,7 +81,7 @@ func (in *imageInput) Plan(_ context.Context, before *plan.Previous) (plan.Sourc
 // Layout implements plan.Source.
 func (s *imageSource) Layout() plan.Layout {
 	return plan.Layout{
-		Shards: s.planned, Options: s.recordedOptions(), Codecs: plan.Codecs{Decoder: s.DecoderName(), Encoder: s.EncoderName()},
+		Shards: s.planned, Options: s.recordedOptions(), Table: s.table(), Codecs: plan.Codecs{Decoder: s.DecoderName(), Encoder: s.EncoderName()},
 		Skipped: s.skipped, LeftOut: s.leftOut, Decoded: s.Tally(),
 		Workers: s.Workers, Memory: s.sampleMemory, Causes: s.causes,
 	}

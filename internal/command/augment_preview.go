@@ -14,7 +14,6 @@ import (
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/command/cli"
-	"github.com/tfrec/tfrec/internal/command/conversion"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -76,9 +75,14 @@ classes.`,
 	fs.IntVar(&o.cell, "cell", 192, "make each small image `N` pixels wide and high")
 	cli.SeedVar(fs, &o.images.Seed, "seed, as that of convert")
 	fs.StringVar(&o.key, "key", "", "`KEY` of the image in convert: its path below SRC (default: the file's name)")
-	cli.DecoderVar(fs, &o.images.Codec.Decoder)
-	cli.FloatRangeVar(fs, &o.images.Codec.FloatRange)
-	conversion.AddObjectFlags(fs, &o.images.Annotations, "draw")
+	options := o.images.Table()
+	for _, flag := range []string{"decoder", "float-range", "annotations", "annotation-format", "instance-masks", "min-visibility"} {
+		row := options.Find(flag)
+		if does, ok := strings.CutPrefix(row.Help, "store "); ok {
+			row.Help = "draw " + does
+		}
+		cli.AddOption(fs, row)
+	}
 	fs.StringVar(&o.images.Labels.Classes, "classes", "", "`FILE` with the classes of --annotations, a name on each line")
 	fs.StringVar(&o.mask, "mask", "", "draw the mask of classes in the PNG `FILE`")
 	return cmd

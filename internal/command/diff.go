@@ -14,6 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
+	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/reshape"
 )
@@ -74,7 +75,7 @@ shown where they differ, but do not count as differences.`,
 	cli.MaxRecordVar(fs, &o.MaxRecord)
 	fs.IntVar(&o.MaxListed, "max", 10, "list the first `N` differences")
 	cli.TextVar(fs, "memory", "256MiB", "SIZE", "memory for --unordered; beyond it, a temporary file is used", func(s string) (err error) {
-		o.Memory, err = cli.ParseSize(s)
+		o.Memory, err = size.Parse(s)
 		return err
 	})
 	cli.PartialVar(cmd, &o.Partial)

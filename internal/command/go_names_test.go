@@ -130,7 +130,8 @@ func receiverName(e ast.Expr) string {
 	return ""
 }
 
-// literals returns the string literals of a file, but for imports and tags, by position.
+// literals returns the string literals of a file, but for imports, tags and the help of options, which
+// only the command shows, by position.
 func literals(file *ast.File) map[token.Pos]string {
 	found := map[token.Pos]string{}
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -139,6 +140,9 @@ func literals(file *ast.File) map[token.Pos]string {
 			return false
 		case *ast.Field:
 			return n.Tag == nil
+		case *ast.KeyValueExpr:
+			key, ok := n.Key.(*ast.Ident)
+			return !ok || key.Name != "Help"
 		case *ast.BasicLit:
 			if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING {
 				found[n.Pos()] = text
@@ -239,25 +243,27 @@ func TestNamesAreOnTheCommandLine(t *testing.T) {
 		}
 	}
 	collect(root)
-	seen := map[string]bool{}
 	for _, n := range optname.All() {
-		if !l.names[n.Go] || seen[n.Go] {
-			t.Errorf("no package has %s, or it has two names", n.Go)
+		goName := string(n)
+		if !l.names[goName] {
+			t.Errorf("no package has %s", goName)
 		}
-		seen[n.Go] = true
-		if flag, ok := strings.CutPrefix(n.Word, "--"); ok {
-			if name, _, _ := strings.Cut(flag, " "); !flags[name] {
-				t.Errorf("%s: no verb has a flag --%s", n.Go, flag)
-			}
+		flag, isFlag := strings.CutPrefix(n.Word(), "--")
+		verb, isVerb := strings.CutPrefix(n.Word(), "tfrec ")
+		switch name, _, _ := strings.Cut(flag, " "); {
+		case isFlag && !flags[name]:
+			t.Errorf("%s: no verb has a flag --%s", goName, flag)
+		case !isFlag && !isVerb && n != optname.ConvertTaskOf: // a value of a flag
+			t.Errorf("%s is neither a flag nor a verb, but %q", goName, n.Word())
 		}
-		if verb, ok := strings.CutPrefix(n.Word, "tfrec "); ok {
+		if isVerb {
 			if c, rest, err := root.Find(strings.Fields(verb)); err != nil || len(rest) > 0 || c == root {
-				t.Errorf("%s: there is no verb %s", n.Go, verb)
+				t.Errorf("%s: there is no verb %s", goName, verb)
 			}
 		}
 	}
-	if len(seen) < 100 {
-		t.Errorf("%d names", len(seen))
+	if n := len(optname.All()); n < 100 {
+		t.Errorf("%d names", n)
 	}
 }
 

@@ -40,7 +40,7 @@ func hostileVerdicts(t *testing.T) map[string]string {
 	}
 	var names []string
 	for _, n := range optname.All() {
-		names = append(names, " with "+n.Go, " "+n.Word, n.Go, n.Word)
+		names = append(names, " with "+string(n), " "+n.Word(), string(n), n.Word())
 	}
 	words := strings.NewReplacer(names...)
 	verdicts := map[string]string{}

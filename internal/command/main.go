@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/command/cli"
+	"github.com/tfrec/tfrec/internal/command/conversion"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -26,13 +27,16 @@ func Main() int { return MainWith(nil) }
 // MainWith is Main for a command whose conversions an engine carries out; nil is
 // none.
 func MainWith(e *Engine) int {
-	optname.ForCommand()
+	NameFlags()
 	// A closed pipe is an error to report, not a death by signal.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := interruptible(context.Background())
 	defer stop()
 	return runWith(ctx, e, os.Args[1:], os.Stdout, os.Stderr)
 }
+
+// NameFlags makes all texts name options by their flags. It must be called before a text is rendered.
+func NameFlags() { optname.ForCommand(conversion.FieldFlags()) }
 
 // run runs the command with the given arguments and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {

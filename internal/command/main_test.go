@@ -12,7 +12,6 @@ import (
 	"github.com/tfrec/tfrec/internal/dev/testwait"
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/memtemp"
-	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -47,7 +46,7 @@ const noRaceSleep = "GORACE=atexit_sleep_ms=0"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(actAsProgram) == "" {
-		optname.ForCommand()
+		NameFlags()
 	}
 	if os.Getenv(withStores) != "" {
 		storage.Register("mem", func(context.Context, string) (storage.Store, error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
+	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/repair"
@@ -97,7 +98,7 @@ file has several.`,
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&inPlace, "in-place", false, "replace damaged files and wrong indexes, and keep the originals in a directory named damaged")
-	cli.WordVar(fs, &compression, "compression", "auto", "KIND", "how the input is compressed: auto, none, gzip, zlib or zstd", append([]string{"auto"}, cli.Compressions...)...)
+	cli.WordVar(fs, &compression, "compression", "auto", "KIND", "how the input is compressed: auto, none, gzip, zlib or zstd", append([]string{"auto"}, shares.Compressions...)...)
 	cli.MaxRecordVar(fs, &o.MaxRecord)
 	fs.IntVar(&o.MaxDamage, "max-damage", 1000, "list at most `N` stretches of damage of each file, and count the others")
 	cli.PartialVar(cmd, &o.Partial)

@@ -45,7 +45,7 @@ func (f *reshapeFlags) addShards(fs *pflag.FlagSet) {
 	cli.SeedVar(fs, &o.Seed, "seed of every random choice")
 	cli.ShardsVar(fs, &o.Shards, &o.SplitShards)
 	cli.TextVar(fs, "shard-size", "", "SIZE", "make shards of about this size, such as 256MiB", func(s string) (err error) {
-		if o.ShardSize, err = cli.ParseSize(s); err == nil && o.ShardSize == 0 {
+		if o.ShardSize, err = size.Parse(s); err == nil && o.ShardSize == 0 {
 			err = errors.New("want a size above 0")
 		}
 		return err
@@ -57,7 +57,7 @@ func (f *reshapeFlags) addShards(fs *pflag.FlagSet) {
 		return err
 	})
 	cli.TextVar(fs, "memory", "256MiB", "SIZE", "memory for shuffling, sorting and comparing records; beyond it, disk space in OUT or, for a URL, in the system's temporary directory is used", func(s string) (err error) {
-		o.Memory, err = cli.ParseSize(s)
+		o.Memory, err = size.Parse(s)
 		return err
 	})
 	cli.MaxRecordVar(fs, &o.MaxRecord)

@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/command/text"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/shares"
+	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/verify"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -72,7 +73,7 @@ did not check. --limit-rate keeps a shared disk usable for others.`,
 	fs.IntVar(&c.o.MaxFaults, "max-faults", 1000, "list at most `N` faults of each file, and count the others")
 	fs.StringVar(&c.o.Against, "against", "", "PATH is the directory of a copy: compare it with `ORIGINAL`, a manifest or the directory that has it")
 	cli.TextVar(fs, "limit-rate", "", "SIZE", "read at most this many bytes per second, such as 50MB, over all workers", func(s string) (err error) {
-		if c.o.LimitRate, err = cli.ParseSize(s); err == nil && c.o.LimitRate < 1 {
+		if c.o.LimitRate, err = size.Parse(s); err == nil && c.o.LimitRate < 1 {
 			err = fmt.Errorf("%q: want a size above 0", s)
 		}
 		return err
@@ -86,7 +87,7 @@ did not check. --limit-rate keeps a shared disk usable for others.`,
 	fs.IntVar(&c.looks.NearDistance, "near-distance", 31, "images look alike if their 256-bit hashes differ in at most `N` bits; 47 at most")
 	fs.IntVar(&c.looks.MaxFindings, "max-findings", 10_000, "list at most `N` duplicates, and as many leaks, and count the others")
 	cli.TextVar(fs, "memory", "64MiB", "SIZE", "memory for hashes of records; beyond it, a temporary file is used", func(s string) (err error) {
-		c.looks.Memory, err = cli.ParseSize(s)
+		c.looks.Memory, err = size.Parse(s)
 		return err
 	})
 	fs.Int64Var(&c.codec.MaxPixels, "max-pixels", augment.DefaultMaxPixels, "do not decode images of more than `N` pixels")

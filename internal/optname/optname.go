@@ -1,7 +1,7 @@
 // Package optname names options and functions in the words of the program.
 //
 // Texts of the libraries name an option that the reader may set, or a function that helps. A Go
-// program knows the option as a field, and the user of the command as a flag, so a text is made with a
+// program knows the option as a field, and the user of the command as a flag, so a text contains a
 // [Name], which renders as either:
 //
 //	fmt.Errorf("%s holds a set made with other options: give %s", dir, optname.OptionsOverwrite)
@@ -9,44 +9,50 @@
 // ends in Options.Overwrite in a program and in --overwrite in the command. Rendered texts are never
 // rewritten, so what they quote of the user's stays as it is.
 //
-// The command calls [ForCommand] before a text is made. Texts of package-level variables, which are
-// made before, are a [Text] or an error of [Errorf].
+// The command calls [ForCommand] before it renders a text. Texts of package-level variables, which are
+// initialised before, are a [Text] or an error of [Errorf].
 package optname
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
 )
 
-// Name is an option or a function.
-type Name struct {
-	// Go is a struct and its field, a package and its function, or these and an argument, such as
-	// "Options.Overwrite", "convert.Images" and "reshape.DropFeatures.keys".
-	Go string
-	// Word is what the user of the command writes, such as "--overwrite" and "tfrec convert images".
-	Word string
-}
+// Name is an option or a function in the words of Go programs: a struct and its field, a package and
+// its function, or these and an argument, such as "Options.Overwrite", "convert.Images" and
+// "reshape.DropFeatures.keys".
+type Name string
 
 // String returns the name in the words of the program.
 func (n Name) String() string {
 	if command() {
-		return n.Word
+		return n.Word()
 	}
-	return n.Go
+	return string(n)
 }
 
-// Key is how manifests name an option: by its flag, with _ for each -.
-func (n Name) Key() string {
-	return strings.ReplaceAll(strings.TrimPrefix(n.Word, "--"), "-", "_")
+// Word returns what the user of the command writes, such as "--overwrite" and "tfrec convert images".
+// The words of the options of conversions are known from [ForCommand] on. Other names are their own
+// words.
+func (n Name) Word() string {
+	parts := strings.Split(string(n), with)
+	for i, p := range parts {
+		if word, ok := words[Name(p)]; ok {
+			parts[i] = word
+		}
+	}
+	return strings.Join(parts, " ")
 }
 
 // With returns the name of a call of a function with an option, or of an option with another one:
 // "convert.Images with ImageOptions.Resize", "tfrec convert images --resize".
-func (n Name) With(option Name) Name {
-	return Name{n.Go + " with " + option.Go, n.Word + " " + option.Word}
-}
+func (n Name) With(option Name) Name { return n + with + option }
+
+// with joins names.
+const with = " with "
 
 // Text is a text with names that is rendered where it is used.
 type Text struct {
@@ -91,23 +97,40 @@ func command() bool {
 	return state.Load() == commands
 }
 
-// ForCommand makes names flags and verbs in all texts that the process makes. It panics if a text with
-// a name was made before, which would have the words of Go programs.
-func ForCommand() {
-	if !state.CompareAndSwap(undecided, commands) && state.Load() != commands {
+// ForCommand makes names flags and verbs in all texts that the process renders. The flags of fields
+// are in addition to those that this package has. It panics if a text with a name was rendered before,
+// in the words of Go programs.
+func ForCommand(flags map[Name]string) {
+	if state.Load() == commands {
+		return
+	}
+	for name, flag := range flags {
+		words[name] = "--" + flag
+	}
+	if !state.CompareAndSwap(undecided, commands) {
 		panic("optname: a text with a name was made before ForCommand")
 	}
 }
 
-// All returns all names.
-func All() []Name { return slices.Clone(all) }
+// All returns all names of this package, sorted.
+func All() []Name { return slices.Sorted(maps.Keys(all)) }
 
-var all []Name
+var (
+	all   = map[Name]bool{}
+	words = map[Name]string{}
+)
 
+// option returns the name of a field that a flag sets.
 func option(field, flag string) Name { return function(field, "--"+flag) }
 
+// function returns the name of a function that a verb or flag calls.
 func function(name, word string) Name {
-	n := Name{name, word}
-	all = append(all, n)
-	return n
+	words[Name(name)] = word
+	return conversion(name)
+}
+
+// conversion returns the name of an option of conversions, whose flag is in the table of its struct.
+func conversion(field string) Name {
+	all[Name(field)] = true
+	return Name(field)
 }

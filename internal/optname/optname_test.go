@@ -6,12 +6,14 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-// with runs a function in a state of the process.
-func with(s int32, f func()) {
+// inState runs a function in a state of the process.
+func inState(s int32, f func()) {
 	defer state.Store(state.Swap(s))
 	f()
 }
@@ -23,7 +25,7 @@ func TestNames(t *testing.T) {
 			ConvertImages.With(ImageOptionsResize), Textf("100%% of %s", DropFeaturesKeys), errGone)
 	}
 	const inGo = "Options.Overwrite, ImageOptions.Backend with ImageOptions.BackendDecodes, convert.Images with ImageOptions.Resize, 100% of reshape.DropFeatures.keys, gone; convert.Finalize again"
-	with(undecided, func() {
+	inState(undecided, func() {
 		if got := text(); got != inGo {
 			t.Errorf("a program says %q", got)
 		}
@@ -33,15 +35,15 @@ func TestNames(t *testing.T) {
 					t.Error("a text was made before ForCommand, which goes on")
 				}
 			}()
-			ForCommand()
+			ForCommand(nil)
 		}()
 		if got := text(); got != inGo {
 			t.Errorf("then it says %q", got)
 		}
 	})
-	with(undecided, func() {
-		ForCommand()
-		ForCommand()
+	inState(undecided, func() {
+		ForCommand(map[Name]string{"ImageOptions.Resize": "resize"})
+		ForCommand(nil)
 		if got := text(); got != "--overwrite, --gpu on --gpu-decode, tfrec convert images --resize, 100% of --keys, gone; tfrec finalize again" {
 			t.Errorf("the command says %q", got)
 		}
@@ -51,26 +53,29 @@ func TestNames(t *testing.T) {
 	})
 }
 
-// TestTable: the variables are called as the names are in Go, without the package of an argument.
-func TestTable(t *testing.T) {
+// TestVariables: each name is declared once, in a variable that is called as it is in Go, without the
+// package of an argument.
+func TestVariables(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "names.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := 0
+	var names []Name
 	ast.Inspect(file, func(node ast.Node) bool {
 		v, ok := node.(*ast.ValueSpec)
 		if !ok {
 			return true
 		}
-		if want := variable(All()[n].Go); v.Names[0].Name != want {
-			t.Errorf("%s is called %s, want %s", All()[n].Go, v.Names[0].Name, want)
+		name, err := strconv.Unquote(v.Values[0].(*ast.CallExpr).Args[0].(*ast.BasicLit).Value)
+		if want := variable(name); err != nil || v.Names[0].Name != want {
+			t.Errorf("%s is called %s, want %s (%v)", name, v.Names[0].Name, want, err)
 		}
-		n++
+		names = append(names, Name(name))
 		return false
 	})
-	if n != len(All()) {
-		t.Errorf("%d variables of %d names", n, len(All()))
+	slices.Sort(names)
+	if !slices.Equal(names, All()) {
+		t.Errorf("%d variables of %d names: %q", len(names), len(All()), names)
 	}
 }
 

@@ -25,6 +25,14 @@ func Quoted(names []string, most int) string {
 	return text
 }
 
+// OneOf lists alternatives: "a", "a or b", "a, b or c".
+func OneOf(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
 // Noun is the form of a noun for a number. Of "stretch of damage" the first word changes, of "more
 // file" the last.
 func Noun[N ~int | ~int32 | ~int64 | ~uint64](n N, noun string) string {

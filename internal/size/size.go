@@ -1,4 +1,4 @@
-// Package size formats sizes in bytes.
+// Package size formats and parses sizes in bytes.
 package size
 
 import "fmt"

@@ -49,7 +49,7 @@ func optionName(verb, key string) optname.Name {
 	if name, ok := optionNames[key]; ok {
 		return name
 	}
-	return optname.Name{Go: "option " + key, Word: "option " + key} // written by another version
+	return optname.Name("option " + key) // written by another version
 }
 
 func (o *Options) check() error {

@@ -14,7 +14,7 @@ func TestOptionNames(t *testing.T) {
 			want = "tfrec features " + key
 		}
 		for _, verb := range []string{"take", "sample"} {
-			if got := optionName(verb, key).Word; got != want {
+			if got := optionName(verb, key).Word(); got != want {
 				t.Errorf("%s of %s: %s, want %s", key, verb, got, want)
 			}
 		}

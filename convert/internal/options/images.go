@@ -125,8 +125,8 @@ func (o *ImageOptions) changesPixels() bool {
 // Resizes reports whether images get another size.
 func (o *ImageOptions) Resizes() bool { return o.Resize.Width > 0 || o.Resize.Square > 0 }
 
-// SizeText formats ImageOptions.Resize as it was given.
-func SizeText(r augment.ResizeSpec) string {
+// sizeText formats ImageOptions.Resize as it was given.
+func sizeText(r augment.ResizeSpec) string {
 	if r.Square > 0 {
 		return strconv.Itoa(r.Square)
 	}

@@ -86,9 +86,12 @@ func (l *LabelSpec) check(features, columns bool) error {
 	return nil
 }
 
-// Mode returns where labels come from, as manifests record it.
-func (l *LabelSpec) Mode() string {
+// mode returns the source of labels, as manifests record it. Column reports whether it is a column of
+// the source.
+func (l *LabelSpec) mode(column bool) string {
 	switch {
+	case column:
+		return "column"
 	case l.None:
 		return "none"
 	case l.File != "":

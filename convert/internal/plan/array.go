@@ -231,7 +231,7 @@ func (r agreed) underWay() (bool, error) {
 		}
 	}
 	return false, fmt.Errorf("%s: tasks of another plan are running: %s; give the same input and options, another directory, or %s to discard that plan",
-		r.dir.Path(), r.plan.difference(p), optname.OptionsReplan)
+		r.dir.Path(), r.otherPlan(p), optname.OptionsReplan)
 }
 
 // stillPlanned returns an error unless the plan in the directory is still this run's, after the
@@ -274,12 +274,13 @@ func (r agreed) begin(before *Previous, makes bool) error {
 	return r.removeManifest(before)
 }
 
-// difference names the first difference between p and the current plan.
-func (p *arrayPlan) difference(was *arrayPlan) string {
+// otherPlan names the first difference of the run's plan from another one.
+func (r agreed) otherPlan(was *arrayPlan) string {
+	p := r.plan
 	if p.Tool != was.Tool {
 		return fmt.Sprintf("it is of %s, this is %s", was.Tool, p.Tool)
 	}
-	t := &target{Options: &Options{Name: p.Name, Shards: 1}, options: p.Options, codecs: Codecs{p.Decoder, p.Encoder}}
+	t := &target{Options: &Options{Name: p.Name, Shards: 1}, options: p.Options, table: r.table, codecs: Codecs{p.Decoder, p.Encoder}}
 	if d := t.difference(&Previous{name: was.Name, options: was.Options, codecs: Codecs{was.Decoder, was.Encoder}}); d != "" {
 		return d
 	}

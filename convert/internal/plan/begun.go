@@ -95,7 +95,7 @@ func (r agreed) beginJob(ctx context.Context, before *Previous) (*Previous, erro
 		return nil, err
 	}
 	if other != nil && other.id() != r.plan.id() {
-		r.Notef("discarded the plan of an unfinished conversion: %s", r.plan.difference(other))
+		r.Notef("discarded the plan of an unfinished conversion: %s", r.otherPlan(other))
 	}
 	r.Replan = true
 	if err := r.keepWhatIsUpToDate(ctx, before); err != nil {

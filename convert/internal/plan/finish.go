@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -218,15 +219,17 @@ func (r *target) names() []string {
 
 // leavesOutAll is the error of a set without records, which names the options that left them out.
 func (r finishing) leavesOutAll(sum *Summary) error {
-	kind := r.kind()
 	var given []string
-	for _, option := range []string{"min_size", "max_aspect", OptionDropEmpty} {
-		if v := string(r.options[option]); v != "" && v != "0" && v != "false" {
-			given = append(given, kind.FieldOf(option).String())
+	for _, o := range []struct {
+		key  string
+		name optname.Name
+	}{{"min_size", optname.SelectSpecMinSize}, {"max_aspect", optname.SelectSpecMaxAspect}, {OptionDropEmpty, optname.AnnotationSpecDropEmpty}} {
+		if v := string(r.options[o.key]); v != "" && v != "0" && v != "false" {
+			given = append(given, o.name.String())
 		}
 	}
 	by := cmp.Or(strings.Join(given, ", "), "options")
-	if by == kind.FieldOf(OptionDropEmpty).String() {
+	if by == optname.AnnotationSpecDropEmpty.String() {
 		by += ": none has an object"
 	}
 	return fmt.Errorf("%s: no record is left to write a manifest for: %s left out by %s", r.dir.Path(), plural.Of(sum.Samples, "sample"), by)

@@ -183,12 +183,11 @@ func (r *target) difference(p *Previous) string {
 		}
 		was, now := compact(p.options[name]), compact(r.options[name])
 		if was != now {
-			kind := r.kind()
-			was, now = kind.optionText(p.options[name]), kind.optionText(r.options[name])
+			was, now = r.optionText(name, p.options), r.optionText(name, r.options)
 			if name == optionShards {
 				was, now = askedShards(p.options), askedShards(r.options)
 			}
-			field := kind.FieldOf(name)
+			field := r.optionName(name)
 			if name == OptionAntialias { // a field of the opposite
 				return fmt.Sprintf("%s: antialias was %s, now it is %s", field, was, now)
 			}

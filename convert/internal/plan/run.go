@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/internal/option"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/plural"
@@ -41,6 +42,7 @@ type target struct {
 	*Options
 	described manifest.Manifest
 	options   map[string]json.RawMessage // effective, as in the manifest
+	table     option.Table               // of all options; nil when a set is finalized
 	// hashedOptions are the optionBytes of options.
 	hashedOptions string
 	codecs        Codecs
@@ -71,6 +73,7 @@ func newRun(o *Options, src Source) (*run, error) {
 	described := manifest.Manifest{Labels: []string{}}
 	src.Describe(&described)
 	r := emptyRun(o, l.Shards, described, encoded, l.Codecs)
+	r.table = l.Table
 	r.source, r.skipped, r.leftOut, r.decoded = src, l.Skipped, l.LeftOut, l.Decoded
 	r.workers, r.memory, r.causes = cmp.Or(l.Workers, r.workers), l.Memory, l.Causes
 	return r, nil

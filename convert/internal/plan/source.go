@@ -5,6 +5,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/option"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
@@ -74,9 +75,9 @@ type Source interface {
 // Layout is the result of planning an input.
 type Layout struct {
 	Shards []Shard
-	// Options are those that the records depend on, by manifest key; "source" is the kind of input:
-	// Kinds maps it to the fields that set them.
+	// Options are those that the records depend on, by manifest key, and Table has all of them.
 	Options map[string]any
+	Table   option.Table
 	Codecs  Codecs
 	Skipped int64     // files in the input that are not samples
 	LeftOut []LeftOut // unused parts of the input, by reason

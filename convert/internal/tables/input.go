@@ -11,8 +11,8 @@ import (
 
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/internal/option"
 	"github.com/tfrec/tfrec/internal/optname"
-	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/table"
 )
 
@@ -130,6 +130,7 @@ func (o *TableOptions) open(ctx context.Context, srcs []string) (*tables, error)
 func (o *TableOptions) complete() error {
 	o.Columns, o.Vectors = plan.Given(o.Columns), plan.Given(o.Vectors)
 	o.Missing = cmp.Or(o.Missing, MissingDrop)
+	o.Even = o.Even && o.Shuffle // rows in order are in shards of even lengths
 	o.Memory = cmp.Or(o.Memory, 512<<20)
 	o.MaxRow = cmp.Or(o.MaxRow, csvscan.DefaultMaxRow)
 	switch {
@@ -184,34 +185,20 @@ func (o *TableOptions) drops(column string) bool {
 	return slices.ContainsFunc(o.Drop, func(name string) bool { return table.Within(column, name) })
 }
 
-// effective returns the options that the bytes depend on, by flag name. What follows from the
+// effective returns the options that the bytes depend on, by manifest key. What follows from the
 // input, such as inferred types, is not included but is part of the identity of the rows: when the
 // input changes, the set is out of date, but its options are the same.
-func (o *TableOptions) effective(s *tableSource) map[string]any {
-	types := make([]string, 0, len(o.Types))
-	for name, t := range o.Types {
-		types = append(types, name+"="+string(t))
-	}
-	slices.Sort(types)
-	m := map[string]any{
-		"source": s.kind, plan.OptionSplits: shares.FormatSplits(o.SplitShares()),
-		"compression": plan.CompressionName(o.Compression), "limit": o.Limit, "seed": o.Seed,
-		"column": types, "na": o.Missing, "vector": o.Vectors, "label": o.Label, "vocab": o.Vocab,
-		"label_offset": o.LabelOffset, "key": o.Key, "shuffle": o.Shuffle, "even": o.Even && o.Shuffle,
-	}
-	if s.kind != "csv" {
-		m["format"] = o.Format
-	}
-	if len(o.Drop) > 0 {
-		m["drop"] = o.Drop
-	}
-	if o.Format == TableCSV {
-		m["delimiter"] = "auto"
-		if o.Delimiter != 0 {
-			m["delimiter"] = string(rune(o.Delimiter))
-		}
-		m["no_header"], m["columns"], m["na_values"] = o.NoHeader, o.Columns, o.MissingValues
-	}
-	o.RecordShards(m, s.planned)
+func (s *tableSource) effective() map[string]any {
+	m := s.table().Recorded()
+	m[plan.OptionSource] = s.kind
+	s.o.RecordShards(m, s.planned)
 	return m
+}
+
+// table returns the options of the kind of input.
+func (s *tableSource) table() option.Table {
+	if s.kind == "csv" {
+		return s.o.CSVOptions.Table()
+	}
+	return s.o.Table()
 }

@@ -226,7 +226,7 @@ func (s *tableSource) identityOf(dst []byte, p part) []byte {
 
 // Layout implements plan.Source.
 func (s *tableSource) Layout() plan.Layout {
-	return plan.Layout{Shards: s.planned, Options: s.o.effective(s), LeftOut: plan.LeftOutOf(&s.tables.account)}
+	return plan.Layout{Shards: s.planned, Options: s.effective(), Table: s.table(), LeftOut: plan.LeftOutOf(&s.tables.account)}
 }
 
 // LabelCounts implements plan.Source.

@@ -11,8 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/option"
 	"github.com/tfrec/tfrec/internal/shares"
+	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -39,11 +40,6 @@ func (t *text) Set(s string) error {
 	return nil
 }
 
-// NotVar adds a flag that is true by default and sets the opposite.
-func NotVar(fs *pflag.FlagSet, to *bool, name, usage string) {
-	fs.VarPF((*opposite)(to), name, "", usage).NoOptDefVal = "true"
-}
-
 // opposite is a bool as the value of a flag that is true where it is false.
 type opposite bool
 
@@ -57,38 +53,17 @@ func (o *opposite) Set(s string) error {
 
 // WordVar adds a flag whose value is one of the words, and sets the default.
 func WordVar[T ~string](fs *pflag.FlagSet, to *T, name string, value T, kind, usage string, words ...string) {
-	*to = value
-	TextVar(fs, name, string(value), kind, usage, func(s string) error {
-		if !slices.Contains(words, s) {
-			return fmt.Errorf("want %s", OneOf(words))
-		}
-		*to = T(s)
-		return nil
-	}, words...)
-}
-
-// OneOf lists words: "a", "a or b", "a, b or c".
-func OneOf(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+	AddOption(fs, &option.Option{Flag: name, To: to, Value: kind, Default: string(value), Words: words, Help: usage})
 }
 
 // SeedVar adds --seed, whose default is 0.
 func SeedVar(fs *pflag.FlagSet, seed *uint64, usage string) {
-	TextVar(fs, "seed", "0", "N", usage, func(s string) (err error) {
-		if *seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			err = errors.New("want a whole number, 0 or more")
-		}
-		return err
-	})
+	AddOption(fs, &option.Option{Flag: "seed", To: seed, Value: "N", Default: "0", Help: usage})
 }
 
 // ShardsVar adds --shards: a number for each split, numbers by split, or auto.
 func ShardsVar(fs *pflag.FlagSet, each *int, bySplit *map[string]int) {
-	const usage = "number of shards in each split, or by split; auto, also for splits not named, makes one per 128 MiB, and at least one per 64 records up to 16, so that small sets can be read in parallel"
-	TextVar(fs, "shards", "auto", "N|auto|SPLIT=N,...", usage, func(s string) (err error) {
+	TextVar(fs, "shards", "auto", "N|auto|SPLIT=N,...", shares.ShardsHelp, func(s string) (err error) {
 		*each, *bySplit, err = shares.ParseShards(s)
 		return err
 	}, "auto")
@@ -98,7 +73,7 @@ func ShardsVar(fs *pflag.FlagSet, each *int, bySplit *map[string]int) {
 // verb takes; see docs/security.md.
 func MaxRecordVar(fs *pflag.FlagSet, most *int64) {
 	TextVar(fs, "max-record", "1GiB", "SIZE", "treat larger records as damage: each file that is read may hold one or two in memory", func(s string) (err error) {
-		if *most, err = ParseSize(s); err == nil && *most < 1 {
+		if *most, err = size.Parse(s); err == nil && *most < 1 {
 			err = errors.New("want a size above 0")
 		}
 		return err
@@ -126,26 +101,12 @@ func DecoderVar(fs *pflag.FlagSet, decoder *string) {
 	WordVar(fs, decoder, "decoder", "auto", "WHICH", "JPEG decoder: auto (the faster one here), turbo (libjpeg-turbo) or go (built in)", "auto", "turbo", "go")
 }
 
-// FloatRangeVar adds --float-range.
-func FloatRangeVar(fs *pflag.FlagSet, ends **[2]float64) {
-	TextVar(fs, "float-range", "", "MIN,MAX", "in images of floats (TIFF), MIN is black and MAX white, and what is outside is cut (default: such images are not usable)", func(s string) (err error) {
-		*ends, err = augment.ParseFloatRange(s)
-		return err
-	})
-}
-
-// Compressions are how shards that are written may be compressed.
-var Compressions = []string{"none", "gzip", "zlib", "zstd"}
-
 // CompressionVar adds --compression of what is written.
 func CompressionVar(fs *pflag.FlagSet, c *tfrecord.Compression, usage string) {
 	TextVar(fs, "compression", "none", "KIND", usage, func(s string) (err error) {
-		*c, err = tfrecord.ParseCompression(s)
-		if err == nil && *c == tfrecord.Auto {
-			err = errors.New("auto is only for reading: want none, gzip, zlib or zstd")
-		}
+		*c, err = shares.ParseCompression(s)
 		return err
-	}, Compressions...)
+	}, shares.Compressions...)
 }
 
 // fileKinds are the names that flags give to values which are paths of files.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -18,11 +19,11 @@ func AddObjectCache(root *cobra.Command) {
 		return
 	}
 	var dir string
-	var size int64
+	var most int64
 	fs := root.PersistentFlags()
 	fs.StringVar(&dir, "cache-dir", "", "cache what is read from s3://, gs:// and azblob:// in `DIR` for the next run")
 	TextVar(fs, "cache-size", "10GiB", "SIZE", "how much --cache-dir may hold", func(s string) (err error) {
-		if size, err = ParseSize(s); err == nil && size < storage.MinCacheSize {
+		if most, err = size.Parse(s); err == nil && most < storage.MinCacheSize {
 			err = fmt.Errorf("%s is too small for a cache: the minimum is 4MiB", s)
 		}
 		return err
@@ -39,7 +40,7 @@ func AddObjectCache(root *cobra.Command) {
 			}
 			return nil
 		}
-		stop, err := storage.UseCache(storage.CacheOptions{Dir: dir, Size: size, Note: note})
+		stop, err := storage.UseCache(storage.CacheOptions{Dir: dir, Size: most, Note: note})
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tfrec/tfrec/internal/command/cli"
+	"github.com/tfrec/tfrec/internal/option"
+	"github.com/tfrec/tfrec/internal/plural"
 )
 
 func NewConfigCommand() *cobra.Command {
@@ -35,15 +37,14 @@ func newConfigInitCommand() *cobra.Command {
   tfrec config init --kind csv > tables.yaml`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			verb, err := configVerb(kind)
-			if err != nil {
-				return err
+			if !slices.Contains(configKinds, kind) {
+				return cli.UsageError("--kind %q: want %s", kind, plural.OneOf(configKinds))
 			}
-			_, err = fmt.Fprint(cmd.OutOrStdout(), configExample(verb))
+			_, err := fmt.Fprint(cmd.OutOrStdout(), configExample(kind))
 			return err
 		},
 	}
-	cli.WordVar(cmd.Flags(), &kind, "kind", "images", "KIND", "what is converted: "+cli.OneOf(configKinds), configKinds...)
+	cli.WordVar(cmd.Flags(), &kind, "kind", "images", "KIND", "what is converted: "+plural.OneOf(configKinds), configKinds...)
 	return cmd
 }
 
@@ -63,43 +64,50 @@ func newConfigSchemaCommand() *cobra.Command {
 	}
 }
 
-// configKinds are the kinds of input that a configuration is for: the verbs below convert.
-var configKinds = []string{"images", "csv", "table"}
+// The kinds of input, which are the verbs below convert.
+const (
+	kindImages = "images"
+	kindCSV    = "csv"
+	kindTable  = "table"
+)
 
-// configVerb returns the verb that a kind of configuration is for.
-func configVerb(kind string) (*cobra.Command, error) {
-	switch kind {
-	case "images":
-		return newConvertImagesCommand(nil), nil
-	case "csv":
-		return newConvertCSVCommand(nil), nil
-	case "table":
-		return newConvertTableCommand(nil), nil
+// configKinds are the kinds of input that a configuration is for.
+var configKinds = []string{kindImages, kindCSV, kindTable}
+
+// tableOf returns the options of the verb that a kind of configuration is for.
+func tableOf(kind string) option.Table {
+	if kind == kindImages {
+		return newImageFlags(nil).table
 	}
-	return nil, cli.UsageError("--kind %q: want %s", kind, cli.OneOf(configKinds))
+	return newTableFlags(nil, kind).table
 }
 
-// configFlags calls yield with the flags that a configuration may hold.
-func configFlags(verb *cobra.Command, yield func(*pflag.Flag)) {
-	verb.Flags().VisitAll(func(f *pflag.Flag) {
-		if !slices.Contains(notConfigured, f.Name) {
-			yield(f)
+// flagsOf returns the flags that a configuration may hold, sorted.
+func flagsOf(kind string) []*pflag.Flag {
+	t := tableOf(kind)
+	fs := pflag.NewFlagSet(kind, pflag.ContinueOnError)
+	cli.AddOptions(fs, t)
+	var flags []*pflag.Flag
+	fs.VisitAll(func(f *pflag.Flag) {
+		if !t.Find(f.Name).Once {
+			flags = append(flags, f)
 		}
 	})
+	return flags
 }
 
 // configExample writes every flag in a comment, with its default.
-func configExample(verb *cobra.Command) string {
+func configExample(kind string) string {
 	var b strings.Builder
-	src := map[string]string{"images": "photos", "csv": "tables.csv", "table": "events.jsonl"}[verb.Name()]
+	src := map[string]string{"images": "photos", "csv": "tables.csv", "table": "events.jsonl"}[kind]
 	fmt.Fprintf(&b, `# What to convert: tfrec convert --config THIS FILE
 # For editors: tfrec config schema > convert.schema.json
 # yaml-language-server: $schema=convert.schema.json
 kind: %s
 src: %s
 out: out
-`, verb.Name(), src)
-	configFlags(verb, func(f *pflag.Flag) {
+`, kind, src)
+	for _, f := range flagsOf(kind) {
 		_, usage := pflag.UnquoteUsage(f)
 		value := f.DefValue
 		switch {
@@ -109,7 +117,7 @@ out: out
 			value = fmt.Sprintf("%q", strings.Trim(value, "[]"))
 		}
 		fmt.Fprintf(&b, "\n# %s\n# %s: %s\n", wrapComment(usage), f.Name, value)
-	})
+	}
 	return b.String()
 }
 
@@ -145,18 +153,14 @@ func ConfigSchema() ([]byte, error) {
 	}
 	usages := map[string]map[string]string{} // of each flag, by kind
 	for _, kind := range configKinds {
-		verb, err := configVerb(kind)
-		if err != nil {
-			return nil, err
-		}
-		configFlags(verb, func(f *pflag.Flag) {
+		for _, f := range flagsOf(kind) {
 			_, usage := pflag.UnquoteUsage(f)
 			properties[f.Name] = schemaOf(f)
 			if usages[f.Name] == nil {
 				usages[f.Name] = map[string]string{}
 			}
 			usages[f.Name][kind] = usage
-		})
+		}
 	}
 	for name, usage := range usages {
 		properties[name].(map[string]any)["description"] = describeByKind(usage)
@@ -194,10 +198,10 @@ func describeByKind(usage map[string]string) string {
 // schemaOf is the JSON schema of a flag's value.
 func schemaOf(f *pflag.Flag) map[string]any {
 	switch {
-	case f.Name == "vocab":
-		return map[string]any{"type": []string{"boolean", "string"}}
 	case f.Value.Type() == "bool":
 		return map[string]any{"type": "boolean"}
+	case f.NoOptDefVal != "":
+		return map[string]any{"type": []string{"boolean", "string"}}
 	case f.Value.Type() == "int", f.Value.Type() == "int64":
 		return map[string]any{"type": "integer"}
 	case f.Value.Type() == "float64":

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"github.com/tfrec/tfrec/internal/command/cli"
 )
 
 // configCase is what a configuration says and what means the same on a command
@@ -60,18 +62,15 @@ var casesOfFlag = map[string][]configCase{
 	"vector":            {{"{v: V1..V28, w: [A, B]}", []string{"v=V1..V28", "w=A,B"}}, {"[v=A..B]", []string{"v=A..B"}}},
 	"vocab":             {{"kinds.txt", []string{"kinds.txt"}}, {"true", []string{vocabFromData}}, {"false", nil}},
 	"memory":            {{"1GiB", []string{"1GiB"}}},
+	"format":            {{"jsonl", []string{"jsonl"}}, {"auto", []string{"auto"}}},
 	"max-row":           {{"2MiB", []string{"2MiB"}}},
 }
 
 // TestConfigurationsMeanWhatFlagsMean gives each flag in a file and on the
 // command line.
 func TestConfigurationsMeanWhatFlagsMean(t *testing.T) {
-	for _, kind := range []string{"images", "csv"} {
-		verb, err := configVerb(kind)
-		if err != nil {
-			t.Fatal(err)
-		}
-		configFlags(verb, func(f *pflag.Flag) {
+	for _, kind := range configKinds {
+		for _, f := range flagsOf(kind) {
 			cases := casesOfFlag[f.Name]
 			if cases == nil {
 				cases = casesOfType[f.Value.Type()]
@@ -80,9 +79,9 @@ func TestConfigurationsMeanWhatFlagsMean(t *testing.T) {
 				t.Errorf("%s: no values to try for a %s", f.Name, f.Value.Type())
 			}
 			for _, c := range cases {
-				want, _ := configVerb(kind)
+				want, got := flagSet(kind), flagSet(kind)
 				for _, arg := range c.args {
-					if err := want.ParseFlags([]string{"--" + f.Name + "=" + arg}); err != nil {
+					if err := want.Parse([]string{"--" + f.Name + "=" + arg}); err != nil {
 						t.Fatalf("--%s=%s: %v", f.Name, arg, err)
 					}
 				}
@@ -90,24 +89,29 @@ func TestConfigurationsMeanWhatFlagsMean(t *testing.T) {
 				if err := os.WriteFile(path, []byte(f.Name+": "+c.yaml+"\n"), 0o644); err != nil {
 					t.Fatal(err)
 				}
-				got, _ := configVerb(kind)
 				config, err := readConfig(path)
 				if err == nil {
-					err = config.apply(got)
+					err = config.apply(got, tableOf(kind))
 				}
 				if err != nil {
 					t.Errorf("%s %s: %s: %v", kind, f.Name, c.yaml, err)
 					continue
 				}
-				want.Flags().VisitAll(func(w *pflag.Flag) {
-					g := got.Flags().Lookup(w.Name)
+				want.VisitAll(func(w *pflag.Flag) {
+					g := got.Lookup(w.Name)
 					if g.Changed != w.Changed || !slices.Equal(valuesOf(g), valuesOf(w)) {
 						t.Errorf("%s %s: %s: --%s is %q (given: %v), on the command line %q (%v)", kind, f.Name, c.yaml, w.Name, valuesOf(g), g.Changed, valuesOf(w), w.Changed)
 					}
 				})
 			}
-		})
+		}
 	}
+}
+
+func flagSet(kind string) *pflag.FlagSet {
+	fs := pflag.NewFlagSet(kind, pflag.ContinueOnError)
+	cli.AddOptions(fs, tableOf(kind))
+	return fs
 }
 
 func valuesOf(f *pflag.Flag) []string {
@@ -115,4 +119,31 @@ func valuesOf(f *pflag.Flag) []string {
 		return list.GetSlice()
 	}
 	return []string{f.Value.String()}
+}
+
+// TestVerbsHaveTheFlagsOfTheirTables also compares the flags of fields with those that package optname
+// has for structs of the same name.
+func TestVerbsHaveTheFlagsOfTheirTables(t *testing.T) {
+	for _, kind := range configKinds {
+		verb, _, err := NewCommand(nil).Find([]string{kind})
+		if err != nil {
+			t.Fatal(err)
+		}
+		flags := 0
+		verb.Flags().VisitAll(func(*pflag.Flag) { flags++ })
+		table := tableOf(kind)
+		if flags != len(table) {
+			t.Errorf("convert %s has %d flags for %d options", kind, flags, len(table))
+		}
+		for _, o := range table {
+			if f := verb.Flags().Lookup(o.Flag); f == nil || f.Usage != o.Help {
+				t.Errorf("convert %s --%s: %v", kind, o.Flag, f)
+			}
+		}
+	}
+	for name, flag := range FieldFlags() {
+		if word := name.Word(); word != string(name) && word != "--"+flag {
+			t.Errorf("%s is %s, and in its table --%s", name, word, flag)
+		}
+	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/internal/command/cli"
+	"github.com/tfrec/tfrec/internal/option"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/setdir"
@@ -58,8 +59,9 @@ const convertFaults = "more samples were unusable than --max-errors allows"
 
 // convertFlags are the flags that all kinds of input share.
 type convertFlags struct {
-	options convert.Options
-	engine  *Engine // nil: this process makes the shards
+	options *convert.Options
+	table   option.Table // of the verb
+	engine  *Engine      // nil: this process makes the shards
 
 	config   string // a file with flags
 	from     string // a manifest whose options are taken over
@@ -71,51 +73,35 @@ type convertFlags struct {
 	print0   bool // with NULs between them
 }
 
+// rows are the options of all kinds of input that package convert does not have.
+func (f *convertFlags) rows() []option.Option {
+	return []option.Option{
+		{Flag: "config", To: &f.config, Help: "read flags, and SRC and OUT unless given, from the YAML file `FILE`; flags on the command line win (see tfrec config)", Once: true},
+		{Flag: "from-manifest", To: &f.from, Help: "use the options of the set that the manifest `FILE` describes for SRC; flags on the command line win", Once: true},
+		{Flag: "plan-only", To: &f.planOnly, Help: "write the plan as JSON to `FILE`, and nothing else", Once: true},
+		{Flag: "print-outputs", To: &f.print, Help: "print the path of every file that the set would have, one per line, and write nothing", Once: true},
+		{Flag: "print0", To: &f.print0, Help: "--print-outputs with a NUL after each path", Once: true},
+		{
+			Flag: "task", To: &f.task, Value: "I|auto", Words: []string{"auto"}, Once: true,
+			Help: "make only the shards of task I of an array job, I from 0; auto reads the scheduler's environment (tfrec finalize then completes the set)",
+			Set: func(s string) error {
+				f.task = s
+				return nil
+			},
+		},
+		{Flag: "tasks", To: &f.tasks, Help: "the array job has `N` tasks", Once: true},
+	}
+}
+
+// add adds the flags of the verb.
 func (f *convertFlags) add(fs *pflag.FlagSet) {
-	o := &f.options
-	fs.StringVar(&f.config, "config", "", "read flags, and SRC and OUT unless given, from the YAML file `FILE`; flags on the command line win (see tfrec config)")
-	fs.StringVar(&f.from, "from-manifest", "", "use the options of the set that the manifest `FILE` describes for SRC; flags on the command line win")
-	fs.StringVar(&o.Name, "name", "", "`NAME` of the dataset: the first part of every shard's name (default: the source's base name in snake case)")
-	cli.SeedVar(fs, &o.Seed, "seed of every random choice: limit, split, shard, order")
-	cli.TextVar(fs, "splits", "train=1", "NAME=SHARE,...", "splits by share, such as train=0.9,val=0.1; a sample's split never changes when others are added or removed", func(s string) (err error) {
-		o.Splits, err = convert.ParseSplits(s)
-		return err
-	})
-	cli.ShardsVar(fs, &o.Shards, &o.SplitShards)
-	fs.BoolVar(&o.Even, "even", false, "make shards of even lengths; an added sample then changes several of them")
-	cli.CompressionVar(fs, &o.Compression, "none, gzip, zlib or zstd (TensorFlow reads all but zstd; TFDS and DALI only none)")
-	cli.TextVar(fs, "max-errors", "0", "N|P%", "how many samples may be unusable, as a number or a percentage", func(s string) (err error) {
-		o.MaxErrors, err = convert.ParseTolerance(s)
-		return err
-	})
-	cli.WorkersVar(fs, &o.Workers, "make `N` samples at a time")
-	fs.Int64Var(&o.Limit, "limit", 0, "convert only `N` samples: a random choice that is the same everywhere (0: all)")
-	fs.BoolVar(&o.Overwrite, "overwrite", false, "replace a set that was made with other options")
-	fs.BoolVar(&o.AllowShrink, "allow-shrink", false, "let an update remove more than half of the set's samples; without it, that is refused")
-	cli.TextVar(fs, "expect", "", "N|MIN-MAX", "how many samples the input has, unusable ones included; others are an error, before anything is replaced", func(s string) (err error) {
-		o.Expect, err = convert.ParseExpected(s)
-		return err
-	})
-	fs.BoolVar(&o.TrustTimes, "trust-times", false, "take inputs of the same size and modification time for unchanged, also if inode or change time differ")
-	fs.BoolVar(&o.HashInputs, "hash-inputs", false, "compare the contents of inputs instead of their sizes and times")
-	fs.BoolVarP(&o.DryRun, "dry-run", "n", false, "print which shards would be written, kept and removed, and write nothing")
-	fs.StringVar(&f.planOnly, "plan-only", "", "write the plan as JSON to `FILE`, and nothing else")
-	fs.BoolVar(&o.Estimate, "estimate", false, "with --plan-only: convert a few samples, and estimate bytes and time from them")
-	fs.BoolVar(&f.print, "print-outputs", false, "print the path of every file that the set would have, one per line, and write nothing")
-	fs.BoolVar(&f.print0, "print0", false, "--print-outputs with a NUL after each path")
-	fs.StringVar(&o.Depfile, "depfile", "", "write to `FILE` the set's inputs, as a rule for make and ninja")
-	cli.TextVar(fs, "task", "", "I|auto", "make only the shards of task I of an array job, I from 0; auto reads the scheduler's environment (tfrec finalize then completes the set)", func(s string) error {
-		f.task = s
-		return nil
-	}, "auto")
-	fs.IntVar(&f.tasks, "tasks", 0, "the array job has `N` tasks")
-	fs.BoolVar(&o.Replan, "replan", false, "with --task: discard an array job with another plan that was not finalized")
-	fs.IntVar(&o.Retries, "retries", 0, "retry failed shards `N` times (default 2 with --task)")
+	cli.AddOptions(fs, f.table)
+	f.engine.AddFlags(fs)
 }
 
 // complete brings the flags into the form that package convert takes.
 func (f *convertFlags) complete(cmd *cobra.Command) error {
-	o := &f.options
+	o := f.options
 	changed := cmd.Flags().Changed
 	if changed("workers") && o.Workers < 1 {
 		return cli.UsageError("--workers %d: want 1 or more", o.Workers)
@@ -187,7 +173,7 @@ func (f *convertFlags) run(cmd *cobra.Command, out string, c *conversion) error 
 	if err := f.complete(cmd); err != nil {
 		return err
 	}
-	o := &f.options
+	o := f.options
 	raiseProcs()
 	quiet := cli.QuietFlag(cmd)
 	o.Progress, o.Args = new(convert.Progress), cli.CommandArgs(cmd)

@@ -1,10 +1,6 @@
 package conversion
 
-import (
-	"fmt"
-
-	"github.com/spf13/cobra"
-)
+import "github.com/spf13/cobra"
 
 func newConvertCSVCommand(e *Engine) *cobra.Command {
 	return newTableCommand(e, &cobra.Command{
@@ -28,18 +24,4 @@ how many are allowed.`,
   tfrec convert csv card.csv out/ --vector v=V1..V28 --label Class --column Amount=float
   tfrec convert csv trips.csv --print-schema > schema.json`,
 	})
-}
-
-// parseDelimiter reads a delimiter.
-func parseDelimiter(s string) (byte, error) {
-	switch s {
-	case "auto":
-		return 0, nil
-	case "tab", `\t`:
-		return '\t', nil
-	}
-	if len(s) != 1 || s == `"` || s == "\n" || s == "\r" || s == "\x00" {
-		return 0, fmt.Errorf("want one character of one byte, but no quote and no line end; tab or \\t; or auto")
-	}
-	return s[0], nil
 }

@@ -2,15 +2,15 @@ package conversion
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
-	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/internal/option"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
 )
@@ -47,145 +47,34 @@ func readSettings(ctx context.Context, path string) (*configured, *manifest.Mani
 	if m.Errors > 0 { // not an option of the set: as many errors are allowed as it had
 		add("max-errors", strconv.FormatInt(m.Errors, 10))
 	}
-	names := make([]string, 0, len(m.Options))
-	for name := range m.Options {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		flag, values, err := optionFlag(m, name)
+	t := tableOf(c.kind)
+	for _, key := range slices.Sorted(maps.Keys(m.Options)) {
+		flag, values, err := restored(t, m.Options, key)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: options.%s: %w", path, name, err)
+			return nil, nil, fmt.Errorf("%s: options.%s: %w", path, key, err)
 		}
-		if flag != "" {
+		if values != nil {
 			add(flag, values...)
 		}
 	}
 	return c, m, nil
 }
 
-// optionFlag returns the flag that gave an option of a manifest, and what it
-// was set to; no flag for an option that none is needed for.
-func optionFlag(m *manifest.Manifest, name string) (flag string, values []string, err error) {
-	raw := m.Options[name]
-	var v any
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return "", nil, err
-	}
-	if v == nil {
+// restored returns the flag that gives a recorded option, and its values; none if it needs none. An
+// unknown option, such as one of a later version, has the flag of its name.
+func restored(t option.Table, recorded map[string]json.RawMessage, key string) (flag string, values []string, err error) {
+	if slices.Contains(notOptions, key) {
 		return "", nil, nil
 	}
-	flag = strings.ReplaceAll(name, "_", "-")
-	switch name {
-	case "source", "shards_auto", "shards_given":
-		return "", nil, nil
-	case "splits":
-		if v == "folders" || v == "annotations" || v == "lists" || v == "table" { // the source states them
-			return "", nil, nil
-		}
-	case "labels":
-		if v == "none" {
-			return "unlabelled", []string{"true"}, nil
-		}
-		return "", nil, nil // the file of --table is the caller's to give
-	case "classes", "masks":
-		return "", nil, nil // as is that of --classes, and the directory of --masks
-	case "annotations":
-		flag = "annotation-format" // the files are the caller's to give
-	case "shards":
-		if string(m.Options["shards_auto"]) == "true" {
-			return "", nil, nil // counts of an existing set are kept: see Like
-		}
-		if given := m.Options["shards_given"]; given != nil { // a number, or text
-			return flag, []string{strings.Trim(string(given), `"`)}, nil
-		}
-		counts, ok := v.(map[string]any)
-		if !ok {
-			return "", nil, fmt.Errorf("want a count for each split")
-		}
-		var most float64 // a split of few samples has fewer
-		for _, n := range counts {
-			if n, ok := n.(float64); ok {
-				most = max(most, n)
-			}
-		}
-		return flag, []string{strconv.Itoa(int(most))}, nil
-	case "background", "pad_color":
-		var color [3]uint8
-		if err := json.Unmarshal(raw, &color); err != nil {
-			return "", nil, err
-		}
-		if name == "pad_color" && color == [3]uint8{} {
-			return "", nil, nil // the default, which is refused with other fits
-		}
-		return flag, []string{hex.EncodeToString(color[:])}, nil
-	case "vector":
-		var vectors []struct {
-			Name    string
-			Columns []string
-		}
-		if err := json.Unmarshal(raw, &vectors); err != nil {
-			return "", nil, err
-		}
-		for _, v := range vectors {
-			values = append(values, v.Name+"="+strings.Join(v.Columns, ","))
-		}
-		return flag, values, nil
-	case "delimiter": // a byte from 0x80 on stands there as the character of that number
-		if s, ok := v.(string); ok && utf8.RuneCountInString(s) == 1 {
-			if r, size := utf8.DecodeRuneInString(s); size == 2 && r <= 0xff {
-				return flag, []string{string([]byte{byte(r)})}, nil
-			}
-		}
-	case "vocab":
-		return "", nil, nil // the names are the manifest's
-	case "na_values":
-		if list, ok := v.([]any); ok && slices.EqualFunc(list, csvscan.DefaultMissing, func(v any, s string) bool { return v == s }) {
-			return "", nil, nil // if given, a label called NA would be missing
-		}
-	case "seed": // more digits than a float64 has
-		return flag, []string{string(raw)}, nil
+	if o := t.ByKey(key); o != nil {
+		return o.Restored(recorded)
 	}
-	return optionValue(flag, v)
+	values, err = option.Values(recorded[key])
+	return strings.ReplaceAll(key, "_", "-"), values, err
 }
 
-// optionValue writes a value of JSON as flags take it.
-func optionValue(flag string, v any) (string, []string, error) {
-	switch v := v.(type) {
-	case string:
-		if v == "" {
-			return "", nil, nil
-		}
-		return flag, []string{v}, nil
-	case bool:
-		return flag, []string{strconv.FormatBool(v)}, nil
-	case float64:
-		if v == 0 {
-			return "", nil, nil // not given, or the default
-		}
-		return flag, []string{strconv.FormatFloat(v, 'f', -1, 64)}, nil
-	case []any:
-		values := make([]string, len(v))
-		for i, item := range v {
-			values[i] = fmt.Sprint(item)
-		}
-		if len(values) == 0 {
-			return "", nil, nil
-		}
-		return flag, values, nil
-	case map[string]any:
-		var pairs []string
-		for k, item := range v {
-			pairs = append(pairs, fmt.Sprintf("%s=%v", k, item))
-		}
-		slices.Sort(pairs)
-		if len(pairs) == 0 {
-			return "", nil, nil
-		}
-		return flag, []string{strings.Join(pairs, ",")}, nil
-	}
-	return "", nil, fmt.Errorf("%T has no form as a flag", v)
-}
+// notOptions are keys of recorded options that are no options themselves: shards has the numbers.
+var notOptions = []string{"source", "shards_auto", "shards_given"}
 
 // decoderFlag is the --decoder that asks for a decoder by its name.
 func decoderFlag(name string) string {
@@ -193,4 +82,17 @@ func decoderFlag(name string) string {
 		return "turbo"
 	}
 	return "go"
+}
+
+// FieldFlags returns the flags of the fields of conversions.
+func FieldFlags() map[optname.Name]string {
+	flags := map[optname.Name]string{}
+	for _, kind := range configKinds {
+		for _, o := range tableOf(kind) {
+			if o.Field() != "" {
+				flags[optname.Name(o.Field())] = o.Flag
+			}
+		}
+	}
+	return flags
 }

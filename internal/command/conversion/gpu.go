@@ -25,14 +25,6 @@ const (
 	gpuOn   gpuMode = "on"
 )
 
-func parseGPU(s string) (gpuMode, error) {
-	switch m := gpuMode(s); m {
-	case gpuOff, gpuAuto, gpuOn:
-		return m, nil
-	}
-	return "", fmt.Errorf("want auto, on or off")
-}
-
 // gpuUse is what a GPU is to do: --gpu and --gpu-decode.
 type gpuUse struct {
 	when   gpuMode

@@ -2,11 +2,8 @@ package conversion
 
 import (
 	"context"
-	"encoding/hex"
-	"errors"
-	"fmt"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,13 +11,38 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/internal/command/cli"
+	"github.com/tfrec/tfrec/internal/option"
 )
 
+// imageFlags are the flags of convert images.
+type imageFlags struct {
+	convertFlags
+	images convert.ImageOptions
+	labels string
+	gpu    gpuUse
+}
+
+func newImageFlags(e *Engine) *imageFlags {
+	f := &imageFlags{convertFlags: convertFlags{engine: e}, gpu: gpuUse{when: gpuOff}}
+	f.options = &f.images.Options
+	f.table = slices.Concat(f.images.Table(), f.convertFlags.rows(), f.rows()) // --labels is not the key of this name
+	return f
+}
+
+// rows are the options that package convert does not have.
+func (f *imageFlags) rows() []option.Option {
+	return []option.Option{
+		{Flag: "labels", To: &f.labels, Help: "--table `FILE` without --features"},
+		{
+			Flag: "gpu", To: &f.gpu.when, Value: "WHEN", Default: string(gpuOff), Words: []string{string(gpuAuto), string(gpuOn), string(gpuOff)},
+			Help: "augment, resize and normalise on an NVIDIA GPU, to the same bytes: auto (if there is one), on (or fail) or off",
+		},
+		{Flag: "gpu-decode", To: &f.gpu.decode, Help: "decode JPEGs on the GPU with nvJPEG, to slightly different pixels: another decoder in the manifest"},
+	}
+}
+
 func newConvertImagesCommand(e *Engine) *cobra.Command {
-	f := convertFlags{engine: e}
-	o := convert.ImageOptions{}
-	onGPU := gpuUse{when: gpuOff}
-	var labels string
+	f := newImageFlags(e)
 	cmd := &cobra.Command{
 		Use:   "images SRC OUT",
 		Short: "Convert images in directories, archives, tables or TFRecords to shards",
@@ -115,144 +137,35 @@ of which counts once.`,
 			if err != nil {
 				return err
 			}
-			return f.run(cmd, args[1], &conversion{
-				complete: func() error {
-					if err := checkImageFlags(cmd, &o); err != nil {
-						return err
-					}
-					if labels != "" {
-						o.Labels.File = labels
-					}
-					if err := onGPU.check(cmd, &o); err != nil {
-						return err
-					}
-					o.Options = f.options
-					if policy := cmd.Flag("augment").Value.String(); isYAML(policy) {
-						o.AlsoReads = append(o.AlsoReads, policy)
-					}
-					return nil
-				},
-				whole: func(ctx context.Context) (*convert.Summary, error) {
-					return onGPU.run(&o, func() (*convert.Summary, error) {
-						return convert.Images(ctx, args[0], args[1], o)
-					})
-				},
-				begin: func(ctx context.Context) (*convert.Job, error) { return convert.BeginImages(ctx, args[0], args[1], o) },
-				join:  func(ctx context.Context) (*convert.Job, error) { return convert.JoinImages(ctx, args[0], args[1], o) },
-			})
+			return f.convert(cmd, args[0], args[1])
 		},
 	}
-	fs := cmd.Flags()
-	f.add(fs)
-	fs.StringVar(&o.Labels.File, "table", "", "`FILE` with a path and a label in each row, for images without class directories")
-	fs.StringVar(&labels, "labels", "", "--table `FILE` without --features")
-	fs.StringVar(&o.Labels.PathColumn, "path-column", "", "`NAME` of the column of --table with the paths (default: found by its name)")
-	fs.BoolVar(&o.Select.ByContent, "by-content", false, "take all files of a directory that are images by their content, whatever their extensions")
-	fs.StringVar(&o.Labels.SplitColumn, "split-column", "", "`NAME` of the column of --table, or of SRC, with the split of each image (default: found by its name, if its values are splits)")
-	fs.StringVar(&o.Labels.Column, "label-column", "", "`NAME` of the column of --table, or of SRC, with the labels (default: found by its name)")
-	fs.StringVar(&o.Labels.PathSuffix, "image-suffix", "", "append `SUFFIX`, such as .jpg, to paths in --table that lack it")
-	fs.StringVar(&o.Labels.Separator, "multi-label", "", "store lists of labels, which `SEP`, such as |, separates in --table")
-	cli.WordVar(fs, &o.ArchiveFormat, "archive-format", convert.AutoFormat, "HOW", "members of archives are files, the samples of a webdataset, or auto: what they look like",
-		string(convert.AutoFormat), string(convert.Files), string(convert.WebDataset))
-	fs.StringVar(&o.ImageKey, "image-key", "", "feature `KEY` of TFRecords that is the image (default image/encoded), or column of Parquet and Arrow files (default: found by its structs)")
-	cli.TextVar(fs, "features", "", "NAME[:KIND],...", "store these columns of --table or of SRC, or keys in the .json of WebDatasets, as int64, float or bytes (default: their own kind)", func(s string) (err error) {
-		o.Features, err = convert.ParseFeatures(s)
-		return err
-	})
-	fs.BoolVar(&o.Labels.Strict, "strict", false, "refuse a source with images that would be left out, such as those that --table does not name")
-	fs.StringVar(&o.Labels.Classes, "classes", "", "`FILE` with the names of all classes in the order of their ids, one per line, or a directory or id and its name; or a label map")
-	fs.BoolVar(&o.Labels.None, "unlabelled", false, "store no labels")
-	fs.IntVar(&o.Labels.Offset, "label-offset", 0, "start label ids at `N`, after N background names")
-	addAnnotationFlags(fs, &o.Annotations)
-	cli.TextVar(fs, "rename", "", "OLD=NEW,...", "store features under other keys, such as image/encoded=image", func(s string) error {
-		if o.Rename == nil {
-			o.Rename = map[string]string{}
-		}
-		for _, pair := range strings.Split(s, ",") {
-			old, name, ok := strings.Cut(pair, "=")
-			if !ok {
-				return fmt.Errorf("%q: want OLD=NEW", pair)
-			}
-			if before, ok := o.Rename[old]; ok {
-				return fmt.Errorf("%s is given two names, %s and %s", old, before, name)
-			}
-			o.Rename[old] = name
-		}
-		return nil
-	})
-	fs.StringArrayVar(&o.Select.Include, "include", nil, "convert only paths that match `GLOB` (repeatable; ** matches any directories)")
-	fs.StringArrayVar(&o.Select.Exclude, "exclude", nil, "skip paths that match `GLOB` (repeatable)")
-	fs.BoolVar(&o.Select.FollowSymlinks, "follow-symlinks", false, "follow symbolic links")
-	cli.TextVar(fs, "augment", "", "SPEC|FILE", "make variants of each image: a policy such as hflip:0.5|rotate:15, or a YAML file (see tfrec augment list)", func(s string) (err error) {
-		o.Augment.Policy, err = augment.LoadPolicy(s)
-		return err
-	})
-	fs.IntVar(&o.Augment.Copies, "copies", 0, "make `N` variants of each image (default 1 with --augment)")
-	fs.BoolVar(&o.Augment.KeepOriginal, "keep-original", false, "also store the original")
-	fs.StringSliceVar(&o.Augment.Splits, "augment-splits", nil, "make variants in the splits `NAME,...` (default train)")
-	cli.TextVar(fs, "resize", "", "WxH|N", "resize to width x height, or the shorter side to N and then a centre crop to NxN", func(s string) error {
-		size, err := augment.ParseSize(s)
-		o.Resize.Width, o.Resize.Height, o.Resize.Square = size.Width, size.Height, size.Square
-		return err
-	})
-	cli.TextVar(fs, "fit", "stretch", "HOW", "how to fit images to WxH: stretch, crop, pad, shorter (fit that side) or longer (fit that side)", func(s string) (err error) {
-		o.Resize.Fit, err = augment.ParseFit(s)
-		return err
-	}, "stretch", "crop", "pad", "shorter", "longer")
-	cli.TextVar(fs, "pad-color", "", "RRGGBB", "colour that --fit pad fills with (default 000000)", func(s string) (err error) {
-		o.Resize.PadColor, err = parseColor(s)
-		return err
-	})
-	fs.BoolVar(&o.Resize.NoUpscale, "no-upscale", false, "never enlarge an image")
-	cli.TextVar(fs, "filter", "bilinear", "NAME", "bilinear, lanczos3, bicubic, area or nearest", func(s string) (err error) {
-		o.Resize.Filter, err = augment.ParseFilter(s)
-		return err
-	}, "bilinear", "lanczos3", "bicubic", "area", "nearest")
-	cli.NotVar(fs, &o.Resize.NoAntialias, "antialias", "take every source pixel into account when reducing, as Pillow does; false: as tf.image.resize")
-	cli.WordVar(fs, &o.Encode.Format, "encode", "", "HOW", "jpeg, png, raw, float32 or keep (the file's bytes unchanged; default: keep, or jpeg when pixels change)",
-		string(convert.Keep), string(convert.JPEG), string(convert.PNG), string(convert.Raw), string(convert.Float32))
-	fs.IntVar(&o.Encode.Quality, "quality", 0, "JPEG quality `N`, 1 to 100 (default 95)")
-	cli.WordVar(fs, &o.Encode.Subsampling, "subsampling", "", "HOW", "JPEG chroma subsampling: 420, 422, 440 or 444 (default 420)", "420", "422", "440", "444")
-	cli.TextVar(fs, "channels", "", "1|3", "channels to store (default: the image's; 3 for raw and float32)", func(s string) error {
-		switch s {
-		case "1", "3":
-			o.Encode.Channels = int(s[0] - '0')
-			return nil
-		}
-		return errors.New("want 1 or 3")
-	}, "1", "3")
-	cli.TextVar(fs, "mean", "0,0,0", "R,G,B", "mean that float32 subtracts, for pixels in 0..1", func(s string) (err error) {
-		o.Encode.Normalize.Mean, err = parseTriple(s)
-		return err
-	})
-	cli.TextVar(fs, "std", "1,1,1", "R,G,B", "standard deviation that float32 divides by", func(s string) (err error) {
-		o.Encode.Normalize.Std, err = parseTriple(s)
-		return err
-	})
-	fs.IntVar(&o.Select.MinSize, "min-size", 0, "skip images whose shorter side is below `N` pixels")
-	fs.Float64Var(&o.Select.MaxAspect, "max-aspect", 0, "skip images whose longer side is more than `R` times the shorter")
-	cli.DecoderVar(fs, &o.Codec.Decoder)
-	cli.TextVar(fs, "gpu", "off", "WHEN", "augment, resize and normalise on an NVIDIA GPU, to the same bytes: auto (if there is one), on (or fail) or off", func(s string) (err error) {
-		onGPU.when, err = parseGPU(s)
-		return err
-	}, "auto", "on", "off")
-	fs.BoolVar(&onGPU.decode, "gpu-decode", false, "decode JPEGs on the GPU with nvJPEG, to slightly different pixels: another decoder in the manifest")
-	fs.Int64Var(&o.Codec.MaxPixels, "max-pixels", augment.DefaultMaxPixels, "refuse images of more than `N` pixels, and those over a quarter of that with more than 8192 pixels per byte of the file")
-	fs.BoolVar(&o.Codec.AllowArithmetic, "allow-arithmetic", false, "decode arithmetic-coded JPEGs, whose damage goes unnoticed, with libjpeg-turbo")
-	cli.FloatRangeVar(fs, &o.Codec.FloatRange)
-	cli.TextVar(fs, "memory", "", "SIZE", "memory for all images being processed, such as 4GiB; one that needs more is processed alone (default a quarter of what this process may use)", func(s string) (err error) {
-		o.Memory, err = cli.ParseSize(s)
-		return err
-	})
-	cli.TextVar(fs, "background", "", "RRGGBB", "composite transparent images on this colour (default: drop the alpha channel)", func(s string) error {
-		c, err := parseColor(s)
-		o.Codec.Background = &c
-		return err
-	})
-	fs.BoolVar(&o.ExactPixels, "exact-pixels", false, "always resize in RGB and from the full size, never in planes or from a reduced decode")
-	fs.BoolVar(&o.Encode.NoCheck, "no-check", false, "under --encode keep, do not decode images to find damage")
-	e.AddFlags(fs)
+	f.add(cmd.Flags())
 	return cmd
+}
+
+// convert converts src into a set in out.
+func (f *imageFlags) convert(cmd *cobra.Command, src, out string) error {
+	o := &f.images
+	return f.run(cmd, out, &conversion{
+		complete: func() error {
+			if err := checkImageFlags(cmd, o); err != nil {
+				return err
+			}
+			if f.labels != "" {
+				o.Labels.File = f.labels
+			}
+			if policy := cmd.Flag("augment").Value.String(); isYAML(policy) {
+				o.AlsoReads = append(o.AlsoReads, policy)
+			}
+			return f.gpu.check(cmd, o)
+		},
+		whole: func(ctx context.Context) (*convert.Summary, error) {
+			return f.gpu.run(o, func() (*convert.Summary, error) { return convert.Images(ctx, src, out, *o) })
+		},
+		begin: func(ctx context.Context) (*convert.Job, error) { return convert.BeginImages(ctx, src, out, *o) },
+		join:  func(ctx context.Context) (*convert.Job, error) { return convert.JoinImages(ctx, src, out, *o) },
+	})
 }
 
 // isYAML reports whether --augment names a file.
@@ -299,29 +212,4 @@ func checkImageFlags(cmd *cobra.Command, o *convert.ImageOptions) error {
 		return cli.UsageError("--quality %d is not between 1 and 100", o.Encode.Quality)
 	}
 	return nil
-}
-
-// parseColor reads RRGGBB.
-func parseColor(s string) (c [3]uint8, err error) {
-	b, err := hex.DecodeString(strings.TrimPrefix(s, "#"))
-	if err != nil || len(b) != 3 {
-		return c, fmt.Errorf("want six hexadecimal digits such as ffffff")
-	}
-	return [3]uint8(b), nil
-}
-
-// parseTriple reads one number for all channels, or three.
-func parseTriple(s string) (v [3]float32, err error) {
-	parts := strings.Split(s, ",")
-	if len(parts) != 1 && len(parts) != 3 {
-		return v, fmt.Errorf("want one number or three, such as 0.485,0.456,0.406")
-	}
-	for i := range v {
-		x, err := strconv.ParseFloat(strings.TrimSpace(parts[i%len(parts)]), 32)
-		if err != nil {
-			return v, fmt.Errorf("%q is not a number", parts[i%len(parts)])
-		}
-		v[i] = float32(x)
-	}
-	return v, nil
 }

@@ -12,7 +12,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/option"
 	page "github.com/tfrec/tfrec/internal/preview"
 	"github.com/tfrec/tfrec/internal/shell"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -40,12 +42,8 @@ func CommandOf(ctx context.Context, paths []string) (string, error) {
 	if err != nil {
 		return "", nil
 	}
-	verb, _, err := NewCommand(nil).Find([]string{made.kind})
-	if err != nil {
-		return "", nil
-	}
 	begin := "tfrec convert " + made.kind + " SRC OUT"
-	command := strings.Join(append([]string{begin}, flagWords(verb.Flags(), made, m)...), " ")
+	command := strings.Join(append([]string{begin}, flagWords(made, m)...), " ")
 	if len(html.EscapeString(command)) > page.MaxCommand {
 		return begin + " --from-manifest FILE", nil
 	}
@@ -54,19 +52,20 @@ func CommandOf(ctx context.Context, paths []string) (string, error) {
 
 // flagWords returns the flags that set what a manifest says, sorted, each with its value quoted for
 // a shell. Values of one flag keep their order.
-func flagWords(flags *pflag.FlagSet, made *configured, m *manifest.Manifest) []string {
+func flagWords(made *configured, m *manifest.Manifest) []string {
+	t := tableOf(made.kind)
+	flags := pflag.NewFlagSet(made.kind, pflag.ContinueOnError)
+	cli.AddOptions(flags, t)
 	settings := slices.Clone(made.settings)
-	if string(m.Options["labels"]) == `"file"` || m.Options["features"] != nil {
-		settings = append(settings, setting{flag: "table", values: []string{"FILE"}})
-	}
-	if m.Options["annotations"] != nil {
-		settings = append(settings, setting{flag: "annotations", values: []string{"FILE"}})
-	}
-	if m.Options["masks"] != nil {
-		settings = append(settings, setting{flag: "masks", values: []string{"DIR"}})
-	}
-	if m.Options["classes"] != nil {
-		settings = append(settings, setting{flag: "classes", values: []string{"FILE"}})
+	for _, o := range t {
+		if o.Input == nil || o.Input(m.Options) == "" {
+			continue
+		}
+		file := "FILE"
+		if kind, _ := pflag.UnquoteUsage(flags.Lookup(o.Flag)); kind == "DIR" {
+			file = kind
+		}
+		settings = append(settings, setting{flag: o.Flag, values: []string{file}})
 	}
 	if string(m.Options["vocab"]) == "true" {
 		from, offset := "FILE", 0 // an order of its own
@@ -78,12 +77,12 @@ func flagWords(flags *pflag.FlagSet, made *configured, m *manifest.Manifest) []s
 	slices.SortStableFunc(settings, func(a, b setting) int { return cmp.Compare(a.flag, b.flag) })
 	var words []string
 	for _, s := range settings {
-		f := flags.Lookup(s.flag)
-		if f == nil || isDefault(f, s.values) {
+		f, o := flags.Lookup(s.flag), t.Find(s.flag)
+		if f == nil || isDefault(f, o, s.values) {
 			continue
 		}
 		values := s.values
-		if slices.Contains(listed, s.flag) {
+		if joined(o) {
 			values = []string{strings.Join(values, ",")}
 		}
 		for _, v := range values {
@@ -100,10 +99,13 @@ func flagWords(flags *pflag.FlagSet, made *configured, m *manifest.Manifest) []s
 	return words
 }
 
-// isDefault reports whether values are what a flag is without being given.
-func isDefault(f *pflag.Flag, values []string) bool {
-	if slices.Contains(listed, f.Name) { // the spellings of na-values have no order
+// isDefault reports whether values are those of a flag that is not given.
+func isDefault(f *pflag.Flag, o *option.Option, values []string) bool {
+	if joined(o) { // the spellings of na-values have no order
 		return slices.Equal(slices.Sorted(slices.Values(values)), slices.Sorted(strings.SplitSeq(f.DefValue, ",")))
 	}
 	return len(values) == 1 && values[0] == f.DefValue || f.DefValue == "["+strings.Join(values, ",")+"]"
 }
+
+// joined reports whether the values of an option are one text with commas.
+func joined(o *option.Option) bool { return o.Many == option.Joined && o.Set != nil }

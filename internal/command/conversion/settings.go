@@ -13,6 +13,8 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/command/cli"
+	"github.com/tfrec/tfrec/internal/option"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/regular"
 	"github.com/tfrec/tfrec/manifest"
 )
@@ -30,6 +32,7 @@ type configured struct {
 type setting struct {
 	flag   string
 	values []string // to be set one after the other
+	pairs  bool     // values are NAME=VALUE; joined with commas unless the flag is repeated
 	where  string   // such as "convert.yaml:7"
 }
 
@@ -40,9 +43,20 @@ const (
 	configOut  = "out"
 )
 
-// notConfigured are flags about one run, not about the set: they are given on
-// the command line only.
-var notConfigured = []string{"config", "from-manifest", "help", "dry-run", "plan-only", "estimate", "print-outputs", "print0", "print-schema", "task", "tasks", "replan", "overwrite", "allow-shrink", "json", "quiet"}
+// ofAllVerbs are flags that are about one run and in no table.
+var ofAllVerbs = []string{"help", "json", "quiet"}
+
+// notConfigured returns the flags about one run, not about the set: they are given on the command line
+// only.
+func notConfigured(t option.Table) []string {
+	flags := slices.Clone(ofAllVerbs)
+	for _, o := range t {
+		if o.Once {
+			flags = append(flags, o.Flag)
+		}
+	}
+	return flags
+}
 
 // maxConfig is the longest configuration file in bytes.
 const maxConfig = 1 << 20
@@ -78,6 +92,7 @@ func readConfig(path string) (*configured, error) {
 		}
 		seen[key.Value] = key.Line
 		var values []string
+		var mapped bool
 		if key.Value == "augment" && value.Kind == yaml.SequenceNode {
 			var end *yaml.Node
 			if i+2 < len(pairs) {
@@ -87,40 +102,41 @@ func readConfig(path string) (*configured, error) {
 			if err != nil {
 				return nil, err
 			}
-		} else if values, err = configValues(key.Value, value); err != nil {
+		} else if values, mapped, err = configValues(key.Value, value); err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", where, key.Value, err)
 		}
-		switch key.Value {
+		switch key.Value { // a mapping is one text here
 		case configKind:
 			c.kind = strings.Join(values, ",")
 			if !slices.Contains(configKinds, c.kind) {
-				return nil, fmt.Errorf("%s: kind: want %s", where, cli.OneOf(configKinds))
+				return nil, fmt.Errorf("%s: kind: want %s", where, plural.OneOf(configKinds))
 			}
 		case configSrc:
 			c.src = values
+			if mapped {
+				c.src = []string{strings.Join(values, ",")}
+			}
 		case configOut:
 			c.out = strings.Join(values, ",")
 		default:
-			c.settings = append(c.settings, setting{flag: key.Value, values: values, where: where})
+			c.settings = append(c.settings, setting{flag: key.Value, values: values, pairs: mapped, where: where})
 		}
 	}
 	return c, nil
 }
 
-// configValues returns what a flag is to be set to. A mapping is written as
-// NAME=VALUE,..., or as one value after the other for flags that are repeated;
-// a list as one value after the other.
-func configValues(name string, n *yaml.Node) ([]string, error) {
+// configValues returns the values of a flag: of a list its items, and of a mapping pairs NAME=VALUE.
+func configValues(name string, n *yaml.Node) (values []string, pairs bool, err error) {
 	n = anchored(n)
 	switch n.Kind {
 	case yaml.SequenceNode:
-		return configScalars(n)
+		values, err = configScalars(n)
+		return values, false, err
 	case yaml.MappingNode:
-		var parts []string
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			k, err := configScalar(n.Content[i])
 			if err != nil {
-				return nil, err
+				return nil, true, err
 			}
 			v := []string{""}
 			if item := anchored(n.Content[i+1]); name == "vector" && item.Kind == yaml.SequenceNode {
@@ -129,17 +145,14 @@ func configValues(name string, n *yaml.Node) ([]string, error) {
 				v[0], err = configScalar(item)
 			}
 			if err != nil {
-				return nil, err
+				return nil, true, err
 			}
-			parts = append(parts, k+"="+strings.Join(v, ","))
+			values = append(values, k+"="+strings.Join(v, ","))
 		}
-		if slices.Contains(repeated, name) {
-			return parts, nil
-		}
-		return []string{strings.Join(parts, ",")}, nil
+		return values, true, nil
 	}
 	v, err := configScalar(n)
-	return []string{v}, err
+	return []string{v}, false, err
 }
 
 // anchored returns what an alias stands for.
@@ -208,13 +221,6 @@ func alone(data []byte, n, end *yaml.Node) []byte {
 	return append(text, bytes.Join(lines[n.Line:until], nil)...)
 }
 
-// repeated are the flags that are given once for each of their names.
-var repeated = []string{"column", "vector", "annotations"}
-
-// listed are the flags of which a list is joined with commas: their value is
-// one text, or they take only the last.
-var listed = []string{"features", "splits", "rename", "mean", "std", "float-range", "na-values"}
-
 // runConfigured runs tfrec convert without a verb below it: the configuration
 // or the manifest says which one is meant.
 func runConfigured(cmd *cobra.Command, args []string) error {
@@ -256,7 +262,7 @@ func runConfigured(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if c.kind == "" {
-		return cli.UsageError("%s: does not say what to convert: add kind: %s, or call tfrec convert with one of these", config, cli.OneOf(configKinds))
+		return cli.UsageError("%s: does not say what to convert: add kind: %s, or call tfrec convert with one of these", config, plural.OneOf(configKinds))
 	}
 	verb := cli.ChildNamed(cmd, c.kind)
 	verb.SetContext(cmd.Context())
@@ -304,7 +310,7 @@ func (f *convertFlags) configure(cmd *cobra.Command, kind string, args []string)
 	if c.kind != "" && c.kind != kind {
 		return nil, cli.UsageError("%s%s is for convert %s", f.config, f.from, c.kind)
 	}
-	if err := c.apply(cmd); err != nil {
+	if err := c.apply(cmd.Flags(), f.table); err != nil {
 		return nil, err
 	}
 	if f.like != nil {
@@ -312,7 +318,7 @@ func (f *convertFlags) configure(cmd *cobra.Command, kind string, args []string)
 		for _, split := range f.like.Splits {
 			f.options.ShardsLike[split.Name] = len(split.Shards)
 		}
-		if err := checkFiles(cmd, f.from, f.like); err != nil {
+		if err := checkFiles(cmd.Flags(), f.table, f.from, f.like); err != nil {
 			return nil, err
 		}
 	}
@@ -331,64 +337,73 @@ func (f *convertFlags) configure(cmd *cobra.Command, kind string, args []string)
 
 // checkFiles returns an error if the set that a manifest describes was made with files that the
 // command line does not name.
-func checkFiles(cmd *cobra.Command, path string, m *manifest.Manifest) error {
-	given := cmd.Flags().Changed
-	switch {
-	case string(m.Options["labels"]) == `"file"` && !given("labels") && !given("table"):
-		return cli.UsageError("%s: its labels came from a file: give it with --table", path)
-	case m.Options["features"] != nil && m.Options["archive_format"] == nil && !given("table"):
-		return cli.UsageError("%s: its features came from a file: give it with --table", path)
-	case m.Options["annotations"] != nil && !given("annotations"):
-		return cli.UsageError("%s: its objects came from annotations: give them with --annotations", path)
-	case m.Options["masks"] != nil && !given("masks"):
-		return cli.UsageError("%s: its masks came from a directory: give it with --masks", path)
-	case m.Options["classes"] != nil && !given("classes"):
-		return cli.UsageError("%s: its classes came from a file: give it with --classes", path)
+func checkFiles(fs *pflag.FlagSet, t option.Table, path string, m *manifest.Manifest) error {
+	labels := fs.Changed("labels") && m.Options["features"] == nil // is --table then
+	for _, o := range t {
+		if o.Input == nil || fs.Changed(o.Flag) || o.Flag == "table" && labels {
+			continue
+		}
+		if clause := o.Input(m.Options); clause != "" {
+			return cli.UsageError("%s: %s with --%s", path, clause, o.Flag)
+		}
 	}
 	return nil
 }
 
-// apply sets the flags that the command line has not set.
-func (c *configured) apply(cmd *cobra.Command) error {
-	fs := cmd.Flags()
+// apply sets the flags of a table that the command line has not set.
+func (c *configured) apply(fs *pflag.FlagSet, t option.Table) error {
 	given := map[string]bool{}
 	fs.Visit(func(f *pflag.Flag) { given[f.Name] = true })
+	once := notConfigured(t)
 	for _, s := range c.settings {
 		f := fs.Lookup(s.flag)
 		switch {
-		case slices.Contains(notConfigured, s.flag):
+		case slices.Contains(once, s.flag):
 			return cli.UsageError("%s: %s belongs on the command line: it is about one run", s.where, s.flag)
 		case f == nil:
-			if near := cli.NearFlag(fs, s.flag, notConfigured); near != "" {
+			if near := cli.NearFlag(fs, s.flag, once); near != "" {
 				return cli.UsageError("%s: unknown name %q; did you mean %s?", s.where, s.flag, near)
 			}
 			return cli.UsageError("%s: unknown name %q (names are those of the flags; tfrec config init lists them)", s.where, s.flag)
 		case given[s.flag], c.sparing && len(s.values) == 1 && s.values[0] == f.DefValue:
 			continue
 		}
-		values := s.values
-		if slices.Contains(listed, s.flag) {
-			values = []string{strings.Join(values, ",")}
+		o := t.Find(s.flag)
+		if o == nil { // an engine's
+			o = new(option.Option)
 		}
-		if list, ok := f.Value.(pflag.SliceValue); ok { // unchanged, with any characters
-			if err := list.Replace(values); err != nil {
-				return cli.UsageError("%s: %s: %w", s.where, s.flag, err)
-			}
-			f.Changed = true
+		if err := s.apply(fs, f, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// apply sets the flag of an option.
+func (s *setting) apply(fs *pflag.FlagSet, f *pflag.Flag, o *option.Option) error {
+	values := s.values
+	list, ok := f.Value.(pflag.SliceValue)
+	if s.pairs && o.Many != option.Repeated || o.Many == option.Joined && !ok {
+		values = []string{strings.Join(values, ",")}
+	}
+	if ok { // unchanged, with any characters
+		if err := list.Replace(values); err != nil {
+			return cli.UsageError("%s: %s: %w", s.where, s.flag, err)
+		}
+		f.Changed = true
+		return nil
+	}
+	if len(values) > 1 && o.Many != option.Repeated {
+		return cli.UsageError("%s: %s takes one value", s.where, s.flag)
+	}
+	for _, v := range values {
+		if o.Bare != "" && v == "true" {
+			v = o.Bare
+		} else if o.Bare != "" && v == "false" {
 			continue
 		}
-		if len(values) > 1 && !slices.Contains(repeated, s.flag) {
-			return cli.UsageError("%s: %s takes one value", s.where, s.flag)
-		}
-		for _, v := range values {
-			if s.flag == "vocab" && v == "true" {
-				v = f.NoOptDefVal
-			} else if s.flag == "vocab" && v == "false" {
-				continue
-			}
-			if err := fs.Set(s.flag, v); err != nil {
-				return cli.UsageError("%s: %s: %q: %w", s.where, s.flag, v, cli.FlagCause(err))
-			}
+		if err := fs.Set(s.flag, v); err != nil {
+			return cli.UsageError("%s: %s: %q: %w", s.where, s.flag, v, cli.FlagCause(err))
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/internal/classfile"
 	"github.com/tfrec/tfrec/internal/command/cli"
+	"github.com/tfrec/tfrec/internal/option"
 )
 
 func newConvertTableCommand(e *Engine) *cobra.Command {
@@ -56,20 +57,39 @@ columns: what a file lacks is missing in its rows.`,
 // tableFlags are the flags of convert csv and convert table.
 type tableFlags struct {
 	convertFlags
-	table       convert.TableOptions
+	tables      convert.TableOptions
 	schema      string
 	vocab       string
 	printSchema bool
 }
 
+func newTableFlags(e *Engine, verb string) *tableFlags {
+	f := &tableFlags{convertFlags: convertFlags{engine: e}}
+	f.options = &f.tables.Options
+	table := f.tables.Table()
+	if verb == kindCSV {
+		f.tables.Format = convert.TableCSV
+		table = f.tables.CSVOptions.Table()
+	}
+	vocab := table.Find("vocab") // may name a file
+	vocab.To, vocab.Bare = &f.vocab, vocabFromData
+	f.table = slices.Concat(table, f.convertFlags.rows(), f.rows())
+	return f
+}
+
+// rows are the options that package convert does not have.
+func (f *tableFlags) rows() []option.Option {
+	return []option.Option{
+		{Flag: "schema", To: &f.schema, Help: "JSON `FILE` with the types of columns, as --print-schema writes it"},
+		{Flag: "print-schema", To: &f.printSchema, Help: "print the types of the columns as JSON, and do not convert", Once: true},
+	}
+}
+
 // newTableCommand completes verb as one that converts tables: CSV files, if that is its name, and
 // otherwise those of any format.
 func newTableCommand(e *Engine, verb *cobra.Command) *cobra.Command {
-	f := &tableFlags{convertFlags: convertFlags{engine: e}}
-	isCSV := verb.Name() == "csv"
-	if isCSV {
-		f.table.Format = convert.TableCSV
-	}
+	f := newTableFlags(e, verb.Name())
+	isCSV := verb.Name() == kindCSV
 	verb.Annotations = map[string]string{cli.FaultsMean: convertFaults}
 	verb.Args = f.args(func(_ *cobra.Command, args []string) error {
 		switch {
@@ -92,26 +112,13 @@ func newTableCommand(e *Engine, verb *cobra.Command) *cobra.Command {
 		}
 		return f.convert(cmd, args[:len(args)-1], args[len(args)-1], isCSV)
 	}
-	fs := verb.Flags()
-	f.add(fs)
-	f.addTable(fs)
-	if !isCSV {
-		formats := append(convert.TableFormats(), "auto")
-		cli.TextVar(fs, "format", "auto", "FORMAT", "format of all files: "+cli.OneOf(formats)+": inferred from their content", func(s string) error {
-			if !slices.Contains(formats, s) {
-				return fmt.Errorf("want %s", cli.OneOf(formats))
-			}
-			f.table.Format = convert.TableFormat(strings.TrimPrefix(s, "auto"))
-			return nil
-		}, formats...)
-	}
-	e.AddFlags(fs)
+	f.add(verb.Flags())
 	return verb
 }
 
 // convert converts srcs into a set in out.
 func (f *tableFlags) convert(cmd *cobra.Command, srcs []string, out string, isCSV bool) error {
-	o := &f.table
+	o := &f.tables
 	temp, pipes := "", cli.Spooled{}
 	defer func() { _ = os.RemoveAll(temp) }()
 	c := &conversion{
@@ -143,10 +150,9 @@ func (f *tableFlags) convert(cmd *cobra.Command, srcs []string, out string, isCS
 // vocabFromData is the value of --vocab without a file.
 const vocabFromData = "-"
 
-// complete reads the files that flags name, and puts the shared flags in.
+// complete reads the files that flags name.
 func (f *tableFlags) complete(cmd *cobra.Command) error {
-	o := &f.table
-	o.Options = f.options
+	o := &f.tables
 	if f.vocab != "" {
 		o.Vocab = true
 	} else if f.like != nil && string(f.like.Options["vocab"]) == "true" {
@@ -189,7 +195,7 @@ func (f *tableFlags) spool(cmd *cobra.Command, srcs []string, pipes cli.Spooled)
 		if src != cli.Dash && !cli.IsPipe(src) {
 			continue
 		}
-		if f.engine != nil || f.table.Depfile != "" {
+		if f.engine != nil || f.tables.Depfile != "" {
 			return nil, temp, cli.UsageError("%s: a pipe can be read only once, and this run reads it again; write it to a file first", src)
 		}
 		if temp == "" {
@@ -197,7 +203,7 @@ func (f *tableFlags) spool(cmd *cobra.Command, srcs []string, pipes cli.Spooled)
 				return nil, "", err
 			}
 		}
-		f.table.HashInputs = true // it is a new file each time
+		f.tables.HashInputs = true // it is a new file each time
 		if files[i], err = cli.Spool(cmd, src, temp); err != nil {
 			return nil, temp, err
 		}
@@ -217,7 +223,7 @@ func (f *tableFlags) runPrintSchema(cmd *cobra.Command, args []string) error {
 	}
 	stderr := cmd.ErrOrStderr()
 	if !cli.QuietFlag(cmd) {
-		f.table.Note = cli.NotesTo(stderr)
+		f.tables.Note = cli.NotesTo(stderr)
 	}
 	if last := args[len(args)-1]; len(args) > 1 && !strings.ContainsAny(last, "*?[") {
 		if st, err := os.Stat(last); err != nil || st.IsDir() {
@@ -230,7 +236,7 @@ func (f *tableFlags) runPrintSchema(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	schema, err := convert.TableSchema(cmd.Context(), args, f.table)
+	schema, err := convert.TableSchema(cmd.Context(), args, f.tables)
 	switch {
 	case err != nil:
 		return pipes.Name(err)

@@ -1,4 +1,4 @@
-package cli
+package size
 
 import (
 	"fmt"
@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// sizeUnits are the units of sizes that flags take; the longest names first,
-// since some end with others.
-var sizeUnits = []struct {
+// units of sizes that Parse takes; the longest names first, since some end with others.
+var units = []struct {
 	name  string
 	bytes float64
 }{
@@ -17,10 +16,10 @@ var sizeUnits = []struct {
 	{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
 }
 
-// ParseSize reads a size in bytes such as 64MiB, 1.5GB or 4096.
-func ParseSize(s string) (int64, error) {
+// Parse reads a size in bytes such as 64MiB, 1.5GB or 4096.
+func Parse(s string) (int64, error) {
 	number, unit := strings.TrimSpace(s), 1.0
-	for _, u := range sizeUnits {
+	for _, u := range units {
 		if rest, ok := strings.CutSuffix(number, u.name); ok {
 			number, unit = strings.TrimSpace(rest), u.bytes
 			break
