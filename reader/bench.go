@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
@@ -56,7 +55,7 @@ type BenchResult struct {
 	RecordsPerSec float64 `json:"records_per_s"`
 	// MBPerSec is of the records' data, uncompressed, in millions of bytes.
 	MBPerSec float64 `json:"mb_per_s"`
-	// Bottleneck is the result of [Bottleneck].
+	// Bottleneck is that of the [Report].
 	Bottleneck string       `json:"bottleneck"`
 	Memory     MemoryStats  `json:"memory"`
 	Stages     []BenchStage `json:"stages"`
@@ -161,7 +160,7 @@ func bench[T any](ctx context.Context, f Flow[T], o BenchOptions, look func(T) (
 	if end := stats[len(stats)-1]; end.Elements > 0 {
 		res.MBPerSec = res.RecordsPerSec * float64(end.Bytes) / float64(end.Elements) / 1e6
 	}
-	res.Bottleneck = Bottleneck(stats, elapsed, runtime.GOMAXPROCS(0))
+	res.Bottleneck = report.Bottleneck
 	for _, s := range stats {
 		res.Stages = append(res.Stages, BenchStage{
 			s.Name, s.Elements, s.Busy.Seconds(), s.WaitInput.Seconds(), s.BlockedOutput.Seconds(),

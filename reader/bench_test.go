@@ -86,47 +86,6 @@ func TestBenchErrors(t *testing.T) {
 	}
 }
 
-func TestBottleneck(t *testing.T) {
-	second := func(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
-	stages := func(read, waited, shuffle, parse float64) []StageStats {
-		return []StageStats{
-			{Name: "read", Busy: second(read), WaitInput: second(waited), Workers: 4},
-			{Name: "shuffle(buffer=9,seed=0)", Busy: second(shuffle), Workers: 1},
-			{Name: "parse", Busy: second(parse), Workers: 4},
-		}
-	}
-	queued := func(awaited float64, s []StageStats) []StageStats {
-		s[len(s)-1].Elements, s[len(s)-1].QueueSize, s[len(s)-1].Awaited = 100, 4, second(awaited)
-		return s
-	}
-	cases := map[string]struct {
-		stats []StageStats
-		says  []string
-	}{
-		"slow consumer":   {queued(0.1, stages(1, 30, 1, 1)), []string{"the consumer: it waits for parse only 1%"}},
-		"slow storage":    {queued(9, stages(1, 30, 1, 1)), []string{"storage: read waits for files 75%"}},
-		"slow in between": {append(queued(0.1, stages(1, 3, 1, 1)), StageStats{Name: "batch", Busy: second(9), Workers: 1}), []string{"batch: "}},
-		"processors":      {stages(8, 1, 4, 27), []string{"processors: ", "in parse", "ColumnSpec.Workers"}},
-		"one worker":      {stages(1, 1, 9, 2), []string{"shuffle(buffer=9,seed=0): ", "ShuffleOptions.Buffer"}},
-		"storage":         {stages(1, 30, 1, 1), []string{"storage: read waits for files 75%", "Options.Parallelism"}},
-		"consumer":        {stages(1, 1, 1, 1), []string{"the consumer: ", "ColumnSpec.Batch"}},
-		"too few workers": {[]StageStats{{Name: "pictures", Busy: second(9), Workers: 1}}, []string{"pictures: ", "help: ImageSpec.Workers, a smaller size (ImageSpec.Resize), or"}},
-		"tuned workers":   {[]StageStats{{Name: "parse", Busy: second(9), Workers: 1, Auto: true}}, []string{"help: Options.Parallelism, or a Schema"}},
-		"no spare core":   {[]StageStats{{Name: "map", Busy: second(39), Workers: 4}}, []string{"processors: ", "more of them, or a cheaper function; a larger MapOptions.Workers would not"}},
-		"images":          {queued(0.1, []StageStats{{Name: "pictures", Busy: second(1), Workers: 1}}), []string{"the consumer: ", "a larger batch (ImageSpec.Batch)"}},
-		"records":         {queued(0.1, []StageStats{{Name: "prefetch", Workers: 1}}), []string{"a larger batch (Pipe.Batch)"}},
-		"nothing":         {nil, []string{"nothing ran yet"}},
-	}
-	for name, c := range cases {
-		got := Bottleneck(c.stats, second(10), 4)
-		for _, says := range c.says {
-			if !strings.Contains(got, says) {
-				t.Errorf("%s: %q; want %q in it", name, got, says)
-			}
-		}
-	}
-}
-
 // TestBenchLimit ends in the first pass.
 func TestBenchLimit(t *testing.T) {
 	dir := readertest.WriteShards(t, tfrecord.None, 30_000, 30_000)

@@ -1,8 +1,6 @@
 package reader
 
 import (
-	"time"
-
 	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/flows"
 	"github.com/tfrec/tfrec/reader/internal/images"
@@ -226,9 +224,3 @@ func SortedSampler(keys []float64, o SortedOptions) Sampler { return records.Sor
 // States of other datasets or epochs, and too few or too many of them, are an error that unwraps to
 // [ErrState].
 func MergeStates(states []State) (State, error) { return stages.MergeStates(states) }
-
-// Bottleneck returns a sentence that names the slowest stage of a pipeline, which ran for elapsed
-// on a number of cores, and the setting that would speed it up.
-func Bottleneck(stages []StageStats, elapsed time.Duration, cores int) string {
-	return pipeline.Bottleneck(stages, elapsed, cores)
-}

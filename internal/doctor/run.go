@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/cpuload"
 	"github.com/tfrec/tfrec/internal/memory"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/shell"
@@ -69,7 +70,7 @@ type run struct {
 // an error.
 func Run(ctx context.Context, paths []string, o Options) (*Report, error) {
 	o.complete()
-	began, load := time.Now(), newLoadMeter()
+	began, load := time.Now(), cpuload.Start()
 	r := &run{ctx: ctx, o: o, paths: paths, damage: damage{seen: map[location]bool{}}, report: &Report{
 		Paths: quoted(paths), Cores: runtime.GOMAXPROCS(0), Memory: memory.Limit(),
 		Batch: o.Batch, BatchSeconds: o.BatchTime.Seconds(), Size: o.Size,
@@ -92,7 +93,9 @@ func Run(ctx context.Context, paths []string, o Options) (*Report, error) {
 		}
 	}
 	r.report.Skipped, r.report.Damage = r.damage.count, r.damage.first
-	r.report.OtherLoad = load.others()
+	if others, known := load.Others(); known {
+		r.report.OtherLoad = &others
+	}
 	r.report.Seconds = time.Since(began).Seconds()
 	r.addNotes()
 	r.report.Verdict = Diagnose(r.report)

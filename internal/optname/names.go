@@ -140,6 +140,7 @@ var (
 	ShuffleOptionsBuffer = option("ShuffleOptions.Buffer", "shuffle")
 
 	MapOptionsWorkers = option("MapOptions.Workers", "workers")
+	MapOptionsWaits   = program("MapOptions.Waits")
 
 	ColumnSpecWorkers = option("ColumnSpec.Workers", "workers")
 	ColumnSpecBatch   = option("ColumnSpec.Batch", "batch")

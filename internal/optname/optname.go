@@ -130,7 +130,10 @@ func function(name, word string) Name {
 }
 
 // conversion returns the name of an option of conversions, whose flag is in the table of its struct.
-func conversion(field string) Name {
+func conversion(field string) Name { return program(field) }
+
+// program returns the name of a field that only programs set.
+func program(field string) Name {
 	all[Name(field)] = true
 	return Name(field)
 }

@@ -9,6 +9,7 @@ type WorkerSpec[T any] struct {
 	Cut       Cutter // without its stream
 	Workers   int    // 0: as many as the set's Parallelism
 	waits     bool   // the workers need no tokens
+	mayWait   bool   // it may turn out that they need none
 	unordered bool   // return values as they are ready
 	Part      int    // units per worker call; 0: the whole portion
 	Each      int    // units of a record, about; 0: 1

@@ -30,7 +30,8 @@ type workers[T any] struct {
 	bad   pipeline.SkipCount // skip count up to the last value returned
 	idle  idle[*task[T]]
 
-	closed atomic.Bool // nothing is made any more
+	waiting atomic.Bool // the workers need no tokens: they wait
+	closed  atomic.Bool // nothing is made any more
 
 	epoch    context.Context
 	leave    context.CancelFunc // ends it
@@ -73,11 +74,15 @@ func OpenWorkers[T any](ctx context.Context, p stages.Pipe, from pipeline.Origin
 		stream.Close()
 		return nil, err
 	}
-	n, most := spec.Workers, spec.Workers
+	n, most, limit := spec.Workers, spec.Workers, spec.Workers
 	auto := n <= 0
 	if auto {
-		most = stream.Run.MostWorkers(spec.waits) + spec.Waiting
-		n = min(most, runtime.GOMAXPROCS(0)+spec.Waiting)
+		limit = stream.Run.MostWorkers(spec.waits) + spec.Waiting
+		n = min(limit, runtime.GOMAXPROCS(0)+spec.Waiting)
+		most = limit
+		if spec.mayWait {
+			most = stream.Run.MostWorkers(true)
+		}
 	}
 	depth := 1
 	if spec.Part > 0 {
@@ -89,6 +94,7 @@ func OpenWorkers[T any](ctx context.Context, p stages.Pipe, from pipeline.Origin
 		ready: make(chan *task[T], spec.underway(most)+pipeline.MostDepth+1), parts: make(chan part[T], most),
 	}
 	w.WorkerSpec.Cut.stream = stream
+	w.waiting.Store(spec.waits)
 	stream.Run.Makes(spec.Makes)
 	feeder.Labels = pipeline.WithStage(ctx, spec.Name)
 	if from.State != nil {
@@ -99,14 +105,18 @@ func OpenWorkers[T any](ctx context.Context, p stages.Pipe, from pipeline.Origin
 	w.counts.Workers.Store(int32(n))
 	w.counts.QueueSpace.Store(int32(w.room.Size()))
 	if auto {
-		stream.Run.Tuner.Add(&pipeline.Knob{
-			Stats: w.counts, Pace: pipeline.NewPace(n, 1, most), Depth: pipeline.NewDepth(depth, 1, pipeline.MostDepth),
+		k := &pipeline.Knob{
+			Stats: w.counts, Pace: pipeline.NewPace(n, 1, limit), Depth: pipeline.NewDepth(depth, 1, pipeline.MostDepth),
 			Apply: func(n, depth int) {
 				w.gate.Set(n)
 				w.room.Set(w.underway(n) + depth)
 				w.counts.QueueSpace.Store(int32(w.room.Size()))
 			},
-		})
+		}
+		if most > limit {
+			k.Waiting = func() { w.waiting.Store(true) }
+		}
+		stream.Run.Tuner.Add(k)
 	}
 	for range most {
 		w.wait.Go(w.runWorker)
@@ -218,16 +228,20 @@ func (w *workers[T]) feed() error {
 // runWorker is the loop of a worker.
 func (w *workers[T]) runWorker() {
 	pipeline.LabelGoroutine(w.ctx, w.Name)
-	work := w.Work()
+	var work func(v T, records []pipeline.Record, from, to int, fail func(record int, err error) bool)
 	var finish func(T, []pipeline.Record, []pipeline.WorkFault, func(int, error) bool)
-	if w.Finish != nil {
-		finish = w.Finish()
-	}
 	for w.gate.Enter(w.ctx) {
 		p, more := <-w.parts
-		if !more || !w.stream.Run.Admit(w.ctx, w.waits) {
+		waits := w.waiting.Load()
+		if !more || !w.stream.Run.Admit(w.ctx, waits) {
 			w.gate.Leave()
 			return
+		}
+		if work == nil { // most workers of a stage may never have work
+			work = w.Work()
+			if w.Finish != nil {
+				finish = w.Finish()
+			}
 		}
 		began := time.Now()
 		region := w.counts.Region(w.stream.Run.Ctx)
@@ -242,7 +256,7 @@ func (w *workers[T]) runWorker() {
 		w.counts.Elements.Add(int64(records))
 		w.counts.Bytes.Add(size)
 		w.counts.Units.Add(1)
-		w.stream.Run.Dismiss(w.waits)
+		w.stream.Run.Dismiss(waits)
 		w.gate.Leave()
 		if !last {
 			continue

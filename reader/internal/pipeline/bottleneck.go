@@ -59,6 +59,17 @@ func (r remedy) cheaper() string {
 	return fmt.Sprintf("%s; a larger %s would not", r.others, r.workers)
 }
 
+// shorterWaits is what helps a stage whose function waits.
+func (r remedy) shorterWaits(s StageStats) string {
+	switch {
+	case stageWord(s.Name) != "map":
+		return fmt.Sprintf("%s, or waiting in a map before it, for many records at a time (%s)", r.others, optname.MapOptionsWaits)
+	case s.Auto:
+		return fmt.Sprintf("%s, or a function that waits less", optname.MapOptionsWaits)
+	}
+	return fmt.Sprintf("%s, or a function that waits less", optname.MapOptionsWorkers)
+}
+
 // orAlso continues a list with others, which may be a list itself.
 func orAlso(others string) string {
 	if strings.Contains(others, ", or ") {
@@ -87,40 +98,76 @@ func stageWord(name string) string {
 	return word
 }
 
-// Bottleneck returns a sentence that names the slowest stage of a pipeline, which ran for elapsed
-// on a number of cores, and the setting that would speed it up.
-func Bottleneck(stats []StageStats, elapsed time.Duration, cores int) string {
-	if len(stats) == 0 || elapsed <= 0 {
+// Usage is what a pipeline took of the machine.
+type Usage struct {
+	Elapsed time.Duration
+	Cores   int // that this process may use
+	// Processor is the processor time of this process; 0 if unknown.
+	Processor time.Duration
+	// Others are the processors that other processes kept busy, on average; 0 if unknown.
+	Others float64
+}
+
+// share is the share of the processors that this process kept busy, given the time that stages
+// worked: a function that waits works in that sense, but takes no processor.
+func (u Usage) share(worked time.Duration) float64 {
+	took := worked
+	if u.Processor > 0 {
+		took = u.Processor
+	}
+	return min(float64(took)/float64(u.Elapsed)/float64(max(u.Cores, 1)), 1)
+}
+
+// crowded reports whether other processes keep processors busy that this one could use.
+func (u Usage) crowded(share float64) bool {
+	others := u.Others / float64(max(u.Cores, 1))
+	return others >= 0.3 && share+others >= 0.85
+}
+
+// waits reports whether stages worked for much longer than processors did: they wait for something
+// else, such as a service.
+func (u Usage) waits(worked time.Duration) bool { return u.Processor > 0 && u.Processor < worked/2 }
+
+// Bottleneck returns a sentence that names the slowest stage of a pipeline, and the setting that
+// would speed it up.
+func Bottleneck(stats []StageStats, u Usage) string {
+	if len(stats) == 0 || u.Elapsed <= 0 {
 		return "nothing ran yet"
 	}
-	var all time.Duration
+	var worked time.Duration
 	top, load := 0, -1.0
 	for i, s := range stats {
-		all += s.Busy
+		worked += s.Busy
 		if l := float64(s.Busy) / float64(max(s.Workers, 1)); l > load {
 			top, load = i, l
 		}
 	}
-	used := float64(all) / float64(elapsed) / float64(max(cores, 1))
-	share := float64(stats[top].Busy) / float64(max(all, 1))
-	name := stats[top].Name
-	help := remedyOf(stats[top])
+	slowest, share := stats[top], u.share(worked)
+	busy := 100 * min(load/float64(u.Elapsed), 1)
+	help := remedyOf(slowest)
 	switch {
-	case !waitedFor(stats, elapsed):
+	case !waitedFor(stats, u.Elapsed):
+		last := stats[lastQueue(stats)]
 		return fmt.Sprintf("the consumer: it waits for %s only %.0f%% of the time; what would help: a cheaper step there, or %s",
-			stats[lastQueue(stats)].Name, 100*float64(stats[lastQueue(stats)].Awaited)/float64(elapsed), largerBatch(stats))
-	case used >= 0.8:
+			last.Name, 100*float64(last.Awaited)/float64(u.Elapsed), largerBatch(stats))
+	case share >= 0.8:
 		return fmt.Sprintf("processors: %.0f%% of %d are busy, %.0f%% of that in %s; what would help: more of them, or %s",
-			100*min(used, 1), cores, 100*share, name, help.cheaper())
-	case load >= 0.7*float64(elapsed):
+			100*share, u.Cores, 100*float64(slowest.Busy)/float64(max(worked, 1)), slowest.Name, help.cheaper())
+	case u.crowded(share):
+		return fmt.Sprintf("the machine: other processes keep %.1f of %d processors busy; what would help: fewer of them, or %s",
+			u.Others, u.Cores, help.cheaper())
+	case busy >= 70 && u.waits(worked):
+		return fmt.Sprintf("%s: its workers (%d) are busy %.0f%% of the time, and mostly wait, without a processor; what would help: %s",
+			slowest.Name, slowest.Workers, busy, help.shorterWaits(slowest))
+	case busy >= 70:
 		return fmt.Sprintf("%s: its workers (%d) are busy %.0f%% of the time, and others wait for them; what would help: %s",
-			name, stats[top].Workers, 100*min(load/float64(elapsed), 1), help.faster())
-	case stats[0].WaitInput > elapsed/2:
+			slowest.Name, slowest.Workers, busy, help.faster())
+	case stats[0].WaitInput > u.Elapsed/2:
 		return fmt.Sprintf("storage: %s waits for files %.0f%% of the time; what would help: %s",
-			stats[0].Name, 100*min(float64(stats[0].WaitInput)/float64(elapsed)/float64(max(stats[0].Workers, 1)), 1), remedyOf(stats[0]).faster())
+			stats[0].Name, 100*min(float64(stats[0].WaitInput)/float64(u.Elapsed)/float64(max(stats[0].Workers, 1)), 1), remedyOf(stats[0]).faster())
 	default:
 		return fmt.Sprintf("the consumer: processors are busy %.0f%% of the time, and most of that in %s; a cheaper step there, or %s",
-			100*used, name, largerBatch(stats))
+			100*share, slowest.Name, largerBatch(stats))
 	}
 }
 

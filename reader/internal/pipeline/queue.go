@@ -44,13 +44,14 @@ func NewQueue[T any](r *Run, name string, n int) *Queue[T] {
 	q.space, q.more.L = par.NewCond(&q.mu), &q.mu
 	if n == 0 {
 		q.limit = startDepth
-		r.Tuner.Add(&Knob{Stats: q.Stats, Depth: NewDepth(startDepth, 1, MostDepth), Apply: func(_, n int) { q.setLimit(n) }})
+		r.Tuner.Add(&Knob{Stats: q.Stats, Depth: NewDepth(startDepth, 1, MostDepth), Apply: func(_, n int) { q.SetLimit(n) }})
 	}
 	q.Stats.QueueSpace.Store(int32(q.limit))
 	return q
 }
 
-func (q *Queue[T]) setLimit(n int) {
+// SetLimit changes how many elements the queue may have.
+func (q *Queue[T]) SetLimit(n int) {
 	q.mu.Lock()
 	q.limit = n
 	q.space.Broadcast()

@@ -14,9 +14,13 @@ import (
 type Report struct {
 	// Seconds since the start, up to Close.
 	Seconds float64 `json:"seconds"`
-	// Bottleneck is the result of [Bottleneck].
-	Bottleneck string      `json:"bottleneck"`
-	Memory     MemoryStats `json:"memory"`
+	// Bottleneck is a sentence that names what is slow, and the setting that would speed it up.
+	Bottleneck string `json:"bottleneck"`
+	// Processor is the processor time that this process took in these seconds, for everything that it
+	// does. Others are the processors that other processes kept busy, on average. 0 if unknown.
+	Processor time.Duration `json:"processor"`
+	Others    float64       `json:"others"`
+	Memory    MemoryStats   `json:"memory"`
 	// Stages are the stages with counters, record sources first.
 	Stages []StageStats `json:"stages"`
 }
@@ -32,21 +36,29 @@ func (e *Engine) Stages() []StageStats {
 }
 
 func (r *Run) Report() Report {
-	passed := time.Since(r.began)
+	u := r.usage()
 	if end := r.ended.Load(); end != nil {
-		passed = end.Sub(r.began)
+		u = *end
 	}
 	stages := r.Stages()
 	return Report{
-		Seconds: passed.Seconds(), Bottleneck: Bottleneck(stages, passed, runtime.GOMAXPROCS(0)),
+		Seconds: u.Elapsed.Seconds(), Bottleneck: Bottleneck(stages, u), Processor: u.Processor, Others: u.Others,
 		Memory: r.Budget.Snapshot(), Stages: stages,
 	}
 }
 
+// usage returns what the run took of the machine so far.
+func (e *Engine) usage() Usage {
+	u := Usage{Elapsed: time.Since(e.began), Cores: runtime.GOMAXPROCS(0)}
+	u.Processor, _ = e.load.Process()
+	u.Others, _ = e.load.Others()
+	return u
+}
+
 // Finish stops the clock and drops the memory kept for reuse.
 func (r *Run) Finish() {
-	now := time.Now()
-	if r.ended.CompareAndSwap(nil, &now) {
+	u := r.usage()
+	if r.ended.CompareAndSwap(nil, &u) {
 		r.task.End()
 		r.logEnded()
 	}

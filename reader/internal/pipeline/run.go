@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/cpuload"
 	"github.com/zeebo/xxh3"
 )
 
@@ -55,7 +56,8 @@ type Engine struct {
 	Tuner  tuner
 
 	began time.Time
-	ended atomic.Pointer[time.Time] // nil while running
+	load  *cpuload.Meter
+	ended atomic.Pointer[Usage] // nil while running
 
 	Mu       sync.Mutex // also for the tallies of the runs
 	counters []*Counters
@@ -72,7 +74,7 @@ func NewRun(ctx context.Context, o Options, data dataset) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{began: time.Now(), Tokens: make(chan struct{}, o.Parallelism)}
+	e := &Engine{began: time.Now(), load: cpuload.Start(), Tokens: make(chan struct{}, o.Parallelism)}
 	e.Ctx, e.task = trace.NewTask(ctx, strings.TrimSpace(TracePrefix))
 	e.Budget = NewBudget(o.Memory, e.blocks.trim)
 	e.Budget.beside = !o.memoryGiven

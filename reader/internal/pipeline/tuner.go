@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/tfrec/tfrec/internal/cpuload"
 )
 
 // tuner periodically samples the stages of a running pipeline and adjusts what the user did not
@@ -36,6 +38,12 @@ type Knob struct {
 	// reads means that the stage reads files: its workers are busy while they wait for files, and
 	// more of them only help then.
 	reads bool
+	// Waiting, if not nil, is called once, when it turns out that the function of the stage waits
+	// without a processor: up to as many workers as for one that says so may then help.
+	Waiting func()
+
+	load  *cpuload.Meter // since the last sample
+	waits int            // consecutive samples in which the function waited
 
 	since time.Time
 	seen  counts // at since
@@ -57,7 +65,7 @@ func (s *Counters) counts() counts {
 // Add registers a knob.
 func (t *tuner) Add(k *Knob) {
 	t.mu.Lock()
-	k.since = t.clock()
+	k.since, k.load = t.clock(), cpuload.Start()
 	k.Stats.auto.Store(true)
 	if k.Depth != nil {
 		k.queue = k.Depth.now
@@ -109,6 +117,9 @@ func (k *Knob) look(now time.Time) {
 		l.noMore = waits < l.busy
 		l.busy += waits
 	}
+	if k.Waiting != nil {
+		k.watchWaits(l.busy, workers, time.Duration(is.busy-was.busy))
+	}
 	queue := 0
 	if k.Pace != nil {
 		workers = k.Pace.step(l)
@@ -124,6 +135,31 @@ func (k *Knob) look(now time.Time) {
 		return
 	}
 	k.steady++
+}
+
+// A function waits if, in waitLooks samples in a row, all of its workers are busy, and this process
+// takes less than a share of mostTaken of their time from processors that others do not need.
+const (
+	waitLooks = 3
+	mostTaken = 0.25
+)
+
+// watchWaits looks whether the function of the stage waits, given that workers were busy, on average,
+// and for how long together.
+func (k *Knob) watchWaits(busy float64, workers int, together time.Duration) {
+	took, known := k.load.Process()
+	others, _ := k.load.Others()
+	k.load = cpuload.Start()
+	waited := known && busy >= atWork*float64(workers) && float64(took) < mostTaken*float64(together)
+	if !waited || others > float64(runtime.GOMAXPROCS(0))/2 {
+		k.waits = 0
+		return
+	}
+	if k.waits++; k.waits == waitLooks {
+		k.Pace.most = max(k.Pace.most, mostWaiting)
+		k.Waiting()
+		k.Waiting = nil
+	}
 }
 
 // A stage counts as settled after settledLooks samples in a row that changed nothing, twice as many
@@ -167,18 +203,22 @@ func (r *Run) Readers(s *Counters, files int, stored bool) *Gate {
 	return g
 }
 
-// Workers returns the gate for the workers of a stage, and their maximum number: the given one, or
-// limit, up to which it is chosen.
-func (r *Run) Workers(s *Counters, given, limit int) (g *Gate, most int) {
-	n, most := given, given
-	if given == 0 {
-		most = limit
-		n = min(most, runtime.GOMAXPROCS(0))
+// Workers returns the gate for the workers of a stage, and their maximum number: the given one or, if
+// that is 0, one up to which it is chosen. waits is for a function that waits; otherwise waiting is
+// called if it turns out to be one.
+func (r *Run) Workers(s *Counters, given int, waits bool, waiting func()) (g *Gate, most int) {
+	if given > 0 {
+		s.Workers.Store(int32(given))
+		return NewGate(given), given
 	}
+	most = r.MostWorkers(waits)
+	n := min(most, runtime.GOMAXPROCS(0))
 	g = NewGate(n)
 	s.Workers.Store(int32(n))
-	if given == 0 {
-		r.Tuner.Add(&Knob{Stats: s, Pace: NewPace(n, 1, most), Apply: func(n, _ int) { g.Set(n) }})
+	k := &Knob{Stats: s, Pace: NewPace(n, 1, most), Apply: func(n, _ int) { g.Set(n) }}
+	if !waits {
+		k.Waiting = waiting
 	}
-	return g, most
+	r.Tuner.Add(k)
+	return g, r.MostWorkers(true)
 }

@@ -3,6 +3,7 @@ package stages
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
@@ -20,7 +21,7 @@ import (
 type Pool[T any] struct {
 	run   *pipeline.Run
 	work  func(*T) error
-	waits bool                     // the workers need no tokens
+	waits atomic.Bool              // the workers need no tokens
 	Queue *pipeline.Queue[*Job[T]] // jobs that were put and not taken, finished or not
 	gate  *pipeline.Gate           // workers now,
 	most  int                      // and at most
@@ -38,10 +39,14 @@ type Job[T any] struct {
 // NewPool returns a pool with the workers of the options, and room for spare jobs besides those that
 // are worked on.
 func NewPool[T any](r *pipeline.Run, name string, o pipeline.MapOptions, spare int, work func(*T) error) *Pool[T] {
-	p := &Pool[T]{run: r, work: work, waits: pipeline.MapWaits(o, r.Opts.Parallelism)}
-	most := r.MostWorkers(p.waits && o.Workers == 0)
-	p.Queue = pipeline.NewQueue[*Job[T]](r, name, max(o.Workers, most)+spare)
-	p.gate, p.most = r.Workers(p.Queue.Stats, o.Workers, most)
+	p := &Pool[T]{run: r, work: work}
+	waits := pipeline.MapWaits(o, r.Opts.Parallelism)
+	p.waits.Store(waits)
+	p.Queue = pipeline.NewQueue[*Job[T]](r, name, max(o.Workers, r.MostWorkers(waits && o.Workers == 0))+spare)
+	p.gate, p.most = r.Workers(p.Queue.Stats, o.Workers, waits, func() {
+		p.waits.Store(true)
+		p.Queue.SetLimit(p.most + spare)
+	})
 	return p
 }
 
@@ -76,13 +81,13 @@ func (p *Pool[T]) runWorker(ctx context.Context, todo <-chan *Job[T]) {
 			}
 			return
 		}
-		if p.run.Admit(ctx, p.waits) {
+		if waits := p.waits.Load(); p.run.Admit(ctx, waits) {
 			watch := p.Queue.Stats.Watch()
 			region := p.Queue.Stats.Region(ctx)
 			j.Err = p.work(&j.V)
 			region.End()
 			watch.Busy()
-			p.run.Dismiss(p.waits)
+			p.run.Dismiss(waits)
 		} else {
 			j.Err = ctx.Err()
 		}
