@@ -4,11 +4,12 @@ import (
 	"context"
 	"encoding/binary"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/sample"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/setdir"
-	"golang.org/x/sync/errgroup"
 )
 
 // Outline implements plan.Source: keys, labels, file sizes, and what the listing has read; for a store

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/convert/internal/listing"
 	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 )
@@ -17,7 +16,7 @@ func (s *imageSource) addAnnotationOptions(m map[string]any) {
 		m[plan.OptionAnnotations], m[plan.OptionMinVisibility] = s.Annotations.Format, a.MinVisibility
 		m["instance_masks"], m[plan.OptionDropEmpty], m["keep_unannotated"] = a.InstanceMasks, a.DropEmpty, a.KeepUnannotated
 	}
-	if listing.MovesCarried(o, s.Carried) {
+	if s.Carried.MovesObjects(o) {
 		m[plan.OptionMinVisibility] = a.MinVisibility // they are moved with the pixels
 	}
 	if a.HasMasks() {

@@ -3,7 +3,7 @@ package convert
 import (
 	"slices"
 
-	"github.com/tfrec/tfrec/convert/internal/listing"
+	"github.com/tfrec/tfrec/convert/internal/annotations"
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/convert/internal/sample"
@@ -44,7 +44,7 @@ func (s *imageSource) relist(job int, bad []setdir.BadSample, faults map[int32]e
 		}
 		if image := p.Annotated(); image != nil && s.ReportsFaults(one) {
 			for _, f := range image.Faults {
-				add(sample.Listed(listing.BadAnnotation(p.Path, f)))
+				add(sample.Listed(annotations.BadSample(p.Path, f)))
 			}
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/convert/internal/listing"
+	"github.com/tfrec/tfrec/convert/internal/annotations"
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/sample"
 	"github.com/tfrec/tfrec/internal/annotation"
@@ -60,7 +60,7 @@ func NewImageVariants(ctx context.Context, key string, data, mask []byte, o Imag
 	pic := origin.Image{Path: key}
 	v.source = sample.NewMaker(&sample.Set{Options: &o}, codec, augment.CPU{})
 	if o.Annotations.HasObjects() {
-		a, err := listing.ReadAnnotations(ctx, &o)
+		a, err := annotations.Read(ctx, &o)
 		if err != nil {
 			return nil, err
 		}
@@ -68,7 +68,7 @@ func NewImageVariants(ctx context.Context, key string, data, mask []byte, o Imag
 		if err != nil {
 			return nil, err
 		}
-		listing.Annotate(&pic, image, nil)
+		annotations.Attach(&pic, image, nil)
 		if bad := pic.Bad(); bad != nil {
 			return nil, fmt.Errorf("%s: %s: %s", optname.AnnotationSpecFiles, bad.Source, bad.Reason)
 		}
@@ -89,7 +89,7 @@ func NewImageVariants(ctx context.Context, key string, data, mask []byte, o Imag
 func (v *ImageVariants) addFaults(faults []annotation.Fault) {
 	s := v.source
 	for _, f := range faults {
-		bad := listing.BadAnnotation(s.Images[0].Path, f)
+		bad := annotations.BadSample(s.Images[0].Path, f)
 		v.Faults = append(v.Faults, bad.Source+": "+bad.Reason)
 	}
 }

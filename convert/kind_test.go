@@ -6,9 +6,11 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/convert/internal/listing"
+	"github.com/tfrec/tfrec/convert/internal/annotations"
+	"github.com/tfrec/tfrec/convert/internal/carried"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/convert/internal/sample"
+	"github.com/tfrec/tfrec/convert/internal/walk"
 )
 
 // TestOptionsHaveFields: each option in a manifest has a field, whose flag has the option's name.
@@ -27,7 +29,7 @@ func TestOptionsHaveFields(t *testing.T) {
 		return (&imageSource{Maker: sample.NewMaker(&set, nil, nil)}).recordedOptions()
 	}
 	for kind, all := range map[string][]map[string]any{
-		"images": {recorded(sample.Set{Options: &everything, WebDataset: true, Annotations: new(listing.Annotations), Carried: listing.NewCarried(&everything)}), recorded(sample.Set{Options: &ImageOptions{Encode: EncodeSpec{Format: Float32}}, Columns: listing.Columns{Key: "image", Label: "label"}})},
+		"images": {recorded(sample.Set{Options: &everything, WebDataset: true, Annotations: new(annotations.Union), Carried: carried.New(&everything)}), recorded(sample.Set{Options: &ImageOptions{Encode: EncodeSpec{Format: Float32}}, Columns: walk.Columns{Key: "image", Label: "label"}})},
 	} {
 		for _, options := range all {
 			for key := range options {

@@ -9,7 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/convert/internal/listing"
+	"github.com/tfrec/tfrec/convert/internal/annotations"
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/annotation"
@@ -58,10 +58,10 @@ func (s *placer) placeOwnObjects(m *Work, p *plan.Piece, place *placement) {
 		p.Identity = IdentifyNames(p.Identity, image)
 	}
 	for _, f := range image.Faults {
-		p.Bad = append(p.Bad, *Listed(listing.BadAnnotation(pic.Path, f)))
+		p.Bad = append(p.Bad, *Listed(annotations.BadSample(pic.Path, f)))
 	}
 	for _, f := range m.Objects.Faults {
-		p.Bad = append(p.Bad, *listing.BadAnnotation(pic.Path, f))
+		p.Bad = append(p.Bad, *annotations.BadSample(pic.Path, f))
 	}
 	p.Dropped += annotation.Unusable(image.Faults) + annotation.Unusable(m.Objects.Faults)
 }

@@ -3,7 +3,7 @@ package sample
 import (
 	"slices"
 
-	"github.com/tfrec/tfrec/convert/internal/listing"
+	"github.com/tfrec/tfrec/convert/internal/annotations"
 	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/objects"
@@ -12,7 +12,7 @@ import (
 
 // ObjectKeysOf returns the keys of the lists of the objects of annotations, besides boxes, labels
 // and texts, sorted.
-func ObjectKeysOf(o *options.ImageOptions, a *listing.Annotations) []string {
+func ObjectKeysOf(o *options.ImageOptions, a *annotations.Union) []string {
 	var keys []string
 	switch a.Format {
 	case "coco":

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/tfrec/tfrec/convert/internal/listing"
 	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/internal/masks"
 	"github.com/tfrec/tfrec/internal/objects"
@@ -68,7 +67,7 @@ func (f *followed) addMask(b *tfrecord.Builder, name, key string, m *Work) bool 
 // carriedMasks returns how many masks of a sample's record may have to follow its pixels.
 func (s *placer) carriedMasks(m *Work) (n int64) {
 	e := &m.Record.row
-	if m.beside.Record == nil || !listing.MovesCarried(s.Options, s.Carried) || e.Parse(m.beside.Record) != nil {
+	if m.beside.Record == nil || !s.Carried.MovesObjects(s.Options) || e.Parse(m.beside.Record) != nil {
 		return 0
 	}
 	for _, key := range []string{objects.KeyMask, objects.KeySegmentation} {

@@ -9,7 +9,8 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/convert/internal/listing"
+	"github.com/tfrec/tfrec/convert/internal/annotations"
+	"github.com/tfrec/tfrec/convert/internal/carried"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/jsontext"
@@ -58,7 +59,7 @@ func (s *placer) follow(m *Work, p *plan.Piece, info augment.Info) *Fault {
 	if s.ReportsFaults(m.Sample) {
 		for _, fault := range slices.Concat(f.image.Faults, m.Objects.Faults) {
 			fault.Source = s.Origin.Source(pic)
-			p.Bad = append(p.Bad, *listing.BadAnnotation(pic.Path, fault))
+			p.Bad = append(p.Bad, *annotations.BadSample(pic.Path, fault))
 		}
 		p.Dropped += annotation.Unusable(m.Objects.Faults)
 	}
@@ -96,7 +97,7 @@ func (f *followed) read(m *Work, p *placement) error {
 		key, value := e.At(i)
 		k, n := string(key), value.Len()
 		switch {
-		case !listing.IsObjects(k) || n == 0:
+		case !carried.IsObjects(k) || n == 0:
 		case moves && k == objects.KeySegmentation:
 			if err := f.readMask(value); err != nil {
 				return err

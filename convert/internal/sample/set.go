@@ -4,9 +4,11 @@ import (
 	"encoding/binary"
 	"iter"
 
-	"github.com/tfrec/tfrec/convert/internal/listing"
+	"github.com/tfrec/tfrec/convert/internal/annotations"
+	"github.com/tfrec/tfrec/convert/internal/carried"
 	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/origin"
+	"github.com/tfrec/tfrec/convert/internal/walk"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/manifest"
 )
@@ -24,16 +26,16 @@ type Set struct {
 	Values      []int64        // of labels without names: what is stored; nil with names
 	Texts       []string       // of values
 	Features    []manifest.Feature
-	Annotations *listing.Annotations // nil without AnnotationSpec.Files
-	ObjectKeys  []string             // of their lists, besides those of all
-	AllIdentity []byte               // of what annotations give all records: see identifyAll
-	Masks       *origin.Tree         // nil without AnnotationSpec.Masks
-	Colors      *listing.MaskColors  // of RGB masks; nil without a list of them
-	Carried     *listing.Carried     // of TFRecords; nil for other sources
-	LabelMap    bool                 // labels are those of objects
-	Columns     listing.Columns      // of Parquet and Arrow files
-	rings       []ring               // of the splits, if variants are mixed
-	SplitOf     func(p int) int      // the index of an image's split
+	Annotations *annotations.Union  // nil without AnnotationSpec.Files
+	ObjectKeys  []string            // of their lists, besides those of all
+	AllIdentity []byte              // of what annotations give all records: see identifyAll
+	Masks       *origin.Tree        // nil without AnnotationSpec.Masks
+	Colors      *annotations.Colors // of RGB masks; nil without a list of them
+	Carried     *carried.Features   // of TFRecords; nil for other sources
+	LabelMap    bool                // labels are those of objects
+	Columns     walk.Columns        // of Parquet and Arrow files
+	rings       []ring              // of the splits, if variants are mixed
+	SplitOf     func(p int) int     // the index of an image's split
 }
 
 // writesLabels reports whether records have labels other than those carried over.
