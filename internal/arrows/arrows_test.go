@@ -78,7 +78,7 @@ var (
 	onSets = []string{"internal/classfile", "internal/features", "internal/fingerprint", "internal/objects", "internal/recordcount", "internal/shares", "internal/tfds"}
 	// ofConversions are the packages below convert, each above those before it.
 	ofConversions = []string{
-		"convert/internal/plan", "convert/internal/tables", "convert/internal/options", "convert/internal/origin",
+		"convert/internal/plan", "convert/internal/tablefile", "convert/internal/tables", "convert/internal/options", "convert/internal/origin",
 		"convert/internal/annotations", "convert/internal/carried", "convert/internal/stated", "convert/internal/webdataset",
 		"convert/internal/walk", "convert/internal/labeltable", "convert/internal/listing", "convert/internal/sample",
 	}
@@ -164,7 +164,13 @@ var rooms = map[string]room{
 		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
 	},
 	"convert/internal/tables": {
-		ours:   slices.Concat(engine, onSets, below("convert/internal/tables"), []string{"shard", "tfrecord", "internal/table/arrow", "internal/table/parquet"}),
+		ours:   slices.Concat(engine, onSets, below("convert/internal/tables"), []string{"shard", "tfrecord"}),
+		tests:  []string{"internal/settest"},
+		theirs: slices.Concat(wire, files, globs, parquet, arrow), judges: judges,
+	},
+	"convert/internal/tablefile": {
+		ours:   slices.Concat(engine, below("convert/internal/tablefile"), []string{"shard", "tfrecord", "internal/table/arrow", "internal/table/parquet"}),
+		tests:  []string{"internal/settest"},
 		theirs: slices.Concat(wire, files, globs, parquet, arrow), judges: judges,
 	},
 	"convert/internal/plan": {

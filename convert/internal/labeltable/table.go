@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/origin"
+	"github.com/tfrec/tfrec/convert/internal/tablefile"
 	"github.com/tfrec/tfrec/convert/internal/tables"
 	"github.com/tfrec/tfrec/convert/internal/walk"
 	"github.com/tfrec/tfrec/internal/account"
@@ -151,11 +152,11 @@ func open(ctx context.Context, o *options.ImageOptions, paths *rowPaths) (*image
 
 // openTyped opens a table in a format with types; nil for CSV and lists.
 func openTyped(ctx context.Context, path string) (table.Source, error) {
-	format, err := tables.DetectFormat(ctx, path)
-	if err != nil || tables.Openers[format] == nil {
+	format, err := tablefile.Detect(ctx, path)
+	if err != nil || tablefile.Openers[format] == nil {
 		return nil, err
 	}
-	return tables.Openers[format](ctx, path, &tables.TableOptions{})
+	return tablefile.Openers[format](ctx, path, tablefile.TextOptions{})
 }
 
 // noteColumns notes which columns of a table are used, if their names are not path and label, and

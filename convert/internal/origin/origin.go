@@ -8,8 +8,9 @@ import (
 	"iter"
 	"os"
 
-	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/zeebo/xxh3"
+
+	"github.com/tfrec/tfrec/internal/setdir"
 )
 
 // Origin is where the images of a source are: a directory tree, archives or TFRecords. Its listing

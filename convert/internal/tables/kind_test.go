@@ -6,14 +6,15 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/convert/internal/tablefile"
 )
 
 // TestTableOptionsHaveFields: each option in a manifest has a field, whose flag has the option's name.
 func TestTableOptionsHaveFields(t *testing.T) {
-	csv, jsonl := TableOptions{Format: TableCSV, CSVOptions: CSVOptions{Drop: []string{"a"}}}, TableOptions{Format: TableJSONL}
+	csv, jsonl := TableOptions{Format: tablefile.CSV, CSVOptions: CSVOptions{Drop: []string{"a"}}}, TableOptions{Format: tablefile.JSONL}
 	for kind, all := range map[string][]map[string]any{
-		"csv":   {csv.effective(&tableSource{kind: "csv"})},
-		"table": {csv.effective(&tableSource{kind: "table"}), jsonl.effective(&tableSource{kind: "table"})},
+		"csv":   {csv.effective("csv", nil)},
+		"table": {csv.effective("table", nil), jsonl.effective("table", nil)},
 	} {
 		for _, options := range all {
 			for key := range options {

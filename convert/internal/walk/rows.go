@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/convert/internal/stated"
+	"github.com/tfrec/tfrec/convert/internal/tablefile"
 	"github.com/tfrec/tfrec/convert/internal/tables"
 	"github.com/tfrec/tfrec/internal/imagetable"
 	"github.com/tfrec/tfrec/internal/optname"
@@ -105,14 +106,14 @@ func Rows(ctx context.Context, o *options.ImageOptions, src origin.Place) (*Foun
 
 // open adds a file to those of the origin, and its columns to those of the files before it.
 func (a *rowWalker) open(at storage.Location, name string) error {
-	format, err := tables.DetectFormat(a.ctx, at.Path())
+	format, err := tablefile.Detect(a.ctx, at.Path())
 	if err != nil {
 		return err
 	}
-	if format != tables.TableParquet && format != tables.TableArrow {
+	if format != tablefile.Parquet && format != tablefile.Arrow {
 		return fmt.Errorf("%s: neither Parquet nor Arrow, as %s is", at.Path(), a.origin.Src.Path())
 	}
-	src, err := tables.Openers[format](a.ctx, at.Path(), &tables.TableOptions{})
+	src, err := tablefile.Openers[format](a.ctx, at.Path(), tablefile.TextOptions{})
 	if err != nil {
 		return err
 	}

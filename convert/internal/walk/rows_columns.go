@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tfrec/tfrec/convert/internal/tables"
+	"github.com/tfrec/tfrec/convert/internal/tablefile"
 	"github.com/tfrec/tfrec/internal/imagetable"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/table"
@@ -51,7 +51,7 @@ func (a *rowWalker) addColumns(found []table.Column) error {
 			a.columns = append(a.columns, found[at])
 		default:
 			was := a.columns[i].Kind
-			if err := tables.MergeColumn(&a.columns[i], &found[at]); err != nil {
+			if err := tablefile.MergeColumn(&a.columns[i], &found[at]); err != nil {
 				return fmt.Errorf("column %q is %s, and %s in the files before", name, found[at].Kind, was)
 			}
 		}

@@ -1,4 +1,4 @@
-package tables
+package tablefile
 
 import (
 	"cmp"
@@ -12,20 +12,21 @@ import (
 	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/table"
 	"github.com/tfrec/tfrec/internal/textfile"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // csvFormat reads CSV files.
 type csvFormat struct {
-	o       *TableOptions
+	o       *Options
 	missing *csvscan.Missing
-	given   bool // TableOptions.MissingValues are not the default
+	given   bool // Options.MissingValues are not the default
 	scans   csvscan.ScanOptions
 	first   *csvscan.Source // nil before open
 }
 
-func newCSVFormat(o *TableOptions) *csvFormat {
+func newCSVFormat(o *Options) *csvFormat {
 	given := o.MissingValues != nil
 	if !given {
 		o.MissingValues = csvscan.DefaultMissing
@@ -33,7 +34,7 @@ func newCSVFormat(o *TableOptions) *csvFormat {
 	return &csvFormat{o: o, missing: csvscan.NewMissing(o.MissingValues), given: given}
 }
 
-func (c *csvFormat) open(ctx context.Context, path string) (tableReader, error) {
+func (c *csvFormat) open(ctx context.Context, path string) (reader, error) {
 	o := c.o
 	src, err := csvscan.Open(ctx, path, csvscan.Options{Delimiter: o.Delimiter, NoHeader: o.NoHeader, Columns: o.Columns, MaxRow: o.MaxRow})
 	if errors.Is(err, csvscan.ErrFormat) && isRecords(ctx, path) {
@@ -88,43 +89,42 @@ func (c *csvFormat) noRows() string { return "a header and no rows" }
 
 func (c *csvFormat) scanOptions() (string, error) {
 	o := c.o
-	c.scans = csvscan.ScanOptions{Workers: o.Goroutines(), Missing: c.missing}
-	if o.Vocab && o.Vocabulary == nil {
-		label, err := columnNumber(optname.CSVOptionsLabel, o.Label, c.first.Header())
+	c.scans = csvscan.ScanOptions{Workers: o.Workers, Missing: c.missing}
+	if o.Distinct != "" {
+		column, err := ColumnNumber(optname.CSVOptionsLabel, o.Distinct, c.first.Header())
 		if err != nil {
 			return "", err
 		}
-		c.scans.Distinct = []int{label}
+		c.scans.Distinct = []int{column}
 	}
 	return fmt.Sprintf("4 %q %v %q %d %q %v", o.Delimiter, o.NoHeader, o.Columns, o.MaxRow, o.MissingValues, c.scans.Distinct), nil
 }
 
-func (c *csvFormat) merge(files []*tableFile) ([]inputColumn, error) {
+func (c *csvFormat) merge(files []*File) ([]Column, error) {
 	header := c.first.Header()
 	counts := make([]csvscan.Column, len(header))
-	columns := make([]inputColumn, len(header))
+	columns := make([]Column, len(header))
 	for _, f := range files {
 		for i := range counts {
-			counts[i].Merge(&f.tableReader.(*csvFile).table.Columns[i])
+			counts[i].Merge(&f.reader.(*csvFile).table.Columns[i])
 		}
 	}
 	for i, name := range header {
 		n := &counts[i]
-		columns[i] = inputColumn{name: name, length: 1, text: n.Foreign == 0, missing: n.Missing, kindNote: n.KindNote(name), counts: n}
-		kind := ColumnType(n.Kind().String())
+		columns[i] = Column{Name: name, Length: 1, Text: n.Foreign == 0, Missing: n.Missing, KindNote: n.KindNote(name), Counts: n}
+		kind := kindOfCSV[n.Kind()]
 		if n.Ints+n.Floats+n.Texts+n.Padded > 0 {
-			columns[i].kind = kind
+			columns[i].Kind = kind
 		}
-		if cmp.Or(c.o.Types[name], kind) != TypeBytes {
-			columns[i].missing += n.Padded
+		if cmp.Or(c.o.Kinds[name], kind) != table.Bytes {
+			columns[i].Missing += n.Padded
 		}
 	}
 	return columns, nil
 }
 
-func (c *csvFormat) newRows(header []string) tableRows {
-	return &csvRows{format: c, header: header}
-}
+// kindOfCSV maps the kinds of columns of CSV.
+var kindOfCSV = map[csvscan.Kind]table.Kind{csvscan.KindInt64: table.Int64, csvscan.KindFloat: table.Float, csvscan.KindBytes: table.Bytes}
 
 // csvFile is an open CSV file.
 type csvFile struct {
@@ -149,25 +149,20 @@ func (f *csvFile) restore(result json.RawMessage) bool {
 	return true
 }
 
-func (f *csvFile) counts() tableCounts {
-	return tableCounts{rows: f.table.Rows, bytes: f.table.Bytes, blank: f.table.Blank}
+func (f *csvFile) scannedRows() scanned {
+	t := f.table
+	s := scanned{rows: t.Rows, bytes: t.Bytes, blank: t.Blank, chunks: make([]table.Chunk, len(t.Chunks))}
+	row := int64(0)
+	for i, c := range t.Chunks {
+		s.chunks[i] = table.Chunk{Index: i, FirstRow: row, Rows: c.Rows, FirstLine: c.FirstLine, Offset: c.Offset, Bytes: c.Len, Hash: c.Hash}
+		row += c.Rows
+	}
+	if len(t.Distinct) > 0 {
+		s.distinct = t.Distinct[0]
+	}
+	return s
 }
 
-func (f *csvFile) chunks() []rowChunk {
-	chunks := make([]rowChunk, len(f.table.Chunks))
-	for i, c := range f.table.Chunks {
-		chunks[i] = rowChunk{rows: c.Rows, line: c.FirstLine, bytes: c.Len, hash: c.Hash}
-	}
-	return chunks
-}
-
-func (f *csvFile) distinct() []string { return f.table.Distinct[0] }
-
-func (f *csvFile) read(ctx context.Context, c *openChunk) error {
-	buffer := chunkBuffers.Get().(*[]byte)
-	data, err := f.ReadChunk(ctx, *buffer, f.table.Chunks[c.index])
-	if err == nil {
-		*buffer, c.text = data, buffer
-	}
-	return err
+func (f *csvFile) read(ctx context.Context, c *Chunk) error {
+	return c.readText(func(buffer []byte) ([]byte, error) { return f.ReadChunk(ctx, buffer, f.table.Chunks[c.Index]) })
 }

@@ -1,51 +1,49 @@
-package tables
+package tablefile
 
 import (
 	"context"
 	"fmt"
 	"io/fs"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/account"
+	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/naming"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// tables are the opened inputs of a conversion, all of one format.
-type tables struct {
-	format  tableFormat
-	files   []*tableFile
-	columns []inputColumn // of all files; nil before scan
-	rows    int64
-	bytes   int64
-	scanned scanState       // results of scan to save
-	account account.Account // of what the files have and the set does not
-	now     func() time.Time
+// Tables are the opened files of a conversion, all of one format.
+type Tables struct {
+	Format  Format
+	Files   []*File
+	Columns []Column // of all files; nil before Scan
+	Rows    int64
+	Bytes   int64
+	Account account.Account  // of what the files have and records do not
+	Now     func() time.Time // replaced by tests
+	o       Options
+	format  format
+	state   scanState // results of Scan to save
+	saved   int       // how many of them Save has saved
 }
 
-// tableFile is one of the tables.
-type tableFile struct {
-	tableReader
-	name     string // relative to the common directory of all files, with /
-	firstRow int64  // its number over all files
-	hashers  rowHashers
-	fresh    *freshScan // nil if there is none to confirm
-}
-
-// openTables opens the files that the arguments name.
-func openTables(ctx context.Context, srcs []string, o *TableOptions) (*tables, error) {
-	t := &tables{now: time.Now}
-	if err := t.open(ctx, srcs, o); err != nil {
-		t.close()
+// Open opens the files that the arguments name, files or globs.
+func Open(ctx context.Context, srcs []string, o Options) (*Tables, error) {
+	t := &Tables{o: o, Now: time.Now}
+	if err := t.open(ctx, srcs); err != nil {
+		t.Close()
 		return nil, err
 	}
 	return t, nil
 }
 
-func (t *tables) open(ctx context.Context, srcs []string, o *TableOptions) error {
+func (t *Tables) open(ctx context.Context, srcs []string) error {
 	paths, err := expandSources(ctx, srcs)
 	if err != nil {
 		return err
@@ -63,16 +61,17 @@ func (t *tables) open(ctx context.Context, srcs []string, o *TableOptions) error
 			return fmt.Errorf("source %s is a directory: give files or a glob such as '%s'", path, storage.Join(path, "*.csv"))
 		}
 	}
-	if o.Format == "" {
-		if o.Format, err = detectFormats(ctx, paths); err != nil {
+	if t.o.Format == "" {
+		if t.o.Format, err = detectAll(ctx, paths); err != nil {
 			return err
 		}
 	}
-	if t.format, err = o.newFormat(); err != nil {
+	t.Format = t.o.Format
+	if t.format, err = newFormat(&t.o); err != nil {
 		return err
 	}
 	for i, path := range paths {
-		var r tableReader
+		var r reader
 		err := storage.Reread(ctx, path, func(ctx context.Context) (err error) {
 			r, err = t.format.open(ctx, path)
 			return err
@@ -80,9 +79,28 @@ func (t *tables) open(ctx context.Context, srcs []string, o *TableOptions) error
 		if err != nil {
 			return err
 		}
-		t.files = append(t.files, &tableFile{tableReader: r, name: names[i], hashers: newRowHashers(o.Seed, names[i])})
+		t.Files = append(t.Files, &File{reader: r, As: names[i]})
 	}
 	return nil
+}
+
+// newFormat returns the format of the options. Options for CSV are errors for others.
+func newFormat(o *Options) (format, error) {
+	if o.Format == CSV {
+		return newCSVFormat(o), nil
+	}
+	for _, option := range []struct {
+		field optname.Name
+		given bool
+	}{
+		{optname.CSVOptionsDelimiter, o.Delimiter != 0}, {optname.CSVOptionsNoHeader, o.NoHeader},
+		{optname.CSVOptionsColumns, o.Columns != nil}, {optname.CSVOptionsMissingValues, o.MissingValues != nil},
+	} {
+		if option.given {
+			return nil, plan.OptionErrorf(option.field, "is for CSV, and the format is %s", o.Format)
+		}
+	}
+	return &typedFormat{o: o}, nil
 }
 
 // expandSources replaces globs by their matches. An argument that names an existing file is used
@@ -156,18 +174,18 @@ func allOf(s []string, f func(string) bool) bool {
 	return !slices.ContainsFunc(s, func(s string) bool { return !f(s) })
 }
 
-// header returns the names of the columns.
-func (t *tables) header() []string {
-	names := make([]string, len(t.columns))
-	for i, c := range t.columns {
-		names[i] = c.name
+// Header returns the names of the columns.
+func (t *Tables) Header() []string {
+	names := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		names[i] = c.Name
 	}
 	return names
 }
 
-// name derives a dataset name from the first file's name.
-func (t *tables) name() string {
-	base := storage.Base(t.files[0].Name())
+// Name derives a dataset name from the first file's name.
+func (t *Tables) Name() string {
+	base := storage.Base(t.Files[0].Name())
 	for _, suffix := range t.format.suffixes() {
 		if len(base) > len(suffix) && strings.EqualFold(base[len(base)-len(suffix):], suffix) {
 			base = base[:len(base)-len(suffix)]
@@ -176,20 +194,31 @@ func (t *tables) name() string {
 	return naming.SnakeCase(base)
 }
 
-func (t *tables) close() {
-	for _, f := range t.files {
-		_ = f.Close() // it was read
+// Missing returns the missing values of CSV, and whether Options.MissingValues gives them; nil for other
+// formats.
+func (t *Tables) Missing() (values *csvscan.Missing, given bool) {
+	if csv, ok := t.format.(*csvFormat); ok {
+		return csv.missing, csv.given
+	}
+	return nil, false
+}
+
+// Distinct yields the distinct values of Options.Distinct, file by file.
+func (t *Tables) Distinct() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, f := range t.Files {
+			for _, value := range f.scanned.distinct {
+				if !yield(value) {
+					return
+				}
+			}
+		}
 	}
 }
 
-// path is the location of the file, on this machine or in a store.
-func (f *tableFile) path() string {
-	if storage.Remote(f.Name()) {
-		return storage.Clean(f.Name())
+// Close closes the files.
+func (t *Tables) Close() {
+	for _, f := range t.Files {
+		_ = f.Close() // it was read
 	}
-	abs, err := filepath.Abs(f.Name())
-	if err != nil {
-		return f.Name()
-	}
-	return abs
 }

@@ -1,4 +1,4 @@
-package tables
+package tablefile
 
 import (
 	"context"
@@ -16,13 +16,13 @@ import (
 
 // typedFormat reads the files of formats whose columns have types.
 type typedFormat struct {
-	o       *TableOptions
+	o       *Options
 	scans   table.ScanOptions
 	columns []table.Column // of all files; nil before merge
 }
 
-func (t *typedFormat) open(ctx context.Context, path string) (tableReader, error) {
-	src, err := Openers[t.o.Format](ctx, path, t.o)
+func (t *typedFormat) open(ctx context.Context, path string) (reader, error) {
+	src, err := Openers[t.o.Format](ctx, path, TextOptions{MaxRow: t.o.MaxRow, Skip: t.drops})
 	if err != nil {
 		return nil, err
 	}
@@ -37,14 +37,8 @@ func (t *typedFormat) noRows() string { return "no rows" }
 
 func (t *typedFormat) scanOptions() (string, error) {
 	o := t.o
-	wanted := func(name string) bool { return !o.drops(name) }
-	t.scans = table.ScanOptions{Workers: o.Goroutines(), Kinds: make(map[string]table.Kind, len(o.Types)), Wanted: wanted}
-	for name, kind := range o.Types {
-		t.scans.Kinds[name] = KindOfType[kind]
-	}
-	if o.Vocab && o.Vocabulary == nil {
-		t.scans.Distinct = o.Label
-	}
+	wanted := func(name string) bool { return !t.drops(name) }
+	t.scans = table.ScanOptions{Workers: o.Workers, Kinds: o.Kinds, Wanted: wanted, Distinct: o.Distinct}
 	kinds, err := json.Marshal(t.scans.Kinds) // sorted by name
 	if err != nil {
 		return "", fmt.Errorf("types of columns: %w", err)
@@ -52,35 +46,28 @@ func (t *typedFormat) scanOptions() (string, error) {
 	return fmt.Sprintf("%s 2 %d %s %q %q", o.Format, o.MaxRow, kinds, t.scans.Distinct, o.Drop), nil
 }
 
-// KindOfType maps types of columns to kinds, typeOfKind maps them back.
-var (
-	KindOfType = map[ColumnType]table.Kind{TypeInt64: table.Int64, TypeFloat: table.Float, TypeBytes: table.Bytes}
-	typeOfKind = map[table.Kind]ColumnType{table.Int64: TypeInt64, table.Float: TypeFloat, table.Bytes: TypeBytes, table.Unknown: ""}
-)
+// drops reports whether Options.Drop leaves a column out.
+func (t *typedFormat) drops(column string) bool { return Drops(t.o.Format, t.o.Drop, column) }
 
 // merge puts the columns of the files together, in the order in which they first occur.
-func (t *typedFormat) merge(files []*tableFile) ([]inputColumn, error) {
+func (t *typedFormat) merge(files []*File) ([]Column, error) {
 	t.columns = nil
 	at := map[string]int{}
 	typedBy := map[string]string{} // the first file in which a column has a kind
 	var rows int64
 	var dropped []string
 	for _, f := range files {
-		found := f.tableReader.(*typedFile).table
+		found := f.reader.(*typedFile).table
 		dropped = append(dropped, found.Skipped...)
 		has := make(map[string]bool, len(found.Columns))
 		for _, c := range found.Columns {
-			if t.o.drops(c.Name) {
+			if t.drops(c.Name) {
 				dropped = append(dropped, c.Name)
 				continue
 			}
 			has[c.Name] = true
-			if c.Unfit != "" {
-				return nil, fmt.Errorf("%s: column %q: %s; %s leaves it out", f.Name(), c.Name, c.Unfit, optname.CSVOptionsDrop)
-			}
-			if c.Mixed != "" {
-				return nil, fmt.Errorf("%s: column %q has %s: %s %s keeps both as text, and %s makes rows with other text errors",
-					f.Name(), c.Name, c.Mixed, optname.CSVOptionsTypes, strconv.Quote(c.Name+"=bytes"), strconv.Quote(c.Name+"=float"))
+			if err := checkColumn(f, &c); err != nil {
+				return nil, err
 			}
 			i, known := at[c.Name]
 			if !known {
@@ -90,7 +77,7 @@ func (t *typedFormat) merge(files []*tableFile) ([]inputColumn, error) {
 			}
 			if err := MergeColumn(&t.columns[i], &c); err != nil {
 				remedy := "write it in one type, or convert the files by themselves"
-				if t.o.Format == TableJSONL {
+				if t.o.Format == JSONL {
 					remedy = fmt.Sprintf("%s gives it one type", optname.CSVOptionsTypes)
 				}
 				return nil, fmt.Errorf("column %q is %s in %s and %s in %s: %s", c.Name, t.columns[i].Kind, typedBy[c.Name], c.Kind, f.Name(), remedy)
@@ -112,11 +99,11 @@ func (t *typedFormat) merge(files []*tableFile) ([]inputColumn, error) {
 		}
 	}
 	t.columns = slices.DeleteFunc(t.columns, func(c table.Column) bool { return c.Kind == table.Unknown && !c.List && isParent(c.Name, at) })
-	columns := make([]inputColumn, len(t.columns))
+	columns := make([]Column, len(t.columns))
 	for i, c := range t.columns {
-		columns[i] = inputColumn{name: c.Name, kind: typeOfKind[c.Kind], list: c.List, length: c.Length, shape: c.Shape, text: c.Text, missing: c.Missing, narrowed: c.Wide}
+		columns[i] = Column{Name: c.Name, Kind: c.Kind, List: c.List, Length: c.Length, Shape: c.Shape, Text: c.Text, Missing: c.Missing, Narrowed: c.Wide}
 		if c.Kind == table.Unknown {
-			columns[i].kindNote = fmt.Sprintf("column %q: no value in %s: stored as bytes; %s gives another type", c.Name, plural.Of(rows, "row"), optname.CSVOptionsTypes)
+			columns[i].KindNote = fmt.Sprintf("column %q: no value in %s: stored as bytes; %s gives another type", c.Name, plural.Of(rows, "row"), optname.CSVOptionsTypes)
 			t.columns[i].Kind = table.Bytes
 			if given, ok := t.scans.Kinds[c.Name]; ok {
 				t.columns[i].Kind = given
@@ -124,6 +111,18 @@ func (t *typedFormat) merge(files []*tableFile) ([]inputColumn, error) {
 		}
 	}
 	return columns, nil
+}
+
+// checkColumn returns an error for a column of a file that cannot be stored.
+func checkColumn(f *File, c *table.Column) error {
+	switch {
+	case c.Unfit != "":
+		return fmt.Errorf("%s: column %q: %s; %s leaves it out", f.Name(), c.Name, c.Unfit, optname.CSVOptionsDrop)
+	case c.Mixed != "":
+		return fmt.Errorf("%s: column %q has %s: %s %s keeps both as text, and %s makes rows with other text errors",
+			f.Name(), c.Name, c.Mixed, optname.CSVOptionsTypes, strconv.Quote(c.Name+"=bytes"), strconv.Quote(c.Name+"=float"))
+	}
+	return nil
 }
 
 // isParent reports whether there are columns below a name: then a column of that name without
@@ -170,8 +169,6 @@ func MergeColumn(c, other *table.Column) error {
 	return nil
 }
 
-func (t *typedFormat) newRows([]string) tableRows { return &typedRows{columns: t.columns} }
-
 // typedFile is an open file of typed columns.
 type typedFile struct {
 	table.Source
@@ -195,29 +192,15 @@ func (f *typedFile) restore(result json.RawMessage) bool {
 	return true
 }
 
-func (f *typedFile) counts() tableCounts {
-	return tableCounts{rows: f.table.Rows, bytes: f.table.Bytes, blank: f.table.Blank}
+func (f *typedFile) scannedRows() scanned {
+	t := f.table
+	return scanned{rows: t.Rows, bytes: t.Bytes, blank: t.Blank, chunks: t.Chunks, distinct: t.Distinct}
 }
 
-func (f *typedFile) chunks() []rowChunk {
-	chunks := make([]rowChunk, len(f.table.Chunks))
-	for i, c := range f.table.Chunks {
-		chunks[i] = rowChunk{rows: c.Rows, line: c.FirstLine, bytes: c.Bytes, hash: c.Hash}
-	}
-	return chunks
-}
-
-func (f *typedFile) distinct() []string { return f.table.Distinct }
-
-func (f *typedFile) read(ctx context.Context, c *openChunk) error {
-	chunk := f.table.Chunks[c.index]
+func (f *typedFile) read(ctx context.Context, c *Chunk) error {
+	chunk := f.table.Chunks[c.Index]
 	if text, ok := f.Source.(table.TextSource); ok {
-		buffer := chunkBuffers.Get().(*[]byte)
-		data, err := text.ReadText(ctx, *buffer, chunk)
-		if err == nil {
-			*buffer, c.text = data, buffer
-		}
-		return err
+		return c.readText(func(buffer []byte) ([]byte, error) { return text.ReadText(ctx, buffer, chunk) })
 	}
 	rows := rowBatches.Get().(*table.Batch)
 	if err := f.Read(ctx, chunk, f.format.columns, rows); err != nil {
@@ -228,15 +211,15 @@ func (f *typedFile) read(ctx context.Context, c *openChunk) error {
 }
 
 // decode returns the rows of a chunk that was read; b has the memory for those of a text.
-func (f *typedFile) decode(c *openChunk, b *table.Batch) (*table.Batch, error) {
+func (f *typedFile) decode(c *Chunk, b *table.Batch) (*table.Batch, error) {
 	rows := c.rows
 	if rows == nil {
 		rows = b
-		if err := f.Source.(table.TextSource).Decode(*c.text, f.table.Chunks[c.index], f.format.columns, b); err != nil {
+		if err := f.Source.(table.TextSource).Decode(*c.text, f.table.Chunks[c.Index], f.format.columns, b); err != nil {
 			return nil, err
 		}
 	}
-	if int64(rows.Rows) != c.rowChunk.rows {
+	if int64(rows.Rows) != c.Rows {
 		return nil, fmt.Errorf("%s: %w", f.Name(), table.ErrChanged)
 	}
 	return rows, nil
