@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/convert/internal/origin"
+	"github.com/tfrec/tfrec/convert/internal/prefetch"
 	"github.com/tfrec/tfrec/convert/internal/sample"
 )
 
@@ -37,7 +38,7 @@ func (p *jobImages) next() *origin.Image {
 
 // aheadOfJobs requests the images of jobs ahead of their tasks.
 type aheadOfJobs struct {
-	*sample.Fetcher
+	*prefetch.Fetcher
 	jobs     jobImages
 	expected []int // jobs whose images were requested but not their tasks, in order
 }
@@ -104,8 +105,8 @@ func (a *aheadOfJobs) begin(job int) {
 
 // take returns the images of samples of the job begun last, each with its partners, following those
 // of the previous call.
-func (a *aheadOfJobs) take(samples []sample.Sample) [][]*sample.Fetch {
-	taken := make([][]*sample.Fetch, len(samples))
+func (a *aheadOfJobs) take(samples []sample.Sample) [][]*prefetch.Fetch {
+	taken := make([][]*prefetch.Fetch, len(samples))
 	for i, one := range samples {
 		for range a.jobs.source.Needs(nil, one) {
 			taken[i] = append(taken[i], a.Fetcher.Take())

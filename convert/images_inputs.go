@@ -6,7 +6,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/convert/internal/imagerecord"
 	"github.com/tfrec/tfrec/convert/internal/origin"
+	"github.com/tfrec/tfrec/convert/internal/prefetch"
 	"github.com/tfrec/tfrec/convert/internal/sample"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/setdir"
@@ -113,7 +115,7 @@ func (s *imageSource) readUnknown(ctx context.Context, job int) (hashes map[int3
 	for i, image := range images {
 		found[i].unmasked = s.remembered.ofImage(image)
 	}
-	var ahead *sample.Fetcher
+	var ahead *prefetch.Fetcher
 	if s.Origin.Remote() {
 		rest := 0
 		ahead = s.Fetch(ctx, s.fetchMemory, func() *origin.Image {
@@ -130,13 +132,13 @@ func (s *imageSource) readUnknown(ctx context.Context, job int) (hashes map[int3
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(s.Workers)
 	for i, image := range images {
-		m := sample.GetWork(sample.Of(image))
+		m := imagerecord.GetWork(sample.Of(image))
 		in := &found[i]
 		if ahead != nil && in.unmasked == "" {
 			m.Fetched = ahead.Take()
 		}
 		g.Go(func() error {
-			defer sample.PutWork(m)
+			defer imagerecord.PutWork(m)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -167,7 +169,7 @@ type readInput struct {
 }
 
 // readInput reads an image and its mask, or only its mask. An error ends the run.
-func (s *imageSource) readInput(ctx context.Context, m *sample.Work, in *readInput) (err error) {
+func (s *imageSource) readInput(ctx context.Context, m *imagerecord.Work, in *readInput) (err error) {
 	pic := &s.Images[m.Sample.Image]
 	if in.unmasked == "" {
 		_, in.hash, in.image, err = s.Read(ctx, m, pic)

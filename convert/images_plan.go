@@ -9,9 +9,12 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/imagerecord"
 	"github.com/tfrec/tfrec/convert/internal/listing"
 	"github.com/tfrec/tfrec/convert/internal/origin"
+	"github.com/tfrec/tfrec/convert/internal/placed"
 	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/convert/internal/prefetch"
 	"github.com/tfrec/tfrec/convert/internal/sample"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/memory"
@@ -24,7 +27,7 @@ import (
 
 // imageSource is a planned conversion of images.
 type imageSource struct {
-	*sample.Maker
+	*imagerecord.Maker
 	dir          *setdir.Dir  // of the set, for temporary files
 	ahead        *aheadOfJobs // of a current run that reads from a store
 	sampleMemory int64        // bounds the memory for samples in progress, in bytes
@@ -44,14 +47,14 @@ func planImages(o *ImageOptions, l *listing.Listing, codec *augment.Codec, befor
 		Options: o, Origin: l.Origin, WebDataset: l.WebDataset, Images: l.Images, Loose: len(l.Loose), Labels: plan.WithBackground(l.Labels, o.Labels.Offset),
 		Values: l.Values, Texts: l.Texts, Features: l.Features, Carried: l.Carried, LabelMap: l.LabelMap || l.Annotations != nil, Columns: l.Columns, Annotations: l.Annotations, Masks: l.Masks, Colors: l.Colors,
 	}
-	maker := sample.NewMaker(set, codec, cmp.Or(o.Backend, augment.Backend(augment.CPU{})))
+	maker := imagerecord.New(set, codec, cmp.Or(o.Backend, augment.Backend(augment.CPU{})))
 	maker.Decodes, maker.Workers = o.BackendDecodes, o.Goroutines()
 	if maker.Backend.Batch() > 1 { // goroutines wait for it
 		maker.Workers += maker.Workers/2 + 1
 	}
 	s := &imageSource{Maker: maker, skipped: l.Skipped, leftOut: plan.LeftOutOf(&l.Account), causes: l.Causes, remembered: rememberedHashes{Set: set}}
 	if l.Annotations != nil {
-		s.Labels, s.ObjectKeys = l.Annotations.Labels(), sample.ObjectKeysOf(o, l.Annotations)
+		s.Labels, s.ObjectKeys = l.Annotations.Labels(), placed.KeysOf(o, l.Annotations)
 	}
 	s.AllIdentity = s.IdentifyAll()
 	sample.NoteMirrors(o, l)
@@ -60,7 +63,7 @@ func planImages(o *ImageOptions, l *listing.Listing, codec *augment.Codec, befor
 	}
 	s.sampleMemory = cmp.Or(o.Memory, memory.Limit()/4)
 	if s.Fetches() {
-		s.fetchMemory = min(s.sampleMemory/4, sample.FetchBytes)
+		s.fetchMemory = min(s.sampleMemory/4, prefetch.MaxBytes)
 		s.sampleMemory -= s.fetchMemory
 	}
 	if o.Limit > 0 {
@@ -239,7 +242,7 @@ func (s *imageSource) Pieces(ctx context.Context, job int) iter.Seq2[plan.Fill, 
 			s.ahead.begin(job)
 		}
 		for samples := range slices.Chunk(s.samples[job], max(1, s.Backend.Batch())) {
-			var fetched [][]*sample.Fetch
+			var fetched [][]*prefetch.Fetch
 			if s.ahead != nil {
 				fetched = s.ahead.take(samples)
 			}

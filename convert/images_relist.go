@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/convert/internal/annotations"
+	"github.com/tfrec/tfrec/convert/internal/imagerecord"
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/convert/internal/sample"
@@ -60,16 +61,16 @@ func (s *imageSource) relist(job int, bad []setdir.BadSample, faults map[int32]e
 
 // unreadFault returns the fault of a sample if its image, or one that is mixed into it, cannot be
 // read.
-func (s *imageSource) unreadFault(one sample.Sample, faults map[int32]error) *sample.Fault {
+func (s *imageSource) unreadFault(one sample.Sample, faults map[int32]error) *imagerecord.Fault {
 	if len(faults) == 0 {
 		return nil
 	}
 	if err := faults[one.Image]; err != nil {
-		return &sample.Fault{Stage: "read", Err: origin.WithoutPath(err)}
+		return &imagerecord.Fault{Stage: "read", Err: origin.WithoutPath(err)}
 	}
 	for _, image := range s.Partners(one) {
 		if err := faults[image]; err != nil {
-			return sample.PartnerFault("read", &s.Images[image], origin.WithoutPath(err))
+			return imagerecord.PartnerFault("read", &s.Images[image], origin.WithoutPath(err))
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/convert/internal/annotations"
 	"github.com/tfrec/tfrec/convert/internal/carried"
+	"github.com/tfrec/tfrec/convert/internal/imagerecord"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/convert/internal/sample"
 	"github.com/tfrec/tfrec/convert/internal/walk"
@@ -26,7 +27,7 @@ func TestOptionsHaveFields(t *testing.T) {
 		Encode:      EncodeSpec{Format: JPEG}, Codec: augment.CodecOptions{AllowArithmetic: true, FloatRange: &[2]float64{0, 1}}, Augment: AugmentSpec{Policy: policy}, Resize: augment.ResizeSpec{Width: 8, Height: 8, NoAntialias: true},
 	}
 	recorded := func(set sample.Set) map[string]any {
-		return (&imageSource{Maker: sample.NewMaker(&set, nil, nil)}).recordedOptions()
+		return (&imageSource{Maker: imagerecord.New(&set, nil, nil)}).recordedOptions()
 	}
 	for kind, all := range map[string][]map[string]any{
 		"images": {recorded(sample.Set{Options: &everything, WebDataset: true, Annotations: new(annotations.Union), Carried: carried.New(&everything)}), recorded(sample.Set{Options: &ImageOptions{Encode: EncodeSpec{Format: Float32}}, Columns: walk.Columns{Key: "image", Label: "label"}})},

@@ -78,9 +78,10 @@ var (
 	onSets = []string{"internal/classfile", "internal/features", "internal/fingerprint", "internal/objects", "internal/recordcount", "internal/shares", "internal/tfds"}
 	// ofConversions are the packages below convert, each above those before it.
 	ofConversions = []string{
-		"convert/internal/plan", "convert/internal/tablefile", "convert/internal/tables", "convert/internal/options", "convert/internal/origin",
-		"convert/internal/annotations", "convert/internal/carried", "convert/internal/stated", "convert/internal/webdataset",
-		"convert/internal/walk", "convert/internal/labeltable", "convert/internal/listing", "convert/internal/sample",
+		"convert/internal/plan", "convert/internal/tablefile", "convert/internal/tables", "convert/internal/options",
+		"convert/internal/origin", "convert/internal/prefetch", "convert/internal/annotations", "convert/internal/carried",
+		"convert/internal/placed", "convert/internal/stated", "convert/internal/webdataset", "convert/internal/walk",
+		"convert/internal/labeltable", "convert/internal/listing", "convert/internal/sample", "convert/internal/imagerecord",
 	}
 	// verbs are the packages that work on sets.
 	verbs = []string{"shard/stats", "shard/verify", "shard/repair", "shard/reshape"}
@@ -123,8 +124,12 @@ var rooms = map[string]room{
 		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow),
 		judges: slices.Concat(judges, []string{"github.com/parquet-go"}), // its tests write Parquet
 	},
+	"convert/internal/imagerecord": {
+		ours:   slices.Concat(engine, onSets, below("convert/internal/imagerecord"), []string{"tfrecord", "augment", "internal/decodeplan"}),
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+	},
 	"convert/internal/sample": {
-		ours:   slices.Concat(engine, onSets, below("convert/internal/sample"), []string{"shard", "tfrecord", "augment", "internal/decodeplan", "internal/masks", "internal/orientation"}),
+		ours:   slices.Concat(engine, onSets, below("convert/internal/sample"), []string{"augment"}),
 		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
 	},
 	"convert/internal/listing": {
@@ -145,6 +150,14 @@ var rooms = map[string]room{
 	},
 	"convert/internal/stated": {
 		ours:   slices.Concat(engine, below("convert/internal/stated"), []string{"shard", "tfrecord"}),
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+	},
+	"convert/internal/placed": {
+		ours:   slices.Concat(engine, onSets, below("convert/internal/placed"), []string{"tfrecord", "augment", "internal/masks", "internal/orientation"}),
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+	},
+	"convert/internal/prefetch": {
+		ours:   slices.Concat(engine, []string{"convert/internal/plan", "convert/internal/origin"}),
 		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
 	},
 	"convert/internal/carried": {

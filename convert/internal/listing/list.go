@@ -132,7 +132,7 @@ func (l *Listing) joinFiles(ctx context.Context, o *options.ImageOptions, src or
 		if len(o.Select.Include)+len(o.Select.Exclude) > 0 {
 			want += fmt.Sprintf(", and selected by %s and %s", optname.SelectSpecInclude, optname.SelectSpecExclude)
 		}
-		return fmt.Errorf("no images in %s (%s): want files named %s; archives, TFRecords, Parquet and Arrow files are named themselves, or by a quoted glob", src.At.Path(), l.besides(), want)
+		return fmt.Errorf("no images in %s (%s): want files named %s; archives, TFRecords, Parquet and Arrow files are named themselves, or by a quoted glob", src.At.Path(), besides(&l.Found), want)
 	}
 	if o.Annotations.HasMasks() {
 		if err := l.addMasks(ctx, o); err != nil {

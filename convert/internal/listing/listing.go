@@ -54,10 +54,10 @@ func (l *Listing) RefuseLosses(o *options.ImageOptions) error {
 }
 
 // besides describes the other contents of the source.
-func (l *Listing) besides() string {
-	entries := l.Account.Entries()
+func besides(found *walk.Found) string {
+	entries := found.Account.Entries()
 	if len(entries) == 0 {
-		return plural.Of(l.Skipped, "other file")
+		return plural.Of(found.Skipped, "other file")
 	}
 	var says []string
 	for _, e := range entries {

@@ -97,7 +97,7 @@ func (l *Listing) stateSplits(ctx context.Context, o *options.ImageOptions) erro
 		return err
 	}
 	if listed == 0 && known == nil {
-		l.noteNamedSource(o)
+		noteNamedSource(o, l.Origin)
 		return nil
 	}
 	l.Splits = slices.Sorted(maps.Keys(splits))
@@ -145,8 +145,8 @@ func (l *Listing) agreeOnSplits(dirs *stated.SplitDirectories, lists *stated.Spl
 }
 
 // noteNamedSource notes that the name of a source is not taken for a split.
-func (l *Listing) noteNamedSource(o *options.ImageOptions) {
-	tree, ok := l.Origin.(*origin.Tree)
+func noteNamedSource(o *options.ImageOptions, source origin.Origin) {
+	tree, ok := source.(*origin.Tree)
 	if !ok {
 		return
 	}

@@ -1,4 +1,4 @@
-package sample
+package placed
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// followedKeypoints are the keypoints of the objects of a record.
-type followedKeypoints struct {
+// recordKeypoints are the keypoints of the objects of a record.
+type recordKeypoints struct {
 	parsed objects.Keypoints
 	err    error // why they are not parsed, which matters only if they have to change
 	moves  bool  // they are moved with the pixels
@@ -30,7 +30,7 @@ func isKeypoints(key string) bool { return strings.HasPrefix(key, objects.KeyKey
 
 // read parses the keypoints of a record with a number of boxes. It is an error if they have to move and
 // cannot.
-func (k *followedKeypoints) read(e *tfrecord.Example, boxes int, moves bool) error {
+func (k *recordKeypoints) read(e *tfrecord.Example, boxes int, moves bool) error {
 	k.err = k.parsed.Parse(&e.Features, boxes)
 	k.moves = moves && k.err == nil && k.parsed.Count > 0
 	k.points = k.points[:0]
@@ -52,7 +52,7 @@ func (k *followedKeypoints) read(e *tfrecord.Example, boxes int, moves bool) err
 // of returns the keypoints of object i, on an image of the pixels that x and y return for shares of its
 // sides. Those that are not in the image are not labelled, and the reason is why the first of them
 // is not.
-func (k *followedKeypoints) of(i int, x, y func(share float32) float64) (points []annotation.Keypoint, reason string) {
+func (k *recordKeypoints) of(i int, x, y func(share float32) float64) (points []annotation.Keypoint, reason string) {
 	if !k.moves {
 		return nil, ""
 	}
@@ -72,7 +72,7 @@ func (k *followedKeypoints) of(i int, x, y func(share float32) float64) (points 
 
 // check returns an error if objects of a record are left out and it is not known which keypoints are
 // those of the others.
-func (k *followedKeypoints) check(e *tfrecord.Example, boxes int) error {
+func (k *recordKeypoints) check(e *tfrecord.Example, boxes int) error {
 	if k.err != nil {
 		return fmt.Errorf("an object is left out, and nothing says which keypoints are its: %w", k.err)
 	}
@@ -86,32 +86,32 @@ func (k *followedKeypoints) check(e *tfrecord.Example, boxes int) error {
 }
 
 // namedOnce reports whether a feature is the names of points, which are those of all of several boxes.
-func (k *followedKeypoints) namedOnce(key string, value tfrecord.Feature, boxes int) bool {
+func (k *recordKeypoints) namedOnce(key string, value tfrecord.Feature, boxes int) bool {
 	return key == objects.KeyKeypointText && value.Len() == k.parsed.Count && boxes > 1
 }
 
 // addKeypoints adds a feature of keypoints that were moved under a name, and reports whether it is one.
-func (f *followed) addKeypoints(b *tfrecord.Builder, name, key string, m *Work) bool {
-	k := &f.keypoints
+func (o *Objects) addKeypoints(b *tfrecord.Builder, name, key string) bool {
+	k, l := &o.record.keypoints, &o.lists
 	if !k.moves || !slices.Contains(movingKeypoints, key) {
 		return false
 	}
-	placed := m.Objects.keypoints
+	placed := o.keypoints
 	switch key {
 	case objects.KeyKeypointNum:
-		f.ints = f.ints[:0]
+		l.ints = l.ints[:0]
 		for of := range slices.Chunk(placed, k.parsed.Count) {
-			f.ints = append(f.ints, countLabelled(of))
+			l.ints = append(l.ints, countLabelled(of))
 		}
-		b.Int64(name, f.ints...)
+		b.Int64(name, l.ints...)
 	case objects.KeyKeypointVisibility:
-		f.ints = f.ints[:0]
+		l.ints = l.ints[:0]
 		for _, at := range placed {
-			f.ints = append(f.ints, int64(at.visibility))
+			l.ints = append(l.ints, int64(at.visibility))
 		}
-		b.Int64(name, f.ints...)
+		b.Int64(name, l.ints...)
 	default:
-		f.floats = f.floats[:0]
+		l.floats = l.floats[:0]
 		for _, at := range placed {
 			v := at.x
 			switch {
@@ -120,9 +120,9 @@ func (f *followed) addKeypoints(b *tfrecord.Builder, name, key string, m *Work) 
 			case key == objects.KeyKeypointY:
 				v = at.y
 			}
-			f.floats = append(f.floats, v)
+			l.floats = append(l.floats, v)
 		}
-		b.Float(name, f.floats...)
+		b.Float(name, l.floats...)
 	}
 	return true
 }

@@ -1,4 +1,4 @@
-package sample
+package prefetch
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 // What is requested ahead is bounded in bytes, and waiting for an image always makes progress.
 func TestFetchesAreBounded(t *testing.T) {
-	const size = FetchBytes / 3
+	const size = MaxBytes / 3
 	s := storagetest.New()
 	s.Put("photos/large", make([]byte, size))
 	storage.Register("mem", func(context.Context, string) (storage.Store, error) { return s, nil })
@@ -24,10 +24,9 @@ func TestFetchesAreBounded(t *testing.T) {
 		}
 		large.Version = origin.VersionAs([]byte(o.Version), origin.Version{})
 	}
-	source := &Set{Origin: &origin.Tree{Root: storage.Parse(url)}}
 	const images = 8
 	given := 0
-	f := source.Fetch(t.Context(), FetchBytes, func() *origin.Image {
+	f := New(t.Context(), &origin.Tree{Root: storage.Parse(url)}, nil, MaxBytes, func() *origin.Image {
 		if given == images {
 			return nil
 		}
@@ -38,7 +37,7 @@ func TestFetchesAreBounded(t *testing.T) {
 	var taken []*Fetch // two at a time, as two workers would
 	for range images {
 		if len(taken) == 2 {
-			taken[0].done()
+			taken[0].Done()
 			taken = taken[1:]
 		}
 		taken = append(taken, f.Take())
@@ -47,13 +46,13 @@ func TestFetchesAreBounded(t *testing.T) {
 			t.Fatalf("%d bytes, %v", len(last.image.data), last.image.err)
 		}
 		f.mu.Lock()
-		if f.held > FetchBytes+size || f.waiting > storage.MostRequests() {
+		if f.held > MaxBytes+size || f.waiting > storage.MostRequests() {
 			t.Errorf("%d bytes held, %d requests under way", f.held, f.waiting)
 		}
 		f.mu.Unlock()
 	}
 	for _, fetch := range taken {
-		fetch.done()
+		fetch.Done()
 	}
 	if f.held != 0 {
 		t.Errorf("%d bytes were not given back", f.held)

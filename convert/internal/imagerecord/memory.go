@@ -1,4 +1,4 @@
-package sample
+package imagerecord
 
 import (
 	"github.com/tfrec/tfrec/augment"
@@ -45,38 +45,4 @@ func (s *Maker) resultMemory(w, h int) int64 {
 		return (1 + 4 + 4 + 4) * result // the pixels, the numbers, encoded and framed
 	}
 	return 3 * result // the pixels, encoded, and framed
-}
-
-// held is approximately how many bytes wait for the backend or for encoding, including what the
-// backend will produce.
-func (m *Work) held() int {
-	n := len(m.out.data) + m.input
-	if m.waits {
-		w, h := m.resultSize()
-		if m.Task.Form == augment.Floats {
-			w *= 4
-		}
-		n += 3 * w * h
-	}
-	for _, partner := range m.partners {
-		n += len(partner.Task.Pixels.Pix) + partner.held()
-	}
-	if m.Task.Image != nil {
-		n += len(m.decoded.Pix)
-	}
-	if p := &m.planes; m.Task.Planes != nil {
-		n += len(p.Y.Pix) + len(p.Cb.Pix) + len(p.Cr.Pix)
-	}
-	return n
-}
-
-// resultSize is the size of the pixels that the task makes.
-func (m *Work) resultSize() (w, h int) {
-	t := &m.Task
-	w, h = t.Draw.Size(t.Width, t.Height)
-	if t.Resize != nil {
-		g := t.Resize.Geometry(w, h)
-		w, h = g.Width, g.Height
-	}
-	return w, h
 }

@@ -1,9 +1,6 @@
-package sample
+package imagerecord
 
 import (
-	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/convert/internal/options"
-	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 )
 
@@ -36,22 +33,5 @@ func (l *largeResult) free() {
 		*l.array = nil
 		plan.PutLarge(l.frame)
 		*l = largeResult{}
-	}
-}
-
-// placeResult lets a large array of pixels be made where it is stored, if nothing else is in its
-// piece. The image is decoded to this many channels.
-func (s *Maker) placeResult(m *Work, channels int) {
-	t := &m.Task
-	if !m.alone || s.Options.Encode.Format != options.Raw || t.Form != augment.Pixels {
-		return
-	}
-	array, w, h := &m.decoded.Pix, t.Width, t.Height
-	if len(t.Draw.Steps) > 0 || t.Resize != nil {
-		array = &t.Pixels.Pix
-		w, h = m.resultSize()
-	}
-	if n := int64(w) * int64(h) * int64(channels); n >= plan.LargeArray && n <= origin.MaxStored {
-		m.large.use(array, n)
 	}
 }

@@ -1,18 +1,16 @@
-package sample
+package imagerecord
 
 import (
 	"bytes"
-	"fmt"
 	"image"
 	"image/png"
-	"math"
 	"os"
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/origin"
-	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/convert/internal/sample"
 )
 
 func policyOf(t *testing.T, text string) *augment.Policy {
@@ -52,7 +50,7 @@ func TestMemoryOfAnImage(t *testing.T) {
 		{options.ImageOptions{Encode: options.EncodeSpec{Format: options.JPEG}, Resize: augment.ResizeSpec{Width: 320, Height: 176, NoAntialias: true}}, 36, 44},
 		{options.ImageOptions{Encode: options.EncodeSpec{Format: options.PNG}, Augment: options.AugmentSpec{Policy: policyOf(t, "hflip")}}, 18, 22},
 	} {
-		s := NewMaker(&Set{Options: &test.o}, codec, nil)
+		s := New(&sample.Set{Options: &test.o}, codec, nil)
 		if n := s.memory(info, len(data)); n < test.least*pixels || n > test.most*pixels {
 			t.Errorf("%+v: %.1f bytes a pixel, want %d to %d", test.o, float64(n)/pixels, test.least, test.most)
 		}
@@ -77,8 +75,8 @@ func TestMemoryOfAMosaic(t *testing.T) {
 	}
 	for width, want := range map[int]int64{0: 15, 8: 6} {
 		o := options.ImageOptions{Encode: options.EncodeSpec{Format: options.PNG}, Augment: options.AugmentSpec{Policy: policyOf(t, "mosaic:500")}, Resize: augment.ResizeSpec{Width: width, Height: width, NoAntialias: true}}
-		s := NewMaker(&Set{Options: &o, Images: []origin.Image{{Path: "a"}}}, codec, nil)
-		m := &Work{Sample: Sample{Copy: 1}}
+		s := New(&sample.Set{Options: &o, Images: []origin.Image{{Path: "a"}}}, codec, nil)
+		m := &Work{Sample: sample.Sample{Copy: 1}}
 		for range 3 {
 			m.partners = append(m.partners, &Work{data: data})
 		}
@@ -89,46 +87,9 @@ func TestMemoryOfAMosaic(t *testing.T) {
 	}
 }
 
-// TestRing compares the ring with a search of all images, and counts how many variants an image
-// more changes.
-func TestRing(t *testing.T) {
-	const n = 3000
-	s := NewMaker(&Set{Options: &options.ImageOptions{}}, nil, nil)
-	var all []int32
-	for i := range n {
-		s.Images = append(s.Images, origin.Image{Path: fmt.Sprint(i)})
-		all = append(all, int32(i))
-	}
-	s.AddRing(all[:n-1])
-	s.AddRing(all)
-	h := plan.NewHasher(0, plan.ForPartner)
-	changed := 0
-	for i := range int32(n - 1) {
-		hash := h.Key(fmt.Sprint("variant", i))
-		want, least := int32(-1), uint64(math.MaxUint64)
-		for _, e := range s.rings[1] {
-			if d := e.hash - hash; e.image != i && d <= least {
-				want, least = e.image, d
-			}
-		}
-		before, got := s.rings[0].after(hash, i), s.rings[1].after(hash, i)
-		if got != want {
-			t.Fatalf("after %x is %d, want %d", hash, got, want)
-		}
-		if got != before {
-			if changed++; got != n-1 {
-				t.Errorf("%d became %d, not the new image", before, got)
-			}
-		}
-	}
-	if changed > 12 {
-		t.Errorf("%d variants of %d changed", changed, n)
-	}
-}
-
 // TestSpareWorkersAreCounted: those with a task can't help, and those that help count as busy.
 func TestSpareWorkersAreCounted(t *testing.T) {
-	s := NewMaker(&Set{Options: new(options.ImageOptions)}, nil, nil)
+	s := New(&sample.Set{Options: new(options.ImageOptions)}, nil, nil)
 	s.Workers = 3
 	spare := s.decoding().Spare
 	s.Busy.Add(1) // a task

@@ -1,4 +1,4 @@
-package sample
+package imagerecord
 
 import (
 	"encoding/binary"
@@ -10,6 +10,23 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 )
+
+// store encodes the resulting image, unless the original is kept.
+func (s *Maker) store(m *Work) *Fault {
+	if m.out.data != nil {
+		return nil
+	}
+	if m.waits && m.Task.Err != nil {
+		return &Fault{Stage: "transform", Err: m.Task.Err}
+	}
+	out, err := s.encode(m)
+	if err != nil {
+		return &Fault{Stage: "encode", Err: err}
+	}
+	out.ops = m.out.ops
+	m.out = out
+	return nil
+}
 
 // encode encodes an image according to the options.
 func (s *Maker) encode(m *Work) (stored, error) {

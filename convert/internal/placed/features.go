@@ -1,4 +1,4 @@
-package sample
+package placed
 
 import (
 	"slices"
@@ -8,11 +8,12 @@ import (
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/manifest"
+	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// ObjectKeysOf returns the keys of the lists of the objects of annotations, besides boxes, labels
-// and texts, sorted.
-func ObjectKeysOf(o *options.ImageOptions, a *annotations.Union) []string {
+// KeysOf returns the keys of the lists of the objects of annotations, other than boxes, labels and
+// texts, sorted.
+func KeysOf(o *options.ImageOptions, a *annotations.Union) []string {
 	var keys []string
 	switch a.Format {
 	case "coco":
@@ -41,74 +42,65 @@ func ObjectKeysOf(o *options.ImageOptions, a *annotations.Union) []string {
 	return keys
 }
 
-// objectLists are the lists of the objects of a record, with memory that is reused.
-type objectLists struct {
-	floats []float32
-	ints   []int64
-	texts  []string
-	masks  [][]byte
-}
-
-// BuildObjects adds the objects of the sample, in lists of equal length.
-func (s *recordMaker) BuildObjects(m *Work) {
-	b, l := &m.Record.Builder, &m.Record.objects
-	placed := m.Objects.placed
-	floats := func(key string, of func(*placedObject) float32) {
+// Build adds the objects to an Example, in lists of equal length.
+func (s *Placer) Build(b *tfrecord.Builder, o *Objects) {
+	l, placed := &o.lists, o.placed
+	floats := func(key string, of func(*object) float32) {
 		l.floats = l.floats[:0]
 		for i := range placed {
 			l.floats = append(l.floats, of(&placed[i]))
 		}
 		b.Float(s.Options.Key(key), l.floats...)
 	}
-	ints := func(key string, of func(*placedObject) int64) {
+	ints := func(key string, of func(*object) int64) {
 		l.ints = l.ints[:0]
 		for i := range placed {
 			l.ints = append(l.ints, of(&placed[i]))
 		}
 		b.Int64(s.Options.Key(key), l.ints...)
 	}
-	texts := func(key string, of func(*placedObject) string) {
+	texts := func(key string, of func(*object) string) {
 		l.texts = l.texts[:0]
 		for i := range placed {
 			l.texts = append(l.texts, of(&placed[i]))
 		}
 		b.String(s.Options.Key(key), l.texts...)
 	}
-	class := func(o *placedObject) *annotation.Class { return &s.Annotations.Classes[o.Class] }
-	has := func(key string) bool { return slices.Contains(s.ObjectKeys, key) }
+	class := func(o *object) *annotation.Class { return &s.Annotations.Classes[o.Class] }
+	has := func(key string) bool { return slices.Contains(s.Keys, key) }
 	if has(objects.KeyArea) {
-		floats(objects.KeyArea, func(o *placedObject) float32 { return o.area })
+		floats(objects.KeyArea, func(o *object) float32 { return o.area })
 	}
-	floats(objects.KeyXMax, func(o *placedObject) float32 { return o.box[2] })
-	floats(objects.KeyXMin, func(o *placedObject) float32 { return o.box[0] })
-	floats(objects.KeyYMax, func(o *placedObject) float32 { return o.box[3] })
-	floats(objects.KeyYMin, func(o *placedObject) float32 { return o.box[1] })
-	ints(objects.KeyLabel, func(o *placedObject) int64 { return class(o).ID })
-	texts(objects.KeyText, func(o *placedObject) string { return class(o).Name })
+	floats(objects.KeyXMax, func(o *object) float32 { return o.box[2] })
+	floats(objects.KeyXMin, func(o *object) float32 { return o.box[0] })
+	floats(objects.KeyYMax, func(o *object) float32 { return o.box[3] })
+	floats(objects.KeyYMin, func(o *object) float32 { return o.box[1] })
+	ints(objects.KeyLabel, func(o *object) int64 { return class(o).ID })
+	texts(objects.KeyText, func(o *object) string { return class(o).Name })
 	if has(objects.KeyDifficult) {
-		ints(objects.KeyDifficult, func(o *placedObject) int64 { return int64(o.Difficult) })
+		ints(objects.KeyDifficult, func(o *object) int64 { return int64(o.Difficult) })
 	}
 	if has(objects.KeyCrowd) {
-		ints(objects.KeyCrowd, func(o *placedObject) int64 { return int64(o.Crowd) })
+		ints(objects.KeyCrowd, func(o *object) int64 { return int64(o.Crowd) })
 	}
 	if has(objects.KeyKeypointX) {
-		s.buildKeypoints(m)
+		s.buildKeypoints(b, o)
 	}
 	if has(objects.KeyMask) {
-		l.masks = m.Objects.appendMasks(l.masks[:0])
-		b.Bytes(s.Options.Key(objects.KeyMask), l.masks...)
+		l.bytes = o.appendMasks(l.bytes[:0])
+		b.Bytes(s.Options.Key(objects.KeyMask), l.bytes...)
 	}
 	if has(objects.KeyTruncated) {
-		ints(objects.KeyTruncated, func(o *placedObject) int64 { return int64(o.Truncated) })
+		ints(objects.KeyTruncated, func(o *object) int64 { return int64(o.Truncated) })
 	}
 	if has(objects.KeyView) {
-		texts(objects.KeyView, func(o *placedObject) string { return o.View })
+		texts(objects.KeyView, func(o *object) string { return o.View })
 	}
 }
 
-// describeAnnotations describes the features of annotations.
-func (s *Set) describeAnnotations() []manifest.Feature {
-	o := s.Options
+// Describe describes the features of annotations, whose lists have the given keys; a is nil without
+// AnnotationSpec.Files.
+func Describe(o *options.ImageOptions, a *annotations.Union, keys []string) []manifest.Feature {
 	var features []manifest.Feature
 	add := func(key, kind string, class manifest.FeatureClass, shape ...int) {
 		features = append(features, manifest.Feature{Key: o.Key(key), Kind: kind, Class: class, Shape: shape})
@@ -120,7 +112,7 @@ func (s *Set) describeAnnotations() []manifest.Feature {
 		})
 		add(objects.KeySegmentationFormat, "bytes", manifest.ClassText)
 	}
-	if s.Annotations == nil {
+	if a == nil {
 		return features
 	}
 	add(objects.KeySHA256, "bytes", manifest.ClassText)
@@ -130,7 +122,7 @@ func (s *Set) describeAnnotations() []manifest.Feature {
 	}
 	add(objects.KeyLabel, "int64", manifest.ClassLabel, -1)
 	add(objects.KeyText, "bytes", manifest.ClassText, -1)
-	for _, key := range s.ObjectKeys {
+	for _, key := range keys {
 		switch key {
 		case objects.KeyArea, objects.KeyKeypointX, objects.KeyKeypointY:
 			add(key, "float", manifest.ClassVector, -1)

@@ -1,88 +1,81 @@
-package sample
+package placed
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/convert/internal/annotations"
 	"github.com/tfrec/tfrec/convert/internal/carried"
-	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// followed are the features of a record that depend on where its pixels are stored, or on the bytes
-// of its image.
-type followed struct {
-	active bool // they are replaced by what follows
-	parsed objects.Objects
-	image  annotation.Image
-	kept   []int // the objects that are left, by their index in the record
+// record is a source's record: those of its features that depend on where its pixels are stored, or on
+// the bytes of its image.
+type record struct {
+	active  bool // they are replaced by what follows
+	example tfrecord.Example
+	parsed  objects.Objects
+	image   annotation.Image
+	kept    []int // the objects that are left, by their index in the record
 	// movesMasks is set if the objects have masks that must be moved; segmentation is such a mask of
 	// classes.
 	movesMasks   bool
 	segmentation []byte
-	keypoints    followedKeypoints
-	floats       []float32
-	ints         []int64
-	bytes        [][]byte
+	keypoints    recordKeypoints
 }
 
-// follow moves the objects of a record with its pixels, unless its image is kept. An error says why
-// the record cannot be used.
-func (s *placer) follow(m *Work, p *plan.Piece, info augment.Info) *Fault {
-	if m.out.data != nil {
-		return nil
-	}
-	f, place := &m.followed, s.Placement(m, info)
+// Follow moves the objects of a record with its pixels. An error is why the record cannot be used.
+// Faults of objects are in o.Faults, and those that reading the record has found are returned.
+func (s *Placer) Follow(o *Objects, p *Mapping, data []byte) (read []annotation.Fault, err error) {
+	f := &o.record
 	f.active, f.kept = true, f.kept[:0]
-	if err := f.read(m, place); err != nil {
-		return &Fault{Stage: plan.StageAnnotation, Err: err}
+	if err := f.read(data, p); err != nil {
+		return nil, err
 	}
-	if err := s.followMask(m, place); err != nil {
-		return &Fault{Stage: plan.StageAnnotation, Err: err}
+	if err := s.followMask(o, p); err != nil {
+		return nil, err
 	}
-	s.PlaceObjects(m, place, &f.image)
-	if len(m.Objects.placed) < len(f.image.Objects) {
-		if err := f.keypoints.check(&m.Record.row, f.parsed.Len()); err != nil {
-			return &Fault{Stage: plan.StageAnnotation, Err: err}
+	s.Place(o, p, &f.image)
+	if len(o.placed) < len(f.image.Objects) {
+		if err := f.keypoints.check(&f.example, f.parsed.Len()); err != nil {
+			return nil, err
 		}
 	}
-	pic := &s.Images[m.Sample.Image]
-	if s.ReportsFaults(m.Sample) {
-		for _, fault := range slices.Concat(f.image.Faults, m.Objects.Faults) {
-			fault.Source = s.Origin.Source(pic)
-			p.Bad = append(p.Bad, *annotations.BadSample(pic.Path, fault))
-		}
-		p.Dropped += annotation.Unusable(m.Objects.Faults)
-	}
-	for i := range m.Objects.placed { // in the order of the record
+	for i := range o.placed { // in the order of the record
 		n := 0
 		if i > 0 {
 			n = f.kept[i-1] + 1
 		}
-		for &f.image.Objects[n] != m.Objects.placed[i].Object {
+		for &f.image.Objects[n] != o.placed[i].Object {
 			n++
 		}
 		f.kept = append(f.kept, n)
 	}
-	return nil
+	return f.image.Faults, nil
+}
+
+// RecordBoxes returns the boxes of the objects of a record, as ShownBoxes does; nil if Follow would
+// return an error for the record.
+func (o *Objects) RecordBoxes(p *Mapping, data []byte) []augment.Box {
+	if o.record.read(data, p) != nil {
+		return nil
+	}
+	return p.ShownBoxes(&o.record.image)
 }
 
 // read reads the objects of a record, which are on the image in its file. It is an error if the
 // lists contradict each other, or if there are features that cannot be moved although the pixels
 // are.
-func (f *followed) read(m *Work, p *placement) error {
+func (f *record) read(data []byte, p *Mapping) error {
 	p.onStored = true
-	e := &m.Record.row
-	if err := e.Parse(m.beside.Record); err != nil {
+	e := &f.example
+	if err := e.Parse(data); err != nil {
 		return err // not expected: the listing has parsed it
 	}
 	if err := f.parsed.Parse(&e.Features); err != nil {
@@ -135,39 +128,36 @@ func (f *followed) read(m *Work, p *placement) error {
 // units in the last place.
 const shareRounding = 1.2e-7
 
-// add adds a feature of the record under a name, as it is for the stored image, and reports whether
-// it is one of those that follow it.
-func (f *followed) add(b *tfrecord.Builder, name, key string, value tfrecord.Feature, m *Work) bool {
-	side := func(i int) {
-		f.floats = f.floats[:0]
-		for k := range m.Objects.placed {
-			f.floats = append(f.floats, m.Objects.placed[k].box[i])
+// AddFollowed adds a feature of the record to an Example under a name, as it is for the stored image,
+// and reports whether it is one of those that follow it.
+func (o *Objects) AddFollowed(b *tfrecord.Builder, name, key string, value tfrecord.Feature, image []byte) bool {
+	f, l := &o.record, &o.lists
+	floats := func(of func(*object) float32) {
+		l.floats = l.floats[:0]
+		for k := range o.placed {
+			l.floats = append(l.floats, of(&o.placed[k]))
 		}
-		b.Float(name, f.floats...)
+		b.Float(name, l.floats...)
 	}
 	switch {
 	case !f.active || value.Len() == 0:
 		return false
-	case f.addMask(b, name, key, m), f.addKeypoints(b, name, key, m):
+	case o.addMask(b, name, key), o.addKeypoints(b, name, key):
 	case key == objects.KeySHA256:
-		sum := sha256.Sum256(m.out.data)
+		sum := sha256.Sum256(image)
 		b.String(name, hex.EncodeToString(sum[:]))
 	case key == objects.KeyXMin:
-		side(0)
+		floats(func(of *object) float32 { return of.box[0] })
 	case key == objects.KeyYMin:
-		side(1)
+		floats(func(of *object) float32 { return of.box[1] })
 	case key == objects.KeyXMax:
-		side(2)
+		floats(func(of *object) float32 { return of.box[2] })
 	case key == objects.KeyYMax:
-		side(3)
+		floats(func(of *object) float32 { return of.box[3] })
 	case key == objects.KeyArea:
-		f.floats = f.floats[:0]
-		for k := range m.Objects.placed {
-			f.floats = append(f.floats, m.Objects.placed[k].area)
-		}
-		b.Float(name, f.floats...)
+		floats(func(of *object) float32 { return of.area })
 	case strings.HasPrefix(key, objects.KeyPrefix) && len(f.kept) < f.parsed.Len() && (len(f.kept) == 0 || !f.keypoints.namedOnce(key, value, f.parsed.Len())):
-		f.addKept(b, name, value)
+		o.addKept(b, name, value)
 	default:
 		return false
 	}
@@ -175,18 +165,19 @@ func (f *followed) add(b *tfrecord.Builder, name, key string, value tfrecord.Fea
 }
 
 // addKept adds the elements of the objects that are left.
-func (f *followed) addKept(b *tfrecord.Builder, name string, value tfrecord.Feature) {
+func (o *Objects) addKept(b *tfrecord.Builder, name string, value tfrecord.Feature) {
+	f, l := &o.record, &o.lists
 	each := value.Len() / f.parsed.Len() // several keypoints an object
 	switch value.Kind() {
 	case tfrecord.KindInt64:
-		f.ints = pick(value.AppendInt64s(f.ints[:0]), f.kept, each)
-		b.Int64(name, f.ints...)
+		l.ints = pick(value.AppendInt64s(l.ints[:0]), f.kept, each)
+		b.Int64(name, l.ints...)
 	case tfrecord.KindFloat:
-		f.floats = pick(value.AppendFloats(f.floats[:0]), f.kept, each)
-		b.Float(name, f.floats...)
+		l.floats = pick(value.AppendFloats(l.floats[:0]), f.kept, each)
+		b.Float(name, l.floats...)
 	default:
-		f.bytes = pick(value.AppendBytes(f.bytes[:0]), f.kept, each)
-		b.Bytes(name, f.bytes...)
+		l.bytes = pick(value.AppendBytes(l.bytes[:0]), f.kept, each)
+		b.Bytes(name, l.bytes...)
 	}
 }
 

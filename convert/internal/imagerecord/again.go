@@ -1,4 +1,4 @@
-package sample
+package imagerecord
 
 import (
 	"bytes"
@@ -19,13 +19,13 @@ func (s *Maker) suspect(m *Work) bool {
 // read once more if they are unusable too; bytes that come twice are the object's own. An error
 // says that other bytes come each time.
 func (s *Maker) beginAgain(ctx context.Context, m *Work, p *plan.Piece, before plan.Mark) (*Work, error) {
-	sample, alone := m.Sample, m.alone
-	pic := &s.Images[sample.Image]
+	one, alone := m.Sample, m.alone
+	pic := &s.Images[one.Image]
 	for range storage.MostRefetches {
 		PutWork(m)
 		last := bytes.Clone(p.Identity[before.Identity:])
 		p.ReturnTo(before)
-		m = s.newSampleWork(sample, nil)
+		m = s.newSampleWork(one, nil)
 		m.alone = alone
 		if err := s.begin(storage.Around(ctx), m, p); err != nil || bytes.Equal(p.Identity[before.Identity:], last) {
 			return m, err

@@ -5,13 +5,15 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/convert/internal/options"
+	"github.com/tfrec/tfrec/convert/internal/placed"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// Describe implements plan.Source.
-func (s *Maker) Describe(m *manifest.Manifest) {
+// Describe describes labels and features in a manifest. Records name their decoders if the set has a
+// choice of them.
+func (s *Set) Describe(m *manifest.Manifest, decoders bool) {
 	o := s.Options
 	m.Labels, m.LabelMap = []string{}, s.LabelMap
 	for _, name := range s.Labels {
@@ -30,18 +32,18 @@ func (s *Maker) Describe(m *manifest.Manifest) {
 	if o.Augment.Policy != nil {
 		m.Features = append(m.Features, scalar(imagekey.Copy, "int64"), text(imagekey.Ops))
 	}
-	if s.storesMixture() {
+	if s.StoresMixture() {
 		m.Features = append(m.Features,
 			manifest.Feature{Key: o.Key(imagekey.MixLabel), Kind: "int64", Class: s.labelClass(true), Shape: []int{-1}},
 			manifest.Feature{Key: o.Key(imagekey.MixWeight), Kind: "float", Class: manifest.ClassVector, Shape: []int{-1}})
 	}
-	if s.Decodes {
+	if decoders {
 		m.Features = append(m.Features, text(imagekey.Decoder))
 	}
 	if o.Encode.Format == options.Keep {
 		m.Features = append(m.Features, scalar(imagekey.Orientation, "int64"))
 	}
-	if s.writesLabels() {
+	if s.WritesLabels() {
 		label := scalar(imagekey.Label, "int64")
 		label.Class = s.labelClass(o.Labels.Several())
 		features := []manifest.Feature{label, text(imagekey.Text)}
@@ -62,7 +64,7 @@ func (s *Maker) Describe(m *manifest.Manifest) {
 		m.Supervised = &manifest.Supervised{Input: o.Key(imagekey.Encoded), Target: o.Key(imagekey.Label)}
 	}
 	m.Features = append(m.Features, s.Features...)
-	m.Features = append(m.Features, s.describeAnnotations()...)
+	m.Features = append(m.Features, placed.Describe(o, s.Annotations, s.ObjectKeys)...)
 	slices.SortFunc(m.Features, func(a, b manifest.Feature) int { return strings.Compare(a.Key, b.Key) })
 }
 

@@ -1,4 +1,4 @@
-package sample
+package imagerecord
 
 import (
 	"crypto/sha256"
@@ -6,14 +6,13 @@ import (
 
 	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/origin"
+	"github.com/tfrec/tfrec/convert/internal/placed"
 	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/convert/internal/sample"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/tfrecord"
 )
-
-// recordMaker puts what was made of a sample into its record.
-type recordMaker struct{ *Set }
 
 // recordBuilder makes the Examples of images, with memory that is reused for the next one.
 type recordBuilder struct {
@@ -23,13 +22,12 @@ type recordBuilder struct {
 	weights []float32
 	texts   []string
 	synsets []string
-	objects objectLists
 	around  []byte // the Example without the image
 }
 
 // frame adds the record of a stored image to the piece.
-func (s *recordMaker) frame(m *Work, p *plan.Piece) {
-	r, image := &m.Record, m.out.data
+func (r *recordBuilder) frame(s *sample.Set, m *Work, p *plan.Piece) {
+	image := m.out.data
 	around, at := r.Builder.AppendAround(r.around[:0], s.Options.Key(imagekey.Encoded), len(image))
 	r.around = around
 	if frame := m.large.take(image); frame == nil || !p.FrameLarge(frame, image, around, at) {
@@ -40,8 +38,8 @@ func (s *recordMaker) frame(m *Work, p *plan.Piece) {
 // build makes the Example of a stored image, without the image itself, which frame adds. Keys are
 // added in sorted order, which saves the builder a sort unless some were renamed or come from a
 // table.
-func (s *recordMaker) build(m *Work) {
-	r, out := &m.Record, &m.out
+func (r *recordBuilder) build(s *sample.Set, m *Work, annotations *placed.Placer) {
+	out := &m.out
 	pic := &s.Images[m.Sample.Image]
 	colorspace := "RGB"
 	if out.channels == 1 {
@@ -54,11 +52,11 @@ func (s *recordMaker) build(m *Work) {
 		b.Bytes(s.Options.Key(imagekey.Ops), out.ops)
 	}
 	b.Int64(s.Options.Key(imagekey.Channels), int64(out.channels))
-	if s.writesLabels() {
-		s.buildLabels(r, pic)
+	if s.WritesLabels() {
+		r.buildLabels(s, pic)
 	}
-	if s.storesMixture() {
-		s.buildMixture(m)
+	if s.StoresMixture() {
+		r.buildMixture(s, m)
 	}
 	b.String(s.Options.Key(imagekey.Colorspace), colorspace)
 	if out.decoder != "" {
@@ -70,13 +68,13 @@ func (s *recordMaker) build(m *Work) {
 	if s.Annotations != nil {
 		sum := sha256.Sum256(out.data)
 		b.String(s.Options.Key(objects.KeySHA256), hex.EncodeToString(sum[:]))
-		s.BuildObjects(m)
+		annotations.Build(b, &m.Objects)
 	}
 	if out.orientation != 0 {
 		b.Int64(s.Options.Key(imagekey.Orientation), int64(out.orientation))
 	}
 	if pic.Mask() != nil {
-		b.Bytes(s.Options.Key(objects.KeySegmentation), m.Segmentation)
+		b.Bytes(s.Options.Key(objects.KeySegmentation), m.Objects.Segmentation)
 		b.String(s.Options.Key(objects.KeySegmentationFormat), string(options.PNG))
 	}
 	if s.Annotations != nil {
@@ -93,35 +91,15 @@ func (s *recordMaker) build(m *Work) {
 		b.Bytes(part.Key, part.Value)
 	}
 	if m.beside.Record != nil && r.row.Parse(m.beside.Record) == nil { // the listing has parsed it
-		s.carryOver(m, &r.row)
+		r.carryOver(s, m)
 	}
-}
-
-// labelID returns the id that is stored of a label, by the id that an origin.Image has.
-func (s *Set) labelID(id int32) int64 {
-	if s.Values != nil && id >= 0 {
-		return s.Values[id]
-	}
-	return int64(id)
-}
-
-// labelText returns the name of a label, by the id that an origin.Image has: its digits without a
-// vocabulary, and no text for labels.Unlabelled.
-func (s *Set) labelText(id int32) string {
-	switch {
-	case id < 0:
-		return ""
-	case s.Values != nil:
-		return s.Texts[id]
-	}
-	return s.Labels[id]
 }
 
 // buildLabels adds the label of an image, or the list of them.
-func (s *recordMaker) buildLabels(r *recordBuilder, pic *origin.Image) {
+func (r *recordBuilder) buildLabels(s *sample.Set, pic *origin.Image) {
 	r.ids, r.texts, r.synsets = r.ids[:0], r.texts[:0], r.synsets[:0]
 	add := func(id int32) {
-		r.ids, r.texts = append(r.ids, s.labelID(id)), append(r.texts, s.labelText(id))
+		r.ids, r.texts = append(r.ids, s.LabelID(id)), append(r.texts, s.LabelText(id))
 		if s.Synsets != nil {
 			r.synsets = append(r.synsets, s.Synsets[id])
 		}
@@ -140,15 +118,41 @@ func (s *recordMaker) buildLabels(r *recordBuilder, pic *origin.Image) {
 	r.Builder.String(s.Options.Key(imagekey.Text), r.texts...)
 }
 
+// buildMixture adds the labels of what a sample is mixed of, and their weights.
+func (r *recordBuilder) buildMixture(s *sample.Set, m *Work) {
+	r.ids, r.weights = r.ids[:0], r.weights[:0]
+	add := func(image int32, weight float64) {
+		pic := &s.Images[image]
+		if !s.Options.Labels.Several() {
+			r.ids, r.weights = append(r.ids, s.LabelID(pic.ID)), append(r.weights, float32(weight))
+			return
+		}
+		for _, id := range pic.Row().Labels {
+			r.ids, r.weights = append(r.ids, s.LabelID(id)), append(r.weights, float32(weight))
+		}
+	}
+	if len(m.partners) == 0 {
+		add(m.Sample.Image, 1)
+	} else {
+		mixture := sample.MixtureOf(m.mixture)
+		add(m.Sample.Image, mixture.Lambda)
+		for k, pm := range m.partners {
+			add(pm.Sample.Image, mixture.Partners[k].Weight)
+		}
+	}
+	r.Builder.Int64(s.Options.Key(imagekey.MixLabel), r.ids...)
+	r.Builder.Float(s.Options.Key(imagekey.MixWeight), r.weights...)
+}
+
 // carryOver adds the features of a source's record to a new one. What depends on the image follows
 // it.
-func (s *recordMaker) carryOver(m *Work, e *tfrecord.Example) {
-	b := &m.Record.Builder
+func (r *recordBuilder) carryOver(s *sample.Set, m *Work) {
+	b, e := &r.Builder, &r.row
 	for i := range e.Len() {
 		key, value := e.At(i)
 		switch name := string(key); {
 		case s.Carried.Replaced[name]:
-		case m.followed.add(b, s.Options.Key(name), name, value, m):
+		case m.Objects.AddFollowed(b, s.Options.Key(name), name, value, m.out.data):
 		case name == imagekey.Encoded:
 			b.Feature(name, value) // what is renamed is the image
 		default:

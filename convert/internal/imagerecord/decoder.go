@@ -1,4 +1,4 @@
-package sample
+package imagerecord
 
 import (
 	"strings"
@@ -7,6 +7,7 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/manifest"
 )
 
 // DecoderName identifies the decoders that the set's bytes depend on.
@@ -67,3 +68,6 @@ func (s *Maker) Tally() *plan.Tally {
 	}
 	return &s.decoded
 }
+
+// Describe implements plan.Source.
+func (s *Maker) Describe(m *manifest.Manifest) { s.Set.Describe(m, s.Decodes) }

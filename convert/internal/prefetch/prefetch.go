@@ -1,4 +1,4 @@
-package sample
+package prefetch
 
 import (
 	"context"
@@ -10,10 +10,9 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// Images of an object store are requested ahead of the workers: as many at a time as storage.Limited
-// allows, and at most fetchBytes, or a quarter of Memory, are requested and not yet used. An image
-// that a worker waits for is requested in any case; a worker has one batch at a time.
-const FetchBytes = 64 << 20
+// MaxBytes bounds the bytes that are requested and not yet used, which may also be bounded by the memory
+// of a run. An image that a worker waits for is requested in any case.
+const MaxBytes = 64 << 20
 
 // mostFetched is the maximum number of images that are requested and not yet taken: enough for the
 // others to arrive while a refused request pauses.
@@ -75,15 +74,11 @@ func (f *fetched) done() {
 // fetchBuffers holds buffers for images, as *[]byte.
 var fetchBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// Fetches reports whether images or their masks are in a store.
-func (s *Set) Fetches() bool {
-	return s.Origin.Remote() || s.Masks != nil && s.Masks.Remote()
-}
-
-// Fetch begins to read the images that next returns, until it returns nil, and has as many bytes in
-// memory that were not used. The caller closes the fetcher.
-func (s *Set) Fetch(ctx context.Context, memory int64, next func() *origin.Image) *Fetcher {
-	f := &Fetcher{images: s.Origin, masks: s.Masks, memory: memory, next: next}
+// New begins to read the images that next returns, until it returns nil, with their masks, as far as
+// these are in a store; masks is nil without. At most memory bytes are requested and not yet used. The
+// caller closes the fetcher.
+func New(ctx context.Context, images origin.Origin, masks *origin.Tree, memory int64, next func() *origin.Image) *Fetcher {
+	f := &Fetcher{images: images, masks: masks, memory: memory, next: next}
 	f.ctx, f.cancel = context.WithCancel(storage.Limited(ctx))
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -184,7 +179,29 @@ func (f *Fetcher) begin(t *Fetch) {
 // size is the number of bytes requested.
 func (t *Fetch) size() int64 { return t.image.size + t.mask.size }
 
-// wait returns when the files are there, which are valid until done.
+// Image waits for an image, which is valid until Done. It reports false if t is nil or is not a fetch of
+// this image.
+func (t *Fetch) Image(pic *origin.Image) (data []byte, in setdir.Input, err error, ok bool) {
+	if t == nil || t.pic != pic || !t.image.wanted {
+		return nil, setdir.Input{}, nil, false
+	}
+	t.wait()
+	return t.image.data, t.image.input, t.image.err, true
+}
+
+// Mask is Image for the mask of an image.
+func (t *Fetch) Mask(pic *origin.Image) (data []byte, in setdir.Input, err error, ok bool) {
+	if t == nil || t.pic != pic || !t.mask.wanted {
+		return nil, setdir.Input{}, nil, false
+	}
+	t.wait()
+	return t.mask.data, t.mask.input, t.mask.err, true
+}
+
+// HoldsMask reports whether the memory of a mask belongs to the fetch.
+func (t *Fetch) HoldsMask() bool { return t.mask.wanted }
+
+// wait returns when the files are there, which are valid until Done.
 func (t *Fetch) wait() {
 	f := t.fetcher
 	f.mu.Lock()
@@ -196,9 +213,9 @@ func (t *Fetch) wait() {
 	<-t.ready
 }
 
-// done releases the files. Those that no worker waited for belong to a failed run, and keep their
+// Done releases the files. Those that no worker waited for belong to a failed run, and keep their
 // memory.
-func (t *Fetch) done() {
+func (t *Fetch) Done() {
 	if !t.waited {
 		return
 	}
