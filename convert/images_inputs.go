@@ -16,7 +16,7 @@ import (
 
 // Outline implements plan.Source: keys, labels, file sizes, and what the listing has read; for a store
 // also versions, since all tasks see the same ones.
-func (s *imageSource) Outline(job int) []byte {
+func (s *imageSource) Outline(shard int) []byte {
 	var b []byte
 	add := func(one sample.Sample) {
 		p := &s.Images[one.Image]
@@ -30,7 +30,7 @@ func (s *imageSource) Outline(job int) []byte {
 			b = append(b, version...)
 		}
 	}
-	for _, one := range s.samples[job] {
+	for _, one := range s.samples[shard] {
 		add(one)
 		for _, image := range s.Partners(one) {
 			add(sample.Of(image))
@@ -54,8 +54,8 @@ func (s *imageSource) Remember() {}
 func (s *imageSource) Place() string { return s.Origin.Place() }
 
 // Known implements plan.Source. It records what it has to read.
-func (s *imageSource) Known(ctx context.Context, job int, bad []setdir.BadSample) (identity []byte, now []setdir.BadSample, read bool, err error) {
-	hashes, faults, read, err := s.readUnknown(ctx, job)
+func (s *imageSource) Known(ctx context.Context, shard int, bad []setdir.BadSample) (identity []byte, now []setdir.BadSample, read bool, err error) {
+	hashes, faults, read, err := s.readUnknown(ctx, shard)
 	if err != nil {
 		return nil, nil, false, err
 	}
@@ -66,8 +66,8 @@ func (s *imageSource) Known(ctx context.Context, job int, bad []setdir.BadSample
 		return s.remembered.known(image)
 	}
 	misplaced := sample.MisplacedAnnotations(bad)
-	identity = make([]byte, 0, identitySize*len(s.samples[job]))
-	for _, one := range s.samples[job] {
+	identity = make([]byte, 0, identitySize*len(s.samples[shard]))
+	for _, one := range s.samples[shard] {
 		hash := hashOf(one.Image)
 		identity = s.Identity(identity, one, hash)
 		p := &s.Images[one.Image]
@@ -80,15 +80,15 @@ func (s *imageSource) Known(ctx context.Context, job int, bad []setdir.BadSample
 			identity = sample.IdentifyNames(identity, notes)
 		}
 	}
-	return identity, s.relist(job, bad, faults), read, nil
+	return identity, s.relist(shard, bad, faults), read, nil
 }
 
 // identitySize is the usual size of a sample's identity in bytes.
 const identitySize = 96
 
-// unknown returns the images of a job whose hashes are not known.
-func (s *imageSource) unknown(job int) (unknown []int32) {
-	for image := range s.imagesOfJob(job) {
+// unknown returns the images of a shard whose hashes are not known.
+func (s *imageSource) unknown(shard int) (unknown []int32) {
+	for image := range s.imagesOfShard(shard) {
 		if p := &s.Images[image]; p.Mask() == nil && s.remembered.images[image] != (hash128{}) {
 			continue // the usual case
 		}
@@ -99,14 +99,14 @@ func (s *imageSource) unknown(job int) (unknown []int32) {
 	return unknown
 }
 
-// readUnknown reads the images of a job whose hashes are not known, and returns these, and the errors
+// readUnknown reads the images of a shard whose hashes are not known, and returns these, and the errors
 // of those that cannot be read. It remembers the hashes, and reports whether that is of use for the
 // next run.
-func (s *imageSource) readUnknown(ctx context.Context, job int) (hashes map[int32]string, faults map[int32]error, read bool, err error) {
-	images := s.unknown(job)
+func (s *imageSource) readUnknown(ctx context.Context, shard int) (hashes map[int32]string, faults map[int32]error, read bool, err error) {
+	images := s.unknown(shard)
 	if len(images) > 0 && !s.remembered.searched {
 		s.remembered.searchAll(s.dir)
-		images = s.unknown(job)
+		images = s.unknown(shard)
 	}
 	if len(images) == 0 {
 		return nil, nil, false, nil

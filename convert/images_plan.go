@@ -28,16 +28,16 @@ import (
 // imageSource is a planned conversion of images.
 type imageSource struct {
 	*imagerecord.Maker
-	dir          *setdir.Dir  // of the set, for temporary files
-	ahead        *aheadOfJobs // of a current run that reads from a store
-	sampleMemory int64        // bounds the memory for samples in progress, in bytes
-	fetchMemory  int64        // bytes of images that may be requested and not used
-	skipped      int64        // files of the origin that are not samples
-	leftOut      []LeftOut    // what is not used, by reason
-	causes       []string     // why rows of a table name no image
-	splitsBy     string       // how samples are assigned to splits: the shares, or "folders"
+	dir          *setdir.Dir    // of the set, for temporary files
+	ahead        *aheadOfShards // of a current run that reads from a store
+	sampleMemory int64          // bounds the memory for samples in progress, in bytes
+	fetchMemory  int64          // bytes of images that may be requested and not used
+	skipped      int64          // files of the origin that are not samples
+	leftOut      []LeftOut      // what is not used, by reason
+	causes       []string       // why rows of a table name no image
+	splitsBy     string         // how samples are assigned to splits: the shares, or "folders"
 	planned      []plan.Shard
-	samples      [][]sample.Sample // of each job, in order
+	samples      [][]sample.Sample // of each shard, in order
 	remembered   rememberedHashes
 }
 
@@ -227,21 +227,21 @@ func (s *imageSource) bytesOf(samples []sample.Sample) (bytes int64) {
 }
 
 // Keys implements plan.Source.
-func (s *imageSource) Keys(job int) []string {
-	keys := make([]string, len(s.samples[job]))
-	for i, one := range s.samples[job] {
+func (s *imageSource) Keys(shard int) []string {
+	keys := make([]string, len(s.samples[shard]))
+	for i, one := range s.samples[shard] {
 		keys[i] = jsontext.Readable(s.Key(one))
 	}
 	return keys
 }
 
 // Pieces implements plan.Source: a piece has as many samples as the backend takes at a time.
-func (s *imageSource) Pieces(ctx context.Context, job int) iter.Seq2[plan.Fill, error] {
+func (s *imageSource) Pieces(ctx context.Context, shard int) iter.Seq2[plan.Fill, error] {
 	return func(yield func(plan.Fill, error) bool) {
 		if s.ahead != nil {
-			s.ahead.begin(job)
+			s.ahead.begin(shard)
 		}
-		for samples := range slices.Chunk(s.samples[job], max(1, s.Backend.Batch())) {
+		for samples := range slices.Chunk(s.samples[shard], max(1, s.Backend.Batch())) {
 			var fetched [][]*prefetch.Fetch
 			if s.ahead != nil {
 				fetched = s.ahead.take(samples)

@@ -26,15 +26,15 @@ func kindOfEntry(b *setdir.BadSample) entryKind {
 	return entryKind{b.Key, b.Stage == plan.StageAnnotation}
 }
 
-// relist returns the ledger entries of a job's shard with those that are Listed as they are now.
+// relist returns the ledger entries of a shard with those that are Listed as they are now.
 // faults are the errors of the images that cannot be read.
-func (s *imageSource) relist(job int, bad []setdir.BadSample, faults map[int32]error) []setdir.BadSample {
+func (s *imageSource) relist(shard int, bad []setdir.BadSample, faults map[int32]error) []setdir.BadSample {
 	if !slices.ContainsFunc(bad, func(b setdir.BadSample) bool { return b.Listed }) {
 		return bad
 	}
 	now := map[entryKind][]*setdir.BadSample{}
 	add := func(b *setdir.BadSample) { now[kindOfEntry(b)] = append(now[kindOfEntry(b)], b) }
-	for _, one := range s.samples[job] {
+	for _, one := range s.samples[shard] {
 		p := &s.Images[one.Image]
 		if p.Bad() != nil {
 			add(sample.Listed(p.Bad()))
