@@ -68,8 +68,8 @@ func (s *imageSource) temp() (*os.File, error) {
 	return s.dir.TempFile("archive")
 }
 
-// imagesOf yields the images of shards that can be read, in order; those of all shards for nil. An image
-// with variants comes several times.
+// imagesOf yields the images of shards that can be read, in order; those of all shards for nil. An
+// image with variants comes several times.
 func (s *imageSource) imagesOf(shards []int) iter.Seq[*origin.Image] {
 	if shards == nil {
 		for shard := range s.samples {

@@ -67,14 +67,14 @@ func (r *Labels) Add(p *origin.Image, e *tfrecord.Example) {
 }
 
 // Name names the labels of images: as Set does, by image/class/text, or by their ids. Counted reports
-// whether each record has one label, which its image then has, and labelMap whether the names are
-// those of objects. Without ids, or with ids that have no names, there are no names.
+// whether each record has one label, which its image then has, and labelMap whether the names
+// belong to objects. Names is nil without ids, or if ids have no names.
 func (r *Labels) Name(images []origin.Image) (names []string, counted, labelMap bool) {
 	counted = r.any && !r.lists && !r.beyond && !r.without
 	stated := r.Set != nil && int(r.highest) < len(r.Set.Labels) && (r.any || r.without)
 	switch {
 	case r.beyond, !stated && (!r.any || r.without):
-		if r.Set != nil && r.Set.LabelMap { // the labels are those of objects
+		if r.Set != nil && r.Set.LabelMap { // the labels belong to objects
 			names, labelMap = slices.Clone(r.Set.Labels), true
 		}
 		return names, counted, labelMap

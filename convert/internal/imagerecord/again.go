@@ -16,8 +16,8 @@ func (s *Maker) suspect(m *Work) bool {
 
 // beginAgain begins an unusable sample again, with images read around all caches, and returns its
 // work in place of m. If other bytes come, that is counted as harm done in transit, and they are
-// read once more if they are unusable too; bytes that come twice are the object's own. An error
-// says that other bytes come each time.
+// read once more if they are unusable too; bytes that come twice are the object's own. It returns an
+// error if other bytes come each time.
 func (s *Maker) beginAgain(ctx context.Context, m *Work, p *plan.Piece, before plan.Mark) (*Work, error) {
 	one, alone := m.Sample, m.alone
 	pic := &s.Images[one.Image]

@@ -13,13 +13,13 @@ import (
 	"github.com/tfrec/tfrec/internal/objects"
 )
 
-// annotator adds what is annotated on the images of a set to their records.
+// annotator places the annotations of the images of a set for their records.
 type annotator struct {
 	*sample.Set
 	codec *augment.Codec
 }
 
-// Placer returns what places the annotations of the images of the set.
+// Placer returns the placer for the annotations of the set.
 func (s *annotator) Placer() *placed.Placer {
 	return &placed.Placer{
 		Options: s.Options, Annotations: s.Annotations, Keys: s.ObjectKeys, Colors: s.Colors, Masks: s.Masks != nil, Codec: s.codec,

@@ -69,9 +69,9 @@ func (s *Maker) decoding() decodeplan.Spec {
 	return spec
 }
 
-// decode decodes an image as needed by the task that turns it into what is stored, and sets the
-// task: in planes until it has its final size, where the steps allow that. An image that stays
-// unchanged has no task. One that the backend decodes is only checked for damage here.
+// decode decodes an image as needed by the task that makes the stored image, and sets the task: in
+// planes until it has its final size, where the steps allow that. An image that stays unchanged has
+// no task. One that the backend decodes is only checked for damage here.
 func (s *Maker) decode(m *Work, data []byte, draw augment.Draw, info augment.Info) error {
 	w, h := info.Oriented()
 	drawn := len(draw.Steps) > 0

@@ -197,8 +197,7 @@ func (s *Maker) leavesOut(w, h int) bool {
 	return short < s.Options.Select.MinSize || s.Options.Select.MaxAspect > 0 && float64(long) > s.Options.Select.MaxAspect*float64(short)
 }
 
-// countDepth counts a record by the bits of its samples: as stored, and in the images that it is
-// made of.
+// countDepth counts a record by the bits of its samples, as stored and in its source images.
 func countDepth(p *plan.Piece, m *Work) {
 	switch deep := m.info.Deep || slices.ContainsFunc(m.partners, func(pm *Work) bool { return pm.info.Deep }); {
 	case m.out.deep:

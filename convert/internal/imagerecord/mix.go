@@ -38,7 +38,7 @@ func (s *Maker) readPartners(ctx context.Context, m *Work, p *plan.Piece) (bad *
 	return bad, nil
 }
 
-// drawMixture draws what is done to a sample and its partners, and returns the memory that these
+// drawMixture draws the steps for a sample and its partners, and returns the memory that the partners
 // take.
 func (s *Maker) drawMixture(m *Work, info augment.Info) (need int64, bad *Fault) {
 	m.channels = s.Options.Encode.Channels

@@ -13,7 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 )
 
-// Read reads an image, and what is beside it into m, and returns their identity. The bytes are valid
+// Read reads an image, with its other features into m, and returns their identity. The bytes are valid
 // until the next image.
 func (s *Maker) Read(ctx context.Context, m *Work, pic *origin.Image) (data []byte, hash string, in setdir.Input, err error) {
 	data, in, err, ahead := m.Fetched.Image(pic)

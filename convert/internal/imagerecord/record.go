@@ -118,7 +118,7 @@ func (r *recordBuilder) buildLabels(s *sample.Set, pic *origin.Image) {
 	r.Builder.String(s.Options.Key(imagekey.Text), r.texts...)
 }
 
-// buildMixture adds the labels of what a sample is mixed of, and their weights.
+// buildMixture adds the labels of the mixed images, and their weights.
 func (r *recordBuilder) buildMixture(s *sample.Set, m *Work) {
 	r.ids, r.weights = r.ids[:0], r.weights[:0]
 	add := func(image int32, weight float64) {
@@ -154,7 +154,7 @@ func (r *recordBuilder) carryOver(s *sample.Set, m *Work) {
 		case s.Carried.Replaced[name]:
 		case m.Objects.AddFollowed(b, s.Options.Key(name), name, value, m.out.data):
 		case name == imagekey.Encoded:
-			b.Feature(name, value) // what is renamed is the image
+			b.Feature(name, value) // the option renames the image
 		default:
 			b.Feature(s.Options.Key(name), value)
 		}

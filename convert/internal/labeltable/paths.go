@@ -37,9 +37,9 @@ type rowsAlike struct {
 	image   string // its nearest image
 }
 
-// lostPath is the difference between the path in a row and that of an image.
+// lostPath is the difference between the path in a row and the path of an image.
 type lostPath struct {
-	prefix   string // that the path has before that of the image
+	prefix   string // of the path, before the path of the image
 	absolute bool
 	suffix   string // the missing extension
 	other    string // another difference
@@ -68,7 +68,7 @@ func newRowPaths(from origin.Origin, images []origin.Image) *rowPaths {
 	return r
 }
 
-// has reports whether a path, as a row may have it, is that of a listed image.
+// has reports whether a path, as a row may have it, names a listed image.
 func (r *rowPaths) has(written string) bool {
 	name, _ := r.find(written)
 	_, ok := r.found[name]

@@ -42,8 +42,8 @@ func (t *Table) Missing(p *origin.Image) *setdir.BadSample {
 	return t.bad(p.Path, t.lines[p.Path], "read", fmt.Sprintf("%s has the label %q, a missing value: all others are integers", jsontext.Readable(p.Path), *p.Label))
 }
 
-// IDs returns the ids of the labels of a row, which are numbers in Names; ids has those of labels that
-// are not missing.
+// IDs returns the ids of the labels of a row, which are numbers in Names; ids has the ids of labels
+// that are not missing.
 func (t *Table) IDs(row []int32, ids map[string]int32) []int32 {
 	kept := row[:0]
 	for _, i := range row {

@@ -123,7 +123,7 @@ func matchAnnotations(o *options.ImageOptions, a *annotations.Union, found *walk
 }
 
 // noteUnlabelled notes directories of images that are kept without objects where no image has labels:
-// their labels may be in a directory that was not given. Files are those of matches.
+// their labels may be in a directory that was not given. Files is matches.files.
 func noteUnlabelled(o *options.ImageOptions, found []origin.Image, files []int32) {
 	labelled, unlabelled := map[string]bool{}, map[string]int{}
 	for i := range found {

@@ -64,7 +64,7 @@ func (l *Listing) labelsFromDirectories(o *options.ImageOptions) error {
 func perhapsLabels(found *walk.Found) string {
 	tree, ok := found.Origin.(*origin.Tree)
 	if !ok {
-		return "" // what is in an archive cannot be given to an option
+		return "" // options cannot name members of archives
 	}
 	at := func(name string) string { return storage.Join(tree.Root.Path(), name) }
 	for _, dir := range found.Directories {

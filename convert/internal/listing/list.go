@@ -98,7 +98,7 @@ func (l *Listing) listArchives(ctx context.Context, o *options.ImageOptions, src
 	return l.labelFiles(ctx, o)
 }
 
-// take takes over what a walk has found. With LabelSpec.File the images are those of its rows.
+// take takes over the images that were found. LabelSpec.File replaces them by its rows.
 func (l *Listing) take(ctx context.Context, o *options.ImageOptions, found *walk.Found) error {
 	l.Found = *found
 	if _, rows := l.Origin.(*origin.Rows); len(o.Features) > 0 && o.Labels.File == "" && !l.WebDataset && !rows {
@@ -132,7 +132,7 @@ func (l *Listing) joinFiles(ctx context.Context, o *options.ImageOptions, src or
 		if len(o.Select.Include)+len(o.Select.Exclude) > 0 {
 			want += fmt.Sprintf(", and selected by %s and %s", optname.SelectSpecInclude, optname.SelectSpecExclude)
 		}
-		return fmt.Errorf("no images in %s (%s): want files named %s; archives, TFRecords, Parquet and Arrow files are named themselves, or by a quoted glob", src.At.Path(), besides(&l.Found), want)
+		return fmt.Errorf("no images in %s (%s): want files named %s; archives, TFRecords, Parquet and Arrow files are named themselves, or by a quoted glob", src.At.Path(), otherContents(&l.Found), want)
 	}
 	if o.Annotations.HasMasks() {
 		if err := l.addMasks(ctx, o); err != nil {
@@ -147,8 +147,8 @@ func (l *Listing) joinFiles(ctx context.Context, o *options.ImageOptions, src or
 	return l.stateSplits(ctx, o)
 }
 
-// labelFiles gives images that are files their labels: those of directories, unless options name others.
-// Images with annotations have none.
+// labelFiles gives images that are files their labels: the names of directories, unless options name
+// others. Images with annotations have none.
 func (l *Listing) labelFiles(ctx context.Context, o *options.ImageOptions) error {
 	if l.Annotations != nil {
 		return nil

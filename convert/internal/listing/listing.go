@@ -16,7 +16,8 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// Listing is the content of a source: the images that were found, and what is known of them.
+// Listing is the content of a source: the images that were found, with their labels, splits and
+// annotations.
 type Listing struct {
 	walk.Found
 	WebDataset bool
@@ -26,10 +27,10 @@ type Listing struct {
 	Synsets  []string // labels in the source, by id, if their names are others
 	Values   []int64  // of labels without names: the integers that are stored; else nil
 	Texts    []string // of Values
-	LabelMap bool     // labels are those of the objects of TFRecords
+	LabelMap bool     // labels belong to the objects of TFRecords
 
 	Splits   []string // that the source states, sorted; empty without
-	SplitsBy string   // what states them, as in plan.OptionSplits
+	SplitsBy string   // how they are stated, as in plan.OptionSplits
 	stated   string   // the same for people, if they are stated for each image by itself
 	above    int      // how many names of a path are above its label: of directories of splits
 
@@ -53,8 +54,8 @@ func (l *Listing) RefuseLosses(o *options.ImageOptions) error {
 	return nil
 }
 
-// besides describes the other contents of the source.
-func besides(found *walk.Found) string {
+// otherContents describes the files of a source that are not samples.
+func otherContents(found *walk.Found) string {
 	entries := found.Account.Entries()
 	if len(entries) == 0 {
 		return plural.Of(found.Skipped, "other file")

@@ -23,8 +23,8 @@ import (
 	"github.com/tfrec/tfrec/internal/splitlists"
 )
 
-// splitsFromFiles keeps the splits that the names of all files of a source state, unless others are
-// asked for.
+// splitsFromFiles keeps the splits that the names of all files of a source state, unless options give
+// others.
 func (l *Listing) splitsFromFiles(o *options.ImageOptions, paths []string, fileOf func(p *origin.Image) int) error {
 	if len(o.Splits) > 0 {
 		return nil
@@ -36,7 +36,7 @@ func (l *Listing) splitsFromFiles(o *options.ImageOptions, paths []string, fileO
 	return err
 }
 
-// keepSplits keeps the splits of a source whose files all have one, unless others are asked for.
+// keepSplits keeps the splits of a source whose files all have one, unless options give others.
 func (l *Listing) keepSplits(o *options.ImageOptions, splits []string, fileOf func(p *origin.Image) int) {
 	if len(o.Splits) > 0 || len(splits) == 0 || slices.Contains(splits, "") {
 		return
@@ -69,8 +69,8 @@ func (l *Listing) takeSplitColumn(o *options.ImageOptions, c *stated.SplitColumn
 }
 
 // stateSplits takes over the splits that a directory or archive states: by directories, by lists, and
-// by files of annotations. Those of Options.Splits replace them; directories of splits are no labels
-// even then.
+// by files of annotations. Options.Splits replaces them; directories of splits are not labels even
+// then.
 func (l *Listing) stateSplits(ctx context.Context, o *options.ImageOptions) error {
 	dirs, err := stated.FindSplitDirectories(o, l.Images, l.Directories)
 	if err != nil {

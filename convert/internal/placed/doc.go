@@ -1,5 +1,5 @@
-// Package placed moves what is annotated on an image with its pixels: boxes, keypoints and masks, from
-// annotations or from the record that the image is in, and adds them to a new record.
+// Package placed moves boxes, keypoints and masks with the pixels of their image, and adds them to its
+// record. They come from annotations, or from the TFRecord that the image is in.
 //
-// A [Mapping] is where the pixels go. A [Placer] places [Objects] by it.
+// A [Mapping] maps positions on the image to the stored image. A [Placer] places [Objects] by it.
 package placed

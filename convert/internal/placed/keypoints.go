@@ -45,7 +45,7 @@ func (s *Placer) keypointBytes() (n int64) {
 	return n + 9*int64(k.Count)
 }
 
-// flipOf returns what the keypoints of object i are in a mirror image; nil if that is not known.
+// flipOf returns the counterparts of the keypoints of object i in a mirror image; nil if unknown.
 func (s *Placer) flipOf(o *Objects, i int) []int {
 	if o.record.active {
 		k := &o.record.keypoints

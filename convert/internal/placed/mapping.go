@@ -57,8 +57,8 @@ func (p *Mapping) Partner(info augment.Info, draw augment.Draw) *Mapping {
 	return &partner
 }
 
-// turned reports whether annotations of an image of w x h pixels are on the image in its file: if
-// that is their size, and not that of the image as shown. A size of 0 is not known.
+// turned reports whether annotations on an image of w x h pixels are on the image in its file: if its
+// size is w x h, and the image as shown has another. A size of 0 is unknown.
 func (p *Mapping) turned(w, h int) bool {
 	return p.onStored || w == p.storedWidth && h == p.storedHeight && (w != p.Width || h != p.Height)
 }

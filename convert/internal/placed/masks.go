@@ -20,8 +20,8 @@ func (s *Placer) StoreMask(o *Objects, p *Mapping, w, h int) error {
 	return err
 }
 
-// DecodeMask decodes the file of a mask of classes, to be moved or stored, and returns its size. Name is
-// for errors.
+// DecodeMask decodes the file of a mask of classes, to be moved or stored, and returns its size.
+// Name is for errors.
 func (s *Placer) DecodeMask(o *Objects, p *Mapping, name string, file []byte) (w, h int, err error) {
 	info, err := s.Codec.Stat(file)
 	if err != nil {

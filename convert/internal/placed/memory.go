@@ -5,8 +5,8 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/origin"
 )
 
-// Memory estimates the peak memory for the masks and keypoints of an image, in bytes:
-// those of its annotations and a number of other masks.
+// Memory estimates the peak memory for the masks and keypoints of an image, in bytes: for its
+// annotations and a number of other masks.
 func (s *Placer) Memory(pic *origin.Image, info augment.Info, masks int64) int64 {
 	if pic.Mask() != nil {
 		masks++

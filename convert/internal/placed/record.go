@@ -15,8 +15,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// record is a source's record: those of its features that depend on where its pixels are stored, or on
-// the bytes of its image.
+// record is the record that an image is from, with the features that depend on where its pixels are
+// stored, or on the bytes of its image.
 type record struct {
 	active  bool // they are replaced by what follows
 	example tfrecord.Example

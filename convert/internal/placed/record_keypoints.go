@@ -85,7 +85,7 @@ func (k *recordKeypoints) check(e *tfrecord.Example, boxes int) error {
 	return nil
 }
 
-// namedOnce reports whether a feature is the names of points, which are those of all of several boxes.
+// namedOnce reports whether a feature is the names of points, given once for several boxes.
 func (k *recordKeypoints) namedOnce(key string, value tfrecord.Feature, boxes int) bool {
 	return key == objects.KeyKeypointText && value.Len() == k.parsed.Count && boxes > 1
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// MaxBytes bounds the bytes that are requested and not yet used, which may also be bounded by the memory
-// of a run. An image that a worker waits for is requested in any case.
+// MaxBytes bounds the bytes that are requested and not yet used, which may also be bounded by the
+// memory of a run. An image that a worker waits for is requested in any case.
 const MaxBytes = 64 << 20
 
 // mostFetched is the maximum number of images that are requested and not yet taken: enough for the
@@ -179,8 +179,8 @@ func (f *Fetcher) begin(t *Fetch) {
 // size is the number of bytes requested.
 func (t *Fetch) size() int64 { return t.image.size + t.mask.size }
 
-// Image waits for an image, which is valid until Done. It reports false if t is nil or is not a fetch of
-// this image.
+// Image waits for an image, which is valid until Done. It reports false if t is nil or is not a
+// fetch of this image.
 func (t *Fetch) Image(pic *origin.Image) (data []byte, in setdir.Input, err error, ok bool) {
 	if t == nil || t.pic != pic || !t.image.wanted {
 		return nil, setdir.Input{}, nil, false

@@ -8,7 +8,7 @@ import (
 	"github.com/tfrec/tfrec/internal/optname"
 )
 
-// CheckMix returns an error if what is listed cannot be mixed.
+// CheckMix returns an error if a policy mixes images and the listed images cannot be mixed.
 func CheckMix(a *options.AugmentSpec, l *listing.Listing) error {
 	if !a.Mixes() {
 		return nil

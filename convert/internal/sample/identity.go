@@ -66,8 +66,8 @@ func (s *Set) identifyAnnotations(dst []byte, image *annotation.Image) []byte {
 	return append(dst[:begin], sum[:]...)
 }
 
-// IdentifyNames appends the hash of what the ledger says of an image's annotations that cannot be
-// used, as decoding the image has shown. Without such faults, other names change nothing.
+// IdentifyNames appends the hash of the names that ledger entries have for annotations, for an image of
+// which decoding has shown that some cannot be used. Otherwise names do not matter.
 func IdentifyNames(dst []byte, image *annotation.Image) []byte {
 	h := xxh3.New()
 	for _, text := range append([]string{image.Source}, objectNames(image)...) {

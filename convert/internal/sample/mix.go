@@ -29,8 +29,7 @@ type ringImage struct {
 	image int32
 }
 
-// AddRing adds the ring of the next split, with those of the images that can be read as far as is
-// known.
+// AddRing adds the ring of the next split, without images that the listing rejected.
 func (s *Set) AddRing(images []int32) {
 	h := plan.NewHasher(s.Options.Seed, plan.ForPartner)
 	var r ring

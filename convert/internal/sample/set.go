@@ -15,26 +15,26 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// Set is the images of a conversion and what is known of all of them: it says what a sample is,
-// and not how it is made.
+// Set is the images of a conversion with their common properties. It defines the samples, and package
+// imagerecord makes them.
 type Set struct {
 	Options     *options.ImageOptions
 	Origin      origin.Origin
 	WebDataset  bool
-	Images      []origin.Image // the last of them are annotations of no image
-	Loose       int            // how many these are
+	Images      []origin.Image // the last are annotations without an image
+	Loose       int            // the number of these
 	Labels      []string       // names by id, background names included
 	Synsets     []string       // labels in the source, by id as labels; nil if they are the names
-	Values      []int64        // of labels without names: what is stored; nil with names
+	Values      []int64        // of labels without names: the integers that are stored; nil with names
 	Texts       []string       // of values
 	Features    []manifest.Feature
 	Annotations *annotations.Union  // nil without AnnotationSpec.Files
-	ObjectKeys  []string            // of their lists, besides those of all
-	AllIdentity []byte              // of what annotations give all records: see identifyAll
+	ObjectKeys  []string            // of the lists of objects: see placed.KeysOf
+	AllIdentity []byte              // see IdentifyAll
 	Masks       *origin.Tree        // nil without AnnotationSpec.Masks
 	Colors      *annotations.Colors // of RGB masks; nil without a list of them
 	Carried     *carried.Features   // of TFRecords; nil for other sources
-	LabelMap    bool                // labels are those of objects
+	LabelMap    bool                // labels belong to objects
 	Columns     walk.Columns        // of Parquet and Arrow files
 	rings       []ring              // of the splits, if variants are mixed
 	SplitOf     func(p int) int     // the index of an image's split
@@ -56,7 +56,7 @@ type Sample struct {
 	Copy  int32 // 0 is the original
 }
 
-// IsLoose reports whether a sample stands for an annotation of no image, and does not count.
+// IsLoose reports whether a sample is an annotation without an image, which is not counted.
 func (s *Set) IsLoose(sample Sample) bool { return int(sample.Image) >= len(s.Images)-s.Loose }
 
 // Unread replaces the content hash of an image that cannot be read. It is never saved, so the next

@@ -1,6 +1,6 @@
-// Package stated collects what a source states about its images: splits, by the names of files or a
-// column, labels, and the columns that become features.
+// Package stated finds the splits, labels and features that a source states for its images: splits by
+// directories, lists, the names of files or a column; labels and features by columns of tables.
 //
-// The walkers of packed sources and the reader of label tables share it. Package listing decides which
-// of several statements counts.
+// Package walk and package labeltable collect them while they list images. Package listing decides
+// which of several statements counts.
 package stated

@@ -93,7 +93,7 @@ func FindSplitDirectories(o *options.ImageOptions, images []origin.Image, direct
 	return d, nil
 }
 
-// firstNames returns the first names of the paths of images, without those of bad samples.
+// firstNames returns the first elements of the paths of images, except bad samples.
 func firstNames(images []origin.Image) (names []string) {
 	for i := range images {
 		first, _, ok := strings.Cut(images[i].Path, "/")

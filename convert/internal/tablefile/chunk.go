@@ -41,8 +41,7 @@ func PutBuffer(b *[]byte) {
 // rowBatches holds the rows of chunks, as *table.Batch.
 var rowBatches = sync.Pool{New: func() any { return new(table.Batch) }}
 
-// ReadAhead reads the chunk of a sequential file, in the order of chunks. Workers read those of other
-// files.
+// ReadAhead reads the chunk if its file is read in order. Workers read the chunks of other files.
 func (c *Chunk) ReadAhead(ctx context.Context) error {
 	if !c.f.InOrder() {
 		return nil

@@ -87,9 +87,9 @@ type Column struct {
 	// Narrowed is set if numbers have 64 bits and may have more digits than floats hold, for columns
 	// without Counts.
 	Narrowed bool
-	// Counts are those of a column of CSV; nil for other formats.
+	// Counts are the counts of values in a column of CSV; nil for other formats.
 	Counts *csvscan.Column
-	// KindNote is a note for a user about a column that is stored as bytes without being asked for;
-	// empty for one without surprises.
+	// KindNote is a note about a column that is stored as bytes although no option says so; "" for
+	// columns without surprises.
 	KindNote string
 }

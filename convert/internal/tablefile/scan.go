@@ -32,8 +32,8 @@ func (o *Options) changeOf(f reader) string {
 	return storage.Change(st)
 }
 
-// Scan finds the kinds of columns and the boundaries of rows. For unchanged files it takes them from the
-// state of an earlier run into the directory out, if one is given.
+// Scan finds the kinds of columns and the boundaries of rows. For unchanged files it takes them
+// from the state of an earlier run into the directory out, if one is given.
 func (t *Tables) Scan(ctx context.Context, out string) error {
 	options, err := t.format.scanOptions()
 	if err != nil {
@@ -94,7 +94,7 @@ func (t *Tables) Save(dir *setdir.Dir) {
 		}
 	}
 	if n := len(t.state.Files); n > t.saved {
-		// Without it the next run takes longer, which is no reason to fail.
+		// Without it the next run takes longer: an error is ignored.
 		_ = dir.PutState(ScanFile, t.state)
 		t.saved = n
 	}

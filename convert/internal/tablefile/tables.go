@@ -25,7 +25,7 @@ type Tables struct {
 	Columns []Column // of all files; nil before Scan
 	Rows    int64
 	Bytes   int64
-	Account account.Account  // of what the files have and records do not
+	Account account.Account  // of parts of the files that are not in records
 	Now     func() time.Time // replaced by tests
 	o       Options
 	format  format
@@ -194,8 +194,8 @@ func (t *Tables) Name() string {
 	return naming.SnakeCase(base)
 }
 
-// Missing returns the missing values of CSV, and whether Options.MissingValues gives them; nil for other
-// formats.
+// Missing returns the missing values of CSV, and whether Options.MissingValues gives them; nil for
+// other formats.
 func (t *Tables) Missing() (values *csvscan.Missing, given bool) {
 	if csv, ok := t.format.(*csvFormat); ok {
 		return csv.missing, csv.given

@@ -136,8 +136,8 @@ func isParent(name string, columns map[string]int) bool {
 	return false
 }
 
-// MergeColumn adds a file's column to that of the files before it. It returns an error if they have
-// no common kind.
+// MergeColumn merges the column of a file into c, the column of the files before it. It returns an
+// error if they have no common kind.
 func MergeColumn(c, other *table.Column) error {
 	c.Missing += other.Missing
 	if other.Kind == table.Unknown && !other.List {
@@ -210,7 +210,7 @@ func (f *typedFile) read(ctx context.Context, c *Chunk) error {
 	return nil
 }
 
-// decode returns the rows of a chunk that was read; b has the memory for those of a text.
+// decode returns the rows of a chunk that was read; text is decoded into b.
 func (f *typedFile) decode(c *Chunk, b *table.Batch) (*table.Batch, error) {
 	rows := c.rows
 	if rows == nil {

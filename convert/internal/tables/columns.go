@@ -126,7 +126,7 @@ func (c *tableColumns) noteColumns(o *TableOptions, t *tablefile.Tables) {
 	}
 }
 
-// accountFor adds what is lost of a column that is stored with a type.
+// accountFor adds a column to the account if storing it with a type loses some of it.
 func accountFor(a *account.Account, c *tablefile.Column, stored ColumnType) {
 	switch {
 	case c.Counts != nil && stored == TypeFloat:

@@ -15,8 +15,8 @@ import (
 )
 
 // rowEncoder encodes rows as Examples, directly in wire format: the bytes around a number are the
-// same in every row, and are computed once. The result equals that of tfrecord.Builder, which is
-// the reference in the tests. It is not safe for concurrent use.
+// same in every row, and are computed once. Tests compare the result with tfrecord.Builder. It is
+// not safe for concurrent use.
 type rowEncoder struct {
 	o        *TableOptions
 	columns  *tableColumns
@@ -211,7 +211,7 @@ func isMissing(column string) string {
 	return fmt.Sprintf("column %q: the value is missing", column)
 }
 
-// appendLabel appends the id of a label. Missing says that it is a missing value, unless the
+// appendLabel appends the id of a label. If missing is set, it is a missing value unless the
 // vocabulary has it.
 func (e *rowEncoder) appendLabel(body []byte, f *featureEncoder, column string, label []byte, missing bool) ([]byte, string) {
 	id, ok := e.columns.vocab.id(label)

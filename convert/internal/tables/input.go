@@ -12,7 +12,7 @@ import (
 )
 
 // Table converts the tables that srcs name, files or globs, into a set in the directory out. They
-// are read in the given order, those of a glob in the order of their names, and are of one format.
+// are read in the given order, the matches of a glob by name, and have one format.
 // CSV files must have the same columns. In all other formats a column that a file does not have is
 // missing in its rows; a column of integers here and of floats there is one of floats, and any
 // other difference between kinds is an error.
@@ -24,8 +24,7 @@ func Table(ctx context.Context, srcs []string, out string, o TableOptions) (*pla
 }
 
 // CSV converts the tables that srcs name, files or globs, into a set in the directory out. They are
-// read in the given order, those of a glob in the order of their names, and must have the same
-// columns.
+// read in the given order, the matches of a glob by name, and must have the same columns.
 func CSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*plan.Summary, error) {
 	return convertTables(ctx, func() *tableInput { return NewCSV(srcs, o) }, out)
 }
@@ -35,8 +34,8 @@ func NewCSV(srcs []string, o CSVOptions) *tableInput {
 	return &tableInput{source: "csv", o: &TableOptions{CSVOptions: o, Format: tablefile.CSV}, srcs: srcs}
 }
 
-// convertTables converts tables. If rows turn out to be others than those of the scan, which may be
-// that of an earlier run, all is scanned again, once.
+// convertTables converts tables. If rows differ from the scan, which an earlier run may have made, all
+// tables are scanned again, once.
 func convertTables(ctx context.Context, in func() *tableInput, out string) (*plan.Summary, error) {
 	first := in()
 	s, err := plan.Run(ctx, first, out)

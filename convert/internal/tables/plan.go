@@ -24,7 +24,7 @@ type tableSource struct {
 	o       *TableOptions
 	kind    string // the option "source"
 	tables  *tablefile.Tables
-	files   []inputFile // with those of tables
+	files   []inputFile // of tables
 	columns *tableColumns
 	chunks  []rowChunk
 	pick    picker
@@ -52,7 +52,7 @@ type rowChunk struct {
 	file int
 }
 
-// rowRange is the rows of a shard: those of a split in [from, to), counted in the order of the input.
+// rowRange is the rows of a shard: rows [from, to) of a split, counted in the order of the input.
 type rowRange struct {
 	split    int
 	from, to int64
@@ -186,8 +186,7 @@ func (s *tableSource) eachRow(ctx context.Context, yield func(f *inputFile, row 
 	return nil
 }
 
-// part is the rows of a shard in one chunk: those of its split in [from, to), counted within the
-// chunk.
+// part is the rows of a shard in one chunk: rows [from, to) of its split, counted within the chunk.
 type part struct {
 	chunk    int
 	split    int

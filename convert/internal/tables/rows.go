@@ -51,7 +51,7 @@ func (s *tableSource) Outline(shard int) (identity []byte) {
 	return identity
 }
 
-// Inputs implements plan.Source: for tables, remember saves what is known.
+// Inputs implements plan.Source. Remember saves the state of tables.
 func (s *tableSource) Inputs(int) []setdir.Input { return nil }
 
 // Prepare implements plan.Source.
@@ -89,7 +89,7 @@ func (s *tableSource) AnyOrder() bool {
 	return s.shuffle != nil || len(s.tables.Files) == 1 && !s.tables.Files[0].InOrder()
 }
 
-// close releases what a failed run still holds.
+// close releases the resources of a failed run.
 func (s *tableSource) close() {
 	if s.shuffle != nil && s.shuffle.spill != nil {
 		_ = s.shuffle.spill.Close() // it is not read again

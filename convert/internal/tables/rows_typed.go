@@ -170,8 +170,8 @@ func appendValues(dst []byte, t ColumnType, v *table.Values, first, end int) []b
 	return dst
 }
 
-// appendLabelText appends a label of a typed table as text. Missing reports that it is a missing
-// value, and reason why it is no label.
+// appendLabelText appends a label of a typed table as text. Missing is set for a missing
+// value; reason is why the value is not a label.
 func appendLabelText(dst []byte, v *table.Values, i int) (text []byte, missing bool, reason string) {
 	switch v.Kind {
 	case table.Int64:

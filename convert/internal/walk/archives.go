@@ -130,8 +130,7 @@ func (a *archiveWalker) addDirectories(key string) {
 	}
 }
 
-// add adds an image, or one that cannot be used for a reason. That of a compressed archive is read,
-// since it is passed anyway.
+// add adds an image. A reason, if not empty, is why it cannot be used.
 func (a *archiveWalker) add(m *archive.Member, key, reason string) error {
 	n := len(a.origin.Archives) - 1
 	p := origin.Image{Path: key, Item: int32(len(a.origin.Members)), Size: m.Size, Version: a.origin.Versions[n]}
@@ -145,8 +144,8 @@ func (a *archiveWalker) add(m *archive.Member, key, reason string) error {
 	return a.keep(m, reason == "")
 }
 
-// keep appends a member to those of the origin. That of a compressed archive is read if it is
-// usable, since it is passed anyway.
+// keep appends a member to the origin. In a compressed archive a usable member is read for its hash,
+// since the reader passes it anyway.
 func (a *archiveWalker) keep(m *archive.Member, usable bool) error {
 	n := len(a.origin.Archives) - 1
 	kept := origin.Member{Archive: int32(n), Position: m.Position}

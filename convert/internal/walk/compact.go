@@ -10,9 +10,9 @@ import (
 
 // compactImages are the images of a directory tree while it is listed. A growing list would be copied,
 // and take more than twice its memory each time; these take some 20 bytes for an image of a sorted
-// listing, until their number is known. An image is four integers and two strings: how many bytes
-// of its path, and of its version, are those of the image before, the size, the time less that of
-// the image before, and the rest of path and version, each after its length.
+// listing, until their number is known. An image is four integers and two strings: the
+// lengths of the prefixes that its path and its version share with the image before, the size, the
+// difference of times, and the rest of path and version, each after its length.
 type compactImages struct {
 	blocks [][]byte // of whole images
 	n      int

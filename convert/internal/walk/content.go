@@ -18,15 +18,15 @@ import (
 	"github.com/tfrec/tfrec/internal/table"
 )
 
-// otherFile is a file of the source without an image's extension, of which the content may tell more.
+// otherFile is a file of the source without an image's extension. Its content may be an image.
 type otherFile struct {
 	path    string
-	version string // in a store, as size and modTime; on disk they are asked for
+	version string // in a store, as size and modTime; on disk a call to Stat gets them
 	size    int64
 	modTime int64
 }
 
-// noImages are extensions of files that are looked into only if SelectSpec.ByContent asks for it, in
+// noImages are extensions of files that are looked into only with SelectSpec.ByContent, in
 // lower case.
 var noImages = []string{
 	".bin", ".cfg", ".cls", ".css", ".csv", ".db", ".h5", ".hdf5", ".htm", ".html", ".ini", ".ipynb", ".js", ".json", ".jsonl", ".labels",
@@ -34,7 +34,7 @@ var noImages = []string{
 	".rst", ".sh", ".sha256", ".sqlite", ".toml", ".tsv", ".txt", ".xml", ".yaml", ".yml",
 }
 
-// leave counts a file that is no image by its name, or that the globs leave out.
+// leave counts a file that does not have the name of an image, or that the globs leave out.
 func (w *treeWalker) leave(f otherFile) {
 	w.Skipped++
 	if splitlists.MayState(f.path) && !options.AnyMatches(w.o.Select.Exclude, f.path) {
@@ -130,8 +130,8 @@ func (w *treeWalker) addOther(root storage.Location, f otherFile) error {
 	return nil
 }
 
-// isImage reports whether a file begins like an image. One that cannot be read is none, unless it is
-// asked for.
+// isImage reports whether a file begins like an image. With SelectSpec.ByContent it is an error if the
+// file cannot be read.
 func (w *treeWalker) isImage(root storage.Location, f otherFile) (bool, error) {
 	if err := w.ctx.Err(); err != nil {
 		return false, err
@@ -181,5 +181,6 @@ func (w *treeWalker) uses(rel string) bool {
 	})
 }
 
-// annotationExtensions are those of the files that are read in a directory of annotations or masks.
+// annotationExtensions are the extensions of files that are read in directories of annotations or
+// masks.
 var annotationExtensions = []string{".xml", ".json", ".txt", ".yaml", ".yml", ".names", ".labels", ".png"}

@@ -11,7 +11,8 @@ import (
 )
 
 // nameNumbered gives each record or row its key: its own name if no other has it, and otherwise
-// FILE#NUMBER, as the origin, which must be set, names it in the ledger. It drops those that the globs do not select.
+// FILE#NUMBER, as the origin, which must be set, names it in the ledger. It drops those that the
+// globs do not select.
 func (w *walker) nameNumbered() error {
 	byPath := func(p, q origin.Image) int { return strings.Compare(p.Path, q.Path) }
 	slices.SortFunc(w.Images, byPath)

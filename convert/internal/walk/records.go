@@ -86,8 +86,8 @@ func Records(ctx context.Context, o *options.ImageOptions, src origin.Place, out
 	return &FoundRecords{a.Found, a.carried, a.labels, a.origin}, nil
 }
 
-// accountForLabelMaps adds the label maps beside files that are of no set: names of ids that are not
-// used. The names of a set are those of its manifest.
+// accountForLabelMaps adds the label maps next to files without a set: their names are not used. Files
+// of a set get their names from its manifest.
 func (a *recordWalker) accountForLabelMaps() error {
 	seen := map[string]bool{}
 	for _, s := range a.origin.Sources {
@@ -118,7 +118,7 @@ func commonSet(sources []shard.Source) *shard.Set {
 	return sources[0].Set
 }
 
-// open adds a file to those of the origin.
+// open adds a file to the origin.
 func (a *recordWalker) open(s shard.Source, name, out string) error {
 	in := origin.RecordFile{Source: s, Name: name, At: storage.Parse(s.Path)}
 	if in.Split == "" {

@@ -24,10 +24,10 @@ import (
 )
 
 const (
-	// maxRowText bounds what the listing keeps of all rows in bytes: paths, labels and features.
+	// maxRowText bounds the bytes that are kept of all rows: paths, labels and features.
 	maxRowText = 1 << 30
-	// FewRows is how many rows a file may have that has fewer bytes than rows: what is kept of a
-	// row is bounded by the size of the file.
+	// FewRows is the number of rows that a file of any size may have. A file with more rows needs a
+	// byte for each, so that its size bounds the memory for rows.
 	FewRows = 1 << 20
 )
 
@@ -38,7 +38,7 @@ type Columns struct {
 	split              string
 }
 
-// FoundRows are the images found in the rows of tables, and what the tables state.
+// FoundRows are the images found in the rows of tables, with their labels, splits and features.
 type FoundRows struct {
 	Found
 	Rows     *origin.Rows // the origin
@@ -104,7 +104,7 @@ func Rows(ctx context.Context, o *options.ImageOptions, src origin.Place) (*Foun
 	}, nil
 }
 
-// open adds a file to those of the origin, and its columns to those of the files before it.
+// open adds a file to the origin, and merges its columns with the columns of the files before it.
 func (a *rowWalker) open(at storage.Location, name string) error {
 	format, err := tablefile.Detect(a.ctx, at.Path())
 	if err != nil {

@@ -21,11 +21,11 @@ func stattedOf(st fs.FileInfo) statted {
 	return statted{size: st.Size(), modTime: st.ModTime().UnixNano(), change: storage.Change(st)}
 }
 
-// Files of a directory are asked for several at a time: on a network file system each takes a round
+// Several files of a directory are queried at a time: on a network file system each takes a round
 // trip, and on a disk a system call that another processor can make.
 const (
 	statsAtOnce = 8
-	statBatch   = 64 // files that one goroutine asks for
+	statBatch   = 64 // files that one goroutine queries
 )
 
 // statImages returns the sizes and times of the selected images among the entries of a directory, by

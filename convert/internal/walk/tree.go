@@ -29,7 +29,7 @@ type treeWalker struct {
 }
 
 // Tree finds the images below a directory. It skips the output directory out if that is inside. Reads
-// are files that the run reads besides those of its options: they are not in the account.
+// are further files that the run reads, which are not in the account.
 func Tree(ctx context.Context, o *options.ImageOptions, src origin.Place, out string, reads ...string) (*Found, error) {
 	w := &treeWalker{walker: walker{o: o, ctx: ctx}, visited: map[string]bool{}}
 	var err error

@@ -9,7 +9,7 @@ import (
 	"github.com/tfrec/tfrec/internal/imagetree"
 )
 
-// Found is what a walk finds.
+// Found is the result of a walk.
 type Found struct {
 	Origin      origin.Origin
 	Images      []origin.Image // sorted by path

@@ -63,7 +63,7 @@ func (s *Samples) Group(images []origin.Image) (samples []origin.Image, left []s
 		if len(g.images) == 0 || add(g) {
 			continue
 		}
-		// Dots in the key, as in 22.05.png: at the last one, images have members beside them.
+		// The key has dots, as in 22.05.png: cut at the last dot, images have other members.
 		inner := s.groups(images, g, cutLast)
 		if slices.ContainsFunc(inner, func(g *group) bool { return len(g.images) > 0 && len(g.others) == 0 }) {
 			for _, i := range g.images {

@@ -99,7 +99,7 @@ func (j *jsonFeatures) add(item int32, text []byte) error {
 		}
 		j.unused[name]++
 	}
-	if j.bytes <= maxJSONValues { // fill tells what is beyond
+	if j.bytes <= maxJSONValues { // otherwise fill returns an error
 		j.rows[item] = row
 	}
 	return nil
