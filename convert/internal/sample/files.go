@@ -17,7 +17,7 @@ func (s *Set) Files() iter.Seq[string] {
 				return
 			}
 		}
-		for path := range s.AnnotationFiles() {
+		for path := range s.annotationFiles() {
 			if !yield(path) {
 				return
 			}
@@ -30,9 +30,9 @@ func (s *Set) Files() iter.Seq[string] {
 	}
 }
 
-// AnnotationFiles yields the paths of annotations and masks: the files, and directories whose
+// annotationFiles yields the paths of annotations and masks: the files, and directories whose
 // entries matter.
-func (s *Set) AnnotationFiles() iter.Seq[string] {
+func (s *Set) annotationFiles() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i, f := range s.Options.Annotations.Files {
 			if !yield(f.Path) {

@@ -10,7 +10,7 @@ import (
 )
 
 // What is listed comes back, whatever the order and the names.
-func TestFoundImagesAreTheListed(t *testing.T) {
+func TestCompactImagesAreTheListed(t *testing.T) {
 	rng := torture.Rand(t)
 	for range 20 {
 		var found compactImages
