@@ -74,30 +74,6 @@ func (l *Listing) listTree(ctx context.Context, o *options.ImageOptions, src ori
 	return l.labelFiles(ctx, o)
 }
 
-// listArchives lists the images of archives.
-func (l *Listing) listArchives(ctx context.Context, o *options.ImageOptions, src origin.Place) error {
-	found, samples, err := walk.Archives(ctx, o, src)
-	if err != nil {
-		return err
-	}
-	l.WebDataset = samples != nil
-	if err := l.take(ctx, o, found); err != nil {
-		return err
-	}
-	if err := l.joinFiles(ctx, o, src); err != nil {
-		return err
-	}
-	if len(l.Splits) == 0 && l.above == 0 {
-		if err := l.splitsFromArchives(o); err != nil {
-			return err
-		}
-	}
-	if samples != nil && l.Annotations == nil {
-		return l.labelSamples(ctx, o, samples)
-	}
-	return l.labelFiles(ctx, o)
-}
-
 // take takes over the images that were found. LabelSpec.File replaces them by its rows.
 func (l *Listing) take(ctx context.Context, o *options.ImageOptions, found *walk.Found) error {
 	l.Found = *found

@@ -152,10 +152,8 @@ func (f *csvFile) restore(result json.RawMessage) bool {
 func (f *csvFile) scannedRows() scanned {
 	t := f.table
 	s := scanned{rows: t.Rows, bytes: t.Bytes, blank: t.Blank, chunks: make([]table.Chunk, len(t.Chunks))}
-	row := int64(0)
 	for i, c := range t.Chunks {
-		s.chunks[i] = table.Chunk{Index: i, FirstRow: row, Rows: c.Rows, FirstLine: c.FirstLine, Offset: c.Offset, Bytes: c.Len, Hash: c.Hash}
-		row += c.Rows
+		s.chunks[i] = table.Chunk{Rows: c.Rows, FirstLine: c.FirstLine, Offset: c.Offset, Bytes: c.Len, Hash: c.Hash}
 	}
 	if len(t.Distinct) > 0 {
 		s.distinct = t.Distinct[0]

@@ -21,6 +21,18 @@ type File struct {
 	fresh   *freshScan // nil if there is none to confirm
 }
 
+// take takes over the result of scan or restore, and numbers its chunks: a saved result may have other
+// numbers.
+func (f *File) take() {
+	f.scanned = f.scannedRows()
+	row := int64(0)
+	for i := range f.scanned.chunks {
+		c := &f.scanned.chunks[i]
+		c.Index, c.FirstRow = i, row
+		row += c.Rows
+	}
+}
+
 // Chunks returns the chunks of the file, in order.
 func (f *File) Chunks() []table.Chunk { return f.scanned.chunks }
 
@@ -62,7 +74,7 @@ type reader interface {
 	scan(ctx context.Context) (json.RawMessage, error)
 	// restore takes over the result of an earlier scan. It reports whether it could.
 	restore(result json.RawMessage) bool
-	// scannedRows returns what scan or restore has found.
+	// scannedRows returns the result of scan or restore. Chunks need not be numbered.
 	scannedRows() scanned
 	// read reads a chunk into c.
 	read(ctx context.Context, c *Chunk) error

@@ -52,7 +52,7 @@ func (t *Tables) Scan(ctx context.Context, out string) error {
 		} else if err := t.scanFile(ctx, f); err != nil {
 			return err
 		}
-		f.scanned = f.scannedRows()
+		f.take()
 		f.FirstRow = t.Rows
 		t.Rows, t.Bytes = t.Rows+f.scanned.rows, t.Bytes+f.scanned.bytes
 		if n := f.scanned.blank; n > 0 {

@@ -194,7 +194,7 @@ func (f *typedFile) restore(result json.RawMessage) bool {
 
 func (f *typedFile) scannedRows() scanned {
 	t := f.table
-	return scanned{rows: t.Rows, bytes: t.Bytes, blank: t.Blank, chunks: t.Chunks, distinct: t.Distinct}
+	return scanned{rows: t.Rows, bytes: t.Bytes, blank: t.Blank, chunks: slices.Clone(t.Chunks), distinct: t.Distinct}
 }
 
 func (f *typedFile) read(ctx context.Context, c *Chunk) error {

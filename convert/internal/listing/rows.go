@@ -3,13 +3,11 @@ package listing
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/stated"
 	"github.com/tfrec/tfrec/convert/internal/walk"
-	"github.com/tfrec/tfrec/convert/internal/webdataset"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/classfile"
 	"github.com/tfrec/tfrec/internal/jsontext"
@@ -17,68 +15,6 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 )
-
-// labelSamples gives the samples of a WebDataset their labels and features.
-func (l *Listing) labelSamples(ctx context.Context, o *options.ImageOptions, samples *webdataset.Samples) error {
-	names, err := samples.Labels()
-	if err != nil {
-		return err
-	}
-	if names != nil {
-		l.Labels = names
-	}
-	if err := l.number(ctx, o, nil); err != nil {
-		return err
-	}
-	l.Features, err = samples.Features(l.Images, l.Features, &l.Account)
-	return err
-}
-
-// splitsFromArchives keeps the splits that the names of all archives state.
-func (l *Listing) splitsFromArchives(o *options.ImageOptions) error {
-	archives := l.Origin.(*origin.Archives)
-	var paths []string
-	for _, in := range archives.Archives {
-		paths = append(paths, in.Path())
-	}
-	return l.splitsFromFiles(o, paths, func(p *origin.Image) int { return int(archives.Members[p.Item].Archive) })
-}
-
-// listRecords lists the images of TFRecords, with the splits, labels and features of these.
-func (l *Listing) listRecords(ctx context.Context, o *options.ImageOptions, src origin.Place, out string) error {
-	found, err := walk.Records(ctx, o, src, out)
-	if err != nil {
-		return err
-	}
-	l.Carried = found.Carried
-	if err := l.take(ctx, o, &found.Found); err != nil {
-		return err
-	}
-	if len(l.Images) == 0 {
-		return fmt.Errorf("no records in %s are selected", src.At.Path())
-	}
-	sources := found.Records.Sources
-	splits, paths := make([]string, len(sources)), make([]string, len(sources))
-	for i := range sources {
-		splits[i], paths[i] = sources[i].Split, sources[i].Path
-	}
-	fileOf := func(p *origin.Image) int { return int(found.Records.Records[p.Item].File) }
-	if slices.Contains(splits, "") {
-		if err := l.splitsFromFiles(o, paths, fileOf); err != nil {
-			return err
-		}
-	} else {
-		l.keepSplits(o, splits, fileOf)
-	}
-	if l.Carried.Labels {
-		l.Labels, l.Carried.Counted, l.LabelMap = found.Labels.Name(l.Images)
-	} else if err := l.number(ctx, o, nil); err != nil {
-		return err
-	}
-	described, err := l.Carried.Describe(o, found.Labels.Set, l.Features, len(l.Labels) > 0)
-	l.Features = append(l.Features, described...)
-	return err
-}
 
 // listRows lists the images of Parquet and Arrow files, with the splits, labels and features of their
 // rows.
