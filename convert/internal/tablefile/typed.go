@@ -75,12 +75,8 @@ func (t *typedFormat) merge(files []*File) ([]Column, error) {
 				at[c.Name] = i
 				t.columns = append(t.columns, table.Column{Name: c.Name, Text: true, Missing: rows})
 			}
-			if err := MergeColumn(&t.columns[i], &c); err != nil {
-				remedy := "write it in one type, or convert the files by themselves"
-				if t.o.Format == JSONL {
-					remedy = fmt.Sprintf("%s gives it one type", optname.CSVOptionsTypes)
-				}
-				return nil, fmt.Errorf("column %q is %s in %s and %s in %s: %s", c.Name, t.columns[i].Kind, typedBy[c.Name], c.Kind, f.Name(), remedy)
+			if MergeColumn(&t.columns[i], &c) != nil {
+				return nil, t.kindsDiffer(&t.columns[i], typedBy[c.Name], &c, f.Name())
 			}
 			if typedBy[c.Name] == "" && c.Kind != table.Unknown {
 				typedBy[c.Name] = f.Name()
@@ -111,6 +107,15 @@ func (t *typedFormat) merge(files []*File) ([]Column, error) {
 		}
 	}
 	return columns, nil
+}
+
+// kindsDiffer returns the error for a column whose kind in one file differs from the kind in another.
+func (t *typedFormat) kindsDiffer(c *table.Column, in string, other *table.Column, file string) error {
+	remedy := "write it in one type, or convert the files by themselves"
+	if t.o.Format == JSONL {
+		remedy = fmt.Sprintf("%s gives it one type", optname.CSVOptionsTypes)
+	}
+	return fmt.Errorf("column %q is %s in %s and %s in %s: %s", c.Name, c.Kind, in, other.Kind, file, remedy)
 }
 
 // checkColumn returns an error for a column of a file that cannot be stored.
