@@ -26,7 +26,7 @@ func (s *annotator) Placer() *placed.Placer {
 	}
 }
 
-// Mapping returns where an image goes that was just prepared.
+// Mapping returns the mapping for an image that was just prepared.
 func (s *annotator) Mapping(m *Work, info augment.Info) *placed.Mapping {
 	if m.out.data != nil && info.Keepable {
 		return placed.Kept(info)
@@ -87,8 +87,8 @@ func (s *annotator) placeOwnObjects(m *Work, p *plan.Piece, place *placed.Mappin
 	p.Dropped += annotation.Unusable(image.Faults) + annotation.Unusable(m.Objects.Faults)
 }
 
-// follow moves the objects of a record with its pixels, unless its image is kept. A fault is why the
-// record cannot be used.
+// follow moves the objects of a record with its pixels, unless its image is kept. It returns a fault if
+// the record cannot be used.
 func (s *annotator) follow(m *Work, p *plan.Piece, info augment.Info) *Fault {
 	if m.out.data != nil {
 		return nil
@@ -116,7 +116,7 @@ func (s *annotator) PlaceMask(m *Work, own *placed.Mapping, mask *origin.Image) 
 		return err
 	}
 	if len(m.partners) > 0 {
-		if p.Draw, err = s.mixMasks(m, s.Options.Annotations.FillClass()); err != nil {
+		if p.Draw, err = s.mixMasks(m); err != nil {
 			return err
 		}
 	}
@@ -151,8 +151,8 @@ func (s *annotator) placeMixedObjects(m *Work, own *placed.Mapping) {
 }
 
 // mixMasks returns the draw of a sample for its mask of classes, with the masks of its partners.
-func (s *annotator) mixMasks(m *Work, fill uint8) (augment.Draw, error) {
-	draw := m.Task.Draw.Mask(fill)
+func (s *annotator) mixMasks(m *Work) (augment.Draw, error) {
+	draw := m.Task.Draw.Mask(s.Options.Annotations.FillClass())
 	partners, placer := sample.MixtureOf(m.Task.Draw).Partners, s.Placer()
 	for k, pm := range m.partners {
 		p := placed.Of(pm.info)

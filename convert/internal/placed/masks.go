@@ -10,16 +10,6 @@ import (
 	"github.com/tfrec/tfrec/internal/orientation"
 )
 
-// StoreMask makes Segmentation from the last decoded mask, which is annotated on an image of w x h
-// pixels.
-func (s *Placer) StoreMask(o *Objects, p *Mapping, w, h int) error {
-	moved, err := o.move(p, w, h, s.Options.Annotations.FillClass())
-	if err == nil {
-		o.Segmentation, err = augment.AppendPNG(o.Segmentation[:0], moved)
-	}
-	return err
-}
-
 // DecodeMask decodes the file of a mask of classes, to be moved or stored, and returns its size.
 // Name is for errors.
 func (s *Placer) DecodeMask(o *Objects, p *Mapping, name string, file []byte) (w, h int, err error) {
@@ -46,6 +36,15 @@ func (s *Placer) DecodeMask(o *Objects, p *Mapping, name string, file []byte) (w
 // stored image. The result is valid until the next mask.
 func (s *Placer) Move(o *Objects, p *Mapping, w, h int) (*augment.Image, error) {
 	return o.move(p, w, h, s.Options.Annotations.FillClass())
+}
+
+// StoreMask makes Segmentation of the last decoded mask, which is annotated on an image of w x h pixels.
+func (s *Placer) StoreMask(o *Objects, p *Mapping, w, h int) error {
+	moved, err := s.Move(o, p, w, h)
+	if err == nil {
+		o.Segmentation, err = augment.AppendPNG(o.Segmentation[:0], moved)
+	}
+	return err
 }
 
 // move moves the mask in o.drawn, which has one channel and is annotated on an image of w x h pixels,

@@ -110,8 +110,8 @@ func (s *Placer) Place(o *Objects, p *Mapping, image *annotation.Image) {
 	}
 }
 
-// placeObject makes object i; its Object is nil if too little of it is visible. An error is why
-// the annotation cannot be used, and unmasked why its mask cannot be.
+// placeObject makes object i; its Object is nil if too little of it is visible. It returns an error if
+// the annotation cannot be used, and unmasked if only its mask cannot.
 func (s *Placer) placeObject(o *Objects, p *Mapping, image *annotation.Image, i int, scale float64) (none object, unmasked, err error) {
 	of := &image.Objects[i]
 	shown, err := p.shownBox(image, of.Box)
@@ -159,8 +159,8 @@ func (s *Placer) placeObject(o *Objects, p *Mapping, image *annotation.Image, i 
 }
 
 // drawMask draws the mask of object i into o.drawn, at the size of the annotated image, and reports
-// whether it has pixels. An error is why it cannot be used; it is then empty. It is also empty if a
-// fault of the annotations explains it, or if the mask in the record is.
+// whether it has pixels. It returns an error if the mask cannot be used, which is then empty. It is also
+// empty if a fault of the annotations explains it, or if the mask in the record is.
 func (s *Placer) drawMask(o *Objects, p *Mapping, image *annotation.Image, i int) (drawn bool, err error) {
 	of := &image.Objects[i]
 	w, h := p.regionSize(image)

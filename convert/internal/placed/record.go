@@ -30,8 +30,8 @@ type record struct {
 	keypoints    recordKeypoints
 }
 
-// Follow moves the objects of a record with its pixels. An error is why the record cannot be used.
-// Faults of objects are in o.Faults, and those that reading the record has found are returned.
+// Follow moves the objects of a record with its pixels. It returns an error if the record cannot be
+// used, and the faults that reading the record has found; other faults are in o.Faults.
 func (s *Placer) Follow(o *Objects, p *Mapping, data []byte) (read []annotation.Fault, err error) {
 	f := &o.record
 	f.active, f.kept = true, f.kept[:0]
