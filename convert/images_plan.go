@@ -11,8 +11,6 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/convert/internal/imagerecord"
 	"github.com/tfrec/tfrec/convert/internal/listing"
-	"github.com/tfrec/tfrec/convert/internal/origin"
-	"github.com/tfrec/tfrec/convert/internal/placed"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/convert/internal/prefetch"
 	"github.com/tfrec/tfrec/convert/internal/sample"
@@ -43,33 +41,19 @@ type imageSource struct {
 
 // planImages assigns the listed images to splits and shards.
 func planImages(o *ImageOptions, l *listing.Listing, codec *augment.Codec, before *plan.Previous) (*imageSource, error) {
-	set := &sample.Set{
-		Options: o, Origin: l.Origin, WebDataset: l.WebDataset, Images: l.Images, Loose: len(l.Loose), Labels: plan.WithBackground(l.Labels, o.Labels.Offset),
-		Values: l.Values, Texts: l.Texts, Features: l.Features, Carried: l.Carried, LabelMap: l.LabelMap || l.Annotations != nil, Columns: l.Columns, Annotations: l.Annotations, Masks: l.Masks, Colors: l.Colors,
-	}
+	set := sample.NewSet(o, l)
 	maker := imagerecord.New(set, codec, cmp.Or(o.Backend, augment.Backend(augment.CPU{})))
 	maker.Decodes, maker.Workers = o.BackendDecodes, o.Goroutines()
 	if maker.Backend.Batch() > 1 { // goroutines wait for it
 		maker.Workers += maker.Workers/2 + 1
 	}
 	s := &imageSource{Maker: maker, skipped: l.Skipped, leftOut: plan.LeftOutOf(&l.Account), causes: l.Causes, remembered: rememberedHashes{Set: set}}
-	if l.Annotations != nil {
-		s.Labels, s.ObjectKeys = l.Annotations.Labels(), placed.KeysOf(o, l.Annotations)
-	}
-	s.AllIdentity = s.IdentifyAll()
 	sample.NoteMirrors(o, l)
-	if l.Synsets != nil {
-		s.Synsets = append(make([]string, o.Labels.Offset), l.Synsets...)
-	}
 	s.sampleMemory = cmp.Or(o.Memory, memory.Limit()/4)
 	if s.Fetches() {
 		s.fetchMemory = min(s.sampleMemory/4, prefetch.MaxBytes)
 		s.sampleMemory -= s.fetchMemory
 	}
-	if o.Limit > 0 {
-		s.Images = limit(s.Images, o.Limit, plan.NewHasher(o.Seed, plan.ForLimit))
-	}
-	s.Images = append(s.Images, l.Loose...)
 	if i := slices.Index(l.Labels, plan.BackgroundName(0)); o.Labels.Offset > 0 && i >= 0 {
 		return nil, fmt.Errorf("a class is called %s, the name that %s gives to background labels: rename its directory", l.Labels[i], optname.LabelSpecOffset)
 	}
@@ -124,24 +108,6 @@ func (s *imageSource) planLoose() {
 		at := h.Key(s.Images[p].Path) % uint64(len(s.samples))
 		s.samples[at] = append(s.samples[at], sample.Sample{Image: int32(p)})
 	}
-}
-
-// limit returns the n images with the smallest hashes, sorted by path.
-func limit(images []origin.Image, n int64, h plan.Hasher) []origin.Image {
-	if n >= int64(len(images)) {
-		return images
-	}
-	hashes := make([]uint64, len(images))
-	for i := range images {
-		hashes[i] = h.Key(images[i].Path)
-	}
-	order := plan.HashOrder(hashes, func(i, j int) int { return i - j })[:n]
-	slices.Sort(order)
-	kept := make([]origin.Image, n)
-	for i, p := range order {
-		kept[i] = images[p]
-	}
-	return kept
 }
 
 // splits returns the names of the splits, and a function that returns the split of an image.

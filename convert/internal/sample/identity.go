@@ -31,7 +31,7 @@ func (s *Set) Identity(dst []byte, sample Sample, hash string) []byte {
 		dst = binary.AppendUvarint(dst, uint64(len(row.Features)))
 		dst = append(dst, row.Features...)
 	}
-	dst = append(dst, s.AllIdentity...)
+	dst = append(dst, s.allIdentity...)
 	if p.Mask() != nil && s.Colors != nil {
 		dst = append(dst, s.Colors.Identity...)
 	}
@@ -141,9 +141,9 @@ func (s *Set) appendAnnotations(dst []byte, image *annotation.Image) []byte {
 	return dst
 }
 
-// IdentifyAll returns what identifies the features that annotations give all records: a hash of their
+// identifyAll returns what identifies the features that annotations give all records: a hash of their
 // keypoints, and which flags a table has columns for; nil without both.
-func (s *Set) IdentifyAll() (b []byte) {
+func (s *Set) identifyAll() (b []byte) {
 	a := s.Annotations
 	if a == nil {
 		return nil

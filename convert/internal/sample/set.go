@@ -30,7 +30,7 @@ type Set struct {
 	Features    []manifest.Feature
 	Annotations *annotations.Union  // nil without AnnotationSpec.Files
 	ObjectKeys  []string            // of the lists of objects: see placed.KeysOf
-	AllIdentity []byte              // see IdentifyAll
+	allIdentity []byte              // see identifyAll
 	Masks       *origin.Tree        // nil without AnnotationSpec.Masks
 	Colors      *annotations.Colors // of RGB masks; nil without a list of them
 	Carried     *carried.Features   // of TFRecords; nil for other sources

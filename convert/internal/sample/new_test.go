@@ -1,4 +1,4 @@
-package convert
+package sample
 
 import (
 	"fmt"
