@@ -289,12 +289,12 @@ type flaky struct {
 	fails int
 }
 
-func (f *flaky) Pieces(ctx context.Context, job int) iter.Seq2[plan.Fill, error] {
-	if job == 1 && f.fails > 0 {
+func (f *flaky) Pieces(ctx context.Context, shard int) iter.Seq2[plan.Fill, error] {
+	if shard == 1 && f.fails > 0 {
 		f.fails--
 		return func(yield func(plan.Fill, error) bool) { yield(nil, errors.New("the disk is away")) }
 	}
-	return f.Source.Pieces(ctx, job)
+	return f.Source.Pieces(ctx, shard)
 }
 
 func TestShardsAreTriedAgain(t *testing.T) {
@@ -328,13 +328,13 @@ type lateFailure struct {
 	failed   bool
 }
 
-func (f *lateFailure) Pieces(ctx context.Context, job int) iter.Seq2[plan.Fill, error] {
-	if job != 1 || f.failed {
-		return f.Source.Pieces(ctx, job)
+func (f *lateFailure) Pieces(ctx context.Context, shard int) iter.Seq2[plan.Fill, error] {
+	if shard != 1 || f.failed {
+		return f.Source.Pieces(ctx, shard)
 	}
 	f.failed = true
 	return func(yield func(plan.Fill, error) bool) {
-		for t, err := range f.Source.Pieces(ctx, job) {
+		for t, err := range f.Source.Pieces(ctx, shard) {
 			if !yield(t, err) {
 				return
 			}
@@ -362,8 +362,8 @@ func TestProgressOfShardsTriedAgain(t *testing.T) {
 		p := new(Progress)
 		o := ImageOptions{Options: Options{Shards: 3, Retries: 1, Workers: 2, Name: "pets", Progress: p, MaxErrors: Tolerance{Share: 1}}}
 		_, err := plan.Run(context.Background(), &changedInput{&imageInput{o: &o, src: src}, func(s plan.Source) plan.Source {
-			jobs := s.Layout().Shards
-			return &lateFailure{inOrder{s}, p, jobs[0].Samples + jobs[1].Samples, !fail}
+			shards := s.Layout().Shards
+			return &lateFailure{inOrder{s}, p, shards[0].Samples + shards[1].Samples, !fail}
 		}}, t.TempDir())
 		if err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/convert/internal/sample"
+	"github.com/tfrec/tfrec/convert/internal/placed"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/manifest"
@@ -192,8 +192,8 @@ func TestUnusableAnnotations(t *testing.T) {
 
 // TestMasksOfARecordAreBounded: objects whose masks are too many are faults, the others are kept.
 func TestMasksOfARecordAreBounded(t *testing.T) {
-	defer func(n int) { sample.MaxMasks = n }(sample.MaxMasks)
-	sample.MaxMasks = 150
+	defer func(n int) { placed.MaxMasks = n }(placed.MaxMasks)
+	placed.MaxMasks = 150
 	src, file, drawings := drawingsIn(t, rand.New(rand.NewPCG(8, 8)), 6)
 	o := with(file, ImageOptions{Options: Options{MaxErrors: Tolerance{Count: 1000}, Shards: 1}})
 	o.Annotations.InstanceMasks = true

@@ -137,10 +137,10 @@ func (b *refusing) Render(tasks []*augment.Task) error {
 // cancelled is a source whose tasks have a context that has ended.
 type cancelled struct{ plan.Source }
 
-func (s *cancelled) Pieces(ctx context.Context, job int) iter.Seq2[plan.Fill, error] {
+func (s *cancelled) Pieces(ctx context.Context, shard int) iter.Seq2[plan.Fill, error] {
 	ctx, cancel := context.WithCancel(ctx)
 	cancel()
-	return s.Source.Pieces(ctx, job)
+	return s.Source.Pieces(ctx, shard)
 }
 
 // TestInterruptedAfterDecoding: images that were being decoded when the run was interrupted are

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/manifest"
 )
@@ -278,34 +279,73 @@ func TestASingleClassOfDirectoriesIsNoted(t *testing.T) {
 	}
 }
 
-// TestImagesWithoutClassesAreHelped: the error for images in no class directory names what in the
-// source may say what is on them, with the option that reads it.
+// TestImagesWithoutClassesAreHelped: the error for images in no class directory names the file or
+// directory of the source that may label them, with the option that reads it. An archive gets no such
+// hint: options do not name its members.
 func TestImagesWithoutClassesAreHelped(t *testing.T) {
 	for names, want := range map[string]string{
-		"1.png train.csv":                                        "if train.csv says what is on the images, name it with LabelSpec.File",
+		"1.png train.csv":                                        "if SRC/train.csv says what is on the images, name it with LabelSpec.File",
 		"1.png readme.csv":                                       "",
 		"1.png sample_submission.csv":                            "",
 		"1.png metadata.json":                                    "",
-		"1.png instances_train2017.json":                         "if instances_train2017.json says what is on the images, name it with AnnotationSpec.Files",
-		"train/1.png train/_annotations.coco.json":               "if train/_annotations.coco.json says",
-		"train/1.png train/_annotations.csv":                     "if train/_annotations.csv says what is on the images, name it with AnnotationSpec.Files",
-		"1.png labels/1.txt":                                     "if labels has what is on the images, name it with AnnotationSpec.Files",
-		"1.png a/Annotations/1.xml":                              "if a/Annotations has what is on the images",
-		"train/1.png train/labels/1.txt":                         "if train/labels has what is on the images",
-		"images/train/1.png labels/train/1.txt images/val/2.png": "if labels has what is on the images",
+		"1.png instances_train2017.json":                         "if SRC/instances_train2017.json says what is on the images, name it with AnnotationSpec.Files",
+		"train/1.png train/_annotations.coco.json":               "if SRC/train/_annotations.coco.json says",
+		"train/1.png train/_annotations.csv":                     "if SRC/train/_annotations.csv says what is on the images, name it with AnnotationSpec.Files",
+		"1.png labels/1.txt":                                     "if SRC/labels has what is on the images, name it with AnnotationSpec.Files",
+		"1.png a/Annotations/1.xml":                              "if SRC/a/Annotations has what is on the images",
+		"train/1.png train/labels/1.txt":                         "if SRC/train/labels has what is on the images",
+		"images/train/1.png labels/train/1.txt images/val/2.png": "if SRC/labels has what is on the images",
 		"train/1.png test/2.png classes.txt":                     "",
 	} {
-		src := t.TempDir()
+		src, files := t.TempDir(), map[string]string{}
 		for i, name := range strings.Fields(names) {
-			data := []byte("text")
+			files[name] = "text"
 			if strings.HasSuffix(name, ".png") {
-				data = pngOf(i)
+				files[name] = string(pngOf(i))
 			}
-			put(t, src, name, data)
 		}
-		_, err := Images(t.Context(), src, t.TempDir(), ImageOptions{})
-		if err == nil || !strings.Contains(err.Error(), "in no class directory") || !strings.Contains(err.Error(), want) || want == "" && strings.Contains(err.Error(), "; if ") {
-			t.Errorf("%s: %v, want %q in it", names, err, want)
+		writeTree(t, src, files)
+		want = strings.ReplaceAll(want, "SRC", src)
+		err := errWithoutClasses(t, src)
+		if !strings.Contains(err, want) || want == "" && strings.Contains(err, "; if ") {
+			t.Errorf("%s: %s, want %q in it", names, err, want)
+		}
+		packed := filepath.Join(t.TempDir(), "packed.tar")
+		packFiles(t, packed, 1, files)
+		if err := errWithoutClasses(t, packed); strings.Contains(err, "; if ") {
+			t.Errorf("%s in an archive: %s", names, err)
 		}
 	}
+	rnd := torture.Rand(t)
+	for range 20 {
+		src := filepath.Join(t.TempDir(), "s p")
+		put(t, src, "0.png", pngOf(0))
+		helps := false
+		for i := range rnd.IntN(4) {
+			name := []string{"readme.md", "labels.csv", "instances_x.json", "metadata.json", "Labels/1.txt", "masks/1.txt"}[rnd.IntN(6)]
+			helps = helps || slices.Contains([]string{"labels.csv", "instances_x.json", "Labels/1.txt"}, name)
+			put(t, src, strings.Repeat(fmt.Sprintf("d%d/", i), rnd.IntN(3))+name, []byte("text"))
+		}
+		err := errWithoutClasses(t, src)
+		_, hint, found := strings.Cut(err, "; if ")
+		if found != helps {
+			t.Errorf("%s: a hint is %t, want %t", err, found, helps)
+		}
+		if found { // a path that exists, as the options take it
+			path, _, _ := strings.Cut(strings.Replace(hint, " says what", " has what", 1), " has what")
+			if _, err := os.Stat(path); err != nil {
+				t.Errorf("%s: %v", hint, err)
+			}
+		}
+	}
+}
+
+// errWithoutClasses returns the error for a source with images in no class directory.
+func errWithoutClasses(t *testing.T, src string) string {
+	t.Helper()
+	_, err := Images(t.Context(), src, t.TempDir(), ImageOptions{})
+	if err == nil || !strings.Contains(err.Error(), "in no class directory") {
+		t.Fatalf("%s: %v", src, err)
+	}
+	return err.Error()
 }

@@ -7,21 +7,22 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/convert/internal/origin"
+	"github.com/tfrec/tfrec/convert/internal/prefetch"
 	"github.com/tfrec/tfrec/convert/internal/sample"
 )
 
-// jobImages are the images of jobs in order, each followed by its partners, without those that the
-// listing rejected.
-type jobImages struct {
-	source *imageSource
-	jobs   []int   // may grow
-	job, i int     // next job, and next of its samples
-	rest   []int32 // images of the sample before
+// shardImages are the images of shards in order, each followed by its partners, without the images that
+// the listing rejected.
+type shardImages struct {
+	source   *imageSource
+	shards   []int   // may grow
+	shard, i int     // next shard, and next of its samples
+	rest     []int32 // images of the sample before
 }
 
-func (p *jobImages) next() *origin.Image {
-	for ; p.job < len(p.jobs); p.job, p.i = p.job+1, 0 {
-		for samples := p.source.samples[p.jobs[p.job]]; len(p.rest) > 0 || p.i < len(samples); {
+func (p *shardImages) next() *origin.Image {
+	for ; p.shard < len(p.shards); p.shard, p.i = p.shard+1, 0 {
+		for samples := p.source.samples[p.shards[p.shard]]; len(p.rest) > 0 || p.i < len(samples); {
 			if len(p.rest) == 0 {
 				p.rest = p.source.Needs(p.rest[:0], samples[p.i])
 				p.i++
@@ -35,26 +36,26 @@ func (p *jobImages) next() *origin.Image {
 	return nil
 }
 
-// aheadOfJobs requests the images of jobs ahead of their tasks.
-type aheadOfJobs struct {
-	*sample.Fetcher
-	jobs     jobImages
-	expected []int // jobs whose images were requested but not their tasks, in order
+// aheadOfShards requests the images of shards ahead of their tasks.
+type aheadOfShards struct {
+	*prefetch.Fetcher
+	images   shardImages
+	expected []int // shards whose images were requested but not their tasks, in order
 }
 
 // Prepare implements plan.Source.
-func (s *imageSource) Prepare(ctx context.Context, jobs []int, inOrder bool) error {
-	if err := s.Origin.Load(ctx, s.temp, s.imagesOf(jobs)); err != nil {
+func (s *imageSource) Prepare(ctx context.Context, shards []int, inOrder bool) error {
+	if err := s.Origin.Load(ctx, s.temp, s.imagesOf(shards)); err != nil {
 		return err
 	}
-	if !s.Fetches() || len(jobs) == 0 {
+	if !s.Fetches() || len(shards) == 0 {
 		return nil
 	}
-	a := &aheadOfJobs{jobs: jobImages{source: s}}
+	a := &aheadOfShards{images: shardImages{source: s}}
 	if inOrder {
-		a.jobs.jobs, a.expected = slices.Clip(jobs), jobs
+		a.images.shards, a.expected = slices.Clip(shards), shards
 	}
-	a.Fetcher = s.Fetch(ctx, s.fetchMemory, a.jobs.next)
+	a.Fetcher = s.Fetch(ctx, s.fetchMemory, a.images.next)
 	s.ahead = a
 	return nil
 }
@@ -67,15 +68,15 @@ func (s *imageSource) temp() (*os.File, error) {
 	return s.dir.TempFile("archive")
 }
 
-// imagesOf yields the images of jobs that can be read, in order; those of all jobs for nil. An image
-// with variants comes several times.
-func (s *imageSource) imagesOf(jobs []int) iter.Seq[*origin.Image] {
-	if jobs == nil {
-		for job := range s.samples {
-			jobs = append(jobs, job)
+// imagesOf yields the images of shards that can be read, in order; those of all shards for nil. An
+// image with variants comes several times.
+func (s *imageSource) imagesOf(shards []int) iter.Seq[*origin.Image] {
+	if shards == nil {
+		for shard := range s.samples {
+			shards = append(shards, shard)
 		}
 	}
-	images := jobImages{source: s, jobs: jobs}
+	images := shardImages{source: s, shards: shards}
 	return func(yield func(*origin.Image) bool) {
 		for p := images.next(); p != nil && yield(p); p = images.next() {
 		}
@@ -91,23 +92,23 @@ func (s *imageSource) Rest() {
 	_ = s.Origin.Unload() // nobody reads its temporary files again
 }
 
-// begin requests the images of a job whose tasks come next, unless that was done.
-func (a *aheadOfJobs) begin(job int) {
+// begin requests the images of a shard whose tasks come next, unless that was done.
+func (a *aheadOfShards) begin(shard int) {
 	a.More(func() {
 		if len(a.expected) > 0 {
 			a.expected = a.expected[1:]
 		} else {
-			a.jobs.jobs = append(a.jobs.jobs, job)
+			a.images.shards = append(a.images.shards, shard)
 		}
 	})
 }
 
-// take returns the images of samples of the job begun last, each with its partners, following those
+// take returns the images of samples of the shard begun last, each with its partners, following those
 // of the previous call.
-func (a *aheadOfJobs) take(samples []sample.Sample) [][]*sample.Fetch {
-	taken := make([][]*sample.Fetch, len(samples))
+func (a *aheadOfShards) take(samples []sample.Sample) [][]*prefetch.Fetch {
+	taken := make([][]*prefetch.Fetch, len(samples))
 	for i, one := range samples {
-		for range a.jobs.source.Needs(nil, one) {
+		for range a.images.source.Needs(nil, one) {
 			taken[i] = append(taken[i], a.Fetcher.Take())
 		}
 	}

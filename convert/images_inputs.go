@@ -4,16 +4,19 @@ import (
 	"context"
 	"encoding/binary"
 
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tfrec/tfrec/convert/internal/imagerecord"
 	"github.com/tfrec/tfrec/convert/internal/origin"
+	"github.com/tfrec/tfrec/convert/internal/prefetch"
 	"github.com/tfrec/tfrec/convert/internal/sample"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/setdir"
-	"golang.org/x/sync/errgroup"
 )
 
 // Outline implements plan.Source: keys, labels, file sizes, and what the listing has read; for a store
 // also versions, since all tasks see the same ones.
-func (s *imageSource) Outline(job int) []byte {
+func (s *imageSource) Outline(shard int) []byte {
 	var b []byte
 	add := func(one sample.Sample) {
 		p := &s.Images[one.Image]
@@ -27,7 +30,7 @@ func (s *imageSource) Outline(job int) []byte {
 			b = append(b, version...)
 		}
 	}
-	for _, one := range s.samples[job] {
+	for _, one := range s.samples[shard] {
 		add(one)
 		for _, image := range s.Partners(one) {
 			add(sample.Of(image))
@@ -51,8 +54,8 @@ func (s *imageSource) Remember() {}
 func (s *imageSource) Place() string { return s.Origin.Place() }
 
 // Known implements plan.Source. It records what it has to read.
-func (s *imageSource) Known(ctx context.Context, job int, bad []setdir.BadSample) (identity []byte, now []setdir.BadSample, read bool, err error) {
-	hashes, faults, read, err := s.readUnknown(ctx, job)
+func (s *imageSource) Known(ctx context.Context, shard int, bad []setdir.BadSample) (identity []byte, now []setdir.BadSample, read bool, err error) {
+	hashes, faults, read, err := s.readUnknown(ctx, shard)
 	if err != nil {
 		return nil, nil, false, err
 	}
@@ -63,8 +66,8 @@ func (s *imageSource) Known(ctx context.Context, job int, bad []setdir.BadSample
 		return s.remembered.known(image)
 	}
 	misplaced := sample.MisplacedAnnotations(bad)
-	identity = make([]byte, 0, identitySize*len(s.samples[job]))
-	for _, one := range s.samples[job] {
+	identity = make([]byte, 0, identitySize*len(s.samples[shard]))
+	for _, one := range s.samples[shard] {
 		hash := hashOf(one.Image)
 		identity = s.Identity(identity, one, hash)
 		p := &s.Images[one.Image]
@@ -77,15 +80,15 @@ func (s *imageSource) Known(ctx context.Context, job int, bad []setdir.BadSample
 			identity = sample.IdentifyNames(identity, notes)
 		}
 	}
-	return identity, s.relist(job, bad, faults), read, nil
+	return identity, s.relist(shard, bad, faults), read, nil
 }
 
 // identitySize is the usual size of a sample's identity in bytes.
 const identitySize = 96
 
-// unknown returns the images of a job whose hashes are not known.
-func (s *imageSource) unknown(job int) (unknown []int32) {
-	for image := range s.imagesOfJob(job) {
+// unknown returns the images of a shard whose hashes are not known.
+func (s *imageSource) unknown(shard int) (unknown []int32) {
+	for image := range s.imagesOfShard(shard) {
 		if p := &s.Images[image]; p.Mask() == nil && s.remembered.images[image] != (hash128{}) {
 			continue // the usual case
 		}
@@ -96,14 +99,14 @@ func (s *imageSource) unknown(job int) (unknown []int32) {
 	return unknown
 }
 
-// readUnknown reads the images of a job whose hashes are not known, and returns these, and the errors
+// readUnknown reads the images of a shard whose hashes are not known, and returns these, and the errors
 // of those that cannot be read. It remembers the hashes, and reports whether that is of use for the
 // next run.
-func (s *imageSource) readUnknown(ctx context.Context, job int) (hashes map[int32]string, faults map[int32]error, read bool, err error) {
-	images := s.unknown(job)
+func (s *imageSource) readUnknown(ctx context.Context, shard int) (hashes map[int32]string, faults map[int32]error, read bool, err error) {
+	images := s.unknown(shard)
 	if len(images) > 0 && !s.remembered.searched {
 		s.remembered.searchAll(s.dir)
-		images = s.unknown(job)
+		images = s.unknown(shard)
 	}
 	if len(images) == 0 {
 		return nil, nil, false, nil
@@ -112,7 +115,7 @@ func (s *imageSource) readUnknown(ctx context.Context, job int) (hashes map[int3
 	for i, image := range images {
 		found[i].unmasked = s.remembered.ofImage(image)
 	}
-	var ahead *sample.Fetcher
+	var ahead *prefetch.Fetcher
 	if s.Origin.Remote() {
 		rest := 0
 		ahead = s.Fetch(ctx, s.fetchMemory, func() *origin.Image {
@@ -129,13 +132,13 @@ func (s *imageSource) readUnknown(ctx context.Context, job int) (hashes map[int3
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(s.Workers)
 	for i, image := range images {
-		m := sample.GetWork(sample.Of(image))
+		m := imagerecord.GetWork(sample.Of(image))
 		in := &found[i]
 		if ahead != nil && in.unmasked == "" {
 			m.Fetched = ahead.Take()
 		}
 		g.Go(func() error {
-			defer sample.PutWork(m)
+			defer imagerecord.PutWork(m)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -166,7 +169,7 @@ type readInput struct {
 }
 
 // readInput reads an image and its mask, or only its mask. An error ends the run.
-func (s *imageSource) readInput(ctx context.Context, m *sample.Work, in *readInput) (err error) {
+func (s *imageSource) readInput(ctx context.Context, m *imagerecord.Work, in *readInput) (err error) {
 	pic := &s.Images[m.Sample.Image]
 	if in.unmasked == "" {
 		_, in.hash, in.image, err = s.Read(ctx, m, pic)

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/convert/internal/sample"
+	"github.com/tfrec/tfrec/convert/internal/placed"
 	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
@@ -562,8 +562,8 @@ func TestKeypointsOfSeveralFiles(t *testing.T) {
 
 // TestKeypointsBeyondTheLimit: objects whose keypoints a record has no room for are in the ledger.
 func TestKeypointsBeyondTheLimit(t *testing.T) {
-	defer func(n int64) { sample.MaxKeypointBytes = n }(sample.MaxKeypointBytes)
-	sample.MaxKeypointBytes = 40 // two objects of two points, with names
+	defer func(n int64) { placed.MaxKeypointBytes = n }(placed.MaxKeypointBytes)
+	placed.MaxKeypointBytes = 40 // two objects of two points, with names
 	src, dir, out := t.TempDir(), t.TempDir(), t.TempDir()
 	put(t, src, "a.png", (&drawing{w: 40, h: 30, orientation: 1}).file())
 	anns := make([]string, 5)

@@ -9,9 +9,10 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert/internal/imagerecord"
 	"github.com/tfrec/tfrec/convert/internal/listing"
-	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/convert/internal/prefetch"
 	"github.com/tfrec/tfrec/convert/internal/sample"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/memory"
@@ -24,49 +25,35 @@ import (
 
 // imageSource is a planned conversion of images.
 type imageSource struct {
-	*sample.Maker
-	dir          *setdir.Dir  // of the set, for temporary files
-	ahead        *aheadOfJobs // of a current run that reads from a store
-	sampleMemory int64        // bounds the memory for samples in progress, in bytes
-	fetchMemory  int64        // bytes of images that may be requested and not used
-	skipped      int64        // files of the origin that are not samples
-	leftOut      []LeftOut    // what is not used, by reason
-	causes       []string     // why rows of a table name no image
-	splitsBy     string       // how samples are assigned to splits: the shares, or "folders"
+	*imagerecord.Maker
+	dir          *setdir.Dir    // of the set, for temporary files
+	ahead        *aheadOfShards // of a current run that reads from a store
+	sampleMemory int64          // bounds the memory for samples in progress, in bytes
+	fetchMemory  int64          // bytes of images that may be requested and not used
+	skipped      int64          // files of the origin that are not samples
+	leftOut      []LeftOut      // what is not used, by reason
+	causes       []string       // why rows of a table name no image
+	splitsBy     string         // how samples are assigned to splits: the shares, or "folders"
 	planned      []plan.Shard
-	samples      [][]sample.Sample // of each job, in order
+	samples      [][]sample.Sample // of each shard, in order
 	remembered   rememberedHashes
 }
 
 // planImages assigns the listed images to splits and shards.
 func planImages(o *ImageOptions, l *listing.Listing, codec *augment.Codec, before *plan.Previous) (*imageSource, error) {
-	set := &sample.Set{
-		Options: o, Origin: l.Origin, WebDataset: l.WebDataset, Images: l.Images, Loose: len(l.Loose), Labels: plan.WithBackground(l.Labels, o.Labels.Offset),
-		Values: l.Values, Texts: l.Texts, Features: l.Features, Carried: l.Carried, LabelMap: l.LabelMap || l.Annotations != nil, Columns: l.Columns, Annotations: l.Annotations, Masks: l.Masks, Colors: l.Colors,
-	}
-	maker := sample.NewMaker(set, codec, cmp.Or(o.Backend, augment.Backend(augment.CPU{})))
+	set := sample.NewSet(o, l)
+	maker := imagerecord.New(set, codec, cmp.Or(o.Backend, augment.Backend(augment.CPU{})))
 	maker.Decodes, maker.Workers = o.BackendDecodes, o.Goroutines()
 	if maker.Backend.Batch() > 1 { // goroutines wait for it
 		maker.Workers += maker.Workers/2 + 1
 	}
 	s := &imageSource{Maker: maker, skipped: l.Skipped, leftOut: plan.LeftOutOf(&l.Account), causes: l.Causes, remembered: rememberedHashes{Set: set}}
-	if l.Annotations != nil {
-		s.Labels, s.ObjectKeys = l.Annotations.Labels(), sample.ObjectKeysOf(o, l.Annotations)
-	}
-	s.AllIdentity = s.IdentifyAll()
 	sample.NoteMirrors(o, l)
-	if l.Synsets != nil {
-		s.Synsets = append(make([]string, o.Labels.Offset), l.Synsets...)
-	}
 	s.sampleMemory = cmp.Or(o.Memory, memory.Limit()/4)
 	if s.Fetches() {
-		s.fetchMemory = min(s.sampleMemory/4, sample.FetchBytes)
+		s.fetchMemory = min(s.sampleMemory/4, prefetch.MaxBytes)
 		s.sampleMemory -= s.fetchMemory
 	}
-	if o.Limit > 0 {
-		s.Images = limit(s.Images, o.Limit, plan.NewHasher(o.Seed, plan.ForLimit))
-	}
-	s.Images = append(s.Images, l.Loose...)
 	if i := slices.Index(l.Labels, plan.BackgroundName(0)); o.Labels.Offset > 0 && i >= 0 {
 		return nil, fmt.Errorf("a class is called %s, the name that %s gives to background labels: rename its directory", l.Labels[i], optname.LabelSpecOffset)
 	}
@@ -121,24 +108,6 @@ func (s *imageSource) planLoose() {
 		at := h.Key(s.Images[p].Path) % uint64(len(s.samples))
 		s.samples[at] = append(s.samples[at], sample.Sample{Image: int32(p)})
 	}
-}
-
-// limit returns the n images with the smallest hashes, sorted by path.
-func limit(images []origin.Image, n int64, h plan.Hasher) []origin.Image {
-	if n >= int64(len(images)) {
-		return images
-	}
-	hashes := make([]uint64, len(images))
-	for i := range images {
-		hashes[i] = h.Key(images[i].Path)
-	}
-	order := plan.HashOrder(hashes, func(i, j int) int { return i - j })[:n]
-	slices.Sort(order)
-	kept := make([]origin.Image, n)
-	for i, p := range order {
-		kept[i] = images[p]
-	}
-	return kept
 }
 
 // splits returns the names of the splits, and a function that returns the split of an image.
@@ -224,22 +193,22 @@ func (s *imageSource) bytesOf(samples []sample.Sample) (bytes int64) {
 }
 
 // Keys implements plan.Source.
-func (s *imageSource) Keys(job int) []string {
-	keys := make([]string, len(s.samples[job]))
-	for i, one := range s.samples[job] {
+func (s *imageSource) Keys(shard int) []string {
+	keys := make([]string, len(s.samples[shard]))
+	for i, one := range s.samples[shard] {
 		keys[i] = jsontext.Readable(s.Key(one))
 	}
 	return keys
 }
 
 // Pieces implements plan.Source: a piece has as many samples as the backend takes at a time.
-func (s *imageSource) Pieces(ctx context.Context, job int) iter.Seq2[plan.Fill, error] {
+func (s *imageSource) Pieces(ctx context.Context, shard int) iter.Seq2[plan.Fill, error] {
 	return func(yield func(plan.Fill, error) bool) {
 		if s.ahead != nil {
-			s.ahead.begin(job)
+			s.ahead.begin(shard)
 		}
-		for samples := range slices.Chunk(s.samples[job], max(1, s.Backend.Batch())) {
-			var fetched [][]*sample.Fetch
+		for samples := range slices.Chunk(s.samples[shard], max(1, s.Backend.Batch())) {
+			var fetched [][]*prefetch.Fetch
 			if s.ahead != nil {
 				fetched = s.ahead.take(samples)
 			}

@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"github.com/tfrec/tfrec/convert/internal/listing"
 	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/option"
@@ -10,7 +9,7 @@ import (
 // table returns the options, with what the source decides about them.
 func (s *imageSource) table() option.Table {
 	d := options.Decided{
-		Splits: s.splitsBy, MovesObjects: listing.MovesCarried(s.Options, s.Carried), WebDataset: s.WebDataset,
+		Splits: s.splitsBy, MovesObjects: s.Carried.MovesObjects(s.Options), WebDataset: s.WebDataset,
 		ImageKey: s.Columns.Key, Synsets: s.Synsets != nil,
 	}
 	if s.Annotations != nil {

@@ -3,7 +3,8 @@ package convert
 import (
 	"slices"
 
-	"github.com/tfrec/tfrec/convert/internal/listing"
+	"github.com/tfrec/tfrec/convert/internal/annotations"
+	"github.com/tfrec/tfrec/convert/internal/imagerecord"
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/convert/internal/sample"
@@ -25,15 +26,15 @@ func kindOfEntry(b *setdir.BadSample) entryKind {
 	return entryKind{b.Key, b.Stage == plan.StageAnnotation}
 }
 
-// relist returns the ledger entries of a job's shard with those that are Listed as they are now.
+// relist returns the ledger entries of a shard with those that are Listed as they are now.
 // faults are the errors of the images that cannot be read.
-func (s *imageSource) relist(job int, bad []setdir.BadSample, faults map[int32]error) []setdir.BadSample {
+func (s *imageSource) relist(shard int, bad []setdir.BadSample, faults map[int32]error) []setdir.BadSample {
 	if !slices.ContainsFunc(bad, func(b setdir.BadSample) bool { return b.Listed }) {
 		return bad
 	}
 	now := map[entryKind][]*setdir.BadSample{}
 	add := func(b *setdir.BadSample) { now[kindOfEntry(b)] = append(now[kindOfEntry(b)], b) }
-	for _, one := range s.samples[job] {
+	for _, one := range s.samples[shard] {
 		p := &s.Images[one.Image]
 		if p.Bad() != nil {
 			add(sample.Listed(p.Bad()))
@@ -44,7 +45,7 @@ func (s *imageSource) relist(job int, bad []setdir.BadSample, faults map[int32]e
 		}
 		if image := p.Annotated(); image != nil && s.ReportsFaults(one) {
 			for _, f := range image.Faults {
-				add(sample.Listed(listing.BadAnnotation(p.Path, f)))
+				add(sample.Listed(annotations.BadSample(p.Path, f)))
 			}
 		}
 	}
@@ -60,16 +61,16 @@ func (s *imageSource) relist(job int, bad []setdir.BadSample, faults map[int32]e
 
 // unreadFault returns the fault of a sample if its image, or one that is mixed into it, cannot be
 // read.
-func (s *imageSource) unreadFault(one sample.Sample, faults map[int32]error) *sample.Fault {
+func (s *imageSource) unreadFault(one sample.Sample, faults map[int32]error) *imagerecord.Fault {
 	if len(faults) == 0 {
 		return nil
 	}
 	if err := faults[one.Image]; err != nil {
-		return &sample.Fault{Stage: "read", Err: origin.WithoutPath(err)}
+		return &imagerecord.Fault{Stage: "read", Err: origin.WithoutPath(err)}
 	}
 	for _, image := range s.Partners(one) {
 		if err := faults[image]; err != nil {
-			return sample.PartnerFault("read", &s.Images[image], origin.WithoutPath(err))
+			return imagerecord.PartnerFault("read", &s.Images[image], origin.WithoutPath(err))
 		}
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfrec/tfrec/convert/internal/listing"
+	"github.com/tfrec/tfrec/convert/internal/annotations"
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/sample"
 	"github.com/tfrec/tfrec/internal/annotation"
@@ -222,7 +222,7 @@ func TestReasonsAreInNoIdentity(t *testing.T) {
 			image.Faults = append(image.Faults, annotation.Fault{Name: "object 1", Reason: reason})
 		}
 		bad := &setdir.BadSample{Key: "a.png", Source: "l.csv", Line: line, Stage: "read", Reason: reason}
-		set := &sample.Set{Options: new(ImageOptions), Annotations: new(listing.Annotations), Images: []origin.Image{{Path: "a.png", Extra: &origin.Extra{Bad: bad, Annotated: image}}}}
+		set := &sample.Set{Options: new(ImageOptions), Annotations: new(annotations.Union), Images: []origin.Image{{Path: "a.png", Extra: &origin.Extra{Bad: bad, Annotated: image}}}}
 		return string(set.Identity(nil, sample.Of(0), (&rememberedHashes{Set: set}).known(0)))
 	}
 	want := identity("old words", 2, 1)

@@ -45,7 +45,7 @@ type rememberedHashes struct {
 
 // Recall implements plan.Source. States list their inputs in the order of the samples, so most of them
 // are found where the last one ended.
-func (s *imageSource) Recall(jobs []int) *setdir.Recall {
+func (s *imageSource) Recall(shards []int) *setdir.Recall {
 	if s.Options.HashInputs {
 		return nil
 	}
@@ -55,7 +55,7 @@ func (s *imageSource) Recall(jobs []int) *setdir.Recall {
 			last, next = shard, 0
 		}
 		const near = 4 // samples that may have no input
-		samples := s.samples[jobs[shard]]
+		samples := s.samples[shards[shard]]
 		for i := next; i < min(next+near, len(samples)); i++ {
 			if image := samples[i].Image; s.Images[image].Path == string(in.Key) {
 				s.remembered.image(image, in)
@@ -144,9 +144,9 @@ func (r *rememberedHashes) ofImage(image int32) string {
 }
 
 // Inputs implements plan.Source.
-func (s *imageSource) Inputs(job int) []setdir.Input {
+func (s *imageSource) Inputs(shard int) []setdir.Input {
 	var inputs []setdir.Input
-	for image := range s.imagesOfJob(job) {
+	for image := range s.imagesOfShard(shard) {
 		p := &s.Images[image]
 		if hash := s.remembered.images[image].text(); hash != "" {
 			inputs = append(inputs, setdir.Input{Key: setdir.InputKey(p.Path), Size: p.Size, ModTime: p.ModTime, Hash: hash, Version: p.Version.Text()})
@@ -161,8 +161,8 @@ func (s *imageSource) Inputs(job int) []setdir.Input {
 	return inputs
 }
 
-// imagesOfJob yields the images that a job's samples are made from, each once, partners included.
-func (s *imageSource) imagesOfJob(job int) iter.Seq[int32] {
+// imagesOfShard yields the images that a shard's samples are made from, each once, partners included.
+func (s *imageSource) imagesOfShard(shard int) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		var seen map[int32]bool // nil if no image can be in two samples
 		if s.Options.Augment.Policy != nil {
@@ -177,7 +177,7 @@ func (s *imageSource) imagesOfJob(job int) iter.Seq[int32] {
 			}
 			return yield(image)
 		}
-		for _, one := range s.samples[job] {
+		for _, one := range s.samples[shard] {
 			if !once(one.Image) {
 				return
 			}

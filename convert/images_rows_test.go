@@ -21,6 +21,7 @@ import (
 
 	"github.com/tfrec/tfrec/convert/internal/listing"
 	"github.com/tfrec/tfrec/convert/internal/origin"
+	"github.com/tfrec/tfrec/convert/internal/walk"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/table"
@@ -292,7 +293,7 @@ func TestImageRowsRefused(t *testing.T) {
 	if err := os.WriteFile(at("hf3.parquet"), []byte("path,label\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	writeMany(t, at("nulls.parquet"), listing.FewRows+1)
+	writeMany(t, at("nulls.parquet"), walk.FewRows+1)
 	for name, c := range map[string]struct {
 		src  string
 		o    ImageOptions

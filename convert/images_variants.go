@@ -6,8 +6,10 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/convert/internal/listing"
+	"github.com/tfrec/tfrec/convert/internal/annotations"
+	"github.com/tfrec/tfrec/convert/internal/imagerecord"
 	"github.com/tfrec/tfrec/convert/internal/origin"
+	"github.com/tfrec/tfrec/convert/internal/placed"
 	"github.com/tfrec/tfrec/convert/internal/sample"
 	"github.com/tfrec/tfrec/internal/annotation"
 	"github.com/tfrec/tfrec/internal/objects"
@@ -22,7 +24,7 @@ type ImageVariants struct {
 	Annotations string
 	// Faults are the annotations of the image that cannot be used, each with the reason.
 	Faults []string
-	source *sample.Maker
+	source *imagerecord.Maker
 	info   augment.Info
 	mask   []byte
 }
@@ -58,9 +60,9 @@ func NewImageVariants(ctx context.Context, key string, data, mask []byte, o Imag
 		return nil, err
 	}
 	pic := origin.Image{Path: key}
-	v.source = sample.NewMaker(&sample.Set{Options: &o}, codec, augment.CPU{})
+	v.source = imagerecord.New(&sample.Set{Options: &o}, codec, augment.CPU{})
 	if o.Annotations.HasObjects() {
-		a, err := listing.ReadAnnotations(ctx, &o)
+		a, err := annotations.Read(ctx, &o)
 		if err != nil {
 			return nil, err
 		}
@@ -68,11 +70,11 @@ func NewImageVariants(ctx context.Context, key string, data, mask []byte, o Imag
 		if err != nil {
 			return nil, err
 		}
-		listing.Annotate(&pic, image, nil)
+		annotations.Attach(&pic, image, nil)
 		if bad := pic.Bad(); bad != nil {
 			return nil, fmt.Errorf("%s: %s: %s", optname.AnnotationSpecFiles, bad.Source, bad.Reason)
 		}
-		v.Annotations, v.source.Annotations, v.source.ObjectKeys = image.Name, a, sample.ObjectKeysOf(&o, a)
+		v.Annotations, v.source.Annotations, v.source.ObjectKeys = image.Name, a, placed.KeysOf(&o, a)
 	}
 	if mask != nil {
 		pic.AddExtra().Mask = &origin.Image{Path: "of " + key}
@@ -80,7 +82,10 @@ func NewImageVariants(ctx context.Context, key string, data, mask []byte, o Imag
 	v.source.Images = []origin.Image{pic}
 	if image := pic.Annotated(); image != nil {
 		v.addFaults(image.Faults)
-		v.addFaults(v.place(new(sample.Work)).Faults)
+		m := imagerecord.GetWork(sample.Of(0))
+		defer imagerecord.PutWork(m)
+		v.place(m)
+		v.addFaults(m.Objects.Faults)
 	}
 	return v, nil
 }
@@ -89,20 +94,20 @@ func NewImageVariants(ctx context.Context, key string, data, mask []byte, o Imag
 func (v *ImageVariants) addFaults(faults []annotation.Fault) {
 	s := v.source
 	for _, f := range faults {
-		bad := listing.BadAnnotation(s.Images[0].Path, f)
+		bad := annotations.BadSample(s.Images[0].Path, f)
 		v.Faults = append(v.Faults, bad.Source+": "+bad.Reason)
 	}
 }
 
 // Variant makes the variant of a number from 1, or the original, which is 0.
 func (v *ImageVariants) Variant(number int) (*ImageVariant, error) {
-	m := sample.GetWork(sample.Sample{Copy: int32(number)})
-	defer sample.PutWork(m)
+	m := imagerecord.GetWork(sample.Sample{Copy: int32(number)})
+	defer imagerecord.PutWork(m)
 	s := v.source
-	placed := v.place(m)
+	v.place(m)
 	if mask := s.Images[0].Mask(); mask != nil {
 		m.MaskFile = v.mask
-		err := s.PlaceMask(m, s.Placement(m, v.info), mask)
+		err := s.PlaceMask(m, s.Mapping(m, v.info), mask)
 		m.MaskFile = nil // it is the caller's
 		if err != nil {
 			return nil, err
@@ -111,20 +116,19 @@ func (v *ImageVariants) Variant(number int) (*ImageVariant, error) {
 	b := &m.Record.Builder
 	b.Reset()
 	if s.Annotations != nil {
-		s.BuildObjects(m)
+		s.Placer().Build(b, &m.Objects)
 	}
 	if v.mask != nil {
-		b.Bytes(objects.KeySegmentation, m.Segmentation)
+		b.Bytes(objects.KeySegmentation, m.Objects.Segmentation)
 	}
-	return &ImageVariant{Draw: m.Task.Draw, Record: slices.Clip(b.Append(nil)), Dropped: placed.Dropped}, nil
+	return &ImageVariant{Draw: m.Task.Draw, Record: slices.Clip(b.Append(nil)), Dropped: m.Objects.Dropped}, nil
 }
 
 // place draws a variant and places the objects of the image in it.
-func (v *ImageVariants) place(m *sample.Work) *sample.Objects {
+func (v *ImageVariants) place(m *imagerecord.Work) {
 	s := v.source
 	m.Task.Draw = s.Draw(m, v.info)
 	if image := s.Images[0].Annotated(); image != nil {
-		s.PlaceObjects(m, s.Placement(m, v.info), image)
+		s.Placer().Place(&m.Objects, s.Mapping(m, v.info), image)
 	}
-	return &m.Objects
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/convert/internal/listing"
+	"github.com/tfrec/tfrec/convert/internal/carried"
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -82,7 +82,7 @@ func sameObjects(t *testing.T, name string, record []byte, stored map[string]any
 	}
 	n := 0
 	for key, want := range stored {
-		if !listing.IsObjects(key) {
+		if !carried.IsObjects(key) {
 			continue
 		}
 		n++

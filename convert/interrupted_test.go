@@ -33,10 +33,10 @@ type interrupting struct {
 	cancel   context.CancelFunc
 }
 
-func (s *interrupting) Pieces(ctx context.Context, job int) iter.Seq2[plan.Fill, error] {
+func (s *interrupting) Pieces(ctx context.Context, shard int) iter.Seq2[plan.Fill, error] {
 	s.begun++
 	if s.begun <= s.after {
-		return s.Source.Pieces(ctx, job)
+		return s.Source.Pieces(ctx, shard)
 	}
 	return func(yield func(plan.Fill, error) bool) {
 		for s.progress.Finished.Load() < s.after && ctx.Err() == nil {

@@ -306,17 +306,17 @@ type faulty struct {
 	begun map[int]int
 }
 
-func (f *faulty) Pieces(ctx context.Context, job int) iter.Seq2[plan.Fill, error] {
+func (f *faulty) Pieces(ctx context.Context, shard int) iter.Seq2[plan.Fill, error] {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.begun[job]++
-	if f.fails[job] > 0 {
-		f.fails[job]--
+	f.begun[shard]++
+	if f.fails[shard] > 0 {
+		f.fails[shard]--
 		return func(yield func(plan.Fill, error) bool) {
-			yield(func(*plan.Piece) error { return fmt.Errorf("shard %d is out of luck", job) }, nil)
+			yield(func(*plan.Piece) error { return fmt.Errorf("shard %d is out of luck", shard) }, nil)
 		}
 	}
-	return f.Source.Pieces(ctx, job)
+	return f.Source.Pieces(ctx, shard)
 }
 
 func TestAShardThatFailsIsMadeAgainAlone(t *testing.T) {

@@ -3,6 +3,7 @@ package convert
 import (
 	"context"
 
+	"github.com/tfrec/tfrec/convert/internal/tablefile"
 	"github.com/tfrec/tfrec/convert/internal/tables"
 )
 
@@ -86,20 +87,20 @@ type Vector = tables.Vector
 func ParseVector(s string) (Vector, error) { return tables.ParseVector(s) }
 
 // TableFormat is a format of tables.
-type TableFormat = tables.TableFormat
+type TableFormat = tablefile.Format
 
 // The formats of tables.
 const (
-	TableCSV     = tables.TableCSV     // "csv"
-	TableJSONL   = tables.TableJSONL   // "jsonl": JSON lines, an object a line
-	TableParquet = tables.TableParquet // "parquet"
-	TableArrow   = tables.TableArrow   // "arrow": Arrow IPC: a file, which Feather is too, or a stream
-	TableNPY     = tables.TableNPY     // "npy": an array of NumPy
-	TableNPZ     = tables.TableNPZ     // "npz": arrays of NumPy
+	TableCSV     = tablefile.CSV     // "csv"
+	TableJSONL   = tablefile.JSONL   // "jsonl": JSON lines, an object a line
+	TableParquet = tablefile.Parquet // "parquet"
+	TableArrow   = tablefile.Arrow   // "arrow": Arrow IPC: a file, which Feather is too, or a stream
+	TableNPY     = tablefile.NPY     // "npy": an array of NumPy
+	TableNPZ     = tablefile.NPZ     // "npz": arrays of NumPy
 )
 
 // TableFormats returns the names of all formats, sorted.
-func TableFormats() []string { return tables.TableFormats() }
+func TableFormats() []string { return tablefile.Formats() }
 
 // Schema describes the Columns of a table, in the format of a schema file.
 type Schema = tables.Schema

@@ -77,12 +77,20 @@ var (
 	// onSets is what packages that work on sets share, above shard.
 	onSets = []string{"internal/classfile", "internal/features", "internal/fingerprint", "internal/objects", "internal/recordcount", "internal/shares", "internal/tfds"}
 	// ofConversions are the packages below convert, each above those before it.
-	ofConversions = []string{"convert/internal/plan", "convert/internal/tables", "convert/internal/options", "convert/internal/origin", "convert/internal/listing", "convert/internal/sample"}
+	ofConversions = []string{
+		"convert/internal/plan", "convert/internal/tablefile", "convert/internal/tables", "convert/internal/options",
+		"convert/internal/origin", "convert/internal/prefetch", "convert/internal/annotations", "convert/internal/carried",
+		"convert/internal/placed", "convert/internal/stated", "convert/internal/webdataset", "convert/internal/walk",
+		"convert/internal/labeltable", "convert/internal/listing", "convert/internal/sample", "convert/internal/imagerecord",
+	}
 	// ofReader are the packages below reader, each above those before it.
 	ofReader = []string{"reader/internal/pipeline", "reader/internal/fileset", "reader/internal/records", "reader/internal/stages", "reader/internal/flows", "reader/internal/images"}
 	// verbs are the packages that work on sets.
 	verbs = []string{"shard/stats", "shard/verify", "shard/repair", "shard/reshape"}
 )
+
+// below returns the packages of conversions that one of them may import.
+func below(name string) []string { return ofConversions[:slices.Index(ofConversions, name)] }
 
 // rooms by the first element of their path, or the first two or three below internal
 // where a package there differs from the others.
@@ -146,24 +154,66 @@ var rooms = map[string]room{
 		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow),
 		judges: slices.Concat(judges, []string{"github.com/parquet-go"}), // its tests write Parquet
 	},
+	"convert/internal/imagerecord": {
+		ours:   slices.Concat(engine, onSets, below("convert/internal/imagerecord"), []string{"tfrecord", "augment", "internal/decodeplan"}),
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+	},
 	"convert/internal/sample": {
-		ours:   slices.Concat(engine, onSets, ofConversions[:5], []string{"shard", "tfrecord", "augment", "internal/decodeplan", "internal/masks", "internal/orientation"}),
+		ours:   slices.Concat(engine, onSets, below("convert/internal/sample"), []string{"augment"}),
 		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
 	},
 	"convert/internal/listing": {
-		ours:   slices.Concat(engine, onSets, ofConversions[:4], []string{"shard", "tfrecord", "augment", "internal/masks", "internal/table/parquet"}),
+		ours:   slices.Concat(engine, onSets, below("convert/internal/listing"), []string{"shard"}),
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+	},
+	"convert/internal/labeltable": {
+		ours:   slices.Concat(engine, below("convert/internal/labeltable")),
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+	},
+	"convert/internal/walk": {
+		ours:   slices.Concat(engine, below("convert/internal/walk"), []string{"shard", "tfrecord", "augment"}),
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+	},
+	"convert/internal/webdataset": {
+		ours:   slices.Concat(engine, below("convert/internal/webdataset"), []string{"tfrecord"}),
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+	},
+	"convert/internal/stated": {
+		ours:   slices.Concat(engine, below("convert/internal/stated"), []string{"shard", "tfrecord"}),
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+	},
+	"convert/internal/placed": {
+		ours:   slices.Concat(engine, onSets, below("convert/internal/placed"), []string{"tfrecord", "augment", "internal/masks", "internal/orientation"}),
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+	},
+	"convert/internal/prefetch": {
+		ours:   slices.Concat(engine, []string{"convert/internal/plan", "convert/internal/origin"}),
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+	},
+	"convert/internal/carried": {
+		ours:   slices.Concat(engine, onSets, below("convert/internal/carried"), []string{"shard", "tfrecord"}),
+		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
+	},
+	"convert/internal/annotations": {
+		ours:   slices.Concat(engine, onSets, below("convert/internal/annotations"), []string{"internal/masks"}),
 		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
 	},
 	"convert/internal/origin": {
-		ours:   slices.Concat(engine, onSets, ofConversions[:3], []string{"shard", "tfrecord"}),
+		ours:   slices.Concat(engine, onSets, below("convert/internal/origin"), []string{"shard", "tfrecord"}),
 		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
 	},
 	"convert/internal/options": {
-		ours:   slices.Concat(engine, onSets, ofConversions[:2], []string{"shard", "tfrecord", "augment"}),
+		ours:   slices.Concat(engine, onSets, below("convert/internal/options"), []string{"shard", "tfrecord", "augment"}),
 		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
 	},
 	"convert/internal/tables": {
-		ours:   slices.Concat(engine, onSets, ofConversions[:1], []string{"shard", "tfrecord", "internal/table/arrow", "internal/table/parquet"}),
+		ours:   slices.Concat(engine, onSets, below("convert/internal/tables"), []string{"shard", "tfrecord"}),
+		tests:  []string{"internal/settest"},
+		theirs: slices.Concat(wire, files, globs, parquet, arrow), judges: judges,
+	},
+	"convert/internal/tablefile": {
+		ours:   slices.Concat(engine, below("convert/internal/tablefile"), []string{"shard", "tfrecord", "internal/table/arrow", "internal/table/parquet"}),
+		tests:  []string{"internal/settest"},
 		theirs: slices.Concat(wire, files, globs, parquet, arrow), judges: judges,
 	},
 	"convert/internal/plan": {

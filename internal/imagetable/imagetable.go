@@ -32,6 +32,9 @@ import (
 	"github.com/tfrec/tfrec/internal/table"
 )
 
+// MaxBadRows is the number of unusable rows that callers allow: they hold each in memory.
+const MaxBadRows = 1 << 20
+
 // Limits of a table in bytes, uncompressed: of a row, and of all rows, which callers
 // hold in memory.
 const (

@@ -25,6 +25,12 @@ var splits = map[string]string{
 	"test": "test", "testing": "test", "eval": "test",
 }
 
+// imageDirectories are usual names of directories of images, in lower case.
+var imageDirectories = []string{"image", "images", "img", "imgs", "jpegimages", "photo", "photos", "picture", "pictures"}
+
+// HoldsImages reports whether a directory of this name usually holds images of any class.
+func HoldsImages(dir string) bool { return slices.Contains(imageDirectories, strings.ToLower(dir)) }
+
 // Split returns the split that a directory's name stands for, in any case:
 // train, val or test. A year may follow, as in COCO's train2017. It is empty for other names.
 func Split(dir string) string {

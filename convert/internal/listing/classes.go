@@ -10,7 +10,9 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/convert/internal/options"
+	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/convert/internal/walk"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/classfile"
 	"github.com/tfrec/tfrec/internal/imagetree"
@@ -18,6 +20,7 @@ import (
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/safename"
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -36,7 +39,7 @@ func (l *Listing) labelsFromDirectories(o *options.ImageOptions) error {
 		}
 		label, _, ok := strings.Cut(l.belowSplit(p.Path), "/")
 		if !ok {
-			return fmt.Errorf("%s is in no class directory, so it has no label: %w%s", jsontext.Readable(p.Path), errUnlabelled, l.perhapsLabels())
+			return fmt.Errorf("%s is in no class directory, so it has no label: %w%s", jsontext.Readable(p.Path), errUnlabelled, perhapsLabels(&l.Found))
 		}
 		if label != dir {
 			dir = label
@@ -56,15 +59,20 @@ func (l *Listing) labelsFromDirectories(o *options.ImageOptions) error {
 	return nil
 }
 
-// perhapsLabels names a file or directory of the source that may have labels or annotations, with the
-// option that reads it, to follow an error; "" if nothing has one of the usual names.
-func (l *Listing) perhapsLabels() string {
-	for _, dir := range l.directories {
+// perhapsLabels names a file or directory of a directory tree that may have labels or annotations, with
+// the option that reads it, to follow an error; "" if nothing has one of the usual names.
+func perhapsLabels(found *walk.Found) string {
+	tree, ok := found.Origin.(*origin.Tree)
+	if !ok {
+		return "" // options cannot name members of archives
+	}
+	at := func(name string) string { return storage.Join(tree.Root.Path(), name) }
+	for _, dir := range found.Directories {
 		if base := strings.ToLower(path.Base(dir)); slices.Contains(annotationDirs, base) {
-			return fmt.Sprintf("; if %s has what is on the images, name it with %s", jsontext.Readable(dir), optname.AnnotationSpecFiles)
+			return fmt.Sprintf("; if %s has what is on the images, name it with %s", jsontext.Readable(at(dir)), optname.AnnotationSpecFiles)
 		}
 	}
-	for _, e := range l.Account.Entries() {
+	for _, e := range found.Account.Entries() {
 		for _, name := range e.Names {
 			option := optname.AnnotationSpecFiles
 			switch base := strings.ToLower(path.Base(name)); {
@@ -76,7 +84,7 @@ func (l *Listing) perhapsLabels() string {
 			default:
 				continue
 			}
-			return fmt.Sprintf("; if %s says what is on the images, name it with %s", name, option)
+			return fmt.Sprintf("; if %s says what is on the images, name it with %s", at(name), option)
 		}
 	}
 	return ""
@@ -106,7 +114,7 @@ func (l *Listing) noteSingleClass(o *options.ImageOptions) {
 		}
 		below[dir] = true
 		splits = splits && imagetree.Split(dir) != ""
-		parts = parts || slices.Contains(imageDirs, strings.ToLower(dir)) || slices.Contains(maskDirs, strings.ToLower(dir))
+		parts = parts || imagetree.HoldsImages(dir) || slices.Contains(maskDirs, strings.ToLower(dir))
 	}
 	names := slices.Sorted(maps.Keys(below))
 	for i, name := range names {
@@ -126,9 +134,8 @@ func (l *Listing) noteSingleClass(o *options.ImageOptions) {
 	}
 }
 
-// Usual names, in lower case, of a directory of images and of one with their masks or annotations.
+// Usual names, in lower case, of directories with the annotations or masks of images.
 var (
-	imageDirs      = []string{"image", "images", "img", "imgs", "jpegimages", "photo", "photos", "picture", "pictures"}
 	annotationDirs = []string{"annotation", "annotations", "label", "labels"}
 	maskDirs       = append([]string{
 		"bbox", "bboxes", "gt", "mask", "masks", "segmentation", "segmentations", "segmentationclass", "segmentationobject",
@@ -153,11 +160,11 @@ func (l *Listing) noteMasks(o *options.ImageOptions) {
 		}
 		used[class] = true
 	}
-	for _, dir := range l.directories {
+	for _, dir := range l.Directories {
 		class, below, _ := strings.Cut(l.belowSplit(dir), "/")
 		switch name := strings.ToLower(class); {
 		case below != "":
-		case slices.Contains(imageDirs, name) && used[class]:
+		case imagetree.HoldsImages(name) && used[class]:
 			images = class
 		case slices.Contains(maskDirs, name):
 			if masks == "" || used[class] && !used[masks] {
@@ -191,7 +198,7 @@ func (l *Listing) number(ctx context.Context, o *options.ImageOptions, stated *c
 	}
 	seen := l.Labels // each once
 	if by.Directories {
-		seen = l.labelsOfImages()
+		seen = labelsOf(l.Images)
 	}
 	if o.Labels.Classes != "" {
 		var err error
@@ -199,7 +206,7 @@ func (l *Listing) number(ctx context.Context, o *options.ImageOptions, stated *c
 			return fmt.Errorf("%s: %w", optname.LabelSpecClasses, err)
 		}
 	}
-	if l.rows != nil && l.rows.text {
+	if l.table != nil && l.table.Text {
 		seen = o.WithoutMissing(seen, "")
 	}
 	n, err := o.NumberLabels(seen, by)
@@ -234,13 +241,13 @@ func (l *Listing) located(o *options.ImageOptions, err error) error {
 	return fmt.Errorf("%s: %w", optname.LabelSpecClasses, err)
 }
 
-// labelsOfImages returns the labels of the images, each once.
-func (l *Listing) labelsOfImages() []string {
+// labelsOf returns the labels of images, each once.
+func labelsOf(images []origin.Image) []string {
 	known := map[string]bool{}
 	var seen []string
 	var last *string
-	for i := range l.Images {
-		if label := l.Images[i].Label; label != nil && label != last {
+	for i := range images {
+		if label := images[i].Label; label != nil && label != last {
 			if last = label; !known[*label] {
 				known[*label] = true
 				seen = append(seen, *label)
@@ -271,7 +278,7 @@ func (l *Listing) use(o *options.ImageOptions, seen []string, n *plan.LabelIDs) 
 	for i := range l.Images {
 		p := &l.Images[i]
 		if row := p.Row(); row != nil && row.Labels != nil {
-			row.Labels = l.rows.number(row.Labels, ids)
+			row.Labels = l.table.IDs(row.Labels, ids)
 		}
 		if p.Label == nil {
 			if !named {
@@ -282,7 +289,7 @@ func (l *Listing) use(o *options.ImageOptions, seen []string, n *plan.LabelIDs) 
 		id, ok := ids[*p.Label]
 		switch {
 		case !ok:
-			p.AddExtra().Bad = l.rows.missing(p)
+			p.AddExtra().Bad = l.table.Missing(p)
 			p.Label = nil
 			continue
 		case n.Integers && !named:
@@ -294,5 +301,5 @@ func (l *Listing) use(o *options.ImageOptions, seen []string, n *plan.LabelIDs) 
 		}
 		p.ID = id
 	}
-	l.rows = nil
+	l.table = nil
 }

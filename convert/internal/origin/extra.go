@@ -6,7 +6,7 @@ import (
 )
 
 // Extra holds the data that few images have, in one place, so that an image without them takes little
-// memory. Copies of an image share it: addExtra changes it.
+// memory. Copies of an image share it: AddExtra changes it for one.
 type Extra struct {
 	Row       *Row              // of a table with features, or with lists of labels; else nil
 	Annotated *annotation.Image // what is drawn on it; nil if no file lists it

@@ -8,8 +8,9 @@ import (
 	"iter"
 	"os"
 
-	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/zeebo/xxh3"
+
+	"github.com/tfrec/tfrec/internal/setdir"
 )
 
 // Origin is where the images of a source are: a directory tree, archives or TFRecords. Its listing
@@ -86,6 +87,9 @@ func withPart(sum [16]byte, key string, part [16]byte) [16]byte {
 	b := append(sum[:len(sum):len(sum)], part[:]...)
 	return xxh3.Hash128(append(b, key...)).Bytes()
 }
+
+// MaxName is the maximum size in bytes of a name in a record or row that becomes the key of its image.
+const MaxName = 4096
 
 // MaxInput is the maximum size of an image file: most readers would refuse a record with a larger
 // one.

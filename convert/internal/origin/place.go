@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tfrec/tfrec/convert/internal/tables"
+	"github.com/tfrec/tfrec/convert/internal/tablefile"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/textfile"
 	"github.com/tfrec/tfrec/manifest"
@@ -87,8 +87,8 @@ func lookInto(ctx context.Context, at storage.Location) (table, records bool) {
 		return false, false // whoever opens it next says why
 	}
 	_, frame := tfrecord.Framing{MaxRecord: 1 << 62}.Check(f.Head())
-	format := tables.FormatOfHead(f.Head())
-	return format == tables.TableParquet || format == tables.TableArrow, len(f.Head()) >= tfrecord.HeaderSize && frame != tfrecord.FrameBroken
+	format := tablefile.FormatOfHead(f.Head())
+	return format == tablefile.Parquet || format == tablefile.Arrow, len(f.Head()) >= tfrecord.HeaderSize && frame != tfrecord.FrameBroken
 }
 
 // Extensions of archives and of tables, in lower case.

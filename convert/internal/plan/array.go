@@ -15,8 +15,8 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// mine reports whether this run makes a job.
-func (r *run) mine(job int) bool { return r.Task == nil || job%r.Task.Count == r.Task.Index }
+// mine reports whether this run makes a shard.
+func (r *run) mine(shard int) bool { return r.Task == nil || shard%r.Task.Count == r.Task.Index }
 
 // planFile holds the plan of an array job until the job is finalized.
 const planFile = setdir.ArrayPlanFile

@@ -143,16 +143,16 @@ func (p *arrayPlan) run(dir *setdir.Dir, o FinalizeOptions) (*run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the plan in %s: compression: %w", dir.Path(), err)
 	}
-	jobs := make([]Shard, len(p.Shards))
+	shards := make([]Shard, len(p.Shards))
 	for i, s := range p.Shards {
 		name, ok := shard.ParseName(s.File)
 		if !ok {
 			return nil, fmt.Errorf("the plan in %s names %q, which is not a shard name", dir.Path(), s.File)
 		}
-		jobs[i] = Shard{Name: name, Samples: s.Samples}
+		shards[i] = Shard{Name: name, Samples: s.Samples}
 	}
 	described := manifest.Manifest{Labels: p.Labels, Features: p.Features, Supervised: p.Supervised, LabelMap: p.LabelMap}
-	r := emptyRun(options, jobs, described, p.Options, Codecs{p.Decoder, p.Encoder})
+	r := emptyRun(options, shards, described, p.Options, Codecs{p.Decoder, p.Encoder})
 	r.dir, r.plan, r.skipped, r.leftOut, r.began = dir, p, p.Skipped, p.LeftOut, time.Now()
 	return r, nil
 }

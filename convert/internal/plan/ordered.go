@@ -68,10 +68,10 @@ func ordered(ctx context.Context, tasks iter.Seq2[numbered, error], workers, win
 	return err
 }
 
-// numbered is a task with its job. A nil run makes an empty piece, which ends the job.
+// numbered is a task with its shard. A nil run makes an empty piece, which ends the shard.
 type numbered struct {
-	job int
-	run Fill
+	shard int
+	run   Fill
 }
 
 // holding counts the bytes of pieces that are made and not yet freed, and what is reserved for

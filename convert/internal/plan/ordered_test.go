@@ -28,7 +28,7 @@ func numbers(n int, size int, inside func(i int) error) func(yield func(numbered
 				p.Samples = int64(i)
 				return inside(i)
 			}
-			if !yield(numbered{job: i / 10, run: run}, nil) {
+			if !yield(numbered{shard: i / 10, run: run}, nil) {
 				return
 			}
 		}
@@ -36,9 +36,9 @@ func numbers(n int, size int, inside func(i int) error) func(yield func(numbered
 }
 
 // orderedSync is ordered with a consumer that frees each piece when it returns.
-func orderedSync(ctx context.Context, tasks iter.Seq2[numbered, error], workers, window int, bytes, memory int64, consume func(job int, p *Piece) error) error {
+func orderedSync(ctx context.Context, tasks iter.Seq2[numbered, error], workers, window int, bytes, memory int64, consume func(shard int, p *Piece) error) error {
 	return ordered(ctx, tasks, workers, window, bytes, memory, func(t numbered, p *Piece) error {
-		err := consume(t.job, p)
+		err := consume(t.shard, p)
 		if err == nil {
 			p.free()
 		}
@@ -53,9 +53,9 @@ func TestOrderedKeepsTheOrder(t *testing.T) {
 			err := orderedSync(context.Background(), numbers(200, 300, func(int) error {
 				time.Sleep(time.Duration(rand.IntN(50)) * time.Microsecond)
 				return nil
-			}), workers, 2*workers+2, bytes, 0, func(job int, p *Piece) error {
-				if int(p.Samples) != next || job != next/10 {
-					t.Fatalf("piece %d of job %d comes in place %d", p.Samples, job, next)
+			}), workers, 2*workers+2, bytes, 0, func(shard int, p *Piece) error {
+				if int(p.Samples) != next || shard != next/10 {
+					t.Fatalf("piece %d of job %d comes in place %d", p.Samples, shard, next)
 				}
 				next++
 				return nil

@@ -125,12 +125,12 @@ const (
 )
 
 // RecordShards fills in the options about the number of shards.
-func (o *Options) RecordShards(m map[string]any, jobs []Shard) {
-	shards := map[string]int{}
-	for _, j := range jobs {
-		shards[j.Name.Split] = j.Name.Count
+func (o *Options) RecordShards(m map[string]any, shards []Shard) {
+	counts := map[string]int{}
+	for _, shard := range shards {
+		counts[shard.Name.Split] = shard.Name.Count
 	}
-	m[optionShards], m[OptionAuto] = shards, false
+	m[optionShards], m[OptionAuto] = counts, false
 	switch {
 	case o.Shards > 0:
 		m[OptionGiven] = o.Shards

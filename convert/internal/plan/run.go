@@ -80,15 +80,15 @@ func newRun(o *Options, src Source) (*run, error) {
 }
 
 // emptyRun returns a run of which nothing is done yet.
-func emptyRun(o *Options, jobs []Shard, described manifest.Manifest, options map[string]json.RawMessage, c Codecs) *run {
+func emptyRun(o *Options, shards []Shard, described manifest.Manifest, options map[string]json.RawMessage, c Codecs) *run {
 	r := &run{
-		target:   target{Options: o, described: described, options: options, hashedOptions: string(optionBytes(options)), codecs: c, shards: jobs},
+		target:   target{Options: o, described: described, options: options, hashedOptions: string(optionBytes(options)), codecs: c, shards: shards},
 		progress: o.Progress, workers: o.Goroutines(),
 	}
 	if r.progress == nil {
 		r.progress = new(Progress)
 	}
-	r.done, r.kept, r.inPlace = make([]*setdir.Done, len(jobs)), make([]bool, len(jobs)), make([]bool, len(jobs))
+	r.done, r.kept, r.inPlace = make([]*setdir.Done, len(shards)), make([]bool, len(shards)), make([]bool, len(shards))
 	return r
 }
 
@@ -214,7 +214,7 @@ func (r *run) prepareOut(before *Previous, todo []int) error {
 	return r.removeManifest(before)
 }
 
-// todo returns the jobs that this run has to make and does not keep, and sets the progress.
+// todo returns the shards that this run has to make and does not keep, and sets the progress.
 func (r *run) todo() []int {
 	var todo []int
 	var samples int64
@@ -247,7 +247,7 @@ func (r *destination) removeManifest(before *Previous) error {
 	return r.dir.Remove(describing...)
 }
 
-// make makes the shards of the given jobs. Failed ones are retried Retries times.
+// make makes the given shards. Failed ones are retried Retries times.
 func (r *run) make(ctx context.Context, todo []int) error {
 	for attempt := 1; ; attempt++ {
 		err := r.tryToMake(ctx, todo)
@@ -272,39 +272,39 @@ func (r *run) tryToMake(ctx context.Context, todo []int) error {
 		return err
 	}
 	defer r.source.Rest()
-	next := func(bool) (job int, more bool, err error) {
+	next := func(bool) (shard int, more bool, err error) {
 		if len(todo) == 0 {
 			return 0, false, nil
 		}
-		job, todo = todo[0], todo[1:]
-		return job, true, nil
+		shard, todo = todo[0], todo[1:]
+		return shard, true, nil
 	}
-	return r.makeShards(ctx, next, func(job int, done *setdir.Done) { r.done[job] = done })
+	return r.makeShards(ctx, next, func(shard int, done *setdir.Done) { r.done[shard] = done })
 }
 
-// makeShards makes the shards of the jobs that next returns, each begun before the previous ones are
-// in place, and calls made for each that is in place, possibly concurrently for different jobs. An
-// error of one job, a *jobError if it is known which, ends all that are in progress.
-func (r *run) makeShards(ctx context.Context, next nextJob, made func(job int, done *setdir.Done)) error {
+// makeShards makes the shards that next returns, each begun before the previous ones are
+// in place, and calls made for each that is in place, possibly concurrently for different shards. An
+// error of one shard, a *shardError if it is known which, ends all that are in progress.
+func (r *run) makeShards(ctx context.Context, next nextShard, made func(shard int, done *setdir.Done)) error {
 	w := newWriters(ctx, r, made)
 	err := ordered(ctx, r.inTurns(ctx, next, w.turns.Load), r.workers, window(r.workers), heldBytes, r.memory, w.add)
 	return w.close(err)
 }
 
-// jobError is an error while making the shard of one job.
-type jobError struct {
-	job int
+// shardError is an error while making one shard.
+type shardError struct {
+	shard int
 	error
 }
 
-func (e *jobError) Unwrap() error { return e.error }
+func (e *shardError) Unwrap() error { return e.error }
 
-// ofJob adds the job to an error; nil remains nil.
-func ofJob(job int, err error) error {
+// ofShard adds the shard to an error; nil remains nil.
+func ofShard(shard int, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &jobError{job, err}
+	return &shardError{shard, err}
 }
 
 // fingerprint hashes the fingerprints of all shards into the set's. It is empty if a shard has none

@@ -25,7 +25,7 @@ type shardQueue struct {
 	work    sync.WaitGroup // the goroutine that runs it
 
 	mu     sync.Mutex
-	orders map[int]*request // unanswered, by job
+	orders map[int]*request // unanswered, by shard
 	queue  []*request       // those of orders that are not begun
 	more   chan struct{}    // signals additions to the queue
 	moves  bool             // a goroutine will look at the queue
@@ -33,7 +33,7 @@ type shardQueue struct {
 
 // request is a requested shard.
 type request struct {
-	job   int
+	shard int
 	tries int           // failed attempts
 	ready chan struct{} // closed once one of these is set:
 	done  *setdir.Done
@@ -53,14 +53,14 @@ func newShardQueue(ctx context.Context, r *run, release func()) *shardQueue {
 	return b
 }
 
-// ask returns the pending request for a job, or a new one.
-func (b *shardQueue) ask(job int) *request {
+// ask returns the pending request for a shard, or a new one.
+func (b *shardQueue) ask(shard int) *request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if o := b.orders[job]; o != nil {
+	if o := b.orders[shard]; o != nil {
 		return o
 	}
-	o := &request{job: job, done: b.run.done[job], ready: make(chan struct{})}
+	o := &request{shard: shard, done: b.run.done[shard], ready: make(chan struct{})}
 	if o.done != nil { // made or kept
 		close(o.ready)
 		return o
@@ -70,7 +70,7 @@ func (b *shardQueue) ask(job int) *request {
 		close(o.ready)
 		return o
 	}
-	b.orders[job] = o
+	b.orders[shard] = o
 	b.queue = append(b.queue, o)
 	select {
 	case b.more <- struct{}{}:
@@ -114,18 +114,18 @@ func (b *shardQueue) pop() *request {
 }
 
 // answer completes a request.
-func (b *shardQueue) answer(job int, done *setdir.Done, err error) {
+func (b *shardQueue) answer(shard int, done *setdir.Done, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.settle(b.orders[job], done, err)
+	b.settle(b.orders[shard], done, err)
 }
 
 // settle is answer for a caller that holds the lock.
 func (b *shardQueue) settle(o *request, done *setdir.Done, err error) {
 	if b.joins == "" { // in between, joined processes close their directory
-		b.run.done[o.job] = done
+		b.run.done[o.shard] = done
 	}
-	delete(b.orders, o.job)
+	delete(b.orders, o.shard)
 	o.done, o.err = done, err
 	close(o.ready)
 }
@@ -169,21 +169,21 @@ func (b *shardQueue) pass() error {
 		return err
 	}
 	defer r.source.Rest()
-	next := func(wait bool) (job int, more bool, err error) {
+	next := func(wait bool) (shard int, more bool, err error) {
 		for {
 			o := b.take(wait)
 			if o == nil {
 				return 0, false, nil
 			}
 			// Another process may have made it.
-			done, err := r.made(b.ctx, o.job)
+			done, err := r.made(b.ctx, o.shard)
 			if done == nil {
-				return o.job, true, ofJob(o.job, err)
+				return o.shard, true, ofShard(o.shard, err)
 			}
-			b.answer(o.job, done, nil)
+			b.answer(o.shard, done, nil)
 		}
 	}
-	return r.makeShards(b.ctx, next, func(job int, done *setdir.Done) { b.answer(job, done, nil) })
+	return r.makeShards(b.ctx, next, func(shard int, done *setdir.Done) { b.answer(shard, done, nil) })
 }
 
 // next decides, after a pass that ended with err or nil, what happens to the requests that were
@@ -216,13 +216,13 @@ func (b *shardQueue) tryAgain(err error) time.Duration {
 	if len(begun) == 0 { // the pass failed at something that all of them need
 		begun, b.queue = b.queue, nil
 	}
-	slices.SortFunc(begun, func(a, b *request) int { return cmp.Compare(a.job, b.job) })
-	var its *jobError // the others are not to blame
-	known := errors.As(err, &its) && slices.ContainsFunc(begun, func(o *request) bool { return o.job == its.job })
+	slices.SortFunc(begun, func(a, b *request) int { return cmp.Compare(a.shard, b.shard) })
+	var its *shardError // the others are not to blame
+	known := errors.As(err, &its) && slices.ContainsFunc(begun, func(o *request) bool { return o.shard == its.shard })
 	tries := 0
 	var again []*request
 	for _, o := range begun {
-		if !known || o.job == its.job {
+		if !known || o.shard == its.shard {
 			o.tries++
 			tries = max(tries, o.tries)
 			if o.tries > b.run.Retries {

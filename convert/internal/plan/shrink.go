@@ -7,7 +7,7 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
-// plannedSamples returns how many samples the jobs have.
+// plannedSamples returns how many samples the shards have.
 func (r *target) plannedSamples() (n int64) {
 	for _, j := range r.shards {
 		n += j.Samples

@@ -25,8 +25,7 @@ type Input interface {
 	Close()
 }
 
-// Source is a planned input as seen by a run. A job is one shard to make; jobs are numbered in the
-// order of the manifest.
+// Source is a planned input as seen by a run. Shards are numbered in the order of the manifest.
 type Source interface {
 	// Layout returns the parts of the plan that the run needs.
 	Layout() Layout
@@ -37,34 +36,34 @@ type Source interface {
 	// Remember saves the results of planning for the next run. It is called once the run is certain
 	// to be carried out, and again when its shards are made.
 	Remember()
-	// Keys returns the keys of a job's samples, in order, nil if there are too many to keep.
-	Keys(job int) []string
+	// Keys returns the keys of a shard's samples, in order, nil if there are too many to keep.
+	Keys(shard int) []string
 	// Files yields the paths of everything the set is made from, as the caller named it: files, and
 	// directories whose entries matter.
 	Files() iter.Seq[string]
-	// Outline returns the planned identity of a job's samples, in a form that is the same on every
+	// Outline returns the planned identity of a shard's samples, in a form that is the same on every
 	// machine.
-	Outline(job int) []byte
-	// Recall returns what receives the inputs that are recorded for the shards of these jobs; nil if
-	// they are of no use.
-	Recall(jobs []int) *setdir.Recall
-	// Known returns the identity of all of a job's samples, in order, as in the pieces of a shard with
-	// these ledger entries, and the entries as they are now if the identity is that of the shard. It
-	// reads no more of the input than necessary, and reports whether it read any.
-	Known(ctx context.Context, job int, bad []setdir.BadSample) (identity []byte, now []setdir.BadSample, read bool, err error)
-	// Inputs returns the records of a job's inputs, after Known.
-	Inputs(job int) []setdir.Input
-	// Prepare is called once before the pieces of the given jobs are requested: all of them in that
+	Outline(shard int) []byte
+	// Recall returns what receives the inputs that are recorded for these shards; nil if they are of
+	// no use.
+	Recall(shards []int) *setdir.Recall
+	// Known returns the identity of all of a shard's samples, in order, as in its pieces if it has these
+	// ledger entries, and the entries as they are now if the identity matches. It reads no more of the
+	// input than necessary, and reports whether it read any.
+	Known(ctx context.Context, shard int, bad []setdir.BadSample) (identity []byte, now []setdir.BadSample, read bool, err error)
+	// Inputs returns the records of a shard's inputs, after Known.
+	Inputs(shard int) []setdir.Input
+	// Prepare is called once before the pieces of the given shards are requested: all of them in that
 	// order, or some in any order.
-	Prepare(ctx context.Context, jobs []int, inOrder bool) error
+	Prepare(ctx context.Context, shards []int, inOrder bool) error
 	// Rest is called when no more pieces are requested and none is in progress: it ends what
 	// Prepare began.
 	Rest()
-	// Pieces yields what makes the records of a job, in their order. The functions run concurrently,
+	// Pieces yields what makes the records of a shard, in their order. The functions run concurrently,
 	// and fill the piece they are given.
-	Pieces(ctx context.Context, job int) iter.Seq2[Fill, error]
-	// AnyOrder reports, after Prepare, whether pieces of different jobs may be taken in any order.
-	// Otherwise those of one job are taken after all of the one before.
+	Pieces(ctx context.Context, shard int) iter.Seq2[Fill, error]
+	// AnyOrder reports, after Prepare, whether pieces of different shards may be taken in any order.
+	// Otherwise those of one shard are taken after all of the one before.
 	AnyOrder() bool
 	// LabelCounts maps label counts by id to counts by name; nil without labels.
 	LabelCounts(byID map[int32]int64) map[string]int64

@@ -11,13 +11,13 @@ import (
 // shards are lost if the process is killed.
 const mostTurns = 8
 
-// nextJob returns the next job to make; more is false after the last one and, without wait, if
+// nextShard returns the next shard to make; more is false after the last one and, without wait, if
 // none is known yet.
-type nextJob func(wait bool) (job int, more bool, err error)
+type nextShard func(wait bool) (shard int, more bool, err error)
 
-// inTurns yields the tasks of jobs, and an end of each. As many jobs as turns returns at the moment
+// inTurns yields the tasks of shards, and an end of each. As many shards as turns returns at the moment
 // are begun, and their tasks take turns.
-func (r *run) inTurns(ctx context.Context, next nextJob, turns func() int64) iter.Seq2[numbered, error] {
+func (r *run) inTurns(ctx context.Context, next nextShard, turns func() int64) iter.Seq2[numbered, error] {
 	type begunJob struct {
 		Shard int
 		Fill  func() (Fill, error, bool)
@@ -32,14 +32,14 @@ func (r *run) inTurns(ctx context.Context, next nextJob, turns func() int64) ite
 		}()
 		for turn := 0; ; turn++ {
 			if len(open) == 0 || int64(len(open)) < turns() {
-				job, more, err := next(len(open) == 0)
+				shard, more, err := next(len(open) == 0)
 				switch {
 				case err != nil:
-					yield(numbered{job: job}, err)
+					yield(numbered{shard: shard}, err)
 					return
 				case more:
-					j := begunJob{Shard: job}
-					j.Fill, j.stop = iter.Pull2(r.source.Pieces(ctx, job))
+					j := begunJob{Shard: shard}
+					j.Fill, j.stop = iter.Pull2(r.source.Pieces(ctx, shard))
 					open = append(open, j)
 				case len(open) == 0:
 					return
@@ -48,14 +48,14 @@ func (r *run) inTurns(ctx context.Context, next nextJob, turns func() int64) ite
 			turn %= len(open)
 			j := open[turn]
 			t, err, more := j.Fill()
-			one := numbered{job: j.Shard}
+			one := numbered{shard: j.Shard}
 			if more {
-				one.run = func(p *Piece) error { return ofJob(j.Shard, t(p)) }
+				one.run = func(p *Piece) error { return ofShard(j.Shard, t(p)) }
 			} else {
 				open = slices.Delete(open, turn, turn+1)
 				turn--
 			}
-			if !yield(one, ofJob(j.Shard, err)) {
+			if !yield(one, ofShard(j.Shard, err)) {
 				return
 			}
 		}

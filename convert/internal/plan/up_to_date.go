@@ -66,7 +66,7 @@ func (r *destination) allDone(ctx context.Context, files []string, content bool,
 	return staged, placed, err
 }
 
-// current returns the state of a job's up-to-date shard, staged or else in place; nil if there is
+// current returns the state of an up-to-date shard, staged or else in place; nil if there is
 // none.
 func (r *run) current(ctx context.Context, i int, staged, placed *setdir.Done, listed manifest.Shard) (done *setdir.Done, inPlace bool, err error) {
 	if staged != nil {
@@ -79,7 +79,7 @@ func (r *run) current(ctx context.Context, i int, staged, placed *setdir.Done, l
 	return done, true, err
 }
 
-// made returns the state of a job's shard that another process made in the meantime; nil if there
+// made returns the state of a shard that another process made in the meantime; nil if there
 // is none that is up to date.
 func (r *run) made(ctx context.Context, i int) (*setdir.Done, error) {
 	staged, placed, err := r.allDone(ctx, []string{r.shards[i].Name.String()}, r.HashInputs, r.source.Recall([]int{i}))
@@ -90,7 +90,7 @@ func (r *run) made(ctx context.Context, i int) (*setdir.Done, error) {
 	return done, err
 }
 
-// upToDate returns the state of a job's shard in a directory if its fingerprint is what this run
+// upToDate returns the state of a shard in a directory if its fingerprint is what this run
 // would make, nil otherwise. It takes the existing state and the manifest's entry; the zero Info is
 // for an unlisted shard.
 func (r *run) upToDate(ctx context.Context, dir *setdir.Dir, i int, done *setdir.Done, listed manifest.Shard) (*setdir.Done, error) {

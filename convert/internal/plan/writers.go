@@ -19,8 +19,8 @@ type writers struct {
 	// inTurn calls a function that puts a shard in place: at once or, for a task of an array job,
 	// when no duplicate of the task is doing the same.
 	inTurn func(file string, put func() error) error
-	made   func(job int, done *setdir.Done)
-	open   map[int]*openShard  // whose pieces arrive, by job
+	made   func(shard int, done *setdir.Done)
+	open   map[int]*openShard  // whose pieces arrive, by shard
 	ended  *semaphore.Weighted // of endedMemory: shards all of whose pieces arrived
 
 	// How many shards have their samples made in turns, at most how many, and what decides it.
@@ -36,7 +36,7 @@ type writers struct {
 
 // openShard is a shard being written.
 type openShard struct {
-	job    int
+	shard  int
 	pieces chan *Piece // in order; closed after the last one, and what follows is set before
 	whole  bool        // these are all pieces
 	weight int64       // of writers.ended
@@ -92,9 +92,9 @@ func newWriters(ctx context.Context, r *run, made func(int, *setdir.Done)) *writ
 // add adds the next piece of a shard, and frees it when it is written. That of no task ends the
 // shard. It returns the first error of all shards so far.
 func (ws *writers) add(t numbered, p *Piece) error {
-	o := ws.open[t.job]
+	o := ws.open[t.shard]
 	if o == nil {
-		o = ws.start(t.job)
+		o = ws.start(t.shard)
 	}
 	if t.run == nil {
 		p.free()
@@ -138,19 +138,19 @@ func (ws *writers) failure() error {
 	return ws.err
 }
 
-func (ws *writers) start(job int) *openShard {
-	j := ws.run.shards[job]
+func (ws *writers) start(shard int) *openShard {
+	j := ws.run.shards[shard]
 	o := &openShard{
-		job: job, pieces: make(chan *Piece, window(ws.run.workers)),
+		shard: shard, pieces: make(chan *Piece, window(ws.run.workers)),
 		done:        setdir.Done{Samples: j.Samples, Source: ws.run.source.Place(), Plan: ws.run.plan.id()},
 		fingerprint: ws.run.shardFingerprint(j.Name.String()), labels: map[int32]int64{},
 	}
-	ws.open[job] = o
+	ws.open[shard] = o
 	ws.background.Go(func() {
 		if err := ws.write(o); err != nil {
 			ws.mu.Lock()
 			if ws.err == nil {
-				ws.err = ofJob(o.job, err)
+				ws.err = ofShard(o.shard, err)
 			}
 			ws.mu.Unlock()
 		}
@@ -161,7 +161,7 @@ func (ws *writers) start(job int) *openShard {
 
 // end ends an open shard, once there is room for it among those that are not in place yet.
 func (ws *writers) end(o *openShard, whole bool) {
-	delete(ws.open, o.job)
+	delete(ws.open, o.shard)
 	if whole {
 		o.whole, o.weight = true, ws.memory(o)
 		_ = ws.ended.Acquire(context.Background(), o.weight) // shards that ended need nothing more to get in place
@@ -188,7 +188,7 @@ func (ws *writers) write(o *openShard) error {
 
 // fill creates a shard and writes its pieces.
 func (ws *writers) fill(o *openShard) (err error) {
-	name := ws.run.shards[o.job].Name.String()
+	name := ws.run.shards[o.shard].Name.String()
 	o.w, err = ws.run.into().Create(name, setdir.WriterOptions{Compression: ws.run.Compression})
 	if err != nil {
 		return err
@@ -231,7 +231,7 @@ func (ws *writers) writePiece(o *openShard, p *Piece) error {
 
 // put puts a shard in place and records its state.
 func (ws *writers) put(o *openShard) error {
-	name := ws.run.shards[o.job].Name.String()
+	name := ws.run.shards[o.shard].Name.String()
 	err := ws.inTurn(name, func() error {
 		if done := ws.twins(name, o); done != nil {
 			o.w.Abort()
@@ -254,7 +254,7 @@ func (ws *writers) put(o *openShard) error {
 		return err
 	}
 	ws.run.progress.Finished.Add(1)
-	ws.made(o.job, &o.done)
+	ws.made(o.shard, &o.done)
 	return nil
 }
 

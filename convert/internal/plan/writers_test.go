@@ -32,11 +32,11 @@ type copies struct {
 }
 
 func (c *copies) jobs() []Shard {
-	var jobs []Shard
+	var shards []Shard
 	for i := range c.shards {
-		jobs = append(jobs, Shard{Name: shard.Name{Dataset: "copies", Split: "train", Index: i, Count: c.shards}, Samples: int64(c.pieces * c.each)})
+		shards = append(shards, Shard{Name: shard.Name{Dataset: "copies", Split: "train", Index: i, Count: c.shards}, Samples: int64(c.pieces * c.each)})
 	}
-	return jobs
+	return shards
 }
 
 func (c *copies) Place() string                              { return "" }
@@ -80,10 +80,10 @@ func (c *copies) write(ctx context.Context, out string, workers int) error {
 		return err
 	}
 	defer dir.Close()
-	jobs := c.jobs()
-	r := emptyRun(&Options{Name: "copies", Workers: workers}, jobs, manifest.Manifest{}, nil, Codecs{})
+	shards := c.jobs()
+	r := emptyRun(&Options{Name: "copies", Workers: workers}, shards, manifest.Manifest{}, nil, Codecs{})
 	r.source, r.dir = c, dir
-	all := make([]int, len(jobs))
+	all := make([]int, len(shards))
 	for i := range all {
 		all[i] = i
 	}

@@ -1,43 +1,47 @@
 package sample
 
 import (
-	"encoding/binary"
-	"iter"
+	"context"
 
-	"github.com/tfrec/tfrec/convert/internal/listing"
+	"github.com/tfrec/tfrec/convert/internal/annotations"
+	"github.com/tfrec/tfrec/convert/internal/carried"
 	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/origin"
+	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/convert/internal/prefetch"
+	"github.com/tfrec/tfrec/convert/internal/walk"
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// Set is the images of a conversion and what is known of all of them: it says what a sample is,
-// and not how it is made.
+// Set is the images of a conversion with their common properties. It defines the samples, and package
+// imagerecord makes them.
 type Set struct {
 	Options     *options.ImageOptions
 	Origin      origin.Origin
 	WebDataset  bool
-	Images      []origin.Image // the last of them are annotations of no image
-	Loose       int            // how many these are
+	Images      []origin.Image // the last are annotations without an image
+	Loose       int            // the number of these
 	Labels      []string       // names by id, background names included
 	Synsets     []string       // labels in the source, by id as labels; nil if they are the names
-	Values      []int64        // of labels without names: what is stored; nil with names
+	Values      []int64        // of labels without names: the integers that are stored; nil with names
 	Texts       []string       // of values
 	Features    []manifest.Feature
-	Annotations *listing.Annotations // nil without AnnotationSpec.Files
-	ObjectKeys  []string             // of their lists, besides those of all
-	AllIdentity []byte               // of what annotations give all records: see identifyAll
-	Masks       *origin.Tree         // nil without AnnotationSpec.Masks
-	Colors      *listing.MaskColors  // of RGB masks; nil without a list of them
-	Carried     *listing.Carried     // of TFRecords; nil for other sources
-	LabelMap    bool                 // labels are those of objects
-	Columns     listing.Columns      // of Parquet and Arrow files
-	rings       []ring               // of the splits, if variants are mixed
-	SplitOf     func(p int) int      // the index of an image's split
+	Annotations *annotations.Union  // nil without AnnotationSpec.Files
+	ObjectKeys  []string            // of the lists of objects: see placed.KeysOf
+	allIdentity []byte              // see identifyAll
+	Masks       *origin.Tree        // nil without AnnotationSpec.Masks
+	Colors      *annotations.Colors // of RGB masks; nil without a list of them
+	Carried     *carried.Features   // of TFRecords; nil for other sources
+	LabelMap    bool                // labels belong to objects
+	Columns     walk.Columns        // of Parquet and Arrow files
+	rings       []ring              // of the splits, if variants are mixed
+	SplitOf     func(p int) int     // the index of an image's split
 }
 
-// writesLabels reports whether records have labels other than those carried over.
-func (s *Set) writesLabels() bool {
+// WritesLabels reports whether records have labels other than those carried over.
+func (s *Set) WritesLabels() bool {
 	return !s.Options.Labels.None && (s.Carried == nil || !s.Carried.Labels)
 }
 
@@ -52,54 +56,8 @@ type Sample struct {
 	Copy  int32 // 0 is the original
 }
 
-// isLoose reports whether a sample stands for an annotation of no image, and does not count.
-func (s *Set) isLoose(sample Sample) bool { return int(sample.Image) >= len(s.Images)-s.Loose }
-
-// Identity appends the identity of a sample, the same on every machine: its key, its labels, its
-// row of a table and the hash of its image's content.
-func (s *Set) Identity(dst []byte, sample Sample, hash string) []byte {
-	p, key := &s.Images[sample.Image], s.Key(sample)
-	dst = binary.AppendUvarint(dst, uint64(len(key)))
-	dst = append(dst, key...)
-	label := p.LabelName()
-	dst = binary.AppendUvarint(dst, uint64(len(label)))
-	dst = append(dst, label...)
-	dst = binary.AppendVarint(dst, s.labelID(p.ID))
-	if s.Synsets != nil {
-		dst = s.identifyLabel(dst, p.ID)
-	}
-	if row := p.Row(); row != nil {
-		dst = binary.AppendUvarint(dst, uint64(len(row.Labels)))
-		for _, id := range row.Labels {
-			dst = s.identifyLabel(dst, id)
-		}
-		dst = binary.AppendUvarint(dst, uint64(len(row.Features)))
-		dst = append(dst, row.Features...)
-	}
-	dst = append(dst, s.AllIdentity...)
-	if p.Mask() != nil && s.Colors != nil {
-		dst = append(dst, s.Colors.Identity...)
-	}
-	if p.Annotated() != nil {
-		dst = s.identifyAnnotations(dst, p.Annotated())
-	}
-	return append(dst, hash...)
-}
-
-// identifyLabel appends the identity of a label by its id: all that records have of it.
-func (s *Set) identifyLabel(dst []byte, id int32) []byte {
-	dst = binary.AppendVarint(dst, s.labelID(id))
-	if len(s.Labels) == 0 {
-		return dst
-	}
-	dst = binary.AppendUvarint(dst, uint64(len(s.Labels[id])))
-	dst = append(dst, s.Labels[id]...)
-	if s.Synsets != nil {
-		dst = binary.AppendUvarint(dst, uint64(len(s.Synsets[id])))
-		dst = append(dst, s.Synsets[id]...)
-	}
-	return dst
-}
+// IsLoose reports whether a sample is an annotation without an image, which is not counted.
+func (s *Set) IsLoose(sample Sample) bool { return int(sample.Image) >= len(s.Images)-s.Loose }
 
 // Unread replaces the content hash of an image that cannot be read. It is never saved, so the next
 // run tries again.
@@ -116,23 +74,64 @@ func Listed(b *setdir.BadSample) *setdir.BadSample {
 	return &renewed
 }
 
-// Files yields the paths of everything that the set is made from, as the caller named it.
-func (s *Set) Files() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for path := range s.Origin.Files(s.Images) {
-			if !yield(path) {
-				return
-			}
-		}
-		for path := range s.AnnotationFiles() {
-			if !yield(path) {
-				return
-			}
-		}
-		for _, file := range []string{s.Options.Labels.File, s.Options.Labels.Classes} {
-			if file != "" && !yield(file) {
-				return
-			}
+// LabelID returns the id that is stored of a label, by the id that an origin.Image has.
+func (s *Set) LabelID(id int32) int64 {
+	if s.Values != nil && id >= 0 {
+		return s.Values[id]
+	}
+	return int64(id)
+}
+
+// LabelText returns the name of a label, by the id that an origin.Image has: its digits without a
+// vocabulary, and no text for labels.Unlabelled.
+func (s *Set) LabelText(id int32) string {
+	switch {
+	case id < 0:
+		return ""
+	case s.Values != nil:
+		return s.Texts[id]
+	}
+	return s.Labels[id]
+}
+
+// Of is the sample of an original.
+func Of(image int32) Sample { return Sample{Image: image} }
+
+// Unusable returns a ledger entry.
+func (s *Set) Unusable(sample Sample, stage string, err error) *setdir.BadSample {
+	return &setdir.BadSample{
+		Key: jsontext.Readable(s.Key(sample)), Source: jsontext.Readable(s.Origin.Source(&s.Images[sample.Image])),
+		Stage: stage, Reason: err.Error(),
+	}
+}
+
+// MaskKey identifies a mask among the inputs: keys of images are relative paths.
+func (s *Set) MaskKey(path string) string { return s.Masks.Place() + "/" + path }
+
+// Fetches reports whether images or their masks are in a store.
+func (s *Set) Fetches() bool {
+	return s.Origin.Remote() || s.Masks != nil && s.Masks.Remote()
+}
+
+// Fetch begins to read images ahead: see prefetch.New.
+func (s *Set) Fetch(ctx context.Context, memory int64, next func() *origin.Image) *prefetch.Fetcher {
+	return prefetch.New(ctx, s.Origin, s.Masks, memory, next)
+}
+
+// ReportsFaults reports whether a sample is the one, of those made from its image, whose shard has
+// the ledger entries of the image's annotations.
+func (s *Set) ReportsFaults(sample Sample) bool {
+	return sample.Copy == 0 || sample.Copy == 1 && !s.Options.Augment.KeepOriginal
+}
+
+// MisplacedAnnotations returns the keys of ledger entries about annotations that decoding an image has
+// shown to be unusable.
+func MisplacedAnnotations(bad []setdir.BadSample) map[string]bool {
+	keys := map[string]bool{}
+	for i := range bad {
+		if bad[i].Stage == plan.StageAnnotation && !bad[i].Listed {
+			keys[bad[i].Key] = true
 		}
 	}
+	return keys
 }

@@ -10,11 +10,12 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/convert/internal/tablefile"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/optname"
-	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/table"
 	"github.com/tfrec/tfrec/manifest"
 )
 
@@ -46,47 +47,44 @@ type tableFeature struct {
 	Required bool `json:"required,omitempty"`
 }
 
-// columnNumber returns the index of the column that an option names.
-func columnNumber(field optname.Name, name string, header []string) (int, error) {
-	i := slices.Index(header, name)
-	if i >= 0 {
-		return i, nil
-	}
-	return 0, plan.OptionErrorf(field, "there is no column %q; the columns are %s", name, plural.Quoted(header, 20))
-}
+// KindOfType maps types of columns to kinds, typeOfKind maps them back.
+var (
+	KindOfType = map[ColumnType]table.Kind{TypeInt64: table.Int64, TypeFloat: table.Float, TypeBytes: table.Bytes}
+	typeOfKind = map[table.Kind]ColumnType{table.Int64: TypeInt64, table.Float: TypeFloat, table.Bytes: TypeBytes, table.Unknown: ""}
+)
 
 // resolve determines the features of the columns.
-func (o *TableOptions) resolve(t *tables) (*tableColumns, error) {
-	header := t.header()
+func (o *TableOptions) resolve(t *tablefile.Tables) (*tableColumns, error) {
+	header := t.Header()
 	c := &tableColumns{types: make([]ColumnType, len(header)), key: -1, label: -1}
 	for name := range o.Types {
-		if _, err := columnNumber(optname.CSVOptionsTypes, name, header); err != nil {
+		if _, err := tablefile.ColumnNumber(optname.CSVOptionsTypes, name, header); err != nil {
 			return nil, err
 		}
 	}
 	for _, name := range o.Drop {
-		if _, err := columnNumber(optname.CSVOptionsDrop, name, header); err != nil && o.Format == TableCSV {
+		if _, err := tablefile.ColumnNumber(optname.CSVOptionsDrop, name, header); err != nil && o.Format == tablefile.CSV {
 			return nil, err
 		}
 	}
 	var err error
 	if o.Key != "" {
-		if c.key, err = columnNumber(optname.CSVOptionsKey, o.Key, header); err != nil {
+		if c.key, err = tablefile.ColumnNumber(optname.CSVOptionsKey, o.Key, header); err != nil {
 			return nil, err
 		}
 	}
 	if o.Label != "" {
-		if c.label, err = columnNumber(optname.CSVOptionsLabel, o.Label, header); err != nil {
+		if c.label, err = tablefile.ColumnNumber(optname.CSVOptionsLabel, o.Label, header); err != nil {
 			return nil, err
 		}
 	}
 	for i, name := range header {
 		given, ok := o.Types[name]
 		if c.types[i] = given; !ok {
-			c.types[i] = cmp.Or(t.columns[i].kind, TypeBytes)
+			c.types[i] = cmp.Or(typeOfKind[t.Columns[i].Kind], TypeBytes)
 		}
 	}
-	if c.label >= 0 && t.columns[c.label].list {
+	if c.label >= 0 && t.Columns[c.label].List {
 		return nil, plan.OptionErrorf(optname.CSVOptionsLabel, "column %q holds lists: a label is one value", o.Label)
 	}
 	if o.Vocab {
@@ -97,22 +95,7 @@ func (o *TableOptions) resolve(t *tables) (*tableColumns, error) {
 	if err := c.makeFeatures(o, t); err != nil {
 		return nil, err
 	}
-	if o.Format == TableCSV && header[0] == csvscan.IndexName && !o.drops(csvscan.IndexName) {
-		o.Notef("the first column is %q, as pandas names the index of rows, and is stored: %s leaves it out", csvscan.IndexName, optname.CSVOptionsDrop)
-	}
-	for i, name := range header {
-		if o.drops(name) {
-			t.account.Add(account.Column, name)
-			continue
-		}
-		if o.Vocab && i == c.label {
-			continue
-		}
-		t.columns[i].accountFor(&t.account, c.types[i])
-		if _, given := o.Types[name]; !given && c.types[i] == TypeBytes {
-			o.noteIf(t.columns[i].kindNote)
-		}
-	}
+	c.noteColumns(o, t)
 	description, err := json.Marshal(c.features)
 	if err != nil {
 		return nil, err
@@ -122,15 +105,36 @@ func (o *TableOptions) resolve(t *tables) (*tableColumns, error) {
 	return c, nil
 }
 
-// accountFor adds what is lost of a column that is stored with a type.
-func (c *inputColumn) accountFor(a *account.Account, stored ColumnType) {
+// noteColumns accounts for columns that are not stored as they are, and notes unexpected ones.
+func (c *tableColumns) noteColumns(o *TableOptions, t *tablefile.Tables) {
+	header := t.Header()
+	if o.Format == tablefile.CSV && header[0] == csvscan.IndexName && !o.drops(csvscan.IndexName) {
+		o.Notef("the first column is %q, as pandas names the index of rows, and is stored: %s leaves it out", csvscan.IndexName, optname.CSVOptionsDrop)
+	}
+	for i, name := range header {
+		if o.drops(name) {
+			t.Account.Add(account.Column, name)
+			continue
+		}
+		if o.Vocab && i == c.label {
+			continue
+		}
+		accountFor(&t.Account, &t.Columns[i], c.types[i])
+		if _, given := o.Types[name]; !given && c.types[i] == TypeBytes {
+			o.noteIf(t.Columns[i].KindNote)
+		}
+	}
+}
+
+// accountFor adds a column to the account if storing it with a type loses some of it.
+func accountFor(a *account.Account, c *tablefile.Column, stored ColumnType) {
 	switch {
-	case c.counts != nil && stored == TypeFloat:
-		c.counts.AccountForFloats(a, c.name)
-	case c.counts != nil && stored == TypeBytes:
-		c.counts.AccountForText(a, c.name)
-	case c.narrowed && stored == TypeFloat:
-		a.Add(account.Wide, c.name)
+	case c.Counts != nil && stored == TypeFloat:
+		c.Counts.AccountForFloats(a, c.Name)
+	case c.Counts != nil && stored == TypeBytes:
+		c.Counts.AccountForText(a, c.Name)
+	case c.Narrowed && stored == TypeFloat:
+		a.Add(account.Wide, c.Name)
 	}
 }
 
@@ -142,8 +146,8 @@ func (o *TableOptions) noteIf(sentence string) {
 }
 
 // makeFeatures packs vectors, and makes a feature of each other column.
-func (c *tableColumns) makeFeatures(o *TableOptions, t *tables) error {
-	header := t.header()
+func (c *tableColumns) makeFeatures(o *TableOptions, t *tablefile.Tables) error {
+	header := t.Header()
 	packed := map[int]string{} // columns in vectors
 	for _, v := range o.Vectors {
 		columns, err := v.expand(header)
@@ -161,12 +165,12 @@ func (c *tableColumns) makeFeatures(o *TableOptions, t *tables) error {
 			if o.drops(header[i]) {
 				return plan.OptionErrorf(optname.CSVOptionsVectors, "%s: column %q is left out by %s", v.Name, header[i], optname.CSVOptionsDrop)
 			}
-			if t.columns[i].list {
+			if t.Columns[i].List {
 				return plan.OptionErrorf(optname.CSVOptionsVectors, "%s: column %q holds lists, which are features of their own", v.Name, header[i])
 			}
 			packed[i] = v.Name
 			kind := c.types[i]
-			if _, given := o.Types[header[i]]; !given && t.columns[i].kind == "" {
+			if _, given := o.Types[header[i]]; !given && t.Columns[i].Kind == table.Unknown {
 				kind = TypeFloat // a column of missing values is compatible with any type
 				c.types[i] = kind
 			}
@@ -180,7 +184,7 @@ func (c *tableColumns) makeFeatures(o *TableOptions, t *tables) error {
 		if _, ok := packed[i]; ok || o.drops(name) {
 			continue
 		}
-		f := tableFeature{Key: name, Columns: []int{i}, Type: c.types[i], List: t.columns[i].list, length: t.columns[i].length, shape: t.columns[i].shape, text: t.columns[i].text}
+		f := tableFeature{Key: name, Columns: []int{i}, Type: c.types[i], List: t.Columns[i].List, length: t.Columns[i].Length, shape: t.Columns[i].Shape, text: t.Columns[i].Text}
 		if o.Vocab && i == c.label {
 			f.Type, f.Label = TypeInt64, true
 		}
@@ -193,10 +197,10 @@ func (c *tableColumns) makeFeatures(o *TableOptions, t *tables) error {
 			return plan.OptionErrorf(optname.CSVOptionsVectors, "two features would be named %q", f.Key)
 		}
 		for _, column := range f.Columns {
-			if f.List && o.Missing == MissingDefault && t.columns[column].missing > 0 {
+			if f.List && o.Missing == MissingDefault && t.Columns[column].Missing > 0 {
 				f.Zeros = f.length
 			}
-			missing := o.Missing == MissingDrop && t.columns[column].missing > 0
+			missing := o.Missing == MissingDrop && t.Columns[column].Missing > 0
 			f.Required = missing && column == c.label
 			f.optional = f.optional || missing && !f.Required
 		}
@@ -226,11 +230,11 @@ func (v Vector) expand(header []string) ([]int, error) {
 		if !isRange || slices.Contains(header, name) {
 			first, last = name, name
 		}
-		from, err := columnNumber(optname.CSVOptionsVectors, first, header)
+		from, err := tablefile.ColumnNumber(optname.CSVOptionsVectors, first, header)
 		if err != nil {
 			return nil, err
 		}
-		to, err := columnNumber(optname.CSVOptionsVectors, last, header)
+		to, err := tablefile.ColumnNumber(optname.CSVOptionsVectors, last, header)
 		if err != nil {
 			return nil, err
 		}
@@ -247,14 +251,14 @@ func (v Vector) expand(header []string) ([]int, error) {
 	return columns, nil
 }
 
-// Describe implements plan.Source.
-func (s *tableSource) Describe(m *manifest.Manifest) {
+// describe describes labels and features in a manifest; label is the column of labels, if there is one.
+func (c *tableColumns) describe(m *manifest.Manifest, label string) {
 	m.Labels = []string{}
-	for _, name := range s.columns.labels {
+	for _, name := range c.labels {
 		m.Labels = append(m.Labels, jsontext.Readable(name))
 	}
 	var vectors []string
-	for _, f := range s.columns.features {
+	for _, f := range c.features {
 		feature := manifest.Feature{Key: f.Key, Kind: string(f.Type), Class: manifest.ClassScalar, Optional: f.optional}
 		switch {
 		case f.Vector:
@@ -265,14 +269,14 @@ func (s *tableSource) Describe(m *manifest.Manifest) {
 				feature.Shape = []int{cmp.Or(f.length, -1)}
 			}
 			vectors = append(vectors, f.Key)
-		case f.Label && s.columns.labels != nil:
+		case f.Label && c.labels != nil:
 			feature.Class = manifest.ClassLabel
 		case f.Type == TypeBytes && f.text:
 			feature.Class = manifest.ClassText
 		}
 		m.Features = append(m.Features, feature)
 	}
-	if s.o.Label != "" && len(vectors) == 1 {
-		m.Supervised = &manifest.Supervised{Input: vectors[0], Target: s.o.Label}
+	if label != "" && len(vectors) == 1 {
+		m.Supervised = &manifest.Supervised{Input: vectors[0], Target: label}
 	}
 }

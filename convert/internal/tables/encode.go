@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/tfrec/tfrec/convert/internal/tablefile"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/setdir"
@@ -14,8 +15,8 @@ import (
 )
 
 // rowEncoder encodes rows as Examples, directly in wire format: the bytes around a number are the
-// same in every row, and are computed once. The result equals that of tfrecord.Builder, which is
-// the reference in the tests. It is not safe for concurrent use.
+// same in every row, and are computed once. Tests compare the result with tfrecord.Builder. It is
+// not safe for concurrent use.
 type rowEncoder struct {
 	o        *TableOptions
 	columns  *tableColumns
@@ -50,8 +51,22 @@ const (
 // maxVarint is the maximum length of an int64 varint in bytes.
 const maxVarint = 10
 
-func newRowEncoder(s *tableSource) *rowEncoder {
-	e := &rowEncoder{o: s.o, columns: s.columns, rows: s.tables.format.newRows(s.tables.header())}
+// tableRows are the rows of a chunk, from the first to the last. It is not safe for concurrent use.
+type tableRows interface {
+	// begin moves before the first row of a chunk that was read.
+	begin(c *tablefile.Chunk) error
+	// next moves to the next row, and reports whether there is one.
+	next() bool
+	// encode appends the features of the row to the body of e. It returns why the row is bad, or "".
+	encode(e *rowEncoder) (reason string)
+	// line returns the line of the row; 0 in formats without lines.
+	line() int64
+	// key returns the value of a column as text; "" if it has none.
+	key(column int) string
+}
+
+func newRowEncoder(o *TableOptions, columns *tableColumns, rows tableRows) *rowEncoder {
+	e := &rowEncoder{o: o, columns: columns, rows: rows}
 	e.makeFeatures()
 	return e
 }
@@ -156,7 +171,7 @@ func (f *featureEncoder) appendFloat(dst []byte, v float64) []byte {
 }
 
 // begin moves before the first row of a chunk that was read.
-func (e *rowEncoder) begin(c *openChunk) error { return e.rows.begin(c) }
+func (e *rowEncoder) begin(c *tablefile.Chunk) error { return e.rows.begin(c) }
 
 // row encodes the row into e.body. It returns why the row is bad, or "".
 func (e *rowEncoder) row() (reason string) {
@@ -196,6 +211,22 @@ func isMissing(column string) string {
 	return fmt.Sprintf("column %q: the value is missing", column)
 }
 
+// appendLabel appends the id of a label. If missing is set, it is a missing value unless the
+// vocabulary has it.
+func (e *rowEncoder) appendLabel(body []byte, f *featureEncoder, column string, label []byte, missing bool) ([]byte, string) {
+	id, ok := e.columns.vocab.id(label)
+	switch {
+	case !ok && missing:
+		return e.appendMissing(body, f, column)
+	case !ok:
+		return body, fmt.Sprintf("column %q: %.40q is not in the vocabulary", column, label)
+	}
+	if e.columns.labels != nil {
+		e.label = int32(id)
+	}
+	return f.appendInt64(body, id), ""
+}
+
 // appendFrame appends the last encoded row as a framed record.
 func (e *rowEncoder) appendFrame(dst []byte) []byte {
 	dst, mark := tfrecord.BeginFrame(dst)
@@ -205,16 +236,16 @@ func (e *rowEncoder) appendFrame(dst []byte) []byte {
 }
 
 // bad returns a ledger entry for the row, which has a number in its file, from 0.
-func (e *rowEncoder) bad(f *tableFile, row int64, reason string) setdir.BadSample {
+func (e *rowEncoder) bad(f *tablefile.File, row int64, reason string) setdir.BadSample {
 	key := ""
 	if e.columns.key >= 0 {
 		key = e.rows.key(e.columns.key)
 	}
 	line := e.rows.line()
 	if key == "" {
-		key = fmt.Sprintf("%s:%09d", f.name, cmp.Or(line, row+1))
+		key = fmt.Sprintf("%s:%09d", f.As, cmp.Or(line, row+1))
 	}
 	return setdir.BadSample{
-		Key: jsontext.Readable(key), Source: jsontext.Readable(f.name), Line: line, Stage: "parse", Reason: reason,
+		Key: jsontext.Readable(key), Source: jsontext.Readable(f.As), Line: line, Stage: "parse", Reason: reason,
 	}
 }

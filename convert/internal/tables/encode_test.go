@@ -21,12 +21,8 @@ func encoderFor(columns int, features []tableFeature) *rowEncoder {
 	}
 	slices.SortFunc(features, func(a, b tableFeature) int { return cmp.Compare(a.Key, b.Key) })
 	o := &TableOptions{CSVOptions: CSVOptions{Missing: MissingDrop}}
-	e := &rowEncoder{
-		o: o, columns: &tableColumns{features: features, key: -1, label: -1},
-		rows: &csvRows{format: newCSVFormat(o), header: header, tok: csvscan.NewTokenizer(csvscan.Dialect{Delimiter: ','}, columns)},
-	}
-	e.makeFeatures()
-	return e
+	return newRowEncoder(o, &tableColumns{features: features, key: -1, label: -1},
+		&csvRows{absent: csvscan.NewMissing(csvscan.DefaultMissing), header: header, tok: csvscan.NewTokenizer(csvscan.Dialect{Delimiter: ','}, columns)})
 }
 
 // TestRowEncoderAgainstBuilder compares the encoder with tfrecord's Builder over keys, numbers and

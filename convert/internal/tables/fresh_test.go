@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/convert/internal/tablefile"
 )
 
 // A table that had just changed when it was scanned, and whose time reveals a change when the scan
@@ -66,7 +67,7 @@ func TestFreshTablesAreScannedOnce(t *testing.T) {
 			if _, err := plan.Run(t.Context(), in, out); err != nil {
 				t.Fatal(err)
 			}
-			_, err := os.Stat(filepath.Join(out, ".tfrec", scanFile))
+			_, err := os.Stat(filepath.Join(out, ".tfrec", tablefile.ScanFile))
 			if saved := err == nil; saved == c.again {
 				t.Fatalf("the scan is saved: %v, want %v", saved, !c.again)
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/convert/internal/tablefile"
 	"github.com/tfrec/tfrec/internal/classfile"
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/optname"
@@ -23,10 +24,11 @@ type tableVocabulary struct {
 
 // vocabulary assigns ids to the labels in a column. It returns their names with the background
 // names; nil if they have none.
-func (o *TableOptions) vocabulary(t *tables, column int) (*tableVocabulary, []string, error) {
+func (o *TableOptions) vocabulary(t *tablefile.Tables, column int) (*tableVocabulary, []string, error) {
 	v := &tableVocabulary{ids: map[string]int64{}, offset: o.LabelOffset}
-	csv, _ := t.format.(*csvFormat)
-	missing := func(label string) bool { return csv != nil && csv.given && csv.missing.Is([]byte(label)) }
+	values, given := t.Missing()
+	missing := func(label string) bool { return given && values.Is([]byte(label)) }
+	csv := t.Format == tablefile.CSV
 	if o.Vocabulary != nil {
 		for i, name := range o.Vocabulary {
 			if !missing(name) {
@@ -37,27 +39,25 @@ func (o *TableOptions) vocabulary(t *tables, column int) (*tableVocabulary, []st
 		return v, plan.WithBackground(o.Vocabulary, o.LabelOffset), nil
 	}
 	found := map[string]string{} // labels by how they are written
-	for _, f := range t.files {
-		for _, written := range f.distinct() {
-			label := written
-			switch {
-			case csv != nil:
-				label = strings.TrimSpace(written)
-			case t.columns[column].kind == TypeFloat:
-				var err error
-				if label, err = integerText(written); err != nil {
-					return nil, nil, plan.OptionErrorf(optname.CSVOptionsVocab, "column %q: %v: labels are integers or text", o.Label, err)
-				}
-				written = label // as rows have it
+	for written := range t.Distinct() {
+		label := written
+		switch {
+		case csv:
+			label = strings.TrimSpace(written)
+		case t.Columns[column].Kind == table.Float:
+			var err error
+			if label, err = integerText(written); err != nil {
+				return nil, nil, plan.OptionErrorf(optname.CSVOptionsVocab, "column %q: %v: labels are integers or text", o.Label, err)
 			}
-			if label != "" && !missing(written) {
-				found[written] = label
-			}
+			written = label // as rows have it
+		}
+		if label != "" && !missing(written) {
+			found[written] = label
 		}
 	}
 	of := slices.Sorted(maps.Values(found))
 	of = slices.Compact(of)
-	if csv != nil && !csv.given {
+	if csv && !given {
 		of = o.WithoutMissing(of, fmt.Sprintf("; %s makes it one", optname.CSVOptionsMissingValues))
 	}
 	if len(of) == 0 {
@@ -121,36 +121,4 @@ func (v *tableVocabulary) id(label []byte) (int64, bool) {
 		id += int64(v.offset)
 	}
 	return id, err == nil
-}
-
-// appendLabel appends the id of a label. Missing says that it is a missing value, unless the
-// vocabulary has it.
-func (e *rowEncoder) appendLabel(body []byte, f *featureEncoder, column string, label []byte, missing bool) ([]byte, string) {
-	id, ok := e.columns.vocab.id(label)
-	switch {
-	case !ok && missing:
-		return e.appendMissing(body, f, column)
-	case !ok:
-		return body, fmt.Sprintf("column %q: %.40q is not in the vocabulary", column, label)
-	}
-	if e.columns.labels != nil {
-		e.label = int32(id)
-	}
-	return f.appendInt64(body, id), ""
-}
-
-// appendLabelText appends a label of a typed table as text. Missing reports that it is a missing
-// value, and reason why it is no label.
-func appendLabelText(dst []byte, v *table.Values, i int) (text []byte, missing bool, reason string) {
-	switch v.Kind {
-	case table.Int64:
-		return strconv.AppendInt(dst, v.Ints[i], 10), false, ""
-	case table.Float:
-		text, err := floatText(v.Floats[i])
-		if err != nil {
-			return dst, false, err.Error()
-		}
-		return append(dst, text...), text == "", ""
-	}
-	return append(dst, v.Byte(i)...), len(v.Byte(i)) == 0, ""
 }

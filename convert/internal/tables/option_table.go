@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tfrec/tfrec/convert/internal/tablefile"
 	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/option"
 	"github.com/tfrec/tfrec/internal/plural"
@@ -19,15 +20,15 @@ func (o *CSVOptions) Table() option.Table { return option.New(o, o.rows(true)) }
 
 // Table returns the options of tables of any format.
 func (o *TableOptions) Table() option.Table {
-	formats := append(TableFormats(), "auto")
-	return option.New(o, o.rows(o.Format == TableCSV), []option.Option{{
+	formats := append(tablefile.Formats(), "auto")
+	return option.New(o, o.rows(o.Format == tablefile.CSV), []option.Option{{
 		Flag: "format", To: &o.Format, Value: "FORMAT", Default: "auto", Words: formats,
 		Help: "format of all files: " + plural.OneOf(formats) + ": inferred from their content",
 		Set: func(s string) error {
 			if !slices.Contains(formats, s) {
 				return fmt.Errorf("want %s", plural.OneOf(formats))
 			}
-			o.Format = TableFormat(strings.TrimPrefix(s, "auto"))
+			o.Format = tablefile.Format(strings.TrimPrefix(s, "auto"))
 			return nil
 		},
 		Recorded: true,

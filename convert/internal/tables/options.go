@@ -1,7 +1,6 @@
 package tables
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -107,16 +106,4 @@ func ParseVector(s string) (Vector, error) {
 		return Vector{}, fmt.Errorf("%q: want NAME=FIRST..LAST or NAME=A,B,C", s)
 	}
 	return Vector{Name: name, Columns: strings.Split(columns, ",")}, nil
-}
-
-// CSV converts the tables that srcs name, files or globs, into a set in the directory out. They are
-// read in the given order, those of a glob in the order of their names, and must have the same
-// columns.
-func CSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*plan.Summary, error) {
-	return convertTables(ctx, func() *tableInput { return NewCSV(srcs, o) }, out)
-}
-
-// NewCSV is the input of CSV.
-func NewCSV(srcs []string, o CSVOptions) *tableInput {
-	return &tableInput{source: "csv", o: &TableOptions{CSVOptions: o, Format: TableCSV}, srcs: srcs}
 }

@@ -10,9 +10,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/convert/internal/tablefile"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shares"
+	"github.com/tfrec/tfrec/internal/table"
+	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -20,16 +23,16 @@ import (
 type tableSource struct {
 	o       *TableOptions
 	kind    string // the option "source"
-	tables  *tables
+	tables  *tablefile.Tables
+	files   []inputFile // of tables
 	columns *tableColumns
 	chunks  []rowChunk
 	pick    picker
 	planned []plan.Shard
-	ranges  []rowRange  // of each job
+	ranges  []rowRange  // of each shard
 	shuffle *shuffle    // nil if rows keep the order of the input
 	dir     *setdir.Dir // the directory of the set
-	reading *tableFile  // the file of the last requested chunk
-	saved   int         // how many results of scans remember has saved
+	reading *inputFile  // the file of the last requested chunk
 
 	encoders sync.Pool // of *rowEncoder
 	// preceding[s][c] is the number of rows of split s before chunk c; the last element is the
@@ -37,36 +40,35 @@ type tableSource struct {
 	preceding [][]int64
 }
 
-// rowChunk is a chunk of one of the files.
-type rowChunk struct {
-	file  int
-	index int   // of the chunk in its file
-	row   int64 // number of its first row in the file
-	rows  int64
-	line  int64 // of its first row; 0 in formats without lines
-	bytes int64
-	hash  [16]byte
+// inputFile is one of the files, with the hashers of its rows.
+type inputFile struct {
+	*tablefile.File
+	hashers rowHashers
 }
 
-// rowRange is the rows of a job: those of a split in [from, to), counted in the order of the input.
+// rowChunk is a chunk of one of the files.
+type rowChunk struct {
+	table.Chunk
+	file int
+}
+
+// rowRange is the rows of a shard: rows [from, to) of a split, counted in the order of the input.
 type rowRange struct {
 	split    int
 	from, to int64
 }
 
 // planTable assigns the rows to splits and shards. The plan holds chunks, not rows.
-func planTable(ctx context.Context, o *TableOptions, t *tables, columns *tableColumns, before *plan.Previous) (*tableSource, error) {
+func planTable(ctx context.Context, o *TableOptions, t *tablefile.Tables, columns *tableColumns, before *plan.Previous) (*tableSource, error) {
 	s := &tableSource{o: o, tables: t, columns: columns}
 	o.NoteNewIDs(before, columns.labels)
-	for i, f := range t.files {
-		row := int64(0)
-		for n, c := range f.chunks() {
-			c.file, c.index, c.row = i, n, row
-			s.chunks = append(s.chunks, c)
-			row += c.rows
+	for i, f := range t.Files {
+		s.files = append(s.files, inputFile{f, newRowHashers(o.Seed, f.As)})
+		for _, c := range f.Chunks() {
+			s.chunks = append(s.chunks, rowChunk{c, i})
 		}
 	}
-	s.encoders.New = func() any { return newRowEncoder(s) }
+	s.encoders.New = func() any { return newRowEncoder(o, columns, newRows(t)) }
 	if err := s.makePicker(ctx); err != nil {
 		return nil, err
 	}
@@ -123,7 +125,7 @@ func (s *tableSource) estimate() int64 {
 		size += int64(len(f.Key)) + wrapping
 		for range f.Columns {
 			if f.Type == TypeBytes || f.List {
-				size += s.tables.bytes / s.tables.rows / int64(len(s.columns.types))
+				size += s.tables.Bytes / s.tables.Rows / int64(len(s.columns.types))
 			} else {
 				size += 4
 			}
@@ -143,13 +145,13 @@ func (s *tableSource) countRows(ctx context.Context) error {
 	for c := range s.chunks {
 		chunk := &s.chunks[c]
 		if s.pick.all {
-			counts[0][c+1] = chunk.rows
+			counts[0][c+1] = chunk.Rows
 			continue
 		}
 		g.Go(func() error {
-			f := s.tables.files[chunk.file]
-			for i := range chunk.rows {
-				if split := s.pick.split(f, chunk.row+i); split >= 0 {
+			f := &s.files[chunk.file]
+			for i := range chunk.Rows {
+				if split := s.pick.split(f, chunk.FirstRow+i); split >= 0 {
 					counts[split][c+1]++
 				}
 			}
@@ -170,11 +172,11 @@ func (s *tableSource) countRows(ctx context.Context) error {
 
 // eachRow calls yield for every row with its file and its number in that file, until the context
 // ends.
-func (s *tableSource) eachRow(ctx context.Context, yield func(f *tableFile, row int64)) error {
+func (s *tableSource) eachRow(ctx context.Context, yield func(f *inputFile, row int64)) error {
 	for i := range s.chunks {
 		c := &s.chunks[i]
-		f := s.tables.files[c.file]
-		for row := c.row; row < c.row+c.rows; row++ {
+		f := &s.files[c.file]
+		for row := c.FirstRow; row < c.FirstRow+c.Rows; row++ {
 			yield(f, row)
 		}
 		if err := ctx.Err(); err != nil {
@@ -184,8 +186,7 @@ func (s *tableSource) eachRow(ctx context.Context, yield func(f *tableFile, row 
 	return nil
 }
 
-// part is the rows of a job in one chunk: those of its split in [from, to), counted within the
-// chunk.
+// part is the rows of a shard in one chunk: rows [from, to) of its split, counted within the chunk.
 type part struct {
 	chunk    int
 	split    int
@@ -210,24 +211,27 @@ func (s *tableSource) parts(r rowRange) iter.Seq[part] {
 // the selected rows, how they are converted, and their names in the ledger.
 func (s *tableSource) identityOf(dst []byte, p part) []byte {
 	c := &s.chunks[p.chunk]
-	name := s.tables.files[c.file].name
+	name := s.files[c.file].As
 	dst = append(dst, s.columns.digest[:]...)
 	dst = binary.AppendUvarint(dst, uint64(len(name)))
 	dst = append(dst, name...)
-	for _, n := range []int64{c.line, c.row, p.from, p.to} {
+	for _, n := range []int64{c.FirstLine, c.FirstRow, p.from, p.to} {
 		dst = binary.AppendVarint(dst, n)
 	}
 	if limit := s.pick.limit; limit != nil { // it decides which rows of the chunk there are
 		dst = binary.AppendUvarint(dst, limit.hash)
 		dst = binary.AppendVarint(dst, limit.row)
 	}
-	return append(dst, c.hash[:]...)
+	return append(dst, c.Hash[:]...)
 }
 
 // Layout implements plan.Source.
 func (s *tableSource) Layout() plan.Layout {
-	return plan.Layout{Shards: s.planned, Options: s.effective(), Table: s.table(), LeftOut: plan.LeftOutOf(&s.tables.account)}
+	return plan.Layout{Shards: s.planned, Options: s.effective(), Table: s.table(), LeftOut: plan.LeftOutOf(&s.tables.Account)}
 }
+
+// Describe implements plan.Source.
+func (s *tableSource) Describe(m *manifest.Manifest) { s.columns.describe(m, s.o.Label) }
 
 // LabelCounts implements plan.Source.
 func (s *tableSource) LabelCounts(byID map[int32]int64) map[string]int64 {
@@ -255,14 +259,14 @@ func newRowHashers(seed uint64, name string) rowHashers {
 // makePicker determines which rows the limit drops.
 func (s *tableSource) makePicker(ctx context.Context) error {
 	s.pick = picker{shares: s.o.SplitShares()}
-	limited := s.o.Limit > 0 && s.o.Limit < s.tables.rows
+	limited := s.o.Limit > 0 && s.o.Limit < s.tables.Rows
 	s.pick.all = !limited && len(s.pick.shares) == 1
 	if !limited {
 		return nil
 	}
 	found, err := bounds(func(yield func(uint64, int64)) error {
-		return s.eachRow(ctx, func(f *tableFile, row int64) { yield(f.hashers.limit.Number(row), f.firstRow+row) })
-	}, s.tables.rows, []int64{s.o.Limit})
+		return s.eachRow(ctx, func(f *inputFile, row int64) { yield(f.hashers.limit.Number(row), f.FirstRow+row) })
+	}, s.tables.Rows, []int64{s.o.Limit})
 	if err != nil {
 		return err
 	}
@@ -271,11 +275,11 @@ func (s *tableSource) makePicker(ctx context.Context) error {
 }
 
 // split returns the split of a row of a file, or -1 for a dropped row.
-func (p *picker) split(f *tableFile, row int64) int {
+func (p *picker) split(f *inputFile, row int64) int {
 	if p.all {
 		return 0
 	}
-	if p.limit != nil && !p.limit.above(f.hashers.limit.Number(row), f.firstRow+row) {
+	if p.limit != nil && !p.limit.above(f.hashers.limit.Number(row), f.FirstRow+row) {
 		return -1
 	}
 	if len(p.shares) == 1 {

@@ -7,22 +7,24 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/tfrec/tfrec/convert/internal/tablefile"
 	"github.com/tfrec/tfrec/internal/csvscan"
 )
 
 // csvRows are the rows of chunks of CSV files.
 type csvRows struct {
-	format  *csvFormat
+	absent  *csvscan.Missing // values
 	header  []string
 	tok     *csvscan.Tokenizer // nil before begin
 	dialect csvscan.Dialect    // of tok
 }
 
-func (r *csvRows) begin(c *openChunk) error {
-	if d := c.f.tableReader.(*csvFile).Dialect(); r.tok == nil || r.dialect != d {
+func (r *csvRows) begin(c *tablefile.Chunk) error {
+	text, d := c.Text()
+	if r.tok == nil || r.dialect != d {
 		r.tok, r.dialect = csvscan.NewTokenizer(d, len(r.header)), d
 	}
-	r.tok.Reset(*c.text, c.rowChunk.line)
+	r.tok.Reset(text, c.FirstLine)
 	return nil
 }
 
@@ -91,9 +93,9 @@ func (r *csvRows) scalar(e *rowEncoder, body []byte, f *featureEncoder) ([]byte,
 // missing reports whether a feature's field means a missing value.
 func (r *csvRows) missing(f *featureEncoder, field []byte) bool {
 	if f.Type == TypeBytes || f.Label {
-		return r.format.missing.Is(field)
+		return r.absent.Is(field)
 	}
-	return r.format.missing.IsPadded(field)
+	return r.absent.IsPadded(field)
 }
 
 func (r *csvRows) vector(e *rowEncoder, body []byte, f *featureEncoder) ([]byte, string) {

@@ -6,12 +6,13 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/tfrec/tfrec/convert/internal/tablefile"
 	"github.com/tfrec/tfrec/internal/table"
 )
 
 // typedRows are the rows of chunks of typed columns.
 type typedRows struct {
-	columns []table.Column
+	header  []string
 	text    table.Batch // of a chunk of text
 	batch   *table.Batch
 	row     int
@@ -19,9 +20,9 @@ type typedRows struct {
 	scratch []byte
 }
 
-func (r *typedRows) begin(c *openChunk) (err error) {
+func (r *typedRows) begin(c *tablefile.Chunk) (err error) {
 	r.row, r.bad = -1, 0
-	r.batch, err = c.f.tableReader.(*typedFile).decode(c, &r.text)
+	r.batch, err = c.Batch(&r.text)
 	return err
 }
 
@@ -89,18 +90,18 @@ func (r *typedRows) scalar(e *rowEncoder, body []byte, f *featureEncoder) ([]byt
 	column := f.Columns[0]
 	v := &r.batch.Columns[column]
 	if v.Kind == table.Unknown || !v.Has(r.row) {
-		return e.appendMissing(body, f, r.columns[column].Name)
+		return e.appendMissing(body, f, r.header[column])
 	}
 	i, _ := v.Span(r.row)
 	switch {
 	case f.Label:
 		text, missing, reason := appendLabelText(r.scratch[:0], v, i)
 		if r.scratch = text; reason != "" {
-			return body, fmt.Sprintf("column %q: %s", r.columns[column].Name, reason)
+			return body, fmt.Sprintf("column %q: %s", r.header[column], reason)
 		}
-		return e.appendLabel(body, f, r.columns[column].Name, text, missing)
+		return e.appendLabel(body, f, r.header[column], text, missing)
 	case e.isLabel(f) && v.Kind == table.Bytes && len(v.Byte(i)) == 0:
-		return e.appendMissing(body, f, r.columns[column].Name)
+		return e.appendMissing(body, f, r.header[column])
 	case f.Type == TypeInt64:
 		return f.appendInt64(body, v.Ints[i]), ""
 	case f.Type == TypeFloat && v.Kind == table.Int64:
@@ -115,7 +116,7 @@ func (r *typedRows) list(e *rowEncoder, body []byte, f *featureEncoder) ([]byte,
 	column := f.Columns[0]
 	v := &r.batch.Columns[column]
 	if v.Kind == table.Unknown || !v.Has(r.row) {
-		return e.appendMissing(body, f, r.columns[column].Name)
+		return e.appendMissing(body, f, r.header[column])
 	}
 	first, end := v.Span(r.row)
 	e.values = appendValues(e.values[:0], f.Type, v, first, end)
@@ -131,7 +132,7 @@ func (r *typedRows) vector(e *rowEncoder, body []byte, f *featureEncoder) ([]byt
 		case missing && e.o.Missing == MissingDrop:
 			return body, ""
 		case missing && e.o.Missing == MissingError:
-			return body, isMissing(r.columns[column].Name)
+			return body, isMissing(r.header[column])
 		case missing:
 			values = appendZeros(values, f.Type, 1)
 		default:
@@ -167,4 +168,20 @@ func appendValues(dst []byte, t ColumnType, v *table.Values, first, end int) []b
 		}
 	}
 	return dst
+}
+
+// appendLabelText appends a label of a typed table as text. Missing is set for a missing
+// value; reason is why the value is not a label.
+func appendLabelText(dst []byte, v *table.Values, i int) (text []byte, missing bool, reason string) {
+	switch v.Kind {
+	case table.Int64:
+		return strconv.AppendInt(dst, v.Ints[i], 10), false, ""
+	case table.Float:
+		text, err := floatText(v.Floats[i])
+		if err != nil {
+			return dst, false, err.Error()
+		}
+		return append(dst, text...), text == "", ""
+	}
+	return append(dst, v.Byte(i)...), len(v.Byte(i)) == 0, ""
 }

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/tfrec/tfrec/convert/internal/tablefile"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // CSVSchema returns the types that CSV would give to the columns of tables, and writes nothing.
 func CSVSchema(ctx context.Context, srcs []string, o CSVOptions) (*Schema, error) {
-	return TableSchema(ctx, srcs, TableOptions{CSVOptions: o, Format: TableCSV})
+	return TableSchema(ctx, srcs, TableOptions{CSVOptions: o, Format: tablefile.CSV})
 }
 
 // TableSchema returns the types that Table would give to the columns of tables, and writes nothing.
@@ -21,8 +22,8 @@ func TableSchema(ctx context.Context, srcs []string, o TableOptions) (*Schema, e
 	if err != nil {
 		return nil, err
 	}
-	defer t.close()
-	if err := t.scan(ctx, &o, ""); err != nil {
+	defer t.Close()
+	if err := t.Scan(ctx, ""); err != nil {
 		return nil, err
 	}
 	c, err := o.resolve(t)
@@ -30,7 +31,7 @@ func TableSchema(ctx context.Context, srcs []string, o TableOptions) (*Schema, e
 		return nil, err
 	}
 	s := new(Schema)
-	for i, name := range t.header() {
+	for i, name := range t.Header() {
 		if !o.drops(name) {
 			s.Columns = append(s.Columns, SchemaColumn{name, c.types[i]})
 		}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/convert/internal/tablefile"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/spill"
 )
@@ -25,14 +26,14 @@ import (
 type shuffle struct {
 	*tableSource
 	splits  []shuffledSplit // by split
-	buckets []int           // first bucket of each job; one more at the end
+	buckets []int           // first bucket of each shard; one more at the end
 	spill   *spill.Spill
 }
 
-// shuffledSplit maps the rows of a split to jobs.
+// shuffledSplit maps the rows of a split to shards.
 type shuffledSplit struct {
 	first, count int
-	cuts         []bound // where the second and later jobs begin; nil: equal ranges of the hash
+	cuts         []bound // where the second and later shards begin; nil: equal ranges of the hash
 }
 
 // newShuffle reassigns the rows of the planned splits to their shards.
@@ -81,9 +82,9 @@ func (sh *shuffle) planSplit(ctx context.Context, n int) error {
 		return nil
 	}
 	each := func(yield func(uint64, int64)) error {
-		return sh.eachRow(ctx, func(f *tableFile, row int64) {
+		return sh.eachRow(ctx, func(f *inputFile, row int64) {
 			if sh.pick.split(f, row) == n {
-				yield(f.hashers.shard.Number(row), f.firstRow+row)
+				yield(f.hashers.shard.Number(row), f.FirstRow+row)
 			}
 		})
 	}
@@ -111,8 +112,8 @@ func (sh *shuffle) planSplit(ctx context.Context, n int) error {
 	return nil
 }
 
-// job returns the job of a row of a split.
-func (s *shuffledSplit) job(hash uint64, row int64) int {
+// shard returns the shard of a row of a split.
+func (s *shuffledSplit) shard(hash uint64, row int64) int {
 	if s.cuts == nil {
 		return s.first + plan.RangeOf(hash, s.count)
 	}
@@ -123,14 +124,14 @@ func (s *shuffledSplit) job(hash uint64, row int64) int {
 func (sh *shuffle) identity() []byte {
 	h := xxh3.New()
 	for c := range sh.chunks {
-		h.Write(sh.identityOf(nil, part{chunk: c, to: sh.chunks[c].rows}))
+		h.Write(sh.identityOf(nil, part{chunk: c, to: sh.chunks[c].Rows}))
 	}
 	sum := h.Sum128().Bytes()
 	return sum[:]
 }
 
-// prepare encodes the rows of the given jobs and distributes them to their buckets.
-func (sh *shuffle) prepare(ctx context.Context, jobs []int) error {
+// prepare encodes the rows of the given shards and distributes them to their buckets.
+func (sh *shuffle) prepare(ctx context.Context, shards []int) error {
 	wanted := make([]bool, len(sh.planned))
 	left := 0
 	progress := sh.o.Progress
@@ -139,7 +140,7 @@ func (sh *shuffle) prepare(ctx context.Context, jobs []int) error {
 	}
 	progress.Scanned.Store(0) // reset after a failed attempt
 	progress.ToScan.Store(0)
-	for _, j := range jobs {
+	for _, j := range shards {
 		progress.ToScan.Add(sh.planned[j].Samples)
 		wanted[j] = true
 		left += sh.buckets[j+1] - sh.buckets[j]
@@ -155,7 +156,7 @@ func (sh *shuffle) prepare(ctx context.Context, jobs []int) error {
 		defer close(chunks)
 		for i := range sh.chunks {
 			c := sh.nextChunk(i)
-			if err := c.readAhead(ctx); err != nil {
+			if err := c.ReadAhead(ctx); err != nil {
 				return err
 			}
 			select {
@@ -181,31 +182,31 @@ func (sh *shuffle) prepare(ctx context.Context, jobs []int) error {
 
 // deal encodes the rows of a chunk and puts them into their buckets.
 func (sh *shuffle) deal(ctx context.Context, c *openChunk, wanted []bool, progress *plan.Progress) error {
-	if err := c.read(ctx); err != nil {
+	if err := c.Read(ctx); err != nil {
 		return err
 	}
-	defer c.done()
+	defer c.Done()
 	e := sh.encoders.Get().(*rowEncoder)
 	defer sh.encoders.Put(e)
-	if err := e.begin(c); err != nil {
+	if err := e.begin(c.Chunk); err != nil {
 		return err
 	}
 	batch := spill.GetBatch()
 	defer batch.Free()
-	row, dealt := c.row-1, int64(0)
+	row, dealt := c.FirstRow-1, int64(0)
 	for e.rows.next() {
 		row++
 		split := sh.pick.split(c.f, row)
 		if split < 0 {
 			continue
 		}
-		number := c.f.firstRow + row
-		job := sh.splits[split].job(c.f.hashers.shard.Number(row), number)
-		if !wanted[job] {
+		number := c.f.FirstRow + row
+		shard := sh.splits[split].shard(c.f.hashers.shard.Number(row), number)
+		if !wanted[shard] {
 			continue
 		}
 		order := c.f.hashers.order.Number(row)
-		bucket := sh.buckets[job] + plan.RangeOf(order, sh.buckets[job+1]-sh.buckets[job])
+		bucket := sh.buckets[shard] + plan.RangeOf(order, sh.buckets[shard+1]-sh.buckets[shard])
 		reason := e.row()
 		entry := spill.Row{Key: order, Number: number, Tag: int64(e.label)}
 		batch.Begin()
@@ -213,7 +214,7 @@ func (sh *shuffle) deal(ctx context.Context, c *openChunk, wanted []bool, progre
 			batch.Data = e.appendFrame(batch.Data)
 		} else {
 			entry.Flag = true // a ledger entry
-			line, err := json.Marshal(e.bad(c.f, row, reason))
+			line, err := json.Marshal(e.bad(c.f.File, row, reason))
 			if err != nil {
 				return fmt.Errorf("ledger: %w", err)
 			}
@@ -222,7 +223,7 @@ func (sh *shuffle) deal(ctx context.Context, c *openChunk, wanted []bool, progre
 		batch.End(bucket, entry, nil)
 		dealt++
 	}
-	progress.BytesIn.Add(c.bytes)
+	progress.BytesIn.Add(c.Bytes)
 	progress.Scanned.Add(dealt)
 	if err := sh.spill.Add(batch); err != nil {
 		return fmt.Errorf("shuffle: %w", err)
@@ -230,12 +231,12 @@ func (sh *shuffle) deal(ctx context.Context, c *openChunk, wanted []bool, progre
 	return nil
 }
 
-// tasks yields one task for each bucket of a job.
-func (sh *shuffle) tasks(job int) iter.Seq2[plan.Fill, error] {
+// tasks yields one task for each bucket of a shard.
+func (sh *shuffle) tasks(shard int) iter.Seq2[plan.Fill, error] {
 	return func(yield func(plan.Fill, error) bool) {
-		for b := sh.buckets[job]; b < sh.buckets[job+1]; b++ {
+		for b := sh.buckets[shard]; b < sh.buckets[shard+1]; b++ {
 			t := func(p *plan.Piece) error {
-				if b == sh.buckets[job] {
+				if b == sh.buckets[shard] {
 					p.Identity = append(p.Identity, sh.identity()...)
 				}
 				return sh.emit(b, p)
@@ -249,8 +250,8 @@ func (sh *shuffle) tasks(job int) iter.Seq2[plan.Fill, error] {
 
 // emit sorts a bucket and writes it to a piece.
 func (sh *shuffle) emit(bucket int, p *plan.Piece) error {
-	buffer := chunkBuffers.Get().(*[]byte)
-	defer putChunkBuffer(buffer)
+	buffer := tablefile.GetBuffer()
+	defer tablefile.PutBuffer(buffer)
 	data, err := sh.spill.Take(bucket, (*buffer)[:0])
 	if err != nil {
 		return fmt.Errorf("shuffle: %w", err)

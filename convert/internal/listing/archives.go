@@ -1,0 +1,60 @@
+package listing
+
+import (
+	"context"
+
+	"github.com/tfrec/tfrec/convert/internal/options"
+	"github.com/tfrec/tfrec/convert/internal/origin"
+	"github.com/tfrec/tfrec/convert/internal/walk"
+	"github.com/tfrec/tfrec/convert/internal/webdataset"
+)
+
+// listArchives lists the images of archives.
+func (l *Listing) listArchives(ctx context.Context, o *options.ImageOptions, src origin.Place) error {
+	found, samples, err := walk.Archives(ctx, o, src)
+	if err != nil {
+		return err
+	}
+	l.WebDataset = samples != nil
+	if err := l.take(ctx, o, found); err != nil {
+		return err
+	}
+	if err := l.joinFiles(ctx, o, src); err != nil {
+		return err
+	}
+	if len(l.Splits) == 0 && l.above == 0 {
+		if err := l.splitsFromArchives(o); err != nil {
+			return err
+		}
+	}
+	if samples != nil && l.Annotations == nil {
+		return l.labelSamples(ctx, o, samples)
+	}
+	return l.labelFiles(ctx, o)
+}
+
+// labelSamples gives the samples of a WebDataset their labels and features.
+func (l *Listing) labelSamples(ctx context.Context, o *options.ImageOptions, samples *webdataset.Samples) error {
+	names, err := samples.Labels()
+	if err != nil {
+		return err
+	}
+	if names != nil {
+		l.Labels = names
+	}
+	if err := l.number(ctx, o, nil); err != nil {
+		return err
+	}
+	l.Features, err = samples.Features(l.Images, l.Features, &l.Account)
+	return err
+}
+
+// splitsFromArchives keeps the splits that the names of all archives state.
+func (l *Listing) splitsFromArchives(o *options.ImageOptions) error {
+	archives := l.Origin.(*origin.Archives)
+	var paths []string
+	for _, in := range archives.Archives {
+		paths = append(paths, in.Path())
+	}
+	return l.splitsFromFiles(o, paths, func(p *origin.Image) int { return int(archives.Members[p.Item].Archive) })
+}

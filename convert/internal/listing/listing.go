@@ -1,0 +1,81 @@
+package listing
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tfrec/tfrec/convert/internal/annotations"
+	"github.com/tfrec/tfrec/convert/internal/carried"
+	"github.com/tfrec/tfrec/convert/internal/labeltable"
+	"github.com/tfrec/tfrec/convert/internal/options"
+	"github.com/tfrec/tfrec/convert/internal/origin"
+	"github.com/tfrec/tfrec/convert/internal/walk"
+	"github.com/tfrec/tfrec/internal/account"
+	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/manifest"
+)
+
+// Listing is the content of a source: the images that were found, with their labels, splits and
+// annotations.
+type Listing struct {
+	walk.Found
+	WebDataset bool
+	Loose      []origin.Image // annotations that belong to no image: not samples, but lines of the ledger
+
+	Labels   []string // names in id order, without the offset
+	Synsets  []string // labels in the source, by id, if their names are others
+	Values   []int64  // of labels without names: the integers that are stored; else nil
+	Texts    []string // of Values
+	LabelMap bool     // labels belong to the objects of TFRecords
+
+	Splits   []string // that the source states, sorted; empty without
+	SplitsBy string   // how they are stated, as in plan.OptionSplits
+	stated   string   // the same for people, if they are stated for each image by itself
+	above    int      // how many names of a path are above its label: of directories of splits
+
+	Features    []manifest.Feature
+	Carried     *carried.Features   // of TFRecords; nil for other sources
+	Columns     walk.Columns        // of Parquet and Arrow files
+	table       *labeltable.Table   // LabelSpec.File, until labels have ids; nil without
+	Causes      []string            // why rows of that table name no image
+	Annotations *annotations.Union  // nil without AnnotationSpec.Files
+	Masks       *origin.Tree        // nil without AnnotationSpec.Masks
+	Colors      *annotations.Colors // of RGB masks; nil without a list of them
+}
+
+// RefuseLosses returns an error if something is left out that LabelSpec.Strict refuses to leave out.
+func (l *Listing) RefuseLosses(o *options.ImageOptions) error {
+	for _, e := range l.Account.Entries() {
+		if o.Labels.Strict && e.Reason.Loses() {
+			return fmt.Errorf("%s: %v", optname.LabelSpecStrict, e)
+		}
+	}
+	return nil
+}
+
+// otherContents describes the files of a source that are not samples.
+func otherContents(found *walk.Found) string {
+	entries := found.Account.Entries()
+	if len(entries) == 0 {
+		return plural.Of(found.Skipped, "other file")
+	}
+	var says []string
+	for _, e := range entries {
+		says = append(says, e.String())
+	}
+	return strings.Join(says, "; ")
+}
+
+// noteLeft notes which files the walk left alone, where a user may not expect it.
+func (l *Listing) noteLeft(o *options.ImageOptions) {
+	if n := l.Account.Count(account.Hidden); n > 0 {
+		o.Notef("%s left alone: hidden (the name begins with a dot) or in __MACOSX", plural.Of(n, "image"))
+	}
+	if n := l.Account.Count(account.Link); n > 0 {
+		o.Notef("%s not followed (%s follows them)", plural.Of(n, "symbolic link"), optname.SelectSpecFollowSymlinks)
+	}
+	if n := l.Account.Count(account.Special); n > 0 {
+		o.Notef("%s left alone: neither files nor directories", plural.Of(n, "name"))
+	}
+}

@@ -1,0 +1,125 @@
+package stated
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/tfrec/tfrec/convert/internal/options"
+	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/internal/imagetree"
+	"github.com/tfrec/tfrec/internal/naming"
+	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// SplitsOfFiles returns the split of each of several files of images by its name or, if they are in
+// several directories, by its directory; nil if not all have one. It is an error if some are of val
+// or test, and others have none.
+func SplitsOfFiles(paths []string) ([]string, error) {
+	bases, dirs := make([]string, len(paths)), make([]string, len(paths))
+	for i, file := range paths {
+		file = filepath.ToSlash(file)
+		bases[i], dirs[i] = path.Base(file), path.Base(path.Dir(file))
+	}
+	splits, held, bare := splitsIn(bases, imagetree.SplitOfFile)
+	if splits == nil && held < 0 && slices.ContainsFunc(dirs, func(dir string) bool { return dir != dirs[0] }) {
+		splits, held, bare = splitsIn(dirs, imagetree.Split)
+	}
+	of := make([]string, len(bases))
+	known := false
+	for i, base := range bases {
+		of[i] = exported(base)
+		known = known || imagetree.Split(of[i]) != ""
+	}
+	switch {
+	case splits != nil:
+		return splits, nil
+	case known && !slices.Contains(of, ""):
+		return of, nil
+	case held >= 0:
+		return nil, fmt.Errorf("%s is of the split %s by its name, and the name of %s states none: rename one, convert them one by one, or give %s",
+			paths[held], cmp.Or(imagetree.SplitOfFile(bases[held]), imagetree.Split(dirs[held])), paths[bare], optname.OptionsSplits)
+	}
+	return nil, nil
+}
+
+// splitsIn returns the splits that names state, nil if one states none. Then held is a name of val or
+// test, -1 if there is none, and bare one that states none.
+func splitsIn(names []string, split func(name string) string) (splits []string, held, bare int) {
+	held, bare = -1, -1
+	for i, name := range names {
+		s := split(name)
+		splits = append(splits, s)
+		switch s {
+		case "":
+			bare = i
+		case "train":
+		default:
+			held = i
+		}
+	}
+	if bare >= 0 {
+		splits = nil
+	}
+	return splits, held, bare
+}
+
+// splitFile matches the name of one of the files of a split as export writes it: train-000000.tar, or
+// train-00000-of-00004.parquet, which may have a hash after it.
+var splitFile = regexp.MustCompile(`^(.+?)-\d{5,}(?:-of-\d{5,}(?:-[0-9a-f]+)?)?\.`)
+
+// exported returns the split, of any name, in the name of an exported file; "" for others.
+func exported(base string) string {
+	m := splitFile.FindStringSubmatch(base)
+	if m == nil || shard.CheckSplit(m[1]) != nil {
+		return ""
+	}
+	return cmp.Or(imagetree.Split(m[1]), m[1])
+}
+
+// SplitColumn is a column of a table with the split of each image. The zero value is none.
+type SplitColumn struct {
+	Name   string
+	splits map[string]*string // found in it, by the names that they have in the set
+}
+
+// Of returns the split that a cell names; nil if it names none.
+func (c *SplitColumn) Of(cell string) *string {
+	name := cmp.Or(imagetree.Split(cell), cell)
+	if s := c.splits[name]; s != nil || !naming.IsSplit(name) {
+		return s
+	}
+	if c.splits == nil {
+		c.splits = map[string]*string{}
+	}
+	c.splits[name] = &name
+	return &name
+}
+
+// Fault describes a cell that names no split.
+func (c *SplitColumn) Fault(cell string) string {
+	return fmt.Sprintf("column %q: %q is not the name of a split", c.Name, cell)
+}
+
+// Splits returns the splits of the column, sorted, if LabelSpec.SplitColumn names it or one of them is
+// train, val or test; nil otherwise. Source is the table, for notes.
+func (c *SplitColumn) Splits(o *options.ImageOptions, source string) ([]string, error) {
+	names := slices.Sorted(maps.Keys(c.splits))
+	switch given := o.Labels.SplitColumn != ""; {
+	case c.Name == "":
+		return nil, nil
+	case given && len(names) == 0:
+		return nil, plan.OptionErrorf(optname.LabelSpecSplitColumn, "no cell of column %q is the name of a split: want letters, digits and _", c.Name)
+	case given, slices.ContainsFunc(names, func(name string) bool { return imagetree.Split(name) != "" }):
+		return names, nil
+	}
+	o.Notef("%s: column %q is not used: none of its values, such as %s, is train, val or test (%s takes them as splits)",
+		source, c.Name, plural.Quoted(names, 3), optname.LabelSpecSplitColumn)
+	return nil, nil
+}
