@@ -11,12 +11,41 @@ import (
 
 // Options configure what is read of a set, and how. The zero value reads everything, verifies
 // everything, and fails on the first damaged record.
+//
+// What is read:
+//   - Split selects a split of sets that have a manifest. Default: everything.
+//   - Worker is the index of this worker out of Workers, and ShardBy and Uneven say how the set is
+//     divided among them.
+//   - Partial reads the existing shards of incomplete sets, and calls Note with a sentence about each.
+//   - Compression of the files (default: detected), Checksum for what is verified (default: everything),
+//     and MaxRecord for the size of a record in bytes (default: 1 GiB).
+//   - SkipBad limits how much damage is skipped (default: none), and OnSkip is called for each.
+//
+// In which order:
+//   - Seed of all randomness. ShuffleFiles reads the files in a different order in each epoch.
+//   - Unordered returns what is ready instead of waiting for a slow file.
+//   - BatchWithinEpoch ends a batch at the end of a pass over the set.
+//
+// With what:
+//   - Parallelism is how many goroutines work at the same time. Default: GOMAXPROCS.
+//   - Readers is the maximum number of concurrent file reads. Default: chosen.
+//   - Memory bounds what is in flight, in bytes (see [MemoryStats]). Default: a quarter of the memory
+//     available, at most 1 GiB.
+//   - PoisonRecycled overwrites the memory of records and batches that are no longer valid.
+//   - Logger gets events such as "skipped damage", "cache built", "tuning settled" and "stream ended".
 type Options = pipeline.Options
 
 // ShardBy says how a set is divided among workers.
+//
+// ShardAuto, the default, divides by file if each worker gets at least one and the parts may be
+// uneven, else by record. ShardFiles assigns files i, i + workers, … to worker i. ShardRecords assigns
+// each worker a run of records.
 type ShardBy = pipeline.ShardBy
 
 // Uneven says how to handle workers that have fewer records than others.
+//
+// UnevenKeep, the default, leaves the parts as they are; UnevenDrop drops records of the longer parts;
+// UnevenPad repeats records of the shorter ones (see [Record].Pad).
 type Uneven = pipeline.Uneven
 
 // SkipBad limits how much damage an epoch may skip before it fails. Each of these counts as one,
@@ -33,12 +62,24 @@ type Uneven = pipeline.Uneven
 //
 // Batches of columns and images shrink by the records left out of them, even with DropRemainder; a
 // batch with no good record is not returned. Operating system errors are never skipped.
+//
+// Count is the number of faults allowed, and Share that of the worker's records, 0 to 1; the larger of
+// both applies.
 type SkipBad = pipeline.SkipBad
 
 // Skipped describes damage that was skipped.
+//
+// It was in the file at Path: Record is the number of the missing record, Offset where its frame
+// begins, Records how many were lost, as far as known, and Bytes how many bytes, or -1; in Epoch, for the
+// cause Err.
 type Skipped = pipeline.Skipped
 
 // Record is one record as read, and its position.
+//
+// Data is the payload, valid until its [Block] is released, and read-only. Offset is where its frame
+// begins in the uncompressed stream, Number its number in the file, from 0, and File the index of that
+// in [Set.Sources]. Epoch is how often the set had been read before, and Pad marks a repeat (see
+// [UnevenPad]).
 type Record = pipeline.Record
 
 // State records what a consumer has received: after [Pipe.Resume] the next record is the one that
@@ -49,23 +90,47 @@ type Record = pipeline.Record
 // about n·(ln n + 1) elements to refill the buffer; for compressed files also what precedes the
 // position in each of the open ones. A [Pipe.Cache] or [Flow.Cache] that is not complete on disk
 // makes its epoch again from the beginning.
+//
+// Its fields are for looking at: Format and Version of the State; the Dataset ([Set.Fingerprint]), the
+// Worker and the number of Workers; the Epoch, and how many elements were received (Skip) after the
+// position of the Stages; Merged States of former workers; and of a flow the positions (Flow), how it is
+// made (Making), and the numbers of records that were Skipped.
 type State = pipeline.State
 
 // StagePosition is the position of a stage, in numbers of its own.
+//
+// Name is that of the stage, with its settings, and At the position, nil at the beginning.
 type StagePosition = pipeline.StagePosition
 
 // MapOptions are the options of [Map]; the zero value preserves the order.
+//
+//   - Workers is the number of goroutines that call the function. Default: chosen as it runs.
+//   - Waits says that the function mostly waits, as for a service: workers then need no processor.
+//   - Unordered returns results as they are ready.
+//   - Size returns the approximate memory of a result in bytes, which then counts as in flight.
 type MapOptions = pipeline.MapOptions
 
 // StageStats are the counters of a stage. Times are sums over its workers.
+//
+// Name is that of the stage; Elements and Bytes were passed on. Busy is the time spent working,
+// WaitInput waiting for the stage before, BlockedOutput for room in the output, and Awaited how long
+// later stages waited for it. Workers work at the same time; Queue elements are ready of QueueSize. Auto
+// means that these are tuned, with so many Changes so far.
 type StageStats = pipeline.StageStats
 
 // MemoryStats is the memory that a running pipeline has in flight: buffers of what is read ahead,
 // batches in progress, in queues and in use by the consumer, and, if MapOptions.Size is set, the
 // results of [Map] functions. A [Pipe.Cache] in memory is not included: it has its own limit.
+//
+// Limit is that of the [Options], InFlight what is now, Peak the most so far, and Held what the buffers
+// of [Pipe.Shuffle] hold, in bytes.
 type MemoryStats = pipeline.MemoryStats
 
 // Report is the progress of a running pipeline.
+//
+// Seconds since the start, up to Close; the Bottleneck, a sentence that names what is slow and the setting
+// that would help; the Processor time of this process, and how many processors Others kept busy, on
+// average (0 if unknown); the Memory, and the Stages, record sources first.
 type Report = pipeline.Report
 
 // How a set is divided among workers: see [ShardBy].
@@ -89,56 +154,123 @@ const (
 )
 
 // ShuffleAllOptions are the options of [Set.ShuffleAll].
+//
+// SameEachEpoch keeps the order from epoch to epoch. With a Block, runs of that many records stay near
+// each other, Window of which are mixed. Default: 1, a true shuffle.
 type ShuffleAllOptions = records.ShuffleAllOptions
 
 // Sampler lists the records of each epoch, as a torch.utils.data.Sampler does.
+//
+// Name identifies what Records returns: the numbers of the records of an epoch, in order.
 type Sampler = records.Sampler
 
 // WeightedOptions are the options of [WeightedSampler].
+//
+// Records is the number of elements of an epoch (default: as many as weights above 0), Replacement draws
+// each from all records, and Seed is that of the draws.
 type WeightedOptions = records.WeightedOptions
 
 // SortedOptions are the options of [SortedSampler]; the zero value sorts all records.
+//
+// Window sorts each run of that many records of a random order; Shuffle shuffles runs after sorting;
+// Seed is that of both.
 type SortedOptions = records.SortedOptions
 
 // CacheOptions configure [Pipe.Cache] and [Flow.Cache], where an element counts as a record of its
 // bytes; the zero value caches in memory.
+//
+//   - Dir is a directory for the cache. Default: memory, for one run.
+//   - Limit is the maximum size in bytes. Default: 1 GiB in memory, 16 GiB on disk.
+//   - Partial caches as many records as fit. Default: [ErrCacheFull].
+//   - Version identifies what functions before the cache do.
+//   - Replace removes a cache of something else, or a damaged one; OnDiscard is called with the reason.
 type CacheOptions = stages.CacheOptions
 
 // ShuffleOptions are the options of [Pipe.ShuffleWith].
+//
+// Buffer is the number of elements to draw from; Seed is that of the order (default: that of the
+// [Options]), and SameEachEpoch keeps it from epoch to epoch.
 type ShuffleOptions = stages.ShuffleOptions
 
 // MixOptions are the options of [Mix]; the zero value draws from all pipes with equal probability.
+//
+//   - Weights are proportional to the probabilities of the pipes, and Seed is that of the draws.
+//   - Choose, which has the Name, returns the pipe of each element instead.
+//   - StopOnEmpty ends the epoch when an element is to come from a pipe that has none left.
 type MixOptions = stages.MixOptions
 
 // ResampleOptions are the options of [Pipe.Resample].
+//
+// Initial are the shares of the classes in the records, Target those wanted (default: all equal), and
+// Seed is that of the decisions.
 type ResampleOptions = stages.ResampleOptions
 
 // RecordBatch is a run of consecutive records as read. It and its data are valid until the next
 // batch is requested: keep a Clone.
+//
+// It has the Records and the Epoch of the first one.
 type RecordBatch = flows.RecordBatch
 
 // ColumnSpec configures how records become columns.
+//
+// Schema of the columns (default: that of the manifest, or of the first records), Batch for the number
+// of records in a batch (default: 1), DropRemainder, which drops a smaller last batch, and Workers for
+// the batches parsed concurrently (default: chosen).
 type ColumnSpec = flows.ColumnSpec
 
 // ColumnBatch is a batch of records as columns. It is valid until the next batch is requested,
 // which reuses its memory: keep a Clone.
+//
+// It is [columns.Columns], with the Epoch of the first record.
 type ColumnBatch = flows.ColumnBatch
 
 // Indexed is an element of [Enumerate].
+//
+// Index is the number of the element in its epoch, from 0, and Value the element.
 type Indexed[T any] = flows.Indexed[T]
 
 // BucketOptions are the options of [BucketByLength].
+//
+// Boundaries between the buckets, ascending; BatchSizes, one more than these; and DropRemainder, which
+// drops the smaller batches at the end of an epoch.
 type BucketOptions = flows.BucketOptions
 
 // PackOptions are the options of [Pack].
+//
+//   - Length is the number of tokens in a row, and Batch that of rows in a batch. Default: 1.
+//   - OpenRows is how many rows are filled at the same time. Default: 64.
+//   - Split divides longer sequences, and Truncate keeps their first Length tokens. Default: an error.
+//   - Pad is the token of padding, and DropRemainder drops a smaller last batch.
 type PackOptions = flows.PackOptions
 
 // PackedBatch is a batch of rows with several sequences each. It is valid until the next batch is
 // requested, which reuses its memory: keep a Clone. Tokens, Segments and Positions are tensors of
 // Shape in row-major order, which tensor libraries take without a copy.
+//
+// Segments are the numbers of the sequences in their row, from 1, and Positions those of the tokens in
+// their sequence, from 0; both are 0 for padding. Filled is the number of tokens that are not padding,
+// and Epoch that of the first sequence.
 type PackedBatch[N int32 | int64] = flows.PackedBatch[N]
 
 // ImageSpec configures how records become batches of images.
+//
+// The tensor:
+//   - Size, or Resize, is the size of all images; Channels are 1 or 3 (default: 3).
+//   - DType is the type of the samples; all but Uint8 are divided by 255 and then normalised by Normalize.
+//   - NCHW puts the channels first. Batch is the number of records (default: 1), and DropRemainder drops
+//     a smaller last batch.
+//   - Steps and Frames are for records of several frames, and OtherImageKeys for those of several images.
+//
+// What of a record it has:
+//   - ImageKey and LabelKey are the features with the image and the label; NoLabels leaves labels out.
+//   - MaskKey is the feature with a mask, and MaskFill the class of its padding.
+//   - Objects are the boxes on the images, and Columns further features.
+//
+// What is done to it:
+//   - Policy draws augmentations; Mix mixes the images of a batch, with soft labels of Classes.
+//   - Codec decodes, ExactPixels at full size, and Check verifies what Convert verified before.
+//   - Workers is the number of goroutines (default: chosen), and Backend what does the arithmetic, such
+//     as a GPU.
 type ImageSpec = images.ImageSpec
 
 // ImageBatch is a batch of images as one tensor. It is valid until the next batch is requested,
@@ -146,6 +278,11 @@ type ImageSpec = images.ImageSpec
 // samples are in its memory, unless the Frames are [columns.Longest]. It is freed when the [Stream]
 // is closed: a copy to a device that does not wait must have ended before the next batch is
 // requested, and before Close.
+//
+// Shape is that of the samples, of the type DType: in Pixels, Bytes or Halves. Masks, Lengths (of
+// clips), Labels, SoftLabels, Objects and Columns are what the [ImageSpec] wants of the records, Mix how
+// the images were mixed, Epoch that of the first record, and Decoders what decoded each image if the
+// backend did.
 type ImageBatch = images.ImageBatch
 
 // DType is the type of the samples of an image.

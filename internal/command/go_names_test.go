@@ -253,7 +253,7 @@ func TestNamesAreOnTheCommandLine(t *testing.T) {
 		switch name, _, _ := strings.Cut(flag, " "); {
 		case isFlag && !flags[name]:
 			t.Errorf("%s: no verb has a flag --%s", goName, flag)
-		case !isFlag && !isVerb && n != optname.ConvertTaskOf: // a value of a flag
+		case !isFlag && !isVerb && n != optname.ConvertTaskOf && n != optname.MapOptionsWaits: // a value of a flag, and of programs alone
 			t.Errorf("%s is neither a flag nor a verb, but %q", goName, n.Word())
 		}
 		if isVerb {

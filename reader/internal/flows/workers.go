@@ -31,6 +31,8 @@ type workers[T any] struct {
 	idle  idle[*task[T]]
 
 	waiting atomic.Bool // the workers need no tokens: they wait
+	growing sync.Mutex
+	leaving bool        // no more workers begin; guarded by growing
 	closed  atomic.Bool // nothing is made any more
 
 	epoch    context.Context
@@ -74,15 +76,15 @@ func OpenWorkers[T any](ctx context.Context, p stages.Pipe, from pipeline.Origin
 		stream.Close()
 		return nil, err
 	}
-	n, most, limit := spec.Workers, spec.Workers, spec.Workers
+	n, limit := spec.Workers, spec.Workers
 	auto := n <= 0
 	if auto {
 		limit = stream.Run.MostWorkers(spec.waits) + spec.Waiting
 		n = min(limit, runtime.GOMAXPROCS(0)+spec.Waiting)
-		most = limit
-		if spec.mayWait {
-			most = stream.Run.MostWorkers(true)
-		}
+	}
+	most := limit
+	if auto && spec.mayWait {
+		most = stream.Run.MostWorkers(true)
 	}
 	depth := 1
 	if spec.Part > 0 {
@@ -114,15 +116,28 @@ func OpenWorkers[T any](ctx context.Context, p stages.Pipe, from pipeline.Origin
 			},
 		}
 		if most > limit {
-			k.Waiting = func() { w.waiting.Store(true) }
+			k.Waiting = func() { w.grow(most - limit) }
 		}
 		stream.Run.Tuner.Add(k)
 	}
-	for range most {
+	for range limit {
 		w.wait.Go(w.runWorker)
 	}
 	w.beginEpoch()
 	return w, nil
+}
+
+// grow adds workers, and lets all of them wait.
+func (w *workers[T]) grow(more int) {
+	w.growing.Lock()
+	defer w.growing.Unlock()
+	if w.leaving {
+		return
+	}
+	for range more {
+		w.wait.Go(w.runWorker)
+	}
+	w.waiting.Store(true)
 }
 
 // beginEpoch starts cutting portions of the stream's epoch.
@@ -356,6 +371,9 @@ func (w *workers[T]) recycle() func(T) { return w.Poison }
 func (w *workers[T]) Close() {
 	w.cancel()
 	w.feeding.Wait()
+	w.growing.Lock()
+	w.leaving = true
+	w.growing.Unlock()
 	close(w.parts)
 	w.wait.Wait()
 	w.closed.Store(true)

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,12 +60,12 @@ func (r remedy) cheaper() string {
 	return fmt.Sprintf("%s; a larger %s would not", r.others, r.workers)
 }
 
-// shorterWaits is what helps a stage whose function waits.
-func (r remedy) shorterWaits(s StageStats) string {
+// shorterWaits is what helps a stage whose function waits. More workers than cores are known to wait.
+func (r remedy) shorterWaits(s StageStats, cores int) string {
 	switch {
 	case stageWord(s.Name) != "map":
 		return fmt.Sprintf("%s, or waiting in a map before it, for many records at a time (%s)", r.others, optname.MapOptionsWaits)
-	case s.Auto:
+	case s.Auto && s.Workers <= cores:
 		return fmt.Sprintf("%s, or a function that waits less", optname.MapOptionsWaits)
 	}
 	return fmt.Sprintf("%s, or a function that waits less", optname.MapOptionsWorkers)
@@ -125,8 +126,14 @@ func (u Usage) crowded(share float64) bool {
 }
 
 // waits reports whether stages worked for much longer than processors did: they wait for something
-// else, such as a service.
-func (u Usage) waits(worked time.Duration) bool { return u.Processor > 0 && u.Processor < worked/2 }
+// else, such as a service. Where other processes keep the processors busy, they may wait for these.
+func (u Usage) waits(worked time.Duration, share float64) bool {
+	if u.Processor == 0 {
+		return false
+	}
+	took := float64(u.Processor) / float64(worked)
+	return took < hardlyTaken || took < 0.5 && !u.crowded(share)
+}
 
 // Bottleneck returns a sentence that names the slowest stage of a pipeline, and the setting that
 // would speed it up.
@@ -153,22 +160,35 @@ func Bottleneck(stats []StageStats, u Usage) string {
 	case share >= 0.8:
 		return fmt.Sprintf("processors: %.0f%% of %d are busy, %.0f%% of that in %s; what would help: more of them, or %s",
 			100*share, u.Cores, 100*float64(slowest.Busy)/float64(max(worked, 1)), slowest.Name, help.cheaper())
+	case busy >= 70 && u.waits(worked, share):
+		return fmt.Sprintf("%s: its workers (%d) are busy %.0f%% of the time, and mostly wait, without a processor; what would help: %s",
+			slowest.Name, slowest.Workers, busy, help.shorterWaits(slowest, u.Cores))
 	case u.crowded(share):
 		return fmt.Sprintf("the machine: other processes keep %.1f of %d processors busy; what would help: fewer of them, or %s",
 			u.Others, u.Cores, help.cheaper())
-	case busy >= 70 && u.waits(worked):
-		return fmt.Sprintf("%s: its workers (%d) are busy %.0f%% of the time, and mostly wait, without a processor; what would help: %s",
-			slowest.Name, slowest.Workers, busy, help.shorterWaits(slowest))
 	case busy >= 70:
 		return fmt.Sprintf("%s: its workers (%d) are busy %.0f%% of the time, and others wait for them; what would help: %s",
 			slowest.Name, slowest.Workers, busy, help.faster())
 	case stats[0].WaitInput > u.Elapsed/2:
 		return fmt.Sprintf("storage: %s waits for files %.0f%% of the time; what would help: %s",
 			stats[0].Name, 100*min(float64(stats[0].WaitInput)/float64(u.Elapsed)/float64(max(stats[0].Workers, 1)), 1), remedyOf(stats[0]).faster())
+	case awaited(stats, u.Elapsed) >= 0:
+		s := stats[awaited(stats, u.Elapsed)]
+		help := remedyOf(s).faster()
+		if u.waits(worked, share) {
+			help = remedyOf(s).shorterWaits(s, u.Cores)
+		}
+		return fmt.Sprintf("%s: others wait for it %.0f%% of the time; what would help: %s", s.Name, 100*float64(s.Awaited)/float64(u.Elapsed), help)
 	default:
 		return fmt.Sprintf("the consumer: processors are busy %.0f%% of the time, and most of that in %s; a cheaper step there, or %s",
 			100*share, slowest.Name, largerBatch(stats))
 	}
+}
+
+// awaited returns the index of the first stage for which others wait most of the time; -1 if there is
+// none. Those after it may only wait for it.
+func awaited(stats []StageStats, elapsed time.Duration) int {
+	return slices.IndexFunc(stats, func(s StageStats) bool { return s.Awaited > elapsed/2 })
 }
 
 // lastQueue returns the index of the last stage that has elements ready; -1 if none has.

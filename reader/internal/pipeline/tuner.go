@@ -118,7 +118,7 @@ func (k *Knob) look(now time.Time) {
 		l.busy += waits
 	}
 	if k.Waiting != nil {
-		k.watchWaits(l.busy, workers, time.Duration(is.busy-was.busy))
+		k.watchWaits(l.busy, workers, passed)
 	}
 	queue := 0
 	if k.Pace != nil {
@@ -137,21 +137,24 @@ func (k *Knob) look(now time.Time) {
 	k.steady++
 }
 
-// A function waits if, in waitLooks samples in a row, all of its workers are busy, and this process
-// takes less than a share of mostTaken of their time from processors that others do not need.
+// A function waits if, in waitLooks samples in a row, all of its workers are busy and this process
+// takes less than a share of mostTaken of their time, although processors are idle: a share of
+// leastIdle of those that it may use. Where none is, less than a share of hardlyTaken shows it, too: a
+// function that computes gets more, whatever else runs.
 const (
-	waitLooks = 3
-	mostTaken = 0.25
+	waitLooks   = 3
+	mostTaken   = 0.25
+	hardlyTaken = 0.03
+	leastIdle   = 0.25
 )
 
-// watchWaits looks whether the function of the stage waits, given that workers were busy, on average,
-// and for how long together.
-func (k *Knob) watchWaits(busy float64, workers int, together time.Duration) {
-	took, known := k.load.Process()
-	others, _ := k.load.Others()
+// watchWaits finds out whether the function of the stage waits, given how many workers were busy on
+// average since the last sample, and how long that was.
+func (k *Knob) watchWaits(busy float64, workers int, passed time.Duration) {
+	took, _ := k.load.Process()
+	others, known := k.load.Others() // and what this process took
 	k.load = cpuload.Start()
-	waited := known && busy >= atWork*float64(workers) && float64(took) < mostTaken*float64(together)
-	if !waited || others > float64(runtime.GOMAXPROCS(0))/2 {
+	if !known || busy < atWork*float64(workers) || !waited(busy, took.Seconds()/passed.Seconds(), others, float64(runtime.GOMAXPROCS(0))) {
 		k.waits = 0
 		return
 	}
@@ -160,6 +163,13 @@ func (k *Knob) watchWaits(busy float64, workers int, together time.Duration) {
 		k.Waiting()
 		k.Waiting = nil
 	}
+}
+
+// waited reports whether workers, so many of them busy, waited: this process kept mine processors busy
+// and other processes others, of the number of cores.
+func waited(busy, mine, others, cores float64) bool {
+	idle := cores - others - mine
+	return mine < hardlyTaken*busy || mine < mostTaken*busy && idle >= leastIdle*cores
 }
 
 // A stage counts as settled after settledLooks samples in a row that changed nothing, twice as many
@@ -204,8 +214,8 @@ func (r *Run) Readers(s *Counters, files int, stored bool) *Gate {
 }
 
 // Workers returns the gate for the workers of a stage, and their maximum number: the given one or, if
-// that is 0, one up to which it is chosen. waits is for a function that waits; otherwise waiting is
-// called if it turns out to be one.
+// that is 0, one up to which it is chosen. waits is for a function that waits. Otherwise waiting is
+// called if it turns out to be one: the maximum is then that of MostWorkers.
 func (r *Run) Workers(s *Counters, given int, waits bool, waiting func()) (g *Gate, most int) {
 	if given > 0 {
 		s.Workers.Store(int32(given))
@@ -220,5 +230,5 @@ func (r *Run) Workers(s *Counters, given int, waits bool, waiting func()) (g *Ga
 		k.Waiting = waiting
 	}
 	r.Tuner.Add(k)
-	return g, r.MostWorkers(true)
+	return g, most
 }

@@ -27,6 +27,9 @@ type Pool[T any] struct {
 	most  int                      // and at most
 	todo  chan *Job[T]             // for any worker
 	Wait  sync.WaitGroup           // workers
+
+	mu    sync.Mutex // also for most
+	spawn func()     // starts another worker; nil: none are running
 }
 
 // Job is work for a pool, and its result.
@@ -43,19 +46,32 @@ func NewPool[T any](r *pipeline.Run, name string, o pipeline.MapOptions, spare i
 	waits := pipeline.MapWaits(o, r.Opts.Parallelism)
 	p.waits.Store(waits)
 	p.Queue = pipeline.NewQueue[*Job[T]](r, name, max(o.Workers, r.MostWorkers(waits && o.Workers == 0))+spare)
-	p.gate, p.most = r.Workers(p.Queue.Stats, o.Workers, waits, func() {
-		p.waits.Store(true)
-		p.Queue.SetLimit(p.most + spare)
-	})
+	p.gate, p.most = r.Workers(p.Queue.Stats, o.Workers, waits, func() { p.grow(r.MostWorkers(true), spare) })
 	return p
+}
+
+// grow allows more workers, which wait.
+func (p *Pool[T]) grow(most, spare int) {
+	p.mu.Lock()
+	for ; p.most < most; p.most++ {
+		if p.spawn != nil {
+			p.spawn()
+		}
+	}
+	p.mu.Unlock()
+	p.waits.Store(true)
+	p.Queue.SetLimit(most + spare)
 }
 
 // Start starts the workers. They end after finish.
 func (p *Pool[T]) Start(ctx context.Context) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	todo := make(chan *Job[T], p.most)
 	p.todo = todo
+	p.spawn = func() { p.Wait.Go(func() { p.runWorker(ctx, todo) }) }
 	for range p.most {
-		p.Wait.Go(func() { p.runWorker(ctx, todo) })
+		p.spawn()
 	}
 }
 
@@ -67,7 +83,12 @@ func (p *Pool[T]) Put(j *Job[T]) {
 }
 
 // Finish lets the workers end when they have done what was put.
-func (p *Pool[T]) Finish() { close(p.todo) }
+func (p *Pool[T]) Finish() {
+	p.mu.Lock()
+	p.spawn = nil
+	p.mu.Unlock()
+	close(p.todo)
+}
 
 // runWorker is the loop of a worker.
 func (p *Pool[T]) runWorker(ctx context.Context, todo <-chan *Job[T]) {

@@ -1,0 +1,74 @@
+package reader
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/cpuload"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// A function that waits is named as such, and following the advice helps. Without it, the tuner finds
+// out by itself.
+func TestWaitingFunctionsAreNamed(t *testing.T) {
+	set := open(t, readertest.WriteShards(t, tfrecord.None, 3000), Options{Parallelism: 2})
+	wait := func(dst []byte, r Record) ([]byte, error) {
+		time.Sleep(5 * time.Millisecond)
+		return append(dst, r.Data...), nil
+	}
+	// ran returns the report, and the records a second, of n records.
+	ran := func(p Pipe, n int) (Report, float64) {
+		t.Helper()
+		began := time.Now()
+		s := started(t, p)
+		for range n {
+			if _, err := s.Next(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return s.Report(), float64(n) / time.Since(began).Seconds()
+	}
+	few, slow := ran(set.Records().Map("wait", wait, MapOptions{Workers: 2}), 100)
+	if few.Processor == 0 {
+		t.Skip("processor time is not known here")
+	}
+	if !strings.HasPrefix(few.Bottleneck, "map(wait): ") || !strings.Contains(few.Bottleneck, "mostly wait") || !strings.Contains(few.Bottleneck, "MapOptions.Workers") {
+		t.Errorf("2 workers that wait: %s", few.Bottleneck)
+	}
+	if _, fast := ran(set.Records().Map("wait", wait, MapOptions{Workers: 40}), 1000); fast < 4*slow {
+		t.Errorf("%.0f records/s with 40 workers, %.0f with 2", fast, slow)
+	}
+}
+
+// Workers whose number is chosen become more than the processors where the function waits: the loops
+// end when they are.
+func TestWaitsAreFound(t *testing.T) {
+	if _, known := cpuload.Start().Others(); !known {
+		t.Skip("what other processes take is not known here")
+	}
+	set := open(t, readertest.WriteShards(t, tfrecord.None, 900), Options{Parallelism: 2})
+	more := func(stats []StageStats) bool {
+		return slices.ContainsFunc(stats, func(s StageStats) bool { return s.Workers > 2 })
+	}
+	records := started(t, set.Records().Repeat(-1).Map("wait", func(dst []byte, r Record) ([]byte, error) {
+		time.Sleep(5 * time.Millisecond)
+		return append(dst, r.Data...), nil
+	}, MapOptions{}))
+	for !more(records.Stats()) {
+		if _, err := records.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	values := startedFlow(t, Map(set.Records().Repeat(-1), func(r Record) (int64, error) {
+		time.Sleep(5 * time.Millisecond)
+		return r.Number, nil
+	}, MapOptions{}))
+	for !more(values.Stats()) {
+		if _, err := values.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
