@@ -8,6 +8,7 @@ import (
 	"github.com/tfrec/tfrec/columns"
 	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -111,5 +112,50 @@ func BenchmarkHundredEpochs(b *testing.B) {
 				b.ReportMetric(float64(u[1].files-u[0].files), "files-more")
 			}
 		})
+	}
+}
+
+// Epoch counts the passes of Repeat, in both kinds of streams, from where they begin, resume, and move
+// to the next epoch.
+func TestEpochCountsPasses(t *testing.T) {
+	const records = 30
+	set := open(t, readertest.WriteShards(t, tfrecord.None, records), Options{BatchWithinEpoch: true})
+	for name, c := range map[string]struct {
+		times  int
+		passes int64 // in an epoch
+	}{"once": {1, 1}, "three times": {3, 3}, "for ever": {-1, 1}} {
+		pipe := set.Records().Repeat(c.times)
+		elements := Map(pipe, func(r Record) (int32, error) { return r.Epoch, nil }, MapOptions{})
+		for epoch := range int64(3) {
+			s, err := pipe.StartEpoch(t.Context(), epoch)
+			settest.Check(t, err)
+			f, err := elements.StartEpoch(t.Context(), epoch)
+			settest.Check(t, err)
+			check := func(want int64) {
+				t.Helper()
+				if s.Epoch() != want || f.Epoch() != want {
+					t.Fatalf("%s, epoch %d: Epoch is %d and %d, want %d", name, epoch, s.Epoch(), f.Epoch(), want)
+				}
+			}
+			check(epoch * c.passes)
+			for n := range int64(2 * records) {
+				r, err := s.Next()
+				if c.times == 1 && n == records {
+					break
+				}
+				settest.Check(t, err)
+				pass, err := f.Next()
+				settest.Check(t, err)
+				if want := epoch*c.passes + n/records; int64(r.Epoch) != want || int64(pass) != want {
+					t.Fatalf("%s, epoch %d: record %d is of pass %d and %d, want %d", name, epoch, n, r.Epoch, pass, want)
+				}
+				check(int64(r.Epoch))
+			}
+			settest.Check(t, s.NextEpoch())
+			settest.Check(t, f.NextEpoch())
+			check((epoch + 1) * c.passes)
+			s.Close()
+			f.Close()
+		}
 	}
 }

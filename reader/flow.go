@@ -19,6 +19,7 @@ type Flow[T any] struct{ open flows.Flow[T] }
 type Stream[T any] struct {
 	src   flows.Source[T]
 	epoch int64
+	pass  int64             // see Epoch
 	held  *flows.Element[T] // last result of Next
 	last  *State            // after it, once it is released
 	err   error
@@ -55,6 +56,7 @@ func (f Flow[T]) start(ctx context.Context, from pipeline.Origin) (*Stream[T], e
 		}
 		r.epoch = from.State.Epoch
 	}
+	r.pass = src.Running().FirstPass(r.epoch)
 	return r, nil
 }
 
@@ -88,8 +90,10 @@ func (r *Stream[T]) All() iter.Seq2[T, error] {
 	}
 }
 
-// Epoch returns the number of the epoch whose elements Next returns.
-func (r *Stream[T]) Epoch() int64 { return r.epoch }
+// Epoch returns the number of the epoch whose elements Next returns. With a [Pipe.Repeat] it counts the
+// passes over the set, as [Record].Epoch of the last record of the element that was returned last. Before the
+// first one it is the pass with which the epoch begins.
+func (r *Stream[T]) Epoch() int64 { return r.pass }
 
 // NextEpoch moves to the start of the next epoch, after io.EOF or earlier. Goroutines, complete
 // caches, memory and tuning are kept. An incomplete [Pipe.Cache] or [Flow.Cache] starts over. After
@@ -105,6 +109,7 @@ func (r *Stream[T]) NextEpoch() error {
 	r.last = nil
 	if r.err = r.src.StartEpoch(r.epoch + 1); r.err == nil {
 		r.epoch++
+		r.pass = r.src.Running().FirstPass(r.epoch)
 	}
 	return r.err
 }
@@ -130,6 +135,9 @@ func (r *Stream[T]) Next() (T, error) {
 	if err != nil {
 		r.held = nil
 		return none, err
+	}
+	if pass := e.Epoch(); pass >= 0 {
+		r.pass = int64(pass)
 	}
 	return e.Value, nil
 }

@@ -8,8 +8,10 @@ import (
 // RecordStream is a running pipeline. Only Stats and Report are safe for concurrent use.
 type RecordStream struct{ s *stages.Stream }
 
-// Epoch returns the number of the epoch whose records Next returns.
-func (s *RecordStream) Epoch() int64 { return s.s.Epoch() }
+// Epoch returns the number of the epoch whose records Next returns. With a [Pipe.Repeat] it counts the
+// passes over the set, as [Record].Epoch of the record that was returned last. Before the
+// first one it is the pass with which the epoch begins.
+func (s *RecordStream) Epoch() int64 { return s.s.Pass() }
 
 // NextEpoch moves to the start of the next epoch, after io.EOF or earlier. Complete caches, memory
 // and tuning are kept. An incomplete [Pipe.Cache] starts over. After any error other than io.EOF it

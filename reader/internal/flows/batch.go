@@ -64,7 +64,7 @@ func (s *flowBatches[T]) Next() (*Element[[]T], error) {
 			b.Drop()
 			return nil, err
 		}
-		if s.in.Running().Opts.BatchWithinEpoch && len(b.parts) > 0 && e.epoch() != b.parts[0].epoch() {
+		if s.in.Running().Opts.BatchWithinEpoch && len(b.parts) > 0 && e.Epoch() != b.parts[0].Epoch() {
 			s.ahead = e
 			if !s.drop {
 				break

@@ -264,7 +264,7 @@ func (w *elementWriter[T]) Next() (*pipeline.Block, error) {
 	if m := e.Last(); m.block != nil {
 		record = m.record()
 	}
-	record.Data, record.Epoch = data, max(e.epoch(), 0)
+	record.Data, record.Epoch = data, max(e.Epoch(), 0)
 	b.Records = append(b.Records, record)
 	return b, nil
 }

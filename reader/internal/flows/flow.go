@@ -99,8 +99,8 @@ func (m Mark) release() {
 // Last is the position after the element.
 func (e *Element[T]) Last() Mark { return e.marks[len(e.marks)-1] }
 
-// epoch is the epoch of the last record of the element; -1 if it is not known.
-func (e *Element[T]) epoch() int32 {
+// Epoch is the epoch of the last record of the element; -1 if it is not known.
+func (e *Element[T]) Epoch() int32 {
 	if m := e.Last(); m.block != nil {
 		return m.record().Epoch
 	}

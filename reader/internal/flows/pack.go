@@ -242,7 +242,7 @@ func (p *packed[N]) add(e *Element[[]N]) error {
 				p.closed++
 			}
 			r := p.row()
-			r.anchor, r.epoch = a, e.epoch()
+			r.anchor, r.epoch = a, e.Epoch()
 			p.rows = append(p.rows, r)
 		}
 		r := p.rows[i]

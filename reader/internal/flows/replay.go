@@ -68,7 +68,7 @@ func (r *replayed[T]) receive() (*Element[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	if pass := e.epoch(); r.within && pass >= 0 && pass != r.pass {
+	if pass := e.Epoch(); r.within && pass >= 0 && pass != r.pass {
 		first := r.pass < 0
 		if r.pass = pass; !first {
 			r.ahead = e

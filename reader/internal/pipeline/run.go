@@ -129,6 +129,9 @@ func (r *Run) Made() []string {
 	return making
 }
 
+// FirstPass returns the number of the pass over the set with which an epoch of the pipe begins.
+func (r *Run) FirstPass(epoch int64) int64 { return epoch * max(r.Passes, 1) }
+
 // Rename gives the stage that is being opened its full name.
 func (r *Run) Rename(name string) { r.Names[len(r.Names)-1] = name }
 

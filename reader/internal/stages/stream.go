@@ -29,6 +29,7 @@ type Stream struct {
 	given int             // records of it that were returned
 
 	epoch int64
+	pass  int64                   // of the last record returned; before the first one, that with which the epoch begins
 	end   context.CancelCauseFunc // of the epoch
 	left  atomic.Bool             // interrupt was called in it
 	at    pipeline.Position       // of the last block returned, followed by the epoch
@@ -129,6 +130,7 @@ func (s *Stream) startEpoch(epoch int64, at pipeline.Position) error {
 		s.endMerge()
 	}
 	s.epoch, s.past = epoch, 0
+	s.pass = s.Run.FirstPass(epoch)
 	s.Run.Epochs.Add(1)
 	s.at = append(s.at[:0], at...).Push(epoch)
 	return s.Top.Start(ctx, epoch, at)
@@ -167,6 +169,9 @@ func (s *Stream) Interrupt() {
 
 // Epoch returns the number of the epoch whose records Next returns.
 func (s *Stream) Epoch() int64 { return s.epoch }
+
+// Pass returns how often the set had been read before the record returned last.
+func (s *Stream) Pass() int64 { return s.pass }
 
 // NextEpoch moves to the start of the next epoch, after io.EOF or earlier. Complete caches, memory
 // and tuning are kept. An incomplete Pipe.Cache starts over. After any error other than io.EOF it
@@ -210,6 +215,7 @@ func (s *Stream) Next() (pipeline.Record, error) {
 	r := s.block.Records[s.given]
 	s.given++
 	s.past++
+	s.pass = int64(r.Epoch)
 	return r, nil
 }
 
@@ -230,6 +236,7 @@ func (s *Stream) NextBlock() (*pipeline.Block, error) {
 		s.given = 0
 	}
 	s.past = b.Before + int64(len(b.Records))
+	s.pass = int64(b.Records[len(b.Records)-1].Epoch)
 	return b, nil
 }
 
