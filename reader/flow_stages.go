@@ -160,3 +160,11 @@ func ParseColumns(p Pipe, spec ColumnSpec) Flow[*ColumnBatch] {
 func Images(p Pipe, spec ImageSpec) Flow[*ImageBatch] {
 	return Flow[*ImageBatch]{images.Batches(p.chain(), spec)}
 }
+
+// Pad describes batches of sequences as tensors: each batch of [BucketByLength] or [BatchFlow] with its
+// sequences padded to the same length. With the Boundaries of the buckets it is tf.data's
+// bucket_by_sequence_length with pad_to_bucket_boundary. A sequence that is too long ends the flow with
+// an error.
+func Pad[N int32 | int64 | float32](f Flow[[][]N], o PadOptions[N]) Flow[*PaddedBatch[N]] {
+	return Flow[*PaddedBatch[N]]{flows.Pad(f.open, o)}
+}

@@ -3,6 +3,7 @@ package reader
 import (
 	"github.com/tfrec/tfrec/columns"
 	"github.com/tfrec/tfrec/reader/internal/flows"
+	"github.com/tfrec/tfrec/reader/internal/images"
 	"github.com/tfrec/tfrec/reader/internal/stages"
 )
 
@@ -115,4 +116,25 @@ func (p Pipe) ShuffleWith(o ShuffleOptions) Pipe { return p.then(stages.Shuffle(
 // Nothing is copied: this is as fast as reading records.
 func (p Pipe) Batch(n int, dropRemainder bool) Flow[*RecordBatch] {
 	return Flow[*RecordBatch]{flows.RecordBatches(p.chain(), n, dropRemainder)}
+}
+
+// ResizeImages returns a pipe of the same records with their images resized and stored as JPEG, for a
+// [Pipe.Cache] of small images, from which later epochs and runs read:
+//
+//	small := reader.ResizeImages(set.Interleave(16, 1), reader.ResizeOptions{
+//		Resize: augment.ResizeSpec{Width: 256, Height: 256, Fit: augment.Shorter, NoUpscale: true},
+//	})
+//	batches := reader.Images(small.Cache(reader.CacheOptions{Dir: "cache"}).Shuffle(10_000), spec)
+//
+// All other features stay as they are, but for the size, the format and the orientation of the image. A
+// JPEG that has the size already is not encoded again. Images that are stored as samples, and records
+// with objects or masks, are an error: `tfrec convert images` resizes these together. The images of all
+// workers take at most Options.Memory, in addition to what that accounts for; a larger one is resized
+// alone.
+func ResizeImages(p Pipe, o ResizeOptions) Pipe {
+	memory := int64(0)
+	if p.set != nil {
+		memory = p.set.files.Opts.Memory
+	}
+	return p.then(images.ResizeImages(p.last, o, memory))
 }

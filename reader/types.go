@@ -235,6 +235,20 @@ type Indexed[T any] = flows.Indexed[T]
 // drops the smaller batches at the end of an epoch.
 type BucketOptions = flows.BucketOptions
 
+// PadOptions are the options of [Pad]; the zero value pads with zeros to the longest sequence of each
+// batch.
+//
+// Length pads to that many values, or Boundaries to one less than the first boundary above the longest
+// sequence of a batch. Value is the padding.
+type PadOptions[N int32 | int64 | float32] = flows.PadOptions[N]
+
+// PaddedBatch is a batch of sequences of the same length. It is valid until the next batch is
+// requested, which reuses its memory: keep a Clone.
+//
+// Shape is {sequences, length}, Values are those of the sequences in row-major order, each followed by
+// padding, Lengths the numbers of values without it, and Epoch is that of the last record.
+type PaddedBatch[N int32 | int64 | float32] = flows.PaddedBatch[N]
+
 // PackOptions are the options of [Pack].
 //
 //   - Length is the number of tokens in a row, and Batch that of rows in a batch. Default: 1.
@@ -251,6 +265,15 @@ type PackOptions = flows.PackOptions
 // their sequence, from 0; both are 0 for padding. Filled is the number of tokens that are not padding,
 // and Epoch that of the first sequence.
 type PackedBatch[N int32 | int64] = flows.PackedBatch[N]
+
+// ResizeOptions are the options of [ResizeImages].
+//
+//   - Resize is the size of the images in the records. Required.
+//   - ImageKey is the feature with the encoded image. Default: [DefaultImageKey].
+//   - Quality of the JPEGs, 1 to 100. Default: 95.
+//   - Codec decodes and encodes. Default: that of [augment.NewCodec] without options.
+//   - Workers is the number of goroutines. Default: chosen as it runs.
+type ResizeOptions = images.ResizeOptions
 
 // ImageSpec configures how records become batches of images.
 //
