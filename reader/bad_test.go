@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tfrec/tfrec/reader/internal/readertest"
+	"github.com/tfrec/tfrec/internal/dev/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

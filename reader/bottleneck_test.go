@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/cpuload"
-	"github.com/tfrec/tfrec/reader/internal/readertest"
+	"github.com/tfrec/tfrec/internal/dev/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

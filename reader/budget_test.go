@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/dev/readertest"
 	"github.com/tfrec/tfrec/internal/dev/testwait"
 	"github.com/tfrec/tfrec/internal/memory"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
-	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

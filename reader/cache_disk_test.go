@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
-	"github.com/tfrec/tfrec/reader/internal/readertest"
+	"github.com/tfrec/tfrec/internal/dev/readertest"
 	"github.com/tfrec/tfrec/reader/internal/stages"
 	"github.com/tfrec/tfrec/tfrecord"
 )

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/dev/readertest"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/manifest"
-	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

@@ -3,7 +3,7 @@ package reader
 import (
 	"testing"
 
-	"github.com/tfrec/tfrec/reader/internal/readertest"
+	"github.com/tfrec/tfrec/internal/dev/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/readertest"
 	"github.com/tfrec/tfrec/manifest"
-	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

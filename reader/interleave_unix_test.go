@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfrec/tfrec/reader/internal/readertest"
+	"github.com/tfrec/tfrec/internal/dev/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/readertest"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/reader/internal/fileset"
-	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/readertest"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
-	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/reader/internal/stages"
 	"github.com/tfrec/tfrec/tfrecord"
 )

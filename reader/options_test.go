@@ -4,12 +4,11 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tfrec/tfrec/columns"
+	"github.com/tfrec/tfrec/internal/dev/readertest"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/reader/internal/fileset"
-	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -47,13 +46,6 @@ func TestNegativeOptionsAreRefused(t *testing.T) {
 	refuses(t, "-1 workers", MapFlow(Map(p, idFrom, MapOptions{}), func(i int) (int, error) { return i, nil }, MapOptions{Workers: -1}))
 	refuses(t, "batch of -1", BatchFlow(Map(p, idFrom, MapOptions{}), -1, false))
 	refuses(t, "prefetch of -1", Map(p, idFrom, MapOptions{}).Prefetch(-1))
-	for want, o := range map[string]BenchOptions{
-		"Batch -1": {Batch: -1}, "Shuffle -1": {Shuffle: -1}, "For -1s": {For: -time.Second}, "Parallelism -1": {Workers: -1},
-	} {
-		if _, err := Bench(t.Context(), []string{dir}, o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("bench, %s: %v", want, err)
-		}
-	}
 }
 
 func refuses[T any](t *testing.T, want string, f Flow[T]) {

@@ -5,7 +5,7 @@ import (
 	"io"
 	"testing"
 
-	"github.com/tfrec/tfrec/reader/internal/readertest"
+	"github.com/tfrec/tfrec/internal/dev/readertest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )

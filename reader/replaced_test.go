@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/readertest"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/manifest"
-	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/shard"
 )
 

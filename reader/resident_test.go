@@ -15,12 +15,12 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/dev/readertest"
 	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
-	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/reader/internal/records"
 	"github.com/tfrec/tfrec/reader/internal/stages"
 	"github.com/tfrec/tfrec/tfrecord"

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/columns"
+	"github.com/tfrec/tfrec/internal/dev/readertest"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
-	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/reader/internal/records"
 	"github.com/tfrec/tfrec/tfrecord"
 )

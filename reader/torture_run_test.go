@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/columns"
+	"github.com/tfrec/tfrec/internal/dev/readertest"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
-	"github.com/tfrec/tfrec/reader/internal/readertest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 

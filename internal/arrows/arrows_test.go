@@ -117,7 +117,7 @@ var rooms = map[string]room{
 	// imports those below it.
 	"reader": {
 		ours:   slices.Concat(engine, ofReader, []string{"columns", "shard", "tfrecord", "augment", "internal/decodeplan", "internal/masks", "internal/objects"}),
-		tests:  []string{"internal/settest", "reader/internal/readertest"},
+		tests:  []string{"internal/settest", "internal/dev/readertest"},
 		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
 	},
 	"reader/internal/images": {
@@ -134,19 +134,18 @@ var rooms = map[string]room{
 	},
 	"reader/internal/records": {
 		ours:   slices.Concat(engine, ofReader[:2], []string{"shard", "tfrecord"}),
-		tests:  []string{"reader/internal/readertest"},
+		tests:  []string{"internal/dev/readertest"},
 		theirs: slices.Concat(wire, files, globs), judges: judges,
 	},
 	"reader/internal/fileset": {
 		ours:   slices.Concat(engine, ofReader[:1], []string{"shard", "tfrecord"}),
-		tests:  []string{"reader/internal/readertest"},
+		tests:  []string{"internal/dev/readertest"},
 		theirs: slices.Concat(wire, files, globs), judges: judges,
 	},
 	"reader/internal/pipeline": {
 		ours:   []string{"columns", "tfrecord", "internal"},
 		theirs: slices.Concat(wire, files, globs), judges: judges,
 	},
-	"reader/internal/readertest": {ours: []string{"tfrecord"}, theirs: wire},
 	// A conversion, from the top down: each room imports those below it.
 	"convert": {
 		ours:   slices.Concat(engine, onSets, ofConversions, []string{"shard", "tfrecord", "augment", "internal/decodeplan", "internal/masks", "internal/orientation"}),
@@ -225,7 +224,7 @@ var rooms = map[string]room{
 	// Main functions, which only call the command.
 	"cmd": {ours: []string{"internal/command"}, theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, arrow, prompt, conditions, driver)},
 	"internal/command": {
-		ours:   slices.Concat(engine, onSets, verbs, []string{"internal/command/cli", "internal/command/conversion", "internal/command/formats", "internal/command/text", "shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal/where", "internal/export", "internal/emit", "internal/preview", "internal/thumbnail", "internal/doctor"}),
+		ours:   slices.Concat(engine, onSets, verbs, []string{"internal/command/cli", "internal/command/conversion", "internal/command/formats", "internal/command/text", "shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal/where", "internal/export", "internal/emit", "internal/preview", "internal/thumbnail", "internal/doctor", "internal/readbench"}),
 		tests:  []string{"columns"}, // what batches are read with
 		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, arrow, prompt, conditions, driver), judges: slices.Concat(judges, scripts),
 	},
@@ -270,7 +269,8 @@ var rooms = map[string]room{
 	"internal/fingerprint": {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/recordcount": {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	// What only tests, benchmarks and releases need. Tests of every room may import it.
-	"internal/dev": {ours: []string{"internal"}, theirs: slices.Concat(wire, files)},
+	"internal/dev/readertest": {ours: []string{"tfrecord", "internal/inflate"}, theirs: wire},
+	"internal/dev":            {ours: []string{"internal"}, theirs: slices.Concat(wire, files)},
 	// Sets for tests.
 	"internal/settest": {ours: slices.Concat(engine, onSets, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs)},
 	"internal/shares":  {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
@@ -282,8 +282,13 @@ var rooms = map[string]room{
 		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
 	},
 	// What reading costs on this machine, measured with the reader's own code.
+	"internal/readbench": {
+		ours:   slices.Concat(engine, []string{"shard", "tfrecord", "augment", "reader"}),
+		tests:  []string{"internal/settest", "internal/dev/readertest"},
+		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
+	},
 	"internal/doctor": {
-		ours:   slices.Concat(engine, []string{"columns", "shard", "tfrecord", "augment", "reader"}),
+		ours:   slices.Concat(engine, []string{"columns", "shard", "tfrecord", "augment", "reader", "internal/readbench"}),
 		tests:  []string{"internal/settest"},
 		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
 	},

@@ -12,12 +12,12 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/readbench"
 	"github.com/tfrec/tfrec/internal/size"
-	"github.com/tfrec/tfrec/reader"
 )
 
 func newBenchCommand() *cobra.Command {
-	var o reader.BenchOptions
+	var o readbench.Options
 	var size, cache string
 	var seconds float64
 	cmd := &cobra.Command{
@@ -49,7 +49,7 @@ over the data, plus the part of the last pass before the time ran out.`,
 			}
 			o.Cache = cacheOptions(cache)
 			o.Note = cli.PartialWarning(cmd)
-			res, err := reader.Bench(cmd.Context(), args, o)
+			res, err := readbench.Run(cmd.Context(), args, o)
 			if err != nil {
 				return cli.MeasureError(cmd, err)
 			}
@@ -81,7 +81,7 @@ const (
 
 // benchFlags checks the flags and fills in the options that are not a flag's
 // own.
-func benchFlags(cmd *cobra.Command, o *reader.BenchOptions, size string, seconds float64) error {
+func benchFlags(cmd *cobra.Command, o *readbench.Options, size string, seconds float64) error {
 	switch {
 	case o.Parse && o.Decode:
 		return cli.UsageError("--parse and --decode: give one of them")
@@ -107,7 +107,7 @@ func benchFlags(cmd *cobra.Command, o *reader.BenchOptions, size string, seconds
 	return nil
 }
 
-func printBench(w io.Writer, r *reader.BenchResult) {
+func printBench(w io.Writer, r *readbench.Result) {
 	passes := plural.Of(r.Passes, "pass")
 	if r.CutOff > 0 {
 		passes += " and " + plural.Of(r.CutOff, "record")

@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/cpuload"
 	"github.com/tfrec/tfrec/internal/memory"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/readbench"
 	"github.com/tfrec/tfrec/internal/shell"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/reader"
@@ -126,7 +127,7 @@ var skipAll = reader.SkipBad{Count: 1 << 40}
 
 // measurePipeline runs everything together.
 func (r *run) measurePipeline() error {
-	o := reader.BenchOptions{
+	o := readbench.Options{
 		Partial: r.o.Partial, SkipBad: skipAll, OnSkip: r.damage.add, Batch: r.o.Batch,
 		// A buffer that takes long to fill would leave no time to measure.
 		Shuffle: min(r.report.Shuffle, len(r.sample.records)/10),
@@ -146,7 +147,7 @@ func (r *run) measurePipeline() error {
 			return err
 		}
 	}
-	res, err := reader.Bench(r.ctx, r.paths, o)
+	res, err := readbench.Run(r.ctx, r.paths, o)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,5 @@
-package reader
+// Package readbench measures how fast package reader delivers the records of a set.
+package readbench
 
 import (
 	"context"
@@ -8,18 +9,19 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/reader"
 )
 
-// BenchOptions configure the pipeline that [Bench] runs: an interleave of up to 16 files, record by
+// Options configure the pipeline that [Run] runs: an interleave of up to 16 files, record by
 // record in tf.data's order, an optional cache and shuffle, and batches.
-type BenchOptions struct {
-	// Partial and Note are those of [Options].
+type Options struct {
+	// Partial and Note are those of [reader.Options].
 	Partial bool
 	Note    func(sentence string)
-	// SkipBad and OnSkip are those of [Options].
-	SkipBad SkipBad
-	OnSkip  func(Skipped)
-	// Parse parses the records into columns, see [ColumnSpec].
+	// reader.SkipBad and OnSkip are those of [reader.Options].
+	SkipBad reader.SkipBad
+	OnSkip  func(reader.Skipped)
+	// Parse parses the records into columns, see [reader.ColumnSpec].
 	Parse bool
 	// Decode decodes the records into images, as float32 from 0 to 1. Not with Parse.
 	Decode bool
@@ -31,11 +33,11 @@ type BenchOptions struct {
 	Shuffle int
 	// Cache, if not nil, caches the records after the interleave: later passes read from it, and so
 	// does the first if the cache existed before.
-	Cache *CacheOptions
+	Cache *reader.CacheOptions
 	// Workers is the number of goroutines that work at the same time, per stage and in total.
 	// Default: chosen as it runs, up to GOMAXPROCS in total.
 	Workers int
-	// Memory is that of [Options].
+	// Memory is that of [reader.Options].
 	Memory int64
 	// For is how long to run. Everything is read at least once, and then again until the time is
 	// up. Default: once.
@@ -44,8 +46,8 @@ type BenchOptions struct {
 	Limit time.Duration
 }
 
-// BenchResult is what [Bench] measured. Its JSON form is `tfrec bench --json`.
-type BenchResult struct {
+// Result is what [Run] measured. Its JSON form is `tfrec bench --json`.
+type Result struct {
 	// Records is how many were read: Passes whole passes over the set, and CutOff records of one
 	// more that the time limit cut off.
 	Records       int64   `json:"records"`
@@ -55,14 +57,14 @@ type BenchResult struct {
 	RecordsPerSec float64 `json:"records_per_s"`
 	// MBPerSec is of the records' data, uncompressed, in millions of bytes.
 	MBPerSec float64 `json:"mb_per_s"`
-	// Bottleneck is that of the [Report].
-	Bottleneck string       `json:"bottleneck"`
-	Memory     MemoryStats  `json:"memory"`
-	Stages     []BenchStage `json:"stages"`
+	// Bottleneck is that of the [reader.Report].
+	Bottleneck string             `json:"bottleneck"`
+	Memory     reader.MemoryStats `json:"memory"`
+	Stages     []Stage            `json:"stages"`
 }
 
-// BenchStage is a [StageStats] in seconds.
-type BenchStage struct {
+// Stage is a [reader.StageStats] in seconds.
+type Stage struct {
 	Name          string  `json:"name"`
 	Elements      int64   `json:"elements"`
 	Busy          float64 `json:"busy_s"`
@@ -75,16 +77,16 @@ type BenchStage struct {
 	Changes       int64   `json:"changes"`
 }
 
-// Bench reads the files that paths name as fast as it can and returns how fast that was. From the
+// Run reads the files that paths name as fast as it can and returns how fast that was. From the
 // second run on, the operating system may have the files in its page cache.
-func Bench(ctx context.Context, paths []string, o BenchOptions) (*BenchResult, error) {
+func Run(ctx context.Context, paths []string, o Options) (*Result, error) {
 	if o.Parse && o.Decode {
 		return nil, errors.New("reader: parsing into columns and decoding images are two pipelines; want one of them")
 	}
 	if o.Batch < 0 || o.Shuffle < 0 || o.For < 0 || o.Limit < 0 {
 		return nil, fmt.Errorf("reader: Batch %d, Shuffle %d, For %v, Limit %v: want 0 or more of each", o.Batch, o.Shuffle, o.For, o.Limit)
 	}
-	set, err := OpenAll(ctx, paths, Options{Parallelism: o.Workers, Readers: o.Workers, Memory: o.Memory, BatchWithinEpoch: true, Partial: o.Partial, Note: o.Note, SkipBad: o.SkipBad, OnSkip: o.OnSkip})
+	set, err := reader.OpenAll(ctx, paths, reader.Options{Parallelism: o.Workers, Readers: o.Workers, Memory: o.Memory, BatchWithinEpoch: true, Partial: o.Partial, Note: o.Note, SkipBad: o.SkipBad, OnSkip: o.OnSkip})
 	if err != nil {
 		return nil, err
 	}
@@ -101,27 +103,27 @@ func Bench(ctx context.Context, paths []string, o BenchOptions) (*BenchResult, e
 	o.Batch = max(o.Batch, 1)
 	switch {
 	case o.Parse:
-		return bench(ctx, ParseColumns(pipe, ColumnSpec{Batch: o.Batch, Workers: o.Workers}), o,
-			func(b *ColumnBatch) (int, int32) { return b.Rows, b.Epoch })
+		return run(ctx, reader.ParseColumns(pipe, reader.ColumnSpec{Batch: o.Batch, Workers: o.Workers}), o,
+			func(b *reader.ColumnBatch) (int, int32) { return b.Rows, b.Epoch })
 	case o.Decode:
-		return bench(ctx, Images(pipe, ImageSpec{Resize: o.Resize, DType: Float32, Batch: o.Batch, Workers: o.Workers, NoLabels: true}), o,
-			func(b *ImageBatch) (int, int32) { return b.Shape[0], b.Epoch })
+		return run(ctx, reader.Images(pipe, reader.ImageSpec{Resize: o.Resize, DType: reader.Float32, Batch: o.Batch, Workers: o.Workers, NoLabels: true}), o,
+			func(b *reader.ImageBatch) (int, int32) { return b.Shape[0], b.Epoch })
 	default:
-		return bench(ctx, pipe.Batch(o.Batch, false), o,
-			func(b *RecordBatch) (int, int32) { return len(b.Records), b.Epoch })
+		return run(ctx, pipe.Batch(o.Batch, false), o,
+			func(b *reader.RecordBatch) (int, int32) { return len(b.Records), b.Epoch })
 	}
 }
 
-// bench runs a flow over a repeating pipe until everything was read and the time is up. Its batches
+// run runs a flow over a repeating pipe until everything was read and the time is up. Its batches
 // end with a pass.
-func bench[T any](ctx context.Context, f Flow[T], o BenchOptions, look func(T) (records int, epoch int32)) (*BenchResult, error) {
+func run[T any](ctx context.Context, f reader.Flow[T], o Options, look func(T) (records int, epoch int32)) (*Result, error) {
 	began := time.Now()
 	r, err := f.Start(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	var res BenchResult
+	var res Result
 	for {
 		over := time.Since(began) >= o.For
 		if over && res.Passes > 0 || o.Limit > 0 && res.Records > 0 && time.Since(began) >= o.Limit {
@@ -162,7 +164,7 @@ func bench[T any](ctx context.Context, f Flow[T], o BenchOptions, look func(T) (
 	}
 	res.Bottleneck = report.Bottleneck
 	for _, s := range stats {
-		res.Stages = append(res.Stages, BenchStage{
+		res.Stages = append(res.Stages, Stage{
 			s.Name, s.Elements, s.Busy.Seconds(), s.WaitInput.Seconds(), s.BlockedOutput.Seconds(),
 			s.Workers, s.Awaited.Seconds(), s.QueueSize, s.Auto, s.Changes,
 		})
