@@ -75,7 +75,7 @@ var (
 	// engine is what is below shard.
 	engine = []string{"manifest", "tfrecord/message", "internal", "internal/inflate", "internal/digest", "internal/labels", "internal/recheck", "internal/setdir"}
 	// onSets is what packages that work on sets share, above shard.
-	onSets = []string{"internal/classfile", "internal/features", "internal/fingerprint", "internal/objects", "internal/recordcount", "internal/shares", "internal/tfds"}
+	onSets = []string{"internal/classfile", "internal/features", "internal/fingerprint", "internal/objects", "internal/rawpixels", "internal/recordcount", "internal/shares", "internal/tfds"}
 	// ofConversions are the packages below convert, each above those before it.
 	ofConversions = []string{
 		"convert/internal/plan", "convert/internal/tablefile", "convert/internal/tables", "convert/internal/options",
@@ -116,12 +116,12 @@ var rooms = map[string]room{
 	// Reading a set takes neither what measures one nor its estimators. From the top down: each room
 	// imports those below it.
 	"reader": {
-		ours:   slices.Concat(engine, ofReader, []string{"columns", "shard", "tfrecord", "augment", "internal/decodeplan", "internal/masks", "internal/objects"}),
+		ours:   slices.Concat(engine, ofReader, []string{"columns", "shard", "tfrecord", "augment", "internal/decodeplan", "internal/masks", "internal/objects", "internal/rawpixels"}),
 		tests:  []string{"internal/settest", "internal/dev/readertest"},
 		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
 	},
 	"reader/internal/images": {
-		ours:   slices.Concat(engine, ofReader[:5], []string{"columns", "shard", "tfrecord", "augment", "internal/decodeplan", "internal/masks", "internal/objects"}),
+		ours:   slices.Concat(engine, ofReader[:5], []string{"columns", "shard", "tfrecord", "augment", "internal/decodeplan", "internal/masks", "internal/objects", "internal/rawpixels"}),
 		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
 	},
 	"reader/internal/flows": {
@@ -256,11 +256,12 @@ var rooms = map[string]room{
 	"internal/table/arrow":   {ours: []string{"internal"}, theirs: slices.Concat(wire, files, arrow), judges: judges},
 	"internal/table/parquet": {ours: []string{"internal"}, theirs: slices.Concat(wire, files, parquet), judges: slices.Concat(judges, tables)},
 	"internal/export": {
-		ours:   slices.Concat(engine, []string{"shard", "tfrecord", "augment", "internal/orientation", "internal/objects", "internal/shares"}),
+		ours:   slices.Concat(engine, []string{"shard", "tfrecord", "augment", "internal/orientation", "internal/objects", "internal/rawpixels", "internal/shares"}),
 		theirs: slices.Concat(wire, files, globs, pixels, tables), judges: judges,
 	},
 	"internal/digest":      {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, files), judges: judges},
 	"internal/objects":     {ours: []string{"tfrecord", "internal"}, theirs: wire, judges: judges},
+	"internal/rawpixels":   {ours: []string{"tfrecord", "internal"}, theirs: wire, judges: judges},
 	"internal/classfile":   {ours: []string{"internal", "internal/labels"}, theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/labels":      {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/recheck":     {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, files, globs), judges: judges},
@@ -277,7 +278,7 @@ var rooms = map[string]room{
 	"internal/tfds":    {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/emit":    {ours: slices.Concat(engine, []string{"shard", "shard/stats", "tfrecord", "internal/objects"}), theirs: slices.Concat(wire, files, globs, estimates), judges: judges},
 	"internal/preview": {
-		ours:   slices.Concat(engine, []string{"shard", "shard/stats", "tfrecord", "augment", "internal/thumbnail", "internal/objects", "internal/orientation"}),
+		ours:   slices.Concat(engine, []string{"shard", "shard/stats", "tfrecord", "augment", "internal/thumbnail", "internal/objects", "internal/orientation", "internal/rawpixels"}),
 		tests:  verbs,
 		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
 	},
@@ -288,7 +289,7 @@ var rooms = map[string]room{
 		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
 	},
 	"internal/doctor": {
-		ours:   slices.Concat(engine, []string{"columns", "shard", "tfrecord", "augment", "reader", "internal/readbench"}),
+		ours:   slices.Concat(engine, []string{"columns", "shard", "tfrecord", "augment", "reader", "internal/readbench", "internal/rawpixels"}),
 		tests:  []string{"internal/settest"},
 		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
 	},

@@ -9,6 +9,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/columns"
 	"github.com/tfrec/tfrec/internal/imagekey"
+	"github.com/tfrec/tfrec/internal/rawpixels"
 	"github.com/tfrec/tfrec/reader"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -135,7 +136,7 @@ func pixelsOf(codec *augment.Codec, e *tfrecord.Example) (pixels float64, ok boo
 		return b
 	}
 	encoded, format := bytesOf(reader.DefaultImageKey), string(bytesOf(imagekey.Format))
-	if len(encoded) == 0 || augment.Sniff(encoded) == "" && format != "raw" && format != "float32" {
+	if len(encoded) == 0 || augment.Sniff(encoded) == "" && rawpixels.SampleBytes(format) == 0 {
 		return 0, false
 	}
 	height, _ := e.Get(imagekey.Height)

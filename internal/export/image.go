@@ -5,14 +5,8 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/imagekey"
-	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/rawpixels"
 	"github.com/tfrec/tfrec/tfrecord"
-)
-
-// Formats of images that are stored without encoding.
-const (
-	formatRaw     = "raw"
-	formatFloat32 = "float32"
 )
 
 // storedImage is the image of a record, as the bytes of a file.
@@ -42,9 +36,9 @@ func (p *imageReader) take(r *row) (storedImage, error) {
 	switch {
 	case err != nil:
 		return storedImage{}, err
-	case format == formatFloat32:
+	case format == rawpixels.Float32:
 		return storedImage{}, fmt.Errorf("its image is stored as float32, which no image file holds without loss: export it as npz or parquet, or convert the images again without --encode float32")
-	case format == formatRaw:
+	case format == rawpixels.Uint8:
 		return p.encode(r, data)
 	}
 	return storedImage{data: data, format: augment.Sniff(data)}, nil
@@ -52,21 +46,11 @@ func (p *imageReader) take(r *row) (storedImage, error) {
 
 // encode makes a PNG of raw samples.
 func (p *imageReader) encode(r *row, data []byte) (storedImage, error) {
-	var sides [3]int64
-	for i, key := range []string{imagekey.Height, imagekey.Width, imagekey.Channels} {
-		f, _ := r.Get(key)
-		n, ok := f.Int64()
-		if !ok || n < 1 || n > int64(len(data)) {
-			return storedImage{}, fmt.Errorf("its image is stored raw, in %s, and %s is %v: want a number that fits", plural.Of(len(data), "byte"), key, f.Value())
-		}
-		sides[i] = n
+	size, err := rawpixels.Of(&r.Features, rawpixels.Uint8, len(data))
+	if err != nil {
+		return storedImage{}, fmt.Errorf("its image: %w", err)
 	}
-	h, w, channels := sides[0], sides[1], sides[2]
-	// Each is at most len(data), which is below 2³⁰: w*channels does not overflow.
-	if (channels != 1 && channels != 3) || int64(len(data))%(w*channels) != 0 || int64(len(data))/(w*channels) != h {
-		return storedImage{}, fmt.Errorf("its image is stored raw, in %s, which %d x %d pixels of %d channels do not take", plural.Of(len(data), "byte"), w, h, channels)
-	}
-	im := augment.Image{Pix: data, Width: int(w), Height: int(h), Channels: int(channels), Stride: int(w * channels)}
+	im := augment.Image{Pix: data, Width: size.Width, Height: size.Height, Channels: size.Channels, Stride: size.Width * size.Channels}
 	out, err := augment.AppendPNG(p.scratch[:0], &im)
 	if err != nil {
 		return storedImage{}, fmt.Errorf("make a PNG of it: %w", err)

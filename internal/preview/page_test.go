@@ -16,6 +16,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/imagekey"
+	"github.com/tfrec/tfrec/internal/rawpixels"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -180,7 +181,7 @@ func TestStoredSamples(t *testing.T) {
 	for _, c := range []struct {
 		format string
 		data   []byte
-	}{{formatRaw, raw.Pix}, {formatFloat32, floats}} {
+	}{{rawpixels.Uint8, raw.Pix}, {rawpixels.Float32, floats}} {
 		if _, err := p.small(sides(c.format, 2, 3, 1), c.data, 1000); err != nil {
 			t.Fatalf("%s: %v", c.format, err)
 		}
@@ -193,8 +194,8 @@ func TestStoredSamples(t *testing.T) {
 		h, w, c int64
 		data    []byte
 	}{
-		{formatRaw, 2, 3, 2, raw.Pix}, {formatRaw, 3, 3, 1, raw.Pix}, {formatRaw, -2, -3, 1, raw.Pix}, {formatRaw, 1 << 40, 1, 1, raw.Pix},
-		{formatFloat32, 2, 3, 1, floats[:23]}, {formatFloat32, 1, 1, 1, []byte{0, 0, 0xc0, 0x7f}}, {formatRaw, 1, 1, 1, nil},
+		{rawpixels.Uint8, 2, 3, 2, raw.Pix}, {rawpixels.Uint8, 3, 3, 1, raw.Pix}, {rawpixels.Uint8, -2, -3, 1, raw.Pix}, {rawpixels.Uint8, 1 << 40, 1, 1, raw.Pix},
+		{rawpixels.Float32, 2, 3, 1, floats[:23]}, {rawpixels.Float32, 1, 1, 1, []byte{0, 0, 0xc0, 0x7f}}, {rawpixels.Uint8, 1, 1, 1, nil},
 	} {
 		if _, err := p.small(sides(bad.what, bad.h, bad.w, bad.c), bad.data, 1000); err == nil {
 			t.Errorf("%s of %d x %d x %d in %d bytes is taken", bad.what, bad.h, bad.w, bad.c, len(bad.data))

@@ -14,7 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/memory"
 	"github.com/tfrec/tfrec/internal/par"
-	"github.com/tfrec/tfrec/internal/size"
+	"github.com/tfrec/tfrec/internal/rawpixels"
 	"github.com/tfrec/tfrec/internal/thumbnail"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -37,12 +37,6 @@ const (
 
 // newGate returns what the images share.
 func newGate() *par.Budget { return par.NewBudget(min(decodedBytes, memory.Limit()/4)) }
-
-// Values of image/format of images that are stored without encoding.
-const (
-	formatRaw     = "raw"
-	formatFloat32 = "float32"
-)
 
 // shownImage is an image on the page.
 type shownImage struct {
@@ -90,7 +84,7 @@ func (p *thumbnails) release() {
 func (p *thumbnails) decode(features *tfrecord.Features, data []byte, side int) (*shownImage, error) {
 	info := &shownImage{bytes: len(data), format: textOf(features, imagekey.Format)}
 	info.orientation = 1
-	if info.format == formatRaw || info.format == formatFloat32 {
+	if rawpixels.SampleBytes(info.format) > 0 {
 		return info, p.loadSamples(features, data, info)
 	}
 	stat, err := p.codec.Stat(data)
@@ -112,31 +106,16 @@ func (p *thumbnails) decode(features *tfrecord.Features, data []byte, side int) 
 
 // loadSamples takes an image that is stored as samples.
 func (p *thumbnails) loadSamples(features *tfrecord.Features, data []byte, info *shownImage) error {
-	each := 1
-	if info.format == formatFloat32 {
-		each = 4
-	}
-	var sides [3]int64
-	for i, key := range []string{imagekey.Height, imagekey.Width, imagekey.Channels} {
-		f, _ := features.Get(key)
-		n, ok := f.Int64()
-		if !ok || n < 1 || n > int64(len(data)) {
-			return fmt.Errorf("%s, but %s is missing or does not fit", info.format, key)
-		}
-		sides[i] = n
-	}
-	h, w, channels := sides[0], sides[1], sides[2]
-	// Each is at most len(data), which is below 2³⁰: w*channels does not overflow.
-	row := w * channels * int64(each)
-	if (channels != 1 && channels != 3) || int64(len(data))%row != 0 || int64(len(data))/row != h {
-		return fmt.Errorf("%s in %s, which %d x %d pixels of %d channels do not take", info.format, size.Format(int64(len(data))), w, h, channels)
-	}
-	info.width, info.height = int(w), int(h)
-	if err := p.reserve(w * h * channels); err != nil {
+	stored, err := rawpixels.Of(features, info.format, len(data))
+	if err != nil {
 		return err
 	}
-	p.full.Reset(int(w), int(h), int(channels))
-	if each == 1 {
+	info.width, info.height = stored.Width, stored.Height
+	if err := p.reserve(int64(len(data) / rawpixels.SampleBytes(info.format))); err != nil {
+		return err
+	}
+	p.full.Reset(stored.Width, stored.Height, stored.Channels)
+	if info.format == rawpixels.Uint8 {
 		copy(p.full.Pix, data)
 		return nil
 	}

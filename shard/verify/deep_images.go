@@ -3,12 +3,12 @@ package verify
 import (
 	"bytes"
 	"errors"
-	"math/bits"
 	"slices"
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/rawpixels"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -194,28 +194,19 @@ func (l *scanner) rawImage(key string, data []byte, features *tfrecord.Features)
 	}
 	_, f, ok := beside(features, key, "format")
 	format, _ := f.Bytes()
-	size := uint64(1)
-	switch name := string(format); {
-	case !ok || name != "raw" && name != "float32":
+	if !ok || rawpixels.SampleBytes(string(format)) == 0 {
 		return
-	case name == "float32":
-		size = 4
 	}
 	l.any = true
 	l.payload.Write(data)
-	for _, name := range []string{"height", "width", "channels"} {
-		_, n, ok := intBeside(features, key, name)
-		if !ok {
-			return
-		}
-		hi, lo := bits.Mul64(size, uint64(n))
-		if n < 0 || hi != 0 {
-			l.find(FindingSize, SeverityFault, key, "%s %d is declared", name, n)
-			return
-		}
-		size = lo
+	size, err := rawpixels.Stated(features, rawpixels.Beside(key))
+	if errors.Is(err, rawpixels.ErrNoSize) {
+		return
 	}
-	if size != uint64(len(data)) {
-		l.find(FindingSize, SeverityFault, key, "%s, but the declared height, width and channels make %d", plural.Of(len(data), "byte"), size)
+	if err == nil {
+		err = size.Check(string(format), len(data))
+	}
+	if err != nil {
+		l.find(FindingSize, SeverityFault, key, "%v", err)
 	}
 }

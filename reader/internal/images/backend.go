@@ -9,7 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/columns"
-	"github.com/tfrec/tfrec/internal/imagekey"
+	"github.com/tfrec/tfrec/internal/rawpixels"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
 
@@ -142,7 +142,7 @@ func (b *ImageBatch) located(unit int, key string, err error) error {
 
 // submit decodes an image for a row of the batch, and queues what is left to do.
 func (d *imageDecoder) submit(unit, row int, key string, data []byte, record pipeline.Record) error {
-	if f, _ := d.features.Get(imagekey.Format); isFloats(f) {
+	if string(d.format()) == rawpixels.Float32 {
 		return d.floats(row, data)
 	}
 	t := d.task(unit, key)

@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/rawpixels"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -162,10 +163,8 @@ func (d *imageDecoder) image(t *imageTask, data []byte, record pipeline.Record) 
 			t.Form = augment.FloatPlanes
 		}
 	}
-	if format, ok := d.features.Get(imagekey.Format); ok {
-		if name, _ := format.Bytes(); string(name) == "raw" {
-			return d.raw(t, data, record)
-		}
+	if string(d.format()) == rawpixels.Uint8 {
+		return d.raw(t, data, record)
 	}
 	info, err := s.Codec.Stat(data)
 	if err != nil {
@@ -243,21 +242,23 @@ func drawKey(r *pipeline.Run, record pipeline.Record) string {
 	return fmt.Sprintf("%s#%d", filepath.Base(r.Data.Path(record)), record.Number)
 }
 
-// isFloats reports whether an image/format is that of normalised samples.
-func isFloats(f tfrecord.Feature) bool {
-	format, _ := f.Bytes()
-	return string(format) == "float32"
+// format returns the image/format of the record; "" if it has none.
+func (d *imageDecoder) format() []byte {
+	f, _ := d.features.Get(imagekey.Format)
+	name, _ := f.Bytes()
+	return name
 }
 
 // floats converts samples that were normalised before they were stored. They can no longer be
 // resized.
 func (d *imageDecoder) floats(row int, data []byte) error {
-	h, w, c, err := storedSize(d.features, len(data)/4)
+	size, err := rawpixels.Of(d.features, rawpixels.Float32, len(data))
 	if err != nil {
 		return err
 	}
 	s := d.spec
-	if s.DType == Uint8 || s.Policy != nil || h != d.height || w != d.width || c != s.Channels || len(data) != 4*h*w*c {
+	h, w, c := size.Height, size.Width, size.Channels
+	if s.DType == Uint8 || s.Policy != nil || h != d.height || w != d.width || c != s.Channels {
 		return fmt.Errorf("its samples are float32, %dx%dx%d: they can only be read as float32, without a policy", h, w, c)
 	}
 	d.setSource(w, h, 1)
@@ -279,41 +280,23 @@ func (d *imageDecoder) floats(row int, data []byte) error {
 
 // raw uses stored pixels as a task's image.
 func (d *imageDecoder) raw(t *imageTask, data []byte, record pipeline.Record) error {
-	h, w, c, err := storedSize(d.features, len(data))
+	size, err := rawpixels.Of(d.features, rawpixels.Uint8, len(data))
 	if err != nil {
 		return err
 	}
 	im := &t.stored
-	*im = augment.Image{Pix: data, Width: w, Height: h, Channels: c, Stride: w * c}
+	*im = augment.Image{Pix: data, Width: size.Width, Height: size.Height, Channels: size.Channels, Stride: size.Width * size.Channels}
 	t.Image = im
-	if c != d.spec.Channels {
+	if size.Channels != d.spec.Channels {
 		t.Image = &t.decoded
-		if c == 1 {
+		if size.Channels == 1 {
 			err = augment.ToRGB(&t.decoded, im)
 		} else {
 			err = augment.ToGray(&t.decoded, im)
 		}
 	}
-	d.begin(t, record, w, h, 1)
+	d.begin(t, record, size.Width, size.Height, 1)
 	return err
-}
-
-// storedSize returns the size that a record gives for this many stored samples.
-func storedSize(features *tfrecord.Features, samples int) (h, w, c int, err error) {
-	var size [3]int64
-	for i, key := range []string{imagekey.Height, imagekey.Width, imagekey.Channels} {
-		f, _ := features.Get(key)
-		n, ok := f.Int64()
-		if !ok || n < 1 || n > augment.MaxSide {
-			return 0, 0, 0, fmt.Errorf("stored samples without a sensible %q", key)
-		}
-		size[i] = n
-	}
-	h, w, c = int(size[0]), int(size[1]), int(size[2])
-	if c != 1 && c != 3 || samples/w/c != h || samples != h*w*c {
-		return 0, 0, 0, fmt.Errorf("%d stored samples are not %dx%dx%d", samples, h, w, c)
-	}
-	return h, w, c, nil
 }
 
 // writeSamples writes the values that a table has for the samples of an image.
