@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/command/cli"
+	"github.com/tfrec/tfrec/internal/output"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -142,9 +144,25 @@ type variant struct {
 // maxImageFile is the largest image file in bytes.
 const maxImageFile = 1 << 30
 
+// checkSheet returns an error if the sheet cannot be written, or would replace an input.
+func checkSheet(ctx context.Context, o *previewOptions, image string) error {
+	exists, err := output.Find(ctx, o.sheet)
+	if err != nil || !exists {
+		return err
+	}
+	inputs := []string{image, o.mask, o.images.Labels.Classes}
+	for _, f := range o.images.Annotations.Files {
+		inputs = append(inputs, f.Path)
+	}
+	return output.NotInput(ctx, o.sheet, inputs...)
+}
+
 func runPreview(cmd *cobra.Command, path string, o *previewOptions) error {
 	codec, err := augment.NewCodec(o.images.Codec)
 	if err != nil {
+		return err
+	}
+	if err := checkSheet(cmd.Context(), o, path); err != nil {
 		return err
 	}
 	data, err := storage.ReadFile(cmd.Context(), path, maxImageFile)

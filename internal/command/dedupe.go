@@ -9,7 +9,6 @@ import (
 	"github.com/tfrec/tfrec/internal/command/cli"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard/reshape"
 )
 
@@ -45,10 +44,7 @@ OUT or, if that is a URL, to the system's temporary directory.`,
 					report, err := reshape.Dedupe(ctx, in, out, o)
 					return dedupeResult{report}, err
 				}
-				if err := storage.CheckOutput(list); err != nil {
-					return nil, fmt.Errorf("--report: %w", err)
-				}
-				if err := cli.KeepInputs(ctx, list, in); err != nil {
+				if err := cli.CheckReport(ctx, list, in); err != nil {
 					return nil, err
 				}
 				w, err := cli.NewLinesFile(list)

@@ -156,7 +156,7 @@ func (c *verifyCommand) run(cmd *cobra.Command, args []string) error {
 	}
 	var list *cli.LinesFile
 	if c.list != "" {
-		if err := cli.KeepInputs(cmd.Context(), c.list, args); err != nil {
+		if err := cli.CheckReport(cmd.Context(), c.list, args); err != nil {
 			return err
 		}
 		var err error

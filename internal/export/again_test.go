@@ -68,7 +68,7 @@ func TestExportAgain(t *testing.T) {
 		refused := func(what string) {
 			t.Helper()
 			is := contents(t, dir)
-			if _, err := exportTo(t, out, Options{Format: format}, in); err == nil || !strings.Contains(err.Error(), "exists and is not what this export writes") {
+			if _, err := exportTo(t, out, Options{Format: format}, in); err == nil || !strings.Contains(err.Error(), "exists and is not what this run would write") {
 				t.Errorf("%s: %s: %v", format, what, err)
 			}
 			if after := contents(t, dir); len(after) != len(is) {

@@ -15,6 +15,7 @@ import (
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/internal/imagetree"
+	"github.com/tfrec/tfrec/internal/output"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/safename"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -32,7 +33,7 @@ func exportDirectory(ctx context.Context, in *inputs, out string, write writeFil
 	if at := storage.Parse(out); at.Remote() {
 		return exportToStore(ctx, in, at, write, o, report)
 	}
-	taken, err := isTaken(out, true)
+	taken, err := isTaken(out)
 	if err != nil {
 		return err
 	}
@@ -42,7 +43,7 @@ func exportDirectory(ctx context.Context, in *inputs, out string, write writeFil
 		report.Status = upToDate
 		err := writeBelow(ctx, in, out, write, taken, o, report)
 		if errors.Is(err, compare.ErrDiffers) {
-			err = errTaken(out)
+			err = output.Differs(out, "")
 		}
 		return err
 	}
@@ -65,13 +66,36 @@ func exportDirectory(ctx context.Context, in *inputs, out string, write writeFil
 	return publishDirectory(temp, out)
 }
 
+// isTaken reports whether a directory may be what an earlier export wrote: it exists and is not
+// empty. It returns an error if none can be written there.
+func isTaken(out string) (bool, error) {
+	if err := storage.CheckOutput(out); err != nil {
+		return false, err
+	}
+	st, err := os.Lstat(out)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, atomicfile.CheckDirectory(out)
+	case err != nil:
+		return false, err
+	case !st.IsDir():
+		return false, output.Differs(out, "it is not a directory")
+	}
+	entries, err := os.ReadDir(out)
+	return len(entries) > 0, err
+}
+
 // publishDirectory gives a finished directory its name. An empty directory of that name
 // makes way; anything else makes it fail.
 func publishDirectory(temp, out string) error {
-	if err := checkFree(out, true); err != nil {
+	taken, err := isTaken(out)
+	if err == nil && taken {
+		err = output.Differs(out, "")
+	}
+	if err != nil {
 		return err
 	}
-	err := os.Remove(out)
+	err = os.Remove(out)
 	existed := err == nil
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -2,18 +2,13 @@ package export
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/imagekey"
-	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -184,42 +179,6 @@ func orDefault(s, otherwise string) string {
 		return otherwise
 	}
 	return s
-}
-
-// isTaken reports whether out exists and may be what an earlier export wrote. An
-// empty directory is not, where a directory is wanted. Anything that cannot be is an
-// error.
-func isTaken(out string, directory bool) (bool, error) {
-	if err := storage.CheckOutput(out); err != nil {
-		return false, err
-	}
-	st, err := os.Lstat(out)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, atomicfile.CheckDirectory(out)
-	case err != nil:
-		return false, err
-	case directory && st.IsDir():
-		entries, err := os.ReadDir(out)
-		return len(entries) > 0, err
-	case directory || !st.Mode().IsRegular():
-		return false, errTaken(out)
-	}
-	return true, nil
-}
-
-// checkFree returns an error when something is at out, of which an empty directory
-// is nothing where a directory is wanted.
-func checkFree(out string, directory bool) error {
-	taken, err := isTaken(out, directory)
-	if err == nil && taken {
-		err = errTaken(out)
-	}
-	return err
-}
-
-func errTaken(out string) error {
-	return fmt.Errorf("%s exists and is not what this export writes: remove it, or choose another name", out)
 }
 
 // upToDate is the Report.Status of an export that found its output in place.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/claim"
 	"github.com/tfrec/tfrec/internal/compare"
+	"github.com/tfrec/tfrec/internal/output"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -59,7 +60,7 @@ func exportToStore(ctx context.Context, in *inputs, at storage.Location, write w
 		return err
 	}
 	if len(there) > 0 && !unfinished {
-		return errTaken(at.Path())
+		return output.Differs(at.Path(), "")
 	}
 	if len(there) > 0 {
 		o.note("%s holds an unfinished export: completing it", at.Path())
@@ -165,7 +166,7 @@ func (t *storeTree) run(ctx context.Context, in *inputs, write writeFiles, o *Op
 		err = failed // it has cancelled the others
 	}
 	if errors.Is(err, compare.ErrDiffers) {
-		err = errTaken(t.at.Path())
+		err = output.Differs(t.at.Path(), "")
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/tfrec/tfrec/internal/compare"
+	"github.com/tfrec/tfrec/internal/output"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -110,20 +111,6 @@ func (s *fileSet) names() []string {
 	return names
 }
 
-// isTakenInStore reports whether a store has an object of that name. A directory there is an error.
-func isTakenInStore(ctx context.Context, at storage.Location) (bool, error) {
-	st, err := at.Stat(ctx)
-	switch {
-	case storage.Missing(err):
-		return false, nil
-	case err != nil:
-		return false, err
-	case st.IsDir():
-		return false, errTaken(at.Path())
-	}
-	return true, nil
-}
-
 // uploadTable writes a table to a store, and returns its size.
 func uploadTable(ctx context.Context, in *inputs, at storage.Location, temp string, s *inputScan, o *Options) (int64, error) {
 	f, err := newStoreFile(ctx, at)
@@ -135,7 +122,7 @@ func uploadTable(ctx context.Context, in *inputs, at storage.Location, temp stri
 		return 0, err
 	}
 	if err := f.commit(); errors.Is(err, compare.ErrDiffers) {
-		return 0, errTaken(at.Path())
+		return 0, output.Differs(at.Path(), "")
 	} else if err != nil {
 		return 0, err
 	}

@@ -128,7 +128,7 @@ func TestExportToAStoreAgain(t *testing.T) {
 		for name, data := range whole {
 			s.Put(name, []byte(data+"x"))
 			before := stored(s, "")
-			if _, err := exportTo(t, out, o, in(format)); err == nil || !strings.Contains(err.Error(), "exists and is not what this export writes") {
+			if _, err := exportTo(t, out, o, in(format)); err == nil || !strings.Contains(err.Error(), "exists and is not what this run would write") {
 				t.Errorf("%s: another %s: %v", format, name, err)
 			}
 			if !maps.Equal(before, stored(s, "")) {
@@ -152,7 +152,7 @@ func TestUnfinishedExportOfOthersIsKept(t *testing.T) {
 	before := stored(s, "")
 	in := inputsOf(t)(Directories)
 	_, err := exportTo(t, "mem://bucket/out", Options{Format: Directories}, in)
-	if err == nil || !strings.Contains(err.Error(), "exists and is not what this export writes") {
+	if err == nil || !strings.Contains(err.Error(), "exists and is not what this run would write") {
 		t.Error(err)
 	}
 	if !maps.Equal(before, stored(s, "")) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/compare"
+	"github.com/tfrec/tfrec/internal/output"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -28,12 +29,7 @@ type table interface {
 // in a store, to an object that gets its name when it is complete.
 func exportTable(ctx context.Context, in *inputs, out string, o *Options, report *Report) (err error) {
 	at := storage.Parse(out)
-	var taken bool
-	if at.Remote() {
-		taken, err = isTakenInStore(ctx, at)
-	} else {
-		taken, err = isTaken(out, false)
-	}
+	taken, err := output.Find(ctx, out)
 	if err != nil {
 		return err
 	}
@@ -84,7 +80,7 @@ func exportTable(ctx context.Context, in *inputs, out string, o *Options, report
 
 // publishFile gives a finished file its name.
 func publishFile(f *os.File, out string) error {
-	if err := checkFree(out, false); err != nil {
+	if err := output.MustBeFree(out); err != nil {
 		return err
 	}
 	if err := atomicfile.Rename(f, out); err != nil {
@@ -113,7 +109,7 @@ func compareTable(ctx context.Context, in *inputs, out storage.Location, temp st
 	}
 	switch {
 	case same.Differs() || err == nil && !equal:
-		return 0, errTaken(out.Path())
+		return 0, output.Differs(out.Path(), "")
 	case err != nil:
 		return 0, err
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/image/font/inconsolata"
 	"golang.org/x/image/math/fixed"
 
+	"github.com/tfrec/tfrec/internal/output"
 	"github.com/tfrec/tfrec/internal/thumbnail"
 	"github.com/tfrec/tfrec/shard/stats"
 )
@@ -85,7 +86,7 @@ func WriteContacts(ctx context.Context, sum *stats.Summary, out string, o Option
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return report, put(ctx, out, png, false)
+	return report, output.Put(ctx, out, png, false)
 }
 
 var (

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/output"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -45,7 +46,7 @@ func Write(ctx context.Context, paths []string, out string, o Options) (*Report,
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := put(ctx, out, html, o.Overwrite); err != nil {
+	if err := output.Put(ctx, out, html, o.Overwrite); err != nil {
 		return nil, err
 	}
 	report := &Report{

@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/output"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -264,7 +265,7 @@ func (r *repair) file(source shard.Source, out string) (err error) {
 	defer q.abort()
 	s, err := r.salvageFile(source, out, q)
 	if errors.Is(err, compare.ErrDiffers) {
-		return errTaken(out)
+		return output.Differs(out, "")
 	}
 	if err != nil {
 		return err
@@ -294,22 +295,12 @@ func (r *repair) file(source shard.Source, out string) (err error) {
 // findFinished checks whether out exists: a repair that was killed at its very end may have written
 // it.
 func (r *repair) findFinished(in, out string) error {
-	st, err := os.Lstat(out)
-	if storage.Missing(err) {
-		return nil
+	exists, err := output.Find(r.ctx, out)
+	if err == nil && exists {
+		err = output.NotInput(r.ctx, out, in)
 	}
-	if err != nil {
-		return err
-	}
-	from, err := storage.Stat(r.ctx, in)
-	if err != nil {
-		return err
-	}
-	if !st.Mode().IsRegular() || !storage.Remote(in) && os.SameFile(st, from) {
-		return errTaken(out)
-	}
-	r.finished = true
-	return nil
+	r.finished = exists
+	return err
 }
 
 // giveUp reports a single file without any intact record.

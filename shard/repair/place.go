@@ -12,14 +12,10 @@ import (
 	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/output"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
 )
-
-// errTaken returns the error for an output path that is in use.
-func errTaken(path string) error {
-	return fmt.Errorf("%s exists and is not what this repair makes: choose another name, or remove it: %w", path, fs.ErrExist)
-}
 
 // inherit gives a temporary file the mode of like, the file that it replaces or is made from. In
 // place it also gets the owner and the group, if the process may change them.
@@ -71,7 +67,7 @@ func (r *repair) commitNew(f *os.File, path string, like fs.FileInfo) error {
 		return err
 	}
 	if !same {
-		return errTaken(path)
+		return output.Differs(path, "")
 	}
 	atomicfile.Discard(f)
 	return nil
@@ -102,7 +98,7 @@ func (r *repair) putNew(s *salvagedFile, path string, indexed bool) error {
 // putQuarantine puts the quarantine of an output in place, if it has any content.
 func (r *repair) putQuarantine(q *quarantine) error {
 	if q.f == nil {
-		return mustBeFree(q.path) // one of another repair would be mistaken for ours
+		return output.MustBeFree(q.path) // one of another repair would be mistaken for ours
 	}
 	if err := q.close(); err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -249,16 +248,4 @@ func (r *repair) add(s *salvage) {
 	t.BytesLost += f.BytesLost
 	t.Damage = append(t.Damage, s.damage...)
 	t.DamageOmitted += s.omitted
-}
-
-// mustBeFree returns an error if path exists.
-func mustBeFree(path string) error {
-	_, err := os.Lstat(path)
-	switch {
-	case err == nil:
-		return errTaken(path)
-	case !errors.Is(err, fs.ErrNotExist):
-		return err
-	}
-	return nil
 }

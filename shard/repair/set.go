@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/output"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
@@ -130,7 +130,7 @@ func (x *repairedSet) compare(sources []shard.Source, before *setdir.Run) error 
 			return err
 		}
 		if !expected[name] {
-			return x.isTaken(name)
+			return output.Differs(x.out, name)
 		}
 	}
 	err := x.put(sources)
@@ -138,7 +138,7 @@ func (x *repairedSet) compare(sources []shard.Source, before *setdir.Run) error 
 		err = errors.Join(err, x.takeBack())
 	}
 	if errors.Is(err, compare.ErrDiffers) {
-		return x.isTaken(err.Error())
+		return output.Differs(x.out, err.Error())
 	}
 	if err != nil || before == nil {
 		return err
@@ -150,11 +150,6 @@ func (x *repairedSet) compare(sources []shard.Source, before *setdir.Run) error 
 	return errors.Join(setdir.Forget(dir), dir.Close())
 }
 
-// isTaken returns the error for an output that differs from what the repair would write.
-func (x *repairedSet) isTaken(what string) error {
-	return fmt.Errorf("%s exists and is not what this repair makes (%s): give a new directory, or remove it: %w", x.out, what, fs.ErrExist)
-}
-
 // write writes the directory.
 func (x *repairedSet) write(sources []shard.Source, before *setdir.Run) error {
 	dir, err := setdir.OpenOut(x.ctx, x.out, setdir.RepairVerb, "", setdir.Options{})
@@ -164,7 +159,7 @@ func (x *repairedSet) write(sources []shard.Source, before *setdir.Run) error {
 	defer dir.Close()
 	x.dir = dir
 	if before == nil {
-		err = mustBeFree(x.lost.path)
+		err = output.MustBeFree(x.lost.path)
 	} else { // a killed repair may have left it
 		err = osfile.Remove(x.ctx, x.lost.path)
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/output"
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -49,26 +51,39 @@ func (w *LinesFile) Place() error {
 // Discard removes what was not placed.
 func (w *LinesFile) Discard() { atomicfile.Discard(w.file) }
 
-// KeepInputs refuses a list that would take the place of a file of the inputs.
-func KeepInputs(ctx context.Context, list string, in []string) error {
-	there, err := os.Stat(list)
-	if err != nil {
-		return nil // a new file
+// CheckReport returns an error if the list of --report cannot be written: it is in an object store,
+// for instance, or would replace a file of the inputs.
+func CheckReport(ctx context.Context, list string, in []string) error {
+	err := storage.CheckOutput(list)
+	exists := false
+	if err == nil {
+		exists, err = output.Find(ctx, list)
 	}
-	sources, err := shard.Expand(ctx, in, shard.ExpandOptions{Partial: true})
-	if err != nil {
-		return err
+	if err == nil && exists {
+		var inputs []string
+		if inputs, err = filesOf(ctx, in); err != nil {
+			return err
+		}
+		err = output.NotInput(ctx, list, inputs...)
 	}
-	for _, s := range sources {
-		files := []string{s.Path}
-		if s.Set != nil {
-			files = append(files, filepath.Join(s.Set.Dir, manifest.File))
-		}
-		for _, file := range files {
-			if st, err := os.Stat(file); err == nil && os.SameFile(st, there) {
-				return fmt.Errorf("--report: %s is one of the inputs: give another file", list)
-			}
-		}
+	if err != nil {
+		return fmt.Errorf("--report: %w", err)
 	}
 	return nil
+}
+
+// filesOf returns the files that paths stand for, and their manifests.
+func filesOf(ctx context.Context, paths []string) ([]string, error) {
+	sources, err := shard.Expand(ctx, paths, shard.ExpandOptions{Partial: true})
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, s := range sources {
+		files = append(files, s.Path)
+		if s.Set != nil {
+			files = append(files, storage.Join(s.Set.Dir, manifest.File))
+		}
+	}
+	return files, nil
 }
