@@ -52,6 +52,15 @@ func (w *Writer) Write(p []byte) (int, error) {
 // Differs reports whether a difference has been seen.
 func (w *Writer) Differs() bool { return w.diff }
 
+// Finish returns ErrDiffers unless all was equal and the reader is at its end.
+func (w *Writer) Finish() error {
+	equal, err := w.Equal()
+	if err == nil && !equal {
+		w.diff, err = true, ErrDiffers
+	}
+	return err
+}
+
 // Equal reports whether all was equal and the reader is at its end.
 func (w *Writer) Equal() (bool, error) {
 	if w.diff {

@@ -41,7 +41,11 @@ func TestWriter(t *testing.T) {
 			_, err = w.Write(rest[:n])
 			rest = rest[n:]
 		}
+		finished := w.Finish()
 		equal, eqErr := w.Equal()
+		if finished != nil != w.Differs() || finished != nil && finished != ErrDiffers || equal == w.Differs() {
+			t.Fatalf("finished with %v, differs %v, equal %v", finished, w.Differs(), equal)
+		}
 		want := bytes.Equal(data, other)
 		if equal != want || eqErr != nil || err != nil && (!errors.Is(err, ErrDiffers) || want || !w.Strict) {
 			t.Fatalf("%d bytes and %d: %v, %v, %v, want %v", len(data), len(other), equal, eqErr, err, want)
@@ -58,6 +62,9 @@ func TestWriterTellsReadErrors(t *testing.T) {
 	w = NewWriter(iotest.ErrReader(broken))
 	if _, err := w.Equal(); !errors.Is(err, broken) {
 		t.Errorf("ended with a read error: %v", err)
+	}
+	if err := w.Finish(); !errors.Is(err, broken) || w.Differs() {
+		t.Errorf("finished with a read error: %v, differs %v", err, w.Differs())
 	}
 	if equal, err := NewWriter(nil).Equal(); equal || err != nil {
 		t.Errorf("equal to nothing: %v, %v", equal, err)

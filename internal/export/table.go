@@ -103,12 +103,11 @@ func compareTable(ctx context.Context, in *inputs, out storage.Location, temp st
 	same := compare.NewWriter(f)
 	same.Strict = true
 	err = writeTable(ctx, in, same, temp, s, o)
-	equal := false
 	if err == nil {
-		equal, err = same.Equal()
+		err = same.Finish()
 	}
 	switch {
-	case same.Differs() || err == nil && !equal:
+	case same.Differs():
 		return 0, output.Differs(out.Path(), "")
 	case err != nil:
 		return 0, err

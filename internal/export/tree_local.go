@@ -111,10 +111,4 @@ type comparedFile struct {
 	io.Closer
 }
 
-func (f *comparedFile) commit() error {
-	equal, err := f.Equal()
-	if err == nil && !equal {
-		err = compare.ErrDiffers
-	}
-	return err
-}
+func (f *comparedFile) commit() error { return f.Finish() }

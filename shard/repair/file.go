@@ -104,11 +104,7 @@ func (r *repair) salvageTo(s *salvagedFile, source shard.Source, out string, q *
 		if err := r.salvageInto(s, source, out, to, q); err != nil {
 			return err
 		}
-		equal, err := same.Equal()
-		if err == nil && !equal {
-			err = compare.ErrDiffers
-		}
-		return err
+		return same.Finish()
 	}
 	if s.f, err = r.work(out); err != nil {
 		return err
