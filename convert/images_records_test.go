@@ -302,7 +302,7 @@ func TestImageRecordsRefused(t *testing.T) {
 	if _, err := Images(context.Background(), partial, partial, ImageOptions{}); err == nil {
 		t.Error("a set is converted into itself")
 	}
-	if _, err := Images(context.Background(), whole, dir, ImageOptions{}); err == nil || !strings.Contains(err.Error(), "both source and output") {
+	if _, err := Images(context.Background(), whole, dir, ImageOptions{}); err == nil || !strings.Contains(err.Error(), "is the input: choose another output directory") {
 		t.Errorf("into its own directory: %v", err)
 	}
 	o := ImageOptions{ImageKey: imagekey.Encoded, Encode: EncodeSpec{Format: PNG}}

@@ -110,18 +110,6 @@ func (j *Journal) names() iter.Seq[string] {
 	}
 }
 
-// CheckVacant returns an error if a file exists where the set is to get a new one.
-func (d *Dir) CheckVacant(name string) error {
-	taken, err := d.Exists(name)
-	if err != nil {
-		return err
-	}
-	if taken {
-		return fmt.Errorf("%s is in the way, and the manifest does not name it: move it away", d.Join(name))
-	}
-	return nil
-}
-
 // Begin commits to a change: it links the old files and writes the journal. If it fails, the change
 // does not happen, unless the journal can be neither written nor removed.
 func (d *Dir) Begin(j *Journal) error {

@@ -149,6 +149,19 @@ func MustBeNew(ctx context.Context, out storage.Location, verb string) error {
 	return nil
 }
 
+// ErrForeign means that a file is not part of the set in its directory.
+var ErrForeign = errors.New("exists and no manifest or state of tfrec names it")
+
+// MustBeVacant returns an error that unwraps to ErrForeign if a file exists under one of the names of
+// new files of a set.
+func (d *Dir) MustBeVacant(names ...string) error {
+	taken, err := d.Existing(names)
+	if err != nil || len(taken) == 0 {
+		return err
+	}
+	return fmt.Errorf("%s %w: move it away", d.Join(taken[0]), ErrForeign)
+}
+
 // FirstNames yields the names of the entries of a directory, in a store with repetitions: it
 // derives directories there from the names of objects, whatever the server says. A missing
 // directory is empty.

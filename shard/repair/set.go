@@ -62,7 +62,9 @@ func (r *repair) directory(in, out string) error {
 		r.o.Progress.Plan(r.ctx, source.Path)
 	}
 	from := storage.Dir(sources[0].Path)
-	if err := apart(from, out); err != nil {
+	if err := setdir.MustBeApart(out, from); errors.Is(err, setdir.ErrIsInput) {
+		return fmt.Errorf("%w, or %s", err, optname.RepairInPlace)
+	} else if err != nil {
 		return err
 	}
 	names, err := described(r.ctx, from)
@@ -341,28 +343,3 @@ func countLabels(ctx context.Context, path string, m *manifest.Manifest) (map[st
 	}
 	return labels.CountsByName(counter.ByID, m.Labels), nil
 }
-
-// apart returns an error if the output is the same as the input, inside it or a parent of it, with
-// symbolic links resolved.
-func apart(in, out string) error {
-	from, err := setdir.Resolve(in)
-	if err != nil {
-		return err
-	}
-	to, err := setdir.Resolve(out)
-	if err != nil {
-		return err
-	}
-	switch {
-	case from == to:
-		return fmt.Errorf("%s is the input: give another directory, or %s", out, optname.RepairInPlace)
-	case within(from, to):
-		return fmt.Errorf("%s is inside the input %s: give a directory elsewhere", out, in)
-	case within(to, from):
-		return fmt.Errorf("%s contains the input %s: give a directory elsewhere", out, in)
-	}
-	return nil
-}
-
-// within reports whether at is below dir; both must be resolved.
-func within(dir, at storage.Location) bool { return at != dir && setdir.LiesIn(at, dir) }

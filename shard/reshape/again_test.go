@@ -240,7 +240,7 @@ func TestOverwriteLeavesTheOldSet(t *testing.T) {
 	settest.PutFile(t, filepath.Join(old, "x-train.tfrecord-00000-of-00002"), []byte("mine"))
 	before = settest.FilesOf(t, old)
 	o.Name = "x"
-	if _, err := Merge(ctx, []string{file}, old, o); err == nil || !strings.Contains(err.Error(), "in the way") || !settest.SameFiles(before, settest.FilesOf(t, old)) {
+	if _, err := Merge(ctx, []string{file}, old, o); err == nil || !strings.Contains(err.Error(), "exists and no manifest") || !settest.SameFiles(before, settest.FilesOf(t, old)) {
 		t.Errorf("a file in the way: %v", err)
 	}
 	if left := leftInState(old); len(left) > 0 {

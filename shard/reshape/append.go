@@ -233,13 +233,14 @@ func (a *appending) resumed(j *setdir.Journal) (*AppendReport, error) {
 
 // begin commits the append, unless a file that does not belong to the set has one of the new names.
 func (a *appending) begin(j *setdir.Journal) error {
+	var names []string
 	for _, m := range j.Moves {
-		if isMetadata(m.To) {
-			continue // replaced
+		if !isMetadata(m.To) { // which are replaced
+			names = append(names, m.To)
 		}
-		if err := a.dir.CheckVacant(m.To); err != nil {
-			return err
-		}
+	}
+	if err := a.dir.MustBeVacant(names...); err != nil {
+		return err
 	}
 	return a.dir.Begin(j)
 }

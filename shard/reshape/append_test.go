@@ -177,7 +177,7 @@ func TestAppendRefuses(t *testing.T) {
 	// An unrelated file has the name of a new shard.
 	settest.PutFile(t, filepath.Join(set, "made-train.tfrecord-00000-of-00002"), []byte("mine"))
 	more := madeSet(t, 4, 1, []string{"cat", "dog"}, from(50))
-	if _, err := Append(ctx, set, []string{more}, AppendOptions{}); err == nil || !strings.Contains(err.Error(), "is in the way") {
+	if _, err := Append(ctx, set, []string{more}, AppendOptions{}); err == nil || !strings.Contains(err.Error(), "exists and no manifest") {
 		t.Errorf("a foreign file: %v", err)
 	}
 }

@@ -13,28 +13,13 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// refuseOverlap returns an error if the output directory is, contains or is inside one of the
-// inputs: inputs must not change while they are read, and sets must not be nested.
-func refuseOverlap(ctx context.Context, paths []string, in *inputs, out string) error {
-	to, err := setdir.Resolve(out)
-	if err != nil {
-		return err
-	}
+// mustBeApart returns an error if the output directory overlaps with the inputs.
+func mustBeApart(ctx context.Context, paths []string, in *inputs, out string) error {
+	from := directories(ctx, paths, storage.Remote(out))
 	for _, f := range in.files {
-		from, err := setdir.Resolve(f.Path)
-		if err != nil {
-			return err
-		}
-		if setdir.LiesIn(from, to) {
-			return fmt.Errorf("%s is the input %s or contains it: give a directory elsewhere", out, f.Path)
-		}
+		from = append(from, f.Path)
 	}
-	for _, path := range directories(ctx, paths, to.Remote()) {
-		if dir, err := setdir.Resolve(path); err == nil && setdir.LiesIn(to, dir) {
-			return fmt.Errorf("%s is inside the input %s: give a directory elsewhere", out, path)
-		}
-	}
-	return nil
+	return setdir.MustBeApart(out, from...)
 }
 
 // directories returns the directories that paths refer to as a whole: those in object stores if

@@ -117,14 +117,16 @@ func replacing(d *setdir.Dir, old []string) (*setdir.Journal, error) {
 	state := shard.StateDir + "/" + setdir.FinishedFile
 	j := new(setdir.Journal)
 	renewed := map[string]bool{}
+	var names []string // of new files
 	for _, name := range slices.Concat(files, []string{state}, manifests) {
 		if name != state && !named[name] {
-			if err := d.CheckVacant(name); err != nil {
-				return nil, err
-			}
+			names = append(names, name)
 		}
 		j.Moves = append(j.Moves, setdir.Move{From: setdir.StageDir + "/" + name, To: name})
 		renewed[name] = true
+	}
+	if err := d.MustBeVacant(names...); err != nil {
+		return nil, err
 	}
 	for _, name := range old {
 		if !renewed[name] {

@@ -68,7 +68,7 @@ func openReshaping(ctx context.Context, in []string, out string, o *Options, v *
 	if err := inputs.mergeManifests(ctx); err != nil {
 		return nil, err
 	}
-	if err := refuseOverlap(ctx, in, inputs, out); err != nil {
+	if err := mustBeApart(ctx, in, inputs, out); err != nil {
 		return nil, err
 	}
 	r := &reshaping{o: o, verb: v, in: inputs, report: Report{Status: "written", Splits: map[string]shard.SplitSummary{}}}

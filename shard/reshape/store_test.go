@@ -228,7 +228,7 @@ func TestReshapeRefusesDirectoriesOfStores(t *testing.T) {
 		t.Errorf("overwriting: %v", err)
 	}
 	o.Overwrite = false
-	for out, want := range map[string]string{"/new": "is the input", "/new/deeper": "is inside the input", "": "is the input"} {
+	for out, want := range map[string]string{"/new": "is the input", "/new/deeper": "is inside the input", "": "contains the input"} {
 		if _, err := Merge(t.Context(), []string{url + "/new"}, url+out, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("into %q: %v, want %q", out, err, want)
 		}

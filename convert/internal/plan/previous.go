@@ -2,6 +2,7 @@ package plan
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -12,7 +13,6 @@ import (
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shares"
-	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -223,7 +223,7 @@ func compact(raw json.RawMessage) string {
 
 const notGiven = "not given"
 
-// refuseForeign refuses to replace a file that no earlier run named.
+// refuseForeign returns an error if the run would replace a file that no earlier run named.
 func (r *run) refuseForeign(p *Previous) error {
 	var unknown []string
 	for _, name := range r.files() {
@@ -231,11 +231,11 @@ func (r *run) refuseForeign(p *Previous) error {
 			unknown = append(unknown, name)
 		}
 	}
-	foreign, err := r.dir.Existing(unknown)
-	if err != nil || len(foreign) == 0 {
-		return err
+	err := r.dir.MustBeVacant(unknown...)
+	if errors.Is(err, setdir.ErrForeign) {
+		err = fmt.Errorf("%w, or choose another directory or %s", err, optname.OptionsName)
 	}
-	return fmt.Errorf("%s exists and no manifest or state of tfrec names it: move it away, or choose another directory or %s", storage.Join(r.dir.Path(), foreign[0]), optname.OptionsName)
+	return err
 }
 
 // files names every file that this run may write, relative to the directory.

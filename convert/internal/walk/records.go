@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/zeebo/xxh3"
@@ -136,21 +135,11 @@ func (a *recordWalker) open(s shard.Source, name, out string) error {
 	if o, ok := st.Sys().(storage.Object); ok {
 		in.Listed = o
 	}
-	if dir := in.At.Dir(); sameDirectory(a.ctx, dir, storage.Parse(out)) {
-		return fmt.Errorf("%s is both source and output: choose another output directory", dir.Path())
+	if err := setdir.MustDiffer(out, in.At.Dir().Path()); err != nil {
+		return err
 	}
 	a.origin.Sources = append(a.origin.Sources, in)
 	return nil
-}
-
-// sameDirectory reports whether two locations are one existing directory.
-func sameDirectory(ctx context.Context, a, b storage.Location) bool {
-	if a.Remote() || b.Remote() {
-		return a.String() == b.String()
-	}
-	x, errX := a.Stat(ctx)
-	y, errY := b.Stat(ctx)
-	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
 // scan lists the records of the last file.

@@ -19,9 +19,6 @@ func (w *treeWalker) walkStore(src storage.Location, out string) error {
 			below = rel + "/"
 		}
 	}
-	if below == "./" {
-		return fmt.Errorf("%s is both source and output: choose another output directory", src.Path())
-	}
 	w.Directories = append(w.Directories, "")
 	var kept texts
 	before := ""

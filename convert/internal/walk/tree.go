@@ -15,6 +15,7 @@ import (
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -32,10 +33,11 @@ type treeWalker struct {
 // are further files that the run reads, which are not in the account.
 func Tree(ctx context.Context, o *options.ImageOptions, src origin.Place, out string, reads ...string) (*Found, error) {
 	w := &treeWalker{walker: walker{o: o, ctx: ctx}, visited: map[string]bool{}}
-	var err error
-	if w.out, err = os.Stat(out); err == nil && os.SameFile(src.Directory, w.out) {
-		return nil, fmt.Errorf("%s is both source and output: choose another output directory", src.At.Path())
+	err := setdir.MustDiffer(out, src.At.Path())
+	if err != nil {
+		return nil, err
 	}
+	w.out, _ = os.Stat(out) // nil if it does not exist
 	w.findUsed(src.At, reads)
 	if src.At.Remote() {
 		err = w.walkStore(src.At, out)
