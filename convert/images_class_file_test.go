@@ -136,7 +136,7 @@ func TestChangedClassesRedoTheirShards(t *testing.T) {
 		sameSet(t, contents(t, out), contents(t, fresh))
 	}
 	put(t, filepath.Dir(file), filepath.Base(file), []byte("c0\nc1\nc2\n"))
-	if _, err := Images(t.Context(), src, out, o); err == nil || !strings.Contains(err.Error(), "LabelSpec.Classes") || !strings.Contains(err.Error(), "other options") {
+	if _, err := Images(t.Context(), src, out, o); err == nil || !strings.Contains(err.Error(), "LabelSpec.Classes") || !strings.Contains(err.Error(), "other inputs or options") {
 		t.Errorf("names instead of pairs: %v", err)
 	}
 }

@@ -158,7 +158,7 @@ func TestFailedRunsBindNothing(t *testing.T) {
 	other := ImageOptions{Options: Options{Name: "others", Shards: 2, MaxErrors: Tolerance{Count: 1}}, Encode: EncodeSpec{Format: Raw}, Resize: augment.ResizeSpec{Width: 4, Height: 4, NoAntialias: true}}
 	said := notes(&other.Options)
 	mustImages(t, src, out, other)
-	if !strings.Contains(strings.Join(*said, "\n"), "unfinished set made with other options, which is discarded") {
+	if !strings.Contains(strings.Join(*said, "\n"), "unfinished set made from other inputs or options, which is discarded") {
 		t.Errorf("notes %q", *said)
 	}
 	other.Note = nil

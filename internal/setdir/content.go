@@ -45,6 +45,12 @@ func (d *Dir) HasContent(info manifest.Shard) bool {
 	return err == nil && n == info.Bytes && hex.EncodeToString(sum.Sum(nil)) == info.SHA256
 }
 
+// Unchanged reports whether a shard with the stamp is has the content that info describes: without
+// reading it if is equals the recorded stamp, unless always is set. A copy of the set has other times.
+func (d *Dir) Unchanged(info manifest.Shard, is, recorded Stamp, always bool) bool {
+	return is.Bytes == info.Bytes && (is == recorded && !always || d.HasContent(info))
+}
+
 // Holds reports whether the content of a file of the set is exactly data.
 func (d *Dir) Holds(name string, data []byte) bool {
 	have, err := d.Read(name, int64(len(data)))

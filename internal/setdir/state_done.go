@@ -170,10 +170,7 @@ func (d *Dir) done(file string, content bool, look func(name string) (Stamp, err
 	if err != nil && !storage.Missing(err) {
 		return nil, err
 	}
-	if err != nil || is.Bytes != done.Bytes {
-		return nil, nil
-	}
-	if (content || is != Stamp{done.Bytes, done.ModTime, done.Version}) && !d.HasContent(done.Shard) {
+	if err != nil || !d.Unchanged(done.Shard, is, Stamp{done.Bytes, done.ModTime, done.Version}, content) {
 		return nil, nil
 	}
 	index, err := look(manifest.IndexName(file))

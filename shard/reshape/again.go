@@ -1,13 +1,11 @@
 package reshape
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/digest"
@@ -21,7 +19,12 @@ import (
 )
 
 // A finished run leaves a state file that records the request and the result. Repeating the same
-// run then has nothing to do, and a different one gets an error that says what differs.
+// run then has nothing to do, and a different one gets an error that names the difference.
+//
+// The request is compared as a whole, by the stamps of the inputs. A conversion compares each shard by
+// a fingerprint of its samples, since it keeps the shards that a changed input does not affect. Here
+// nearly every change moves records between shards, and a fingerprint would need all inputs to be
+// read, which takes as long as the run.
 
 // upToDate is the Report.Status of a run that had nothing to do.
 const upToDate = "up_to_date"
@@ -155,23 +158,13 @@ func hashText(data []byte) string {
 
 // differs describes the first difference from an earlier request; "" if they are the same.
 func (q *request) differs(before *request) string {
-	keys := slices.Concat(slices.Collect(maps.Keys(q.Options)), slices.Collect(maps.Keys(before.Options)))
-	slices.Sort(keys)
-	if was, is := before.Options[setdir.OptionVerb], q.Options[setdir.OptionVerb]; !bytes.Equal(was, is) {
-		return fmt.Sprintf("the verb was %s", inWords(was))
+	text := func(r *request, key string) string { return setdir.OptionText(r.Options[key], nil) }
+	verb := text(before, setdir.OptionVerb)
+	if verb != text(q, setdir.OptionVerb) {
+		return "the verb was " + verb
 	}
-	for _, key := range slices.Compact(keys) {
-		was, is := before.Options[key], q.Options[key]
-		name := optionName(inWords(before.Options[setdir.OptionVerb]), key)
-		switch {
-		case bytes.Equal(was, is):
-		case was == nil:
-			return fmt.Sprintf("there was no %s", name)
-		case is == nil:
-			return fmt.Sprintf("%s was %s, and is not given now", name, inWords(was))
-		default:
-			return fmt.Sprintf("%s was %s, and is %s now", name, inWords(was), inWords(is))
-		}
+	if key := setdir.ChangedOption(before.Options, q.Options, nil); key != "" {
+		return setdir.Difference(optionName(verb, key).String(), text(before, key), text(q, key))
 	}
 	for i, is := range q.Inputs {
 		if i == len(before.Inputs) {
@@ -180,7 +173,7 @@ func (q *request) differs(before *request) string {
 		was := before.Inputs[i]
 		switch {
 		case was.Path != is.Path:
-			return fmt.Sprintf("input %d was %s, and is %s now", i+1, was.Path, is.Path)
+			return setdir.Difference(fmt.Sprintf("input %d", i+1), was.Path, is.Path)
 		case was.Size != is.Size || was.ModTime != is.ModTime || was.Version != is.Version:
 			return fmt.Sprintf("the input %s has changed since", is.Path)
 		case was.Manifest != is.Manifest:
@@ -196,16 +189,6 @@ func (q *request) differs(before *request) string {
 		return "cannot tell whether it would be the same set"
 	}
 	return ""
-}
-
-// inWords returns an option's value as a user would write it.
-func inWords(value json.RawMessage) string {
-	var text string
-	if json.Unmarshal(value, &text) == nil {
-		return text
-	}
-	text, _ = jsontext.Compact(value) // written by us, or read from a state file
-	return text
 }
 
 // finishedOf reads the state of the finished run that filled the directory; nil if there is none.
@@ -255,7 +238,7 @@ func (s *finishedSet) changed(set *setdir.Dir) string {
 	}
 	for i, info := range infos {
 		is, ok := stamps[info.File]
-		if !ok || is.Bytes != info.Bytes || is != s.stamp(i, info.Bytes) && !set.HasContent(info) {
+		if !ok || !set.Unchanged(info, is, s.stamp(i, info.Bytes), false) {
 			return info.File
 		}
 	}
@@ -267,10 +250,8 @@ func (s *finishedSet) changed(set *setdir.Dir) string {
 	for _, file := range m.Files() {
 		if strings.HasPrefix(file, manifest.IndexDir+"/") {
 			indexes = append(indexes, file)
-		} else if want, ok := metadata[file]; ok {
-			if got, err := set.Read(file, int64(len(want))); err != nil || !bytes.Equal(got, want) {
-				return file
-			}
+		} else if want, ok := metadata[file]; ok && !set.Holds(file, want) {
+			return file
 		}
 	}
 	there, err := set.Existing(indexes)
@@ -324,7 +305,7 @@ func again(ctx context.Context, out string, q *request) (*Report, error) {
 	diff := q.differs(&m.Request)
 	switch {
 	case diff != "":
-		return nil, fmt.Errorf("%s holds a set made from other inputs or options: %s; give the same, %s", out, diff, setdir.OrOverwrite(dir, fmt.Sprintf("another directory, or %s", optname.OptionsOverwrite), "or another directory"))
+		return nil, setdir.MadeOtherwise(out, diff, setdir.OrOverwrite(dir, optname.OptionsOverwrite.String(), ""))
 	case file != "":
 		return nil, fmt.Errorf("%s holds this set, but %s has changed since or is missing: %s", out, file, setdir.OrOverwrite(dir, fmt.Sprintf("%s makes it again", optname.OptionsOverwrite), "remove all of it, or give another directory"))
 	}

@@ -55,7 +55,7 @@ func TestFinishedRunsAreUpToDate(t *testing.T) {
 				t.Errorf("a run that has nothing to do did %d things", n.Load())
 			}
 			o.Seed = 4
-			if err := run(ctx, []string{path}, out, o); err == nil || !strings.Contains(err.Error(), "Options.Seed was 3, and is 4 now") || !strings.Contains(err.Error(), "Options.Overwrite") {
+			if err := run(ctx, []string{path}, out, o); err == nil || !strings.Contains(err.Error(), "Options.Seed was 3, now it is 4") || !strings.Contains(err.Error(), "Options.Overwrite") {
 				t.Errorf("another seed: %v", err)
 			}
 			o.Seed, o.Overwrite, o.Shards = 3, true, 1
@@ -113,11 +113,11 @@ func TestOtherRunsAreRefused(t *testing.T) {
 		change(&other)
 		return other
 	}
-	refused("Options.Shards was 2, and is 3 now", reshard([]string{file}, with(func(o *ReshardOptions) { o.Shards = 3 })))
-	refused("ReshardOptions.Shuffle was true, and is not given now", reshard([]string{file}, with(func(o *ReshardOptions) { o.Shuffle = false })))
-	refused("there was no ReshardOptions.GroupBy", reshard([]string{file}, with(func(o *ReshardOptions) { o.GroupBy = "id" })))
-	refused(`Options.Compression was none, and is gzip now`, reshard([]string{file}, with(func(o *ReshardOptions) { o.Compression = tfrecord.Gzip })))
-	refused(`Options.Name was out, and is other now`, reshard([]string{file}, with(func(o *ReshardOptions) { o.Name = "other" })))
+	refused("Options.Shards was 2, now it is 3", reshard([]string{file}, with(func(o *ReshardOptions) { o.Shards = 3 })))
+	refused("ReshardOptions.Shuffle was true, now it is not given", reshard([]string{file}, with(func(o *ReshardOptions) { o.Shuffle = false })))
+	refused("ReshardOptions.GroupBy was not given, now it is id", reshard([]string{file}, with(func(o *ReshardOptions) { o.GroupBy = "id" })))
+	refused(`Options.Compression was none, now it is gzip`, reshard([]string{file}, with(func(o *ReshardOptions) { o.Compression = tfrecord.Gzip })))
+	refused(`Options.Name was out, now it is other`, reshard([]string{file}, with(func(o *ReshardOptions) { o.Name = "other" })))
 	refused(`the verb was reshard`, func() error {
 		_, err := Merge(ctx, []string{file}, out, Options{Shards: 2})
 		return err

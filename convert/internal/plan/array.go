@@ -203,9 +203,9 @@ func (r agreed) checkOptions(before *Previous) error {
 	case diff == "", replaceable && r.Replan:
 		return nil
 	case replaceable:
-		return fmt.Errorf("%s holds an unfinished set made with other options: %s; give the same, another directory, or %s to discard that set", r.dir.Path(), diff, optname.OptionsReplan)
+		return setdir.MadeOtherwise(r.dir.Path(), diff, fmt.Sprintf("%s to discard that set, which is unfinished", optname.OptionsReplan))
 	}
-	return fmt.Errorf("%s holds a set made with other options: %s; give the same, or another directory", r.dir.Path(), diff)
+	return setdir.MadeOtherwise(r.dir.Path(), diff, "")
 }
 
 // underWay reports whether the plan in the directory is this run's. It returns an error if it is
@@ -285,7 +285,7 @@ func (r agreed) otherPlan(was *arrayPlan) string {
 		return d
 	}
 	if p.MaxErrors != was.MaxErrors {
-		return fmt.Sprintf("%s was %s, now it is %s", optname.OptionsMaxErrors, was.MaxErrors, p.MaxErrors)
+		return setdir.Difference(optname.OptionsMaxErrors.String(), was.MaxErrors.String(), p.MaxErrors.String())
 	}
 	var samples, before int64
 	for _, s := range p.Shards {

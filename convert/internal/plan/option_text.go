@@ -2,12 +2,11 @@ package plan
 
 import (
 	"encoding/json"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/tfrec/tfrec/internal/option"
 	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/internal/setdir"
 )
 
 // Keys of options in manifests that conversions look at. The others are in tables of options alone.
@@ -31,27 +30,12 @@ func (r *target) optionName(key string) optname.Name {
 
 // optionText formats a recorded option as on a command line.
 func (r *target) optionText(key string, recorded map[string]json.RawMessage) string {
-	raw := recorded[key]
-	var text string
-	var list []string
-	switch o := r.table.ByKey(key); {
-	case json.Unmarshal(raw, &text) == nil:
-	case json.Unmarshal(raw, &list) == nil:
-		text = strings.Join(list, ",")
-	case o != nil && o.Many == option.Repeated && o.Restore != nil:
-		list, err := o.Restore(recorded)
-		if err != nil {
-			return compact(raw)
+	return setdir.OptionText(recorded[key], func(json.RawMessage) (string, bool) {
+		o := r.table.ByKey(key)
+		if o == nil || o.Many != option.Repeated || o.Restore == nil {
+			return "", false
 		}
-		text = strings.Join(list, " ")
-	default:
-		text = compact(raw)
-	}
-	switch {
-	case text == "":
-		return notGiven
-	case strings.TrimSpace(text) != text || strings.ContainsFunc(text, unicode.IsControl):
-		return strconv.Quote(text)
-	}
-	return text
+		values, err := o.Restore(recorded)
+		return strings.Join(values, " "), err == nil
+	})
 }

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shares"
@@ -148,12 +147,12 @@ func (r *target) sameAsked(p *Previous, name string) bool {
 	case OptionAuto, OptionGiven:
 		return true // they matter if the numbers of shards differ
 	case optionShards:
-		wasAuto := compact(p.options[OptionAuto]) == "true"
+		wasAuto := setdir.CompactOption(p.options[OptionAuto]) == "true"
 		was, now := p.options[OptionGiven], r.options[OptionGiven]
-		return wasAuto && compact(r.options[OptionAuto]) == "true" || was != nil && compact(was) == compact(now)
+		return wasAuto && setdir.CompactOption(r.options[OptionAuto]) == "true" || was != nil && setdir.CompactOption(was) == setdir.CompactOption(now)
 	case OptionSplits:
 		unasked := []string{strconv.Quote(SplitsByDirectories), strconv.Quote(SplitsByLists), strconv.Quote(SplitsByTable), strconv.Quote(shares.FormatSplits((&Options{}).SplitShares()))}
-		return slices.Contains(unasked, compact(p.options[name])) && slices.Contains(unasked, compact(r.options[name]))
+		return slices.Contains(unasked, setdir.CompactOption(p.options[name])) && slices.Contains(unasked, setdir.CompactOption(r.options[name]))
 	}
 	return false
 }
@@ -165,34 +164,18 @@ func (r *target) difference(p *Previous) string {
 		return fmt.Sprintf("it is of tfrec %s, this is a conversion", strings.Trim(string(verb), `"`))
 	}
 	if p.name != r.Name {
-		return fmt.Sprintf("%s was %s, now it is %s", optname.OptionsName, p.name, r.Name)
+		return setdir.Difference(optname.OptionsName.String(), p.name, r.Name)
 	}
-	names := make([]string, 0, len(r.options))
-	for name := range r.options {
-		names = append(names, name)
-	}
-	for name := range p.options {
-		if _, ok := r.options[name]; !ok {
-			names = append(names, name)
+	same := func(name string) bool { return r.sameAsked(p, name) }
+	if name := setdir.ChangedOption(p.options, r.options, same); name != "" {
+		was, now, field := r.optionText(name, p.options), r.optionText(name, r.options), r.optionName(name).String()
+		switch name {
+		case optionShards:
+			was, now = askedShards(p.options), askedShards(r.options)
+		case OptionAntialias: // a field of the opposite
+			field += ": antialias"
 		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		if r.sameAsked(p, name) {
-			continue
-		}
-		was, now := compact(p.options[name]), compact(r.options[name])
-		if was != now {
-			was, now = r.optionText(name, p.options), r.optionText(name, r.options)
-			if name == optionShards {
-				was, now = askedShards(p.options), askedShards(r.options)
-			}
-			field := r.optionName(name)
-			if name == OptionAntialias { // a field of the opposite
-				return fmt.Sprintf("%s: antialias was %s, now it is %s", field, was, now)
-			}
-			return fmt.Sprintf("%s was %s, now it is %s", field, was, now)
-		}
+		return setdir.Difference(field, was, now)
 	}
 	if p.codecs != r.codecs {
 		return otherCodecs(p.codecs, r.codecs)
@@ -205,23 +188,14 @@ func askedShards(options map[string]json.RawMessage) string {
 	var bySplit map[string]int
 	switch {
 	case options[OptionGiven] != nil:
-		return strings.Trim(compact(options[OptionGiven]), `"`)
-	case compact(options[OptionAuto]) == "true":
+		return strings.Trim(setdir.CompactOption(options[OptionGiven]), `"`)
+	case setdir.CompactOption(options[OptionAuto]) == "true":
 		return "auto"
 	case json.Unmarshal(options[optionShards], &bySplit) == nil:
 		return shares.FormatShards(bySplit) // of a version that did not record the requested value
 	}
-	return notGiven
+	return setdir.NotGiven
 }
-
-func compact(raw json.RawMessage) string {
-	if text, ok := jsontext.Compact(raw); ok {
-		return text
-	}
-	return notGiven
-}
-
-const notGiven = "not given"
 
 // refuseForeign returns an error if the run would replace a file that no earlier run named.
 func (r *run) refuseForeign(p *Previous) error {

@@ -148,9 +148,9 @@ func (r *run) reconcile(before *Previous) (*Previous, error) {
 		if diff := r.difference(before); diff != "" {
 			unfinished := before.manifest == nil && before.samples == 0 && before.options[setdir.OptionVerb] == nil
 			if unfinished && !r.Overwrite {
-				r.Notef("%s holds an unfinished set made with other options, which is discarded: %s", r.dir.Path(), diff)
+				r.Notef("%s holds an unfinished set made from other inputs or options, which is discarded: %s", r.dir.Path(), diff)
 			} else if !r.Overwrite {
-				return nil, fmt.Errorf("%s holds a set made with other options: %s; give the same, another directory, or %s", r.dir.Path(), diff, optname.OptionsOverwrite)
+				return nil, setdir.MadeOtherwise(r.dir.Path(), diff, optname.OptionsOverwrite.String())
 			}
 			if !r.DryRun && r.stage == nil {
 				if err := r.removeOld(before); err != nil {

@@ -8,6 +8,10 @@ import (
 	"github.com/tfrec/tfrec/manifest"
 )
 
+// Whether a shard is done is decided by fingerprints, shard by shard: a run after a change of the input
+// makes only the shards that it affects. Whether the set may be updated at all is decided before, by
+// its options: see difference.
+
 // keepWhatIsUpToDate fills in done and kept for the shards whose fingerprint equals what this run
 // would make: in the set p, or staged by an interrupted run.
 func (r *run) keepWhatIsUpToDate(ctx context.Context, p *Previous) error {
