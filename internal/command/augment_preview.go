@@ -100,8 +100,6 @@ func (o *previewOptions) check() error {
 		return cli.UsageError("-o is missing: name the PNG file to write")
 	case !strings.EqualFold(filepath.Ext(o.sheet), ".png"):
 		return cli.UsageError("-o %s: want a name that ends in .png", o.sheet)
-	case storage.Remote(o.sheet):
-		return storage.CheckOutput(o.sheet)
 	case o.copies < 1 || o.copies > maxPreviews:
 		return cli.UsageError("--copies %d: want 1 to %d", o.copies, maxPreviews)
 	case o.cell < 16 || o.cell > maxPreviewCell:
@@ -146,7 +144,7 @@ const maxImageFile = 1 << 30
 
 // checkSheet returns an error if the sheet cannot be written, or would replace an input.
 func checkSheet(ctx context.Context, o *previewOptions, image string) error {
-	exists, err := output.Find(ctx, o.sheet)
+	exists, err := output.FindLocal(ctx, o.sheet)
 	if err != nil || !exists {
 		return err
 	}

@@ -65,6 +65,14 @@ func Find(ctx context.Context, path string) (bool, error) {
 	return true, nil
 }
 
+// FindLocal is Find for runs that write local files only: a URL is an error.
+func FindLocal(ctx context.Context, path string) (bool, error) {
+	if err := storage.CheckOutput(path); err != nil {
+		return false, err
+	}
+	return Find(ctx, path)
+}
+
 // MustBeFree returns an error if a local path has anything at it, a dangling link included.
 func MustBeFree(path string) error {
 	_, err := os.Lstat(path)

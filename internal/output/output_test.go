@@ -59,6 +59,11 @@ func TestFind(t *testing.T) {
 	want(t, "no directory", err, "the output directory: ")
 	_, err = Find(t.Context(), "file://"+filepath.ToSlash(filepath.Join(dir, "new")))
 	want(t, "URL", err, "without file://")
+	_, err = FindLocal(t.Context(), "mem://bucket/new")
+	want(t, "store", err, "not supported in object storage")
+	if exists, err := FindLocal(t.Context(), filepath.Join(dir, "new")); exists || err != nil {
+		t.Errorf("new: %v, %v", exists, err)
+	}
 }
 
 func TestFindLinks(t *testing.T) {

@@ -82,7 +82,7 @@ func (r agreed) beginJob(ctx context.Context, before *Previous) (*Previous, erro
 	if err := r.checkNames(); err != nil {
 		return nil, err
 	}
-	if err := r.checkDepfile(); err != nil {
+	if err := r.checkDepfile(ctx); err != nil {
 		return nil, err
 	}
 	before, err := r.reconcile(before)

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,23 +12,20 @@ import (
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/internal/output"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/manifest"
 )
 
-// checkDepfile checks before the work that the directory of Options.Depfile exists.
-func (r *run) checkDepfile() error {
+// checkDepfile checks before the work that Options.Depfile can be written.
+func (r *run) checkDepfile(ctx context.Context) error {
 	if r.Depfile == "" {
 		return nil
 	}
 	if r.dir.Remote() {
 		return OptionErrorf(optname.OptionsDepfile, "make and ninja cannot track %s: a set in an object store cannot be their target", r.dir.Path())
 	}
-	st, err := os.Stat(filepath.Dir(r.Depfile))
-	if err == nil && !st.IsDir() {
-		err = fmt.Errorf("%s is not a directory", filepath.Dir(r.Depfile))
-	}
-	if err != nil {
+	if _, err := output.FindLocal(ctx, r.Depfile); err != nil {
 		return fmt.Errorf("%s: %w", optname.OptionsDepfile, err)
 	}
 	return nil

@@ -98,7 +98,7 @@ func (r *run) execute(ctx context.Context, before *Previous) (*Summary, error) {
 	if err := r.checkNames(); err != nil {
 		return nil, err
 	}
-	if err := r.checkDepfile(); err != nil {
+	if err := r.checkDepfile(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.refuseUnexpected(); err != nil {

@@ -54,11 +54,7 @@ func (w *LinesFile) Discard() { atomicfile.Discard(w.file) }
 // CheckReport returns an error if the list of --report cannot be written: it is in an object store,
 // for instance, or would replace a file of the inputs.
 func CheckReport(ctx context.Context, list string, in []string) error {
-	err := storage.CheckOutput(list)
-	exists := false
-	if err == nil {
-		exists, err = output.Find(ctx, list)
-	}
+	exists, err := output.FindLocal(ctx, list)
 	if err == nil && exists {
 		var inputs []string
 		if inputs, err = filesOf(ctx, in); err != nil {
