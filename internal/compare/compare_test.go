@@ -2,13 +2,19 @@ package compare
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"testing"
 	"testing/iotest"
 
 	"github.com/tfrec/tfrec/internal/race"
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // TestWriter compares random contents with themselves and with others, in pieces of
@@ -68,5 +74,27 @@ func TestWriterTellsReadErrors(t *testing.T) {
 	}
 	if equal, err := NewWriter(nil).Equal(); equal || err != nil {
 		t.Errorf("equal to nothing: %v, %v", equal, err)
+	}
+}
+
+func TestHasHash(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	data := bytes.Repeat([]byte("content"), 300_000)
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	sum := func(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
+	at := storage.Parse(path)
+	for _, c := range []struct {
+		size int
+		sum  string
+		want bool
+	}{{len(data), sum(data), true}, {len(data) - 1, sum(data), false}, {len(data), sum(data[1:]), false}, {len(data), "", false}} {
+		if got, err := HasHash(t.Context(), at, int64(c.size), c.sum); got != c.want || err != nil {
+			t.Errorf("%d bytes, %s: %v, %v, want %v", c.size, c.sum, got, err, c.want)
+		}
+	}
+	if has, err := HasHash(t.Context(), at.Dir().Join("none"), 0, sum(nil)); has || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file: %v, %v", has, err)
 	}
 }

@@ -2,6 +2,8 @@ package compare
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"io"
 	"os"
 
@@ -68,4 +70,21 @@ func SameContent(ctx context.Context, a, b string) (bool, error) {
 		return false, err
 	}
 	return c.Equal()
+}
+
+// HasHash reports whether a file has this size and SHA-256, in hexadecimal digits. It reads a file of
+// this size.
+func HasHash(ctx context.Context, at storage.Location, size int64, sum string) (bool, error) {
+	f, err := at.Open(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	if st, err := f.Stat(); err != nil || st.Size() != size {
+		return false, err
+	}
+	h := sha256.New()
+	// Neither may bring its own, smaller buffer.
+	n, err := io.CopyBuffer(struct{ io.Writer }{h}, struct{ io.Reader }{f}, make([]byte, 1<<20))
+	return err == nil && n == size && hex.EncodeToString(h.Sum(nil)) == sum, err
 }

@@ -1,12 +1,11 @@
 package export
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"hash"
-	"io"
 	"io/fs"
 	"sync"
 
@@ -54,24 +53,12 @@ func (f *storeFile) commit() error {
 	if !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	same, err := f.isThere()
+	same, err := compare.HasHash(f.ctx, f.at, f.bytes, hex.EncodeToString(f.sum.Sum(nil)))
 	if err == nil && !same {
 		f.made.remove(f.name)
 		err = compare.ErrDiffers
 	}
 	return err
-}
-
-// isThere reports whether the existing object is the same.
-func (f *storeFile) isThere() (bool, error) {
-	file, err := f.at.Open(f.ctx)
-	if err != nil {
-		return false, err
-	}
-	defer file.Close()
-	sum := sha256.New()
-	n, err := io.Copy(sum, io.LimitReader(file, f.bytes+1))
-	return n == f.bytes && bytes.Equal(sum.Sum(nil), f.sum.Sum(nil)), err
 }
 
 // Close aborts the upload, unless it was committed.

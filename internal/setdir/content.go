@@ -2,10 +2,8 @@ package setdir
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"io"
 
+	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -35,14 +33,8 @@ func (d *Dir) HasIndex(file string) bool {
 
 // HasContent reports whether the shard has the size and the hash that info says. It reads the file.
 func (d *Dir) HasContent(info manifest.Shard) bool {
-	f, err := d.loc.Join(info.File).Open(d.ctx)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	sum := sha256.New()
-	n, err := io.CopyBuffer(struct{ io.Writer }{sum}, struct{ io.Reader }{f}, make([]byte, 1<<20))
-	return err == nil && n == info.Bytes && hex.EncodeToString(sum.Sum(nil)) == info.SHA256
+	has, err := compare.HasHash(d.ctx, d.loc.Join(info.File), info.Bytes, info.SHA256)
+	return has && err == nil
 }
 
 // Unchanged reports whether a shard with the stamp is has the content that info describes: without

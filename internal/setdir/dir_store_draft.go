@@ -1,15 +1,15 @@
 package setdir
 
 import (
-	"bytes"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"hash"
-	"io"
 	"io/fs"
 	"os"
 	"sync"
 
+	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -95,32 +95,18 @@ func (d *storeDraft) commit(bool) error {
 	if errors.Is(err, fs.ErrExist) {
 		// Either our own request succeeded and its response was lost, or another process has
 		// written the same shard.
-		err = d.compare()
+		err = d.mustBeSame()
 	}
 	return d.directory.failed("publish", d.name, err)
 }
 
-// compare returns an error unless the existing object equals the draft.
-func (d *storeDraft) compare() error {
-	file, err := d.directory.loc.Join(d.name).Open(d.directory.ctx)
-	if err != nil {
-		return err
+// mustBeSame returns an error unless the existing object equals the draft.
+func (d *storeDraft) mustBeSame() error {
+	same, err := compare.HasHash(d.directory.ctx, d.directory.loc.Join(d.name), d.bytes, hex.EncodeToString(d.sum.Sum(nil)))
+	if err == nil && !same {
+		err = ErrOtherWriter
 	}
-	defer file.Close()
-	st, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	if st.Size() == d.bytes {
-		sum := sha256.New()
-		if _, err := io.CopyBuffer(struct{ io.Writer }{sum}, struct{ io.Reader }{file}, make([]byte, 1<<20)); err != nil {
-			return err
-		}
-		if bytes.Equal(sum.Sum(nil), d.sum.Sum(nil)) {
-			return nil
-		}
-	}
-	return ErrOtherWriter
+	return err
 }
 
 func (d *storeDraft) discard() { d.up.Abort() }
