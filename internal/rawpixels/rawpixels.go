@@ -16,7 +16,7 @@ const (
 	Float32 = "float32" // a little-endian float32 for each sample
 )
 
-// SampleBytes returns the size of a sample of a format; 0 if it is not one of samples.
+// SampleBytes returns the size of a sample, by image/format; 0 for encoded images.
 func SampleBytes(format string) int {
 	switch format {
 	case Uint8:
@@ -75,8 +75,8 @@ func Stated(features *tfrecord.Features, keys Keys) (s Size, err error) {
 	return s, nil
 }
 
-// Check returns an error unless samples of the format for an image of this size take this many
-// bytes.
+// Check returns an error unless an image of this size takes this many bytes in the format, which must
+// be one of samples.
 func (s Size) Check(format string, bytes int) error {
 	rest := bytes
 	for _, n := range []int{SampleBytes(format), s.Channels, s.Width, s.Height} { // a product could overflow
