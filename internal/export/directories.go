@@ -66,8 +66,8 @@ func exportDirectory(ctx context.Context, in *inputs, out string, write writeFil
 	return publishDirectory(temp, out)
 }
 
-// isTaken reports whether a directory may be what an earlier export wrote: it exists and is not
-// empty. It returns an error if none can be written there.
+// isTaken reports whether a directory exists and is not empty: an earlier export may have written it.
+// It returns an error if no directory can be written there.
 func isTaken(out string) (bool, error) {
 	if err := storage.CheckOutput(out); err != nil {
 		return false, err

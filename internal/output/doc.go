@@ -1,6 +1,6 @@
 // Package output decides whether a run may write a file, locally or in an object store. A run replaces
-// a file only on request. Without, a file that exists must be what the run would write: a run that was
-// killed at its very end can be repeated.
+// an existing file only on request. Otherwise the file must have the bytes that the run would write,
+// so that a run that was killed at its very end can be repeated.
 //
 //	exists, err := output.Find(ctx, out) // before the work
 //	err = output.NotInput(ctx, out, inputs)

@@ -27,8 +27,8 @@ const (
 	removeOrRename = "remove it, or choose another name"
 )
 
-// Differs returns the error for an output, a file or a directory, that exists and is not what the run
-// would write. It unwraps to fs.ErrExist. The detail, which may be empty, names a difference.
+// Differs returns the error for an existing file or directory that differs from the output of the run.
+// It unwraps to fs.ErrExist. The detail, which may be empty, names a difference.
 func Differs(path, detail string) error {
 	if detail != "" {
 		detail = " (" + detail + ")"
@@ -85,8 +85,8 @@ func MustBeFree(path string) error {
 	return nil
 }
 
-// MustBegin returns an error if an existing file does not begin as what the run would write. It saves
-// the work of a run that must fail in Put.
+// MustBegin returns an error unless an existing file begins with these bytes, as the output of the run
+// does. It saves the work of a run that would fail in Put.
 func MustBegin(ctx context.Context, path, begins string) error {
 	f, err := storage.Open(ctx, path)
 	if err != nil {

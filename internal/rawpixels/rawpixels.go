@@ -39,8 +39,8 @@ type Keys [3]string
 // Image has the keys for imagekey.Encoded.
 var Image = Keys{imagekey.Height, imagekey.Width, imagekey.Channels}
 
-// Beside returns the keys with the prefix of an image's key: a/height for a/encoded.
-func Beside(key string) Keys {
+// KeysFor returns the keys with the prefix of an image's key: a/height for a/encoded.
+func KeysFor(key string) Keys {
 	prefix := key[:strings.LastIndexByte(key, '/')+1]
 	return Keys{prefix + "height", prefix + "width", prefix + "channels"}
 }

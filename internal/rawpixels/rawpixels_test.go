@@ -88,13 +88,13 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-func TestBeside(t *testing.T) {
+func TestKeysFor(t *testing.T) {
 	for key, want := range map[string]Keys{
 		imagekey.Encoded:   Image,
 		"left/eye/encoded": {"left/eye/height", "left/eye/width", "left/eye/channels"},
 		"pixels":           {"height", "width", "channels"},
 	} {
-		if got := Beside(key); got != want {
+		if got := KeysFor(key); got != want {
 			t.Errorf("%s: %q, want %q", key, got, want)
 		}
 	}

@@ -152,14 +152,14 @@ func MustBeNew(ctx context.Context, out storage.Location, verb string) error {
 // ErrForeign means that a file is not part of the set in its directory.
 var ErrForeign = errors.New("exists and no manifest or state of tfrec names it")
 
-// MustBeVacant returns an error that unwraps to ErrForeign if a file exists under one of the names of
-// new files of a set.
-func (d *Dir) MustBeVacant(names ...string) error {
-	taken, err := d.Existing(names)
+// MustBeVacant returns an error that unwraps to ErrForeign if one of the names is taken. They are
+// names of new files of the set.
+func MustBeVacant(dir *Dir, names []string) error {
+	taken, err := dir.Existing(names)
 	if err != nil || len(taken) == 0 {
 		return err
 	}
-	return fmt.Errorf("%s %w: move it away", d.Join(taken[0]), ErrForeign)
+	return fmt.Errorf("%s %w: move it away", dir.Join(taken[0]), ErrForeign)
 }
 
 // FirstNames yields the names of the entries of a directory, in a store with repetitions: it

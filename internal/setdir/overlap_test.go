@@ -56,9 +56,9 @@ func TestMustBeVacant(t *testing.T) {
 	settest.Check(t, os.WriteFile(filepath.Join(local, "b"), nil, 0o644))
 	for _, path := range []string{local, url + "/set"} {
 		dir := setdir.View(t.Context(), path)
-		settest.Check(t, dir.MustBeVacant())
-		settest.Check(t, dir.MustBeVacant("a", "c"))
-		if err := dir.MustBeVacant("a", "b", "c"); !errors.Is(err, setdir.ErrForeign) || !strings.HasPrefix(err.Error(), dir.Join("b")+" exists and no manifest") {
+		settest.Check(t, setdir.MustBeVacant(dir, nil))
+		settest.Check(t, setdir.MustBeVacant(dir, []string{"a", "c"}))
+		if err := setdir.MustBeVacant(dir, []string{"a", "b", "c"}); !errors.Is(err, setdir.ErrForeign) || !strings.HasPrefix(err.Error(), dir.Join("b")+" exists and no manifest") {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

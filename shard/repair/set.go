@@ -99,8 +99,8 @@ type repairedSet struct {
 }
 
 // isFinished reports whether the output may be what this repair would write: a repair that was
-// killed at its very end leaves no state, or state beside a manifest. The output is then compared with
-// what the repair would write. No record of a finished repair would help: the report names every
+// killed at its very end leaves no state, or state and a manifest. The output is then compared with the bytes that
+// the repair would write. No record of a finished repair would help: the report names every
 // damaged range, so the input is read in any case.
 func (x *repairedSet) isFinished(before *setdir.Run) (bool, error) {
 	if before != nil {

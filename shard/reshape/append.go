@@ -239,7 +239,7 @@ func (a *appending) begin(j *setdir.Journal) error {
 			names = append(names, m.To)
 		}
 	}
-	if err := a.dir.MustBeVacant(names...); err != nil {
+	if err := setdir.MustBeVacant(a.dir, names); err != nil {
 		return err
 	}
 	return a.dir.Begin(j)

@@ -125,7 +125,7 @@ func replacing(d *setdir.Dir, old []string) (*setdir.Journal, error) {
 		j.Moves = append(j.Moves, setdir.Move{From: setdir.StageDir + "/" + name, To: name})
 		renewed[name] = true
 	}
-	if err := d.MustBeVacant(names...); err != nil {
+	if err := setdir.MustBeVacant(d, names); err != nil {
 		return nil, err
 	}
 	for _, name := range old {

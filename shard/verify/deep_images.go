@@ -199,7 +199,7 @@ func (l *scanner) rawImage(key string, data []byte, features *tfrecord.Features)
 	}
 	l.any = true
 	l.payload.Write(data)
-	size, err := rawpixels.Stated(features, rawpixels.Beside(key))
+	size, err := rawpixels.Stated(features, rawpixels.KeysFor(key))
 	if errors.Is(err, rawpixels.ErrNoSize) {
 		return
 	}

@@ -205,7 +205,7 @@ func (r *run) refuseForeign(p *Previous) error {
 			unknown = append(unknown, name)
 		}
 	}
-	err := r.dir.MustBeVacant(unknown...)
+	err := setdir.MustBeVacant(r.dir, unknown)
 	if errors.Is(err, setdir.ErrForeign) {
 		err = fmt.Errorf("%w, or choose another directory or %s", err, optname.OptionsName)
 	}

@@ -68,7 +68,7 @@ func CheckReport(ctx context.Context, list string, in []string) error {
 	return nil
 }
 
-// filesOf returns the files that paths stand for, and their manifests.
+// filesOf returns the files of records that paths refer to, and their manifests.
 func filesOf(ctx context.Context, paths []string) ([]string, error) {
 	sources, err := shard.Expand(ctx, paths, shard.ExpandOptions{Partial: true})
 	if err != nil {
