@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/imagekey"
 	"github.com/tfrec/tfrec/internal/objects"
 	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/rawpixels"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/reader/internal/stages"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -106,7 +107,7 @@ func (x *imageResizer) appendResized(dst, record []byte) ([]byte, error) {
 // check refuses records of which other features depend on the size of the image.
 func (x *imageResizer) check(features *tfrecord.Features) error {
 	if f, ok := features.Get(imagekey.Format); ok {
-		if format, _ := f.Bytes(); string(format) == "raw" || string(format) == "float32" {
+		if format, _ := f.Bytes(); rawpixels.SampleBytes(string(format)) > 0 {
 			return fmt.Errorf("its image is stored as %s samples: resize encoded images", format)
 		}
 	}

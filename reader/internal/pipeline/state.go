@@ -186,7 +186,7 @@ func (r *Run) Position(s *State) (Position, error) {
 	if err := CheckSkipped(s); err != nil {
 		return refuse("%v", err)
 	}
-	if err := r.movedTo(s); err != nil {
+	if err := movedTo(r, s); err != nil {
 		return refuse("%v", err)
 	}
 	var at Position
@@ -219,7 +219,7 @@ func CheckSkipped(s *State) error {
 
 // movedTo converts a state of another worker to this one, if the order of the records is the same
 // for all of them.
-func (r *Run) movedTo(s *State) error {
+func movedTo(r *Run, s *State) error {
 	o := r.Opts
 	if s.Worker == o.Worker && s.Workers == o.Workers {
 		return nil
