@@ -22,7 +22,7 @@ type Piece struct {
 	File int32
 	Pad  bool // its records are repeats
 	From pipeline.Cursor
-	End  pipeline.Cursor // of the record after it; noEnd for the rest of the file
+	End  pipeline.Cursor // of the record after it; NoEnd for the rest of the file
 }
 
 // NoEnd is past the end of any file.
@@ -64,7 +64,7 @@ func (s *Set) Wanted(ctx context.Context, p Piece, at pipeline.Cursor, plain boo
 // expectedCount is the number of records that a file should have.
 type expectedCount struct {
 	Records int64
-	end     int64  // where they end, in the uncompressed stream; noEnd.offset: unknown
+	end     int64  // where they end, in the uncompressed stream; NoEnd.offset: unknown
 	by      string // source of the number
 }
 

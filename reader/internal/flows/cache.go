@@ -38,7 +38,7 @@ func Cache[T any](f Flow[T], o stages.CacheOptions) Flow[T] {
 	}
 }
 
-// cachedElements is a running Cache of elements. These are the records of a cacheStage, as bytes.
+// cachedElements is a running Cache of elements. These are the records of a CacheStage, as bytes.
 type cachedElements[T any] struct {
 	in      Source[T]
 	up      *elementWriter[T]

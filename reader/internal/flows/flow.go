@@ -27,7 +27,7 @@ type Source[T any] interface {
 	// epoch.
 	Next() (*Element[T], error)
 	// Interrupt makes a call of next in another goroutine return soon, with an error. Only
-	// startEpoch or close may follow.
+	// StartEpoch or close may follow.
 	Interrupt()
 	// StartEpoch moves to the start of an epoch.
 	StartEpoch(epoch int64) error

@@ -60,7 +60,7 @@ func (s *flowStage) start(before pipeline.State, at ...int64) pipeline.State {
 }
 
 // beginStage opens the flow before a stage with a section, and returns the section: nil at the
-// beginning of an epoch, else of least to most numbers, each from 0 to maxSkip.
+// beginning of an epoch, else of least to most numbers, each from 0 to MaxSkip.
 func beginStage[T any](ctx context.Context, f Flow[T], from pipeline.Origin, name string, least, most int) (in Source[T], at []int64, err error) {
 	if from.State != nil {
 		before := *from.State

@@ -126,7 +126,7 @@ func (b *Block) Filled() int {
 	return len(b.Buf)
 }
 
-// Size is the memory of a block from newBuffer or a blockAllocator.
+// Size is the memory of a block from NewBuffer or a blockAllocator.
 func (b *Block) Size() int64 {
 	n := int64(cap(b.Buf))
 	if b.Loan != nil {
@@ -135,7 +135,7 @@ func (b *Block) Size() int64 {
 	return n + RecordSize*int64(max(cap(b.store), cap(b.Records)))
 }
 
-// SetBuf gives a block from newBuffer another buffer.
+// SetBuf gives a block from NewBuffer another buffer.
 func (b *Block) SetBuf(buf []byte) {
 	b.Buf = buf
 	b.Settle()

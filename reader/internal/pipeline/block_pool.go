@@ -76,10 +76,10 @@ func (p *blockPool) take(list *[]*Block) (b *Block) {
 func (r *Run) NewBlock() *Block { return r.ready(r.blocks.take(&r.blocks.bare)) }
 
 // NewBuffer returns an empty block with one reference, for records whose data are in its buf, which
-// has any length and content: setBuf replaces it. reading marks it as read-ahead.
+// has any length and content: SetBuf replaces it. reading marks it as read-ahead.
 func (r *Run) NewBuffer(reading bool) *Block { return r.Buffer(reading, 0) }
 
-// Buffer is newBuffer for a caller that has already taken paid bytes from the budget.
+// Buffer is NewBuffer for a caller that has already taken paid bytes from the budget.
 func (r *Run) Buffer(reading bool, paid int64) *Block {
 	b, kept := r.blocks.take(&r.blocks.free), int64(0)
 	if b != nil {

@@ -10,7 +10,9 @@ import (
 
 // Link is a stage of a pipeline that is described, and those before it.
 type Link struct {
-	Name string // with its settings: must match that of a State
+	// Name of the stage, with its settings: it must match that of a State.
+	Name string
+	// Open opens the stage after up, which is nil for a source.
 	Open func(r *Run, up Stage) (Stage, error)
 	prev *Link
 	// Inputs are the pipelines that feed the stage, if it is the first one of several sets.
@@ -18,7 +20,7 @@ type Link struct {
 	// Passes is the number of epochs of the set in one epoch of the stage; -1 if that differs from
 	// set to set.
 	Passes int64
-	// Shuffles and repeats describe the effect of the stage on the order.
+	// Shuffles and Repeats describe the effect of the stage on the order.
 	Shuffles, Repeats bool
 	// Rereads means that the stage reads what comes before it again when it resumes.
 	Rereads bool
@@ -27,19 +29,19 @@ type Link struct {
 // Stage is a running stage. One goroutine at a time calls it.
 type Stage interface {
 	// Start begins an epoch: at its start if at is nil, else where a block with that position
-	// begins. It may be called again at any time, and keeps its memory. When ctx ends, next returns
+	// begins. It may be called again at any time, and keeps its memory. When ctx ends, Next returns
 	// an error soon.
 	Start(ctx context.Context, epoch int64, at Position) error
 	// Next returns the next block, which has at least one record and which the caller releases;
 	// io.EOF at the end of the epoch. Other errors are final.
 	Next() (*Block, error)
-	// Stop ends all goroutines of this stage and of those before it, and closes their files. start
+	// Stop ends all goroutines of this stage and of those before it, and closes their files. Start
 	// may be called again.
 	Stop()
 }
 
 // Then returns a link with one more stage; l may be nil. Its name includes the settings that the order
-// of the records depends on; if these are of the run, open gives the stage its full name with rename.
+// of the records depends on; if these are of the run, open gives the stage its full name with Run.Rename.
 func (l *Link) Then(name string, open func(r *Run, up Stage) (Stage, error)) *Link {
 	next := &Link{Name: name, Open: open, prev: l, Passes: 1}
 	if l != nil {
@@ -106,6 +108,7 @@ type Checked struct {
 	own    *Caller // for the stages before it
 }
 
+// NewChecked wraps a stage of a full name.
 func NewChecked(s Stage, name string) *Checked {
 	return &Checked{Stage: s, name: name, traced: TracePrefix + stageWord(name)}
 }
@@ -140,7 +143,7 @@ func (c *Checked) Next() (*Block, error) {
 type Origin struct {
 	Epoch int64  // its beginning, unless there is a state
 	State *State // a state to continue from
-	// Idle opens without starting an epoch, for a Cache: next returns errIdle until startEpoch, which
+	// Idle opens without starting an epoch, for a Cache: next returns errIdle until StartEpoch, which
 	// may start epoch 0 more than once. There is no state.
 	Idle bool
 }

@@ -18,15 +18,15 @@ import (
 // input of Mix, has a run of its own.
 type Run struct {
 	*Engine
-	Opts Options
+	Opts Options // with defaults
 	Data dataset
-	// Fingerprint of data.
+	// Fingerprint of Data.
 	Fingerprint string
 	// Names of the stages, source first. Those of the inputs of a stage come before it.
 	Names []string
-	// Rereads means that a stage may read what comes before it again (see link).
+	// Rereads means that a stage may read what comes before it again (see Link).
 	Rereads bool
-	Passes  int64 // epochs of the set in one of the pipe (see link)
+	Passes  int64 // epochs of the set in one of the pipe (see Link)
 	Merged  bool  // it continues a former worker (see MergeStates)
 	bad     tallies
 	Inputs  []*Run
@@ -61,7 +61,7 @@ type Engine struct {
 
 	Mu       sync.Mutex // also for the tallies of the runs
 	counters []*Counters
-	making   []string   // see made
+	making   []string   // see Made
 	telling  sync.Mutex // held during calls of OnSkip
 	logged   sampler    // of events for skipped damage; guarded by telling
 	// refetched is the sampler of events for what was fetched again; guarded by telling.
@@ -69,6 +69,7 @@ type Engine struct {
 	Epochs    atomic.Int64
 }
 
+// NewRun returns the run of a pipeline that reads data.
 func NewRun(ctx context.Context, o Options, data dataset) (*Run, error) {
 	fingerprint, err := data.Fingerprint(ctx)
 	if err != nil {

@@ -36,7 +36,7 @@ func (s SkipBad) check() error {
 	return nil
 }
 
-// MostSkipped is Count within maxSkip, so that limits can be added up.
+// MostSkipped is Count within MaxSkip, so that limits can be added up.
 func MostSkipped(s SkipBad) int64 { return min(s.Count, MaxSkip) }
 
 // MaySkip reports whether anything may be skipped at all.

@@ -94,7 +94,7 @@ func (r *Run) SetTally(t *SkipCount, to SkipCount) {
 	r.Mu.Unlock()
 }
 
-// BeginTally is setTally for a source, which begins one epoch after another.
+// BeginTally is SetTally for a source, which begins one epoch after another.
 func (r *Run) BeginTally(t *SkipCount, epoch int32, seen int64) {
 	to := *t
 	if epoch != to.epochs[1] {

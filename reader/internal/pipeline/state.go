@@ -204,7 +204,7 @@ func (r *Run) Position(s *State) (Position, error) {
 	return at, nil
 }
 
-// CheckSkipped checks what skippedIn decodes.
+// CheckSkipped checks what SkippedIn decodes.
 func CheckSkipped(s *State) error {
 	if len(s.Skipped) > 2 {
 		return fmt.Errorf("skipped has %d entries", len(s.Skipped))

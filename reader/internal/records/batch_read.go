@@ -157,7 +157,7 @@ func (g *Global) overhead() int64 {
 	return pipeline.RecordSize
 }
 
-// RequestSize is the size of a readRequest and its orderStep: in small batch reads, nothing.
+// RequestSize is the size of a ReadRequest and its OrderStep: in small batch reads, nothing.
 const RequestSize = 56
 
 // together returns how many requests are read at once, and the end of their byte range.

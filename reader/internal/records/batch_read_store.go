@@ -14,7 +14,7 @@ import (
 )
 
 // Records in an object store that are no further apart than nearStored are requested together, up
-// to runStored bytes: transferring what is between them takes about as long as a request of its own
+// to RunStored bytes: transferring what is between them takes about as long as a request of its own
 // on two processors. A batch read has up to mostLanes requests in flight, and there are up to
 // storedErrands batch reads of at most storedErrand bytes each: the larger they are, the closer
 // together their records.

@@ -110,7 +110,7 @@ func (r *resident) fill(ctx context.Context, e *batchRead) (failed []blockRun) {
 	return failed
 }
 
-// missing returns the stretches to request, up to runStored bytes each, for requests in file order.
+// missing returns the stretches to request, up to RunStored bytes each, for requests in file order.
 // Those at most near blocks apart are one if none of the blocks between them is there.
 func (r *resident) missing(wants []fileset.ReadRequest, near int64) (all []blockRun) {
 	for _, w := range wants {

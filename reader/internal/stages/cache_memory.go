@@ -7,7 +7,7 @@ import (
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
 
-// memoryCache keeps records in memory, in slices of blockRecords records and large chunks of data,
+// memoryCache keeps records in memory, in slices of BlockRecords records and large chunks of data,
 // so that there is no allocation per record.
 type memoryCache struct {
 	run   *pipeline.Run
@@ -15,7 +15,7 @@ type memoryCache struct {
 	whole bool
 	end   cacheRest
 	bytes int64
-	runs  [][]pipeline.Record // of blockRecords each, except the last
+	runs  [][]pipeline.Record // of BlockRecords each, except the last
 	count int64
 	room  []byte // where the next record goes
 	grain int    // allocation size in bytes

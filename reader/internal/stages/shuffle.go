@@ -48,10 +48,10 @@ const MaxShuffle = 1 << 31
 
 // Each record in the buffer is a copy with memory of its own, which is passed on with the record and
 // comes back when its block is released. Keeping the memory in which records arrive would take
-// several times as much. Memory of largeMemory and more is not reused.
+// several times as much. Memory of LargeMemory and more is not reused.
 const LargeRecord = 16 << 10
 
-// LargeMemory is more than append allocates for a record below largeRecord.
+// LargeMemory is more than append allocates for a record below LargeRecord.
 const LargeMemory = 2 * LargeRecord
 
 // shuffleBlock is the maximum number of bytes of small records in a block.
@@ -184,7 +184,7 @@ func (x *shuffleStage) keep(memory []byte) {
 	}
 }
 
-// takeBack makes the memory spare that blocks have returned.
+// TakeBack makes the memory spare that blocks have returned.
 func (x *shuffleStage) takeBack() {
 	x.lent.TakeBack(func(memory []byte) {
 		x.owned += int64(cap(memory))

@@ -121,7 +121,7 @@ func (s *Stream) begin(last *pipeline.Link, from pipeline.Origin) error {
 	return nil
 }
 
-// startEpoch starts the stages at a position in an epoch; nil is its beginning.
+// StartEpoch starts the stages at a position in an epoch; nil is its beginning.
 func (s *Stream) startEpoch(epoch int64, at pipeline.Position) error {
 	ctx, end := context.WithCancelCause(s.Run.Ctx)
 	s.end = end
