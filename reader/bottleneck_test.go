@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/cpuload"
 	"github.com/tfrec/tfrec/internal/dev/readertest"
+	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -46,8 +47,8 @@ func TestWaitingFunctionsAreNamed(t *testing.T) {
 // Workers whose number is chosen become more than the processors where the function waits: the loops
 // end when they are.
 func TestWaitsAreFound(t *testing.T) {
-	if _, known := cpuload.Start().Others(); !known {
-		t.Skip("what other processes take is not known here")
+	if _, known := cpuload.Start().Delayed(); !known {
+		t.Skip("how long threads wait for processors is not known here")
 	}
 	set := open(t, readertest.WriteShards(t, tfrecord.None, 900), Options{Parallelism: 2})
 	more := func(stats []StageStats) bool {
@@ -70,5 +71,58 @@ func TestWaitsAreFound(t *testing.T) {
 		if _, err := values.Next(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// The first slow stage is named, not those that wait for it, and following the advice helps.
+func TestASlowFilterIsNamed(t *testing.T) {
+	const images, each = 60, 4 * time.Millisecond
+	set := imageSet(t, images, nil)
+	wait := func(Record) (bool, error) {
+		time.Sleep(each)
+		return true, nil
+	}
+	spec := ImageSpec{Size: 8, Batch: 4, DType: Uint8}
+	ran := func(p Pipe) (Report, time.Duration) {
+		t.Helper()
+		began := time.Now()
+		s := startedFlow(t, Images(p.Repeat(2), spec))
+		for _, err := range s.All() {
+			settest.Check(t, err)
+		}
+		return s.Report(), time.Since(began)
+	}
+	r, slow := ran(set.Records().Filter("wait", wait))
+	if !strings.HasPrefix(r.Bottleneck, "filter: ") || r.Processor > 0 && !strings.Contains(r.Bottleneck, "MapOptions.Waits") {
+		t.Errorf("a filter that waits: %s", r.Bottleneck)
+	}
+	_, fast := ran(set.Records().Map("wait", func(dst []byte, r Record) ([]byte, error) {
+		_, err := wait(r)
+		return append(dst, r.Data...), err
+	}, MapOptions{Workers: 20, Waits: true}))
+	if fast > slow/2 {
+		t.Errorf("%v with 20 workers that wait, %v with the filter", fast, slow)
+	}
+}
+
+// A consumer that takes its time is named, and a smaller share of it for each element helps.
+func TestASlowConsumerIsNamed(t *testing.T) {
+	set := imageSet(t, 60, nil)
+	ran := func(batch int) (Report, time.Duration) {
+		t.Helper()
+		began := time.Now()
+		s := startedFlow(t, Images(set.Records(), ImageSpec{Size: 8, Batch: batch, DType: Uint8}))
+		for _, err := range s.All() {
+			settest.Check(t, err)
+			time.Sleep(20 * time.Millisecond)
+		}
+		return s.Report(), time.Since(began)
+	}
+	r, slow := ran(4)
+	if !strings.HasPrefix(r.Bottleneck, "the consumer: ") || !strings.Contains(r.Bottleneck, "ImageSpec.Batch") {
+		t.Errorf("a consumer that sleeps: %s", r.Bottleneck)
+	}
+	if _, fast := ran(20); fast > slow/2 {
+		t.Errorf("%v with batches of 20, %v with 4", fast, slow)
 	}
 }

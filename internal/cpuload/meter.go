@@ -8,10 +8,9 @@ import (
 
 // Meter measures from a moment on. It is safe for concurrent use.
 type Meter struct {
-	began      time.Time
-	mine, busy time.Duration
-	knowsMine  bool
-	knowsBusy  bool
+	began                              time.Time
+	mine, busy, delayed                time.Duration
+	knowsMine, knowsBusy, knowsDelayed bool
 }
 
 // Start returns a meter that measures from now on.
@@ -19,6 +18,7 @@ func Start() *Meter {
 	m := &Meter{began: time.Now()}
 	m.mine, m.knowsMine = processTime()
 	m.busy, m.knowsBusy = busyTime()
+	m.delayed, m.knowsDelayed = delayedTime()
 	return m
 }
 
@@ -26,6 +26,13 @@ func Start() *Meter {
 func (m *Meter) Process() (time.Duration, bool) {
 	now, known := processTime()
 	return now - m.mine, known && m.knowsMine
+}
+
+// Delayed returns how long goroutines' threads were ready to run since the start, and waited for a
+// processor, together; false if it is unknown, as on other systems than Linux.
+func (m *Meter) Delayed() (time.Duration, bool) {
+	now, known := delayedTime()
+	return max(now-m.delayed, 0), known && m.knowsDelayed
 }
 
 // Others returns the number of processors that other processes kept busy since the start, on average,

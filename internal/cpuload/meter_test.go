@@ -19,6 +19,9 @@ func TestProcess(t *testing.T) {
 			break
 		}
 	}
+	if delayed, known := m.Delayed(); runtime.GOOS == "linux" && (!known || delayed < 0) {
+		t.Errorf("delayed for %v, %v", delayed, known)
+	}
 	others, known := m.Others()
 	if runtime.GOOS == "linux" && (!known || others < 0 || others > float64(runtime.NumCPU())+1) {
 		t.Errorf("others take %g processors, %v", others, known)

@@ -103,8 +103,9 @@ func stageWord(name string) string {
 type Usage struct {
 	Elapsed time.Duration
 	Cores   int // that this process may use
-	// Processor is the processor time of this process; 0 if unknown.
-	Processor time.Duration
+	// Processor is the processor time of this process; 0 if unknown. Delayed is how long its threads
+	// waited for a processor, together; below 0 if unknown.
+	Processor, Delayed time.Duration
 	// Others are the processors that other processes kept busy, on average; 0 if unknown.
 	Others float64
 }
@@ -125,14 +126,13 @@ func (u Usage) crowded(share float64) bool {
 	return others >= 0.3 && share+others >= 0.85
 }
 
-// waits reports whether stages worked for much longer than processors did: they wait for something
-// else, such as a service. Where other processes keep the processors busy, they may wait for these.
+// waits reports whether stages worked for much longer than they had processors, or waited for one: they
+// wait for something else, such as a service.
 func (u Usage) waits(worked time.Duration, share float64) bool {
-	if u.Processor == 0 {
+	if u.Processor == 0 || u.Delayed < 0 && u.crowded(share) {
 		return false
 	}
-	took := float64(u.Processor) / float64(worked)
-	return took < hardlyTaken || took < 0.5 && !u.crowded(share)
+	return u.Processor+max(u.Delayed, 0) < worked/2
 }
 
 // Bottleneck returns a sentence that names the slowest stage of a pipeline, and the setting that

@@ -40,8 +40,9 @@ func TestBottleneck(t *testing.T) {
 		"waiting workers":     {[]StageStats{{Name: "map(call)", Busy: second(40), Workers: 4}}, Usage{Processor: second(1)}, []string{"mostly wait", "help: MapOptions.Workers, or"}},
 		"waiting filter":      {[]StageStats{{Name: "filter", Busy: second(10), Workers: 1}}, Usage{Processor: second(1)}, []string{"filter: ", "mostly wait", "MapOptions.Waits"}},
 		"computing function":  {[]StageStats{{Name: "map(call)", Busy: second(40), Workers: 4, Auto: true}}, Usage{Processor: second(39)}, []string{"processors: 98% of 4 are busy"}},
-		"crowded machine":     {[]StageStats{{Name: "map(call)", Busy: second(40), Workers: 4, Auto: true}}, Usage{Processor: second(19), Others: 2}, []string{"the machine: other processes keep 2.0 of 4 processors busy"}},
-		"waits, crowded":      {[]StageStats{{Name: "map(call)", Busy: second(40), Workers: 4, Auto: true}}, Usage{Processor: second(0.3), Others: 3.9}, []string{"map(call): ", "mostly wait"}},
+		"crowded machine":     {[]StageStats{{Name: "map(call)", Busy: second(40), Workers: 4, Auto: true}}, Usage{Processor: second(19), Delayed: second(20), Others: 2}, []string{"the machine: other processes keep 2.0 of 4 processors busy"}},
+		"waits, crowded":      {[]StageStats{{Name: "map(call)", Busy: second(40), Workers: 4, Auto: true}}, Usage{Processor: second(0.3), Delayed: second(2), Others: 3.9}, []string{"map(call): ", "mostly wait"}},
+		"delays not known":    {[]StageStats{{Name: "map(call)", Busy: second(40), Workers: 4, Auto: true}}, Usage{Processor: second(2), Delayed: -1, Others: 3.8}, []string{"the machine: other processes keep 3.8 of 4"}},
 		"other work, no load": {[]StageStats{{Name: "map(call)", Busy: second(10), Workers: 1}}, Usage{Processor: second(9), Others: 0.5}, []string{"map(call): ", "others wait for them"}},
 		"nothing":             {nil, Usage{}, []string{"nothing ran yet"}},
 	}

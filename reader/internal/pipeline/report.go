@@ -52,6 +52,11 @@ func (e *Engine) usage() Usage {
 	u := Usage{Elapsed: time.Since(e.began), Cores: runtime.GOMAXPROCS(0)}
 	u.Processor, _ = e.load.Process()
 	u.Others, _ = e.load.Others()
+	if delayed, known := e.load.Delayed(); known {
+		u.Delayed = delayed
+	} else {
+		u.Delayed = -1
+	}
 	return u
 }
 

@@ -204,23 +204,3 @@ func TestTunerOfReaders(t *testing.T) {
 		}
 	}
 }
-
-func TestWhoWaits(t *testing.T) {
-	for _, c := range []struct {
-		name                      string
-		busy, mine, others, cores float64
-		want                      bool
-	}{
-		{"asleep on an idle machine", 2, 0.01, 0, 2, true},
-		{"asleep on a busy machine", 2, 0.01, 2, 2, true},
-		{"mostly waiting on an idle machine", 2, 0.4, 0.2, 2, true},
-		{"waiting for processors", 2, 0.4, 1.6, 2, false},
-		{"computing", 2, 1.9, 0, 2, false},
-		{"half computing", 2, 1, 0, 2, false},
-		{"many asleep", 60, 0.5, 0, 8, true},
-	} {
-		if got := waited(c.busy, c.mine, c.others, c.cores); got != c.want {
-			t.Errorf("%s: %v", c.name, got)
-		}
-	}
-}

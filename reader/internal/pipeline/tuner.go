@@ -137,24 +137,20 @@ func (k *Knob) look(now time.Time) {
 	k.steady++
 }
 
-// A function waits if, in waitLooks samples in a row, all of its workers are busy and this process
-// takes less than a share of mostTaken of their time, although processors are idle: a share of
-// leastIdle of those that it may use. Where none is, less than a share of hardlyTaken shows it, too: a
-// function that computes gets more, whatever else runs.
+// A function waits if, in waitLooks samples in a row, all of its workers are busy, but this process has
+// processors, or waits for them, for less than a share of mostTaken of that time.
 const (
-	waitLooks   = 3
-	mostTaken   = 0.25
-	hardlyTaken = 0.03
-	leastIdle   = 0.25
+	waitLooks = 3
+	mostTaken = 0.25
 )
 
 // watchWaits finds out whether the function of the stage waits, given how many workers were busy on
 // average since the last sample, and how long that was.
 func (k *Knob) watchWaits(busy float64, workers int, passed time.Duration) {
-	took, _ := k.load.Process()
-	others, known := k.load.Others() // and what this process took
+	took, known := k.load.Process()
+	delayed, alsoKnown := k.load.Delayed()
 	k.load = cpuload.Start()
-	if !known || busy < atWork*float64(workers) || !waited(busy, took.Seconds()/passed.Seconds(), others, float64(runtime.GOMAXPROCS(0))) {
+	if !known || !alsoKnown || busy < atWork*float64(workers) || float64(took+delayed) >= mostTaken*busy*float64(passed) {
 		k.waits = 0
 		return
 	}
@@ -163,13 +159,6 @@ func (k *Knob) watchWaits(busy float64, workers int, passed time.Duration) {
 		k.Waiting()
 		k.Waiting = nil
 	}
-}
-
-// waited reports whether workers, so many of them busy, waited: this process kept mine processors busy
-// and other processes others, of the number of cores.
-func waited(busy, mine, others, cores float64) bool {
-	idle := cores - others - mine
-	return mine < hardlyTaken*busy || mine < mostTaken*busy && idle >= leastIdle*cores
 }
 
 // A stage counts as settled after settledLooks samples in a row that changed nothing, twice as many
