@@ -120,10 +120,15 @@ func (u Usage) share(worked time.Duration) float64 {
 	return min(float64(took)/float64(u.Elapsed)/float64(max(u.Cores, 1)), 1)
 }
 
-// crowded reports whether other processes keep processors busy that this one could use.
+// crowded reports whether other processes keep processors busy that this one could use: it waited for
+// them a quarter of the time in which it was ready to run, which is half a processor at least.
 func (u Usage) crowded(share float64) bool {
 	others := u.Others / float64(max(u.Cores, 1))
-	return others >= 0.3 && share+others >= 0.85
+	if u.Delayed < 0 {
+		return others >= 0.3 && share+others >= 0.85
+	}
+	ready := u.Processor + u.Delayed
+	return others >= 0.3 && u.Delayed >= ready/4 && ready >= u.Elapsed/2
 }
 
 // waits reports whether stages worked for much longer than they had processors, or waited for one: they

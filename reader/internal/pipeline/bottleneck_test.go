@@ -43,6 +43,7 @@ func TestBottleneck(t *testing.T) {
 		"crowded machine":     {[]StageStats{{Name: "map(call)", Busy: second(40), Workers: 4, Auto: true}}, Usage{Processor: second(19), Delayed: second(20), Others: 2}, []string{"the machine: other processes keep 2.0 of 4 processors busy"}},
 		"waits, crowded":      {[]StageStats{{Name: "map(call)", Busy: second(40), Workers: 4, Auto: true}}, Usage{Processor: second(0.3), Delayed: second(2), Others: 3.9}, []string{"map(call): ", "mostly wait"}},
 		"delays not known":    {[]StageStats{{Name: "map(call)", Busy: second(40), Workers: 4, Auto: true}}, Usage{Processor: second(2), Delayed: -1, Others: 3.8}, []string{"the machine: other processes keep 3.8 of 4"}},
+		"many that wait":      {[]StageStats{{Name: "map(call)", Busy: second(60), Awaited: second(9.9), Workers: 64, Auto: true}}, Usage{Processor: second(0.6), Delayed: second(0.1), Others: 3.9}, []string{"map(call): others wait for it 99%", "help: MapOptions.Workers, or"}},
 		"other work, no load": {[]StageStats{{Name: "map(call)", Busy: second(10), Workers: 1}}, Usage{Processor: second(9), Others: 0.5}, []string{"map(call): ", "others wait for them"}},
 		"nothing":             {nil, Usage{}, []string{"nothing ran yet"}},
 	}
