@@ -54,7 +54,7 @@
 //
 // Sequences are columns of steps, ragged or padded ([columns.Field].Steps). [Pipe.Windows] cuts time
 // series and episodes into windows of a fixed length, [BucketByLength] makes batches of elements of
-// similar length, and [Pack] fills rows of fixed length with several sequences. A batch of images
+// similar length, which [Pad] makes tensors, and [Pack] fills rows of fixed length with several sequences. A batch of images
 // can also have columns of further features, objects with their boxes, masks, images of several
 // cameras, frames of videos and episodes, and the soft labels of MixUp or CutMix, and a GPU can make
 // it, in page-locked memory: see [ImageSpec].
@@ -122,8 +122,9 @@
 //
 // A running pipeline tunes itself: unless they are given, the numbers of files read at once, of
 // goroutines that parse, decode or map, and of elements made in advance are chosen within a budget
-// of processors and one of memory, both in the [Options]. Stats and Report show what was chosen and
-// name the bottleneck; the order of the elements never depends on it.
+// of processors and one of memory, both in the [Options]. A function of [Map] that waits, as for a
+// service, may have more workers than there are processors (see [MapOptions]). Stats and Report show
+// what was chosen and name the bottleneck; the order of the elements never depends on it.
 //
 // With a Logger in the [Options], a run reports skipped damage, caches and settled tuning as events
 // of log/slog. CPU profiles divide by the label tfrec_stage, and go tool trace shows what each stage
