@@ -3,22 +3,50 @@ package cpuload
 
 import (
 	"runtime"
+	"sync"
 	"time"
 )
 
 // Meter measures from a moment on. It is safe for concurrent use.
 type Meter struct {
-	began                              time.Time
-	mine, busy, delayed                time.Duration
-	knowsMine, knowsBusy, knowsDelayed bool
+	began     time.Time
+	mine      time.Duration
+	knowsMine bool
+	machine   reading
+}
+
+// reading is what /proc has, which takes a quarter of a millisecond to read.
+type reading struct {
+	busy, delayed           time.Duration
+	knowsBusy, knowsDelayed bool
+}
+
+// fresh is how old a reading may be.
+const fresh = 25 * time.Millisecond
+
+// latest is the latest reading.
+var latest struct {
+	mu sync.Mutex
+	at time.Time
+	reading
+}
+
+// read returns a reading that is fresh.
+func read() reading {
+	latest.mu.Lock()
+	defer latest.mu.Unlock()
+	if now := time.Now(); latest.at.IsZero() || now.Sub(latest.at) > fresh {
+		latest.at = now
+		latest.busy, latest.knowsBusy = busyTime()
+		latest.delayed, latest.knowsDelayed = delayedTime()
+	}
+	return latest.reading
 }
 
 // Start returns a meter that measures from now on.
 func Start() *Meter {
-	m := &Meter{began: time.Now()}
+	m := &Meter{began: time.Now(), machine: read()}
 	m.mine, m.knowsMine = processTime()
-	m.busy, m.knowsBusy = busyTime()
-	m.delayed, m.knowsDelayed = delayedTime()
 	return m
 }
 
@@ -28,22 +56,24 @@ func (m *Meter) Process() (time.Duration, bool) {
 	return now - m.mine, known && m.knowsMine
 }
 
-// Delayed returns how long goroutines' threads were ready to run since the start, and waited for a
-// processor, together; false if it is unknown, as on other systems than Linux.
+// Delayed returns how long threads of this process were ready to run since the start, and waited for a
+// processor, together, give or take 25 ms of each; false if it is unknown, as on other systems than
+// Linux.
 func (m *Meter) Delayed() (time.Duration, bool) {
-	now, known := delayedTime()
-	return max(now-m.delayed, 0), known && m.knowsDelayed
+	now := read()
+	return max(now.delayed-m.machine.delayed, 0), now.knowsDelayed && m.machine.knowsDelayed
 }
 
 // Others returns the number of processors that other processes kept busy since the start, on average,
 // where that leaves fewer than this process may use; false if it is unknown, as on other systems than
 // Linux.
 func (m *Meter) Others() (processors float64, known bool) {
-	busy, known := busyTime()
+	now := read()
 	mine, knowsMine := m.Process()
 	elapsed := time.Since(m.began)
-	if !m.knowsBusy || !known || !knowsMine || elapsed <= 0 {
+	if !m.machine.knowsBusy || !now.knowsBusy || !knowsMine || elapsed <= 0 {
 		return 0, false
 	}
-	return max((busy-m.busy-mine).Seconds()/elapsed.Seconds()-float64(max(runtime.NumCPU()-runtime.GOMAXPROCS(0), 0)), 0), true
+	spare := max(runtime.NumCPU()-runtime.GOMAXPROCS(0), 0)
+	return max((now.busy-m.machine.busy-mine).Seconds()/elapsed.Seconds()-float64(spare), 0), true
 }
