@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfrec/tfrec/internal/dev/cputime"
+	"github.com/tfrec/tfrec/internal/cpuload"
 	"github.com/tfrec/tfrec/internal/race"
 )
 
@@ -55,9 +55,9 @@ func cost(f func()) (bytes uint64, cpu time.Duration) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	began := cputime.Used()
+	began := cpuload.Used()
 	f()
-	cpu = cputime.Used() - began
+	cpu = cpuload.Used() - began
 	runtime.ReadMemStats(&after)
 	return after.TotalAlloc - before.TotalAlloc, cpu
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
-	"github.com/tfrec/tfrec/internal/dev/cputime"
+	"github.com/tfrec/tfrec/internal/cpuload"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
@@ -51,12 +51,12 @@ func BenchmarkUpToDate(b *testing.B) {
 	convert()
 	var wall, cpu, findWall, findCPU time.Duration
 	for b.Loop() {
-		began, before := time.Now(), cputime.Used()
+		began, before := time.Now(), cpuload.Used()
 		if s := convert(); s.Status != UpToDate {
 			b.Fatal(s.Status)
 		}
 		wall += time.Since(began)
-		cpu += cputime.Used() - before
+		cpu += cpuload.Used() - before
 		began = time.Now()
 		find := exec.Command("find", src, "-type", "f", "-printf", "%s %T@ %p\n")
 		if out, err := find.Output(); err != nil || len(out) == 0 {
@@ -88,12 +88,12 @@ func BenchmarkManyShards(b *testing.B) {
 				return e, nil
 			})
 			convert := func(out string, shards int, want Status) time.Duration {
-				before := cputime.Used()
+				before := cpuload.Used()
 				s, err := Images(b.Context(), url, out, ImageOptions{Options: Options{Name: "photos", Shards: shards}})
 				if err != nil || s.Status != want {
 					b.Fatalf("%+v, %v", s, err)
 				}
-				return cputime.Used() - before
+				return cpuload.Used() - before
 			}
 			var first, again [2]time.Duration
 			for n := 0; b.Loop(); n++ {
@@ -136,7 +136,7 @@ func BenchmarkShardFiles(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				before := cputime.Used()
+				before := cpuload.Used()
 				par.ForEach(b.Context(), shards, atOnce, func(next func() (int, bool)) {
 					for i, ok := next(); ok; i, ok = next() {
 						for _, dir := range dirs {
@@ -155,7 +155,7 @@ func BenchmarkShardFiles(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				used += cputime.Used() - before
+				used += cpuload.Used() - before
 			}
 			b.ReportMetric(float64(used.Microseconds())/float64(b.N)/shards, "cpu-us/shard")
 		})

@@ -9,10 +9,9 @@ import (
 
 // Meter measures from a moment on. It is safe for concurrent use.
 type Meter struct {
-	began     time.Time
-	mine      time.Duration
-	knowsMine bool
-	machine   reading
+	began   time.Time
+	used    time.Duration // by this process
+	machine reading
 }
 
 // reading is what /proc has, which takes a quarter of a millisecond to read.
@@ -45,15 +44,13 @@ func read() reading {
 
 // Start returns a meter that measures from now on.
 func Start() *Meter {
-	m := &Meter{began: time.Now(), machine: read()}
-	m.mine, m.knowsMine = processTime()
-	return m
+	return &Meter{began: time.Now(), used: Used(), machine: read()}
 }
 
 // Process returns the processor time of this process since the start; false if it is unknown.
 func (m *Meter) Process() (time.Duration, bool) {
-	now, known := processTime()
-	return now - m.mine, known && m.knowsMine
+	now := Used()
+	return now - m.used, now > 0
 }
 
 // Delayed returns how long threads of this process were ready to run since the start, and waited for a

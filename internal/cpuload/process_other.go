@@ -4,4 +4,5 @@ package cpuload
 
 import "time"
 
-func processTime() (time.Duration, bool) { return 0, false }
+// Used is not known here: it returns 0.
+func Used() time.Duration { return 0 }

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processTime returns the processor time of this process.
-func processTime() (time.Duration, bool) {
+// Used returns the processor time that this process has used; 0 if it is unknown, as on Windows.
+func Used() time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
-		return 0, false
+		return 0
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), true
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfrec/tfrec/internal/dev/cputime"
+	"github.com/tfrec/tfrec/internal/cpuload"
 )
 
 // TestBlankLinesBeforeTheHeader puts any number of blank lines before a table: header,
@@ -35,12 +35,12 @@ func TestBlankLinesBeforeTheHeader(t *testing.T) {
 			if err := os.WriteFile(path, []byte(text.String()), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			began := cputime.Used()
+			began := cpuload.Used()
 			src, err := Open(t.Context(), path, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if took := cputime.Used() - began; took > 20*time.Second { // once it was quadratic
+			if took := cpuload.Used() - began; took > 20*time.Second { // once it was quadratic
 				t.Errorf("%d blank lines took %v", n, took)
 			}
 			if !slices.Equal(src.Header(), []string{"a", "b"}) || src.Dialect().Delimiter != ';' {

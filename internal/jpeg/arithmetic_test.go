@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfrec/tfrec/internal/dev/cputime"
+	"github.com/tfrec/tfrec/internal/cpuload"
 )
 
 // arithmeticSet is libjpeg-turbo, with arithmetic coding allowed.
@@ -72,13 +72,13 @@ func TestArithmetic(t *testing.T) {
 func TestArithmeticWork(t *testing.T) {
 	for _, file := range []string{"arith-seq-4.jpg", "arith-prog-4-dc-14.jpg", "arith-prog-gray-ac-101.jpg"} {
 		data := hostile(t, file)
-		began := cputime.Used()
+		began := cpuload.Used()
 		allocated := testing.AllocsPerRun(1, func() {
 			if err := Check(data, header(t, data)); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "too few") {
 				t.Errorf("%s: %v", file, err)
 			}
 		})
-		if took := cputime.Used() - began; took > 20*time.Second || allocated > 100 {
+		if took := cpuload.Used() - began; took > 20*time.Second || allocated > 100 {
 			t.Errorf("%s: %v and %.0f allocations", file, took, allocated)
 		}
 	}

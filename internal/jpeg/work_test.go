@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfrec/tfrec/internal/dev/cputime"
+	"github.com/tfrec/tfrec/internal/cpuload"
 	"github.com/tfrec/tfrec/internal/race"
 )
 
@@ -100,9 +100,9 @@ func TestBusyScans(t *testing.T) {
 		dst := make([]byte, side*side*3)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		began := cputime.Used()
+		began := cpuload.Used()
 		err := ownSet.Decode(dst, side*3, data, h, Request{Format: RGB, Denom: 1})
-		took := cputime.Used() - began
+		took := cpuload.Used() - began
 		runtime.ReadMemStats(&after)
 		if test.ok && err != nil || !test.ok && (!errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "64 times")) {
 			t.Errorf("%+v: %v", test, err)

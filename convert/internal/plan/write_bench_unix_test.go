@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfrec/tfrec/internal/dev/cputime"
+	"github.com/tfrec/tfrec/internal/cpuload"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -67,10 +67,10 @@ func BenchmarkWritePath(b *testing.B) {
 	var wall, cpu [2][]float64
 	for b.Loop() {
 		for side, write := range []func(testing.TB, int){c.convert, c.loop} {
-			began, before := time.Now(), cputime.Used()
+			began, before := time.Now(), cpuload.Used()
 			write(b, runtime.GOMAXPROCS(0))
 			wall[side] = append(wall[side], time.Since(began).Seconds())
-			cpu[side] = append(cpu[side], (cputime.Used() - before).Seconds())
+			cpu[side] = append(cpu[side], (cpuload.Used() - before).Seconds())
 		}
 	}
 	for side := range wall {

@@ -1,8 +1,0 @@
-//go:build !unix
-
-package cputime
-
-import "time"
-
-// Used is not known here: it returns 0.
-func Used() time.Duration { return 0 }
