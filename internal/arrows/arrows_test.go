@@ -225,7 +225,7 @@ var rooms = map[string]room{
 	"cmd": {ours: []string{"internal/command"}, theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, arrow, prompt, conditions, driver)},
 	"internal/command": {
 		ours:   slices.Concat(engine, onSets, verbs, []string{"internal/command/cli", "internal/command/conversion", "internal/command/formats", "internal/command/text", "shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal/where", "internal/export", "internal/emit", "internal/preview", "internal/thumbnail", "internal/doctor", "internal/readbench"}),
-		tests:  []string{"columns"}, // what batches are read with
+		tests:  []string{"columns", "internal/settest"}, // what batches are read with
 		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, arrow, prompt, conditions, driver), judges: slices.Concat(judges, scripts),
 	},
 	// What verbs share: these know no verb.
@@ -237,7 +237,7 @@ var rooms = map[string]room{
 		ours:   slices.Concat(engine, onSets, []string{"internal/command/cli", "shard", "shard/stats", "shard/verify", "tfrecord"}),
 		theirs: slices.Concat(wire, files, globs, pixels, estimates, parquet, arrow, prompt), judges: judges,
 	},
-	"internal/command/formats": {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
+	"internal/command/formats": {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), tests: []string{"internal/settest"}, theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/command/conversion": {
 		ours:   slices.Concat(engine, onSets, []string{"internal/command/cli", "shard", "shard/reshape", "shard/stats", "tfrecord", "augment", "convert", "gpu", "internal/preview"}),
 		tests:  []string{"internal/settest"},

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/dev/torture"
+	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/manifest"
-	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -73,7 +73,7 @@ func splitOfImages(t *testing.T, set string) map[[32]byte]string {
 	of := map[[32]byte]string{}
 	for _, split := range m.Splits {
 		for _, shard := range split.Shards {
-			eachRecord(t, filepath.Join(set, shard.File), func(record []byte) {
+			for _, record := range settest.RecordsOf(t, filepath.Join(set, shard.File)) {
 				var e tfrecord.Example
 				if err := e.Parse(record); err != nil {
 					t.Fatal(err)
@@ -81,26 +81,11 @@ func splitOfImages(t *testing.T, set string) map[[32]byte]string {
 				f, _ := e.Get("image/encoded")
 				image, _ := f.Bytes()
 				of[sha256.Sum256(image)] = split.Name
-			})
+			}
 		}
 	}
 	if len(of) < 5 {
 		t.Fatalf("%s has %d images", set, len(of))
 	}
 	return of
-}
-
-func eachRecord(t *testing.T, path string, do func(record []byte)) {
-	t.Helper()
-	r, err := shard.Open(t.Context(), filepath.FromSlash(path), tfrecord.ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	for record, err := range r.All() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		do(record)
-	}
 }

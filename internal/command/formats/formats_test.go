@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -61,7 +60,7 @@ func TestProtoFormatComesBack(t *testing.T) {
 	var format Proto
 	n := 0
 	for _, file := range []string{"../../../testdata/goldens/examples.tfrecord", "../../../testdata/tfrecords/spotify-iris-part-00000-of-00003.tfrecords"} {
-		eachRecord(t, file, func(record []byte) {
+		for _, record := range settest.RecordsOf(t, file) {
 			line, err := format.Object(nil, record)
 			if err != nil {
 				t.Fatal(err)
@@ -82,7 +81,7 @@ func TestProtoFormatComesBack(t *testing.T) {
 				t.Errorf("%s\nread back as %s\nwant %s", line, g, w)
 			}
 			n++
-		})
+		}
 	}
 	if n != 12 {
 		t.Errorf("%d records", n)
@@ -91,7 +90,7 @@ func TestProtoFormatComesBack(t *testing.T) {
 
 func TestProtoFormatOfSequences(t *testing.T) {
 	var format Proto
-	eachRecord(t, "../../../testdata/tfrecords/torchdata-sequence_example.tfrecord", func(record []byte) {
+	for _, record := range settest.RecordsOf(t, "../../../testdata/tfrecords/torchdata-sequence_example.tfrecord") {
 		line, err := format.Object(nil, record)
 		if err != nil {
 			t.Fatal(err)
@@ -125,21 +124,6 @@ func TestProtoFormatOfSequences(t *testing.T) {
 				}
 			}
 		}
-	})
-}
-
-func eachRecord(t *testing.T, path string, do func(record []byte)) {
-	t.Helper()
-	r, err := shard.Open(t.Context(), filepath.FromSlash(path), tfrecord.ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	for record, err := range r.All() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		do(record)
 	}
 }
 
