@@ -42,7 +42,7 @@ type Knob struct {
 	// without a processor: up to as many workers as for one that says so may then help.
 	Waiting func()
 
-	load  *cpuload.Meter // since the last sample
+	load  *cpuload.Meter // since the last sample, if all workers were busy then; else nil
 	waits int            // consecutive samples in which the function waited
 
 	since time.Time
@@ -65,7 +65,7 @@ func (s *Counters) counts() counts {
 // Add registers a knob.
 func (t *tuner) Add(k *Knob) {
 	t.mu.Lock()
-	k.since, k.load = t.clock(), cpuload.Start()
+	k.since = t.clock()
 	k.Stats.auto.Store(true)
 	if k.Depth != nil {
 		k.queue = k.Depth.now
@@ -147,10 +147,18 @@ const (
 // watchWaits finds out whether the function of the stage waits, given how many workers were busy on
 // average since the last sample, and how long that was.
 func (k *Knob) watchWaits(busy float64, workers int, passed time.Duration) {
-	took, known := k.load.Process()
-	delayed, alsoKnown := k.load.Delayed()
+	load := k.load
+	if k.load = nil; busy < atWork*float64(workers) {
+		k.waits = 0
+		return
+	}
 	k.load = cpuload.Start()
-	if !known || !alsoKnown || busy < atWork*float64(workers) || float64(took+delayed) >= mostTaken*busy*float64(passed) {
+	if load == nil {
+		return
+	}
+	took, known := load.Process()
+	delayed, alsoKnown := load.Delayed()
+	if !known || !alsoKnown || float64(took+delayed) >= mostTaken*busy*float64(passed) {
 		k.waits = 0
 		return
 	}
