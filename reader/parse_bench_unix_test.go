@@ -81,7 +81,7 @@ func BenchmarkParseMix(b *testing.B) {
 			for _, source := range sources {
 				paths = append(paths, source.Path)
 			}
-			set, err := OpenAll(b.Context(), paths, *s.files.Options())
+			set, err := OpenAll(b.Context(), paths, s.files.Opts)
 			if err != nil {
 				b.Fatal(err)
 			}

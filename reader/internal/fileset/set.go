@@ -43,9 +43,6 @@ func (s *Set) As(o pipeline.Options) *Set {
 	return &Set{Opts: o, files: s.files}
 }
 
-// Options returns the options of the set, with defaults.
-func (s *Set) Options() *pipeline.Options { return &s.Opts }
-
 // OpenAll opens what all paths name, in the order of the file names.
 func OpenAll(ctx context.Context, paths []string, o pipeline.Options) (*Set, error) {
 	if err := pipeline.CompleteOptions(&o); err != nil {

@@ -26,7 +26,7 @@ func open(t testing.TB, path string, o pipeline.Options) *fileset.Set {
 func started(t testing.TB, set *fileset.Set, source *pipeline.Link) pipeline.Stage {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	run, err := pipeline.NewRun(ctx, *set.Options(), set)
+	run, err := pipeline.NewRun(ctx, set.Opts, set)
 	if err != nil {
 		t.Fatal(err)
 	}
