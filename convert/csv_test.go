@@ -152,6 +152,13 @@ func TestCSVRows(t *testing.T) {
 			`x=[1] y=[0]`}, []string{`t.csv:000000003 3 parse column "y": the row has no label`}},
 		{"NA among integers", "x,y\n1,5.0\n2,NA\n3,0\n4, 5\n", CSVOptions{Label: "y", Vocab: true, Missing: MissingDefault}, []string{
 			`x=[1] y=[5]`, `x=[2] y=[-1]`, `x=[3] y=[0]`, `x=[4] y=[5]`}, nil},
+		{"NaN among integers", "x,y\n1,5.0\n2,NaN\n3,0\n4, nan\n", CSVOptions{Label: "y", Vocab: true, Options: Options{MaxErrors: Tolerance{Count: 2}}}, []string{`x=[1] y=[5]`, `x=[3] y=[0]`}, []string{
+			`t.csv:000000003 3 parse column "y": the row has no label`, `t.csv:000000005 5 parse column "y": the row has no label`}},
+		{"NaN among integers by default", "x,y\n1,5\n2,NaN\n", CSVOptions{Label: "y", Vocab: true, Missing: MissingDefault}, []string{`x=[1] y=[5]`, `x=[2] y=[-1]`}, nil},
+		{"a class called nan", "x,y\n1,dog\n2,nan\n", CSVOptions{Label: "y", Vocab: true}, []string{`x=[1] y=[0]`, `x=[2] y=[1]`}, nil},
+		{"NaN without a vocabulary", "x,y\n1,2.5\n2,NaN\n3,-nan \nNaN,1\n", CSVOptions{Label: "y", Options: Options{MaxErrors: Tolerance{Count: 2}}}, []string{`x=[1] y=[2.5]`, `x=[NaN] y=[1]`}, []string{
+			`t.csv:000000003 3 parse column "y": the row has no label`, `t.csv:000000004 4 parse column "y": the row has no label`}},
+		{"NaN without a vocabulary by default", "x,y\n1,2.5\n2,NaN\n", CSVOptions{Label: "y", Missing: MissingDefault}, []string{`x=[1] y=[2.5]`, `x=[2] y=[0]`}, nil},
 		{"labels without a vocabulary", "x,y\n1,NA\n2,7\n3,\n", CSVOptions{Label: "y", Options: Options{MaxErrors: Tolerance{Count: 2}}}, []string{`x=[2] y=[7]`}, []string{
 			`t.csv:000000002 2 parse column "y": the row has no label`, `t.csv:000000004 4 parse column "y": the row has no label`}},
 		{"a vocabulary with NA", "x,y\n1,NA\n2,null\n3,dog\n", CSVOptions{Label: "y", Vocab: true, Vocabulary: []string{"dog", "NA"}, Missing: MissingDefault}, []string{

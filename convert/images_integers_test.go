@@ -223,6 +223,10 @@ func TestLabelsThatAreMissing(t *testing.T) {
 	}{
 		{"0,5,,3", "0:0 1:5 3:3", "", LabelSpec{}},
 		{"0.0,NA,5.0,null", "0:0 2:5", "", LabelSpec{}},
+		{"0.0,NaN,5.0,nan", "0:0 2:5", "", LabelSpec{}},
+		{"0.0,NaN,5.0,11", "0:0 2:5 3:11", "", LabelSpec{Classes: classFile(t, "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\n")}},
+		{"cat,nan,dog,nan", "0:0 1:2 2:1 3:2", `"nan" is a label like others, and not a missing value`, LabelSpec{}},
+		{"0.0,?,5.0,11.0", "0:0 1:3 2:2 3:1", `such as "?"`, LabelSpec{}},
 		{"cat,NA,  ,ant", "0:2 1:0 3:1", `"NA" is a label like others, and not a missing value`, LabelSpec{}},
 		{"NA,0|5,N/A|3,", "0:[] 1:[0 5] 2:[3] 3:[]", "", LabelSpec{Separator: "|"}},
 		{"cat,7,5,", "0:2 1:1 2:0", `not all labels are integers, such as "cat", so they are names in text order: "5" is 0, "7" is 1, "cat" is 2`, LabelSpec{}},
@@ -366,7 +370,7 @@ func TestRandomIntegerLabels(t *testing.T) {
 					}
 					cell := strings.Join(cells, "|")
 					if len(list) == 0 {
-						cell, missing = []string{"", "NA", " "}[r.IntN(3)], missing+1
+						cell, missing = []string{"", "NA", " ", "nan", "NaN"}[r.IntN(5)], missing+1
 					}
 					text += fmt.Sprintf("%d.png,%s\n", i, cell)
 				}

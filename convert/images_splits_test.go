@@ -265,7 +265,7 @@ func TestSplitColumns(t *testing.T) {
 			put(t, src, base, pngOf(i))
 			s := spellings[rng.IntN(len(spellings))]
 			if known = known || s[1] != "extra"; rng.IntN(12) == 0 {
-				s = [2]string{[]string{"", "a b", "x/y"}[rng.IntN(3)], ""}
+				s = [2]string{[]string{"", "a b", "x/y", "NA", "nan", "NaN", "null"}[rng.IntN(7)], ""}
 				bad++
 			} else {
 				want[base] = s[1]
@@ -335,6 +335,7 @@ func TestSplitColumnOfRows(t *testing.T) {
 	}{
 		{"x.parquet", []string{"Train", "test", "valid"}, ImageOptions{}, "0.png:train 1.png:test 2.png:val", 0, ""},
 		{"x.parquet", []string{"train", "", "a b"}, ImageOptions{}, "0.png:train", 2, ""},
+		{"x.parquet", []string{"train", "NA", "nan"}, ImageOptions{}, "0.png:train", 2, ""},
 		{"x.parquet", []string{"a", "b", "a"}, ImageOptions{}, "0.png:train 1.png:train 2.png:train", 0, ""},
 		{"x.parquet", []string{"a", "b", "a"}, ImageOptions{Labels: LabelSpec{SplitColumn: "subset"}}, "0.png:a 1.png:b 2.png:a", 0, ""},
 		{"x.parquet", []string{"train", "test", "val"}, ImageOptions{Options: Options{Splits: []SplitShare{{Name: "all", Share: 1}}}}, "0.png:all 1.png:all 2.png:all", 0, ""},

@@ -56,6 +56,8 @@ func TestTableRows(t *testing.T) {
 		{"numbers as labels", `{"l":30}` + "\n" + `{"l":4}`, csv(CSVOptions{Label: "l", Vocab: true, LabelOffset: 1}), []string{`l=[31]`, `l=[5]`}, nil},
 		{"integers that are floats", `{"l":3.0}` + "\n" + `{"l":1}` + "\n" + `{"l":"NaN"}`, csv(CSVOptions{Options: anyErrors, Label: "l", Vocab: true}), []string{`l=[3]`, `l=[1]`}, []string{
 			`t:000000003 3 parse column "l": the row has no label`}},
+		{"floats without a vocabulary", `{"l":2.5}` + "\n" + `{"l":"NaN"}`, csv(CSVOptions{Options: anyErrors, Label: "l"}), []string{`l=[2.5]`}, []string{
+			`t:000000002 2 parse column "l": the row has no label`}},
 		{"a vocabulary", `{"l":"cat","k":7}` + "\n" + `{"l":"ant","k":1.5}`, csv(CSVOptions{Options: anyErrors, Key: "k", Label: "l", Vocab: true, Vocabulary: []string{"dog", "cat"}}), []string{`k=[7] l=[1]`}, []string{
 			`1.5 2 parse column "l": "ant" is not in the vocabulary`}},
 	} {

@@ -1,8 +1,27 @@
 package csvscan
 
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
 // DefaultMissing are the spellings of a missing value that are known by
 // default. NaN is none of them: it is a float.
 var DefaultMissing = []string{"", "NA", "N/A", "NULL", "null"}
+
+// IsMissing reports whether a cell of a column of integers or names may be a missing value: one of
+// DefaultMissing, or NaN, which pandas and NumPy write for one. Blanks around it do not count.
+func IsMissing(cell string) bool {
+	cell = strings.TrimSpace(cell)
+	return slices.Contains(DefaultMissing, cell) || IsNaN([]byte(cell))
+}
+
+// IsNaN reports whether a field is a NaN, in any case and with or without a sign.
+func IsNaN(field []byte) bool {
+	v, ok := ParseFloat64(field)
+	return ok && math.IsNaN(v)
+}
 
 // Missing recognises missing values. The zero value knows none. It is safe for concurrent use.
 type Missing struct {

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/internal/plural"
 )
 
 // Sort returns names in the order of their ids, each of them once. It reuses the
@@ -38,8 +39,6 @@ func Sort(names []string) []string {
 func Note(names []string, offset int, option optname.Name) string {
 	numbers, all := integers(names)
 	switch {
-	case len(numbers) == 0:
-		return ""
 	case all:
 		first, consecutive := 0, true
 		for i, n := range numbers {
@@ -57,23 +56,29 @@ func Note(names []string, offset int, option optname.Name) string {
 			hint = fmt.Sprintf(" (%s %d makes them their own ids)", option, first)
 		}
 		return fmt.Sprintf("labels are integers, and their ids are their ranks: %s%s", mapping(names, offset), hint)
-	case len(numbers) == len(names):
+	case len(numbers) > 0 && len(numbers) == len(names):
 		a, b := repeated(numbers)
 		return fmt.Sprintf("labels are integers, but %q and %q are the same one, so they are in text order: %s", a, b, mapping(names, offset))
 	}
-	for _, n := range numbers {
-		id := offset + slices.Index(names, n.name)
-		if value, ok := n.value(); !ok || value != id {
-			return fmt.Sprintf("not all labels are integers, such as %q, so they are names in text order: %s", other(names), mapping(names, offset))
-		}
+	moved := func(name string) bool {
+		_, n, ok := Integer(name)
+		return isInteger(name) && (!ok || n != int64(offset+slices.Index(names, name)))
 	}
-	return ""
+	if !slices.ContainsFunc(names, moved) {
+		return ""
+	}
+	why := "labels are integers, but not all of them are only digits"
+	if others := slices.DeleteFunc(slices.Clone(names), isInteger); len(others) > 0 {
+		why = "not all labels are integers, such as " + plural.Quoted(others, 3)
+	}
+	return fmt.Sprintf("%s, so they are names in text order: %s", why, mapping(names, offset))
 }
 
-// other returns the first name that is not an integer.
-func other(names []string) string {
-	i := slices.IndexFunc(names, func(name string) bool { numbers, _ := integers([]string{name}); return numbers == nil })
-	return names[max(i, 0)]
+// isInteger reports whether a name is an integer: as Integer has it, or of any number of digits.
+func isInteger(name string) bool {
+	_, _, ok := Integer(name)
+	numbers, _ := integers([]string{name})
+	return ok || numbers != nil
 }
 
 // mapping lists the ids of some names: of all where they are few.

@@ -26,8 +26,13 @@ func TestSort(t *testing.T) {
 		{"-1 -10 0 -0", "-0 -1 -10 0", `"-0" and "0" are the same one`},
 		{"1 0 -1 -10 5", "-10 -1 0 1 5", `"-10" is 0`},
 		{"99999999999999999999 100000000000000000000 3", "3 99999999999999999999 100000000000000000000", `"3" is 0`},
-		{"1.0 10.0 2.0", "1.0 10.0 2.0", ""},
-		{"+1 10 9", "+1 10 9", "not all labels are integers"},
+		{"1.0 10.0 2.0", "1.0 10.0 2.0", `labels are integers, but not all of them are only digits, so they are names in text order: "1.0" is 0, "10.0" is 1`},
+		{"0.0 1.0 2", "0.0 1.0 2", ""},
+		{"0.0 11.0 5.0 ?", "0.0 11.0 5.0 ?", `not all labels are integers, such as "?", so they are names in text order: "0.0" is 0, "11.0" is 1, "5.0" is 2`},
+		{"5 ? unknown a b", "5 ? a b unknown", `such as "?", "a", "b" and 1 more, so`},
+		{"0.0 1 ?", "0.0 1 ?", ""},
+		{"0.5 1.5 x", "0.5 1.5 x", ""},
+		{"+1 10 9", "+1 10 9", "labels are integers, but not all of them are only digits"},
 		{"- 10 9", "- 10 9", "not all labels are integers"},
 		{"0", "0", ""},
 		{"٣ 10 9", "10 9 ٣", "not all labels are integers"},
@@ -45,6 +50,33 @@ func TestSort(t *testing.T) {
 	}
 	if note := Note([]string{"0", "1"}, 1, optname.LabelSpecOffset); !strings.Contains(note, `"0" is 1`) {
 		t.Errorf("0 and 1 from 1: %s", note)
+	}
+}
+
+// TestNoteNamesTheWords: where an integer, however it is written, has another id because of words among
+// the labels, the note names a word.
+func TestNoteNamesTheWords(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	words := []string{"?", "unknown", "n/a", "1e3", "0.5", "cat"}
+	for range 2000 {
+		var names []string
+		for range 1 + rnd.IntN(5) {
+			names = append(names, fmt.Sprintf([]string{"%d", "%d.0", "%d.", "+%d", "-%d", "00%d"}[rnd.IntN(6)], rnd.IntN(20)))
+		}
+		for range 1 + rnd.IntN(2) {
+			names = append(names, words[rnd.IntN(len(words))])
+		}
+		names = Sort(names)
+		moved := false
+		for id, name := range names {
+			_, n, ok := Integer(name)
+			moved = moved || ok && n != int64(id)
+		}
+		note := Note(names, 0, optname.LabelSpecOffset)
+		named := slices.ContainsFunc(words, func(word string) bool { return strings.Contains(note, fmt.Sprintf("such as %q", word)) })
+		if named != moved || (note != "") != moved {
+			t.Fatalf("%q: %s", names, note)
+		}
 	}
 }
 

@@ -93,15 +93,15 @@ func (o *Options) nameIDs(ids []int64, digits []string, option optname.Name) []s
 	return names
 }
 
-// WithoutMissing drops the spellings of a missing value in a CSV from labels if all others are
-// integers, or there is none. Among names they are names, which a note says, with the remedy.
+// WithoutMissing drops the spellings of a missing value in a CSV, NaN among them, from labels if all
+// others are integers, or there is none. Among names they are names, which a note says, with the
+// remedy.
 func (o *Options) WithoutMissing(of []string, remedy string) []string {
-	missing := func(label string) bool { return slices.Contains(csvscan.DefaultMissing, label) }
-	at := slices.IndexFunc(of, missing)
+	at := slices.IndexFunc(of, csvscan.IsMissing)
 	if at < 0 {
 		return of
 	}
-	present := slices.DeleteFunc(slices.Clone(of), missing)
+	present := slices.DeleteFunc(slices.Clone(of), csvscan.IsMissing)
 	if _, _, integers := labels.IDs(present); integers || len(present) == 0 {
 		return present
 	}

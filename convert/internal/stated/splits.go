@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/optname"
@@ -89,8 +90,11 @@ type SplitColumn struct {
 	splits map[string]*string // found in it, by the names that they have in the set
 }
 
-// Of returns the split that a cell names; nil if it names none.
+// Of returns the split that a cell names; nil if it names none, as a missing value.
 func (c *SplitColumn) Of(cell string) *string {
+	if csvscan.IsMissing(cell) {
+		return nil
+	}
 	name := cmp.Or(imagetree.Split(cell), cell)
 	if s := c.splits[name]; s != nil || !naming.IsSplit(name) {
 		return s

@@ -43,7 +43,8 @@ type tableFeature struct {
 	shape    []int      // of a list that is an array of several dimensions
 	text     bool       // all bytes are UTF-8
 	optional bool
-	// Required is set if rows without a value are not records: for the label.
+	// Required is set if there may be rows without a value, which are not records: for the label,
+	// which is missing where it is NaN, too.
 	Required bool `json:"required,omitempty"`
 }
 
@@ -201,7 +202,7 @@ func (c *tableColumns) makeFeatures(o *TableOptions, t *tablefile.Tables) error 
 				f.Zeros = f.length
 			}
 			missing := o.Missing == MissingDrop && t.Columns[column].Missing > 0
-			f.Required = missing && column == c.label
+			f.Required = column == c.label && (missing || f.Type == TypeFloat && o.Missing == MissingDrop)
 			f.optional = f.optional || missing && !f.Required
 		}
 	}

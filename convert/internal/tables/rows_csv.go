@@ -68,8 +68,8 @@ func (r *csvRows) scalar(e *rowEncoder, body []byte, f *featureEncoder) ([]byte,
 	column := f.Columns[0]
 	field := r.tok.Field(column)
 	missing := r.missing(f, field)
-	if e.isLabel(f) {
-		missing = missing || len(bytes.TrimSpace(field)) == 0
+	if e.isLabel(f) && !missing {
+		missing = len(bytes.TrimSpace(field)) == 0 || (f.Label || f.Type == TypeFloat) && csvscan.IsNaN(field)
 	}
 	switch {
 	case f.Label:

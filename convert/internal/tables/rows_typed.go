@@ -106,6 +106,8 @@ func (r *typedRows) scalar(e *rowEncoder, body []byte, f *featureEncoder) ([]byt
 		return f.appendInt64(body, v.Ints[i]), ""
 	case f.Type == TypeFloat && v.Kind == table.Int64:
 		return f.appendFloat(body, float64(v.Ints[i])), ""
+	case e.isLabel(f) && v.Kind == table.Float && v.Floats[i] != v.Floats[i]: // NaN
+		return e.appendMissing(body, f, r.header[column])
 	case f.Type == TypeFloat:
 		return f.appendFloat(body, float64(v.Floats[i])), ""
 	}
