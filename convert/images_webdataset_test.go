@@ -137,6 +137,8 @@ func TestUnusableSamples(t *testing.T) {
 		"deep JSON":      {map[string]string{"000004.json": strings.Repeat(`{"n":`, 100_000)}, ImageOptions{Features: []FeatureSpec{{Name: "n"}}}, "not a JSON object", ""},
 		"not its type":   {map[string]string{"000004.json": `{"n": 1.5}`}, ImageOptions{Features: []FeatureSpec{{Name: "n", Type: TypeInt64}}}, "is not int64", ""},
 		"beyond int64":   {map[string]string{"000004.json": `{"n": 9223372036854775808}`}, ImageOptions{Features: []FeatureSpec{{Name: "n", Type: TypeInt64}}}, "is not int64", ""},
+		"beyond a float": {map[string]string{"000004.json": `{"n": 1e300}`}, ImageOptions{Features: []FeatureSpec{{Name: "n"}}}, "1e300 is outside of the range of a 32-bit float", ""},
+		"beyond float64": {map[string]string{"000004.json": `{"n": [1, -1e999]}`}, ImageOptions{Features: []FeatureSpec{{Name: "n", Type: TypeFloat}}}, "-1e999 is outside of the range of a 32-bit float", ""},
 		"an object":      {nil, ImageOptions{Features: []FeatureSpec{{Name: "other"}}}, "", "want a number, a string"},
 		"two kinds":      {map[string]string{"000004.json": `{"n": "x"}`}, ImageOptions{Features: []FeatureSpec{{Name: "n"}}}, "in another sample", ""},
 		"two cases":      {map[string]string{"000004.TXT": "x"}, ImageOptions{}, "two members .txt", ""},

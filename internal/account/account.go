@@ -102,7 +102,7 @@ var reasons = []meaning{
 	{Key, "key", optname.Textf("of JSON members not stored"), false, false},
 	{Rounded, "column", optname.Textf("whose digits a 32-bit float does not hold, rounded"), false, false},
 	{Wide, "column", optname.Textf("of 64-bit numbers, stored as 32-bit floats"), false, false},
-	{Beyond, "column", optname.Textf("of numbers beyond the range of a 32-bit float (%s NAME=bytes keeps them)", optname.CSVOptionsTypes), false, false},
+	{Beyond, "column", optname.Textf("of numbers beyond the range of a 32-bit float"), false, false},
 	{Encoding, "column", optname.Textf("with text that is not UTF-8, stored as it is (iconv converts the file)"), false, false},
 	{Blank, "blank line", optname.Textf("skipped"), false, false},
 	{Other, "other file", optname.Textf("in the source left alone"), false, false},

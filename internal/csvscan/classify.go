@@ -198,9 +198,16 @@ func isRounded(field []byte, k class) bool {
 	return lost*math.Pow10(frac) >= 0.5
 }
 
-// Rounds reports whether a number has digits that get lost in a float32, within whose range it is.
+// Rounds reports whether a number has digits that get lost in a float32, within whose range it is:
+// see IsTiny for those below it.
 func Rounds(number []byte) bool {
 	return len(number) > maxExact && isRounded(number, classify(number))
+}
+
+// IsTiny reports whether a number that is not 0 is nearer to it than all normal numbers of a float32.
+func IsTiny(number []byte) bool {
+	v, ok := ParseFloat64(number)
+	return ok && math.Abs(v) < 0x1p-126 && (v != 0 || hasNonZero(number))
 }
 
 // fewDigits says, at a glance, that a float of more than maxExact bytes without an exponent has digits

@@ -131,12 +131,13 @@ func (c *Column) KindNote(name string) string {
 }
 
 // AccountForFloats adds what is lost of the column, by its name, where it is stored as 32-bit floats.
-func (c *Column) AccountForFloats(a *account.Account, name string) {
+// The option types and the text asBytes after the name, such as "=bytes", store it as it is written.
+func (c *Column) AccountForFloats(a *account.Account, name string, types optname.Name, asBytes string) {
 	if c.Rounded {
 		a.Add(account.Rounded, fmt.Sprintf("%s (the first at %v)", name, c.FirstRounded))
 	}
 	if c.Lossy > 0 {
-		a.Add(account.Beyond, fmt.Sprintf("%s (%s, the first at %v)", name, plural.Of(c.Lossy, "value"), c.FirstLossy))
+		a.Add(account.Beyond, fmt.Sprintf("%s (%s, the first at %v; %s %s keeps them)", name, plural.Of(c.Lossy, "value"), c.FirstLossy, types, shellArg(name+asBytes)))
 	}
 }
 
@@ -162,9 +163,12 @@ func (c *Column) counts() string {
 }
 
 // assign spells NAME=KIND for a shell.
-func assign(name, kind string) string {
-	if strings.ContainsAny(name, " \t\n\"'\\$`!*?[](){}<>|&;#~") || name == "" {
-		return strconv.Quote(name + "=" + kind)
+func assign(name, kind string) string { return shellArg(name + "=" + kind) }
+
+// shellArg returns an argument of a command as a shell takes it.
+func shellArg(arg string) string {
+	if strings.ContainsAny(arg, " \t\n\"'\\$`!*?[](){}<>|&;#~") || arg[0] == '=' {
+		return strconv.Quote(arg)
 	}
-	return name + "=" + kind
+	return arg
 }

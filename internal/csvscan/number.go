@@ -123,6 +123,14 @@ func ParseFloat64(field []byte) (float64, bool) {
 	return parseFloatSlow(trimBlanks(field))
 }
 
+// ParseFloat32 is ParseFloat64 for a float32. A number beyond the range of a float32 does not fit: it
+// would become an infinity, which "inf" is by itself.
+func ParseFloat32(field []byte) (v float32, fits, ok bool) {
+	x, ok := ParseFloat64(field)
+	v = float32(x)
+	return v, !math.IsInf(float64(v), 0) || !bytes.ContainsAny(field, "0123456789"), ok
+}
+
 // intPow10 are the powers of ten that scale the digits before up to eight more.
 var intPow10 = [...]uint64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
 

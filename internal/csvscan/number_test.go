@@ -2,6 +2,7 @@ package csvscan
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -144,5 +145,26 @@ func TestMissing(t *testing.T) {
 	}
 	if new(Missing).Is(nil) {
 		t.Error("the zero Missing knows a token")
+	}
+}
+
+func TestParseFloat32(t *testing.T) {
+	for text, want := range map[string]string{
+		"1.5": "1.5 true true", "3.5e38": "+Inf false true", "-1e300": "-Inf false true", "1e999": "+Inf false true", " 1e39 ": "+Inf false true",
+		"inf": "+Inf true true", "-Infinity": "-Inf true true", "nan": "NaN true true", "1e-60": "0 true true", "3.4028235e38": "3.4028235e+38 true true",
+		"x": "0 true false", "": "0 true false",
+	} {
+		v, fits, ok := ParseFloat32([]byte(text))
+		if got := fmt.Sprint(v, fits, ok); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestIsTiny(t *testing.T) {
+	for text, want := range map[string]bool{"0": false, "0.000": false, "-0e5": false, "1e-37": false, "1e-38": true, "-1e-60": true, "1e-999": true, "nan": false, "inf": false, "x": false} {
+		if got := IsTiny([]byte(text)); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
 	}
 }

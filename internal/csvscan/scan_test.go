@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/tfrec/tfrec/internal/account"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/textfile"
 )
 
@@ -174,13 +175,13 @@ func TestNotes(t *testing.T) {
 		`column "mixed": not all of one kind (2 int64, 1 float, 1 text), so stored as bytes; the first that is not a plain number is at NAME line 4: "abc"; CSVOptions.Types mixed=float makes rows whose values are not numbers errors`,
 		`column "zeros": not all of one kind (2 int64, 2 text), so stored as bytes; the first that is not a plain number is at NAME line 2: "007", a number with leading zeros; CSVOptions.Types zeros=float reads it as a number`,
 		`column "all": no value in 4 rows: stored as bytes; CSVOptions.Types all=float gives another type`,
-		`beyond_float: big (1 value, the first at NAME line 2: "1e300")`,
+		`beyond_float: big (1 value, the first at NAME line 2: "1e300"; CSVOptions.Types big=bytes keeps them)`,
 		``,
 		`column "flag": true and false are stored as they are written, as bytes; CSVOptions.Types flag=int64 stores 1 and 0`,
 		`not_utf8: far (2 values, the first at NAME line 3: "K\xf6ln")`,
 	} {
 		var a account.Account
-		table.Columns[i].AccountForFloats(&a, s.Header()[i])
+		table.Columns[i].AccountForFloats(&a, s.Header()[i], optname.CSVOptionsTypes, "=bytes")
 		table.Columns[i].AccountForText(&a, s.Header()[i])
 		got := table.Columns[i].KindNote(s.Header()[i])
 		for _, e := range a.Entries() {

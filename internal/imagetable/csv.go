@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/table"
 )
@@ -81,29 +82,34 @@ func (c *csvTable) open(ctx context.Context, t *Table, path string, delimiter by
 	return nil
 }
 
-// inferKinds finds the kinds of the features: it reads all rows if one is not given.
+// inferKinds finds the kinds of the features, and what is lost of them: it reads all rows if a kind
+// is not given, or may lose some.
 func (c *csvTable) inferKinds(ctx context.Context, t *Table, path string) error {
 	var scanned *csvscan.Table
 	for i, f := range t.o.Features {
 		column := table.Column{Name: f.Name, Kind: f.Kind, Length: 1}
-		if column.Kind == table.Unknown {
-			if scanned == nil {
-				var err error
-				if scanned, err = c.scan(ctx, t, path); err != nil {
-					return err
-				}
+		if column.Kind == table.Int64 {
+			t.kinds = append(t.kinds, column)
+			continue
+		}
+		if scanned == nil {
+			var err error
+			if scanned, err = c.scan(ctx, t, path); err != nil {
+				return err
 			}
-			found := scanned.Columns[t.features[i]]
+		}
+		found := scanned.Columns[t.features[i]]
+		if column.Kind == table.Unknown {
 			column.Kind = kindOf(&found)
 			if found.Texts > 0 && found.Ints+found.Floats > 0 {
 				t.notes = append(t.notes, fmt.Sprintf("column %q: stored as bytes, as not all of its values are plain numbers: the first that is not is at %v", f.Name, found.FirstText))
 			}
-			switch column.Kind {
-			case table.Bytes:
-				found.AccountForText(&t.account, f.Name)
-			case table.Float:
-				found.AccountForFloats(&t.account, f.Name)
-			}
+		}
+		switch column.Kind {
+		case table.Bytes:
+			found.AccountForText(&t.account, f.Name)
+		case table.Float:
+			found.AccountForFloats(&t.account, f.Name, optname.ImageOptionsFeatures, ":bytes")
 		}
 		t.kinds = append(t.kinds, column)
 	}
@@ -292,9 +298,12 @@ func (p *rowParser) value(i int, tok *csvscan.Tokenizer) error {
 			v.Ints = append(v.Ints, n)
 		}
 	case table.Float:
-		var x float64
-		if x, ok = csvscan.ParseFloat64(cell); ok {
-			v.Floats = append(v.Floats, float32(x))
+		x, fits, parsed := csvscan.ParseFloat32(cell)
+		if !fits {
+			return fmt.Errorf("column %q: %.40s is outside of the range of a 32-bit float", p.t.kinds[i].Name, cell)
+		}
+		if ok = parsed; ok {
+			v.Floats = append(v.Floats, x)
 		}
 	default:
 		v.Data = append(v.Data, cell...)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/table"
 )
@@ -79,6 +80,9 @@ func (t *Table) openTyped(ctx context.Context, src table.Source) (err error) {
 		if f := &c.scanned.Columns[i]; f.Mixed != "" {
 			return fmt.Errorf("%s: column %q has %s: %s %s keeps both as text, and %s makes rows with other text errors",
 				src.Name(), f.Name, f.Mixed, optname.ImageOptionsFeatures, strconv.Quote(f.Name+":bytes"), strconv.Quote(f.Name+":float"))
+		}
+		if c.scanned.Columns[i].Narrows() {
+			t.account.Add(account.Wide, c.scanned.Columns[i].Name)
 		}
 		t.kinds = append(t.kinds, c.scanned.Columns[i])
 		c.features = append(c.features, c.use(i))

@@ -47,6 +47,9 @@ type Column struct {
 	Unfit string `json:"unfit,omitempty"`
 }
 
+// Narrows reports whether numbers lose, or may lose, digits as they become values of kind Float.
+func (c *Column) Narrows() bool { return c.Wide && c.Kind == Float }
+
 // Chunk is some consecutive rows of a table: what one task reads.
 type Chunk struct {
 	// Index is the number of the chunk in its table. What else a format needs to find it, it keeps

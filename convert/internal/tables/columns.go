@@ -131,7 +131,7 @@ func (c *tableColumns) noteColumns(o *TableOptions, t *tablefile.Tables) {
 func accountFor(a *account.Account, c *tablefile.Column, stored ColumnType) {
 	switch {
 	case c.Counts != nil && stored == TypeFloat:
-		c.Counts.AccountForFloats(a, c.Name)
+		c.Counts.AccountForFloats(a, c.Name, optname.CSVOptionsTypes, "=bytes")
 	case c.Counts != nil && stored == TypeBytes:
 		c.Counts.AccountForText(a, c.Name)
 	case c.Narrowed && stored == TypeFloat:

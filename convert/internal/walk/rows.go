@@ -15,6 +15,7 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/stated"
 	"github.com/tfrec/tfrec/convert/internal/tablefile"
 	"github.com/tfrec/tfrec/convert/internal/tables"
+	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/imagetable"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/setdir"
@@ -89,7 +90,13 @@ func Rows(ctx context.Context, o *options.ImageOptions, src origin.Place) (*Foun
 		return nil, fmt.Errorf("no rows in %s", src.At.Path())
 	}
 	a.origin.Column = a.columns[0]
-	a.features = stated.NewFeatures(a.columns[len(a.columns)-len(o.Features):])
+	features := a.columns[len(a.columns)-len(o.Features):]
+	for i := range features {
+		if features[i].Narrows() {
+			a.Account.Add(account.Wide, features[i].Name)
+		}
+	}
+	a.features = stated.NewFeatures(features)
 	for i := range a.origin.Tables {
 		if err := a.list(&a.origin.Tables[i]); err != nil {
 			return nil, fmt.Errorf("source: %w", err)

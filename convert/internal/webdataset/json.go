@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/stated"
 	"github.com/tfrec/tfrec/convert/internal/tables"
 	"github.com/tfrec/tfrec/internal/account"
+	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/table"
 	"github.com/tfrec/tfrec/manifest"
@@ -31,6 +31,7 @@ type jsonFeatures struct {
 	rows    map[int32][][]jsonScalar // values of each feature, by the item of the .json
 	beside  map[int32]int32          // item of the .json, by that of the image
 	unused  map[string]int64         // how many .json have a key that no spec names; up to maxUnusedKeys
+	rounded []bool                   // features that are in the account, as some of their digits are lost
 }
 
 // jsonScalar is a value of a feature: a number as it is written, or a string.
@@ -50,7 +51,7 @@ const (
 )
 
 func newJSONFeatures(specs []options.FeatureSpec) *jsonFeatures {
-	j := &jsonFeatures{specs: specs, rows: map[int32][][]jsonScalar{}, beside: map[int32]int32{}, unused: map[string]int64{}, seen: make([]bool, len(specs))}
+	j := &jsonFeatures{specs: specs, rows: map[int32][][]jsonScalar{}, beside: map[int32]int32{}, unused: map[string]int64{}, seen: make([]bool, len(specs)), rounded: make([]bool, len(specs))}
 	for _, s := range specs {
 		j.columns = append(j.columns, table.Column{Name: s.Name, Kind: tables.KindOfType[s.Type], Length: 1})
 	}
@@ -184,17 +185,18 @@ func scalarsOf(raw json.RawMessage) (values []jsonScalar, list bool, err error) 
 	return values, list, nil
 }
 
-// fits returns an error if a value is not of a kind. Integers are floats, too.
+// fits returns an error if a value is not of a kind, or is a number that no kind has. Integers are
+// floats, too.
 func (v jsonScalar) fits(kind table.Kind) error {
-	if kind == table.Unknown || kind == v.kind || kind == table.Float && v.kind == table.Int64 {
-		if kind == table.Float {
-			if f, err := strconv.ParseFloat(v.text, 32); err != nil || math.IsInf(f, 0) {
-				return fmt.Errorf("%s is beyond a float", v.text)
-			}
-		}
-		return nil
+	if kind != table.Unknown && kind != v.kind && (kind != table.Float || v.kind != table.Int64) {
+		return fmt.Errorf("%s is not %s", strconv.Quote(v.text), kind)
 	}
-	return fmt.Errorf("%s is not %s", strconv.Quote(v.text), kind)
+	if v.kind == table.Float {
+		if _, fits, _ := csvscan.ParseFloat32([]byte(v.text)); !fits {
+			return fmt.Errorf("%s is outside of the range of a 32-bit float", v.text)
+		}
+	}
+	return nil
 }
 
 // widen makes a kind one that also has values of another.
@@ -246,10 +248,25 @@ func (j *jsonFeatures) fill(images []origin.Image, a *account.Account) ([]manife
 				continue
 			}
 			j.encode(&b, k, row[k])
+			j.account(a, k, row[k], p.Path)
 		}
 		p.AddExtra().Row = &origin.Row{Features: b.Append(nil)}
 	}
 	return described, nil
+}
+
+// account adds feature k to an account, once, if its values in a sample lose digits.
+func (j *jsonFeatures) account(a *account.Account, k int, values []jsonScalar, path string) {
+	if j.rounded[k] || j.columns[k].Kind != table.Float {
+		return
+	}
+	for _, v := range values {
+		if number := []byte(v.text); csvscan.Rounds(number) || csvscan.IsTiny(number) {
+			j.rounded[k] = true
+			a.Add(account.Rounded, fmt.Sprintf("%s (the first with %s: %q)", j.specs[k].Name, path, v.text))
+			return
+		}
+	}
 }
 
 // encode adds the values of a feature, which fit its kind.
@@ -264,8 +281,7 @@ func (j *jsonFeatures) encode(b *tfrecord.Builder, k int, values []jsonScalar) {
 	case table.Float:
 		v := make([]float32, len(values))
 		for i := range values {
-			f, _ := strconv.ParseFloat(values[i].text, 32)
-			v[i] = float32(f)
+			v[i], _, _ = csvscan.ParseFloat32([]byte(values[i].text))
 		}
 		b.Float(name, v...)
 	default:
