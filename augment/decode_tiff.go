@@ -84,7 +84,9 @@ func (h *header) statTIFF(data []byte) error {
 		h.Channels = 1
 	}
 	h.alpha = d.alpha(photometric, samples) != tiffNoAlpha
-	h.Deep = d.number(tagBits, 1) == 16 && d.number(tagFormat, tiffWhole) == tiffWhole
+	format := d.number(tagFormat, tiffWhole)
+	h.Deep = d.number(tagBits, 1) == 16 && format == tiffWhole
+	h.Floats = format == tiffFloat
 	if c := d.number(tagCompression, tiffNone); c == tiffGroup3 || c == tiffGroup4 {
 		h.perByte = pixelsPerFaxByte
 	}

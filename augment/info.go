@@ -23,6 +23,8 @@ type Info struct {
 	// Deep says that samples have more than 8 bits. Decode gives the upper 8 of them, and
 	// [Codec.AppendDeepPNG] 16.
 	Deep bool
+	// Floats says that samples are floats. Decode gives 8 bits of them, by [CodecOptions.FloatRange].
+	Floats bool
 	// Mask says that [Codec.DecodeMask] reads the image: a grayscale PNG with 8 bits a sample or less
 	// and no transparency, or a PNG with a palette.
 	Mask bool

@@ -10,6 +10,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,6 +125,15 @@ func TestNarrowed(t *testing.T) {
 		put(t, src, fmt.Sprintf("a/%d.png", i), deepPNG(i))
 		put(t, src, fmt.Sprintf("b/%d.png", i), pngOf(i))
 	}
+	floats := filepath.Join(t.TempDir(), "floats")
+	float, err := os.ReadFile("../testdata/pictures/made-float.tiff")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		put(t, floats, fmt.Sprintf("a/%d.tiff", i), float)
+		put(t, floats, fmt.Sprintf("b/%d.png", i), pngOf(i))
+	}
 	policy, err := augment.ParsePolicy("mixup")
 	if err != nil {
 		t.Fatal(err)
@@ -132,12 +142,14 @@ func TestNarrowed(t *testing.T) {
 		o    ImageOptions
 		want int64
 	}{
-		"resized":   {ImageOptions{Resize: augment.ResizeSpec{Square: 3, NoAntialias: true}}, 6},
-		"png":       {ImageOptions{Encode: EncodeSpec{Format: PNG}}, 6},
-		"float32":   {ImageOptions{Encode: EncodeSpec{Format: Float32}}, 6},
-		"kept":      {ImageOptions{}, 0},
-		"unchecked": {ImageOptions{Encode: EncodeSpec{NoCheck: true}}, 0},
-		"mixed":     {ImageOptions{Augment: AugmentSpec{Policy: policy, KeepOriginal: true}, Resize: augment.ResizeSpec{Width: 8, Height: 8, NoAntialias: true}}, -1},
+		"floats":         {ImageOptions{Codec: augment.CodecOptions{FloatRange: &[2]float64{-1, 300.5}}}, 3},
+		"resized floats": {ImageOptions{Codec: augment.CodecOptions{FloatRange: &[2]float64{0, 1}}, Resize: augment.ResizeSpec{Square: 3, NoAntialias: true}}, 3},
+		"resized":        {ImageOptions{Resize: augment.ResizeSpec{Square: 3, NoAntialias: true}}, 6},
+		"png":            {ImageOptions{Encode: EncodeSpec{Format: PNG}}, 6},
+		"float32":        {ImageOptions{Encode: EncodeSpec{Format: Float32}}, 6},
+		"kept":           {ImageOptions{}, 0},
+		"unchecked":      {ImageOptions{Encode: EncodeSpec{NoCheck: true}}, 0},
+		"mixed":          {ImageOptions{Augment: AugmentSpec{Policy: policy, KeepOriginal: true}, Resize: augment.ResizeSpec{Width: 8, Height: 8, NoAntialias: true}}, -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := t.TempDir()
@@ -145,16 +157,21 @@ func TestNarrowed(t *testing.T) {
 				var notes []string
 				c.o.Note = func(s string) { notes = append(notes, s) }
 				c.o.Shards = 3
-				s := mustImages(t, src, out, c.o)
+				from := src
+				if c.o.Codec.FloatRange != nil {
+					from = floats
+				}
+				s := mustImages(t, from, out, c.o)
 				if c.want < 0 && s.Narrowed > 12 { // 6 originals of 12, and more variants than these have such partners
 					c.want = s.Narrowed
 				}
 				if s.Status != status || s.Narrowed != c.want {
 					t.Errorf("%+v, want %d narrowed", s, c.want)
 				}
-				noted := strings.Contains(strings.Join(notes, "; "), fmt.Sprintf("reduced to 8 in %d images", c.want))
-				if noted != (c.want > 0) {
-					t.Errorf("noted %q", notes)
+				noted := strings.Contains(strings.Join(notes, "; "), fmt.Sprintf("%d images reduced to 8 bits a sample", c.want))
+				accounted := slices.ContainsFunc(s.LeftOut, func(l LeftOut) bool { return l.Reason == "narrowed" && l.Count == c.want })
+				if noted != (c.want > 0) || accounted != noted {
+					t.Errorf("noted %q, account %+v", notes, s.LeftOut)
 				}
 				if got := describedImage; c.o.Encode.Format != Float32 && got(t, out, imagekey.Encoded) == "uint16 png" {
 					t.Error("described as images of 16 bits")

@@ -14,7 +14,8 @@ import (
 //   - SkippedFiles are files of the source that are not images; LeftOut counts the parts of
 //     the source that the set does not have, by reason.
 //   - AnnotationCounts are nil for a set without objects.
-//   - Narrowed is the number of records whose image has 8 bits a sample and was made of one with more.
+//   - Narrowed is the number of records whose image has 8 bits a sample and was made of one with more,
+//     or with floats.
 //   - Bytes of all shards, ShardsWritten and ShardsKept by this run, and Splits by name.
 //   - Decoder that the bytes depend on, and Decoded, the records by decoder if a backend decodes.
 //   - Fingerprint of the set.

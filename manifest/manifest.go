@@ -71,7 +71,7 @@ type Shard struct {
 	// Labels counts the records per label; nil if there are no labels.
 	Labels map[string]int64 `json:"labels,omitempty"`
 	// Deep counts the records whose image has 16 bits a sample, and Narrowed those whose image was
-	// made of one with more than 8 and has 8. Only conversions count.
+	// made of one with more than 8, or with floats, and has 8. Only conversions count.
 	Deep     int64 `json:"deep,omitempty"`
 	Narrowed int64 `json:"narrowed,omitempty"`
 }

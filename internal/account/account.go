@@ -59,6 +59,7 @@ const (
 	Encoding    Reason = "not_utf8"
 	Blank       Reason = "blank_line"
 	Other       Reason = "other"
+	Narrowed    Reason = "narrowed"
 )
 
 // meaning is what a reason means.
@@ -106,6 +107,7 @@ var reasons = []meaning{
 	{Encoding, "column", optname.Textf("with text that is not UTF-8, stored as it is (iconv converts the file)"), false, false},
 	{Blank, "blank line", optname.Textf("skipped"), false, false},
 	{Other, "other file", optname.Textf("in the source left alone"), false, false},
+	{Narrowed, "image", optname.Textf("reduced to 8 bits a sample (%s keep, without options that change pixels, stores 16, but not floats)", optname.EncodeSpecFormat), false, true},
 }
 
 func (r Reason) meaning() meaning {

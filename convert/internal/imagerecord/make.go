@@ -199,10 +199,11 @@ func (s *Maker) leavesOut(w, h int) bool {
 
 // countDepth counts a record by the bits of its samples, as stored and in its source images.
 func countDepth(p *plan.Piece, m *Work) {
-	switch deep := m.info.Deep || slices.ContainsFunc(m.partners, func(pm *Work) bool { return pm.info.Deep }); {
+	hasMore := func(m *Work) bool { return m.info.Deep || m.info.Floats }
+	switch {
 	case m.out.deep:
 		p.Deep++
-	case deep:
+	case hasMore(m), slices.ContainsFunc(m.partners, hasMore):
 		p.Narrowed++
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/imagekey"
-	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/manifest"
 )
@@ -33,11 +33,23 @@ func describeDepth(m *manifest.Manifest) {
 	}
 }
 
+// isNarrowed reports whether an entry is of images that are stored with fewer bits a sample than they
+// have.
+func (l LeftOut) isNarrowed() bool { return l.Reason == string(account.Narrowed) }
+
+// accountForDepth adds images that are stored with fewer bits a sample than they have to LeftOut,
+// without names: for shards that are kept, only their number is known.
+func (s *Summary) accountForDepth() {
+	if s.Narrowed > 0 && !slices.ContainsFunc(s.LeftOut, LeftOut.isNarrowed) {
+		s.LeftOut = append(s.LeftOut, LeftOut{string(account.Narrowed), s.Narrowed, []string{}})
+	}
+}
+
 // noteDepth notes images that are stored with fewer bits a sample than they have, and those that
 // readers get with fewer.
 func (r finishing) noteDepth(sum *Summary) {
-	if sum.Narrowed > 0 {
-		r.Notef("samples of more than 8 bits reduced to 8 in %s: %s keep, without options that change pixels, stores 16", plural.Of(sum.Narrowed, "image"), optname.EncodeSpecFormat)
+	if i := slices.IndexFunc(sum.LeftOut, LeftOut.isNarrowed); i >= 0 {
+		r.Notef("%s", sum.LeftOut[i])
 	}
 	var deep int64
 	for _, d := range r.done {

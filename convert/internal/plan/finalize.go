@@ -178,5 +178,6 @@ func finalized(dir *setdir.Dir, m *manifest.Manifest) (*Summary, error) {
 	if known && left.Fingerprint == m.Fingerprint {
 		s.Samples, s.Filtered, s.SkippedFiles, s.LeftOut, s.AnnotationCounts = left.Samples, left.Filtered, left.Skipped, append([]LeftOut{}, left.LeftOut...), left.Annotations
 	}
+	s.accountForDepth()
 	return s, nil
 }

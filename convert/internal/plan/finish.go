@@ -311,5 +311,6 @@ func (r *run) summary(status Status, fingerprint string) *Summary {
 			s.ShardsWritten++
 		}
 	}
+	s.accountForDepth()
 	return s
 }

@@ -41,7 +41,8 @@ type Summary struct {
 	LeftOut []LeftOut `json:"left_out"`
 	// AnnotationCounts are nil for a set without objects.
 	*AnnotationCounts
-	// Narrowed is the number of records whose image has 8 bits a sample, and had more in the source.
+	// Narrowed is the number of records whose image has 8 bits a sample, and had more, or floats, in the
+	// source. LeftOut has it, too.
 	Narrowed int64 `json:"narrowed,omitempty"`
 	// Bytes of all shards.
 	Bytes         int64                   `json:"bytes"`
