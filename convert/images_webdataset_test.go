@@ -179,6 +179,23 @@ func TestUnusableSamples(t *testing.T) {
 	}
 }
 
+// TestSpellingsOfClasses: a .cls member is an id, however it is written.
+func TestSpellingsOfClasses(t *testing.T) {
+	files := map[string]string{}
+	for i, text := range []string{"7", "007", "+7\n", " 7.0 ", "7."} {
+		files[fmt.Sprintf("%d.png", i)], files[fmt.Sprintf("%d.cls", i)] = string(pngOf(i)), text
+	}
+	src, out := filepath.Join(t.TempDir(), "web.tar"), t.TempDir()
+	packFiles(t, src, 1, files)
+	mustImages(t, src, out, ImageOptions{})
+	ids, texts, _ := labelsIn(t, out)
+	for name, id := range ids {
+		if id != 7 || texts[name] != "7" || len(ids) != 5 {
+			t.Errorf("%s is %d, %q", name, id, texts[name])
+		}
+	}
+}
+
 // onlyClasses returns changes that remove every .cls member.
 func onlyClasses(files map[string]string) map[string]string {
 	changes := map[string]string{}

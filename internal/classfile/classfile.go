@@ -137,14 +137,17 @@ func (l *List) Classes() (classes []annotation.Class, stated bool) {
 // as a whole, but its first word is; where one line is a pair, so are all with two words that are
 // not a label. Names that several labels have are made different by adding the label.
 //
+// With integers, labels may also be ids: a label that is an integer and no name is the id, as NumberIDs
+// has it.
+//
 // It is an error if a label is not in the list, or a class is there twice.
-func (l *List) Number(of []string) (*Classes, error) {
+func (l *List) Number(of []string, integers bool) (*Classes, error) {
 	known := make(map[string]bool, len(of))
 	for _, label := range of {
 		known[label] = true
 	}
-	if l.byID != nil && (l.lines == nil || l.numbers(known)) {
-		return l.numberByID(of)
+	if l.byID != nil && (l.lines == nil || l.numbers(known) || integers && l.isNamed(known)) {
+		return l.numberByID(of, integers)
 	}
 	c := l.pair(known)
 	names, what := c.Names, c.Names
@@ -158,7 +161,26 @@ func (l *List) Number(of []string) (*Classes, error) {
 		}
 		ids[label] = int64(i)
 	}
-	return c, l.assign(c, of, ids)
+	if !integers {
+		return c, l.assign(c, of, ids, nil)
+	}
+	lookup := l.Lookup()
+	return c, l.assign(c, of, ids, func(digits string, id int64) (int64, error) {
+		if c.Synsets != nil && id == labels.Unlabelled {
+			return 0, l.noID(digits) // every record has a synset
+		}
+		return lookup.ID(digits, id)
+	})
+}
+
+// isNamed reports whether a label is one of the names that the list states ids of.
+func (l *List) isNamed(known map[string]bool) bool {
+	for _, name := range l.byID {
+		if known[name] {
+			return true
+		}
+	}
+	return false
 }
 
 // numbers reports whether the integers that lines begin with are ids: neither they nor the lines
@@ -170,7 +192,7 @@ func (l *List) numbers(known map[string]bool) bool {
 }
 
 // numberByID is Number for a list that states ids.
-func (l *List) numberByID(of []string) (*Classes, error) {
+func (l *List) numberByID(of []string, integers bool) (*Classes, error) {
 	ids := make(map[string]int64, len(l.byID))
 	for _, id := range slices.Sorted(maps.Keys(l.byID)) {
 		name := l.byID[id]
@@ -180,21 +202,43 @@ func (l *List) numberByID(of []string) (*Classes, error) {
 		ids[name] = id
 	}
 	c := &Classes{Names: labels.Fill(l.byID)}
-	return c, l.assign(c, of, ids)
+	if !integers {
+		return c, l.assign(c, of, ids, nil)
+	}
+	return c, l.assign(c, of, ids, func(digits string, id int64) (int64, error) {
+		if _, ok := l.byID[id]; !ok && id != labels.Unlabelled {
+			return 0, l.noID(digits)
+		}
+		return id, nil
+	})
 }
 
-// assign fills in the ids of the labels.
-func (l *List) assign(c *Classes, of []string, ids map[string]int64) error {
+// noID is the error for an integer that is the id of no class.
+func (l *List) noID(digits string) error {
+	return &IDError{digits, fmt.Sprintf("%s has no class with the id %s", l.from, digits)}
+}
+
+// assign fills in the ids of the labels, given those of names. The function returns those of integers
+// that are no names; nil if these are none.
+func (l *List) assign(c *Classes, of []string, ids map[string]int64, integer func(digits string, id int64) (int64, error)) error {
 	var missing []string
+	var unknown error // of the first integer
 	c.IDs = make([]int64, len(of))
 	for i, label := range of {
 		id, ok := ids[label]
+		if digits, n, is := labels.Integer(label); !ok && is && integer != nil {
+			var err error
+			if id, err = integer(digits, n); err != nil && unknown == nil {
+				unknown = err
+			}
+			ok = true
+		}
 		if c.IDs[i] = id; !ok {
 			missing = append(missing, jsontext.Readable(label))
 		}
 	}
 	if len(missing) == 0 {
-		return nil
+		return unknown
 	}
 	slices.Sort(missing)
 	missing = slices.Compact(missing)

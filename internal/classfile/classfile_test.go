@@ -74,7 +74,7 @@ func numberFile(t *testing.T, text string, of []string) (*Classes, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.Number(of)
+	return l.Number(of, false)
 }
 
 // TestClassesOfAnyLabels writes random labels, as names and as pairs, and reads them back.

@@ -2,8 +2,9 @@
 // TensorFlow's Object Detection API.
 //
 //	list, err := classfile.Read(ctx, "classes.txt")
-//	classes, err := list.Number([]string{"cat", "dog"})   // of labels that are names
-//	classes, err := list.NumberIDs(ids, digits)           // of labels that are integers
+//	classes, err := list.Number([]string{"cat", "dog"}, false)  // of labels that are names
+//	classes, err := list.Number([]string{"cat", "1"}, true)     // of names and ids
+//	classes, err := list.NumberIDs(ids, digits)                 // of labels that are integers
 //
 // The id of a class is the number of its line, from 0. Lines may be pairs instead:
 //

@@ -34,7 +34,7 @@ func (l *List) NumberIDs(ids []int64, digits []string) (*Classes, error) {
 	}
 	switch {
 	case l.lines == nil && !stated:
-		return nil, &IDError{missing, fmt.Sprintf("%s has no class with the id %s", l.from, missing)}
+		return nil, l.noID(missing)
 	case l.lines == nil || stated && l.dense:
 		return l.stated(ids), nil
 	}

@@ -294,9 +294,11 @@ func (l *Listing) use(o *options.ImageOptions, seen []string, n *plan.LabelIDs) 
 			continue
 		case n.Integers && !named:
 			p.Label = &l.Texts[id]
-		case n.Integers && id < 0:
+		case id == labels.Unlabelled:
 			p.Label = nil
-		case n.Integers:
+		case n.Synsets != nil:
+			p.Label = &l.Synsets[int(id)-o.Labels.Offset]
+		default:
 			p.Label = &l.Labels[int(id)-o.Labels.Offset]
 		}
 		p.ID = id

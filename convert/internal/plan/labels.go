@@ -34,7 +34,8 @@ type LabelIDs struct {
 }
 
 // NumberLabels gives ids to the labels of an input, each of which occurs once. Integers are ids as
-// they are, and other labels are names.
+// they are, and other labels are names. Among names, an integer is the id of its line in the list, and
+// a name without one.
 func (o *Options) NumberLabels(of []string, by Numbering) (*LabelIDs, error) {
 	n := new(LabelIDs)
 	var ids []int64
@@ -48,7 +49,7 @@ func (o *Options) NumberLabels(of []string, by Numbering) (*LabelIDs, error) {
 		if n.Integers {
 			c, err = by.List.NumberIDs(ids, n.Digits)
 		} else {
-			c, err = by.List.Number(of)
+			c, err = by.List.Number(of, !by.Directories)
 		}
 		if err != nil {
 			return nil, err
