@@ -49,7 +49,7 @@ type Column struct {
 	Padded  int64 `json:"padded"`
 	Words   bool  `json:"words"`   // one of the Texts is none that ParseBool takes
 	Foreign int64 `json:"foreign"` // of the Texts: those that are not UTF-8
-	Lossy   int64 `json:"lossy"`   // numbers outside float32's range
+	Lossy   int64 `json:"lossy"`   // numbers outside float32's range, also of those that are kept as text
 
 	// The first value of the Texts, and why a number among them is one: "" when it
 	// is none, or "leading zeros", "a plus sign" or "more than int64 holds".

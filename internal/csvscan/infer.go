@@ -48,7 +48,7 @@ func (f *inferrer) row(t *Tokenizer) {
 			continue
 		}
 		k := classify(field)
-		if !c.Rounded && k <= classWideFloat && k != classText && isRounded(field, k) {
+		if !c.Rounded && k != classText && isRounded(field, k) {
 			c.Rounded, c.rounded, c.FirstRounded.Text = true, rowPosition{f.chunk, t.Line()}, start(field)
 		}
 		switch k {
@@ -74,6 +74,9 @@ func (f *inferrer) row(t *Tokenizer) {
 				c.Words = c.Words || !isBool(bare)
 			} else {
 				c.Words = true
+				if losesFloat32(field) {
+					f.note(&c.Lossy, &c.lossy, &c.FirstLossy, t.Line(), field)
+				}
 			}
 			if f.note(&c.Texts, &c.texts, &c.FirstText, t.Line(), field) {
 				c.Reason = reasons[k]

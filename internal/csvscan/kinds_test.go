@@ -105,3 +105,30 @@ func TestParseBool(t *testing.T) {
 		}
 	}
 }
+
+// TestLossOfOddNumbers: the digits of a number are lost in a float whether or not its spelling makes the
+// column text: with a plus sign, leading zeros or more digits than int64 holds.
+func TestLossOfOddNumbers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.csv")
+	for _, c := range []struct {
+		number string
+		loss   string // rounded, or lossy
+	}{
+		{"0.123456789", "rounded"}, {"16777217", "rounded"}, {"1e30", ""}, {"1e60", "lossy"}, {"0.5", ""},
+		{"12345678901234567891", "rounded"}, {strings.Repeat("9", 60), "lossy"}, {"10000000000000000000", ""},
+	} {
+		for _, prefix := range []string{"", "+", "00"} {
+			if err := os.WriteFile(path, []byte("k,v\nx,1\ny,"+prefix+c.number+"\n"), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			table, err := open(t, path, Options{Delimiter: ','}).Scan(t.Context(), ScanOptions{Workers: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := table.Columns[1]
+			if v.Rounded != (c.loss == "rounded") || (v.Lossy == 1) != (c.loss == "lossy") {
+				t.Errorf("%s%s: rounded %v, lossy %d; want %q", prefix, c.number, v.Rounded, v.Lossy, c.loss)
+			}
+		}
+	}
+}
