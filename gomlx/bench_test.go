@@ -2,6 +2,7 @@ package gomlx
 
 import (
 	"fmt"
+	"iter"
 	"path/filepath"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 
 // Batches of 1 MiB of floats, alone and as tensors. The tensors are the only memory that a batch
 // costs, and their filling the only copy.
-func BenchmarkYield(b *testing.B) {
+func BenchmarkDataset(b *testing.B) {
 	const rows, width, total = 256, 1024, 2048
 	dir := b.TempDir()
 	settest.ExampleFile(b, filepath.Join(dir, "x.tfrecord"), total, func(i int, e *tfrecord.Builder) {
@@ -50,8 +51,10 @@ func BenchmarkYield(b *testing.B) {
 			defer ds.Close()
 			b.SetBytes(4 * rows * width)
 			b.ReportAllocs()
+			next, stop := iter.Pull2(ds.Iter())
+			defer stop()
 			for b.Loop() {
-				if _, _, _, err := ds.Yield(); err != nil {
+				if _, err, _ := next(); err != nil {
 					b.Fatal(err)
 				}
 			}

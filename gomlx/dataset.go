@@ -4,11 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"sync"
 	"time"
 
-	"github.com/gomlx/gomlx/pkg/core/tensors"
-	"github.com/gomlx/gomlx/pkg/ml/train"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/train"
 
 	"github.com/tfrec/tfrec/reader"
 )
@@ -20,44 +21,44 @@ type Spec[B any] interface {
 	Tensors(batch B) (inputs, labels []*tensors.Tensor, err error)
 }
 
-// Dataset yields the batches of a flow as tensors. It implements train.Dataset, with its options
-// train.HasShortName and train.DatasetCustomOwnership. It is safe for concurrent use.
+// Dataset iterates over the batches of a flow as tensors. It implements train.Dataset and
+// train.HasShortName. It is safe for concurrent use: iterators that run at the same time share the
+// batches of the epoch.
 type Dataset[B any] struct {
 	name string
 	spec Spec[B]
 
-	mu       sync.Mutex
-	stream   *reader.Stream[B]
-	begun    bool  // the current epoch was
-	err      error // final
-	reported bool  // Yield has returned err since the last Reset
-	waited   time.Duration
+	mu     sync.Mutex
+	stream *reader.Stream[B]
+	err    error // final
+	waited time.Duration
 }
 
 var _ interface {
 	train.Dataset
 	train.HasShortName
-	train.DatasetCustomOwnership
 } = (*Dataset[any])(nil)
 
-// New starts a flow at epoch 0. GoMLX shows the name beside metrics. When ctx ends, Yield returns
+// New starts a flow at epoch 0. GoMLX shows the name next to metrics. When ctx ends, iterators return
 // its error. The caller must Close the result.
 func New[B any](ctx context.Context, name string, flow reader.Flow[B], spec Spec[B]) (*Dataset[B], error) {
 	stream, err := flow.Start(ctx)
+	return newDataset(name, stream, spec, err)
+}
+
+// Resume starts a flow after the batches that state records as returned. The State of another flow
+// is an error, see [reader.Flow.Resume].
+func Resume[B any](ctx context.Context, name string, flow reader.Flow[B], spec Spec[B], state reader.State) (*Dataset[B], error) {
+	stream, err := flow.Resume(ctx, state)
+	return newDataset(name, stream, spec, err)
+}
+
+// newDataset returns the Dataset of a stream, or the error of its start.
+func newDataset[B any](name string, stream *reader.Stream[B], spec Spec[B], err error) (*Dataset[B], error) {
 	if err != nil {
 		return nil, fmt.Errorf("dataset %s: %w", name, err)
 	}
 	return &Dataset[B]{name: name, spec: spec, stream: stream}, nil
-}
-
-// Resume is New after the batches that state records as yielded. A state of another flow is
-// refused, see [reader.Flow.Resume].
-func Resume[B any](ctx context.Context, name string, flow reader.Flow[B], spec Spec[B], state reader.State) (*Dataset[B], error) {
-	stream, err := flow.Resume(ctx, state)
-	if err != nil {
-		return nil, fmt.Errorf("dataset %s: %w", name, err)
-	}
-	return &Dataset[B]{name: name, spec: spec, stream: stream, begun: true}, nil
 }
 
 // Name returns the name that was given to New.
@@ -69,61 +70,69 @@ func (d *Dataset[B]) ShortName() string {
 	return string(letters[:min(3, len(letters))])
 }
 
-// IsOwnershipTransferred returns true: the tensors are the caller's, to free after use.
-func (d *Dataset[B]) IsOwnershipTransferred() bool { return true }
-
-// Reset begins the next epoch, unless nothing was yielded of the current one. After Resume it
-// always does. Yield returns its error.
-func (d *Dataset[B]) Reset() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.reported = false
-	if d.err != nil || !d.begun {
-		return
+// Iter returns an iterator over the remaining batches of the epoch. At the end of an epoch it
+// returns those of the next one, which has its own order and its own draws of an augmentation
+// policy.
+//
+// An iterator that stops early leaves the rest of the epoch to the next one, instead of beginning
+// the epoch again: train.Loop makes an iterator for each call of RunSteps, and would otherwise train
+// on the first batches of epochs only. NextEpoch drops the rest.
+//
+// The caller owns the tensors of a batch. The Spec of the batch is nil: one model fits all batches.
+// An error ends the iteration and is final, that of every later iterator.
+func (d *Dataset[B]) Iter() iter.Seq2[train.Batch, error] {
+	return func(yield func(train.Batch, error) bool) {
+		for begins := true; ; begins = false {
+			batch, err := d.next(begins)
+			if err == io.EOF || !yield(batch, err) || err != nil {
+				return
+			}
+		}
 	}
-	started := time.Now()
-	if err := d.stream.NextEpoch(); err != nil {
-		d.fail(err)
-	}
-	d.begun = false
-	d.waited += time.Since(started)
 }
 
-// fail keeps a final error.
-func (d *Dataset[B]) fail(err error) { d.err = fmt.Errorf("dataset %s: %w", d.name, err) }
-
-// Yield returns the tensors of the next batch, and io.EOF at the end of the epoch. The spec is nil:
-// one model fits all batches.
-//
-// Any other error is final. One call returns it, and the others io.EOF until the next Reset, since
-// datasets.Parallel panics when two of its goroutines get an error.
-func (d *Dataset[B]) Yield() (spec any, inputs, labels []*tensors.Tensor, err error) {
+// next returns the next batch; io.EOF at the end of the epoch, unless an iterator begins there.
+func (d *Dataset[B]) next(begins bool) (train.Batch, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	started := time.Now()
 	defer func() { d.waited += time.Since(started) }()
-	if d.err == nil {
-		d.begun = true
-		var batch B
-		if batch, err = d.stream.Next(); err == io.EOF {
-			return nil, nil, nil, err
-		}
-		if err == nil {
-			inputs, labels, err = d.spec.Tensors(batch)
-		}
-		if err == nil {
-			return nil, inputs, labels, nil
-		}
-		d.fail(err)
+	if d.err != nil {
+		return train.Batch{}, d.err
 	}
-	if d.reported {
-		return nil, nil, nil, io.EOF
+	element, err := d.stream.Next()
+	if begins && err == io.EOF {
+		if err = d.stream.NextEpoch(); err == nil {
+			element, err = d.stream.Next()
+		}
 	}
-	d.reported = true
-	return nil, nil, nil, d.err
+	if err == io.EOF {
+		return train.Batch{}, err
+	}
+	var batch train.Batch
+	if err == nil {
+		batch.Inputs, batch.Labels, err = d.spec.Tensors(element)
+	}
+	if err != nil {
+		d.err = fmt.Errorf("dataset %s: %w", d.name, err)
+		return train.Batch{}, d.err
+	}
+	return batch, nil
 }
 
-// State returns the state after the batch that was yielded last, for Resume.
+// NextEpoch drops the rest of the epoch: the next iterator begins the epoch after it.
+func (d *Dataset[B]) NextEpoch() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.err == nil {
+		if err := d.stream.NextEpoch(); err != nil {
+			d.err = fmt.Errorf("dataset %s: %w", d.name, err)
+		}
+	}
+	return d.err
+}
+
+// State returns the state after the batch that was returned last, for Resume.
 func (d *Dataset[B]) State() reader.State {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -137,7 +146,7 @@ func (d *Dataset[B]) Epoch() int64 {
 	return d.stream.Epoch()
 }
 
-// Waited returns the time spent in Yield and Reset since New: waiting for batches, and copying
+// Waited returns the time that iterators have spent since New, waiting for batches and copying
 // them. Divided by the time of the training, it is the share that the input costs.
 func (d *Dataset[B]) Waited() time.Duration {
 	d.mu.Lock()
@@ -145,8 +154,8 @@ func (d *Dataset[B]) Waited() time.Duration {
 	return d.waited
 }
 
-// Close stops the flow and closes its files; Yield then returns an error. Tensors that were yielded
-// stay valid. It may be called more than once.
+// Close stops the flow and closes its files; iterators then return an error. Tensors that were
+// returned stay valid. It may be called more than once.
 func (d *Dataset[B]) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

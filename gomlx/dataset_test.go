@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -14,29 +13,24 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/gomlx/gomlx/pkg/ml/datasets"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/dataset"
+	"github.com/gomlx/gomlx/ml/train"
 
 	"github.com/tfrec/tfrec/reader"
 )
 
-// Epochs have all records, each in another order, and the same ones again with the same seed. A
-// Reset before the first batch skips none; one in the middle leaves the rest of its epoch.
+// Epochs have all records, each in another order, and the same ones again with the same seed. An
+// iterator that stops early leaves the rest of the epoch to the next one.
 func TestEpochs(t *testing.T) {
 	dir := writeSet(t)
 	epochs := func(seed uint64) (all [][]int64) {
 		ds := begin(t, shuffled(openSet(t, dir, reader.Options{Seed: seed}), 8))
-		ds.Reset()
 		for epoch := range int64(3) {
-			ds.Reset()
+			all = append(all, rest(t, ds))
 			if ds.Epoch() != epoch {
 				t.Fatalf("epoch %d; want %d", ds.Epoch(), epoch)
 			}
-			all = append(all, rest(t, ds))
-			if batch := yield(t, ds); batch != nil {
-				t.Errorf("after the end came %v", batch)
-			}
-			ds.Reset()
-			ds.Reset()
 		}
 		return all
 	}
@@ -59,15 +53,29 @@ func TestEpochs(t *testing.T) {
 		t.Error("another seed has the same order")
 	}
 
+	// 8 batches an epoch: the last piece stops exactly at the end, which the next iterator skips.
 	ds := begin(t, shuffled(openSet(t, dir, reader.Options{Seed: 1}), 8))
-	yield(t, ds)
-	ds.Reset()
+	for i, order := range first {
+		var pieces []int64
+		for _, n := range []int{1, 4, 3} {
+			pieces = append(pieces, slices.Concat(some(t, ds, n)...)...)
+		}
+		if !slices.Equal(pieces, order) {
+			t.Errorf("epoch %d in pieces is %v; want %v", i, pieces, order)
+		}
+	}
+
+	ds = begin(t, shuffled(openSet(t, dir, reader.Options{Seed: 1}), 8))
+	some(t, ds, 2)
+	if err := ds.NextEpoch(); err != nil {
+		t.Fatal(err)
+	}
 	if got := rest(t, ds); !slices.Equal(got, first[1]) {
-		t.Errorf("after a Reset in epoch 0 came %v; want epoch 1, %v", got, first[1])
+		t.Errorf("after NextEpoch came %v; want epoch 1, %v", got, first[1])
 	}
 }
 
-// A dataset that is resumed from any of its states, at times more than once, yields what one that
+// A dataset that is resumed from any of its states, at times more than once, returns what one that
 // never stopped does.
 func TestResume(t *testing.T) {
 	set := openSet(t, writeSet(t), reader.Options{Seed: 7})
@@ -78,18 +86,21 @@ func TestResume(t *testing.T) {
 	}
 	const epochs = 3
 	run := func(ds *Dataset[*reader.ColumnBatch]) (steps []step) {
-		for ds.Epoch() < epochs {
-			ids := yield(t, ds)
-			state, err := json.Marshal(ds.State())
-			if err != nil {
-				t.Fatal(err)
-			}
-			steps = append(steps, step{ids, state})
-			if ids == nil {
-				ds.Reset()
+		for {
+			for batch, err := range ds.Iter() {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if ds.Epoch() == epochs {
+					return steps
+				}
+				state, err := json.Marshal(ds.State())
+				if err != nil {
+					t.Fatal(err)
+				}
+				steps = append(steps, step{flat[int64](t, batch.Inputs[0]), state})
 			}
 		}
-		return steps
 	}
 	whole := run(begin(t, flow))
 	rnd := rand.New(rand.NewPCG(2, 3))
@@ -106,9 +117,6 @@ func TestResume(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if whole[at].ids == nil { // the end of an epoch: its Reset comes after the state
-			ds.Reset()
-		}
 		got := run(ds)
 		ds.Close()
 		want := whole[at+1:]
@@ -123,25 +131,45 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// Under datasets.Parallel an epoch has each record once, and its goroutines end.
-func TestParallel(t *testing.T) {
+// Datasets of GoMLX over a Dataset have each record of an epoch once, and their goroutines end.
+func TestBufferAndMap(t *testing.T) {
 	noGoroutineLeft(t, func(ctx context.Context) {
 		ds := begin(t, shuffled(openSet(t, writeSet(t), reader.Options{}), 2))
-		parallel := datasets.CustomParallel(ds).Parallelism(4).Buffer(3).Start()
-		for range 3 {
-			got := slices.Sorted(slices.Values(rest(t, parallel)))
-			if len(got) != records || len(slices.Compact(got)) != records {
-				t.Errorf("an epoch has %v", got)
+		mapped := dataset.ParallelMapOnHost(ds, func(b train.Batch) train.Batch { return b }).WithParallelism(4)
+		for _, over := range []train.Dataset{dataset.Buffer(ds, 3), mapped} {
+			for range 3 {
+				got := slices.Sorted(slices.Values(rest(t, over)))
+				if len(got) != records || len(slices.Compact(got)) != records {
+					t.Errorf("an epoch has %v", got)
+				}
 			}
-			parallel.Reset()
 		}
-		parallel.Done()
 		ds.Close()
 	})
 }
 
-// An error of the flow reaches one of many goroutines, and again one after a Reset.
-func TestErrorsAreReturnedOnce(t *testing.T) {
+// Iterators that run at the same time share an epoch.
+func TestConcurrentIterators(t *testing.T) {
+	ds := begin(t, shuffled(openSet(t, writeSet(t), reader.Options{}), 2))
+	var all sync.WaitGroup
+	found := make(chan [][]int64, 4)
+	for range cap(found) {
+		all.Go(func() { found <- some(t, ds, 4) })
+	}
+	all.Wait()
+	close(found)
+	var got []int64
+	for batches := range found {
+		got = append(got, slices.Concat(batches...)...)
+	}
+	slices.Sort(got)
+	if len(got) != 32 || len(slices.Compact(got)) != 32 {
+		t.Errorf("%v; want 32 records, each once", got)
+	}
+}
+
+// An error of the flow ends each iterator, with the names of the dataset and of the file.
+func TestErrorIsFinal(t *testing.T) {
 	dir := writeSet(t)
 	path := filepath.Join(dir, "set-1.tfrecord")
 	data, err := os.ReadFile(path)
@@ -154,39 +182,28 @@ func TestErrorsAreReturnedOnce(t *testing.T) {
 	}
 	ds := begin(t, shuffled(openSet(t, dir, reader.Options{}), 4))
 	for range 3 {
-		ds.Reset()
-		var all sync.WaitGroup
-		found := make(chan error, 8)
-		for range cap(found) {
-			all.Go(func() {
-				for {
-					if _, _, _, err := ds.Yield(); err != nil {
-						found <- err
-						return
-					}
-				}
-			})
+		if err := failure(ds); err == nil || !strings.Contains(err.Error(), "dataset ids: ") || !strings.Contains(err.Error(), path) {
+			t.Errorf("%v: want the names of the dataset and of the file", err)
 		}
-		all.Wait()
-		close(found)
-		n := 0
-		for err := range found {
-			if err == io.EOF {
-				continue
-			}
-			n++
-			if !strings.Contains(err.Error(), "dataset ids: ") || !strings.Contains(err.Error(), path) {
-				t.Errorf("%v: want the names of the dataset and of the file", err)
-			}
+		if n := len(collect(ds)); n != 1 {
+			t.Errorf("%d iterations after the error; want 1", n)
 		}
-		if n != 1 {
-			t.Errorf("%d goroutines got the error; want 1", n)
+		if err := ds.NextEpoch(); err == nil {
+			t.Error("NextEpoch after an error succeeds")
 		}
 	}
 }
 
-// What goes wrong in Reset is an error of Yield.
-func TestErrorOfReset(t *testing.T) {
+// collect returns the errors of all iterations.
+func collect(ds train.Dataset) (all []error) {
+	for _, err := range ds.Iter() {
+		all = append(all, err)
+	}
+	return all
+}
+
+// A dataset that was closed or canceled at the end of an epoch fails.
+func TestEnded(t *testing.T) {
 	for name, harm := range map[string]func(ds *Dataset[*reader.ColumnBatch], cancel func()){
 		"closed":   func(ds *Dataset[*reader.ColumnBatch], _ func()) { ds.Close() },
 		"canceled": func(_ *Dataset[*reader.ColumnBatch], cancel func()) { cancel() },
@@ -202,10 +219,12 @@ func TestErrorOfReset(t *testing.T) {
 			rest(t, ds)
 			harm(ds, cancel)
 			for range 2 {
-				ds.Reset()
-				if _, _, _, err := ds.Yield(); err == nil || err == io.EOF || name == "canceled" && !errors.Is(err, context.Canceled) {
-					t.Errorf("%v; want the error of Reset", err)
+				if err := failure(ds); err == nil || name == "canceled" && !errors.Is(err, context.Canceled) {
+					t.Errorf("%v; want an error", err)
 				}
+			}
+			if err := ds.NextEpoch(); err == nil {
+				t.Error("NextEpoch succeeds")
 			}
 		})
 	}
@@ -218,9 +237,13 @@ func TestClose(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, inputs, _, err := ds.Yield()
-		if err != nil {
-			t.Fatal(err)
+		var input *tensors.Tensor
+		for batch, err := range ds.Iter() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			input = batch.Inputs[0]
+			break
 		}
 		before := ds.State()
 		for range 2 {
@@ -228,7 +251,7 @@ func TestClose(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if n := len(flat[int64](t, inputs[0])); n != 4 {
+		if n := len(flat[int64](t, input)); n != 4 {
 			t.Errorf("%d values; want 4", n)
 		}
 		if after := ds.State(); after.Skip != before.Skip || after.Epoch != before.Epoch {

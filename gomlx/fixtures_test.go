@@ -7,14 +7,15 @@ import (
 	"image"
 	"image/color"
 	"image/png"
-	"io"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 
-	"github.com/gomlx/gomlx/pkg/core/dtypes"
-	"github.com/gomlx/gomlx/pkg/core/tensors"
-	"github.com/gomlx/gomlx/pkg/ml/train"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/dtypes/gotype"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/train"
 
 	"github.com/tfrec/tfrec/internal/dev/testwait"
 	"github.com/tfrec/tfrec/internal/settest"
@@ -93,7 +94,7 @@ func begin(t testing.TB, flow reader.Flow[*reader.ColumnBatch]) *Dataset[*reader
 }
 
 // flat returns a copy of the values of a tensor.
-func flat[T dtypes.Supported](t testing.TB, x *tensors.Tensor) []T {
+func flat[T gotype.Supported](t testing.TB, x *tensors.Tensor) []T {
 	t.Helper()
 	values, err := tensors.CopyFlatData[T](x)
 	if err != nil {
@@ -102,29 +103,35 @@ func flat[T dtypes.Supported](t testing.TB, x *tensors.Tensor) []T {
 	return values
 }
 
-// yield returns the ids of the next batch; nil at the end of the epoch.
-func yield(t testing.TB, ds train.Dataset) []int64 {
+// some returns the ids of the next n batches, or up to the end of the epoch.
+func some(t testing.TB, ds train.Dataset, n int) (batches [][]int64) {
 	t.Helper()
-	_, inputs, _, err := ds.Yield()
-	if err == io.EOF {
-		return nil
+	for batch, err := range ds.Iter() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		batches = append(batches, flat[int64](t, batch.Inputs[0]))
+		if len(batches) == n {
+			break
+		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return flat[int64](t, inputs[0])
+	return batches
 }
 
 // rest returns the ids up to the end of the epoch.
-func rest(t testing.TB, ds train.Dataset) (all []int64) {
+func rest(t testing.TB, ds train.Dataset) []int64 {
 	t.Helper()
-	for {
-		batch := yield(t, ds)
-		if batch == nil {
-			return all
+	return slices.Concat(some(t, ds, -1)...)
+}
+
+// failure returns the error that ends an iterator.
+func failure(ds train.Dataset) error {
+	for _, err := range ds.Iter() {
+		if err != nil {
+			return err
 		}
-		all = append(all, batch...)
 	}
+	return nil
 }
 
 // noGoroutineLeft calls run, and waits until there are no more goroutines than before.

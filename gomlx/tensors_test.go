@@ -1,44 +1,45 @@
 package gomlx
 
 import (
-	"io"
+	"iter"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"weak"
 
-	"github.com/gomlx/gomlx/backends/simplego"
-	"github.com/gomlx/gomlx/pkg/core/dtypes"
-	"github.com/gomlx/gomlx/pkg/core/dtypes/bfloat16"
-	"github.com/gomlx/gomlx/pkg/core/graph"
-	"github.com/gomlx/gomlx/pkg/core/tensors"
-	"github.com/gomlx/gomlx/pkg/ml/context"
-	"github.com/gomlx/gomlx/pkg/ml/layers"
-	"github.com/gomlx/gomlx/pkg/ml/train"
-	"github.com/gomlx/gomlx/pkg/ml/train/losses"
-	"github.com/gomlx/gomlx/pkg/ml/train/optimizers"
-	"github.com/x448/float16"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/dtypes/bfloat16"
+	"github.com/gomlx/compute/dtypes/float16"
+	"github.com/gomlx/compute/dtypes/gotype"
+	"github.com/gomlx/compute/gobackend"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/layers"
+	"github.com/gomlx/gomlx/ml/model"
+	"github.com/gomlx/gomlx/ml/train"
+	"github.com/gomlx/gomlx/ml/train/loss"
+	"github.com/gomlx/gomlx/ml/train/optimizer"
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/columns"
+	"github.com/tfrec/tfrec/internal/dev/testwait"
 	"github.com/tfrec/tfrec/reader"
 )
 
-// all yields the whole epoch and then returns its tensors, which no later batch may have changed.
+// all returns the tensors of the epoch, which no later batch may have changed.
 func all(t *testing.T, ds train.Dataset) (inputs, labels [][]*tensors.Tensor) {
 	t.Helper()
-	for {
-		_, in, out, err := ds.Yield()
-		if err == io.EOF {
-			return inputs, labels
-		}
+	for batch, err := range ds.Iter() {
 		if err != nil {
 			t.Fatal(err)
 		}
-		inputs, labels = append(inputs, in), append(labels, out)
+		inputs, labels = append(inputs, batch.Inputs), append(labels, batch.Labels)
 	}
+	return inputs, labels
 }
 
-func same[T dtypes.Supported](t *testing.T, what string, x *tensors.Tensor, shape []int, want []T) {
+func same[T gotype.Supported](t *testing.T, what string, x *tensors.Tensor, shape []int, want []T) {
 	t.Helper()
 	if got := flat[T](t, x); !slices.Equal(got, want) || !slices.Equal(x.Shape().Dimensions, shape) {
 		t.Errorf("%s: %v in the shape %v; want %v, %v", what, got, x.Shape(), want, shape)
@@ -122,7 +123,7 @@ func TestImagesEqualTheirBatches(t *testing.T) {
 			case reader.Float16:
 				var want []float16.Float16
 				for _, bits := range b.Halves {
-					want = append(want, float16.Frombits(bits))
+					want = append(want, float16.FromBits(bits))
 				}
 				same(t, "pixels", inputs[i][0], b.Shape, want)
 			case reader.BFloat16:
@@ -205,15 +206,15 @@ func TestSoftLabels(t *testing.T) {
 		same(t, "labels", labels[i][0], []int{b.Shape[0], records}, b.SoftLabels)
 		same(t, "labels as float64", wide[i][0], []int{b.Shape[0], records}, cast[float64](b.SoftLabels))
 	}
-	if _, _, _, err := begin(spec, Images{Labels: dtypes.Int32}).Yield(); err == nil || !strings.Contains(err.Error(), "labels: dtype Int32 of floats: want Float32") {
+	if err := failure(begin(spec, Images{Labels: dtypes.Int32})); err == nil || !strings.Contains(err.Error(), "labels: dtype Int32 of floats: want Float32") {
 		t.Errorf("%v: want the dtype of the labels", err)
 	}
 	spec.Classes = 0
-	if _, _, _, err := begin(spec, Images{}).Yield(); err == nil || !strings.Contains(err.Error(), "set Classes of the ImageSpec") {
+	if err := failure(begin(spec, Images{})); err == nil || !strings.Contains(err.Error(), "set Classes of the ImageSpec") {
 		t.Errorf("%v: want the labels of mixed images refused", err)
 	}
 	spec = reader.ImageSpec{Size: 4, MaskKey: reader.DefaultImageKey}
-	if _, _, _, err := begin(spec, Images{}).Yield(); err == nil || !strings.Contains(err.Error(), "masks: want a Spec of your own") {
+	if err := failure(begin(spec, Images{})); err == nil || !strings.Contains(err.Error(), "masks: want a Spec of your own") {
 		t.Errorf("%v: want masks refused", err)
 	}
 }
@@ -236,7 +237,7 @@ func TestWhatNoTensorCanBeMadeOf(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, _, _, err := ds.Yield(); err == nil || !strings.Contains(err.Error(), c.want) {
+			if err := failure(ds); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v: want %q", err, c.want)
 			}
 			ds.Close()
@@ -247,7 +248,7 @@ func TestWhatNoTensorCanBeMadeOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ds.Close()
-	if _, _, _, err := ds.Yield(); err == nil || !strings.Contains(err.Error(), "labels: dtype Uint8 of integers") {
+	if err := failure(ds); err == nil || !strings.Contains(err.Error(), "labels: dtype Uint8 of integers") {
 		t.Errorf("%v: want the dtype of the labels", err)
 	}
 	short := columns.Columns{Rows: 2, Columns: []columns.Column{{Key: "x", Kind: 2, Shape: []int{2}, Floats: []float32{1}}}}
@@ -256,35 +257,44 @@ func TestWhatNoTensorCanBeMadeOf(t *testing.T) {
 	}
 }
 
-// spy keeps the tensors that a dataset yields.
+// spy remembers the tensors that a dataset returns, without keeping them from the garbage collector.
 type spy struct {
 	*Dataset[*reader.ColumnBatch]
-	yielded []*tensors.Tensor
+	returned []weak.Pointer[tensors.Tensor]
 }
 
-func (s *spy) Yield() (any, []*tensors.Tensor, []*tensors.Tensor, error) {
-	spec, inputs, labels, err := s.Dataset.Yield()
-	s.yielded = append(append(s.yielded, inputs...), labels...)
-	return spec, inputs, labels, err
+func (s *spy) Iter() iter.Seq2[train.Batch, error] {
+	return func(yield func(train.Batch, error) bool) {
+		for batch, err := range s.Dataset.Iter() {
+			for _, x := range slices.Concat(batch.Inputs, batch.Labels) {
+				s.returned = append(s.returned, weak.Make(x))
+			}
+			if !yield(batch, err) {
+				return
+			}
+		}
+	}
 }
 
-// GoMLX trains and evaluates on a Dataset, epoch after epoch, and frees its tensors.
+// linear is a model of one layer.
+func linear(scope *model.Scope, x *graph.Node) *graph.Node { return layers.Dense(scope, x, true, 1) }
+
+// GoMLX trains and evaluates on a Dataset, epoch after epoch and in calls of a few steps, and no
+// tensor stays in memory.
 func TestLoopOwnsTheTensors(t *testing.T) {
-	backend, err := simplego.New("ops_sequential") // its parallel execution has data races of its own
+	backend, err := gobackend.New("")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ds := &spy{Dataset: begin(t, shuffled(openSet(t, writeSet(t), reader.Options{}), 9))}
 	ds.spec = Columns{Inputs: []Column{{Key: "x"}}, Labels: []Column{{Key: "id", DType: dtypes.Float32}}}
-	model := func(ctx *context.Context, _ any, inputs []*graph.Node) []*graph.Node {
-		return []*graph.Node{layers.Dense(ctx, inputs[0], true, 1)}
-	}
-	trainer := train.NewTrainer(backend, context.New(), model, losses.MeanSquaredError, optimizers.Adam().Done(), nil, nil)
-	if _, err := train.NewLoop(trainer).RunEpochs(ds, 3); err != nil {
+	trainer := train.NewTrainer(backend, model.NewStore(), linear, loss.MeanSquaredError, optimizer.Adam().Done(), nil, nil)
+	loop := train.NewLoop(trainer)
+	if _, err := loop.RunEpochs(ds, 3); err != nil {
 		t.Fatal(err)
 	}
-	if steps := trainer.GlobalStep(); steps != 21 || ds.Epoch() != 3 {
-		t.Errorf("%d steps, then epoch %d; want 21 and 3", steps, ds.Epoch())
+	if steps := trainer.GlobalStep(); steps != 21 || ds.Epoch() != 2 {
+		t.Errorf("%d steps, then epoch %d; want 21 and 2", steps, ds.Epoch())
 	}
 	if _, err := trainer.Eval(ds); err != nil {
 		t.Fatal(err)
@@ -292,12 +302,19 @@ func TestLoopOwnsTheTensors(t *testing.T) {
 	if ds.Epoch() != 3 {
 		t.Errorf("the evaluation is epoch %d; want 3", ds.Epoch())
 	}
-	if len(ds.yielded) != 4*7*2 {
-		t.Errorf("%d tensors; want %d", len(ds.yielded), 4*7*2)
-	}
-	for _, x := range ds.yielded {
-		if x.Ok() {
-			t.Fatal("a tensor was not freed")
+	for _, steps := range []int{2, 5, 7} {
+		if _, err := loop.RunSteps(ds, steps); err != nil {
+			t.Fatal(err)
 		}
 	}
+	if ds.Epoch() != 5 {
+		t.Errorf("14 steps end in epoch %d; want 5", ds.Epoch())
+	}
+	if len(ds.returned) != 6*7*2 {
+		t.Errorf("%d tensors; want %d", len(ds.returned), 6*7*2)
+	}
+	testwait.Until(func() bool {
+		runtime.GC()
+		return !slices.ContainsFunc(ds.returned, func(x weak.Pointer[tensors.Tensor]) bool { return x.Value() != nil })
+	})
 }

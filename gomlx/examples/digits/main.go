@@ -15,9 +15,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/gomlx/gomlx/pkg/core/graph"
-	mlcontext "github.com/gomlx/gomlx/pkg/ml/context"
-	"github.com/gomlx/gomlx/pkg/ml/layers/fnn"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/layers/fnn"
+	"github.com/gomlx/gomlx/ml/model"
 
 	"github.com/tfrec/tfrec/gomlx"
 	"github.com/tfrec/tfrec/gomlx/examples/internal/fit"
@@ -46,9 +46,9 @@ func newJob(ctx context.Context, dir string) (*fit.Job[*reader.ImageBatch], erro
 		Train: images(sets["train"].Interleave(4, 1).Shuffle(2000).Repeat(-1), 64),
 		Val:   images(sets["val"].Records(), 512), Test: images(sets["test"].Records(), 512),
 		Spec: gomlx.Images{},
-		Model: func(ctx *mlcontext.Context, _ any, inputs []*graph.Node) []*graph.Node {
-			pixels := graph.Reshape(inputs[0], -1, side*side)
-			return []*graph.Node{fnn.New(ctx.In("classify"), pixels, len(about.Labels)).NumHiddenLayers(2, 128).Dropout(0.1).Done()}
+		Model: func(scope *model.Scope, images *graph.Node) *graph.Node {
+			pixels := graph.Reshape(images, -1, side*side)
+			return fnn.New(scope.In("classify"), pixels, len(about.Labels)).NumHiddenLayers(2, 128).Dropout(0.1).Done()
 		},
 		Rate: 0.003, Round: 40, Patience: 2,
 	}, nil

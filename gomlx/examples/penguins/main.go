@@ -14,11 +14,11 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/gomlx/gomlx/backends"
-	"github.com/gomlx/gomlx/pkg/core/graph"
-	mlcontext "github.com/gomlx/gomlx/pkg/ml/context"
-	"github.com/gomlx/gomlx/pkg/ml/datasets"
-	"github.com/gomlx/gomlx/pkg/ml/layers/fnn"
+	"github.com/gomlx/compute"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/dataset"
+	"github.com/gomlx/gomlx/ml/layers/fnn"
+	"github.com/gomlx/gomlx/ml/model"
 
 	"github.com/tfrec/tfrec/gomlx"
 	"github.com/tfrec/tfrec/gomlx/examples/internal/fit"
@@ -51,22 +51,22 @@ func newJob(ctx context.Context, dir string) (*fit.Job[*reader.ColumnBatch], err
 		Train: reader.ParseColumns(sets["train"].Interleave(4, 1).Shuffle(256).Repeat(-1),
 			reader.ColumnSpec{Batch: 32}),
 		Val: once("val"), Test: once("test"), Spec: spec,
-		Model: func(ctx *mlcontext.Context, _ any, inputs []*graph.Node) []*graph.Node {
-			x := standardize(ctx, inputs[0])
-			return []*graph.Node{fnn.New(ctx.In("classify"), x, len(about.Labels)).NumHiddenLayers(2, 128).Done()}
+		Model: func(scope *model.Scope, measurements *graph.Node) *graph.Node {
+			x := standardize(scope, measurements)
+			return fnn.New(scope.In("classify"), x, len(about.Labels)).NumHiddenLayers(2, 128).Done()
 		},
-		Init: func(backend backends.Backend, model *mlcontext.Context) error {
+		Init: func(backend compute.Backend, store *model.Store) error {
 			ds, err := gomlx.New(ctx, "train", once("train"), spec)
 			if err != nil {
 				return err
 			}
 			defer ds.Close()
-			mean, deviation, err := datasets.Normalization(backend, ds, 0, -1)
+			mean, deviation, err := dataset.Normalization(backend, ds, 0, -1)
 			if err != nil {
 				return err
 			}
-			model.In(standard).VariableWithValue("mean", mean)
-			model.In(standard).VariableWithValue("deviation", deviation)
+			store.RootScope().At(standard).VariableWithValue("mean", mean)
+			store.RootScope().At(standard).VariableWithValue("deviation", deviation)
 			return nil
 		},
 		Rate: 0.001, Round: 25, Patience: 4,
@@ -78,9 +78,9 @@ func newJob(ctx context.Context, dir string) (*fit.Job[*reader.ColumnBatch], err
 const standard = "standardize"
 
 // standardize returns the inputs with a mean of 0 and a standard deviation of 1.
-func standardize(ctx *mlcontext.Context, x *graph.Node) *graph.Node {
+func standardize(scope *model.Scope, x *graph.Node) *graph.Node {
 	value := func(name string) *graph.Node {
-		return ctx.In(standard).GetVariable(name).SetTrainable(false).ValueGraph(x.Graph())
+		return scope.At(standard).GetVariable(name).SetTrainable(false).NodeValue(x)
 	}
 	return graph.Div(graph.Sub(x, value("mean")), value("deviation"))
 }

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	mlcontext "github.com/gomlx/gomlx/pkg/ml/context"
-	"github.com/gomlx/gomlx/pkg/ml/context/checkpoints"
+	"github.com/gomlx/gomlx/ml/model"
+	"github.com/gomlx/gomlx/ml/model/checkpoint"
 
 	"github.com/tfrec/tfrec/reader"
 )
@@ -33,15 +33,15 @@ const progressParam = "progress"
 // its name when it is whole.
 type checkpointDir struct {
 	dir     string
-	model   *mlcontext.Context
-	handler *checkpoints.Handler
+	store   *model.Store
+	handler *checkpoint.Handler
 	last    *progress // of the last checkpoint, nil if there is none
 }
 
 // openCheckpoints opens a directory, which it creates if it is missing, and loads the last
 // checkpoint into the model.
-func openCheckpoints(dir string, model *mlcontext.Context) (*checkpointDir, error) {
-	c := &checkpointDir{dir: dir, model: model}
+func openCheckpoints(dir string, store *model.Store) (*checkpointDir, error) {
+	c := &checkpointDir{dir: dir, store: store}
 	if err := errors.Join(os.MkdirAll(dir, 0o755), os.RemoveAll(c.unfinished())); err != nil {
 		return nil, err
 	}
@@ -51,22 +51,22 @@ func openCheckpoints(dir string, model *mlcontext.Context) (*checkpointDir, erro
 	}
 	if len(all) > 0 {
 		newest := all[len(all)-1]
-		if err := load(newest, model); err != nil {
+		if err := load(newest, store); err != nil {
 			return nil, err
 		}
 		c.last = new(progress)
-		text := mlcontext.GetParamOr(model, progressParam, "")
+		text := model.GetRootParamOr(store, progressParam, "")
 		if err := json.Unmarshal([]byte(text), c.last); err != nil {
 			return nil, fmt.Errorf("%s: not a checkpoint of this program: %w", newest, err)
 		}
 	}
-	c.handler, err = checkpoints.Build(model).Dir(c.unfinished()).Done()
+	c.handler, err = checkpoint.Build(store).Dir(c.unfinished()).Done()
 	return c, err
 }
 
 // load loads a checkpoint into a model that is new.
-func load(dir string, model *mlcontext.Context) error {
-	_, err := checkpoints.Load(model).Dir(dir).Done()
+func load(dir string, store *model.Store) error {
+	_, err := checkpoint.Load(store).Dir(dir).Done()
 	return err
 }
 
@@ -89,7 +89,7 @@ func (c *checkpointDir) save(p progress) error {
 	if err != nil {
 		return err
 	}
-	c.model.SetParam(progressParam, string(text))
+	c.store.SetParam(progressParam, string(text))
 	if err := os.MkdirAll(c.unfinished(), 0o755); err != nil {
 		return err
 	}

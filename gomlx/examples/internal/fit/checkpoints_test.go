@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gomlx/gomlx/pkg/core/tensors"
-	mlcontext "github.com/gomlx/gomlx/pkg/ml/context"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
 )
 
 // names returns what is in a directory of checkpoints.
@@ -24,14 +24,14 @@ func names(t *testing.T, dir string) (all []string) {
 }
 
 // begin opens checkpoints for a model with one variable w.
-func begin(t *testing.T, dir string) (*checkpointDir, *mlcontext.Variable) {
+func begin(t *testing.T, dir string) (*checkpointDir, *model.Variable) {
 	t.Helper()
-	model := mlcontext.New().Checked(false)
-	c, err := openCheckpoints(dir, model)
+	store := model.NewStore()
+	c, err := openCheckpoints(dir, store)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c, model.VariableWithValue("w", float32(0))
+	return c, store.VariableWithValue("w", float32(0))
 }
 
 // The last checkpoint and the best one are kept, and what a killed program left is not one.
@@ -76,8 +76,8 @@ func TestCheckpoints(t *testing.T) {
 	}
 
 	// One without progress is not ours.
-	model := mlcontext.New().Checked(false)
-	other, err := openCheckpoints(t.TempDir(), model)
+	store := model.NewStore()
+	other, err := openCheckpoints(t.TempDir(), store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,10 +87,10 @@ func TestCheckpoints(t *testing.T) {
 	if err := os.Rename(other.unfinished(), other.path(5)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openCheckpoints(other.dir, mlcontext.New()); err == nil {
+	if _, err := openCheckpoints(other.dir, model.NewStore()); err == nil {
 		t.Error("a checkpoint of another program was opened")
 	}
-	if err := load(t.TempDir(), mlcontext.New()); err == nil {
+	if err := load(t.TempDir(), model.NewStore()); err == nil {
 		t.Error("an empty directory was loaded")
 	}
 }

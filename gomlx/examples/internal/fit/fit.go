@@ -10,15 +10,16 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gomlx/gomlx/backends"
-	"github.com/gomlx/gomlx/backends/simplego"
-	"github.com/gomlx/gomlx/pkg/core/shapes"
-	"github.com/gomlx/gomlx/pkg/core/tensors"
-	mlcontext "github.com/gomlx/gomlx/pkg/ml/context"
-	"github.com/gomlx/gomlx/pkg/ml/train"
-	"github.com/gomlx/gomlx/pkg/ml/train/losses"
-	"github.com/gomlx/gomlx/pkg/ml/train/metrics"
-	"github.com/gomlx/gomlx/pkg/ml/train/optimizers"
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/gobackend"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"github.com/gomlx/gomlx/ml/train"
+	"github.com/gomlx/gomlx/ml/train/loss"
+	"github.com/gomlx/gomlx/ml/train/metric"
+	"github.com/gomlx/gomlx/ml/train/optimizer"
 
 	"github.com/tfrec/tfrec/gomlx"
 	"github.com/tfrec/tfrec/reader"
@@ -32,9 +33,9 @@ type Job[B any] struct {
 	// Spec makes the inputs and the label, an integer of shape {records, 1}.
 	Spec gomlx.Spec[B]
 	// Model returns the logits of the classes.
-	Model train.ModelFn
+	Model func(scope *model.Scope, input *graph.Node) *graph.Node
 	// Init sets variables of a new model. Default: there are none to set.
-	Init func(backend backends.Backend, model *mlcontext.Context) error
+	Init func(backend compute.Backend, store *model.Store) error
 	// Rate is the learning rate of Adam.
 	Rate float64
 	// Round is the number of steps in a round, Steps that after which the training ends. It ends
@@ -63,17 +64,17 @@ type Result struct {
 // Run trains from the last checkpoint on, or a new model if there is none.
 func (j Job[B]) Run(ctx context.Context) (*Result, error) {
 	// One operation at a time: with several, SimpleGo v0.26 has data races.
-	backend, err := simplego.New("ops_sequential")
+	backend, err := gobackend.New("ops_sequential")
 	if err != nil {
 		return nil, err
 	}
 	defer backend.Finalize()
-	model := mlcontext.New().Checked(false)
-	model.SetParam(optimizers.ParamLearningRate, j.Rate)
-	if err := model.SetRNGStateFromSeed(1); err != nil { // of the initial weights
+	store := model.NewStore()
+	store.SetParam(optimizer.ParamLearningRate, j.Rate)
+	if err := store.SetRNGStateFromSeed(1); err != nil { // of the initial weights
 		return nil, err
 	}
-	saved, err := openCheckpoints(j.Dir, model)
+	saved, err := openCheckpoints(j.Dir, store)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func (j Job[B]) Run(ctx context.Context) (*Result, error) {
 	if p == nil {
 		p = &progress{}
 		if j.Init != nil {
-			if err := j.Init(backend, model); err != nil {
+			if err := j.Init(backend, store); err != nil {
 				return nil, err
 			}
 		}
@@ -101,7 +102,7 @@ func (j Job[B]) Run(ctx context.Context) (*Result, error) {
 	}
 	defer val.Close()
 
-	trainer := j.trainer(backend, model)
+	trainer := j.trainer(backend, store)
 	loop := train.NewLoop(trainer)
 	var waits, steps []time.Duration
 	var before time.Duration
@@ -145,21 +146,21 @@ func (j Job[B]) Run(ctx context.Context) (*Result, error) {
 }
 
 // trainer returns what trains and evaluates a model.
-func (j Job[B]) trainer(backend backends.Backend, model *mlcontext.Context) *train.Trainer {
-	accuracy := metrics.NewSparseCategoricalAccuracy("accuracy", "acc")
-	return train.NewTrainer(backend, model, j.Model, losses.SparseCategoricalCrossEntropyLogits,
-		optimizers.Adam().FromContext(model).Done(), nil, []metrics.Interface{accuracy})
+func (j Job[B]) trainer(backend compute.Backend, store *model.Store) *train.Trainer {
+	accuracy := metric.NewSparseCategoricalAccuracy("accuracy", "acc")
+	return train.NewTrainer(backend, store, j.Model, loss.SparseCategoricalCrossEntropyLogits,
+		optimizer.Adam().FromScope(store.RootScope()).Done(), nil, []metric.Interface{accuracy})
 }
 
 // Evaluate loads a saved model, and returns its mean loss and its accuracy on a flow.
 func (j Job[B]) Evaluate(ctx context.Context, dir, name string, flow reader.Flow[B]) (loss, accuracy float64, err error) {
-	backend, err := simplego.New("ops_sequential")
+	backend, err := gobackend.New("ops_sequential")
 	if err != nil {
 		return 0, 0, err
 	}
 	defer backend.Finalize()
-	model := mlcontext.New().Checked(false)
-	if err := load(dir, model); err != nil {
+	store := model.NewStore()
+	if err := load(dir, store); err != nil {
 		return 0, 0, err
 	}
 	ds, err := gomlx.New(ctx, name, flow, j.Spec)
@@ -167,7 +168,7 @@ func (j Job[B]) Evaluate(ctx context.Context, dir, name string, flow reader.Flow
 		return 0, 0, err
 	}
 	defer ds.Close()
-	evaluated, err := j.trainer(backend, model).Eval(ds)
+	evaluated, err := j.trainer(backend, store).Eval(ds)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	mlcontext "github.com/gomlx/gomlx/pkg/ml/context"
-	"github.com/gomlx/gomlx/pkg/ml/context/checkpoints"
-	"github.com/gomlx/gomlx/pkg/ml/train/metrics"
+	"github.com/gomlx/gomlx/ml/model"
+	"github.com/gomlx/gomlx/ml/model/checkpoint"
+	"github.com/gomlx/gomlx/ml/train/metric"
 
 	"github.com/tfrec/tfrec/gomlx/examples/internal/fit"
 )
@@ -99,16 +99,16 @@ func Learns[B any](t *testing.T, job *fit.Job[B]) {
 // names, and sets them to zero when it begins a round.
 func Variables(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	model := mlcontext.New()
-	if _, err := checkpoints.Load(model).Dir(dir).Immediate().Done(); err != nil {
+	store := model.NewStore()
+	if _, err := checkpoint.Load(store).Dir(dir).Immediate().Done(); err != nil {
 		t.Fatal(err)
 	}
 	all := map[string]string{}
-	for v := range model.IterVariables() {
-		if strings.HasPrefix(v.Scope(), "/"+metrics.Scope) {
+	for v := range store.IterVariables() {
+		if strings.HasPrefix(v.Scope(), "/"+metric.Scope) {
 			continue
 		}
-		if err := v.MustValue().ConstBytes(func(data []byte) { all[v.ScopeAndName()] = string(data) }); err != nil {
+		if err := v.MustValue().ConstBytes(func(data []byte) { all[v.Path()] = string(data) }); err != nil {
 			t.Fatal(err)
 		}
 	}
