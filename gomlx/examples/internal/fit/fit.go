@@ -63,7 +63,7 @@ type Result struct {
 
 // Run trains from the last checkpoint on, or a new model if there is none.
 func (j Job[B]) Run(ctx context.Context) (*Result, error) {
-	// One operation at a time: with several, SimpleGo v0.26 has data races.
+	// TODO-RACE
 	backend, err := gobackend.New("ops_sequential")
 	if err != nil {
 		return nil, err
@@ -123,14 +123,14 @@ func (j Job[B]) Run(ctx context.Context) (*Result, error) {
 		}
 		p.Step = loop.LoopStep
 		p.State = ds.State()
-		if loss := number(evaluated[1]); p.Best == 0 || loss < p.Loss {
+		if loss := number(evaluated[0]); p.Best == 0 || loss < p.Loss {
 			p.Best, p.Loss = p.Step, loss
 		}
 		if err := saved.save(*p); err != nil {
 			return nil, err
 		}
 		fmt.Fprintf(j.Out, "step %d: loss %.4f, on val %.4f with accuracy %.1f%%\n",
-			p.Step, number(trained[2]), number(evaluated[1]), 100*number(evaluated[2]))
+			p.Step, number(trained[1]), number(evaluated[0]), 100*number(evaluated[1]))
 	}
 
 	r := &Result{Steps: p.Step, Best: p.Best, Model: saved.path(p.Best)}
@@ -172,7 +172,7 @@ func (j Job[B]) Evaluate(ctx context.Context, dir, name string, flow reader.Flow
 	if err != nil {
 		return 0, 0, err
 	}
-	return number(evaluated[1]), number(evaluated[2]), nil
+	return number(evaluated[0]), number(evaluated[1]), nil
 }
 
 // number returns the value of a scalar.
