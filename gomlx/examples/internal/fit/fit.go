@@ -63,7 +63,7 @@ type Result struct {
 
 // Run trains from the last checkpoint on, or a new model if there is none.
 func (j Job[B]) Run(ctx context.Context) (*Result, error) {
-	// TODO-RACE
+	// One operation at a time, since the tests compare weights to the bit.
 	backend, err := gobackend.New("ops_sequential")
 	if err != nil {
 		return nil, err
