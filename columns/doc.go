@@ -27,5 +27,5 @@
 // [InferSchema] from records.
 //
 // Package reader makes such batches of whole sets, in parallel and in any order: see its function
-// ParseColumns, and Pipe.Windows for windows.
+// ParseColumns, and Windows for windows.
 package columns

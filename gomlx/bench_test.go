@@ -25,7 +25,7 @@ func BenchmarkDataset(b *testing.B) {
 	}
 	flow := reader.ParseColumns(set.Records().Cache(reader.CacheOptions{}).Repeat(-1), reader.ColumnSpec{Batch: rows})
 	b.Run("batches", func(b *testing.B) {
-		stream, err := flow.Start(b.Context())
+		stream, err := flow.Start(b.Context(), reader.From{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func BenchmarkDataset(b *testing.B) {
 			for range inputs {
 				spec.Inputs = append(spec.Inputs, Column{Key: "x"})
 			}
-			ds, err := New(b.Context(), "x", flow, spec)
+			ds, err := New(b.Context(), "x", flow, reader.From{}, spec)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -39,22 +39,10 @@ var _ interface {
 	train.HasShortName
 } = (*Dataset[any])(nil)
 
-// New starts a flow at epoch 0. GoMLX shows the name next to metrics. When ctx ends, iterators return
-// its error. The caller must Close the result.
-func New[B any](ctx context.Context, name string, flow reader.Flow[B], spec Spec[B]) (*Dataset[B], error) {
-	stream, err := flow.Start(ctx)
-	return newDataset(name, stream, spec, err)
-}
-
-// Resume starts a flow after the batches that state records as returned. The State of another flow
-// is an error, see [reader.Flow.Resume].
-func Resume[B any](ctx context.Context, name string, flow reader.Flow[B], spec Spec[B], state reader.State) (*Dataset[B], error) {
-	stream, err := flow.Resume(ctx, state)
-	return newDataset(name, stream, spec, err)
-}
-
-// newDataset returns the Dataset of a stream, or the error of its start.
-func newDataset[B any](name string, stream *reader.Stream[B], spec Spec[B], err error) (*Dataset[B], error) {
+// New starts a flow. GoMLX shows the name next to metrics. When ctx ends, iterators return its error. The
+// caller must Close the result.
+func New[B any](ctx context.Context, name string, flow reader.Flow[B], from reader.From, spec Spec[B]) (*Dataset[B], error) {
+	stream, err := flow.Start(ctx, from)
 	if err != nil {
 		return nil, fmt.Errorf("dataset %s: %w", name, err)
 	}
@@ -132,7 +120,7 @@ func (d *Dataset[B]) NextEpoch() error {
 	return d.err
 }
 
-// State returns the state after the batch that was returned last, for Resume.
+// State returns the state after the batch that was returned last, for [reader.From].
 func (d *Dataset[B]) State() reader.State {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -113,7 +113,7 @@ func TestResume(t *testing.T) {
 		if err := json.Unmarshal(whole[at].state, &state); err != nil {
 			t.Fatal(err)
 		}
-		ds, err := Resume(t.Context(), "ids", flow, ids, state)
+		ds, err := New(t.Context(), "ids", flow, reader.From{State: &state}, ids)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestResume(t *testing.T) {
 	}
 
 	state := begin(t, flow).State()
-	if _, err := Resume(t.Context(), "ids", shuffled(openSet(t, writeSet(t), reader.Options{Worker: 1, Workers: 2}), 5), ids, state); !errors.Is(err, reader.ErrState) {
+	if _, err := New(t.Context(), "ids", shuffled(openSet(t, writeSet(t), reader.Options{Worker: 1, Workers: 2}), 5), reader.From{State: &state}, ids); !errors.Is(err, reader.ErrState) {
 		t.Errorf("the state of another flow: %v; want ErrState", err)
 	}
 }
@@ -211,7 +211,7 @@ func TestEnded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			ds, err := New(ctx, "ids", shuffled(openSet(t, writeSet(t), reader.Options{}), 4), ids)
+			ds, err := New(ctx, "ids", shuffled(openSet(t, writeSet(t), reader.Options{}), 4), reader.From{}, ids)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -233,7 +233,7 @@ func TestEnded(t *testing.T) {
 // Closing in the middle leaves no goroutine, and the tensors stay valid.
 func TestClose(t *testing.T) {
 	noGoroutineLeft(t, func(ctx context.Context) {
-		ds, err := New(ctx, "ids", shuffled(openSet(t, writeSet(t), reader.Options{}), 4).Prefetch(3), ids)
+		ds, err := New(ctx, "ids", shuffled(openSet(t, writeSet(t), reader.Options{}), 4).Prefetch(3), reader.From{}, ids)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,7 +262,7 @@ func TestClose(t *testing.T) {
 		}
 	})
 	var none reader.Flow[*reader.ColumnBatch]
-	if _, err := New(t.Context(), "ids", none, ids); err == nil || !strings.HasPrefix(err.Error(), "dataset ids: ") {
+	if _, err := New(t.Context(), "ids", none, reader.From{}, ids); err == nil || !strings.HasPrefix(err.Error(), "dataset ids: ") {
 		t.Errorf("an empty flow: %v", err)
 	}
 }

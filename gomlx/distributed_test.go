@@ -80,12 +80,12 @@ func TestDistributedBatches(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.devices.Backend = newFourDevices(t)
-			one, err := New(t.Context(), "one", flow, twoTensors)
+			one, err := New(t.Context(), "one", flow, reader.From{}, twoTensors)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer one.Close()
-			many, err := New(t.Context(), "many", flow, twoTensors)
+			many, err := New(t.Context(), "many", flow, reader.From{}, twoTensors)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,7 +5,7 @@
 //	...
 //	batches := reader.ParseColumns(set.Interleave(4, 1).Shuffle(1000),
 //		reader.ColumnSpec{Batch: 32, DropRemainder: true})
-//	ds, err := gomlx.New(ctx, "train", batches, gomlx.Columns{
+//	ds, err := gomlx.New(ctx, "train", batches, reader.From{}, gomlx.Columns{
 //		Inputs: []gomlx.Column{{Key: "measurements"}},
 //		Labels: []gomlx.Column{{Key: "species"}},
 //	})
@@ -21,7 +21,7 @@
 //
 // GoMLX compiles the model again for every shape, so drop the smaller last batch of an epoch with
 // DropRemainder of [reader.ColumnSpec] or [reader.ImageSpec], or repeat the pipe without end
-// ([reader.Pipe.Repeat]) and train by steps.
+// ([reader.Flow.Repeat]) and train by steps.
 //
 // # Epochs
 //
@@ -32,7 +32,7 @@
 //
 // # Checkpoints
 //
-// [Dataset.State] records which batches were returned. Save it with the weights, and [Resume]
+// [Dataset.State] records which batches were returned. Save it with the weights, and a Dataset from it
 // continues with the batch that follows, so that a job that was killed ends with the weights of one
 // that was not.
 //

@@ -85,7 +85,7 @@ var ids = Columns{Inputs: []Column{{Key: "id"}}, Labels: []Column{{Key: "x", DTy
 // begin starts a dataset of ids, which is closed with the test.
 func begin(t testing.TB, flow reader.Flow[*reader.ColumnBatch]) *Dataset[*reader.ColumnBatch] {
 	t.Helper()
-	ds, err := New(t.Context(), "ids", flow, ids)
+	ds, err := New(t.Context(), "ids", flow, reader.From{}, ids)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ import (
 //
 // Its shape is that of the column, {records, ...}. A column with one value a record becomes
 // {records, 1}, as the losses and accuracies of GoMLX want their labels. Ragged columns and columns
-// of bytes are an error: make numbers of them with a [reader.MapFlow] before, by
+// of bytes are an error: make numbers of them with a [reader.Map] before, by
 // [columns.Column.Dense] or a [columns.Vocabulary].
 type Columns struct {
 	Inputs, Labels []Column

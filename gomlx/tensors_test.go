@@ -62,7 +62,7 @@ func TestColumnsEqualTheirBatches(t *testing.T) {
 		}
 		batches = append(batches, b.Clone())
 	}
-	ds, err := New(t.Context(), "columns", flow, Columns{
+	ds, err := New(t.Context(), "columns", flow, reader.From{}, Columns{
 		Inputs: []Column{{Key: "x"}, {Key: "x", DType: dtypes.Float64}, {Key: "x", DType: dtypes.Float32}},
 		Labels: []Column{{Key: "id"}, {Key: "id", DType: dtypes.Int32}, {Key: "id", DType: dtypes.Float32}, {Key: "id", DType: dtypes.Float64}, {Key: "big", DType: dtypes.Int64}},
 	})
@@ -107,7 +107,7 @@ func TestImagesEqualTheirBatches(t *testing.T) {
 			}
 			batches = append(batches, b.Clone())
 		}
-		ds, err := New(t.Context(), "images", flow, Images{Labels: dtypes.Int32})
+		ds, err := New(t.Context(), "images", flow, reader.From{}, Images{Labels: dtypes.Int32})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func TestSoftLabels(t *testing.T) {
 		batches = append(batches, b.Clone())
 	}
 	begin := func(spec reader.ImageSpec, s Images) *Dataset[*reader.ImageBatch] {
-		ds, err := New(t.Context(), "soft", reader.Images(set.Records(), spec), s)
+		ds, err := New(t.Context(), "soft", reader.Images(set.Records(), spec), reader.From{}, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,7 +233,7 @@ func TestWhatNoTensorCanBeMadeOf(t *testing.T) {
 		{Column{Key: "big", DType: dtypes.Int32}, "does not fit into Int32: want Int64"},
 	} {
 		for _, spec := range []Columns{{Inputs: []Column{c.column}}, {Labels: []Column{c.column}}} {
-			ds, err := New(t.Context(), "bad", flow, spec)
+			ds, err := New(t.Context(), "bad", flow, reader.From{}, spec)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -243,7 +243,7 @@ func TestWhatNoTensorCanBeMadeOf(t *testing.T) {
 			ds.Close()
 		}
 	}
-	ds, err := New(t.Context(), "bad", reader.Images(openSet(t, writeSet(t), reader.Options{}).Records(), reader.ImageSpec{Size: 4}), Images{Labels: dtypes.Uint8})
+	ds, err := New(t.Context(), "bad", reader.Images(openSet(t, writeSet(t), reader.Options{}).Records(), reader.ImageSpec{Size: 4}), reader.From{}, Images{Labels: dtypes.Uint8})
 	if err != nil {
 		t.Fatal(err)
 	}

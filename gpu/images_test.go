@@ -89,7 +89,7 @@ func readImages(t testing.TB, set *reader.Set, spec reader.ImageSpec) (batches [
 			break
 		}
 	}
-	s, err := images.Resume(t.Context(), state)
+	s, err := images.Start(t.Context(), reader.From{State: &state})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func BenchmarkImages(b *testing.B) {
 }
 
 func benchmarkImages(b *testing.B, set *reader.Set, spec reader.ImageSpec) {
-	s, err := reader.Images(set.Records().Repeat(-1), spec).Start(b.Context())
+	s, err := reader.Images(set.Records().Repeat(-1), spec).Start(b.Context(), reader.From{})
 	if err != nil {
 		b.Fatal(err)
 	}

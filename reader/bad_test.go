@@ -198,7 +198,7 @@ func TestResumeAcrossDamage(t *testing.T) {
 		} {
 			o := Options{SkipBad: SkipBad{Count: 2}, Seed: 2}
 			whole := idsOf(t, build(open(t, dir, o)))
-			s, err := build(open(t, dir, o)).Start(t.Context())
+			s, err := build(open(t, dir, o)).Start(t.Context(), From{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -209,7 +209,7 @@ func TestResumeAcrossDamage(t *testing.T) {
 				if k%11 > 0 {
 					continue
 				}
-				again, err := build(open(t, dir, o)).Resume(t.Context(), s.State())
+				again, err := build(open(t, dir, o)).Start(t.Context(), From{State: new(s.State())})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -292,7 +292,7 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 		}
 		dir := readertest.WriteShards(t, tfrecord.None, lengths...)
 		set := open(t, dir, Options{Parallelism: 1, SkipBad: SkipBad{Count: 100}})
-		s, err := set.Records().Repeat(2).Start(t.Context())
+		s, err := set.Records().Repeat(2).Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}

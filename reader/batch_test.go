@@ -35,19 +35,19 @@ func TestBatchSizes(t *testing.T) {
 			p := writeSet(t, Options{}, c.records, 0).Records()
 			var ofRecords, ofFlow []int
 			next := 0
-			for b, err := range p.Batch(c.n, c.drop).All(context.Background()) {
+			for b, err := range Batch(p, c.n, BatchOptions{DropRemainder: c.drop}).All(context.Background()) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				ofRecords = append(ofRecords, len(b.Records))
-				for _, r := range b.Records {
+				ofRecords = append(ofRecords, len(b))
+				for _, r := range b {
 					if want := fmt.Sprintf("0/%d", next); string(r.Data) != want {
 						t.Fatalf("%q; want %q", r.Data, want)
 					}
 					next++
 				}
 			}
-			for b, err := range BatchFlow(Map(p, textOf, MapOptions{}), c.n, c.drop).All(context.Background()) {
+			for b, err := range Batch(Map(p, textOf, MapOptions{}), c.n, BatchOptions{DropRemainder: c.drop}).All(context.Background()) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -63,13 +63,13 @@ func TestBatchSizes(t *testing.T) {
 func TestBatchRefuses(t *testing.T) {
 	p := writeSet(t, Options{}, 1).Records()
 	for _, n := range []int{0, -1, flows.MaxBatch + 1} {
-		if _, err := p.Batch(n, false).Start(context.Background()); err == nil {
+		if _, err := Batch(p, n, BatchOptions{}).Start(context.Background(), From{}); err == nil {
 			t.Errorf("a batch of %d", n)
 		}
-		if _, err := BatchFlow(Map(p, textOf, MapOptions{}), n, false).Start(context.Background()); err == nil {
+		if _, err := Batch(Map(p, textOf, MapOptions{}), n, BatchOptions{}).Start(context.Background(), From{}); err == nil {
 			t.Errorf("a flow's batch of %d", n)
 		}
-		if s, err := p.Batch(1, false).Prefetch(-n).Start(context.Background()); err == nil {
+		if s, err := Batch(p, 1, BatchOptions{}).Prefetch(-n).Start(context.Background(), From{}); err == nil {
 			s.Close()
 			if n > 0 {
 				t.Errorf("prefetch of %d", -n)
@@ -87,10 +87,10 @@ func TestUnbatch(t *testing.T) {
 		return strings.Split(string(r.Data), "/"), nil
 	}, MapOptions{})
 	want := []string{"0", "0", "0", "1", "0", "3", "0", "4"}
-	if diff := cmp.Diff(want, drain(t, UnbatchFlow(words))); diff != "" {
+	if diff := cmp.Diff(want, drain(t, Unbatch(words))); diff != "" {
 		t.Error(diff)
 	}
-	r, err := UnbatchFlow(words).Start(context.Background())
+	r, err := Unbatch(words).Start(context.Background(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestUnbatch(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	again, err := UnbatchFlow(words).Resume(context.Background(), r.State())
+	again, err := Unbatch(words).Start(context.Background(), From{State: new(r.State())})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestRecordBatchesAllocateNothing(t *testing.T) {
 	race.Skip(t)
 	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip, tfrecord.Zlib, tfrecord.Zstd} {
 		set := open(t, readertest.WriteShards(t, c, 160_000), Options{})
-		r, err := set.Records().Batch(1000, false).Start(t.Context())
+		r, err := Batch(set.Records(), 1000, BatchOptions{}).Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}

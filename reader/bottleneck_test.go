@@ -35,14 +35,14 @@ func TestWaitingFunctionsAreNamed(t *testing.T) {
 		}
 		return s.Report(), float64(n) / time.Since(began).Seconds()
 	}
-	few, slow := ran(set.Records().Map("wait", wait, MapOptions{Workers: 2}), 10)
+	few, slow := ran(MapData(set.Records(), wait, MapDataOptions{Workers: 2}), 10)
 	if few.Processor == 0 {
 		t.Skip("processor time is not known here")
 	}
-	if !strings.HasPrefix(few.Bottleneck, "map(wait): ") || !strings.Contains(few.Bottleneck, "mostly wait") || !strings.Contains(few.Bottleneck, "MapOptions.Workers") {
+	if !strings.HasPrefix(few.Bottleneck, "map: ") || !strings.Contains(few.Bottleneck, "mostly wait") || !strings.Contains(few.Bottleneck, "MapOptions.Workers") {
 		t.Errorf("2 workers that wait: %s", few.Bottleneck)
 	}
-	if _, fast := ran(set.Records().Map("wait", wait, MapOptions{Workers: 40}), 100); fast < 4*slow {
+	if _, fast := ran(MapData(set.Records(), wait, MapDataOptions{Workers: 40}), 100); fast < 4*slow {
 		t.Errorf("%.0f records/s with 40 workers, %.0f with 2", fast, slow)
 	}
 }
@@ -57,10 +57,10 @@ func TestWaitsAreFound(t *testing.T) {
 	more := func(stats []StageStats) bool {
 		return slices.ContainsFunc(stats, func(s StageStats) bool { return s.Workers > 2 })
 	}
-	records := started(t, set.Records().Repeat(-1).Map("wait", func(dst []byte, r Record) ([]byte, error) {
+	records := started(t, MapData(set.Records().Repeat(-1), func(dst []byte, r Record) ([]byte, error) {
 		time.Sleep(long)
 		return append(dst, r.Data...), nil
-	}, MapOptions{}))
+	}, MapDataOptions{}))
 	for !more(records.Stats()) {
 		if _, err := records.Next(); err != nil {
 			t.Fatal(err)
@@ -94,14 +94,14 @@ func TestASlowFilterIsNamed(t *testing.T) {
 		}
 		return s.Report(), time.Since(began)
 	}
-	r, slow := ran(set.Records().Filter("wait", wait))
+	r, slow := ran(set.Records().Filter(wait))
 	if !strings.HasPrefix(r.Bottleneck, "filter: ") || r.Processor > 0 && !strings.Contains(r.Bottleneck, "MapOptions.Waits") {
 		t.Errorf("a filter that waits: %s", r.Bottleneck)
 	}
-	_, fast := ran(set.Records().Map("wait", func(dst []byte, r Record) ([]byte, error) {
+	_, fast := ran(MapData(set.Records(), func(dst []byte, r Record) ([]byte, error) {
 		_, err := wait(r)
 		return append(dst, r.Data...), err
-	}, MapOptions{Workers: 20, Waits: true}))
+	}, MapDataOptions{Workers: 20, Waits: true}))
 	if fast > slow/2 {
 		t.Errorf("%v with 20 workers that wait, %v with the filter", fast, slow)
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/tfrec/tfrec/internal/dev/readertest"
 	"github.com/tfrec/tfrec/reader/internal/fileset"
-	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/reader/internal/records"
 	"github.com/tfrec/tfrec/reader/internal/stages"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -20,7 +19,7 @@ import (
 
 // readSome reads some of a pipe, and returns the error that ends it.
 func readSome(t *testing.T, p Pipe, at *State) error {
-	s, err := p.start(t.Context(), pipeline.Origin{State: at})
+	s, err := p.Start(t.Context(), From{State: at})
 	if err != nil {
 		return err
 	}
@@ -59,7 +58,7 @@ func TestHugeNumbers(t *testing.T) {
 		{"prefetch", Options{}, func(s *Set) Pipe { return s.Records().Prefetch(math.MaxInt) }, false},
 		{"cache", Options{}, func(s *Set) Pipe { return s.Records().Cache(CacheOptions{Limit: math.MaxInt64}).Repeat(2) }, true},
 		{"map workers", Options{}, func(s *Set) Pipe {
-			return s.Records().Map("m", func(dst []byte, r Record) ([]byte, error) { return dst, nil }, MapOptions{Workers: math.MaxInt})
+			return MapData(s.Records(), func(dst []byte, r Record) ([]byte, error) { return dst, nil }, MapDataOptions{Workers: math.MaxInt})
 		}, false},
 		{"runs", Options{}, func(s *Set) Pipe {
 			return s.ShuffleAll(ShuffleAllOptions{Block: math.MaxInt, Window: math.MaxInt})
@@ -78,7 +77,7 @@ func TestHugeNumbers(t *testing.T) {
 		}
 	}
 	f := Map(open(t, dir, Options{}).Records(), func(Record) (int, error) { return 0, nil }, MapOptions{Workers: math.MaxInt})
-	if _, err := f.Start(t.Context()); err == nil {
+	if _, err := f.Start(t.Context(), From{}); err == nil {
 		t.Error("that many workers are taken")
 	}
 }
@@ -132,7 +131,7 @@ func FuzzState(f *testing.F) {
 	set := open(f, dir, Options{SkipBad: SkipBad{Count: 3}})
 	names := slices.Sorted(maps.Keys(pipelines))
 	for i, name := range names {
-		s, err := pipelines[name](set).Start(f.Context())
+		s, err := pipelines[name](set).Start(f.Context(), From{})
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -161,13 +160,13 @@ func TestNothingToBeginWith(t *testing.T) {
 	set := open(t, readertest.WriteShards(t, tfrecord.None, 3), Options{})
 	var none context.Context
 	for name, begin := range map[string]func() error{
-		"a pipe without a context": func() error { _, err := set.Records().Start(none); return err },
-		"a flow without a context": func() error { _, err := ParseColumns(set.Records(), ColumnSpec{}).Start(none); return err },
+		"a pipe without a context": func() error { _, err := set.Records().Start(none, From{}); return err },
+		"a flow without a context": func() error { _, err := ParseColumns(set.Records(), ColumnSpec{}).Start(none, From{}); return err },
 		"counting without":         func() error { _, err := set.Len(none); return err },
 		"one record without":       func() error { _, err := set.At(none, nil, 1); return err },
-		"a pipe of nothing":        func() error { _, err := Pipe{}.Shuffle(3).Start(t.Context()); return err },
-		"a flow of nothing":        func() error { _, err := Flow[int]{}.Start(t.Context()); return err },
-		"batches of nothing":       func() error { _, err := BatchFlow(Flow[int]{}, 3, false).Start(t.Context()); return err },
+		"a pipe of nothing":        func() error { _, err := Pipe{}.Shuffle(3).Start(t.Context(), From{}); return err },
+		"a flow of nothing":        func() error { _, err := Flow[int]{}.Start(t.Context(), From{}); return err },
+		"batches of nothing":       func() error { _, err := Batch(Flow[int]{}, 3, BatchOptions{}).Start(t.Context(), From{}); return err },
 		"to take less than none":   func() error { return readSome(t, set.Records().Take(-1), nil) },
 		"to skip less than none":   func() error { return readSome(t, set.Records().Skip(-1), nil) },
 	} {

@@ -25,11 +25,11 @@ func TestBucketOptionsAreChecked(t *testing.T) {
 		{Boundaries: []int{5, 4}, BatchSizes: []int{1, 1, 1}},
 		{Boundaries: make([]int, flows.MaxBuckets), BatchSizes: slices.Repeat([]int{1}, flows.MaxBuckets+1)},
 	} {
-		if _, err := BucketByLength(f, length, o).Start(context.Background()); err == nil {
+		if _, err := BucketByLength(f, length, o).Start(context.Background(), From{}); err == nil {
 			t.Errorf("%.100v: no error", fmt.Sprint(o))
 		}
 	}
-	if _, err := BucketByLength(f, nil, BucketOptions{Boundaries: []int{5}, BatchSizes: []int{1, 1}}).Start(context.Background()); err == nil {
+	if _, err := BucketByLength(f, nil, BucketOptions{Boundaries: []int{5}, BatchSizes: []int{1, 1}}).Start(context.Background(), From{}); err == nil {
 		t.Error("no function: no error")
 	}
 }
@@ -43,12 +43,12 @@ func TestBucketsWithinEpoch(t *testing.T) {
 		f := BucketByLength(Map(set.Interleave(2, 1).Shuffle(4).Repeat(3), func(r Record) ([]int64, error) {
 			return []int64{int64(r.Epoch), r.Number, int64(r.File)}, nil
 		}, MapOptions{}), length, o)
-		got := drain(t, MapFlow(f, func(b [][]int64) (string, error) { return fmt.Sprint(b), nil }, MapOptions{}))
+		got := drain(t, Map(f, func(b [][]int64) (string, error) { return fmt.Sprint(b), nil }, MapOptions{}))
 		var want []string
 		pass := Map(set.Interleave(2, 1).Shuffle(4), func(r Record) ([]int64, error) {
 			return []int64{int64(r.Epoch), r.Number, int64(r.File)}, nil
 		}, MapOptions{})
-		r, err := pass.Start(t.Context())
+		r, err := pass.Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestBucketsWithinEpoch(t *testing.T) {
 			t.Fatalf("drop %v:\n%s", drop, diff)
 		}
 		for n := range len(want) + 1 {
-			again, err := f.Resume(t.Context(), through(t, stateAfter(t, f, n)))
+			again, err := f.Start(t.Context(), From{State: new(through(t, stateAfter(t, f, n)))})
 			if err != nil {
 				t.Fatalf("drop %v, after %d: %v", drop, n, err)
 			}
@@ -99,7 +99,7 @@ func TestBucketsLeaveNothing(t *testing.T) {
 		set := open(t, dir, Options{Memory: 1, Parallelism: 3})
 		f := BucketByLength(Map(set.Interleave(3, 1), func(r Record) (Record, error) { return r, nil }, MapOptions{}),
 			func(r Record) int { return len(r.Data) }, o).Prefetch(2)
-		r, err := f.Start(t.Context())
+		r, err := f.Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/memory"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
+	"github.com/tfrec/tfrec/reader/internal/stages"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -26,7 +27,7 @@ func TestNothingStaysInTheBudget(t *testing.T) {
 				continue
 			}
 			for _, n := range []int{0, 1, 700, 1 << 30} {
-				s, err := build(open(t, dir, Options{Memory: 1 << 16})).Start(t.Context())
+				s, err := build(open(t, dir, Options{Memory: 1 << 16})).Start(t.Context(), From{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -36,8 +37,8 @@ func TestNothingStaysInTheBudget(t *testing.T) {
 					}
 				}
 				s.Close()
-				if m := s.Report().Memory; m.InFlight != 0 || s.s.Run.Budget.Reading != 0 {
-					t.Errorf("%s, %v, after %d records: %+v, %d for reading", name, c, n, m, s.s.Run.Budget.Reading)
+				if m := s.Report().Memory; m.InFlight != 0 || s.run.(*stages.Stream).Run.Budget.Reading != 0 {
+					t.Errorf("%s, %v, after %d records: %+v, %d for reading", name, c, n, m, s.run.(*stages.Stream).Run.Budget.Reading)
 				}
 			}
 		}
@@ -47,7 +48,7 @@ func TestNothingStaysInTheBudget(t *testing.T) {
 // consume reads all of a flow and closes it; each element is used before the next is requested.
 func consume[T any](t *testing.T, f Flow[T], use func(*Stream[T])) MemoryStats {
 	t.Helper()
-	r, err := f.Start(t.Context())
+	r, err := f.Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,10 +131,10 @@ func TestMemoryIsBounded(t *testing.T) {
 		o := Options{Memory: limit, Parallelism: 8}
 		flows := map[string]func(*testing.T, *Set, func(peak func() int64)) MemoryStats{
 			"batches": func(t *testing.T, s *Set, slow func(peak func() int64)) MemoryStats {
-				return consume(t, s.Interleave(6, 1).Batch(1, false).Prefetch(0), func(r *Stream[*RecordBatch]) { slow(func() int64 { return r.Report().Memory.Peak }) })
+				return consume(t, Batch(s.Interleave(6, 1), 1, BatchOptions{}).Prefetch(0), func(r *Stream[[]Record]) { slow(func() int64 { return r.Report().Memory.Peak }) })
 			},
 			"mapped": func(t *testing.T, s *Set, slow func(peak func() int64)) MemoryStats {
-				return consume(t, BatchFlow(Map(s.Interleave(6, 1), func(r Record) (byte, error) { return r.Data[9], nil }, MapOptions{}), 2, false).Prefetch(20),
+				return consume(t, Batch(Map(s.Interleave(6, 1), func(r Record) (byte, error) { return r.Data[9], nil }, MapOptions{}), 2, BatchOptions{}).Prefetch(20),
 					func(r *Stream[[]byte]) { slow(func() int64 { return r.Report().Memory.Peak }) })
 			},
 			"columns": func(t *testing.T, s *Set, slow func(peak func() int64)) MemoryStats {
@@ -143,7 +144,7 @@ func TestMemoryIsBounded(t *testing.T) {
 				if c != tfrecord.None {
 					t.Skip("compressed files have no order of numbers")
 				}
-				return consume(t, s.ShuffleAll(ShuffleAllOptions{}).Batch(1, false), func(r *Stream[*RecordBatch]) { slow(func() int64 { return r.Report().Memory.Peak }) })
+				return consume(t, Batch(s.ShuffleAll(ShuffleAllOptions{}), 1, BatchOptions{}), func(r *Stream[[]Record]) { slow(func() int64 { return r.Report().Memory.Peak }) })
 			},
 		}
 		for name, run := range flows {
@@ -196,11 +197,11 @@ func TestHeldMemoryIsBounded(t *testing.T) {
 			return Map(open(t, tiny, o).Records().Take(64), grown, large(4)).Prefetch(50)
 		}, 0},
 		"map twice": {func(o Options) Flow[[]byte] {
-			return MapFlow(Map(open(t, tiny, o).Records(), func(r Record) ([]byte, error) { return make([]byte, size/32), nil }, large(2)), again, large(2)).Prefetch(50)
+			return Map(Map(open(t, tiny, o).Records(), func(r Record) ([]byte, error) { return make([]byte, size/32), nil }, large(2)), again, large(2)).Prefetch(50)
 		}, 0},
 		"map of a flow": {func(o Options) Flow[[]byte] {
 			f := Map(open(t, tiny, o).Records(), func(r Record) ([]byte, error) { return r.Data, nil }, MapOptions{Workers: 2})
-			return MapFlow(f, func([]byte) ([]byte, error) { return make([]byte, size), nil }, large(4)).Prefetch(50)
+			return Map(f, func([]byte) ([]byte, error) { return make([]byte, size), nil }, large(4)).Prefetch(50)
 		}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

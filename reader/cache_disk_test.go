@@ -41,7 +41,7 @@ func TestCacheOnDiskServesLaterRuns(t *testing.T) {
 		for k := range len(ids) + 1 {
 			state := through(t, s.State())
 			for _, cache := range []string{whole, busy, t.TempDir()} {
-				r, err := build(cache).Resume(t.Context(), state)
+				r, err := build(cache).Start(t.Context(), From{State: &state})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -132,7 +132,7 @@ func TestOtherCacheIsRefused(t *testing.T) {
 		"more stages":      func(o CacheOptions) Pipe { return odd(open(t, dir, Options{}).Records()).Cache(o) },
 		"version":          func(o CacheOptions) Pipe { o.Version = "2"; return open(t, dir, Options{}).Records().Cache(o) },
 	} {
-		_, err := p(o).Start(t.Context())
+		_, err := p(o).Start(t.Context(), From{})
 		if !errors.Is(err, ErrOtherCache) || !strings.Contains(err.Error(), cache) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -151,7 +151,7 @@ func TestOtherCacheIsRefused(t *testing.T) {
 	if got := idsOf(t, open(t, dir, Options{}).Records().Cache(two)); !slices.Equal(got, want) {
 		t.Errorf("replaced: %v", got)
 	}
-	if _, err := open(t, dir, Options{}).Records().Cache(o).Start(t.Context()); !errors.Is(err, ErrOtherCache) {
+	if _, err := open(t, dir, Options{}).Records().Cache(o).Start(t.Context(), From{}); !errors.Is(err, ErrOtherCache) {
 		t.Errorf("after it was replaced: %v", err)
 	}
 	if len(before) != 2 || len(namesIn(cache)) != 6 {

@@ -43,7 +43,7 @@ func TestDamagedCacheIsReplaced(t *testing.T) {
 			readertest.Change(t, filepath.Join(cache, names[0]), func(data []byte) []byte { d, h = spoil(data, h); return d })
 			readertest.Change(t, filepath.Join(cache, names[1]), func([]byte) []byte { return h })
 			told = nil
-			again, err := build(cache).Resume(t.Context(), state)
+			again, err := build(cache).Start(t.Context(), From{State: &state})
 			if err != nil {
 				t.Errorf("%s, behind %d: %v", name, skip, err)
 				continue
@@ -74,7 +74,7 @@ func TestOtherCacheBeingFilledIsRefused(t *testing.T) {
 	takeIDs(t, filling, 3)
 	for _, replace := range []bool{false, true} {
 		o := CacheOptions{Dir: cache, Replace: replace}
-		if _, err := set.Interleave(2, 2).Cache(o).Start(t.Context()); !errors.Is(err, ErrOtherCache) || !strings.Contains(err.Error(), cache) {
+		if _, err := set.Interleave(2, 2).Cache(o).Start(t.Context(), From{}); !errors.Is(err, ErrOtherCache) || !strings.Contains(err.Error(), cache) {
 			t.Errorf("Replace %t: %v", replace, err)
 		}
 		same := started(t, set.Records().Cache(o))

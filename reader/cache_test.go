@@ -25,9 +25,9 @@ func namesIn(dir string) (names []string) {
 }
 
 // started starts a pipe, which the test closes.
-func started(t *testing.T, p Pipe) *RecordStream {
+func started(t *testing.T, p Pipe) *Stream[Record] {
 	t.Helper()
-	s, err := p.Start(t.Context())
+	s, err := p.Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func started(t *testing.T, p Pipe) *RecordStream {
 	return s
 }
 
-func takeIDs(t *testing.T, s *RecordStream, n int) (ids []int) {
+func takeIDs(t *testing.T, s *Stream[Record], n int) (ids []int) {
 	t.Helper()
 	for range n {
 		r, err := s.Next()
@@ -48,7 +48,7 @@ func takeIDs(t *testing.T, s *RecordStream, n int) (ids []int) {
 }
 
 // elementsOf returns the element count of the stages with that name.
-func elementsOf(s *RecordStream, name string) (n int64) {
+func elementsOf(s *Stream[Record], name string) (n int64) {
 	for _, stage := range s.Stats() {
 		if stage.Name == name {
 			n += stage.Elements
@@ -60,7 +60,7 @@ func elementsOf(s *RecordStream, name string) (n int64) {
 // caches are the ways to cache.
 func caches(t *testing.T) map[string]CacheOptions {
 	return map[string]CacheOptions{
-		"memory": {}, "disk": {Dir: filepath.Join(t.TempDir(), "new", "cache")},
+		"memory": {}, "disk": {Dir: filepath.Join(t.TempDir(), "new", "cache"), Version: "1"},
 	}
 }
 
@@ -134,7 +134,7 @@ func TestCacheLimits(t *testing.T) {
 			}
 		}
 	}
-	if _, err := build(CacheOptions{Limit: -1}).Start(t.Context()); err == nil {
+	if _, err := build(CacheOptions{Limit: -1}).Start(t.Context(), From{}); err == nil {
 		t.Error("a limit below 0 is taken")
 	}
 }
@@ -188,7 +188,7 @@ func TestCacheBehindMap(t *testing.T) {
 	want := collect(set.Records().Repeat(3))
 	for name, o := range caches(t) {
 		calls.Store(0)
-		p := set.Records().Map("small", small, MapOptions{}).Cache(o).Repeat(3)
+		p := MapData(set.Records(), small, MapDataOptions{}).Cache(o).Repeat(3)
 		if got := collect(p); !slices.Equal(got, want) || calls.Load() != 12 {
 			t.Errorf("%s: other pictures, or %d calls for 12", name, calls.Load())
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/dev/readertest"
 	"github.com/tfrec/tfrec/internal/dev/testwait"
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -75,11 +76,11 @@ func TestCancelAtAnyMoment(t *testing.T) {
 					time.Sleep(after)
 					cancel()
 				})
-				s, err := build(open(t, dir, Options{Memory: 1, Unordered: random.IntN(2) == 0})).Start(ctx)
+				s, err := build(open(t, dir, Options{Memory: 1, Unordered: random.IntN(2) == 0})).Start(ctx, From{})
 				if err == nil {
 					for err == nil {
-						var b *Block
-						if b, err = s.NextBlock(); err == nil && random.IntN(2) == 0 {
+						var b *pipeline.Block
+						if b, err = nextBlock(s); err == nil && random.IntN(2) == 0 {
 							b.Release()
 						}
 					}
@@ -99,11 +100,11 @@ func TestCancelAtAnyMoment(t *testing.T) {
 func TestCloseAndThen(t *testing.T) {
 	dir := readertest.WriteShards(t, tfrecord.None, 900, 900)
 	leavesNothing(t, func() {
-		s, err := open(t, dir, Options{}).Interleave(2, 1).Start(t.Context())
+		s, err := open(t, dir, Options{}).Interleave(2, 1).Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := s.NextBlock()
+		b, err := nextBlock(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,20 +134,20 @@ func TestErrorLeavesNothing(t *testing.T) {
 func TestBlocksKeepTheirBytes(t *testing.T) {
 	dir := readertest.WriteShards(t, tfrecord.None, 900, 999, 900, 10, 900, 900)
 	for name, build := range pipelines {
-		s, err := build(open(t, dir, Options{Memory: 1})).Start(t.Context())
+		s, err := build(open(t, dir, Options{Memory: 1})).Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		check := func(b *Block) {
+		check := func(b *pipeline.Block) {
 			for _, r := range b.Records {
 				if want := readertest.Numbered(int(r.File)%6, int(r.Number)); string(r.Data) != string(want) {
 					t.Fatalf("%s: record %d of file %d has other bytes", name, r.Number, r.File)
 				}
 			}
 		}
-		var held []*Block
+		var held []*pipeline.Block
 		for i := 0; ; i++ {
-			b, err := s.NextBlock()
+			b, err := nextBlock(s)
 			if err == io.EOF {
 				break
 			}
@@ -184,7 +185,7 @@ func TestNoAllocationARecord(t *testing.T) {
 		"shuffle":    func(s *Set) Pipe { return s.Interleave(4, 1).Shuffle(1000) },
 		"all":        func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}) },
 	} {
-		s, err := build(open(t, dir, Options{})).Repeat(-1).Start(t.Context())
+		s, err := build(open(t, dir, Options{})).Repeat(-1).Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}

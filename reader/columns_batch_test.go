@@ -114,7 +114,7 @@ func leastAllocs(f func()) float64 {
 func TestColumnBatchesAllocateLittle(t *testing.T) {
 	records := settest.Table(2000)
 	set := writeRecords(t, Options{}, 1, func(int) [][]byte { return records })
-	r, err := ParseColumns(set.Records().Repeat(-1), ColumnSpec{Batch: 500}).Start(context.Background())
+	r, err := ParseColumns(set.Records().Repeat(-1), ColumnSpec{Batch: 500}).Start(context.Background(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@
 //		return err
 //	}
 //	pipe := set.Interleave(16, 1).Shuffle(10_000)
-//	run, err := reader.ParseColumns(pipe, reader.ColumnSpec{Batch: 32}).Start(ctx)
+//	run, err := reader.ParseColumns(pipe, reader.ColumnSpec{Batch: 32}).Start(ctx, reader.From{})
 //	if err != nil {
 //		return err
 //	}
@@ -32,19 +32,18 @@
 // Every epoch has its own order and its own draws of an augmentation policy; both follow from the
 // seed and the number of the epoch. Start begins with epoch 0: a job that calls Start, or
 // [Flow.All], once per epoch sees the same order each time. Continue with [Stream.NextEpoch],
-// which keeps caches, tuning and goroutines; begin elsewhere with [Flow.StartEpoch]; or add
-// [Pipe.Repeat] to the pipeline, which reads ahead across the end of an epoch. Batches and records
+// which keeps caches, tuning and goroutines; begin elsewhere with the Epoch of [From]; or add
+// [Flow.Repeat] to the pipeline, which reads ahead across the end of an epoch. Batches and records
 // have a field Epoch, and with [Options.BatchWithinEpoch] no batch mixes two epochs.
 //
 // # From files to elements
 //
-// A [Set] is files and options. A [Pipe] describes the order of their records: [Set.Records],
-// [Set.Interleave] or [Set.ShuffleAll] begin it, and [Pipe.Shuffle], [Pipe.Map], [Pipe.Filter],
-// [Pipe.Cache], [Pipe.Skip], [Pipe.Take], [Pipe.Windows], [Pipe.Prefetch] and [Pipe.Repeat] each add
-// a stage. A [Flow] turns records into elements: [ParseColumns], [Images], [Map], [MapWith] or
-// [Pipe.Batch] begin it, and [MapFlow], [BatchFlow], [UnbatchFlow], [Enumerate], [Flow.Filter],
-// [Flow.Take], [Flow.Skip], [Flow.Cache] and [Flow.Prefetch] extend it. Nothing is read before
-// Start, StartEpoch, Resume or All.
+// A [Set] is files and options. A [Flow] describes the elements of a pipeline. It begins with the
+// records of a set, a [Pipe], in the order of [Set.Records], [Set.Interleave], [Set.ShuffleAll] or
+// [Set.Sample]. Methods add stages that keep the type of the elements: [Flow.Shuffle], [Flow.Filter],
+// [Flow.Cache], [Flow.Skip], [Flow.Take], [Flow.Prefetch] and [Flow.Repeat]. Functions make other
+// elements: [Map], [ParseColumns], [Images], [Batch] and more; or other records: [MapData], [Windows],
+// [Resample] and [ResizeImages]. Nothing is read before Start or All.
 //
 // Columns and images are plain slices with a shape, one for a whole batch, which tensor libraries
 // take without a copy. A batch is valid until the next one is requested: Clone keeps it, and with
@@ -52,25 +51,25 @@
 // examples/train learns from such batches; module github.com/tfrec/tfrec/gomlx makes any Flow a
 // dataset of GoMLX.
 //
-// Sequences are columns of steps, ragged or padded ([columns.Field].Steps). [Pipe.Windows] cuts time
+// Sequences are columns of steps, ragged or padded ([columns.Field].Steps). [Windows] cuts time
 // series and episodes into windows of a fixed length, [BucketByLength] makes batches of elements of
-// similar length, which [Pad] makes tensors, and [Pack] fills rows of fixed length with several sequences. A batch of images
-// can also have columns of further features, objects with their boxes, masks, images of several
-// cameras, frames of videos and episodes, and the soft labels of MixUp or CutMix, and a GPU can make
-// it, in page-locked memory: see [ImageSpec].
+// similar length, which [Pad] makes tensors, and [Pack] fills rows of fixed length with several
+// sequences. A batch of images can also have columns of further features, objects with their boxes,
+// masks, images of several cameras, frames of videos and episodes, and the soft labels of MixUp or
+// CutMix, and a GPU can make it, in page-locked memory: see [ImageSpec].
 //
 // # Checkpoints
 //
 // A [State] records what a consumer has received, as JSON of a few hundred bytes, and some twenty
-// more for each file that an Interleave has open beyond the first few. Resume continues with the
-// element that follows:
+// more for each file that an Interleave has open beyond the first few. A flow that starts from it
+// continues with the element that follows:
 //
-//	run, err := batches.Start(ctx) // or batches.Resume(ctx, state)
+//	run, err := batches.Start(ctx, reader.From{}) // or reader.From{State: &state}
 //	...
 //	train(batch)
 //	save(run.State())
 //
-// Stages of a flow that count or hold elements add a few numbers to the State; [BucketByLength] and
+// Stages that count or hold elements add a few numbers to the State; a Shuffle, [BucketByLength] and
 // [Pack] make again what they held.
 //
 // # Several sets, and other samples of one
@@ -84,7 +83,7 @@
 //
 // [Set.Sample] reads records in any order that a function lists: weighted draws with
 // [WeightedSampler], so that rare classes come as often as others, or a curriculum with
-// [SortedSampler]. [Pipe.Resample] drops records of frequent classes instead.
+// [SortedSampler]. [Resample] drops records of frequent classes instead.
 //
 // # Many workers
 //
@@ -100,15 +99,15 @@
 //
 // # Caching
 //
-// Expensive work can be done once instead of in each epoch: [Pipe.Map] replaces the data of
-// records, for example large images with small ones, and [Pipe.Cache] keeps the result, in memory
-// or on disk:
+// Expensive work can be done once instead of in each epoch: [ResizeImages] and [MapData] replace the
+// data of records, for example large images with small ones, and [Flow.Cache] keeps the result, in
+// memory or on disk:
 //
-//	pipe := set.Interleave(16, 1).Map("small", shrink, reader.MapOptions{}).
-//		Cache(reader.CacheOptions{Dir: "cache"}).Shuffle(10_000)
+//	pipe := reader.MapData(set.Interleave(16, 1), shrink, reader.MapDataOptions{}).
+//		Cache(reader.CacheOptions{Dir: "cache", Version: "shrink 1"}).Shuffle(10_000)
 //
-// [Flow.Cache] keeps elements, such as batches of decoded images or of columns, so that later
-// epochs read, decode and parse nothing. They have the order and the draws of the first epoch.
+// A cache of other elements, such as batches of decoded images or of columns, saves reading, decoding
+// and parsing in later epochs. They have the order and the draws of the first epoch.
 //
 //	batches := reader.Images(pipe, spec).Cache(reader.CacheOptions{}) // in memory
 //
@@ -131,8 +130,7 @@
 // does as regions named "tfrec " and the stage, and the waits of the consumer as "tfrec next". The
 // command tfrec doctor says what bounds training on a set.
 //
-// A [RecordStream], which [Pipe.Start] returns, yields plain records: one by one, or hundreds at a
-// time with [RecordStream.NextBlock]. Stages pass on a [Block] at a time, whose records alias the
-// buffers that were read, so that no record costs an allocation, a lock or, except for shuffling, a
-// copy.
+// Stages of records pass on a block of them at a time, which alias the buffers that were read, so that
+// no record costs an allocation, a lock or, except for shuffling, a copy. [Batch] hands them to the
+// program as cheaply; the Stream of a [Pipe] returns them one by one.
 package reader

@@ -30,7 +30,7 @@ func endless(t testing.TB) map[string]Flow[[]int64] {
 	schema := columns.Schema{{Key: DefaultLabelKey, Kind: tfrecord.KindInt64}, {Key: "text", Kind: tfrecord.KindBytes, Ragged: true}}
 	columns := func(p Pipe) Flow[[]int64] {
 		f := ParseColumns(p.Repeat(-1), ColumnSpec{Schema: schema, Batch: 10, Workers: 2})
-		return MapFlow(f, func(b *ColumnBatch) ([]int64, error) { return b.Get(DefaultLabelKey).Int64s, nil }, MapOptions{Workers: 2}).Prefetch(2)
+		return Map(f, func(b *ColumnBatch) ([]int64, error) { return b.Get(DefaultLabelKey).Int64s, nil }, MapOptions{Workers: 2}).Prefetch(2)
 	}
 	return map[string]Flow[[]int64]{
 		"interleave":     columns(set.Interleave(3, 2)),
@@ -41,7 +41,7 @@ func endless(t testing.TB) map[string]Flow[[]int64] {
 		"partial cache":  columns(set.Interleave(3, 2).Cache(CacheOptions{Limit: 20_000, Partial: true})),
 		"cut off cache":  columns(set.Interleave(3, 2).Cache(CacheOptions{Dir: t.TempDir()}).Take(epochRecords)),
 		"map, prefetch":  columns(again(set.Interleave(3, 2)).Prefetch(4)),
-		"map, then list": BatchFlow(Map(set.Interleave(3, 2).Repeat(-1), label, MapOptions{Workers: 2}), 10, false),
+		"map, then list": Batch(Map(set.Interleave(3, 2).Repeat(-1), label, MapOptions{Workers: 2}), 10, BatchOptions{}),
 	}
 }
 
@@ -66,7 +66,7 @@ func usageNow() usage {
 // epochsOf runs a flow of ten-record batches, and returns the usage after each of the epochs.
 func epochsOf(t testing.TB, f Flow[[]int64], epochs ...int) (all []usage) {
 	t.Helper()
-	r, err := f.Start(t.Context())
+	r, err := f.Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,9 +127,9 @@ func TestEpochCountsPasses(t *testing.T) {
 		pipe := set.Records().Repeat(c.times)
 		elements := Map(pipe, func(r Record) (int32, error) { return r.Epoch, nil }, MapOptions{})
 		for epoch := range int64(3) {
-			s, err := pipe.StartEpoch(t.Context(), epoch)
+			s, err := pipe.Start(t.Context(), From{Epoch: epoch})
 			settest.Check(t, err)
-			f, err := elements.StartEpoch(t.Context(), epoch)
+			f, err := elements.Start(t.Context(), From{Epoch: epoch})
 			settest.Check(t, err)
 			check := func(want int64) {
 				t.Helper()

@@ -162,7 +162,7 @@ func ExampleImages_frames() {
 		log.Fatal(err)
 	}
 	actions := columns.Field{Key: "steps/action", Kind: tfrecord.KindInt64, Steps: columns.FlatSteps, Length: 2}
-	windows := set.Records().Windows(columns.WindowSpec{Length: 2, Schema: columns.Schema{
+	windows := reader.Windows(set.Records(), columns.WindowSpec{Length: 2, Schema: columns.Schema{
 		actions, {Key: "steps/image", Kind: tfrecord.KindBytes, Steps: columns.FlatSteps},
 	}})
 	clips := reader.Images(windows, reader.ImageSpec{

@@ -54,7 +54,7 @@ func ExampleBucketByLength() {
 		Boundaries: []int{4}, // 1 to 3 words, and 4 or more
 		BatchSizes: []int{4, 2},
 	})
-	batches := reader.MapFlow(buckets, func(batch []sentence) (p padded, err error) {
+	batches := reader.Map(buckets, func(batch []sentence) (p padded, err error) {
 		parser, err := columns.NewParser(columns.Schema{
 			{Key: "words", Kind: tfrecord.KindInt64, Ragged: true},
 			{Key: "language", Kind: tfrecord.KindInt64},

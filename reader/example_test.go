@@ -63,12 +63,12 @@ func Example() {
 		log.Fatal(err)
 	}
 	var e tfrecord.Example
-	for batch, err := range set.Interleave(16, 1).Batch(4, false).All(context.Background()) {
+	for batch, err := range reader.Batch(set.Interleave(16, 1), 4, reader.BatchOptions{}).All(context.Background()) {
 		if err != nil {
 			log.Fatal(err) // the error names the file and the position
 		}
 		var ids []int64
-		for _, record := range batch.Records {
+		for _, record := range batch {
 			if err := e.Parse(record.Data); err != nil {
 				log.Fatal(set.Locate(record, err))
 			}
@@ -187,7 +187,7 @@ func ExampleStream_NextEpoch() {
 		log.Fatal(err)
 	}
 	batches := reader.ParseColumns(set.Records().Shuffle(100), reader.ColumnSpec{Batch: 4})
-	run, err := batches.Start(context.Background())
+	run, err := batches.Start(context.Background(), reader.From{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func ExampleMap() {
 		name, _ := f.Bytes()
 		return fmt.Sprintf("%s %d", name, r.Number), nil
 	}, reader.MapOptions{})
-	for some, err := range reader.BatchFlow(names, 3, false).All(context.Background()) {
+	for some, err := range reader.Batch(names, 3, reader.BatchOptions{}).All(context.Background()) {
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -245,7 +245,7 @@ func ExampleMap() {
 	// [tulip 3 rose 4]
 }
 
-func ExamplePipe_Resume() {
+func ExampleFrom() {
 	dir, remove := written(8, flowers)
 	defer remove()
 
@@ -254,7 +254,7 @@ func ExamplePipe_Resume() {
 		log.Fatal(err)
 	}
 	pipe := set.Records().Shuffle(4).Repeat(2)
-	numbers := func(s *reader.RecordStream, n int) (list []int64) {
+	numbers := func(s *reader.Stream[reader.Record], n int) (list []int64) {
 		for range n {
 			r, err := s.Next()
 			if err == io.EOF {
@@ -269,7 +269,7 @@ func ExamplePipe_Resume() {
 	}
 
 	// All elements, for comparison.
-	whole, err := pipe.Start(context.Background())
+	whole, err := pipe.Start(context.Background(), reader.From{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -277,7 +277,7 @@ func ExamplePipe_Resume() {
 	want := numbers(whole, 16)
 
 	// The first part, and a State after it: JSON, a few hundred bytes.
-	part, err := pipe.Start(context.Background())
+	part, err := pipe.Start(context.Background(), reader.From{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -293,7 +293,7 @@ func ExamplePipe_Resume() {
 	if err := json.Unmarshal(saved, &state); err != nil {
 		log.Fatal(err)
 	}
-	rest, err := pipe.Resume(context.Background(), state)
+	rest, err := pipe.Start(context.Background(), reader.From{State: &state})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -384,7 +384,7 @@ func ExampleMergeStates() {
 	// Two workers stop after a step.
 	var states []reader.State
 	for rank := range 2 {
-		run, err := worker(rank, 2).Start(ctx)
+		run, err := worker(rank, 2).Start(ctx, reader.From{})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -401,7 +401,7 @@ func ExampleMergeStates() {
 	// Three continue.
 	rest := 0
 	for rank := range 3 {
-		run, err := worker(rank, 3).Resume(ctx, merged)
+		run, err := worker(rank, 3).Start(ctx, reader.From{State: &merged})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -419,7 +419,7 @@ func ExampleMergeStates() {
 
 // Episodes in RLDS format, with all steps of a feature in one list, become shuffled windows of two
 // steps, as batches of one shape.
-func ExamplePipe_Windows() {
+func ExampleWindows() {
 	dir, remove := written(2, func(b *tfrecord.Builder, episode int) {
 		var action []int64
 		var state []float32
@@ -442,7 +442,7 @@ func ExamplePipe_Windows() {
 		{Key: "steps/action", Kind: tfrecord.KindInt64, Steps: columns.FlatSteps, Length: 2},
 		{Key: "steps/observation", Kind: tfrecord.KindFloat, Shape: []int{2}, Steps: columns.FlatSteps, Length: 2},
 	}
-	windows := set.Records().Windows(columns.WindowSpec{Schema: schema, Length: 2, Stride: 1, DropRemainder: true})
+	windows := reader.Windows(set.Records(), columns.WindowSpec{Schema: schema, Length: 2, Stride: 1, DropRemainder: true})
 	batches := reader.ParseColumns(windows.Shuffle(100), reader.ColumnSpec{Schema: schema, Batch: 3})
 	for batch, err := range batches.All(context.Background()) {
 		if err != nil {

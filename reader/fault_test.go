@@ -53,7 +53,7 @@ func TestFilesThatChangeMeanwhile(t *testing.T) {
 			dir := readertest.WriteShards(t, tfrecord.None, 600, 600, 600)
 			set := open(t, dir, Options{Memory: 1})
 			leavesNothing(t, func() {
-				r, err := build(set).Start(t.Context())
+				r, err := build(set).Start(t.Context(), From{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -100,8 +100,8 @@ func TestCancelFlowsAtAnyMoment(t *testing.T) {
 			o := Options{Memory: int64(1 + random.IntN(2)*(1<<22)), Unordered: random.IntN(2) == 0}
 			ids := open(t, dir, o)
 			cancelled(t, random, Map(ids.Interleave(3, 1).Repeat(-1), idFrom, MapOptions{Unordered: random.IntN(2) == 0}).Prefetch(0))
-			cancelled(t, random, BatchFlow(Map(ids.ShuffleAll(ShuffleAllOptions{}).Repeat(-1), idFrom, MapOptions{}), 7, false).Prefetch(3))
-			cancelled(t, random, ids.Interleave(2, 1).Shuffle(100).Repeat(-1).Batch(9, true).Prefetch(0))
+			cancelled(t, random, Batch(Map(ids.ShuffleAll(ShuffleAllOptions{}).Repeat(-1), idFrom, MapOptions{}), 7, BatchOptions{}).Prefetch(3))
+			cancelled(t, random, Batch(ids.Interleave(2, 1).Shuffle(100).Repeat(-1), 9, BatchOptions{DropRemainder: true}).Prefetch(0))
 			set, err := OpenAll(t.Context(), tables, o)
 			if err != nil {
 				t.Fatal(err)
@@ -124,7 +124,7 @@ func cancelled[T any](t *testing.T, random *rand.Rand, f Flow[T]) {
 		time.Sleep(after)
 		cancel()
 	})
-	r, err := f.Start(ctx)
+	r, err := f.Start(ctx, From{})
 	if err == nil {
 		for err == nil {
 			_, err = r.Next()
@@ -146,12 +146,12 @@ func TestResumeBatchesWithOtherWorkers(t *testing.T) {
 	for _, o := range []ShuffleAllOptions{{}, {Block: 4, Window: 2}} {
 		for ends := UnevenKeep; ends <= UnevenPad; ends++ {
 			for _, workers := range [][2]int{{1, 2}, {2, 1}, {3, 2}, {2, 5}} {
-				flow := func(worker, workers int) Flow[*RecordBatch] {
+				flow := func(worker, workers int) Flow[[]Record] {
 					set := open(t, dir, Options{Worker: worker, Workers: workers, Seed: 8, Uneven: ends})
-					return set.ShuffleAll(o).Batch(batch, false)
+					return Batch(set.ShuffleAll(o), batch, BatchOptions{})
 				}
 				var got []int
-				read := func(r *Stream[*RecordBatch], batches int) {
+				read := func(r *Stream[[]Record], batches int) {
 					for range batches {
 						b, err := r.Next()
 						if err == io.EOF {
@@ -160,7 +160,7 @@ func TestResumeBatchesWithOtherWorkers(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						for _, record := range b.Records {
+						for _, record := range b {
 							if !record.Pad {
 								got = append(got, idOf(record))
 							}
@@ -169,7 +169,7 @@ func TestResumeBatchesWithOtherWorkers(t *testing.T) {
 				}
 				var state State
 				for w := range workers[0] {
-					r, err := flow(w, workers[0]).Start(t.Context())
+					r, err := flow(w, workers[0]).Start(t.Context(), From{})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -178,7 +178,7 @@ func TestResumeBatchesWithOtherWorkers(t *testing.T) {
 					r.Close()
 				}
 				for w := range workers[1] {
-					r, err := flow(w, workers[1]).Resume(t.Context(), state)
+					r, err := flow(w, workers[1]).Start(t.Context(), From{State: &state})
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -30,12 +30,12 @@ func TestALargeRecordTakesOnePlace(t *testing.T) {
 	dir := t.TempDir()
 	readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.None, make([]byte, size), make([]byte, size))
 	s := started(t, open(t, dir, Options{Memory: 64 << 10}).Records())
-	b, err := s.NextBlock()
+	b, err := nextBlock(s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.Release()
-	if n := b.block.Size(); len(b.Records) != 1 || n > size+size/8 {
+	if n := b.Size(); len(b.Records) != 1 || n > size+size/8 {
 		t.Errorf("%d records of %d bytes, in a block of %d", len(b.Records), size, n)
 	}
 }

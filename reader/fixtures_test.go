@@ -4,7 +4,11 @@ import (
 	"context"
 	"encoding/binary"
 	"io"
+	"slices"
 	"testing"
+
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
+	"github.com/tfrec/tfrec/reader/internal/stages"
 )
 
 // idOf returns the number of a record made by numbered.
@@ -35,7 +39,7 @@ func idsOf(t testing.TB, p Pipe) []int {
 }
 
 // rest reads the remaining records of a stream.
-func rest(t testing.TB, s *RecordStream) []int {
+func rest(t testing.TB, s *Stream[Record]) []int {
 	t.Helper()
 	ids := []int{}
 	for {
@@ -48,4 +52,16 @@ func rest(t testing.TB, s *RecordStream) []int {
 		}
 		ids = append(ids, idOf(r))
 	}
+}
+
+// nextBlock returns the next block of the stages, as flows get it.
+func nextBlock(s *Stream[Record]) (*pipeline.Block, error) { return s.run.(*stages.Stream).NextBlock() }
+
+// cloneRecords returns copies of records that stay valid.
+func cloneRecords(records []Record) []Record {
+	all := slices.Clone(records)
+	for i, r := range all {
+		all[i] = r.Clone()
+	}
+	return all
 }

@@ -2,199 +2,249 @@ package reader
 
 import (
 	"context"
-	"io"
+	"errors"
+	"fmt"
 	"iter"
-	"runtime/trace"
 
+	"github.com/tfrec/tfrec/reader/internal/fileset"
 	"github.com/tfrec/tfrec/reader/internal/flows"
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/reader/internal/stages"
 )
 
-// Flow describes a pipeline whose elements are made from records: batches, columns, images, or any
-// result of [Map]. Like [Pipe] it is a value: nothing is read before Start, Resume or All.
-type Flow[T any] struct{ open flows.Flow[T] }
-
-// Stream is a running flow. Only Stats and Report are safe for concurrent use.
-type Stream[T any] struct {
-	src   flows.Source[T]
-	epoch int64
-	pass  int64             // see Epoch
-	held  *flows.Element[T] // last result of Next
-	last  *State            // after it, once it is released
-	err   error
+// Flow describes a pipeline: a [Set] in some order, and stages after it, whose last one makes elements
+// of type T. Flows are values: each method and function returns a new one, and nothing is read before
+// Start or All. An invalid setting is an error there.
+//
+// A flow of records, a [Pipe], works on blocks of records, without a copy or an allocation for each of
+// them. [Map], [ParseColumns], [Images] and [Batch] make other elements from it.
+type Flow[T any] struct {
+	set  *fileset.Set
+	last *pipeline.Link // the last stage of a Pipe
+	make flows.Flow[T]  // makes all other elements
 }
 
-// Start starts the flow at the beginning of epoch 0. The caller must Close the result; when ctx
-// ends, Next returns its error.
-func (f Flow[T]) Start(ctx context.Context) (*Stream[T], error) { return f.StartEpoch(ctx, 0) }
+// Pipe is a flow of the records of files. A function that takes a Pipe needs the blocks of these: records
+// that a [Map] or [Unbatch] returned are an error at Start.
+type Pipe = Flow[Record]
 
-// StartEpoch starts the flow at the beginning of an epoch, as [Pipe.StartEpoch]
-// does. [Stream.NextEpoch] continues with the next one in the same run.
-func (f Flow[T]) StartEpoch(ctx context.Context, epoch int64) (*Stream[T], error) {
-	return f.start(ctx, pipeline.Origin{Epoch: epoch})
+// isPipe reports whether the elements are the records of files.
+func (f Flow[T]) isPipe() bool {
+	_, ok := any((*T)(nil)).(*Record)
+	return ok && f.make == nil
 }
 
-// Resume starts the flow after the elements that state records as received, like [Pipe.Resume]. A
-// State of a flow with other stages or settings, such as other sizes of batches, is refused with
-// [ErrState]. The functions that make the elements are not in the State: the same functions give the
-// same elements.
-func (f Flow[T]) Resume(ctx context.Context, state State) (*Stream[T], error) {
-	return f.start(ctx, pipeline.Origin{State: &state})
+// pipe returns the stages of a Pipe, for those of internal packages.
+func (f Flow[T]) pipe() stages.Pipe {
+	if f.make != nil {
+		return stages.Pipe{Set: f.set, Last: notOfFiles}
+	}
+	return stages.Pipe{Set: f.set, Last: f.last}
 }
 
-func (f Flow[T]) start(ctx context.Context, from pipeline.Origin) (*Stream[T], error) {
-	src, err := f.open.Begin(ctx, from)
+// notOfFiles stands for records that are not those of files.
+var notOfFiles = (*pipeline.Link)(nil).Then("records", func(*pipeline.Run, pipeline.Stage) (pipeline.Stage, error) {
+	return nil, errors.New("reader: records of a Map or Unbatch, where those of files are wanted")
+})
+
+// elements returns the flow for the stages that work on any elements.
+func (f Flow[T]) elements() flows.Flow[T] {
+	if f.isPipe() {
+		return as[flows.Flow[T]](flows.Records(f.pipe()))
+	}
+	return f.make
+}
+
+// as converts a value to its own type: T is Record where the compiler does not know it.
+func as[T any](v any) T { return v.(T) }
+
+// stage returns a Pipe with one more stage.
+func (f Flow[T]) stage(last *pipeline.Link) Flow[T] { return Flow[T]{set: f.set, last: last} }
+
+// with returns a flow with one more stage.
+func with[T, U any](f Flow[T], next flows.Flow[U]) Flow[U] { return Flow[U]{set: f.set, make: next} }
+
+// seed returns the default seed of stages.
+func (f Flow[T]) seed() uint64 {
+	if f.set == nil {
+		return 0
+	}
+	return f.set.Opts.Seed
+}
+
+// Set returns the set that [Record.File] of the records refers to; nil for a flow that is empty. After
+// [Mix], [Concat] and [Zip] it has the files of all their pipes, and [Set.Input] tells them apart; to read
+// it in another order, open the sets again.
+func (f Flow[T]) Set() *Set {
+	if f.set == nil {
+		return nil
+	}
+	return &Set{f.set}
+}
+
+// From says where a [Flow] starts; the zero value is the beginning of epoch 0.
+type From struct {
+	// Epoch starts at the beginning of an epoch, counted from 0. An epoch is what the flow returns up to
+	// io.EOF; each one has its own order, and its own draws of [ImageSpec.Policy]. A job that starts a
+	// process per epoch gives the number of the epoch here: epoch 0 would come again. [Stream.NextEpoch]
+	// continues with the next epoch in the same run.
+	//
+	// With a [Flow.Repeat] of n among the stages, epoch e begins with pass e*n over the set (pass e if n is
+	// -1), and [Record.Epoch] is the number of the pass.
+	Epoch int64
+	// State, if not nil, starts after the elements that it counts as received. One of another dataset,
+	// other stages or other settings, such as other sizes of batches, is an error that unwraps to
+	// [ErrState]. What functions do is not in it: the same functions give the same elements.
+	//
+	// A State is of one worker of a number of them. With a different number, all start from what
+	// [MergeStates] makes of the States of all former workers. That of a global order ([Set.ShuffleAll]) may
+	// be used without the others if only Repeat follows it: all workers at the same step, from the State
+	// of any one of them. In both cases the rest of the epoch is divided among the new workers.
+	State *State
+}
+
+// Start starts the flow. The caller must Close the result; when ctx ends, Next returns its error.
+func (f Flow[T]) Start(ctx context.Context, from From) (*Stream[T], error) {
+	if from.State != nil && from.Epoch != 0 {
+		return nil, fmt.Errorf("reader: From has a State and the Epoch %d: want one of them", from.Epoch)
+	}
+	origin := pipeline.Origin{Epoch: from.Epoch, State: from.State}
+	if !f.isPipe() {
+		s, err := f.make.Start(ctx, origin)
+		if err != nil {
+			return nil, err
+		}
+		return &Stream[T]{s}, nil
+	}
+	if s := from.State; s != nil && len(s.Making) > 0 {
+		return nil, fmt.Errorf("resume: %w: it is of a flow made with %s: resume that flow", ErrState, s.Making[0])
+	}
+	s, err := f.pipe().Start(ctx, origin)
 	if err != nil {
 		return nil, err
 	}
-	r := &Stream[T]{src: src, epoch: from.Epoch}
-	if from.State != nil {
-		if err := src.Running().SameMaking(from.State); err != nil {
-			src.Close()
-			return nil, err
-		}
-		r.epoch = from.State.Epoch
-	}
-	r.pass = src.Running().FirstPass(r.epoch)
-	return r, nil
+	return &Stream[T]{as[running[T]](s)}, nil
 }
 
 // All returns the elements of epoch 0, each valid until the next iteration. An error comes with a
 // zero T and ends the loop. Breaking out of the loop stops everything. To loop over several epochs,
-// add [Pipe.Repeat] or use [Stream.All] and [Stream.NextEpoch]: All starts with epoch 0 each
+// add [Flow.Repeat] or use [Stream.All] and [Stream.NextEpoch]: All starts with epoch 0 each
 // time.
 func (f Flow[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		r, err := f.Start(ctx)
+		s, err := f.Start(ctx, From{})
 		if err != nil {
 			var none T
 			yield(none, err)
 			return
 		}
-		defer r.Close()
-		r.All()(yield)
+		defer s.Close()
+		s.All()(yield)
 	}
 }
 
-// All returns the remaining elements of the epoch, each valid until the next iteration. An error
-// comes with a zero T and ends the loop.
-func (r *Stream[T]) All() iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		for {
-			v, err := r.Next()
-			if err == io.EOF || !yield(v, err) || err != nil {
-				return
-			}
-		}
+// Filter describes the elements for which keep returns true. An error of keep ends the flow with the
+// file, number and offset of the record, or of the last record of an element made of several, unless
+// [SkipBad] allows skipping the record of a [Pipe]. A State is the one after the last element
+// returned: dropped elements after it are checked again.
+func (f Flow[T]) Filter(keep func(T) (bool, error)) Flow[T] {
+	if f.isPipe() {
+		return f.stage(stages.Filter(f.last, as[func(Record) (bool, error)](keep)))
 	}
+	return with(f, flows.Filter(f.make, keep))
 }
 
-// Epoch returns the number of the epoch whose elements Next returns. With a [Pipe.Repeat] it counts the
-// passes over the set, as [Record].Epoch of the last record of the element that was returned last. Before the
-// first one it is the pass with which the epoch begins.
-func (r *Stream[T]) Epoch() int64 { return r.pass }
-
-// NextEpoch moves to the start of the next epoch, after io.EOF or earlier. Goroutines, complete
-// caches, memory and tuning are kept. An incomplete [Pipe.Cache] or [Flow.Cache] starts over. After
-// any error other than io.EOF it returns that error.
-func (r *Stream[T]) NextEpoch() error {
-	if r.err != nil && r.err != io.EOF {
-		return r.err
+// Skip drops the first n elements of each epoch. They are made, and dropped: to skip records before
+// expensive work, skip them in the [Pipe].
+func (f Flow[T]) Skip(n int64) Flow[T] {
+	if f.isPipe() {
+		return f.stage(stages.Skip(f.last, n))
 	}
-	if r.held != nil {
-		r.held.Drop()
-		r.held = nil
-	}
-	r.last = nil
-	if r.err = r.src.StartEpoch(r.epoch + 1); r.err == nil {
-		r.epoch++
-		r.pass = r.src.Running().FirstPass(r.epoch)
-	}
-	return r.err
+	return with(f, flows.Skip(f.make, n))
 }
 
-// Next returns the next element, valid until the next call; io.EOF at the end of the epoch. Any
-// other error is final.
-func (r *Stream[T]) Next() (T, error) {
-	var none T
-	if r.err != nil {
-		return none, r.err
+// Take ends each epoch after n elements.
+func (f Flow[T]) Take(n int64) Flow[T] {
+	if f.isPipe() {
+		return f.stage(stages.Take(f.last, n))
 	}
-	e, err := r.take()
-	if err != nil {
-		r.err = err
-	}
-	if r.held != nil {
-		if err != nil {
-			r.remember()
-		}
-		r.held.Drop()
-	}
-	r.held = e
-	if err != nil {
-		r.held = nil
-		return none, err
-	}
-	if pass := e.Epoch(); pass >= 0 {
-		r.pass = int64(pass)
-	}
-	return e.Value, nil
+	return with(f, flows.Take(f.make, n))
 }
 
-// take returns the next element of the source, in a region of the execution trace.
-func (r *Stream[T]) take() (*flows.Element[T], error) {
-	if trace.IsEnabled() {
-		defer trace.StartRegion(r.src.Running().Ctx, pipeline.TracePrefix+"next").End()
+// Shuffle describes the elements in a random order, like tf.data's Dataset.shuffle: each is drawn from a
+// buffer of that many, and the next one takes its slot. So none is returned more than buffer - 1
+// positions early, and any may be late. Each epoch has another order.
+//
+// The buffer of a [Pipe] holds copies of the records; Report shows their size as Held. That of other
+// elements holds these, with the blocks of records that they alias. To resume in the middle, about
+// buffer·(ln buffer + 1) elements are made again.
+func (f Flow[T]) Shuffle(buffer int) Flow[T] { return f.ShuffleWith(ShuffleOptions{Buffer: buffer}) }
+
+// ShuffleWith is Shuffle with more options.
+func (f Flow[T]) ShuffleWith(o ShuffleOptions) Flow[T] {
+	if f.isPipe() {
+		return f.stage(stages.Shuffle(f.last, o, f.seed()))
 	}
-	return r.src.Next()
+	return with(f, flows.Shuffle(f.make, o, f.seed()))
 }
 
-// remember saves the state after the element that is about to be released.
-func (r *Stream[T]) remember() {
-	s := r.State()
-	r.last = &s
+// Repeat describes the elements n times, or forever if n is -1. The stages before it begin a new
+// epoch each time (see [Record.Epoch]): shuffles before it are drained first, so that epochs never
+// mix, and use another order. An epoch without elements ends it.
+func (f Flow[T]) Repeat(n int) Flow[T] {
+	if f.isPipe() {
+		return f.stage(stages.Repeat(f.last, n))
+	}
+	return with(f, flows.Repeat(f.make, n))
 }
 
-// State returns the state after the element that Next returned last. After an error it is the one
-// after the last element returned.
-func (r *Stream[T]) State() State {
-	var s State
-	switch {
-	case r.held != nil:
-		s = r.held.Last().State()
-	case r.last != nil:
-		return pipeline.CloneState(r.last)
-	default:
-		s = r.src.State()
+// Prefetch describes the same elements, with up to n made before they are requested: blocks of a
+// [Pipe], each of some hundred small records or a few large ones, or single elements of other flows, in
+// addition to what workers have in hand. The stages before it then run concurrently with those after it.
+// With 0 the number is chosen and adjusted as the pipeline runs. The memory limit of the [Options] applies
+// in any case.
+//
+// Sources and workers already work ahead: this is for stages between them, such as a [Flow.Filter] or a
+// [Flow.Cache] on disk.
+func (f Flow[T]) Prefetch(n int) Flow[T] {
+	if f.isPipe() {
+		return f.stage(stages.Prefetch(f.last, n))
 	}
-	s.Making = r.src.Running().Made()
-	return s
+	return with(f, flows.Prefetch(f.make, n))
 }
 
-// Close stops everything, waits for the goroutines and closes the files. It may be called more than
-// once.
-func (r *Stream[T]) Close() error {
-	if r.held != nil {
-		r.remember()
-		r.held.Drop()
-		r.held = nil
+// Cache keeps the elements of an epoch: records, batches with their decoded images or parsed columns, or
+// the results of a [Map]. Once it has returned all, later epochs (see [Stream.NextEpoch] and
+// [Flow.Repeat]) come from the cache, and nothing before it is read, decoded or computed. It is
+// tf.data's Dataset.cache.
+//
+// All epochs have the elements of the first one in the same order, so shuffle after the cache and not
+// before it: also for each image the same draws of [ImageSpec].Policy and Mix. For other draws in each
+// epoch, cache before they are made: records with small images by [ResizeImages], then a Shuffle and
+// [Images]. The Epoch of records and batches is that of the epoch in which they are returned. Skipped
+// damage is reported while the cache is filled, and not again.
+//
+// An epoch that is left early leaves no cache, and the next one starts filling from scratch. In memory,
+// each run has its own cache. On disk, a complete cache of the same dataset, stages, settings (those of
+// [Images] with the decoder), type of elements and [CacheOptions].Version is used at once; while one process
+// fills it, others do not wait but read that epoch from the source. Caching something else in the same
+// directory is an error at Start, [ErrOtherCache], also while the cache is being filled, and then even with
+// Replace. What functions before the cache do is not known: Version identifies it. Each worker of a job has
+// its own cache in the directory. To remove a cache, delete its files.
+//
+// Elements that are no records are kept as bytes, and each one returned is a copy, also in the first epoch.
+// They are numbers, bools, strings, and slices, arrays, structs and pointers of these, which includes all
+// batches of this package; structs have exported fields only. Other types need the methods MarshalBinary and
+// UnmarshalBinary of package encoding, or are an error at Start; a struct that embeds a type with these
+// methods has them, too, and should define its own. Batches reuse their memory as they do without a cache;
+// other elements are new each time. Copying from disk takes time: a Prefetch after the cache works ahead.
+//
+// A [State] counts the elements of the epoch that were received. Resuming from it costs nothing with a
+// complete cache on disk. Otherwise the elements of the epoch are made again from the beginning, which fills
+// the cache. [MergeStates] does not accept it for elements that are no records: each worker has its own.
+func (f Flow[T]) Cache(o CacheOptions) Flow[T] {
+	if f.isPipe() {
+		return f.stage(stages.Cache(f.last, o))
 	}
-	if r.err != stages.ErrClosed {
-		r.src.Close()
-		r.err = stages.ErrClosed
-	}
-	return nil
+	return with(f, flows.Cache(f.make, o))
 }
-
-// Stats returns the counters of the stages, record sources first. It is safe for concurrent use and
-// takes a microsecond or two.
-func (r *Stream[T]) Stats() []StageStats { return r.src.Running().Stages() }
-
-// Report returns Stats, the memory in flight and the bottleneck of the pipeline. It is safe for
-// concurrent use.
-func (r *Stream[T]) Report() Report { return r.src.Running().Report() }
-
-// Publish publishes the Report as a variable of package expvar, as
-// [RecordStream.Publish] does.
-func (r *Stream[T]) Publish(name string) error { return pipeline.Publish(name, r.src.Running().Report) }

@@ -19,7 +19,7 @@ import (
 // stateAfter returns the State after n elements.
 func stateAfter[T any](t *testing.T, f Flow[T], n int) State {
 	t.Helper()
-	r, err := f.Start(t.Context())
+	r, err := f.Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestFlowStatesAreRefused(t *testing.T) {
 	records := Map(set.Records(), textOf, MapOptions{})
 	length := func(s string) int { return len(s) }
 	buckets := BucketOptions{Boundaries: []int{4}, BatchSizes: []int{3, 4}}
-	tokens := MapFlow(records, func(s string) ([]int32, error) { return make([]int32, len(s)), nil }, MapOptions{})
+	tokens := Map(records, func(s string) ([]int32, error) { return make([]int32, len(s)), nil }, MapOptions{})
 	rows := PackOptions{Length: 7, OpenRows: 2}
 	refused := func(name string, err error) {
 		t.Helper()
@@ -46,7 +46,7 @@ func TestFlowStatesAreRefused(t *testing.T) {
 		}
 	}
 	resume := func(f Flow[string], s State) error {
-		r, err := f.Resume(t.Context(), s)
+		r, err := f.Start(t.Context(), From{State: &s})
 		if err == nil {
 			r.Close()
 		}
@@ -58,8 +58,8 @@ func TestFlowStatesAreRefused(t *testing.T) {
 	refused("of another number", resume(records.Take(8), taken))
 	refused("of another stage", resume(records.Skip(9), taken))
 	refused("two stages, one position", resume(records.Take(9).Take(9), taken))
-	refused("one below an UnbatchFlow", resume(UnbatchFlow(BatchFlow(records.Take(9), 2, false)), taken))
-	_, err := set.Records().Resume(t.Context(), taken)
+	refused("one below an UnbatchFlow", resume(Unbatch(Batch(records.Take(9), 2, BatchOptions{})), taken))
+	_, err := set.Records().Start(t.Context(), From{State: &taken})
 	refused("a Pipe", err)
 	worker := func(n int) Pipe {
 		return open(t, readertest.WriteShards(t, tfrecord.None, 30), Options{Worker: 0, Workers: n}).ShuffleAll(ShuffleAllOptions{})
@@ -69,9 +69,9 @@ func TestFlowStatesAreRefused(t *testing.T) {
 	for name, f := range map[string]Flow[string]{
 		"take":    records.Take(9),
 		"skip":    records.Skip(2),
-		"unbatch": UnbatchFlow(BatchFlow(records, 4, false).Take(5)),
-		"bucket":  UnbatchFlow(BucketByLength(records, length, buckets)),
-		"pack":    MapFlow(Pack(tokens, rows), func(*PackedBatch[int32]) (string, error) { return "", nil }, MapOptions{}),
+		"unbatch": Unbatch(Batch(records, 4, BatchOptions{}).Take(5)),
+		"bucket":  Unbatch(BucketByLength(records, length, buckets)),
+		"pack":    Map(Pack(tokens, rows), func(*PackedBatch[int32]) (string, error) { return "", nil }, MapOptions{}),
 	} {
 		good := stateAfter(t, f, 2)
 		if err := resume(f, good); err != nil {
@@ -101,24 +101,24 @@ func TestFlowStatesAreRefused(t *testing.T) {
 	for _, at := range [][]int64{{0, 1, 0}, {1, 2, 3}, {0, 3, 0}, {100, 0, 0}, {pipeline.MaxSkip, 2, 2}} {
 		s := stateAfter(t, BucketByLength(records, length, buckets), 0)
 		s.Flow[0].At = at
-		_, err := BucketByLength(records, length, buckets).Resume(t.Context(), s)
+		_, err := BucketByLength(records, length, buckets).Start(t.Context(), From{State: &s})
 		refused("bucket", err)
 	}
 	for _, at := range [][]int64{{0, 1, 7}, {0, 0, 3}, {0, 0, 0}, {0, 0, 8}, {1, 0, 3, 3, 3}, {100, 0}, {pipeline.MaxSkip, 0, 1}} {
 		s := stateAfter(t, Pack(tokens, rows), 0)
 		s.Flow[0].At = at
-		_, err := Pack(tokens, rows).Resume(t.Context(), s)
+		_, err := Pack(tokens, rows).Start(t.Context(), From{State: &s})
 		refused("pack", err)
 	}
-	s := stateAfter(t, UnbatchFlow(BatchFlow(records, 4, false).Take(5)), 2)
+	s := stateAfter(t, Unbatch(Batch(records, 4, BatchOptions{}).Take(5)), 2)
 	s.Flow[1].At = []int64{pipeline.MaxSkip}
-	refused("unbatch past the end", resume(UnbatchFlow(BatchFlow(records, 4, false).Take(5)), s))
+	refused("unbatch past the end", resume(Unbatch(Batch(records, 4, BatchOptions{}).Take(5)), s))
 }
 
 // A State of stages without a position of their own has no sections, as before there were any.
 func TestFlowStatesWithoutSections(t *testing.T) {
 	set := writeSet(t, Options{}, 30)
-	f := BatchFlow(Map(set.Records(), textOf, MapOptions{}), 2, false).Prefetch(2)
+	f := Batch(Map(set.Records(), textOf, MapOptions{}), 2, BatchOptions{}).Prefetch(2)
 	data, err := json.Marshal(stateAfter(t, f, 3))
 	if err != nil {
 		t.Fatal(err)
@@ -139,9 +139,9 @@ func TestFlowStatesWithoutSections(t *testing.T) {
 func TestStatesOfBatchesHaveSections(t *testing.T) {
 	p := imageSet(t, 40, nil).Interleave(2, 1)
 	f := ParseColumns(p, ColumnSpec{Batch: 3}).Skip(1).Take(9)
-	clones := MapFlow(ParseColumns(p, ColumnSpec{Batch: 3}).Skip(1), func(b *ColumnBatch) (*ColumnBatch, error) { return b.Clone(), nil }, MapOptions{}).Take(9)
+	clones := Map(ParseColumns(p, ColumnSpec{Batch: 3}).Skip(1), func(b *ColumnBatch) (*ColumnBatch, error) { return b.Clone(), nil }, MapOptions{}).Take(9)
 	for name, f := range map[string]Flow[*ColumnBatch]{"batches": f, "clones": clones} {
-		r, err := f.Start(t.Context())
+		r, err := f.Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,28 +167,11 @@ func TestStatesOfBatchesHaveSections(t *testing.T) {
 			}
 		}
 	}
-	for name, s := range map[string]State{
-		"images":  imageState(t, Images(p, ImageSpec{Size: 4, Batch: 3}).Take(5)),
-		"records": recordState(t, p.Batch(3, false).Take(5)),
-	} {
+	for _, s := range drain(t, Map(Images(p, ImageSpec{Size: 4, Batch: 3}).Take(5), func(b *ImageBatch) (State, error) { return b.State(), nil }, MapOptions{})) {
 		if len(s.Flow) != 1 {
-			t.Errorf("the State of a batch of %s has %d sections, want 1", name, len(s.Flow))
+			t.Errorf("the State of a batch of images has %d sections, want 1", len(s.Flow))
 		}
 	}
-}
-
-func imageState(t *testing.T, f Flow[*ImageBatch]) (s State) {
-	for _, b := range drain(t, MapFlow(f, func(b *ImageBatch) (State, error) { return b.State(), nil }, MapOptions{})) {
-		s = b
-	}
-	return s
-}
-
-func recordState(t *testing.T, f Flow[*RecordBatch]) (s State) {
-	for _, b := range drain(t, MapFlow(f, func(b *RecordBatch) (State, error) { return b.State(), nil }, MapOptions{})) {
-		s = b
-	}
-	return s
 }
 
 // Take does not wait for, nor make, much more than it returns, and leaves nothing running.
@@ -200,7 +183,7 @@ func TestTakeStopsWorkingAhead(t *testing.T) {
 		return textOf(r)
 	}, MapOptions{Workers: 1}).Take(3)
 	leavesNothing(t, func() {
-		r, err := f.Start(t.Context())
+		r, err := f.Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,7 +216,7 @@ func TestTakeStopsWorkingAhead(t *testing.T) {
 func TestBoundsRefuse(t *testing.T) {
 	f := Map(writeSet(t, Options{}, 3).Records(), textOf, MapOptions{})
 	for name, f := range map[string]Flow[string]{"take": f.Take(-1), "skip": f.Skip(-1), "nothing": Flow[string]{}.Take(1)} {
-		if _, err := f.Start(context.Background()); err == nil {
+		if _, err := f.Start(context.Background(), From{}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -243,7 +226,7 @@ func TestBoundsRefuse(t *testing.T) {
 func TestFlowStagesAllocateLittle(t *testing.T) {
 	set := open(t, readertest.WriteShards(t, tfrecord.None, 200_000), Options{})
 	f := Map(set.Records(), func(r Record) (int64, error) { return r.Number, nil }, MapOptions{})
-	r, err := Enumerate(f.Take(1 << 40).Skip(3)).Start(t.Context())
+	r, err := Enumerate(f.Take(1<<40).Skip(3)).Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ import (
 
 // sameBatches compares batches by what their users see.
 var sameBatches = cmp.Options{
-	cmpopts.IgnoreUnexported(RecordBatch{}, ColumnBatch{}, ImageBatch{}, PackedBatch[int64]{}), cmp.AllowUnexported(columns.Column{}),
+	cmpopts.IgnoreUnexported(ColumnBatch{}, ImageBatch{}, PackedBatch[int64]{}), cmp.AllowUnexported(columns.Column{}),
 	cmp.Comparer(bytes.Equal),
 }
 
@@ -58,7 +58,7 @@ func epochsIn[T any](t *testing.T, f Flow[T], n int, clone func(T) T) (all [][]T
 // startedFlow starts a flow, which the test closes.
 func startedFlow[T any](t *testing.T, f Flow[T]) *Stream[T] {
 	t.Helper()
-	s, err := f.Start(t.Context())
+	s, err := f.Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,9 +119,8 @@ func laterRecords(rs []Record, epoch int32) {
 // the epoch.
 func TestFlowCacheOfEverything(t *testing.T) {
 	p := imageSet(t, 11, nil).Interleave(2, 1).Shuffle(5)
-	checkCached(t, p.Batch(5, false), (*RecordBatch).Clone, func(b *RecordBatch, epoch int32) {
-		b.Epoch += epoch
-		laterRecords(b.Records, epoch)
+	checkCached(t, Batch(p, 5, BatchOptions{}), cloneRecords, func(b []Record, epoch int32) {
+		laterRecords(b, epoch)
 	})
 	checkCached(t, ParseColumns(p, ColumnSpec{Batch: 4}), (*ColumnBatch).Clone, func(b *ColumnBatch, epoch int32) { b.Epoch += epoch })
 	ragged := columns.Schema{{Key: "boxes", Kind: tfrecord.KindFloat, Ragged: true}, {Key: "tags", Kind: tfrecord.KindInt64, Steps: columns.FlatSteps, Length: columns.Longest}}
@@ -147,7 +146,7 @@ func TestFlowCacheOfEverything(t *testing.T) {
 	checkCached(t, Pack(tokens, PackOptions{Length: 16}), (*PackedBatch[int64]).Clone, func(b *PackedBatch[int64], epoch int32) { b.Epoch += epoch })
 	record := func(r Record) (Record, error) { return r, nil }
 	lists := BucketByLength(Map(p, record, MapOptions{}), func(r Record) int { return len(r.Data) }, BucketOptions{Boundaries: []int{2500}, BatchSizes: []int{3, 2}})
-	checkCached(t, lists, func(rs []Record) []Record { return (&RecordBatch{Records: rs}).Clone().Records }, laterRecords)
+	checkCached(t, lists, cloneRecords, laterRecords)
 	checkCached(t, Enumerate(tokens), func(v Indexed[[]int64]) Indexed[[]int64] {
 		return Indexed[[]int64]{Index: v.Index, Value: slices.Clone(v.Value)}
 	}, func(Indexed[[]int64], int32) {})
@@ -164,7 +163,7 @@ func TestFlowCacheSavesTheWork(t *testing.T) {
 				calls.Add(1)
 				return idOf(r), nil
 			}, MapOptions{})
-			return BatchFlow(f, 10, false).Prefetch(3).Cache(o).Prefetch(2)
+			return Batch(f, 10, BatchOptions{}).Prefetch(3).Cache(o).Prefetch(2)
 		}
 		want := slices.Sorted(slices.Values(readertest.InOrder(700, 1, 600)))
 		s := startedFlow(t, flow())
@@ -281,12 +280,12 @@ func TestFlowCacheLeftEarly(t *testing.T) {
 	for name, o := range caches(t) {
 		leavesNothing(t, func() {
 			f := Map(open(t, dir, Options{}).Records().Shuffle(20), func(r Record) (int64, error) { return int64(idOf(r)), nil }, MapOptions{})
-			f = MapFlow(f.Prefetch(4), func(id int64) (int64, error) { return id, nil }, MapOptions{}).Cache(o)
+			f = Map(f.Prefetch(4), func(id int64) (int64, error) { return id, nil }, MapOptions{}).Cache(o)
 			want := epochsIn(t, f.Take(100), 1, func(id int64) int64 { return id })[0]
 			if o.Dir != "" && len(namesIn(o.Dir)) > 0 {
 				t.Errorf("left: %q", namesIn(o.Dir))
 			}
-			for i, got := range epochsIn(t, MapFlow(f, func(id int64) (int64, error) { return id, nil }, MapOptions{}).Take(100), 3, func(id int64) int64 { return id }) {
+			for i, got := range epochsIn(t, Map(f, func(id int64) (int64, error) { return id, nil }, MapOptions{}).Take(100), 3, func(id int64) int64 { return id }) {
 				if !slices.Equal(got, want) {
 					t.Errorf("%s, epoch %d: %d", name, i, got)
 				}
@@ -301,7 +300,7 @@ func TestFlowCacheLeftEarly(t *testing.T) {
 			if _, err := s.Next(); err == nil || err == io.EOF {
 				t.Errorf("%s, after Close: %v", name, err)
 			}
-			s, err := f.StartEpoch(t.Context(), 3)
+			s, err := f.Start(t.Context(), From{Epoch: 3})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -346,7 +345,7 @@ func TestFlowCacheByManyAtOnce(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			s, err := numbersOf(set.Records().Batch(7, false)).Cache(CacheOptions{Dir: cache}).Start(t.Context())
+			s, err := numbersOf(Batch(set.Records(), 7, BatchOptions{})).Cache(CacheOptions{Dir: cache, Version: "1"}).Start(t.Context(), From{})
 			if err != nil {
 				t.Error(err)
 				return
@@ -373,7 +372,7 @@ func TestFlowCacheByManyAtOnce(t *testing.T) {
 func TestDamagedFlowCache(t *testing.T) {
 	dir := readertest.WriteShards(t, tfrecord.None, 300, 300)
 	f := func(o CacheOptions) Flow[[]int] {
-		return numbersOf(open(t, dir, Options{}).Records().Batch(1, false)).Cache(o)
+		return numbersOf(Batch(open(t, dir, Options{}).Records(), 1, BatchOptions{})).Cache(o)
 	}
 	for name, damage := range map[string]func(data, header []byte) ([]byte, []byte){
 		"data":   func(d, h []byte) ([]byte, []byte) { d[len(d)/2] ^= 1; return d, h },
@@ -383,7 +382,7 @@ func TestDamagedFlowCache(t *testing.T) {
 		"header": func(d, h []byte) ([]byte, []byte) { return d, h[:len(h)/2] },
 		"count":  func(d, h []byte) ([]byte, []byte) { return d, bytes.Replace(h, []byte(":600"), []byte(":599"), 1) },
 	} {
-		o := CacheOptions{Dir: t.TempDir()}
+		o := CacheOptions{Dir: t.TempDir(), Version: "1"}
 		s := startedFlow(t, f(o))
 		if _, err := collect(s); err != nil {
 			t.Fatal(err)
@@ -395,7 +394,7 @@ func TestDamagedFlowCache(t *testing.T) {
 		readertest.Change(t, header, func(p []byte) []byte { h = p; return p })
 		readertest.Change(t, data, func(p []byte) []byte { d, h = damage(p, h); return d })
 		readertest.Change(t, header, func([]byte) []byte { return h })
-		s, err := f(o).Start(t.Context())
+		s, err := f(o).Start(t.Context(), From{})
 		if err == nil {
 			_, err = collect(s)
 			s.Close()
@@ -427,7 +426,7 @@ func TestOtherFlowCacheIsRefused(t *testing.T) {
 	p, o := set.Records(), CacheOptions{Dir: t.TempDir()}
 	spec := ImageSpec{Size: 8, Batch: 2}
 	begin := func(f Flow[*ImageBatch]) error {
-		s, err := f.Start(t.Context())
+		s, err := f.Start(t.Context(), From{})
 		if err == nil {
 			defer s.Close()
 			for _, err = range s.All() {
@@ -457,8 +456,8 @@ func TestOtherFlowCacheIsRefused(t *testing.T) {
 		}
 	}
 	for name, start := range map[string]func() error{
-		"elements": func() error { _, err := ParseColumns(p, ColumnSpec{}).Cache(o).Start(t.Context()); return err },
-		"records":  func() error { _, err := p.Cache(o).Start(t.Context()); return err },
+		"elements": func() error { _, err := ParseColumns(p, ColumnSpec{}).Cache(o).Start(t.Context(), From{}); return err },
+		"records":  func() error { _, err := p.Cache(o).Start(t.Context(), From{}); return err },
 	} {
 		if err := start(); !errors.Is(err, ErrOtherCache) {
 			t.Errorf("%s: %v", name, err)
@@ -488,22 +487,25 @@ func TestFlowCacheStates(t *testing.T) {
 	far, moved, odd := pipeline.CloneState(&state), pipeline.CloneState(&state), pipeline.CloneState(&state)
 	far.Flow[1].At[0], moved.Skip, odd.Flow[0].At[0] = 18, 1, 3
 	for name, start := range map[string]func() error{
-		"no cache":     func() error { _, err := of(Options{}).Skip(1).Resume(t.Context(), state); return err },
-		"other stages": func() error { _, err := of(Options{}).Cache(CacheOptions{}).Resume(t.Context(), state); return err },
+		"no cache": func() error { _, err := of(Options{}).Skip(1).Start(t.Context(), From{State: &state}); return err },
+		"other stages": func() error {
+			_, err := of(Options{}).Cache(CacheOptions{}).Start(t.Context(), From{State: &state})
+			return err
+		},
 		"another worker": func() error {
-			_, err := of(Options{Worker: 1, Workers: 2}).Skip(1).Cache(CacheOptions{}).Resume(t.Context(), state)
+			_, err := of(Options{Worker: 1, Workers: 2}).Skip(1).Cache(CacheOptions{}).Start(t.Context(), From{State: &state})
 			return err
 		},
 		"moved": func() error {
-			_, err := of(Options{}).Skip(1).Cache(CacheOptions{}).Resume(t.Context(), moved)
+			_, err := of(Options{}).Skip(1).Cache(CacheOptions{}).Start(t.Context(), From{State: &moved})
 			return err
 		},
 		"within": func() error {
-			_, err := of(Options{}).Skip(1).Cache(CacheOptions{}).Resume(t.Context(), odd)
+			_, err := of(Options{}).Skip(1).Cache(CacheOptions{}).Start(t.Context(), From{State: &odd})
 			return err
 		},
 		"past the end": func() error {
-			s, err := of(Options{}).Skip(1).Cache(CacheOptions{}).Resume(t.Context(), far)
+			s, err := of(Options{}).Skip(1).Cache(CacheOptions{}).Start(t.Context(), From{State: &far})
 			if err == nil {
 				defer s.Close()
 				_, err = s.Next()
@@ -546,7 +548,7 @@ func BenchmarkCachedImages(b *testing.B) {
 		"decoded": images, "memory": images.Cache(CacheOptions{}), "disk": images.Cache(CacheOptions{Dir: b.TempDir()}),
 	} {
 		b.Run(name, func(b *testing.B) {
-			s, err := f.Start(b.Context())
+			s, err := f.Start(b.Context(), From{})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -572,9 +574,9 @@ func BenchmarkCachedImages(b *testing.B) {
 }
 
 // numbersOf describes the numbers of the records of batches.
-func numbersOf(f Flow[*RecordBatch]) Flow[[]int] {
-	return MapFlow(f, func(b *RecordBatch) (ids []int, err error) {
-		for _, r := range b.Records {
+func numbersOf(f Flow[[]Record]) Flow[[]int] {
+	return Map(f, func(b []Record) (ids []int, err error) {
+		for _, r := range b {
 			ids = append(ids, idOf(r))
 		}
 		return ids, nil
@@ -594,19 +596,19 @@ func newCodec(t *testing.T, o augment.CodecOptions) *augment.Codec {
 // time, by value or pointer, and with a nil batch.
 func TestFlowCacheOfEmbeddedBatches(t *testing.T) {
 	type sample struct {
-		*RecordBatch
+		*ColumnBatch
 		Weights []int64
 	}
-	of := func(b Indexed[*RecordBatch]) sample {
+	of := func(b Indexed[*ColumnBatch]) sample {
 		if b.Index%2 == 1 {
 			return sample{nil, []int64{b.Index}}
 		}
 		return sample{b.Value.Clone(), []int64{b.Index}}
 	}
-	batches := Enumerate(open(t, readertest.WriteShards(t, tfrecord.None, 9), Options{PoisonRecycled: true}).Records().Batch(2, false))
-	values := MapFlow(batches, func(b Indexed[*RecordBatch]) (sample, error) { return of(b), nil }, MapOptions{})
-	pointers := MapFlow(batches, func(b Indexed[*RecordBatch]) (*sample, error) { s := of(b); return &s, nil }, MapOptions{})
-	want, got := []int64{0, 1, 2, 3, 4}, []int64{}
+	batches := Enumerate(ParseColumns(imageSet(t, 9, nil).Records(), ColumnSpec{Batch: 2}))
+	values := Map(batches, func(b Indexed[*ColumnBatch]) (sample, error) { return of(b), nil }, MapOptions{})
+	pointers := Map(batches, func(b Indexed[*ColumnBatch]) (*sample, error) { s := of(b); return &s, nil }, MapOptions{})
+	want, got := []int64{0, 1, 2, 3, 4, 5, 6, 7, 8}, []int64{}
 	for x, err := range values.Cache(CacheOptions{}).All(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
@@ -633,7 +635,7 @@ func TestFlowCacheOfEmbeddedBatches(t *testing.T) {
 func refused[T any](t *testing.T) string {
 	t.Helper()
 	f := Map(writeSet(t, Options{}, 1).Records(), func(Record) (v T, err error) { return v, nil }, MapOptions{})
-	s, err := f.Cache(CacheOptions{}).Start(context.Background())
+	s, err := f.Cache(CacheOptions{}).Start(context.Background(), From{})
 	if err == nil {
 		s.Close()
 		return ""

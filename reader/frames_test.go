@@ -92,7 +92,7 @@ func TestFramesOfWindows(t *testing.T) {
 			{Key: "action", Kind: tfrecord.KindFloat, Steps: c.stored},
 			{Key: DefaultLabelKey, Kind: tfrecord.KindInt64},
 		}}
-		f := Images(set.Interleave(2, 1).Windows(windows).Shuffle(8), ImageSpec{
+		f := Images(Windows(set.Interleave(2, 1), windows).Shuffle(8), ImageSpec{
 			Size: side, Batch: batch, Steps: c.read, Frames: clip,
 			Columns: columns.Schema{{Key: "action", Kind: tfrecord.KindFloat, Steps: c.read, Length: clip, Default: -1.0}},
 		})
@@ -181,7 +181,7 @@ func TestFramesGetOneDraw(t *testing.T) {
 func TestFramesOfManySizes(t *testing.T) {
 	read := func(set *Set, spec ImageSpec) *ImageBatch {
 		t.Helper()
-		all := drain(t, MapFlow(Images(set.Records(), spec), func(b *ImageBatch) (*ImageBatch, error) { return b.Clone(), nil }, MapOptions{}))
+		all := drain(t, Map(Images(set.Records(), spec), func(b *ImageBatch) (*ImageBatch, error) { return b.Clone(), nil }, MapOptions{}))
 		if len(all) != 1 {
 			t.Fatalf("%d batches", len(all))
 		}
@@ -349,7 +349,7 @@ func TestFramesRefuse(t *testing.T) {
 		"columns: the padded columns": {Steps: columns.FlatSteps, Frames: columns.Longest, Batch: 1 << 17},
 	} {
 		spec.Size = 64
-		if _, err := Images(set.Records(), spec).Start(t.Context()); err == nil || !strings.Contains(err.Error(), says) || !strings.HasPrefix(err.Error(), "images: ") {
+		if _, err := Images(set.Records(), spec).Start(t.Context(), From{}); err == nil || !strings.Contains(err.Error(), says) || !strings.HasPrefix(err.Error(), "images: ") {
 			t.Errorf("%v; want %q", err, says)
 		}
 	}
@@ -358,7 +358,7 @@ func TestFramesRefuse(t *testing.T) {
 // The statistics count records, not frames.
 func TestFramesAreCountedAsRecords(t *testing.T) {
 	set := clipSet(t, Options{}, columns.ListSteps, []int{3, 0, 7, 2, 5}, func(int, int) []byte { return plainPNG(t, 1, 1, 1, 0) })
-	s, err := Images(set.Records(), ImageSpec{Size: 1, Batch: 2, Steps: columns.ListSteps, Frames: 7}).Start(t.Context())
+	s, err := Images(set.Records(), ImageSpec{Size: 1, Batch: 2, Steps: columns.ListSteps, Frames: 7}).Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}

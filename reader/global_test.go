@@ -53,7 +53,7 @@ func TestShuffleAllBatchReads(t *testing.T) {
 	}
 	for _, memory := range []int64{0, 8 << 20} {
 		pipe := open(t, dir, Options{Seed: 5, Memory: memory, SkipBad: SkipBad{Count: 100}}).ShuffleAll(ShuffleAllOptions{})
-		read := func(s *RecordStream, from int, stop func(n int) bool) {
+		read := func(s *Stream[Record], from int, stop func(n int) bool) {
 			t.Helper()
 			n := from
 			for ; !stop(n); n++ {
@@ -73,7 +73,7 @@ func TestShuffleAllBatchReads(t *testing.T) {
 				t.Fatalf("Memory %d, from %d: %d elements, want %d", memory, from, n, len(want))
 			}
 		}
-		s, err := pipe.Start(t.Context())
+		s, err := pipe.Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestShuffleAllBatchReads(t *testing.T) {
 		for _, to := range []int{100, records.FirstSteps - 1, records.FirstSteps + 1, 3*records.FirstSteps - 7, 3*records.FirstSteps + 9, len(want)} {
 			read(s, at, func(n int) bool { return n == to })
 			at = to
-			resumed, err := pipe.Resume(t.Context(), s.State())
+			resumed, err := pipe.Start(t.Context(), From{State: new(s.State())})
 			if err != nil {
 				t.Fatal(err)
 			}

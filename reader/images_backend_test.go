@@ -116,8 +116,8 @@ func TestImagesFreeMemory(t *testing.T) {
 		images := Images(p, ImageSpec{Size: 8, Batch: 4, DType: BFloat16, Backend: b})
 		readAndClose(t, images, read)
 		readAndClose(t, images.Prefetch(3), read)
-		readAndClose(t, MapFlow(images, sum, MapOptions{Workers: 2}), read)
-		readAndClose(t, BatchFlow(images, 2, false), read)
+		readAndClose(t, Map(images, sum, MapOptions{Workers: 2}), read)
+		readAndClose(t, Batch(images, 2, BatchOptions{}), read)
 		readAndClose(t, images.Filter(func(b *ImageBatch) (bool, error) { return b.Labels[0]%2 == 0, nil }), read)
 		b.checkFreed(t)
 	}
@@ -126,7 +126,7 @@ func TestImagesFreeMemory(t *testing.T) {
 // readAndClose reads some elements of a flow in each of two epochs, and closes it.
 func readAndClose[T any](t *testing.T, f Flow[T], n int) {
 	t.Helper()
-	s, err := f.Start(t.Context())
+	s, err := f.Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func readAndClose[T any](t *testing.T, f Flow[T], n int) {
 func TestImagesAfterClose(t *testing.T) {
 	for _, none := range []bool{false, true} {
 		b := &hostBackend{testBackend: testBackend{size: 3}, none: none}
-		s, err := Images(imageSet(t, 9, nil).Records(), ImageSpec{Size: 8, Batch: 4, Backend: b}).Start(t.Context())
+		s, err := Images(imageSet(t, 9, nil).Records(), ImageSpec{Size: 8, Batch: 4, Backend: b}).Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}

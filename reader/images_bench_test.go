@@ -16,7 +16,7 @@ import (
 
 // benchmarkImages reads a set of images repeatedly; one operation is one image, or one frame.
 func benchmarkImages(b *testing.B, set *Set, spec ImageSpec) {
-	s, err := Images(set.Records().Repeat(-1), spec).Start(b.Context())
+	s, err := Images(set.Records().Repeat(-1), spec).Start(b.Context(), From{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -150,7 +150,7 @@ func TestImagesSayWhichColumnIsBad(t *testing.T) {
 		}
 	}
 	spec.Columns = columns.Schema{}
-	if _, err := Images(imageSet(t, 1, nil).Records(), spec).Start(context.Background()); err == nil {
+	if _, err := Images(imageSet(t, 1, nil).Records(), spec).Start(context.Background(), From{}); err == nil {
 		t.Error("a schema without fields")
 	}
 }

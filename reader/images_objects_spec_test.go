@@ -139,7 +139,7 @@ func TestObjectSpecs(t *testing.T) {
 		"BoxFormat(9): want xyxy":                                    {Size: 4, Objects: &columns.ObjectSpec{Format: 9}},
 		"set LabelKey or leave out Classes":                          {Size: 4, Objects: &columns.ObjectSpec{}, Classes: 4},
 	} {
-		if _, err := Images(p, spec).Start(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Images(p, spec).Start(t.Context(), From{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

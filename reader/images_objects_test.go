@@ -435,7 +435,7 @@ func TestRandomObjects(t *testing.T) {
 		if seed%5 == 0 {
 			flow = flow.Cache(CacheOptions{})
 		}
-		got := drain(t, MapFlow(flow, func(b *ImageBatch) (*ImageBatch, error) { return b.Clone(), nil }, MapOptions{}))
+		got := drain(t, Map(flow, func(b *ImageBatch) (*ImageBatch, error) { return b.Clone(), nil }, MapOptions{}))
 		if len(got) != len(want) {
 			t.Fatalf("%s: %d batches, want %d", trial, len(got), len(want))
 		}

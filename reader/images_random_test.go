@@ -179,7 +179,7 @@ func (x *imageTrial) expect(t *testing.T, p Pipe) (batches []*ImageBatch) {
 		if k > 0 {
 			plain.ImageKey = x.spec.OtherImageKeys[k-1]
 		}
-		read := drain(t, MapFlow(Images(p, plain), func(b *ImageBatch) (*ImageBatch, error) { return b.Clone(), nil }, MapOptions{}))
+		read := drain(t, Map(Images(p, plain), func(b *ImageBatch) (*ImageBatch, error) { return b.Clone(), nil }, MapOptions{}))
 		for i := range pixels {
 			if k == 0 && x.records[i%len(x.records)].damaged {
 				pixels[i] = append(pixels[i], nil)
@@ -375,7 +375,7 @@ func checkBatches(t *testing.T, f Flow[*ImageBatch], want []*ImageBatch, stop in
 		}
 		return batches
 	}
-	s, err := f.Start(t.Context())
+	s, err := f.Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -385,7 +385,7 @@ func checkBatches(t *testing.T, f Flow[*ImageBatch], want []*ImageBatch, stop in
 	}
 	state := through(t, s.State())
 	s.Close()
-	if s, err = f.Resume(t.Context(), state); err != nil {
+	if s, err = f.Start(t.Context(), From{State: &state}); err != nil {
 		t.Fatal(err)
 	}
 	got = append(got, read(s, -1)...)

@@ -340,7 +340,7 @@ func TestImageSpecErrors(t *testing.T) {
 		"1073741824 classes in a batch of 16: want 4294": {Size: 8, Classes: 1 << 30, Batch: 16},
 		"Columns without a field: name the features":     {Size: 8, Columns: columns.Schema{}},
 	} {
-		if _, err := Images(set.Records(), spec).Start(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Images(set.Records(), spec).Start(t.Context(), From{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %s", err, want)
 		}
 	}
@@ -373,7 +373,7 @@ func TestImageSpecsRefused(t *testing.T) {
 		"one-hots":   {Size: 8, Classes: 1 << 30, Batch: 16},
 		"normalize":  {Size: 8, Normalize: augment.Normalize{Std: [3]float32{-1}}},
 	} {
-		if _, err := Images(p, spec).Start(context.Background()); err == nil {
+		if _, err := Images(p, spec).Start(context.Background(), From{}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

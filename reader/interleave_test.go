@@ -225,7 +225,7 @@ func TestMistakesInSettings(t *testing.T) {
 		"window":     set.ShuffleAll(ShuffleAllOptions{Window: -1}),
 		"no set, on": Pipe{}.Shuffle(3).Repeat(2),
 	} {
-		if s, err := p.Start(t.Context()); err == nil {
+		if s, err := p.Start(t.Context(), From{}); err == nil {
 			s.Close()
 			t.Errorf("%s: no error", name)
 		}
@@ -253,7 +253,7 @@ func TestMistakesInSettings(t *testing.T) {
 
 func TestStatsCount(t *testing.T) {
 	dir := readertest.WriteShards(t, tfrecord.None, 300, 200)
-	s, err := open(t, dir, Options{}).Interleave(2, 1).Shuffle(10).Repeat(2).Start(t.Context())
+	s, err := open(t, dir, Options{}).Interleave(2, 1).Shuffle(10).Repeat(2).Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}

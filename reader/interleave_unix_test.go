@@ -30,7 +30,7 @@ func TestUnorderedWaitsForNoSlowFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := set.Interleave(3, 1).Start(t.Context())
+	s, err := set.Interleave(3, 1).Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func readWithPauses(t *testing.T, pause time.Duration) StageStats {
 	for k := range 10 {
 		frames = tfrecord.AppendFrame(frames, readertest.Numbered(0, k))
 	}
-	s, err := open(t, path, Options{}).Records().Start(t.Context())
+	s, err := open(t, path, Options{}).Records().Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestCancelledPipeSaysSo(t *testing.T) {
 	set := open(t, path, Options{SkipBad: SkipBad{Count: 1}, OnSkip: func(s Skipped) { t.Errorf("told: %v", s) }})
 	for range 20 {
 		ctx, cancel := context.WithCancel(t.Context())
-		s, err := set.Records().Start(ctx)
+		s, err := set.Records().Start(ctx, From{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +181,7 @@ func TestSilentPipesHoldNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := Map(set.Interleave(3, 1), idFrom, MapOptions{}).Start(t.Context())
+		s, err := Map(set.Interleave(3, 1), idFrom, MapOptions{}).Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,11 +31,11 @@ func TestLimitsOfJoinsAreThoseOfAllPipes(t *testing.T) {
 	}
 	for name, join := range joins {
 		for _, o := range []Options{{SkipBad: SkipBad{Count: 3}}, {SkipBad: SkipBad{Share: 0.1}}, {SkipBad: SkipBad{Count: math.MaxInt64}}} {
-			p := join(mixed(t, o, 30, 60)...).Filter("early", early)
+			p := join(mixed(t, o, 30, 60)...).Filter(early)
 			if n, err := readAll(p); n != 84 || err != nil {
 				t.Errorf("%s, %+v: %d records, %v", name, o.SkipBad, n, err)
 			}
-			s, err := p.Start(t.Context())
+			s, err := p.Start(t.Context(), From{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -43,7 +43,7 @@ func TestLimitsOfJoinsAreThoseOfAllPipes(t *testing.T) {
 				if _, err := s.Next(); err != nil {
 					t.Fatalf("%s, %+v: record %d: %v", name, o.SkipBad, n, err)
 				}
-				again, err := p.Resume(t.Context(), s.State())
+				again, err := p.Start(t.Context(), From{State: new(s.State())})
 				if err != nil {
 					t.Fatalf("%s, %+v: resumed after record %d: %v", name, o.SkipBad, n, err)
 				}
@@ -109,7 +109,7 @@ func TestOtherWeightsAreRefused(t *testing.T) {
 		"shuffle": func(p Pipe) Pipe { return p.Shuffle(3) },
 		"cache":   func(p Pipe) Pipe { return p.Cache(CacheOptions{}) },
 	} {
-		s, err := after(inner(1, 2)).Start(t.Context())
+		s, err := after(inner(1, 2)).Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,10 +118,10 @@ func TestOtherWeightsAreRefused(t *testing.T) {
 		}
 		state := s.State()
 		s.Close()
-		if _, err := after(inner(2, 1)).Resume(t.Context(), state); !errors.Is(err, ErrState) {
+		if _, err := after(inner(2, 1)).Start(t.Context(), From{State: &state}); !errors.Is(err, ErrState) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if s, err = after(inner(1, 2)).Resume(t.Context(), state); err != nil {
+		if s, err = after(inner(1, 2)).Start(t.Context(), From{State: &state}); err != nil {
 			t.Errorf("%s: the same weights: %v", name, err)
 		} else {
 			s.Close()
@@ -132,7 +132,7 @@ func TestOtherWeightsAreRefused(t *testing.T) {
 		return Mix(MixOptions{Weights: weights}, mixed(t, Options{Worker: w, Workers: workers}, 900, 900)...)
 	}
 	first := worker(0, 1, 1, 2)
-	s, err := first.Start(t.Context())
+	s, err := first.Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestOtherWeightsAreRefused(t *testing.T) {
 	}
 	of := first.Set().files.Joined
 	p := Mix(MixOptions{Weights: []float64{2, 1}}, (&Set{of[0]}).Records(), (&Set{of[1]}).Records())
-	if _, err := p.Resume(t.Context(), merged); !errors.Is(err, ErrState) || !strings.Contains(err.Error(), "MergeStates") {
+	if _, err := p.Start(t.Context(), From{State: &merged}); !errors.Is(err, ErrState) || !strings.Contains(err.Error(), "MergeStates") {
 		t.Errorf("after MergeStates: %v", err)
 	}
 }
@@ -154,7 +154,7 @@ func TestOtherWeightsAreRefused(t *testing.T) {
 // A merged State with an impossible skip count is refused by flows, too.
 func TestMergedSkipCountsAreNotTrusted(t *testing.T) {
 	f := Map(open(t, readertest.WriteShards(t, tfrecord.None, 20), Options{}).Records(), func(Record) (int, error) { return 0, nil }, MapOptions{})
-	s, err := f.Start(t.Context())
+	s, err := f.Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestMergedSkipCountsAreNotTrusted(t *testing.T) {
 	}
 	for _, skipped := range [][][2]int64{{{0, 1}, {1, 1}, {2, 1}}, {{1 << 40, 5}}, {{1, -5}}} {
 		merged.Skipped = skipped
-		if _, err := f.Resume(context.Background(), merged); !errors.Is(err, ErrState) {
+		if _, err := f.Start(context.Background(), From{State: &merged}); !errors.Is(err, ErrState) {
 			t.Errorf("skipped is %v: %v", skipped, err)
 		}
 	}

@@ -28,15 +28,15 @@ import (
 // killed are flows of the numbers of records, by name, over a set of 5 files.
 var killed = map[string]func(*Set) Flow[[]int]{
 	"mix": func(s *Set) Flow[[]int] {
-		return numbersOf(Mix(MixOptions{Weights: []float64{3, 1}}, s.Interleave(2, 1).Shuffle(20), odd(s.Records())).Batch(3, false))
+		return numbersOf(Batch(Mix(MixOptions{Weights: []float64{3, 1}}, s.Interleave(2, 1).Shuffle(20), odd(s.Records())), 3, BatchOptions{}))
 	},
 	"concat": func(s *Set) Flow[[]int] {
-		return numbersOf(Concat(s.Records(), s.ShuffleAll(ShuffleAllOptions{})).Shuffle(30).Batch(4, false))
+		return numbersOf(Batch(Concat(s.Records(), s.ShuffleAll(ShuffleAllOptions{})).Shuffle(30), 4, BatchOptions{}))
 	},
 	"sample": func(s *Set) Flow[[]int] {
-		return numbersOf(s.Sample(WeightedSampler(slices.Repeat([]float64{1, 4}, 150), WeightedOptions{Records: 500, Replacement: true})).Batch(3, false))
+		return numbersOf(Batch(s.Sample(WeightedSampler(slices.Repeat([]float64{1, 4}, 150), WeightedOptions{Records: 500, Replacement: true})), 3, BatchOptions{}))
 	},
-	"merged": func(s *Set) Flow[[]int] { return numbersOf(s.Interleave(2, 1).Shuffle(25).Batch(2, false)) },
+	"merged": func(s *Set) Flow[[]int] { return numbersOf(Batch(s.Interleave(2, 1).Shuffle(25), 2, BatchOptions{})) },
 	"zip": func(s *Set) Flow[[]int] {
 		return Zip(func(r []Record) ([]int, error) { return []int{idOf(r[0]), idOf(r[1])}, nil }, s.Records().Shuffle(9), s.ShuffleAll(ShuffleAllOptions{}))
 	},
@@ -46,7 +46,7 @@ var killed = map[string]func(*Set) Flow[[]int]{
 	},
 	"pack": func(s *Set) Flow[[]int] {
 		words := Map(s.Interleave(3, 1), func(r Record) ([]int64, error) { return slices.Repeat([]int64{int64(idOf(r))}, 1+idOf(r)%5), nil }, MapOptions{})
-		return MapFlow(Pack(words, PackOptions{Length: 11, OpenRows: 3, Pad: -1}), func(b *PackedBatch[int64]) (ids []int, err error) {
+		return Map(Pack(words, PackOptions{Length: 11, OpenRows: 3, Pad: -1}), func(b *PackedBatch[int64]) (ids []int, err error) {
 			for _, token := range b.Tokens {
 				ids = append(ids, int(token))
 			}
@@ -54,11 +54,11 @@ var killed = map[string]func(*Set) Flow[[]int]{
 		}, MapOptions{})
 	},
 	"cached": func(s *Set) Flow[[]int] { // three epochs
-		o := CacheOptions{Dir: filepath.Join(filepath.Dir(s.Path(Record{})), killCache)}
-		return numbersOf(s.Interleave(2, 1).Shuffle(25).Batch(2, false)).Cache(o)
+		o := CacheOptions{Dir: filepath.Join(filepath.Dir(s.Path(Record{})), killCache), Version: "1"}
+		return numbersOf(Batch(s.Interleave(2, 1).Shuffle(25), 2, BatchOptions{})).Cache(o)
 	},
 	"counted": func(s *Set) Flow[[]int] {
-		return MapFlow(Enumerate(numbersOf(s.Records().Shuffle(40).Batch(2, false))).Skip(5).Take(120), func(x Indexed[[]int]) ([]int, error) {
+		return Map(Enumerate(numbersOf(Batch(s.Records().Shuffle(40), 2, BatchOptions{}))).Skip(5).Take(120), func(x Indexed[[]int]) ([]int, error) {
 			return append([]int{int(x.Index)}, x.Value...), nil
 		}, MapOptions{})
 	},
@@ -77,7 +77,7 @@ func (c *checkpoint) run(t *testing.T, f Flow[[]int], path string, epochs int64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := f.Resume(t.Context(), c.State)
+	s, err := f.Start(t.Context(), From{State: &c.State})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestKilledJobsContinue(t *testing.T) {
 func firstState(t *testing.T, dir, name string, flow Flow[[]int]) State {
 	t.Helper()
 	if name != "merged" {
-		s, err := flow.Start(t.Context())
+		s, err := flow.Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +238,7 @@ func firstState(t *testing.T, dir, name string, flow Flow[[]int]) State {
 	}
 	var states []State
 	for w := range 3 {
-		s, err := killed[name](open(t, dir, Options{Seed: 5, ShardBy: ShardRecords, Worker: w, Workers: 3})).Start(t.Context())
+		s, err := killed[name](open(t, dir, Options{Seed: 5, ShardBy: ShardRecords, Worker: w, Workers: 3})).Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// running is a stream of records or elements.
-type running interface {
+// active is a stream of records or elements.
+type active interface {
 	Receive() error
 	Close() error
 }
@@ -43,39 +43,39 @@ func TestSlowFunctions(t *testing.T) {
 	wait := func() { time.Sleep(slowTime) }
 	remake := func(dst []byte, r Record) ([]byte, error) { wait(); return append(dst, r.Data...), nil }
 	number := func(r Record) (int64, error) { return r.Number, nil }
-	records := func(of func(Pipe) Pipe) func(context.Context, Pipe) (running, error) {
-		return func(ctx context.Context, p Pipe) (running, error) {
-			s, err := of(p).Start(ctx)
+	records := func(of func(Pipe) Pipe) func(context.Context, Pipe) (active, error) {
+		return func(ctx context.Context, p Pipe) (active, error) {
+			s, err := of(p).Start(ctx, From{})
 			return received[Record]{s}, err
 		}
 	}
-	elements := func(of func(Pipe) Flow[int64]) func(context.Context, Pipe) (running, error) {
-		return func(ctx context.Context, p Pipe) (running, error) {
-			s, err := of(p).Start(ctx)
+	elements := func(of func(Pipe) Flow[int64]) func(context.Context, Pipe) (active, error) {
+		return func(ctx context.Context, p Pipe) (active, error) {
+			s, err := of(p).Start(ctx, From{})
 			return received[int64]{s}, err
 		}
 	}
 	for _, c := range []struct {
 		name    string
 		workers int // calls at a time
-		start   func(context.Context, Pipe) (running, error)
+		start   func(context.Context, Pipe) (active, error)
 	}{
 		{"Filter", 1, records(func(p Pipe) Pipe {
-			return p.Filter("f", func(Record) (bool, error) { wait(); return true, nil })
+			return p.Filter(func(Record) (bool, error) { wait(); return true, nil })
 		})},
 		{"Resample", 1, records(func(p Pipe) Pipe {
-			return p.Resample("r", func(Record) (int, error) { wait(); return 0, nil }, ResampleOptions{Initial: []float64{1}})
+			return Resample(p, func(Record) (int, error) { wait(); return 0, nil }, ResampleOptions{Initial: []float64{1}})
 		})},
-		{"Pipe.Map", 1, records(func(p Pipe) Pipe { return p.Map("m", remake, MapOptions{Workers: 1}) })},
-		{"Pipe.Map with 32", 32, records(func(p Pipe) Pipe { return p.Map("m", remake, MapOptions{Workers: 32}) })},
+		{"MapData", 1, records(func(p Pipe) Pipe { return MapData(p, remake, MapDataOptions{Workers: 1}) })},
+		{"MapData with 32", 32, records(func(p Pipe) Pipe { return MapData(p, remake, MapDataOptions{Workers: 32}) })},
 		{"Map with 32", 32, elements(func(p Pipe) Flow[int64] {
 			return Map(p, func(r Record) (int64, error) { wait(); return r.Number, nil }, MapOptions{Workers: 32})
 		})},
 		{"MapFlow", 1, elements(func(p Pipe) Flow[int64] {
-			return MapFlow(Map(p, number, MapOptions{}), func(n int64) (int64, error) { wait(); return n, nil }, MapOptions{Workers: 1})
+			return Map(Map(p, number, MapOptions{}), func(n int64) (int64, error) { wait(); return n, nil }, MapOptions{Workers: 1})
 		})},
 		{"MapFlow with 32", 32, elements(func(p Pipe) Flow[int64] {
-			return MapFlow(Map(p, number, MapOptions{}), func(n int64) (int64, error) { wait(); return n, nil }, MapOptions{Workers: 32})
+			return Map(Map(p, number, MapOptions{}), func(n int64) (int64, error) { wait(); return n, nil }, MapOptions{Workers: 32})
 		})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestSlowFiltersResume(t *testing.T) {
 		build := func(wait bool) Pipe {
 			p := set.Interleave(2, 3)
 			for _, name := range []string{"first", "second"} {
-				p = p.Filter(name, keep(name, wait))
+				p = p.Filter(keep(name, wait))
 			}
 			if seed%2 == 0 {
 				p = p.Shuffle(5)
@@ -147,7 +147,7 @@ func TestSlowFiltersResume(t *testing.T) {
 		}
 		synctest.Test(t, func(t *testing.T) {
 			want := idsOf(t, build(false))
-			s, err := build(true).Start(t.Context())
+			s, err := build(true).Start(t.Context(), From{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -156,7 +156,7 @@ func TestSlowFiltersResume(t *testing.T) {
 				if r.IntN(3) == 0 {
 					state := through(t, s.State())
 					s.Close()
-					if s, err = build(true).Resume(t.Context(), state); err != nil {
+					if s, err = build(true).Start(t.Context(), From{State: &state}); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -54,7 +54,7 @@ func (h *logged) take() []string {
 // runEpochs runs a pipe for a number of epochs.
 func runEpochs(t *testing.T, p Pipe, epochs int) {
 	t.Helper()
-	s, err := p.Start(t.Context())
+	s, err := p.Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestLogDamageIsSampled(t *testing.T) {
 	h := &logged{}
 	set.files.Opts.Logger = slog.New(h)
 	synctest.Test(t, func(t *testing.T) {
-		p := set.Records().Filter("none", func(Record) (bool, error) {
+		p := set.Records().Filter(func(Record) (bool, error) {
 			time.Sleep(time.Second)
 			return false, errRefused
 		})
@@ -176,7 +176,7 @@ func TestLogCacheElsewhere(t *testing.T) {
 	h := &logged{}
 	set.files.Opts.Logger = slog.New(h)
 	pipe := set.Records().Cache(CacheOptions{Dir: t.TempDir()})
-	filling, err := pipe.Start(t.Context())
+	filling, err := pipe.Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestLogTuning(t *testing.T) {
 			time.Sleep(4 * time.Millisecond)
 			return int(binary.LittleEndian.Uint64(r.Data)), nil
 		}, MapOptions{})
-		r, err := f.Start(t.Context())
+		r, err := f.Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}

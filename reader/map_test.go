@@ -136,7 +136,7 @@ func TestMapWith(t *testing.T) {
 		checkResume(t, f, func(s string) string { return s })
 	}
 	for name, f := range map[string]Flow[int]{
-		"no factory":  MapWith[int](p, nil, MapOptions{}),
+		"no factory":  MapWith[Record, int](p, nil, MapOptions{}),
 		"no function": MapWith(p, func() func(Record) (int, error) { return nil }, MapOptions{}),
 		"no damage": MapWith(writeSet(t, Options{SkipBad: SkipBad{Share: 1}}, 9).Records(), func() func(Record) (int, error) { return nil },
 			MapOptions{}),
@@ -160,7 +160,7 @@ func TestMapErrors(t *testing.T) {
 		}
 		return textOf(r)
 	}, MapOptions{Workers: 3})
-	r, err := f.Start(context.Background())
+	r, err := f.Start(context.Background(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,10 +193,10 @@ func TestBreakingOutLeavesNothing(t *testing.T) {
 		for range Map(p, textOf, MapOptions{Workers: 3, Unordered: true}).Prefetch(2).All(context.Background()) {
 			break
 		}
-		for range BatchFlow(Map(p, textOf, MapOptions{}), 10, false).Prefetch(1 + n).All(context.Background()) {
+		for range Batch(Map(p, textOf, MapOptions{}), 10, BatchOptions{}).Prefetch(1 + n).All(context.Background()) {
 			break
 		}
-		for range p.Batch(10, false).Prefetch(3).All(context.Background()) {
+		for range Batch(p, 10, BatchOptions{}).Prefetch(3).All(context.Background()) {
 			break
 		}
 	}
@@ -212,7 +212,7 @@ func TestCancelledFlowsEnd(t *testing.T) {
 		Map(set.Records().Repeat(-1), textOf, MapOptions{}).Prefetch(4),
 	} {
 		ctx, cancel := context.WithCancel(context.Background())
-		r, err := f.Start(ctx)
+		r, err := f.Start(ctx, From{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +235,7 @@ func TestCancelledFlowsEnd(t *testing.T) {
 
 func TestFilter(t *testing.T) {
 	p := writeSet(t, Options{}, 1000, 30).Records()
-	odd := p.Filter("odd", func(r Record) (bool, error) { return r.Number%2 == 1 && r.File == 0, nil })
+	odd := p.Filter(func(r Record) (bool, error) { return r.Number%2 == 1 && r.File == 0, nil })
 	var want []string
 	for i := 1; i < 1000; i += 2 {
 		want = append(want, fmt.Sprintf("0/%d", i))
@@ -244,7 +244,7 @@ func TestFilter(t *testing.T) {
 		t.Errorf("%.500s", diff)
 	}
 	boom := errors.New("boom")
-	s, err := p.Filter("bad", func(r Record) (bool, error) { return false, boom }).Start(context.Background())
+	s, err := p.Filter(func(r Record) (bool, error) { return false, boom }).Start(context.Background(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +261,7 @@ func checkResume[T any](t *testing.T, f Flow[T], text func(T) string) {
 	ctx := context.Background()
 	var all []string
 	var states []State
-	r, err := f.Start(ctx)
+	r, err := f.Start(ctx, From{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +282,7 @@ func checkResume[T any](t *testing.T, f Flow[T], text func(T) string) {
 	}
 	r.Close()
 	for i, s := range states {
-		r, err := f.Resume(ctx, s)
+		r, err := f.Start(ctx, From{State: &s})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -310,18 +310,18 @@ func TestResume(t *testing.T) {
 	p := writeSet(t, Options{Seed: 3}, 20, 7, 12).Interleave(2, 2)
 	pipes := map[string]Pipe{
 		"interleave":         p,
-		"filter":             p.Filter("odd", func(r Record) (bool, error) { return r.Number%2 == 1, nil }),
+		"filter":             p.Filter(func(r Record) (bool, error) { return r.Number%2 == 1, nil }),
 		"shuffle and repeat": p.Shuffle(5).Repeat(2),
 	}
 	for name, p := range pipes {
 		t.Run(name, func(t *testing.T) {
 			checkResume(t, Map(p, textOf, MapOptions{Workers: 2}), same)
 			checkResume(t, Map(p, textOf, MapOptions{Workers: 2}).Prefetch(3), same)
-			checkResume(t, BatchFlow(Map(p, textOf, MapOptions{}), 4, false), join)
-			checkResume(t, UnbatchFlow(BatchFlow(Map(p, textOf, MapOptions{}), 4, false)), same)
-			checkResume(t, p.Batch(5, false), func(b *RecordBatch) string {
+			checkResume(t, Batch(Map(p, textOf, MapOptions{}), 4, BatchOptions{}), join)
+			checkResume(t, Unbatch(Batch(Map(p, textOf, MapOptions{}), 4, BatchOptions{})), same)
+			checkResume(t, Batch(p, 5, BatchOptions{}), func(b []Record) string {
 				var s []string
-				for _, r := range b.Records {
+				for _, r := range b {
 					s = append(s, string(r.Data))
 				}
 				return join(s)

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/dev/readertest"
-	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/reader/internal/stages"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -34,13 +33,13 @@ var elastic = map[string]func(of func() *Set) Pipe{
 	},
 	"cache": func(of func() *Set) Pipe { return of().Interleave(2, 1).Cache(CacheOptions{}).Shuffle(9).Repeat(2) },
 	"map": func(of func() *Set) Pipe {
-		return of().Records().Map("same", func(dst []byte, r Record) ([]byte, error) { return append(dst, r.Data...), nil }, MapOptions{}).
-			Filter("odd", func(r Record) (bool, error) { return idOf(r)%2 == 1, nil })
+		return MapData(of().Records(), func(dst []byte, r Record) ([]byte, error) { return append(dst, r.Data...), nil }, MapDataOptions{}).
+			Filter(func(r Record) (bool, error) { return idOf(r)%2 == 1, nil })
 	},
 	"mix": func(of func() *Set) Pipe {
 		odd := func(r Record) (bool, error) { return idOf(r)%2 == 1, nil }
 		even := func(r Record) (bool, error) { return idOf(r)%2 == 0, nil }
-		return Mix(MixOptions{Weights: []float64{1, 2}}, of().Records().Filter("odd", odd).Shuffle(8), of().Interleave(2, 1).Filter("even", even))
+		return Mix(MixOptions{Weights: []float64{1, 2}}, of().Records().Filter(odd).Shuffle(8), of().Interleave(2, 1).Filter(even))
 	},
 	"concat": func(of func() *Set) Pipe {
 		return Concat(of().Records(), of().ShuffleAll(ShuffleAllOptions{})).Prefetch(2)
@@ -50,7 +49,7 @@ var elastic = map[string]func(of func() *Set) Pipe{
 // elasticJob is the running workers of a job.
 type elasticJob struct {
 	batch   int
-	streams []*Stream[*RecordBatch]
+	streams []*Stream[[]Record]
 	got     []int
 }
 
@@ -60,12 +59,12 @@ func startJob(t *testing.T, dir, pipe string, workers, batch int, epoch int64, s
 	j := &elasticJob{batch: batch}
 	for w := range workers {
 		of := func() *Set { return open(t, dir, Options{Seed: 3, Worker: w, Workers: workers, Memory: 8 << 20}) }
-		f := elastic[pipe](of).Batch(batch, false)
-		from := pipeline.Origin{Epoch: epoch}
+		f := Batch(elastic[pipe](of), batch, BatchOptions{})
+		from := From{Epoch: epoch}
 		if state != nil {
-			from = pipeline.Origin{State: state}
+			from = From{State: state}
 		}
-		s, err := f.start(t.Context(), from)
+		s, err := f.Start(t.Context(), from)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +92,7 @@ func (j *elasticJob) next(t *testing.T, worker int) (ids []int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range b.Records {
+	for _, r := range b {
 		ids = append(ids, idOf(r))
 	}
 	j.got = append(j.got, ids...)
@@ -206,7 +205,7 @@ func (j *elasticJob) resume(t *testing.T, dir, pipe string, worker int) {
 	of := func() *Set {
 		return open(t, dir, Options{Seed: 3, Worker: worker, Workers: len(j.streams), Memory: 8 << 20})
 	}
-	if j.streams[worker], err = elastic[pipe](of).Batch(j.batch, false).Resume(t.Context(), state); err != nil {
+	if j.streams[worker], err = Batch(elastic[pipe](of), j.batch, BatchOptions{}).Start(t.Context(), From{State: &state}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -262,7 +261,7 @@ func TestMergeStatesRefuses(t *testing.T) {
 	dir := readertest.WriteShards(t, tfrecord.None, 30, 30)
 	state := func(pipe string, worker, workers int, epoch int64) State {
 		of := func() *Set { return open(t, dir, Options{Worker: worker, Workers: workers}) }
-		s, err := elastic[pipe](of).StartEpoch(t.Context(), epoch)
+		s, err := elastic[pipe](of).Start(t.Context(), From{Epoch: epoch})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +275,7 @@ func TestMergeStatesRefuses(t *testing.T) {
 	other.Dataset = "another"
 	counted := func(worker int) State {
 		of := func() *Set { return open(t, dir, Options{Worker: worker, Workers: 2}) }
-		s, err := elastic["shuffle"](of).Batch(2, false).Take(3).Start(t.Context())
+		s, err := Batch(elastic["shuffle"](of), 2, BatchOptions{}).Take(3).Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -300,12 +299,12 @@ func TestMergeStatesRefuses(t *testing.T) {
 			t.Errorf("%v, want it to say %q", err, want)
 		}
 	}
-	one, err := elastic["shuffle"](func() *Set { return open(t, dir, Options{}) }).Start(t.Context())
+	one, err := elastic["shuffle"](func() *Set { return open(t, dir, Options{}) }).Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	one.Close()
-	if _, err := elastic["shuffle"](func() *Set { return open(t, dir, Options{Worker: 1, Workers: 3}) }).Resume(t.Context(), one.State()); err == nil || !strings.Contains(err.Error(), "MergeStates") {
+	if _, err := elastic["shuffle"](func() *Set { return open(t, dir, Options{Worker: 1, Workers: 3}) }).Start(t.Context(), From{State: new(one.State())}); err == nil || !strings.Contains(err.Error(), "MergeStates") {
 		t.Errorf("another number of workers: %v, want it to name MergeStates", err)
 	}
 	// Two pipelines that differ are found when they are resumed.
@@ -313,7 +312,7 @@ func TestMergeStatesRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := elastic["shuffle"](func() *Set { return open(t, dir, Options{}) }).Resume(t.Context(), merged); !errors.Is(err, ErrState) {
+	if _, err := elastic["shuffle"](func() *Set { return open(t, dir, Options{}) }).Start(t.Context(), From{State: &merged}); !errors.Is(err, ErrState) {
 		t.Errorf("of two pipelines: %v", err)
 	}
 }
@@ -325,7 +324,7 @@ func TestMergedStatesAreNotTrusted(t *testing.T) {
 	j.step(t)
 	merged := j.merge(t, rand.New(rand.NewPCG(1, 1)))
 	p := elastic["shuffle"](func() *Set { return open(t, dir, Options{Seed: 3, Worker: 1, Workers: 3}) })
-	s, err := p.Resume(t.Context(), *merged)
+	s, err := p.Start(t.Context(), From{State: merged})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -352,7 +351,7 @@ func TestMergedStatesAreNotTrusted(t *testing.T) {
 		if json.Unmarshal(bad, &state) != nil {
 			continue
 		}
-		s, err := p.Resume(t.Context(), state)
+		s, err := p.Start(t.Context(), From{State: &state})
 		for n := 0; err == nil && n < 1000; n++ {
 			_, err = s.Next()
 		}
@@ -367,7 +366,7 @@ func TestMergedStatesAreNotTrusted(t *testing.T) {
 		{Merged: good.Merged}, {Merged: good.Merged, Stages: []StagePosition{{Name: stages.MergeName}}},
 		{Format: StateFormat, Version: StateVersion, Dataset: good.Dataset, Merged: []State{{}}, Stages: good.Stages},
 	} {
-		if _, err := p.Resume(t.Context(), state); !errors.Is(err, ErrState) {
+		if _, err := p.Start(t.Context(), From{State: &state}); !errors.Is(err, ErrState) {
 			t.Errorf("%+v: %v", state, err)
 		}
 	}

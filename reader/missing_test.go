@@ -148,7 +148,7 @@ func TestResumeAcrossACut(t *testing.T) {
 	}
 	var all, now int64
 	whole := idsOf(t, build(&all))
-	s, err := build(&now).Start(t.Context())
+	s, err := build(&now).Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestResumeAcrossACut(t *testing.T) {
 		}
 		state := through(t, s.State())
 		var later int64
-		r, err := build(&later).Resume(t.Context(), state)
+		r, err := build(&later).Start(t.Context(), From{State: &state})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -263,7 +263,7 @@ func TestReplacedFiles(t *testing.T) {
 				if after == 0 {
 					c.change(t, dir)
 				}
-				s, err := build(set).Start(t.Context())
+				s, err := build(set).Start(t.Context(), From{})
 				n := 0
 				for ; err == nil; n++ {
 					if n == after && after > 0 {

@@ -63,7 +63,7 @@ func TestMixDrawsByEpochAndSeed(t *testing.T) {
 	pipes := mixed(t, Options{}, 200, 200)
 	seed := uint64(9)
 	of := func(epoch int64, o MixOptions) []int {
-		s, err := Mix(o, pipes...).StartEpoch(t.Context(), epoch)
+		s, err := Mix(o, pipes...).Start(t.Context(), From{Epoch: epoch})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func TestMixStopsOnEmpty(t *testing.T) {
 
 func TestChoose(t *testing.T) {
 	pipes := mixed(t, Options{}, 3, 3)
-	o := MixOptions{Name: "turns", Choose: func(_, n int64) int { return int(n % 2) }}
+	o := MixOptions{Choose: func(_, n int64) int { return int(n % 2) }}
 	if ids, want := idsOf(t, Mix(o, pipes...)), []int{0, 1000, 1, 1001, 2, 1002}; !slices.Equal(ids, want) {
 		t.Errorf("in turns: %v, want %v", ids, want)
 	}
@@ -169,7 +169,7 @@ func r0(r Record) Record {
 func TestMixResumesWithOtherWeights(t *testing.T) {
 	pipes := mixed(t, Options{}, 999, 999)
 	for _, stop := range []int{0, 1, 511, 512, 513, 700} {
-		s, err := Mix(MixOptions{Weights: []float64{1, 1}}, pipes...).Start(t.Context())
+		s, err := Mix(MixOptions{Weights: []float64{1, 1}}, pipes...).Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func TestMixResumesWithOtherWeights(t *testing.T) {
 		}
 		s.Close()
 		other := Mix(MixOptions{Weights: []float64{0, 1}}, pipes...)
-		if s, err = other.Resume(t.Context(), state); err != nil {
+		if s, err = other.Start(t.Context(), From{State: &state}); err != nil {
 			t.Fatal(err)
 		}
 		from := (stop/stages.MixStretch + 1) * stages.MixStretch
@@ -214,12 +214,12 @@ func TestMixResumesWithOtherWeights(t *testing.T) {
 			}
 		}
 		shuffled := Mix(MixOptions{Weights: []float64{1, 1}}, pipes...).Shuffle(5)
-		if s, err = shuffled.Start(t.Context()); err != nil {
+		if s, err = shuffled.Start(t.Context(), From{}); err != nil {
 			t.Fatal(err)
 		}
 		state = s.State()
 		s.Close()
-		if _, err := other.Shuffle(5).Resume(t.Context(), state); !errors.Is(err, ErrState) {
+		if _, err := other.Shuffle(5).Start(t.Context(), From{State: &state}); !errors.Is(err, ErrState) {
 			t.Errorf("a Shuffle after Mix, and other weights: %v", err)
 		}
 	}
@@ -239,8 +239,7 @@ func TestJoinsRefuse(t *testing.T) {
 		"weight 0 is NaN":             Mix(MixOptions{Weights: []float64{math.NaN(), 1}}, pipes...),
 		"add up to 0":                 Mix(MixOptions{Weights: []float64{0, 0}}, pipes...),
 		"add up to +Inf":              Mix(MixOptions{Weights: []float64{math.MaxFloat64, math.MaxFloat64}}, pipes...),
-		"want a Name for":             Mix(MixOptions{Choose: func(int64, int64) int { return 0 }}, pipes...),
-		"no Name without":             Mix(MixOptions{Name: "x"}, pipes...),
+		"neither Weights nor a Seed":  Mix(MixOptions{Choose: func(int64, int64) int { return 0 }, Weights: []float64{1, 1}}, pipes...),
 		"a different number of times": Mix(MixOptions{}, pipes[0], pipes[1].Repeat(2)).Cache(CacheOptions{}),
 		"BatchWithinEpoch":            Mix(MixOptions{}, within, pipes[0].Repeat(2)),
 	} {
@@ -254,7 +253,7 @@ func TestJoinsRefuse(t *testing.T) {
 func TestJoinsRefuseStates(t *testing.T) {
 	pipes := mixed(t, Options{}, 700, 700)
 	for name, p := range map[string]Pipe{"mix": Mix(MixOptions{}, pipes...), "concat": Concat(pipes...)} {
-		s, err := p.Start(t.Context())
+		s, err := p.Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -270,7 +269,7 @@ func TestJoinsRefuseStates(t *testing.T) {
 			for _, v := range []int64{-1 << 63, -3, 1 << 33, 1<<63 - 1} {
 				bad := pipeline.CloneState(&good)
 				bad.Stages[last].At[i] = v
-				s, err := p.Resume(t.Context(), bad)
+				s, err := p.Start(t.Context(), From{State: &bad})
 				if err == nil {
 					// A place far behind the end is found while reading.
 					for err == nil {
@@ -287,7 +286,7 @@ func TestJoinsRefuseStates(t *testing.T) {
 			}
 		}
 		if good.Stages[last].At = good.Stages[last].At[1:]; name == "mix" {
-			if _, err := p.Resume(t.Context(), good); !errors.Is(err, ErrState) {
+			if _, err := p.Start(t.Context(), From{State: &good}); !errors.Is(err, ErrState) {
 				t.Errorf("%s: a section too short: %v", name, err)
 			}
 		}
@@ -299,7 +298,7 @@ func TestJoinsRefuseStates(t *testing.T) {
 func TestMixSkipsWithinLimits(t *testing.T) {
 	pipes := mixed(t, Options{SkipBad: SkipBad{Count: 3}}, 50, 50)
 	fails := func(n int) Pipe {
-		return Mix(MixOptions{}, pipes...).Filter("f", func(r Record) (bool, error) {
+		return Mix(MixOptions{}, pipes...).Filter(func(r Record) (bool, error) {
 			if r.Number < int64(n) {
 				return false, errors.New("bad")
 			}
@@ -312,7 +311,7 @@ func TestMixSkipsWithinLimits(t *testing.T) {
 	if _, err := readAll(fails(4)); !errors.Is(err, ErrTooManyBad) {
 		t.Errorf("8 bad records: %v", err)
 	}
-	bad := pipes[0].Filter("g", func(r Record) (bool, error) {
+	bad := pipes[0].Filter(func(r Record) (bool, error) {
 		if r.Number < 4 {
 			return false, errors.New("bad")
 		}
@@ -326,7 +325,7 @@ func TestMixSkipsWithinLimits(t *testing.T) {
 // A State names the stages of the pipes before those that follow.
 func TestStatesOfJoinsNameTheirStages(t *testing.T) {
 	pipes := mixed(t, Options{Seed: 5}, 3, 3)
-	s, err := Mix(MixOptions{}, pipes[0], pipes[1].Repeat(2)).Take(4).Start(t.Context())
+	s, err := Mix(MixOptions{}, pipes[0], pipes[1].Repeat(2)).Take(4).Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}

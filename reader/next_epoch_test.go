@@ -32,19 +32,19 @@ func epochFlows(t *testing.T) map[string]Flow[string] {
 	text := func(r Record) (string, error) { return fmt.Sprint(r.Epoch, r.File, r.Number), nil }
 	join := func(s []string) (string, error) { return fmt.Sprint(s), nil }
 	return map[string]Flow[string]{
-		"records": MapFlow(pipe.Batch(7, false), func(b *RecordBatch) (string, error) {
-			return fmt.Sprint(b.Epoch, b.Records[0].File, b.Records[0].Number), nil
+		"records": Map(Batch(pipe, 7, BatchOptions{}), func(b []Record) (string, error) {
+			return fmt.Sprint(b[0].Epoch, b[0].File, b[0].Number), nil
 		}, MapOptions{}),
-		"columns": MapFlow(ParseColumns(pipe, ColumnSpec{Batch: 7}), func(b *ColumnBatch) (string, error) {
+		"columns": Map(ParseColumns(pipe, ColumnSpec{Batch: 7}), func(b *ColumnBatch) (string, error) {
 			ids, err := b.Int64s(DefaultLabelKey)
 			return fmt.Sprint(b.Epoch, ids), err
 		}, MapOptions{}).Prefetch(3),
-		"pictures": MapFlow(Images(pipe, ImageSpec{Batch: 7, Size: 4}), func(b *ImageBatch) (string, error) {
+		"pictures": Map(Images(pipe, ImageSpec{Batch: 7, Size: 4}), func(b *ImageBatch) (string, error) {
 			return fmt.Sprint(b.Epoch, b.Labels), nil
 		}, MapOptions{Workers: 2}),
 		"map":      Map(pipe, text, MapOptions{}),
-		"elements": UnbatchFlow(BatchFlow(Map(pipe, text, MapOptions{Workers: 3}), 9, false)).Prefetch(5),
-		"filter":   MapFlow(BatchFlow(Map(pipe.Prefetch(2), text, MapOptions{}), 5, true), join, MapOptions{}).Filter(func(s string) (bool, error) { return len(s)%3 > 0, nil }),
+		"elements": Unbatch(Batch(Map(pipe, text, MapOptions{Workers: 3}), 9, BatchOptions{})).Prefetch(5),
+		"filter":   Map(Batch(Map(pipe.Prefetch(2), text, MapOptions{}), 5, BatchOptions{DropRemainder: true}), join, MapOptions{}).Filter(func(s string) (bool, error) { return len(s)%3 > 0, nil }),
 		"cached":   Map(pipe.Cache(CacheOptions{}).Shuffle(20), text, MapOptions{}),
 		"repeated": Map(set.ShuffleAll(ShuffleAllOptions{}).Repeat(2), text, MapOptions{}),
 	}
@@ -55,7 +55,7 @@ func epochFlows(t *testing.T) map[string]Flow[string] {
 func TestNextEpoch(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 3))
 	for name, f := range epochFlows(t) {
-		running, err := f.Start(t.Context())
+		running, err := f.Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestNextEpoch(t *testing.T) {
 				t.Fatalf("%s, epoch %d:\n%s", name, epoch, diff)
 			}
 			if epoch%5 == 2 { // a state knows its epoch
-				again, err := f.Resume(t.Context(), through(t, running.State()))
+				again, err := f.Start(t.Context(), From{State: new(through(t, running.State()))})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -135,7 +135,7 @@ func restOf(t *testing.T, r *Stream[string]) []string {
 
 func epochFrom(t *testing.T, f Flow[string], epoch int64) []string {
 	t.Helper()
-	r, err := f.StartEpoch(t.Context(), epoch)
+	r, err := f.Start(t.Context(), From{Epoch: epoch})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,11 +148,11 @@ func TestCacheStaysFromEpochToEpoch(t *testing.T) {
 	set := writeSet(t, Options{}, 100, 50)
 	for _, leave := range []bool{false, true} {
 		var made atomic.Int64
-		pipe := set.Records().Map("count", func(dst []byte, r Record) ([]byte, error) {
+		pipe := MapData(set.Records(), func(dst []byte, r Record) ([]byte, error) {
 			made.Add(1)
 			return append(dst, r.Data...), nil
-		}, MapOptions{Workers: 1}).Cache(CacheOptions{})
-		r, err := Map(pipe, textOf, MapOptions{}).Start(t.Context())
+		}, MapDataOptions{Workers: 1}).Cache(CacheOptions{})
+		r, err := Map(pipe, textOf, MapOptions{}).Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +191,7 @@ func TestNextEpochAfterErrors(t *testing.T) {
 		}
 		return textOf(r)
 	}, MapOptions{})
-	r, err := f.Start(t.Context())
+	r, err := f.Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,18 +212,18 @@ func TestNextEpochAfterErrors(t *testing.T) {
 	if err := r.NextEpoch(); err == nil {
 		t.Error("a flow that is closed has a next epoch")
 	}
-	if _, err := f.StartEpoch(t.Context(), -1); err == nil {
+	if _, err := f.Start(t.Context(), From{Epoch: -1}); err == nil {
 		t.Error("epoch -1")
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	s, err := set.Records().StartEpoch(ctx, 7)
+	s, err := set.Records().Start(ctx, From{Epoch: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if b, err := s.NextBlock(); err != nil || b.Records[0].Epoch != 7 || s.Epoch() != 7 {
+	if b, err := nextBlock(s); err != nil || b.Records[0].Epoch != 7 || s.Epoch() != 7 {
 		t.Errorf("%v, epoch %d", err, s.Epoch())
 	} else if err := s.NextEpoch(); err != nil {
 		t.Error(err)
@@ -252,13 +252,13 @@ func TestBatchWithinEpoch(t *testing.T) {
 		}
 		epoch := func(r Record) (int32, error) { return r.Epoch, nil }
 		got := map[string][]string{
-			"records": drain(t, MapFlow(pipe.Batch(4, drop), func(b *RecordBatch) (string, error) {
-				return fmt.Sprint(b.Epoch, len(b.Records)), nil
+			"records": drain(t, Map(Batch(pipe, 4, BatchOptions{DropRemainder: drop}), func(b []Record) (string, error) {
+				return fmt.Sprint(b[0].Epoch, len(b)), nil
 			}, MapOptions{})),
-			"columns": drain(t, MapFlow(ParseColumns(pipe, ColumnSpec{Batch: 4, DropRemainder: drop}), func(b *ColumnBatch) (string, error) {
+			"columns": drain(t, Map(ParseColumns(pipe, ColumnSpec{Batch: 4, DropRemainder: drop}), func(b *ColumnBatch) (string, error) {
 				return fmt.Sprint(b.Epoch, b.Rows), nil
 			}, MapOptions{})),
-			"elements": drain(t, MapFlow(BatchFlow(Map(pipe, epoch, MapOptions{}), 4, drop), func(b []int32) (string, error) {
+			"elements": drain(t, Map(Batch(Map(pipe, epoch, MapOptions{}), 4, BatchOptions{DropRemainder: drop}), func(b []int32) (string, error) {
 				return fmt.Sprint(b[0], len(b)), nil
 			}, MapOptions{})),
 		}
@@ -268,7 +268,7 @@ func TestBatchWithinEpoch(t *testing.T) {
 			}
 		}
 	}
-	if _, err := set.Records().Repeat(2).Prefetch(1).Shuffle(3).Start(t.Context()); err == nil {
+	if _, err := set.Records().Repeat(2).Prefetch(1).Shuffle(3).Start(t.Context(), From{}); err == nil {
 		t.Error("a Shuffle after a Repeat mixes passes, and was taken")
 	}
 }

@@ -27,30 +27,30 @@ func TestNegativeOptionsAreRefused(t *testing.T) {
 	}
 	p := open(t, dir, Options{}).Records()
 	for want, q := range map[string]Pipe{
-		"Interleave(-1": p.set.Interleave(-1, 1), "1, -1)": p.set.Interleave(1, -1), "Shuffle(-1)": p.Shuffle(-1), "Repeat(-2)": p.Repeat(-2),
+		"Interleave(-1": p.Set().Interleave(-1, 1), "1, -1)": p.Set().Interleave(1, -1), "Shuffle(-1)": p.Shuffle(-1), "Repeat(-2)": p.Repeat(-2),
 		"Skip(-1)": p.Skip(-1), "Take(-1)": p.Take(-1), "prefetch of -1": p.Prefetch(-1), "cache of -1": p.Cache(CacheOptions{Limit: -1}),
-		"Block -1": p.set.ShuffleAll(ShuffleAllOptions{Block: -1}), "Window -1": p.set.ShuffleAll(ShuffleAllOptions{Window: -1}),
-		"-1 workers": p.Map("x", func(dst []byte, r Record) ([]byte, error) { return dst, nil }, MapOptions{Workers: -1}),
+		"Block -1": p.Set().ShuffleAll(ShuffleAllOptions{Block: -1}), "Window -1": p.Set().ShuffleAll(ShuffleAllOptions{Window: -1}),
+		"-1 workers": MapData(p, func(dst []byte, r Record) ([]byte, error) { return dst, nil }, MapDataOptions{Workers: -1}),
 	} {
-		if _, err := q.Start(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := q.Start(t.Context(), From{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
-	refuses(t, "batch of -1", p.Batch(-1, false))
+	refuses(t, "batch of -1", Batch(p, -1, BatchOptions{}))
 	refuses(t, "batch of -1", ParseColumns(p, ColumnSpec{Batch: -1}))
 	refuses(t, "-1 workers", ParseColumns(p, ColumnSpec{Workers: -1, Schema: columns.Schema{{Key: "x", Kind: tfrecord.KindInt64}}}))
 	refuses(t, "batch of -1", Images(p, ImageSpec{Size: 8, Batch: -1}))
 	refuses(t, "-8", Images(p, ImageSpec{Size: -8}))
 	refuses(t, "-1 workers", Images(p, ImageSpec{Size: 8, Workers: -1}))
 	refuses(t, "-1 workers", Map(p, idFrom, MapOptions{Workers: -1}))
-	refuses(t, "-1 workers", MapFlow(Map(p, idFrom, MapOptions{}), func(i int) (int, error) { return i, nil }, MapOptions{Workers: -1}))
-	refuses(t, "batch of -1", BatchFlow(Map(p, idFrom, MapOptions{}), -1, false))
+	refuses(t, "-1 workers", Map(Map(p, idFrom, MapOptions{}), func(i int) (int, error) { return i, nil }, MapOptions{Workers: -1}))
+	refuses(t, "batch of -1", Batch(Map(p, idFrom, MapOptions{}), -1, BatchOptions{}))
 	refuses(t, "prefetch of -1", Map(p, idFrom, MapOptions{}).Prefetch(-1))
 }
 
 func refuses[T any](t *testing.T, want string, f Flow[T]) {
 	t.Helper()
-	r, err := f.Start(t.Context())
+	r, err := f.Start(t.Context(), From{})
 	if err == nil {
 		r.Close()
 	}

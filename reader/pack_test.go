@@ -54,13 +54,13 @@ func packsOf(seed int) PackOptions {
 
 // packFlow makes one slice of each batch of Pack.
 func packFlow(f Flow[[]int], n int) Flow[[]int] {
-	tokens := MapFlow(f, func(v []int) (out []int64, err error) {
+	tokens := Map(f, func(v []int) (out []int64, err error) {
 		for _, x := range v {
 			out = append(out, int64(x))
 		}
 		return out, nil
 	}, MapOptions{})
-	return MapFlow(Pack(tokens, packsOf(n)), func(b *PackedBatch[int64]) (out []int, err error) {
+	return Map(Pack(tokens, packsOf(n)), func(b *PackedBatch[int64]) (out []int, err error) {
 		out = append(out, b.Shape...)
 		for i, v := range b.Tokens {
 			out = append(out, int(v), int(b.Segments[i]), int(b.Positions[i]))
@@ -108,7 +108,7 @@ func TestPackOptionsAreChecked(t *testing.T) {
 		{Length: flows.MaxPacked},
 		{Length: 8, Split: true, Truncate: true},
 	} {
-		if _, err := Pack(tokens, o).Start(context.Background()); err == nil {
+		if _, err := Pack(tokens, o).Start(context.Background(), From{}); err == nil {
 			t.Errorf("%+v: no error", o)
 		}
 	}
@@ -148,7 +148,7 @@ func TestPackWithinEpoch(t *testing.T) {
 		}
 		return out, nil
 	}, MapOptions{})
-	f := Pack(UnbatchFlow(pieces), PackOptions{Length: 8, Batch: 2, OpenRows: 3, Pad: -1})
+	f := Pack(Unbatch(pieces), PackOptions{Length: 8, Batch: 2, OpenRows: 3, Pad: -1})
 	text := func(b *PackedBatch[int32]) string { return fmt.Sprint(b.Epoch, b.Shape, b.Tokens) }
 	var all []string
 	passes := map[int32]int{}
@@ -168,7 +168,7 @@ func TestPackWithinEpoch(t *testing.T) {
 		t.Errorf("tokens of the passes: %v", passes)
 	}
 	for n := range len(all) + 1 {
-		r, err := f.Resume(t.Context(), through(t, stateAfter(t, f, n)))
+		r, err := f.Start(t.Context(), From{State: new(through(t, stateAfter(t, f, n)))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func TestPackLeavesNothing(t *testing.T) {
 		set := open(t, dir, Options{Memory: 1, Parallelism: 3})
 		r, err := Pack(Map(set.Interleave(2, 1), func(r Record) ([]int32, error) {
 			return make([]int32, len(r.Data)), nil
-		}, MapOptions{}), PackOptions{Length: 256, Batch: 4}).Prefetch(2).Start(t.Context())
+		}, MapOptions{}), PackOptions{Length: 256, Batch: 4}).Prefetch(2).Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}

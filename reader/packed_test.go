@@ -67,7 +67,7 @@ func TestDamageInCompressedFilesIsAlike(t *testing.T) {
 			whole := idsOf(t, set.Interleave(2, 3))
 			for k := 29; k < len(whole); k += 29 {
 				takeIDs(t, s, 29)
-				r, err := set.Interleave(2, 3).Resume(t.Context(), through(t, s.State()))
+				r, err := set.Interleave(2, 3).Start(t.Context(), From{State: new(through(t, s.State()))})
 				if err != nil {
 					t.Fatal(err)
 				}

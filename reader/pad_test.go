@@ -47,7 +47,7 @@ func TestPad(t *testing.T) {
 		for batch := range slices.Chunk(all, n) {
 			want = append(want, paddedText(batch, o))
 		}
-		padded := Pad(BatchFlow(f, n, false), o)
+		padded := Pad(Batch(f, n, BatchOptions{}), o)
 		view := func(b *PaddedBatch[int64]) string { return fmt.Sprint(b.Shape, b.Values, b.Lengths) }
 		got := viewed(t, padded, view)
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -62,7 +62,7 @@ func TestPad(t *testing.T) {
 			_, err := s.Next()
 			settest.Check(t, err)
 		}
-		again, err := padded.Resume(t.Context(), through(t, s.State()))
+		again, err := padded.Start(t.Context(), From{State: new(through(t, s.State()))})
 		settest.Check(t, err)
 		var rest []string
 		for b, err := range again.All() {
@@ -114,7 +114,7 @@ func viewed[T any](t *testing.T, f Flow[T], view func(T) string) (all []string) 
 func TestPadRefuses(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	f, _ := sequences(t, r, 40, 9)
-	long := BatchFlow(f, 40, false)
+	long := Batch(f, 40, BatchOptions{})
 	for want, o := range map[string]PadOptions[int64]{
 		"want 1 to":                        {Length: -1},
 		"want one of them":                 {Length: 3, Boundaries: []int{4}},
@@ -132,7 +132,7 @@ func TestPadRefuses(t *testing.T) {
 			t.Errorf("%+v: %v; want %q", o, err, want)
 		}
 	}
-	kept := startedFlow(t, Pad(BatchFlow(f, 5, false), PadOptions[int64]{}))
+	kept := startedFlow(t, Pad(Batch(f, 5, BatchOptions{}), PadOptions[int64]{}))
 	first, err := kept.Next()
 	settest.Check(t, err)
 	clone := first.Clone()

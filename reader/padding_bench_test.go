@@ -97,13 +97,13 @@ func BenchmarkPadding(b *testing.B) {
 		name string
 		flow Flow[tensor]
 	}{
-		{"plain", MapFlow(BatchFlow(sequences, batch, false), plain, MapOptions{})},
-		{"padded", MapFlow(BatchFlow(sequences, batch, false), padded, MapOptions{})},
-		{"buckets, padded", MapFlow(buckets, padded, MapOptions{})},
-		{"packed", MapFlow(Pack(lists, PackOptions{Length: 512, Batch: 16}), packed, MapOptions{})},
+		{"plain", Map(Batch(sequences, batch, BatchOptions{}), plain, MapOptions{})},
+		{"padded", Map(Batch(sequences, batch, BatchOptions{}), padded, MapOptions{})},
+		{"buckets, padded", Map(buckets, padded, MapOptions{})},
+		{"packed", Map(Pack(lists, PackOptions{Length: 512, Batch: 16}), packed, MapOptions{})},
 	} {
 		b.Run(way.name, func(b *testing.B) {
-			r, err := way.flow.Start(b.Context())
+			r, err := way.flow.Start(b.Context(), From{})
 			if err != nil {
 				b.Fatal(err)
 			}

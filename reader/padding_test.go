@@ -38,13 +38,13 @@ func TestStartRefusesLengthsThatAreTooLarge(t *testing.T) {
 	set := writeRecords(t, Options{}, 1, func(int) [][]byte { return [][]byte{episode(1, 3)} })
 	schema := columns.Schema{{Key: "a", Kind: tfrecord.KindFloat, Shape: []int{1024}, Steps: columns.FlatSteps, Length: 2048}}
 	const says = `feature "a": padded to 2048 steps, in 256 rows: set a smaller Length`
-	if _, err := ParseColumns(set.Records(), ColumnSpec{Schema: schema, Batch: 256}).Start(t.Context()); !errors.Is(err, columns.ErrPadding) || !strings.Contains(err.Error(), says) {
+	if _, err := ParseColumns(set.Records(), ColumnSpec{Schema: schema, Batch: 256}).Start(t.Context(), From{}); !errors.Is(err, columns.ErrPadding) || !strings.Contains(err.Error(), says) {
 		t.Errorf("columns: %v; want ErrPadding", err)
 	}
-	if _, err := Images(set.Records(), ImageSpec{Size: 8, Columns: schema, Batch: 256}).Start(t.Context()); !errors.Is(err, columns.ErrPadding) || !strings.Contains(err.Error(), says) {
+	if _, err := Images(set.Records(), ImageSpec{Size: 8, Columns: schema, Batch: 256}).Start(t.Context(), From{}); !errors.Is(err, columns.ErrPadding) || !strings.Contains(err.Error(), says) {
 		t.Errorf("images: %v; want ErrPadding", err)
 	}
-	if s, err := ParseColumns(set.Records(), ColumnSpec{Schema: schema, Batch: 128}).Start(t.Context()); err != nil {
+	if s, err := ParseColumns(set.Records(), ColumnSpec{Schema: schema, Batch: 128}).Start(t.Context(), From{}); err != nil {
 		t.Errorf("a batch of 1 GiB: %v", err)
 	} else {
 		s.Close()

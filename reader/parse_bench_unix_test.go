@@ -27,7 +27,7 @@ func benchmarkParse(b *testing.B, build func(*Set) Pipe) {
 		}
 		readertest.WriteFile(b, readertest.ShardPath(dir, i), tfrecord.None, records...)
 	}
-	r, err := ParseColumns(build(open(b, dir, Options{Seed: 1})).Repeat(-1), ColumnSpec{Batch: 128}).Start(b.Context())
+	r, err := ParseColumns(build(open(b, dir, Options{Seed: 1})).Repeat(-1), ColumnSpec{Batch: 128}).Start(b.Context(), From{})
 	if err != nil {
 		b.Fatal(err)
 	}

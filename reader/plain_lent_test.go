@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/dev/readertest"
+	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -57,13 +58,13 @@ func TestBorrowedRecords(t *testing.T) {
 // readLate reads a pipe, and looks at each block when three more have been read.
 func readLate(t *testing.T, p Pipe) (all []string) {
 	t.Helper()
-	stream, err := p.Start(t.Context())
+	stream, err := p.Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var held []*Block
+	var held []*pipeline.Block
 	for {
-		b, err := stream.NextBlock()
+		b, err := nextBlock(stream)
 		if err == io.EOF {
 			break
 		}
@@ -87,7 +88,7 @@ func readLate(t *testing.T, p Pipe) (all []string) {
 }
 
 // describe returns what there is to know of a block's records.
-func describe(b *Block) (all []string) {
+func describe(b *pipeline.Block) (all []string) {
 	for _, r := range b.Records {
 		all = append(all, fmt.Sprintf("%d %d %d %x", r.File, r.Number, r.Offset, sha256.Sum256(r.Data)))
 	}

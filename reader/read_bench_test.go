@@ -20,7 +20,7 @@ func benchmarkPipe(b *testing.B, files, records, size int, c tfrecord.Compressio
 	for i := range files {
 		readertest.WriteFile(b, readertest.ShardPath(dir, i), c, all...)
 	}
-	s, err := build(open(b, dir, Options{})).Repeat(-1).Start(b.Context())
+	s, err := build(open(b, dir, Options{})).Repeat(-1).Start(b.Context(), From{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func benchmarkPipe(b *testing.B, files, records, size int, c tfrecord.Compressio
 		if left--; left >= 0 {
 			continue
 		}
-		block, err := s.NextBlock()
+		block, err := nextBlock(s)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -112,7 +112,7 @@ func BenchmarkTake1(b *testing.B) {
 	readertest.WriteFile(b, readertest.ShardPath(dir, 16), tfrecord.None, []byte("record"))
 	p := open(b, dir, Options{}).Interleave(16, 1)
 	for b.Loop() {
-		s, err := p.Start(b.Context())
+		s, err := p.Start(b.Context(), From{})
 		if err != nil {
 			b.Fatal(err)
 		}

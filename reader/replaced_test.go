@@ -72,7 +72,7 @@ func TestSetReplacedWhileItIsRead(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "set")
 	putVersion(t, dir, 900, 900, 900)
 	set := open(t, dir, Options{Parallelism: 1})
-	s, err := set.Records().Start(t.Context())
+	s, err := set.Records().Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}

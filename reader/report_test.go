@@ -24,7 +24,7 @@ func TestReportAndPublish(t *testing.T) {
 		return r
 	}
 	for range 2 { // the second replaces the first
-		r, err := flow.Start(context.Background())
+		r, err := flow.Start(context.Background(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestReportAndPublish(t *testing.T) {
 			t.Error("the clock runs on after Close")
 		}
 	}
-	s, err := open(t, dir, Options{}).Records().Start(context.Background())
+	s, err := open(t, dir, Options{}).Records().Start(context.Background(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,10 +84,10 @@ func TestTunerSettles(t *testing.T) {
 			return Map(p, func(r Record) (int, error) { work(); return idOf(r), nil }, MapOptions{})
 		},
 		"MapFlow": func(p Pipe, work func()) Flow[int] {
-			return MapFlow(Map(p, idFrom, given), func(id int) (int, error) { work(); return id, nil }, MapOptions{})
+			return Map(Map(p, idFrom, given), func(id int) (int, error) { work(); return id, nil }, MapOptions{})
 		},
-		"Pipe.Map": func(p Pipe, work func()) Flow[int] {
-			p = p.Map("work", func(dst []byte, r Record) ([]byte, error) { work(); return append(dst, r.Data...), nil }, MapOptions{})
+		"MapData": func(p Pipe, work func()) Flow[int] {
+			p = MapData(p, func(dst []byte, r Record) ([]byte, error) { work(); return append(dst, r.Data...), nil }, MapDataOptions{})
 			return Map(p, idFrom, given)
 		},
 	} {
@@ -99,7 +99,7 @@ func TestTunerSettles(t *testing.T) {
 			{work: 100 * time.Microsecond, consumer: 4 * time.Millisecond, least: 1, most: 2},
 		} {
 			synctest.Test(t, func(t *testing.T) {
-				r, err := flow(set.Interleave(3, 1).Repeat(-1), func() { time.Sleep(c.work) }).Start(t.Context())
+				r, err := flow(set.Interleave(3, 1).Repeat(-1), func() { time.Sleep(c.work) }).Start(t.Context(), From{})
 				if err != nil {
 					t.Fatal(err)
 				}

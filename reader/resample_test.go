@@ -24,7 +24,7 @@ func classOf(k int) int {
 
 func resampled(t *testing.T, set *Set, o ResampleOptions) Pipe {
 	t.Helper()
-	return set.Interleave(2, 3).Resample("tens", func(r Record) (int, error) { return classOf(int(r.Number)), nil }, o)
+	return Resample(set.Interleave(2, 3), func(r Record) (int, error) { return classOf(int(r.Number)), nil }, o)
 }
 
 // The shares become those of the target, no record is dropped of the class that limits them, and
@@ -82,11 +82,11 @@ func TestResampleRefuses(t *testing.T) {
 			t.Errorf("%v, want it to say %q", err, want)
 		}
 	}
-	if _, err := readAll(set.Records().Resample("x", nil, ResampleOptions{Initial: []float64{1}})); err == nil || !strings.Contains(err.Error(), "want a function") {
+	if _, err := readAll(Resample(set.Records(), nil, ResampleOptions{Initial: []float64{1}})); err == nil || !strings.Contains(err.Error(), "want a function") {
 		t.Errorf("no function: %v", err)
 	}
 	failed := errors.New("failed")
-	if _, err := readAll(set.Records().Resample("x", func(Record) (int, error) { return 0, failed }, ResampleOptions{Initial: []float64{1}})); !errors.Is(err, failed) {
+	if _, err := readAll(Resample(set.Records(), func(Record) (int, error) { return 0, failed }, ResampleOptions{Initial: []float64{1}})); !errors.Is(err, failed) {
 		t.Errorf("a function that fails: %v", err)
 	}
 }

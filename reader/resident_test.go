@@ -80,7 +80,7 @@ func TestResidentSetIsReadOnce(t *testing.T) {
 			read := func(bytes, requests, indexes int64) {
 				t.Helper()
 				*c = costs{}
-				stream, err := there.Start(t.Context())
+				stream, err := there.Start(t.Context(), From{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -91,11 +91,11 @@ func TestResidentSetIsReadOnce(t *testing.T) {
 				if c.bytes > bytes || c.requests > requests || c.indexes > indexes {
 					t.Errorf("%+v, want %d requests for %d bytes and %d for index files at most", *c, requests, bytes, indexes)
 				}
-				if m := stream.s.Run.Budget.Snapshot(); m.Peak > m.Limit && s.size < 1<<20 {
+				if m := stream.run.(*stages.Stream).Run.Budget.Snapshot(); m.Peak > m.Limit && s.size < 1<<20 {
 					t.Errorf("%d bytes in flight, and %d were given", m.Peak, m.Limit)
 				}
 				stream.Close()
-				if m := stream.s.Run.Budget.Snapshot(); m.InFlight != 0 {
+				if m := stream.run.(*stages.Stream).Run.Budget.Snapshot(); m.InFlight != 0 {
 					t.Errorf("%d bytes are still accounted for", m.InFlight)
 				}
 				t.Logf("%.2f times %d bytes, %+v", float64(c.bytes)/float64(total), total, *c)
@@ -138,12 +138,12 @@ func TestResidentDamage(t *testing.T) {
 	dir, url, _, _ := storedRecords(t, 2, 4000, 184)
 	o := Options{Seed: 9, Memory: 16 << 20}
 	want := idsOf(t, open(t, dir, o).ShuffleAll(ShuffleAllOptions{}).Repeat(2))
-	s, err := open(t, url, o).ShuffleAll(ShuffleAllOptions{}).Repeat(2).Start(t.Context())
+	s, err := open(t, url, o).ShuffleAll(ShuffleAllOptions{}).Repeat(2).Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	kept := s.s.Pipe.(*pipeline.Checked).Stage.(*stages.RepeatStage).Up.(*pipeline.Checked).Stage.(*records.Global).Kept
+	kept := s.run.(*stages.Stream).Pipe.(*pipeline.Checked).Stage.(*stages.RepeatStage).Up.(*pipeline.Checked).Stage.(*records.Global).Kept
 	for _, data := range kept.Data {
 		kept.Mend.Lock()
 		for i := 0; i < len(data); i += 2000 {
@@ -177,7 +177,7 @@ func TestResidentFailures(t *testing.T) {
 	dir := t.TempDir()
 	readertest.WriteFile(t, readertest.ShardPath(dir, 0), tfrecord.Gzip, readertest.Numbered(0, 0), readertest.Numbered(0, 1))
 	_, url := inStore(t, dir)
-	_, err := open(t, url, Options{}).ShuffleAll(ShuffleAllOptions{}).Start(t.Context())
+	_, err := open(t, url, Options{}).ShuffleAll(ShuffleAllOptions{}).Start(t.Context(), From{})
 	if err == nil || !strings.Contains(err.Error(), "n-00000.tfrecord: it can only be read sequentially") {
 		t.Errorf("of a compressed file: %v", err)
 	}
@@ -237,7 +237,7 @@ func TestPassesOverALargeSet(t *testing.T) {
 			t.Fatal(err)
 		}
 		*c = costs{}
-		stream, err := set.ShuffleAll(ShuffleAllOptions{}).Start(t.Context())
+		stream, err := set.ShuffleAll(ShuffleAllOptions{}).Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,7 +250,7 @@ func TestPassesOverALargeSet(t *testing.T) {
 		if c.bytes > passes*total {
 			t.Errorf("%d bytes of %d were read with a limit of %d, want %d times at most", c.bytes, total, memory, passes)
 		}
-		if m := stream.s.Run.Budget.Snapshot(); m.Peak > m.Limit {
+		if m := stream.run.(*stages.Stream).Run.Budget.Snapshot(); m.Peak > m.Limit {
 			t.Errorf("%d bytes in flight, and %d were given", m.Peak, m.Limit)
 		}
 		t.Logf("limit %d: %.1f times %d bytes, %d requests", memory, float64(c.bytes)/float64(total), total, c.requests)
@@ -311,7 +311,7 @@ func TestResidentParts(t *testing.T) {
 			t.Fatal(err)
 		}
 		*c = costs{}
-		s, err := set.ShuffleAll(ShuffleAllOptions{}).Start(t.Context())
+		s, err := set.ShuffleAll(ShuffleAllOptions{}).Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -328,7 +328,7 @@ func TestResidentParts(t *testing.T) {
 		if c.bytes > total/4*9/4 {
 			t.Errorf("worker %d read %d bytes for its quarter of %d", worker, c.bytes, total)
 		}
-		again, err := set.ShuffleAll(ShuffleAllOptions{}).Resume(t.Context(), state)
+		again, err := set.ShuffleAll(ShuffleAllOptions{}).Start(t.Context(), From{State: &state})
 		if err != nil {
 			t.Fatal(err)
 		}

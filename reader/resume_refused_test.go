@@ -14,7 +14,7 @@ import (
 func TestStateIsRefused(t *testing.T) {
 	dir := readertest.WriteShards(t, tfrecord.None, 5, 5)
 	state := func(p Pipe) State {
-		s, err := p.Start(t.Context())
+		s, err := p.Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func TestStateIsRefused(t *testing.T) {
 		{"nothing", build(open(t, dir, Options{})), State{}},
 		{"another version", build(open(t, dir, Options{})), State{Format: StateFormat, Version: 99}},
 	} {
-		s, err := c.p.Resume(t.Context(), c.state)
+		s, err := c.p.Start(t.Context(), From{State: &c.state})
 		if err == nil {
 			s.Close()
 		}
@@ -58,7 +58,7 @@ func TestStateIsRefused(t *testing.T) {
 			slices.Repeat([]int64{1 << 40}, len(good.Stages[i].At)), slices.Repeat([]int64{-9}, len(good.Stages[i].At))} {
 			bad.Stages = slices.Clone(good.Stages)
 			bad.Stages[i].At = at
-			if s, err := build(open(t, dir, Options{})).Resume(t.Context(), bad); err == nil {
+			if s, err := build(open(t, dir, Options{})).Start(t.Context(), From{State: &bad}); err == nil {
 				s.Close()
 				t.Errorf("stage %d at %v: no error", i, at)
 			}
@@ -70,7 +70,7 @@ func TestStateIsRefused(t *testing.T) {
 func TestImpossibleStates(t *testing.T) {
 	set := open(t, readertest.WriteShards(t, tfrecord.None, 7, 3), Options{})
 	pipe := set.Interleave(2, 1).Shuffle(4)
-	stream, err := pipe.Start(context.Background())
+	stream, err := pipe.Start(context.Background(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestImpossibleStates(t *testing.T) {
 	stream.Close()
 	for _, skip := range []int64{-1, 11, 1 << 30, 9e18} {
 		state.Skip = skip
-		s, err := pipe.Resume(context.Background(), state)
+		s, err := pipe.Start(context.Background(), From{State: &state})
 		if err == nil {
 			s.Close()
 		}
@@ -108,15 +108,15 @@ func TestFlowStateOfOtherSettings(t *testing.T) {
 		was, here Flow[[]int64]
 		says      string
 	}{
-		{"size", BatchFlow(numbers(Options{}), 3, false), BatchFlow(numbers(Options{}), 4, false), "batch(3)"},
-		{"remainder", BatchFlow(numbers(Options{}), 3, false), BatchFlow(numbers(Options{}), 3, true), "batch(3,drop)"},
-		{"epochs", BatchFlow(numbers(Options{}), 3, false), BatchFlow(numbers(within), 3, false), "batches within epochs"},
-		{"no longer epochs", BatchFlow(numbers(within), 3, false), BatchFlow(numbers(Options{}), 3, false), "nothing more"},
+		{"size", Batch(numbers(Options{}), 3, BatchOptions{}), Batch(numbers(Options{}), 4, BatchOptions{}), "batch(3)"},
+		{"remainder", Batch(numbers(Options{}), 3, BatchOptions{}), Batch(numbers(Options{}), 3, BatchOptions{DropRemainder: true}), "batch(3,drop)"},
+		{"epochs", Batch(numbers(Options{}), 3, BatchOptions{}), Batch(numbers(within), 3, BatchOptions{}), "batches within epochs"},
+		{"no longer epochs", Batch(numbers(within), 3, BatchOptions{}), Batch(numbers(Options{}), 3, BatchOptions{}), "nothing more"},
 		{"bounds", bucket(4), bucket(5), "boundaries=[4]"},
-		{"another stage", BatchFlow(numbers(Options{}), 3, false), MapFlow(BatchFlow(numbers(Options{}), 3, false), func(v []int64) ([]int64, error) { return v, nil }, MapOptions{}), "map"},
-		{"the same", BatchFlow(numbers(Options{}), 3, false), BatchFlow(numbers(Options{Parallelism: 3}).Prefetch(2), 3, false), ""},
+		{"another stage", Batch(numbers(Options{}), 3, BatchOptions{}), Map(Batch(numbers(Options{}), 3, BatchOptions{}), func(v []int64) ([]int64, error) { return v, nil }, MapOptions{}), "map"},
+		{"the same", Batch(numbers(Options{}), 3, BatchOptions{}), Batch(numbers(Options{Parallelism: 3}).Prefetch(2), 3, BatchOptions{}), ""},
 	} {
-		s, err := c.was.Start(t.Context())
+		s, err := c.was.Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func TestFlowStateOfOtherSettings(t *testing.T) {
 		}
 		state := through(t, s.State())
 		s.Close()
-		s, err = c.here.Resume(t.Context(), state)
+		s, err = c.here.Start(t.Context(), From{State: &state})
 		if err == nil {
 			s.Close()
 		}
@@ -137,7 +137,7 @@ func TestFlowStateOfOtherSettings(t *testing.T) {
 			t.Errorf("%s: %v; want ErrState with %q", c.name, err, c.says)
 		}
 	}
-	if _, err := open(t, dir, Options{}).Records().Resume(t.Context(), State{Making: []string{"map"}}); !errors.Is(err, ErrState) {
+	if _, err := open(t, dir, Options{}).Records().Start(t.Context(), From{State: &State{Making: []string{"map"}}}); !errors.Is(err, ErrState) {
 		t.Errorf("a pipe resumes the State of a flow: %v", err)
 	}
 }

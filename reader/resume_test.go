@@ -73,12 +73,12 @@ var partialCache = CacheOptions{Limit: 700, Partial: true}
 
 // odd keeps the records with odd numbers in their files.
 func odd(p Pipe) Pipe {
-	return p.Filter("odd", func(r Record) (bool, error) { return r.Number%2 == 1, nil })
+	return p.Filter(func(r Record) (bool, error) { return r.Number%2 == 1, nil })
 }
 
 // again maps records to the same data.
 func again(p Pipe) Pipe {
-	return p.Map("again", func(dst []byte, r Record) ([]byte, error) { return append(dst, r.Data...), nil }, MapOptions{Workers: 3})
+	return MapData(p, func(dst []byte, r Record) ([]byte, error) { return append(dst, r.Data...), nil }, MapDataOptions{Workers: 3})
 }
 
 // through encodes and decodes a state.
@@ -109,21 +109,21 @@ func TestResumeAtEveryElement(t *testing.T) {
 			}
 			o := Options{Seed: 4, ShuffleFiles: true}
 			whole := idsOf(t, build(open(t, dir, o)))
-			s, err := build(open(t, dir, o)).Start(t.Context())
+			s, err := build(open(t, dir, o)).Start(t.Context(), From{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			other := open(t, dir, o)
 			for k := 0; ; k++ {
 				state := through(t, s.State())
-				again, err := build(other).Resume(t.Context(), state)
+				again, err := build(other).Start(t.Context(), From{State: &state})
 				if err != nil {
 					t.Fatalf("%s, after %d: %v", name, k, err)
 				}
 				if k%4 == 0 { // a state of a resumed run is as good
 					state = through(t, again.State())
 					again.Close()
-					if again, err = build(other).Resume(t.Context(), state); err != nil {
+					if again, err = build(other).Start(t.Context(), From{State: &state}); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -151,18 +151,18 @@ func TestResumeInBlocks(t *testing.T) {
 	for name, build := range pipelines {
 		o := Options{Seed: 9, Memory: 1}
 		whole := idsOf(t, build(open(t, dir, o)))
-		s, err := build(open(t, dir, o)).Start(t.Context())
+		s, err := build(open(t, dir, o)).Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for at := 0; at < len(whole); {
-			b, err := s.NextBlock()
+			b, err := nextBlock(s)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if blocks := len(whole) / len(b.Records); random.IntN(1+blocks/3) == 0 {
 				n := random.IntN(len(b.Records) + 1)
-				again, err := build(open(t, dir, o)).Resume(t.Context(), through(t, b.State(n)))
+				again, err := build(open(t, dir, o)).Start(t.Context(), From{State: new(through(t, b.State(n)))})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -183,7 +183,7 @@ func TestShuffleResumesWithLittleReading(t *testing.T) {
 	lengths := []int{999, 999, 999, 999, 999, 999}
 	dir := readertest.WriteShards(t, tfrecord.None, lengths...)
 	build := func() Pipe { return open(t, dir, Options{Memory: 1}).Records().Shuffle(100) }
-	s, err := build().Start(t.Context())
+	s, err := build().Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestShuffleResumesWithLittleReading(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	again, err := build().Resume(t.Context(), s.State())
+	again, err := build().Start(t.Context(), From{State: new(s.State())})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestResumeWithOtherWorkers(t *testing.T) {
 				var all []int
 				var states []State
 				for _, set := range workers(before) {
-					s, err := build(set).Start(t.Context())
+					s, err := build(set).Start(t.Context(), From{})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -242,7 +242,7 @@ func TestResumeWithOtherWorkers(t *testing.T) {
 					s.Close()
 				}
 				for _, set := range workers(after) {
-					s, err := build(set).Resume(t.Context(), states[steps%before])
+					s, err := build(set).Start(t.Context(), From{State: new(states[steps%before])})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -261,7 +261,7 @@ func TestResumeWithOtherWorkers(t *testing.T) {
 // The location of the files does not matter, nor how they were named.
 func TestStateMovesWithTheFiles(t *testing.T) {
 	dir := readertest.WriteShards(t, tfrecord.None, 5, 5)
-	s, err := open(t, dir, Options{}).Records().Start(t.Context())
+	s, err := open(t, dir, Options{}).Records().Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +276,7 @@ func TestStateMovesWithTheFiles(t *testing.T) {
 	if err := os.Rename(dir, elsewhere); err != nil {
 		t.Fatal(err)
 	}
-	again, err := open(t, elsewhere+"/*", Options{}).Records().Resume(t.Context(), state)
+	again, err := open(t, elsewhere+"/*", Options{}).Records().Start(t.Context(), From{State: &state})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -303,7 +303,7 @@ func TestResumeInANewProcess(t *testing.T) {
 		if err := json.Unmarshal([]byte(os.Getenv(resumeState)), &state); err != nil {
 			t.Fatal(err)
 		}
-		s, err := resumedPipe(t, dir).Resume(t.Context(), state)
+		s, err := resumedPipe(t, dir).Start(t.Context(), From{State: &state})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -315,7 +315,7 @@ func TestResumeInANewProcess(t *testing.T) {
 	whole := idsOf(t, resumedPipe(t, dir))
 	for _, k := range []int{20, 95} {
 		for _, cached := range []bool{true, false} {
-			s, err := resumedPipe(t, dir).Start(t.Context())
+			s, err := resumedPipe(t, dir).Start(t.Context(), From{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -119,7 +119,7 @@ func TestSampleReadsTheList(t *testing.T) {
 		got := make([]int, len(want))
 		for w := range workers {
 			p := open(t, dir, Options{Worker: w, Workers: workers}).Sample(sampler)
-			s, err := p.StartEpoch(t.Context(), 1)
+			s, err := p.Start(t.Context(), From{Epoch: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -134,7 +134,7 @@ func TestSampleReadsTheList(t *testing.T) {
 					t.Fatal(err)
 				}
 				s.Close()
-				if s, err = p.Resume(t.Context(), state); err != nil {
+				if s, err = p.Start(t.Context(), From{State: &state}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -175,13 +175,13 @@ func TestSampleRefuses(t *testing.T) {
 	if n, err := readAll(set.Sample(fixed())); n != 0 || err != nil {
 		t.Errorf("an empty list: %d records, %v", n, err)
 	}
-	first, err := set.Sample(WeightedSampler([]float64{1, 2, 3}, WeightedOptions{})).Start(t.Context())
+	first, err := set.Sample(WeightedSampler([]float64{1, 2, 3}, WeightedOptions{})).Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer first.Close()
 	other := set.Sample(WeightedSampler([]float64{1, 2, 4}, WeightedOptions{}))
-	if _, err := other.Resume(t.Context(), first.State()); !errors.Is(err, ErrState) {
+	if _, err := other.Start(t.Context(), From{State: new(first.State())}); !errors.Is(err, ErrState) {
 		t.Errorf("a State of other weights: %v", err)
 	}
 }

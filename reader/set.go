@@ -44,7 +44,7 @@ func (s *Set) Records() Pipe { return s.Interleave(1, 1) }
 // The files of a cycle, and as many of the following ones as there are goroutines, are read ahead
 // within [Options.Memory].
 func (s *Set) Interleave(cycle, block int) Pipe {
-	return Pipe{s, records.Interleave(s.files, cycle, block)}
+	return Pipe{set: s.files, last: records.Interleave(s.files, cycle, block)}
 }
 
 // ShuffleAll returns the records of all files in one random order, a different one in each epoch: a
@@ -55,13 +55,17 @@ func (s *Set) Interleave(cycle, block int) Pipe {
 // Records are read thousands at once, in file order: the more of the set that is, the less is read
 // between them. In an object store, a set of up to five eighths of [Options.Memory] is read once and
 // kept there; each epoch over a larger one of small records reads it several times.
-func (s *Set) ShuffleAll(o ShuffleAllOptions) Pipe { return Pipe{s, records.ShuffleAll(s.files, o)} }
+func (s *Set) ShuffleAll(o ShuffleAllOptions) Pipe {
+	return Pipe{set: s.files, last: records.ShuffleAll(s.files, o)}
+}
 
 // Sample returns the records that a [Sampler] lists, in its order: a subset, weighted draws
 // ([WeightedSampler]), a curriculum ([SortedSampler]), or anything else. It is as [Set.ShuffleAll]
 // in all other respects: worker i of n takes elements i, i + n …, the files must be uncompressed,
 // and a State may be resumed with another number of workers.
-func (s *Set) Sample(from Sampler) Pipe { return Pipe{s, records.Sample(s.files, from)} }
+func (s *Set) Sample(from Sampler) Pipe {
+	return Pipe{set: s.files, last: records.Sample(s.files, from)}
+}
 
 // Sources returns the files, ordered by name, including those of other workers. The slice belongs
 // to the Set.

@@ -135,7 +135,7 @@ func TestShuffleMemoryIsSteady(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := set.Records().Repeat(-1).Shuffle(20).Start(t.Context())
+			s, err := set.Records().Repeat(-1).Shuffle(20).Start(t.Context(), From{})
 			if err != nil {
 				t.Fatal(err)
 			}

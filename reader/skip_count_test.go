@@ -61,35 +61,35 @@ func one(n int64) ([]int64, error) { return []int64{n}, nil }
 // usable are ways to make labels of records.
 var usable = map[string]func(Pipe) Flow[[]int64]{
 	"map": func(p Pipe) Flow[[]int64] {
-		return MapFlow(Map(p, label, MapOptions{Workers: 2}), one, MapOptions{Workers: 2})
+		return Map(Map(p, label, MapOptions{Workers: 2}), one, MapOptions{Workers: 2})
 	},
-	"map, batch": func(p Pipe) Flow[[]int64] { return BatchFlow(Map(p, label, MapOptions{}), 6, false).Prefetch(2) },
+	"map, batch": func(p Pipe) Flow[[]int64] { return Batch(Map(p, label, MapOptions{}), 6, BatchOptions{}).Prefetch(2) },
 	"filter": func(p Pipe) Flow[[]int64] {
-		p = p.Filter("parses", func(r Record) (bool, error) { _, err := label(r); return true, err })
-		return MapFlow(Map(p, label, MapOptions{}), one, MapOptions{})
+		p = p.Filter(func(r Record) (bool, error) { _, err := label(r); return true, err })
+		return Map(Map(p, label, MapOptions{}), one, MapOptions{})
 	},
 	"map to records": func(p Pipe) Flow[[]int64] {
-		p = p.Map("again", func(dst []byte, r Record) ([]byte, error) {
+		p = MapData(p, func(dst []byte, r Record) ([]byte, error) {
 			if _, err := label(r); err != nil {
 				return nil, err
 			}
 			return append(dst, r.Data...), nil
-		}, MapOptions{Workers: 3})
-		return MapFlow(Map(p, label, MapOptions{}), one, MapOptions{})
+		}, MapDataOptions{Workers: 3})
+		return Map(Map(p, label, MapOptions{}), one, MapOptions{})
 	},
 	"columns": func(p Pipe) Flow[[]int64] {
 		schema := columns.Schema{{Key: DefaultLabelKey, Kind: tfrecord.KindInt64}}
 		f := ParseColumns(p, ColumnSpec{Schema: schema, Batch: 3, Workers: 2})
-		return MapFlow(f, func(b *ColumnBatch) ([]int64, error) { return b.Get(DefaultLabelKey).Int64s, nil }, MapOptions{})
+		return Map(f, func(b *ColumnBatch) ([]int64, error) { return b.Get(DefaultLabelKey).Int64s, nil }, MapOptions{})
 	},
 	"windows": func(p Pipe) Flow[[]int64] {
-		p = p.Windows(columns.WindowSpec{Length: 2, Schema: columns.Schema{{Key: DefaultLabelKey, Kind: tfrecord.KindInt64, Steps: columns.FlatSteps}}})
-		return MapFlow(Map(p, label, MapOptions{}), one, MapOptions{})
+		p = Windows(p, columns.WindowSpec{Length: 2, Schema: columns.Schema{{Key: DefaultLabelKey, Kind: tfrecord.KindInt64, Steps: columns.FlatSteps}}})
+		return Map(Map(p, label, MapOptions{}), one, MapOptions{})
 	},
 	"sequences": func(p Pipe) Flow[[]int64] {
 		schema := columns.Schema{{Key: DefaultLabelKey, Kind: tfrecord.KindInt64, Steps: columns.FlatSteps, Length: columns.Longest}}
 		f := ParseColumns(p, ColumnSpec{Schema: schema, Batch: 3, Workers: 2})
-		return MapFlow(f, func(b *ColumnBatch) ([]int64, error) {
+		return Map(f, func(b *ColumnBatch) ([]int64, error) {
 			c := b.Get(DefaultLabelKey)
 			if n := b.Rows; !slices.Equal(c.Shape, []int{n, 1}) || len(c.Lengths(nil)) != n {
 				return nil, fmt.Errorf("shape %v, lengths %v of %d rows", c.Shape, c.Lengths(nil), n)
@@ -99,7 +99,7 @@ var usable = map[string]func(Pipe) Flow[[]int64]{
 	},
 	"pictures": func(p Pipe) Flow[[]int64] {
 		f := Images(p, ImageSpec{Size: 4, Channels: 1, Batch: 4, Workers: 2})
-		return MapFlow(f, func(b *ImageBatch) ([]int64, error) {
+		return Map(f, func(b *ImageBatch) ([]int64, error) {
 			if n := len(b.Labels); b.Shape[0] != n || len(b.Bytes) != 16*n {
 				return nil, fmt.Errorf("shape %v, %d bytes, %d labels", b.Shape, len(b.Bytes), n)
 			}
@@ -178,13 +178,13 @@ func TestUnusableRecords(t *testing.T) {
 // checkFails checks that a flow ends with an error, also when resumed after each element.
 func checkFails[T any](t *testing.T, f Flow[T], want error) {
 	t.Helper()
-	r, err := f.Start(t.Context())
+	r, err := f.Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
 	for n := 0; ; n++ {
-		again, err := f.Resume(t.Context(), through(t, r.State()))
+		again, err := f.Start(t.Context(), From{State: new(through(t, r.State()))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +228,7 @@ func TestUnusableAndDamaged(t *testing.T) {
 // A State with impossible numbers of skipped records is refused.
 func TestOddSkipCounts(t *testing.T) {
 	set := unusableSet(t, Options{SkipBad: SkipBad{Count: 9}})
-	r, err := set.Records().Start(t.Context())
+	r, err := set.Records().Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestOddSkipCounts(t *testing.T) {
 	for _, skipped := range [][][2]int64{{{0, -1}}, {{1 << 40, 1}}, {{0, 1}, {1, 1}, {2, 1}}, {{0, 1 << 60}}} {
 		s := r.State()
 		s.Skipped = skipped
-		if _, err := Map(set.Records(), label, MapOptions{}).Resume(t.Context(), s); !errors.Is(err, ErrState) {
+		if _, err := Map(set.Records(), label, MapOptions{}).Start(t.Context(), From{State: &s}); !errors.Is(err, ErrState) {
 			t.Errorf("skipped %v: %v", skipped, err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/dev/readertest"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
+	"github.com/tfrec/tfrec/reader/internal/stages"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -93,7 +94,7 @@ func TestShuffleAllOfAStore(t *testing.T) {
 			}
 			want := idsOf(t, here.ShuffleAll(ShuffleAllOptions{}))
 			opens.Store(0)
-			s, err := there.ShuffleAll(ShuffleAllOptions{}).Start(t.Context())
+			s, err := there.ShuffleAll(ShuffleAllOptions{}).Start(t.Context(), From{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +107,7 @@ func TestShuffleAllOfAStore(t *testing.T) {
 			} else {
 				t.Logf("%d requests for %d records", n, 2*each)
 			}
-			if m := s.s.Run.Budget.Snapshot(); m.Peak > m.Limit {
+			if m := s.run.(*stages.Stream).Run.Budget.Snapshot(); m.Peak > m.Limit {
 				t.Errorf("%d bytes in flight, and %d were given", m.Peak, m.Limit)
 			}
 		})

@@ -279,7 +279,7 @@ func (t *trial) pipe(set *Set, dir string, steps []step) Pipe {
 	case "cache":
 		return p.Cache(CacheOptions{})
 	case "disk":
-		return p.Cache(CacheOptions{Dir: fmt.Sprintf("%s/cache%d", dir, len(steps))})
+		return p.Cache(CacheOptions{Dir: fmt.Sprintf("%s/cache%d", dir, len(steps)), Version: "1"})
 	case "partial":
 		return p.Cache(CacheOptions{Limit: int64(s.N), Partial: true})
 	case "skip":
@@ -287,13 +287,13 @@ func (t *trial) pipe(set *Set, dir string, steps []step) Pipe {
 	case "take":
 		return p.Take(int64(s.N))
 	case "map":
-		return p.Map(s.String(), func(dst []byte, r Record) ([]byte, error) {
+		return MapData(p, func(dst []byte, r Record) ([]byte, error) {
 			return append(dst, t.content(r.File, r.Number, s.N)...), nil
-		}, MapOptions{Workers: s.M})
+		}, MapDataOptions{Workers: s.M})
 	case "windows":
 		return t.windows(p, s.N, s.M)
 	case "filter":
-		return p.Filter(s.String(), func(r Record) (bool, error) { return kept(r.File, r.Number, s.N), nil })
+		return p.Filter(func(r Record) (bool, error) { return kept(r.File, r.Number, s.N), nil })
 	case "shuffle":
 		return p.Shuffle(s.N)
 	case "prefetch":
@@ -323,7 +323,7 @@ func (t *trial) join(set *Set, dir string, s step) Pipe {
 	}
 	o := MixOptions{StopOnEmpty: s.M&mixStops != 0}
 	if s.M&mixChosen != 0 {
-		o.Name, o.Choose = "trial", func(epoch, n int64) int { return mixChoice(epoch, n, len(pipes)) }
+		o.Choose = func(epoch, n int64) int { return mixChoice(epoch, n, len(pipes)) }
 	} else {
 		o.Weights = mixWeights(len(pipes))
 	}
@@ -340,7 +340,7 @@ func (t *trial) windows(p Pipe, n, stride int) Pipe {
 		{Key: "at", Kind: tfrecord.KindInt64, Steps: columns.FlatSteps},
 		{Key: "v", Kind: tfrecord.KindFloat, Shape: []int{3}, Steps: columns.FlatSteps},
 	}
-	p = p.Map("episodes", func(dst []byte, r Record) ([]byte, error) {
+	p = MapData(p, func(dst []byte, r Record) ([]byte, error) {
 		var b tfrecord.Builder
 		steps := make([]int64, episodeSteps(r.File, r.Number, n))
 		for i := range steps {
@@ -349,9 +349,9 @@ func (t *trial) windows(p Pipe, n, stride int) Pipe {
 		b.Int64("at", steps...)
 		b.Float("v", make([]float32, 3*len(steps))...)
 		return b.Append(dst), nil
-	}, MapOptions{})
-	p = p.Windows(columns.WindowSpec{Schema: schema, Length: n, Stride: stride})
-	return p.Map("windows", func(dst []byte, r Record) ([]byte, error) {
+	}, MapDataOptions{})
+	p = Windows(p, columns.WindowSpec{Schema: schema, Length: n, Stride: stride})
+	return MapData(p, func(dst []byte, r Record) ([]byte, error) {
 		var e tfrecord.Example
 		if err := e.Parse(r.Data); err != nil {
 			return nil, err
@@ -362,7 +362,7 @@ func (t *trial) windows(p Pipe, n, stride int) Pipe {
 			return nil, fmt.Errorf("a window of %d steps at %d of %d", at.Len(), from, steps)
 		}
 		return append(dst, t.content(r.File, r.Number, n+int(from))...), nil
-	}, MapOptions{})
+	}, MapDataOptions{})
 }
 
 // content returns the data of a record: filler of that size, unique to the record, alone or as a

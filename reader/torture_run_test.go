@@ -132,7 +132,7 @@ func (t *trial) start(ctx context.Context, p Pipe, at *State) (*consumer, error)
 	copied := func(r Record) (Record, error) { return r, nil }
 	switch t.End {
 	case "next", "blocks":
-		s, err := p.start(ctx, t.origin(at))
+		s, err := p.Start(ctx, t.origin(at))
 		if err != nil {
 			return nil, err
 		}
@@ -141,13 +141,13 @@ func (t *trial) start(ctx context.Context, p Pipe, at *State) (*consumer, error)
 			return []Record{r}, err
 		}
 		if t.End == "blocks" {
-			var last *Block
+			var last *pipeline.Block
 			next = func() ([]Record, error) {
 				if last != nil {
 					last.Release()
 				}
 				var err error
-				if last, err = s.NextBlock(); err != nil {
+				if last, err = nextBlock(s); err != nil {
 					return nil, err
 				}
 				return last.Records, nil
@@ -155,12 +155,12 @@ func (t *trial) start(ctx context.Context, p Pipe, at *State) (*consumer, error)
 		}
 		return &consumer{next, s.NextEpoch, s.State, s.Close}, nil
 	case "batch":
-		return consumeFlow(ctx, p.Batch(t.Batch, false), t.origin(at), func(b *RecordBatch) []Record { return b.Records })
+		return consumeFlow(ctx, Batch(p, t.Batch, BatchOptions{}), t.origin(at), func(b []Record) []Record { return b })
 	case "map":
 		return consumeFlow(ctx, Map(p, copied, MapOptions{}), t.origin(at), func(r Record) []Record { return []Record{r} })
 	case "elements":
-		f := MapFlow(Map(p, copied, MapOptions{Workers: 2}), copied, MapOptions{}).Prefetch(t.Batch)
-		return consumeFlow(ctx, UnbatchFlow(BatchFlow(f, t.Batch, false)), t.origin(at), func(r Record) []Record { return []Record{r} })
+		f := Map(Map(p, copied, MapOptions{Workers: 2}), copied, MapOptions{}).Prefetch(t.Batch)
+		return consumeFlow(ctx, Unbatch(Batch(f, t.Batch, BatchOptions{})), t.origin(at), func(r Record) []Record { return []Record{r} })
 	case "counted":
 		f := Enumerate(Map(p, copied, MapOptions{}).Skip(int64(t.Batch)).Take(1 << 40))
 		return consumeFlow(ctx, f, t.origin(at), func(r Indexed[Record]) []Record { return []Record{r.Value} })
@@ -200,15 +200,15 @@ func identified(ids []int64, epoch int32) []Record {
 	return records
 }
 
-func (t *trial) origin(at *State) pipeline.Origin {
+func (t *trial) origin(at *State) From {
 	if at != nil {
-		return pipeline.Origin{State: at}
+		return From{State: at}
 	}
-	return pipeline.Origin{Epoch: t.Epoch}
+	return From{Epoch: t.Epoch}
 }
 
-func consumeFlow[T any](ctx context.Context, f Flow[T], from pipeline.Origin, records func(T) []Record) (*consumer, error) {
-	r, err := f.start(ctx, from)
+func consumeFlow[T any](ctx context.Context, f Flow[T], from From, records func(T) []Record) (*consumer, error) {
+	r, err := f.Start(ctx, from)
 	if err != nil {
 		return nil, err
 	}

@@ -26,10 +26,9 @@ import (
 // shuffle after them, and of calls of work.
 func staged(t *testing.T, work func(Record) (int, error)) Flow[int] {
 	dir := readertest.WriteShards(t, tfrecord.None, 30_000, 30_000) // of several blocks
-	p := open(t, dir, Options{Parallelism: 2}).Interleave(2, 1).Repeat(-1).
-		Map("copy", func(dst []byte, r Record) ([]byte, error) { return append(dst, r.Data...), nil }, MapOptions{Workers: 1}).
+	p := MapData(open(t, dir, Options{Parallelism: 2}).Interleave(2, 1).Repeat(-1), func(dst []byte, r Record) ([]byte, error) { return append(dst, r.Data...), nil }, MapDataOptions{Workers: 1}).
 		Prefetch(1).Shuffle(500)
-	return MapFlow(Map(p, work, MapOptions{Workers: 1}), func(id int) (int, error) { return id, nil }, MapOptions{Workers: 1}).Prefetch(1)
+	return Map(Map(p, work, MapOptions{Workers: 1}), func(id int) (int, error) { return id, nil }, MapOptions{Workers: 1}).Prefetch(1)
 }
 
 // TestGoroutinesAreLabelled reads the labels of the goroutines of a pipeline during a call of a
@@ -46,7 +45,7 @@ func TestGoroutinesAreLabelled(t *testing.T) {
 	}
 	var labels []string
 	pprof.Do(t.Context(), pprof.Labels("job", "mine"), func(ctx context.Context) {
-		r, err := staged(t, work).Start(ctx)
+		r, err := staged(t, work).Start(ctx, From{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,13 +109,13 @@ func TestConsumerKeepsItsLabels(t *testing.T) {
 	}
 	pprof.Do(t.Context(), pprof.Labels("job", "mine"), func(ctx context.Context) {
 		const want = `{"job":"mine"}`
-		pipe := set.Interleave(2, 1).Filter("all", func(Record) (bool, error) {
+		pipe := set.Interleave(2, 1).Filter(func(Record) (bool, error) {
 			if got := own(); got != want {
 				t.Errorf("in a function: %s, want %s", got, want)
 			}
 			return true, nil
 		}).Shuffle(100)
-		s, err := pipe.Start(ctx)
+		s, err := pipe.Start(ctx, From{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +124,7 @@ func TestConsumerKeepsItsLabels(t *testing.T) {
 		}
 		state := s.State()
 		s.Close()
-		if s, err = pipe.Resume(ctx, state); err != nil {
+		if s, err = pipe.Start(ctx, From{State: &state}); err != nil {
 			t.Fatal(err)
 		}
 		s.Close()
@@ -139,7 +138,7 @@ func TestConsumerKeepsItsLabels(t *testing.T) {
 // work, the one without a goroutine of its own among them.
 func TestProfilesHaveStages(t *testing.T) {
 	want := []string{"interleave", "map", "read", "shuffle"}
-	r, err := staged(t, idFrom).Start(t.Context())
+	r, err := staged(t, idFrom).Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +238,7 @@ func TestTracesHaveRegions(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := func(f Flow[int]) {
-		r, err := f.Start(t.Context())
+		r, err := f.Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}

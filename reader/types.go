@@ -51,7 +51,7 @@ type Uneven = pipeline.Uneven
 // SkipBad limits how much damage an epoch may skip before it fails. Each of these counts as one,
 // against the same limit: a record with corrupt data, a stretch of broken framing, a compressed
 // file that cannot be decompressed to its end, and a record that cannot be parsed or decoded, or
-// for which a function of [Map], [Pipe.Map] or [Pipe.Filter] returns an error. So does each record
+// for which a function of [Map], [MapData] or [Flow.Filter] returns an error. So does each record
 // missing at the end of a file, according to its manifest or, without one, its index file: nothing
 // else reveals a file that was cut off between two records, or that lost several in one stretch.
 // Without manifest and index such a file looks complete.
@@ -76,19 +76,19 @@ type Skipped = pipeline.Skipped
 
 // Record is one record as read, and its position.
 //
-// Data is the payload, valid until its [Block] is released, and read-only. Offset is where its frame
+// Data is the payload, valid until the next element is requested, and read-only. Offset is where its frame
 // begins in the uncompressed stream, Number its number in the file, from 0, and File the index of that
 // in [Set.Sources]. Epoch is how often the set had been read before, and Pad marks a repeat (see
 // [UnevenPad]).
 type Record = pipeline.Record
 
-// State records what a consumer has received: after [Pipe.Resume] the next record is the one that
+// State records what a consumer has received: after Start with it ([From]) the next element is the one that
 // follows. It is small (positions in files, never data), plain JSON, and only valid for the same
 // dataset, wherever it is stored, and the same stages.
 //
-// Resuming costs reading one block again. After a [Pipe.Shuffle] of n elements it costs reading
+// Resuming costs reading one block again. After a [Flow.Shuffle] of n elements it costs reading
 // about n·(ln n + 1) elements to refill the buffer; for compressed files also what precedes the
-// position in each of the open ones. A [Pipe.Cache] or [Flow.Cache] that is not complete on disk
+// position in each of the open ones. A [Flow.Cache] that is not complete on disk
 // makes its epoch again from the beginning.
 //
 // Its fields are for looking at: Format and Version of the State; the Dataset ([Set.Fingerprint]), the
@@ -110,6 +110,14 @@ type StagePosition = pipeline.StagePosition
 //   - Size returns the approximate memory of a result in bytes, which then counts as in flight.
 type MapOptions = pipeline.MapOptions
 
+// MapDataOptions are the options of [MapData]: Workers and Waits are as in [MapOptions].
+type MapDataOptions = pipeline.MapDataOptions
+
+// BatchOptions are the options of [Batch].
+//
+// DropRemainder drops a last batch that is smaller than the others.
+type BatchOptions = flows.BatchOptions
+
 // StageStats are the counters of a stage. Times are sums over its workers.
 //
 // Name is that of the stage; Elements and Bytes were passed on. Busy is the time spent working,
@@ -120,10 +128,10 @@ type StageStats = pipeline.StageStats
 
 // MemoryStats is the memory that a running pipeline has in flight: buffers of what is read ahead,
 // batches in progress, in queues and in use by the consumer, and, if MapOptions.Size is set, the
-// results of [Map] functions. A [Pipe.Cache] in memory is not included: it has its own limit.
+// results of [Map] functions. A [Flow.Cache] in memory is not included: it has its own limit.
 //
 // Limit is that of the [Options], InFlight what is now, Peak the most so far, and Held what the buffers
-// of [Pipe.Shuffle] hold, in bytes.
+// of [Flow.Shuffle] of records hold, in bytes.
 type MemoryStats = pipeline.MemoryStats
 
 // Report is the progress of a running pipeline.
@@ -176,7 +184,7 @@ type WeightedOptions = records.WeightedOptions
 // Seed is that of both.
 type SortedOptions = records.SortedOptions
 
-// CacheOptions configure [Pipe.Cache] and [Flow.Cache], where an element counts as a record of its
+// CacheOptions are the options of [Flow.Cache], where an element counts as a record of its
 // bytes; the zero value caches in memory.
 //
 //   - Dir is a directory for the cache. Default: memory, for one run.
@@ -186,7 +194,7 @@ type SortedOptions = records.SortedOptions
 //   - Replace removes a cache of something else, or a damaged one; OnDiscard is called with the reason.
 type CacheOptions = stages.CacheOptions
 
-// ShuffleOptions are the options of [Pipe.ShuffleWith].
+// ShuffleOptions are the options of [Flow.ShuffleWith].
 //
 // Buffer is the number of elements to draw from; Seed is that of the order (default: that of the
 // [Options]), and SameEachEpoch keeps it from epoch to epoch.
@@ -195,21 +203,15 @@ type ShuffleOptions = stages.ShuffleOptions
 // MixOptions are the options of [Mix]; the zero value draws from all pipes with equal probability.
 //
 //   - Weights are proportional to the probabilities of the pipes, and Seed is that of the draws.
-//   - Choose, which has the Name, returns the pipe of each element instead.
+//   - Choose returns the pipe of each element instead.
 //   - StopOnEmpty ends the epoch when an element is to come from a pipe that has none left.
 type MixOptions = stages.MixOptions
 
-// ResampleOptions are the options of [Pipe.Resample].
+// ResampleOptions are the options of [Resample].
 //
 // Initial are the shares of the classes in the records, Target those wanted (default: all equal), and
 // Seed is that of the decisions.
 type ResampleOptions = stages.ResampleOptions
-
-// RecordBatch is a run of consecutive records as read. It and its data are valid until the next
-// batch is requested: keep a Clone.
-//
-// It has the Records and the Epoch of the first one.
-type RecordBatch = flows.RecordBatch
 
 // ColumnSpec configures how records become columns.
 //

@@ -30,11 +30,11 @@ func TestRecordsPassNothingOneByOne(t *testing.T) {
 	} {
 		read := 0
 		waits := settest.Waits(t, procs, func() {
-			s, err := build(open(t, dir, Options{})).Start(t.Context())
+			s, err := build(open(t, dir, Options{})).Start(t.Context(), From{})
 			settest.Check(t, err)
 			defer s.Close()
 			for {
-				b, err := s.NextBlock()
+				b, err := nextBlock(s)
 				if err == io.EOF {
 					break
 				}

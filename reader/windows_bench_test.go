@@ -41,8 +41,8 @@ func BenchmarkSequences(b *testing.B) {
 			return s.Append(nil)
 		}, nil},
 		{"flat", steps, of(columns.FlatSteps), flatEpisode(values, steps), nil},
-		{"windows", 8, of(columns.FlatSteps), flatEpisode(values, steps), func(s *Set) Pipe { return s.Interleave(4, 1).Windows(window) }},
-		{"windows, shuffled", 8, of(columns.FlatSteps), flatEpisode(values, steps), func(s *Set) Pipe { return s.Interleave(4, 1).Windows(window).Shuffle(1000) }},
+		{"windows", 8, of(columns.FlatSteps), flatEpisode(values, steps), func(s *Set) Pipe { return Windows(s.Interleave(4, 1), window) }},
+		{"windows, shuffled", 8, of(columns.FlatSteps), flatEpisode(values, steps), func(s *Set) Pipe { return Windows(s.Interleave(4, 1), window).Shuffle(1000) }},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			set := writeRecords(b, Options{}, 4, func(int) (records [][]byte) {
@@ -59,7 +59,7 @@ func BenchmarkSequences(b *testing.B) {
 			if bench.pipe != nil {
 				pipe = bench.pipe(set)
 			}
-			s, err := ParseColumns(pipe.Repeat(-1), ColumnSpec{Schema: bench.schema, Batch: batch / bench.steps}).Start(b.Context())
+			s, err := ParseColumns(pipe.Repeat(-1), ColumnSpec{Schema: bench.schema, Batch: batch / bench.steps}).Start(b.Context(), From{})
 			if err != nil {
 				b.Fatal(err)
 			}

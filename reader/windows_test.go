@@ -68,13 +68,13 @@ func TestParseSequencesFlow(t *testing.T) {
 	}
 	var want, got, kept []string
 	var clones []*ColumnBatch
-	for b, err := range set.Interleave(2, 1).Batch(7, false).All(t.Context()) {
+	for b, err := range Batch(set.Interleave(2, 1), 7, BatchOptions{}).All(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		var c ColumnBatch
 		var records [][]byte
-		for _, r := range b.Records {
+		for _, r := range b {
 			records = append(records, r.Data)
 		}
 		if err := parser.Parse(&c.Columns, records); err != nil {
@@ -171,7 +171,7 @@ func TestRandomWindowsOfPipes(t *testing.T) {
 			}
 			return records
 		})
-		p := set.Records().Windows(spec)
+		p := Windows(set.Records(), spec)
 		var states []State
 		read := func(s *Stream[windowIDs]) (got []windowIDs, last State) {
 			t.Helper()
@@ -194,7 +194,7 @@ func TestRandomWindowsOfPipes(t *testing.T) {
 			}
 		}
 		f := Map(p, idsOfWindow, MapOptions{Workers: 2})
-		s, err := f.Start(t.Context())
+		s, err := f.Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +211,7 @@ func TestRandomWindowsOfPipes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := f.Resume(t.Context(), state)
+			s, err := f.Start(t.Context(), From{State: &state})
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
@@ -236,7 +236,7 @@ func TestShuffledWindows(t *testing.T) {
 	})
 	spec := columns.WindowSpec{Schema: episodeSchema, Length: 4, Stride: 1, DropRemainder: true}
 	schema := columns.Schema{episodeSchema[0], episodeSchema[1], episodeSchema[2]}
-	f := ParseColumns(set.Interleave(3, 1).Windows(spec).Shuffle(10).Repeat(2), ColumnSpec{Schema: schema, Batch: 5, DropRemainder: true})
+	f := ParseColumns(Windows(set.Interleave(3, 1), spec).Shuffle(10).Repeat(2), ColumnSpec{Schema: schema, Batch: 5, DropRemainder: true})
 	seen := map[string]int{}
 	for b, err := range f.All(t.Context()) {
 		if err != nil {
@@ -267,21 +267,21 @@ func TestShuffledWindows(t *testing.T) {
 func TestWindowsOfLongRecords(t *testing.T) {
 	const steps, length = 20_000, 500
 	set := writeRecords(t, Options{}, 1, func(int) [][]byte { return [][]byte{episode(1, steps), episode(2, 1)} })
-	s, err := set.Records().Windows(columns.WindowSpec{Schema: episodeSchema, Length: length, Stride: 1}).Start(t.Context())
+	s, err := Windows(set.Records(), columns.WindowSpec{Schema: episodeSchema, Length: length, Stride: 1}).Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	n, largest := 0, int64(0)
 	for {
-		b, err := s.NextBlock()
+		b, err := nextBlock(s)
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, largest = n+len(b.Records), max(largest, b.block.Bytes())
+		n, largest = n+len(b.Records), max(largest, b.Bytes())
 		b.Release()
 	}
 	if n != steps+1 || largest > stages.PortionBytes+length*100 {
@@ -298,10 +298,10 @@ func TestWindowsRefuse(t *testing.T) {
 		return [][]byte{episode(1, 3), b.Append(nil)}
 	})
 	schema := columns.Schema{{Key: "a", Kind: tfrecord.KindInt64, Steps: columns.ListSteps}, {Key: "b", Kind: tfrecord.KindInt64, Steps: columns.ListSteps}}
-	if _, err := set.Records().Windows(columns.WindowSpec{Schema: schema}).Start(t.Context()); err == nil || !strings.Contains(err.Error(), "windows: the length is 0") {
+	if _, err := Windows(set.Records(), columns.WindowSpec{Schema: schema}).Start(t.Context(), From{}); err == nil || !strings.Contains(err.Error(), "windows: the length is 0") {
 		t.Errorf("no length: %v", err)
 	}
-	p := set.Records().Skip(1).Windows(columns.WindowSpec{Schema: schema, Length: 1})
+	p := Windows(set.Records().Skip(1), columns.WindowSpec{Schema: schema, Length: 1})
 	var located *tfrecord.Error
 	for _, err := range p.All(t.Context()) {
 		if !errors.As(err, &located) || located.Record != 1 || located.Name != set.Sources()[0].Path || !strings.Contains(err.Error(), `feature "a" has 1 steps, feature "b" 2`) {
@@ -312,7 +312,7 @@ func TestWindowsRefuse(t *testing.T) {
 		t.Error("lists of different lengths: no error")
 	}
 	set = writeRecords(t, Options{}, 1, func(int) [][]byte { return [][]byte{episode(1, 3), episode(2, 4)} })
-	s, err := set.Records().Windows(columns.WindowSpec{Schema: episodeSchema, Length: 2}).Start(t.Context())
+	s, err := Windows(set.Records(), columns.WindowSpec{Schema: episodeSchema, Length: 2}).Start(t.Context(), From{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -323,7 +323,7 @@ func TestWindowsRefuse(t *testing.T) {
 	state := s.State()
 	for _, spec := range []columns.WindowSpec{{Length: 3}, {Length: 2, Stride: 1}, {Length: 2, DropRemainder: true}} {
 		spec.Schema = episodeSchema
-		if _, err := set.Records().Windows(spec).Resume(t.Context(), state); !errors.Is(err, ErrState) {
+		if _, err := Windows(set.Records(), spec).Start(t.Context(), From{State: &state}); !errors.Is(err, ErrState) {
 			t.Errorf("%+v: %v", spec, err)
 		}
 	}
@@ -336,13 +336,13 @@ func TestWindowsRefuse(t *testing.T) {
 	} {
 		spec := columns.WindowSpec{Schema: slices.Clone(episodeSchema), Length: 2}
 		change(&spec.Schema[1])
-		if _, err := set.Records().Windows(spec).Resume(t.Context(), state); !errors.Is(err, ErrState) {
+		if _, err := Windows(set.Records(), spec).Start(t.Context(), From{State: &state}); !errors.Is(err, ErrState) {
 			t.Errorf("another %s in the schema: %v", name, err)
 		}
 	}
 	same := columns.WindowSpec{Schema: slices.Clone(episodeSchema), Length: 2}
 	same.Schema[1].Length, same.Schema[1].Default = 0, nil
-	if s, err := set.Records().Windows(same).Resume(t.Context(), state); err != nil {
+	if s, err := Windows(set.Records(), same).Start(t.Context(), From{State: &state}); err != nil {
 		t.Errorf("another Length of padding: %v", err)
 	} else {
 		s.Close()
@@ -350,7 +350,7 @@ func TestWindowsRefuse(t *testing.T) {
 	for _, at := range [][]int64{{0}, {-1, 0, 0, 0, 0, 0}, {0, -1, 0, 0, 0, 0}, {pipeline.MaxLead + 1, 0, 0, 0, 0, 0}, {7, 0, 0, 0, 0, 0}, {0, 0, 0, -1, 0, 0}} {
 		bad := pipeline.CloneState(&state)
 		bad.Stages[1].At = at
-		if _, err := set.Records().Windows(columns.WindowSpec{Schema: episodeSchema, Length: 2}).Resume(t.Context(), bad); !errors.Is(err, ErrState) {
+		if _, err := Windows(set.Records(), columns.WindowSpec{Schema: episodeSchema, Length: 2}).Start(t.Context(), From{State: &bad}); !errors.Is(err, ErrState) {
 			t.Errorf("position %v: %v", at, err)
 		}
 	}

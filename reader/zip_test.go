@@ -7,16 +7,15 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/dev/readertest"
-	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // pair joins the numbers of two records.
 func pair(r []Record) ([2]int, error) { return [2]int{idOf(r[0]), idOf(r[1])}, nil }
 
-func zipped(t *testing.T, f Flow[[2]int], from pipeline.Origin) (pairs [][2]int) {
+func zipped(t *testing.T, f Flow[[2]int], from From) (pairs [][2]int) {
 	t.Helper()
-	s, err := f.start(t.Context(), from)
+	s, err := f.Start(t.Context(), from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +34,7 @@ func zipped(t *testing.T, f Flow[[2]int], from pipeline.Origin) (pairs [][2]int)
 func TestZipPairs(t *testing.T) {
 	left, right := readertest.WriteShards(t, tfrecord.None, 30, 0, 51, 19), readertest.WriteShards(t, tfrecord.None, 60, 40)
 	a := open(t, left, Options{Seed: 2}).Records().Shuffle(9)
-	b := open(t, right, Options{Seed: 3}).ShuffleAll(ShuffleAllOptions{}).Filter("few", func(r Record) (bool, error) { return r.Number%3 > 0, nil })
+	b := open(t, right, Options{Seed: 3}).ShuffleAll(ShuffleAllOptions{}).Filter(func(r Record) (bool, error) { return r.Number%3 > 0, nil })
 	f := Zip(pair, a, b)
 	for epoch := range int64(2) {
 		var want [][2]int
@@ -43,10 +42,10 @@ func TestZipPairs(t *testing.T) {
 		for i := range min(len(x), len(y)) {
 			want = append(want, [2]int{x[i], y[i]})
 		}
-		if got := zipped(t, f, pipeline.Origin{Epoch: epoch}); !slices.Equal(got, want) {
+		if got := zipped(t, f, From{Epoch: epoch}); !slices.Equal(got, want) {
 			t.Fatalf("epoch %d: %v, want %v", epoch, got, want)
 		}
-		s, err := f.StartEpoch(t.Context(), epoch)
+		s, err := f.Start(t.Context(), From{Epoch: epoch})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +57,7 @@ func TestZipPairs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := zipped(t, f, pipeline.Origin{State: &state}); !slices.Equal(got, want[i+1:]) {
+			if got := zipped(t, f, From{State: &state}); !slices.Equal(got, want[i+1:]) {
 				t.Fatalf("resumed after %d pairs: %v, want %v", i+1, got, want[i+1:])
 			}
 		}
@@ -68,7 +67,7 @@ func TestZipPairs(t *testing.T) {
 
 func idsOfEpoch(t *testing.T, p Pipe, epoch int64) []int {
 	t.Helper()
-	s, err := p.StartEpoch(t.Context(), epoch)
+	s, err := p.Start(t.Context(), From{Epoch: epoch})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +79,7 @@ func TestZipRefuses(t *testing.T) {
 	good := mixed(t, Options{}, 3)[0]
 	var states []State
 	for w := range 2 {
-		s, err := Concat(mixed(t, Options{Worker: w, Workers: 2}, 9)...).Start(t.Context())
+		s, err := Concat(mixed(t, Options{Worker: w, Workers: 2}, 9)...).Start(t.Context(), From{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +90,7 @@ func TestZipRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Zip(pair, good, good).Resume(t.Context(), merged); !errors.Is(err, ErrState) {
+	if _, err := Zip(pair, good, good).Start(t.Context(), From{State: &merged}); !errors.Is(err, ErrState) {
 		t.Errorf("a merged State: %v", err)
 	}
 	for want, f := range map[string]Flow[[2]int]{
@@ -103,7 +102,7 @@ func TestZipRefuses(t *testing.T) {
 		"Zip without a function": Zip[[2]int](nil, good, good),
 		"record 0 at byte 0":     Zip(func([]Record) (p [2]int, err error) { return p, errors.New("not a pair") }, good, good),
 	} {
-		s, err := f.Start(t.Context())
+		s, err := f.Start(t.Context(), From{})
 		if err == nil {
 			_, err = s.Next()
 			s.Close()

@@ -105,10 +105,10 @@ func (j *job) train(ctx context.Context) (*progress, error) {
 	var run *reader.Stream[*reader.ImageBatch]
 	if p == nil {
 		p = &progress{Model: newModel(3*j.size*j.size, len(about.Labels))}
-		run, err = batches.Start(ctx)
+		run, err = batches.Start(ctx, reader.From{})
 	} else {
 		fmt.Fprintf(j.out, "resuming %s after image %d\n", j.checkpoint, p.Seen)
-		run, err = batches.Resume(ctx, p.State) // refused when the data are others
+		run, err = batches.Start(ctx, reader.From{State: &p.State}) // refused when the data are others
 	}
 	if err != nil {
 		return nil, err

@@ -159,18 +159,18 @@ func (c *cat) all(ctx context.Context, notes io.Writer, paths []string) error {
 }
 
 // start starts the pipeline where the options say.
-func (c *cat) start(ctx context.Context, pipe reader.Pipe) (*reader.RecordStream, error) {
+func (c *cat) start(ctx context.Context, pipe reader.Pipe) (*reader.Stream[reader.Record], error) {
 	if c.options.resume == "" {
-		return pipe.Start(ctx)
+		return pipe.Start(ctx, reader.From{})
 	}
 	state, err := loadState(c.options.resume)
 	if err != nil {
 		return nil, err
 	}
-	return pipe.Resume(ctx, state)
+	return pipe.Start(ctx, reader.From{State: &state})
 }
 
-func (c *cat) records(stream *reader.RecordStream) error {
+func (c *cat) records(stream *reader.Stream[reader.Record]) error {
 	skip := c.options.skip
 	if c.options.resume != "" {
 		skip = 0

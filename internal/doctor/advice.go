@@ -27,7 +27,7 @@ func advise(r *Report, bound string, needed, one float64) (lines []string) {
 			add("store images at the size that the model takes, which is fewer bytes: tfrec convert images SET OUT --resize %d", r.Size)
 		}
 		if r.Remote {
-			add("cache the records on a local disk (reader: Pipe.Cache with a Dir), or copy the set there")
+			add("cache the records on a local disk (reader: Flow.Cache with a Dir), or copy the set there")
 		} else {
 			add("put the set on faster storage: it has to deliver %s MB/s, and delivers %s", round(needed*r.StoredPerRecord/1e6), round(storage.AllMB))
 		}
@@ -41,7 +41,7 @@ func advise(r *Report, bound string, needed, one float64) (lines []string) {
 			add("use a compression that is faster to undo: tfrec reshard SET OUT --compression zstd (TensorFlow does not read it)")
 		}
 		if r.cacheable() {
-			add("or cache the records in memory, for which there is room (reader: Pipe.Cache)")
+			add("or cache the records in memory, for which there is room (reader: Flow.Cache)")
 		}
 	case Frame:
 		add("put several samples into one record: each has %s bytes", round(record))

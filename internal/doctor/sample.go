@@ -34,7 +34,7 @@ const (
 // takeSample reads records from the files in turn, and looks at what they are.
 func (r *run) takeSample() error {
 	pipe := r.interleave()
-	stream, err := pipe.Start(r.ctx)
+	stream, err := pipe.Start(r.ctx, reader.From{})
 	if err != nil {
 		return err
 	}

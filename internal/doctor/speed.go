@@ -55,7 +55,7 @@ func repeat(ctx context.Context, n int, d time.Duration, worker func(i int) func
 // flowSpeed returns the speed of a flow over records that repeat, whose first pass fills a cache:
 // it counts from the second pass on, or from half of the time if the first takes longer.
 func flowSpeed[T any](ctx context.Context, f reader.Flow[T], d time.Duration, look func(T) (records int, epoch int32)) (speed, error) {
-	run, err := f.Start(ctx)
+	run, err := f.Start(ctx, reader.From{})
 	if err != nil {
 		return speed{}, err
 	}

@@ -211,8 +211,8 @@ func (r *run) measureDecode() error {
 func (r *run) measureShuffle() error {
 	room := float64(memory.Limit()) / 8
 	r.report.Shuffle = max(min(r.o.Shuffle, int(room/max(r.report.recordBytes(), 1))), 1)
-	flow := r.cachedRecords(mostRecords).Shuffle(r.report.Shuffle).Batch(r.o.Batch, false)
-	one, err := flowSpeed(r.ctx, flow, r.longest, func(b *reader.RecordBatch) (int, int32) { return len(b.Records), b.Epoch })
+	flow := reader.Batch(r.cachedRecords(mostRecords).Shuffle(r.report.Shuffle), r.o.Batch, reader.BatchOptions{})
+	one, err := flowSpeed(r.ctx, flow, r.longest, func(b []reader.Record) (int, int32) { return len(b), b[0].Epoch })
 	one.bytes = one.records * r.report.recordBytes()
 	r.add(Shuffle, one, one, 1)
 	return err

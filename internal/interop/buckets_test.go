@@ -82,12 +82,12 @@ func TestPaddedBatchesAreThoseOfTFData(t *testing.T) {
 			t.Fatal(err)
 		}
 		sentences := reader.Map(set.Records(), sentenceOf, reader.MapOptions{})
-		batches := reader.BatchFlow(sentences, o.BatchSizes[0], o.DropRemainder)
+		batches := reader.Batch(sentences, o.BatchSizes[0], reader.BatchOptions{DropRemainder: o.DropRemainder})
 		if len(o.Boundaries) > 0 {
 			batches = reader.BucketByLength(sentences, func(s sentence) int { return s.length }, o)
 		}
 		got := [][][]int64{}
-		for b, err := range reader.MapFlow(batches, padded, reader.MapOptions{}).All(t.Context()) {
+		for b, err := range reader.Map(batches, padded, reader.MapOptions{}).All(t.Context()) {
 			if err != nil {
 				t.Fatal(err)
 			}

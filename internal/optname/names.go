@@ -149,7 +149,7 @@ var (
 	ImageSpecBatch   = option("ImageSpec.Batch", "batch")
 	ImageSpecResize  = option("ImageSpec.Resize", "resize")
 
-	PipeBatch = option("Pipe.Batch", "batch")
+	PipeBatch = option("Batch", "batch")
 )
 
 // Functions, and the verbs, or else flags or values of flags, that do their work. An argument of a

@@ -109,8 +109,8 @@ func Run(ctx context.Context, paths []string, o Options) (*Result, error) {
 		return run(ctx, reader.Images(pipe, reader.ImageSpec{Resize: o.Resize, DType: reader.Float32, Batch: o.Batch, Workers: o.Workers, NoLabels: true}), o,
 			func(b *reader.ImageBatch) (int, int32) { return b.Shape[0], b.Epoch })
 	default:
-		return run(ctx, pipe.Batch(o.Batch, false), o,
-			func(b *reader.RecordBatch) (int, int32) { return len(b.Records), b.Epoch })
+		return run(ctx, reader.Batch(pipe, o.Batch, reader.BatchOptions{}), o,
+			func(b []reader.Record) (int, int32) { return len(b), b[0].Epoch })
 	}
 }
 
@@ -118,7 +118,7 @@ func Run(ctx context.Context, paths []string, o Options) (*Result, error) {
 // end with a pass.
 func run[T any](ctx context.Context, f reader.Flow[T], o Options, look func(T) (records int, epoch int32)) (*Result, error) {
 	began := time.Now()
-	r, err := f.Start(ctx)
+	r, err := f.Start(ctx, reader.From{})
 	if err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ func TestBatches(t *testing.T) {
 // sums returns a number for each image of the first two epochs, of n images each.
 func sums(t *testing.T, flow reader.Flow[*reader.ImageBatch], n int64) (all []float32) {
 	t.Helper()
-	stream, err := flow.Start(t.Context())
+	stream, err := flow.Start(t.Context(), reader.From{})
 	if err != nil {
 		t.Fatal(err)
 	}

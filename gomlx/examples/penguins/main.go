@@ -56,7 +56,7 @@ func newJob(ctx context.Context, dir string) (*fit.Job[*reader.ColumnBatch], err
 			return fnn.New(scope.In("classify"), x, len(about.Labels)).NumHiddenLayers(2, 128).Done()
 		},
 		Init: func(backend compute.Backend, store *model.Store) error {
-			ds, err := gomlx.New(ctx, "train", once("train"), spec)
+			ds, err := gomlx.New(ctx, "train", once("train"), reader.From{}, spec)
 			if err != nil {
 				return err
 			}

@@ -9,7 +9,7 @@ import (
 )
 
 // Batch returns slices of n elements.
-func Batch[T any](f Flow[T], n int, dropRemainder bool) Flow[[]T] {
+func Batch[T any](f Flow[T], n int, o BatchOptions) Flow[[]T] {
 	return func(ctx context.Context, from pipeline.Origin) (Source[[]T], error) {
 		if err := CheckBatch(n); err != nil {
 			return nil, err
@@ -18,8 +18,8 @@ func Batch[T any](f Flow[T], n int, dropRemainder bool) Flow[[]T] {
 		if err != nil {
 			return nil, err
 		}
-		in.Running().Makes(batchName(n, dropRemainder))
-		return &flowBatches[T]{in: in, n: n, drop: dropRemainder}, nil
+		in.Running().Makes(o.name(n))
+		return &flowBatches[T]{in: in, n: n, drop: o.DropRemainder}, nil
 	}
 }
 

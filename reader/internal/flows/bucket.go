@@ -36,6 +36,7 @@ func BucketByLength[T any](f Flow[T], length func(T) int, o BucketOptions) Flow[
 			return nil, err
 		}
 		in.Running().Makes(o.name())
+		in.Running().Calls = true
 		b := &bucketed[T]{length: length, BucketOptions: o, buckets: make([]bucket[T], len(o.BatchSizes))}
 		b.replayed = replayed[T]{
 			in: in, stage: flowStage{name: o.name()}, stats: in.Running().Stats("bucket"),

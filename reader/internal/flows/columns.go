@@ -64,7 +64,7 @@ func columnWorks(ctx context.Context, set *fileset.Set, spec ColumnSpec) (Worker
 	}
 	return WorkerSpec[*ColumnBatch]{
 		Name:    "parse",
-		Makes:   fmt.Sprintf("%s,columns%+v", batchName(spec.Batch, spec.DropRemainder), schema),
+		Makes:   fmt.Sprintf("%s,columns%+v", BatchOptions{spec.DropRemainder}.name(spec.Batch), schema),
 		Cut:     Cutter{Size: spec.Batch, Drop: spec.DropRemainder},
 		Workers: spec.Workers,
 		Make:    func() *ColumnBatch { return &ColumnBatch{} },

@@ -69,7 +69,7 @@ func (m Mark) State() pipeline.State {
 		s = m.block.State(m.n)
 		pipeline.SetSkipped(&s, m.bad)
 	}
-	s.Flow = m.flow.appendTo(s.Flow)
+	s.Flow, s.Epoch = m.flow.appendTo(s.Flow), m.flow.outer(s.Epoch)
 	return s
 }
 

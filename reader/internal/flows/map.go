@@ -13,11 +13,11 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Map returns the elements that into makes of those of f.
-func Map[T, U any](f Flow[T], into func(T) (U, error), o pipeline.MapOptions) Flow[U] {
+// Map returns the elements that functions of newWorker make of those of f.
+func Map[T, U any](f Flow[T], newWorker func() func(T) (U, error), o pipeline.MapOptions) Flow[U] {
 	return func(ctx context.Context, from pipeline.Origin) (Source[U], error) {
-		if into == nil || o.Unordered {
-			return nil, errors.New("reader: MapFlow needs a function, and keeps the order")
+		if newWorker == nil {
+			return nil, pipeline.ErrNoFunction
 		}
 		if err := pipeline.CheckWorkers(o.Workers); err != nil {
 			return nil, err
@@ -29,21 +29,27 @@ func Map[T, U any](f Flow[T], into func(T) (U, error), o pipeline.MapOptions) Fl
 			cancel()
 			return nil, err
 		}
-		m := &elementMapper[T, U]{in: in, caller: feeder, into: into, size: o.Size, ctx: ctx, cancel: cancel}
+		m := &elementMapper[T, U]{in: in, caller: feeder, size: o.Size, ctx: ctx, cancel: cancel}
 		in.Running().Makes("map")
-		m.pool = stages.NewPool(in.Running(), "map", o, 1, m.work)
+		in.Running().Calls = true
+		m.pool = stages.NewPool(in.Running(), "map", o, 1, func() func(*made[T, U]) error {
+			into := newWorker()
+			if into == nil {
+				into = func(T) (v U, err error) { return v, pipeline.ErrNoFunction }
+			}
+			return func(e *made[T, U]) error { return m.work(e, into) }
+		})
 		m.pool.Start(ctx)
 		m.beginEpoch()
 		return m, nil
 	}
 }
 
-// elementMapper is a running MapFlow.
+// elementMapper is a running Map of elements.
 type elementMapper[T, U any] struct {
 	in     Source[T]
 	caller *pipeline.Caller // of in
-	into   func(T) (U, error)
-	size   func(any) int64 // nil: unknown
+	size   func(any) int64  // nil: unknown
 	ctx    context.Context
 	cancel context.CancelFunc
 	pool   *stages.Pool[made[T, U]]
@@ -68,11 +74,11 @@ type made[T, U any] struct {
 func (m *elementMapper[T, U]) beginEpoch() {
 	m.start = m.in.State()
 	m.epoch, m.leave = context.WithCancel(m.ctx)
-	m.pool.Queue.End(nil)
+	m.pool.Begin()
 	m.caller.Labels = pipeline.WithStage(m.ctx, m.pool.Queue.Stats.Name)
 	m.feeding.Go(func() {
 		pipeline.LabelGoroutine(m.ctx, m.pool.Queue.Stats.Name)
-		m.pool.Queue.End(m.feed())
+		m.pool.End(m.feed())
 	})
 }
 
@@ -123,8 +129,8 @@ func (m *elementMapper[T, U]) feed() error {
 }
 
 // work maps an element, and charges the budget for the size of its result.
-func (m *elementMapper[T, U]) work(e *made[T, U]) (err error) {
-	e.Value, err = m.into(e.of.Value)
+func (m *elementMapper[T, U]) work(e *made[T, U], into func(T) (U, error)) (err error) {
+	e.Value, err = into(e.of.Value)
 	if m.size == nil || err != nil {
 		return err
 	}
@@ -195,6 +201,7 @@ func Filter[T any](f Flow[T], keep func(T) (bool, error)) Flow[T] {
 			return nil, err
 		}
 		in.Running().Makes("filter")
+		in.Running().Calls = true
 		return &elementFilter[T]{Source: in, keep: keep, stats: in.Running().Stats("filter")}, nil
 	}
 }

@@ -2,7 +2,6 @@ package flows
 
 import (
 	"context"
-	"errors"
 	"sync/atomic"
 
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
@@ -13,9 +12,10 @@ import (
 func MapRecords[T any](p stages.Pipe, newWorker func() func(pipeline.Record) (T, error), o pipeline.MapOptions) Flow[T] {
 	return func(ctx context.Context, from pipeline.Origin) (Source[T], error) {
 		if newWorker == nil {
-			return nil, errors.New("reader: Map without a function")
+			return nil, pipeline.ErrNoFunction
 		}
 		in, err := OpenWorkers(ctx, p, from, func(r *pipeline.Run) (WorkerSpec[*mapped[T]], error) {
+			r.Calls = true
 			return WorkerSpec[*mapped[T]]{
 				Name:      "map",
 				Makes:     "map",

@@ -16,6 +16,17 @@ import (
 type flowPosition struct {
 	stage  pipeline.StagePosition
 	before *flowPosition
+	epoch  int64 // 1 + the epoch of a Repeat, whose passes are epochs of the stages before; 0: none
+}
+
+// outer returns the epoch of the last Repeat of the flow, for a state of the stages before.
+func (p *flowPosition) outer(epoch int64) int64 {
+	for ; p != nil; p = p.before {
+		if p.epoch > 0 {
+			return p.epoch - 1
+		}
+	}
+	return epoch
 }
 
 // appendTo appends a copy of the sections, first stage first.
@@ -47,7 +58,7 @@ func (s *flowStage) after(m Mark, at ...int64) Mark {
 		s.words = make([]int64, slab+len(at))
 	}
 	n := copy(s.words, at)
-	s.nodes[0] = flowPosition{pipeline.StagePosition{Name: s.name, At: s.words[:n:n]}, m.flow}
+	s.nodes[0] = flowPosition{pipeline.StagePosition{Name: s.name, At: s.words[:n:n]}, m.flow, 0}
 	m.flow = &s.nodes[0]
 	s.nodes, s.words = s.nodes[1:], s.words[n:]
 	return m
@@ -120,6 +131,21 @@ func (e *Element[T]) advance(s *flowStage, at ...int64) {
 	if hasState[T]() {
 		setMark(e.Value, m)
 	}
+}
+
+// ofEpoch gives the element, which the stage of a Repeat advanced, the epoch of that.
+func (e *Element[T]) ofEpoch(epoch int64) {
+	e.Last().flow.epoch = epoch + 1
+	if hasState[T]() {
+		setMark(e.Value, e.Last())
+	}
+}
+
+// resumeFrom is advance for a stage that makes elements again from a saved position.
+func (e *Element[T]) resumeFrom(saved *pipeline.State, s *flowStage, at ...int64) {
+	m := &e.marks[len(e.marks)-1]
+	m.saved, m.flow = saved, nil
+	e.advance(s, at...)
 }
 
 // marked is a batch with a State method.

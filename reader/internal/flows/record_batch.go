@@ -3,25 +3,14 @@ package flows
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 	"github.com/tfrec/tfrec/reader/internal/stages"
 )
 
-// RecordBatch is a run of consecutive records as read. It and its data are valid until the next
-// batch is requested: keep a Clone.
-type RecordBatch struct {
-	Records []pipeline.Record
-	// Epoch is the epoch of the first record (see Record.Epoch).
-	Epoch int32
-
-	place
-}
-
 // RecordBatches returns batches of n records.
-func RecordBatches(p stages.Pipe, n int, dropRemainder bool) Flow[*RecordBatch] {
-	return func(ctx context.Context, from pipeline.Origin) (Source[*RecordBatch], error) {
+func RecordBatches(p stages.Pipe, n int, o BatchOptions) Flow[[]pipeline.Record] {
+	return func(ctx context.Context, from pipeline.Origin) (Source[[]pipeline.Record], error) {
 		if err := CheckBatch(n); err != nil {
 			return nil, err
 		}
@@ -29,15 +18,21 @@ func RecordBatches(p stages.Pipe, n int, dropRemainder bool) Flow[*RecordBatch] 
 		if err != nil {
 			return nil, err
 		}
-		stream.Run.Makes(batchName(n, dropRemainder))
-		return &batches{stream: stream, cut: Cutter{stream: stream, Size: n, Drop: dropRemainder},
+		stream.Run.Makes(o.name(n))
+		return &batches{stream: stream, cut: Cutter{stream: stream, Size: n, Drop: o.DropRemainder},
 			start: stream.State(), counts: stream.Run.Stats("batch")}, nil
 	}
 }
 
-// batchName describes batches of n elements.
-func batchName(n int, dropRemainder bool) string {
-	if dropRemainder {
+// BatchOptions are the options of Batch.
+type BatchOptions struct {
+	// DropRemainder drops a last batch that is smaller than the others.
+	DropRemainder bool
+}
+
+// name describes batches of n elements.
+func (o BatchOptions) name(n int) string {
+	if o.DropRemainder {
 		return fmt.Sprintf("batch(%d,drop)", n)
 	}
 	return fmt.Sprintf("batch(%d)", n)
@@ -64,15 +59,14 @@ type batches struct {
 
 // batchTask is a batch with its memory.
 type batchTask struct {
-	Element[*RecordBatch]
+	Element[[]pipeline.Record]
 	portion
 }
 
-func (s *batches) Next() (*Element[*RecordBatch], error) {
+func (s *batches) Next() (*Element[[]pipeline.Record], error) {
 	t, ok := s.idle.take()
 	if !ok {
 		t = &batchTask{}
-		t.Value = &RecordBatch{}
 		t.Element.free = func() {
 			t.portion.drop()
 			s.idle.put(t)
@@ -85,7 +79,7 @@ func (s *batches) Next() (*Element[*RecordBatch], error) {
 		return nil, err
 	}
 	t.marks = append(t.marks, t.portion.mark())
-	t.Value.Records, t.Value.Epoch, t.Value.mark = t.records, t.records[0].Epoch, t.marks[0]
+	t.Value = t.records
 	s.counts.Elements.Add(int64(len(t.records)))
 	s.counts.Bytes.Add(payload(t.records))
 	return &t.Element, nil
@@ -103,30 +97,16 @@ func (s *batches) StartEpoch(epoch int64) error {
 func (s *batches) State() pipeline.State  { return s.start }
 func (s *batches) Running() *pipeline.Run { return s.stream.Run }
 
-func (s *batches) recycle() func(*RecordBatch) { return (*RecordBatch).poison }
+func (s *batches) recycle() func([]pipeline.Record) { return poisonRecords }
 
 func (s *batches) Close() {
 	s.cut.close()
 	s.stream.Close()
 }
 
-// Clone returns a copy of the batch that stays valid, with its State. The data of its records are
-// consecutive in memory.
-func (b *RecordBatch) Clone() *RecordBatch {
-	data := make([]byte, 0, payload(b.Records))
-	d := &RecordBatch{Records: slices.Clone(b.Records), Epoch: b.Epoch, place: CopyPlace(&b.place)}
-	for i := range d.Records {
-		r := &d.Records[i]
-		from := len(data)
-		data = append(data, r.Data...)
-		r.Data = data[from:len(data):len(data)]
-	}
-	return d
-}
-
-// poison overwrites the data of the records.
-func (b *RecordBatch) poison() {
-	for _, r := range b.Records {
+// poisonRecords overwrites the data of records.
+func poisonRecords(records []pipeline.Record) {
+	for _, r := range records {
 		pipeline.Fill(r.Data, pipeline.PoisonByte)
 	}
 }

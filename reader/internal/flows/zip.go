@@ -10,12 +10,12 @@ import (
 	"github.com/tfrec/tfrec/reader/internal/stages"
 )
 
-// Zip returns the elements that f makes of the next record of each pipe.
-func Zip[T any](f func([]pipeline.Record) (T, error), pipes []stages.Pipe) Flow[T] {
+// Zip returns the elements that f makes of the next record of each pipe, and the set of all of them.
+func Zip[T any](f func([]pipeline.Record) (T, error), pipes []stages.Pipe) (*fileset.Set, Flow[T]) {
 	n := int64(len(pipes))
-	turns := stages.Mix(stages.MixOptions{Name: "zip", StopOnEmpty: true, Choose: func(_, k int64) int { return int(k % n) }}, pipes)
-	all := Map(RecordBatches(turns, max(len(pipes), 1), true), func(b *RecordBatch) (T, error) { return f(b.Records) }, pipeline.MapOptions{})
-	return func(ctx context.Context, from pipeline.Origin) (Source[T], error) {
+	turns := stages.Mix(stages.MixOptions{StopOnEmpty: true, Choose: func(_, k int64) int { return int(k % n) }}, pipes)
+	all := Map(RecordBatches(turns, max(len(pipes), 1), BatchOptions{DropRemainder: true}), func() func([]pipeline.Record) (T, error) { return f }, pipeline.MapOptions{})
+	return turns.Set, func(ctx context.Context, from pipeline.Origin) (Source[T], error) {
 		switch {
 		case f == nil:
 			return nil, errors.New("reader: Zip without a function")

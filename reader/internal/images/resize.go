@@ -61,11 +61,11 @@ func ResizeImages(before *pipeline.Link, o ResizeOptions, memory int64) *pipelin
 	name := fmt.Sprintf("resize_images(%s,%+v,quality=%d,codec=%v)", o.ImageKey, o.Resize, o.Quality, o.Codec)
 	gate := par.NewBudget(memory)
 	free := sync.Pool{New: func() any { return &imageResizer{o: &o, gate: gate} }}
-	return stages.Map(before, name, func(dst []byte, r pipeline.Record) ([]byte, error) {
+	return stages.KnownMap(before, name, func(dst []byte, r pipeline.Record) ([]byte, error) {
 		x := free.Get().(*imageResizer)
 		defer free.Put(x)
 		return x.appendResized(dst, r.Data)
-	}, pipeline.MapOptions{Workers: o.Workers})
+	}, pipeline.MapDataOptions{Workers: o.Workers})
 }
 
 // imageResizer resizes the images of one record at a time.

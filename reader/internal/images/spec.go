@@ -96,7 +96,7 @@ type ImageSpec struct {
 	Steps columns.Steps
 	// Frames is the number of frames of each clip, if Steps is set. Shorter records are padded with
 	// frames whose samples are all 0, of any DType, and whose masks are MaskFill; Lengths of the
-	// batch has the numbers of frames before. A longer record is an error: Pipe.Windows cuts it.
+	// batch has the numbers of frames before. A longer record is an error: Windows cuts it.
 	// [columns.Longest] is the number of frames of the longest record in the batch, at least 1; a
 	// batch may then take 1 GiB, and more is a [columns.ErrPadding].
 	Frames int

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -23,6 +24,12 @@ type Record struct {
 	Epoch int32
 	// Pad means that the record is a repeat, to make the parts even (see [UnevenPad]).
 	Pad bool
+}
+
+// Clone returns a copy with Data of its own, which stays valid.
+func (r Record) Clone() Record {
+	r.Data = slices.Clone(r.Data)
+	return r
 }
 
 // BlockRecords is how many records a stage puts into a block that it builds: enough to amortise

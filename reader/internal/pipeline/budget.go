@@ -9,14 +9,14 @@ import (
 
 // MemoryStats is the memory that a running pipeline has in flight: buffers of what is read ahead,
 // batches in progress, in queues and in use by the consumer, and, if MapOptions.Size is set, the
-// results of Map functions. A Pipe.Cache in memory is not included: it has its own limit.
+// results of Map functions. A Flow.Cache in memory is not included: it has its own limit.
 type MemoryStats struct {
 	// Limit is Options.Memory, InFlight what is used of it, and Peak its maximum so far, all in
 	// bytes.
 	Limit    int64 `json:"limit"`
 	InFlight int64 `json:"in_flight"`
 	Peak     int64 `json:"peak"`
-	// Held is what the buffers of Pipe.Shuffle hold, in bytes: part of InFlight if Options.Memory
+	// Held is what the buffers of Flow.Shuffle of records hold, in bytes: part of InFlight if Options.Memory
 	// was set, otherwise in addition to it.
 	Held int64 `json:"held"`
 }

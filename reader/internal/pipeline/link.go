@@ -22,6 +22,8 @@ type Link struct {
 	Passes int64
 	// Shuffles and Repeats describe the effect of the stage on the order.
 	Shuffles, Repeats bool
+	// Calls means that the stage calls a function of the user, of which its name says nothing.
+	Calls bool
 	// Rereads means that the stage reads what comes before it again when it resumes.
 	Rereads bool
 }
@@ -91,6 +93,7 @@ func (l *Link) Build(r *Run) (Stage, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.Calls = r.Calls || l.Calls
 	return NewChecked(s, r.Names[len(r.Names)-1]), nil
 }
 

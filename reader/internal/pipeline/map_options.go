@@ -2,7 +2,7 @@ package pipeline
 
 import "fmt"
 
-// MapOptions are the options of Map; the zero value preserves the order.
+// MapOptions are the options of Map and MapWith; the zero value preserves the order.
 type MapOptions struct {
 	// Workers is the number of goroutines that call the function. Default: chosen as it runs, up to
 	// the Parallelism of the set, or up to 64 with Waits.
@@ -17,8 +17,16 @@ type MapOptions struct {
 	// Size returns the approximate memory of a result in bytes, without its record. With it results
 	// count as in flight (see [Options]), and no more are made in advance than there is room for.
 	// Default: they do not count, and are bounded only by some dozens per worker and the length of
-	// a Prefetch. Pipe.Map does not need it: its records count like any others.
+	// a Prefetch.
 	Size func(result any) int64
+}
+
+// MapDataOptions are the options of MapData. The order is always preserved, and the new data of the
+// records count as in flight as others do.
+type MapDataOptions struct {
+	// Workers and Waits are as in MapOptions.
+	Workers int
+	Waits   bool
 }
 
 // MapWaits reports whether the workers need no processor of a set with this Parallelism.

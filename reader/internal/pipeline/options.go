@@ -24,7 +24,7 @@ type Options struct {
 	// Uneven says how to handle parts of unequal length.
 	Uneven Uneven
 
-	// Seed of all randomness: the order of files, Pipe.Shuffle and Set.ShuffleAll.
+	// Seed of all randomness: the order of files, Flow.Shuffle and Set.ShuffleAll.
 	Seed uint64
 	// ShuffleFiles reads the files in a different order in each epoch.
 	ShuffleFiles bool
@@ -38,7 +38,7 @@ type Options struct {
 	// to four times that, or 16, while more reads get more out of slow storage.
 	Readers int
 	// Memory bounds what is in flight, in bytes: read ahead, decoded, in queues, in the buffers of
-	// Pipe.Shuffle and in use by the consumer (see [MemoryStats]). Nothing is read or made in
+	// Flow.Shuffle and in use by the consumer (see [MemoryStats]). Nothing is read or made in
 	// advance beyond it. What the consumer waits for is made regardless, so that elements that
 	// alone need more than an eighth of it, with their records, may exceed it, and so may Shuffle
 	// buffers that need more than five eighths. Buffers have a minimum size: a limit below 4 MiB,
@@ -50,7 +50,7 @@ type Options struct {
 	Unordered bool
 	// BatchWithinEpoch ends a batch at the end of a pass over the set, so that no batch mixes two
 	// (see [Record.Epoch]): the last one of a pass is smaller, or dropped if remainders are. It
-	// matters if a Pipe.Repeat comes before the batches; a Shuffle between them is an error,
+	// matters if a Flow.Repeat comes before the batches; a Shuffle between them is an error,
 	// since it mixes passes. Default: batches continue across passes, as in tf.data.
 	BatchWithinEpoch bool
 

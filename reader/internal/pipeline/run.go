@@ -26,10 +26,12 @@ type Run struct {
 	Names []string
 	// Rereads means that a stage may read what comes before it again (see Link).
 	Rereads bool
-	Passes  int64 // epochs of the set in one of the pipe (see Link)
-	Merged  bool  // it continues a former worker (see MergeStates)
-	bad     tallies
-	Inputs  []*Run
+	// Calls means that functions of the user were called for what the stages so far made.
+	Calls  bool
+	Passes int64 // epochs of the set in one of the pipe (see Link)
+	Merged bool  // it continues a former worker (see MergeStates)
+	bad    tallies
+	Inputs []*Run
 	// StateAt, if not nil, makes the States of positions in place of the stages' names.
 	StateAt func(at Position, n int64) State
 }

@@ -10,7 +10,7 @@ import (
 // SkipBad limits how much damage an epoch may skip before it fails. Each of these counts as one,
 // against the same limit: a record with corrupt data, a stretch of broken framing, a compressed
 // file that cannot be decompressed to its end, and a record that cannot be parsed or decoded, or
-// for which a function of Map, Pipe.Map or Pipe.Filter returns an error. So does each record
+// for which a function of Map, MapData or Flow.Filter returns an error. So does each record
 // missing at the end of a file, according to its manifest or, without one, its index file: nothing
 // else reveals a file that was cut off between two records, or that lost several in one stretch.
 // Without manifest and index such a file looks complete.

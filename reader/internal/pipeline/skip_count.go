@@ -193,7 +193,7 @@ type WorkFault struct {
 var ErrBackend = errors.New("the backend of the images failed")
 
 // ErrNoFunction is a mistake of the program, which SkipBad does not cover.
-var ErrNoFunction = errors.New("reader: MapWith got no function for a worker")
+var ErrNoFunction = errors.New("reader: Map or MapWith without a function")
 
 // MaxLead is more than the number of records in any block.
 const MaxLead = 1 << 32

@@ -18,13 +18,13 @@ const (
 	StateVersion = 3
 )
 
-// State records what a consumer has received: after Pipe.Resume the next record is the one that
+// State records what a consumer has received: after Start with it the next element is the one that
 // follows. It is small (positions in files, never data), plain JSON, and only valid for the same
 // dataset, wherever it is stored, and the same stages.
 //
-// Resuming costs reading one block again. After a Pipe.Shuffle of n elements it costs reading
+// Resuming costs reading one block again. After a Flow.Shuffle of n elements it costs reading
 // about n·(ln n + 1) elements to refill the buffer; for compressed files also what precedes the
-// position in each of the open ones. A Pipe.Cache or Flow.Cache that is not complete on disk
+// position in each of the open ones. A Flow.Cache that is not complete on disk
 // makes its epoch again from the beginning.
 type State struct {
 	Format  string `json:"format"`
@@ -32,10 +32,10 @@ type State struct {
 	// Dataset is the fingerprint of the files (see Set.Fingerprint).
 	Dataset string `json:"dataset"`
 	// Worker and Workers are as in [Options]. A global order may be resumed with other Workers: see
-	// Pipe.Resume.
+	// From.
 	Worker  int `json:"worker"`
 	Workers int `json:"workers"`
-	// Epoch is the consumer's current epoch (see Pipe.StartEpoch).
+	// Epoch is the consumer's current epoch (see From).
 	Epoch int64 `json:"epoch"`
 	// Skip is the number of elements received after the position in Stages.
 	Skip int64 `json:"skip"`

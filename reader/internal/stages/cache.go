@@ -12,7 +12,7 @@ import (
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
 
-// CacheOptions configure Pipe.Cache and Flow.Cache, where an element counts as a record of its
+// CacheOptions are the options of Flow.Cache, where an element counts as a record of its
 // bytes; the zero value caches in memory.
 type CacheOptions struct {
 	// Dir is a directory for the cache, created if missing. Later runs and other processes use it,
@@ -24,11 +24,11 @@ type CacheOptions struct {
 	Limit int64
 	// Partial caches as many elements as fit, from the first one on, and reads the rest from the
 	// source in each epoch. If the disk fills up before the limit is reached, the run continues
-	// without a cache (see OnDiscard). Flow.Cache refuses it. Default: running out of room is an
+	// without a cache (see OnDiscard). A cache of elements that are no records refuses it. Default: running out of room is an
 	// error, [ErrCacheFull].
 	Partial bool
-	// Version identifies what the stages before do beyond their names, such as the code of a
-	// function: a cache on disk with another version is not used.
+	// Version identifies what functions before the cache do: a cache on disk with another version is
+	// not used. It is required there if functions of yours come before the cache, such as that of a Map.
 	Version string
 	// Replace removes a cache on disk of something else, or a damaged one, and fills it again; if
 	// damage is found midway, the epoch continues from the source. Default: a cache of something
@@ -76,6 +76,9 @@ func NewCacheStage(r *pipeline.Run, up pipeline.Stage, o CacheOptions, passes in
 	}
 	if passes < 0 {
 		return nil, errors.New("reader: Cache of pipes that Repeat a different number of times: cache each of them before Mix or Concat")
+	}
+	if o.Dir != "" && o.Version == "" && r.Calls {
+		return nil, errors.New("reader: a Cache on disk after a function, such as that of a Map: want a Version that changes when the function does")
 	}
 	x := &CacheStage{run: r, up: up, of: of, partial: o.Partial, passes: passes}
 	if o.Dir == "" {

@@ -2,22 +2,28 @@ package stages
 
 import (
 	"context"
-	"fmt"
+	"errors"
 
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
 
 // Filter adds a stage that drops the records for which keep returns false.
-func Filter(before *pipeline.Link, name string, keep func(pipeline.Record) (bool, error)) *pipeline.Link {
-	name = fmt.Sprintf("filter(%s)", name)
-	return before.Then(name, func(r *pipeline.Run, up pipeline.Stage) (pipeline.Stage, error) {
+func Filter(before *pipeline.Link, keep func(pipeline.Record) (bool, error)) *pipeline.Link {
+	return namedFilter(before, "filter", keep)
+}
+
+// namedFilter is Filter with a name that has the settings of keep.
+func namedFilter(before *pipeline.Link, name string, keep func(pipeline.Record) (bool, error)) *pipeline.Link {
+	next := before.Then(name, func(r *pipeline.Run, up pipeline.Stage) (pipeline.Stage, error) {
 		if keep == nil {
-			return nil, fmt.Errorf("reader: %s without a function", name)
+			return nil, errors.New("reader: Filter without a function")
 		}
 		x := &filter{Stage: up, run: r, name: name, keep: keep, counts: r.Stats("filter")}
 		r.Tally(&x.bad)
 		return x, nil
 	})
+	next.Calls = true
+	return next
 }
 
 // filter drops records within the blocks that pass through it. Its own section is the number of

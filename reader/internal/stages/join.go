@@ -82,6 +82,7 @@ func openInputs(r *pipeline.Run, kind string, pipes []Pipe) ([]input, error) {
 		}
 		in[i] = input{Stage: s, sections: len(of.Names), file: file}
 		r.Names = append(r.Names, of.Names...)
+		r.Calls = r.Calls || of.Calls
 		file += int32(len(p.Set.Sources()))
 	}
 	r.Names = append(r.Names, own)

@@ -3,7 +3,6 @@ package stages
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,17 +12,26 @@ import (
 )
 
 // Map adds a stage that replaces the data of records.
-func Map(before *pipeline.Link, name string, f func(dst []byte, r pipeline.Record) ([]byte, error), o pipeline.MapOptions) *pipeline.Link {
-	name = fmt.Sprintf("map(%s)", name)
+func Map(before *pipeline.Link, f func(dst []byte, r pipeline.Record) ([]byte, error), o pipeline.MapDataOptions) *pipeline.Link {
+	next := KnownMap(before, "", f, o)
+	next.Calls = true
+	return next
+}
+
+// KnownMap is Map for a function of tfrec: the name has all that its results depend on.
+func KnownMap(before *pipeline.Link, name string, f func(dst []byte, r pipeline.Record) ([]byte, error), o pipeline.MapDataOptions) *pipeline.Link {
+	if name = "map(" + name + ")"; name == "map()" {
+		name = "map"
+	}
 	return before.Then(name, func(r *pipeline.Run, up pipeline.Stage) (pipeline.Stage, error) {
-		if f == nil || o.Unordered || o.Size != nil {
-			return nil, fmt.Errorf("reader: %s needs a function, keeps the order, and knows the size of records: no Unordered, no Size", name)
+		if f == nil {
+			return nil, errors.New("reader: MapData without a function")
 		}
 		if err := pipeline.CheckWorkers(o.Workers); err != nil {
 			return nil, err
 		}
 		x := &mapStage{run: r, up: up, name: name, f: f}
-		x.pool = NewPool(r, name, o, 2, x.remake)
+		x.pool = NewPool(r, name, pipeline.MapOptions{Workers: o.Workers, Waits: o.Waits}, 2, func() func(*remade) error { return x.remake })
 		r.Tally(&x.bad)
 		return x, nil
 	})
@@ -79,13 +87,13 @@ func (x *mapStage) Start(ctx context.Context, epoch int64, at pipeline.Position)
 	}
 	x.ctx, x.cancel = ctx, cancel
 	feeder.Labels = pipeline.WithStage(ctx, x.name)
-	x.pool.Queue.End(nil)
+	x.pool.Begin()
 	x.pool.Start(ctx)
 	x.feeder.Go(func() {
 		pipeline.LabelGoroutine(ctx, x.name)
 		err := x.feed(lead)
 		x.pool.Finish()
-		x.pool.Queue.End(err)
+		x.pool.End(err)
 	})
 	return nil
 }

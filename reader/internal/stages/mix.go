@@ -24,8 +24,6 @@ type MixOptions struct {
 	// it, both counted from 0, and returns the index of a pipe, or -1 to end the epoch. The same
 	// arguments must give the same result. Not with Weights and Seed.
 	Choose func(epoch, n int64) int
-	// Name identifies Choose in a State, which it must have.
-	Name string
 	// StopOnEmpty ends the epoch when an element is to come from a pipe that has none left. Default:
 	// it goes on with the other pipes, until all have ended.
 	StopOnEmpty bool
@@ -34,20 +32,16 @@ type MixOptions struct {
 // Mix returns records of several pipes, each drawn by the weights or chosen.
 func Mix(o MixOptions, pipes []Pipe) Pipe {
 	o.Weights = slices.Clone(o.Weights)
-	name := "mix"
-	switch {
-	case o.Choose != nil:
-		name = fmt.Sprintf("choose(%s", o.Name)
-	case o.Seed == nil:
-		o.Seed = new(uint64)
-		if len(pipes) > 0 && pipes[0].Set != nil {
-			*o.Seed = pipes[0].Set.Opts.Seed
+	name := fmt.Sprintf("choose(pipes=%d", len(pipes))
+	if o.Choose == nil {
+		if o.Seed == nil {
+			o.Seed = new(uint64)
+			if len(pipes) > 0 && pipes[0].Set != nil {
+				*o.Seed = pipes[0].Set.Opts.Seed
+			}
 		}
-		fallthrough
-	default:
-		name = fmt.Sprintf("mix(seed=%d", *o.Seed)
+		name = fmt.Sprintf("mix(seed=%d,pipes=%d", *o.Seed, len(pipes))
 	}
-	name = fmt.Sprintf("%s,pipes=%d", name, len(pipes))
 	if o.StopOnEmpty {
 		name += ",stop"
 	}
@@ -63,17 +57,15 @@ func Mix(o MixOptions, pipes []Pipe) Pipe {
 		}
 		return &mix{opts: o, run: r, name: full, in: in, asked: weights, stats: r.Stats(full)}, nil
 	})
-	next.Last.Shuffles = true
+	next.Last.Shuffles, next.Last.Calls = true, o.Choose != nil
 	return next
 }
 
 // weights returns the weights of n pipes.
 func (o *MixOptions) weights(n int) ([]float64, error) {
 	switch {
-	case o.Choose != nil && (o.Weights != nil || o.Seed != nil || o.Name == ""):
-		return nil, errors.New("want a Name for Choose, and neither Weights nor a Seed with it")
-	case o.Choose == nil && o.Name != "":
-		return nil, errors.New("want no Name without Choose")
+	case o.Choose != nil && (o.Weights != nil || o.Seed != nil):
+		return nil, errors.New("want neither Weights nor a Seed with Choose")
 	case o.Weights == nil:
 		return slices.Repeat([]float64{1}, n), nil
 	case len(o.Weights) != n:

@@ -8,21 +8,25 @@ import (
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
 
-// Pool has goroutines work on what one goroutine puts into it, while another takes it out in the
-// same order:
+// Pool has goroutines work on what one goroutine puts into it, while another takes it out, in the
+// same order unless it is unordered:
 //
-//	for p.queue.room(ctx) {
-//		j := &jobT{...}
-//		p.put(j)
+//	p.Begin()
+//	for p.Queue.Room(ctx) {
+//		j := &Job[T]{...}
+//		p.Put(j)
 //	}
-//	p.end(ctx.Err())
+//	p.End(ctx.Err())
 //
 // Every job that was put is finished: after the end of the context, with its error.
 type Pool[T any] struct {
-	run   *pipeline.Run
-	work  func(*T) error
+	run       *pipeline.Run
+	newWork   func() func(*T) error // makes the function of a worker
+	unordered bool
+	underWay  sync.WaitGroup // jobs of an unordered pool that are not in the queue yet
+
 	waits atomic.Bool              // the workers need no tokens
-	Queue *pipeline.Queue[*Job[T]] // jobs that were put and not taken, finished or not
+	Queue *pipeline.Queue[*Job[T]] // jobs that were put and not taken; if unordered, only finished ones
 	gate  *pipeline.Gate           // workers now,
 	most  int                      // and at most
 	todo  chan *Job[T]             // for any worker
@@ -41,8 +45,8 @@ type Job[T any] struct {
 
 // NewPool returns a pool with the workers of the options, and room for spare jobs besides those that
 // are worked on.
-func NewPool[T any](r *pipeline.Run, name string, o pipeline.MapOptions, spare int, work func(*T) error) *Pool[T] {
-	p := &Pool[T]{run: r, work: work}
+func NewPool[T any](r *pipeline.Run, name string, o pipeline.MapOptions, spare int, newWork func() func(*T) error) *Pool[T] {
+	p := &Pool[T]{run: r, newWork: newWork, unordered: o.Unordered}
 	waits := pipeline.MapWaits(o, r.Opts.Parallelism)
 	p.waits.Store(waits)
 	p.Queue = pipeline.NewQueue[*Job[T]](r, name, max(o.Workers, r.MostWorkers(waits && o.Workers == 0))+spare)
@@ -75,11 +79,24 @@ func (p *Pool[T]) Start(ctx context.Context) {
 	}
 }
 
-// Put adds a job, after queue.room.
+// Begin allows jobs to be put, again after End.
+func (p *Pool[T]) Begin() { p.Queue.End(nil) }
+
+// Put adds a job, after Queue.Room.
 func (p *Pool[T]) Put(j *Job[T]) {
 	j.done = make(chan struct{})
-	p.Queue.Put(j)
+	if p.unordered {
+		p.underWay.Add(1)
+	} else {
+		p.Queue.Put(j)
+	}
 	p.todo <- j // a worker takes it even during shutdown
+}
+
+// End records that no more jobs will be put, and why. Take returns the error after the last of them.
+func (p *Pool[T]) End(err error) {
+	p.underWay.Wait()
+	p.Queue.End(err)
 }
 
 // Finish lets the workers end when they have done what was put.
@@ -93,6 +110,7 @@ func (p *Pool[T]) Finish() {
 // runWorker is the loop of a worker.
 func (p *Pool[T]) runWorker(ctx context.Context, todo <-chan *Job[T]) {
 	pipeline.LabelGoroutine(ctx, p.Queue.Stats.Name)
+	work := p.newWork()
 	for {
 		admitted := p.gate.Enter(ctx)
 		j, more := <-todo
@@ -105,7 +123,7 @@ func (p *Pool[T]) runWorker(ctx context.Context, todo <-chan *Job[T]) {
 		if waits := p.waits.Load(); p.run.Admit(ctx, waits) {
 			watch := p.Queue.Stats.Watch()
 			region := p.Queue.Stats.Region(ctx)
-			j.Err = p.work(&j.V)
+			j.Err = work(&j.V)
 			region.End()
 			watch.Busy()
 			p.run.Dismiss(waits)
@@ -113,13 +131,17 @@ func (p *Pool[T]) runWorker(ctx context.Context, todo <-chan *Job[T]) {
 			j.Err = ctx.Err()
 		}
 		close(j.done)
+		if p.unordered {
+			p.Queue.Put(j)
+			p.underWay.Done()
+		}
 		if admitted {
 			p.gate.Leave()
 		}
 	}
 }
 
-// Take returns the next job when it is finished, or after the last one the error of queue.end.
+// Take returns the next job when it is finished, or after the last one the error of End.
 func (p *Pool[T]) Take() (*Job[T], error) {
 	j, err := p.Queue.Take()
 	if err == nil {

@@ -28,16 +28,19 @@ func TestPoolGrowsAtAnyTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		odd := errors.New("odd")
-		p := NewPool(run, "test", pipeline.MapOptions{}, 1+r.IntN(3), func(n *int) error {
-			if *n%2 == 1 {
-				return odd
+		o := pipeline.MapOptions{Unordered: r.IntN(2) == 0}
+		p := NewPool(run, "test", o, 1+r.IntN(3), func() func(*int) error {
+			return func(n *int) error {
+				if *n%2 == 1 {
+					return odd
+				}
+				return nil
 			}
-			return nil
 		})
 		grows := r.IntN(4) // epoch
 		for epoch := range 3 {
 			p.Start(t.Context())
-			p.Queue.End(nil)
+			p.Begin()
 			total := r.IntN(300)
 			at := r.IntN(total + 1)
 			var feeding sync.WaitGroup
@@ -51,8 +54,9 @@ func TestPoolGrowsAtAnyTime(t *testing.T) {
 					}
 					p.Put(&Job[int]{V: n})
 				}
-				p.Queue.End(context.Canceled)
+				p.End(context.Canceled)
 			})
+			taken := make(map[int]bool)
 			for n := 0; ; n++ {
 				j, err := p.Take()
 				if err != nil {
@@ -61,9 +65,10 @@ func TestPoolGrowsAtAnyTime(t *testing.T) {
 					}
 					break
 				}
-				if j.V != n || (j.Err == odd) != (n%2 == 1) {
+				if !o.Unordered && j.V != n || taken[j.V] || (j.Err == odd) != (j.V%2 == 1) {
 					t.Fatalf("seed %d, epoch %d: result %d is %d, %v", seed, epoch, n, j.V, j.Err)
 				}
+				taken[j.V] = true
 			}
 			feeding.Wait()
 			p.Finish()

@@ -9,7 +9,7 @@ import (
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
 
-// ResampleOptions are the options of Pipe.Resample.
+// ResampleOptions are the options of Resample.
 type ResampleOptions struct {
 	// Initial are the shares of the classes in the records, and Target those wanted in the result:
 	// for each class a number of 0 or more, in proportion. A class that is wanted must be there.
@@ -21,12 +21,12 @@ type ResampleOptions struct {
 
 // Resample adds a stage that drops records at random, by their class. The seed is that of the
 // set, for options without one.
-func Resample(before *pipeline.Link, name string, class func(pipeline.Record) (int, error), o ResampleOptions, seed uint64) *pipeline.Link {
+func Resample(before *pipeline.Link, class func(pipeline.Record) (int, error), o ResampleOptions, seed uint64) *pipeline.Link {
 	if o.Seed != nil {
 		seed = *o.Seed
 	}
 	accept, err := o.acceptance()
-	name = fmt.Sprintf("resample(%s,seed=%d,accept=%v)", name, seed, accept)
+	name := fmt.Sprintf("resample(seed=%d,accept=%v)", seed, accept)
 	if err == nil && class == nil {
 		err = errors.New("want a function")
 	}
@@ -34,7 +34,7 @@ func Resample(before *pipeline.Link, name string, class func(pipeline.Record) (i
 		err = fmt.Errorf("reader: Resample: %w", err)
 		return before.Then(name, func(*pipeline.Run, pipeline.Stage) (pipeline.Stage, error) { return nil, err })
 	}
-	return Filter(before, name, func(r pipeline.Record) (bool, error) {
+	return namedFilter(before, name, func(r pipeline.Record) (bool, error) {
 		c, err := class(r)
 		if err == nil && (c < 0 || c >= len(accept)) {
 			err = fmt.Errorf("class %d: want one of the %d of Initial, from 0", c, len(accept))

@@ -10,7 +10,7 @@ import (
 	"github.com/tfrec/tfrec/reader/internal/pipeline"
 )
 
-// ShuffleOptions are the options of Pipe.ShuffleWith.
+// ShuffleOptions are the options of Flow.ShuffleWith.
 type ShuffleOptions struct {
 	// Buffer is the number of elements to draw from, 1 or more.
 	Buffer int
@@ -26,14 +26,10 @@ func Shuffle(before *pipeline.Link, o ShuffleOptions, seed uint64) *pipeline.Lin
 	if o.Seed != nil {
 		seed = *o.Seed
 	}
-	name := fmt.Sprintf("shuffle(buffer=%d,seed=%d", o.Buffer, seed)
-	if o.SameEachEpoch {
-		name += ",same"
-	}
-	name += ")"
+	name := o.Name(seed)
 	next := before.Then(name, func(r *pipeline.Run, up pipeline.Stage) (pipeline.Stage, error) {
-		if o.Buffer < 1 || o.Buffer > MaxShuffle {
-			return nil, fmt.Errorf("reader: Shuffle(%d): want a buffer of 1 to %d", o.Buffer, MaxShuffle)
+		if err := o.Check(); err != nil {
+			return nil, err
 		}
 		// Two consecutive shuffles must not draw the same numbers.
 		k := pipeline.Key(seed, pipeline.ForShuffle, uint64(len(r.Names)))
@@ -41,6 +37,23 @@ func Shuffle(before *pipeline.Link, o ShuffleOptions, seed uint64) *pipeline.Lin
 	})
 	next.Shuffles, next.Rereads = true, true
 	return next
+}
+
+// Name identifies the order of a seed in a State.
+func (o *ShuffleOptions) Name(seed uint64) string {
+	name := fmt.Sprintf("shuffle(buffer=%d,seed=%d", o.Buffer, seed)
+	if o.SameEachEpoch {
+		name += ",same"
+	}
+	return name + ")"
+}
+
+// Check returns an error for a buffer that is out of range.
+func (o *ShuffleOptions) Check() error {
+	if o.Buffer < 1 || o.Buffer > MaxShuffle {
+		return fmt.Errorf("reader: Shuffle(%d): want a buffer of 1 to %d", o.Buffer, MaxShuffle)
+	}
+	return nil
 }
 
 // MaxShuffle bounds a buffer: resuming takes 8 bytes of memory per slot.

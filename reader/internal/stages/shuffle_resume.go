@@ -14,7 +14,7 @@ func (x *shuffleStage) refill(first, given, total int64) error {
 	if first < 0 || given < 0 || max(first, given, total) > pipeline.MaxSkip || total >= 0 && given > total {
 		return pipeline.ErrPosition(x.name)
 	}
-	held := x.held(given, total)
+	held := HeldBy(x.draws, x.size, given, total)
 	order := make([]int, len(held))
 	for i := range order {
 		order[i] = i
@@ -51,9 +51,10 @@ func (x *shuffleStage) refill(first, given, total int64) error {
 	return x.err
 }
 
-// held returns the number of the element in each slot.
-func (x *shuffleStage) held(given, total int64) []int64 {
-	size := int64(x.size)
+// HeldBy returns the number of the element in each slot of a buffer of most elements, after given draws.
+// The epoch has total elements; below 0: more than were drawn and are in the buffer.
+func HeldBy(draws pipeline.Draws, most int, given, total int64) []int64 {
+	size := int64(most)
 	if total >= 0 {
 		size = min(size, total)
 	}
@@ -67,7 +68,7 @@ func (x *shuffleStage) held(given, total int64) []int64 {
 	}
 	// The last draw of a slot determines which element replaced it.
 	for i, left := full-1, size; i >= 0 && left > 0; i-- {
-		if s := x.draws.Below(i, int(size)); held[s] < 0 {
+		if s := draws.Below(i, int(size)); held[s] < 0 {
 			held[s] = size + i
 			left--
 		}
@@ -78,7 +79,7 @@ func (x *shuffleStage) held(given, total int64) []int64 {
 		}
 	}
 	for i := full; i < given; i++ {
-		s, last := x.draws.Below(i, len(held)), len(held)-1
+		s, last := draws.Below(i, len(held)), len(held)-1
 		held[s] = held[last]
 		held = held[:last]
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"sync/atomic"
 
 	"github.com/tfrec/tfrec/reader/internal/fileset"
@@ -17,8 +18,12 @@ var errIdle = errors.New("reader: no epoch was started")
 // ErrClosed is what a stream returns after Close.
 var ErrClosed = errors.New("reader: the stream is closed")
 
-// Stream is a running pipeline. Only Stats and Report are safe for concurrent use.
+// Stream is a running pipeline. Only Running is safe for concurrent use, and Close.
 type Stream struct {
+	closed  atomic.Bool
+	closing sync.Once
+	mu      sync.Mutex // held during each call
+
 	Run    *pipeline.Run
 	Pipe   pipeline.Stage // the last of its stages
 	Top    pipeline.Stage // pipe, or merge in the epoch of a merged State
@@ -171,15 +176,24 @@ func (s *Stream) Interrupt() {
 func (s *Stream) Epoch() int64 { return s.epoch }
 
 // Pass returns how often the set had been read before the record returned last.
-func (s *Stream) Pass() int64 { return s.pass }
+func (s *Stream) Pass() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pass
+}
 
 // NextEpoch moves to the start of the next epoch, after io.EOF or earlier. Complete caches, memory
-// and tuning are kept. An incomplete Pipe.Cache starts over. After any error other than io.EOF it
+// and tuning are kept. An incomplete cache starts over. After any error other than io.EOF it
 // returns that error.
 func (s *Stream) NextEpoch() error { return s.MoveTo(s.epoch + 1) }
 
 // MoveTo moves to the start of an epoch.
 func (s *Stream) MoveTo(epoch int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed.Load() {
+		return ErrClosed
+	}
 	if s.err != nil && s.err != io.EOF && s.err != errIdle && !(s.left.Load() && s.Run.Ctx.Err() == nil) {
 		return s.err
 	}
@@ -206,6 +220,8 @@ func (s *Stream) nextBlock() (*pipeline.Block, error) {
 // Next returns the next record, valid until the next call; io.EOF at the end of the epoch. Any
 // other error is final.
 func (s *Stream) Next() (pipeline.Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.block == nil || s.given == len(s.block.Records) {
 		if err := s.load(); err != nil {
 			return pipeline.Record{}, err
@@ -223,6 +239,8 @@ func (s *Stream) Next() (pipeline.Record, error) {
 // caller releases it. RecordStream.State counts all of its records as received, Block.State any
 // number of them.
 func (s *Stream) NextBlock() (*pipeline.Block, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.block == nil || s.given == len(s.block.Records) {
 		if err := s.load(); err != nil {
 			return nil, err
@@ -243,6 +261,9 @@ func (s *Stream) NextBlock() (*pipeline.Block, error) {
 // load gets the next block.
 func (s *Stream) load() error {
 	s.drop()
+	if s.closed.Load() {
+		return ErrClosed
+	}
 	s.Run.Tuner.Tick()
 	if s.err == nil {
 		if s.err = s.Run.Ctx.Err(); s.err != nil {
@@ -252,6 +273,9 @@ func (s *Stream) load() error {
 	}
 	if s.err != nil {
 		s.block = nil
+		if s.closed.Load() {
+			return ErrClosed // Close interrupted it
+		}
 		return s.err
 	}
 	s.given = 0
@@ -269,19 +293,28 @@ func (s *Stream) drop() {
 
 // State returns the state after the record or block returned last.
 func (s *Stream) State() pipeline.State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.merge != nil {
 		return s.merge.run.State(s.at, s.past)
 	}
 	return s.Run.State(s.at, s.past)
 }
 
+// Running returns what the stages share.
+func (s *Stream) Running() *pipeline.Run { return s.Run }
+
 // Close stops the pipeline, waits for its goroutines and closes its files. Blocks that were not
-// released stay valid. It may be called more than once.
+// released stay valid. It may be called more than once, and while another goroutine waits in Next.
 func (s *Stream) Close() error {
-	s.cancel(ErrClosed)
-	s.Top.Stop()
-	s.drop()
-	s.Run.Finish()
-	s.err = ErrClosed
+	s.closing.Do(func() {
+		s.closed.Store(true)
+		s.cancel(ErrClosed)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.Top.Stop()
+		s.drop()
+		s.Run.Finish()
+	})
 	return nil
 }

@@ -27,7 +27,7 @@ import (
 
 // Job is a classifier, and the data to train it on.
 type Job[B any] struct {
-	// Train is learned from, and has no end ([reader.Pipe.Repeat]). Val says after each round how
+	// Train is learned from, and has no end ([reader.Flow.Repeat]). Val says after each round how
 	// good the model is, and Test at the end how good the best one was.
 	Train, Val, Test reader.Flow[B]
 	// Spec makes the inputs and the label, an integer of shape {records, 1}.
@@ -78,7 +78,7 @@ func (j Job[B]) Run(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	var ds *gomlx.Dataset[B]
+	var from reader.From
 	p := saved.last
 	if p == nil {
 		p = &progress{}
@@ -87,16 +87,16 @@ func (j Job[B]) Run(ctx context.Context) (*Result, error) {
 				return nil, err
 			}
 		}
-		ds, err = gomlx.New(ctx, "train", j.Train, j.Spec)
 	} else {
 		fmt.Fprintf(j.Out, "resuming after step %d\n", p.Step)
-		ds, err = gomlx.Resume(ctx, "train", j.Train, j.Spec, p.State)
+		from.State = &p.State
 	}
+	ds, err := gomlx.New(ctx, "train", j.Train, from, j.Spec)
 	if err != nil {
 		return nil, err
 	}
 	defer ds.Close()
-	val, err := gomlx.New(ctx, "val", j.Val, j.Spec)
+	val, err := gomlx.New(ctx, "val", j.Val, reader.From{}, j.Spec)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func (j Job[B]) Evaluate(ctx context.Context, dir, name string, flow reader.Flow
 	if err := load(dir, store); err != nil {
 		return 0, 0, err
 	}
-	ds, err := gomlx.New(ctx, name, flow, j.Spec)
+	ds, err := gomlx.New(ctx, name, flow, reader.From{}, j.Spec)
 	if err != nil {
 		return 0, 0, err
 	}
