@@ -178,7 +178,7 @@ var rooms = map[string]room{
 		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
 	},
 	"convert/internal/stated": {
-		ours:   slices.Concat(engine, below("convert/internal/stated"), []string{"shard", "tfrecord"}),
+		ours:   slices.Concat(engine, below("convert/internal/stated"), []string{"shard", "tfrecord", "internal/shares"}),
 		theirs: slices.Concat(wire, files, globs, pixels, parquet, arrow), judges: judges,
 	},
 	"convert/internal/placed": {

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,12 +38,10 @@ func openInputs(ctx context.Context, paths []string, o *Options) (*inputs, error
 	if err != nil {
 		return nil, err
 	}
+	shares.NameSplits(sources)
 	in := &inputs{sources: sources, note: o.note}
 	for i := range in.sources {
 		s := &in.sources[i]
-		if s.Split == "" {
-			s.Split = cmp.Or(shares.SplitOf(storage.Base(s.Path)), "train")
-		}
 		if err := shard.CheckSplit(s.Split); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Path, err)
 		}

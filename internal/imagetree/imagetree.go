@@ -3,11 +3,11 @@
 package imagetree
 
 import (
-	"cmp"
 	"path"
 	"slices"
 	"strings"
-	"unicode"
+
+	"github.com/tfrec/tfrec/internal/naming"
 )
 
 // Extensions are those of the files of images, in lower case. The content decides the actual format.
@@ -16,13 +16,6 @@ var Extensions = []string{".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".gif", ".bm
 // IsImage reports whether a file has the extension of an image, in any case.
 func IsImage(name string) bool {
 	return slices.Contains(Extensions, strings.ToLower(path.Ext(name)))
-}
-
-// splits are the names of splits, in lower case, and the splits they name.
-var splits = map[string]string{
-	"train": "train", "training": "train",
-	"val": "val", "valid": "val", "validation": "val", "dev": "val",
-	"test": "test", "testing": "test", "eval": "test",
 }
 
 // imageDirectories are usual names of directories of images, in lower case.
@@ -38,23 +31,13 @@ func Split(dir string) string {
 	if n := len(dir) - year; n > 0 && (strings.HasPrefix(dir[n:], "19") || strings.HasPrefix(dir[n:], "20")) && strings.Trim(dir[n:], "0123456789") == "" {
 		dir = strings.TrimRight(dir[:n], "-_")
 	}
-	return splits[strings.ToLower(dir)]
+	return naming.KnownSplit(dir)
 }
 
 // SplitOfFile returns the split that the name of a file with many images states, if it is one that
-// Split knows: train-00000-of-00004.parquet or x_val.record. It is empty if there is none, or several:
-// train_test_split.tar.
-func SplitOfFile(base string) (split string) {
-	stem, _, _ := strings.Cut(base, ".")
-	for word := range strings.FieldsFuncSeq(stem, func(r rune) bool { return !unicode.IsLetter(r) }) {
-		known := Split(word)
-		if known != "" && split != "" && known != split {
-			return ""
-		}
-		split = cmp.Or(split, known)
-	}
-	return split
-}
+// Split knows: train-00000-of-00004.parquet, x_val.record or data.test.tar. It is empty if there is
+// none, or several: train_test_split.tar.
+func SplitOfFile(base string) string { return naming.KnownSplit(naming.SplitIn(base)) }
 
 // Hidden reports whether a file or directory of this name is hidden: the name
 // begins with a dot or is __MACOSX, where archives made on macOS keep attributes.

@@ -31,7 +31,8 @@ func TestSplitOfFile(t *testing.T) {
 	for name, want := range map[string]string{
 		"train-00000-of-00004.parquet": "train", "train-00000-of-00004-8e34ae0123.parquet": "train", "x_val.record": "val", "train.tfrecord": "train",
 		"coco_validation.record-00000-of-00010": "val", "test2017_0001.tar": "test", "eval-3.tar.gz": "test",
-		"train_test_split.tar": "", "trainval.record": "", "data-0001.tar": "", "part-r-00000": "", "contest.tar": "", "a.test.tar": "", "": "",
+		"train_test_split.tar": "", "trainval.record": "", "data-0001.tar": "", "part-r-00000": "", "contest.tar": "", "": "",
+		"a.test.tar": "test", "data.dev.tfrecord": "val", "x.valid.parquet": "val", "v1.0.train.tfrecord.gz": "train", "evaluation.record": "test", "train.vs.test.tar": "",
 	} {
 		if got := SplitOfFile(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)

@@ -47,18 +47,27 @@ func IsSplit(name string) bool {
 	})
 }
 
-// splitWords are names of splits, as people write them.
-var splitWords = map[string]bool{
-	"train": true, "training": true, "test": true, "testing": true, "val": true, "valid": true,
-	"validation": true, "dev": true, "eval": true, "evaluation": true,
+// splitWords are names of splits, as people write them in lower case, and the splits that they mean.
+var splitWords = map[string]string{
+	"train": "train", "training": "train",
+	"val": "val", "valid": "val", "validation": "val", "dev": "val",
+	"test": "test", "testing": "test", "eval": "test", "evaluation": "test",
 }
 
-// SplitIn returns the last word of a name that is the name of a split, in lower case. It returns ""
-// if there is none.
+// KnownSplit returns the split that a word means, in any case: train, val or test. It returns "" for
+// other words.
+func KnownSplit(word string) string { return splitWords[strings.ToLower(word)] }
+
+// SplitIn returns the word in a name that is the name of a split, in lower case. It returns "" if
+// there is none, or if words of several splits are in it, as in train_test_split.
 func SplitIn(name string) (split string) {
-	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) }) {
-		if word = strings.ToLower(word); splitWords[word] {
-			split = word
+	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		switch known := KnownSplit(word); {
+		case known == "":
+		case split != "" && known != KnownSplit(split):
+			return ""
+		default:
+			split = strings.ToLower(word)
 		}
 	}
 	return split

@@ -29,11 +29,9 @@ func intoLots(files []string, before *manifest.Manifest, tfds *tfds.FoundTFDS) (
 		}
 	}
 	bySplit := map[string][]string{}
-	for _, file := range files {
-		split := known[file]
-		if split == "" {
-			split = cmp.Or(shares.SplitOf(file), "train")
-		}
+	stated := shares.SplitsOf(files)
+	for i, file := range files {
+		split := cmp.Or(known[file], stated[i], "train")
 		bySplit[split] = append(bySplit[split], file)
 		delete(known, file)
 	}

@@ -1,7 +1,6 @@
 package reshape
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -76,23 +75,26 @@ func openInputs(ctx context.Context, paths []string, o *Options) (*inputs, error
 		return nil, err
 	}
 	in := &inputs{o: o}
-	sets := map[string]*shard.Set{} // one per directory
+	var all []shard.Source
 	for _, path := range paths {
 		sources, err := shard.Expand(ctx, []string{path}, o.expand())
 		if err != nil {
 			return nil, err
 		}
-		for _, s := range sources {
-			if s.Set != nil {
-				if known := sets[s.Set.Dir]; known != nil {
-					s.Set = known
-				}
-				sets[s.Set.Dir] = s.Set
-				in.addSplits(s.Set)
+		all = append(all, sources...)
+	}
+	shares.NameSplits(all)
+	sets := map[string]*shard.Set{} // one per directory
+	for _, s := range all {
+		if s.Set != nil {
+			if known := sets[s.Set.Dir]; known != nil {
+				s.Set = known
 			}
-			if err := in.add(ctx, s); err != nil {
-				return nil, err
-			}
+			sets[s.Set.Dir] = s.Set
+			in.addSplits(s.Set)
+		}
+		if err := in.add(ctx, s); err != nil {
+			return nil, err
 		}
 	}
 	in.dropUnusedSplits()
@@ -144,8 +146,7 @@ func (in *inputs) dropUnusedSplits() {
 }
 
 func (in *inputs) add(ctx context.Context, s shard.Source) error {
-	split := cmp.Or(s.Split, shares.SplitOf(storage.Base(s.Path)), "train")
-	if err := shard.CheckSplit(split); err != nil {
+	if err := shard.CheckSplit(s.Split); err != nil {
 		return fmt.Errorf("%s: %w", s.Path, err)
 	}
 	st, err := storage.Stat(ctx, s.Path)
@@ -155,7 +156,7 @@ func (in *inputs) add(ctx context.Context, s shard.Source) error {
 	if !st.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a regular file, and inputs are read more than once: copy it to a file first", s.Path)
 	}
-	in.files = append(in.files, &input{Counted: recordcount.Counted{Source: s, Size: st.Size()}, split: in.splitNamed(split)})
+	in.files = append(in.files, &input{Counted: recordcount.Counted{Source: s, Size: st.Size()}, split: in.splitNamed(s.Split)})
 	return nil
 }
 

@@ -110,4 +110,12 @@ func TestSplitsOfNames(t *testing.T) {
 			t.Errorf("split %s has %d records, want %d", split, got, records)
 		}
 	}
+	for split, records := range map[string]int{"train": 2, "test": 1} {
+		settest.ExampleFile(t, filepath.Join(dir, split, "x.tfrecord"), records, settest.Numbers)
+	}
+	report, err = Merge(context.Background(), []string{filepath.Join(dir, "train", "x.tfrecord"), filepath.Join(dir, "test", "x.tfrecord")}, filepath.Join(t.TempDir(), "out"), Options{})
+	settest.Check(t, err)
+	if report.Splits["train"].Records != 2 || report.Splits["test"].Records != 1 {
+		t.Errorf("of directories: %+v", report.Splits)
+	}
 }

@@ -16,72 +16,50 @@ import (
 	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/shard"
 )
 
 // SplitsOfFiles returns the split of each of several files of images by its name or, if they are in
-// several directories, by its directory; nil if not all have one. It is an error if some are of val
-// or test, and others have none.
+// several directories, by its directory, as shares.SplitsOf does; nil if not all have one. It is an
+// error if some are of val or test, and others have none.
 func SplitsOfFiles(paths []string) ([]string, error) {
-	bases, dirs := make([]string, len(paths)), make([]string, len(paths))
+	splits := shares.SplitsOf(paths)
+	known := slices.ContainsFunc(splits, func(split string) bool { return split != "" })
+	held, bare := -1, -1 // the last file of val or test, and the last without a split
 	for i, file := range paths {
-		file = filepath.ToSlash(file)
-		bases[i], dirs[i] = path.Base(file), path.Base(path.Dir(file))
-	}
-	splits, held, bare := splitsIn(bases, imagetree.SplitOfFile)
-	if splits == nil && held < 0 && slices.ContainsFunc(dirs, func(dir string) bool { return dir != dirs[0] }) {
-		splits, held, bare = splitsIn(dirs, imagetree.Split)
-	}
-	of := make([]string, len(bases))
-	known := false
-	for i, base := range bases {
-		of[i] = exported(base)
-		known = known || imagetree.Split(of[i]) != ""
-	}
-	switch {
-	case splits != nil:
-		return splits, nil
-	case known && !slices.Contains(of, ""):
-		return of, nil
-	case held >= 0:
-		return nil, fmt.Errorf("%s is of the split %s by its name, and the name of %s states none: rename one, convert them one by one, or give %s",
-			paths[held], cmp.Or(imagetree.SplitOfFile(bases[held]), imagetree.Split(dirs[held])), paths[bare], optname.OptionsSplits)
-	}
-	return nil, nil
-}
-
-// splitsIn returns the splits that names state, nil if one states none. Then held is a name of val or
-// test, -1 if there is none, and bare one that states none.
-func splitsIn(names []string, split func(name string) string) (splits []string, held, bare int) {
-	held, bare = -1, -1
-	for i, name := range names {
-		s := split(name)
-		splits = append(splits, s)
-		switch s {
+		switch splits[i] = cmp.Or(imagetree.Split(splits[i]), splits[i]); splits[i] {
 		case "":
-			bare = i
+			if splits[i] = exported(path.Base(filepath.ToSlash(file))); splits[i] == "" {
+				bare = i
+			}
 		case "train":
 		default:
 			held = i
 		}
 	}
-	if bare >= 0 {
-		splits = nil
+	switch {
+	case known && bare < 0:
+		return splits, nil
+	case held >= 0:
+		return nil, fmt.Errorf("%s is of the split %s by its name, and the name of %s states none: rename one, convert them one by one, or give %s",
+			paths[held], splits[held], paths[bare], optname.OptionsSplits)
 	}
-	return splits, held, bare
+	return nil, nil
 }
 
 // splitFile matches the name of one of the files of a split as export writes it: train-000000.tar, or
 // train-00000-of-00004.parquet, which may have a hash after it.
 var splitFile = regexp.MustCompile(`^(.+?)-\d{5,}(?:-of-\d{5,}(?:-[0-9a-f]+)?)?\.`)
 
-// exported returns the split, of any name, in the name of an exported file; "" for others.
+// exported returns the split in the name of an exported file, if it is of no name that
+// shares.SplitOf knows; "" for others.
 func exported(base string) string {
 	m := splitFile.FindStringSubmatch(base)
 	if m == nil || shard.CheckSplit(m[1]) != nil {
 		return ""
 	}
-	return cmp.Or(imagetree.Split(m[1]), m[1])
+	return m[1]
 }
 
 // SplitColumn is a column of a table with the split of each image. The zero value is none.

@@ -24,8 +24,12 @@ func TestSplitsOfFiles(t *testing.T) {
 		"test/1.tar test/2.tar":                                          "[]",
 		"a/test/1.tar a/more/1.tar":                                      "a/test/1.tar is of the split test",
 		"test.tar extra.tar":                                             "test.tar is of the split test by its name, and the name of extra.tar states none",
-		"train.tar extra.tar":                                            "[]",
-		"test-000000.tar extra-000000.tar":                               "[test extra]",
+		"data.train.tfrecord data.dev.tfrecord":                          "[train val]",
+		"x.test.parquet":                                                 "[test]",
+		"photos-a.tfrecord-00000-of-00001 photos-b.tfrecord-00000-of-00001": "[a b]",
+		"coco_train/1.tar coco_val/1.tar":                                   "[train val]",
+		"train.tar extra.tar":                                               "[]",
+		"test-000000.tar extra-000000.tar":                                  "[test extra]",
 	} {
 		splits, err := SplitsOfFiles(strings.Fields(names))
 		if got := fmt.Sprint(splits); got != want && (err == nil || !strings.Contains(err.Error(), want)) {
