@@ -1,7 +1,10 @@
 package convert
 
 import (
+	"bytes"
 	"fmt"
+	"image/png"
+	"maps"
 	"math/rand/v2"
 	"path"
 	"path/filepath"
@@ -22,7 +25,8 @@ type statedSource struct {
 // statedForms are the forms: each puts images of a split somewhere, and says so.
 var statedForms = []string{
 	"SPLIT/CLASS", "SPLIT/images", "images/SPLIT", "yaml directories", "yaml Roboflow", "yaml files", "yaml lists of directories",
-	"VOC", "VOC devkit", "VOC Segmentation", "Darknet data", "CVAT", "lists with CRLF", "COCO years",
+	"VOC", "VOC devkit", "VOC Segmentation", "VOC Layout", "VOC extensions", "Darknet data", "CVAT", "lists with CRLF", "COCO years",
+	"names alone", "lists with labels", "TOP/SPLIT", "yaml in TOP", "words SPLIT/CLASS",
 }
 
 func newStatedSource(rng *rand.Rand, form string) *statedSource {
@@ -49,7 +53,13 @@ func newStatedSource(rng *rand.Rand, form string) *statedSource {
 			s.files[path.Join("labels", dir, fmt.Sprint(i, ".txt"))] = ""
 		case "yaml directories", "yaml lists of directories":
 			at = path.Join("set", map[string]string{"train": "a", "val": "b", "test": "c"}[split], base)
-		case "VOC", "VOC Segmentation":
+		case "TOP/SPLIT":
+			at = path.Join("ds", dir, base)
+		case "words SPLIT/CLASS":
+			at = path.Join("seg_"+dir, "seg_"+dir, fmt.Sprint("c", i%2), base)
+		case "yaml in TOP":
+			at = path.Join("ds", "images", map[string]string{"train": "a", "val": "b", "test": "c"}[split], base)
+		case "VOC", "VOC Segmentation", "VOC Layout", "VOC extensions":
 			at = path.Join("JPEGImages", base)
 		case "VOC devkit":
 			at = path.Join("VOC2007", "JPEGImages", base)
@@ -81,11 +91,31 @@ func newStatedSource(rng *rand.Rand, form string) *statedSource {
 			s.files["data.yaml"] += yamlKey[split] + ": lists/" + split + ".txt\n"
 			s.files["lists/"+split+".txt"] = strings.ReplaceAll("/home/me/"+lines, "\n", "\n/home/me/")
 			s.files["lists/"+split+".txt"] = strings.TrimSuffix(s.files["lists/"+split+".txt"], "/home/me/")
-		case "VOC", "VOC devkit", "VOC Segmentation":
+		case "yaml in TOP":
+			s.files["ds/data.yaml"] += yamlKey[split] + ": images/" + path.Base(path.Dir(paths[0])) + "\n"
+		case "names alone", "lists with labels":
+			text := ""
+			for i, p := range paths {
+				if form == "names alone" {
+					p = strings.TrimSuffix(p, ".png")
+				}
+				if p = strings.TrimPrefix(p, "pictures/"); form == "lists with labels" || i == 0 {
+					p += fmt.Sprintf(" %d", i-1)
+				}
+				text += p + "\n"
+			}
+			s.files[spelt[split]+".txt"] = text
+		case "VOC", "VOC devkit", "VOC Segmentation", "VOC Layout", "VOC extensions":
+			switch form {
+			case "VOC Layout":
+				stems = strings.ReplaceAll(stems, "\n", " 1\n")
+			case "VOC extensions":
+				stems = strings.ReplaceAll(stems, "\n", ".png\n")
+			}
 			below := strings.TrimPrefix(path.Dir(path.Dir(paths[0])), ".")
 			dir := path.Join(below, "ImageSets", "Main")
-			if form == "VOC Segmentation" {
-				dir = path.Join(below, "ImageSets", "Segmentation")
+			if form == "VOC Segmentation" || form == "VOC Layout" {
+				dir = path.Join(below, "ImageSets", strings.TrimPrefix(form, "VOC "))
 			}
 			s.files[path.Join(dir, split+".txt")] = stems
 			s.files[path.Join(dir, "dog_"+split+".txt")] = strings.ReplaceAll(stems, "\n", " -1\n")
@@ -150,6 +180,17 @@ func TestStatedSplits(t *testing.T) {
 			if s := mustImages(t, src, out, o); s.Status != UpToDate {
 				t.Errorf("%s: again it is %s", form, s.Status)
 			}
+			// An archive gives the splits of its directory.
+			files := maps.Clone(s.files)
+			for at := range s.of {
+				files[at] = string(pngOf(1))
+			}
+			packed := filepath.Join(t.TempDir(), "packed"+archiveFormats[rng.IntN(len(archiveFormats))])
+			packFiles(t, packed, seed, files)
+			again := t.TempDir()
+			if got := splitsOf(t, again, mustImages(t, packed, again, o)); !mapsEqual(got, s.of) {
+				t.Errorf("%s in %s, seed %d: %v, want %v; notes %q", form, filepath.Base(packed), seed, got, s.of, *said)
+			}
 			// Options.Splits replaces them.
 			all := o
 			all.Splits = []SplitShare{{Name: "all", Share: 1}}
@@ -172,6 +213,9 @@ func TestSplitsThatDisagree(t *testing.T) {
 		{"a/1.png train.txt=a/1.png val.txt=a/1.png", "a/1.png is in the split train by train.txt, and in val by val.txt"},
 		{"JPEGImages/1.png ImageSets/Main/train.txt=1 ImageSets/Main/test.txt=1", "is in the split test by ImageSets/Main/test.txt, and in train by ImageSets/Main/train.txt"},
 		{"a/1.png b/1.png c/2.png train.txt=1.png val.txt=c/2.png", `train.txt: "1.png" may be a/1.png and b/1.png`},
+		{"JPEGImages/1.png ImageSets/Main/train.txt=1 ImageSets/Segmentation/val.txt=1", "1.png is in the split train by ImageSets/Main/train.txt, and in val by ImageSets/Segmentation/val.txt"},
+		{"images/train/1.png images/val/2.png train.txt=1.png,2.png", "images/val/2.png is in the split train by train.txt, and in val by its directory"},
+		{"train/1.png test/2.png fold1/3.png", "test, train are split directories, but fold1/3.png is in none of them"},
 		{"train/1.png data.yaml=train:[[1]]", "data.yaml: line 1: train is not a path"},
 	} {
 		src := t.TempDir()
@@ -197,7 +241,20 @@ func TestListsOfSomeImages(t *testing.T) {
 	}{
 		{"a/1.png a/2.png a/3.png train.txt=a/1.png val.txt=a/2.png,a/9.png", "a/1.png:train a/2.png:val", "1 image in none of the lists of splits left alone, such as a/3.png"},
 		{"a/1.png val.txt=a/1.png,a/9.png,a/8.png", "a/1.png:val", "val.txt: 2 lines of no image here, such as a/9.png"},
-		{"a/1.png train.txt=some,words val.txt=1", "a/1.png:train", ""},
+		{"a/1.png train.txt=some,words val.txt=1", "a/1.png:val", "train.txt: 2 lines of no image here, such as some"},
+		{"a/1.png train.txt=some,1", "a/1.png:train", "train.txt: not used, as not each line names an image here: such as some"},
+		{"a/1.png a/2.png train.txt=a/1 val.txt=a/2", "a/1.png:train a/2.png:val", "splits are those of train.txt, val.txt"},
+		{"a/1.png a/2.png ImageSets/Main/Train.txt=1.png ImageSets/Main/dev.txt=2.png", "a/1.png:train a/2.png:val", "splits are those of ImageSets/Main/Train.txt (train), ImageSets/Main/dev.txt (val)"},
+		{"ds/a/1.png ds/a/2.png ds/train.txt=1.png ds/a/val.txt=2.png", "ds/a/1.png:train ds/a/2.png:val", ""},
+		{"ds/x/1.png ds/y/2.png ds/data.yaml=train:x,val:../y", "ds/x/1.png:train ds/y/2.png:val", "splits are those of ds/data.yaml"},
+		{"a/1.png b/2.png a/val.txt=1.png", "a/1.png:train b/2.png:train", ""},
+		{"images/a/1.png images/test/2.png data.yaml=a:images/a,test:images/test", "images/a/1.png:a images/test/2.png:test", "splits are those of data.yaml"},
+		{"ds/train/1.png ds/valid/2.png", "ds/train/1.png:train ds/valid/2.png:val", "ds/valid is the split val"},
+		{"images/train/1.png images/val/2.png", "images/train/1.png:train images/val/2.png:val", ""},
+		{"a/train/1.png b/val/2.png", "a/train/1.png:train b/val/2.png:train", "a/train, b/val may be directories of splits, and are not taken as these"},
+		{"seg_train/1.png seg_test/2.png", "seg_test/2.png:test seg_train/1.png:train", "seg_test is the split test, seg_train is the split train"},
+		{"seg_train/1.png seg_test/2.png seg_pred/3.png", "seg_pred/3.png:train seg_test/2.png:train seg_train/1.png:train", "seg_test, seg_train may be directories of splits"},
+		{"test_images/1.png", "test_images/1.png:train", "test_images may be directories of splits"},
 		{"a/1.png test.txt=x.png,y.png", "a/1.png:train", "test.txt: not used, as it has no image here, such as x.png"},
 		{"a/1.png ImageSets/Main/trainval.txt=1", "a/1.png:trainval", "splits are those of ImageSets/Main/trainval.txt"},
 		{"a/1.png ImageSets/holdout.txt=1", "a/1.png:holdout", "ImageSets/holdout.txt"},
@@ -367,6 +424,133 @@ func TestSplitColumnOfRows(t *testing.T) {
 		unused := strings.Join(s.LeftOut[0].Names, " ")
 		if strings.Join(got, " ") != c.splits || s.Errors != c.errors || s.LeftOut[0].Reason != "column" || !strings.Contains(unused, "caption") {
 			t.Errorf("%s %q: %q, %d errors, %+v; want %s", c.file, c.cells, got, s.Errors, s.LeftOut, c.splits)
+		}
+	}
+}
+
+// TestArchivesThatStateSplits gives archives whose names and members state splits.
+func TestArchivesThatStateSplits(t *testing.T) {
+	dir := t.TempDir()
+	image := string(pngOf(1))
+	for name, files := range map[string]map[string]string{
+		"train.tar":  {"test/1.png": image, "train/2.png": image},
+		"val.zip":    {"a/1.png": image, "val.txt": "1.png\n"},
+		"a.tar":      {"x/1.png": image, "train.txt": "1.png\n"},
+		"b.tar":      {"y/2.png": image, "train.txt": "2.png\n"},
+		"lists.tar":  {"x/1.png": image, "y/2.png": image, "data.yaml": "train: a/train.txt\nval: v.txt\n", "a/train.txt": "1.png\n", "v.txt": "2.png\n"},
+		"lists.zip":  {"x/1.png": image, "y/2.png": image, "obj.data": "train = none.txt\nvalid = data/val.lst\n", "val.lst": "2.png\n1.png\n"},
+		"big.tar.gz": {"x/1.png": image, "data.yaml": "val: v.txt\n", "v.txt": "1.png\n"},
+	} {
+		packFiles(t, filepath.Join(dir, name), 1, files)
+	}
+	for src, want := range map[string]string{
+		"train.tar":  "test/1.png is in the split test by its directory, and in train by the name of its archive",
+		"val.zip":    "a/1.png:val",
+		"[ab].tar":   "train.txt is in two archives, and differs",
+		"lists.tar":  "x/1.png:train y/2.png:val",
+		"lists.zip":  "x/1.png:val y/2.png:val",
+		"big.tar.gz": "x/1.png:val",
+	} {
+		out := filepath.Join(t.TempDir(), "out")
+		s, err := Images(t.Context(), filepath.Join(dir, src), out, ImageOptions{Labels: LabelSpec{None: true}})
+		if err != nil {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %s", src, err, want)
+			}
+			continue
+		}
+		var got []string
+		for name, split := range splitsOf(t, out, s) {
+			got = append(got, name+":"+split)
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %s", src, got, want)
+		}
+	}
+}
+
+// TestStrictRefusesLostSplits gives sources that state splits which are not taken.
+func TestStrictRefusesLostSplits(t *testing.T) {
+	for files, lost := range map[string]string{
+		"a/1.png a/2.png train.txt=a/1.png,some,words test.txt=a/2": "",
+		"a/1.png train.txt=some,words":                              "train.txt",
+		"a/1.png data.yaml=train:none.txt":                          "data.yaml",
+		"a/1.png data.yaml=nc:1":                                    "",
+		"ds/train/c/1.png ds/test/c/2.png":                          "ds/test",
+		"a/train/1.png a/val/2.png b/train/3.png":                   "a/val",
+		"test/1.png cat/2.png":                                      "test",
+		"train/1.png cat/2.png":                                     "",
+		"seg_train/1.png seg_test/2.png seg_pred/3.png":             "seg_test",
+	} {
+		src := t.TempDir()
+		for _, f := range strings.Fields(files) {
+			name, text, ok := strings.Cut(f, "=")
+			if !ok {
+				put(t, src, name, pngOf(1))
+				continue
+			}
+			put(t, src, name, []byte(strings.NewReplacer(",", "\n", ":", ": ").Replace(text)))
+		}
+		_, err := Images(t.Context(), src, filepath.Join(t.TempDir(), "out"), ImageOptions{Labels: LabelSpec{Strict: true}})
+		if (err != nil) != (lost != "") || err != nil && !(strings.Contains(err.Error(), "not used") && strings.Contains(err.Error(), lost)) {
+			t.Errorf("%s: %v, want %q", files, err, lost)
+		}
+	}
+}
+
+// TestMasksNextToLists converts the images of Pascal VOC with their masks, whose lists are next to these.
+func TestMasksNextToLists(t *testing.T) {
+	voc := t.TempDir()
+	size, err := png.DecodeConfig(bytes.NewReader(pngOf(1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mask := classMap{make([]uint8, size.Width*size.Height), size.Width}.gray(t)
+	for i, split := range []string{"train", "val", "val", ""} {
+		name := fmt.Sprint(i)
+		put(t, voc, "JPEGImages/"+name+".png", pngOf(1))
+		put(t, voc, "ImageSets/Main/train.txt", []byte("0\n3\n"))
+		put(t, voc, "ImageSets/Segmentation/train.txt", []byte("0\n"))
+		put(t, voc, "ImageSets/Segmentation/val.txt", []byte("1\n2\n"))
+		if split != "" {
+			put(t, voc, "SegmentationClass/"+name+".png", mask)
+		}
+	}
+	o := ImageOptions{Labels: LabelSpec{None: true}, Annotations: AnnotationSpec{Masks: filepath.Join(voc, "SegmentationClass")}}
+	for _, src := range []string{"JPEGImages", ""} {
+		s, err := Images(t.Context(), filepath.Join(voc, src), t.TempDir(), o)
+		if err != nil || s.Splits["train"].Records != 1 || s.Splits["val"].Records != 2 || s.Errors != 0 {
+			t.Errorf("%q: %+v, %v", src, s, err)
+		}
+	}
+}
+
+// TestClassesThatMayBeSplits labels images by directories that may be classes or splits: a note says what
+// they are taken for.
+func TestClassesThatMayBeSplits(t *testing.T) {
+	for files, want := range map[string]string{
+		"train/images/cat/1.png test/images/dog/2.png": "images is the class of all images: if the directories in it, such as dog, are the classes",
+		"train/images/1.png test/images/2.png":         "",
+		"a/train/1.png a/val/2.png":                    "a is taken as the only class, but it holds split directories (train, val)",
+		"a/b/train/1.png a/b/val/2.png":                "a/b/train, a/b/val are not taken as directories of splits, as they are below a/b/, which is taken as the only class",
+		"a/cat/1.png b/dog/2.png":                      `the classes are "a", "b", and directories in them, such as a/cat, do not count`,
+		"a/cat/1.png b/2.png":                          "",
+		"cat/train/1.png dog/train/2.png":              `the classes are "cat", "dog"`,
+		"cat/train/1.png dog/test/2.png":               "cat/train, dog/test may be directories of splits",
+		"test_tube/1.png bus/2.png":                    "",
+		"images/train/cat/1.png images/val/dog/2.png":  "",
+		"seg_train/cat/1.png seg_test/cat/2.png":       "seg_test is the split test, seg_train is the split train",
+	} {
+		src := t.TempDir()
+		for _, file := range strings.Fields(files) {
+			put(t, src, file, pngOf(1))
+		}
+		o := ImageOptions{Options: Options{DryRun: true}}
+		said := notes(&o.Options)
+		mustImages(t, src, filepath.Join(t.TempDir(), "out"), o)
+		if got := strings.Join(*said, "; "); !strings.Contains(got, want) || want == "" && strings.Contains(got, "class") {
+			t.Errorf("%s: %q, want %q", files, got, want)
 		}
 	}
 }

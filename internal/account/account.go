@@ -41,6 +41,7 @@ const (
 	Unannotated Reason = "unannotated"
 	Unnamed     Reason = "not_in_table"
 	Unlisted    Reason = "not_in_lists"
+	NoSplit     Reason = "split"
 	NoSample    Reason = "no_sample"
 	Repeated    Reason = "repeated"
 	NoImage     Reason = "mask_without_image"
@@ -89,6 +90,7 @@ var reasons = []meaning{
 	{Unannotated, "image", optname.Textf("without annotations left alone"), true, true},
 	{Unnamed, "image", optname.Textf("not named in the table left alone"), true, true},
 	{Unlisted, "image", optname.Textf("in none of the lists of splits left alone"), true, true},
+	{NoSplit, "statement of splits", optname.Textf("not used: its images are in other splits"), true, true},
 	{NoSample, "image", optname.Textf("in no sample of the WebDataset left alone"), true, true},
 	{Repeated, "member", optname.Textf("with the name of an earlier one left alone"), true, true},
 	{NoImage, "mask", optname.Textf("without an image left alone"), false, true},

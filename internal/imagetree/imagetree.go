@@ -34,6 +34,22 @@ func Split(dir string) string {
 	return naming.KnownSplit(dir)
 }
 
+// SplitsOf returns the splits that directories next to each other stand for, "" for those that stand
+// for none: as Split does. If each has the name of another split in its name, as seg_train and
+// test_images have, they stand for these.
+func SplitsOf(dirs []string) []string {
+	splits, loose := make([]string, len(dirs)), make([]string, len(dirs))
+	seen := map[string]bool{}
+	for i, dir := range dirs {
+		splits[i], loose[i] = Split(dir), SplitOfFile(dir)
+		seen[loose[i]] = true
+	}
+	if len(dirs) > 1 && len(seen) == len(dirs) && !seen[""] {
+		return loose
+	}
+	return splits
+}
+
 // SplitOfFile returns the split that the name of a file with many images states, if it is one that
 // Split knows: train-00000-of-00004.parquet, x_val.record or data.test.tar. It is empty if there is
 // none, or several: train_test_split.tar.

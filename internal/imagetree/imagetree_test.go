@@ -1,6 +1,10 @@
 package imagetree
 
-import "testing"
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
 
 func TestSplit(t *testing.T) {
 	for dir, want := range map[string]string{
@@ -36,6 +40,18 @@ func TestSplitOfFile(t *testing.T) {
 	} {
 		if got := SplitOfFile(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestSplitsOf(t *testing.T) {
+	for dirs, want := range map[string]string{
+		"train test": "[train test]", "Train valid fold1": "[train val ]", "seg_train seg_test": "[train test]", "training_set test_set": "[train test]",
+		"train_images test_images": "[train test]", "train test_images": "[train test]", "seg_train seg_test seg_pred": "[  ]", "test_tube bus": "[ ]",
+		"train test train_2": "[train test ]", "train_a train_b": "[ ]", "test_images": "[]", "val2017": "[val]", "train_test test_train": "[ ]", "": "[]",
+	} {
+		if got := fmt.Sprint(SplitsOf(strings.Fields(dirs))); got != want {
+			t.Errorf("%s: %s, want %s", dirs, got, want)
 		}
 	}
 }

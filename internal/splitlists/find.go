@@ -20,21 +20,27 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-const (
-	maxYAML = 1 << 20   // bytes
-	maxList = 256 << 20 // bytes
-)
+// MaxList is the maximum size of a list in bytes.
+const MaxList = 256 << 20
+
+const maxYAML = 1 << 20 // bytes
 
 const sets = "ImageSets"
 
-// MayState reports whether a file may state splits, by its path in a source of images: it is one of
-// those in the source itself, or in a directory ImageSets anywhere.
+// MayState reports whether a file may state splits, by its path in a source of images: a list in a
+// directory ImageSets anywhere, and otherwise of the directory that it is in, if that has all images.
 func MayState(file string) bool {
 	dir, base := path.Split(file)
-	if dir == "" {
-		return isYAML(base) || annotation.HasExt(base, ".data") || isPlain(base)
+	return isYAML(base) || dir == "" && annotation.HasExt(base, ".data") || isPlain(base) || annotation.HasExt(base, ".txt") && rootOf(file) != ""
+}
+
+// Root returns the directory of the images that a file which MayState is of, "" for the source itself,
+// and whether it is of these if there are others.
+func Root(file string) (dir string, among bool) {
+	if dir = rootOf(file); dir != "" {
+		return strings.TrimPrefix(dir, "."), true
 	}
-	return annotation.HasExt(base, ".txt") && rootOf(file) != ""
+	return strings.TrimPrefix(path.Dir(file), "."), false
 }
 
 func isYAML(base string) bool {
@@ -57,31 +63,37 @@ func rootOf(file string) string {
 	return path.Dir(dir)
 }
 
+// Options say which lists are looked for.
+type Options struct {
+	// Segmentation uses the lists in ImageSets/Segmentation before those in ImageSets/Main, for
+	// images with a mask.
+	Segmentation bool
+	// Wants, if not nil, reports whether Find takes a file, by its path in the directory.
+	Wants func(file string) bool
+}
+
 // finder reads the lists of a directory.
 type finder struct {
 	ctx   context.Context
-	root  storage.Location
-	below string   // where root is in the source of images
-	files []string // below root
+	in    Files
+	o     *Options
+	below string   // the directory, in the source of images
+	files []string // in the directory and below
 	lists []List
+	form  int
 }
 
-// Read returns the lists among files, which are below root, the source of images, and which MayState.
-// A file that is something else, such as a train.txt that has no paths, is no list.
-func Read(ctx context.Context, root storage.Location, files []string) ([]List, error) {
+// Read returns the lists among files of the source of images, each of which MayState. A file that is
+// something else, such as a train.txt of sentences, is no list, or one that Assign does not use.
+func Read(ctx context.Context, in Files, files []string, o Options) ([]List, error) {
 	by := map[string][]string{}
 	for _, file := range files {
-		dir := cmp.Or(rootOf(file), ".")
-		by[dir] = append(by[dir], strings.TrimPrefix(file, dir+"/"))
+		dir, _ := Root(file)
+		by[dir] = append(by[dir], strings.TrimPrefix(strings.TrimPrefix(file, dir), "/"))
 	}
 	var lists []List
 	for _, dir := range slices.Sorted(maps.Keys(by)) {
-		f := &finder{ctx: ctx, root: root.Join(dir), files: by[dir]}
-		if dir != "." {
-			f.below = dir
-		} else {
-			f.root = root
-		}
+		f := &finder{ctx: ctx, in: in, o: &o, below: dir, files: by[dir]}
 		if err := f.read(); err != nil {
 			return nil, err
 		}
@@ -92,8 +104,8 @@ func Read(ctx context.Context, root storage.Location, files []string) ([]List, e
 
 // Find returns the lists in a directory that is not in the source of images. One that cannot be
 // listed has none.
-func Find(ctx context.Context, root storage.Location) ([]List, error) {
-	f := &finder{ctx: ctx, root: root}
+func Find(ctx context.Context, root storage.Location, o Options) ([]List, error) {
+	f := &finder{ctx: ctx, in: Directory(root), o: &o}
 	for _, dir := range []string{"", sets, sets + "/Main", sets + "/Segmentation", sets + "/Layout"} {
 		entries, err := root.Join(dir).ReadDir(ctx)
 		if storage.Missing(err) || errors.Is(err, fs.ErrPermission) {
@@ -103,7 +115,7 @@ func Find(ctx context.Context, root storage.Location) ([]List, error) {
 			return nil, err
 		}
 		for _, e := range entries {
-			if file := path.Join(dir, e.Name()); !e.IsDir() && MayState(file) {
+			if file := path.Join(dir, e.Name()); !e.IsDir() && MayState(file) && (o.Wants == nil || o.Wants(file)) {
 				f.files = append(f.files, file)
 			}
 		}
@@ -112,11 +124,20 @@ func Find(ctx context.Context, root storage.Location) ([]List, error) {
 	return f.lists, err
 }
 
-// read reads the lists of the first form that there is: the others say the same again.
+// read reads the lists, in the order in which forms are used.
 func (f *finder) read() error {
 	slices.Sort(f.files)
-	for _, read := range []func() error{f.yaml, f.darknet, f.plain, f.imageSets} {
-		if err := read(); err != nil || len(f.lists) > 0 {
+	directories := []string{"/Main", "/Segmentation", "/Layout", ""}
+	if f.o.Segmentation {
+		directories[0], directories[1] = directories[1], directories[0]
+	}
+	forms := []func() error{f.yaml, f.darknet, f.plain}
+	for _, dir := range directories {
+		forms = append(forms, func() error { return f.imageSets(sets + dir) })
+	}
+	for form, read := range forms {
+		f.form = form
+		if err := read(); err != nil {
 			return err
 		}
 	}
@@ -136,21 +157,30 @@ func (f *finder) those(accept func(base string) bool) (names []string) {
 // yaml reads data.yaml.
 func (f *finder) yaml() error {
 	for _, name := range f.those(isYAML) {
-		text, err := f.text(name, maxYAML)
+		text, err := f.text(name)
 		if err != nil {
 			return err
 		}
 		var document map[string]yaml.Node
 		if err := yaml.Unmarshal(text, &document); err != nil {
-			return fmt.Errorf("%s: it cannot be read as YAML: %w", f.root.Join(name).Path(), err)
+			return fmt.Errorf("%s: it cannot be read as YAML: %w", f.path(name), err)
 		}
 		root := ""
 		if n, ok := document["path"]; ok && n.Kind == yaml.ScalarNode {
 			root = n.Value
 		}
+		var lists []List
 		for key, n := range document {
 			split := imagetree.Split(key)
-			if split == "" || n.Tag == "!!null" || n.Kind == yaml.ScalarNode && n.Value == "" {
+			if n.Tag == "!!null" || n.Kind == yaml.ScalarNode && n.Value == "" {
+				continue
+			}
+			if split == "" {
+				if !IsYAMLKey(key) && naming.IsSplit(key) && n.Kind == yaml.ScalarNode && path.Base(n.Value) == key && n.Value != key {
+					l := f.list(key, name)
+					l.Directories, l.Optional = []string{n.Value}, true
+					lists = append(lists, l)
+				}
 				continue
 			}
 			l := f.list(split, name)
@@ -160,7 +190,7 @@ func (f *finder) yaml() error {
 			}
 			for _, entry := range entries {
 				if entry.Kind != yaml.ScalarNode {
-					return fmt.Errorf("%s: line %d: %s is not a path", f.root.Join(name).Path(), entry.Line, key)
+					return fmt.Errorf("%s: line %d: %s is not a path", f.path(name), entry.Line, key)
 				}
 				if imagetree.IsImage(entry.Value) {
 					l.Names = append(l.Names, entry.Value)
@@ -171,20 +201,26 @@ func (f *finder) yaml() error {
 					continue
 				}
 				if err := f.addNames(&l, root, entry.Value); err != nil {
-					return fmt.Errorf("%s: line %d: %w", f.root.Join(name).Path(), entry.Line, err)
+					return fmt.Errorf("%s: line %d: %w", f.path(name), entry.Line, err)
 				}
 			}
-			f.lists = append(f.lists, l)
+			lists = append(lists, l)
 		}
-		slices.SortFunc(f.lists, func(a, b List) int { return strings.Compare(a.Split, b.Split) })
+		slices.SortFunc(lists, func(a, b List) int { return strings.Compare(a.Split, b.Split) })
+		f.lists = append(f.lists, lists...)
 	}
 	return nil
+}
+
+// IsYAMLKey reports whether data.yaml has another meaning for a key than that of a split.
+func IsYAMLKey(key string) bool {
+	return slices.Contains([]string{"path", "names", "nc", "download", "kpt_shape", "flip_idx", "kpt_names", "channels"}, key)
 }
 
 // darknet reads FILE.data: lines such as "train = data/train.txt".
 func (f *finder) darknet() error {
 	for _, name := range f.those(func(base string) bool { return annotation.HasExt(base, ".data") }) {
-		text, err := f.text(name, maxYAML)
+		text, err := f.text(name)
 		if err != nil {
 			return err
 		}
@@ -196,7 +232,7 @@ func (f *finder) darknet() error {
 			}
 			l := f.list(split, name)
 			if err := f.addNames(&l, "", value); err != nil {
-				return fmt.Errorf("%s: %s: %w", f.root.Join(name).Path(), strings.TrimSpace(key), err)
+				return fmt.Errorf("%s: %s: %w", f.path(name), strings.TrimSpace(key), err)
 			}
 			f.lists = append(f.lists, l)
 		}
@@ -204,109 +240,122 @@ func (f *finder) darknet() error {
 	return nil
 }
 
-// plain reads train.txt and the like, if their lines are paths of images.
+// plain reads train.txt and the like. If some lines do not have the extension of an image, each must
+// name one.
 func (f *finder) plain() error {
 	for _, name := range f.those(isPlain) {
-		lines, err := f.lines(f.root.Join(name))
+		lines, err := f.lines(name)
 		if err != nil {
 			return err
 		}
-		if len(lines) == 0 || slices.ContainsFunc(lines, func(line string) bool { return !imagetree.IsImage(line) }) {
+		if len(lines) == 0 {
 			continue
 		}
 		l := f.list(imagetree.Split(strings.TrimSuffix(name, path.Ext(name))), name)
-		l.Names = lines
+		l.Names, l.Tentative = lines, slices.ContainsFunc(lines, func(line string) bool { return !namesImage(line) })
 		f.lists = append(f.lists, l)
 	}
 	return nil
 }
 
-// imageSets reads the lists of the first directory of ImageSets that has some.
-func (f *finder) imageSets() error {
-	for _, dir := range []string{"/Main", "/Segmentation", "/Layout", ""} {
-		byName := map[string]List{}
-		for _, file := range f.files {
-			base := path.Base(file)
-			split := strings.TrimSuffix(base, path.Ext(base))
-			if path.Dir(file) != sets+dir || !naming.IsSplit(split) {
-				continue
+// imageSets reads the lists of a directory of ImageSets.
+func (f *finder) imageSets(dir string) error {
+	byName := map[string]List{}
+	for _, file := range f.files {
+		base := path.Base(file)
+		split := strings.TrimSuffix(base, path.Ext(base))
+		if path.Dir(file) != dir || !naming.IsSplit(split) {
+			continue
+		}
+		lines, err := f.lines(file)
+		if err != nil {
+			return err
+		}
+		if known := imagetree.Split(split) != "" || split == trainval; len(lines) == 0 || !known && areOfClass(lines) {
+			continue
+		}
+		l := f.list(cmp.Or(imagetree.Split(split), split), file)
+		l.Names = lines
+		byName[split] = l
+	}
+	// Usually trainval has the images of train and val again.
+	both := map[string]bool{}
+	for name, l := range byName {
+		if split := imagetree.Split(name); split == "train" || split == "val" {
+			for _, line := range l.Names {
+				both[line] = true
 			}
-			lines, err := f.lines(f.root.Join(file))
-			if err != nil {
-				return err
-			}
-			// Lists of a class, such as dog_train.txt, have 1, 0 or -1 after each name.
-			if len(lines) == 0 || slices.ContainsFunc(lines, func(line string) bool { return strings.ContainsAny(line, " \t") }) {
-				continue
-			}
-			l := f.list(cmp.Or(imagetree.Split(split), split), file)
-			l.Names, l.Bare = lines, true
-			byName[split] = l
 		}
-		if has(byName, "train") || has(byName, "val") {
-			delete(byName, "trainval") // both again
-		}
-		for _, name := range slices.Sorted(maps.Keys(byName)) {
-			f.lists = append(f.lists, byName[name])
-		}
-		if len(f.lists) > 0 {
-			return nil
-		}
+	}
+	if slices.ContainsFunc(byName[trainval].Names, func(line string) bool { return both[line] }) {
+		delete(byName, trainval)
+	}
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		f.lists = append(f.lists, byName[name])
 	}
 	return nil
 }
 
-// list returns a list that a file states.
-func (f *finder) list(split, file string) List {
-	return List{Split: split, Source: path.Join(f.below, file), File: f.root.Join(file).Path(), Below: f.below}
+const trainval = "trainval"
+
+// areOfClass reports whether lines are those of a class, such as those of dog_train.txt: with 1, 0 or -1
+// after each name.
+func areOfClass(lines []string) bool {
+	return !slices.ContainsFunc(lines, func(line string) bool {
+		fields := strings.Fields(line)
+		last := fields[len(fields)-1]
+		return len(fields) < 2 || last != "1" && last != "0" && last != "-1"
+	})
 }
 
-func has(lists map[string]List, name string) bool {
-	_, ok := lists[name]
-	return ok
+// list returns a list that a file states.
+func (f *finder) list(split, file string) List {
+	return List{Split: split, Source: path.Join(f.below, file), File: f.path(file), Below: f.below, form: f.form}
 }
+
+// path returns the path of a file in messages.
+func (f *finder) path(file string) string { return f.in.Path(path.Join(f.below, file)) }
 
 // addNames adds the paths in a file, which is named from a root on another machine. One that is not
 // here counts as a name of no image: data.yaml often names lists that were left out.
 func (f *finder) addNames(l *List, root, file string) error {
 	parts := names(path.Join(root, file))
 	for ; len(parts) > 0; parts = parts[1:] {
-		at := f.root.Join(strings.Join(parts, "/"))
-		if st, err := at.Stat(f.ctx); err != nil || !st.Mode().IsRegular() {
+		at := strings.Join(parts, "/")
+		lines, err := f.lines(at)
+		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		lines, err := f.lines(at)
 		l.Names = append(l.Names, lines...)
-		l.Reads = append(l.Reads, path.Join(f.below, strings.Join(parts, "/")))
+		l.Reads = append(l.Reads, path.Join(f.below, at))
 		return err
 	}
 	l.Names = append(l.Names, file) // which is no image either
 	return nil
 }
 
-// text reads a file below root.
-func (f *finder) text(name string, limit int64) ([]byte, error) {
-	at := f.root.Join(name)
-	data, err := at.ReadFile(f.ctx, limit)
+// text reads a file.
+func (f *finder) text(file string) ([]byte, error) {
+	data, err := f.in.ReadFile(f.ctx, path.Join(f.below, file), maxYAML)
 	if err != nil {
 		return nil, err
 	}
 	text, err := annotation.Text(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", at.Path(), err)
+		return nil, fmt.Errorf("%s: %w", f.path(file), err)
 	}
 	return text, nil
 }
 
 // lines returns the lines of a file that are not blank, without spaces around them.
-func (f *finder) lines(at storage.Location) (lines []string, err error) {
-	data, err := at.ReadFile(f.ctx, maxList)
+func (f *finder) lines(file string) (lines []string, err error) {
+	data, err := f.in.ReadFile(f.ctx, path.Join(f.below, file), MaxList)
 	if err != nil {
 		return nil, err
 	}
 	text, err := annotation.TrimMark(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", at.Path(), err)
+		return nil, fmt.Errorf("%s: %w", f.path(file), err)
 	}
 	for line := range bytes.Lines(text) {
 		if line = bytes.TrimSpace(line); len(line) > 0 {

@@ -1,24 +1,26 @@
 // Package splitlists reads the files by which data sets of images state their splits:
 //
 //   - data.yaml of Ultralytics and Roboflow: its train, val and test are directories, files with a
-//     path on each line, or lists of these;
+//     path on each line, or lists of these; other splits are directories of their names;
 //   - Darknet's and CVAT's lists: train.txt, valid.txt or the like with a path on each line, and
 //     FILE.data, which names such files;
-//   - ImageSets/Main/SPLIT.txt of Pascal VOC, with a name without extension on each line, or else
-//     those in ImageSets/Segmentation, ImageSets/Layout or ImageSets.
+//   - ImageSets/Main/SPLIT.txt of Pascal VOC, with a name on each line, and those in
+//     ImageSets/Segmentation, ImageSets/Layout or ImageSets.
 //
-// Paths in them were written for other machines, so they are matched by their ends.
+// Lines name images with or without their extensions, and labels may follow. Paths in them were
+// written for other machines, so they are matched by their ends. The first of these forms that names
+// images is used, and the others must agree with it.
 //
-//	lists, err := splitlists.Read(ctx, root, files)
+//	lists, err := splitlists.Read(ctx, splitlists.Directory(root), files, splitlists.Options{})
 //	a, err := splitlists.Assign(lists, paths)
 package splitlists
 
 import (
-	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
+
+	"github.com/tfrec/tfrec/internal/imagetree"
 )
 
 // List says which images are of a split.
@@ -28,19 +30,37 @@ type List struct {
 	Source, File string
 	// Reads are the files that Source names and that exist, relative to the source of images.
 	Reads []string
-	// Directories have images of the split, in them or below, and Names are images, as they are
-	// written. Bare says that Names lack the extension.
+	// Directories have images of the split, in them or below, and Names are the lines that name
+	// images.
 	Directories, Names []string
-	Bare               bool
+	// Tentative says that the file may be something else: it is a list if each line names an image, or
+	// if one does and other files of its form are lists.
+	Tentative bool
+	// Optional says that the list may be something else: it is one if it has an image.
+	Optional bool
 	// Below is the directory of the source that the images are in: "" for all.
 	Below string
+
+	form int // lists of one form complete each other; those of others say the same again
 }
+
+// Role says what an assignment makes of a list.
+type Role uint8
+
+// The roles of lists.
+const (
+	Unused   Role = iota // it names no images, or is something else
+	Used                 // it states the splits of its images
+	Compared             // it agrees with the lists that are used
+)
 
 // Assignment says which list has each image.
 type Assignment struct {
 	Of     []int32 // by image, the index of its list, -1 for none
 	Images []int   // by list, how many images it has
-	// Unmatched are, by list, the names and directories of no image, the first of them.
+	Roles  []Role  // by list
+	// Unmatched are, by list, the names and directories of no image, the first of them; none for lists
+	// that are compared.
 	Unmatched      []int
 	FirstUnmatched []string
 }
@@ -53,202 +73,177 @@ func (a *Assignment) Split(lists []List, i int) (split, source string) {
 	return "", ""
 }
 
-// Assign finds the images of lists. Images are paths with slashes, sorted. A name is of the image
-// with whose path it has most names in common at the end: the whole name of the file at least. It is
-// an error if that is not one image, or if two lists have an image for different splits.
+// Assign finds the images of lists, as Read returns them. Images are paths with slashes, sorted. A
+// name is of the image with whose path it has most names in common at the end: the whole name of the
+// file at least, with or without its extension. It is an error if that is not one image, or if two
+// lists have an image for different splits.
 func Assign(lists []List, images []string) (*Assignment, error) {
 	a := &Assignment{
-		Of: make([]int32, len(images)), Images: make([]int, len(lists)),
+		Of: make([]int32, len(images)), Images: make([]int, len(lists)), Roles: make([]Role, len(lists)),
 		Unmatched: make([]int, len(lists)), FirstUnmatched: make([]string, len(lists)),
 	}
 	for i := range a.Of {
 		a.Of[i] = -1
 	}
-	indexes := map[indexKey]*index{}
-	for k := range lists {
-		l := &lists[k]
-		for _, dir := range l.Directories {
-			first, end := within(images, dir, l.Below)
-			if first == end {
-				a.unmatched(k, dir)
-			}
-			for i := first; i < end; i++ {
-				if err := a.put(lists, k, i, images[i]); err != nil {
-					return nil, err
+	m := &matcher{images: images, indexes: map[indexKey]*index{}}
+	for first, end := 0, 0; first < len(lists); first = end {
+		for end = first; end < len(lists) && lists[end].form == lists[first].form && lists[end].Below == lists[first].Below; {
+			end++
+		}
+		again := false // lists of another form have images of the same directory
+		for k := range lists[:first] {
+			again = again || lists[k].Below == lists[first].Below && a.Roles[k] == Used
+		}
+		certain := false // the form is that of lists
+		for pass := range 3 { // tentative lists are tried after the others, and again if one is a list
+			for k := first; k < end; k++ {
+				if lists[k].Tentative == (pass > 0) && a.Roles[k] == Unused {
+					if err := a.assign(lists, k, m, again, certain); err != nil {
+						return nil, err
+					}
 				}
 			}
-		}
-		if len(l.Names) == 0 {
-			continue
-		}
-		key := indexKey{l.Below, l.Bare}
-		by := indexes[key]
-		if by == nil {
-			by = newIndex(images, key)
-			indexes[key] = by
-		}
-		for _, name := range l.Names {
-			i, other := by.find(name)
-			switch {
-			case i < 0:
-				a.unmatched(k, name)
-				continue
-			case other >= 0:
-				return nil, fmt.Errorf("%s: %q may be %s and %s", l.Source, name, images[i], images[other])
-			}
-			if err := a.put(lists, k, i, images[i]); err != nil {
-				return nil, err
-			}
+			certain = slices.Contains(a.Roles[first:end], Used)
 		}
 	}
 	return a, nil
 }
 
-// put assigns an image to a list.
-func (a *Assignment) put(lists []List, k, i int, image string) error {
-	if before := a.Of[i]; before >= 0 {
-		if b := &lists[before]; b.Split != lists[k].Split {
-			return fmt.Errorf("%s is in the split %s by %s, and in %s by %s", image, b.Split, b.Source, lists[k].Split, lists[k].Source)
-		}
+// assign assigns the images of a list or, if lists of another form have done so, compares them. Certain
+// says that there are lists of its form, so that it is one if it names any image.
+func (a *Assignment) assign(lists []List, k int, m *matcher, again, certain bool) error {
+	l := &lists[k]
+	found, err := m.match(l)
+	switch {
+	case err != nil && (l.Tentative || again):
+		return nil
+	case err != nil:
+		return err
+	}
+	if !again {
+		a.Unmatched[k], a.FirstUnmatched[k] = found.unmatched, found.firstUnmatched
+	}
+	if l.Tentative && !certain && found.unmatched > 0 || len(found.images) == 0 {
 		return nil
 	}
-	a.Of[i] = int32(k)
-	a.Images[k]++
+	a.Roles[k] = Used
+	if again {
+		a.Roles[k] = Compared
+	}
+	for _, i := range found.images {
+		switch before := a.Of[i]; {
+		case before < 0 && !again:
+			a.Of[i] = int32(k)
+			a.Images[k]++
+		case before < 0, lists[before].Split == l.Split:
+		case again && (imagetree.Split(l.Split) == "" || imagetree.Split(lists[before].Split) == ""): // trainval has those of train
+		default:
+			b := &lists[before]
+			return fmt.Errorf("%s is in the split %s by %s, and in %s by %s", m.images[i], b.Split, b.Source, l.Split, l.Source)
+		}
+	}
 	return nil
 }
 
-func (a *Assignment) unmatched(k int, name string) {
-	if a.Unmatched[k]++; a.Unmatched[k] == 1 {
-		a.FirstUnmatched[k] = name
+// matcher finds the images of lists.
+type matcher struct {
+	images  []string
+	indexes map[indexKey]*index // of images, built as they are needed
+}
+
+// matched are the images of a list.
+type matched struct {
+	images         []int
+	unmatched      int
+	firstUnmatched string
+}
+
+func (m *matched) miss(name string) {
+	if m.unmatched++; m.unmatched == 1 {
+		m.firstUnmatched = name
 	}
 }
 
-// within returns the images in the directory that has most names at the end in common with dir, as
-// first up to end; none if no directory has the last one.
-func within(images []string, dir, below string) (first, end int) {
-	parts := names(dir)
-	for ; len(parts) > 0; parts = parts[1:] {
-		if first, end = in(images, path.Join(below, strings.Join(parts, "/"))); end > first {
-			return first, end
+// match finds the images of a list.
+func (m *matcher) match(l *List) (*matched, error) {
+	found := new(matched)
+	for _, dir := range l.Directories {
+		first, end := within(m.images, dir, l.Below)
+		if first == end {
+			found.miss(dir)
+		}
+		for i := first; i < end; i++ {
+			found.images = append(found.images, i)
 		}
 	}
-	return 0, 0
-}
-
-// in returns the images in a directory or below, as first up to end.
-func in(images []string, dir string) (first, end int) {
-	if dir == "" {
-		return 0, len(images)
-	}
-	first, _ = slices.BinarySearch(images, dir+"/")
-	n, _ := slices.BinarySearchFunc(images[first:], dir+"/", func(image, prefix string) int {
-		if strings.HasPrefix(image, prefix) {
-			return -1
-		}
-		return 1
-	})
-	return first, first + n
-}
-
-// names are the names in a path as somebody wrote it: without "." and "..", and with either slash.
-func names(written string) []string {
-	parts := strings.FieldsFunc(written, func(r rune) bool { return r == '/' || r == '\\' })
-	return slices.DeleteFunc(parts, func(name string) bool { return name == "." || name == ".." })
-}
-
-// index finds images by the ends of their paths. Many images may have one name, in different
-// directories, such as the frames of videos: paths are sorted from their ends, so that those that have
-// most names in common with another path stand where that would.
-type index struct {
-	first  int      // of the images that it has
-	images []string // without extensions, if names lack them
-	order  []int32  // of images
-}
-
-// indexKey says what an index has: the images below a directory, "" for all, with or without extensions.
-type indexKey struct {
-	below string
-	bare  bool
-}
-
-func newIndex(images []string, key indexKey) *index {
-	first, end := in(images, key.below)
-	x := &index{first: first, images: images[first:end], order: make([]int32, end-first)}
-	if key.bare {
-		x.images = slices.Clone(x.images)
-		for i, image := range x.images {
-			x.images[i] = strings.TrimSuffix(image, path.Ext(image))
-		}
-	}
-	for i := range x.order {
-		x.order[i] = int32(i)
-	}
-	slices.SortFunc(x.order, func(i, j int32) int { return compareEnds(x.images[i], x.images[j]) })
-	return x
-}
-
-// find returns the image of a name, -1 if there is none, and another that is as likely, -1 if there
-// is none.
-func (x *index) find(name string) (image, other int) {
-	name = strings.Join(names(name), "/")
-	at, _ := slices.BinarySearchFunc(x.order, name, func(i int32, name string) int { return compareEnds(x.images[i], name) })
-	like := func(k int) int {
-		if k < 0 || k >= len(x.order) {
-			return 0
-		}
-		return common(x.images[x.order[k]], name)
-	}
-	most := max(like(at-1), like(at))
-	if most == 0 {
-		return -1, -1
-	}
-	first, end := at, at
-	for like(first-1) == most {
-		first--
-	}
-	for like(end) == most {
-		end++
-	}
-	alike := x.order[first:end]
-	if image = x.first + int(slices.Min(alike)); len(alike) == 1 {
-		return image, -1
-	}
-	return image, x.first + int(slices.Max(alike))
-}
-
-// compareEnds compares paths byte by byte from their ends, as if all began with a slash.
-func compareEnds(a, b string) int {
-	for i, j := len(a)-1, len(b)-1; ; i, j = i-1, j-1 {
-		x, y := byteAt(a, i), byteAt(b, j)
+	for _, line := range l.Names {
+		i, other := m.find(line, l.Below)
 		switch {
-		case x != y:
-			return cmp.Compare(x, y)
-		case i < 0 || j < 0:
-			return cmp.Compare(i, j)
+		case other >= 0:
+			return nil, fmt.Errorf("%s: %q may be %s and %s", l.Source, line, m.images[i], m.images[other])
+		case i < 0:
+			found.miss(line)
+		default:
+			found.images = append(found.images, i)
 		}
 	}
+	return found, nil
 }
 
-// common returns how many names two paths have in common at their ends.
-func common(a, b string) (n int) {
-	for i, j := len(a)-1, len(b)-1; ; i, j = i-1, j-1 {
-		x := byteAt(a, i)
-		if x != byteAt(b, j) {
-			return n
+// find returns the image that a line names, -1 if there is none, and another that is as likely, -1 if
+// there is none.
+func (m *matcher) find(line, below string) (image, other int) {
+	for _, name := range namesIn(line) {
+		order := []bool{true, false}
+		if imagetree.IsImage(name) {
+			order = []bool{false, true}
 		}
-		if x == '/' {
-			n++
-		}
-		if i < 0 || j < 0 {
-			return n
+		for _, bare := range order {
+			if image, other = m.index(indexKey{below, bare}).find(name); image >= 0 {
+				return image, other
+			}
 		}
 	}
+	return -1, -1
 }
 
-// byteAt returns the byte of a path at i, and the slash that it is taken to begin with at -1.
-func byteAt(p string, i int) byte {
-	if i < 0 {
-		return '/'
+// namesIn returns what may be the name of an image in a line, the likeliest first: names may have
+// spaces, and labels may follow.
+func namesIn(line string) (names []string) {
+	fields := strings.Fields(line)
+	if len(fields) < 2 {
+		return []string{line}
 	}
-	return p[i]
+	if imagetree.IsImage(fields[0]) {
+		names = append(names, fields[0])
+	}
+	names = append(names, line)
+	name := line
+	for n := len(fields) - 1; n > 0 && isInteger(fields[n]); n-- {
+		name = strings.TrimSpace(strings.TrimSuffix(name, fields[n]))
+	}
+	if name != line {
+		names = append(names, name)
+	}
+	return names
+}
+
+// isInteger reports whether a field is an integer, as labels are.
+func isInteger(field string) bool {
+	digits := strings.TrimPrefix(field, "-")
+	return digits != "" && strings.Trim(digits, "0123456789") == ""
+}
+
+// namesImage reports whether a line has the extension of an image, at its end or before a label.
+func namesImage(line string) bool {
+	return imagetree.IsImage(line) || imagetree.IsImage(strings.Fields(line)[0])
+}
+
+func (m *matcher) index(key indexKey) *index {
+	x := m.indexes[key]
+	if x == nil {
+		x = newIndex(m.images, key)
+		m.indexes[key] = x
+	}
+	return x
 }

@@ -22,11 +22,6 @@ func (l *Listing) listArchives(ctx context.Context, o *options.ImageOptions, src
 	if err := l.joinFiles(ctx, o, src); err != nil {
 		return err
 	}
-	if len(l.Splits) == 0 && l.above == 0 {
-		if err := l.splitsFromArchives(o); err != nil {
-			return err
-		}
-	}
 	if samples != nil && l.Annotations == nil {
 		return l.labelSamples(ctx, o, samples)
 	}
@@ -47,14 +42,4 @@ func (l *Listing) labelSamples(ctx context.Context, o *options.ImageOptions, sam
 	}
 	l.Features, err = samples.Features(l.Images, l.Features, &l.Account)
 	return err
-}
-
-// splitsFromArchives keeps the splits that the names of all archives state.
-func (l *Listing) splitsFromArchives(o *options.ImageOptions) error {
-	archives := l.Origin.(*origin.Archives)
-	var paths []string
-	for _, in := range archives.Archives {
-		paths = append(paths, in.Path())
-	}
-	return l.splitsFromFiles(o, paths, func(p *origin.Image) int { return int(archives.Members[p.Item].Archive) })
 }

@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,6 +95,7 @@ func perhapsLabels(found *walk.Found) string {
 // likely the parent of the intended source.
 func (l *Listing) noteSingleClass(o *options.ImageOptions) {
 	if l.above > 0 {
+		l.noteImagesInSplits(o)
 		return
 	}
 	var class string
@@ -131,6 +133,27 @@ func (l *Listing) noteSingleClass(o *options.ImageOptions) {
 		o.Notef("%s is taken as the only class, but it holds split directories (%s): to use them, %s", jsontext.Readable(class), held, enter)
 	default:
 		o.Notef("%s is taken as the only class: if the directories in it (%s) are the classes, %s", jsontext.Readable(class), held, enter)
+	}
+}
+
+// noteImagesInSplits warns if the only class below directories of splits has the name of a directory of
+// images, and has directories itself.
+func (l *Listing) noteImagesInSplits(o *options.ImageOptions) {
+	class, example := "", ""
+	for i := range l.Images {
+		if l.Images[i].Bad() != nil {
+			continue
+		}
+		first, rest, _ := strings.Cut(l.belowSplit(l.Images[i].Path), "/")
+		dir, _, ok := strings.Cut(rest, "/")
+		if class = cmp.Or(class, first); first != class || !ok || !imagetree.HoldsImages(first) {
+			return
+		}
+		example = cmp.Or(example, dir)
+	}
+	if class != "" {
+		o.Notef("%s is the class of all images: if the directories in it, such as %s, are the classes, move these into the directories of splits, or label the images with %s",
+			jsontext.Readable(class), jsontext.Readable(example), optname.LabelSpecFile)
 	}
 }
 

@@ -18,6 +18,9 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
+// noMask is the reason why an image without a mask cannot be used.
+const noMask = "no mask of this name, but for the extension .png, is in the directory of masks"
+
 // addMasks finds the mask of each image in AnnotationSpec.Masks. Images of the source in that
 // directory are masks, and not samples.
 func (l *Listing) addMasks(ctx context.Context, o *options.ImageOptions) error {
@@ -64,7 +67,7 @@ func (l *Listing) addMasks(ctx context.Context, o *options.ImageOptions) error {
 		} else if p.Bad() == nil {
 			p.AddExtra().Bad = &setdir.BadSample{
 				Key: jsontext.Readable(p.Path), Source: jsontext.Readable(l.Origin.Source(p)), Stage: "read",
-				Reason: "no mask of this name, but for the extension .png, is in the directory of masks",
+				Reason: noMask,
 			}
 		}
 	}

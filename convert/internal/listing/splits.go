@@ -30,10 +30,14 @@ func (l *Listing) splitsFromFiles(o *options.ImageOptions, paths []string, fileO
 		return nil
 	}
 	splits, err := stated.SplitsOfFiles(paths)
-	if err == nil {
-		l.keepSplits(o, splits, fileOf)
+	if err != nil {
+		return err
 	}
-	return err
+	if splits == nil {
+		stated.NoteExported(o, paths)
+	}
+	l.keepSplits(o, splits, fileOf)
+	return nil
 }
 
 // keepSplits keeps the splits of a source whose files all have one, unless options give others.
@@ -68,36 +72,47 @@ func (l *Listing) takeSplitColumn(o *options.ImageOptions, c *stated.SplitColumn
 	return true, nil
 }
 
-// stateSplits takes over the splits that a directory or archive states: by directories, by lists, and
-// by files of annotations. Options.Splits replaces them; directories of splits are not labels even
-// then.
+// stateSplits takes over the splits that a directory or archive states: by directories, by lists, by
+// files of annotations, and by names of archives. Options.Splits replaces them; directories of splits
+// are not labels even then.
 func (l *Listing) stateSplits(ctx context.Context, o *options.ImageOptions) error {
-	dirs, err := stated.FindSplitDirectories(o, l.Images, l.Directories)
+	dirs, err := stated.FindSplitDirectories(o, l.Images)
 	if err != nil {
 		return err
 	}
-	l.above = dirs.Above
 	if len(o.Splits) > 0 {
-		if dirs.Above > 0 {
+		if l.above = dirs.Above; dirs.Above > 0 {
 			o.Notef("%s are not taken as splits: %s is given", strings.Join(dirs.Names(), ", "), optname.OptionsSplits)
 		}
-		l.accountForLists(o, nil)
+		l.accountForLists(o, new(stated.SplitLists), true)
 		return nil
 	}
-	lists := new(stated.SplitLists)
-	if tree, ok := l.Origin.(*origin.Tree); ok {
-		if lists, err = stated.FindSplitLists(ctx, o, tree, l.Images, l.Stating); err != nil {
-			return err
-		}
+	lists, err := stated.FindSplitLists(ctx, o, stated.ListSource{Place: l.Origin.Place(), Files: l.Files, Stating: l.stating()}, l.Images)
+	if err != nil {
+		return err
 	}
-	l.accountForLists(o, lists.Lists)
+	if tree, ok := l.Origin.(*origin.Tree); ok {
+		tree.Lists = lists.Files()
+	}
+	if err := dirs.Settle(o, l.allStated(lists)); err != nil {
+		return err
+	}
+	l.above = dirs.Above
 	known := l.Splits // by files of annotations, or a table
 	splits, listed, err := l.agreeOnSplits(dirs, lists)
 	if err != nil {
 		return err
 	}
+	l.accountForLists(o, lists, listed > 0 || known != nil)
 	if listed == 0 && known == nil {
+		for _, dir := range dirs.Untaken {
+			l.Account.Add(account.NoSplit, dir)
+		}
+		lists.Note(o)
 		noteNamedSource(o, l.Origin)
+		if archives, ok := l.Origin.(*origin.Archives); ok {
+			stated.NoteExported(o, pathsOf(archives))
+		}
 		return nil
 	}
 	l.Splits = slices.Sorted(maps.Keys(splits))
@@ -105,7 +120,8 @@ func (l *Listing) stateSplits(ctx context.Context, o *options.ImageOptions) erro
 	case known != nil:
 	case lists.Used():
 		l.SplitsBy = plan.SplitsByLists
-		l.dropUnlisted(o, lists)
+		l.dropUnlisted(o)
+		lists.Note(o)
 	default:
 		dirs.Note(o)
 	}
@@ -117,17 +133,43 @@ func (l *Listing) stateSplits(ctx context.Context, o *options.ImageOptions) erro
 	return nil
 }
 
-// agreeOnSplits gives each image the split that directories, lists and those before state for it. It
-// returns the splits, and how many images have one.
+// stating returns the files that may state the splits of the images: those of directories that have
+// all images.
+func (l *Listing) stating() (files []string) {
+	within := strings.Join(stated.TopDirectories(l.Images), "/") + "/"
+	for _, f := range l.Stating {
+		if dir, among := splitlists.Root(f.Path); among || dir == "" || strings.HasPrefix(within, dir+"/") {
+			files = append(files, f.Path)
+		}
+	}
+	return files
+}
+
+// allStated reports whether lists or those before state the split of each image that can be used.
+func (l *Listing) allStated(lists *stated.SplitLists) bool {
+	for i := range l.Images {
+		if p := &l.Images[i]; p.Split == nil && p.Bad() == nil {
+			if split, _ := lists.Of(i); split == "" {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// agreeOnSplits gives each image the split that directories, lists, the name of its archive and those
+// before state for it. It returns the splits, and how many images have one.
 func (l *Listing) agreeOnSplits(dirs *stated.SplitDirectories, lists *stated.SplitLists) (splits map[string]*string, listed int, err error) {
 	splits = map[string]*string{}
 	for _, s := range l.Splits {
 		splits[s] = &s
 	}
+	byArchive, bad := l.splitsOfArchives()
 	for i := range l.Images {
 		p := &l.Images[i]
 		listedIn, list := lists.Of(i)
-		split, err := agree(p, l.stated, statement{listedIn, list}, statement{dirs.Of(p.Path), "its directory"})
+		of := []statement{{listedIn, list}, {dirs.Of(p.Path), "its directory"}, {byArchive(p), "the name of its archive"}}
+		split, err := agree(p, l.stated, of...)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -141,7 +183,34 @@ func (l *Listing) agreeOnSplits(dirs *stated.SplitDirectories, lists *stated.Spl
 		}
 		p.Split = splits[split]
 	}
+	if listed == 0 && l.Splits == nil && bad != nil {
+		return nil, 0, bad
+	}
 	return splits, listed, nil
+}
+
+// splitsOfArchives returns the split that the name of the archive of an image states, "" for none. Bad
+// is an error if some names state splits and others do not.
+func (l *Listing) splitsOfArchives() (of func(p *origin.Image) string, bad error) {
+	archives, ok := l.Origin.(*origin.Archives)
+	if !ok {
+		return func(*origin.Image) string { return "" }, nil
+	}
+	splits, bad := stated.SplitsOfFiles(pathsOf(archives))
+	return func(p *origin.Image) string {
+		if splits == nil || int(p.Item) >= len(archives.Members) {
+			return ""
+		}
+		return splits[archives.Members[p.Item].Archive]
+	}, bad
+}
+
+// pathsOf returns the paths of archives.
+func pathsOf(archives *origin.Archives) (paths []string) {
+	for _, in := range archives.Archives {
+		paths = append(paths, in.Path())
+	}
+	return paths
 }
 
 // noteNamedSource notes that the name of a source is not taken for a split.
@@ -165,7 +234,7 @@ func agree(p *origin.Image, by string, others ...statement) (string, error) {
 	split := p.SplitName()
 	for _, other := range others {
 		switch {
-		case other.split == "" || other.split == split:
+		case other.split == "" || other.split == split || split != "" && imagetree.Split(split) == imagetree.Split(other.split) && imagetree.Split(split) != "":
 		case split == "":
 			split, by = other.split, other.by
 		case p.Bad() == nil:
@@ -176,24 +245,27 @@ func agree(p *origin.Image, by string, others ...statement) (string, error) {
 	return split, nil
 }
 
-// accountForLists adds the files that may state splits, and are not used for that or for classes.
-func (l *Listing) accountForLists(o *options.ImageOptions, used []splitlists.List) {
-	for _, file := range l.Stating {
-		isUsed := slices.ContainsFunc(used, func(list splitlists.List) bool {
-			return list.Source == file || slices.Contains(list.Reads, file) || path.Dir(list.Source) == path.Dir(file) && path.Dir(file) != "."
-		})
-		if !isUsed && !(o.Annotations.HasObjects() && annotation.IsClassFile(path.Base(file))) {
-			l.Account.Add(account.OfFile(file), file)
+// accountForLists adds the files that may state splits, and are not used for that or for something
+// else. Unless the splits of images are stated otherwise, those of lists that are not used are lost.
+func (l *Listing) accountForLists(o *options.ImageOptions, lists *stated.SplitLists, otherwise bool) {
+	for _, f := range l.Stating {
+		switch {
+		case lists.IsUsed(f.Path):
+		case !otherwise && lists.IsUnused(f.Path):
+			l.Account.Add(account.NoSplit, f.Path)
+		case f.Read, o.Annotations.HasObjects() && annotation.IsClassFile(path.Base(f.Path)):
+		default:
+			l.Account.Add(account.OfFile(f.Path), f.Path)
 		}
 	}
 }
 
 // dropUnlisted drops the images that no list has.
-func (l *Listing) dropUnlisted(o *options.ImageOptions, lists *stated.SplitLists) {
+func (l *Listing) dropUnlisted(o *options.ImageOptions) {
 	kept := l.Images[:0]
 	example := ""
 	for _, p := range l.Images {
-		if p.Split != nil || p.Bad() != nil {
+		if bad := p.Bad(); p.Split != nil || bad != nil && bad.Reason != noMask {
 			kept = append(kept, p)
 		} else {
 			example = cmp.Or(example, p.Path)
@@ -205,7 +277,6 @@ func (l *Listing) dropUnlisted(o *options.ImageOptions, lists *stated.SplitLists
 		o.Notef("%s in none of the lists of splits left alone, such as %s (%s takes all)", plural.Of(n, "image"), jsontext.Readable(example), optname.OptionsSplits)
 	}
 	l.Images = kept
-	lists.Note(o)
 }
 
 // belowSplit returns a path without its directory of a split, if any.

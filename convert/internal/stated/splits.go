@@ -48,6 +48,23 @@ func SplitsOfFiles(paths []string) ([]string, error) {
 	return nil, nil
 }
 
+// NoteExported notes that the names of several files, none of which is taken for a split, may state
+// splits.
+func NoteExported(o *options.ImageOptions, paths []string) {
+	var splits []string
+	for _, file := range paths {
+		split := exported(path.Base(filepath.ToSlash(file)))
+		if split == "" {
+			return
+		}
+		splits = append(splits, split)
+	}
+	if splits = slices.Compact(slices.Sorted(slices.Values(splits))); len(splits) > 1 {
+		o.Notef("the names of files state no split: if %s are splits, convert the files of each by themselves, with %s %s=1 and so on, and merge the sets",
+			plural.Quoted(splits, 3), optname.OptionsSplits, splits[0])
+	}
+}
+
 // splitFile matches the name of one of the files of a split as export writes it: train-000000.tar, or
 // train-00000-of-00004.parquet, which may have a hash after it.
 var splitFile = regexp.MustCompile(`^(.+?)-\d{5,}(?:-of-\d{5,}(?:-[0-9a-f]+)?)?\.`)

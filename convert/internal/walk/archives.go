@@ -28,6 +28,7 @@ type archiveWalker struct {
 	walker
 	origin *origin.Archives
 	others *webdataset.Samples
+	texts  *archiveTexts
 	seen   map[string]bool // directories
 }
 
@@ -47,6 +48,8 @@ func Archives(ctx context.Context, o *options.ImageOptions, src origin.Place) (f
 func tryArchives(ctx context.Context, o *options.ImageOptions, src origin.Place) (*Found, *webdataset.Samples, error) {
 	a := &archiveWalker{walker: walker{o: o, ctx: ctx}, origin: &origin.Archives{Src: src.At}, seen: map[string]bool{}}
 	a.Origin, a.others = a.origin, webdataset.New(o, a.origin)
+	a.texts = &archiveTexts{origin: a.origin, kept: map[string][]byte{}}
+	a.Files = a.texts
 	for _, path := range src.Archives {
 		in, err := archive.Open(ctx, path)
 		if err != nil {
@@ -66,7 +69,11 @@ func tryArchives(ctx context.Context, o *options.ImageOptions, src origin.Place)
 		return &a.Found, a.others, nil
 	}
 	for path := range a.others.Others() {
-		a.explain(account.OfFile(path), path)
+		if a.texts.kept[path] != nil {
+			a.Stating = append(a.Stating, StatingFile{Path: path})
+		} else {
+			a.explain(account.OfFile(path), path)
+		}
 	}
 	return &a.Found, nil, nil
 }
@@ -90,8 +97,18 @@ func (a *archiveWalker) visit(m *archive.Member) error {
 	a.addDirectories(key)
 	switch {
 	case !imagetree.IsImage(key):
+		stating := a.mayState(key) && unusableMember(m) == ""
+		if stating {
+			if err := a.texts.keep(m, key); err != nil {
+				return err
+			}
+		}
 		if a.o.ArchiveFormat == options.Files {
-			a.leaveOut(account.OfFile(key), key)
+			if a.Skipped++; stating {
+				a.Stating = append(a.Stating, StatingFile{Path: key})
+			} else {
+				a.explain(account.OfFile(key), key)
+			}
 			return nil
 		}
 		a.Skipped++

@@ -9,11 +9,9 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/imagetree"
-	"github.com/tfrec/tfrec/internal/splitlists"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/table"
 )
@@ -37,8 +35,8 @@ var noImages = []string{
 // leave counts a file that does not have the name of an image, or that the globs leave out.
 func (w *treeWalker) leave(f otherFile) {
 	w.Skipped++
-	if splitlists.MayState(f.path) && !options.AnyMatches(w.o.Select.Exclude, f.path) {
-		w.Stating = append(w.Stating, f.path) // counted once it is known whether they are used
+	if w.mayState(f.path) {
+		w.Stating = append(w.Stating, StatingFile{f.path, w.uses(f.path)}) // counted once it is known whether they are used
 		return
 	}
 	switch r := account.OfFile(f.path); {

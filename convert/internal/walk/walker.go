@@ -7,6 +7,7 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/origin"
 	"github.com/tfrec/tfrec/internal/account"
 	"github.com/tfrec/tfrec/internal/imagetree"
+	"github.com/tfrec/tfrec/internal/splitlists"
 )
 
 // Found is the result of a walk.
@@ -15,8 +16,9 @@ type Found struct {
 	Images      []origin.Image // sorted by path
 	Excluded    []string       // with annotations: paths of images that the globs leave out
 	Directories []string       // relative to the source
-	Stating     []string       // files that may state splits, relative to the source; not in the account
-	Skipped     int64          // files that are not samples
+	Stating     []StatingFile  // files that may state splits; not in the account
+	Files       splitlists.Files
+	Skipped     int64 // files that are not samples
 	Account     account.Account
 	Left        []LeftFile // with LabelSpec.File: skipped files, not in the account
 }
@@ -25,6 +27,12 @@ type Found struct {
 type LeftFile struct {
 	Path   string
 	Reason account.Reason
+}
+
+// StatingFile is a file that may state splits.
+type StatingFile struct {
+	Path string // relative to the source
+	Read bool   // the run reads it for something else
 }
 
 // walker selects and counts what all walks find.
@@ -68,4 +76,9 @@ func (w *walker) wanted(rel string) bool {
 		w.Excluded = append(w.Excluded, rel)
 	}
 	return false
+}
+
+// mayState reports whether a file may state splits, and is not left out.
+func (w *walker) mayState(rel string) bool {
+	return splitlists.MayState(rel) && !options.AnyMatches(w.o.Select.Exclude, rel)
 }

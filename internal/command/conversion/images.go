@@ -55,9 +55,9 @@ Arrow file, or a quoted glob of them, with a column of images.
 The label of an image is the name of its first directory: SRC/daisy/1.jpg is a
 daisy. Directories above the class directories are taken as splits if they are
 named, in any case, train or training; val, valid, validation or dev; test,
-testing or eval; so are those in a directory of images, such as images/train beside
-labels/. data.yaml, VOC's ImageSets, lists such as train.txt, and a column of --table
-state splits, too; --splits replaces them all. Hidden files and directories, and
+testing, eval or evaluation; so are those in a directory of images, such as
+images/train. data.yaml, VOC's ImageSets, lists such as train.txt, and a column of
+--table state splits, too; --splits replaces them all. Hidden files and directories, and
 __MACOSX, are left alone.
 
 A damaged archive ends the run. Links in archives, and names that lead out of
