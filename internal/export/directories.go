@@ -14,7 +14,6 @@ import (
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/compare"
-	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/output"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/safename"
@@ -126,18 +125,7 @@ func writeBelow(ctx context.Context, in *inputs, dir string, write writeFiles, f
 // writeDirectories writes each image as a file, in a directory for each label.
 func writeDirectories(ctx context.Context, in *inputs, files outFiles, o *Options) (err error) {
 	f := newDirectoryWriter(files, o)
-	f.several = len(in.splits) > 1
-	if f.several {
-		for _, split := range in.splits {
-			switch known := imagetree.Split(split); known {
-			case split:
-			case "":
-				o.note("convert images takes the directory %s as a class, not as a split: its splits are train, val and test", split)
-			default:
-				o.note("convert images takes the directory %s as the split %s", split, known)
-			}
-		}
-	}
+	f.bySplit = hasDirectories(in.splits)
 	if f.report.Records, err = in.each(ctx, o.Progress, f.add); err != nil {
 		return err
 	}
@@ -151,7 +139,7 @@ type directoryWriter struct {
 	outFiles
 	o       *Options
 	images  imageReader
-	several bool  // splits
+	bySplit bool  // in a directory for each split
 	byStem  bool  // names that differ in their extension alone are the same
 	unknown int64 // images of no known format
 
@@ -174,7 +162,7 @@ func (f *directoryWriter) add(r *row) error {
 		return err
 	}
 	split := ""
-	if f.several {
+	if f.bySplit {
 		split = r.split
 	}
 	p, err := f.o.pathOf(r, split, pic.format)

@@ -32,7 +32,7 @@ func FuzzDirectories(f *testing.F) {
 		defer root.Close()
 		report := new(Report)
 		out := newDirectoryWriter(outFiles{tree: &localTree{root: root}, report: report}, &Options{ImageKey: imagekey.Encoded, Filename: imagekey.Filename, OnCollision: Number})
-		out.several = several
+		out.bySplit = several
 		for _, c := range [][2]string{{name1, label1}, {name2, label2}} {
 			var b tfrecord.Builder
 			b.String(imagekey.Encoded, data)

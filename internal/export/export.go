@@ -156,6 +156,9 @@ func Export(ctx context.Context, paths []string, out string, o Options) (*Report
 	if err != nil {
 		return nil, err
 	}
+	if o.Format.HasImages() {
+		noteSplits(&o, in.splits)
+	}
 	report := &Report{Status: "written", Format: o.Format}
 	switch o.Format {
 	case Directories:

@@ -141,9 +141,8 @@ func (w *tarWriter) next(split string) error {
 	if split != w.split {
 		w.split, w.index = split, 0
 	}
-	name := fmt.Sprintf("%s-%06d.tar", split, w.index)
+	file, err := w.create(tarName(split, w.index))
 	w.index++
-	file, err := w.create(name)
 	if err != nil {
 		return err
 	}
@@ -151,6 +150,9 @@ func (w *tarWriter) next(split string) error {
 	w.size = 0
 	return nil
 }
+
+// tarName returns the name of a tar of a split.
+func tarName(split string, index int) string { return fmt.Sprintf("%s-%06d.tar", split, index) }
 
 // close ends the tar in progress, if any.
 func (w *tarWriter) close() error {

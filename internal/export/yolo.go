@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/tfrec/tfrec/internal/objects"
+	"github.com/tfrec/tfrec/internal/splitlists"
 )
 
 // yoloWriter writes the directories of Ultralytics' YOLO: images/SPLIT, labels/SPLIT with a text an
@@ -73,8 +74,7 @@ func (w *yoloWriter) finish() error {
 		index[i] = c.Name
 	}
 	for split, dir := range w.dirOf {
-		switch split {
-		case "path", "names", "nc", "download", "kpt_shape", "flip_idx", "kpt_names", "channels":
+		if splitlists.IsYAMLKey(split) {
 			return fmt.Errorf("data.yaml has another meaning for %q: rename the split", split)
 		}
 		data[split] = dir
