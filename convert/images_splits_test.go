@@ -554,3 +554,57 @@ func TestClassesThatMayBeSplits(t *testing.T) {
 		}
 	}
 }
+
+// TestSeveralSplitColumns labels images by random tables with two columns of splits, as CSV and as JSON
+// lines: the one that has train, val or test counts, and both must agree.
+func TestSeveralSplitColumns(t *testing.T) {
+	for _, seed := range torture.Sample(t, 8, torture.Seeds(40, 400)) {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		src := t.TempDir()
+		pools := [][]string{{"train", "val", "test"}, {"0", "1", "2"}, {""}}
+		first, second := pools[rng.IntN(3)], pools[rng.IntN(3)]
+		want := map[string]string{}
+		csv, lines := "path,label,subset,split\n", ""
+		usual, disagree := false, false
+		for i := range 4 + rng.IntN(4) {
+			base := fmt.Sprintf("%d.png", i)
+			put(t, src, base, pngOf(i))
+			k := rng.IntN(3)
+			a := first[k%len(first)]
+			if rng.IntN(20) == 0 {
+				k = rng.IntN(3)
+			}
+			b := second[k%len(second)]
+			csv += fmt.Sprintf("%s,c,%s,%s\n", base, a, b)
+			lines += fmt.Sprintf("{\"path\": %q, \"label\": \"c\", \"subset\": %q, \"split\": %q}\n", base, a, b)
+			want[base] = "train"
+			for _, cell := range []string{a, b} {
+				if slices.Contains(pools[0], cell) {
+					want[base], usual = cell, true
+				}
+			}
+			disagree = disagree || len(first) == 3 && len(second) == 3 && first[0] == second[0] && first[0] == "train" && a != b
+		}
+		put(t, src, "t.csv", []byte(csv))
+		put(t, src, "t.jsonl", []byte(lines))
+		for _, name := range []string{"t.csv", "t.jsonl"} {
+			o := ImageOptions{Labels: LabelSpec{File: filepath.Join(src, name)}}
+			said := notes(&o.Options)
+			out := t.TempDir()
+			s, err := Images(t.Context(), src, out, o)
+			text := strings.Join(*said, "; ")
+			switch {
+			case disagree:
+				if err == nil || !strings.Contains(err.Error(), `by column "sp`) || !strings.Contains(err.Error(), "LabelSpec.SplitColumn") {
+					t.Errorf("seed %d, %s: %v\n%s", seed, name, err, csv)
+				}
+			case err != nil:
+				t.Errorf("seed %d, %s: %v\n%s", seed, name, err, csv)
+			case !mapsEqual(splitsOf(t, out, s), want):
+				t.Errorf("seed %d, %s: %v, want %v; %s", seed, name, splitsOf(t, out, s), want, text)
+			case strings.Contains(text, "splits are those in") != usual, strings.Contains(text, "not used") == usual && first[0]+second[0] != "":
+				t.Errorf("seed %d, %s: %s\n%s", seed, name, text, csv)
+			}
+		}
+	}
+}

@@ -29,20 +29,22 @@ func (t *Table) findColumns(certain bool, rows [][]string) error {
 	if err != nil {
 		return err
 	}
-	if t.split, err = t.given("split", t.o.SplitColumn); err != nil {
+	split, err := t.given("split", t.o.SplitColumn)
+	if err != nil {
 		return err
 	}
-	certain = certain || path >= 0 || label >= 0 || t.split >= 0
+	certain = certain || path >= 0 || label >= 0 || split >= 0
 	if path < 0 {
 		path = t.guess(pathNames, label)
 	}
 	if label < 0 && !t.o.NoLabels {
 		label = t.guess(labelNames, path)
 	}
-	if t.split < 0 && !t.o.NoSplits {
-		if i := t.guess(splitNames, path); i != label {
-			t.split = i
-		}
+	switch t.splits = nil; {
+	case split >= 0:
+		t.splits = []int{split}
+	case !t.o.NoSplits:
+		t.splits = t.guessSplits(path, label)
 	}
 	known := path >= 0 || label >= 0 || slices.ContainsFunc(t.header, t.isFeature)
 	switch {
@@ -81,7 +83,7 @@ func (t *Table) withoutHeader(rows [][]string) error {
 		return fmt.Errorf("no header names the column %q: want a first row with the names of all columns, such as path and label", t.o.Features[0].Name)
 	}
 	rows = append(rows, t.header)
-	t.header, t.path, t.label, t.split, t.found = nil, max(t.columnOf(rows, -1), 0), -1, -1, NoHeader
+	t.header, t.path, t.label, t.splits, t.found = nil, max(t.columnOf(rows, -1), 0), -1, nil, NoHeader
 	switch {
 	case t.o.NoLabels:
 	case t.fields < 2:
@@ -116,7 +118,7 @@ func (t *Table) onlyOther(column int, not []string) int {
 	other := -1
 	for i, name := range t.header {
 		switch {
-		case i == column, i == t.split, t.isFeature(name), strings.TrimSpace(name) == "", strings.HasPrefix(name, "Unnamed: "):
+		case i == column, slices.Contains(t.splits, i), t.isFeature(name), strings.TrimSpace(name) == "", strings.HasPrefix(name, "Unnamed: "):
 		case column < 0, other >= 0, isOneOf(name, not):
 			return -1
 		default:
@@ -126,12 +128,12 @@ func (t *Table) onlyOther(column int, not []string) int {
 	return other
 }
 
-// Split returns the name of the column of splits; "" if they are not read.
-func (t *Table) Split() string {
-	if t.split < 0 {
-		return ""
+// Splits returns the names of the columns of splits: none if they are not read.
+func (t *Table) Splits() (names []string) {
+	for _, i := range t.splits {
+		names = append(names, t.header[i])
 	}
-	return t.header[t.split]
+	return names
 }
 
 // repeated returns an error for columns of one name: which of them is meant is not known.
@@ -228,15 +230,25 @@ func LabelColumn(columns []string, name string) (int, error) {
 	return i, err
 }
 
-// SplitColumn returns which of some columns holds splits: that of the name or, without one, the first
-// that Options.SplitColumn finds; -1 without.
-func SplitColumn(columns []string, name string) (int, error) {
+// SplitColumns returns which of some columns hold splits: that of the name or, without one, those that
+// Options.SplitColumn finds.
+func SplitColumns(columns []string, name string) ([]int, error) {
 	t := &Table{header: columns}
 	i, err := t.given("split", name)
-	if err == nil && i < 0 {
-		i = t.guess(splitNames, -1)
+	if err != nil || i >= 0 {
+		return []int{i}, err
 	}
-	return i, err
+	return t.guessSplits(-1, -1), nil
+}
+
+// guessSplits returns the columns of splits by their names, besides those of paths and labels.
+func (t *Table) guessSplits(path, label int) (columns []int) {
+	for _, name := range splitNames {
+		if i := t.find(name); i >= 0 && i != path && i != label {
+			columns = append(columns, i)
+		}
+	}
+	return columns
 }
 
 // Quote lists names of columns, the first twenty of them.
@@ -252,7 +264,7 @@ func (t *Table) Columns() (path, label string, ignored []string) {
 		return t.header[i]
 	}
 	for i := range t.fields {
-		if i != t.path && i != t.label && i != t.split && !slices.Contains(t.features, i) {
+		if i != t.path && i != t.label && !slices.Contains(t.splits, i) && !slices.Contains(t.features, i) {
 			ignored = append(ignored, name(i))
 		}
 	}

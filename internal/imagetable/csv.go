@@ -272,8 +272,12 @@ func (p *rowParser) row(tok *csvscan.Tokenizer) Row {
 		p.labels = t.splitLabels(p.labels[:0], cell)
 		row.Labels = p.labels
 	}
-	if t.split >= 0 && t.split < n {
-		row.Split = strings.TrimSpace(field(t.split))
+	for _, i := range t.splits {
+		split := ""
+		if i < n {
+			split = strings.TrimSpace(field(i))
+		}
+		row.Splits = append(row.Splits, split)
 	}
 	for i := range t.features {
 		if row.Err = p.value(i, tok); row.Err != nil {

@@ -92,7 +92,7 @@ type Table struct {
 	header      []string // nil without one
 	fields      int      // number of columns
 	path, label int      // columns; label is -1 if it is not read
-	split       int      // as label
+	splits      []int    // columns
 	features    []int    // columns
 	kinds       []table.Column
 	notes       []string
@@ -118,8 +118,8 @@ type Row struct {
 	// one label, which may be empty. The slice is valid until the next row.
 	Path   string
 	Labels []string
-	// Split is that of the row, "" if it has none or splits are not read.
-	Split string
+	// Splits are the cells of the columns of splits, "" where it has none.
+	Splits []string
 	// Err is why the row can't be used; nil if it can. Path is then set only if the
 	// fault is in another column.
 	Err error

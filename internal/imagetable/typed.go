@@ -21,13 +21,13 @@ type typedTable struct {
 	// columns are those to read; path, label and features are positions in it.
 	columns     []table.Column
 	path, label int
-	split       int // -1 if it is not read
+	splits      []int
 	features    []int
 }
 
 // openTyped finds the columns of a typed table. It closes src with the table, also on an error.
 func (t *Table) openTyped(ctx context.Context, src table.Source) (err error) {
-	c := &typedTable{src: src, label: -1, split: -1}
+	c := &typedTable{src: src, label: -1}
 	t.src = c
 	defer func() {
 		if err != nil {
@@ -57,7 +57,7 @@ func (t *Table) openTyped(ctx context.Context, src table.Source) (err error) {
 		}
 		// Paths and labels that are numbers and text are text.
 		again := false
-		for _, i := range []int{t.path, t.label, t.split} {
+		for _, i := range append([]int{t.path, t.label}, t.splits...) {
 			if i >= 0 && c.scanned.Columns[i].Mixed != "" {
 				kinds[t.header[i]], again = table.Bytes, true
 			}
@@ -73,8 +73,8 @@ func (t *Table) openTyped(ctx context.Context, src table.Source) (err error) {
 	if t.label >= 0 {
 		c.label = c.use(t.label)
 	}
-	if t.split >= 0 {
-		c.split = c.use(t.split)
+	for _, i := range t.splits {
+		c.splits = append(c.splits, c.use(i))
 	}
 	for _, i := range t.features {
 		if f := &c.scanned.Columns[i]; f.Mixed != "" {
@@ -92,7 +92,7 @@ func (t *Table) openTyped(ctx context.Context, src table.Source) (err error) {
 
 // check returns an error for columns that cannot be read, or cannot hold paths or labels.
 func (c *typedTable) check(t *Table) error {
-	for _, i := range append([]int{t.path, t.label, t.split}, t.features...) {
+	for _, i := range slices.Concat([]int{t.path, t.label}, t.splits, t.features) {
 		if i >= 0 && c.scanned.Columns[i].Unfit != "" {
 			return fmt.Errorf("column %q: %s", c.scanned.Columns[i].Name, c.scanned.Columns[i].Unfit)
 		}
@@ -175,12 +175,14 @@ func (c *typedTable) fill(t *Table, row *Row, b *table.Batch, labels []string) [
 		}
 		row.Path = t.withSuffix(textOf(v, first))
 	}
-	if c.split >= 0 {
-		if v := &b.Columns[c.split]; has(v, row.row) {
+	for _, i := range c.splits {
+		split := ""
+		if v := &b.Columns[i]; has(v, row.row) {
 			if first, end := v.Span(row.row); end-first == 1 {
-				row.Split = strings.TrimSpace(textOf(v, first))
+				split = strings.TrimSpace(textOf(v, first))
 			}
 		}
+		row.Splits = append(row.Splits, split)
 	}
 	if c.label < 0 {
 		return labels

@@ -18,7 +18,7 @@ import (
 // Table is a table of labels that was read.
 type Table struct {
 	stated.Labels
-	Split    stated.SplitColumn
+	Splits   stated.SplitColumns
 	Features []manifest.Feature
 	Causes   []string // why rows name no image
 	File     string   // its name
@@ -27,11 +27,11 @@ type Table struct {
 	o        *options.ImageOptions
 	paths    *rowPaths
 	features stated.Features
-	lines    map[string]int64  // line where a path was first named
-	noSplits map[string]string // cells of the split column that name none, by path
-	first    int64             // line of the first row if it may be a header; 0 if not
-	named    int               // images that a row names
-	left     int64             // rows that the globs leave out
+	lines    map[string]int64    // line where a path was first named
+	noSplits map[string][]string // cells of the split columns that name none, by path
+	first    int64               // line of the first row if it may be a header; 0 if not
+	named    int                 // images that a row names
+	left     int64               // rows that the globs leave out
 
 	// perhapsHeader is set if the first row, which was not taken for a header, names no image.
 	perhapsHeader bool
@@ -54,12 +54,12 @@ func (t *Table) IDs(row []int32, ids map[string]int32) []int32 {
 	return kept
 }
 
-// RejectUnsplit makes bad samples of the images whose cell in the split column names no split.
+// RejectUnsplit makes bad samples of the images whose cells in the split columns name no split.
 func (t *Table) RejectUnsplit(images []origin.Image) {
 	for i := range images {
 		p := &images[i]
-		if cell, ok := t.noSplits[p.Path]; ok && p.Bad() == nil {
-			p.AddExtra().Bad = t.bad(p.Path, t.lines[p.Path], "read", t.Split.Fault(cell))
+		if cells, ok := t.noSplits[p.Path]; ok && p.Bad() == nil {
+			p.AddExtra().Bad = t.bad(p.Path, t.lines[p.Path], "read", t.Splits.Fault(cells))
 		}
 	}
 }
@@ -68,7 +68,7 @@ func newTable(o *options.ImageOptions, opened *imagetable.Table, paths *rowPaths
 	t := &Table{
 		o: o, File: storage.Base(o.Labels.File), Text: opened.Text(), paths: paths,
 		lines: map[string]int64{}, features: stated.NewFeatures(opened.Features()),
-		Split: stated.SplitColumn{Name: opened.Split()}, noSplits: map[string]string{},
+		Splits: stated.SplitColumns{Names: opened.Splits()}, noSplits: map[string][]string{},
 	}
 	t.Features = t.features.Described
 	if opened.Header() == imagetable.NoHeader {
@@ -112,9 +112,9 @@ func (t *Table) imageFile(row *imagetable.Row) origin.Image {
 	default:
 		p.Label = t.Shared(row.Labels[0])
 	}
-	if t.Split.Name != "" {
-		if p.Split = t.Split.Of(row.Split); p.Split == nil {
-			t.noSplits[p.Path] = row.Split
+	if len(t.Splits.Names) > 0 {
+		if p.Split = t.Splits.Of(p.Path, row.Splits); p.Split == nil {
+			t.noSplits[p.Path] = row.Splits
 		}
 	}
 	if t.o.Labels.Several() || t.features.Any() {

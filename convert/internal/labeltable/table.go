@@ -182,9 +182,6 @@ func noteColumns(o *options.ImageOptions, t *imagetable.Table) {
 	case !given:
 		says = append(says, where)
 	}
-	if split := t.Split(); split != "" && o.Labels.SplitColumn == "" {
-		says = append(says, fmt.Sprintf("splits in %q", split))
-	}
 	if len(ignored) > 0 {
 		says = append(says, "ignored: "+imagetable.Quote(ignored))
 	}

@@ -89,7 +89,7 @@ func (l *Listing) take(ctx context.Context, o *options.ImageOptions, found *walk
 			return err
 		}
 		l.table, l.Causes, l.Labels, l.Features = t, t.Causes, t.Names, t.Features
-		used, err := l.takeSplitColumn(o, &t.Split, t.File)
+		used, err := l.takeSplitColumns(o, &t.Splits, t.File)
 		if err != nil {
 			return err
 		}

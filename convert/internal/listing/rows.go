@@ -50,7 +50,7 @@ func (l *Listing) listRows(ctx context.Context, o *options.ImageOptions, src ori
 // splitsFromRows keeps the splits that rows state in a column, or else those that the names of files
 // state.
 func (l *Listing) splitsFromRows(o *options.ImageOptions, found *walk.FoundRows) error {
-	used, err := l.takeSplitColumn(o, &found.Split, found.Rows.Src.Path())
+	used, err := l.takeSplitColumns(o, &found.Splits, found.Rows.Src.Path())
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (l *Listing) splitsFromRows(o *options.ImageOptions, found *walk.FoundRows)
 		switch {
 		case p.Split == nil: // a bad sample
 			if p.Bad() == nil {
-				p.AddExtra().Bad = &setdir.BadSample{Key: jsontext.Readable(p.Path), Source: l.Origin.Source(p), Stage: "read", Reason: fmt.Sprintf("column %q: the row names no split", found.Split.Name)}
+				p.AddExtra().Bad = &setdir.BadSample{Key: jsontext.Readable(p.Path), Source: l.Origin.Source(p), Stage: "read", Reason: fmt.Sprintf("%s: the row names no split", &found.Splits)}
 			}
 			p.Split = &l.Splits[0]
 		case byFile != nil && byFile[fileOf(p)] != *p.Split:

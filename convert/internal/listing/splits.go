@@ -56,8 +56,8 @@ func (l *Listing) keepSplits(o *options.ImageOptions, splits []string, fileOf fu
 	}
 }
 
-// takeSplitColumn takes over the splits of a column of a table, and reports whether it did.
-func (l *Listing) takeSplitColumn(o *options.ImageOptions, c *stated.SplitColumn, table string) (used bool, err error) {
+// takeSplitColumns takes over the splits of columns of a table, and reports whether it did.
+func (l *Listing) takeSplitColumns(o *options.ImageOptions, c *stated.SplitColumns, table string) (used bool, err error) {
 	names, err := c.Splits(o, table)
 	if err != nil {
 		return false, err
@@ -68,7 +68,7 @@ func (l *Listing) takeSplitColumn(o *options.ImageOptions, c *stated.SplitColumn
 		}
 		return false, nil
 	}
-	l.Splits, l.SplitsBy, l.stated = names, plan.SplitsByTable, fmt.Sprintf("column %q of %s", c.Name, table)
+	l.Splits, l.SplitsBy, l.stated = names, plan.SplitsByTable, fmt.Sprintf("%s of %s", c, table)
 	return true, nil
 }
 

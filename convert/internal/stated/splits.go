@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/plan"
 	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/imagetree"
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
@@ -79,46 +80,94 @@ func exported(base string) string {
 	return m[1]
 }
 
-// SplitColumn is a column of a table with the split of each image. The zero value is none.
-type SplitColumn struct {
-	Name   string
-	splits map[string]*string // found in it, by the names that they have in the set
+// SplitColumns are the columns of a table with the split of each image, which agree. The zero value has
+// none.
+type SplitColumns struct {
+	Names  []string
+	splits map[string]*string // found in them, by the names that they have in the set
+
+	stating  []bool // by column: train, val or test is in it
+	disagree string // two columns with different splits of an image, the first of them
+	mixed    string // the same, where one of the splits is not train, val or test
 }
 
-// Of returns the split that a cell names; nil if it names none, as a missing value.
-func (c *SplitColumn) Of(cell string) *string {
-	if csvscan.IsMissing(cell) {
+// Of returns the split that the cells of an image name: the first that is train, val or test, or else
+// the first; nil if none does, as missing values do not.
+func (c *SplitColumns) Of(image string, cells []string) *string {
+	if c.splits == nil {
+		c.splits, c.stating = map[string]*string{}, make([]bool, len(c.Names))
+	}
+	names, best := make([]string, len(cells)), -1
+	for i, cell := range cells {
+		if names[i] = cmp.Or(imagetree.Split(cell), cell); csvscan.IsMissing(cell) || !naming.IsSplit(names[i]) {
+			names[i] = ""
+			continue
+		}
+		known := imagetree.Split(cell) != ""
+		c.stating[i] = c.stating[i] || known
+		if best < 0 || known && imagetree.Split(names[best]) == "" {
+			best = i
+		}
+	}
+	if best < 0 {
 		return nil
 	}
-	name := cmp.Or(imagetree.Split(cell), cell)
-	if s := c.splits[name]; s != nil || !naming.IsSplit(name) {
-		return s
+	for i, name := range names {
+		if name == "" || name == names[best] {
+			continue
+		}
+		text := fmt.Sprintf("%s is in the split %s by column %q, and in %s by column %q", jsontext.Readable(image), names[best], c.Names[best], name, c.Names[i])
+		if imagetree.Split(name) != "" {
+			c.disagree = cmp.Or(c.disagree, text)
+		} else {
+			c.mixed = cmp.Or(c.mixed, text)
+		}
 	}
-	if c.splits == nil {
-		c.splits = map[string]*string{}
+	name := names[best]
+	if c.splits[name] == nil {
+		c.splits[name] = &name
 	}
-	c.splits[name] = &name
-	return &name
+	return c.splits[name]
 }
 
-// Fault describes a cell that names no split.
-func (c *SplitColumn) Fault(cell string) string {
-	return fmt.Sprintf("column %q: %q is not the name of a split", c.Name, cell)
+// String names the columns.
+func (c *SplitColumns) String() string {
+	return plural.Noun(len(c.Names), "column") + " " + plural.Quoted(c.Names, len(c.Names))
 }
 
-// Splits returns the splits of the column, sorted, if LabelSpec.SplitColumn names it or one of them is
-// train, val or test; nil otherwise. Source is the table, for notes.
-func (c *SplitColumn) Splits(o *options.ImageOptions, source string) ([]string, error) {
+// Fault describes cells that name no split.
+func (c *SplitColumns) Fault(cells []string) string {
+	return fmt.Sprintf("%s: %s is not the name of a split", c, plural.Quoted(cells, len(cells)))
+}
+
+// Splits returns the splits of the columns, sorted, if LabelSpec.SplitColumn names one or train, val or
+// test is in one; nil otherwise. It is an error if the columns disagree. Source is the table, for notes.
+func (c *SplitColumns) Splits(o *options.ImageOptions, source string) ([]string, error) {
 	names := slices.Sorted(maps.Keys(c.splits))
+	several := 0 // columns that state splits
+	for _, states := range c.stating {
+		if states {
+			several++
+		}
+	}
+	disagree := c.disagree
+	if several > 1 {
+		disagree = cmp.Or(disagree, c.mixed)
+	}
 	switch given := o.Labels.SplitColumn != ""; {
-	case c.Name == "":
+	case len(c.Names) == 0:
 		return nil, nil
 	case given && len(names) == 0:
-		return nil, plan.OptionErrorf(optname.LabelSpecSplitColumn, "no cell of column %q is the name of a split: want letters, digits and _", c.Name)
-	case given, slices.ContainsFunc(names, func(name string) bool { return imagetree.Split(name) != "" }):
+		return nil, plan.OptionErrorf(optname.LabelSpecSplitColumn, "no cell of column %q is the name of a split: want letters, digits and _", c.Names[0])
+	case given:
+		return names, nil
+	case disagree != "":
+		return nil, fmt.Errorf("%s: %s: make them agree, or give %s", source, disagree, optname.LabelSpecSplitColumn)
+	case several > 0:
+		o.Notef("%s: splits are those in %s", source, c)
 		return names, nil
 	}
-	o.Notef("%s: column %q is not used: none of its values, such as %s, is train, val or test (%s takes them as splits)",
-		source, c.Name, plural.Quoted(names, 3), optname.LabelSpecSplitColumn)
+	o.Notef("%s: %s: not used, as none of the values, such as %s, is train, val or test (%s takes them as splits)",
+		source, c, plural.Quoted(names, 3), optname.LabelSpecSplitColumn)
 	return nil, nil
 }

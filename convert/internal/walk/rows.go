@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -36,7 +37,7 @@ const (
 type Columns struct {
 	Key                string // as options name it: of the image, or of the struct with it
 	image, path, Label string
-	split              string
+	splits             []string
 }
 
 // FoundRows are the images found in the rows of tables, with their labels, splits and features.
@@ -47,7 +48,7 @@ type FoundRows struct {
 	Features []manifest.Feature
 	Labels   []string // in the order in which they were found
 	Classes  []string // names of the labels that are ids; nil if the files have none
-	Split    stated.SplitColumn
+	Splits   stated.SplitColumns
 	Unused   []string // columns of the first file
 }
 
@@ -59,7 +60,7 @@ type rowWalker struct {
 	columns  []table.Column // to read: the image, the path, the label if they are used, the features
 	features stated.Features
 	labels   stated.Labels
-	split    stated.SplitColumn
+	splits   stated.SplitColumns
 	unused   []string // columns of the first file
 	classes  []string // names of the labels that are ids; nil if the files have none
 	bad      int
@@ -107,7 +108,7 @@ func Rows(ctx context.Context, o *options.ImageOptions, src origin.Place) (*Foun
 	}
 	return &FoundRows{
 		Found: a.Found, Rows: a.origin, Columns: a.use, Features: a.features.Described, Labels: a.labels.Names,
-		Classes: a.classes, Split: a.split, Unused: a.unused,
+		Classes: a.classes, Splits: a.splits, Unused: a.unused,
 	}, nil
 }
 
@@ -224,12 +225,18 @@ func (a *rowWalker) row(p *origin.Image, b *table.Batch, row int, reason string)
 		}
 		next++
 	}
-	if a.use.split != "" {
-		v := &columns[next]
-		if first, _, ok := imagetable.Cell(v, row); ok {
-			p.Split = a.split.Of(strings.TrimSpace(v.Text(first)))
+	if len(a.use.splits) > 0 {
+		var cells []string
+		for range a.use.splits {
+			v := &columns[next]
+			cell := ""
+			if first, _, ok := imagetable.Cell(v, row); ok {
+				cell = strings.TrimSpace(v.Text(first))
+			}
+			cells = append(cells, cell)
+			next++
 		}
-		next++
+		p.Split = a.splits.Of(cmp.Or(p.Path, fmt.Sprintf("image %d", p.Item)), cells)
 	}
 	if reason != "" {
 		p.Size = 0

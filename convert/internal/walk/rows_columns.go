@@ -26,7 +26,7 @@ func (a *rowWalker) addColumns(found []table.Column) error {
 		}
 	}
 	names := []string{a.use.image}
-	for _, name := range []string{a.use.path, a.use.Label, a.use.split} {
+	for _, name := range append([]string{a.use.path, a.use.Label}, a.use.splits...) {
 		if name != "" {
 			names = append(names, name)
 		}
@@ -87,13 +87,16 @@ func (a *rowWalker) chooseColumns(found []table.Column) (err error) {
 		names[i] = c.Name
 	}
 	if len(a.o.Splits) == 0 {
-		i, err := imagetable.SplitColumn(names, a.o.Labels.SplitColumn)
+		columns, err := imagetable.SplitColumns(names, a.o.Labels.SplitColumn)
 		if err != nil {
 			return err
 		}
-		if i >= 0 && (a.o.Labels.SplitColumn != "" || found[i].Unfit == "" && !found[i].List && found[i].Kind != table.Float && names[i] != a.o.Labels.Column) {
-			a.use.split, a.split.Name = names[i], names[i]
+		for _, i := range columns {
+			if a.o.Labels.SplitColumn != "" || found[i].Unfit == "" && !found[i].List && found[i].Kind != table.Float && names[i] != a.o.Labels.Column {
+				a.use.splits = append(a.use.splits, names[i])
+			}
 		}
+		a.splits.Names = a.use.splits
 	}
 	if a.o.Labels.None {
 		return nil
