@@ -26,7 +26,7 @@ type statedSource struct {
 var statedForms = []string{
 	"SPLIT/CLASS", "SPLIT/images", "images/SPLIT", "yaml directories", "yaml Roboflow", "yaml files", "yaml lists of directories",
 	"VOC", "VOC devkit", "VOC Segmentation", "VOC Layout", "VOC extensions", "Darknet data", "CVAT", "lists with CRLF", "COCO years",
-	"names alone", "lists with labels", "TOP/SPLIT", "yaml in TOP", "words SPLIT/CLASS",
+	"names alone", "names in meta", "lists with labels", "TOP/SPLIT", "yaml in TOP", "words SPLIT/CLASS",
 }
 
 func newStatedSource(rng *rand.Rand, form string) *statedSource {
@@ -93,10 +93,10 @@ func newStatedSource(rng *rand.Rand, form string) *statedSource {
 			s.files["lists/"+split+".txt"] = strings.TrimSuffix(s.files["lists/"+split+".txt"], "/home/me/")
 		case "yaml in TOP":
 			s.files["ds/data.yaml"] += yamlKey[split] + ": images/" + path.Base(path.Dir(paths[0])) + "\n"
-		case "names alone", "lists with labels":
+		case "names alone", "names in meta", "lists with labels":
 			text := ""
 			for i, p := range paths {
-				if form == "names alone" {
+				if form != "lists with labels" {
 					p = strings.TrimSuffix(p, ".png")
 				}
 				if p = strings.TrimPrefix(p, "pictures/"); form == "lists with labels" || i == 0 {
@@ -104,7 +104,11 @@ func newStatedSource(rng *rand.Rand, form string) *statedSource {
 				}
 				text += p + "\n"
 			}
-			s.files[spelt[split]+".txt"] = text
+			list := spelt[split] + ".txt"
+			if form == "names in meta" {
+				list = path.Join("meta", list)
+			}
+			s.files[list] = text
 		case "VOC", "VOC devkit", "VOC Segmentation", "VOC Layout", "VOC extensions":
 			switch form {
 			case "VOC Layout":
@@ -244,9 +248,12 @@ func TestListsOfSomeImages(t *testing.T) {
 		{"a/1.png train.txt=some,words val.txt=1", "a/1.png:val", "train.txt: 2 lines of no image here, such as some"},
 		{"a/1.png train.txt=some,1", "a/1.png:train", "train.txt: not used, as not each line names an image here: such as some"},
 		{"a/1.png a/2.png train.txt=a/1 val.txt=a/2", "a/1.png:train a/2.png:val", "splits are those of train.txt, val.txt"},
-		{"a/1.png a/2.png ImageSets/Main/Train.txt=1.png ImageSets/Main/dev.txt=2.png", "a/1.png:train a/2.png:val", "splits are those of ImageSets/Main/Train.txt (train), ImageSets/Main/dev.txt (val)"},
+		{"a/1.png a/2.png ImageSets/Main/Train.txt=1.png ImageSets/Main/dev.txt=2.png", "a/1.png:train a/2.png:val", "splits are those of ImageSets/Main/Train.txt (Train is train), ImageSets/Main/dev.txt (dev is val)"},
 		{"ds/a/1.png ds/a/2.png ds/train.txt=1.png ds/a/val.txt=2.png", "ds/a/1.png:train ds/a/2.png:val", ""},
 		{"ds/x/1.png ds/y/2.png ds/data.yaml=train:x,val:../y", "ds/x/1.png:train ds/y/2.png:val", "splits are those of ds/data.yaml"},
+		{"images/a/1.png images/b/2.png meta/train.txt=a/1 meta/test.txt=b/2", "images/a/1.png:train images/b/2.png:test", "splits are those of meta/test.txt, meta/train.txt"},
+		{"a/1.png b/2.png meta/train.txt=1.png,3.png", "a/1.png:train b/2.png:train", "meta/train.txt: not used, as not each line names an image here: such as 3.png"},
+		{"a/1.png a/2.png data.yaml=dev:a", "a/1.png:val a/2.png:val", "splits are those of data.yaml (dev is val)"},
 		{"a/1.png b/2.png a/val.txt=1.png", "a/1.png:train b/2.png:train", ""},
 		{"images/a/1.png images/test/2.png data.yaml=a:images/a,test:images/test", "images/a/1.png:a images/test/2.png:test", "splits are those of data.yaml"},
 		{"ds/train/1.png ds/valid/2.png", "ds/train/1.png:train ds/valid/2.png:val", "ds/valid is the split val"},

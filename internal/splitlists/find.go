@@ -35,12 +35,17 @@ func MayState(file string) bool {
 }
 
 // Root returns the directory of the images that a file which MayState is of, "" for the source itself,
-// and whether it is of these if there are others.
-func Root(file string) (dir string, among bool) {
+// and whether it is of these if there are others. A list in a directory without images, such as
+// meta/train.txt, is of those next to that. Holds reports whether a directory has images.
+func Root(file string, holds func(dir string) bool) (dir string, among bool) {
 	if dir = rootOf(file); dir != "" {
 		return strings.TrimPrefix(dir, "."), true
 	}
-	return strings.TrimPrefix(path.Dir(file), "."), false
+	dir, base := path.Dir(file), path.Base(file)
+	if dir != "." && isPlain(base) && !holds(dir) {
+		dir = path.Dir(dir)
+	}
+	return strings.TrimPrefix(dir, "."), false
 }
 
 func isYAML(base string) bool {
@@ -68,6 +73,8 @@ type Options struct {
 	// Segmentation uses the lists in ImageSets/Segmentation before those in ImageSets/Main, for
 	// images with a mask.
 	Segmentation bool
+	// Holds reports whether a directory of the source has images. Default: all have.
+	Holds func(dir string) bool
 	// Wants, if not nil, reports whether Find takes a file, by its path in the directory.
 	Wants func(file string) bool
 }
@@ -86,9 +93,12 @@ type finder struct {
 // Read returns the lists among files of the source of images, each of which MayState. A file that is
 // something else, such as a train.txt of sentences, is no list, or one that Assign does not use.
 func Read(ctx context.Context, in Files, files []string, o Options) ([]List, error) {
+	if o.Holds == nil {
+		o.Holds = func(string) bool { return true }
+	}
 	by := map[string][]string{}
 	for _, file := range files {
-		dir, _ := Root(file)
+		dir, _ := Root(file, o.Holds)
 		by[dir] = append(by[dir], strings.TrimPrefix(strings.TrimPrefix(file, dir), "/"))
 	}
 	var lists []List
@@ -183,7 +193,7 @@ func (f *finder) yaml() error {
 				}
 				continue
 			}
-			l := f.list(split, name)
+			l := f.list(key, name)
 			entries := []*yaml.Node{&n}
 			if n.Kind == yaml.SequenceNode {
 				entries = n.Content
@@ -226,13 +236,13 @@ func (f *finder) darknet() error {
 		}
 		for line := range strings.Lines(string(text)) {
 			key, value, ok := strings.Cut(line, "=")
-			split := imagetree.Split(strings.TrimSpace(key))
-			if value = strings.TrimSpace(value); !ok || split == "" || value == "" {
+			key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+			if !ok || imagetree.Split(key) == "" || value == "" {
 				continue
 			}
-			l := f.list(split, name)
+			l := f.list(key, name)
 			if err := f.addNames(&l, "", value); err != nil {
-				return fmt.Errorf("%s: %s: %w", f.path(name), strings.TrimSpace(key), err)
+				return fmt.Errorf("%s: %s: %w", f.path(name), key, err)
 			}
 			f.lists = append(f.lists, l)
 		}
@@ -240,10 +250,14 @@ func (f *finder) darknet() error {
 	return nil
 }
 
-// plain reads train.txt and the like. If some lines do not have the extension of an image, each must
-// name one.
+// plain reads train.txt and the like. If some lines do not have the extension of an image, or the file
+// is in a directory without images, each must name one.
 func (f *finder) plain() error {
-	for _, name := range f.those(isPlain) {
+	for _, name := range f.files {
+		base := path.Base(name)
+		if rootOf(name) != "" || !isPlain(base) {
+			continue
+		}
 		lines, err := f.lines(name)
 		if err != nil {
 			return err
@@ -251,8 +265,8 @@ func (f *finder) plain() error {
 		if len(lines) == 0 {
 			continue
 		}
-		l := f.list(imagetree.Split(strings.TrimSuffix(name, path.Ext(name))), name)
-		l.Names, l.Tentative = lines, slices.ContainsFunc(lines, func(line string) bool { return !namesImage(line) })
+		l := f.list(strings.TrimSuffix(base, path.Ext(base)), name)
+		l.Names, l.Tentative = lines, base != name || slices.ContainsFunc(lines, func(line string) bool { return !namesImage(line) })
 		f.lists = append(f.lists, l)
 	}
 	return nil
@@ -274,7 +288,7 @@ func (f *finder) imageSets(dir string) error {
 		if known := imagetree.Split(split) != "" || split == trainval; len(lines) == 0 || !known && areOfClass(lines) {
 			continue
 		}
-		l := f.list(cmp.Or(imagetree.Split(split), split), file)
+		l := f.list(split, file)
 		l.Names = lines
 		byName[split] = l
 	}
@@ -308,9 +322,9 @@ func areOfClass(lines []string) bool {
 	})
 }
 
-// list returns a list that a file states.
-func (f *finder) list(split, file string) List {
-	return List{Split: split, Source: path.Join(f.below, file), File: f.path(file), Below: f.below, form: f.form}
+// list returns a list that a file states for the split of a name.
+func (f *finder) list(name, file string) List {
+	return List{Split: cmp.Or(imagetree.Split(name), name), As: name, Source: path.Join(f.below, file), File: f.path(file), Below: f.below, form: f.form}
 }
 
 // path returns the path of a file in messages.

@@ -2,8 +2,8 @@
 //
 //   - data.yaml of Ultralytics and Roboflow: its train, val and test are directories, files with a
 //     path on each line, or lists of these; other splits are directories of their names;
-//   - Darknet's and CVAT's lists: train.txt, valid.txt or the like with a path on each line, and
-//     FILE.data, which names such files;
+//   - Darknet's, CVAT's and others' lists: train.txt, valid.txt or the like with a path on each line,
+//     also in a directory without images, and FILE.data, which names such files;
 //   - ImageSets/Main/SPLIT.txt of Pascal VOC, with a name on each line, and those in
 //     ImageSets/Segmentation, ImageSets/Layout or ImageSets.
 //
@@ -25,7 +25,8 @@ import (
 
 // List says which images are of a split.
 type List struct {
-	Split string
+	// Split is train, val, test or another name, and As the word that states it.
+	Split, As string
 	// Source is the file that says so, relative to the source of images, and File its path.
 	Source, File string
 	// Reads are the files that Source names and that exist, relative to the source of images.
@@ -94,7 +95,7 @@ func Assign(lists []List, images []string) (*Assignment, error) {
 		for k := range lists[:first] {
 			again = again || lists[k].Below == lists[first].Below && a.Roles[k] == Used
 		}
-		certain := false // the form is that of lists
+		certain := false      // the form is that of lists
 		for pass := range 3 { // tentative lists are tried after the others, and again if one is a list
 			for k := first; k < end; k++ {
 				if lists[k].Tentative == (pass > 0) && a.Roles[k] == Unused {

@@ -87,7 +87,7 @@ func (l *Listing) stateSplits(ctx context.Context, o *options.ImageOptions) erro
 		l.accountForLists(o, new(stated.SplitLists), true)
 		return nil
 	}
-	lists, err := stated.FindSplitLists(ctx, o, stated.ListSource{Place: l.Origin.Place(), Files: l.Files, Stating: l.stating()}, l.Images)
+	lists, err := stated.FindSplitLists(ctx, o, stated.ListSource{Place: l.Origin.Place(), Files: l.Files, Stating: l.stating(), Holds: l.holds}, l.Images)
 	if err != nil {
 		return err
 	}
@@ -133,16 +133,22 @@ func (l *Listing) stateSplits(ctx context.Context, o *options.ImageOptions) erro
 	return nil
 }
 
-// stating returns the files that may state the splits of the images: those of directories that have
-// all images.
+// stating returns the files that may state the splits of the images: those in directories that have
+// all images, or next to such.
 func (l *Listing) stating() (files []string) {
 	within := strings.Join(stated.TopDirectories(l.Images), "/") + "/"
 	for _, f := range l.Stating {
-		if dir, among := splitlists.Root(f.Path); among || dir == "" || strings.HasPrefix(within, dir+"/") {
+		if dir, among := splitlists.Root(f.Path, l.holds); among || dir == "" || strings.HasPrefix(within, dir+"/") {
 			files = append(files, f.Path)
 		}
 	}
 	return files
+}
+
+// holds reports whether a directory of the source has images.
+func (l *Listing) holds(dir string) bool {
+	i, _ := slices.BinarySearchFunc(l.Images, dir+"/", func(p origin.Image, prefix string) int { return strings.Compare(p.Path, prefix) })
+	return i < len(l.Images) && strings.HasPrefix(l.Images[i].Path, dir+"/")
 }
 
 // allStated reports whether lists or those before state the split of each image that can be used.
@@ -251,7 +257,7 @@ func (l *Listing) accountForLists(o *options.ImageOptions, lists *stated.SplitLi
 	for _, f := range l.Stating {
 		switch {
 		case lists.IsUsed(f.Path):
-		case !otherwise && lists.IsUnused(f.Path):
+		case !otherwise && !(f.Read && strings.Contains(f.Path, "/")) && lists.IsUnused(f.Path):
 			l.Account.Add(account.NoSplit, f.Path)
 		case f.Read, o.Annotations.HasObjects() && annotation.IsClassFile(path.Base(f.Path)):
 		default:

@@ -10,7 +10,6 @@ import (
 
 	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/origin"
-	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/optname"
 	"github.com/tfrec/tfrec/internal/plural"
@@ -95,12 +94,10 @@ func (s *SplitLists) Note(o *options.ImageOptions) {
 	}
 }
 
-// named returns the file of a list, with the split if the name of the file states another word for it.
+// named returns the file of a list, with the split if that is another word than it has.
 func named(list *splitlists.List) string {
-	base := path.Base(list.Source)
-	stem := strings.TrimSuffix(base, path.Ext(base))
-	if stem != list.Split && imagetree.Split(stem) == list.Split {
-		return fmt.Sprintf("%s (%s)", list.Source, list.Split)
+	if list.As != list.Split {
+		return fmt.Sprintf("%s (%s is %s)", list.Source, list.As, list.Split)
 	}
 	return list.Source
 }
@@ -111,6 +108,8 @@ type ListSource struct {
 	Files splitlists.Files // of the source
 	// Stating are files of the source, each of which splitlists.MayState.
 	Stating []string
+	// Holds reports whether a directory has images.
+	Holds func(dir string) bool
 }
 
 // FindSplitLists finds the lists for images of a directory tree or of archives: among files that may
@@ -120,6 +119,7 @@ func FindSplitLists(ctx context.Context, o *options.ImageOptions, in ListSource,
 	annotations := &o.Annotations
 	look := splitlists.Options{
 		Segmentation: annotations.HasMasks() && !annotations.HasObjects(),
+		Holds:        in.Holds,
 		Wants:        func(file string) bool { return !options.AnyMatches(o.Select.Exclude, file) },
 	}
 	var err error
