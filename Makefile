@@ -269,10 +269,10 @@ race: ## run the tests under the race detector (needs a C compiler)
 	@command -v "$$($(GO) env CC)" >/dev/null 2>&1 || { echo "make race: the race detector needs cgo and a C compiler; '$$($(GO) env CC)' is not installed (on Debian: apt-get install gcc libc6-dev)" >&2; exit 1; }
 	CGO_ENABLED=1 GORACE="$${GORACE:-atexit_sleep_ms=100}" $(GO) test -race $(RACE_FLAGS) -timeout $(TIMEOUT) $(RACE_PACKAGES)
 
-# A package has goroutines if it starts some, or guards something from others.
+# A package has goroutines if it or its tests start some. What others guard from these is tested there.
 race-short: ## run the short tests of the packages with goroutines under the race detector
 	@$(MAKE) --no-print-directory race RACE_FLAGS=-short RACE_PACKAGES="$$($(GO) list -f '{{.Dir}}' ./... | \
-		while read -r dir; do if grep -qE '^\s*go [a-zA-Z(]|errgroup\.|/internal/par"|"sync(/atomic)?"' "$$dir"/*.go; then echo "$$dir"; fi; done | paste -s -d ' ')"
+		while read -r dir; do if grep -qE '^\s*go [a-zA-Z(]|errgroup\.|/internal/par"|\.Go\(|\.Parallel\(\)' "$$dir"/*.go; then echo "$$dir"; fi; done | paste -s -d ' ')"
 
 flaky: ## run the tests of PKG (./...) that match RUN N (20) times on an overloaded machine, also under the race detector, and list what failed
 	$(GO) build -o bin/flaky ./internal/dev/flaky

@@ -5,10 +5,13 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // TestTurnRow: a row is turned as its pixels are, one by one.
 func TestTurnRow(t *testing.T) {
+	race.Skip(t)
 	row, got := make([]uint8, 3*256), make([]uint8, 3*256)
 	for r := 0; r < 256; r += 3 {
 		for g := range 256 {

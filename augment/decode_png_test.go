@@ -8,11 +8,13 @@ import (
 
 	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/internal/png/pngtest"
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // TestDecodePNG compares pixels, masks and verdicts with what image/png gives, over all colour types,
 // depths and filters, interlaced or not, damaged or not, with a background or without.
 func TestDecodePNG(t *testing.T) {
+	race.Skip(t)
 	r := torture.Rand(t)
 	plain, colored := newCodec(t, CodecOptions{}), newCodec(t, CodecOptions{Background: &[3]uint8{9, 120, 200}})
 	for range 3 {

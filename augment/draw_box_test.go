@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // painted is a black image with a white box.
@@ -65,6 +67,7 @@ var (
 // TestBoxFollowsPixels draws white boxes with policies of several steps, and finds them where Box
 // says that they are.
 func TestBoxFollowsPixels(t *testing.T) {
+	race.Skip(t)
 	r := rand.New(rand.NewPCG(23, 1))
 	exact, turned, worst := 0, 0, 0.0
 	for i := range 600 {
@@ -119,6 +122,7 @@ func TestBoxFollowsPixels(t *testing.T) {
 
 // TestGeometryBoxFollowsPixels does the same for the fits.
 func TestGeometryBoxFollowsPixels(t *testing.T) {
+	race.Skip(t)
 	r := rand.New(rand.NewPCG(23, 2))
 	compared := 0
 	for range 600 {

@@ -6,11 +6,14 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // TestPointFollowsPixels draws a white square of 3 pixels around a point with policies of several
 // steps, and finds it where Point says that the point is.
 func TestPointFollowsPixels(t *testing.T) {
+	race.Skip(t)
 	r := rand.New(rand.NewPCG(29, 1))
 	specs := append(append([]string{}, straightSpecs...), turningSpecs...)
 	compared, lost := 0, 0

@@ -215,6 +215,7 @@ func stripsTIFF(compression, strips, step, size int, data []byte) []byte {
 // TestHostileTIFF: codes that yield no pixels take time in proportion to the file, however strips
 // share them. A strip may reach a little into the next one, as where a writer rounds sizes up.
 func TestHostileTIFF(t *testing.T) {
+	race.Skip(t)
 	const strips = 1 << 15
 	fill := func(code string, n int) []byte { return bytes.Repeat([]byte(code), n) }
 	const (

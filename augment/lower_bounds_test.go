@@ -8,11 +8,13 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/backendtest"
 	"github.com/tfrec/tfrec/internal/offload"
+	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/raster"
 )
 
 // TestProgramsStayInTheirBuffers holds programs to memory that is theirs: a GPU doesn't.
 func TestProgramsStayInTheirBuffers(t *testing.T) {
+	race.Skip(t)
 	t.Parallel()
 	backendtest.Run(t, bounds{t}, 900)
 	backendtest.RunCoded(t, bounds{t}, 600)

@@ -6,10 +6,13 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // The assembly and its reference implementation make the same planes.
 func TestPlanesReference(t *testing.T) {
+	race.Skip(t)
 	if !useAssembly {
 		t.Skip("the assembly does not run on this processor")
 	}

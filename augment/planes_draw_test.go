@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // anyBox is a crop of an image of w by h pixels that planes can follow.
@@ -74,6 +76,7 @@ func samePixels(a, b *Image) bool {
 // TestDrawPlanesBox: from planes that all have the image's size a box comes as it does from a
 // gray image, but for a level or two where the passes come in another order.
 func TestDrawPlanesBox(t *testing.T) {
+	race.Skip(t)
 	r := rand.New(rand.NewPCG(43, 44))
 	var scratch Scratch
 	for range 200 {
@@ -104,6 +107,7 @@ func TestDrawPlanesBox(t *testing.T) {
 // TestDrawPlanesSiting: wherever a box begins and ends within the samples of chroma or of a
 // reduced image, these stay where they belong.
 func TestDrawPlanesSiting(t *testing.T) {
+	race.Skip(t)
 	r := rand.New(rand.NewPCG(45, 46))
 	const slope = 0.5
 	var scratch Scratch

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // photographs are those in the repository and, if the shared ones are next to it, some of those.
@@ -75,6 +77,7 @@ func (q *quality) check(t *testing.T, what string, least, mean float64) {
 // quality 95 decoded again or RGB, with the way through RGB from the first: the floors are those
 // that the documentation of Planes states.
 func TestPlanesQuality(t *testing.T) {
+	race.Skip(t)
 	for _, decoder := range []string{"auto", "go"} {
 		c := newCodec(t, CodecOptions{Decoder: decoder})
 		images := photographs(t, c)
@@ -145,6 +148,7 @@ func TestPlanesQuality(t *testing.T) {
 // resized to the largest size for which MinDecode allows the reduction, through RGB and through
 // planes.
 func TestReducedQuality(t *testing.T) {
+	race.Skip(t)
 	c := newCodec(t, CodecOptions{})
 	images := photographs(t, c)
 	for _, denom := range []int{2, 4, 8} {

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // TestRenderRGB: the window holds the colours of the planes rendered, and padding is exactly of
 // its colour.
 func TestRenderRGB(t *testing.T) {
+	race.Skip(t)
 	r := rand.New(rand.NewPCG(31, 32))
 	var scratch Scratch
 	var got Image

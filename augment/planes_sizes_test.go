@@ -7,6 +7,8 @@ import (
 	"image/color"
 	"image/jpeg"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // bothWays gathers what planes, from an image decoded at as small a part of its size as may be,
@@ -50,6 +52,7 @@ func bothWays(t *testing.T, c *Codec, s ResizeSpec, name string, data []byte, rg
 // TestPlanesSizes holds both ways of photographs to each other at sizes down to those where the
 // most is left out.
 func TestPlanesSizes(t *testing.T) {
+	race.Skip(t)
 	c := newCodec(t, CodecOptions{})
 	images := photographs(t, c)
 	for _, size := range []int{16, 32, 64, 224} {
@@ -71,6 +74,7 @@ func TestPlanesSizes(t *testing.T) {
 // TestPlanesDrawn does the same with what is hardest: edges between saturated colours, in chroma
 // of half the size.
 func TestPlanesDrawn(t *testing.T) {
+	race.Skip(t)
 	c := newCodec(t, CodecOptions{})
 	var rgb, coded quality
 	for _, side := range []int{1, 3, 8} {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // noisyPlanes are planes of random samples, rows a few bytes apart.
@@ -43,6 +45,7 @@ func anySpec(r *rand.Rand) ResizeSpec {
 // TestRenderPlanesLuma: the luma, and all planes at 444, are resized as grayscale images are,
 // but for a level or two where the passes come in another order.
 func TestRenderPlanesLuma(t *testing.T) {
+	race.Skip(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
 		s := anySpec(r)
@@ -84,6 +87,7 @@ func TestRenderPlanesLuma(t *testing.T) {
 // TestRenderPlanesMeans: a chroma sample is the mean of the pixels that it stands for, those of
 // the padding included and those beyond the edge left out.
 func TestRenderPlanesMeans(t *testing.T) {
+	race.Skip(t)
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 400 {
 		s := anySpec(r)
@@ -129,6 +133,7 @@ func TestRenderPlanesMeans(t *testing.T) {
 // TestRenderPlanesSiting: where chroma and luma both hold the place that they stand for, they
 // do so afterwards, whatever the subsamplings, the reduction, the crop and the padding.
 func TestRenderPlanesSiting(t *testing.T) {
+	race.Skip(t)
 	r := rand.New(rand.NewPCG(7, 8))
 	const slope = 0.5 // levels a pixel: places up to 500
 	for range 300 {

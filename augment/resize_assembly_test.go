@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // withoutAssembly runs f as on a processor without assembly.
@@ -18,6 +20,7 @@ func withoutAssembly(f func()) {
 // The assembly and its reference implementation make the same bytes of images of all shapes,
 // reduced and enlarged, up to sizes where every loop runs.
 func TestAssemblyReference(t *testing.T) {
+	race.Skip(t)
 	if !useAssembly {
 		t.Skip("the assembly does not run on this processor")
 	}

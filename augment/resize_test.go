@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // plainResize is the reference implementation: everything in float64 except the rounding to weights
@@ -149,6 +151,7 @@ func spaced(im *Image, gap int) *Image {
 }
 
 func TestResizeReference(t *testing.T) {
+	race.Skip(t)
 	sizes := [][4]int{
 		{1, 1, 1, 1}, {1, 1, 7, 5}, {1, 9, 4, 3}, {9, 1, 4, 3}, {13, 7, 1, 1}, {2, 3, 3, 2},
 		{31, 17, 16, 8}, {17, 31, 33, 62}, {40, 40, 39, 41}, {64, 3, 5, 3}, {3, 64, 3, 5},
@@ -277,6 +280,7 @@ func TestResizeConcurrent(t *testing.T) {
 }
 
 func TestAxisCacheBounded(t *testing.T) {
+	race.Skip(t)
 	var c axisCache
 	key := func(i int) axisKey { return axisKey{in: 20000 + i, out: 224, hi: 224, antialias: true} }
 	hot := c.get(key(0))

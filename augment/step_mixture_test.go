@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 func noisy(r *rand.Rand, w, h, channels int) *Image {
@@ -23,6 +24,7 @@ func noisy(r *rand.Rand, w, h, channels int) *Image {
 
 // TestMixturesOfImages compares mixtures of images of odd sizes with pixels composed one by one.
 func TestMixturesOfImages(t *testing.T) {
+	race.Skip(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, spec := range []string{"mixup", "cutmix", "mosaic:16", "hflip:1|mixup:0.4", "random_crop:9|cutmix:0.7", "vflip:0.5|mosaic:31"} {
 		p, err := ParsePolicy(spec)

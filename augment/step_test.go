@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/race"
 )
 
 // stepSamples has each step at least once, with parameters that do something,
@@ -124,6 +126,7 @@ func TestStepGrayLikeRGB(t *testing.T) {
 }
 
 func TestStepHuge(t *testing.T) {
+	race.Skip(t)
 	scratch := testScratch(t)
 	long, tall := noise(70_000, 1, 3), noise(1, 70_000, 1)
 	var dst Image
