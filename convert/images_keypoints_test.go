@@ -382,7 +382,7 @@ func TestKeypointsOfAnnotations(t *testing.T) {
 	src, file, _ := writePosed(t, rand.New(rand.NewPCG(41, 2)), 6, "coco")
 	out := t.TempDir()
 	s := mustImages(t, src, out, with(file, ImageOptions{}))
-	if len(s.LeftOut) != 1 || fmt.Sprint(s.LeftOut[0].Names) != "[skeleton (3)]" {
+	if len(s.LeftOut) != 1 || fmt.Sprint(s.LeftOut[0].Names) != "[categories[].skeleton (3)]" {
 		t.Errorf("%+v", s.LeftOut)
 	}
 	m, err := manifest.Read(t.Context(), filepath.Join(out, manifest.File))

@@ -2,6 +2,10 @@ package annotation
 
 import (
 	"bytes"
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 )
 
@@ -24,6 +28,31 @@ func (f Fields) Add(name, value []byte) {
 	} else {
 		f["..."]++
 	}
+}
+
+// In returns the fields as those of the elements of a list.
+func (f Fields) In(list string) Fields {
+	in := Fields{}
+	for name, n := range f {
+		in[list+"[]."+name] = n
+	}
+	return in
+}
+
+// Names returns the names in order: those of annotations, then those of elements of lists.
+func (f Fields) Names() []string {
+	return slices.SortedFunc(maps.Keys(f), func(a, b string) int {
+		return cmp.Or(strings.Compare(list(a), list(b)), strings.Compare(a, b))
+	})
+}
+
+// list returns the list of a name that In has made, "" for others.
+func list(name string) string {
+	of, _, ok := strings.Cut(name, "[].")
+	if !ok {
+		return ""
+	}
+	return of
 }
 
 // OutsideKeypoints is the name for labelled keypoints that are outside of their image.

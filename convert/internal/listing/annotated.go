@@ -38,7 +38,7 @@ func (l *Listing) takeAnnotated(ctx context.Context, o *options.ImageOptions) er
 			l.Loose = append(l.Loose, annotations.Loose(f))
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(unused)) {
+	for _, name := range unused.Names() {
 		l.Account.Add(account.Field, fmt.Sprintf("%s (%d)", name, unused[name]))
 	}
 	m, err := matchAnnotations(o, a, &l.Found)

@@ -83,14 +83,12 @@ func (p *parser) annotation(r *row, into *parsed) (fault string) {
 			count.to = p.At
 		case memberSegments:
 			into.other = "panoptic"
-			fault = p.Skip(maxDepth)
+			fault = p.skip(key, into)
 		case memberCaption:
 			into.other = "captions"
-			fault = p.Skip(maxDepth)
+			fault = p.skip(key, into)
 		default:
-			at := p.At
-			fault = p.Skip(maxDepth)
-			into.unused.Add(key, p.Data[at:p.At])
+			fault = p.skip(key, into)
 		}
 		reject(reason)
 		return fault

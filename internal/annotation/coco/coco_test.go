@@ -57,7 +57,7 @@ func TestRead(t *testing.T) {
 	}
 	nan := math.NaN()
 	want := &annotation.Set{
-		Unused:  annotation.Fields{"x": 1},
+		Unused:  annotation.Fields{"x": 1, "categories[].supercategory": 1},
 		Format:  "coco",
 		Classes: []annotation.Class{{ID: 3, Name: "first"}, {ID: 90, Name: "last"}},
 		Images: []annotation.Image{

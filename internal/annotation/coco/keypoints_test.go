@@ -46,18 +46,18 @@ func TestKeypoints(t *testing.T) {
 			file:   pose(person, posed(1, 1, `, "keypoints": [1, 2, 2, 3.5, 4, 1, 5, 5, 0], "num_keypoints": 2`)),
 			want:   annotation.Keypoints{Count: 3, Names: []string{"nose", "left_eye", "right_eye"}},
 			points: [][]annotation.Keypoint{{at(0, 1, 2, 2), at(1, 3.5, 4, 1)}},
-			unused: annotation.Fields{"skeleton": 1},
+			unused: annotation.Fields{"categories[].skeleton": 1},
 		},
 		"objects without": {
 			file: pose(person+","+car, posed(1, 1, ``)+","+posed(2, 1, `, "keypoints": null`)+","+posed(3, 1, `, "keypoints": []`)+","+
 				posed(4, 1, `, "keypoints": [0,0,0,0,0,0,0,0,0], "num_keypoints": 0`)+","+posed(5, 3, `, "keypoints": [0,0,0]`)),
 			want:   annotation.Keypoints{Count: 3, Names: []string{"nose", "left_eye", "right_eye"}},
-			points: [][]annotation.Keypoint{nil, nil, nil, nil, nil}, unused: annotation.Fields{"skeleton": 1},
+			points: [][]annotation.Keypoint{nil, nil, nil, nil, nil}, unused: annotation.Fields{"categories[].skeleton": 1},
 		},
 		"categories that differ": {
 			file:   pose(dog+","+person, posed(1, 2, `, "keypoints": [1, 1, 2, 2, 2, 2]`)+","+posed(2, 1, `, "keypoints": [3, 3, 2, 4, 4, 1, 5, 5, 1]`)),
 			want:   annotation.Keypoints{Count: 4, Names: []string{"nose", "left_eye", "right_eye", "tail"}},
-			points: [][]annotation.Keypoint{{at(3, 1, 1, 2), at(0, 2, 2, 2)}, {at(0, 3, 3, 2), at(1, 4, 4, 1), at(2, 5, 5, 1)}}, unused: annotation.Fields{"skeleton": 1},
+			points: [][]annotation.Keypoint{{at(3, 1, 1, 2), at(0, 2, 2, 2)}, {at(0, 3, 3, 2), at(1, 4, 4, 1), at(2, 5, 5, 1)}}, unused: annotation.Fields{"categories[].skeleton": 1},
 		},
 		"without names": {
 			file:   pose(`{"id": 1, "name": "person"}`, posed(1, 1, `, "keypoints": [1, 1, 2, 2, 2, 2.0]`)+","+posed(2, 1, ``)),
@@ -71,7 +71,7 @@ func TestKeypoints(t *testing.T) {
 		"outside": {
 			file:   pose(person, posed(1, 1, `, "keypoints": [-1, 2, 2, 8, 6, 1, 8.5, 5, 1], "num_keypoints": 3`)),
 			want:   annotation.Keypoints{Count: 3, Names: []string{"nose", "left_eye", "right_eye"}},
-			points: [][]annotation.Keypoint{{at(0, -1, 2, 2), at(1, 8, 6, 1), at(2, 8.5, 5, 1)}}, unused: annotation.Fields{"skeleton": 1, annotation.OutsideKeypoints: 2},
+			points: [][]annotation.Keypoint{{at(0, -1, 2, 2), at(1, 8, 6, 1), at(2, 8.5, 5, 1)}}, unused: annotation.Fields{"categories[].skeleton": 1, annotation.OutsideKeypoints: 2},
 		},
 		"a wrong num_keypoints": {
 			file:   pose(dog, posed(1, 2, `, "num_keypoints": 3, "keypoints": [1, 2, 2, 0, 0, 0]`)+","+posed(2, 2, `, "num_keypoints": 1`)),
@@ -84,7 +84,7 @@ func TestKeypoints(t *testing.T) {
 				posed(5, 1, `, "keypoints": "x"`)+","+posed(6, 1, `, "keypoints": [1, 2, [], 3, 4, 5, 6, 7, 0]`)+","+posed(7, 4, `, "keypoints": [1, 1, 2]`)+","+
 				posed(8, 1, `, "keypoints": [1, 1, 1`+strings.Repeat(",0", 3*annotation.MaxKeypoints)+`]`)+","+posed(9, 1, `, "keypoints": [1, 1e999, 2, 0, 0, 0, 0, 0, -1]`)),
 			want:   annotation.Keypoints{Count: 3, Names: []string{"nose", "left_eye", "right_eye"}},
-			points: make([][]annotation.Keypoint, 9), unused: annotation.Fields{"skeleton": 1},
+			points: make([][]annotation.Keypoint, 9), unused: annotation.Fields{"categories[].skeleton": 1},
 			faults: []string{
 				"1: 1 point: want the 3 that category 1 lists", "2: 4 numbers: want x, y and visibility of each point", "3: point 2 has the visibility 5: want 0, 1 or 2",
 				"4: point 1 has a coordinate that is not finite", "5: they are not a list of numbers", "6: they are not a list of numbers",

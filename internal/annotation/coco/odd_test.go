@@ -2,6 +2,8 @@ package coco
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -138,17 +140,60 @@ func TestSizesOfEncodings(t *testing.T) {
 	}
 }
 
-// Members of annotations that are not kept are counted, unless they are empty.
+// TestUnusedFields gives the elements of all lists members that are not kept, some of them at random:
+// each is counted, unless it is empty.
 func TestUnusedFields(t *testing.T) {
-	more := `, "keypoints": [1, 2, 2], "num_keypoints": 2, "attributes": {"x": 1}, "empty": [], "none": null, "zero": 0, "segmentation": [[1, 2, 3, 4, 5, 6]]`
-	for regions, want := range map[bool]annotation.Fields{
-		false: {"attributes": 1, "num_keypoints": 1, "segmentation": 1},
-		true:  {"attributes": 1, "num_keypoints": 1},
-	} {
-		set, err := read(t, one(box+more), annotation.Options{Regions: regions})
+	kept := map[string]string{
+		"images":      `"id": 7, "file_name": "x.jpg", "width": 8, "height": 6`,
+		"annotations": `"id": 1, "image_id": 7, "category_id": 3, "bbox": [1, 2, 3, 2.5], "keypoints": [1, 2, 2]`,
+		"categories":  `"id": 3, "name": "first"`,
+	}
+	unused := map[string][]string{
+		"images":      {"tags", "license", "date_captured", "attributes"},
+		"annotations": {"attributes", "num_keypoints", "caption", "segments_info", "score", "track_id"},
+		"categories":  {"supercategory", "skeleton", "color"},
+	}
+	empty := `, "empty": [], "none": null, "zero": 0, "no": false, "blank": ""`
+	rng := rand.New(rand.NewPCG(37, 6))
+	for range 50 {
+		want := annotation.Fields{}
+		var lists []string
+		for _, list := range []string{"annotations", "images", "categories"} {
+			element := kept[list] + empty
+			for _, name := range unused[list] {
+				if rng.IntN(2) == 0 {
+					continue
+				}
+				element += fmt.Sprintf(`, %q: [{"x": 1}]`, name)
+				if list != "annotations" {
+					name = list + "[]." + name
+				}
+				want[name] = 1
+			}
+			lists = append(lists, fmt.Sprintf(`%q: [{%s}]`, list, element))
+		}
+		set, err := read(t, "{"+strings.Join(lists, ", ")+"}", annotation.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
+		if diff := cmp.Diff(want, set.Unused); diff != "" {
+			t.Error(diff)
+		}
+		names := set.Unused.Names()
+		if !slices.IsSortedFunc(names, func(a, b string) int { return strings.Count(a, "[]") - strings.Count(b, "[]") }) {
+			t.Errorf("annotations are not first: %q", names)
+		}
+	}
+}
+
+// TestUnusedSegmentation counts segmentation where it is not asked for.
+func TestUnusedSegmentation(t *testing.T) {
+	for regions, want := range map[bool]annotation.Fields{false: {"segmentation": 1}, true: {}} {
+		set, err := read(t, one(box+`, "segmentation": [[1, 2, 3, 4, 5, 6]]`), annotation.Options{Regions: regions})
+		if err != nil {
+			t.Fatal(err)
+		}
+		delete(set.Unused, "categories[].supercategory")
 		if diff := cmp.Diff(want, set.Unused); diff != "" {
 			t.Errorf("regions %v: %s", regions, diff)
 		}

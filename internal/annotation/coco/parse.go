@@ -56,7 +56,7 @@ type parsed struct {
 	named   []namedPoints      // of classes
 	faults  []annotation.Fault // of images without a name and of classes
 	boxes   int                // rows that have a bbox
-	unused  annotation.Fields  // of annotations
+	unused  annotation.Fields  // members that are not kept
 	other   string             // what kind of file rows without a bbox are typical of; "" if unknown
 }
 
@@ -97,6 +97,9 @@ func (p *parser) parse(b *batch) (*parsed, error) {
 		if fault != "" {
 			return into, &positionError{b.offset + int64(s.from+p.At), fmt.Errorf("%s[%d]: %s", b.list, b.first+i, fault)}
 		}
+	}
+	if b.list != "annotations" {
+		into.unused = into.unused.In(b.list)
 	}
 	return into, nil
 }
@@ -142,6 +145,14 @@ func member(names []string, name []byte, seen *uint16) (i int, fault string) {
 	return -1, ""
 }
 
+// skip skips the value of a member that is not kept, and counts it.
+func (p *parser) skip(key []byte, into *parsed) (fault string) {
+	at := p.At
+	fault = p.Skip(maxDepth)
+	into.unused.Add(key, p.Data[at:p.At])
+	return fault
+}
+
 // class parses category n after its brace.
 func (p *parser) class(into *parsed, n int) (fault string) {
 	const id, name, keypoints, skeleton = 0, 1, 2, 3
@@ -151,14 +162,10 @@ func (p *parser) class(into *parsed, n int) (fault string) {
 	fault = p.object(func(key []byte) (fault string) {
 		i, why := member([]string{"id", "name", "keypoints", "skeleton"}, key, &seen)
 		switch {
-		case i < 0 || why != "":
-			fault = p.Skip(maxDepth)
+		case i < 0 || why != "" || i == skeleton:
+			fault = p.skip(key, into)
 		case i == keypoints:
 			points, broken, fault = p.names()
-		case i == skeleton:
-			at := p.At
-			fault = p.Skip(maxDepth)
-			into.unused.Add(key, p.Data[at:p.At])
 		case i == id:
 			var text []byte
 			if text, why, fault = p.id(); why == "" && fault == "" {
@@ -207,7 +214,7 @@ func (p *parser) image(into *parsed, n int) (fault string) {
 		switch {
 		case i < 0 || twice != "":
 			im.Unreadable = cmp.Or(im.Unreadable, twice)
-			fault = p.Skip(maxDepth)
+			fault = p.skip(key, into)
 		case i == 0:
 			var text []byte
 			text, why, fault = p.id()
