@@ -94,8 +94,8 @@ var reasons = []meaning{
 	{NoSample, "image", optname.Textf("in no sample of the WebDataset left alone"), true, true},
 	{Repeated, "member", optname.Textf("with the name of an earlier one left alone"), true, true},
 	{NoImage, "mask", optname.Textf("without an image left alone"), false, true},
-	{Hidden, "image", optname.Textf("hidden (the name begins with a dot) or in __MACOSX, left alone"), false, true},
-	{Special, "name", optname.Textf("neither of a file nor of a directory, left alone"), false, true},
+	{Hidden, "image", optname.Textf("left alone: hidden (the name begins with a dot) or in __MACOSX"), false, true},
+	{Special, "name", optname.Textf("left alone: neither of a file nor of a directory"), false, true},
 	{Excluded, "image", optname.Textf("left out by %s and %s", optname.SelectSpecInclude, optname.SelectSpecExclude), false, false},
 	{Video, "video", optname.Textf("not read"), false, false},
 	{Audio, "sound file", optname.Textf("not read"), false, false},
@@ -110,6 +110,15 @@ var reasons = []meaning{
 	{Blank, "blank line", optname.Textf("skipped"), false, false},
 	{Other, "other file", optname.Textf("in the source left alone"), false, false},
 	{Narrowed, "image", optname.Textf("reduced to 8 bits a sample (%s keep, without options that change pixels, stores 16, but not floats)", optname.EncodeSpecFormat), false, true},
+}
+
+// Reasons returns all reasons, in the order in which they are listed.
+func Reasons() []Reason {
+	list := make([]Reason, len(reasons))
+	for i, m := range reasons {
+		list[i] = m.reason
+	}
+	return list
 }
 
 func (r Reason) meaning() meaning {

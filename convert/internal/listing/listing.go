@@ -69,13 +69,10 @@ func otherContents(found *walk.Found) string {
 
 // noteLeft notes which files the walk left alone, where a user may not expect it.
 func (l *Listing) noteLeft(o *options.ImageOptions) {
-	if n := l.Account.Count(account.Hidden); n > 0 {
-		o.Notef("%s left alone: hidden (the name begins with a dot) or in __MACOSX", plural.Of(n, "image"))
-	}
-	if n := l.Account.Count(account.Link); n > 0 {
-		o.Notef("%s not followed (%s follows them)", plural.Of(n, "symbolic link"), optname.SelectSpecFollowSymlinks)
-	}
-	if n := l.Account.Count(account.Special); n > 0 {
-		o.Notef("%s left alone: neither files nor directories", plural.Of(n, "name"))
+	for _, e := range l.Account.Entries() {
+		switch e.Reason {
+		case account.Hidden, account.Link, account.Special:
+			o.Notef("%v", e)
+		}
 	}
 }

@@ -82,6 +82,9 @@ func (l LeftOut) String() string { return l.entry().String() }
 // Noted reports whether a note of the run has said it, too.
 func (l LeftOut) Noted() bool { return l.entry().Reason.Noted() }
 
+// Loses reports whether LabelSpec.Strict refuses to leave it out.
+func (l LeftOut) Loses() bool { return l.entry().Reason.Loses() }
+
 // LeftOutOf returns the entries of an account.
 func LeftOutOf(a *account.Account) []LeftOut {
 	list := []LeftOut{}

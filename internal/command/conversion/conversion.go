@@ -318,14 +318,38 @@ func printSummary(w io.Writer, s *convert.Summary, out string) error {
 	return err
 }
 
-// noteLeftOut says what is not used and no note has said.
+// noteLeftOut notes what is not used.
 func noteLeftOut(cmd *cobra.Command, s *convert.Summary) {
 	if cli.QuietFlag(cmd) || cli.JSONFlag(cmd) {
 		return
 	}
-	const most = 8
-	unsaid := slices.DeleteFunc(slices.Clone(s.LeftOut), convert.LeftOut.Noted)
-	for _, e := range unsaid[:min(len(unsaid), most)] {
-		cli.NotesTo(cmd.ErrOrStderr())(e.String())
+	for _, line := range leftOutLines(s.LeftOut) {
+		cli.NotesTo(cmd.ErrOrStderr())(line)
 	}
+}
+
+// mostLeftOut is the maximum number of lines about what is not used, with those that notes of the run
+// have said.
+const mostLeftOut = 8
+
+// leftOutLines describes what is not used and no note of the run has said: first what loses something.
+func leftOutLines(entries []convert.LeftOut) (lines []string) {
+	unsaid := slices.DeleteFunc(slices.Clone(entries), convert.LeftOut.Noted)
+	slices.SortStableFunc(unsaid, func(a, b convert.LeftOut) int {
+		switch {
+		case a.Loses() == b.Loses():
+			return 0
+		case a.Loses():
+			return -1
+		}
+		return 1
+	})
+	room := max(1, mostLeftOut-(len(entries)-len(unsaid)))
+	for i, e := range unsaid {
+		if more := len(unsaid) - i; i == room-1 && more > 1 {
+			return append(lines, fmt.Sprintf("%s why something is not used: left_out of --json has all", plural.Of(more, "more reason")))
+		}
+		lines = append(lines, e.String())
+	}
+	return lines
 }
