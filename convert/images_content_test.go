@@ -13,6 +13,7 @@ import (
 // TestAccount puts random files of all kinds beside images: each is counted for its reason, images
 // without an image's extension are found by their content, and LabelSpec.Strict refuses losses.
 func TestAccount(t *testing.T) {
+	const beside = "%d.json" // with the name of an image
 	kinds := []struct {
 		name   string // with the number of the file
 		data   []byte
@@ -21,8 +22,10 @@ func TestAccount(t *testing.T) {
 	}{
 		{"%d.HEIC", []byte("ftypheic"), "heic", true}, {"%d.avif", nil, "avif", true}, {"%d.mp4", nil, "video", false}, {"%d.psd", nil, "psd", true},
 		{"%d.jpeg_large", pngOf(1), "image_by_content", true}, {"%d", pngOf(2), "image_by_content", true}, {"LICENSE%d", []byte("MIT"), "other", false},
-		{"%d.txt", []byte("notes"), "other", false}, {"%d.xyz", []byte("BM of no image"), "other", false}, {".%d.png", pngOf(3), "hidden", false},
+		{"notes%d.txt", []byte("notes"), "other", false}, {"%d.xyz", []byte("BM of no image"), "other", false}, {".%d.png", pngOf(3), "hidden", false},
 		{"%d.tar", nil, "archive", true}, {"%d.parquet", nil, "records", true}, {"out%d.bmp", pngOf(4), "excluded", false},
+		{"train_%d.txt", []byte("0"), "splits", true}, {"ImageSets/Main/%d.txt", []byte("0 1"), "splits", true}, {"annotations_%d.csv", nil, "labels", true},
+		{"labels/x%d.txt", nil, "labels", true}, {beside, nil, "labels", true}, {"label_map%d.pbtxt", nil, "metadata", false},
 	}
 	rng := rand.New(rand.NewPCG(37, 1))
 	for range 25 {
@@ -31,17 +34,22 @@ func TestAccount(t *testing.T) {
 		for i := range 3 {
 			put(t, src, fmt.Sprintf("c/%d.png", i), pngOf(i))
 		}
-		lossy, content := false, int64(0)
+		losses, content := map[string]bool{}, int64(0)
 		for _, k := range kinds {
 			if rng.IntN(2) == 0 {
 				continue
 			}
 			n := 1 + rng.IntN(12)
+			if k.name == beside {
+				n = min(n, 3)
+			}
 			for i := range n {
 				put(t, src, "c/"+fmt.Sprintf(k.name, i), k.data)
 			}
 			want[k.reason] += int64(n)
-			lossy = lossy || k.loses
+			if k.loses {
+				losses[k.reason] = true
+			}
 			if k.reason == "image_by_content" {
 				content += int64(n)
 			}
@@ -69,8 +77,14 @@ func TestAccount(t *testing.T) {
 
 		strict := o
 		strict.Labels.Strict = true
-		if _, err := Images(t.Context(), src, t.TempDir(), strict); lossy != (err != nil) {
+		if _, err := Images(t.Context(), src, t.TempDir(), strict); (len(losses) > 0) != (err != nil) {
 			t.Errorf("%v with LabelSpec.Strict: %v", want, err)
+		}
+		strict.Splits, strict.Labels.None = []SplitShare{{Name: "all", Share: 1}}, true
+		delete(losses, "splits")
+		delete(losses, "labels")
+		if _, err := Images(t.Context(), src, t.TempDir(), strict); (len(losses) > 0) != (err != nil) {
+			t.Errorf("%v with LabelSpec.Strict, which asks for splits and no labels: %v", want, err)
 		}
 
 		o.Select.ByContent = true

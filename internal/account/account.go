@@ -11,7 +11,6 @@ package account
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -45,6 +44,8 @@ const (
 	NoSample    Reason = "no_sample"
 	Repeated    Reason = "repeated"
 	NoImage     Reason = "mask_without_image"
+	Splits      Reason = "splits"
+	Labels      Reason = "labels"
 	Hidden      Reason = "hidden"
 	Special     Reason = "special"
 	Excluded    Reason = "excluded"
@@ -68,7 +69,7 @@ type meaning struct {
 	reason Reason
 	noun   string
 	text   optname.Text
-	loses  bool // images or records are lost
+	loses  bool // images, records, splits or labels are lost
 	said   bool // a note of the run says it
 }
 
@@ -94,6 +95,8 @@ var reasons = []meaning{
 	{NoSample, "image", optname.Textf("in no sample of the WebDataset left alone"), true, true},
 	{Repeated, "member", optname.Textf("with the name of an earlier one left alone"), true, true},
 	{NoImage, "mask", optname.Textf("without an image left alone"), false, true},
+	{Splits, "file that may state splits", optname.Textf("not read (%s gives splits)", optname.OptionsSplits), true, false},
+	{Labels, "file that may state labels or splits", optname.Textf("not read (%s reads tables, %s annotations)", optname.LabelSpecFile, optname.AnnotationSpecFiles), true, false},
 	{Hidden, "image", optname.Textf("left alone: hidden (the name begins with a dot) or in __MACOSX"), false, true},
 	{Special, "name", optname.Textf("left alone: neither of a file nor of a directory"), false, true},
 	{Excluded, "image", optname.Textf("left out by %s and %s", optname.SelectSpecInclude, optname.SelectSpecExclude), false, false},
@@ -206,59 +209,8 @@ func (a *Account) Entries() []Entry {
 	return list
 }
 
-// Loses reports whether a reason means that images or records are lost.
+// Loses reports whether a reason means that images, records, splits or labels are lost.
 func (r Reason) Loses() bool { return r.meaning().loses }
 
 // Noted reports whether a note of the run says it, too.
 func (r Reason) Noted() bool { return r.meaning().said }
-
-// byExtension are the reasons that extensions tell, in lower case.
-var byExtension = map[string]Reason{}
-
-func init() {
-	for reason, extensions := range map[Reason]string{
-		HEIC: ".heic .heif .hif", AVIF: ".avif", JPEGXL: ".jxl", JPEG2000: ".jp2 .j2k .jpf .jpx .jpm", PSD: ".psd .psb", SVG: ".svg .svgz", PDF: ".pdf",
-		RAW:         ".arw .cr2 .cr3 .dng .nef .nrw .orf .pef .raf .raw .rw2 .srw",
-		ImageFormat: ".bpg .dcm .dds .exr .hdr .ico .jls .pbm .pcx .pgm .pnm .ppm .qoi .tga .xcf",
-		Video:       ".3gp .avi .flv .m4v .mkv .mov .mp4 .mpeg .mpg .webm .wmv", Audio: ".aac .flac .m4a .mp3 .ogg .opus .wav",
-		Archive: ".7z .bz2 .rar .tar .tgz .zip .tzst", Records: ".arrow .feather .parquet .record .tfrecord .tfrecords",
-	} {
-		for ext := range strings.FieldsSeq(extensions) {
-			byExtension[ext] = reason
-		}
-	}
-}
-
-// metadata are the names of files that say something about images, in lower case.
-var metadata = []string{
-	"_annotations.coco.json", "_annotations.csv", "_classes.csv", "annotations.json", "classes.txt", "data.yaml", "data.yml", "dataset_info.json", "label_map.pbtxt", "labelmap.txt",
-	"labels.csv", "labels.json", "labels.txt", "metadata.csv", "metadata.json", "metadata.jsonl", "metadata.parquet", "obj.data", "obj.names", "sample_submission.csv",
-	"test.csv", "test.txt", "train.csv", "train.txt", "val.csv", "val.txt", "valid.txt",
-}
-
-// isCOCO reports whether a file has the name of one of COCO's annotations.
-func isCOCO(base string) bool {
-	kind, _, _ := strings.Cut(base, "_")
-	return path.Ext(base) == ".json" && slices.Contains([]string{"captions", "instances", "panoptic", "person", "stuff"}, kind)
-}
-
-// OfFile returns the reason for a file that is no image by its name.
-func OfFile(name string) Reason {
-	base := strings.ToLower(path.Base(name))
-	if slices.Contains(metadata, base) || strings.Contains("/"+name, "/ImageSets/") || isCOCO(base) {
-		return Metadata
-	}
-	for _, compression := range []string{".gz", ".zst"} {
-		if bare, ok := strings.CutSuffix(base, compression); ok && path.Ext(bare) != "" {
-			base = bare
-		}
-	}
-	ext := path.Ext(base)
-	if r, ok := byExtension[ext]; ok {
-		return r
-	}
-	if strings.Contains(base, ".tfrecord-") || strings.Contains(base, ".record-") {
-		return Records
-	}
-	return Other
-}

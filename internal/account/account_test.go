@@ -11,9 +11,18 @@ func TestOfFile(t *testing.T) {
 	for name, want := range map[string]Reason{
 		"IMG_1.HEIC": HEIC, "a/b.avif": AVIF, "x.jxl": JPEGXL, "x.cr2": RAW, "clip.MP4": Video, "a.wav": Audio, "a.svg": SVG, "a.PDF": PDF, "a.psd": PSD,
 		"photos.tar": Archive, "photos.tar.gz": Archive, "x.tfrecord": Records, "x.tfrecord-00000-of-00001": Records, "train.record-00000-of-00010": Records,
-		"data.yaml": Metadata, "a/metadata.jsonl": Metadata, "ImageSets/Main/dog_train.txt": Metadata, "label_map.pbtxt": Metadata,
-		"annotations/instances_val2017.json": Metadata, "person_keypoints_train2017.json": Metadata, "sample_submission.csv": Metadata, "instances.txt": Other,
-		"notes.txt": Other, "README": Other, "": Other, "a.jpg_large": Other, "x.json.gz": Other,
+		"train.parquet": Records, "Annotations/x.heic": HEIC,
+		"data.yaml": Splits, "a/Data.YML": Splits, "ImageSets/Main/dog_train.txt": Splits, "train.txt": Splits, "a/valid.txt": Splits, "trainlist01.txt": Splits,
+		"train_test_split.txt": Splits, "list_eval_partition.txt": Splits, "val.lst": Splits, "obj.data": Splits, "testing_list.txt": Splits,
+		"a/metadata.jsonl": Labels, "metadata.csv": Labels, "metadata.csv.gz": Labels, "metadata.parquet": Labels, "train.csv": Labels, "trainLabels.csv": Labels,
+		"train/_annotations.coco.json": Labels, "_annotations.csv": Labels, "_annotations.createml.json": Labels, "_classes.csv": Labels, "labels.csv": Labels,
+		"annotations/instances_val2017.json": Labels, "person_keypoints_train2017.json": Labels, "captions.json": Labels, "image_class_labels.txt": Labels,
+		"labels/train/1.txt": Labels, "Annotations/1.xml": Labels, "Annotation/a/n02.json": Labels, "list_attr_celeba.txt": Labels, "train_labels.npy": Labels,
+		"label_map.pbtxt": Metadata, "pascal_label_map.pbtxt": Metadata, "labelmap.txt": Metadata, "classes.txt": Metadata, "labels.txt": Metadata, "coco.names": Metadata,
+		"sample_submission.csv": Metadata, "dataset_info.json": Metadata,
+		"notes.txt": Other, "README": Other, "": Other, "a.jpg_large": Other, "x.json.gz": Other, "instances": Other, "iris.data": Other, "contest.csv": Other,
+		"README.train.txt": Other, "requirements-dev.txt": Other, "train.py": Other, "train.log": Other, "train_results.csv": Other, "labels/README.md": Other,
+		"1.xml": Other, "latest.txt": Other,
 	} {
 		if got := OfFile(name); got != want {
 			t.Errorf("%q: %s, want %s", name, got, want)

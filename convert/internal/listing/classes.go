@@ -77,10 +77,10 @@ func perhapsLabels(found *walk.Found) string {
 		for _, name := range e.Names {
 			option := optname.AnnotationSpecFiles
 			switch base := strings.ToLower(path.Base(name)); {
-			case e.Reason != account.Metadata:
+			case e.Reason != account.Labels:
 				continue
-			case path.Ext(base) == ".json" && base != "metadata.json" && base != "dataset_info.json", base == "_annotations.csv":
-			case path.Ext(base) == ".csv" && base != "sample_submission.csv":
+			case path.Ext(base) == ".json", base == "_annotations.csv":
+			case path.Ext(base) == ".csv":
 				option = optname.LabelSpecFile
 			default:
 				continue

@@ -46,12 +46,23 @@ type Listing struct {
 
 // RefuseLosses returns an error if something is left out that LabelSpec.Strict refuses to leave out.
 func (l *Listing) RefuseLosses(o *options.ImageOptions) error {
+	if !o.Labels.Strict {
+		return nil
+	}
+	var losses []string
 	for _, e := range l.Account.Entries() {
-		if o.Labels.Strict && e.Reason.Loses() {
-			return fmt.Errorf("%s: %v", optname.LabelSpecStrict, e)
+		switch {
+		case !e.Reason.Loses():
+		case e.Reason == account.Splits && len(o.Splits) > 0, e.Reason == account.Labels && o.Labels.None:
+			// asked for
+		default:
+			losses = append(losses, e.String())
 		}
 	}
-	return nil
+	if losses == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %s", optname.LabelSpecStrict, strings.Join(losses, "; "))
 }
 
 // otherContents describes the files of a source that are not samples.

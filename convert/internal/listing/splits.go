@@ -261,7 +261,11 @@ func (l *Listing) accountForLists(o *options.ImageOptions, lists *stated.SplitLi
 			l.Account.Add(account.NoSplit, f.Path)
 		case f.Read, o.Annotations.HasObjects() && annotation.IsClassFile(path.Base(f.Path)):
 		default:
-			l.Account.Add(account.OfFile(f.Path), f.Path)
+			r := account.OfFile(f.Path)
+			if r == account.Splits && lists.Used() { // those say the same
+				r = account.Metadata
+			}
+			l.Account.Add(r, f.Path)
 		}
 	}
 }

@@ -109,7 +109,7 @@ func (l *LabelSpec) tableRows(d Decided) []option.Option {
 		},
 		{Flag: "image-suffix", To: &l.PathSuffix, Help: "append `SUFFIX`, such as .jpg, to paths in --table that lack it"},
 		{Flag: "multi-label", To: &l.Separator, Help: "store lists of labels, which `SEP`, such as |, separates in --table", Recorded: l.Several()},
-		{Flag: "strict", To: &l.Strict, Help: "refuse a source with images that would be left out, such as those that --table does not name"},
+		{Flag: "strict", To: &l.Strict, Help: "refuse a source of which images, splits or labels would be left out, such as images that --table does not name"},
 	}
 }
 

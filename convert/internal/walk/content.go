@@ -39,17 +39,20 @@ func (w *treeWalker) leave(f otherFile) {
 		w.Stating = append(w.Stating, StatingFile{f.path, w.uses(f.path)}) // counted once it is known whether they are used
 		return
 	}
-	switch r := account.OfFile(f.path); {
+	switch {
 	case w.uses(f.path):
-	case !w.o.Select.Wants(f.path):
-		if imagetree.IsImage(f.path) {
-			w.explain(account.Excluded, f.path)
-		}
-	case w.o.Select.ByContent, r == account.Other && !slices.Contains(noImages, strings.ToLower(path.Ext(f.path))):
+	case imagetree.IsImage(f.path):
+		w.explain(account.Excluded, f.path)
+	case w.o.Select.Wants(f.path) && (w.o.Select.ByContent || perhapsImage(f.path)):
 		w.others = append(w.others, f)
 	default:
-		w.explain(r, f.path)
+		w.explainByName(f.path)
 	}
+}
+
+// perhapsImage reports whether a file without an image's extension is looked into.
+func perhapsImage(rel string) bool {
+	return account.OfFile(rel) == account.Other && !slices.Contains(noImages, strings.ToLower(path.Ext(rel)))
 }
 
 // looks bounds the number of files of an extension that are looked into, unless one of them is an
@@ -107,7 +110,7 @@ func (w *treeWalker) lookInto(root storage.Location) error {
 			case is:
 				w.explain(account.ByContent, f.path)
 			default:
-				w.explain(account.OfFile(f.path), f.path)
+				w.explainByName(f.path)
 			}
 		}
 	}

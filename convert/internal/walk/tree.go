@@ -54,6 +54,7 @@ func Tree(ctx context.Context, o *options.ImageOptions, src origin.Place, out st
 	w.Images = w.images.list()
 	slices.SortFunc(w.Images, func(a, b origin.Image) int { return strings.Compare(a.Path, b.Path) })
 	w.Files = splitlists.Directory(src.At)
+	w.explainBeside()
 	w.Origin = &origin.Tree{Root: src.At, Directories: w.Directories, Follow: o.Select.FollowSymlinks}
 	return &w.Found, nil
 }

@@ -2,6 +2,9 @@ package walk
 
 import (
 	"context"
+	"path"
+	"slices"
+	"strings"
 
 	"github.com/tfrec/tfrec/convert/internal/options"
 	"github.com/tfrec/tfrec/convert/internal/origin"
@@ -38,8 +41,9 @@ type StatingFile struct {
 // walker selects and counts what all walks find.
 type walker struct {
 	Found
-	o   *options.ImageOptions
-	ctx context.Context
+	o      *options.ImageOptions
+	ctx    context.Context
+	beside []string // files that may have the labels of an image, until the images are known
 }
 
 // leaveHidden counts a hidden file.
@@ -64,6 +68,50 @@ func (w *walker) explain(r account.Reason, rel string) {
 	} else {
 		w.Account.Add(r, rel)
 	}
+}
+
+// explainByName adds a file that is counted to the account, for the reason that its name tells. The
+// globs leave it out; a file that may state splits or labels only if they exclude it.
+func (w *walker) explainByName(rel string) {
+	switch r := account.OfFile(rel); {
+	case r == account.Splits, r == account.Labels:
+		w.explainStating(r, rel)
+	case r == account.Other && account.MayAnnotate(rel):
+		w.beside = append(w.beside, rel)
+	case w.o.Select.Wants(rel):
+		w.explain(r, rel)
+	}
+}
+
+// explainStating adds a file that may state splits or labels to the account.
+func (w *walker) explainStating(r account.Reason, rel string) {
+	if !options.AnyMatches(w.o.Select.Exclude, rel) {
+		w.explain(r, rel)
+	}
+}
+
+// explainBeside adds the files that may have the labels of an image: those of images that were found,
+// which are sorted, and others.
+func (w *walker) explainBeside() {
+	for _, rel := range w.beside {
+		switch {
+		case w.isBeside(rel):
+			w.explainStating(account.Labels, rel)
+		case w.o.Select.Wants(rel):
+			w.explain(account.Other, rel)
+		}
+	}
+	w.beside = nil
+}
+
+// isBeside reports whether an image is named like a file, but for the extension.
+func (w *walker) isBeside(rel string) bool {
+	const most = 8 // of names that begin like it
+	stem := strings.TrimSuffix(rel, path.Ext(rel))
+	i, _ := slices.BinarySearchFunc(w.Images, stem+".", func(p origin.Image, name string) int { return strings.Compare(p.Path, name) })
+	return slices.ContainsFunc(w.Images[i:min(i+most, len(w.Images))], func(p origin.Image) bool {
+		return strings.TrimSuffix(p.Path, path.Ext(p.Path)) == stem
+	})
 }
 
 // wanted reports whether the globs select a path. With annotations it notes an image that they do
