@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// TestAccount puts random files of all kinds beside images: each is counted for its reason, images
-// without an image's extension are found by their content, and LabelSpec.Strict refuses losses.
+// TestAccount puts random files of all kinds beside images, in a directory or an archive: each is
+// counted for its reason, images without an image's extension are found by their content, and
+// LabelSpec.Strict refuses losses.
 func TestAccount(t *testing.T) {
 	const beside = "%d.json" // with the name of an image
 	kinds := []struct {
@@ -28,11 +29,11 @@ func TestAccount(t *testing.T) {
 		{"labels/x%d.txt", nil, "labels", true}, {beside, nil, "labels", true}, {"label_map%d.pbtxt", nil, "metadata", false},
 	}
 	rng := rand.New(rand.NewPCG(37, 1))
-	for range 25 {
-		src := t.TempDir()
+	for round := range 40 {
+		files := map[string]string{}
 		want := map[string]int64{}
 		for i := range 3 {
-			put(t, src, fmt.Sprintf("c/%d.png", i), pngOf(i))
+			files[fmt.Sprintf("c/%d.png", i)] = string(pngOf(i))
 		}
 		losses, content := map[string]bool{}, int64(0)
 		for _, k := range kinds {
@@ -44,7 +45,7 @@ func TestAccount(t *testing.T) {
 				n = min(n, 3)
 			}
 			for i := range n {
-				put(t, src, "c/"+fmt.Sprintf(k.name, i), k.data)
+				files["c/"+fmt.Sprintf(k.name, i)] = string(k.data)
 			}
 			want[k.reason] += int64(n)
 			if k.loses {
@@ -55,17 +56,19 @@ func TestAccount(t *testing.T) {
 			}
 		}
 		o := ImageOptions{Options: Options{Shards: 1}, Select: SelectSpec{Exclude: []string{"out*"}}}
+		src := t.TempDir()
+		if ext := append([]string{""}, archiveFormats...)[round%(1+len(archiveFormats))]; ext == "" {
+			writeTree(t, src, files)
+		} else {
+			src = filepath.Join(src, "a"+ext)
+			packFiles(t, src, uint64(round), files)
+			o.ArchiveFormat = Files
+		}
 		out := t.TempDir()
 		check := func(s *Summary, want map[string]int64) {
 			t.Helper()
-			got := map[string]int64{}
-			for _, e := range s.LeftOut {
-				if got[e.Reason] = e.Count; len(e.Names) == 0 || int64(len(e.Names)) > min(e.Count, 5) {
-					t.Errorf("%+v", e)
-				}
-			}
-			if !maps.Equal(got, want) {
-				t.Errorf("%v, want %v", got, want)
+			if got := leftOut(t, src, s); !maps.Equal(got, want) {
+				t.Errorf("%s: %v, want %v", filepath.Base(src), got, want)
 			}
 		}
 		check(mustImages(t, src, out, o), want)
@@ -93,6 +96,100 @@ func TestAccount(t *testing.T) {
 		check(s, want)
 		if s.Records != 3+content || s.Errors != 0 {
 			t.Errorf("with SelectSpec.ByContent %+v, want %d more", s, content)
+		}
+	}
+}
+
+// leftOut returns how many things the summary of a set has for each reason, but for the hidden member
+// that packFiles adds to a zip. All files that are not samples are among them.
+func leftOut(t *testing.T, src string, s *Summary) map[string]int64 {
+	t.Helper()
+	got, all := map[string]int64{}, int64(0)
+	for _, e := range s.LeftOut {
+		if got[e.Reason] = e.Count; len(e.Names) == 0 || int64(len(e.Names)) > min(e.Count, 5) {
+			t.Errorf("%+v", e)
+		}
+		all += e.Count
+	}
+	if strings.HasSuffix(src, ".zip") {
+		if all == s.SkippedFiles { // the member is named like an image
+			got["hidden"]--
+		} else {
+			all++
+		}
+	}
+	if all != s.SkippedFiles {
+		t.Errorf("%s: %d files skipped, of which %v are explained", filepath.Base(src), s.SkippedFiles, got)
+	}
+	maps.DeleteFunc(got, func(_ string, n int64) bool { return n == 0 })
+	return got
+}
+
+// TestAccountOfWebDatasets makes archives of random samples, some with an image in a format that is not
+// read, with one that only its content tells, or without any: what is in no sample is in the account.
+func TestAccountOfWebDatasets(t *testing.T) {
+	kinds := []struct {
+		ext    string // of the image
+		data   []byte
+		reason string // "" if it is read
+	}{
+		{"png", pngOf(1), ""}, {"heic", []byte("ftypheic"), "heic"}, {"avif", nil, "avif"}, {"img", pngOf(2), "image_by_content"}, {"", pngOf(3), "image_by_content"},
+		{"jxl", nil, "jpeg_xl"}, {"xyz", []byte("no image"), "other"},
+	}
+	rng := rand.New(rand.NewPCG(37, 5))
+	for round := range 60 {
+		files := map[string]string{"first.png": string(pngOf(0)), "first.cls": "0"}
+		want, content := map[string]int64{}, map[string]int64{}
+		records, more := int64(1), int64(0)
+		for i := range rng.IntN(12) {
+			k := kinds[rng.IntN(len(kinds))]
+			key := fmt.Sprintf("d%d/%d", rng.IntN(2), i)
+			parts := []string{".cls"}
+			for _, part := range []string{".json", ".txt", ".npy"} {
+				if rng.IntN(2) == 0 {
+					parts = append(parts, part)
+				}
+			}
+			for _, part := range parts {
+				files[key+part] = "1"
+			}
+			name := key
+			if k.ext != "" {
+				name += "." + k.ext
+			}
+			files[name] = string(k.data)
+			if k.reason == "" {
+				records++
+				continue
+			}
+			want[k.reason]++
+			want["other"] += int64(len(parts))
+			if k.reason == "image_by_content" {
+				more++
+			} else {
+				content[k.reason]++
+				content["other"] += int64(len(parts))
+			}
+		}
+		maps.DeleteFunc(want, func(_ string, n int64) bool { return n == 0 })
+		maps.DeleteFunc(content, func(_ string, n int64) bool { return n == 0 })
+		src := filepath.Join(t.TempDir(), "web"+archiveFormats[round%len(archiveFormats)])
+		packFiles(t, src, uint64(round), files)
+		o := ImageOptions{Options: Options{Shards: 1}}
+		s := mustImages(t, src, t.TempDir(), o)
+		if got := leftOut(t, src, s); !maps.Equal(got, want) || s.Records != records || s.Errors != 0 {
+			t.Errorf("%v, want %v; %+v, want %d", got, want, s, records)
+		}
+		delete(want, "other")
+		strict := o
+		strict.Labels.Strict = true
+		if _, err := Images(t.Context(), src, t.TempDir(), strict); (len(want) > 0) != (err != nil) {
+			t.Errorf("%v with LabelSpec.Strict: %v", want, err)
+		}
+		o.Select.ByContent = true
+		s = mustImages(t, src, t.TempDir(), o)
+		if got := leftOut(t, src, s); !maps.Equal(got, content) || s.Records != records+more || s.Errors != 0 {
+			t.Errorf("with SelectSpec.ByContent %v, want %v; %+v, want %d", got, content, s, records+more)
 		}
 	}
 }

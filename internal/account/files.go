@@ -41,7 +41,7 @@ var (
 	lists  = []string{".list", ".lst", ".txt"}
 	tables = []string{".csv", ".json", ".jsonl", ".mat", ".ndjson", ".npy", ".npz", ".pickle", ".pkl", ".tsv", ".xls", ".xlsx"}
 	// annotations are the extensions of files with the labels of one image.
-	annotations = []string{".json", ".txt", ".xml"}
+	annotations = []string{".cls", ".json", ".txt", ".xml"}
 
 	// documents are words in the names of files that are about something else.
 	documents = []string{"config", "configs", "history", "licence", "license", "log", "logs", "readme", "requirements", "results"}

@@ -76,6 +76,17 @@ type Member struct {
 	Position Position
 
 	content func() (io.Reader, error)
+	head    func(p []byte) (n int, err error)
+}
+
+// Head fills p with the first bytes of a member without a Fault, and returns their number, which is
+// less than len(p) if the member is shorter. It must be called before Content, at most once.
+func (m *Member) Head(p []byte) (n int, err error) {
+	n, err = m.head(p)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil
+	}
+	return n, err
 }
 
 // Content returns the content of a member without a Fault. It is valid until Walk's visit returns.

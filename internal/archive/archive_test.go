@@ -170,6 +170,46 @@ func checkFiles(t *testing.T, name string, data []byte, files []file) {
 	}
 }
 
+// TestHeads reads the first bytes of members of any size: their contents are whole afterwards.
+func TestHeads(t *testing.T) {
+	r := rand.New(rand.NewPCG(37, 4))
+	var files []file
+	for i := range 40 {
+		data := make([]byte, r.IntN(100)*(1+r.IntN(100)))
+		for k := range data {
+			data[k] = byte(r.IntN(4))
+		}
+		files = append(files, file{fmt.Sprint(i), data})
+	}
+	for name, data := range archives(t, files...) {
+		a, err := open(t, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := 0
+		err = a.Walk(t.Context(), func(m *Member) error {
+			want := files[i].data
+			i++
+			head := make([]byte, r.IntN(50))
+			if n, err := m.Head(head); err != nil || n != min(len(head), len(want)) || !bytes.Equal(head[:n], want[:n]) {
+				t.Errorf("%s: %d of %d bytes, of %d: %v", name, n, len(head), len(want), err)
+			}
+			clear(head)
+			in, err := m.Content()
+			if err != nil {
+				return err
+			}
+			if got, err := io.ReadAll(in); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s: after its head, %d bytes of %d, or others: %v", name, len(got), len(want), err)
+			}
+			return nil
+		})
+		if err != nil || i != len(files) {
+			t.Errorf("%s: %d of %d members: %v", name, i, len(files), err)
+		}
+	}
+}
+
 func TestMembersOfEachFormat(t *testing.T) {
 	race.Skip(t)
 	r := rand.New(rand.NewPCG(1, 2))

@@ -66,7 +66,13 @@ func (a *Archive) walkTar(ctx context.Context, in storage.File, visit func(*Memb
 		}
 		last = h.Name
 		m := Member{Name: h.Name, Position: Position{at.n, h.Size}, Size: h.Size}
-		m.content = func() (io.Reader, error) { return &memberReader{a, t, at}, nil }
+		content := io.Reader(&memberReader{a, t, at})
+		m.content = func() (io.Reader, error) { return content, nil }
+		m.head = func(p []byte) (int, error) {
+			n, err := io.ReadFull(content, p)
+			content = io.MultiReader(bytes.NewReader(bytes.Clone(p[:n])), content)
+			return n, err
+		}
 		next = at.n
 		switch h.Typeflag {
 		case tar.TypeReg, tar.TypeCont, tar.TypeGNUSparse:

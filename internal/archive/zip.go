@@ -111,6 +111,11 @@ func (a *Archive) walkZip(ctx context.Context, in io.ReaderAt, visit func(*Membe
 			data, err := a.Read(ctx, m.Position, nil)
 			return bytes.NewReader(data), err
 		}
+		m.head = func(p []byte) (int, error) {
+			defer func(in io.ReaderAt) { files.ReaderAt = in }(files.ReaderAt)
+			files.ReaderAt = &ahead{ReaderAt: in}
+			return a.entryHead(f, p)
+		}
 		switch mode := f.Mode(); {
 		case mode.IsDir():
 			m.Kind = Directory
@@ -125,6 +130,39 @@ func (a *Archive) walkZip(ctx context.Context, in io.ReaderAt, visit func(*Membe
 	}
 	files.ReaderAt = &reopened{ctx, a}
 	return nil
+}
+
+// ahead is a file that is read some bytes ahead: in a store each read is a request.
+type ahead struct {
+	io.ReaderAt
+	at   int64
+	data []byte // at that offset
+}
+
+func (r *ahead) ReadAt(p []byte, offset int64) (int, error) {
+	const size = 8 << 10
+	if from := offset - r.at; from < 0 || from+int64(len(p)) > int64(len(r.data)) {
+		data := make([]byte, max(len(p), size))
+		n, err := r.ReaderAt.ReadAt(data, offset)
+		if r.at, r.data = offset, data[:n]; n < len(p) {
+			return copy(p, r.data), err
+		}
+	}
+	return copy(p, r.data[offset-r.at:]), nil
+}
+
+// entryHead is Member.Head for a zip's member. It decompresses no more than it needs.
+func (a *Archive) entryHead(f *zip.File, p []byte) (int, error) {
+	in, err := f.Open()
+	if err != nil {
+		return 0, a.damaged(0, fmt.Errorf("member %q: %w", f.Name, err))
+	}
+	defer in.Close()
+	n, err := io.ReadFull(in, p)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		err = a.damaged(0, fmt.Errorf("member %q: %w", f.Name, err))
+	}
+	return n, err
 }
 
 // zipFault says why the content of a zip's member cannot be read.

@@ -46,8 +46,8 @@ func checkPlace(o *options.ImageOptions, src origin.Place) error {
 	if o.ArchiveFormat != "" && o.ArchiveFormat != options.AutoFormat && src.Archives == nil {
 		return plan.OptionErrorf(optname.ImageOptionsArchiveFormat, "is for archives, and %s is not one", src.At.Path())
 	}
-	if o.Select.ByContent && src.Directory == nil {
-		return plan.OptionErrorf(optname.SelectSpecByContent, "is for directories, and %s is not one", src.At.Path())
+	if o.Select.ByContent && src.Directory == nil && src.Archives == nil {
+		return plan.OptionErrorf(optname.SelectSpecByContent, "is for directories and archives, and %s is neither", src.At.Path())
 	}
 	if src.Tables != nil || src.Records != nil {
 		return o.Annotations.RefuseForRecords()

@@ -75,7 +75,7 @@ func (s *SelectSpec) rows() []option.Option {
 			Recorded: true, As: func() any { return sorted(s.Include) },
 		},
 		{Flag: "exclude", To: &s.Exclude, Help: "skip paths that match `GLOB` (repeatable)", Recorded: true, As: func() any { return sorted(s.Exclude) }},
-		{Flag: "by-content", To: &s.ByContent, Help: "take all files of a directory that are images by their content, whatever their extensions", Recorded: s.ByContent},
+		{Flag: "by-content", To: &s.ByContent, Help: "take all files of a directory or archive that are images by their content, whatever their extensions", Recorded: s.ByContent},
 		{Flag: "follow-symlinks", To: &s.FollowSymlinks, Help: "follow symbolic links", Recorded: true},
 		{Flag: "min-size", To: &s.MinSize, Help: "skip images whose shorter side is below `N` pixels", Recorded: true},
 		{Flag: "max-aspect", To: &s.MaxAspect, Help: "skip images whose longer side is more than `R` times the shorter", Recorded: true},

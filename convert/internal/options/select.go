@@ -16,8 +16,8 @@ type SelectSpec struct {
 	// Include selects paths that match one of these globs, Exclude drops those that match one. A
 	// glob without a slash matches the file name, ** matches any directories.
 	Include, Exclude []string
-	// ByContent takes all files of a directory that are images by their content, whatever their
-	// extensions. Default: those with an image's extension.
+	// ByContent takes all files of a directory or archive that are images by their content, whatever
+	// their extensions. Default: those with an image's extension.
 	ByContent bool
 	// FollowSymlinks follows symbolic links.
 	FollowSymlinks bool

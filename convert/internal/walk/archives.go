@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/bits"
+	"path"
 	"slices"
 	"strings"
 
@@ -29,7 +31,15 @@ type archiveWalker struct {
 	origin *origin.Archives
 	others *webdataset.Samples
 	texts  *archiveTexts
-	seen   map[string]bool // directories
+	seen   map[string]bool       // directories
+	looked map[string]*extension // of members without an image's
+	looks  int                   // members of Seekable archives looked into
+}
+
+// extension counts the members of an extension.
+type extension struct {
+	members int
+	images  bool // one of those looked into is an image
 }
 
 // Archives finds the images of archives. The samples are nil unless the archives are WebDatasets.
@@ -46,12 +56,12 @@ func Archives(ctx context.Context, o *options.ImageOptions, src origin.Place) (f
 
 // tryArchives is Archives, once.
 func tryArchives(ctx context.Context, o *options.ImageOptions, src origin.Place) (*Found, *webdataset.Samples, error) {
-	a := &archiveWalker{walker: walker{o: o, ctx: ctx}, origin: &origin.Archives{Src: src.At}, seen: map[string]bool{}}
+	a := &archiveWalker{walker: walker{o: o, ctx: ctx}, origin: &origin.Archives{Src: src.At}, seen: map[string]bool{}, looked: map[string]*extension{}}
 	a.Origin, a.others = a.origin, webdataset.New(o, a.origin)
 	a.texts = &archiveTexts{origin: a.origin, kept: map[string][]byte{}}
 	a.Files = a.texts
-	for _, path := range src.Archives {
-		in, err := archive.Open(ctx, path)
+	for _, at := range src.Archives {
+		in, err := archive.Open(ctx, at)
 		if err != nil {
 			return nil, nil, fmt.Errorf("source: %w", err)
 		}
@@ -64,18 +74,36 @@ func tryArchives(ctx context.Context, o *options.ImageOptions, src origin.Place)
 	if err := a.dropRepeated(); err != nil {
 		return nil, nil, err
 	}
-	if a.others.Is(a.Images) {
+	if samples := a.others; samples.Is(a.Images) {
 		a.group()
-		return &a.Found, a.others, nil
+		a.explainOthers(false)
+		return &a.Found, samples, nil
 	}
-	for path := range a.others.Others() {
-		if a.texts.kept[path] != nil {
-			a.Stating = append(a.Stating, StatingFile{Path: path})
+	a.explainOthers(true)
+	return &a.Found, nil, nil
+}
+
+// explainOthers adds the members to the account that are not images and of no use otherwise. Those that
+// may state splits are left to the listing, if there are no samples.
+func (a *archiveWalker) explainOthers(stating bool) {
+	for key, image := range a.others.Unused() {
+		if stating && a.texts.kept[key] != nil {
+			a.Stating = append(a.Stating, StatingFile{Path: key})
 		} else {
-			a.explain(account.OfFile(path), path)
+			a.explainMember(key, image)
 		}
 	}
-	return &a.Found, nil, nil
+	a.explainBeside()
+}
+
+// explainMember adds a member without an image's extension to the account. It may be an image.
+func (a *archiveWalker) explainMember(key string, image bool) {
+	switch {
+	case !image:
+		a.explainByName(key)
+	case a.o.Select.Wants(key):
+		a.explain(account.ByContent, key)
+	}
 }
 
 // visit lists a member of the last archive.
@@ -87,6 +115,7 @@ func (a *archiveWalker) visit(m *archive.Member) error {
 	switch {
 	case err != nil && !imagetree.IsImage(m.Name), err == nil && key == "":
 		a.Skipped++
+		a.explainByName(m.Name)
 		return nil
 	case err != nil:
 		return a.add(m, m.Name, "the member's name is refused: "+err.Error())
@@ -95,33 +124,95 @@ func (a *archiveWalker) visit(m *archive.Member) error {
 		return nil
 	}
 	a.addDirectories(key)
-	switch {
-	case !imagetree.IsImage(key):
-		stating := a.mayState(key) && unusableMember(m) == ""
-		if stating {
-			if err := a.texts.keep(m, key); err != nil {
-				return err
-			}
+	image := imagetree.IsImage(key)
+	unusable := unusableMember(m)
+	if !image {
+		if unusable == "" && a.mayState(key) {
+			err = a.texts.keep(m, key)
+		} else {
+			image, err = a.isImage(m, key, unusable)
 		}
-		if a.o.ArchiveFormat == options.Files {
-			if a.Skipped++; stating {
-				a.Stating = append(a.Stating, StatingFile{Path: key})
-			} else {
-				a.explain(account.OfFile(key), key)
-			}
-			return nil
-		}
-		a.Skipped++
-		later, err := a.others.Add(m, key, unusableMember(m))
 		if err != nil {
 			return err
 		}
-		return a.keep(m, later)
-	case !a.wanted(key):
+		if !image || !a.o.Select.ByContent {
+			return a.leave(m, key, unusable, image)
+		}
+	}
+	if !a.wanted(key) {
 		a.leaveOut(account.Excluded, key)
 		return nil
 	}
-	return a.add(m, key, unusableMember(m))
+	return a.add(m, key, unusable)
+}
+
+// leave counts a member that does not have the name of an image. It may be part of a sample.
+func (a *archiveWalker) leave(m *archive.Member, key, unusable string, image bool) error {
+	a.Skipped++
+	if a.o.ArchiveFormat == options.Files {
+		if a.texts.kept[key] != nil {
+			a.Stating = append(a.Stating, StatingFile{Path: key})
+		} else {
+			a.explainMember(key, image)
+		}
+		return nil
+	}
+	later, err := a.others.Add(m, key, unusable, image)
+	if err != nil {
+		return err
+	}
+	return a.keep(m, later)
+}
+
+// isImage reports whether a member without an image's extension begins like an image, as far as
+// members are looked into.
+func (a *archiveWalker) isImage(m *archive.Member, key, unusable string) (bool, error) {
+	if unusable != "" || !a.looksInto(key) {
+		return false, nil
+	}
+	head := make([]byte, headSize)
+	n, err := m.Head(head)
+	if in := a.origin.Archives[len(a.origin.Archives)-1]; err != nil && (a.o.Select.ByContent || !in.Seekable()) {
+		return false, err
+	}
+	image := beginsImage(head[:n])
+	if e := a.looked[strings.ToLower(path.Ext(key))]; e != nil && image {
+		e.images = true
+	}
+	return image, a.ctx.Err()
+}
+
+// looksInto reports whether to look into a member without an image's extension: all with
+// SelectSpec.ByContent, and those that may be images of compressed archives, which pass anyway. Of
+// other archives it takes the first ones of an extension, then ever fewer, but all once one of them is
+// an image.
+func (a *archiveWalker) looksInto(key string) bool {
+	if a.o.Select.ByContent {
+		return true
+	}
+	if !perhapsImage(key) {
+		return false
+	}
+	in := a.origin.Archives[len(a.origin.Archives)-1]
+	if !in.Seekable() {
+		return true
+	}
+	of := strings.ToLower(path.Ext(key))
+	e := a.looked[of]
+	if e == nil {
+		e = new(extension)
+		a.looked[of] = e
+	}
+	e.members++
+	first, most := looks, mostLooks
+	if in.Remote() {
+		first, most = looksRemote, mostLooksRemote
+	}
+	if a.looks == most || e.members > first && bits.OnesCount(uint(e.members)) > 1 && !e.images {
+		return false
+	}
+	a.looks++
+	return true
 }
 
 // unusableMember returns the reason why a member cannot be used; empty if it can.
@@ -200,8 +291,11 @@ func (a *archiveWalker) dropRepeated() error {
 		a.Account.Add(account.Repeated, p.Path)
 	}
 	a.Images = kept
-	a.others.Unique()
 	a.Skipped += repeated
+	for _, key := range a.others.DropRepeated() {
+		repeated++
+		a.Account.Add(account.Repeated, key)
+	}
 	if repeated > 0 {
 		a.o.Notef("%s with the name of an earlier one left alone", plural.Of(repeated, "member"))
 	}

@@ -131,6 +131,16 @@ func (w *treeWalker) addOther(root storage.Location, f otherFile) error {
 	return nil
 }
 
+// headSize is the number of bytes that tell whether a file is an image.
+const headSize = 32
+
+// beginsImage reports whether the first bytes of a file are those of an image.
+func beginsImage(head []byte) bool {
+	format := augment.Sniff(head)
+	// BM alone is the beginning of texts, too.
+	return format != "" && (format != augment.BMP || len(head) > 18 && string(head[6:10]) == "\x00\x00\x00\x00")
+}
+
 // isImage reports whether a file begins like an image. With SelectSpec.ByContent it is an error if the
 // file cannot be read.
 func (w *treeWalker) isImage(root storage.Location, f otherFile) (bool, error) {
@@ -140,11 +150,9 @@ func (w *treeWalker) isImage(root storage.Location, f otherFile) (bool, error) {
 	in, err := root.Join(f.path).Open(w.ctx)
 	if err == nil {
 		defer in.Close()
-		head := make([]byte, 32)
+		head := make([]byte, headSize)
 		n, _ := in.ReadAt(head, 0)
-		format := augment.Sniff(head[:n])
-		// BM alone is the beginning of texts, too.
-		return format != "" && (format != augment.BMP || n > 18 && string(head[6:10]) == "\x00\x00\x00\x00"), nil
+		return beginsImage(head[:n]), nil
 	}
 	if w.o.Select.ByContent && !origin.LeadsNowhere(err) {
 		return false, fmt.Errorf("list source: %w", err)

@@ -54,8 +54,8 @@ func (s *Samples) Group(images []origin.Image) (samples []origin.Image, left []s
 	add := func(g *group) bool {
 		chosen := g.choose(images)
 		if chosen >= 0 {
-			p, n := s.sample(images, g, chosen)
-			samples, used = append(samples, p), used+n
+			p, n, unused := s.sample(images, g, chosen)
+			samples, left, used = append(samples, p), append(left, unused...), used+n
 		}
 		return chosen >= 0
 	}
@@ -108,7 +108,7 @@ func (s *Samples) groups(images []origin.Image, of *group, cut func(name string)
 }
 
 // choose returns the image of a sample: of those whose whole extension is an image's, the first in the
-// order of imagetree.Extensions; -1 if there is none.
+// order of imagetree.Extensions, or else the first that is one by its content; -1 if there is none.
 func (g *group) choose(images []origin.Image) int {
 	for _, want := range imagetree.Extensions {
 		for _, i := range g.images {
@@ -117,11 +117,17 @@ func (g *group) choose(images []origin.Image) int {
 			}
 		}
 	}
+	for _, i := range g.images {
+		if !imagetree.IsImage(images[i].Path) {
+			return i
+		}
+	}
 	return -1
 }
 
-// sample makes one image of a group, and returns how many of the other members are used.
-func (s *Samples) sample(images []origin.Image, g *group, chosen int) (p origin.Image, used int64) {
+// sample makes one image of a group. It returns how many of the other members are used, and the images
+// that are not.
+func (s *Samples) sample(images []origin.Image, g *group, chosen int) (p origin.Image, used int64, unused []string) {
 	p = images[chosen]
 	bad := func(stage, format string, args ...any) { s.reject(&p, stage, fmt.Sprintf(format, args...)) }
 	label := false
@@ -150,6 +156,7 @@ func (s *Samples) sample(images []origin.Image, g *group, chosen int) (p origin.
 	}
 	for _, i := range g.others {
 		if add(s.others[i]) {
+			s.used[i] = true
 			used++
 		}
 	}
@@ -159,7 +166,9 @@ func (s *Samples) sample(images []origin.Image, g *group, chosen int) (p origin.
 			if b := images[i].Bad(); b != nil {
 				other.reason = b.Reason
 			}
-			add(other)
+			if !add(other) {
+				unused = append(unused, other.path)
+			}
 		}
 	}
 	if p.Size > archive.MaxMember {
@@ -175,7 +184,7 @@ func (s *Samples) sample(images []origin.Image, g *group, chosen int) (p origin.
 	if len(parts) > 0 && p.Bad() == nil {
 		s.origin.PartsOf[p.Item] = parts
 	}
-	return p, used
+	return p, used, unused
 }
 
 // reject makes an image a bad sample, unless it is one.

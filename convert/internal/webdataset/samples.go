@@ -20,11 +20,12 @@ import (
 )
 
 // Samples are the members of archives that are not images, and the samples that they make with those
-// that are. They are used in this order: Add, Unique, Is, Group, Labels, Features.
+// that are. They are used in this order: Add, DropRepeated, Is, Group, Unused, Labels, Features.
 type Samples struct {
 	o         *options.ImageOptions
 	origin    *origin.Archives
 	others    []member
+	used      []bool           // of others: they are in a sample
 	classes   map[int32]string // contents of .cls members by item
 	json      *jsonFeatures    // nil without ImageOptions.Features
 	labels    stated.Labels    // integers
@@ -35,6 +36,7 @@ type Samples struct {
 type member struct {
 	path   string
 	item   int32
+	image  bool   // by its content
 	stage  string // of the reason
 	reason string
 }
@@ -57,11 +59,11 @@ func New(o *options.ImageOptions, archives *origin.Archives) *Samples {
 	return s
 }
 
-// Add adds the next member of the origin, which is not an image. Reason is why it cannot be used, if it
-// cannot. Members that decide labels and features are read; Add reports whether this one may have to
-// be read later.
-func (s *Samples) Add(m *archive.Member, key, reason string) (later bool, err error) {
-	other := member{path: key, item: int32(len(s.origin.Members)), stage: "read", reason: reason}
+// Add adds the next member of the origin, which is not an image by its name, and may be one by its
+// content. Reason is why it cannot be used, if it cannot. Members that decide labels and features are
+// read; Add reports whether this one may have to be read later.
+func (s *Samples) Add(m *archive.Member, key, reason string, image bool) (later bool, err error) {
+	other := member{path: key, item: int32(len(s.origin.Members)), image: image, stage: "read", reason: reason}
 	_, ext := cutLast(key)
 	most := int64(0)
 	switch {
@@ -95,19 +97,28 @@ func (s *Samples) Add(m *archive.Member, key, reason string) (later bool, err er
 	return false, nil
 }
 
-// Unique keeps the first of several members of one name in an archive.
-func (s *Samples) Unique() {
+// DropRepeated keeps the first of several members of one name in an archive, and returns the paths of
+// the others.
+func (s *Samples) DropRepeated() (dropped []string) {
 	slices.SortStableFunc(s.others, func(p, q member) int { return strings.Compare(p.path, q.path) })
-	s.others = slices.CompactFunc(s.others, func(p, q member) bool {
-		return p.path == q.path && s.origin.Members[p.item].Archive == s.origin.Members[q.item].Archive
-	})
+	kept := s.others[:0]
+	for _, m := range s.others {
+		if n := len(kept); n > 0 && kept[n-1].path == m.path && s.origin.Members[kept[n-1].item].Archive == s.origin.Members[m.item].Archive {
+			dropped = append(dropped, m.path)
+		} else {
+			kept = append(kept, m)
+		}
+	}
+	s.others = kept
+	s.used = make([]bool, len(s.others))
+	return dropped
 }
 
-// Others yields the paths of the members that are not images.
-func (s *Samples) Others() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, m := range s.others {
-			if !yield(m.path) {
+// Unused yields the paths of the members in no sample, and whether they are images by their content.
+func (s *Samples) Unused() iter.Seq2[string, bool] {
+	return func(yield func(string, bool) bool) {
+		for i, m := range s.others {
+			if !s.used[i] && !yield(m.path, m.image) {
 				return
 			}
 		}
