@@ -205,6 +205,25 @@ func TestUsedFilesAreNotInTheAccount(t *testing.T) {
 	if len(s.LeftOut) != 1 || s.LeftOut[0].Reason != "other" || strings.Join(s.LeftOut[0].Names, "") != "notes.md" {
 		t.Errorf("%+v", s.LeftOut)
 	}
+	for name, files := range map[string]map[string]string{
+		"classes.txt above labels/SPLIT": {"classes.txt": "a\n"},
+		"lists in data.yaml": {
+			"data.yaml": "train: train_list.txt\nval: [v1.txt, lists/v2.txt]\nnames: [a]\n", "train_list.txt": "images/train/1.png\n",
+			"v1.txt": "images/val/1.png\n", "lists/v2.txt": "images/val/2.png\n",
+		},
+	} {
+		src := t.TempDir()
+		for _, image := range []string{"train/1", "val/1", "val/2"} {
+			put(t, src, "images/"+image+".png", pngOf(1))
+			put(t, src, "labels/"+image+".txt", []byte("0 0.5 0.5 0.2 0.2\n"))
+		}
+		writeTree(t, src, files)
+		put(t, src, "other.txt", []byte("notes"))
+		s := mustImages(t, src, t.TempDir(), ImageOptions{Annotations: AnnotationSpec{Files: []AnnotationFile{{Path: filepath.Join(src, "labels")}}}})
+		if len(s.LeftOut) != 1 || strings.Join(s.LeftOut[0].Names, "") != "other.txt" || s.Splits["train"].Records != 1 || s.Splits["val"].Records != 2 {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
 	src = t.TempDir()
 	put(t, src, "1.png", pngOf(1))
 	put(t, src, "labels.csv", []byte("path,label\n1.png,a\n"))

@@ -54,13 +54,11 @@ func Read(ctx context.Context, o *options.ImageOptions, found *walk.Found) (*Tab
 		return nil, err
 	}
 	slices.SortStableFunc(images, func(a, b origin.Image) int { return strings.Compare(a.Path, b.Path) })
-	for _, f := range found.Left {
+	found.Left = slices.DeleteFunc(found.Left, func(f walk.LeftFile) bool {
 		i, named := slices.BinarySearchFunc(images, f.Path, func(p origin.Image, name string) int { return strings.Compare(p.Path, name) })
-		if !named || images[i].Bad() != nil {
-			found.Account.Add(f.Reason, f.Path)
-		}
-	}
-	found.Left, found.Images = nil, images
+		return named && images[i].Bad() == nil
+	})
+	found.Images = images
 	return t, nil
 }
 

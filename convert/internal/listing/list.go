@@ -3,6 +3,7 @@ package listing
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tfrec/tfrec/convert/internal/annotations"
@@ -13,6 +14,7 @@ import (
 	"github.com/tfrec/tfrec/convert/internal/walk"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/optname"
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // List finds the images of a source with their labels and splits.
@@ -97,6 +99,7 @@ func (l *Listing) take(ctx context.Context, o *options.ImageOptions, found *walk
 			t.RejectUnsplit(l.Images)
 		}
 	}
+	l.accountForLeft(func(f *walk.LeftFile) bool { return f.MayBeRead() })
 	l.noteLeft(o)
 	return nil
 }
@@ -104,6 +107,7 @@ func (l *Listing) take(ctx context.Context, o *options.ImageOptions, found *walk
 // joinFiles adds masks, annotations and splits to images that are files.
 func (l *Listing) joinFiles(ctx context.Context, o *options.ImageOptions, src origin.Place) error {
 	if len(l.Images) == 0 {
+		l.accountForLeft(nil)
 		want := strings.Join(imagetree.Extensions, " ")
 		if len(o.Select.Include)+len(o.Select.Exclude) > 0 {
 			want += fmt.Sprintf(", and selected by %s and %s", optname.SelectSpecInclude, optname.SelectSpecExclude)
@@ -120,7 +124,48 @@ func (l *Listing) joinFiles(ctx context.Context, o *options.ImageOptions, src or
 			return err
 		}
 	}
-	return l.stateSplits(ctx, o)
+	if err := l.stateSplits(ctx, o); err != nil {
+		return err
+	}
+	read := l.filesRead()
+	l.Left = slices.DeleteFunc(l.Left, func(f walk.LeftFile) bool { return read[f.Path] })
+	l.accountForLeft(nil)
+	return nil
+}
+
+// filesRead returns the files of a directory, relative to it, that lists of splits and annotations were
+// read from.
+func (l *Listing) filesRead() map[string]bool {
+	read := map[string]bool{}
+	tree, ok := l.Origin.(*origin.Tree)
+	if !ok {
+		return read
+	}
+	paths := slices.Clone(tree.Lists)
+	if l.Annotations != nil {
+		for _, set := range l.Annotations.Sets {
+			paths = append(paths, set.Beside...)
+		}
+	}
+	for _, p := range paths {
+		if rel, ok := origin.Below(tree.Root, storage.Parse(p)); ok {
+			read[rel] = true
+		}
+	}
+	return read
+}
+
+// accountForLeft adds the files to the account that are not samples, but for those that are to wait.
+func (l *Listing) accountForLeft(waits func(f *walk.LeftFile) bool) {
+	waiting := l.Left[:0]
+	for _, f := range l.Left {
+		if waits != nil && waits(&f) {
+			waiting = append(waiting, f)
+		} else {
+			l.Account.Add(f.Reason, f.Path)
+		}
+	}
+	l.Left = waiting
 }
 
 // labelFiles gives images that are files their labels: the names of directories, unless options name

@@ -47,6 +47,13 @@ func Absolute(at storage.Location) string {
 	return abs
 }
 
+// Below returns where a place is below a directory, "" for the directory itself, if it is in it.
+func Below(dir, at storage.Location) (rel string, ok bool) {
+	placed := func(at storage.Location) string { return strings.TrimSuffix(filepath.ToSlash(Absolute(at)), "/") }
+	rel, ok = strings.CutPrefix(placed(at), placed(dir))
+	return strings.TrimPrefix(rel, "/"), ok && (rel == "" || rel[0] == '/')
+}
+
 func (t *Tree) Source(p *Image) string { return p.Path }
 
 func (t *Tree) Enter(dir string) string {

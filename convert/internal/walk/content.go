@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -167,18 +166,15 @@ func (w *treeWalker) findUsed(root storage.Location, reads []string) {
 	for _, f := range w.o.Annotations.Files {
 		of = append(of, f.Path)
 	}
-	placed := func(at storage.Location) string {
-		return strings.TrimSuffix(filepath.ToSlash(origin.Absolute(at)), "/")
-	}
-	place := placed(root)
 	for _, p := range of {
 		if p == "" {
 			continue
 		}
-		if p = placed(storage.Parse(p)); table.Within(place, p) {
+		at := storage.Parse(p)
+		if _, ok := origin.Below(at, root); ok {
 			w.used = append(w.used, "")
-		} else if table.Within(p, place) {
-			w.used = append(w.used, p[len(place)+1:])
+		} else if rel, ok := origin.Below(root, at); ok {
+			w.used = append(w.used, rel)
 		}
 	}
 }

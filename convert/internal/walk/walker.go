@@ -23,7 +23,7 @@ type Found struct {
 	Files       splitlists.Files
 	Skipped     int64 // files that are not samples
 	Account     account.Account
-	Left        []LeftFile // with LabelSpec.File: skipped files, not in the account
+	Left        []LeftFile // skipped files, not in the account until it is known whether they are read
 }
 
 // LeftFile is a file that is not a sample, unless a row of LabelSpec.File names it.
@@ -37,6 +37,18 @@ type StatingFile struct {
 	Path string // relative to the source
 	Read bool   // the run reads it for something else
 }
+
+// MayBeRead reports whether lists of splits or annotations may name a file, or have it next to them.
+func (f *LeftFile) MayBeRead() bool {
+	switch f.Reason {
+	case account.Splits, account.Labels, account.Metadata, account.Other:
+		return slices.Contains(readable, strings.ToLower(path.Ext(f.Path)))
+	}
+	return false
+}
+
+// readable are extensions of files that list images, splits or classes, in lower case.
+var readable = []string{".data", ".labels", ".names", ".txt", ".yaml", ".yml"}
 
 // walker selects and counts what all walks find.
 type walker struct {
@@ -63,8 +75,8 @@ func (w *walker) leaveOut(r account.Reason, rel string) {
 
 // explain adds a file that is counted to the account.
 func (w *walker) explain(r account.Reason, rel string) {
-	if w.o.Labels.File != "" {
-		w.Left = append(w.Left, LeftFile{rel, r})
+	if f := (LeftFile{rel, r}); w.o.Labels.File != "" || f.MayBeRead() {
+		w.Left = append(w.Left, f)
 	} else {
 		w.Account.Add(r, rel)
 	}

@@ -23,6 +23,7 @@ const (
 
 // list is the contents of a file that lists classes.
 type list struct {
+	files   []string // with classes
 	classes []string
 	pose    pose // of the labels; the zero value without keypoints
 }
@@ -46,7 +47,7 @@ func readClasses(ctx context.Context, d *annotation.Directory, otherwise []strin
 		if i > 0 && !slices.Equal(one.classes, all.classes) {
 			return nil, fmt.Errorf("%s and %s list different classes: remove one", found[0].Path(), l.Path())
 		}
-		all.classes = one.classes
+		all.files, all.classes = append(all.files, l.Path()), one.classes
 		if one.pose.Count == 0 {
 			continue
 		}
@@ -123,7 +124,7 @@ func readYAML(text []byte) (*list, error) {
 		return nil, err
 	}
 	p, err := readPose(&document.Shape, &document.Flip, &document.Keypoints)
-	return &list{classes, p}, err
+	return &list{classes: classes, pose: p}, err
 }
 
 // yamlNames returns the names of a data.yaml: a list, or a map whose keys are the numbers from 0.

@@ -53,6 +53,7 @@ func Read(ctx context.Context, dir string, o annotation.Options) (*annotation.Se
 		return nil, err
 	}
 	dropLists(s)
+	s.Beside = l.files
 	s.Classes, s.Keypoints = annotation.ClassesOf(l.classes), l.pose.Keypoints
 	names := annotation.Fields{}
 	names.Count("kpt_names", l.pose.unusedNames)
