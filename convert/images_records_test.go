@@ -379,8 +379,9 @@ func TestRecordsThatChange(t *testing.T) {
 	}
 }
 
-// A label map beside files of records that are no set is named: the names in it are not used.
-func TestLabelMapBesideRecords(t *testing.T) {
+// TestListsOfClassesBesideRecords puts random lists of classes, and other files, next to records and to
+// the shards of a set: each list is named, but for those of the set.
+func TestListsOfClassesBesideRecords(t *testing.T) {
 	src := t.TempDir()
 	put(t, src, "a/1.png", pngOf(1))
 	set := filepath.Join(t.TempDir(), "set")
@@ -393,15 +394,32 @@ func TestLabelMapBesideRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loose := t.TempDir()
-	put(t, loose, "x.record", data)
-	put(t, loose, "y.record", data)
-	if s := mustImages(t, filepath.Join(loose, "*.record"), t.TempDir(), ImageOptions{}); len(s.LeftOut) > 0 {
-		t.Errorf("left out %v", s.LeftOut)
-	}
-	put(t, loose, "label_map.pbtxt", []byte("item { id: 1 name: 'a' }"))
-	s := mustImages(t, filepath.Join(loose, "*.record"), t.TempDir(), ImageOptions{})
-	if len(s.LeftOut) != 1 || s.LeftOut[0].Reason != "metadata" || s.LeftOut[0].Count != 1 || !strings.HasSuffix(s.LeftOut[0].Names[0], "label_map.pbtxt") {
-		t.Errorf("left out %+v", s.LeftOut)
+	rng := rand.New(rand.NewPCG(37, 7))
+	for round := range 20 {
+		dir, records := t.TempDir(), "*.record"
+		if round%2 == 0 {
+			put(t, dir, "x.record", data)
+			put(t, dir, "y.record", data)
+		} else {
+			dir, records = moved(t, set), ""
+		}
+		var want []string
+		for _, name := range []string{"Classes.txt", "coco.names", "label_map.pbtxt", "labels.txt", "pascal_label_map.pbtxt", "x.labels.txt"} {
+			if rng.IntN(2) == 0 {
+				put(t, dir, name, []byte("item { id: 1 name: 'a' }"))
+				want = append(want, filepath.Join(dir, name))
+			}
+		}
+		put(t, dir, "notes.txt", []byte("notes"))
+		s := mustImages(t, filepath.Join(dir, records), t.TempDir(), ImageOptions{})
+		count := int64(0)
+		for _, e := range s.LeftOut {
+			if count += e.Count; e.Reason != "metadata" || !slices.Equal(e.Names, want[:min(5, len(want))]) {
+				t.Errorf("left out %+v, want %q", e, want)
+			}
+		}
+		if count != int64(len(want)) {
+			t.Errorf("left out %+v, want %q", s.LeftOut, want)
+		}
 	}
 }

@@ -19,7 +19,7 @@ func TestOfFile(t *testing.T) {
 		"annotations/instances_val2017.json": Labels, "person_keypoints_train2017.json": Labels, "captions.json": Labels, "image_class_labels.txt": Labels,
 		"labels/train/1.txt": Labels, "Annotations/1.xml": Labels, "Annotation/a/n02.json": Labels, "list_attr_celeba.txt": Labels, "train_labels.npy": Labels,
 		"label_map.pbtxt": Metadata, "pascal_label_map.pbtxt": Metadata, "labelmap.txt": Metadata, "classes.txt": Metadata, "labels.txt": Metadata, "coco.names": Metadata,
-		"sample_submission.csv": Metadata, "dataset_info.json": Metadata,
+		"image.class.label.labels.txt": Metadata, "sample_submission.csv": Metadata, "dataset_info.json": Metadata,
 		"notes.txt": Other, "README": Other, "": Other, "a.jpg_large": Other, "x.json.gz": Other, "instances": Other, "iris.data": Other, "contest.csv": Other,
 		"README.train.txt": Other, "requirements-dev.txt": Other, "train.py": Other, "train.log": Other, "train_results.csv": Other, "labels/README.md": Other,
 		"1.xml": Other, "latest.txt": Other,

@@ -19,7 +19,6 @@ func init() {
 		ImageFormat: ".bpg .dcm .dds .exr .hdr .ico .jls .pbm .pcx .pgm .pnm .ppm .qoi .tga .xcf",
 		Video:       ".3gp .avi .flv .m4v .mkv .mov .mp4 .mpeg .mpg .webm .wmv", Audio: ".aac .flac .m4a .mp3 .ogg .opus .wav",
 		Archive: ".7z .bz2 .rar .tar .tgz .zip .tzst", Records: ".arrow .feather .parquet .record .tfrecord .tfrecords",
-		Metadata: ".names .pbtxt",
 	} {
 		for ext := range strings.FieldsSeq(extensions) {
 			byExtension[ext] = reason
@@ -27,12 +26,10 @@ func init() {
 	}
 }
 
-// byName are the reasons that the whole names of files tell, in lower case. Lists of the names of
-// classes are metadata: they do not state the label of an image.
+// byName are the reasons that the whole names of files tell, in lower case.
 var byName = map[string]Reason{
-	"classes.txt": Metadata, "dataset_info.json": Metadata, "labelmap.txt": Metadata, "labels.txt": Metadata, "metadata.json": Metadata,
-	"sample_submission.csv": Metadata,
-	"data.yaml":             Splits, "data.yml": Splits, "dataset.yaml": Splits, "dataset.yml": Splits, "obj.data": Splits,
+	"dataset_info.json": Metadata, "metadata.json": Metadata, "sample_submission.csv": Metadata,
+	"data.yaml": Splits, "data.yml": Splits, "dataset.yaml": Splits, "dataset.yml": Splits, "obj.data": Splits,
 	"_classes.csv": Labels, "metadata.parquet": Labels,
 }
 
@@ -68,6 +65,9 @@ func OfFile(name string) Reason {
 	if r, ok := byName[lower]; ok {
 		return r
 	}
+	if ListsClasses(base) {
+		return Metadata
+	}
 	if strings.Contains("/"+name, "/ImageSets/") {
 		return Splits
 	}
@@ -78,6 +78,19 @@ func OfFile(name string) Reason {
 		return Records
 	}
 	return stating(path.Dir(name), base)
+}
+
+// ListsClasses reports whether a file lists the names of classes, by its name. It is metadata, as it
+// does not state the label of an image.
+func ListsClasses(base string) bool {
+	base = strings.ToLower(base)
+	switch path.Ext(base) {
+	case ".names", ".pbtxt":
+		return true
+	case ".txt":
+		return slices.Contains([]string{"classes.txt", "labelmap.txt", "labels.txt"}, base) || strings.HasSuffix(base, ".labels.txt") // of TFDS
+	}
+	return false
 }
 
 // stating returns the reason for a file that may state splits or labels by the words in its name, or by

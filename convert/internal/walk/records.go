@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/zeebo/xxh3"
@@ -85,22 +86,39 @@ func Records(ctx context.Context, o *options.ImageOptions, src origin.Place, out
 	return &FoundRecords{a.Found, a.carried, a.labels, a.origin}, nil
 }
 
-// accountForLabelMaps adds the label maps next to files without a set: their names are not used. Files
-// of a set get their names from its manifest.
+// accountForLabelMaps adds the lists of classes next to files, whose names are not used, but for those of
+// a set: its manifest has the names, too.
 func (a *recordWalker) accountForLabelMaps() error {
-	seen := map[string]bool{}
+	known := map[string]bool{} // files of sets
+	if classes := a.o.Labels.Classes; classes != "" {
+		known[origin.Absolute(storage.Parse(classes))] = true
+	}
+	var directories []storage.Location
 	for _, s := range a.origin.Sources {
-		at := storage.Parse(storage.Join(storage.Dir(s.Path), manifest.LabelMapFile))
-		if s.Set != nil || seen[at.String()] || at.String() == storage.Parse(a.o.Labels.Classes).String() {
+		if dir := s.At.Dir(); len(directories) == 0 || directories[len(directories)-1].String() != dir.String() {
+			directories = append(directories, dir)
+		}
+		if s.Set != nil {
+			for _, name := range s.Set.MetadataFiles() {
+				known[origin.Absolute(storage.Parse(s.Set.Path(name)))] = true
+			}
+		}
+	}
+	for _, dir := range directories {
+		entries, err := dir.ReadDir(a.ctx)
+		if errors.Is(err, fs.ErrPermission) {
 			continue
 		}
-		seen[at.String()] = true
-		_, err := at.Stat(a.ctx)
-		switch {
-		case storage.Missing(err):
-		case err != nil:
+		if err != nil {
 			return fmt.Errorf("source: %w", err)
-		default:
+		}
+		for _, e := range entries {
+			at := dir.Join(e.Name())
+			place := origin.Absolute(at)
+			if e.IsDir() || known[place] || !account.ListsClasses(e.Name()) {
+				continue
+			}
+			known[place] = true
 			a.Account.Add(account.Metadata, at.Path())
 		}
 	}
