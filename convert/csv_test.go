@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -20,6 +22,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/manifest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -686,5 +689,77 @@ func TestIndexOfPandas(t *testing.T) {
 		if _, err := CSVSchema(t.Context(), []string{src}, o); err != nil || len(notes) != 1 || !strings.Contains(notes[0], "pandas") {
 			t.Errorf("%q: %v, %q", text, err, notes)
 		}
+	}
+}
+
+// TestSplitsOfTableFiles gives files random names that state splits: each row is in the split of its
+// file, in any order, unless Options.Splits gives others.
+func TestSplitsOfTableFiles(t *testing.T) {
+	rng := rand.New(rand.NewPCG(37, 8))
+	names := map[string]string{"train-%d.csv": "train", "x_val_%d.csv": "val", "test%d.csv": "test", "validation-%d.csv": "val"}
+	for range 30 {
+		dir := t.TempDir()
+		var srcs []string
+		want := map[string][]string{}
+		rows := 0
+		for i := range 1 + rng.IntN(5) {
+			pattern := slices.Sorted(maps.Keys(names))[rng.IntN(len(names))]
+			text := "id\n"
+			for range 1 + rng.IntN(9) {
+				text += fmt.Sprintln(rows)
+				want[names[pattern]] = append(want[names[pattern]], fmt.Sprint(rows))
+				rows++
+			}
+			src := filepath.Join(dir, fmt.Sprintf(pattern, i))
+			rewrite(t, src, text)
+			srcs = append(srcs, src)
+		}
+		o := CSVOptions{Options: Options{Name: "t", Shards: 1 + rng.IntN(2)}, Shuffle: rng.IntN(2) == 0}
+		out := t.TempDir()
+		s, err := CSV(t.Context(), srcs, out, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for split := range s.Splits {
+			var got []string
+			shards, _ := filepath.Glob(filepath.Join(out, "t-"+split+".tfrecord-*"))
+			for _, file := range shards {
+				for _, record := range settest.RecordsOf(t, file) {
+					var e tfrecord.Example
+					if err := e.Parse(record); err != nil {
+						t.Fatal(err)
+					}
+					f, _ := e.Get("id")
+					id, _ := f.Int64()
+					got = append(got, fmt.Sprint(id))
+				}
+			}
+			slices.Sort(got)
+			slices.Sort(want[split])
+			if !slices.Equal(got, want[split]) {
+				t.Errorf("%s of %q: %q, want %q", split, srcs, got, want[split])
+			}
+		}
+		if len(s.Splits) != len(want) {
+			t.Errorf("%q: splits %v", srcs, slices.Sorted(maps.Keys(s.Splits)))
+		}
+		if s, err := CSV(t.Context(), srcs, out, o); err != nil || s.Status != UpToDate {
+			t.Errorf("again: %+v, %v", s, err)
+		}
+		o.Splits = []SplitShare{{Name: "all", Share: 1}}
+		if s, err := CSV(t.Context(), srcs, t.TempDir(), o); err != nil || s.Splits["all"].Records != int64(rows) {
+			t.Errorf("with Options.Splits: %+v, %v", s, err)
+		}
+		o.Splits, o.Limit = nil, int64(1+rng.IntN(rows))
+		if s, err := CSV(t.Context(), srcs, t.TempDir(), o); err != nil || s.Records != o.Limit {
+			t.Errorf("%d of %d rows: %+v, %v", o.Limit, rows, s, err)
+		}
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"data.csv", "test.csv"} {
+		rewrite(t, filepath.Join(dir, name), "id\n1\n")
+	}
+	if _, err := CSV(t.Context(), []string{filepath.Join(dir, "*.csv")}, t.TempDir(), CSVOptions{}); err == nil || !strings.Contains(err.Error(), "is of the split test by its name") {
+		t.Errorf("one of two files names a split: %v", err)
 	}
 }

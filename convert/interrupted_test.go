@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/convert/internal/stated"
 	"github.com/tfrec/tfrec/convert/internal/tables"
 	"github.com/tfrec/tfrec/internal/dev/torture"
 	"github.com/tfrec/tfrec/shard"
@@ -115,7 +116,7 @@ func interruptibleTable(t *testing.T, shuffle bool) *interruptible {
 			return CSV(ctx, []string{src}, out, options(o))
 		},
 		input: func(o Options) plan.Input {
-			return tables.NewCSV([]string{src}, options(o))
+			return tables.NewCSV([]string{src}, options(o), stated.SplitsOfFiles)
 		},
 		change: func() {
 			rows += 57

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tfrec/tfrec/convert/internal/plan"
+	"github.com/tfrec/tfrec/convert/internal/stated"
 	"github.com/tfrec/tfrec/convert/internal/tables"
 )
 
@@ -34,12 +35,12 @@ func BeginImages(ctx context.Context, src, out string, o ImageOptions) (*Job, er
 
 // BeginCSV is BeginImages for CSV.
 func BeginCSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Job, error) {
-	return plan.Begin(ctx, tables.NewCSV(srcs, o), out)
+	return plan.Begin(ctx, tables.NewCSV(srcs, o, stated.SplitsOfFiles), out)
 }
 
 // BeginTable is BeginImages for Table.
 func BeginTable(ctx context.Context, srcs []string, out string, o TableOptions) (*Job, error) {
-	return plan.Begin(ctx, tables.New(srcs, o), out)
+	return plan.Begin(ctx, tables.New(srcs, o, stated.SplitsOfFiles), out)
 }
 
 // JoinImages joins what another process began with BeginImages, to make shards of it; it plans
@@ -52,10 +53,10 @@ func JoinImages(ctx context.Context, src, out string, o ImageOptions) (*Job, err
 
 // JoinCSV is JoinImages for CSV. With Shuffle, each process that joins reads all tables.
 func JoinCSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Job, error) {
-	return plan.Join(ctx, tables.NewCSV(srcs, o), out)
+	return plan.Join(ctx, tables.NewCSV(srcs, o, stated.SplitsOfFiles), out)
 }
 
 // JoinTable is JoinCSV for Table.
 func JoinTable(ctx context.Context, srcs []string, out string, o TableOptions) (*Job, error) {
-	return plan.Join(ctx, tables.New(srcs, o), out)
+	return plan.Join(ctx, tables.New(srcs, o, stated.SplitsOfFiles), out)
 }

@@ -3,6 +3,7 @@ package convert
 import (
 	"context"
 
+	"github.com/tfrec/tfrec/convert/internal/stated"
 	"github.com/tfrec/tfrec/convert/internal/tablefile"
 	"github.com/tfrec/tfrec/convert/internal/tables"
 )
@@ -36,7 +37,7 @@ type TableOptions = tables.TableOptions
 // read in the given order, those of a glob in the order of their names, and must have the same
 // columns.
 func CSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Summary, error) {
-	return tables.CSV(ctx, srcs, out, o)
+	return tables.CSV(ctx, srcs, out, o, stated.SplitsOfFiles)
 }
 
 // Table converts the tables that srcs name, files or globs, into a set in the directory out. They
@@ -48,7 +49,7 @@ func CSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Summary
 // A column becomes a feature of its kind, and a list of values one of as many. A missing value
 // (null) is none, which Missing handles; an empty list is a feature without values.
 func Table(ctx context.Context, srcs []string, out string, o TableOptions) (*Summary, error) {
-	return tables.Table(ctx, srcs, out, o)
+	return tables.Table(ctx, srcs, out, o, stated.SplitsOfFiles)
 }
 
 // ColumnType is the type of a column's values in an Example.

@@ -17,7 +17,7 @@ func TestCSVStopsWhenCancelled(t *testing.T) {
 	settest.PutFile(t, src, []byte("id,x\n"+strings.Repeat("1,2.5\n", 3000)))
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := CSV(cancelled, []string{src}, t.TempDir(), CSVOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := CSV(cancelled, []string{src}, t.TempDir(), CSVOptions{}, noSplits); !errors.Is(err, context.Canceled) {
 		t.Errorf("scanning: %v", err)
 	}
 	for name, csv := range map[string]CSVOptions{
@@ -35,7 +35,7 @@ func TestCSVStopsWhenCancelled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := planTable(cancelled, &o, tables, columns, nil); !errors.Is(err, context.Canceled) {
+		if _, err := planTable(cancelled, &o, tables, columns, nil, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("planning %s: %v", name, err)
 		}
 	}

@@ -57,7 +57,7 @@ func TestFreshTablesAreScannedOnce(t *testing.T) {
 			write(c.text)
 			out := filepath.Join(t.TempDir(), "out")
 			c.o.Name, c.o.Shards, c.o.TrustTimes = "t", 2, true
-			in := New([]string{path}, c.o)
+			in := New([]string{path}, c.o, noSplits)
 			ages := []time.Duration{500 * time.Millisecond, c.ended}
 			in.now = func() time.Time {
 				age := ages[0]
@@ -75,14 +75,17 @@ func TestFreshTablesAreScannedOnce(t *testing.T) {
 				return
 			}
 			write(other) // with the time and size of the old, so it is not read
-			if s, err := Table(t.Context(), []string{path}, out, c.o); err != nil || s.Status != plan.UpToDate {
+			if s, err := Table(t.Context(), []string{path}, out, c.o, noSplits); err != nil || s.Status != plan.UpToDate {
 				t.Errorf("%+v, %v", s, err)
 			}
 			changed = changed.Add(time.Second)
 			write(other)
-			if s, err := Table(t.Context(), []string{path}, out, c.o); err != nil || s.Status != plan.Updated {
+			if s, err := Table(t.Context(), []string{path}, out, c.o, noSplits); err != nil || s.Status != plan.Updated {
 				t.Errorf("changed: %+v, %v", s, err)
 			}
 		})
 	}
 }
+
+// noSplits is a SplitsOf for files whose names state none.
+func noSplits([]string) ([]string, error) { return nil, nil }

@@ -3,6 +3,8 @@ package tables
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/tfrec/tfrec/convert/internal/plan"
@@ -19,19 +21,19 @@ import (
 //
 // A column becomes a feature of its kind, and a list of values one of as many. A missing value
 // (null) is none, which Missing handles; an empty list is a feature without values.
-func Table(ctx context.Context, srcs []string, out string, o TableOptions) (*plan.Summary, error) {
-	return convertTables(ctx, func() *tableInput { return New(srcs, o) }, out)
+func Table(ctx context.Context, srcs []string, out string, o TableOptions, of SplitsOf) (*plan.Summary, error) {
+	return convertTables(ctx, func() *tableInput { return New(srcs, o, of) }, out)
 }
 
 // CSV converts the tables that srcs name, files or globs, into a set in the directory out. They are
 // read in the given order, the matches of a glob by name, and must have the same columns.
-func CSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*plan.Summary, error) {
-	return convertTables(ctx, func() *tableInput { return NewCSV(srcs, o) }, out)
+func CSV(ctx context.Context, srcs []string, out string, o CSVOptions, of SplitsOf) (*plan.Summary, error) {
+	return convertTables(ctx, func() *tableInput { return NewCSV(srcs, o, of) }, out)
 }
 
 // NewCSV is the input of CSV.
-func NewCSV(srcs []string, o CSVOptions) *tableInput {
-	return &tableInput{source: "csv", o: &TableOptions{CSVOptions: o, Format: tablefile.CSV}, srcs: srcs}
+func NewCSV(srcs []string, o CSVOptions, of SplitsOf) *tableInput {
+	return &tableInput{source: "csv", o: &TableOptions{CSVOptions: o, Format: tablefile.CSV}, srcs: srcs, splitsOf: of}
 }
 
 // convertTables converts tables. If rows differ from the scan, which an earlier run may have made, all
@@ -49,20 +51,25 @@ func convertTables(ctx context.Context, in func() *tableInput, out string) (*pla
 }
 
 // New is the input of Table.
-func New(srcs []string, o TableOptions) *tableInput {
-	return &tableInput{source: "table", o: &o, srcs: srcs}
+func New(srcs []string, o TableOptions, of SplitsOf) *tableInput {
+	return &tableInput{source: "table", o: &o, srcs: srcs, splitsOf: of}
 }
+
+// SplitsOf returns the split that the name of each of several files states; nil if not all state one.
+type SplitsOf func(paths []string) ([]string, error)
 
 // tableInput is the tables of a conversion.
 type tableInput struct {
-	source  string // the option of this name: "csv" or "table"
-	o       *TableOptions
-	srcs    []string
-	tables  *tablefile.Tables // nil before scan
-	columns *tableColumns
-	planned *tableSource     // nil before plan
-	now     func() time.Time // nil: time.Now
-	rescan  bool             // scans of earlier runs are of no use
+	source   string // the option of this name: "csv" or "table"
+	o        *TableOptions
+	srcs     []string
+	splitsOf SplitsOf
+	splits   []string          // of the files; nil if their names state none, or options give others
+	tables   *tablefile.Tables // nil before scan
+	columns  *tableColumns
+	planned  *tableSource     // nil before plan
+	now      func() time.Time // nil: time.Now
+	rescan   bool             // scans of earlier runs are of no use
 }
 
 // Shared implements plan.Input.
@@ -76,6 +83,9 @@ func (in *tableInput) Scan(ctx context.Context, out string) (err error) {
 	if in.now != nil {
 		in.tables.Now = in.now
 	}
+	if err := in.findSplits(); err != nil {
+		return err
+	}
 	if in.rescan {
 		out = ""
 	}
@@ -88,12 +98,41 @@ func (in *tableInput) Scan(ctx context.Context, out string) (err error) {
 
 // Plan implements plan.Input.
 func (in *tableInput) Plan(ctx context.Context, before *plan.Previous) (plan.Source, error) {
-	s, err := planTable(ctx, in.o, in.tables, in.columns, before)
+	s, err := planTable(ctx, in.o, in.tables, in.columns, in.splits, before)
 	if err != nil {
 		return nil, err
 	}
 	s.kind, in.planned = in.source, s
 	return s, nil
+}
+
+// findSplits finds the splits that the names of the files state, unless options give others.
+func (in *tableInput) findSplits() (err error) {
+	if len(in.o.Splits) == 0 {
+		var paths []string
+		for _, f := range in.tables.Files {
+			paths = append(paths, f.Name())
+		}
+		if in.splits, err = in.splitsOf(paths); err != nil {
+			return err
+		}
+	}
+	names := in.o.splitNames(in.splits)
+	if in.splits != nil && !slices.Equal(names, []string{"train"}) {
+		in.o.Notef("splits are those that the names of the files state: %s", strings.Join(names, ", "))
+	}
+	return in.o.CheckShardsOf(names)
+}
+
+// splitNames returns the names of the splits, given those of the files: nil if they state none.
+func (o *TableOptions) splitNames(ofFiles []string) (names []string) {
+	if ofFiles != nil {
+		return slices.Compact(slices.Sorted(slices.Values(ofFiles)))
+	}
+	for _, share := range o.SplitShares() {
+		names = append(names, share.Name)
+	}
+	return names
 }
 
 // Close implements plan.Input.

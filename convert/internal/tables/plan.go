@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"iter"
+	"slices"
 	"sort"
 	"sync"
 
@@ -26,6 +27,8 @@ type tableSource struct {
 	tables  *tablefile.Tables
 	files   []inputFile // of tables
 	columns *tableColumns
+	splits  []string // names, sorted if those of files state them
+	byName  bool     // they do
 	chunks  []rowChunk
 	pick    picker
 	planned []plan.Shard
@@ -44,6 +47,7 @@ type tableSource struct {
 type inputFile struct {
 	*tablefile.File
 	hashers rowHashers
+	split   int // of all rows, if names of files state splits
 }
 
 // rowChunk is a chunk of one of the files.
@@ -58,12 +62,17 @@ type rowRange struct {
 	from, to int64
 }
 
-// planTable assigns the rows to splits and shards. The plan holds chunks, not rows.
-func planTable(ctx context.Context, o *TableOptions, t *tablefile.Tables, columns *tableColumns, before *plan.Previous) (*tableSource, error) {
-	s := &tableSource{o: o, tables: t, columns: columns}
+// planTable assigns the rows to splits and shards: to the splits of their files, or, if these are nil, to
+// those of the options. The plan holds chunks, not rows.
+func planTable(ctx context.Context, o *TableOptions, t *tablefile.Tables, columns *tableColumns, splits []string, before *plan.Previous) (*tableSource, error) {
+	s := &tableSource{o: o, tables: t, columns: columns, splits: o.splitNames(splits), byName: splits != nil}
 	o.NoteNewIDs(before, columns.labels)
 	for i, f := range t.Files {
-		s.files = append(s.files, inputFile{f, newRowHashers(o.Seed, f.As)})
+		in := inputFile{File: f, hashers: newRowHashers(o.Seed, f.As)}
+		if s.byName {
+			in.split = slices.Index(s.splits, splits[i])
+		}
+		s.files = append(s.files, in)
 		for _, c := range f.Chunks() {
 			s.chunks = append(s.chunks, rowChunk{c, i})
 		}
@@ -75,13 +84,13 @@ func planTable(ctx context.Context, o *TableOptions, t *tablefile.Tables, column
 	if err := s.countRows(ctx); err != nil {
 		return nil, err
 	}
-	for i, split := range o.SplitShares() {
+	for i, split := range s.splits {
 		rows := s.preceding[i][len(s.chunks)]
 		if rows == 0 {
-			o.Notef("split %s gets no rows and is left out", split.Name)
+			o.Notef("split %s gets no rows and is left out", split)
 			continue
 		}
-		s.planSplit(i, split.Name, rows, o.ExistingShards(before, split.Name))
+		s.planSplit(i, split, rows, o.ExistingShards(before, split))
 	}
 	if o.Shuffle {
 		var err error
@@ -136,7 +145,7 @@ func (s *tableSource) estimate() int64 {
 
 // countRows fills in preceding.
 func (s *tableSource) countRows(ctx context.Context) error {
-	counts := make([][]int64, len(s.o.SplitShares()))
+	counts := make([][]int64, len(s.splits))
 	for i := range counts {
 		counts[i] = make([]int64, len(s.chunks)+1)
 	}
@@ -145,7 +154,7 @@ func (s *tableSource) countRows(ctx context.Context) error {
 	for c := range s.chunks {
 		chunk := &s.chunks[c]
 		if s.pick.all {
-			counts[0][c+1] = chunk.Rows
+			counts[s.files[chunk.file].split][c+1] = chunk.Rows
 			continue
 		}
 		g.Go(func() error {
@@ -243,9 +252,9 @@ func (s *tableSource) LabelCounts(byID map[int32]int64) map[string]int64 {
 
 // picker decides which split a row is in, if any.
 type picker struct {
-	all    bool // every row is in the only split
-	shares []plan.SplitShare
-	limit  *bound // rows at or after it are dropped
+	all    bool              // every row is in the split of its file
+	shares []plan.SplitShare // nil if all rows of a file are in its split
+	limit  *bound            // rows at or after it are dropped
 }
 
 // rowHashers hash the rows of one file by their numbers, so that adding a file does not move any.
@@ -258,9 +267,11 @@ func newRowHashers(seed uint64, name string) rowHashers {
 
 // makePicker determines which rows the limit drops.
 func (s *tableSource) makePicker(ctx context.Context) error {
-	s.pick = picker{shares: s.o.SplitShares()}
+	if len(s.splits) > 1 && !s.byName {
+		s.pick.shares = s.o.SplitShares()
+	}
 	limited := s.o.Limit > 0 && s.o.Limit < s.tables.Rows
-	s.pick.all = !limited && len(s.pick.shares) == 1
+	s.pick.all = !limited && s.pick.shares == nil
 	if !limited {
 		return nil
 	}
@@ -277,13 +288,13 @@ func (s *tableSource) makePicker(ctx context.Context) error {
 // split returns the split of a row of a file, or -1 for a dropped row.
 func (p *picker) split(f *inputFile, row int64) int {
 	if p.all {
-		return 0
+		return f.split
 	}
 	if p.limit != nil && !p.limit.above(f.hashers.limit.Number(row), f.FirstRow+row) {
 		return -1
 	}
-	if len(p.shares) == 1 {
-		return 0
+	if p.shares == nil {
+		return f.split
 	}
 	return shares.ShareOf(f.hashers.split.Number(row), p.shares)
 }

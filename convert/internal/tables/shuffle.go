@@ -38,7 +38,7 @@ type shuffledSplit struct {
 
 // newShuffle reassigns the rows of the planned splits to their shards.
 func newShuffle(ctx context.Context, s *tableSource) (*shuffle, error) {
-	sh := &shuffle{tableSource: s, splits: make([]shuffledSplit, len(s.o.SplitShares()))}
+	sh := &shuffle{tableSource: s, splits: make([]shuffledSplit, len(s.splits))}
 	for i, r := range s.ranges {
 		split := &sh.splits[r.split]
 		if split.count == 0 {

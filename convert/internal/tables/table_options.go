@@ -82,13 +82,6 @@ func (o *TableOptions) complete() error {
 	case o.Memory < 16<<20:
 		return plan.OptionErrorf(optname.CSVOptionsMemory, "%d bytes: want 16 MiB or more", o.Memory)
 	}
-	var splits []string
-	for _, share := range o.SplitShares() {
-		splits = append(splits, share.Name)
-	}
-	if err := o.CheckShardsOf(splits); err != nil {
-		return err
-	}
 	for field, names := range map[optname.Name][]string{optname.CSVOptionsTypes: slices.Sorted(maps.Keys(o.Types)), optname.CSVOptionsLabel: {o.Label}, optname.CSVOptionsKey: {o.Key}} {
 		for _, name := range names {
 			if name != "" && o.drops(name) {
@@ -115,6 +108,9 @@ func (o *TableOptions) drops(column string) bool { return tablefile.Drops(o.Form
 func (s *tableSource) effective() map[string]any {
 	m := s.table().Recorded()
 	m[plan.OptionSource] = s.kind
+	if s.byName && !slices.Equal(s.splits, []string{"train"}) {
+		m[plan.OptionSplits] = plan.SplitsByDirectories
+	}
 	s.o.RecordShards(m, s.planned)
 	return m
 }
