@@ -14,7 +14,7 @@ import (
 // counted for its reason, images without an image's extension are found by their content, and
 // LabelSpec.Strict refuses losses.
 func TestAccount(t *testing.T) {
-	const beside = "%d.json" // with the name of an image
+	const beside = "test%d.txt" // with the name of an image
 	kinds := []struct {
 		name   string // with the number of the file
 		data   []byte
@@ -33,7 +33,7 @@ func TestAccount(t *testing.T) {
 		files := map[string]string{}
 		want := map[string]int64{}
 		for i := range 3 {
-			files[fmt.Sprintf("c/%d.png", i)] = string(pngOf(i))
+			files[fmt.Sprintf("c/test%d.png", i)] = string(pngOf(i))
 		}
 		losses, content := map[string]bool{}, int64(0)
 		for _, k := range kinds {

@@ -17,7 +17,7 @@ func TestOfFile(t *testing.T) {
 		"a/metadata.jsonl": Labels, "metadata.csv": Labels, "metadata.csv.gz": Labels, "metadata.parquet": Labels, "train.csv": Labels, "trainLabels.csv": Labels,
 		"train/_annotations.coco.json": Labels, "_annotations.csv": Labels, "_annotations.createml.json": Labels, "_classes.csv": Labels, "labels.csv": Labels,
 		"annotations/instances_val2017.json": Labels, "person_keypoints_train2017.json": Labels, "captions.json": Labels, "image_class_labels.txt": Labels,
-		"labels/train/1.txt": Labels, "Annotations/1.xml": Labels, "Annotation/a/n02.json": Labels, "list_attr_celeba.txt": Labels, "train_labels.npy": Labels,
+		"labels/train/1.txt": Labels, "labels/val/test1.txt": Labels, "test1.txt": Splits, "Annotations/1.xml": Labels, "Annotation/a/n02.json": Labels, "list_attr_celeba.txt": Labels, "train_labels.npy": Labels,
 		"label_map.pbtxt": Metadata, "pascal_label_map.pbtxt": Metadata, "labelmap.txt": Metadata, "classes.txt": Metadata, "labels.txt": Metadata, "coco.names": Metadata,
 		"image.class.label.labels.txt": Metadata, "sample_submission.csv": Metadata, "dataset_info.json": Metadata,
 		"notes.txt": Other, "README": Other, "": Other, "a.jpg_large": Other, "x.json.gz": Other, "instances": Other, "iris.data": Other, "contest.csv": Other,

@@ -103,16 +103,15 @@ func stating(dir, base string) Reason {
 		return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(known, word) })
 	}
 	splits := has(splitWords) || slices.ContainsFunc(words, namesSplit)
+	inLabels := slices.ContainsFunc(strings.Split(strings.ToLower(dir), "/"), func(name string) bool { return slices.Contains(labelDirectories, name) })
 	switch {
 	case has(documents):
 		return Other
+	case inLabels && (list || table || slices.Contains(annotations, ext)):
+		return Labels
 	case list && splits:
 		return Splits
 	case (list || table) && has(labelWords), table && splits:
-		return Labels
-	}
-	inLabels := slices.ContainsFunc(strings.Split(strings.ToLower(dir), "/"), func(name string) bool { return slices.Contains(labelDirectories, name) })
-	if inLabels && (list || table || slices.Contains(annotations, ext)) {
 		return Labels
 	}
 	return Other

@@ -85,33 +85,30 @@ func (w *walker) explain(r account.Reason, rel string) {
 // explainByName adds a file that is counted to the account, for the reason that its name tells. The
 // globs leave it out; a file that may state splits or labels only if they exclude it.
 func (w *walker) explainByName(rel string) {
-	switch r := account.OfFile(rel); {
-	case r == account.Splits, r == account.Labels:
-		w.explainStating(r, rel)
-	case r == account.Other && account.MayAnnotate(rel):
+	if r := account.OfFile(rel); account.MayAnnotate(rel) && r != account.Metadata {
 		w.beside = append(w.beside, rel)
-	case w.o.Select.Wants(rel):
+	} else {
+		w.explainAs(r, rel)
+	}
+}
+
+// explainAs is explainByName for a known reason.
+func (w *walker) explainAs(r account.Reason, rel string) {
+	states := r == account.Splits || r == account.Labels
+	if w.o.Select.Wants(rel) || states && !options.AnyMatches(w.o.Select.Exclude, rel) {
 		w.explain(r, rel)
 	}
 }
 
-// explainStating adds a file that may state splits or labels to the account.
-func (w *walker) explainStating(r account.Reason, rel string) {
-	if !options.AnyMatches(w.o.Select.Exclude, rel) {
-		w.explain(r, rel)
-	}
-}
-
-// explainBeside adds the files that may have the labels of an image: those of images that were found,
-// which are sorted, and others.
+// explainBeside adds the files that may have the labels of an image: as such those of images that were
+// found, which are sorted.
 func (w *walker) explainBeside() {
 	for _, rel := range w.beside {
-		switch {
-		case w.isBeside(rel):
-			w.explainStating(account.Labels, rel)
-		case w.o.Select.Wants(rel):
-			w.explain(account.Other, rel)
+		r := account.OfFile(rel)
+		if w.isBeside(rel) {
+			r = account.Labels
 		}
+		w.explainAs(r, rel)
 	}
 	w.beside = nil
 }
