@@ -100,8 +100,8 @@ func TestAccount(t *testing.T) {
 	}
 }
 
-// leftOut returns how many things the summary of a set has for each reason, but for the hidden member
-// that packFiles adds to a zip. All files that are not samples are among them.
+// leftOut returns how many things the summary of a set has for each reason, but for the hidden
+// member that packFiles adds to a zip. All files that are not samples are among them.
 func leftOut(t *testing.T, src string, s *Summary) map[string]int64 {
 	t.Helper()
 	got, all := map[string]int64{}, int64(0)
@@ -125,8 +125,9 @@ func leftOut(t *testing.T, src string, s *Summary) map[string]int64 {
 	return got
 }
 
-// TestAccountOfWebDatasets makes archives of random samples, some with an image in a format that is not
-// read, with one that only its content tells, or without any: what is in no sample is in the account.
+// TestAccountOfWebDatasets makes archives of random samples, some with an image in a format that is
+// not read, with one that only its content tells, or without any: what is in no sample is in the
+// account.
 func TestAccountOfWebDatasets(t *testing.T) {
 	kinds := []struct {
 		ext    string // of the image

@@ -379,8 +379,8 @@ func TestRecordsThatChange(t *testing.T) {
 	}
 }
 
-// TestListsOfClassesBesideRecords puts random lists of classes, and other files, next to records and to
-// the shards of a set: each list is named, but for those of the set.
+// TestListsOfClassesBesideRecords puts random lists of classes, and other files, next to records
+// and to the shards of a set: each list is named, but for those of the set.
 func TestListsOfClassesBesideRecords(t *testing.T) {
 	src := t.TempDir()
 	put(t, src, "a/1.png", pngOf(1))

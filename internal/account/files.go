@@ -93,8 +93,8 @@ func ListsClasses(base string) bool {
 	return false
 }
 
-// stating returns the reason for a file that may state splits or labels by the words in its name, or by
-// its directory; Other for all others.
+// stating returns the reason for a file that may state splits or labels by the words in its name,
+// or by its directory; Other for all others.
 func stating(dir, base string) Reason {
 	ext := strings.ToLower(path.Ext(base))
 	list, table := slices.Contains(lists, ext), slices.Contains(tables, ext)

@@ -133,8 +133,8 @@ func (l *Listing) joinFiles(ctx context.Context, o *options.ImageOptions, src or
 	return nil
 }
 
-// filesRead returns the files of a directory, relative to it, that lists of splits and annotations were
-// read from.
+// filesRead returns the files of a directory, relative to it, that lists of splits and annotations
+// were read from.
 func (l *Listing) filesRead() map[string]bool {
 	read := map[string]bool{}
 	tree, ok := l.Origin.(*origin.Tree)

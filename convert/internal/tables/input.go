@@ -55,7 +55,8 @@ func New(srcs []string, o TableOptions, of SplitsOf) *tableInput {
 	return &tableInput{source: "table", o: &o, srcs: srcs, splitsOf: of}
 }
 
-// SplitsOf returns the split that the name of each of several files states; nil if not all state one.
+// SplitsOf returns the split that the name of each of several files states; nil if not all state
+// one.
 type SplitsOf func(paths []string) ([]string, error)
 
 // tableInput is the tables of a conversion.

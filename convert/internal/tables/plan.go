@@ -62,8 +62,8 @@ type rowRange struct {
 	from, to int64
 }
 
-// planTable assigns the rows to splits and shards: to the splits of their files, or, if these are nil, to
-// those of the options. The plan holds chunks, not rows.
+// planTable assigns the rows to splits and shards: to the splits of their files, or, if these are
+// nil, to those of the options. The plan holds chunks, not rows.
 func planTable(ctx context.Context, o *TableOptions, t *tablefile.Tables, columns *tableColumns, splits []string, before *plan.Previous) (*tableSource, error) {
 	s := &tableSource{o: o, tables: t, columns: columns, splits: o.splitNames(splits), byName: splits != nil}
 	o.NoteNewIDs(before, columns.labels)

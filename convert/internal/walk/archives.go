@@ -184,8 +184,8 @@ func (a *archiveWalker) isImage(m *archive.Member, key, unusable string) (bool, 
 
 // looksInto reports whether to look into a member without an image's extension: all with
 // SelectSpec.ByContent, and those that may be images of compressed archives, which pass anyway. Of
-// other archives it takes the first ones of an extension, then ever fewer, but all once one of them is
-// an image.
+// other archives it takes the first ones of an extension, then ever fewer, but all once one of them
+// is an image.
 func (a *archiveWalker) looksInto(key string) bool {
 	if a.o.Select.ByContent {
 		return true

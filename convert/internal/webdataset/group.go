@@ -125,8 +125,8 @@ func (g *group) choose(images []origin.Image) int {
 	return -1
 }
 
-// sample makes one image of a group. It returns how many of the other members are used, and the images
-// that are not.
+// sample makes one image of a group. It returns how many of the other members are used, and the
+// images that are not.
 func (s *Samples) sample(images []origin.Image, g *group, chosen int) (p origin.Image, used int64, unused []string) {
 	p = images[chosen]
 	bad := func(stage, format string, args ...any) { s.reject(&p, stage, fmt.Sprintf(format, args...)) }

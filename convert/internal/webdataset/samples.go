@@ -60,8 +60,8 @@ func New(o *options.ImageOptions, archives *origin.Archives) *Samples {
 }
 
 // Add adds the next member of the origin, which is not an image by its name, and may be one by its
-// content. Reason is why it cannot be used, if it cannot. Members that decide labels and features are
-// read; Add reports whether this one may have to be read later.
+// content. Reason is why it cannot be used, if it cannot. Members that decide labels and features
+// are read; Add reports whether this one may have to be read later.
 func (s *Samples) Add(m *archive.Member, key, reason string, image bool) (later bool, err error) {
 	other := member{path: key, item: int32(len(s.origin.Members)), image: image, stage: "read", reason: reason}
 	_, ext := cutLast(key)
@@ -97,8 +97,8 @@ func (s *Samples) Add(m *archive.Member, key, reason string, image bool) (later 
 	return false, nil
 }
 
-// DropRepeated keeps the first of several members of one name in an archive, and returns the paths of
-// the others.
+// DropRepeated keeps the first of several members of one name in an archive, and returns the paths
+// of the others.
 func (s *Samples) DropRepeated() (dropped []string) {
 	slices.SortStableFunc(s.others, func(p, q member) int { return strings.Compare(p.path, q.path) })
 	kept := s.others[:0]

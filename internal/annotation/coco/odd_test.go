@@ -140,8 +140,8 @@ func TestSizesOfEncodings(t *testing.T) {
 	}
 }
 
-// TestUnusedFields gives the elements of all lists members that are not kept, some of them at random:
-// each is counted, unless it is empty.
+// TestUnusedFields gives the elements of all lists members that are not kept, some of them at
+// random: each is counted, unless it is empty.
 func TestUnusedFields(t *testing.T) {
 	kept := map[string]string{
 		"images":      `"id": 7, "file_name": "x.jpg", "width": 8, "height": 6`,

@@ -328,11 +328,12 @@ func noteLeftOut(cmd *cobra.Command, s *convert.Summary) {
 	}
 }
 
-// mostLeftOut is the maximum number of lines about what is not used, with those that notes of the run
-// have said.
+// mostLeftOut is the maximum number of lines about what is not used, with those that notes of the
+// run have said.
 const mostLeftOut = 8
 
-// leftOutLines describes what is not used and no note of the run has said: first what loses something.
+// leftOutLines describes what is not used and no note of the run has said: first what loses
+// something.
 func leftOutLines(entries []convert.LeftOut) (lines []string) {
 	unsaid := slices.DeleteFunc(slices.Clone(entries), convert.LeftOut.Noted)
 	slices.SortStableFunc(unsaid, func(a, b convert.LeftOut) int {

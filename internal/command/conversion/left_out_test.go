@@ -10,8 +10,9 @@ import (
 	"github.com/tfrec/tfrec/internal/account"
 )
 
-// TestLeftOutLines describes accounts of random reasons: there are eight lines at most with those of
-// the notes, those that lose something come first, and the last counts the reasons that have no line.
+// TestLeftOutLines describes accounts of random reasons: there are eight lines at most with those
+// of the notes, those that lose something come first, and the last counts the reasons that have no
+// line.
 func TestLeftOutLines(t *testing.T) {
 	rng := rand.New(rand.NewPCG(37, 3))
 	for range 500 {
