@@ -40,7 +40,7 @@ const (
 	Unannotated Reason = "unannotated"
 	Unnamed     Reason = "not_in_table"
 	Unlisted    Reason = "not_in_lists"
-	NoSplit     Reason = "split"
+	NoSplit     Reason = "unused_split"
 	NoSample    Reason = "no_sample"
 	Repeated    Reason = "repeated"
 	NoImage     Reason = "mask_without_image"

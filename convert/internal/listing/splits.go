@@ -262,12 +262,18 @@ func (l *Listing) accountForLists(o *options.ImageOptions, lists *stated.SplitLi
 		case f.Read, o.Annotations.HasObjects() && annotation.IsClassFile(path.Base(f.Path)):
 		default:
 			r := account.OfFile(f.Path)
-			if r == account.Splits && lists.Used() { // those say the same
+			if r == account.Splits && (lists.Used() || isYAML(f.Path)) { // others state them; it states none
 				r = account.Metadata
 			}
 			l.Account.Add(r, f.Path)
 		}
 	}
+}
+
+// isYAML reports whether a file is named like a data.yaml, of which splits were read if it has any.
+func isYAML(name string) bool {
+	ext := strings.ToLower(path.Ext(name))
+	return ext == ".yaml" || ext == ".yml"
 }
 
 // dropUnlisted drops the images that no list has.
