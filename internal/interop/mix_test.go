@@ -96,7 +96,7 @@ func (m mixture) ours(t *testing.T) []int {
 	p := reader.Concat(pipes...)
 	switch o := (reader.MixOptions{Weights: m.Weights, StopOnEmpty: m.Stop}); {
 	case m.Choices != nil:
-		o.Name, o.Choose = "list", func(_, n int64) int {
+		o.Choose = func(_, n int64) int {
 			if n == int64(len(m.Choices)) {
 				return -1
 			}
